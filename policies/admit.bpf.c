@@ -61,7 +61,7 @@ struct place {
 	gs_u64 counted_in, counted_waiting; /* by the round under way */
 	gs_u64 first;                       /* id of the one that has waited longest */
 	gs_u64 first_ns;
-	gs_u64 used_ns;   /* GPU time of those who are in, since window_ns */
+	gs_u64 used_ns;   /* GPU time of those that are in, since window_ns */
 	gs_u64 window_ns; /* when the window under way began */
 	gs_u64 settled;   /* a whole window has passed since the last one came in */
 	gs_u64 loaded; /* they took more than the cap, and have not fallen below it by the slack */

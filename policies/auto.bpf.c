@@ -72,6 +72,7 @@
  *    leave: where the next one waits already when its turn begins.
  */
 #include "gpusched/policy.bpf.h"
+#include "gpusched/rotation.h"
 
 GPUSCHED_POLICY(auto, 10000, 500, GPUSCHED_F_FACTS | GPUSCHED_F_ASSUMED);
 GPUSCHED_ABOUT("acts on what it sees; the one to start with");
@@ -94,7 +95,6 @@ GPUSCHED_OPTION(gs_bool, guess, 1, "take TSGs of no class for lc or be by what i
 GPUSCHED_OPTION(gs_bool, cta, 1, "try CTA mode on be TSGs, for 150 ms a minute");
 
 #include "auto/state.h"
-#include "auto/costs.h"
 #include "auto/look.h"
 #include "auto/gangs.h"
 #include "auto/turns.h"
@@ -184,7 +184,7 @@ GPUSCHED_TICK(t, round)
 	if (r->settled != round->seq) {
 		r->settled = round->seq;
 		gpusched_gpu(t, &r->gpu);
-		learn_costs(r);
+		learn(r);
 		settle(r, gpusched_runlist(t), round->now_ns);
 	}
 	take_turn(t, s, r, round->now_ns);

@@ -79,7 +79,7 @@ GPUSCHED_INLINE struct runlist *runlist_of(const struct gpusched_task *t)
 	return gpusched_lookup_or_add(edf_runlists, &key, &fresh);
 }
 
-/* What it worked for certain: that others waited meanwhile. */
+/* Its certain work: others waited meanwhile. */
 GPUSCHED_INLINE void add_load(struct runlist *r, struct gpusched_task *t)
 {
 	gs_u32 zero = 0;

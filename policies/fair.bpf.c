@@ -78,14 +78,14 @@ GPUSCHED_INLINE void want_slice(struct gpusched_task *t, const struct tsg *s,
 				const struct runlist *r)
 {
 	gs_u64 least_ppm = r->least_ppm ? r->least_ppm : s->due_ppm, us;
-	gs_u64 base = gpusched_div(max_slice_us * least_ppm, most(r->most_ppm, least_ppm));
+	gs_u64 base = gpusched_div(max_slice_us * least_ppm, gs_most(r->most_ppm, least_ppm));
 
-	base = least(base, cycle_us() * least_ppm / PPM);
-	base = most(least(slice_us, base), min_slice_us);
-	us = gpusched_div(base * s->due_ppm, most(least_ppm, 1));
+	base = gs_least(base, cycle_us() * least_ppm / PPM);
+	base = gs_most(gs_least(slice_us, base), min_slice_us);
+	us = gpusched_div(base * s->due_ppm, gs_most(least_ppm, 1));
 	if (s->factor)
 		us = us * s->factor / 1024;
-	us = most(least(us, max_slice_us), min_slice_us);
+	us = gs_most(gs_least(us, max_slice_us), min_slice_us);
 	if (t->want.valid & GPUSCHED_TIMESLICE) {
 		gs_u64 now = t->want.timeslice_us;
 
@@ -107,7 +107,7 @@ GPUSCHED_INLINE void decide(struct gpusched_task *t, struct tsg *s, struct runli
 		gpusched_want_default(t, GPUSCHED_RUNNABLE);
 }
 
-/* Comes again when class or weight change. Who comes while turns are taken waits for one. */
+/* Comes again when class or weight change. A TSG that comes while turns are taken waits for one. */
 GPUSCHED_TASK_INIT(t)
 {
 	struct runlist *r = runlist_of(t);
@@ -176,8 +176,8 @@ GPUSCHED_TICK(t, round)
 	}
 	s->due_ppm = due_ppm(t, s, r);
 	if (wants_turns(s, now) && !is_capped(s, now)) {
-		r->g_least_ppm = least(r->g_least_ppm, s->due_ppm);
-		r->g_most_ppm = most(r->g_most_ppm, s->due_ppm);
+		r->g_least_ppm = gs_least(r->g_least_ppm, s->due_ppm);
+		r->g_most_ppm = gs_most(r->g_most_ppm, s->due_ppm);
 	}
 	if (r->settled != round->seq) {
 		r->settled = round->seq;

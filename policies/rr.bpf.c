@@ -46,15 +46,15 @@ GPUSCHED_OPTION(gs_bool, be_cta, 0,
 
 struct runlist {
 	struct gpusched_rotation line;
-	gs_u64 turn;   /* id of the TSG whose turn it is; 0 none */
-	gs_u64 number; /* of that turn */
-	gs_u64 since;  /* when it began */
-	gs_u64 alive;  /* the round in which the one whose turn it is was met last */
-	struct gpusched_account others; /* users for whom there is no room below */
+	gs_u64 turn;                    /* id of the TSG that has the turn; 0 none */
+	gs_u64 number;                  /* of that turn */
+	gs_u64 since;                   /* when it began */
+	gs_u64 alive;                   /* the last round in which that TSG was met */
+	struct gpusched_account others; /* users without room below */
 };
 GPUSCHED_MAP(rr_runlists, HASH, gs_u32, struct runlist, 256);
 
-/* What users, and processes, have had on a runlist. */
+/* The turns of users, and of processes, on a runlist. */
 struct member {
 	gs_u32 runlist, id;
 };

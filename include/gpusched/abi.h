@@ -30,10 +30,10 @@ typedef int32_t gs_s32;
 typedef int64_t gs_s64;
 #endif
 
-/* What policies are built against: raised when one that was built before must be built again. */
+/* The version that policies are built against: raised when they must be built again. */
 #define GPUSCHED_ABI_VERSION 1u
 /* The pinned maps and programs: raised with what they know. An older table is taken over. */
-#define GPUSCHED_TABLE_VERSION 5u
+#define GPUSCHED_TABLE_VERSION 2u
 
 #define GPUSCHED_COMM_LEN 16
 #define GPUSCHED_CLASS_NAME_LEN 32
@@ -45,7 +45,7 @@ typedef int64_t gs_s64;
 
 /* ---- settings of a TSG -------------------------------------------------------------------- */
 
-/* Valid bits of struct gpusched_settings: a field whose bit is unset says nothing. */
+/* Valid bits of struct gpusched_settings: a field without its bit says nothing. */
 #define GPUSCHED_TIMESLICE (1u << 0)
 #define GPUSCHED_INTERLEAVE (1u << 1)
 #define GPUSCHED_PREEMPT_MODE (1u << 2)
@@ -99,7 +99,7 @@ enum gpusched_hold_state {
 /* Timeslices that are accepted, us. The driver took 1 us to 100 s. */
 #define GPUSCHED_TIMESLICE_MIN_US 1u
 #define GPUSCHED_TIMESLICE_MAX_US 100000000u
-/* What CUDA itself sets on its compute TSG at the end of context creation. */
+/* CUDA itself sets this on its compute TSG at the end of context creation. */
 #define GPUSCHED_CUDA_TIMESLICE_US 2048u
 /* The driver's own default before that (GV100 and later). */
 #define GPUSCHED_DRIVER_TIMESLICE_US 1024u
@@ -233,7 +233,7 @@ _Static_assert(sizeof(struct gpusched_key) == 16, "gpusched_key");
 /* it had to make room: its process's share does not count it any more */
 #define GPUSCHED_TSG_EVICTED (1u << 19)
 
-/* Who suspended it (gpusched_tsg.suspend_by) */
+/* The suspender (gpusched_tsg.suspend_by) */
 enum gpusched_suspend_by {
 	GPUSCHED_BY_NOBODY = 0,
 	GPUSCHED_BY_POLICY = 1,
@@ -277,7 +277,7 @@ struct gpusched_channels {
 };
 _Static_assert(sizeof(struct gpusched_channels) == 8 + 8 * GPUSCHED_MAX_CHANNELS, "channels");
 
-/* Who made a TSG; there is none of one that was there before the taps. */
+/* The maker of a TSG; a TSG that was there before the taps has none. */
 struct gpusched_maker {
 	gs_u64 id;  /* of the TSG */
 	gs_u32 tid; /* the thread, as gpusched_task.pid */
@@ -285,9 +285,9 @@ struct gpusched_maker {
 };
 _Static_assert(sizeof(struct gpusched_maker) == 16, "gpusched_maker");
 
-/* What the entries of devices, clients and open files begin with. */
+/* The entries of devices, clients and open files begin with this. */
 struct gpusched_origin {
-	gs_u32 owner; /* the process whose share it is of */
+	gs_u32 owner; /* the process: it counts in its share */
 	gs_u32 made;  /* tells it from a later one with the same key */
 	gs_u32 uid;   /* the user whose share it is of */
 	gs_u32 used;  /* a TSG with channels is below it, or was: it makes room for nothing */
@@ -334,7 +334,7 @@ enum gpusched_class_source {
 };
 
 /*
- * A process's share: of each map at most a sixteenth. What is not used makes room first. A process
+ * A process's share: of each map at most a sixteenth. Unused entries make room first. A process
  * that is past it all the same is held back (gpusched_proc.past).
  */
 #define GPUSCHED_MAX_TSGS_PER_PROC 1024u /* gpusched_cfg.max_tsgs_per_proc where nobody says else */
@@ -353,7 +353,7 @@ enum gpusched_class_source {
 /* A user with no more of a map than this part of it is never past the own share. */
 #define GPUSCHED_LITTLE_PART 256u
 
-/* What users have a share of. */
+/* Users have a share of each of these. */
 enum gpusched_room {
 	GPUSCHED_IN_TSGS,
 	GPUSCHED_IN_DEVICES,
@@ -369,7 +369,7 @@ struct gpusched_user {
 	gs_u32 n[GPUSCHED_ROOMS];
 };
 
-/* Of what a process has its share. */
+/* A process has its share of each of these. */
 enum gpusched_share {
 	GPUSCHED_SHARE_TSGS,
 	GPUSCHED_SHARE_DEVICES,
@@ -454,7 +454,7 @@ struct gpusched_event {
 			* LIMIT: enum gpusched_share; OVERRULED: 1 << enum gs_overrule;
 			* [3]: GPUSCHED_EVENT_WANT when the policy changed its wish at this event */
 	char comm[GPUSCHED_COMM_LEN];
-	gs_u32 tid; /* the thread whose call it was, as @pid; 0: nobody's, or not known */
+	gs_u32 tid; /* the thread that made the call, as @pid; 0: none, or not known */
 	gs_u32 cpu; /* where it ran; with @tid */
 };
 _Static_assert(sizeof(struct gpusched_event) == 80, "gpusched_event");
@@ -588,7 +588,7 @@ struct gpusched_run {
 	gs_u64 arg;
 	gs_u64 now_ns;
 	gs_u64 visited; /* TICK: records walked */
-	gs_u64 changed; /* TICK: records whose want changed */
+	gs_u64 changed; /* TICK: records with a changed want */
 };
 _Static_assert(sizeof(struct gpusched_run) == 56, "gpusched_run");
 
@@ -607,7 +607,7 @@ _Static_assert(sizeof(struct gpusched_run) == 56, "gpusched_run");
  * gs_classes   ARRAY  u32 class id -> gpusched_class        [GPUSCHED_MAX_CLASSES]
  * gs_cfg       ARRAY  0 -> gpusched_cfg
  * gs_simfiles  HASH   gpusched_simfile -> u32
- * gs_selves    HASH   u32 tgid -> u32: gpusched's own processes, whose calls are not "asked"
+ * gs_selves    HASH   u32 tgid -> u32: gpusched's own processes: their calls are not "asked"
  * gs_counters  PERCPU_ARRAY enum gpusched_tap_counter -> u64
  * gs_events    RINGBUF of gpusched_event
  * gs_slot      PROG_ARRAY [1]: the running policy's dispatch program, reached by tail call

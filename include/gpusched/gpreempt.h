@@ -18,7 +18,7 @@
  *	gpreempt_synchronize(high);
  *	gpreempt_launch_kernel(low, &other, 0);			from another: waits while high works
  *
- * What it does about priorities:
+ * Its means for priorities:
  *  - A queue's submissions wait, in the calling thread, while a higher queue has work or wants to
  *    submit; 1 s at most, then one passes.
  *  - Low queues have short timeslices, so that the GPU leaves their running kernels soon.

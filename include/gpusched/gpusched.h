@@ -56,7 +56,10 @@ struct gpusched_values {
 
 struct gpusched_tsg_info {
 	size_t size; /* filled in by the library: the size that it knows */
-	/* What the caller may not see of another user's process is 0, "", GPUSCHED_UNSET (uid: -1). */
+	/*
+	 * Fields of another user's process that the caller may not see are 0, "", GPUSCHED_UNSET
+	 * (uid: -1).
+	 */
 	uint64_t id;
 	int gpu; /* index, or GPUSCHED_UNSET */
 	char gpu_uuid[48];

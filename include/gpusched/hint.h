@@ -28,7 +28,7 @@
 extern "C" {
 #endif
 
-/* What the agent exports under the name gpusched_hints. Later versions only add at the end. */
+/* The agent exports this under the name gpusched_hints. Later versions only add at the end. */
 struct gpusched_hints {
 	uint32_t size; /* of this struct, in bytes */
 	uint32_t version;
@@ -114,8 +114,8 @@ static inline int gpusched_yield_asked(void)
 }
 
 /*
- * Takes the GPU from this program's own work, once: whoever waits has it next. Takes about 1 ms.
- * 0, or a negative errno: -ENODEV without an agent, -ENOENT without work on a GPU, -ETIMEDOUT.
+ * Takes the GPU from this program's own work, once: the next one that waits has it. Takes about 1
+ * ms. 0, or a negative errno: -ENODEV without an agent, -ENOENT without work on a GPU, -ETIMEDOUT.
  */
 static inline int gpusched_self_preempt(void)
 {
@@ -124,7 +124,7 @@ static inline int gpusched_self_preempt(void)
 	return h ? h->self_preempt() : -19 /* ENODEV */;
 }
 
-/* What became of the last gpusched_hint_coming(): "on", or why not. Never NULL; do not free it. */
+/* The result of the last gpusched_hint_coming(): "on", or why not. Never NULL; do not free it. */
 static inline const char *gpusched_hint_state(void)
 {
 	const struct gpusched_hints *h = gpusched_hints_find();

@@ -5,10 +5,10 @@
  * Pure: no map, no clock, no helper. A policy keeps one struct gpusched_throttle for each group and
  * runlist, feeds it in each round, and suspends the group's TSGs while it says so.
  *
- * What a group used is known late: the GPU's log is up to 100 ms old. Until it comes, a group that
+ * The use of a group is known late: the GPU's log is up to 100 ms old. Until it comes, a group that
  * may run counts as running. So no group gets ahead by the log's lateness, and what was counted
  * too much is given back as soon as the log tells. A context may stay loaded while it is suspended,
- * if nobody else comes: that is no use of the GPU. What is not used is not saved up, but for some
+ * if nobody else comes: that is no use of the GPU. Unused time is not saved up, but for some
  * milliseconds.
  */
 #ifndef GPUSCHED_LIMIT_H
@@ -22,7 +22,7 @@
 
 /* It runs and pauses once in about so long: two calls to the driver. */
 #define GPUSCHED_LIMIT_PERIOD_NS 150000000ull
-/* What it may save up: a round of the tick, so that none is lost. */
+/* It may save up so much: a round of the tick, so that none is lost. */
 #define GPUSCHED_LIMIT_SAVED_NS 10000000ull
 #define GPUSCHED_LIMIT_SLOTS 32u
 #define GPUSCHED_LIMIT_SLOT_NS 8000000ull

@@ -2,10 +2,10 @@
 /*
  * module.h - /dev/gpusched: what gpusched.ko is told, and what it is asked to do
  *
- * The node is root's (mode 0600). Every command fails with EPERM unless whoever *opened* the node
- * had CAP_SYS_ADMIN in the initial user namespace. One open file at a time holds the module: it
- * alone tells and changes, and beats at least every GPUSCHED_MODULE_BEAT_MS. Without a beat, or when
- * it is closed, the module puts back all that was changed, policies' wishes included.
+ * The node is root's (mode 0600). Every command fails with EPERM unless the process that *opened*
+ * the node had CAP_SYS_ADMIN in the initial user namespace. One open file at a time holds the
+ * module: it alone tells and changes, and beats at least every GPUSCHED_MODULE_BEAT_MS. Without a
+ * beat, or when it is closed, the module puts back all that was changed, policies' wishes included.
  *
  * Errors of all commands: EPERM as above, or not the holder; ETIMEDOUT the heartbeat was lost (BEAT
  * brings it back); EFAULT; EINVAL padding or unknown bits not 0; ENOTTY no such command. Handles are
@@ -61,7 +61,7 @@ struct gpusched_module_name {
 struct gpusched_module_tell {
 	gs_u32 client, tsg;
 	gs_u32 subdevice; /* of the same client; 0: no suspension, no preemption mode */
-	gs_u32 pid, tid;  /* who made it: process and thread; tid 0: not known */
+	gs_u32 pid, tid;  /* its maker: process and thread; tid 0: not known */
 	gs_u32 nchannels; /* up to GPUSCHED_MAX_CHANNELS */
 	gs_u64 channels;  /* pointer to as many handles (gs_u32) */
 	struct gpusched_settings own;

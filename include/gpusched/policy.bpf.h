@@ -18,7 +18,7 @@
  *		return 0;
  *	}
  *
- * What holds for all callbacks
+ * For all callbacks
  *  - @t is a copy of the TSG's record. Only t->want and t->priv are read back; other changes are
  *    ignored. The host refuses a wish out of range, counts it and shows it.
  *  - They run on several CPUs at once, also for the same TSG. A wish or a word of priv that a
@@ -100,6 +100,8 @@ extern int gpusched_host_gpu(gs_u32 gpu, struct gpusched_gpu *ret);
 extern int gpusched_host_find(gs_u64 id, struct gpusched_task *ret);
 extern int gpusched_host_limit(gs_u64 id, struct gpusched_limit *ret);
 #endif
+
+#include "gpusched/arith.h" /* with GPUSCHED_INLINE of this host */
 
 /* ---- declaring a policy ---------------------------------------------------------------------- */
 
@@ -386,14 +388,15 @@ int gpusched_ops_tick_end(struct gpusched_round *round);
  * A round now, from any callback: it comes as soon as the host's thread can make it, and ends a
  * rest. The period goes on as it was. In the tick it asks for another round right after this one.
  * Limits: 100 a second for the TSG of the callback, 400 for its user; on the stock host such rounds
- * take at most a twentieth of a CPU. What is past them is counted, and waits for the tick. Without
+ * take at most a twentieth of a CPU. Rounds past them are counted, and wait for the tick. Without
  * a tick there are no rounds, and this does nothing.
  */
 #define gpusched_kick() ((void)gpusched_host_kick())
 
-GPUSCHED_INLINE gs_u64 gpusched_div(gs_u64 a, gs_u64 b)
+/* @x: t->is, t->want or t->asked. */
+GPUSCHED_INLINE int gpusched_is_suspended(const struct gpusched_settings *x)
 {
-	return b ? a / b : 0;
+	return (x->valid & GPUSCHED_RUNNABLE) && !x->runnable;
 }
 
 /*
@@ -441,11 +444,11 @@ GPUSCHED_INLINE void gpusched_admit(struct gpusched_task *t)
 /*
  * Holds the runlist for @t's request: the compute TSGs of class be on it, and those that the policy
  * lets yield, are suspended until gpusched_release(t), for @for_us at most (500 ms at most, rounded
- * up to 4 ms). What holds whatever the policy wants:
+ * up to 4 ms). Bounds, for any policy:
  *  - It ends at @for_us, with @t, and with the policy. After an end by time, best effort has the GPU
  *    until its floor of 5 % is paid; no hold begins before that.
  *  - None begins while less than half of the budget for calls is there.
- *  - What a person suspends or resumes stays so. A TSG that cannot be suspended whole runs on.
+ *  - A person's suspension or resume stays. A TSG that cannot be suspended whole runs on.
  *  - Several TSGs may hold one runlist: it is held while any of them does.
  * A wish that cannot be granted now is granted as soon as it can be; gpusched_hold_state(t) says why
  * not yet. A call while the hold is on changes its end to @for_us from its begin. Once it is over
@@ -500,7 +503,7 @@ GPUSCHED_INLINE gs_u32 gpusched_runlist(const struct gpusched_task *t)
 }
 
 /*
- * Whom a TSG works for, as a number: those with the same one belong together, on however many GPUs.
+ * The job of a TSG, as a number: those with the same one belong together, on however many GPUs.
  * It is the cgroup (t->cgroup_id) if that was made for one job; else the process that `gpusched run`
  * or `class set` gave its class, and what descends from it; else the tree of processes (docs/policies/auto.md).
  * It may change. 0: not known (yet), as in the first moments of a TSG. From any callback; one lookup.
@@ -553,10 +556,10 @@ GPUSCHED_INLINE int gpusched_is_past_share(const struct gpusched_task *t)
  * Has it work? Yes while it launches, and for @quiet_ns after that; and so long after it was last
  * certain that it had work (facts: it waited, or was cut off by its slice), as of the facts' time.
  *
- * What is loaded and alone may work or not, and nothing tells. So it has the benefit of the doubt,
- * for GPUSCHED_DOUBT_NS at first. Then it is called idle. Others that come in by that will show: a
- * TSG that works is cut off by its slice, and is busy again within 67 ms. From that the helper learns
- * how long this TSG works after its last launch, and so how long to doubt: up to
+ * A TSG that is loaded and alone may work or not, and nothing tells. So it has the benefit of the
+ * doubt, for GPUSCHED_DOUBT_NS at first. Then it is called idle. Others that come in by that will
+ * show: a TSG that works is cut off by its slice, and is busy again within 67 ms. From that the
+ * helper learns how long this TSG works after its last launch, and so how long to doubt: up to
  * GPUSCHED_DOUBT_MAX_NS. *last, a word of t->priv, is its memory.
  *
  * Where neither launches nor facts are known, nobody can say that it is idle: yes. A suspended TSG

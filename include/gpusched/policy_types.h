@@ -10,7 +10,7 @@
 
 #include "gpusched/abi.h"
 
-/* What work_submit() is told of a launch. */
+/* A launch, for work_submit(). */
 enum gpusched_work_kind {
 	GPUSCHED_WORK_UNKNOWN = 0,
 	GPUSCHED_WORK_KERNEL = 1,
@@ -25,14 +25,14 @@ struct gpusched_work {
 };
 _Static_assert(sizeof(struct gpusched_work) == 16, "gpusched_work");
 
-/* Who saw that a request began or ended. */
+/* The source of a request's begin or end. */
 enum gpusched_request_from {
 	GPUSCHED_REQUEST_HINT = 1,  /* the program: gpusched_hint_coming(), gpusched_hint_done() */
 	GPUSCHED_REQUEST_AGENT = 2, /* its agent: a launch after a rest, a rest after launches */
 	GPUSCHED_REQUEST_COUNT = 3, /* counted launches */
 };
 
-/* What request_begin() and request_end() are told. */
+/* A request, for request_begin() and request_end(). */
 struct gpusched_request {
 	gs_u64 now_ns;
 	gs_u32 from;     /* enum gpusched_request_from */
@@ -56,7 +56,7 @@ _Static_assert(sizeof(struct gpusched_round) == 32, "gpusched_round");
 /* Longest rest that tick_end() may ask for, ms. */
 #define GPUSCHED_REST_MAX_MS 30000
 
-/* What schedule() returns. */
+/* Results of schedule(). */
 #define GPUSCHED_ADMIT 0
 #define GPUSCHED_HOLD 1 /* it waits; nothing fails */
 #define GPUSCHED_DENY 2 /* an error for the program; needs GPUSCHED_F_DENY */
@@ -97,9 +97,9 @@ struct gpusched_filter {
 };
 _Static_assert(sizeof(struct gpusched_filter) == 32, "gpusched_filter");
 
-/* What limit= says of a TSG; from gpusched_limit(). */
+/* The limit= of a TSG; from gpusched_limit(). */
 struct gpusched_limit {
-	gs_u64 group; /* whose it is: all TSGs with this number have it together, on each GPU */
+	gs_u64 group; /* its group: all TSGs with this number have it together, on each GPU */
 	gs_u32 pct;   /* of a GPU, at most, even while nobody else wants it */
 	gs_u32 pad;
 };
@@ -107,7 +107,7 @@ _Static_assert(sizeof(struct gpusched_limit) == 16, "gpusched_limit");
 
 /* ---- facts: who had the GPU ------------------------------------------------------------------ */
 
-/* Bits of gpusched_facts.known. A field whose bit is unset says nothing; it is 0 then. */
+/* Bits of gpusched_facts.known. A field without its bit says nothing; it is 0 then. */
 /* since_ns, held_ns, contended_ns, turns, slice_ended, drained, unsure, returns */
 #define GPUSCHED_FACT_HELD (1u << 0)
 #define GPUSCHED_FACT_STATE (1u << 1)    /* state: no record was lost since */
@@ -134,8 +134,8 @@ _Static_assert(sizeof(struct gpusched_limit) == 16, "gpusched_limit");
  * before driver branch 545; a policy without GPUSCHED_F_FACTS may find them a second old. Compare times of the
  * facts with as_of_ns, not with now.
  *
- * The log knows who is loaded, not who works: held_ns alone is no sign of work, since a TSG that has
- * drained stays loaded until another one is ready.
+ * The log knows the loaded TSG, not whether it works: held_ns alone is no sign of work, since a TSG
+ * that has drained stays loaded until another one is ready.
  */
 struct gpusched_facts {
 	gs_u64 id;

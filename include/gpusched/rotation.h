@@ -7,22 +7,18 @@
  * virtual time, which goes on with what it is charged, more slowly the larger its weight. The one that is
  * farthest behind is next.
  *
- * Nobody gains by having been away: who comes, or comes back, starts where the last one stood. So
- * neither a sleeper nor a new process has turns to catch up on. Nor by being many: a fork shares
- * the part of its job, a job that of its user.
+ * Being away gains nothing: a TSG that comes, or comes back, starts where the last one stood. So
+ * neither a sleeper nor a new process has turns to catch up on. Being many gains nothing either: a
+ * fork shares the part of its job, a job that of its user.
  *
  * A round of the policy, for each TSG that wants turns: gpusched_place_at() for the levels from
  * GPUSCHED_LEVEL_USER to GPUSCHED_LEVEL_TSG, then gpusched_rotation_stand(). After them
- * @first is who is next. For what it then has: gpusched_place_charge(), for each level again.
+ * @first is next. For its turn: gpusched_place_charge(), for each level again.
  */
 #ifndef GPUSCHED_ROTATION_H
 #define GPUSCHED_ROTATION_H
 
-#include "gpusched/abi.h"
-
-#ifndef GPUSCHED_INLINE
-#define GPUSCHED_INLINE __attribute__((unused)) static inline
-#endif
+#include "gpusched/arith.h"
 
 enum gpusched_level {
 	GPUSCHED_LEVEL_USER,
@@ -32,7 +28,77 @@ enum gpusched_level {
 	GPUSCHED_LEVELS
 };
 
-/* Of a user, a job, a process or a TSG on one runlist. Zero to begin with. */
+/* Keys of a policy's maps: a user, its job, a process of that job, on one runlist each. */
+struct gpusched_user_key {
+	gs_u64 user;
+	gs_u32 runlist, pad;
+};
+struct gpusched_job_key {
+	gs_u64 user, job;
+	gs_u32 runlist, pad;
+};
+struct gpusched_process_key {
+	gs_u64 user, job;
+	gs_u32 runlist, pid;
+};
+
+#define GPUSCHED_USER_CGROUP (1ull << 63) /* bit of a user: a cgroup of root */
+#define GPUSCHED_JOB_PROCESS (1ull << 62) /* bit of a job: a process without a cgroup */
+
+/* The cgroup of @t, or its process where there is no cgroup: both are jobs. */
+GPUSCHED_INLINE gs_u64 gpusched_cgroup_of(const struct gpusched_task *t)
+{
+	return t->cgroup_id ? t->cgroup_id : GPUSCHED_JOB_PROCESS | t->pid;
+}
+
+/* The user that shares are counted for: never 0. Root's cgroups count as users. */
+GPUSCHED_INLINE gs_u64 gpusched_user_of(const struct gpusched_task *t)
+{
+	return t->uid ? t->uid : GPUSCHED_USER_CGROUP | gpusched_cgroup_of(t);
+}
+
+/* The same of jobs. @job: gpusched_job(t), or 0. */
+GPUSCHED_INLINE gs_u64 gpusched_job_of(const struct gpusched_task *t, gs_u64 job)
+{
+	return job ? job : gpusched_cgroup_of(t);
+}
+
+GPUSCHED_INLINE gs_u64 gpusched_weight_of(const struct gpusched_task *t)
+{
+	return t->weight ? t->weight : 100;
+}
+
+/* Users weigh the same. Root's cgroups weigh what their TSGs do. */
+GPUSCHED_INLINE gs_u64 gpusched_user_weight(gs_u64 user, gs_u64 weight)
+{
+	return user & GPUSCHED_USER_CGROUP ? weight : 100;
+}
+
+/* The weight of a user, job or process in a round. */
+struct gpusched_weighing {
+	gs_u64 seq;    /* the round */
+	gs_u64 weight; /* of its heaviest TSG so far */
+	gs_u64 inner;  /* sum of the weights below it so far */
+	gs_u64 before; /* that sum at the end of the last round in which it had a TSG */
+};
+
+/* Adds a TSG of @weight. Only the heaviest counts in @inout_sum, in whatever order they come. */
+GPUSCHED_INLINE void gpusched_weigh(struct gpusched_weighing *w, gs_u64 seq, gs_u64 weight,
+				    gs_u64 *inout_sum)
+{
+	if (w->seq != seq) {
+		w->seq = seq;
+		w->weight = 0;
+		w->before = w->inner;
+		w->inner = 0;
+	}
+	if (weight <= w->weight)
+		return;
+	*inout_sum += weight - w->weight;
+	w->weight = weight;
+}
+
+/* The account of a user, a job, a process or a TSG on one runlist. Zero to begin with. */
 struct gpusched_account {
 	gs_u64 v;       /* its virtual time, ns at weight 100 */
 	gs_u64 inner_v; /* below it: of the one that was charged last, when its turn began */
@@ -45,15 +111,15 @@ struct gpusched_place {
 	gs_u64 who[GPUSCHED_LEVELS]; /* uid, job, pid, id: ties end by it */
 };
 
-/* Of a runlist. */
+/* The line of a runlist. */
 struct gpusched_rotation {
 	gs_u64 seq;                  /* the round that @first is of */
 	gs_u64 inner_v;              /* as gpusched_account.inner_v, of users */
-	struct gpusched_place first; /* who[GPUSCHED_LEVEL_TSG] == 0: nobody wants turns */
+	struct gpusched_place first; /* who[GPUSCHED_LEVEL_TSG] == 0: no TSG wants turns */
 };
 
 /*
- * Its place on @level. @own is its account there, of @who. @inner_v is that of the account above it, or
+ * Its place on @level. @own is its account there. @inner_v is that of the account above it, or
  * of the rotation. Without an account (the policy's map is full) it comes last.
  */
 GPUSCHED_INLINE void gpusched_place_at(struct gpusched_place *p, enum gpusched_level level,
@@ -103,16 +169,16 @@ GPUSCHED_INLINE void gpusched_rotation_stand(struct gpusched_rotation *r,
 
 /*
  * Charges a turn of @ns to the account of @p's @level. @weight: 1 to 10000, against the others of
- * the same user, job or process.
+ * the same user, job or process. Without an account nothing is charged: the others' would jump.
  */
 GPUSCHED_INLINE void gpusched_place_charge(const struct gpusched_place *p,
 					   enum gpusched_level level, gs_u64 *inner_v,
 					   struct gpusched_account *own, gs_u64 ns, gs_u32 weight)
 {
-	if (inner_v && *inner_v < p->v[level])
-		*inner_v = p->v[level];
 	if (!own)
 		return;
+	if (inner_v && *inner_v < p->v[level])
+		*inner_v = p->v[level];
 	if (own->v < p->v[level])
 		own->v = p->v[level];
 	own->v += ns * 100 / (weight ? weight : 100);

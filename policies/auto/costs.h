@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * auto/costs.h - what switches cost the GPU of runlist @r, and lengths that follow from it
+ * auto/costs.h - what switches cost a GPU, and lengths that follow from it
+ *
+ * Pure: struct gpusched_gpu goes in, struct costs comes out.
  */
 #ifndef AUTO_COSTS_H
 #define AUTO_COSTS_H
+
+#include "gpusched/arith.h"
+#include "gpusched/policy_types.h"
 
 /* An H200's, to go by while nothing is known. */
 #define H200_SWITCH_US 175ull
@@ -12,61 +17,72 @@
 #define H200_WASTE_PCT 10ull
 #define WASTE_MAX_PCT 25ull
 
-/* From one BE to another; to LC and back. */
-#define SWITCH_US (r->switch_us)
-#define ROUND_TRIP_US (SWITCH_US * 13 / 7)
-/* The first slice of a BE that makes progress, far above the cost of a switch. */
-#define GROWN_US (SWITCH_US * 16 / 7)
-/* For a TSG that may wake up beside another's turn: some seven switches long. */
-#define IDLE_US (SWITCH_US * 48 / 7)
-/* A turn has so much of the GPU without working: its context is loaded and saved. */
-#define TURN_COST_NS (r->turn_cost_ns)
-/* LC that works for longer in a turn pays more for a long slice than all switches cost. */
-#define LONG_WORK_US (2 * ROUND_TRIP_US)
+struct costs {
+	gs_u64 switch_us; /* from one BE to another */
+	gs_u64 turn_ns;   /* a turn has so much of the GPU without working: loading and saving */
+	gs_u64 waste_pct; /* so much of a runlist's time may go into switches */
+};
 
-GPUSCHED_INLINE int are_long(const struct runlist *r, gs_u64 held_ns, gs_u64 turns)
+/* From a BE to LC and back. */
+GPUSCHED_INLINE gs_u64 costs_round_trip_us(const struct costs *c)
 {
-	return held_ns > turns * (LONG_WORK_US * 1000 + TURN_COST_NS);
+	return c->switch_us * 13 / 7;
+}
+
+/* The first slice of a BE that makes progress, far above the cost of a switch. */
+GPUSCHED_INLINE gs_u64 costs_grown_us(const struct costs *c)
+{
+	return c->switch_us * 16 / 7;
+}
+
+/* For a TSG that may wake up beside another's turn: some seven switches long. */
+GPUSCHED_INLINE gs_u64 costs_idle_us(const struct costs *c)
+{
+	return c->switch_us * 48 / 7;
+}
+
+/* LC that works for longer in a turn pays more for a long slice than all switches cost. */
+GPUSCHED_INLINE gs_u64 costs_long_work_us(const struct costs *c)
+{
+	return 2 * costs_round_trip_us(c);
+}
+
+/* Turns of LC that hold the GPU for @held_ns in all: do they work that long? */
+GPUSCHED_INLINE int costs_are_long(const struct costs *c, gs_u64 held_ns, gs_u64 turns)
+{
+	return held_ns > turns * (costs_long_work_us(c) * 1000 + c->turn_ns);
 }
 
 /*
  * So much may go into switches, by the time between turns. Where that is longer, the same protection
  * takes more of them: half as much more, for BEs pay the rest by longer slices.
  */
-GPUSCHED_INLINE gs_u64 waste_of(const struct runlist *r)
+GPUSCHED_INLINE gs_u64 costs_waste_of(const struct gpusched_gpu *gpu)
 {
-	gs_u64 us = most(r->gpu.switch_us, H200_LOST_US);
+	gs_u64 us = gs_most(gpu->switch_us, H200_LOST_US);
 
-	if (waste_pct)
-		return waste_pct;
-	return least(H200_WASTE_PCT * (us + H200_LOST_US) / (2 * H200_LOST_US), WASTE_MAX_PCT);
+	return gs_least(H200_WASTE_PCT * (us + H200_LOST_US) / (2 * H200_LOST_US), WASTE_MAX_PCT);
 }
 
 /* Costs are known to a tenth. Within that they are the ones that all else was fitted to. */
-GPUSCHED_INLINE gs_u64 to_a_tenth(gs_u64 us, gs_u64 fitted)
+GPUSCHED_INLINE gs_u64 costs_to_a_tenth(gs_u64 us, gs_u64 fitted)
 {
 	return us * 10 >= fitted * 9 && us * 10 <= fitted * 11 ? fitted : us;
 }
 
-/*
- * From what the host knows of the GPU (r->gpu). Restoring shows in no log: it takes a fifth of the
- * saving that is told. It has a stack of its own, and calls nothing: on old kernels there is no room
- * below.
- */
-static __attribute__((noinline)) int learn_costs(struct runlist *r)
+/* Restoring shows in no log: it takes a fifth of the saving that is known. @asked_pct: 0 for ours. */
+GPUSCHED_INLINE void costs_learn(struct costs *c, const struct gpusched_gpu *gpu, gs_u64 asked_pct)
 {
 	const gs_u32 both = GPUSCHED_GPU_SAVE | GPUSCHED_GPU_SWITCH;
 
-	if (!r)
-		return 0;
-	r->switch_us = H200_SWITCH_US;
-	r->turn_cost_ns = H200_TURN_NS;
-	if ((r->gpu.known & both) == both)
-		r->switch_us = to_a_tenth(r->gpu.switch_us + r->gpu.save_us, H200_SWITCH_US);
-	if (r->gpu.known & GPUSCHED_GPU_SAVE)
-		r->turn_cost_ns = to_a_tenth(r->gpu.save_us * 1200ull, H200_TURN_NS);
-	r->waste_pct = waste_of(r);
-	return 0;
+	c->switch_us = H200_SWITCH_US;
+	c->turn_ns = H200_TURN_NS;
+	if ((gpu->known & both) == both)
+		c->switch_us =
+			costs_to_a_tenth((gs_u64)gpu->switch_us + gpu->save_us, H200_SWITCH_US);
+	if (gpu->known & GPUSCHED_GPU_SAVE)
+		c->turn_ns = costs_to_a_tenth(gpu->save_us * 1200ull, H200_TURN_NS);
+	c->waste_pct = asked_pct ? asked_pct : costs_waste_of(gpu);
 }
 
 #endif /* AUTO_COSTS_H */

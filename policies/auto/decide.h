@@ -5,39 +5,16 @@
 #ifndef AUTO_DECIDE_H
 #define AUTO_DECIDE_H
 
-#define PROBE_NS (150 * MS)
-#define PROBE_EVERY_NS (60 * S)
-#define PROBE_GAIN_NS (10 * 1000ull)
-#define PROBE_DRAINS 12 /* of which the figure consists of what was seen in the probe */
-
-/* CTA where that makes it leave sooner. Where blocks are long it does not, by far. */
 GPUSCHED_INLINE int wants_cta(const struct gpusched_task *t, struct tsg *s, gs_u64 now)
 {
 	const struct gpusched_facts *f = &s->now;
-	int sees = s->sighted && f->known & GPUSCHED_FACT_DRAIN;
+	struct probe_seen seen = { now, f->drain_ns, f->drains,
+				   s->sighted && f->known & GPUSCHED_FACT_DRAIN };
 
 	if (!cta || t->assumed & GPUSCHED_PREEMPT_MODE ||
 	    t->asked.preempt_mode != GPUSCHED_PREEMPT_CILP)
 		return 0;
-	if (s->probe_until_ns) {
-		if (now < s->probe_until_ns)
-			return 1;
-		s->probe_until_ns = 0;
-		s->next_probe_ns = now + PROBE_EVERY_NS;
-		s->in_cta = sees && f->drains >= s->probe_drains + PROBE_DRAINS &&
-			    f->drain_ns + PROBE_GAIN_NS < s->cilp_ns;
-		return (int)s->in_cta;
-	}
-	if (s->in_cta) {
-		s->in_cta = !sees || f->drain_ns < s->cilp_ns + PROBE_GAIN_NS;
-		return (int)s->in_cta;
-	}
-	if (!sees || now < s->next_probe_ns || f->drains < s->probe_drains + PROBE_DRAINS)
-		return 0;
-	s->cilp_ns = f->drain_ns;
-	s->probe_drains = f->drains;
-	s->probe_until_ns = now + PROBE_NS;
-	return 1;
+	return probe_cta(&s->probe, &seen);
 }
 
 GPUSCHED_INLINE void say(const struct gpusched_task *t, struct tsg *s, const struct runlist *r,
@@ -46,7 +23,7 @@ GPUSCHED_INLINE void say(const struct gpusched_task *t, struct tsg *s, const str
 	struct says *x = &s->says;
 
 	x->kind = s->requests.turns > 1      ? MANY_TURNS
-		  : r->launch_bound          ? LAUNCH_BOUND
+		  : r->slice.launch_bound    ? LAUNCH_BOUND
 		  : s->turns >= ENOUGH_TURNS ? WHOLE_TURNS
 					     : NO_KIND;
 	x->quiet_us = s->requests.quiet_us;
@@ -59,7 +36,7 @@ GPUSCHED_INLINE void say(const struct gpusched_task *t, struct tsg *s, const str
 	else if (r->busy)
 		x->means = DRIVERS_SLICES;
 	else
-		x->means = r->slice_us > be_slice_us ? LONG_SLICES : SHORT_SLICES;
+		x->means = r->slice.us > be_slice_us ? LONG_SLICES : SHORT_SLICES;
 }
 
 GPUSCHED_INLINE void decide_lc(struct gpusched_task *t, struct tsg *s, const struct runlist *r,
@@ -80,12 +57,13 @@ GPUSCHED_INLINE void decide_lc(struct gpusched_task *t, struct tsg *s, const str
 GPUSCHED_INLINE void want_be_slice(struct gpusched_task *t, const struct tsg *s,
 				   const struct runlist *r)
 {
-	gs_u64 us = r->slice_us ? r->slice_us : be_slice_us;
+	gs_u64 us = r->slice.us ? r->slice.us : be_slice_us;
 
 	if (r->paying)
-		us = most(longest_us(r), least(1200ull * r->lc, 100000));
+		us = gs_most(slice_longest_us(&r->seen, &r->costs),
+			     gs_least(1200ull * r->lc, 100000));
 	else if (r->be > 1 && (s->idle || r->part))
-		us = most(us, IDLE_US);
+		us = gs_most(us, costs_idle_us(&r->costs));
 	if (!r->lc || (r->busy && !r->paying))
 		gpusched_want_default(t, GPUSCHED_TIMESLICE);
 	else

@@ -24,6 +24,22 @@ struct bid {
 };
 GPUSCHED_MAP(auto_bids, ARRAY, gs_u32, struct bid, MAX_GPUS);
 
+GPUSCHED_INLINE gs_u64 user_in(const struct candidate *c)
+{
+	return c->place.who[GPUSCHED_LEVEL_USER];
+}
+
+GPUSCHED_INLINE gs_u64 job_in(const struct candidate *c)
+{
+	return c->place.who[GPUSCHED_LEVEL_JOB];
+}
+
+/* 0: there is no candidate. */
+GPUSCHED_INLINE gs_u64 tsg_in(const struct candidate *c)
+{
+	return c->place.who[GPUSCHED_LEVEL_TSG];
+}
+
 GPUSCHED_INLINE int is_gang(gs_u64 gpus)
 {
 	return (gpus & (gpus - 1)) != 0;
@@ -31,7 +47,7 @@ GPUSCHED_INLINE int is_gang(gs_u64 gpus)
 
 GPUSCHED_INLINE struct gang *gang_of(const struct candidate *c)
 {
-	struct gang_key key = { c->user, c->job };
+	struct gang_key key = { user_in(c), job_in(c) };
 	const union blank *blank = blank_of();
 
 	return blank ? gpusched_lookup_or_add(auto_gangs, &key, &blank->gang) : 0;
@@ -65,8 +81,8 @@ GPUSCHED_INLINE void gang_bid(const struct runlist *r, gs_u32 runlist)
 	if (!b)
 		return;
 	b->seq = r->seq;
-	b->key.user = r->leads.user;
-	b->key.job = r->leads.job;
+	b->key.user = user_in(&r->leads);
+	b->key.job = job_in(&r->leads);
 }
 
 GPUSCHED_INLINE gs_u64 gang_call(gs_u32 gpu, gs_u32 waits, gs_u64 taken, gs_u64 seq, gs_u64 epoch)
@@ -88,7 +104,7 @@ GPUSCHED_INLINE gs_u64 gang_call(gs_u32 gpu, gs_u32 waits, gs_u64 taken, gs_u64 
 	return taken | g->found;
 }
 
-/* An epoch begins: who is called for it? First those who had to wait. */
+/* An epoch begins: jobs that had to wait are called for it first. */
 GPUSCHED_INLINE void gangs_call(gs_u64 seq, gs_u64 epoch)
 {
 	gs_u64 taken = 0;

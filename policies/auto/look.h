@@ -6,23 +6,19 @@
 #define AUTO_LOOK_H
 
 /* One that somebody else has suspended: within a turn, once our own call has had its time. */
-#define ABSENT_NS (30 * MS)
+#define ABSENT_NS (30 * GS_MS)
 /* A BE that is not on the GPU for this long, and does not wait for it, has nothing to do. */
-#define IDLE_NS (20 * MS)
+#define IDLE_NS (20 * GS_MS)
 /* One that is off for so long, but shorter, in so many of the looks at it, works in bits. */
-#define OFF_NS (4 * MS)
+#define OFF_NS (4 * GS_MS)
 #define PART_PERMILLE 120
 /* An LC TSG that has waited so long while others ran. */
-#define INVERSION_NS (5 * MS)
-/* How many looks in a row it takes to change the mind about a TSG without a class. */
-#define STEADY 10
-#define LOOK_NS (250 * MS)
-#define LOOK_MAX_NS (2 * S)
+#define INVERSION_NS (5 * GS_MS)
 /* A change without a class is watched for so long, and left alone for so long when it harmed. */
-#define WATCH_NS (10 * S)
-#define LEAVE_NS (60 * S)
-/* Who has not run for so long does not count as running. */
-#define STALE_NS (5 * S)
+#define WATCH_NS (10 * GS_S)
+#define LEAVE_NS (60 * GS_S)
+/* A TSG that has not run for so long does not count as running. */
+#define STALE_NS (5 * GS_S)
 /* A TSG of another class, or of none, with such a part of the GPU competes with BEs for it. */
 #define BUSY_PERMILLE 200
 #define HOGGED_PERMILLE 800
@@ -35,7 +31,7 @@ GPUSCHED_INLINE gs_u32 role_of(const struct gpusched_task *t, const struct tsg *
 	case GPUSCHED_CLASS_BE:
 		return BE;
 	case GPUSCHED_CLASS_NONE:
-		return guess && s->verdict ? s->verdict : OTHER;
+		return guess && s->guess.verdict ? s->guess.verdict : OTHER;
 	default:
 		return OTHER;
 	}
@@ -46,22 +42,17 @@ GPUSCHED_INLINE int is_guessed(const struct gpusched_task *t)
 	return t->class_id == GPUSCHED_CLASS_NONE;
 }
 
-/* Of a class, or of none and dealt with all the same. */
+/* It has the role by its class, or by a guess that is in effect. */
 GPUSCHED_INLINE int counts_as(const struct gpusched_task *t, const struct tsg *s,
 			      const struct runlist *r, gs_u32 role)
 {
 	return s->role == role && (!is_guessed(t) || r->acting);
 }
 
-GPUSCHED_INLINE int is_suspended(const struct gpusched_settings *x)
-{
-	return (x->valid & GPUSCHED_RUNNABLE) && !x->runnable;
-}
-
 /* Suspended, and neither by us nor for a request: for turns it is not there. */
 GPUSCHED_INLINE void look_absent(const struct gpusched_task *t, struct tsg *s, gs_u64 now)
 {
-	if (!is_suspended(&t->is) || is_suspended(&t->want) ||
+	if (!gpusched_is_suspended(&t->is) || gpusched_is_suspended(&t->want) ||
 	    gpusched_hold_state(t) == GPUSCHED_HOLD_HELD) {
 		s->absent_ns = 0;
 		s->absent = 0;
@@ -85,8 +76,8 @@ GPUSCHED_INLINE void look_held(const struct gpusched_task *t, struct runlist *r,
 
 /*
  * How often a BE that may run is off the GPU for short and does not wait for it. One that often is
- * would waste turns: it runs beside the one whose turn it is, with an equal slice. Who is off for
- * longer is idle then, which costs LC less.
+ * would waste turns: it runs beside the TSG that has the turn, with an equal slice. One that is off
+ * for longer is idle then, which costs LC less.
  */
 GPUSCHED_INLINE void look_part(struct tsg *s, gs_u64 at, int off)
 {
@@ -102,19 +93,19 @@ GPUSCHED_INLINE void look_part(struct tsg *s, gs_u64 at, int off)
 
 /*
  * Does a BE have nothing to do? It shows in its turns; a suspended one cannot wake up. The log is
- * late, often by more than a turn, so what it says counts for the turn that it is about: one that
- * never ran in its last turn has nothing to do, although that is over.
+ * late, often by more than a turn, so its facts count for the turn that they are about. A TSG that
+ * never ran in its last turn has nothing to do, although that turn is over.
  */
 GPUSCHED_INLINE void look_idle(const struct gpusched_task *t, struct tsg *s,
 			       const struct runlist *r)
 {
 	const struct gpusched_facts *f = &s->now;
-	gs_u64 since = most(most(t->priv[BEGAN], t->created_ns), r->held_ns);
-	gs_u64 at = s->ended_ns ? least(f->as_of_ns, s->ended_ns) : f->as_of_ns;
+	gs_u64 since = gs_most(gs_most(t->priv[BEGAN], t->created_ns), r->held_ns);
+	gs_u64 at = s->ended_ns ? gs_least(f->as_of_ns, s->ended_ns) : f->as_of_ns;
 	int away = !(f->state & (GPUSCHED_STATE_LOADED | GPUSCHED_STATE_WAITING));
-	int settled = at > since + IDLE_NS + 5 * MS;
+	int settled = at > since + IDLE_NS + 5 * GS_MS;
 
-	/* whom LC leaves next to nothing is not off because it has nothing to do */
+	/* where LC leaves next to nothing, being off is no sign of idleness */
 	if (!s->sighted || !(f->known & GPUSCHED_FACT_LAST_RUN) ||
 	    r->lc_permille > HOGGED_PERMILLE) {
 		s->idle = 0;
@@ -130,46 +121,6 @@ GPUSCHED_INLINE void look_idle(const struct gpusched_task *t, struct tsg *s,
 		s->idle = 1;
 }
 
-/*
- * What the present turns look like: LC, BE, or no opinion. Beside the short slices that it is given as an
- * LC, a launch-bound service returns again and again: that is no reason to take them away.
- */
-GPUSCHED_INLINE gs_u32 opinion(const struct tsg *s, const struct runlist *r, gs_u64 span)
-{
-	const struct gpusched_facts *f = &s->now;
-	gs_u64 cut = f->slice_ended - s->look_slice, drained = f->drained - s->look_drained;
-	gs_u64 held = f->held_ns - s->look_held, returns = f->returns - s->look_returns;
-	gs_u64 ended = cut + drained;
-	/* first it does what had piled up by default */
-	int catches_up = r->acting && s->verdict == LC && are_long(r, held, drained);
-
-	/* most of the GPU; a good part of it, and seldom out of work; any, and never */
-	if (cut * 10 >= ended && held * 2 >= span)
-		return BE;
-	if (cut * 10 >= ended * 7 && held * 5 >= span)
-		return BE;
-	if (cut * 100 >= ended * 95 && held * 25 >= span)
-		return BE;
-	if (drained * 10 < ended * 9 || held * 10 > span * (catches_up ? 9 : 5))
-		return NOTHING;
-	/* a slice of BE before each is little beside such turns */
-	if (are_long(r, held, drained))
-		return LC;
-	return returns * 4 <= drained * 3 || (r->acting && s->verdict == LC) ? LC : NOTHING;
-}
-
-GPUSCHED_INLINE void begin_look(struct tsg *s)
-{
-	const struct gpusched_facts *f = &s->now;
-
-	s->look_ns = f->as_of_ns;
-	s->look_since = f->since_ns;
-	s->look_held = f->held_ns;
-	s->look_slice = f->slice_ended;
-	s->look_drained = f->drained;
-	s->look_returns = f->returns;
-}
-
 /* On and off and on again would never be watched for long enough. */
 GPUSCHED_INLINE void doubt(const struct gpusched_task *t, struct runlist *r, gs_u64 now)
 {
@@ -178,38 +129,18 @@ GPUSCHED_INLINE void doubt(const struct gpusched_task *t, struct runlist *r, gs_
 	r->leave_until_ns = now + LEAVE_NS;
 }
 
-/* Only turns that somebody else ended say something: alone there are none. */
+/* Before the round's progress is added. */
 GPUSCHED_INLINE void judge(const struct gpusched_task *t, struct tsg *s, struct runlist *r)
 {
 	const struct gpusched_facts *f = &s->now;
-	gs_u64 span = f->as_of_ns - s->look_ns, ended;
-	gs_u32 says;
 
 	if (t->class_id != GPUSCHED_CLASS_NONE || !(f->known & GPUSCHED_FACT_HELD)) {
-		s->verdict = NOTHING;
+		s->guess.verdict = NOTHING;
 		return;
 	}
-	ended = f->slice_ended + f->drained - s->look_slice - s->look_drained;
-	if (!s->look_ns || s->look_since != f->since_ns || span > 4 * LOOK_MAX_NS) {
-		begin_look(s);
-		return;
-	}
-	if (span < LOOK_NS || (ended < 4 && span < LOOK_MAX_NS))
-		return;
-	says = ended < 4 ? s->verdict : opinion(s, r, span);
-	begin_look(s);
-	if (says == s->verdict) {
-		s->looks = 0;
-		return;
-	}
-	s->looks = says == s->leaning ? s->looks + 1 : 1;
-	s->leaning = says;
-	if (s->looks < STEADY)
-		return;
-	if (s->verdict && r->acting && f->as_of_ns < r->acting_ns + WATCH_NS)
+	if (guess_look(&s->guess, f, &r->costs, r->acting) && r->acting &&
+	    f->as_of_ns < r->acting_ns + WATCH_NS)
 		doubt(t, r, f->as_of_ns);
-	s->verdict = says;
-	s->looks = 0;
 }
 
 /* An LC waits, or has waited, for long, and BEs run meanwhile; once per wait. */
@@ -227,13 +158,13 @@ GPUSCHED_INLINE void look_inversion(const struct gpusched_task *t, struct tsg *s
 		return;
 	s->waited = 1;
 	r->inversions++;
-	if (f->as_of_ns < r->told_ns + 10 * S)
+	if (f->as_of_ns < r->told_ns + 10 * GS_S)
 		return;
 	r->told_ns = f->as_of_ns;
 	gpusched_log("inversion: lc waits for 5 ms while be runs; TSG", t->id);
 }
 
-/* What it got since the last round, into its own sum and its runlist's. */
+/* Adds its progress since the last round to its own sum and its runlist's. */
 GPUSCHED_INLINE void look_progress(const struct gpusched_task *t, struct tsg *s, struct runlist *r)
 {
 	const struct gpusched_facts *f = &s->now;
@@ -243,7 +174,7 @@ GPUSCHED_INLINE void look_progress(const struct gpusched_task *t, struct tsg *s,
 		held = f->held_ns - s->last_held;
 		turns = f->turns - s->last_turns;
 		returns = f->returns - s->last_returns;
-		cost = turns * TURN_COST_NS;
+		cost = turns * r->costs.turn_ns;
 		held = held > cost ? held - cost : 0;
 		s->progress += held;
 		s->turns += turns;
@@ -267,6 +198,19 @@ GPUSCHED_INLINE void look_progress(const struct gpusched_task *t, struct tsg *s,
 	s->last_returns = f->returns;
 }
 
+/* It has a stack of its own, and calls nothing: on old kernels there is no room below. */
+static __attribute__((noinline)) int learn(struct runlist *r)
+{
+	if (r)
+		costs_learn(&r->costs, &r->gpu, waste_pct);
+	return 0;
+}
+
+GPUSCHED_INLINE void clear(struct candidate *c)
+{
+	c->place.who[GPUSCHED_LEVEL_TSG] = 0;
+}
+
 GPUSCHED_INLINE void begin_runlist(struct runlist *r, const struct gpusched_round *round)
 {
 	if (r->seq == round->seq)
@@ -276,7 +220,10 @@ GPUSCHED_INLINE void begin_runlist(struct runlist *r, const struct gpusched_roun
 	r->g_ready = r->g_ready_guessed = r->g_part = r->g_alive = r->g_tsgs = r->g_lc_permille = 0;
 	r->g_unclear_permille = r->g_leaning = r->g_busy_permille = r->g_held = 0;
 	r->g_asked_us = r->g_users = 0;
-	r->local.id = r->leads.id = r->guest.id = r->called.id = 0;
+	clear(&r->local);
+	clear(&r->leads);
+	clear(&r->guest);
+	clear(&r->called);
 }
 
 /* It has not run for long. */
@@ -303,10 +250,10 @@ GPUSCHED_INLINE void count(const struct gpusched_task *t, const struct tsg *s, s
 	} else if (s->role == BE) {
 		r->g_be += !guessed;
 		r->g_guessed_be += guessed;
-		r->g_asked_us = most(r->g_asked_us, t->asked.timeslice_us);
+		r->g_asked_us = gs_most(r->g_asked_us, t->asked.timeslice_us);
 	} else if (guessed) {
 		r->g_unclear_permille += (gs_u32)s->share_permille;
-		r->g_leaning += s->looks && s->leaning == BE;
+		r->g_leaning += s->guess.looks && s->guess.leaning == BE;
 	}
 	if (counts_as(t, s, r, LC) || counts_as(t, s, r, BE))
 		return;

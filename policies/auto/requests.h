@@ -9,27 +9,27 @@
 #ifndef AUTO_REQUESTS_H
 #define AUTO_REQUESTS_H
 
-/* What a hold costs: a call to suspend, and one to resume. */
+/* A hold costs a call to suspend and one to resume. */
 #define CALLS_US 1000ull
 #define HOLD_US GPUSCHED_HOLD_MAX_US
-#define WINDOW_NS S
+#define WINDOW_NS GS_S
 #define ENOUGH 4
-/* Requests in holds, whose mean length says something, and how much of a change. */
+/* The mean length of so many requests in holds is enough to see a change of this factor. */
 #define MANY 64
 #define OTHER_LENGTH 4
 /* A request in holds that lasts for so much longer than others may wait for something else. */
-#define STUCK_NS (5 * S)
+#define STUCK_NS (5 * GS_S)
 /* So much of its work the account may not have yet. */
-#define LATE_NS (67 * MS)
+#define LATE_NS (67 * GS_MS)
 /* Nobody holds while requests of an LC of the runlist are looked at, for so long at most. */
-#define LOOKED_AT_NS (5 * S)
-#define AGAIN_NS (30 * S)
-#define AGAIN_MAX_NS (3600 * S)
+#define LOOKED_AT_NS (5 * GS_S)
+#define AGAIN_NS (30 * GS_S)
+#define AGAIN_MAX_NS (3600 * GS_S)
 
 /* Its requests so far, in the present window. */
 GPUSCHED_INLINE gs_u64 open_ns(const struct requests *q, gs_u64 now)
 {
-	gs_u64 from = most(q->began_ns, q->window_ns);
+	gs_u64 from = gs_most(q->began_ns, q->window_ns);
 
 	return q->open_ns + (q->began_ns && now > from ? now - from : 0);
 }
@@ -48,18 +48,18 @@ GPUSCHED_INLINE void begin_window(struct tsg *s, gs_u64 now)
 /* More turns than the calls and the rest at the end cost, and not too much of the GPU lost. */
 GPUSCHED_INLINE gs_u32 weigh_hold(const struct requests *q, const struct runlist *r)
 {
-	if (q->turns < 2 || q->turns * ROUND_TRIP_US <= CALLS_US + q->quiet_us)
+	if (q->turns < 2 || q->turns * costs_round_trip_us(&r->costs) <= CALLS_US + q->quiet_us)
 		return FEW_TURNS;
-	return q->idle_permille > r->waste_pct * 10 ? WASTE : WORTH;
+	return q->idle_permille > r->costs.waste_pct * 10 ? WASTE : WORTH;
 }
 
 /* A window without a hold: the rest of a request is work, and waits for the GPU. */
 GPUSCHED_INLINE void weigh_requests(struct tsg *s, struct runlist *r, gs_u64 now)
 {
 	struct requests *q = &s->requests;
-	gs_u64 open = most(open_ns(q, now), 1), turns = s->turns - q->window_turns;
+	gs_u64 open = gs_most(open_ns(q, now), 1), turns = s->turns - q->window_turns;
 	gs_u64 mean = q->ended ? gpusched_div(q->open_ns, (gs_u64)q->ended) : open;
-	gs_u64 waited = turns * (r->slice_us + ROUND_TRIP_US) * 1000;
+	gs_u64 waited = turns * (r->slice.us + costs_round_trip_us(&r->costs)) * 1000;
 	gs_u64 worked = s->progress - q->window_progress + waited + LATE_NS;
 	gs_u64 idle = open > worked ? open - worked : 0;
 
@@ -84,7 +84,7 @@ GPUSCHED_INLINE void compare_requests(struct requests *q, struct runlist *r, gs_
 		q->length_ns = mean;
 	if (!other || now < q->again_ns)
 		return;
-	q->again_wait_ns = least(most(2 * q->again_wait_ns, AGAIN_NS), AGAIN_MAX_NS);
+	q->again_wait_ns = gs_least(gs_most(2 * q->again_wait_ns, AGAIN_NS), AGAIN_MAX_NS);
 	q->again_ns = now + q->again_wait_ns;
 	q->verdict = UNKNOWN;
 	r->unheld_until_ns = now + LOOKED_AT_NS;

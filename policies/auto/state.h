@@ -5,13 +5,11 @@
 #ifndef AUTO_STATE_H
 #define AUTO_STATE_H
 
-#define MS 1000000ull
-#define S 1000000000ull
+#include "guess.h"
+#include "probe.h"
+#include "slice.h"
 
-/* What it takes a TSG for. */
-enum role { NOTHING, LC, BE, OTHER };
-
-/* What its requests are worth. */
+/* Are its requests worth a hold? */
 enum verdict {
 	UNKNOWN,
 	WORTH,
@@ -19,7 +17,7 @@ enum verdict {
 	WASTE,     /* the GPU would idle for too long in holds */
 };
 
-/* What `gpusched status` tells of an LC; 0 is nothing to tell. */
+/* Shown by `gpusched status` for an LC; 0 is not shown. */
 enum kind { NO_KIND, WHOLE_TURNS, MANY_TURNS, LAUNCH_BOUND };
 enum means { NO_MEANS, DRIVERS_SLICES, SHORT_SLICES, LONG_SLICES, HOLDS };
 enum not_held {
@@ -57,8 +55,7 @@ struct requests {
 };
 
 /*
- * One compute TSG. @now is what the GPU's log says of it, @look what it said when the last look at
- * how its turns end began, and @last at the last round.
+ * One compute TSG. @now is what the GPU's log says of it, and @last what it said at the last round.
  */
 struct tsg {
 	struct gpusched_facts now;
@@ -72,33 +69,25 @@ struct tsg {
 	gs_u64 absent_ns; /* seen so since; 0: it is not */
 	gs_u64 last_since, last_held, last_turns, last_returns;
 	gs_u64 share_ns, share_progress, share_permille; /* of the GPU, lately */
-	/* no class: what it is taken for, and how often in a row it looked otherwise */
-	gs_u64 look_ns, look_since, look_held, look_slice, look_drained, look_returns;
-	gs_u32 verdict, leaning, looks, pad;
+	struct guess guess;                              /* no class: what it is taken for */
 	/* progress, ns of GPU time; before something was done without a class, and since the last look */
 	gs_u64 progress, base_permille, check_ns, check_progress, check_drained, check_cut;
-	/* CTA */
-	gs_u64 probe_until_ns, next_probe_ns, cilp_ns, probe_drains;
+	struct probe probe;          /* BE: of CTA mode */
 	gs_u64 off_ns, off_permille; /* BE: how often it is off the GPU, without waiting */
 	gs_u64 ended_ns;             /* BE: when its turn was over; 0: it may run */
 	gs_u32 part;                 /* BE: so often that turns would be wasted on it */
-	gs_u32 in_cta;               /* BE: it is kept there */
 	gs_u32 waited;               /* LC: its present wait is counted as an inversion */
-	gs_u32 pad2;
-	gs_u64 turns; /* a sum as @progress */
+	gs_u64 turns;                /* a sum as @progress */
 	struct requests requests;
 	struct says says;     /* LC */
 	gs_u64 wait_progress; /* LC: its runlist's be_progress before its present wait */
 };
 GPUSCHED_MAP(auto_tsgs, HASH, gs_u64, struct tsg, GPUSCHED_MAX_TSGS);
 
-/* A BE that may be the next: the lowest numbers are, in this order. */
+/* A BE that may be the next: the lowest place is. Its process's and TSG's v: their last turns. */
 struct candidate {
-	gs_u64 past; /* its process is past its share of the table: it comes last */
-	gs_u64 user_v, user, job_v, job; /* virtual times: what they have had, by weight */
-	gs_u64 process_v, tsg_v;         /* epoch, and number, of their last turns */
-	gs_u64 id;                       /* 0: there is no candidate */
-	gs_u32 pid, weight;
+	struct gpusched_place place; /* who[GPUSCHED_LEVEL_TSG] == 0: there is no candidate */
+	gs_u64 weight;
 };
 
 struct runlist {
@@ -116,80 +105,62 @@ struct runlist {
 		g_users;   /* with BEs that want turns, by weight: of the last round, of this one */
 	gs_u64 g_asked_us; /* longest slice that a BE's owner asked for */
 	/*
-	 * The first of those whose job has work on this GPU alone; of those whose jobs are led from
-	 * here; of those led from elsewhere; and of the job that all its GPUs have now.
+	 * The first TSG of jobs with work on this GPU alone, of jobs that are led from here, of jobs
+	 * that are led from elsewhere, and of the job that has the turn on all its GPUs now.
 	 */
 	struct candidate local, leads, guest, called;
-	struct candidate next;      /* whose turn it was given last */
+	struct candidate next;      /* had the turn last */
 	struct candidate candidate; /* that is being looked at */
 	/* of the last complete round: how many count as what, and BEs that want turns */
 	gs_u32 lc, be, running_lc, busy, ready, part, tsgs, ready_guessed;
 	gs_u32 lc_permille, pad5; /* of the GPU, that LC has */
-	gs_u64 asked_us;
 	/* the turn; number counts them */
 	gs_u64 turn_id, turn_ns, epoch, number;
 	gs_u64 held_ns;         /* when it was seen held last */
 	gs_u64 stood_ns;        /* how long the turn has stood still in holds */
 	gs_u64 round_ns;        /* of the last round */
 	gs_u64 unheld_until_ns; /* requests of an LC are looked at: no hold */
-	gs_u64 v;               /* of the user whose turn it was last */
+	gs_u64 inner_v;         /* of the user whose turn it was last */
 	/* sums over its TSGs, which never go back */
 	gs_u64 be_progress, lc_progress, lc_turns, lc_returns;
 	/* a look at what is lost in switches, and at the BEs' part */
 	gs_u64 look_ns, look_since, look_lost, look_progress, look_work, look_turns, look_returns;
-	gs_u64 lost_permille; /* as the last look found it */
-	gs_u64 work_us;       /* of a turn of LC, as the last look that saw some found it */
-	gs_u64 slice_us;      /* BE's beside LC */
-	gs_u64 changed_ns;    /* when a TSG came or went last, or a BE got or lost its turns */
-	gs_u64 unrest_ns;     /* when the first of such changes came that followed each other */
-	gs_u64 grown_ns, shrunk_ns, calm_ns, patience_ns;
-	/* a longer slice is tried since then; what a turn of LC worked before; the next such trial */
-	gs_u64 trial_ns, trial_work_us, next_trial_ns, trial_wait_ns;
-	gs_u64 owed_ns;      /* to BEs, of their floor */
-	gs_u32 launch_bound; /* its services, as seen beside short slices */
-	gs_u32 serial;       /* so they seemed; a longer slice made their turns no larger */
-	gs_u32 paying, pad7;
-	gs_u32 acting; /* on TSGs of no class, too */
-	gs_u32 over;   /* looks in a row that lost more than they may */
+	struct slice_seen seen; /* that look */
+	struct slice slice;     /* BE's beside LC */
+	gs_u64 changed_ns;      /* when a TSG came or went last, or a BE got or lost its turns */
+	gs_u64 unrest_ns;       /* when the first of such changes came that followed each other */
+	gs_u64 owed_ns;         /* to BEs, of their floor */
+	gs_u32 paying;          /* that, by LC */
+	gs_u32 acting;          /* on TSGs of no class, too */
+	gs_u32 classed;         /* LCs and BEs with a class when @acting began */
 	gs_u32 pad4;
-	gs_u32 classed; /* LCs and BEs with a class when @acting began */
 	gs_u64 acting_ns, leave_until_ns;
 	gs_u64 inversions, undone, told_ns;
-	struct gpusched_gpu gpu;
-	gs_u64 switch_us, turn_cost_ns, waste_pct; /* costs.h */
+	struct gpusched_gpu gpu; /* what the host knows of its costs */
+	struct costs costs;      /* what follows from that */
 };
 GPUSCHED_MAP(auto_runlists, HASH, gs_u32, struct runlist, 256);
 
-/* Of all GPUs: how long the next round may stay away, and the epoch that turns are given for. */
+/* All GPUs together: how long the next round may stay away, and the epoch of the present turns. */
 struct whole {
 	gs_u64 sleep_ms;
 	gs_u64 epoch;
 };
 GPUSCHED_MAP(auto_whole, ARRAY, gs_u32, struct whole, 1);
 
-/* Turns on a runlist of a user, or of one's job; epoch: the last that is on its account. */
+/* Turns on a runlist of a user, or of one's job. */
 struct account {
-	gs_u64 v, epoch;
-	gs_u64 tsgs;         /* that it is kept for */
-	gs_u64 inner_v;      /* of the one whose turn it was last, among those below it */
-	gs_u64 seq;          /* the round that is being gathered */
-	gs_u64 weight;       /* in it */
-	gs_u64 jobs, g_jobs; /* of a user: their weights; of the last round, of this one */
+	struct gpusched_account turns;
+	gs_u64 epoch; /* the last that is on its account */
+	gs_u64 tsgs;  /* that it is kept for */
+	struct gpusched_weighing weighs;
 };
-struct user_key {
-	gs_u64 user;
-	gs_u32 runlist, pad;
-};
-struct job_key {
-	gs_u64 user, job;
-	gs_u32 runlist, pad;
-};
-GPUSCHED_MAP(auto_users, HASH, struct user_key, struct account, 8192);
-GPUSCHED_MAP(auto_jobs, HASH, struct job_key, struct account, 16384);
+GPUSCHED_MAP(auto_users, HASH, struct gpusched_user_key, struct account, 8192);
+GPUSCHED_MAP(auto_jobs, HASH, struct gpusched_job_key, struct account, 16384);
 /* Epoch of a process's last turn; on all GPUs, so that one with several has it on all at once. */
 GPUSCHED_MAP(auto_processes, HASH, gs_u32, gs_u64, 16384);
 
-/* A job, on however many GPUs. What the last round has found counts: this one's is not complete. */
+/* A job, on however many GPUs. The last round's findings count: this one's are not complete. */
 struct gang {
 	gs_u64 seq;         /* the round that is being gathered */
 	gs_u64 gpus, found; /* a bit each: of the last round, of this one */
@@ -203,7 +174,7 @@ struct gang {
 #define TURN 0  /* priv: number of its last turn on its runlist */
 #define BEGAN 1 /* priv: when that began */
 
-/* What a new entry begins with: zeroes, too many of them for the stack. */
+/* New entries are copies of this: zeroes, too many of them for the stack. */
 union blank {
 	struct tsg tsg;
 	struct runlist runlist;
@@ -235,16 +206,6 @@ GPUSCHED_INLINE struct tsg *tsg_of(const struct gpusched_task *t)
 	gs_u64 id = t->id;
 
 	return blank ? gpusched_lookup_or_add(auto_tsgs, &id, &blank->tsg) : 0;
-}
-
-GPUSCHED_INLINE gs_u64 least(gs_u64 a, gs_u64 b)
-{
-	return a < b ? a : b;
-}
-
-GPUSCHED_INLINE gs_u64 most(gs_u64 a, gs_u64 b)
-{
-	return a > b ? a : b;
 }
 
 GPUSCHED_INLINE void sleep_at_most(gs_u64 ms)

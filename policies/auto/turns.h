@@ -1,43 +1,31 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * auto/turns.h - whose turn it is among several BEs of a runlist
+ * auto/turns.h - turns of several BEs of a runlist
  *
- * On each runlist each user, and each of its jobs, has a virtual time that goes on with its turns,
- * more slowly the larger its weight. The one that is farthest behind is next; who comes or comes back
- * starts where the last one stands. Turns change everywhere at the same moments, so that a job can
- * have its turn on all its GPUs at once (gangs.h). A process of no class has turns of its own, and
+ * Users and jobs take turns by gpusched/rotation.h. Within a job its processes do, and their TSGs: the
+ * one that has been without a turn for longest is next. Turns change everywhere at the same moments,
+ * so that a job can have its turn on all its GPUs at once (gangs.h). A process of no class has turns of its own, and
  * beside users of class be all such processes together have what the driver would give them: shares
  * by job would take from some of them.
  */
 #ifndef AUTO_TURNS_H
 #define AUTO_TURNS_H
 
-#define ROOTS (1ull << 63)   /* of root, a cgroup is a user */
-#define OWN_JOB (1ull << 62) /* without a cgroup a process is a job */
-#define NOBODY (1ull << 61)  /* the user of TSGs of no class; each process is a job */
-
-GPUSCHED_INLINE gs_u64 cgroup_of(const struct gpusched_task *t)
-{
-	return t->cgroup_id ? t->cgroup_id : OWN_JOB | t->pid;
-}
+#define NOBODY (1ull << 61) /* the user of TSGs of no class; each process is a job */
 
 GPUSCHED_INLINE gs_u64 job_of(const struct gpusched_task *t)
 {
-	gs_u64 job = is_guessed(t) ? OWN_JOB | t->pid : gpusched_job(t);
-
-	return job ? job : cgroup_of(t);
+	return gpusched_job_of(t, is_guessed(t) ? GPUSCHED_JOB_PROCESS | t->pid : gpusched_job(t));
 }
 
 GPUSCHED_INLINE gs_u64 user_of(const struct gpusched_task *t)
 {
-	if (is_guessed(t))
-		return NOBODY;
-	return t->uid ? t->uid : ROOTS | cgroup_of(t);
+	return is_guessed(t) ? NOBODY : gpusched_user_of(t);
 }
 
 GPUSCHED_INLINE struct account *user_account(gs_u64 user, gs_u32 runlist)
 {
-	struct user_key key = { user, runlist, 0 };
+	struct gpusched_user_key key = { user, runlist, 0 };
 	const union blank *blank = blank_of();
 
 	return blank ? gpusched_lookup_or_add(auto_users, &key, &blank->account) : 0;
@@ -45,38 +33,17 @@ GPUSCHED_INLINE struct account *user_account(gs_u64 user, gs_u32 runlist)
 
 GPUSCHED_INLINE struct account *job_account(const struct candidate *c, gs_u32 runlist)
 {
-	struct job_key key = { c->user, c->job, runlist, 0 };
+	struct gpusched_job_key key = { user_in(c), job_in(c), runlist, 0 };
 	const union blank *blank = blank_of();
 
 	return blank ? gpusched_lookup_or_add(auto_jobs, &key, &blank->account) : 0;
 }
 
-GPUSCHED_INLINE int is_before(const struct candidate *a, const struct candidate *b)
-{
-	if (a->past != b->past)
-		return a->past < b->past;
-	if (a->user_v != b->user_v)
-		return a->user_v < b->user_v;
-	if (a->user != b->user)
-		return a->user < b->user;
-	if (a->job_v != b->job_v)
-		return a->job_v < b->job_v;
-	if (a->job != b->job)
-		return a->job < b->job;
-	if (a->process_v != b->process_v)
-		return a->process_v < b->process_v;
-	if (a->pid != b->pid)
-		return a->pid < b->pid;
-	if (a->tsg_v != b->tsg_v)
-		return a->tsg_v < b->tsg_v;
-	return a->id < b->id;
-}
-
 /* Accounts are kept while they have TSGs. */
 GPUSCHED_INLINE void leave(const struct tsg *s)
 {
-	struct user_key user = { s->user, s->runlist, 0 };
-	struct job_key job = { s->user, s->job, s->runlist, 0 };
+	struct gpusched_user_key user = { s->user, s->runlist, 0 };
+	struct gpusched_job_key job = { s->user, s->job, s->runlist, 0 };
 	struct gang_key gang = { s->user, s->job };
 	struct account *u = gpusched_lookup(auto_users, &user);
 	struct account *j = gpusched_lookup(auto_jobs, &job);
@@ -102,21 +69,21 @@ GPUSCHED_INLINE void leave(const struct tsg *s)
 GPUSCHED_INLINE void join(struct tsg *s, gs_u32 runlist, struct account *u, struct account *j,
 			  struct gang *g, const struct candidate *c)
 {
-	if (s->counted && s->user == c->user && s->job == c->job && s->runlist == runlist)
+	if (s->counted && s->user == user_in(c) && s->job == job_in(c) && s->runlist == runlist)
 		return;
 	gpusched_add(&u->tsgs, 1ull);
 	gpusched_add(&j->tsgs, 1ull);
 	gpusched_add(&g->tsgs, 1ull);
 	leave(s);
-	s->user = c->user;
-	s->job = c->job;
+	s->user = user_in(c);
+	s->job = job_in(c);
 	s->runlist = runlist;
 	s->counted = 1;
 }
 
 GPUSCHED_INLINE void stand(struct candidate *at, const struct candidate *c)
 {
-	if (!at->id || is_before(c, at))
+	if (!tsg_in(at) || gpusched_place_before(&c->place, &at->place))
 		*at = *c;
 }
 
@@ -124,9 +91,9 @@ GPUSCHED_INLINE void stand(struct candidate *at, const struct candidate *c)
 GPUSCHED_INLINE void line_up(struct runlist *r, gs_u32 runlist, const struct gang *g,
 			     const struct candidate *c, gs_u64 epoch)
 {
-	if (g->epoch == epoch && !c->past)
+	if (g->epoch == epoch && !c->place.past)
 		stand(&r->called, c);
-	if (c->past || !is_gang(g->gpus))
+	if (c->place.past || !is_gang(g->gpus))
 		stand(&r->local, c);
 	else if (g->lead == runlist)
 		stand(&r->leads, c);
@@ -134,32 +101,14 @@ GPUSCHED_INLINE void line_up(struct runlist *r, gs_u32 runlist, const struct gan
 		stand(&r->guest, c);
 }
 
-/* Adds what @a weighs: as much as the heaviest of its TSGs, in whatever order they are seen. */
-GPUSCHED_INLINE void weigh(struct account *a, gs_u64 weight, gs_u64 *inout_sum)
-{
-	if (weight <= a->weight)
-		return;
-	*inout_sum += weight - a->weight;
-	a->weight = weight;
-}
-
-/* Who shares a runlist with a job, by weight: the users, times its user's jobs. Of the last round. */
+/* The weights that share a runlist with a job in the last round: users times its user's jobs. */
 GPUSCHED_INLINE gs_u64 crowd(struct runlist *r, struct account *u, struct account *j,
 			     const struct candidate *c)
 {
-	if (u->seq != r->seq) {
-		u->seq = r->seq;
-		u->jobs = u->g_jobs;
-		u->g_jobs = 0;
-		u->weight = 0;
-	}
-	if (j->seq != r->seq) {
-		j->seq = r->seq;
-		j->weight = 0;
-	}
-	weigh(u, c->user & ROOTS ? c->weight : 100, &r->g_users);
-	weigh(j, c->weight, &u->g_jobs);
-	return r->users * u->jobs;
+	gpusched_weigh(&u->weighs, r->seq, gpusched_user_weight(user_in(c), c->weight),
+		       &r->g_users);
+	gpusched_weigh(&j->weighs, r->seq, c->weight, &u->weighs.inner);
+	return r->users * u->weighs.before;
 }
 
 /* Put together in a map: callbacks have little of a stack. */
@@ -168,113 +117,117 @@ GPUSCHED_INLINE void gather(struct runlist *r, struct tsg *s, const struct gpusc
 	gs_u32 pid = t->pid, runlist = gpusched_runlist(t), zero = 0;
 	const struct whole *w = gpusched_lookup(auto_whole, &zero);
 	struct candidate *c = &r->candidate;
+	struct gpusched_place *p = &c->place;
 	struct account *u, *j;
-	const gs_u64 *last;
+	const gs_u64 *last = gpusched_lookup(auto_processes, &pid);
 	struct gang *g;
 
-	c->past = gpusched_is_past_share(t);
-	c->user = user_of(t);
-	c->job = job_of(t);
-	last = gpusched_lookup(auto_processes, &pid);
-	c->process_v = last ? *last : 0;
-	c->tsg_v = t->priv[TURN];
-	c->id = t->id;
-	c->pid = t->pid;
-	c->weight = t->weight ? t->weight : 100;
-	u = user_account(c->user, runlist);
+	p->past = gpusched_is_past_share(t);
+	p->who[GPUSCHED_LEVEL_USER] = user_of(t);
+	p->who[GPUSCHED_LEVEL_JOB] = job_of(t);
+	p->who[GPUSCHED_LEVEL_PROCESS] = pid;
+	p->who[GPUSCHED_LEVEL_TSG] = t->id;
+	p->v[GPUSCHED_LEVEL_PROCESS] = last ? *last : 0;
+	p->v[GPUSCHED_LEVEL_TSG] = t->priv[TURN];
+	c->weight = gpusched_weight_of(t);
+	u = user_account(user_in(c), runlist);
 	j = u ? job_account(c, runlist) : 0;
 	g = j ? gang_of(c) : 0;
 	if (!g || !w) { /* too many users or jobs: those take turns as the last */
-		c->user_v = ~0ull;
+		p->v[GPUSCHED_LEVEL_USER] = ~0ull;
 		stand(&r->local, c);
 		return;
 	}
-	c->user_v = most(u->v, r->v);
-	c->job_v = most(j->v, u->inner_v);
+	gpusched_place_at(p, GPUSCHED_LEVEL_USER, &r->inner_v, &u->turns, user_in(c));
+	gpusched_place_at(p, GPUSCHED_LEVEL_JOB, &u->turns.inner_v, &j->turns, job_in(c));
 	join(s, runlist, u, j, g, c);
 	gang_found(g, r, runlist, crowd(r, u, j, c));
 	line_up(r, runlist, g, c, w->epoch);
 }
 
-/* Once per epoch: one that passes its turn on has had it. */
-GPUSCHED_INLINE void pay(struct account *a, gs_u64 v, gs_u64 epoch)
+/* @ns, once per epoch: one that passes its turn on has had it. */
+GPUSCHED_INLINE gs_u64 once(struct account *a, gs_u64 ns, gs_u64 epoch)
 {
 	if (a->epoch == epoch)
-		return;
-	a->v = most(a->v, v);
+		return 0;
 	a->epoch = epoch;
+	return ns;
 }
 
 /*
- * What a turn costs its user. Roots' cgroups have weights. So has NOBODY beside users of class be: all of
- * these together and all of its TSGs get what the driver would give to so many of each.
+ * The cost of a turn of NOBODY, beside users of class be: all of these together, and all of its TSGs
+ * together, get what the driver would give to so many of each.
  */
-GPUSCHED_INLINE gs_u64 price(const struct runlist *r, const struct candidate *c, gs_u64 ns)
+GPUSCHED_INLINE gs_u64 price(const struct runlist *r, gs_u64 user, gs_u64 ns)
 {
-	gs_u64 guessed = most(r->ready_guessed, 1), told = r->ready - least(guessed, r->ready);
+	gs_u64 guessed = gs_most(r->ready_guessed, 1),
+	       told = r->ready - gs_least(guessed, r->ready);
 
-	if (c->user & ROOTS)
-		return gpusched_div(ns * 100, c->weight);
-	if (c->user != NOBODY || !told || r->users <= 100)
+	if (user != NOBODY || !told || r->users <= 100)
 		return ns;
 	return gpusched_div(ns * 100 * told, (r->users - 100) * guessed);
 }
 
-/* A turn for whoever is next, on the accounts of its user and job. */
+/* Charges the next one's turn to the accounts of its user and job. */
 GPUSCHED_INLINE void charge(struct runlist *r, gs_u32 runlist, gs_u64 ns)
 {
 	const struct candidate *c = &r->next;
-	struct account *u = user_account(c->user, runlist);
+	gs_u64 user = user_in(c);
+	struct account *u = user_account(user, runlist);
 	struct account *j = u ? job_account(c, runlist) : 0;
 
-	if (!j)
+	if (!j || c->place.v[GPUSCHED_LEVEL_USER] == ~0ull)
 		return;
-	r->v = most(r->v, c->user_v);
-	u->inner_v = most(u->inner_v, c->job_v);
-	pay(u, c->user_v + price(r, c, ns), r->epoch);
-	pay(j, c->job_v + gpusched_div(ns * 100, c->weight), r->epoch);
+	gpusched_place_charge(&c->place, GPUSCHED_LEVEL_USER, &r->inner_v, &u->turns,
+			      once(u, price(r, user, ns), r->epoch),
+			      (gs_u32)gpusched_user_weight(user, c->weight));
+	gpusched_place_charge(&c->place, GPUSCHED_LEVEL_JOB, &u->turns.inner_v, &j->turns,
+			      once(j, ns, r->epoch), (gs_u32)c->weight);
 }
 
 /* One that is led from here and was not called, since it has to wait, is passed over. */
 GPUSCHED_INLINE void choose(struct runlist *r)
 {
 	const struct candidate *leads = &r->leads, *local = &r->local;
-	const struct gang *g = leads->id ? gang_of(leads) : 0;
+	const struct gang *g = tsg_in(leads) ? gang_of(leads) : 0;
 
-	if (r->called.id)
+	if (tsg_in(&r->called))
 		r->next = r->called;
-	else if (leads->id && (!local->id || (!(g && g->waits) && is_before(leads, local))))
+	else if (tsg_in(leads) &&
+		 (!tsg_in(local) ||
+		  (!(g && g->waits) && gpusched_place_before(&leads->place, &local->place))))
 		r->next = *leads;
-	else if (local->id)
+	else if (tsg_in(local))
 		r->next = *local;
 	else
 		r->next = r->guest;
 }
 
-/* What a turn lost in holds it has after its time. */
+/* A turn that lost time in holds is as much longer. */
 GPUSCHED_INLINE int stands(const struct runlist *r, gs_u64 now)
 {
-	return r->stood_ns && now < (r->epoch + 1) * turn_ms * MS + r->stood_ns;
+	return r->stood_ns && now < (r->epoch + 1) * turn_ms * GS_MS + r->stood_ns;
 }
 
-/* Once per round and runlist: is the turn over, and who is next? */
+/* Once per round and runlist: when the turn is over, the next one begins. */
 GPUSCHED_INLINE void change_turn(struct runlist *r, gs_u32 runlist, gs_u64 now)
 {
-	gs_u64 turn_ns = (gs_u64)turn_ms * MS, epoch = gpusched_div(now, turn_ns);
+	gs_u64 turn_ns = (gs_u64)turn_ms * GS_MS, epoch = gpusched_div(now, turn_ns);
 	gs_u32 pid;
 
 	if (r->g_held) /* no turn begins in a hold */
 		return;
 	if (r->g_alive && (r->epoch == epoch || stands(r, now))) {
-		if (r->leads.id && (!r->local.id || is_before(&r->leads, &r->local)))
+		if (tsg_in(&r->leads) &&
+		    (!tsg_in(&r->local) || gpusched_place_before(&r->leads.place, &r->local.place)))
 			gang_bid(r, runlist);
 		return;
 	}
 	choose(r);
-	pid = r->next.pid;
+	pid = (gs_u32)r->next.place.who[GPUSCHED_LEVEL_PROCESS];
 	r->epoch = epoch;
 	r->stood_ns = 0;
-	r->turn_id = r->next.id;
+	r->turn_id = tsg_in(&r->next);
 	r->turn_ns = now;
 	r->g_alive = 1;
 	r->number++;
@@ -287,7 +240,7 @@ GPUSCHED_INLINE void change_turn(struct runlist *r, gs_u32 runlist, gs_u64 now)
 /* A round begins. */
 GPUSCHED_INLINE void begin_turns(const struct gpusched_round *round)
 {
-	gs_u64 epoch = gpusched_div(round->now_ns, (gs_u64)turn_ms * MS);
+	gs_u64 epoch = gpusched_div(round->now_ns, (gs_u64)turn_ms * GS_MS);
 	gs_u32 zero = 0;
 	struct whole *w = gpusched_lookup(auto_whole, &zero);
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * fair/limits.h - who may have no more than a part of a GPU, even while others rest
+ * fair/limits.h - groups that may have no more than a part of a GPU, even while others rest
  */
 #ifndef FAIR_LIMITS_H
 #define FAIR_LIMITS_H
 
-/* Whose limit has been reached within so long has no part of what is shared by weight. */
-#define CAPPED_NS S
+/* A group that reached its limit within so long has no part of the time that is shared by weight. */
+#define CAPPED_NS GS_S
 #define NUDGES 5
 
 GPUSCHED_INLINE struct limit *find_limit(const struct tsg *s)
@@ -68,7 +68,7 @@ GPUSCHED_INLINE void count_limit(const struct gpusched_task *t, struct tsg *s, s
 	}
 	l->round.pct = limit.pct;
 	l->round.used_ns += s->done;
-	l->round.may_run |= !is_suspended(&t->is);
+	l->round.may_run |= !gpusched_is_suspended(&t->is);
 	r->g_limited++;
 }
 
@@ -81,11 +81,11 @@ GPUSCHED_INLINE int is_nudged(struct tsg *s, gs_u64 now)
 	if (s->sighted || s->nudges >= NUDGES)
 		return 0;
 	if (!s->nudge_ns)
-		s->nudge_ns = now + S;
+		s->nudge_ns = now + GS_S;
 	if (now < s->nudge_ns)
 		return 0;
 	s->nudges++;
-	s->nudge_ns = now + (S << s->nudges);
+	s->nudge_ns = now + (GS_S << s->nudges);
 	return 1;
 }
 

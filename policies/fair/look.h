@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * fair/look.h - what TSGs worked, and who falls behind with slices
+ * fair/look.h - the work of TSGs, and which of them fall behind with slices
  *
  * Held beside others, less what each turn costs, is work. A TSG that wants every round of the
  * runlist and yet works less than is due to it, although its slices do not end its turns, has
@@ -10,19 +10,19 @@
 #ifndef FAIR_LOOK_H
 #define FAIR_LOOK_H
 
-/* What a turn has of the GPU without working. */
+/* A turn has the GPU for so long without working. */
 #define TURN_COST_NS (62 * 1000ull)
-#define LOOK_NS (400 * MS)
+#define LOOK_NS (400 * GS_MS)
 /* Settings are in force, and the log has caught up. */
-#define SETTLE_NS (20 * MS)
+#define SETTLE_NS (20 * GS_MS)
 /* One that has not run for so long while it could wants nothing. */
-#define IDLE_NS (300 * MS)
-#define LOOK_MAX_NS (2 * S)
-#define LIGHT_NS S
-/* Turns in a look, of whoever had most: fewer say nothing. */
+#define IDLE_NS (300 * GS_MS)
+#define LOOK_MAX_NS (2 * GS_S)
+#define LIGHT_NS GS_S
+/* Turns in a look, of the TSG that had most: fewer say nothing. */
 #define TURNS_ENOUGH 8
 /* Suspended by somebody else, once our own call has had its time. */
-#define ABSENT_NS (30 * MS)
+#define ABSENT_NS (30 * GS_MS)
 
 GPUSCHED_INLINE int is_absent(const struct tsg *s, gs_u64 now)
 {
@@ -32,7 +32,7 @@ GPUSCHED_INLINE int is_absent(const struct tsg *s, gs_u64 now)
 /* Suspended, and not by this policy. */
 GPUSCHED_INLINE void look_absent(const struct gpusched_task *t, struct tsg *s, gs_u64 now)
 {
-	if (!is_suspended(&t->is) || is_suspended(&t->want))
+	if (!gpusched_is_suspended(&t->is) || gpusched_is_suspended(&t->want))
 		s->absent_ns = 0;
 	else if (!s->absent_ns)
 		s->absent_ns = now;
@@ -52,7 +52,7 @@ GPUSCHED_INLINE void begin_sums(struct tsg *s, const struct runlist *r)
 	s->work = s->turns = s->cut = s->drained = 0;
 }
 
-/* What it did since the last round. Returns what is charged for it. */
+/* Adds its work since the last round. Returns the work to charge. */
 GPUSCHED_INLINE gs_u64 look_work(struct tsg *s, const struct runlist *r)
 {
 	const struct gpusched_facts *f = &s->now;
@@ -67,7 +67,7 @@ GPUSCHED_INLINE gs_u64 look_work(struct tsg *s, const struct runlist *r)
 		s->cut += f->slice_ended - s->last_cut;
 		s->drained += f->drained - s->last_drained;
 	}
-	s->last_work = s->last_since == f->since_ns ? most(work, s->last_work) : work;
+	s->last_work = s->last_since == f->since_ns ? gs_most(work, s->last_work) : work;
 	s->last_since = f->since_ns;
 	s->last_turns = f->turns;
 	s->last_cut = f->slice_ended;
@@ -97,7 +97,8 @@ GPUSCHED_INLINE void look_active(const struct gpusched_task *t, struct tsg *s,
 		s->active = 0;
 	else if (here || f->last_run_ns + IDLE_NS > f->as_of_ns)
 		s->active = 1;
-	else if (!is_suspended(&t->is) && !is_suspended(&t->want) && r->mode == SLICES)
+	else if (!gpusched_is_suspended(&t->is) && !gpusched_is_suspended(&t->want) &&
+		 r->mode == SLICES)
 		s->active = 0;
 }
 
@@ -116,9 +117,9 @@ GPUSCHED_INLINE gs_u64 look(const struct gpusched_task *t, struct tsg *s, struct
 	}
 	done = look_work(s, r);
 	look_active(t, s, r);
-	r->g_as_of = most(r->g_as_of, s->now.as_of_ns);
+	r->g_as_of = gs_most(r->g_as_of, s->now.as_of_ns);
 	r->g_work += is_capped(s, now) ? 0 : s->work;
-	r->g_turns = most(r->g_turns, s->turns);
+	r->g_turns = gs_most(r->g_turns, s->turns);
 	return done;
 }
 
@@ -127,9 +128,9 @@ GPUSCHED_INLINE void correct(struct tsg *s, gs_u64 due)
 {
 	gs_u64 factor = s->factor ? s->factor : 1024, wanted;
 
-	wanted = gpusched_div(factor * (due / 1024), most(s->work / 1024, 1));
-	factor = (3 * factor + most(least(wanted, 4096), 256)) / 4;
-	s->factor = most(least(factor, 2048), 512);
+	wanted = gpusched_div(factor * (due / 1024), gs_most(s->work / 1024, 1));
+	factor = (3 * factor + gs_most(gs_least(wanted, 4096), 256)) / 4;
+	s->factor = gs_most(gs_least(factor, 2048), 512);
 }
 
 /* Pass 1 of the round in which a look ends. */
@@ -157,7 +158,7 @@ GPUSCHED_INLINE void judge(struct tsg *s, struct runlist *r)
 	}
 }
 
-/* While turns are taken: who runs beside them, and has its due, takes turns from now on. */
+/* While turns are taken: a TSG that runs beside them, and has its due, takes turns from now on. */
 GPUSCHED_INLINE void watch_light(struct tsg *s, const struct runlist *r)
 {
 	gs_u64 span = s->now.as_of_ns - s->look_ns;

@@ -1,60 +1,29 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * fair/members.h - whom a TSG is counted for: its user, its job, its process; and what is due to it
+ * fair/members.h - a TSG counts for its user, its job and its process; and its due
  */
 #ifndef FAIR_MEMBERS_H
 #define FAIR_MEMBERS_H
 
-#define ROOTS (1ull << 63)   /* of root, a cgroup is a user */
-#define OWN_JOB (1ull << 62) /* without a cgroup a process is a job */
 #define PPM 1000000ull
-
-GPUSCHED_INLINE gs_u64 cgroup_of(const struct gpusched_task *t)
-{
-	return t->cgroup_id ? t->cgroup_id : OWN_JOB | t->pid;
-}
-
-GPUSCHED_INLINE gs_u64 job_of(const struct gpusched_task *t)
-{
-	gs_u64 job = gpusched_job(t);
-
-	return job ? job : cgroup_of(t);
-}
-
-/* Never 0. */
-GPUSCHED_INLINE gs_u64 user_of(const struct gpusched_task *t)
-{
-	return t->uid ? t->uid : ROOTS | cgroup_of(t);
-}
-
-GPUSCHED_INLINE gs_u64 weight_of(const struct gpusched_task *t)
-{
-	return t->weight ? t->weight : 100;
-}
-
-/* Users weigh the same; root's cgroups weigh what their TSGs do. */
-GPUSCHED_INLINE gs_u64 user_weight(const struct gpusched_task *t, gs_u64 user)
-{
-	return user & ROOTS ? weight_of(t) : 100;
-}
 
 GPUSCHED_INLINE struct member *find_user(const struct tsg *s)
 {
-	struct user_key key = { s->user, s->runlist, 0 };
+	struct gpusched_user_key key = { s->user, s->runlist, 0 };
 
 	return gpusched_lookup(fair_users, &key);
 }
 
 GPUSCHED_INLINE struct member *find_job(const struct tsg *s)
 {
-	struct job_key key = { s->user, s->job, s->runlist, 0 };
+	struct gpusched_job_key key = { s->user, s->job, s->runlist, 0 };
 
 	return gpusched_lookup(fair_jobs, &key);
 }
 
 GPUSCHED_INLINE struct member *find_process(const struct tsg *s)
 {
-	struct process_key key = { s->user, s->job, s->runlist, s->pid };
+	struct gpusched_process_key key = { s->user, s->job, s->runlist, s->pid };
 
 	return gpusched_lookup(fair_processes, &key);
 }
@@ -69,9 +38,9 @@ GPUSCHED_INLINE void part(struct member *m, int *ret_last)
 /* Entries are kept while they have TSGs. */
 GPUSCHED_INLINE void leave(struct tsg *s)
 {
-	struct process_key process = { s->user, s->job, s->runlist, s->pid };
-	struct job_key job = { s->user, s->job, s->runlist, 0 };
-	struct user_key user = { s->user, s->runlist, 0 };
+	struct gpusched_process_key process = { s->user, s->job, s->runlist, s->pid };
+	struct gpusched_job_key job = { s->user, s->job, s->runlist, 0 };
+	struct gpusched_user_key user = { s->user, s->runlist, 0 };
 	int last;
 
 	if (!s->user)
@@ -91,11 +60,11 @@ GPUSCHED_INLINE void leave(struct tsg *s)
 /* 0: there is no room for it, and it is counted for nobody. */
 GPUSCHED_INLINE int join(const struct gpusched_task *t, struct tsg *s)
 {
-	gs_u64 user = user_of(t), job = job_of(t);
+	gs_u64 user = gpusched_user_of(t), job = gpusched_job_of(t, gpusched_job(t));
 	gs_u32 runlist = gpusched_runlist(t);
-	struct process_key pk = { user, job, runlist, t->pid };
-	struct job_key jk = { user, job, runlist, 0 };
-	struct user_key uk = { user, runlist, 0 };
+	struct gpusched_process_key pk = { user, job, runlist, t->pid };
+	struct gpusched_job_key jk = { user, job, runlist, 0 };
+	struct gpusched_user_key uk = { user, runlist, 0 };
 	const union blank *blank = blank_of();
 	struct member *u, *j, *p;
 
@@ -120,41 +89,34 @@ GPUSCHED_INLINE int join(const struct gpusched_task *t, struct tsg *s)
 	return u && j && p;
 }
 
-/* Its weight among those above counts once, and is that of its heaviest TSG. */
-GPUSCHED_INLINE void weigh(struct member *m, gs_u64 seq, gs_u64 weight, gs_u64 *sum)
-{
-	if (m->seq != seq) {
-		m->seq = seq;
-		m->weight = 0;
-		m->inner = 0;
-	}
-	if (weight <= m->weight)
-		return;
-	*sum += weight - m->weight;
-	m->weight = weight;
-}
-
 /* Pass 0: a TSG that wants its part. */
 GPUSCHED_INLINE void count_member(const struct gpusched_task *t, const struct tsg *s,
 				  struct runlist *r)
 {
 	struct member *u = find_user(s), *j = find_job(s), *p = find_process(s);
+	gs_u64 weight = gpusched_weight_of(t);
 
 	if (!u || !j || !p)
 		return;
-	weigh(u, r->seq, user_weight(t, s->user), &r->g_users);
-	weigh(j, r->seq, weight_of(t), &u->inner);
-	weigh(p, r->seq, weight_of(t), &j->inner);
-	p->inner += 100;
+	gpusched_weigh(&u->weighs, r->seq, gpusched_user_weight(s->user, weight), &r->g_users);
+	gpusched_weigh(&j->weighs, r->seq, weight, &u->weighs.inner);
+	gpusched_weigh(&p->weighs, r->seq, weight, &j->weighs.inner);
+	p->weighs.inner += 100;
 }
 
-/* What @m has of those above it. One that does not count now has what it would have if it did. */
-GPUSCHED_INLINE gs_u64 portion(gs_u64 ppm, const struct member *m, gs_u64 seq, gs_u64 weight,
-			       gs_u64 all)
+/* The part of @m in the one above it. If it does not count now, the part that it would have. */
+GPUSCHED_INLINE gs_u64 portion(gs_u64 ppm, const struct gpusched_weighing *m, gs_u64 seq,
+			       gs_u64 weight, gs_u64 all)
 {
 	if (m->seq == seq)
 		return gpusched_div(ppm * m->weight, all);
 	return gpusched_div(ppm * weight, all + weight);
+}
+
+/* The sum of the weights below @m in this round. */
+GPUSCHED_INLINE gs_u64 inner_of(const struct member *m, gs_u64 seq)
+{
+	return m->weighs.seq == seq ? m->weighs.inner : 0;
 }
 
 /* Pass 1: the part of the runlist that is due to it. */
@@ -162,15 +124,15 @@ GPUSCHED_INLINE gs_u64 due_ppm(const struct gpusched_task *t, const struct tsg *
 			       const struct runlist *r)
 {
 	const struct member *u = find_user(s), *j = find_job(s), *p = find_process(s);
-	gs_u64 ppm = PPM;
+	gs_u64 ppm = PPM, weight = gpusched_weight_of(t);
 
 	if (!u || !j || !p)
 		return 1;
-	ppm = portion(ppm, u, r->seq, user_weight(t, s->user), r->g_users);
-	ppm = portion(ppm, j, r->seq, weight_of(t), u->seq == r->seq ? u->inner : 0);
-	ppm = portion(ppm, p, r->seq, weight_of(t), j->seq == r->seq ? j->inner : 0);
-	ppm = gpusched_div(ppm * 100, most(p->seq == r->seq ? p->inner : 0, 100));
-	return most(ppm, 1);
+	ppm = portion(ppm, &u->weighs, r->seq, gpusched_user_weight(s->user, weight), r->g_users);
+	ppm = portion(ppm, &j->weighs, r->seq, weight, inner_of(u, r->seq));
+	ppm = portion(ppm, &p->weighs, r->seq, weight, inner_of(j, r->seq));
+	ppm = gpusched_div(ppm * 100, gs_most(inner_of(p, r->seq), 100));
+	return gs_most(ppm, 1);
 }
 
 #endif /* FAIR_MEMBERS_H */

@@ -5,9 +5,6 @@
 #ifndef FAIR_STATE_H
 #define FAIR_STATE_H
 
-#define MS 1000000ull
-#define S 1000000000ull
-
 /* How a runlist is shared. */
 enum mode {
 	SLICES, /* all run, with slices by weight */
@@ -41,27 +38,13 @@ GPUSCHED_MAP(fair_tsgs, HASH, gs_u64, struct tsg, GPUSCHED_MAX_TSGS);
 struct member {
 	struct gpusched_account account; /* while turns are taken */
 	gs_u64 era;                      /* of turns: accounts of an earlier one say nothing */
-	gs_u64 seq;                      /* round that @weight and @inner are of */
-	gs_u64 weight;                   /* of its heaviest TSG */
-	gs_u64 inner;                    /* weights of those below it, in all */
-	gs_u64 tsgs;                     /* that it is kept for */
-	gs_u64 busy_ns;                  /* when one of its TSGs was last given a turn */
+	struct gpusched_weighing weighs;
+	gs_u64 tsgs;    /* that it is kept for */
+	gs_u64 busy_ns; /* when one of its TSGs was last given a turn */
 };
-struct user_key {
-	gs_u64 user;
-	gs_u32 runlist, pad;
-};
-struct job_key {
-	gs_u64 user, job;
-	gs_u32 runlist, pad;
-};
-struct process_key {
-	gs_u64 user, job;
-	gs_u32 runlist, pid;
-};
-GPUSCHED_MAP(fair_users, HASH, struct user_key, struct member, 8192);
-GPUSCHED_MAP(fair_jobs, HASH, struct job_key, struct member, 16384);
-GPUSCHED_MAP(fair_processes, HASH, struct process_key, struct member, 16384);
+GPUSCHED_MAP(fair_users, HASH, struct gpusched_user_key, struct member, 8192);
+GPUSCHED_MAP(fair_jobs, HASH, struct gpusched_job_key, struct member, 16384);
+GPUSCHED_MAP(fair_processes, HASH, struct gpusched_process_key, struct member, 16384);
 
 /* A group with a limit, on a runlist. */
 struct limit_key {
@@ -80,7 +63,7 @@ struct runlist {
 	struct gpusched_rotation line;
 	struct gpusched_place place; /* that is being put together: callbacks have little stack */
 	gs_u64 seq, settled;         /* rounds: of the gathering, and that has decided */
-	/* gathered: weights of users; who wants turns; sums of the look */
+	/* gathered: weights of users; TSGs that want turns; sums of the look */
 	gs_u64 g_users, g_ready, g_unknown, g_work, g_turns, g_least_ppm, g_most_ppm, g_alive,
 		g_limited, g_as_of;
 	gs_u64 ready, least_ppm, most_ppm; /* of the last round */
@@ -101,7 +84,7 @@ struct whole {
 };
 GPUSCHED_MAP(fair_whole, ARRAY, gs_u32, struct whole, 1);
 
-/* What a new entry begins with: zeroes, too many of them for the stack. */
+/* New entries are copies of this: zeroes, too many of them for the stack. */
 union blank {
 	struct tsg tsg;
 	struct runlist runlist;
@@ -133,21 +116,6 @@ GPUSCHED_INLINE struct tsg *tsg_of(const struct gpusched_task *t)
 	gs_u64 id = t->id;
 
 	return blank ? gpusched_lookup_or_add(fair_tsgs, &id, &blank->tsg) : 0;
-}
-
-GPUSCHED_INLINE int is_suspended(const struct gpusched_settings *x)
-{
-	return (x->valid & GPUSCHED_RUNNABLE) && !x->runnable;
-}
-
-GPUSCHED_INLINE gs_u64 least(gs_u64 a, gs_u64 b)
-{
-	return a < b ? a : b;
-}
-
-GPUSCHED_INLINE gs_u64 most(gs_u64 a, gs_u64 b)
-{
-	return a > b ? a : b;
 }
 
 /* All have a slice within so long. */

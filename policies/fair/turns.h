@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * fair/turns.h - whose turn it is, where slices leave somebody behind
+ * fair/turns.h - turns, where slices leave a TSG behind
  *
  * Now and then all run again for a look, which tells whether turns are still needed.
  * Meanwhile accounts go on with what each one works, so that nobody gains or loses by the look.
@@ -8,14 +8,14 @@
 #ifndef FAIR_TURNS_H
 #define FAIR_TURNS_H
 
-#define PROBE_EVERY_NS (4 * S)
-#define PROBE_EVERY_MAX_NS (16 * S)
+#define PROBE_EVERY_NS (4 * GS_S)
+#define PROBE_EVERY_MAX_NS (16 * GS_S)
 /* However many come and go; and for each TSG, since a look costs two calls for each. */
-#define PROBE_LEAST_NS (4 * S)
-#define PROBE_EACH_NS (S / 10)
-#define BLIND_NS (3 * S)
+#define PROBE_LEAST_NS (4 * GS_S)
+#define PROBE_EACH_NS (GS_S / 10)
+#define BLIND_NS (3 * GS_S)
 
-/* Does it want turns? Who wants little runs beside the one whose turn it is. */
+/* Does it want turns? A TSG that wants little runs beside the one that has the turn. */
 GPUSCHED_INLINE int wants_turns(const struct tsg *s, gs_u64 now)
 {
 	return s->active && !s->light && !s->asleep_ns && !s->paused && !is_absent(s, now);
@@ -30,14 +30,15 @@ GPUSCHED_INLINE struct gpusched_account *account_of(struct member *m, const stru
 	return m ? &m->account : 0;
 }
 
-/* Charges @ns to all whom @p is counted for. */
+/* Charges @ns to the accounts of @p: user, job, process and TSG. */
 GPUSCHED_INLINE void charge(struct runlist *r, const struct gpusched_place *p, gs_u32 runlist,
 			    gs_u64 ns)
 {
-	struct process_key pk = { p->who[GPUSCHED_LEVEL_USER], p->who[GPUSCHED_LEVEL_JOB], runlist,
-				  (gs_u32)p->who[GPUSCHED_LEVEL_PROCESS] };
-	struct job_key jk = { p->who[GPUSCHED_LEVEL_USER], p->who[GPUSCHED_LEVEL_JOB], runlist, 0 };
-	struct user_key uk = { p->who[GPUSCHED_LEVEL_USER], runlist, 0 };
+	struct gpusched_process_key pk = { p->who[GPUSCHED_LEVEL_USER], p->who[GPUSCHED_LEVEL_JOB],
+					   runlist, (gs_u32)p->who[GPUSCHED_LEVEL_PROCESS] };
+	struct gpusched_job_key jk = { p->who[GPUSCHED_LEVEL_USER], p->who[GPUSCHED_LEVEL_JOB],
+				       runlist, 0 };
+	struct gpusched_user_key uk = { p->who[GPUSCHED_LEVEL_USER], runlist, 0 };
 	struct member *um = gpusched_lookup(fair_users, &uk);
 	struct member *jm = gpusched_lookup(fair_jobs, &jk);
 	struct member *pm = gpusched_lookup(fair_processes, &pk);
@@ -48,13 +49,15 @@ GPUSCHED_INLINE void charge(struct runlist *r, const struct gpusched_place *p, g
 
 	if (!u || !j || !q || !s)
 		return;
-	gpusched_place_charge(p, GPUSCHED_LEVEL_USER, &r->line.inner_v, u, ns, (gs_u32)um->weight);
-	gpusched_place_charge(p, GPUSCHED_LEVEL_JOB, &u->inner_v, j, ns, (gs_u32)jm->weight);
-	gpusched_place_charge(p, GPUSCHED_LEVEL_PROCESS, &j->inner_v, q, ns, (gs_u32)pm->weight);
+	gpusched_place_charge(p, GPUSCHED_LEVEL_USER, &r->line.inner_v, u, ns,
+			      (gs_u32)um->weighs.weight);
+	gpusched_place_charge(p, GPUSCHED_LEVEL_JOB, &u->inner_v, j, ns, (gs_u32)jm->weighs.weight);
+	gpusched_place_charge(p, GPUSCHED_LEVEL_PROCESS, &j->inner_v, q, ns,
+			      (gs_u32)pm->weighs.weight);
 	gpusched_place_charge(p, GPUSCHED_LEVEL_TSG, &q->inner_v, &s->account, ns, 100);
 }
 
-/* What it worked while all ran. */
+/* Charges its work while all ran. */
 GPUSCHED_INLINE void charge_work(struct tsg *s, struct runlist *r, gs_u64 ns)
 {
 	struct member *um = find_user(s), *jm = find_job(s), *pm = find_process(s);
@@ -63,9 +66,9 @@ GPUSCHED_INLINE void charge_work(struct tsg *s, struct runlist *r, gs_u64 ns)
 
 	if (!u || !j || !q)
 		return;
-	gpusched_account_charge(u, ns, (gs_u32)um->weight);
-	gpusched_account_charge(j, ns, (gs_u32)jm->weight);
-	gpusched_account_charge(q, ns, (gs_u32)pm->weight);
+	gpusched_account_charge(u, ns, (gs_u32)um->weighs.weight);
+	gpusched_account_charge(j, ns, (gs_u32)jm->weighs.weight);
+	gpusched_account_charge(q, ns, (gs_u32)pm->weighs.weight);
 	gpusched_account_charge(&s->account, ns, 100);
 }
 
@@ -116,7 +119,7 @@ GPUSCHED_INLINE void begin_mode(struct runlist *r, gs_u64 mode, gs_u64 now)
 	}
 }
 
-/* What the look has found. */
+/* Acts on the findings of the look. */
 GPUSCHED_INLINE void end_look(struct runlist *r, gs_u64 now)
 {
 	if (r->mode == SLICES && r->behind)
@@ -128,7 +131,7 @@ GPUSCHED_INLINE void end_look(struct runlist *r, gs_u64 now)
 	else {
 		r->shared_ns = 0;
 		r->turn_id = 0;
-		r->probe_every_ns = least(2 * r->probe_every_ns, PROBE_EVERY_MAX_NS);
+		r->probe_every_ns = gs_least(2 * r->probe_every_ns, PROBE_EVERY_MAX_NS);
 		r->probe_ns = now + r->probe_every_ns;
 		r->probed_ns = now;
 	}
@@ -162,7 +165,7 @@ GPUSCHED_INLINE void watch_look(struct runlist *r, gs_u64 seq, gs_u64 now)
 
 GPUSCHED_INLINE void change_turn(struct runlist *r, gs_u32 runlist, gs_u64 now)
 {
-	gs_u64 turn_ns = (gs_u64)turn_ms * MS, epoch = gpusched_div(now, turn_ns);
+	gs_u64 turn_ns = (gs_u64)turn_ms * GS_MS, epoch = gpusched_div(now, turn_ns);
 
 	if (r->g_alive && r->epoch == epoch)
 		return;

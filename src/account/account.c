@@ -86,7 +86,7 @@ static void log_close(struct gpu *g)
 	g->anew = true;
 }
 
-/* What is set of each. */
+/* The settings of each. */
 static void tell_settings(struct gpu *g)
 {
 	for (struct tsg *t = g->a->tsgs; t; t = t->hh.next) {
@@ -234,7 +234,7 @@ static uint64_t in_gpu_time(uint64_t ns)
 	return (uint64_t)((double)ns * gs_env()->dilate);
 }
 
-/* ---- who is alone ---------------------------------------------------------------------------- */
+/* ---- TSGs that are alone --------------------------------------------------------------------- */
 
 static void no_usage(struct gpu *g, uint64_t now, int r, uint32_t status)
 {
@@ -388,7 +388,7 @@ static void hand_over(struct context *c, struct tsg *t)
 }
 
 /*
- * Two that claim the same: the id was given to the later one when the earlier one's channel was
+ * Two claim the same. Either the id was given to the later one when the earlier one's channel was
  * freed; or their makers were two processes with one pid, and the later one has it now; or a
  * process lies about its own.
  */

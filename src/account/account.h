@@ -42,7 +42,10 @@ struct gs_account_opts {
 	/* May be NULL: calls on that GPU's log took so long. */
 	void (*on_spent)(uint32_t gpu, uint64_t ns, void *user);
 	uint64_t wait_ns; /* for an answer of RM's; 0: 20 ms */
-	/* May be NULL: in whose compute TSG @pid works, an MPS server's; 0: in nobody else's. */
+	/*
+	 * May be NULL: the MPS server with the compute TSG in which @pid works; 0: @pid works in
+	 * its own.
+	 */
 	uint32_t (*server_of)(uint32_t pid, void *user);
 	void *user;
 };

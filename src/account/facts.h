@@ -12,8 +12,9 @@
 typedef uint64_t (*gs_facts_clock)(const void *user, uint64_t gpu_ns);
 
 /*
- * Of TSG @id, of whose turns @t says what is known. -ENOENT with *ret zeroed: there is no record of
- * the runlist yet. Leaves runlist, work_ns and block_ns to the caller. @clock NULL: the same clock.
+ * The facts of TSG @id, as far as @t knows its turns. -ENOENT with *ret zeroed: there is no record
+ * of the runlist yet. Leaves runlist, work_ns and block_ns to the caller. @clock NULL: the same
+ * clock.
  */
 int gs_facts_of(const struct gs_turns *t, uint64_t id, gs_facts_clock clock, const void *user,
 		struct gpusched_facts *ret);

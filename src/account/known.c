@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What the account knows, for policies, the engine and answers. */
+/* The account's knowledge, for policies, the engine and answers. */
 #include "account/priv.h"
 
 #include <errno.h>

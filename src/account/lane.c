@@ -33,7 +33,7 @@ static void lane_free(struct gs_lane *lane)
 	free(lane);
 }
 
-/* What is to be done next, out of its place. */
+/* Takes out the next call. */
 static gs_lane_fn take_next(struct gs_lane *lane, void **ret_user)
 {
 	gs_lane_fn fn = lane->fn;

@@ -11,7 +11,7 @@
 #include "account/opening.h"
 #include "account/usage.h"
 
-/* A TSG whose turns are counted. */
+/* A TSG with turns that are counted. */
 struct tsg {
 	UT_hash_handle hh;
 	struct gpusched_key key;
@@ -50,7 +50,7 @@ struct maker {
 	bool unattributed; /* it has had turns that are none of its known TSGs' */
 };
 
-/* Who has been alone, from one look at the driver's samples to the next. */
+/* The TSG that has been alone, from one look at the driver's samples to the next. */
 struct alone {
 	uint64_t id, switches, at_ns, retry_at;
 	struct gs_usage usage;
@@ -65,7 +65,7 @@ struct gpu {
 	struct gs_turns *turns;
 	struct gs_switchlog_clock clock;
 	unsigned int ntsgs;
-	bool anew;   /* who is known has changed: all are told */
+	bool anew;   /* the known TSGs have changed: all are reported */
 	bool active; /* records came between the last two looks, read by us or not */
 	bool told;   /* its runlist was, and holds */
 	uint64_t flushed, retry_at, lost, spent;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "account/slice.h"
 
-/* Of so many slices a turn's length says little: it may have ended at any time. */
+/* A turn of so many slices says little by its length: it may have ended at any time. */
 #define SURE_SLICES 2u
 
 /* Among so many slices what runs comes to its end, or the length is not that of one slice alone. */

@@ -21,7 +21,7 @@
  */
 #define ALONE_NS (5 * NS_PER_MS)
 
-/* What is set of a TSG. */
+/* The settings of a TSG. */
 struct gs_slice {
 	uint64_t us;
 	/* In CTA or WFI mode: once the slice is over, what runs first comes to its end. */

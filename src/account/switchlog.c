@@ -99,7 +99,7 @@ static int prepare_map(struct gs_switchlog *log, uint32_t memory, uint64_t size,
 	return r ? r : m.status ? -EREMOTEIO : 0;
 }
 
-/* What stands in for a device's memory where RM's files cannot be mapped: the simulated RM. */
+/* Stands in for a device's memory where RM's files cannot be mapped: the simulated RM. */
 static int new_memfd(uint64_t size)
 {
 	CLEANUP_FD int fd = memfd_create("gpusched-log", MFD_CLOEXEC | MFD_ALLOW_SEALING);

@@ -13,11 +13,11 @@
 #include "account/turns.h"
 #include "rm/rm.h"
 
-/* What the log says of one context: which one, and of which process (in the initial namespace). */
+/* The log's word on one context: which one, and of which process (in the initial namespace). */
 struct gs_switchlog_record {
 	struct gs_switch sw;
 	uint32_t context;
-	uint32_t pid; /* of whoever made the channel; 0: hidden from us */
+	uint32_t pid; /* of the process that made the channel; 0: hidden from us */
 };
 
 struct gs_switchlog;

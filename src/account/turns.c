@@ -12,14 +12,14 @@
 
 #define LOST_MAX_NS NS_PER_MS
 /*
- * Who has a longer slice may have drained long before somebody else is ready. After a turn so much
- * longer than its usual ones nobody knows who waited beside it, unless its slice ended it.
+ * A TSG with a longer slice may have drained long before another one is ready. After a turn so much
+ * longer than its usual ones, it is unknown which TSGs waited, unless its slice ended it.
  */
 #define DOUBT_TIMES 3
 #define DOUBT_NS (NS_PER_MS / 4)
 #define USUAL_SHORTER 4 /* a quarter of what is shorter counts; what is longer, however much: */
 #define USUAL_LONGER 16 /* a sixteenth more */
-/* Who drained and comes back sooner had hardly anything to do in between: it is launch-bound. */
+/* A TSG that drained and comes back sooner had hardly any pause in between: it is launch-bound. */
 #define RETURN_NS NS_PER_MS
 #define DRAIN_SMOOTH 8
 
@@ -106,7 +106,7 @@ static uint64_t end_wait(struct gs_turns *t, struct node *n, uint64_t ns)
 	return wait;
 }
 
-/* What was launched up to @ns. Who is loaded then works on it at once. */
+/* Launches up to @ns. If the TSG is loaded then, it works on them at once. */
 static void hear_launches(struct gs_turns *t, uint64_t ns)
 {
 	struct node *n, *next;
@@ -166,7 +166,9 @@ static uint64_t turns_since(const struct gs_turns *t, const struct node *n)
 	return t->sums.switches - n->switches;
 }
 
-/* Whoever was cut off comes back in its place of the round; one that does not had nothing left to do. */
+/*
+ * A TSG that was cut off comes back in its place of the round. One that does not had no work left.
+ */
 static void settle_absent(struct gs_turns *t)
 {
 	while (t->pending && (t->idle || turns_since(t, t->pending) > 2 * t->nnodes))
@@ -199,7 +201,7 @@ static void was_awaited(struct gs_turns *t, uint64_t ns)
 	}
 }
 
-/* Of a turn so long: what was not known to be contended may have been. */
+/* Uncontended parts of so long a turn are uncertain. */
 static void doubt(struct node *n, uint64_t length, uint64_t contended_ns, uint64_t *inout_doubt)
 {
 	if (length <= contended_ns + *inout_doubt)
@@ -242,7 +244,7 @@ static void settle_all(struct gs_turns *t, enum gs_turn_end end)
 		settle(t, t->pending, end);
 }
 
-/* The turn under way goes on, so whoever could wait does not: it had drained. */
+/* The turn under way goes on, so a TSG that could wait does not: it had drained. */
 static void settle_alone(struct gs_turns *t)
 {
 	settle_all(t, GS_TURN_DRAINED);
@@ -283,7 +285,7 @@ static void pass_until(struct gs_turns *t, uint64_t ns)
 	}
 }
 
-/* Of the turn under way, by the slice that is set. */
+/* The same for the turn under way, by the slice that is set. */
 static void expect_end(struct gs_turns *t, const struct node *n, uint64_t from_ns)
 {
 	t->slice_ns = n ? gs_calibration_cut(t->calibration, n->slice.us).longest : 0;

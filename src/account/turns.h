@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * turns.h - from the records of a GPU's context-switch log to turns: who held it, how long, and why
- * each turn ended
+ * turns.h - from the records of a GPU's context-switch log to turns: which TSG held it, how long,
+ * and why the turn ended
  *
  * Pure: no clock, no thread, no I/O. One object per runlist. All times are the GPU's own, in ns. The
  * log has START and END of a loaded context and nothing else, so
@@ -44,7 +44,7 @@ struct gs_turn {
 
 #define GS_WAIT_BUCKETS 32 /* bucket i: waits from 2^i to 2^(i+1) ns; the last: all longer ones */
 
-/* Of one TSG, since it was first seen. */
+/* Sums of one TSG, since it was first seen. */
 struct gs_turn_sums {
 	uint64_t held_ns; /* START to END; the turn under way up to the time of the last call */
 	uint64_t contended_ns;
@@ -68,7 +68,7 @@ struct gs_turn_sums {
 	bool waiting;              /* now, as far as known */
 };
 
-/* Of the runlist; held, lost, open and unknown add up to the time since the first record. */
+/* Sums of the runlist; held, lost, open and unknown add up to the time since the first record. */
 struct gs_runlist_sums {
 	uint64_t held_ns;
 	uint64_t unattributed_ns; /* of it by contexts that are no TSG's */
@@ -80,7 +80,7 @@ struct gs_runlist_sums {
 	uint64_t since_ns, as_of_ns;
 	unsigned int waiting; /* TSGs that are known to, now */
 	uint64_t loaded;      /* the TSG that is, now; 0: none, or nobody knows */
-	bool blind;           /* records were lost: nobody knows who is loaded */
+	bool blind;           /* records were lost: the loaded TSG is not known */
 };
 
 struct gs_turns;
@@ -117,7 +117,7 @@ int gs_turns_mode(struct gs_turns *t, uint64_t id, uint32_t mode, uint64_t ns);
 int gs_turns_suspend(struct gs_turns *t, uint64_t id, bool on, uint64_t ns);
 /* TSG @id held the GPU alone for @ns, and is estimated to have worked for @worked_ns of it. */
 void gs_turns_alone(struct gs_turns *t, uint64_t id, uint64_t ns, uint64_t worked_ns);
-/* The TSG is gone. What it held stays in the runlist's sums. */
+/* The TSG is gone. Its time stays in the runlist's sums. */
 void gs_turns_forget(struct gs_turns *t, uint64_t id);
 
 /*
@@ -130,7 +130,9 @@ void gs_turns_changed(struct gs_turns *t, gs_turns_changed_fn fn, void *user);
 /* -ENOENT: nothing was seen of it. */
 int gs_turns_of(const struct gs_turns *t, uint64_t id, struct gs_turn_sums *ret);
 void gs_turns_runlist(const struct gs_turns *t, struct gs_runlist_sums *ret);
-/* Turns that were not told yet: the one under way, up to now, and those whose end is not settled. */
+/*
+ * Turns that were not reported yet: the one under way, up to now, and turns with an unsettled end.
+ */
 void gs_turns_open(const struct gs_turns *t, gs_turn_fn fn, void *user);
 
 /* Upper end, ns, of the bucket in which the @percent-th (1 to 100) of the waits lies; 0: none. */

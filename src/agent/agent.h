@@ -4,7 +4,7 @@
  *
  * The library lives in somebody else's program. So: nothing happens before that program's cuInit()
  * but looking names up; every function leaves errno alone; what it opens, it opens in threads with
- * descriptors of their own; nothing is printed; whatever fails is left.
+ * descriptors of their own; nothing is printed; failures are ignored.
  */
 #ifndef GPUSCHED_AGENT_AGENT_H
 #define GPUSCHED_AGENT_AGENT_H
@@ -27,7 +27,7 @@ struct agent_settings {
 	int signal;     /* GPUSCHED_AGENT_SIGNAL: SIGRTMIN+N; 0: none */
 	char class_[GPUSCHED_COMM_LEN];
 	char blind[96]; /* why launches are left alone; "": they are not */
-	bool blocking;  /* CUDA_LAUNCH_BLOCKING: whoever launches waits for the end */
+	bool blocking;  /* CUDA_LAUNCH_BLOCKING: a launch waits for its end */
 };
 extern struct agent_settings agent_settings;
 

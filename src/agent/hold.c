@@ -27,7 +27,7 @@ static struct {
 	bool asked, complete;
 } cuda;
 
-/* What we have in one context. */
+/* Our objects in one context. */
 struct place {
 	cu_handle context, stream, wait, behind;
 	unsigned long long id;

@@ -8,7 +8,7 @@
 
 /* ---- hold.c: the pre-switch ------------------------------------------------------------------ */
 
-/* What came of a request for one; the names are what gpusched_hint_state() tells. */
+/* Results of a request for one; the names are what gpusched_hint_state() tells. */
 #define HOLD_ANSWERS(X) \
 	X(MADE, "on") \
 	X(NOT_LC, "off: only programs of class lc (gpusched run --agent --class lc)") \

@@ -44,7 +44,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* ---- who is who ------------------------------------------------------------------------------ */
 
-/* Of libcuda itself, not of what another tool has put before it. */
+/* The function of libcuda itself, not of another tool in front of it. */
 static bool is_cuda(const void *p)
 {
 	const char *base;

@@ -113,7 +113,7 @@ gs_hook_lazy:
 	.cfi_endproc
 	.size gs_hook_lazy, . - gs_hook_lazy
 
-/* The real one looks at who called it: it is reached by a jump. */
+/* The real one looks at its caller: it is reached by a jump. */
 	.balign 16
 	.globl dlsym
 	.type dlsym, @function

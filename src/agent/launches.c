@@ -20,7 +20,10 @@ _Static_assert(offsetof(struct counter, graphs) == COUNT_GRAPHS &&
 static struct counter counters[COUNTERS];
 static _Atomic unsigned int next_counter;
 
-/* Of this thread; NULL before its first call. Hidden, so that the assembler may name it. */
+/*
+ * The counter of this thread; NULL before its first call. Hidden, so that the assembler may name
+ * it.
+ */
 __attribute__((visibility("hidden"),
 	       tls_model("initial-exec"))) __thread struct counter *gs_hook_counter;
 

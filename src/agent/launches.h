@@ -24,7 +24,7 @@ void launches_capture(bool begins);
 
 #define AGENT_LIBCUDA "libcuda.so"
 
-/* As dlsym(RTLD_NEXT, @name), whoever asks. */
+/* As dlsym(RTLD_NEXT, @name), for any caller. */
 void *agent_next(const char *name);
 /* The real libcuda's function; NULL: none is loaded, or it has none. */
 void *agent_cuda(const char *name);

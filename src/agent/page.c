@@ -3,7 +3,7 @@
  * page.c - the page of shared memory: one request at a time, by futex or by signal
  *
  * The page is a file of ours that is sealed before anybody else has it, so nobody can shrink it
- * under us. Whoever has it is of this user, or root. Its words are read once each.
+ * under us. Its holders are of this user, or root. Its words are read once each.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -67,8 +67,7 @@ static void *work(void *unused)
 	for (;;) {
 		uint32_t asked = p->asked;
 
-		if (asked ==
-		    p->answered) /* as the page has it: whoever spoils one spoils no other */
+		if (asked == p->answered) /* as the page has it: a spoilt one spoils no other */
 			futex(&p->asked, FUTEX_WAIT, asked, NULL);
 		else
 			answer_one(p, asked);
@@ -93,7 +92,7 @@ static void on_signal(int sig)
 	errno = saved;
 }
 
-/* Scheme: whoever has the page sends the signal itself, and no thread of ours is in between. */
+/* Scheme: the page's holder sends the signal itself, and no thread of ours is in between. */
 static void take_signal(void)
 {
 	struct sigaction sa = { .sa_handler = on_signal, .sa_flags = SA_RESTART }, was;
@@ -127,7 +126,7 @@ int agent_page_make(void)
 	return page ? 0 : make_page(&page_fd);
 }
 
-/* Whoever serves it is there from the first request on. Called with the lock held. */
+/* Its server is there from the first request on. Called with the lock held. */
 static int ready(void)
 {
 	int r = 0;

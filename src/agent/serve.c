@@ -179,8 +179,8 @@ static void round_of(struct peers *s)
 }
 
 /*
- * A program whose main thread has ended by pthread_exit() ends with the last of its other threads.
- * We are not one of them: glibc's own last step falls to us.
+ * A program with a main thread that ended by pthread_exit() ends with the last of its other
+ * threads. We are not one of them: glibc's own last step falls to us.
  */
 static bool is_last(void)
 {

@@ -2,7 +2,7 @@
 /*
  * share.h - what part of any second was used: pure
  *
- * Time in pieces of 50 ms. What is counted for a second is at least what was used in it.
+ * Time in pieces of 50 ms. The count for a second is at least the use in it.
  */
 #ifndef GPUSCHED_AGENT_SHARE_H
 #define GPUSCHED_AGENT_SHARE_H

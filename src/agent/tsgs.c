@@ -62,7 +62,7 @@ static struct own *free_place(void)
 	return ntsgs < GS_AGENT_TSGS ? &tsgs[ntsgs] : NULL;
 }
 
-/* What the program asked for is known from the first look only; its own later calls change it. */
+/* The program's own settings are known from the first look only; its later calls change them. */
 static void found(void *user, const struct gpusched_tsg *rec, const struct gpusched_channels *ch)
 {
 	struct own *t = find(rec->key.client, rec->key.handle);
@@ -192,7 +192,7 @@ static bool is_allowed(uint32_t op)
 	return op < GS_RM_OP_MAX && op != GS_RM_SCHEDULE;
 }
 
-/* What has been done is remembered, as an engine's record has it. */
+/* Remembers the calls, as an engine's record has them. */
 static void note(struct own *t, uint32_t op, uint32_t arg, bool clear)
 {
 	struct gpusched_tsg *rec = &t->rec;

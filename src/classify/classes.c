@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * classes.c - the table of classes, their order, and who may raise
+ * classes.c - the table of classes, their order, and the right to raise
  */
 #include <ctype.h>
 #include <errno.h>
@@ -166,7 +166,7 @@ int gs_class_compare(const struct gs_classes *c, uint32_t a, uint32_t b)
 	return c->cls[a].weight > c->cls[b].weight ? 1 : -1;
 }
 
-/* ---- who may ------------------------------------------------------------------------------ */
+/* ---- rights ------------------------------------------------------------------------------ */
 
 /* "uid=N", "user=NAME", "gid=N" or "group=NAME"; cut in two */
 static int parse_who(char *text, struct gs_who *ret, struct gs_error *err)
@@ -265,7 +265,7 @@ bool gs_class_allowed(const struct gs_classes *c, uid_t uid, gid_t gid, uint32_t
 	for (size_t i = 0; i < c->nallows; i++) {
 		const struct gs_allow *a = &c->allows[i];
 
-		/* who may raise to a class may raise to those below it */
+		/* the right to raise to a class includes those below it */
 		if (gs_class_compare(c, class_id, a->class_id) > 0)
 			continue;
 		if (a->who.is_group ? in_group(uid, gid, a->who.gid) : uid == a->who.uid)

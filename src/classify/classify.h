@@ -3,8 +3,8 @@
  * classify.h - which class a process has
  *
  * Precedence: explicit command (run, class set; inherited by descendants), command for a cgroup,
- * the cgroup's user.gpusched.class attribute, rules of the configuration, default. What users can
- * choose (comm, arguments, an attribute on their own cgroup) never raises their processes.
+ * the cgroup's user.gpusched.class attribute, rules of the configuration, default. Facts that users
+ * can choose (comm, arguments, an attribute on their own cgroup) never raise their processes.
  */
 #ifndef GPUSCHED_CLASSIFY_CLASSIFY_H
 #define GPUSCHED_CLASSIFY_CLASSIFY_H
@@ -75,7 +75,7 @@ struct gs_class_answer {
 /* Resolves @pid: the explicit entry of the process map if there is one, else the rest in order. */
 int gs_classify(struct gs_classes *c, struct gs_table *o, pid_t pid, struct gs_class_answer *ret,
 		struct gs_error *err);
-/* What would have given the class without what gave it, the next in order first. */
+/* Other sources that would give a class, the next in order first. */
 struct gs_class_losers {
 	char text[16][256]; /* "class be: rule 2: comm=x -> be" */
 	size_t n;           /* further ones are dropped */

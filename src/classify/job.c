@@ -86,7 +86,7 @@ static int read_kin(struct gs_table *o, pid_t pid, struct gs_kin *ret, pid_t *re
 	return 0;
 }
 
-/* Whatever comes above has no say. */
+/* Processes above have no say. */
 static bool is_end(const struct gs_kin *up, size_t n)
 {
 	return n > 1 && !up[n - 1].commanded && gs_job_root(up, n) != up[n - 1].pid;

@@ -38,7 +38,7 @@ struct gs_kin {
 /* So many of them are looked at. */
 #define GS_KIN_LEVELS 32
 
-/* Of up[0], whose parent is up[1], and so on: the pid that its job is known by. */
+/* The pid that the job of up[0] is known by; up[1] is its parent, and so on. */
 pid_t gs_job_root(const struct gs_kin *up, size_t n);
 bool gs_job_is_shell(const char *comm);
 /* Was the cgroup made for more than one job? @ours: the daemon's own. */

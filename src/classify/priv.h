@@ -54,7 +54,7 @@ void gs_rule_done(struct gs_rule *r);
 /* @ret_trusted: it names something that the process's owner cannot choose. */
 bool gs_rule_matches(const struct gs_rule *r, const struct gs_facts *f, bool *ret_trusted);
 
-/* Who may raise to a class. */
+/* The right to raise to a class. */
 struct gs_allow {
 	uint32_t class_id;
 	struct gs_who who;

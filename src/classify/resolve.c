@@ -37,7 +37,7 @@ static void set(const struct gs_classes *c, struct gs_class_answer *a, uint32_t 
 	a->weight = c->cls[id].weight;
 }
 
-/* What is not the owner's to choose may raise, as may a user that is allowed to. */
+/* A source that the owner cannot choose may raise, as may a user that is allowed to. */
 static bool may_take(const struct gs_classes *c, const struct gs_facts *f, bool trusted,
 		     uint32_t from, uint32_t to)
 {

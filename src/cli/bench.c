@@ -14,7 +14,7 @@
 #include "bench/measure.h"
 #include "cli/cli.h"
 #include "cli/verbs_look.h"
-#include "cli/probe.h"
+#include "probe/probe.h"
 
 #define CORE_BLOCKS 5
 #define OTHER_BLOCKS 3
@@ -589,15 +589,15 @@ static int begin(struct bench *b, struct gs_error *err)
 		return r ? cli_fail_err(r, err, "bench") : 0;
 	}
 	if (b->m.run.mode == BENCH_PATH) {
-		cli_path_missing(missing, sizeof(missing));
+		gs_probe_sim_missing(missing, sizeof(missing));
 		if (missing[0])
 			return cli_fail(-ENOTSUP, "bench: --gpu path: %s", missing);
 		if (!gs_env()->sim)
 			return enter_sim(b);
 	} else {
-		r = cli_need_gpu("bench");
+		r = gs_probe_need_gpu("bench", err);
 		if (r)
-			return r;
+			return cli_fail_err(r, err, "bench");
 	}
 	cli_catch_stop();
 	b->m.run.stop = &cli_stopped;

@@ -16,7 +16,7 @@
 #include "bench/bench.h"
 #include "cli/cli.h"
 #include "cli/verbs_look.h"
-#include "cli/probe.h"
+#include "probe/probe.h"
 
 #define DILATE 8
 #define SECONDS 2
@@ -223,12 +223,12 @@ int cli_demo(struct cli *c)
 		return on_model(&d, &err);
 	}
 	if (d.gpu) {
-		r = cli_need_gpu("demo");
+		r = gs_probe_need_gpu("demo", &err);
 		if (r)
-			return r;
+			return cli_fail_err(r, &err, "demo");
 	}
 	if (!d.gpu)
-		cli_path_missing(d.missing, sizeof(d.missing));
+		gs_probe_sim_missing(d.missing, sizeof(d.missing));
 	if (d.missing[0])
 		return on_model(&d, &err);
 	if (!d.seconds)

@@ -8,36 +8,36 @@
 #include "basic/term.h"
 #include "cli/cli.h"
 #include "cli/verbs_look.h"
-#include "cli/probe.h"
+#include "probe/probe.h"
 
 static const struct {
 	const char *name;
-	void (*fn)(struct cli_check *k);
+	void (*fn)(struct gs_probe *k);
 	unsigned int needed; /* what cannot be done without it */
 	bool pod;            /* with --kubernetes */
 } checks[] = {
-	{ "root", cli_probe_root, CLI_NEED_ALL },
-	{ "btf", cli_probe_btf, CLI_NEED_ALL },
-	{ "bpf", cli_probe_bpf, CLI_NEED_ALL },
-	{ "bpffs", cli_probe_bpffs, CLI_NEED_REAL },
-	{ "files", cli_probe_references, 0 },
-	{ "pidfd", cli_probe_pidfd, CLI_NEED_ALL },
-	{ "driver", cli_probe_driver, CLI_NEED_REAL },
-	{ "gpus", cli_probe_gpus, CLI_NEED_REAL },
-	{ "module", cli_probe_module, 0 },
-	{ "fuse", cli_probe_fuse, CLI_NEED_SIM },
-	{ "namespace", cli_probe_namespace, CLI_NEED_SIM },
-	{ "policies", cli_probe_policies, 0 },
-	{ "uprobes", cli_probe_uprobes, 0 },
-	{ "gate", cli_probe_gate, 0 },
-	{ "parking", cli_probe_park, 0 },
-	{ "daemon", cli_probe_daemon, CLI_NEED_DAEMON },
-	{ "guardian", cli_probe_guardian, 0 },
-	{ "hostpid", cli_probe_hostpid, CLI_NEED_POD, .pod = true },
-	{ "cgroups", cli_probe_cgroups, CLI_NEED_POD, .pod = true },
-	{ "pods", cli_probe_pods, CLI_NEED_POD, .pod = true },
-	{ "lockdown", cli_probe_lockdown, CLI_NEED_POD, .pod = true },
-	{ "run", cli_probe_run, CLI_NEED_POD, .pod = true },
+	{ "root", gs_probe_root, GS_NEED_ALL },
+	{ "btf", gs_probe_btf, GS_NEED_ALL },
+	{ "bpf", gs_probe_bpf, GS_NEED_ALL },
+	{ "bpffs", gs_probe_bpffs, GS_NEED_REAL },
+	{ "files", gs_probe_references, 0 },
+	{ "pidfd", gs_probe_pidfd, GS_NEED_ALL },
+	{ "driver", gs_probe_driver, GS_NEED_REAL },
+	{ "gpus", gs_probe_gpus, GS_NEED_REAL },
+	{ "module", gs_probe_module, 0 },
+	{ "fuse", gs_probe_fuse, GS_NEED_SIM },
+	{ "namespace", gs_probe_namespace, GS_NEED_SIM },
+	{ "policies", gs_probe_policies, 0 },
+	{ "uprobes", gs_probe_uprobes, 0 },
+	{ "gate", gs_probe_gate, 0 },
+	{ "parking", gs_probe_park, 0 },
+	{ "daemon", gs_probe_daemon, GS_NEED_DAEMON },
+	{ "guardian", gs_probe_guardian, 0 },
+	{ "hostpid", gs_probe_hostpid, GS_NEED_POD, .pod = true },
+	{ "cgroups", gs_probe_cgroups, GS_NEED_POD, .pod = true },
+	{ "pods", gs_probe_pods, GS_NEED_POD, .pod = true },
+	{ "lockdown", gs_probe_lockdown, GS_NEED_POD, .pod = true },
+	{ "run", gs_probe_run, GS_NEED_POD, .pod = true },
 };
 
 #define DETAIL_COLUMN 14
@@ -73,24 +73,24 @@ int cli_doctor(struct cli *c)
 	const char *why;
 
 	for (size_t i = 0; i < GS_COUNT(checks); i++) {
-		struct cli_check k = {};
+		struct gs_probe k = {};
 
 		if (checks[i].pod && !cli_opt(c, "kubernetes"))
 			continue;
 		checks[i].fn(&k);
 		if (!k.ok)
 			missing |= checks[i].needed;
-		if (!k.ok && (checks[i].fn == cli_probe_driver || checks[i].fn == cli_probe_gpus))
+		if (!k.ok && (checks[i].fn == gs_probe_driver || checks[i].fn == gs_probe_gpus))
 			gpu = false;
 		json_array_append_new(rows,
 				      json_pack("{s:s,s:b,s:s?,s:s?}", "name", checks[i].name, "ok",
 						k.ok, "detail", k.detail[0] ? k.detail : NULL,
 						"remedy", !k.ok && k.remedy[0] ? k.remedy : NULL));
 	}
-	real = !(missing & CLI_NEED_REAL);
-	sim = !(missing & CLI_NEED_SIM);
-	daemon = !(missing & CLI_NEED_DAEMON);
-	if (missing & CLI_NEED_POD)
+	real = !(missing & GS_NEED_REAL);
+	sim = !(missing & GS_NEED_SIM);
+	daemon = !(missing & GS_NEED_DAEMON);
+	if (missing & GS_NEED_POD)
 		gpu = real = sim = daemon = false;
 	good = cli_opt(c, "gpu") ? gpu && (real || daemon) : real || sim || daemon;
 	if (c->json) {
@@ -98,9 +98,9 @@ int cli_doctor(struct cli *c)
 				"sim", sim, "daemon", daemon, "checks", rows);
 		if (gs_json_line(stdout, all))
 			return GS_EXIT_FAILED;
-		return cli_probe_mute(&why) ? cli_fail(-EHOSTDOWN, "%s", why)
-		       : good               ? GS_EXIT_OK
-					    : GS_EXIT_IMPOSSIBLE;
+		return gs_probe_mute(&why) ? cli_fail(-EHOSTDOWN, "%s", why)
+		       : good              ? GS_EXIT_OK
+					   : GS_EXIT_IMPOSSIBLE;
 	}
 	print_checks(rows);
 	printf("\non the %s: %s",
@@ -111,7 +111,7 @@ int cli_doctor(struct cli *c)
 	if (!gs_env()->sim)
 		printf("; on simulated GPUs: %s", sim ? "yes" : "no");
 	putchar('\n');
-	if (cli_probe_mute(&why))
+	if (gs_probe_mute(&why))
 		return cli_fail(-EHOSTDOWN, "%s", why);
 	if (!real && !sim && !daemon)
 		return cli_fail(-ENOTSUP,

@@ -74,7 +74,7 @@ static int check_options(const struct cli *c, const char *class_name)
 	return GS_EXIT_OK;
 }
 
-/* Of the GPU's time; 0: not given. */
+/* Percent of the GPU's time; 0: not given. */
 struct part {
 	uint64_t weight, limit;
 };

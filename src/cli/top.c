@@ -13,7 +13,7 @@
 #include "cli/cli.h"
 #include "cli/verbs_look.h"
 #include "gpusched/gpusched.h"
-#include "cli/identity.h"
+#include "top/identity.h"
 #include "local/ask.h"
 #include "top/layout.h"
 #include "top/screen.h"
@@ -30,9 +30,9 @@ struct view {
 	struct gs_top t;
 	struct gpusched *g, *stream; /* stream NULL: no turns are told */
 	struct gs_strip *strip;
-	struct cli_identity *identity; /* NULL: not on a terminal */
-	enum gs_top_sort sorted_by;    /* the rows */
-	json_t *status;                /* the daemon's last answer */
+	struct gs_identity *identity; /* NULL: not on a terminal */
+	enum gs_top_sort sorted_by;   /* the rows */
+	json_t *status;               /* the daemon's last answer */
 	json_t *gpus, *rows;
 	uint64_t period_ns, count, shown;
 	enum mode mode;
@@ -385,8 +385,8 @@ static int draw(struct view *v)
 		return -ENOMEM;
 	/* The chosen row is the last one that shows, if the rows do not fit. */
 	if (gs_top_has_identity(cols))
-		cli_identity_add(v->identity, v->rows,
-				 v->t.chosen >= rows ? v->t.chosen - rows + 1 : 0, rows);
+		gs_identity_add(v->identity, v->rows,
+				v->t.chosen >= rows ? v->t.chosen - rows + 1 : 0, rows);
 	gs_top_draw(&v->t, v->rows, &grid);
 	gs_screen_show(&grid);
 	gs_grid_free(&grid);
@@ -423,10 +423,10 @@ static int on_terminal(struct view *v)
 	if (r)
 		return cli_fail(-EINVAL, "top: this is no terminal: --batch prints without one");
 	v->t.has_cursor = true;
-	r = cli_identity_new(&v->identity);
+	r = gs_identity_new(&v->identity);
 	if (!r)
 		r = interact(v);
-	cli_identity_free(v->identity);
+	gs_identity_free(v->identity);
 	gs_screen_close();
 	return r ? cli_fail(r, "top: %s",
 			    *gpusched_error(v->g) ? gpusched_error(v->g) : strerror(-r))

@@ -192,7 +192,7 @@ void gs_budget_rules_done(struct gs_budget_rules *rules)
 	*rules = (struct gs_budget_rules){ .n = 0 };
 }
 
-/* ---- whom it counts -------------------------------------------------------------------------- */
+/* ---- processes that it counts ---------------------------------------------------------------- */
 
 /* The highest cgroup on the way to @path that the pattern matches. */
 static bool find_part(const char *pattern, const char *path, char *ret, size_t size)

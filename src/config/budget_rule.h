@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * budget_rule.h - Budget= of the configuration: whose GPU time is counted, and how much each may have
+ * budget_rule.h - Budget= of the configuration: the GPU time of users or cgroups, and how much each
+ * may have
  *
  * Pure, but for the time zone.
  */
@@ -28,7 +29,7 @@ struct gs_budget_rule {
 	char cgroup[1024]; /* without by_user: a pattern; each cgroup that it matches has one */
 	enum gs_period period;
 	uint64_t ns;
-	bool stop;  /* over=stop: who has none left is suspended, though nobody else waits */
+	bool stop;  /* over=stop: without time left it is suspended, though nobody else waits */
 	bool known; /* spending.h's: what was used before is known, as far as anybody knows */
 };
 
@@ -44,7 +45,7 @@ int gs_config_budgets(const struct gs_config *c, struct gs_budget_rules *ret, st
 void gs_budget_rules_done(struct gs_budget_rules *rules);
 
 /*
- * Is a process of @uid in @cgroup counted by @rule? What the account is named by: the uid, or the
+ * Is a process of @uid in @cgroup counted by @rule? The name of the account: the uid, or the
  * highest part of @cgroup that the pattern matches, into @ret_name.
  */
 bool gs_budget_rule_counts(const struct gs_budget_rule *rule, uid_t uid, const char *cgroup,

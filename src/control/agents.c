@@ -5,8 +5,8 @@
  * An agent connects, the kernel says which process it is, and it is sent a page that nobody can
  * shrink; no file of a client is mapped, and no path of a client opened. Pre-switches may take half
  * of any second. A process that had the GPU for more than that by the log may make none, and if it
- * made some it loses its long slice for a while. Launches that an agent counts the probes do not;
- * but a policy that asked for launches gets them from the probes, as a fact.
+ * made some it loses its long slice for a while. The probes do not count launches that an agent
+ * counts; but a policy that asked for launches gets them from the probes, as a fact.
  */
 #include "control/agents.h"
 
@@ -138,8 +138,8 @@ static bool send_sheet(int to, const int fds[2])
 }
 
 /*
- * Who connected may have ended since, or may execute another user's program: then a page in its
- * hands would speak for a process of somebody else's.
+ * The process that connected may have ended since, or may execute another user's program: then a
+ * page in its hands would speak for a process of somebody else's.
  */
 static bool is_users(pid_t pid, uid_t uid)
 {
@@ -229,7 +229,7 @@ static void take_tsg(struct gs_hub *hub, const struct gpusched_tsg *rec, struct 
 	one->probed = one->probed || rec->task.known & GPUSCHED_KNOWN_LAUNCHES;
 }
 
-/* Of all processes at once: the table may be large. */
+/* For all processes at once: the table may be large. */
 static void take_tsgs(struct gs_agents *a, const struct gpusched_tsg *recs, size_t n)
 {
 	for (size_t i = 0; i < a->n; i++) {
@@ -400,7 +400,7 @@ static int on_look(sd_event_source *src, uint64_t us, void *user)
 	return 0;
 }
 
-/* ---- who comes ------------------------------------------------------------------------------- */
+/* ---- connections ----------------------------------------------------------------------------- */
 
 static void take_in(struct gs_agents *a, int fd)
 {
@@ -468,7 +468,7 @@ void gs_agents_start(struct gs_control *ctl)
 		r = gs_started(getpid(), &start_ns);
 	if (r >= 0)
 		r = sd_event_add_io(ctl->hub->event, &a->come, a->fd, EPOLLIN, on_come, a);
-	if (r >= 0) /* whoever floods it comes after all others */
+	if (r >= 0) /* a flood comes after all others */
 		r = sd_event_source_set_priority(a->come, SD_EVENT_PRIORITY_IDLE);
 	if (r >= 0)
 		r = sd_event_add_time(ctl->hub->event, &a->look, CLOCK_MONOTONIC, 0, 10000, on_look,

@@ -29,8 +29,8 @@ static inline uint64_t gs_agents_share_ns(uint64_t before_ns, uint64_t held_ns, 
 
 /*
  * How many launches are believed of an agent that tells of @told, @span_ns after @before: the count
- * never goes back, and grows by one in 100 ns at most, which no program can launch in. Nothing that
- * is told decides anything; a sum that people read is not to be spoilt by one number.
+ * never goes back, and grows by one in 100 ns at most, which no program can launch in. Nothing is
+ * decided by that number; a sum that people read is not to be spoilt by one number.
  */
 static inline uint64_t gs_agents_believed(uint64_t before, uint64_t told, uint64_t span_ns)
 {
@@ -39,12 +39,12 @@ static inline uint64_t gs_agents_believed(uint64_t before, uint64_t told, uint64
 	return told < before ? before : told > most ? most : told;
 }
 
-/* For a daemon. What fails is logged: agents do without. */
+/* For a daemon. Failures are logged: agents do without. */
 void gs_agents_start(struct gs_control *ctl);
 void gs_agents_end(struct gs_control *ctl);
-/* Whose agents count, and what they have counted: now, as when the probes begin or end to. */
+/* The agents that count, and their counts: now, as when the probes begin or end to. */
 void gs_agents_look(struct gs_control *ctl);
-/* The engine has made a call: whom it took the GPU from may know. */
+/* The engine has made a call: the process that lost the GPU may know. */
 void gs_agents_call(void *self, const struct gs_engine_call *call);
 /* It executed another program: its agent is gone. */
 void gs_agents_tapped(void *self, const struct gpusched_event *ev);
@@ -56,11 +56,11 @@ bool gs_agents_launches(const struct gs_control *ctl, const struct gpusched_tsg 
 			uint64_t *ret_launches);
 /* Adds what agents told to @inout, GPUSCHED_MAX_CLASSES of them by class id. */
 void gs_agents_by_class(const struct gs_control *ctl, uint64_t *inout);
-/* What its agent told of a compute TSG's process; false: nothing. @ret_counted: its launches, too. */
+/* The agent's word on a compute TSG's process; false: none. @ret_counted: its launches, too. */
 bool gs_agents_told(const struct gs_control *ctl, const struct gpusched_tsg *rec,
 		    struct gs_agent_facts *ret, bool *ret_counted);
 /*
- * Of a compute TSG whose process's agent tells of requests: the rest that ends one (0: not known, or
+ * Requests of a compute TSG, from its process's agent: the rest that ends one (0: not known, or
  * it is never quiet), and whether one is open. false: nobody tells.
  */
 bool gs_agents_requests(const struct gs_control *ctl, const struct gpusched_tsg *rec,

@@ -34,7 +34,7 @@ struct spender {
 	bool works, last, held;
 };
 
-/* What the history has of one period. */
+/* One period, from the history. */
 struct past {
 	enum gs_period period;
 	int64_t begins_s;

@@ -2,8 +2,8 @@
 /*
  * budgets.h - GPU time that users and cgroups may have: counted, and what follows when it is used up
  *
- * Of a daemon with Budget= in its configuration. What was used before it started is asked of the
- * history, by a thread. Until that has answered nobody's time is up.
+ * For a daemon with Budget= in its configuration. A thread asks the history for the use before its
+ * start. Until that has answered nobody's time is up.
  */
 #ifndef GPUSCHED_CONTROL_BUDGETS_H
 #define GPUSCHED_CONTROL_BUDGETS_H

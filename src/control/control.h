@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * control.h - what people and the configuration have chosen to run: a policy and its host, counting
+ * control.h - the choices of people and of the configuration: a policy and its host, counting
  * launches, agents' pages; everything put back; and what is kept of that for the next start
  */
 #ifndef GPUSCHED_CONTROL_CONTROL_H

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * Where the running policy's calls go. On every host the same taps see, and the same policy
+ * The host of the running policy's calls. On every host the same taps see, and the same policy
  * decides; on hosts module and hooked gpusched.ko makes the calls, and puts back what it has changed
  * when this daemon dies or does not answer. Settings of people take the same way while such a policy
  * runs.

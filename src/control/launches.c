@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Counting launches: who wants it, and its errands. */
+/* Counting launches: wishes for it, and its errands. */
 #include "control/launches.h"
 
 #include <errno.h>
@@ -158,7 +158,7 @@ void gs_service_launches_end(struct gs_control *ctl)
 	ctl->launch_again = sd_event_source_disable_unref(ctl->launch_again);
 }
 
-/* ---- who wants it ------------------------------------------------------------------------------ */
+/* ---- wishes for it --------------------------------------------------------------------------- */
 
 void gs_service_launches_update(void *self)
 {

@@ -64,7 +64,7 @@ int gs_service_overtake(int *ret_fd, struct gs_error *err)
 
 	if (r)
 		return r;
-	/* whoever has the lock is a command, is beginning, or lives: nobody acts in its place */
+	/* the lock's holder is a command, is beginning, or lives: nobody acts in its place */
 	r = gs_service_has_daemon() && is_late(o) ? gs_lock_overtake(&fd, err) : -EBUSY;
 	if (!r)
 		r = gs_cfg_next_epoch(o);

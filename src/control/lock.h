@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * lock.h - who may act: the holder of the instance's lock, or whoever acts in place of a daemon that
+ * lock.h - the right to act: of the holder of the instance's lock, or in place of a daemon that
  * does not answer
  */
 #ifndef GPUSCHED_CONTROL_LOCK_H
@@ -18,8 +18,8 @@ bool gs_service_has_daemon(void);
  */
 int gs_service_lock(int *ret_fd, struct gs_error *err);
 /*
- * To put everything back in place of a daemon that has the lock and whose heart does not beat. What
- * it had planned is dropped when it goes on. -EBUSY: it lives, or another one is at it.
+ * To put everything back in place of a daemon that has the lock and whose heart does not beat. Its
+ * plans are dropped when it goes on. -EBUSY: it lives, or another one is at it.
  */
 int gs_service_overtake(int *ret_fd, struct gs_error *err);
 

@@ -11,16 +11,16 @@ struct gpusched_tsg;
 struct gs_control;
 
 /*
- * What became of a policy's preparation: @code, *exit and *err as gs_policy_prepare() left them.
+ * The result of a policy's preparation: @code, *exit and *err as gs_policy_prepare() left them.
  * Puts @p (NULL: it failed) in place. Takes @p and @exit's dump; returns what the request is told.
  */
 int gs_service_policy_put(struct gs_control *ctl, const char *name, struct gs_policy *p,
 			  struct gs_policy_exit *exit, int code, struct gs_error *err);
-/* Of the running policy; the counters have those of the ones before. */
+/* Figures of the running policy; the counters have those of the ones before. */
 uint64_t gs_service_kicks(const struct gs_control *ctl, uint64_t *ret_left);
 void gs_service_policy_stop(struct gs_control *ctl, enum gs_policy_exit_kind kind,
 			    const char *message);
-/* It has failed, as @exit says, whose dump it takes. It is not chosen any more. */
+/* It has failed, as @exit says; takes its dump. It is not chosen any more. */
 void gs_service_policy_failed(struct gs_control *ctl, const struct gs_policy_exit *exit);
 /* A person takes note that a policy ended by itself; false: none has. */
 bool gs_policy_note_death(struct gs_control *ctl);

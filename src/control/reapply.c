@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What the daemon before had been told by people, in force again at this one's start. */
+/* People's settings at the daemon before, in force again at this one's start. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -57,7 +57,7 @@ static bool same_tsg(const struct gs_saved_tsg *t, const struct gpusched_tsg *re
 	       !(rec->flags & GPUSCHED_TSG_GONE);
 }
 
-/* What a person set since, without a daemon, is in the table and stands above it. */
+/* A later setting, made without a daemon, is in the table and stands above it. */
 static int reapply(struct gs_control *ctl, struct gs_saved_tsg *t, const struct gpusched_tsg *rec,
 		   struct gs_error *err)
 {

@@ -90,7 +90,7 @@ static int keep_object(const struct gs_control *ctl, struct gs_saved_policy *p)
 	return 0;
 }
 
-/* From memory to our own folder, whose file the policy is named by from then on. */
+/* From memory to our own folder: from then on the policy is named by the file there. */
 static int write_object(struct gs_saved_policy *p, struct gs_error *err)
 {
 	CLEANUP_FREE char *path = NULL;
@@ -208,7 +208,7 @@ static bool has_room(const struct gs_saved *saved, const struct gpusched_tsg *re
 	return n < GS_SAVED_TSGS_USER;
 }
 
-/* What the table has now; a pending one keeps the fields that nobody has touched since. */
+/* The settings of the table; a pending one keeps the fields that nobody has touched since. */
 static void take(struct gs_saved_tsg *t, const struct gpusched_tsg *rec, uint32_t which)
 {
 	uint32_t keep = t->pending ? t->set.valid & ~which & ~rec->manual.valid : 0;

@@ -2,7 +2,7 @@
 /*
  * saved.h - what a person has set, kept beside the table for the daemon's next start
  *
- * Settings and suspensions, who suspended, the chosen policy, and whether launches are counted: in
+ * Settings and suspensions, their authors, the chosen policy, and whether launches are counted: in
  * memory, and in RUN_DIR/saved.json (root's, 0600), which is replaced as a whole. A TSG is the same
  * one as before where id, handles, process and its start time are the same.
  */
@@ -62,7 +62,7 @@ struct gs_saved {
 	uint64_t tried_ns;
 };
 
-/* What the file says, if it is of this boot. Nothing of it is in force yet. */
+/* The content of the file, if it is of this boot. Nothing of it is in force yet. */
 void gs_saved_load(struct gs_control *ctl);
 void gs_saved_free(struct gs_saved *saved);
 /* @saved from @text, a file of the boot @boot. -EINVAL. */
@@ -125,7 +125,7 @@ struct gs_past {
 	unsigned int reapplied, ended, refused;         /* settings: TSGs */
 };
 
-/* What was put back after the death of the daemon before, by its guardian or just now. */
+/* Settings that were put back after the death of the daemon before, by its guardian or just now. */
 void gs_past_learn(struct gs_control *ctl);
 /* Settings and suspensions. */
 void gs_reapply_settings(struct gs_control *ctl);

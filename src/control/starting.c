@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * What takes long of a policy's start, and of beginning to count launches: compiler, linker,
+ * The long parts of a policy's start, and of beginning to count launches: compiler, linker,
  * verifier and attaching are an errand, the loop puts what is ready in place. One at a time.
  */
 #include "control/starting.h"
@@ -27,9 +27,8 @@ struct gs_starting {
 	size_t noptions;
 	bool count; /* launches are wanted whatever the policy says, and are not counted yet */
 	bool may_count;
-	struct gs_errand *ending; /* counting that must have ended first; NULL: there is none */
-	struct gs_errand
-		*discarding; /* a policy in whose place it comes: that one is freed first */
+	struct gs_errand *ending;     /* counting that must have ended first; NULL: there is none */
+	struct gs_errand *discarding; /* a policy that it replaces: that one is freed first */
 
 	/* the thread's, until it is over */
 	struct gs_policy *policy;

@@ -31,7 +31,7 @@ int gs_starting_now(struct gs_control *ctl, const char *name, const char *host,
 const char *gs_starting_policy(const struct gs_control *ctl);
 /* Launches will be counted when what is under way is ready. */
 bool gs_starting_counts(const struct gs_control *ctl);
-/* What is under way will be thrown away when it is ready. */
+/* The start under way will be thrown away when it is ready. */
 void gs_starting_cancel(struct gs_control *ctl);
 /* Cancels whatever is under way and waits for the thread. */
 void gs_starting_end(struct gs_control *ctl);

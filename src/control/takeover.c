@@ -33,7 +33,7 @@ int gs_restore_remains(bool lives, struct gs_restored *ret, struct gs_error *err
 	return r;
 }
 
-/* Nothing of it can be kept. What was changed is put back first: without the table nobody could. */
+/* Nothing of it can be kept. Changes are put back first: without the table nobody could. */
 static int start_anew(struct gs_error *err)
 {
 	struct gs_restored done = { 0 };

@@ -11,7 +11,10 @@
 
 /* As gs_taps_on(); takes an older table over, and starts anew where that or pins are missing. */
 int gs_taps_ready(struct gs_error *err);
-/* Of an incomplete or older table, too. @lives: its heartbeat is a daemon's. -ENODATA: no records. */
+/*
+ * The same for an incomplete or older table. @lives: its heartbeat is a daemon's. -ENODATA: no
+ * records.
+ */
 int gs_restore_remains(bool lives, struct gs_restored *ret, struct gs_error *err);
 
 #endif /* GPUSCHED_CONTROL_TAKEOVER_H */

@@ -36,7 +36,7 @@ struct gs_told_requests {
 	uint32_t from;               /* enum gpusched_request_from, of the open one */
 };
 
-/* What any program may write there. */
+/* Any program may write this there. */
 static uint32_t quiet_of(const struct gs_told_requests *rq)
 {
 	uint32_t us = rq->sheet->quiet_us;

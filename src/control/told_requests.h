@@ -3,7 +3,7 @@
  * told_requests.h - requests that programs' agents tell of: the policy hears when they begin and end
  *
  * A page is believed no further than its own program's requests go: a lie can begin and end holds,
- * whose bounds are the engine's.
+ * within the engine's bounds.
  */
 #ifndef GPUSCHED_CONTROL_TOLD_REQUESTS_H
 #define GPUSCHED_CONTROL_TOLD_REQUESTS_H

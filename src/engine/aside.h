@@ -8,7 +8,9 @@
 struct gpusched_key;
 struct gs_engine;
 
-/* It is about to be parked, or no more: until then it runs as its owner asked, whoever wishes what. */
+/*
+ * It is about to be parked, or no more: until then it runs as its owner asked, against all wishes.
+ */
 int gs_engine_aside(struct gs_engine *e, const struct gpusched_key *key, bool aside);
 /* RM is asked whether it is there: it may have gone with its address space, which no tap sees. */
 int gs_engine_check(struct gs_engine *e, const struct gpusched_key *key);

@@ -167,7 +167,7 @@ struct gs_news {
 	bool doubt;         /* if it is suspended: maybe not all of it */
 	bool preempt;       /* one preempt call, now */
 	bool greedy;        /* it had more of the GPU by pre-switches than it may */
-	bool aside; /* it is about to be parked: it runs as its owner asked, whoever wishes what */
+	bool aside; /* it is about to be parked: it runs as its owner asked, against all wishes */
 	bool back;  /* ... no more */
 	bool check; /* ask RM whether it is there: it may have gone unseen */
 	bool spent, unspent; /* its GPU time is used up, and others want the GPU; no longer */

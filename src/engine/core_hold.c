@@ -2,14 +2,14 @@
 /*
  * core_hold.c - holds: best effort of a runlist is suspended while a request of another TSG runs
  *
- * A hold is a wish of the policy for the TSG whose request runs. It begins here, ends here at its
+ * A hold is a wish of the policy for the TSG with the request. It begins here, ends here at its
  * time, and is obeyed by the nodes of the runlist that yield: each of them compares what it is with
  * what it should be, as for any other wish. So nothing stays suspended that is not wished for.
  *
- * Bounds, whatever the policy and the programs do: a runlist is held for 500 ms at a stretch, and
+ * Bounds, for any policy and program: a runlist is held for 500 ms at a stretch, and
  * after an end by time best effort has the GPU until its floor of that stretch is paid. Holds between
  * which best effort had less than that belong to one stretch. Over many holds best effort keeps its
- * floor as well. What it had beyond its floor counts as paid in advance, up to that of one second:
+ * floor as well. Time beyond its floor counts as paid in advance, up to that of one second:
  * until this is used up the next stretch may begin at once. So it is without the GPU for 1.5 s at
  * most. Where several TSGs hold a runlist, there is one stretch and one floor.
  */

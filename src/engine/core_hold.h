@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* core_hold.h - for whose request best effort is suspended */
+/* core_hold.h - the requests for which best effort is suspended */
 #ifndef GPUSCHED_ENGINE_CORE_HOLD_H
 #define GPUSCHED_ENGINE_CORE_HOLD_H
 
 #include "engine/core.h"
 
-/* The TSG whose request @rec's runlist is held for: the one that held it first. 0: none. */
+/* The TSG that holds @rec's runlist for its request: the first that did. 0: none. */
 uint64_t gs_core_holder(const struct gs_core *c, const struct gpusched_tsg *rec);
 
 #endif /* GPUSCHED_ENGINE_CORE_HOLD_H */

@@ -133,8 +133,8 @@ static uint64_t class_limit_ns(const struct gs_core *c, const struct gpusched_ts
 }
 
 /*
- * One whose process is past its share of the table waits as long as it would at the gate. Others lose
- * by its release, so that lasts for a while only.
+ * A TSG of a process that is past its share of the table waits as long as it would at the gate.
+ * Others lose by its release, so that lasts for a while only.
  */
 static bool is_past_share(const struct gpusched_tsg *rec)
 {

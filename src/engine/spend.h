@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * spend.h - TSGs whose user or cgroup has used up its GPU time
+ * spend.h - TSGs of a user or cgroup that has used up its GPU time
  */
 #ifndef GPUSCHED_ENGINE_SPEND_H
 #define GPUSCHED_ENGINE_SPEND_H
@@ -12,7 +12,7 @@ struct gs_engine;
 
 /*
  * Its time is used up and others want the GPU, or no longer: it is suspended as long as that is so,
- * whatever the policy or a user other than root says. Known until the engine ends.
+ * against the policy and users other than root. Known until the engine ends.
  */
 int gs_engine_spend(struct gs_engine *e, const struct gpusched_key *key, bool spent);
 

@@ -5,7 +5,7 @@
 
 #define MINUTE_NS (60 * NS_PER_S)
 #define USERS_MAX 1024
-#define STALL_NS NS_PER_S /* of whoever looks: nothing was seen meanwhile */
+#define STALL_NS NS_PER_S /* the looks stood still: nothing was seen meanwhile */
 
 struct gs_alert_user {
 	UT_hash_handle hh;
@@ -22,7 +22,7 @@ static struct gs_alert_user *find_user(const struct gs_alerts *a, uid_t uid)
 	return u;
 }
 
-/* Those of whom nothing is under way, and nothing began of late. */
+/* Users without an alert under way, and without one that began of late. */
 static void forget_users(struct gs_alerts *a, uint64_t now)
 {
 	struct gs_alert_user *u, *next;

@@ -3,8 +3,8 @@
  * alerts.h - findings that are under way: which began, and which are over
  *
  * Pure. Each finding is shown to it once a second as long as it lasts, and is over when it has not
- * been seen for GS_ALERT_CALM_NS. A user's programs have a share of the alerts: who has more of
- * them is told of no others.
+ * been seen for GS_ALERT_CALM_NS. A user's programs have a share of the alerts: a user
+ * that has more of them gets no others.
  */
 #ifndef GPUSCHED_FIGURES_ALERTS_H
 #define GPUSCHED_FIGURES_ALERTS_H

@@ -25,7 +25,7 @@ const char *gs_odd_name(enum gs_odd odd)
 	return odd < GS_COUNT(names) ? names[odd] : "";
 }
 
-/* What of @is has begun. */
+/* The anomalies of @is that have begun. */
 static uint32_t begun(struct gs_odd_state *s, uint32_t is)
 {
 	uint32_t news = is & ~s->told;

@@ -2,8 +2,8 @@
 /*
  * anomaly.h - what is not as it should be on a GPU: rules
  *
- * Pure. Whoever looks does so once a second, with sums that grow; times are of the GPU's clock. What is
- * odd is told when it begins, and again only after it has been as it should be for GS_ODD_CALM looks.
+ * Pure. There is one look a second, with sums that grow; times are of the GPU's clock. An anomaly
+ * is reported when it begins, and again only after it has been absent for GS_ODD_CALM looks.
  */
 #ifndef GPUSCHED_FIGURES_ANOMALY_H
 #define GPUSCHED_FIGURES_ANOMALY_H
@@ -31,7 +31,7 @@ enum gs_odd {
 };
 const char *gs_odd_name(enum gs_odd odd);
 
-/* What was seen of a TSG so far. */
+/* A TSG as seen so far. */
 struct gs_odd_look {
 	uint64_t ns; /* when */
 	bool lc;
@@ -48,7 +48,7 @@ struct gs_odd_rates {
 	double turns, launches;
 };
 
-/* Of a TSG or of a GPU; all 0 at first. */
+/* The state of a TSG or of a GPU; all 0 at first. */
 struct gs_odd_state {
 	struct gs_odd_look before;
 	struct gs_odd_rates rates;
@@ -62,7 +62,7 @@ struct gs_odd_state {
 /* 1 << enum gs_odd of what has begun. */
 uint32_t gs_odd_tsg(const struct gs_limits *l, struct gs_odd_state *s,
 		    const struct gs_odd_look *now);
-/* Of a GPU: @lost is the part of its time that went into switches. */
+/* The same for a GPU: @lost is the part of its time that went into switches. */
 uint32_t gs_odd_gpu(const struct gs_limits *l, struct gs_odd_state *s, double lost);
 
 #endif /* GPUSCHED_FIGURES_ANOMALY_H */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Who has the GPU: the account of the logs, fed from the table's events and told in answers. */
+/* GPU time: the account of the logs, fed from the table's events and told in answers. */
 #include "figures/gpu_time.h"
 
 #include <string.h>
@@ -96,7 +96,7 @@ static void tell(struct gs_figures *fig)
 		gs_policy_nudge(fig->hub->policy);
 }
 
-/* Of very many TSGs not at every look. */
+/* With very many TSGs not at every look. */
 #define LAUNCHES_AT_ONCE 256u
 static void tell_launches(struct gs_figures *fig)
 {
@@ -238,7 +238,7 @@ void gs_sight_policy(void *self)
 	read_soon(fig);
 }
 
-/* The engine asks who works. */
+/* The engine asks which TSGs work. */
 void gs_sight_complete(struct gs_figures *fig, struct gpusched_tsg *rec)
 {
 	struct gpusched_facts f;

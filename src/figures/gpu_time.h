@@ -20,9 +20,9 @@ void gs_sight_record(void *self, const struct gpusched_tsg *rec);
 void gs_sight_ended(void *self, const struct gs_end *end);
 void gs_sight_event(void *self, const struct gpusched_event *ev);
 void gs_sight_call(void *self, const struct gs_engine_call *call);
-/* What the running policy wants. */
+/* The wishes of the running policy. */
 void gs_sight_policy(void *self);
-/* What the table does not hold of a record: when it last ran. */
+/* The one field of a record that the table does not hold: when it last ran. */
 void gs_sight_complete(struct gs_figures *fig, struct gpusched_tsg *rec);
 /* Before an answer that tells times: up to now, within limits. */
 void gs_sight_flush(struct gs_figures *fig);

@@ -2,8 +2,9 @@
 /*
  * idle.h - since when a TSG has not worked, from its sums at two looks
  *
- * Pure. What stays loaded while nobody else comes holds the GPU and need not work: then the driver's
- * samples of how busy the engine was decide. Copies by a TSG of a copy engine do not count.
+ * Pure. A TSG that stays loaded while no other comes holds the GPU and need not work: then the
+ * driver's samples of how busy the engine was decide. Copies by a TSG of a copy engine do not
+ * count.
  */
 #ifndef GPUSCHED_FIGURES_IDLE_H
 #define GPUSCHED_FIGURES_IDLE_H

@@ -239,7 +239,7 @@ static bool has_room(struct gs_figures *fig, struct kept *k)
 	return false;
 }
 
-/* Takes @o, what the event says beside when and of whom. */
+/* Takes @o, the event but for its time and its subject. */
 static void tell(struct gs_figures *fig, const struct kept *k, const char *what, uint64_t ns,
 		 json_t *o)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ledger.h - who used the GPUs, from the account's totals: kept for the history, for metrics, and
- * for "what of the last ten seconds"
+ * ledger.h - use of the GPUs, from the account's totals: kept for the history, for metrics, and for
+ * the last ten seconds
  *
- * One entry per compute TSG while a daemon runs. What it did since it was last looked at is taken
- * down every minute, at its end, when its class, cgroup or policy changes, and when somebody asks.
+ * One entry per compute TSG while a daemon runs. Its work since the last look is written down
+ * every minute, at its end, when its class, cgroup or policy changes, and when somebody asks.
  */
 #ifndef GPUSCHED_FIGURES_LEDGER_H
 #define GPUSCHED_FIGURES_LEDGER_H
@@ -26,7 +26,7 @@ struct gs_engine_call;
 struct gs_peer;
 struct gs_figures;
 
-/* Of a daemon; the history, if the configuration wants one. */
+/* For a daemon; the history, if the configuration wants one. */
 int gs_ledger_start(struct gs_figures *fig, struct gs_error *err);
 /* Takes all down, and ends the history. */
 void gs_ledger_end(struct gs_figures *fig);
@@ -38,9 +38,9 @@ void gs_ledger_ended(void *self, const struct gs_end *end);
 void gs_ledger_event(void *self, const struct gpusched_event *ev, const struct gpusched_tsg *rec);
 void gs_ledger_call(void *self, const struct gs_engine_call *call);
 void gs_ledger_restored(void *self);
-/* What /proc was asked for came late. */
+/* An answer from /proc came late. */
 void gs_ledger_answered(void *self, enum gs_reader_what what, pid_t pid);
-/* What was told to people: that a policy ended by itself is kept beside what they changed. */
+/* Messages to people: the end of a policy by itself is kept beside their own changes. */
 void gs_ledger_said(void *self, json_t *event, uid_t owner);
 /* @peer did it, or was refused. */
 void gs_ledger_change(struct gs_figures *fig, const struct gs_peer *peer, const char *verb,
@@ -53,19 +53,20 @@ void gs_ledger_policy_changes(void *self);
  */
 bool gs_ledger_give_for_answer(struct gs_figures *fig, uint64_t until_ns);
 /*
- * Sums by process, class, cgroup (root, and whom others' times are for) or gpu, since the daemon's
- * start; @sees_all: others' times are for whom asks. -ENOTSUP: not a daemon; -EPERM; -EINVAL.
+ * Sums by process, class, cgroup (for root, and users who may see others' times) or gpu, since the
+ * daemon's start; @sees_all: the caller may see others' times. -ENOTSUP: not a daemon; -EPERM;
+ * -EINVAL.
  */
 struct gs_ledger_rows;
 int gs_ledger_rows(struct gs_figures *fig, bool sees_all, const char *by,
 		   struct gs_ledger_rows **ret, struct gs_error *err);
 /* Adds them up; false: there is more to do after @until_ns. */
 bool gs_ledger_rows_sum(struct gs_figures *fig, struct gs_ledger_rows *r, uint64_t until_ns);
-/* The next one; NULL: there is none. Of a process it is only for whom may see that user's. */
+/* The next one; NULL: there is none. A process's is only for users who may see that user's. */
 json_t *gs_ledger_row(struct gs_ledger_rows *r, bool *ret_process, uid_t *ret_uid);
 void gs_ledger_rows_free(struct gs_ledger_rows *r);
 
-/* A compute TSG, for whoever counts GPU time. */
+/* A compute TSG, for callers that count GPU time. */
 struct gs_spender {
 	uint64_t id;
 	const struct gpusched_key *key;
@@ -79,7 +80,7 @@ void gs_ledger_spenders(struct gs_figures *fig, void (*fn)(const struct gs_spend
 			void *user);
 /* How many compute TSGs each class has, by its id. */
 void gs_ledger_classes(const struct gs_figures *fig, unsigned int ret[GPUSCHED_MAX_CLASSES]);
-/* Whose TSG it is, as far as that is known; NULL: there is none of that id here. */
+/* The owner of a TSG, as far as it is known; NULL: there is none of that id here. */
 const struct gs_history_who *gs_ledger_who(const struct gs_figures *fig, uint64_t id);
 
 /* Requests that had a deadline, as far as their begin and end are known. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What was done goes to the history: each minute, and before another policy acts. */
+/* Sums go to the history: each minute, and before another policy acts. */
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>

@@ -14,7 +14,7 @@
 #include "history/history.h"
 #include "process/cgroup.h"
 
-/* What is added up since the daemon's start, whoever has ended since: for sums and metrics. */
+/* Sums since the daemon's start, of ended TSGs as well: for sums and metrics. */
 #define GROUPS_MAX 1024
 struct group_key {
 	uint32_t gpu;
@@ -34,7 +34,7 @@ struct group {
 	uint64_t memory;    /* bytes that its processes held when that was read last */
 };
 
-/* What was known at the last few samples: a ring. */
+/* Ring of the last samples. */
 #define SAMPLE_NS NS_PER_S
 #define SAMPLES 11
 
@@ -128,7 +128,7 @@ uint64_t ledger_gaps(const struct gs_figures *fig, uint32_t gpu);
 void ledger_take_tsg(struct gs_figures *fig, struct kept *k);
 void ledger_take_gpu(struct gs_figures *fig, size_t i);
 
-/* ledger_names.c: what is not known yet of whose it is. */
+/* ledger_names.c: the owner, where it is not known yet. */
 void ledger_learn(struct gs_ledger *l, struct kept *k);
 
 /* ledger_give.c. @always: an entry even if there is nothing to tell. */
@@ -161,7 +161,7 @@ struct gs_tsg_sums ledger_sample_of(const struct kept *k, uint64_t at);
 struct gs_trouble_counts ledger_troubles(const struct gs_figures *fig);
 /* window.c: what is wrong, and since when it is so, after each sample. */
 void ledger_mark(struct gs_figures *fig);
-/* What each group held of the last ten seconds. */
+/* The part of the last ten seconds that each group held. */
 void ledger_take_shares(struct gs_figures *fig);
 /* The same as a part of that time; negative: not known. */
 double gs_ledger_share(struct gs_figures *fig, const struct group *g);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* GPU time that is counted against budgets, and who wants the GPU meanwhile. */
+/* GPU time that is counted against budgets, and the demand for the GPU meanwhile. */
 #include "basic/clock.h"
 #include "figures/ledger_priv.h"
 

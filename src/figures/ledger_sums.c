@@ -99,7 +99,7 @@ void gs_ledger_rows_free(struct gs_ledger_rows *r)
 	free(r);
 }
 
-/* Of one with TSGs in several classes or on several GPUs those of the first are told. */
+/* If it has TSGs in several classes or on several GPUs, the first one's are shown. */
 static void sum_processes(struct gs_figures *fig, struct sum **all)
 {
 	for (struct kept *k = fig->ledger->all; k; k = k->hh.next) {
@@ -145,7 +145,7 @@ static void sum_gpus(struct gs_figures *fig, struct sum **all)
 	}
 }
 
-/* Each class has one on each GPU, whoever came. */
+/* Each class has one on each GPU, used or not. */
 static void fill_groups(struct gs_figures *fig)
 {
 	for (uint32_t c = 0; c < GPUSCHED_MAX_CLASSES; c++) {

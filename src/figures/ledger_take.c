@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-/* What each TSG and GPU did since the last look, from the account and the table, into all sums. */
+/*
+ * Adds the work of each TSG and GPU since the last look, by the account and the table, to all sums.
+ */
 #include <stdlib.h>
 #include <string.h>
 

@@ -20,12 +20,12 @@ struct gpusched_tsg;
 struct gs_end;
 struct gs_figures;
 
-/* Of a daemon. */
+/* For a daemon. */
 int gs_memory_start(struct gs_figures *fig, struct gs_error *err);
 void gs_memory_end(struct gs_figures *fig);
 /* A TSG is there: the next reading comes soon. */
 void gs_memory_record(void *self, const struct gpusched_tsg *rec);
-/* What was known of its process goes by a TSG that is no more. */
+/* Forgets the process with the last of its TSGs. */
 void gs_memory_ended(void *self, const struct gs_end *end);
 
 /* A process on one GPU. */
@@ -52,16 +52,16 @@ struct gs_memory_gpu {
 };
 /* GPU @i of the hub's. */
 void gs_memory_gpu(const struct gs_figures *fig, size_t i, struct gs_memory_gpu *ret);
-/* How many processes `status` would name, whoever asks; gs_figures.found hears of each. */
+/* How many processes `status` would name to root; gs_figures.found hears of each. */
 unsigned int gs_memory_look_idle(const struct gs_figures *fig);
 
 /* ---- memory_json.c --------------------------------------------------------------------------- */
 
 /* Into the object of a TSG: "memory_bytes", "memory_shared_bytes", "idle_since_ns". */
 void gs_memory_tsg_json(const struct gs_figures *fig, const struct gpusched_tsg *rec, json_t *o);
-/* Of GPU @i of the hub's. */
+/* The memory of GPU @i of the hub's. */
 json_t *gs_memory_gpu_json(const struct gs_figures *fig, size_t i);
-/* Of each GPU, as OpenMetrics. */
+/* The memory of each GPU, as OpenMetrics. */
 void gs_memory_text(const struct gs_figures *fig, FILE *f);
 
 #endif /* GPUSCHED_FIGURES_MEMORY_H */

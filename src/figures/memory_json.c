@@ -34,7 +34,7 @@ json_t *gs_memory_gpu_json(const struct gs_figures *fig, size_t i)
 	return o;
 }
 
-/* Of a GPU that is not known there is no line. */
+/* A GPU that is not known has no line. */
 static void put_gauge(const struct gs_figures *fig, FILE *f, const char *name, const char *help,
 		      uint64_t (*of)(const struct gs_memory_gpu *m))
 {

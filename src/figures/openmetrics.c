@@ -55,7 +55,7 @@ static char *labels_of(const struct gs_figures *fig, const struct group *g)
 	return fclose(f) ? NULL : text;
 }
 
-/* ---- whose ----------------------------------------------------------------------------------- */
+/* ---- owners ---------------------------------------------------------------------------------- */
 
 /* Its times are known: 0 where nobody came, but not where nobody could look. */
 static bool is_known(const struct gs_figures *fig, const struct group *g)
@@ -261,7 +261,7 @@ bool gs_openmetrics_text(struct gs_openmetrics *w, FILE *f, uint64_t until_ns)
 	return true;
 }
 
-/* A GPU whose log cannot be read has none of these. */
+/* A GPU with a log that cannot be read has none of these. */
 static void gpu_text(struct gs_figures *fig, FILE *f, const char *name, enum gs_history_sum sum,
 		     const char *help)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * openmetrics.h - who used the GPUs, as OpenMetrics: by class, or by class and cgroup
+ * openmetrics.h - use of the GPUs, as OpenMetrics: by class, or by class and cgroup
  *
  * Labels are spelled as dcgm-exporter has them. No label is a process: their number has no bound.
  */

@@ -83,7 +83,7 @@ void gs_tsg_rates(const struct gs_tsg_sums *before, const struct gs_tsg_sums *no
 	double held = grown(before->held_ns, now->held_ns);
 	double waited = grown(before->wait_ns, now->wait_ns);
 	double turns = grown(before->turns, now->turns);
-	double cut = grown(before->cut, now->cut); /* of those whose end is known */
+	double cut = grown(before->cut, now->cut); /* of turns with a known end */
 	double alone = grown(before->alone_ns, now->alone_ns);
 	double worked = grown(before->worked_ns, now->worked_ns);
 

@@ -14,7 +14,7 @@
 struct gs_turn_sums;
 struct gs_runlist_sums;
 
-/* Of one TSG, as far as windows need them. */
+/* Sums of one TSG, as far as windows need them. */
 struct gs_tsg_sums {
 	uint64_t held_ns, wait_ns, waits, turns, cut, drained, returns, alone_ns, worked_ns;
 };

@@ -155,7 +155,7 @@ const struct gs_spending_account *gs_spending_over(const struct gs_spending *s, 
 
 /* ---- life ------------------------------------------------------------------------------------ */
 
-/* What it counts, and for how long; how much there is of it may be another. */
+/* Equal but for the amount: they count the same, for as long. */
 static bool is_same(const struct gs_budget_rule *a, const struct gs_budget_rule *b)
 {
 	return a->by_user == b->by_user && a->every == b->every && a->uid == b->uid &&

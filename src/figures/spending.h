@@ -46,8 +46,8 @@ void gs_spending_done(struct gs_spending *s);
 void gs_spending_charge(struct gs_spending *s, uid_t uid, const char *cgroup, uint64_t ns,
 			int64_t now_s);
 /*
- * What was used in the period of @period that began then, as a history has it: a row of a user
- * (@cgroup NULL) or of a cgroup. Rules whose past is known already take nothing of it.
+ * Use in the period of @period that began then, as a history has it: a row of a user
+ * (@cgroup NULL) or of a cgroup. Rules with a known past take nothing of it.
  */
 void gs_spending_add_past(struct gs_spending *s, enum gs_period period, int64_t begins_s, uid_t uid,
 			  const char *cgroup, uint64_t ns);

@@ -59,7 +59,7 @@ struct gs_finding {
 	int gpu;           /* -1: about none */
 	uint64_t tsg;      /* 0: about none */
 	uint32_t pid;
-	uid_t uid; /* ... whose it is */
+	uid_t uid; /* ... its owner */
 	char text[320], remedy[320];
 };
 
@@ -68,7 +68,7 @@ struct gs_findings {
 	size_t n, room;
 };
 void gs_findings_done(struct gs_findings *f);
-/* What is wrong first. */
+/* The worst first. */
 void gs_findings_sort(struct gs_findings *f);
 json_t *gs_finding_json(const struct gs_finding *f);
 
@@ -155,7 +155,7 @@ struct gs_holder_facts {
 void gs_judge_holder(const struct gs_limits *l, const struct gs_holder_facts *h,
 		     struct gs_findings *ret);
 
-/* A process whose memory was taken out. */
+/* A process with memory that was taken out. */
 struct gs_parked_facts {
 	uint32_t pid;
 	uid_t uid;

@@ -314,7 +314,7 @@ void gs_window_stats_json(const struct gs_figures *fig, json_t *o)
 
 /* ---- since when ------------------------------------------------------------------------------ */
 
-/* What is so keeps its beginning. */
+/* A finding that lasts keeps its beginning. */
 static void mark(uint64_t *inout_ns, bool is, uint64_t now)
 {
 	*inout_ns = !is ? 0 : *inout_ns ? *inout_ns : now;
@@ -328,7 +328,7 @@ static bool has(const struct gs_findings *f, enum gs_finding_kind kind)
 	return false;
 }
 
-/* Counts them, and tells who wants to hear of them. */
+/* Counts them, and calls the listener. */
 static void take_found(struct gs_figures *fig, struct gs_findings *found)
 {
 	for (size_t i = 0; i < found->n; i++) {
@@ -349,7 +349,7 @@ static bool is_in_mig(const struct gs_figures *fig, uint32_t gpu)
 	return false;
 }
 
-/* Of one without programs nobody opens the log. */
+/* The log of a GPU without programs is not opened. */
 static void mark_gpu(struct gs_figures *fig, const struct gs_limits *l, size_t i, uint64_t now)
 {
 	struct gs_window long_one = { .past = true }, short_one = { .past = true };
@@ -374,7 +374,7 @@ static void mark_gpu(struct gs_figures *fig, const struct gs_limits *l, size_t i
 	take_found(fig, &found);
 }
 
-/* What its samples do not say; only of those about which something may be found. */
+/* Facts beyond its samples, only for TSGs that a finding may be about. */
 static void put_record(const struct gs_figures *fig, const struct kept *k, struct gs_tsg_facts *t)
 {
 	struct gpusched_tsg rec;

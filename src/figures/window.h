@@ -35,7 +35,7 @@ void gs_window_gpu(const struct gs_figures *fig, const struct gs_window *w, size
 void gs_window_troubles(const struct gs_figures *fig, const struct gs_window *w,
 			struct gs_trouble_counts *ret);
 
-/* What a TSG did in it. */
+/* The work of a TSG in it. */
 struct gs_window_tsg {
 	struct gs_tsg_rates rates;
 	bool known;               /* the log told of it */

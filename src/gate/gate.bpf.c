@@ -4,7 +4,7 @@
  *
  * An LSM program on ioctl: the only place where a call can be kept from the driver. Kernels that
  * refuse such programs do without it (gate.c). It asks the running policy. A process that has to
- * wait is stopped, and makes the same call again when it goes on. Whatever is not certain passes:
+ * wait is stopped, and makes the same call again when it goes on. A doubtful call passes:
  * the tap at the call's exit asks the policy then, and a hold suspends.
  */
 #include "table/caller.bpf.h"
@@ -13,7 +13,7 @@
 
 char LICENSE[] SEC("license") = "Dual MIT/GPL";
 
-/* A daemon whose heartbeat is older decides nothing any more: everything passes. */
+/* A daemon with an older heartbeat decides nothing any more: everything passes. */
 const volatile gs_u64 gs_alive_ns = 1000000000;
 
 static __always_inline int gs_gate_alive(const struct gpusched_cfg *cfg, gs_u64 now)

@@ -4,8 +4,8 @@
  * when a stopped process comes back, and for the policy's dispatcher
  *
  * No process may stay stopped for ever. So it is entered in gs_stopped before it is stopped, and
- * after that the gate looks at what could have ended the wait meanwhile. Whatever ends the wait
- * later finds the entry.
+ * after that the gate looks at what could have ended the wait meanwhile. A later end of the wait
+ * finds the entry.
  */
 #ifndef GPUSCHED_GATE_GATE_BPF_H
 #define GPUSCHED_GATE_GATE_BPF_H
@@ -142,8 +142,8 @@ static __always_inline int gs_gate_deny(struct gs_gate_call *g, struct gpusched_
 #define GS_GATE_UNASKED (-1)
 
 /*
- * What comes of the policy's answer (GPUSCHED_ADMIT, _HOLD or _DENY, or GS_GATE_UNASKED): what the
- * gate's program returns.
+ * From the policy's answer (GPUSCHED_ADMIT, _HOLD or _DENY, or GS_GATE_UNASKED) to the result of
+ * the gate's program.
  */
 static __always_inline int gs_gate_answered(struct gs_gate_call *g, struct gpusched_tsg *rec,
 					    int answer)

@@ -26,7 +26,7 @@ struct gs_released {
 	unsigned int gone;
 };
 /*
- * Continues the processes that the gate stopped and whose TSG nobody holds any more. @all: every
+ * Continues the processes that the gate stopped, if nobody holds their TSG any more. @all: every
  * process that it stopped; their TSGs are taken as admitted. ret may be NULL.
  */
 int gs_gate_release(struct gs_table *t, bool all, struct gs_released *ret);

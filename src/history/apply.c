@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What was told, into the file. Each function returns an SQLite result. */
+/* Writes records into the file. Each function returns an SQLite result. */
 #include <string.h>
 
 #include "basic/cleanup.h"
@@ -65,7 +65,7 @@ static int put_series(struct db *db, const struct item *it, int64_t process, int
 	return rc == SQLITE_OK ? returned(st, ret) : rc;
 }
 
-/* What comes at a minute's very beginning is of the one before. */
+/* A record at a minute's very beginning belongs to the one before. */
 static int put_point(struct db *db, const struct item *it, int64_t series)
 {
 	sqlite3_stmt *st = db_statement(db, ST_POINT);

@@ -141,7 +141,7 @@ int db_number(struct db *db, const char *text, int64_t *ret)
 	return rc == SQLITE_DONE ? SQLITE_OK : rc;
 }
 
-/* Whoever has removed some left a file that nothing can be made of. */
+/* If some were removed, the file is of no use. */
 static bool has_tables(struct db *db)
 {
 	int64_t n = 0;
@@ -181,7 +181,7 @@ static int check_version(struct db *db, int64_t *ret_version, struct gs_error *e
 	return 0;
 }
 
-/* What each version lacked that the next one has: sums of which nothing is known then. */
+/* Columns that each version lacked and the next one has: unknown for older rows. */
 static const char *const upgrades[] = {
 	[1] = "ALTER TABLE series ADD COLUMN alone_ns INTEGER NOT NULL DEFAULT 0;"
 	      "ALTER TABLE series ADD COLUMN worked_ns INTEGER NOT NULL DEFAULT 0;"
@@ -280,7 +280,7 @@ int db_open(struct db *db, const char *dir, struct gs_error *err)
 		r = prepare(db, err);
 	if (!r)
 		r = db_errno(db_exec(db, "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL"));
-	if (!r) /* whoever still runs is told again */
+	if (!r) /* running TSGs are reported again */
 		r = db_errno(db_exec(db, "UPDATE process SET ended = last WHERE ended IS NULL"));
 	if (r == -EIO && db->sql)
 		r = db_failure(db);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * history.h - what the GPUs did, kept on disk: who held them, who waited, who changed what
+ * history.h - the GPUs' work, kept on disk: time held, waits, and changes
  *
- * One SQLite file. A thread of its own writes what it is given; nobody waits for it. A full disk, a
- * damaged or newer file, a clock that steps are told and counted, and stop nothing. Sums are kept as
+ * One SQLite file. A thread of its own writes; nobody waits for it. A full disk, a damaged or newer
+ * file, a clock that steps are logged and counted, and stop nothing. Sums are kept as
  * running totals of each series (a process on a GPU in a class, cgroup and policy; a GPU), one
  * point a minute, so a range costs two look-ups a series and older points can go without loss.
  */
@@ -21,7 +21,7 @@
 #include "process/cgroup.h"
 #include "process/pod_names.h"
 
-/* What the room counts: symbol, name, words. */
+/* Counters of the room: symbol, name, words. */
 #define GS_HISTORY_COUNTERS(X) \
 	X(WRITTEN, "written", "records written to the history") \
 	X(LOST, "lost", "records lost to the history: the queue was full, or a write failed") \
@@ -37,7 +37,7 @@ enum gs_history_counter {
 		GS_HIST_MAX
 };
 
-/* What is summed up: symbol, column. All but add up. */
+/* The sums: symbol, column. All but add up. */
 #define GS_HISTORY_SUMS(X) \
 	X(HELD, held_ns) \
 	X(CONTENDED, contended_ns) \
@@ -82,7 +82,7 @@ void gs_history_sums_sub(struct gs_history_sums *inout, const struct gs_history_
 /* GPU time that is charged for: beside others what was held, alone what was worked. */
 uint64_t gs_history_charge(const struct gs_history_sums *s);
 
-/* What is told of sums, declared once. */
+/* Figures that are shown of sums, declared once. */
 #define GS_FIGURE_PROCESS (1u << 0) /* of processes, and of sums over them */
 #define GS_FIGURE_GPU (1u << 1)     /* of GPUs as a whole */
 struct gs_history_figure {
@@ -100,7 +100,7 @@ void gs_history_put_figures(json_t *o, const struct gs_history_sums *s, unsigned
 /* How each comes about, by its key: once for all rows of an answer. */
 json_t *gs_history_figures_json(void);
 
-/* Whose sums. */
+/* The owner of sums. */
 struct gs_history_who {
 	int32_t pid;       /* 0: a GPU's own */
 	uint64_t start_ns; /* of the process */
@@ -113,7 +113,7 @@ struct gs_history_who {
 	char cgroup[GS_CGROUP_PATH_LEN];
 	struct gs_pod_names pod;
 	char job[GS_BATCH_JOB_LEN]; /* of a batch system; "": none */
-	bool pool;                  /* it serves other processes, whose work its figures are */
+	bool pool;                  /* it serves other processes, and its figures are their work */
 };
 
 /* Something that happened to a TSG or a process, or that somebody did (@by). Texts may be NULL. */
@@ -182,7 +182,7 @@ struct gs_history_query {
 	enum gs_history_by by;
 	int32_t pid;                      /* 0: all */
 	char comm[GPUSCHED_COMM_LEN + 1]; /* a pattern; "": all */
-	int64_t of_uid;                   /* whose; with @has_uid */
+	int64_t of_uid;                   /* its owner's; with @has_uid */
 	bool has_uid;
 	bool has_class; /* with @class, "": none */
 	char class[GPUSCHED_CLASS_NAME_LEN];
@@ -192,7 +192,7 @@ struct gs_history_query {
 	char pod[GS_NAMESPACE_LEN + GS_POD_NAME_LEN + 1]; /* "NAMESPACE/NAME"; "": all */
 	char job[32];                                     /* "": all */
 	uint64_t tsg; /* 0: all; else what happened to it is answered */
-	bool changes; /* who changed what, instead of sums */
+	bool changes; /* changes and their authors, instead of sums */
 	bool calm;    /* with each process's calm minutes */
 	/* who asks: @uid sees its own, and sums by class and GPU */
 	uint32_t uid;

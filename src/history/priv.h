@@ -43,7 +43,7 @@ int db_open_read(struct db *db, const char *dir, struct gs_error *err);
 void db_close(struct db *db);
 /* The file, whatever it is, gets another name; the one that had it goes. */
 int db_put_aside(const char *dir, struct gs_error *err);
-/* Of an SQLite result: 0 for OK, ROW, DONE. */
+/* An SQLite result as errno: 0 for OK, ROW, DONE. */
 int db_errno(int rc);
 /* The last failure: as db_errno(), or -EUCLEAN where tables are missing. */
 int db_failure(struct db *db);
@@ -77,7 +77,7 @@ struct item {
 	char what[32], target[160], detail[256], result[256];
 };
 int item_apply(struct db *db, const struct item *it);
-/* What lies past @now_s, which it cannot, is of a clock that went wrong. */
+/* A row past @now_s, which cannot be, comes from a clock that went wrong. */
 int apply_step(struct db *db, uint64_t now_s);
 
 /* ---- tend.c: keeping to the limits ------------------------------------------------------------ */

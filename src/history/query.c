@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-/* Answers: totals of a range from the points at its two ends, summed up by whoever is asked about. */
+/*
+ * Answers: totals of a range from the points at its two ends, summed up by the group in question.
+ */
 #include <errno.h>
 #include <fnmatch.h>
 #include <stdio.h>
@@ -486,7 +488,7 @@ static json_t *event_json(sqlite3_stmt *st)
 	return o;
 }
 
-/* What somebody did is for root and for whom it was; what happened to a process for its owner. */
+/* A change is shown to root and to its author; an event of a process to its owner. */
 static int ask_events(struct asking *a)
 {
 	static const char text[] =

@@ -20,7 +20,10 @@ static int64_t file_bytes(struct db *db)
 	return (pages - unused) * size;
 }
 
-/* Of the next few series: one point an hour before @fine, one in all before the oldest that counts. */
+/*
+ * Thins the next few series: one point an hour before @fine, one in all before the oldest that
+ * counts.
+ */
 static int thin(struct db *db, struct tending *t, uint64_t oldest_s, uint64_t now_s)
 {
 	const int64_t fine = (int64_t)((now_s - t->fine_s) / MINUTE_S / 60 * 60);

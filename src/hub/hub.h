@@ -2,7 +2,7 @@
 /*
  * hub.h - what all rooms of a running instance share
  *
- * The machine, the table with those who write into it, the loop, and who is told of what. Each room
+ * The machine, the table with its writers, the loop, and the observers. Each room
  * above has a struct of its own for the rest, with a pointer to this one. For the loop's thread.
  */
 #ifndef GPUSCHED_HUB_HUB_H
@@ -25,7 +25,7 @@
 #include "rm/setting.h"
 #include "table/table.h"
 
-/* What the service itself counts: symbol, name, words. */
+/* Counters of the service itself: symbol, name, words. */
 #define GS_SERVICE_COUNTERS(X) \
 	X(EVENTS, "events", "events of the taps handled") \
 	X(SWEEPS, "sweeps", "sweeps over the holders of open files") \
@@ -139,7 +139,7 @@ struct gs_hub {
 	struct gs_gpu *gpus;
 	size_t ngpus;
 
-	/* the table, and who writes into it */
+	/* the table, and its writers */
 	struct gs_table *table;
 	struct gs_classes *classes;
 	struct gs_engine *engine;
@@ -158,7 +158,7 @@ struct gs_hub {
 	struct gs_pace pace;
 
 	struct gs_observers observers;
-	struct gs_limited_user *limited; /* whom a limit has struck */
+	struct gs_limited_user *limited; /* users that a limit has struck */
 	bool watched; /* somebody watches: it is worth while to make events for people */
 	uint64_t counters[GS_SVC_MAX];
 	/* classes of the last records' processes, by pid, while one request is answered */

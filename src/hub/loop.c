@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * The service's part of the event loop: heartbeat, and those who wait for something. The
+ * The service's part of the event loop: heartbeat, and completions. The
  * daemon's loop is the service's; without a daemon it has one of its own.
  */
 #include "hub/loop.h"
@@ -36,7 +36,7 @@ static void beat(struct gs_hub *hub)
 }
 
 /*
- * This process stood still, and somebody acted in its place. What it had planned is dropped by then:
+ * This process stood still, and another acted in its place. Its plans are dropped by then:
  * everything is looked at as if it were seen for the first time.
  */
 static void take_up_again(struct gs_hub *hub)
@@ -118,7 +118,7 @@ void gs_loop_plan(sd_event_source *src, uint64_t at)
 	sd_event_source_set_enabled(src, SD_EVENT_ONESHOT);
 }
 
-/* Whatever has happened may have changed when what waits is to be looked at. */
+/* Any event may have changed the time of the next look. */
 static int prepare(struct gs_hub *hub)
 {
 	gs_loop_plan(hub->look, gs_waits_next(&hub->waits));
@@ -137,7 +137,7 @@ static int on_happened(sd_event_source *src, void *user)
 	return 0;
 }
 
-/* What is ready: one source of the loop, whosever it is. */
+/* One ready source of the loop, of any room. */
 static int take_turn(struct gs_hub *hub)
 {
 	int r;

@@ -12,7 +12,7 @@
 
 struct gs_hub;
 
-/* What a completion may wait for. */
+/* A completion may wait for one of these. */
 #define GS_ON_ENGINE (1u << 0)  /* calls came back */
 #define GS_ON_ERRAND (1u << 1)  /* one has ended */
 #define GS_ON_LOOKED (1u << 2)  /* at records */

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * observers.h - who learns what happens to TSGs, and the one way in which a TSG ends
+ * observers.h - the observers of TSGs, and the one way in which a TSG ends
  *
  * The observers are one static table, which the service hands down (observed.c). They get each fact
- * in the table's order, and ends in the reverse of it: who has learned last forgets first. A TSG is
- * known from the moment when its record was first settled until its end. Each end is told once,
- * whoever saw it: a tap, the sweep, or a look at the table after word of it was lost.
+ * in the table's order, and ends in the reverse of it: the last to learn is the first to forget. A
+ * TSG is known from the moment when its record was first settled until its end. Each end is
+ * reported once, from any source: a tap, the sweep, or a look at the table after word of it was
+ * lost.
  */
 #ifndef GPUSCHED_HUB_OBSERVERS_H
 #define GPUSCHED_HUB_OBSERVERS_H
@@ -22,7 +23,7 @@
 struct gs_engine_call;
 struct gs_turn;
 
-/* Who saw that a TSG ended. */
+/* The source of a TSG's end. */
 enum gs_end_by {
 	GS_END_TAP,   /* a call that freed it: the tap has asked the policy and written the event */
 	GS_END_SWEEP, /* nobody holds its file any more; its record goes next */
@@ -76,7 +77,7 @@ struct gs_observer {
 	void (*policy_changed)(void *self);
 	/* Events about a process that has TSGs may have been lost. */
 	void (*process_met)(void *self, pid_t pid);
-	/* What /proc was asked for came late. */
+	/* An answer from /proc came late. */
 	void (*answered)(void *self, enum gs_reader_what what, pid_t pid);
 	/* At each heartbeat; when somebody had put everything back in place of this daemon. */
 	void (*beat)(void *self);
@@ -96,15 +97,15 @@ struct gs_observers {
 };
 
 void gs_observers_free(struct gs_observers *o);
-/* What the taps saw. The free of a TSG is its end. */
+/* An event of the taps. The free of a TSG is its end. */
 void gs_observers_tapped(struct gs_observers *o, const struct gpusched_event *ev);
 /* Event @type about a record, which no tap has written. */
 void gs_observers_tell(struct gs_observers *o, const struct gpusched_tsg *rec, uint32_t type,
 		       uint32_t arg);
-/* From here on its end will be told, whoever sees it. */
+/* From here on its end will be reported, from any source. */
 void gs_observers_know(struct gs_observers *o, const struct gpusched_tsg *rec);
 void gs_observers_seen(struct gs_observers *o, const struct gpusched_tsg *rec);
-/* @rec has ended; @by: not GS_END_TAP. Of an end that a tap has told, its flag GONE says so. */
+/* @rec has ended; @by: not GS_END_TAP. The flag GONE says that a tap has reported the end. */
 void gs_observers_end(struct gs_observers *o, const struct gpusched_tsg *rec, enum gs_end_by by);
 void gs_observers_called(struct gs_observers *o, const struct gs_engine_call *call);
 void gs_observers_turn(struct gs_observers *o, const struct gs_turn *turn);

@@ -7,7 +7,7 @@
 
 #include <sys/types.h>
 
-/* Who asks: credentials of the peer (or of this process). */
+/* Credentials of the peer (or of this process). */
 struct gs_peer {
 	uid_t uid;
 	gid_t gid;

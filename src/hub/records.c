@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What is asked about one record: its GPU, its class, what the hardware has. */
+/* Facts about one record: its GPU, its class, the settings in the hardware. */
 #include "hub/records.h"
 
 #include <string.h>

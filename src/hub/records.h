@@ -17,8 +17,8 @@ const struct gs_gpu *gs_record_gpu(const struct gs_hub *hub, const struct gpusch
 /* Worth a look at its executable: gs_reader_is_mps(). */
 bool gs_record_calls_itself_mps(const struct gpusched_tsg *rec);
 /*
- * What the hardware has: `is` holds what we told it and what the owner set since; a setting that we
- * never changed, or put back, is as the owner asked.
+ * The settings in the hardware: `is` holds ours and those that the owner set since; a setting that
+ * we never changed, or put back, is as the owner asked.
  */
 struct gpusched_settings gs_record_is(const struct gpusched_tsg *rec);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What takes long and is done once, in a thread of its own: the loop goes on, and is told of its end. */
+/* A long task, done once in a thread of its own: the loop goes on, and hears of its end. */
 #include "hub/task.h"
 
 #include <errno.h>

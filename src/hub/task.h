@@ -16,7 +16,7 @@ struct gs_errand {
 	void (*end)(struct gs_errand *e);  /* in the loop, afterwards */
 	void (*free)(struct gs_errand *e);
 	struct gs_hub *hub;
-	void *owner;       /* the room whose task it is */
+	void *owner;       /* the room that owns the task */
 	unsigned int refs; /* the caller's, and the thread's */
 	bool over, left;
 	pthread_t thread;

@@ -26,7 +26,7 @@ struct gs_adopting {
 		struct gpusched_key key;
 	} orphans[GS_MAX_ORPHANS];
 	size_t n;
-	uid_t last;       /* whose was adopted last */
+	uid_t last;       /* the user of the last adoption */
 	uint64_t next_ns; /* no orphan before */
 };
 

@@ -28,7 +28,7 @@ struct round {
 
 static void plan(struct gs_intake *in, uint64_t at_ns);
 
-/* ---- who may be one -------------------------------------------------------------------------- */
+/* ---- candidates -------------------------------------------------------------------------- */
 
 static bool is_compute(const struct gpusched_tsg *rec)
 {
@@ -55,7 +55,7 @@ static bool may_serve(const struct gpusched_tsg *server, const struct gpusched_t
 
 /* ---- what becomes of one --------------------------------------------------------------------- */
 
-/* What was put back through the alias was the server's as well. */
+/* Settings that were put back through the alias were the server's as well. */
 static void call_servers_again(struct gs_intake *in, const struct gpusched_tsg *alias,
 			       const struct gpusched_tsg *recs, size_t n)
 {
@@ -163,7 +163,7 @@ static void take_servers(struct round *r, const struct gpusched_tsg *recs, size_
 			r->servers[r->nservers++] = recs[i];
 }
 
-/* Those whose id is not known, or is a server's as far as it is known. */
+/* TSGs with an unknown id, or with a server's as far as it is known. */
 static bool is_to_ask(struct gs_intake *in, const struct round *r, const struct gpusched_tsg *rec,
 		      uint32_t *ret_hw)
 {
@@ -251,7 +251,7 @@ void gs_aliases_record(void *self, const struct gpusched_tsg *rec)
 		return;
 	if (a->wanted ||
 	    (!(rec->flags & GPUSCHED_TSG_ALIAS) && !gs_hardware_id(in, rec->task.id, &hw)))
-		return; /* one whose id is known has been compared */
+		return; /* one with a known id has been compared */
 	a->wanted = true;
 	plan(in, now > a->next_ns ? now : a->next_ns);
 }

@@ -4,7 +4,7 @@
  *
  * A client of the driver's own servers has the server's TSG under a handle of its own. Nobody sees
  * it made, so a start, or its use, has it adopted. The GPU's id says that it is the same TSG: RM
- * tells that id, and no user does. What was changed through the handle is put back, and then the
+ * tells that id, and no user does. Changes through the handle are put back, and then the
  * record goes. For the loop's thread.
  */
 #ifndef GPUSCHED_INTAKE_ALIASES_H
@@ -26,7 +26,7 @@ struct gs_aliases {
 	sd_event_source *due;
 };
 
-/* One that has come, or whose process is another by now. */
+/* One that has come, or has another process by now. */
 void gs_aliases_record(void *self, const struct gpusched_tsg *rec);
 void gs_aliases_end(struct gs_intake *in);
 

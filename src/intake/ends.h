@@ -2,8 +2,8 @@
 /*
  * ends.h - finds the ends of TSGs that nobody told
  *
- * Events were lost, or somebody else put everything back and swept. What the table has no more has
- * ended, once all events of before are handled.
+ * Events were lost, or somebody else put everything back and swept. A record that the table has
+ * lost has ended, once all events of before are handled.
  */
 #ifndef GPUSCHED_INTAKE_ENDS_H
 #define GPUSCHED_INTAKE_ENDS_H

@@ -29,7 +29,7 @@ struct gs_hwid {
 
 struct asking {
 	struct gs_errand errand;
-	struct gpusched_tsg *recs; /* those whose id is not known */
+	struct gpusched_tsg *recs; /* those without a known id */
 	size_t n, at;
 	uint32_t *hw; /* of the first @at; UINT32_MAX: not had */
 };
@@ -74,7 +74,7 @@ static void work(struct gs_errand *e)
 
 /* ---- the loop -------------------------------------------------------------------------------- */
 
-/* Of those that ended meanwhile nobody says so again. */
+/* The end of those that ended meanwhile is not reported again. */
 void gs_hardware_note(struct gs_intake *in, const struct gpusched_tsg *rec, uint32_t hw)
 {
 	const uint64_t id = rec->task.id;

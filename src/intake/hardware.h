@@ -25,7 +25,7 @@ int gs_hardware_ask(struct gs_intake *in, const uid_t *only, const struct gpusch
 		    size_t n, struct gs_errand **ret);
 /* For the thread of an errand: 0, or -errno of the borrowing; -EBADF as well when RM refuses. */
 int gs_hardware_read(struct gs_errand *e, const struct gpusched_tsg *rec, uint32_t *ret);
-/* What it told: kept; UINT32_MAX: it did not. */
+/* Its answer: kept; UINT32_MAX: it gave none. */
 void gs_hardware_note(struct gs_intake *in, const struct gpusched_tsg *rec, uint32_t hw);
 /* -ENOENT: not asked, or RM did not tell. */
 int gs_hardware_id(const struct gs_intake *in, uint64_t id, uint32_t *ret);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What follows from each event of the taps, from late answers, and from events that were lost. */
+/* Events of the taps, late answers, and events that were lost: their consequences. */
 #include "intake/intake.h"
 
 #include <errno.h>
@@ -22,7 +22,7 @@
 /* ---- lost events ----------------------------------------------------------------------------- */
 
 /*
- * Whatever it was, the taps have written it into the table: all of that is looked at, as at a
+ * The taps have written it into the table in any case: all of that is looked at, as at a
  * start. One program can fill the ring again and again, so this has a pause between two.
  */
 static void check_losses(struct gs_intake *in)

@@ -48,7 +48,7 @@ int gs_intake_new(struct gs_hub *hub, struct gs_intake **ret);
 void gs_intake_free(struct gs_intake *in);
 /* No more events. */
 void gs_intake_quiet(struct gs_intake *in);
-/* Says whose TSGs fill a table that is full; costs one read of a counter when it is not. */
+/* Says which users fill a table that is full; costs one read of a counter when it is not. */
 void gs_full_check(struct gs_intake *in);
 
 /* Events from before this instance are thrown away: the table has what they told. */

@@ -2,10 +2,10 @@
 /*
  * pools.h - MPS servers that gpusched's own supervisors have registered (src/mps)
  *
- * Such a server is one unit with a class: policies and laws see its TSG as one program's. What makes
- * it one is registration by a process of the server's user, and the server's executable, which only
- * root can have put there. It lasts until the server's end, or the daemon's: supervisors register
- * again and again.
+ * Such a server is one unit with a class: policies and laws see its TSG as one program's. It
+ * becomes one by registration by a process of the server's user, and the server's executable, which
+ * only root can have put there. It lasts until the server's end, or the daemon's: supervisors
+ * register again and again.
  */
 #ifndef GPUSCHED_INTAKE_POOLS_H
 #define GPUSCHED_INTAKE_POOLS_H
@@ -25,7 +25,7 @@ struct gs_intake;
 #define GS_POOL_CLIENTS 64 /* a server has 60 at most */
 #define GS_POOL_NAME_MAX 32
 
-/* What a pool's owner has named, as the process that had the pid then. */
+/* Named by a pool's owner: the process that had the pid then. */
 struct gs_pool_process {
 	pid_t pid;
 	uint64_t start_ns;
@@ -41,7 +41,7 @@ struct gs_pool {
 	bool share; /* clients of several classes, told apart by MPS; else of one */
 	struct gs_pool_process clients[GS_POOL_CLIENTS];
 	size_t nclients;
-	struct gs_pool_process members[GS_POOL_CLIENTS]; /* whose descendants may become clients */
+	struct gs_pool_process members[GS_POOL_CLIENTS]; /* their descendants may become clients */
 	size_t nmembers;
 	sd_event_source *ended; /* the server, which is later than its exit is told */
 };
@@ -62,11 +62,11 @@ struct gs_pools {
 /* NULL: it is none. */
 const struct gs_pool *gs_pool_of_server(const struct gs_intake *in, pid_t pid);
 const struct gs_pool *gs_pool_of_client(const struct gs_intake *in, pid_t pid);
-/* What it says of @pid, a process of its own: the caller asks whose it is. */
+/* Its word on @pid, a process of its own: the caller asks for its owner. */
 struct gs_pool_process gs_pool_process(pid_t pid);
 /* The one that @pid works in, by what its ancestors are, as it was known at most a second ago; or NULL. */
 struct gs_pool *gs_pool_of_process(struct gs_intake *in, pid_t pid);
-/* What was known is not true any more. */
+/* Forgets its facts: they are not true any more. */
 void gs_pools_anew(struct gs_intake *in);
 /* It is dropped when @server ends. -ESRCH: it has; -ENOSPC: its user, or all, have as many as may be. */
 int gs_pool_new(struct gs_intake *in, pid_t server, uid_t uid, struct gs_pool **ret);

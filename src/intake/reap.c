@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * reap.c - when to look at who holds the driver's files, and what follows from an end
+ * reap.c - when to look for the holders of the driver's files, and the consequences of an end
  *
  * A look is an errand: it takes as long as users have descriptors. The loop tells of the ends.
  */

@@ -196,7 +196,7 @@ void gs_looking_overtaken(void *self)
 	struct gs_intake *in = self;
 	in->looking.next.anew = in->hub->policy != NULL;
 	gs_records_look(in);
-	gs_ends_check(in); /* whoever put everything back has swept */
+	gs_ends_check(in); /* the one that put everything back has swept */
 }
 
 void gs_records_look_lost(struct gs_intake *in)

@@ -44,7 +44,7 @@ static bool take_gpu(struct gs_intake *in, struct gpusched_tsg *rec)
 	return true;
 }
 
-/* What it was is what it is while nobody can tell: a late answer brings us here again. */
+/* Keep the old answer until the reader replies: a late answer brings us here again. */
 static bool is_mps(pid_t pid, bool was)
 {
 	int r = gs_reader_mps(pid);
@@ -148,7 +148,7 @@ static void take_job(struct gs_intake *in, const struct gpusched_tsg *rec)
 #define CLASS_GROUP (1ull << 60)
 #define PID_GROUP (1ull << 61)
 
-/* Its own counts, with all that descends from who was given it; else its class's, of all members. */
+/* Its own limit counts, for all descendants of its receiver; else its class's, for all members. */
 static struct gpusched_limit limit_of(struct gs_intake *in, const struct gpusched_tsg *rec)
 {
 	const struct gpusched_class *cls = gs_class_of(in->hub->classes, rec->task.class_id);

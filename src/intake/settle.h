@@ -24,7 +24,7 @@ void gs_record_poke(struct gs_intake *in, const struct gpusched_tsg *rec, uint32
  * NULL.
  */
 int gs_process_note(struct gs_intake *in, pid_t pid, struct gs_class_answer *ret);
-/* Whose job it works for is looked up again. */
+/* Its job is looked up again. */
 void gs_process_job_anew(struct gs_intake *in, pid_t pid);
 /* A process may have been moved since its TSG was made: policies see where it is. */
 void gs_record_cgroup(struct gs_intake *in, struct gpusched_tsg *rec);

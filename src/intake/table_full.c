@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The table is full: the log says of whom. Nobody's limit is reached by that, so no event tells. */
+/* The table is full: the log names the user. No limit is reached by that, so there is no event. */
 #include "basic/clock.h"
 #include "basic/log.h"
 #include "intake/intake.h"
@@ -16,7 +16,7 @@ struct part {
 	unsigned int processes, entries;
 };
 
-/* Of the user who has most. */
+/* The user that has most. */
 static struct part largest_part(struct gs_table *t)
 {
 	struct gs_proc_size procs[LARGEST];

@@ -57,7 +57,7 @@ extern volatile int gsload_stop;
 /* Iterations per us; not above 0: another program's work came between. */
 double gsload_measure(struct gsload_cuda *c, const struct gsload_options *o,
 		      struct gsload_result *r);
-/* What was given, else what was measured lately, else measured now. Ends the program on failure. */
+/* The given rate, else the last measured one, else measured now. Ends the program on failure. */
 void gsload_calibrate(struct gsload_cuda *c, const struct gsload_options *o,
 		      struct gsload_result *r);
 /* @c: as many as o->gpus. */

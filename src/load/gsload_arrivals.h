@@ -22,8 +22,8 @@ uint64_t gsload_next_arrival(struct gsload_schedule *s);
 
 /*
  * A request that was due at @at began at @begin and ended at @done. It could have begun at @at, or
- * when the one before would have ended had nothing been late (*inout_free_ns, 0 at first). What it
- * began later is the generator's own lateness; the rest is the GPU's part of its latency.
+ * when the one before would have ended had nothing been late (*inout_free_ns, 0 at first). The time
+ * after that is the generator's own lateness; the rest is the GPU's part of its latency.
  */
 struct gsload_latency {
 	uint64_t gpu_ns, late_ns;

@@ -25,7 +25,7 @@
 #define LOCK_S 5   /* of simulated time: a measurement takes less than 1 */
 #define ATTEMPTS 5
 
-/* What the result depends on. */
+/* The result depends on this. */
 static void key_of(const struct gsload_cuda *c, char *ret, size_t size)
 {
 	snprintf(ret, size, "%s/%d/%d", c->name, c->multiprocessors, c->clock_khz);

@@ -23,7 +23,7 @@ struct gsload_cuda {
 int gsload_cuda_open(struct gsload_cuda *c, int ordinal, unsigned int contexts);
 /* Memory that nobody uses, until the context goes. */
 void gsload_cuda_keep(struct gsload_cuda *c, size_t bytes);
-/* What gs_stream needs besides: its kernel and @bytes of memory. */
+/* Further needs of gs_stream: its kernel and @bytes of memory. */
 void gsload_cuda_stream(struct gsload_cuda *c, size_t bytes, cu_handle *ret_function,
 			cu_address *ret_at);
 /* Ends the program with one line when a call failed. */

@@ -187,7 +187,7 @@ static unsigned int shape(const struct gsload_cuda *c, const struct gsload_optio
 	return (unsigned int)waves;
 }
 
-/* What is launched on one GPU. */
+/* The launches on one GPU. */
 struct lane {
 	struct gsload_cuda *c;
 	struct batch batch;
@@ -323,7 +323,7 @@ static void spin(const struct gsload_options *o, double us)
 		;
 }
 
-/* Room for one more in a list of @n, whose room is a power of two, at least 1024. */
+/* Room for one more in a list of @n; the room is a power of two, at least 1024. */
 static void make_room(double **list, size_t n)
 {
 	if (*list && (n < 1024 || (n & (n - 1))))

@@ -6,7 +6,7 @@
 #include <jansson.h>
 #include <stdint.h>
 
-struct gpusched;
+#include "gpusched/gpusched.h"
 
 /* One verb; @args NULL: none. 0 and a new reference, or a negative errno and gpusched_error(). */
 int gs_ask(struct gpusched *g, const char *verb, const json_t *args, json_t **ret);
@@ -15,5 +15,12 @@ typedef int (*gs_line_fn)(const json_t *event, void *user);
 /* As gpusched_watch(), gpusched_trace(). */
 int gs_ask_watch(struct gpusched *g, gs_line_fn fn, void *user, uint64_t timeout_us);
 int gs_ask_trace(struct gpusched *g, gs_line_fn fn, void *user, uint64_t timeout_us);
+
+/* For CLEANUP(). */
+static inline void gs_closep(struct gpusched **g)
+{
+	if (*g)
+		gpusched_close(*g);
+}
 
 #endif /* GPUSCHED_LOCAL_ASK_H */

@@ -38,8 +38,8 @@ int gs_polmaps_each(void (*fn)(const struct gs_polmap *m, void *user), void *use
 char *gs_polmap_text(const struct gs_polmap *m, bool key, const void *data);
 json_t *gs_polmap_json(const struct gs_polmap *m, bool key, const void *data);
 /*
- * What policy @name says of its TSGs: member "says" of the values of its map NAME_tsgs, by a TSG's
- * id. -ENOENT: it has none. Members that are 0 are null.
+ * The word of policy @name on its TSGs: member "says" of the values of its map NAME_tsgs, by a
+ * TSG's id. -ENOENT: it has none. Members that are 0 are null.
  */
 int gs_polmap_says_open(const char *name, struct gs_polmap *ret);
 json_t *gs_polmap_says(const struct gs_polmap *m, uint64_t id);

@@ -18,7 +18,7 @@ int gs_batch_job(pid_t pid, char ret[GS_BATCH_JOB_LEN]);
 
 /* ---- private to the room; here for tests ----------------------------------------------------- */
 
-/* Of the title "slurmstepd: [1234.batch]". */
+/* The job in the title "slurmstepd: [1234.batch]". */
 void gs_batch_job_of(const char *title, char ret[GS_BATCH_JOB_LEN]);
 
 #endif /* GPUSCHED_PROCESS_BATCH_H */

@@ -23,7 +23,7 @@ const char *gs_cgroup_root(void);
 int gs_cgroup_path(pid_t pid, char ret[GS_CGROUP_PATH_LEN]);
 /* Is @path @above, or below it? */
 bool gs_cgroup_is_in(const char *path, const char *above);
-/* Of a process, as bpf_get_current_cgroup_id() has it; 0: not known. */
+/* The id of a process's cgroup, as bpf_get_current_cgroup_id() has it; 0: not known. */
 uint64_t gs_cgroup_of(pid_t pid);
 
 #endif /* GPUSCHED_PROCESS_CGROUP_H */

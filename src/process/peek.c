@@ -60,7 +60,7 @@ static bool is_fuse(const char *type)
 	return !strncmp(type, "fuse", 4); /* and fuse.NAME */
 }
 
-/* Of file systems that others answer for. */
+/* File systems that others answer for. */
 static bool is_served(const char *type)
 {
 	static const char *const served[] = { "9p",   "afs",    "beegfs", "ceph", "cifs",

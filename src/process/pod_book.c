@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What a source of pods' names knows, and what all of them need to read it. */
+/* The knowledge of a source of pods' names, and the means of all sources to read it. */
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>

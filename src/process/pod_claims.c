@@ -58,7 +58,7 @@ static void sharing_of(const json_t *status, char ret[GS_SHARING_LEN])
 	}
 }
 
-/* Of each pod that it is reserved for. */
+/* For each pod that it is reserved for. */
 static int learn(struct gs_pod_book *b, const json_t *claim)
 {
 	const json_t *status = json_object_get(claim, "status");
@@ -83,7 +83,7 @@ static int learn(struct gs_pod_book *b, const json_t *claim)
 	return r;
 }
 
-/* What is torn changes nothing; what is read takes the place of all that was known. */
+/* A torn file changes nothing; a whole one replaces all that was known. */
 static int read_all(struct gs_pod_book *b, const char *folder, const char *entry)
 {
 	CLEANUP_JSON json_t *o = NULL;

@@ -2,11 +2,11 @@
 /*
  * pod_names.h - namespace, pod and container of a cgroup, by name
  *
- * A cgroup's path has ids alone. Who started the container has left files that say which names
+ * A cgroup's path has ids alone. The container's starter left files that say which names
  * they stand for: sources, asked in an order, each of which fills in what those before did not
- * know. Their folders are watched, so that names are there before anybody asks. What is torn, too
- * large, of no known form or writable by others than root is counted, not believed. One book a
- * process; any thread.
+ * know. Their folders are watched, so that names are there before anybody asks. A file that is
+ * torn, too large, of no known form or writable by others than root is counted, not believed. One
+ * book a process; any thread.
  */
 #ifndef GPUSCHED_PROCESS_POD_NAMES_H
 #define GPUSCHED_PROCESS_POD_NAMES_H

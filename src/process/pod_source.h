@@ -12,7 +12,7 @@
 
 #include "process/pod_names.h"
 
-/* What a source knows, by the pod's uid and by the container's id. */
+/* The names that a source knows, by the pod's uid and by the container's id. */
 struct gs_pod_entry;
 struct gs_pod_book {
 	struct gs_pod_entry *all;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * reader.c - who reads what, for whom it is waited, and who is given up
+ * reader.c - bounded reads of /proc in child processes
  *
  * The waits that a user can bring about end with SIGKILL, which only a process of its own can be
  * sent: so a fork is given a time for each answer and killed when that is over.
@@ -66,7 +66,7 @@ struct reader {
 	struct gs_reader_answer answer;
 };
 
-/* What is to be asked when its turn comes. */
+/* A question that waits for its turn. */
 struct waiting {
 	struct gs_reader_request rq;
 	int64_t account;
@@ -85,7 +85,7 @@ static struct {
 	} slow[MAX_SLOW];
 	unsigned int next_slow;
 	struct waiting *waiting;
-	int64_t turn;                /* whose was the last */
+	int64_t turn;                /* the user of the last */
 	uint64_t impatient_until_ns; /* no waiting in place before */
 	uint64_t left, said_ns;
 	struct {
@@ -292,7 +292,7 @@ static bool may_have(int64_t account)
 	return false;
 }
 
-/* Of those for whom a reader is there, by uid in turn; whoever took too long comes last. */
+/* The next user with a reader, by uid in turn; one that took too long comes last. */
 static struct waiting *next_waiting(void)
 {
 	struct waiting *w, *best = NULL;
@@ -387,7 +387,7 @@ static int send_request(struct reader *r, const struct gs_reader_request *rq, in
 	return 0;
 }
 
-/* Those for whom there are readers. */
+/* The users with readers. */
 static void ask_waiting(void)
 {
 	struct waiting *w;

@@ -166,7 +166,10 @@ static void start(struct gs_alert_units *u)
 		fail(u, strerror(-r));
 }
 
-/* What systemd does not know any more has ended, and so has what it cannot be asked about. */
+/*
+ * A unit that systemd does not know any more has ended, and so has one that it cannot be asked
+ * about.
+ */
 static int on_state(sd_bus_message *m, void *user, sd_bus_error *ret)
 {
 	struct gs_alert_units *u = user;

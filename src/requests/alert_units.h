@@ -2,8 +2,8 @@
 /*
  * alert_units.h - for each alert a unit of systemd: Unit= of [Alerts]
  *
- * NAME@ID.service is started through the system's bus, so that it is no child of ours. What it is
- * about is a file, root's alone, as long as the unit runs: RUN/alerts/ID. One unit at a time, and at
+ * NAME@ID.service is started through the system's bus, so that it is no child of ours. Its finding
+ * is a file, root's alone, as long as the unit runs: RUN/alerts/ID. One unit at a time, and at
  * most 10 a minute. Nothing here waits.
  */
 #ifndef GPUSCHED_REQUESTS_ALERT_UNITS_H
@@ -15,7 +15,7 @@
 struct gs_alert_units;
 struct gs_hub;
 
-/* What an earlier daemon left is removed. NULL: out of memory. */
+/* Removes remains of an earlier daemon. NULL: out of memory. */
 struct gs_alert_units *gs_alert_units_new(struct gs_hub *hub);
 void gs_alert_units_free(struct gs_alert_units *u);
 /* To be started when it is its turn; @event is what its file has. Without Unit= nothing is done. */

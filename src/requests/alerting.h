@@ -2,7 +2,7 @@
 /*
  * alerting.h - findings of the verdict, watched or not: an event, a line of the journal, a unit
  *
- * Of a daemon. What is about GPUs and TSGs comes from the ledger's samples, the rest is looked at
+ * For a daemon. Findings on GPUs and TSGs come from the ledger's samples, the rest is looked at
  * once a second.
  */
 #ifndef GPUSCHED_REQUESTS_ALERTING_H

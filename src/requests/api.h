@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* What a verb needs. */
+/* Needs of a verb. */
 #define GS_VERB_ALONE (1u << 0) /* works with a NULL service too: nothing need be opened */
 #define GS_VERB_READS (1u << 1) /* a read-only service will do */
 /* -ENOENT: no such verb. */

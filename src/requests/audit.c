@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Who did what, in the journal. */
+/* Changes and their authors, in the journal. */
 #define SD_JOURNAL_SUPPRESS_LOCATION 1
 #include "requests/audit.h"
 
@@ -39,7 +39,7 @@ bool gs_audit_take(struct gs_audit *a, uid_t uid, uint64_t now)
 	return true;
 }
 
-/* What a user wrote goes to terminals, too. */
+/* A user's text goes to terminals, too. */
 static void put_text(char *ret, size_t size, const char *text)
 {
 	snprintf(ret, size, "%s", text ? text : "");
@@ -48,7 +48,7 @@ static void put_text(char *ret, size_t size, const char *text)
 			*c = '?';
 }
 
-/* What it is done to; the rest of the arguments into @ret_rest, as JSON. */
+/* Its target; the rest of the arguments into @ret_rest, as JSON. */
 static void put_target(const json_t *args, char *ret, size_t size, char *ret_rest, size_t rest_size)
 {
 	CLEANUP_JSON json_t *rest = args ? json_copy((json_t *)args) : NULL;

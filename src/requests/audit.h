@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * audit.h - who did what: each control and class change is an entry of the journal
+ * audit.h - changes and their authors: each control and class change is an entry of the journal
  *
  * The entry has the fields GPUSCHED_UID, _PID, _VERB, _TARGET, _ARGS and _RESULT. Where the
  * ordinary log is not the journal, the same line goes there too. All of root's requests are
@@ -29,7 +29,7 @@ struct gs_audit {
 	} users[GS_AUDIT_USERS];
 };
 
-/* One more entry of @uid at @now: within its limit. Of too many users the oldest is forgotten. */
+/* One more entry of @uid at @now: within its limit. With too many users the oldest is forgotten. */
 bool gs_audit_take(struct gs_audit *a, uid_t uid, uint64_t now);
 
 /* @code, @error, @answer: what the request was told. @s may be NULL, as for verbs that work alone. */

@@ -23,7 +23,7 @@ void gs_told_json(const struct gs_agent_facts *told, bool counted, json_t *o);
 /* Namespace, pod, container, as they are known. */
 void gs_tsg_json_pod(struct gs_requests *rs, const struct gpusched_tsg *rec, json_t *o);
 void gs_tsg_json_wide(struct gs_requests *rs, const struct gpusched_tsg *rec, json_t *o);
-/* What a policy logged last; null: nothing. @p NULL: none runs. */
+/* The last log line of a policy; null: none. @p NULL: none runs. */
 json_t *gs_said_json(const struct gs_policy *p);
 json_t *gs_stats_json(struct gs_requests *rs, struct gs_error *err);
 /* The same in OpenMetrics, and what else does not grow with the TSGs. */

@@ -22,7 +22,7 @@
 #define FRESH_NS (100 * NS_PER_MS)
 #define KINDS 3
 
-/* Freed with the last of those who have it. */
+/* Freed with its last user. */
 struct shared {
 	unsigned int refs;
 	size_t n;
@@ -79,7 +79,7 @@ static void limit_text(uid_t uid, const char *limit, uint64_t times, void *user)
 		times);
 }
 
-/* The limits by user: whom they struck, or the sums of all. */
+/* The limits by user: users that they struck, or the sums of all. */
 static void limits_text(const struct gs_requests *rs, bool by_user, FILE *f)
 {
 	gs_metric_head(f, "limited", "counter",
@@ -207,7 +207,7 @@ static void making_end(struct making *m)
 	*m = (struct making){ 0 };
 }
 
-/* Those who have the last one keep it. */
+/* Users of the last one keep it. */
 static int share(struct view *v)
 {
 	struct shared *t = calloc(1, sizeof(*t));

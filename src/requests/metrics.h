@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * metrics.h - the text of /metrics, made in slices and shared by all who ask
+ * metrics.h - the text of /metrics, made in slices and shared by all callers
  *
  * There is one for each view: with cgroups, or without. It is made when somebody asks, at most once
  * in 100 ms.

@@ -91,7 +91,7 @@ bool gs_view_finds(const struct gs_view *v, const struct gs_target *t,
 
 /* ---- what is answered ------------------------------------------------------------------------ */
 
-/* Of TSGs and of events. */
+/* Keys of TSGs and of events. */
 static const struct {
 	unsigned int needs;
 	const char *key;

@@ -2,12 +2,12 @@
 /*
  * privacy.h - what a peer may see of a process
  *
- * Root, and whoever runs the process, see all of it. Others see what ps shows (pid, name, user) and
+ * Root, and the process's user, see all of it. Others see what ps shows (pid, name, user) and
  * what is done to its TSGs; what it does with the GPU (times, turns) where AllowTrace= has them;
  * never handles, cgroup ids, launches, errors, reasons. Where /proc is mounted with hidepid, of
  * others nothing is seen but GPU, class and kind, and no target finds them by anything else.
  *
- * One place for every channel: keys are named here that others see, whatever else an object has is
+ * One place for every channel: keys are named here that others see, all other keys of an object are
  * its owner's and root's.
  */
 #ifndef GPUSCHED_REQUESTS_PRIVACY_H
@@ -41,7 +41,7 @@ static inline unsigned int gs_view_process(const struct gs_view *v, uid_t owner)
 {
 	return v->uid == owner ? ~0u : v->others;
 }
-/* Others' times, and who they are. */
+/* Others' times, and their names. */
 static inline bool gs_view_sees_all_times(const struct gs_view *v)
 {
 	const unsigned int needs = GS_SEES_WHO | GS_SEES_TIMES;
@@ -58,7 +58,7 @@ void gs_view_tsg(const struct gs_view *v, uid_t owner, json_t *o);
 /* As much as may be seen of an event, a new reference; NULL: nothing. */
 json_t *gs_view_event(const struct gs_view *v, uid_t owner, json_t *event);
 
-/* Whose process an event is about. Root's when nobody can tell any more. */
+/* The user of an event's process. Root when nobody can tell any more. */
 uid_t gs_event_owner(struct gs_requests *rs, const struct gpusched_event *ev);
 
 #endif /* GPUSCHED_REQUESTS_PRIVACY_H */

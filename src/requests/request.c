@@ -38,7 +38,7 @@ static int refuse(const char *verb, struct gs_error *err)
 
 /* ---- the life of a request ------------------------------------------------------------------- */
 
-/* Of the present step. */
+/* The present step's. */
 static void drop_state(struct gs_request *rq)
 {
 	if (rq->free_state)
@@ -47,7 +47,7 @@ static void drop_state(struct gs_request *rq)
 	rq->free_state = NULL;
 }
 
-/* Who changes something, or tried to. */
+/* The author of a change, or of an attempt. */
 static void enter(struct gs_request *rq, int code)
 {
 	const struct gs_verb *v = rq->verb;
@@ -58,7 +58,7 @@ static void enter(struct gs_request *rq, int code)
 	rq->entered = true;
 }
 
-/* What it has put together so far counts as its user's. */
+/* Its answer so far counts as its user's. */
 static int hold(struct gs_request *rq)
 {
 	return rq->rs && rq->rs->hub->opts.daemon
@@ -80,7 +80,7 @@ static int deliver(struct gs_request *rq)
 	return hold(rq);
 }
 
-/* What was asked for is decided, and no call is made for it. */
+/* The request is decided, and no call is made for it. */
 static void tell_dry_run(struct gs_request *rq)
 {
 	if (rq->rs && rq->verb && rq->answer && rq->verb->flags & (GS_VERB_ROOT | GS_VERB_OWNER))
@@ -217,7 +217,7 @@ static int step_check(struct gs_request *rq, uint64_t now_ns)
 	return r ? r : gs_request_work(rq, step_verb);
 }
 
-/* What users send is read in their turns as well: of 64 KiB that takes some milliseconds. */
+/* Users' data is read in their turns as well: 64 KiB take some milliseconds. */
 static int step_read(struct gs_request *rq, uint64_t now_ns)
 {
 	json_error_t why = { 0 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * requests.h - what is asked of an instance, and what is told to those who watch it
+ * requests.h - requests to an instance, and events for its watchers
  */
 #ifndef GPUSCHED_REQUESTS_REQUESTS_H
 #define GPUSCHED_REQUESTS_REQUESTS_H
@@ -42,8 +42,8 @@ struct gs_requests {
 	struct gs_audit audit;
 	struct gs_alerting *alerting;  /* NULL: not a daemon */
 	struct gs_metrics *metrics;    /* NULL: nobody has asked for them */
-	struct gs_unread_user *unread; /* those who have answers */
-	/* whose the TSGs of the last events were, by id: they may have ended */
+	struct gs_unread_user *unread; /* users with unread answers */
+	/* the users of the last events' TSGs, by id: they may have ended */
 	struct gs_owner owners[GS_OWNERS];
 	struct gs_hidepid hidepid;
 	uint64_t hidepid_ns; /* when it was looked up; 0: never */

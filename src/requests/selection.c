@@ -10,7 +10,7 @@
 #include "hub/records.h"
 #include "intake/settle.h"
 
-/* What nobody has written into the table since no daemon runs is found out here. */
+/* Facts that nobody writes into the table while no daemon runs are found out here. */
 static void complete(struct gs_requests *rs, struct gpusched_tsg *rec)
 {
 	const struct gs_gpu *gpu = gs_record_gpu(rs->hub, rec);

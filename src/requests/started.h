@@ -8,7 +8,7 @@
 struct gs_request;
 struct gs_starting;
 
-/* Answers @rq when @t, whose reference it takes, is done: @fill is called then if it went well. */
+/* Answers @rq when @t is done, and takes its reference: @fill is called then if it went well. */
 int gs_request_wait_start(struct gs_request *rq, struct gs_starting *t,
 			  void (*fill)(struct gs_request *rq));
 

@@ -10,7 +10,7 @@
 #include "gpusched/abi.h"
 #include "rm/rm.h"
 
-/* What a target is, for people. */
+/* A target in words, for people. */
 #define GS_TARGETS \
 	"pid:N, tid:N, tsg:N, uid:N, user:NAME, comm:NAME, cgroup:PATH, class:NAME, " \
 	"gpu:SELECTOR, namespace:NAME, pod:NAMESPACE/NAME, " \

@@ -99,7 +99,7 @@ static void plan(struct gs_trace_reader *r)
 
 /* ---- TSGs ------------------------------------------------------------------------------------ */
 
-/* Its line is one of two, whoever reads. */
+/* Its line is one of two, for any reader. */
 struct tsg_texts {
 	char *of[2];
 };
@@ -222,7 +222,7 @@ void gs_trace_turn(void *self, const struct gs_turn *turn)
 		gs_trace_flush(rs);
 }
 
-/* NULL: it sees none of them, or does not know whose they are yet. */
+/* NULL: it sees none of them, or does not know their owner yet. */
 static char *turns_of(const struct gs_tracing *t, const struct gs_trace_reader *r)
 {
 	json_t *list = json_array();
@@ -297,7 +297,7 @@ static void begin_counters(struct gs_trace_reader *r)
 	r->counted = rs->tracing->tsgs;
 }
 
-/* Of very many launches more than one line. */
+/* Very many launches take more than one line. */
 static void tell_launches(struct gs_trace_reader *r)
 {
 	CLEANUP_FREE char *text = NULL;

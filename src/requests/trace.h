@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * trace.h - what those who record are told beside the events
+ * trace.h - data for recordings beside the events
  *
  * The table is looked at for all readers together. Each reader is told in slices of its user's, and
  * no faster than it reads.

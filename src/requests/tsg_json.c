@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Records and events as JSON, as docs/api.md has them. What is not known is null, never 0. */
+/* Records and events as JSON, as docs/api.md has them. Unknown is null, never 0. */
 #include <stdio.h>
 #include <string.h>
 

@@ -19,7 +19,7 @@ struct gs_requests;
 struct gs_unread_user;
 
 /*
- * What @uid's answer takes is @bytes now, and was *@inout_held. -EBUSY with one line: with that the
+ * @uid's answer takes @bytes now, and was *@inout_held. -EBUSY with one line: with that the
  * user has too much, and the answer is to be given up.
  */
 int gs_unread_hold(struct gs_requests *rs, uid_t uid, size_t bytes, size_t *inout_held,

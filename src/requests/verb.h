@@ -18,7 +18,7 @@
 #include "requests/api.h"
 
 /*
- * A request is what whoever asked waits for. Its verb fills @answer, or leaves a step to be taken
+ * A caller waits for its request. The verb fills @answer, or leaves a step to be taken
  * when something has happened, which may leave another.
  */
 struct gs_request {
@@ -51,7 +51,7 @@ struct gs_request {
 typedef int (*gs_verb_fn)(struct gs_request *rq);
 
 /*
- * What a verb returns when its answer comes later: @step is called now, when any of @on (GS_ON_*)
+ * The result of a verb with a later answer: @step is called now, when any of @on (GS_ON_*)
  * has happened, and in @ms at the latest (0: no limit).
  */
 int gs_request_wait(struct gs_request *rq, int (*step)(struct gs_request *rq, uint64_t now_ns),
@@ -87,7 +87,7 @@ struct gs_arg {
 #define GS_ARGS_MAX 8
 
 #define GS_VERB_ROOT (1u << 8)  /* root alone */
-#define GS_VERB_OWNER (1u << 9) /* whose process it is, and root: the handler checks it */
+#define GS_VERB_OWNER (1u << 9) /* the process's user, and root: the handler checks it */
 
 struct gs_verb {
 	const char *name;

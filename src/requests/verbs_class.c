@@ -213,7 +213,7 @@ static uint32_t limit_of(const struct gs_request *rq)
 }
 
 /*
- * An owner limits its own programs, and takes that back. What root has limited stays so, or
+ * An owner limits its own programs, and takes that back. A limit by root stays, or
  * becomes less; a program with a limit of its own would be out of its class's.
  */
 static int check_limit(struct gs_request *rq, pid_t pid, uint32_t to, uint32_t limit)
@@ -234,7 +234,10 @@ static int check_limit(struct gs_request *rq, pid_t pid, uint32_t to, uint32_t l
 		       proc.limit_pct);
 }
 
-/* Of one that has no entry yet: by what takes no lock of the process, however busy the machine is. */
+/*
+ * For one that has no entry yet: by means that take no lock of the process, on a busy machine as
+ * well.
+ */
 static int entry_of(struct gs_request *rq, pid_t pid, struct gpusched_proc *ret)
 {
 	bool known = !gs_proc_get(rq->rs->hub->table, pid, ret);
@@ -565,7 +568,7 @@ int gs_verb_class_explain(struct gs_request *rq)
 	return 0;
 }
 
-/* What `class set cgroup:PATH` has put into it; one string. */
+/* Put into it by `class set cgroup:PATH`; one string. */
 static json_t *cgroups_json(const struct gs_classes *c, uint32_t id)
 {
 	json_t *all = json_null();

@@ -28,9 +28,9 @@ static int parse_settings(struct gs_request *rq, struct gpusched_settings *set, 
 	return 0;
 }
 
-/* ---- who may --------------------------------------------------------------------------------- */
+/* ---- rights --------------------------------------------------------------------------------- */
 
-/* What a TSG has by a person's settings, those of @persons, else by its program's. */
+/* A TSG's settings by a person, those of @persons, else by its program. */
 static struct gpusched_settings without(const struct gpusched_tsg *rec, uint32_t persons)
 {
 	struct gpusched_settings s = { 0 };
@@ -59,8 +59,8 @@ static bool is_above(const struct gpusched_settings *a, const struct gpusched_se
 }
 
 /*
- * Owners may lower their own TSGs, and take back what they lowered. What is above what the program
- * asked for, root left it, or the running policy wants is root's to give.
+ * Owners may lower their own TSGs, and take back what they lowered. Only root may give more than
+ * the program asked for, root left, or the running policy wants.
  */
 static bool raises(struct gs_requests *rs, const struct gpusched_tsg *rec,
 		   const struct gpusched_settings *set, bool clear)

@@ -187,7 +187,7 @@ static int parse_target(const char *text, struct gs_history_query *q, struct gs_
 	return r;
 }
 
-/* Others' figures are for whom others' times are. */
+/* Others' figures are for users that may see others' times. */
 static int parse(const struct gs_request *rq, struct gs_history_query *q)
 {
 	const char *by = gs_arg_text(rq, "by");

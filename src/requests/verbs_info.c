@@ -100,7 +100,7 @@ static int step_list(struct gs_request *rq, uint64_t now_ns)
 	return 0;
 }
 
-/* What the table does not have: first another's errand has to be over, then ours. */
+/* Facts that the table does not have: first another's errand has to be over, then ours. */
 static int step_ask(struct gs_request *rq, uint64_t now_ns)
 {
 	struct listing *l = rq->state;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* observe launches: whether launches are counted, and by whose wish. */
+/* observe launches: whether launches are counted, and by which wish. */
 #include <errno.h>
 #include <stdlib.h>
 

@@ -95,7 +95,7 @@ static int step_restored(struct gs_request *rq, uint64_t now_ns)
 	return t->code ? gs_fail(rq->err, t->code, "%s", t->err.text) : 0;
 }
 
-/* What is under way and what the policy's end asks for comes first. */
+/* Calls under way, and those that the policy's end asks for, come first. */
 static int step_settled(struct gs_request *rq, uint64_t now_ns)
 {
 	static const struct gs_restored nothing;
@@ -169,7 +169,7 @@ int gs_verb_restore(struct gs_request *rq)
 	return rq->rs ? restore_here(rq) : restore_alone(rq);
 }
 
-/* What was changed is put back first: without the table nobody could. */
+/* Changes are put back first: without the table nobody could. */
 int gs_verb_observe_off(struct gs_request *rq)
 {
 	int r;

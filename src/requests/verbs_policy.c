@@ -131,8 +131,8 @@ static void answer_exit(struct gs_request *rq)
 }
 
 /*
- * Afterwards none runs: one that is being started is called off. Of one that ended by itself the person
- * has taken note.
+ * Afterwards none runs: one that is being started is called off. The person has taken note of a
+ * policy that ended by itself.
  */
 int gs_verb_policy_stop(struct gs_request *rq)
 {

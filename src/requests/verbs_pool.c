@@ -122,7 +122,7 @@ static size_t take_pids(struct gs_request *rq, const char *name,
 		if (n == GS_POOL_CLIENTS ||
 		    gs_parse_u64(json_string_value(v), 1, INT_MAX, &pid, NULL))
 			continue;
-		ret[n] = gs_pool_process((pid_t)pid); /* first: whose it is is asked of that one */
+		ret[n] = gs_pool_process((pid_t)pid); /* first: its owner is found by that one */
 		if (ret[n].start_ns && !gs_process_uid((pid_t)pid, &owner) &&
 		    owner == rq->peer->uid)
 			n++;
@@ -201,7 +201,7 @@ int gs_verb_pool_end(struct gs_request *rq)
 	return 0;
 }
 
-/* What users write must not fill root's /run: theirs is a mount of its own, of limited size. */
+/* Users' files must not fill root's /run: theirs is a mount of its own, of limited size. */
 static int users_space(char *path, size_t size, struct gs_error *err)
 {
 	const char *run = gs_env()->run_dir;
@@ -261,7 +261,7 @@ int gs_verb_pool_dir(struct gs_request *rq)
 			    pid, rq->peer->pid);
 	if (r)
 		return r;
-	if (make_dir(rq->peer, path, sizeof(path), &why)) /* who has one of its own needs none */
+	if (make_dir(rq->peer, path, sizeof(path), &why)) /* one of its own is enough */
 		json_object_set_new(rq->answer, "reason", json_string(why.text));
 	else
 		json_object_set_new(rq->answer, "dir", json_string(path));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Those who want to see every event as it comes. */
+/* Watchers: each event as it comes. */
 #include "requests/watch.h"
 
 #include "basic/cleanup.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * watch.h - those who watch events, and those of them who record
+ * watch.h - watchers of events, and those of them that record
  */
 #ifndef GPUSCHED_REQUESTS_WATCH_H
 #define GPUSCHED_REQUESTS_WATCH_H

@@ -25,10 +25,13 @@ struct gs_costs {
 	enum gs_cost_basis save_basis, switch_basis;
 };
 
-/* Of an H200. What to go by where nothing is known, as in defaults: never for a judgement. */
+/* An H200's costs. For use where nothing is known, as in defaults: never for a judgement. */
 extern const struct gs_costs gs_costs_h200;
 
-/* Of that product, as the driver names it, with that branch's firmware; else all is unknown. */
+/*
+ * The costs of that product, as the driver names it, with that branch's firmware; else all is
+ * unknown.
+ */
 struct gs_costs gs_costs_measured(const char *product, unsigned int branch);
 
 #endif /* GPUSCHED_RM_COSTS_H */

@@ -53,7 +53,7 @@ void sim_params_default(struct sim_params *p);
 /* 0, -ENOENT, -EINVAL; on -EINVAL *ret_error (free it) says file, line and what. */
 #define SIM_MAX_FILE (1u << 20) /* bytes of a scenario's or a model's file */
 int sim_params_load(const char *path, struct sim_params *ret, char **ret_error);
-/* What a user named; -ENOENT is -EINVAL here. */
+/* For a name by a user; -ENOENT is -EINVAL here. */
 int sim_params_named(const char *path, struct sim_params *ret, struct gs_error *err);
 
 #endif /* GPUSCHED_SIM_PARAMS_H */

@@ -17,7 +17,7 @@
 #include "sim/scenario_sight.h"
 
 #define DUE_AT_ONCE 64u
-/* What the engine of a real machine is told of a TSG. */
+/* The facts of a TSG that the engine of a real machine gets. */
 #define ENGINE_KNOWS \
 	(GPUSCHED_KNOWN_LAUNCHES | GPUSCHED_KNOWN_RATE | GPUSCHED_KNOWN_DEADLINE | \
 	 GPUSCHED_KNOWN_PAST_SHARE)

@@ -55,7 +55,7 @@ enum gs_pin {
 		GS_PIN_OPENED, /* those above are opened by gs_table_open() */
 };
 
-#define GS_V4_TSG 360u /* size of a record up to version 4 */
+#define GS_V1_TSG 360u /* size of a record of version 1, see upgrade.c */
 
 struct gs_table {
 	int fd[GS_PIN_OPENED];

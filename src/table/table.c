@@ -63,7 +63,7 @@ static int check_records(struct gs_table *t, bool older, struct gs_error *err)
 		return gs_fail(err, -errno, "cannot ask for gs_tsgs: %s", strerror(errno));
 	t->record_size = info.value_size;
 	if (info.value_size != sizeof(struct gpusched_tsg) &&
-	    !(older && info.value_size == GS_V4_TSG))
+	    !(older && info.value_size == GS_V1_TSG))
 		return gs_fail(err, -EPROTO, "%s/gs_tsgs has values of %u bytes, not %zu",
 			       gs_env()->bpffs, info.value_size, sizeof(struct gpusched_tsg));
 	return 0;

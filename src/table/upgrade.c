@@ -2,11 +2,9 @@
 /*
  * upgrade.c - from earlier versions of the pinned table
  *
- * All conversions are here, in one place. In version 1 devices, clients and files were one map. The
- * maps of version 2 are this one's, but its programs knew no class of an owner's
- * (GPUSCHED_SRC_OWNER): they did not hand it down to children. Those of version 3 wrote down which
- * thread made a TSG, and not which process. Up to version 4 nothing was charged to users. All
- * values of then are the beginning of today's, but for places: their origin had two words less.
+ * All conversions are here, in one place. No release has had another version than this one.
+ * Version 1 is made up, so that the way of converting stays tested: nothing is charged to users.
+ * Its values are the beginning of today's, but for places: their origin has two words less.
  */
 #include "table/upgrade.h"
 
@@ -28,36 +26,27 @@
 /* A table that changes while it is read may show more entries than it can hold. */
 #define MAX_READ (2 * GPUSCHED_MAX_TSGS)
 
-/* An entry of gs_devs: a device's, a client's (handle == client), or a file's (both 0). */
-struct v1_device {
-	gs_u32 dev_instance; /* client: 1 bound to a MIG instance; file: the process of its TSGs */
-	gs_u32 h_subdevice;
-	gs_u32 owner;
-	gs_u32 made;
-};
-
-/* Sizes of version 4's values. */
-#define V4_PROC 48u
-#define V4_CFG 64u
-#define V4_ORIGIN 8u
-#define V4_PLACE(type) (sizeof(type) - sizeof(struct gpusched_origin) + V4_ORIGIN)
+/* Sizes of version 1's values. */
+#define V1_PROC 48u
+#define V1_CFG 64u
+#define V1_ORIGIN 8u
+#define V1_PLACE(type) (sizeof(type) - sizeof(struct gpusched_origin) + V1_ORIGIN)
 
 /* Name, size of a value, the versions that have it; gs_cfg first, which says what version it is. */
 #define OLD_MAPS(X) \
-	X(gs_cfg, V4_CFG, 1, 4) \
-	X(gs_tsgs, GS_V4_TSG, 1, 4) \
-	X(gs_chans, sizeof(struct gpusched_channels), 1, 4) \
-	X(gs_devs, sizeof(struct v1_device), 1, 1) \
-	X(gs_files, V4_PLACE(struct gpusched_file), 2, 4) \
-	X(gs_clients, V4_PLACE(struct gpusched_client), 2, 4) \
-	X(gs_devices, V4_PLACE(struct gpusched_device), 2, 4) \
-	X(gs_procs, V4_PROC, 1, 4) \
-	X(gs_classes, sizeof(struct gpusched_class), 1, 4) \
-	X(gs_stopped, sizeof(struct gpusched_stopped), 1, 4) \
-	X(gs_slot, 4, 1, 4) \
-	X(gs_work_slot, 4, 1, 4) \
-	X(gs_gate_slot, 4, 1, 4) \
-	X(gs_makers, sizeof(struct gpusched_maker), 3, 4)
+	X(gs_cfg, V1_CFG, 1, 1) \
+	X(gs_tsgs, GS_V1_TSG, 1, 1) \
+	X(gs_chans, sizeof(struct gpusched_channels), 1, 1) \
+	X(gs_files, V1_PLACE(struct gpusched_file), 1, 1) \
+	X(gs_clients, V1_PLACE(struct gpusched_client), 1, 1) \
+	X(gs_devices, V1_PLACE(struct gpusched_device), 1, 1) \
+	X(gs_procs, V1_PROC, 1, 1) \
+	X(gs_classes, sizeof(struct gpusched_class), 1, 1) \
+	X(gs_stopped, sizeof(struct gpusched_stopped), 1, 1) \
+	X(gs_slot, 4, 1, 1) \
+	X(gs_work_slot, 4, 1, 1) \
+	X(gs_gate_slot, 4, 1, 1) \
+	X(gs_makers, sizeof(struct gpusched_maker), 1, 1)
 
 enum old_map {
 #define X(name, size, first, last) OLD_##name,
@@ -211,7 +200,7 @@ static int copy_procs(const struct gs_old_table *old, struct gs_table *t)
 	CLEANUP_FREE struct gpusched_proc *procs = NULL;
 	CLEANUP_FREE uint32_t *pids = NULL;
 	uint32_t n = 0;
-	int r = read_all_short(old->fd[OLD_gs_procs], sizeof(*pids), &pids, V4_PROC, sizeof(*procs),
+	int r = read_all_short(old->fd[OLD_gs_procs], sizeof(*pids), &pids, V1_PROC, sizeof(*procs),
 			       &procs, GS_MAX_PROCS, &n);
 	int copied = 0;
 
@@ -283,56 +272,21 @@ static int put_place(struct gs_table *t, const struct gs_table_head *head, uint3
 	return r;
 }
 
-static int put_v1_place(struct gs_table *t, const struct gpusched_key *key,
-			const struct v1_device *dev)
-{
-	const struct gpusched_origin origin = { .owner = dev->owner, .uid = uid_of(dev->owner) };
-	struct gs_table_head h = { .key = *key };
-
-	if (!key->client && !key->handle) {
-		h.op = GS_TABLE_FILE;
-		h.file = (struct gpusched_file){ .origin = origin, .holder = dev->dev_instance };
-	} else if (key->handle == key->client) {
-		h.op = GS_TABLE_CLIENT;
-		h.client =
-			(struct gpusched_client){ .origin = origin, .mig = dev->dev_instance & 1 };
-	} else {
-		h.op = GS_TABLE_DEVICE;
-		h.device = (struct gpusched_device){ .origin = origin,
-						     .dev_instance = dev->dev_instance,
-						     .h_subdevice = dev->h_subdevice };
-	}
-	return put_place(t, &h, dev->owner);
-}
-
-static int copy_v1_places(const struct gs_old_table *old, struct gs_table *t)
-{
-	CLEANUP_FREE struct gpusched_key *keys = NULL;
-	CLEANUP_FREE struct v1_device *devs = NULL;
-	uint32_t n = 0;
-	int r = read_all(old->fd[OLD_gs_devs], sizeof(*keys), &keys, sizeof(*devs), &devs, MAX_READ,
-			 &n);
-
-	/* files first: what is below a file would else make the file, with itself as the owner */
-	for (int files = 1; files >= 0; files--)
-		for (uint32_t i = 0; !r && i < n; i++)
-			if ((!keys[i].client && !keys[i].handle) == files)
-				r = put_v1_place(t, &keys[i], &devs[i]);
-	return r;
-}
-
-/* Files first, as above. Values begin with their origin; @at: where they lie in what is asked for. */
+/*
+ * Files first: an entry below a file would else make the file, with itself as the owner. Values begin
+ * with their origin. @at: the offset of the value in the request.
+ */
 static const struct place {
 	enum old_map map;
 	enum gs_table_op op;
 	size_t key_size, value_size, at;
 } places[] = {
-	{ OLD_gs_files, GS_TABLE_FILE, sizeof(gs_u64), V4_PLACE(struct gpusched_file),
+	{ OLD_gs_files, GS_TABLE_FILE, sizeof(gs_u64), V1_PLACE(struct gpusched_file),
 	  offsetof(struct gs_table_head, file) },
 	{ OLD_gs_clients, GS_TABLE_CLIENT, sizeof(struct gpusched_key),
-	  V4_PLACE(struct gpusched_client), offsetof(struct gs_table_head, client) },
+	  V1_PLACE(struct gpusched_client), offsetof(struct gs_table_head, client) },
 	{ OLD_gs_devices, GS_TABLE_DEVICE, sizeof(struct gpusched_key),
-	  V4_PLACE(struct gpusched_device), offsetof(struct gs_table_head, device) },
+	  V1_PLACE(struct gpusched_device), offsetof(struct gs_table_head, device) },
 };
 
 static int copy_place(const struct gs_old_table *old, struct gs_table *t, const struct place *p)
@@ -347,11 +301,11 @@ static int copy_place(const struct gs_old_table *old, struct gs_table *t, const 
 		struct gpusched_origin origin = { 0 };
 
 		memcpy(&h.key, keys + i * p->key_size, p->key_size);
-		memcpy(&origin, value, V4_ORIGIN);
+		memcpy(&origin, value, V1_ORIGIN);
 		origin.uid = uid_of(origin.owner);
 		memcpy((char *)&h + p->at, &origin, sizeof(origin));
-		memcpy((char *)&h + p->at + sizeof(origin), value + V4_ORIGIN,
-		       p->value_size - V4_ORIGIN);
+		memcpy((char *)&h + p->at + sizeof(origin), value + V1_ORIGIN,
+		       p->value_size - V1_ORIGIN);
 		r = put_place(t, &h, origin.owner);
 	}
 	return r;
@@ -359,9 +313,9 @@ static int copy_place(const struct gs_old_table *old, struct gs_table *t, const 
 
 static int copy_places(const struct gs_old_table *old, struct gs_table *t)
 {
-	int r = old->cfg.version == 1 ? copy_v1_places(old, t) : 0;
+	int r = 0;
 
-	for (size_t i = 0; !r && old->cfg.version > 1 && i < GS_COUNT(places); i++)
+	for (size_t i = 0; !r && i < GS_COUNT(places); i++)
 		r = copy_place(old, t, &places[i]);
 	return r;
 }
@@ -443,7 +397,7 @@ static int copy_records(struct gs_old_table *old, struct gs_table *t)
 	struct gpusched_tsg *last;
 	uint32_t n = 0;
 	int changed = 0;
-	int r = read_all_short(old->fd[OLD_gs_tsgs], sizeof(*keys), &keys, GS_V4_TSG, sizeof(*recs),
+	int r = read_all_short(old->fd[OLD_gs_tsgs], sizeof(*keys), &keys, GS_V1_TSG, sizeof(*recs),
 			       &recs, MAX_READ, &n);
 
 	if (r < 0)

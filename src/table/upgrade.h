@@ -7,7 +7,7 @@
 
 #include "table/table.h"
 
-/* Version 1, under gs_env()->bpffs. */
+/* An older version, under gs_env()->bpffs. */
 struct gs_old_table;
 
 /* -EUCLEAN: a map is missing, or is not that version's. */

@@ -24,7 +24,7 @@
 #define TRIES 30
 #define AGAIN_NS NS_PER_S
 
-/* A file to be looked at, by the oldest of its holders: who opened it, not who inherited it. */
+/* A file to be looked at, by the oldest of its holders: it opened the file, others inherited it. */
 struct item {
 	struct gs_holder holder;
 	struct user *user;

@@ -30,7 +30,7 @@ struct gs_objects {
 	size_t n, size;
 };
 
-/* Who answers: RM, or a test. 0 or a negative errno. */
+/* Answered by RM, or by a test. 0 or a negative errno. */
 struct gs_object_source {
 	/* 0xd02: index GS_INDEX_PARENT or GS_INDEX_CLASS */
 	int (*query)(void *user, uint32_t client, uint32_t object, uint32_t index, uint32_t *ret);

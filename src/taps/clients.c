@@ -3,7 +3,7 @@
  * clients.c - RM's clients and their TSGs, asked from RM
  *
  * RM does not list a client's objects, but says of a handle whether it exists, its class and its
- * parent (0xd02), to whoever calls through the client's own open file. Client numbers count up from
+ * parent (0xd02), to a caller through the client's own open file. Client numbers count up from
  * 0xc1d00000; libcuda numbers its objects from 0x5c000000, RM itself from 0xcaf00000.
  */
 #include "taps/clients.h"
@@ -131,7 +131,10 @@ static const struct gs_gpu *gpu_of(const struct gs_clients *a, int fd, uint32_t 
 	return a->ngpus == 1 ? &a->gpus[0] : NULL;
 }
 
-/* What cannot be read back is assumed: the level every TSG starts with, the mode CUDA sets. */
+/*
+ * Settings that cannot be read back are assumed: the level every TSG starts with, the mode CUDA
+ * sets.
+ */
 static void assume(struct gpusched_task *t, uint64_t us)
 {
 	t->asked = (struct gpusched_settings){

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * holders.h - private to the taps room: who holds NVIDIA files, as sorted lists
+ * holders.h - private to the taps room: holders of NVIDIA files, as sorted lists
  */
 #ifndef GPUSCHED_TAPS_HOLDERS_H
 #define GPUSCHED_TAPS_HOLDERS_H

@@ -54,7 +54,7 @@ int tap_exec(unsigned long long *ctx)
 	tgid = gs_tgid_of(cfg, leader);
 	proc = bpf_map_lookup_elem(&gs_procs, &tgid);
 	if (proc) {
-		proc->mps = 0; /* whoever is told looks at the new executable */
+		proc->mps = 0; /* the listener looks at the new executable */
 		/* all other threads have ended by now */
 		gs_tell_proc(leader, tgid, tgid, GPUSCHED_EV_EXEC);
 	}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * sweep.c - the end of TSGs whose open file nobody holds any more
+ * sweep.c - the end of TSGs with an open file that no process holds any more
  *
  * The table keeps an entry for every open file with its holder, so usually a look at the holders'
  * descriptors is enough, however many TSGs they have. All records are read only when a file is not
@@ -23,7 +23,7 @@
 #define MANY_HOLDERS 32 /* more: one walk over all processes is cheaper */
 #define FULL_EVERY 64   /* sweeps */
 
-/* What hangs below files, of gs_devices, gs_clients or gs_past. */
+/* Entries below files, of gs_devices, gs_clients or gs_past. */
 struct places {
 	struct gpusched_key *keys;
 	char *values; /* each begins with its origin */
@@ -251,7 +251,7 @@ static int by_file(const void *x, const void *y)
 	return a->key.file < b->key.file ? -1 : a->key.file > b->key.file;
 }
 
-/* Who has the records of one file: 0 nobody, -1 several or in flight: look at each. */
+/* The holder of one file's records: 0 none, -1 several or in flight: look at each. */
 static int64_t owner_of(const struct gs_sweep *s, uint64_t file)
 {
 	size_t from = 0, to = s->nrecs;
@@ -304,7 +304,7 @@ static int read_table(struct gs_sweep *s)
 {
 	int r = read_places(s, GS_PIN_gs_devices, sizeof(struct gpusched_device), &s->devices);
 
-	/* What waited is being dealt with now; whatever comes later asks again. */
+	/* The files that waited are being dealt with now; later ones ask again. */
 	for (uint32_t i = 0; i < s->nfiles; i++)
 		if (s->files[i].sweep)
 			set_holder(s, i, s->files[i].holder, GS_SWEEP_DONE);

@@ -78,7 +78,7 @@ static __always_inline void gs_on_device(const struct gs_caller *c, const struct
 	if (a->params)
 		gs_read_user(&instance, sizeof(instance), a->params);
 	dev = gs_device_entry(&key, c->tgid, (gs_u32)bpf_get_current_uid_gid(), instance);
-	if (dev) { /* it may be of an earlier one, whose free was not seen */
+	if (dev) { /* it may be of an earlier one, if its free was not seen */
 		dev->dev_instance = instance;
 		dev->h_subdevice = 0;
 	} else {
@@ -370,7 +370,7 @@ static __always_inline void gs_end_tsg(void *ctx, const struct gs_caller *c,
 	gs_ask(ctx, c, GPUSCHED_RUN_TASK_DESTROY, GPUSCHED_EV_TSG_FREE, key, id, 0);
 }
 
-/* What hangs under the device or subdevice that ended. 0: it was neither. */
+/* Ends the entries under the device or subdevice that ended. 0: it was neither. */
 static __always_inline int gs_below(const struct gs_caller *c, const struct gs_free *q,
 				    struct gs_fall *f)
 {
@@ -585,7 +585,7 @@ int tap_sys_exit(unsigned long long *ctx)
 	return gs_ioctl(ctx, fd, cmd, compat ? (gs_u32)regs->dx : regs->dx);
 }
 
-/* ---- who holds NVIDIA files ------------------------------------------------------------------ */
+/* ---- holders of NVIDIA files ----------------------------------------------------------------- */
 
 SEC("iter/task_file")
 int iter_holders(struct bpf_iter__task_file *ctx)

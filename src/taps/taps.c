@@ -199,7 +199,7 @@ static int load(struct taps_bpf **ret, struct gs_error *err)
 	return 0;
 }
 
-/* What a killed `on` or `off` left: folders named after processes that are no more. */
+/* Remains of a killed `on` or `off`: folders named after processes that are no more. */
 static void remove_stale(void)
 {
 	char parent[256], path[PATH_MAX];
@@ -316,7 +316,7 @@ static void table_close(struct gs_table **t)
 	gs_table_close(*t);
 }
 
-/* The gate goes first: then nobody is stopped any more whom nobody would let go on. */
+/* The gate goes first: it must stop no process that nobody would let go on. */
 static void open_gate(struct gs_table *t, const char *dir)
 {
 	gs_cfg_gate(t, false);

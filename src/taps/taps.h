@@ -2,8 +2,8 @@
 /*
  * taps.h - the BPF programs that fill the table, and what finds out what they cannot see
  *
- * The taps are BPF programs on the exit of ioctl (and on fork, exec and exit) whose links, programs
- * and maps are pinned under gs_env()->bpffs: they go on while no daemon runs, and a restarted
+ * The taps are BPF programs on the exit of ioctl (and on fork, exec and exit) with links, programs
+ * and maps that are pinned under gs_env()->bpffs: they go on while no daemon runs, and a restarted
  * daemon has lost nothing. Root only (CAP_BPF, CAP_PERFMON, CAP_SYS_ADMIN for the pins).
  */
 #ifndef GPUSCHED_TAPS_TAPS_H
@@ -41,7 +41,7 @@ int gs_taps_status(struct gs_taps_status *ret, struct gs_error *err);
 /* Can this kernel tell whether something refers to an open file that no process holds? */
 bool gs_taps_see_references(void);
 
-/* ---- who holds NVIDIA files; adoption; the sweep --------------------------------------------- */
+/* ---- holders of NVIDIA files; adoption; the sweep -------------------------------------------- */
 
 /* One descriptor of one process on an NVIDIA control file (task_file iterator). */
 struct gs_holder {
@@ -83,7 +83,7 @@ void gs_adoption_step(struct gs_adoption *a, uint64_t until_ns);
 /* When to go on, CLOCK_MONOTONIC; 0: at once; UINT64_MAX: it is over. */
 uint64_t gs_adoption_due(const struct gs_adoption *a);
 const struct gs_adopted *gs_adoption_sum(const struct gs_adoption *a);
-/* Users of whose files not all were looked at to the end, and how many of each. */
+/* Users with files that were not all looked at to the end, and how many of each. */
 typedef void (*gs_adoption_left_fn)(uid_t uid, unsigned int files, void *user);
 void gs_adoption_each_left(const struct gs_adoption *a, gs_adoption_left_fn fn, void *user);
 void gs_adoption_free(struct gs_adoption *a);
@@ -94,13 +94,13 @@ int gs_adopt_orphan(struct gs_table *t, const struct gs_gpu *gpus, size_t ngpus,
 		    struct gs_adopted *ret, struct gs_error *err);
 
 /*
- * Ends records whose open file is closed, marks those whose file no process holds, and moves records
- * whose owner closed its descriptor to another holder. fn (may be NULL) is called for each ended
- * record before removal. Returns how many have ended.
+ * Ends records with a closed file, marks those with a file that no process holds, and moves records
+ * to another holder when their owner closed its descriptor. fn (may be NULL) is called for each
+ * ended record before removal. Returns how many have ended.
  */
 int gs_sweep(struct gs_table *t, void (*fn)(const struct gpusched_tsg *rec, void *user), void *user,
 	     struct gs_error *err);
-/* Ends one record, whose TSG RM does not have any more. -errno: a tap or a sweep is at it. */
+/* Ends one record with a TSG that RM does not have any more. -errno: a tap or a sweep is at it. */
 int gs_sweep_one(struct gs_table *t, const struct gpusched_tsg *rec,
 		 void (*fn)(const struct gpusched_tsg *rec, void *user), void *user);
 /* All in two parts: what takes long, in any thread, one at a time... */

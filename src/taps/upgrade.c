@@ -2,8 +2,9 @@
 /*
  * upgrade.c - the taps of this version in place of an older one's
  *
- * The new ones are complete, in a folder of their own, before the two folders change places: whoever
- * is killed in between leaves the one or the other. No call is lost, since both are on meanwhile.
+ * The new ones are complete, in a folder of their own, before the two folders change places: a
+ * process that is killed in between leaves the one or the other. No call is lost, since both are on
+ * meanwhile.
  */
 #include <fcntl.h>
 #include <limits.h>
@@ -47,7 +48,7 @@ int gs_taps_upgrade(struct gs_error *err)
 
 	if (r < 0)
 		return r;
-	/* its gate first: then nobody is stopped any more whom nobody would let go on */
+	/* its gate first: it must stop no process that nobody would let go on */
 	gs_gate_off(gs_env()->bpffs);
 	gs_old_table_end_policy(old);
 	gs_taps_tmp(tmp, sizeof(tmp));

@@ -27,7 +27,7 @@ took start_daemon || not_ok "the daemon starts"
 le $MS 25000 "the daemon is ready, in ms"
 took wait_for 30 eval '[ "$(list_json pid:$first length)" -ge 1 ] && [ "$(list_json pid:$VICTIM length)" -ge 1 ]'
 le $MS 3000 "who was there before the hoard and after it is adopted, in ms"
-is "$(sim_slice $first) $(sim_slice $VICTIM)" "800 800" "and has the policy's slice"
+is "$(sim_slice $first) $(sim_slice $VICTIM)" "800 800" "the adopted program has the policy's slice"
 kill -USR1 "$server"
 check "who held its lock at the start is adopted later" wait_for 20 eval '[ "$(list_json pid:$locked length)" -ge 1 ]'
 read -r turn < <("$gpusched" stats --json | jq .service.longest_turn_us)

@@ -11,5 +11,5 @@ timeout 3 "$gpusched" set "pid:$VICTIM" timeslice=300us >/dev/null 2>&1 &
 sleep 1
 kill $DAEMON_PID
 took wait_for 20 gone $DAEMON_PID || not_ok "the daemon ends"
-le $MS 15000 "with a call that hangs the daemon still ends, in ms"
+le $MS 15000 "the daemon ends in spite of a call that hangs, in ms"
 done_testing

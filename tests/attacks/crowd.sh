@@ -22,9 +22,9 @@ refused() {
 }
 check "users' connections are refused, root's are not" wait_for 20 eval '[ "$(refused)" -ge 1 ]'
 check "root suspends" "$gpusched" suspend "pid:$VICTIM"
-ge "$(sim_disabled "$VICTIM")" 1 "which is done"
+ge "$(sim_disabled "$VICTIM")" 1 "the victim is suspended"
 check "root resumes" "$gpusched" resume "pid:$VICTIM"
-is "$(sim_disabled "$VICTIM")" 0 "which is done, too"
+is "$(sim_disabled "$VICTIM")" 0 "the victim is resumed"
 set_obeyed "beside them" "$VICTIM" 400
 le "$(fds_of $DAEMON_PID)" 140 "descriptors are left"
 kill_restores "few descriptors" "$VICTIM"

@@ -12,7 +12,7 @@ attackers=("${ATTACKERS[@]}")
 for a in "${attackers[@]}"; do
 	check "an attacker is listed" wait_tsgs "pid:$a" 1
 	"$gpusched" set "pid:$a" timeslice=900us >/dev/null
-	check "and has a slice that is not its own" wait_for 10 slice_is "$a" 900
+	check "the attacker has a slice that is not its own" wait_for 10 slice_is "$a" 900
 	printf m >&9
 done
 check "they move their files" wait_for 10 eval '[ "$(cat "$scratch"/attack.* | grep -c moved)" = '"${#attackers[@]}"' ]'

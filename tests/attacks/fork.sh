@@ -76,9 +76,9 @@ if "${in_front[@]}" true 2>/dev/null; then
 	like "$(cat "$scratch/said")" "/dev/fuse is open to them" "it is refused, with the reason"
 	like "$("$gpusched" doctor)" "uprobes +users may serve files" "doctor says so"
 	like "$("$gpusched" observe launches)" "cannot be turned on: users may" "so does observe launches"
-	like "$("$gpusched" observe launches on 2>&1 | tr -s "\n " " ")" "set CountLaunches=trusted" "and whoever asks learns how to allow it"
+	like "$("$gpusched" observe launches on 2>&1 | tr -s "\n " " ")" "set CountLaunches=trusted" "the caller learns how to allow it"
 	like "$("$gpusched" policy start "$top/tests/policy/work.bpf.c" --json | jq -r .launches_refused)" "users may serve" \
-		"and a policy that wants launches"
+		"a policy that wants launches"
 	"$gpusched" policy stop >/dev/null
 else
 	skip_optional "a FUSE of the user's own" "no user namespaces for users"

@@ -22,5 +22,5 @@ ge "$("$gpusched" stats --json | jq .taps.evicted)" 1 "what is not used made roo
 is "$(full)" 0 "the table is not full"
 load be --seconds 600
 check "another user's program is listed" wait_tsgs "pid:$LOAD_PID" 4
-is "$(list_json "pid:$LOAD_PID" '[.[].gpu] | unique | @json')" "[0]" "with its GPU"
+is "$(list_json "pid:$LOAD_PID" '[.[].gpu] | unique | @json')" "[0]" "the program is listed with its GPU"
 done_testing

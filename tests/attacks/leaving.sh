@@ -20,7 +20,7 @@ is "$(list_json all '.[0].in_flight')" true "so has the table, which knows where
 printf b >&9
 check "it is back" wait_for 10 grep -q back "$ATTACK_OUT"
 check "it is listed as before" wait_for 5 eval '[ "$(list_json pid:$ATTACKER length)" = 1 ]'
-check "and does not get what it asked for" wait_for 5 slice_is $ATTACKER 1
+check "the attacker does not get the slice that it asked for" wait_for 5 slice_is $ATTACKER 1
 is "$(list_json pid:$ATTACKER '.[0].in_flight')" false "nor is its file in flight any more"
 end_attack $ATTACKER
 
@@ -35,7 +35,7 @@ if grep -q "^ready" "$ATTACK_OUT"; then
 	"${as_attacker[@]}" "$gpusched" class set pid:$ATTACKER be >/dev/null
 	for round in 2 3 4 5; do
 		check "a file that io_uring opened: its TSG is listed" wait_for 5 eval '[ "$(list_json pid:$ATTACKER length)" = 1 ]'
-		check "and has the policy's slice" wait_for 5 slice_is $ATTACKER 1
+		check "the attacker has the policy's slice" wait_for 5 slice_is $ATTACKER 1
 		printf g >&9 # closed, and another one opened, maybe at its address
 		wait_for 10 eval '[ "$(grep -c ready "$ATTACK_OUT")" = '$round' ]'
 	done

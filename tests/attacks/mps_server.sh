@@ -31,7 +31,7 @@ check "its class is what the rules give its process" wait_for 10 eval \
 check "the policy acts on its TSG" wait_for 10 slice_is "$s" 1
 check "a control of its class is a control of the server" "$gpusched" set class:be timeslice=300us
 check "the server obeys it" slice_is "$s" 300
-check "and gets the policy's back" "$gpusched" set class:be clear
+check "the server gets the policy's slice back" "$gpusched" set class:be clear
 wait_for 10 slice_is "$s" 1
 kill_daemon
 check "after the daemon's death it has its own slice" wait_for 5 eval '[ "$(sim_slice '"$s"')" -gt 300 ]'

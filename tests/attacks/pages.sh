@@ -38,7 +38,7 @@ groups=()
 trap 'kill -9 -- "${groups[@]/#/-}" 2>/dev/null' TERM INT
 asks 60001 140
 le "$PAGES" 128 "the first has no more than half"
-ge "$PAGES" 100 "and most of that"
+ge "$PAGES" 100 "most of the pages are there"
 asks 60002 80
 le "$PAGES" 70 "the second no more than half of what is left"
 for uid in 60003 60004 60005 60006 60007 60008; do

@@ -16,7 +16,7 @@ while read -r page; do
 	done < <(grep -oE '\]\([^)#]+' "$page" | sed -e 's/^](//' | grep -v '^https\?:')
 done <<<"$pages"
 is "$bad" "" "every link between documents leads somewhere"
-is "$([ $nlinks -gt 20 ] && echo yes)" yes "and there are links"
+is "$([ $nlinks -gt 20 ] && echo yes)" yes "documents have links"
 
 # A path in the text, as docs/model.md, counts from the top; that of an #include may count from src,
 # which has a bench of its own. Capitals stand for a name of one's own.

@@ -22,7 +22,7 @@ is "$(diff <(bench/picture.sh data) <(sed -n '/^<!-- data/,/^-->/p' docs/picture
 	"the README's picture shows what bench/picture.sh computes"
 drawn=$(grep -oE '>(<!\[CDATA\[)?[ ]*[0-9]+' docs/pictures/lc-p99.svg | grep -oE '[0-9]+' | sort -u)
 is "$(bench/picture.sh data | sed 's/.*" \([0-9. ]*\) ".*/\1/' | cut -d' ' -f2- | tr ' ' '\n' | xargs printf '%.0f\n' |
-	sort -u | comm -23 - <(echo "$drawn"))" "" "and each of its bars has that label"
+	sort -u | comm -23 - <(echo "$drawn"))" "" "each of the bars has that label"
 
 # The check fails where a figure was changed by hand, in a table and in a text, or has no source.
 changed() { # PAGE SED NAME

@@ -181,7 +181,7 @@ trap 'rm -rf "$scratch"' EXIT
 circles <"$scratch/symbols" >"$scratch/circles"
 is "$(unlisted tests/check/circles.txt <"$scratch/circles")" "" \
 	"no files of a room call each other in a circle, but for those in tests/check/circles.txt"
-is "$(unneeded tests/check/circles.txt <"$scratch/circles")" "" "that list has no more than there are"
+is "$(unneeded tests/check/circles.txt <"$scratch/circles")" "" "tests/check/circles.txt has no more than there are"
 # Callbacks that are kept stand in a list, with the files that set them. Output: what is not so.
 callbacks() { # LIST
 	grep -v '^#' "$1" | while IFS=: read -r what files why; do

@@ -61,8 +61,8 @@ check "of two BE the first has its turn" wait_for 10 eval 'suspended $second && 
 check "the second one has its turn then" wait_for 10 eval 'suspended $first && ! suspended $second'
 check "both work" eval 'working $first && working $second'
 check "turns are counted" eval '[ "$(runlist .number)" -gt 2 ]'
-check "what is lost in switches is known" wait_for 10 eval '[ "$(runlist .lost_permille)" -gt 0 ]'
-check "the loss is a quarter at most" wait_for 10 eval '[ "$(runlist .lost_permille)" -le 250 ]'
+check "what is lost in switches is known" wait_for 10 eval '[ "$(runlist .slice.lost_permille)" -gt 0 ]'
+check "the loss is a quarter at most" wait_for 10 eval '[ "$(runlist .slice.lost_permille)" -le 250 ]'
 check "LC is never suspended" eval '! suspended $lc'
 
 exits 0 "a person suspends one" "$gpusched" suspend "pid:$second"

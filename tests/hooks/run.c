@@ -115,10 +115,10 @@ static void try_task_init(void)
 	is(hooks, 1, "task_init is called once");
 	is(seen.kind, GPUSCHED_HOOK_TASK_INIT, "as task_init");
 	is(seen.client == api.client && seen.object == api.handle && seen.gpu == 2, 1,
-	   "with its handles");
+	   "the hook sees its handles");
 	is(seen.group == 7 && seen.runlist == 3 && seen.engine == 1 && seen.timeslice_us == 1024, 1,
 	   "and RM's numbers");
-	is(gsp.calls, 1, "and calls nothing itself");
+	is(gsp.calls, 1, "the hook calls nothing itself");
 	params.allocFlags = RMAPI_ALLOC_FLAGS_SKIP_RPC;
 	listen(GPUSCHED_HOOK_GO, -1);
 	kchangrpapiConstruct_IMPL(&api, NULL, &params);
@@ -145,11 +145,11 @@ static void try_schedule(void)
 	is(gsp.calls, 0, "before GSP hears of it");
 	listen(GPUSCHED_HOOK_DENY, -1);
 	is(schedule(NV_FALSE), NV_OK, "taking it off the runlist is never refused");
-	is(gsp.calls == 1 && seen.value == 0, 1, "and seen");
+	is(gsp.calls == 1 && seen.value == 0, 1, "the call is seen");
 	channel.bound = NV_FALSE;
 	listen(GPUSCHED_HOOK_GO, -1);
 	is(schedule(NV_TRUE), NV_ERR_INVALID_STATE, "RM's own check comes first");
-	is(hooks, 0, "and nobody is asked");
+	is(hooks, 0, "nobody is asked");
 	channel.bound = NV_TRUE;
 	group.bAllocatedByRm = NV_TRUE;
 	listen(GPUSCHED_HOOK_DENY, -1);
@@ -170,12 +170,12 @@ static void try_settings(void)
 	listen(GPUSCHED_HOOK_GO, 200);
 	kchangrpapiCtrlCmdSetTimeslice_IMPL(&api, &slice);
 	is(gsp.value, 200, "a rewritten timeslice reaches GSP");
-	is(group.timesliceUs, 200, "and is what RM answers from then on");
+	is(group.timesliceUs, 200, "the slice is what RM answers from then on");
 	is(gsp.calls, 1, "in the same call");
 	listen(GPUSCHED_HOOK_GO, 2);
 	kchangrpapiCtrlCmdSetInterleaveLevel_IMPL(&api, &level);
 	is(gsp.cmd == 0xa06c0107 && gsp.value == 2, 1, "a rewritten interleave level reaches GSP");
-	is(group.interleave, 2, "and is what RM answers from then on");
+	is(group.interleave, 2, "the level is what RM answers from then on");
 }
 
 static void try_preempt(void)
@@ -193,7 +193,7 @@ static void try_preempt(void)
 	is(rmresControl_Prologue_IMPL(&resource, NULL, &params), NV_WARN_NOTHING_TO_DO,
 	   "preempt passes");
 	is(seen.cmd == 0xa06c0105 && seen.params == wait && seen.size == 8 && gsp.calls == 1, 1,
-	   "and is seen with its parameters");
+	   "the call is seen with its parameters");
 	listen(GPUSCHED_HOOK_DENY, -1);
 	is(rmresControl_Prologue_IMPL(&resource, NULL, &params), NV_ERR_INSUFFICIENT_PERMISSIONS,
 	   "preempt is denied");
@@ -201,7 +201,7 @@ static void try_preempt(void)
 	params.cmd = 0x20800403;
 	is(rmresControl_Prologue_IMPL(&resource, NULL, &params), NV_WARN_NOTHING_TO_DO,
 	   "a control that is not the scheduler's is nobody's business");
-	is(hooks, 1, "and not told");
+	is(hooks, 1, "the second call is not reported");
 }
 
 static void try_the_rest(void)
@@ -214,7 +214,7 @@ static void try_the_rest(void)
 	is(seen.kind == GPUSCHED_HOOK_WORK_TOKEN && seen.channel == channel.handle &&
 		   seen.value == 0x21 && seen.object == api.handle,
 	   1, "work_token: the channel, its token and its TSG");
-	is(channel.notified, 0x21, "and the driver goes on");
+	is(channel.notified, 0x21, "the driver goes on");
 
 	on = false;
 	listen(GPUSCHED_HOOK_DENY, 1);

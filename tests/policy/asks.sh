@@ -55,7 +55,7 @@ for p in bucket las hours; do
 	exits 0 "example $p builds" "$gpusched" policy build $p.bpf.c
 	exits 0 "example $p passes the verifier" "$gpusched" policy check ./$p.bpf.o
 	exits 0 "example $p holds what it promises" "$gpusched" sim run $p.scn --policy ./$p.bpf.c "${options[@]}"
-	exits 1 "which the default does not" "$gpusched" sim run $p.scn --policy none
+	exits 1 "the default does not keep the promise" "$gpusched" sim run $p.scn --policy none
 	exits 0 "example $p in the kernel as well" "$gpusched" sim run $p.scn --policy ./$p.bpf.c --host sim "${options[@]}"
 done
 exits 1 "example hours leaves all alone at other times" "$gpusched" sim run hours.scn --policy ./hours.bpf.c -o uid=1001 -o from_s=40 -o to_s=10

@@ -17,11 +17,12 @@ fails() {
 }
 # take_out EDIT: a copy with EDIT applied
 take_out() {
-	rm -rf "$copy"/auto*
-	cp -r "$top/policies/auto" "$top/policies/auto.bpf.c" "$copy"
-	sed -i "$1" "$copy"/auto/*.h
-	check "$what: something is taken out" eval '! diff -rq "$copy/auto" "$top/policies/auto" >/dev/null &&
-		cc -std=gnu11 -g -O2 -fPIC -shared -DGPUSCHED_NATIVE -I"$top/include" -x c "$copy/auto.bpf.c" -o "$copy/auto.native.so"'
+	rm -rf "$copy"/auto* "$copy/gpusched"
+	cp -r "$top/policies/auto" "$top/policies/auto.bpf.c" "$top/include/gpusched" "$copy"
+	sed -i "$1" "$copy"/auto/*.h "$copy/gpusched/rotation.h"
+	check "$what: something is taken out" eval '! { diff -rq "$copy/auto" "$top/policies/auto" &&
+			diff -q "$copy/gpusched/rotation.h" "$top/include/gpusched/rotation.h"; } >/dev/null &&
+		cc -std=gnu11 -g -O2 -fPIC -shared -DGPUSCHED_NATIVE -I"$copy" -x c "$copy/auto.bpf.c" -o "$copy/auto.native.so"'
 }
 # without WHAT EDIT SCENARIO...: those fail on such a copy
 without() {
@@ -47,41 +48,41 @@ step='s/return n ? .* : us;/return us;/'
 without "slices in step with the driver's" "$step" decoder
 without "an end of paying" 's/r->paying = 0;/r->paying = 1;/' hostile-flips
 without "users" 's/return t->uid ? t->uid :.*/return t->id;/' hostile-be
-without "a last turn" 's/c->past = .*/c->past = 0;/' past-share
+without "a last turn" 's/p->past = .*/p->past = 0;/' past-share
 without "jobs" 's/return t->cgroup_id ? .*/return t->pid;/' jobs
 without "jobs that are no cgroups" 's/return job ? job : /return /' trees
-without "weights" 's/ns \* 100, c->weight/ns, 1/' weights
-without "limits to them" 's/if (c->user & ROOTS)/if (1)/' weights-of-users
-without "one clock for all GPUs" 's/gpusched_div(now, turn_ns)/gpusched_div(now + (r->next.id \& 1) * 25 * MS, turn_ns)/' 2gpus
+without "weights" 's|ns \* 100 / (weight ? weight : 100)|ns|' weights
+without "limits to them" 's/return user & GPUSCHED_USER_CGROUP ? .*/return weight;/' weights-of-users
+without "one clock for all GPUs" 's/gpusched_div(now, turn_ns)/gpusched_div(now + (r->next.place.who[3] \& 1) * 25 * GS_MS, turn_ns)/' 2gpus
 without "a turn on all GPUs at once" 's/g->epoch = epoch;/(void)0;/' gpus-unlike
-without "regard for users on the other GPUs" 's/return r->users \* u->jobs;/return r->ready;/' gpus-hostile
-without "a line for each GPU" 's/{ user, runlist, 0 }/{ user, 0, 0 }/;s/c->job, runlist, 0 }/c->job, 0, 0 }/' gpus-apart
+without "regard for users on the other GPUs" 's/return r->users \* u->weighs.before;/return r->ready;/' gpus-hostile
+without "a line for each GPU" 's/{ user, runlist, 0 }/{ user, 0, 0 }/;s/job_in(c), runlist, 0 }/job_in(c), 0, 0 }/' gpus-apart
 without "idleness" 's/s->idle = 1;/s->idle = 0;/' idle-be
 # of a service that does not come first
-second='s/ || (r->g_lc \&\& !r->launch_bound);/;/'
+second='s/ || (in->lc_classed \&\& !s->launch_bound);/;/'
 without "regard for starts" "$second;"'s/now >= r->changed_ns + SETTLE_NS/1/' 8be-starts
 without "patience with what passes" "$second;"'s/steady ? 2/steady ? 0/' 8be-passing
 without "an end of that regard" 's/ || now >= r->unrest_ns + UNREST_NS//' hostile-comers
 without "a look at a turn that is over" 's/(!s->ended_ns || f->last_run_ns <= since)/!s->ended_ns/' launch-bound-idle
 without "an end of long ones, by itself or with the service" \
-	's/r->slice_us > be_slice_us \&\&/& !r->launch_bound \&\&/;s/r->launch_bound = r->serial = 0;/(void)0;/' launch-bound-ends
-without "short slices again" 's/r->slice_us = .*be_slice_us;/(void)0;/' calm-again
+	's/s->us > in->least_us \&\&/& !s->launch_bound \&\&/;s/s->launch_bound = s->serial = 0;/(void)0;/' launch-bound-ends
+without "short slices again" 's/s->us = in->least_us;/(void)0;/;s/r->slice.us = be_slice_us;/(void)0;/' calm-again
 without "a way to work in bits" 's/s->part = 1;/s->part = 0;/' half-idle
-without "equal slices beside it" 's/us = most(us, IDLE_US);/us = s->part ? 5000 : us;/' hostile-sleeper
+without "equal slices beside it" 's/us = gs_most(us, costs_idle_us(.*));/us = s->part ? 5000 : us;/' hostile-sleeper
 without "absence, nor idleness instead" 's/s->absent = now >= .*/s->absent = 0;/;s/s->idle = 1;/s->idle = 0;/' manual
 without "respect for other classes" 's/(r->busy && !r->paying)/0/' normal
-without "a limit to CTA" 's/f->drain_ns + PROBE_GAIN_NS < s->cilp_ns/1/;s/!sees || f->drain_ns < s->cilp_ns/1/' long-blocks
+without "a limit to CTA" 's/s->drain_ns + PROBE_GAIN_NS < p->cilp_ns/1/;s/!s->known || s->drain_ns < p->cilp_ns/1/' long-blocks
 without "regard for what is assumed" 's/t->assumed & GPUSCHED_PREEMPT_MODE/0/' adopted
 without "a counterpart" 's/(r->g_lc + r->g_guessed_lc || r->g_be > 1) && //' nobody-trainings
 without "restraint" '$!N;s/\telse\n\t\tgpusched_want_default(t, GPUSCHED_ALL_SETTINGS)/\telse\n\t\tgpusched_want_runnable(t, 0)/;P;D' alone
 regard="$step;s/return returns \* 4 .*/return LC;/"
 without "regard for launch-bound services, nor an undo" "$regard;s/r->leave_until_ns = now + LEAVE_NS/r->leave_until_ns = 0/" \
 	nobody-launch-bound
-without "a whole round of turns to judge by" 's/most(window, 10 \* turn \* r->ready)/window/;s/(got + turn)/got/' nobody-8be
-without "a mind that stays made up" 's/ || (r->acting && s->verdict == LC)//' nobody-eager
+without "a whole round of turns to judge by" 's/gs_most(window, 10 \* turn \* r->ready)/window/;s/(got + turn)/got/' nobody-8be
+without "a mind that stays made up" 's/ || (acting && g->verdict == LC)//' nobody-eager
 without "a wait for who is not told apart" 's/int clear = .*/int clear = 1;/' nobody-starts
 without "regard for who comes with a class" 's/int same = .*/int same = 1;/' nobody-told
-without "shares as by default" 's/return NOBODY;/return cgroup_of(t);/' nobody-starts
+without "shares as by default" 's/? NOBODY :/? gpusched_cgroup_of(t) :/' nobody-starts
 # No load is known that needs the rest after a doubt, since opinions last longer.
 tried+=" nobody-doubt"
 without "a long look at turns" 's/} else if (turn) {/} else if (0) {/' nobody-rests
@@ -89,10 +90,10 @@ without "a price of turns without a class" 's/ns \* 100 \* told, .* guessed/ns, 
 without "regard for what turns of others gave it" 's/r->g_be < 2/1/' only-be-told
 without "turns beside BEs of a class" 's/ || r->g_be > 1)/)/' only-be-told
 without "a sum of the small ones" '$!N;s/ ||\n.*r->g_busy_permille .*;/;/;P;D' normal-many
-without "a service of long turns that comes first" 's/return r->work_us >= LONG_WORK_US ||.*/return 0;/' llm
+without "a service of long turns that comes first" 's/return s->work_us >= costs_long_work_us(c) ||.*/return 0;/' llm
 without "a class that comes first" "$second" near
-without "a trial of longer slices" 's/r->serial = r->trial_work_us .*/r->serial = 0;/' open-20 open-20-3be open-40 open-60 open-80
-without "regard for long turns" 's/if (are_long(r, held, drained))/if (0)/' nobody-llm
+without "a trial of longer slices" 's/s->serial = s->trial_work_us .*/s->serial = 0;/' open-20 open-20-3be open-40 open-60 open-80
+without "regard for long turns" 's/if (costs_are_long(c, held, drained))/if (0)/' nobody-llm
 without "holds" 's/gpusched_hold(t, HOLD_US)/(void)0/' llm-30 llm-60 llm-75 llm-90 llm-floor llm-eager llm-two never-quiet
 without "regard for a GPU that idles in holds" 's/ ? WASTE : WORTH/ ? WORTH : WORTH/' hardly-quiet
 without "turns that count" 's/q->turns < 2 || .*/0)/' one-turn

@@ -41,7 +41,7 @@ for id in 1 2; do
 	is "$(($(of "$dir/native" $id known) & 7))" 7 "TSG $id: its time, its state and its last run are known"
 	is "$(of "$dir/native" $id block)" 0 "TSG $id: its thread blocks are not"
 	ge "$(of "$dir/native" $id behind)" 1 "TSG $id: as of a moment ago"
-	le "$(of "$dir/native" $id behind)" 33333333 "and of no earlier one than RM's last period"
+	le "$(of "$dir/native" $id behind)" 33333333 "facts are of no earlier period than RM's last one"
 	is "$(of "$dir/native" $id other)" "$(of "$dir/native" $((3 - id)) held)" "the other one by its id"
 done
 ge "$(of "$dir/native" 1 turns)" 250 "the service has a turn for each request"
@@ -51,9 +51,9 @@ ge "$(of "$dir/native" 1 lost)" 1000000 "switches are lost time"
 
 told native all >"$dir/native"
 is "$(of "$dir/native" 1 behind)" 0 "with --facts all it knows of now"
-is "$(($(of "$dir/native" 1 known) & 96))" 96 "and the work and the blocks as well"
+is "$(($(of "$dir/native" 1 known) & 96))" 96 "the work and the blocks are known as well"
 ge "$(of "$dir/native" 2 block)" 1000 "those of the BE have a length"
-ge "$(of "$dir/native" 2 work)" 1000000000 "and it worked for most of 2 s"
+ge "$(of "$dir/native" 2 work)" 1000000000 "the TSG worked for most of 2 s"
 like "$("$gpusched" policy check "$policy" 2>&1)" "reads work_ns, block_ns, which the stock host does not know" \
 	"policy check says what the stock host does not know of it"
 costs=$top/tests/policy/costs.bpf.c

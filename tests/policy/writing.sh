@@ -34,7 +34,7 @@ while read -r command; do
 	esac
 done < <(commands sh)
 check "an object is there" test -s polite.bpf.o
-check "and a timeline" test -s polite.gp
+check "a timeline is written" test -s polite.gp
 le "$(grep -c . polite.bpf.c)" 50 "the policy has no more than 50 lines"
 while IFS='|' read -r _ policy p99 rate _; do
 	policy=$(tr -d '`' <<<"$policy")
@@ -72,5 +72,5 @@ while read -r command; do
 	*) check "$command" eval "$command" ;;
 	esac
 done < <(commands "sh live")
-check "and everything is as its owner asked" wait_for 5 restored
+check "everything is as its owner asked" wait_for 5 restored
 done_testing

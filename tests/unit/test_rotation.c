@@ -197,6 +197,57 @@ static void test_order(void **state)
 	}
 }
 
+/* Who a TSG's turns are counted for. */
+static void test_owner(void **state)
+{
+	struct gpusched_task t = { .uid = 1000, .cgroup_id = 7, .pid = 42 };
+
+	assert_int_equal(gpusched_user_of(&t), 1000);
+	assert_int_equal(gpusched_job_of(&t, 0), 7);
+	assert_int_equal(gpusched_job_of(&t, 99), 99);
+	assert_int_equal(gpusched_weight_of(&t), 100);
+	assert_int_equal(gpusched_user_weight(gpusched_user_of(&t), 300), 100);
+	/* root's cgroups count as users, with their weights; so do its processes without one */
+	t.uid = 0;
+	t.weight = 300;
+	assert_int_equal(gpusched_user_of(&t), GPUSCHED_USER_CGROUP | 7);
+	assert_int_equal(gpusched_user_weight(gpusched_user_of(&t), gpusched_weight_of(&t)), 300);
+	t.cgroup_id = 0;
+	assert_int_equal(gpusched_job_of(&t, 0), GPUSCHED_JOB_PROCESS | 42);
+	assert_true(gpusched_user_of(&t) & GPUSCHED_USER_CGROUP);
+}
+
+/* A job weighs as much as its heaviest TSG, in whatever order they are seen. */
+static void test_weigh(void **state)
+{
+	struct gpusched_weighing job = { 0 }, other = { 0 }, user = { 0 };
+	gs_u64 users = 0;
+
+	for (gs_u64 round = 1; round <= 2; round++) {
+		users = 0;
+		gpusched_weigh(&user, round, 100, &users);
+		gpusched_weigh(&job, round, 50, &user.inner);
+		gpusched_weigh(&job, round, 200, &user.inner);
+		gpusched_weigh(&user, round, 100, &users);
+		gpusched_weigh(&other, round, 80, &user.inner);
+		gpusched_weigh(&job, round, 100, &user.inner);
+		assert_int_equal(users, 100);
+		assert_int_equal(user.inner, 280);
+		assert_int_equal(user.before, round == 1 ? 0 : 280);
+	}
+}
+
+/* One for which there is no room is served last, and moves nobody else's place. */
+static void test_no_room(void **state)
+{
+	struct gpusched_place p = { 0 };
+	gs_u64 inner_v = 5;
+
+	gpusched_place_at(&p, GPUSCHED_LEVEL_PROCESS, &inner_v, NULL, 1);
+	gpusched_place_charge(&p, GPUSCHED_LEVEL_PROCESS, &inner_v, NULL, TURN_NS, 100);
+	assert_int_equal(inner_v, 5);
+}
+
 /* Nobody in line, and an account for which there was no room: last, and no crash. */
 static void test_nobody(void **state)
 {
@@ -222,7 +273,8 @@ int main(void)
 		cmocka_unit_test(test_weights), cmocka_unit_test(test_sleeper),
 		cmocka_unit_test(test_forks),   cmocka_unit_test(test_past),
 		cmocka_unit_test(test_order),   cmocka_unit_test(test_nobody),
-		cmocka_unit_test(test_work),
+		cmocka_unit_test(test_work),    cmocka_unit_test(test_owner),
+		cmocka_unit_test(test_weigh),   cmocka_unit_test(test_no_room),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -71,9 +71,9 @@ for function in os_gpusched_on nvidia_ioctl nvidia_close_callback; do
 	before[$function]=$(code $function)
 done
 insmod gpusched.ko
-is "$(jumps "${before[os_gpusched_on]}" "$(code os_gpusched_on)")" 1 "which has a nop for who listens"
+is "$(jumps "${before[os_gpusched_on]}" "$(code os_gpusched_on)")" 1 "the function has a nop for a listener"
 is "$(jumps "${before[nvidia_ioctl]}" "$(code nvidia_ioctl)")" 2 "kernel-open has two around RM's ioctl"
-is "$(jumps "${before[nvidia_close_callback]}" "$(code nvidia_close_callback)")" 1 "and one at a file's end"
+is "$(jumps "${before[nvidia_close_callback]}" "$(code nvidia_close_callback)")" 1 "the end of a file has one as well"
 measure module
 without=$(code "[gpusched]")
 policy empty empty.bpf.o

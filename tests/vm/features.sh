@@ -15,7 +15,7 @@ end_load $LOAD_PID
 for policy in "$GPUSCHED_POLICIES"/*.bpf.o; do
 	policy=$(basename "$policy" .bpf.o)
 	check "policy $policy passes the verifier" "$gpusched" policy check "$policy"
-	check "and runs" "$gpusched" policy start "$policy"
+	check "the policy runs" "$gpusched" policy start "$policy"
 done
 check "launches can be counted" "$gpusched" observe launches on
 exits 0 "doctor is content" "$gpusched" doctor --json

@@ -52,18 +52,18 @@ config '[Policy]
 HoldLimit = 300s'
 start_daemon || exit 1
 is "$("$gpusched" observe status --json | jq -c '[.gate, .gate_reason]')" '[true,null]' "the gate is there"
-like "$("$gpusched" doctor | grep ' gate ')" "^yes" "and doctor says so"
+like "$("$gpusched" doctor | grep ' gate ')" "^yes" "doctor says that there is a gate"
 check "admit starts" "$gpusched" policy start admit -o max_be=1
 
 # ---- one place: the second is kept from the driver, the queue moves as the first ones end
 run_be first
 check "the first runs" wait_for 30 runs $first
-is "$(compute $first '[.held_how, .suspended_by]' | tr -d ' \n')" '[null,null]' "by no hold's leave"
+is "$(compute $first '[.held_how, .suspended_by]' | tr -d ' \n')" '[null,null]' "the first was let through by no hold's leave"
 run_be second --count 100
 check "the second is stopped before the driver sees its call" wait_for 30 at_gate $second
-is "$(compute $second .held_by)" admit "by the policy that runs"
+is "$(compute $second .held_by)" admit "the running policy holds the second"
 like "$(compute $second .reason)" "stopped at the gate until policy admit admits it" "list says why"
-like "$("$gpusched" list pid:$second)" 'held \(admit\), at the gate' "and so does the table"
+like "$("$gpusched" list pid:$second)" 'held \(admit\), at the gate' "the table says so"
 run_be third
 check "so is the third" wait_for 30 at_gate $third
 kill -CONT $second
@@ -72,23 +72,23 @@ kill -9 $first
 check "a holder's death releases its place: the second runs" wait_for 30 runs $second
 wait $second
 is $? 0 "nothing has failed in the one that waited"
-is "$(jq .n "$scratch/second.out")" 100 "and it has done all its work"
+is "$(jq .n "$scratch/second.out")" 100 "the second has done all its work"
 check "a holder's end does, too" wait_for 30 runs $third
 is "$(taps gate_held)" 2 "two holds are counted"
-is "$(engine continued)" 2 "and two that went on"
+is "$(engine continued)" 2 "two that went on are counted"
 
 # ---- one that dies waiting, one that somebody else stopped as well, one that a person lets in
 run_be dies
 check "a fourth waits" wait_for 30 at_gate $dies
 run_be twice
-check "and a fifth" wait_for 30 at_gate $twice
+check "a fifth program waits at the gate" wait_for 30 at_gate $twice
 kill -STOP $twice
 end_load $dies KILL
 end_load $third KILL
 check "the dead one's place in the queue is released; the fifth is left to who else stopped it" \
 	wait_for 30 eval '[ "$(engine left_stopped)" = 1 ]'
 is "$(compute $twice .held),$(sim_scheduled $twice)" false,0 "admitted, and not continued"
-check "by us" stopped $twice
+check "the gate has stopped it" stopped $twice
 kill -CONT $twice
 check "when he lets it go it runs" wait_for 30 runs $twice
 run_be person
@@ -110,8 +110,8 @@ check "another one takes the second" wait_for 30 runs $other
 end_load $twice KILL
 check "admitted on the first, its TSG on the second is suspended" wait_for 30 eval \
 	'[ "$(list_json pid:$two "[.[] | select(.kind == \"compute\" and .held) | .held_how, .suspended_by] | join(\",\")")" = suspension,admission ]'
-check "and it is not stopped" eval '! stopped $two'
-is "$(($(taps gate_suspends) - before))" 1 "which is counted"
+check "the second one is not stopped" eval '! stopped $two'
+is "$(($(taps gate_suspends) - before))" 1 "the suspension is counted"
 end_load $two KILL
 end_load $other KILL
 
@@ -121,7 +121,7 @@ check "a new one has the place" wait_for 30 runs $holder
 run_be waits
 check "another waits" wait_for 30 at_gate $waits
 check "another policy takes over" "$gpusched" policy start none
-check "which holds nobody" wait_for 30 runs $waits
+check "the policy holds nobody" wait_for 30 runs $waits
 check "admit takes over" "$gpusched" policy start admit -o max_be=1
 
 # ---- a daemon that hangs, and one that dies
@@ -135,7 +135,7 @@ check "one more waits" wait_for 30 at_gate $hung ||
 kill -STOP $DAEMON_PID
 sleep 5.5
 touch "$scratch/go"
-check "with the daemon's heartbeat old nobody is stopped" wait_for 30 eval \
+check "nobody is stopped while the daemon's heartbeat is old" wait_for 30 eval \
 	'[ "$(sim_scheduled $free)" = 1 ]'
 check "who was stopped goes on" wait_for 30 eval '[ "$(sim_scheduled $hung)" = 1 ] && ! stopped $hung'
 kill -CONT $DAEMON_PID
@@ -156,7 +156,7 @@ end_load $waits KILL
 start_daemon
 check "a new daemon admits" "$gpusched" policy start admit -o max_be=1
 run_be last
-check "and holds who comes" wait_for 30 at_gate $last
+check "the policy holds the next one that comes" wait_for 30 at_gate $last
 guardian=$(grep -l '^gpusched-guard$' /proc/[0-9]*/comm | cut -d/ -f3)
 kill -STOP "$DAEMON_PID" # else it makes itself another guardian
 kill -9 "$guardian" "$DAEMON_PID"
@@ -179,17 +179,17 @@ check "admit again" "$gpusched" policy start admit -o max_be=1
 run_be late
 check "who comes waits" wait_for 30 at_gate $late
 check "until the limit admits it" wait_for 30 runs $late
-is "$(engine released_hold)" 1 "which is counted"
+is "$(engine released_hold)" 1 "the release is counted"
 check "a policy that denies may run" "$gpusched" policy start "$top/tests/policy/deny.bpf.o"
 run_be denied
 wait $denied
 is $? 1 "its program gets an error"
-ge "$(taps gate_denied)" 1 "which is counted"
-is "$(sim_tsgs $denied)" 0 "and nothing of it is left"
+ge "$(taps gate_denied)" 1 "the denial is counted"
+is "$(sim_tsgs $denied)" 0 "nothing of the denied program is left"
 before=$(taps gate_denied)
 out=$("$gpusched" run --class be -- "$helper" compat schedule </dev/null 2>&1)
 is "$out" "refused -1 0x0" "no more is a 32-bit call let through: EPERM, and the driver saw nothing"
-is "$(($(taps gate_denied) - before))" 1 "which is counted, too"
+is "$(($(taps gate_denied) - before))" 1 "the second denial is counted, too"
 check "who was there runs on" runs $late
 stop_daemon
 
@@ -198,11 +198,11 @@ config '[Policy]
 Gate = no'
 start_daemon
 exits 3 "without the gate such a policy is refused" "$gpusched" policy start "$top/tests/policy/deny.bpf.o"
-like "$out" "without the gate \(it is off\)" "with the reason"
+like "$out" "without the gate \(it is off\)" "the answer has the reason"
 check "admit starts" "$gpusched" policy start admit -o max_be=1
 run_be suspends
-check "and holds by suspension" wait_for 30 eval '[ "$(compute $suspends .held_how)" = suspension ] && ! stopped $suspends'
+check "the policy holds by suspension" wait_for 30 eval '[ "$(compute $suspends .held_how)" = suspension ] && ! stopped $suspends'
 stop_daemon
 check "observe off takes the gate away" "$gpusched" observe off
-is "$(pins_now)" 1 "with all its pins"
+is "$(pins_now)" 1 "all pins of the gate are there"
 done_testing

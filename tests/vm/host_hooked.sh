@@ -38,7 +38,7 @@ echo 1 >$trace/events/gpusched/enable
 like "$(doctor)" "^true gpusched.ko, .*: hooks, decisions before the driver acts by 'policy start --host hooked'" "doctor: what hooks bring"
 start_daemon
 exits 3 "without its loader no policy runs in hooks" start hooked
-like "$out" "no /.*/policy-load: .* is not installed" "and it is said why"
+like "$out" "no /.*/policy-load: .* is not installed" "the reason is given: no loader"
 stop_daemon
 export GPUSCHED_LOADER=$PWD
 start_daemon && ok "the daemon starts" || not_ok "the daemon starts"
@@ -46,7 +46,7 @@ start_daemon && ok "the daemon starts" || not_ok "the daemon starts"
 owner be
 owner lc
 exits 0 "a policy starts in the hooks" start hooked
-check "and says where it runs" wait_for 10 runs_on hooked
+check "the policy says that it runs in the hooks" wait_for 10 runs_on hooked
 check "the hooks ask it" wait_for 5 asks lcbe
 like "$(doctor)" ", policy lcbe$" "as doctor says"
 # shellcheck disable=SC2154 # be, lc: set by owner
@@ -54,7 +54,7 @@ check "a TSG that was there has lcbe's slice" wait_for 5 us_is $be 1
 order be timeslice 2048
 check "its owner sets another: the driver is told the policy's, in the same call" wait_for 5 last_set 2048 1
 check "the taps know what the owner said" wait_for 5 eval '[ "$(compute $be .asked.timeslice_us)" = 2048 ]'
-check "and what it has" us_is $be 1
+check "the taps know the slice" us_is $be 1
 order lc free
 order lc new
 order lc schedule
@@ -63,7 +63,7 @@ check "what the policy wished was in force before" grep -q "^tsg ${names[$lc]} .
 exits 0 "a person sets a slice" "$gpusched" set pid:$be timeslice=300us
 check "in the driver" us_is $be 300
 order be timeslice 4000
-check "which goes before the policy's" wait_for 5 last_set 4000 300
+check "a person's slice goes before the policy's" wait_for 5 last_set 4000 300
 exits 0 "until it is cleared" "$gpusched" set pid:$be clear
 check "then the policy's is back" wait_for 5 us_is $be 1
 
@@ -109,15 +109,15 @@ check "the loader ends" wait_for 2 loaders 0
 order be timeslice 2048
 check "the hooks let an owner's call pass" wait_for 5 last_set 2048 2048
 start_daemon && ok "the next daemon starts" || not_ok "the next daemon starts"
-check "with the policy, on the same host" wait_for 10 runs_on hooked
-check "which acts" wait_for 10 us_is $be 1
+check "the policy runs on the same host" wait_for 10 runs_on hooked
+check "the policy acts again" wait_for 10 us_is $be 1
 wait_for 5 asks lcbe
 order be timeslice 4000
 check "in the owner's call" wait_for 5 last_set 4000 1
 
 kill -KILL $(grep -lx policy-load /proc/[0-9]*/comm | cut -d/ -f3)
 check "its loader is killed: the policy ends" wait_for 5 exit_kind error
-like "$("$gpusched" policy get --json | jq -r .last_exit.message)" "policy-load, .* has ended" "and it is said why"
+like "$("$gpusched" policy get --json | jq -r .last_exit.message)" "policy-load, .* has ended" "the reason is given: the loader has ended"
 check "all is put back" wait_for 5 us_is $be 4000
 policy=$top/tests/policy/slow_walks.bpf.o exits 0 "a policy whose callback takes too long" start hooked
 wait_for 5 asks slow_walks
@@ -125,22 +125,22 @@ order lc free
 order lc new
 order lc schedule
 check "is stopped" wait_for 10 exit_kind stalled
-like "$("$gpusched" policy get --json | jq -r .last_exit.message)" "a callback took [0-9]+ ms" "and it is said why"
+like "$("$gpusched" policy get --json | jq -r .last_exit.message)" "a callback took [0-9]+ ms" "the reason is given: a slow callback"
 check "what it wished is put back" wait_for 5 us_is $lc 1024
 
 exits 0 "from the hooks" start hooked --permanent
 wait_for 10 asks lcbe
 exits 0 "to borrowing" start stock
-check "which it says" wait_for 10 runs_on stock
+check "the policy says that it runs on the stock host" wait_for 10 runs_on stock
 check "the policy is the same" wait_for 5 us_is $be 1
 order be timeslice 2048
 check "the hooks rewrite nothing" wait_for 5 last_set 2048 2048
 exits 0 "to the module beside hooks" start module
-check "which it says" wait_for 10 runs_on module
+check "the policy says that it runs on the module" wait_for 10 runs_on module
 order be timeslice 4000
-check "which rewrite nothing" wait_for 5 last_set 4000 4000
-check "and it is changed again afterwards" wait_for 5 us_is $be 1
-exits 0 "and back" start hooked
+check "the module's hooks rewrite nothing" wait_for 5 last_set 4000 4000
+check "the slice is changed again afterwards" wait_for 5 us_is $be 1
+exits 0 "the policy goes back to the hooks" start hooked
 wait_for 5 asks lcbe
 order be timeslice 2048
 check "in the owner's call" wait_for 5 last_set 2048 1

@@ -12,26 +12,26 @@ insmod plain/nvidia.ko
 like "$(doctor)" "^false the module gpusched is not loaded" "doctor: there is no module"
 start_daemon && ok "the daemon starts beside the stand-in" || not_ok "the daemon starts beside the stand-in"
 exits 3 "without the module no policy starts on it" start module
-like "$out" "the module gpusched is not loaded" "and it is said why"
+like "$out" "the module gpusched is not loaded" "the reason is given: no module"
 exits 3 "nor in hooks" start hooked
-like "$out" "the module gpusched is not loaded" "and it is said why"
+like "$out" "the module gpusched is not loaded" "the reason is given again: no module"
 exits 2 "nor nowhere" start nowhere
 is "$(policy_now)" null "none runs"
 
 insmod gpusched.ko
 exits 3 "without hooks none starts in them" start hooked
-like "$out" "the driver has none of gpusched's hooks" "and it is said why"
+like "$out" "the driver has none of gpusched's hooks" "the reason is given: no hooks"
 like "$(doctor)" "^true gpusched.ko, version 2 of its node, driver 580.00.standin: no hooks" "doctor: it is there"
 owner be
 owner lc
 exits 0 "a policy starts on host module" start module
-check "and says where it runs" wait_for 10 runs_on module
+check "the policy says that it runs on the module" wait_for 10 runs_on module
 # shellcheck disable=SC2154 # be, lc: set by owner
 check "BE gets lcbe's short slice" wait_for 5 us_is $be 1
 check "LC its long one" wait_for 5 us_is $lc 1000000
 check "the module made the calls" wait_for 5 known 2 2
 like "$(doctor)" "; 2 TSGs known, 2 changed$" "as doctor says"
-is "$(compute $be .is.timeslice_us)" 1 "and list knows"
+is "$(compute $be .is.timeslice_us)" 1 "list knows the slice"
 
 # shellcheck disable=SC2154 # set by owner
 echo timeslice 2048 >&$be_in
@@ -40,11 +40,11 @@ echo timeslice 2048 >&$be_in
 check "the same once more" wait_for 5 us_is $be 1
 exits 0 "a person sets a slice" "$gpusched" set pid:$be timeslice=300us
 check "in the driver" us_is $be 300
-exits 0 "and suspends it" "$gpusched" suspend pid:$be
-is "$(grep -c disabled=1 $state)" 2 "with both channels"
-exits 0 "and resumes it" "$gpusched" resume pid:$be
+exits 0 "a person suspends the program" "$gpusched" suspend pid:$be
+is "$(grep -c disabled=1 $state)" 2 "both channels are disabled"
+exits 0 "a person resumes the program" "$gpusched" resume pid:$be
 is "$(grep -c disabled=1 $state)" 0 "both"
-exits 0 "and preempts it" "$gpusched" preempt pid:$be
+exits 0 "a person preempts the program" "$gpusched" preempt pid:$be
 check "in the driver" grep -q "^tsg ${names[$be]} us=300 .* preempts=1 " $state
 
 exits 0 "the policy stops" "$gpusched" policy stop
@@ -57,23 +57,23 @@ insmod gpusched.ko
 
 exits 0 "it starts by borrowing" start stock
 check "BE is short" wait_for 5 us_is $be 1
-exits 0 "and goes on with the module" start module
-check "which it says" wait_for 10 runs_on module
+exits 0 "the policy goes on with the module" start module
+check "the policy says that it runs on the module again" wait_for 10 runs_on module
 exits 0 "a person sets a slice" "$gpusched" set pid:$be timeslice=300us
 check "in the driver" us_is $be 300
-check "which is the module's doing" known 1 1
+check "the module knows it: its own doing" known 1 1
 echo free >&$be_in
 check "a TSG that is freed is forgotten" wait_for 5 known 0 0
 echo new >&$be_in
 check "another of the same names has lcbe's slice" wait_for 5 us_is $be 1
-check "by the module" known 1 1
+check "the module has done it" known 1 1
 
 lost=$("$gpusched" stats --json | jq '.service | .module_lost + .overtaken')
 kill -STOP "$DAEMON_PID"
 check "the daemon stands still: it is put back" wait_for 10 us_is $be 1024
 kill -CONT "$DAEMON_PID"
 check "it goes on, and so does the policy" wait_for 10 us_is $be 1
-ge "$("$gpusched" stats --json | jq '.service | .module_lost + .overtaken')" $((lost + 1)) "and it knows"
+ge "$("$gpusched" stats --json | jq '.service | .module_lost + .overtaken')" $((lost + 1)) "the daemon knows that it was overtaken"
 
 kill -STOP "$DAEMON_PID"
 check "its guardian is killed" eval 'kill -KILL $(grep -lx gpusched-guard /proc/[0-9]*/comm | cut -d/ -f3)'
@@ -82,12 +82,12 @@ check "SIGKILL of both: it is put back" wait_for 2 all_put_back
 check "nothing is left changed" wait_for 2 known 0 0
 
 start_daemon && ok "the next daemon starts" || not_ok "the next daemon starts"
-check "with the policy, on the same host" wait_for 10 runs_on module
-check "which acts" wait_for 10 us_is $be 1
+check "the policy runs on the same host" wait_for 10 runs_on module
+check "the policy acts again" wait_for 10 us_is $be 1
 
 policy=$top/tests/policy/slow_walks.bpf.o exits 0 "a policy whose round takes too long" start module -o in_tick=1
 check "is stopped" wait_for 10 exit_kind stalled
-like "$("$gpusched" policy get --json | jq -r .last_exit.message)" "a round of its tick took longer than 10 ms" "and it is said why"
+like "$("$gpusched" policy get --json | jq -r .last_exit.message)" "a round of its tick took longer than 10 ms" "the reason is given: a round of its tick"
 check "what it has changed is put back" wait_for 5 all_put_back
 
 exits 0 "one starts for good" start module --permanent
@@ -96,13 +96,13 @@ stop_daemon
 check "an orderly end puts back too" wait_for 2 all_put_back
 start_daemon
 check "it is there again, on the same host" wait_for 10 runs_on module
-check "and acts" wait_for 10 us_is $be 1
+check "the policy acts" wait_for 10 us_is $be 1
 exits 0 "it is forgotten" "$gpusched" policy stop --permanent
 stop_daemon
 printf '[Policy]\nPolicy=lcbe\nPolicyHost=module\n' >"$scratch/gpusched.conf"
 start_daemon --config "$scratch/gpusched.conf"
 check "PolicyHost= says the same" wait_for 10 runs_on module
-check "and its policy acts" wait_for 10 us_is $be 1
+check "the daemon's policy acts" wait_for 10 us_is $be 1
 stop_daemon
 check "all is put back" wait_for 2 all_put_back
 kill $be $lc

@@ -45,14 +45,14 @@ refused() { # NAME REGEX
 	local got=0
 	timeout 60 ./policy-load "$1.bpf.o" >"$scratch/$1" 2>&1 || got=$?
 	is $got 1 "policy $1 is not loaded"
-	like "$(cat "$scratch/$1")" "$2" "and it is said why"
+	like "$(cat "$scratch/$1")" "$2" "the reason is given"
 }
 about() { ./module stdin; }
 scratch=$(mktemp -d)
 
 phase "without a driver"
 check "without the driver the module is refused" eval '! insmod gpusched.ko 2>/dev/null'
-check "and says why" eval 'dmesg | grep -q "no module nvidia that exports nvidia_get_rm_ops"'
+check "the log says why" eval 'dmesg | grep -q "no module nvidia that exports nvidia_get_rm_ops"'
 
 insmod old/nvidia.ko
 check "nor is it loaded where that is not exported to GPL modules alone" \
@@ -64,7 +64,7 @@ phase "beside an unmodified driver"
 insmod plain/nvidia.ko
 check "the module is loaded" insmod gpusched.ko
 check "it found no hooks" eval 'dmesg | grep -q "gpusched: driver 580.00.standin, no hooks"'
-check "and keeps the driver" eval '! rmmod nvidia 2>/dev/null'
+check "the module keeps the driver" eval '! rmmod nvidia 2>/dev/null'
 is "$(stat -c '%a %u' $node)" "600 0" "the node is root's"
 is "$(about <$node)" ok "root may ask"
 is "$(setpriv --reuid 65534 --clear-groups ./module stdin <$node)" ok "an open node may be handed on"
@@ -116,16 +116,16 @@ check "the module is needed while it is held" eval '! rmmod gpusched 2>/dev/null
 silences=$(dmesg | grep -c 'no heartbeat')
 kill -KILL "$pid"
 check "it is killed: the slice is put back" wait_for 2 grep -q "tsg $client $tsg us=1024 " $state
-check "and the TSG runs" wait_for 2 eval "! grep -q disabled=1 $state"
+check "the TSG runs" wait_for 2 eval "! grep -q disabled=1 $state"
 is "$(dmesg | grep -c 'no heartbeat')" "$silences" "at once, not for want of a heartbeat"
 kill %% 2>/dev/null
 check "the module can go" wait_for 2 rmmod gpusched
-check "and the driver" wait_for 2 rmmod nvidia
+check "the driver goes as well" wait_for 2 rmmod nvidia
 
 phase "a driver with hooks"
 insmod nvidia.ko
 check "the module is loaded beside one with hooks" insmod gpusched.ko
-check "and found them" eval 'dmesg | grep -q "gpusched: driver 580.00.standin, with hooks"'
+check "the module has found the hooks" eval 'dmesg | grep -q "gpusched: driver 580.00.standin, with hooks"'
 trace=/sys/kernel/tracing
 echo 1 >$trace/events/gpusched/enable
 start_policy all
@@ -134,11 +134,11 @@ echo 0 >$trace/events/gpusched/enable
 for field in task_init schedule timeslice_set work_token task_destroy; do
 	ge "$(counted $field)" 1 "the policy's $field was called"
 done
-is "$(counted failed)" 0 "and no kfunc failed"
+is "$(counted failed)" 0 "no kfunc failed"
 for event in tsg_create tsg_schedule timeslice_set work_token tsg_destroy preempt; do
 	check "tracepoint gpusched:$event" grep -q " $event: client=" $trace/trace
 done
-like "$(grep -m1 ' timeslice_set: ' $trace/trace)" "asked_us=2000 set_us=1000" "with what was asked and what was set"
+like "$(grep -m1 ' timeslice_set: ' $trace/trace)" "asked_us=2000 set_us=1000" "the trace has the asked slice and the set one"
 
 phase "hostile"
 suite hostile "$seconds"
@@ -163,7 +163,7 @@ for i in $(seq "$loads"); do
 done
 is $bad 0 "$loads times under programs that come and go"
 # shellcheck disable=SC2086 # a list
-check "which live" kill -0 $storms
+check "the storms live" kill -0 $storms
 # shellcheck disable=SC2086
 kill $storms
 wait

@@ -36,7 +36,7 @@ check "what is past its share is stopped" wait_for 60 stopped $first
 is "$(sim_state "[.tsgs[] | select(.pid == $first and .scheduled)] | length")" 30 "the driver has scheduled none past the share"
 is "$(taps gate_past)" 1 "the stop is counted"
 ge "$(list_json pid:$first '[.[].past_share] | max')" 1 "list tells it at the process"
-like "$(list_json pid:$first '.[0].reason')" "past its share" "with the reason"
+like "$(list_json pid:$first '.[0].reason')" "past its share" "the list has the reason"
 kill -CONT $first
 sleep 2
 check "somebody else's SIGCONT lets nobody in" wait_for 10 stopped $first
@@ -46,5 +46,5 @@ hoarding second
 check "another one is stopped" wait_for 60 stopped $second
 kill_daemon
 check "when the daemon has died it goes on" wait_for 30 eval '! stopped $second'
-check "and works" wait_for 60 eval '[ "$(sim_work $second)" -gt 0 ]'
+check "the second program works" wait_for 60 eval '[ "$(sim_work $second)" -gt 0 ]'
 done_testing

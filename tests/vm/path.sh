@@ -35,7 +35,7 @@ run_load be --seconds 0 --count 60
 run_load lc --seconds 0 --count 10
 # shellcheck disable=SC2154 # set by run_load
 check "the TSGs of both are listed" eval "wait_tsgs pid:$be 4 && wait_tsgs pid:$lc 4"
-is "$(classes_of $be) $(classes_of $lc)" "be lc" "with their classes"
+is "$(classes_of $be) $(classes_of $lc)" "be lc" "the programs have their classes"
 check "BE gets lcbe's short slice" wait_for 10 slice_is $be 1
 check "LC its long one" wait_for 10 slice_is $lc 1000000
 is "$(listed)" "$(in_the_driver)" "every slice that is listed is the driver's own"

@@ -39,7 +39,7 @@ ended() { # STATUS REGEX WHAT: the loader has, by itself
 	local got=0
 	wait $loader || got=$?
 	is $got "$1" "$3"
-	like "$(cat "$scratch/load")" "$2" "and it is said why"
+	like "$(cat "$scratch/load")" "$2" "the reason is given"
 }
 # Somebody that holds the module and tells of NUMBER TSGs as soon as it reads a line: $pid $client $tsg.
 holder() { # NUMBER
@@ -76,12 +76,12 @@ holder 1
 load $tests/fails_in_tick.bpf.o -n
 check "without a tick it runs" wait_for 20 grep -q runs "$scratch/load"
 echo >&8
-check "and wishes" wait_for 20 slice 777
+check "the policy wishes a slice" wait_for 20 slice 777
 kill -KILL $loader
 wait $loader
 check "killed in the middle: what it wished is put back" wait_for 20 slice 1024
 load $tests/fails_in_tick.bpf.o
-ended 2 'had enough \(code -42\)' "with a tick it gives up, and the loader ends"
+ended 2 'had enough \(code -42\)' "a policy gives up in its tick, and the loader ends"
 check "what it wished is put back" wait_for 20 slice 1024
 let_go
 
@@ -98,7 +98,7 @@ check "a TSG has the class of its process, and the policy its option" wait_for 2
 kill -TERM $loader
 wait $loader
 is $? 0 "the loader ends when asked to"
-check "and nothing of it is left" eval '[ ! -e /sys/fs/bpf/one ] && wait_for 20 slice 1024'
+check "nothing of the policy is left" eval '[ ! -e /sys/fs/bpf/one ] && wait_for 20 slice 1024'
 let_go
 load ../build/policies/lcbe.bpf.o -o no_such_option=1
 ended 1 'no such option' "an option that is not there is refused"

@@ -82,7 +82,7 @@ is "$(unit ActiveState run-gpusched-mps-users.mount)" active "the mount of users
 like "$(grep " $space " /proc/self/mounts)" " tmpfs rw,.*size=65536k,nr_inodes=16384,mode=711" "users see that mount, of limited size"
 check "the hardened daemon can make a directory there" \
 	nsenter -m/proc/"$(unit MainPID)"/ns/mnt mkdir -m 700 $space/65534
-check "which users see" test -d $space/65534
+check "users see the folder" test -d $space/65534
 pool=$(setpriv --reuid 65534 --clear-groups bash -c 'exec curl -s --unix-socket "$0/run/api" -d "{\"pid\":$$}" http://g/v1/pool_dir' $sim |
 	jq -r '.dir // .reason')
 check "a user can write in the directory that it is given" \
@@ -98,10 +98,10 @@ is "$(unit Result)" success "without complaint"
 check "every slice is the owner's again" wait_for 4 restored
 
 exits 0 "it starts again" systemctl start gpuschedd
-check "and adopts the program" wait_tsgs pid:$be 4
+check "the daemon adopts the program" wait_tsgs pid:$be 4
 mkdir -p /home/user && cp "$build/policies/none.bpf.o" /home/user/mine.bpf.o && cd /home/user || exit 1
 exits 0 "a policy starts from a home directory" "$gpusched" policy start ./mine.bpf.o
-exits 0 "and stops" "$gpusched" policy stop
+exits 0 "the policy stops" "$gpusched" policy stop
 cd / || exit 1
 exits 0 "without the guardian's unit" systemctl stop gpusched-guardian
 change "SIGKILL of the daemon and its guardian"
@@ -109,8 +109,8 @@ kill_both
 check "the slice is the owner's again" wait_for 4 restored
 check "by ExecStopPost" wait_for 4 post_restored
 check "systemd starts it once more" wait_for 5 active_again 1
-check "which sets again what a person had set" wait_for 5 slice_is $be 300
-check "and says so" wait_for 4 eval 'journalctl -b -u gpuschedd --no-pager | grep -q "settings of before the crash: 4 TSGs"'
+check "the daemon sets again what a person had set" wait_for 5 slice_is $be 300
+check "the daemon says that it did so" wait_for 4 eval 'journalctl -b -u gpuschedd --no-pager | grep -q "settings of before the crash: 4 TSGs"'
 is "$(journalctl -b --no-pager -o json GPUSCHED_VERB=set | head -1 | jq -r '[.GPUSCHED_UID, .GPUSCHED_TARGET, .GPUSCHED_RESULT] | join(" ")')" \
 	"0 pid:$be done" "the journal has who set it"
 
@@ -122,14 +122,14 @@ is "$(unit ActiveState) $(unit NRestarts)" "active 1" "without a restart"
 echo nonsense >/etc/gpusched/gpusched.conf
 exits 1 "systemctl reload of a broken one fails" systemctl reload gpuschedd
 check "the journal says where" wait_for 4 eval 'journalctl -b -u gpuschedd --no-pager | grep -q "gpusched.conf:1: "'
-is "$(unit ActiveState) $("$gpusched" class list | grep -c mine)" "active 1" "and the old one stays in force"
+is "$(unit ActiveState) $("$gpusched" class list | grep -c mine)" "active 1" "the old configuration stays in force"
 rm /etc/gpusched/gpusched.conf
 
 printf '[Service]\nExecStopPost=\nRestart=no\n' >/run/systemd/system/gpuschedd.service.d/alone.conf
 systemctl daemon-reload
 exits 0 "without ExecStopPost and restart, but with the guardian's unit" systemctl start gpusched-guardian
 check "the program is listed" wait_tsgs pid:$be 4
-check "which has a guardian again" wait_for 5 has_guardian
+check "the daemon has a guardian again" wait_for 5 has_guardian
 change "SIGKILL of both again"
 kill_both
 check "the guardian's unit puts the slice back" wait_for 4 restored

@@ -139,7 +139,7 @@ static CUresult unlock(void)
 	return CUDA_SUCCESS;
 }
 
-/* What a test wants of that call; 0: nothing. */
+/* A test's wish for that call; 0: none. */
 static CUresult fault(enum op op)
 {
 	static const char *const names[] = {

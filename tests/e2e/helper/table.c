@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 /*
- * table.c - makes what is pinned under DIR a table of an earlier version, or says that it is of any
+ * table.c - makes the table that is pinned under DIR one of version 1, or gives it any version
  *
+ * Version 1 is made up: src/table/upgrade.c. Its values are shorter, so that such maps are new ones.
  * The taps go on, on maps that nobody has pinned any more.
  */
 #include <bpf/bpf.h>
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -16,53 +18,46 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "../../unit/table_v1.h"
 #include "gpusched/abi.h"
 #include "helper.h"
 
-/* A value begins with what it was in version 1. A version that changes that converts here. */
-_Static_assert(offsetof(struct gpusched_tsg, task) == offsetof(struct v1_tsg, task), "records");
-_Static_assert(sizeof(struct gpusched_task) == sizeof(struct v1_task), "what policies see");
-_Static_assert(offsetof(struct gpusched_proc, mps) == offsetof(struct v1_proc, mps), "processes");
-_Static_assert(sizeof(struct gpusched_class) == sizeof(struct v1_class), "classes");
-_Static_assert(offsetof(struct gpusched_cfg, epoch) == offsetof(struct v1_cfg, pad),
-	       "configuration");
-_Static_assert(sizeof(struct gpusched_stopped) == sizeof(struct v1_stopped), "who waits");
+/* Their values, today and in version 1, begin alike: so much is left of them. */
+#define V1_TSG 360u
+#define V1_PROC 48u
+#define V1_CFG 64u
+_Static_assert(offsetof(struct gpusched_tsg, task) + sizeof(struct gpusched_task) == V1_TSG,
+	       "records");
+_Static_assert(offsetof(struct gpusched_proc, mps) + sizeof(uint32_t) == V1_PROC, "processes");
+_Static_assert(offsetof(struct gpusched_cfg, epoch) + sizeof(uint32_t) == V1_CFG, "configuration");
 
-/* Up to version 4 an origin had two words. */
-struct v4_origin {
+/* An origin had two words. */
+struct v1_origin {
 	uint32_t owner, made;
 };
-#define V4_PLACE(type) (sizeof(type) - sizeof(struct gpusched_origin) + sizeof(struct v4_origin))
+#define V1_PLACE(type) (sizeof(type) - sizeof(struct gpusched_origin) + sizeof(struct v1_origin))
 
 static const struct {
 	const char *name;
 	enum bpf_map_type type;
-	uint32_t key, value, entries, flags, first, last; /* versions */
+	uint32_t key, value, entries, flags;
+	bool place;
 } maps[] = {
-#define X(name, type, key, value, entries, flags) \
-	{ #name, BPF_MAP_TYPE_##type, key, value, entries, flags, 1, 4 },
-#define SINCE(name, key, value, first) \
-	{ #name, BPF_MAP_TYPE_HASH, key, value, 16384, BPF_F_NO_PREALLOC, first, 4 },
-	V1_MAPS(X) SINCE(gs_files, 8, V4_PLACE(struct gpusched_file), 2)
-		SINCE(gs_clients, 16, V4_PLACE(struct gpusched_client), 2)
-			SINCE(gs_devices, 16, V4_PLACE(struct gpusched_device), 2)
-				SINCE(gs_makers, 16, sizeof(struct gpusched_maker), 3)
-#undef SINCE
-#undef X
+	{ "gs_tsgs", BPF_MAP_TYPE_HASH, 16, V1_TSG, GPUSCHED_MAX_TSGS, 0, false },
+	{ "gs_procs", BPF_MAP_TYPE_HASH, 4, V1_PROC, 65536, BPF_F_NO_PREALLOC, false },
+	{ "gs_cfg", BPF_MAP_TYPE_ARRAY, 4, V1_CFG, 1, 0, false },
+#define PLACE(name, key, type) \
+	{ \
+		name, BPF_MAP_TYPE_HASH, key, V1_PLACE(struct type), 16384, BPF_F_NO_PREALLOC, \
+			true \
+	}
+	PLACE("gs_files", 8, gpusched_file),
+	PLACE("gs_clients", 16, gpusched_client),
+	PLACE("gs_devices", 16, gpusched_device),
+#undef PLACE
 };
 #define N (sizeof(maps) / sizeof(maps[0]))
 
-static const char *const pins[][2] = {
-#define SAME(name) { #name, #name },
-	V1_LINKS(SAME) SAME(poke) SAME(iter_holders) SAME(gs_threads) SAME(gs_gate_calls)
-#undef SAME
-		{ "change_table", "run_table" },
-	{ "change_proc", "run_proc" },
-};
-
 static const char *dir;
-static uint32_t version = 1; /* that is made */
 
 static int must(int r, const char *what)
 {
@@ -79,84 +74,34 @@ static int open_pin(const char *name)
 	return must(bpf_obj_get(path), path);
 }
 
-static int old_map(const char *name)
-{
-	static int fds[N];
-	size_t i = 0;
+static int fds[N];
 
-	while (strcmp(maps[i].name, name))
-		i++;
-	if (!fds[i])
-		fds[i] = must(bpf_map_create(maps[i].type, name, maps[i].key, maps[i].value,
-					     maps[i].entries,
-					     &(struct bpf_map_create_opts){
-						     .sz = sizeof(struct bpf_map_create_opts),
-						     .map_flags = maps[i].flags }),
-			      name);
-	return fds[i];
+static void make(size_t i)
+{
+	const struct bpf_map_create_opts opts = { .sz = sizeof(opts), .map_flags = maps[i].flags };
+
+	fds[i] = must(bpf_map_create(maps[i].type, maps[i].name, maps[i].key, maps[i].value,
+				     maps[i].entries, &opts),
+		      maps[i].name);
 }
 
-/* All entries of a map whose values begin as in that version. */
-static void copy(const char *name)
+/* All entries, as they were in version 1. */
+static void copy(size_t i)
 {
-	int from = open_pin(name), to = old_map(name);
+	int from = open_pin(maps[i].name);
 	char key[16], value[2048], *at = NULL;
-
-	while (!bpf_map_get_next_key(from, at, key)) {
-		at = key;
-		if (!bpf_map_lookup_elem(from, key, value))
-			must(bpf_map_update_elem(to, key, value, BPF_ANY), name);
-	}
-	close(from);
-}
-
-static void put(const struct v1_key *key, const struct gpusched_origin *origin, uint32_t a,
-		uint32_t b)
-{
-	const struct v1_device dev = { a, b, origin->owner, origin->made };
-
-	must(bpf_map_update_elem(old_map("gs_devs"), key, &dev, BPF_NOEXIST), "gs_devs");
-}
-
-/* Of versions 2 to 4: the values had a shorter origin. */
-static void copy_map_of_places(const char *name)
-{
-	int from = open_pin(name), to = old_map(name);
-	char key[16], value[64], *at = NULL;
 
 	while (!bpf_map_get_next_key(from, at, key)) {
 		at = key;
 		if (bpf_map_lookup_elem(from, key, value))
 			continue;
-		memmove(value + sizeof(struct v4_origin), value + sizeof(struct gpusched_origin),
-			sizeof(value) - sizeof(struct gpusched_origin));
-		must(bpf_map_update_elem(to, key, value, BPF_ANY), name);
+		if (maps[i].place)
+			memmove(value + sizeof(struct v1_origin),
+				value + sizeof(struct gpusched_origin),
+				sizeof(value) - sizeof(struct gpusched_origin));
+		must(bpf_map_update_elem(fds[i], key, value, BPF_ANY), maps[i].name);
 	}
 	close(from);
-}
-
-/* Devices, clients and files are one map. */
-static void copy_places(void)
-{
-	int devices = open_pin("gs_devices"), clients = open_pin("gs_clients"),
-	    files = open_pin("gs_files");
-	struct gpusched_device d;
-	struct gpusched_client c;
-	struct gpusched_file f;
-	struct v1_key key, *at = NULL;
-	uint64_t file, *last = NULL;
-
-	for (; !bpf_map_get_next_key(devices, at, &key); at = &key)
-		if (!bpf_map_lookup_elem(devices, &key, &d))
-			put(&key, &d.origin, d.dev_instance, d.h_subdevice);
-	at = NULL;
-	for (; !bpf_map_get_next_key(clients, at, &key); at = &key)
-		if (!bpf_map_lookup_elem(clients, &key, &c))
-			put(&(struct v1_key){ key.file, key.client, key.client }, &c.origin,
-			    c.mig ? V1_CLIENT_MIG : 0, c.tsgs);
-	for (; !bpf_map_get_next_key(files, last, &file); last = &file)
-		if (!bpf_map_lookup_elem(files, &file, &f))
-			put(&(struct v1_key){ .file = file }, &f.origin, f.holder, f.sweep);
 }
 
 static void set_version(int cfg, uint32_t number)
@@ -168,26 +113,27 @@ static void set_version(int cfg, uint32_t number)
 	must(bpf_map_update_elem(cfg, &zero, value, BPF_ANY), "gs_cfg");
 }
 
-static bool has(size_t map)
-{
-	return version >= maps[map].first && version <= maps[map].last &&
-	       (version == 1 || strcmp(maps[map].name, "gs_devs") != 0);
-}
-
+/* Pins the new maps, and with them all others of today's, in the table's place. */
 static void replace(const char *made)
 {
-	char from[PATH_MAX], to[PATH_MAX + 32];
+	char from[PATH_MAX], to[PATH_MAX + 300];
+	struct dirent *e;
+	DIR *d;
 
 	for (size_t i = 0; i < N; i++) {
 		snprintf(to, sizeof(to), "%s/%s", made, maps[i].name);
-		if (has(i))
-			must(bpf_obj_pin(old_map(maps[i].name), to), to);
+		must(bpf_obj_pin(fds[i], to), to);
 	}
-	for (size_t i = 0; i < sizeof(pins) / sizeof(pins[0]); i++) {
-		snprintf(from, sizeof(from), "%s/%s", dir, pins[i][0]);
-		snprintf(to, sizeof(to), "%s/%s", made, pins[i][version == 1]);
-		must(rename(from, to), from);
+	d = opendir(dir);
+	if (!d)
+		die(dir);
+	while ((e = readdir(d))) {
+		snprintf(from, sizeof(from), "%s/%.255s", dir, e->d_name);
+		snprintf(to, sizeof(to), "%s/%.255s", made, e->d_name);
+		if (e->d_name[0] != '.' && access(to, F_OK))
+			must(rename(from, to), from);
 	}
+	closedir(d);
 	must(renameat2(AT_FDCWD, made, AT_FDCWD, dir, RENAME_EXCHANGE), dir);
 }
 
@@ -214,25 +160,17 @@ int verb_version(int n, char **words)
 
 int verb_oldtable(int n, char **words)
 {
-	static const char *const same[] = { "gs_tsgs",    "gs_chans",  "gs_chantsg", "gs_procs",
-					    "gs_classes", "gs_cfg",    "gs_gpus",    "gs_simfiles",
-					    "gs_selves",  "gs_stopped" };
-	static const char *const places[] = { "gs_files", "gs_clients", "gs_devices" };
 	char made[PATH_MAX];
 
+	(void)n;
 	dir = words[0];
-	if (n > 1)
-		version = number(n, words, 1);
-	for (size_t i = 0; i < sizeof(same) / sizeof(same[0]); i++)
-		copy(same[i]);
-	if (version == 1)
-		copy_places();
-	for (size_t i = 0; version > 1 && i < sizeof(places) / sizeof(places[0]); i++)
-		copy_map_of_places(places[i]);
-	if (version > 2)
-		copy("gs_makers");
-	set_version(old_map("gs_cfg"), version);
-	/* what is left there is removed by the next `on`, as after one that was killed */
+	for (size_t i = 0; i < N; i++) {
+		make(i);
+		copy(i);
+		if (!strcmp(maps[i].name, "gs_cfg"))
+			set_version(fds[i], 1);
+	}
+	/* the rest there is removed by the next `on`, as after one that was killed */
 	snprintf(made, sizeof(made), "%s/../gpusched-tmp-%d", dir, (int)getpid());
 	must(mkdir(made, 0700), made);
 	replace(made);

@@ -28,7 +28,7 @@ static pid_t held(void)
 	}
 	usleep(500000);
 	is(waitpid(child, NULL, WNOHANG), 0, "one that is held waits");
-	is(gsp(p.client, H + 6, "scheduled"), 0, "and the driver has not seen the call");
+	is(gsp(p.client, H + 6, "scheduled"), 0, "the driver has not seen the call");
 	return child;
 }
 
@@ -188,7 +188,7 @@ static void rewrite(void)
 		for (uint32_t i = 1; i < 8; i++)
 			tsg_free(&p, H + i);
 	pass(e.tsg == H + 8 && e.own.timeslice_us == 2000 && e.is.timeslice_us == 1000,
-	     "and the module what the owner said");
+	     "the module has what the owner said");
 	is(node_set(node, &p, H + 8, GPUSCHED_TIMESLICE, 300, NULL), 0, "the holder wishes 300");
 	is(tsg_set_timeslice(&p, H + 8, 5000), 0, "the owner sets 5000");
 	is(gsp(p.client, H + 8, "us"), 300, "the wish goes out in the owner's call");
@@ -203,7 +203,7 @@ static void others(void)
 	is(tsg_set_interleave(&p, H + 9, 0), 0, "the owner sets level 0");
 	is(gsp(p.client, H + 9, "interleave"), 2, "the wish goes out in the owner's call");
 	is(node_unset(node, &p, H + 9, GPUSCHED_INTERLEAVE), 0, "the wish is taken back");
-	is(gsp(p.client, H + 9, "interleave"), 0, "and the owner has what it said");
+	is(gsp(p.client, H + 9, "interleave"), 0, "the owner has what it said");
 	is(tsg_preempt(&p, H + 9), 0, "the owner preempts");
 	is(gsp(p.client, H + 9, "preempts"), 1, "in the driver");
 	is(node_forget(node, &p, H + 9), 0, "it is forgotten");

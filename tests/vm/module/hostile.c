@@ -212,10 +212,10 @@ void suite_hostile(unsigned int seconds)
 	}
 	close(node);
 	pass(gsp_becomes(p.client, T, "us", 1024), "afterwards a TSG has its owner's slice");
-	pass(gsp(p.client, channel_of(T, 0), "disabled") < 1, "and runs");
+	pass(gsp(p.client, channel_of(T, 0), "disabled") < 1, "the TSG runs");
 	node = node_open();
 	for (int i = 0; i < PATIENCE_S * 20 && !node_about(node, &about) && about.tsgs > 1; i++)
 		usleep(50000);
-	pass(about.tsgs <= 1, "and the module has forgotten the others (%u left)", about.tsgs);
-	is((long)about.left, 0, "with nothing left changed");
+	pass(about.tsgs <= 1, "the module has forgotten the others (%u left)", about.tsgs);
+	is((long)about.left, 0, "nothing is left changed");
 }

@@ -90,8 +90,8 @@ static void listed(void)
 	is(node_tell(node, &p, T, 2), 0, "a TSG is told");
 	is(node_list(node, pid, 0, &e), 1, "it is listed by process");
 	pass(e.client == p.client && e.tsg == T && e.nchannels == 2 && !e.is.valid,
-	     "with what was told, and nothing changed");
-	is(node_list(node, 0, tid, &e), 1, "and by thread");
+	     "the TSG has what was told, and nothing changed");
+	is(node_list(node, 0, tid, &e), 1, "the TSG is listed by thread");
 	is(node_list(node, 0, tid + 1, &e), 0, "not by another");
 	is(node_list(node, pid + 1, 0, &e), 0, "nor by another process");
 }
@@ -104,7 +104,7 @@ static void settings(void)
 	   "a TSG nobody told of: ENOENT");
 	is(node_set(node, &p, T, GPUSCHED_TIMESLICE, 500, NULL), 0, "a timeslice is set");
 	is(gsp(p.client, T, "us"), 500, "in the driver");
-	is((long)tsg_timeslice(&p, T), 500, "which says so to its owner");
+	is((long)tsg_timeslice(&p, T), 500, "the driver says so to the TSG's owner");
 	node_list(node, 0, 0, &e);
 	pass(e.own.timeslice_us == 1024 && e.is.timeslice_us == 500 && e.want.timeslice_us == 500,
 	     "the owner's own was asked from the driver first");
@@ -118,7 +118,7 @@ static void settings(void)
 	is(node_set(node, &p, T, GPUSCHED_PREEMPT_MODE, 1, NULL), 0, "a preemption mode is set");
 	is(gsp(p.client, channel_of(T, 0), "mode"), 1, "in the driver");
 	is(node_preempt(node, &p, T, 1000), 0, "it is preempted");
-	is(gsp(p.client, T, "preempts"), 1, "by the driver");
+	is(gsp(p.client, T, "preempts"), 1, "the driver preempts it");
 	is(node_preempt(node, &p, T, 0), -ERANGE, "a timeout of 0: ERANGE");
 	is(node_preempt(node, &p, T, 1000001), -ERANGE, "of more than 1 s: ERANGE");
 }
@@ -131,13 +131,14 @@ static void suspension(void)
 	pass(gsp(p.client, channel_of(T, 0), "disabled") == 1 &&
 		     gsp(p.client, channel_of(T, 1), "disabled") == 1,
 	     "both of its channels");
-	pass(gsp(p.client, channel_of(OTHER, 0), "disabled") != 1, "and no other's");
+	pass(gsp(p.client, channel_of(OTHER, 0), "disabled") != 1,
+	     "no other TSG's channel is disabled");
 	is(node_tell(node, &p, T, 3), 0, "a third channel is told");
 	pass(gsp_becomes(p.client, channel_of(T, 2), "disabled", 1), "it stops too");
 	is(node_unset(node, &p, T, GPUSCHED_RUNNABLE), 0, "it is resumed");
 	pass(!gsp(p.client, channel_of(T, 0), "disabled") &&
 		     !gsp(p.client, channel_of(T, 2), "disabled"),
-	     "with all channels");
+	     "all channels are disabled");
 }
 
 static void refusals(void)
@@ -147,17 +148,17 @@ static void refusals(void)
 
 	gsp_refuses(true);
 	is(node_set(node, &p, T, GPUSCHED_TIMESLICE, 600, &status), -EREMOTEIO, "GSP refuses");
-	is(status, 0x40, "with its status");
+	is(status, 0x40, "the answer has RM's status");
 	gsp_refuses(false);
 	is(node_tell(node, &p, T, 3), 0, "the module looks again");
 	is(gsp(p.client, T, "us"), 500, "the wish is dropped: what was set before stays");
 	is(node_forget(node, &p, OTHER), 0, "the other is forgotten");
 	t.own.valid = 0;
-	is(ioctl(node, GPUSCHED_MODULE_TELL, &t), 0, "and told without channels and settings");
+	is(ioctl(node, GPUSCHED_MODULE_TELL, &t), 0, "a TSG is told without channels and settings");
 	is(node_set(node, &p, OTHER, GPUSCHED_RUNNABLE, 0, NULL), -ENXIO, "no channel: ENXIO");
 	is(node_set(node, &p, OTHER, GPUSCHED_INTERLEAVE, 0, NULL), -ENODATA,
 	   "its own level is not known, so it cannot be put back: ENODATA");
-	is(gsp(p.client, OTHER, "interleave"), 1, "and is not changed");
+	is(gsp(p.client, OTHER, "interleave"), 1, "the TSG is not changed");
 }
 
 static void owners_own(void)
@@ -172,12 +173,12 @@ static void owners_own(void)
 	is(ioctl(node, GPUSCHED_MODULE_TELL, &t), 0, "the owner has set 2048 us");
 	pass(gsp_becomes(p.client, T, "us", 300), "the wish is set again");
 	is(node_forget(node, &p, T), 0, "it is forgotten");
-	is(gsp(p.client, T, "us"), 2048, "and has what the owner set last");
+	is(gsp(p.client, T, "us"), 2048, "the TSG has what the owner set last");
 	pass(gsp(p.client, T, "interleave") == 1 && gsp(p.client, channel_of(T, 0), "mode") == 2,
-	     "and all else as before");
+	     "all else is as before");
 	is(node_forget(node, &p, T), -ENOENT, "once");
 	is(node_tell(node, &p, T, 3), 0, "it is told again");
-	is(node_set(node, &p, T, GPUSCHED_TIMESLICE, 300, NULL), 0, "and set");
+	is(node_set(node, &p, T, GPUSCHED_TIMESLICE, 300, NULL), 0, "a slice is set");
 	tsg_free(&p, T);
 	is(node_forget(node, &p, T), 0, "one that is gone is forgotten without a fuss");
 }
@@ -191,7 +192,7 @@ void suite_node(void)
 	tsg_new(&p, T, 3);
 	is(node_about(node, &about), 0, "the node answers");
 	is(about.abi, GPUSCHED_MODULE_ABI, "in this version");
-	is(strcmp(about.driver, "580.00.standin"), 0, "and has shaken the driver's hand");
+	is(strcmp(about.driver, "580.00.standin"), 0, "the module has shaken the driver's hand");
 	who_may();
 	told_badly();
 	listed();
@@ -214,24 +215,24 @@ void suite_beat(void)
 	if (node_hold(node) || node_tell(node, &p, T, 2))
 		die("held and told");
 	is(node_set(node, &p, T, GPUSCHED_TIMESLICE, 300, NULL), 0, "300 us are set");
-	is(node_set(node, &p, T, GPUSCHED_RUNNABLE, 0, NULL), 0, "and it is suspended");
+	is(node_set(node, &p, T, GPUSCHED_RUNNABLE, 0, NULL), 0, "the TSG is suspended");
 	for (int i = 0; i < 3; i++) {
 		sleep(2);
 		node_beat(node);
 	}
 	is(gsp(p.client, T, "us"), 300, "while the heart beats, it stays so");
 	pass(gsp_becomes(p.client, T, "us", 1024), "then it is put back");
-	pass(gsp_becomes(p.client, channel_of(T, 1), "disabled", 0), "and runs");
+	pass(gsp_becomes(p.client, channel_of(T, 1), "disabled", 0), "the TSG runs");
 	is(node_set(node, &p, T, GPUSCHED_TIMESLICE, 200, NULL), -ETIMEDOUT,
 	   "nothing is set without a heart");
 	is(node_beat(node), 0, "it beats again");
-	is(node_set(node, &p, T, GPUSCHED_TIMESLICE, 200, NULL), 0, "and sets again");
+	is(node_set(node, &p, T, GPUSCHED_TIMESLICE, 200, NULL), 0, "the holder sets again");
 	close(node);
 	pass(gsp_becomes(p.client, T, "us", 1024), "closed: it is put back");
 	node = node_open();
 	for (int i = 0; i < PATIENCE_S * 20 && !node_about(node, &about) && about.tsgs; i++)
 		usleep(50000);
-	is(about.tsgs, 0, "and forgotten");
+	is(about.tsgs, 0, "all TSGs are forgotten");
 	is(about.features & GPUSCHED_MODULE_HELD, 0, "nobody holds it");
 }
 
@@ -288,7 +289,8 @@ void suite_policy(int loader)
 	pass(gsp_becomes(p.client, 0x5c000031, "us", 1024),
 	     "without a heartbeat the policy has no say: all is put back");
 	node_rest(false);
-	pass(gsp_becomes(p.client, 0x5c000031, "us", 111), "with one it wishes anew");
+	pass(gsp_becomes(p.client, 0x5c000031, "us", 111),
+	     "the TSG has a slice that the policy wishes anew");
 	kill(loader, SIGKILL);
 	pass(gsp_becomes(p.client, 0x5c000031, "us", 1024),
 	     "the loader is killed: all is put back");
@@ -296,7 +298,7 @@ void suite_policy(int loader)
 	pass(gsp_becomes(p.client, channel_of(0x5c000032, 0), "mode", 2), "the mode");
 	node_about(node, &about);
 	pass(!about.policy[0] && about.exit_kind == GPUSCHED_MODULE_EXIT_UNLOADED,
-	     "and the exit is recorded");
+	     "the exit is recorded");
 	is(node_forget(node, &p, 0x5c000031), 0, "one is forgotten");
 }
 
@@ -315,7 +317,7 @@ void suite_slow(void)
 		node_about(node, &about);
 	}
 	is(about.exit_kind, GPUSCHED_MODULE_EXIT_TIMEOUT, "it is stopped, and why is recorded");
-	pass(about.exit_code > 1, "with the time it took");
+	pass(about.exit_code > 1, "the exit has the time that the callback took");
 	is(about.policy[0], 0, "it runs no more");
 	pass(gsp_becomes(p.client, T, "us", 1024), "what it wished is put back");
 }

@@ -76,7 +76,7 @@ static void replaced(void)
 	sleep(1);
 	node_about(node, &about);
 	pass(runs("second") && !about.exit_kind,
-	     "that the callback took too long is not held against the other one");
+	     "a callback that took too long is not held against the other policy");
 	bpf_link__destroy(link);
 }
 
@@ -94,7 +94,7 @@ void suite_types(void)
 	pass(link && runs("first"), "the first policy runs");
 	is(refusal("second"), -EBUSY, "a second one beside it: EBUSY");
 	is(bpf_link__update_map(link, map("second")), 0, "it takes the first one's place");
-	pass(runs("second"), "and runs");
+	pass(runs("second"), "the second policy runs");
 	pass(bpf_link__update_map(link, map("nameless")) < 0 && runs("second"),
 	     "one that is refused does not");
 	bpf_link__destroy(link);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-/* probe_park.c - does parking work here? The helper itself is asked */
+/* park.c - does parking work here? The helper itself is asked */
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
 
 #include "basic/error.h"
-#include "cli/probe.h"
+#include "probe/probe.h"
 #include "park/helper.h"
 
 #define HELLO_MS 20000
@@ -27,7 +27,7 @@ static int ask(const struct gs_park_helper *h, uint32_t *ret_version)
 	return a.code;
 }
 
-void cli_probe_park(struct cli_check *k)
+void gs_probe_park(struct gs_probe *k)
 {
 	struct gs_park_helper h = { .fd = -1, .pidfd = -1 };
 	struct gs_error err = { 0 };

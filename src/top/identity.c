@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cli/identity.h"
+#include "top/identity.h"
 
 #include <errno.h>
 #include <pwd.h>
@@ -13,14 +13,14 @@
 #include "process/cgroup.h"
 #include "process/reader.h"
 
-struct cli_identity {
+struct gs_identity {
 	json_t *known; /* by the id of a TSG, which is never used again */
 	json_t *late;  /* commands that a reader found after the look that asked, by pid */
 };
 
-int cli_identity_new(struct cli_identity **ret)
+int gs_identity_new(struct gs_identity **ret)
 {
-	CLEANUP_FREE struct cli_identity *identity = calloc(1, sizeof(*identity));
+	CLEANUP_FREE struct gs_identity *identity = calloc(1, sizeof(*identity));
 	int fd, r;
 
 	if (!identity)
@@ -34,7 +34,7 @@ int cli_identity_new(struct cli_identity **ret)
 	return 0;
 }
 
-void cli_identity_free(struct cli_identity *identity)
+void gs_identity_free(struct gs_identity *identity)
 {
 	if (!identity)
 		return;
@@ -92,7 +92,7 @@ static const char *pid_key(char buf[24], pid_t pid)
 
 static void on_late(enum gs_reader_what what, pid_t pid, void *user)
 {
-	struct cli_identity *identity = user;
+	struct gs_identity *identity = user;
 	json_t *command = NULL;
 	char key[24];
 
@@ -108,7 +108,7 @@ static const char *namespace_of(const json_t *row)
 }
 
 /* false: a reader will know more at the next look. */
-static bool put_process(struct cli_identity *identity, json_t *o, const json_t *row, pid_t pid)
+static bool put_process(struct gs_identity *identity, json_t *o, const json_t *row, pid_t pid)
 {
 	json_t *command = NULL;
 	char cgroup[GS_CGROUP_PATH_LEN], key[24];
@@ -126,7 +126,7 @@ static bool put_process(struct cli_identity *identity, json_t *o, const json_t *
 	return r != -EAGAIN;
 }
 
-static void add(struct cli_identity *identity, json_t *row)
+static void add(struct gs_identity *identity, json_t *row)
 {
 	const json_t *pid = json_object_get(row, "pid");
 	json_t *o;
@@ -148,7 +148,7 @@ static void add(struct cli_identity *identity, json_t *row)
 	json_object_update(row, o);
 }
 
-void cli_identity_add(struct cli_identity *identity, json_t *rows, size_t first, size_t n)
+void gs_identity_add(struct gs_identity *identity, json_t *rows, size_t first, size_t n)
 {
 	gs_reader_dispatch(on_late, identity);
 	for (size_t i = first; i < first + n && i < json_array_size(rows); i++)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* probe_gpu.c - checks that ask gpusched's own rooms: driver, GPUs, policies, daemon */
+/* gpu.c - checks that ask gpusched's own rooms: driver, GPUs, policies, daemon */
 #include <errno.h>
 #include <jansson.h>
 #include <stdio.h>
@@ -8,9 +8,8 @@
 #include "basic/cleanup.h"
 #include "basic/env.h"
 #include "basic/sheet.h"
-#include "cli/cli.h"
 #include "gpusched/gpusched.h"
-#include "cli/probe.h"
+#include "probe/probe.h"
 #include "local/ask.h"
 #include "policy/policy.h"
 #include "process/process.h"
@@ -20,7 +19,7 @@
 /* The branches with known structures. */
 static const unsigned int branches[] = { 535, 550, 570, 580, 595 };
 
-void cli_probe_driver(struct cli_check *k)
+void gs_probe_driver(struct gs_probe *k)
 {
 	char version[64] = "";
 	struct gs_error err = {};
@@ -44,7 +43,7 @@ void cli_probe_driver(struct cli_check *k)
 			 "use branch 535, 550, 570, 580 or 595: others are not tested");
 }
 
-void cli_probe_gpus(struct cli_check *k)
+void gs_probe_gpus(struct gs_probe *k)
 {
 	CLEANUP_FREE struct gs_gpu *gpus = NULL;
 	struct gs_error err = {};
@@ -64,7 +63,7 @@ void cli_probe_gpus(struct cli_check *k)
 }
 
 /* One brings calls that need no descriptor; with hooks decisions come before the driver acts. */
-void cli_probe_module(struct cli_check *k)
+void gs_probe_module(struct gs_probe *k)
 {
 	struct gs_error err = {};
 	struct gs_module m;
@@ -86,7 +85,7 @@ void cli_probe_module(struct cli_check *k)
 		m.tsgs, m.changed, m.policy[0] ? ", policy " : "", m.policy);
 }
 
-void cli_probe_policies(struct cli_check *k)
+void gs_probe_policies(struct gs_probe *k)
 {
 	struct gs_policy_info *infos = NULL;
 	struct gs_error err = {};
@@ -114,7 +113,7 @@ static const json_t *ping(int *ret_code, const char **ret_why)
 	static char why[256];
 	static json_t *pong;
 	static int code = 1;
-	CLEANUP_GPUSCHED struct gpusched *g = NULL;
+	CLEANUP(gs_closep) struct gpusched *g = NULL;
 
 	if (code > 0) {
 		code = gpusched_open(NULL, &g);
@@ -129,7 +128,7 @@ static const json_t *ping(int *ret_code, const char **ret_why)
 	return pong;
 }
 
-bool cli_probe_mute(const char **ret_why)
+bool gs_probe_mute(const char **ret_why)
 {
 	int code;
 
@@ -151,7 +150,7 @@ static void put_crash(const json_t *past, char *ret, size_t size)
 				 : "");
 }
 
-void cli_probe_daemon(struct cli_check *k)
+void gs_probe_daemon(struct gs_probe *k)
 {
 	const char *why;
 	int code;
@@ -168,7 +167,8 @@ void cli_probe_daemon(struct cli_check *k)
 		snprintf(k->detail, sizeof(k->detail), "%s", why);
 	if (!k->ok && code != -EHOSTDOWN) /* else that says what to do */
 		snprintf(k->remedy, sizeof(k->remedy),
-			 "%s; without it root's verbs act by themselves", cli_start_daemon());
+			 "%s; without it root's verbs act by themselves",
+			 gs_env()->sim ? "gpuschedd &" : "systemctl start gpuschedd");
 }
 
 /* The guardian is a child of the daemon that outlives it. */
@@ -188,7 +188,7 @@ static pid_t find_guardian(json_int_t daemon)
 	return 0;
 }
 
-void cli_probe_guardian(struct cli_check *k)
+void gs_probe_guardian(struct gs_probe *k)
 {
 	const char *why;
 	int code;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What a pod has to be given before gpusched can work in it. */
+/* kubernetes.c - needs of a pod, before gpusched can work in it */
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
@@ -9,7 +9,7 @@
 
 #include "basic/cleanup.h"
 #include "basic/env.h"
-#include "cli/probe.h"
+#include "probe/probe.h"
 #include "config/config.h"
 #include "process/cgroup.h"
 
@@ -24,14 +24,14 @@ static bool is_first(const char *path, ino_t first)
 	return !stat(path, &st) && st.st_ino == first;
 }
 
-static void say(struct cli_check *k, bool ok, const char *detail, const char *remedy)
+static void say(struct gs_probe *k, bool ok, const char *detail, const char *remedy)
 {
 	k->ok = ok;
 	snprintf(k->detail, sizeof(k->detail), "%.250s", detail);
 	snprintf(k->remedy, sizeof(k->remedy), "%s", remedy);
 }
 
-void cli_probe_hostpid(struct cli_check *k)
+void gs_probe_hostpid(struct gs_probe *k)
 {
 	bool ok = is_first("/proc/self/ns/pid", FIRST_PID);
 
@@ -39,7 +39,7 @@ void cli_probe_hostpid(struct cli_check *k)
 	    "set hostPID: true");
 }
 
-void cli_probe_cgroups(struct cli_check *k)
+void gs_probe_cgroups(struct gs_probe *k)
 {
 	bool ok = gs_cgroup_root() && is_first("/proc/self/ns/cgroup", FIRST_CGROUP);
 
@@ -50,7 +50,7 @@ void cli_probe_cgroups(struct cli_check *k)
 	    "mount /sys/fs/cgroup as a hostPath into a privileged container; cgroup v1 has no ids");
 }
 
-void cli_probe_pods(struct cli_check *k)
+void gs_probe_pods(struct gs_probe *k)
 {
 	struct gs_config *config = NULL;
 	CLEANUP_DIR DIR *dir = NULL;
@@ -69,7 +69,7 @@ void cli_probe_pods(struct cli_check *k)
 	gs_config_free(config);
 }
 
-void cli_probe_lockdown(struct cli_check *k)
+void gs_probe_lockdown(struct gs_probe *k)
 {
 	CLEANUP_FILE FILE *f = fopen("/sys/kernel/security/lockdown", "re");
 	char line[80] = "";
@@ -84,7 +84,7 @@ void cli_probe_lockdown(struct cli_check *k)
 	    "need");
 }
 
-void cli_probe_run(struct cli_check *k)
+void gs_probe_run(struct gs_probe *k)
 {
 	const char *dir = gs_env()->run_dir;
 	bool ok = !access(dir, W_OK) || (errno == ENOENT && !access("/run", W_OK));

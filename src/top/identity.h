@@ -11,11 +11,11 @@
 #include <jansson.h>
 #include <stddef.h>
 
-struct cli_identity;
+struct gs_identity;
 
-int cli_identity_new(struct cli_identity **ret);
-void cli_identity_free(struct cli_identity *identity);
+int gs_identity_new(struct gs_identity **ret);
+void gs_identity_free(struct gs_identity *identity);
 /* Adds "user", "cgroup" and "command" to @n of @rows from @first on, as far as they are known. */
-void cli_identity_add(struct cli_identity *identity, json_t *rows, size_t first, size_t n);
+void gs_identity_add(struct gs_identity *identity, json_t *rows, size_t first, size_t n);
 
 #endif /* GPUSCHED_CLI_IDENTITY_H */

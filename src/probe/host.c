@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cli/cli.h"
-#include "local/local.h"
-#include "cli/probe.h"
-
+/* host.c - checks of the kernel, its rights and what the simulated GPU needs */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
@@ -22,15 +19,19 @@
 
 #include "basic/cleanup.h"
 #include "basic/env.h"
-#include "table/table.h"
+#include "basic/error.h"
+#include "basic/sheet.h"
 #include "gate/gate.h"
 #include "gpusched/gpusched.h"
 #include "launch/launch.h"
+#include "local/ask.h"
+#include "local/local.h"
+#include "probe/probe.h"
+#include "table/table.h"
 #include "taps/taps.h"
 
-static void good(struct cli_check *k, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
-static void good(struct cli_check *k, const char *format, ...)
+static void good(struct gs_probe *k, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void good(struct gs_probe *k, const char *format, ...)
 {
 	va_list ap;
 
@@ -40,9 +41,9 @@ static void good(struct cli_check *k, const char *format, ...)
 	va_end(ap);
 }
 
-static void bad(struct cli_check *k, const char *remedy, const char *format, ...)
+static void bad(struct gs_probe *k, const char *remedy, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
-static void bad(struct cli_check *k, const char *remedy, const char *format, ...)
+static void bad(struct gs_probe *k, const char *remedy, const char *format, ...)
 {
 	va_list ap;
 
@@ -62,7 +63,7 @@ static const struct {
 	{ CAP_PERFMON, "CAP_PERFMON" },
 };
 
-void cli_probe_root(struct cli_check *k)
+void gs_probe_root(struct gs_probe *k)
 {
 	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
 	struct __user_cap_data_struct data[2] = {};
@@ -87,7 +88,7 @@ void cli_probe_root(struct cli_check *k)
 		good(k, "uid %d with the capabilities needed", geteuid());
 }
 
-void cli_probe_btf(struct cli_check *k)
+void gs_probe_btf(struct gs_probe *k)
 {
 	if (!access("/sys/kernel/btf/vmlinux", R_OK))
 		good(k, "the kernel has type information");
@@ -101,7 +102,7 @@ static int silent(enum libbpf_print_level level, const char *format, va_list ap)
 	return 0;
 }
 
-void cli_probe_bpf(struct cli_check *k)
+void gs_probe_bpf(struct gs_probe *k)
 {
 	/* r0 = 0; exit */
 	static const struct bpf_insn prog[] = { { .code = 0xb7 }, { .code = 0x95 } };
@@ -122,7 +123,7 @@ void cli_probe_bpf(struct cli_check *k)
 		    "no BPF program loads: %s", strerror(-fd));
 }
 
-void cli_probe_references(struct cli_check *k)
+void gs_probe_references(struct gs_probe *k)
 {
 	if (gs_taps_see_references())
 		good(k, "a TSG is listed until its file is closed; where no process holds it (in a "
@@ -136,7 +137,7 @@ void cli_probe_references(struct cli_check *k)
 		    "seen");
 }
 
-void cli_probe_bpffs(struct cli_check *k)
+void gs_probe_bpffs(struct gs_probe *k)
 {
 	char path[256], *slash;
 	struct statfs fs;
@@ -152,7 +153,7 @@ void cli_probe_bpffs(struct cli_check *k)
 		    "%s is not a bpf file system", path);
 }
 
-void cli_probe_pidfd(struct cli_check *k)
+void gs_probe_pidfd(struct gs_probe *k)
 {
 	CLEANUP_FD int pidfd = (int)syscall(SYS_pidfd_open, getpid(), 0);
 	CLEANUP_FD int fd = -1;
@@ -166,7 +167,7 @@ void cli_probe_pidfd(struct cli_check *k)
 		    "pidfd_getfd: %s", strerror(errno));
 }
 
-void cli_probe_fuse(struct cli_check *k)
+void gs_probe_fuse(struct gs_probe *k)
 {
 	CLEANUP_FD int fd = open("/dev/fuse", O_RDWR | O_CLOEXEC);
 
@@ -181,7 +182,7 @@ void cli_probe_fuse(struct cli_check *k)
 }
 
 /* In a child: a private mount namespace in which a file system can be mounted. */
-void cli_probe_namespace(struct cli_check *k)
+void gs_probe_namespace(struct gs_probe *k)
 {
 	int status = 0;
 	pid_t pid = fork();
@@ -204,7 +205,7 @@ void cli_probe_namespace(struct cli_check *k)
 		good(k, "private mount namespaces work");
 }
 
-void cli_probe_gate(struct cli_check *k)
+void gs_probe_gate(struct gs_probe *k)
 {
 	struct gs_error why = { 0 };
 
@@ -222,18 +223,18 @@ void cli_probe_gate(struct cli_check *k)
 /* As the daemon is configured, or would be. */
 static bool users_are_trusted(void)
 {
-	CLEANUP_GPUSCHED struct gpusched *g = NULL;
+	CLEANUP(gs_closep) struct gpusched *g = NULL;
 	CLEANUP_JSON json_t *st = NULL;
 	CLEANUP_FREE char *answer = NULL;
 	const char *why;
 
-	if (!cli_probe_mute(&why) && !gs_local_open(GS_LOCAL_READ_ONLY, &g) &&
+	if (!gs_probe_mute(&why) && !gs_local_open(GS_LOCAL_READ_ONLY, &g) &&
 	    !gpusched_request(g, "observe_launches", NULL, &answer))
 		st = json_loads(answer, 0, NULL);
 	return json_is_true(json_object_get(st, "trusted"));
 }
 
-void cli_probe_uprobes(struct cli_check *k)
+void gs_probe_uprobes(struct gs_probe *k)
 {
 	struct gs_error why = { 0 };
 
@@ -248,24 +249,24 @@ void cli_probe_uprobes(struct cli_check *k)
 		good(k, "launches can be counted");
 }
 
-void cli_path_missing(char *ret, size_t size)
+void gs_probe_sim_missing(char *ret, size_t size)
 {
 	static const struct {
 		const char *name;
-		void (*fn)(struct cli_check *k);
+		void (*fn)(struct gs_probe *k);
 	} needs[] = {
-		{ "root", cli_probe_root },
-		{ "BTF", cli_probe_btf },
-		{ "BPF", cli_probe_bpf },
-		{ "FUSE", cli_probe_fuse },
-		{ "mount namespaces", cli_probe_namespace },
+		{ "root", gs_probe_root },
+		{ "BTF", gs_probe_btf },
+		{ "BPF", gs_probe_bpf },
+		{ "FUSE", gs_probe_fuse },
+		{ "mount namespaces", gs_probe_namespace },
 	};
 	/* within a simulated GPU's world that much is there */
 	size_t n = gs_env()->sim ? 1 : GS_COUNT(needs), at = 0;
 
 	ret[0] = '\0';
 	for (size_t i = 0; i < n; i++) {
-		struct cli_check k = {};
+		struct gs_probe k = {};
 
 		needs[i].fn(&k);
 		if (!k.ok && at < size)
@@ -275,15 +276,15 @@ void cli_path_missing(char *ret, size_t size)
 	}
 }
 
-int cli_need_gpu(const char *verb)
+int gs_probe_need_gpu(const char *verb, struct gs_error *err)
 {
-	struct cli_check root = {}, driver = {};
+	struct gs_probe root = {}, driver = {};
 
-	cli_probe_root(&root);
-	cli_probe_driver(&driver);
+	gs_probe_root(&root);
+	gs_probe_driver(&driver);
 	if (!root.ok)
-		return cli_fail(-EPERM, "%s: %s: %s", verb, root.detail, root.remedy);
+		return gs_fail(err, -EPERM, "%s: %s: %s", verb, root.detail, root.remedy);
 	if (!driver.ok)
-		return cli_fail(-ENODEV, "%s: %s", verb, driver.detail);
+		return gs_fail(err, -ENODEV, "%s: %s", verb, driver.detail);
 	return 0;
 }

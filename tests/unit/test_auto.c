@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: MIT
+/* test_auto.c - the headers of the policy auto that are plain C: costs, guess, slice, probe */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "../../policies/auto/guess.h"
+#include "../../policies/auto/probe.h"
+#include "../../policies/auto/slice.h"
+
+#define US 1000ull
+
+static struct costs h200(void)
+{
+	struct gpusched_gpu gpu = { 0 };
+	struct costs c;
+
+	costs_learn(&c, &gpu, 0);
+	return c;
+}
+
+static void test_costs(void **state)
+{
+	struct gpusched_gpu gpu = { .known = GPUSCHED_GPU_SAVE | GPUSCHED_GPU_SWITCH,
+				    .switch_us = 90,
+				    .save_us = 90 };
+	struct costs c = h200();
+
+	assert_int_equal(c.switch_us, 175);
+	assert_int_equal(c.waste_pct, 10);
+	/* within a tenth of the fitted ones: those */
+	costs_learn(&c, &gpu, 0);
+	assert_int_equal(c.switch_us, 175);
+	/* three times as dear: more may go into switches, within bounds */
+	gpu.switch_us = 270;
+	gpu.save_us = 270;
+	costs_learn(&c, &gpu, 0);
+	assert_int_equal(c.switch_us, 540);
+	assert_int_equal(c.turn_ns, 270 * 1200);
+	assert_in_range(c.waste_pct, 11, 25);
+	costs_learn(&c, &gpu, 3);
+	assert_int_equal(c.waste_pct, 3);
+	assert_true(costs_grown_us(&c) > c.switch_us);
+	assert_false(costs_are_long(&c, 100 * US, 1));
+	assert_true(costs_are_long(&c, 5000 * US, 1));
+}
+
+/* Looks of 300 ms, in which a TSG has @cut and @drained turns and holds the GPU for @held_ms. */
+static unsigned int looks(struct guess *g, struct gpusched_facts *f, unsigned int n, uint64_t cut,
+			  uint64_t drained, uint64_t held_ms)
+{
+	struct costs c = h200();
+	unsigned int changes = 0;
+
+	while (n--) {
+		f->as_of_ns += 300 * GS_MS;
+		f->held_ns += held_ms * GS_MS;
+		f->slice_ended += cut;
+		f->drained += drained;
+		changes += guess_look(g, f, &c, 0) != 0;
+	}
+	return changes;
+}
+
+static void test_guess(void **state)
+{
+	struct gpusched_facts f = { .since_ns = 1, .as_of_ns = 1 };
+	struct guess g = { 0 };
+
+	/* the first look only begins; then it takes STEADY of one opinion */
+	looks(&g, &f, STEADY, 100, 0, 200);
+	assert_int_equal(g.verdict, NOTHING);
+	assert_int_equal(g.leaning, BE);
+	assert_int_equal(looks(&g, &f, 1, 100, 0, 200), 0);
+	assert_int_equal(g.verdict, BE);
+	/* a single other look changes nothing, and the count begins anew after one that agrees */
+	looks(&g, &f, STEADY - 1, 0, 100, 20);
+	looks(&g, &f, 1, 100, 0, 200);
+	looks(&g, &f, STEADY - 1, 0, 100, 20);
+	assert_int_equal(g.verdict, BE);
+	/* this one changes it, and is told */
+	assert_int_equal(looks(&g, &f, 1, 0, 100, 20), 1);
+	assert_int_equal(g.verdict, LC);
+}
+
+static void test_guess_nothing(void **state)
+{
+	struct gpusched_facts f = { .since_ns = 1, .as_of_ns = 1 };
+	struct guess g = { 0 };
+
+	/* all turns are drained, but it has most of the GPU; then: it is alone, no turn was ended */
+	looks(&g, &f, 3 * STEADY, 0, 100, 250);
+	assert_int_equal(g.verdict, NOTHING);
+	looks(&g, &f, 3 * STEADY, 0, 0, 300);
+	assert_int_equal(g.verdict, NOTHING);
+	/* a launch-bound service, which returns at once after most turns, is left alone */
+	for (unsigned int i = 0; i < 3 * STEADY; i++) {
+		f.returns += 90;
+		looks(&g, &f, 1, 0, 100, 20);
+	}
+	assert_int_equal(g.verdict, NOTHING);
+}
+
+/* A log that began anew has sums of its own. */
+static void test_guess_anew(void **state)
+{
+	struct gpusched_facts f = { .since_ns = 1, .as_of_ns = 1 };
+	struct guess g = { 0 };
+
+	looks(&g, &f, STEADY, 100, 0, 200);
+	memset(&f, 0, sizeof(f));
+	f.since_ns = f.as_of_ns = 20 * GS_S;
+	looks(&g, &f, 1, 100, 0, 200);
+	assert_int_equal(g.looks, STEADY - 1);
+	assert_int_equal(g.slice_ended, 100);
+}
+
+static struct slice_seen service(uint64_t turns, uint64_t work_us, uint64_t lost_permille)
+{
+	return (struct slice_seen){ .span_ns = 250 * GS_MS,
+				    .lost_permille = lost_permille,
+				    .lc_work_ns = turns * work_us * US,
+				    .lc_turns = turns,
+				    .least_us = 1,
+				    .ready = 1,
+				    .lc = 1,
+				    .settled = 1 };
+}
+
+static void look(struct slice *s, struct slice_seen *in)
+{
+	struct costs c = h200();
+
+	in->now_ns += 250 * GS_MS;
+	slice_fit(s, in, &c);
+}
+
+/* A service of no class: its slice grows while too much is lost, up to what the driver would give. */
+static void test_slice_grows(void **state)
+{
+	struct slice_seen in = service(100, 100, 300);
+	struct costs c = h200();
+	struct slice s = { .us = 1 };
+
+	look(&s, &in);
+	look(&s, &in);
+	assert_int_equal(s.us, 1);
+	look(&s, &in);
+	assert_int_equal(s.us, costs_grown_us(&c));
+	for (unsigned int i = 0; i < 100; i++)
+		look(&s, &in);
+	assert_int_equal(s.us, slice_longest_us(&in, &c));
+	/* and is short again some time after the loss has gone */
+	in.lost_permille = 0;
+	look(&s, &in);
+	assert_true(s.us > 1);
+	for (unsigned int i = 0; i < 300 && s.us > 1; i++)
+		look(&s, &in);
+	assert_int_equal(s.us, 1);
+}
+
+/* Who has the class comes first: what its own turns lose is no reason. */
+static void test_slice_first(void **state)
+{
+	struct slice_seen in = service(400, 100, 300);
+	struct slice s = { .us = 1 };
+
+	in.lc_classed = 1;
+	for (unsigned int i = 0; i < 20; i++)
+		look(&s, &in);
+	assert_int_equal(s.us, 1);
+	assert_int_equal(s.work_us, 100);
+}
+
+/* While TSGs come and go, or in a hold, nothing is learnt. */
+static void test_slice_waits(void **state)
+{
+	struct slice_seen in = service(100, 100, 300);
+	struct slice s = { .us = 1 };
+
+	in.settled = 0;
+	in.held = 1;
+	for (unsigned int i = 0; i < 20; i++)
+		look(&s, &in);
+	assert_int_equal(s.us, 1);
+	assert_int_equal(s.work_us, 0);
+}
+
+/* A service that seems launch-bound: a trial of a longer slice tells. */
+static void trial(uint64_t work_us_in_trial, int serial)
+{
+	struct slice_seen in = service(200, 50, 100);
+	struct costs c = h200();
+	struct slice s = { .us = 1 };
+
+	in.lc_classed = 1;
+	in.lc_returns = 190;
+	look(&s, &in);
+	assert_int_equal(s.trial_ns, in.now_ns);
+	assert_int_equal(s.us, costs_grown_us(&c));
+	in.lc_work_ns = in.lc_turns * work_us_in_trial * US;
+	look(&s, &in);
+	assert_int_equal(s.trial_ns, 0);
+	assert_int_equal(s.serial, serial);
+	assert_int_equal(s.launch_bound, !serial);
+	assert_int_equal(s.us, serial ? 1 : costs_grown_us(&c));
+	assert_int_equal(s.next_trial_ns, in.now_ns + TRIAL_AGAIN_NS);
+	slice_lc_ended(&s);
+	assert_int_equal(s.launch_bound + s.serial + s.next_trial_ns, 0);
+}
+
+static void test_slice_trial(void **state)
+{
+	trial(100, 0); /* it does twice as much in a turn: launch-bound */
+	trial(50, 1);  /* no more: it waits for each turn's end */
+}
+
+/* Rounds are whole parts of the driver's, and never shorter than asked. */
+static void test_slice_in_step(void **state)
+{
+	struct slice_seen in = { .ready = 1 };
+	struct costs c = h200();
+	uint64_t trip = costs_round_trip_us(&c),
+		 all = (slice_longest_us(&in, &c) + trip) * 102 / 100;
+
+	for (uint64_t us = 100; us + trip <= all; us += 37) {
+		uint64_t step = slice_in_step_us(&in, &c, us), n = all / (step + trip);
+
+		assert_true(step >= us);
+		assert_true(all - n * (step + trip) < n);
+	}
+}
+
+static void test_probe(void **state)
+{
+	struct probe_seen s = { .now_ns = GS_S, .drain_ns = 90 * US, .drains = 5, .known = 1 };
+	struct probe p = { 0 };
+
+	assert_false(probe_cta(&p, &s)); /* too little is seen */
+	s.drains = PROBE_DRAINS;
+	assert_true(probe_cta(&p, &s));
+	s.now_ns += PROBE_NS - 1;
+	assert_true(probe_cta(&p, &s));
+	/* it leaves sooner: kept, until that is over */
+	s.now_ns += 1;
+	s.drain_ns = 40 * US;
+	s.drains += PROBE_DRAINS;
+	assert_true(probe_cta(&p, &s));
+	assert_int_equal(p.in_cta, 1);
+	s.drain_ns = 200 * US;
+	assert_false(probe_cta(&p, &s));
+	/* the next one comes a minute after the first, and finds it worse */
+	s.drains += PROBE_DRAINS;
+	assert_false(probe_cta(&p, &s));
+	s.now_ns += PROBE_EVERY_NS;
+	assert_true(probe_cta(&p, &s));
+	s.now_ns += PROBE_NS;
+	s.drains += PROBE_DRAINS;
+	s.drain_ns = 900 * US;
+	assert_false(probe_cta(&p, &s));
+	s.known = 0;
+	s.now_ns += 2 * PROBE_EVERY_NS;
+	assert_false(probe_cta(&p, &s));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_costs),         cmocka_unit_test(test_guess),
+		cmocka_unit_test(test_guess_nothing), cmocka_unit_test(test_guess_anew),
+		cmocka_unit_test(test_slice_grows),   cmocka_unit_test(test_slice_first),
+		cmocka_unit_test(test_slice_waits),   cmocka_unit_test(test_slice_trial),
+		cmocka_unit_test(test_slice_in_step), cmocka_unit_test(test_probe),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
