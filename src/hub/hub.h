@@ -96,6 +96,8 @@
 	X(UNPARKED, "unparked", "processes that got it back") \
 	X(PARK_FAILED, "park_failed", "parkings and unparkings that failed") \
 	X(PARK_WAITS, "park_waits", "times that an unparking found too little memory") \
+	X(PARK_UNSURE, "park_unsure", \
+	  "unparkings for which RM refused the placeholder: what it said is free had to do") \
 	X(PARK_LOST, "park_lost", "processes lost because a restore met no memory") \
 	X(PARK_HELPERS, "park_helpers_lost", \
 	  "times that the process that parks died or hung, and another one took its place") \

@@ -9,8 +9,7 @@
 enter_sim
 PARKS=${PARKS:-20}
 RANDOM=${SEED:-7}
-mkfifo "$scratch/open"
-exec 9<>"$scratch/open" # an input without an end
+park_setup
 programs=()
 
 begin() { # PLACE: a program there
@@ -24,10 +23,6 @@ begin() { # PLACE: a program there
 		at_end+=($!)
 	fi
 	wait_for 20 eval '[ "$(sim_tsgs '"${programs[$1]}"')" = 4 ]' || not_ok "program ${programs[$1]} starts"
-}
-
-cuda_state() { # PID: as libcuda says: 0 runs, 1 locked, 2 out
-	"$helper" park "$1" state | cut -d' ' -f3
 }
 
 # Each is where it is said to be, and none is locked.

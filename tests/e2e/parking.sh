@@ -10,29 +10,10 @@ config '[Policy]
 Policy = auto
 [Classes]
 Rule = arg=be -> be'
-mkfifo "$scratch/open"
-exec 9<>"$scratch/open" # an input without an end
+park_setup
 
 used_mib() {
 	sim_state '.memory[0].used_bytes / 1048576 | floor'
-}
-
-hold() { # NAME MIB [COMMAND...]: a program with so much memory; its pid in NAME
-	local name=$1 mib=$2
-	shift 2
-	"$@" "$helper" memory "$mib" <&9 >"$scratch/$name" &
-	declare -g "$name=$!"
-	at_end+=($!)
-	wait_for 10 grep -q ready "$scratch/$name" || not_ok "$name holds memory"
-	wait_tsgs "pid:${!name}" 4 || not_ok "$name is listed"
-}
-
-parked() { # PID FILTER
-	"$gpusched" parked --json | jq -rs "flatten | .[] | select(.pid == $1) | $2"
-}
-
-cuda_state() { # PID: as libcuda says: 0 runs, 1 locked, 2 out
-	"$helper" park "$1" state | cut -d' ' -f3
 }
 
 works() { # PID: it does more work
