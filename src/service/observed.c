@@ -11,6 +11,7 @@
 #include "intake/rescan.h"
 #include "figures/anomalies.h"
 #include "control/policy.h"
+#include "park/idle.h"
 #include "figures/gpu_time.h"
 #include "figures/memory.h"
 #include "requests/alerting.h"
@@ -95,6 +96,7 @@ static const struct gs_observer observers[] = {
 	{ "memory", GS_ROOM_FIGURES, .seen = gs_memory_record, .ended = gs_memory_ended },
 	{ "parking", GS_ROOM_PARK, .seen = gs_parking_record, .ended = gs_parking_ended,
 	  .beat = gs_parking_beat, .dispatched = gs_parking_dispatched },
+	{ "idle programs", GS_ROOM_PARK, .beat = gs_park_idle_beat },
 	{ "calls", GS_ROOM_FIGURES, .called = gs_calls_called },
 	{ "hardware ids", GS_ROOM_INTAKE, .seen = gs_aliases_record, .ended = gs_hardware_ended },
 	{ "anomalies", GS_ROOM_FIGURES, .ended = gs_oddities_ended },
