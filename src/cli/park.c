@@ -30,6 +30,17 @@ static double gib(const json_t *o)
 
 /* ---- park, unpark ----------------------------------------------------------------------------- */
 
+static void print_done(const json_t *one, const char *done)
+{
+	double s = json_number_value(json_object_get(one, "took_ms")) / 1000;
+
+	printf("%s, %.1f GiB", done, gib(one));
+	if (s >= 0.1)
+		printf(" in %.1f s (%.1f GB/s)", s,
+		       json_number_value(json_object_get(one, "bytes")) / 1e9 / s);
+	putchar('\n');
+}
+
 static void print_one(const json_t *one, const char *done)
 {
 	const char *why = json_string_value(json_object_get(one, "error"));
@@ -38,7 +49,7 @@ static void print_one(const json_t *one, const char *done)
 	printf("%lld (%s): ", json_integer_value(json_object_get(one, "pid")),
 	       json_string_value(json_object_get(one, "comm")) ?: "-");
 	if (json_is_true(json_object_get(one, "done")))
-		printf("%s, %.1f GiB\n", done, gib(one));
+		print_done(one, done);
 	else
 		printf("%s%s\n", waits ? "waits: " : "", why ? why : "failed");
 }

@@ -43,7 +43,7 @@ struct gs_parked {
 	uint64_t guest_start_ns;
 	uint64_t since_ns, until_ns; /* CLOCK_MONOTONIC; until_ns 0: until unpark */
 	uint64_t wanted_ns;          /* it is to run again since then; 0: it is not */
-	uint64_t restore_ns;         /* how long its restore took; 0: none was seen */
+	uint64_t out_ns, restore_ns; /* how long its copies took; 0: none was seen */
 	struct gs_error why;         /* what failed last; "": nothing */
 	/* on its way out */
 	struct gpusched_key tsgs[GS_PARKED_TSGS];

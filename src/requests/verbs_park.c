@@ -126,6 +126,7 @@ static void report_one(struct gs_request *rq, struct job *j, const struct one *o
 		       unsigned int *done, unsigned int *waiting, unsigned int *failed)
 {
 	bool ok = is_done(j, one->p), waits = !ok && one->p && waits_for_memory(one->p);
+	uint64_t took = 0; /* not known: it was on its way before */
 	char text[160];
 	const char *why = ok ? NULL : why_not(j, one, text, sizeof(text));
 
@@ -134,11 +135,15 @@ static void report_one(struct gs_request *rq, struct job *j, const struct one *o
 	*failed += !ok && !waits;
 	if (!ok && !waits && !rq->err->text[0])
 		gs_fail(rq->err, code_of(one), "process %d (%s): %s", one->pid, one->comm, why);
-	json_array_append_new(results,
-			      json_pack("{s:i, s:s, s:b, s:b, s:I, s:s?}", "pid", one->pid, "comm",
-					one->comm, "done", ok, "waits", waits, "bytes",
-					(json_int_t)(one->p ? gs_parked_bytes(one->p) : 0), "error",
-					why));
+	if (ok)
+		took = j->in ? one->p->restore_ns : one->p->out_ns;
+	json_array_append_new(
+		results,
+		json_pack("{s:i, s:s, s:b, s:b, s:I, s:o, s:s?}", "pid", one->pid, "comm",
+			  one->comm, "done", ok, "waits", waits, "bytes",
+			  (json_int_t)(one->p ? gs_parked_bytes(one->p) : 0), "took_ms",
+			  took ? json_integer((json_int_t)(took / NS_PER_MS)) : json_null(),
+			  "error", why));
 }
 
 static int report(struct gs_request *rq)
