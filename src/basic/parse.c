@@ -185,3 +185,21 @@ int gs_parse_double_in(double unit_us, const char *text, double min, double max,
 	*ret = us / unit_us;
 	return 0;
 }
+
+int gs_parse_bytes(const char *text, uint64_t max, uint64_t *ret, struct gs_error *err)
+{
+	static const char units[] = "KMGT";
+	const char *unit;
+	char *end = NULL;
+	double n = isdigit((unsigned char)*text) ? strtod(text, &end) : 0;
+
+	unit = end && *end ? strchr(units, toupper((unsigned char)*end)) : NULL;
+	if (!unit || (end[1] && strcasecmp(end + 1, "B") && strcasecmp(end + 1, "iB")))
+		return gs_fail(err, -EINVAL, "'%s' is not a size: write 512M, 40G or 1.5T", text);
+	n *= (double)(1024ull << 10 * (unit - units));
+	if (n < 1 || n > (double)max)
+		return gs_fail(err, -ERANGE, "%s is out of range: 1K to %.0fG", text,
+			       (double)max / (double)(1ull << 30));
+	*ret = (uint64_t)n;
+	return 0;
+}

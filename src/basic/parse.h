@@ -38,5 +38,7 @@ int gs_parse_double_in(double unit_us, const char *text, double min, double max,
 		       struct gs_error *err);
 /* The unit that a name ends with ("period_ms", "gap-us"), in us; 0: none. */
 double gs_unit_of(const char *name);
+/* A size: "40G" "512M" "1.5T", in units of 1024; "GiB" and "GB" mean the same. Not below 1. */
+int gs_parse_bytes(const char *text, uint64_t max, uint64_t *ret, struct gs_error *err);
 
 #endif /* GPUSCHED_BASIC_PARSE_H */

@@ -84,6 +84,8 @@ static const struct cli_opt run_opts[] = {
 	{ "agent", 0, NULL, "with an agent in it: needs no daemon and no root for your own" },
 	{ "if-possible", 0, NULL, "start CMD without a class or pool that it cannot get" },
 	{ "hint", 0, "auto", "with --agent: switch ahead when requests arrive on sockets" },
+	{ "needs", 0, "SIZE", "of a GPU's memory, such as 40G, is free before CMD starts" },
+	{ "park-others", 0, "CLASS", "with --needs: park programs of CLASS until it is" },
 	END,
 };
 

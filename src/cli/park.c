@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 /* park.c - park, unpark, parked: a program's GPU memory taken out, and back */
 #include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -15,6 +17,7 @@
 #include "gpusched/gpusched.h"
 #include "local/local.h"
 
+#define MOST_BYTES (1ull << 44)
 #define RISK \
 	"a parked program comes back only while its GPU has room for it: gpusched makes sure of " \
 	"that first, but if another program takes the memory in the same moment, the program is " \
@@ -27,6 +30,17 @@ static double gib(const json_t *o)
 
 /* ---- park, unpark ----------------------------------------------------------------------------- */
 
+static void print_done(const json_t *one, const char *done)
+{
+	double s = json_number_value(json_object_get(one, "took_ms")) / 1000;
+
+	printf("%s, %.1f GiB", done, gib(one));
+	if (s >= 0.1)
+		printf(" in %.1f s (%.1f GB/s)", s,
+		       json_number_value(json_object_get(one, "bytes")) / 1e9 / s);
+	putchar('\n');
+}
+
 static void print_one(const json_t *one, const char *done)
 {
 	const char *why = json_string_value(json_object_get(one, "error"));
@@ -35,7 +49,7 @@ static void print_one(const json_t *one, const char *done)
 	printf("%lld (%s): ", json_integer_value(json_object_get(one, "pid")),
 	       json_string_value(json_object_get(one, "comm")) ?: "-");
 	if (json_is_true(json_object_get(one, "done")))
-		printf("%s, %.1f GiB\n", done, gib(one));
+		print_done(one, done);
 	else
 		printf("%s%s\n", waits ? "waits: " : "", why ? why : "failed");
 }
@@ -149,6 +163,8 @@ static char *until_cell(const json_t *row)
 
 static char *by_cell(const json_t *row)
 {
+	if (json_is_true(json_object_get(row, "by_itself")))
+		return strdup("gpusched");
 	return strdup(
 		cli_user_name((uid_t)json_integer_value(json_object_get(row, "parked_by_uid"))));
 }
@@ -188,14 +204,65 @@ void cli_print_parked(const json_t *parked)
 	size_t i;
 
 	json_array_foreach((json_t *)parked, i, p) {
-		CLEANUP_FREE char *since = since_cell(p);
+		CLEANUP_FREE char *since = since_cell(p), *by = by_cell(p);
 
 		printf("%s: process %lld (%s), by %s, %.1f GiB%s%s\n",
 		       json_string_value(json_object_get(p, "state")),
 		       json_integer_value(json_object_get(p, "pid")),
-		       json_string_value(json_object_get(p, "comm")),
-		       cli_user_name(
-			       (uid_t)json_integer_value(json_object_get(p, "parked_by_uid"))),
-		       gib(p), since ? ", since " : "", since ? since : "");
+		       json_string_value(json_object_get(p, "comm")), by ? by : "-", gib(p),
+		       since ? ", since " : "", since ? since : "");
 	}
+}
+
+/* ---- run --needs ------------------------------------------------------------------------------ */
+
+/* The first that CMD sees. */
+static int target_of_room(const char *class_name, char *ret, size_t size)
+{
+	const char *visible = getenv("CUDA_VISIBLE_DEVICES");
+	size_t n = visible ? strcspn(visible, ",") : 0;
+
+	if (visible && (!n || !strncmp(visible, "MIG-", 4)))
+		return cli_fail(-ENOTSUP,
+				"run: --needs: CUDA_VISIBLE_DEVICES names no whole GPU first");
+	if (snprintf(ret, size, "class:%s,gpu:%.*s", class_name, visible ? (int)n : 1,
+		     visible ? visible : "0") >= (int)size)
+		return cli_fail(-EINVAL, "run: --park-others: the class's name is too long");
+	return 0;
+}
+
+static void tell_room(const json_t *answer)
+{
+	json_t *one;
+	size_t i;
+
+	json_array_foreach(json_object_get(answer, "parked"), i, one)
+		fprintf(stderr,
+			"gpusched: run: process %lld (%s) is parked until this has ended, %.1f "
+			"GiB\n",
+			json_integer_value(json_object_get(one, "pid")),
+			json_string_value(json_object_get(one, "comm")) ?: "-",
+			json_number_value(json_object_get(one, "bytes")) / (double)(1ull << 30));
+}
+
+int cli_run_room(const struct cli *c)
+{
+	CLEANUP_JSON json_t *answer = NULL;
+	struct gs_error err = {};
+	char target[300];
+	uint64_t bytes;
+	int r = gs_parse_bytes(cli_opt(c, "needs"), MOST_BYTES, &bytes, &err);
+
+	if (r)
+		return cli_fail(r, "run: --needs: %s", err.text);
+	r = target_of_room(cli_opt(c, "park-others"), target, sizeof(target));
+	if (r)
+		return r;
+	/* CMD takes this process's place; the daemon brings them back when it has ended */
+	r = cli_ask(0, "make_room",
+		    json_pack("{s:s,s:I}", "target", target, "bytes", (json_int_t)bytes), &answer);
+	if (r)
+		return (int)gs_exit_of(r);
+	tell_room(answer);
+	return 0;
 }

@@ -18,5 +18,7 @@ void cli_print_parked(const json_t *parked);
 bool cli_anybody_parked(void);
 /* Brings back what fits, in the order of parking, and names the rest; @keep: only what is locked. */
 int cli_unpark_all(const struct cli *c, bool keep);
+/* The room that run's --needs asks for is there, or nothing has changed; 0, or an enum gs_exit. */
+int cli_run_room(const struct cli *c);
 
 #endif /* GPUSCHED_CLI_PARK_H */

@@ -11,6 +11,7 @@
 #include "basic/parse.h"
 #include "basic/say.h"
 #include "cli/cli.h"
+#include "cli/park.h"
 #include "cli/verbs_act.h"
 #include "config/config.h"
 #include "gpusched/abi.h"
@@ -69,6 +70,8 @@ static int check_options(const struct cli *c, const char *class_name)
 		return cli_fail(-EINVAL, "run: --agent does not go with --pool or --share");
 	if (cli_opt(c, "if-possible") && !class_name)
 		return cli_fail(-EINVAL, "run: --if-possible goes with --class");
+	if (!cli_opt(c, "needs") != !cli_opt(c, "park-others"))
+		return cli_fail(-EINVAL, "run: --needs and --park-others go together");
 	if (cli_opt(c, "hint") && !cli_opt(c, "agent"))
 		return cli_fail(-EINVAL, "run: --hint needs --agent");
 	return GS_EXIT_OK;
@@ -199,6 +202,8 @@ int cli_run(struct cli *c)
 		r = check_options(c, class_name);
 	if (!r && class_name)
 		r = prepare(c, class_name, &part, &sock);
+	if (!r && cli_opt(c, "needs"))
+		r = cli_run_room(c);
 	if (!r && cli_opt(c, "agent"))
 		r = cli_run_agent(c, class_name);
 	if (r)

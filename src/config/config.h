@@ -103,7 +103,10 @@
 	X("Memory", "AllowPark", BOOL, allow_park, "yes", \
 	  "users may park their own programs; no: root alone parks") \
 	X("Memory", "ParkMemory", NUMBER, park_memory, "50", \
-	  "per cent of the host's memory that parked programs may have, all together")
+	  "per cent of the host's memory that parked programs may have, all together") \
+	X("Memory", "ParkIdle", TEXTS, park_idle, "", \
+	  "programs of a class that have not worked for so long are parked: CLASS TIME " \
+	  "[for=TIME]")
 
 /* CountLaunches= */
 #define GS_LAUNCHES_ALWAYS (1u << 0)
@@ -123,7 +126,7 @@ struct gs_config {
 	bool gate;
 	char default_class[32];
 	char default_class_at[256]; /* "FILE:LINE" */
-	struct gs_texts rules, allow, allow_trace, classes, budgets;
+	struct gs_texts rules, allow, allow_trace, classes, budgets, park_idle;
 	bool if_possible;
 	uint32_t switch_cost_us;
 	bool adopt;

@@ -6,6 +6,7 @@
 #include "basic/parse.h"
 #include "classify/classify.h"
 #include "config/config.h"
+#include "config/park_idle.h"
 
 #define DEFAULT_WEIGHT 100
 #define DEFAULT_SUSPEND_LIMIT_MS 10000
@@ -99,6 +100,7 @@ static int add_lines(struct gs_classes *classes, add_fn add, const struct gs_tex
 
 static int fill(const struct gs_config *c, struct gs_classes *classes, struct gs_error *err)
 {
+	struct gs_park_idle_rules idle = { .n = 0 };
 	struct gs_error why = { 0 };
 	int r;
 
@@ -109,6 +111,9 @@ static int fill(const struct gs_config *c, struct gs_classes *classes, struct gs
 		r = add_lines(classes, gs_classes_allow, &c->allow, err);
 	if (!r)
 		r = add_lines(classes, gs_classes_allow_trace, &c->allow_trace, err);
+	if (!r) /* a mistake is told as soon as the classes are known */
+		r = gs_config_park_idle(c, classes, &idle, err);
+	gs_park_idle_rules_done(&idle);
 	if (r || !c->default_class[0])
 		return r;
 	r = gs_classes_set_default(classes, c->default_class, &why);

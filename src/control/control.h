@@ -44,6 +44,7 @@ struct gs_control {
 	struct gs_agents *agents;       /* in programs; NULL: not a daemon, or none can come */
 	struct gs_budgets *budgets;     /* NULL: none are configured */
 	struct gs_restoring *restoring; /* NULL: nothing is being put back */
+	struct gs_parking *parking;     /* processes that have no TSG for a while */
 	struct gs_saved saved;
 	struct gs_past past;
 };

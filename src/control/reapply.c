@@ -113,7 +113,7 @@ static void drop_ended(struct gs_control *ctl)
 	size_t kept = 0;
 
 	for (size_t i = 0; i < saved->ntsgs; i++)
-		if (!saved->tsgs[i].pending)
+		if (!saved->tsgs[i].pending || saved->tsgs[i].away)
 			saved->tsgs[kept++] = saved->tsgs[i];
 	ctl->past.ended = (unsigned int)(saved->ntsgs - kept);
 	saved->ntsgs = kept;

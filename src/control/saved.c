@@ -14,7 +14,10 @@
 #include "basic/log.h"
 #include "engine/fields.h"
 #include "control/control.h"
+#include "control/follow.h"
 #include "hub/peer.h"
+#include "process/process.h"
+#include "table/started.h"
 
 #define VERSION 1
 #define MAX_BYTES (4u << 20)
@@ -199,6 +202,20 @@ static void drop(struct gs_saved *saved, struct gs_saved_tsg *t)
 	memmove(t, t + 1, after * sizeof(*t));
 }
 
+struct gs_saved_tsg *gs_saved_rename(struct gs_saved *saved, struct gs_saved_tsg *t, uint64_t id)
+{
+	struct gs_saved_tsg is = *t;
+	size_t at;
+
+	drop(saved, t);
+	at = place_of(saved, id);
+	memmove(&saved->tsgs[at + 1], &saved->tsgs[at],
+		(saved->ntsgs++ - at) * sizeof(*saved->tsgs));
+	saved->tsgs[at] = is;
+	saved->tsgs[at].id = id;
+	return &saved->tsgs[at];
+}
+
 static bool has_room(const struct gs_saved *saved, const struct gpusched_tsg *rec)
 {
 	size_t n = 0;
@@ -263,12 +280,20 @@ void gs_saved_own(struct gs_control *ctl, uint64_t id, uint32_t which)
 		t->own |= which & t->users;
 }
 
+static bool has_ended(const struct gs_saved_tsg *t)
+{
+	uint64_t start;
+	int r = gs_started((pid_t)t->pid, &start);
+
+	return r ? r == -ESRCH : !gs_start_same(start, t->start_ns);
+}
+
 /* A suspension may have ended by itself, and a TSG with its process. */
 static void refresh(struct gs_control *ctl)
 {
 	struct gs_saved *saved = &ctl->saved;
 	struct gpusched_tsg rec;
-	size_t kept = 0;
+	size_t kept = 0, away = 0;
 
 	for (size_t i = 0; i < saved->ntsgs; i++) {
 		struct gs_saved_tsg *t = &saved->tsgs[i];
@@ -277,15 +302,19 @@ static void refresh(struct gs_control *ctl)
 
 		if (there)
 			take(t, &rec, 0);
+		if (t->away && has_ended(t))
+			continue;
+		away += t->away;
 		if (there || t->pending)
 			saved->tsgs[kept++] = *t;
 	}
 	saved->ntsgs = kept;
+	saved->naway = away;
 }
 
 /* ---- the file's text ------------------------------------------------------------------------- */
 
-#define TSG_FORMAT "{s:I,s:I,s:I,s:I,s:I,s:I,s:i,s:i,s:i,s:i,s:i,s:I,s:I,s:i,s:b}"
+#define TSG_FORMAT "{s:I,s:I,s:I,s:I,s:I,s:I,s:i,s:i,s:i,s:i,s:i,s:I,s:I,s:i,s:b,s?b,s?i,s?i}"
 
 /* A user can have a thousand, and the loop waits: not by way of a tree. */
 static void put_tsg(FILE *out, const struct gs_saved_tsg *t)
@@ -294,23 +323,26 @@ static void put_tsg(FILE *out, const struct gs_saved_tsg *t)
 		"{\"id\":%" PRIu64 ",\"start_ns\":%" PRIu64 ",\"client\":%u,\"tsg\":%u,\"pid\":%u,"
 		"\"uid\":%u,\"valid\":%u,\"timeslice_us\":%u,\"interleave\":%u,"
 		"\"preempt_mode\":%u,\"runnable\":%u,\"until_ns\":%" PRIu64 ","
-		"\"suspended_by\":%u,\"users\":%u,\"reapplied\":%s}",
+		"\"suspended_by\":%u,\"users\":%u,\"reapplied\":%s,\"away\":%s,\"engine\":%u,"
+		"\"gpu\":%u}",
 		t->id, t->start_ns, t->key.client, t->key.handle, t->pid, t->uid, t->set.valid,
 		t->set.timeslice_us, t->set.interleave, t->set.preempt_mode, t->set.runnable,
-		t->until_ns, t->suspended_by, t->users, t->reapplied ? "true" : "false");
+		t->until_ns, t->suspended_by, t->users, t->reapplied ? "true" : "false",
+		t->away ? "true" : "false", t->engine, t->gpu);
 }
 
 static int tsg_parse(struct gs_saved *saved, json_t *o)
 {
 	json_int_t id, start, client, handle, pid, uid, until, by;
 	int valid, timeslice, interleave, mode, runnable, users, reapplied;
+	int away = 0, engine = 0, gpu = 0;
 	struct gs_saved_tsg *t;
 
 	if (json_unpack(o, TSG_FORMAT, "id", &id, "start_ns", &start, "client", &client, "tsg",
 			&handle, "pid", &pid, "uid", &uid, "valid", &valid, "timeslice_us",
 			&timeslice, "interleave", &interleave, "preempt_mode", &mode, "runnable",
 			&runnable, "until_ns", &until, "suspended_by", &by, "users", &users,
-			"reapplied", &reapplied))
+			"reapplied", &reapplied, "away", &away, "engine", &engine, "gpu", &gpu))
 		return -EINVAL;
 	if (id <= 0 || gs_saved_find(saved, (uint64_t)id))
 		return -EINVAL;
@@ -331,6 +363,10 @@ static int tsg_parse(struct gs_saved *saved, json_t *o)
 	t->users = (uint32_t)users;
 	t->pending = true;
 	t->reapplied = reapplied;
+	t->away = away;
+	t->engine = (uint32_t)engine;
+	t->gpu = (uint32_t)gpu;
+	saved->naway += t->away;
 	return 0;
 }
 
@@ -526,7 +562,7 @@ void gs_saved_forget(struct gs_control *ctl)
 	if (is_copy(saved->policy.name))
 		unlink(saved->policy.name);
 	gs_saved_policy_done(&saved->policy);
-	saved->ntsgs = 0;
+	saved->ntsgs = saved->naway = 0;
 	saved->launches = false;
 	saved->dirty = true;
 }

@@ -37,6 +37,8 @@ struct gs_saved_tsg {
 	uint32_t own;          /* ... where root had set none: the owner may take them back */
 	bool pending;          /* of an earlier daemon, not reapplied (yet): not in the table */
 	bool reapplied;
+	bool away;            /* its process is parked, or on its way back; pending as well */
+	uint32_t engine, gpu; /* ... where it was */
 };
 
 struct gs_saved_policy {
@@ -52,7 +54,7 @@ struct gs_saved_policy {
 
 struct gs_saved {
 	struct gs_saved_tsg *tsgs; /* by id */
-	size_t ntsgs;
+	size_t ntsgs, naway;
 	struct gs_saved_policy policy;
 	bool launches;       /* a person turned their counting on */
 	bool running;        /* a daemon runs, or has ended without a word */

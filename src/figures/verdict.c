@@ -350,16 +350,21 @@ void gs_judge_holder(const struct gs_limits *l, const struct gs_holder_facts *h,
 
 static struct gs_finding *parked_finding(const struct gs_parked_facts *p, struct gs_findings *ret)
 {
-	char remedy[80];
+	char remedy[80], guest[40] = "";
 
+	if (p->guest)
+		snprintf(guest, sizeof(guest), ", for process %u", p->guest);
 	if (p->lost)
 		return add(ret, GS_FINDING_PARK_LOST, "end it: libcuda never brings it back",
 			   "process %u (%s) is lost: its restore met no memory", p->pid, p->comm);
 	snprintf(remedy, sizeof(remedy), "'gpusched unpark pid:%u' brings it back", p->pid);
 	return add(ret, GS_FINDING_PARKED,
 		   p->waits ? "free GPU memory: 'gpusched list' shows who holds it" : remedy,
-		   "process %u (%s) is parked by %s: %.1f GiB%s", p->pid, p->comm,
-		   p->by_root ? "root" : "its user", (double)p->bytes / (double)(1ull << 30),
+		   "process %u (%s) is parked by %s%s: %.1f GiB%s", p->pid, p->comm,
+		   p->by_itself ? "gpusched, since it was idle"
+		   : p->by_root ? "root"
+				: "its user",
+		   guest, (double)p->bytes / (double)(1ull << 30),
 		   p->waits ? ", and waits for memory to come back" : "");
 }
 
@@ -386,4 +391,21 @@ void gs_judge_budget(const struct gs_budget_facts *b, struct gs_findings *ret)
 		b->stop ? "is suspended" : "runs only where nobody else waits");
 	if (f && b->all_ns)
 		f->amount_pct = 100 * (double)b->used_ns / (double)b->all_ns;
+}
+
+void gs_judge_in_vain(const struct gs_in_vain_facts *v, struct gs_findings *ret)
+{
+	struct gs_finding *f;
+
+	f = add(ret, GS_FINDING_PARK_IN_VAIN,
+		"give it another class, or ParkIdle= a longer time; 'gpusched park' still parks it",
+		"process %u (%s) is not parked by itself any more: it was wanted back at once, "
+		"twice",
+		v->pid, v->comm);
+	if (!f)
+		return;
+	f->tsg = v->tsg;
+	f->pid = v->pid;
+	f->uid = v->uid;
+	f->since_ns = v->since_ns;
 }

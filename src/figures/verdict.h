@@ -40,6 +40,7 @@ const char *gs_level_name(enum gs_level level);
 	X(MEMORY_IDLE, "memory-idle", NOTE, "a program is idle and holds much memory of a GPU") \
 	X(PARKED, "parked", NOTE, "a program is parked: its GPU memory is taken out") \
 	X(BUDGET, "budget-used-up", NOTE, "a budget of GPU time is used up") \
+	X(PARK_IN_VAIN, "park-in-vain", NOTE, "an idle program is not parked by itself any more") \
 	X(NO_MIG_LOG, "no-mig-log", UNKNOWN, "a GPU in MIG mode has no log of the whole GPU") \
 	X(WAITS_UNSEEN, "waits-unseen", UNKNOWN, "what a service waits is not known")
 
@@ -160,8 +161,9 @@ struct gs_parked_facts {
 	uint32_t pid;
 	uid_t uid;
 	const char *comm;
-	bool lost, waits, by_root;
+	bool lost, waits, by_root, by_itself;
 	uint64_t bytes, since_ns;
+	uint32_t guest; /* the program that needs its memory; 0: none */
 };
 void gs_judge_parked(const struct gs_parked_facts *p, struct gs_findings *ret);
 
@@ -174,5 +176,15 @@ struct gs_budget_facts {
 	uint64_t used_ns, all_ns;
 };
 void gs_judge_budget(const struct gs_budget_facts *b, struct gs_findings *ret);
+
+/* A process that is idle at times, and is not parked by itself any more. */
+struct gs_in_vain_facts {
+	uint64_t tsg;
+	uint32_t pid;
+	uid_t uid;
+	const char *comm;
+	uint64_t since_ns;
+};
+void gs_judge_in_vain(const struct gs_in_vain_facts *v, struct gs_findings *ret);
 
 #endif /* GPUSCHED_FIGURES_VERDICT_H */

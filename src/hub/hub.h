@@ -93,9 +93,13 @@
 	  "entries of the folders that name pods which are not believed: torn, too large, of no " \
 	  "known form, or others than root may write them") \
 	X(PARKED, "parked", "processes whose GPU memory was taken out") \
+	X(PARKED_IDLE, "parked_idle", "idle programs that were begun to be parked: ParkIdle=") \
+	X(PARK_IDLE_LEFT, "park_idle_left", "idle programs that could not be parked") \
 	X(UNPARKED, "unparked", "processes that got it back") \
 	X(PARK_FAILED, "park_failed", "parkings and unparkings that failed") \
 	X(PARK_WAITS, "park_waits", "times that an unparking found too little memory") \
+	X(PARK_UNSURE, "park_unsure", \
+	  "unparkings for which RM refused the placeholder: what it said is free had to do") \
 	X(PARK_LOST, "park_lost", "processes lost because a restore met no memory") \
 	X(PARK_HELPERS, "park_helpers_lost", \
 	  "times that the process that parks died or hung, and another one took its place") \

@@ -50,6 +50,7 @@ struct gs_park_answer {
 	int32_t state;                /* after it; -1: libcuda does not say */
 	uint32_t version;             /* HELLO: cuDriverGetVersion */
 	uint32_t gpu;                 /* -ENOSPC: which one lacks memory */
+	uint32_t unsure;              /* IN: GPUs of which RM gave no placeholder */
 	uint64_t bytes[GS_PARK_GPUS]; /* OUT: what it held just before. -ENOSPC: what is free */
 };
 

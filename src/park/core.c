@@ -149,7 +149,7 @@ int gs_park_answer_check(const struct gs_park_request *rq, const struct gs_park_
 
 	if (a->op != rq->op || a->seq != rq->seq || a->pid != rq->pid || a->code > 0 ||
 	    a->code < -4095 || a->result < 0 || a->result > 9999 || a->state < -1 ||
-	    a->state > GS_PARK_FAILED || a->gpu >= GS_PARK_GPUS)
+	    a->state > GS_PARK_FAILED || a->gpu >= GS_PARK_GPUS || a->unsure > GS_PARK_GPUS)
 		return -EPROTO;
 	for (unsigned int i = 0; i < GS_COUNT(a->bytes); i++)
 		if (a->bytes[i] > most)

@@ -121,6 +121,15 @@ static int has_free(const struct gs_gpu *gpu, unsigned int branch, uint64_t need
 	return r ? -ENOTSUP : *ret_free < need ? -ENOSPC : 0;
 }
 
+static int place(const struct gs_gpu *gpu, uint64_t need, struct gs_placeholder *ret,
+		 struct gs_park_answer *a)
+{
+	int r = gs_placeholder_take(gpu, need, ret);
+
+	a->unsure += r && r != -ENOSPC;
+	return r == -ENOSPC ? r : 0;
+}
+
 /*
  * A restore that meets no memory loses the process, so all of it is allocated first, on all GPUs, and
  * given back right before. Where RM gives none for another reason, what it says is free has to do.
@@ -144,8 +153,8 @@ static int make_sure(const struct gs_park_request *rq, struct gs_park_answer *a,
 		if (i >= n)
 			return -ENOTSUP;
 		r = has_free(&gpus[i], branch, need, &a->bytes[i]);
-		if (!r && gs_placeholder_take(&gpus[i], need, &places[i]) == -ENOSPC)
-			r = -ENOSPC;
+		if (!r)
+			r = place(&gpus[i], need, &places[i], a);
 		a->gpu = (uint32_t)i;
 	}
 	if (r != -ENOSPC)

@@ -33,12 +33,17 @@ struct gs_parked {
 	int32_t pid;
 	uint64_t start_ns;
 	uint32_t uid, by; /* whose it is; who parked it */
+	bool by_itself;   /* ... since it was idle: nobody asked */
 	uint32_t class_id;
 	char comm[GPUSCHED_COMM_LEN + 1];
 	uint64_t bytes[GS_PARK_GPUS]; /* taken */
 	uint64_t free_bytes;          /* why it waits: of GPU @lacking */
 	uint32_t lacking;
+	int32_t guest; /* the program that needs its memory: brought back at its end; 0: none */
+	uint64_t guest_start_ns;
 	uint64_t since_ns, until_ns; /* CLOCK_MONOTONIC; until_ns 0: until unpark */
+	uint64_t wanted_ns;          /* it is to run again since then; 0: it is not */
+	uint64_t out_ns, restore_ns; /* how long its copies took; 0: none was seen */
 	struct gs_error why;         /* what failed last; "": nothing */
 	/* on its way out */
 	struct gpusched_key tsgs[GS_PARKED_TSGS];

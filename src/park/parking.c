@@ -10,6 +10,8 @@
 #include "basic/log.h"
 #include "figures/memory.h"
 #include "park/check.h"
+#include "process/process.h"
+#include "table/started.h"
 
 #define HUNG_NS (600 * NS_PER_S) /* so long nothing of that user's is parked */
 
@@ -32,6 +34,14 @@ void gs_parking_dispatched(void *self)
 	gs_log(LOG_WARNING, "a restart will not know who is parked: %s", err.text);
 }
 
+static bool guest_has_ended(const struct gs_parked *p)
+{
+	uint64_t start;
+	int r = gs_started(p->guest, &start);
+
+	return r ? r == -ESRCH : !gs_start_same(start, p->guest_start_ns);
+}
+
 void gs_parking_beat(void *self)
 {
 	struct gs_parking *pk = self;
@@ -45,10 +55,9 @@ void gs_parking_beat(void *self)
 			gs_park_use_add(&pk->use[pk->hub->gpus[i].index], g.used_bytes, g.as_of_ns);
 	}
 	DL_FOREACH(pk->all, p)
-		if (p->until_ns && now >= p->until_ns && p->over == GS_PARKED_IS_OUT) {
-			p->until_ns = 0;
+		if (p->over == GS_PARKED_IS_OUT &&
+		    ((p->until_ns && now >= p->until_ns) || (p->guest && guest_has_ended(p))))
 			gs_parking_in(pk, p);
-		}
 }
 
 /* ---- what is asked ---------------------------------------------------------------------------- */
@@ -117,6 +126,9 @@ static struct gs_parked *make(const struct gs_park_ask *ask)
 	p->by = ask->by;
 	p->class_id = rec->task.class_id;
 	p->until_ns = ask->until_ns;
+	p->by_itself = ask->by_itself;
+	p->guest = ask->guest;
+	p->guest_start_ns = ask->guest_start_ns;
 	snprintf(p->comm, sizeof(p->comm), "%.*s", GPUSCHED_COMM_LEN, rec->task.comm);
 	p->core.wish = GS_PARK_WISH_OUT;
 	return p;
@@ -167,11 +179,14 @@ void gs_parking_in(struct gs_parking *pk, struct gs_parked *p)
 {
 	if (p->over != GS_PARKED_UNDER_WAY && p->over != GS_PARKED_IS_OUT)
 		return;
+	if (p->core.wish != GS_PARK_WISH_IN)
+		p->wanted_ns = gs_now_ns();
 	p->core.wish = GS_PARK_WISH_IN;
 	p->core.failed = false;
 	p->core.not_before_ns = 0;
 	p->over = GS_PARKED_UNDER_WAY;
 	p->until_ns = 0;
+	p->guest = 0;
 	p->why = (struct gs_error){ 0 };
 	gs_parking_go_on(pk);
 }
@@ -249,6 +264,7 @@ void gs_parking_free(struct gs_parking *pk)
 	if (!pk)
 		return;
 	gs_parking_reap(pk);
+	gs_park_idlers_free(pk);
 	DL_FOREACH_SAFE(pk->all, p, next) {
 		DL_DELETE(pk->all, p);
 		gs_parked_unref(p);

@@ -12,6 +12,7 @@
 
 #include "figures/figures.h"
 #include "park/helper.h"
+#include "park/idlers.h"
 #include "park/parked.h"
 
 #define GS_PARK_GROWTH 120 /* looks at a GPU's memory, one each 5 s */
@@ -45,6 +46,10 @@ struct gs_parking {
 	uint32_t hung_uid; /* whose process made the helper hang last */
 	uint64_t hung_ns;
 	struct gs_park_use use[GS_PARK_GPUS];
+	/* idlers.c's, idle.c's */
+	struct gs_park_idler *idlers;
+	unsigned int nidlers;
+	uint64_t looked_ns;
 };
 
 int gs_parking_new(struct gs_hub *hub, struct gs_figures *figures, struct gs_parking **ret);
@@ -60,6 +65,9 @@ struct gs_park_ask {
 	size_t n;
 	uint32_t by;       /* uid */
 	uint64_t until_ns; /* 0: until unpark */
+	bool by_itself;    /* nobody asks: it is idle */
+	int32_t guest;     /* until this process has ended; 0: not so */
+	uint64_t guest_start_ns;
 };
 /* *ret has a reference of the caller's. Refused with the reason: -ENOTSUP, -ENOMEM, -EBUSY. */
 int gs_parking_out(struct gs_parking *pk, const struct gs_park_ask *ask, struct gs_parked **ret,

@@ -125,8 +125,14 @@ static void end_call(struct gs_parking *pk, int code, const struct gs_park_answe
 	pk->asked_of = NULL;
 	if (!p)
 		return;
-	if (a && end.op == GS_PARK_OUT && !end.code && !end.result)
+	if (a && end.op == GS_PARK_OUT && !end.code && !end.result) {
 		memcpy(p->bytes, a->bytes, sizeof(p->bytes));
+		p->out_ns = gs_now_ns() - pk->began_ns;
+	}
+	if (a && !a->code && a->unsure)
+		gs_count(pk->hub, GS_SVC_PARK_UNSURE);
+	if (a && end.op == GS_PARK_IN && !end.code && !end.result)
+		p->restore_ns = gs_now_ns() - pk->began_ns;
 	if (a && end.code == -ENOSPC) {
 		p->lacking = a->gpu;
 		p->free_bytes = a->bytes[a->gpu];

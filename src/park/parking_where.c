@@ -188,6 +188,8 @@ static void now_runs(struct gs_parking *pk, struct gs_parked *p)
 		       gs_parked_bytes(p) >> 20);
 		forget_use(pk, p);
 	}
+	if (p->by_itself)
+		gs_park_idler_back(pk, p);
 	remove_one(pk, p, GS_PARKED_RUNS);
 }
 

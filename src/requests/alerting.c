@@ -20,6 +20,7 @@
 #include "requests/alert_units.h"
 #include "requests/requests.h"
 #include "requests/state.h"
+#include "requests/verbs_park.h"
 #include "table/events.h"
 
 #define LOOK_NS NS_PER_S
@@ -132,6 +133,7 @@ static void look(struct gs_requests *rs)
 	struct gs_alert *over;
 
 	gs_state_look(rs, &found);
+	gs_in_vain_judge(rs, NULL, &found);
 	for (size_t i = 0; i < found.n; i++)
 		on_found(&found.all[i], rs);
 	gs_memory_look_idle(rs->figures);

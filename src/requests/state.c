@@ -71,12 +71,15 @@ void gs_state_metrics(const struct gs_requests *rs, FILE *f)
 {
 	unsigned int n[GS_FINDING_MAX] = { 0 };
 	struct gs_findings found = { 0 };
+	const struct gs_park_idler *idler;
 	const struct gs_parked *p;
 
 	gs_state_look(rs, &found);
 	for (size_t i = 0; i < found.n; i++)
 		n[found.all[i].kind]++;
 	gs_findings_done(&found);
+	DL_FOREACH(rs->parking->idlers, idler)
+		n[GS_FINDING_PARK_IN_VAIN] += idler->told_ns != 0;
 	gs_window_count(rs->figures, n);
 	n[GS_FINDING_MEMORY_IDLE] = gs_memory_look_idle(rs->figures);
 	DL_FOREACH(rs->parking->all, p)

@@ -18,6 +18,8 @@
 #define MAX_STATUS_US 3600000000ll
 #define MAX_FOR_US (366ll * 24 * 3600 * 1000000)
 
+#define MAX_ROOM_BYTES (1ll << 44)
+
 #define ALONE GS_VERB_ALONE
 #define READS GS_VERB_READS
 #define ROOT GS_VERB_ROOT
@@ -111,6 +113,12 @@ const struct gs_verb gs_verbs[] = {
 	  OWNER,
 	  { { "target", GS_ARG_TARGET, false, "of parked processes; all when not given" } } },
 	{ "parked", gs_verb_parked, 0 },
+	{ "make_room",
+	  gs_verb_make_room,
+	  OWNER,
+	  { { "target", GS_ARG_TARGET, true, "a GPU, and programs there that may be parked" },
+	    { "bytes", GS_ARG_NUMBER, true, "of its memory that are to be free", 1,
+	      MAX_ROOM_BYTES } } },
 	{ "restore",
 	  gs_verb_restore,
 	  ALONE | ROOT,

@@ -71,7 +71,7 @@ static struct job *begin(struct gs_request *rq)
 
 /* ---- waiting ---------------------------------------------------------------------------------- */
 
-static bool caller_left(const struct gs_request *rq)
+bool gs_caller_left(const struct gs_request *rq)
 {
 	struct pollfd p = { .fd = rq->peer->fd };
 
@@ -126,6 +126,7 @@ static void report_one(struct gs_request *rq, struct job *j, const struct one *o
 		       unsigned int *done, unsigned int *waiting, unsigned int *failed)
 {
 	bool ok = is_done(j, one->p), waits = !ok && one->p && waits_for_memory(one->p);
+	uint64_t took = 0; /* not known: it was on its way before */
 	char text[160];
 	const char *why = ok ? NULL : why_not(j, one, text, sizeof(text));
 
@@ -134,11 +135,15 @@ static void report_one(struct gs_request *rq, struct job *j, const struct one *o
 	*failed += !ok && !waits;
 	if (!ok && !waits && !rq->err->text[0])
 		gs_fail(rq->err, code_of(one), "process %d (%s): %s", one->pid, one->comm, why);
-	json_array_append_new(results,
-			      json_pack("{s:i, s:s, s:b, s:b, s:I, s:s?}", "pid", one->pid, "comm",
-					one->comm, "done", ok, "waits", waits, "bytes",
-					(json_int_t)(one->p ? gs_parked_bytes(one->p) : 0), "error",
-					why));
+	if (ok)
+		took = j->in ? one->p->restore_ns : one->p->out_ns;
+	json_array_append_new(
+		results,
+		json_pack("{s:i, s:s, s:b, s:b, s:I, s:o, s:s?}", "pid", one->pid, "comm",
+			  one->comm, "done", ok, "waits", waits, "bytes",
+			  (json_int_t)(one->p ? gs_parked_bytes(one->p) : 0), "took_ms",
+			  took ? json_integer((json_int_t)(took / NS_PER_MS)) : json_null(),
+			  "error", why));
 }
 
 static int report(struct gs_request *rq)
@@ -171,7 +176,7 @@ static int step_settled(struct gs_request *rq, uint64_t now_ns)
 	for (size_t i = 0; i < j->n; i++) {
 		if (is_settled(j, j->all[i].p, now_ns))
 			continue;
-		if (caller_left(rq))
+		if (gs_caller_left(rq))
 			return gs_fail(rq->err, -ECANCELED, "the caller has left");
 		rq->c.look_ns = now_ns + LOOK_NS;
 		return -EINPROGRESS;
@@ -275,7 +280,7 @@ static int may_unpark(struct gs_request *rq, const struct gs_parked *p, struct g
 	if (uid && p->uid != uid)
 		return gs_fail(err, -EPERM,
 			       "it belongs to another user: only root may bring it back");
-	if (uid && p->by != uid)
+	if (uid && p->by != uid && !p->by_itself)
 		return gs_fail(err, -EPERM, "root has parked it: only root may bring it back");
 	return 0;
 }
@@ -362,9 +367,33 @@ void gs_parked_judge(struct gs_request *rq, struct gs_findings *ret)
 							   .lost = p->over == GS_PARKED_LOST,
 							   .waits = waits_for_memory(p),
 							   .by_root = !p->by,
+							   .by_itself = p->by_itself,
+							   .guest = (uint32_t)p->guest,
 							   .bytes = gs_parked_bytes(p),
 							   .since_ns = p->since_ns },
 				ret);
+}
+
+static struct gs_in_vain_facts facts_of(const struct gs_park_idler *i)
+{
+	return (struct gs_in_vain_facts){ .tsg = i->tsg,
+					  .pid = (uint32_t)i->pid,
+					  .uid = i->uid,
+					  .comm = i->comm,
+					  .since_ns = i->told_ns };
+}
+
+void gs_in_vain_judge(const struct gs_requests *rs, const struct gs_view *view,
+		      struct gs_findings *ret)
+{
+	const struct gs_park_idler *i;
+
+	DL_FOREACH(rs->parking->idlers, i) {
+		const struct gs_in_vain_facts v = facts_of(i);
+
+		if (i->told_ns && (!view || gs_view_process(view, i->uid) & GS_SEES_WHO))
+			gs_judge_in_vain(&v, ret);
+	}
 }
 
 static int step_known(struct gs_request *rq, uint64_t now_ns)

@@ -355,6 +355,7 @@ static int begin_findings(struct gs_request *rq)
 	gs_state_judge_classes(rq->rs, t->classes, &t->found);
 	gs_parked_judge(rq, &t->found);
 	gs_budgets_judge(rq, &t->found);
+	gs_in_vain_judge(rq->rs, &rq->view, &t->found);
 	gs_findings_sort(&t->found);
 	t->ok = true;
 	fputs("],\"findings\":[", t->out);

@@ -3,6 +3,7 @@
 #include "basic/cleanup.h"
 #include "control/agents.h"
 #include "control/budgets.h"
+#include "control/follow.h"
 #include "figures/calls.h"
 #include "intake/hardware.h"
 #include "service/instance.h"
@@ -12,6 +13,7 @@
 #include "intake/settle.h"
 #include "figures/anomalies.h"
 #include "control/policy.h"
+#include "park/idle.h"
 #include "figures/gpu_time.h"
 #include "figures/memory.h"
 #include "requests/alerting.h"
@@ -97,6 +99,8 @@ static const struct gs_observer observers[] = {
 	{ "memory", GS_ROOM_FIGURES, .seen = gs_memory_record, .ended = gs_memory_ended },
 	{ "parking", GS_ROOM_PARK, .seen = gs_parking_record, .ended = gs_parking_ended,
 	  .beat = gs_parking_beat, .dispatched = gs_parking_dispatched },
+	{ "idle programs", GS_ROOM_PARK, .beat = gs_park_idle_beat },
+	{ "what follows", GS_ROOM_CONTROL, .seen = gs_follow_record, .ended = gs_follow_ended },
 	{ "calls", GS_ROOM_FIGURES, .called = gs_calls_called },
 	{ "hardware ids", GS_ROOM_INTAKE, .seen = gs_aliases_record, .ended = gs_hardware_ended },
 	{ "anomalies", GS_ROOM_FIGURES, .ended = gs_oddities_ended },

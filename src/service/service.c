@@ -399,7 +399,7 @@ static int make_rooms(struct gs_service *s, const struct gs_config *config,
 	if (!r)
 		r = gs_requests_new(s->hub, s->intake, s->figures, s->control, &s->requests);
 	if (!r)
-		s->requests->parking = s->parking;
+		s->requests->parking = s->control->parking = s->parking;
 	if (!r)
 		gs_service_observe(s);
 	return r;

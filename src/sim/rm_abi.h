@@ -153,6 +153,8 @@ _Static_assert(sizeof(struct sim_version) == 72, "version check");
 #define SIM_CHANNEL_PARAMS_MAX 368u
 #define SIM_DEVICE_PARAMS_SIZE 56u
 #define SIM_MEMORY_PARAMS_MAX 128u /* 120 before 545 */
+#define SIM_MEMORY_ATTR_AT 24u
+#define SIM_MEMORY_NONCONTIGUOUS (1u << 27)
 #define SIM_MEMORY_ATTR2_AT 28u
 #define SIM_MEMORY_SIZE_AT 64u
 

@@ -112,14 +112,6 @@ enum sim_call sim_control_call(uint32_t cmd, const void *params)
 	return SIM_CALL_OTHER;
 }
 
-static uint32_t refused(const struct sim_rm *rm, uint32_t cmd)
-{
-	for (int i = 0; i < SIM_MAX_REFUSE && rm->config.refuse[i].cmd; i++)
-		if (rm->config.refuse[i].cmd == cmd && !rm->config.refuse[i].hang)
-			return rm->config.refuse[i].status;
-	return SIM_NV_OK;
-}
-
 static uint32_t call_handler(const struct ctrl *k, struct sim_ctrl_args *a)
 {
 	switch (k->on) {
@@ -160,7 +152,7 @@ static uint32_t control(struct sim_rm *rm, struct sim_file *f, const struct sim_
 		return SIM_NV_NO_PERMISSION;
 	if (k->size && c->read(c, os->params, params, os->size))
 		return SIM_NV_INVALID_ADDRESS;
-	status = refused(rm, os->cmd);
+	status = sim_refused(rm, os->cmd);
 	if (status)
 		return status;
 	a.o = o;

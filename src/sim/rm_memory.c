@@ -41,9 +41,14 @@ uint32_t sim_local_alloc(struct sim_rm *rm, struct sim_object *o, uint64_t param
 			 const struct sim_caller *c)
 {
 	uint64_t size = 0;
+	uint32_t attr = 0;
 
-	if (params && c->read(c, params + SIM_MEMORY_SIZE_AT, &size, sizeof(size)))
+	if (params && (c->read(c, params + SIM_MEMORY_SIZE_AT, &size, sizeof(size)) ||
+		       c->read(c, params + SIM_MEMORY_ATTR_AT, &attr, sizeof(attr))))
 		return SIM_NV_INVALID_ADDRESS;
+	/* libcuda's stand-in asks for none like that: what is refused is a placeholder */
+	if (attr & SIM_MEMORY_NONCONTIGUOUS && sim_refused(rm, SIM_CLASS_MEM_LOCAL))
+		return sim_refused(rm, SIM_CLASS_MEM_LOCAL);
 	if (size > SIM_GPU_MEMORY - rm->gpu_bytes[o->gpu])
 		return SIM_NV_NO_MEMORY;
 	o->piece = calloc(1, sizeof(*o->piece));

@@ -32,7 +32,7 @@ static const struct {
 	{ "schedule", 0xa06c0101 },         { "set-timeslice", 0xa06c0103 },
 	{ "get-timeslice", 0xa06c0104 },    { "preempt", 0xa06c0105 },
 	{ "set-interleave", 0xa06c0107 },   { "disable-channels", 0x2080110b },
-	{ "set-preempt-mode", 0x20801210 },
+	{ "set-preempt-mode", 0x20801210 }, { "placeholder", 0x40 },
 };
 
 static int parse_control(const char *text, uint32_t *ret, struct gs_error *err)

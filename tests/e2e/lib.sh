@@ -349,3 +349,29 @@ trusting() {
 	printf '[Daemon]\nCountLaunches=trusted\n' >>"$scratch/gpusched.conf"
 	export GPUSCHED_CONFIG=$scratch/gpusched.conf
 }
+
+# ---- parking --------------------------------------------------------------------------------------
+
+# Programs of hold() read from an input without an end.
+park_setup() {
+	mkfifo "$scratch/open"
+	exec 9<>"$scratch/open"
+}
+
+hold() { # NAME MIB [COMMAND...]: a program with so much memory; its pid in NAME
+	local name=$1 mib=$2
+	shift 2
+	"$@" "$helper" memory "$mib" <&9 >"$scratch/$name" &
+	declare -g "$name=$!"
+	at_end+=($!)
+	wait_for 10 grep -q ready "$scratch/$name" || not_ok "$name holds memory"
+	wait_tsgs "pid:${!name}" 4 || not_ok "$name is listed"
+}
+
+parked() { # PID FILTER
+	"$gpusched" parked --json | jq -rs "flatten | .[] | select(.pid == $1) | $2"
+}
+
+cuda_state() { # PID: as libcuda says: 0 runs, 1 locked, 2 out
+	"$helper" park "$1" state | cut -d' ' -f3
+}

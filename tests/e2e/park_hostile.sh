@@ -6,8 +6,7 @@
 # says it, nothing stays locked, and others are parked as before.
 . "$(dirname "$0")/lib.sh"
 enter_sim
-mkfifo "$scratch/open"
-exec 9<>"$scratch/open" # an input without an end
+park_setup
 
 hold() { # NAME FAULT [COMMAND...]: a program of 100 MiB; its pid in NAME
 	local name=$1 fault=$2
@@ -17,10 +16,6 @@ hold() { # NAME FAULT [COMMAND...]: a program of 100 MiB; its pid in NAME
 	at_end+=($!)
 	wait_for 10 grep -q ready "$scratch/$name" || not_ok "$name holds memory"
 	wait_tsgs "pid:${!name}" 4 || not_ok "$name is listed"
-}
-
-cuda_state() { # PID: as libcuda says: 0 runs, 1 locked, 2 out
-	"$helper" park "$1" state | cut -d' ' -f3
 }
 
 start_daemon || not_ok "a daemon starts"

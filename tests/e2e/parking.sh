@@ -10,29 +10,10 @@ config '[Policy]
 Policy = auto
 [Classes]
 Rule = arg=be -> be'
-mkfifo "$scratch/open"
-exec 9<>"$scratch/open" # an input without an end
+park_setup
 
 used_mib() {
 	sim_state '.memory[0].used_bytes / 1048576 | floor'
-}
-
-hold() { # NAME MIB [COMMAND...]: a program with so much memory; its pid in NAME
-	local name=$1 mib=$2
-	shift 2
-	"$@" "$helper" memory "$mib" <&9 >"$scratch/$name" &
-	declare -g "$name=$!"
-	at_end+=($!)
-	wait_for 10 grep -q ready "$scratch/$name" || not_ok "$name holds memory"
-	wait_tsgs "pid:${!name}" 4 || not_ok "$name is listed"
-}
-
-parked() { # PID FILTER
-	"$gpusched" parked --json | jq -rs "flatten | .[] | select(.pid == $1) | $2"
-}
-
-cuda_state() { # PID: as libcuda says: 0 runs, 1 locked, 2 out
-	"$helper" park "$1" state | cut -d' ' -f3
 }
 
 works() { # PID: it does more work
@@ -86,7 +67,11 @@ check "it works after that" works "$be"
 
 # ---- memory ----------------------------------------------------------------------------------------
 hold big 10000
-check "a large program is parked" "$gpusched" park "pid:$big" --quiet
+exits 124 "it takes seconds to park a large program" timeout -s INT 2 "$gpusched" park "pid:$big" --quiet
+check "it comes back when its asker is interrupted" wait_for 30 eval '[ -z "$(parked "$big" .state)" ] && [ "$(cuda_state "$big")" = 0 ]'
+wait_tsgs "pid:$big" 4 || not_ok "its TSGs are listed"
+exits 0 "a large program is parked" "$gpusched" park "pid:$big" --quiet
+like "$out" "parked, 9.8 GiB in [0-9.]+ s \([0-9.]+ GB/s\)" "how fast that was is said"
 hold hog 134000
 exits 1 "it does not come back where there is no room" "$gpusched" unpark "pid:$big"
 like "$out" "waits: it needs 9.8 GiB and a margin, and GPU 0 has [0-9.]* GiB free" "why it waits is said"

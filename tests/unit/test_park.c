@@ -12,6 +12,8 @@
 #include <cmocka.h>
 
 #include "basic/clock.h"
+#include "config/park_idle.h"
+#include "park/again.h"
 #include "park/check.h"
 #include "park/parking.h"
 
@@ -371,6 +373,54 @@ static void refusals_have_reasons(void **state)
 #undef IS
 }
 
+static void what_comes_back_at_once_is_left_alone(void **state)
+{
+	struct gs_park_again a = { 0 };
+	struct gs_park_return r = { .parked_ns = 100 * NS_PER_S, .restore_ns = 3 * NS_PER_S };
+
+	assert_true(gs_park_may_again(&a, 0));
+	r.wanted_ns = 131 * NS_PER_S;
+	gs_park_came_back(&a, &r); /* that was worth it */
+	assert_true(a.soon == 0 && gs_park_may_again(&a, 131 * NS_PER_S));
+	assert_false(gs_park_may_again(&a, 129 * NS_PER_S));
+	r = (struct gs_park_return){ 200 * NS_PER_S, 229 * NS_PER_S, 3 * NS_PER_S };
+	gs_park_came_back(&a, &r);
+	assert_false(gs_park_in_vain(&a));
+	assert_false(gs_park_may_again(&a, 229 * NS_PER_S));
+	assert_true(gs_park_may_again(&a, 230 * NS_PER_S));
+	r = (struct gs_park_return){ 300 * NS_PER_S, 400 * NS_PER_S, 3 * NS_PER_S };
+	gs_park_came_back(&a, &r); /* in between one that was: counted anew */
+	assert_int_equal(a.soon, 0);
+	for (int i = 0; i < 2; i++) {
+		assert_false(gs_park_in_vain(&a));
+		r = (struct gs_park_return){ 500 * NS_PER_S, 501 * NS_PER_S, 3 * NS_PER_S };
+		gs_park_came_back(&a, &r);
+	}
+	assert_true(gs_park_in_vain(&a));
+	assert_false(gs_park_may_again(&a, UINT64_MAX));
+	a = (struct gs_park_again){ 0 };
+	r.restore_ns = 0; /* not known: its owner did it */
+	gs_park_came_back(&a, &r);
+	assert_int_equal(a.soon, 0);
+}
+
+static void lines_of_park_idle(void **state)
+{
+	struct gs_park_idle_rule r;
+	struct gs_error err = { 0 };
+
+	assert_int_equal(gs_park_idle_parse("be 30m", &r, &err), 0);
+	assert_string_equal(r.class_name, "be");
+	assert_true(r.idle_ns == 1800 * NS_PER_S && !r.for_ns);
+	assert_int_equal(gs_park_idle_parse(" notebooks  2h for=8h", &r, &err), 0);
+	assert_true(r.idle_ns == 7200 * NS_PER_S && r.for_ns == 28800 * NS_PER_S);
+	assert_true(gs_park_idle_parse("be", &r, &err) < 0);
+	assert_true(gs_park_idle_parse("30m be", &r, &err) < 0);
+	assert_true(gs_park_idle_parse("be 30m 8h", &r, &err) < 0);
+	assert_true(gs_park_idle_parse("be 30m for=8h x", &r, &err) < 0);
+	assert_true(gs_park_idle_parse("be 500ms", &r, &err) < 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -385,6 +435,8 @@ int main(void)
 		cmocka_unit_test(the_file_comes_back),
 		cmocka_unit_test(the_margin_follows_growth),
 		cmocka_unit_test(refusals_have_reasons),
+		cmocka_unit_test(what_comes_back_at_once_is_left_alone),
+		cmocka_unit_test(lines_of_park_idle),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

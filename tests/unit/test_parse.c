@@ -74,6 +74,29 @@ static void test_u64(void **state)
 	assert_true(v == UINT64_MAX);
 }
 
+static void sizes_have_units(void **state)
+{
+	const uint64_t most = 1ull << 44;
+	struct gs_error err = {};
+	uint64_t v = 5;
+
+	assert_int_equal(gs_parse_bytes("40G", most, &v, NULL), 0);
+	assert_true(v == 40ull << 30);
+	assert_int_equal(gs_parse_bytes("1.5t", most, &v, NULL), 0);
+	assert_true(v == 1536ull << 30);
+	assert_int_equal(gs_parse_bytes("512MiB", most, &v, NULL), 0);
+	assert_true(v == 512ull << 20);
+	assert_int_equal(gs_parse_bytes("1KB", most, &v, NULL), 0);
+	assert_true(v == 1024);
+	assert_int_equal(gs_parse_bytes("40", most, &v, &err), -EINVAL);
+	assert_string_equal(err.text, "'40' is not a size: write 512M, 40G or 1.5T");
+	assert_int_equal(gs_parse_bytes("-1G", most, &v, NULL), -EINVAL);
+	assert_int_equal(gs_parse_bytes("40Gx", most, &v, NULL), -EINVAL);
+	assert_int_equal(gs_parse_bytes("17T", most, &v, NULL), -ERANGE);
+	assert_int_equal(gs_parse_bytes("0G", most, &v, NULL), -ERANGE);
+	assert_true(v == 1024);
+}
+
 static void test_double(void **state)
 {
 	double v = 3;
@@ -169,13 +192,10 @@ static void test_exit_codes(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_us),
-		cmocka_unit_test(test_u64),
-		cmocka_unit_test(test_double),
-		cmocka_unit_test(test_time_in),
-		cmocka_unit_test(a_bare_length_is_in_seconds),
-		cmocka_unit_test(test_bool),
-		cmocka_unit_test(test_first_error_wins),
+		cmocka_unit_test(test_us),         cmocka_unit_test(test_u64),
+		cmocka_unit_test(test_double),     cmocka_unit_test(sizes_have_units),
+		cmocka_unit_test(test_time_in),    cmocka_unit_test(a_bare_length_is_in_seconds),
+		cmocka_unit_test(test_bool),       cmocka_unit_test(test_first_error_wins),
 		cmocka_unit_test(test_exit_codes),
 	};
 

@@ -397,6 +397,14 @@ static void parked_and_lost(void **state)
 	assert_non_null(strstr(only(GS_FINDING_PARKED)->text, "by its user"));
 	assert_non_null(strstr(only(GS_FINDING_PARKED)->text, "waits for memory"));
 	anew();
+	p.waits = false;
+	p.by_itself = true;
+	p.guest = 99;
+	gs_judge_parked(&p, &found);
+	assert_string_equal(only(GS_FINDING_PARKED)->text,
+			    "process 4711 (python) is parked by gpusched, since it was idle, for "
+			    "process 99: 31.0 GiB");
+	anew();
 	p.lost = true;
 	gs_judge_parked(&p, &found);
 	assert_int_equal(gs_finding_level(only(GS_FINDING_PARK_LOST)->kind), GS_LEVEL_WRONG);

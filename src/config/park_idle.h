@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/* park_idle.h - ParkIdle= of the configuration: which class's idle programs are parked by themselves */
+#ifndef GPUSCHED_CONFIG_PARK_IDLE_H
+#define GPUSCHED_CONFIG_PARK_IDLE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "basic/error.h"
+
+struct gs_config;
+struct gs_classes;
+
+struct gs_park_idle_rule {
+	char class_name[32];
+	uint64_t idle_ns; /* a process that has not worked for so long is parked */
+	uint64_t for_ns;  /* ... and brought back after so long; 0: by word only */
+};
+
+struct gs_park_idle_rules {
+	struct gs_park_idle_rule *all;
+	size_t n;
+};
+
+/* One line: CLASS TIME [for=TIME] */
+int gs_park_idle_parse(const char *line, struct gs_park_idle_rule *ret, struct gs_error *err);
+/* All of @c, of classes in @classes. Errors name file and line. */
+int gs_config_park_idle(const struct gs_config *c, const struct gs_classes *classes,
+			struct gs_park_idle_rules *ret, struct gs_error *err);
+void gs_park_idle_rules_done(struct gs_park_idle_rules *rules);
+
+#endif /* GPUSCHED_CONFIG_PARK_IDLE_H */

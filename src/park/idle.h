@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/* idle.h - programs that have not worked for long are parked by themselves: ParkIdle= */
+#ifndef GPUSCHED_PARK_IDLE_H
+#define GPUSCHED_PARK_IDLE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct gpusched_tsg;
+struct gs_parking;
+
+/* As an observer. */
+void gs_park_idle_beat(void *self);
+/* When a process worked last, by its @n records; 0: it works, or nobody knows. */
+uint64_t gs_park_idle_since(const struct gs_parking *pk, const struct gpusched_tsg *recs, size_t n);
+
+#endif /* GPUSCHED_PARK_IDLE_H */

@@ -1,0 +1,64 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# timeout: 150
+# needs: root bpf fuse
+# ParkIdle= of a class: programs that have not worked for so long are parked, those that work and
+# those of other classes are not; who is wanted back at once twice is left alone.
+. "$(dirname "$0")/lib.sh"
+enter_sim
+config '[Classes]
+Rule = uid=4321 -> be
+Rule = arg=lc -> be
+[Memory]
+ParkIdle = be 2s'
+start_daemon || not_ok "a daemon starts"
+
+is_parked() { # PID
+	[ "$(parked "$1" .state)" = parked ]
+}
+
+quiet="--iterations-per-us 27.777 --count 1 --warmup 0 --seconds 0 --linger 300"
+user() { # NAME: a program of class be that does nothing
+	setpriv --reuid 4321 --regid 4321 --clear-groups "$gsload" be $quiet --allocate-mib 3000 >"$scratch/$1" 2>&1 &
+	declare -g "$1=$!"
+	at_end+=($!)
+	wait_tsgs "pid:$!" 4 || not_ok "$1 is listed"
+}
+
+load lc --seconds 0 --warmup 0 --allocate-mib 500
+busy=$LOAD_PID
+load be $quiet --allocate-mib 1000
+other=$LOAD_PID
+user idle
+check "an idle program is parked" wait_for 30 is_parked "$idle"
+is "$(cuda_state "$idle") $(parked "$idle" '"\(.by_itself) \(.until_ns)"')" "2 true null" "it is told that nobody asked"
+like "$("$gpusched" status)" "process $idle \(gsload\) is parked by gpusched, since it was idle: 2.9 GiB" "status says that it was parked by itself"
+like "$("$gpusched" parked)" "parked +2.9 gpusched" "parked names gpusched"
+is "$("$gpusched" stats --json | jq .service.parked_idle)" 1 "a counter has it"
+is "$(cuda_state "$busy")$(cuda_state "$other")" 00 "one that works is not parked, nor one of another class"
+
+"$gpusched" monitor --json >"$scratch/events" &
+at_end+=($!)
+check "its user brings back what nobody parked" as 4321 "$gpusched" unpark "pid:$idle"
+is "$(cuda_state "$idle")" 0 "it runs"
+check "it is parked once more" wait_for 30 is_parked "$idle"
+check "it is wanted back at once again" "$gpusched" unpark "pid:$idle"
+like "$("$gpusched" status)" "note: process $idle \(gsload\) is not parked by itself any more" "status says that it is left alone"
+is "$(curl -sf --unix-socket "$GPUSCHED_SIM/run/api" http://gpusched/metrics | grep -c 'findings{finding="park-in-vain",level="note"} 1')" 1 "metrics count it"
+wait_tsgs "pid:$idle" 4 || not_ok "it has TSGs"
+user later
+check "another idle program is parked" wait_for 30 is_parked "$later"
+is "$(cuda_state "$idle")" 0 "the one that was wanted back is not"
+check "an event has told of it" wait_for 10 eval '[ "$(jq "select(.finding == \"park-in-vain\") | .pid" "$scratch/events" 2>/dev/null)" = '"$idle"' ]'
+check "root parks it by word" "$gpusched" park "pid:$idle" --quiet
+is "$(parked "$idle" .by_itself)" false "root did"
+check "a restart knows who parked the other" eval 'kill_daemon; start_daemon && [ "$(parked '"$later"' .by_itself)" = true ]'
+stop_daemon
+
+config '[Memory]
+ParkIdle = nobody 5m'
+like "$("$gpuschedd" 2>&1)" "gpusched.conf:2: ParkIdle: there is no class 'nobody'" "a class that is not known is a mistake"
+config '[Memory]
+ParkIdle = be 5m till=6'
+like "$("$gpuschedd" 2>&1)" "'till=6': only for=TIME may follow" "another word is a mistake"
+done_testing
