@@ -46,5 +46,5 @@ one=$COST
 watch_loop
 below 30
 loop_turned "TSGs of programs below 30 others"
-le "$((COST * 10))" "$((one * 20 + 100))" "they cost the daemon no more than those below one"
+le "$((COST * 10))" "$((one * 13 + 300))" "they cost the daemon no more than those below one"
 done_testing
