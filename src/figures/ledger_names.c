@@ -13,7 +13,7 @@ static void learn_pod(struct kept *k)
 		k->who.pod = now;
 }
 
-/* It stays the same for a process's life, and is read of all that is above the process: once for its TSGs. */
+/* The same for a process's life. All that is above it is read for that: once for all its TSGs. */
 static void learn_job(struct kept *k)
 {
 	struct proc *p = k->proc;

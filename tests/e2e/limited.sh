@@ -65,7 +65,6 @@ locked=$!
 at_end+=($locked)
 check "a user's process whose memory is locked" wait_for 30 grep -q ^ready "$scratch/lock"
 at_end+=("$(sed -n 's/^ready //p' "$scratch/lock")")
-"$gpusched" class explain "pid:$locked" >/dev/null
-check "the metrics name the user whose process was not read" wait_for 20 eval \
-	'limited reads 0 | grep -q "uid=\"4714\"} [1-9]"'
+check "the metrics name the user whose process was not read" wait_for 60 eval \
+	'"$gpusched" class explain "pid:$locked"; limited reads 0 | grep -q "uid=\"4714\"} [1-9]"'
 done_testing
