@@ -33,7 +33,7 @@ struct gs_control {
 	uint64_t policy_ends[GS_POLICY_EXITS];
 	uint32_t overruled_logged;    /* 1 << enum gs_overrule: said of the running policy */
 	struct gs_starting *starting; /* NULL: nothing is being started */
-	struct gs_errand *discarding; /* NULL: no policy that has ended is still being freed */
+	struct gs_errand *discarding; /* the last policy that is still being freed; NULL: none is */
 	struct gs_launches *ending;   /* no more, when its errand is over */
 	struct gs_errand *launching;  /* a library is probed, or counting ends */
 	bool launching_ends;          /* no other one will be */

@@ -8,30 +8,46 @@
 struct discarding {
 	struct gs_errand errand;
 	struct gs_policy *policy;
+	struct gs_errand *before; /* that one is freed first; NULL: there is none */
 };
 
 static void work(struct gs_errand *e)
 {
-	gs_policy_discard(((struct discarding *)e)->policy);
+	const struct discarding *t = (const struct discarding *)e;
+	const bool never = false;
+
+	if (t->before)
+		gs_errand_follow(t->before, &never);
+	gs_policy_discard(t->policy);
 }
 
 static void end(struct gs_errand *e)
 {
-	((struct gs_control *)e->owner)->discarding = NULL;
+	struct gs_errand *before = ((struct discarding *)e)->before;
+	struct gs_control *ctl = e->owner;
+
+	if (ctl->discarding == e)
+		ctl->discarding = before && !before->over ? before : NULL;
 }
 
 static void free_errand(struct gs_errand *e)
 {
-	free((struct discarding *)e);
+	struct discarding *t = (struct discarding *)e;
+
+	gs_errand_unref(t->before);
+	free(t);
 }
 
 void gs_discarding_begin(struct gs_control *ctl, struct gs_policy *p)
 {
-	struct discarding *t = ctl->discarding ? NULL : calloc(1, sizeof(*t));
+	struct discarding *t = calloc(1, sizeof(*t));
 
 	if (t) {
 		t->errand = (struct gs_errand){ work, end, free_errand };
 		t->policy = p;
+		t->before = ctl->discarding;
+		if (t->before)
+			t->before->refs++;
 	}
 	if (t && !gs_errand_begin(&t->errand, ctl->hub, ctl)) {
 		ctl->discarding = &t->errand;
@@ -45,6 +61,6 @@ void gs_discarding_begin(struct gs_control *ctl, struct gs_policy *p)
 
 void gs_discarding_end(struct gs_control *ctl)
 {
-	if (ctl->discarding)
+	while (ctl->discarding)
 		gs_errand_wait(ctl->discarding);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * discarding.h - a policy that has ended is freed in a thread, since the kernel's RCU takes its time
+ * discarding.h - a policy that has ended, or fails in its start, is freed in a thread: the kernel's
+ * RCU takes its time
  */
 #ifndef GPUSCHED_CONTROL_DISCARDING_H
 #define GPUSCHED_CONTROL_DISCARDING_H

@@ -127,6 +127,7 @@ int gs_service_policy_put(struct gs_control *ctl, const char *name, struct gs_po
 	}
 	if (ctl->hub->policy)
 		watch_ticks(ctl);
+	gs_discarding_begin(ctl, p);
 	gs_engine_touch_all(
 		ctl->hub->engine); /* what it had seen begins anew, without a word of it */
 	return refuse(ctl, name, exit, code, err);

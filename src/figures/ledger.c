@@ -130,6 +130,8 @@ static struct proc *join_proc(struct gs_ledger *l, const struct gs_history_who *
 		p->pid = who->pid;
 		HASH_ADD(hh, l->procs, pid, sizeof(p->pid), p);
 	}
+	if (p->start_ns != who->start_ns)
+		p->job_asked = false; /* another one may have got its pid */
 	p->start_ns = who->start_ns;
 	p->ntsgs++;
 	return p;
@@ -156,7 +158,8 @@ static struct kept *new_kept(struct gs_figures *fig, const struct gpusched_tsg *
 	k->who.pool = rec->flags & GPUSCHED_TSG_MPS;
 	snprintf(k->who.gpu_uuid, sizeof(k->who.gpu_uuid), "%s", gpu ? gpu->uuid : "");
 	snprintf(k->who.comm, sizeof(k->who.comm), "%.*s", GPUSCHED_COMM_LEN, rec->task.comm);
-	if (!join_proc(fig->ledger, &k->who)) {
+	k->proc = join_proc(fig->ledger, &k->who);
+	if (!k->proc) {
 		free(k);
 		return NULL;
 	}

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* Names that were not known when a TSG came: of its pod, and of its batch job. */
 #include <errno.h>
+#include <string.h>
 
 #include "figures/ledger_priv.h"
 
@@ -12,18 +13,24 @@ static void learn_pod(struct kept *k)
 		k->who.pod = now;
 }
 
-/* It stays the same for a process's life. */
+/* The same for a process's life. All that is above it is read for that: once for all its TSGs. */
 static void learn_job(struct kept *k)
 {
-	if (!k->job_asked && gs_batch_job(k->who.pid, k->who.job) != -EAGAIN)
-		k->job_asked = true;
+	struct proc *p = k->proc;
+
+	if (k->job_known)
+		return;
+	if (!p->job_asked)
+		p->job_asked = gs_batch_job(p->pid, p->job) != -EAGAIN;
+	memcpy(k->who.job, p->job, sizeof(k->who.job));
+	k->job_known = p->job_asked;
 }
 
 void ledger_learn(struct gs_ledger *l, struct kept *k)
 {
 	learn_pod(k);
 	learn_job(k);
-	l->unlearned |= !k->job_asked;
+	l->unlearned |= !k->job_known;
 }
 
 void gs_ledger_answered(void *self, enum gs_reader_what what, pid_t pid)
@@ -35,6 +42,6 @@ void gs_ledger_answered(void *self, enum gs_reader_what what, pid_t pid)
 		return;
 	l->unlearned = false;
 	for (struct kept *k = l->all; k; k = k->hh.next)
-		if (!k->job_asked)
+		if (!k->job_known)
 			ledger_learn(l, k);
 }

@@ -45,13 +45,16 @@ struct proc {
 	uint64_t start_ns;
 	unsigned int ntsgs;
 	struct gs_deadlines deadlines;
+	bool job_asked; /* of which batch job it is: that is known, or that it is of none */
+	char job[GS_BATCH_JOB_LEN];
 };
 
 struct kept {
 	UT_hash_handle hh;
 	uint64_t id, cgroup_id;
 	uint32_t class_id;
-	bool job_asked; /* of which batch job it is: that is known, or that it is of none */
+	bool job_known; /* of which batch job it is, or that it is of none */
+	struct proc *proc;
 	struct gpusched_key key;
 	struct gs_history_who who;
 	struct group *group;

@@ -25,6 +25,9 @@
 	X(FILES, "files", "open files from before the taps not looked at to the end: too many") \
 	X(READS, "reads", "programs or libraries not read: that takes too long, or too many wait") \
 	X(KICKS, "kicks", "rounds of the policy not made: its TSGs ask for too many") \
+	X(POOLS, "pools", "pools refused: the user has its share") \
+	X(PARKING, "parking", \
+	  "helpers killed: its libcuda hung; for 10 min nothing of it is parked") \
 	X(AUDIT, "audit", "requests not noted: more than 10 a minute") \
 	X(ALERTS, "alerts", "findings about its programs not told: it has 16 of them already")
 

@@ -29,7 +29,7 @@ static uint64_t us_of(uint64_t ns)
 /* ---- heartbeat ------------------------------------------------------------------------------- */
 
 /* A dry run leaves it as it was: an old one says that there is something to repair. */
-static void beat(struct gs_hub *hub)
+void gs_loop_beat(struct gs_hub *hub)
 {
 	if (hub->opts.daemon && !hub->opts.dry_run)
 		gs_cfg_heartbeat(hub->table, gs_now_ns());
@@ -64,7 +64,7 @@ static int on_beat(sd_event_source *src, uint64_t us, void *user)
 {
 	struct gs_hub *hub = user;
 
-	beat(hub);
+	gs_loop_beat(hub);
 	gs_reader_take_left(name_left, hub);
 	gs_observers_beat(&hub->observers);
 	if (hub->engine)

@@ -27,6 +27,8 @@ int gs_loop_timer(struct gs_hub *hub, sd_event_time_handler_t fn, void *user,
 void gs_loop_plan(sd_event_source *src, uint64_t at);
 /* One turn; waits @ms at most (-1: no limit). 0, -EINTR: a signal came, -errno. */
 int gs_loop_run(struct gs_hub *hub, int ms);
+/* The heartbeat, for what works on without a turn of the loop. */
+void gs_loop_beat(struct gs_hub *hub);
 /* Work in slices; @again: before what else there is of the same user. */
 void gs_loop_slice(struct gs_hub *hub, struct gs_sliced *w, bool again);
 /* Runs the loop until @c is over. For start, end and library, where nobody else waits. */

@@ -10,6 +10,7 @@
 #include "basic/cleanup.h"
 #include "basic/clock.h"
 #include "process/process.h"
+#include "hub/limited.h"
 #include "intake/intake.h"
 #include "table/procs.h"
 #include "table/started.h"
@@ -137,6 +138,8 @@ int gs_pool_new(struct gs_intake *in, pid_t server, uid_t uid, struct gs_pool **
 
 	for (size_t i = 0; i < all->n; i++)
 		mine += all->all[i].uid == uid;
+	if (mine == GS_MAX_POOLS_UID && uid)
+		gs_limited(in->hub, uid, GS_LIMIT_POOLS);
 	if (all->n == GS_MAX_POOLS || mine == GS_MAX_POOLS_UID)
 		return -ENOSPC;
 	*p = (struct gs_pool){ .server = server, .uid = uid };

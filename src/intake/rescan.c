@@ -23,6 +23,7 @@
 
 #define LOSSES_MIN_NS NS_PER_S /* a flood costs us no more than one look at all TSGs in this time */
 #define MAX_PIDS 4096          /* more: all are looked at */
+#define SETTLE_SLICE_NS (100 * NS_PER_MS)
 
 static int by_pid(const void *x, const void *y)
 {
@@ -255,6 +256,7 @@ void gs_records_settle(struct gs_intake *in)
 	gs_records_look(in);
 	while (!gs_looking_is_over(in)) {
 		gs_slices_drop(&in->hub->slices, &in->looking.sliced);
-		look_slice(&in->looking.sliced, UINT64_MAX);
+		look_slice(&in->looking.sliced, gs_now_ns() + SETTLE_SLICE_NS);
+		gs_loop_beat(in->hub);
 	}
 }

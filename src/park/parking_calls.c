@@ -9,6 +9,7 @@
 #include "basic/clock.h"
 #include "basic/env.h"
 #include "basic/log.h"
+#include "hub/limited.h"
 #include "hub/loop.h"
 #include "park/parking.h"
 
@@ -188,6 +189,7 @@ static void lose_helper(struct gs_parking *pk, int code)
 	if (p && code == -ETIMEDOUT && p->uid) {
 		pk->hung_uid = p->uid;
 		pk->hung_ns = gs_now_ns();
+		gs_limited(pk->hub, p->uid, GS_LIMIT_PARKING);
 	}
 	if (!p && pk->asked.op == GS_PARK_HELLO) { /* it does not even start */
 		pk->greeted = true;

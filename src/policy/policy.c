@@ -108,8 +108,6 @@ int gs_policy_take_over(struct gs_policy *p, struct gs_policy *prev,
 	int r = prev ? p->host->switch_over(p, prev, &x, err) : p->host->attach(p, &x, err);
 
 	*ret_exit = x;
-	if (r < 0)
-		p->host->free(p);
 	return r;
 }
 

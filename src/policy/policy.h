@@ -117,7 +117,7 @@ void gs_policy_discard(struct gs_policy *p);
 /*
  * Puts @p's dispatcher into the slot and runs task_init on every TSG. @prev (may be NULL) is the
  * one it takes over from: exactly one acts at any time; on success @prev is freed with exit kind
- * SWITCHED, on failure it goes on undisturbed and @p is freed.
+ * SWITCHED, on failure it goes on undisturbed. A @p that failed acts no more: discard frees it.
  */
 int gs_policy_take_over(struct gs_policy *p, struct gs_policy *prev,
 			struct gs_policy_exit *ret_exit, struct gs_error *err);

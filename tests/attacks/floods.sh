@@ -56,8 +56,10 @@ turned() { # NAME
 	measure_end beat
 	le "$MEASURED" 500 "$1: the heartbeat was fresh, in ms"
 	read -r turn cpu own < <("$gpusched" stats --json | jq -r '.service | "\(.longest_turn_us) \(.longest_turn_cpu_us) \(.longest_turn_own_us)"')
-	le "$turn" 500000 "$1: every turn of the loop so far was short, in us"
-	diag "$1: the longest turn so far: $turn us; the most CPU time of one: $cpu us; without waits for a processor: $own us"
+	[ "$own" != null ] || own=$turn
+	le "$own" 500000 "$1: no turn of the loop so far was long, without waits for a processor, in us"
+	le "$turn" 1000000 "$1: nor was one with these, in us"
+	diag "$1: the most CPU time of a turn so far: $cpu us"
 }
 
 flood() { # NAME UIDS CONNECTIONS HOW PATH [BODY]

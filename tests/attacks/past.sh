@@ -30,10 +30,15 @@ hoarding() {
 works() { # PID: its TSG with work, as gpusched lists it
 	list_json "pid:$1" '[.[] | select(.kind == "compute" and .channels == 8)] | max_by(.id) | '"$2"
 }
-did() { # SECONDS: root's two, in so long
-	local from=$(($(sim_work $first) + $(sim_work $second)))
-	sleep "$1"
-	echo $(($(sim_work $first) + $(sim_work $second) - from))
+roots() { # work of its two
+	echo $(($(sim_work $first) + $(sim_work $second)))
+}
+part() { # PID SECONDS: root's two of all that they and that one do in so long, in permille; not less on a busy machine
+	local two its
+	two=$(roots) its=$(sim_work "$1")
+	sleep "$2"
+	two=$(($(roots) - two)) its=$(($(sim_work "$1") - its))
+	echo $((two * 1000 / (two + its + 1)))
 }
 did_of() { # PID SECONDS
 	local from
@@ -41,16 +46,27 @@ did_of() { # PID SECONDS
 	sleep "$2"
 	echo $(($(sim_work "$1") - from))
 }
+# keep_part PERCENT NAME: of their part beside one that hoards nothing. The looks after the first one are for a
+# busy machine: calls that wait for a processor use up what a policy's calls may take.
+keep_part() {
+	local got=0 now i
+	for ((i = 0; i < 5 && got < $1; i++)); do
+		now=$(($(part $BE 3) * 100 / fair))
+		[ $now -le $got ] || got=$now
+	done
+	ge $got "$1" "$2"
+}
 hoarding none 0
 sleep 2
-fair=$(did 5)
+fair=$(part $BE 5)
+ge "$fair" 300 "root's two work beside one that hoards nothing, in permille of all work"
 end_load $BE KILL
 while read -r what n; do
 	hoarding "$what" "$n"
 	check "$what: what it works in is listed" wait_for 20 eval '[ "$(works $BE .class)" = be ]'
 	check "$what: the policy's slice is its" wait_for 20 eval '[ "$(works $BE .is.timeslice_us)" = 1 ]'
 	is "$(works $BE .past_share)" 0 "$what: it is within its share"
-	ge "$(($(did 3) * 100 * 5 / 3 / fair))" 40 "$what: root's two work, in percent of what they have beside one that hoards nothing"
+	keep_part 40 "$what: root's two work, in percent of their part beside one that hoards nothing"
 	check "$what: root suspends it" "$gpusched" suspend "pid:$BE"
 	from=$(sim_work $BE)
 	sleep 1
@@ -71,7 +87,7 @@ check "used: it is told at its process" wait_for 20 eval \
 like "$(list_json "pid:$BE" '.[0].reason')" "past its share" "used: with the reason"
 check "used: the log names the user" grep -q "process $BE .* of user $attacker_uid has all of its share" "$scratch/daemon.log"
 sleep 3
-ge "$(($(did 3) * 100 * 5 / 3 / fair))" 50 "used: root's two have what the driver gives them beside it"
+keep_part 50 "used: root's two have what the driver gives them beside it"
 end_load $BE KILL
 
 # ---- more channels than its share: a TSG that is not whole is never called suspended
@@ -88,16 +104,16 @@ end_load $BE KILL
 
 # ---- it goes past its share while it works
 goes_past() { # POLICY
-	local before after root
+	local before after part
 	HOARD_AFTER=6 hoarding used 1100
 	before=$(did_of $BE 3)
 	check "$1: it is told at its process" wait_for 30 eval '[ "$(works $BE .past_share)" -ge 1 ]'
 	sleep 4
 	after=$(sim_work $BE)
-	root=$(did 4)
+	part=$(part $BE 4)
 	after=$(($(sim_work $BE) - after))
 	le "$((after * 100 * 3 / (before * 4)))" 25 "$1: past its share it has the last turn, in percent of before"
-	ge "$((root * 100 * 5 / 4 / fair))" 50 "$1: root's two work on"
+	ge "$((part * 100 / fair))" 50 "$1: root's two work on"
 	end_load $BE KILL
 }
 goes_past rr

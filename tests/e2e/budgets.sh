@@ -16,7 +16,7 @@ user_load() { # UID: that never rests; $LOAD_PID
 		>"$scratch/load.$1" 2>&1 &
 	LOAD_PID=$!
 	at_end+=($!)
-	wait_tsgs "pid:$LOAD_PID" 1
+	wait_for 20 works "$LOAD_PID" # else another one may have gone before the switch to it
 }
 budget() { # UID FILTER
 	"$gpusched" budget --json | jq -cs "flatten | map(select(.uid == $1))[0] | $2"

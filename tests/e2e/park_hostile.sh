@@ -52,6 +52,7 @@ like "$out" "has ended" "its end is said"
 hold hangs state=hang setpriv --reuid 4321 --regid 4321 --clear-groups
 exits 1 "a user's program that never answers is given up" as 4321 "$gpusched" park "pid:$hangs" --quiet
 like "$out" "libcuda hung" "that is said"
+check "the log names the user" grep -q "user 4321 past the limit 'parking': 1 helpers killed" "$scratch/daemon.log"
 hold his "" setpriv --reuid 4321 --regid 4321 --clear-groups
 exits 1 "nothing of that user's is parked for a while" as 4321 "$gpusched" park "pid:$his" --quiet
 like "$out" "made libcuda hang" "the reason is said"

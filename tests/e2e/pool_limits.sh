@@ -84,7 +84,19 @@ out=$(as_user env PATH="/opt/users/own:$PATH" gpusched run --pool=own --class be
 like "$out" "does not run an nvidia-cuda-mps-server that root has installed" "a server that is not root's is none"
 out=$(as_user gpusched run --pool=lc --class lc -- $once 2>&1)
 like "$out" "raising" "nor has a user a pool of a class above its own"
-kill "$user"
+more=()
+for i in 2 3 4 5 6 7 8; do
+	{ $user_is gpusched run --pool=p$i --class be -- $be & } >"$scratch/user.$i" 2>&1
+	more+=($!)
+	at_end+=($!)
+	wait_for 20 grep -q ready "$scratch/user.$i" # one after the other: a user has few readers
+done
+check "a user has eight pools" wait_for 10 eval \
+	'[ "$(list_json uid:65534 "map(select(.pool != null) | .pid) | unique | length")" = 8 ]'
+out=$(as_user timeout 60 gpusched run --pool=p9 --class be -- $once 2>&1)
+like "$out" "8 pools of one user" "a user has no ninth pool"
+check "the log names the user" grep -q "user 65534 past the limit 'pools'" "$scratch/daemon.log"
+kill "$user" "${more[@]}"
 wait_for 10 gone "$user"
 umount -l "$GPUSCHED_SIM/run/mps/users"
 exits 3 "users have no pool where only /run has room" as_user gpusched run --pool=none --class be -- $once

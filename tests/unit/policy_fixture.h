@@ -105,13 +105,15 @@ static inline int fixture_start(const char *name, const char *option, struct gs_
 				struct gs_policy **ret, struct gs_policy_exit *ret_exit,
 				struct gs_error *err)
 {
-	struct gs_policy *p;
+	struct gs_policy *p = NULL;
 	int r = gs_policy_prepare(table, false, name, &option, option ? 1 : 0, &p, ret_exit, err);
 
 	if (r == 0)
 		r = gs_policy_take_over(p, prev, ret_exit, err);
 	if (r == 0)
 		*ret = p;
+	else
+		gs_policy_discard(p);
 	return r;
 }
 

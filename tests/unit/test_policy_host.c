@@ -139,6 +139,52 @@ static void test_ended(void **state)
 	fixture_remove(&be);
 }
 
+/* Puts one that fails at its first TSG in the place of @prev; it is still to be freed. */
+static struct gs_policy *fails_in_start(struct gs_policy *prev)
+{
+	struct gs_policy_exit x = { 0 };
+	struct gs_error err = { 0 };
+	struct gs_policy *p = NULL;
+	const char *name = fixture_source("fails_in_task_init");
+
+	if (gs_policy_prepare(table, false, name, NULL, 0, &p, &x, &err))
+		fail_msg("%s", err.text);
+	assert_true(gs_policy_take_over(p, prev, &x, &err) < 0);
+	assert_int_equal(x.kind, GS_POLICY_EXIT_ERROR);
+	free(x.dump);
+	return p;
+}
+
+/* A policy that fails in its own start leaves the slots when it is freed, like one that has ended. */
+static void test_failed_start(void **state)
+{
+	struct gpusched_tsg be;
+	struct gs_policy *p, *prev;
+	uint32_t of_prev;
+
+	(void)state;
+	NEED_TABLE();
+	be = fixture_tsg(1, GPUSCHED_CLASS_BE);
+	p = fails_in_start(NULL);
+	want_slice(&be, 0);
+	assert_true(in_slot("gs_slot"));
+	gs_policy_discard(p);
+	assert_int_equal(in_slot("gs_slot"), 0);
+
+	prev = start("lcbe", "be_slice_us=33", NULL);
+	of_prev = in_slot("gs_slot");
+	p = fails_in_start(prev);
+	assert_int_equal(in_slot("gs_slot"), of_prev);
+	gs_policy_discard(p);
+	assert_int_equal(in_slot("gs_slot"), of_prev);
+	for (int i = 0; i < 250 && fixture_get(&be).task.want.timeslice_us != 33; i++)
+		gs_sleep_ns(20 * NS_PER_MS); /* its tick counts anew */
+	want_slice(&be, 33);
+	gs_policy_stop(prev, GS_POLICY_EXIT_STOPPED);
+	assert_int_equal(in_slot("gs_slot"), 0);
+	fixture_remove(&be);
+}
+
 /* A policy that wants launches counted and has nothing to say of each delays none. */
 static void test_hears_of_launches(void **state)
 {
@@ -607,14 +653,23 @@ static void test_switch_often(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_decides),        cmocka_unit_test(test_tick_wakes_loop),
-		cmocka_unit_test(test_switch),         cmocka_unit_test(test_ended),
-		cmocka_unit_test(test_callbacks),      cmocka_unit_test(test_hooked_names),
-		cmocka_unit_test(test_switch_often),   cmocka_unit_test(test_tick_meets_all),
-		cmocka_unit_test(test_skipped_rounds), cmocka_unit_test(test_rests),
-		cmocka_unit_test(test_kicks),          cmocka_unit_test(test_failed_switch),
-		cmocka_unit_test(test_log_wakes_loop), cmocka_unit_test(test_hears_of_launches),
-		cmocka_unit_test(test_facts),          cmocka_unit_test(test_costs),
+		cmocka_unit_test(test_decides),
+		cmocka_unit_test(test_tick_wakes_loop),
+		cmocka_unit_test(test_switch),
+		cmocka_unit_test(test_ended),
+		cmocka_unit_test(test_failed_start),
+		cmocka_unit_test(test_callbacks),
+		cmocka_unit_test(test_hooked_names),
+		cmocka_unit_test(test_switch_often),
+		cmocka_unit_test(test_tick_meets_all),
+		cmocka_unit_test(test_skipped_rounds),
+		cmocka_unit_test(test_rests),
+		cmocka_unit_test(test_kicks),
+		cmocka_unit_test(test_failed_switch),
+		cmocka_unit_test(test_log_wakes_loop),
+		cmocka_unit_test(test_hears_of_launches),
+		cmocka_unit_test(test_facts),
+		cmocka_unit_test(test_costs),
 	};
 
 	return cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);
