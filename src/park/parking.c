@@ -87,6 +87,15 @@ static void learn(struct gs_parking *pk, const struct gs_park_ask *ask, struct g
 	c->bytes = gs_parked_bytes(p);
 }
 
+static bool has_hung(const struct gs_parking *pk, uint32_t uid)
+{
+	for (size_t i = 0; i < GS_PARK_HUNG; i++)
+		if (pk->hung[i].ns && pk->hung[i].uid == uid &&
+		    gs_now_ns() < pk->hung[i].ns + HUNG_NS)
+			return true;
+	return false;
+}
+
 static int vet(struct gs_parking *pk, const struct gs_park_ask *ask, struct gs_parked *p,
 	       struct gs_error *err)
 {
@@ -106,7 +115,7 @@ static int vet(struct gs_parking *pk, const struct gs_park_ask *ask, struct gs_p
 		return gs_fail(err, -EBUSY, "%u processes are parked already", n);
 	if (pk->hub->opts.dry_run)
 		return gs_fail(err, -ENOTSUP, "nothing is done: DryRun=yes");
-	if (pk->hung_ns && pk->hung_uid == p->uid && gs_now_ns() < pk->hung_ns + HUNG_NS)
+	if (has_hung(pk, p->uid))
 		return gs_fail(err, -EBUSY,
 			       "a process of this user's made libcuda hang: nothing of it is "
 			       "parked for 10 min");

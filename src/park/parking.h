@@ -25,6 +25,14 @@ struct gs_park_use {
 	size_t n, at;
 };
 
+#define GS_PARK_HUNG 16u
+
+/* A user with a process that made the helper hang; the latest time. */
+struct gs_parking_hung {
+	uint32_t uid;
+	uint64_t ns; /* 0: there is none */
+};
+
 struct gs_parking {
 	struct gs_hub *hub;
 	struct gs_figures *figures;
@@ -43,8 +51,7 @@ struct gs_parking {
 	struct gs_parked *asked_of; /* NULL: HELLO, or it has ended since */
 	uint64_t deadline_ns, began_ns;
 	uint32_t seq;
-	uint32_t hung_uid; /* whose process made the helper hang last */
-	uint64_t hung_ns;
+	struct gs_parking_hung hung[GS_PARK_HUNG];
 	struct gs_park_use use[GS_PARK_GPUS];
 	/* idlers.c's, idle.c's */
 	struct gs_park_idler *idlers;

@@ -175,6 +175,22 @@ void gs_parking_leave_helper(struct gs_parking *pk, bool must)
 	pk->greeted = false;
 }
 
+/* In the place of the same user's, else of the oldest. */
+static void note_hung(struct gs_parking *pk, uint32_t uid)
+{
+	struct gs_parking_hung *at = pk->hung;
+
+	for (size_t i = 0; i < GS_PARK_HUNG; i++) {
+		if (pk->hung[i].ns && pk->hung[i].uid == uid) {
+			at = &pk->hung[i];
+			break;
+		}
+		if (pk->hung[i].ns < at->ns)
+			at = &pk->hung[i];
+	}
+	*at = (struct gs_parking_hung){ .uid = uid, .ns = gs_now_ns() };
+}
+
 static void lose_helper(struct gs_parking *pk, int code)
 {
 	struct gs_parked *p = pk->asked_of, *q;
@@ -187,8 +203,7 @@ static void lose_helper(struct gs_parking *pk, int code)
 	gs_log(LOG_WARNING, "the helper that parks %s; another one takes its place",
 	       code == -ETIMEDOUT ? "hangs and was killed" : "died");
 	if (p && code == -ETIMEDOUT && p->uid) {
-		pk->hung_uid = p->uid;
-		pk->hung_ns = gs_now_ns();
+		note_hung(pk, p->uid);
 		gs_limited(pk->hub, p->uid, GS_LIMIT_PARKING);
 	}
 	if (!p && pk->asked.op == GS_PARK_HELLO) { /* it does not even start */

@@ -56,6 +56,10 @@ check "the log names the user" grep -q "user 4321 past the limit 'parking': 1 he
 hold his "" setpriv --reuid 4321 --regid 4321 --clear-groups
 exits 1 "nothing of that user's is parked for a while" as 4321 "$gpusched" park "pid:$his" --quiet
 like "$out" "made libcuda hang" "the reason is said"
+hold hangs_too state=hang setpriv --reuid 4322 --regid 4322 --clear-groups
+exits 1 "another user's hangs as well" as 4322 "$gpusched" park "pid:$hangs_too" --quiet
+exits 1 "that does not end the first one's time" as 4321 "$gpusched" park "pid:$his" --quiet
+like "$out" "made libcuda hang" "the reason is said again"
 check "others are parked" "$gpusched" park "pid:$good" --quiet
 check "they come back" "$gpusched" unpark "pid:$good"
 ge "$("$gpusched" stats --json | jq .service.park_helpers_lost)" 1 "a counter has helpers that hung"
