@@ -4,11 +4,13 @@
  *
  * Does: looks at the rate of launches of TSGs that nobody has classified. Above high_rate (1000/s
  * by default) it takes a TSG for latency-critical, below low_rate (100/s) for best-effort. In
- * between a TSG stays what it was. It changes its mind only after `steady` looks in a row
- * (hysteresis). A typical thread block longer than long_block_us, where known, makes a TSG
- * best-effort whatever its rate. Then it acts as lcbe does: a long slice for the latency-critical,
- * a short one for a lone best-effort TSG. A TSG with a class of its own is treated as its class
- * says.
+ * between a TSG stays what it was.
+ *
+ * It changes its mind only after `steady` looks in a row (hysteresis). A typical thread block
+ * longer than long_block_us, where known, makes a TSG best-effort whatever its rate.
+ *
+ * Then it acts as lcbe does: a long slice for the latency-critical, a short one for a lone
+ * best-effort TSG. A TSG with a class of its own is treated as its class says.
  *
  * Good for: machines where nobody says which program is which.
  *

@@ -4,15 +4,22 @@
  *
  * Does: holds a compute TSG of class lc or be that is put on the runlist while max_lc or max_be of
  * its class are admitted on that GPU. The TSG waits; nothing fails. When an admitted one ends, the
- * next tick admits the TSG that has waited longest. Likewise an lc TSG waits while the admitted
- * ones of its class take more than max_lc_load percent of the GPU's time, measured over load_ms.
- * Before the next is admitted, the load must fall load_slack below the cap, and the load of the
- * last newcomer must have been measured. Idle TSGs do not count as load, and the first lc of a GPU
- * never waits for load. Load is GPU time where that is known. With launch_us it is launches times
- * that elsewhere. Without, it is what the TSGs worked by the GPU's log while others waited; where
- * there is no such log it is unknown and has no cap. With max_starts_per_s at most so many
- * TSGs of a class start on a GPU in any second that begins with a start. Admitted TSGs get the
- * slices that lcbe gives where several BE share a runlist. Other classes always run.
+ * next tick admits the TSG that has waited longest.
+ *
+ * Likewise an lc TSG waits while the admitted ones of its class take more than max_lc_load percent
+ * of the GPU's time, measured over load_ms. Before the next is admitted, the load must fall
+ * load_slack below the cap, and the load of the last newcomer must have been measured. Idle TSGs do
+ * not count as load, and the first lc of a GPU never waits for load.
+ *
+ * Load is GPU time where that is known. With launch_us it is launches times that elsewhere.
+ * Without, it is what the TSGs worked by the GPU's log while others waited; where there is no such
+ * log it is unknown and has no cap.
+ *
+ * With max_starts_per_s at most so many TSGs of a class start on a GPU in any second that begins
+ * with a start.
+ *
+ * Admitted TSGs get the slices that lcbe gives where several BE share a runlist. Other classes
+ * always run.
  *
  * Good for: keeping a promise of latency to the TSGs that are admitted.
  *
@@ -21,10 +28,10 @@
  *    if the GPU is full.
  *  - Where there is no gate (BPF LSM), a held TSG is suspended right after it was scheduled. Its
  *    very first work may run for a moment.
- *  - On a stock driver the log knows all load beside a program that always has work (be), and
- *    only part of it elsewhere: of a TSG that is alone nobody knows how much it works. So a second
- *    lc is let in beside a first one that is alone, whatever that needs. launch_us is a guess for
- *    that: it takes all launches to be equally long. Counting them costs each launch about half a
+ *  - On a stock driver the log knows all load beside a program that always has work (be), and only
+ *    part of it elsewhere: of a TSG that is alone nobody knows how much it works. So a second lc is
+ *    let in beside a first one that is alone, whatever that needs. launch_us is a guess for that:
+ *    it takes all launches to be equally long. Counting them costs each launch about half a
  *    microsecond, with or without launch_us.
  *  - Load is that of the last load_ms, so a longer pause looks like the end of the load. If the
  *    admitted TSGs later need more than the cap, none is thrown out.

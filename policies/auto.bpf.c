@@ -3,73 +3,77 @@
  * auto - acts on what it sees: short slices, turns or holds for best-effort work, within bounds
  *
  * Does: where nothing competes it does nothing. Beside a TSG of class lc, which gets a long slice,
- * a lone be TSG gets a slice of be_slice_us (1). Of several be TSGs of a runlist one runs at a
+ * a lone be TSG gets a slice of be_slice_us (1). Where a runlist has several be TSGs, one runs at a
  * time, for turn_ms, and the others are suspended. Turns go round the users (root's cgroups count
- * as users), within a user round the jobs (a cgroup, else what one `gpusched run` or `class set`
- * began, else a tree of processes), within a job round its processes. The turn of a job is the same
- * on all its GPUs, weights share the turns, and a be TSG that has nothing to do has none. One whose
- * process is past its share of the table has a turn only while nobody else wants it. Beside an lc
- * TSG with a class the be slice stays short whatever switches cost: be has its floor. A
- * launch-bound one is the exception. It launches on while it waits for the GPU, and does the more
- * in its next turn, so longer slices cost it little; a trial of a tenth of a second tells such
+ * as users), within a user round the jobs, within a job round its processes. A job is a cgroup,
+ * else what one `gpusched run` or `class set` began, else a tree of processes. The turn of a job is
+ * the same on all its GPUs, weights share the turns, and a be TSG that has nothing to do has none.
+ * One whose process is past its share of the table has a turn only while nobody else wants it.
+ *
+ * Beside an lc TSG with a class the be slice stays short whatever switches cost: be has its floor.
+ * A launch-bound one is the exception. It launches on while it waits for the GPU, and does the more
+ * in its next turn, so longer slices cost it little. A trial of a tenth of a second tells such
  * services from those that wait for each turn's end. Beside it, and beside lc TSGs of no class, the
- * be slice grows before more than waste_pct of a runlist's time goes into switches, at most to what
- * the owners asked for. Beside a launch-bound service it is the driver's or a whole part of it, so
- * that the service waits for no more rounds than by default. A TSG whose turns work for 650 us or
- * more, as a token of a language model does, is never taken for launch-bound. Where hints or an
- * agent tell of an lc TSG's requests, and a request has so many turns that two calls and the rest
- * at its end cost less, be TSGs are suspended while one runs: the lc TSG has the GPU alone. Turns
- * stand still meanwhile. There is no hold while be TSGs are owed their floor, nor for requests in
- * which the GPU would idle for more than waste_pct of all time. Where be TSGs get less than
- * be_floor_pct of the time in which they have work, the lc TSGs lose their long slice until that is
- * paid. A be TSG is tried in CTA mode, for 150 ms a minute, and stays in it if it then leaves the
- * GPU sooner. A TSG of no class is taken for lc or be by how its turns end while others wait: for
- * lc when nearly all are drained and it takes less than half of the GPU, for be when nearly all are
- * cut off by the slice, or some are and it takes more than half. That counts after several looks,
- * only beside its counterpart or several TSGs of class be, and while nobody competes who is not
- * told apart yet. Turns of such be TSGs go round their processes, as by default; beside users of
- * class be all of them get what the driver would give to so many. When somebody then makes more
- * than 10 % less progress for a second (for ten where turns of lc are that long, which first does
- * what had piled up; where turns of be are taken, for ten rounds of them or more), and not since
- * one with a class has come, it is undone, and not tried again for a minute; nor is it when what a
- * TSG was taken for changes within ten seconds. Class normal and the configuration's own classes
- * keep their settings; copy engines too.
+ * be slice grows before more than waste_pct of a runlist's time goes into switches. It grows at
+ * most to what the owners asked for. Beside a launch-bound service it is the driver's or a whole
+ * part of it, so that the service waits for no more rounds than by default. A TSG whose turns work
+ * for 650 us or more, as a token of a language model does, is never taken for launch-bound. Hints
+ * or an agent may tell of an lc TSG's requests. Where a request has so many turns that two calls
+ * and the rest at its end cost less, be TSGs are suspended while one runs: the lc TSG has the GPU
+ * alone. Turns stand still meanwhile. There is no hold while be TSGs are owed their floor, nor for
+ * requests in which the GPU would idle for more than waste_pct of all time. Where be TSGs get less
+ * than be_floor_pct of the time in which they have work, the lc TSGs lose their long slice until
+ * that is paid. A be TSG is tried in CTA mode, for 150 ms a minute, and stays in it if it then
+ * leaves the GPU sooner.
+ *
+ * A TSG of no class is taken for lc or be by how its turns end while others wait. It is taken for
+ * lc when nearly all are drained and it takes less than half of the GPU. It is taken for be when
+ * nearly all are cut off by the slice, or some are and it takes more than half. That counts after
+ * several looks, only beside its counterpart or several TSGs of class be, and while nobody competes
+ * who is not told apart yet. Turns of such be TSGs go round their processes, as by default; beside
+ * users of class be all of them get what the driver would give to so many. When some TSG then makes
+ * more than 10 % less progress for a second, it is undone, and not tried again for a minute. That
+ * second is ten where turns of lc are that long, since lc first does what had piled up. It is ten
+ * rounds or more where turns of be are taken. Nothing is undone once a TSG with a class has come.
+ * It is undone as well when what a TSG was taken for changes within ten seconds. Class normal and
+ * the configuration's own classes keep their settings; copy engines too.
  *
  * Good for: any machine with services beside training or batch jobs; the one to start with.
  *
  * Known weaknesses:
  *  - It needs the daemon's account of GPU time. Where there is none, a be TSG gets blind_slice_us
  *    beside lc, all be TSGs count as busy, and TSGs of no class are left alone.
- *  - The account is up to 67 ms old, so a be TSG that wakes up runs beside the one whose turn it is
- *    for that long, with a slice of 1200 us.
- *  - A service that never rests keeps the GPU, but for be_floor_pct: its slice is long. Give it class
- *    normal.
- *  - Beside a be TSG that rests for half of its time, half of all requests find the GPU free. A client
- *    that waits for each answer sends fewer of them while the GPU is busy, by default far fewer, so
- *    there its median is one that finds it free: on the model 210 us, 301 with auto (90 %: 2033 and
- *    314). Of requests that come at fixed times it is 403, 302 with auto.
+ *  - The account is up to 67 ms old. So a be TSG that wakes up runs beside the one that has its
+ *    turn for that long, with a slice of 1200 us.
+ *  - A service that never rests keeps the GPU, but for be_floor_pct: its slice is long. Give it
+ *    class normal.
+ *  - Beside a be TSG that rests for half of its time, half of all requests find the GPU free. A
+ *    client that waits for each answer sends fewer of them while the GPU is busy, by default far
+ *    fewer, so there its median is one that finds it free: on the model 210 us, 301 with auto (90
+ *    %: 2033 and 314). For requests that come at fixed times it is 403, 302 with auto.
  *  - Each turn of a service with a class costs a switch there and back. Requests of 100 us that
- *    take a fifth of the GPU leave be a tenth of it, and two fifths are more than any slices can
- *    serve: then they pile up, and be has its floor.
+ *    take a fifth of the GPU leave be a tenth of it. Two fifths are more than any slices can serve:
+ *    then they pile up, and be has its floor.
  *  - A service that launches many small kernels with CPU time between them pays a be slice for each
  *    pause, under any slices. Where nobody tells of its requests, MPS with priorities serves it
- *    better.
+ *    better. On an H100, eager inference was no faster with auto beside inference in a loop, which
+ *    lost a third of its work.
  *  - How many turns a request has shows only without a hold. So the first requests of a service
- *    have none, for a second or more; nor have a few, at least half a minute later, when requests
+ *    have none, for a second or more. A few have none, at least half a minute later, when requests
  *    take four times or a quarter as long as before. Meanwhile no other lc TSG of that runlist has
  *    a hold, for 5 s at most.
  *  - A request that is shorter than the service's others is held for all the same.
- *  - A job's processes on one GPU have turns one by one. If they wait for each other, each waits for
- *    the others' turns, and on several GPUs their turns may not fit together.
- *  - Which programs want the GPU at the same moment without a class is a guess from the log, and a
+ *  - A job's processes on one GPU have turns one by one. If they wait for each other, each waits
+ *    for the others' turns, and on several GPUs their turns may not fit together.
+ *  - Without a class it is a guess from the log which programs want the GPU at the same moment. A
  *    program that starts ends what is done by it, for some three seconds. A class is better: while
  *    the guess does not take a batch program for be, an lc program waits for its whole slices.
- *  - Beside a program of class normal, or of no class while nothing is done about it, be TSGs that take
- *    turns have one part of the GPU in all, and that program another.
- *  - Counting launches would cost each launch half a microsecond, so this policy does not ask for it.
- *    Where nobody counts them (gpusched observe launches on), an inversion is seen only for an lc
- *    TSG that was cut off. CTA is tried only where the GPU's log shows how long a be TSG takes to
- *    leave: where the next one waits already when its turn begins.
+ *  - Beside a program of class normal, or of no class while nothing is done about it, be TSGs that
+ *    take turns have one part of the GPU in all. That program has another.
+ *  - Counting launches would cost each launch half a microsecond, so this policy does not ask for
+ *    it. Where nobody counts them (gpusched observe launches on), an inversion is seen only for an
+ *    lc TSG that was cut off. CTA is tried only where the GPU's log shows how long a be TSG takes
+ *    to leave: where the next one waits already when its turn begins.
  */
 #include "gpusched/policy.bpf.h"
 #include "gpusched/rotation.h"

@@ -2,12 +2,15 @@
 /*
  * edf - earliest deadline first
  *
- * Does: a TSG with a deadline is due its relative deadline after its last idle time ended. At every
- * tick, the busy compute TSG of a runlist that is due first gets a long timeslice and the others
- * short ones. So urgent work is not cut, and its turn comes soon. TSGs without a deadline count as
- * due last. When the TSGs with deadlines demand more than the GPU (what they worked in the last
- * second, while others waited for it, is above overload_pct), the log says so, with the sum in
- * percent, once per overload.
+ * Does: a TSG with a deadline is due its relative deadline after its last idle time ended.
+ *
+ * At every tick, the busy compute TSG of a runlist that is due first gets a long timeslice and the
+ * others short ones. So urgent work is not cut, and its turn comes soon. TSGs without a deadline
+ * count as due last.
+ *
+ * When the TSGs with deadlines demand more than the GPU (what they worked in the last second, while
+ * others waited for it, is above overload_pct), the log says so, with the sum in percent, once per
+ * overload.
  *
  * Good for: periodic work with deadlines of tens of milliseconds and more.
  *
@@ -15,9 +18,9 @@
  *  - It orders at the tick (5 ms), not at each launch. Use lcbe for deadlines below about 20 ms.
  *  - A request begins with a launch after idleness. Where launches are not seen, every TSG is due
  *    its deadline after its creation, again and again.
- *  - Where the daemon keeps no account of GPU time, a TSG that has launched nothing for busy_ms counts
- *    as idle, though its queue may be full. A request that launches all its work at once then
- *    loses its long slice. Set busy_ms above the GPU time of the longest request.
+ *  - Where the daemon keeps no account of GPU time, a TSG that has launched nothing for busy_ms
+ *    counts as idle, though its queue may be full. A request that launches all its work at once
+ *    then loses its long slice. Set busy_ms above the GPU time of the longest request.
  *  - Overload is told only where that account is, and not of a TSG that is alone on the GPU: the
  *    log does not say whether what is loaded works. Under overload all work may be late.
  */

@@ -5,19 +5,25 @@
  * Does: shares each GPU by what programs worked. Users have equal parts (each of root's cgroups
  * counts as a user), a user's jobs have parts of that by weight, a job's processes parts of the
  * job's. A job is a cgroup, else what one `gpusched run` or `class set` began, else a tree of
- * processes. A part that is not wanted goes to the others. Who has the smallest part gets a
- * timeslice of slice_us, the others longer ones in proportion. A slow correction follows what each
- * one worked, within a factor of two. A program that waits for each of its steps, or launches
- * kernel by kernel, leaves its slices unused: it falls behind, whatever its slice is. While there
- * is one (it wants every round, and works less than 0.9 of its part, or loses 0.15 of that part to
- * switches), or where weights are too far apart for slices, turns of turn_ms are taken: one runs,
- * the others are suspended. One that slept through its turn, and one that wants less than half of
- * its part, runs beside the one whose turn it is. Every 4 to 16 s, and at most 4 s after
- * somebody came or went, all run for half a second, which shows whether turns are still needed; what
- * each one works meanwhile is on its account. Nobody gains by having slept, by forking, or by
- * having many processes. A class, or a program, with a limit has at most that part of
- * a GPU's time, even while others rest: it is suspended now and then, some seven times a second. The
- * daemon's log says when turns
+ * processes. A part that is not wanted goes to the others.
+ *
+ * The one with the smallest part gets a timeslice of slice_us, the others longer ones in
+ * proportion. A slow correction follows what each one worked, within a factor of two.
+ *
+ * A program that waits for each of its steps, or launches kernel by kernel, leaves its slices
+ * unused: it falls behind, whatever its slice is. While there is one (it wants every round, and
+ * works less than 0.9 of its part, or loses 0.15 of that part to switches), or where weights are
+ * too far apart for slices, turns of turn_ms are taken: one runs, the others are suspended. One
+ * that slept through its turn, and one that wants less than half of its part, runs beside the one
+ * whose turn it is.
+ *
+ * Every 4 to 16 s, and at most 4 s after somebody came or went, all run for half a second. That
+ * shows whether turns are still needed; the work of each meanwhile is on its account.
+ *
+ * Nobody gains by having slept, by forking, or by having many processes.
+ *
+ * A class, or a program, with a limit has at most that part of a GPU's time, even while others
+ * rest. It is suspended now and then, some seven times a second. The daemon's log says when turns
  * began or ended.
  *
  * Good for: several training or batch jobs on one GPU, of whatever kind. Each of n programs of
@@ -28,14 +34,15 @@
  *    without progress. A latency-critical program among them waits as well: use auto or lcbe.
  *  - It needs the daemon's account of GPU time. Where there is none, there are slices by weight,
  *    without correction and without turns, and nothing is charged; the log says so.
- *  - What a program holds alone counts as work, since the log does not tell. That matters only until
- *    another one wants the GPU.
- *  - Who falls behind is seen after half a second, so a program that comes loses that much.
+ *  - Time that a program holds alone counts as work, since the log does not tell. That matters only
+ *    until another one wants the GPU.
+ *  - A program that falls behind is seen after half a second, so a newcomer loses that much.
  *  - While turns are taken, one that rests now and then has the GPU idle for what is left of its
  *    turn. Where all rest there are no turns.
  *  - Somebody with several user ids has the parts of several users.
- *  - A limit counts what is held. A program that is alone, and works little, is paused as if it worked.
- *    While the GPU's log says nothing of a program, nothing is charged and its limit not kept.
+ *  - A limit counts what is held. A program that is alone, and works little, is paused as if it
+ *    worked. While the GPU's log says nothing of a program, nothing is charged and its limit not
+ *    kept.
  */
 #include "gpusched/policy.bpf.h"
 #include "gpusched/limit.h"

@@ -4,11 +4,15 @@
  *
  * Does: gives every compute TSG of class lc a long timeslice, so that a running request is never
  * cut. Gives every one of class be a short timeslice, so that a new request waits for one short
- * slice and one switch. Where a runlist has one BE, its slice is be_slice_us (1). With several,
- * each switch between two of them would cost more than such a slice, so each gets be_slice_multi_us
- * (800, four switch costs). With be_cta a BE is stopped at the end of its running thread blocks.
- * Where blocks are short, that is quicker than in the middle of them. TSGs of no class or another
- * class, and copy engines, keep their own settings.
+ * slice and one switch.
+ *
+ * Where a runlist has one BE, its slice is be_slice_us (1). With several, each switch between two
+ * of them would cost more than such a slice, so each gets be_slice_multi_us (800, four switch
+ * costs).
+ *
+ * With be_cta a BE is stopped at the end of its running thread blocks. Where blocks are short, that
+ * is quicker than in the middle of them. TSGs of no class or another class, and copy engines, keep
+ * their own settings.
  *
  * Good for: one or more services of short requests beside one training or batch job.
  *

@@ -3,10 +3,13 @@
  * prio - strict priorities by class, with ageing
  *
  * Does: sorts the compute TSGs of a runlist into four levels: lc; normal and none; the
- * configuration's own classes; be. While any TSG of a higher level is busy, those of lower levels
- * are suspended. A TSG that has been suspended for age_ms runs for one age_run_ms beside the higher
- * ones, so that none starves. Copy engines are left alone. Root may give a single TSG another
- * level while the policy runs: its id and a number from 0 (as be) to 3 (as lc) in map prio_levels.
+ * configuration's own classes; be.
+ *
+ * While any TSG of a higher level is busy, those of lower levels are suspended. A TSG that has been
+ * suspended for age_ms runs for one age_run_ms beside the higher ones, so that none starves.
+ *
+ * Copy engines are left alone. Root may give a single TSG another level while the policy runs: its
+ * id and a number from 0 (as be) to 3 (as lc) in map prio_levels.
  *
  * Good for: batch work that may only use what others leave, when seconds of waiting do not matter.
  *

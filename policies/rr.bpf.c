@@ -4,10 +4,13 @@
  *
  * Does: lets one compute TSG of class be run on a runlist and suspends the others. Every quantum_ms
  * the next one gets its turn. Turns go round the users, within a user round the processes, and
- * within a process round its TSGs. A BE that is known to be idle has no turn, and one whose process is
- * past its share of the table has one only while nobody else wants it. The one that runs has
- * a timeslice of slice_us, short enough for latency-critical TSGs beside it, which get lc_slice_us.
- * So a request meets one BE however many there are, and no time is lost to switches between BE.
+ * within a process round its TSGs. A BE that is known to be idle has no turn, and one whose process
+ * is past its share of the table has one only while nobody else wants it.
+ *
+ * The one that runs has a timeslice of slice_us, short enough for latency-critical TSGs beside it,
+ * which get lc_slice_us. So a request meets one BE however many there are, and no time is lost to
+ * switches between BE.
+ *
  * With be_cta a BE is stopped at the end of its running thread blocks. Where blocks are short, that
  * is quicker than in the middle of them.
  *

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # Writes what comes from the programs' tables: the verbs of man/gpusched.8.scd, the counters of
-# man/gpusched-stats.8.scd, the completion, the API's arguments in docs/api.md. A list stands between two lines with "NAME begin" and "NAME end".
+# man/gpusched-stats.8.scd, the completion, the API's arguments in docs/api.md. A list stands between two
+# lines with "NAME begin" and "NAME end". The same with what the header of a policy says: its page's.
 # Usage: tools/lists.sh [BUILD [DIR]]   DIR: write there instead of in place
 set -eu -o pipefail
 cd "$(dirname "$0")/.."
@@ -30,3 +31,10 @@ between docs/api.md verbs indented "$build/gpuschedd" --help-api
 mkdir -p "$to/completions"
 "$build/gpusched" help --completion >"$to/completions/gpusched.new"
 mv "$to/completions/gpusched.new" "$to/completions/gpusched"
+
+mkdir -p "$to/docs/policies"
+for source in policies/*.bpf.c; do
+	page=docs/policies/$(basename "$source" .bpf.c).md
+	awk -f tools/policy_page.awk "$source" "$page" >"$to/$page.new"
+	mv "$to/$page.new" "$to/$page"
+done

@@ -10,7 +10,13 @@ is "$(tools/lists.sh "${BUILD:-build}" "$to" 2>&1)" "" "the lists can be made"
 while read -r file; do
 	is "$(diff "$file" "$to/$file" 2>&1 | head -5)" "" "$file is up to date (else tools/lists.sh)"
 done < <(cd "$to" && find . -type f | sort)
-is "$(find "$to" -type f | wc -l)" 4 "the lists are as many as expected"
+is "$(find "$to" -type f | wc -l)" "$((4 + $(ls policies/*.bpf.c | wc -l)))" "the lists are as many as expected"
+printf '%s\n' '/*' ' * p - a policy' ' *' ' * Does: one' ' *   thing' ' *' ' * another: it' ' *' ' * Good for: some' ' *' \
+	' * Known weaknesses:' ' *  - the first,' ' *    goes on' ' *  - the second' ' */' >"$to/p.bpf.c"
+printf '%s\n' '# p' '' '## What it does' '' 'old' '' '## Good for' '' '## Use' '' 'stays' '' '## Known weaknesses' '' '- old' >"$to/p.md"
+is "$(awk -f tools/policy_page.awk "$to/p.bpf.c" "$to/p.md" | paste -sd '|')" \
+	"# p||## What it does||One thing.||Another: it.||## Good for||Some.||## Use||stays||## Known weaknesses||- the first, goes on|- the second|" \
+	"a policy's page is made of its header's paragraphs and points"
 bad=$(printf '#include "cli/advise.h"\n#define X(sym, text) LINE text\nADVISE_LINES(X)\n' |
 	"${CC:-cc}" -E -P -Isrc -Iinclude - | tr '\n' ' ' | sed 's/LINE/\n/g' | tail -n +2 |
 	grep -o '".*"' | sed 's/" *"//g; s/^"//; s/"$//' |

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: MIT
+# policy_page.awk - a policy's page with the paragraphs of its source's header in their sections
+#
+#   awk -f tools/policy_page.awk policies/NAME.bpf.c docs/policies/NAME.md
+#
+# "Does:", "Good for:" and "Known weaknesses:" begin a part of the header. A part is paragraphs,
+# between empty lines, or points ("- ").
+BEGIN {
+	title["Does"] = "What it does"
+	title["Good for"] = "Good for"
+	title["Known weaknesses"] = "Known weaknesses"
+	for (key in title)
+		is_part["## " title[key]] = key
+	WIDTH = 100
+}
+
+# A block of a part: WORDS, with "- " before it if it is a point.
+function add(words) {
+	if (at == "" || fresh || words ~ /^- /) {
+		n[at]++
+		fresh = 0
+	}
+	block[at, n[at]] = block[at, n[at]] (block[at, n[at]] == "" ? "" : " ") words
+}
+
+function fill(text, point, i, k, words, line) {
+	if (!point) {
+		text = toupper(substr(text, 1, 1)) substr(text, 2)
+		if (text !~ /[.:]$/)
+			text = text "."
+	}
+	k = split(text, words, / +/)
+	line = words[1]
+	for (i = 2; i <= k; i++) {
+		if (length(line) + 1 + length(words[i]) > WIDTH) {
+			print line
+			line = (point ? "  " : "") words[i]
+		} else
+			line = line " " words[i]
+	}
+	print line
+}
+
+function put(key, i, point) {
+	for (i = 1; i <= n[key]; i++) {
+		point = block[key, i] ~ /^- /
+		if (i > 1 && !point)
+			print ""
+		fill(block[key, i], point)
+	}
+}
+
+# the header
+NR == FNR {
+	if (/^ \*\/$/)
+		done = 1
+	if (done || !/^ \*/)
+		next
+	line = $0
+	sub(/^ \* */, "", line)
+	if (line == "") {
+		fresh = 1
+		next
+	}
+	for (key in title)
+		if (index(line, key ":") == 1) {
+			at = key
+			fresh = 1
+			line = substr(line, length(key) + 2)
+			sub(/^ */, "", line)
+		}
+	if (at != "" && line != "")
+		add(line)
+	next
+}
+
+# the page
+/^## / {
+	skip = 0
+	print
+	if ($0 in is_part) {
+		print ""
+		put(is_part[$0])
+		print ""
+		skip = 1
+	}
+	next
+}
+!skip
