@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: MIT
 # timeout: 480
 # needs: root bpf fuse
-# SIGKILL of the daemon at random moments, 100 times (KILLS): whatever it had changed goes back, as
+# SIGKILL of the daemon at random moments, 50 times (KILLS): whatever it had changed goes back, as
 # the simulated RM itself sees it. With the table kept, and with it deleted.
 . "$(dirname "$0")/lib.sh"
 enter_sim
 RANDOM=7
-kills=${KILLS:-100}
+kills=${KILLS:-50}
 
 config '[Policy]
 Policy = lcbe

@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: MIT
 # timeout: 300
 # needs: root bpf fuse
-# Programs are parked and unparked, PARKS times (100), while SIGKILL meets the helper, the daemon, a
+# Programs are parked and unparked, PARKS times (40), while SIGKILL meets the helper, the daemon, a
 # program or whoever asked at a random moment: nothing stays locked, nothing is lost, each
 # program runs or is parked and said to be.
 . "$(dirname "$0")/lib.sh"
 enter_sim --dilate 0.2 # copies take a fifth of the time
-PARKS=${PARKS:-100}
+PARKS=${PARKS:-40}
 RANDOM=${SEED:-7}
 park_setup
 programs=()

@@ -2,14 +2,14 @@
 # SPDX-License-Identifier: MIT
 # timeout: 480
 # needs: root bpf fuse
-# 400 switches of the policy (SWITCHES) through the API while programs launch, come and go: no TSG is
+# 150 switches of the policy (SWITCHES) through the API while programs launch, come and go: no TSG is
 # lost, after each switch the new policy's wishes stand and the old one's are gone, every exit
 # record is right, nothing is left behind. Launches are counted all the time because a person wants
 # it, exactly; policies that have work_submit come and go, and see each launch once while they run.
 . "$(dirname "$0")/lib.sh"
 enter_sim
 exec 2>"$scratch/stderr"
-switches=${SWITCHES:-400}
+switches=${SWITCHES:-150}
 
 config '[Classes]
 Rule = comm=gsload -> be'

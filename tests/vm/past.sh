@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # kernels: 6.12 6.1
+# kernels in CI: 6.1
 # timeout: 600
 # modules: fuse
 # A program that is past its share of the table: the gate stops it before the driver sees that a TSG is
