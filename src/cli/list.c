@@ -194,8 +194,8 @@ static struct gs_column *column(struct gs_column *cols, size_t n, const char *he
 	return col;
 }
 
-/* A column of nothing but "-" would only be in the way. */
-static void hide_unknown(struct gs_column *cols, size_t n, const char *head, const json_t *rows)
+/* A column of nothing but "-" would only be in the way; true: it is hidden. */
+static bool hide_unknown(struct gs_column *cols, size_t n, const char *head, const json_t *rows)
 {
 	struct gs_column *col = column(cols, n, head);
 	json_t *row;
@@ -203,8 +203,9 @@ static void hide_unknown(struct gs_column *cols, size_t n, const char *head, con
 
 	json_array_foreach(rows, i, row)
 		if (gs_json_at(row, col->path))
-			return;
+			return false;
 	col->head = NULL;
+	return true;
 }
 
 /* The other columns go after all that are spare anyhow. */
@@ -303,9 +304,8 @@ static int list_once(const struct cli *c, struct gpusched *g, const char *target
 		hide_unknown(shown, n, CONTAINER_HEAD, rows);
 		hide_unknown(shown, n, SHARING_HEAD, rows);
 		hide_unknown(shown, n, JOB_HEAD, rows);
-		hide_unknown(shown, n, DEADLINE_HEAD, rows);
-		if (!column(shown, n, DEADLINE_HEAD)
-			     ->head) /* with a deadline, "-" says something */
+		/* beside a deadline "-" says something */
+		if (hide_unknown(shown, n, DEADLINE_HEAD, rows))
 			hide_unknown(shown, n, MISSED_HEAD, rows);
 		make_room(shown, n);
 	}

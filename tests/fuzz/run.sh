@@ -23,7 +23,7 @@ sources() { # TARGET: what it is made of
 		echo src/sim/model*.c src/sim/params.c src/sim/rm*.c
 		;;
 	config)
-		echo src/config/config*.c src/classify/{classes,facts,resolve,rules}.c src/process/{cgroup,pod*}.c
+		echo src/config/{config*,park_idle}.c src/classify/{classes,facts,resolve,rules}.c src/process/{cgroup,pod*}.c
 		;;
 	log) echo src/account/*.c src/rm/{call,costs,status}.c ;;
 	library) echo src/launch/launch_find.c src/process/cuda_map.c ;;

@@ -151,7 +151,7 @@ check "what was started for good is there again, in the hooks" wait_for 10 runs_
 for object in ../build/policies/*.bpf.o; do
 	policy=$(basename "$object" .bpf.o)
 	exits 0 "policy $policy starts in the hooks" start hooked
-	check "they ask it" wait_for 10 asks "$policy"
+	check "they ask it" wait_for 60 asks "$policy"
 done
 stop_daemon
 kill $be $lc
