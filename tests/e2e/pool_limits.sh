@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Where pools do not work and why, whose they are, shared use of both classes, and old versions of
 # NVIDIA's programs.
-# timeout: 90
+# timeout: 240
 # needs: root bpf fuse
 . "$(dirname "$0")/lib.sh"
 enter_sim
@@ -91,13 +91,16 @@ for i in 2 3 4 5 6 7 8; do
 	at_end+=($!)
 	wait_for 20 grep -q ready "$scratch/user.$i" # one after the other: a user has few readers
 done
-check "a user has eight pools" wait_for 10 eval \
-	'[ "$(list_json uid:65534 "map(select(.pool != null) | .pid) | unique | length")" = 8 ]'
+pools_of_user() {
+	list_json uid:65534 "map(select(.pool != null) | .pid) | unique | length"
+}
+check "a user has eight pools" wait_for 10 eval '[ "$(pools_of_user)" = 8 ]'
 out=$(as_user timeout 60 gpusched run --pool=p9 --class be -- $once 2>&1)
 like "$out" "8 pools of one user" "a user has no ninth pool"
 check "the log names the user" grep -q "user 65534 past the limit 'pools'" "$scratch/daemon.log"
 kill "$user" "${more[@]}"
 wait_for 10 gone "$user"
+check "their pools end" wait_for 90 eval '[ "$(pools_of_user)" = 0 ]'
 umount -l "$GPUSCHED_SIM/run/mps/users"
 exits 3 "users have no pool where only /run has room" as_user gpusched run --pool=none --class be -- $once
 like "$out" "run-gpusched-mps-users.mount.*XDG_RUNTIME_DIR" "the reason has the remedy"
