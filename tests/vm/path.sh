@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # kernels: 6.12 6.1
+# kernels in CI: 6.1
 # timeout: 300
 # modules: fuse
 # The whole way from a program's ioctl to the driver and back on these kernels: an LC and a BE program
