@@ -142,7 +142,7 @@ wait_for 20 grep -q ready "$scratch/parent"
 wait_for 10 eval '[ "$(list_json uid:0 "[.[] | select(.pool.name == \"child\") | .pool.clients[].pid] | unique | length")" = 1 ]'
 kill -9 "$(cat "$scratch/child")"
 exits 0 "whoever comes then works all the same" timeout 40 "$gpusched" run --pool=child --class be -- $once
-check "the first program is told why" grep -q "takes no new program" "$scratch/parent"
+check "the first program is told why" wait_for 10 grep -q "takes no new program" "$scratch/parent"
 kill "$parent"
 
 # ---- versions that know fewer words
