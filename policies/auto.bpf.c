@@ -34,17 +34,18 @@
  * users of class be all of them get what the driver would give to so many. When some TSG then makes
  * more than 10 % less progress for a second, it is undone, and not tried again for a minute. That
  * second is ten where turns of lc are that long, since lc first does what had piled up. It is ten
- * rounds or more where turns of be are taken. Nothing is undone once a TSG with a class has come.
- * It is undone as well when what a TSG was taken for changes within ten seconds. Class normal and
- * the configuration's own classes keep their settings; copy engines too.
+ * rounds or more where turns of be are taken. Losses no longer count once a TSG with a class has
+ * come, which takes its part. All is undone as well when, within ten seconds, a TSG seems to be
+ * something else than it was taken for. Class normal and the configuration's own classes keep their
+ * settings; copy engines too.
  *
  * Good for: any machine with services beside training or batch jobs; the one to start with.
  *
  * Known weaknesses:
  *  - It needs the daemon's account of GPU time. Where there is none, a be TSG gets blind_slice_us
  *    beside lc, all be TSGs count as busy, and TSGs of no class are left alone.
- *  - The account is up to 67 ms old. So a be TSG that wakes up runs beside the one that has its
- *    turn for that long, with a slice of 1200 us.
+ *  - The account is up to 67 ms old. For that long a be TSG that wakes up runs beside the one that
+ *    has its turn, with a slice of 1200 us.
  *  - A service that never rests keeps the GPU, but for be_floor_pct: its slice is long. Give it
  *    class normal.
  *  - Beside a be TSG that rests for half of its time, half of all requests find the GPU free. A
@@ -57,11 +58,11 @@
  *  - A service that launches many small kernels with CPU time between them pays a be slice for each
  *    pause, under any slices. Where nobody tells of its requests, MPS with priorities serves it
  *    better. On an H100, eager inference was no faster with auto beside inference in a loop, which
- *    lost a third of its work.
+ *    lost more than a third of its work.
  *  - How many turns a request has shows only without a hold. So the first requests of a service
- *    have none, for a second or more. A few have none, at least half a minute later, when requests
- *    take four times or a quarter as long as before. Meanwhile no other lc TSG of that runlist has
- *    a hold, for 5 s at most.
+ *    have none, for a second or more. Half a minute later or more, a few have none again when
+ *    requests take four times or a quarter as long as before. Meanwhile no other lc TSG of that
+ *    runlist has a hold, for 5 s at most.
  *  - A request that is shorter than the service's others is held for all the same.
  *  - A job's processes on one GPU have turns one by one. If they wait for each other, each waits
  *    for the others' turns, and on several GPUs their turns may not fit together.

@@ -71,8 +71,8 @@ static bool take_mps(struct gpusched_tsg *rec)
 }
 
 /*
- * A class's own is people's word. The program's own (@told_us) stands where the class has none, and
- * is lc: others would come before these by a word of their own.
+ * A class's own deadline is people's word. The program's own (@told_us) stands where the class has
+ * none, and in lc alone: programs of other classes would come before lc by their own word.
  */
 static uint64_t deadline_in(struct gs_intake *in, uint32_t class_id, uint64_t told_us)
 {
