@@ -7,7 +7,8 @@
     torch_load.py resnet152 | vgg19 | densenet201 | bert
                              these answer one input at a time, eager
     torch_load.py memory     a request copies 8 GiB within the GPU's memory
-    torch_load.py train      a transformer is trained
+    torch_load.py train      a transformer is trained; the CPU waits for the loss of each step
+    torch_load.py ahead      the same, and the CPU waits for the loss of each tenth step
     torch_load.py ddp        the same by two processes, which average their gradients by gloo
 
 Prints {"ready":true} once it is warm, then one line per request or step: {"t":SECONDS,"us":MICROSECONDS},
@@ -15,6 +16,7 @@ t by CLOCK_MONOTONIC at its end. Between requests it waits an exponential gap: a
 says which gaps; SIGUSR1 begins them anew. --loop: without gaps. Ends on SIGTERM. Knows nothing of gpusched.
 """
 import argparse
+import itertools
 import json
 import os
 import random
@@ -110,12 +112,13 @@ def memory():
     return answer
 
 
-def transformer(wrap=lambda model: model):
+def transformer(wrap=lambda model: model, wait_every=1):
     """A function that makes one step of training: 8 layers, 8 sequences of 1024 tokens."""
     layer = torch.nn.TransformerEncoderLayer(2048, 16, 8192, dropout=0.0, batch_first=True, norm_first=True)
     model = wrap(torch.nn.TransformerEncoder(layer, 8, enable_nested_tensor=False).cuda())
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-4, fused=True)
     tokens = torch.randn(8, 1024, 2048, device="cuda")
+    steps = itertools.count(1)
 
     def step():
         optimizer.zero_grad(set_to_none=True)
@@ -123,7 +126,7 @@ def transformer(wrap=lambda model: model):
             loss = model(tokens).square().mean()
         loss.backward()
         optimizer.step()
-        return float(loss)
+        return float(loss) if next(steps) % wait_every == 0 else None
 
     return step
 
@@ -165,6 +168,7 @@ def main():
         "memory": (memory, 25.0),
         "decoder": (decoder, 40.0),
         "train": (transformer, 0.0),
+        "ahead": (lambda: transformer(wait_every=10), 0.0),
         "ddp": (distributed, 0.0),
     }
     parser.add_argument("what", choices=programs)
