@@ -10,6 +10,7 @@
 #include "basic/log.h"
 #include "figures/memory.h"
 #include "park/check.h"
+#include "park/times.h"
 #include "process/process.h"
 #include "table/started.h"
 
@@ -58,6 +59,7 @@ void gs_parking_beat(void *self)
 		if (p->over == GS_PARKED_IS_OUT &&
 		    ((p->until_ns && now >= p->until_ns) || (p->guest && guest_has_ended(p))))
 			gs_parking_in(pk, p);
+	gs_park_time_beat(pk);
 }
 
 /* ---- what is asked ---------------------------------------------------------------------------- */
@@ -261,6 +263,7 @@ int gs_parking_start(struct gs_parking *pk, struct gs_error *err)
 
 void gs_parking_end(struct gs_parking *pk)
 {
+	gs_park_time_tell_all(pk);
 	gs_parking_dispatched(pk);
 	gs_parking_leave_helper(pk, false);
 	pk->due = sd_event_source_disable_unref(pk->due);

@@ -296,6 +296,7 @@ static void the_file_comes_back(void **state)
 		p->bytes[1] = (uint64_t)i * GIB;
 		p->since_ns = 5;
 		snprintf(p->comm, sizeof(p->comm), "a\"b%d", i);
+		p->told_ns = (uint64_t)i * NS_PER_S;
 		DL_APPEND(all, p);
 	}
 	text = gs_parked_text(all, "boot");
@@ -305,6 +306,8 @@ static void the_file_comes_back(void **state)
 	assert_int_equal(back->pid, 101);
 	assert_int_equal(back->next->next->pid, 103);
 	assert_int_equal(back->next->bytes[1], 2 * GIB);
+	assert_int_equal(back->next->told_ns, back->told_ns + NS_PER_S);
+	assert_int_equal(back->who.pid, 0);
 	assert_int_equal(back->core.wish, GS_PARK_WISH_SETTLE);
 	assert_false(back->core.known);
 	assert_string_equal(back->comm, "a\"b1");
