@@ -60,6 +60,7 @@ void gs_parking_beat(void *self)
 		    ((p->until_ns && now >= p->until_ns) || (p->guest && guest_has_ended(p))))
 			gs_parking_in(pk, p);
 	gs_park_time_beat(pk);
+	gs_park_progress_beat(&pk->progress, pk->hub);
 }
 
 /* ---- what is asked ---------------------------------------------------------------------------- */
@@ -266,6 +267,7 @@ void gs_parking_end(struct gs_parking *pk)
 	gs_park_time_tell_all(pk);
 	gs_parking_dispatched(pk);
 	gs_parking_leave_helper(pk, false);
+	gs_park_progress_end(&pk->progress);
 	pk->due = sd_event_source_disable_unref(pk->due);
 }
 

@@ -78,8 +78,14 @@ hold big 10000
 exits 124 "it takes seconds to park a large program" timeout -s INT 2 "$gpusched" park "pid:$big" --quiet
 check "it comes back when its asker is interrupted" wait_for 30 eval '[ -z "$(parked "$big" .state)" ] && [ "$(cuda_state "$big")" = 0 ]'
 wait_tsgs "pid:$big" 4 || not_ok "its TSGs are listed"
-exits 0 "a large program is parked" "$gpusched" park "pid:$big" --quiet
-like "$out" "parked, 9.8 GiB in [0-9.]+ s \([0-9.]+ GB/s\)" "how fast that was is said"
+script -qec "'$gpusched' park pid:$big" /dev/null </dev/null >"$scratch/shown" 2>&1 &
+shown=$!
+check "how far it has come is estimated" wait_for 20 eval '[ "$(parked "$big" ".state == \"parking\" and .moved_bytes > 0 and .moved_bytes < .bytes and .moved_bytes_per_s > 0 and .moving_ms > 0")" = true ]'
+wait "$shown"
+is "$?" 0 "a large program is parked"
+like "$(<"$scratch/shown")" "$big \(helper\): parking for [0-9]+ s, ~[0-9.]+ of 9.8 GiB, ~[0-9.]+ GB/s" "a terminal shows that meanwhile"
+like "$(<"$scratch/shown")" "parked, 9.8 GiB in [0-9.]+ s \([0-9.]+ GB/s\)" "how fast that was is said"
+is "$(parked "$big" '"\(.moving_ms) \(.moved_bytes)"')" "null null" "nothing is moved any more"
 hold hog 134000
 exits 1 "it does not come back where there is no room" "$gpusched" unpark "pid:$big"
 like "$out" "waits: it needs 9.8 GiB and a margin, and GPU 0 has [0-9.]* GiB free" "why it waits is said"

@@ -320,6 +320,29 @@ static void the_file_comes_back(void **state)
 		gs_parked_unref(p);
 }
 
+/* ---- progress --------------------------------------------------------------------------------- */
+
+static void a_copy_is_estimated_by_two_signs(void **state)
+{
+	const struct gs_park_look full = { true, true, 10 * GIB, 1 * GIB }, none = { .held = 5 };
+	struct gs_park_look now = full;
+
+	assert_int_equal(gs_park_moved(GS_PARK_OUT, &full, &now), 0);
+	now.held = 6 * GIB; /* the driver counts less */
+	assert_int_equal(gs_park_moved(GS_PARK_OUT, &full, &now), 4 * GIB);
+	now.resident = 8 * GIB; /* the host has more already */
+	assert_int_equal(gs_park_moved(GS_PARK_OUT, &full, &now), 7 * GIB);
+	assert_int_equal(gs_park_moved(GS_PARK_IN, &now, &full), 4 * GIB);
+	now = (struct gs_park_look){ true, true, 20 * GIB, 1 * GIB }; /* allocated, not filled */
+	assert_int_equal(gs_park_moved(GS_PARK_IN, &full, &now), 10 * GIB);
+	now.resident = GIB / 2;
+	assert_int_equal(gs_park_moved(GS_PARK_IN, &full, &now), GIB / 2);
+	now.held_known = false;
+	assert_int_equal(gs_park_moved(GS_PARK_IN, &full, &now), GIB / 2);
+	assert_int_equal(gs_park_moved(GS_PARK_OUT, &full, &now), 0);
+	assert_true(gs_park_moved(GS_PARK_OUT, &none, &now) == GS_PARK_MOVED_UNKNOWN);
+}
+
 /* ---- margin, refusals ------------------------------------------------------------------------- */
 
 static void the_margin_follows_growth(void **state)
@@ -436,6 +459,7 @@ int main(void)
 		cmocka_unit_test(nothing_stays_locked),
 		cmocka_unit_test(hostile_answers),
 		cmocka_unit_test(the_file_comes_back),
+		cmocka_unit_test(a_copy_is_estimated_by_two_signs),
 		cmocka_unit_test(the_margin_follows_growth),
 		cmocka_unit_test(refusals_have_reasons),
 		cmocka_unit_test(what_comes_back_at_once_is_left_alone),
