@@ -54,7 +54,8 @@ static void print_progress(const json_t *one)
 		json_string_value(gs_json_at(one, "state")), json_number_value(ms) / 1000);
 	if (moved)
 		fprintf(stderr, ", ~%.1f of %.1f GiB",
-			json_number_value(moved) / (double)(1ull << 30), gib(one));
+			json_number_value(moved) / (double)(1ull << 30),
+			gs_json_number(one, "moving_bytes") / (double)(1ull << 30));
 	if (rate)
 		fprintf(stderr, ", ~%.1f GB/s", json_number_value(rate) / 1e9);
 	fputs("\033[K", stderr);
@@ -139,6 +140,11 @@ static void print_one(const json_t *one, const char *done)
 		printf("%s%s\n", waits ? "waits: " : "", why ? why : "failed");
 }
 
+#define NO_GATE \
+	"no gate here keeps new programs waiting while memory is brought back: one that starts " \
+	"then " \
+	"may take it"
+
 static int outcome(const struct cli *c, const char *verb, const json_t *answer)
 {
 	json_int_t changed = json_integer_value(json_object_get(answer, "changed"));
@@ -151,6 +157,8 @@ static int outcome(const struct cli *c, const char *verb, const json_t *answer)
 	json_array_foreach(json_object_get(answer, "results"), i, one)
 		if (!c->json)
 			print_one(one, !strcmp(verb, "park") ? "parked" : "runs again");
+	if (!c->json && matched && json_is_false(json_object_get(answer, "gate")))
+		gs_wrap(stderr, "gpusched: " NO_GATE, 0, CLI_WIDTH);
 	if (!c->json && !matched)
 		puts("no process is parked");
 	return changed == matched ? GS_EXIT_OK : changed ? GS_EXIT_PARTLY : GS_EXIT_FAILED;

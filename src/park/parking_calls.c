@@ -385,6 +385,7 @@ void gs_parking_go_on(struct gs_parking *pk)
 	DL_FOREACH_SAFE(pk->all, p, next)
 		if (p != pk->asked_of)
 			look(pk, p, &c);
+	gs_park_newcomers_tend(pk); /* before a restore */
 	if (!pk->busy && c.p) {
 		ask(pk, c.p, c.op);
 		if (!pk->busy) /* it did not come to that */

@@ -47,9 +47,12 @@ static void put_progress(const struct gs_parking *pk, const struct gs_parked *p,
 		     (pk->asked.op == GS_PARK_OUT || pk->asked.op == GS_PARK_IN);
 	uint64_t bytes = moves ? gs_park_progress_bytes(g) : GS_PARK_MOVED_UNKNOWN;
 	bool known = bytes != GS_PARK_MOVED_UNKNOWN;
+	uint64_t held = g->looked_ns && pk->asked.op == GS_PARK_OUT ? g->first.held : 0;
+	uint64_t all = gs_parked_bytes(p); /* on the way out read before, and maybe less */
 	double s = known ? (double)(g->looked_ns - g->began_ns) / NS_PER_S : 0;
 
 	gs_json_put_number(o, "moving_ms", moves, (gs_now_ns() - g->began_ns) / NS_PER_MS);
+	gs_json_put_number(o, "moving_bytes", moves, held > all ? held : all);
 	gs_json_put_number(o, "moved_bytes", known, bytes);
 	gs_json_put_number(o, "moved_bytes_per_s", known && s >= 0.1,
 			   s >= 0.1 ? (uint64_t)((double)bytes / s) : 0);

@@ -80,7 +80,7 @@ check "it comes back when its asker is interrupted" wait_for 30 eval '[ -z "$(pa
 wait_tsgs "pid:$big" 4 || not_ok "its TSGs are listed"
 script -qec "'$gpusched' park pid:$big" /dev/null </dev/null >"$scratch/shown" 2>&1 &
 shown=$!
-check "how far it has come is estimated" wait_for 20 eval '[ "$(parked "$big" ".state == \"parking\" and .moved_bytes > 0 and .moved_bytes < .bytes and .moved_bytes_per_s > 0 and .moving_ms > 0")" = true ]'
+check "how far it has come is estimated" wait_for 20 eval '[ "$(parked "$big" ".state == \"parking\" and .moved_bytes > 0 and .moved_bytes < .moving_bytes and .moved_bytes_per_s > 0 and .moving_ms > 0")" = true ]'
 wait "$shown"
 is "$?" 0 "a large program is parked"
 like "$(<"$scratch/shown")" "$big \(helper\): parking for [0-9]+ s, ~[0-9.]+ of 9.8 GiB, ~[0-9.]+ GB/s" "a terminal shows that meanwhile"
@@ -88,6 +88,7 @@ like "$(<"$scratch/shown")" "parked, 9.8 GiB in [0-9.]+ s \([0-9.]+ GB/s\)" "how
 is "$(parked "$big" '"\(.moving_ms) \(.moved_bytes)"')" "null null" "nothing is moved any more"
 hold hog 134000
 exits 1 "it does not come back where there is no room" "$gpusched" unpark "pid:$big"
+like "$out" "no gate here keeps new programs waiting" "it is said that there is no gate"
 like "$out" "waits: it needs 9.8 GiB and a margin, and GPU 0 has [0-9.]* GiB free" "why it waits is said"
 is "$(cuda_state "$big") $(parked "$big" .state)" "2 waits" "it is unharmed"
 kill -9 "$hog"

@@ -320,6 +320,28 @@ static void the_file_comes_back(void **state)
 		gs_parked_unref(p);
 }
 
+/* ---- newcomers at the gate -------------------------------------------------------------------- */
+
+static void newcomers_wait_for_a_bounded_time(void **state)
+{
+	struct gs_park_window w = { .open_ns = 0 };
+	uint64_t t = 1000 * NS_PER_S, open_s = 0;
+
+	assert_false(gs_park_window_step(&w, false, t, 1));
+	for (int i = 0; i < 100; i++) /* somebody brings one back again and again */
+		open_s += gs_park_window_step(&w, i % 3 != 2, t += NS_PER_S, 1);
+	assert_int_equal(open_s, 30);
+	assert_false(gs_park_window_step(&w, true, t + 100 * NS_PER_S, 1));
+	t = w.closed_ns + 300 * NS_PER_S;
+	assert_true(gs_park_window_step(&w, true, t, 1));
+	assert_true(gs_park_window_step(&w, true, t + 29 * NS_PER_S, 1));
+	assert_false(gs_park_window_step(&w, true, t + 30 * NS_PER_S, 1));
+	w = (struct gs_park_window){ .open_ns = 0 };
+	assert_true(gs_park_window_step(&w, true, t, 2));
+	assert_true(gs_park_window_step(&w, true, t + 59 * NS_PER_S, 2));
+	assert_false(gs_park_window_step(&w, true, t + 60 * NS_PER_S, 2));
+}
+
 /* ---- progress --------------------------------------------------------------------------------- */
 
 static void a_copy_is_estimated_by_two_signs(void **state)
@@ -459,6 +481,7 @@ int main(void)
 		cmocka_unit_test(nothing_stays_locked),
 		cmocka_unit_test(hostile_answers),
 		cmocka_unit_test(the_file_comes_back),
+		cmocka_unit_test(newcomers_wait_for_a_bounded_time),
 		cmocka_unit_test(a_copy_is_estimated_by_two_signs),
 		cmocka_unit_test(the_margin_follows_growth),
 		cmocka_unit_test(refusals_have_reasons),
