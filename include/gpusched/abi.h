@@ -474,6 +474,9 @@ struct gpusched_cfg {
 	gs_u32 gate;  /* 1: the running policy may hold and deny at the gate, where there is one */
 	gs_u32 epoch; /* counts takeovers from a daemon that did not answer */
 	gs_u32 entries[GPUSCHED_ROOMS]; /* of all users */
+	/* Until then (CLOCK_MONOTONIC) processes that started after @newcomers_ns (since boot) and run
+	 * no TSG yet wait at the gate: memory is brought back to a parked one. */
+	gs_u64 newcomers_until_ns, newcomers_ns;
 };
 
 /*
@@ -481,7 +484,8 @@ struct gpusched_cfg {
  * SIGCONT and take the entry out; the kernel then makes the call again.
  */
 struct gpusched_stopped_key {
-	gs_u64 id; /* of the TSG that it waits for; 0: it is past its share */
+	gs_u64 id; /* of the TSG that it waits for; 0: it is past its share; or: */
+#define GPUSCHED_STOPPED_NEWCOMER (~0ull)
 	gs_u32 tgid;
 	gs_u32 pad;
 };
@@ -526,7 +530,9 @@ struct gpusched_simfile {
 	X(GATE_STALE, "gate_stale", "calls that the gate let pass because no daemon was alive") \
 	X(GATE_SUSPENDS, "gate_suspends", "holds that the gate left to suspension") \
 	X(GATE_PAST, "gate_past", \
-	  "processes that the gate stopped because they are past their share")
+	  "processes that the gate stopped because they are past their share") \
+	X(GATE_NEWCOMERS, "gate_newcomers", \
+	  "new programs that the gate stopped while memory was brought back to a parked one")
 
 enum gpusched_tap_counter {
 #define X(sym, name, text) GPUSCHED_CNT_##sym,

@@ -245,6 +245,7 @@ static char *memory(const json_t *row)
 		{ "worked_ms", "~WORKED MS", GS_COL_TENTHS, .spare = 7 }, \
 		{ "suspended_ms", "SUSPENDED MS", GS_COL_TENTHS, .spare = 12 }, \
 		{ "request_wait_ms", "HELD OFF MS", GS_COL_TENTHS, .spare = 9 }, \
+		{ "parked_ms", "PARKED MS", GS_COL_TENTHS, .spare = 14 }, \
 		{ "wait_p50_us", "WAIT P50 US", GS_COL_RIGHT, .spare = 1 }, \
 		{ "wait_p99_us", "WAIT P99 US", GS_COL_RIGHT }, \
 		{ "turns", "TURNS", GS_COL_RIGHT, .spare = 3 }, \

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 /* park.c - park, unpark, parked: a program's GPU memory taken out, and back */
 #include <errno.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "basic/cleanup.h"
 #include "basic/clock.h"
@@ -26,6 +28,90 @@
 static double gib(const json_t *o)
 {
 	return json_number_value(json_object_get(o, "bytes")) / (double)(1ull << 30);
+}
+
+/* ---- progress --------------------------------------------------------------------------------- */
+
+#define LOOK_S 1
+
+struct watching {
+	pthread_t thread;
+	pthread_mutex_t lock;
+	pthread_cond_t ends;
+	bool over, there;
+};
+
+/* An estimate, since libcuda says nothing before the end. */
+static void print_progress(const json_t *one)
+{
+	const json_t *moved = gs_json_at(one, "moved_bytes"), *ms = gs_json_at(one, "moving_ms");
+	const json_t *rate = gs_json_at(one, "moved_bytes_per_s");
+
+	if (!ms)
+		return;
+	fprintf(stderr, "\r%lld (%s): %s for %.0f s", json_integer_value(gs_json_at(one, "pid")),
+		json_string_value(gs_json_at(one, "comm")) ?: "-",
+		json_string_value(gs_json_at(one, "state")), json_number_value(ms) / 1000);
+	if (moved)
+		fprintf(stderr, ", ~%.1f of %.1f GiB",
+			json_number_value(moved) / (double)(1ull << 30),
+			gs_json_number(one, "moving_bytes") / (double)(1ull << 30));
+	if (rate)
+		fprintf(stderr, ", ~%.1f GB/s", json_number_value(rate) / 1e9);
+	fputs("\033[K", stderr);
+}
+
+static void look_once(void)
+{
+	CLEANUP_GPUSCHED struct gpusched *g = NULL;
+	CLEANUP_JSON json_t *answer = NULL;
+	json_t *one;
+	size_t i;
+
+	if (gs_local_open(GS_LOCAL_DAEMON_ONLY, &g) || cli_try(g, "parked", NULL, &answer))
+		return;
+	json_array_foreach(json_object_get(answer, "parked"), i, one)
+		print_progress(one);
+}
+
+static void *watch(void *user)
+{
+	struct watching *w = user;
+	struct timespec at;
+
+	clock_gettime(CLOCK_REALTIME, &at);
+	pthread_mutex_lock(&w->lock);
+	while (!w->over) {
+		at.tv_sec += LOOK_S;
+		if (pthread_cond_timedwait(&w->ends, &w->lock, &at) != ETIMEDOUT)
+			continue;
+		pthread_mutex_unlock(&w->lock);
+		look_once();
+		pthread_mutex_lock(&w->lock);
+	}
+	pthread_mutex_unlock(&w->lock);
+	fputs("\r\033[K", stderr);
+	return NULL;
+}
+
+/* Where somebody looks on, and a daemon tells. */
+static void watch_begin(struct watching *w, const struct cli *c)
+{
+	*w = (struct watching){ .lock = PTHREAD_MUTEX_INITIALIZER,
+				.ends = PTHREAD_COND_INITIALIZER };
+	w->there = !c->json && !cli_opt(c, "quiet") && isatty(2) &&
+		   !pthread_create(&w->thread, NULL, watch, w);
+}
+
+static void watch_end(struct watching *w)
+{
+	if (!w->there)
+		return;
+	pthread_mutex_lock(&w->lock);
+	w->over = true;
+	pthread_cond_signal(&w->ends);
+	pthread_mutex_unlock(&w->lock);
+	pthread_join(w->thread, NULL);
 }
 
 /* ---- park, unpark ----------------------------------------------------------------------------- */
@@ -54,6 +140,11 @@ static void print_one(const json_t *one, const char *done)
 		printf("%s%s\n", waits ? "waits: " : "", why ? why : "failed");
 }
 
+#define NO_GATE \
+	"no gate here keeps new programs waiting while memory is brought back: one that starts " \
+	"then " \
+	"may take it"
+
 static int outcome(const struct cli *c, const char *verb, const json_t *answer)
 {
 	json_int_t changed = json_integer_value(json_object_get(answer, "changed"));
@@ -66,6 +157,8 @@ static int outcome(const struct cli *c, const char *verb, const json_t *answer)
 	json_array_foreach(json_object_get(answer, "results"), i, one)
 		if (!c->json)
 			print_one(one, !strcmp(verb, "park") ? "parked" : "runs again");
+	if (!c->json && matched && json_is_false(json_object_get(answer, "gate")))
+		gs_wrap(stderr, "gpusched: " NO_GATE, 0, CLI_WIDTH);
 	if (!c->json && !matched)
 		puts("no process is parked");
 	return changed == matched ? GS_EXIT_OK : changed ? GS_EXIT_PARTLY : GS_EXIT_FAILED;
@@ -74,8 +167,12 @@ static int outcome(const struct cli *c, const char *verb, const json_t *answer)
 static int act(const struct cli *c, const char *verb, json_t *args)
 {
 	CLEANUP_JSON json_t *answer = NULL;
-	int r = cli_ask(0, verb, args, &answer);
+	struct watching w;
+	int r;
 
+	watch_begin(&w, c);
+	r = cli_ask(0, verb, args, &answer);
+	watch_end(&w);
 	return r ? (int)gs_exit_of(r) : outcome(c, verb, answer);
 }
 

@@ -118,7 +118,8 @@ static void look_at_heart(struct gs_table *o, unsigned int branch, struct heart 
 
 	if (gs_engine_ops.cfg(o, &cfg) || !cfg.heartbeat_ns)
 		return;
-	if (cfg.gate && now > cfg.heartbeat_ns + gs_dilated(BEAT_LATE_NS))
+	if ((cfg.gate || cfg.newcomers_until_ns) &&
+	    now > cfg.heartbeat_ns + gs_dilated(BEAT_LATE_NS))
 		gs_engine_ops.gate_release(o, true, NULL);
 	if (cfg.heartbeat_ns != h->ns) {
 		*h = (struct heart){ .ns = cfg.heartbeat_ns, .epoch = cfg.epoch };

@@ -109,6 +109,48 @@ static __always_inline int gs_gate_past(struct gs_gate_call *g, const struct gs_
 	return -GS_ERESTARTNOINTR;
 }
 
+/* Memory is being brought back to a parked process: a new program might take it. */
+static __always_inline int gs_gate_waits(const struct gs_gate_call *g, const struct gs_caller *c)
+{
+	gs_u64 until = *(volatile gs_u64 *)&c->cfg->newcomers_until_ns;
+	struct gs_gate_walk w = { .tgid = g->tgid };
+
+	if (g->ns >= until || g->start_ns <= *(volatile gs_u64 *)&c->cfg->newcomers_ns ||
+	    !gs_gate_alive(c->cfg, g->ns))
+		return 0;
+	bpf_for_each_map_elem(&gs_tsgs, gs_gate_runs, &w, 0);
+	return !w.runs; /* a stopped process does none of its work */
+}
+
+static __always_inline int gs_gate_newcomer(struct gs_gate_call *g, const struct gs_caller *c,
+					    const struct gpusched_key *key)
+{
+	struct gpusched_stopped_key k = {};
+	struct task_struct *leader = c->leader;
+	gs_u32 stops = 0;
+
+	g->key = *key;
+	g->id = GPUSCHED_STOPPED_NEWCOMER;
+	g->ns = bpf_ktime_get_ns();
+	g->start_ns = leader->start_boottime;
+	g->tgid = c->tgid;
+	g->tid = gs_tid_of(c->cfg, bpf_get_current_task_btf());
+	bpf_probe_read_kernel_str(g->comm, sizeof(g->comm), leader->comm);
+	k = gs_stopped_key(g);
+	if (!gs_gate_waits(g, c) || !gs_gate_signal(g, &stops)) {
+		bpf_map_delete_elem(&gs_stopped, &k);
+		return 0;
+	}
+	if (g->ns >= *(volatile gs_u64 *)&c->cfg->newcomers_until_ns) { /* it has just ended */
+		bpf_send_signal(GS_SIGCONT);
+		bpf_map_delete_elem(&gs_stopped, &k);
+		return 0;
+	}
+	if (stops == 1)
+		gs_tap_count(GPUSCHED_CNT_GATE_NEWCOMERS);
+	return -GS_ERESTARTNOINTR;
+}
+
 static __always_inline int gs_gate(void *ctx, struct gs_caller *c, gs_u64 arg)
 {
 	struct gs_gate_call *g;
@@ -135,6 +177,11 @@ static __always_inline int gs_gate(void *ctx, struct gs_caller *c, gs_u64 arg)
 	/* an MPS server works for many: it is not stopped, a hold suspends it afterwards */
 	if (rec->flags & (GPUSCHED_TSG_SCHEDULED | GPUSCHED_TSG_MPS | GPUSCHED_TSG_GONE))
 		return 0;
+	if (*(volatile gs_u64 *)&c->cfg->newcomers_until_ns) {
+		r = gs_gate_newcomer(g, c, &key);
+		if (r)
+			return r;
+	}
 	gs_gate_note(g, c, &key, rec, bpf_ktime_get_ns());
 	if (rec->flags & GPUSCHED_TSG_GATED)
 		return gs_gate_again(c->cfg, g, rec);

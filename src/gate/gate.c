@@ -168,8 +168,11 @@ static bool is_held_back(struct gs_table *t, const struct stopped *s)
 /* Does its TSG still wait? */
 static bool is_held(struct gs_table *t, const struct stopped *s)
 {
+	struct gpusched_cfg cfg;
 	struct gpusched_tsg rec;
 
+	if (s->key.id == GPUSCHED_STOPPED_NEWCOMER)
+		return !gs_cfg_get(t, &cfg) && gs_now_ns() < cfg.newcomers_until_ns;
 	if (!s->key.id)
 		return is_held_back(t, s);
 	return !gs_table_get(t, &s->value.key, &rec) && rec.task.id == s->key.id &&

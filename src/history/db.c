@@ -204,6 +204,8 @@ static const char *const upgrades[] = {
 	      "ALTER TABLE series ADD COLUMN deadline_missed INTEGER NOT NULL DEFAULT 0;"
 	      "ALTER TABLE point ADD COLUMN deadline_requests INTEGER NOT NULL DEFAULT 0;"
 	      "ALTER TABLE point ADD COLUMN deadline_missed INTEGER NOT NULL DEFAULT 0;",
+	[7] = "ALTER TABLE series ADD COLUMN parked_ns INTEGER NOT NULL DEFAULT 0;"
+	      "ALTER TABLE point ADD COLUMN parked_ns INTEGER NOT NULL DEFAULT 0;",
 };
 _Static_assert(GS_COUNT(upgrades) == SCHEMA_VERSION, "a file of each version is converted");
 

@@ -24,6 +24,8 @@ const struct gs_history_figure gs_history_figures[] = {
 	  "time suspended by a policy or a person; it is no waiting" },
 	{ GS_SUM_REQUEST, "request_wait_ms", "exact", P, GS_SUM_MAX, "request_wait_seconds",
 	  "of it, for requests of others" },
+	{ GS_SUM_PARKED, "parked_ms", "exact", P, GS_SUM_PARKED, "parked_seconds",
+	  "time parked: its memory was off the GPU; no waiting, and no suspension" },
 	{ GS_SUM_TURNS, "turns", "exact", P | G, GS_SUM_SEEN, "turns", "turns on the GPU" },
 	{ GS_SUM_CUT, "slice_ended", "estimated", P, GS_SUM_SEEN, "turns_cut",
 	  "of them, those that the slice ended" },

@@ -61,7 +61,8 @@ enum gs_history_counter {
 	X(MEMORY, memory_mib_s)        /* memory times time: also of one that does nothing */ \
 	X(MEMORY_KNOWN, memory_known)  /* readings of it */ \
 	X(REQUESTS, deadline_requests) /* with a deadline; begin and end are known */ \
-	X(MISSED, deadline_missed)
+	X(MISSED, deadline_missed) \
+	X(PARKED, parked_ns) /* on each GPU that had its memory; it had no TSG */
 
 enum gs_history_sum {
 #define X(sym, column) GS_SUM_##sym,

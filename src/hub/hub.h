@@ -100,6 +100,9 @@
 	X(PARK_WAITS, "park_waits", "times that an unparking found too little memory") \
 	X(PARK_UNSURE, "park_unsure", \
 	  "unparkings for which RM refused the placeholder: what it said is free had to do") \
+	X(PARK_GATE_LEFT, "park_gate_left", \
+	  "times that new programs were let in while memory was brought back: they had waited at " \
+	  "the gate for 30 s") \
 	X(PARK_LOST, "park_lost", "processes lost because a restore met no memory") \
 	X(PARK_HELPERS, "park_helpers_lost", \
 	  "times that the process that parks died or hung, and another one took its place") \

@@ -38,7 +38,7 @@ struct gs_park_request {
 	uint32_t timeout_ms;           /* LOCK */
 	uint64_t start_ns;             /* of the process, as in /proc */
 	uint64_t margin[GS_PARK_GPUS]; /* IN: so much has to be free besides */
-	uint64_t bytes[GS_PARK_GPUS];  /* IN: so much was taken */
+	uint64_t bytes[GS_PARK_GPUS];  /* IN: so much was taken; else as far as it is known */
 };
 
 struct gs_park_answer {

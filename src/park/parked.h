@@ -12,6 +12,7 @@
 
 #include "basic/error.h"
 #include "gpusched/abi.h"
+#include "history/history.h"
 #include "park/core.h"
 
 #define GS_PARKED_MAX 1024
@@ -44,6 +45,8 @@ struct gs_parked {
 	uint64_t since_ns, until_ns; /* CLOCK_MONOTONIC; until_ns 0: until unpark */
 	uint64_t wanted_ns;          /* it is to run again since then; 0: it is not */
 	uint64_t out_ns, restore_ns; /* how long its copies took; 0: none was seen */
+	uint64_t told_ns;            /* until then the time parked is in the figures; 0: none is */
+	struct gs_history_who who;   /* its names there; pid 0: no time counts yet */
 	struct gs_error why;         /* what failed last; "": nothing */
 	/* on its way out */
 	struct gpusched_key tsgs[GS_PARKED_TSGS];

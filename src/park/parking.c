@@ -10,6 +10,7 @@
 #include "basic/log.h"
 #include "figures/memory.h"
 #include "park/check.h"
+#include "park/times.h"
 #include "process/process.h"
 #include "table/started.h"
 
@@ -58,6 +59,9 @@ void gs_parking_beat(void *self)
 		if (p->over == GS_PARKED_IS_OUT &&
 		    ((p->until_ns && now >= p->until_ns) || (p->guest && guest_has_ended(p))))
 			gs_parking_in(pk, p);
+	gs_park_time_beat(pk);
+	gs_park_progress_beat(&pk->progress, pk->hub);
+	gs_park_newcomers_tend(pk);
 }
 
 /* ---- what is asked ---------------------------------------------------------------------------- */
@@ -254,6 +258,7 @@ int gs_parking_start(struct gs_parking *pk, struct gs_error *err)
 	if (r)
 		return r;
 	load(pk);
+	gs_park_newcomers_end(pk);
 	if (!pk->hub->opts.dry_run)
 		gs_parking_go_on(pk); /* not read-only: there is no timer */
 	return 0;
@@ -261,8 +266,11 @@ int gs_parking_start(struct gs_parking *pk, struct gs_error *err)
 
 void gs_parking_end(struct gs_parking *pk)
 {
+	gs_park_time_tell_all(pk);
 	gs_parking_dispatched(pk);
 	gs_parking_leave_helper(pk, false);
+	gs_park_progress_end(&pk->progress);
+	gs_park_newcomers_end(pk);
 	pk->due = sd_event_source_disable_unref(pk->due);
 }
 

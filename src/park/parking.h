@@ -13,7 +13,9 @@
 #include "figures/figures.h"
 #include "park/helper.h"
 #include "park/idlers.h"
+#include "park/newcomers.h"
 #include "park/parked.h"
+#include "park/progress.h"
 
 #define GS_PARK_GROWTH 120 /* looks at a GPU's memory, one each 5 s */
 
@@ -52,6 +54,8 @@ struct gs_parking {
 	uint64_t deadline_ns, began_ns;
 	uint32_t seq;
 	struct gs_parking_hung hung[GS_PARK_HUNG];
+	struct gs_park_progress progress; /* of what it has been asked */
+	struct gs_park_window window;     /* in which new programs wait at the gate */
 	struct gs_park_use use[GS_PARK_GPUS];
 	/* idlers.c's, idle.c's */
 	struct gs_park_idler *idlers;

@@ -120,10 +120,12 @@ static void end_call(struct gs_parking *pk, int code, const struct gs_park_answe
 		.result = a ? a->result : 0,
 		.state = a ? a->state : -1,
 	};
+	const struct gs_park_request none = { .op = GS_PARK_HELLO };
 	struct gs_parked *p = pk->asked_of;
 
 	pk->busy = false;
 	pk->asked_of = NULL;
+	gs_park_progress_begin(&pk->progress, pk->hub, &none);
 	if (!p)
 		return;
 	if (a && end.op == GS_PARK_OUT && !end.code && !end.result) {
@@ -284,14 +286,15 @@ static void send_to_helper(struct gs_parking *pk, struct gs_parked *p, enum gs_p
 		rq->start_ns = p->start_ns;
 		rq->timeout_ms = (uint32_t)((double)LOCK_MS * gs_env()->dilate);
 	}
-	for (size_t i = 0; op == GS_PARK_IN && i < GS_PARK_GPUS; i++) {
+	for (size_t i = 0; p && i < GS_PARK_GPUS; i++) {
 		rq->bytes[i] = p->bytes[i];
-		rq->margin[i] = gs_park_margin(&pk->use[i], gs_now_ns());
+		rq->margin[i] = op == GS_PARK_IN ? gs_park_margin(&pk->use[i], gs_now_ns()) : 0;
 	}
 	pk->busy = true;
 	pk->asked_of = p;
 	pk->began_ns = gs_now_ns();
 	pk->deadline_ns = pk->began_ns + dilated(time_for(p, op));
+	gs_park_progress_begin(&pk->progress, pk->hub, rq);
 	if (gs_park_helper_ask(&pk->helper, rq))
 		lose_helper(pk, -EPIPE);
 }
@@ -382,6 +385,7 @@ void gs_parking_go_on(struct gs_parking *pk)
 	DL_FOREACH_SAFE(pk->all, p, next)
 		if (p != pk->asked_of)
 			look(pk, p, &c);
+	gs_park_newcomers_tend(pk); /* before a restore */
 	if (!pk->busy && c.p) {
 		ask(pk, c.p, c.op);
 		if (!pk->busy) /* it did not come to that */

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "park/parking.h"
 
+#include "basic/clock.h"
+#include "basic/sheet.h"
+
 const char *gs_parked_state(const struct gs_parked *p)
 {
 	switch (p->over) {
@@ -36,17 +39,38 @@ static json_t *gpus_json(const struct gs_parked *p)
 	return list;
 }
 
+/* How far the copy has come that is under way. */
+static void put_progress(const struct gs_parking *pk, const struct gs_parked *p, json_t *o)
+{
+	const struct gs_park_progress *g = &pk->progress;
+	bool moves = pk->busy && pk->asked_of == p &&
+		     (pk->asked.op == GS_PARK_OUT || pk->asked.op == GS_PARK_IN);
+	uint64_t bytes = moves ? gs_park_progress_bytes(g) : GS_PARK_MOVED_UNKNOWN;
+	bool known = bytes != GS_PARK_MOVED_UNKNOWN;
+	uint64_t held = g->looked_ns && pk->asked.op == GS_PARK_OUT ? g->first.held : 0;
+	uint64_t all = gs_parked_bytes(p); /* on the way out read before, and maybe less */
+	double s = known ? (double)(g->looked_ns - g->began_ns) / NS_PER_S : 0;
+
+	gs_json_put_number(o, "moving_ms", moves, (gs_now_ns() - g->began_ns) / NS_PER_MS);
+	gs_json_put_number(o, "moving_bytes", moves, held > all ? held : all);
+	gs_json_put_number(o, "moved_bytes", known, bytes);
+	gs_json_put_number(o, "moved_bytes_per_s", known && s >= 0.1,
+			   s >= 0.1 ? (uint64_t)((double)bytes / s) : 0);
+}
+
 json_t *gs_parked_json(const struct gs_parking *pk, const struct gs_parked *p)
 {
 	bool waits = p->over == GS_PARKED_UNDER_WAY && p->core.short_of_memory;
+	json_t *o;
 
-	return json_pack("{s:i, s:I, s:s, s:s, s:I, s:b, s:o, s:I, s:o, s:o, s:o, s:o, s:s?}",
-			 "pid", p->pid, "uid", (json_int_t)p->uid, "comm", p->comm, "state",
-			 gs_parked_state(p), "parked_by_uid", (json_int_t)p->by, "by_itself",
-			 p->by_itself, "for_pid", p->guest ? json_integer(p->guest) : json_null(),
-			 "bytes", (json_int_t)gs_parked_bytes(p), "gpus", gpus_json(p), "since_ns",
-			 time_or_null(p->since_ns), "until_ns", time_or_null(p->until_ns),
-			 "free_bytes",
-			 waits ? json_integer((json_int_t)p->free_bytes) : json_null(), "error",
-			 p->why.text[0] ? p->why.text : NULL);
+	o = json_pack("{s:i, s:I, s:s, s:s, s:I, s:b, s:o, s:I, s:o, s:o, s:o, s:o, s:s?}", "pid",
+		      p->pid, "uid", (json_int_t)p->uid, "comm", p->comm, "state",
+		      gs_parked_state(p), "parked_by_uid", (json_int_t)p->by, "by_itself",
+		      p->by_itself, "for_pid", p->guest ? json_integer(p->guest) : json_null(),
+		      "bytes", (json_int_t)gs_parked_bytes(p), "gpus", gpus_json(p), "since_ns",
+		      time_or_null(p->since_ns), "until_ns", time_or_null(p->until_ns),
+		      "free_bytes", waits ? json_integer((json_int_t)p->free_bytes) : json_null(),
+		      "error", p->why.text[0] ? p->why.text : NULL);
+	put_progress(pk, p, o);
+	return o;
 }

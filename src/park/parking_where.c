@@ -13,6 +13,7 @@
 #include "basic/log.h"
 #include "engine/aside.h"
 #include "hub/loop.h"
+#include "park/times.h"
 #include "process/process.h"
 #include "table/started.h"
 
@@ -100,6 +101,7 @@ static int on_ended(sd_event_source *src, int fd, uint32_t revents, void *user)
 
 	gs_log(LOG_INFO, "process %d (%s) has ended while it was %s", p->pid, p->comm,
 	       gs_parked_state(p));
+	gs_park_time_ended(pk, p);
 	remove_one(pk, p, GS_PARKED_GONE);
 	gs_loop_plan(pk->due, gs_now_ns());
 	return 0;
@@ -175,6 +177,7 @@ static void now_out(struct gs_parking *pk, struct gs_parked *p)
 		forget_use(pk, p);
 		check_tsgs(pk, p);
 	}
+	gs_park_time_begin(pk, p);
 	p->core.wish = GS_PARK_WISH_SETTLE; /* if its owner takes it back by itself, it runs */
 	pk->dirty = true;
 	gs_waits_happened(&pk->hub->waits, GS_ON_PARK);
@@ -182,6 +185,9 @@ static void now_out(struct gs_parking *pk, struct gs_parked *p)
 
 static void now_runs(struct gs_parking *pk, struct gs_parked *p)
 {
+	if (p->restore_ns) /* it was out, though it may not have been asked before */
+		gs_park_time_begin(pk, p);
+	gs_park_time_tell(pk, p);
 	if (p->since_ns) {
 		gs_count(pk->hub, GS_SVC_UNPARKED);
 		gs_log(LOG_INFO, "process %d (%s) runs again: %" PRIu64 " MiB", p->pid, p->comm,
@@ -197,6 +203,7 @@ static void now_lost(struct gs_parking *pk, struct gs_parked *p)
 {
 	if (p->over == GS_PARKED_LOST)
 		return;
+	gs_park_time_tell(pk, p);
 	p->over = GS_PARKED_LOST;
 	p->core.lost = true;
 	pk->dirty = true;

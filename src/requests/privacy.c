@@ -179,6 +179,7 @@ static const struct {
 	{ GS_SEES_TIMES, "worked_ms" },
 	{ GS_SEES_TIMES, "suspended_ms" },
 	{ GS_SEES_TIMES, "request_wait_ms" },
+	{ GS_SEES_TIMES, "parked_ms" },
 	{ GS_SEES_TIMES, "memory_mib_s" },
 	{ GS_SEES_TIMES, "wait_ms" },
 	{ GS_SEES_TIMES, "waits" },

@@ -12,6 +12,7 @@
 #include "requests/question.h"
 #include "requests/verbs.h"
 #include "figures/ledger.h"
+#include "park/times.h"
 
 struct question {
 	struct gs_errand errand;
@@ -234,6 +235,7 @@ static int send_question(struct gs_request *rq)
 
 static int step_free(struct gs_request *rq, uint64_t now_ns)
 {
+	gs_park_time_tell_all(rq->rs->parking);
 	return rq->rs->question ? -EINPROGRESS : send_question(rq);
 }
 

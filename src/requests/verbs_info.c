@@ -18,6 +18,7 @@
 #include "requests/verbs_park.h"
 #include "requests/json.h"
 #include "figures/ledger.h"
+#include "park/times.h"
 
 #define ASK_MS 2000u /* of RM, for the GPU's ids of TSGs */
 
@@ -204,6 +205,7 @@ static int step_add_up(struct gs_request *rq, uint64_t now_ns)
 {
 	struct summing *t = rq->state;
 
+	gs_park_time_tell_all(rq->rs->parking);
 	return gs_ledger_rows_sum(rq->rs->figures, t->rows, rq->until_ns)
 		       ? gs_request_work(rq, step_sums)
 		       : -EINPROGRESS;

@@ -163,6 +163,9 @@ static int report(struct gs_request *rq)
 	json_object_set_new(rq->answer, "waiting", json_integer(waiting));
 	json_object_set_new(rq->answer, "failed", json_integer(failed));
 	json_object_set_new(rq->answer, "results", results);
+	if (j->in)
+		json_object_set_new(rq->answer, "gate",
+				    json_boolean(gs_park_gate_there(rq->rs->parking)));
 	if (failed && !done && !waiting)
 		return rq->err->code;
 	*rq->err = (struct gs_error){ 0 };

@@ -20,6 +20,8 @@ int gs_cfg_max_tsgs(struct gs_table *t, uint32_t max);
 /* false: everything passes the gate, and holds suspend. */
 int gs_cfg_next_epoch(struct gs_table *t);
 int gs_cfg_gate(struct gs_table *t, bool on);
+/* Processes that started after @started_ns wait at the gate until @until_ns; 0: none does. */
+int gs_cfg_newcomers(struct gs_table *t, uint64_t started_ns, uint64_t until_ns);
 /* Our own processes: their calls are not the owner's wish. */
 int gs_self_add(struct gs_table *t, pid_t tgid);
 int gs_self_del(struct gs_table *t, pid_t tgid);

@@ -428,6 +428,10 @@ static __always_inline int gs_set_cfg(gs_u32 op, gs_u64 value)
 		__sync_fetch_and_add(&cfg->epoch, 1);
 	else if (op == GS_CFG_GATE)
 		cfg->gate = value;
+	else if (op == GS_CFG_NEWCOMERS)
+		cfg->newcomers_ns = value;
+	else if (op == GS_CFG_NEWCOMERS_UNTIL)
+		cfg->newcomers_until_ns = value;
 	else
 		cfg->max_tsgs_per_proc = value;
 	return 0;
@@ -485,6 +489,8 @@ int change_table(struct gs_table_arg *a)
 	case GS_CFG_MAX_TSGS:
 	case GS_CFG_GATE:
 	case GS_CFG_EPOCH:
+	case GS_CFG_NEWCOMERS:
+	case GS_CFG_NEWCOMERS_UNTIL:
 		ret = gs_set_cfg(h.op, h.id);
 		break;
 	default:

@@ -49,6 +49,8 @@ enum gs_table_op {
 	GS_CFG_MAX_TSGS,
 	GS_CFG_GATE,
 	GS_CFG_EPOCH, /* one more; no value */
+	GS_CFG_NEWCOMERS,
+	GS_CFG_NEWCOMERS_UNTIL,
 };
 #define GS_SWEEP_DONE 0u
 #define GS_SWEEP_WANTED 1u

@@ -57,6 +57,13 @@ int gs_cfg_gate(struct gs_table *t, bool on)
 	return set_cfg(t, GS_CFG_GATE, on);
 }
 
+int gs_cfg_newcomers(struct gs_table *t, uint64_t started_ns, uint64_t until_ns)
+{
+	int r = until_ns ? set_cfg(t, GS_CFG_NEWCOMERS, started_ns) : 0;
+
+	return r ? r : set_cfg(t, GS_CFG_NEWCOMERS_UNTIL, until_ns);
+}
+
 int gs_cfg_gpus(struct gs_table *t, const struct gs_gpu *gpus, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {

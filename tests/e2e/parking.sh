@@ -22,6 +22,10 @@ works() { # PID: it does more work
 	wait_for 10 eval "[ \$(sim_work $1) -gt $before ]"
 }
 
+history_of() { # PID KEY: of the history's one row
+	"$gpusched" history "pid:$1" --json | jq -s -r "flatten[0] | $2"
+}
+
 the_helper() {
 	here gpusched-park
 }
@@ -64,16 +68,27 @@ wait_tsgs "pid:$be" 4 || not_ok "its TSGs are listed once more"
 check "it is parked for a time" "$gpusched" park "pid:$be" --for 2s --quiet
 check "it comes back by itself" wait_for 20 eval '[ -z "$(parked '"$be"' .state)" ]'
 check "it works after that" works "$be"
+ge "$(history_of "$be" .parked_ms)" 2000 "the history has how long it was parked"
+is "$(history_of "$be" '"\(.ended_s) \(.parked_ms < .last_s * 1000 - .began_s * 1000 + 2000)"')" "null true" "it runs, and was not parked for longer than it has been there"
+like "$("$gpusched" history "pid:$be")" "PARKED MS" "people are shown that"
+ge "$(curl -sf --unix-socket "$GPUSCHED_SIM/run/api" http://gpusched/metrics | sed -n 's/^gpusched_parked_seconds_total{.*class="be".*} //p')" 2 "metrics have the time parked of its class"
 
 # ---- memory ----------------------------------------------------------------------------------------
 hold big 10000
 exits 124 "it takes seconds to park a large program" timeout -s INT 2 "$gpusched" park "pid:$big" --quiet
 check "it comes back when its asker is interrupted" wait_for 30 eval '[ -z "$(parked "$big" .state)" ] && [ "$(cuda_state "$big")" = 0 ]'
 wait_tsgs "pid:$big" 4 || not_ok "its TSGs are listed"
-exits 0 "a large program is parked" "$gpusched" park "pid:$big" --quiet
-like "$out" "parked, 9.8 GiB in [0-9.]+ s \([0-9.]+ GB/s\)" "how fast that was is said"
+script -qec "'$gpusched' park pid:$big" /dev/null </dev/null >"$scratch/shown" 2>&1 &
+shown=$!
+check "how far it has come is estimated" wait_for 20 eval '[ "$(parked "$big" ".state == \"parking\" and .moved_bytes > 0 and .moved_bytes < .moving_bytes and .moved_bytes_per_s > 0 and .moving_ms > 0")" = true ]'
+wait "$shown"
+is "$?" 0 "a large program is parked"
+like "$(<"$scratch/shown")" "$big \(helper\): parking for [0-9]+ s, ~[0-9.]+ of 9.8 GiB, ~[0-9.]+ GB/s" "a terminal shows that meanwhile"
+like "$(<"$scratch/shown")" "parked, 9.8 GiB in [0-9.]+ s \([0-9.]+ GB/s\)" "how fast that was is said"
+is "$(parked "$big" '"\(.moving_ms) \(.moved_bytes)"')" "null null" "nothing is moved any more"
 hold hog 134000
 exits 1 "it does not come back where there is no room" "$gpusched" unpark "pid:$big"
+like "$out" "no gate here keeps new programs waiting" "it is said that there is no gate"
 like "$out" "waits: it needs 9.8 GiB and a margin, and GPU 0 has [0-9.]* GiB free" "why it waits is said"
 is "$(cuda_state "$big") $(parked "$big" .state)" "2 waits" "it is unharmed"
 kill -9 "$hog"
@@ -86,7 +101,9 @@ hold one 1000
 hold two 2000
 wait_tsgs "pid:$be" 4 || not_ok "the program has TSGs"
 check "nothing is left of the one that was killed" wait_tsgs "pid:$big" 0
+asked_at=$(date +%s%3N)
 check "two are parked" "$gpusched" park "comm:helper" --quiet
+out_by=$(date +%s%3N)
 kill -9 "$(the_helper)"
 check "another helper takes the dead one's place" "$gpusched" unpark "pid:$one"
 wait_tsgs "pid:$one" 4
@@ -95,8 +112,12 @@ kill_daemon
 is "$(cuda_state "$one")$(cuda_state "$two")" 22 "a killed daemon leaves parked what is parked"
 start_daemon || not_ok "a daemon starts again"
 is "$(parked "$one" .state) $(parked "$two" .state)" "parked parked" "the next daemon knows both"
+sleep 1
+least=$(($(date +%s%3N) - out_by))
 kill -9 "$two"
 check "a parked program that is killed is gone" wait_for 10 eval '[ -z "$(parked '"$two"' .state)" ]'
+most=$(($(date +%s%3N) - asked_at))
+is "$(history_of "$two" ".parked_ms >= $least and .parked_ms <= $most and .ended_s != null")" true "its time counts over the daemon's death, until its end"
 stop_daemon
 is "$(cuda_state "$one")" 2 "a daemon that ends leaves it parked"
 "$helper" park "$be" lock >/dev/null

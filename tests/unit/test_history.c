@@ -597,6 +597,8 @@ static void test_an_older_file_is_converted(void **state)
 				   "ALTER TABLE series DROP COLUMN deadline_missed;"
 				   "ALTER TABLE point DROP COLUMN deadline_requests;"
 				   "ALTER TABLE point DROP COLUMN deadline_missed;"
+				   "ALTER TABLE series DROP COLUMN parked_ns;"
+				   "ALTER TABLE point DROP COLUMN parked_ns;"
 				   "ALTER TABLE series DROP COLUMN memory_mib_s;"
 				   "ALTER TABLE series DROP COLUMN memory_known;"
 				   "ALTER TABLE point DROP COLUMN memory_mib_s;"
@@ -626,7 +628,7 @@ static void test_an_older_file_is_converted(void **state)
 	h = open_history();
 	add(h, &a, 5);
 	gs_history_free(h);
-	assert_int_equal(number_in_file("PRAGMA user_version"), 7);
+	assert_int_equal(number_in_file("PRAGMA user_version"), 8);
 	assert_int_equal(number_in_file("SELECT sum(held_ns) FROM series"), 10 * NS_PER_MS);
 	assert_int_equal(gs_history_ask(dir, &q, keep, list, &err), 0);
 }

@@ -296,6 +296,7 @@ static void the_file_comes_back(void **state)
 		p->bytes[1] = (uint64_t)i * GIB;
 		p->since_ns = 5;
 		snprintf(p->comm, sizeof(p->comm), "a\"b%d", i);
+		p->told_ns = (uint64_t)i * NS_PER_S;
 		DL_APPEND(all, p);
 	}
 	text = gs_parked_text(all, "boot");
@@ -305,6 +306,8 @@ static void the_file_comes_back(void **state)
 	assert_int_equal(back->pid, 101);
 	assert_int_equal(back->next->next->pid, 103);
 	assert_int_equal(back->next->bytes[1], 2 * GIB);
+	assert_int_equal(back->next->told_ns, back->told_ns + NS_PER_S);
+	assert_int_equal(back->who.pid, 0);
 	assert_int_equal(back->core.wish, GS_PARK_WISH_SETTLE);
 	assert_false(back->core.known);
 	assert_string_equal(back->comm, "a\"b1");
@@ -315,6 +318,51 @@ static void the_file_comes_back(void **state)
 		gs_parked_unref(p);
 	DL_FOREACH_SAFE(back, p, next)
 		gs_parked_unref(p);
+}
+
+/* ---- newcomers at the gate -------------------------------------------------------------------- */
+
+static void newcomers_wait_for_a_bounded_time(void **state)
+{
+	struct gs_park_window w = { .open_ns = 0 };
+	uint64_t t = 1000 * NS_PER_S, open_s = 0;
+
+	assert_false(gs_park_window_step(&w, false, t, 1));
+	for (int i = 0; i < 100; i++) /* somebody brings one back again and again */
+		open_s += gs_park_window_step(&w, i % 3 != 2, t += NS_PER_S, 1);
+	assert_int_equal(open_s, 30);
+	assert_false(gs_park_window_step(&w, true, t + 100 * NS_PER_S, 1));
+	t = w.closed_ns + 300 * NS_PER_S;
+	assert_true(gs_park_window_step(&w, true, t, 1));
+	assert_true(gs_park_window_step(&w, true, t + 29 * NS_PER_S, 1));
+	assert_false(gs_park_window_step(&w, true, t + 30 * NS_PER_S, 1));
+	w = (struct gs_park_window){ .open_ns = 0 };
+	assert_true(gs_park_window_step(&w, true, t, 2));
+	assert_true(gs_park_window_step(&w, true, t + 59 * NS_PER_S, 2));
+	assert_false(gs_park_window_step(&w, true, t + 60 * NS_PER_S, 2));
+}
+
+/* ---- progress --------------------------------------------------------------------------------- */
+
+static void a_copy_is_estimated_by_two_signs(void **state)
+{
+	const struct gs_park_look full = { true, true, 10 * GIB, 1 * GIB }, none = { .held = 5 };
+	struct gs_park_look now = full;
+
+	assert_int_equal(gs_park_moved(GS_PARK_OUT, &full, &now), 0);
+	now.held = 6 * GIB; /* the driver counts less */
+	assert_int_equal(gs_park_moved(GS_PARK_OUT, &full, &now), 4 * GIB);
+	now.resident = 8 * GIB; /* the host has more already */
+	assert_int_equal(gs_park_moved(GS_PARK_OUT, &full, &now), 7 * GIB);
+	assert_int_equal(gs_park_moved(GS_PARK_IN, &now, &full), 4 * GIB);
+	now = (struct gs_park_look){ true, true, 20 * GIB, 1 * GIB }; /* allocated, not filled */
+	assert_int_equal(gs_park_moved(GS_PARK_IN, &full, &now), 10 * GIB);
+	now.resident = GIB / 2;
+	assert_int_equal(gs_park_moved(GS_PARK_IN, &full, &now), GIB / 2);
+	now.held_known = false;
+	assert_int_equal(gs_park_moved(GS_PARK_IN, &full, &now), GIB / 2);
+	assert_int_equal(gs_park_moved(GS_PARK_OUT, &full, &now), 0);
+	assert_true(gs_park_moved(GS_PARK_OUT, &none, &now) == GS_PARK_MOVED_UNKNOWN);
 }
 
 /* ---- margin, refusals ------------------------------------------------------------------------- */
@@ -433,6 +481,8 @@ int main(void)
 		cmocka_unit_test(nothing_stays_locked),
 		cmocka_unit_test(hostile_answers),
 		cmocka_unit_test(the_file_comes_back),
+		cmocka_unit_test(newcomers_wait_for_a_bounded_time),
+		cmocka_unit_test(a_copy_is_estimated_by_two_signs),
 		cmocka_unit_test(the_margin_follows_growth),
 		cmocka_unit_test(refusals_have_reasons),
 		cmocka_unit_test(what_comes_back_at_once_is_left_alone),

@@ -54,6 +54,33 @@ HoldLimit = 300s'
 start_daemon || exit 1
 is "$("$gpusched" observe status --json | jq -c '[.gate, .gate_reason]')" '[true,null]' "the gate is there"
 like "$("$gpusched" doctor | grep ' gate ')" "^yes" "doctor says that there is a gate"
+
+# ---- no policy: memory is brought back to a parked program, and new ones might take it
+park_setup
+hold parked 100
+check "a program is parked" "$gpusched" park "pid:$parked" --quiet
+hold hog 144000
+"$gpusched" unpark "pid:$parked" >"$scratch/unpark" 2>&1
+like "$(<"$scratch/unpark")" "^$parked \(helper\): waits: " "it waits for memory, and nothing is said of the gate"
+run_be newcomer
+check "a new program is stopped before the driver sees its call" wait_for 30 eval 'stopped $newcomer && [ "$(sim_scheduled $newcomer)" = 0 ]'
+is "$(taps gate_newcomers)" 1 "the stop of the new program is counted"
+check "one that was there runs on" eval '! stopped $hog'
+end_load $hog KILL
+check "the parked one comes back" wait_for 60 eval '[ "$(cuda_state $parked)" = 0 ]'
+check "then the new one runs" wait_for 30 runs $newcomer
+end_load $newcomer KILL
+check "it is parked again" "$gpusched" park "pid:$parked" --quiet
+hold hog 144000
+"$gpusched" unpark "pid:$parked" >"$scratch/unpark" 2>&1
+run_be newcomer
+check "another new program is stopped" wait_for 30 stopped $newcomer
+kill_daemon
+check "after the daemon's death it goes on" wait_for 30 eval '! stopped $newcomer && [ "$(sim_scheduled $newcomer)" = 1 ]'
+for pid in $newcomer $hog $parked; do
+	end_load $pid KILL
+done
+start_daemon
 check "admit starts" "$gpusched" policy start admit -o max_be=1
 
 # ---- one place: the second is kept from the driver, the queue moves as the first ones end

@@ -65,7 +65,7 @@ put_programs() {
 
 put_tree() {
 	local file
-	for file in gpusched gpuschedd gsload simcuda libgpusched.so.1 policies integrations tests/e2e; do
+	for file in gpusched gpuschedd gpusched-park-helper gsload simcuda libgpusched.so.1 policies integrations tests/e2e; do
 		put "$build/$file" "/gpusched/build/$file"
 	done
 	rm -rf "$root"/files/gpusched/build/{policies,tests/e2e}/*.p

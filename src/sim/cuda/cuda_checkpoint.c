@@ -106,10 +106,20 @@ static CUresult lock(int conn, uint32_t timeout_ms)
 	return CUDA_SUCCESS;
 }
 
+static void moves_out(size_t bytes)
+{
+	take_time(0, OUT_MS_PER_GB, bytes);
+}
+
+static void moves_in(size_t bytes)
+{
+	take_time(0, IN_MS_PER_GB, bytes);
+}
+
 static CUresult checkpoint(void)
 {
-	take_time(OUT_MS, OUT_MS_PER_GB, cu_memory_size());
-	cu_memory_out();
+	take_time(OUT_MS, 0, 0);
+	cu_memory_out(moves_out);
 	cu_contexts_out();
 	self.state = CHECKPOINTED;
 	return CUDA_SUCCESS;
@@ -119,11 +129,11 @@ static CUresult restore(void)
 {
 	if (self.lost)
 		return CUDA_ERROR_OPERATING_SYSTEM;
-	if (cu_memory_in()) {
+	if (cu_memory_in(moves_in)) {
 		self.lost = true;
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	}
-	take_time(IN_MS, IN_MS_PER_GB, cu_memory_size());
+	take_time(IN_MS, 0, 0);
 	if (cu_contexts_in()) {
 		self.state = FAILED;
 		return CUDA_ERROR_UNKNOWN;

@@ -150,23 +150,23 @@ static int block_make(struct block *b)
 	return cu_rm_alloc(b->parent, b->handle, SIM_CLASS_MEM_LOCAL, p, sizeof(p));
 }
 
-size_t cu_memory_size(void)
-{
-	return device_bytes;
-}
-
-void cu_memory_out(void)
-{
-	for (struct block *b = blocks; b; b = b->next)
-		if (b->handle)
-			cu_rm_free(b->parent, b->handle);
-}
-
-CUresult cu_memory_in(void)
+/* Piece by piece; @moves takes the time of each. */
+void cu_memory_out(void (*moves)(size_t bytes))
 {
 	for (struct block *b = blocks; b; b = b->next) {
-		if (!b->handle || !block_make(b))
+		moves(b->size);
+		if (b->handle)
+			cu_rm_free(b->parent, b->handle);
+	}
+}
+
+CUresult cu_memory_in(void (*moves)(size_t bytes))
+{
+	for (struct block *b = blocks; b; b = b->next) {
+		if (!b->handle || !block_make(b)) {
+			moves(b->size);
 			continue;
+		}
 		for (struct block *made = blocks; made != b; made = made->next)
 			if (made->handle)
 				cu_rm_free(made->parent, made->handle);

@@ -186,8 +186,7 @@ CUresult cu_not_captured(struct cu_stream *s);
 /* cuda_memory.c */
 bool cu_host_offset(CUdeviceptr p, uint32_t *ret);
 /* Frees the objects of all device memory; makes all of them anew, or none. */
-void cu_memory_out(void);
-CUresult cu_memory_in(void);
-size_t cu_memory_size(void);
+void cu_memory_out(void (*moves)(size_t bytes));
+CUresult cu_memory_in(void (*moves)(size_t bytes));
 
 #endif /* GPUSCHED_SIM_CUDA_PRIV_H */

@@ -14,6 +14,8 @@
 
 #include "helper.h"
 
+#define PIECE_MIB 1000u
+
 static void *symbol(const char *name)
 {
 	static void *lib;
@@ -85,12 +87,16 @@ int verb_memory(int n, char **words)
 	int (*create)(void **, unsigned int, int) =
 		(int (*)(void **, unsigned int, int))symbol("cuCtxCreate_v2");
 	int (*alloc)(uint64_t *, size_t) = (int (*)(uint64_t *, size_t))symbol("cuMemAlloc_v2");
+	uint32_t mib = number(n, words, 0), piece;
 	uint64_t at;
 	void *ctx;
 	int r = init(0);
 
 	r = r ? r : create(&ctx, 0, 0);
-	r = r ? r : alloc(&at, (size_t)number(n, words, 0) << 20);
+	for (; !r && mib; mib -= piece) { /* the library moves one after the other */
+		piece = mib < PIECE_MIB ? mib : PIECE_MIB;
+		r = alloc(&at, (size_t)piece << 20);
+	}
 	if (r) {
 		printf("failed %d\n", r);
 		return 1;
