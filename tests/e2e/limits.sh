@@ -143,6 +143,11 @@ printf '[Classes]\nClass=x request=60 limit=50\n' >"$scratch/bad"
 check "a class that requests more than its limit is refused" \
 	eval '! "$gpuschedd" --check-config --config "$scratch/bad"'
 
+exits 0 "auto keeps limits as well" "$gpusched" policy start auto
+check "a class's limit is kept under auto" wait_for 20 eval '[ "$(held $b)" -le 40 ]'
+got=$(held $b)
+ge "$got" 15 "auto leaves its part to it: $got"
+
 exits 0 "policy stop" "$gpusched" policy stop
 check "nothing stays suspended" wait_for 5 eval '[ "$(sim_state "[.tsgs[] | select(.enabled == false)] | length")" = 0 ]'
 done_testing
