@@ -26,6 +26,9 @@
  * that is paid. A be TSG is tried in CTA mode, for 150 ms a minute, and stays in it if it then
  * leaves the GPU sooner.
  *
+ * A class, or a program, with a limit has at most that part of a GPU's time, even while others rest.
+ * It is suspended now and then, some seven times a second, and has no turn meanwhile.
+ *
  * A TSG of no class is taken for lc or be by how its turns end while others wait. It is taken for
  * lc when nearly all are drained and it takes less than half of the GPU. It is taken for be when
  * nearly all are cut off by the slice, or some are and it takes more than half. That counts after
@@ -71,6 +74,8 @@
  *    the guess does not take a batch program for be, an lc program waits for its whole slices.
  *  - Beside a program of class normal, or of no class while nothing is done about it, be TSGs that
  *    take turns have one part of the GPU in all. That program has another.
+ *  - A limit is not kept while the GPU's log says nothing of a program. A request (request=) is not
+ *    kept: fair does that.
  *  - Counting launches would cost each launch half a microsecond, so this policy does not ask for
  *    it. Where nobody counts them (gpusched observe launches on), an inversion is seen only for an
  *    lc TSG that was cut off. CTA is tried only where the GPU's log shows how long a be TSG takes
@@ -99,6 +104,7 @@ GPUSCHED_OPTION_RANGE(gs_u32, lc_slice_us, 200000, 1000, 100000000,
 GPUSCHED_OPTION(gs_bool, guess, 1, "take TSGs of no class for lc or be by what is seen");
 GPUSCHED_OPTION(gs_bool, cta, 1, "try CTA mode on be TSGs, for 150 ms a minute");
 
+#include "common/limits.h"
 #include "auto/state.h"
 #include "auto/look.h"
 #include "auto/gangs.h"
@@ -139,6 +145,7 @@ GPUSCHED_TASK_DESTROY(t)
 	if (r)
 		leave_costs(s, r);
 	leave(s);
+	leave_limit(&s->limited);
 	gpusched_delete(auto_processes, &pid);
 	gpusched_delete(auto_tsgs, &id);
 	gpusched_kick(); /* its turn is somebody else's now */
@@ -176,6 +183,7 @@ GPUSCHED_TICK(t, round)
 {
 	struct runlist *r = runlist_of(t);
 	struct tsg *s = tsg_of(t);
+	int paused;
 
 	if (!r || !s)
 		return 0;
@@ -193,7 +201,10 @@ GPUSCHED_TICK(t, round)
 		settle(r, gpusched_runlist(t), round->now_ns);
 	}
 	take_turn(t, s, r, round->now_ns);
+	paused = s->limited.paused;
+	keep_limit(&s->limited, &r->limits, s->sighted, round->now_ns);
 	decide(t, s, r, round->now_ns);
+	pause_or_not(t, s, round->now_ns, paused);
 	return 0;
 }
 

@@ -22,6 +22,9 @@
  *
  * Nobody gains by having slept, by forking, or by having many processes.
  *
+ * A class, or a program, with a request has at least that part of a GPU's time while it has work.
+ * The others share the rest by weight. Where weight gives more, it has that.
+ *
  * A class, or a program, with a limit has at most that part of a GPU's time, even while others
  * rest. It is suspended now and then, some seven times a second. The daemon's log says when turns
  * began or ended.
@@ -45,7 +48,6 @@
  *    kept.
  */
 #include "gpusched/policy.bpf.h"
-#include "gpusched/limit.h"
 #include "gpusched/rotation.h"
 
 GPUSCHED_POLICY(fair, 10000, 500, GPUSCHED_F_FACTS);
@@ -59,10 +61,11 @@ GPUSCHED_OPTION_RANGE(gs_u32, max_slice_us, 50000, 100, 1000000, "longest timesl
 GPUSCHED_OPTION_RANGE(gs_u32, turn_ms, 50, 20, 1000, "how long a turn lasts");
 GPUSCHED_OPTION(gs_bool, turns, 1, "take turns where slices leave somebody behind");
 
+#include "common/limits.h"
 #include "fair/state.h"
 #include "fair/members.h"
-#include "fair/limits.h"
 #include "fair/look.h"
+#include "fair/promises.h"
 #include "fair/turns.h"
 
 GPUSCHED_INLINE void begin_runlist(struct runlist *r, const struct gpusched_round *round)
@@ -71,9 +74,8 @@ GPUSCHED_INLINE void begin_runlist(struct runlist *r, const struct gpusched_roun
 		return;
 	r->seq = round->seq;
 	r->least_ppm = r->g_least_ppm;
-	r->g_users = r->g_ready = r->g_unknown = r->g_work = r->g_turns = r->g_alive =
-		r->g_limited = 0;
-	r->g_as_of = 0;
+	r->g_users = r->g_ready = r->g_unknown = r->g_work = r->g_turns = r->g_alive = 0;
+	r->g_as_of = r->g_lifted_ppm = r->g_lifted_due_ppm = r->g_promise = 0;
 	r->most_ppm = r->g_most_ppm;
 	r->g_least_ppm = PPM;
 	r->g_most_ppm = 0;
@@ -104,14 +106,29 @@ GPUSCHED_INLINE void want_slice(struct gpusched_task *t, const struct tsg *s,
 
 GPUSCHED_INLINE void decide(struct gpusched_task *t, struct tsg *s, struct runlist *r, gs_u64 now)
 {
-	int waits = s->paused || (r->mode == TURNS && !r->shared_ns && r->turn_id &&
-				  r->turn_id != t->id && wants_turns(s, now));
+	int waits = s->limited.paused || (r->mode == TURNS && !r->shared_ns && r->turn_id &&
+					  r->turn_id != t->id && wants_turns(s, now));
 
 	want_slice(t, s, r);
 	if (waits)
 		gpusched_want_runnable(t, 0);
 	else
 		gpusched_want_default(t, GPUSCHED_RUNNABLE);
+}
+
+GPUSCHED_INLINE void say(struct tsg *s, const struct runlist *r, gs_u64 now)
+{
+	if (is_capped(&s->limited, now)) {
+		s->says.means = PAUSED;
+		s->says.why = AT_ITS_LIMIT;
+	} else if (r->mode == TURNS) {
+		s->says.means = BY_TURNS;
+		s->says.why = r->why;
+	} else {
+		s->says.means = BY_SLICES;
+		s->says.why = NOBODY_FALLS_BEHIND;
+	}
+	s->says.due_permille = (s->due_ppm + 500) / 1000;
 }
 
 /* Comes again when class or weight change. A TSG that comes while turns are taken waits for one. */
@@ -143,7 +160,8 @@ GPUSCHED_TASK_DESTROY(t)
 	if (r)
 		r->joined = 1;
 	if (s) {
-		leave_limit(s);
+		leave_limit(&s->limited);
+		leave_promise(s);
 		leave(s);
 	}
 	gpusched_delete(fair_tsgs, &id);
@@ -166,29 +184,33 @@ GPUSCHED_TICK(t, round)
 	struct runlist *r = runlist_of(t);
 	struct tsg *s = tsg_of(t);
 	gs_u64 now = round->now_ns;
+	int counts;
 
 	if (!r || !s)
 		return 0;
 	if (round->pass == 0) {
 		begin_runlist(r, round);
 		s->done = look(t, s, r, now);
-		count_limit(t, s, r);
+		count_limit(t, &s->limited, &r->limits, round->seq, s->done,
+			    s->sighted ? s->now.as_of_ns : 0);
+		look_promise(t, s, r, now);
 		join(t, s);
 		if (!wants_turns(s, now))
 			return 0;
-		if (!is_capped(s, now))
+		if (!is_capped(&s->limited, now))
 			count_member(t, s, r);
 		line_up(t, s, r);
 		return 0;
 	}
-	s->due_ppm = due_ppm(t, s, r);
-	if (wants_turns(s, now) && !is_capped(s, now)) {
-		r->g_least_ppm = gs_least(r->g_least_ppm, s->due_ppm);
-		r->g_most_ppm = gs_most(r->g_most_ppm, s->due_ppm);
-	}
 	if (r->settled != round->seq) {
 		r->settled = round->seq;
 		settle(r, gpusched_runlist(t), round->seq, now);
+	}
+	counts = wants_turns(s, now) && !is_capped(&s->limited, now);
+	s->due_ppm = promised_ppm(s, r, due_ppm(t, s, r), counts);
+	if (counts) {
+		r->g_least_ppm = gs_least(r->g_least_ppm, s->due_ppm);
+		r->g_most_ppm = gs_most(r->g_most_ppm, s->due_ppm);
 	}
 	if (r->mode == TURNS && r->shared_ns)
 		charge_work(s, r, s->done);
@@ -196,9 +218,10 @@ GPUSCHED_TICK(t, round)
 		judge(s, r);
 	else if (r->mode == TURNS && !r->shared_ns)
 		watch_light(s, r);
-	keep_limit(s, r, now);
+	keep_limit(&s->limited, &r->limits, s->sighted, now);
 	take_turn(t, s, r, now);
 	decide(t, s, r, now);
+	say(s, r, now);
 	return 0;
 }
 

@@ -111,6 +111,8 @@ enum gpusched_hold_state {
 /* Limits on GPU time, percent of a GPU. */
 #define GPUSCHED_LIMIT_MIN_PCT 1u
 #define GPUSCHED_LIMIT_MAX_PCT 100u
+#define GPUSCHED_REQUEST_MIN_PCT 1u
+#define GPUSCHED_REQUEST_MAX_PCT 100u
 
 struct gpusched_settings {
 	gs_u32 valid; /* GPUSCHED_TIMESLICE | ... */
@@ -384,14 +386,15 @@ struct gpusched_proc {
 	gs_u32 weight; /* 0: the class's */
 	gs_u32 tsgs;   /* live records of this process */
 	gs_u64 deadline_us;
-	gs_u32 devices;   /* its entries among devices, clients and files */
-	gs_u32 channels;  /* the channels that it made */
-	gs_u32 told;      /* bits of enum gpusched_share: the event LIMIT went out */
-	gs_u32 mps;       /* not 0: an MPS server, as its executable says */
-	gs_u32 unused;    /* entries that may make room for others; about, and for a look only */
-	gs_u32 past;      /* TSGs with channels that are not in the table, or not whole */
-	gs_u32 let;       /* 1: it waited at the gate for as long as HoldLimit= allows */
-	gs_u32 limit_pct; /* of a GPU, with its descendants; 0: none */
+	gs_u32 devices;  /* its entries among devices, clients and files */
+	gs_u32 channels; /* the channels that it made */
+	gs_u32 told;     /* bits of enum gpusched_share: the event LIMIT went out */
+	gs_u32 mps;      /* not 0: an MPS server, as its executable says */
+	gs_u32 unused;   /* entries that may make room for others; about, and for a look only */
+	gs_u32 past;     /* TSGs with channels that are not in the table, or not whole */
+	gs_u32 let;      /* 1: it waited at the gate for as long as HoldLimit= allows */
+	/* of a GPU, with its descendants; 0: none */
+	gs_u16 limit_pct, request_pct;
 };
 _Static_assert(sizeof(struct gpusched_proc) == 64, "gpusched_proc");
 
@@ -400,8 +403,9 @@ struct gpusched_class {
 	gs_u32 weight;
 	gs_u32 suspend_limit_ms; /* longest a policy may keep it suspended; default 10000 */
 	gs_u32 starve_limit_ms;  /* longest without progress under a slice below the switch cost */
-	gs_u32 limit_pct;        /* of each GPU, for all its members together; 0: none */
-	gs_u64 deadline_us;      /* 0: none */
+	/* of each GPU, for all its members together; 0: none */
+	gs_u16 limit_pct, request_pct;
+	gs_u64 deadline_us; /* 0: none */
 };
 
 /* ---- events ---------------------------------------------------------------------------------- */
@@ -432,7 +436,8 @@ struct gpusched_class {
 	X(ODD, "odd", "something is not as it should be on a GPU") \
 	X(LIMITED, "limited", "a limit by user cut, deferred or refused a user's work") \
 	X(FINDING, "finding", "something that gpusched status tells of began, or is over") \
-	X(BUDGET, "budget", "a user or cgroup has used up its GPU time, or has some again")
+	X(BUDGET, "budget", "a user or cgroup has used up its GPU time, or has some again") \
+	X(REQUEST_OVER, "request-over", "the requests of a GPU are more than 100 %: one has none")
 
 enum gpusched_event_type {
 	GPUSCHED_EV_NONE = 0,

@@ -99,6 +99,7 @@ extern gs_u64 gpusched_host_job(gs_u64 id);
 extern int gpusched_host_gpu(gs_u32 gpu, struct gpusched_gpu *ret);
 extern int gpusched_host_find(gs_u64 id, struct gpusched_task *ret);
 extern int gpusched_host_limit(gs_u64 id, struct gpusched_limit *ret);
+extern int gpusched_host_promise(gs_u64 id, struct gpusched_promise *ret);
 #endif
 
 #include "gpusched/arith.h" /* with GPUSCHED_INLINE of this host */
@@ -524,6 +525,11 @@ GPUSCHED_INLINE gs_u32 gpusched_runlist(const struct gpusched_task *t)
  * lookup. limit.h keeps to it.
  */
 #define gpusched_limit(t, ret) gpusched_host_limit((t)->id, (ret))
+/*
+ * The same of the part that it is promised: request= of its class, --request of `run` and `class
+ * set`. All requests of a GPU together are at most 100 %: one that came too late has none here.
+ */
+#define gpusched_promise(t, ret) gpusched_host_promise((t)->id, (ret))
 
 /*
  * Facts: what the GPU's own log says of a TSG, a copy in @ret (struct gpusched_facts: 184 bytes of

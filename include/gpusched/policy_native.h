@@ -80,6 +80,14 @@ extern GPUSCHED_EXPORT struct gpusched_native_limit gpusched_native_limit;
 struct gpusched_native_limit gpusched_native_limit;
 
 /* The same. */
+struct gpusched_native_promise {
+	int (*promise)(void *user, gs_u64 id, struct gpusched_promise *ret);
+	void *user;
+};
+extern GPUSCHED_EXPORT struct gpusched_native_promise gpusched_native_promise;
+struct gpusched_native_promise gpusched_native_promise;
+
+/* The same. */
 struct gpusched_native_other {
 	int (*find)(void *user, gs_u64 id, struct gpusched_task *ret);
 	void *user;
@@ -114,6 +122,8 @@ struct gpusched_native_wall gpusched_native_wall;
 	gpusched_native_other.find(gpusched_native_other.user, (id), (ret))
 #define gpusched_host_limit(id, ret) \
 	gpusched_native_limit.limit(gpusched_native_limit.user, (id), (ret))
+#define gpusched_host_promise(id, ret) \
+	gpusched_native_promise.promise(gpusched_native_promise.user, (id), (ret))
 
 /* The linker gathers the options of a policy between these two. */
 extern const struct gpusched_option_desc __start_gpusched_opts[]

@@ -105,6 +105,14 @@ struct gpusched_limit {
 };
 _Static_assert(sizeof(struct gpusched_limit) == 16, "gpusched_limit");
 
+/* The request= of a TSG, where its GPU has room for it; from gpusched_promise(). */
+struct gpusched_promise {
+	gs_u64 group; /* as gpusched_limit.group */
+	gs_u32 pct;   /* of a GPU, at least, while the group has work */
+	gs_u32 pad;
+};
+_Static_assert(sizeof(struct gpusched_promise) == 16, "gpusched_promise");
+
 /* ---- facts: who had the GPU ------------------------------------------------------------------ */
 
 /* Bits of gpusched_facts.known. A field without its bit says nothing; it is 0 then. */

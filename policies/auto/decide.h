@@ -88,6 +88,22 @@ GPUSCHED_INLINE void decide_be(struct gpusched_task *t, struct tsg *s, const str
 	}
 }
 
+/* A BE that goes on begins anew: the log, which is late, says nothing of a pause. */
+GPUSCHED_INLINE void pause_or_not(struct gpusched_task *t, struct tsg *s, gs_u64 now, int paused)
+{
+	if (s->limited.paused) {
+		gpusched_release(t);
+		gpusched_want_runnable(t, 0);
+		s->ended_ns = s->ended_ns ? s->ended_ns : now;
+	} else if (paused) {
+		t->priv[BEGAN] = now;
+	}
+	if (is_capped(&s->limited, now))
+		s->says.means = PAUSED;
+	else if (s->role != LC)
+		s->says.means = NO_MEANS;
+}
+
 GPUSCHED_INLINE void decide(struct gpusched_task *t, struct tsg *s, struct runlist *r, gs_u64 now)
 {
 	if (guess)

@@ -170,12 +170,14 @@ GPUSCHED_INLINE void look_progress(const struct gpusched_task *t, struct tsg *s,
 	const struct gpusched_facts *f = &s->now;
 	gs_u64 held, turns, returns, cost;
 
+	s->done = 0;
 	if (s->last_since == f->since_ns) {
 		held = f->held_ns - s->last_held;
 		turns = f->turns - s->last_turns;
 		returns = f->returns - s->last_returns;
 		cost = turns * r->costs.turn_ns;
 		held = held > cost ? held - cost : 0;
+		s->done = held;
 		s->progress += held;
 		s->turns += turns;
 		if (counts_as(t, s, r, BE))
@@ -276,11 +278,13 @@ GPUSCHED_INLINE void look(struct gpusched_task *t, struct tsg *s, struct runlist
 	}
 	s->role = role_of(t, s);
 	count(t, s, r);
+	count_limit(t, &s->limited, &r->limits, r->seq, s->sighted ? s->done : 0,
+		    s->sighted ? s->now.as_of_ns : 0);
 	if (!counts_as(t, s, r, BE))
 		return;
 	look_idle(t, s, r);
-	r->g_part += s->part && !s->absent;
-	if (s->idle || s->absent || s->part)
+	r->g_part += s->part && !s->absent && !s->limited.paused;
+	if (s->idle || s->absent || s->part || s->limited.paused)
 		return;
 	if (t->id == r->turn_id)
 		r->g_alive = 1;

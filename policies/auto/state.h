@@ -17,9 +17,9 @@ enum verdict {
 	WASTE,     /* the GPU would idle for too long in holds */
 };
 
-/* Shown by `gpusched status` for an LC; 0 is not shown. */
+/* Shown by `gpusched status` for an LC, and for one that is paused; 0 is not shown. */
 enum kind { NO_KIND, WHOLE_TURNS, MANY_TURNS, LAUNCH_BOUND };
-enum means { NO_MEANS, DRIVERS_SLICES, SHORT_SLICES, LONG_SLICES, HOLDS };
+enum means { NO_MEANS, DRIVERS_SLICES, SHORT_SLICES, LONG_SLICES, HOLDS, PAUSED };
 enum not_held {
 	NO_REASON,
 	NO_BE,
@@ -78,6 +78,8 @@ struct tsg {
 	gs_u32 part;                 /* BE: so often that turns would be wasted on it */
 	gs_u32 waited;               /* LC: its present wait is counted as an inversion */
 	gs_u64 turns;                /* a sum as @progress */
+	gs_u64 done;                 /* of @progress, since the last round */
+	struct limited limited;
 	struct requests requests;
 	struct says says;     /* LC */
 	gs_u64 wait_progress; /* LC: its runlist's be_progress before its present wait */
@@ -121,6 +123,7 @@ struct runlist {
 	gs_u64 round_ns;        /* of the last round */
 	gs_u64 unheld_until_ns; /* requests of an LC are looked at: no hold */
 	gs_u64 inner_v;         /* of the user whose turn it was last */
+	struct limits limits;
 	/* sums over its TSGs, which never go back */
 	gs_u64 be_progress, lc_progress, lc_turns, lc_returns;
 	/* a look at what is lost in switches, and at the BEs' part */

@@ -118,7 +118,7 @@ GPUSCHED_INLINE gs_u64 look(const struct gpusched_task *t, struct tsg *s, struct
 	done = look_work(s, r);
 	look_active(t, s, r);
 	r->g_as_of = gs_most(r->g_as_of, s->now.as_of_ns);
-	r->g_work += is_capped(s, now) ? 0 : s->work;
+	r->g_work += is_capped(&s->limited, now) ? 0 : s->work;
 	r->g_turns = gs_most(r->g_turns, s->turns);
 	return done;
 }
@@ -140,7 +140,7 @@ GPUSCHED_INLINE void judge(struct tsg *s, struct runlist *r)
 	gs_u64 alone = (r->g_as_of - r->look_ns) / 1000 * s->due_ppm / 1000;
 	int hungry = s->turns * 100 >= r->g_turns * 85;
 
-	if (!s->sighted || !s->active || is_capped(s, r->g_as_of) || s->look != r->look ||
+	if (!s->sighted || !s->active || is_capped(&s->limited, r->g_as_of) || s->look != r->look ||
 	    r->g_turns < TURNS_ENOUGH ||
 	    s->look_ns > r->look_ns + LOOK_NS / 4) /* it has come meanwhile */
 		return;

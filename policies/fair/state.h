@@ -11,6 +11,15 @@ enum mode {
 	TURNS,  /* one at a time: with slices somebody falls behind */
 };
 
+/* Shown by `gpusched list` and `status`; 0 is not shown. */
+enum means { NO_MEANS, BY_SLICES, BY_TURNS, PAUSED };
+enum why { NO_WHY, NOBODY_FALLS_BEHIND, SOMEBODY_FALLS_BEHIND, PARTS_FAR_APART, AT_ITS_LIMIT };
+struct says {
+	enum means means;
+	enum why why;
+	gs_u64 due_permille;
+};
+
 /* One compute TSG. A look is a stretch of time in which all run; sums in it begin with it. */
 struct tsg {
 	struct gpusched_facts now;
@@ -27,9 +36,10 @@ struct tsg {
 	gs_u64 done;            /* worked since the last round, ns */
 	gs_u32 runlist, pid;    /* that it is counted for */
 	gs_u64 user, job;       /* the same; 0: not yet */
-	gs_u64 limit_group, capped_ns; /* 0: it has no limit; when it was last paused for it */
-	gs_u32 limit_runlist, paused;
-	gs_u64 nudge_ns, nudges; /* when it is paused next for the log to tell of it; how often */
+	struct limited limited;
+	gs_u64 promise_group; /* 0: it has none */
+	gs_u32 promise_runlist, pad;
+	struct says says;
 	struct gpusched_account account;
 };
 GPUSCHED_MAP(fair_tsgs, HASH, gs_u64, struct tsg, GPUSCHED_MAX_TSGS);
@@ -46,18 +56,17 @@ GPUSCHED_MAP(fair_users, HASH, struct gpusched_user_key, struct member, 8192);
 GPUSCHED_MAP(fair_jobs, HASH, struct gpusched_job_key, struct member, 16384);
 GPUSCHED_MAP(fair_processes, HASH, struct gpusched_process_key, struct member, 16384);
 
-/* A group with a limit, on a runlist. */
-struct limit_key {
-	gs_u64 group;
-	gs_u32 runlist, pad;
+/* A group with a request, on a runlist. */
+struct promise {
+	gs_u64 seq, tsgs;          /* the round; that it is kept for */
+	gs_u64 ppm;                /* that it is promised */
+	gs_u64 g_due_ppm, due_ppm; /* by weight: gathered, and of the last round */
+	gs_u64 lifted;             /* 1: that is less */
+	gs_u64 now_ns;             /* of its last round */
+	gs_s64 credit_ns;          /* of turns */
+	struct gpusched_rotation line;
 };
-struct limit {
-	struct gpusched_throttle throttle;
-	struct gpusched_throttle_round round;
-	gs_u64 seq, decided; /* rounds: of the gathering, and that has decided */
-	gs_u64 tsgs;         /* that it is kept for */
-};
-GPUSCHED_MAP(fair_limits, HASH, struct limit_key, struct limit, 4096);
+GPUSCHED_MAP(fair_promises, HASH, struct group_key, struct promise, 4096);
 
 struct runlist {
 	struct gpusched_rotation line;
@@ -65,12 +74,20 @@ struct runlist {
 	gs_u64 seq, settled;         /* rounds: of the gathering, and that has decided */
 	/* gathered: weights of users; TSGs that want turns; sums of the look */
 	gs_u64 g_users, g_ready, g_unknown, g_work, g_turns, g_least_ppm, g_most_ppm, g_alive,
-		g_limited, g_as_of;
+		g_as_of;
+	/* of lifted groups: promises, parts by weight; the group with the most credit */
+	gs_u64 g_lifted_ppm, g_lifted_due_ppm, g_promise;
+	gs_s64 g_credit_ns;
+	gs_u64 lost_ppm;  /* to switches, in the last look */
+	gs_u64 scale_ppm; /* what weights give, for those that are not lifted */
+	struct limits limits;
 	gs_u64 ready, least_ppm, most_ppm; /* of the last round */
 	gs_u64 mode, era;                  /* enum mode; how often turns began */
 	gs_u64 look, look_ns;              /* the look under way: its number, and when it began */
 	gs_u64 shared_ns;                  /* all run since; 0: they do not */
 	gs_u64 judging;                    /* round in which TSGs are judged; 0: none yet */
+	enum why why;                      /* turns are taken */
+	gs_u32 far_apart;
 	gs_u64 behind, seen;   /* found in it: how many, and whether there was enough to see */
 	gs_u64 joined;         /* somebody has come since */
 	gs_u64 blind_ns, told; /* nothing is known of its TSGs, since; 0: something is */
@@ -89,7 +106,7 @@ union blank {
 	struct tsg tsg;
 	struct runlist runlist;
 	struct member member;
-	struct limit limit;
+	struct promise promise;
 };
 GPUSCHED_MAP(fair_blank, ARRAY, gs_u32, union blank, 1);
 

@@ -18,7 +18,7 @@
 /* Does it want turns? A TSG that wants little runs beside the one that has the turn. */
 GPUSCHED_INLINE int wants_turns(const struct tsg *s, gs_u64 now)
 {
-	return s->active && !s->light && !s->asleep_ns && !s->paused && !is_absent(s, now);
+	return s->active && !s->light && !s->asleep_ns && !s->limited.paused && !is_absent(s, now);
 }
 
 GPUSCHED_INLINE struct gpusched_account *account_of(struct member *m, const struct runlist *r)
@@ -30,9 +30,12 @@ GPUSCHED_INLINE struct gpusched_account *account_of(struct member *m, const stru
 	return m ? &m->account : 0;
 }
 
-/* Charges @ns to the accounts of @p: user, job, process and TSG. */
+/*
+ * Charges @ns to the accounts of @p: user, job, process and TSG. @in_line: it was the first of all,
+ * so those that come start there.
+ */
 GPUSCHED_INLINE void charge(struct runlist *r, const struct gpusched_place *p, gs_u32 runlist,
-			    gs_u64 ns)
+			    gs_u64 ns, int in_line)
 {
 	struct gpusched_process_key pk = { p->who[GPUSCHED_LEVEL_USER], p->who[GPUSCHED_LEVEL_JOB],
 					   runlist, (gs_u32)p->who[GPUSCHED_LEVEL_PROCESS] };
@@ -49,12 +52,14 @@ GPUSCHED_INLINE void charge(struct runlist *r, const struct gpusched_place *p, g
 
 	if (!u || !j || !q || !s)
 		return;
-	gpusched_place_charge(p, GPUSCHED_LEVEL_USER, &r->line.inner_v, u, ns,
+	gpusched_place_charge(p, GPUSCHED_LEVEL_USER, in_line ? &r->line.inner_v : 0, u, ns,
 			      (gs_u32)um->weighs.weight);
-	gpusched_place_charge(p, GPUSCHED_LEVEL_JOB, &u->inner_v, j, ns, (gs_u32)jm->weighs.weight);
-	gpusched_place_charge(p, GPUSCHED_LEVEL_PROCESS, &j->inner_v, q, ns,
+	gpusched_place_charge(p, GPUSCHED_LEVEL_JOB, in_line ? &u->inner_v : 0, j, ns,
+			      (gs_u32)jm->weighs.weight);
+	gpusched_place_charge(p, GPUSCHED_LEVEL_PROCESS, in_line ? &j->inner_v : 0, q, ns,
 			      (gs_u32)pm->weighs.weight);
-	gpusched_place_charge(p, GPUSCHED_LEVEL_TSG, &q->inner_v, &s->account, ns, 100);
+	gpusched_place_charge(p, GPUSCHED_LEVEL_TSG, in_line ? &q->inner_v : 0, &s->account, ns,
+			      100);
 }
 
 /* Charges its work while all ran. */
@@ -64,8 +69,14 @@ GPUSCHED_INLINE void charge_work(struct tsg *s, struct runlist *r, gs_u64 ns)
 	struct gpusched_account *u = account_of(um, r), *j = account_of(jm, r);
 	struct gpusched_account *q = account_of(pm, r);
 
+	struct promise *promise = find_promise(s);
+
 	if (!u || !j || !q)
 		return;
+	if (promise && promise->lifted) {
+		pay(promise, -(gs_s64)ns);
+		ns = weighed_ns(promise, r, ns);
+	}
 	gpusched_account_charge(u, ns, (gs_u32)um->weighs.weight);
 	gpusched_account_charge(j, ns, (gs_u32)jm->weighs.weight);
 	gpusched_account_charge(q, ns, (gs_u32)pm->weighs.weight);
@@ -79,13 +90,17 @@ GPUSCHED_INLINE void line_up(const struct gpusched_task *t, struct tsg *s, struc
 	struct gpusched_account *u = account_of(find_user(s), r), *j = account_of(jm, r);
 	struct gpusched_account *q = account_of(find_process(s), r);
 	struct gpusched_place *p = &r->place;
+	struct promise *promise = find_promise(s);
 
 	p->past = gpusched_is_past_share(t);
 	gpusched_place_at(p, GPUSCHED_LEVEL_USER, &r->line.inner_v, u, s->user);
 	gpusched_place_at(p, GPUSCHED_LEVEL_JOB, u ? &u->inner_v : 0, j, s->job);
 	gpusched_place_at(p, GPUSCHED_LEVEL_PROCESS, j ? &j->inner_v : 0, q, s->pid);
 	gpusched_place_at(p, GPUSCHED_LEVEL_TSG, q ? &q->inner_v : 0, &s->account, t->id);
-	gpusched_rotation_stand(&r->line, p);
+	if (promise && promise->lifted)
+		stand_promised(promise, r, s);
+	else
+		gpusched_rotation_stand(&r->line, p);
 	r->g_ready++;
 	if (t->id == r->turn_id)
 		r->g_alive = 1;
@@ -110,6 +125,7 @@ GPUSCHED_INLINE void begin_mode(struct runlist *r, gs_u64 mode, gs_u64 now)
 	r->probe_ns = now + PROBE_EVERY_NS;
 	r->probed_ns = now;
 	if (mode == TURNS) {
+		r->why = r->far_apart ? PARTS_FAR_APART : SOMEBODY_FALLS_BEHIND;
 		r->era++;
 		r->line.inner_v = 0;
 		gpusched_log("turns: with slices somebody falls behind; TSGs", r->ready);
@@ -165,16 +181,25 @@ GPUSCHED_INLINE void watch_look(struct runlist *r, gs_u64 seq, gs_u64 now)
 
 GPUSCHED_INLINE void change_turn(struct runlist *r, gs_u32 runlist, gs_u64 now)
 {
-	gs_u64 turn_ns = (gs_u64)turn_ms * GS_MS, epoch = gpusched_div(now, turn_ns);
+	gs_u64 turn_ns = (gs_u64)turn_ms * GS_MS, epoch = gpusched_div(now, turn_ns), ns;
+	const struct gpusched_place *first = &r->line.first;
+	struct promise *promise;
 
 	if (r->g_alive && r->epoch == epoch)
 		return;
-	r->turn_id = r->line.first.who[GPUSCHED_LEVEL_TSG];
+	promise = next_promise(r, runlist, turn_ns);
+	if (promise)
+		first = &promise->line.first;
+	r->turn_id = first->who[GPUSCHED_LEVEL_TSG];
 	r->turn_ns = now;
 	r->epoch = epoch;
 	r->number++;
-	if (r->turn_id && r->ready > 1)
-		charge(r, &r->line.first, runlist, (epoch + 1) * turn_ns - now);
+	if (!r->turn_id || r->ready < 2)
+		return;
+	ns = (epoch + 1) * turn_ns - now;
+	if (promise)
+		pay(promise, -(gs_s64)ns);
+	charge(r, first, runlist, promise ? weighed_ns(promise, r, ns) : ns, !promise);
 }
 
 /* The first moments of a TSG are never known. */
@@ -203,6 +228,7 @@ GPUSCHED_INLINE int is_probe_due(const struct runlist *r, gs_u64 now)
 GPUSCHED_INLINE void settle(struct runlist *r, gs_u32 runlist, gs_u64 seq, gs_u64 now)
 {
 	r->ready = r->g_ready;
+	settle_promises(r);
 	watch_blind(r, now);
 	if (r->mode == TURNS && r->ready < 2 && !r->shared_ns)
 		begin_mode(r, SLICES, now);
@@ -215,11 +241,13 @@ GPUSCHED_INLINE void settle(struct runlist *r, gs_u32 runlist, gs_u64 seq, gs_u6
 	watch_look(r, seq, now);
 	if (r->judging == seq) {
 		r->seen = r->g_turns >= TURNS_ENOUGH;
-		r->behind = is_too_unlike(r);
+		look_lost(r);
+		r->far_apart = (gs_u32)is_too_unlike(r);
+		r->behind = r->far_apart;
 	}
 	if (r->mode == TURNS && !r->shared_ns)
 		change_turn(r, runlist, now);
-	sleep_at_most(r->mode == TURNS || r->g_limited ? 0 : r->ready > 1 ? 50 : 1000);
+	sleep_at_most(r->mode == TURNS || r->limits.tsgs ? 0 : r->ready > 1 ? 50 : 1000);
 }
 
 GPUSCHED_INLINE void take_turn(const struct gpusched_task *t, struct tsg *s,

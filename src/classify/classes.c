@@ -77,6 +77,9 @@ static int check_class(const char *name, const struct gpusched_class *cls, struc
 			       name, GPUSCHED_CLASS_NAME_LEN - 1);
 	if (strcmp(name, "none") == 0)
 		return gs_fail(err, -EINVAL, "the name 'none' means: no class");
+	if (cls->limit_pct && cls->request_pct > cls->limit_pct)
+		return gs_fail(err, -EINVAL, "class %s: request=%u is more than limit=%u", name,
+			       cls->request_pct, cls->limit_pct);
 	if (cls->weight < GPUSCHED_WEIGHT_MIN || cls->weight > GPUSCHED_WEIGHT_MAX)
 		return gs_fail(err, -ERANGE, "class %s: weight %u is out of range: 1 to 10000",
 			       name, cls->weight);
@@ -164,6 +167,11 @@ int gs_class_compare(const struct gs_classes *c, uint32_t a, uint32_t b)
 	if (c->cls[a].weight == c->cls[b].weight)
 		return 0;
 	return c->cls[a].weight > c->cls[b].weight ? 1 : -1;
+}
+
+bool gs_class_promises(const struct gs_classes *c, uint32_t a, uint32_t b)
+{
+	return a < c->n && c->cls[a].request_pct > (b < c->n ? c->cls[b].request_pct : 0);
 }
 
 /* ---- rights ------------------------------------------------------------------------------ */
@@ -265,8 +273,9 @@ bool gs_class_allowed(const struct gs_classes *c, uid_t uid, gid_t gid, uint32_t
 	for (size_t i = 0; i < c->nallows; i++) {
 		const struct gs_allow *a = &c->allows[i];
 
-		/* the right to raise to a class includes those below it */
-		if (gs_class_compare(c, class_id, a->class_id) > 0)
+		/* the right to raise to a class includes those below it, but for what is promised */
+		if (gs_class_compare(c, class_id, a->class_id) > 0 ||
+		    (class_id != a->class_id && gs_class_promises(c, class_id, a->class_id)))
 			continue;
 		if (a->who.is_group ? in_group(uid, gid, a->who.gid) : uid == a->who.uid)
 			return true;
@@ -281,7 +290,8 @@ bool gs_class_may(const struct gs_classes *c, uid_t uid, gid_t gid, uid_t owner_
 		return true;
 	if (uid != owner_uid)
 		return false;
-	return gs_class_compare(c, to, from) <= 0 || gs_class_allowed(c, uid, gid, to);
+	return (gs_class_compare(c, to, from) <= 0 && !gs_class_promises(c, to, from)) ||
+	       gs_class_allowed(c, uid, gid, to);
 }
 
 /* Ids go by the configuration's order, which may be another than when the table was last used. */

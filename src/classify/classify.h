@@ -49,6 +49,8 @@ const char *gs_class_name(const struct gs_classes *c, uint32_t id); /* NULL: unk
 const struct gpusched_class *gs_class_of(const struct gs_classes *c, uint32_t id);
 /* Order for "raising": lc above normal above user classes' weight above be. */
 int gs_class_compare(const struct gs_classes *c, uint32_t a, uint32_t b);
+/* Does @a request more of a GPU than @b? Then only root's word is enough, as for raising. */
+bool gs_class_promises(const struct gs_classes *c, uint32_t a, uint32_t b);
 /* May @uid give a process of @owner_uid that has class @from the class @to? */
 bool gs_class_may(const struct gs_classes *c, uid_t uid, gid_t gid, uid_t owner_uid, uint32_t from,
 		  uint32_t to);

@@ -8,6 +8,7 @@
 #include "basic/sheet.h"
 #include "basic/term.h"
 #include "cli/cli.h"
+#include "cli/setting.h"
 #include "cli/verbs_act.h"
 #include "local/local.h"
 #include "gpusched/abi.h"
@@ -25,6 +26,7 @@ static const struct gs_column process_columns[] = {
 static const struct gs_column class_columns[] = {
 	{ "name", "CLASS" },
 	{ "weight", "WEIGHT", GS_COL_RIGHT },
+	{ "request_pct", "REQUEST%", GS_COL_RIGHT },
 	{ "limit_pct", "LIMIT%", GS_COL_RIGHT },
 	{ "suspend_limit_ms", "SUSPEND_LIMIT_MS", GS_COL_RIGHT },
 	{ "starve_limit_ms", "STARVE_LIMIT_MS", GS_COL_RIGHT },
@@ -73,30 +75,14 @@ int cli_class_told(const struct cli *c, const char *what, const json_t *answer)
 
 int cli_class_set(struct cli *c)
 {
-	CLEANUP_JSON json_t *answer = NULL;
-	struct gs_error err = {};
-	uint64_t weight = 0, limit = 0;
-	json_t *args;
-	int r;
+	CLEANUP_JSON json_t *answer = NULL, *args = NULL;
+	int r = cli_part_args(c, "class set", &args);
 
-	if (cli_opt(c, "weight")) {
-		r = gs_parse_u64(cli_opt(c, "weight"), GPUSCHED_WEIGHT_MIN, GPUSCHED_WEIGHT_MAX,
-				 &weight, &err);
-		if (r)
-			return cli_fail(r, "class set: --weight: %s", err.text);
-	}
-	if (cli_opt(c, "limit")) {
-		r = gs_parse_u64(cli_opt(c, "limit"), GPUSCHED_LIMIT_MIN_PCT,
-				 GPUSCHED_LIMIT_MAX_PCT, &limit, &err);
-		if (r)
-			return cli_fail(r, "class set: --limit: %s", err.text);
-	}
-	args = json_pack("{s:s,s:s}", "target", c->argv[0], "class", c->argv[1]);
-	if (args && weight)
-		json_object_set_new(args, "weight", json_integer((json_int_t)weight));
-	if (args && limit)
-		json_object_set_new(args, "limit", json_integer((json_int_t)limit));
-	r = cli_ask(0, "class_set", args, &answer);
+	if (r)
+		return r;
+	json_object_set_new(args, "target", json_string(c->argv[0]));
+	json_object_set_new(args, "class", json_string(c->argv[1]));
+	r = cli_ask(0, "class_set", TAKE_PTR(args), &answer);
 	return r ? (int)gs_exit_of(r) : cli_class_told(c, "class set", answer);
 }
 

@@ -78,6 +78,7 @@ static const struct cli_opt run_opts[] = {
 	{ "class", 'c', "CLASS", "class of CMD and all its descendants" },
 	{ "weight", 'w', "WEIGHT", "weight within the class, 1 to 10000" },
 	{ "limit", 0, "PERCENT", "at most this part of a GPU's time, even while others rest" },
+	{ "request", 0, "PERCENT", "at least this part, while it has work; from root" },
 	{ "pool", 0, "=NAME", "in one MPS server with the other programs of this pool (pool)" },
 	{ "share", 0, "=NAME", "in one MPS server with programs of the classes lc and be (share)" },
 	{ "sm", 0, "PERCENT", "with --share: at most this part of the GPU's SMs" },
@@ -92,6 +93,7 @@ static const struct cli_opt run_opts[] = {
 static const struct cli_opt class_set_opts[] = {
 	{ "weight", 'w', "WEIGHT", "weight within the class, 1 to 10000" },
 	{ "limit", 0, "PERCENT", "at most this part of a GPU's time, even while others rest" },
+	{ "request", 0, "PERCENT", "at least this part, while it has work; from root" },
 	END,
 };
 
@@ -254,8 +256,9 @@ static const struct cli_cmd commands[] = {
 	{ "set", NULL, "TARGET KEY=VALUE... | TARGET clear",
 	  "set a TSG's timeslice, interleave, mode",
 	  "Keys: timeslice=TIME (1us to 100s; timeslice_us=N), interleave=low|medium|high, "
-	  "preempt_mode=wfi|cta|cilp. They override the policy until \"clear\". limit=PERCENT of a "
-	  "GPU's time is for each program as a whole, until limit=none.",
+	  "preempt_mode=wfi|cta|cilp. They override the policy until \"clear\". limit=PERCENT "
+	  "and, from root, request=PERCENT of a GPU's time are for each program as a whole, until "
+	  "limit=none, request=none.",
 	  cli_set, NULL, CLI_JSON | CLI_TARGET, 2, CLI_ANY },
 	{ "preempt", NULL, "TARGET", "take the GPU from a TSG now, once", NULL, cli_preempt, NULL,
 	  CLI_JSON | CLI_TARGET, 1, 1 },

@@ -260,7 +260,7 @@ static const char completion_words[] =
 
 static const char completion_tail[] =
 	"\tif [[ $what == set && $COMP_CWORD -gt 2 ]]; then\n"
-	"\t\twords=\"timeslice= interleave= preempt_mode= limit= clear\"\n"
+	"\t\twords=\"timeslice= interleave= preempt_mode= limit= request= clear\"\n"
 	"\telif [[ $what == \"class set\" && $COMP_CWORD -gt 3 ]]; then\n"
 	"\t\twords=$(_gpusched_classes)\n"
 	"\tfi\n"

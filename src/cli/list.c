@@ -134,7 +134,12 @@ static char *missed(const json_t *row)
 #define CONTAINER_HEAD "CONTAINER"
 #define DEADLINE_HEAD "DEADLINE US"
 #define MISSED_HEAD "MISSED"
-#define JOB_HEAD "JOB"         /* of a batch system */
+#define JOB_HEAD "JOB" /* of a batch system */
+#define REQUEST_HEAD "REQUEST%"
+#define OVER_HEAD "OVER%" /* its request would bring the GPU's to this: it has none */
+#define LIMIT_HEAD "LIMIT%"
+#define MEANS_HEAD "MEANS" /* of the policy, and why these */
+#define WHY_HEAD "WHY"
 #define SHARING_HEAD "SHARING" /* that a claim asks for */
 
 static const struct gs_column columns[] = {
@@ -180,6 +185,11 @@ static const struct gs_column wide_columns[] = {
 	{ "deadline_us", DEADLINE_HEAD, GS_COL_RIGHT, .spare = 11 },
 	{ "deadline_missed", MISSED_HEAD, .cell = missed, .spare = 11 },
 	{ "job", JOB_HEAD, .spare = 11 },
+	{ "request_pct", REQUEST_HEAD, GS_COL_RIGHT, .spare = 11 },
+	{ "request_over_pct", OVER_HEAD, GS_COL_RIGHT, .spare = 11 },
+	{ "limit_pct", LIMIT_HEAD, GS_COL_RIGHT, .spare = 11 },
+	{ "policy_says.means", MEANS_HEAD, .spare = 12 },
+	{ "policy_says.why", WHY_HEAD, .spare = 12 },
 	{ "channel_list", "CHANNELS", GS_COL_WRAP, .cell = cli_channels },
 };
 /* On a narrow terminal these give way to those, the last one first. */
@@ -207,6 +217,11 @@ static bool hide_unknown(struct gs_column *cols, size_t n, const char *head, con
 	col->head = NULL;
 	return true;
 }
+
+static const char *const may_be_unknown[] = { NAMESPACE_HEAD, POD_HEAD,   CONTAINER_HEAD,
+					      SHARING_HEAD,   JOB_HEAD,   REQUEST_HEAD,
+					      OVER_HEAD,      LIMIT_HEAD, MEANS_HEAD,
+					      WHY_HEAD };
 
 /* The other columns go after all that are spare anyhow. */
 static void make_room(struct gs_column *cols, size_t n)
@@ -299,11 +314,8 @@ static int list_once(const struct cli *c, struct gpusched *g, const char *target
 	hide_unknown(shown, n, MEMORY_HEAD, rows);
 	hide_unknown(shown, n, REASON_HEAD, rows);
 	if (n > GS_COUNT(columns)) {
-		hide_unknown(shown, n, NAMESPACE_HEAD, rows);
-		hide_unknown(shown, n, POD_HEAD, rows);
-		hide_unknown(shown, n, CONTAINER_HEAD, rows);
-		hide_unknown(shown, n, SHARING_HEAD, rows);
-		hide_unknown(shown, n, JOB_HEAD, rows);
+		for (size_t i = 0; i < GS_COUNT(may_be_unknown); i++)
+			hide_unknown(shown, n, may_be_unknown[i], rows);
 		/* beside a deadline "-" says something */
 		if (hide_unknown(shown, n, DEADLINE_HEAD, rows))
 			hide_unknown(shown, n, MISSED_HEAD, rows);

@@ -12,6 +12,7 @@
 #include "basic/say.h"
 #include "cli/cli.h"
 #include "cli/park.h"
+#include "cli/setting.h"
 #include "cli/verbs_act.h"
 #include "config/config.h"
 #include "gpusched/abi.h"
@@ -77,17 +78,12 @@ static int check_options(const struct cli *c, const char *class_name)
 	return GS_EXIT_OK;
 }
 
-/* Percent of the GPU's time; 0: not given. */
-struct part {
-	uint64_t weight, limit;
-};
-
 /*
  * The class is given to this very process and then CMD takes its place: it is in force before
  * CMD's first instruction, and its descendants inherit it. A daemon that has no time to look at this
  * process is asked again.
  */
-static int take_class(const char *class_name, const struct part *part, struct gs_error *err)
+static int take_class(const char *class_name, json_t *part, struct gs_error *err)
 {
 	CLEANUP_JSON json_t *answer = NULL, *args = NULL;
 	CLEANUP_GPUSCHED struct gpusched *g = NULL;
@@ -97,10 +93,7 @@ static int take_class(const char *class_name, const struct part *part, struct gs
 
 	snprintf(target, sizeof(target), "pid:%d", getpid());
 	args = json_pack("{s:s,s:s}", "target", target, "class", class_name);
-	if (args && part->weight)
-		json_object_set_new(args, "weight", json_integer((json_int_t)part->weight));
-	if (args && part->limit)
-		json_object_set_new(args, "limit", json_integer((json_int_t)part->limit));
+	json_object_update(args, part);
 	while (!r && (r = gs_ask(g, "class_set", args, &answer)) == -EBUSY && gs_now_ns() < end)
 		gs_sleep_ns(100 * NS_PER_MS);
 	return r ? gs_fail(err, r, "%s", g ? gpusched_error(g) : strerror(-r)) : 0;
@@ -134,27 +127,15 @@ static void tell_without(const struct without *w, const char *cmd)
 
 /* ---- the verb ---------------------------------------------------------------------------------- */
 
-static int parse_number(const struct cli *c, const char *name, uint64_t min, uint64_t max,
-			uint64_t *ret)
+static int parse_part(const struct cli *c, json_t **ret)
 {
-	struct gs_error err = {};
-	int r;
+	static const char *const needs_class[] = { "weight", "limit", "request" };
+	int r = cli_part_args(c, "run", ret);
 
-	if (!cli_opt(c, name))
-		return 0;
-	r = gs_parse_u64(cli_opt(c, name), min, max, ret, &err);
-	if (r)
-		return cli_fail(r, "run: --%s: %s", name, err.text);
-	return cli_opt(c, "class") ? 0 : cli_fail(-EINVAL, "run: --%s needs --class", name);
-}
-
-static int parse_part(const struct cli *c, struct part *ret)
-{
-	int r = parse_number(c, "weight", GPUSCHED_WEIGHT_MIN, GPUSCHED_WEIGHT_MAX, &ret->weight);
-
-	return r ? r
-		 : parse_number(c, "limit", GPUSCHED_LIMIT_MIN_PCT, GPUSCHED_LIMIT_MAX_PCT,
-				&ret->limit);
+	for (size_t i = 0; !r && !cli_opt(c, "class") && i < GS_COUNT(needs_class); i++)
+		if (cli_opt(c, needs_class[i]))
+			r = cli_fail(-EINVAL, "run: --%s needs --class", needs_class[i]);
+	return r;
 }
 
 static void await_daemon(void)
@@ -167,8 +148,7 @@ static void await_daemon(void)
 }
 
 /* First the pool: a server that it starts is not of CMD's class by inheritance. */
-static int prepare(const struct cli *c, const char *class_name, const struct part *part,
-		   int *ret_sock)
+static int prepare(const struct cli *c, const char *class_name, json_t *part, int *ret_sock)
 {
 	struct without w = { .allowed = cli_opt(c, "if-possible") || gs_config_if_possible() };
 	struct gs_error err = {};
@@ -194,14 +174,14 @@ static int prepare(const struct cli *c, const char *class_name, const struct par
 int cli_run(struct cli *c)
 {
 	const char *class_name = cli_opt(c, "class");
-	struct part part = { 0 };
+	CLEANUP_JSON json_t *part = NULL;
 	int sock = -1, r;
 
 	r = parse_part(c, &part);
 	if (!r)
 		r = check_options(c, class_name);
 	if (!r && class_name)
-		r = prepare(c, class_name, &part, &sock);
+		r = prepare(c, class_name, part, &sock);
 	if (!r && cli_opt(c, "needs"))
 		r = cli_run_room(c);
 	if (!r && cli_opt(c, "agent"))

@@ -50,25 +50,27 @@ static int act(const struct cli *c, const char *verb, json_t *args)
 	return r ? (int)gs_exit_of(r) : outcome(c, verb, answer);
 }
 
-/* "limit=30", "limit=none": of each program as a whole, so it is no setting of its TSGs. */
-static int set_limit(const struct cli *c, const char *word)
+/* "limit=30", "request=none": of each program as a whole, so it is no setting of its TSGs. */
+static int set_part(const struct cli *c, const char *name, const char *word)
 {
 	CLEANUP_JSON json_t *answer = NULL;
 	struct gs_error err = {};
+	char what[32];
 	uint64_t pct = 0;
 	int r = c->argc == 2 ? 0
 			     : gs_fail(&err, -EINVAL,
-				       "a limit is of a program, the other "
-				       "settings are of TSGs: say it by itself");
+				       "a %s is of a program, the other "
+				       "settings are of TSGs: say it by itself",
+				       name);
 
 	if (!r && strcmp(word, "none"))
 		r = gs_parse_u64(word, GPUSCHED_LIMIT_MIN_PCT, GPUSCHED_LIMIT_MAX_PCT, &pct, &err);
 	if (r)
-		return cli_fail(r, "set: limit: %s", err.text);
-	r = cli_ask(0, "limit",
-		    json_pack("{s:s,s:I}", "target", c->argv[0], "limit", (json_int_t)pct),
+		return cli_fail(r, "set: %s: %s", name, err.text);
+	r = cli_ask(0, name, json_pack("{s:s,s:I}", "target", c->argv[0], name, (json_int_t)pct),
 		    &answer);
-	return r ? (int)gs_exit_of(r) : cli_class_told(c, "set limit", answer);
+	snprintf(what, sizeof(what), "set %s", name);
+	return r ? (int)gs_exit_of(r) : cli_class_told(c, what, answer);
 }
 
 int cli_set(struct cli *c)
@@ -79,7 +81,9 @@ int cli_set(struct cli *c)
 
 	for (int i = 1; i < c->argc; i++)
 		if (!strncmp(c->argv[i], "limit=", 6))
-			return set_limit(c, c->argv[i] + 6);
+			return set_part(c, "limit", c->argv[i] + 6);
+		else if (!strncmp(c->argv[i], "request=", 8))
+			return set_part(c, "request", c->argv[i] + 8);
 	if (c->argc == 2 && !strcmp(c->argv[1], "clear"))
 		json_object_set_new(args, "clear", json_true());
 	for (int i = 1; i < c->argc && !json_object_get(args, "clear"); i++) {

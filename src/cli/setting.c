@@ -4,6 +4,10 @@
 #include <errno.h>
 #include <string.h>
 
+#include "basic/cleanup.h"
+#include "basic/parse.h"
+#include "cli/cli.h"
+#include "gpusched/abi.h"
 #include "rm/setting.h"
 
 int cli_setting_parse(const char *text, json_t *args, struct gs_error *err)
@@ -26,4 +30,33 @@ int cli_setting_parse(const char *text, json_t *args, struct gs_error *err)
 	word = gs_setting_word(bit, value);
 	return r ? r
 		 : json_object_set_new(args, key, word ? json_string(word) : json_integer(value));
+}
+
+int cli_part_args(const struct cli *c, const char *verb, json_t **ret)
+{
+	static const struct {
+		const char *name;
+		uint64_t min, max;
+	} options[] = {
+		{ "weight", GPUSCHED_WEIGHT_MIN, GPUSCHED_WEIGHT_MAX },
+		{ "limit", GPUSCHED_LIMIT_MIN_PCT, GPUSCHED_LIMIT_MAX_PCT },
+		{ "request", GPUSCHED_REQUEST_MIN_PCT, GPUSCHED_REQUEST_MAX_PCT },
+	};
+	CLEANUP_JSON json_t *args = json_object();
+
+	for (size_t i = 0; i < GS_COUNT(options); i++) {
+		const char *text = cli_opt(c, options[i].name);
+		struct gs_error err = {};
+		uint64_t v;
+		int r;
+
+		if (!text)
+			continue;
+		r = gs_parse_u64(text, options[i].min, options[i].max, &v, &err);
+		if (r)
+			return cli_fail(r, "%s: --%s: %s", verb, options[i].name, err.text);
+		json_object_set_new(args, options[i].name, json_integer((json_int_t)v));
+	}
+	*ret = TAKE_PTR(args);
+	return GS_EXIT_OK;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* setting.h - "timeslice=20us" and its kin, as arguments of the verb `set` */
+/* setting.h - "timeslice=20us" and its kin, --limit and its kin, as arguments of verbs */
 #ifndef GPUSCHED_CLI_SETTING_H
 #define GPUSCHED_CLI_SETTING_H
 
@@ -7,7 +7,11 @@
 
 #include "basic/error.h"
 
+struct cli;
+
 /* Adds KEY=VALUE to @args. -EINVAL or -ERANGE with one line. */
 int cli_setting_parse(const char *text, json_t *args, struct gs_error *err);
+/* An object of those of --weight, --limit and --request that are given. An enum gs_exit. */
+int cli_part_args(const struct cli *c, const char *verb, json_t **ret);
 
 #endif /* GPUSCHED_CLI_SETTING_H */

@@ -35,8 +35,8 @@
 	  "hold and deny before the driver sees the call, where the kernel has BPF LSM; no: a " \
 	  "hold suspends") \
 	X("Classes", "Class", TEXTS, classes, "", \
-	  "a class: NAME [weight=N] [limit=PERCENT] [suspend_limit_ms=N] [starve_limit_ms=N] " \
-	  "[deadline_us=N]") \
+	  "a class: NAME [weight=N] [request=PERCENT] [limit=PERCENT] [suspend_limit_ms=N] " \
+	  "[starve_limit_ms=N] [deadline_us=N]") \
 	X("Classes", "DefaultClass", NAME, default_class, "", \
 	  "class of processes that nothing else classifies; empty: none, they are left alone") \
 	X("Classes", "Rule", TEXTS, rules, "", \

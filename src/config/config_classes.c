@@ -21,17 +21,19 @@ static int class_value(struct gpusched_class *cls, const char *word, struct gs_e
 {
 	static const struct {
 		const char *key;
-		size_t offset;
+		size_t offset, size;
 		uint64_t min, max;
 	} values[] = {
-		{ "weight=", offsetof(struct gpusched_class, weight), GPUSCHED_WEIGHT_MIN,
-		  GPUSCHED_WEIGHT_MAX },
-		{ "limit=", offsetof(struct gpusched_class, limit_pct), GPUSCHED_LIMIT_MIN_PCT,
-		  GPUSCHED_LIMIT_MAX_PCT },
-		{ "suspend_limit_ms=", offsetof(struct gpusched_class, suspend_limit_ms), 1,
-		  3600000 },
-		{ "starve_limit_ms=", offsetof(struct gpusched_class, starve_limit_ms), 1,
-		  3600000 },
+#define VALUE(key, field) \
+	key, offsetof(struct gpusched_class, field), sizeof(((struct gpusched_class *)0)->field)
+		{ VALUE("weight=", weight), GPUSCHED_WEIGHT_MIN, GPUSCHED_WEIGHT_MAX },
+		{ VALUE("request=", request_pct), GPUSCHED_REQUEST_MIN_PCT,
+		  GPUSCHED_REQUEST_MAX_PCT },
+		{ VALUE("limit=", limit_pct), GPUSCHED_LIMIT_MIN_PCT, GPUSCHED_LIMIT_MAX_PCT },
+		{ VALUE("suspend_limit_ms=", suspend_limit_ms), 1, 3600000 },
+		{ VALUE("starve_limit_ms=", starve_limit_ms), 1, 3600000 },
+		{ VALUE("deadline_us=", deadline_us), 1, 1000000000 },
+#undef VALUE
 	};
 	uint64_t v;
 	int r;
@@ -43,20 +45,15 @@ static int class_value(struct gpusched_class *cls, const char *word, struct gs_e
 			continue;
 		r = gs_parse_u64_in(gs_unit_of(values[i].key), word + len, values[i].min,
 				    values[i].max, &v, err);
-		if (!r)
-			*(uint32_t *)((char *)cls + values[i].offset) = (uint32_t)v;
+		if (!r) /* little-endian, as all that runs here */
+			memcpy((char *)cls + values[i].offset, &v, values[i].size);
 		return r;
 	}
-	if (!strncmp(word, "deadline_us=", 12)) {
-		r = gs_parse_u64_in(1, word + 12, 1, 1000000000, &v, err);
-		if (!r)
-			cls->deadline_us = v;
-		return r;
-	}
-	return gs_fail(err, -EINVAL,
-		       "'%s' is none of weight=, limit=, suspend_limit_ms=, starve_limit_ms=, "
-		       "deadline_us=",
-		       word);
+	return gs_fail(
+		err, -EINVAL,
+		"'%s' is none of weight=, request=, limit=, suspend_limit_ms=, starve_limit_ms=, "
+		"deadline_us=",
+		word);
 }
 
 static int add_class(struct gs_classes *classes, const char *line, struct gs_error *err)

@@ -134,6 +134,7 @@ void gs_intake_beat(void *self)
 void gs_intake_ended(void *self, const struct gs_end *end)
 {
 	struct gs_intake *in = self;
+	gs_promise_ended(in, end->id);
 	gs_job_remove(in->hub->table, end->id);
 }
 
@@ -146,6 +147,7 @@ int gs_intake_new(struct gs_hub *hub, struct gs_intake **ret)
 	if (!in)
 		return -ENOMEM;
 	in->hub = hub;
+	in->begun_ns = gs_now_ns();
 	*ret = in;
 	return 0;
 }
@@ -159,6 +161,7 @@ void gs_intake_free(struct gs_intake *in)
 {
 	if (!in)
 		return;
+	gs_promises_free(&in->promises);
 	gs_pools_free(in);
 	gs_ends_free(in);
 	gs_looking_free(in);

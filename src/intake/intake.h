@@ -11,6 +11,7 @@
 #include "intake/ends.h"
 #include "intake/pods.h"
 #include "intake/pools.h"
+#include "intake/promises.h"
 #include "intake/reap.h"
 #include "intake/rescan.h"
 
@@ -41,6 +42,8 @@ struct gs_intake {
 	struct gs_errand *asking;           /* for the GPU's ids of TSGs; NULL: none is */
 	struct gs_hwid *hwids;              /* by id of the TSG */
 	struct gs_job_asked jobs[GS_ASKED]; /* by pid */
+	struct gs_promises promises;
+	uint64_t begun_ns;
 };
 
 int gs_intake_new(struct gs_hub *hub, struct gs_intake **ret);

@@ -148,24 +148,56 @@ static void take_job(struct gs_intake *in, const struct gpusched_tsg *rec)
 #define CLASS_GROUP (1ull << 60)
 #define PID_GROUP (1ull << 61)
 
-/* Its own limit counts, for all descendants of its receiver; else its class's, for all members. */
+/*
+ * The TSGs that have a limit, or a request, together with it: the descendants of the process that was given
+ * @own, else the members of its class.
+ */
+static uint64_t group_of(struct gs_intake *in, const struct gpusched_tsg *rec, uint32_t own)
+{
+	uint64_t job;
+
+	if (!own)
+		return CLASS_GROUP | rec->task.class_id;
+	job = job_of(in, rec);
+	return job ? job : PID_GROUP | rec->task.pid;
+}
+
+/* By a command of its process's; zeroes: nothing. */
+static struct gpusched_proc own_part(struct gs_intake *in, const struct gpusched_tsg *rec)
+{
+	struct gpusched_proc proc;
+
+	if (gs_proc_get(in->hub->table, (pid_t)rec->task.pid, &proc) ||
+	    proc.source < GPUSCHED_SRC_COMMAND)
+		return (struct gpusched_proc){ 0 };
+	return proc;
+}
+
 static struct gpusched_limit limit_of(struct gs_intake *in, const struct gpusched_tsg *rec)
 {
 	const struct gpusched_class *cls = gs_class_of(in->hub->classes, rec->task.class_id);
+	const struct gpusched_proc own = own_part(in, rec);
 	struct gpusched_limit limit = { 0 };
-	struct gpusched_proc proc;
 
-	if (!gs_proc_get(in->hub->table, (pid_t)rec->task.pid, &proc) && proc.limit_pct &&
-	    proc.source >= GPUSCHED_SRC_COMMAND) {
-		limit.group = job_of(in, rec);
-		if (!limit.group)
-			limit.group = PID_GROUP | rec->task.pid;
-		limit.pct = proc.limit_pct;
-	} else if (cls && cls->limit_pct) {
-		limit.group = CLASS_GROUP | rec->task.class_id;
-		limit.pct = cls->limit_pct;
+	if (own.limit_pct || (cls && cls->limit_pct)) {
+		limit.group = group_of(in, rec, own.limit_pct);
+		limit.pct = own.limit_pct ? own.limit_pct : cls->limit_pct;
 	}
 	return limit;
+}
+
+static void take_request(struct gs_intake *in, const struct gpusched_tsg *rec)
+{
+	const struct gpusched_class *cls = gs_class_of(in->hub->classes, rec->task.class_id);
+	const struct gpusched_proc own = own_part(in, rec);
+
+	if (rec->task.kind != GPUSCHED_KIND_COMPUTE || rec->task.gpu == GPUSCHED_GPU_UNKNOWN ||
+	    !gs_jobs_has(in->hub->table))
+		return;
+	gs_promise_take(in, rec, group_of(in, rec, own.request_pct),
+			own.request_pct ? own.request_pct
+			: cls           ? cls->request_pct
+					: 0);
 }
 
 static void take_limit(struct gs_intake *in, const struct gpusched_tsg *rec)
@@ -220,6 +252,7 @@ void gs_record_settle_as(struct gs_intake *in, struct gpusched_tsg *rec,
 	if (answer && take_class(in, rec, answer))
 		what |= GPUSCHED_POKE_CLASS;
 	take_limit(in, rec);
+	take_request(in, rec);
 	if (take_mps(rec))
 		what |= GPUSCHED_POKE_FLAGS;
 	if (what)

@@ -19,6 +19,18 @@ __attribute__((noinline)) int gpusched_host_limit(gs_u64 id, struct gpusched_lim
 	return ret->pct ? 0 : -2; /* ENOENT */
 }
 
+__attribute__((noinline)) int gpusched_host_promise(gs_u64 id, struct gpusched_promise *ret)
+{
+	struct gs_job *j = bpf_map_lookup_elem(&gs_jobs, &id);
+
+	if (!ret)
+		return 0;
+	ret->group = j ? j->promise_group : 0;
+	ret->pct = j ? j->promise_pct : 0;
+	ret->pad = 0;
+	return ret->pct ? 0 : -2; /* ENOENT */
+}
+
 __attribute__((noinline)) int gpusched_host_find(gs_u64 id, struct gpusched_task *ret)
 {
 	struct gs_job *j = bpf_map_lookup_elem(&gs_jobs, &id);

@@ -111,6 +111,12 @@ int gs_virtual_limit(const struct gs_policy *p, uint64_t id, struct gpusched_lim
 	return p->world.limit ? p->world.limit(p->world.user, id, ret) : -ENOENT;
 }
 
+int gs_virtual_promise(const struct gs_policy *p, uint64_t id, struct gpusched_promise *ret)
+{
+	*ret = (struct gpusched_promise){ 0 };
+	return p->world.promise ? p->world.promise(p->world.user, id, ret) : -ENOENT;
+}
+
 uint64_t gs_virtual_job(const struct gs_policy *p, uint64_t id)
 {
 	return p->world.job ? p->world.job(p->world.user, id) : 0;

@@ -31,6 +31,7 @@ struct gs_world {
 	uint64_t (*job)(void *user, uint64_t id); /* may be NULL; 0: not known */
 	/* May be NULL: there are none. 0 or -ENOENT. */
 	int (*limit)(void *user, uint64_t id, struct gpusched_limit *ret);
+	int (*promise)(void *user, uint64_t id, struct gpusched_promise *ret);
 	uint64_t seed;   /* of the policy's random numbers */
 	uint32_t hidden; /* GPUSCHED_KNOWN_*: facts that the policy is not told */
 	void *user;
@@ -128,6 +129,7 @@ int gs_virtual_gpu(const struct gs_policy *p, uint32_t gpu, struct gpusched_gpu 
 int gs_virtual_find(const struct gs_policy *p, uint64_t id, struct gpusched_task *ret);
 /* Its limit; -ENOENT with *ret zeroed. */
 int gs_virtual_limit(const struct gs_policy *p, uint64_t id, struct gpusched_limit *ret);
+int gs_virtual_promise(const struct gs_policy *p, uint64_t id, struct gpusched_promise *ret);
 /* 0: not known. */
 uint64_t gs_virtual_job(const struct gs_policy *p, uint64_t id);
 

@@ -64,6 +64,11 @@ struct native_limit {
 	void *user;
 };
 
+struct native_promise {
+	int (*promise)(void *user, gs_u64 id, struct gpusched_promise *ret);
+	void *user;
+};
+
 struct native {
 	struct gs_policy p;
 	void *dl;
@@ -201,11 +206,48 @@ static int help_limit(void *user, gs_u64 id, struct gpusched_limit *ret)
 	return gs_virtual_limit(&n->p, id, ret);
 }
 
+static int help_promise(void *user, gs_u64 id, struct gpusched_promise *ret)
+{
+	struct native *n = user;
+
+	return gs_virtual_promise(&n->p, id, ret);
+}
+
 static gs_u64 help_job(void *user, gs_u64 id)
 {
 	struct native *n = user;
 
 	return gs_virtual_job(&n->p, id);
+}
+
+/* Those that came after the first policies: a policy may have been built without them. */
+static void link_later(struct native *n)
+{
+	struct native_kick *kick = dlsym(n->dl, "gpusched_native_kick");
+	struct native_facts *facts = dlsym(n->dl, "gpusched_native_facts");
+	struct native_job *job = dlsym(n->dl, "gpusched_native_job");
+	struct native_gpu *gpu = dlsym(n->dl, "gpusched_native_gpu");
+	struct native_other *other = dlsym(n->dl, "gpusched_native_other");
+	struct native_limit *limit = dlsym(n->dl, "gpusched_native_limit");
+	struct native_promise *promise = dlsym(n->dl, "gpusched_native_promise");
+	struct native_wall *wall = dlsym(n->dl, "gpusched_native_wall");
+
+	if (kick)
+		*kick = (struct native_kick){ help_kick, n };
+	if (facts)
+		*facts = (struct native_facts){ help_facts, help_runlist, n };
+	if (job)
+		*job = (struct native_job){ help_job, n };
+	if (gpu)
+		*gpu = (struct native_gpu){ help_gpu, n };
+	if (other)
+		*other = (struct native_other){ help_find, n };
+	if (wall) /* a model's time begins in 1970 */
+		*wall = (struct native_wall){ help_now, n };
+	if (limit)
+		*limit = (struct native_limit){ help_limit, n };
+	if (promise)
+		*promise = (struct native_promise){ help_promise, n };
 }
 
 /* ---- calls -------------------------------------------------------------------------------- */
@@ -354,32 +396,12 @@ static int native_link(struct gs_policy *p, struct gs_policy_exit *x, struct gs_
 {
 	struct native *n = native_of(p);
 	struct native_helpers *helpers = dlsym(n->dl, "gpusched_native_ops");
-	struct native_kick *kick = dlsym(n->dl, "gpusched_native_kick");
-	struct native_facts *facts = dlsym(n->dl, "gpusched_native_facts");
-	struct native_job *job = dlsym(n->dl, "gpusched_native_job");
-	struct native_gpu *gpu = dlsym(n->dl, "gpusched_native_gpu");
-	struct native_other *other = dlsym(n->dl, "gpusched_native_other");
-	struct native_limit *limit = dlsym(n->dl, "gpusched_native_limit");
-	struct native_wall *wall = dlsym(n->dl, "gpusched_native_wall");
 	int r;
 
 	n->random_state = p->world.seed * 2 + 1;
 	*helpers = (struct native_helpers){ help_now,  help_random, help_log,
 					    help_fail, help_count,  n };
-	if (kick)
-		*kick = (struct native_kick){ help_kick, n };
-	if (facts)
-		*facts = (struct native_facts){ help_facts, help_runlist, n };
-	if (job)
-		*job = (struct native_job){ help_job, n };
-	if (gpu)
-		*gpu = (struct native_gpu){ help_gpu, n };
-	if (other)
-		*other = (struct native_other){ help_find, n };
-	if (wall) /* a model's time begins in 1970 */
-		*wall = (struct native_wall){ help_now, n };
-	if (limit)
-		*limit = (struct native_limit){ help_limit, n };
+	link_later(n);
 	for (size_t i = 0; i < p->info.noptions; i++) {
 		const struct gs_policy_option *o = &p->info.options[i];
 		void *at = dlsym(n->dl, o->name);

@@ -65,12 +65,16 @@ static int put_facts(struct gs_policy *p, const struct gpusched_task *t)
 	struct gpusched_facts f;
 	struct gpusched_gpu g;
 	struct gs_job job = { .job = gs_virtual_job(p, t->id), .key = key_of(t) };
+	struct gpusched_promise promise;
 	struct gpusched_limit limit;
 	uint64_t id = t->id;
 
 	gs_virtual_limit(p, id, &limit);
 	job.limit_group = limit.group;
 	job.limit_pct = limit.pct;
+	gs_virtual_promise(p, id, &promise);
+	job.promise_group = promise.group;
+	job.promise_pct = promise.pct;
 	if (bpf_map_update_elem(p->loaded.jobs_fd, &id, &job, BPF_ANY) < 0)
 		return -errno;
 	if (!gs_virtual_facts(p, id, &f) &&

@@ -32,7 +32,7 @@ static const char *const host_functions[] = {
 	"gpusched_host_fail",  "gpusched_host_count",   "gpusched_host_kick",
 	"gpusched_host_facts", "gpusched_host_runlist", "gpusched_host_job",
 	"gpusched_host_gpu",   "gpusched_host_limit",   "gpusched_host_find",
-	"gpusched_host_wall",
+	"gpusched_host_wall",  "gpusched_host_promise",
 };
 
 /* Names of the helpers, as the kernel's header lists them. */

@@ -113,6 +113,8 @@ static const struct {
 	{ GS_SEES_WHO, "class_source" },
 	{ GS_SEES_WHO, "weight" },
 	{ GS_SEES_WHO, "limit_pct" },
+	{ GS_SEES_WHO, "request_pct" },
+	{ GS_SEES_WHO, "request_over_pct" },
 	{ GS_SEES_WHO, "asked" },
 	{ GS_SEES_WHO, "is" },
 	{ GS_SEES_WHO, "want" },

@@ -174,10 +174,24 @@ static void put_state(struct gs_requests *rs, const struct gpusched_tsg *rec, js
 	gs_json_put(o, "reapplied", json_boolean(kept && kept->reapplied));
 }
 
-static void put_facts(const struct gpusched_task *t, uint32_t limit_pct, json_t *o)
+/* Its part of a GPU, at least and at most. */
+static void put_part(struct gs_requests *rs, const struct gpusched_tsg *rec, json_t *o)
+{
+	struct gpusched_limit limit = { 0 };
+	struct gs_promise promise = { 0 };
+
+	if (rs) {
+		limit = gs_limit_get(rs->hub->table, rec->task.id);
+		promise = gs_promise_get(rs->hub->table, rec->task.id);
+	}
+	gs_json_put_number(o, "limit_pct", limit.pct != 0, limit.pct);
+	gs_json_put_number(o, "request_pct", promise.pct != 0, promise.pct);
+	gs_json_put_number(o, "request_over_pct", promise.over_pct != 0, promise.over_pct);
+}
+
+static void put_facts(const struct gpusched_task *t, json_t *o)
 {
 	gs_json_put_number(o, "weight", true, t->weight);
-	gs_json_put_number(o, "limit_pct", limit_pct != 0, limit_pct);
 	gs_json_put_number(o, "deadline_us", t->known & GPUSCHED_KNOWN_DEADLINE, t->deadline_us);
 	gs_json_put_number(o, "created_ns", t->created_ns != 0, t->created_ns);
 	gs_json_put_number(o, "launches", t->known & GPUSCHED_KNOWN_LAUNCHES, t->launches);
@@ -253,7 +267,8 @@ json_t *gs_tsg_json(struct gs_requests *rs, const struct gpusched_tsg *rec)
 	gs_json_put(o, "want", gs_settings_json(&rec->task.want));
 	gs_json_put(o, "manual", gs_settings_json(&rec->manual));
 	put_state(rs, rec, o);
-	put_facts(&rec->task, rs ? gs_limit_get(rs->hub->table, rec->task.id).pct : 0, o);
+	put_part(rs, rec, o);
+	put_facts(&rec->task, o);
 	put_deadlines(rs ? rs->figures : NULL, rec, o);
 	gs_sight_json(rs ? rs->figures : NULL, rec, o);
 	gs_memory_tsg_json(rs ? rs->figures : NULL, rec, o);

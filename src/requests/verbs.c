@@ -43,6 +43,12 @@
 		"limit", GS_ARG_NUMBER, false, "percent of a GPU; none of its own when not given", \
 			GPUSCHED_LIMIT_MIN_PCT, GPUSCHED_LIMIT_MAX_PCT \
 	}
+#define REQUEST \
+	{ \
+		"request", GS_ARG_NUMBER, false, \
+			"percent of a GPU, from root; none of its own when not given", \
+			GPUSCHED_REQUEST_MIN_PCT, GPUSCHED_REQUEST_MAX_PCT \
+	}
 #define POLICY \
 	{ \
 		"name", GS_ARG_TEXT, true, "of a policy, or an absolute path" \
@@ -126,7 +132,11 @@ const struct gs_verb gs_verbs[] = {
 	{ "class_set",
 	  gs_verb_class_set,
 	  OWNER,
-	  { TARGET, { "class", GS_ARG_TEXT, true, "the name of a class" }, WEIGHT, LIMIT } },
+	  { TARGET,
+	    { "class", GS_ARG_TEXT, true, "the name of a class" },
+	    WEIGHT,
+	    LIMIT,
+	    REQUEST } },
 	{ "limit",
 	  gs_verb_limit,
 	  OWNER,
@@ -134,6 +144,13 @@ const struct gs_verb gs_verbs[] = {
 	    { "limit", GS_ARG_NUMBER, true,
 	      "percent of a GPU for each process and all that descends from it; 0: none of its own",
 	      0, GPUSCHED_LIMIT_MAX_PCT } } },
+	{ "request",
+	  gs_verb_request,
+	  ROOT,
+	  { TARGET,
+	    { "request", GS_ARG_NUMBER, true,
+	      "percent of a GPU for each process and all that descends from it; 0: none of its own",
+	      0, GPUSCHED_REQUEST_MAX_PCT } } },
 	{ "class_clear", gs_verb_class_clear, OWNER, { TARGET } },
 	{ "class_get", gs_verb_class_get, READS, { TARGET_OR_ALL } },
 	{ "class_list", gs_verb_class_list, READS },

@@ -207,9 +207,14 @@ static int check_present_weight(struct gs_request *rq, pid_t pid, const struct g
 }
 
 /* 0: none of its own. */
-static uint32_t limit_of(const struct gs_request *rq)
+static uint16_t limit_of(const struct gs_request *rq)
 {
-	return (uint32_t)gs_arg_number(rq, "limit");
+	return (uint16_t)gs_arg_number(rq, "limit");
+}
+
+static uint16_t request_of(const struct gs_request *rq)
+{
+	return (uint16_t)gs_arg_number(rq, "request");
 }
 
 /*
@@ -297,15 +302,21 @@ static int check_one(struct gs_request *rq, pid_t pid, uint32_t to)
 	return r ? r : check_present_weight(rq, pid, &now, to);
 }
 
-/* @to, with @weight (0: the class's) and the limit that was asked for, is noted as a command's. */
-static int note_one(struct gs_request *rq, pid_t pid, uint32_t to, uint32_t weight)
+/* Noted beside a class; 0: the class's own. */
+struct part {
+	uint32_t weight;
+	uint16_t limit_pct, request_pct;
+};
+
+/* @to, with @part, is noted as a command's. */
+static int note_one(struct gs_request *rq, pid_t pid, uint32_t to, const struct part *part)
 {
 	CLEANUP_FD int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
 	struct gpusched_proc proc = { 0 };
 	int r = pidfd < 0 ? gs_fail(rq->err, -ENOENT, "process %d has ended", pid) : 0;
 
 	if (!r)
-		r = check_limit(rq, pid, to, limit_of(rq));
+		r = check_limit(rq, pid, to, part->limit_pct);
 	if (!r)
 		r = entry_of(rq, pid, &proc);
 	if (r)
@@ -314,8 +325,9 @@ static int note_one(struct gs_request *rq, pid_t pid, uint32_t to, uint32_t weig
 	/* what root has set stays root's */
 	proc.source = rq->peer->uid && proc.source != GPUSCHED_SRC_COMMAND ? GPUSCHED_SRC_OWNER
 									   : GPUSCHED_SRC_COMMAND;
-	proc.weight = weight;
-	proc.limit_pct = limit_of(rq);
+	proc.weight = part->weight;
+	proc.limit_pct = part->limit_pct;
+	proc.request_pct = part->request_pct;
 	r = gs_proc_set(rq->rs->hub->table, pid, &proc);
 	if (r)
 		return gs_fail(rq->err, r, "the class of process %d cannot be noted: %s", pid,
@@ -331,19 +343,44 @@ static int note_one(struct gs_request *rq, pid_t pid, uint32_t to, uint32_t weig
 
 static int set_one(struct gs_request *rq, pid_t pid, uint32_t to)
 {
+	const struct part part = { weight_of(rq), limit_of(rq), request_of(rq) };
 	int r = check_client(rq, pid);
 
 	if (!r)
 		r = check_one(rq, pid, to);
-	return r ? r : note_one(rq, pid, to, weight_of(rq));
+	return r ? r : note_one(rq, pid, to, &part);
 }
 
-/* Its class stays, and is a command's from here on: a limit is noted beside it. */
-static int limit_one(struct gs_request *rq, pid_t pid, uint32_t unused)
+/* As a command has noted it. */
+static struct part part_of(struct gs_request *rq, pid_t pid)
 {
+	struct gpusched_proc proc;
+
+	if (gs_proc_get(rq->rs->hub->table, pid, &proc) || proc.source < GPUSCHED_SRC_COMMAND)
+		return (struct part){ 0 };
+	return (struct part){ proc.weight, proc.limit_pct, proc.request_pct };
+}
+
+static int check_class(struct gs_request *rq, pid_t pid, const struct gs_class_answer *now,
+		       const char *option)
+{
+	if (now->class_id)
+		return 0;
+	return gs_fail(rq->err, -EINVAL,
+		       "process %d has no class, and limits and requests are kept of classes: "
+		       "'gpusched class set pid:%d be --%s %u'",
+		       pid, pid, option, (unsigned int)gs_arg_number(rq, option));
+}
+
+/* Its class stays, and is a command's from here on: a limit, or a request, is noted beside it. */
+static int part_one(struct gs_request *rq, pid_t pid, bool is_limit)
+{
+	struct part part = part_of(rq, pid);
+	uint16_t *at = is_limit ? &part.limit_pct : &part.request_pct;
+	const char *option = is_limit ? "limit" : "request";
+	uint16_t pct = (uint16_t)gs_arg_number(rq, option);
 	struct each *e = rq->state;
 	struct gs_class_answer now = { 0 };
-	struct gpusched_proc proc;
 	uid_t owner;
 	int r = check_owner(rq, pid, &owner);
 
@@ -353,16 +390,24 @@ static int limit_one(struct gs_request *rq, pid_t pid, uint32_t unused)
 		r = classify(rq, rq->rs->hub->table, pid, &now);
 	if (r)
 		return r;
-	if (!limit_of(rq) && (gs_proc_get(rq->rs->hub->table, pid, &proc) || !proc.limit_pct)) {
+	if (!pct && !*at) {
 		e->none++;
 		return 0;
 	}
-	if (!now.class_id)
-		return gs_fail(rq->err, -EINVAL,
-			       "process %d has no class, and limits are kept of classes: 'gpusched "
-			       "class set pid:%d be --limit %u'",
-			       pid, pid, limit_of(rq));
-	return note_one(rq, pid, now.class_id, now.weight);
+	*at = pct;
+	part.weight = now.weight;
+	r = check_class(rq, pid, &now, option);
+	return r ? r : note_one(rq, pid, now.class_id, &part);
+}
+
+static int limit_one(struct gs_request *rq, pid_t pid, uint32_t unused)
+{
+	return part_one(rq, pid, true);
+}
+
+static int request_one(struct gs_request *rq, pid_t pid, uint32_t unused)
+{
+	return part_one(rq, pid, false);
 }
 
 /* For a class of its cgroup, which a nearer one outranks. */
@@ -405,7 +450,7 @@ static int clear_one(struct gs_request *rq, pid_t pid, uint32_t unused)
 	proc.class_id = then.class_id;
 	proc.source = then.source;
 	proc.weight = 0;
-	proc.limit_pct = 0;
+	proc.limit_pct = proc.request_pct = 0;
 	r = gs_proc_set(rq->rs->hub->table, pid, &proc);
 	gs_process_reclassify(rq->rs->intake, pid);
 	return r;
@@ -432,10 +477,12 @@ static int set_for_cgroup(struct gs_request *rq, struct each *e)
 	json_object_set_new(rq->answer, "covers_later", json_boolean(covers));
 	if (!covers)
 		return 0;
-	if (limit_of(rq))
+	if (limit_of(rq) || request_of(rq))
 		return gs_fail(rq->err, -EINVAL,
-			       "a limit for a cgroup is that of its class: Class=%s limit=%u",
-			       gs_arg_text(rq, "class"), limit_of(rq));
+			       "a %s for a cgroup is that of its class: Class=%s %s=%u",
+			       limit_of(rq) ? "limit" : "request", gs_arg_text(rq, "class"),
+			       limit_of(rq) ? "limit" : "request",
+			       limit_of(rq) ? limit_of(rq) : request_of(rq));
 	if (gs_classes_cgroup_set(rq->rs->hub->classes, t.part[0].text, e->to, weight_of(rq)))
 		return gs_fail(rq->err, -ENOSPC, "classes are set for %d cgroups already",
 			       GS_MAX_CGROUPS);
@@ -463,6 +510,16 @@ static int clear_for_cgroup(struct gs_request *rq, struct each *e)
 	return 0;
 }
 
+static int check_request(struct gs_request *rq)
+{
+	if (request_of(rq) && rq->peer->uid)
+		return gs_fail(rq->err, -EPERM,
+			       "only root gives requests: others could have less for it");
+	if (request_of(rq) && limit_of(rq) && request_of(rq) > limit_of(rq))
+		return gs_fail(rq->err, -EINVAL, "the request is more than the limit");
+	return 0;
+}
+
 int gs_verb_class_set(struct gs_request *rq)
 {
 	struct each e = { .fn = set_one, .end = end_change };
@@ -474,6 +531,8 @@ int gs_verb_class_set(struct gs_request *rq)
 			       "there is no class '%s': 'gpusched class list' shows them", name);
 	r = check_weight(rq, e.to);
 	if (!r)
+		r = check_request(rq);
+	if (!r)
 		r = set_for_cgroup(rq, &e);
 	return r ? r : for_each(rq, e);
 }
@@ -481,6 +540,11 @@ int gs_verb_class_set(struct gs_request *rq)
 int gs_verb_limit(struct gs_request *rq)
 {
 	return for_each(rq, (struct each){ .fn = limit_one, .end = end_change });
+}
+
+int gs_verb_request(struct gs_request *rq)
+{
+	return for_each(rq, (struct each){ .fn = request_one, .end = end_change });
 }
 
 int gs_verb_class_clear(struct gs_request *rq)
@@ -598,9 +662,11 @@ int gs_verb_class_list(struct gs_request *rq)
 			continue;
 		json_array_append_new(
 			list,
-			json_pack("{s:i, s:s, s:i, s:o, s:i, s:i, s:o, s:b, s:o}", "id", (int)id,
-				  "name", name, "weight", (int)c->weight, "limit_pct",
+			json_pack("{s:i, s:s, s:i, s:o, s:o, s:i, s:i, s:o, s:b, s:o}", "id",
+				  (int)id, "name", name, "weight", (int)c->weight, "limit_pct",
 				  c->limit_pct ? json_integer(c->limit_pct) : json_null(),
+				  "request_pct",
+				  c->request_pct ? json_integer(c->request_pct) : json_null(),
 				  "suspend_limit_ms", (int)c->suspend_limit_ms, "starve_limit_ms",
 				  (int)c->starve_limit_ms, "deadline_us",
 				  c->deadline_us ? json_integer((json_int_t)c->deadline_us)

@@ -19,6 +19,7 @@
 #include "requests/json.h"
 #include "figures/ledger.h"
 #include "park/times.h"
+#include "policy/maps.h"
 
 #define ASK_MS 2000u /* of RM, for the GPU's ids of TSGs */
 
@@ -32,6 +33,7 @@ struct listing {
 	char *text;
 	size_t size;
 	bool wide, failed;
+	struct gs_polmap says; /* fd -1: the policy says nothing of TSGs; when wide */
 };
 
 static void listing_free(void *state)
@@ -40,17 +42,21 @@ static void listing_free(void *state)
 
 	if (l->out)
 		fclose(l->out);
+	gs_polmap_close(&l->says);
 	gs_errand_unref(l->asked);
 	gs_selection_free(&l->sel);
 	free(l->text);
 	free(l);
 }
 
-static void put_wide(struct gs_request *rq, const struct gpusched_tsg *rec, json_t *o)
+static void put_wide(struct gs_request *rq, const struct listing *l, const struct gpusched_tsg *rec,
+		     json_t *o)
 {
 	uint32_t hw;
 
 	gs_tsg_json_wide(rq->rs, rec, o);
+	json_object_set_new(o, "policy_says",
+			    l->says.fd >= 0 ? gs_polmap_says(&l->says, rec->task.id) : json_null());
 	if (gs_view_process(&rq->view, rec->task.uid) & GS_SEES_ALL &&
 	    gs_hardware_id(rq->rs->intake, rec->task.id, &hw))
 		gs_count(rq->rs->hub, GS_SVC_IDS_LEFT);
@@ -61,7 +67,7 @@ static void put_record(struct gs_request *rq, struct listing *l, const struct gp
 	CLEANUP_JSON json_t *o = gs_tsg_json(rq->rs, rec);
 
 	if (l->wide)
-		put_wide(rq, rec, o);
+		put_wide(rq, l, rec, o);
 	gs_view_tsg(&rq->view, rec->task.uid, o);
 	fputs(l->at ? "," : "{\"tsgs\":[", l->out);
 	l->failed |= json_dumpf(o, l->out, JSON_COMPACT) != 0;
@@ -119,11 +125,14 @@ static int step_ask(struct gs_request *rq, uint64_t now_ns)
 
 static int step_choose(struct gs_request *rq, uint64_t now_ns)
 {
+	const struct gs_policy *policy = rq->rs->hub->policy;
 	struct listing *l = rq->state;
 	int r = gs_selection_step(rq, &l->sel);
 
 	if (r)
 		return r;
+	if (l->wide && policy) /* where it says nothing, that is null */
+		gs_polmap_says_open(gs_policy_running(policy)->name, &l->says);
 	return l->wide ? gs_request_wait(rq, step_ask, GS_ON_ERRAND, ASK_MS)
 		       : gs_request_work(rq, step_list);
 }
@@ -138,6 +147,7 @@ int gs_verb_list(struct gs_request *rq)
 	rq->state = l;
 	rq->free_state = listing_free;
 	l->wide = gs_arg_true(rq, "wide");
+	l->says.fd = -1;
 	r = gs_request_target(rq, &l->sel.target);
 	if (r)
 		return r;

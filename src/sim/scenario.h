@@ -59,8 +59,8 @@ struct sim_group {
 	bool suspended;  /* from its start, by a person */
 	bool adopted;    /* found later: its preemption mode is only assumed */
 	bool past_share; /* its process has more TSGs than the table takes */
-	unsigned int weight,
-		limit; /* limit: of each GPU, for all of the group, in percent; 0: none */
+	unsigned int weight;
+	unsigned int limit, request; /* of each GPU, for all of the group, in percent; 0: none */
 	uint64_t deadline_us, cgroup_id, job; /* job 0: not known */
 	unsigned int uid;
 	/* "": a TSG of its own; else its processes are clients of the MPS server of this name */

@@ -134,6 +134,18 @@ static int view_limit(void *user, uint64_t id, struct gpusched_limit *ret)
 	return 0;
 }
 
+static int view_promise(void *user, uint64_t id, struct gpusched_promise *ret)
+{
+	const struct sim_sim *x = user;
+	const struct sim_group *g = id && id <= x->nprocs ? x->procs[id - 1].g : NULL;
+
+	if (!g || !g->request)
+		return -ENOENT;
+	*ret = (struct gpusched_promise){ .group = (uint64_t)(g - x->s->groups) + 1,
+					  .pct = g->request };
+	return 0;
+}
+
 static uint32_t class_id(const struct sim_sim *x, const char *name)
 {
 	uint32_t id = GPUSCHED_CLASS_FIRST_USER;
@@ -452,6 +464,7 @@ static int start_policy(struct sim_sim *x, const struct gs_host *host, const cha
 		.gpu = sim_sight_gpu,
 		.job = view_job,
 		.limit = view_limit,
+		.promise = view_promise,
 		.seed = x->res->seed,
 		.hidden = x->res->facts == SIM_FACTS_ALL
 				  ? 0

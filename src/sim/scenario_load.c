@@ -94,6 +94,7 @@ static const struct key group_keys[] = {
 	{ "adopted", YESNO, G(adopted) },
 	{ "past_share", YESNO, G(past_share) },
 	{ "limit", UINT, G(limit), 0, GPUSCHED_LIMIT_MAX_PCT },
+	{ "request", UINT, G(request), 0, GPUSCHED_REQUEST_MAX_PCT },
 	{ "weight", UINT, G(weight), GPUSCHED_WEIGHT_MIN, GPUSCHED_WEIGHT_MAX },
 	{ "deadline_us", U64, G(deadline_us), 1, 1e9 },
 	{ "cgroup", U64, G(cgroup_id), 1, 9e15 },

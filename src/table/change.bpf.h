@@ -532,6 +532,7 @@ int change_proc(struct gs_proc_arg *a)
 	proc->weight = fresh.weight;
 	proc->deadline_us = fresh.deadline_us;
 	proc->limit_pct = fresh.limit_pct;
+	proc->request_pct = fresh.request_pct;
 	return 0;
 }
 

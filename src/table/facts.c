@@ -174,6 +174,26 @@ struct gpusched_limit gs_limit_get(struct gs_table *t, uint64_t id)
 	return (struct gpusched_limit){ .group = value.limit_group, .pct = value.limit_pct };
 }
 
+int gs_promise_put(struct gs_table *t, uint64_t id, const struct gs_promise *promise)
+{
+	struct gs_job value = entry_of(t, id);
+
+	if (value.promise_group == promise->group && value.promise_pct == promise->pct &&
+	    value.over_pct == promise->over_pct)
+		return 0;
+	value.promise_group = promise->group;
+	value.promise_pct = promise->pct;
+	value.over_pct = promise->over_pct;
+	return put_entry(t, id, &value);
+}
+
+struct gs_promise gs_promise_get(struct gs_table *t, uint64_t id)
+{
+	const struct gs_job value = entry_of(t, id);
+
+	return (struct gs_promise){ value.promise_group, value.promise_pct, value.over_pct };
+}
+
 void gs_job_remove(struct gs_table *t, uint64_t id)
 {
 	if (t->jobs_fd >= 0)

@@ -19,7 +19,10 @@ struct gs_job {
 	gs_u64 job;         /* 0: not known */
 	gs_u64 limit_group; /* as gpusched_limit, with @limit_pct */
 	gs_u32 limit_pct;
-	gs_u32 last;             /* 1: it comes last, for it has used up its GPU time */
+	gs_u32 promise_pct;   /* as gpusched_promise */
+	gs_u64 promise_group; /* the same */
+	gs_u32 over_pct; /* not 0: it has no promise, for the requests of its GPU would be this */
+	gs_u32 last;     /* 1: it comes last, for it has used up its GPU time */
 	struct gpusched_key key; /* for gpusched_find() */
 };
 
@@ -86,6 +89,14 @@ bool gs_limit_same(struct gs_table *t, const struct gpusched_tsg *rec,
 		   const struct gpusched_limit *limit);
 /* Zeroes: it has none. */
 struct gpusched_limit gs_limit_get(struct gs_table *t, uint64_t id);
+
+/* The part that its group is promised; @pct 0: nothing. @over_pct: as gs_job's. */
+struct gs_promise {
+	uint64_t group;
+	uint32_t pct, over_pct;
+};
+int gs_promise_put(struct gs_table *t, uint64_t id, const struct gs_promise *promise);
+struct gs_promise gs_promise_get(struct gs_table *t, uint64_t id);
 void gs_job_remove(struct gs_table *t, uint64_t id);
 #endif
 

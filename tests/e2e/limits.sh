@@ -1,13 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # needs: root bpf fuse
-# Limits on GPU time by each way to give one, kept by fair on the simulated GPU in real time: a class of
-# the configuration, `run --limit`, `class set --limit`; who may give and take them.
+# Limits on GPU time, and requests of it, by each way to give one, kept by fair on the simulated GPU in
+# real time: a class of the configuration, `run`, `class set`, `set`; who may give and take them.
 . "$(dirname "$0")/lib.sh"
 enter_sim --gpus 2
 exec 2>"$scratch/stderr"
 
-printf '[Classes]\nClass=capped weight=100 limit=30\n' >"$scratch/conf"
+printf '[Classes]\nClass=capped weight=100 limit=30\nClass=team request=60\n' >"$scratch/conf"
 start_daemon --config "$scratch/conf"
 
 # held PID: what its TSG works, in percent of what one does alone; over 4 s
@@ -65,7 +65,7 @@ like "$out" "say it by itself" "the message says why"
 exits 2 "set limit=0 is refused" "$gpusched" set "pid:$a" limit=0
 "$gpusched" class clear "pid:$a" >/dev/null
 exits 2 "a program without a class gets no limit" "$gpusched" set "pid:$a" limit=40
-like "$out" "has no class, and limits are kept of classes" "the message says what to do"
+like "$out" "has no class, and limits and requests are kept of classes" "the message says what to do"
 "$gpusched" class set "pid:$a" be >/dev/null
 
 busy 1 c --class be --limit 20
@@ -98,6 +98,55 @@ check "its owner may lower that" as $u "$gpusched" set "pid:$d" limit=20
 exits 3 "its owner may not raise it by set" as $u "$gpusched" set "pid:$d" limit=50
 exits 3 "its owner may not take it back by set" as $u "$gpusched" set "pid:$d" limit=none
 exits 3 "a user may not limit another's program" as $u "$gpusched" set "pid:$a" limit=50
+
+# ---- requests: what a program has at least ----------------------------------------------------------
+requested() { # of PID: what it is promised, and the sum that there was no room for
+	list_json "pid:$1" 'map(select(.kind == "compute")) | .[0] | "\(.request_pct) \(.request_over_pct)"'
+}
+"$gpusched" class set "pid:$d" be >/dev/null
+"$gpusched" monitor --json >"$scratch/events" &
+at_end+=($!)
+sleep 0.5
+exits 0 "set request=" "$gpusched" set "pid:$a" request=70
+is "$out" "set request: 1 process" "set says how many programs have a request"
+is "$(requested $a)" "70 null" "list shows a request"
+check "a request of 70 % beside another program is kept" \
+	wait_for 30 eval '[ "$(held $a)" -ge 60 ]'
+says=$("$gpusched" list --json --wide "pid:$a" | jq -cs 'flatten | map(select(.kind == "compute")) | .[0].policy_says')
+like "$says" '"means":"BY_(SLICES|TURNS)","why":"[A-Z_]+"' "list --wide has the means and why: $says"
+ge "$(echo "$says" | jq .due_permille)" 700 "the policy says what is due to it"
+busy 0 e --class team
+is "$(requested $e)" "null 130" "a request past 100 % in all is not given, with the sum"
+check "its event is told" wait_for 5 grep -q '"request-over"' "$scratch/events"
+is "$(jq -c 'select(.event == "request-over") | [.pid, .request_pct, .request_over_pct]' "$scratch/events")" \
+	"[$e,60,130]" "the event has the program, its request and the sum"
+exits 0 "a smaller one makes room" "$gpusched" set "pid:$a" request=40
+is "$(requested $a) $(requested $e)" "40 null 60 null" "the one that waits gets its request then"
+exits 0 "a larger one" "$gpusched" set "pid:$a" request=41
+is "$(requested $a) $(requested $e)" "null 101 60 null" "takes nothing from others"
+stop_daemon
+start_daemon --config "$scratch/conf"
+check "after a restart the older process comes first" \
+	wait_for 5 eval '[ "$(requested $a) $(requested $e)" = "41 null null 101" ]'
+exits 0 "set request=none" "$gpusched" set "pid:$a" request=none
+is "$(requested $a) $(requested $e)" "null null 60 null" "set request=none takes it back"
+busy 1 f --class be --request 20
+is "$(requested $f)" "20 null" "run --request"
+exits 0 "class set --request" "$gpusched" class set "pid:$f" be --request 30 --limit 50
+is "$(requested $f) $(limit_of $f)" "30 null 50" "a program may have both"
+exits 2 "a request above the limit is refused" "$gpusched" class set "pid:$f" be --request 60 --limit 50
+is "$("$gpusched" class list --json | jq -c 'select(.name == "team").request_pct')" 60 "class list shows a request"
+exits 3 "a user gives no request" as $u "$gpusched" set "pid:$d" request=10
+exits 3 "a user gives none by class set" as $u "$gpusched" class set "pid:$d" be --request 10
+exits 3 "a user may not enter a class with a request" as $u "$gpusched" class set "pid:$d" team
+printf '[Classes]\nClass=x request=60 limit=50\n' >"$scratch/bad"
+check "a class that requests more than its limit is refused" \
+	eval '! "$gpuschedd" --check-config --config "$scratch/bad"'
+
+exits 0 "auto keeps limits as well" "$gpusched" policy start auto
+check "a class's limit is kept under auto" wait_for 20 eval '[ "$(held $b)" -le 40 ]'
+got=$(held $b)
+ge "$got" 15 "auto leaves its part to it: $got"
 
 exits 0 "policy stop" "$gpusched" policy stop
 check "nothing stays suspended" wait_for 5 eval '[ "$(sim_state "[.tsgs[] | select(.enabled == false)] | length")" = 0 ]'
