@@ -3,15 +3,17 @@
  * costs.c - what switches cost, from the log of two programs that are always busy, then of one beside
  * short requests
  *
- * Thread blocks are of 20 us: in CTA mode a turn ends with the next 20 us, in WFI with the kernel, in
- * CILP at once. A turn of those modes begins with a new block, or a new kernel, so where in it a slice
- * ends is always the same. Slices that differ by little move that place. Kernels are long, so that
- * few of them keep the GPU busy, and short for WFI.
+ * In CILP mode a turn ends at once, in CTA with the running thread blocks, in WFI with the kernel.
+ * Turns of the last two begin with a new block, or a new kernel, so a slice always ends in the same
+ * place. Slices that differ by little move that place. So blocks are of 20 us for CTA, and kernels of
+ * 100 us for WFI. All else is measured of kernels that are one wave of blocks: several waves do not take
+ * exactly as long as they were asked to.
  */
 #include <errno.h>
 #include <math.h>
 #include <string.h>
 
+#include "basic/cleanup.h"
 #include "basic/clock.h"
 #include "basic/sheet.h"
 #include "qualify/priv.h"
@@ -22,10 +24,10 @@
 #define KERNEL_US 100
 #define BLOCK_US 20
 
-static const struct bench_program busy = { BENCH_BATCH, .kernel_us = LONG_KERNEL_US,
-					   .block_us = BLOCK_US };
-static const struct bench_program finer = { BENCH_BATCH, .kernel_us = KERNEL_US,
-					    .block_us = BLOCK_US };
+static const struct bench_program busy = { BENCH_BATCH, .kernel_us = LONG_KERNEL_US };
+static const struct bench_program of_blocks = { BENCH_BATCH, .kernel_us = LONG_KERNEL_US,
+						.block_us = BLOCK_US };
+static const struct bench_program of_kernels = { BENCH_BATCH, .kernel_us = KERNEL_US };
 static const struct bench_program service = {
 	.arrivals = "closed", .period_us = 5000, .kernel_us = KERNEL_US, .kernels = 1, .burst = 1
 };
@@ -217,8 +219,8 @@ static void find_seen(struct qualify *q)
 		    q->r->default_slice_us, mode ? mode : "-");
 }
 
-/* Two with long kernels: CILP and CTA. */
-static int busy_two(struct qualify *q, struct gs_error *err)
+/* CILP, and what is lost of a turn. */
+static int two_busy(struct qualify *q, struct gs_error *err)
 {
 	struct stretch alone, beside = { 0 };
 	double turn_ns = 0;
@@ -230,23 +232,30 @@ static int busy_two(struct qualify *q, struct gs_error *err)
 	r = qualify_start(q, &busy, err);
 	if (!r && q->log)
 		r = find_cilp(q, &beside, &turn_ns, err);
-	if (!r && q->log)
-		r = find_lower(q, "cta", BLOCK_US, 2, QUALIFY_SAVE_CTA, QUALIFY_SWITCH_CTA);
 	end_all(q);
 	if (!r && q->log)
 		find_restore(q, &alone, &beside, turn_ns);
 	return r;
 }
 
-/* Two with short ones: WFI, and the gap between them. */
-static int finer_two(struct qualify *q, struct gs_error *err)
+static int two_of_blocks(struct qualify *q, struct gs_error *err)
+{
+	int r = qualify_start(q, &of_blocks, err);
+
+	if (!r)
+		r = qualify_start(q, &of_blocks, err);
+	return r ? r : find_lower(q, "cta", BLOCK_US, 2, QUALIFY_SAVE_CTA, QUALIFY_SWITCH_CTA);
+}
+
+/* WFI, and the gap between two kernels. */
+static int two_of_kernels(struct qualify *q, struct gs_error *err)
 {
 	struct stretch alone;
 	double us;
-	int r = begin_alone(q, &finer, &alone, err);
+	int r = begin_alone(q, &of_kernels, &alone, err);
 
-	if (!r)
-		r = qualify_start(q, &finer, err);
+	if (!r && q->log)
+		r = qualify_start(q, &of_kernels, err);
 	if (!r && q->log)
 		r = find_lower(q, "wfi", KERNEL_US, 4, QUALIFY_SAVE_WFI, QUALIFY_SWITCH_WFI);
 	end_all(q);
@@ -262,14 +271,18 @@ static int finer_two(struct qualify *q, struct gs_error *err)
 
 int qualify_costs(struct qualify *q, struct gs_error *err)
 {
-	int r = busy_two(q, err);
+	static int (*const parts[])(struct qualify * q, struct gs_error * err) = {
+		two_busy,
+		two_of_kernels,
+		two_of_blocks,
+		find_idle,
+	};
+	int r = 0;
 
-	qualify_stop_programs(q);
-	if (!r)
-		r = finer_two(q, err);
-	qualify_stop_programs(q);
-	if (!r && q->log)
-		r = find_idle(q, err);
-	qualify_stop_programs(q);
+	for (size_t i = 0; !r && i < GS_COUNT(parts); i++) {
+		if (i < 2 || q->log) /* the first ones say something without it, too */
+			r = parts[i](q, err);
+		qualify_stop_programs(q);
+	}
 	return r;
 }
