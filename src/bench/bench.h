@@ -120,6 +120,7 @@ struct bench_run {
 	unsigned int host_gpus;  /* 0: not known */
 	struct bench_path *path; /* REAL and PATH: what the programs need */
 	bool dry_run;            /* the same: of the daemon */
+	bool beside_others;      /* the same: others' TSGs are no reason to refuse */
 	/* the same; may be NULL: non-zero gives the cell up, and all that runs is ended in order */
 	const volatile sig_atomic_t *stop;
 	/* the same; may be NULL: the window is over, and all still runs */

@@ -147,6 +147,11 @@ static int start_daemon(const struct bench_run *run, const struct bench_cell *ce
 	return r;
 }
 
+int bench_path_daemon(const struct bench_run *run, struct bench_child *ret, struct gs_error *err)
+{
+	return start_daemon(run, NULL, ret, err);
+}
+
 /* It reads its configuration again. 0: @cell's policy runs. */
 static int tell_daemon(const struct bench_run *run, const struct bench_child *daemon,
 		       const struct bench_cell *cell, struct gs_error *err)
@@ -181,6 +186,11 @@ static int forget_all(const struct bench_path *p, struct gs_error *err)
 
 	return r || !bench_child_wait(&c, DAEMON_MS) ? r
 						     : failed(p, "gpusched observe off", -EIO, err);
+}
+
+int bench_path_forget(const struct bench_run *run, struct gs_error *err)
+{
+	return forget_all(run->path, err);
 }
 
 /* ---- MPS: a server of ours ------------------------------------------------------------------- */
@@ -657,7 +667,7 @@ static int know_machine(struct bench_run *run, struct gs_error *err)
 		return r;
 	gs_sleep_ns(NS_PER_S); /* programs that were there before are found by then */
 	r = look(&l, err);
-	if (!r)
+	if (!r && !run->beside_others)
 		r = refuse_others(&l, err);
 	if (r)
 		return r;

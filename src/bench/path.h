@@ -21,6 +21,11 @@ struct bench_path {
 	int log_fd;
 };
 
+/* A daemon without a policy, for more than cells; after bench_path_begin(). */
+int bench_path_daemon(const struct bench_run *run, struct bench_child *ret, struct gs_error *err);
+/* Nothing of gpusched is left: the taps outlive the daemon. */
+int bench_path_forget(const struct bench_run *run, struct gs_error *err);
+
 struct program {
 	struct bench_child child;
 	bool is_lc;

@@ -173,6 +173,15 @@ static const struct cli_opt bench_opts[] = {
 	END,
 };
 
+static const struct cli_opt qualify_opts[] = {
+	{ "output", 'o', "DIR", "gpu.conf and result.json go there" },
+	{ "gpu", 0, "GPU", "which one: index, UUID or PCI id (the first)" },
+	{ "yes", 'y', NULL, "do not ask" },
+	{ "force", 0, NULL, "go on beside others' TSGs" },
+	{ "quick", 0, NULL, "shorter, and no latencies" },
+	END,
+};
+
 static const struct cli_opt top_opts[] = {
 	{ "batch", 0, NULL, "print it instead, without a terminal" },
 	{ "count", 'n', "N", "how many times (1; with --batch)" },
@@ -357,6 +366,10 @@ static const struct cli_cmd commands[] = {
 	  "Real programs beside each other, in interleaved blocks. Exit code 4: the time was over, "
 	  "or a cell failed. See gpusched-bench(8).",
 	  cli_bench, bench_opts, CLI_JSON, 0, 0 },
+	{ "qualify", NULL, "-o DIR", "what works on this GPU, and what switches cost it",
+	  "For a GPU that nobody has tried: at most 3 minutes, with loads of its own. Exit code 4: "
+	  "not all was measured. See gpusched-qualify(8).",
+	  cli_qualify, qualify_opts, CLI_JSON, 0, 0 },
 	{ "shell", NULL, "", "a prompt in which every verb works",
 	  "With history and completion (Tab). 'help' explains, 'quit' ends. Without a terminal it "
 	  "reads commands line by line.",

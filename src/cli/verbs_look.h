@@ -28,6 +28,7 @@ int cli_sim_list(struct cli *c);
 int cli_demo(struct cli *c);
 int cli_advise(struct cli *c);
 int cli_bench(struct cli *c);
+int cli_qualify(struct cli *c);
 int cli_help_cmd(struct cli *c);
 
 #endif /* GPUSCHED_CLI_VERBS_LOOK_H */

@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: MIT
+/*
+ * costs.c - what switches cost, from the log of two programs that are always busy, then of one beside
+ * short requests
+ *
+ * In CILP mode a turn ends at once, in CTA with the running thread blocks, in WFI with the kernel.
+ * Turns of the last two begin with a new block, or a new kernel, so a slice always ends in the same
+ * place. Slices that differ by little move that place. So blocks are of 20 us for CTA, and kernels of
+ * 100 us for WFI. All else is measured of kernels that are one wave of blocks: several waves do not take
+ * exactly as long as they were asked to.
+ */
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "basic/cleanup.h"
+#include "basic/clock.h"
+#include "basic/sheet.h"
+#include "qualify/priv.h"
+
+#define SHORT_US 1000
+#define LONG_US 4000
+#define LONG_KERNEL_US 1000
+#define KERNEL_US 100
+#define BLOCK_US 20
+
+static const struct bench_program busy = { BENCH_BATCH, .kernel_us = LONG_KERNEL_US };
+static const struct bench_program of_blocks = { BENCH_BATCH, .kernel_us = LONG_KERNEL_US,
+						.block_us = BLOCK_US };
+static const struct bench_program of_kernels = { BENCH_BATCH, .kernel_us = KERNEL_US };
+static const struct bench_program service = {
+	.arrivals = "closed", .period_us = 5000, .kernel_us = KERNEL_US, .kernels = 1, .burst = 1
+};
+
+/* A stretch of real time. Programs say what they did in it once they have ended. */
+struct stretch {
+	uint64_t from_ns, to_ns;
+};
+
+static double scaled(const struct qualify *q, double seconds)
+{
+	return q->o->quick ? seconds / 2 : seconds;
+}
+
+/* Kernels/s of the first @n programs, which have ended, in the GPU's time. */
+static double rate(const struct qualify *q, unsigned int n, const struct stretch *s)
+{
+	double sum = 0;
+
+	for (unsigned int i = 0; i < n; i++)
+		sum += bench_program_rate(&q->all[i], s->from_ns, s->to_ns);
+	return sum * q->run.dilate;
+}
+
+static void end_all(struct qualify *q)
+{
+	for (unsigned int i = 0; i < q->n; i++)
+		bench_child_stop(&q->all[i].child);
+}
+
+/* The first program is there, and alone for a while. */
+static int begin_alone(struct qualify *q, const struct bench_program *what,
+		       struct stretch *ret_alone, struct gs_error *err)
+{
+	int r = qualify_start(q, what, err);
+
+	if (!r)
+		r = qualify_wait(q, 0.2);
+	ret_alone->from_ns = gs_now_ns();
+	if (!r)
+		r = qualify_wait(q, scaled(q, 0.8));
+	ret_alone->to_ns = gs_now_ns();
+	return r;
+}
+
+static int watch_slice(struct qualify *q, unsigned int us, double seconds, struct gs_error *err)
+{
+	int r = qualify_set(q, q->n, "timeslice_us", json_integer(us), err);
+
+	return r ? r : qualify_watch(q, seconds);
+}
+
+static void put_main(struct qualify *q, enum qualify_cost_id cost, uint64_t id, bool gaps)
+{
+	double ns = qualify_main(&q->window, id, gaps);
+
+	if (ns > 0)
+		qualify_cost(q, cost, ns / 1e3);
+	else
+		qualify_dark(q, cost, "no time stands out among those of %u turns", q->window.n);
+}
+
+/* The restore is left of a turn, beside the save and the work. */
+static void find_restore(struct qualify *q, const struct stretch *alone,
+			 const struct stretch *beside, double turn_ns)
+{
+	double turn_us = turn_ns / 1e3, save = q->r->costs[QUALIFY_SAVE].us;
+	double part = rate(q, 2, beside) / rate(q, 1, alone); /* of the time they work */
+	double left = turn_us - save - part * (turn_us + q->r->costs[QUALIFY_SWITCH].us);
+
+	if (!isfinite(save))
+		qualify_dark(q, QUALIFY_RESTORE, "the save is unknown");
+	else if (isfinite(left) && left > 0 && left < save)
+		qualify_cost(q, QUALIFY_RESTORE, left);
+	else
+		qualify_dark(q, QUALIFY_RESTORE, "a turn's parts do not add up: %.1f us are left",
+			     left);
+}
+
+/* Two slices give a slice's unit and the save. *ret_turn_ns: of a turn in the stretch. */
+static int find_cilp(struct qualify *q, struct stretch *ret_beside, double *ret_turn_ns,
+		     struct gs_error *err)
+{
+	double second, unit, save;
+	int r = qualify_set(q, q->n, "timeslice_us", json_integer(SHORT_US), err);
+
+	ret_beside->from_ns = gs_now_ns();
+	if (!r)
+		r = qualify_watch(q, scaled(q, 0.8));
+	ret_beside->to_ns = gs_now_ns();
+	if (r)
+		return r;
+	put_main(q, QUALIFY_SWITCH, 0, true);
+	*ret_turn_ns = qualify_main(&q->window, 0, false);
+	r = watch_slice(q, LONG_US, scaled(q, 1.2), err);
+	if (r)
+		return r;
+	second = qualify_main(&q->window, 0, false);
+	if (!qualify_unit(SHORT_US, *ret_turn_ns, LONG_US, second, &unit, &save)) {
+		qualify_dark(q, QUALIFY_UNIT, "turns of %d us are %.0f us long, of %d us %.0f",
+			     SHORT_US, *ret_turn_ns / 1e3, LONG_US, second / 1e3);
+		qualify_dark(q, QUALIFY_SAVE, "the unit of slices is unknown");
+		if (*ret_turn_ns > 0 && second > 0)
+			qualify_no(q, QUALIFY_SLICE, "%.0f and %.0f us", *ret_turn_ns / 1e3,
+				   second / 1e3);
+		return 0;
+	}
+	qualify_cost(q, QUALIFY_UNIT, unit);
+	qualify_cost(q, QUALIFY_SAVE, save / 1e3);
+	qualify_yes(q, QUALIFY_SLICE, "%d us: turns of %.0f us; %d us: %.0f", SHORT_US,
+		    *ret_turn_ns / 1e3, LONG_US, second / 1e3);
+	return 0;
+}
+
+/* In steps of the block (the kernel) the least that a turn lasts beyond its slice. */
+static int find_lower(struct qualify *q, const char *mode, unsigned int work_us,
+		      unsigned int step_us, enum qualify_cost_id save, enum qualify_cost_id gap)
+{
+	double unit = q->r->costs[QUALIFY_UNIT].us, least = INFINITY;
+	struct gs_error why = { 0 };
+	int r;
+
+	if (!isfinite(unit)) {
+		qualify_dark(q, save, "the unit of slices is unknown");
+		return 0;
+	}
+	r = qualify_set(q, q->n, "preempt_mode", json_string(mode), &why);
+	for (unsigned int us = 0; !r && us < work_us + step_us; us += step_us) {
+		double slice = (SHORT_US + us) * unit * 1e3, low;
+
+		r = watch_slice(q, SHORT_US + us, 0.06, &why);
+		low = r ? 0 : qualify_low(&q->window, slice);
+		if (low > 0 && low - slice < least)
+			least = low - slice;
+		if (!r && !us)
+			put_main(q, gap, 0, true);
+	}
+	/* where slices ended was tried in steps: half of one too early, on average */
+	if (r)
+		qualify_dark(q, save, "%.180s", why.text);
+	else if (isfinite(least))
+		qualify_cost(q, save, least / 1e3 - step_us / 2.0);
+	else
+		qualify_dark(q, save, "no turn was as long as its slice");
+	return r == -EINTR ? r : 0;
+}
+
+/* A busy one beside a service: turns of a service drain. */
+static int find_idle(struct qualify *q, struct gs_error *err)
+{
+	uint64_t id[QUALIFY_IDS];
+	unsigned int turns[QUALIFY_IDS], n, lc = 0;
+	int r = qualify_start(q, &busy, err);
+
+	if (!r)
+		r = qualify_start(q, &service, err);
+	if (!r)
+		r = qualify_watch(q, scaled(q, 2));
+	if (r)
+		return r;
+	n = qualify_window_count(&q->window, id, turns);
+	for (unsigned int i = 1; i < n; i++)
+		if (qualify_middle(&q->window, id[i]) < qualify_middle(&q->window, id[lc]))
+			lc = i;
+	if (n < 2) {
+		qualify_dark(q, QUALIFY_IDLE_TURN, "the log shows %u programs, not 2", n);
+		qualify_dark(q, QUALIFY_SWITCH_IDLE, "the log shows %u programs, not 2", n);
+		return 0;
+	}
+	put_main(q, QUALIFY_SWITCH_IDLE, id[lc], true);
+	put_main(q, QUALIFY_IDLE_TURN, id[lc], false);
+	if (q->r->costs[QUALIFY_IDLE_TURN].us > KERNEL_US)
+		q->r->costs[QUALIFY_IDLE_TURN].us -= KERNEL_US;
+	return 0;
+}
+
+static void find_seen(struct qualify *q)
+{
+	CLEANUP_JSON json_t *t = qualify_tsg(q, 0);
+	const char *engine = json_string_value(json_object_get(t, "engine"));
+	const char *mode = json_string_value(gs_json_at(t, "is.preempt_mode"));
+
+	if (!t) {
+		qualify_no(q, QUALIFY_SEEN, "the list has no compute TSG of a CUDA program");
+		return;
+	}
+	q->r->default_slice_us = gs_json_number(t, "asked.timeslice_us");
+	qualify_yes(q, QUALIFY_SEEN, "%s, a slice of %.0f us, %s", engine ? engine : "-",
+		    q->r->default_slice_us, mode ? mode : "-");
+}
+
+/* CILP, and what is lost of a turn. */
+static int two_busy(struct qualify *q, struct gs_error *err)
+{
+	struct stretch alone, beside = { 0 };
+	double turn_ns = 0;
+	int r = begin_alone(q, &busy, &alone, err);
+
+	if (r)
+		return r;
+	find_seen(q);
+	r = qualify_start(q, &busy, err);
+	if (!r && q->log)
+		r = find_cilp(q, &beside, &turn_ns, err);
+	end_all(q);
+	if (!r && q->log)
+		find_restore(q, &alone, &beside, turn_ns);
+	return r;
+}
+
+static int two_of_blocks(struct qualify *q, struct gs_error *err)
+{
+	int r = qualify_start(q, &of_blocks, err);
+
+	if (!r)
+		r = qualify_start(q, &of_blocks, err);
+	return r ? r : find_lower(q, "cta", BLOCK_US, 2, QUALIFY_SAVE_CTA, QUALIFY_SWITCH_CTA);
+}
+
+/* WFI, and the gap between two kernels. */
+static int two_of_kernels(struct qualify *q, struct gs_error *err)
+{
+	struct stretch alone;
+	double us;
+	int r = begin_alone(q, &of_kernels, &alone, err);
+
+	if (!r && q->log)
+		r = qualify_start(q, &of_kernels, err);
+	if (!r && q->log)
+		r = find_lower(q, "wfi", KERNEL_US, 4, QUALIFY_SAVE_WFI, QUALIFY_SWITCH_WFI);
+	end_all(q);
+	if (r)
+		return r;
+	us = 1e6 / rate(q, 1, &alone);
+	if (us > KERNEL_US && us < 1.2 * KERNEL_US)
+		qualify_cost(q, QUALIFY_GAP, us - KERNEL_US);
+	else
+		qualify_dark(q, QUALIFY_GAP, "kernels of %d us took %.1f us each", KERNEL_US, us);
+	return 0;
+}
+
+int qualify_costs(struct qualify *q, struct gs_error *err)
+{
+	static int (*const parts[])(struct qualify * q, struct gs_error * err) = {
+		two_busy,
+		two_of_kernels,
+		two_of_blocks,
+		find_idle,
+	};
+	int r = 0;
+
+	for (size_t i = 0; !r && i < GS_COUNT(parts); i++) {
+		if (i < 2 || q->log) /* the first ones say something without it, too */
+			r = parts[i](q, err);
+		qualify_stop_programs(q);
+	}
+	return r;
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/* Inside src/qualify: a session with a daemon, a log and programs of its own. */
+#ifndef GPUSCHED_QUALIFY_PRIV_H
+#define GPUSCHED_QUALIFY_PRIV_H
+
+#include "bench/path.h"
+#include "qualify/qualify.h"
+#include "qualify/window.h"
+#include "rm/rm.h"
+
+#define QUALIFY_PROGRAMS 3u
+
+struct qualify {
+	const struct qualify_opts *o;
+	struct qualify_result *r;
+	struct bench_run run;
+	struct bench_child daemon;
+	struct gs_gpu gpu;
+	struct gs_switchlog *log; /* NULL: it cannot be read */
+	struct program all[QUALIFY_PROGRAMS];
+	unsigned int n;
+	struct qualify_window window;
+};
+
+/* ---- session.c ------------------------------------------------------------------------------- */
+
+/* It was stopped, or time is over. */
+bool qualify_over(const struct qualify *q);
+/* Seconds of the GPU's time. -EINTR: over. */
+int qualify_wait(const struct qualify *q, double seconds);
+/* A daemon without a policy, and the log. */
+int qualify_session_begin(struct qualify *q, struct gs_error *err);
+/* Programs end, then the daemon, which puts everything back. */
+void qualify_session_end(struct qualify *q);
+/* One more of these, at work. */
+int qualify_start(struct qualify *q, const struct bench_program *what, struct gs_error *err);
+void qualify_stop_programs(struct qualify *q);
+/* One verb; takes @args. */
+int qualify_ask(const char *verb, json_t *args, json_t **ret, struct gs_error *err);
+/* The compute TSG of the @i-th program, as `list` has it; NULL: it is not seen. */
+json_t *qualify_tsg(const struct qualify *q, unsigned int i);
+/* `set` of the first @n programs; 0 only if all calls were accepted. */
+int qualify_set(const struct qualify *q, unsigned int n, const char *key, json_t *value,
+		struct gs_error *err);
+/* Reads the log for so long, in the GPU's time, after a rest; into q->window. -ENODATA: no log. */
+int qualify_watch(struct qualify *q, double seconds);
+
+void qualify_yes(struct qualify *q, enum qualify_check_id id, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+void qualify_no(struct qualify *q, enum qualify_check_id id, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+void qualify_cost(struct qualify *q, enum qualify_cost_id id, double us);
+/* Why it is not known. */
+void qualify_dark(struct qualify *q, enum qualify_cost_id id, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* ---- the parts, one after the other; -EINTR: over ---------------------------------------------- */
+
+int qualify_costs(struct qualify *q, struct gs_error *err);   /* costs.c */
+int qualify_effects(struct qualify *q, struct gs_error *err); /* effects.c */
+int qualify_latency(struct qualify *q, struct gs_error *err); /* latency.c: no session meanwhile */
+
+#endif /* GPUSCHED_QUALIFY_PRIV_H */

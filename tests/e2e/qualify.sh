@@ -1,0 +1,74 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# timeout: 300
+# needs: root bpf fuse
+# gpusched qualify: finds a simulated GPU's costs, refuses beside others, leaves nothing when it is killed.
+. "$(dirname "$0")/lib.sh"
+params=$top/src/sim/gpus/other-unit.conf
+second=$top/src/sim/gpus/switch-0.4.conf
+if [ -z "${GPUSCHED_SIM:-}" ]; then
+	export QUALIFIED_DIR
+	QUALIFIED_DIR=$(mktemp -d) # of a second GPU
+	"$gpusched" sim shell --dilate 3 --params "$second" -- "$gpusched" qualify --yes --quick -o "$QUALIFIED_DIR" >"$QUALIFIED_DIR/out" 2>&1
+fi
+enter_sim --dilate 3 --params "$params"
+
+dir=$scratch/q
+exits 2 "nobody's GPU is loaded without a word" "$gpusched" qualify -o "$dir"
+exits 2 "the files need a place" "$gpusched" qualify --yes
+exits 2 "an unknown GPU is refused" "$gpusched" qualify --yes -o "$dir" --gpu 7
+load be --seconds 0 --iterations-per-us 100
+exits 3 "others' TSGs are a reason not to begin" "$gpusched" qualify --yes --quick -o "$dir"
+like "$out" "TSGs of other programs" "it says so"
+kill "$LOAD_PID"
+wait "$LOAD_PID"
+is "$(ls "$dir" 2>/dev/null)" "" "nothing was written so far"
+
+# Ours, of this simulated GPU alone.
+left() {
+	for p in $(pgrep -x 'gsload|gpuschedd|gpusched-guard'); do
+		grep -qz "^GPUSCHED_SIM=$GPUSCHED_SIM$" "/proc/$p/environ" 2>/dev/null && echo "$p"
+	done
+}
+none_left() { [ -z "$(left)" ]; }
+has_changed() { "$gpusched" list --json | jq -es 'any(.changed)' >/dev/null; }
+"$gpusched" qualify --yes --quick -o "$dir" >"$scratch/killed.out" 2>"$scratch/killed.err" &
+killed=$!
+at_end+=("$killed")
+check "it changes a setting" wait_for 60 has_changed
+kill -KILL "$killed"
+check "killed, it leaves no program and no daemon" wait_for 15 none_left
+is "$("$gpusched" list --json --all | jq -s length)" 0 "no TSG is left"
+
+"$gpusched" qualify --yes --quick --json -o "$dir" >"$scratch/result" 2>"$scratch/err"
+is $? 0 "it ends well" || diag "$(cat "$scratch/err")"
+is "$(diff <(jq -S . "$scratch/result") <(jq -S . "$dir/result.json"))" "" "what it prints is what it keeps"
+works() { jq -r ".checks[] | select(.name == \"$1\") | .works" "$dir/result.json"; }
+for name in log seen timeslice mode_cta mode_wfi suspend resume; do
+	is "$(works $name)" true "$name works" || diag "$(jq -c .checks "$dir/result.json")"
+done
+is "$(works interleave)" false "an interleave level changes nothing"
+is "$(works auto_1be)" null "what was not tried is unknown"
+is "$(jq '[.checks[], .costs[] | select((has("works") and .works == null and .detail == null) or
+	(has("us") and .us == null and .reason == null))] | length' "$dir/result.json")" 0 "what is unknown has its reason"
+
+# DIR PARAMS KEY: within a tenth of what the model has, or 3 us
+value() { sed -n "s/^$2 = \([0-9.]*\).*/\1/p" "$1"; }
+near() {
+	local got want
+	got=$(value "$1/gpu.conf" "$3") want=$(value "$2" "$3")
+	if awk -v g="$got" -v w="$want" -v t="${4:-3}" 'BEGIN { d = g - w; d = d < 0 ? -d : d
+		exit g == "" || (d > w / 10 && d > t) }'; then
+		ok "$(basename "$2"): $3 is $got, the model's $want"
+	else
+		not_ok "$(basename "$2"): $3" "got '$got', the model's $want: $(jq -c .costs "$1/result.json")"
+	fi
+}
+near "$dir" "$params" slice_unit_us 0
+for key in cilp_us cta_us wfi_us idle_us save_cilp_us save_cta_us save_wfi_us save_idle_us; do
+	near "$dir" "$params" "$key"
+	near "$QUALIFIED_DIR" "$second" "$key"
+done
+rm -rf "$QUALIFIED_DIR"
+check "the model takes it" "$gpusched" demo --model --seconds 1 --params "$dir/gpu.conf"
+done_testing

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: MIT */
+/* What `qualify` makes of a GPU's log, and of what it found: the model takes it, unknown stays out. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+#include <math.h>
+#include <stdio.h>
+
+#include "basic/clock.h"
+#include "qualify/qualify.h"
+#include "qualify/window.h"
+#include "sim/params.h"
+
+#define US NS_PER_US
+
+static struct qualify_window w;
+
+static void record(uint32_t pid, uint64_t ns, bool start, bool gap)
+{
+	struct gs_switchlog_record r = { .sw = { .ns = ns, .start = start, .gap = gap },
+					 .context = 7 + pid,
+					 .pid = pid };
+
+	qualify_window_feed(&w, &r);
+}
+
+/* @n turns by each of @programs in a round, @us long and @gap_us apart. */
+static void rounds(uint64_t from, unsigned int n, uint32_t programs, uint64_t us, uint64_t gap_us)
+{
+	for (unsigned int i = 0; i < n * programs; i++) {
+		record(1 + i % programs, from, true, false);
+		record(1 + i % programs, from + us * US, false, false);
+		from += (us + gap_us) * US;
+	}
+}
+
+static void begin(void)
+{
+	static const int ours[] = { 1, 2, 3 };
+
+	qualify_window_begin(&w, ours, 3);
+}
+
+static void test_turns(void **state)
+{
+	uint64_t id[QUALIFY_IDS];
+	unsigned int turns[QUALIFY_IDS];
+
+	begin();
+	rounds(1000 * US, 20, 2, 1117, 84);
+	assert_int_equal(w.n, 40);
+	assert_true(fabs(qualify_main(&w, 0, false) - 1117 * US) < 1);
+	assert_true(fabs(qualify_main(&w, 1, true) - 84 * US) < 1);
+	assert_int_equal(qualify_window_count(&w, id, turns), 2);
+	assert_int_equal(turns[0], 20);
+	record(3, 900000 * US, true, false);
+	record(3, 900100 * US, false, false);
+	assert_int_equal(qualify_window_count(&w, id, turns), 3);
+	assert_int_equal(id[2], 3);
+}
+
+/* Others' turns are not ours, and a turn or a switch across them is none. */
+static void test_others(void **state)
+{
+	begin();
+	record(1, 10 * US, true, false);
+	record(9, 20 * US, true, false);
+	record(1, 30 * US, false, false);
+	assert_int_equal(w.n, 0);
+	record(1, 40 * US, true, false);
+	record(1, 50 * US, false, false);
+	record(9, 60 * US, true, false);
+	record(2, 70 * US, true, false);
+	assert_int_equal(w.n, 1);
+	assert_int_equal(w.v[0].gap_ns, 0);
+}
+
+static void test_lost(void **state)
+{
+	begin();
+	record(1, 10 * US, true, false);
+	record(1, 99 * US, false, true);
+	assert_int_equal(w.n, 0);
+	record(1, 100 * US, true, false);
+	record(1, 110 * US, false, false);
+	record(2, 120 * US, true, true);
+	assert_int_equal(w.v[0].gap_ns, 0);
+}
+
+/* A log that hides processes tells programs apart by their contexts. */
+static void test_hidden(void **state)
+{
+	struct gs_switchlog_record r = { .sw = { .ns = 10 * US, .start = true }, .context = 5 };
+
+	begin();
+	qualify_window_feed(&w, &r);
+	r.sw = (struct gs_switch){ .ns = 30 * US };
+	qualify_window_feed(&w, &r);
+	assert_int_equal(w.n, 1);
+	assert_int_equal(w.v[0].ns, 20 * US);
+}
+
+/* Few turns, or lengths all over the place, say nothing. */
+static void test_nothing(void **state)
+{
+	begin();
+	rounds(1, 2, 2, 1000, 50);
+	assert_true(qualify_main(&w, 0, false) == 0);
+	assert_true(qualify_low(&w, 0) == 0);
+	begin();
+	for (unsigned int i = 0; i < 40; i++) {
+		record(1, (i * 100000ull + 1) * US, true, false);
+		record(1, (i * 100000ull + 1000 + i * 90) * US, false, false);
+	}
+	assert_true(qualify_main(&w, 0, false) == 0);
+	assert_true(qualify_low(&w, 1000. * US) > 1000. * US);
+}
+
+static void test_unit(void **state)
+{
+	double unit, save;
+
+	assert_true(qualify_unit(1000, 1117e3, 4000, 4189e3, &unit, &save));
+	assert_true(fabs(unit - 1.024) < 1e-6);
+	assert_true(fabs(save - 93e3) < 1);
+	assert_false(qualify_unit(1000, 1117e3, 4000, 0, &unit, &save));
+	assert_false(qualify_unit(1000, 0, 4000, 4189e3, &unit, &save));
+	assert_false(qualify_unit(1000, 2048e3, 4000, 2050e3, &unit, &save));
+	assert_false(qualify_unit(1000, 900e3, 4000, 4189e3, &unit, &save));
+}
+
+/* ---- what is kept ------------------------------------------------------------------------------- */
+
+static char dir[] = "/tmp/gpusched-test-qualify.XXXXXX";
+
+static void keep(const struct qualify_result *r, struct sim_params *ret)
+{
+	struct gs_error err = { 0 };
+	char path[128];
+
+	assert_int_equal(qualify_keep(r, dir, &err), 0);
+	snprintf(path, sizeof(path), "%s/gpu.conf", dir);
+	assert_int_equal(sim_params_named(path, ret, &err), 0);
+	unlink(path);
+	snprintf(path, sizeof(path), "%s/result.json", dir);
+	assert_int_equal(unlink(path), 0);
+}
+
+static struct qualify_result *nothing(void)
+{
+	static struct qualify_result r;
+
+	r = (struct qualify_result){ .dilate = 1, .latencies = json_array() };
+	for (int i = 0; i < QUALIFY_COSTS_MAX; i++)
+		r.costs[i].us = NAN;
+	return &r;
+}
+
+static void test_unknown_stays_out(void **state)
+{
+	struct qualify_result *r = nothing();
+	struct sim_params usual, p;
+
+	snprintf(r->costs[QUALIFY_SAVE].why, sizeof(r->costs[0].why), "there is\nno log = 5 ; [x]");
+	sim_params_default(&usual);
+	keep(r, &p);
+	assert_int_equal(p.save_cilp_ns, usual.save_cilp_ns);
+	assert_int_equal(p.slice_unit_ns, usual.slice_unit_ns);
+	assert_int_equal(p.notice_tail_ns, usual.notice_tail_ns);
+	qualify_free(r);
+}
+
+static void test_known_goes_in(void **state)
+{
+	struct qualify_result *r = nothing();
+	struct sim_params p;
+
+	snprintf(r->gpu, sizeof(r->gpu), "NVIDIA Nobody 1");
+	r->costs[QUALIFY_UNIT].us = 1.28;
+	r->costs[QUALIFY_SAVE].us = 158.1;
+	r->costs[QUALIFY_SWITCH].us = 142.8;
+	r->costs[QUALIFY_IDLE_TURN].us = 103.3;
+	r->costs[QUALIFY_GAP].us = 2.3;
+	r->costs[QUALIFY_ALONE_P50].us = 9 + 102.3 + 10.4 + 7.7 * log(2);
+	r->costs[QUALIFY_ALONE_P99].us = 9 + 102.3 + 10.4 + 7.7 * log(100);
+	r->checks[QUALIFY_INTERLEAVE].known = r->checks[QUALIFY_INTERLEAVE].works = true;
+	r->multiprocessors = 100;
+	r->calls = json_pack("{s:{s:f}, s:{s:n}}", "set-timeslice", "mean_us", 400.0, "resume",
+			     "mean_us");
+	keep(r, &p);
+	assert_string_equal(p.pci_name, "NVIDIA Nobody 1");
+	assert_int_equal(p.slice_unit_ns, 1280);
+	assert_int_equal(p.save_cilp_ns, 158100);
+	assert_int_equal(p.switch_cilp_ns, 142800);
+	assert_int_equal(p.save_idle_ns + p.start_ns, 101000);
+	assert_int_equal(p.blocks_at_once, 800);
+	assert_true(p.interleave_honoured);
+	assert_true(llabs((long long)p.launch_ns - 9000) < 10);
+	assert_true(llabs((long long)p.notice_tail_ns - 7700) < 10);
+	assert_int_equal(p.call[SIM_CALL_SET_TIMESLICE].min_ns, 400000);
+	qualify_free(r);
+}
+
+static int make_dir(void **state)
+{
+	return mkdtemp(dir) ? 0 : -1;
+}
+
+static int remove_dir(void **state)
+{
+	return rmdir(dir);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_turns),
+		cmocka_unit_test(test_others),
+		cmocka_unit_test(test_lost),
+		cmocka_unit_test(test_hidden),
+		cmocka_unit_test(test_nothing),
+		cmocka_unit_test(test_unit),
+		cmocka_unit_test(test_unknown_stays_out),
+		cmocka_unit_test(test_known_goes_in),
+	};
+
+	return cmocka_run_group_tests(tests, make_dir, remove_dir);
+}
