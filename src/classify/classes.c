@@ -127,6 +127,16 @@ const char *gs_class_name(const struct gs_classes *c, uint32_t id)
 	return id < c->n ? c->cls[id].name : NULL;
 }
 
+bool gs_class_means_auto(const struct gs_classes *c, uint32_t id)
+{
+	return id < c->n && c->means_auto[id];
+}
+
+void gs_class_set_means_auto(struct gs_classes *c, uint32_t id)
+{
+	c->means_auto[id % GPUSCHED_MAX_CLASSES] = true;
+}
+
 const struct gpusched_class *gs_class_of(const struct gs_classes *c, uint32_t id)
 {
 	return id < c->n ? &c->cls[id] : NULL;

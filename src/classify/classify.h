@@ -46,6 +46,9 @@ const struct gs_who *gs_classes_tracer(const struct gs_classes *c, size_t i);
 /* -ENOENT. */
 int gs_class_id(const struct gs_classes *c, const char *name, uint32_t *ret);
 const char *gs_class_name(const struct gs_classes *c, uint32_t id); /* NULL: unknown id */
+/* means=auto of its line: gpusched run chooses for its programs. */
+bool gs_class_means_auto(const struct gs_classes *c, uint32_t id);
+void gs_class_set_means_auto(struct gs_classes *c, uint32_t id);
 const struct gpusched_class *gs_class_of(const struct gs_classes *c, uint32_t id);
 /* Order for "raising": lc above normal above user classes' weight above be. */
 int gs_class_compare(const struct gs_classes *c, uint32_t a, uint32_t b);

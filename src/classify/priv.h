@@ -69,6 +69,7 @@ struct gs_cgroup_class {
 struct gs_classes {
 	struct gpusched_class cls[GPUSCHED_MAX_CLASSES]; /* index: id; 0: none */
 	bool redefined[GPUSCHED_CLASS_FIRST_USER];
+	bool means_auto[GPUSCHED_MAX_CLASSES];
 	uint32_t n; /* ids in use */
 	uint32_t default_class;
 	struct gs_rule rules[GS_MAX_RULES];

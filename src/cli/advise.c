@@ -25,13 +25,13 @@ static double sum_of(const json_t *t, const char *key)
 	return gs_json_number(json_object_get(t, "sums"), key);
 }
 
-static struct advise_seen seen_of(const json_t *t, double span_s)
+static struct gs_program_seen seen_of(const json_t *t, double span_s)
 {
 	const char *by = json_string_value(json_object_get(t, "suspended_by"));
 	bool came = json_is_true(json_object_get(t, "came"));
 	bool hidden = json_is_true(json_object_get(t, "hidden"));
 
-	return (struct advise_seen){
+	return (struct gs_program_seen){
 		.known = span_s > 0 && !came && !hidden && gs_json_at(t, "sums"),
 		.hidden = hidden,
 		.server = json_is_true(json_object_get(t, "mps")),
@@ -91,21 +91,21 @@ static bool stays_in_cta(const json_t *t)
 static void add_program(struct crowd *c, const json_t *t, uint32_t beside_us)
 {
 	static const char *const keys[] = { "pid", "uid", "comm", "class" };
-	struct advise_seen s = seen_of(t, c->span_s);
-	enum advise_kind kind;
+	struct gs_program_seen s = seen_of(t, c->span_s);
+	enum gs_program_kind kind;
 	json_t *o = json_object();
 
 	s.beside_us = beside_us;
 	s.turn_cost_s = c->turn_cost_s;
-	kind = advise_kind(&s);
+	kind = gs_program_kind(&s);
 	for (size_t i = 0; i < GS_COUNT(keys); i++) {
 		json_t *v = json_object_get(t, keys[i]);
 
 		json_object_set(o, keys[i], v ? v : json_null());
 	}
 	json_object_set_new(o, "gpu", json_integer(c->gpu));
-	json_object_set_new(o, "kind", json_string(advise_kind_name(kind)));
-	json_object_set_new(o, "why", json_string(advise_kind_text(kind)));
+	json_object_set_new(o, "kind", json_string(gs_program_kind_name(kind)));
+	json_object_set_new(o, "why", json_string(gs_program_kind_text(kind)));
 	json_object_set_new(o, "timeslice_us", json_integer(s.timeslice_us));
 	/* the looks at the GPU and at its programs are moments apart */
 	put(o, "held_pct", s.known ? fmin(100, 100 * s.held_s / s.span_s) : NAN);
@@ -113,16 +113,16 @@ static void add_program(struct crowd *c, const json_t *t, uint32_t beside_us)
 	put(o, "turns_per_s", s.known ? s.turns / s.span_s : NAN);
 	put(o, "launches_per_s", s.launches / s.span_s);
 	c->c.n[kind]++;
-	c->c.short_blocks |= kind == ADVISE_BATCH && stays_in_cta(t);
+	c->c.short_blocks |= kind == GS_PROGRAM_BATCH && stays_in_cta(t);
 	json_array_append_new(c->programs, o);
 }
 
-static enum advise_kind kind_of(const json_t *program)
+static enum gs_program_kind kind_of(const json_t *program)
 {
 	const char *name = json_string_value(json_object_get(program, "kind"));
-	enum advise_kind k = ADVISE_UNSEEN;
+	enum gs_program_kind k = GS_PROGRAM_UNSEEN;
 
-	while (k < ADVISE_KIND_MAX - 1 && strcmp(advise_kind_name(k), name ? name : ""))
+	while (k < GS_PROGRAM_KIND_MAX - 1 && strcmp(gs_program_kind_name(k), name ? name : ""))
 		k++;
 	return k;
 }
@@ -130,28 +130,29 @@ static enum advise_kind kind_of(const json_t *program)
 /* ---- what it loses, and the means --------------------------------------------------------------- */
 
 /* A request may have to wait for one slice of every batch program; a batch program for them all. */
-static void put_loss(const struct crowd *c, json_t *o, enum advise_kind kind)
+static void put_loss(const struct crowd *c, json_t *o, enum gs_program_kind kind)
 {
 	json_t *to = json_array(), *other;
 	double slices = 0;
 	size_t i;
 
 	json_array_foreach(c->programs, i, other) {
-		enum advise_kind k = kind_of(other);
-		bool counts =
-			k == ADVISE_BATCH ||
-			(kind == ADVISE_BATCH && (k == ADVISE_WHOLE || k == ADVISE_LAUNCH_BOUND));
+		enum gs_program_kind k = kind_of(other);
+		bool counts = k == GS_PROGRAM_BATCH ||
+			      (kind == GS_PROGRAM_BATCH &&
+			       (k == GS_PROGRAM_WHOLE || k == GS_PROGRAM_LAUNCH_BOUND));
 
 		if (other == o || !counts)
 			continue;
 		json_array_append(to, json_object_get(other, "pid"));
 		slices += gs_json_number(other, "timeslice_us");
 	}
-	if (kind != ADVISE_WHOLE && kind != ADVISE_LAUNCH_BOUND && kind != ADVISE_BATCH)
+	if (kind != GS_PROGRAM_WHOLE && kind != GS_PROGRAM_LAUNCH_BOUND && kind != GS_PROGRAM_BATCH)
 		json_array_clear(to);
 	put(o, "may_wait_us",
-	    (kind == ADVISE_WHOLE || kind == ADVISE_LAUNCH_BOUND) && json_array_size(to) ? slices
-											 : NAN);
+	    (kind == GS_PROGRAM_WHOLE || kind == GS_PROGRAM_LAUNCH_BOUND) && json_array_size(to)
+		    ? slices
+		    : NAN);
 	json_object_set_new(o, "loses_to", to);
 }
 
@@ -173,11 +174,11 @@ static bool has_mps(void)
 }
 
 /* Put remedies for now first; a server of ours is one for the program's next start. */
-static void put_means(const struct crowd *c, json_t *o, enum advise_kind kind)
+static void put_means(const struct crowd *c, json_t *o, enum gs_program_kind kind)
 {
 	enum advise_means m = advise_means(kind, &c->c);
 	long long pid = json_integer_value(json_object_get(o, "pid"));
-	const char *policy = advise_policy(&c->c), *want = kind == ADVISE_BATCH ? "be" : "lc";
+	const char *policy = advise_policy(&c->c), *want = kind == GS_PROGRAM_BATCH ? "be" : "lc";
 	bool by_class = m == ADVISE_DO_LC || m == ADVISE_DO_BE || m == ADVISE_DO_POOL;
 	json_t *list = json_array();
 
@@ -254,6 +255,70 @@ static void judge_gpu(const json_t *status, const json_t *gpu, const struct advi
 	}
 	json_array_extend(json_object_get(ret, "programs"), mine);
 	json_array_append_new(json_object_get(ret, "gpus"), gpu_json(&c));
+}
+
+/* ---- what is remembered ---------------------------------------------------------------------- */
+
+static json_t *program_of(const json_t *remembered, json_int_t pid)
+{
+	json_t *p, *v;
+	size_t i, k;
+
+	json_array_foreach((json_t *)remembered, i, p)
+		json_array_foreach(json_object_get(p, "pids"), k, v)
+			if (json_integer_value(v) == pid)
+				return p;
+	return NULL;
+}
+
+/* Adds how `run --means auto` would start programs that ran beside others. */
+static void add_remembered(json_t *programs)
+{
+	CLEANUP_JSON json_t *answer = NULL;
+	CLEANUP_GPUSCHED struct gpusched *g = NULL;
+	const json_t *all;
+	json_t *o, *p;
+	size_t i;
+
+	if (cli_open(0, &g) || cli_try(g, "means_get", NULL, &answer))
+		return;
+	all = json_object_get(answer, "programs");
+	json_array_foreach(programs, i, o) {
+		p = program_of(all, json_integer_value(json_object_get(o, "pid")));
+		json_object_set_new(o, "next_start", p ? json_incref(p) : json_null());
+	}
+}
+
+/* "171 us by slices, 63 us by share" */
+static void print_waits(const json_t *waits)
+{
+	const char *name, *before = ": a request waits up to ";
+	json_t *v;
+
+	json_object_foreach((json_t *)waits, name, v) {
+		if (!json_is_integer(v))
+			continue;
+		printf("%s%lld us by %s", before, (long long)json_integer_value(v), name);
+		before = ", ";
+	}
+}
+
+static void print_remembered(const json_t *programs)
+{
+	json_t *o, *p;
+	size_t i;
+
+	json_array_foreach((json_t *)programs, i, o) {
+		p = json_object_get(o, "next_start");
+		if (!json_is_object(p))
+			continue;
+		printf("process %lld, started by run --means auto: %s (%s)",
+		       (long long)json_integer_value(json_object_get(o, "pid")),
+		       json_string_value(json_object_get(p, "means")),
+		       json_string_value(json_object_get(p, "why")));
+		print_waits(json_object_get(p, "wait_us"));
+		putchar('\n');
+	}
 }
 
 static char *loss_cell(const json_t *row)
@@ -342,7 +407,7 @@ static void print_no_commands(const json_t *programs, const json_t *gpus)
 	json_t *row;
 
 	json_array_foreach((json_t *)programs, i, row)
-		judged += advise_is_known(kind_of(row));
+		judged += gs_program_kind_is_known(kind_of(row));
 	puts(judged == json_array_size(programs) ? "nothing has to be done"
 	     : judged ? "nothing has to be done for the programs of which something is known"
 		      : "nothing is known of these programs: ask again when they compete");
@@ -380,6 +445,7 @@ static void print_all(const struct cli *c, const json_t *o)
 		puts("launches were not counted ('gpusched observe launches' says why): what is\n"
 		     "launch-bound is seen beside one other program only");
 	cli_print_findings(json_object_get(o, "findings"), "wrong");
+	print_remembered(programs);
 	print_by_text(gpus, "choice", "choosing.md, ", "");
 }
 
@@ -409,6 +475,7 @@ int cli_advise(struct cli *c)
 		return gs_exit_of(r);
 	json_array_foreach(json_object_get(status, "gpus"), i, gpu)
 		judge_gpu(status, gpu, &means, o);
+	add_remembered(json_object_get(o, "programs"));
 	json_object_set(o, "findings", json_object_get(status, "findings"));
 	json_object_set_new(o, "window_ms", json_integer((json_int_t)(window_us / 1000)));
 	json_object_set(o, "launches", json_object_get(status, "launches_counted"));

@@ -1,65 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * advise.h - what a program is, by its turns, and what would help it
+ * advise.h - what would help the programs of a GPU, by what each is
  *
- * Pure. The only signs are those of the GPU's context-switch log, so nothing is said of a program
- * that had the GPU for itself.
+ * Pure.
  */
 #ifndef GPUSCHED_CLI_ADVISE_H
 #define GPUSCHED_CLI_ADVISE_H
 
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
-/* The figures of one compute TSG between two looks. */
-struct advise_seen {
-	bool known;  /* the log told of it at both looks */
-	bool hidden; /* its times are not for this viewer */
-	bool server; /* an MPS server: many programs that look like one */
-	bool suspended;
-	double span_s, held_s; /* held: the time it was loaded */
-	double turns, slice_ended, drained, returns;
-	double launches;    /* NAN: they were not counted */
-	double waited_s;    /* after turns that its slice ended */
-	double turn_cost_s; /* of a turn so much is no work; NAN: not known */
-	uint32_t timeslice_us;
-	uint32_t beside_us; /* the longest slice of the others; 0: there are none */
-};
-
-/* Declared once: symbol, name, words. */
-#define ADVISE_KINDS(X) \
-	X(UNSEEN, "not enough seen", "nobody competed with it, or too few of its turns are known") \
-	X(UNCLEAR, "not enough seen", \
-	  "launches were not counted, and its turns alone do not say whether it is launch-bound") \
-	X(HIDDEN, "not yours to see", \
-	  "its times are for its user, root and whom AllowTrace= names") \
-	X(IDLE, "idle", "it had no turn") \
-	X(WHOLE, "whole turns", "its requests are done in one turn each, or a few") \
-	X(LAUNCH_BOUND, "launch-bound", \
-	  "it launches little at a time: its turns end, and it is back at once") \
-	X(BATCH, "batch", "it has work all the time, and its slice ends its turns") \
-	X(SERVER, "MPS server", "its clients share its turns")
-
-enum advise_kind {
-#define X(sym, name, text) ADVISE_##sym,
-	ADVISE_KINDS(X)
-#undef X
-		ADVISE_KIND_MAX
-};
-const char *advise_kind_name(enum advise_kind k);
-const char *advise_kind_text(enum advise_kind k);
-
-enum advise_kind advise_kind(const struct advise_seen *s);
-/* Something can be said of it. */
-static inline bool advise_is_known(enum advise_kind k)
-{
-	return k != ADVISE_UNSEEN && k != ADVISE_UNCLEAR && k != ADVISE_HIDDEN;
-}
+#include "means/kind.h"
 
 /* One GPU's programs together. */
 struct advise_crowd {
-	unsigned int n[ADVISE_KIND_MAX];
+	unsigned int n[GS_PROGRAM_KIND_MAX];
 	bool short_blocks;        /* a batch program runs in CTA mode */
 	bool has_auto;            /* there is a policy auto; else lcbe and rr are what there is */
 	bool has_pool, has_share; /* options of gpusched run */
@@ -111,7 +65,7 @@ const char *advise_line_text(enum advise_line l);
 /* Which line of docs/choosing.md is that of this crowd. */
 enum advise_line advise_line(const struct advise_crowd *c);
 /* For a program of kind @k in that crowd. */
-enum advise_means advise_means(enum advise_kind k, const struct advise_crowd *c);
+enum advise_means advise_means(enum gs_program_kind k, const struct advise_crowd *c);
 /* The policy that fits; NULL: none is needed. */
 const char *advise_policy(const struct advise_crowd *c);
 

@@ -82,8 +82,12 @@ int cli_run_exec(char **argv);
 bool cli_run_only_tells(void);
 /* Brings an agent into what this process runs next; an enum gs_exit. */
 int cli_run_agent(const struct cli *c, const char *class_name);
-/* run_pool.c: into a pool or shared use; a negative errno. Then runs CMD, and stays. */
-int cli_run_join(const struct cli *c, const char *class_name, int *ret_sock, struct gs_error *err);
+/*
+ * run_pool.c: into a pool or shared use of that name ("": the usual one); @sm: of --sm, or NULL. A
+ * negative errno. Then runs CMD, and stays.
+ */
+int cli_run_join(const char *name, bool share, const char *sm, const char *class_name,
+		 int *ret_sock, struct gs_error *err);
 int cli_run_beside(const struct cli *c, int sock);
 
 #endif /* GPUSCHED_CLI_CLI_H */

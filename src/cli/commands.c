@@ -81,6 +81,7 @@ static const struct cli_opt run_opts[] = {
 	{ "request", 0, "PERCENT", "at least this part, while it has work; from root" },
 	{ "pool", 0, "=NAME", "in one MPS server with the other programs of this pool (pool)" },
 	{ "share", 0, "=NAME", "in one MPS server with programs of the classes lc and be (share)" },
+	{ "means", 0, "auto|slices", "auto: slices, hold, share or pool, by what is known of CMD" },
 	{ "sm", 0, "PERCENT", "with --share: at most this part of the GPU's SMs" },
 	{ "agent", 0, NULL, "with an agent in it: needs no daemon and no root for your own" },
 	{ "if-possible", 0, NULL, "start CMD without a class or pool that it cannot get" },
@@ -289,7 +290,8 @@ static const struct cli_cmd commands[] = {
 	  "Stops the policy. Works without a daemon, from the pinned table alone.", cli_restore,
 	  restore_opts, CLI_JSON, 0, 0 },
 	{ "run", NULL,
-	  "[--class CLASS] [--weight W] [--pool|--share|--agent [--hint=auto]] -- CMD [ARG...]",
+	  "[--class CLASS] [--weight W] [--means auto|--pool|--share|--agent [--hint=auto]] -- CMD "
+	  "[ARG...]",
 	  "run a command in a class, with all its descendants",
 	  "The class is in force before CMD starts. --pool and --share go through NVIDIA MPS; what "
 	  "that gives up is said at the start. Exit code: that of CMD; 126 or "

@@ -17,8 +17,11 @@
 #include "config/config.h"
 #include "gpusched/abi.h"
 #include "gpusched/gpusched.h"
+#include "basic/sheet.h"
 #include "local/ask.h"
 #include "local/local.h"
+#include "means/choice.h"
+#include "process/command.h"
 
 #define BUSY_S 3
 #define START_S 5 /* longest wait for a daemon that is starting */
@@ -54,6 +57,22 @@ int cli_run_exec(char **argv)
 }
 
 /* Those that do not go together; an enum gs_exit. */
+static int check_means(const struct cli *c, const char *class_name)
+{
+	const char *means = cli_opt(c, "means");
+
+	if (!means)
+		return GS_EXIT_OK;
+	if (strcmp(means, "auto") && strcmp(means, "slices"))
+		return cli_fail(-EINVAL, "run: --means: '%s' is neither auto nor slices", means);
+	if (!class_name)
+		return cli_fail(-EINVAL, "run: --means needs --class");
+	if (cli_opt(c, "pool") || cli_opt(c, "share") || cli_opt(c, "agent"))
+		return cli_fail(-EINVAL,
+				"run: --means does not go with --pool, --share or --agent");
+	return GS_EXIT_OK;
+}
+
 static int check_options(const struct cli *c, const char *class_name)
 {
 	bool pool = cli_opt(c, "pool"), share = cli_opt(c, "share");
@@ -75,7 +94,7 @@ static int check_options(const struct cli *c, const char *class_name)
 		return cli_fail(-EINVAL, "run: --needs and --park-others go together");
 	if (cli_opt(c, "hint") && !cli_opt(c, "agent"))
 		return cli_fail(-EINVAL, "run: --hint needs --agent");
-	return GS_EXIT_OK;
+	return check_means(c, class_name);
 }
 
 /*
@@ -97,6 +116,100 @@ static int take_class(const char *class_name, json_t *part, struct gs_error *err
 	while (!r && (r = gs_ask(g, "class_set", args, &answer)) == -EBUSY && gs_now_ns() < end)
 		gs_sleep_ns(100 * NS_PER_MS);
 	return r ? gs_fail(err, r, "%s", g ? gpusched_error(g) : strerror(-r)) : 0;
+}
+
+/* ---- by which means CMD starts ----------------------------------------------------------------- */
+
+/* As the options say, or the daemon. */
+struct chosen {
+	const char *server; /* its name; NULL: none */
+	bool share, agent;
+	bool by_itself; /* nobody asked for that server: CMD does without it */
+	json_t *answer; /* @server is of it */
+};
+
+static json_t *question(const struct cli *c, const char *class_name, const struct gs_program *p)
+{
+	json_t *args = json_array();
+
+	for (uint32_t at = 0; at < p->nargs && json_array_size(args) < 64;
+	     at += (uint32_t)strlen(p->args + at) + 1)
+		json_array_append_new(args, gs_json_text(p->args + at));
+	return json_pack("{s:s, s:o, s:o, s:b}", "class", class_name, "exe", gs_json_text(p->exe),
+			 "args", args, "auto", cli_opt(c, "means") != NULL);
+}
+
+/* *ret NULL: there is nothing to choose. Where only a class may ask for it, nothing is said. */
+static int ask_means(const struct cli *c, const char *class_name, json_t **ret,
+		     struct gs_error *err)
+{
+	CLEANUP_GPUSCHED struct gpusched *g = NULL;
+	CLEANUP_JSON json_t *args = NULL;
+	struct gs_program program;
+	int r = gs_command_program(c->argv, &program);
+
+	if (r && r != -E2BIG) /* it cannot be executed, as will be said */
+		return 0;
+	args = question(c, class_name, &program);
+	r = gpusched_open(NULL, &g);
+	if (r)
+		return gs_fail(err, r, "gpuschedd alone knows programs, and it does not run");
+	r = gs_ask(g, "means_choose", args, ret);
+	return r ? gs_fail(err, r, "%s", gpusched_error(g)) : 0;
+}
+
+static void tell_waits(const json_t *answer)
+{
+	const json_t *slices = gs_json_at(answer, "wait_us.slices"),
+		     *share = gs_json_at(answer, "wait_us.share");
+
+	if (slices && share)
+		fprintf(stderr,
+			"gpusched: run: a request waits for it up to %lld us by slices, %lld us in "
+			"a shared server\n",
+			(long long)json_integer_value(slices),
+			(long long)json_integer_value(share));
+}
+
+static void choose_means(const struct cli *c, const char *class_name, struct chosen *inout)
+{
+	const char *asked = cli_opt(c, "means"), *means, *server;
+	struct gs_error err = { 0 };
+	int r;
+
+	if (inout->server || inout->agent || (asked && !strcmp(asked, "slices")))
+		return;
+	r = ask_means(c, class_name, &inout->answer, &err);
+	if (r && asked)
+		gs_error_say("run: slices: %s", err.text);
+	means = r ? NULL : json_string_value(json_object_get(inout->answer, "means"));
+	if (!means)
+		return;
+	gs_error_say("run: %s: %s", means,
+		     json_string_value(json_object_get(inout->answer, "why")));
+	tell_waits(inout->answer);
+	server = json_string_value(json_object_get(inout->answer, "server"));
+	inout->by_itself = true;
+	inout->agent = !strcmp(means, gs_means_name(GS_MEANS_HOLD));
+	inout->share = !strcmp(means, gs_means_name(GS_MEANS_SHARE));
+	if (inout->share || !strcmp(means, gs_means_name(GS_MEANS_POOL)))
+		inout->server = server ? server : "";
+}
+
+/* A server that nobody asked for by name is none that CMD cannot do without. */
+static int join(const struct cli *c, const char *class_name, struct chosen *how, int *ret_sock,
+		struct gs_error *err)
+{
+	int r;
+
+	if (!how->server)
+		return 0;
+	r = cli_run_join(how->server, how->share, cli_opt(c, "sm"), class_name, ret_sock, err);
+	if (!r || !how->by_itself)
+		return r;
+	gs_error_say("run: slices instead: %s", err->text);
+	*err = (struct gs_error){ 0 };
+	return 0;
 }
 
 /* ---- what CMD starts without, if that is allowed ----------------------------------------------- */
@@ -148,18 +261,18 @@ static void await_daemon(void)
 }
 
 /* First the pool: a server that it starts is not of CMD's class by inheritance. */
-static int prepare(const struct cli *c, const char *class_name, json_t *part, int *ret_sock)
+static int prepare(const struct cli *c, const char *class_name, json_t *part, struct chosen *how,
+		   int *ret_sock)
 {
 	struct without w = { .allowed = cli_opt(c, "if-possible") || gs_config_if_possible() };
 	struct gs_error err = {};
-	int r = 0;
+	int r;
 
 	await_daemon();
-	if (cli_opt(c, "pool") || cli_opt(c, "share")) {
-		r = cli_run_join(c, class_name, ret_sock, &err);
-		if (r)
-			r = go_without(&w, &w.pool, r, &err);
-	}
+	choose_means(c, class_name, how);
+	r = join(c, class_name, how, ret_sock, &err);
+	if (r)
+		r = go_without(&w, &w.pool, r, &err);
 	if (r || (cli_opt(c, "agent") && cli_run_only_tells()))
 		return r;
 	err = (struct gs_error){};
@@ -173,7 +286,10 @@ static int prepare(const struct cli *c, const char *class_name, json_t *part, in
 
 int cli_run(struct cli *c)
 {
-	const char *class_name = cli_opt(c, "class");
+	const char *class_name = cli_opt(c, "class"), *share = cli_opt(c, "share");
+	struct chosen how = { .server = share ? share : cli_opt(c, "pool"),
+			      .share = share != NULL,
+			      .agent = cli_opt(c, "agent") != NULL };
 	CLEANUP_JSON json_t *part = NULL;
 	int sock = -1, r;
 
@@ -181,11 +297,14 @@ int cli_run(struct cli *c)
 	if (!r)
 		r = check_options(c, class_name);
 	if (!r && class_name)
-		r = prepare(c, class_name, part, &sock);
+		r = prepare(c, class_name, part, &how, &sock);
 	if (!r && cli_opt(c, "needs"))
 		r = cli_run_room(c);
-	if (!r && cli_opt(c, "agent"))
+	if (!r && how.agent) {
 		r = cli_run_agent(c, class_name);
+		r = how.by_itself ? GS_EXIT_OK : r; /* slices do without it */
+	}
+	json_decref(how.answer);
 	if (r)
 		return r;
 	fflush(stdout);

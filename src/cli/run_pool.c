@@ -161,10 +161,9 @@ int cli_run_beside(const struct cli *c, int sock)
 	return watch(sock, sigs, pid);
 }
 
-int cli_run_join(const struct cli *c, const char *class_name, int *ret_sock, struct gs_error *err)
+int cli_run_join(const char *name, bool share, const char *sm, const char *class_name,
+		 int *ret_sock, struct gs_error *err)
 {
-	const char *share = cli_opt(c, "share"), *sm = cli_opt(c, "sm");
-	const char *name = share ? share : cli_opt(c, "pool");
 	struct gs_mps_place place;
 	struct gs_mps_joined joined;
 	struct gs_error why = { 0 };
@@ -173,7 +172,7 @@ int cli_run_join(const struct cli *c, const char *class_name, int *ret_sock, str
 
 	if (sm && gs_parse_u64(sm, 1, 100, &percent, &why))
 		return gs_fail(err, -EINVAL, "run: --sm: %.480s", why.text);
-	r = gs_mps_place(name, share != NULL, &place, &why);
+	r = gs_mps_place(name, share, &place, &why);
 	if (!r)
 		r = gs_mps_join(&place, class_name, (unsigned int)percent, &joined, &why);
 	if (r)

@@ -36,7 +36,7 @@
 	  "hold suspends") \
 	X("Classes", "Class", TEXTS, classes, "", \
 	  "a class: NAME [weight=N] [request=PERCENT] [limit=PERCENT] [suspend_limit_ms=N] " \
-	  "[starve_limit_ms=N] [deadline_us=N]") \
+	  "[starve_limit_ms=N] [deadline_us=N] [means=auto]") \
 	X("Classes", "DefaultClass", NAME, default_class, "", \
 	  "class of processes that nothing else classifies; empty: none, they are left alone") \
 	X("Classes", "Rule", TEXTS, rules, "", \
@@ -46,6 +46,9 @@
 	X("Classes", "IfPossible", BOOL, if_possible, "no", \
 	  "gpusched run starts its program without a class or pool that it cannot get, as with " \
 	  "--if-possible") \
+	X("Classes", "AllowShare", BOOL, allow_share, "no", \
+	  "gpusched run --means auto may start programs in their user's shared server or pool: a " \
+	  "fault of one ends all in it") \
 	X("Classes", "AllowTrace", TEXTS, allow_trace, "", \
 	  "who sees how long others' programs had the GPU: uid=N|user=NAME|group=NAME") \
 	X("Daemon", "SwitchCost", US, switch_cost_us, "200us", \
@@ -127,7 +130,7 @@ struct gs_config {
 	char default_class[32];
 	char default_class_at[256]; /* "FILE:LINE" */
 	struct gs_texts rules, allow, allow_trace, classes, budgets, park_idle;
-	bool if_possible;
+	bool if_possible, allow_share;
 	uint32_t switch_cost_us;
 	bool adopt;
 	uint32_t launches; /* GS_LAUNCHES_ */

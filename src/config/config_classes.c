@@ -52,7 +52,7 @@ static int class_value(struct gpusched_class *cls, const char *word, struct gs_e
 	return gs_fail(
 		err, -EINVAL,
 		"'%s' is none of weight=, request=, limit=, suspend_limit_ms=, starve_limit_ms=, "
-		"deadline_us=",
+		"deadline_us=, means=auto, means=slices",
 		word);
 }
 
@@ -63,6 +63,8 @@ static int add_class(struct gs_classes *classes, const char *line, struct gs_err
 				      .suspend_limit_ms = DEFAULT_SUSPEND_LIMIT_MS,
 				      .starve_limit_ms = DEFAULT_STARVE_LIMIT_MS };
 	char *save = NULL, *name, *word;
+	bool means_auto = false;
+	uint32_t id;
 	int r;
 
 	name = copy ? strtok_r(copy, " \t", &save) : NULL;
@@ -73,11 +75,17 @@ static int add_class(struct gs_classes *classes, const char *line, struct gs_err
 			       sizeof(cls.name) - 1);
 	strcpy(cls.name, name);
 	while ((word = strtok_r(NULL, " \t", &save))) {
-		r = class_value(&cls, word, err);
+		bool is_means = !strcmp(word, "means=auto") || !strcmp(word, "means=slices");
+
+		means_auto = is_means ? !strcmp(word, "means=auto") : means_auto;
+		r = is_means ? 0 : class_value(&cls, word, err);
 		if (r)
 			return r;
 	}
-	return gs_classes_add(classes, name, &cls, err);
+	r = gs_classes_add(classes, name, &cls, err);
+	if (!r && means_auto && !gs_class_id(classes, name, &id))
+		gs_class_set_means_auto(classes, id);
+	return r;
 }
 
 typedef int (*add_fn)(struct gs_classes *c, const char *line, struct gs_error *err);

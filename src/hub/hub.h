@@ -108,6 +108,11 @@
 	  "times that the process that parks died or hung, and another one took its place") \
 	X(PARK_SAVE_FAILED, "park_save_failed", \
 	  "times that who is parked could not be saved: a restart would not know") \
+	X(PROGRAMS_LEFT, "programs_left", \
+	  "times that a program was forgotten, or not looked at, for what --means auto knows: " \
+	  "there are too many, of one user or in all") \
+	X(PROGRAMS_UNSAVED, "programs_unsaved", \
+	  "times that what is known of programs could not be read or written: see the log") \
 	X(BUDGETS_LEFT, "budgets_left", \
 	  "times that GPU time was charged to nobody: there are 4096 accounts of budgets") \
 	X(HISTORY_LEFT, "history_left", \

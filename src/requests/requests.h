@@ -8,6 +8,7 @@
 #include "control/control.h"
 #include "figures/figures.h"
 #include "intake/intake.h"
+#include "means/means.h"
 #include "park/parking.h"
 #include "requests/api.h"
 #include "requests/audit.h"
@@ -33,6 +34,7 @@ struct gs_requests {
 	struct gs_figures *figures;
 	struct gs_control *control;
 	struct gs_parking *parking;
+	struct gs_means_known *means;
 	struct gs_watch *watches;
 	bool emitting; /* events to the watches */
 	unsigned int next_token;

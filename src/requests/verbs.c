@@ -13,6 +13,7 @@
 #include "hub/loop.h"
 #include "requests/request.h"
 #include "requests/verbs_gpus.h"
+#include "requests/verbs_means.h"
 #include "requests/verbs_park.h"
 
 #define MAX_STATUS_US 3600000000ll
@@ -176,6 +177,14 @@ const struct gs_verb gs_verbs[] = {
 	  gs_verb_pool_dir,
 	  OWNER,
 	  { { "pid", GS_ARG_NUMBER, true, "the caller's own, as it knows it", 1, INT32_MAX } } },
+	{ "means_get", gs_verb_means_get, READS },
+	{ "means_choose",
+	  gs_verb_means_choose,
+	  READS,
+	  { { "class", GS_ARG_TEXT, true, "that the caller's program starts in" },
+	    { "exe", GS_ARG_TEXT, true, "its executable, a full path" },
+	    { "args", GS_ARG_TEXTS, false, "its first arguments", 0, GS_MEANS_ARGS },
+	    { "auto", GS_ARG_BOOL, false, "though its class does not say means=auto" } } },
 	{ "policy_get", gs_verb_policy_get, READS },
 	{ "policy_start",
 	  gs_verb_policy_start,

@@ -14,6 +14,7 @@ struct gs_guardian;
 enum gs_room {
 	GS_ROOM_INTAKE,
 	GS_ROOM_FIGURES,
+	GS_ROOM_MEANS,
 	GS_ROOM_PARK,
 	GS_ROOM_CONTROL,
 	GS_ROOM_REQUESTS,
@@ -25,6 +26,7 @@ struct gs_service {
 	struct gs_hub *hub;
 	struct gs_intake *intake;
 	struct gs_figures *figures;
+	struct gs_means_known *means;
 	struct gs_parking *parking;
 	struct gs_control *control;
 	struct gs_requests *requests;

@@ -6,6 +6,7 @@
 #include "control/follow.h"
 #include "figures/calls.h"
 #include "intake/hardware.h"
+#include "means/means.h"
 #include "service/instance.h"
 #include "intake/intake.h"
 #include "control/launches.h"
@@ -97,6 +98,9 @@ static const struct gs_observer observers[] = {
 	  .request = gs_ledger_request, .answered = gs_ledger_answered,
 	  .policy_changes = gs_ledger_policy_changes, .overtaken = gs_ledger_restored,
 	  .restored = gs_ledger_restored },
+	{ "means", GS_ROOM_MEANS, .seen = gs_means_seen, .ended = gs_means_ended,
+	  .answered = gs_means_answered, .policy_changed = gs_means_policy_changed,
+	  .beat = gs_means_beat },
 	{ "memory", GS_ROOM_FIGURES, .seen = gs_memory_record, .ended = gs_memory_ended },
 	{ "parking", GS_ROOM_PARK, .seen = gs_parking_record, .ended = gs_parking_ended,
 	  .beat = gs_parking_beat, .dispatched = gs_parking_dispatched },
@@ -125,6 +129,7 @@ void gs_service_observe(struct gs_service *s)
 {
 	s->selves[GS_ROOM_INTAKE] = s->intake;
 	s->selves[GS_ROOM_FIGURES] = s->figures;
+	s->selves[GS_ROOM_MEANS] = s->means;
 	s->selves[GS_ROOM_PARK] = s->parking;
 	s->selves[GS_ROOM_CONTROL] = s->control;
 	s->selves[GS_ROOM_REQUESTS] = s->requests;

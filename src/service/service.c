@@ -33,6 +33,7 @@
 #include "figures/gpu_time.h"
 #include "figures/ledger.h"
 #include "figures/memory.h"
+#include "means/means.h"
 #include "park/parking.h"
 #include "control/starting.h"
 #include "intake/reap.h"
@@ -321,6 +322,7 @@ static int start_acting(struct gs_service *s, struct gs_error *err)
 		r = gs_figures_start(s->figures, server_of, s->intake, err);
 	if (r)
 		return r;
+	gs_means_start(s->means);
 	r = gs_budgets_set(s->control, s->figures, s->hub->config, err);
 	if (r)
 		return r;
@@ -393,6 +395,8 @@ static int make_rooms(struct gs_service *s, const struct gs_config *config,
 	if (!r)
 		r = gs_figures_new(s->hub, &s->figures);
 	if (!r)
+		r = gs_means_new(s->hub, s->figures, &s->means);
+	if (!r)
 		r = gs_parking_new(s->hub, s->figures, &s->parking);
 	if (!r)
 		r = gs_control_new(s->hub, &s->control);
@@ -400,6 +404,8 @@ static int make_rooms(struct gs_service *s, const struct gs_config *config,
 		r = gs_requests_new(s->hub, s->intake, s->figures, s->control, &s->requests);
 	if (!r)
 		s->requests->parking = s->control->parking = s->parking;
+	if (!r)
+		s->requests->means = s->means;
 	if (!r)
 		gs_service_observe(s);
 	return r;
@@ -411,6 +417,7 @@ static void free_rooms(struct gs_service *s)
 	gs_requests_free(s->requests);
 	gs_control_free(s->control);
 	gs_parking_free(s->parking);
+	gs_means_free(s->means);
 	gs_figures_free(s->figures);
 	gs_intake_free(s->intake);
 	gs_hub_free(s->hub);
@@ -493,6 +500,7 @@ static void end_acting(struct gs_service *s)
 	gs_alerting_end(s->requests);
 	gs_budgets_end(s->control);
 	gs_memory_end(s->figures);
+	gs_means_end(s->means);
 	gs_ledger_end(s->figures);
 	gs_trace_end(s->requests);
 	gs_oddities_end(s->figures);

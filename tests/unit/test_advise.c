@@ -16,13 +16,13 @@
 #define SECONDS 10
 
 /* As `gpusched advise` sees it, from the log alone. */
-static struct advise_seen seen_of(const struct sim_result *res, struct gs_turns *turns,
-				  size_t process)
+static struct gs_program_seen seen_of(const struct sim_result *res, struct gs_turns *turns,
+				      size_t process)
 {
-	struct advise_seen s = { .known = true,
-				 .span_s = SECONDS,
-				 .launches = NAN,
-				 .turn_cost_s = (double)gs_costs_h200.idle_turn_ns / 1e9 };
+	struct gs_program_seen s = { .known = true,
+				     .span_s = SECONDS,
+				     .launches = NAN,
+				     .turn_cost_s = (double)gs_costs_h200.idle_turn_ns / 1e9 };
 	struct gs_turn_sums t;
 
 	if (gs_turns_of(turns, process + 1, &t))
@@ -58,26 +58,26 @@ static unsigned int wrong(const struct bench_load *load, const char *scheme_name
 	assert_int_equal(bench_model_turns(res, &turns), 0);
 	for (size_t i = 0; i < res->nprocesses; i++) {
 		const struct sim_process_result *p = &res->processes[i];
-		struct advise_seen seen = seen_of(res, turns, i);
-		enum advise_kind kind, want = ADVISE_BATCH;
+		struct gs_program_seen seen = seen_of(res, turns, i);
+		enum gs_program_kind kind, want = GS_PROGRAM_BATCH;
 
 		if (launches)
 			seen.launches = (double)p->launches;
-		kind = advise_kind(&seen);
+		kind = gs_program_kind(&seen);
 
 		if (p->group == &s->groups[0])
-			want = strcmp(load->name, "launch-1be") ? ADVISE_WHOLE
-								: ADVISE_LAUNCH_BOUND;
-		if (kind == want || (!launches && kind == ADVISE_UNCLEAR))
+			want = strcmp(load->name, "launch-1be") ? GS_PROGRAM_WHOLE
+								: GS_PROGRAM_LAUNCH_BOUND;
+		if (kind == want || (!launches && kind == GS_PROGRAM_UNCLEAR))
 			continue;
 		/* known: turns alone do not tell a token's graph from a short kernel (man page) */
-		if (!launches && kind == ADVISE_LAUNCH_BOUND && !strncmp(load->name, "llm", 3))
+		if (!launches && kind == GS_PROGRAM_LAUNCH_BOUND && !strncmp(load->name, "llm", 3))
 			continue;
 		print_message("%s %s %s[%u]: %s: turns %.0f cut %.0f drained %.0f returns %.0f "
 			      "held %.2f\n",
 			      load->name, scheme_name, p->group->name, p->index,
-			      advise_kind_name(kind), seen.turns, seen.slice_ended, seen.drained,
-			      seen.returns, seen.held_s);
+			      gs_program_kind_name(kind), seen.turns, seen.slice_ended,
+			      seen.drained, seen.returns, seen.held_s);
 		n++;
 	}
 	gs_turns_free(turns);
@@ -132,91 +132,92 @@ static void test_auto(void **state)
 
 static void test_signs(void **state)
 {
-	struct advise_seen s = { .known = true,
-				 .span_s = 10,
-				 .held_s = 1,
-				 .turns = 100,
-				 .drained = 100,
-				 .launches = NAN };
+	struct gs_program_seen s = { .known = true,
+				     .span_s = 10,
+				     .held_s = 1,
+				     .turns = 100,
+				     .drained = 100,
+				     .launches = NAN };
 
-	assert_int_equal(advise_kind(&s), ADVISE_WHOLE);
+	assert_int_equal(gs_program_kind(&s), GS_PROGRAM_WHOLE);
 	s.returns = 80; /* launch-bound, or bursts */
-	assert_int_equal(advise_kind(&s), ADVISE_UNCLEAR);
+	assert_int_equal(gs_program_kind(&s), GS_PROGRAM_UNCLEAR);
 	s.returns = 30; /* requests at random, or launch-bound beside long slices */
 	s.beside_us = 2048;
-	assert_int_equal(advise_kind(&s), ADVISE_UNCLEAR);
+	assert_int_equal(gs_program_kind(&s), GS_PROGRAM_UNCLEAR);
 	s.beside_us = 1;
-	assert_int_equal(advise_kind(&s), ADVISE_WHOLE);
+	assert_int_equal(gs_program_kind(&s), GS_PROGRAM_WHOLE);
 	s.launches = 10000; /* 0.1 ms each */
-	assert_int_equal(advise_kind(&s), ADVISE_WHOLE);
+	assert_int_equal(gs_program_kind(&s), GS_PROGRAM_WHOLE);
 	s.launches = 100000;
-	assert_int_equal(advise_kind(&s), ADVISE_LAUNCH_BOUND);
+	assert_int_equal(gs_program_kind(&s), GS_PROGRAM_LAUNCH_BOUND);
 	s.turn_cost_s = NAN; /* nobody knows how much of its turns is work: by its returns */
-	assert_int_equal(advise_kind(&s), ADVISE_WHOLE);
+	assert_int_equal(gs_program_kind(&s), GS_PROGRAM_WHOLE);
 	s.known = false; /* records were lost, or there is no log */
-	assert_int_equal(advise_kind(&s), ADVISE_UNSEEN);
-	s = (struct advise_seen){ .known = true, .span_s = 10 };
-	assert_int_equal(advise_kind(&s), ADVISE_IDLE);
+	assert_int_equal(gs_program_kind(&s), GS_PROGRAM_UNSEEN);
+	s = (struct gs_program_seen){ .known = true, .span_s = 10 };
+	assert_int_equal(gs_program_kind(&s), GS_PROGRAM_IDLE);
 	s.held_s = 10; /* loaded, and nobody else is there: it may work or not */
-	assert_int_equal(advise_kind(&s), ADVISE_UNSEEN);
+	assert_int_equal(gs_program_kind(&s), GS_PROGRAM_UNSEEN);
 	s.server = true;
-	assert_int_equal(advise_kind(&s), ADVISE_SERVER);
-	s = (struct advise_seen){ .known = true,
-				  .span_s = 10,
-				  .held_s = 2,
-				  .turns = 100,
-				  .slice_ended = 50,
-				  .drained = 50 };
-	assert_int_equal(advise_kind(&s), ADVISE_UNSEEN); /* it changes its ways */
-	s.held_s = 8;                                     /* its queue runs dry now and then */
-	assert_int_equal(advise_kind(&s), ADVISE_BATCH);
+	assert_int_equal(gs_program_kind(&s), GS_PROGRAM_SERVER);
+	s = (struct gs_program_seen){ .known = true,
+				      .span_s = 10,
+				      .held_s = 2,
+				      .turns = 100,
+				      .slice_ended = 50,
+				      .drained = 50 };
+	assert_int_equal(gs_program_kind(&s), GS_PROGRAM_UNSEEN); /* it changes its ways */
+	s.held_s = 8; /* its queue runs dry now and then */
+	assert_int_equal(gs_program_kind(&s), GS_PROGRAM_BATCH);
 }
 
 static void test_means(void **state)
 {
-	struct advise_crowd c = { .n = { [ADVISE_WHOLE] = 1, [ADVISE_BATCH] = 1 } };
+	struct advise_crowd c = { .n = { [GS_PROGRAM_WHOLE] = 1, [GS_PROGRAM_BATCH] = 1 } };
 
-	assert_int_equal(advise_means(ADVISE_WHOLE, &c), ADVISE_DO_LC);
-	assert_int_equal(advise_means(ADVISE_BATCH, &c), ADVISE_DO_BE);
+	assert_int_equal(advise_means(GS_PROGRAM_WHOLE, &c), ADVISE_DO_LC);
+	assert_int_equal(advise_means(GS_PROGRAM_BATCH, &c), ADVISE_DO_BE);
 	assert_string_equal(advise_policy(&c), "lcbe");
-	c.n[ADVISE_BATCH] = 3;
+	c.n[GS_PROGRAM_BATCH] = 3;
 	assert_string_equal(advise_policy(&c), "rr");
 	c.has_auto = c.has_pool = c.has_share = true;
 	assert_string_equal(advise_policy(&c), "auto");
-	assert_int_equal(advise_means(ADVISE_BATCH, &c), ADVISE_DO_POOL);
-	c.n[ADVISE_LAUNCH_BOUND] = 1;
-	assert_int_equal(advise_means(ADVISE_LAUNCH_BOUND, &c), ADVISE_DO_SHARE);
-	assert_int_equal(advise_means(ADVISE_BATCH, &c), ADVISE_DO_SHARE);
+	assert_int_equal(advise_means(GS_PROGRAM_BATCH, &c), ADVISE_DO_POOL);
+	c.n[GS_PROGRAM_LAUNCH_BOUND] = 1;
+	assert_int_equal(advise_means(GS_PROGRAM_LAUNCH_BOUND, &c), ADVISE_DO_SHARE);
+	assert_int_equal(advise_means(GS_PROGRAM_BATCH, &c), ADVISE_DO_SHARE);
 	c.has_share = c.has_pool = false;
-	assert_int_equal(advise_means(ADVISE_BATCH, &c), ADVISE_DO_BE);
-	assert_int_equal(advise_means(ADVISE_LAUNCH_BOUND, &c), ADVISE_DO_GRAPHS);
+	assert_int_equal(advise_means(GS_PROGRAM_BATCH, &c), ADVISE_DO_BE);
+	assert_int_equal(advise_means(GS_PROGRAM_LAUNCH_BOUND, &c), ADVISE_DO_GRAPHS);
 	c.has_auto = false; /* lcbe and rr would starve the batch programs */
 	assert_null(advise_policy(&c));
-	assert_int_equal(advise_means(ADVISE_BATCH, &c), ADVISE_DO_NOTHING);
-	c = (struct advise_crowd){ .n = { [ADVISE_BATCH] = 2 } }; /* nobody waits for an answer */
-	assert_int_equal(advise_means(ADVISE_BATCH, &c), ADVISE_DO_NOTHING);
+	assert_int_equal(advise_means(GS_PROGRAM_BATCH, &c), ADVISE_DO_NOTHING);
+	c = (struct advise_crowd){ .n = { [GS_PROGRAM_BATCH] =
+						  2 } }; /* nobody waits for an answer */
+	assert_int_equal(advise_means(GS_PROGRAM_BATCH, &c), ADVISE_DO_NOTHING);
 	assert_null(advise_policy(&c));
-	assert_int_equal(advise_means(ADVISE_UNSEEN, &c), ADVISE_DO_UNKNOWN);
+	assert_int_equal(advise_means(GS_PROGRAM_UNSEEN, &c), ADVISE_DO_UNKNOWN);
 }
 
 static void test_line(void **state)
 {
-	struct advise_crowd c = { .n = { [ADVISE_WHOLE] = 1, [ADVISE_BATCH] = 3 } };
+	struct advise_crowd c = { .n = { [GS_PROGRAM_WHOLE] = 1, [GS_PROGRAM_BATCH] = 3 } };
 
 	assert_int_equal(advise_line(&c), ADVISE_LINE_TURNS);
 	c.short_blocks = true;
 	assert_int_equal(advise_line(&c), ADVISE_LINE_SHORT_BLOCKS);
 	assert_non_null(
 		strstr(advise_line_text(ADVISE_LINE_SHORT_BLOCKS), "MPS with client priority"));
-	c.n[ADVISE_LAUNCH_BOUND] = 1;
+	c.n[GS_PROGRAM_LAUNCH_BOUND] = 1;
 	assert_int_equal(advise_line(&c), ADVISE_LINE_LAUNCHES);
-	c.n[ADVISE_WHOLE] = c.n[ADVISE_LAUNCH_BOUND] = 0;
+	c.n[GS_PROGRAM_WHOLE] = c.n[GS_PROGRAM_LAUNCH_BOUND] = 0;
 	assert_int_equal(advise_line(&c), ADVISE_LINE_BATCHES);
-	c.n[ADVISE_HIDDEN] = 1; /* it may be a service */
+	c.n[GS_PROGRAM_HIDDEN] = 1; /* it may be a service */
 	assert_int_equal(advise_line(&c), ADVISE_LINE_UNKNOWN);
-	c = (struct advise_crowd){ .n = { [ADVISE_WHOLE] = 2, [ADVISE_IDLE] = 1 } };
+	c = (struct advise_crowd){ .n = { [GS_PROGRAM_WHOLE] = 2, [GS_PROGRAM_IDLE] = 1 } };
 	assert_int_equal(advise_line(&c), ADVISE_LINE_SERVICES);
-	c.n[ADVISE_WHOLE] = 1;
+	c.n[GS_PROGRAM_WHOLE] = 1;
 	assert_int_equal(advise_line(&c), ADVISE_LINE_ALONE);
 }
 

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: MIT
+#include "means/choice.h"
+
+/* Two calls, and the request waits for none of its turns but the first. */
+#define HOLD_COST_US 1000
+
+const char *gs_means_name(enum gs_means_name m)
+{
+#define X(sym, name) name,
+	static const char *const names[] = { GS_MEANS(X) };
+#undef X
+
+	return names[m];
+}
+
+const char *gs_means_why_text(enum gs_means_why w)
+{
+#define X(sym, text) text,
+	static const char *const texts[] = { GS_MEANS_WHYS(X) };
+#undef X
+
+	return texts[w];
+}
+
+static struct gs_means_choice choice(enum gs_means_name means, enum gs_means_why why)
+{
+	return (struct gs_means_choice){ .means = means, .why = why };
+}
+
+/* By slices it has the mode in which it leaves sooner. */
+static uint32_t leave_us(const struct gs_evidence *e)
+{
+	return e->leave_cta_us && e->leave_cta_us < e->leave_cilp_us ? e->leave_cta_us
+								     : e->leave_cilp_us;
+}
+
+/* In a server of its own kind it is behind slices for everybody else. */
+static void put_waits_for_be(const struct gs_evidence *e, uint32_t wait_us[GS_MEANS_MAX])
+{
+	if (leave_us(e) && e->switch_us)
+		wait_us[GS_MEANS_SLICES] = wait_us[GS_MEANS_POOL] = leave_us(e) + e->switch_us;
+	wait_us[GS_MEANS_SHARE] = e->leave_cta_us;
+}
+
+static struct gs_means_choice choose_be(const struct gs_means_case *c)
+{
+	uint32_t wait_us[GS_MEANS_MAX] = { 0 };
+	bool known, is_short;
+
+	put_waits_for_be(&c->seen, wait_us);
+	known = wait_us[GS_MEANS_SLICES] && wait_us[GS_MEANS_SHARE];
+	is_short = known && wait_us[GS_MEANS_SHARE] < wait_us[GS_MEANS_SLICES];
+	if (is_short)
+		return c->may_share ? choice(GS_MEANS_SHARE, GS_MEANS_WHY_SHORT_BLOCKS)
+				    : choice(GS_MEANS_SLICES, GS_MEANS_WHY_NOT_ALLOWED);
+	if (c->pool_runs && c->may_share)
+		return choice(GS_MEANS_POOL, GS_MEANS_WHY_POOL_RUNS);
+	return choice(GS_MEANS_SLICES, known ? GS_MEANS_WHY_LONG_BLOCKS : GS_MEANS_WHY_NO_BLOCKS);
+}
+
+/* A request waits so long for the switches of one of its turns; 0: not known. */
+static uint32_t turn_us(const struct gs_evidence *e)
+{
+	return e->leave_cilp_us && e->switch_us ? e->leave_cilp_us + e->switch_us : 0;
+}
+
+/* Known to be so. */
+static bool has_few_turns(const struct gs_evidence *e)
+{
+	uint64_t cost_us = (uint64_t)e->turns_a_request * turn_us(e);
+
+	return e->turns_a_request == 1 || (cost_us && cost_us <= HOLD_COST_US);
+}
+
+/* A server of class lc would not be suspended for a request, so no hold is better than to join it. */
+static struct gs_means_choice choose_lc(const struct gs_means_case *c)
+{
+	bool bound = c->seen.kind == GS_PROGRAM_LAUNCH_BOUND;
+
+	if (!c->known)
+		return choice(GS_MEANS_HOLD, GS_MEANS_WHY_UNTOLD);
+	if (c->seen.kind == GS_PROGRAM_BATCH)
+		return choice(GS_MEANS_SLICES, GS_MEANS_WHY_BATCH);
+	if (c->share_runs && c->may_share)
+		return choice(GS_MEANS_SHARE,
+			      bound ? GS_MEANS_WHY_BOUND : GS_MEANS_WHY_SERVER_RUNS);
+	if (bound)
+		return choice(has_few_turns(&c->seen) ? GS_MEANS_SLICES : GS_MEANS_HOLD,
+			      c->may_share ? GS_MEANS_WHY_NO_SERVER
+					   : GS_MEANS_WHY_NOT_ALLOWED_BOUND);
+	if (has_few_turns(&c->seen))
+		return choice(GS_MEANS_SLICES, GS_MEANS_WHY_WHOLE);
+	return choice(GS_MEANS_HOLD,
+		      c->seen.turns_a_request ? GS_MEANS_WHY_MANY_TURNS : GS_MEANS_WHY_UNTOLD);
+}
+
+/* Each turn waits for a switch; in a hold the first one alone does. */
+static void put_waits_of_lc(const struct gs_evidence *e, uint32_t wait_us[GS_MEANS_MAX])
+{
+	wait_us[GS_MEANS_SLICES] = turn_us(e) * e->turns_a_request;
+	if (e->turns_a_request)
+		wait_us[GS_MEANS_HOLD] = turn_us(e);
+}
+
+struct gs_means_choice gs_means_choose(const struct gs_means_case *c)
+{
+	struct gs_means_choice ret;
+
+	if (c->role == GS_ROLE_OTHER)
+		return choice(GS_MEANS_SLICES, GS_MEANS_WHY_CLASS);
+	if (!c->known && c->role == GS_ROLE_BE)
+		return choice(GS_MEANS_SLICES, GS_MEANS_WHY_UNKNOWN);
+	ret = c->role == GS_ROLE_BE ? choose_be(c) : choose_lc(c);
+	if (c->role == GS_ROLE_BE)
+		put_waits_for_be(&c->seen, ret.wait_us);
+	else
+		put_waits_of_lc(&c->seen, ret.wait_us);
+	return ret;
+}

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * choice.h - by which means a program shares the GPU, by what was measured of it before
+ *
+ * Pure. Beside short thread blocks a shared server is better than slices: a request waits for one
+ * block, and nothing is switched. Beside long ones slices are better. So the two waits decide, as far
+ * as both are known; without them slices do, since they give nothing up.
+ */
+#ifndef GPUSCHED_MEANS_CHOICE_H
+#define GPUSCHED_MEANS_CHOICE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "means/kind.h"
+
+enum gs_role { GS_ROLE_OTHER, GS_ROLE_LC, GS_ROLE_BE };
+
+/* Declared once: symbol, name. */
+#define GS_MEANS(X) \
+	X(SLICES, "slices") \
+	X(HOLD, "hold") /* slices, and an agent that tells of requests */ \
+	X(SHARE, "share") \
+	X(POOL, "pool")
+
+enum gs_means_name {
+#define X(sym, name) GS_MEANS_##sym,
+	GS_MEANS(X)
+#undef X
+		GS_MEANS_MAX
+};
+const char *gs_means_name(enum gs_means_name m);
+
+/* Why: symbol, words. */
+#define GS_MEANS_WHYS(X) \
+	X(CLASS, "its class is neither lc nor be") \
+	X(UNKNOWN, "nothing is known of it: it has not run beside others yet") \
+	X(NOT_ALLOWED, \
+	  "its thread blocks are short, which a shared server suits, but AllowShare= in " \
+	  "gpusched.conf does not allow one") \
+	X(NOT_ALLOWED_BOUND, "it is launch-bound, which a shared server suits, but AllowShare= " \
+			     "in gpusched.conf does " \
+			     "not allow one") \
+	X(SHORT_BLOCKS, \
+	  "its thread blocks are short: requests wait less for their end than for a " \
+	  "switch") \
+	X(LONG_BLOCKS, "its thread blocks are long: requests wait less for a switch than for " \
+		       "their end") \
+	X(NO_BLOCKS, "how long its thread blocks are is not known: it was not in CTA mode beside " \
+		     "others") \
+	X(POOL_RUNS, "its thread blocks are not short, and its user's pool of class be runs") \
+	X(BOUND, "it is launch-bound, and its user's shared server runs") \
+	X(NO_SERVER, \
+	  "it is launch-bound, and no shared server of its user runs that it could join") \
+	X(SERVER_RUNS, "its user's shared server runs, with best-effort programs of short thread " \
+		       "blocks") \
+	X(MANY_TURNS, "its requests have many turns: best effort is suspended for each") \
+	X(UNTOLD, "how many turns its requests have is not known: an agent tells of them") \
+	X(WHOLE, "its requests are done in whole turns") \
+	X(BATCH, "it has work all the time")
+
+enum gs_means_why {
+#define X(sym, text) GS_MEANS_WHY_##sym,
+	GS_MEANS_WHYS(X)
+#undef X
+		GS_MEANS_WHY_MAX
+};
+const char *gs_means_why_text(enum gs_means_why w);
+
+/* Figures that were measured of a program; 0: not known. */
+struct gs_evidence {
+	enum gs_program_kind kind;
+	/* from its slice's end until it is off the GPU, in each mode */
+	uint32_t leave_cilp_us, leave_cta_us;
+	uint32_t switch_us; /* from there to the next one's first instruction */
+	uint32_t turns_a_request;
+	uint32_t be_beside; /* most BEs that were on its GPU beside it */
+};
+
+struct gs_means_case {
+	enum gs_role role;
+	bool known; /* @seen is */
+	struct gs_evidence seen;
+	bool may_share;             /* the administrator allows it */
+	bool share_runs, pool_runs; /* of the same user */
+};
+
+struct gs_means_choice {
+	enum gs_means_name means;
+	enum gs_means_why why;
+	/* BE: how long a request waits for it at most; LC: a request for switches. 0: not known */
+	uint32_t wait_us[GS_MEANS_MAX];
+};
+struct gs_means_choice gs_means_choose(const struct gs_means_case *c);
+
+#endif /* GPUSCHED_MEANS_CHOICE_H */

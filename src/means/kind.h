@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * kind.h - what a program is, by its turns
+ *
+ * Pure. The only signs are those of the GPU's context-switch log, so nothing is said of a program
+ * that had the GPU for itself.
+ */
+#ifndef GPUSCHED_MEANS_KIND_H
+#define GPUSCHED_MEANS_KIND_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* The figures of one compute TSG between two looks. */
+struct gs_program_seen {
+	bool known;  /* the log told of it at both looks */
+	bool hidden; /* its times are not for this viewer */
+	bool server; /* an MPS server: many programs that look like one */
+	bool suspended;
+	double span_s, held_s; /* held: the time it was loaded */
+	double turns, slice_ended, drained, returns;
+	double launches;    /* NAN: they were not counted */
+	double waited_s;    /* after turns that its slice ended */
+	double turn_cost_s; /* of a turn so much is no work; NAN: not known */
+	uint32_t timeslice_us;
+	uint32_t beside_us; /* the longest slice of the others; 0: there are none */
+};
+
+/* Declared once: symbol, name, words. */
+#define GS_PROGRAM_KINDS(X) \
+	X(UNSEEN, "not enough seen", "nobody competed with it, or too few of its turns are known") \
+	X(UNCLEAR, "not enough seen", \
+	  "launches were not counted, and its turns alone do not say whether it is launch-bound") \
+	X(HIDDEN, "not yours to see", \
+	  "its times are for its user, root and whom AllowTrace= names") \
+	X(IDLE, "idle", "it had no turn") \
+	X(WHOLE, "whole turns", "its requests are done in one turn each, or a few") \
+	X(LAUNCH_BOUND, "launch-bound", \
+	  "it launches little at a time: its turns end, and it is back at once") \
+	X(BATCH, "batch", "it has work all the time, and its slice ends its turns") \
+	X(SERVER, "MPS server", "its clients share its turns")
+
+enum gs_program_kind {
+#define X(sym, name, text) GS_PROGRAM_##sym,
+	GS_PROGRAM_KINDS(X)
+#undef X
+		GS_PROGRAM_KIND_MAX
+};
+const char *gs_program_kind_name(enum gs_program_kind k);
+const char *gs_program_kind_text(enum gs_program_kind k);
+
+enum gs_program_kind gs_program_kind(const struct gs_program_seen *s);
+/* Something can be said of it. */
+static inline bool gs_program_kind_is_known(enum gs_program_kind k)
+{
+	return k != GS_PROGRAM_UNSEEN && k != GS_PROGRAM_UNCLEAR && k != GS_PROGRAM_HIDDEN;
+}
+
+#endif /* GPUSCHED_MEANS_KIND_H */

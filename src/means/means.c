@@ -1,0 +1,498 @@
+// SPDX-License-Identifier: MIT
+#include "means/means.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+#include <time.h>
+
+#include "basic/cleanup.h"
+#include "basic/clock.h"
+#include "basic/env.h"
+#include "basic/log.h"
+#include "basic/sheet.h"
+#include "figures/ledger.h"
+#include "figures/rates.h"
+#include "hub/records.h"
+#include "hub/task.h"
+#include "means/store.h"
+#include "policy/maps.h"
+
+#define LOOK_NS NS_PER_S
+#define LOOKS 128u /* at TSGs, at a time */
+#define WINDOW_NS (5 * NS_PER_S)
+#define LEAST_NS NS_PER_S /* of a window that ends with its TSG */
+#define SAVE_NS (60 * NS_PER_S)
+#define SAVE_MS 3000 /* at the end */
+#define WATCHED_MAX 4096u
+#define WATCHED_USER 256u
+#define DRAINS 12 /* the account's mean of them is all of the present mode */
+
+/* A compute TSG. */
+struct watched {
+	UT_hash_handle hh;
+	uint64_t id;
+	struct gpusched_key key;
+	uint32_t pid, uid, gpu, class_id;
+	bool asked, known; /* which program it is; asked: nothing more will be known of that */
+	struct gs_program_id program;
+	/* since the window began */
+	uint64_t began_ns;
+	struct gs_tsg_sums before;
+	bool counted; /* launches, in all of it */
+	uint64_t launches, launches_before;
+	/* the mode that it is in, and how often it had been seen to leave when that began */
+	uint32_t mode, timeslice_us;
+	uint64_t drains;
+	struct gs_evidence seen; /* figures of the account's */
+};
+
+struct gs_means_known {
+	struct gs_hub *hub;
+	struct gs_figures *fig;
+	struct gs_memory_of_programs memory;
+	struct watched *all, *next; /* next: its look comes next; NULL: the first one's */
+	uint64_t look_ns, save_ns;
+	struct gs_polmap says; /* fd -1: the policy says nothing of TSGs, or is not asked yet */
+	bool asked_policy;
+	bool keeps; /* a daemon, and the file is not a newer gpusched's */
+	bool started;
+	struct gs_errand *saving; /* NULL: nothing is being written */
+};
+
+enum gs_role gs_means_role(uint32_t class_id)
+{
+	return class_id == GPUSCHED_CLASS_LC   ? GS_ROLE_LC
+	       : class_id == GPUSCHED_CLASS_BE ? GS_ROLE_BE
+					       : GS_ROLE_OTHER;
+}
+
+/* ---- one TSG --------------------------------------------------------------------------------- */
+
+/* The reader may need some time. The turns of an MPS server are its clients' doing. */
+static void identify(struct gs_means_known *k, struct watched *w)
+{
+	const struct gs_history_who *who = gs_ledger_who(k->fig, w->id);
+	struct gs_program program;
+	int r;
+
+	if (w->asked || !who)
+		return;
+	r = gs_reader_program((pid_t)w->pid, &program);
+	if (r == -EAGAIN || r == -EBUSY)
+		return;
+	w->asked = true;
+	w->known = !r && !program.mps &&
+		   !gs_program_id(w->uid, program.exe, program.args, program.nargs, who->cgroup,
+				  *who->pod.uid ? &who->pod : NULL, &w->program);
+}
+
+/* The costs of its GPU's switches, as far as known. */
+static struct gs_costs costs_of(const struct gs_means_known *k, uint32_t gpu)
+{
+	struct gs_account_gpu g = { .open = false };
+
+	if (k->hub->account)
+		gs_account_gpu(k->hub->account, gpu, &g);
+	return g.costs;
+}
+
+/* How long it takes to leave the GPU is known of the mode that it was in all the time. */
+static void take_leaving(struct watched *w, const struct gs_turn_sums *t, uint32_t mode)
+{
+	uint32_t us = (uint32_t)(t->drain_ns / 1000);
+
+	if (mode != w->mode || t->drains < w->drains) {
+		w->mode = mode;
+		w->drains = t->drains;
+	}
+	if (t->drains < w->drains + DRAINS)
+		return;
+	if (mode == GPUSCHED_PREEMPT_CTA)
+		w->seen.leave_cta_us = us;
+	else if (mode == GPUSCHED_PREEMPT_CILP)
+		w->seen.leave_cilp_us = us;
+}
+
+static void take_record(struct watched *w, const struct gpusched_tsg *rec)
+{
+	bool counts = rec->task.known & GPUSCHED_KNOWN_LAUNCHES;
+
+	w->counted = w->counted && counts && rec->task.launches_since_ns <= w->began_ns;
+	w->launches = rec->task.launches;
+	w->class_id = rec->task.class_id;
+	w->timeslice_us = gs_record_is(rec).timeslice_us;
+}
+
+static void take_neighbours(const struct gs_means_known *k, const struct watched *w,
+			    struct gs_program_seen *seen, uint32_t *ret_be)
+{
+	*ret_be = 0;
+	for (const struct watched *o = k->all; o; o = o->hh.next) {
+		if (o == w || o->gpu != w->gpu)
+			continue;
+		*ret_be += gs_means_role(o->class_id) == GS_ROLE_BE;
+		if (o->timeslice_us > seen->beside_us)
+			seen->beside_us = o->timeslice_us;
+	}
+}
+
+/* The policy's own word, where it has one: it tries what the log alone does not tell. */
+static void take_says(struct gs_means_known *k, const struct watched *w, struct gs_evidence *e)
+{
+	CLEANUP_JSON json_t *says = NULL;
+	const char *kind;
+
+	if (!k->hub->policy || gs_means_role(w->class_id) != GS_ROLE_LC)
+		return;
+	if (!k->asked_policy) {
+		k->asked_policy = true;
+		if (gs_polmap_says_open(gs_policy_running(k->hub->policy)->name, &k->says))
+			k->says.fd = -1;
+	}
+	if (k->says.fd >= 0)
+		says = gs_polmap_says(&k->says, w->id);
+	kind = json_string_value(json_object_get(says, "kind"));
+	if (kind && !strcmp(kind, "LAUNCH_BOUND"))
+		e->kind = GS_PROGRAM_LAUNCH_BOUND;
+	e->turns_a_request = (uint32_t)gs_json_number(says, "turns_a_request");
+}
+
+static struct gs_program_seen seen_of(const struct watched *w, const struct gs_tsg_sums *now,
+				      uint64_t ns)
+{
+	return (struct gs_program_seen){
+		.known = true,
+		.span_s = (double)(ns - w->began_ns) / 1e9,
+		.held_s = (double)(now->held_ns - w->before.held_ns) / 1e9,
+		.turns = (double)(now->turns - w->before.turns),
+		.slice_ended = (double)(now->cut - w->before.cut),
+		.drained = (double)(now->drained - w->before.drained),
+		.returns = (double)(now->returns - w->before.returns),
+		.launches = w->counted ? (double)(w->launches - w->launches_before) : NAN,
+		.timeslice_us = w->timeslice_us,
+	};
+}
+
+/* The window is over: what it shows belongs to the program. */
+static void judge(struct gs_means_known *k, struct watched *w, const struct gs_tsg_sums *now,
+		  uint64_t ns)
+{
+	struct gs_program_seen seen = seen_of(w, now, ns);
+	struct gs_costs costs = costs_of(k, w->gpu);
+	struct gs_evidence e = w->seen;
+	struct gs_remembered *r;
+	unsigned int dropped = 0;
+
+	seen.turn_cost_s = costs.idle_turn_ns ? (double)costs.idle_turn_ns / 1e9
+			   : costs.save_ns    ? (double)costs.save_ns / 1.5e9
+					      : NAN;
+	take_neighbours(k, w, &seen, &e.be_beside);
+	e.kind = gs_program_kind(&seen);
+	if (costs.switch_ns)
+		e.switch_us = (uint32_t)((costs.switch_ns + costs.restore_ns) / 1000);
+	take_says(k, w, &e);
+	if (e.kind != GS_PROGRAM_UNCLEAR && (e.kind == GS_PROGRAM_IDLE || /* or not beside others */
+					     !gs_program_kind_is_known(e.kind)))
+		return;
+	r = gs_remember(&k->memory, &w->program, &dropped);
+	k->hub->counters[GS_SVC_PROGRAMS_LEFT] += dropped;
+	if (r)
+		gs_remember_look(&k->memory, r, &e, gs_means_role(w->class_id), time(NULL));
+}
+
+static void begin_window(struct watched *w, const struct gs_tsg_sums *now, uint64_t ns)
+{
+	w->began_ns = ns;
+	w->before = *now;
+	w->counted = true;
+	w->launches_before = w->launches;
+}
+
+/* @ends: it is the last look. */
+static void look(struct gs_means_known *k, struct watched *w, bool ends, uint64_t ns)
+{
+	struct gs_turn_sums t;
+	struct gs_tsg_sums now;
+	struct gpusched_tsg rec;
+
+	if (!ends)
+		identify(k, w);
+	if (!k->hub->account || gs_account_of(k->hub->account, w->id, &t))
+		return;
+	now = gs_tsg_sums_of(&t);
+	if (!gs_table_get(k->hub->table, &w->key, &rec) && rec.task.id == w->id) {
+		take_record(w, &rec);
+		take_leaving(w, &t, gs_record_is(&rec).preempt_mode);
+	}
+	if (!w->began_ns || now.turns < w->before.turns || now.held_ns < w->before.held_ns) {
+		begin_window(w, &now, ns); /* the first, or the log was opened again */
+		return;
+	}
+	if (ns - w->began_ns < (ends ? LEAST_NS : WINDOW_NS))
+		return;
+	if (w->known)
+		judge(k, w, &now, ns);
+	begin_window(w, &now, ns);
+}
+
+/* ---- all of them ----------------------------------------------------------------------------- */
+
+static bool has_room(const struct gs_means_known *k, uint32_t uid)
+{
+	unsigned int n = 0;
+
+	if (HASH_COUNT(k->all) >= WATCHED_MAX)
+		return false;
+	for (const struct watched *w = k->all; w; w = w->hh.next)
+		n += w->uid == uid;
+	return n < WATCHED_USER;
+}
+
+void gs_means_seen(void *self, const struct gpusched_tsg *rec)
+{
+	struct gs_means_known *k = self;
+	const struct gs_gpu *gpu = gs_record_gpu(k->hub, rec);
+	struct watched *w;
+
+	if (!k->started || rec->task.kind != GPUSCHED_KIND_COMPUTE || !gpu)
+		return;
+	HASH_FIND(hh, k->all, &rec->task.id, sizeof(rec->task.id), w);
+	if (w) {
+		w->class_id = rec->task.class_id;
+		return;
+	}
+	w = has_room(k, rec->task.uid) ? calloc(1, sizeof(*w)) : NULL;
+	if (!w) {
+		gs_count(k->hub, GS_SVC_PROGRAMS_LEFT);
+		return;
+	}
+	w->id = rec->task.id;
+	w->key = rec->key;
+	w->pid = rec->task.pid;
+	w->uid = rec->task.uid;
+	w->gpu = gpu->index;
+	w->class_id = rec->task.class_id;
+	HASH_ADD(hh, k->all, id, sizeof(w->id), w);
+}
+
+static void drop(struct gs_means_known *k, struct watched *w)
+{
+	if (k->next == w)
+		k->next = w->hh.next;
+	HASH_DEL(k->all, w);
+	free(w);
+}
+
+void gs_means_ended(void *self, const struct gs_end *end)
+{
+	struct gs_means_known *k = self;
+	struct watched *w;
+
+	HASH_FIND(hh, k->all, &end->id, sizeof(end->id), w);
+	if (!w)
+		return;
+	look(k, w, true, gs_now_ns());
+	drop(k, w);
+}
+
+void gs_means_answered(void *self, enum gs_reader_what what, pid_t pid)
+{
+	struct gs_means_known *k = self;
+
+	if (what != GS_READER_PROGRAM)
+		return;
+	for (struct watched *w = k->all; w; w = w->hh.next)
+		if (w->pid == (uint32_t)pid)
+			identify(k, w);
+}
+
+void gs_means_policy_changed(void *self)
+{
+	struct gs_means_known *k = self;
+
+	if (k->says.fd >= 0)
+		gs_polmap_close(&k->says);
+	k->says.fd = -1;
+	k->asked_policy = false;
+}
+
+/* ---- the file -------------------------------------------------------------------------------- */
+
+struct saving {
+	struct gs_errand errand;
+	struct gs_remembered *rows;
+	size_t n;
+	char dir[256];
+	int code;
+	struct gs_error err;
+};
+
+static void save_work(struct gs_errand *e)
+{
+	struct saving *s = (struct saving *)e;
+
+	s->code = gs_store_write(s->dir, s->rows, s->n, &s->err);
+}
+
+static void save_failed(struct gs_means_known *k, const struct gs_error *err)
+{
+	gs_count(k->hub, GS_SVC_PROGRAMS_UNSAVED);
+	gs_log(LOG_WARNING, "what is known of programs: %s", err->text);
+}
+
+static void save_end(struct gs_errand *e)
+{
+	struct saving *s = (struct saving *)e;
+	struct gs_means_known *k = e->owner;
+
+	k->saving = NULL;
+	if (!s->code)
+		return;
+	k->memory.dirty = true;
+	save_failed(k, &s->err);
+}
+
+static void save_free(struct gs_errand *e)
+{
+	struct saving *s = (struct saving *)e;
+
+	free(s->rows);
+	free(s);
+}
+
+static void save(struct gs_means_known *k)
+{
+	struct saving *s;
+
+	if (!k->keeps || !k->memory.dirty || k->saving)
+		return;
+	s = calloc(1, sizeof(*s));
+	if (!s)
+		return;
+	s->errand = (struct gs_errand){ save_work, save_end, save_free };
+	s->rows = calloc(HASH_COUNT(k->memory.all) + 1, sizeof(*s->rows));
+	for (const struct gs_remembered *r = s->rows ? k->memory.all : NULL; r; r = r->hh.next)
+		s->rows[s->n++] = *r;
+	snprintf(s->dir, sizeof(s->dir), "%s", gs_env()->state_dir);
+	if (s->rows && !gs_errand_begin(&s->errand, k->hub, k)) {
+		k->memory.dirty = false;
+		k->saving = &s->errand;
+		gs_errand_unref(&s->errand); /* the thread's is enough */
+		return;
+	}
+	save_free(&s->errand);
+}
+
+/* ---- life ------------------------------------------------------------------------------------ */
+
+void gs_means_beat(void *self)
+{
+	struct gs_means_known *k = self;
+	uint64_t ns = gs_now_ns();
+
+	if (!k->started || ns < k->look_ns)
+		return;
+	k->look_ns = ns + LOOK_NS;
+	k->next = k->next ? k->next : k->all;
+	for (unsigned int i = 0; i < LOOKS && k->next; i++) {
+		struct watched *w = k->next;
+
+		k->next = w->hh.next;
+		look(k, w, false, ns);
+	}
+	if (ns < k->save_ns)
+		return;
+	k->save_ns = ns + SAVE_NS;
+	save(k);
+}
+
+int gs_means_new(struct gs_hub *hub, struct gs_figures *fig, struct gs_means_known **ret)
+{
+	struct gs_means_known *k = calloc(1, sizeof(*k));
+
+	if (!k)
+		return -ENOMEM;
+	k->hub = hub;
+	k->fig = fig;
+	k->says.fd = -1;
+	*ret = k;
+	return 0;
+}
+
+void gs_means_start(struct gs_means_known *k)
+{
+	struct gs_error err = { 0 };
+	int r;
+
+	if (!k->hub->opts.daemon)
+		return;
+	r = gs_store_read(gs_env()->state_dir, &k->memory, &err);
+	if (r)
+		save_failed(k, &err);
+	k->keeps = r != -ENOTSUP;
+	k->started = true;
+	k->save_ns = gs_now_ns() + SAVE_NS;
+}
+
+void gs_means_end(struct gs_means_known *k)
+{
+	uint64_t ns = gs_now_ns();
+
+	if (!k || !k->started)
+		return;
+	for (struct watched *w = k->all; w; w = w->hh.next)
+		look(k, w, true, ns);
+	k->started = false;
+	for (int i = 0; i < 2; i++) { /* what is being written is not all */
+		if (k->saving)
+			gs_errand_leave(k->saving, SAVE_MS);
+		if (k->saving) /* the disk does not answer */
+			return;
+		save(k);
+	}
+	if (k->saving)
+		gs_errand_leave(k->saving, SAVE_MS);
+}
+
+void gs_means_free(struct gs_means_known *k)
+{
+	struct watched *w, *next;
+
+	if (!k)
+		return;
+	HASH_ITER(hh, k->all, w, next)
+		drop(k, w);
+	gs_means_policy_changed(k);
+	gs_memory_of_programs_done(&k->memory);
+	free(k);
+}
+
+/* ---- questions ------------------------------------------------------------------------------- */
+
+const struct gs_remembered *gs_means_use(struct gs_means_known *k, const struct gs_program_id *id)
+{
+	struct gs_remembered *r = gs_remember_find(&k->memory, id);
+
+	if (r)
+		gs_remember_used(&k->memory, r, time(NULL));
+	return r;
+}
+
+struct gs_remembered *gs_means_all(const struct gs_means_known *k)
+{
+	return k->memory.all;
+}
+
+void gs_means_running(const struct gs_means_known *k,
+		      void (*fn)(const struct gs_remembered *r, uint32_t pid, void *user),
+		      void *user)
+{
+	for (const struct watched *w = k->all; w; w = w->hh.next) {
+		const struct gs_remembered *r =
+			w->known ? gs_remember_find(&k->memory, &w->program) : NULL;
+
+		if (r)
+			fn(r, w->pid, user);
+	}
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * means.h - how programs ran beside others, remembered by program; and what follows for a start
+ *
+ * While a daemon runs it looks at compute TSGs once a second, by the account's sums, and notes of a
+ * program what was measured. A thread writes it once a minute. For the loop's
+ * thread.
+ */
+#ifndef GPUSCHED_MEANS_MEANS_H
+#define GPUSCHED_MEANS_MEANS_H
+
+#include "figures/figures.h"
+#include "means/memory.h"
+#include "process/reader.h"
+
+struct gs_means_known;
+
+int gs_means_new(struct gs_hub *hub, struct gs_figures *fig, struct gs_means_known **ret);
+void gs_means_free(struct gs_means_known *k);
+/* A daemon's. Reads the file. */
+void gs_means_start(struct gs_means_known *k);
+/* Before the ledger ends: takes down what there is, and writes it. */
+void gs_means_end(struct gs_means_known *k);
+
+/* As an observer. */
+void gs_means_seen(void *self, const struct gpusched_tsg *rec);
+void gs_means_ended(void *self, const struct gs_end *end);
+void gs_means_answered(void *self, enum gs_reader_what what, pid_t pid);
+void gs_means_policy_changed(void *self);
+void gs_means_beat(void *self);
+
+enum gs_role gs_means_role(uint32_t class_id);
+/* For a start, or a question, of user @id->uid: it is in use. NULL: nothing is known of it. */
+const struct gs_remembered *gs_means_use(struct gs_means_known *k, const struct gs_program_id *id);
+/* All of them, linked by hh.next. */
+struct gs_remembered *gs_means_all(const struct gs_means_known *k);
+/* Each process that runs one of them; one with several TSGs comes several times. */
+void gs_means_running(const struct gs_means_known *k,
+		      void (*fn)(const struct gs_remembered *r, uint32_t pid, void *user),
+		      void *user);
+
+#endif /* GPUSCHED_MEANS_MEANS_H */

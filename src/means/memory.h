@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * memory.h - what is known of programs that ran beside others
+ *
+ * Bounded: where a user has too many, or all together, the one that was used longest ago goes. Where
+ * all have too many, the user who has most loses one, so that nobody loses a share to another.
+ */
+#ifndef GPUSCHED_MEANS_MEMORY_H
+#define GPUSCHED_MEANS_MEMORY_H
+
+#include <uthash.h>
+
+#include "means/choice.h"
+#include "means/program.h"
+
+#define GS_REMEMBERED_MAX 1024u
+#define GS_REMEMBERED_USER 128u /* of one user */
+
+struct gs_remembered {
+	UT_hash_handle hh;
+	struct gs_program_id id;
+	enum gs_role role; /* when it was last seen */
+	/* seen.kind is made of these: how often it was taken for what, lately */
+	uint32_t looks[GS_PROGRAM_KIND_MAX];
+	struct gs_evidence seen;
+	int64_t used_s; /* since 1970: seen, or asked for */
+	size_t at;      /* its place in an answer that is being made */
+};
+
+struct gs_memory_of_programs {
+	struct gs_remembered *all;
+	bool dirty; /* not written yet */
+};
+
+/* NULL: there is none. */
+struct gs_remembered *gs_remember_find(const struct gs_memory_of_programs *m,
+				       const struct gs_program_id *id);
+/* Or a new one; NULL: out of memory. @ret_dropped: others that went for it. */
+struct gs_remembered *gs_remember(struct gs_memory_of_programs *m, const struct gs_program_id *id,
+				  unsigned int *ret_dropped);
+/* One more look, and figures of it that are known. */
+void gs_remember_look(struct gs_memory_of_programs *m, struct gs_remembered *r,
+		      const struct gs_evidence *seen, enum gs_role role, int64_t now_s);
+void gs_remember_used(struct gs_memory_of_programs *m, struct gs_remembered *r, int64_t now_s);
+void gs_memory_of_programs_done(struct gs_memory_of_programs *m);
+
+#endif /* GPUSCHED_MEANS_MEMORY_H */

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MIT
+#include "means/program.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fnmatch.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "basic/cleanup.h"
+
+#define DELETED " (deleted)" /* of a file that was replaced, as by an upgrade */
+
+static const char *base_of(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+/* By its executable's name: "python3.11", "bash". */
+static bool is_interpreter(const char *name)
+{
+	static const char *const names[] = { "python", "pypy", "bash", "sh",    "dash", "zsh",
+					     "perl",   "ruby", "node", "julia", "lua",  "Rscript" };
+
+	for (size_t i = 0; i < GS_COUNT(names); i++) {
+		size_t n = strlen(names[i]);
+
+		if (!strncmp(name, names[i], n) && !isalpha((unsigned char)name[n]))
+			return true;
+	}
+	return false;
+}
+
+static const char *next_arg(const char *at, const char *end)
+{
+	at = memchr(at, 0, (size_t)(end - at));
+	return at && at + 1 < end ? at + 1 : NULL;
+}
+
+/* An option with a value of its own takes it along; "-m NAME" runs a module, "-c TEXT" no file. */
+static void find_script(const char *args, size_t n, char *ret, size_t size)
+{
+	const char *end = args + n, *at = n ? next_arg(args, end) : NULL;
+
+	for (; at; at = next_arg(at, end)) {
+		if (*at != '-') {
+			snprintf(ret, size, "%s", base_of(at));
+			return;
+		}
+		if (!strcmp(at, "-c") || !strcmp(at, "-e"))
+			return;
+		if (!strcmp(at, "-m")) {
+			at = next_arg(at, end);
+			snprintf(ret, size, "-m %s", at ? at : "");
+			return;
+		}
+		if (!strcmp(at, "-X") || !strcmp(at, "-W") || !strcmp(at, "-o"))
+			at = next_arg(at, end);
+		if (!at)
+			return;
+	}
+}
+
+/* "serve" of `llm serve --port 8080`: what is not a plain word may be another at each start. */
+static void find_word(const char *args, size_t n, char *ret, size_t size)
+{
+	const char *word = n ? next_arg(args, args + n) : NULL;
+	size_t len = word ? strspn(word, "abcdefghijklmnopqrstuvwxyz-_") : 0;
+
+	if (len && !word[len] && *word != '-' && len < 24)
+		snprintf(ret, size, "%s", word);
+}
+
+/* A service that somebody has named: not a user's manager, nor one of `systemd-run`. */
+static void find_service(const char *cgroup, char *ret, size_t size)
+{
+	const char *name = base_of(cgroup);
+
+	if (!fnmatch("*.service", name, 0) && fnmatch("run-*", name, 0) &&
+	    fnmatch("user@*", name, 0) && strlen(name) < size)
+		snprintf(ret, size, "%s", name);
+}
+
+int gs_program_id(uid_t uid, const char *exe, const char *args, size_t n, const char *cgroup,
+		  const struct gs_pod_names *pod, struct gs_program_id *ret)
+{
+	struct gs_program_id id;
+	size_t len = strlen(exe), cut = strlen(DELETED);
+
+	memset(&id, 0, sizeof(id));
+	if (len > cut && !strcmp(exe + len - cut, DELETED))
+		len -= cut;
+	if (*exe != '/' || len >= sizeof(id.exe))
+		return -EINVAL;
+	id.uid = uid;
+	memcpy(id.exe, exe, len);
+	if (n && !args[n - 1] && is_interpreter(base_of(id.exe)))
+		find_script(args, n, id.script, sizeof(id.script));
+	else if (n && !args[n - 1])
+		find_word(args, n, id.script, sizeof(id.script));
+	if (pod && *pod->namespace)
+		snprintf(id.place, sizeof(id.place), "%s/%s", pod->namespace, pod->container);
+	else if (cgroup)
+		find_service(cgroup, id.place, sizeof(id.place));
+	*ret = id;
+	return 0;
+}

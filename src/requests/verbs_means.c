@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: MIT
+/* means get, choose: what is known of the caller's programs, and by which means one starts. */
+#include "requests/verbs_means.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "basic/cleanup.h"
+#include "basic/sheet.h"
+#include "process/cgroup.h"
+#include "requests/requests.h"
+#include "table/procs.h"
+
+/* A pool that its user has under way: the shared server, or a pool of class be. NULL: none. */
+static const struct gs_pool *running(const struct gs_requests *rs, uid_t uid, bool share)
+{
+	const struct gs_pools *all = &rs->intake->pools;
+
+	for (size_t i = 0; i < all->n; i++) {
+		const struct gs_pool *p = &all->all[i];
+		struct gpusched_proc proc = { 0 };
+
+		if (p->uid != uid || p->share != share)
+			continue;
+		if (share || (!gs_proc_get(rs->hub->table, p->server, &proc) &&
+			      proc.class_id == GPUSCHED_CLASS_BE))
+			return p;
+	}
+	return NULL;
+}
+
+static struct gs_means_choice choose(const struct gs_requests *rs, uid_t uid, enum gs_role role,
+				     const struct gs_remembered *r)
+{
+	const struct gs_means_case c = {
+		.role = role,
+		.known = r != NULL,
+		.seen = r ? r->seen : (struct gs_evidence){ 0 },
+		.may_share = rs->hub->config->allow_share,
+		.share_runs = running(rs, uid, true) != NULL,
+		.pool_runs = running(rs, uid, false) != NULL,
+	};
+
+	return gs_means_choose(&c);
+}
+
+static void put_us(json_t *o, const char *key, uint32_t us)
+{
+	gs_json_put_number(o, key, us != 0, us);
+}
+
+/* @r NULL: nothing is known of it. */
+static void put(json_t *o, const struct gs_means_choice *c, const struct gs_remembered *r)
+{
+	const struct gs_evidence e = r ? r->seen : (struct gs_evidence){ 0 };
+	json_t *waits = json_object();
+
+	for (int m = 0; m < GS_MEANS_MAX; m++)
+		put_us(waits, gs_means_name(m), c->wait_us[m]);
+	gs_json_put_text(o, "means", gs_means_name(c->means));
+	gs_json_put_text(o, "why", gs_means_why_text(c->why));
+	gs_json_put(o, "known", json_boolean(r != NULL));
+	gs_json_put_text(o, "kind", r ? gs_program_kind_name(e.kind) : NULL);
+	put_us(o, "leave_cilp_us", e.leave_cilp_us);
+	put_us(o, "leave_cta_us", e.leave_cta_us);
+	put_us(o, "switch_us", e.switch_us);
+	gs_json_put_number(o, "turns_a_request", e.turns_a_request != 0, e.turns_a_request);
+	gs_json_put_number(o, "be_beside", r != NULL, e.be_beside);
+	gs_json_put(o, "wait_us", waits);
+}
+
+/* ---- means_get ------------------------------------------------------------------------------- */
+
+static json_t *row_of(struct gs_request *rq, const struct gs_remembered *r)
+{
+	static const char *const classes[] = { [GS_ROLE_LC] = "lc", [GS_ROLE_BE] = "be" };
+	const struct gs_means_choice c = choose(rq->rs, r->id.uid, r->role, r);
+	json_t *o = json_object();
+
+	gs_json_put_number(o, "uid", true, r->id.uid);
+	gs_json_put(o, "exe", gs_json_text(r->id.exe));
+	gs_json_put_text(o, "script", NULL);
+	if (*r->id.script)
+		gs_json_put(o, "script", gs_json_text(r->id.script));
+	gs_json_put_text(o, "place", r->id.place);
+	gs_json_put_text(o, "class", r->role == GS_ROLE_OTHER ? NULL : classes[r->role]);
+	put(o, &c, r);
+	gs_json_put_number(o, "used_s", true, (uint64_t)r->used_s);
+	json_object_set_new(o, "pids", json_array());
+	return o;
+}
+
+struct answer {
+	json_t *rows;
+	const struct gs_view *view;
+};
+
+static void add_pid(const struct gs_remembered *r, uint32_t pid, void *user)
+{
+	const struct answer *a = user;
+	json_t *pids = json_object_get(json_array_get(a->rows, r->at), "pids");
+	size_t n = json_array_size(pids);
+
+	if (!(gs_view_process(a->view, r->id.uid) & GS_SEES_ALL) ||
+	    (n && json_integer_value(json_array_get(pids, n - 1)) == (json_int_t)pid))
+		return;
+	json_array_append_new(pids, json_integer(pid));
+}
+
+/* Others' programs are nobody's business but root's. */
+int gs_verb_means_get(struct gs_request *rq)
+{
+	struct answer a = { .rows = json_array(), .view = &rq->view };
+
+	for (struct gs_remembered *r = gs_means_all(rq->rs->means); r; r = r->hh.next) {
+		if (!(gs_view_process(&rq->view, r->id.uid) & GS_SEES_ALL))
+			continue;
+		r->at = json_array_size(a.rows);
+		json_array_append_new(a.rows, row_of(rq, r));
+	}
+	gs_means_running(rq->rs->means, add_pid, &a);
+	json_object_set_new(rq->answer, "programs", a.rows);
+	json_object_set_new(rq->answer, "allow_share",
+			    json_boolean(rq->rs->hub->config->allow_share));
+	return 0;
+}
+
+/* ---- means_choose ---------------------------------------------------------------------------- */
+
+/* The caller is about to run it, in its present cgroup. */
+static int program_of(struct gs_request *rq, struct gs_program_id *ret)
+{
+	const json_t *list = json_object_get(rq->args, "args"), *v;
+	char cgroup[GS_CGROUP_PATH_LEN] = "", args[4096];
+	struct gs_pod_names pod = { 0 };
+	size_t i, n = 0;
+
+	json_array_foreach((json_t *)list, i, v) {
+		size_t len = json_string_length(v) + 1;
+
+		if (n + len > sizeof(args))
+			break;
+		memcpy(args + n, json_string_value(v), len);
+		n += len;
+	}
+	if (gs_cgroup_root() && !gs_cgroup_path(rq->peer->pid, cgroup))
+		gs_pod_names(cgroup, &pod);
+	return gs_program_id(rq->peer->uid, gs_arg_text(rq, "exe"), args, n, cgroup,
+			     *pod.uid ? &pod : NULL, ret);
+}
+
+int gs_verb_means_choose(struct gs_request *rq)
+{
+	struct gs_requests *rs = rq->rs;
+	const struct gs_remembered *r = NULL;
+	const struct gs_pool *server;
+	struct gs_program_id id;
+	struct gs_means_choice c;
+	uint32_t class_id;
+
+	if (gs_class_id(rs->hub->classes, gs_arg_text(rq, "class"), &class_id))
+		return gs_fail(rq->err, -EINVAL,
+			       "there is no class '%s': 'gpusched class list' shows them",
+			       gs_arg_text(rq, "class"));
+	if (!rs->hub->opts.daemon)
+		return gs_fail(rq->err, -ENOTSUP,
+			       "gpuschedd alone knows programs: start it ('systemctl start "
+			       "gpuschedd')");
+	if (!gs_arg_true(rq, "auto") && !gs_class_means_auto(rs->hub->classes, class_id)) {
+		json_object_set_new(rq->answer, "means", json_null());
+		return 0;
+	}
+	if (!program_of(rq, &id))
+		r = gs_means_use(rs->means, &id);
+	c = choose(rs, rq->peer->uid, gs_means_role(class_id), r);
+	put(rq->answer, &c, r);
+	server = c.means == GS_MEANS_SHARE || c.means == GS_MEANS_POOL
+			 ? running(rs, rq->peer->uid, c.means == GS_MEANS_SHARE)
+			 : NULL;
+	gs_json_put_text(rq->answer, "server", server ? server->name : NULL);
+	return 0;
+}

@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: MIT */
+/* Which program a process runs, what is remembered of it, and by which means it starts. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "basic/cleanup.h"
+#include "means/store.h"
+#include "process/command.h"
+
+/* An H200's, from its log: with blocks of 100 us, and of 1 ms. */
+static const struct gs_evidence short_blocks = {
+	.kind = GS_PROGRAM_BATCH, .leave_cilp_us = 126, .leave_cta_us = 104, .switch_us = 84
+};
+static const struct gs_evidence long_blocks = {
+	.kind = GS_PROGRAM_BATCH, .leave_cilp_us = 126, .leave_cta_us = 910, .switch_us = 84
+};
+
+static struct gs_means_case be(struct gs_evidence seen)
+{
+	return (struct gs_means_case){
+		.role = GS_ROLE_BE, .known = true, .seen = seen, .may_share = true
+	};
+}
+
+static struct gs_means_case lc(enum gs_program_kind kind, uint32_t turns)
+{
+	return (struct gs_means_case){
+		.role = GS_ROLE_LC,
+		.known = true,
+		.seen = { .kind = kind,
+			  .leave_cilp_us = 126,
+			  .switch_us = 84,
+			  .turns_a_request = turns },
+		.may_share = true,
+	};
+}
+
+static void expect(struct gs_means_case c, enum gs_means_name means, enum gs_means_why why)
+{
+	struct gs_means_choice got = gs_means_choose(&c);
+
+	assert_string_equal(gs_means_name(got.means), gs_means_name(means));
+	assert_string_equal(gs_means_why_text(got.why), gs_means_why_text(why));
+}
+
+static void be_goes_by_its_blocks(void **state)
+{
+	struct gs_means_case c = be(short_blocks);
+	struct gs_evidence e = long_blocks;
+
+	expect(c, GS_MEANS_SHARE, GS_MEANS_WHY_SHORT_BLOCKS);
+	c.may_share = false;
+	expect(c, GS_MEANS_SLICES, GS_MEANS_WHY_NOT_ALLOWED);
+	c = be(long_blocks);
+	c.share_runs = true;
+	expect(c, GS_MEANS_SLICES, GS_MEANS_WHY_LONG_BLOCKS);
+	c.pool_runs = true;
+	expect(c, GS_MEANS_POOL, GS_MEANS_WHY_POOL_RUNS);
+	c.may_share = false;
+	expect(c, GS_MEANS_SLICES, GS_MEANS_WHY_LONG_BLOCKS);
+	e.leave_cta_us = 0;
+	expect(be(e), GS_MEANS_SLICES, GS_MEANS_WHY_NO_BLOCKS);
+	e = short_blocks;
+	e.switch_us = 0;
+	expect(be(e), GS_MEANS_SLICES, GS_MEANS_WHY_NO_BLOCKS);
+}
+
+/* Where switches are cheap, the same blocks are long. */
+static void the_gpu_decides_what_is_short(void **state)
+{
+	struct gs_evidence e = short_blocks;
+
+	e.leave_cilp_us = 25;
+	e.switch_us = 17;
+	expect(be(e), GS_MEANS_SLICES, GS_MEANS_WHY_LONG_BLOCKS);
+	e = long_blocks;
+	e.leave_cta_us = 180; /* longer than a save, shorter than save and switch */
+	expect(be(e), GS_MEANS_SHARE, GS_MEANS_WHY_SHORT_BLOCKS);
+}
+
+static void lc_joins_a_server_that_runs(void **state)
+{
+	struct gs_means_case c = lc(GS_PROGRAM_LAUNCH_BOUND, 1);
+
+	expect(c, GS_MEANS_SLICES, GS_MEANS_WHY_NO_SERVER);
+	c.share_runs = true;
+	expect(c, GS_MEANS_SHARE, GS_MEANS_WHY_BOUND);
+	c.may_share = false;
+	expect(c, GS_MEANS_SLICES, GS_MEANS_WHY_NOT_ALLOWED_BOUND);
+	c = lc(GS_PROGRAM_WHOLE, 1);
+	expect(c, GS_MEANS_SLICES, GS_MEANS_WHY_WHOLE);
+	c.share_runs = true;
+	expect(c, GS_MEANS_SHARE, GS_MEANS_WHY_SERVER_RUNS);
+	c = lc(GS_PROGRAM_BATCH, 0);
+	c.share_runs = true;
+	expect(c, GS_MEANS_SLICES, GS_MEANS_WHY_BATCH);
+}
+
+static void many_turns_are_held(void **state)
+{
+	expect(lc(GS_PROGRAM_WHOLE, 130), GS_MEANS_HOLD, GS_MEANS_WHY_MANY_TURNS);
+	expect(lc(GS_PROGRAM_WHOLE, 4), GS_MEANS_SLICES, GS_MEANS_WHY_WHOLE);
+	expect(lc(GS_PROGRAM_WHOLE, 0), GS_MEANS_HOLD, GS_MEANS_WHY_UNTOLD);
+	expect(lc(GS_PROGRAM_LAUNCH_BOUND, 130), GS_MEANS_HOLD, GS_MEANS_WHY_NO_SERVER);
+}
+
+static void what_is_not_known_is_not_guessed(void **state)
+{
+	struct gs_means_case c = { .role = GS_ROLE_BE, .may_share = true, .share_runs = true };
+
+	expect(c, GS_MEANS_SLICES, GS_MEANS_WHY_UNKNOWN);
+	c.role = GS_ROLE_LC;
+	expect(c, GS_MEANS_HOLD, GS_MEANS_WHY_UNTOLD);
+	c = be(short_blocks);
+	c.role = GS_ROLE_OTHER;
+	expect(c, GS_MEANS_SLICES, GS_MEANS_WHY_CLASS);
+}
+
+static void the_others_cost_is_told(void **state)
+{
+	struct gs_means_case c = be(short_blocks);
+	struct gs_means_choice got = gs_means_choose(&c);
+
+	assert_int_equal(got.wait_us[GS_MEANS_SLICES], 104 + 84);
+	assert_int_equal(got.wait_us[GS_MEANS_SHARE], 104);
+	assert_int_equal(got.wait_us[GS_MEANS_HOLD], 0);
+	c = lc(GS_PROGRAM_WHOLE, 130);
+	got = gs_means_choose(&c);
+	assert_int_equal(got.wait_us[GS_MEANS_SLICES], 130 * (126 + 84));
+	assert_int_equal(got.wait_us[GS_MEANS_HOLD], 126 + 84);
+	assert_int_equal(got.wait_us[GS_MEANS_SHARE], 0);
+}
+
+/* ---- which program --------------------------------------------------------------------------- */
+
+#define ID(exe, args, cgroup, ret) gs_program_id(7, exe, args, sizeof(args) - 1, cgroup, NULL, ret)
+
+static void a_program_is_known_by_what_stays(void **state)
+{
+	struct gs_pod_names pod = { .namespace = "prod", .container = "web" };
+	struct gs_program_id id;
+
+	assert_int_equal(
+		ID("/usr/bin/python3.11", "python3\0-u\0/home/a/train.py\0--lr\0", "/", &id), 0);
+	assert_string_equal(id.script, "train.py");
+	assert_string_equal(id.place, "");
+	assert_int_equal(ID("/usr/bin/python3.11", "python3\0-m\0vllm.serve\0", "/", &id), 0);
+	assert_string_equal(id.script, "-m vllm.serve");
+	assert_int_equal(ID("/usr/bin/python3.11", "python3\0-c\0import x\0", "/", &id), 0);
+	assert_string_equal(id.script, "");
+	assert_int_equal(ID("/opt/llm", "llm\0serve\0--port\0", "/", &id), 0);
+	assert_string_equal(id.script, "serve");
+	assert_int_equal(ID("/opt/llm", "llm\0--port\0serve\0", "/", &id), 0);
+	assert_string_equal(id.script, "");
+	assert_int_equal(ID("/opt/shutter", "shutter\0file.1\0", "/system.slice/web.service", &id),
+			 0);
+	assert_string_equal(id.script, "");
+	assert_string_equal(id.place, "web.service");
+	assert_int_equal(ID("/opt/web (deleted)", "web\0", "/user.slice/session-3.scope", &id), 0);
+	assert_string_equal(id.exe, "/opt/web");
+	assert_string_equal(id.place, "");
+	assert_int_equal(ID("/opt/web", "web\0", "/system.slice/run-u12.service", &id), 0);
+	assert_string_equal(id.place, "");
+	assert_int_equal(gs_program_id(7, "/opt/web", "", 0, "/kubepods/x", &pod, &id), 0);
+	assert_string_equal(id.place, "prod/web");
+	assert_int_equal(ID("", "web\0", "/", &id), -EINVAL);
+}
+
+static void a_command_line_is_that_program(void **state)
+{
+	char dir[] = "/tmp/gpusched-means-XXXXXX", script[64];
+	char *const by_env[] = { script, "--lr", NULL }, *const nothing[] = { "/nowhere", NULL };
+	CLEANUP_FREE char *bash = realpath("/bin/bash", NULL);
+	CLEANUP_FILE FILE *f = NULL;
+	struct gs_program p;
+	struct gs_program_id id;
+
+	assert_non_null(mkdtemp(dir));
+	snprintf(script, sizeof(script), "%s/serve", dir);
+	f = fopen(script, "w");
+	assert_non_null(f);
+	fputs("#!/usr/bin/env bash\nexec true\n", f);
+	fflush(f);
+	assert_int_equal(chmod(script, 0755), 0);
+	assert_int_equal(gs_command_program(by_env, &p), 0);
+	assert_string_equal(p.exe, bash);
+	assert_int_equal(gs_program_id(0, p.exe, p.args, p.nargs, NULL, NULL, &id), 0);
+	assert_string_equal(id.script, "serve");
+	assert_int_equal(gs_command_program(nothing, &p), -ENOENT);
+	unlink(script);
+	rmdir(dir);
+}
+
+/* ---- what is remembered ---------------------------------------------------------------------- */
+
+static struct gs_program_id id_of(uid_t uid, unsigned int n)
+{
+	struct gs_program_id id;
+
+	memset(&id, 0, sizeof(id));
+	id.uid = uid;
+	snprintf(id.exe, sizeof(id.exe), "/bin/%u", n);
+	return id;
+}
+
+static struct gs_remembered *note(struct gs_memory_of_programs *m, uid_t uid, unsigned int n)
+{
+	const struct gs_program_id id = id_of(uid, n);
+	unsigned int dropped;
+	struct gs_remembered *r = gs_remember(m, &id, &dropped);
+
+	assert_non_null(r);
+	gs_remember_look(m, r, &short_blocks, GS_ROLE_BE, n);
+	return r;
+}
+
+static unsigned int count_of(const struct gs_memory_of_programs *m, uid_t uid)
+{
+	unsigned int n = 0;
+
+	for (const struct gs_remembered *r = m->all; r; r = r->hh.next)
+		n += r->id.uid == uid;
+	return n;
+}
+
+static void a_user_pushes_out_nobody_else(void **state)
+{
+	struct gs_memory_of_programs m = { 0 };
+	const struct gs_program_id oldest = id_of(1, 1), newest = id_of(1, 2000);
+
+	note(&m, 2, 0); /* the oldest of all */
+	for (unsigned int i = 1; i <= 2000; i++)
+		note(&m, 1, i);
+	assert_int_equal(count_of(&m, 1), GS_REMEMBERED_USER);
+	assert_int_equal(count_of(&m, 2), 1);
+	assert_null(gs_remember_find(&m, &oldest));
+	assert_non_null(gs_remember_find(&m, &newest));
+	for (uid_t uid = 10; uid < 40; uid++)
+		for (unsigned int i = 0; i < GS_REMEMBERED_USER; i++)
+			note(&m, uid, 3000 + i);
+	assert_int_equal(HASH_COUNT(m.all), GS_REMEMBERED_MAX);
+	assert_int_equal(count_of(&m, 2), 1);
+	gs_memory_of_programs_done(&m);
+	assert_null(m.all);
+}
+
+static void looks_add_up(void **state)
+{
+	struct gs_memory_of_programs m = { 0 };
+	struct gs_remembered *r = note(&m, 1, 1);
+	const struct gs_evidence whole = { .kind = GS_PROGRAM_WHOLE, .turns_a_request = 9 },
+				 unseen = { .kind = GS_PROGRAM_UNSEEN };
+
+	assert_int_equal(r->seen.kind, GS_PROGRAM_BATCH);
+	gs_remember_look(&m, r, &whole, GS_ROLE_LC, 5);
+	assert_int_equal(r->seen.kind, GS_PROGRAM_BATCH); /* once each */
+	gs_remember_look(&m, r, &whole, GS_ROLE_LC, 6);
+	gs_remember_look(&m, r, &unseen, GS_ROLE_LC, 7);
+	assert_int_equal(r->seen.kind, GS_PROGRAM_WHOLE);
+	assert_int_equal(r->seen.turns_a_request, 9);
+	assert_int_equal(r->seen.leave_cta_us, 104); /* not known any better */
+	for (int i = 0; i < 1000; i++)
+		gs_remember_look(&m, r, &whole, GS_ROLE_LC, 8);
+	for (int i = 0; i < 65; i++)
+		gs_remember_look(&m, r, &long_blocks, GS_ROLE_BE, 9);
+	assert_int_equal(r->seen.kind, GS_PROGRAM_BATCH); /* old looks count less */
+	gs_memory_of_programs_done(&m);
+}
+
+static void it_is_kept_on_disk(void **state)
+{
+	struct gs_memory_of_programs m = { 0 }, back = { 0 };
+	char dir[] = "/tmp/gpusched-means-XXXXXX", path[64], aside[80];
+	const struct gs_program_id id = id_of(5, 1);
+	const struct gs_remembered *r;
+	struct gs_error err = { 0 };
+	struct stat st;
+	FILE *f;
+
+	assert_non_null(mkdtemp(dir));
+	snprintf(path, sizeof(path), "%s/programs.db", dir);
+	snprintf(aside, sizeof(aside), "%s.damaged", path);
+	assert_int_equal(gs_store_read(dir, &back, &err), 0);
+	assert_null(back.all);
+	assert_int_equal(gs_store_write(dir, note(&m, 5, 1), 1, &err), 0);
+	assert_int_equal(stat(path, &st), 0);
+	assert_int_equal(st.st_mode & 0777, 0600);
+	assert_int_equal(gs_store_read(dir, &back, &err), 0);
+	r = gs_remember_find(&back, &id);
+	assert_non_null(r);
+	assert_memory_equal(&r->seen, &short_blocks, sizeof(r->seen));
+	assert_int_equal(r->role, GS_ROLE_BE);
+	assert_int_equal(r->looks[GS_PROGRAM_BATCH], 1);
+	assert_int_equal(r->used_s, 1);
+	assert_int_equal(gs_store_write(dir, NULL, 0, &err), 0);
+	gs_memory_of_programs_done(&back);
+	assert_int_equal(gs_store_read(dir, &back, &err), 0);
+	assert_null(back.all);
+	f = fopen(path, "w");
+	assert_non_null(f);
+	for (int i = 0; i < 2000; i++)
+		fputs("no database", f);
+	fclose(f);
+	assert_int_equal(gs_store_read(dir, &back, &err), -EUCLEAN);
+	assert_int_equal(access(aside, F_OK), 0);
+	assert_int_equal(gs_store_write(dir, note(&m, 5, 1), 1, &err), 0);
+	unlink(path);
+	unlink(aside);
+	rmdir(dir);
+	gs_memory_of_programs_done(&m);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(be_goes_by_its_blocks),
+		cmocka_unit_test(the_gpu_decides_what_is_short),
+		cmocka_unit_test(lc_joins_a_server_that_runs),
+		cmocka_unit_test(many_turns_are_held),
+		cmocka_unit_test(what_is_not_known_is_not_guessed),
+		cmocka_unit_test(the_others_cost_is_told),
+		cmocka_unit_test(a_program_is_known_by_what_stays),
+		cmocka_unit_test(a_command_line_is_that_program),
+		cmocka_unit_test(a_user_pushes_out_nobody_else),
+		cmocka_unit_test(looks_add_up),
+		cmocka_unit_test(it_is_kept_on_disk),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
