@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * limit.h - the verb that limits a program's GPU time
+ * limit.h - the verb `limit`: limits a program's GPU time
  */
 #ifndef GPUSCHED_REQUESTS_LIMIT_H
 #define GPUSCHED_REQUESTS_LIMIT_H
