@@ -15,8 +15,7 @@
 #include "lib/remote.h"
 
 #define ANSWER_LIMIT (64u << 20) /* the list of a full table has 16 MiB */
-#define STREAM_LIMIT \
-	(8u << 20)           /* what comes at once: the daemon keeps 2 MiB for one that was slow */
+#define STREAM_LIMIT (8u << 20)  /* a slow reader gets 2 MiB at once */
 #define REQUEST_MS 30000L    /* controls are answered within 5 s, a policy's start takes longer */
 #define PARK_US 1800000000ll /* longest time of a parking */
 #define PING_MS 1000L        /* a daemon that responds answers a ping at once */
