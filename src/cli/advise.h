@@ -2,8 +2,8 @@
 /*
  * advise.h - what a program is, by its turns, and what would help it
  *
- * Pure. The only signs are those of the GPU's context-switch log, so nothing is said of a program
- * that had the GPU for itself.
+ * Pure. It judges by the GPU's context-switch log alone, so it says nothing about a program that
+ * had the GPU for itself.
  */
 #ifndef GPUSCHED_CLI_ADVISE_H
 #define GPUSCHED_CLI_ADVISE_H
@@ -14,20 +14,20 @@
 
 /* The figures of one compute TSG between two looks. */
 struct advise_seen {
-	bool known;  /* the log told of it at both looks */
-	bool hidden; /* its times are not for this viewer */
+	bool known;  /* the log has reports of it at both times */
+	bool hidden; /* this viewer may not see its times */
 	bool server; /* an MPS server: many programs that look like one */
 	bool suspended;
 	double span_s, held_s; /* held: the time it was loaded */
 	double turns, slice_ended, drained, returns;
-	double launches;    /* NAN: they were not counted */
+	double launches;    /* NAN: launches were not counted */
 	double waited_s;    /* after turns that its slice ended */
-	double turn_cost_s; /* of a turn so much is no work; NAN: not known */
+	double turn_cost_s; /* part of each turn that is no work; NAN: unknown */
 	uint32_t timeslice_us;
-	uint32_t beside_us; /* the longest slice of the others; 0: there are none */
+	uint32_t beside_us; /* the longest slice of the other TSGs; 0: there are none */
 };
 
-/* Declared once: symbol, name, words. */
+/* Declared once: symbol, name, text. */
 #define ADVISE_KINDS(X) \
 	X(UNSEEN, "not enough seen", "nobody competed with it, or too few of its turns are known") \
 	X(UNCLEAR, "not enough seen", \
@@ -51,7 +51,7 @@ const char *advise_kind_name(enum advise_kind k);
 const char *advise_kind_text(enum advise_kind k);
 
 enum advise_kind advise_kind(const struct advise_seen *s);
-/* Something can be said of it. */
+/* True if something can be said about it. */
 static inline bool advise_is_known(enum advise_kind k)
 {
 	return k != ADVISE_UNSEEN && k != ADVISE_UNCLEAR && k != ADVISE_HIDDEN;
@@ -61,11 +61,11 @@ static inline bool advise_is_known(enum advise_kind k)
 struct advise_crowd {
 	unsigned int n[ADVISE_KIND_MAX];
 	bool short_blocks;        /* a batch program runs in CTA mode */
-	bool has_auto;            /* there is a policy auto; else lcbe and rr are what there is */
+	bool has_auto;            /* there is a policy auto; otherwise lcbe and rr are used */
 	bool has_pool, has_share; /* options of gpusched run */
 };
 
-/* Declared once: symbol, name, words. */
+/* Declared once: symbol, name, text. */
 #define ADVISE_MEANS(X) \
 	X(NOTHING, "nothing", "nothing has to be done") \
 	X(UNKNOWN, "unknown", "too little was seen to say") \
@@ -108,9 +108,9 @@ enum advise_line {
 };
 const char *advise_line_text(enum advise_line l);
 
-/* Which line of docs/choosing.md is that of this crowd. */
+/* Finds the line of docs/choosing.md for this crowd. */
 enum advise_line advise_line(const struct advise_crowd *c);
-/* For a program of kind @k in that crowd. */
+/* The means for a program of kind @k in that crowd. */
 enum advise_means advise_means(enum advise_kind k, const struct advise_crowd *c);
 /* The policy that fits; NULL: none is needed. */
 const char *advise_policy(const struct advise_crowd *c);

@@ -1,32 +1,35 @@
 // SPDX-License-Identifier: MIT
-/* advise_judge.c - what a program is, and which means fits: no I/O */
+/* advise_judge.c - judges what a program is, and what fits: no I/O */
 #include "cli/advise.h"
 
 #include <math.h>
 
 #include "basic/cleanup.h"
 
-/* Fewer turns with a known end say nothing. */
+/* fewer turns with a known end say nothing */
 #define MIN_TURNS 20
-/* A batch program's slice ends nearly all of its turns; fewer will do for one that has the GPU most. */
+/*
+ * A batch program's slice ends nearly all of its turns; for the program that has the GPU most,
+ * fewer are enough.
+ */
 #define BATCH_PART 0.7
-#define BATCH_HELD 0.05 /* of the time; a request that is cut is no batch */
+#define BATCH_HELD 0.05 /* of the time; a request that is cut off is no batch */
 #define MOST_PART 0.4
 #define MOST_HELD 0.5
-#define WHOLE_PART 0.9 /* of its turns: they drained */
+#define WHOLE_PART 0.9 /* part of its turns that drained */
 /*
- * A launch that works for so short a time is over before the next one comes, as a CPU launches.
- * The cost of each turn is no work.
+ * A launch with so little work is over before the CPU makes the next one. The cost of each turn is
+ * no work.
  */
 #define SHORT_LAUNCH_S 20e-6
 /*
- * Launches are not counted: turns that begin right after its own have the same effect, if many. The
- * longer the slices of the others, the fewer a launch-bound program has.
+ * Without counted launches: many turns that begin right after the program's own mean the same. The
+ * longer the others' slices are, the fewer such turns a launch-bound program has.
  */
 #define RETURN_PART 0.5
 #define FEW_RETURNS 0.2
-#define SHORT_SLICE_US 400 /* beside such as these nearly all of its turns do */
-#define MANY_RETURNS 300   /* a second: they cost a tenth of the GPU's time or more */
+#define SHORT_SLICE_US 400 /* beside slices this short, nearly all of its turns are like that */
+#define MANY_RETURNS 300   /* per second: they cost a tenth of the GPU's time or more */
 
 #define X(sym, name, text) { name, text },
 static const struct {
@@ -54,7 +57,7 @@ const char *advise_means_text(enum advise_means m)
 	return means[m].text;
 }
 
-/* true: its turns drain. */
+/* True if its turns drain. */
 static enum advise_kind service_kind(const struct advise_seen *s)
 {
 	double work = s->held_s - s->turn_cost_s * s->turns;
@@ -67,7 +70,7 @@ static enum advise_kind service_kind(const struct advise_seen *s)
 		return ADVISE_WHOLE;
 	if (s->returns < RETURN_PART * s->drained)
 		return ADVISE_UNCLEAR;
-	/* that, or requests that come in bursts */
+	/* launch-bound, or requests that come in bursts */
 	return s->returns >= MANY_RETURNS * s->span_s ? ADVISE_LAUNCH_BOUND : ADVISE_UNCLEAR;
 }
 
@@ -125,7 +128,7 @@ const char *advise_policy(const struct advise_crowd *c)
 		return NULL;
 	if (c->has_auto)
 		return "auto";
-	/* these two know no bound on what a launch-bound program costs the others */
+	/* under these two policies nothing limits what a launch-bound program costs the others */
 	if (c->n[ADVISE_LAUNCH_BOUND])
 		return NULL;
 	return c->n[ADVISE_BATCH] > 1 ? "rr" : "lcbe";

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* setting.h - "timeslice=20us" and its kin, as arguments of the verb `set` */
+/* setting.h - arguments such as "timeslice=20us" of the verb `set` */
 #ifndef GPUSCHED_CLI_SETTING_H
 #define GPUSCHED_CLI_SETTING_H
 
