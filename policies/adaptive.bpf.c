@@ -61,7 +61,7 @@ GPUSCHED_INLINE struct runlist *runlist_of(const struct gpusched_task *t, gs_u64
 	return r;
 }
 
-/* One look at the launches since the last one: lc, be, or 0 for no opinion. */
+/* Judges the launches since the last look: lc, be, or 0 for no opinion. */
 GPUSCHED_INLINE gs_u64 look(struct gpusched_task *t, gs_u64 now)
 {
 	gs_u64 launched = t->launches - t->priv[COUNT], span = now - t->priv[WHEN], rate;

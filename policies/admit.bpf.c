@@ -65,15 +65,15 @@ struct place {
 	gs_u64 seq;
 	gs_u64 in;                          /* admitted, as far as known */
 	gs_u64 waiting;                     /* not admitted, as far as known */
-	gs_u64 counted_in, counted_waiting; /* by the round under way */
-	gs_u64 first;                       /* id of the one that has waited longest */
+	gs_u64 counted_in, counted_waiting; /* counted by the round under way */
+	gs_u64 first;                       /* id of the TSG that has waited longest */
 	gs_u64 first_ns;
-	gs_u64 used_ns;   /* GPU time of those that are in, since window_ns */
-	gs_u64 window_ns; /* when the window under way began */
-	gs_u64 settled;   /* a whole window has passed since the last one came in */
+	gs_u64 used_ns;   /* GPU time of the admitted TSGs since window_ns */
+	gs_u64 window_ns; /* begin of the present window */
+	gs_u64 settled;   /* a whole window has passed since the last TSG was admitted */
 	gs_u64 loaded; /* they took more than the cap, and have not fallen below it by the slack */
-	gs_u64 judged, counted_judged; /* of those who are in, how many have a load that is known */
-	gs_u64 second_ns, starts;      /* a second that a start began, and how many came in it */
+	gs_u64 judged, counted_judged; /* admitted TSGs with a known load */
+	gs_u64 second_ns, starts;      /* a second that began with a start, and the starts in it */
 };
 GPUSCHED_MAP(admit_places, HASH, gs_u32, struct place, 512);
 /* Too large for the stack. */
@@ -81,12 +81,12 @@ GPUSCHED_MAP(admit_facts, ARRAY, gs_u32, struct gpusched_facts, 1);
 GPUSCHED_MAP(admit_start, ARRAY, gs_u32, gs_u64, 1); /* when the policy started */
 
 #define STATE 0 /* priv */
-#define SINCE 1 /* priv: waits since */
-#define USED 2  /* priv: GPU time at the last round, + 1; 0: not looked yet */
-/* 0: not put on the runlist yet; the time from creation to that may span many ticks */
+#define SINCE 1 /* priv: since when it waits */
+#define USED 2  /* priv: GPU time at the last round, + 1; 0: not looked at yet */
+/* 0: not put on the runlist yet. Many ticks may pass between creation and that. */
 #define ADMITTED 1
 #define WAITS 2
-#define RUNS 3 /* was on the runlist before it was asked about */
+#define RUNS 3 /* was on the runlist before the policy was asked */
 
 GPUSCHED_INLINE int takes_part(const struct gpusched_task *t)
 {
@@ -107,7 +107,7 @@ GPUSCHED_INLINE struct place *place_of(const struct gpusched_task *t)
 	return gpusched_lookup_or_add(admit_places, &key, &fresh);
 }
 
-/* GPU time so far, as far as anybody can tell, + 1; 0: nobody can. */
+/* GPU time so far, as far as known, + 1; 0: unknown. */
 GPUSCHED_INLINE gs_u64 used_by(const struct gpusched_task *t)
 {
 	if (t->known & GPUSCHED_KNOWN_GPU_TIME)
@@ -122,7 +122,7 @@ GPUSCHED_INLINE int has_load_cap(const struct gpusched_task *t)
 	return t->class_id == GPUSCHED_CLASS_LC && max_lc_load;
 }
 
-/* Is there no room for @t because of the load of those who are in? */
+/* True if there is no room for @t because of the load of the admitted TSGs. */
 GPUSCHED_INLINE int is_loaded(const struct place *p, const struct gpusched_task *t)
 {
 	if (!has_load_cap(t) || !p->in || (!p->judged && !used_by(t) && !launch_us))
@@ -130,7 +130,7 @@ GPUSCHED_INLINE int is_loaded(const struct place *p, const struct gpusched_task 
 	return p->loaded || !p->settled;
 }
 
-/* A newcomer's load shows after a whole window with it. */
+/* A newcomer's load is known after a whole window with it. */
 GPUSCHED_INLINE void begin_window(struct place *p, gs_u64 now, int settled)
 {
 	p->window_ns = now;
@@ -139,8 +139,8 @@ GPUSCHED_INLINE void begin_window(struct place *p, gs_u64 now, int settled)
 }
 
 /*
- * The GPU's log: what it worked while others waited, for certain. That is all of its work beside a
- * program that always has some, and less than that elsewhere.
+ * From the GPU's log: its certain work, while others waited. Beside a program that always has work
+ * that is all of its work, and otherwise a part.
  */
 GPUSCHED_INLINE gs_u64 contended_by(const struct gpusched_task *t)
 {
@@ -181,7 +181,7 @@ GPUSCHED_INLINE void judge_load(struct place *p, const struct gpusched_task *t, 
 	begin_window(p, now, 1);
 }
 
-/* May another one start now? Counts it if so. */
+/* True if another one may start now; then it is counted. */
 GPUSCHED_INLINE int take_start(struct place *p, gs_u64 now)
 {
 	if (!max_starts_per_s)
@@ -212,7 +212,7 @@ GPUSCHED_INIT()
 	return 0;
 }
 
-/* Has its place at once, not with the first round: somebody may ask for one before that. */
+/* Gives it its place at once, not with the first round: another TSG may ask for one before that. */
 GPUSCHED_INLINE void give_place(struct gpusched_task *t)
 {
 	struct place *p = place_of(t);
@@ -243,7 +243,10 @@ GPUSCHED_TASK_INIT(t)
 	return 0;
 }
 
-/* Others may take the last place on another CPU at this moment: whoever is one too many goes back. */
+/*
+ * Another CPU may take the last place at this moment: then the TSG that is one too many gives it
+ * back.
+ */
 GPUSCHED_INLINE int take_place(struct place *p, gs_u64 limit)
 {
 	gpusched_add(&p->in, 1ull);
@@ -266,9 +269,9 @@ GPUSCHED_SCHEDULE(t)
 		t->priv[STATE] = RUNS;
 		return GPUSCHED_ADMIT;
 	}
-	if (t->priv[STATE] == WAITS) /* one channel after the other is put on the runlist */
+	if (t->priv[STATE] == WAITS) /* its channels are put on the runlist one after the other */
 		return GPUSCHED_HOLD;
-	/* a round that counts at this moment may have passed it already */
+	/* a round that counts at this moment may have passed the TSG already */
 	if (!p->waiting && !is_loaded(p, t) && take_place(p, limit_of(t))) {
 		if (take_start(p, gpusched_now())) {
 			begin_window(p, gpusched_now(), 0);
@@ -285,7 +288,7 @@ GPUSCHED_SCHEDULE(t)
 	return GPUSCHED_HOLD;
 }
 
-/* A place that is free is free at once, for the next who comes while nobody waits. */
+/* Frees the place at once, for the next TSG that comes while none waits. */
 GPUSCHED_TASK_DESTROY(t)
 {
 	struct place *p = takes_part(t) ? place_of(t) : 0;
@@ -335,8 +338,8 @@ GPUSCHED_INLINE void count(struct place *p, struct gpusched_task *t,
 }
 
 /*
- * Counts afresh who is in and what they take, finds who waits longest, then gives out one free place
- * per round.
+ * Counts the admitted TSGs and their load anew, finds the one that waits longest, then gives out
+ * one free place per round.
  */
 GPUSCHED_TICK(t, round)
 {

@@ -42,20 +42,21 @@ GPUSCHED_OPTION_RANGE(gs_u32, overload_pct, 90, 20, 100,
 
 struct runlist {
 	gs_u64 seq;
-	gs_u64 due;                /* earliest, met in this round */
-	gs_u64 id;                 /* whose it is */
+	gs_u64 due;                /* the earliest due time in this round */
+	gs_u64 id;                 /* id of the TSG with that due time */
 	gs_u64 used_ns, window_ns; /* of TSGs with deadlines, since window_ns */
-	gs_u64 as_of_ns, told;     /* up to which the log was read; an overload was told */
+	/* Up to when the log was read; when an overload was last logged. */
+	gs_u64 as_of_ns, told;
 };
 GPUSCHED_MAP(edf_runlists, HASH, gs_u32, struct runlist, 256);
 /* Too large for the stack. */
 GPUSCHED_MAP(edf_facts, ARRAY, gs_u32, struct gpusched_facts, 1);
 
-#define BEGAN 0  /* priv: when the request under way began */
+#define BEGAN 0  /* priv: begin of the present request */
 #define LAST 1   /* priv: last launch that work_submit saw */
 #define WORKED 2 /* priv: contended_ns at the last round, of the facts that began */
-#define SINCE 3  /* priv: ... then */
-#define WORK 4   /* priv: gpusched_is_busy()'s */
+#define SINCE 3  /* priv: since_ns of these facts */
+#define WORK 4   /* priv: for gpusched_is_busy() */
 #define NEVER ((gs_u64)-1)
 
 GPUSCHED_INLINE gs_u64 due_of(const struct gpusched_task *t, gs_u64 now)
@@ -82,7 +83,7 @@ GPUSCHED_INLINE struct runlist *runlist_of(const struct gpusched_task *t)
 	return gpusched_lookup_or_add(edf_runlists, &key, &fresh);
 }
 
-/* Its certain work: others waited meanwhile. */
+/* Adds its certain work: that during which others waited. */
 GPUSCHED_INLINE void add_load(struct runlist *r, struct gpusched_task *t)
 {
 	gs_u32 zero = 0;
@@ -156,7 +157,7 @@ GPUSCHED_TICK(t, round)
 		}
 		return 0;
 	}
-	/* nobody has a deadline: nothing to order */
+	/* no TSG has a deadline: nothing to order */
 	if (r->due >= NEVER - 1)
 		gpusched_want_default(t, GPUSCHED_ALL_SETTINGS);
 	else

@@ -7,12 +7,12 @@
  * Until a suspension takes effect, and wherever none may begin, short slices of be serve, as with
  * lcbe. A request that outlasts its hold gets another one, after best effort has had its floor.
  *
- * Good for: a service whose requests take many turns of the GPU, such as a language model that
+ * Good for: a service with requests of many turns of the GPU, such as a language model that
  * answers token by token, beside training.
  *
  * Known weaknesses:
- *  - Requests are known only of programs that give hints, or that run under the agent (gpusched run
- *    --agent). Of others nothing is held, and this is lcbe with be_slice_us.
+ *  - Requests are known only for programs that give hints, or that run under the agent (gpusched
+ *    run --agent). For other programs nothing is held: they get what lcbe gives with be_slice_us.
  *  - A request of one or two turns costs more with a hold than without: the calls take 1 ms.
  *  - A service that never rests has a new hold every 500 ms, however long it works on. Its
  *    best-effort neighbours get the 5 % that the engine keeps for them.

@@ -50,18 +50,20 @@ GPUSCHED_OPTION(gs_bool, be_cta, 0,
 struct runlist {
 	gs_u64 seq;      /* round that @counting belongs to */
 	gs_u32 counting; /* BEs met in this round so far */
-	gs_u32 be;       /* BEs of the last complete count, and made since */
+	gs_u32 be;       /* BEs in the last complete count, and those made since */
 	gs_u32 met;      /* BEs met in this round so far, busy or not */
 	gs_u32 pad;
 };
 GPUSCHED_MAP(lcbe_runlists, HASH, gs_u32, struct runlist, 256);
 
-/* One entry: the last rounds that met a BE of which work is seen, and two BEs on one runlist. */
+/* One entry: the last rounds that met a BE with known work, and two BEs on one runlist. */
 struct rounds {
 	gs_u64 counted, several;
 };
 GPUSCHED_MAP(lcbe_rounds, ARRAY, gs_u32, struct rounds, 1);
-/* Beside another BE it matters who works, which may begin to be seen without a word. */
+/*
+ * Beside another BE it matters which BE works, and a BE's work may become known without an event.
+ */
 #define SEVERAL_REST_MS 5000
 
 GPUSCHED_INLINE int is_be(const struct gpusched_task *t)
@@ -103,7 +105,7 @@ GPUSCHED_INLINE void decide(struct gpusched_task *t, gs_u32 bes)
 	}
 }
 
-/* priv[0]: 1 when this TSG is counted, in the runlist that priv[1] names */
+/* priv[0]: 1 if this TSG is counted, in the runlist in priv[1] */
 GPUSCHED_INLINE void uncount(struct gpusched_task *t)
 {
 	gs_u32 key = (gs_u32)t->priv[1];
@@ -121,7 +123,7 @@ GPUSCHED_INLINE void count(struct gpusched_task *t, struct runlist *r)
 	t->priv[1] = gpusched_runlist(t);
 }
 
-/* Comes again when the class or the GPU becomes known: the count moves along. */
+/* Called again when the class or the GPU becomes known: the count moves along. */
 GPUSCHED_TASK_INIT(t)
 {
 	struct runlist *r;
@@ -140,7 +142,7 @@ GPUSCHED_TASK_DESTROY(t)
 	return 0;
 }
 
-/* Counts afresh, so that what was missed between two rounds heals; then decides. */
+/* Counts anew, so that errors from between two rounds do not stay; then decides. */
 GPUSCHED_TICK_BEGIN(round)
 {
 	return 2;
@@ -177,12 +179,15 @@ GPUSCHED_TICK(t, round)
 		return 0;
 	}
 	r->be = r->counting;
-	/* an idle one may wake before the next round: no short slice beside the busy one's */
+	/* an idle TSG may wake before the next round: no short slice beside the busy one's */
 	decide(t, is_be(t) && !t->priv[0] && r->met > 1 ? 2 : r->be);
 	return 0;
 }
 
-/* Who is busy changes with time; where work is not seen only by what is told; alone it is one. */
+/*
+ * Busy TSGs change with time. If work is unknown, only events change anything. With one BE nothing
+ * does.
+ */
 GPUSCHED_TICK_END(round)
 {
 	gs_u32 zero = 0;

@@ -42,9 +42,9 @@ struct runlist {
 };
 GPUSCHED_MAP(prio_runlists, HASH, gs_u32, struct runlist, 256);
 
-#define SUSPENDED_SINCE 0 /* priv: 0 it runs */
+#define SUSPENDED_SINCE 0 /* priv: 0: it runs */
 #define RUNS_UNTIL 1      /* priv: end of an aged TSG's turn */
-#define WORK 2            /* priv: gpusched_is_busy()'s */
+#define WORK 2            /* priv: for gpusched_is_busy() */
 
 /* TSG's id to its level, from outside: gpusched policy map prio_levels ID LEVEL */
 GPUSCHED_MAP(prio_levels, HASH, gs_u64, gs_u32, 1024);
@@ -129,7 +129,7 @@ GPUSCHED_TICK(t, round)
 			r->seq = round->seq;
 			r->gathering = 0;
 		}
-		/* a suspended one cannot show that it is busy, and holds nobody back */
+		/* a suspended TSG cannot show that it is busy, and holds back no other */
 		if (is_busy(t, round->now_ns) && level_of(t) + 1 > r->gathering &&
 		    !t->priv[SUSPENDED_SINCE])
 			r->gathering = level_of(t) + 1;

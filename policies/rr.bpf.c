@@ -4,8 +4,8 @@
  *
  * Does: lets one compute TSG of class be run on a runlist and suspends the others. Every quantum_ms
  * the next one gets its turn. Turns go round the users, within a user round the processes, and
- * within a process round its TSGs. A BE that is known to be idle has no turn, and one whose process
- * is past its share of the table has one only while nobody else wants it.
+ * within a process round its TSGs. A BE that is known to be idle has no turn. A BE of a process
+ * past its share of the table has one only while no other BE wants it.
  *
  * The one that runs has a timeslice of slice_us, short enough for latency-critical TSGs beside it,
  * which get lc_slice_us. So a request meets one BE however many there are, and no time is lost to
@@ -21,9 +21,9 @@
  *    more than 200 BE at 50 ms, the host's limit on suspension (10 s) ends waits early.
  *  - Where the daemon keeps account of GPU time, a BE is known to be idle when it has slept through
  *    its turns of idle_ms. Elsewhere launches tell, if they are counted (somebody else asked for
- *    that; this policy does not), and a kernel longer than idle_ms looks idle. An idle BE runs
- *    beside the one whose turn it is, with its own slice. Where nothing is known, every BE that
- *    exists has turns.
+ *    that; this policy does not), and a kernel longer than idle_ms looks idle. An idle BE runs with
+ *    its own slice, beside the BE that has the turn. Where nothing is known, every BE that exists
+ *    has turns.
  *  - Somebody with several user ids has the turns of several users.
  *  - Each change of turn costs two driver calls (about 1 ms in all) and one round of them without
  *    any BE.
@@ -49,15 +49,15 @@ GPUSCHED_OPTION(gs_bool, be_cta, 0,
 
 struct runlist {
 	struct gpusched_rotation line;
-	gs_u64 turn;                    /* id of the TSG that has the turn; 0 none */
-	gs_u64 number;                  /* of that turn */
+	gs_u64 turn;                    /* id of the TSG that has the turn; 0: none */
+	gs_u64 number;                  /* number of that turn */
 	gs_u64 since;                   /* when it began */
 	gs_u64 alive;                   /* the last round in which that TSG was met */
-	struct gpusched_account others; /* users without room below */
+	struct gpusched_account others; /* for users for which the map has no room */
 };
 GPUSCHED_MAP(rr_runlists, HASH, gs_u32, struct runlist, 256);
 
-/* The turns of users, and of processes, on a runlist. */
+/* The place in the rotation of a user, or a process, on a runlist. */
 struct member {
 	gs_u32 runlist, id;
 };
@@ -65,8 +65,9 @@ GPUSCHED_MAP(rr_users, HASH, struct member, struct gpusched_account, 4096);
 GPUSCHED_MAP(rr_processes, HASH, struct member, struct gpusched_account, 16384);
 GPUSCHED_MAP(rr_tsgs, HASH, gs_u64, struct gpusched_account, GPUSCHED_MAX_TSGS);
 
-#define NUMBER 0 /* priv: of its last turn */
-#define BEGAN 1  /* priv: when it began, or the first one through which it has slept since */
+#define NUMBER 0 /* priv: number of its last turn */
+/* Priv: begin of that turn, or of the first one since then in which it did nothing. */
+#define BEGAN 1
 
 GPUSCHED_INLINE int takes_part(const struct gpusched_task *t)
 {
@@ -77,13 +78,13 @@ GPUSCHED_INLINE int is_idle(const struct gpusched_task *t, gs_u64 now)
 {
 	if (!idle_ms)
 		return 0;
-	/* a suspended one cannot run: what it did in its turns counts, once that is known */
+	/* a suspended TSG cannot run: its work in its turns counts, once that is known */
 	if (t->known & GPUSCHED_KNOWN_LAST_RUN)
 		return t->priv[BEGAN] && t->last_run_ns < t->priv[BEGAN] &&
 		       now > t->priv[BEGAN] + ((gs_u64)quantum_ms + idle_ms) * 1000000ull;
 	if (!(t->known & GPUSCHED_KNOWN_LAUNCHES) || !t->launches)
 		return 0;
-	/* a suspended one cannot launch for long: its queue is full */
+	/* a suspended TSG cannot launch for long: its queue is full */
 	if ((t->want.valid & GPUSCHED_RUNNABLE) && !t->want.runnable)
 		return 0;
 	return now > t->last_launch_ns + (gs_u64)idle_ms * 1000000ull;
@@ -103,7 +104,7 @@ GPUSCHED_INLINE struct gpusched_account *user_of(struct runlist *r, gs_u32 runli
 	struct gpusched_account fresh = { 0 }, *a;
 
 	a = gpusched_lookup_or_add(rr_users, &m, &fresh);
-	return a ? a : &r->others; /* they take turns as one */
+	return a ? a : &r->others; /* such users take turns as one */
 }
 
 GPUSCHED_INLINE struct gpusched_account *process_of(gs_u32 runlist, gs_u32 pid)
@@ -121,7 +122,7 @@ GPUSCHED_INLINE struct gpusched_account *tsg_of(gs_u64 id)
 	return gpusched_lookup_or_add(rr_tsgs, &id, &fresh);
 }
 
-/* A user has no jobs here: level JOB is the same for all. */
+/* Users have no jobs here: level JOB is the same for all. */
 GPUSCHED_INLINE void gather(struct runlist *r, const struct gpusched_task *t,
 			    const struct gpusched_round *round)
 {
@@ -243,7 +244,7 @@ GPUSCHED_TICK(t, round)
 		if (!t->priv[BEGAN] || t->last_run_ns >= t->priv[BEGAN])
 			t->priv[BEGAN] = r->since;
 	}
-	/* an idle one may wake before the next round: no short slice beside the busy one's */
+	/* an idle TSG may wake before the next round: no short slice beside the busy one's */
 	if (r->turn != t->id && is_idle(t, round->now_ns)) {
 		gpusched_want_default(t, GPUSCHED_TIMESLICE | GPUSCHED_RUNNABLE);
 		return 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* gpu_policy.h - what a policy for gpusched.ko's own struct gpu_sched_ops includes: types and kfuncs */
+/* gpu_policy.h - types and kfuncs for policies of gpusched.ko's own kind, struct gpu_sched_ops */
 #ifndef GPU_POLICY_H
 #define GPU_POLICY_H
 

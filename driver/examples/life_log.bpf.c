@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * life_log - what becomes of each TSG, for user space to read; decides nothing
+ * life_log - records each TSG's life for user space to read; decides nothing
  *
  * Map lives: the last 1,024 records, a ring; map count: how many there were. A record has the time,
  * the callback, and the TSG as it was then.
  *
- * Good for: learning what a program does, and what the hooks see. Known weaknesses: a reader that is
- * slower than 1,024 records loses some, and may read one that is being written. gpusched monitor has
- * the same from the taps, for every driver.
+ * Good for: learning what a program does, and what the hooks see. Known weaknesses: a reader that
+ * falls behind by 1,024 records loses some, and may read one that is being written. gpusched
+ * monitor has the same from the taps, for every driver.
  */
 #include "gpu_policy.h"
 

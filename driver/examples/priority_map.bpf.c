@@ -2,12 +2,14 @@
 /*
  * priority_map - a slice by priority, from a map that user space fills by process
  *
- * Map priorities: pid -> priority. From 10 on a TSG has 10 s, whatever its owner asks; from 5 on
- * 1 ms, below 200 us, until its owner asks for another slice. Who is not in the map has its own.
+ * Map priorities: pid -> priority. From 10 on a TSG has 10 s, whatever its owner asks; from 5 on 1
+ * ms, below 200 us, until its owner asks for another slice. A process that is not in the map keeps
+ * its own slice.
  *
  * Good for: a handful of processes that somebody starts and knows. Known weaknesses: a process must
- * be in the map before it makes its TSGs, for a change of the map reaches only those made later. Two
- * with 10 s wait for each other's ends, unless they rest. A copy engine's TSGs get the same slices.
+ * be in the map before it makes its TSGs, for a change of the map reaches only those made later.
+ * Two with 10 s wait for each other's ends, unless they rest. A copy engine's TSGs get the same
+ * slices.
  */
 #include "gpu_policy.h"
 
@@ -52,7 +54,7 @@ __u64 BPF_PROG(priority_timeslice_set, struct gpu_task *t, __u64 us)
 
 	if (priority && *priority >= FIRST)
 		return FIRST_US;
-	if (priority)                 /* its owner's word stands from here on */
+	if (priority)                 /* the owner's setting holds from here on */
 		gpusched_unset(t, 1); /* GPUSCHED_TIMESLICE */
 	return us;
 }

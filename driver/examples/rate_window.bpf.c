@@ -2,9 +2,9 @@
 /*
  * rate_window - LC or BE by a rate: work tokens of a process in windows of a second
  *
- * Map rates: pid -> its window, and what it is taken for: more than 1,000 a second LC, fewer than
- * 100 BE, in between as before. What it is decides the slice of its TSGs from then on: LC 10 s, BE
- * 200 us. Options, written before it is loaded: window_ns, lc_above, be_below.
+ * Map rates: pid -> its window, and its class: LC above 1,000 tokens a second, BE below 100, in
+ * between as before. From then on the class decides the slice of its TSGs: LC 10 s, BE 200 us.
+ * Options, written before it is loaded: window_ns, lc_above, be_below.
  *
  * Good for: showing how a policy keeps state and decides by it. Known weakness, and why it is no
  * policy to use: the driver asks for a token once for each channel, not for each launch, since

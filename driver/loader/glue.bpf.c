@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * glue - a gpusched policy as a policy of gpusched.ko
+ * glue - runs a gpusched policy as a policy of gpusched.ko
  *
  * policy-load links it with the policy and with src/policy's glue_default and glue_stock, which has
  * the records, the tick and the helpers. Two ways:
  *
- * Alone. What a callback wishes goes to the module through kfuncs. A record that somebody has put
- * into gs_tsgs (client and TSG as the key, file 0) before the module is told of the TSG is kept:
- * whoever knows its GPU, class or launches writes them there. Any other TSG gets one here, with the
- * class that gs_procs has for its process.
+ * Alone. A callback's wishes go to the module through kfuncs. A program that knows a TSG's GPU,
+ * class or launches may put a record into gs_tsgs (client and TSG as the key, file 0) before the
+ * module knows the TSG: it is kept. Any other TSG gets a record here, with the class that gs_procs
+ * has for its process.
  *
- * Beside the daemon (its host hooked). All maps are those of the policy that the daemon runs, whose
+ * Beside the daemon (its host hooked). All maps are those of the policy in the daemon. The daemon's
  * taps make the records and call all other callbacks. Here the policy is asked before the driver
- * acts: schedule, which may hold and deny, and timeslice_set, whose answer goes out in the owner's
- * call. All that it wishes is called by the daemon, under its laws. A TSG waits for that, at its
- * first schedule, for WAIT_NS at most.
+ * acts: schedule may hold and deny, and the answer of timeslice_set changes the owner's call. The
+ * daemon makes the calls for all its wishes, under its laws. At its first schedule, a TSG waits for
+ * these calls for WAIT_NS at most.
  */
 #define GS_MAPS_EXTERN
 #include "gpusched/policy.bpf.h"
@@ -40,7 +40,7 @@ extern void gpusched_put_task(struct gpu_task *t) __ksym;
 
 extern const volatile gs_u32 gs_may_deny; /* GPUSCHED_F_DENY, set before load */
 
-/* In a section of its own: all others are the daemon's, with nothing of ours. */
+/* In a section of its own: all other sections are the daemon's maps, which have nothing of ours. */
 #define OURS SEC(".rodata.module")
 
 /* Set before load: the daemon has the records, and acts. */
@@ -84,7 +84,9 @@ static __always_inline void fill(struct gpusched_tsg *rec, struct gpu_task *t)
 	rec->task.id = cfg ? __sync_fetch_and_add(&cfg->next_id, 1) + 1 : 0;
 	rec->task.gpu = t->gpu;
 	rec->task.engine = (gs_u16)engine;
-	/* as the taps name them: 1 to 8 are graphics engines; without hooks nobody knows */
+	/*
+	 * as the taps name them: 1 to 8 are graphics engines; without hooks the engine is unknown
+	 */
 	rec->task.kind = engine == GPU_TASK_UNKNOWN || (engine >= 1 && engine <= 8)
 				 ? GPUSCHED_KIND_COMPUTE
 				 : GPUSCHED_KIND_COPY;
@@ -97,7 +99,7 @@ static __always_inline void fill(struct gpusched_tsg *rec, struct gpu_task *t)
 	asked->valid = asked->timeslice_us ? GPUSCHED_TIMESLICE : 0;
 }
 
-/* The tick passes over it until it is filled. */
+/* The tick skips the record until it is filled. */
 static __always_inline struct gpusched_tsg *record_make(struct gpu_task *t)
 {
 	struct gpusched_key key = { .client = t->client, .handle = t->tsg };
@@ -117,7 +119,7 @@ static __always_inline struct gpusched_tsg *record_make(struct gpu_task *t)
 
 /* ---- wishes ---------------------------------------------------------------------------------- */
 
-/* Held before the driver has seen the call: it waits there, and needs no suspension. */
+/* Held before the driver has seen the call: the call waits, so the TSG needs no suspension. */
 static __always_inline int waits(const struct gpusched_tsg *rec)
 {
 	const gs_u32 both = GPUSCHED_TSG_HELD | GPUSCHED_TSG_GATED;
@@ -125,7 +127,7 @@ static __always_inline int waits(const struct gpusched_tsg *rec)
 	return (*(volatile gs_u32 *)&rec->flags & both) == both;
 }
 
-/* The module refuses what cannot be put back, and drops what the driver refuses. */
+/* The module refuses changes that it cannot restore, and drops those that the driver refuses. */
 static __always_inline void wish(struct gpusched_tsg *rec, struct gpu_task *t)
 {
 	volatile struct gpusched_settings *want = &rec->task.want;
@@ -207,7 +209,10 @@ static __always_inline void told(const struct gpusched_tsg *rec, gs_u32 type, gs
 	gs_tap_count(counter);
 }
 
-/* @rec has what the policy wishes, or the daemon has begun to call: the module waits for its end. */
+/*
+ * True if @rec has the policy's wishes, or the daemon has begun its calls: the module then waits
+ * for their end.
+ */
 static __always_inline int in_force(const struct gpusched_tsg *rec)
 {
 	const volatile struct gpusched_settings *want = &rec->task.want, *is = &rec->task.is;
@@ -230,8 +235,8 @@ static __always_inline int go(const struct gs_hook_tsg *h, const struct gpusched
 }
 
 /*
- * What the driver is to be told when the owner sets @us. What the daemon has set goes before what
- * the policy wishes: its laws may have made another value of that.
+ * The timeslice that the driver gets when the owner sets @us. The daemon's setting comes before the
+ * policy's wish: the daemon's laws may have changed that.
  */
 static __always_inline gs_u32 to_set(const struct gpusched_tsg *rec, gs_u32 us, gs_u64 d)
 {
@@ -292,12 +297,15 @@ SEC("struct_ops/gs_task_init") void BPF_PROG(gs_task_init, struct gpu_task *t)
 	wish(rec, t);
 }
 
-/* The module asks once more every 10 ms while it is held; the policy is asked once. */
+/* While a TSG is held the module asks every 10 ms; the policy is asked once. */
 SEC("struct_ops/gs_schedule") int BPF_PROG(gs_schedule, struct gpu_task *t)
 {
 	struct gs_hook_tsg *h = gs_beside ? hook_of(t) : NULL;
 	struct gpusched_tsg *rec = record_of(t, h);
-	/* an MPS server works for many: no call of its waits, it is suspended afterwards */
+	/*
+	 * An MPS server works for many programs: its calls do not wait, and it is suspended
+	 * afterwards.
+	 */
 	const gs_u32 runs = GPUSCHED_TSG_SCHEDULED | GPUSCHED_TSG_MPS;
 	gs_u64 d;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* loader.h - what policy-load's files share: a policy of gpusched's own kind, and its tick */
+/* loader.h - what policy-load's files share: a policy, and its tick */
 #ifndef LOADER_H
 #define LOADER_H
 
@@ -18,35 +18,35 @@
 #define SHARED_MAX 128
 
 struct shared {
-	const char *name; /* of a section: from its point on */
+	const char *name; /* of a section: the part from the point on */
 	int fd;
 };
 
 struct loader {
 	struct shared shared[SHARED_MAX]; /* beside the daemon: its maps */
 	int nshared;
-	int parent; /* ends with that process; 0: with nobody */
+	int parent; /* ends with that process; 0: with none */
 	const char *options[OPTIONS_MAX], *pins;
 	int noptions;
 	bool no_tick, pinned;
 	struct bpf_object *object;
 	struct bpf_link *links[LINKS_MAX];
 	int nlinks;
-	/* A policy of gpusched's own kind: */
+	/* For a policy of gpusched's own kind: */
 	struct gpusched_policy_desc desc;
-	struct gs_pstate *state; /* mapped; NULL: it is another kind */
+	struct gs_pstate *state; /* mapped; NULL: a policy of the module's kind */
 	int run_fd, wish_fd;
 	pthread_t ticker;
 	bool quit, ticks;
-	uint64_t began_ns;   /* 0: no round goes on */
-	uint64_t longest_ns; /* of those that have ended */
+	uint64_t began_ns;   /* 0: no round is under way */
+	uint64_t longest_ns; /* of rounds that have ended */
 };
 
 /* ---- object.c: what the policy declares ------------------------------------------------------ */
 
-/* Its description; an error is printed. */
+/* Reads its description; prints errors. */
 int loader_read(struct loader *l, const char *path);
-/* Options and the like, before the object is loaded; an error is printed. */
+/* Sets options and constants before the object is loaded; prints errors. */
 int loader_prepare(struct loader *l);
 
 /* ---- tick.c ---------------------------------------------------------------------------------- */
@@ -55,7 +55,7 @@ extern const char *const tick_programs[2]; /* a round, and what it wished */
 int tick_open(struct loader *l);
 int tick_start(struct loader *l);
 void tick_stop(struct loader *l);
-/* It has called gpusched_fail(), or a round goes on for too long; says which. */
+/* True if it has called gpusched_fail(), or a round takes too long; prints which. */
 bool tick_failed(struct loader *l);
 
 #endif /* LOADER_H */

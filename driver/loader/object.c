@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* object.c - what a policy's object declares, and its constants */
+/* object.c - reads what a policy's object declares, and sets its constants */
 #include <errno.h>
 #include <fcntl.h>
 #include <libelf.h>
@@ -56,7 +56,7 @@ int loader_read(struct loader *l, const char *path)
 	return r;
 }
 
-/* As a number of the size that it has. -ENOENT; -ERANGE: it does not fit. */
+/* Writes a number of the constant's size. -ENOENT; -ERANGE: it does not fit. */
 static int put_constant(struct loader *l, const char *section_name, const char *name,
 			uint64_t value)
 {
@@ -106,7 +106,7 @@ static int set_options(struct loader *l)
 	return 0;
 }
 
-/* A map of the daemon's is known by its name; those of the object's sections by what is behind it. */
+/* A map of the daemon is found by its name; an object's section, by the part after the point. */
 static const struct shared *shared_of(const struct loader *l, const char *name)
 {
 	const char *section_name = strchr(name, '.');
@@ -117,7 +117,7 @@ static const struct shared *shared_of(const struct loader *l, const char *name)
 	return NULL;
 }
 
-/* The daemon's maps in the place of the object's. */
+/* Replaces the object's maps by the daemon's. */
 static int share(struct loader *l)
 {
 	struct bpf_map *map;

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: MIT
 /*
  * policy-load [-n] [-o OPTION=NUMBER]... [-p DIR] [-m MAP=FD]... OBJECT... - loads a policy for
- * gpusched.ko, keeps it until SIGINT or SIGTERM, and runs its tick; -n: somebody else does
+ * gpusched.ko, keeps it until SIGINT or SIGTERM, and runs its tick; -n: another program does
  *
- * One object: a policy that was written for struct gpu_sched_ops. Several are linked first: a policy
- * of gpusched's own kind, then glue_default, glue_stock and driver/loader's glue.
+ * One object: a policy that was written for struct gpu_sched_ops. Several are linked first: a
+ * policy of gpusched's own kind, then glue_default, glue_stock and driver/loader's glue.
  *
  * A program of its own, since struct_ops of modules need libbpf 1.4, and Debian 12 has 1.1. Needs
- * root. Prints "policy NAME runs" when it does. -p: its maps are pinned in DIR, with gpusched_run and
- * gs_module_wish, the programs for the tick.
+ * root. Prints "policy NAME runs" when it does. -p: its maps are pinned in DIR, with gpusched_run
+ * and gs_module_wish, the programs for the tick.
  *
  * -m: beside the daemon, which hands its maps over as descriptors, runs the tick and starts this
  * program. Then "policy NAME is loaded" is printed, a line is read from standard input, and only
  * then the policy runs. It ends with the daemon, or when that closes standard input's other end.
  *
- * Exit status: 0 ended by a signal; 1 not loaded, with the words of libbpf and the verifier; 2 the
- * policy failed or its tick took too long, and it says why.
+ * Exit status: 0 if a signal ended it; 1 if it was not loaded, with the messages of libbpf and the
+ * verifier. 2 if the policy failed or its tick took too long, with the reason.
  */
 #include <errno.h>
 #include <limits.h>
@@ -39,7 +39,7 @@ static bool is_orphan(const struct loader *l)
 	return l->parent && (getppid() != l->parent || (poll(&in, 1, 0) > 0 && in.revents));
 }
 
-/* Beside the daemon the policy before this one may just be leaving. */
+/* Beside the daemon, the policy before this one may just be leaving. */
 static struct bpf_link *attach_one(struct loader *l, struct bpf_map *map)
 {
 	struct bpf_link *link = bpf_map__attach_struct_ops(map);
@@ -62,7 +62,7 @@ static int attach(struct loader *l)
 		if (!l->links[l->nlinks]) {
 			int why = errno;
 
-			if (l->state && tick_failed(l)) /* it has said why */
+			if (l->state && tick_failed(l)) /* it has printed why */
 				return -1;
 			errno = why;
 			fprintf(stderr, "policy-load: %s: %s\n", bpf_map__name(map),
@@ -87,7 +87,7 @@ static void detach(struct loader *l)
 	l->nlinks = 0;
 }
 
-/* The objects as one, in memory. */
+/* Links the objects into one, in memory. */
 static int join(char **paths, int n)
 {
 	int fd = memfd_create("policy", MFD_CLOEXEC), r = -1;
@@ -159,7 +159,7 @@ static void unpin(struct loader *l)
 	rmdir(l->pins);
 }
 
-/* What has ended it: 0 a signal or the daemon, 2 itself. */
+/* Waits for the end. Returns its cause: 0 a signal or the daemon, 2 the policy itself. */
 static int keep(struct loader *l, const sigset_t *ends)
 {
 	struct timespec now_and_then = { .tv_nsec = 100000000 };
@@ -172,7 +172,7 @@ static int keep(struct loader *l, const sigset_t *ends)
 	}
 }
 
-/* Beside the daemon: until it says that the policy shall run. */
+/* Beside the daemon: waits until the daemon says that the policy is to run. */
 static int wait_for_daemon(const struct loader *l)
 {
 	char line[8];
@@ -241,7 +241,7 @@ int main(int argc, char **argv)
 		tick_stop(&l);
 	if (l.pinned)
 		unpin(&l);
-	if (r != 2) /* else a round may not have ended */
+	if (r != 2) /* otherwise a round may be under way */
 		bpf_object__close(l.object);
 	return r;
 }

@@ -16,7 +16,7 @@ void nvidia_close_callback(nv_linux_file_private_t *file);
 
 #define ARG_MAX_SIZE (NV_MAX_CARDS * sizeof(struct nv_card))
 
-/* What kernel-open answers itself, without RM. */
+/* Answers ioctls that kernel-open handles itself, without RM. */
 static bool answered_here(unsigned int nr, void *arg, unsigned int size)
 {
 	static const struct nv_card card = { .valid = 1, .gpu_id = STANDIN_GPU_ID };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* gsp.c - what GSP was told of each TSG and channel: the tests' witness */
+/* gsp.c - notes what GSP was told of each TSG and channel, as the tests' witness */
 #include <linux/debugfs.h>
 #include <linux/slab.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* rm.c - clients, devices, TSGs and channels, as far as a program makes them by ioctl */
+/* rm.c - clients, devices, TSGs and channels, as a program makes them by ioctl */
 #include <linux/debugfs.h>
 #include <linux/delay.h>
 #include <linux/slab.h>
@@ -190,7 +190,7 @@ again:
 
 /* ---- the escapes, called by nvidia_ioctl() of the miniature tree ----------------------------- */
 
-/* debugfs: how long a control's parameters stay the caller's before RM reads them */
+/* debugfs: how long the caller can change a control's parameters before RM reads them */
 static u32 delay_ms;
 
 void rm_debugfs(struct dentry *dir)

@@ -3,8 +3,8 @@
  * standin.h - a module named nvidia for virtual machines without a GPU: the names that gpusched.ko
  * needs, the ioctls of a program that makes TSGs, and a model of what GSP holds
  *
- * Built with the miniature tree of tests/hooks, whose functions have RM's shapes and, after
- * driver/hooks/apply, the kit's hooks. Numbers and layouts are those of src/rm/abi.h.
+ * Built with the miniature tree of tests/hooks: its functions are like RM's and, after
+ * driver/hooks/apply, contain the kit's hooks. Numbers and layouts are those of src/rm/abi.h.
  */
 #ifndef STANDIN_H
 #define STANDIN_H
@@ -61,10 +61,13 @@ u32 rm_free_object(const void *file, u32 client, u32 handle);
 void rm_free_file(const void *file);
 void rm_debugfs(struct dentry *dir);
 
-/* control.c: NULL @file: a kernel caller, whom RM trusts. @params: in the kernel. Takes rm_lock. */
+/*
+ * In control.c. NULL @file: a caller in the kernel, which RM trusts. @params: in the kernel. Takes
+ * rm_lock.
+ */
 u32 rm_control(const void *file, u32 client, u32 object, u32 cmd, void *params, u32 size);
 
-/* gsp.c: what the GPU's firmware holds, which nothing of gpusched's writes. */
+/* In gsp.c: the state of the GPU's firmware, which no code of gpusched writes. */
 void gsp_forget(u32 client, u32 handle);
 void gsp_show(struct seq_file *m);
 void gsp_debugfs(struct dentry *dir);

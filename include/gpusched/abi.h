@@ -32,7 +32,10 @@ typedef int64_t gs_s64;
 
 /* The version that policies are built against: raised when they must be built again. */
 #define GPUSCHED_ABI_VERSION 1u
-/* The pinned maps and programs: raised with what they know. An older table is taken over. */
+/*
+ * Version of the pinned maps and programs: raised when their layout or meaning changes. An older
+ * table is taken over.
+ */
 #define GPUSCHED_TABLE_VERSION 2u
 
 #define GPUSCHED_COMM_LEN 16
@@ -45,13 +48,15 @@ typedef int64_t gs_s64;
 
 /* ---- settings of a TSG -------------------------------------------------------------------- */
 
-/* Valid bits of struct gpusched_settings: a field without its bit says nothing. */
+/* Valid bits of struct gpusched_settings: a field without its bit has no meaning. */
 #define GPUSCHED_TIMESLICE (1u << 0)
 #define GPUSCHED_INTERLEAVE (1u << 1)
 #define GPUSCHED_PREEMPT_MODE (1u << 2)
 #define GPUSCHED_RUNNABLE (1u << 3)
 #define GPUSCHED_ALL_SETTINGS 0xfu
-/* Beside settings, in gpusched_task.want alone: see gpusched_hold() and gpusched_yield(). */
+/*
+ * Bits beside the settings, in gpusched_task.want alone: see gpusched_hold() and gpusched_yield().
+ */
 #define GPUSCHED_WANT_HOLD (1u << 4)
 #define GPUSCHED_WANT_YIELD (1u << 5)
 /* Two bits that count gpusched_preempt(): 1, 2, 3, 1 ...; 0: not called yet. */
@@ -59,13 +64,16 @@ typedef int64_t gs_s64;
 #define GPUSCHED_ALL_WANTS \
 	(GPUSCHED_ALL_SETTINGS | GPUSCHED_WANT_HOLD | GPUSCHED_WANT_YIELD | GPUSCHED_WANT_PREEMPTS)
 
-/* gpusched_settings.hold of @want: how long at most, and a bit that each new hold flips. */
+/*
+ * gpusched_settings.hold of @want: the longest time of the hold, and a bit that each new hold
+ * flips.
+ */
 #define GPUSCHED_HOLD_UNIT_US 4000u
 #define GPUSCHED_HOLD_UNITS 0x7fu
 #define GPUSCHED_HOLD_FLIP 0x80u
 #define GPUSCHED_HOLD_MAX_US 500000u
 
-/* gpusched_settings.hold of @is: what became of a hold. Symbol, name in output, words. */
+/* gpusched_settings.hold of @is: the state of a hold. Symbol, name in output, text. */
 #define GPUSCHED_HOLD_STATES(X) \
 	X(NONE, "none", "no hold") \
 	X(ON, "on", "best-effort TSGs of its runlist are suspended for its request") \
@@ -96,7 +104,7 @@ enum gpusched_hold_state {
 #define GPUSCHED_PREEMPT_CILP 2u
 #define GPUSCHED_PREEMPT_WORDS "wfi", "cta", "cilp"
 
-/* Timeslices that are accepted, us. The driver took 1 us to 100 s. */
+/* Range of timeslices, us. The driver took 1 us to 100 s. */
 #define GPUSCHED_TIMESLICE_MIN_US 1u
 #define GPUSCHED_TIMESLICE_MAX_US 100000000u
 /* CUDA itself sets this on its compute TSG at the end of context creation. */
@@ -121,7 +129,7 @@ struct gpusched_settings {
 	gs_u8 preempt_mode;
 	gs_u8 runnable; /* 1 runnable, 0 suspended (all its channels disabled) */
 	union {
-		gs_u8 hold; /* of want and is: GPUSCHED_HOLD_UNITS; enum gpusched_hold_state */
+		gs_u8 hold; /* in want and is: GPUSCHED_HOLD_UNITS; enum gpusched_hold_state */
 		gs_u8 pad[5];
 	};
 };
@@ -152,14 +160,14 @@ enum gpusched_class_id {
 #define GPUSCHED_KNOWN_DEADLINE (1u << 4)
 #define GPUSCHED_KNOWN_RATE (1u << 5)
 /*
- * not a fact that has a value: its process has TSGs that are not in the table, or not whole, or has
- * used up its GPU time
+ * this bit has no value: the process has TSGs that are not in the table, or not completely, or has
+ * used up its budget
  */
 #define GPUSCHED_KNOWN_PAST_SHARE (1u << 6)
 
 /*
- * struct gpusched_task - one TSG as a policy sees it. A policy may write @want and @priv; what it
- * writes elsewhere is thrown away (the host copies in and copies back).
+ * struct gpusched_task - one TSG as a policy sees it. A policy may write @want and @priv. Other
+ * changes are ignored, since it gets a copy.
  */
 struct gpusched_task {
 	gs_u64 id;     /* never reused while the table lives */
@@ -173,8 +181,9 @@ struct gpusched_task {
 	gs_u32 weight;      /* 1..10000, default 100 */
 	gs_u64 deadline_us; /* relative; valid with GPUSCHED_KNOWN_DEADLINE */
 	gs_u64 created_ns;
-	gs_u32 known;    /* GPUSCHED_KNOWN_* */
-	gs_u32 assumed;  /* settings bits of @asked that are assumed, not seen (adopted TSGs) */
+	gs_u32 known; /* GPUSCHED_KNOWN_* */
+	/* Settings bits of @asked that are assumed, since they were not seen (adopted TSGs). */
+	gs_u32 assumed;
 	gs_u64 launches; /* since launches_since_ns */
 	gs_u64 launches_since_ns;
 	gs_u64 last_launch_ns;
@@ -182,12 +191,12 @@ struct gpusched_task {
 	gs_u64 gpu_time_ns;
 	gs_u64 wait_time_ns;
 	gs_u64 switches;
-	gs_u64 last_run_ns; /* when it last had the GPU, or was seen to wait; 0: never seen there */
-	gs_u64 block_time_ns;               /* typical thread-block length */
-	struct gpusched_settings asked;     /* what the owner itself set */
-	struct gpusched_settings is;        /* what the hardware was last told and accepted */
+	gs_u64 last_run_ns;   /* when it last had the GPU, or was seen to wait; 0: never */
+	gs_u64 block_time_ns; /* typical thread-block length */
+	struct gpusched_settings asked;     /* settings that the owner made */
+	struct gpusched_settings is;        /* settings that the driver last accepted */
 	struct gpusched_settings want;      /* the policy's wish; unset: as the owner asked */
-	gs_u64 priv[GPUSCHED_POLICY_WORDS]; /* the policy's own, zero at task_init */
+	gs_u64 priv[GPUSCHED_POLICY_WORDS]; /* private to the policy, zero at task_init */
 	char comm[GPUSCHED_COMM_LEN];
 };
 _Static_assert(sizeof(struct gpusched_task) == 264, "gpusched_task");
@@ -195,75 +204,86 @@ _Static_assert(sizeof(struct gpusched_task) == 264, "gpusched_task");
 /* ---- the whole record: host's header and the policy's part ---------------------------------- */
 
 /*
- * Handles are unique per RM client only and clients per driver instance; a forged record must not
- * reach another process's, so the open file (its kernel address) is part of the key.
+ * Handles are unique only per RM client, and clients per driver instance. A forged record must not
+ * reach another process's record, so the open file (its kernel address) is part of the key.
  */
 struct gpusched_key {
 	gs_u64 file;   /* struct file of the nvidiactl descriptor; adopted: see GPUSCHED_TSG_ADOPTED
 			*/
 	gs_u32 client; /* hClient */
-	gs_u32 handle; /* hTsg, or another object's handle in other maps */
+	gs_u32 handle; /* hTsg; in other maps another object's handle */
 };
 _Static_assert(sizeof(struct gpusched_key) == 16, "gpusched_key");
 
 /* gpusched_tsg.flags */
 #define GPUSCHED_TSG_SCHEDULED (1u << 0) /* its owner put it on the runlist */
-#define GPUSCHED_TSG_ADOPTED (1u << 1)   /* found by a scan, not seen being made */
+#define GPUSCHED_TSG_ADOPTED (1u << 1)   /* found by a scan; its creation was not seen */
 #define GPUSCHED_TSG_MPS (1u << 2)       /* belongs to an MPS server: one unit */
 #define GPUSCHED_TSG_MIG (1u << 3)       /* on a MIG engine */
 #define GPUSCHED_TSG_HELD (1u << 4)      /* waits for admission */
-#define GPUSCHED_TSG_GONE (1u << 5)      /* its end was seen; the record is about to go */
-#define GPUSCHED_TSG_ENDING (1u << 6)    /* somebody tells the policy and takes the record out */
-#define GPUSCHED_TSG_SWEPT (1u << 7)     /* ... in user space, where it may be killed over that */
-/* its owner's call to schedule it is with the gate: the driver has not seen it yet (gs_stopped) */
+#define GPUSCHED_TSG_GONE (1u << 5)      /* its end was seen; the record is removed next */
+#define GPUSCHED_TSG_ENDING (1u << 6)    /* a program tells the policy and removes the record */
+/* ... that program is in user space, where it may be killed meanwhile. */
+#define GPUSCHED_TSG_SWEPT (1u << 7)
+/*
+ * its owner's call to schedule it is at the gate: the driver has not got the call yet (gs_stopped)
+ */
 #define GPUSCHED_TSG_GATED (1u << 8)
-/* no process holds its open file, which is in a message, a ring or a mapping: nobody can call it */
+/*
+ * no process holds its open file, which is in a message, a ring or a mapping: no call can reach it
+ */
 #define GPUSCHED_TSG_IN_FLIGHT (1u << 9)
-/* four bits: settings of @manual that a user other than root has set */
+/* four bits: settings of @manual that a user other than root made */
 #define GPUSCHED_TSG_USERS_SHIFT 10
 #define GPUSCHED_TSG_USERS (GPUSCHED_ALL_SETTINGS << GPUSCHED_TSG_USERS_SHIFT)
-/* bit 14 means nothing, and may be set in the record of an older daemon */
-/* with GPUSCHED_TSG_MPS: its clients' channels are under handles of their own, so that no call
- * suspends it whole */
+/* bit 14 is unused, and may be set in the record of an older daemon */
+/*
+ * with GPUSCHED_TSG_MPS: its clients' channels are under handles of their own, so no call suspends
+ * all of it
+ */
 #define GPUSCHED_TSG_SPREAD (1u << 15)
-/* an MPS server's TSG under another handle: it is put back, then its record goes */
+/* an MPS server's TSG under another handle: it is restored, then its record is removed */
 #define GPUSCHED_TSG_ALIAS (1u << 16)
-/* it never had a channel: nothing can run in it, and it makes room for others of its process */
+/*
+ * it never had a channel: nothing can run in it, and its record may make room for others of its
+ * process
+ */
 #define GPUSCHED_TSG_EMPTY (1u << 17)
-/* it has channels that are not in the table: it cannot be suspended whole */
+/* it has channels that are not in the table: no call suspends all of it */
 #define GPUSCHED_TSG_PARTIAL (1u << 18)
-/* it had to make room: its process's share does not count it any more */
+/* its record made room for others: its process's quota does not count it any more */
 #define GPUSCHED_TSG_EVICTED (1u << 19)
 
-/* The suspender (gpusched_tsg.suspend_by) */
+/* The cause of a TSG's suspension (gpusched_tsg.suspend_by). */
 enum gpusched_suspend_by {
 	GPUSCHED_BY_NOBODY = 0,
 	GPUSCHED_BY_POLICY = 1,
 	GPUSCHED_BY_PERSON = 2,
 	GPUSCHED_BY_ADMISSION = 3,
-	GPUSCHED_BY_REQUEST = 4, /* another TSG's: gpusched_hold() */
-	GPUSCHED_BY_BUDGET = 5,  /* its user or cgroup has used up its GPU time */
+	GPUSCHED_BY_REQUEST = 4, /* another TSG's request: gpusched_hold() */
+	GPUSCHED_BY_BUDGET = 5,  /* the budget of its user or cgroup is used up */
 };
 
-/* Written by taps and by the poke program alone, so that no writer loses another's change. */
+/* Written only by taps and the poke program, so that no writer overwrites another's change. */
 struct gpusched_tsg {
 	struct gpusched_key key;
-	gs_u64 owner_start_ns; /* start_boottime of the owner's group leader: tells pid reuse */
-	gs_u32 owner_fd;       /* the descriptor's number in the owner when last seen */
-	gs_u32 flags;          /* GPUSCHED_TSG_* */
+	/* start_boottime of the owner's group leader: detects that the pid was reused. */
+	gs_u64 owner_start_ns;
+	gs_u32 owner_fd; /* the descriptor's number in the owner when last seen */
+	gs_u32 flags;    /* GPUSCHED_TSG_* */
 	gs_u32 h_device;
 	gs_u32 h_subdevice;  /* 0: none seen yet */
 	gs_u32 dev_instance; /* RM device instance; GPUSCHED_GPU_UNKNOWN */
 	gs_u32 nchannels;
-	gs_u32 changed;    /* settings bits that gpusched has changed and not put back */
+	gs_u32 changed;    /* settings bits that gpusched has changed and not restored */
 	gs_u32 suspend_by; /* enum gpusched_suspend_by */
 	gs_u64 suspended_ns;
-	gs_u64 suspend_until_ns;         /* 0: until resume */
-	gs_u32 errors;                   /* failed RM calls in a row */
+	gs_u64 suspend_until_ns;         /* 0: until `resume` */
+	gs_u32 errors;                   /* consecutive RM calls that failed */
 	gs_u32 last_status;              /* RM status of the last failed call */
-	struct gpusched_settings manual; /* a person's settings; they override the policy's */
+	struct gpusched_settings manual; /* a person's settings; they come before the policy's */
 	struct gpusched_task task;
-	gs_u32 charged_uid; /* the user whose share it is of */
+	gs_u32 charged_uid; /* uid that pays for it */
 	gs_u32 pad;
 };
 _Static_assert(sizeof(struct gpusched_tsg) == 368, "gpusched_tsg");
@@ -274,28 +294,28 @@ struct gpusched_channel {
 };
 struct gpusched_channels {
 	gs_u32 n;       /* entries filled */
-	gs_u32 dropped; /* channels past the table's end */
+	gs_u32 dropped; /* channels for which the array had no room */
 	struct gpusched_channel ch[GPUSCHED_MAX_CHANNELS];
 };
 _Static_assert(sizeof(struct gpusched_channels) == 8 + 8 * GPUSCHED_MAX_CHANNELS, "channels");
 
-/* The maker of a TSG; a TSG that was there before the taps has none. */
+/* The maker of a TSG; a TSG from before the taps has none. */
 struct gpusched_maker {
 	gs_u64 id;  /* of the TSG */
 	gs_u32 tid; /* the thread, as gpusched_task.pid */
-	gs_u32 pid; /* its process; 0: not known */
+	gs_u32 pid; /* its process; 0: unknown */
 };
 _Static_assert(sizeof(struct gpusched_maker) == 16, "gpusched_maker");
 
-/* The entries of devices, clients and open files begin with this. */
+/* First member of the entries for devices, clients and open files. */
 struct gpusched_origin {
-	gs_u32 owner; /* the process: it counts in its share */
-	gs_u32 made;  /* tells it from a later one with the same key */
-	gs_u32 uid;   /* the user whose share it is of */
-	gs_u32 used;  /* a TSG with channels is below it, or was: it makes room for nothing */
+	gs_u32 owner; /* the process to which the entry is charged */
+	gs_u32 made;  /* distinguishes the entry from a later one with the same key */
+	gs_u32 uid;   /* uid that pays for the entry */
+	gs_u32 used;  /* a TSG with channels is or was below it: it makes no room for others */
 };
 
-/* A device object of a client: what its TSGs hang under. */
+/* A device object of a client, below which the client's TSGs are. */
 struct gpusched_device {
 	struct gpusched_origin origin;
 	gs_u32 dev_instance; /* RM's; GPUSCHED_GPU_UNKNOWN */
@@ -306,21 +326,21 @@ _Static_assert(sizeof(struct gpusched_device) == 24, "gpusched_device");
 /* An RM client of an open file. */
 struct gpusched_client {
 	struct gpusched_origin origin;
-	gs_u32 tsgs; /* its records: the free of a client without any walks no table */
+	gs_u32 tsgs; /* number of its records: the free of a client without any walks no table */
 	gs_u32 mig;  /* 1: bound to a MIG instance */
 };
 _Static_assert(sizeof(struct gpusched_client) == 24, "gpusched_client");
 
 /*
- * An open file with records. The kernel reuses the memory of closed files at once: an open that
- * comes out at such an address ends what was there.
+ * An open file with records. The kernel reuses the memory of closed files at once: when a new file
+ * is opened at such an address, the records there end.
  */
 struct gpusched_file {
 	struct gpusched_origin origin;
-	gs_u32 holder; /* the process that its records are of */
-	gs_u32 sweep;  /* 1: some record waits for the sweep, or is another process's */
-	gs_u64 inode;  /* with @data, what tells it from a later file at its address */
-	gs_u64 data;   /* the driver's own */
+	gs_u32 holder; /* the process that owns its records */
+	gs_u32 sweep;  /* 1: some record waits for the sweep, or belongs to another process */
+	gs_u64 inode;  /* with @data, distinguishes the file from a later one at its address */
+	gs_u64 data;   /* the driver's own data */
 };
 _Static_assert(sizeof(struct gpusched_file) == 40, "gpusched_file");
 
@@ -332,30 +352,31 @@ enum gpusched_class_source {
 	GPUSCHED_SRC_RULE = 1,
 	GPUSCHED_SRC_CGROUP = 2,
 	GPUSCHED_SRC_COMMAND = 3, /* run, class set; inherited by descendants */
-	GPUSCHED_SRC_OWNER = 4,   /* such a command of the process's owner, who may take it back */
+	GPUSCHED_SRC_OWNER = 4,   /* the same by the process's owner, which the owner may undo */
 };
 
 /*
- * A process's share: of each map at most a sixteenth. Unused entries make room first. A process
- * that is past it all the same is held back (gpusched_proc.past).
+ * A process's quota: at most a sixteenth of each map. Its unused entries make room first. A process
+ * that is past its quota nevertheless is held back (gpusched_proc.past).
  */
-#define GPUSCHED_MAX_TSGS_PER_PROC 1024u /* gpusched_cfg.max_tsgs_per_proc where nobody says else */
+#define GPUSCHED_MAX_TSGS_PER_PROC 1024u    /* default of gpusched_cfg.max_tsgs_per_proc */
 #define GPUSCHED_MAX_DEVICES_PER_PROC 1024u /* device objects, clients and open files together */
 #define GPUSCHED_MAX_CHANNELS_PER_PROC 8192u
-#define GPUSCHED_FREE_CHANNELS 8u /* of each TSG, which no share counts: CUDA makes as many */
+/* Channels of each TSG that no quota counts: CUDA makes as many. */
+#define GPUSCHED_FREE_CHANNELS 8u
 
 /*
- * A user's share, of each map: at most half of what others leave. The last sixteenth is root's, for
- * whom only the map's end counts.
+ * A user's quota for each map: at most half of what others leave. The last sixteenth is root's; for
+ * root only the map's size counts.
  */
 #define GPUSCHED_ROOM_TSGS GPUSCHED_MAX_TSGS
 #define GPUSCHED_ROOM_PLACES 16384u
 #define GPUSCHED_ROOM_CHANNELS 131072u
 #define GPUSCHED_ROOT_PART 16u
-/* A user with no more of a map than this part of it is never past the own share. */
+/* A user with at most this part of a map is never past the quota. */
 #define GPUSCHED_LITTLE_PART 256u
 
-/* Users have a share of each of these. */
+/* The maps for which users have a quota. */
 enum gpusched_room {
 	GPUSCHED_IN_TSGS,
 	GPUSCHED_IN_DEVICES,
@@ -366,12 +387,15 @@ enum gpusched_room {
 	GPUSCHED_ROOMS
 };
 
-/* Value of the map of users (key: uid, u32). One that is past the map's end counts as nobody's. */
+/*
+ * Value of the map of users (key: uid, u32). If the map is full, a user's entries are charged to
+ * nobody.
+ */
 struct gpusched_user {
 	gs_u32 n[GPUSCHED_ROOMS];
 };
 
-/* A process has its share of each of these. */
+/* The kinds of entries for which a process has a quota. */
 enum gpusched_share {
 	GPUSCHED_SHARE_TSGS,
 	GPUSCHED_SHARE_DEVICES,
@@ -383,7 +407,7 @@ struct gpusched_proc {
 	gs_u64 start_ns;
 	gs_u32 class_id;
 	gs_u32 source; /* enum gpusched_class_source */
-	gs_u32 weight; /* 0: the class's */
+	gs_u32 weight; /* 0: the class's weight */
 	gs_u32 tsgs;   /* live records of this process */
 	gs_u64 deadline_us;
 	gs_u32 devices;  /* its entries among devices, clients and files */
@@ -399,7 +423,7 @@ struct gpusched_proc {
 _Static_assert(sizeof(struct gpusched_proc) == 64, "gpusched_proc");
 
 struct gpusched_class {
-	char name[GPUSCHED_CLASS_NAME_LEN]; /* "" : free */
+	char name[GPUSCHED_CLASS_NAME_LEN]; /* "": unused */
 	gs_u32 weight;
 	gs_u32 suspend_limit_ms; /* longest a policy may keep it suspended; default 10000 */
 	gs_u32 starve_limit_ms;  /* longest without progress under a slice below the switch cost */
@@ -410,7 +434,7 @@ struct gpusched_class {
 
 /* ---- events ---------------------------------------------------------------------------------- */
 
-/* One line per event: symbol, name in output, words for people. */
+/* One line per event: symbol, name in output, text. */
 #define GPUSCHED_EVENTS(X) \
 	X(CLIENT, "client", "a process made an RM client") \
 	X(TSG_NEW, "tsg-new", "a TSG was made") \
@@ -459,7 +483,7 @@ struct gpusched_event {
 			* LIMIT: enum gpusched_share; OVERRULED: 1 << enum gs_overrule;
 			* [3]: GPUSCHED_EVENT_WANT when the policy changed its wish at this event */
 	char comm[GPUSCHED_COMM_LEN];
-	gs_u32 tid; /* the thread that made the call, as @pid; 0: none, or not known */
+	gs_u32 tid; /* the thread that made the call, like @pid; 0: none, or unknown */
 	gs_u32 cpu; /* where it ran; with @tid */
 };
 _Static_assert(sizeof(struct gpusched_event) == 80, "gpusched_event");
@@ -467,17 +491,18 @@ _Static_assert(sizeof(struct gpusched_event) == 80, "gpusched_event");
 /* ---- configuration and counters of the taps -------------------------------------------------- */
 
 struct gpusched_cfg {
-	gs_u32 version; /* GPUSCHED_TABLE_VERSION of the maps' maker; first, for ever */
-	gs_u32 sim; /* 1: accept only the registered simulated files; 0: only char device 195:* */
+	/* The GPUSCHED_TABLE_VERSION by which the maps were made; always the first member. */
+	gs_u32 version;
+	gs_u32 sim; /* 1: only registered simulated files are accepted; 0: only char device 195:* */
 	gs_u32 branch; /* driver branch, e.g. 580; 0 unknown */
 	gs_u32 max_tsgs_per_proc;
-	gs_u64 next_id;      /* ids handed out so far; atomically incremented by the taps */
+	gs_u64 next_id;      /* ids given out so far; atomically incremented by the taps */
 	gs_u64 heartbeat_ns; /* the daemon's; 0: none */
 	gs_u32 policy_active;
 	gs_u32 default_class;
-	gs_u64 pidns_dev, pidns_ino; /* the pid namespace the table's pids are of */
-	gs_u32 gate;  /* 1: the running policy may hold and deny at the gate, where there is one */
-	gs_u32 epoch; /* counts takeovers from a daemon that did not answer */
+	gs_u64 pidns_dev, pidns_ino; /* the pid namespace of the table's pids */
+	gs_u32 gate;  /* 1: the running policy may hold and deny at the gate, if there is one */
+	gs_u32 epoch; /* counts takeovers from a daemon that did not respond */
 	gs_u32 entries[GPUSCHED_ROOMS]; /* of all users */
 	/* Until then (CLOCK_MONOTONIC) processes that started after @newcomers_ns (since boot) and run
 	 * no TSG yet wait at the gate: memory is brought back to a parked one. */
@@ -495,10 +520,10 @@ struct gpusched_stopped_key {
 	gs_u32 pad;
 };
 struct gpusched_stopped {
-	gs_u64 start_ns; /* of the process, tells pid reuse */
+	gs_u64 start_ns; /* of the process; detects that the pid was reused */
 	gs_u64 since_ns;
 	struct gpusched_key key; /* of the TSG */
-	gs_u32 stops;            /* signals sent: somebody else's SIGCONT brings another */
+	gs_u32 stops;            /* signals sent: another program's SIGCONT causes a further one */
 	gs_u32 pad;
 };
 _Static_assert(sizeof(struct gpusched_stopped) == 40, "gpusched_stopped");
@@ -509,7 +534,7 @@ struct gpusched_simfile {
 	gs_u64 ino;
 };
 
-/* Counters of the taps: every silent fallback has a name (law 6). */
+/* Counters of the taps. Every silent fallback has a named counter. */
 #define GPUSCHED_TAP_COUNTERS(X) \
 	X(IOCTLS, "ioctls", "NVIDIA ioctls looked at") \
 	X(BAD_READ, "bad_read", "user memory that could not be read") \
@@ -570,12 +595,12 @@ enum gpusched_tap_counter {
 
 struct gpusched_poke {
 	struct gpusched_key key;
-	gs_u64 id;   /* must match the record's, else -ESTALE */
+	gs_u64 id;   /* must match the record's id, else -ESTALE */
 	gs_u32 what; /* GPUSCHED_POKE_* */
 	gs_u32 flags_mask;
 	gs_s32 ret;
 	gs_u32 pad;
-	struct gpusched_tsg rec; /* the fields named in @what are taken from here */
+	struct gpusched_tsg rec; /* has the new values of the fields in @what */
 };
 
 /* Argument of a linked policy's "run" program. */
@@ -631,7 +656,7 @@ struct gpusched_call {
 	gs_u32 pad;
 	gs_u64 arg;
 	struct gpusched_key key;
-	struct gpusched_event ev; /* the event to emit once the policy has spoken */
+	struct gpusched_event ev; /* the event to emit after the policy's callback */
 };
 
 #endif /* GPUSCHED_ABI_H */

@@ -25,7 +25,7 @@
  *  - A monitor thread asks the queues' events. Where higher work makes no progress while lower work
  *    is on the GPU (inversion), it preempts the lower queue, and then suspends it until the higher
  *    work is done; for 500 ms at most, then it runs for 50 ms.
- *  - Queues of one priority take turns: an earlier deadline first, then whoever has had least GPU
+ *  - Queues of one priority take turns: an earlier deadline first, then the queue with least GPU
  *    time for its weight. So the GPU is not switched between them for nothing.
  *
  * It reaches across the processes of one user on one GPU: they see each other's claims in
@@ -39,8 +39,8 @@
  * themselves within 1 s. While it lives, a thread that calls no CUDA resumes what the monitor has
  * not asked for again within 500 ms.
  *
- * Who may call: any user, for its own process. Any thread, also several on one queue, whose
- * submissions then come one after the other. Functions return 0 or a negative errno, and
+ * Any user may call these functions, for its own process. So may any thread, also several on one
+ * queue: their submissions come one after the other. Functions return 0 or a negative errno, and
  * gpreempt_error() has one line about the calling thread's last failure. Common to all: -EINVAL (an
  * argument), -ECHILD (in a child of fork(): CUDA cannot be used there), -EIO (CUDA refused).
  */
@@ -82,21 +82,25 @@ struct gpreempt_options {
 GPREEMPT_API int gpreempt_init(const struct gpreempt_options *options, struct gpreempt **ret);
 /* Destroys its queues. No other call may be under way. NULL is fine. */
 GPREEMPT_API void gpreempt_end(struct gpreempt *g);
-/* The calling thread's last failure; "" before the first. Valid until its next one. */
+/* The calling thread's last failure; "" if there was none. Valid until its next failure. */
 GPREEMPT_API const char *gpreempt_error(void);
 /* How TSGs are called: "daemon", "agent", or "none: " and why. Valid until gpreempt_end(). */
 GPREEMPT_API const char *gpreempt_control(const struct gpreempt *g);
-/* NULL: priorities reach across this user's processes; else why not. Valid until gpreempt_end(). */
+/*
+ * NULL: priorities also apply between this user's processes; otherwise why not. Valid until
+ * gpreempt_end().
+ */
 GPREEMPT_API const char *gpreempt_alone(const struct gpreempt *g);
 
 /* ---- queues ---------------------------------------------------------------------------------- */
 
 /* A 0 means the default. */
 struct gpreempt_queue_options {
-	size_t size;          /* sizeof(struct gpreempt_queue_options) */
-	uint32_t weight;      /* share of GPU time among queues of one priority; 1 to 10000 (100) */
-	uint32_t depth;       /* submissions on the GPU at a time; 1 to 64 (4) */
-	uint64_t deadline_us; /* each wants to be done so long after its call; 0: no deadline */
+	size_t size;     /* sizeof(struct gpreempt_queue_options) */
+	uint32_t weight; /* share of GPU time among queues of one priority; 1 to 10000 (100) */
+	uint32_t depth;  /* submissions on the GPU at a time; 1 to 64 (4) */
+	/* Each submission is to be done so long after its call; 0: no deadline. */
+	uint64_t deadline_us;
 	uint32_t context_flags; /* as for cuCtxCreate() */
 	void *context;          /* a CUcontext that exists, such as the primary one, and stays the
 				  caller's; NULL: a new one */
@@ -109,9 +113,9 @@ struct gpreempt_queue_options {
 GPREEMPT_API int gpreempt_create_queue(struct gpreempt *g, int priority,
 				       const struct gpreempt_queue_options *options,
 				       struct gpreempt_queue **ret);
-/* Waits for its work. No other call on it may be under way. NULL is fine. */
+/* Waits for its work. No other call on it may be under way. @q may be NULL. */
 GPREEMPT_API void gpreempt_destroy_queue(struct gpreempt_queue *q);
-/* The CUcontext and CUstream of the queue, for memory, copies and such. */
+/* The CUcontext and CUstream of the queue, for memory, copies and the like. */
 GPREEMPT_API void *gpreempt_queue_context(const struct gpreempt_queue *q);
 GPREEMPT_API void *gpreempt_queue_stream(const struct gpreempt_queue *q);
 /* Changes its priority and, with that, its timeslice: see gpreempt_create_queue(). */
@@ -137,14 +141,14 @@ GPREEMPT_API int gpreempt_load_kernel(struct gpreempt_queue *q, const void *imag
 GPREEMPT_API int gpreempt_launch_kernel(struct gpreempt_queue *q, const struct gpreempt_launch *l,
 					unsigned int flags);
 /*
- * The same for any work: copies, graphs, a library's calls. @fn runs in the calling thread, with
- * the queue's context current, and queues its work on @stream; it may not call gpreempt. What it
- * returns unless 0 is returned.
+ * The same for any work: copies, graphs, a library's calls. @fn runs in the calling thread with the
+ * queue's context current, and puts its work on @stream; it may not call gpreempt. If it returns
+ * non-zero, that is returned.
  */
 typedef int (*gpreempt_fn)(void *stream, void *user);
 GPREEMPT_API int gpreempt_submit(struct gpreempt_queue *q, gpreempt_fn fn, void *user,
 				 unsigned int flags);
-/* Until all that was submitted is done. */
+/* Waits until all submitted work is done. */
 GPREEMPT_API int gpreempt_synchronize(struct gpreempt_queue *q);
 
 /* ---- by hand --------------------------------------------------------------------------------- */
@@ -156,25 +160,26 @@ GPREEMPT_API int gpreempt_synchronize(struct gpreempt_queue *q);
  * (gpreempt_control()); -EREMOTEIO: the driver or the daemon refused, or did not answer in 5 s.
  */
 GPREEMPT_API int gpreempt_preempt(struct gpreempt_queue *q, uint64_t for_us);
-/* Also ends the monitor's own suspension, for 50 ms. Does not wait. */
+/* Also ends a suspension by the monitor, for 50 ms. Does not wait. */
 GPREEMPT_API int gpreempt_resume(struct gpreempt_queue *q);
 
 /* ---- statistics ------------------------------------------------------------------------------ */
 
-/* Since the queue was created. */
+/* Figures since the queue was created. */
 struct gpreempt_stats {
 	size_t size; /* sizeof(struct gpreempt_stats), by the caller */
 	uint64_t submitted, done;
-	uint64_t late;       /* done after the deadline, as the monitor saw it */
-	uint64_t held;       /* submissions that waited for other queues or gpreempt_resume() */
-	uint64_t held_us;    /* for so long in all */
-	uint64_t busy_us;    /* GPU time, estimated from its events: right where one queue works */
+	uint64_t late;    /* done after the deadline, as the monitor saw it */
+	uint64_t held;    /* submissions that waited for other queues or gpreempt_resume() */
+	uint64_t held_us; /* the sum of those waits */
+	/* GPU time, estimated from its events: exact if only one queue works. */
+	uint64_t busy_us;
 	uint64_t inversions; /* higher work waited for it longer than patience_us */
 	uint64_t preempted;  /* calls that were made ... */
 	uint64_t suspended, suspended_us;
 	uint64_t passed;       /* submissions that had waited for 1 s, and passed higher work */
 	uint64_t refused;      /* calls that the driver or the daemon refused */
-	uint64_t expired;      /* suspensions that ended since the monitor was not heard of */
+	uint64_t expired;      /* suspensions that ended because the monitor did not renew them */
 	uint64_t uncontrolled; /* 1: its TSG could not be told from others, or none can be called:
 				  submissions are held back, and that is all */
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * gpusched.h - libgpusched: see and decide, from other programs, which process has the GPU
+ * gpusched.h - libgpusched: lets other programs see and decide which process has the GPU
  *
  * Every call goes through the daemon's socket (/run/gpusched/api) and may be made by any user: the
  * daemon checks what the caller may touch. The library itself touches no GPU and needs no root.
@@ -29,7 +29,7 @@ struct gpusched;
 
 struct gpusched_open_options {
 	size_t size;        /* sizeof(struct gpusched_open_options) */
-	const char *socket; /* NULL: the instance's own */
+	const char *socket; /* NULL: the instance's own socket */
 	uint64_t wait_us;   /* longest wait for a daemon of this machine that is starting */
 };
 
@@ -37,14 +37,14 @@ struct gpusched_open_options {
  * memory allows, so that gpusched_error(*ret) tells why; close it too. */
 GPUSCHED_API int gpusched_open(const struct gpusched_open_options *options, struct gpusched **ret);
 GPUSCHED_API void gpusched_close(struct gpusched *g);
-/* One line about the last failure; "" when there was none. Valid until the next call. */
+/* One line about the last failure; "" if there was none. Valid until the next call. */
 GPUSCHED_API const char *gpusched_error(const struct gpusched *g);
 /* 1: a daemon answered when @g was opened. */
 GPUSCHED_API int gpusched_has_daemon(const struct gpusched *g);
 
 /* ---- TSGs ------------------------------------------------------------------------------------ */
 
-/* A value of a setting that is not known or not set. */
+/* An unknown or unset value of a setting. */
 #define GPUSCHED_UNSET (-1)
 
 struct gpusched_values {
@@ -57,7 +57,7 @@ struct gpusched_values {
 struct gpusched_tsg_info {
 	size_t size; /* filled in by the library: the size that it knows */
 	/*
-	 * Fields of another user's process that the caller may not see are 0, "", GPUSCHED_UNSET
+	 * Fields of another user's process that the caller may not see are 0, "", or GPUSCHED_UNSET
 	 * (uid: -1).
 	 */
 	uint64_t id;
@@ -73,8 +73,9 @@ struct gpusched_tsg_info {
 	uint32_t client, tsg; /* RM handles */
 	int channels;
 	struct gpusched_values asked, is, want;
-	int64_t memory_bytes; /* of that GPU, held by the TSG's process; or GPUSCHED_UNSET */
-	int32_t tid; /* the thread that made it; GPUSCHED_UNSET: it was there before the taps */
+	/* Memory of that GPU that the TSG's process holds; or GPUSCHED_UNSET. */
+	int64_t memory_bytes;
+	int32_t tid; /* the thread that made it; GPUSCHED_UNSET: made before the taps were on */
 };
 
 /* Calls @fn for every TSG of @target (NULL: all); a non-zero return ends the walk and is returned.
@@ -84,8 +85,11 @@ typedef int (*gpusched_tsg_fn)(const struct gpusched_tsg_info *tsg, void *user);
 GPUSCHED_API int gpusched_list(struct gpusched *g, const char *target, gpusched_tsg_fn fn,
 			       void *user);
 
-/* Settings of a person, which override the policy's until cleared. Unset fields stay. *ret_n (may
- * be NULL): TSGs changed. -EREMOTEIO also when only some failed: see *ret_n. */
+/*
+ * Makes settings of a person, which come before the policy's until they are cleared. Unset fields
+ * stay as they are. *ret_n (may be NULL): number of TSGs changed. If some failed, returns
+ * -EREMOTEIO: see *ret_n.
+ */
 GPUSCHED_API int gpusched_set(struct gpusched *g, const char *target,
 			      const struct gpusched_values *values, unsigned int *ret_n);
 /* Clears all manual settings of the target. */
@@ -95,13 +99,18 @@ GPUSCHED_API int gpusched_preempt(struct gpusched *g, const char *target, unsign
 GPUSCHED_API int gpusched_suspend(struct gpusched *g, const char *target, uint64_t for_us,
 				  unsigned int *ret_n);
 GPUSCHED_API int gpusched_resume(struct gpusched *g, const char *target, unsigned int *ret_n);
-/* Takes the GPU memory of programs out, and brings it back. @for_us: 0: until unpark. *ret_n: processes.
- * They may take minutes. -EAGAIN: some wait for memory, and come back when there is enough. */
+/*
+ * Takes the GPU memory of programs out, and brings it back. @for_us: 0: until unpark. *ret_n:
+ * number of processes. May take minutes. -EAGAIN: some programs wait for memory, and come back when
+ * there is enough.
+ */
 GPUSCHED_API int gpusched_park(struct gpusched *g, const char *target, uint64_t for_us,
 			       unsigned int *ret_n);
 GPUSCHED_API int gpusched_unpark(struct gpusched *g, const char *target, unsigned int *ret_n);
-/* Stops the policy and puts every TSG back to what its owner asked. (Without a daemon: the command
- * gpusched restore.) */
+/*
+ * Stops the policy and restores every TSG to what its owner asked for. (Without a daemon: the
+ * command gpusched restore.)
+ */
 GPUSCHED_API int gpusched_restore(struct gpusched *g, unsigned int *ret_n);
 
 /* ---- classes --------------------------------------------------------------------------------- */
@@ -112,19 +121,24 @@ GPUSCHED_API int gpusched_class_clear(struct gpusched *g, const char *target);
 
 /* ---- watching -------------------------------------------------------------------------------- */
 
-/* One event as a JSON object, one line, keys as `gpusched monitor --json` prints them. */
+/* Gets one event as a JSON object on one line, with keys as in `gpusched monitor --json`. */
 typedef int (*gpusched_event_fn)(const char *json, void *user);
-/* Until @fn returns non-zero (returned), the daemon ends (0) or @timeout_us passed (0: none). */
+/*
+ * Runs until @fn returns non-zero (which is returned), the daemon ends (0) or @timeout_us passed
+ * (0: no limit).
+ */
 GPUSCHED_API int gpusched_watch(struct gpusched *g, gpusched_event_fn fn, void *user,
 				uint64_t timeout_us);
-/* The same with each turn of a TSG on a GPU and each GPU's counters, as docs/api.md has them under
- * /v1/trace. A handle has one stream. */
+/*
+ * The same, with each turn of a TSG on a GPU and each GPU's counters, as described under /v1/trace
+ * in docs/api.md. A handle has one stream.
+ */
 GPUSCHED_API int gpusched_trace(struct gpusched *g, gpusched_event_fn fn, void *user,
 				uint64_t timeout_us);
 
 /* ---- everything else, as the command line uses it -------------------------------------------- */
 
-/* One verb of the API with JSON arguments (NULL: {}); the caller frees *ret_json. */
+/* Sends one verb of the API with JSON arguments (NULL: {}); the caller frees *ret_json. */
 GPUSCHED_API int gpusched_request(struct gpusched *g, const char *verb, const char *args_json,
 				  char **ret_json);
 

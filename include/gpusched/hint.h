@@ -1,19 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * gpusched/hint.h - what a program may tell gpusched about its requests, and ask it
+ * gpusched/hint.h - functions by which a program tells gpusched about its requests
  *
  * For C99 and C++. Nothing is linked: the functions look for libgpusched-agent.so in the process,
  * and do nothing where it is not (`gpusched run --agent` brings it; a call then costs a few ns).
- * Any thread may call them. None changes errno, blocks on the GPU, or changes a result.
+ * Any thread may call them. No function changes errno, blocks on the GPU, or changes a result.
  *
  * A request that first needs the CPU, and then the GPU beside others' work:
  *
- *	gpusched_hint_coming();		on arrival: the GPU begins to switch to this program
- *	... prepare ...
- *	... launch ...
- *	gpusched_hint_here();		the work is queued: nothing need be kept for it any more
- *	... wait for the result ...
- *	gpusched_hint_done();
+ * * gpusched_hint_coming(); on arrival: the GPU begins to switch to this program * ... prepare ...
+ * * ... launch ... * gpusched_hint_here(); the work is queued: nothing need be kept for it any more
+ * * ... wait for the result ... * gpusched_hint_done();
  *
  * docs/hints.md says what happens when, and when hints do harm.
  */
@@ -41,7 +38,10 @@ struct gpusched_hints {
 	const char *(*state)(void);
 };
 
-/* The agent's, NULL without one. A missing one is looked for again now and then, ever more rarely. */
+/*
+ * The agent's functions; NULL without an agent. If it is missing, it is looked for again now and
+ * then, more and more rarely.
+ */
 static inline const struct gpusched_hints *gpusched_hints_find(void)
 {
 	static const struct gpusched_hints *found;
@@ -60,10 +60,10 @@ static inline const struct gpusched_hints *gpusched_hints_find(void)
 }
 
 /*
- * A request is coming: its first launch follows within 30 ms. Where this program is of class lc and
- * has a CUDA context, the GPU is switched to it and kept till gpusched_hint_here() or _done(), for
- * 30 ms at most, and for a quarter of any second at most (half beside a daemon). Takes some 10 us
- * then; some ms the first time in a context. 1: it is being switched; 0: not, and
+ * A request is coming: its first launch follows within 30 ms. If this program is of class lc and
+ * has a CUDA context, the GPU is switched to it and kept until gpusched_hint_here() or _done(). The
+ * longest time is 30 ms, and a quarter of any second (half beside a daemon). This takes some 10 us,
+ * and some ms the first time in a context. Returns 1 if the GPU is being switched, 0 if not:
  * gpusched_hint_state() says why.
  */
 static inline int gpusched_hint_coming(void)
@@ -91,8 +91,10 @@ static inline void gpusched_hint_done(void)
 		h->done();
 }
 
-/* Requests want to be done within @us microseconds of their arrival; 0: no wish. Policies see
- * it of class lc, where the class has none of its own. */
+/*
+ * Requests are to be done within @us microseconds of their arrival; 0: no deadline. Policies see it
+ * for class lc, if the class has no deadline of its own.
+ */
 static inline void gpusched_hint_deadline(uint64_t us)
 {
 	const struct gpusched_hints *h = gpusched_hints_find();
@@ -102,9 +104,9 @@ static inline void gpusched_hint_deadline(uint64_t us)
 }
 
 /*
- * Has somebody preempted or suspended this program since it last gave way (gpusched_self_preempt())?
- * A person by its agent, or a person or policy by the daemon. A program that works in steps may look
- * between two of them. 1: yes.
+ * Returns 1 if the program was preempted or suspended since it last gave way
+ * (gpusched_self_preempt()). A person may do that through its agent, or a person or policy through
+ * the daemon. A program that works in steps may check this between two steps.
  */
 static inline int gpusched_yield_asked(void)
 {
@@ -114,8 +116,9 @@ static inline int gpusched_yield_asked(void)
 }
 
 /*
- * Takes the GPU from this program's own work, once: the next one that waits has it. Takes about 1
- * ms. 0, or a negative errno: -ENODEV without an agent, -ENOENT without work on a GPU, -ETIMEDOUT.
+ * Takes the GPU from this program's own work, once: the next program that waits gets it. Takes
+ * about 1 ms. 0, or a negative errno: -ENODEV without an agent, -ENOENT without work on a GPU,
+ * -ETIMEDOUT.
  */
 static inline int gpusched_self_preempt(void)
 {

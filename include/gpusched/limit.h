@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * limit.h - keeping a group of TSGs to a part of a runlist's time, by letting it run now and then
+ * limit.h - limits a group of TSGs to a part of a runlist's time, by letting it run now and then
  *
  * Pure: no map, no clock, no helper. A policy keeps one struct gpusched_throttle for each group and
  * runlist, feeds it in each round, and suspends the group's TSGs while it says so.
  *
  * The use of a group is known late: the GPU's log is up to 100 ms old. Until it comes, a group that
- * may run counts as running. So no group gets ahead by the log's lateness, and what was counted
- * too much is given back as soon as the log tells. A context may stay loaded while it is suspended,
- * if nobody else comes: that is no use of the GPU. Unused time is not saved up, but for some
- * milliseconds.
+ * may run counts as running. So no group gains by the log's delay, and time counted too much is
+ * given back when the log's records come. A context may stay loaded while it is suspended, if no
+ * other one comes: that is no use of the GPU. Only some milliseconds of unused time are saved up.
  */
 #ifndef GPUSCHED_LIMIT_H
 #define GPUSCHED_LIMIT_H
@@ -20,16 +19,16 @@
 #define GPUSCHED_INLINE __attribute__((unused)) static inline
 #endif
 
-/* It runs and pauses once in about so long: two calls to the driver. */
+/* The group runs and pauses once in about this time: two calls to the driver. */
 #define GPUSCHED_LIMIT_PERIOD_NS 150000000ull
-/* It may save up so much: a round of the tick, so that none is lost. */
+/* The most unused time that it may save up: one round of the tick, so that none is lost. */
 #define GPUSCHED_LIMIT_SAVED_NS 10000000ull
 #define GPUSCHED_LIMIT_SLOTS 32u
 #define GPUSCHED_LIMIT_SLOT_NS 8000000ull
 
 struct gpusched_throttle {
 	gs_u64 now_ns;                       /* of the last round; 0: there was none */
-	gs_u64 used_ns;                      /* that the log knows of */
+	gs_u64 used_ns;                      /* use that the log has shown */
 	gs_u64 ran_ns;                       /* for how long it may have run so far, */
 	gs_u64 ran_of[GPUSCHED_LIMIT_SLOTS]; /* and up to these times, by slot */
 	gs_u64 allowed_ns;
@@ -40,19 +39,19 @@ struct gpusched_throttle {
 struct gpusched_throttle_round {
 	gs_u64 now_ns;
 	gs_u64 as_of_ns; /* of the log */
-	gs_u64 used_ns;  /* that the group used, as the log newly knows */
+	gs_u64 used_ns;  /* the group's use that the log has newly shown */
 	gs_u32 may_run;  /* 1: one of its TSGs was not suspended since the last round */
 	gs_u32 pct;      /* its limit */
 };
 
-/* Is the log's end so near that it is known for how long the group may have run up to it? */
+/* True if the log's end is recent enough to know for how long the group may have run up to it. */
 GPUSCHED_INLINE int gpusched_throttle_knows(const struct gpusched_throttle_round *r)
 {
 	return r->as_of_ns <= r->now_ns &&
 	       r->now_ns - r->as_of_ns < GPUSCHED_LIMIT_SLOT_NS * (GPUSCHED_LIMIT_SLOTS - 1);
 }
 
-/* For how long it may have run up to the log's end. */
+/* For how long the group may have run up to the log's end. */
 GPUSCHED_INLINE gs_u64 gpusched_throttle_then(const struct gpusched_throttle *x,
 					      const struct gpusched_throttle_round *r)
 {
@@ -74,7 +73,7 @@ GPUSCHED_INLINE void gpusched_throttle_ran(struct gpusched_throttle *x,
 	}
 }
 
-/* 1: pause it until the next round. */
+/* Returns 1 if the group is to pause until the next round. */
 GPUSCHED_INLINE int gpusched_throttle(struct gpusched_throttle *x,
 				      const struct gpusched_throttle_round *r)
 {
@@ -96,7 +95,7 @@ GPUSCHED_INLINE int gpusched_throttle(struct gpusched_throttle *x,
 	used = x->used_ns;
 	if (gpusched_throttle_knows(r)) {
 		then = gpusched_throttle_then(x, r);
-		if (used > then + GPUSCHED_LIMIT_SLOT_NS) /* held while it was suspended */
+		if (used > then + GPUSCHED_LIMIT_SLOT_NS) /* loaded while it was suspended */
 			used = x->used_ns = then;
 		used += x->ran_ns - then;
 	}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * policy.bpf.h - all that the author of a gpusched policy includes; policy ABI version 1
+ * policy.bpf.h - the one header that a gpusched policy includes; policy ABI version 1
  *
  * A policy is one file, NAME.bpf.c: GPUSCHED_POLICY(), any of the callbacks below, its own maps and
  * options. The same source runs on every host: in the kernel beside the unmodified driver (stock),
@@ -137,9 +137,9 @@ extern int gpusched_host_promise(gs_u64 id, struct gpusched_promise *ret);
 		__attribute__((section("gpusched.about"), used)) = text
 
 /*
- * GPUSCHED_CLASSES(text): the classes that the policy acts on, "lc be"; `none` stands for programs
- * without one. `gpusched status` then tells of programs of other classes. Once per file; left out
- * by a policy that does not go by class.
+ * GPUSCHED_CLASSES(text): the classes that the policy acts on, such as "lc be"; `none` stands for
+ * programs without a class. `gpusched status` then reports programs of other classes. Once per
+ * file; left out by a policy that does not use classes.
  */
 #define GPUSCHED_CLASSES(text) \
 	_Static_assert(sizeof(text) <= GPUSCHED_CLASSES_LEN, \
@@ -189,8 +189,8 @@ int gpusched_ops_tick_end(struct gpusched_round *round);
 
 /*
  * GPUSCHED_INIT(): the policy starts, before any other callback; process context, once. Returns 0
- * or a negative number. With the latter the start fails, and the policy that ran before goes on.
- * Without it: nothing.
+ * or a negative number. If it is negative, the start fails, and the policy that ran before goes on.
+ * If the callback is left out: nothing.
  */
 #define GPUSCHED_INIT() \
 	GPUSCHED_INLINE int gpusched_body_init(void); \
@@ -227,7 +227,7 @@ int gpusched_ops_tick_end(struct gpusched_round *round);
 /*
  * GPUSCHED_TASK_INIT(t): the policy sees this TSG for the first time (it was made or adopted, or
  * the policy has just started): priv and want are zero. Or its class, weight or deadline has
- * changed: priv and want are as the policy left them. For a TSG that was seen being made, the call
+ * changed: priv and want are as the policy left them. If the creation of the TSG was seen, the call
  * comes before its first work, in the context of the owner's system call. The class may still be
  * GPUSCHED_CLASS_NONE; a class given later brings another call. Return value ignored. Without it:
  * no wish.
@@ -285,11 +285,12 @@ int gpusched_ops_tick_end(struct gpusched_round *round);
 #define GPUSCHED_WORK_SUBMIT(t, w) GPUSCHED_PAIR_CALLBACK(work_submit, t, struct gpusched_work, w)
 
 /*
- * GPUSCHED_REQUEST_BEGIN(t, r) and GPUSCHED_REQUEST_END(t, r): a request of the TSG's program began,
- * or has ended; r is a struct gpusched_request. A request is a stretch of launches and waits without
- * a rest of quiet. The program's hints tell of it, or its agent (`gpusched run --agent`); of a
- * program with neither there are no such calls. A program may lie: holds have bounds of their own.
- * Process context of the host; return value ignored. Without them: nothing.
+ * GPUSCHED_REQUEST_BEGIN(t, r) and GPUSCHED_REQUEST_END(t, r): a request of the TSG's program
+ * began, or has ended; r is a struct gpusched_request. A request is a sequence of launches and
+ * waits without a rest as long as the program's `quiet_us`. Requests are reported by the program's
+ * hints or its agent (`gpusched run --agent`); without either there are no such calls. A program
+ * may lie: holds have bounds of their own. Process context of the host; return value ignored.
+ * Without them: nothing.
  */
 #define GPUSCHED_REQUEST_BEGIN(t, r) \
 	GPUSCHED_PAIR_CALLBACK(request_begin, t, struct gpusched_request, r)
@@ -305,9 +306,9 @@ int gpusched_ops_tick_end(struct gpusched_round *round);
 /*
  * The tick, every tick_us: tick_begin(round) once, then tick(t, round) for every TSG in each of
  * round->passes passes, then tick_end(round) once. A policy that has to know all TSGs before it
- * decides gathers in pass 0 and decides in pass 1. Process context, a thread of its own, one round
- * at a time; other callbacks may run beside it. TSGs come in any order, but each pass meets the
- * same set unless TSGs come or go. With no TSG at all, rounds come as in a rest of
+ * decides collects facts in pass 0 and decides in pass 1. Process context, a thread of its own, one
+ * round at a time; other callbacks may run beside it. TSGs come in any order, but each pass meets
+ * the same set unless TSGs come or go. With no TSG at all, rounds come as in a rest of
  * GPUSCHED_REST_MAX_MS (see tick_end). If a round makes more than 2048 calls, rounds come less
  * often, so that they take at most a twentieth of the time, or a two hundredth when nothing
  * changes. So use round->now_ns.
@@ -353,8 +354,9 @@ int gpusched_ops_tick_end(struct gpusched_round *round);
 /* ns of CLOCK_MONOTONIC; model time in the sim. */
 #define gpusched_now() gpusched_host_now()
 /*
- * ns since 1970 in UTC (CLOCK_REALTIME), for times of day. Not for spans: people set that clock, and it
- * is followed with the next round. In the sim, model time: it begins at midnight of 1970-01-01.
+ * ns since 1970 in UTC (CLOCK_REALTIME), for times of day. Not for durations: people set that
+ * clock, and the policy sees the change with the next round. In the sim, model time: it begins at
+ * midnight of 1970-01-01.
  */
 #define gpusched_wall_ns() gpusched_host_wall()
 /* 32 random bits; seeded, so repeatable, in the sim. */
@@ -379,18 +381,18 @@ int gpusched_ops_tick_end(struct gpusched_round *round);
 		gpusched_host_fail((code), &text_); \
 	} while (0)
 /*
- * How many TSGs match (of a GPU, class, cgroup, process ...), from any callback. It walks the
- * table: at most 32 calls per callback, and per round of the tick as a whole; more give -E2BIG
+ * The number of TSGs that match (of a GPU, class, cgroup, process ...), from any callback. It walks
+ * the table: at most 32 calls per callback, and per round of the tick as a whole; more give -E2BIG
  * (-7). In the tick count in pass 0 instead.
  */
 #define gpusched_count(filter) gpusched_host_count(filter)
 
 /*
- * A round now, from any callback: it comes as soon as the host's thread can make it, and ends a
- * rest. The period goes on as it was. In the tick it asks for another round right after this one.
- * Limits: 100 a second for the TSG of the callback, 400 for its user; on the stock host such rounds
- * take at most a twentieth of a CPU. Rounds past them are counted, and wait for the tick. Without
- * a tick there are no rounds, and this does nothing.
+ * Asks for a round now, from any callback. It comes as soon as the host's thread can make it, and
+ * ends a rest. The period stays as it was. Within the tick it asks for another round right after
+ * this one. Limits: 100 a second for the TSG of the callback, 400 for its user; on the stock host
+ * such rounds take at most a twentieth of a CPU. Rounds past the limits are counted, and wait for
+ * the tick. Without a tick there are no rounds, and this does nothing.
  */
 #define gpusched_kick() ((void)gpusched_host_kick())
 
@@ -401,8 +403,8 @@ GPUSCHED_INLINE int gpusched_is_suspended(const struct gpusched_settings *x)
 }
 
 /*
- * Wishes. A wish that is not set, or is taken back, means: as the owner asked. Where what it asked
- * is not known (t->assumed, of adopted TSGs) a wish is refused and counted, unless the policy has
+ * Wishes. Without a wish, the setting is as the owner asked. If the owner's setting is unknown
+ * (t->assumed, for adopted TSGs), a wish is refused and counted, unless the policy has
  * GPUSCHED_F_ASSUMED.
  */
 GPUSCHED_INLINE void gpusched_want_timeslice(struct gpusched_task *t, gs_u32 us)
@@ -472,10 +474,13 @@ GPUSCHED_INLINE void gpusched_release(struct gpusched_task *t)
 	t->want.valid &= ~GPUSCHED_WANT_HOLD;
 }
 
-/* enum gpusched_hold_state: of @t's own hold, or whether it is held for another's. */
+/*
+ * The state (enum gpusched_hold_state) of @t's own hold, or whether @t is held for another TSG's
+ * request.
+ */
 #define gpusched_hold_state(t) ((t)->is.hold)
 
-/* Lets a TSG that is not of class be yield to holds of others, or no longer. */
+/* Lets a TSG of a class other than be yield to holds of other TSGs, or no longer. */
 GPUSCHED_INLINE void gpusched_yield(struct gpusched_task *t, gs_u32 on)
 {
 	if (on)
@@ -485,9 +490,9 @@ GPUSCHED_INLINE void gpusched_yield(struct gpusched_task *t, gs_u32 on)
 }
 
 /*
- * One preemption of @t: it leaves the GPU now, and waits for its place in the round. Nothing is set. It
- * is a call like others, inside the budget for calls, and comes after settings that wait. Several
- * calls before the host has acted are one.
+ * One preemption of @t: it leaves the GPU now, and waits for its place in the round. Nothing is
+ * set. It is a call like others, within the budget for calls, and comes after settings that wait.
+ * Several requests before the host has acted count as one.
  */
 GPUSCHED_INLINE void gpusched_preempt(struct gpusched_task *t)
 {
@@ -497,32 +502,33 @@ GPUSCHED_INLINE void gpusched_preempt(struct gpusched_task *t)
 	t->want.valid = (t->want.valid & ~GPUSCHED_WANT_PREEMPTS) | n << 6;
 }
 
-/* TSGs of one GPU and engine share a runlist: a small number for use as a map key. */
+/* TSGs of one GPU and engine share a runlist. Returns a small number, for use as a map key. */
 GPUSCHED_INLINE gs_u32 gpusched_runlist(const struct gpusched_task *t)
 {
 	return t->gpu << 8 | (t->engine & 0xffu);
 }
 
 /*
- * The job of a TSG, as a number: those with the same one belong together, on however many GPUs.
- * It is the cgroup (t->cgroup_id) if that was made for one job; else the process that `gpusched run`
- * or `class set` gave its class, and what descends from it; else the tree of processes (docs/policies/auto.md).
- * It may change. 0: not known (yet), as in the first moments of a TSG. From any callback; one lookup.
+ * The job of a TSG, as a number: TSGs with the same number belong together, on any number of GPUs.
+ * It is the cgroup (t->cgroup_id) if that was made for one job; else the process that `gpusched
+ * run` or `class set` gave its class, and what descends from it; else the tree of processes
+ * (docs/policies/auto.md). It may change. 0: not known (yet), as in the first moments of a TSG.
+ * From any callback; one lookup.
  */
 #define gpusched_job(t) gpusched_host_job((t)->id)
 
 /*
- * Another TSG by its id: its record as the policy is shown it, a copy in @ret (struct gpusched_task, 264
- * bytes: too many for the stack, so it has to be in a map). Wishes are changed in callbacks of its
- * own alone. 0, or -ENOENT (-2) with *ret zeroed: it is gone, or too new. From any callback; two
- * lookups. Its times are in gpusched_peek(id, ret).
+ * Finds another TSG by its id: a copy of its record as the policy sees it, in @ret (struct
+ * gpusched_task, 264 bytes: too many for the stack, so it has to be in a map). Wishes for a TSG can
+ * only be changed in its own callbacks. Returns 0, or -ENOENT (-2) with *ret zeroed: the TSG is
+ * gone, or too new. From any callback; two lookups. Its times are in gpusched_peek(id, ret).
  */
 #define gpusched_find(id, ret) gpusched_host_find((id), (ret))
 
 /*
- * The limit on its GPU time (limit= of its class, --limit of `run` and `class set`) as a copy in @ret.
- * 0, or -ENOENT (-2) with *ret zeroed: it has none, or nobody knows yet. From any callback; one
- * lookup. limit.h keeps to it.
+ * The limit on its GPU time (limit= of its class, --limit of `run` and `class set`) as a copy in
+ * @ret. Returns 0, or -ENOENT (-2) with *ret zeroed: it has none, or that is unknown yet. From any
+ * callback; one lookup. limit.h has functions that keep a group to its limit.
  */
 #define gpusched_limit(t, ret) gpusched_host_limit((t)->id, (ret))
 /*
@@ -532,26 +538,28 @@ GPUSCHED_INLINE gs_u32 gpusched_runlist(const struct gpusched_task *t)
 #define gpusched_promise(t, ret) gpusched_host_promise((t)->id, (ret))
 
 /*
- * Facts: what the GPU's own log says of a TSG, a copy in @ret (struct gpusched_facts: 184 bytes of
- * the 224 that a callback that calls helpers has on the stack). From any callback; one lookup each.
- * 0, or -ENOENT (-2) with *ret zeroed: nothing is known of it. That is so without GPU time (no
+ * Facts about a TSG from the GPU's own log, copied to @ret (struct gpusched_facts: 184 bytes of the
+ * 224 that a callback that calls helpers has on the stack). From any callback; one lookup each.
+ * Returns 0, or -ENOENT (-2) with *ret zeroed: nothing is known. That is so without GPU time (no
  * daemon, no root, MIG: docs/account.md), for copy engines, and for the first moments of a TSG.
  */
 #define gpusched_facts(t, ret) gpusched_host_facts((t)->id, (ret))
-/* The same for any TSG by its id, of which a policy may keep as many as its maps hold. */
+/* The same for any TSG by its id. A policy may keep as many facts as its maps hold. */
 #define gpusched_peek(id, ret) gpusched_host_facts((id), (ret))
-/* The same of a runlist (gpusched_runlist(t)): what is held, lost in switches, and open. */
+/* The same for a runlist (gpusched_runlist(t)): time held, lost in switches, and open. */
 #define gpusched_runlist_facts(runlist, ret) gpusched_host_runlist((runlist), (ret))
 /*
- * Costs of switches on its GPU (struct gpusched_gpu), as its log tells or as was measured of the
- * product. 0, or -ENOENT with *ret zeroed: no log, or nothing is known yet. It may change.
+ * Costs of switches on its GPU (struct gpusched_gpu), from the GPU's log or as measured for the
+ * product. Returns 0, or -ENOENT with *ret zeroed: there is no log, or nothing is known yet. Costs
+ * may change.
  */
 #define gpusched_gpu(t, ret) gpusched_host_gpu((t)->gpu, (ret))
 
 /*
- * Is its process past its share of the table, so that it has TSGs that no policy sees, or has it used
- * up its GPU time (Budget= of the configuration)? A policy that takes turns lets such a process come
- * last: nothing is to be had by being past a share.
+ * Returns 1 if the TSG's process is past its quota of table records, so that it has TSGs that no
+ * policy sees. Also returns 1 if it has used up its GPU time (Budget= of the configuration). A
+ * policy that takes turns lets such a process come last, so that nothing is gained by being past a
+ * quota.
  */
 GPUSCHED_INLINE int gpusched_is_past_share(const struct gpusched_task *t)
 {
@@ -559,17 +567,18 @@ GPUSCHED_INLINE int gpusched_is_past_share(const struct gpusched_task *t)
 }
 
 /*
- * Has it work? Yes while it launches, and for @quiet_ns after that; and so long after it was last
- * certain that it had work (facts: it waited, or was cut off by its slice), as of the facts' time.
+ * Returns 1 if the TSG has work: while it launches, and for @quiet_ns after that. The same holds
+ * after it was last certain that it had work, at the facts' time (it waited, or was cut off by its
+ * slice).
  *
- * A TSG that is loaded and alone may work or not, and nothing tells. So it has the benefit of the
- * doubt, for GPUSCHED_DOUBT_NS at first. Then it is called idle. Others that come in by that will
- * show: a TSG that works is cut off by its slice, and is busy again within 67 ms. From that the
- * helper learns how long this TSG works after its last launch, and so how long to doubt: up to
- * GPUSCHED_DOUBT_MAX_NS. *last, a word of t->priv, is its memory.
+ * If a TSG is loaded and alone, no fact says whether it works. So it counts as busy for
+ * GPUSCHED_DOUBT_NS at first, and then as idle. If it works after all, other TSGs that get turns
+ * show that: it is cut off by its slice, and counts as busy again within 67 ms. From that the
+ * helper learns how long this TSG works after its last launch, and so how long it counts as busy:
+ * up to GPUSCHED_DOUBT_MAX_NS. The helper keeps this in *last, a word of t->priv.
  *
- * Where neither launches nor facts are known, nobody can say that it is idle: yes. A suspended TSG
- * neither runs, waits for a turn, nor launches for long: it looks idle, whatever it has queued.
+ * If neither launches nor facts are known, it counts as busy. A suspended TSG neither runs, waits
+ * for a turn, nor launches for long: it looks idle, whatever it has queued.
  */
 #define GPUSCHED_DOUBT_NS 100000000ull
 #define GPUSCHED_DOUBT_MAX_NS 500000000ull
@@ -586,7 +595,7 @@ GPUSCHED_INLINE int gpusched_is_busy(const struct gpusched_task *t, gs_u64 now, 
 	if (gpusched_facts(t, &f) < 0 || !(f.known & GPUSCHED_FACT_LAST_RUN))
 		return !(t->known & GPUSCHED_KNOWN_LAUNCHES);
 	work = f.last_work_ns;
-	if (launch && work > launch + doubt / 3 * 2) /* it goes on for long */
+	if (launch && work > launch + doubt / 3 * 2) /* it works long after its last launch */
 		doubt = (work - launch) / 2 * 3;
 	if (doubt > GPUSCHED_DOUBT_MAX_NS)
 		doubt = GPUSCHED_DOUBT_MAX_NS;
@@ -597,7 +606,7 @@ GPUSCHED_INLINE int gpusched_is_busy(const struct gpusched_task *t, gs_u64 now, 
 	if (f.known & GPUSCHED_FACT_EXACT)
 		return 0;
 	if (f.known & GPUSCHED_FACT_STATE && !(f.state & GPUSCHED_STATE_LOADED)) {
-		if (*last & 1) /* rightly so */
+		if (*last & 1) /* the idle verdict was right */
 			doubt -= doubt / 8;
 		*last = doubt | 2; /* never 0 */
 		return 0;

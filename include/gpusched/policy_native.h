@@ -3,8 +3,8 @@
  * policy_native.h - the native host's side of policy.bpf.h: a policy as ordinary C
  *
  * Included by policy.bpf.h with -DGPUSCHED_NATIVE; one policy is one shared object. Maps are fixed
- * tables, options are variables found by name, the host's helpers come through a table that the
- * host fills after dlopen(). Nothing here is thread-safe: the native host makes one call at a time.
+ * tables, and options are variables found by name. After dlopen() the host fills a table with its
+ * helpers. Nothing here is thread-safe: the native host makes one call at a time.
  */
 #ifndef GPUSCHED_POLICY_NATIVE_H
 #define GPUSCHED_POLICY_NATIVE_H

@@ -29,14 +29,15 @@ _Static_assert(sizeof(struct gpusched_work) == 16, "gpusched_work");
 enum gpusched_request_from {
 	GPUSCHED_REQUEST_HINT = 1,  /* the program: gpusched_hint_coming(), gpusched_hint_done() */
 	GPUSCHED_REQUEST_AGENT = 2, /* its agent: a launch after a rest, a rest after launches */
-	GPUSCHED_REQUEST_COUNT = 3, /* counted launches */
+	GPUSCHED_REQUEST_COUNT = 3, /* launches that were counted */
 };
 
 /* A request, for request_begin() and request_end(). */
 struct gpusched_request {
 	gs_u64 now_ns;
-	gs_u32 from;     /* enum gpusched_request_from */
-	gs_u32 quiet_us; /* a rest so long ends this TSG's requests; 0: not known, or no rest does */
+	gs_u32 from; /* enum gpusched_request_from */
+	/* A rest of this length ends this TSG's requests; 0: unknown, or no rest does. */
+	gs_u32 quiet_us;
 };
 _Static_assert(sizeof(struct gpusched_request) == 16, "gpusched_request");
 
@@ -58,7 +59,7 @@ _Static_assert(sizeof(struct gpusched_round) == 32, "gpusched_round");
 
 /* Results of schedule(). */
 #define GPUSCHED_ADMIT 0
-#define GPUSCHED_HOLD 1 /* it waits; nothing fails */
+#define GPUSCHED_HOLD 1 /* the TSG waits; nothing fails */
 #define GPUSCHED_DENY 2 /* an error for the program; needs GPUSCHED_F_DENY */
 
 /* Why exit() is called. */
@@ -77,7 +78,9 @@ struct gpusched_text {
 	char s[GPUSCHED_TEXT_LEN] __attribute__((aligned(8)));
 };
 
-/* Which TSGs gpusched_count() counts; a field's bit in @match makes it count. */
+/*
+ * Selects the TSGs that gpusched_count() counts. A field is compared if its bit is set in @match.
+ */
 #define GPUSCHED_MATCH_GPU (1u << 0)
 #define GPUSCHED_MATCH_ENGINE (1u << 1)
 #define GPUSCHED_MATCH_KIND (1u << 2)
@@ -97,10 +100,10 @@ struct gpusched_filter {
 };
 _Static_assert(sizeof(struct gpusched_filter) == 32, "gpusched_filter");
 
-/* The limit= of a TSG; from gpusched_limit(). */
+/* A TSG's limit on GPU time; from gpusched_limit(). */
 struct gpusched_limit {
-	gs_u64 group; /* its group: all TSGs with this number have it together, on each GPU */
-	gs_u32 pct;   /* of a GPU, at most, even while nobody else wants it */
+	gs_u64 group; /* all TSGs with this number share the limit, on each GPU */
+	gs_u32 pct;   /* percent of a GPU, even while no other TSG wants it */
 	gs_u32 pad;
 };
 _Static_assert(sizeof(struct gpusched_limit) == 16, "gpusched_limit");
@@ -115,7 +118,7 @@ _Static_assert(sizeof(struct gpusched_promise) == 16, "gpusched_promise");
 
 /* ---- facts: who had the GPU ------------------------------------------------------------------ */
 
-/* Bits of gpusched_facts.known. A field without its bit says nothing; it is 0 then. */
+/* Bits of gpusched_facts.known. A field without its bit is unknown, and 0. */
 /* since_ns, held_ns, contended_ns, turns, slice_ended, drained, unsure, returns */
 #define GPUSCHED_FACT_HELD (1u << 0)
 #define GPUSCHED_FACT_STATE (1u << 1)    /* state: no record was lost since */
@@ -124,26 +127,26 @@ _Static_assert(sizeof(struct gpusched_promise) == 16, "gpusched_promise");
 #define GPUSCHED_FACT_DRAIN (1u << 4)    /* drain_ns, drains */
 #define GPUSCHED_FACT_WORK (1u << 5)     /* work_ns */
 #define GPUSCHED_FACT_BLOCK (1u << 6)    /* block_ns */
-/* work_ns and last_work_ns are exact, as only the model knows them */
+/* work_ns and last_work_ns are exact, as only in the model */
 #define GPUSCHED_FACT_EXACT (1u << 7)
 
 /* gpusched_facts.state, at as_of_ns */
 #define GPUSCHED_STATE_LOADED (1u << 0)    /* it holds the GPU, whether it works or not */
-#define GPUSCHED_STATE_CONTENDED (1u << 1) /* ... and somebody waits: it has work */
-#define GPUSCHED_STATE_WAITING (1u << 2)   /* it waits for the GPU; unset: nobody knows that */
+#define GPUSCHED_STATE_CONTENDED (1u << 1) /* ... and another TSG waits, so it has work */
+#define GPUSCHED_STATE_WAITING (1u << 2)   /* it waits for the GPU; unset: unknown */
 
 /*
- * struct gpusched_facts - what the GPU's own log says of one TSG; from gpusched_facts() or
+ * struct gpusched_facts - facts about one TSG from the GPU's own log; from gpusched_facts() or
  * gpusched_peek(). Times of day are CLOCK_MONOTONIC (in the sim: the model's), ns; durations are
  * the GPU's, ns. Sums begin at since_ns and never go back while since_ns stays the same: use
  * differences.
  *
- * They are as of as_of_ns, which is up to 67 ms ago (the driver's period and the daemon's), 100 ms
- * before driver branch 545; a policy without GPUSCHED_F_FACTS may find them a second old. Compare times of the
- * facts with as_of_ns, not with now.
+ * The facts hold for as_of_ns, which is up to 67 ms ago (the driver's period and the daemon's), 100
+ * ms before driver branch 545; a policy without GPUSCHED_F_FACTS may find them a second old.
+ * Compare times of the facts with as_of_ns, not with now.
  *
- * The log knows the loaded TSG, not whether it works: held_ns alone is no sign of work, since a TSG
- * that has drained stays loaded until another one is ready.
+ * The log has the loaded TSG, not whether it works. So held_ns alone is no sign of work: a TSG that
+ * has drained stays loaded until another one is ready.
  */
 struct gpusched_facts {
 	gs_u64 id;
@@ -153,63 +156,66 @@ struct gpusched_facts {
 	gs_u32 pad;
 	gs_u64 as_of_ns;
 	gs_u64 since_ns;
-	gs_u64 held_ns;      /* loaded: from START to END */
-	gs_u64 contended_ns; /* of that while somebody was known to wait: it worked */
-	gs_u64 turns;        /* that have ended, */
-	gs_u64 slice_ended;  /* of them because its slice was over: it has more work, and waits */
-	gs_u64 drained;      /* of them because it had no more work */
-	gs_u64 unsure;       /* of them nobody knows why; the rest: not known yet */
+	gs_u64 held_ns; /* loaded: from START to END */
+	/* Part of it in which another TSG was known to wait: then this one worked. */
+	gs_u64 contended_ns;
+	gs_u64 turns; /* turns that have ended, */
+	/* Those that ended because the slice was over: it has more work, and waits. */
+	gs_u64 slice_ended;
+	gs_u64 drained; /* those that ended because it had no more work */
+	gs_u64 unsure;  /* those with an unknown reason; for the rest, it is not known yet */
 	/*
-	 * Turns that began right after one of its own that had drained: within 1 ms, or after one
-	 * slice of one other TSG. Nearly all turns of a launch-bound service do, and hardly any of
-	 * a service that works in whole turns.
+	 * Turns that began right after a drained turn of the same TSG: within 1 ms, or after one
+	 * slice of one other TSG. Nearly all turns of a launch-bound service are such turns, and
+	 * hardly any of a service that works in whole turns.
 	 */
 	gs_u64 returns;
-	gs_u64 last_turn_ns;     /* length of the last turn that has ended; 0: none has */
+	gs_u64 last_turn_ns;     /* length of the last turn that has ended; 0: none */
 	gs_u64 last_run_ns;      /* when it was last loaded; 0: not since its log is read */
-	gs_u64 last_work_ns;     /* when it last had work for certain; with LAST_RUN; 0: never */
+	gs_u64 last_work_ns;     /* when it last certainly had work; with LAST_RUN; 0: never */
 	gs_u64 loaded_since_ns;  /* with STATE_LOADED */
 	gs_u64 waiting_since_ns; /* with STATE_WAITING */
-	gs_u64 wait_ns, waits;   /* those that are known, and have ended */
+	gs_u64 wait_ns, waits;   /* known waits that have ended */
 	/*
-	 * How long after the end of its slice it leaves the GPU, smoothed over some 8 of @drains:
-	 * saving its context, and with CTA and WFI first the end of its running thread blocks. From
-	 * turns at whose START somebody waited.
+	 * How long after the end of its slice it leaves the GPU, smoothed over some 8 of @drains.
+	 * This is the time to save its context, and with CTA and WFI first the end of its running
+	 * thread blocks. From turns during which another TSG waited from START on.
 	 */
 	gs_u64 drain_ns, drains;
-	gs_u64 work_ns;  /* what it worked: the model knows; a stock driver does not say */
+	gs_u64 work_ns;  /* time worked: known in the model; a stock driver does not tell */
 	gs_u64 block_ns; /* typical thread block */
 };
 _Static_assert(sizeof(struct gpusched_facts) == 184, "gpusched_facts");
 
 /*
- * struct gpusched_runlist_facts - the same of a runlist; from gpusched_runlist_facts(). held, lost,
- * open and unknown add up to as_of_ns - since_ns, in the GPU's time.
+ * struct gpusched_runlist_facts - the same for a runlist; from gpusched_runlist_facts(). Times
+ * held, lost, open and unknown add up to as_of_ns - since_ns, in the GPU's time.
  */
 struct gpusched_runlist_facts {
 	gs_u64 as_of_ns;
 	gs_u64 since_ns;
 	gs_u64 held_ns;
-	gs_u64 unattributed_ns; /* of that, by contexts that are no known TSG's */
-	gs_u64 lost_ns;         /* switching: from one's END to another's START, if under 1 ms */
-	gs_u64 open_ns;         /* nobody was loaded */
+	gs_u64 unattributed_ns; /* part of held_ns by contexts of no known TSG */
+	gs_u64 lost_ns;         /* switches: from one TSG's END to another's START, if under 1 ms */
+	gs_u64 open_ns;         /* no TSG was loaded */
 	gs_u64 unknown_ns;      /* records were lost */
-	gs_u64 switches;        /* STARTs */
-	gs_u32 waiting;         /* TSGs that are known to wait at as_of_ns */
+	gs_u64 switches;        /* number of STARTs */
+	gs_u32 waiting;         /* TSGs known to wait at as_of_ns */
 	gs_u32 pad;
 };
 _Static_assert(sizeof(struct gpusched_runlist_facts) == 72, "gpusched_runlist_facts");
 
 /*
- * struct gpusched_gpu - what it costs a GPU to go from one TSG to another, in CILP mode. It comes
- * from gpusched_gpu(). known has a bit for each cost that is; the others are 0.
+ * struct gpusched_gpu - costs of a switch from one TSG to another on a GPU, in CILP mode. It comes
+ * from gpusched_gpu(). known has a bit for each known cost; the others are 0.
  */
 struct gpusched_gpu {
 	gs_u32 known;
-	gs_u32 switch_us;    /* one's END to another's START */
-	gs_u32 save_us;      /* from the end of a slice to END */
-	gs_u32 restore_us;   /* from START to the first instruction, of one that was cut off */
-	gs_u32 idle_turn_us; /* loading, and saving when idle: of a turn that drained, no work */
+	gs_u32 switch_us;  /* from one TSG's END to another's START */
+	gs_u32 save_us;    /* from the end of a slice to END */
+	gs_u32 restore_us; /* from START to the first instruction, for a TSG that was cut off */
+	/* Loading, and saving an idle TSG: the part of a drained turn that is no work. */
+	gs_u32 idle_turn_us;
 	gs_u32 pad[3];
 };
 _Static_assert(sizeof(struct gpusched_gpu) == 32, "gpusched_gpu");

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * rotation.h - taking turns on a runlist: users, of each its jobs, of each its processes, their TSGs
+ * rotation.h - takes turns on a runlist: among users, the jobs of each, their processes, and TSGs
  *
- * Pure: structures go in, structures come out; no map, no clock, no helper. A policy keeps the
- * accounts in maps of its own. On each level turns are shared by weight. Each account has a
- * virtual time, which goes on with what it is charged, more slowly the larger its weight. The one that is
- * farthest behind is next.
+ * Pure: structures go in and come out; no map, no clock, no helper. A policy keeps the accounts in
+ * maps of its own. On each level turns are shared by weight. Each account has a virtual time, which
+ * advances with the charged time, more slowly for a larger weight. The account that is farthest
+ * behind is next.
  *
- * Being away gains nothing: a TSG that comes, or comes back, starts where the last one stood. So
- * neither a sleeper nor a new process has turns to catch up on. Being many gains nothing either: a
- * fork shares the part of its job, a job that of its user.
+ * Absence gains nothing: a TSG that comes, or comes back, starts at the virtual time of the last
+ * one served. So neither a sleeper nor a new process has turns to catch up on. Numbers gain nothing
+ * either: a fork shares its job's part, and a job its user's.
  *
  * A round of the policy, for each TSG that wants turns: gpusched_place_at() for the levels from
- * GPUSCHED_LEVEL_USER to GPUSCHED_LEVEL_TSG, then gpusched_rotation_stand(). After them
- * @first is next. For its turn: gpusched_place_charge(), for each level again.
+ * GPUSCHED_LEVEL_USER to GPUSCHED_LEVEL_TSG, then gpusched_rotation_stand(). Then @first is next.
+ * For its turn, call gpusched_place_charge() for each level.
  */
 #ifndef GPUSCHED_ROTATION_H
 #define GPUSCHED_ROTATION_H
@@ -51,13 +51,13 @@ GPUSCHED_INLINE gs_u64 gpusched_cgroup_of(const struct gpusched_task *t)
 	return t->cgroup_id ? t->cgroup_id : GPUSCHED_JOB_PROCESS | t->pid;
 }
 
-/* The user that shares are counted for: never 0. Root's cgroups count as users. */
+/* The id of the user that shares are counted for: never 0. Root's cgroups count as users. */
 GPUSCHED_INLINE gs_u64 gpusched_user_of(const struct gpusched_task *t)
 {
 	return t->uid ? t->uid : GPUSCHED_USER_CGROUP | gpusched_cgroup_of(t);
 }
 
-/* The same of jobs. @job: gpusched_job(t), or 0. */
+/* The same for jobs. @job: gpusched_job(t), or 0. */
 GPUSCHED_INLINE gs_u64 gpusched_job_of(const struct gpusched_task *t, gs_u64 job)
 {
 	return job ? job : gpusched_cgroup_of(t);
@@ -68,7 +68,7 @@ GPUSCHED_INLINE gs_u64 gpusched_weight_of(const struct gpusched_task *t)
 	return t->weight ? t->weight : 100;
 }
 
-/* Users weigh the same. Root's cgroups weigh what their TSGs do. */
+/* All users have the same weight. Root's cgroups have the weight of their TSGs. */
 GPUSCHED_INLINE gs_u64 gpusched_user_weight(gs_u64 user, gs_u64 weight)
 {
 	return user & GPUSCHED_USER_CGROUP ? weight : 100;
@@ -100,27 +100,30 @@ GPUSCHED_INLINE void gpusched_weigh(struct gpusched_weighing *w, gs_u64 seq, gs_
 
 /* The account of a user, a job, a process or a TSG on one runlist. Zero to begin with. */
 struct gpusched_account {
-	gs_u64 v;       /* its virtual time, ns at weight 100 */
-	gs_u64 inner_v; /* below it: of the one that was charged last, when its turn began */
+	gs_u64 v; /* its virtual time, ns at weight 100 */
+	/*
+	 * Inner virtual time: that of the account below that was charged last, when its turn began.
+	 */
+	gs_u64 inner_v;
 };
 
-/* Where a TSG stands in line: the lowest numbers are first, in this order, level by level. */
+/* Where a TSG stands in line: lower numbers come first, compared level by level in this order. */
 struct gpusched_place {
-	gs_u64 past; /* its process is past its share of the table: it comes last */
+	gs_u64 past; /* its process is past its quota of table records: it comes last */
 	gs_u64 v[GPUSCHED_LEVELS];
-	gs_u64 who[GPUSCHED_LEVELS]; /* uid, job, pid, id: ties end by it */
+	gs_u64 who[GPUSCHED_LEVELS]; /* uid, job, pid, id: they decide ties */
 };
 
 /* The line of a runlist. */
 struct gpusched_rotation {
-	gs_u64 seq;                  /* the round that @first is of */
-	gs_u64 inner_v;              /* as gpusched_account.inner_v, of users */
-	struct gpusched_place first; /* who[GPUSCHED_LEVEL_TSG] == 0: no TSG wants turns */
+	gs_u64 seq;                  /* the round to which @first belongs */
+	gs_u64 inner_v;              /* like gpusched_account.inner_v, for users */
+	struct gpusched_place first; /* the TSG's id there is 0: no TSG wants turns */
 };
 
 /*
- * Its place on @level. @own is its account there. @inner_v is that of the account above it, or
- * of the rotation. Without an account (the policy's map is full) it comes last.
+ * Computes its place on @level. @own is its account on that level. @inner_v is that of the account
+ * above, or of the rotation. Without an account (the policy's map is full) it comes last.
  */
 GPUSCHED_INLINE void gpusched_place_at(struct gpusched_place *p, enum gpusched_level level,
 				       const gs_u64 *inner_v, const struct gpusched_account *own,
@@ -134,7 +137,7 @@ GPUSCHED_INLINE void gpusched_place_at(struct gpusched_place *p, enum gpusched_l
 	p->who[level] = who;
 }
 
-/* Is @a served before @b? */
+/* Returns 1 if @a is served before @b. */
 GPUSCHED_INLINE int gpusched_place_before(const struct gpusched_place *a,
 					  const struct gpusched_place *b)
 {
@@ -151,7 +154,7 @@ GPUSCHED_INLINE int gpusched_place_before(const struct gpusched_place *a,
 	return 0;
 }
 
-/* A round begins with its first TSG on this runlist: nobody stands in line. */
+/* A round begins with its first TSG on this runlist: the line is empty. */
 GPUSCHED_INLINE void gpusched_rotation_begin(struct gpusched_rotation *r, gs_u64 seq)
 {
 	if (r->seq == seq)
@@ -169,7 +172,8 @@ GPUSCHED_INLINE void gpusched_rotation_stand(struct gpusched_rotation *r,
 
 /*
  * Charges a turn of @ns to the account of @p's @level. @weight: 1 to 10000, against the others of
- * the same user, job or process. Without an account nothing is charged: the others' would jump.
+ * the same user, job or process. Without an account nothing is charged: otherwise the others'
+ * virtual times would jump.
  */
 GPUSCHED_INLINE void gpusched_place_charge(const struct gpusched_place *p,
 					   enum gpusched_level level, gs_u64 *inner_v,
@@ -184,7 +188,7 @@ GPUSCHED_INLINE void gpusched_place_charge(const struct gpusched_place *p,
 	own->v += ns * 100 / (weight ? weight : 100);
 }
 
-/* Charges what it had beside others, without a turn: only its own place in line changes. */
+/* Charges GPU time that it had outside its turns: only its own place in line changes. */
 GPUSCHED_INLINE void gpusched_account_charge(struct gpusched_account *own, gs_u64 ns, gs_u32 weight)
 {
 	own->v += ns * 100 / (weight ? weight : 100);

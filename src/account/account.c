@@ -11,15 +11,16 @@
 #include "basic/env.h"
 #include "basic/log.h"
 
-#define SOON_NS (33 * NS_PER_MS) /* RM's own period */
+#define SOON_NS (33 * NS_PER_MS) /* the period at which RM fills the log itself */
 #define IDLE_NS NS_PER_S
-#define OLD_BRANCH 545u /* before it RM's period is a second */
+#define OLD_BRANCH 545u /* in older branches RM's period is a second */
 #define OLD_PERIOD_NS NS_PER_S
 #define FLUSH_NS (100 * NS_PER_MS)
 #define CLOCK_NS (10 * NS_PER_S) /* how often the clocks are compared: they drift by some ppm */
-#define RETRY_NS (60 * NS_PER_S) /* a log that could not be opened, or samples that are refused */
+/* Pause after a log could not be opened, or samples were refused. */
+#define RETRY_NS (60 * NS_PER_S)
 #define ALONE_NS NS_PER_S
-#define WAIT_NS (20 * NS_PER_MS) /* for RM, of one call of ours */
+#define WAIT_NS (20 * NS_PER_MS) /* longest wait for RM to answer one of our calls */
 
 struct gpu *account_gpu(const struct gs_account *a, uint32_t index)
 {
@@ -39,7 +40,7 @@ struct tsg *account_tsg(const struct gs_account *a, uint64_t id)
 
 /* ---- clocks ---------------------------------------------------------------------------------- */
 
-/* 0 stays what it is: no time. */
+/* Converts to the GPU's clock. 0 stays 0: no time. */
 static uint64_t to_gpu(const struct gpu *g, uint64_t monotonic_ns)
 {
 	return !monotonic_ns ? 0 : gs_switchlog_to_gpu(&g->clock, monotonic_ns);
@@ -64,7 +65,9 @@ static void tell_turn(const struct gs_turn *turn, void *user)
 
 /* ---- a GPU's log ----------------------------------------------------------------------------- */
 
-/* One answer is late: RM would keep us waiting for those of the other logs as well. */
+/*
+ * If one answer is late, RM would let us wait for the other logs as well, so no further call waits.
+ */
 static int answered(struct gs_account *a, int r)
 {
 	if (r == -EBUSY || r == -EINPROGRESS) {
@@ -86,7 +89,7 @@ static void log_close(struct gpu *g)
 	g->anew = true;
 }
 
-/* The settings of each. */
+/* Passes the settings of each TSG to the turns. */
 static void tell_settings(struct gpu *g)
 {
 	for (struct tsg *t = g->a->tsgs; t; t = t->hh.next) {
@@ -161,7 +164,10 @@ struct maker *account_maker(const struct gs_account *a, uint32_t gpu, uint32_t p
 	return m;
 }
 
-/* Adopted before branch 560 its ids are not known: the process's only compute TSG it must be. */
+/*
+ * For a TSG that was adopted before branch 560 no ids are known: it is taken to be the process's
+ * only compute TSG.
+ */
 static struct tsg *find_sole(const struct gpu *g, uint32_t pid)
 {
 	struct maker *m = account_maker(g->a, g->gpu.index, pid);
@@ -228,7 +234,7 @@ static void flush(struct gpu *g, uint64_t now)
 	gs_turns_until(g->turns, to_gpu(g, now) - g->clock.error_ns);
 }
 
-/* How long that lasts on our clock. */
+/* Converts a duration of our clock to the GPU's clock. */
 static uint64_t in_gpu_time(uint64_t ns)
 {
 	return (uint64_t)((double)ns * gs_env()->dilate);
@@ -255,7 +261,7 @@ static void no_usage(struct gpu *g, uint64_t now, int r, uint32_t status)
 			 "the driver gives no samples of engine use: %s", strerror(-r));
 }
 
-/* How busy the engine was since the last call; false: nobody knows. */
+/* Gets how busy the engine was since the last call. Returns false if unknown. */
 static bool ask_usage(struct gpu *g, uint64_t now, double *ret)
 {
 	unsigned int branch = g->a->opts.branch;
@@ -280,8 +286,8 @@ static bool ask_usage(struct gpu *g, uint64_t now, double *ret)
 }
 
 /*
- * The log says nothing of how much one works that is alone. So much as the engine was busy: nobody else
- * was on it. That is not asked before a second has gone by without a switch.
+ * The log does not say how much a TSG works that is alone. Its work is the engine's busy time,
+ * since it ran alone. The driver is asked only after a second without a switch.
  */
 static void look_alone(struct gpu *g, uint64_t now)
 {
@@ -309,7 +315,7 @@ static void look_alone(struct gpu *g, uint64_t now)
 	l->at_ns = now;
 }
 
-/* Returns when to look again. */
+/* Returns the time of the next reading. */
 static uint64_t look(struct gpu *g, uint64_t now)
 {
 	bool old = g->a->opts.branch && g->a->opts.branch < OLD_BRANCH;
@@ -323,7 +329,7 @@ static uint64_t look(struct gpu *g, uint64_t now)
 		flush(g, now);
 	} else {
 		log_read(g);
-		/* RM has handed out what is older */
+		/* RM has handed out all records that are older */
 		gs_turns_until(g->turns, to_gpu(g, now - behind));
 	}
 	g->active = g->records != g->looked;
@@ -388,9 +394,9 @@ static void hand_over(struct context *c, struct tsg *t)
 }
 
 /*
- * Two claim the same. Either the id was given to the later one when the earlier one's channel was
- * freed; or their makers were two processes with one pid, and the later one has it now; or a
- * process lies about its own.
+ * Two TSGs claim the same id. There are three ways. The id was given to the later TSG when the
+ * earlier one's channel was freed. Or their makers were two processes with one pid, and the later
+ * one has it now. Or a process lies about its own id.
  */
 static int add_context(struct gs_account *a, struct tsg *t, uint32_t context)
 {
@@ -461,7 +467,8 @@ static int new_tsg(struct gs_account *a, struct gpu *g, const struct gpusched_ts
 		return -ENOMEM;
 	}
 	HASH_ADD(hh, a->tsgs, id, sizeof(t->id), t);
-	g->anew = true; /* its process may have had one that was told by that alone */
+	/* Until now the process's turns may have been attributed by its pid alone. */
+	g->anew = true;
 	if (!g->ntsgs++)
 		g->retry_at = 0;
 	*ret = t;

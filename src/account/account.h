@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * account.h - GPU time by TSG: the logs of all GPUs, read in turn
+ * account.h - GPU time by TSG, from the logs of all GPUs
  *
  * A GPU's log is open while a TSG of its graphics engine is known here. Its RM calls are made in a
- * thread (lane.h), since users can keep RM's locks; the caller waits for 20 ms at most, and not at all
- * while one goes on. For the loop's thread.
+ * thread (lane.h), since users can keep RM's locks. The caller waits for 20 ms at most, and not at
+ * all while an earlier call goes on. For the loop's thread.
  */
 #ifndef GPUSCHED_ACCOUNT_ACCOUNT_H
 #define GPUSCHED_ACCOUNT_ACCOUNT_H
@@ -13,7 +13,7 @@
 #include "account/switchlog.h"
 #include "account/turns.h"
 
-/* Counters, declared once: symbol, name, words. */
+/* Counters, declared once: symbol, name, help text. */
 #define GS_ACCOUNT_COUNTERS(X) \
 	X(RECORDS, "log_records", "records read from context-switch logs") \
 	X(LOST, "log_lost", "records of context-switch logs that were lost") \
@@ -37,14 +37,14 @@ struct gs_account_opts {
 	size_t size;               /* sizeof(struct gs_account_opts) */
 	const struct gs_gpu *gpus; /* copied */
 	size_t ngpus;
-	unsigned int branch; /* the driver's; 0: unknown */
-	gs_turn_fn on_turn;  /* may be NULL; times are CLOCK_MONOTONIC here */
-	/* May be NULL: calls on that GPU's log took so long. */
+	unsigned int branch; /* the driver's branch; 0: unknown */
+	gs_turn_fn on_turn;  /* may be NULL; its times are CLOCK_MONOTONIC */
+	/* May be NULL: reports how long calls on that GPU's log took. */
 	void (*on_spent)(uint32_t gpu, uint64_t ns, void *user);
-	uint64_t wait_ns; /* for an answer of RM's; 0: 20 ms */
+	uint64_t wait_ns; /* longest wait for an answer of RM; 0: 20 ms */
 	/*
-	 * May be NULL: the MPS server with the compute TSG in which @pid works; 0: @pid works in
-	 * its own.
+	 * May be NULL. Returns the MPS server with the compute TSG in which @pid works; 0: @pid
+	 * works in its own TSG.
 	 */
 	uint32_t (*server_of)(uint32_t pid, void *user);
 	void *user;
@@ -55,66 +55,69 @@ int gs_account_new(const struct gs_account_opts *opts, struct gs_account **ret);
 void gs_account_free(struct gs_account *a);
 
 /*
- * A compute TSG is there, or has new channels (@ch may be NULL: not known, it is told by its
- * process). Others are passed over. @maker: the process that made it, which need not have it any
- * more; 0: it is taken for the one that has it at the first call.
+ * A compute TSG exists, or has new channels. (@ch may be NULL: unknown, and its turns are
+ * attributed by its process.) Other TSGs are ignored. @maker: the process that made it, which may
+ * not own it any more; 0: the owner at the first call counts as the maker.
  */
 int gs_account_tsg(struct gs_account *a, const struct gpusched_tsg *rec,
 		   const struct gpusched_channels *ch, uint32_t maker);
-/* The slice that its turns are judged by, from @ns on (CLOCK_MONOTONIC; 0: from now on). */
+/* The timeslice by which turns are judged from @ns on (CLOCK_MONOTONIC; 0: from now on). */
 void gs_account_slice(struct gs_account *a, uint64_t id, uint32_t timeslice_us, uint64_t ns);
-/* The preemption mode, GPUSCHED_PREEMPT_...; from @ns on, as there. CILP until it is told. */
+/* The preemption mode (GPUSCHED_PREEMPT_...) from @ns on. CILP before the first call. */
 void gs_account_mode(struct gs_account *a, uint64_t id, uint32_t mode, uint64_t ns);
-/* The last launch of its program that was counted, CLOCK_MONOTONIC; told after each look. */
+/* The program's last launch that was counted, CLOCK_MONOTONIC; reported after each reading. */
 void gs_account_launched(struct gs_account *a, uint64_t id, uint64_t ns);
-/* Ours to know, from @ns on, as there: while it is suspended it does not wait for its turn. */
+/* Whether the TSG may run, from @ns on: a suspended TSG does not wait for its turn. */
 void gs_account_runnable(struct gs_account *a, uint64_t id, bool on, uint64_t ns);
 void gs_account_gone(struct gs_account *a, uint64_t id);
 
 /*
- * Reads what there is. Returns when to call again, ns, CLOCK_MONOTONIC: soon while there are
- * switches, once a second while there are none; UINT64_MAX: no log is open. While a TSG is alone, this
- * asks the driver once a second how busy the engine was.
+ * Reads what the logs hold. Returns when to call again (ns, CLOCK_MONOTONIC): soon while there are
+ * switches, once a second while there are none; UINT64_MAX: no log is open. While a TSG is alone,
+ * this asks the driver once a second how busy the engine was.
  */
 uint64_t gs_account_read(struct gs_account *a, uint64_t now);
-/* Up to now, for somebody who asks: at most 10 times a second a GPU, however many ask. */
+/* Reads up to now, for an answer: at most 10 times a second per GPU, however many ask. */
 void gs_account_flush(struct gs_account *a, uint64_t now);
 
 /*
- * For policies and the engine: what has changed since the last call. Where nothing changed, time goes
- * on as gs_facts_until() says, up to the runlist's as_of_ns. Nothing here waits or calls RM.
+ * Changes since the last call, for policies and the engine. A TSG without changes goes on as
+ * gs_facts_until() computes, up to the runlist's as_of_ns. Nothing here waits or calls RM.
  */
 struct gs_account_news {
-	/* @fresh: nothing was known of it before */
+	/* @fresh: nothing was known of the TSG before */
 	void (*tsg)(const struct gpusched_facts *facts, bool fresh, void *user);
-	void (*unknown)(uint64_t id, void *user); /* nothing is known of it any more */
+	void (*unknown)(uint64_t id, void *user); /* nothing is known of the TSG any more */
 	void (*runlist)(uint32_t gpu, const struct gpusched_runlist_facts *facts, void *user);
-	/* what switches cost it, when that has changed; 0 where it is not known */
+	/* the GPU's costs of switches have changed; an unknown cost is 0 */
 	void (*costs)(uint32_t gpu, const struct gpusched_gpu *costs, void *user);
-	void (*closed)(uint32_t gpu, void *user); /* nothing is known of its runlist any more */
+	/* Nothing is known of the GPU's runlist any more. */
+	void (*closed)(uint32_t gpu, void *user);
 	void *user;
 };
 void gs_account_tell(struct gs_account *a, const struct gs_account_news *news);
-/* Now and in full. -ENOENT with *ret zeroed: nothing is known of it. */
+/* The facts of a TSG at this moment, complete. -ENOENT with *ret zeroed: nothing is known. */
 int gs_account_facts(const struct gs_account *a, uint64_t id, struct gpusched_facts *ret);
-/* Somebody acts on facts: logs are read 30 times a second, switches or not. */
+/*
+ * While a policy or the engine acts on facts, logs are read 30 times a second, with or without
+ * switches.
+ */
 void gs_account_eager(struct gs_account *a, bool on);
 
-/* -ENOENT: no turn was seen of it, or its GPU has no log. Times are durations. */
+/* -ENOENT: no turn of the TSG was seen, or its GPU has no log. Times are durations. */
 int gs_account_of(const struct gs_account *a, uint64_t id, struct gs_turn_sums *ret);
 
 struct gs_account_gpu {
-	bool open;        /* its log is */
-	char reason[160]; /* why it is not; "" : nothing to see there */
-	char blank
-		[160]; /* why nobody estimates how much one that is alone works; "": somebody does */
-	uint64_t error_ns; /* of times against CLOCK_MONOTONIC */
+	bool open;         /* the log is open */
+	char reason[160];  /* why it is not open; "": there is no TSG to account for */
+	char blank[160];   /* why the work of a TSG that is alone cannot be estimated; "": it can */
+	uint64_t error_ns; /* possible error of times against CLOCK_MONOTONIC */
 	struct gs_runlist_sums sums;
 	struct gs_costs costs;
 };
 void gs_account_gpu(const struct gs_account *a, uint32_t gpu, struct gs_account_gpu *ret);
 
-/* As gs_turns_open(), times as on_turn has them. */
+/* The same as gs_turns_open(), with times as in on_turn. */
 void gs_account_open(const struct gs_account *a, gs_turn_fn fn, void *user);
 
 uint64_t gs_account_counter(const struct gs_account *a, enum gs_account_counter c);

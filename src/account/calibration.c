@@ -10,38 +10,42 @@
 #include "basic/clock.h"
 
 #define WINDOW_NS GS_WINDOW_NS
-#define TURNS GS_SAMPLE_MAX /* of a slice, the last ones */
-/* A slice of ten windows or more shows in a length. */
+#define TURNS GS_SAMPLE_MAX /* the last turns of a slice that are kept */
+/* A slice of at least ten windows can be recognized in a turn's length. */
 #define SHOWS 10u
 #define LEARN_US (SHOWS * WINDOW_NS / 1000)
-/* One us of a slice lasts so long, on whatever GPU; more than USUAL takes three numbers of slices. */
+/*
+ * The real length of one us of a slice is within these bounds on any GPU. A unit above USUAL needs
+ * three different numbers of slices as proof.
+ */
 #define UNIT_MIN_PS 900000u
 #define UNIT_USUAL_PS 1400000u
 #define UNIT_MAX_PS 2200000u
-#define NOMINAL_PS 1000000u /* what the driver takes it for */
+#define NOMINAL_PS 1000000u /* the length that the driver assumes */
 #define SAVE_MAX_NS (2 * NS_PER_MS)
-#define SLICES_MAX 16u /* of longer turns the unit would have to be known too well */
+#define SLICES_MAX 16u /* for longer turns the unit would have to be known too exactly */
 
-#define SLOTS 12u  /* slices in use */
+#define SLOTS 12u  /* slices that are tracked */
 #define STEPS 4u   /* slices from one cluster to the next, at most */
-#define SOON 16u   /* turns, until all are looked at again: while something is unknown */
-#define ENOUGH 16u /* turns make a cluster that is alone */
+#define SOON 16u   /* turns until all slices are evaluated again, while something is unknown */
+#define ENOUGH 16u /* turns that make a cluster if there is no other */
 #define GAPS 64u
 #define GAPS_ENOUGH 32u
 
 /* A slice that was in force. */
 struct slot {
-	uint64_t us, used; /* us 0: free */
+	uint64_t us, used; /* us 0: the slot is unused */
 	struct gs_length turns[TURNS];
-	unsigned int n, at, fresh; /* fresh: since they were looked at */
-	struct gs_cluster main;    /* more than half of them are in it; n 0: none */
-	struct gs_cluster cut;     /* confirmed: what its slice ends is that long; n 0: none */
-	bool doubted;              /* what is known elsewhere does not hold for it */
+	unsigned int n, at, fresh; /* fresh: turns since the last evaluation */
+	struct gs_cluster main;    /* more than half of the turns are in it; n 0: none */
+	/* Confirmed: turns that the slice ends are this long; n 0: none. */
+	struct gs_cluster cut;
+	bool doubted; /* costs known from elsewhere do not hold for this slice */
 };
 
 struct gs_calibration {
-	struct gs_costs costs;    /* that go */
-	struct gs_costs measured; /* to begin with */
+	struct gs_costs costs;    /* the costs in use */
+	struct gs_costs measured; /* the costs at the beginning */
 	struct slot slots[SLOTS];
 	uint64_t clock; /* counts uses of slots */
 	struct gs_length gaps[GAPS];
@@ -50,11 +54,11 @@ struct gs_calibration {
 
 /* ---- hypotheses ------------------------------------------------------------------------------ */
 
-/* A turn is k slices of @unit_ps each us, and @save long. */
+/* A hypothesis: a turn lasts k slices of @unit_ps per us, and @save longer. */
 struct fit {
 	uint64_t unit_ps, save;
-	unsigned int explains;           /* turns; 0: there is no fit */
-	unsigned int its, its_explained; /* turns of the TSG that suggests it */
+	unsigned int explains;           /* turns that the fit explains; 0: there is no fit */
+	unsigned int its, its_explained; /* turns of the TSG that suggests the fit */
 };
 
 static uint64_t slice_ns(uint64_t us, uint64_t unit_ps)
@@ -72,7 +76,9 @@ static bool fits(const struct fit *f, uint64_t us, uint64_t length)
 	return past <= WINDOW_NS;
 }
 
-/* Where two are so good, the longer unit: half of it explains the same. */
+/*
+ * If two fits are equally good, the longer unit wins: half of it always explains the same turns.
+ */
 static void keep_better(struct fit *best, const struct fit *f)
 {
 	if (f->explains * 20 >= best->explains * 19 &&
@@ -101,7 +107,10 @@ static void try_fit(uint64_t us, const struct gs_sample *x, uint64_t maker, stru
 	keep_better(best, &f);
 }
 
-/* Most turns; or many, and nearly all of one TSG, beside services that are never cut off. */
+/*
+ * True if the fit explains most turns; or many, among them nearly all of one TSG, beside services
+ * that are never cut off.
+ */
 static bool is_good(const struct fit *f, unsigned int turns)
 {
 	if (f->explains < ENOUGH)
@@ -110,7 +119,7 @@ static bool is_good(const struct fit *f, unsigned int turns)
 	       (f->explains * 4 > turns && f->its_explained * 4 >= f->its * 3);
 }
 
-/* One TSG has the same save at two numbers of slices. */
+/* The same TSG has the same save at two numbers of slices. */
 static struct fit fit_two_k(uint64_t us, const struct gs_sample *x)
 {
 	struct fit best = { 0 };
@@ -143,7 +152,7 @@ static struct fit fit_moved(const struct gs_calibration *c, const struct slot *s
 
 	for (unsigned int i = 0; s->main.n && i < SLOTS; i++) {
 		const struct slot *o = &c->slots[i], *l = s->us > o->us ? s : o;
-		const struct slot *r = l == s ? o : s; /* the shorter one */
+		const struct slot *r = l == s ? o : s; /* the shorter slice */
 		uint64_t unit, short_ns;
 
 		if (o == s || o->us < LEARN_US || !o->main.n ||
@@ -166,8 +175,8 @@ static uint64_t apart(uint64_t a, uint64_t b)
 }
 
 /*
- * Two TSGs are back in their place after turns of the same length; or one's turns became as much
- * longer or shorter as its slice.
+ * Confirmed if two TSGs are back in their place after turns of the same length, or if one TSG's
+ * turns became longer or shorter as its slice did.
  */
 static bool is_confirmed(const struct gs_calibration *c, const struct slot *s)
 {
@@ -197,14 +206,17 @@ static void forget_costs(struct gs_calibration *c)
 	c->costs.save_basis = GS_COST_UNKNOWN;
 }
 
-/* The log agrees with what was measured of the product: what no log shows holds as well. */
+/*
+ * True if the log agrees with the costs measured for the product. Then costs that no log shows hold
+ * as well.
+ */
 static bool confirms(const struct gs_costs *costs, const struct fit *f)
 {
 	return costs->save_basis == GS_COST_MEASURED && f->save >= costs->save_low_ns &&
 	       f->save <= costs->save_high_ns;
 }
 
-/* By the fit each turn that it explains is a sample of the save. */
+/* With the fit, each turn that it explains is a sample of the save. */
 static void take_fit(struct gs_calibration *c, uint64_t us, const struct gs_sample *x,
 		     const struct fit *f)
 {
@@ -232,7 +244,7 @@ static void take_fit(struct gs_calibration *c, uint64_t us, const struct gs_samp
 	}
 }
 
-/* How many are as long as what goes says. */
+/* The number of turns that the costs in use explain. */
 static unsigned int explained(const struct gs_costs *costs, uint64_t us, const struct gs_sample *x)
 {
 	uint64_t period = slice_ns(us, costs->unit_ps);
@@ -275,7 +287,7 @@ static void look(struct gs_calibration *c, struct slot *s)
 		s->cut.n = 0;
 		return;
 	}
-	if (is_confirmed(c, s)) { /* what goes, if anything does, is wrong */
+	if (is_confirmed(c, s)) { /* if costs are in use, they are wrong */
 		forget_costs(c);
 		s->cut = s->main;
 	} else if (!s->main.n) {

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FEW 8u   /* lengths make a cluster */
-#define MAKES 3u /* of them make a TSG a maker */
+#define FEW 8u   /* lengths that make a cluster */
+#define MAKES 3u /* so many of the lengths make a TSG a maker */
 
 static int by_length(const void *a, const void *b)
 {
@@ -38,7 +38,7 @@ static void find_makers(const struct gs_length *lengths, unsigned int n, struct 
 	}
 }
 
-/* The densest window of @n sorted lengths: where it begins, and how many are in it. */
+/* Finds the densest window in @n sorted lengths: its beginning, and the number of lengths in it. */
 static unsigned int densest(const struct gs_length *lengths, unsigned int n, unsigned int *ret_at)
 {
 	unsigned int best = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * clusters.h - lengths of time that lie close together, and the TSGs that made them
+ * clusters.h - finds lengths of time that lie close together, and the TSGs that made them
  *
- * Pure. A mean says nothing of lengths that several causes make: the densest narrow window does.
+ * Pure. A mean of lengths with several causes says nothing: the densest narrow window does.
  */
 #ifndef GPUSCHED_ACCOUNT_CLUSTERS_H
 #define GPUSCHED_ACCOUNT_CLUSTERS_H
@@ -10,11 +10,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Lengths are told apart no closer than this: saves of an H200 spread by 16 us. */
+/* Lengths in one window count as equal: the saves of an H200 spread by 16 us. */
 #define GS_WINDOW_NS 40000u
 #define GS_SAMPLE_MAX 128u
 #define GS_CLUSTERS_MAX 6u
-#define GS_MAKERS_MAX 4u /* of a cluster: enough to tell them apart */
+#define GS_MAKERS_MAX 4u /* makers kept for a cluster: enough to tell clusters apart */
 
 struct gs_length {
 	uint64_t ns, id; /* of a TSG; 0: of none */
@@ -26,13 +26,13 @@ struct gs_cluster {
 	uint64_t maker[GS_MAKERS_MAX]; /* TSGs with several of these lengths; 0: none */
 };
 
-/* Sorted, and their clusters, the largest first. */
+/* Sorted lengths, and their clusters, the largest first. */
 struct gs_sample {
 	struct gs_length lengths[GS_SAMPLE_MAX];
 	struct gs_cluster clusters[GS_CLUSTERS_MAX];
 	unsigned int n, nclusters;
 };
-/* At most GS_SAMPLE_MAX of them. */
+/* Takes at most GS_SAMPLE_MAX of them. */
 void gs_sample_take(const struct gs_length *lengths, unsigned int n, struct gs_sample *ret);
 
 /* A TSG that is among the makers of both; 0: none. */

@@ -27,7 +27,7 @@ int gs_facts_of(const struct gs_turns *t, uint64_t id, gs_facts_clock clock, con
 	gs_turns_runlist(t, &r);
 	if (!r.since_ns)
 		return -ENOENT;
-	if (gs_turns_of(t, id, &s)) /* it has not run: nothing so far */
+	if (gs_turns_of(t, id, &s)) /* the TSG has not run: its sums are 0 */
 		s.since_ns = r.as_of_ns;
 	*ret = (struct gpusched_facts){
 		.id = id,

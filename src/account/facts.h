@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * facts.h - turns as policies see them; pure
+ * facts.h - turns in the form that policies see; pure
  */
 #ifndef GPUSCHED_ACCOUNT_FACTS_H
 #define GPUSCHED_ACCOUNT_FACTS_H
@@ -8,17 +8,17 @@
 #include "account/turns.h"
 #include "gpusched/policy_types.h"
 
-/* A moment of the GPU's time on the policies' clock. */
+/* Converts a time of the GPU's clock to the policies' clock. */
 typedef uint64_t (*gs_facts_clock)(const void *user, uint64_t gpu_ns);
 
 /*
  * The facts of TSG @id, as far as @t knows its turns. -ENOENT with *ret zeroed: there is no record
- * of the runlist yet. Leaves runlist, work_ns and block_ns to the caller. @clock NULL: the same
- * clock.
+ * of the runlist yet. The caller fills runlist, work_ns and block_ns. @clock NULL: both clocks are
+ * the same.
  */
 int gs_facts_of(const struct gs_turns *t, uint64_t id, gs_facts_clock clock, const void *user,
 		struct gpusched_facts *ret);
-/* -ENOENT: the same. */
+/* -ENOENT: as above. */
 int gs_facts_of_runlist(const struct gs_turns *t, gs_facts_clock clock, const void *user,
 			struct gpusched_runlist_facts *ret);
 /* Costs of switches. -ENOENT with *ret zeroed: nothing is known. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The account's knowledge, for policies, the engine and answers. */
+/* Gives what the account knows to policies, the engine and answers. */
 #include "account/priv.h"
 
 #include <errno.h>
@@ -28,7 +28,7 @@ int gs_account_facts(const struct gs_account *a, uint64_t id, struct gpusched_fa
 	struct gs_turn_sums sums;
 
 	*ret = (struct gpusched_facts){ 0 };
-	/* its turns may be among those of nobody known */
+	/* its turns may be among those that no TSG could be found for */
 	if (!g || !g->turns || !m || m->unattributed ||
 	    (!t->contexts && m->ntsgs != 1 && gs_turns_of(g->turns, id, &sums)) ||
 	    gs_facts_of(g->turns, id, clock_of, g, ret))
@@ -86,7 +86,7 @@ static void tell_runlist(struct gpu *g, const struct gs_account_news *news)
 	}
 }
 
-/* The TSGs first: what is not told of them is as of what is told of the runlist. */
+/* TSGs before runlists: the runlist's time is the time up to which facts of its TSGs hold. */
 void gs_account_tell(struct gs_account *a, const struct gs_account_news *news)
 {
 	struct telling x = { a, news };
@@ -98,7 +98,7 @@ void gs_account_tell(struct gs_account *a, const struct gs_account_news *news)
 
 		if (g->turns)
 			gs_turns_runlist(g->turns, &r);
-		if (!g->told && r.since_ns) /* the first record */
+		if (!g->told && r.since_ns) /* the first record has come */
 			g->anew = true;
 		anew |= g->anew;
 		if (g->turns)

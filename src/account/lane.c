@@ -14,14 +14,14 @@ struct gs_lane {
 	pthread_t thread;
 	pthread_mutex_t lock;
 	pthread_cond_t asked, done;
-	gs_lane_fn fn; /* NULL: none is to be made */
+	gs_lane_fn fn; /* NULL: no call is waiting */
 	void *user, *params;
 	int code;
-	gs_lane_fn last; /* when it ends */
+	gs_lane_fn last; /* the call to make at the end */
 	void *last_user;
-	bool ends, over; /* no further call; the thread is at its end */
+	bool ends, over; /* ends: no further call; over: the thread is done */
 	bool left;       /* the thread frees this */
-	bool late;       /* the caller's: somebody waited in vain */
+	bool late;       /* the caller's flag: a wait was in vain */
 };
 
 static void lane_free(struct gs_lane *lane)
@@ -33,7 +33,7 @@ static void lane_free(struct gs_lane *lane)
 	free(lane);
 }
 
-/* Takes out the next call. */
+/* Takes the next call out of the queue. */
 static gs_lane_fn take_next(struct gs_lane *lane, void **ret_user)
 {
 	gs_lane_fn fn = lane->fn;
@@ -114,7 +114,7 @@ static struct timespec after(uint64_t ns)
 				  .tv_nsec = (long)(at % NS_PER_S) };
 }
 
-/* The thread has nothing to do. */
+/* Waits until the thread has nothing to do. */
 static bool wait_idle(struct gs_lane *lane, const struct timespec *until)
 {
 	while (lane->fn)

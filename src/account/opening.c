@@ -14,7 +14,7 @@ struct gs_opening {
 	struct gs_switchlog_clock clock;
 	struct gs_error err;
 	int code;
-	bool over; /* with this, the thread has done with it */
+	bool over; /* set last: the thread does not touch this any more */
 };
 
 static int open_log(void *user, void *params)

@@ -10,10 +10,13 @@
 struct gs_opening;
 /* Waits for @wait_ns at most. */
 int gs_opening_begin(const struct gs_gpu *gpu, uint64_t wait_ns, struct gs_opening **ret);
-/* -EINPROGRESS; else *inout is freed and NULL, and 0 or why there is no log. */
+/*
+ * Returns -EINPROGRESS. Otherwise *inout is freed and set to NULL, and the result is 0 or why there
+ * is no log.
+ */
 int gs_opening_take(struct gs_opening **inout, struct gs_switchlog **ret,
 		    struct gs_switchlog_clock *ret_clock, struct gs_error *err);
-/* Its result is closed. @o may be NULL. */
+/* Closes the result when it comes. @o may be NULL. */
 void gs_opening_leave(struct gs_opening *o, uint64_t wait_ns);
 
 #endif /* GPUSCHED_ACCOUNT_OPENING_H */

@@ -16,16 +16,16 @@ struct tsg {
 	UT_hash_handle hh;
 	struct gpusched_key key;
 	uint64_t id;
-	uint32_t gpu, maker; /* pid that made it */
+	uint32_t gpu, maker; /* pid of the process that made it */
 	uint32_t timeslice_us, mode;
 	uint32_t engine;
 	struct context *contexts;
-	bool told;          /* its facts were, and hold */
-	bool suspended;     /* by a call of ours */
-	uint64_t launch_ns; /* the last that was told */
+	bool told;          /* its facts were reported, and are still valid */
+	bool suspended;     /* suspended by a call of ours */
+	uint64_t launch_ns; /* the last launch that was reported */
 };
 
-/* A context in the log's terms. Ids come from its owner's memory, so the pid has to fit too. */
+/* A context as the log names it. Ids come from the owner's memory, so the pid has to fit too. */
 struct context_key {
 	uint32_t gpu, context, pid;
 };
@@ -34,10 +34,10 @@ struct context {
 	UT_hash_handle hh;
 	struct context_key key;
 	struct tsg *tsg;
-	struct context *next; /* of the same TSG */
+	struct context *next; /* next context of the same TSG */
 };
 
-/* Compute TSGs of one process on one GPU. */
+/* The compute TSGs of one process on one GPU. */
 struct maker_key {
 	uint32_t gpu, pid;
 };
@@ -46,15 +46,17 @@ struct maker {
 	UT_hash_handle hh;
 	struct maker_key key;
 	unsigned int ntsgs;
-	struct tsg *sole;  /* with one TSG: that */
-	bool unattributed; /* it has had turns that are none of its known TSGs' */
+	struct tsg *sole; /* the TSG if there is only one */
+	/* Turns of this process were seen that belong to none of its known TSGs. */
+	bool unattributed;
 };
 
-/* The TSG that has been alone, from one look at the driver's samples to the next. */
+/* The TSG that has been alone, from one reading of the driver's samples to the next. */
 struct alone {
 	uint64_t id, switches, at_ns, retry_at;
 	struct gs_usage usage;
-	uint64_t ns, worked_ns; /* of the last look: they count once the log is as far and silent */
+	/* values of the last reading, which count once the log has come as far without a switch */
+	uint64_t ns, worked_ns;
 };
 
 struct gpu {
@@ -65,13 +67,14 @@ struct gpu {
 	struct gs_turns *turns;
 	struct gs_switchlog_clock clock;
 	unsigned int ntsgs;
-	bool anew;   /* the known TSGs have changed: all are reported */
-	bool active; /* records came between the last two looks, read by us or not */
-	bool told;   /* its runlist was, and holds */
+	bool anew; /* the known TSGs have changed: report all again */
+	/* Records came between the last two readings, even if another reader fetched them. */
+	bool active;
+	bool told; /* facts of its runlist were reported, and are still valid */
 	uint64_t flushed, retry_at, lost, spent;
-	uint64_t records, looked; /* that were read; and until the last look */
+	uint64_t records, looked; /* records read; records read up to the last reading */
 	struct alone alone;
-	struct gpusched_gpu costs; /* as they were told */
+	struct gpusched_gpu costs; /* as they were reported */
 	char reason[160], blank[160];
 };
 
@@ -83,16 +86,16 @@ struct gs_account {
 	struct context *contexts;
 	struct maker *makers;
 	bool eager;
-	uint64_t wait_ns; /* what is left for RM's answers: 0 once one is late */
+	uint64_t wait_ns; /* time left to wait for RM's answers: 0 once an answer is late */
 	uint64_t counters[GS_ACC_MAX];
 };
 
-/* NULL: none. */
+/* Returns NULL if there is none. */
 struct gpu *account_gpu(const struct gs_account *a, uint32_t index);
 struct tsg *account_tsg(const struct gs_account *a, uint64_t id);
 struct maker *account_maker(const struct gs_account *a, uint32_t gpu, uint32_t pid);
 
-/* A turn in CLOCK_MONOTONIC. */
+/* Reports a turn with its times in CLOCK_MONOTONIC. */
 void account_tell_to(const struct gpu *g, const struct gs_turn *turn, gs_turn_fn fn, void *user);
 
 #endif /* GPUSCHED_ACCOUNT_PRIV_H */

@@ -4,7 +4,10 @@
 /* A turn of so many slices says little by its length: it may have ended at any time. */
 #define SURE_SLICES 2u
 
-/* Among so many slices what runs comes to its end, or the length is not that of one slice alone. */
+/*
+ * The number of slices in which the GPU may have been told to leave. It is one if another TSG
+ * waited from the turn's START on, or if the length is that of one slice.
+ */
 static uint64_t slices_in(const struct gs_cut *cut, uint64_t length, enum gs_awaited since)
 {
 	uint64_t slice = cut->slice ? cut->slice : 1;
@@ -16,7 +19,7 @@ static uint64_t slices_in(const struct gs_cut *cut, uint64_t length, enum gs_awa
 	return (length - (cut->first_low - slice)) / slice;
 }
 
-/* Only the length of one slice is known. */
+/* Used if only the length of one slice is known. */
 static enum gs_slice_says says_first(const struct gs_slice *s, const struct gs_cut *cut,
 				     uint64_t length, enum gs_awaited since, uint64_t *ret_slices)
 {
@@ -45,7 +48,7 @@ enum gs_slice_says gs_slice_says(const struct gs_slice *s, const struct gs_cut *
 	if (cut->shows && !cut->periodic)
 		return says_first(s, cut, length, since, ret_slices);
 	*ret_slices = slices_in(cut, length, since);
-	/* a bit too short: in another mode, or where little had to be saved */
+	/* a bit too short: in another mode, or with little to save */
 	if (!cut->shows || length < cut->first_low)
 		return GS_SLICE_MAY;
 	past = length - (*ret_slices - 1) * cut->slice;
@@ -73,7 +76,7 @@ struct gs_assumed gs_slice_contended(const struct gs_slice *s, const struct gs_c
 		a = (struct gs_assumed){ length - past + half, half };
 	else if (cut->save)
 		a = (struct gs_assumed){ cut->save + half, half + cut->save / 2 };
-	else /* of a short slice most is the saving, and nobody knows how long that takes */
+	else /* a short slice consists mostly of the saving, which takes an unknown time */
 		a = (struct gs_assumed){ (length + half) / 2, (length + half) / 2 };
 	if (a.ns > length)
 		a.ns = length;

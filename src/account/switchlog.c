@@ -19,12 +19,12 @@
 #define READINGS 5
 
 struct gs_switchlog {
-	struct gs_lane *lane; /* NULL: calls are made here */
+	struct gs_lane *lane; /* NULL: calls are made in the caller's thread */
 	int ctl, gpu;
 	uint32_t client, subdevice, buffer;
 	const struct nv_log_header *header;
 	const struct nv_log_record *records;
-	uint32_t get, told; /* read up to; and as RM knows it */
+	uint32_t get, told; /* index up to which records were read; the same as reported to RM */
 	uint16_t seqno;     /* of the next record */
 	bool any;
 	uint64_t lost, spent_ns;
@@ -51,7 +51,7 @@ static int control(struct gs_switchlog *log, uint32_t object, uint32_t cmd, void
 	return r ? r : *ret_status ? -EREMOTEIO : 0;
 }
 
-/* A call that the GPU's firmware may have to answer. */
+/* A call that the GPU's firmware may have to answer: its time is counted. */
 static int timed(struct gs_switchlog *log, uint32_t object, uint32_t cmd, void *params,
 		 uint32_t size, uint32_t *ret_status)
 {
@@ -99,7 +99,7 @@ static int prepare_map(struct gs_switchlog *log, uint32_t memory, uint64_t size,
 	return r ? r : m.status ? -EREMOTEIO : 0;
 }
 
-/* Stands in for a device's memory where RM's files cannot be mapped: the simulated RM. */
+/* Replaces a device's memory if RM's files cannot be mapped, as with the simulated RM. */
 static int new_memfd(uint64_t size)
 {
 	CLEANUP_FD int fd = memfd_create("gpusched-log", MFD_CLOEXEC | MFD_ALLOW_SEALING);
@@ -109,7 +109,7 @@ static int new_memfd(uint64_t size)
 	return TAKE_FD(fd);
 }
 
-/* Each mapping needs a file of its own: RM keeps one pending mapping a file. */
+/* Each mapping needs a file of its own, since RM keeps only one pending mapping per file. */
 static int map(struct gs_switchlog *log, uint32_t memory, uint64_t size, const void **ret,
 	       uint32_t *ret_status)
 {
@@ -202,7 +202,7 @@ static int close_log(void *user, void *params)
 	if (log->records)
 		munmap((void *)log->records, SLOTS * sizeof(*log->records));
 	if (log->ctl >= 0)
-		close(log->ctl); /* RM frees all of the client with it */
+		close(log->ctl); /* RM frees all objects of the client with it */
 	if (log->gpu >= 0)
 		close(log->gpu);
 	free(log);
@@ -222,7 +222,7 @@ static void log_closep(struct gs_switchlog **log)
 	gs_switchlog_close(*log, 0);
 }
 
-/* RM's status, or its reason where it gives one, in words. */
+/* RM's status as text, or its reason if it gives one. */
 static const char *words_of(uint32_t status, uint32_t reason)
 {
 	if (reason == NV_LOG_NEED_ADMIN || status == GS_NV_INSUFFICIENT_PERMISSIONS)
@@ -316,7 +316,7 @@ int gs_switchlog_read(struct gs_switchlog *log, gs_switchlog_fn fn, void *user)
 	if (put >= SLOTS || (put == log->get && log->told == log->get))
 		return 0;
 	for (; log->get != put; log->get = (log->get + 1) % SLOTS, n++) {
-		/* RM does not write where we have not said that we are done */
+		/* RM does not overwrite records that we have not reported as read */
 		struct nv_log_record r = log->records[log->get];
 
 		take(log, &r, fn, user);
@@ -380,7 +380,7 @@ uint64_t gs_switchlog_spent(const struct gs_switchlog *log)
 	return __atomic_load_n(&log->spent_ns, __ATOMIC_RELAXED);
 }
 
-/* Both clocks are read in the thread: what it waits for the loop is no part of the error. */
+/* Both clocks are read in the thread, so that the loop's wait is no part of the error. */
 static int compare_clocks(void *user, void *params)
 {
 	struct gs_switchlog *log = user;

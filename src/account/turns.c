@@ -12,14 +12,15 @@
 
 #define LOST_MAX_NS NS_PER_MS
 /*
- * A TSG with a longer slice may have drained long before another one is ready. After a turn so much
- * longer than its usual ones, it is unknown which TSGs waited, unless its slice ended it.
+ * A TSG with a longer slice may have drained long before another TSG is ready. If a turn is so many
+ * times longer than its usual ones, it is unknown which TSGs waited, unless its slice ended it.
  */
 #define DOUBT_TIMES 3
 #define DOUBT_NS (NS_PER_MS / 4)
-#define USUAL_SHORTER 4 /* a quarter of what is shorter counts; what is longer, however much: */
-#define USUAL_LONGER 16 /* a sixteenth more */
-/* A TSG that drained and comes back sooner had hardly any pause in between: it is launch-bound. */
+/* A shorter turn counts by a quarter of the difference; a longer one, however much longer, by: */
+#define USUAL_SHORTER 4
+#define USUAL_LONGER 16 /* a sixteenth of the usual length */
+/* If a TSG that drained comes back sooner, it had hardly any pause: it is launch-bound. */
 #define RETURN_NS NS_PER_MS
 #define DRAIN_SMOOTH 8
 
@@ -91,7 +92,7 @@ static void forget_waits(struct gs_turns *t)
 	}
 }
 
-/* Returns how long that was. */
+/* Returns how long the wait was. */
 static uint64_t end_wait(struct gs_turns *t, struct node *n, uint64_t ns)
 {
 	uint64_t wait = ns > n->waiting_since ? ns - n->waiting_since : 0;
@@ -106,7 +107,7 @@ static uint64_t end_wait(struct gs_turns *t, struct node *n, uint64_t ns)
 	return wait;
 }
 
-/* Launches up to @ns. If the TSG is loaded then, it works on them at once. */
+/* Takes launches up to @ns. If the TSG is loaded then, it works on them at once. */
 static void hear_launches(struct gs_turns *t, uint64_t ns)
 {
 	struct node *n, *next;
@@ -125,8 +126,9 @@ static void hear_launches(struct gs_turns *t, uint64_t ns)
 /* ---- why a turn ended ------------------------------------------------------------------------ */
 
 /*
- * Somebody waited from its START on, or came in its first slice: the GPU was told to leave at the end
- * of that. A shorter slice may have ended before its work went on, which says nothing of its blocks.
+ * Another TSG waited from the turn's START on, or came in its first slice, so the GPU was told to
+ * leave at the end of that slice. A shorter slice may have ended before the TSG's work went on,
+ * which says nothing of its blocks.
  */
 static void learn_drain(struct node *n)
 {
@@ -160,14 +162,14 @@ static void settle(struct gs_turns *t, struct node *n, enum gs_turn_end end)
 		t->fn(&n->last, t->user);
 }
 
-/* Turns of others since its last. */
+/* The number of other TSGs' turns since this TSG's last turn. */
 static uint64_t turns_since(const struct gs_turns *t, const struct node *n)
 {
 	return t->sums.switches - n->switches;
 }
 
 /*
- * A TSG that was cut off comes back in its place of the round. One that does not had no work left.
+ * A TSG that was cut off comes back in its place of the round. If it does not, it had no work left.
  */
 static void settle_absent(struct gs_turns *t)
 {
@@ -182,7 +184,7 @@ static void leave_calm(struct gs_turns *t, struct node *n)
 	n->calm = false;
 }
 
-/* Somebody turns out to have waited since @ns: beside all turns since. */
+/* Another TSG turns out to have waited since @ns: beside all turns since then. */
 static void was_awaited(struct gs_turns *t, uint64_t ns)
 {
 	while (t->calm && t->calm->qprev->last.start_ns >= ns) {
@@ -210,7 +212,7 @@ static void doubt(struct node *n, uint64_t length, uint64_t contended_ns, uint64
 	*inout_doubt = length - contended_ns;
 }
 
-/* Nobody will know whether somebody has waited since @ns, beside all turns since. */
+/* It will stay unknown whether another TSG has waited since @ns, beside all turns since then. */
 static void may_be_awaited(struct gs_turns *t, uint64_t ns)
 {
 	for (struct node *n = t->calm ? t->calm->qprev : NULL; n && n->last.start_ns >= ns;
@@ -244,7 +246,7 @@ static void settle_all(struct gs_turns *t, enum gs_turn_end end)
 		settle(t, t->pending, end);
 }
 
-/* The turn under way goes on, so a TSG that could wait does not: it had drained. */
+/* The turn under way goes on, so a TSG that could have waited does not: it had drained. */
 static void settle_alone(struct gs_turns *t)
 {
 	settle_all(t, GS_TURN_DRAINED);
@@ -264,7 +266,7 @@ static void hold_until(struct gs_turns *t, uint64_t ns)
 		t->sums.unattributed_ns += d;
 }
 
-/* Nobody is loaded: a switch when somebody else comes soon, else nothing was to be done. */
+/* No TSG is loaded: this is a switch if another TSG comes soon; otherwise none had work. */
 static void pass_until(struct gs_turns *t, uint64_t ns)
 {
 	if (ns <= t->last_ns || !t->sums.since_ns)
@@ -285,7 +287,7 @@ static void pass_until(struct gs_turns *t, uint64_t ns)
 	}
 }
 
-/* The same for the turn under way, by the slice that is set. */
+/* The same for the turn under way, by its present slice. */
 static void expect_end(struct gs_turns *t, const struct node *n, uint64_t from_ns)
 {
 	t->slice_ns = n ? gs_calibration_cut(t->calibration, n->slice.us).longest : 0;
@@ -320,7 +322,7 @@ static void apply(struct gs_turns *t, const struct setting *s)
 	settle(t, n, GS_TURN_UNSURE); /* whether it comes back in its place says nothing now */
 }
 
-/* To @ns, and what is set until then. */
+/* Advances the time to @ns, and applies settings on the way. */
 static void advance(struct gs_turns *t, uint64_t ns)
 {
 	while (t->settings_at < t->nsettings && t->settings[t->settings_at].ns <= ns) {
@@ -334,7 +336,7 @@ static void advance(struct gs_turns *t, uint64_t ns)
 	pass_until(t, ns);
 }
 
-/* @start_ns is the last END while nobody is loaded. */
+/* @start_ns is the last END while no TSG is loaded. */
 static void was_switch(struct gs_turns *t, const struct node *next, uint64_t ns)
 {
 	uint64_t d = ns - t->start_ns;
@@ -367,8 +369,8 @@ static void lose_track(struct gs_turns *t)
 }
 
 /*
- * It had drained, and is back within a moment. Or it was ready by the end of the first slice of the
- * only other one that had a turn: its pause was shorter than that.
+ * True if the TSG had drained, and is back within a moment. Or if it was ready by the end of the
+ * first slice of the only other TSG that had a turn, so that its pause was shorter than that.
  */
 static bool is_return(const struct gs_turns *t, const struct node *n, uint64_t ns)
 {
@@ -442,7 +444,7 @@ static void end_of(struct gs_turns *t, struct node *n, uint64_t ns)
 	n->cut = gs_calibration_cut(t->calibration, n->slice.us);
 	says = gs_slice_says(&n->slice, &n->cut, length, since, &slices);
 	if (n->mixed && says == GS_SLICE_DID_NOT)
-		says = GS_SLICE_UNKNOWN; /* the slice before may have ended it */
+		says = GS_SLICE_UNKNOWN; /* the old slice may have ended the turn */
 	n->unknown = says == GS_SLICE_UNKNOWN;
 	n->turn_us = n->mixed || n->slice.finishes || n->suspended ? 0 : n->slice.us;
 	n->one_slice = slices == 1;
@@ -493,7 +495,9 @@ static void end(struct gs_turns *t, struct node *n, uint64_t ns)
 	t->contended_from = 0;
 }
 
-/* gs_turns_until() may have gone a little past a record that was under way: it was then. */
+/*
+ * gs_turns_until() may have passed a record that was under way: the record counts as of that time.
+ */
 static uint64_t time_of(struct gs_turns *t, const struct gs_switch *sw)
 {
 	bool late = sw->ns >= t->record_ns && sw->ns < t->last_ns;
@@ -527,7 +531,7 @@ int gs_turns_feed(struct gs_turns *t, const struct gs_switch *sw, uint64_t id)
 		start(t, n, ns);
 	else if (t->loaded)
 		end(t, n, ns);
-	else { /* its START was not seen */
+	else { /* the turn's START was not seen */
 		t->blind = false;
 		t->left = n;
 		t->start_ns = ns;
@@ -561,7 +565,7 @@ static int set(struct gs_turns *t, const struct setting *s)
 {
 	size_t n = t->nsettings - t->settings_at;
 
-	if (t->settings_at > n) { /* done with more than are left */
+	if (t->settings_at > n) { /* more than half of the array is done with */
 		memmove(t->settings, t->settings + t->settings_at, n * sizeof(*s));
 		t->settings_at = 0;
 		t->nsettings = n;

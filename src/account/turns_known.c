@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Answers about turns. */
+/* Queries about turns. */
 #include "account/turns_priv.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * turns_priv.h - what turns.c keeps, for the file that answers questions about it
+ * turns_priv.h - the state of turns.c, for the file that answers queries about it
  */
 #ifndef GPUSCHED_ACCOUNT_TURNS_PRIV_H
 #define GPUSCHED_ACCOUNT_TURNS_PRIV_H
@@ -15,30 +15,32 @@ struct node {
 	UT_hash_handle hh;
 	uint64_t id;
 	struct gs_turn_sums sums;
-	struct gs_turn last; /* its last turn; its end is pending while @pending */
-	bool pending;        /* in gs_turns.pending */
+	struct gs_turn last; /* its last turn; its end is not settled while @pending */
+	bool pending;        /* the TSG is in the list gs_turns.pending */
 	struct node *prev, *next;
-	uint64_t switches;      /* of all, at its last END */
+	uint64_t switches;      /* the runlist's switches at its last END */
 	uint64_t waiting_since; /* 0: not known to wait */
 	bool one_slice;         /* its last turn is as long as one slice, or longer by its drain */
-	struct gs_slice slice;  /* that is set */
-	struct gs_cut cut;      /* how long its last turn is if its slice ended it */
-	bool mixed;             /* something was set of it in its last turn */
-	bool unknown;           /* nobody knows whether its slice ended that, if it returns */
-	uint64_t usual_ns;      /* its turns last; 0: it had none */
-	uint64_t turn_us;       /* its slice in its last turn; 0: that is no sample of anything */
-	struct gs_assumed assumed; /* of that, contended if its slice ended it */
-	uint64_t doubt_ns;         /* of it, maybe contended; in what the sums may be off by */
-	bool suspended;            /* it cannot run: it does not wait for its turn */
-	bool calm;                 /* in gs_turns.calm */
+	struct gs_slice slice;  /* the present settings */
+	struct gs_cut cut;      /* how long its last turn would be if its slice ended it */
+	bool mixed;             /* settings changed during its last turn */
+	/* If it returns in its place, it is unknown whether the slice ended its last turn. */
+	bool unknown;
+	uint64_t usual_ns;         /* usual length of its turns; 0: none yet */
+	uint64_t turn_us;          /* its slice in its last turn; 0: that turn is no sample */
+	struct gs_assumed assumed; /* contended part of that turn, if its slice ended it */
+	/* Part of that turn that may be contended; part of the sums that may be. */
+	uint64_t doubt_ns;
+	bool suspended; /* it is suspended, so it does not wait for its turn */
+	bool calm;      /* in the list gs_turns.calm */
 	struct node *qprev, *qnext;
-	bool changed; /* in gs_turns.changed */
+	bool changed; /* in the list gs_turns.changed */
 	struct node *cprev, *cnext;
-	uint64_t launch_ns; /* in gs_turns.launched; 0: not there */
+	uint64_t launch_ns; /* in the list gs_turns.launched with this launch; 0: not in it */
 	struct node *lprev, *lnext;
 };
 
-/* A change that counts from @ns on; the records may not have come to it. */
+/* A change that is in force from @ns on, a time that the records may not have reached. */
 struct setting {
 	uint64_t ns, id;
 	enum { SETS_SLICE, SETS_MODE, SUSPENDS, RESUMES } what;
@@ -52,26 +54,29 @@ struct gs_turns {
 	struct node *nodes;
 	unsigned int nnodes; /* that have had a turn */
 	struct node
-		*calm; /* nobody is known to have waited in all of their last turn; as pending */
+		/*
+		 * Calm: no TSG is known to have waited during their last turn; linked like pending.
+		 */
+		*calm;
 	struct setting *settings;
 	size_t nsettings, settings_at, settings_cap;
 	struct node *pending; /* the earliest END first */
 	struct node *changed;
-	struct node *launched; /* at times that the records have not come to */
+	struct node *launched; /* launches at times that the records have not reached */
 	struct gs_runlist_sums sums;
-	struct node *cur;        /* its context is loaded; NULL with @loaded: of nobody known */
-	bool loaded, blind;      /* blind: records were lost, and with them what is loaded */
+	struct node *cur;        /* the loaded TSG; NULL with @loaded: an unknown one */
+	bool loaded, blind;      /* blind: records were lost, so that the loaded TSG is unknown */
 	uint64_t start_ns;       /* of the turn under way */
-	uint64_t slice_ns;       /* of it, at most */
-	uint64_t alone_ns;       /* if it goes on until then nobody waits */
-	uint64_t contended_from; /* in it; 0: nobody is known to wait */
-	uint64_t contended_ns;   /* in it before, while somebody did */
-	uint64_t doubt_ns;       /* in it, maybe contended */
-	uint64_t waited_ns;      /* for it */
-	uint64_t last_ns;        /* of what the sums have */
+	uint64_t slice_ns;       /* longest possible slice of the turn under way */
+	uint64_t alone_ns;       /* if the turn goes on until then, no TSG waits */
+	uint64_t contended_from; /* since when in this turn; 0: no TSG is known to wait */
+	uint64_t contended_ns;   /* contended time earlier in this turn */
+	uint64_t doubt_ns;       /* possibly contended time in this turn */
+	uint64_t waited_ns;      /* wait before this turn */
+	uint64_t last_ns;        /* time up to which the sums are right */
 	uint64_t record_ns;      /* of the last record */
-	struct node *left;       /* it was loaded before; NULL: unknown */
-	bool idle;               /* nobody was loaded for so long that it is no switch */
+	struct node *left;       /* the TSG loaded before; NULL: unknown */
+	bool idle;               /* no TSG was loaded for so long that it is no switch */
 	unsigned int nwaiting;
 };
 
@@ -83,7 +88,7 @@ static inline struct node *turns_find(const struct gs_turns *t, uint64_t id)
 	return n;
 }
 
-/* In the turn under way. */
+/* Contended time in the turn under way. */
 static inline uint64_t contended_so_far(const struct gs_turns *t)
 {
 	bool now = t->contended_from && t->last_ns > t->contended_from;

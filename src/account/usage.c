@@ -5,7 +5,7 @@
 
 #include "rm/abi.h"
 
-#define FULL 10000.0 /* hundredths of a percent */
+#define FULL 10000.0 /* samples are in hundredths of a percent */
 
 uint32_t gs_usage_size(unsigned int branch)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* agent.c - the agent's life in a program: loaded, started, forked, ended */
+/* agent.c - the agent's life in a program: load, start, fork, end */
 #include "agent/agent.h"
 #include "agent/hold.h"
 #include "agent/requests.h"
@@ -8,7 +8,7 @@
 #include <pthread.h>
 #include <string.h>
 
-/* In the child there are none of our threads, and locks may have been taken by them. */
+/* The child has none of our threads, and locks may have been held by them at the fork. */
 static void in_child(void)
 {
 	agent_tsgs_after_fork();
@@ -37,7 +37,7 @@ void agent_start(void)
 	errno = saved;
 }
 
-/* CUDA_INJECTION64_PATH: libcuda loads us in its cuInit(), and names no other function. */
+/* CUDA_INJECTION64_PATH: libcuda loads us in its cuInit(), and calls this function. */
 EXPORT int InitializeInjection(void);
 EXPORT int InitializeInjection(void)
 {
@@ -46,7 +46,7 @@ EXPORT int InitializeInjection(void)
 	if (!agent_settings.blind[0])
 		strcpy(agent_settings.blind,
 		       "the agent came after the program's start, not by LD_PRELOAD");
-	if (!agent_is_up()) /* nor do we see its pthread_exit() */
+	if (!agent_is_up()) /* we do not see its pthread_exit() either */
 		agent_leave_last();
 	agent_start();
 	return 1;

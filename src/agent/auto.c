@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * auto.c - hints by themselves: what arrives on a socket, and the launch that follows it
+ * auto.c - automatic hints: foresees a launch from data that arrives on a socket
  *
- * The functions by which a server hears of a request call the real ones. With --hint=auto they then
- * note the arrival; without, that is all.
+ * These functions replace those by which a server gets a request. They call the real function. With
+ * --hint=auto they then note the arrival; otherwise they do nothing more.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -25,8 +25,10 @@
 enum kind { READ, RECV, ACCEPT, EPOLL, POLL, SELECT, KINDS };
 
 static struct foresee kinds[KINDS];
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* tried only: what is missed is missed */
-static _Atomic bool made;                                /* the hold that is on is ours */
+/* Taken with trylock only: arrivals may be missed. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+/* The present hold was started by an automatic hint. */
+static _Atomic bool made;
 
 void auto_launched(void)
 {
@@ -70,8 +72,8 @@ static bool is_socket(int fd)
 	return is;
 }
 
-/* poll() and select() wait for other things as well, and libcuda's own threads call poll(). */
-#define LOOKED_AT 16 /* descriptors that are ready; a server is told of one or two */
+/* poll() and select() wait for other files as well, and libcuda's own threads call poll(). */
+#define LOOKED_AT 16 /* ready descriptors that are checked; a server gets one or two at a time */
 
 static bool polled_socket(const struct pollfd *fds, nfds_t n)
 {
@@ -101,7 +103,7 @@ static void __attribute__((constructor)) watch_launches(void)
 		launches_watch();
 }
 
-/* Looked up at its first call, which may come before any constructor. */
+/* The real function is looked up at its first call, which may come before any constructor. */
 #define REAL(name) \
 	({ \
 		static __typeof__(&name) real_; \
@@ -173,7 +175,7 @@ EXPORT int epoll_pwait(int fd, struct epoll_event *events, int n, int ms, const 
 	return HEARD(EPOLL, REAL(epoll_pwait)(fd, events, n, ms, mask), r_ > 0);
 }
 
-/* glibc has it from 2.35 on. */
+/* glibc has epoll_pwait2() since 2.35. */
 EXPORT int epoll_pwait2(int fd, struct epoll_event *events, int n, const struct timespec *t,
 			const sigset_t *mask)
 {

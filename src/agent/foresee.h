@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * foresee.h - does a launch follow what arrives? Pure: the caller brings the time
+ * foresee.h - predicts whether a launch follows an arrival. Pure: the caller brings the time
  *
- * For each kind of arrival (read, recv, accept, epoll, ...) the last ten cases are remembered. A case
- * begins with an arrival and ends well with a launch within 10 ms. After nine good ones of ten, the
- * next arrival foresees a launch. When that fails to come, the ten are forgotten.
+ * For each kind of arrival (read, recv, accept, epoll, ...) the last ten cases are remembered. A
+ * case begins with an arrival, and is good if a launch comes within 10 ms. If nine of the last ten
+ * cases were good, the next arrival predicts a launch. If that launch does not come, the ten cases
+ * are forgotten.
  */
 #ifndef GPUSCHED_AGENT_FORESEE_H
 #define GPUSCHED_AGENT_FORESEE_H
@@ -17,10 +18,11 @@
 #define FORESEE_GOOD 9
 
 struct foresee {
-	uint64_t since_ns; /* when the open case began; 0: none is open */
-	uint16_t cases;    /* the last ten, the newest lowest; a bit each, 1: a launch came */
-	uint8_t n;         /* how many of them there were */
-	bool acted;        /* in the open case a launch was foreseen */
+	uint64_t since_ns; /* when the open case began; 0: no case is open */
+	/* One bit for each of the last ten cases, the newest lowest; 1: a launch came. */
+	uint16_t cases;
+	uint8_t n;  /* number of cases in @cases */
+	bool acted; /* the open case predicted a launch */
 };
 
 static inline void foresee_end(struct foresee *f, bool good)
@@ -33,11 +35,11 @@ static inline void foresee_end(struct foresee *f, bool good)
 	f->acted = false;
 }
 
-/* Something arrives. true: a launch is foreseen; once a case. */
+/* Data arrives. Returns true if a launch is predicted, once per case. */
 static inline bool foresee_arrival(struct foresee *f, uint64_t now_ns)
 {
 	if (f->since_ns && now_ns - f->since_ns <= FORESEE_NS)
-		return false; /* the same case: one request in several pieces */
+		return false; /* the same case: a request may come in several pieces */
 	if (f->since_ns)
 		foresee_end(f, false);
 	f->since_ns = now_ns;

@@ -2,9 +2,10 @@
 /*
  * hold.c - the pre-switch: the GPU is brought to this program before its request's first launch
  *
- * A kernel of one thread waits for a word in host memory, and an empty one lies behind it. The GPU
- * switches to the waiting one, and stays: with nothing behind it the channel would be drained, and
- * the GPU would go on to somebody else. Both are on a stream of their own that no other waits for.
+ * A kernel of one thread waits for a word in host memory, and an empty kernel is queued behind it.
+ * The GPU switches to the waiting kernel, and stays. Without the empty kernel the channel would be
+ * drained, and the GPU would go on to another program. Both kernels are on a stream of their own
+ * that no other stream waits for.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -27,7 +28,7 @@ static struct {
 	bool asked, complete;
 } cuda;
 
-/* Our objects in one context. */
+/* The agent's objects in one context. */
 struct place {
 	cu_handle context, stream, wait, behind;
 	unsigned long long id;
@@ -36,13 +37,14 @@ struct place {
 	bool broken;
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* tried, never waited for */
+/* Taken with trylock only, never waited for. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct place places[CONTEXTS];
 static unsigned int nplaces;
 static cu_handle last_context;
 static struct share share;
 
-/* The one that is on. */
+/* The hold under way. */
 static struct {
 	_Atomic(struct place *) in;
 	_Atomic uint64_t since_ns, limit_ns;
@@ -69,7 +71,7 @@ static bool find_cuda(void)
 {
 	if (cuda.asked)
 		return cuda.complete;
-	if (!agent_cuda("cuInit")) /* later, perhaps */
+	if (!agent_cuda("cuInit")) /* libcuda may be loaded later */
 		return false;
 	cuda.asked = true;
 	cuda.complete = true;
@@ -92,7 +94,10 @@ static cu_result launch(const struct place *p, uint64_t limit_ns)
 	return r ? r : cuda.launch(p->behind, 1, 1, 1, 1, 1, 1, 0, p->stream, behind, NULL);
 }
 
-/* Once a context, some ms. Both are launched with the word set, so that no later launch is a first. */
+/*
+ * Runs once per context, for some ms. Both kernels are launched with the word set, so that no later
+ * launch is the first of its function.
+ */
 static cu_result fill(struct place *p)
 {
 	cu_handle module;
@@ -127,7 +132,7 @@ static struct place *place_of(cu_handle context)
 		if (places[i].context == context && places[i].id == id)
 			return &places[i];
 		if (!places[i].context || places[i].context == context)
-			p = &places[i]; /* of one that has ended */
+			p = &places[i]; /* the place of a context that ended */
 	}
 	if (!p && nplaces == CONTEXTS)
 		return NULL;
@@ -154,15 +159,18 @@ void hold_release(void)
 	*p->flag = 1;
 	now = gs_now_ns();
 	ns = now - on.since_ns;
-	if (ns > on.limit_ns) /* it ended by itself */
+	if (ns > on.limit_ns) /* the hold ended by itself */
 		ns = on.limit_ns;
 	held_ns += ns;
-	pthread_mutex_lock(&lock); /* held for launches at most */
+	pthread_mutex_lock(&lock); /* held while kernels are launched, at most */
 	share_use(&share, now - ns, now);
 	pthread_mutex_unlock(&lock);
 }
 
-/* Contexts have ids, so that a later one at the same address is another; with old libcudas they don't. */
+/*
+ * Contexts have ids, so a later context at the same address is told apart. Old libcudas have no
+ * ids.
+ */
 void hold_forget(void *context)
 {
 	hold_release();
@@ -174,14 +182,15 @@ void hold_forget(void *context)
 	pthread_mutex_unlock(&lock);
 }
 
-/* In @context, which is current. */
+/* @context is the current one. */
 static enum hold_answer begin_in(cu_handle context, uint64_t limit_ns)
 {
 	struct place *p = place_of(context);
 
 	if (!p || p->broken)
 		return HOLD_REFUSED;
-	if (cuda.stream_query(p->stream)) /* the one before has not ended: the GPU is elsewhere */
+	/* The last hold has not ended: the GPU runs another program. */
+	if (cuda.stream_query(p->stream))
 		return HOLD_BUSY;
 	*p->flag = 0;
 	if (launch(p, limit_ns)) {
@@ -196,7 +205,7 @@ static enum hold_answer begin_in(cu_handle context, uint64_t limit_ns)
 	return HOLD_MADE;
 }
 
-/* A thread that only listens has no context: then it is the one of the last hold. */
+/* A thread that only listens has no context: then the context of the last hold is used. */
 static enum hold_answer begin(uint64_t limit_ns)
 {
 	cu_handle context = NULL, ours = NULL;
@@ -207,7 +216,7 @@ static enum hold_answer begin(uint64_t limit_ns)
 		return HOLD_NO_CONTEXT;
 	if (!context && cuda.context_push(last_context))
 		return HOLD_NO_CONTEXT;
-	if (cuda.capture_mode) /* a capture of another thread's is not to fail by what we do */
+	if (cuda.capture_mode) /* our calls must not break a stream capture of another thread */
 		cuda.capture_mode(&mode);
 	answer = begin_in(context ? context : last_context, limit_ns);
 	if (cuda.capture_mode)
@@ -240,7 +249,7 @@ enum hold_answer hold_begin(uint64_t limit_ns)
 	if (on.in || pthread_mutex_trylock(&lock))
 		return HOLD_BUSY;
 	answer = HOLD_SHARE;
-	/* a thread that is cancelled in libcuda would keep the lock */
+	/* a thread that is cancelled inside libcuda would keep the lock */
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
 	if (share_used(&share, now) + limit_ns <= agent_share_ns(now))
 		answer = begin(limit_ns);

@@ -8,7 +8,7 @@
 
 /* ---- hold.c: the pre-switch ------------------------------------------------------------------ */
 
-/* Results of a request for one; the names are what gpusched_hint_state() tells. */
+/* Results of a request for a hold, with the names that gpusched_hint_state() returns. */
 #define HOLD_ANSWERS(X) \
 	X(MADE, "on") \
 	X(NOT_LC, "off: only programs of class lc (gpusched run --agent --class lc)") \
@@ -25,11 +25,11 @@ enum hold_answer {
 #undef X
 };
 
-/* In the program's thread, some 10 us. @limit_ns: it ends by itself then. */
+/* Runs in the program's thread, for some 10 us. The hold ends by itself after @limit_ns. */
 enum hold_answer hold_begin(uint64_t limit_ns);
 void hold_release(void);
 bool hold_is_on(void);
-/* @context ends; NULL: one that we can't name may. Nothing of ours in it is used again. */
+/* @context ends; NULL: some context may end. The agent's objects in it are not used again. */
 void hold_forget(void *context);
 void hold_counts(uint64_t *ret_holds, uint64_t *ret_ns);
 void hold_after_fork(void);

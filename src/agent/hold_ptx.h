@@ -2,8 +2,8 @@
 /*
  * hold_ptx.h - the two kernels of the pre-switch, as PTX that every GPU since 2014 compiles
  *
- * gpusched_wait waits until the word at @flag is not 0, or for @limit ns by the GPU's own clock,
- * which goes on while the kernel is off the GPU. gpusched_behind does nothing.
+ * gpusched_wait waits until the word at @flag is not 0, or for @limit ns by the GPU's own clock.
+ * That clock goes on while the kernel is off the GPU. gpusched_behind does nothing.
  */
 #ifndef GPUSCHED_AGENT_HOLD_PTX_H
 #define GPUSCHED_AGENT_HOLD_PTX_H

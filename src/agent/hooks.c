@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
- * hooks.c - between a program and libcuda's launch functions
+ * hooks.c - stands between a program and libcuda's launch functions
  *
- * A program comes to libcuda by dlsym(), by cuGetProcAddress() (so do static and shared cudart), or
- * because it was linked with it; each gets our entry in place of the function. A function that is
- * not libcuda's own is left alone: another tool stands there already.
+ * A program finds libcuda's functions by dlsym(), by cuGetProcAddress() (as static and shared
+ * cudart do), or by being linked with libcuda. In each case it gets our entry in place of the
+ * function. A function that is not libcuda's own is left alone: another tool has replaced it
+ * already.
  */
 #include "agent/hooks.h"
 
@@ -44,7 +45,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* ---- who is who ------------------------------------------------------------------------------ */
 
-/* The function of libcuda itself, not of another tool in front of it. */
+/* True for a function of libcuda itself, not of another tool that has replaced it. */
 static bool is_cuda(const void *p)
 {
 	const char *base;
@@ -67,8 +68,9 @@ static void *entry_of(size_t i)
 }
 
 /*
- * The entry of the pool that goes to @real: libcuda has several versions of some functions. Those
- * with names are for programs that were linked with libcuda. NULL: none is left.
+ * Returns the entry of the pool that jumps to @real, since libcuda has several versions of some
+ * functions. Entries with names are for programs that were linked with libcuda. NULL: the pool is
+ * full.
  */
 static void *bind(size_t name, void *real)
 {
@@ -96,13 +98,16 @@ static bool find_name(const char *name, size_t *ret)
 		if (strcmp(names[i].name, name))
 			continue;
 		*ret = i;
-		/* where launches are left alone we still want to know that CUDA is used */
+		/* where launches are left alone, the start of CUDA is still noticed */
 		return !agent_settings.blind[0] || names[i].kind & (HOOK_START | HOOK_NAMES);
 	}
 	return false;
 }
 
-/* For dlsym(): our entry; NULL: the real one shall answer; 1: there is none. */
+/*
+ * For dlsym(): returns our entry. NULL: the real dlsym() is to answer. 1: there is no such
+ * function.
+ */
 EARLY void *gs_hook_find(void *handle, const char *name)
 {
 	void *p = NULL;
@@ -115,7 +120,7 @@ EARLY void *gs_hook_find(void *handle, const char *name)
 		return NULL;
 	saved = errno;
 	p = agent_dlsym(handle, name);
-	if (is_entry(p)) { /* by our own export: is there a real one? */
+	if (is_entry(p)) { /* found by our own export: is there a real function? */
 		p = agent_dlsym(RTLD_NEXT, name);
 		if (!p)
 			return (void *)1;
@@ -147,7 +152,10 @@ void gs_hook_resolve(struct hook *h)
 #define SEEN 4096
 static _Atomic uint64_t seen[SEEN]; /* functions and graphs that were launched before */
 
-/* Its first launch may load its code or make local memory grow, and waits for a hold's end. */
+/*
+ * The first launch of a function may load its code or make local memory grow, which waits for a
+ * hold's end.
+ */
 static bool is_first(uint64_t f)
 {
 	_Atomic uint64_t *at = &seen[(f >> 4 ^ f >> 16) % SEEN];
@@ -197,7 +205,7 @@ void gs_hook_before(struct hook *h, const uint64_t regs[6])
 	errno = saved;
 }
 
-/* The answer of cuGetProcAddress(): by the address that libcuda chose for this version. */
+/* Replaces the answer of cuGetProcAddress(), by the address that libcuda chose for this version. */
 static void replace(const char *name, void **at)
 {
 	size_t i;

@@ -2,8 +2,8 @@
 /*
  * hooks.h - what hooks.c and its assembler share
  *
- * A hook is a place with the real function's address. Its entry counts the call and jumps there;
- * only while somebody wants to know more does it call C before and after.
+ * A hook is a struct with the real function's address. Its entry counts the call and jumps to that
+ * address. It calls C code before and after only while more than the count is wanted.
  */
 #ifndef GPUSCHED_AGENT_HOOKS_H
 #define GPUSCHED_AGENT_HOOKS_H
@@ -19,11 +19,12 @@
 #define HOOK_LAUNCH (1 << 2)    /* argument 0: the function */
 #define HOOK_LAUNCH_EX (1 << 3) /* argument 1: the function */
 #define HOOK_GRAPH (1 << 4)     /* argument 0: the graph */
-#define HOOK_TOGETHER (1 << 5)  /* all blocks at once: not beside a waiting kernel */
+/* Starts all blocks at once, so it can't run beside a waiting kernel. */
+#define HOOK_TOGETHER (1 << 5)
 #define HOOK_CAPTURE (1 << 6)
 #define HOOK_CAPTURED (1 << 7)
 #define HOOK_WAITS (1 << 8)     /* may wait for the whole context */
-#define HOOK_UNLOADS (1 << 9)   /* the same, and the next launch of each function is a first one */
+#define HOOK_UNLOADS (1 << 9)   /* the same, and each function's next launch counts as its first */
 #define HOOK_ENDS (1 << 10)     /* a primary context may end */
 #define HOOK_DESTROYS (1 << 11) /* argument 0: the context that ends */
 
@@ -34,7 +35,7 @@
 #define HOOK_LAUNCHES (HOOK_LAUNCH | HOOK_LAUNCH_EX | HOOK_GRAPH | HOOK_TOGETHER)
 #define HOOK_ALWAYS (HOOK_START | HOOK_NAMES | HOOK_CAPTURE | HOOK_CAPTURED)
 
-/* In a thread's counters: where a kind counts. */
+/* Index in a thread's counters for each kind. */
 #define COUNT_LAUNCHES 0
 #define COUNT_GRAPHS 8
 #define COUNT_OTHERS 16
@@ -42,7 +43,7 @@
 #ifndef __ASSEMBLER__
 #include <stdint.h>
 
-/* A sanitizer's runtime asks dlsym() before it can check anything. */
+/* A sanitizer's runtime calls dlsym() before it can check anything. */
 #define EARLY __attribute__((no_sanitize("address", "undefined")))
 
 struct hook {
@@ -53,16 +54,16 @@ struct hook {
 };
 _Static_assert(sizeof(struct hook) == HOOK_SIZE, "hook");
 
-/* hooks_x86.S */
+/* in hooks_x86.S */
 void gs_hook_lazy(void);
-extern const char gs_hook_entries[], gs_hook_entries_end[]; /* of the names */
-extern const char gs_hook_pool[];                           /* 16 bytes each */
+extern const char gs_hook_entries[], gs_hook_entries_end[]; /* entries with names */
+extern const char gs_hook_pool[];                           /* entries of the pool, 16 bytes each */
 
-/* launches.c, real.c, for the assembler */
-extern uint32_t gs_hook_watch; /* kinds that C is told of */
+/* in launches.c and real.c, for the assembler */
+extern uint32_t gs_hook_watch; /* kinds for which C code is called */
 extern void *gs_real_dlsym;
 
-/* hooks.c, for the assembler */
+/* in hooks.c, for the assembler */
 extern struct hook gs_hooks[];
 void *gs_hook_find(void *handle, const char *name);
 void gs_hook_resolve(struct hook *h);

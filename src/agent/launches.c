@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* launches.c - the program's launches: how many, whether they are looked at, whether captured */
+/*
+ * launches.c - counts the program's launches; calls C code for those that are watched, and knows of
+ * captures
+ */
 #include "agent/agent.h"
 #include "agent/launches.h"
 #include "agent/hooks.h"
@@ -7,7 +10,7 @@
 #define COUNTERS 64
 
 uint32_t gs_hook_watch = HOOK_ALWAYS;
-static _Atomic bool all; /* is watched, for good */
+static _Atomic bool all; /* launches are watched from now on */
 static _Atomic int captures;
 
 struct counter {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* launches.h - the program's launches, and the functions behind our hooks */
+/* launches.h - counts the program's launches, and finds the functions behind our hooks */
 #ifndef GPUSCHED_AGENT_LAUNCHES_H
 #define GPUSCHED_AGENT_LAUNCHES_H
 
@@ -9,14 +9,17 @@
 /* ---- launches.c ------------------------------------------------------------------------------ */
 
 void launches_counts(uint64_t *ret_launches, uint64_t *ret_graphs);
-/* From now on they are looked at as well as counted: hints are in use. */
+/* From now on C code sees each launch, since hints are in use. */
 void launches_watch(void);
-/* Waits for the GPU are looked at; the next launch is, or launches are not any more. */
+/*
+ * C code is called for waits for the GPU from now on; and for the next launch, or for none any
+ * more.
+ */
 void launches_watch_waits(void);
 void launches_watch_next(bool on);
-/* A stream is being captured. */
+/* True while a stream is being captured. */
 bool launches_capturing(void);
-/* For the hooks: one of a kind (COUNT_LAUNCHES, ...), a capture that begins or ends. */
+/* For the hooks: counts one call of a kind (COUNT_LAUNCHES, ...); a capture begins or ends. */
 void launches_count(uint32_t kind);
 void launches_capture(bool begins);
 
@@ -24,11 +27,11 @@ void launches_capture(bool begins);
 
 #define AGENT_LIBCUDA "libcuda.so"
 
-/* As dlsym(RTLD_NEXT, @name), for any caller. */
+/* The same as dlsym(RTLD_NEXT, @name), for any caller. */
 void *agent_next(const char *name);
-/* The real libcuda's function; NULL: none is loaded, or it has none. */
+/* The real libcuda's function; NULL if no libcuda is loaded, or it lacks the function. */
 void *agent_cuda(const char *name);
-/* glibc's dlsym(), and what it needs before the first. */
+/* glibc's dlsym(), with what it needs before the first call. */
 void *agent_dlsym(void *handle, const char *name);
 void agent_find_dlsym(void);
 

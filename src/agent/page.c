@@ -2,8 +2,8 @@
 /*
  * page.c - the page of shared memory: one request at a time, by futex or by signal
  *
- * The page is a file of ours that is sealed before anybody else has it, so nobody can shrink it
- * under us. Its holders are of this user, or root. Its words are read once each.
+ * The page is a memory file that is sealed before it is given to another process, so no process can
+ * shrink it. Its holders belong to this user or root. Each word is read only once.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -25,16 +25,18 @@
 #define WAIT_NS NS_PER_S
 
 static struct gs_agent_page *_Atomic page;
-static int page_fd = -1; /* in the serving thread's table */
+static int page_fd = -1; /* a descriptor in the serving thread's table */
 static _Atomic bool working;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static _Atomic uint32_t yielded;    /* how many of the page's yields the program has followed */
-static _Atomic uint32_t yields;     /* ... that we have asked for, where nobody has the page */
-static _Atomic uint64_t yielded_ns; /* when it gave way: what a daemon did before is followed */
+static _Atomic uint32_t yielded; /* yields of the page that the program has followed */
+/* Yields that the program itself asked for, if no process has the page. */
+static _Atomic uint32_t yields;
+/* When it last gave way: a daemon's preempts before that are followed already. */
+static _Atomic uint64_t yielded_ns;
 
 void agent_page_after_fork(void)
 {
-	page = NULL; /* not in the child (MADV_DONTFORK) */
+	page = NULL; /* a child does not have the page (MADV_DONTFORK) */
 	page_fd = -1;
 	working = false;
 	pthread_mutex_init(&lock, NULL);
@@ -67,14 +69,15 @@ static void *work(void *unused)
 	for (;;) {
 		uint32_t asked = p->asked;
 
-		if (asked == p->answered) /* as the page has it: a spoilt one spoils no other */
+		/* As it stands in the page: a corrupted page affects no other program. */
+		if (asked == p->answered)
 			futex(&p->asked, FUTEX_WAIT, asked, NULL);
 		else
 			answer_one(p, asked);
 	}
 }
 
-/* Only words of the page and one ioctl: whatever the thread was just doing goes on as before. */
+/* Uses only words of the page and one ioctl, so it disturbs nothing that the thread was doing. */
 static void on_signal(int sig)
 {
 	struct gs_agent_page *p = page;
@@ -92,7 +95,7 @@ static void on_signal(int sig)
 	errno = saved;
 }
 
-/* Scheme: the page's holder sends the signal itself, and no thread of ours is in between. */
+/* Used when the page's holder sends the signal itself, with no thread of ours in between. */
 static void take_signal(void)
 {
 	struct sigaction sa = { .sa_handler = on_signal, .sa_flags = SA_RESTART }, was;
@@ -126,7 +129,7 @@ int agent_page_make(void)
 	return page ? 0 : make_page(&page_fd);
 }
 
-/* Its server is there from the first request on. Called with the lock held. */
+/* The thread that serves the page runs from the first request on. Called with the lock held. */
 static int ready(void)
 {
 	int r = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* real.c - functions as they are without our hooks: the next one of a name, and libcuda's own */
+/* real.c - functions without our hooks: the next definition of a name, and libcuda's own */
 #include <dlfcn.h>
 
 #include "agent/agent.h"

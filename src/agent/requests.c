@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: MIT
 /*
- * requests.c - when the program's requests begin, for a daemon that may keep others off the GPU
+ * requests.c - finds when the program's requests begin, for a daemon that may keep other programs
+ * off the GPU
  *
- * A request is a stretch of launches and waits without a rest of quiet. A rest is the time from a
- * wait's end, while no other thread waits, to the next launch. So only launches after a wait are
- * looked at: all others take the hooks' short way. How long quiet is, the rests themselves teach.
+ * A rest is the time from the end of a wait, if no other thread waits, to the next launch. A
+ * request is a sequence of launches and waits without a rest as long as `quiet`, a time that is
+ * learned from the rests. So only launches after a wait matter: all others take the hooks' short
+ * path.
  *
- * The page says whether the program rests, and since when: the daemon finds the end there. Only a
- * begin wakes it, by a thread that has the descriptor for that.
+ * The page says whether the program rests, and since when: the daemon finds the end of a request
+ * there. Only a begin wakes the daemon, by a thread that has the descriptor for that.
  */
 #include <linux/futex.h>
 #include <pthread.h>
@@ -21,13 +23,17 @@
 #include "basic/clock.h"
 #include "basic/quiet.h"
 
-static struct gs_agent_sheet *_Atomic sheet; /* NULL: nobody wants to know */
+static struct gs_agent_sheet *_Atomic sheet; /* NULL: no daemon wants to know of requests */
 static struct gs_quiet quiet;
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* tried only: what is missed is missed */
-static _Atomic uint32_t waiting;                         /* threads of the program */
-static _Atomic uint64_t rest_ns;                         /* since when it rests; 0: it does not */
-static _Atomic uint32_t signals;                         /* what the daemon is to be woken for */
-static _Atomic int wake_fd = -1;                         /* in the table of the serving thread */
+/* Taken with trylock only: requests may be missed. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+/* Threads of the program that wait for the GPU. */
+static _Atomic uint32_t waiting;
+/* Since when the program rests; 0: it does not. */
+static _Atomic uint64_t rest_ns;
+/* Number of begins for which the daemon is to be woken. */
+static _Atomic uint32_t signals;
+static _Atomic int wake_fd = -1; /* in the table of the serving thread */
 
 void requests_after_fork(void)
 {
@@ -54,7 +60,7 @@ static void *wake(void *unused)
 			syscall(SYS_futex, &signals, FUTEX_WAIT_PRIVATE, seen, NULL, NULL, 0);
 		seen = now;
 		if (write(wake_fd, &one, sizeof(one)) < 0)
-			continue; /* it has not read the last one yet */
+			continue; /* the daemon has not read the last wake-up yet */
 	}
 	return NULL;
 }
@@ -70,7 +76,7 @@ void requests_tell(struct gs_agent_sheet *to, int fd)
 	int was = wake_fd;
 
 	wake_fd = fd;
-	if (was >= 0) { /* another daemon's */
+	if (was >= 0) { /* from another daemon */
 		close(was);
 	} else if (agent_thread(wake)) {
 		close(wake_fd);

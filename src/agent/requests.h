@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* requests.h - when the program's requests begin and end, for a daemon */
+/* requests.h - tells a daemon when the program's requests begin and end */
 #ifndef GPUSCHED_AGENT_REQUESTS_H
 #define GPUSCHED_AGENT_REQUESTS_H
 
@@ -7,13 +7,18 @@
 
 struct gs_agent_sheet;
 
-/* In the serving thread: from now on in that page; a write to @fd, which it takes, wakes the daemon. */
+/*
+ * For the serving thread: from now on requests are written into page @to. A write to @fd, which the
+ * call takes, wakes the daemon.
+ */
 void requests_tell(struct gs_agent_sheet *to, int fd);
 /* For the hooks: a thread begins to wait for the GPU, or has waited. */
 void requests_wait(bool begins);
-/* It asked whether the GPU is done: @busy, it was not, and that is as good as a wait. */
+/*
+ * For the hooks: a thread asked whether the GPU is done. @busy: it was not, which counts as a wait.
+ */
 void requests_polled(bool busy);
-/* The first launch after a rest, and perhaps others. */
+/* Called for the first launch after a rest, and perhaps for others. */
 void requests_launch(void);
 /* The program says that a request is coming, or is done. */
 void requests_hint(bool comes);

@@ -19,7 +19,7 @@
 #include "basic/cleanup.h"
 
 #define PEERS 8
-#define LOOK_MS 1000 /* how often it looks whether it is the last thread */
+#define LOOK_MS 1000 /* time between two checks whether this is the last thread */
 
 static struct {
 	struct gs_agent_answer head;
@@ -40,7 +40,7 @@ static void fill_facts(struct gs_agent_facts *f)
 
 static char path[sizeof(((struct sockaddr_un *)0)->sun_path)];
 
-/* Its file goes with the program; after a crash `gpusched list` removes it. */
+/* The socket's file is removed with the program. After a crash, `gpusched list` removes it. */
 static void __attribute__((destructor)) remove_socket(void)
 {
 	int saved = errno;
@@ -61,7 +61,7 @@ static int open_socket(void)
 	if (r)
 		return r;
 	snprintf(sun.sun_path, sizeof(sun.sun_path), "%s/agent-%d", dir, (int)getpid());
-	unlink(sun.sun_path); /* left by a program before exec() */
+	unlink(sun.sun_path); /* left by the program that ran before exec() */
 	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0 || bind(fd, (struct sockaddr *)&sun, sizeof(sun)))
 		return -errno;
@@ -130,7 +130,7 @@ static void do_request(int fd, const struct gs_agent_request *rq)
 	send_answer(fd, page);
 }
 
-/* false: the peer has gone, or says nonsense. */
+/* Returns false if the peer has closed, or its message is invalid. */
 static bool hear(int fd)
 {
 	struct gs_agent_request rq;
@@ -147,7 +147,7 @@ static bool hear(int fd)
 /* ---- the thread ------------------------------------------------------------------------------ */
 
 struct peers {
-	struct pollfd p[1 + PEERS]; /* the first: where they come in */
+	struct pollfd p[1 + PEERS]; /* the first is the socket that accepts connections */
 };
 
 static void take_peer(struct peers *s)
@@ -179,8 +179,8 @@ static void round_of(struct peers *s)
 }
 
 /*
- * A program with a main thread that ended by pthread_exit() ends with the last of its other
- * threads. We are not one of them: glibc's own last step falls to us.
+ * If a program's main thread ended by pthread_exit(), the program ends with the last of its other
+ * threads. Agent threads do not count, so when only they are left, this does glibc's last step.
  */
 static bool is_last(void)
 {
@@ -211,8 +211,8 @@ static bool is_last(void)
 }
 
 /*
- * Its output and its exit handlers want its own descriptors. So its main thread, when it goes,
- * leaves a thread behind that has them, and does nothing but that last step.
+ * Output and exit handlers need the program's own descriptors. So when the main thread ends, it
+ * leaves a thread behind that shares them, and that only does this last step.
  */
 static _Atomic uint32_t last;
 
@@ -249,11 +249,12 @@ void *agent_serve(void *unused)
 		s.p[i] = (struct pollfd){ .fd = -1, .events = POLLIN };
 	agent_page_make();
 	s.p[0].fd = open_socket();
-	for (;;) { /* without a socket it still is the one that ends the program */
+	for (;;) { /* even without a socket, this thread ends the program */
 		struct gs_agent_facts facts = { 0 };
 
 		fill_facts(&facts);
-		agent_sheet_turn(&facts); /* at once: a daemon's probes are not to count as well */
+		/* At once, so that a daemon's probes do not count the same launches. */
+		agent_sheet_turn(&facts);
 		round_of(&s);
 		if (!is_last())
 			continue;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* settings.c - what the environment says to the agent */
+/* settings.c - the agent's settings from the environment */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,19 +12,19 @@
 struct agent_settings agent_settings;
 
 /*
- * A tool that counts, times or checks launches itself must find them as they are. Each is known by
- * a variable that it sets in the programs that it starts. NULL: none is.
+ * Tools that count, time or check launches must find them unchanged. Each tool is known by a
+ * variable that it sets in the programs that it starts. Returns NULL if there is none.
  */
 static const char *tool_there(void)
 {
 	static const struct {
-		const char *name, *part; /* part of its value; "": whatever it is */
+		const char *name, *part; /* a part of the value; "": any value */
 	} signs[] = {
 		{ "CUDA_INJECTION64_PATH", "" },
 		{ "NSYS_PROFILING_SESSION_ID", "" },          /* Nsight Systems */
 		{ "NV_NSIGHT_INJECTION_TRANSPORT_TYPE", "" }, /* Nsight Compute */
 		{ "NVPROF_ID", "" },
-		{ "LD_PRELOAD", "TargetInjection.so" }, /* the last, Compute Sanitizer */
+		{ "LD_PRELOAD", "TargetInjection.so" }, /* the last one: Compute Sanitizer */
 		{ "LD_PRELOAD", "InjectionTarget.so" },
 	};
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * share.h - what part of any second was used: pure
+ * share.h - how much of the last second was used: pure
  *
- * Time in pieces of 50 ms. The count for a second is at least the use in it.
+ * Time is counted in pieces of 50 ms. The count for a second is never less than the use.
  */
 #ifndef GPUSCHED_AGENT_SHARE_H
 #define GPUSCHED_AGENT_SHARE_H
@@ -10,11 +10,11 @@
 #include <stdint.h>
 
 #define SHARE_PIECE_NS 50000000ull
-#define SHARE_PIECES 21 /* of a second, and the one that has begun */
+#define SHARE_PIECES 21 /* a second's pieces, and the one under way */
 
 struct share {
-	uint64_t piece[SHARE_PIECES]; /* used in it */
-	uint64_t at;                  /* number of the newest */
+	uint64_t piece[SHARE_PIECES]; /* time used in each piece */
+	uint64_t at;                  /* number of the newest piece */
 };
 
 static inline void share_turn(struct share *s, uint64_t now_ns)
@@ -27,7 +27,7 @@ static inline void share_turn(struct share *s, uint64_t now_ns)
 		s->at = at;
 }
 
-/* @from_ns to @to_ns was used: counted where it ends. */
+/* @from_ns to @to_ns was used: counted in the piece in which it ends. */
 static inline void share_use(struct share *s, uint64_t from_ns, uint64_t to_ns)
 {
 	share_turn(s, to_ns);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * sheet.c - beside a daemon: its page, in which this process's agent tells and is told
+ * sheet.c - the daemon's page, through which this process's agent and the daemon exchange figures
  *
- * It stays where it first was mapped, also when another daemon's takes its place or none does: any
- * thread of the program may be reading it.
+ * The page stays mapped at its first address, even when another daemon's page replaces it or the
+ * daemon is gone: any thread of the program may be reading it.
  */
 #include <sys/mman.h>
 
@@ -12,18 +12,18 @@
 #include "basic/cleanup.h"
 #include "basic/clock.h"
 
-#define ALONE_NS (250 * NS_PER_MS) /* of any second, by our own clock */
-#define MOST_NS (500 * NS_PER_MS)  /* ... whatever a daemon says */
+#define ALONE_NS (250 * NS_PER_MS) /* part of any second, by our own clock */
+#define MOST_NS (500 * NS_PER_MS)  /* ... even if a daemon allows more */
 #define TRY_NS NS_PER_S
 
-static struct gs_agent_sheet *_Atomic sheet; /* NULL: there never was a daemon */
-static bool living;                          /* its daemon */
+static struct gs_agent_sheet *_Atomic sheet; /* NULL: there was no daemon yet */
+static bool living;                          /* the page's daemon */
 static uint64_t next_try_ns;
 static _Atomic uint64_t allowed_ns, until_ns;
 
 void agent_sheet_after_fork(void)
 {
-	sheet = NULL; /* not in the child (MADV_DONTFORK) */
+	sheet = NULL; /* a child does not have the page (MADV_DONTFORK) */
 	living = false;
 	next_try_ns = 0;
 	until_ns = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* thread.c - threads of ours in somebody else's program, and in which process they are */
+/* thread.c - starts the agent's threads, and knows in which process they run */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/close_range.h>
@@ -14,7 +14,8 @@
 
 __thread bool agent_own;
 
-static _Atomic pid_t started; /* in this process; another's: a fork of it */
+/* The process in which they run; a different pid means that this is a fork of it. */
+static _Atomic pid_t started;
 
 bool agent_is_up(void)
 {
@@ -48,8 +49,8 @@ int agent_thread(void *(*fn)(void *))
 }
 
 /*
- * Its own table of descriptors, empty: the program's numbers and ends of pipes stay the program's,
- * and no closefrom() of it closes ours.
+ * The thread gets a descriptor table of its own, empty. So the program's numbers and pipe ends stay
+ * as they are, and no closefrom() of the program closes ours.
  */
 int agent_thread_begin(const char *name)
 {
@@ -57,7 +58,7 @@ int agent_thread_begin(const char *name)
 	pthread_setname_np(pthread_self(), name);
 	if (syscall(SYS_close_range, 0u, ~0u, CLOSE_RANGE_UNSHARE))
 		return -errno;
-	for (int i = 0; i < 3; i++) /* what glibc says when it aborts goes to number 2 */
+	for (int i = 0; i < 3; i++) /* glibc's message when it aborts goes to number 2 */
 		if (open("/dev/null", O_RDWR | O_CLOEXEC) != i)
 			return -EBADF;
 	return 0;

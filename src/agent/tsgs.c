@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * tsgs.c - the program's own TSGs: found by looking at its descriptors, called by copies of them
+ * tsgs.c - the program's own TSGs: found through its descriptors, called by copies of them
  *
- * A thread of ours has descriptors of its own. So it borrows from the program as a daemon would
- * from outside, which a process may always do to itself.
+ * An agent's thread has descriptors of its own. So it borrows descriptors from the program as a
+ * daemon would. A process may always do that to itself.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -26,10 +26,13 @@
 struct own {
 	struct gpusched_tsg rec;
 	struct gpusched_channels ch;
-	bool seen; /* in this look */
+	bool seen; /* seen in this search */
 };
 
-/* Grown by the list's lock; the handler of a signal reads what was there when it came. */
+/*
+ * Entries are added under the list's lock. A signal handler reads those that exist when the signal
+ * comes.
+ */
 static struct own tsgs[GS_AGENT_TSGS];
 static _Atomic unsigned int ntsgs;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -62,7 +65,7 @@ static struct own *free_place(void)
 	return ntsgs < GS_AGENT_TSGS ? &tsgs[ntsgs] : NULL;
 }
 
-/* The program's own settings are known from the first look only; its later calls change them. */
+/* The program's own settings are known only at the first search: our later calls change them. */
 static void found(void *user, const struct gpusched_tsg *rec, const struct gpusched_channels *ch)
 {
 	struct own *t = find(rec->key.client, rec->key.handle);
@@ -91,7 +94,7 @@ static void found(void *user, const struct gpusched_tsg *rec, const struct gpusc
 		ntsgs++;
 }
 
-/* A copy of the program's descriptor, if that is the driver's control file. */
+/* Copies the program's descriptor if it is the driver's control file. */
 static int copy(int pidfd, int number)
 {
 	CLEANUP_FD int fd = (int)syscall(SYS_pidfd_getfd, pidfd, number, 0);
@@ -186,13 +189,13 @@ unsigned int agent_tsgs_list(struct gpusched_tsg *ret, unsigned int max, uint32_
 
 /* ---- calling --------------------------------------------------------------------------------- */
 
-/* Timeslices, preemption, suspension: the list is fixed, whatever RM would do besides. */
+/* Timeslices, preemption, suspension: a fixed list, though RM would do more. */
 static bool is_allowed(uint32_t op)
 {
 	return op < GS_RM_OP_MAX && op != GS_RM_SCHEDULE;
 }
 
-/* Remembers the calls, as an engine's record has them. */
+/* Notes the calls as an engine's record has them. */
 static void note(struct own *t, uint32_t op, uint32_t arg, bool clear)
 {
 	struct gpusched_tsg *rec = &t->rec;
@@ -218,10 +221,10 @@ static void note(struct own *t, uint32_t op, uint32_t arg, bool clear)
 	}
 }
 
-/* true: the program is to give way. */
+/* Returns true if the program is to give way on the GPU. */
 static bool call(struct own *t, uint32_t op, uint32_t arg, bool clear, struct gs_agent_answer *a)
 {
-	static struct gs_rm_tsg tsg; /* large; under the lock */
+	static struct gs_rm_tsg tsg; /* static because it is large; used under the lock */
 	struct gs_rm_step step = { .op = (enum gs_rm_op)op, .arg = arg };
 
 	tsg = (struct gs_rm_tsg){
@@ -289,7 +292,10 @@ bool agent_tsgs_call_number(uint32_t number, uint32_t op, uint32_t arg, struct g
 	return yields;
 }
 
-/* No lock, no allocation, one ioctl a TSG. RM itself refuses a number that is another file by now. */
+/*
+ * Takes no lock, allocates nothing, makes one ioctl per TSG. If the number is another file by now,
+ * RM refuses the call.
+ */
 int agent_tsgs_call_at_once(uint32_t number, uint32_t op, uint32_t arg)
 {
 	unsigned int n = ntsgs;

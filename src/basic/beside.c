@@ -23,7 +23,10 @@ int gs_own_folder(char *ret, size_t size)
 
 bool gs_beside(const char *name, char *ret, size_t size)
 {
-	/* built, all are in one folder; installed, a daemon is in sbin; what is packed is in bin */
+	/*
+	 * Built: all programs are in one folder. Installed: a daemon is in sbin. Packed: programs
+	 * are in bin.
+	 */
 	static const char *const places[] = { "", "/../sbin", "/../bin" };
 	char folder[PATH_MAX - 64];
 

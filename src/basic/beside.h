@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * beside.h - what lies beside this program: as built, as installed, as packed by tools/bundle.sh
+ * beside.h - files that belong to this program: as built, as installed, as packed by
+ * tools/bundle.sh
  */
 #ifndef GPUSCHED_BASIC_BESIDE_H
 #define GPUSCHED_BASIC_BESIDE_H
@@ -8,13 +9,16 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The folder of this program, without a slash at its end; -ENOENT: not known, "". */
+/* The folder of this program, without a slash at its end; -ENOENT: unknown, and @ret is "". */
 int gs_own_folder(char *ret, size_t size);
-/* A program of ours by its path; false: it is not there, and @ret is @name, for $PATH. */
+/*
+ * The path of a program of ours. Returns false if it is not there: then @ret is @name, for $PATH.
+ */
 bool gs_beside(const char *name, char *ret, size_t size);
 /*
- * Where @path is, such as /usr/share/gpusched/scenarios: below the place where this program was
- * installed (with DESTDIR, or moved), else (false) @path as configured.
+ * The path of an installed file, such as /usr/share/gpusched/scenarios, below the place where this
+ * program was installed (with DESTDIR, or moved). Otherwise returns false, with @path as
+ * configured.
  */
 bool gs_installed(const char *path, char *ret, size_t size);
 

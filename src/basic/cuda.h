@@ -2,9 +2,10 @@
 /*
  * cuda.h - the part of the CUDA driver API that we use
  *
- * Declared here and not taken from cuda.h of the toolkit, so that we build where none is. Nothing
- * is linked: each user looks the functions up in the process's own libcuda.so.1, the system's or
- * the stand-in of the simulated GPU. All are in every libcuda since 11.8, but for the OPTIONAL.
+ * Declared here and not taken from the toolkit's cuda.h, so that no toolkit is needed to build.
+ * Nothing is linked: each user looks the functions up in the process's own libcuda.so.1, the
+ * system's or the stand-in of the simulated GPU. Every libcuda since 11.8 has all of them, except
+ * those that are OPTIONAL.
  */
 #ifndef GPUSCHED_BASIC_CUDA_H
 #define GPUSCHED_BASIC_CUDA_H

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * env.h - where this instance lives: the machine's own, or one simulated GPU's
+ * env.h - the places of this instance: the machine's own, or one simulated GPU's
  *
  * `gpusched sim shell` gives its children GPUSCHED_SIM=DIR. Such an instance keeps everything under
- * DIR (own bpffs, run directory, table) and accepts the simulated files registered there alone;
- * without it an instance accepts character devices of the NVIDIA driver alone.
+ * DIR (own bpffs, run directory, table) and accepts only the simulated files registered there.
+ * Without it an instance accepts only character devices of the NVIDIA driver.
  */
 #ifndef GPUSCHED_BASIC_ENV_H
 #define GPUSCHED_BASIC_ENV_H
@@ -20,7 +20,7 @@ struct gs_env {
 	char run_dir[256];   /* /run/gpusched or DIR/run */
 	char socket[256];    /* run_dir/api */
 	char lock[256];      /* run_dir/lock */
-	char state_dir[256]; /* /var/lib/gpusched or DIR/state: what outlives a boot */
+	char state_dir[256]; /* /var/lib/gpusched or DIR/state: files that outlive a boot */
 	double dilate;       /* GPUSCHED_DILATE: simulated time is this many times slower; 1.0 */
 };
 
@@ -28,8 +28,8 @@ struct gs_env {
 const struct gs_env *gs_env(void);
 
 /*
- * DIR names the files to call and the memory to map. -EPERM: somebody else could change it; other
- * errors: it is not there. 0 without GPUSCHED_SIM. For the start of a program.
+ * Checks GPUSCHED_SIM, since DIR names files to call and memory to map. -EPERM: another user could
+ * change it; other errors: it does not exist. 0 without GPUSCHED_SIM. For the start of a program.
  */
 int gs_env_check(struct gs_error *err);
 

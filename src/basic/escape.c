@@ -9,7 +9,7 @@
 
 #define ESCAPE_MAX 6 /* "\uNNNN" */
 
-/* The character at @p in *ret; returns its bytes, 0: not UTF-8. */
+/* Decodes the character at @p into *ret. Returns its number of bytes; 0: not UTF-8. */
 static size_t decode(const unsigned char *p, uint32_t *ret)
 {
 	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
@@ -30,7 +30,7 @@ static size_t decode(const unsigned char *p, uint32_t *ret)
 	return !n || c < least[n] || c > 0x10ffff || (c >= 0xd800 && c < 0xe000) ? 0 : n;
 }
 
-/* Controls, ends of lines, marks of direction. */
+/* True for control characters, ends of lines, marks of direction. */
 static bool is_harmful(uint32_t c)
 {
 	return c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0x061c || (c >= 0x200b && c <= 0x200f) ||
@@ -65,7 +65,7 @@ char *gs_escape(char *buf, size_t size, const char *text)
 
 char *gs_escaped(const char *text)
 {
-	size_t size = 4 * strlen(text) + 1; /* a control character of one byte grows most */
+	size_t size = 4 * strlen(text) + 1; /* control characters of one byte grow most */
 	char *buf = malloc(size);
 
 	return buf ? gs_escape(buf, size, text) : NULL;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * grow.h - an array that doubles
+ * grow.h - grows an array by doubling it
  */
 #ifndef GPUSCHED_BASIC_GROW_H
 #define GPUSCHED_BASIC_GROW_H
@@ -23,7 +23,9 @@ static inline void *gs_grown(void *array, size_t *inout_room, size_t need, size_
 	return array;
 }
 
-/* Room for @need elements (1 or more) in @array, which has @room. -ENOMEM: it is as it was. */
+/*
+ * Makes room for @need elements (1 or more) in @array, which has @room. On -ENOMEM nothing changes.
+ */
 #define GS_GROW(array, room, need) \
 	({ \
 		void *grown_ = gs_grown((array), &(room), (need), sizeof(*(array))); \

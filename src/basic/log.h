@@ -15,7 +15,7 @@ typedef void (*gs_log_fn)(int level, const char *message, void *user);
 
 /* level: LOG_ERR .. LOG_DEBUG of syslog.h; messages above @max_level are not formatted. */
 void gs_log_sink(gs_log_fn fn, void *user, int max_level);
-/* One line, whatever is in it: see escape.h. */
+/* Logs one line, escaped as in escape.h. */
 void gs_log(int level, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* The usual sink of our programs: "NAME: message" on stderr. user: the program's name. */
 void gs_log_to_stderr(int level, const char *message, void *user);

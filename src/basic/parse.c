@@ -36,7 +36,7 @@ static const struct {
 	double us;
 } spans[] = { { "h", 3.6e9 }, { "m", 6e7 }, { "s", 1e6 }, { "ms", 1e3 }, { "us", 1 } };
 
-/* In the largest unit of which it is a whole number. */
+/* Prints a time in the largest unit that gives a whole number. */
 static void print_span(uint64_t us, char ret[32])
 {
 	size_t i = 0;
@@ -46,7 +46,10 @@ static void print_span(uint64_t us, char ret[32])
 	snprintf(ret, 32, "%" PRIu64 "%s", us / (uint64_t)spans[i].us, spans[i].name);
 }
 
-/* "1h30m" in us: units from large to small, each once. -EINVAL: not so; a bare number neither. */
+/*
+ * Parses "1h30m" into us: units from large to small, each once. -EINVAL if it is not of that form,
+ * as a bare number.
+ */
 static int parse_span(const char *text, double *ret_us)
 {
 	double sum = 0;
@@ -121,7 +124,7 @@ double gs_unit_of(const char *name)
 	return 0;
 }
 
-/* To the nearest whole number, without libm: this is linked into others' programs. */
+/* Rounds to the nearest whole number, without libm, since this is linked into other programs. */
 static double whole(double x)
 {
 	return x < 0x1p52 ? (double)(uint64_t)(x + 0.5) : x;

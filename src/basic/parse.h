@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * parse.h - strict parsing of what people write: no trailing characters, ranges told
+ * parse.h - strict parsing of what people write: no trailing characters, errors give the range
  */
 #ifndef GPUSCHED_BASIC_PARSE_H
 #define GPUSCHED_BASIC_PARSE_H
@@ -11,7 +11,7 @@
 
 #include "basic/error.h"
 
-/* An option of a command line, a file or a verb; value NULL: a flag. */
+/* An option of a command line, a file or a verb; value NULL: it has no value. */
 struct gs_option_text {
 	const char *name, *value;
 };
@@ -21,7 +21,7 @@ int gs_parse_u64(const char *text, uint64_t min, uint64_t max, uint64_t *ret, st
 /* "20us" "500ms" "1.5s" "1h30m"; a bare number is in us. Result in us, whole. */
 int gs_parse_us(const char *text, uint64_t min_us, uint64_t max_us, uint64_t *ret,
 		struct gs_error *err);
-/* A length of time, as of --for: the same, but a bare number is in seconds ("5", "0.5"). */
+/* A length of time, as for --for: the same, but a bare number is in seconds ("5", "0.5"). */
 int gs_parse_length(const char *text, uint64_t min_us, uint64_t max_us, uint64_t *ret,
 		    struct gs_error *err);
 /* yes/no, on/off, true/false, 1/0 */
@@ -30,7 +30,7 @@ int gs_parse_double(const char *text, double min, double max, double *ret, struc
 
 /*
  * The same for a time in units of @unit_us: a bare number and the result are in these units. "5s"
- * and its kin will do as well. @unit_us 0: a plain number, not a time.
+ * and the like are accepted too. @unit_us 0: a plain number, not a time.
  */
 int gs_parse_u64_in(double unit_us, const char *text, uint64_t min, uint64_t max, uint64_t *ret,
 		    struct gs_error *err);
@@ -38,7 +38,7 @@ int gs_parse_double_in(double unit_us, const char *text, double min, double max,
 		       struct gs_error *err);
 /* The unit that a name ends with ("period_ms", "gap-us"), in us; 0: none. */
 double gs_unit_of(const char *name);
-/* A size: "40G" "512M" "1.5T", in units of 1024; "GiB" and "GB" mean the same. Not below 1. */
+/* A size: "40G" "512M" "1.5T", in units of 1024; "GiB" and "GB" mean the same. At least 1. */
 int gs_parse_bytes(const char *text, uint64_t max, uint64_t *ret, struct gs_error *err);
 
 #endif /* GPUSCHED_BASIC_PARSE_H */

@@ -9,11 +9,12 @@
 #define FIRST_US 125u
 #define LEAST_BIN (3 * OCTAVE) /* GS_QUIET_LEAST_US */
 #define MOST_BIN (6 * OCTAVE + 1)
-#define ONE 16u       /* a rest counts so much, so that it can fade */
+#define ONE 16u       /* weight of one rest, so that it can fade */
 #define MEMORY 16384u /* rests; then older ones count half */
-#define ENOUGH 16u    /* rests, to say anything */
-#define NEAR_PART 8u  /* of the longer ones may be near, and one more */
-#define WORTH 4u      /* a longer value has to spare so many ends of requests to one */
+#define ENOUGH 16u    /* fewer rests say nothing */
+#define NEAR_PART 8u  /* up to this part of the longer rests, plus one, may be near the value */
+/* a longer value must make so many times fewer requests of the same rests */
+#define WORTH 4u
 
 static unsigned int bin_of(uint64_t rest_ns)
 {
@@ -60,15 +61,16 @@ static uint32_t sum(const struct gs_quiet *q, unsigned int from, unsigned int un
 	return n;
 }
 
-/* Hardly a rest is within an octave of it: those would be taken for the other kind. */
+/* True if hardly a rest is within an octave of it: such rests would be taken for the other kind. */
 static bool splits(const struct gs_quiet *q, unsigned int bin, uint32_t longer)
 {
 	return sum(q, bin - OCTAVE, bin + OCTAVE) <= ONE + longer / NEAR_PART;
 }
 
 /*
- * The shortest that splits them, but for a longer one that makes far fewer requests of the same
- * rests. There need not be a longer rest: a service that others keep from resting has none yet.
+ * The shortest value that splits them; or a longer one if it makes far fewer requests of the same
+ * rests. There need not be a longer rest: a service that other programs keep from resting has none
+ * yet.
  */
 uint32_t gs_quiet_us(const struct gs_quiet *q)
 {

@@ -50,7 +50,7 @@ static inline double gs_rng_gap(uint64_t *state, double mean, double cv)
 	return gs_rng_exp(state, mean / (2 * (1 - often)));
 }
 
-/* A seed for this name alone: other names that draw from @seed do not change it. */
+/* A seed for this name alone: a change of other names that draw from @seed does not change it. */
 static inline uint64_t gs_rng_named(uint64_t seed, const char *name, uint64_t index)
 {
 	uint64_t state = 14695981039346656037ull;

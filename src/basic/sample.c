@@ -27,7 +27,9 @@ double gs_median(double *v, size_t n)
 	return !n ? NAN : n % 2 ? v[n / 2] : (v[n / 2 - 1] + v[n / 2]) / 2;
 }
 
-/* Below @n, by a generator of our own state: the same at every call with the same seed. */
+/*
+ * A number below @n, by a generator with its own state: the same at every call with the same seed.
+ */
 static size_t below(unsigned short state[3], size_t n)
 {
 	return (size_t)(erand48(state) * (double)n);
@@ -39,9 +41,9 @@ static double quantile(const struct gs_sample *s, double q)
 }
 
 /*
- * The quantile of @s drawn again. The rank of the sought value among n draws is all that matters:
- * it is the rank-th smallest of n uniform numbers, and that is beta distributed. For the number of
- * requests of a block its normal approximation does.
+ * The quantile of @s in a new draw. Only the rank of the value among n draws matters: it is the
+ * rank-th smallest of n uniform numbers, which is beta distributed. For a block's number of
+ * requests the normal approximation is good enough.
  */
 static double redrawn(const struct gs_sample *s, double q, unsigned short state[3])
 {
@@ -55,7 +57,7 @@ static double redrawn(const struct gs_sample *s, double q, unsigned short state[
 	return s->v[gs_quantile_at(s->n, p < 0 ? 0 : p)];
 }
 
-/* Median over blocks, drawn or as they are; @b NULL: no divisor. */
+/* The median over blocks, drawn again or as they are; @b NULL: no divisor. */
 static double over_blocks(const struct gs_sample *a, const struct gs_sample *b, size_t n, double q,
 			  unsigned short *state, double *room)
 {

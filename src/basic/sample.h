@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sample.h - statistics of measurements: quantiles, medians over blocks, and how sure they are
+ * sample.h - statistics of measurements: quantiles, medians over blocks, and their confidence
+ * intervals
  *
- * Pure. A block is one pass over all that is compared, so figures of one block belong together. The
- * intervals are bootstrap intervals of 95 %: blocks are drawn again with replacement, and within a
- * block its measurements. The same input gives the same interval.
+ * Pure. A block is one pass over everything that is compared, so figures of one block belong
+ * together. The intervals are bootstrap intervals of 95 %: blocks are drawn again with replacement,
+ * and within a block its measurements. The same input gives the same interval.
  */
 #ifndef GPUSCHED_BASIC_SAMPLE_H
 #define GPUSCHED_BASIC_SAMPLE_H
@@ -12,7 +13,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Where the @q-quantile (0 to 1) of @n sorted values stands; n must not be 0. */
+/* The index of the @q-quantile (0 to 1) in @n sorted values; n must not be 0. */
 static inline size_t gs_quantile_at(size_t n, double q)
 {
 	size_t i = (size_t)(q * (double)n);
@@ -26,19 +27,19 @@ struct gs_sample {
 	size_t n;
 };
 
-/* A figure and its interval. One block has no interval that says anything: low and high are NAN. */
+/* A figure and its interval. With one block there is no interval: low and high are NAN. */
 struct gs_figure {
-	double value, low, high; /* NAN: not known */
+	double value, low, high; /* NAN: unknown */
 };
 
 void gs_sort(double *v, size_t n);
-/* Sorts @v. An even number of values has the mean of the two in the middle; NAN: no value. */
+/* Sorts @v. For an even number of values, the mean of the two in the middle; NAN: no value. */
 double gs_median(double *v, size_t n);
-/* Median over blocks of each block's @q-quantile; blocks without a measurement do not count. */
+/* The median over blocks of each block's @q-quantile. Blocks without a measurement are left out. */
 struct gs_figure gs_quantile_of(const struct gs_sample *blocks, size_t n, double q);
 /*
- * Median over blocks of that quantile in @a divided by the one in @b: block i of both was measured
- * in one pass. Blocks that lack one of them do not count.
+ * The median over blocks of that quantile in @a divided by the one in @b: block i of both was
+ * measured in one pass. Blocks that lack one of them are left out.
  */
 struct gs_figure gs_quantile_ratio(const struct gs_sample *a, const struct gs_sample *b, size_t n,
 				   double q);

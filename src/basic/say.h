@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* say.h - how the program gpusched says what went wrong */
+/* say.h - error messages of the program gpusched */
 #ifndef GPUSCHED_BASIC_SAY_H
 #define GPUSCHED_BASIC_SAY_H
 

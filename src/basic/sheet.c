@@ -17,11 +17,11 @@ struct gs_sheet {
 	FILE *out;
 	struct libscols_table *scols;
 	bool head_done, colour;
-	char *left_out; /* headings, with a comma between */
+	char *left_out; /* headings of columns that were left out, separated by commas */
 	char *tail;     /* a member that each row of JSON ends with */
 };
 
-#define WRAP_LEAST 24 /* characters that a wrapped column has at least */
+#define WRAP_LEAST 24 /* a wrapped column has at least so many characters */
 
 json_t *gs_json_at(const json_t *row, const char *path)
 {
@@ -121,7 +121,7 @@ char *gs_json_cell(const json_t *value)
 	return NULL;
 }
 
-/* In one piece: json_dumpf() writes it token by token. */
+/* The line in one piece: json_dumpf() would write it token by token. */
 static char *line_of(const json_t *object)
 {
 	return json_dumps(object, JSON_COMPACT | JSON_ENSURE_ASCII | JSON_REAL_PRECISION(12));
@@ -329,7 +329,7 @@ static size_t width_of(struct libscols_table *scols, size_t at, const char *head
 	return most;
 }
 
-/* Breaks @text at spaces, where @width is reached. */
+/* Breaks @text at spaces, so that no line is longer than @width. */
 static void break_lines(char *text, size_t width)
 {
 	char *space = NULL;
@@ -376,13 +376,13 @@ static int leave_out(struct gs_sheet *t, const struct gs_column *c, size_t at)
 	return 0;
 }
 
-/* A column as it is shown: its declaration, width and place. */
+/* A column as it is shown: declaration, width and place. */
 struct shown {
 	const struct gs_column *c;
 	size_t width, at;
 };
 
-/* @total less what can be saved by wrapping the last one. */
+/* @total less what wrapping the last column can save. */
 static size_t least(const struct shown *cols, size_t n, size_t total)
 {
 	const struct shown *last = n ? &cols[n - 1] : NULL;

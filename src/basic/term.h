@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* term.h - what a terminal can do, and text that fits it */
+/* term.h - a terminal's abilities, and text that fits its width */
 #ifndef GPUSCHED_BASIC_TERM_H
 #define GPUSCHED_BASIC_TERM_H
 
@@ -7,13 +7,13 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* @out is a terminal, and NO_COLOR is not set. */
+/* True if @out is a terminal, and NO_COLOR is not set. */
 bool gs_term_colour(FILE *out);
-/* Columns of the terminal that @out is; 0: it is none. */
+/* The width of the terminal @out in columns; 0: it is no terminal. */
 size_t gs_term_width(FILE *out);
 /*
- * Prints @text, broken at blanks before column @width (0: never), and ends the line. The cursor is at
- * @column, and other lines begin there too.
+ * Prints @text, broken at blanks before column @width (0: never), and ends the line. The cursor is
+ * at @column, where further lines begin too.
  */
 void gs_wrap(FILE *out, const char *text, size_t column, size_t width);
 

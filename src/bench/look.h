@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * look.h - two looks at the GPUs around what is measured, and what happened in between
+ * look.h - reads the GPUs' figures before and after a measurement, and what happened in between
  *
- * The daemon's own windows (docs/api.md) have no such beginning and end.
+ * The daemon's own windows (docs/api.md) cannot begin and end at given times.
  */
 #ifndef GPUSCHED_BENCH_LOOK_H
 #define GPUSCHED_BENCH_LOOK_H

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* measure.c - what to measure, in which order, until when; the raw data */
+/* measure.c - decides what to measure, in which order, until when; keeps the raw data */
 #include "bench/measure.h"
 
 #include <errno.h>
@@ -12,7 +12,7 @@
 #include "basic/clock.h"
 #include "basic/sheet.h"
 
-#define MOST_BLOCKS 10 /* of a load that leaves a figure open */
+#define MOST_BLOCKS 10 /* for a load that leaves a figure open */
 
 void bench_measure_free(struct bench_measure *b)
 {
@@ -51,7 +51,7 @@ static int read_raw(struct bench_measure *b, const char *path, struct gs_error *
 
 		if (!b->run.machine[0])
 			know_origin(b, o);
-		/* the last one may have been cut off */
+		/* the last line may have been cut off */
 		if (!o || bench_cell_parse(&b->run, o, &cell) < 0)
 			continue;
 		r = bench_result_add(&b->result, &cell);
@@ -81,14 +81,14 @@ int bench_open_raw(struct bench_measure *b, struct gs_error *err)
 
 /* ---- measuring ------------------------------------------------------------------------------- */
 
-/* It has been measured: kept, told, and part of the result. */
+/* A cell has been measured: writes it, reports it, and adds it to the result. */
 static int take_cell(struct bench_measure *b, struct bench_cell *cell, struct gs_error *err)
 {
 	int r;
 
 	b->partly |= cell->failed[0];
 	cell->where = bench_where(&b->run);
-	if (b->raw) { /* latencies as they came */
+	if (b->raw) { /* latencies in the order of measurement */
 		CLEANUP_JSON json_t *line = bench_cell_json(&b->run, cell);
 
 		if (gs_json_line(b->raw, line) || fflush(b->raw))
@@ -102,13 +102,13 @@ static int take_cell(struct bench_measure *b, struct bench_cell *cell, struct gs
 	return r ? gs_fail(err, r, "out of memory") : 0;
 }
 
-/* How many blocks are measured at once, each on a GPU of its own. */
+/* How many blocks are measured at once, each on its own GPU. */
 static unsigned int side_by_side(const struct bench_measure *b, unsigned int left)
 {
 	return left < b->run.gpus ? left : b->run.gpus;
 }
 
-/* @picks of one load, with the same programs where they are real; from @block on. */
+/* Measures @picks of one load, with the same programs if they are real; from @block on. */
 static int measure_cells(struct bench_measure *b, const struct bench_pick *const *picks, size_t n,
 			 unsigned int block, struct gs_error *err)
 {
@@ -135,7 +135,7 @@ static int measure_cells(struct bench_measure *b, const struct bench_pick *const
 	return r;
 }
 
-/* One of the blocks from @block on that are measured at once. */
+/* True if the row wants one of the blocks from @block on that are measured at once. */
 static bool to_measure(struct bench_measure *b, const struct bench_pick *p, unsigned int block)
 {
 	for (unsigned int i = block; i < p->blocks && i < block + b->run.gpus; i++) {
@@ -148,8 +148,8 @@ static bool to_measure(struct bench_measure *b, const struct bench_pick *p, unsi
 }
 
 /*
- * How many of @picks can be measured at once, the first and those with the same programs, which are
- * moved behind it; as many as the time is enough for.
+ * How many of @picks can be measured at once: the first, and those with the same programs, which
+ * are moved behind it; as many as there is time for.
  */
 static size_t at_once(const struct bench_measure *b, const struct bench_pick **picks, size_t n)
 {
@@ -169,7 +169,7 @@ static size_t at_once(const struct bench_measure *b, const struct bench_pick **p
 	return k;
 }
 
-/* One load in one block. The order of the schemes turns with the block. */
+/* Measures one load in one block. The order of the schemes turns with the block. */
 static int measure_load(struct bench_measure *b, const struct bench_pick *all, size_t n,
 			unsigned int block, struct gs_error *err)
 {
@@ -191,7 +191,7 @@ static int measure_load(struct bench_measure *b, const struct bench_pick *all, s
 	return r;
 }
 
-/* One pass over all loads. */
+/* Makes one pass over all loads. */
 static int measure_block(struct bench_measure *b, unsigned int block, struct gs_error *err)
 {
 	int r = 0;
@@ -211,13 +211,15 @@ static bool leaves_open(const struct bench_measure *b, const struct bench_pick *
 	return gs_json_at(row, "open");
 }
 
-/* Each block of a load has both, whatever else is measured in it. */
+/*
+ * True for the default and the LC alone: each block of a load has both, whatever else is measured.
+ */
 static bool in_each_block(const struct bench_pick *p)
 {
 	return p->blocks && (p->scheme->alone || p->scheme == bench_scheme("default"));
 }
 
-/* The rows that leave a figure open, the default and the LC alone get blocks up to @blocks. */
+/* Rows that leave a figure open, the default and the LC alone get up to @blocks blocks. */
 static bool go_on(struct bench_measure *b, unsigned int blocks)
 {
 	bool any = false;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* measure.h - all cells of a bench: in which order, until when, and the raw data of them */
+/* measure.h - measures all cells of a bench: their order, the end, and their raw data */
 #ifndef GPUSCHED_BENCH_MEASURE_H
 #define GPUSCHED_BENCH_MEASURE_H
 
@@ -9,20 +9,21 @@
 
 struct bench_measure {
 	struct bench_run run;
-	struct bench_pick *picks; /* those of one load side by side */
+	struct bench_pick *picks; /* those of one load are side by side */
 	size_t npicks;
 	struct bench_result result;
 	const char *dir; /* NULL: nothing is kept */
 	FILE *raw;
-	uint64_t end_ns, longest_ns; /* of the whole; of one cell so far */
+	uint64_t end_ns, longest_ns; /* of the whole; longest time of one cell so far */
 	bool resume;
-	bool counted; /* as many blocks as were asked for, and no more for a figure left open */
+	bool counted; /* exactly as many blocks as were asked for, even if a figure is left open */
 	bool partly;  /* a cell failed, or there was no time for it */
-	void (*tell)(const struct bench_cell *cell); /* may be NULL: a cell has been measured */
+	/* May be NULL; called when a cell has been measured. */
+	void (*tell)(const struct bench_cell *cell);
 };
 
 void bench_measure_free(struct bench_measure *b);
-/* DIR/raw.jsonl; with resume what it has becomes part of the result. */
+/* Opens DIR/raw.jsonl; with resume, its content becomes part of the result. */
 int bench_open_raw(struct bench_measure *b, struct gs_error *err);
 /* -EINTR: it was told to stop; what was measured until then is in the result. */
 int bench_measure(struct bench_measure *b, struct gs_error *err);

@@ -2,9 +2,9 @@
 /*
  * path.c - cells with real programs: gsload or PyTorch ones, gpuschedd, an MPS server
  *
- * Cells that differ in the policy alone have the same programs and the same daemon, one after the
- * other; nothing else of one reaches the next. Programs write what they do, with the time, into
- * memory of their own; what lies in a cell's window counts.
+ * Cells that differ only in the policy use the same programs and the same daemon, one after the
+ * other; nothing else of one cell reaches the next. Programs write their work, with the time, into
+ * memory of their own; work within a cell's window counts.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -63,7 +63,7 @@ static int connect_to(uint32_t flags, struct gpusched **ret, struct gs_error *er
 	return r ? gs_fail(err, r, "gpuschedd: %s", *ret ? gpusched_error(*ret) : strerror(-r)) : 0;
 }
 
-/* One verb; takes @args. */
+/* Sends one verb; takes @args. */
 static int ask(uint32_t flags, const char *verb, json_t *args, json_t **ret, struct gs_error *err)
 {
 	CLEANUP_JSON json_t *owned = args;
@@ -113,7 +113,7 @@ static int write_config(const struct bench_path *p, const struct bench_cell *cel
 		return gs_fail(err, -errno, "%s: %s", name, strerror(errno));
 	if (s && s->policy)
 		fprintf(f, "[Policy]\nPolicy=%s\n", s->policy);
-	if (s && s->slices) /* as a program that sets slices without gpusched has them */
+	if (s && s->slices) /* like a program that sets slices without gpusched */
 		fprintf(f, "[Daemon]\nSwitchCost=1us\n");
 	setenv("GPUSCHED_CONFIG", name, 1);
 	return fflush(f) ? gs_fail(err, -EIO, "%s cannot be written", name) : 0;
@@ -177,7 +177,7 @@ static int tell_daemon(const struct bench_run *run, const struct bench_child *da
 	return r ? r : -EINTR;
 }
 
-/* Nothing of gpusched is left: the taps outlive the daemon. */
+/* Removes everything of gpusched: the taps outlive the daemon. */
 static int forget_all(const struct bench_path *p, struct gs_error *err)
 {
 	const char *const argv[] = { p->gpusched, "observe", "off", NULL };
@@ -197,7 +197,7 @@ int bench_path_forget(const struct bench_run *run, struct gs_error *err)
 
 #define MPS_ENV "export CUDA_MPS_PIPE_DIRECTORY=%s/mps%u CUDA_MPS_LOG_DIRECTORY=%s/mps-log%u; "
 
-/* The first 4 KiB of @script's output. */
+/* Reads the first 4 KiB of @script's output. */
 static int mps_shell(const struct bench_path *p, unsigned int gpu, const char *script, char *ret,
 		     size_t size)
 {
@@ -253,7 +253,7 @@ static void stop_mps(const struct bench_path *p, unsigned int gpu, struct bench_
 	bench_child_free_(c);
 }
 
-/* The pool that a scheme's programs ran in would be in the next cell's way. */
+/* The pool of a scheme's programs would disturb the next cell. */
 static void end_pool(const char *how, unsigned int gpu)
 {
 	bool share = how && !strcmp(how, "--share");
@@ -273,7 +273,7 @@ static void end_pool(const char *how, unsigned int gpu)
 		       err.text[0] ? err.text : strerror(-r));
 }
 
-/* How many of our programs the servers themselves name as clients. */
+/* How many of our programs the servers' own lists name as clients. */
 static int mps_clients(const struct bench_path *p, unsigned int gpu, const struct program *all,
 		       size_t n)
 {
@@ -293,10 +293,11 @@ static int mps_clients(const struct bench_path *p, unsigned int gpu, const struc
 
 /* ---- cells ----------------------------------------------------------------------------------- */
 
-/* A GPU with its programs, and a block of its own. */
+/* A GPU with its programs, which measures a block of its own. */
 struct side {
 	unsigned int gpu;
-	struct bench_cell *cells; /* of one load, one after the other with the same programs */
+	/* Cells of one load, measured one after the other with the same programs. */
+	struct bench_cell *cells;
 	struct program all[MAX_PROGRAMS];
 	size_t n;
 	struct bench_child mps;
@@ -306,7 +307,7 @@ struct side {
 struct cell_run {
 	struct bench_run *run;
 	struct bench_path *p;
-	const struct bench_scheme *how; /* programs are started as this one says */
+	const struct bench_scheme *how; /* programs are started as this scheme says */
 	struct bench_child daemon;
 	struct side sides[BENCH_GPUS];
 	unsigned int nsides;
@@ -326,7 +327,7 @@ static void run_end(struct cell_run *c)
 		for (size_t i = 0; i < s->n; i++)
 			bench_program_free(&s->all[i]);
 		s->n = 0;
-		/* while there is a daemon that knows where it is */
+		/* while there is a daemon that knows where the pool is */
 		end_pool(c->how->run_be, s->gpu);
 		stop_mps(c->p, s->gpu, &s->mps);
 	}
@@ -399,7 +400,7 @@ static int look(struct bench_look *ret, struct gs_error *err)
 	return r;
 }
 
-/* That of the UUID; without one the first. */
+/* The GPU with that UUID; without a UUID the first one. */
 static const json_t *gpu_of(const json_t *gpus, const char *uuid)
 {
 	const json_t *gpu;
@@ -414,7 +415,7 @@ static const json_t *gpu_of(const json_t *gpus, const char *uuid)
 	return NULL;
 }
 
-/* The figures that the GPU's log and the table have of the window. */
+/* Takes the figures for the window from the GPU's log and the table. */
 static void take_looks(struct cell_run *c, const struct side *s, struct bench_cell *cell,
 		       const struct bench_look *before, const struct bench_look *after)
 {
@@ -437,7 +438,7 @@ static void take_looks(struct cell_run *c, const struct side *s, struct bench_ce
 	}
 }
 
-/* The settings are those of the @k-th cells. */
+/* Sets what the @k-th cells want. */
 static int put_in_force(struct cell_run *c, size_t k, struct gs_error *err)
 {
 	struct side *end = c->sides + c->nsides;
@@ -491,7 +492,7 @@ static int measure(struct cell_run *c, size_t k, struct gs_error *err)
 	return 0;
 }
 
-/* The programs' own account of one cell's window. */
+/* Takes the programs' own figures for one cell's window. */
 static int take_figures(struct cell_run *c, const struct side *s, size_t k)
 {
 	uint64_t from = c->window[k].from_ns, to = c->window[k].to_ns;
@@ -574,7 +575,7 @@ int bench_on_path(struct bench_run *run, struct bench_cell *cells, size_t n, uns
 
 /* ---- begin and end --------------------------------------------------------------------------- */
 
-/* The load generator's unit on the idle GPU, and the GPU's name. */
+/* Measures the load generator's unit on the idle GPU, and gets the GPU's name. */
 static int calibrate(struct bench_run *run, struct gs_error *err)
 {
 	struct bench_path *p = run->path;
@@ -598,7 +599,9 @@ static int calibrate(struct bench_run *run, struct gs_error *err)
 	return p->iterations > 0 ? 0 : failed(p, "gsload cal", -EIO, err);
 }
 
-/* Others' work would be measured with ours, and disturbed by it. */
+/*
+ * Refuses if other programs use the GPU: they would be measured too, and disturb the measurement.
+ */
 static int refuse_others(const struct bench_look *l, struct gs_error *err)
 {
 	const json_t *t = json_array_get(l->tsgs, 0);
@@ -612,7 +615,7 @@ static int refuse_others(const struct bench_look *l, struct gs_error *err)
 		       json_array_size(l->tsgs), gs_json_number(t, "pid"), comm ? comm : "-");
 }
 
-/* The GPUs that run side by side, by name. */
+/* Chooses by name the GPUs that run side by side. */
 static int choose_gpus(struct bench_run *run, const json_t *gpus, struct gs_error *err)
 {
 	size_t n = 0;
@@ -628,7 +631,7 @@ static int choose_gpus(struct bench_run *run, const json_t *gpus, struct gs_erro
 			      : gs_fail(err, -ENOTSUP, "%zu GPUs are here, not %u", n, run->gpus);
 }
 
-/* The machine of these results: those GPUs, or the host. */
+/* Names the machine of these results: the GPUs, or the host. */
 static void name_machine(struct bench_run *run, const json_t *gpus)
 {
 	const json_t *uuid = gs_json_at(json_array_get(gpus, 0), "gpu_uuid");
@@ -646,7 +649,7 @@ static void name_machine(struct bench_run *run, const json_t *gpus)
 				       i ? "," : "", run->path->uuid[i]);
 }
 
-/* As /proc says, which in a simulated instance speaks of another driver. */
+/* Counts by /proc, which in a simulated instance is about another driver. */
 static unsigned int count_gpus(void)
 {
 	CLEANUP(globfree) glob_t g = { 0 };
@@ -665,7 +668,7 @@ static int know_machine(struct bench_run *run, struct gs_error *err)
 
 	if (r)
 		return r;
-	gs_sleep_ns(NS_PER_S); /* programs that were there before are found by then */
+	gs_sleep_ns(NS_PER_S); /* by then, programs from before are found */
 	r = look(&l, err);
 	if (!r && !run->beside_others)
 		r = refuse_others(&l, err);

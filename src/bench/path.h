@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* path.h - programs of a cell: how they are started, and what they say of themselves */
+/* path.h - programs of a cell: starts them, and reads what they report */
 #ifndef GPUSCHED_BENCH_PATH_H
 #define GPUSCHED_BENCH_PATH_H
 
@@ -14,10 +14,11 @@
 
 struct bench_path {
 	char gsload[512], gpusched[512], gpuschedd[512], torch[512];
-	double iterations;         /* per us, of the load generator's kernels */
-	double multiprocessors;    /* of the whole GPU: a cap must not change a kernel's work */
-	char dir[300];             /* log and configuration of the daemon, the MPS servers' pipes */
-	char uuid[BENCH_GPUS][48]; /* of GPUs side by side; "": whichever CUDA takes */
+	double iterations;      /* iterations per us of the load generator's kernels */
+	double multiprocessors; /* of the whole GPU: a cap must not change a kernel's work */
+	/* For log and configuration of the daemon, and the MPS servers' pipes. */
+	char dir[300];
+	char uuid[BENCH_GPUS][48]; /* of GPUs side by side; "": the one that CUDA takes */
 	int log_fd;
 };
 
@@ -30,30 +31,38 @@ struct program {
 	struct bench_child child;
 	bool is_lc;
 	unsigned int gpu;
-	int out; /* memory that it writes to */
+	int out; /* memory into which it writes */
 	const struct bench_program *what;
 };
 
-/* On @p's GPU @gpu; through `gpusched run` where it has a class or a server. @seed: of its arrivals. */
+/*
+ * Starts the program on @p's GPU @gpu; through `gpusched run` if it has a class or a server. @seed:
+ * for its arrivals.
+ */
 int bench_program_start(const struct bench_path *p, const struct bench_scheme *scheme,
 			const struct bench_program *what, bool is_lc, unsigned int gpu,
 			unsigned int seed, struct program *ret, struct gs_error *err);
-/* The name of the pool that programs on GPU @gpu share: one pool has one set of GPUs. "": the usual one. */
+/*
+ * The name of the pool that programs on GPU @gpu share, since a pool has one set of GPUs. "": the
+ * default.
+ */
 void bench_pool_name(unsigned int gpu, char *ret, size_t size);
-/* Its load begins. -ENODATA: it has ended instead; -ETIMEDOUT. */
+/* Waits until its load begins. -ENODATA: it has ended instead; -ETIMEDOUT. */
 int bench_program_ready(struct program *p, unsigned int timeout_ms);
-/* The requests of a gsload come from now on as they did at its start. */
+/* From now on a gsload's requests come as they did from its start. */
 void bench_program_anew(const struct program *p);
-/* After its end: requests that ended between the two times are added to @cell's. */
+/* After the program's end: adds requests that ended between the two times to @cell's. */
 int bench_program_latencies(const struct program *p, uint64_t from_ns, uint64_t to_ns,
 			    struct bench_cell *cell);
-/* Kernels, or steps, per second of real time between the two. */
+/* Kernels, or steps, per second of real time between the two times. */
 double bench_program_rate(const struct program *p, uint64_t from_ns, uint64_t to_ns);
 void bench_program_free(struct program *p);
 
-/* Is the scheme's policy the one that runs, or is there none for either? */
+/* True if the scheme's policy runs, or if the scheme has none and none runs. */
 bool bench_policy_runs(const struct bench_scheme *scheme, const json_t *stats);
-/* The table's and the log's figures while it was measured, and whether they fit the scheme. */
+/*
+ * Notes the table's and the log's figures during the measurement, and whether they fit the scheme.
+ */
 void bench_in_force(struct bench_cell *cell, const struct program *all, size_t n,
 		    const struct bench_look *after, const json_t *gpu);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* plot.c - results as pictures: latency as a distribution, and BE work against LC p99 */
+/* plot.c - draws results: latency as a distribution, and BE work against LC p99 */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,10 +10,10 @@
 #include "bench/result.h"
 #include "bench/spawn.h"
 
-#define POINTS 200 /* of one curve */
+#define POINTS 200 /* points of one curve */
 #define MAX_BLOCKS 64
 
-/* All blocks' latencies of a row, thinned. */
+/* Writes all blocks' latencies of a row, thinned. */
 static size_t put_curve(FILE *f, const struct bench_result *r, const struct bench_pick *p)
 {
 	CLEANUP_FREE double *all = NULL;
@@ -45,7 +45,7 @@ static size_t put_curve(FILE *f, const struct bench_result *r, const struct benc
 	return n;
 }
 
-/* The rows of one load stand side by side in @picks. */
+/* The rows of one load are side by side in @picks. */
 static void put_latency(FILE *f, const struct bench_result *r, const struct bench_pick *p, size_t n)
 {
 	bool drawn[64] = { false };
@@ -56,7 +56,7 @@ static void put_latency(FILE *f, const struct bench_result *r, const struct benc
 		drawn[i] = put_curve(f, r, &p[i]);
 		curves += drawn[i];
 	}
-	/* the LC alone stands for many loads: alone it is a picture of one only */
+	/* the LC alone belongs to many loads: by itself it is a picture for one of them only */
 	if (!curves || (curves == 1 && p->load != bench_alone_of(p->load)))
 		return;
 	fprintf(f,
@@ -74,7 +74,7 @@ static void put_latency(FILE *f, const struct bench_result *r, const struct benc
 	fputs("\n", f);
 }
 
-/* A scheme's loads, one point each that has both figures. */
+/* Writes a scheme's loads, one point for each that has both figures. */
 static size_t put_points(FILE *f, const struct bench_run *run, const struct bench_result *r,
 			 const struct bench_pick *p, size_t n, const struct bench_scheme *scheme)
 {

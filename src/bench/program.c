@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* program.c - one program of a cell */
+/* program.c - one program of a cell: start, output, figures */
 #include <errno.h>
 #include <limits.h>
 #include <math.h>
@@ -18,7 +18,7 @@
 #define MAX_ARGS 48
 #define TEXTS 16
 
-/* Arguments, and the texts that were made for them. */
+/* Arguments, and texts that were allocated for them. */
 struct args {
 	const char *argv[MAX_ARGS];
 	size_t n;
@@ -32,7 +32,7 @@ static void add(struct args *a, const char *word)
 		a->argv[a->n++] = word;
 }
 
-/* Nothing where @value is 0: the program's own default. */
+/* Adds nothing if @value is 0: then the program's own default holds. */
 static void add_number(struct args *a, const char *name, double value)
 {
 	if (!(value > 0) || a->ntexts == TEXTS)
@@ -51,7 +51,7 @@ void bench_pool_name(unsigned int gpu, char *ret, size_t size)
 		snprintf(ret, size, "gpu%u", gpu);
 }
 
-/* `--pool` or `--share`, with a name where there are several. */
+/* Adds `--pool` or `--share`, with a name if there are several pools. */
 static void add_pool(struct args *a, const char *how, unsigned int gpu)
 {
 	char name[32];
@@ -162,7 +162,7 @@ int bench_program_start(const struct bench_path *p, const struct bench_scheme *s
 	return r;
 }
 
-/* Its output so far; NULL: nothing. */
+/* The program's output so far; NULL: none. */
 static char *output(const struct program *p, size_t *ret_n)
 {
 	struct stat st;
@@ -196,20 +196,23 @@ int bench_program_ready(struct program *p, unsigned int timeout_ms)
 	}
 }
 
-/* So that what schemes have within a block differs in the scheme, and not in chance. */
+/* Arrivals repeat, so that differences between schemes within a block do not come from chance. */
 void bench_program_anew(const struct program *p)
 {
 	if (p->what->work == BENCH_REQUESTS || p->what->work == BENCH_TORCH)
 		kill(p->child.pid, SIGUSR1);
 }
 
-/* {"t":SECONDS,"KEY":VALUE}: "us" a request or step, "tok" a token, "n" kernels since the last. */
+/*
+ * One line: {"t":SECONDS,"KEY":VALUE}. KEY is "us" for a request or step, "tok" for a token, "n"
+ * for kernels since the last line.
+ */
 struct line {
 	double ns, value, late;
 	char key[8];
 };
 
-/* false: another line. A space in the format is any space, or none. */
+/* Returns false for another kind of line. A space in the format is any space, or none. */
 static bool parse_line(const char *at, size_t n, struct line *ret)
 {
 	char line[128];
@@ -250,12 +253,12 @@ static int each_line(const struct program *p, line_fn fn, void *user)
 struct window {
 	double from_ns, to_ns;
 	struct bench_cell *cell;
-	double before_ns, n; /* the line before; work within the window so far */
+	double before_ns, n; /* time of the last line; work within the window so far */
 	double *late_us;
 	size_t nlate;
 };
 
-/* Adds one to a list that has room for a power of two. */
+/* Adds a value to a list; its room is a power of two. */
 static int append(double **list, size_t *inout_n, double value)
 {
 	if ((*inout_n & (*inout_n - 1)) == 0) {
@@ -283,7 +286,7 @@ static int add_latency(const struct line *l, void *user)
 	return r || !isfinite(l->late) ? r : append(&w->late_us, &w->nlate, l->late);
 }
 
-/* Counts what a line tells of within the window. */
+/* Counts the work of a line that falls into the window. */
 static int add_work(const struct line *l, void *user)
 {
 	struct window *w = user;
@@ -361,7 +364,7 @@ bool bench_policy_runs(const struct bench_scheme *scheme, const json_t *stats)
 	return is_text(stats, "policy", scheme->runs ? scheme->runs : scheme->policy);
 }
 
-/* Its settings and class are what the scheme says. */
+/* True if its settings and class are what the scheme says. */
 static bool as_said(const struct bench_cell *cell, const struct program *p, const json_t *tsg)
 {
 	const struct bench_scheme *s = cell->scheme;
@@ -373,7 +376,7 @@ static bool as_said(const struct bench_cell *cell, const struct program *p, cons
 	return s->policy || !json_is_true(json_object_get(tsg, "changed"));
 }
 
-/* An MPS server of ours on @gpu; the cell's programs are its clients. */
+/* True for an MPS server of ours on @gpu; the cell's programs are its clients. */
 static bool is_server(const struct bench_cell *cell, const json_t *tsg, const json_t *gpu)
 {
 	return cell->scheme->run_be && json_is_true(json_object_get(tsg, "mps")) &&
@@ -412,6 +415,6 @@ void bench_in_force(struct bench_cell *cell, const struct program *all, size_t n
 	cell->in_force = json_pack("{s:O, s:o, s:o, s:b, s:o}", "policy",
 				   json_object_get(after->stats, "policy"), "be_timeslice_us", be,
 				   "be_turn_us", turns, "mps", mps, "reasons", why);
-	/* a program that was to run in a server of ours and does not is nobody's client */
+	/* a program that was to run in a server of ours, and does not, is no client */
 	cell->proved = as_is && (!cell->scheme->run_be || mps);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* rows.c - the raw data, a line per cell, and the figures over all blocks */
+/* rows.c - the raw data, one line per cell, and the figures over all blocks */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -82,7 +82,7 @@ static json_t *reals(const double *v, size_t n)
 	return list;
 }
 
-/* 0 and @ret malloc'd; -ENOMEM. */
+/* 0 with @ret malloc'd; -ENOMEM. */
 static int read_reals(const json_t *list, double **ret, size_t *ret_n)
 {
 	double *v = calloc(json_array_size(list) + 1, sizeof(double));
@@ -177,7 +177,7 @@ struct blocks {
 	double largest_us;            /* NAN: no request */
 	const struct bench_cell *last;
 	bool proved;
-	bool mixed; /* blocks of several drivers, builds or hosts */
+	bool mixed; /* blocks have different drivers, builds or hosts */
 	const char *failed;
 };
 
@@ -227,7 +227,7 @@ static void put_figure(json_t *o, const char *name, struct gs_figure f)
 					    : json_null());
 }
 
-/* Median over blocks of a figure that a cell has one of. */
+/* The median over blocks of a figure of which each cell has one value. */
 static double over_cells(const struct bench_result *r, const struct bench_pick *p, size_t offset)
 {
 	double v[MAX_BLOCKS];
@@ -245,9 +245,9 @@ static double over_cells(const struct bench_result *r, const struct bench_pick *
 }
 
 /*
- * No policy may make LC more than 5 % slower than the default at the median and at 90 %, nor leave
- * BE less than 90 % of their work. Finds the first of these figures that has an interval wider than
- * 5 % and so leaves this open; NULL: none.
+ * No policy may make LC more than 5 % slower than the default at the median and at 90 %, or leave
+ * BE less than 90 % of its work. Finds the first of these figures with an interval wider than 5 %,
+ * which leaves open whether the rule holds; NULL: none.
  */
 static const char *left_open(const json_t *row)
 {
@@ -276,7 +276,7 @@ static const char *left_open(const json_t *row)
 
 static const struct gs_figure unknown = { NAN, NAN, NAN };
 
-/* Do so many measurements have a 99th percentile? */
+/* True if there are enough measurements for a 99th percentile. */
 static bool enough(size_t all, size_t fewest)
 {
 	return all >= BENCH_P99_ALL && fewest >= BENCH_P99_EACH;
@@ -321,7 +321,7 @@ static void put_tokens(json_t *o, const struct blocks *mine)
 			   : unknown);
 }
 
-/* Driver, build and host of all its blocks; "mixed" where they differ. */
+/* Puts driver, build and host of all its blocks; "mixed" if they differ. */
 static void put_where(json_t *o, const struct blocks *mine)
 {
 	static const char *const keys[] = { "driver", "build", "host_gpus" };

@@ -56,7 +56,10 @@ PART(part_40, 40);
 PART(part_60, 60);
 PART(part_80, 80);
 
-/* As a language model's server: a graph of 1.2 ms a token, each looked at by the CPU. */
+/*
+ * Like the server of a language model: a graph of 1.2 ms per token, after each of which the CPU
+ * reads the result.
+ */
 #define LLM_TOKENS 64
 #define LLM_REQUEST_US 78500 /* alone, by the model and as measured on an H200 */
 #define LLM(name, percent) \
@@ -103,7 +106,7 @@ static const struct bench_program two_process_training = { BENCH_TORCH, .torch =
 
 /* ---- held out: bench/held-out.md says what they follow, and when they were looked at ----------- */
 
-/* A kernel per layer: VGG-19, ResNet-152. */
+/* One kernel per layer: VGG-19, ResNet-152. */
 #define VGG .kernel_us = 40, .kernels = 19
 #define RESNET .kernel_us = 12, .kernels = 152
 #define AT_ONCE .arrivals = "closed", .period_us = 1, .burst = 1
@@ -214,7 +217,10 @@ const struct bench_load bench_loads[] = {
 	  1 },
 	{ "bursts", "10 requests at once, each of a kernel of 100 us, beside 1 BE", false, false,
 	  &bursts, &batch, 1, 1 },
-	/* a client that waits would send fewer requests the longer they take, and most while it rests */
+	/*
+	 * a client that waits for answers would send fewer requests the longer they take, and most
+	 * while the BE rests
+	 */
 	{ "half-be", "arrivals by the clock, " A "beside 1 BE that rests half of its time", false,
 	  false, &open_arrivals, &half_idle, 1, 1 },
 	{ "memory-lc", "requests that copy 8 GiB within the GPU" BESIDE_TRAINING, false, false,
@@ -276,7 +282,7 @@ size_t bench_nschemes(void)
 	return n;
 }
 
-/* Text that is kept here lives as long as the program. */
+/* Text that is kept here is never freed. */
 int bench_add_policy(const char *given, struct gs_error *err)
 {
 	CLEANUP(gs_policy_info_free) struct gs_policy_info info = { 0 };
@@ -306,7 +312,7 @@ int bench_add_policy(const char *given, struct gs_error *err)
 	return 0;
 }
 
-/* auto has an opinion after some three seconds, on a GPU as on the model. */
+/* auto classifies a program after some three seconds, on a GPU as on the model. */
 #define UNTOLD_WARMUP_S 5
 
 double bench_warmup_s(const struct bench_run *run, const struct bench_scheme *scheme)
@@ -371,7 +377,7 @@ bool bench_in_path(const char *program)
 	return false;
 }
 
-/* Asked once: python takes seconds to say so. */
+/* Checked once, since python takes seconds to answer. */
 static bool has_torch(void)
 {
 	static int known = -1;

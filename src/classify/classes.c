@@ -186,7 +186,7 @@ bool gs_class_promises(const struct gs_classes *c, uint32_t a, uint32_t b)
 
 /* ---- rights ------------------------------------------------------------------------------ */
 
-/* "uid=N", "user=NAME", "gid=N" or "group=NAME"; cut in two */
+/* Parses "uid=N", "user=NAME", "gid=N" or "group=NAME"; @text is cut in two. */
 static int parse_who(char *text, struct gs_who *ret, struct gs_error *err)
 {
 	char *value = strchr(text, '=');
@@ -304,7 +304,7 @@ bool gs_class_may(const struct gs_classes *c, uid_t uid, gid_t gid, uid_t owner_
 	       gs_class_allowed(c, uid, gid, to);
 }
 
-/* Ids go by the configuration's order, which may be another than when the table was last used. */
+/* Ids follow the configuration's order, which may have changed since the table was last used. */
 static int renumber(const struct gs_classes *c, struct gs_table *o)
 {
 	uint32_t to[GPUSCHED_MAX_CLASSES];

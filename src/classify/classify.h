@@ -24,13 +24,13 @@ struct gs_classes;
 int gs_classes_new(struct gs_classes **ret);
 void gs_classes_free(struct gs_classes *c);
 
-/* From the configuration. -EEXIST, -ENOSPC, -EINVAL (bad name), with the line in err. */
+/* Adds a class of the configuration. -EEXIST, -ENOSPC, -EINVAL (bad name), with one line in err. */
 int gs_classes_add(struct gs_classes *c, const char *name, const struct gpusched_class *cls,
 		   struct gs_error *err);
 int gs_classes_set_default(struct gs_classes *c, const char *name, struct gs_error *err);
 /* "comm=python3 uid=1000 -> be": all given matchers must hold; rules are tried in order. */
 int gs_classes_add_rule(struct gs_classes *c, const char *rule, struct gs_error *err);
-/* uid or group that may raise to a class: AllowClass= of the configuration. */
+/* uid or group that may raise processes to a class: AllowClass= of the configuration. */
 int gs_classes_allow(struct gs_classes *c, const char *allow, struct gs_error *err);
 
 struct gs_who {
@@ -38,9 +38,9 @@ struct gs_who {
 	uid_t uid;
 	gid_t gid;
 };
-/* uid or group that sees others' GPU times: AllowTrace= of the configuration. */
+/* uid or group that may see others' GPU times: AllowTrace= of the configuration. */
 int gs_classes_allow_trace(struct gs_classes *c, const char *who, struct gs_error *err);
-/* The @i-th of them; NULL: no more. */
+/* The @i-th of those; NULL: no more. */
 const struct gs_who *gs_classes_tracer(const struct gs_classes *c, size_t i);
 
 /* -ENOENT. */
@@ -59,14 +59,14 @@ bool gs_class_may(const struct gs_classes *c, uid_t uid, gid_t gid, uid_t owner_
 		  uint32_t to);
 
 /*
- * A command's class for what is in a cgroup (a path as in cgroup.h) or below it, now and later; the
- * nearest holds. Comes after a class that the process itself was given. @weight 0: the class's.
- * -ENOSPC: more than GS_MAX_CGROUPS.
+ * A class that a command gave to present and future processes in or below a cgroup (a path as in
+ * cgroup.h). The nearest cgroup counts. A class that the process itself was given comes first.
+ * @weight 0: the class's. -ENOSPC: more than GS_MAX_CGROUPS.
  */
 #define GS_MAX_CGROUPS 64
 int gs_classes_cgroup_set(struct gs_classes *c, const char *path, uint32_t class_id,
 			  uint32_t weight);
-/* false: there is none for that cgroup. */
+/* Returns false if there is none for that cgroup. */
 bool gs_classes_cgroup_clear(struct gs_classes *c, const char *path);
 /* The @i-th cgroup of a class; NULL: no more. */
 const char *gs_classes_cgroup(const struct gs_classes *c, uint32_t class_id, size_t i);
@@ -77,15 +77,18 @@ struct gs_class_answer {
 	uint32_t weight;
 	char why[256]; /* for `class explain` */
 };
-/* Resolves @pid: the explicit entry of the process map if there is one, else the rest in order. */
+/*
+ * Finds the class of @pid: its explicit entry in the process map if there is one, else the other
+ * sources in order.
+ */
 int gs_classify(struct gs_classes *c, struct gs_table *o, pid_t pid, struct gs_class_answer *ret,
 		struct gs_error *err);
-/* Other sources that would give a class, the next in order first. */
+/* Other sources that would give a class, in order of precedence. */
 struct gs_class_losers {
 	char text[16][256]; /* "class be: rule 2: comm=x -> be" */
 	size_t n;           /* further ones are dropped */
 };
-/* The same with those. */
+/* The same, with those other sources. */
 int gs_classify_all(struct gs_classes *c, struct gs_table *o, pid_t pid,
 		    struct gs_class_answer *ret, struct gs_class_losers *losers,
 		    struct gs_error *err);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * facts.c - what /proc and the cgroup file system say of a process
+ * facts.c - reads facts about a process from /proc and the cgroup file system
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * job.h - which processes work for the same thing, and so share the turns of a policy
+ * job.h - finds which processes do the same work, and so share the turns of a policy
  */
 #ifndef GPUSCHED_CLASSIFY_JOB_H
 #define GPUSCHED_CLASSIFY_JOB_H
@@ -14,34 +14,35 @@
 #include "table/table.h"
 
 /*
- * A job that is a process and what descends from it: this, and its pid. Else a cgroup's id, which
- * gets as large only after 2^52 of them. JSON's numbers hold it.
+ * Flag of a job that is a process with its descendants; the rest is the process's pid. Otherwise
+ * the job is a cgroup's id, which reaches this flag only after 2^52 cgroups. JSON's numbers can
+ * hold it.
  */
 #define GS_JOB_PROCESS (1ull << 52)
 
 /*
- * The job of @pid, from /proc, without waiting for the process; 0: it is gone. Costs two small files
- * for each process above it, unless it is in a cgroup of its own.
+ * The job of @pid, from /proc, without waiting for the process; 0: it is gone. Reads two small
+ * files for each ancestor, unless the process is in a cgroup of its own.
  */
 uint64_t gs_job_of(struct gs_table *o, pid_t pid);
 
 /* ---- private to the room; here for tests ----------------------------------------------------- */
 
-/* A process; session and group by the pid of their leader. */
+/* A process; session and group are the pids of their leaders. */
 struct gs_kin {
 	pid_t pid, session, group;
 	uid_t uid;
 	bool shell;
-	bool commanded; /* `run` or `class set` gave it its class, or one that it descends from */
+	bool commanded; /* `run` or `class set` gave a class to it, or to an ancestor */
 	char cgroup[GS_CGROUP_PATH_LEN];
 };
-/* So many of them are looked at. */
+/* number of processes that are looked at, from the process up */
 #define GS_KIN_LEVELS 32
 
-/* The pid that the job of up[0] is known by; up[1] is its parent, and so on. */
+/* The pid that names the job of up[0]; up[1] is its parent, and so on. */
 pid_t gs_job_root(const struct gs_kin *up, size_t n);
 bool gs_job_is_shell(const char *comm);
-/* Was the cgroup made for more than one job? @ours: the daemon's own. */
+/* True if the cgroup was made for more than one job. @ours: the daemon's own cgroup. */
 bool gs_job_shares(const char *cgroup, const char *ours);
 
 #endif /* GPUSCHED_CLASSIFY_JOB_H */

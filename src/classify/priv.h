@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * priv.h - what the files of src/classify share: the table, rules, and a process's facts
+ * priv.h - data shared by the files of src/classify: classes, rules, and a process's facts
  */
 #ifndef GPUSCHED_CLASSIFY_PRIV_H
 #define GPUSCHED_CLASSIFY_PRIV_H
@@ -19,7 +19,7 @@
 struct gs_cgroup_fact {
 	char path[GS_CGROUP_PATH_LEN];      /* below the cgroup2 mount, "/" first */
 	uid_t owner;                        /* of the directory */
-	char attr[GPUSCHED_CLASS_NAME_LEN]; /* user.gpusched.class; "" none */
+	char attr[GPUSCHED_CLASS_NAME_LEN]; /* user.gpusched.class; "": none */
 };
 
 struct gs_facts {
@@ -27,23 +27,23 @@ struct gs_facts {
 	uid_t uid;
 	gid_t gid;
 	char comm[64];
-	char exe[512];                                   /* "" unknown */
-	char args[4096];                                 /* NUL after each */
+	char exe[512];                                   /* "": unknown */
+	char args[4096];                                 /* each followed by a NUL */
 	size_t nargs;                                    /* bytes of args */
-	struct gs_pod_names pod;                         /* "" unknown, or in none */
-	bool unread;                                     /* exe and args: not to be had (yet) */
+	struct gs_pod_names pod;                         /* "": unknown, or in no pod */
+	bool unread;                                     /* exe and args are not available (yet) */
 	struct gs_cgroup_fact cgroups[GS_CGROUP_LEVELS]; /* nearest first */
 	size_t ncgroups;
 };
-/* All but executable and arguments. -ESRCH when the process is gone. */
+/* Reads everything except executable and arguments. -ESRCH if the process is gone. */
 int gs_facts_read(pid_t pid, struct gs_facts *ret, struct gs_error *err);
-/* These, if they can be had without waiting for its owner. */
+/* Reads executable and arguments, if that is possible without waiting for the owner. */
 void gs_facts_read_program(struct gs_facts *f);
 
 /* ---- rules -------------------------------------------------------------------------------- */
 
 struct gs_rule {
-	char *comm, *exe, *cgroup, *arg; /* globs, NULL: not asked */
+	char *comm, *exe, *cgroup, *arg; /* glob patterns; NULL: any */
 	char *namespace, *pod, *container;
 	bool has_uid;
 	uid_t uid;
@@ -51,7 +51,7 @@ struct gs_rule {
 	char *text;
 };
 void gs_rule_done(struct gs_rule *r);
-/* @ret_trusted: it names something that the process's owner cannot choose. */
+/* @ret_trusted: the rule names a fact that the process's owner cannot choose. */
 bool gs_rule_matches(const struct gs_rule *r, const struct gs_facts *f, bool *ret_trusted);
 
 /* The right to raise to a class. */
@@ -60,14 +60,14 @@ struct gs_allow {
 	struct gs_who who;
 };
 
-/* By a command. */
+/* A class that a command gave to a cgroup. */
 struct gs_cgroup_class {
 	char path[GS_CGROUP_PATH_LEN];
 	uint32_t class_id, weight;
 };
 
 struct gs_classes {
-	struct gpusched_class cls[GPUSCHED_MAX_CLASSES]; /* index: id; 0: none */
+	struct gpusched_class cls[GPUSCHED_MAX_CLASSES]; /* by id; 0: none */
 	bool redefined[GPUSCHED_CLASS_FIRST_USER];
 	bool means_auto[GPUSCHED_MAX_CLASSES];
 	uint32_t n; /* ids in use */
@@ -82,9 +82,9 @@ struct gs_classes {
 	size_t ntracers;
 };
 
-/* AllowClass= holds for this user or one of the user's groups. */
+/* True if AllowClass= holds for this user or one of the user's groups. */
 bool gs_class_allowed(const struct gs_classes *c, uid_t uid, gid_t gid, uint32_t class_id);
-/* Everything but the explicit command. */
+/* Uses everything except the explicit command. */
 /* @losers may be NULL. */
 void gs_classify_facts(const struct gs_classes *c, const struct gs_facts *f,
 		       struct gs_class_answer *ret, struct gs_class_losers *losers);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * resolve.c - a process's class from its facts, in order of precedence, with the reason
+ * resolve.c - finds a process's class from its facts, in order of precedence, with the reason
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -37,7 +37,7 @@ static void set(const struct gs_classes *c, struct gs_class_answer *a, uint32_t 
 	a->weight = c->cls[id].weight;
 }
 
-/* A source that the owner cannot choose may raise, as may a user that is allowed to. */
+/* A source that the owner cannot choose may raise a class, and so may a user who is allowed to. */
 static bool may_take(const struct gs_classes *c, const struct gs_facts *f, bool trusted,
 		     uint32_t from, uint32_t to)
 {
@@ -45,7 +45,10 @@ static bool may_take(const struct gs_classes *c, const struct gs_facts *f, bool 
 	       gs_class_allowed(c, f->uid, f->gid, to);
 }
 
-/* From here the order: each step outranks what @a has, and the others of its kind behind it. */
+/*
+ * The next functions are in order: each step outranks the class in @a, and the later sources of its
+ * kind.
+ */
 
 static void add_loser(struct gs_class_losers *l, const struct gs_classes *c, uint32_t id,
 		      const char *format, ...) __attribute__((format(printf, 4, 5)));
@@ -65,7 +68,10 @@ static void add_loser(struct gs_class_losers *l, const struct gs_classes *c, uin
 		 text);
 }
 
-/* @l gets what a step left behind: the others of its kind, what was there before, and its losers. */
+/*
+ * Adds to @l what a step outranked: later sources of its kind, the class from before, and what that
+ * had outranked.
+ */
 static void outrank(struct gs_class_losers *l, const struct gs_classes *c,
 		    const struct gs_class_answer *before, const struct gs_class_losers *kind)
 {
@@ -152,7 +158,7 @@ static const struct gs_cgroup_class *command_of(const struct gs_classes *c,
 	return NULL;
 }
 
-/* For the nearest cgroup that a command has named. */
+/* Uses the nearest cgroup for which a command gave a class. */
 static void by_command(const struct gs_classes *c, const struct gs_facts *f,
 		       struct gs_class_answer *a, struct gs_class_losers *l)
 {
@@ -196,7 +202,7 @@ void gs_classify_facts(const struct gs_classes *c, const struct gs_facts *f,
 	set(c, &a, c->default_class, GPUSCHED_SRC_DEFAULT);
 	if (f->unread)
 		why(&a, "its executable and arguments are not known: reading them takes too long");
-	/* the rules' class is what an attribute of a user's own cgroup may lower */
+	/* an attribute of a user's own cgroup may only lower the class that the rules gave */
 	if (!by_rule(c, f, &a, losers))
 		why(&a, "default class %s", c->cls[c->default_class].name);
 	by_cgroup(c, f, &a, losers);

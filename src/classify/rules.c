@@ -199,7 +199,7 @@ static const struct gs_cgroup_fact *cgroup_of(const char *pattern, const struct 
 	return NULL;
 }
 
-/* A pod's maker names it; the administrator allows the namespace. */
+/* The maker of a pod chooses its name, and the administrator allows its namespace. */
 static bool is_pod(const struct gs_rule *r, const struct gs_pod_names *pod)
 {
 	return (!r->namespace || glob(r->namespace, pod->namespace)) &&
@@ -226,7 +226,7 @@ bool gs_rule_matches(const struct gs_rule *r, const struct gs_facts *f, bool *re
 	}
 	if (!is_pod(r, &f->pod))
 		return false;
-	/* the owner cannot choose its user, nor where root put it */
+	/* the owner cannot choose its user, nor where root has put it */
 	*ret_trusted = f->uid == 0 || r->has_uid || (cg && cg->owner == 0) || r->namespace;
 	return true;
 }

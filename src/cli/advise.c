@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * advise - what each program is, what it loses to which other one, and the command that would help
+ * advise - what each program is, how much it loses to which other one, and the command that would
+ * help
  */
 #include <limits.h>
 #include <math.h>
@@ -35,7 +36,7 @@ static struct gs_program_seen seen_of(const json_t *t, double span_s)
 		.known = span_s > 0 && !came && !hidden && gs_json_at(t, "sums"),
 		.hidden = hidden,
 		.server = json_is_true(json_object_get(t, "mps")),
-		/* what has turns by a policy is judged by these */
+		/* programs are judged by their turns if a policy decides those */
 		.suspended = by && ((strcmp(by, "policy") && strcmp(by, "request")) ||
 				    sum_of(t, "turns") <= 0),
 		.span_s = span_s,
@@ -66,10 +67,10 @@ static uint32_t longest_beside(const json_t *tsgs, const json_t *than)
 struct crowd {
 	struct advise_crowd c;
 	const char *policy; /* that runs; NULL: none */
-	const char *reason; /* why its log is not read; NULL: it is */
+	const char *reason; /* why its log is not read; NULL: it is read */
 	json_t *programs;   /* rows */
-	double lost_pct;    /* NAN: not known */
-	double turn_cost_s; /* the same */
+	double lost_pct;    /* NAN: unknown */
+	double turn_cost_s; /* NAN: unknown */
 	double span_s;
 	long long gpu;
 };
@@ -79,7 +80,10 @@ static void put(json_t *o, const char *key, double v)
 	json_object_set_new(o, key, isfinite(v) ? json_real(round(v * 10) / 10) : json_null());
 }
 
-/* CUDA sets CILP. auto keeps CTA only where the TSG leaves sooner then; a probe is over sooner. */
+/*
+ * CUDA sets CILP. auto keeps CTA only if the TSG then leaves the GPU sooner; a probe is over before
+ * that.
+ */
 static bool stays_in_cta(const json_t *t)
 {
 	const char *was = json_string_value(json_object_get(t, "preempt_mode_before")),
@@ -107,7 +111,7 @@ static void add_program(struct crowd *c, const json_t *t, uint32_t beside_us)
 	json_object_set_new(o, "kind", json_string(gs_program_kind_name(kind)));
 	json_object_set_new(o, "why", json_string(gs_program_kind_text(kind)));
 	json_object_set_new(o, "timeslice_us", json_integer(s.timeslice_us));
-	/* the looks at the GPU and at its programs are moments apart */
+	/* the GPU and its programs are read at slightly different times */
 	put(o, "held_pct", s.known ? fmin(100, 100 * s.held_s / s.span_s) : NAN);
 	put(o, "waited_pct", s.known ? 100 * s.waited_s / s.span_s : NAN);
 	put(o, "turns_per_s", s.known ? s.turns / s.span_s : NAN);
@@ -184,7 +188,7 @@ static void put_means(const struct crowd *c, json_t *o, enum gs_program_kind kin
 
 	if ((m == ADVISE_DO_LC || m == ADVISE_DO_BE) && has_class(o, want) && policy && c->policy &&
 	    !strcmp(policy, c->policy))
-		m = ADVISE_DO_NOTHING; /* it is as it should be */
+		m = ADVISE_DO_NOTHING; /* all is well */
 	if (by_class && policy && !has_class(o, want))
 		json_array_append_new(list,
 				      json_sprintf("gpusched class set pid:%lld %s", pid, want));
@@ -242,7 +246,7 @@ static void judge_gpu(const json_t *status, const json_t *gpu, const struct advi
 	c.reason = json_string_value(json_object_get(gpu, "reason"));
 	c.lost_pct = lost ? json_number_value(lost) : NAN;
 	c.span_s = gs_json_number(gpu, "span_ms") / 1e3;
-	/* no log shows it: where nobody measured it, two thirds of a save, as on an H200 */
+	/* no log shows this cost: if it was not measured, two thirds of a save, as on an H200 */
 	c.turn_cost_s = cost   ? json_number_value(cost) / 1e6
 			: save ? json_number_value(save) / 1.5e6
 			       : NAN;
@@ -337,7 +341,7 @@ static char *loss_cell(const json_t *row)
 	return NULL;
 }
 
-/* Prints the commands of @rows that @seen does not have yet: several GPUs may ask for the same. */
+/* Prints the commands of @rows that are not in @seen yet: several GPUs may need the same one. */
 static void print_commands(const json_t *rows, json_t *seen)
 {
 	json_t *row, *text;
@@ -354,7 +358,7 @@ static void print_commands(const json_t *rows, json_t *seen)
 		}
 }
 
-/* One line for each text that GPUs have under @key: "BEFORE GPUs 0, 1: TEXT AFTER". */
+/* Prints one line for each text that GPUs have under @key: "BEFORE GPUs 0, 1: TEXT AFTER". */
 static void print_by_text(const json_t *gpus, const char *key, const char *before,
 			  const char *after)
 {
@@ -379,7 +383,10 @@ static void print_by_text(const json_t *gpus, const char *key, const char *befor
 	}
 }
 
-/* Is a class missing that the running policy auto does without, as long as it sees enough? */
+/*
+ * True if a program without a class runs under policy auto, which guesses as long as it sees
+ * enough.
+ */
 static bool auto_guesses(const json_t *o)
 {
 	json_t *row;
@@ -398,8 +405,8 @@ static bool auto_guesses(const json_t *o)
 }
 
 /*
- * The closing line where there is no command to type. Programs that could not be judged are not
- * called well.
+ * The closing line if there is no command to type. Programs that could not be judged are not called
+ * well.
  */
 static void print_no_commands(const json_t *programs, const json_t *gpus)
 {
@@ -467,7 +474,7 @@ int cli_advise(struct cli *c)
 		r = gs_parse_length(cli_opt(c, "for"), 100000, 3600000000ull, &window_us, &err);
 	if (r)
 		return cli_fail(r, "advise: --for: %s", err.text);
-	/* the request is what keeps launches counted: they are not when this command is gone */
+	/* launches are counted as long as the request is under way, and not after this command */
 	r = cli_ask(0, "status",
 		    json_pack("{s:I, s:b}", "for_us", (json_int_t)window_us, "launches", 1),
 		    &status);

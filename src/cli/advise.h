@@ -15,11 +15,11 @@
 struct advise_crowd {
 	unsigned int n[GS_PROGRAM_KIND_MAX];
 	bool short_blocks;        /* a batch program runs in CTA mode */
-	bool has_auto;            /* there is a policy auto; else lcbe and rr are what there is */
+	bool has_auto;            /* there is a policy auto; otherwise lcbe and rr are used */
 	bool has_pool, has_share; /* options of gpusched run */
 };
 
-/* Declared once: symbol, name, words. */
+/* Declared once: symbol, name, text. */
 #define ADVISE_MEANS(X) \
 	X(NOTHING, "nothing", "nothing has to be done") \
 	X(UNKNOWN, "unknown", "too little was seen to say") \
@@ -62,7 +62,7 @@ enum advise_line {
 };
 const char *advise_line_text(enum advise_line l);
 
-/* Which line of docs/choosing.md is that of this crowd. */
+/* Finds the line of docs/choosing.md for this crowd. */
 enum advise_line advise_line(const struct advise_crowd *c);
 /* For a program of kind @k in that crowd. */
 enum advise_means advise_means(enum gs_program_kind k, const struct advise_crowd *c);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* bench - loads under schemes: what is asked for, progress, the table */
+/* bench - loads under schemes: chooses cells, shows progress, prints the table */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -139,7 +139,7 @@ static int parse(struct bench *b, unsigned int *ret_blocks, struct gs_error *err
 	return 0;
 }
 
-/* @list is names with commas between; NULL: all. */
+/* @list is names separated by commas; NULL: all. */
 /* A load may be named by its beginning before a dash: "blocks", "llm". */
 static bool load_listed(const char *list, const struct bench_load *l, bool held_out)
 {
@@ -186,7 +186,7 @@ static int check_names(const char *list, const char *what, bool (*known)(const c
 	return 0;
 }
 
-/* Policies of the user's own are schemes, too. */
+/* Policies of the user's own become schemes, too. */
 static int add_policies(const char *list, struct gs_error *err)
 {
 	CLEANUP_FREE char *copy = list ? strdup(list) : NULL;
@@ -198,7 +198,7 @@ static int add_policies(const char *list, struct gs_error *err)
 	return r;
 }
 
-/* The rows, in the tables' order: those of one load side by side. */
+/* Chooses the rows, in the tables' order: those of one load side by side. */
 static int choose(struct bench *b, unsigned int blocks, struct gs_error *err)
 {
 	const char *loads = cli_opt(b->c, "load"), *schemes = cli_opt(b->c, "scheme");
@@ -299,7 +299,7 @@ static char *p50_cell(const json_t *row)
 	return with_interval(row, "lc_p50_us", 1, 0);
 }
 
-/* Too few requests have the 90th percentile and the largest instead, so named. */
+/* With too few requests, shows the 90th percentile and the largest instead, and says so. */
 static char *p99_cell(const json_t *row)
 {
 	char *text = NULL;
@@ -329,7 +329,7 @@ static char *share_cell(const json_t *row)
 	return with_interval(row, "be_share_of_default", 100, 1);
 }
 
-/* A figure that may be worse than it should, or not. */
+/* A figure for which it is open whether it got too much worse. */
 static char *open_cell(const json_t *row)
 {
 	const char *open = json_string_value(gs_json_at(row, "open"));
@@ -347,7 +347,7 @@ static char *open_cell(const json_t *row)
 		       : NULL;
 }
 
-/* Why a figure is not there, or should not be trusted. */
+/* Why a figure is missing, or should not be trusted. */
 static char *note_cell(const json_t *row)
 {
 	const json_t *absent = gs_json_at(row, "absent"), *failed = gs_json_at(row, "failed");
@@ -372,7 +372,7 @@ static const struct gs_column columns[] = {
 	{ "note", "NOTE", GS_COL_WRAP, .cell = note_cell },
 };
 
-/* rows.jsonl and table.txt beside the raw data, and the pictures. */
+/* Writes rows.jsonl, table.txt and the pictures beside the raw data. */
 static int keep(struct bench *b, json_t *rows, struct gs_error *err)
 {
 	static const struct {
@@ -399,7 +399,7 @@ static int keep(struct bench *b, json_t *rows, struct gs_error *err)
 	return bench_plot(&b->m.run, &b->m.result, b->m.picks, b->m.npicks, b->m.dir, err);
 }
 
-/* The different values that @key has in rows of this reason. */
+/* Prints the different values of @key in rows with this reason. */
 static void print_names(const json_t *rows, const char *why, const char *key)
 {
 	CLEANUP_JSON json_t *told = json_object();
@@ -417,7 +417,7 @@ static void print_names(const json_t *rows, const char *why, const char *key)
 	}
 }
 
-/* By reason: which rows are not there. */
+/* Prints by reason which rows are missing. */
 static void print_absent(const json_t *rows)
 {
 	CLEANUP_JSON json_t *told = json_object();
@@ -438,7 +438,7 @@ static void print_absent(const json_t *rows)
 	}
 }
 
-/* Held-out loads show only that they can be measured. */
+/* Held-out loads only show that they can be measured. */
 static int print_valid(const struct bench *b, const json_t *rows)
 {
 	static const struct gs_column shown[] = {
@@ -490,7 +490,7 @@ static int print_rows(const struct bench *b, json_t *rows)
 	return r;
 }
 
-/* Has something to show. The LC alone stands for many loads: not for one of which nothing is known. */
+/* The LC alone belongs to many loads: it is not shown for a load without other results. */
 static bool to_show(const struct bench *b, const struct bench_pick *p, const json_t *row)
 {
 	if (!b->only_looks || gs_json_at(row, "failed"))
@@ -534,7 +534,7 @@ static int report(struct bench *b)
 
 /* ---- where ----------------------------------------------------------------------------------- */
 
-/* This program again, in a world with a simulated GPU. */
+/* Runs this program again, in a world with a simulated GPU. */
 static int enter_sim(struct bench *b)
 {
 	const char *argv[96], *dilate = cli_opt(b->c, "dilate");
@@ -574,7 +574,7 @@ static int enter_sim(struct bench *b)
 	return cli_fail(-errno, "bench: %s: %s", self, strerror(errno));
 }
 
-/* Ready to measure in this mode; else the exit code of what was said. */
+/* Prepares to measure in this mode. Returns the exit code if that failed. */
 static int begin(struct bench *b, struct gs_error *err)
 {
 	char missing[512];
@@ -628,7 +628,7 @@ int cli_bench(struct cli *c)
 	r = bench_open_raw(&b.m, &err);
 	if (!r && !b.only_looks)
 		r = bench_measure(&b.m, &err);
-	if (r == -EINTR) { /* what was measured until then is shown */
+	if (r == -EINTR) { /* show what was measured until then */
 		b.m.partly = true;
 		r = 0;
 	}

@@ -20,7 +20,7 @@ static const char *words(const struct cli_cmd *cmd, char *buf, size_t size)
 	return buf;
 }
 
-/* The arguments of getopt_long(), from the table. */
+/* The arguments for getopt_long(), made from the table. */
 struct spec {
 	char shorts[2 * MAX_OPTS + 8];
 	struct option longs[MAX_OPTS + 3];
@@ -37,7 +37,7 @@ static void make_spec(const struct cli_cmd *cmd, struct spec *s)
 	memset(s, 0, sizeof(*s));
 	if (cmd->flags & CLI_COMMAND)
 		s->shorts[at++] = '+';
-	s->shorts[at++] = ':'; /* a missing argument is told apart */
+	s->shorts[at++] = ':'; /* lets a missing argument be recognized */
 	s->shorts[at++] = 'h';
 	for (const struct cli_opt *o = cmd->opts; o && o->name && s->n < MAX_OPTS; o++) {
 		int has = !o->arg          ? no_argument
@@ -80,7 +80,10 @@ static int bad_opt(const struct cli_cmd *cmd, int got, char **argv, struct gs_er
 	char name[64], text[64], see[192];
 
 	words(cmd, name, sizeof(name));
-	/* optopt is 0 for an unknown long option, our number for a known one used wrongly */
+	/*
+	 * optopt is 0 for an unknown long option, and our number for a known option that was used
+	 * wrongly
+	 */
 	if (optopt > 0 && optopt < 256)
 		snprintf(text, sizeof(text), "-%c", optopt);
 	else
@@ -110,7 +113,7 @@ int cli_parse(const struct cli_cmd *cmd, int argc, char **argv, struct cli *ret,
 
 	make_spec(cmd, &spec);
 	opterr = 0;
-	optind = 0; /* glibc: start anew */
+	optind = 0; /* makes glibc start anew */
 	while ((got = getopt_long(argc, argv, spec.shorts, spec.longs, NULL)) != -1) {
 		if (got == '?' || got == ':')
 			return bad_opt(cmd, got, argv, err);
@@ -135,7 +138,7 @@ int cli_parse(const struct cli_cmd *cmd, int argc, char **argv, struct cli *ret,
 	return 0;
 }
 
-/* --help, --version before any verb, and `NOUN --help`; -1: none of them. */
+/* Handles --help and --version before any verb, and `NOUN --help`; -1: none of them. */
 static int early(const struct cli_table *t, int argc, char **argv)
 {
 	if (argc >= 2 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))) {
@@ -155,8 +158,8 @@ static int early(const struct cli_table *t, int argc, char **argv)
 }
 
 /*
- * Does a value follow this word, which stands before the verb? Where commands disagree (--gpu), it
- * does unless a noun follows.
+ * True if a value follows this word, which is before the verb. If commands disagree (as on --gpu),
+ * a value follows unless a noun does.
  */
 static bool takes_value(const struct cli_table *t, const char *word, const char *next)
 {
@@ -178,7 +181,7 @@ static bool has_verbs(const struct cli_table *t, const char *noun)
 	return false;
 }
 
-/* Options may stand before the verb: it and its noun are brought to the front. */
+/* Options may come before the verb: moves the verb and its noun to the front. */
 void cli_verb_first(const struct cli_table *t, int argc, char **argv)
 {
 	int at = 1, n;
@@ -226,7 +229,8 @@ int cli_main(const struct cli_table *t, int argc, char **argv)
 {
 	int code;
 
-	setvbuf(stderr, NULL, _IOLBF, BUFSIZ); /* others write there, too: a line at once */
+	/* Whole lines, since other programs write there too. */
+	setvbuf(stderr, NULL, _IOLBF, BUFSIZ);
 	gs_log_sink(gs_log_to_stderr, "gpusched", LOG_WARNING);
 	code = dispatch(t, argc, argv);
 	errno = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cli.h - what commands of gpusched share: options, failures, requests, printing */
+/* cli.h - functions for all commands of gpusched: options, failures, requests, printing */
 #ifndef GPUSCHED_CLI_CLI_H
 #define GPUSCHED_CLI_CLI_H
 
@@ -30,13 +30,15 @@ struct cli {
 void cli_catch_stop(void);
 extern volatile sig_atomic_t cli_stopped;
 
-/* Value of an option, "" for a flag that was given, NULL when absent. */
+/* The value of an option; "" for a flag that was given; NULL if absent. */
 const char *cli_opt(const struct cli *c, const char *name);
 
 /* One line on stderr, "gpusched: TEXT"; returns the exit code that belongs to @code. */
 int cli_fail(int code, const char *format, ...) __attribute__((format(printf, 2, 3)));
 int cli_fail_err(int code, const struct gs_error *err, const char *fallback);
-/* @code is of the value of --@option: where it is an error, its text says of which. Returns @code. */
+/*
+ * If @code is an error in the value of --@option, prepends the option to its text. Returns @code.
+ */
 int cli_of_option(const char *option, int code, struct gs_error *err);
 
 /* ---- client.c: libgpusched ---------------------------------------------------------------------- */
@@ -46,41 +48,44 @@ struct gpusched;
 int cli_open(uint32_t flags, struct gpusched **ret);
 /* Takes @args (may be NULL). On failure prints the reason and returns a negative errno. */
 int cli_request(struct gpusched *g, const char *verb, json_t *args, json_t **ret);
-/* The same for what is not needed: says nothing, takes nothing. */
+/* The same for a request that may fail: prints nothing, and does not take @args. */
 int cli_try(struct gpusched *g, const char *verb, const json_t *args, json_t **ret);
 /* Opens, asks, closes. */
 int cli_ask(uint32_t flags, const char *verb, json_t *args, json_t **ret);
-/* Those of one level as `status` has them; returns how many. */
+/* Prints the findings of one level as `status` has them; returns their number. */
 size_t cli_print_findings(const json_t *findings, const char *level);
 /* The command that starts the daemon here, for messages that say what to do. */
 const char *cli_start_daemon(void);
-/* "12 s ago: TEXT": a policy's last word if it is at most so old; malloc'd, NULL: none. */
+/* "12 s ago: TEXT": a policy's last log line if it is at most so old; malloc'd, NULL: none. */
 char *cli_policy_said(const json_t *policy, uint64_t most_s);
 #define CLI_DRY_RUN "DryRun=yes: nothing is done to any TSG"
-#define CLI_WIDTH 80 /* of what is the same on every terminal */
-/* Each line of @text, further in. */
+#define CLI_WIDTH 80 /* width of output that is the same on every terminal */
+/* Prints each line of @text, indented. */
 void cli_print_lines(const char *text);
 /* Prints all of @rows (array); returns an enum gs_exit. */
 int cli_print_rows(const struct cli *c, const struct gs_column *cols, size_t n, json_t *rows);
-/* The same; of JSON each row has this member, too (@value NULL: none). */
+/* The same; in JSON each row also has this member (@value NULL: none). */
 int cli_print_rows_with(const struct cli *c, const struct gs_column *cols, size_t n, json_t *rows,
 			const char *key, const json_t *value);
-/* By name, as ps tells it: valid until the next call. A cell of "uid". */
+/* A user's name as ps shows it; valid until the next call. For cells of "uid". */
 const char *cli_user_name(uid_t uid);
 char *cli_user(const json_t *row);
 /* Prints one object: JSON, or "key  value" lines. */
 int cli_print_object(const struct cli *c, const json_t *object);
-/* Sums by @by, as `history` and `stats --by` have them; @life: with when each process began and ended. */
+/*
+ * Prints sums by @by, as `history` and `stats --by` have them; @life: with begin and end of each
+ * process.
+ */
 int cli_print_sums(const struct cli *c, const char *by, bool life, const json_t *answer);
 void cli_close_(struct gpusched **g);
 #define CLEANUP_GPUSCHED __attribute__((cleanup(cli_close_)))
 
 /* ---- the files of `run` ---------------------------------------------------------------------- */
-/* Only returns when it cannot: the exit code. */
+/* Returns only on failure, with the exit code. */
 int cli_run_exec(char **argv);
-/* run_agent.c: is a class the agent's word alone (no daemon, not root)? */
+/* In run_agent.c: true if only the agent would know a class (no daemon, not root). */
 bool cli_run_only_tells(void);
-/* Brings an agent into what this process runs next; an enum gs_exit. */
+/* Puts an agent into the program that this process executes next; returns an enum gs_exit. */
 int cli_run_agent(const struct cli *c, const char *class_name);
 /*
  * run_pool.c: into a pool or shared use of that name ("": the usual one); @sm: of --sm, or NULL. A

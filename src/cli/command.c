@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* command.c - what every command uses: how it fails, its options, its end by a signal */
+/* command.c - functions that every command uses: failures, options, the end by a signal */
 #include "cli/cli.h"
 
 #include <stdarg.h>

@@ -158,7 +158,7 @@ static int parse(struct cli *c, struct demo *d, struct gs_error *err)
 	return 0;
 }
 
-/* This program again, in a world with a simulated GPU. */
+/* Runs this program again, in a world with a simulated GPU. */
 static int enter_sim(const struct demo *d)
 {
 	char self[512], dilate[32], seconds[32];

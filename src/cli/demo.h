@@ -16,16 +16,16 @@ enum demo_case { DEMO_ALONE, DEMO_DEFAULT, DEMO_GPUSCHED, DEMO_CASES };
 struct demo {
 	bool json, dry_run, refuse, gpu;
 	const char *params;     /* of the model; NULL: the H200's */
-	double dilate, seconds; /* seconds 0: as the mode likes */
+	double dilate, seconds; /* seconds 0: the mode's default */
 	const char *mode;       /* "path" or "model" */
 	char where[128];        /* which GPU */
 	double p50[DEMO_CASES], p99[DEMO_CASES], be[DEMO_CASES]; /* NAN: not measured */
 	double requests[DEMO_CASES];
-	char reason[512];  /* why gpusched could not act; "" */
-	char missing[512]; /* why it is the model; "" */
+	char reason[512];  /* why gpusched could not act; "": it could */
+	char missing[512]; /* why the model was used; "": it was not */
 };
 
-/* Measures @model: in virtual time; else in real time, on the GPU that this process sees. */
+/* Measures. @model: in virtual time; otherwise in real time, on the GPU that this process sees. */
 int demo_run(struct demo *d, bool model, struct gs_error *err);
 
 #endif /* GPUSCHED_CLI_DEMO_H */

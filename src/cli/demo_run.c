@@ -80,7 +80,7 @@ static void compare(struct demo *d, const json_t *be, const json_t *stats)
 			 status ? ", the last with " : "", status ? status : "");
 }
 
-/* While the daemon still runs: why it could not act, if so. */
+/* Finds out, while the daemon still runs, why it could not act. */
 static void find_reason(struct demo *d)
 {
 	CLEANUP_JSON json_t *stats = ask("stats", NULL);

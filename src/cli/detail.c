@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * detail.c - the ids of an event's TSG: asked for at its first event, and when it gets a channel
+ * detail.c - the ids of an event's TSG: read at the TSG's first event, and when it gets a channel
  */
 #include "cli/detail.h"
 
@@ -20,7 +20,7 @@
 #define MAX_KNOWN 4096
 
 struct cli_detail {
-	struct gpusched *g; /* the watch has a handle of its own */
+	struct gpusched *g; /* a handle for requests, since the watch has its own */
 	json_t *known;      /* TSG id -> its object of `list` */
 	uint64_t unix_ns;   /* CLOCK_REALTIME at CLOCK_MONOTONIC 0 */
 };

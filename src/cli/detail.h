@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* detail.h - what `monitor --verbose` says of an event beside what the event has; cells for that */
+/* detail.h - facts that `monitor --verbose` adds to an event, and cells for them */
 #ifndef GPUSCHED_CLI_DETAIL_H
 #define GPUSCHED_CLI_DETAIL_H
 
@@ -7,10 +7,10 @@
 
 struct cli_detail;
 
-/* On failure prints why and returns a negative errno. */
+/* On failure prints the reason and returns a negative errno. */
 int cli_detail_new(struct cli_detail **ret);
 void cli_detail_free(struct cli_detail *d);
-/* Into the event: time_unix_ns; runlist, hw_tsg, channel_list of its TSG. @d may be NULL. */
+/* Adds to the event time_unix_ns, and runlist, hw_tsg, channel_list of its TSG. @d may be NULL. */
 void cli_detail_add(struct cli_detail *d, json_t *event);
 
 /* Cells of time_unix_ns, of channel_list (the context ids), and of memory_bytes (in MiB). */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* doctor.c - what works here, and what to do about the rest */
+/* doctor.c - checks what works here, and says what to do about the rest */
 #include <string.h>
 
 #include "basic/cleanup.h"
@@ -13,7 +13,7 @@
 static const struct {
 	const char *name;
 	void (*fn)(struct gs_probe *k);
-	unsigned int needed; /* what cannot be done without it */
+	unsigned int needed; /* what is impossible without it */
 	bool pod;            /* with --kubernetes */
 } checks[] = {
 	{ "root", gs_probe_root, GS_NEED_ALL },
@@ -42,7 +42,7 @@ static const struct {
 
 #define DETAIL_COLUMN 14
 
-/* Lines, not a table: what is to be done may be long, and this is the first that a new user sees. */
+/* Prints lines, not a table: the text may be long, and a new user sees it first. */
 static void print_checks(const json_t *rows)
 {
 	size_t width = gs_term_width(stdout), i;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* find.c - the command that words name, and what was meant by a word that names none */
+/* find.c - finds the command for the words given, and suggests one for an unknown word */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,7 +14,7 @@ static size_t least(size_t a, size_t b)
 	return a < b ? a : b;
 }
 
-/* Letters to be changed, added, left out, or swapped with their neighbours. */
+/* The number of letters to change, add, leave out, or swap with their neighbour. */
 static size_t distance(const char *a, const char *b)
 {
 	size_t d[LONGEST + 1][LONGEST + 1], n = strlen(a), m = strlen(b);
@@ -88,7 +88,7 @@ bool cli_run_has(const struct cli_table *t, const char *option)
 	return false;
 }
 
-/* @noun NULL: @word stands first. */
+/* @noun NULL: @word is the first word. */
 static bool near_command(const struct cli_table *t, const char *noun, const char *word, char *buf,
 			 size_t size)
 {
@@ -109,7 +109,7 @@ static bool near_command(const struct cli_table *t, const char *noun, const char
 	return *buf;
 }
 
-/* "get, set, clear" of a noun. */
+/* Lists the verbs of a noun: "get, set, clear". */
 static void verbs_of(const struct cli_table *t, const char *noun, char *buf, size_t size)
 {
 	size_t at = 0;

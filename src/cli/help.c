@@ -9,7 +9,7 @@
 #include "cli/verbs_look.h"
 #include "requests/target.h"
 
-#define OPTION_COLUMN 33 /* where the text about an option begins */
+#define OPTION_COLUMN 33 /* column where the text about an option begins */
 
 static void name_of(const struct cli_cmd *cmd, char *buf, size_t size)
 {
@@ -66,7 +66,7 @@ void cli_help(FILE *out, const struct cli_cmd *cmd)
 	gs_wrap(out, text, 0, CLI_WIDTH);
 	fputs("\nusage: ", out);
 	snprintf(text, sizeof(text), "gpusched %s%s%s%s", name, cmd->args[0] ? " " : "", cmd->args,
-		 /* where it names some itself they will do */
+		 /* not if the usage line names some options itself */
 		 strstr(cmd->args, "[-") ? "" : " [OPTION]...");
 	gs_wrap(out, text, strlen("usage: "), CLI_WIDTH);
 	if (cmd->more) {
@@ -148,7 +148,7 @@ static void print_man(const struct cli_table *t, FILE *out)
 	}
 }
 
-/* Every noun once, in the table's order. */
+/* True for the first entry of each noun, in the table's order. */
 static bool first_of_noun(const struct cli_table *t, size_t i)
 {
 	for (size_t j = 0; j < i; j++)
@@ -168,7 +168,8 @@ static void completion_case(FILE *out, const struct cli_cmd *cmd)
 	fprintf(out, "%s--help\"", cmd->flags & CLI_JSON ? "--json " : "");
 	if (strstr(cmd->args, "TARGET"))
 		fputs(" words=\"$targets\"", out);
-	else if (!strncmp(cmd->args, "NAME", 4) && cmd->args[4]) /* but not a new one's */
+	/* But not for the name of a new one. */
+	else if (!strncmp(cmd->args, "NAME", 4) && cmd->args[4])
 		fputs(" words=\"$(_gpusched_names policy)\"", out);
 	else if (!strncmp(cmd->args, "SCENARIO", 8))
 		fputs(" words=\"all $(_gpusched_names sim)\"", out);
@@ -192,14 +193,14 @@ static const char completion_head[] =
 	"\tlocal names=$(_gpusched_names class)\n\n"
 	"\techo \"${names:-lc be normal}\"\n"
 	"}\n\n"
-	/* what the TSGs have of a key: pid, tsg, uid, comm, gpu */
+	/* values that TSGs have for a key: pid, tsg, uid, comm, gpu */
 	"_gpusched_values()\n{\n"
 	"\tlocal key=$1\n\n"
 	"\t[[ $key != tsg ]] || key=id\n"
 	"\tgpusched list --json 2>/dev/null |\n"
 	"\t\tsed -nE \"s/^(.*[{,])?\\\"$key\\\":\\\"?([^,\\\"]*).*/\\2/p\" | sort -u\n"
 	"}\n\n"
-	/* names and = of the policy in the command line */
+	/* options of the policy on the command line, with = */
 	"_gpusched_options()\n{\n"
 	"\tlocal i policy=\n\n"
 	"\tfor ((i = 2; i < ${#COMP_WORDS[@]}; i++)); do\n"
@@ -208,7 +209,7 @@ static const char completion_head[] =
 	"\tgpusched policy show \"$policy\" --json 2>/dev/null |\n"
 	"\t\tgrep -o '{\"name\":\"[^\"]*\",\"type\"' | sed 's/^[^:]*:\"\\([^\"]*\\).*/\\1=/'\n"
 	"}\n\n"
-	/* loads or schemes; NAME,NAME,... of which the last one is completed */
+	/* loads or schemes: completes the last name of NAME,NAME,... */
 	"_gpusched_bench()\n{\n"
 	"\tgpusched bench --list --json 2>/dev/null |\n"
 	"\t\tsed -n \"/\\\"kind\\\":\\\"$1\\\"/s/.*\\\"name\\\":\\\"\\([^\\\"]*\\).*/\\1/p\"\n"
@@ -227,7 +228,7 @@ static const char completion_words[] =
 	"\tfor ((i = 1; i < COMP_CWORD; i++)); do\n"
 	"\t\tif [[ ${COMP_WORDS[i]} == -- ]]; then\n"
 	"\t\t\tCOMPREPLY=($(compgen -c -f -- \"$cur\"))\n\t\t\treturn\n\t\tfi\n\tdone\n"
-	/* readline takes pid:4 for three words */
+	/* readline splits pid:4 into three words */
 	"\t[[ $prev != : ]] || prev=${COMP_WORDS[COMP_CWORD - 2]}:\n"
 	"\t[[ $cur != : ]] || { prev+=: cur=; }\n"
 	"\tcase $prev in\n"

@@ -16,7 +16,7 @@
 
 /* ---- times ----------------------------------------------------------------------------------- */
 
-/* Its midnight. */
+/* Parses a day, and returns its midnight. */
 static bool parse_day(const char *text, time_t now, time_t *ret)
 {
 	bool yesterday = !strcmp(text, "yesterday");
@@ -44,7 +44,7 @@ static int parse_zone(const char *text, struct tm *tm, time_t *ret)
 	return 0;
 }
 
-/* "07:00" is the last one that was, "2026-11-22 07:00" that one; of the local clock. */
+/* "07:00" means the last one in the past, "2026-11-22 07:00" that day's; by the local clock. */
 static int parse_clock(const char *text, time_t now, time_t *ret)
 {
 	static const char *const formats[] = {
@@ -70,7 +70,7 @@ static int parse_clock(const char *text, time_t now, time_t *ret)
 	return -EINVAL;
 }
 
-/* "now", "@1763892000", and what is longer ago than an hour: "7d", "1w", "1d12h", "5min". */
+/* Parses "now", "@1763892000", and times ago: "7d", "1w", "1d12h", "5min". */
 static int parse_ago(const char *text, time_t now, time_t *ret)
 {
 	static const struct {
@@ -120,7 +120,7 @@ static int parse_when(const char *name, const char *text, time_t now, time_t *re
 		name, text);
 }
 
-/* With the date, unless that is today's. */
+/* Shows the date too, unless it is today's. */
 static char *when(const json_t *v, bool ms)
 {
 	time_t at = (time_t)(json_integer_value(v) / (ms ? 1000 : 1)), now = time(NULL);
@@ -153,7 +153,7 @@ static char *happened(const json_t *row)
 	return when(gs_json_at(row, "time_ms"), true);
 }
 
-/* {"class":"be","done":true} as "class=be done"; what is false or empty says nothing. */
+/* Shows {"class":"be","done":true} as "class=be done"; false and empty values are left out. */
 static char *words_of(const json_t *o)
 {
 	char *all = strdup("");
@@ -216,7 +216,7 @@ static char *is(const json_t *row)
 								: "exact");
 }
 
-/* "0", "0,1": a row may be of several. Sums since the daemon's start have the one. */
+/* "0", "0,1": a row may be for several GPUs. Sums since the daemon's start are for one. */
 static char *gpus(const json_t *row)
 {
 	const json_t *list = gs_json_at(row, "gpus");
@@ -224,7 +224,7 @@ static char *gpus(const json_t *row)
 	return gs_json_cell(list ? list : gs_json_at(row, "gpu"));
 }
 
-/* GiB times hours. */
+/* Memory in GiB times hours. */
 static char *memory(const json_t *row)
 {
 	const json_t *mib_s = gs_json_at(row, "memory_mib_s");
@@ -264,7 +264,7 @@ static const struct gs_column by_process[] = {
 	{ "gpu", "GPU", .cell = gpus },        FIGURES,
 	{ "began_s", "BEGAN", .cell = began }, { "ended_s", "ENDED", .cell = ended },
 };
-#define LIFE 2 /* the last columns, of what only a history knows */
+#define LIFE 2 /* the last columns, which only a history has */
 
 static const struct gs_column by_user[] = { { "uid", "USER", .cell = cli_user },
 					    { "class", "CLASS" },
@@ -347,7 +347,7 @@ static void put_csv(const char *text)
 	putchar('"');
 }
 
-/* Absent is an empty field. */
+/* An absent value is an empty field. */
 static void put_csv_row(const json_t *row, bool heading)
 {
 	const char *key, *comma = "";
@@ -385,7 +385,10 @@ static void print_csv(const json_t *rows)
 
 /* ---- the verb -------------------------------------------------------------------------------- */
 
-/* Each row's part of what all rows held; nothing where that is not known of any. Returns the sum. */
+/*
+ * Puts each row's part of the sum over all rows; nothing if any row's figure is unknown. Returns
+ * the sum.
+ */
 static double put_parts(json_t *rows)
 {
 	double sum = 0;
@@ -408,7 +411,7 @@ int cli_print_sums(const struct cli *c, const char *by, bool life, const json_t 
 	json_t *rows = json_object_get(answer, "rows");
 
 	put_parts(rows);
-	/* each line of JSON says by itself how its figures come about */
+	/* each line of JSON says how its figures were obtained */
 	for (size_t i = 0; i < GS_COUNT(tables); i++)
 		if (!strcmp(tables[i].by, by))
 			return cli_print_rows_with(c, tables[i].columns,
@@ -455,7 +458,7 @@ static int print(const struct cli *c, const char *by, bool of_events, const json
 			 : print_all_sums(c, by, answer);
 }
 
-/* NULL: said why not. */
+/* NULL: an error was printed. */
 static json_t *make_args(const struct cli *c, const char *by)
 {
 	const char *since_text = cli_opt(c, "since"), *until_text = cli_opt(c, "until");
@@ -496,7 +499,7 @@ int cli_history(struct cli *c)
 	if (r)
 		return gs_exit_of(r);
 	r = print(c, by, of_events, answer);
-	/* else a user would take the rows for all that had the GPU */
+	/* otherwise a user would take the rows for everybody's */
 	if (!c->json && !cli_opt(c, "csv") &&
 	    json_is_true(json_object_get(answer, "others_hidden")))
 		puts(of_events ? "what concerns other users is root's to see"

@@ -33,7 +33,7 @@ static char *person(const json_t *row)
 		       : text;
 }
 
-/* The name of what keeps it off the GPU, or its state. */
+/* The cause that keeps it off the GPU, or its state. */
 static char *state(const json_t *row)
 {
 	const json_t *server = gs_json_at(row, "client_of");
@@ -73,7 +73,7 @@ static const char *state_colour(const json_t *row)
 											: NULL;
 }
 
-/* A person's wish stands above the policy's. */
+/* A person's wish is shown rather than the policy's. */
 static char *wanted(const json_t *row)
 {
 	const json_t *manual = gs_json_at(row, "manual.timeslice_us");
@@ -88,7 +88,7 @@ static char *wanted(const json_t *row)
 		       : marked;
 }
 
-/* Those that its own agent counted are only told. */
+/* Launches that its own agent counted are no fact, and are marked. */
 static char *launched(const json_t *row)
 {
 	CLEANUP_FREE char *text = gs_json_cell(gs_json_at(row, "launches"));
@@ -109,7 +109,7 @@ static char *held(const json_t *row)
 	return asprintf(&text, "%.1f", (double)json_integer_value(ns) / 1e9) < 0 ? NULL : text;
 }
 
-/* "2 of 90, 1.5 ms late": of its process's requests. */
+/* "2 of 90, 1.5 ms late": for its process's requests. */
 static char *missed(const json_t *row)
 {
 	const json_t *n = gs_json_at(row, "deadline_missed");
@@ -170,7 +170,7 @@ static const struct gs_column columns[] = {
 	{ "tsg" },
 };
 
-/* Its names for the hardware and the driver; with --wide. */
+/* Names of the hardware and the driver; with --wide. */
 static const struct gs_column wide_columns[] = {
 	{ "tid", "TID", GS_COL_RIGHT },
 	{ "runlist", "RUNLIST", GS_COL_RIGHT },
@@ -192,7 +192,7 @@ static const struct gs_column wide_columns[] = {
 	{ "policy_says.why", WHY_HEAD, .spare = 12 },
 	{ "channel_list", "CHANNELS", GS_COL_WRAP, .cell = cli_channels },
 };
-/* On a narrow terminal these give way to those, the last one first. */
+/* On a narrow terminal these columns are left out, the last one first. */
 static const char *const give_way[] = { "STATE", "CLASS", "USER", "IS", "WANT" };
 
 static struct gs_column *column(struct gs_column *cols, size_t n, const char *head)
@@ -204,7 +204,7 @@ static struct gs_column *column(struct gs_column *cols, size_t n, const char *he
 	return col;
 }
 
-/* A column of nothing but "-" would only be in the way; true: it is hidden. */
+/* Returns true if a column contains nothing but "-", and is hidden. */
 static bool hide_unknown(struct gs_column *cols, size_t n, const char *head, const json_t *rows)
 {
 	struct gs_column *col = column(cols, n, head);
@@ -232,7 +232,7 @@ static void make_room(struct gs_column *cols, size_t n)
 		column(cols, n, give_way[i])->spare = (unsigned char)(i + 1);
 }
 
-/* The memory that @pid holds on the server's GPU, as a copy TSG of its own has it. */
+/* The memory that @pid holds on the server's GPU, taken from a copy TSG of its own. */
 static json_t *memory_of(const json_t *tsgs, const json_t *server, const json_t *pid)
 {
 	json_t *tsg;
@@ -245,7 +245,7 @@ static json_t *memory_of(const json_t *tsgs, const json_t *server, const json_t 
 	return NULL;
 }
 
-/* The programs that have their kernels in that server's TSG. */
+/* Adds the programs that have their kernels in that server's TSG. */
 static void add_clients(json_t *rows, const json_t *tsgs, const json_t *server)
 {
 	const json_t *clients = gs_json_at(server, "pool.clients"), *c;
@@ -266,7 +266,7 @@ static void add_clients(json_t *rows, const json_t *tsgs, const json_t *server)
 	}
 }
 
-/* The TSGs that most people look for; a named TSG is always shown. */
+/* Keeps the TSGs that most people look for. A TSG that was named is always shown. */
 static json_t *shown_rows(const struct cli *c, const char *target, json_t *tsgs)
 {
 	bool all = c->json || cli_opt(c, "all") || strstr(target, "tsg:");
@@ -329,7 +329,9 @@ static int list_once(const struct cli *c, struct gpusched *g, const char *target
 	return r;
 }
 
-/* A terminal is cleared before each round; elsewhere an empty line parts them. */
+/*
+ * On a terminal the screen is cleared before each round; otherwise an empty line separates rounds.
+ */
 static int watch(const struct cli *c, struct gpusched *g, const char *target)
 {
 	bool tty = isatty(STDOUT_FILENO);

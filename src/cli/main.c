@@ -7,8 +7,8 @@
 #include "cli/cli.h"
 
 /*
- * A standard descriptor that the caller has closed would become the first file that we open, and
- * get what is printed. In its place comes a file that can be neither read nor written.
+ * If the caller has closed a standard descriptor, the first file that we open would get its number,
+ * and our output. So a file that can be neither read nor written takes its place.
  */
 static void hold_standard_files(void)
 {
@@ -21,6 +21,6 @@ int main(int argc, char **argv)
 {
 	hold_standard_files();
 	if (!setlocale(LC_CTYPE, "") || MB_CUR_MAX == 1)
-		setlocale(LC_CTYPE, "C.UTF-8"); /* names are UTF-8 wherever they are shown */
+		setlocale(LC_CTYPE, "C.UTF-8"); /* names are shown as UTF-8 everywhere */
 	return cli_main(&cli_table, argc, argv);
 }

@@ -24,7 +24,7 @@ struct monitor {
 	uint64_t counts[GPUSCHED_EV_MAX], others;
 	int error;
 	bool json;
-	bool ended; /* there is no daemon any more */
+	bool ended; /* the daemon has ended */
 };
 
 /* Seconds since the first event. */
@@ -43,7 +43,7 @@ static char *when(const json_t *row)
 		       : text;
 }
 
-/* The facts without a column: the result of a call, a class, a policy's name. */
+/* Facts without a column: the result of a call, a class, a policy's name. */
 static char *rest(const json_t *row)
 {
 	static const char *const shown[] = {
@@ -88,7 +88,7 @@ static const struct gs_column columns[] = {
 	{ NULL, "MORE", 0, 0, rest },
 };
 
-/* With --verbose. */
+/* Added by --verbose. */
 static const struct gs_column verbose_columns[] = {
 	{ "time_unix_ns", "CLOCK", 0, 15, cli_clock },
 	{ "event", "EVENT", 0, 12 },
@@ -127,7 +127,7 @@ static int on_event(const json_t *row, void *user)
 	if (!m->seen++)
 		epoch_ns = (uint64_t)json_integer_value(json_object_get(row, "time_ns"));
 	cli_detail_add(m->detail, (json_t *)row);
-	/* Keys that do not apply are absent in events: no nulls are added. */
+	/* keys that do not apply are left out of events: no nulls are added */
 	m->error = m->json ? gs_json_line(stdout, row) || fflush(stdout) ? -EIO : 0
 			   : gs_sheet_row(m->table, (json_t *)row);
 	return m->error || (m->limit && m->seen >= m->limit);
@@ -164,7 +164,7 @@ static int watch(struct gpusched *g, struct monitor *m, uint64_t for_us)
 {
 	uint64_t end = for_us ? gs_now_ns() + for_us * NS_PER_US : 0;
 
-	/* In slices, so that a signal between two events ends it too. */
+	/* waits in slices, so that a signal between two events ends it too */
 	while (!cli_stopped && !m->error && (!m->limit || m->seen < m->limit)) {
 		uint64_t now = gs_now_ns(), slice = 200000;
 		int r;

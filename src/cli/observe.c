@@ -21,7 +21,7 @@ static const struct {
 #undef X
 };
 
-/* In lines of the terminal's width. */
+/* Prints in lines of the terminal's width. */
 static void say(const char *what, const char *why)
 {
 	CLEANUP_FREE char *text = NULL;
@@ -30,7 +30,7 @@ static void say(const char *what, const char *why)
 		gs_wrap(stdout, text, 0, gs_term_width(stdout));
 }
 
-/* Most stand for something unusual and are 0 for ever. */
+/* Most counters count unusual things and stay 0. */
 static void print_counters(const json_t *all)
 {
 	size_t zeros = 0;
@@ -94,7 +94,7 @@ int cli_observe_on(struct cli *c)
 	return ask(c, 0, "observe_on");
 }
 
-/* Without a driver there is nothing to put back first, and the taps can go at once. */
+/* Without a driver there is nothing to restore first, so the taps can be removed at once. */
 static int off_without_driver(struct gs_error *err)
 {
 	unsigned int branch;

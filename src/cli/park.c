@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* park.c - park, unpark, parked: a program's GPU memory taken out, and back */
+/* park.c - park, unpark, parked: takes a program's GPU memory out, and back */
 #include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -220,7 +220,7 @@ int cli_unpark_all(const struct cli *c, bool keep)
 
 	if (!cli_anybody_parked())
 		return GS_EXIT_OK;
-	if (keep) /* who begins to act unlocks what is locked */
+	if (keep) /* a process that begins to act unlocks what is locked */
 		return cli_ask(0, "parked", NULL, &answer) ? GS_EXIT_FAILED : GS_EXIT_OK;
 	return act(c, "unpark", json_pack("{s:s}", "target", "all"));
 }
@@ -313,7 +313,7 @@ void cli_print_parked(const json_t *parked)
 
 /* ---- run --needs ------------------------------------------------------------------------------ */
 
-/* The first that CMD sees. */
+/* The first GPU that CMD sees. */
 static int target_of_room(const char *class_name, char *ret, size_t size)
 {
 	const char *visible = getenv("CUDA_VISIBLE_DEVICES");
@@ -355,7 +355,7 @@ int cli_run_room(const struct cli *c)
 	r = target_of_room(cli_opt(c, "park-others"), target, sizeof(target));
 	if (r)
 		return r;
-	/* CMD takes this process's place; the daemon brings them back when it has ended */
+	/* CMD replaces this process; the daemon brings the programs back when CMD has ended */
 	r = cli_ask(0, "make_room",
 		    json_pack("{s:s,s:I}", "target", target, "bytes", (json_int_t)bytes), &answer);
 	if (r)

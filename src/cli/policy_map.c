@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The maps of the running policy, by their pins: works without asking the daemon. */
+/* The maps of the running policy, opened by their pins without the daemon. */
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <string.h>
@@ -60,7 +60,9 @@ static int print_entry(const struct cli *c, const struct gs_polmap *m, const voi
 	return GS_EXIT_OK;
 }
 
-/* An entry that goes while it is looked at is left out, and what comes meanwhile may be. */
+/*
+ * An entry that is removed meanwhile is left out; an entry that is added meanwhile may be left out.
+ */
 static int print_all(const struct cli *c, const struct gs_polmap *m)
 {
 	CLEANUP_FREE char *key = calloc(1, m->key_size), *next = calloc(1, m->key_size);

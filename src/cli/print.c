@@ -48,7 +48,7 @@ void cli_print_lines(const char *text)
 
 static void print_members(const json_t *object, const char *prefix);
 
-/* Several objects: each under its number. */
+/* Prints several objects, each under its number. */
 static void print_elements(const json_t *array, const char *prefix)
 {
 	json_t *one;
@@ -81,7 +81,7 @@ static void print_members(const json_t *object, const char *prefix)
 			print_elements(v, path);
 			continue;
 		}
-		/* an object without members has nothing to tell */
+		/* an object without members prints nothing */
 		text = gs_json_cell(json_is_object(v) ? NULL : v);
 		printf("%-36s %s\n", path, text ? text : "-");
 	}
@@ -96,7 +96,7 @@ int cli_print_object(const struct cli *c, const json_t *object)
 	return GS_EXIT_OK;
 }
 
-/* Neighbours are mostly one user's. */
+/* Remembers the last user, since neighbouring rows mostly have the same one. */
 const char *cli_user_name(uid_t uid)
 {
 	static uid_t asked = (uid_t)-1;

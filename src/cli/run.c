@@ -27,8 +27,8 @@
 #define START_S 5 /* longest wait for a daemon that is starting */
 
 /*
- * execvp() says EACCES of a program that is nowhere when one folder of $PATH cannot be looked into;
- * a shell tells that from a file which is there and cannot be executed.
+ * execvp() returns EACCES for a program that exists nowhere if one folder of $PATH cannot be
+ * searched. A shell distinguishes that from a file that exists and cannot be executed.
  */
 static bool is_nowhere(const char *name)
 {
@@ -53,7 +53,7 @@ int cli_run_exec(char **argv)
 	execvp(argv[0], argv);
 	r = errno == EACCES && is_nowhere(argv[0]) ? ENOENT : errno;
 	cli_fail(-r, "run: %s cannot be executed: %s", argv[0], strerror(r));
-	return r == ENOENT ? 127 : 126; /* as a shell says it */
+	return r == ENOENT ? 127 : 126; /* the codes that a shell uses */
 }
 
 /* Those that do not go together; an enum gs_exit. */
@@ -86,7 +86,7 @@ static int check_options(const struct cli *c, const char *class_name)
 		return cli_fail(-EINVAL, "run: --share is for the classes lc and be");
 	if (cli_opt(c, "sm") && !share)
 		return cli_fail(-EINVAL, "run: --sm goes with --share");
-	if (cli_opt(c, "agent") && (pool || share)) /* its TSGs are the server's */
+	if (cli_opt(c, "agent") && (pool || share)) /* its TSGs are the MPS server's */
 		return cli_fail(-EINVAL, "run: --agent does not go with --pool or --share");
 	if (cli_opt(c, "if-possible") && !class_name)
 		return cli_fail(-EINVAL, "run: --if-possible goes with --class");
@@ -98,9 +98,9 @@ static int check_options(const struct cli *c, const char *class_name)
 }
 
 /*
- * The class is given to this very process and then CMD takes its place: it is in force before
- * CMD's first instruction, and its descendants inherit it. A daemon that has no time to look at this
- * process is asked again.
+ * Gives the class to this very process, which CMD then replaces. So the class is in force before
+ * CMD's first instruction, and its descendants inherit it. If the daemon has no time to look at
+ * this process, it is asked again.
  */
 static int take_class(const char *class_name, json_t *part, struct gs_error *err)
 {
@@ -217,10 +217,10 @@ static int join(const struct cli *c, const char *class_name, struct chosen *how,
 struct without {
 	bool allowed;
 	bool pool, class;
-	struct gs_error why; /* of the first */
+	struct gs_error why; /* of the first failure */
 };
 
-/* Not after a mistake of the caller's. Returns 0, or an enum gs_exit. */
+/* Not after an error of the caller. Returns 0, or an enum gs_exit. */
 static int go_without(struct without *w, bool *what, int r, const struct gs_error *err)
 {
 	if (!w->allowed || gs_exit_of(r) == GS_EXIT_USAGE)

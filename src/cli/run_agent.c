@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* run_agent.c - run: an agent in CMD */
+/* run_agent.c - `gpusched run --agent`: puts an agent into CMD */
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -21,7 +21,7 @@ bool cli_run_only_tells(void)
 	return geteuid() && gpusched_open(NULL, &g);
 }
 
-/* Beside this program as built, else where libraries are installed. */
+/* Looks beside this program, then where libraries are installed. */
 static bool find_agent(char *ret, size_t size)
 {
 	if (!gs_own_folder(ret, size - sizeof("/" AGENT))) {
@@ -32,7 +32,7 @@ static bool find_agent(char *ret, size_t size)
 	return gs_installed(GPUSCHED_LIBDIR "/" AGENT, ret, size) || !access(ret, R_OK);
 }
 
-/* By LD_PRELOAD, before what is there already; CMD's descendants have it too. */
+/* Adds the agent to the front of LD_PRELOAD, which CMD's descendants inherit. */
 int cli_run_agent(const struct cli *c, const char *class_name)
 {
 	const char *before = getenv("LD_PRELOAD"), *hint = cli_opt(c, "hint");

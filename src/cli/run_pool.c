@@ -20,7 +20,7 @@
 #include "mps/join.h"
 #include "mps/link.h"
 
-#define ASK_MS 3000 /* longest that a signal, or the end, waits for the supervisor */
+#define ASK_MS 3000 /* longest wait of a signal, or the end, for the supervisor */
 
 static const int forwarded[] = { SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2 };
 
@@ -29,7 +29,7 @@ static void say(const char *text)
 	fprintf(stderr, "gpusched: run: %s\n", text);
 }
 
-/* Says what the program gets, and what it gives up for that. */
+/* Prints what the program gets, and what it gives up for that. */
 static void tell(const struct gs_mps_place *p, const struct gs_mps_joined *j)
 {
 	char server[80] = "that starts with it";
@@ -53,7 +53,7 @@ static sigset_t signals(void)
 	return set;
 }
 
-/* A program that ends by itself when it is told to may have to use the GPU for that. */
+/* True if the program handles the signal: to end by itself it may have to use the GPU. */
 static bool handles(pid_t pid, int sig)
 {
 	unsigned long long caught = 0;
@@ -68,7 +68,7 @@ static bool handles(pid_t pid, int sig)
 	return false;
 }
 
-/* Waits for the answer, and says what comes before it. */
+/* Waits for the answer, and prints messages that come before it. */
 static void ask(int sock, enum gs_mps_op op, int number)
 {
 	struct gs_mps_message m = { .op = op, .number = number };
@@ -85,7 +85,7 @@ static void ask(int sock, enum gs_mps_op op, int number)
 	}
 }
 
-/* A signal of the terminal has reached CMD too, which is in the same group. */
+/* A signal of the terminal has reached CMD too, which is in the same process group. */
 static void forward(int sock, pid_t pid, const struct signalfd_siginfo *si)
 {
 	int sig = (int)si->ssi_signo;
@@ -93,11 +93,11 @@ static void forward(int sock, pid_t pid, const struct signalfd_siginfo *si)
 	if (si->ssi_code == SI_KERNEL)
 		return;
 	if (sig != SIGUSR1 && sig != SIGUSR2 && !handles(pid, sig))
-		ask(sock, GS_MPS_STOP, 0); /* the server first lets go of what it has on the GPU */
+		ask(sock, GS_MPS_STOP, 0); /* the server first takes its work off the GPU */
 	kill(pid, sig);
 }
 
-/* Descendants that lose their parents are ours: reaped on the way. */
+/* Descendants that lose their parents become our children: reaps them. */
 static bool has_ended(pid_t pid, int *ret_status)
 {
 	int status;

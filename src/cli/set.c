@@ -14,7 +14,7 @@
 #include "gpusched/abi.h"
 #include "gpusched/gpusched.h"
 
-/* 0 done, 4 when some failed, 1 when all did; the first reason is told. */
+/* 0: all done; 4: some failed; 1: all failed. Prints the first reason. */
 static int outcome(const struct cli *c, const char *verb, json_t *answer)
 {
 	json_int_t changed = json_integer_value(json_object_get(answer, "changed"));
@@ -100,7 +100,7 @@ int cli_preempt(struct cli *c)
 }
 
 /*
- * Nobody else would resume them: without a daemon this command does, at its end or when
+ * Without a daemon nothing else would resume the TSGs: this command does, at its end or when
  * interrupted.
  */
 static int resume_after(const struct cli *c, uint64_t us, const sigset_t *ends)
@@ -113,7 +113,7 @@ static int resume_after(const struct cli *c, uint64_t us, const sigset_t *ends)
 	return cli_ask(0, "resume", json_pack("{s:s}", "target", c->argv[0]), &answer);
 }
 
-/* Does a daemon see to it that a suspension ends? */
+/* True if a daemon ends the suspension in time. */
 static bool daemon_there(void)
 {
 	CLEANUP_GPUSCHED struct gpusched *g = NULL;
@@ -131,7 +131,7 @@ static int suspend_for(const struct cli *c, uint64_t us)
 	sigaddset(&ends, SIGINT);
 	sigaddset(&ends, SIGTERM);
 	sigaddset(&ends, SIGHUP);
-	if (alone) /* from before the suspension, so that no signal leaves it behind */
+	if (alone) /* before the suspension, so that no signal can leave the TSGs suspended */
 		sigprocmask(SIG_BLOCK, &ends, NULL);
 	r = act(c, "suspend",
 		json_pack("{s:s,s:I}", "target", c->argv[0], "for_us", (json_int_t)us));

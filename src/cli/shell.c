@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* shell - a prompt in which every verb works. Each is run as a process of its own. */
+/* shell - a prompt in which every verb works. Each verb runs as a process of its own. */
 #include "cli/shell.h"
 
 #include <errno.h>
@@ -39,7 +39,8 @@ static int run(char *const *argv, bool terminal)
 	pid = fork();
 	if (!pid) {
 		sigaction(SIGINT, &was, NULL);
-		if (!terminal && !freopen("/dev/null", "r", stdin)) /* what comes is ours */
+		/* The rest of the input belongs to the shell. */
+		if (!terminal && !freopen("/dev/null", "r", stdin))
 			_exit(127);
 		execv("/proc/self/exe", argv);
 		_exit(127);
@@ -71,7 +72,7 @@ static void run_words(struct shell *sh, int n, const char **words)
 	}
 }
 
-/* Words as in a shell: blanks part them, quotes and \ keep them together. */
+/* Splits words like a shell: at blanks, except within quotes and after \. */
 static void run_line(struct shell *sh, const char *line)
 {
 	Tokenizer *tok = tok_init(NULL);
@@ -89,7 +90,7 @@ static void run_line(struct shell *sh, const char *line)
 
 /* ---- completion ------------------------------------------------------------------------------ */
 
-/* As much as all of them begin with. */
+/* The beginning that all candidates share. */
 static size_t common(size_t n, char all[][CLI_CANDIDATE_LEN])
 {
 	size_t len = strlen(all[0]);
@@ -121,7 +122,7 @@ static unsigned char insert(EditLine *el, size_t n, char all[][CLI_CANDIDATE_LEN
 		show(n, all);
 		return CC_REDISPLAY;
 	}
-	/* a target's kind is not the whole word */
+	/* the kind of a target is not the whole word */
 	snprintf(more, sizeof(more), "%.*s%s", (int)(len - has), all[0] + has,
 		 n == 1 && all[0][len - 1] != ':' ? " " : "");
 	return el_insertstr(el, more) ? CC_ERROR : CC_REFRESH;
@@ -212,7 +213,7 @@ static void on_interrupt(int sig)
 {
 }
 
-/* At a prompt Ctrl-C gives the line up. */
+/* At a prompt, Ctrl-C drops the line. */
 static void read_terminal(struct shell *sh)
 {
 	struct sigaction sa = { .sa_handler = on_interrupt };

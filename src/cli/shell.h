@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* shell.h - what may follow on a command line that is being typed */
+/* shell.h - completes a command line that is being typed */
 #ifndef GPUSCHED_CLI_SHELL_H
 #define GPUSCHED_CLI_SHELL_H
 
@@ -11,8 +11,8 @@
 struct cli_table;
 
 /*
- * The words that can complete the last of @words ("": a blank came last). Each stands there once,
- * in the order of the table of commands; returns how many.
+ * The words that can complete the last of @words ("": the line ends with a blank). Each comes once,
+ * in the order of the table of commands; returns their number.
  */
 size_t cli_candidates(const struct cli_table *t, size_t n, const char *const *words,
 		      char ret[CLI_CANDIDATES][CLI_CANDIDATE_LEN]);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* status - is all well? It prints the daemon's verdict. */
+/* status - prints the daemon's verdict: whether all is well. */
 #include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -18,16 +18,16 @@
 #include "local/local.h"
 #include "gpusched/gpusched.h"
 
-#define ROWS_MAX 5    /* of all GPUs together: the others are summed up */
-#define MOSTLY_PCT 90 /* of a program's turns */
-#define LONG_S 600    /* from here on times are in minutes */
-#define SAID_S 60     /* a policy's last word that is older is for 'policy get' to tell */
+#define ROWS_MAX 5    /* for all GPUs together: the others are summed up */
+#define MOSTLY_PCT 90 /* part of a program's turns */
+#define LONG_S 600    /* longer times are shown in minutes */
+#define SAID_S 60     /* if a policy's last log line is older, only 'policy get' shows it */
 
 /* ---- printing -------------------------------------------------------------------------------- */
 
 /*
- * "62 (12)": of its time on the GPU or waiting for it; in its calm minutes. "62+": at least. Waits
- * after turns that drained are known in part only, by the launches that were seen.
+ * "62 (12)": the wait as a part of its time on the GPU or waiting; the same in its calm minutes.
+ * "62+": at least. Waits after drained turns are known only partly, by launches that were seen.
  */
 static char *waits(const json_t *row)
 {
@@ -46,7 +46,7 @@ static char *waits(const json_t *row)
 		       : text;
 }
 
-/* ", slice 1 us": one that its owner did not ask for. */
+/* Adds ", slice 1 us" if its owner did not ask for this slice. */
 static void slice(const json_t *row, const char *before, char *ret, size_t size)
 {
 	double us = gs_json_number(row, "timeslice_us"),
@@ -75,7 +75,7 @@ static char *state(const json_t *row)
 	return *text ? strdup(text) : NULL;
 }
 
-/* In GiB: the rows have 80 columns. */
+/* In GiB, since the rows have only 80 columns. */
 static char *memory(const json_t *row)
 {
 	const json_t *bytes = gs_json_at(row, "memory_bytes");
@@ -120,7 +120,10 @@ static bool is_lc(const json_t *tsg)
 	return class && !strcmp(class, "lc");
 }
 
-/* How many of @tsgs, other than services, stand beside those if there are @most rows at best. */
+/*
+ * How many of @tsgs, other than services, can be shown beside the services if @most rows are
+ * wanted.
+ */
 static size_t room_beside_lc(const json_t *tsgs, size_t most)
 {
 	size_t lc = 0, i;
@@ -131,7 +134,7 @@ static size_t room_beside_lc(const json_t *tsgs, size_t most)
 	return most > lc ? most - lc : 0;
 }
 
-/* Ten lines are what a person reads; services always show. */
+/* Ten lines are what a person reads; services are always shown. */
 static void print_tsgs(const struct cli *c, const json_t *tsgs, size_t most)
 {
 	static const struct gs_column columns[] = {
@@ -175,7 +178,8 @@ static double gib(const json_t *memory, const char *key)
 }
 
 /*
- * Used memory that no process holds is the driver's, or a process's that the driver does not list.
+ * Used memory that no process holds belongs to the driver, or to a process that the driver does not
+ * list.
  */
 static void print_memory(const json_t *g)
 {
@@ -207,7 +211,7 @@ static void print_gpu(const struct cli *c, const json_t *g, const char *policy, 
 		print_tsgs(c, tsgs, most);
 }
 
-/* Others' programs, with times that this user may not see. */
+/* True if there are other users' programs with times that this user may not see. */
 static bool others_are_hidden(const json_t *gpus)
 {
 	json_t *g, *t;
@@ -220,7 +224,7 @@ static bool others_are_hidden(const json_t *gpus)
 	return false;
 }
 
-/* Programs that nobody gave a class: does the policy act on them? */
+/* Programs without a class: says whether the policy acts on them. */
 static void print_no_class(const json_t *gpus, const char *policy)
 {
 	size_t all = 0, without = 0, acts = 0, i, k;
@@ -243,14 +247,14 @@ static void print_no_class(const json_t *gpus, const char *policy)
 		printf("none of the %zu programs without a class: 'gpusched advise'\n", without);
 }
 
-/* "MANY_TURNS": many turns. */
+/* Prints "MANY_TURNS" as "many turns". */
 static void put_words(FILE *f, const char *name)
 {
 	for (; *name; name++)
 		fputc(*name == '_' ? ' ' : tolower(*name), f);
 }
 
-/* One line: what the policy says of a TSG, where it says anything. */
+/* Prints one line with what the policy reports on a TSG, if it does. */
 static void print_says(const json_t *tsg, const char *policy)
 {
 	const json_t *says = json_object_get(tsg, "policy_says");

@@ -2,9 +2,8 @@
 /*
  * table.h - the command line of gpusched: one static table of commands
  *
- * A command's parser, its --help, its part of the manual page and the shell completion all follow
- * from its entry. commands.c fills the table, and main() hands it down: functions that read it get
- * it as an argument, or in struct cli.
+ * Parser, --help, manual page and shell completion all follow from a command's entry. The table is
+ * in commands.c. Functions that read it get it as an argument, or in struct cli.
  */
 #ifndef GPUSCHED_CLI_TABLE_H
 #define GPUSCHED_CLI_TABLE_H
@@ -49,13 +48,15 @@ extern const struct cli_table cli_table; /* of this program */
 
 /* ---- find.c ---------------------------------------------------------------------------------- */
 
-/* Finds the command of argv[1..]; *ret_used: words that named it. -EINVAL with one line. */
+/*
+ * Finds the command of argv[1..]; *ret_used: number of words that named it. -EINVAL with one line.
+ */
 int cli_find(const struct cli_table *t, int argc, char **argv, const struct cli_cmd **ret,
 	     int *ret_used, struct gs_error *err);
 bool cli_known_noun(const struct cli_table *t, const char *noun);
-/* `gpusched run` has this option, named without its dashes. */
+/* True if `gpusched run` has this option, given without its dashes. */
 bool cli_run_has(const struct cli_table *t, const char *option);
-/* "did you mean 'X' or 'Y'?"; false: nothing is near. @word: without its dashes. */
+/* "did you mean 'X' or 'Y'?"; false: no option is similar. @word: without its dashes. */
 bool cli_near_option(const struct cli_cmd *cmd, const char *word, char *buf, size_t size);
 
 /* ---- cli.c ----------------------------------------------------------------------------------- */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* top - the programs on the GPUs, again and again, and keys to change them. */
+/* top - shows the programs on the GPUs, again and again, with keys to change them. */
 #include <errno.h>
 #include <locale.h>
 #include <stdarg.h>
@@ -22,13 +22,13 @@
 #define FIRST_NS (500 * NS_PER_MS) /* until there is something to see */
 #define BATCH_COLS 110
 #define ESCAPE 0x1b
-#define WINDOW_MAX_S 10 /* so far back the daemon looks */
+#define WINDOW_MAX_S 10 /* longest time for which the daemon has windows */
 
 enum mode { BROWSE, FILTER, CLASS, CONFIRM };
 
 struct view {
 	struct gs_top t;
-	struct gpusched *g, *stream; /* stream NULL: no turns are told */
+	struct gpusched *g, *stream; /* stream NULL: no turns are reported */
 	struct gs_strip *strip;
 	struct gs_identity *identity; /* NULL: not on a terminal */
 	enum gs_top_sort sorted_by;   /* the rows */
@@ -37,8 +37,8 @@ struct view {
 	uint64_t period_ns, count, shown;
 	enum mode mode;
 	char input[32];
-	char verb[12], target[40]; /* what is to be confirmed */
-	int64_t chosen_id;         /* of the row under the cursor; -1: the first */
+	char verb[12], target[40]; /* an action that is to be confirmed */
+	int64_t chosen_id;         /* of the row under the cursor; -1: the first row */
 	char clock[16];
 	bool json, over;
 	int code;
@@ -83,7 +83,7 @@ static int64_t row_id(const json_t *row)
 	return json_integer_value(json_object_get(row, "id"));
 }
 
-/* The cursor stays on its row wherever that goes. */
+/* The cursor stays on its row when the row moves. */
 static void make_rows(struct view *v)
 {
 	const json_t *row;
@@ -103,7 +103,7 @@ static void make_rows(struct view *v)
 		v->t.chosen = json_array_size(v->rows) ? json_array_size(v->rows) - 1 : 0;
 }
 
-/* Asks for the time since the last look, as far as the daemon looks back. */
+/* Asks for the figures since the last time, as far as the daemon has them. */
 static int look(struct view *v)
 {
 	uint64_t window_s = (v->period_ns + NS_PER_S - 1) / NS_PER_S;
@@ -192,7 +192,8 @@ static const json_t *chosen(const struct view *v)
 }
 
 /*
- * The target of an action on the chosen row: its process, for a class and where rows are processes.
+ * The target of an action on the chosen row: its process for a class, and if rows are processes;
+ * otherwise its TSG.
  */
 static bool aim(struct view *v, bool process)
 {
@@ -299,7 +300,7 @@ static void on_browse(struct view *v, int key)
 	}
 }
 
-/* One line that is typed; true: it is complete. */
+/* Edits the line that is being typed; returns true if it is complete. */
 static bool edit(struct view *v, int key)
 {
 	size_t n = strlen(v->input);
@@ -383,7 +384,7 @@ static int draw(struct view *v)
 	gs_screen_size(&rows, &cols);
 	if (gs_grid_new(rows, cols, &grid))
 		return -ENOMEM;
-	/* The chosen row is the last one that shows, if the rows do not fit. */
+	/* the chosen row is the last one shown, if not all rows fit */
 	if (gs_top_has_identity(cols))
 		gs_identity_add(v->identity, v->rows,
 				v->t.chosen >= rows ? v->t.chosen - rows + 1 : 0, rows);

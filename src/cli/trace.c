@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* trace record, export, plot: recordings of who had the GPU. */
+/* trace record, export, plot: recordings of which TSG had the GPU. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -22,24 +22,24 @@
 #include "trace/summary.h"
 
 #define WRITE_AT 65536         /* bytes that are written together */
-#define LAST_NS (3 * NS_PER_S) /* how long the last turns are waited for */
+#define LAST_NS (3 * NS_PER_S) /* longest wait for the last turns */
 
 struct recording {
 	struct gs_recorder *recorder;
 	struct gs_pb pb;
 	int fd;
-	bool file;        /* a regular one: what does not fit can be taken back */
+	bool file;        /* a regular file, from which an incomplete packet can be removed */
 	off_t good;       /* bytes of whole packets in it */
 	uint64_t for_ns;  /* 0: until a signal */
-	uint64_t stop_ns; /* 0: not yet known */
+	uint64_t stop_ns; /* 0: unknown yet */
 	uint64_t told_ns;
-	bool tells; /* progress */
+	bool tells; /* reports progress */
 	int error;
 };
 
 /* ---- record ---------------------------------------------------------------------------------- */
 
-/* All or nothing: a file that is full ends with a whole packet. */
+/* Writes all or nothing: on a full disk the file ends with a whole packet. */
 static int write_out(struct recording *rec)
 {
 	size_t at = 0;
@@ -107,7 +107,7 @@ static int on_line(const json_t *line, void *user)
 	return rec->error != 0;
 }
 
-/* All that happened before the request to end has come. */
+/* True if everything that happened before the request to end has come. */
 static bool is_complete(const struct recording *rec, uint64_t now)
 {
 	struct gs_recorder_sums s;
@@ -281,7 +281,7 @@ int cli_trace_export(struct cli *c)
 	return rows ? cli_print_rows(c, columns, GS_COUNT(columns), rows) : GS_EXIT_OK;
 }
 
-/* @script goes in, the picture comes out. */
+/* Pipes @script through gnuplot into a picture. */
 static int draw(FILE *script, const char *path, struct gs_error *err)
 {
 	CLEANUP_FD int out = strcmp(path, "-")
@@ -314,7 +314,7 @@ static bool ends_with(const char *text, const char *end)
 	return n > m && !strcasecmp(text + n - m, end);
 }
 
-/* The format, by the name of the file. */
+/* Finds the format by the name of the file. */
 static int parse_kind(const char *path, struct gs_plot_opts *ret, struct gs_error *err)
 {
 	ret->png = ends_with(path, ".png");

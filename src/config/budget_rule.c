@@ -194,7 +194,7 @@ void gs_budget_rules_done(struct gs_budget_rules *rules)
 
 /* ---- processes that it counts ---------------------------------------------------------------- */
 
-/* The highest cgroup on the way to @path that the pattern matches. */
+/* Finds the highest cgroup on the way to @path that the pattern matches. */
 static bool find_part(const char *pattern, const char *path, char *ret, size_t size)
 {
 	for (const char *end = path; *end;) {

@@ -49,7 +49,7 @@ static void texts_clear(struct gs_texts *t)
 	*t = (struct gs_texts){ 0 };
 }
 
-/* Room for one more in *list. */
+/* Makes room for one more entry in *list. */
 static int grow(char ***list, size_t n)
 {
 	char **grown = reallocarray(*list, n + 1, sizeof(char *));
@@ -140,7 +140,7 @@ static int set_texts(struct gs_config *c, const struct key *k, const char *value
 	return texts_add(t, value, at, err);
 }
 
-/* "yes", "no", "trusted", "yes trusted" */
+/* Parses "yes", "no", "trusted", "yes trusted". */
 static int set_launches(uint32_t *ret, const char *value, struct gs_error *err)
 {
 	CLEANUP_FREE char *words = strdup(value);
@@ -247,9 +247,9 @@ struct reading {
 	struct gs_config *c;
 	FILE *f;
 	const char *name;
-	int line;     /* that the parser is at */
-	bool partial; /* the last piece had no end of line */
-	int code;     /* of the first mistake */
+	int line;     /* present line of the parser */
+	bool partial; /* the last piece read had no end of line */
+	int code;     /* the first mistake */
 	int bad_line;
 	char what[640];
 };
@@ -268,7 +268,10 @@ __attribute__((format(printf, 3, 4))) static void complain(struct reading *rd, i
 	va_end(ap);
 }
 
-/* As fgets, and counts lines; the parser's buffer is limited, a longer line would be cut in two. */
+/*
+ * Like fgets, and counts lines. The parser's buffer is limited, so that it would cut a longer line
+ * in two.
+ */
 static char *read_line(char *buffer, int size, void *user)
 {
 	struct reading *rd = user;
@@ -333,7 +336,7 @@ int gs_config_parse(struct gs_config *c, FILE *f, const char *name, struct gs_er
 	bad = ini_parse_stream(read_line, &rd, on_line, &rd);
 	if (bad < 0 || rd.code == -ENOMEM)
 		return -ENOMEM;
-	/* The parser's own complaint comes at the end, though its line may come first. */
+	/* The parser reports its own error at the end, though the line of that may come first. */
 	if (bad > 0 && (!rd.code || bad < rd.bad_line))
 		return gs_fail(err, -EINVAL,
 			       "%s:%d: neither 'Key=value' nor '[Section]' nor a comment", name,

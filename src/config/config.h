@@ -2,9 +2,10 @@
 /*
  * config.h - gpusched.conf and its drop-in directories
  *
- * /etc/gpusched/gpusched.conf, then every .conf file of /etc/gpusched/gpusched.conf.d, later wins;
- * one table declares every key (parser, manual page and `--help` follow). $GPUSCHED_CONFIG names
- * another file (tests), its NAME.d beside it.
+ * /etc/gpusched/gpusched.conf is read first, then every .conf file of
+ * /etc/gpusched/gpusched.conf.d; a later value replaces an earlier one. One table declares every
+ * key; parser, manual page and `--help` follow from it. $GPUSCHED_CONFIG names another file, for
+ * tests, with NAME.d beside it.
  */
 #ifndef GPUSCHED_CONFIG_CONFIG_H
 #define GPUSCHED_CONFIG_CONFIG_H
@@ -17,10 +18,10 @@
 #include "basic/error.h"
 
 /*
- * One line per key: section, key, type, field, default as text, what it is.
- * Types: NAME a word, PATH a full path or "", TEXTS a list (every line adds one, an empty value
- * clears it), BOOL, US (20us, 2ms, a bare number is in us), MS the same for longer times, kept in
- * ms, LAUNCHES words, NUMBER from 1 to 100000.
+ * One line per key: section, key, type, field, default as text, help text. NAME is a word, PATH a
+ * full path or "", TEXTS a list. (Every line adds an entry, an empty value clears the list.) US is
+ * a time (20us, 2ms; a bare number is in us), MS a longer time, kept in ms. LAUNCHES are words,
+ * NUMBER is from 1 to 100000.
  */
 #define GS_CONFIG_KEYS(X) \
 	X("Policy", "Policy", NAME, policy, "", \
@@ -122,7 +123,7 @@ struct gs_texts {
 };
 
 struct gs_config {
-	char policy[64]; /* started with the daemon; "" none */
+	char policy[64]; /* started with the daemon; "": none */
 	struct gs_texts policy_options;
 	char policy_host[64];
 	uint32_t hold_limit_ms;
@@ -141,23 +142,28 @@ struct gs_config {
 	char log_level[16];
 	char pod_logs[256], container_logs[256], fractions[256], claims[256];
 	uint32_t ended_pods_ms;
-	uint32_t lost_limit, starved_limit; /* of findings, in % */
+	uint32_t lost_limit, starved_limit; /* limits of findings, in % */
 	uint32_t calm_factor, calm_margin, wait_limit, wait_share;
 	uint32_t idle_limit_ms, idle_memory_mib;
 	char alert_unit[96];
 	bool alert_notes;
 	bool allow_park;
-	uint32_t park_memory; /* % of the host's */
+	uint32_t park_memory; /* % of the host's memory */
 };
 
-/* Defaults, then the files. A missing main file is no error. -EINVAL: file, line and what. */
+/*
+ * Reads defaults, then the files. A missing main file is no error. -EINVAL with file, line and
+ * reason.
+ */
 int gs_config_load(struct gs_config **ret, struct gs_error *err);
-/* @path instead of the usual file; it must exist. NULL: as gs_config_load(). */
+/* Reads @path instead of the usual file; it must exist. NULL: the same as gs_config_load(). */
 int gs_config_load_file(const char *path, struct gs_config **ret, struct gs_error *err);
-/* IfPossible= there, also where no configuration comes of it: as it stands before the mistake. */
+/*
+ * The value of IfPossible=, even if the configuration has a mistake: then from the lines before it.
+ */
 bool gs_config_if_possible(void);
 int gs_config_new(struct gs_config **ret);
-/* Adds what @f says; @name is for messages. */
+/* Reads @f into @c; @name is for messages. */
 int gs_config_parse(struct gs_config *c, FILE *f, const char *name, struct gs_error *err);
 void gs_config_free(struct gs_config *c);
 /* One more PolicyOption= "key=value", from the command line. */
@@ -167,10 +173,10 @@ int gs_config_add_option(struct gs_config *c, const char *text, struct gs_error 
 int gs_config_log_level(const struct gs_config *c);
 
 struct gs_classes;
-/* The classes, rules and allowances of @c. Errors name file and line. */
+/* Makes the classes, rules and allowances of @c. Errors name file and line. */
 int gs_config_classes(const struct gs_config *c, struct gs_classes **ret, struct gs_error *err);
 
-/* The table of keys, for people: one paragraph per key. */
+/* Prints the table of keys for people: one paragraph per key. */
 void gs_config_help(FILE *out);
 
 #endif /* GPUSCHED_CONFIG_CONFIG_H */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Classes, rules and allowances of the configuration, with the line that an error is in. */
+/* Makes classes, rules and allowances from the configuration. Errors name the line. */
 #include <string.h>
 
 #include "basic/cleanup.h"
@@ -116,7 +116,7 @@ static int fill(const struct gs_config *c, struct gs_classes *classes, struct gs
 		r = add_lines(classes, gs_classes_allow, &c->allow, err);
 	if (!r)
 		r = add_lines(classes, gs_classes_allow_trace, &c->allow_trace, err);
-	if (!r) /* a mistake is told as soon as the classes are known */
+	if (!r) /* a mistake is reported as soon as the classes are known */
 		r = gs_config_park_idle(c, classes, &idle, err);
 	gs_park_idle_rules_done(&idle);
 	if (r || !c->default_class[0])

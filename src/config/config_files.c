@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Which files make the configuration: the main one, then its drop-ins in the order of names. */
+/* Finds the files of the configuration: the main one, then its drop-ins in the order of names. */
 #include <dirent.h>
 #include <limits.h>
 #include <string.h>
@@ -49,7 +49,7 @@ static int parse_drop_ins(struct gs_config *c, const char *main_file, struct gs_
 	return r;
 }
 
-/* Into @c, which has what came before a mistake. @path NULL: the usual file. */
+/* Reads into @c, which keeps what came before a mistake. @path NULL: the usual file. */
 static int parse_all(struct gs_config *c, const char *path, struct gs_error *err)
 {
 	const char *main_file = path ? path : secure_getenv("GPUSCHED_CONFIG");

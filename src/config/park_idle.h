@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* park_idle.h - ParkIdle= of the configuration: which class's idle programs are parked by themselves */
+/*
+ * park_idle.h - ParkIdle= of the configuration: the classes from which idle programs are parked
+ * automatically
+ */
 #ifndef GPUSCHED_CONFIG_PARK_IDLE_H
 #define GPUSCHED_CONFIG_PARK_IDLE_H
 
@@ -14,7 +17,7 @@ struct gs_classes;
 struct gs_park_idle_rule {
 	char class_name[32];
 	uint64_t idle_ns; /* a process that has not worked for so long is parked */
-	uint64_t for_ns;  /* ... and brought back after so long; 0: by word only */
+	uint64_t for_ns;  /* ... and brought back after so long; 0: only on request */
 };
 
 struct gs_park_idle_rules {
@@ -22,9 +25,9 @@ struct gs_park_idle_rules {
 	size_t n;
 };
 
-/* One line: CLASS TIME [for=TIME] */
+/* Parses one line: CLASS TIME [for=TIME] */
 int gs_park_idle_parse(const char *line, struct gs_park_idle_rule *ret, struct gs_error *err);
-/* All of @c, of classes in @classes. Errors name file and line. */
+/* Parses all of @c; classes must be in @classes. Errors name file and line. */
 int gs_config_park_idle(const struct gs_config *c, const struct gs_classes *classes,
 			struct gs_park_idle_rules *ret, struct gs_error *err);
 void gs_park_idle_rules_done(struct gs_park_idle_rules *rules);

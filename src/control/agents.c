@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
 /*
- * agents.c - a page of ours for each agent: what it tells, and what we allow it
+ * agents.c - one page of the daemon for each agent: figures that the agent reports, and what the
+ * daemon allows it
  *
- * An agent connects, the kernel says which process it is, and it is sent a page that nobody can
- * shrink; no file of a client is mapped, and no path of a client opened. Pre-switches may take half
- * of any second. A process that had the GPU for more than that by the log may make none, and if it
- * made some it loses its long slice for a while. The probes do not count launches that an agent
- * counts; but a policy that asked for launches gets them from the probes, as a fact.
+ * An agent connects, and the kernel says which process it is. It is sent a page that no process can
+ * shrink: the daemon maps no file of a client, and opens no path of a client. Pre-switches may take
+ * half of any second. If a process had the GPU for longer than that, by the log, it may make none.
+ * If it made some, it loses its long slice for a while. The probes do not count launches that an
+ * agent counts. If a policy asks for launches, the probes count all, since only their counts are
+ * facts.
  */
 #include "control/agents.h"
 
@@ -33,9 +35,9 @@
 
 #define LOOK_NS NS_PER_S
 #define MOST 256
-#define AT_ONCE 16               /* accepted in one turn of the loop */
-#define AGAIN_NS (NS_PER_S / 2)  /* a process gets another page after */
-#define BEGINS_NS (2 * NS_PER_S) /* an agent has told by then */
+#define AT_ONCE 16               /* connections accepted in one iteration of the loop */
+#define AGAIN_NS (NS_PER_S / 2)  /* a process gets another page after this time */
+#define BEGINS_NS (2 * NS_PER_S) /* by then an agent has reported its first launches */
 
 struct agent {
 	pid_t pid;
@@ -43,17 +45,17 @@ struct agent {
 	uint64_t start_ns, since_ns;
 	struct gs_agent_sheet *sheet;
 	struct gs_told_requests *request;
-	/* at the last look */
-	uint64_t held_ns;           /* of the GPU, by the log */
-	uint64_t pre_ns;            /* of its pre-switches, as told */
-	uint64_t launches, told_ns; /* as told and believed, and when */
+	/* at the last check */
+	uint64_t held_ns;           /* GPU time, by the log */
+	uint64_t pre_ns;            /* GPU time of its pre-switches, as it reported */
+	uint64_t launches, told_ns; /* launches believed, and when they were reported */
 	uint64_t tsg;               /* the process's only compute TSG; 0: none, or several */
-	bool counts;                /* it counts its launches, and nobody else does */
-	bool greedy;                /* its pre-switches had more of the GPU than they may */
-	/* in the table, at this look */
+	bool counts;                /* the agent counts the launches, and the probes do not */
+	bool greedy;                /* its pre-switches took more of the GPU than allowed */
+	/* in the table, at this check */
 	uint64_t log_ns;
 	uint32_t ncompute, class_id;
-	bool probed; /* a launch of it is known there */
+	bool probed; /* the probes have counted a launch of this TSG */
 };
 
 struct gs_agents {
@@ -86,7 +88,7 @@ static void drop(struct gs_agents *a, size_t i)
 	a->all[i] = a->all[--a->n];
 }
 
-/* Its process, or its program, has ended. */
+/* The process has ended or executed another program. */
 static void gone(struct gs_agents *a, size_t i)
 {
 	if (a->ctl->hub->launches)
@@ -138,8 +140,8 @@ static bool send_sheet(int to, const int fds[2])
 }
 
 /*
- * The process that connected may have ended since, or may execute another user's program: then a
- * page in its hands would speak for a process of somebody else's.
+ * The process that connected may have ended since, or may execute another user's program: then its
+ * page would speak for another user's process.
  */
 static bool is_users(pid_t pid, uid_t uid)
 {
@@ -148,7 +150,7 @@ static bool is_users(pid_t pid, uid_t uid)
 	return !gs_process_uid(pid, &now) && now == uid;
 }
 
-/* One of a process at a time; a user has at most half of what others leave. */
+/* One page per process. A user has at most half of the places that others leave. */
 static bool has_room(struct gs_agents *a, const struct ucred *cred, uint64_t now)
 {
 	size_t of_user = 0, left;
@@ -165,7 +167,7 @@ static bool has_room(struct gs_agents *a, const struct ucred *cred, uint64_t now
 	return a->n < MOST && of_user < (left + 1) / 2;
 }
 
-/* As long as nobody can look, it is taken for the same. */
+/* As long as the process cannot be checked, it counts as the same. */
 static bool has_ended(const struct agent *one)
 {
 	uint64_t start_ns;
@@ -174,7 +176,7 @@ static bool has_ended(const struct agent *one)
 	return r ? r == -ESRCH : start_ns != one->start_ns;
 }
 
-/* Another page for the same process: what it had told goes on from there. */
+/* Another page for the same process: its figures go on from the old page's. */
 static void take_over(struct gs_agents *a, struct agent *one)
 {
 	struct agent *old = find(a, one->pid);
@@ -205,7 +207,7 @@ static void give(struct gs_agents *a, int to, const struct ucred *cred)
 		return;
 	}
 	take_over(a, &one);
-	/* before its first launch, as far as we know: an agent that does not count says so soon */
+	/* True until its first report: an agent that does not count says so soon. */
 	one.counts = a->ctl->hub->launches && !gs_service_launches_for_policy(a->ctl) &&
 		     !gs_launches_told(a->ctl->hub->launches, one.pid, true);
 	a->all[a->n++] = one;
@@ -229,7 +231,7 @@ static void take_tsg(struct gs_hub *hub, const struct gpusched_tsg *rec, struct 
 	one->probed = one->probed || rec->task.known & GPUSCHED_KNOWN_LAUNCHES;
 }
 
-/* For all processes at once: the table may be large. */
+/* For all processes at once, since the table may be large. */
 static void take_tsgs(struct gs_agents *a, const struct gpusched_tsg *recs, size_t n)
 {
 	for (size_t i = 0; i < a->n; i++) {
@@ -250,7 +252,7 @@ static void take_tsgs(struct gs_agents *a, const struct gpusched_tsg *recs, size
 	}
 }
 
-/* All TSGs of a process: which of them was held for is not known. */
+/* Takes the long slice from all TSGs of the process, since it is unknown which one was held for. */
 static void curb_greedy(struct gs_agents *a, const struct gpusched_tsg *recs, size_t n)
 {
 	for (size_t i = 0; i < n && a->ctl->hub->engine; i++) {
@@ -288,7 +290,10 @@ static uint64_t age_ns(uint64_t start_ns)
 	return now > start_ns ? now - start_ns : 0;
 }
 
-/* Is what it first tells of this daemon's time, and has no probe counted it? */
+/*
+ * True if its first report is about this daemon's time, and no probe has counted the TSG's
+ * launches.
+ */
 static bool begins_ours(const struct gs_agents *a, const struct agent *one)
 {
 	return one->start_ns >= a->began_ns && (one->counts || !a->ctl->hub->launches);
@@ -317,7 +322,7 @@ static void look_at_launches(struct gs_agents *a, struct agent *one, bool anew)
 	bool counts = (fresh || (begins && one->counts)) && !gs_service_launches_for_policy(a->ctl);
 
 	take_launches(a, one, fresh, now);
-	/* one that was being counted while its agent came may be known in part */
+	/* if the probes were counting when the agent came, its count may be only a part */
 	anew = anew || (counts && one->probed);
 	if (a->ctl->hub->launches && (counts != one->counts || anew) &&
 	    gs_launches_told(a->ctl->hub->launches, one->pid, counts))
@@ -442,7 +447,7 @@ static int listen_on(void)
 
 	if (r)
 		return r;
-	unlink(sun.sun_path); /* we hold the instance's lock: it is a dead daemon's */
+	unlink(sun.sun_path); /* we hold the instance's lock, so the socket is a dead daemon's */
 	if (fd < 0 || bind(fd, (struct sockaddr *)&sun, sizeof(sun)) || chmod(sun.sun_path, 0666) ||
 	    listen(fd, AT_ONCE))
 		return -errno;
@@ -464,11 +469,15 @@ void gs_agents_start(struct gs_control *ctl)
 	a->began_ns = boot_ns();
 	a->fd = r = listen_on();
 	if (r >=
-	    0) /* loads what looks at processes, which takes longer than a turn of the loop may */
+	    /*
+	     * Loads the program that checks processes, which may take longer than an iteration of
+	     * the loop may.
+	     */
+	    0)
 		r = gs_started(getpid(), &start_ns);
 	if (r >= 0)
 		r = sd_event_add_io(ctl->hub->event, &a->come, a->fd, EPOLLIN, on_come, a);
-	if (r >= 0) /* a flood comes after all others */
+	if (r >= 0) /* connections come after all other work, in case of a flood */
 		r = sd_event_source_set_priority(a->come, SD_EVENT_PRIORITY_IDLE);
 	if (r >= 0)
 		r = sd_event_add_time(ctl->hub->event, &a->look, CLOCK_MONOTONIC, 0, 10000, on_look,
@@ -489,7 +498,8 @@ void gs_agents_end(struct gs_control *ctl)
 	if (!a)
 		return;
 	while (a->n) {
-		a->all[a->n - 1].sheet->looked_ns = 0; /* at once, not when our beat is missed */
+		/* At once, and not only when the heartbeat is missed. */
+		a->all[a->n - 1].sheet->looked_ns = 0;
 		drop(a, a->n - 1);
 	}
 	sd_event_source_disable_unref(a->come);

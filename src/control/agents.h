@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * agents.h - a daemon and the agents in programs: a page for each, which it tells in (wire/agent.h)
+ * agents.h - a daemon and the agents in programs: one page for each, for its figures (wire/agent.h)
  */
 #ifndef GPUSCHED_CONTROL_AGENTS_H
 #define GPUSCHED_CONTROL_AGENTS_H
@@ -16,9 +16,9 @@ struct gs_control;
 struct gpusched_tsg;
 
 /*
- * How much of any second a process's pre-switches may take, which had the GPU for @before_ns in all
- * by the log (0: not known yet), and @span_ns later for @held_ns: half, or nothing after a span of
- * which it had more than half.
+ * Returns the part of any second that a process's pre-switches may take: half, or nothing after a
+ * span in which the process had the GPU for more than half. The log said @before_ns of GPU time at
+ * first (0: unknown), and @held_ns when @span_ns had passed.
  */
 static inline uint64_t gs_agents_share_ns(uint64_t before_ns, uint64_t held_ns, uint64_t span_ns)
 {
@@ -28,9 +28,10 @@ static inline uint64_t gs_agents_share_ns(uint64_t before_ns, uint64_t held_ns, 
 }
 
 /*
- * How many launches are believed of an agent that tells of @told, @span_ns after @before: the count
- * never goes back, and grows by one in 100 ns at most, which no program can launch in. Nothing is
- * decided by that number; a sum that people read is not to be spoilt by one number.
+ * Returns how many launches are believed of an agent that reports @told, @span_ns after @before.
+ * The count never goes back, and grows by at most one in 100 ns, faster than any program can
+ * launch. Nothing is decided by this number, but one wrong number must not spoil a sum that people
+ * read.
  */
 static inline uint64_t gs_agents_believed(uint64_t before, uint64_t told, uint64_t span_ns)
 {
@@ -39,29 +40,33 @@ static inline uint64_t gs_agents_believed(uint64_t before, uint64_t told, uint64
 	return told < before ? before : told > most ? most : told;
 }
 
-/* For a daemon. Failures are logged: agents do without. */
+/* For a daemon. Failures are logged: agents then work without a page. */
 void gs_agents_start(struct gs_control *ctl);
 void gs_agents_end(struct gs_control *ctl);
-/* The agents that count, and their counts: now, as when the probes begin or end to. */
+/* Finds now which agents count, and their counts, as when the probes begin or end counting. */
 void gs_agents_look(struct gs_control *ctl);
-/* The engine has made a call: the process that lost the GPU may know. */
+/* The engine has made a call: a process that lost the GPU by that is told on its page. */
 void gs_agents_call(void *self, const struct gs_engine_call *call);
-/* It executed another program: its agent is gone. */
+/* The process executed another program: its agent is gone. */
 void gs_agents_tapped(void *self, const struct gpusched_event *ev);
 /*
- * The launches that a process's agent has counted, of the process's only compute TSG; false: nobody
- * told, or it has several. They are no fact: policies and laws never see them.
+ * The launches that the agent of @rec's process counted, for the process's only compute TSG.
+ * Returns false if none were reported, or there are several TSGs. The number is no fact: policies
+ * and laws never see it.
  */
 bool gs_agents_launches(const struct gs_control *ctl, const struct gpusched_tsg *rec,
 			uint64_t *ret_launches);
-/* Adds what agents told to @inout, GPUSCHED_MAX_CLASSES of them by class id. */
+/* Adds launches that agents reported to @inout, GPUSCHED_MAX_CLASSES numbers by class id. */
 void gs_agents_by_class(const struct gs_control *ctl, uint64_t *inout);
-/* The agent's word on a compute TSG's process; false: none. @ret_counted: its launches, too. */
+/*
+ * The report of the agent in a compute TSG's process; false: there is none. @ret_counted: also its
+ * launches.
+ */
 bool gs_agents_told(const struct gs_control *ctl, const struct gpusched_tsg *rec,
 		    struct gs_agent_facts *ret, bool *ret_counted);
 /*
- * Requests of a compute TSG, from its process's agent: the rest that ends one (0: not known, or
- * it is never quiet), and whether one is open. false: nobody tells.
+ * Requests of a compute TSG, as its process's agent reports them: the rest that ends one (0:
+ * unknown, or the program is never quiet), and whether one is open. Returns false without an agent.
  */
 bool gs_agents_requests(const struct gs_control *ctl, const struct gpusched_tsg *rec,
 			uint32_t *ret_quiet_us, bool *ret_open);

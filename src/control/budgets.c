@@ -23,18 +23,18 @@
 
 #define LOOK_NS NS_PER_S
 
-/* A compute TSG at the last look. */
+/* A compute TSG as seen last. */
 struct spender {
 	UT_hash_handle hh;
 	uint64_t id;
 	struct gpusched_key key;
 	uint32_t gpu;
 	uid_t uid;
-	const struct gs_spending_account *over; /* NULL: it has time left */
+	const struct gs_spending_account *over; /* NULL: time is left */
 	bool works, last, held;
 };
 
-/* One period, from the history. */
+/* The use in one period, from the history. */
 struct past {
 	enum gs_period period;
 	int64_t begins_s;
@@ -47,14 +47,14 @@ struct past {
 	size_t n, room;
 };
 
-#define PASTS_MAX 6 /* three periods, of users and of cgroups */
+#define PASTS_MAX 6 /* three periods, each for users and for cgroups */
 struct reading {
 	struct gs_errand errand;
 	struct past pasts[PASTS_MAX];
 	size_t n;
 	int code;
 	struct gs_error err;
-	bool stale; /* the rules are others by now */
+	bool stale; /* the rules have changed meanwhile */
 };
 
 struct gs_budgets {
@@ -63,7 +63,7 @@ struct gs_budgets {
 	struct gs_spending spending;
 	struct spender *spenders;
 	uint64_t looked_ns;
-	struct reading *reading; /* NULL: the history is not being asked */
+	struct reading *reading; /* NULL: the history is not being read */
 	bool incomplete;
 	char why[200];
 };
@@ -149,7 +149,7 @@ static void reading_free(struct gs_errand *e)
 	free(rd);
 }
 
-/* Once for each period, and for users and cgroups. */
+/* Plans one query for each period, for users and for cgroups. */
 static void plan_past(struct reading *rd, const struct gs_budget_rule *rule)
 {
 	int64_t ends_s;
@@ -276,7 +276,7 @@ static void set_spent(struct gs_budgets *b, struct spender *s, bool spent)
 	gs_engine_spend(b->ctl->hub->engine, &s->key, spent);
 }
 
-/* @wanted: somebody who has time left uses its GPU, or waits for it. */
+/* @wanted: a TSG with time left uses the same GPU, or waits for it. */
 static void follow(struct gs_budgets *b, struct spender *s, bool wanted)
 {
 	if (s->last != (s->over != NULL)) {

@@ -8,7 +8,7 @@
 struct discarding {
 	struct gs_errand errand;
 	struct gs_policy *policy;
-	struct gs_errand *before; /* that one is freed first; NULL: there is none */
+	struct gs_errand *before; /* the policy that is freed before this one; NULL: none */
 };
 
 static void work(struct gs_errand *e)
@@ -51,12 +51,12 @@ void gs_discarding_begin(struct gs_control *ctl, struct gs_policy *p)
 	}
 	if (t && !gs_errand_begin(&t->errand, ctl->hub, ctl)) {
 		ctl->discarding = &t->errand;
-		gs_errand_unref(&t->errand); /* the thread's is enough */
+		gs_errand_unref(&t->errand); /* the thread's reference is enough */
 		return;
 	}
 	if (t)
 		gs_errand_unref(&t->errand);
-	gs_policy_discard(p); /* without a thread, here */
+	gs_policy_discard(p); /* no thread can be made: free it here */
 }
 
 void gs_discarding_end(struct gs_control *ctl)

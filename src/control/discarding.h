@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * discarding.h - a policy that has ended, or fails in its start, is freed in a thread: the kernel's
+ * discarding.h - frees a policy that has ended, or failed to start, in a thread, since the kernel's
  * RCU takes its time
  */
 #ifndef GPUSCHED_CONTROL_DISCARDING_H
@@ -10,7 +10,7 @@
 
 /* Takes @p. */
 void gs_discarding_begin(struct gs_control *ctl, struct gs_policy *p);
-/* Returns when it is over. */
+/* Waits until all policies are freed. */
 void gs_discarding_end(struct gs_control *ctl);
 
 #endif /* GPUSCHED_CONTROL_DISCARDING_H */

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * The TSGs of a parked process end, and it makes new ones when it comes back. The n-th new one of an
- * engine of a GPU gets what the n-th old one there had. A suspension does not follow: parking ends it.
+ * The TSGs of a parked process end, and it makes new TSGs when it comes back. The n-th new TSG of
+ * an engine gets the settings that the n-th old TSG of that engine had. A suspension does not
+ * follow: parking ends it.
  */
 #include "control/follow.h"
 

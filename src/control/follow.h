@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* follow.h - what people set for the TSGs of a process follows it over a parking, to its new TSGs */
+/*
+ * follow.h - settings that people gave a process's TSGs follow the process to its new TSGs after
+ * parking
+ */
 #ifndef GPUSCHED_CONTROL_FOLLOW_H
 #define GPUSCHED_CONTROL_FOLLOW_H
 
@@ -10,13 +13,13 @@ struct gs_saved;
 struct gs_saved_tsg;
 struct gs_end;
 
-/* As observers. */
+/* The observer's functions. */
 void gs_follow_ended(void *self, const struct gs_end *end);
 void gs_follow_record(void *self, const struct gpusched_tsg *rec);
 
 /* ---- saved.c: for these alone ----------------------------------------------------------------- */
 
-/* @t is from now on that of TSG @id, which has none. */
+/* Moves @t to TSG @id, which has no settings of its own. */
 struct gs_saved_tsg *gs_saved_rename(struct gs_saved *saved, struct gs_saved_tsg *t, uint64_t id);
 
 #endif /* GPUSCHED_CONTROL_FOLLOW_H */

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * The host of the running policy's calls. On every host the same taps see, and the same policy
- * decides; on hosts module and hooked gpusched.ko makes the calls, and puts back what it has changed
- * when this daemon dies or does not answer. Settings of people take the same way while such a policy
- * runs.
+ * The host for the running policy's calls. On every host the taps see the same, and the same policy
+ * decides. On hosts module and hooked gpusched.ko makes the calls. It restores its changes if this
+ * daemon dies or does not respond. Settings by people go the same way while such a policy runs.
  */
 #include "control/host.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * host.h - where the running policy's calls go, and who asks it
+ * host.h - the way of the running policy's calls, and which program asks the policy
  *
- * stock: calls borrow. module: they go through gpusched.ko. hooked: the same, and the driver's hooks
- * ask the policy before the driver acts (policy/hooked.h).
+ * stock: calls borrow a descriptor. module: calls go through gpusched.ko. hooked: the same, and the
+ * driver's hooks ask the policy before the driver acts (policy/hooked.h).
  */
 #ifndef GPUSCHED_CONTROL_HOST_H
 #define GPUSCHED_CONTROL_HOST_H
@@ -16,18 +16,24 @@ struct gs_control;
 enum gs_host_word { GS_HOST_STOCK, GS_HOST_MODULE, GS_HOST_HOOKED };
 
 const char *gs_host_name(enum gs_host_word host);
-/* @word: NULL or "" is stock. -EINVAL unknown; -ENOTSUP, with the reason: cannot be here. */
+/*
+ * @word: NULL or "" means stock. Returns -EINVAL if unknown, -ENOTSUP with the reason if impossible
+ * here.
+ */
 int gs_host_vet(const struct gs_control *ctl, const char *word, enum gs_host_word *ret,
 		struct gs_error *err);
-/* Before a policy of that host acts; afterwards, or when none does any more, settle. */
+/*
+ * gs_host_use() runs before a policy of that host acts. gs_host_settle() runs afterwards, and when
+ * no policy of that host acts any more.
+ */
 int gs_host_use(struct gs_control *ctl, enum gs_host_word host, struct gs_error *err);
 void gs_host_settle(struct gs_control *ctl);
 /*
- * The policy that acts since just now is that host's. Takes @hooked, with which the hooks will ask
- * it; NULL: they do not. If they cannot, a heartbeat stops it.
+ * The policy that has just begun to act is of that host. Takes @hooked, through which the hooks
+ * will ask it; NULL: they do not. If the hooks cannot ask it, a heartbeat stops the policy.
  */
 void gs_host_put(struct gs_control *ctl, enum gs_host_word host, struct gs_hooked *hooked);
-/* The gate may ask the policy. */
+/* True if the gate may ask the policy. */
 bool gs_host_gate(const struct gs_control *ctl);
 /* At each heartbeat. */
 void gs_host_beat(void *self);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* At each heartbeat: do the hooks still ask the policy, and has gpusched.ko put everything back? */
+/*
+ * Checks at each heartbeat whether the hooks still ask the policy, and whether gpusched.ko has
+ * restored everything.
+ */
 #include "basic/cleanup.h"
 #include "basic/log.h"
 #include "gpusched/module.h"
@@ -11,7 +14,10 @@
 #include "engine/lock.h"
 #include "engine/restore.h"
 
-/* The hooks have stopped asking: a policy that is asked too late is not what somebody has chosen. */
+/*
+ * If the hooks have stopped asking, the policy is stopped: it would be asked too late, which is not
+ * the host that was chosen.
+ */
 static void look_at_hooks(struct gs_control *ctl)
 {
 	struct gs_policy_exit exit = { .kind = GS_POLICY_EXIT_ERROR };
@@ -37,7 +43,9 @@ static void look_at_hooks(struct gs_control *ctl)
 	gs_service_policy_failed(ctl, &exit);
 }
 
-/* The module has put everything back, and the records say otherwise: as if another had acted. */
+/*
+ * The module has restored everything, so the records are wrong: as if another process had restored.
+ */
 static void put_back(struct gs_control *ctl)
 {
 	CLEANUP_FD int lock = -1;
@@ -46,7 +54,7 @@ static void put_back(struct gs_control *ctl)
 	gs_count(ctl->hub, GS_SVC_MODULE_LOST);
 	gs_log(LOG_WARNING, "gpusched.ko had not heard this daemon for too long");
 	if (gs_lock_overtake(&lock, NULL) ||
-	    gs_cfg_next_epoch(ctl->hub->table)) /* the guardian is at it */
+	    gs_cfg_next_epoch(ctl->hub->table)) /* the guardian restores too */
 		return;
 	gs_restore(ctl->hub->table, ctl->hub->branch, &done, NULL);
 	gs_observers_restored(&ctl->hub->observers);

@@ -12,10 +12,12 @@
 #include "engine/lock.h"
 #include "table/cfg.h"
 
-#define LOCK_PATIENCE_NS (3 * NS_PER_S) /* commands queue up behind each other */
-#define BEAT_STALE_NS NS_PER_S          /* as the gate has it */
+#define LOCK_PATIENCE_NS (3 * NS_PER_S) /* commands wait for each other */
+#define BEAT_STALE_NS NS_PER_S          /* the same time as in the gate */
 
-/* A living daemon listens on its socket; a guardian at work, or another command, will be done soon. */
+/*
+ * A living daemon listens on its socket. A guardian at work, or another command, will be done soon.
+ */
 bool gs_service_has_daemon(void)
 {
 	CLEANUP_FD int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -41,7 +43,9 @@ int gs_service_lock(int *ret_fd, struct gs_error *err)
 	}
 }
 
-/* One that was stopped just now is waited for: its last beat may still be young. */
+/*
+ * If a daemon was stopped just now, its last heartbeat may still be young: waits until it is old.
+ */
 static bool is_late(struct gs_table *o)
 {
 	struct gpusched_cfg cfg;
@@ -64,7 +68,7 @@ int gs_service_overtake(int *ret_fd, struct gs_error *err)
 
 	if (r)
 		return r;
-	/* the lock's holder is a command, is beginning, or lives: nobody acts in its place */
+	/* the lock's holder is a command, is starting, or lives: nobody acts in its place */
 	r = gs_service_has_daemon() && is_late(o) ? gs_lock_overtake(&fd, err) : -EBUSY;
 	if (!r)
 		r = gs_cfg_next_epoch(o);

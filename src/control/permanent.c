@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* The policy that starts with the daemon because a person said so: a copy of its object, and options. */
+/*
+ * The policy that starts with the daemon because a person said so: a copy of its object, and its
+ * options.
+ */
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -25,7 +28,7 @@ int gs_permanent_may(const struct gs_control *ctl, struct gs_error *err)
 		       : 0;
 }
 
-/* Its object is one of ours, by a name that no other has. */
+/* Removes the object, which is a copy of ours under a name that no other has. */
 static void forget_object(const struct gs_saved_policy *p)
 {
 	size_t len = strlen(gs_env()->state_dir);

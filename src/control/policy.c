@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The running policy: start, switch, stop, and what is done when it fails. */
+/* The running policy: start, switch, stop, and the consequences of its failure. */
 #include "control/policy.h"
 
 #include <errno.h>
@@ -21,7 +21,7 @@ static void tell(struct gs_control *ctl, const char *policy, const char *what, c
 			 GS_NOBODY);
 }
 
-/* Takes @exit (its dump). */
+/* Takes @exit with its dump. */
 static void keep_exit(struct gs_control *ctl, struct gs_policy_exit *exit)
 {
 	if (exit->kind == GS_POLICY_EXIT_NONE) {
@@ -35,13 +35,13 @@ static void keep_exit(struct gs_control *ctl, struct gs_policy_exit *exit)
 	ctl->last_exit = *exit;
 }
 
-/* Takes @exit's dump. Returns @code, or what it means to the caller. */
+/* Takes @exit's dump. Returns @code, or the code that tells the caller what failed. */
 static int refuse(struct gs_control *ctl, const char *name, struct gs_policy_exit *exit, int code,
 		  struct gs_error *err)
 {
 	if (!exit->policy[0])
 		snprintf(exit->policy, sizeof(exit->policy), "%s", name);
-	/* the policy's fault, not the request's */
+	/* the policy failed, not the request */
 	if (exit->kind == GS_POLICY_EXIT_VERIFIER ||
 	    (exit->kind == GS_POLICY_EXIT_REFUSED && code == -EINVAL))
 		code = -EPROTO;
@@ -81,7 +81,7 @@ uint64_t gs_service_kicks(const struct gs_control *ctl, uint64_t *ret_left)
 	return granted;
 }
 
-/* The old one's exit record, and the new one into the loop. */
+/* Keeps the old policy's exit record, and adds the new policy to the loop. */
 static void take_over(struct gs_control *ctl, struct gs_policy *p, const char *name,
 		      const char *old)
 {
@@ -129,7 +129,8 @@ int gs_service_policy_put(struct gs_control *ctl, const char *name, struct gs_po
 		watch_ticks(ctl);
 	gs_discarding_begin(ctl, p);
 	gs_engine_touch_all(
-		ctl->hub->engine); /* what it had seen begins anew, without a word of it */
+		/* The new policy sees all TSGs as new, without events for them. */
+		ctl->hub->engine);
 	return refuse(ctl, name, exit, code, err);
 }
 
@@ -166,7 +167,7 @@ void gs_service_policy_failed(struct gs_control *ctl, const struct gs_policy_exi
 {
 	const char *name = gs_policy_running(ctl->hub->policy)->name;
 
-	if (strstr(exit->message, name)) /* most reasons name it themselves */
+	if (strstr(exit->message, name)) /* most reasons contain the policy's name */
 		gs_log(LOG_ERR, "%s", exit->message);
 	else
 		gs_log(LOG_ERR, "policy %s failed: %s", name, exit->message);
@@ -188,7 +189,7 @@ bool gs_policy_note_death(struct gs_control *ctl)
 	return died;
 }
 
-/* Logged once for each policy and reason: a user can have any number of TSGs. */
+/* Logs each reason once per policy, since a user can have any number of TSGs. */
 void gs_policy_log_overruled(struct gs_control *ctl, const struct gpusched_tsg *rec, uint32_t why)
 {
 	uint32_t news = why & ~ctl->overruled_logged;

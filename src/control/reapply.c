@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* People's settings at the daemon before, in force again at this one's start. */
+/* At a daemon's start, applies the settings again that people made at the last daemon. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -57,7 +57,7 @@ static bool same_tsg(const struct gs_saved_tsg *t, const struct gpusched_tsg *re
 	       !(rec->flags & GPUSCHED_TSG_GONE);
 }
 
-/* A later setting, made without a daemon, is in the table and stands above it. */
+/* A setting that was made later, without a daemon, is in the table and comes first. */
 static int reapply(struct gs_control *ctl, struct gs_saved_tsg *t, const struct gpusched_tsg *rec,
 		   struct gs_error *err)
 {
@@ -106,7 +106,7 @@ static void log_settings(const struct gs_past *past, const struct gs_error *firs
 		       past->refused, first->text[0] ? ": " : "", first->text);
 }
 
-/* Pending ones that fitted no record. */
+/* Drops pending settings that fitted no record. */
 static void drop_ended(struct gs_control *ctl)
 {
 	struct gs_saved *saved = &ctl->saved;
@@ -155,7 +155,7 @@ static bool still_chosen(const struct gs_control *ctl)
 	return p->chosen && now && p->configured && !strcmp(now, p->configured);
 }
 
-/* It ran before, so that it does not now is no mistake of the configuration. */
+/* The policy ran before, so its failure now is no mistake in the configuration. */
 static void start_chosen(struct gs_control *ctl)
 {
 	const struct gs_saved_policy *p = &ctl->saved.policy;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Everything back to what the owners asked, by an instance that goes on afterwards. */
+/* Restores everything to what the owners asked for, in an instance that goes on afterwards. */
 #include "control/restoring.h"
 
 #include <errno.h>
@@ -17,7 +17,7 @@ static void restoring_work(struct gs_errand *e)
 	t->code = gs_restore(e->hub->table, e->hub->branch, &t->done, &t->err);
 }
 
-/* Wishes that came meanwhile, and results of calls that were under way, are looked at now. */
+/* Evaluates wishes that came meanwhile, and results of calls that were under way. */
 static void restoring_end(struct gs_errand *e)
 {
 	struct gs_control *ctl = e->owner;
@@ -54,7 +54,7 @@ int gs_restoring_begin(struct gs_control *ctl, struct gs_restoring **ret, struct
 		gs_errand_unref(&t->errand);
 		return gs_fail(err, r, "nothing can be put back now: %s", strerror(-r));
 	}
-	if (ctl->hub->engine) /* two at once would make calls twice */
+	if (ctl->hub->engine) /* two restores at once would make the calls twice */
 		sd_event_source_set_enabled(ctl->hub->results, SD_EVENT_OFF);
 	ctl->restoring = *ret = t;
 	return 0;

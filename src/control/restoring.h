@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * restoring.h - everything back to what the owners asked, while the loop goes on
+ * restoring.h - restores what the owners asked for while the loop goes on
  */
 #ifndef GPUSCHED_CONTROL_RESTORING_H
 #define GPUSCHED_CONTROL_RESTORING_H
@@ -16,7 +16,7 @@ struct gs_restoring {
 	struct gs_restored done;
 	struct gs_error err;
 };
-/* Joins the one that is under way. *ret is the caller's reference. */
+/* Joins a restore that is under way. *ret is the caller's reference. */
 int gs_restoring_begin(struct gs_control *ctl, struct gs_restoring **ret, struct gs_error *err);
 
 #endif /* GPUSCHED_CONTROL_RESTORING_H */

@@ -23,7 +23,7 @@
 #define MAX_BYTES (4u << 20)
 #define MAX_OPTIONS 64
 #define PAUSE_NS (250 * NS_PER_MS) /* between two writes */
-#define AGAIN_NS NS_PER_S          /* after one that failed */
+#define AGAIN_NS NS_PER_S          /* pause after a write that failed */
 
 static void path_of(char ret[300])
 {
@@ -63,7 +63,7 @@ static int policy_copy(struct gs_saved_policy *ret, const char *name, const char
 	return 0;
 }
 
-/* The copy of an object that was named by its path. */
+/* True for our copy of an object that was named by its path. */
 static bool is_copy(const char *name)
 {
 	size_t len = strlen(gs_env()->run_dir);
@@ -71,7 +71,7 @@ static bool is_copy(const char *name)
 	return name && !strncmp(name, gs_env()->run_dir, len) && name[len] == '/';
 }
 
-/* The object that a path names may be another one by the time of the next start. */
+/* By the next start a path may name another object, so it needs a copy. */
 static bool needs_copy(const struct gs_saved_policy *p)
 {
 	return p->name && strpbrk(p->name, "/.") && !is_copy(p->name);
@@ -93,7 +93,9 @@ static int keep_object(const struct gs_control *ctl, struct gs_saved_policy *p)
 	return 0;
 }
 
-/* From memory to our own folder: from then on the policy is named by the file there. */
+/*
+ * Writes the object from memory to our own folder. From then on the policy is named by that file.
+ */
 static int write_object(struct gs_saved_policy *p, struct gs_error *err)
 {
 	CLEANUP_FREE char *path = NULL;
@@ -156,7 +158,7 @@ void gs_saved_launches(struct gs_control *ctl, bool on)
 
 /* ---- TSGs ------------------------------------------------------------------------------------ */
 
-/* Where @id is, or belongs. */
+/* The index of @id, or where it belongs. */
 static size_t place_of(const struct gs_saved *saved, uint64_t id)
 {
 	size_t low = 0, high = saved->ntsgs;
@@ -225,7 +227,10 @@ static bool has_room(const struct gs_saved *saved, const struct gpusched_tsg *re
 	return n < GS_SAVED_TSGS_USER;
 }
 
-/* The settings of the table; a pending one keeps the fields that nobody has touched since. */
+/*
+ * Takes the settings from the table. A pending entry keeps the fields that nobody has changed
+ * since.
+ */
 static void take(struct gs_saved_tsg *t, const struct gpusched_tsg *rec, uint32_t which)
 {
 	uint32_t keep = t->pending ? t->set.valid & ~which & ~rec->manual.valid : 0;
@@ -269,7 +274,7 @@ void gs_saved_note(struct gs_control *ctl, const struct gpusched_key *key, const
 	t->uid = rec.task.uid;
 	t->reapplied &= !which;
 	if (which & GPUSCHED_RUNNABLE)
-		t->suspended_by = by ? by->uid : 0; /* without a daemon root alone acts */
+		t->suspended_by = by ? by->uid : 0; /* without a daemon only root acts */
 }
 
 void gs_saved_own(struct gs_control *ctl, uint64_t id, uint32_t which)
@@ -288,7 +293,7 @@ static bool has_ended(const struct gs_saved_tsg *t)
 	return r ? r == -ESRCH : !gs_start_same(start, t->start_ns);
 }
 
-/* A suspension may have ended by itself, and a TSG with its process. */
+/* A suspension may have ended by itself, and a TSG may have ended. */
 static void refresh(struct gs_control *ctl)
 {
 	struct gs_saved *saved = &ctl->saved;
@@ -316,7 +321,10 @@ static void refresh(struct gs_control *ctl)
 
 #define TSG_FORMAT "{s:I,s:I,s:I,s:I,s:I,s:I,s:i,s:i,s:i,s:i,s:i,s:I,s:I,s:i,s:b,s?b,s?i,s?i}"
 
-/* A user can have a thousand, and the loop waits: not by way of a tree. */
+/*
+ * Writes text directly: a user can have a thousand entries, for which a JSON tree would hold up the
+ * loop.
+ */
 static void put_tsg(FILE *out, const struct gs_saved_tsg *t)
 {
 	fprintf(out,
@@ -445,7 +453,7 @@ int gs_saved_parse(struct gs_saved *saved, const char *text, const char *boot, s
 	if (version != VERSION)
 		return gs_fail(err, -EINVAL, "it is of version %d", version);
 	if (strcmp(of, boot))
-		return 0; /* no process of then is there any more */
+		return 0; /* no process of that boot exists any more */
 	saved->running = running;
 	saved->crashed_ns = (uint64_t)crashed;
 	saved->launches = launches;
@@ -505,7 +513,7 @@ static bool is_too_soon(const struct gs_control *ctl, uint64_t now_ns)
 	       now_ns - ctl->saved.tried_ns < (ctl->saved.failed ? AGAIN_NS : PAUSE_NS);
 }
 
-/* The file of before is whole; said once, until it is written again. */
+/* The old file is still whole. The failure is logged once, until a write succeeds. */
 static void failed(struct gs_control *ctl, const struct gs_error *err)
 {
 	gs_count(ctl->hub, GS_SVC_SAVED_FAILED);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * saved.h - what a person has set, kept beside the table for the daemon's next start
+ * saved.h - what people have set, kept beside the table for the daemon's next start
  *
- * Settings and suspensions, their authors, the chosen policy, and whether launches are counted: in
- * memory, and in RUN_DIR/saved.json (root's, 0600), which is replaced as a whole. A TSG is the same
- * one as before where id, handles, process and its start time are the same.
+ * Settings and suspensions with their authors, the chosen policy, and whether launches are counted.
+ * They are in memory, and in RUN_DIR/saved.json (root's, 0600), which is replaced as a whole. A TSG
+ * is the same as before if id, handles, process and its start time are the same.
  */
 #ifndef GPUSCHED_CONTROL_SAVED_H
 #define GPUSCHED_CONTROL_SAVED_H
@@ -24,81 +24,83 @@ struct gs_peer;
 
 #define GS_SAVED_TWICE_NS (60 * NS_PER_S)
 #define GS_SAVED_TSGS 4096
-#define GS_SAVED_TSGS_USER 1024 /* of one user other than root */
+#define GS_SAVED_TSGS_USER 1024 /* for each user other than root */
 
 struct gs_saved_tsg {
-	uint64_t id, start_ns; /* of the TSG; of its process */
+	uint64_t id, start_ns; /* of the TSG; start time of its process */
 	struct gpusched_key key;
 	uint32_t pid, uid;
 	struct gpusched_settings set;
-	uint64_t until_ns;     /* end of a suspension; 0: until resume */
+	uint64_t until_ns;     /* end of a suspension; 0: until `resume` */
 	uint32_t suspended_by; /* uid */
-	uint32_t users;        /* settings of @set that a user set, not root */
-	uint32_t own;          /* ... where root had set none: the owner may take them back */
-	bool pending;          /* of an earlier daemon, not reapplied (yet): not in the table */
+	uint32_t users;        /* settings of @set that a user made, not root */
+	uint32_t own;          /* ... where root had set none: the owner may undo them */
+	/* From an earlier daemon and not applied again (yet): not in the table. */
+	bool pending;
 	bool reapplied;
-	bool away;            /* its process is parked, or on its way back; pending as well */
-	uint32_t engine, gpu; /* ... where it was */
+	bool away;            /* the process is parked or on its way back; pending is set as well */
+	uint32_t engine, gpu; /* where the TSG was */
 };
 
 struct gs_saved_policy {
-	bool chosen;    /* by a person: this one started, or (no name) the one before stopped */
-	char *name;     /* as for a start; an object named by its path: our copy of it */
+	/* A person started this policy, or (without a name) stopped the last one. */
+	bool chosen;
+	char *name;     /* as given to start; if that was a path: our copy of the object */
 	char *host;     /* NULL: stock */
 	char **options; /* key=value */
 	size_t noptions;
-	char *configured; /* the configuration's policy when it was chosen */
-	void *object;     /* named by its path, and not copied yet */
+	char *configured; /* the configuration's policy at that time */
+	void *object;     /* the object of a path that is not copied yet */
 	size_t object_len;
 };
 
 struct gs_saved {
-	struct gs_saved_tsg *tsgs; /* by id */
+	struct gs_saved_tsg *tsgs; /* sorted by id */
 	size_t ntsgs, naway;
 	struct gs_saved_policy policy;
-	bool launches;       /* a person turned their counting on */
-	bool running;        /* a daemon runs, or has ended without a word */
-	uint64_t crashed_ns; /* when a daemon last did; 0: never */
+	bool launches;       /* a person turned launch counting on */
+	bool running;        /* a daemon runs, or has died */
+	uint64_t crashed_ns; /* when a daemon last crashed; 0: never */
 	bool loaded, dirty;
-	bool failed; /* the last write */
+	bool failed; /* the last write failed */
 	uint64_t tried_ns;
 };
 
-/* The content of the file, if it is of this boot. Nothing of it is in force yet. */
+/* Reads the file if it is of this boot. Nothing of it is applied yet. */
 void gs_saved_load(struct gs_control *ctl);
 void gs_saved_free(struct gs_saved *saved);
-/* @saved from @text, a file of the boot @boot. -EINVAL. */
+/* Parses @text, the file's content, which must be of boot @boot. -EINVAL. */
 int gs_saved_parse(struct gs_saved *saved, const char *text, const char *boot,
 		   struct gs_error *err);
-/* malloc'd; NULL: out of memory */
+/* The file's text, malloc'd; NULL if out of memory. */
 char *gs_saved_text(const struct gs_saved *saved, const char *boot);
-/* The daemon before crashed at @died_ns, less than a minute after the one before it did. */
+/* True if the last daemon crashed at @died_ns, less than a minute after the one before it. */
 bool gs_saved_crashed_twice(const struct gs_saved *saved, uint64_t died_ns);
 
-/* NULL: no person set anything. */
+/* Returns NULL if no person set anything for the TSG. */
 struct gs_saved_tsg *gs_saved_find(struct gs_saved *saved, uint64_t id);
-/* After @by (NULL: not known, somebody without a daemon) set or cleared the fields @which. */
+/* Call it after @by (NULL: unknown, without a daemon) set or cleared the fields @which. */
 void gs_saved_note(struct gs_control *ctl, const struct gpusched_key *key, const struct gs_peer *by,
 		   uint32_t which);
-/* The owner of TSG @id has just set the fields @which, which nobody had set. */
+/* The owner of TSG @id has just set the fields @which, which no person had set. */
 void gs_saved_own(struct gs_control *ctl, uint64_t id, uint32_t which);
-/* A person started policy @name, which runs, or (NULL) stopped it. */
+/* A person started policy @name, which runs; or (NULL) stopped the policy. */
 void gs_saved_choose(struct gs_control *ctl, const char *name, const char *host,
 		     const char *const *options, size_t n);
 void gs_saved_launches(struct gs_control *ctl, bool on);
-/* A person restored everything: nothing is reapplied. */
+/* A person restored everything: nothing is to be applied again. */
 void gs_saved_forget(struct gs_control *ctl);
-/* The same where no instance is open. */
+/* The same if no instance is open. */
 void gs_saved_forget_file(void);
-/* "lcbe\nkey=value" of the configuration, malloc'd. */
+/* The configuration's policy as text: "lcbe\nkey=value", malloc'd. */
 char *gs_saved_configured(const struct gs_control *ctl);
 
 /*
- * Writes what has changed, if the last time is not just past (@now: in any case). A write that fails
- * leaves the file of before, and the daemon tries again.
+ * Writes changes, unless the last write was just before (@now: in any case). After a failed write
+ * the old file stays, and the daemon tries again.
  */
 void gs_saved_write(struct gs_control *ctl, bool now);
-/* As an observer: after each source of the loop. */
+/* The observer's function: after each source of the loop. */
 void gs_saved_dispatched(void *self);
 /* The daemon ends in order. */
 void gs_saved_end(struct gs_control *ctl);
@@ -108,9 +110,9 @@ int gs_saved_policy_parse(struct gs_saved_policy *p, json_t *o);
 
 /* ---- permanent.c: starts with the daemon, kept in the state directory ------------------------- */
 
-/* -EBUSY: the configuration names one. */
+/* -EBUSY: the configuration names a policy. */
 int gs_permanent_may(const struct gs_control *ctl, struct gs_error *err);
-/* The policy that runs, as it was loaded. */
+/* Makes the running policy permanent, as it was loaded. */
 int gs_permanent_keep(const struct gs_control *ctl, const char *const *options, size_t n,
 		      struct gs_error *err);
 /* -ENOENT: there is none. */
@@ -119,19 +121,21 @@ void gs_permanent_forget(void);
 
 /* ---- reapply.c: at a daemon's start ---------------------------------------------------------- */
 
-/* How the daemon before ended, and what became of what it had. For `ping`. */
+/* How the last daemon ended, and what became of its settings. For `ping`. */
 struct gs_past {
 	bool crashed, twice;
 	uint64_t died_ns;
-	unsigned int restored, gone, failed, continued; /* put back after the crash */
-	unsigned int reapplied, ended, refused;         /* settings: TSGs */
+	unsigned int restored, gone, failed, continued; /* settings restored after the crash */
+	unsigned int reapplied, ended, refused;         /* settings applied again: number of TSGs */
 };
 
-/* Settings that were put back after the death of the daemon before, by its guardian or just now. */
+/*
+ * Finds the settings that were restored after the last daemon's death, by its guardian or just now.
+ */
 void gs_past_learn(struct gs_control *ctl);
-/* Settings and suspensions. */
+/* Applies settings and suspensions again. */
 void gs_reapply_settings(struct gs_control *ctl);
-/* The policy that starts now: a person's choice, the configuration's, the permanent one. */
+/* Starts the right policy: a person's choice, the configuration's, or the permanent one. */
 int gs_reapply_policy(struct gs_control *ctl, struct gs_error *err);
 
 #endif /* GPUSCHED_CONTROL_SAVED_H */

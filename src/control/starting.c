@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * The long parts of a policy's start, and of beginning to count launches: compiler, linker,
- * verifier and attaching are an errand, the loop puts what is ready in place. One at a time.
+ * Starts of policies and of launch counting. Their long parts run in a task: compiler, linker,
+ * verifier, attaching. The loop then puts the result in place. One start at a time.
  */
 #include "control/starting.h"
 
@@ -21,16 +21,18 @@
 
 struct gs_starting {
 	struct gs_errand errand;
-	char *name; /* of the policy; NULL: launches alone */
+	char *name; /* of the policy; NULL: only counting is started */
 	enum gs_host_word host;
 	char **options;
 	size_t noptions;
-	bool count; /* launches are wanted whatever the policy says, and are not counted yet */
+	/* Launches are wanted even if the policy does not need them, and are not counted yet. */
+	bool count;
 	bool may_count;
-	struct gs_errand *ending;     /* counting that must have ended first; NULL: there is none */
-	struct gs_errand *discarding; /* a policy that it replaces: that one is freed first */
+	/* Counting that must have ended before this start; NULL: none. */
+	struct gs_errand *ending;
+	struct gs_errand *discarding; /* the policy that this one replaces, which is freed first */
 
-	/* the thread's, until it is over */
+	/* owned by the thread until it is over */
 	struct gs_policy *policy;
 	struct gs_hooked *hooked;
 	struct gs_policy_exit exit;
@@ -39,7 +41,7 @@ struct gs_starting {
 	int code, launches_code;
 
 	bool cancelled;
-	bool chosen, permanent; /* by a person */
+	bool chosen, permanent; /* chosen by a person */
 };
 
 static void starting_free(struct gs_errand *e)
@@ -187,7 +189,7 @@ static void put_launches(struct gs_starting *t)
 	gs_service_launches_go_on(ctl);
 }
 
-/* Counting was on when it began, and was turned off meanwhile. */
+/* True if counting was on at the start, and was turned off meanwhile. */
 static void count_after_all(struct gs_control *ctl)
 {
 	struct gs_starting *t;
@@ -223,7 +225,7 @@ static void put_in_place(struct gs_starting *t)
 		t->code = t->launches_code;
 		t->err = t->launches_err;
 	}
-	if (t->name && t->code && t->errand.refs == 1) /* nobody waits for it */
+	if (t->name && t->code && t->errand.refs == 1) /* no request waits for it */
 		gs_log(LOG_ERR, "policy %s does not start: %s", t->name, t->err.text);
 	if (t->name && !t->code && t->chosen)
 		gs_saved_choose(t->errand.owner, t->name, gs_host_name(t->host),
@@ -248,7 +250,7 @@ static void starting_end(struct gs_errand *e)
 		if (((struct gs_control *)e->owner)->launching_ends)
 			gs_launches_free(TAKE_PTR(t->launches));
 		if (t->launches)
-			put_launches(t); /* somebody else may want it */
+			put_launches(t); /* something else may want it */
 		gs_service_launches_update(e->owner);
 	} else {
 		put_in_place(t);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-/* A table that is not as this version makes it: an older one's, or one with pins missing. */
+/*
+ * Takes over a table that this version did not make: an older version's, or one with pins missing.
+ */
 #include "control/takeover.h"
 
 #include <errno.h>
@@ -33,7 +35,7 @@ int gs_restore_remains(bool lives, struct gs_restored *ret, struct gs_error *err
 	return r;
 }
 
-/* Nothing of it can be kept. Changes are put back first: without the table nobody could. */
+/* Nothing of the table can be kept. Changes are restored first: without the table nobody could. */
 static int start_anew(struct gs_error *err)
 {
 	struct gs_restored done = { 0 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * takeover.h - a table that is not as this version makes it; the instance's lock is held
+ * takeover.h - takes over a table that this version did not make; the caller holds the instance's
+ * lock
  */
 #ifndef GPUSCHED_CONTROL_TAKEOVER_H
 #define GPUSCHED_CONTROL_TAKEOVER_H
@@ -9,11 +10,14 @@
 
 #include "engine/restore.h"
 
-/* As gs_taps_on(); takes an older table over, and starts anew where that or pins are missing. */
+/*
+ * The same as gs_taps_on(), but takes an older table over. If that is impossible, or pins are
+ * missing, it makes a new table.
+ */
 int gs_taps_ready(struct gs_error *err);
 /*
- * The same for an incomplete or older table. @lives: its heartbeat is a daemon's. -ENODATA: no
- * records.
+ * Restores from an incomplete or older table. @lives: its heartbeat is a daemon's. -ENODATA: it has
+ * no records.
  */
 int gs_restore_remains(bool lives, struct gs_restored *ret, struct gs_error *err);
 

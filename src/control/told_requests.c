@@ -15,9 +15,9 @@
 #include "policy/pstate.h"
 #include "wire/agent.h"
 
-#define TSGS 16u   /* of a process, that hear of its requests */
-#define WAKES 200u /* of a page, in a second */
-#define LOOKS 2u   /* at a page, in a rest of quiet */
+#define TSGS 16u   /* TSGs of a process for which requests are reported */
+#define WAKES 200u /* wake-ups by one page in a second */
+#define LOOKS 2u   /* checks of a page during one rest */
 
 struct gs_told_requests {
 	struct gs_control *ctl;
@@ -26,17 +26,23 @@ struct gs_told_requests {
 	int fd;
 	struct gpusched_key tsgs[TSGS];
 	unsigned int ntsgs, wakes;
-	bool open, stuck; /* stuck: it went on too long without a launch; until the next rest */
-	uint64_t began_ns, launches; /* it began, or was seen to launch last; how many then */
-	uint32_t begins;             /* of the page, seen */
-	uint64_t arrived_ns;         /* of the open one */
-	uint32_t arrivals, blurs;    /* of the page, when that was seen */
-	bool blurred;                /* when the open one began or ends is not known */
-	bool deaf;                   /* until the second is over: it has woken us too often */
-	uint32_t from;               /* enum gpusched_request_from, of the open one */
+	/*
+	 * A request is open; stuck: it went on too long without a launch, and counts as none until
+	 * the next rest.
+	 */
+	bool open, stuck;
+	/* When it began, or was last seen to launch; the number of launches at that time. */
+	uint64_t began_ns, launches;
+	uint32_t begins;          /* the page's count, as seen last */
+	uint64_t arrived_ns;      /* of the open request */
+	uint32_t arrivals, blurs; /* the page's counts, as seen last */
+	bool blurred;             /* begin or end of the open request is uncertain */
+	/* It has woken us too often: ignored until the second is over. */
+	bool deaf;
+	uint32_t from; /* enum gpusched_request_from, of the open request */
 };
 
-/* Any program may write this there. */
+/* Checks the value, since the program may write anything there. */
 static uint32_t quiet_of(const struct gs_told_requests *rq)
 {
 	uint32_t us = rq->sheet->quiet_us;
@@ -54,7 +60,10 @@ bool gs_told_requests_open(const struct gs_told_requests *rq)
 	return rq->open;
 }
 
-/* The shortest deadline of the process's TSGs, and the first of them that has one; 0: none has. */
+/*
+ * The shortest deadline of the process's TSGs, and the first TSG with that deadline; 0: none has
+ * one.
+ */
 static uint64_t deadline_of(const struct gs_told_requests *rq, uint64_t *ret_id)
 {
 	uint64_t least_us = 0;
@@ -72,7 +81,9 @@ static uint64_t deadline_of(const struct gs_told_requests *rq, uint64_t *ret_id)
 	return least_us * NS_PER_US;
 }
 
-/* The open request has ended at @end. Between two looks others may have begun and ended. */
+/*
+ * The open request has ended at @end. Other requests may have begun and ended between two checks.
+ */
 static void tell_done(struct gs_told_requests *rq, uint64_t end)
 {
 	const struct gs_agent_sheet *s = rq->sheet;
@@ -118,7 +129,7 @@ static void look_at(struct gs_told_requests *rq, uint64_t at)
 	sd_event_source_set_enabled(rq->look, SD_EVENT_ONESHOT);
 }
 
-/* Has the program been quiet? Else when to look again. */
+/* Returns whether the program has been quiet, and otherwise when to check again. */
 static bool is_quiet(const struct gs_told_requests *rq, uint64_t now, uint64_t *ret_again)
 {
 	uint64_t rest = rq->sheet->rest_ns, quiet = quiet_of(rq) * NS_PER_US;
@@ -127,13 +138,13 @@ static bool is_quiet(const struct gs_told_requests *rq, uint64_t now, uint64_t *
 		*ret_again = now + GS_QUIET_MOST_US * NS_PER_US;
 		return !rq->sheet->hinted;
 	}
-	if (!quiet) /* it forgot */
+	if (!quiet) /* the program did not learn a value for quiet */
 		return true;
 	*ret_again = rest && rest <= now ? rest + quiet : now + quiet / LOOKS;
 	return rest && rest <= now && now - rest >= quiet;
 }
 
-/* A service that is never quiet works on. One that waits for ever does not. */
+/* A service that is never quiet works on; one that waits for ever does not. */
 static bool is_stuck(struct gs_told_requests *rq, uint64_t now)
 {
 	uint64_t launches = rq->sheet->launches;
@@ -154,7 +165,8 @@ static void look(struct gs_told_requests *rq, uint64_t now)
 
 	if (quiet)
 		rq->stuck = false;
-	if (rq->open && quiet) /* of one that is not hinted the program says since when it rests */
+	/* If the request was not hinted, the page says since when the program rests. */
+	if (rq->open && quiet)
 		tell_done(rq, rq->from == GPUSCHED_REQUEST_HINT ? now : rq->sheet->rest_ns);
 	if (rq->open && (quiet || is_stuck(rq, now))) {
 		rq->stuck = !quiet;
@@ -170,7 +182,9 @@ static int on_look(sd_event_source *src, uint64_t us, void *user)
 	return 0;
 }
 
-/* The launches of a request that was said to come are not one of their own. A hint ends a guess. */
+/*
+ * Launches of a request that a hint announced are not a request of their own. A hint ends a guess.
+ */
 static void take_hint(struct gs_told_requests *rq, uint32_t begins)
 {
 	if (!rq->open)
@@ -181,7 +195,7 @@ static void take_hint(struct gs_told_requests *rq, uint32_t begins)
 		rq->begins = begins;
 }
 
-/* One may have ended, and one have begun. */
+/* Follows the page: a request may have ended, and another one begun. */
 static void take_word(struct gs_told_requests *rq)
 {
 	uint32_t begins = rq->sheet->begins, arrivals;
@@ -216,7 +230,7 @@ static int on_wake(sd_event_source *src, int fd, uint32_t events, void *user)
 		sd_event_source_set_enabled(src, SD_EVENT_OFF);
 	}
 	take_word(rq);
-	/* its begin was heard of late, or its end will be */
+	/* its begin was noticed late, or its end will be */
 	rq->blurred = rq->blurred || was_deaf || rq->deaf;
 	return 0;
 }

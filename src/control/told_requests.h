@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * told_requests.h - requests that programs' agents tell of: the policy hears when they begin and end
+ * told_requests.h - requests that programs' agents report: the policy is told when they begin and
+ * end
  *
- * A page is believed no further than its own program's requests go: a lie can begin and end holds,
- * within the engine's bounds.
+ * A page is believed only about its own program's requests. A lie can begin and end holds, within
+ * the engine's bounds.
  */
 #ifndef GPUSCHED_CONTROL_TOLD_REQUESTS_H
 #define GPUSCHED_CONTROL_TOLD_REQUESTS_H
@@ -17,19 +18,19 @@ struct gs_told_requests;
 struct gs_agent_sheet;
 struct gs_control;
 
-/* For one page; *ret_fd: a write to it wakes us, and the caller closes it. 0 or -errno. */
+/* For one page. A write to *ret_fd wakes us; the caller closes *ret_fd. 0 or -errno. */
 int gs_told_requests_new(struct gs_control *ctl, struct gs_agent_sheet *sheet,
 			 struct gs_told_requests **ret, int *ret_fd);
-/* An open request ends. */
+/* Ends an open request. */
 void gs_told_requests_free(struct gs_told_requests *rq);
-/* Once a second: it may wake us again so often. */
+/* Once a second: the page may wake us again. */
 void gs_told_requests_calm(struct gs_told_requests *rq);
-/* Its process's compute TSGs are forgotten; this is one. */
+/* Forgets the process's compute TSGs; adds one. */
 void gs_told_requests_clear(struct gs_told_requests *rq);
 void gs_told_requests_tsg(struct gs_told_requests *rq, const struct gpusched_key *key);
-/* A rest of this length ends a request; 0: not known, or it is never quiet. */
+/* A rest of this length ends a request; 0: unknown, or the program is never quiet. */
 uint32_t gs_told_requests_quiet_us(const struct gs_told_requests *rq);
-/* A request of its is open. */
+/* True if a request of the program is open. */
 bool gs_told_requests_open(const struct gs_told_requests *rq);
 
 #endif /* GPUSCHED_CONTROL_TOLD_REQUESTS_H */

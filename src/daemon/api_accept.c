@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * api_accept.c - the listening socket: which connections are let in, and in which order
+ * api_accept.c - the listening socket: which connections are accepted, and in which order
  *
- * All accounts share the kernel's one queue, so it is emptied at once. One connection too many is
- * closed before a byte of it is read; the others go to the server one for each user in turn, root's
- * first.
+ * All users share the kernel's one queue, so it is emptied at once. A connection beyond the limits
+ * is closed before a byte of it is read. The others go to the server, one for each user in turn,
+ * root's first.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -20,7 +20,8 @@
 #include "basic/log.h"
 #include "daemon/api_priv.h"
 
-#define AT_ONCE API_CONNECTIONS_UID /* accepted in one turn: what may wait of one user */
+/* Accepted in one iteration: the most that may wait for one user. */
+#define AT_ONCE API_CONNECTIONS_UID
 
 /* ---- users ----------------------------------------------------------------------------------- */
 
@@ -40,7 +41,9 @@ struct api_uid *api_uid_of(struct api *a, uid_t uid)
 	return u;
 }
 
-/* The limit for users other than root: calls need descriptors as well, and root always gets in. */
+/*
+ * The limit for users other than root: calls need descriptors as well, and root is always accepted.
+ */
 static unsigned int room_for_users(void)
 {
 	struct rlimit l = { 0 };
@@ -57,7 +60,7 @@ static unsigned int room_for_users(void)
 	return room;
 }
 
-/* Nobody has more than what is left for others: so there is always something for the next user. */
+/* No user has more than the others have left, so that there is always a place for the next user. */
 static bool is_one_too_many(const struct api *a, const struct api_uid *of)
 {
 	unsigned int users = 0;
@@ -70,7 +73,7 @@ static bool is_one_too_many(const struct api *a, const struct api_uid *of)
 	       (of->connections > 1 && of->connections > a->room - users);
 }
 
-/* Forgets users without connections, so that the list does not grow with the machine's age. */
+/* Forgets users without connections, so that the list does not grow for ever. */
 static void forget_idle(struct api *a)
 {
 	struct api_uid **at = &a->uids;
@@ -103,7 +106,7 @@ void api_on_connection(void *user, struct MHD_Connection *c, void **context,
 	u = *context;
 	u->connections--;
 	a->open--;
-	api_kick(a); /* others may wait for its place */
+	api_kick(a); /* another connection may wait for its place */
 }
 
 static void hand_over(struct api *a, struct api_uid *u)
@@ -116,7 +119,7 @@ static void hand_over(struct api *a, struct api_uid *u)
 	memmove(u->waiting, u->waiting + 1, --u->nwaiting * sizeof(*u->waiting));
 	a->adding = u;
 	if (MHD_add_connection(a->mhd, fd, (const struct sockaddr *)&sun, sizeof(sun)) != MHD_YES)
-		u->connections--; /* it closed it */
+		u->connections--; /* the server closed it */
 	a->adding = NULL;
 }
 
@@ -159,7 +162,7 @@ static void take_in(struct api *a, int fd)
 	u->waiting[u->nwaiting++] = fd;
 }
 
-/* Without a descriptor the queue could not be emptied, and the loop would turn for nothing. */
+/* Without a free descriptor the queue could not be emptied, and the loop would spin. */
 static void refuse_one(struct api *a)
 {
 	int fd;
@@ -191,7 +194,7 @@ static int on_listen(sd_event_source *src, int fd, uint32_t events, void *user)
 
 /* ---- the socket ------------------------------------------------------------------------------ */
 
-/* A file that is not a dead daemon's socket is somebody else's, and stays. */
+/* Only a dead daemon's socket is removed: another file belongs to somebody else, and stays. */
 static int make_way(const struct sockaddr_un *sun, struct gs_error *err)
 {
 	CLEANUP_FD int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -221,11 +224,11 @@ static int listen_on(const char *path, struct gs_error *err)
 	if (strlen(path) >= sizeof(sun.sun_path))
 		return gs_fail(err, -ENAMETOOLONG, "%s is too long for a socket", path);
 	strcpy(sun.sun_path, path);
-	/* We hold the instance's lock: a socket that nobody serves is a dead daemon's. */
+	/* We hold the instance's lock, so a socket without a server is a dead daemon's. */
 	r = make_way(&sun, err);
 	if (r)
 		return r;
-	/* The mode comes last: the guardian, which waits for its notice, finds us listening. */
+	/* The mode is set last: the guardian waits for that change, and then finds us listening. */
 	if (fd < 0 || bind(fd, (struct sockaddr *)&sun, sizeof(sun)) || listen(fd, SOMAXCONN) ||
 	    chmod(path, 0666))
 		return gs_fail(err, -errno, "%s: %s", path, strerror(errno));

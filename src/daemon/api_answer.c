@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * api_answer.c - from a request that is over to its answer
+ * api_answer.c - answers a request that is over
  *
- * Connections sleep until then. Each user's are woken one after the other, so that answers go round
- * by uid, however many a user waits for.
+ * Until then its connection sleeps. Each user's connections are woken one after the other, so that
+ * users take turns, however many answers one of them waits for.
  */
 #include <errno.h>
 #include <malloc.h>
@@ -49,14 +49,14 @@ static void free_asked(void *asked)
 	gs_completion_free(asked);
 }
 
-/* One answer about 10,000 TSGs takes 90 MiB, which would stay ours for good. */
+/* One answer about 10,000 TSGs takes 90 MiB, which malloc would otherwise keep for good. */
 static void free_large(void *asked)
 {
 	gs_completion_free(asked);
 	malloc_trim(0);
 }
 
-/* Takes what was @asked, which has the text; frees it when that is read. */
+/* Takes *take_asked, which has the text; frees it when the text is read. */
 static struct MHD_Response *response_of(struct gs_completion **take_asked)
 {
 	struct gs_completion *asked = *take_asked;
@@ -89,7 +89,7 @@ static enum MHD_Result queue(struct MHD_Connection *c, unsigned int status, cons
 
 enum MHD_Result api_answer_error(struct MHD_Connection *c, int code, const char *text)
 {
-	/* a text cut in the middle of a character is an answer all the same */
+	/* a text that was cut in the middle of a character is still an answer */
 	CLEANUP_JSON json_t *o = json_pack("{s:o, s:s?, s:i}", "error", gs_json_text(text), "errno",
 					   strerrorname_np(-code), "code", code);
 

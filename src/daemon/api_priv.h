@@ -9,33 +9,36 @@
 
 #include "daemon/daemon.h"
 
-#define API_CONNECTIONS 256     /* all together */
+#define API_CONNECTIONS 256     /* connections altogether */
 #define API_CONNECTIONS_ROOT 16 /* of these for root alone */
-#define API_CONNECTIONS_UID 48  /* of a user other than root: none locks the others out */
+/* Connections of one user other than root, so that no user locks the others out. */
+#define API_CONNECTIONS_UID 48
 #define API_WATCHERS 64
 #define API_WATCHERS_UID 8
 #define API_BODY_LIMIT (64u << 10)
-#define API_TIMEOUT_S 10u            /* of a silent connection */
-#define API_QUEUE_LIMIT (256u << 10) /* of events that a watcher has not read yet */
-#define API_SEND_BYTES (32u << 10)   /* of an answer, to each connection in a turn of the loop */
-#define API_TRACE_LIMIT (2u << 20)   /* the same of one that records */
+#define API_TIMEOUT_S 10u            /* limit for a silent connection */
+#define API_QUEUE_LIMIT (256u << 10) /* limit for events that a watcher has not read yet */
+/* Bytes of an answer that each connection gets in one iteration of the loop. */
+#define API_SEND_BYTES (32u << 10)
+#define API_TRACE_LIMIT (2u << 20) /* the same limit for a watcher that records */
 
 struct api_request {
-	struct api_request *prev, *next; /* of the same user's that are over and not answered */
+	/* In the list of the same user's requests that are over and not answered. */
+	struct api_request *prev, *next;
 	char *body;
 	size_t n;
 	bool too_long, over;
 	struct api *a;
 	struct api_uid *of;
 	struct MHD_Connection *c;
-	struct gs_completion *asked; /* until it is over the connection sleeps */
+	struct gs_completion *asked; /* the connection sleeps until it is over */
 };
 
 struct api_uid {
 	struct api_uid *next;
 	uid_t uid;
 	unsigned int connections, watchers;
-	int waiting[API_CONNECTIONS_UID]; /* of these, for their turn */
+	int waiting[API_CONNECTIONS_UID]; /* accepted connections that wait for their turn */
 	unsigned int nwaiting;
 	struct api_request *over; /* each is answered in its user's turn */
 };
@@ -45,13 +48,13 @@ struct api {
 	sd_event *event;
 	sd_event_source *io, *listen, *timer, *defer, *beat;
 	struct MHD_Daemon *mhd;
-	int fd;       /* listening */
-	int spare_fd; /* for a moment without descriptors */
+	int fd;       /* the listening socket */
+	int spare_fd; /* kept for moments without free descriptors */
 	bool ending;
 	unsigned int open;      /* connections that the server has */
-	unsigned int room;      /* for connections of users other than root */
-	uint64_t refused;       /* connections past that or a user's share */
-	struct api_uid *adding; /* the user that gets it just now */
+	unsigned int room;      /* limit for connections of users other than root */
+	uint64_t refused;       /* connections refused by that limit or a user's */
+	struct api_uid *adding; /* the user of the connection that the server is just getting */
 	struct api_uid *uids;
 	struct api_watcher *watchers;
 	unsigned int nwatchers;
@@ -59,17 +62,17 @@ struct api {
 	uint64_t lines_missed; /* by recordings */
 };
 
-#define WATCH_BEAT_US (5 * 1000 * 1000) /* watchers hear something that often */
+#define WATCH_BEAT_US (5 * 1000 * 1000) /* how often a watcher gets at least an empty line */
 
-/* Lets the server work as soon as the loop comes round. */
+/* Lets the server work in the loop's next iteration. */
 void api_kick(struct api *a);
-/* This user's counts; NULL: out of memory. */
+/* This user's entry; NULL: out of memory. */
 struct api_uid *api_uid_of(struct api *a, uid_t uid);
 
 /* ---- api_accept.c */
 int api_listen(struct api *a, struct gs_error *err);
 void api_listen_end(struct api *a);
-/* Before the server runs. */
+/* Call it before the server runs. */
 void api_hand_over(struct api *a);
 void api_on_connection(void *user, struct MHD_Connection *c, void **context,
 		       enum MHD_ConnectionNotificationCode code);
@@ -79,11 +82,11 @@ int api_peer_of_fd(int fd, struct gs_peer *ret);
 enum MHD_Result api_answer(struct MHD_Connection *c, struct gs_completion **take_asked,
 			   const char *type);
 enum MHD_Result api_answer_error(struct MHD_Connection *c, int code, const char *text);
-/* 405: the path is asked by @allow alone. */
+/* 405: the path allows only @allow. */
 enum MHD_Result api_answer_method(struct MHD_Connection *c, const char *allow);
-/* The verbs that there are. */
+/* Lists the verbs. */
 enum MHD_Result api_answer_verbs(struct MHD_Connection *c);
-/* The connection sleeps until what @rq has asked is over, and it is its user's turn. */
+/* The connection sleeps until @rq's request is over and it is its user's turn. */
 enum MHD_Result api_sleep(struct api *a, struct MHD_Connection *c, struct api_request *rq);
 /* Wakes the next connection of each user, and all of root's; true: there are more. */
 bool api_wake_next(struct api *a);

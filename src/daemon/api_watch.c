@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * GET /v1/watch: events line by line, for as long as the reader keeps up.
- * GET /v1/trace: the same with turns and counters; what a slow reader misses is counted for it.
+ * GET /v1/watch: events line by line, for as long as the reader keeps up. GET /v1/trace: the same
+ * with turns and counters; lines that a slow reader misses are counted.
  */
 #include <errno.h>
 #include <string.h>
@@ -16,13 +16,13 @@ struct api_watcher {
 	struct MHD_Connection *c;
 	uid_t uid;
 	unsigned int token;
-	bool suspended; /* nothing to send */
+	bool suspended; /* there is nothing to send */
 	bool ended;
 	bool records;
-	bool behind; /* what can wait does, until it has read on */
-	char *queue; /* what was not read yet: @n bytes from @at on */
+	bool behind; /* lines that can wait do so until it has read on */
+	char *queue; /* not read yet: @n bytes from @at on */
 	size_t at, n, room;
-	uint64_t missed; /* lines, since it was told last */
+	uint64_t missed; /* lines missed since the last report of them */
 };
 
 static void wake(struct api_watcher *w)
@@ -64,7 +64,7 @@ static int push(struct api_watcher *w, const char *text, size_t n)
 	return 0;
 }
 
-/* One that records is told of the hole in its stream, once there is room. */
+/* Tells a recording about missed lines, once there is room. */
 static int tell_missed(struct api_watcher *w)
 {
 	char text[64];
@@ -80,7 +80,7 @@ static int tell_missed(struct api_watcher *w)
 	return 0;
 }
 
-/* A watcher that does not keep up is dropped, rather than given a stream with holes. */
+/* A watcher that does not keep up is disconnected rather than given an incomplete stream. */
 static void enqueue(struct api_watcher *w, const char *text, size_t n)
 {
 	if (w->ended)
@@ -115,7 +115,7 @@ static void on_line(const char *text, size_t n, void *user)
 	enqueue(user, text, n);
 }
 
-/* Turns cannot wait: the other half is theirs. */
+/* Turns cannot wait: the other half of the room is for them. */
 static bool has_room(void *user)
 {
 	struct api_watcher *w = user;

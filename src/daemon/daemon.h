@@ -19,20 +19,20 @@ struct daemon_options {
 	const char *set[GS_POLICY_OPTIONS_MAX]; /* -o key=value */
 	size_t nset;
 };
-/* 0: go on; 1: done (help or version was printed); -EINVAL with one line. */
+/* 0: go on; 1: help or version was printed, and nothing is left to do; -EINVAL with one line. */
 int options_parse(int argc, char **argv, struct daemon_options *ret, struct gs_error *err);
 
 /* ---- log.c ----------------------------------------------------------------------------------- */
-/* The journal when systemd started us, else stderr. */
+/* Logs to the journal if systemd started us, else to stderr. */
 void log_open(bool foreground, int level);
 
 /* ---- guardian.c: what gpusched-guardian.service runs ----------------------------------------- */
-/* Ends by a signal alone. */
+/* Ends only by a signal. */
 int guardian_run(struct gs_error *err);
 
 /* ---- api.c ----------------------------------------------------------------------------------- */
 struct api;
-/* Listens on the socket of the instance, under its lock, and serves from @event's loop. */
+/* Listens on the instance's socket, under its lock, and serves from @event's loop. */
 int api_new(sd_event *event, struct gs_service *s, struct api **ret, struct gs_error *err);
 void api_free(struct api *a);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * gpusched-exporter: the daemon's /metrics on a TCP address, and nothing else of it. It needs no
+ * gpusched-exporter: serves the daemon's /metrics on a TCP address, and nothing else. It needs no
  * privilege: it asks the daemon as any user does, and sees what that user may see.
  */
 #include <curl/curl.h>
@@ -111,7 +111,7 @@ static enum MHD_Result refuse(struct MHD_Connection *c, unsigned int status, con
 	return answer(c, status, "text/plain; charset=utf-8", text, strlen(text));
 }
 
-/* One thread serves all of them. */
+/* One thread serves all requests. */
 static enum MHD_Result on_request(void *user, struct MHD_Connection *c, const char *url,
 				  const char *method, const char *version, const char *data,
 				  size_t *inout_n, void **context)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * The guardian's own unit. The daemon forks a guardian that is there before its first call; this
- * one is in another cgroup from the start and is restarted by systemd: it acts when both are dead.
+ * The guardian that is a unit of its own. The daemon forks another guardian before its first call.
+ * This one is in another cgroup from the start, and systemd restarts it: it acts if daemon and
+ * forked guardian are both dead.
  */
 #include <errno.h>
 #include <poll.h>
@@ -23,9 +24,9 @@
 
 #define RETRY_NS (20 * NS_PER_MS)
 #define RETRY_FOR_NS (30 * NS_PER_S)
-#define LOOK_AGAIN_MS 5000 /* should a notice of the new socket be missed */
+#define LOOK_AGAIN_MS 5000 /* in case the notice of the new socket is missed */
 
-/* The process that listens on the API's socket, as a pidfd. */
+/* A pidfd of the process that listens on the API's socket. */
 static int daemon_pidfd(void)
 {
 	CLEANUP_FD int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -44,7 +45,7 @@ static int daemon_pidfd(void)
 	return pidfd < 0 ? -errno : pidfd;
 }
 
-/* Until a daemon listens. */
+/* Waits until a daemon listens. */
 static int wait_for_daemon(struct gs_error *err)
 {
 	CLEANUP_FD int watch = inotify_init1(IN_CLOEXEC);
@@ -65,7 +66,7 @@ static int wait_for_daemon(struct gs_error *err)
 	}
 }
 
-/* A daemon that ends in order takes its heartbeat with it. */
+/* A daemon that ends in order removes its heartbeat. */
 static bool died(void)
 {
 	struct gpusched_cfg cfg = { 0 };
@@ -97,7 +98,7 @@ static void put_back(void)
 		}
 		if (r != -EBUSY)
 			gs_log(LOG_ERR, "gpuschedd died: %s", err.text);
-		/* The daemon's own guardian is at it, or a new daemon, which repairs first. */
+		/* The daemon's own guardian restores; or a new daemon does, before it starts. */
 		fd = daemon_pidfd();
 		if (fd >= 0) {
 			close(fd);

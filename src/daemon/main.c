@@ -82,7 +82,7 @@ struct running {
 	struct gs_service *s;
 };
 
-/* A broken configuration leaves the old one in force. */
+/* If the new configuration is broken, the old one stays in force. */
 static void reload(struct running *run)
 {
 	struct gs_config *next = NULL;
@@ -107,7 +107,7 @@ static void reload(struct running *run)
 	sd_notify(0, "READY=1\nSTATUS=watching");
 }
 
-/* From the kernel: a terminal that closes. */
+/* The kernel sends SIGHUP when a terminal closes. */
 static int on_hangup(sd_event_source *src, const struct signalfd_siginfo *si, void *user)
 {
 	if (si->ssi_code == SI_KERNEL)
@@ -141,7 +141,7 @@ static int prepare_loop(sd_event *e, struct running *run)
 	return r < 0 ? r : 0;
 }
 
-/* The loop is not told to end by itself: the service's own end waits in it. */
+/* The loop does not end by itself: the service's own end needs it. */
 static int serve(struct running *run, sd_event *e, struct gs_error *err)
 {
 	struct api *api = NULL;
@@ -165,7 +165,7 @@ static void unref_event(sd_event **e)
 	sd_event_unref(*e);
 }
 
-/* Each connection, library, wait for an owner is one: what a shell gives by default is little. */
+/* Each connection, library and wait for an owner needs one, and a shell's default is low. */
 static void take_descriptors(void)
 {
 	struct rlimit l;
@@ -241,7 +241,7 @@ int main(int argc, char **argv)
 	gs_config_free(running.config);
 	if (!r)
 		return GS_EXIT_OK;
-	/* From here on an error is not one of usage. */
+	/* from here on errors are not errors of usage */
 	r = complain(&err, r);
 	return r == GS_EXIT_USAGE ? GS_EXIT_FAILED : r;
 }

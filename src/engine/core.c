@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* core.c - the core's life, what it remembers of each TSG, and what comes in */
+/* core.c - the core's life, its memory of each TSG, and its inputs */
 #include "engine/core.h"
 
 #include <stdlib.h>
@@ -117,7 +117,7 @@ void gs_core_free(struct gs_core *c)
 		return;
 	HASH_ITER(hh, c->nodes, n, tmp)
 		drop(c, n);
-	free(c->budgets); /* nobody waits there any more */
+	free(c->budgets); /* no node waits there any more */
 	free(c);
 }
 
@@ -150,7 +150,9 @@ static struct gs_node *find_node(const struct gs_core *c, const struct gpusched_
 	return n;
 }
 
-/* The owner's own later call changed the hardware; `is` no longer says what it holds. */
+/*
+ * The owner's own later call changed the hardware, so `is` no longer says what the hardware holds.
+ */
 static void follow_asked(struct gs_node *n, const struct gpusched_tsg *rec)
 {
 	const struct gpusched_settings *asked = &rec->task.asked;
@@ -182,7 +184,9 @@ static struct gs_node *node_of(struct gs_core *c, const struct gpusched_tsg *rec
 {
 	struct gs_node *n = find_node(c, &rec->key);
 
-	/* The same handles again: another TSG. A busy node is told apart when its calls are back. */
+	/*
+	 * The same handles again, but another TSG. A busy node is compared when its calls are back.
+	 */
 	if (n && n->id != rec->task.id && !n->busy) {
 		drop(c, n);
 		n = NULL;
@@ -194,7 +198,7 @@ static struct gs_node *node_of(struct gs_core *c, const struct gpusched_tsg *rec
 		n->key = rec->key;
 		n->id = rec->task.id;
 		n->seen_asked = rec->task.asked;
-		/* Left by another engine; what happened since was not seen. */
+		/* Changed by another engine: what happened since then was not seen. */
 		n->unsure = rec->changed;
 		HASH_ADD(hh, c->nodes, key, sizeof(n->key), n);
 	}
@@ -239,7 +243,7 @@ static bool is_suspended(const struct gpusched_tsg *rec)
 	return (rec->task.is.valid & GPUSCHED_RUNNABLE) && !rec->task.is.runnable;
 }
 
-/* How long a TSG that was greedy has no long slice. */
+/* How long a greedy TSG gets no long slice. */
 #define CALM_NS (3 * NS_PER_S)
 
 static void take_in(struct gs_core *c, struct gs_node *n, const struct gpusched_tsg *rec,
@@ -273,7 +277,10 @@ static void take_in(struct gs_core *c, struct gs_node *n, const struct gpusched_
 	}
 }
 
-/* The policy's: a new one begins with none. Where policies leave a TSG alone they do not preempt. */
+/*
+ * Reads the policy's preempts. A new policy begins with none. Policies do not preempt TSGs that
+ * they leave alone.
+ */
 static void take_in_wish(const struct gs_core *c, struct gs_node *n, const struct gpusched_tsg *rec)
 {
 	uint32_t count = rec->task.want.valid & GPUSCHED_WANT_PREEMPTS;
@@ -300,12 +307,12 @@ static void look(struct gs_core *c, struct gs_node *n, uint64_t now, struct gs_t
 }
 
 #define NEW_NS NS_PER_S
-#define SIBLINGS 8u /* a new TSG costs so many questions, no more */
+#define SIBLINGS 8u /* a new TSG causes at most so many checks */
 #define SIBLING_AGAIN_NS (10 * NS_PER_S)
 
 /*
- * RM frees a TSG with its address space too, which no tap can tell: a program that was checkpointed
- * makes new ones under the same client. So those that it had are asked for.
+ * RM frees a TSG with its address space too, which no tap can see: a program that was checkpointed
+ * makes new TSGs under the same client. So its old TSGs are checked.
  */
 static void check_siblings(struct gs_core *c, struct gs_node *n, const struct gpusched_tsg *rec,
 			   uint64_t now)
@@ -396,7 +403,7 @@ int gs_core_done(struct gs_core *c, const struct gs_plan *plan, const struct gpu
 	set_busy(c, n, false);
 	n->called = plan->bits;
 	n->called_ns = now;
-	if (plan->preempt && !n->preempt) { /* else another one was asked for meanwhile */
+	if (plan->preempt && !n->preempt) { /* otherwise another preempt was asked for meanwhile */
 		n->preempting = false;
 		n->preempted = plan->steps[0].res;
 	}
@@ -417,8 +424,8 @@ int gs_core_done(struct gs_core *c, const struct gs_plan *plan, const struct gpu
 	if (!n)
 		return -ENOMEM;
 	/*
-	 * The owner set it too meanwhile, and it is unknown which of the two came last. Or another
-	 * TSG has the same handles by now, and our call may have met that one.
+	 * The owner set the same field meanwhile, and it is unknown which call came last. Or
+	 * another TSG has the same handles by now, and our call may have reached that one.
 	 */
 	n->unsure |= same ? n->owner_set & plan->bits : plan->bits;
 	look(c, n, now, ret);
@@ -465,7 +472,7 @@ uint64_t gs_core_next(const struct gs_core *c)
 	return c->next_due;
 }
 
-/* Goes on behind the last one that was due: those in front may be due again by then. */
+/* Goes on behind the last node that was due: nodes before it may be due again by then. */
 static size_t nodes_due(struct gs_core *c, uint64_t now, struct gpusched_key *ret, size_t max,
 			uint64_t *inout_next)
 {

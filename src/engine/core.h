@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * core.h - the laws: what a TSG should be, the calls that make it so, and what their ends mean
+ * core.h - the laws: a TSG's settings, the calls that set them, and the consequences of their
+ * results
  *
- * Pure: no clock, lock, thread or I/O. Its user reads records, tells the time, notes what is to be
- * noted, makes the calls and hands them back with their results. The live engine is one such
- * shell, the simulator another, so both hold the same laws. Times are ns of the user's clock,
+ * Pure: no clock, lock, thread or I/O. Its user (a shell) reads records, passes the time, writes
+ * notes into records, makes the calls, and hands them back with their results. The live engine is
+ * one shell, the simulator another, so both keep the same laws. Times are ns of the user's clock,
  * never 0. One thread at a time.
  */
 #ifndef GPUSCHED_ENGINE_CORE_H
@@ -18,7 +19,7 @@
 #include "gpusched/abi.h"
 #include "rm/way.h"
 
-/* Counters, declared once: symbol, name, words. */
+/* Counters, declared once: symbol, name, help text. */
 #define GS_ENGINE_COUNTERS(X) \
 	X(CALLS, "calls", "RM calls made") \
 	X(CALLS_FAILED, "calls_failed", "RM calls that failed") \
@@ -78,7 +79,7 @@ enum gs_engine_counter {
 const char *gs_engine_counter_name(enum gs_engine_counter c);
 const char *gs_engine_counter_text(enum gs_engine_counter c);
 
-/* Why a TSG does not get what was wished for it: symbol, words. */
+/* Reasons why a TSG does not get what was wished for it: symbol, text. */
 #define GS_OVERRULES(X) \
 	X(MIG, "policies leave TSGs of MIG partitions alone") \
 	X(RANGE, "the wish is out of range") \
@@ -109,18 +110,18 @@ enum gs_overrule {
 
 const char *gs_overrule_text(enum gs_overrule why);
 
-/* The source of a setting's wished value. */
+/* Where a setting's wished value comes from. */
 enum gs_source {
 	GS_SRC_ASKED = 0,
 	GS_SRC_POLICY,
 	GS_SRC_PERSON,
 	GS_SRC_ADMISSION,
-	GS_SRC_LAW,     /* against what its owner asked */
-	GS_SRC_REQUEST, /* another TSG's request, by a hold of the policy */
+	GS_SRC_LAW,     /* a law, against what its owner asked */
+	GS_SRC_REQUEST, /* another TSG's request, through a hold of the policy */
 	GS_SRC_BUDGET,  /* a budget that is used up */
 };
 
-/* The TSG, its owner or its record is not there any more. */
+/* True if the TSG, its owner or its record does not exist any more. */
 static inline bool gs_is_gone(int err)
 {
 	return err == -ESRCH || err == -ENOENT || err == -ESTALE;
@@ -129,106 +130,111 @@ static inline bool gs_is_gone(int err)
 #define GS_MAX_STEPS 5
 #define GS_PLAN_ORDERS 3
 
-/* Calls on one TSG, in their order. */
+/* Calls for one TSG, in their order. */
 struct gs_plan {
 	struct gpusched_key key;
 	uint64_t id;
 	uint32_t pid, gpu;
-	unsigned int order; /* of several TSGs' plans: 0 before 1 before 2 */
-	bool preempt;       /* a single preempt call; changes no setting */
-	bool check;         /* a single call that asks whether the TSG is there */
-	uint32_t changed;   /* as the record had it */
+	unsigned int order; /* order between several TSGs' plans: 0 before 1 before 2 */
+	bool preempt;       /* one preempt call, which changes no setting */
+	bool check;         /* one call that asks whether the TSG exists */
+	uint32_t changed;   /* as in the record */
 	uint32_t bits;      /* settings that the steps change */
 	uint64_t estimate_ns;
-	unsigned int nchannels; /* as the record had it */
+	unsigned int nchannels; /* as in the record */
 	unsigned int nsteps;
 	uint32_t step_bit[GS_MAX_STEPS];
 	uint8_t step_src[GS_MAX_STEPS];        /* enum gs_source */
 	struct gs_rm_step steps[GS_MAX_STEPS]; /* the user fills in the results */
-	int err;                               /* by the user: nothing was called, and why */
+	int err;                               /* set by the user: why nothing was called */
 };
 
-/* The answer to an input. In this order: note it, let go, make the calls. */
+/* The answer to an input. The user writes the note first, then lets go, then makes the calls. */
 struct gs_todo {
-	struct gpusched_poke poke; /* to be noted in the record; what 0: nothing */
-	bool let_go;               /* processes stopped by the gate that nobody holds may go on */
-	struct gs_plan plan;       /* nsteps 0: no call. Dry run: to be told, and not handed back */
-	bool denied;               /* RM has no such TSG: its record is to end */
-	unsigned int gave_up;      /* 1 + that step of the plan handed in will not be tried again */
-	uint32_t wished;           /* settings for which the policy's wish is another now */
-	uint32_t overruled;        /* 1 << enum gs_overrule: what has begun to hold */
+	struct gpusched_poke poke; /* a note to write into the record; what 0: none */
+	/* Processes that the gate stopped may go on if nothing holds them. */
+	bool let_go;
+	/* Nsteps 0: no call. Dry run: only to be reported, and not handed back. */
+	struct gs_plan plan;
+	bool denied; /* RM has no such TSG: the user is to end its record */
+	/* 1 + the index of a step of the handed-in plan that will not be tried again. */
+	unsigned int gave_up;
+	uint32_t wished;    /* settings for which the policy's wish has changed */
+	uint32_t overruled; /* reasons that have begun to hold, as 1 << enum gs_overrule */
 };
 
-/* News of a TSG that its record does not have. */
+/* News of a TSG that its record does not contain. */
 struct gs_news {
 	uint32_t owner_set; /* settings that its owner itself has set ... */
 	uint64_t owner_ns;  /* ... at this time */
-	uint32_t anew;      /* settings that a person asks for anew: nothing is given up for good */
-	bool doubt;         /* if it is suspended: maybe not all of it */
-	bool preempt;       /* one preempt call, now */
-	bool greedy;        /* it had more of the GPU by pre-switches than it may */
-	bool aside; /* it is about to be parked: it runs as its owner asked, against all wishes */
-	bool back;  /* ... no more */
-	bool check; /* ask RM whether it is there: it may have gone unseen */
-	bool spent, unspent; /* its GPU time is used up, and others want the GPU; no longer */
-	bool user; /* that person is not root: what is asked for comes after the policy's */
+	/* Settings that a person asks for again: try them even if they were given up. */
+	uint32_t anew;
+	bool doubt;   /* if the TSG is suspended, part of it may not be */
+	bool preempt; /* one preempt call is wanted now */
+	bool greedy;  /* its pre-switches had more of the GPU than allowed */
+	bool aside;   /* it is about to be parked: it runs as its owner asked, against all wishes */
+	bool back;    /* it is no longer about to be parked */
+	bool check;   /* ask RM whether it exists: it may have ended unseen */
+	bool spent, unspent; /* its GPU time is used up, and others want the GPU; that is over */
+	bool user;           /* the person is not root: the wish comes after the policy's */
 };
 
 struct gs_core_opts {
 	bool dry_run;
-	uint32_t switch_cost_us; /* 0: 200, a CILP switch with margin */
-	uint32_t hold_limit_ms;  /* 0: 10 minutes; longest wait for admission */
-	size_t ngpus;            /* each has a budget for calls; unknown ones share one */
-	double dilate;           /* all periods and limits are longer by this factor; 0: 1 */
-	/* Takes inputs and answers as bytes (core_trace.h). NULL: no trace. */
+	uint32_t switch_cost_us; /* 0: 200, a switch in CILP mode with a margin */
+	uint32_t hold_limit_ms;  /* longest wait for admission; 0: 10 minutes */
+	size_t ngpus;            /* each GPU has a budget for calls; unknown GPUs share one */
+	double dilate;           /* factor for all periods and limits; 0: 1 */
+	/* Gets inputs and answers as bytes (core_trace.h). NULL: no trace. */
 	void (*trace)(void *user, const void *data, size_t size);
 	void *user;
 };
 
 struct gs_core;
-/* NULL: out of memory. */
+/* Returns NULL if out of memory. */
 struct gs_core *gs_core_new(const struct gs_core_opts *opts);
 void gs_core_free(struct gs_core *c);
 
-/* Beside those: a TSG that is not in the table may run, on any GPU. */
+/* Beside the GPUSCHED_F_*: a TSG that is not in the table may run, on any GPU. */
 #define GS_CORE_UNSEEN (1u << 31)
-/* A policy runs, with these GPUSCHED_F_*. Its wishes count from the next looks on. */
+/* A policy runs with these GPUSCHED_F_*. Its wishes count when TSGs are evaluated next. */
 void gs_core_policy(struct gs_core *c, bool active, uint32_t flags);
-/* The class's limits; zero: the default. */
+/* Limits of the class; zero: the default. */
 void gs_core_class(struct gs_core *c, uint32_t id, const struct gpusched_class *cls);
 
 /*
- * Compares what is with what should be. While calls of this TSG are under way only @news is taken
- * in; their end is followed by another look. @news may be NULL. -ENOMEM.
+ * Compares a TSG's settings with what they should be. While calls for the TSG are under way, only
+ * takes @news in; it is evaluated again when the calls are back. @news may be NULL. -ENOMEM.
  */
 int gs_core_look(struct gs_core *c, const struct gpusched_tsg *rec, const struct gs_news *news,
 		 uint64_t now, struct gs_todo *ret);
-/* From here on all are looked at, one by one; then those that were not are forgotten. */
+/* From here on all TSGs are evaluated one by one; at the end those that were not are forgotten. */
 void gs_core_round(struct gs_core *c);
 void gs_core_round_over(struct gs_core *c);
-/* The same at once; @fn gets each that has something to do. */
+/* The same at once; @fn gets each TSG for which something is to be done. */
 int gs_core_look_all(struct gs_core *c, const struct gpusched_tsg *all, size_t n, uint64_t now,
 		     void (*fn)(const struct gs_todo *todo, void *user), void *user);
-/* Calls on no TSG took @ns of that GPU's time: they are charged, and do not wait. */
+/* Calls that belong to no TSG took @ns of that GPU's time: they are charged, and do not wait. */
 void gs_core_spent(struct gs_core *c, uint32_t gpu, uint64_t ns, uint64_t now);
-/* The calls came back. @rec: as it is now, NULL when it could not be read. */
+/* The calls came back. @rec: the record now; NULL: it could not be read. */
 int gs_core_done(struct gs_core *c, const struct gs_plan *plan, const struct gpusched_tsg *rec,
 		 uint64_t now, struct gs_todo *ret);
 /* The calls of that plan will not be made: nothing has happened. */
 void gs_core_cancel(struct gs_core *c, const struct gs_plan *plan);
-/* The TSG ended. While calls are under way: once they are back. */
+/* The TSG has ended. If calls are under way, it is forgotten when they are back. */
 void gs_core_forget(struct gs_core *c, const struct gpusched_key *key);
 
-/* When gs_core_due() is to be called; UINT64_MAX: no need. */
+/* The time of the next gs_core_due(); UINT64_MAX: none is needed. */
 uint64_t gs_core_next(const struct gs_core *c);
-/* Up to @max TSGs that are to be looked at now. As many as @max: call again. */
+/* Gives up to @max TSGs that are to be evaluated now. If it gives @max, call it again. */
 size_t gs_core_due(struct gs_core *c, uint64_t now, struct gpusched_key *ret, size_t max);
 
-/* No calls are under way, waiting for a retry, or due. */
+/* True if no calls are under way, waiting for a retry, or due. */
 bool gs_core_idle(const struct gs_core *c, uint64_t now);
 /*
- * The TSG that keeps a person (@user: not root) from giving this one such a slice; 0: none. It is
- * busy, below the switch cost, on the same runlist, and gives way to no such wish.
+ * The TSG that keeps a person (@user: not root) from giving this one such a slice; 0: none. That
+ * TSG is busy, has a slice below the switch cost, is on the same runlist, and does not give way to
+ * such a wish.
  */
 uint64_t gs_core_rival(const struct gs_core *c, const struct gpusched_tsg *rec, uint32_t us,
 		       bool user);
@@ -236,12 +242,12 @@ uint64_t gs_core_rival(const struct gs_core *c, const struct gpusched_tsg *rec, 
 int gs_core_preempted(const struct gs_core *c, const struct gpusched_key *key,
 		      struct gs_rm_result *ret);
 uint32_t gs_core_switch_cost_us(const struct gs_core *c);
-/* 1 << enum gs_overrule: what holds for that TSG at present. */
+/* Reasons that hold for the TSG at present, as 1 << enum gs_overrule. */
 uint32_t gs_core_overruled(const struct gs_core *c, const struct gpusched_key *key);
-/* Others from now on; 0: as in the options. */
+/* Changes limits; 0: as in the options. */
 void gs_core_limits(struct gs_core *c, uint32_t switch_cost_us, uint32_t hold_limit_ms);
 /*
- * GS_ENG_MAX of them. The shell counts events that only it sees (STUCK, LEFT_BEHIND, CONTINUED,
+ * GS_ENG_MAX counters. The shell counts events that only it sees (STUCK, LEFT_BEHIND, CONTINUED,
  * LEFT_STOPPED).
  */
 uint64_t *gs_core_counters(struct gs_core *c);

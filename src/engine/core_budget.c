@@ -2,16 +2,16 @@
 /*
  * core_budget.c - at most 5 % of a GPU's time goes into control calls
  *
- * A bucket per GPU that fills with a twentieth of the passing time. Calls may take it below zero,
- * as far as they do, and all of that is paid back before others go on: so its part holds over any
- * time that is long against the bucket. Half of the bucket is kept for TSGs that had no call yet.
- * So a policy that changes its mind all the time does not delay the first settings of new TSGs.
- * Users' own controls begin only while three quarters are there.
+ * A bucket per GPU that fills with a twentieth of the passing time. Calls may take it below zero.
+ * All of that is paid back before further calls are made, so the limit holds over any time much
+ * longer than the bucket. Half of the bucket is reserved for TSGs that had no call yet. So a policy
+ * that changes its wishes all the time does not delay the first settings of new TSGs. Users' own
+ * controls begin only while three quarters are there.
  *
- * TSGs that have to wait stand in a line for each user, and the users go round: a thousand TSGs of
- * one user delay another's by one call. Some calls are charged but do not wait: changes of root's,
- * waits for admission, calls that put something back or let it run, calls on a GPU's log. The
- * suspensions of a hold for a request do not wait either; a hold begins only while half of the
+ * TSGs that have to wait stand in one queue per user, and the users take turns: a thousand TSGs of
+ * one user delay another user's TSG by one call. Some calls are charged but do not wait: changes of
+ * root's, waits for admission, calls that put something back or let it run, calls on a GPU's log.
+ * The suspensions of a hold for a request do not wait either; a hold begins only while half of the
  * bucket is there.
  */
 #include <stdlib.h>
@@ -22,7 +22,7 @@
 #define PART 20
 #define BUCKET_NS (50 * NS_PER_MS)
 #define STEP_NS NS_PER_MS
-/* A call that takes longer waits for a lock or a processor: that is no time of the GPU's. */
+/* A longer call waits for a lock or a processor, which takes none of the GPU's time. */
 #define CALL_MOST_NS (20 * NS_PER_MS)
 
 static int64_t filled(const struct gs_core *c, const struct gs_budget *b, uint64_t now)
@@ -37,10 +37,11 @@ static int64_t filled(const struct gs_core *c, const struct gs_budget *b, uint64
 	return left < most ? left : most;
 }
 
-/* 0, or how long those in @q have to wait where @left is. */
+/* 0, or how long TSGs in queue @q have to wait if @left is left. */
 static uint64_t wait_for(const struct gs_core *c, int64_t left, enum gs_queue q)
 {
-	static const unsigned int kept[GS_QUEUES] = { 0, 2, 3 }; /* quarters of the bucket */
+	/* Quarters of the bucket that each queue leaves to others. */
+	static const unsigned int kept[GS_QUEUES] = { 0, 2, 3 };
 	int64_t least = (int64_t)gs_core_dilated(c, BUCKET_NS) / 4 * kept[q];
 
 	return left > least ? 0 : (uint64_t)(least - left + (int64_t)STEP_NS) * PART;
@@ -93,7 +94,7 @@ void gs_budget_leave(struct gs_node *n)
 	n->share = NULL;
 }
 
-/* NULL: out of memory. */
+/* Returns NULL if out of memory. */
 static struct gs_share *share_of(struct gs_budget *b, enum gs_queue q, uint32_t uid)
 {
 	struct gs_share *s;
@@ -109,7 +110,7 @@ static struct gs_share *share_of(struct gs_budget *b, enum gs_queue q, uint32_t 
 	return s;
 }
 
-/* Those of the users before it, and its own in @q, come first. */
+/* TSGs of users before it, and its own user's in @q, come first. */
 static bool is_next(const struct gs_core *c, const struct gs_budget *b, enum gs_queue q,
 		    uint64_t now)
 {
@@ -145,7 +146,7 @@ static bool wait_in(struct gs_core *c, struct gs_node *n, struct gs_budget *b, e
 	return true;
 }
 
-/* Takes the oldest of @s; its user then comes last. */
+/* Takes the oldest TSG of @s; then its user comes last. */
 static void let_in_of(struct gs_budget *b, enum gs_queue q, struct gs_share *s,
 		      struct gpusched_key *ret)
 {
@@ -166,8 +167,9 @@ static struct gs_share *another_user(struct gs_share *s, uint32_t uid)
 }
 
 /*
- * Lets in those that there is time for; the calls themselves are charged when they are planned. A
- * user that makes TSGs without end does not keep changes of another's waiting: one of those for each.
+ * Lets in as many TSGs as there is time for. The calls themselves are charged when they are
+ * planned. A user who makes TSGs without end must not keep another user's changes waiting: one of
+ * those is let in for each new TSG.
  */
 static size_t let_in(struct gs_core *c, struct gs_budget *b, uint64_t now, struct gpusched_key *ret,
 		     size_t max)
@@ -229,7 +231,8 @@ static enum gs_queue queue_of(const struct gs_node *n, const struct gpusched_tsg
 		if ((n->users & bit) || (src == GS_SRC_PERSON && (gs_users(rec) & bit)))
 			user = true;
 		else if (plan->steps[i].op == GS_RM_RESUME || src == GS_SRC_PERSON)
-			return GS_QUEUE_NONE; /* the one before it is suspended already */
+			/* Calls that let a TSG run, and root's changes, do not wait. */
+			return GS_QUEUE_NONE;
 		else
 			policy |= src == GS_SRC_POLICY || src == GS_SRC_LAW;
 		request |= src == GS_SRC_REQUEST;
@@ -247,7 +250,8 @@ bool gs_budget_take(struct gs_core *c, struct gs_node *n, const struct gpusched_
 	struct gs_budget *b = budget_of(c, plan->gpu);
 	enum gs_queue q = queue_of(n, rec, plan);
 
-	if (q == GS_QUEUE_REQUEST) /* those that come while it is on wait like others at the end */
+	/* Calls that come while the hold is on wait for its end like others. */
+	if (q == GS_QUEUE_REQUEST)
 		q = gs_budget_wait(c, b, now, GS_QUEUE_FIRST) ? GS_QUEUE_POLICY : GS_QUEUE_NONE;
 	if (q != GS_QUEUE_NONE && !n->may_go && !is_next(c, b, q, now) &&
 	    wait_in(c, n, b, q, rec->task.uid, now))
@@ -260,7 +264,7 @@ bool gs_budget_take(struct gs_core *c, struct gs_node *n, const struct gpusched_
 	return true;
 }
 
-/* The part of @ns that is time of the GPU's. */
+/* The part of @ns that is time of the GPU. */
 static int64_t of_calls(const struct gs_core *c, uint64_t ns, unsigned int n)
 {
 	uint64_t most = gs_core_dilated(c, CALL_MOST_NS) * n;
@@ -270,7 +274,7 @@ static int64_t of_calls(const struct gs_core *c, uint64_t ns, unsigned int n)
 
 void gs_budget_settle(struct gs_core *c, const struct gs_plan *plan, uint64_t spent_ns)
 {
-	if (plan->check) /* took nothing of the GPU's time, and users cause as many as they like */
+	if (plan->check) /* it took none of the GPU's time, and users can cause any number */
 		return;
 	budget_of(c, plan->gpu)->left_ns -=
 		of_calls(c, spent_ns, plan->nsteps) - (int64_t)plan->estimate_ns;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-/* core_gap.c - what is against what should be; the calls that close the gap */
+/*
+ * core_gap.c - compares a TSG's settings with the wanted ones, and plans calls for the difference
+ */
 #include "engine/core_priv.h"
 
 enum gpusched_suspend_by gs_suspend_by(uint8_t src)
@@ -15,10 +17,10 @@ enum gpusched_suspend_by gs_suspend_by(uint8_t src)
 }
 
 struct gap {
-	uint32_t call;    /* settings that want a call */
+	uint32_t call;    /* settings that need a call */
 	uint32_t settled; /* settings that are as the owner asked, though the record says changed */
-	uint32_t agreed;  /* wishes that are what the owner asked anyway */
-	struct gpusched_settings now; /* what the hardware is believed to hold */
+	uint32_t agreed;  /* wishes for what the owner asked anyway */
+	struct gpusched_settings now; /* settings that the hardware is believed to have */
 };
 
 static void find_gap(struct gs_node *n, const struct gpusched_tsg *rec, const struct gs_goal *t,
@@ -33,17 +35,17 @@ static void find_gap(struct gs_node *n, const struct gpusched_tsg *rec, const st
 
 		if (told && !(n->owner_set & bit))
 			gs_field_put(&g->now, bit, gs_field_get(&rec->task.is, bit));
-		/* a channel was added to a suspended TSG: it runs */
+		/* a channel was added to a suspended TSG, so that it runs */
 		if (bit == GPUSCHED_RUNNABLE && told && !want &&
 		    n->suspended_channels != rec->nchannels)
 			unsure = true;
-		/* the mode is set by way of a channel */
+		/* the mode is set through a channel */
 		if (bit == GPUSCHED_PREEMPT_MODE && !rec->nchannels)
 			continue;
 		if ((n->gave_up & bit) && gs_field_get(&n->gave_up_at, bit) == want)
 			continue;
 		n->gave_up &= ~bit;
-		/* never seen, only assumed: a person's wish is worth a call */
+		/* the value was never read, only assumed: a person's wish is worth a call */
 		if ((rec->task.assumed & bit) && !told && t->src[i] == GS_SRC_PERSON)
 			unsure = true;
 		if (unsure || gs_field_get(&g->now, bit) != want)
@@ -69,7 +71,10 @@ static void add_step(struct gs_plan *plan, const struct gs_goal *t, unsigned int
 	plan->steps[at].arg = bit == GPUSCHED_RUNNABLE ? 0 : value;
 }
 
-/* A suspension comes before what it makes harmless, a resume after what makes it harmless. */
+/*
+ * A suspension comes before changes that it makes harmless, a resume after changes that make it
+ * harmless.
+ */
 static void add_steps(struct gs_plan *plan, const struct gs_goal *t, const struct gap *g)
 {
 	bool run = g->call & GPUSCHED_RUNNABLE;
@@ -91,7 +96,7 @@ static void add_steps(struct gs_plan *plan, const struct gs_goal *t, const struc
 	}
 }
 
-/* The part of a plan that is not carried out and was not reported yet. */
+/* Reports the part of a plan that a dry run does not carry out, once. */
 static void tell_dry(struct gs_core *c, struct gs_node *n, struct gs_plan *plan,
 		     const struct gs_goal *t)
 {
@@ -110,7 +115,7 @@ static void tell_dry(struct gs_core *c, struct gs_node *n, struct gs_plan *plan,
 	plan->nsteps = kept;
 }
 
-/* The record where no call is needed but something is to be noted. */
+/* Notes in the record what needs no call. */
 static void note(struct gpusched_poke *p, uint64_t now, const struct gs_goal *t,
 		 const struct gap *g)
 {
@@ -136,7 +141,7 @@ static void note(struct gpusched_poke *p, uint64_t now, const struct gs_goal *t,
 	}
 }
 
-/* `--for` is over: the person's wish to suspend goes. */
+/* The time of `--for` is over: removes the person's wish to suspend. */
 static void end_persons_suspend(struct gs_core *c, struct gs_node *n, uint64_t now,
 				struct gpusched_poke *p)
 {
@@ -184,12 +189,13 @@ static void plan_preempt(struct gs_core *c, struct gs_node *n, uint64_t now, str
 	n->preempt = false;
 }
 
-/* RM answers this from its own memory, so it waits for no budget. */
+/* RM answers this from its own memory, so it need not wait for the budget. */
 static void plan_check(struct gs_core *c, struct gs_node *n, uint64_t now, struct gs_todo *todo)
 {
 	struct gs_plan *plan = &todo->plan;
 
-	if (todo->poke.rec.flags & GPUSCHED_TSG_EMPTY) { /* it is one of many, and does nothing */
+	/* One of many such records, which do nothing. */
+	if (todo->poke.rec.flags & GPUSCHED_TSG_EMPTY) {
 		n->check_ns = 0;
 		return;
 	}
@@ -203,7 +209,7 @@ static void plan_check(struct gs_core *c, struct gs_node *n, uint64_t now, struc
 	n->check_ns = 0;
 }
 
-/* Never stop trying to let a TSG run again: any obstacle may pass. */
+/* A resume is never given up: any obstacle may pass. */
 static void try_resume_again(struct gs_core *c, struct gs_node *n, uint64_t now)
 {
 	if (!(n->gave_up & GPUSCHED_RUNNABLE) || !n->gave_up_at.runnable)
@@ -213,10 +219,10 @@ static void try_resume_again(struct gs_core *c, struct gs_node *n, uint64_t now)
 		return;
 	}
 	n->gave_up &= ~GPUSCHED_RUNNABLE;
-	n->fails = GS_TRIES - 1; /* once */
+	n->fails = GS_TRIES - 1; /* try only once */
 }
 
-/* False: not now. */
+/* Returns false if no call may be made now. */
 static bool may_call(struct gs_core *c, struct gs_node *n, const struct gpusched_tsg *rec,
 		     uint64_t now, struct gs_plan *plan)
 {
@@ -231,7 +237,7 @@ static bool may_call(struct gs_core *c, struct gs_node *n, const struct gpusched
 	return true;
 }
 
-/* Told when it begins to hold. */
+/* Each reason is reported when it begins to hold. */
 static void note_overrules(struct gs_node *n, struct gs_todo *todo)
 {
 	uint32_t now = gs_core_overrules(n);

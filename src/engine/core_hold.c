@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT
 /*
- * core_hold.c - holds: best effort of a runlist is suspended while a request of another TSG runs
+ * core_hold.c - holds: BE TSGs of a runlist are suspended while a request of another TSG runs
  *
- * A hold is a wish of the policy for the TSG with the request. It begins here, ends here at its
- * time, and is obeyed by the nodes of the runlist that yield: each of them compares what it is with
- * what it should be, as for any other wish. So nothing stays suspended that is not wished for.
+ * A hold is a wish of the policy for the TSG with the request. This file begins and ends it. The
+ * nodes of the runlist that yield follow it like any other wish: each compares its settings with
+ * the wanted ones. So no TSG stays suspended without a wish for that.
  *
- * Bounds, for any policy and program: a runlist is held for 500 ms at a stretch, and
- * after an end by time best effort has the GPU until its floor of that stretch is paid. Holds between
- * which best effort had less than that belong to one stretch. Over many holds best effort keeps its
- * floor as well. Time beyond its floor counts as paid in advance, up to that of one second:
- * until this is used up the next stretch may begin at once. So it is without the GPU for 1.5 s at
- * most. Where several TSGs hold a runlist, there is one stretch and one floor.
+ * Bounds for any policy and program: a runlist is held for 500 ms at most (a stretch). After that,
+ * BE has the GPU until its floor, a part of the held time, is paid. If BE gets less than its floor
+ * between two holds, both belong to one stretch. Over many holds BE keeps its floor as well. Time
+ * beyond its floor counts as paid in advance, up to the floor of one second. Until this is used up,
+ * the next stretch may begin at once. So BE is without the GPU for 1.5 s at most. If several TSGs
+ * hold a runlist, there is still one stretch and one floor.
  */
 #include "engine/core_hold.h"
 #include "engine/core_priv.h"
@@ -21,7 +21,8 @@
 #define STRETCH_NS (GPUSCHED_HOLD_MAX_US * NS_PER_US)
 #define FLOOR_PCT 5
 #define ADVANCE_NS (NS_PER_S / 100 * FLOOR_PCT)
-#define AGAIN_NS (250 * NS_PER_MS) /* a budget that is too small may find cheaper calls */
+/* With a budget that is too small now, calls may be cheaper later. */
+#define AGAIN_NS (250 * NS_PER_MS)
 #define STEP_NS (100 * NS_PER_US)
 #define RUN_INDEX 3u
 
@@ -34,7 +35,7 @@ static void settle_floor(const struct gs_core *c, struct gs_runlist *rl, uint64_
 
 	if (!rl->owed_at)
 		rl->owed_ns = most;
-	span -= span % 100; /* what is left counts next time */
+	span -= span % 100; /* the remainder counts next time */
 	rl->owed_at = rl->owed_at ? rl->owed_at + (uint64_t)span : now;
 	if (rl->nholding) {
 		rl->owed_ns += span / 100 * FLOOR_PCT;
@@ -49,7 +50,7 @@ static void settle_floor(const struct gs_core *c, struct gs_runlist *rl, uint64_
 		rl->stretch_ns = 0;
 }
 
-/* How long best effort has to run until its floor of @ns is paid. */
+/* How long BE has to run until its floor of @ns is paid. */
 static uint64_t pay_for(int64_t ns)
 {
 	return ns > 0 ? (uint64_t)ns / (100 - FLOOR_PCT) * FLOOR_PCT + 1 : 0;
@@ -62,10 +63,10 @@ static uint64_t floor_paid_at(const struct gs_core *c, struct gs_runlist *rl, ui
 
 	settle_floor(c, rl, now);
 	if (rl->owed_ns <= 0 && rl->stretch_ns > (int64_t)gs_core_dilated(c, STRETCH_NS / 2))
-		rl->stretch_ns = 0; /* its floor is paid already */
+		rl->stretch_ns = 0; /* the floor is paid already */
 	if (rl->owed_ns > 0)
 		at += (uint64_t)rl->owed_ns / (100 - FLOOR_PCT) * 100 + 100;
-	/* so that what is left of the stretch is worth two calls */
+	/* otherwise the rest of the stretch is not worth two calls */
 	whole = now + pay_for(rl->stretch_ns - (int64_t)gs_core_dilated(c, STRETCH_NS / 2));
 	if (at < whole)
 		at = whole;
@@ -107,7 +108,7 @@ static struct gs_node *another_holder(const struct gs_runlist *rl)
 	return x;
 }
 
-/* @over: by its time. */
+/* @over: the hold has used up its time. */
 static void end_hold(struct gs_core *c, struct gs_node *n, bool over, uint64_t now)
 {
 	struct gs_runlist *rl = n->runlist;
@@ -146,7 +147,7 @@ static void try_hold(struct gs_core *c, struct gs_node *n, uint64_t now)
 		put_off(c, n, GPUSCHED_HOLD_YIELDS, GS_ENG_REFUSED_HOLD_YIELDS, 0);
 		return;
 	}
-	if (!rl->nyield) { /* the first one that comes wakes it */
+	if (!rl->nyield) { /* the first node that yields wakes the hold */
 		n->hold_state = GPUSCHED_HOLD_NOBODY;
 		return;
 	}
@@ -155,7 +156,7 @@ static void try_hold(struct gs_core *c, struct gs_node *n, uint64_t now)
 		return;
 	}
 	paid = floor_paid_at(c, rl, now);
-	/* each is suspended and resumed */
+	/* each TSG is suspended and resumed */
 	wait = gs_budget_hold_wait(c, (uint32_t)(rl->id >> 16), 2 * rl->nyield, now);
 	if (paid > now)
 		put_off(c, n, GPUSCHED_HOLD_FLOOR, GS_ENG_REFUSED_HOLD_FLOOR, paid + STEP_NS);
@@ -202,7 +203,7 @@ static void follow_yield(struct gs_core *c, struct gs_node *n, const struct gpus
 			gs_core_set_due(c, x, 1);
 }
 
-/* 0: no wish; else never 0, since a hold of no time is none. */
+/* 0: no wish. A wish is never 0, since a hold of no time is none. */
 static uint8_t wish_of(const struct gs_core *c, const struct gpusched_tsg *rec)
 {
 	const struct gpusched_settings *want = &rec->task.want;
@@ -248,7 +249,7 @@ void gs_hold_leave(struct gs_core *c, struct gs_node *n)
 {
 	struct gs_runlist *rl = n->runlist;
 
-	/* no time is told here: what it held since the last look is not counted */
+	/* the time is unknown here: what the TSG held since the last evaluation is not counted */
 	end_hold(c, n, false, rl->owed_at);
 	rl->nyield -= n->yields;
 	n->yields = false;
@@ -265,7 +266,7 @@ void gs_hold_obey(struct gs_core *c, struct gs_node *n, const struct gpusched_ts
 	const struct gs_runlist *rl = n->runlist;
 	bool was = n->unable;
 
-	if (n->hold_due) /* the look at it has cleared that */
+	if (n->hold_due) /* the evaluation has cleared hold_due */
 		gs_core_set_due(c, n, n->hold_due);
 	n->unable = false;
 	if (!rl || !n->yields || !rl->nholding || now >= rl->held_until || !t->set.runnable ||

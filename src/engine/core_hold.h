@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* core_hold.h - the requests for which best effort is suspended */
+/* core_hold.h - the request for which BE TSGs are suspended */
 #ifndef GPUSCHED_ENGINE_CORE_HOLD_H
 #define GPUSCHED_ENGINE_CORE_HOLD_H
 
 #include "engine/core.h"
 
-/* The TSG that holds @rec's runlist for its request: the first that did. 0: none. */
+/* The TSG that holds @rec's runlist for its request, the first if there are several; 0: none. */
 uint64_t gs_core_holder(const struct gs_core *c, const struct gpusched_tsg *rec);
 
 #endif /* GPUSCHED_ENGINE_CORE_HOLD_H */

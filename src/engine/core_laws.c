@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * core_laws.c - a TSG's settings: person, policy, owner; and refusals of any wish
+ * core_laws.c - a TSG's settings by person, policy and owner; and the laws, which refuse wishes
  */
 #include <stdlib.h>
 
@@ -12,7 +12,8 @@
 #define STARVE_LIMIT_MS 1000u
 #define ACTIVE_NS NS_PER_S
 #define RECHECK_NS (250 * NS_PER_MS)
-#define OWNER_RECHECK_NS (10 * NS_PER_S) /* may it have what it asked again? */
+/* When to check whether the owner may have its setting again. */
+#define OWNER_RECHECK_NS (10 * NS_PER_S)
 #define LONG_SLICE_COSTS 4u
 
 #define TS_INDEX 0u
@@ -39,14 +40,17 @@ static void refuse(struct gs_core *c, struct gs_node *n, unsigned int i, uint32_
 	c->counters[counters[why]]++;
 }
 
-/* Between two calls half of a server's clients would run, and wait for the others. */
+/*
+ * Between two calls half of a server's clients would run and wait for the others, so such a server
+ * is not suspended.
+ */
 static bool is_past_batch(const struct gpusched_tsg *rec)
 {
 	return (rec->flags & GPUSCHED_TSG_SPREAD) ||
 	       ((rec->flags & GPUSCHED_TSG_MPS) && rec->nchannels > GS_RM_SUSPEND_BATCH);
 }
 
-/* Some of its channels would work on: nothing is called suspended that is not. */
+/* True if some channels would work on: a TSG is never called suspended if only a part is. */
 static bool is_partial(const struct gpusched_tsg *rec)
 {
 	return rec->flags & GPUSCHED_TSG_PARTIAL;
@@ -87,7 +91,7 @@ static uint32_t changed_wishes(struct gs_node *n, const struct gpusched_settings
 static void take_wishes(struct gs_core *c, struct gs_node *n, const struct gpusched_tsg *rec,
 			struct gs_goal *t)
 {
-	/* nothing can run in it: its first channel brings us here again */
+	/* nothing can run in it: its first channel causes a new evaluation */
 	uint32_t wishes = rec->flags & GPUSCHED_TSG_EMPTY ? 0 : rec->task.want.valid;
 
 	for (unsigned int i = 0; i < GS_NFIELDS; i++) {
@@ -133,8 +137,8 @@ static uint64_t class_limit_ns(const struct gs_core *c, const struct gpusched_ts
 }
 
 /*
- * A TSG of a process that is past its share of the table waits as long as it would at the gate.
- * Others lose by its release, so that lasts for a while only.
+ * A TSG of a process past its quota waits as long as it would at the gate. Its release takes GPU
+ * time from others, so it lasts for a while only.
  */
 static bool is_past_share(const struct gpusched_tsg *rec)
 {
@@ -184,7 +188,7 @@ static void limit_suspension(struct gs_core *c, struct gs_node *n, const struct 
 	}
 }
 
-/* Ends the wait against the policy's will; it finds its wish gone. */
+/* Ends the wait against the policy's will. The policy finds its wish gone. */
 static void admit(struct gs_core *c, struct gs_todo *todo, struct gs_goal *t)
 {
 	t->set.runnable = 1;
@@ -236,8 +240,8 @@ static void hold_for_admission(struct gs_core *c, struct gs_node *n, uint64_t no
 }
 
 /*
- * Beside a TSG that nobody can set, a slice shorter than the driver's would only give that one the
- * GPU. A process past its share must not gain what others lose.
+ * A TSG that is not in the table cannot be set. A slice shorter than the driver's would only give
+ * the GPU to that TSG. A process past its quota must not gain what others lose.
  */
 static void unseen_rule(struct gs_core *c, struct gs_node *n, const struct gpusched_tsg *rec,
 			struct gs_goal *t)
@@ -259,16 +263,16 @@ static uint32_t long_slice(const struct gs_core *c)
 	return c->opts.switch_cost_us * LONG_SLICE_COSTS;
 }
 
-/* Its work is known, so that it may turn out idle. */
+/* True if the TSG's work is known, so that it can be found idle. */
 static bool is_watched(const struct gpusched_task *t)
 {
 	return t->known & (GPUSCHED_KNOWN_LAST_RUN | GPUSCHED_KNOWN_LAUNCHES);
 }
 
 /*
- * Without any fact about its work a TSG counts as active. Launches are a weak witness: one kernel, or
- * one graph, that runs for longer than ACTIVE_NS looks like none. It then loses a wished short slice
- * to another one that is busy; at most one has such a slice all the same.
+ * Without any fact about its work a TSG counts as active. Launches say little: a kernel or graph
+ * that runs for longer than ACTIVE_NS looks like none. The TSG then loses a wished short slice to
+ * another busy TSG. At most one TSG has such a slice anyway.
  */
 static bool is_active(const struct gs_core *c, const struct gpusched_task *t, uint64_t now)
 {
@@ -281,7 +285,7 @@ static bool is_active(const struct gs_core *c, const struct gpusched_task *t, ui
 	return true;
 }
 
-/* An adopted TSG's engine may be unknown: then a copy TSG is taken to be alone on its runlist. */
+/* The engine of an adopted TSG may be unknown: then a copy TSG counts as alone on its runlist. */
 static uint64_t runlist_id(const struct gpusched_task *t)
 {
 	if (!t->engine && t->kind != GPUSCHED_KIND_COMPUTE)
@@ -324,7 +328,7 @@ uint64_t gs_core_rival(const struct gs_core *c, const struct gpusched_tsg *rec, 
 	return n->id;
 }
 
-/* @n counts, or counts no more, as one that is to have a short slice. */
+/* @n counts, or no longer counts, as a TSG that wants a short slice. */
 static void count_short(struct gs_runlist *rl, struct gs_node *n, bool counts)
 {
 	unsigned int by = counts ? 1 : -1u;
@@ -347,8 +351,9 @@ static void look_at_owners(struct gs_core *c, struct gs_runlist *rl, unsigned in
 }
 
 /*
- * Elects among those of the highest rank, the busy ones if there are any. Several would switch all
- * the time, so none keeps it, except the oldest of those that persons chose.
+ * Elects the TSG that may have a short slice, among those of the highest rank; busy ones come
+ * first. Several short slices would switch all the time. So if there are several, none is elected,
+ * except the oldest TSG for which a person chose it.
  */
 static void elect(struct gs_core *c, struct gs_runlist *rl)
 {
@@ -360,7 +365,7 @@ static void elect(struct gs_core *c, struct gs_runlist *rl)
 		rl->top--;
 	busy = rl->nactive[rl->top];
 	several = busy ? rl->nactive[rl->top] : rl->nshort[rl->top];
-	/* runlists are long where nobody is elected */
+	/* this loop is long, and needed only if none is elected */
 	if (several == 1 || (several && rl->top != GS_RANK_POLICY && rl->top != GS_RANK_OWNER))
 		for (struct gs_node *x = rl->first; x; x = x->rl_next)
 			if (x->wants_short && x->rank == rl->top && (x->active || !busy) &&
@@ -398,7 +403,7 @@ void gs_core_leave_runlist(struct gs_core *c, struct gs_node *n)
 	if (--rl->nodes == 0) {
 		HASH_DELETE(hh, c->runlists, rl);
 		free(rl);
-	} else if (was_short) { /* the one that is left may have its short slice now */
+	} else if (was_short) { /* the one TSG that is left may have its short slice now */
 		elect(c, rl);
 	}
 }
@@ -473,9 +478,9 @@ static void switch_cost_rule(struct gs_core *c, struct gs_node *n, const struct 
 }
 
 /*
- * A TSG under a slice below the switch cost that makes no progress gets a longer one for a while.
- * Where GPU time is not known, a launch is the only sign of progress. So a kernel or graph that
- * runs for longer than the limit, and a TSG with nothing to do, get it too, until the next launch.
+ * If a TSG with a slice below the switch cost makes no progress, it gets a longer slice for a
+ * while. If GPU time is unknown, a launch is the only sign of progress. So a kernel or graph that
+ * runs for longer than the limit, and an idle TSG, get the longer slice too, until the next launch.
  */
 static void starvation_rule(struct gs_core *c, struct gs_node *n, const struct gpusched_tsg *rec,
 			    uint64_t now, struct gs_goal *t)
@@ -531,7 +536,10 @@ static void greed_rule(struct gs_core *c, struct gs_node *n, const struct gpusch
 		c->counters[GS_ENG_HELD_TOO_LONG]++;
 }
 
-/* Root's own word that it runs stands above it. A MIG partition is no matter: it is no policy's wish. */
+/*
+ * Root's manual wish that the TSG runs comes first. This rule applies in MIG partitions too, since
+ * it is no policy's wish.
+ */
 static void budget_rule(struct gs_core *c, struct gs_node *n, const struct gpusched_tsg *rec,
 			struct gs_goal *t)
 {
@@ -569,7 +577,9 @@ uint32_t gs_core_overrules(const struct gs_node *n)
 	       (uint32_t)(n->gave_up != 0) << GS_OVERRULE_GAVE_UP;
 }
 
-/* Runlists are not told apart by partition yet, so a policy would mix those of several. */
+/*
+ * Runlists of different partitions are not told apart yet, so a policy would mix those of several.
+ */
 static void leave_alone(struct gs_core *c, struct gs_node *n, const struct gpusched_tsg *rec)
 {
 	bool is = c->policy_active && (rec->flags & GPUSCHED_TSG_MIG);
@@ -596,7 +606,7 @@ void gs_core_laws(struct gs_core *c, struct gs_node *n, uint64_t now, struct gs_
 	const struct gpusched_tsg *rec = &todo->poke.rec;
 
 	*ret = (struct gs_goal){ .set = gs_asked(rec) };
-	if (rec->flags & GPUSCHED_TSG_ALIAS) { /* nobody's wish is meant for it */
+	if (rec->flags & GPUSCHED_TSG_ALIAS) { /* no wish is meant for an alias */
 		gs_core_leave_runlist(c, n);
 		hold_for_admission(c, n, now, todo, ret);
 		return;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* core_priv.h - what the core remembers; shared by core_*.c */
+/* core_priv.h - the core's memory; shared by core_*.c */
 #ifndef GPUSCHED_ENGINE_CORE_PRIV_H
 #define GPUSCHED_ENGINE_CORE_PRIV_H
 
@@ -11,56 +11,57 @@
 #include "engine/fields.h"
 
 #define GS_TRIES 12u
-#define GS_PREEMPT (1u << 31) /* beside settings: a preempt call */
+#define GS_PREEMPT (1u << 31) /* a bit beside the settings' bits: a preempt call */
 
-/* The settings that a TSG should have, and their source. */
+/* The settings that a TSG should have, and where each comes from. */
 struct gs_goal {
-	struct gpusched_settings set; /* every field filled */
+	struct gpusched_settings set; /* every field is set */
 	uint8_t src[GS_NFIELDS];
 };
 
 /*
- * The rank of a short slice, by its source: the lower one gives way. Users' own slices do not move
- * each other.
+ * The rank of a short slice, by its source: a lower rank gives way. Slices of different users do
+ * not affect each other.
  */
 enum gs_rank {
-	GS_RANK_OWNER, /* its program asked */
+	GS_RANK_OWNER, /* asked for by its program */
 	GS_RANK_USER,
 	GS_RANK_POLICY,
 	GS_RANK_ROOT,
 	GS_RANKS
 };
 
-/* Queues for calls: the first before the others, and in each the users in turn. */
+/* Queues for calls. The first queue comes before the others, and in each queue users take turns. */
 enum gs_queue {
 	GS_QUEUE_FIRST, /* a TSG that had no call yet */
 	GS_QUEUE_POLICY,
-	GS_QUEUE_USERS, /* what they ask for themselves */
+	GS_QUEUE_USERS, /* what users ask for themselves */
 	GS_QUEUES,
 	GS_QUEUE_NONE = GS_QUEUES, /* does not wait */
-	GS_QUEUE_REQUEST           /* nor does a hold, while there is something in the bucket */
+	/* A hold: does not wait either, while there is something in the bucket. */
+	GS_QUEUE_REQUEST
 };
 
-/* TSGs of one (GPU, engine), and which of them are to have slices below the switch cost. */
+/* The TSGs of one (GPU, engine), and which of them want slices below the switch cost. */
 struct gs_runlist {
 	UT_hash_handle hh;
 	uint64_t id; /* gpu << 16 | engine */
 	unsigned int nodes;
 	unsigned int nshort[GS_RANKS],
-		nactive[GS_RANKS]; /* that want a short slice; and are busy */
-	unsigned int top;          /* enum gs_rank: the highest of those */
-	struct gs_node *first;     /* its nodes, by ->rl_next */
-	struct gs_node *elected;   /* the one that may have it */
+		nactive[GS_RANKS]; /* nodes that want a short slice; those of them that are busy */
+	unsigned int top;          /* the highest enum gs_rank among them */
+	struct gs_node *first;     /* its nodes, linked by rl_next */
+	struct gs_node *elected;   /* the node that may have the short slice */
 	/* holds for requests (core_hold.c) */
-	unsigned int nyield;    /* nodes that yield to them */
-	unsigned int nholding;  /* nodes with a hold */
+	unsigned int nyield;    /* number of nodes that yield to holds */
+	unsigned int nholding;  /* number of nodes with a hold */
 	struct gs_node *holder; /* the first of them */
 	uint64_t held_ns;       /* since when it is held */
-	uint64_t held_until;    /* however long others hold it */
-	uint64_t pay_until;     /* no hold begins before */
-	int64_t stretch_ns;     /* held, less what best effort was paid for it */
-	int64_t owed_ns;        /* best effort's floor; below zero: it had more */
-	uint64_t owed_at;       /* as of; 0: never held */
+	uint64_t held_until;    /* end of the hold, however long its holders want it */
+	uint64_t pay_until;     /* no hold begins before this time */
+	int64_t stretch_ns;     /* time held in this stretch, less the time that pays for it */
+	int64_t owed_ns;        /* BE's floor that is still owed; below zero: BE had more */
+	uint64_t owed_at;       /* time of the last change of owed_ns; 0: never held */
 };
 
 /* The core's memory of one TSG. */
@@ -68,99 +69,104 @@ struct gs_node {
 	UT_hash_handle hh;
 	struct gpusched_key key;
 	uint64_t id;
-	uint32_t pid; /* its owner */
+	uint32_t pid; /* of its owner */
 	uint64_t owner_start_ns;
-	uint64_t round;                /* over all TSGs, that met it last */
+	uint64_t round;                /* number of the last round that evaluated the node */
 	bool preempt;                  /* asked for while busy */
-	bool preempting;               /* asked for, and its end not seen yet */
+	bool preempting;               /* asked for, and its result is not known yet */
 	bool preempt_policy;           /* ... by the policy */
-	uint32_t preempts;             /* as its policy has counted them */
-	struct gs_rm_result preempted; /* how the last one ended */
-	bool busy;                     /* its plan is being made true; then we look again */
-	bool forgotten;                /* free it when that is done */
-	/* which settings' hardware state is not what `is` says */
+	uint32_t preempts;             /* the policy's own count, as seen last */
+	struct gs_rm_result preempted; /* result of the last preempt */
+	/* Its calls are under way; it is evaluated again afterwards. */
+	bool busy;
+	bool forgotten; /* free it when the calls are back */
+	/* settings with a value in the hardware that may differ from `is` */
 	uint32_t owner_set; /* the owner's own call came after ours */
-	uint32_t unsure;    /* another daemon's, or a call with no clear end */
+	uint32_t unsure;    /* set by another daemon, or by a call with an unclear result */
 	struct gpusched_settings seen_asked;
-	uint32_t called;    /* settings of our last call */
-	uint64_t called_ns; /* when its end was seen */
+	uint32_t called;    /* settings in our last call */
+	uint64_t called_ns; /* when its result was seen */
 	unsigned int suspended_channels;
-	/* failures */
+	/* failed calls */
 	unsigned int fails;
 	uint64_t retry_at;
-	uint32_t gave_up;   /* settings, until the goal of that setting or the owner changes */
+	uint32_t gave_up;   /* settings given up, until the setting's goal or the owner changes */
 	uint64_t resume_ns; /* ... or, for a resume, until this time */
 	struct gpusched_settings gave_up_at;
-	unsigned int denials; /* in a row, by RM on the TSG's own file */
-	uint64_t check_ns;    /* ask whether it is there, at this time; 0: no need */
-	uint64_t sibling_ns;  /* when it was asked because of a new TSG of its client */
-	/* laws */
+	unsigned int denials; /* consecutive refusals by RM on the TSG's own file */
+	uint64_t check_ns;    /* when to ask whether it exists; 0: no need */
+	uint64_t sibling_ns;  /* when it was last asked because its client made a new TSG */
+	/* state of the laws */
 	bool aside;       /* it is about to be parked */
-	bool left_alone;  /* by policies: it is in a MIG partition */
-	uint32_t refused; /* settings with a refused wish; counted once per value */
+	bool left_alone;  /* policies leave it alone: it is in a MIG partition */
+	uint32_t refused; /* settings with a refused wish; each value is counted once */
 	struct gpusched_settings refused_wish;
 	uint8_t refused_by[GS_NFIELDS]; /* enum gs_overrule */
 	struct gpusched_settings seen_want;
-	uint32_t overruled; /* 1 << enum gs_overrule: as it was told */
+	uint32_t overruled; /* as reported, as 1 << enum gs_overrule */
 	bool wants_short, active, told_short;
-	bool beside_unseen; /* it has its own slice for that */
+	bool beside_unseen; /* it keeps its owner's slice because a TSG outside the table may run */
 	uint8_t rank;       /* enum gs_rank */
-	uint64_t held_ns;   /* since when it waits for admission, as far as seen; 0: it does not */
-	bool released;      /* its suspension hit the limit: until the policy withdraws the wish */
-	uint64_t again_ns;  /* released: ... or until then; 0: it is not past its share */
+	/* Since when it waits for admission, as far as seen; 0: it does not wait. */
+	uint64_t held_ns;
+	/* Its suspension has reached the limit; set until the policy withdraws the wish. */
+	bool released;
+	/* Released ends at this time too; 0: its process is not past its quota. */
+	uint64_t again_ns;
 	/* holds for requests */
 	bool yields, unable;
 	bool holding;
 	uint8_t hold_wish;  /* as the policy wrote it; 0: no wish */
-	uint8_t hold_state; /* enum gpusched_hold_state, of its own wish */
-	uint64_t hold_ns;   /* when it began; with @holding */
-	uint64_t hold_due;  /* its end, or when it may begin; 0: nothing to wait for */
+	uint8_t hold_state; /* state of its own wish, enum gpusched_hold_state */
+	uint64_t hold_ns;   /* begin of its hold; valid with @holding */
+	uint64_t hold_due;  /* end of its hold, or when it may begin; 0: nothing to wait for */
 	bool starved;
 	uint64_t starved_ns, progress, progress_ns;
 	bool spent; /* its GPU time is used up, and others want the GPU */
 	bool spent_on, spent_unable;
 	bool curbed;           /* its long slice is taken away ... */
 	uint64_t greedy_until; /* ... until then, unless it goes on */
-	/* the call budget */
+	/* the budget of calls */
 	uint32_t
-		users; /* settings, and GS_PREEMPT, that a user asked for and no call was made of yet */
+		/* Settings, and GS_PREEMPT, that a user asked for and that had no call yet. */
+		users;
 	bool deferred;
-	bool may_go;            /* it has waited, and the next calls are its */
-	uint8_t queue;          /* enum gs_queue: in which it waits */
+	bool may_go;            /* it has waited, and the next calls are for it */
+	uint8_t queue;          /* the enum gs_queue in which it waits */
 	struct gs_share *share; /* NULL: it does not wait */
 	struct gs_budget *budget;
 	struct gs_node *wait_prev, *wait_next;
-	struct gpusched_settings told; /* dry run: last told */
-	uint64_t due;                  /* look again at this time; 0: no need */
+	struct gpusched_settings told; /* dry run: what was last reported */
+	uint64_t due;                  /* time of the next evaluation; 0: no need */
 	struct gs_runlist *runlist;
 	struct gs_node *rl_prev, *rl_next;
 };
 
-/* The line of one user. */
+/* The queue of one user. */
 struct gs_share {
 	struct gs_share *prev, *next;
 	uint32_t uid;
 	struct gs_node *nodes; /* oldest first */
 };
 
-/* Time left for control calls of one GPU; below zero: owed. */
+/* GPU time left for calls on one GPU; below zero: owed. */
 struct gs_budget {
 	int64_t left_ns;
-	uint64_t at;                        /* as of; 0: never asked */
-	struct gs_share *shares[GS_QUEUES]; /* the line of the user that comes next */
-	uint64_t due; /* one that waits may go then; UINT64_MAX: nobody waits */
+	uint64_t at;                        /* time of the last update; 0: never used */
+	struct gs_share *shares[GS_QUEUES]; /* the queue of the user that comes next */
+	uint64_t due; /* when a waiting TSG may go on; UINT64_MAX: none waits */
 };
 
 struct gs_core {
 	struct gs_core_opts opts;
 	struct gs_node *nodes;
-	struct gs_node *due_at; /* gs_core_due() goes on with this one; NULL: with the first */
+	struct gs_node *due_at; /* gs_core_due() goes on with this node; NULL: with the first */
 	struct gs_runlist *runlists;
-	struct gs_budget *budgets; /* ngpus + 1: the last is for unknown GPUs */
+	struct gs_budget *budgets; /* ngpus + 1 of them: the last is for unknown GPUs */
 	struct gpusched_class classes[GPUSCHED_MAX_CLASSES];
 	unsigned int nbusy;
 	uint64_t round;
-	uint64_t next_due; /* no node is due before; UINT64_MAX: none */
+	uint64_t next_due; /* no node is due before this time; UINT64_MAX: none */
 	bool policy_active;
 	uint32_t policy_flags;
 	uint64_t call_ns_avg;
@@ -172,7 +178,7 @@ static inline uint64_t gs_core_dilated(const struct gs_core *c, uint64_t ns)
 	return (uint64_t)((double)ns * c->opts.dilate);
 }
 
-/* Look again at that time. */
+/* Asks for an evaluation at that time. */
 static inline void gs_core_set_due(struct gs_core *c, struct gs_node *n, uint64_t ns)
 {
 	if (!n->due || ns < n->due)
@@ -181,62 +187,65 @@ static inline void gs_core_set_due(struct gs_core *c, struct gs_node *n, uint64_
 		c->next_due = ns;
 }
 
-/* core_laws.c; laws that end something note it in @todo, and its poke has the record */
+/* in core_laws.c; a law that ends something notes that in @todo (its poke has the record) */
 void gs_core_laws(struct gs_core *c, struct gs_node *n, uint64_t now, struct gs_todo *todo,
 		  struct gs_goal *ret);
 void gs_core_leave_runlist(struct gs_core *c, struct gs_node *n);
 
-/* 1 << enum gs_overrule. */
+/* as 1 << enum gs_overrule */
 uint32_t gs_core_overrules(const struct gs_node *n);
 
-/* core_laws.c: its own hold begins or ends, also while calls of it are under way. */
+/* in core_laws.c: the node's own hold begins or ends, even while calls for it are under way */
 void gs_core_requests(struct gs_core *c, struct gs_node *n, uint64_t now, struct gs_todo *todo);
 
-/* core_hold.c */
+/* in core_hold.c */
 void gs_hold_follow(struct gs_core *c, struct gs_node *n, const struct gpusched_tsg *rec,
 		    uint64_t now);
-/* Suspends it if a hold wants that and nobody else does. */
+/* Suspends the node if a hold wants that and nothing else does. */
 void gs_hold_obey(struct gs_core *c, struct gs_node *n, const struct gpusched_tsg *rec, bool whole,
 		  uint64_t now, struct gs_goal *t);
-/* It leaves its runlist. */
+/* The node leaves its runlist. */
 void gs_hold_leave(struct gs_core *c, struct gs_node *n);
-/* Into the record, for the policy. */
+/* Writes the hold's state into the record, for the policy. */
 void gs_hold_note(const struct gs_core *c, const struct gs_node *n, bool held,
 		  struct gpusched_poke *p);
-/* 1 << enum gs_overrule. */
+/* As 1 << enum gs_overrule. */
 uint32_t gs_hold_overrules(const struct gs_node *n);
 
-/* core_gap.c; todo->poke has the record */
+/* in core_gap.c; todo->poke has the record */
 void gs_core_compare(struct gs_core *c, struct gs_node *n, uint64_t now, struct gs_todo *todo);
-/* Names that source in a record's suspended_by. */
+/* The value of a record's suspended_by for that source. */
 enum gpusched_suspend_by gs_suspend_by(uint8_t src);
 
-/* core_results.c; into todo->poke */
+/* in core_results.c; writes into todo->poke */
 void gs_core_results(struct gs_core *c, struct gs_node *n, const struct gs_plan *plan, uint64_t now,
 		     struct gs_todo *todo);
-/* Whether RM knows the TSG: denied twice it is not there any more, and nothing can be put back. */
+/* Whether RM knows the TSG: if RM denies it twice, it has ended, and nothing can be restored. */
 void gs_core_presence(struct gs_core *c, struct gs_node *n, const struct gs_plan *plan,
 		      uint64_t now, struct gs_todo *todo);
-/* Counts what the calls cost; returns it. */
+/* Counts the cost of the calls, and returns it. */
 uint64_t gs_core_count(struct gs_core *c, const struct gs_plan *plan);
 
-/* core_budget.c */
-/* 0, or how long those in @q have to wait. */
+/* in core_budget.c */
+/* 0, or how long TSGs in queue @q have to wait. */
 uint64_t gs_budget_wait(const struct gs_core *c, const struct gs_budget *b, uint64_t now,
 			enum gs_queue q);
 void gs_budget_charge(const struct gs_core *c, struct gs_budget *b, uint64_t now, int64_t ns);
-/* Charges an estimate of the plan; false: it has to wait, and is looked at again in time. */
+/*
+ * Charges an estimate of the plan. Returns false if the TSG has to wait; it is evaluated again in
+ * time.
+ */
 bool gs_budget_take(struct gs_core *c, struct gs_node *n, const struct gpusched_tsg *rec,
 		    struct gs_plan *plan, uint64_t now);
 /* 0, or how long a hold that makes @ncalls has to wait; UINT64_MAX: it never can. */
 uint64_t gs_budget_hold_wait(const struct gs_core *c, uint32_t gpu, unsigned int ncalls,
 			     uint64_t now);
-/* It waits no longer, if it does. */
+/* Ends the node's wait, if it waits. */
 void gs_budget_leave(struct gs_node *n);
-/* As gs_core_due(): the TSGs that come next. @inout_next: when there may be others. */
+/* The same as gs_core_due(): the TSGs that come next. @inout_next: when there may be others. */
 size_t gs_budget_due(struct gs_core *c, uint64_t now, struct gpusched_key *ret, size_t max,
 		     uint64_t *inout_next);
-/* A call on no TSG, which does not wait. */
+/* A call that belongs to no TSG, and does not wait. */
 void gs_budget_spent(struct gs_core *c, uint32_t gpu, uint64_t ns, uint64_t now);
 void gs_budget_settle(struct gs_core *c, const struct gs_plan *plan, uint64_t spent_ns);
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-/* core_results.c - what a call's end means for the record and for the next try */
+/* core_results.c - the consequences of a call's result for the record and for the next try */
 #include "engine/core_priv.h"
 
 #define BACKOFF_FIRST_NS (10 * NS_PER_MS)
 #define BACKOFF_MOST_NS (10 * NS_PER_S)
 #define AGAIN_NS (60 * NS_PER_S) /* a resume that was given up is tried again after this time */
 
-/* RM or we said no before anything was changed. */
+/* True if RM or gpusched refused before anything was changed. */
 static bool is_refusal(int err)
 {
 	return err == -EREMOTEIO || err == -EPERM || err == -ERANGE || err == -EBADF ||
@@ -47,7 +47,7 @@ static void note_success(struct gs_node *n, const struct gs_plan *plan, unsigned
 		p->rec.changed |= bit;
 	} else {
 		p->rec.changed &= ~bit;
-		if (plan->step_src[i] == GS_SRC_ASKED) /* nobody wishes anything any more */
+		if (plan->step_src[i] == GS_SRC_ASKED) /* nothing wishes the setting any more */
 			gs_field_unset(&p->rec.task.is, bit);
 	}
 	if (bit != GPUSCHED_RUNNABLE)
@@ -89,7 +89,7 @@ static void write_record(struct gs_core *c, struct gs_node *n, const struct gs_p
 		}
 		p->rec.errors = errors + 1;
 		p->rec.last_status = res->status;
-		/* nothing changed, so there is nothing to put back */
+		/* nothing changed, so there is nothing to restore */
 		if ((is_refusal(res->err) || res->err == -ETIMEDOUT) &&
 		    !(plan->changed & plan->step_bit[i]))
 			p->rec.changed &= ~plan->step_bit[i];
@@ -130,7 +130,7 @@ static void give_up_all(struct gs_core *c, struct gs_node *n, const struct gs_pl
 		}
 	}
 	n->fails = 0;
-	if (gone) /* nobody is there to be told of it */
+	if (gone) /* the caller that would be told is gone */
 		n->overruled |= 1u << GS_OVERRULE_GAVE_UP;
 }
 
@@ -154,7 +154,8 @@ static void judge(struct gs_core *c, struct gs_node *n, const struct gs_plan *pl
 		return;
 	}
 	n->fails +=
-		!waits || n->fails + 1 < GS_TRIES; /* nothing was called: it is never given up */
+		/* No call was made: this never counts as given up. */
+		!waits || n->fails + 1 < GS_TRIES;
 	if (gone || n->fails >= GS_TRIES) {
 		give_up_all(c, n, plan, now, gone, todo);
 		return;
@@ -166,7 +167,7 @@ static void judge(struct gs_core *c, struct gs_node *n, const struct gs_plan *pl
 /* ---- is it there? ---------------------------------------------------------------------------- */
 
 #define DENIALS 2u
-#define CHECK_NS (100 * NS_PER_MS) /* a tap may be about to tell of its end */
+#define CHECK_NS (100 * NS_PER_MS) /* a tap may be about to report its end */
 
 void gs_core_presence(struct gs_core *c, struct gs_node *n, const struct gs_plan *plan,
 		      uint64_t now, struct gs_todo *todo)
@@ -177,10 +178,10 @@ void gs_core_presence(struct gs_core *c, struct gs_node *n, const struct gs_plan
 		const struct gs_rm_result *res = &plan->steps[i].res;
 
 		denied |= res->denied;
-		missed |= res->err == -ENOENT; /* by another way than borrowing */
+		missed |= res->err == -ENOENT; /* by a way other than borrowing */
 		there |= !res->err;
 	}
-	if (there && n->denials) { /* what failed meanwhile may succeed */
+	if (there && n->denials) { /* calls that failed meanwhile may succeed */
 		n->gave_up = 0;
 		n->fails = 0;
 	}

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * core_trace.h - the bytes that gs_core_opts.trace gets: every input, and all that followed
+ * core_trace.h - the bytes that gs_core_opts.trace gets: every input, and every answer
  *
- * A record is a struct gs_core_trace and @size bytes. Fed into a core of the same build, the inputs
- * give the same bytes again (docs/testing.md). Inputs are as gs_core_*() has them.
+ * A record is a struct gs_core_trace and @size bytes. If the inputs are fed into a core of the same
+ * build, they give the same answers (docs/testing.md). Inputs are the arguments of gs_core_*().
  */
 #ifndef GPUSCHED_ENGINE_CORE_TRACE_H
 #define GPUSCHED_ENGINE_CORE_TRACE_H
@@ -11,7 +11,7 @@
 #include "engine/core.h"
 
 enum gs_core_trace_type {
-	GS_TRACE_OPTS = 0x67735400, /* struct gs_core_opts; the first one */
+	GS_TRACE_OPTS = 0x67735400, /* struct gs_core_opts; the first record */
 	GS_TRACE_POLICY,            /* u32 active, u32 flags */
 	GS_TRACE_CLASS,             /* struct gpusched_class; now_ns: its id */
 	GS_TRACE_LIMITS,            /* u32 switch_cost_us, u32 hold_limit_ms */
@@ -22,9 +22,9 @@ enum gs_core_trace_type {
 	GS_TRACE_SPENT,             /* u64 gpu, u64 ns */
 	GS_TRACE_ROUND,
 	GS_TRACE_ROUND_OVER,
-	GS_TRACE_DUE, /* the last of the inputs */
-	/* what followed */
-	GS_TRACE_TODO,   /* struct gs_todo, unless it says nothing */
+	GS_TRACE_DUE, /* the last kind of input */
+	/* answers */
+	GS_TRACE_TODO,   /* struct gs_todo, unless it is empty */
 	GS_TRACE_DUE_IS, /* struct gpusched_key []; now_ns: gs_core_next() */
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* engine.c - the live shell of the core: its life, its loop, and what others ask of it */
+/* engine.c - the live shell of the core: its life, its loop, and its entry points */
 #include "engine/engine.h"
 
 #include <errno.h>
@@ -235,7 +235,7 @@ static void replace_hands(struct gs_engine *e)
 	}
 }
 
-/* Returns when to look again: soon if a thread may be waiting for an owner. */
+/* Returns when to check again: soon if a thread may be waiting for an owner. */
 static uint64_t check_workers(struct gs_engine *e)
 {
 	uint64_t limit = gs_dilated(gs_engine_ops.stuck_ns), next = UINT64_MAX, now;
@@ -276,7 +276,7 @@ static void do_due(struct gs_engine *e, uint64_t now, uint64_t until_ns)
 	} while (n == DUE_AT_ONCE && gs_now_ns() < until_ns);
 }
 
-/* Those that are back; what is left when the time is over wakes the loop again. */
+/* Takes calls that are back. If some are left when the time is over, the loop is woken again. */
 static int take_results(struct gs_engine *e, uint64_t until_ns)
 {
 	struct gs_job *job;

@@ -9,7 +9,10 @@ struct gpusched_settings gs_asked(const struct gpusched_tsg *rec)
 
 	for (unsigned int i = 0; i < GS_NFIELDS; i++) {
 		uint32_t value = gs_field_get(&rec->task.asked, GS_BIT(i));
-		/* The owner's memory is not to be trusted: an odd value was not accepted by RM. */
+		/*
+		 * The owner's memory cannot be trusted: if it holds an odd value, RM did not accept
+		 * that.
+		 */
 		bool said =
 			(rec->task.asked.valid & GS_BIT(i)) && gs_field_in_range(GS_BIT(i), value);
 

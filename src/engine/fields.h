@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* fields.h - what a record says of its TSG: what the owner asked, what a call needs */
+/* fields.h - values taken from a record: what the owner asked, what a call needs */
 #ifndef GPUSCHED_ENGINE_FIELDS_H
 #define GPUSCHED_ENGINE_FIELDS_H
 
@@ -7,7 +7,7 @@
 #include "rm/setting.h"
 #include "rm/way.h"
 
-/* The owner's settings, every field filled: the driver's default for those that it did not ask. */
+/* The owner's settings, every field set: the driver's default for those that it did not ask for. */
 struct gpusched_settings gs_asked(const struct gpusched_tsg *rec);
 
 /* Settings that a user other than root has set by hand. */
@@ -16,16 +16,16 @@ static inline uint32_t gs_users(const struct gpusched_tsg *rec)
 	return (rec->flags & GPUSCHED_TSG_USERS) >> GPUSCHED_TSG_USERS_SHIFT & rec->manual.valid;
 }
 
-/* Applies the engine's poke as the table does, for records that are elsewhere. */
+/* Applies the engine's poke as the table does, for records outside the table. */
 void gs_poke_apply(struct gpusched_tsg *rec, const struct gpusched_poke *p);
 
-/* The facts for an RM call on this record, with its present channels. */
+/* Fills in what an RM call for this record needs, with its present channels. */
 void gs_fill_tsg(struct gs_rm_tsg *t, const struct gpusched_tsg *rec, unsigned int branch);
 void gs_fill_channels(struct gs_rm_tsg *t, const struct gpusched_channels *ch);
 
 /*
- * To be looked at before the others where all are: it leaves its runlist, and the one that takes its
- * place may have its short slice then.
+ * True if the TSG leaves its runlist. Such TSGs are evaluated first, since another TSG may then
+ * have the short slice.
  */
 static inline bool gs_leaves_runlist(const struct gpusched_tsg *rec)
 {

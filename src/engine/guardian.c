@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * guardian.c - a process that outlives the daemon and then puts everything back
+ * guardian.c - a process that outlives the daemon and then restores everything
  *
- * It has a session and, where cgroup2 is there, a cgroup of its own, so that a kill of the daemon's
- * session or cgroup does not end it too. It opens the table before the daemon can die; pins that
- * vanish later do not matter.
+ * It has its own session, and its own cgroup if cgroup2 is available, so that a kill of the
+ * daemon's session or cgroup does not end it too. It opens the table before the daemon can die;
+ * pins that vanish later do not matter.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -54,7 +54,7 @@ static int join_cgroup(const char *dir)
 	return write(fd, "0", 1) == 1 ? 0 : -errno;
 }
 
-/* Beside the daemon's, not in it. ret_dir "" where that cannot be had. */
+/* Moves into a cgroup beside the daemon's. ret_dir is "" if that is impossible. */
 static void leave_cgroup(char *ret_dir, char *ret_parent, size_t size)
 {
 	const char *mount = gs_cgroup_root();
@@ -80,15 +80,18 @@ static void return_cgroup(const char *dir, const char *parent)
 
 /* ---- watching -------------------------------------------------------------------------------- */
 
-/* The daemon's heartbeat at the last look. */
+/* The daemon's heartbeat at the last check. */
 struct heart {
 	uint64_t ns;
 	uint32_t epoch;
-	bool overtaken; /* since that beat, by us or somebody else */
+	bool overtaken; /* another process or this one has overtaken the daemon since that beat */
 	unsigned int tries;
 };
 
-/* In place of a daemon that lives and does nothing. Next second again if it was not all done. */
+/*
+ * Restores in place of a daemon that lives and does nothing. Tries again in the next second if not
+ * all was done.
+ */
 static void overtake(struct gs_table *o, unsigned int branch, struct heart *h)
 {
 	CLEANUP_FD int lock = -1;
@@ -98,7 +101,8 @@ static void overtake(struct gs_table *o, unsigned int branch, struct heart *h)
 	if (gs_lock_overtake(&lock, NULL) || gs_engine_ops.next_epoch(o))
 		return;
 	h->epoch++;
-	gs_engine_ops.policy_active(o, false); /* first: its gate stops nobody any more */
+	/* First, so that its gate stops no process any more. */
+	gs_engine_ops.policy_active(o, false);
 	r = gs_restore(o, branch, &res, NULL);
 	h->overtaken = !r || ++h->tries == BEAT_LOST_TRIES;
 	syslog(r ? LOG_WARNING : LOG_NOTICE,
@@ -108,8 +112,8 @@ static void overtake(struct gs_table *o, unsigned int branch, struct heart *h)
 }
 
 /*
- * A daemon that lives but decides nothing any more lets nothing go on that the gate has stopped, and
- * puts nothing back. One look alone does not tell: the whole machine may have stood still.
+ * A daemon that lives but does nothing continues no process that the gate has stopped, and restores
+ * nothing. One check alone proves nothing: the whole machine may have stood still.
  */
 static void look_at_heart(struct gs_table *o, unsigned int branch, struct heart *h)
 {
@@ -130,7 +134,7 @@ static void look_at_heart(struct gs_table *o, unsigned int branch, struct heart 
 		overtake(o, branch, h);
 }
 
-/* true: the daemon died; false: it told us to go. */
+/* Returns true if the daemon died, false if it told us to end. */
 static bool wait_for_death(struct gs_table *o, unsigned int branch, int pidfd, int release)
 {
 	struct heart heart = { 0 };
@@ -152,14 +156,15 @@ static bool wait_for_death(struct gs_table *o, unsigned int branch, int pidfd, i
 		if (p[1].revents & (POLLIN | POLLHUP)) {
 			if (read(release, &byte, 1) == 1)
 				return false;
-			p[1].fd = -1; /* closed without a word: the process itself decides */
+			/* Closed without a message: whether the process lives decides. */
+			p[1].fd = -1;
 		}
 		if (p[0].revents)
 			return true;
 	}
 }
 
-/* A new daemon repairs before it starts; then there is nothing left to do for us. */
+/* A new daemon repairs before it starts; then nothing is left for us to do. */
 static bool someone_else_acts(struct gs_table *o, uint64_t died_ns)
 {
 	struct gpusched_cfg cfg;
@@ -213,7 +218,7 @@ static bool restore(struct gs_table *o, unsigned int branch, uint64_t died_ns,
 }
 
 /*
- * An owner can prevent its TSG from ever being put back. Others must not wait for that, so the lock
+ * An owner can prevent its TSG from ever being restored. Others must not wait for that, so the lock
  * is free between two tries.
  */
 static void put_back(struct gs_table *o, unsigned int branch)
@@ -225,7 +230,7 @@ static void put_back(struct gs_table *o, unsigned int branch)
 
 	if (!other)
 		done = restore(o, branch, died, &sum);
-	if (!other && lock >= 0) /* else the process that has the lock has begun with that */
+	if (!other && lock >= 0) /* otherwise the process that has the lock has begun to restore */
 		gs_engine_ops.launches_forget();
 	while (!other && !done && gs_now_ns() - died < RETRY_FOR_NS) {
 		if (lock >= 0)
@@ -244,7 +249,7 @@ static void put_back(struct gs_table *o, unsigned int branch)
 
 /* ---- the process ----------------------------------------------------------------------------- */
 
-/* Keeps two descriptors, at 3 and 4, and /dev/null below. */
+/* Keeps two descriptors, at numbers 3 and 4, and /dev/null below them. */
 static void shed(int *pidfd, int *release)
 {
 	int null = open("/dev/null", O_RDWR);
@@ -280,7 +285,7 @@ static void spare_from_oom(void)
 	CLEANUP_FD int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
 
 	if (fd >= 0 && write(fd, "-900", 4) < 0)
-		errno = 0; /* not ours to lower */
+		errno = 0; /* we may not be allowed to lower it */
 }
 
 static void guard(int pidfd, int release, unsigned int branch)
@@ -299,7 +304,9 @@ static void guard(int pidfd, int release, unsigned int branch)
 	if (gs_engine_ops.open(&o, NULL) < 0)
 		_exit(1);
 	gs_self_get(o);
-	/* a daemon that died by now cannot hear it: what it left is put back like any other's */
+	/*
+	 * if the daemon has died by now, it cannot read this: its changes are restored all the same
+	 */
 	if (write(release, &ready, 1) != 1)
 		errno = 0;
 	if (wait_for_death(o, branch, pidfd, release))
@@ -310,7 +317,7 @@ static void guard(int pidfd, int release, unsigned int branch)
 	_exit(0);
 }
 
-/* Until it holds the table; a guardian that is not ready guards nothing. */
+/* Waits until the guardian holds the table: a guardian that is not ready guards nothing. */
 static int wait_ready(int fd)
 {
 	struct pollfd p = { .fd = fd, .events = POLLIN };

@@ -13,17 +13,17 @@
 struct gs_table;
 
 /*
- * A process of its own session (and cgroup where possible) that holds the table open, waits for
- * this one to die and then runs gs_restore().
+ * The guardian has its own session (and cgroup if possible) and holds the table open. It waits for
+ * this process to die and then runs gs_restore().
  */
 struct gs_guardian;
 int gs_guardian_start(struct gs_table *o, unsigned int branch, struct gs_guardian **ret,
 		      struct gs_error *err);
-/* Readable when it has ended; its process; how long ago it was started. */
+/* A descriptor that is readable when the guardian has ended; its pid; the time since its start. */
 int gs_guardian_fd(const struct gs_guardian *g);
 pid_t gs_guardian_pid(const struct gs_guardian *g);
 uint64_t gs_guardian_age_ns(const struct gs_guardian *g);
-/* Ends it, waits for that, and frees. */
+/* Ends the guardian, waits for that, and frees. */
 void gs_guardian_end(struct gs_guardian *g);
 
 #endif /* GPUSCHED_ENGINE_GUARDIAN_H */

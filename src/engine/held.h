@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* held.h - the request for which best effort is suspended, by the live engine */
+/* held.h - the request for which BE TSGs are suspended, in the live engine */
 #ifndef GPUSCHED_ENGINE_HELD_H
 #define GPUSCHED_ENGINE_HELD_H
 
@@ -8,7 +8,7 @@
 struct gs_engine;
 struct gpusched_tsg;
 
-/* The TSG with the request that @rec's runlist is held for; 0: none. */
+/* The TSG with the request for which @rec's runlist is held; 0: none. */
 uint64_t gs_engine_holder(const struct gs_engine *e, const struct gpusched_tsg *rec);
 
 #endif /* GPUSCHED_ENGINE_HELD_H */

@@ -2,8 +2,8 @@
 /*
  * internal.h - the live engine's own structures
  *
- * Threads: everything belongs to the loop's thread but a worker's queue and the list of results,
- * each under its own lock. A worker touches a job, the table (poke CHANGED, channels) and RM.
+ * Everything belongs to the loop's thread, except a worker's queue and the list of results, each
+ * under its own lock. A worker uses a job, the table (poke CHANGED, channels) and RM.
  */
 #ifndef GPUSCHED_ENGINE_INTERNAL_H
 #define GPUSCHED_ENGINE_INTERNAL_H
@@ -20,12 +20,12 @@
 
 /* A plan on its way to a worker and back. */
 struct gs_job {
-	struct gs_job *next; /* of results, of a batch */
+	struct gs_job *next; /* next in the results, or in a batch */
 	struct gs_job *queue_prev, *queue_next;
 	UT_hash_handle hh;
 	struct gs_plan plan;
 	struct gs_rm_tsg tsg;
-	uint32_t epoch; /* it was planned in */
+	uint32_t epoch; /* the epoch in which it was planned */
 };
 
 struct gs_results {
@@ -36,7 +36,7 @@ struct gs_results {
 
 struct gs_hand;
 
-/* The calls that a GPU is to get, and the thread (the hand) that makes them. */
+/* The calls queued for a GPU, and the thread (the hand) that makes them. */
 struct gs_worker {
 	struct gs_hand *hand;
 	pthread_mutex_t lock;
@@ -44,17 +44,17 @@ struct gs_worker {
 	struct gs_table *o;
 	struct gs_results *results;
 	struct gs_job *queue[GS_PLAN_ORDERS];
-	struct gs_job *queued; /* the same by key: a TSG has one at most */
+	struct gs_job *queued; /* the same jobs by key: a TSG has at most one */
 	uint64_t busy_since;   /* 0: idle */
 	bool stop, abandoned, stuck;
 };
 
-/* A look at all TSGs that goes on over turns of the loop; keys NULL: none does. */
+/* An evaluation of all TSGs over several iterations of the loop; keys NULL: none is under way. */
 struct gs_round {
 	struct gpusched_key *keys;
 	size_t n, at;
-	bool anew;  /* whatever is set is set once more */
-	bool again; /* another one follows */
+	bool anew;  /* all settings are set again */
+	bool again; /* another round follows */
 };
 
 struct gs_engine {
@@ -62,20 +62,20 @@ struct gs_engine {
 	struct gs_core *core;
 	struct gs_engine_opts opts;
 	struct gs_gpu *gpus;
-	struct gs_worker *workers; /* ngpus + 1: the last is for unknown GPUs */
+	struct gs_worker *workers; /* ngpus + 1 of them: the last is for unknown GPUs */
 	size_t nworkers;
 	struct gs_results *results;
 	struct gs_round round;
-	struct gs_job *batch; /* held back while a round looks at many */
+	struct gs_job *batch; /* jobs held back while a round evaluates many TSGs */
 	bool batching;
 	unsigned int pending; /* jobs not yet back */
 	uint64_t stuck_at;    /* next check for calls that do not return; UINT64_MAX: none */
 	uint32_t policy_flags;
 	bool unseen; /* a TSG that is not in the table may run */
 	uint32_t epoch;
-	bool overtaken;  /* it is another one by now: no calls until gs_engine_begin_anew() */
-	FILE *trace;     /* of the core; NULL: none */
-	bool registered; /* self.c */
+	bool overtaken;  /* the epoch has changed: no calls until gs_engine_begin_anew() */
+	FILE *trace;     /* trace of the core; NULL: none */
+	bool registered; /* used by self.c */
 };
 
 static inline uint64_t gs_dilated(uint64_t ns)
@@ -83,44 +83,45 @@ static inline uint64_t gs_dilated(uint64_t ns)
 	return (uint64_t)((double)ns * gs_env()->dilate);
 }
 
-#define GS_ENGINE_SLICE_NS (5 * NS_PER_MS) /* of the engine's, in one turn of the loop */
+/* Longest work of the engine in one iteration of the loop. */
+#define GS_ENGINE_SLICE_NS (5 * NS_PER_MS)
 
-/* self.c */
+/* in self.c */
 void gs_self_get(struct gs_table *o);
 void gs_self_put(struct gs_table *o);
 
-/* worker.c */
+/* in worker.c */
 int gs_worker_start(struct gs_worker *w, struct gs_table *o, struct gs_results *results);
 void gs_worker_push(struct gs_worker *w, struct gs_job *job);
-/* Takes a queued job back; NULL when it is under way already. */
+/* Takes a queued job back; NULL: it is under way already. */
 struct gs_job *gs_worker_cancel(struct gs_worker *w, const struct gpusched_key *key);
 uint64_t gs_worker_busy_since(struct gs_worker *w);
 /*
- * When its hand has waited too long for the owner of a TSG, another takes its place. Returns the job
- * that it was at, with -ETIMEDOUT in place of what it may still come back with; else NULL.
+ * If the worker's hand has waited too long for the owner of a TSG, another hand replaces it.
+ * Returns the job that hangs, with result -ETIMEDOUT (its later result is dropped); else NULL.
  */
 struct gs_job *gs_worker_replace(struct gs_worker *w);
-/* false: it does not come back; it was left behind and its memory must stay. */
+/* Returns false if the thread does not end: it was left behind, and its memory must stay. */
 bool gs_worker_stop(struct gs_worker *w);
 struct gs_job *gs_results_take(struct gs_results *r);
-/* The loop is woken again if there are more. */
+/* Wakes the loop again if there are more results. */
 void gs_results_again(struct gs_results *r);
 
-/* jobs.c */
-/* Does what follows from an input: notes it, and sends the calls on their way. */
+/* in jobs.c */
+/* Carries out the answer to an input: writes the note, and queues the calls. */
 int gs_carry_out(struct gs_engine *e, const struct gs_todo *todo);
 void gs_batch_release(struct gs_engine *e);
 void gs_job_done(struct gs_engine *e, struct gs_job *job);
 
-/* look.c */
-/* The table's configuration as it is now. */
+/* in look.c */
+/* Reads the table's configuration again. */
 void gs_engine_refresh(struct gs_engine *e);
-/* @news, here and below: what happened to it; may be NULL. */
+/* @news, here and below: what happened to the TSG; may be NULL. */
 int gs_engine_look_at(struct gs_engine *e, struct gpusched_tsg *rec, const struct gs_news *news);
 int gs_engine_look(struct gs_engine *e, const struct gpusched_key *key, const struct gs_news *news);
 int gs_engine_tell(struct gs_engine *e, const struct gpusched_key *key, const struct gs_news *news);
 
-/* round.c */
+/* in round.c */
 void gs_round_go_on(struct gs_engine *e, uint64_t until_ns);
 
 #endif /* GPUSCHED_ENGINE_INTERNAL_H */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* jobs.c - plans on their way to the workers, and what becomes of them when they are back */
+/* jobs.c - sends plans to the workers, and handles their results */
 #include <stdlib.h>
 
 #include "basic/clock.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* lock.c - one daemon, or one command that acts, at a time */
+/* lock.c - allows one daemon, or one command that acts, at a time */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -15,7 +15,7 @@
 #include "engine/lock.h"
 #include "engine/ops.h"
 
-/* The table's pids mean something only in the namespace of its maker. */
+/* The table's pids are valid only in the pid namespace in which the table was made. */
 static int check_pidns(struct gs_error *err)
 {
 	struct gs_table *o = NULL;
@@ -24,7 +24,7 @@ static int check_pidns(struct gs_error *err)
 	uint64_t kernel_dev;
 	int r = gs_engine_ops.open(&o, NULL);
 
-	if (r < 0) /* no table, nothing to mistake */
+	if (r < 0) /* without a table no pid can be mistaken */
 		return 0;
 	r = gs_engine_ops.cfg(o, &cfg);
 	gs_engine_ops.close(o);
@@ -48,10 +48,13 @@ static int make_run_dir(struct gs_error *err)
 	return 0;
 }
 
-/* -EWOULDBLOCK: somebody has it. */
+/* -EWOULDBLOCK: another process has the lock. */
 static int lock_file(const char *path, int *ret_fd, struct gs_error *err)
 {
-	/* A process that may open the file, even to read, may hold the lock: allow only ours. */
+	/*
+	 * Any process that can open the file, even only to read, could hold the lock: allow only
+	 * ours.
+	 */
 	CLEANUP_FD int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 
 	if (fd < 0 || fchmod(fd, 0600))
@@ -95,7 +98,7 @@ int gs_lock_table(int *inout_fd, struct gs_error *err)
 	CLEANUP_FD int fd = open(gs_env()->bpffs, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
 	struct stat st;
 
-	/* no table yet; or others may open the file, and so could hold the lock */
+	/* there is no table yet; or others may open the file, and so could hold the lock */
 	if (fd < 0 || fstat(fd, &st) || st.st_uid != geteuid() || (st.st_mode & 077))
 		return 0;
 	if (is_same(*inout_fd, &st))
@@ -111,7 +114,7 @@ int gs_lock_table(int *inout_fd, struct gs_error *err)
 	return 0;
 }
 
-/* The holder of the lock wrote its pid there. */
+/* The holder of the lock wrote its pid into the file. */
 static int refuse(struct gs_error *err)
 {
 	CLEANUP_FD int fd = open(gs_env()->lock, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
@@ -137,12 +140,12 @@ int gs_lock_take(int *ret_fd, struct gs_error *err)
 		r = lock_file(gs_env()->lock, &fd, err);
 	if (r == -EWOULDBLOCK)
 		return refuse(err);
-	if (!r) /* nobody begins while everything is being put back */
+	if (!r) /* no process begins during a restore */
 		r = gs_lock_overtake(&over, err);
 	if (r < 0)
 		return r;
 	snprintf(text, sizeof(text), "%d\n", (int)getpid());
-	/* Only for people; the lock itself is what counts, so a full disk does not matter. */
+	/* The pid is only for people. The lock itself counts, so a full disk does not matter. */
 	if (ftruncate(fd, 0) || pwrite(fd, text, strlen(text), 0) < 0)
 		errno = 0;
 	*ret_fd = TAKE_FD(fd);

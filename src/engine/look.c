@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* look.c - one TSG's record to the core, and what follows from that */
+/* look.c - passes one TSG's record to the core, and carries out its answer */
 #include <stdlib.h>
 
 #include "basic/clock.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* manual.c - a person's wishes: they override the policy's until cleared */
+/* manual.c - a person's wishes, which come before the policy's until they are cleared */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +27,7 @@ static int check(const struct gpusched_tsg *rec, const struct gpusched_settings 
 	return 0;
 }
 
-/* At most one runnable TSG of a runlist has a slice below the switch cost (law 4). */
+/* At most one runnable TSG of a runlist may have a slice below the switch cost. */
 static int check_slice(struct gs_engine *e, const struct gpusched_tsg *rec,
 		       const struct gpusched_settings *set, uid_t by, struct gs_error *err)
 {
@@ -59,16 +59,16 @@ static int get(struct gs_engine *e, const struct gpusched_key *key, struct gpusc
 	return 0;
 }
 
-/* The record with the wish in it is noted, and looked at. */
+/* Notes the record with the wish, and evaluates it. */
 static int wish(struct gs_engine *e, struct gpusched_poke *p, uint32_t which, uid_t by,
 		struct gs_error *err)
 {
 	const struct gs_news news = { .anew = which,
-				      .user = by != 0 }; /* tried again if given up */
+				      .user = by != 0 }; /* try again what was given up */
 	struct gs_todo todo;
 	int r;
 
-	if (e->opts.dry_run) { /* only in this engine's mind: told, never stored */
+	if (e->opts.dry_run) { /* only in this engine's memory: reported, never stored */
 		r = gs_core_look(e->core, &p->rec, NULL, gs_now_ns(), &todo);
 		return r < 0 ? r : gs_carry_out(e, &todo);
 	}
@@ -130,7 +130,7 @@ int gs_engine_clear_manual(struct gs_engine *e, const struct gpusched_key *key, 
 int gs_engine_preempt(struct gs_engine *e, const struct gpusched_key *key, uid_t by,
 		      struct gs_error *err)
 {
-	/* when a call is under way: after it */
+	/* if a call is under way, the preempt comes after it */
 	const struct gs_news news = { .preempt = true, .user = by != 0 };
 	struct gpusched_tsg rec;
 	int r = get(e, key, &rec, err);

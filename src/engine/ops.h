@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ops.h - what the engine reaches the world through: the table, RM, time
+ * ops.h - the engine's calls to the outside: the table, RM, time
  *
- * Internal to src/engine and its tests, which put a fake table and a fake RM here. Set before the
- * first engine is made.
+ * Internal to src/engine and its tests, which replace them by a fake table and a fake RM. Set
+ * before the first engine is made.
  */
 #ifndef GPUSCHED_ENGINE_OPS_H
 #define GPUSCHED_ENGINE_OPS_H
@@ -38,7 +38,7 @@ struct gs_engine_ops {
 	int (*launches_forget)(void);
 	const struct gs_way *(*way_of)(const struct gs_rm_tsg *tsg);
 	void (*way_gone)(uint32_t client, uint32_t tsg);
-	const struct gs_way *restore_way; /* the one that needs nobody's help */
+	const struct gs_way *restore_way; /* the way that needs no other process's help */
 	uint64_t stuck_ns;                /* a call that takes longer is stuck */
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* report.c - what was put back after a daemon's death, for the daemon that comes next */
+/* report.c - reports to the next daemon what was restored after a daemon's death */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -12,7 +12,7 @@
 #include "basic/file.h"
 #include "engine/restore.h"
 
-/* As printf() writes and scanf() reads it. */
+/* One format for printf() and scanf(). */
 #define REPORT \
 	"{\"version\":1,\"died_ns\":%" PRIu64 ",\"changed\":%u,\"restored\":%u,\"gone\":%u," \
 	"\"failed\":%u,\"continued\":%u}\n"

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
- * restore.c - everything back to what the owners asked, from the pinned table alone
+ * restore.c - restores what the owners asked for, from the pinned table alone
  *
- * One thread per GPU. Slices first: several short-sliced TSGs enabled together would thrash. A GPU
- * is left behind if its calls do not return; the others go on. A thread that an owner makes wait is
- * left behind as well: another goes on with that GPU, and comes to that user's TSGs last.
+ * One thread per GPU. Timeslices come first: several TSGs with short slices would thrash if they
+ * were resumed together. If a GPU's calls do not return, that GPU is left behind and the others go
+ * on. If an owner makes a thread wait, that thread is left behind as well. Another thread goes on
+ * with that GPU, and restores that user's TSGs last.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -26,7 +27,7 @@
 
 struct item {
 	struct gpusched_tsg rec;
-	uint32_t left; /* settings still to be put back */
+	uint32_t left; /* settings that are not restored yet */
 	unsigned int turn;
 	bool gone;
 };
@@ -42,7 +43,7 @@ struct group {
 	bool enabled;
 	unsigned int tries;
 	struct hand *hand;
-	pthread_mutex_t lock; /* the three below */
+	pthread_mutex_t lock; /* protects the next three fields */
 	uint64_t progress_ns;
 	bool done, abandoned;
 };
@@ -60,7 +61,7 @@ static struct left_behind {
 	struct group *groups;
 } * left_behind;
 
-/* false: nobody waits any more, and the table may be closed. */
+/* Returns false if the caller does not wait any more, so that the table may be closed. */
 static bool progress(struct group *g, bool done)
 {
 	bool go_on;
@@ -92,7 +93,7 @@ static void note(struct group *g, struct item *it, uint32_t bit)
 	gs_engine_ops.poke(g->o, &p);
 }
 
-/* RM, asked again, still has no such TSG: nothing of it can be put back. */
+/* True if RM, asked again, still has no such TSG: then nothing of it can be restored. */
 static bool is_denied_again(const struct gs_rm_tsg *t)
 {
 	struct gs_rm_step step = { .op = GS_RM_GET_TIMESLICE };
@@ -101,7 +102,7 @@ static bool is_denied_again(const struct gs_rm_tsg *t)
 	return step.res.denied;
 }
 
-/* false: the thread is left behind, and must touch nothing but its hand. */
+/* Returns false if the thread is left behind, and must touch nothing but its hand. */
 static bool put_back(struct hand *h, struct item *it, uint32_t which)
 {
 	struct group *g = h->g;
@@ -147,7 +148,7 @@ static bool put_back(struct hand *h, struct item *it, uint32_t which)
 
 /* ---- one GPU --------------------------------------------------------------------------------- */
 
-/* Slow owners last. */
+/* Slow owners come last. */
 static bool each(struct hand *h, uint32_t which,
 		 bool (*fn)(struct hand *h, struct item *it, uint32_t which))
 {
@@ -175,7 +176,7 @@ static bool put_back_in_time(struct hand *h, struct item *it, uint32_t which)
 	return put_back(h, it, which);
 }
 
-/* An owner that is gone may have left its file to another process: the sweep knows. */
+/* If an owner has ended, another process may hold its file: the sweep finds that process. */
 static bool find_new_owners(struct group *g)
 {
 	bool any = false, swept = false;
@@ -264,7 +265,7 @@ static int by_turn(const void *a, const void *b)
 	return by_user(a, b);
 }
 
-/* One of each user, then the next of each: nobody waits for all that another one has. */
+/* Orders TSGs so that users take turns: no user waits for all TSGs of another. */
 static void take_turns(struct group *g)
 {
 	qsort(g->items, g->n, sizeof(*g->items), by_user);
@@ -294,7 +295,7 @@ static int sort_out(const struct gpusched_tsg *all, size_t count, struct group *
 	return 0;
 }
 
-/* First, so that a reconciler that still lives does not bring them back. */
+/* Runs first, so that a reconciler that still lives does not set them again. */
 static void clear_wishes(struct gs_table *o, struct gpusched_tsg *rec)
 {
 	struct gpusched_poke p = { .key = rec->key, .id = rec->task.id };
@@ -334,7 +335,7 @@ static int start(struct group *g)
 	return r;
 }
 
-/* Its thread waits for an owner: another one goes on. */
+/* The group's thread waits for an owner: another thread goes on. */
 static bool replace_hand(struct group *g)
 {
 	pthread_t thread = g->hand->thread;
@@ -357,7 +358,7 @@ static bool is_stuck(struct group *g)
 	return stuck;
 }
 
-/* Waits as long as calls return; true when the thread has ended. */
+/* Waits as long as calls return. Returns true when the thread has ended. */
 static bool wait_for(struct group *g)
 {
 	for (;;) {
@@ -374,7 +375,7 @@ static bool wait_for(struct group *g)
 			return true;
 		}
 		if (!replace_hand(g))
-			return true; /* no thread to be had: what is left has failed */
+			return true; /* no thread can be made: the rest has failed */
 		if (is_stuck(g)) {
 			pthread_detach(g->hand->thread);
 			return false;
@@ -394,7 +395,7 @@ static void tally(const struct group *g, struct gs_restored *ret)
 	}
 }
 
-/* false: a thread is left behind, the groups must stay. */
+/* Returns false if a thread is left behind, so that the groups must stay. */
 static bool restore_groups(struct gs_table *o, unsigned int branch, uint64_t begin,
 			   struct group *groups, size_t n, struct gs_restored *ret)
 {
@@ -410,7 +411,7 @@ static bool restore_groups(struct gs_table *o, unsigned int branch, uint64_t beg
 		g->progress_ns = gs_now_ns();
 		pthread_mutex_init(&g->lock, NULL);
 		ret->changed += (unsigned int)g->n;
-		if (start(g)) /* no thread to be had: one after the other */
+		if (start(g)) /* no thread can be made: restore one group after the other */
 			restore_gpu(&ours);
 	}
 	for (size_t i = 0; i < n; i++) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * restore.h - everything back as its owner asked: from the pinned table alone, no engine, no daemon
+ * restore.h - restores what the owners asked for, from the pinned table alone, without engine or
+ * daemon
  */
 #ifndef GPUSCHED_ENGINE_RESTORE_H
 #define GPUSCHED_ENGINE_RESTORE_H
@@ -18,8 +19,8 @@ struct gs_restored {
 	uint64_t ns;
 };
 /*
- * Puts every changed TSG back to what its owner asked: timeslices first, then interleave and mode.
- * Then suspended ones are enabled, at the latest 500 ms after the start of that GPU's restore.
+ * Restores what each changed TSG's owner asked for: timeslices first, then interleave and mode.
+ * Then suspended TSGs are resumed, at the latest 500 ms after the start of that GPU's restore.
  * Clears manual settings and wishes. Untouched TSGs get no call. One thread per GPU. Before all
  * that, processes that the gate stopped are continued.
  */
@@ -27,8 +28,8 @@ int gs_restore(struct gs_table *o, unsigned int branch, struct gs_restored *ret,
 	       struct gs_error *err);
 
 /*
- * A report of what was put back after a daemon's death at @died_ns, for the next daemon: it reads
- * the report and removes it. -ENOENT: there is none.
+ * A report of what was restored after a daemon's death at @died_ns. The next daemon reads and
+ * removes it. -ENOENT: there is none.
  */
 int gs_report_write(const struct gs_restored *done, uint64_t died_ns, struct gs_error *err);
 int gs_report_take(struct gs_restored *ret, uint64_t *ret_died_ns);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * round.c - a look at all TSGs: those there is time for at once, the others in the loop's next turns
+ * round.c - evaluates all TSGs: as many as there is time for at once, the others in the loop's next
+ * iterations
  *
- * A user can have thousands. Records read at the beginning may be old by then: later turns read
- * each one anew. A round that is asked for while one goes on begins behind it.
+ * A user can have thousands. Records read at the beginning may be old by then, so later iterations
+ * read each record again. If a round is asked for while one is under way, it begins after that.
  */
 #include <stdlib.h>
 
@@ -12,10 +13,10 @@
 #include "engine/internal.h"
 #include "engine/ops.h"
 
-/* To the core it is as if their owners had set them, and maybe after our last calls. */
+/* As if the owners had set all settings, possibly after our last calls. */
 static const struct gs_news anew = { .owner_set = GPUSCHED_ALL_SETTINGS, .owner_ns = 1 };
 
-/* Those that leave their runlists come first. */
+/* TSGs that leave their runlists come first. */
 static void sort(struct gpusched_tsg *all, size_t n)
 {
 	size_t first = 0;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * self.c - telling the taps that this process's calls are gpusched's own
+ * self.c - tells the taps that this process's calls are gpusched's own
  *
- * Counted, since a daemon's engine and a restore in the same process overlap, and the mark must
- * not outlive the process: its pid will be somebody else's.
+ * Counted, since a daemon's engine and a restore in the same process overlap. The mark must not
+ * outlive the process, since its pid will be used again.
  */
 #include <pthread.h>
 #include <unistd.h>
@@ -18,7 +18,7 @@ static pid_t of;
 void gs_self_get(struct gs_table *o)
 {
 	pthread_mutex_lock(&lock);
-	if (of != getpid()) { /* a forked child starts anew */
+	if (of != getpid()) { /* a forked child begins without a mark */
 		of = getpid();
 		users = 0;
 	}

@@ -11,8 +11,8 @@ struct gpusched_key;
 struct gs_engine;
 
 /*
- * Its time is used up and others want the GPU, or no longer: it is suspended as long as that is so,
- * against the policy and users other than root. Known until the engine ends.
+ * The TSG's time is used up and others want the GPU, or no longer. It is suspended as long as that
+ * is so, against wishes of the policy and of users other than root. Forgotten when the engine ends.
  */
 int gs_engine_spend(struct gs_engine *e, const struct gpusched_key *key, bool spent);
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * worker.c - one thread per GPU that makes its calls, so that a slow RPC holds up nobody else
+ * worker.c - one thread per GPU that makes its calls, so that a slow call delays no other GPU
  *
- * The owner of a TSG can make a thread wait that borrows from it. Then that thread, the worker's hand, is left
- * behind with its job, and another hand goes on: no thread is made for an ordinary call.
+ * The owner of a TSG can make a thread wait that borrows a descriptor from it. Then that thread,
+ * the worker's hand, is left behind with its job, and another hand goes on. An ordinary call needs
+ * no new thread.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -14,7 +15,9 @@
 #include "engine/internal.h"
 #include "engine/ops.h"
 
-/* Before the call that changes something: a crash in between is then put back by restore. */
+/*
+ * Runs before the call that changes something: after a crash in between, restore undoes the change.
+ */
 static int mark_changed(struct gs_worker *w, const struct gs_job *job)
 {
 	struct gpusched_poke poke = {
@@ -29,7 +32,7 @@ static int mark_changed(struct gs_worker *w, const struct gs_job *job)
 	return gs_engine_ops.poke(w->o, &poke);
 }
 
-/* Nobody waits any more: what its owner asked may have been put back meanwhile. */
+/* The loop does not wait any more: the owner's settings may have been restored meanwhile. */
 static bool is_abandoned(struct gs_worker *w)
 {
 	bool abandoned;
@@ -40,7 +43,7 @@ static bool is_abandoned(struct gs_worker *w)
 	return abandoned;
 }
 
-/* Somebody acted in our place while we did not: what was planned before holds no more. */
+/* Another process restored in our place meanwhile: earlier plans are no longer valid. */
 static bool is_overtaken(struct gs_worker *w, const struct gs_job *job)
 {
 	struct gpusched_cfg cfg;
@@ -55,7 +58,7 @@ struct gs_hand {
 	pthread_t thread;
 };
 
-/* false: it was left behind, and must touch nothing but the job and itself. */
+/* Returns false if the thread was left behind, and must touch nothing but the job and itself. */
 static bool run(struct gs_hand *hand, struct gs_job *job)
 {
 	struct gs_worker *w = hand->w;
@@ -74,7 +77,7 @@ static bool run(struct gs_hand *hand, struct gs_job *job)
 		gs_fill_channels(&job->tsg, &ch);
 	job->tsg.wait = &hand->wait;
 	way = job->plan.check ? gs_engine_ops.restore_way : gs_engine_ops.way_of(&job->tsg);
-	/* One refused setting does not keep the others back. */
+	/* one refused setting does not keep the others back */
 	for (unsigned int i = 0; i < job->plan.nsteps && !is_abandoned(w) && !is_overtaken(w, job);
 	     i++) {
 		const struct gs_rm_result *res = &job->plan.steps[i].res;
@@ -83,11 +86,12 @@ static bool run(struct gs_hand *hand, struct gs_job *job)
 		way->take(&job->tsg, &job->plan.steps[i], 1);
 		if (gs_wait_is_given_up(&hand->wait))
 			return false;
-		job->tsg.fd = res->fd; /* where it was found, if it had moved */
+		/* The descriptor at which the file was found, if it had moved. */
+		job->tsg.fd = res->fd;
 		if (gs_is_gone(res->err) || res->err == -ETIMEDOUT)
 			break;
 	}
-	/* the last call crossed it: that is to be put back again, should we die now */
+	/* the last call crossed a restore: mark it, so that it is restored if we die now */
 	if (called && !is_abandoned(w) && is_overtaken(w, job)) {
 		job->plan.changed = 0;
 		mark_changed(w, job);
@@ -141,7 +145,7 @@ static void unqueue(struct gs_worker *w, struct gs_job *job)
 	DL_DELETE2(w->queue[job->plan.order], job, queue_prev, queue_next);
 }
 
-/* The next one; those of users that keep others waiting come last. */
+/* Takes the next job. Users who keep other users waiting come last. */
 static struct gs_job *take(struct gs_worker *w)
 {
 	struct gs_job *job, *slow = NULL;
@@ -193,7 +197,7 @@ static void *work(void *arg)
 	return NULL;
 }
 
-/* Its thread waits for the lock while the caller has it. */
+/* The new thread waits for the lock, which the caller has. */
 static int hand_new(struct gs_worker *w, struct gs_hand **ret)
 {
 	struct gs_hand *hand = calloc(1, sizeof(*hand));
@@ -224,7 +228,7 @@ int gs_worker_start(struct gs_worker *w, struct gs_table *o, struct gs_results *
 	return r;
 }
 
-/* As it is, but for the step that is under way. */
+/* A copy of the job, except for the step under way. */
 static struct gs_job *copy_of(const struct gs_job *job)
 {
 	struct gs_job *copy = malloc(sizeof(*copy));
@@ -256,7 +260,7 @@ struct gs_job *gs_worker_replace(struct gs_worker *w)
 			w->hand = spare;
 			w->busy_since = 0;
 			spare = NULL;
-		} else { /* it has come back */
+		} else { /* the thread has come back */
 			free(job);
 			job = NULL;
 		}
@@ -269,7 +273,7 @@ struct gs_job *gs_worker_replace(struct gs_worker *w)
 	return job;
 }
 
-/* Slices that grow and suspensions first, resumes last. */
+/* Longer slices and suspensions first, resumes last. */
 void gs_worker_push(struct gs_worker *w, struct gs_job *job)
 {
 	pthread_mutex_lock(&w->lock);

@@ -5,12 +5,14 @@
 
 #define MINUTE_NS (60 * NS_PER_S)
 #define USERS_MAX 1024
-#define STALL_NS NS_PER_S /* the looks stood still: nothing was seen meanwhile */
+/* After a pause this long between two checks, nothing is known of the time between. */
+#define STALL_NS NS_PER_S
 
 struct gs_alert_user {
 	UT_hash_handle hh;
 	uid_t uid;
-	unsigned int open, began; /* began: in the minute since then */
+	/* Alerts under way; alerts that began within the minute since minute_ns. */
+	unsigned int open, began;
 	uint64_t minute_ns;
 };
 
@@ -22,7 +24,7 @@ static struct gs_alert_user *find_user(const struct gs_alerts *a, uid_t uid)
 	return u;
 }
 
-/* Users without an alert under way, and without one that began of late. */
+/* Forgets users without an alert under way and without a new one in the last minute. */
 static void forget_users(struct gs_alerts *a, uint64_t now)
 {
 	struct gs_alert_user *u, *next;
@@ -35,7 +37,7 @@ static void forget_users(struct gs_alerts *a, uint64_t now)
 	}
 }
 
-/* NULL: it has its share. */
+/* Returns NULL if the user has used up its share. */
 static struct gs_alert_user *take_share(struct gs_alerts *a, uid_t uid, uint64_t now)
 {
 	struct gs_alert_user *u = find_user(a, uid);

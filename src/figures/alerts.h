@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * alerts.h - findings that are under way: which began, and which are over
+ * alerts.h - findings over time: which have begun, and which are over
  *
- * Pure. Each finding is shown to it once a second as long as it lasts, and is over when it has not
- * been seen for GS_ALERT_CALM_NS. A user's programs have a share of the alerts: a user
- * that has more of them gets no others.
+ * Pure. Each finding is passed in once a second as long as it lasts. It is over when it has not
+ * been passed in for GS_ALERT_CALM_NS. The number of alerts for one user's programs is limited:
+ * further findings give no alert.
  */
 #ifndef GPUSCHED_FIGURES_ALERTS_H
 #define GPUSCHED_FIGURES_ALERTS_H
@@ -19,8 +19,8 @@
 
 #define GS_ALERT_CALM_NS (3 * NS_PER_S)
 #define GS_ALERTS_MAX 256
-#define GS_ALERTS_UID 16          /* under way, of one user's programs; root's have no limit */
-#define GS_ALERTS_UID_A_MINUTE 16 /* that begin */
+#define GS_ALERTS_UID 16          /* under way for one user's programs; root has no limit */
+#define GS_ALERTS_UID_A_MINUTE 16 /* alerts that begin */
 
 struct gs_alert_key {
 	uint64_t tsg;
@@ -30,7 +30,7 @@ struct gs_alert_key {
 struct gs_alert {
 	UT_hash_handle hh;
 	struct gs_alert_key key;
-	uint64_t id; /* unique on this machine, and later ones are greater */
+	uint64_t id; /* unique on this machine; later alerts have greater ids */
 	struct gs_finding finding;
 	uint64_t began_ns, seen_ns;
 };
@@ -45,13 +45,13 @@ struct gs_alerts {
 };
 
 /*
- * @f is so at @now_ns; @id_floor: the least id that it may get, CLOCK_REALTIME in us. Returns the
- * alert if it has just begun. *@ret_left: it is not told, for its user has its share, or all are
- * taken.
+ * Notes that @f holds at @now_ns. @id_floor: the least id for a new alert, CLOCK_REALTIME in us.
+ * Returns the alert if it has just begun. Sets *@ret_left if there is no alert because the user, or
+ * everybody together, has too many.
  */
 const struct gs_alert *gs_alerts_see(struct gs_alerts *a, const struct gs_finding *f,
 				     uint64_t now_ns, uint64_t id_floor, bool *ret_left);
-/* The next one that is over, which the caller frees; NULL: there is none. */
+/* Takes out the next alert that is over; the caller frees it. Returns NULL if there is none. */
 struct gs_alert *gs_alerts_take_over(struct gs_alerts *a, uint64_t now_ns);
 void gs_alerts_done(struct gs_alerts *a);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Looks once a second for what is odd, while somebody watches. */
+/* Once a second, looks for anomalies while a client watches. */
 #include "figures/anomalies.h"
 
 #include <math.h>
@@ -15,7 +15,7 @@
 #include "table/events.h"
 
 #define LOOK_NS NS_PER_S
-#define LOOK_COST_FACTOR 50 /* a look may cost this part of the time between two */
+#define LOOK_COST_FACTOR 50 /* the time between two checks is so many times what one check costs */
 
 struct tsg {
 	UT_hash_handle hh;
@@ -28,7 +28,7 @@ struct gs_oddities {
 	struct {
 		struct gs_odd_state state;
 		struct gs_runlist_sums before;
-	} * gpus; /* as many as the service has */
+	} * gpus; /* one entry per GPU of the hub */
 	sd_event_source *look;
 };
 
@@ -43,7 +43,7 @@ static void put_percent(json_t *o, const char *key, double part)
 	json_object_set_new(o, key, json_real((double)(int)(part * 1000 + 0.5) / 10));
 }
 
-/* In the words of the verdict. */
+/* Texts are those of the verdict. */
 static void put_words(json_t *o, const struct gs_findings *found)
 {
 	for (size_t i = 0; i < found->n; i++) {

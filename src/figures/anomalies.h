@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * anomalies.h - what is odd on the GPUs, while somebody watches
+ * anomalies.h - reports anomalies of the GPUs to clients that watch
  */
 #ifndef GPUSCHED_FIGURES_ANOMALIES_H
 #define GPUSCHED_FIGURES_ANOMALIES_H

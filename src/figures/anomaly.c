@@ -6,13 +6,14 @@
 #include "basic/cleanup.h"
 #include "basic/clock.h"
 
-#define SHORT_NS 250000.0 /* a turn of this length is half a switch (docs/facts.md) */
-#define SHORT_TURNS 50.0  /* a second; fewer do no harm */
-#define BURST_MIN 1000.0  /* launches a second */
+/* A turn of this length costs half its time in switching (docs/facts.md). */
+#define SHORT_NS 250000.0
+#define SHORT_TURNS 50.0 /* turns a second; fewer do no harm */
+#define BURST_MIN 1000.0 /* launches a second */
 #define BURST_FACTOR 10.0
-#define USUAL_LOOKS 3   /* before anything is usual */
-#define USUAL_MIN 10.0  /* launches a second: less than that may well pause */
-#define USUAL_PART 0.25 /* of the new rate in the usual one */
+#define USUAL_LOOKS 3   /* samples before a usual rate is known */
+#define USUAL_MIN 10.0  /* launches a second: a slower program may well pause */
+#define USUAL_PART 0.25 /* weight of the new rate in the usual rate */
 
 const char *gs_odd_name(enum gs_odd odd)
 {
@@ -25,7 +26,7 @@ const char *gs_odd_name(enum gs_odd odd)
 	return odd < GS_COUNT(names) ? names[odd] : "";
 }
 
-/* The anomalies of @is that have begun. */
+/* Returns the anomalies of @is that have just begun. */
 static uint32_t begun(struct gs_odd_state *s, uint32_t is)
 {
 	uint32_t news = is & ~s->told;
@@ -76,7 +77,7 @@ static uint32_t judge_launches(struct gs_odd_state *s, const struct gs_odd_look 
 		is |= 1u << GS_ODD_LAUNCH_BURST;
 	if (usual && s->usual >= USUAL_MIN && s->silent >= GS_ODD_CALM)
 		is |= 1u << GS_ODD_LAUNCHES_STOPPED;
-	if (rate > 0) { /* what it did before it stopped stays usual */
+	if (rate > 0) { /* the rate before a stop stays the usual one */
 		s->usual += (s->looks ? USUAL_PART : 1) * (rate - s->usual);
 		s->looks++;
 	}

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * anomaly.h - what is not as it should be on a GPU: rules
+ * anomaly.h - rules for anomalies of TSGs and GPUs
  *
- * Pure. There is one look a second, with sums that grow; times are of the GPU's clock. An anomaly
- * is reported when it begins, and again only after it has been absent for GS_ODD_CALM looks.
+ * Pure. The caller passes in sums once a second; times are of the GPU's clock. An anomaly is
+ * reported when it begins, and again only after it has been absent for GS_ODD_CALM looks.
  */
 #ifndef GPUSCHED_FIGURES_ANOMALY_H
 #define GPUSCHED_FIGURES_ANOMALY_H
@@ -15,7 +15,7 @@
 
 #define GS_ODD_CALM 3
 
-/* Symbol, name, words. */
+/* Symbol, name, text. */
 #define GS_ODDS(X) \
 	X(LOST_TIME, "lost-time", "a GPU loses too much of its time in switches: LostLimit=") \
 	X(LC_WAITS, "lc-waits", "an LC waits too long for the GPU: WaitLimit=") \
@@ -31,38 +31,38 @@ enum gs_odd {
 };
 const char *gs_odd_name(enum gs_odd odd);
 
-/* A TSG as seen so far. */
+/* The sums of a TSG at one sample. */
 struct gs_odd_look {
-	uint64_t ns; /* when */
+	uint64_t ns; /* time of the sample */
 	bool lc;
-	bool timed; /* the figures of turns are known */
+	bool timed; /* GPU time is known */
 	uint64_t held_ns, wait_ns, turns, slice_ended;
 	bool waiting;
-	bool counted; /* launches are */
+	bool counted; /* launches are counted */
 	uint64_t launches;
 };
 
-/* Between two looks, per second or as a part of it. */
+/* Rates between two samples, per second or as a part of the time. */
 struct gs_odd_rates {
-	double held, waited; /* 0 to 1 */
+	double held, waited; /* parts from 0 to 1 */
 	double turns, launches;
 };
 
-/* The state of a TSG or of a GPU; all 0 at first. */
+/* The state of a TSG or GPU between samples; all 0 at first. */
 struct gs_odd_state {
 	struct gs_odd_look before;
 	struct gs_odd_rates rates;
-	double usual;        /* launches per second, as they have been */
-	unsigned int looks;  /* with launches counted */
-	unsigned int silent; /* the last ones without a launch */
-	uint32_t told;       /* 1 << enum gs_odd: under way */
+	double usual;        /* smoothed launches per second */
+	unsigned int looks;  /* samples with launches counted */
+	unsigned int silent; /* consecutive last samples without a launch */
+	uint32_t told;       /* anomalies under way, as 1 << enum gs_odd */
 	unsigned int calm[GS_ODD_MAX];
 };
 
-/* 1 << enum gs_odd of what has begun. */
+/* Returns the anomalies that have begun, as 1 << enum gs_odd. */
 uint32_t gs_odd_tsg(const struct gs_limits *l, struct gs_odd_state *s,
 		    const struct gs_odd_look *now);
-/* The same for a GPU: @lost is the part of its time that went into switches. */
+/* The same for a GPU. @lost: the part of its time that went into switches. */
 uint32_t gs_odd_gpu(const struct gs_limits *l, struct gs_odd_state *s, double lost);
 
 #endif /* GPUSCHED_FIGURES_ANOMALY_H */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The engine's calls: how many, how long, and which failed. */
+/* Counts the engine's calls and their times, and logs those that fail. */
 #include <errno.h>
 #include <string.h>
 
@@ -7,7 +7,9 @@
 #include "figures/calls.h"
 #include "figures/figures.h"
 
-/* A process's calls that fail for one reason are logged once; 'gpusched stats' counts them all. */
+/*
+ * Failing calls of one process for one reason are logged once; `gpusched stats` counts all of them.
+ */
 static void log_failure(struct gs_figures *fig, const struct gs_engine_call *call)
 {
 	struct gs_failure *last = &fig->failures[call->pid % GS_ASKED];
@@ -18,7 +20,8 @@ static void log_failure(struct gs_figures *fig, const struct gs_engine_call *cal
 	if (!memcmp(last, &now, sizeof(now)))
 		return;
 	*last = now;
-	gs_log(call->res.err == -ESRCH ? LOG_DEBUG : LOG_NOTICE, /* it may have ended meanwhile */
+	/* -ESRCH: the process may have ended meanwhile. */
+	gs_log(call->res.err == -ESRCH ? LOG_DEBUG : LOG_NOTICE,
 	       "TSG %llu of process %u: %s failed: %s; further failures of this kind are counted",
 	       (unsigned long long)call->id, call->pid, gs_rm_op_name(call->op),
 	       by_rm && status ? status : strerror(-call->res.err));

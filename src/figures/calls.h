@@ -8,7 +8,7 @@
 struct gs_engine_call;
 struct gs_figures;
 
-/* As an observer. */
+/* The observer's function for the engine's calls. */
 void gs_calls_called(void *self, const struct gs_engine_call *call);
 
 #endif /* GPUSCHED_FIGURES_CALLS_H */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * figures.h - what TSGs and GPUs did: GPU time, sums, anomalies, metrics
+ * figures.h - figures of TSGs and GPUs: GPU time, sums, anomalies, metrics
  */
 #ifndef GPUSCHED_FIGURES_FIGURES_H
 #define GPUSCHED_FIGURES_FIGURES_H
@@ -16,7 +16,7 @@ struct gs_call_stats {
 	uint64_t count, failed, ns, max_ns;
 };
 
-/* Why a call of a process failed last. */
+/* The last reason for which a call of a process failed. */
 struct gs_failure {
 	uint32_t pid;
 	int err;
@@ -25,30 +25,33 @@ struct gs_failure {
 
 struct gs_figures {
 	struct gs_hub *hub;
-	/* the MPS server of a pool that a process works in, or 0 */
+	/* returns the MPS server of the pool in which @pid works, or 0 */
 	uint32_t (*server_of)(uint32_t pid, void *user);
 	void *server_user;
 	sd_event_source *sight;
-	unsigned int sight_skips;     /* looks before launches are read again */
-	struct gs_ledger *ledger;     /* NULL: not a daemon */
-	struct gs_memory *memory;     /* NULL: not a daemon */
-	struct gs_oddities *oddities; /* NULL: nobody watches */
+	unsigned int sight_skips;     /* samples until launches are read again */
+	struct gs_ledger *ledger;     /* NULL: the instance is no daemon */
+	struct gs_memory *memory;     /* NULL: the instance is no daemon */
+	struct gs_oddities *oddities; /* NULL: no client watches */
 	struct gs_call_stats calls[GS_RM_OP_MAX];
 	struct gs_failure failures[GS_ASKED]; /* by pid */
-	/* hears of each finding about a GPU or TSG, once a second as long as it lasts; NULL: nobody */
+	/*
+	 * called for each finding about a GPU or TSG, once a second as long as it lasts; may be
+	 * NULL
+	 */
 	void (*found)(const struct gs_finding *f, void *user);
 	void *found_user;
-	/* hears of GPU time that a process is charged for; NULL: nobody counts */
+	/* called when a process has used GPU time; may be NULL */
 	void (*charged)(uid_t uid, const char *cgroup, uint64_t ns, void *user);
 	void *charged_user;
 };
 
 int gs_figures_new(struct gs_hub *hub, struct gs_figures **ret);
-/* After its ledger, anomalies and GPU time have ended. */
+/* Call it after the ledger, the anomalies and GPU time have ended. */
 void gs_figures_free(struct gs_figures *fig);
 /*
- * For a daemon that reads the GPUs' logs, and keeps a history. @server_of: the MPS server of a pool
- * that a process works in, or 0.
+ * For a daemon that reads the GPUs' logs and keeps a history. @server_of: returns the MPS server of
+ * the pool in which a process works, or 0.
  */
 int gs_figures_start(struct gs_figures *fig, uint32_t (*server_of)(uint32_t pid, void *user),
 		     void *user, struct gs_error *err);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* GPU time: the account of the logs, fed from the table's events and told in answers. */
+/* GPU time: feeds the account with the table's TSGs, and puts its figures into answers. */
 #include "figures/gpu_time.h"
 
 #include <string.h>
@@ -19,7 +19,7 @@ static uint64_t us_of(uint64_t ns)
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-/* Facts on their way to the map, many to a call. */
+/* Facts that wait to be written to the policies' map, many in one call. */
 #define TOLD_AT_ONCE 256
 struct telling {
 	struct gs_figures *fig;
@@ -49,12 +49,15 @@ static void tell_unknown(uint64_t id, void *user)
 {
 	struct telling *x = user;
 
-	put_told(x); /* it may be among those */
+	put_told(x); /* the TSG's facts may be among those that wait */
 	gs_facts_remove(x->fig->hub->table, id);
 	x->fresh = true;
 }
 
-/* One runlist a GPU has a log; the engine of an adopted TSG may be unknown. */
+/*
+ * Engine ids to report a runlist's facts for. Only one runlist of a GPU has a log, and the engine
+ * of an adopted TSG may be unknown.
+ */
 static const uint32_t engines[] = { 0, 1 };
 
 static void tell_runlist(uint32_t gpu, const struct gpusched_runlist_facts *facts, void *user)
@@ -96,7 +99,7 @@ static void tell(struct gs_figures *fig)
 		gs_policy_nudge(fig->hub->policy);
 }
 
-/* With very many TSGs not at every look. */
+/* With very many TSGs, launches are not read at every sample. */
 #define LAUNCHES_AT_ONCE 256u
 static void tell_launches(struct gs_figures *fig)
 {
@@ -119,11 +122,11 @@ static int on_read(sd_event_source *src, uint64_t us, void *user)
 	uint64_t next;
 
 	next = gs_account_read(fig->hub->account, gs_now_ns());
-	tell_launches(fig); /* those told before have met their records */
+	tell_launches(fig); /* by now the records of turns reported before are settled */
 	tell(fig);
 	gs_observers_turns_read(&fig->hub->observers);
 	if (next == UINT64_MAX)
-		return 0; /* the next TSG wakes it */
+		return 0; /* the next TSG starts the timer again */
 	sd_event_source_set_time(src, us_of(next));
 	return sd_event_source_set_enabled(src, SD_EVENT_ONESHOT);
 }
@@ -143,7 +146,7 @@ static void read_unless_planned(struct gs_figures *fig)
 		read_soon(fig);
 }
 
-/* Each turn once, when why it ended is settled. */
+/* Called once per turn, when it is known why the turn ended. */
 static void on_turn(const struct gs_turn *turn, void *user)
 {
 	struct gs_figures *fig = user;
@@ -287,7 +290,7 @@ void gs_sight_call(void *self, const struct gs_engine_call *call)
 				    gs_now_ns());
 }
 
-/* One moment of it all, for an answer. */
+/* Brings all figures up to the same moment, for an answer. */
 void gs_sight_flush(struct gs_figures *fig)
 {
 	if (fig->hub->account)

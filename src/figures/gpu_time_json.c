@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* GPU time as answers have it: of one TSG, of each GPU. */
+/* GPU time as JSON: of one TSG, and of each GPU. */
 #include "basic/clock.h"
 #include "figures/figures.h"
 #include "figures/gpu_time.h"
@@ -52,7 +52,8 @@ void gs_sight_json(struct gs_figures *fig, const struct gpusched_tsg *rec, json_
 static json_t *gpu_json(const struct gs_gpu *gpu, const struct gs_account_gpu *g)
 {
 	const struct gs_runlist_sums *r = &g->sums;
-	bool known = g->open && r->since_ns; /* before the first record nothing is */
+	/* Before the first record of the log nothing is known. */
+	bool known = g->open && r->since_ns;
 	json_t *o = json_object();
 
 	gs_json_put_number(o, "gpu", true, gpu->index);

@@ -5,11 +5,12 @@
 
 #include "account/turns.h"
 
-#define WORKED_PART 100 /* less than one in so many of the time that it was alone is no work */
+#define WORKED_PART 100 /* work for less than one such part of its time alone counts as none */
 
 /*
- * A turn begins only for work. Without one, it was loaded all the time or not at all: if it was, the
- * driver must have said of most of that time that it did not work.
+ * True if the TSG did no work between the samples. A turn begins only for work. If none began, the
+ * TSG was loaded all the time or not at all. If it was loaded, the driver must have sampled the
+ * engine as idle for most of that time.
  */
 static bool has_rested(const struct gs_idle *i, const struct gs_turn_sums *t)
 {
@@ -20,7 +21,7 @@ static bool has_rested(const struct gs_idle *i, const struct gs_turn_sums *t)
 	return !held || (alone >= held / 2 && (t->worked_ns - i->worked_ns) * WORKED_PART < alone);
 }
 
-/* The log was opened anew. */
+/* True if the log was opened again. */
 static bool began_anew(const struct gs_idle *i, const struct gs_turn_sums *t)
 {
 	return t->turns + t->loaded < i->starts || t->held_ns < i->held_ns ||

@@ -19,8 +19,8 @@
 #include "hub/peer.h"
 
 #define MINUTE_NS (60 * NS_PER_S)
-#define EVENTS_A_MINUTE 2000 /* of all TSGs */
-#define EVENTS_A_TSG 16      /* of one, a minute */
+#define EVENTS_A_MINUTE 2000 /* of all TSGs together */
+#define EVENTS_A_TSG 16      /* of one TSG, per minute */
 
 void gs_ledger_classes(const struct gs_figures *fig, unsigned int ret[GPUSCHED_MAX_CLASSES])
 {
@@ -65,7 +65,7 @@ static int on_due(sd_event_source *src, uint64_t us, void *user)
 		l->events = 0;
 		ledger_give_begin(fig);
 	}
-	if (!l->all) { /* the next TSG wakes it */
+	if (!l->all) { /* the next TSG starts the timer again */
 		ledger_pause(l);
 		return 0;
 	}
@@ -98,7 +98,9 @@ static void put_class(struct gs_figures *fig, struct kept *k, const struct gpusc
 	snprintf(k->who.class, sizeof(k->who.class), "%s", name ? name : "");
 }
 
-/* As it is now: it may have ended, or be out of sight. */
+/*
+ * Takes the current cgroup, since the process may have moved. It may also have ended, or be hidden.
+ */
 static void put_cgroup(struct kept *k, const struct gpusched_tsg *rec)
 {
 	k->cgroup_id = rec->task.cgroup_id;
@@ -131,7 +133,7 @@ static struct proc *join_proc(struct gs_ledger *l, const struct gs_history_who *
 		HASH_ADD(hh, l->procs, pid, sizeof(p->pid), p);
 	}
 	if (p->start_ns != who->start_ns)
-		p->job_asked = false; /* another one may have got its pid */
+		p->job_asked = false; /* another process may have got the pid */
 	p->start_ns = who->start_ns;
 	p->ntsgs++;
 	return p;
@@ -190,7 +192,7 @@ void gs_ledger_record(void *self, const struct gpusched_tsg *rec)
 		put_cgroup(k, rec);
 	ledger_learn(fig->ledger, k);
 	ledger_join(fig, k);
-	if (is_new && fig->ledger->history) /* the process is known from here on */
+	if (is_new && fig->ledger->history) /* announces the process to the history */
 		gs_history_add(fig->ledger->history, &k->who, 0, &k->pending);
 	wake(fig);
 }
@@ -217,7 +219,7 @@ void gs_ledger_ended(void *self, const struct gs_end *end)
 		return;
 	gs_sight_flush(fig);
 	ledger_give(fig, k, true);
-	for (size_t i = 0; i < fig->hub->ngpus; i++) /* the log may be closed with it */
+	for (size_t i = 0; i < fig->hub->ngpus; i++) /* the GPU's log may be closed with it */
 		if (fig->hub->gpus[i].index == k->who.gpu)
 			ledger_take_gpu(fig, i);
 	leave_proc(l, k->who.pid);
@@ -228,7 +230,7 @@ void gs_ledger_ended(void *self, const struct gs_end *end)
 
 /* ---- what happened ---------------------------------------------------------------------------- */
 
-/* More than that says nothing, and is counted. */
+/* Further events say nothing new: they are only counted. */
 static bool has_room(struct gs_figures *fig, struct kept *k)
 {
 	if (!fig->ledger->history)
@@ -242,7 +244,7 @@ static bool has_room(struct gs_figures *fig, struct kept *k)
 	return false;
 }
 
-/* Takes @o, the event but for its time and its subject. */
+/* Writes an event to the history. Takes @o, which holds the event without time and subject. */
 static void tell(struct gs_figures *fig, const struct kept *k, const char *what, uint64_t ns,
 		 json_t *o)
 {
@@ -280,7 +282,7 @@ void gs_ledger_event(void *self, const struct gpusched_event *ev, const struct g
 	tell(fig, k, gs_event_name(ev->type), ev->ns, o);
 }
 
-/* true: it begins or ends a suspension for another TSG's request. */
+/* Returns true if the call begins or ends a suspension for another TSG's request. */
 static bool note_suspension(struct kept *k, const struct gs_engine_call *call)
 {
 	bool begins = call->op == GS_RM_SUSPEND,
@@ -292,7 +294,7 @@ static bool note_suspension(struct kept *k, const struct gs_engine_call *call)
 	return for_request;
 }
 
-/* Everything was put back without a call of the engine's. */
+/* Everything was restored without calls of the engine. */
 void gs_ledger_restored(void *self)
 {
 	struct gs_figures *fig = self;
@@ -313,7 +315,8 @@ void gs_ledger_call(void *self, const struct gs_engine_call *call)
 	if (!k)
 		return;
 	ledger_add(k, &(struct gs_history_sums){ .v = { [GS_SUM_CALLS] = !call->dry_run } });
-	if (note_suspension(k, call)) /* a sum, since they come many times a second */
+	/* Kept as a sum, since such suspensions come many times a second. */
+	if (note_suspension(k, call))
 		return;
 	if (!has_room(fig, k))
 		return;
@@ -368,7 +371,7 @@ void gs_ledger_change(struct gs_figures *fig, const struct gs_peer *peer, const 
 
 /* ---- deadlines ------------------------------------------------------------------------------- */
 
-/* Few: each is worse than all of its process's before. */
+/* Writes an event if this request is worse than all before it of its process, so there are few. */
 static void tell_worst(struct gs_figures *fig, struct kept *k, const struct gs_request_done *done)
 {
 	json_t *o;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ledger.h - use of the GPUs, from the account's totals: kept for the history, for metrics, and for
- * the last ten seconds
+ * ledger.h - use of the GPUs, from the account's totals: for the history, for metrics, and for the
+ * last ten seconds
  *
- * One entry per compute TSG while a daemon runs. Its work since the last look is written down
- * every minute, at its end, when its class, cgroup or policy changes, and when somebody asks.
+ * A daemon keeps one entry per compute TSG. The TSG's work since the last time is written down
+ * every minute, at its end, when its class, cgroup or policy changes, and when a request needs it.
  */
 #ifndef GPUSCHED_FIGURES_LEDGER_H
 #define GPUSCHED_FIGURES_LEDGER_H
@@ -26,75 +26,81 @@ struct gs_engine_call;
 struct gs_peer;
 struct gs_figures;
 
-/* For a daemon; the history, if the configuration wants one. */
+/* For a daemon. Opens a history if the configuration asks for one. */
 int gs_ledger_start(struct gs_figures *fig, struct gs_error *err);
-/* Takes all down, and ends the history. */
+/* Writes everything down, and closes the history. */
 void gs_ledger_end(struct gs_figures *fig);
 
-/* It is there, or its class or cgroup may have changed. */
+/* A TSG exists, or its class or cgroup may have changed. */
 void gs_ledger_record(void *self, const struct gpusched_tsg *rec);
-/* Before the account forgets it. */
+/* Runs before the account forgets the TSG. */
 void gs_ledger_ended(void *self, const struct gs_end *end);
 void gs_ledger_event(void *self, const struct gpusched_event *ev, const struct gpusched_tsg *rec);
 void gs_ledger_call(void *self, const struct gs_engine_call *call);
 void gs_ledger_restored(void *self);
 /* An answer from /proc came late. */
 void gs_ledger_answered(void *self, enum gs_reader_what what, pid_t pid);
-/* Messages to people: the end of a policy by itself is kept beside their own changes. */
+/*
+ * Keeps one kind of message to people, beside the changes that people made: the end of a policy
+ * that ended by itself.
+ */
 void gs_ledger_said(void *self, json_t *event, uid_t owner);
-/* @peer did it, or was refused. */
+/* Writes down that @peer made a change, or was refused. */
 void gs_ledger_change(struct gs_figures *fig, const struct gs_peer *peer, const char *verb,
 		      const char *target, const char *args, const char *result);
-/* Another policy is about to act: what was done so far counts for the one before. */
+/* Another policy is about to start: work so far is counted for the old one. */
 void gs_ledger_policy_changes(void *self);
 /*
- * The history is to have all that was done up to a second ago; false: there is more to do after
+ * Gives the history all work up to a second ago. Returns false if there is more to do after
  * @until_ns.
  */
 bool gs_ledger_give_for_answer(struct gs_figures *fig, uint64_t until_ns);
 /*
- * Sums by process, class, cgroup (for root, and users who may see others' times) or gpu, since the
- * daemon's start; @sees_all: the caller may see others' times. -ENOTSUP: not a daemon; -EPERM;
- * -EINVAL.
+ * Sums since the daemon's start by process, class, cgroup or gpu. By cgroup only for root, and for
+ * users who may see others' times (@sees_all). -ENOTSUP: no daemon; -EPERM; -EINVAL.
  */
 struct gs_ledger_rows;
 int gs_ledger_rows(struct gs_figures *fig, bool sees_all, const char *by,
 		   struct gs_ledger_rows **ret, struct gs_error *err);
-/* Adds them up; false: there is more to do after @until_ns. */
+/* Computes the sums. Returns false if there is more to do after @until_ns. */
 bool gs_ledger_rows_sum(struct gs_figures *fig, struct gs_ledger_rows *r, uint64_t until_ns);
-/* The next one; NULL: there is none. A process's is only for users who may see that user's. */
+/*
+ * Returns the next row; NULL after the last. The row of a process is only for users who may see
+ * that process's user.
+ */
 json_t *gs_ledger_row(struct gs_ledger_rows *r, bool *ret_process, uid_t *ret_uid);
 void gs_ledger_rows_free(struct gs_ledger_rows *r);
 
-/* A compute TSG, for callers that count GPU time. */
+/* A compute TSG, for functions that count GPU time. */
 struct gs_spender {
 	uint64_t id;
 	const struct gpusched_key *key;
 	uint32_t pid, gpu;
 	uid_t uid;
 	const char *cgroup;
-	bool works; /* since the last look it had the GPU or waited for it, as far as known */
+	bool works; /* since the last call the TSG had the GPU or waited for it, as far as known */
 };
-/* All of them, once a second; what they did until now is charged before. */
+/* Calls @fn for all of them, once a second. Their work until now is charged before. */
 void gs_ledger_spenders(struct gs_figures *fig, void (*fn)(const struct gs_spender *s, void *user),
 			void *user);
-/* How many compute TSGs each class has, by its id. */
+/* Counts the compute TSGs of each class, by class id. */
 void gs_ledger_classes(const struct gs_figures *fig, unsigned int ret[GPUSCHED_MAX_CLASSES]);
-/* The owner of a TSG, as far as it is known; NULL: there is none of that id here. */
+/* The owner of a TSG, as far as known; NULL if there is no such TSG. */
 const struct gs_history_who *gs_ledger_who(const struct gs_figures *fig, uint64_t id);
 
-/* Requests that had a deadline, as far as their begin and end are known. */
+/* Requests that had a deadline and a known begin and end. */
 struct gs_deadlines {
-	uint64_t requests, missed, worst_ns; /* worst_ns: past the deadline, at most; 0: none was */
+	/* worst_ns: the most by which a deadline was missed; 0: none was missed. */
+	uint64_t requests, missed, worst_ns;
 };
 void gs_ledger_request(void *self, const struct gs_request_done *done);
-/* Those of a TSG's process. false: no end of one is known. */
+/* The requests of the TSG's process. Returns false if no such request is known. */
 bool gs_ledger_deadlines(const struct gs_figures *fig, const struct gpusched_tsg *rec,
 			 struct gs_deadlines *ret);
 /* The sum over all processes since the daemon's start. */
 bool gs_ledger_all_deadlines(const struct gs_figures *fig, struct gs_deadlines *ret);
 
-/* NULL: none is kept. */
+/* Returns NULL if no history is kept. */
 struct gs_history *gs_ledger_history(const struct gs_figures *fig);
 
 #endif /* GPUSCHED_FIGURES_LEDGER_H */

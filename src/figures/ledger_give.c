@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Sums go to the history: each minute, and before another policy acts. */
+/* Writes sums to the history: each minute, and before a change of policy. */
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -10,10 +10,10 @@
 #include "figures/ledger_priv.h"
 #include "hub/loop.h"
 
-#define REST_NS (600 * NS_PER_S) /* one that does nothing is taken down less often */
-#define STEP_S 2                 /* a clock that is set by less is drift */
+#define REST_NS (600 * NS_PER_S) /* a TSG that does nothing is written down less often */
+#define STEP_S 2                 /* smaller changes of the clock are drift */
 
-/* Nothing was done, whether or not that is known. */
+/* True if there was no work, known or unknown. */
 static bool is_nothing(const struct gs_history_sums *sums)
 {
 	for (int i = 0; i < GS_SUM_SEEN; i++)
@@ -27,7 +27,7 @@ static uint64_t seconds_since(uint64_t ns, uint64_t now)
 	return (now - ns + NS_PER_S / 2) / NS_PER_S;
 }
 
-/* The one in force since @since_ns: a change of policies gives what was before it. */
+/* Names the policy in force since @since_ns. At a change of policy that is the old one. */
 static void put_policy(const struct gs_figures *fig, struct gs_history_who *who, uint64_t since_ns)
 {
 	const struct ledger_giving *g = &fig->ledger->giving;
@@ -70,7 +70,7 @@ static void give_gpu(struct gs_figures *fig, size_t i, uint64_t now)
 	k->given_ns = now;
 }
 
-/* Somebody set it: what was written so far keeps its time. */
+/* If the clock was set, what was written so far keeps its time. */
 static void check_clock(struct gs_ledger *l)
 {
 	struct timespec boot, real;
@@ -103,7 +103,7 @@ static void end_giving(struct gs_figures *fig)
 	l->given_ns = now;
 }
 
-/* False: there is more to do. */
+/* Returns false if there is more to do. */
 static bool give_some(struct gs_figures *fig, uint64_t until_ns)
 {
 	struct ledger_giving *g = &fig->ledger->giving;
@@ -132,7 +132,7 @@ static void work(struct gs_sliced *w, uint64_t until_ns)
 		gs_loop_slice(g->fig->hub, w, true);
 }
 
-/* Where the policy changes: the next one's first ms may still count for the one before. */
+/* Runs at a change of policy. The first ms of the new policy may be counted for the old one. */
 void ledger_give_begin(struct gs_figures *fig)
 {
 	struct gs_ledger *l = fig->ledger;
@@ -167,7 +167,8 @@ void gs_ledger_policy_changes(void *self)
 
 	if (!fig->ledger)
 		return;
-	give_some(fig, UINT64_MAX); /* it changes twice at once: what is left is the first one's */
+	/* The policy changed again meanwhile: the rest of the work belongs to the first policy. */
+	give_some(fig, UINT64_MAX);
 	ledger_give_begin(fig);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* TSGs of a GPU, class and cgroup together: their sums outlive them. */
+/* Groups of TSGs with the same GPU, class and cgroup. A group's sums outlive its TSGs. */
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -32,8 +32,9 @@ struct group *ledger_group(struct gs_ledger *l, const struct group_key *key)
 }
 
 /*
- * Its sums go to the group without a cgroup, apart from that one's own: sums by class lose nothing,
- * and no series by cgroup makes a jump, which would look as if the GPU had been used at that moment.
+ * Adds the ended group's sums to the class's group without a cgroup, apart from that group's own
+ * sums. So sums by class lose nothing. No series by cgroup jumps either, which would look as if the
+ * GPU had been used at that moment.
  */
 static bool end_group(struct gs_ledger *l, struct group *g)
 {
@@ -60,7 +61,9 @@ static bool make_room(struct gs_ledger *l)
 	return false;
 }
 
-/* A pod's cgroup never comes again; until it has gone, the pod may use the GPU once more. */
+/*
+ * The cgroup of an ended pod never comes again. While it exists, the pod may use the GPU once more.
+ */
 static bool has_ended(const struct group *g)
 {
 	char path[PATH_MAX];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Names that were not known when a TSG came: of its pod, and of its batch job. */
+/* Reads names that were unknown when a TSG came: of its pod, and of its batch job. */
 #include <errno.h>
 #include <string.h>
 
@@ -13,7 +13,10 @@ static void learn_pod(struct kept *k)
 		k->who.pod = now;
 }
 
-/* The same for a process's life. All that is above it is read for that: once for all its TSGs. */
+/*
+ * Reads the batch job of a process, once for all its TSGs. It stays the same for the process's
+ * life. The read goes through all ancestors.
+ */
 static void learn_job(struct kept *k)
 {
 	struct proc *p = k->proc;

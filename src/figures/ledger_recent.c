@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The last ten seconds: how figures stood at a few samples. */
+/* Samples of the figures, for the last ten seconds. */
 #include <string.h>
 
 #include "basic/clock.h"
@@ -27,7 +27,7 @@ struct gs_trouble_counts ledger_troubles(const struct gs_figures *fig)
 	};
 }
 
-/* Since its last sample nothing happened to it. */
+/* Fills in samples in which nothing changed for the TSG. */
 static void catch_up(struct kept *k, uint64_t n)
 {
 	const struct gs_tsg_sums last = k->samples[(k->sampled - 1) % SAMPLES];
@@ -72,7 +72,7 @@ static uint64_t not_held(const struct gs_gpu_sums *m)
 	return m->lost_ns + m->open_ns + m->unknown_ns;
 }
 
-/* Returns false if since the last sample at most a turn went on: none began, none ended. */
+/* Returns false if no turn began or ended on this GPU since the last sample. */
 static bool take_gpu(struct gs_figures *fig, size_t i)
 {
 	struct gs_ledger *l = fig->ledger;
@@ -140,7 +140,7 @@ bool ledger_older(const struct gs_ledger *l, uint64_t ns, uint64_t *ret)
 	return true;
 }
 
-/* The GPU's log has a time of its own: what is held is part of that. */
+/* GPU time is a part of the time of the GPU's log, which has its own clock. */
 static double span_of(struct gs_figures *fig, uint32_t gpu, uint64_t at)
 {
 	struct gs_account_gpu a = { 0 };

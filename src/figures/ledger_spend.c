@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-/* GPU time that is counted against budgets, and the demand for the GPU meanwhile. */
+/* Charges GPU time to budgets, and notes which TSGs want the GPU. */
 #include "basic/clock.h"
 #include "figures/ledger_priv.h"
 
-/* Known at two looks, and not at rest in between. */
+/* True if the TSG is known at both samples and did not rest in between. */
 static bool has_worked(struct gs_figures *fig, struct kept *k, uint64_t now)
 {
 	struct gs_turn_sums t = { 0 };

@@ -19,14 +19,14 @@ static json_t *new_row(const char *by)
 
 struct sum {
 	UT_hash_handle hh;
-	char name[GS_CGROUP_PATH_LEN]; /* what it is a sum of */
+	char name[GS_CGROUP_PATH_LEN]; /* the process, class, cgroup or GPU that is summed up */
 	struct gs_history_sums sums;
 	bool pool;
 	bool is_process;
-	struct gs_history_who who; /* of a process; of a GPU its index and UUID */
+	struct gs_history_who who; /* for a process: its owner; for a GPU: its index and UUID */
 };
 
-/* NULL: out of memory. */
+/* Returns NULL if out of memory. */
 static struct sum *sum_of(struct sum **all, const char *name)
 {
 	struct sum *sum = NULL;
@@ -59,7 +59,7 @@ static void put_process(const struct gs_history_who *who, json_t *o)
 	gs_json_put_text(o, "gpu_uuid", who->gpu_uuid);
 }
 
-/* Added up once; each row is made when it is asked for. */
+/* Sums are computed once. The JSON of a row is made when it is asked for. */
 struct gs_ledger_rows {
 	const char *by;
 	struct sum *sums;
@@ -78,7 +78,7 @@ json_t *gs_ledger_row(struct gs_ledger_rows *r, bool *ret_process, uid_t *ret_ui
 		put_process(&sum->who, o);
 	else
 		gs_json_put_text(o, r->by, sum->name);
-	for (size_t i = 0; gpu && i < 2; i++) /* it is no process */
+	for (size_t i = 0; gpu && i < 2; i++) /* this row is not of a process */
 		json_object_set_new(o, i ? "pid" : "uid", json_null());
 	gs_history_put_figures(o, &sum->sums, gpu ? GS_FIGURE_GPU : GS_FIGURE_PROCESS, sum->pool);
 	*ret_process = sum->is_process;
@@ -99,7 +99,9 @@ void gs_ledger_rows_free(struct gs_ledger_rows *r)
 	free(r);
 }
 
-/* If it has TSGs in several classes or on several GPUs, the first one's are shown. */
+/*
+ * If the process has TSGs in several classes or on several GPUs, those of the first TSG are shown.
+ */
 static void sum_processes(struct gs_figures *fig, struct sum **all)
 {
 	for (struct kept *k = fig->ledger->all; k; k = k->hh.next) {
@@ -123,7 +125,7 @@ static void sum_groups(struct gs_figures *fig, bool by_class, struct sum **all)
 		struct sum *sum;
 
 		if (!g->live && !g->sums.v[GS_SUM_SEEN] && !g->ended.v[GS_SUM_SEEN])
-			continue; /* nobody came */
+			continue; /* no TSG was in that class on this GPU */
 		sum = sum_of(all, by_class ? g->key.class : g->key.cgroup);
 		if (!sum)
 			break;
@@ -145,7 +147,7 @@ static void sum_gpus(struct gs_figures *fig, struct sum **all)
 	}
 }
 
-/* Each class has one on each GPU, used or not. */
+/* Makes a group for each class on each GPU, used or not, so that metrics show zeros. */
 static void fill_groups(struct gs_figures *fig)
 {
 	for (uint32_t c = 0; c < GPUSCHED_MAX_CLASSES; c++) {

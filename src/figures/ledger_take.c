@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Adds the work of each TSG and GPU since the last look, by the account and the table, to all sums.
+ * Adds the work of each TSG and GPU since the last time to all sums, from the account and the
+ * table.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +14,7 @@ static void add(uint64_t *sum, uint64_t now, uint64_t before)
 	*sum += now > before ? now - before : 0;
 }
 
-/* A log that was opened again begins at 0. */
+/* The counters of a log that was opened again begin at 0. */
 static void take_turns(struct gs_figures *fig, struct kept *k, struct gs_history_sums *d)
 {
 	struct gs_turn_sums t;
@@ -36,7 +37,7 @@ static void take_turns(struct gs_figures *fig, struct kept *k, struct gs_history
 	k->seen = t;
 }
 
-/* Counting may have begun anew since. */
+/* The launch counter may have begun again at 0 since the last time. */
 static void take_launches(struct gs_figures *fig, struct kept *k, struct gs_history_sums *d)
 {
 	struct gpusched_tsg rec;
@@ -61,7 +62,7 @@ void ledger_add(struct kept *k, const struct gs_history_sums *d)
 		gs_history_sums_add(&k->group->sums, d);
 }
 
-/* The time since it was suspended, as far as it is not added yet. */
+/* Adds the part of the present suspension that is not added yet. */
 static void take_suspended(struct kept *k, struct gs_history_sums *d)
 {
 	uint64_t now = gs_now_ns();
@@ -84,7 +85,7 @@ void ledger_suspended(struct kept *k, bool begins, bool for_request)
 	k->request_ns = begins && for_request ? k->suspended_ns : 0;
 }
 
-/* In the records of a GPU's log. */
+/* Gaps in the records of the GPU's log. */
 uint64_t ledger_gaps(const struct gs_figures *fig, uint32_t gpu)
 {
 	struct gs_account_gpu g = { 0 };
@@ -94,7 +95,10 @@ uint64_t ledger_gaps(const struct gs_figures *fig, uint32_t gpu)
 	return g.sums.gaps;
 }
 
-/* Beside others all that it held; alone what it worked, by the driver's samples. */
+/*
+ * Beside other TSGs all time held is charged. Alone on the GPU only work is, as the driver sampled
+ * it.
+ */
 static void charge(const struct gs_figures *fig, const struct kept *k,
 		   const struct gs_history_sums *d)
 {

@@ -14,10 +14,10 @@
 #include "rm/memory.h"
 
 #define PAUSE_NS (5 * NS_PER_S)
-#define PAUSE_FACTOR 100 /* ... and so many times as long as the calls took */
+#define PAUSE_FACTOR 100 /* the pause is also at least so many times the calls' time */
 #define PAUSE_MOST_NS (300 * NS_PER_S)
-#define FIRST_NS NS_PER_S /* after a TSG came: its program allocates now */
-#define STALE 3           /* what is older than so many pauses is not known any more */
+#define FIRST_NS NS_PER_S /* soon after a TSG came, since its program allocates now */
+#define STALE 3           /* figures older than so many pauses count as unknown */
 #define END_MS 1000
 
 struct gpu {
@@ -25,16 +25,16 @@ struct gpu {
 	size_t n;
 	struct gs_memory_gpu is;
 	bool has_log;
-	uint64_t span_ns; /* from the reading before to this one; 0: there was none */
+	uint64_t span_ns; /* time between the last two readings; 0: there was only one */
 	char reason[160];
 };
 
 struct gs_memory {
 	sd_event_source *due;
 	struct gs_errand *reading; /* NULL: none is under way */
-	struct gpu *gpus;          /* as the hub's */
+	struct gpu *gpus;          /* one per GPU of the hub */
 	uint64_t pause_ns;
-	uint64_t next_ns; /* not before then */
+	uint64_t next_ns; /* earliest time of the next reading */
 };
 
 /* One reading of all GPUs that have TSGs. */
@@ -44,7 +44,7 @@ struct reading {
 	uint64_t began_ns;
 	size_t n;
 	struct one {
-		size_t gpu; /* of the hub's */
+		size_t gpu; /* index in the hub */
 		struct gs_gpu is;
 		bool done;
 		int code;
@@ -93,7 +93,7 @@ static uint64_t held_in_all(const struct gs_rm_memory *s)
 	return sum;
 }
 
-/* Since the reading before; 0: it is the first, or that was too long ago. */
+/* The time since the last reading; 0: there was none, or it was too long ago. */
 static uint64_t span_of(const struct gs_memory *m, const struct gpu *g, uint64_t at)
 {
 	uint64_t span = at - g->is.as_of_ns;
@@ -175,11 +175,12 @@ static void look(struct gs_figures *fig, struct kept *k, bool has_log, uint64_t 
 	struct gs_turn_sums t = { 0 };
 
 	if (has_log)
-		gs_account_of(fig->hub->account, k->id, &t); /* else: no turn was seen */
+		/* Otherwise no turn of the TSG was seen. */
+		gs_account_of(fig->hub->account, k->id, &t);
 	gs_idle_look(&k->idle, has_log ? &t : NULL, now);
 }
 
-/* Its turns are known up to now. */
+/* True if the turns of this GPU are known up to now. */
 static bool has_log(const struct gs_figures *fig, uint32_t gpu)
 {
 	struct gs_account_gpu a = { 0 };
@@ -189,7 +190,7 @@ static bool has_log(const struct gs_figures *fig, uint32_t gpu)
 	return a.open && a.sums.since_ns && !a.sums.blind;
 }
 
-/* A process rests as long as that TSG of it which worked last. */
+/* A process has rested as long as the one of its TSGs that worked last. */
 static void put_idle(struct gs_memory_process *p, const struct kept *k)
 {
 	if (!p->tsg)
@@ -247,13 +248,13 @@ static void look_at_all(struct gs_figures *fig)
 		look(fig, k, g && g->has_log, now);
 		if (!p)
 			continue;
-		if (!p->tsg) /* once */
+		if (!p->tsg) /* the first TSG only */
 			add_up(k, g, p);
 		put_idle(p, k);
 	}
 }
 
-/* A call that takes seconds has waited for a lock. */
+/* A call that takes seconds has waited for a lock, so the pause has an upper limit. */
 static uint64_t pause_after(uint64_t spent_ns)
 {
 	uint64_t pause = spent_ns < PAUSE_MOST_NS ? spent_ns * PAUSE_FACTOR : PAUSE_MOST_NS;
@@ -313,7 +314,7 @@ static int begin(struct gs_figures *fig)
 	return code;
 }
 
-/* Without TSGs nobody asks: the next one wakes it. */
+/* Without TSGs there is nothing to read: the next TSG starts the timer again. */
 static int on_due(sd_event_source *src, uint64_t us, void *user)
 {
 	struct gs_figures *fig = user;
@@ -341,7 +342,7 @@ void gs_memory_record(void *self, const struct gpusched_tsg *rec)
 		gs_loop_plan(m->due, soon > m->next_ns ? soon : m->next_ns);
 }
 
-/* The idle time that was read was this TSG's, or goes by it: not known before the next reading. */
+/* The idle time that was read depends on this TSG: it is unknown until the next reading. */
 void gs_memory_ended(void *self, const struct gs_end *end)
 {
 	const struct gs_figures *fig = self;
@@ -398,7 +399,10 @@ static bool is_fresh(const struct gs_figures *fig, const struct gpu *g)
 	return g->is.known && gs_now_ns() - g->is.as_of_ns < STALE * fig->memory->pause_ns;
 }
 
-/* Its pid may have been another's at the last reading: a TSG made since then is not in it. */
+/*
+ * At the last reading the pid may have been another process's: then the TSG is newer than the
+ * reading.
+ */
 bool gs_memory_of(const struct gs_figures *fig, const struct gpusched_tsg *rec,
 		  struct gs_memory_process *ret)
 {
@@ -434,7 +438,7 @@ void gs_memory_gpu(const struct gs_figures *fig, size_t i, struct gs_memory_gpu 
 		ret->reason = "the driver has not answered for too long";
 }
 
-/* By the record's owner: nobody else's name is at hand. */
+/* Reports to the record's owner: no other user is known here. */
 static void tell_idle(const struct gs_figures *fig, const struct gs_limits *l, uint32_t gpu,
 		      const struct gs_memory_process *p, uint64_t now)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * memory.h - which process holds how much of a GPU's memory, and since when without work
+ * memory.h - how much of a GPU's memory each process holds, and how long it has been idle
  *
- * While a GPU has compute TSGs RM is asked every 5 s, in a thread. The calls hold RM's locks: a
- * pause of 100 times as long follows where that is more, and their time is charged to the GPU's
- * budget of calls. For the loop's thread.
+ * While a GPU has compute TSGs, a thread asks RM every 5 s. The calls hold RM's locks. So the pause
+ * is at least 100 times as long as the calls took, and their time is charged to the GPU's budget of
+ * calls. For the loop's thread.
  */
 #ifndef GPUSCHED_FIGURES_MEMORY_H
 #define GPUSCHED_FIGURES_MEMORY_H
@@ -23,45 +23,46 @@ struct gs_figures;
 /* For a daemon. */
 int gs_memory_start(struct gs_figures *fig, struct gs_error *err);
 void gs_memory_end(struct gs_figures *fig);
-/* A TSG is there: the next reading comes soon. */
+/* A TSG exists: the next reading comes soon. */
 void gs_memory_record(void *self, const struct gpusched_tsg *rec);
-/* Forgets the process with the last of its TSGs. */
+/* Forgets the process with its last TSG. */
 void gs_memory_ended(void *self, const struct gs_end *end);
 
 /* A process on one GPU. */
 struct gs_memory_process {
 	uint32_t pid;
 	uint64_t own_bytes, shared_bytes; /* as in struct gs_rm_held */
-	uint64_t idle_since_ns; /* none of its compute TSGs worked since then; 0: not known */
-	uint64_t tsg;           /* the first of these; 0: it has none */
+	/* No compute TSG of the process has worked since then; 0: unknown. */
+	uint64_t idle_since_ns;
+	uint64_t tsg; /* the first compute TSG; 0: there is none */
 };
-/* The process of @rec, on the GPU of @rec. false: not known. */
+/* The process of @rec on the GPU of @rec. Returns false if unknown. */
 bool gs_memory_of(const struct gs_figures *fig, const struct gpusched_tsg *rec,
 		  struct gs_memory_process *ret);
 
 struct gs_memory_gpu {
 	bool known;
-	const char *reason;      /* why not; "": nobody has asked */
+	const char *reason;      /* why it is unknown; "": it was not read yet */
 	uint64_t as_of_ns;       /* CLOCK_MONOTONIC */
-	uint64_t total_bytes;    /* the parts: reserved, used, free */
-	uint64_t reserved_bytes; /* the driver's own */
+	uint64_t total_bytes;    /* its parts: reserved, used, free */
+	uint64_t reserved_bytes; /* by the driver itself */
 	uint64_t used_bytes, free_bytes;
-	uint64_t held_bytes; /* of used: what processes hold, each piece once */
-	size_t processes;    /* that hold something */
-	bool cut;            /* there may be more processes than the driver lists */
+	uint64_t held_bytes; /* part of used: what processes hold, shared memory counted once */
+	size_t processes;    /* that hold memory */
+	bool cut;            /* the driver's list is full, so there may be more processes */
 };
-/* GPU @i of the hub's. */
+/* The memory of GPU @i of the hub. */
 void gs_memory_gpu(const struct gs_figures *fig, size_t i, struct gs_memory_gpu *ret);
-/* How many processes `status` would name to root; gs_figures.found hears of each. */
+/* Counts the processes that `status` would name to root, and calls gs_figures.found for each. */
 unsigned int gs_memory_look_idle(const struct gs_figures *fig);
 
 /* ---- memory_json.c --------------------------------------------------------------------------- */
 
-/* Into the object of a TSG: "memory_bytes", "memory_shared_bytes", "idle_since_ns". */
+/* Adds "memory_bytes", "memory_shared_bytes", "idle_since_ns" to the object of a TSG. */
 void gs_memory_tsg_json(const struct gs_figures *fig, const struct gpusched_tsg *rec, json_t *o);
-/* The memory of GPU @i of the hub's. */
+/* The memory of GPU @i of the hub as JSON. */
 json_t *gs_memory_gpu_json(const struct gs_figures *fig, size_t i);
-/* The memory of each GPU, as OpenMetrics. */
+/* Writes the memory of each GPU in OpenMetrics. */
 void gs_memory_text(const struct gs_figures *fig, FILE *f);
 
 #endif /* GPUSCHED_FIGURES_MEMORY_H */

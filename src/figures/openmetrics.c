@@ -14,7 +14,7 @@
 #include "figures/ledger_priv.h"
 #include "figures/memory.h"
 
-/* Ends of the histogram's buckets: 2^12 ns (4 us) to 2^30 ns (1 s). */
+/* Upper bounds of the histogram's buckets: 2^12 ns (4 us) to 2^30 ns (1 s). */
 #define LE_FIRST 12
 #define LE_LAST 30
 #define LE_STEP 2
@@ -31,7 +31,7 @@ static void put_label(FILE *f, const char *name, const char *value)
 	fputc('"', f);
 }
 
-/* Malloc'd: gpu="0",UUID="...",class="be" and what else it says. */
+/* Malloc'd: gpu="0",UUID="...",class="be" and further labels. */
 static char *labels_of(const struct gs_figures *fig, const struct group *g)
 {
 	char *text = NULL;
@@ -57,7 +57,10 @@ static char *labels_of(const struct gs_figures *fig, const struct group *g)
 
 /* ---- owners ---------------------------------------------------------------------------------- */
 
-/* Its times are known: 0 where nobody came, but not where nobody could look. */
+/*
+ * True if GPU time of the group is known. If no TSG was there, it is a known 0, unless the log
+ * could not be read.
+ */
 static bool is_known(const struct gs_figures *fig, const struct group *g)
 {
 	struct gs_account_gpu a = { 0 };
@@ -66,11 +69,11 @@ static bool is_known(const struct gs_figures *fig, const struct group *g)
 	return g->sums.v[GS_SUM_SEEN] || (a.open ? !g->live : !a.reason[0]);
 }
 
-/* A group as it was when the text began: it may go before its last line is written. */
+/* A copy of a group as it was when the text began, since the group may go before its last line. */
 struct shown {
 	char *labels;
-	double share;    /* of the last 10 s; negative: not known */
-	bool has_memory; /* what its processes hold is known */
+	double share;    /* of the last 10 s; negative: unknown */
+	bool has_memory; /* the memory of its processes is known */
 	uint64_t memory;
 	struct gs_history_sums sums;
 };
@@ -78,8 +81,8 @@ struct shown {
 struct gs_openmetrics {
 	struct shown *all;
 	size_t n, room;
-	size_t family, at; /* what is written next */
-	bool headed;       /* the family's head is written */
+	size_t family, at; /* the next row to write */
+	bool headed;       /* the head of the metric family is written */
 };
 
 static bool is_memory_known(const struct gs_figures *fig, const struct group *g)
@@ -101,7 +104,7 @@ static void show(struct gs_figures *fig, struct gs_openmetrics *w, const struct 
 	w->n += w->all[w->n].labels != NULL;
 }
 
-/* Names that nobody knew when its first TSG came. */
+/* Reads the pod's name if it was unknown when the group's first TSG came. */
 static void learn_pod(struct group *g)
 {
 	struct gs_pod_names now;
@@ -118,7 +121,7 @@ static void show_all(struct gs_figures *fig, struct gs_openmetrics *w)
 	}
 }
 
-/* All cgroups of a class on a GPU in one. */
+/* Sums up all cgroups of a class on a GPU. */
 static void show_coarse(struct gs_figures *fig, struct gs_openmetrics *w)
 {
 	CLEANUP_FREE struct group *all = calloc(HASH_COUNT(fig->ledger->groups) + 1, sizeof(*all));
@@ -211,7 +214,7 @@ static void put_memory(FILE *f, const struct shown *w)
 		fprintf(f, "gpusched_memory_bytes{%s} %" PRIu64 "\n", w->labels, w->memory);
 }
 
-/* Behind the figures of the history come these three. */
+/* These three follow after the figures of the history. */
 #define HISTOGRAM gs_history_nfigures
 #define SHARE (gs_history_nfigures + 1)
 #define MEMORY (gs_history_nfigures + 2)
@@ -261,7 +264,7 @@ bool gs_openmetrics_text(struct gs_openmetrics *w, FILE *f, uint64_t until_ns)
 	return true;
 }
 
-/* A GPU with a log that cannot be read has none of these. */
+/* A GPU with a log that cannot be read has no such lines. */
 static void gpu_text(struct gs_figures *fig, FILE *f, const char *name, enum gs_history_sum sum,
 		     const char *help)
 {

@@ -2,7 +2,8 @@
 /*
  * openmetrics.h - use of the GPUs, as OpenMetrics: by class, or by class and cgroup
  *
- * Labels are spelled as dcgm-exporter has them. No label is a process: their number has no bound.
+ * Labels are spelled as dcgm-exporter spells them. No label names a process, since the number of
+ * processes has no bound.
  */
 #ifndef GPUSCHED_FIGURES_OPENMETRICS_H
 #define GPUSCHED_FIGURES_OPENMETRICS_H
@@ -11,20 +12,23 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* A family of OpenMetrics begins: "gpusched_" @name; one that ends in _seconds or _bytes has that unit. */
+/*
+ * Begins a family of OpenMetrics: "gpusched_" @name. If @name ends in _seconds or _bytes, that is
+ * its unit.
+ */
 void gs_metric_head(FILE *f, const char *name, const char *type, const char *help);
 
 struct gs_figures;
 struct gs_openmetrics;
 
 /*
- * Brings the ledger's sums up to now, and writes those of the GPUs. -EINPROGRESS: there is more to do
- * after @until_ns. *ret stays as it is where there are no sums.
+ * Brings the ledger's sums up to now, and writes those of the GPUs. Returns -EINPROGRESS if there
+ * is more to do after @until_ns. *ret is left alone if there are no sums.
  */
 int gs_openmetrics_new(struct gs_figures *fig, bool by_cgroup, FILE *f, uint64_t until_ns,
 		       struct gs_openmetrics **ret);
 void gs_openmetrics_free(struct gs_openmetrics *w);
-/* Writes on; false: there is more to do after @until_ns. */
+/* Writes on. Returns false if there is more to do after @until_ns. */
 bool gs_openmetrics_text(struct gs_openmetrics *w, FILE *f, uint64_t until_ns);
 
 #endif /* GPUSCHED_FIGURES_OPENMETRICS_H */

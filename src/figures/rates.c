@@ -38,7 +38,7 @@ static double grown(uint64_t before, uint64_t now)
 	return now > before ? (double)(now - before) : 0;
 }
 
-/* GPUs and TSGs are read one after the other: what ran in between is not more than all. */
+/* GPUs and TSGs are read one after the other, so a part may seem to exceed the whole: cap it. */
 static double share(double part, double all)
 {
 	return all > 0 ? fmin(100, 100 * part / all) : NAN;
@@ -83,7 +83,7 @@ void gs_tsg_rates(const struct gs_tsg_sums *before, const struct gs_tsg_sums *no
 	double held = grown(before->held_ns, now->held_ns);
 	double waited = grown(before->wait_ns, now->wait_ns);
 	double turns = grown(before->turns, now->turns);
-	double cut = grown(before->cut, now->cut); /* of turns with a known end */
+	double cut = grown(before->cut, now->cut); /* turns with a known reason for their end */
 	double alone = grown(before->alone_ns, now->alone_ns);
 	double worked = grown(before->worked_ns, now->worked_ns);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * rates.h - from sums at two times to what happened in between
+ * rates.h - rates and parts between two readings of sums
  *
- * Pure. A figure that nobody knows is NAN, in JSON null.
+ * Pure. An unknown figure is NAN, in JSON null.
  */
 #ifndef GPUSCHED_FIGURES_RATES_H
 #define GPUSCHED_FIGURES_RATES_H
@@ -14,7 +14,7 @@
 struct gs_turn_sums;
 struct gs_runlist_sums;
 
-/* Sums of one TSG, as far as windows need them. */
+/* Sums of one TSG that windows need. */
 struct gs_tsg_sums {
 	uint64_t held_ns, wait_ns, waits, turns, cut, drained, returns, alone_ns, worked_ns;
 };
@@ -25,31 +25,32 @@ struct gs_tsg_sums gs_tsg_sums_of(const struct gs_turn_sums *t);
 struct gs_gpu_sums gs_gpu_sums_of(const struct gs_runlist_sums *r);
 
 struct gs_gpu_rates {
-	double span_ms; /* of the GPU's own time */
+	double span_ms; /* by the GPU's clock */
 	double held_pct, lost_pct, open_pct, unknown_pct, switches_per_s;
 };
 struct gs_tsg_rates {
-	double held_pct, waited_pct; /* of the GPU's time */
-	double wait_share_pct;       /* of the time that it held the GPU or waited for it */
-	double alone_pct, work_pct;  /* alone on the GPU; it worked so much of that */
-	double cut_pct;              /* of its turns: its slice ended them */
+	double held_pct, waited_pct; /* part of the GPU's time */
+	double wait_share_pct;       /* wait as a part of wait and GPU time together */
+	/* Part of the time alone on the GPU; part of that in which it worked. */
+	double alone_pct, work_pct;
+	double cut_pct; /* part of its turns that ended with the slice */
 	double turns_per_s, mean_turn_us;
 };
 
-/* A log that was opened in between began at 0. */
+/* If the log was opened again in between, its counters began at 0. */
 void gs_gpu_rates(const struct gs_gpu_sums *before, const struct gs_gpu_sums *now,
 		  struct gs_gpu_rates *ret);
-/* @span_ns: of its GPU's time; 0: not known. */
+/* @span_ns: the time by the GPU's clock; 0: unknown. */
 void gs_tsg_rates(const struct gs_tsg_sums *before, const struct gs_tsg_sums *now, double span_ns,
 		  struct gs_tsg_rates *ret);
-/* Nothing is known. */
+/* Sets all rates to unknown. */
 void gs_gpu_rates_unknown(struct gs_gpu_rates *ret);
 void gs_tsg_rates_unknown(struct gs_tsg_rates *ret);
 
-/* Into @o. */
+/* Adds the rates to @o. */
 void gs_gpu_rates_json(const struct gs_gpu_rates *r, json_t *o);
 void gs_tsg_rates_json(const struct gs_tsg_rates *r, json_t *o);
-/* To a tenth; NAN: null. */
+/* Rounds to a tenth; NAN gives null. */
 void gs_json_put_tenths(json_t *o, const char *key, double v);
 
 #endif /* GPUSCHED_FIGURES_RATES_H */

@@ -7,7 +7,8 @@
 static struct gs_spending_account *find(const struct gs_spending *s, uint32_t rule,
 					const char *name)
 {
-	struct gs_spending_key key = { .rule = rule }; /* all of it is compared */
+	/* Zeroed with its padding, since all bytes are compared. */
+	struct gs_spending_key key = { .rule = rule };
 	struct gs_spending_account *a = NULL;
 
 	strncpy(key.name, name, sizeof(key.name) - 1);
@@ -15,7 +16,7 @@ static struct gs_spending_account *find(const struct gs_spending *s, uint32_t ru
 	return a;
 }
 
-/* A specific user's rule stands before that for all. */
+/* A rule for one user comes before the rule for all users. */
 static bool counts(const struct gs_spending *s, uint32_t rule, uid_t uid, const char *cgroup,
 		   char name[GS_CGROUP_PATH_LEN])
 {
@@ -61,7 +62,10 @@ static struct gs_spending_account *find_or_new(struct gs_spending *s, uint32_t r
 	return a;
 }
 
-/* A clock that was set back leads into a period that was over: it goes on, and nothing is added. */
+/*
+ * Begins a new period if the old one is over. If the clock was set back, the account moves to the
+ * earlier period and keeps its use.
+ */
 static void roll(struct gs_spending_account *a, int64_t now_s)
 {
 	bool back = now_s < a->begins_s;
@@ -155,7 +159,7 @@ const struct gs_spending_account *gs_spending_over(const struct gs_spending *s, 
 
 /* ---- life ------------------------------------------------------------------------------------ */
 
-/* Equal but for the amount: they count the same, for as long. */
+/* Equal except for the amount: both rules count the same use over the same period. */
 static bool is_same(const struct gs_budget_rule *a, const struct gs_budget_rule *b)
 {
 	return a->by_user == b->by_user && a->every == b->every && a->uid == b->uid &&

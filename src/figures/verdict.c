@@ -13,7 +13,11 @@
 #include "basic/sheet.h"
 #include "config/config.h"
 
-#define MOSTLY_PCT 90 /* of a program's turns: what is known of these is known of it */
+/*
+ * If so many of a program's turns were cut by their slice, its waits count as known without
+ * launches.
+ */
+#define MOSTLY_PCT 90
 
 #define X(sym, name, level, text) { name, GS_LEVEL_##level },
 static const struct {
@@ -70,7 +74,7 @@ static struct gs_finding *add(struct gs_findings *ret, enum gs_finding_kind kind
 			      const char *remedy, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
 
-/* NULL: no memory. */
+/* Returns NULL if out of memory. */
 static struct gs_finding *add(struct gs_findings *ret, enum gs_finding_kind kind,
 			      const char *remedy, const char *format, ...)
 {
@@ -212,7 +216,7 @@ void gs_judge_class(const struct gs_class_facts *c, struct gs_findings *ret)
 
 /* ---- GPUs ------------------------------------------------------------------------------------ */
 
-/* Without a daemon nobody reads it: that is one thing, and said already. */
+/* Without a daemon the log is not read. That is one finding, which was reported already. */
 static void judge_log(const struct gs_gpu_facts *g, struct gs_findings *ret)
 {
 	struct gs_finding *f;
@@ -231,7 +235,10 @@ static void judge_log(const struct gs_gpu_facts *g, struct gs_findings *ret)
 		f->gpu = g->gpu;
 }
 
-/* By the last ten seconds, or by the last one or two: a person should not have to wait for the mean. */
+/*
+ * Judges by the last ten seconds, or by the last one or two, so that nobody has to wait for the
+ * mean.
+ */
 static void judge_lost(const struct gs_limits *l, const struct gs_gpu_facts *g,
 		       struct gs_findings *ret)
 {
@@ -304,7 +311,7 @@ static void judge_harmed(const struct gs_limits *l, const struct gs_tsg_facts *t
 		    t, r->wait_share_pct);
 }
 
-/* After a turn that drained, only a launch says that it waits. */
+/* After a turn that drained, only a launch shows that a program waits. */
 static void judge_unseen(const struct gs_tsg_facts *t, struct gs_findings *ret)
 {
 	const struct gs_tsg_rates *r = &t->window;

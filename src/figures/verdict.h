@@ -2,8 +2,8 @@
 /*
  * verdict.h - from figures to findings: what is wrong, how bad it is, since when, and what helps
  *
- * Pure: no clock, no I/O. The one place that says so: `status`, `top`, `advise`, events and metrics
- * print its findings. The limits come from the configuration.
+ * Pure: no clock, no I/O. This is the only place that judges figures: `status`, `top`, `advise`,
+ * events and metrics print its findings. The limits come from the configuration.
  */
 #ifndef GPUSCHED_FIGURES_VERDICT_H
 #define GPUSCHED_FIGURES_VERDICT_H
@@ -18,11 +18,13 @@
 
 struct gs_config;
 
-/* wrong: somebody should act; note: worth to know; unknown: nobody can tell whether all is well. */
+/*
+ * wrong: a person should act; note: good to know; unknown: it cannot be told whether all is well.
+ */
 enum gs_level { GS_LEVEL_WRONG, GS_LEVEL_NOTE, GS_LEVEL_UNKNOWN, GS_LEVELS };
 const char *gs_level_name(enum gs_level level);
 
-/* Symbol, name, level, words. */
+/* Symbol, name, level, text. */
 #define GS_FINDINGS(X) \
 	X(NO_DAEMON, "no-daemon", WRONG, "no daemon runs") \
 	X(POLICY_DIED, "policy-died", WRONG, "the policy ended by itself, and none runs") \
@@ -55,12 +57,12 @@ enum gs_level gs_finding_level(enum gs_finding_kind kind);
 
 struct gs_finding {
 	enum gs_finding_kind kind;
-	double amount_pct; /* how bad; NAN: not a matter of more or less */
-	uint64_t since_ns; /* it has been so since then, or longer; 0: not known */
-	int gpu;           /* -1: about none */
-	uint64_t tsg;      /* 0: about none */
+	double amount_pct; /* how bad it is in %; NAN: there is no degree */
+	uint64_t since_ns; /* since then, or longer; 0: unknown */
+	int gpu;           /* -1: the finding is about no GPU */
+	uint64_t tsg;      /* 0: the finding is about no TSG */
 	uint32_t pid;
-	uid_t uid; /* ... its owner */
+	uid_t uid; /* the TSG's owner */
 	char text[320], remedy[320];
 };
 
@@ -69,26 +71,32 @@ struct gs_findings {
 	size_t n, room;
 };
 void gs_findings_done(struct gs_findings *f);
-/* The worst first. */
+/* Sorts them by severity, the worst first. */
 void gs_findings_sort(struct gs_findings *f);
 json_t *gs_finding_json(const struct gs_finding *f);
 
 struct gs_limits {
-	double lost_pct;    /* of a GPU's time in switches */
-	double starved_pct; /* of the GPU, for a program that waits */
+	double lost_pct;    /* part of a GPU's time that goes into switches */
+	double starved_pct; /* part of the GPU for a program that waits for it */
 	double calm_factor; /* a service may wait so many times as much as in its calm minutes */
 	double calm_margin_pct; /* ... and so many points more */
-	/* where these are not known: of the time, and of what it holds or waits */
+	/*
+	 * where calm minutes are unknown: part of the time, and part of what it holds and waits
+	 * together
+	 */
 	double waited_pct, wait_share_pct;
-	/* a process that has been idle for so long, and holds more, is worth to know */
+	/* a process that is idle so long and holds so much memory gives a finding */
 	uint64_t idle_ns, idle_bytes;
 };
 struct gs_limits gs_limits_of(const struct gs_config *config);
 
-/* A service that waits like this is harmed. All in %; NAN: not known. */
+/* True if a service that waits like this is harmed. All values in %; NAN: unknown. */
 bool gs_is_harmed(const struct gs_limits *l, double waited, double wait_share, double calm);
 bool gs_is_lossy(const struct gs_limits *l, double lost);
-/* It holds so much memory, and has not worked since then; 0: it has, or nobody knows. */
+/*
+ * True if a process holds so much memory, and has not worked since then (0: it has, or unknown),
+ * that this is a finding.
+ */
 bool gs_is_hoarding(const struct gs_limits *l, uint64_t bytes, uint64_t idle_since_ns,
 		    uint64_t now_ns);
 
@@ -101,32 +109,33 @@ struct gs_trouble_counts {
 
 struct gs_state_facts {
 	bool daemon, dry_run;
-	const char *start_daemon; /* the command that starts one */
+	const char *start_daemon; /* the command that starts a daemon */
 	const char *policy;       /* NULL: none runs */
-	const char *died;         /* the policy that ended by itself, of which nobody took note */
+	/* A policy that ended by itself, and that no person has acknowledged. */
+	const char *died;
 	const char *died_why;
 	uint64_t died_ns;
-	struct gs_trouble_counts rose; /* in the window */
+	struct gs_trouble_counts rose; /* increase within the window */
 };
 void gs_judge_state(const struct gs_state_facts *s, struct gs_findings *ret);
 
-/* A class that somebody gave to programs. */
+/* A class that a person gave to programs. */
 struct gs_class_facts {
 	const char *name;
 	size_t tsgs;
 	const char *policy; /* NULL: none runs */
-	bool ignored;       /* by it, which says on which classes it acts */
+	bool ignored;       /* the policy, which declares its classes, does not act on this one */
 	const char *acts_on;
 };
 void gs_judge_class(const struct gs_class_facts *c, struct gs_findings *ret);
 
 struct gs_gpu_facts {
 	int gpu;
-	bool read;          /* a daemon reads its log, or would */
-	bool log;           /* it can be read */
-	const char *reason; /* why not; NULL: nobody tried */
+	bool read;          /* a daemon reads its log, or would if there were programs */
+	bool log;           /* the log can be read */
+	const char *reason; /* why it cannot; NULL: it was not tried */
 	bool mig;
-	struct gs_gpu_rates window, lately; /* of ten seconds, of one or two */
+	struct gs_gpu_rates window, lately; /* of ten seconds; of one or two */
 };
 void gs_judge_gpu(const struct gs_limits *l, const struct gs_gpu_facts *g, struct gs_findings *ret);
 
@@ -137,14 +146,14 @@ struct gs_tsg_facts {
 	const char *comm;
 	int gpu;
 	bool lc, waiting, suspended;
-	bool counted;       /* its launches are */
+	bool counted;       /* launches of this program are counted */
 	const char *policy; /* NULL: none runs */
 	double calm_pct;
 	struct gs_tsg_rates window;
 };
 void gs_judge_tsg(const struct gs_limits *l, const struct gs_tsg_facts *t, struct gs_findings *ret);
 
-/* A process, by the first of its TSGs on that GPU. */
+/* A process, represented by the first of its TSGs on that GPU. */
 struct gs_holder_facts {
 	uint64_t id;
 	uint32_t pid;
@@ -156,14 +165,14 @@ struct gs_holder_facts {
 void gs_judge_holder(const struct gs_limits *l, const struct gs_holder_facts *h,
 		     struct gs_findings *ret);
 
-/* A process with memory that was taken out. */
+/* A process with GPU memory that was taken out. */
 struct gs_parked_facts {
 	uint32_t pid;
 	uid_t uid;
 	const char *comm;
 	bool lost, waits, by_root, by_itself;
 	uint64_t bytes, since_ns;
-	uint32_t guest; /* the program that needs its memory; 0: none */
+	uint32_t guest; /* pid of the program that needs the memory; 0: none */
 };
 void gs_judge_parked(const struct gs_parked_facts *p, struct gs_findings *ret);
 
@@ -171,13 +180,13 @@ void gs_judge_parked(const struct gs_parked_facts *p, struct gs_findings *ret);
 struct gs_budget_facts {
 	const char *of, *name; /* "user", "alice" */
 	const char *per;       /* day, week, month */
-	const char *until;     /* when it begins again, in words */
-	bool stop;             /* its programs run not at all meanwhile */
+	const char *until;     /* when the next period begins, as text */
+	bool stop;             /* until then its programs do not run at all */
 	uint64_t used_ns, all_ns;
 };
 void gs_judge_budget(const struct gs_budget_facts *b, struct gs_findings *ret);
 
-/* A process that is idle at times, and is not parked by itself any more. */
+/* A process that is idle at times, and that gpusched has stopped parking by itself. */
 struct gs_in_vain_facts {
 	uint64_t tsg;
 	uint32_t pid;

@@ -11,7 +11,7 @@
 #include "figures/ledger_priv.h"
 #include "hub/records.h"
 
-#define CALM_NS (5 * NS_PER_S) /* calm minutes are looked up again after that */
+#define CALM_NS (5 * NS_PER_S) /* calm minutes are looked up again after this time */
 
 struct then {
 	uint64_t id;
@@ -24,7 +24,7 @@ struct then {
 struct gs_window {
 	uint64_t began_ns;
 	bool past;
-	uint64_t at; /* of a past one: the sample */
+	uint64_t at; /* for a window in the past: the sample at its beginning */
 	/* of one that began when it was asked for */
 	struct then *tsgs; /* by id */
 	size_t ntsgs;
@@ -135,7 +135,7 @@ double gs_window_ms(const struct gs_window *w)
 	return (double)(gs_now_ns() - w->began_ns) / NS_PER_MS;
 }
 
-/* Its sample has not been written over since. */
+/* True if the window's sample is not overwritten yet. */
 static bool is_there(const struct gs_figures *fig, const struct gs_window *w)
 {
 	return !w->past || (fig->ledger && w->at + SAMPLES >= fig->ledger->nsamples);
@@ -216,7 +216,7 @@ static struct gs_tsg_sums grown(const struct gs_tsg_sums *b, const struct gs_tsg
 	};
 }
 
-/* Counting may have begun anew since. */
+/* The launch counter may have begun again at 0. */
 static void put_launches(const struct then *then, const struct gpusched_tsg *rec,
 			 struct gs_window_tsg *ret)
 {
@@ -314,7 +314,7 @@ void gs_window_stats_json(const struct gs_figures *fig, json_t *o)
 
 /* ---- since when ------------------------------------------------------------------------------ */
 
-/* A finding that lasts keeps its beginning. */
+/* Keeps the time at which a finding began as long as it lasts. */
 static void mark(uint64_t *inout_ns, bool is, uint64_t now)
 {
 	*inout_ns = !is ? 0 : *inout_ns ? *inout_ns : now;
@@ -328,7 +328,7 @@ static bool has(const struct gs_findings *f, enum gs_finding_kind kind)
 	return false;
 }
 
-/* Counts them, and calls the listener. */
+/* Counts the findings, and calls the listener. */
 static void take_found(struct gs_figures *fig, struct gs_findings *found)
 {
 	for (size_t i = 0; i < found->n; i++) {
@@ -349,7 +349,7 @@ static bool is_in_mig(const struct gs_figures *fig, uint32_t gpu)
 	return false;
 }
 
-/* The log of a GPU without programs is not opened. */
+/* The log of a GPU without programs is not opened, so it gives no finding. */
 static void mark_gpu(struct gs_figures *fig, const struct gs_limits *l, size_t i, uint64_t now)
 {
 	struct gs_window long_one = { .past = true }, short_one = { .past = true };
@@ -374,7 +374,7 @@ static void mark_gpu(struct gs_figures *fig, const struct gs_limits *l, size_t i
 	take_found(fig, &found);
 }
 
-/* Facts beyond its samples, only for TSGs that a finding may be about. */
+/* Adds facts beyond the samples, only for TSGs that a finding may be about. */
 static void put_record(const struct gs_figures *fig, const struct kept *k, struct gs_tsg_facts *t)
 {
 	struct gpusched_tsg rec;
@@ -385,7 +385,7 @@ static void put_record(const struct gs_figures *fig, const struct kept *k, struc
 	t->counted = rec.task.known & GPUSCHED_KNOWN_LAUNCHES;
 }
 
-/* By its samples: it is done once a second for each. */
+/* Uses the samples alone, since it runs once a second for each TSG. */
 static void mark_tsg(struct gs_figures *fig, const struct gs_limits *l, struct kept *k, uint64_t at,
 		     double span, uint64_t now)
 {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 /*
- * gate.bpf.c - before the driver sees that a TSG is to be scheduled
+ * gate.bpf.c - runs before the driver sees that a TSG is to be scheduled
  *
- * An LSM program on ioctl: the only place where a call can be kept from the driver. Kernels that
- * refuse such programs do without it (gate.c). It asks the running policy. A process that has to
- * wait is stopped, and makes the same call again when it goes on. A doubtful call passes:
- * the tap at the call's exit asks the policy then, and a hold suspends.
+ * An LSM program on ioctl, the only place where a call can be kept from the driver. Kernels that
+ * refuse such programs do without the gate (gate.c). The gate asks the running policy. If a process
+ * has to wait, it is stopped, and makes the same call again when it goes on. A doubtful call
+ * passes: then the tap at the call's exit asks the policy, and a hold suspends the TSG.
  */
 #include "table/caller.bpf.h"
 #include "gate/gate.bpf.h"
@@ -13,7 +13,7 @@
 
 char LICENSE[] SEC("license") = "Dual MIT/GPL";
 
-/* A daemon with an older heartbeat decides nothing any more: everything passes. */
+/* If the daemon's heartbeat is older than this, everything passes. */
 const volatile gs_u64 gs_alive_ns = 1000000000;
 
 static __always_inline int gs_gate_alive(const struct gpusched_cfg *cfg, gs_u64 now)
@@ -59,7 +59,10 @@ static __always_inline void gs_gate_note(struct gs_gate_call *g, const struct gs
 	bpf_probe_read_kernel_str(g->comm, sizeof(g->comm), leader->comm);
 }
 
-/* It was stopped here and comes back, continued by us or by somebody else. */
+/*
+ * The process was stopped here and makes the call again, whether we continued it or another process
+ * did.
+ */
 static __always_inline int gs_gate_again(const struct gpusched_cfg *cfg, struct gs_gate_call *g,
 					 struct gpusched_tsg *rec)
 {
@@ -72,8 +75,9 @@ static __always_inline int gs_gate_again(const struct gpusched_cfg *cfg, struct 
 }
 
 /*
- * A process that is past its share has a TSG that is not in the table, or not whole, scheduled: it
- * waits until there is room, or for HoldLimit=. Whatever else it does: others do not pay for that.
+ * A process past its quota schedules a TSG that is not in the table, or not completely: it waits
+ * until there is room, or for HoldLimit=. It waits whatever else it does, since other users must
+ * not pay for it.
  */
 static __always_inline int gs_gate_past(struct gs_gate_call *g, const struct gs_caller *c,
 					const struct gpusched_key *key)
@@ -174,7 +178,10 @@ static __always_inline int gs_gate(void *ctx, struct gs_caller *c, gs_u64 arg)
 		if (r || !rec)
 			return r;
 	}
-	/* an MPS server works for many: it is not stopped, a hold suspends it afterwards */
+	/*
+	 * An MPS server works for many programs: it is not stopped, and a hold suspends its TSG
+	 * afterwards.
+	 */
 	if (rec->flags & (GPUSCHED_TSG_SCHEDULED | GPUSCHED_TSG_MPS | GPUSCHED_TSG_GONE))
 		return 0;
 	if (*(volatile gs_u64 *)&c->cfg->newcomers_until_ns) {
@@ -191,7 +198,7 @@ static __always_inline int gs_gate(void *ctx, struct gs_caller *c, gs_u64 arg)
 		gs_tap_count(GPUSCHED_CNT_GATE_STALE);
 		return 0;
 	}
-	/* first, so that nobody suspends it meanwhile */
+	/* first, so that nothing suspends the TSG meanwhile */
 	__sync_fetch_and_or(&rec->flags, GPUSCHED_TSG_GATED);
 	bpf_tail_call(ctx, &gs_gate_slot, 0);
 	__sync_fetch_and_and(&rec->flags, ~GPUSCHED_TSG_GATED);
@@ -223,7 +230,7 @@ int gate(unsigned long long *ctx)
 	return gs_gate_ioctl(ctx);
 }
 
-/* 32-bit calls, since Linux 6.8; before, they came to the other one as well. */
+/* 32-bit calls, since Linux 6.8. On older kernels they come to the other program as well. */
 SEC("?lsm/file_ioctl_compat")
 int gate_compat(unsigned long long *ctx)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * gate.bpf.h - what the gate does with a policy's answer: for its own program, which does it again
- * when a stopped process comes back, and for the policy's dispatcher
+ * gate.bpf.h - what the gate does with a policy's answer: used by the gate's program and by the
+ * policy's dispatcher
  *
- * No process may stay stopped for ever. So it is entered in gs_stopped before it is stopped, and
- * after that the gate looks at what could have ended the wait meanwhile. A later end of the wait
- * finds the entry.
+ * The gate's program uses it again when a stopped process comes back. No process may stay stopped
+ * for ever. So a process is entered in gs_stopped before it is stopped. After that the gate checks
+ * what could have ended the wait meanwhile. If the wait ends later, the entry is found.
  */
 #ifndef GPUSCHED_GATE_GATE_BPF_H
 #define GPUSCHED_GATE_GATE_BPF_H
@@ -16,7 +16,7 @@
 #define GS_SIGCONT 18
 #define GS_SIGSTOP 19
 #define GS_EPERM_GATE 1
-#define GS_ERESTARTNOINTR 513 /* the kernel makes the call again, once the signal is dealt with */
+#define GS_ERESTARTNOINTR 513 /* the kernel repeats the call once the signal is handled */
 
 static __always_inline struct gs_gate_call *gs_gate_call_of(gs_u64 flags)
 {
@@ -28,7 +28,7 @@ static __always_inline int gs_gate_open(const struct gpusched_cfg *cfg)
 	return !cfg || !*(volatile gs_u32 *)&cfg->policy_active || !*(volatile gs_u32 *)&cfg->gate;
 }
 
-/* Not put together on the stack, of which the policy's callback needs what there is. */
+/* The event is not built on the stack, of which the policy's callback needs most. */
 static __always_inline void gs_gate_tell(const struct gs_gate_call *g, gs_u32 type)
 {
 	struct gpusched_event *ev = bpf_ringbuf_reserve(&gs_events, sizeof(*ev), 0);
@@ -56,7 +56,7 @@ static __always_inline struct gpusched_stopped_key gs_stopped_key(const struct g
 	return k;
 }
 
-/* The call goes on to the driver, and the tap at its exit does not ask the policy once more. */
+/* The call goes on to the driver, and the tap at its exit does not ask the policy again. */
 static __always_inline int gs_gate_pass(struct gs_gate_call *g, struct gpusched_tsg *rec)
 {
 	struct gpusched_stopped_key k = gs_stopped_key(g);
@@ -84,7 +84,7 @@ static long gs_gate_runs(void *map, struct gpusched_key *key, struct gpusched_ts
 	return 1;
 }
 
-/* Enters it into gs_stopped and stops it; 0: it can't be. */
+/* Enters the process into gs_stopped and stops it; 0: that is impossible. */
 static __always_inline int gs_gate_signal(const struct gs_gate_call *g, gs_u32 *ret_stops)
 {
 	struct gpusched_stopped_key k = gs_stopped_key(g);
@@ -104,9 +104,9 @@ static __always_inline int gs_gate_signal(const struct gs_gate_call *g, gs_u32 *
 }
 
 /*
- * Stops the caller, which makes the call again when it goes on. A stopped process does none of its
- * work. So if it was admitted with another TSG, or cannot be stopped, this TSG is suspended
- * instead, as where there is no gate.
+ * Stops the caller, which makes the call again when it goes on. A stopped process does no work at
+ * all. So if it has another TSG that was admitted, or cannot be stopped, this TSG is suspended
+ * instead, as without a gate.
  */
 static __always_inline int gs_gate_stop(struct gs_gate_call *g, struct gpusched_tsg *rec)
 {
@@ -142,7 +142,7 @@ static __always_inline int gs_gate_deny(struct gs_gate_call *g, struct gpusched_
 #define GS_GATE_UNASKED (-1)
 
 /*
- * From the policy's answer (GPUSCHED_ADMIT, _HOLD or _DENY, or GS_GATE_UNASKED) to the result of
+ * Turns the policy's answer (GPUSCHED_ADMIT, _HOLD or _DENY, or GS_GATE_UNASKED) into the result of
  * the gate's program.
  */
 static __always_inline int gs_gate_answered(struct gs_gate_call *g, struct gpusched_tsg *rec,
@@ -158,7 +158,7 @@ static __always_inline int gs_gate_answered(struct gs_gate_call *g, struct gpusc
 	return 0;
 }
 
-/* At the call's exit: has the gate asked the policy, about a TSG of the class that it has now? */
+/* For the call's exit: true if the gate asked the policy about the TSG with its present class. */
 static __always_inline int gs_gate_asked(const struct gpusched_tsg *rec)
 {
 	struct gs_gate_call *g = gs_gate_call_of(0);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * gate.c - loading the gate, and letting those go on that it has stopped
+ * gate.c - loads the gate, and continues processes that the gate has stopped
  */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -25,7 +25,7 @@
 #include "table/cfg.h"
 
 #define PIN_NAME "gate"
-#define PIN_COMPAT "gate_compat" /* where the kernel has a hook of its own for 32-bit calls */
+#define PIN_COMPAT "gate_compat" /* for kernels with a separate hook for 32-bit calls */
 
 /* ---- loading --------------------------------------------------------------------------------- */
 
@@ -54,7 +54,7 @@ static int load(struct gate_bpf *skel, const struct bpf_object *taps)
 
 	bpf_program__set_autoload(skel->progs.gate_compat,
 				  libbpf_find_vmlinux_btf_id("file_ioctl_compat", BPF_LSM_MAC) > 0);
-	/* under dilation limits are scaled, the heartbeat is not */
+	/* with dilation, limits are scaled but the heartbeat is not */
 	skel->rodata->gs_alive_ns =
 		(uint64_t)((double)skel->rodata->gs_alive_ns * gs_env()->dilate);
 	if (!r)
@@ -154,7 +154,7 @@ static int read_stopped(struct gs_table *t, struct stopped **ret, size_t *ret_n)
 	return 0;
 }
 
-/* It is past its share of the table: does it still have to wait for that? */
+/* True if the process is past its quota of table records and still has to wait for that. */
 static bool is_held_back(struct gs_table *t, const struct stopped *s)
 {
 	struct gpusched_proc proc;
@@ -165,7 +165,7 @@ static bool is_held_back(struct gs_table *t, const struct stopped *s)
 	       gs_start_same(proc.start_ns, s->value.start_ns);
 }
 
-/* Does its TSG still wait? */
+/* True if its TSG still waits. */
 static bool is_held(struct gs_table *t, const struct stopped *s)
 {
 	struct gpusched_cfg cfg;
@@ -180,8 +180,8 @@ static bool is_held(struct gs_table *t, const struct stopped *s)
 }
 
 /*
- * Has somebody else stopped it too? A stop signal that comes to a process already stopped stays
- * pending. Ours might be the pending one where the gate has sent several.
+ * True if another process has stopped it too. A stop signal that comes to a stopped process stays
+ * pending. If the gate has sent several, the pending one may be ours.
  */
 static bool stopped_twice(const struct stopped *all, size_t n, const struct stopped *s)
 {
@@ -208,7 +208,10 @@ static bool stopped_twice(const struct stopped *all, size_t n, const struct stop
 	return state == 'T' && (pending & stops);
 }
 
-/* Unknown counts as the same: to continue another process does less harm than to leave this one. */
+/*
+ * Unknown counts as the same: continuing another process does less harm than leaving this one
+ * stopped.
+ */
 static bool is_same_process(const struct stopped *s)
 {
 	uint64_t start_ns;
@@ -235,7 +238,7 @@ static void let_go(struct gs_table *t, const struct stopped *all, size_t n, cons
 	}
 	syscall(SYS_pidfd_send_signal, pidfd, SIGCONT, NULL, 0);
 	bpf_map_delete_elem(fd, &s->key);
-	/* held once more, before its entry went: it comes back and makes itself another */
+	/* held again before its entry was removed: it comes back and makes a new entry */
 	if (is_held(t, s))
 		syscall(SYS_pidfd_send_signal, pidfd, SIGCONT, NULL, 0);
 	ret->continued++;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * gate_probe.c - does this kernel run BPF LSM programs?
+ * gate_probe.c - finds whether this kernel runs BPF LSM programs
  *
- * Only trying tells: a kernel may lack them, refuse them to everybody, or load and attach them
- * without ever calling them (bpf not among the active LSMs).
+ * Only a trial can tell. A kernel may lack such programs, refuse them to everybody, or load and
+ * attach them without ever calling them (bpf is not among the active LSMs).
  */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -18,9 +18,11 @@
 #include "table/table.h"
 #include "gate/gate.h"
 
-#define PROBE_CMD 0x4670u /* no driver's */
+#define PROBE_CMD 0x4670u /* a command that no driver uses */
 
-/* Answers our own ioctl, known by its random argument, and lets every other one pass. */
+/*
+ * The program answers our own ioctl, known by its random argument, and lets every other call pass.
+ */
 static int load_probe(uint64_t nonce)
 {
 	const struct bpf_insn insns[] = {

@@ -11,7 +11,7 @@ static int bind_text(sqlite3_stmt *st, int at, const char *text)
 	return text ? sqlite3_bind_text(st, at, text, -1, SQLITE_STATIC) : SQLITE_OK;
 }
 
-/* The one number that a statement with RETURNING answers. */
+/* Gets the one number that a statement with RETURNING returns. */
 static int returned(sqlite3_stmt *st, int64_t *ret)
 {
 	int rc = sqlite3_step(st);
@@ -65,7 +65,7 @@ static int put_series(struct db *db, const struct item *it, int64_t process, int
 	return rc == SQLITE_OK ? returned(st, ret) : rc;
 }
 
-/* A record at a minute's very beginning belongs to the one before. */
+/* A record at the very beginning of a minute belongs to the minute before. */
 static int put_point(struct db *db, const struct item *it, int64_t series)
 {
 	sqlite3_stmt *st = db_statement(db, ST_POINT);
@@ -123,7 +123,7 @@ static int put_event(struct db *db, const struct item *it)
 	return sqlite3_step(st);
 }
 
-/* Totals are kept: a later point is less to look up, no figure less. */
+/* Points are running totals: to drop a later point makes figures coarser, but loses none. */
 int apply_step(struct db *db, uint64_t now_s)
 {
 	static const char *const all[] = {

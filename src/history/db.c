@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The file: its layout, its version, opening it. */
+/* The file: its layout, its version, and how it is opened. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 #include "history/priv.h"
 
 #define NAME "history.db"
-#define BUSY_MS 2000 /* a reader's or a checkpoint's lock */
+#define BUSY_MS 2000 /* longest wait for a lock of a reader or a checkpoint */
 
 #define DECLARE(sym, column) ", " #column " INTEGER NOT NULL DEFAULT 0"
 #define SUM_DECLARED GS_HISTORY_SUMS(DECLARE) ", hist BLOB"
@@ -21,8 +21,8 @@
 #define SUM_ADDED GS_HISTORY_SUMS(ADD) ", hist = hist_sum(hist, excluded.hist)"
 
 /*
- * process 0 of a series: the GPU's own. A point's minute is the one that its last record came in.
- * Times are seconds since 1970, an event's milliseconds.
+ * process 0 of a series: the GPU itself. A point's minute is that of its last record. Times are
+ * seconds since 1970; times of events are in milliseconds.
  */
 static const char schema[] =
 	"CREATE TABLE process(id INTEGER PRIMARY KEY, boot TEXT, pid INTEGER, start INTEGER, "
@@ -45,7 +45,7 @@ static const char schema[] =
 	"CREATE INDEX event_tsg ON event(tsg);"
 	"CREATE INDEX event_process ON event(process);";
 
-/* A name may come after the first figures, and never goes. */
+/* A name may come after the first figures, and is never removed. */
 #define LEARNED(name) \
 	name " = CASE excluded." name " WHEN '' THEN " name " ELSE excluded." name " END, "
 
@@ -141,7 +141,7 @@ int db_number(struct db *db, const char *text, int64_t *ret)
 	return rc == SQLITE_DONE ? SQLITE_OK : rc;
 }
 
-/* If some were removed, the file is of no use. */
+/* If some tables were removed, the file is of no use. */
 static bool has_tables(struct db *db)
 {
 	int64_t n = 0;
@@ -166,7 +166,7 @@ static int check_tables(struct db *db, struct gs_error *err)
 	return has_tables(db) ? 0 : gs_fail(err, -EUCLEAN, "%s: its tables are missing", db->path);
 }
 
-/* Ours, and of a version that we know; *ret_version: 0 of an empty file. */
+/* Checks that the file is ours and of a known version. *ret_version: 0 for an empty file. */
 static int check_version(struct db *db, int64_t *ret_version, struct gs_error *err)
 {
 	int rc = db_number(db, "PRAGMA user_version", ret_version);
@@ -181,7 +181,7 @@ static int check_version(struct db *db, int64_t *ret_version, struct gs_error *e
 	return 0;
 }
 
-/* Columns that each version lacked and the next one has: unknown for older rows. */
+/* Columns that each version lacks and the next one has: unknown for older rows. */
 static const char *const upgrades[] = {
 	[1] = "ALTER TABLE series ADD COLUMN alone_ns INTEGER NOT NULL DEFAULT 0;"
 	      "ALTER TABLE series ADD COLUMN worked_ns INTEGER NOT NULL DEFAULT 0;"
@@ -244,7 +244,7 @@ static int prepare(struct db *db, struct gs_error *err)
 		r = check_tables(db, err);
 	if (r || version == SCHEMA_VERSION)
 		return r;
-	if (!version) /* before the first table: that decides on it */
+	if (!version) /* before the first table, which makes the choice final */
 		db_exec(db, "PRAGMA auto_vacuum = INCREMENTAL");
 	return make_tables(db, version, err);
 }
@@ -259,7 +259,7 @@ static int open_file(struct db *db, const char *dir, int flags, struct gs_error 
 	return r ? gs_fail(err, r, "%s: %s", db->path, sqlite3_errstr(rc)) : 0;
 }
 
-/* Its companions take over the mode of the file. */
+/* SQLite's further files take the mode of this file. */
 static int make_file(const char *dir, struct gs_error *err)
 {
 	CLEANUP_FD int fd = -1;

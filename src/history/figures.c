@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* Every figure of a row, declared once: JSON of `history` and `stats --by`, and metrics, follow. */
+/*
+ * Every figure of a row, declared once. The JSON of `history` and `stats --by`, and the metrics,
+ * follow from this.
+ */
 #include <string.h>
 
 #include "basic/cleanup.h"

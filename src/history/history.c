@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The queue, and the thread that writes. */
+/* The queue of records, and the thread that writes them. */
 #include "history/history.h"
 
 #include <errno.h>
@@ -14,11 +14,11 @@
 #include "basic/log.h"
 #include "history/priv.h"
 
-#define QUEUE_MAX 16384 /* all 4,096 TSGs' minute, and what happens meanwhile */
-#define AGAIN_S 5       /* after a file that could not be opened or written */
+#define QUEUE_MAX 16384 /* one minute of all 4,096 TSGs, and what happens meanwhile */
+#define AGAIN_S 5       /* pause after a file could not be opened or written */
 #define END_S 3
 #define TEND_NS (100 * NS_PER_MS) /* at a time */
-#define FUTURE_S 60 /* what is later than this in the file was written by a clock that was wrong */
+#define FUTURE_S 60 /* records later than now plus this come from a clock that was wrong */
 
 struct gs_history {
 	struct gs_history_opts opts;
@@ -28,19 +28,19 @@ struct gs_history {
 	pthread_cond_t work, done;
 	struct item *first, **last;
 	size_t n;
-	uint64_t given, taken; /* items; taken: written, or lost */
+	uint64_t given, taken; /* items given; items done with: written, or lost */
 	bool stop, damaged;
-	int code; /* why nothing is kept; 0: it is */
+	int code; /* why nothing is kept; 0: the history is kept */
 	char reason[512];
 	_Atomic uint64_t counters[GS_HIST_MAX];
 
-	/* the thread's own */
+	/* used by the thread alone */
 	struct db db;
 	struct tending tending;
 	uint64_t again_s;
-	struct item *kept, **kept_last; /* what is to be written, the oldest first */
+	struct item *kept, **kept_last; /* items to be written, the oldest first */
 	size_t nkept;
-	bool told; /* of a failure, since the last success */
+	bool told; /* a failure was logged, since the last success */
 };
 
 static uint64_t now_ms(const struct gs_history *h)
@@ -85,7 +85,7 @@ static void complain(struct gs_history *h, const char *text)
 	h->told = true;
 }
 
-/* Its place is free for a new one. */
+/* Renames the file, so that a new one can take its place. */
 static int put_aside(struct gs_history *h, const char *why)
 {
 	struct gs_error err = { 0 };
@@ -101,7 +101,7 @@ static int put_aside(struct gs_history *h, const char *why)
 	return 0;
 }
 
-/* A clock that was set while nobody kept a history. */
+/* Corrects for a clock that was set while no history was kept. */
 static void check_clock(struct gs_history *h)
 {
 	uint64_t now = now_s(h);
@@ -137,7 +137,7 @@ static int open_db(struct gs_history *h)
 	return r;
 }
 
-/* An SQLite result. */
+/* Returns an SQLite result. */
 static int write_items(struct gs_history *h, const struct item *it)
 {
 	sqlite3_stmt *st = db_statement(&h->db, ST_BEGIN);
@@ -170,7 +170,7 @@ static int failed(struct gs_history *h)
 	return r;
 }
 
-/* A clock that was set back does not keep it waiting. */
+/* A clock that was set back does not make it wait. */
 static bool is_too_soon(const struct gs_history *h)
 {
 	uint64_t now = now_s(h);
@@ -196,13 +196,16 @@ static void forget_kept(struct gs_history *h)
 	h->nkept = 0;
 }
 
-/* May go by itself: there is room again, a lock is let go, a disk comes back. */
+/* True for failures that may pass by themselves: no space, a lock, a disk that is away. */
 static bool may_pass(int r)
 {
 	return r == -ENOSPC || r == -EIO || r == -EBUSY || r == -ENOMEM || r == -EROFS;
 }
 
-/* Also opens a file that could not be opened, though there is nothing to write. 0, or why not. */
+/*
+ * Also opens a file that could not be opened before, even if there is nothing to write. Returns 0,
+ * or the failure.
+ */
 static int try_to_write(struct gs_history *h)
 {
 	int r = open_db(h);
@@ -229,7 +232,7 @@ static void write_kept(struct gs_history *h, bool last)
 	forget_kept(h);
 }
 
-/* A clock that was set back does not keep it waiting. */
+/* A clock that was set back does not make it wait. */
 static bool is_tended(const struct gs_history *h)
 {
 	uint64_t now = now_s(h), due = h->tending.due_s;
@@ -237,7 +240,7 @@ static bool is_tended(const struct gs_history *h)
 	return now < due && due - now <= TEND_PERIOD_S;
 }
 
-/* For a moment: what is left comes after the next batch. */
+/* Works for a moment: the rest comes after the next batch. */
 static void tend(struct gs_history *h)
 {
 	uint64_t until = gs_now_ns() + TEND_NS, trimmed = 0;
@@ -267,7 +270,7 @@ static void *writer(void *user)
 	struct gs_history *h = user;
 	bool stop = false;
 
-	open_db(h); /* what is wrong with it is told at once */
+	open_db(h); /* report at once what is wrong with the file */
 	while (!stop) {
 		bool damaged;
 		size_t n;
@@ -477,7 +480,7 @@ void gs_history_free(struct gs_history *h)
 	until.tv_sec += END_S;
 	if (pthread_clockjoin_np(h->thread, NULL, CLOCK_MONOTONIC, &until)) {
 		gs_log(LOG_WARNING, "the disk takes too long: the end of the history is lost");
-		return; /* its thread still has it */
+		return; /* its thread still uses it */
 	}
 	free_items(h->first);
 	pthread_cond_destroy(&h->work);

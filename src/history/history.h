@@ -2,10 +2,10 @@
 /*
  * history.h - the GPUs' work, kept on disk: time held, waits, and changes
  *
- * One SQLite file. A thread of its own writes; nobody waits for it. A full disk, a damaged or newer
- * file, a clock that steps are logged and counted, and stop nothing. Sums are kept as
- * running totals of each series (a process on a GPU in a class, cgroup and policy; a GPU), one
- * point a minute, so a range costs two look-ups a series and older points can go without loss.
+ * One SQLite file, which a thread writes; nobody waits for it. A full disk, a damaged or newer
+ * file, or a clock that is set is logged and counted, and stops nothing. A series is a GPU, or a
+ * process on a GPU in one class, cgroup and policy. Each series has running totals, one point a
+ * minute. So a range needs two look-ups per series, and points between can be dropped without loss.
  */
 #ifndef GPUSCHED_HISTORY_HISTORY_H
 #define GPUSCHED_HISTORY_HISTORY_H
@@ -21,7 +21,7 @@
 #include "process/cgroup.h"
 #include "process/pod_names.h"
 
-/* Counters of the room: symbol, name, words. */
+/* Counters of the room: symbol, name, help text. */
 #define GS_HISTORY_COUNTERS(X) \
 	X(WRITTEN, "written", "records written to the history") \
 	X(LOST, "lost", "records lost to the history: the queue was full, or a write failed") \
@@ -37,7 +37,7 @@ enum gs_history_counter {
 		GS_HIST_MAX
 };
 
-/* The sums: symbol, column. All but add up. */
+/* The sums: symbol, column. All of them add up. */
 #define GS_HISTORY_SUMS(X) \
 	X(HELD, held_ns) \
 	X(CONTENDED, contended_ns) \
@@ -77,51 +77,53 @@ struct gs_history_sums {
 };
 
 void gs_history_sums_add(struct gs_history_sums *inout, const struct gs_history_sums *s);
-/* None goes below 0. */
+/* No sum goes below 0. */
 void gs_history_sums_sub(struct gs_history_sums *inout, const struct gs_history_sums *s);
 
-/* GPU time that is charged for: beside others what was held, alone what was worked. */
+/* The GPU time that is charged: time held beside other TSGs, time worked alone. */
 uint64_t gs_history_charge(const struct gs_history_sums *s);
 
-/* Figures that are shown of sums, declared once. */
-#define GS_FIGURE_PROCESS (1u << 0) /* of processes, and of sums over them */
-#define GS_FIGURE_GPU (1u << 1)     /* of GPUs as a whole */
+/* Figures that are computed from sums, declared once. */
+#define GS_FIGURE_PROCESS (1u << 0) /* for processes, and sums over them */
+#define GS_FIGURE_GPU (1u << 1)     /* for GPUs as a whole */
 struct gs_history_figure {
 	enum gs_history_sum sum;
-	const char *key;           /* of JSON; _ms: a time */
-	const char *is;            /* how it came about: exact, estimated */
-	unsigned int of;           /* GS_FIGURE_* */
-	enum gs_history_sum known; /* it is, if this is not 0; GS_SUM_MAX: always */
-	const char *metric, *help; /* OpenMetrics, without gpusched_ and _total; NULL: none */
+	const char *key; /* in JSON; _ms: a time */
+	const char *is;  /* how it was obtained: exact, estimated */
+	unsigned int of; /* GS_FIGURE_* */
+	/* The figure is known if this sum is not 0; GS_SUM_MAX: always. */
+	enum gs_history_sum known;
+	/* Name in OpenMetrics, without gpusched_ and _total; NULL: none. */
+	const char *metric, *help;
 };
 extern const struct gs_history_figure gs_history_figures[];
 extern const size_t gs_history_nfigures;
-/* All of them, with percentiles of the waits and how far they can be trusted; @of: GS_FIGURE_*. */
+/* Adds all figures, with percentiles of the waits and how reliable they are; @of: GS_FIGURE_*. */
 void gs_history_put_figures(json_t *o, const struct gs_history_sums *s, unsigned int of, bool pool);
-/* How each comes about, by its key: once for all rows of an answer. */
+/* How each figure is obtained, by its key: once for all rows of an answer. */
 json_t *gs_history_figures_json(void);
 
 /* The owner of sums. */
 struct gs_history_who {
-	int32_t pid;       /* 0: a GPU's own */
+	int32_t pid;       /* 0: the GPU itself */
 	uint64_t start_ns; /* of the process */
 	uint32_t uid;
 	char comm[GPUSCHED_COMM_LEN + 1];
 	uint32_t gpu;
 	char gpu_uuid[48];
 	char class[32];  /* "": none */
-	char policy[64]; /* in force; "": none */
+	char policy[64]; /* the policy in force; "": none */
 	char cgroup[GS_CGROUP_PATH_LEN];
 	struct gs_pod_names pod;
 	char job[GS_BATCH_JOB_LEN]; /* of a batch system; "": none */
 	bool pool;                  /* it serves other processes, and its figures are their work */
 };
 
-/* Something that happened to a TSG or a process, or that somebody did (@by). Texts may be NULL. */
+/* An event of a TSG or a process, or a change made by @by. Texts may be NULL. */
 struct gs_history_event {
-	int32_t pid; /* 0: about no process */
+	int32_t pid; /* 0: the event is about no process */
 	uint64_t start_ns;
-	uint64_t tsg;    /* 0: about none */
+	uint64_t tsg;    /* 0: about no TSG */
 	uint64_t ago_ns; /* when it happened */
 	const char *what, *target, *detail, *result;
 	bool by;
@@ -130,34 +132,35 @@ struct gs_history_event {
 };
 
 struct gs_history_opts {
-	size_t size;             /* sizeof(struct gs_history_opts) */
-	const char *dir;         /* made with 0700 if need be; the file is DIR/history.db, 0600 */
-	uint32_t days;           /* what is older goes */
-	uint64_t bytes;          /* what is oldest goes */
-	const char *boot;        /* which boot of the machine: NULL: this one */
-	uint64_t (*clock)(void); /* milliseconds since 1970; NULL: the machine's */
+	size_t size; /* sizeof(struct gs_history_opts) */
+	/* Made with mode 0700 if needed; the file is DIR/history.db, mode 0600. */
+	const char *dir;
+	uint32_t days;           /* older records are removed */
+	uint64_t bytes;          /* if the file is larger, the oldest records are removed */
+	const char *boot;        /* id of the machine's boot; NULL: the present one */
+	uint64_t (*clock)(void); /* milliseconds since 1970; NULL: the machine's clock */
 };
 
 struct gs_history;
-/* -ENOMEM, or what pthread_create() says. A file that cannot be used is told later. */
+/* -ENOMEM, or the error of pthread_create(). A file that cannot be used is reported later. */
 int gs_history_new(const struct gs_history_opts *opts, struct gs_history **ret);
-/* Writes what it has, for 3 s at most. NULL is fine. */
+/* Writes what it has, for 3 s at most. @h may be NULL. */
 void gs_history_free(struct gs_history *h);
-/* Any thread. -ENOTSUP: nothing can be kept, with the reason. */
+/* For any thread. -ENOTSUP with the reason: nothing can be kept. */
 int gs_history_state(struct gs_history *h, struct gs_error *err);
 
-/* Any thread, none waits. -ENOBUFS: the queue is full, and that is counted. */
+/* For any thread, without waiting. -ENOBUFS: the queue is full, which is counted. */
 
-/* @sums are since @span_s ago. */
+/* @sums are the work since @span_s ago. */
 int gs_history_add(struct gs_history *h, const struct gs_history_who *who, uint64_t span_s,
 		   const struct gs_history_sums *sums);
-/* It has no TSG any more. */
+/* The process has no TSG any more. */
 int gs_history_ended(struct gs_history *h, int32_t pid, uint64_t start_ns);
 int gs_history_event(struct gs_history *h, const struct gs_history_event *ev);
-/* The clock was set; what lies in its future now is put right. */
+/* The clock was set: corrects records that now lie in its future. */
 int gs_history_stepped(struct gs_history *h);
 
-/* All that was given before is written, or lost. Waits for it. */
+/* Waits until everything given before is written, or lost. */
 void gs_history_flush(struct gs_history *h);
 
 uint64_t gs_history_counter(const struct gs_history *h, enum gs_history_counter c);
@@ -183,36 +186,37 @@ struct gs_history_query {
 	enum gs_history_by by;
 	int32_t pid;                      /* 0: all */
 	char comm[GPUSCHED_COMM_LEN + 1]; /* a pattern; "": all */
-	int64_t of_uid;                   /* its owner's; with @has_uid */
+	int64_t of_uid;                   /* of one owner; with @has_uid */
 	bool has_uid;
-	bool has_class; /* with @class, "": none */
+	bool has_class; /* with @class; "": processes without a class */
 	char class[GPUSCHED_CLASS_NAME_LEN];
-	char cgroup[256];                                 /* it, or what is below; "": all */
+	/* That cgroup, or those below it; "": all. */
+	char cgroup[256];
 	char gpu[48];                                     /* index or UUID; "": all */
 	char namespace[GS_NAMESPACE_LEN];                 /* "": all */
 	char pod[GS_NAMESPACE_LEN + GS_POD_NAME_LEN + 1]; /* "NAMESPACE/NAME"; "": all */
 	char job[32];                                     /* "": all */
-	uint64_t tsg; /* 0: all; else what happened to it is answered */
-	bool changes; /* changes and their authors, instead of sums */
+	uint64_t tsg; /* 0: all; otherwise the answer is the TSG's events */
+	bool changes; /* changes and their authors instead of sums */
 	bool calm;    /* with each process's calm minutes */
-	/* who asks: @uid sees its own, and sums by class and GPU */
+	/* The asker: @uid sees its own rows, and sums by class and GPU. */
 	uint32_t uid;
-	bool times; /* others' times, too; not their launches, cgroups, nor what happened to them */
-	bool root;  /* all */
+	bool times; /* others' times too, but not their launches, cgroups or events */
+	bool root;  /* everything */
 };
 
-/* Rows of others may be left out of its answer. */
+/* True if rows of other users may be left out of the answer. */
 bool gs_history_hides(const struct gs_history_query *q);
-/* A row as docs/history.md has it. Non-zero: no memory for it. */
+/* Gets a row as in docs/history.md. Returns non-zero if out of memory. */
 typedef int (*gs_history_row_fn)(json_t *row, void *user);
 /*
- * Hands out rows, the one that held most first. Reads the file by itself: any thread, any process
- * that may read it. -ENOTSUP: there is no history, or it is a newer gpusched's; -EUCLEAN: it is
- * damaged.
+ * Calls @fn for each row, that with most GPU time first. Reads the file itself: any thread, any
+ * process that may read it. -ENOTSUP: there is no history, or it is a newer version's; -EUCLEAN: it
+ * is damaged.
  */
 int gs_history_ask(const char *dir, const struct gs_history_query *q, gs_history_row_fn fn,
 		   void *user, struct gs_error *err);
-/* The file was found damaged: the writer puts it aside. */
+/* The file was found damaged: the writer renames it. */
 void gs_history_damaged(struct gs_history *h);
 
 #endif /* GPUSCHED_HISTORY_HISTORY_H */

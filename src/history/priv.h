@@ -16,7 +16,7 @@
 #define SUM_NAME(sym, column) ", " #column
 #define SUM_COLUMNS GS_HISTORY_SUMS(SUM_NAME) ", hist"
 
-/* One statement that is kept; prepared when it is first used. */
+/* A prepared statement that is kept; it is prepared when first used. */
 enum statement {
 	ST_BEGIN,
 	ST_COMMIT,
@@ -36,30 +36,30 @@ struct db {
 	char boot[40];
 };
 
-/* Makes it where there is none. -ENOTSUP: a newer gpusched's; -EUCLEAN: not ours, or damaged. */
+/* Opens the file, or makes it. -ENOTSUP: a newer version's; -EUCLEAN: not ours, or damaged. */
 int db_open(struct db *db, const char *dir, struct gs_error *err);
 /* -ENOENT too */
 int db_open_read(struct db *db, const char *dir, struct gs_error *err);
 void db_close(struct db *db);
-/* The file, whatever it is, gets another name; the one that had it goes. */
+/* Renames the file, whatever it is; a file that had the new name is removed. */
 int db_put_aside(const char *dir, struct gs_error *err);
-/* An SQLite result as errno: 0 for OK, ROW, DONE. */
+/* Converts an SQLite result to an errno: 0 for OK, ROW, DONE. */
 int db_errno(int rc);
-/* The last failure: as db_errno(), or -EUCLEAN where tables are missing. */
+/* The last failure as an errno; -EUCLEAN if tables are missing. */
 int db_failure(struct db *db);
-/* One that is kept, reset; NULL: @db says why. */
+/* A kept statement, reset; NULL: @db says why. */
 sqlite3_stmt *db_statement(struct db *db, enum statement which);
 int db_exec(struct db *db, const char *text);
-/* Runs @text with numbers bound in order, for no rows. Returns an SQLite result. */
+/* Runs @text, which returns no rows, with numbers bound in order. Returns an SQLite result. */
 int db_run(struct db *db, const char *text, const int64_t *numbers, int n);
-/* The first number that @text answers. */
+/* The first number that @text returns. */
 int db_number(struct db *db, const char *text, int64_t *ret);
 
 /* ---- sums.c: packed wait buckets, sums in rows ------------------------------------------------ */
 
 /* The SQL function hist_sum(a, b). */
 void hist_sum(sqlite3_context *ctx, int n, sqlite3_value **v);
-/* From column @at on; binds from parameter @at on. */
+/* Reads from column @at on; binds from parameter @at on. */
 void sums_read(sqlite3_stmt *st, int at, struct gs_history_sums *ret);
 int sums_bind(sqlite3_stmt *st, int at, const struct gs_history_sums *s);
 
@@ -77,7 +77,7 @@ struct item {
 	char what[32], target[160], detail[256], result[256];
 };
 int item_apply(struct db *db, const struct item *it);
-/* A row past @now_s, which cannot be, comes from a clock that went wrong. */
+/* A row later than @now_s is impossible: it comes from a clock that was wrong. */
 int apply_step(struct db *db, uint64_t now_s);
 
 /* ---- tend.c: keeping to the limits ------------------------------------------------------------ */
@@ -85,11 +85,11 @@ int apply_step(struct db *db, uint64_t now_s);
 #define TEND_PERIOD_S 600 /* between two rounds */
 
 struct tending {
-	int64_t series;  /* the next one to thin; 0: from the beginning */
-	uint64_t due_s;  /* of the next round; the present one is done */
-	uint64_t fine_s; /* points younger than this stay, one a minute; older: one an hour */
+	int64_t series;  /* the next series to thin; 0: from the beginning */
+	uint64_t due_s;  /* time of the next round, if the present one is done */
+	uint64_t fine_s; /* younger points stay, one a minute; of older ones, one an hour */
 };
-/* A little of it. *ret_trimmed: processes that were dropped. An SQLite result. */
+/* Does a little of it. *ret_trimmed: processes that were dropped. Returns an SQLite result. */
 int tend_step(struct db *db, struct tending *t, const struct gs_history_opts *opts, uint64_t now_s,
 	      uint64_t *ret_trimmed);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Answers: totals of a range from the points at its two ends, summed up by the group in question.
+ * Answers: computes totals of a range from the points at its two ends, and sums them up by the
+ * group asked for.
  */
 #include <errno.h>
 #include <fnmatch.h>
@@ -13,8 +14,8 @@
 #include "history/priv.h"
 #include "process/cgroup.h"
 
-#define NAMES_MAX 120      /* of several classes or policies in one row */
-#define CALM_MINUTES_MIN 5 /* fewer say nothing */
+#define NAMES_MAX 120      /* length of the list of classes or policies in one row */
+#define CALM_MINUTES_MIN 5 /* with fewer minutes it says nothing */
 #define CALM_SPAN_S (24 * 3600)
 #define EVENTS_MAX 10000
 #define GPUS_MAX 64
@@ -52,7 +53,7 @@ struct row {
 	char class[NAMES_MAX], policy[NAMES_MAX], uuid[48];
 	struct gs_pod_names names;
 	char job[32];
-	uint16_t gpus[GPUS_MAX]; /* each once */
+	uint16_t gpus[GPUS_MAX]; /* each GPU once */
 	size_t ngpus;
 	bool pool;
 	int64_t began, last;
@@ -64,7 +65,8 @@ struct asking {
 	const struct gs_history_query *q;
 	gs_history_row_fn fn;
 	void *user;
-	int64_t first_minute, end_minute; /* of the range: from, and before */
+	/* the first minute of the range, and the one after its last */
+	int64_t first_minute, end_minute;
 	sqlite3_stmt *point;
 	struct row *rows;
 };
@@ -79,7 +81,7 @@ static const char series_text[] =
 		OF_SERIES) ", s.hist FROM series s "
 			   "LEFT JOIN process p ON p.id = s.process WHERE s.last >= ?1 AND s.began "
 			   "< ?2 AND (?3 = 0 OR p.pid = ?3)";
-#define SERIES_SUMS 20 /* the column that they begin at */
+#define SERIES_SUMS 20 /* the column at which they begin */
 
 static const char *text_at(sqlite3_stmt *st, int at)
 {
@@ -152,14 +154,14 @@ static int cut_to_range(struct asking *a, struct series *s)
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
-/* Not of all that had a GPU. */
+/* True if only some of the processes that had a GPU are asked for. */
 static bool of_some(const struct gs_history_query *q)
 {
 	return q->pid || *q->comm || q->has_uid || *q->cgroup || *q->namespace || *q->pod ||
 	       *q->job;
 }
 
-/* The sums of a GPU itself are meant, not of what used it. */
+/* True if the sums of a GPU itself are asked for, not those of its processes. */
 static bool of_gpu(const struct gs_history_query *q)
 {
 	return q->by == GS_BY_GPU && !of_some(q) && !q->has_class;
@@ -173,7 +175,7 @@ static bool is_on(const char *gpu, const struct series *s)
 	return !*gpu || !strcmp(gpu, index) || !strcmp(gpu, s->uuid);
 }
 
-/* "NAMESPACE/NAME" */
+/* Compares with "NAMESPACE/NAME". */
 static bool is_pod(const char *pod, const struct series *s)
 {
 	size_t len = strlen(s->namespace);
@@ -196,7 +198,7 @@ static bool is_of(const struct gs_history_query *q, const char *comm, int64_t ui
 	return (!*q->comm || !fnmatch(q->comm, comm, 0)) && (!q->has_uid || uid == q->of_uid);
 }
 
-/* Sums that name nobody are everybody's. */
+/* True if the sums name no process: these are for everybody. */
 static bool sees_sums(const struct gs_history_query *q)
 {
 	bool names_nobody = (q->by == GS_BY_CLASS || q->by == GS_BY_GPU) && !of_some(q);
@@ -212,7 +214,10 @@ bool gs_history_hides(const struct gs_history_query *q)
 	return q->tsg || q->changes ? !q->root : !sees_sums(q);
 }
 
-/* Is it for these eyes, and meant? A GPU's own sums are those of the rows by GPU. */
+/*
+ * True if the series is asked for and the viewer may see it. A GPU's own sums are those of the rows
+ * by GPU.
+ */
 static bool is_wanted(const struct gs_history_query *q, const struct series *s)
 {
 	if ((s->process == 0) != of_gpu(q) || !is_of(q, s->comm, s->uid) || !is_where(q, s))
@@ -236,7 +241,7 @@ static void make_key(enum gs_history_by by, const struct series *s, char *ret, s
 						 : s->uuid);
 }
 
-/* "be,lc": each once. */
+/* Adds to a list such as "be,lc", each name once. */
 static void add_name(char *list, const char *name)
 {
 	size_t len = strlen(name), at = strlen(list);
@@ -347,8 +352,9 @@ static int compare(const void *a, const void *b)
 }
 
 /*
- * How much of its time on the GPU or waiting for it a process waited in the calmest quarter of its
- * minutes of the last day, in which it held the GPU at all.
+ * The calm wait of a process. Takes the minutes of the last day in which the process held the GPU,
+ * and of these the calmest quarter. The result is the part of its time on the GPU or waiting in
+ * which it waited.
  */
 static int calm_of(struct asking *a, int64_t process, int64_t last_s, double *ret_pct,
 		   int *ret_minutes)
@@ -386,7 +392,7 @@ static int calm_of(struct asking *a, int64_t process, int64_t last_s, double *re
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
-/* Those that all of the row share. */
+/* Puts the names that all processes of the row share. */
 static void put_names(json_t *o, enum gs_history_by by, bool whole, const struct row *row)
 {
 	bool process = by == GS_BY_PROCESS && whole, pod = process || by == GS_BY_POD;
@@ -552,7 +558,7 @@ int gs_history_ask(const char *dir, const struct gs_history_query *q, gs_history
 	r = db_open_read(&a.db, dir, err);
 	if (r)
 		return r;
-	db_exec(&a.db, "BEGIN"); /* one moment of it */
+	db_exec(&a.db, "BEGIN"); /* a transaction, so that all reads see the same state */
 	rc = q->tsg || q->changes ? ask_events(&a) : ask_sums(&a);
 	r = db_errno(rc);
 	if (r)

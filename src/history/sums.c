@@ -5,7 +5,7 @@
 
 #include "history/priv.h"
 
-#define PAIR 9 /* a bucket's number and its count, 64 bits; empty buckets are left out */
+#define PAIR 9 /* a bucket's number and its 64-bit count; empty buckets are left out */
 #define HIST_MAX (GS_WAIT_BUCKETS * PAIR)
 
 /* Returns the blob's length. */
@@ -25,7 +25,7 @@ static int hist_pack(const uint64_t bucket[GS_WAIT_BUCKETS], unsigned char ret[H
 	return len;
 }
 
-/* Adds to @inout; garbage is passed over. */
+/* Adds to @inout; ignores invalid bytes. */
 static void hist_add(uint64_t inout[GS_WAIT_BUCKETS], const unsigned char *blob, int len)
 {
 	for (; len >= PAIR; len -= PAIR, blob += PAIR) {

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* Keeping to the limits: points of old minutes thin out to hours, what is too old or too much goes. */
+/*
+ * Keeps the file within its limits: thins points of old minutes to one an hour, and removes what is
+ * too old or too much.
+ */
 #include <string.h>
 
 #include "basic/cleanup.h"
@@ -21,8 +24,8 @@ static int64_t file_bytes(struct db *db)
 }
 
 /*
- * Thins the next few series: one point an hour before @fine, one in all before the oldest that
- * counts.
+ * Thins the next few series: one point an hour before @fine, one altogether before the oldest time
+ * that counts.
  */
 static int thin(struct db *db, struct tending *t, uint64_t oldest_s, uint64_t now_s)
 {
@@ -46,7 +49,10 @@ static int thin(struct db *db, struct tending *t, uint64_t oldest_s, uint64_t no
 	return SQLITE_DONE;
 }
 
-/* Some processes that ended before @before_s, the longest ago first, and all of theirs. */
+/*
+ * Removes some processes that ended before @before_s, the longest ago first, with all their
+ * records.
+ */
 static int drop(struct db *db, int64_t before_s, uint64_t *ret_dropped)
 {
 	static const char *const all[] = {
@@ -73,7 +79,10 @@ static int drop_events(struct db *db, int64_t before_s)
 	return db_run(db, "DELETE FROM event WHERE at < ?1 * 1000", &before_s, 1);
 }
 
-/* Above the limit: minutes first, then whole processes, then the oldest events. */
+/*
+ * If the file is above the limit, removes minutes first, then whole processes, then the oldest
+ * events.
+ */
 static int shrink(struct db *db, struct tending *t, uint64_t now_s, uint64_t *ret_trimmed)
 {
 	int rc;

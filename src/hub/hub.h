@@ -25,7 +25,7 @@
 #include "rm/setting.h"
 #include "table/table.h"
 
-/* Counters of the service itself: symbol, name, words. */
+/* Counters of the service itself: symbol, name, help text. */
 #define GS_SERVICE_COUNTERS(X) \
 	X(EVENTS, "events", "events of the taps handled") \
 	X(SWEEPS, "sweeps", "sweeps over the holders of open files") \
@@ -131,8 +131,8 @@ struct gs_hub_opts {
 	bool dry_run;
 	bool daemon;     /* long-lived: guardian, heartbeat, adoption at start, policy of the
 			   configuration */
-	bool read_only;  /* list, stats: takes no lock, reads no events, makes no calls */
-	sd_event *event; /* NULL: a loop of its own */
+	bool read_only;  /* for list and stats: takes no lock, reads no events, makes no calls */
+	sd_event *event; /* NULL: the instance makes a loop of its own */
 };
 
 #define GS_ASKED 64
@@ -156,29 +156,29 @@ struct gs_hub {
 	struct gs_classes *classes;
 	struct gs_engine *engine;
 	struct gs_policy *policy;     /* NULL: none runs */
-	struct gs_account *account;   /* NULL: nobody reads the GPUs' logs */
-	struct gs_launches *launches; /* NULL: not counted */
-	uint32_t epoch;               /* of the table, see gpusched_cfg */
+	struct gs_account *account;   /* NULL: the GPUs' switch logs are not read */
+	struct gs_launches *launches; /* NULL: launches are not counted */
+	uint32_t epoch;               /* the table's epoch, see gpusched_cfg */
 
-	/* loop.c's; event: NULL: read-only, or not open yet */
+	/* owned by loop.c; event is NULL if the instance is read-only or not open yet */
 	sd_event *event;
 	sd_event_source *beat, *look, *happened, *reads, *round;
-	sd_event_source *results, *due; /* of the engine */
+	sd_event_source *results, *due; /* wake the loop for the engine */
 	struct gs_slices slices;
 	struct gs_waits waits;
-	bool has_readers; /* false: this process reads by itself */
+	bool has_readers; /* false: this process reads /proc itself, without helper processes */
 	struct gs_pace pace;
 
 	struct gs_observers observers;
-	struct gs_limited_user *limited; /* users that a limit has struck */
-	bool watched; /* somebody watches: it is worth while to make events for people */
+	struct gs_limited_user *limited; /* users whose work a limit has cut */
+	bool watched; /* a client watches events, so events for people are worth making */
 	uint64_t counters[GS_SVC_MAX];
-	/* classes of the last records' processes, by pid, while one request is answered */
+	/* classes by pid, kept while one request is answered */
 	struct gs_asked asked[GS_ASKED];
 };
 
 int gs_hub_new(const struct gs_config *config, const struct gs_hub_opts *opts, struct gs_hub **ret);
-/* After all rooms; the engine, the policy and the account have ended. */
+/* Call it after all rooms, the engine, the policy and the account have ended. */
 void gs_hub_free(struct gs_hub *hub);
 
 static inline void gs_count(struct gs_hub *hub, enum gs_service_counter c)

@@ -10,8 +10,10 @@
 #include "hub/hub.h"
 #include "table/events.h"
 
-#define AGAIN_NS (10 * NS_PER_S) /* of one user and limit one line and one event in this time */
-#define USERS_MAX 256            /* a subuid range has 65536: the others are one row */
+/* At most one log line and one event per user and limit in this time. */
+#define AGAIN_NS (10 * NS_PER_S)
+/* A subuid range has 65536 users: those past this number share one row. */
+#define USERS_MAX 256
 #define OTHERS ((uid_t)-1)
 
 static const struct {
@@ -26,8 +28,9 @@ struct gs_limited_user {
 	UT_hash_handle hh;
 	uid_t uid;
 	struct {
-		uint64_t times, told; /* so many of these */
-		uint64_t next_ns;     /* not told again before */
+		/* How often the limit struck; how often when it was last reported. */
+		uint64_t times, told;
+		uint64_t next_ns; /* earliest time of the next report */
 	} by[GS_LIMIT_MAX];
 };
 

@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Symbol, name, what happened. */
+/* Symbol, name, help text. */
 #define GS_USER_LIMITS(X) \
 	X(ANSWERS, "answers", "answers given up: those not read yet take up 32 MiB") \
 	X(CONNECTIONS, "connections", "connections closed: the user has its share") \
@@ -41,10 +41,10 @@ enum gs_user_limit {
 struct gs_hub;
 
 const char *gs_limit_name(enum gs_user_limit limit);
-/* It struck @uid once more; so many times more. */
+/* Counts that @limit struck @uid: once, or so many times more. */
 void gs_limited(struct gs_hub *hub, uid_t uid, enum gs_user_limit limit);
 void gs_limited_times(struct gs_hub *hub, uid_t uid, enum gs_user_limit limit, uint64_t times);
-/* How often it struck all users together; each user and limit that struck it. */
+/* How often @limit struck all users together; then each user and limit that struck. */
 uint64_t gs_limited_sum(const struct gs_hub *hub, enum gs_user_limit limit);
 typedef void (*gs_limited_fn)(uid_t uid, const char *limit, uint64_t times, void *user);
 void gs_limited_each(const struct gs_hub *hub, gs_limited_fn fn, void *user);

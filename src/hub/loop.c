@@ -28,7 +28,9 @@ static uint64_t us_of(uint64_t ns)
 
 /* ---- heartbeat ------------------------------------------------------------------------------- */
 
-/* A dry run leaves it as it was: an old one says that there is something to repair. */
+/*
+ * A dry run does not write the heartbeat: an old heartbeat says that there is something to repair.
+ */
 void gs_loop_beat(struct gs_hub *hub)
 {
 	if (hub->opts.daemon && !hub->opts.dry_run)
@@ -36,8 +38,8 @@ void gs_loop_beat(struct gs_hub *hub)
 }
 
 /*
- * This process stood still, and another acted in its place. Its plans are dropped by then:
- * everything is looked at as if it were seen for the first time.
+ * This process stood still, and another one repaired in its place. Plans of the old epoch are
+ * dropped already. Everything is evaluated as if seen for the first time.
  */
 static void take_up_again(struct gs_hub *hub)
 {
@@ -46,7 +48,8 @@ static void take_up_again(struct gs_hub *hub)
 
 	if (gs_cfg_get(hub->table, &cfg) || cfg.epoch == hub->epoch)
 		return;
-	if (gs_lock_overtake(&lock, NULL)) /* they are still at it: at the next beat */
+	/* The other process still repairs: try at the next beat. */
+	if (gs_lock_overtake(&lock, NULL))
 		return;
 	hub->epoch = cfg.epoch;
 	gs_count(hub, GS_SVC_OVERTAKEN);
@@ -75,7 +78,10 @@ static int on_beat(sd_event_source *src, uint64_t us, void *user)
 
 /* ---- slices ---------------------------------------------------------------------------------- */
 
-/* A time that has come rather than a deferred source: that would go before all others each time. */
+/*
+ * A timer that is due rather than a deferred source: a deferred source would come before all other
+ * sources at each iteration.
+ */
 static void plan_round(struct gs_hub *hub)
 {
 	sd_event_source_set_time(hub->round, us_of(gs_now_ns()));
@@ -102,7 +108,7 @@ void gs_loop_slice(struct gs_hub *hub, struct gs_sliced *w, bool again)
 
 /* ---- who waits ------------------------------------------------------------------------------- */
 
-/* Nothing but the time has passed: on_happened() comes after it. */
+/* Only time has passed here. The work is done in on_happened(), which runs after it. */
 static int on_look(sd_event_source *src, uint64_t us, void *user)
 {
 	return 0;
@@ -118,7 +124,7 @@ void gs_loop_plan(sd_event_source *src, uint64_t at)
 	sd_event_source_set_enabled(src, SD_EVENT_ONESHOT);
 }
 
-/* Any event may have changed the time of the next look. */
+/* Runs before each sleep: any event may have changed the time of the next check. */
 static int prepare(struct gs_hub *hub)
 {
 	gs_loop_plan(hub->look, gs_waits_next(&hub->waits));
@@ -127,7 +133,7 @@ static int prepare(struct gs_hub *hub)
 	return sd_event_prepare(hub->event);
 }
 
-/* After each source of the loop, whosever it is. */
+/* Runs after each source of the loop, whatever room owns the source. */
 static int on_happened(sd_event_source *src, void *user)
 {
 	struct gs_hub *hub = user;
@@ -137,7 +143,7 @@ static int on_happened(sd_event_source *src, void *user)
 	return 0;
 }
 
-/* One ready source of the loop, of any room. */
+/* Dispatches one ready source of the loop. */
 static int take_turn(struct gs_hub *hub)
 {
 	int r;
@@ -221,7 +227,7 @@ static int add_daemons(struct gs_hub *hub)
 {
 	int fd, r = gs_loop_timer(hub, on_beat, hub, &hub->beat);
 
-	if (r >= 0) /* whatever else there is to do */
+	if (r >= 0) /* even if other sources are ready */
 		r = sd_event_source_set_priority(hub->beat, SD_EVENT_PRIORITY_IMPORTANT);
 	if (r < 0)
 		return r;

@@ -12,30 +12,30 @@
 
 struct gs_hub;
 
-/* A completion may wait for one of these. */
+/* The events that a completion may wait for. */
 #define GS_ON_ENGINE (1u << 0)  /* calls came back */
-#define GS_ON_ERRAND (1u << 1)  /* one has ended */
-#define GS_ON_LOOKED (1u << 2)  /* at records */
-#define GS_ON_METRICS (1u << 3) /* their text is made */
-#define GS_ON_PARK (1u << 4)    /* a process is where parking wanted it, or cannot be */
+#define GS_ON_ERRAND (1u << 1)  /* a task has ended */
+#define GS_ON_LOOKED (1u << 2)  /* a rescan of records is done */
+#define GS_ON_METRICS (1u << 3) /* the text of the metrics is made */
+#define GS_ON_PARK (1u << 4)    /* a process is where parking wanted it, or parking has failed */
 
 int gs_loop_new(struct gs_hub *hub, struct gs_error *err);
 void gs_loop_free(struct gs_hub *hub);
-/* A timer that is off until it is given a time: ns, CLOCK_MONOTONIC; UINT64_MAX: off again. */
+/* Makes a timer that is off until a time is set (ns, CLOCK_MONOTONIC). UINT64_MAX turns it off. */
 int gs_loop_timer(struct gs_hub *hub, sd_event_time_handler_t fn, void *user,
 		  sd_event_source **ret);
 void gs_loop_plan(sd_event_source *src, uint64_t at);
-/* One turn; waits @ms at most (-1: no limit). 0, -EINTR: a signal came, -errno. */
+/* One iteration; waits @ms at most (-1: no limit). Returns 0, -EINTR after a signal, or -errno. */
 int gs_loop_run(struct gs_hub *hub, int ms);
-/* The heartbeat, for what works on without a turn of the loop. */
+/* Writes the heartbeat: for long work that does not return to the loop. */
 void gs_loop_beat(struct gs_hub *hub);
-/* Work in slices; @again: before what else there is of the same user. */
+/* Queues work that is done in slices. @again: put it before the same user's other work. */
 void gs_loop_slice(struct gs_hub *hub, struct gs_sliced *w, bool again);
 /* Runs the loop until @c is over. For start, end and library, where nobody else waits. */
 void gs_loop_finish(struct gs_hub *hub, struct gs_completion *c);
-/* Begins it before. */
+/* Begins @c, then runs the loop until it is over. */
 void gs_loop_wait(struct gs_hub *hub, struct gs_completion *c);
-/* The same until the engine is idle, for @ms at most. */
+/* Runs the loop until the engine is idle, for @ms at most. */
 void gs_loop_settle(struct gs_hub *hub, unsigned int ms);
 
 #endif /* GPUSCHED_HUB_LOOP_H */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Numbers of the table and their names in output. */
+/* Names for numbers of the table, as output shows them. */
 #include <stdio.h>
 
 #include "basic/cleanup.h"

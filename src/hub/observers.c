@@ -7,14 +7,14 @@
 
 #include "basic/clock.h"
 
-/* As much as an event about it needs when its record is gone. */
+/* Facts of a TSG that an event needs when the record is gone. */
 struct gs_known {
 	UT_hash_handle hh;
 	uint64_t id;
 	struct gpusched_key key;
 	uint32_t pid, uid;
 	char comm[GPUSCHED_COMM_LEN];
-	bool there; /* at the last look at the table */
+	bool there; /* seen at the last check of the table */
 };
 
 static struct gs_known *find(const struct gs_observers *o, uint64_t id)
@@ -53,7 +53,7 @@ static void tell(struct gs_observers *o, const struct gpusched_event *ev,
 			o->all[i].told(o->selves[o->all[i].self], ev, rec);
 }
 
-/* The one function by which a TSG ends. */
+/* The one function that ends a TSG, whatever reported the end. */
 static void end_tsg(struct gs_observers *o, const struct gs_end *end)
 {
 	forget(o, end->id);
@@ -62,7 +62,7 @@ static void end_tsg(struct gs_observers *o, const struct gs_end *end)
 			o->all[i].ended(o->selves[o->all[i].self], end);
 }
 
-/* The engine tells of all wishes, with what became of them. */
+/* Wishes are left out: the engine reports all of them, with their results. */
 static bool is_told(const struct gpusched_event *ev)
 {
 	return ev->type != GPUSCHED_EV_WANT;
@@ -250,7 +250,7 @@ bool gs_observers_miss(struct gs_observers *o, const struct gpusched_tsg *recs, 
 	return under_way;
 }
 
-/* One that became known after the look at the table is there. */
+/* A TSG that became known after the check of the table still exists. */
 void gs_observers_end_missed(struct gs_observers *o)
 {
 	struct gs_known *k, *next;

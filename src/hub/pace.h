@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pace.h - how long the turns of the loop were, and what the loop did meanwhile
+ * pace.h - how long the iterations of the loop were, and where the time went
  *
- * A turn's time is work, sleep (for a lock, a disk, the kernel's RCU), or a wait for a processor
- * that others have. The first two are the turn's own.
+ * An iteration's time is work, sleep (for a lock, a disk, the kernel's RCU), or a wait for a busy
+ * processor. Work and sleep are the iteration's own time.
  */
 #ifndef GPUSCHED_HUB_PACE_H
 #define GPUSCHED_HUB_PACE_H
@@ -12,14 +12,15 @@
 #include <stdint.h>
 
 struct gs_pace {
-	uint64_t longest_ns, longest_cpu_ns, longest_own_ns; /* each the most of any turn */
-	bool own_known; /* false: this kernel does not tell it */
+	/* Each the maximum over all iterations. */
+	uint64_t longest_ns, longest_cpu_ns, longest_own_ns;
+	bool own_known; /* false: this kernel does not report run queue time */
 
-	int schedstat; /* of the thread that turns; -1: cannot be read */
+	int schedstat; /* /proc file of the loop's thread; -1: cannot be read */
 	uint64_t began_ns, cpu_ns, queued_ns;
 };
 
-/* For the calling thread. */
+/* Measures the calling thread. */
 void gs_pace_init(struct gs_pace *t);
 void gs_pace_done(struct gs_pace *t);
 void gs_pace_begin(struct gs_pace *t);

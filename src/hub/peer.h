@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * peer.h - who asks
+ * peer.h - the user that asks
  */
 #ifndef GPUSCHED_HUB_PEER_H
 #define GPUSCHED_HUB_PEER_H
@@ -12,7 +12,8 @@ struct gs_peer {
 	uid_t uid;
 	gid_t gid;
 	pid_t pid;
-	int fd; /* its socket, as long as it waits: which groups it is in; -1: this process */
+	/* Its socket while it waits, to read its groups from; -1: the peer is this process. */
+	int fd;
 };
 
 #endif /* GPUSCHED_HUB_PEER_H */

@@ -31,7 +31,10 @@ int gs_record_classify(struct gs_hub *hub, pid_t pid, struct gs_class_answer *re
 	return a->code;
 }
 
-/* The server's and the control daemon's name, as much as comm holds of it: anybody can have that. */
+/*
+ * True if comm begins with the name of the MPS server or the control daemon. Any program can choose
+ * such a name.
+ */
 bool gs_record_calls_itself_mps(const struct gpusched_tsg *rec)
 {
 	return !strncmp(rec->task.comm, "nvidia-cuda-mps", GPUSCHED_COMM_LEN - 1);

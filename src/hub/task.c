@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-/* A long task, done once in a thread of its own: the loop goes on, and hears of its end. */
+/*
+ * A long task, done once in a thread of its own. The loop goes on, and is told when the task ends.
+ */
 #include "hub/task.h"
 
 #include <errno.h>
@@ -13,7 +15,7 @@
 #include "hub/hub.h"
 #include "hub/loop.h"
 
-#define FOLLOW_MS 100 /* between two looks at what stops it */
+#define FOLLOW_MS 100 /* between two checks of *@stop */
 
 void gs_errand_unref(struct gs_errand *e)
 {
@@ -78,7 +80,7 @@ void gs_errand_wait(struct gs_errand *e)
 {
 	struct gs_completion c = { .check = is_over, .on = GS_ON_ERRAND, .user = e };
 
-	e->refs++; /* nobody else may have one at its end */
+	e->refs++; /* last reference: no other thread can take one */
 	gs_loop_wait(e->hub, &c);
 	gs_errand_unref(e);
 }
@@ -105,7 +107,7 @@ void gs_errand_leave(struct gs_errand *e, unsigned int ms)
 	}
 	__atomic_store_n(&e->left, true, __ATOMIC_SEQ_CST);
 	e->source = sd_event_source_disable_unref(e->source);
-	pthread_detach(e->thread); /* what it has is never freed */
+	pthread_detach(e->thread); /* the thread keeps its data, which is never freed */
 }
 
 bool gs_errand_follow(const struct gs_errand *e, const bool *stop)

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * adoption.c - TSGs that no tap saw made: from before the taps, or made past them
+ * adoption.c - adopts TSGs that no tap saw made: from before the taps, or made past them
  *
- * At the start, what takes no longer than two seconds is adopted at once. The rest, and the clients
- * that a tap sees used later, are errands: asking RM takes time, the more the more objects there are.
- * The loop then meets what was found, in slices.
+ * At the start, everything that takes less than two seconds is adopted at once. The rest is done by
+ * tasks. So are clients of which a tap sees an unknown TSG in use later. Asking RM takes longer the
+ * more objects there are. The loop then settles the TSGs that were found, in slices.
  */
 #include "intake/adoption.h"
 
@@ -29,13 +29,13 @@
 #define ERRAND_NS (NS_PER_S / 2)
 #define MAX_OF_USER 16
 #define PAUSE_MIN_NS (10 * NS_PER_MS)
-#define PAUSE_FACTOR 20 /* orphans take a twentieth of the time at most */
+#define PAUSE_FACTOR 20 /* adopting orphans takes a twentieth of the time at most */
 
-/* One errand, and what the loop does about what it found. */
+/* One task, and the loop's work on the TSGs that it found. */
 struct gs_adopting_trip {
 	struct gs_errand errand;
 	struct gs_sliced sliced;
-	struct gs_adoption *rest; /* the service's; NULL: it is for an orphan */
+	struct gs_adoption *rest; /* the service's adoption; NULL: the task is for an orphan */
 	struct gs_orphan orphan;
 	struct gpusched_key *found;
 	size_t n, size, at;
@@ -53,11 +53,12 @@ static void on_found(const struct gpusched_tsg *rec, void *user)
 {
 	struct gs_adopting_trip *t = user;
 
-	if (!GS_GROW(t->found, t->size, t->n + 1)) /* else the policy sees it at its next start */
+	/* Out of memory: the policy sees the TSG at its next start. */
+	if (!GS_GROW(t->found, t->size, t->n + 1))
 		t->found[t->n++] = rec->key;
 }
 
-/* The adoption is the service's, and outlives its trips. */
+/* The adoption belongs to the service, and outlives the tasks. */
 static void on_found_of_rest(const struct gpusched_tsg *rec, void *user)
 {
 	struct gs_intake *in = user;
@@ -167,7 +168,7 @@ static void trip_free(struct gs_errand *e)
 	free(t);
 }
 
-/* @orphan: NULL: the rest of the start's. */
+/* @orphan: NULL: the rest of the adoption at start. */
 static void begin_trip(struct gs_intake *in, const struct gs_orphan *orphan)
 {
 	struct gs_adopting_trip *t = calloc(1, sizeof(*t));
@@ -193,7 +194,7 @@ static void begin_trip(struct gs_intake *in, const struct gs_orphan *orphan)
 	plan(in);
 }
 
-/* The next of the user that comes after the last one. */
+/* Takes the next orphan in turn, so that each user gets a share: the one after the last user's. */
 static struct gs_orphan take_orphan(struct gs_adopting *a)
 {
 	struct gs_orphan ret;
@@ -219,7 +220,8 @@ static int on_due(sd_event_source *src, uint64_t us, void *user)
 		return 0;
 	if (a->n && gs_now_ns() >= a->next_ns) {
 		orphan = take_orphan(a);
-		if (gs_table_get(in->hub->table, &orphan.key, &rec)) { /* not there yet */
+		/* The table does not have the TSG yet. */
+		if (gs_table_get(in->hub->table, &orphan.key, &rec)) {
 			begin_trip(in, &orphan);
 			return 0;
 		}
@@ -236,7 +238,7 @@ static void plan(struct gs_intake *in)
 	struct gs_adopting *a = &in->adopting;
 	uint64_t at = a->n ? a->next_ns : UINT64_MAX, rest;
 
-	if (a->trip || !in->hub->engine) /* it begins, or ends */
+	if (a->trip || !in->hub->engine) /* the instance begins, or ends */
 		return;
 	rest = a->rest ? gs_adoption_due(a->rest) : UINT64_MAX;
 	if (a->rest && rest == UINT64_MAX)
@@ -308,7 +310,7 @@ void gs_adopting_end(struct gs_intake *in)
 		t->errand.refs++;
 		gs_errand_wait(&t->errand);
 		gs_slices_drop(&in->hub->slices, &t->sliced);
-		if (a->trip) /* else it has met all meanwhile */
+		if (a->trip) /* otherwise the service has settled all records meanwhile */
 			gs_errand_unref(&t->errand);
 		a->trip = NULL;
 		gs_errand_unref(&t->errand);

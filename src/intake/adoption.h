@@ -13,24 +13,24 @@ struct gs_intake;
 
 struct gs_adoption;
 struct gs_adopting_trip;
-/* TSGs that no tap saw made. */
+/* Orphans: TSGs in use that the table does not have. */
 #define GS_MAX_ORPHANS 256
 struct gs_adopting {
-	struct gs_adoption *rest;      /* of the start's; NULL: it is over */
-	struct gs_adopting_trip *trip; /* NULL: no errand is under way */
+	struct gs_adoption *rest;      /* the adoption at start; NULL: it is over */
+	struct gs_adopting_trip *trip; /* NULL: no task is under way */
 	sd_event_source *due;
-	/* clients that a tap saw a TSG of used which the table does not have */
+	/* clients of which a tap saw a TSG in use that the table does not have */
 	struct gs_orphan {
 		pid_t pid;
 		uid_t uid;
 		struct gpusched_key key;
 	} orphans[GS_MAX_ORPHANS];
 	size_t n;
-	uid_t last;       /* the user of the last adoption */
-	uint64_t next_ns; /* no orphan before */
+	uid_t last;       /* the user whose orphan was adopted last */
+	uint64_t next_ns; /* earliest time for the next orphan */
 };
 
-/* Before there is a loop; what is left of it, when there is one. */
+/* gs_adopting_begin() runs before there is a loop; the rest is adopted once the loop runs. */
 void gs_adopting_begin(struct gs_intake *in);
 void gs_adopting_go_on(struct gs_intake *in);
 void gs_orphan_seen(struct gs_intake *in, const struct gpusched_event *ev);

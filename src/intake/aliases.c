@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* aliases.c - rounds over the table: ids are asked for, compared, and aliases taken out */
+/* aliases.c - rounds over the table: ask for the GPU's ids, compare them, remove aliases */
 #include "intake/aliases.h"
 
 #include <string.h>
@@ -11,19 +11,23 @@
 #include "intake/hardware.h"
 #include "intake/intake.h"
 
-#define MAX_CANDIDATES 256 /* asked for in one round */
+#define MAX_CANDIDATES 256 /* TSGs asked for in one round */
 #define MAX_SERVERS 64
 #define GAP_NS (100 * NS_PER_MS) /* between two rounds */
 #define PAUSE_MIN_NS NS_PER_S
 #define PAUSE_MAX_NS (60 * NS_PER_S)
 #define END_MS 1000
 
-/* Candidates first: a server that has the id later than they had it is not another TSG's successor. */
+/*
+ * Candidates are asked before servers. If a server has the id later than a candidate had it, the id
+ * cannot have passed to a newer TSG in between.
+ */
 struct round {
 	struct gs_errand errand;
 	struct gpusched_tsg candidates[MAX_CANDIDATES], servers[MAX_SERVERS];
 	size_t ncandidates, nservers;
-	uint32_t hw[MAX_CANDIDATES], server_hw[MAX_SERVERS]; /* UINT32_MAX: not told */
+	/* UINT32_MAX: RM did not report an id. */
+	uint32_t hw[MAX_CANDIDATES], server_hw[MAX_SERVERS];
 };
 
 static void plan(struct gs_intake *in, uint64_t at_ns);
@@ -46,7 +50,7 @@ static bool is_candidate(const struct gpusched_tsg *rec)
 	       !(rec->flags & (GPUSCHED_TSG_MPS | GPUSCHED_TSG_ALIAS));
 }
 
-/* A server works for its own user, or is root's and works for all. */
+/* A server works for its own user. A server of root works for all users. */
 static bool may_serve(const struct gpusched_tsg *server, const struct gpusched_tsg *rec)
 {
 	return server->task.gpu == rec->task.gpu && server->task.engine == rec->task.engine &&
@@ -55,7 +59,9 @@ static bool may_serve(const struct gpusched_tsg *server, const struct gpusched_t
 
 /* ---- what becomes of one --------------------------------------------------------------------- */
 
-/* Settings that were put back through the alias were the server's as well. */
+/*
+ * Settings that were restored through the alias changed the server's TSG as well: call them again.
+ */
 static void call_servers_again(struct gs_intake *in, const struct gpusched_tsg *alias,
 			       const struct gpusched_tsg *recs, size_t n)
 {
@@ -70,7 +76,7 @@ static void call_servers_again(struct gs_intake *in, const struct gpusched_tsg *
 					    gs_now_ns());
 }
 
-/* True: its record is gone. False: its settings are being put back. */
+/* Returns true if the record is gone, false if its settings are being restored first. */
 static bool take_out(struct gs_intake *in, const struct gpusched_tsg *rec,
 		     const struct gpusched_tsg *recs, size_t n)
 {
@@ -145,7 +151,7 @@ static void end(struct gs_errand *e)
 		a->pause_ns = !a->pause_ns                     ? PAUSE_MIN_NS
 			      : a->pause_ns < PAUSE_MAX_NS / 2 ? 2 * a->pause_ns
 							       : PAUSE_MAX_NS;
-	a->wanted = true; /* to take out what was marked */
+	a->wanted = true; /* another round is to remove the records that were marked */
 	plan(e->owner, gs_now_ns() + (told ? GAP_NS : a->pause_ns));
 }
 
@@ -163,7 +169,7 @@ static void take_servers(struct round *r, const struct gpusched_tsg *recs, size_
 			r->servers[r->nservers++] = recs[i];
 }
 
-/* TSGs with an unknown id, or with a server's as far as it is known. */
+/* TSGs with an unknown id, or with an id that is known to be a server's. */
 static bool is_to_ask(struct gs_intake *in, const struct round *r, const struct gpusched_tsg *rec,
 		      uint32_t *ret_hw)
 {
@@ -251,7 +257,7 @@ void gs_aliases_record(void *self, const struct gpusched_tsg *rec)
 		return;
 	if (a->wanted ||
 	    (!(rec->flags & GPUSCHED_TSG_ALIAS) && !gs_hardware_id(in, rec->task.id, &hw)))
-		return; /* one with a known id has been compared */
+		return; /* a TSG with a known id has been compared */
 	a->wanted = true;
 	plan(in, now > a->next_ns ? now : a->next_ns);
 }

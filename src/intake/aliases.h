@@ -2,10 +2,10 @@
 /*
  * aliases.h - records of an MPS server's TSG under the handle of a client
  *
- * A client of the driver's own servers has the server's TSG under a handle of its own. Nobody sees
- * it made, so a start, or its use, has it adopted. The GPU's id says that it is the same TSG: RM
- * tells that id, and no user does. Changes through the handle are put back, and then the
- * record goes. For the loop's thread.
+ * A client of the driver's own servers has the server's TSG under a handle of its own. No tap sees
+ * that handle made, so the TSG is adopted at a start or when it is used. Both handles have the same
+ * id on the GPU, which RM reports and no user can forge. Changes made through the alias are
+ * restored, and then its record is removed. For the loop's thread.
  */
 #ifndef GPUSCHED_INTAKE_ALIASES_H
 #define GPUSCHED_INTAKE_ALIASES_H
@@ -19,14 +19,14 @@ struct gs_errand;
 struct gs_intake;
 
 struct gs_aliases {
-	struct gs_errand *asking; /* RM, for ids; NULL: nobody is */
-	bool wanted;              /* a record has come that may be one, or have one */
-	uint64_t next_ns;         /* no round before */
-	uint64_t pause_ns;        /* after a round in which RM did not tell an id */
+	struct gs_errand *asking; /* the task that asks RM for ids; NULL: none */
+	bool wanted;              /* a record has come that may be an alias, or have one */
+	uint64_t next_ns;         /* no round before this time */
+	uint64_t pause_ns;        /* pause after a round in which RM did not report an id */
 	sd_event_source *due;
 };
 
-/* One that has come, or has another process by now. */
+/* Call it when a record has come, or has another process. */
 void gs_aliases_record(void *self, const struct gpusched_tsg *rec);
 void gs_aliases_end(struct gs_intake *in);
 

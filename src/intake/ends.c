@@ -7,8 +7,8 @@
 #include "table/events.h"
 
 /*
- * A tap writes the event of an end before it removes the record. So an end with its event still in
- * the ring is reported by that.
+ * A tap writes the event of an end before it removes the record. So if the event is still in the
+ * ring, that event reports the end.
  */
 static void handle_events(struct gs_sliced *w, uint64_t until_ns)
 {

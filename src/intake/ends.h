@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ends.h - finds the ends of TSGs that nobody told
+ * ends.h - finds ends of TSGs that no event reported
  *
- * Events were lost, or somebody else put everything back and swept. A record that the table has
- * lost has ended, once all events of before are handled.
+ * Events were lost, or another process restored and swept. If a known TSG has no record once all
+ * earlier events are handled, it has ended.
  */
 #ifndef GPUSCHED_INTAKE_ENDS_H
 #define GPUSCHED_INTAKE_ENDS_H
@@ -17,12 +17,12 @@ struct gs_intake;
 
 struct gs_ends {
 	struct gs_sliced sliced;
-	size_t handled; /* events since the look at the table */
-	bool under_way; /* TSGs there were ending: look again after the next sweep */
+	size_t handled; /* events handled since the check of the table */
+	bool under_way; /* TSGs were ending at the check: repeat it after the next sweep */
 };
 
 void gs_ends_check(void *self);
-/* After a sweep. */
+/* Call it after a sweep. */
 void gs_ends_swept(struct gs_intake *in);
 void gs_ends_free(struct gs_intake *in);
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * hardware.c - the GPU's own ids of TSGs: RM is asked once for each, by an errand, when somebody wants
- * to see them
+ * hardware.c - the GPU's own ids of TSGs: a task asks RM once for each TSG, when a request wants to
+ * show the ids
  *
- * Its answer comes from the driver's memory: the GPU's firmware is not called.
+ * The driver answers from its memory, without calling the GPU's firmware.
  */
 #include "intake/hardware.h"
 
@@ -18,7 +18,7 @@
 #include "intake/intake.h"
 #include "taps/taps.h"
 
-#define PATIENCE_NS (500 * NS_PER_MS) /* what is not had by then is not known in this answer */
+#define PATIENCE_NS (500 * NS_PER_MS) /* an id that takes longer is unknown in this answer */
 #define END_MS 1000
 
 struct gs_hwid {
@@ -29,9 +29,9 @@ struct gs_hwid {
 
 struct asking {
 	struct gs_errand errand;
-	struct gpusched_tsg *recs; /* those without a known id */
+	struct gpusched_tsg *recs; /* TSGs with an unknown id */
 	size_t n, at;
-	uint32_t *hw; /* of the first @at; UINT32_MAX: not had */
+	uint32_t *hw; /* ids of the first @at TSGs; UINT32_MAX: no answer */
 };
 
 /* ---- the thread ------------------------------------------------------------------------------ */
@@ -58,7 +58,8 @@ int gs_hardware_read(struct gs_errand *e, const struct gpusched_tsg *rec, uint32
 
 	if (r != -EBADF || gs_errand_is_left(e))
 		return r;
-	number = gs_find_fd(e->hub->table, (pid_t)rec->task.pid, rec->key.file); /* it was moved */
+	/* The process may have moved the file to another descriptor. */
+	number = gs_find_fd(e->hub->table, (pid_t)rec->task.pid, rec->key.file);
 	return number >= 0 && number != (int)rec->owner_fd ? ask_on(number, rec, ret) : r;
 }
 
@@ -74,7 +75,7 @@ static void work(struct gs_errand *e)
 
 /* ---- the loop -------------------------------------------------------------------------------- */
 
-/* The end of those that ended meanwhile is not reported again. */
+/* Skips TSGs that ended meanwhile: their end would not be reported again, so the id would stay. */
 void gs_hardware_note(struct gs_intake *in, const struct gpusched_tsg *rec, uint32_t hw)
 {
 	const uint64_t id = rec->task.id;
@@ -112,7 +113,7 @@ static void asking_free(struct gs_errand *e)
 	free(a);
 }
 
-/* An instance that only reads has no loop that could go on meanwhile. */
+/* A read-only instance has no loop that goes on meanwhile, so it waits here. */
 static int send(struct gs_intake *in, struct asking *a)
 {
 	int r;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Events of the taps, late answers, and events that were lost: their consequences. */
+/* Consequences of the taps' events, of late answers, and of lost events. */
 #include "intake/intake.h"
 
 #include <errno.h>
@@ -22,8 +22,8 @@
 /* ---- lost events ----------------------------------------------------------------------------- */
 
 /*
- * The taps have written it into the table in any case: all of that is looked at, as at a
- * start. One program can fill the ring again and again, so this has a pause between two.
+ * Lost events are in the table in any case, so the whole table is read again, as at a start. One
+ * program can fill the ring again and again, so there is a pause between two such reads.
  */
 static void check_losses(struct gs_intake *in)
 {
@@ -34,9 +34,9 @@ static void check_losses(struct gs_intake *in)
 		return;
 	now = gs_now_ns();
 	if (in->looking.round.lost || in->looking.next.lost)
-		return; /* its end brings us here again */
+		return; /* the end of the draining calls this again */
 	if (now < in->losses_next_ns) {
-		gs_sweep_in(in, in->losses_next_ns - now); /* which looks here again */
+		gs_sweep_in(in, in->losses_next_ns - now); /* the sweep calls this again */
 		return;
 	}
 	gs_count(in->hub, GS_SVC_LOSSES);
@@ -63,10 +63,10 @@ void gs_intake_tapped(void *self, const struct gpusched_event *ev)
 			gs_record_settle(in, &rec);
 		gs_sweep_in(in, GS_SWEEP_MIN_NS);
 		break;
-	case GPUSCHED_EV_SCHEDULE: /* enables its channels: a suspended TSG runs again */
+	case GPUSCHED_EV_SCHEDULE: /* enables the TSG's channels, so a suspended TSG runs again */
 		gs_engine_owner_set(in->hub->engine, &ev->key, GPUSCHED_RUNNABLE, ev->ns);
 		break;
-	case GPUSCHED_EV_CHANNEL: /* of a suspended TSG it alone runs */
+	case GPUSCHED_EV_CHANNEL: /* if the TSG is suspended, this one channel runs */
 		gs_engine_doubt(in->hub->engine, &ev->key);
 		break;
 	case GPUSCHED_EV_WANT:
@@ -85,7 +85,7 @@ void gs_intake_tapped(void *self, const struct gpusched_event *ev)
 	case GPUSCHED_EV_EXEC:
 		gs_process_reclassify(in, (pid_t)ev->pid);
 		break;
-	case GPUSCHED_EV_OWNER: /* what could not be called before can be now */
+	case GPUSCHED_EV_OWNER: /* a call that failed for the old owner may work for the new one */
 		gs_engine_anew(in->hub->engine, &ev->key);
 		gs_process_reclassify(in, (pid_t)ev->pid);
 		break;
@@ -97,7 +97,8 @@ void gs_intake_tapped(void *self, const struct gpusched_event *ev)
 		break;
 	case GPUSCHED_EV_LIMIT:
 		gs_past_told(ev);
-		gs_sweep_in(in, GS_SWEEP_SOON_NS); /* what it has closed counts until then */
+		/* Files that the process has closed count until the sweep. */
+		gs_sweep_in(in, GS_SWEEP_SOON_NS);
 		break;
 	default:
 		break;
@@ -114,7 +115,7 @@ static void on_event(const struct gpusched_event *ev, void *user)
 	gs_observers_tapped(&in->hub->observers, ev);
 }
 
-/* A late answer: it is asked for again, and is there now. */
+/* A late answer: ask again, and the answer is there. */
 void gs_intake_answered(void *self, enum gs_reader_what what, pid_t pid)
 {
 	struct gs_intake *in = self;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * intake.h - what the taps see, and what follows for a record or for the next look at the table
+ * intake.h - handles what the taps see: settles records, and plans sweeps and rescans
  */
 #ifndef GPUSCHED_INTAKE_INTAKE_H
 #define GPUSCHED_INTAKE_INTAKE_H
@@ -15,7 +15,7 @@
 #include "intake/reap.h"
 #include "intake/rescan.h"
 
-/* The job of a process, for a while. */
+/* The job of a process, remembered for a while. */
 struct gs_job_asked {
 	pid_t pid;
 	uint64_t start_ns, ns, job;
@@ -24,22 +24,24 @@ struct gs_job_asked {
 struct gs_intake {
 	struct gs_hub *hub;
 	sd_event_source *sweep, *events;
-	sd_event_source *pods;   /* their names; NULL: nobody is told */
-	bool draining;           /* throws away events from before this instance */
-	uint64_t events_lost;    /* by the taps, as far as it was made up for */
-	uint64_t losses_next_ns; /* not again before */
-	uint64_t table_full;     /* what the taps had no room for, as far as it was told */
-	uint64_t full_next_ns;   /* not told again before */
-	uint64_t past_next_ns;   /* nobody past a share is looked for before */
-	uint64_t unseen_ns;      /* a TSG that is not in the table ran last; 0: never */
+	sd_event_source *pods; /* watches for names of pods; NULL: nobody is told of changes */
+	bool draining;         /* throws away events from before this instance */
+	/* The taps' count of lost events up to which the table was read again. */
+	uint64_t events_lost;
+	uint64_t losses_next_ns; /* no read of the table for lost events before this time */
+	uint64_t table_full;     /* the taps' count of TSGs that found no room, as last reported */
+	uint64_t full_next_ns;   /* no report of it before this time */
+	uint64_t past_next_ns;   /* no check for processes past a share before this time */
+	uint64_t unseen_ns;      /* when a TSG that is not in the table last ran; 0: never */
 	struct gs_ends ends;
 	struct gs_sweeping sweeping;
-	uint32_t denied_pid; /* of the record that ended last for that reason */
+	uint32_t denied_pid; /* process of the record that ended last because RM denied it */
 	struct gs_looking looking;
 	struct gs_adopting adopting;
 	struct gs_pools pools;
 	struct gs_aliases aliases;
-	struct gs_errand *asking;           /* for the GPU's ids of TSGs; NULL: none is */
+	/* The task that asks for the GPU's ids of TSGs; NULL: none. */
+	struct gs_errand *asking;
 	struct gs_hwid *hwids;              /* by id of the TSG */
 	struct gs_job_asked jobs[GS_ASKED]; /* by pid */
 	struct gs_promises promises;
@@ -47,16 +49,16 @@ struct gs_intake {
 };
 
 int gs_intake_new(struct gs_hub *hub, struct gs_intake **ret);
-/* After its adoption and sweep have ended. */
+/* Call it after its adoption and sweep have ended. */
 void gs_intake_free(struct gs_intake *in);
-/* No more events. */
+/* From here on no more events are handled. */
 void gs_intake_quiet(struct gs_intake *in);
-/* Says which users fill a table that is full; costs one read of a counter when it is not. */
+/* Logs which users fill a full table. Costs one read of a counter if the table is not full. */
 void gs_full_check(struct gs_intake *in);
 
-/* Events from before this instance are thrown away: the table has what they told. */
+/* Events from before this instance are thrown away: the table holds what they reported. */
 int gs_intake_start(struct gs_intake *in, struct gs_error *err);
-/* As an observer. */
+/* The observer's function for events of the taps. */
 void gs_intake_tapped(void *self, const struct gpusched_event *ev);
 void gs_intake_answered(void *self, enum gs_reader_what what, pid_t pid);
 void gs_intake_ended(void *self, const struct gs_end *end);

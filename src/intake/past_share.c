@@ -26,7 +26,7 @@ void gs_past_told(const struct gpusched_event *ev)
 	       ev->pid, GPUSCHED_COMM_LEN, ev->comm, of_user);
 }
 
-/* They are adopted, as TSGs that nobody saw made. */
+/* Adopts TSGs of processes that were past their share, like all TSGs that no tap saw made. */
 static void take_in(struct gs_intake *in)
 {
 	struct gs_past_tsg all[AT_ONCE];
@@ -38,7 +38,10 @@ static void take_in(struct gs_intake *in)
 							     .ns = gs_now_ns() });
 }
 
-/* Believed for a while: each change is a look at all TSGs, and a program could ask for many. */
+/*
+ * Kept true for a while: each change makes the engine evaluate all TSGs, and a program could cause
+ * many.
+ */
 static bool may_run_unseen(struct gs_intake *in, uint64_t now)
 {
 	if (gs_past_runs(in->hub->table))

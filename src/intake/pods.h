@@ -2,19 +2,19 @@
 /*
  * pods.h - the names of pods, kept up to date while an instance runs
  *
- * A name may come after the first TSG of its pod: processes are classified again then.
+ * A pod's name may come after its first TSG: then its processes are classified again.
  */
 #ifndef GPUSCHED_INTAKE_PODS_H
 #define GPUSCHED_INTAKE_PODS_H
 
 struct gs_intake;
 
-/* Nothing to watch is no failure: pods have no names then. */
+/* If there is nothing to watch, this is no failure: pods then have no names. */
 void gs_pods_begin(struct gs_intake *in);
-/* Some come while somebody asks for others. */
+/* Reads names that came as answers to requests for other names. */
 void gs_pods_beat(struct gs_intake *in);
 void gs_pods_finish(struct gs_intake *in);
-/* The configuration names other folders. */
+/* Call it when the configuration names other folders. */
 void gs_pods_reload(struct gs_intake *in);
 
 #endif /* GPUSCHED_INTAKE_PODS_H */

@@ -16,7 +16,7 @@
 #include "table/started.h"
 
 #define MAX_DEPTH 16
-#define NAME_NS NS_PER_S /* a client's name is read again after */
+#define NAME_NS NS_PER_S /* a client's name is read again after this time */
 
 const struct gs_pool *gs_pool_of_server(const struct gs_intake *in, pid_t pid)
 {
@@ -35,7 +35,7 @@ struct gs_pool_process gs_pool_process(pid_t pid)
 	return p;
 }
 
-/* Another process may have the pid by now. */
+/* False if another process may have the pid by now. */
 static bool is_still(const struct gs_pool_process *p)
 {
 	uint64_t start_ns;
@@ -102,7 +102,7 @@ void gs_pools_anew(struct gs_intake *in)
 	memset(in->pools.asked, 0, sizeof(in->pools.asked));
 }
 
-/* A server is killed long before it has ended: its GPU contexts are freed in between. */
+/* A server is killed long before it has ended: in between, its GPU contexts are freed. */
 static int on_ended(sd_event_source *src, int fd, uint32_t revents, void *user)
 {
 	struct gs_intake *in = user;
@@ -172,8 +172,8 @@ void gs_pools_free(struct gs_intake *in)
 }
 
 /*
- * Its name, as it was at most a second ago. Last comes the look at its start: then what was read
- * before is this process's, and not another's that has its pid.
+ * Reads the process's name, at most once a second. The start time is checked last: then the name
+ * belongs to this process, and not to another one that got its pid.
  */
 static void read_name(const struct gs_pool *p, struct gs_pool_process *c)
 {

@@ -2,7 +2,8 @@
 /*
  * reap.c - when to look for the holders of the driver's files, and the consequences of an end
  *
- * A look is an errand: it takes as long as users have descriptors. The loop tells of the ends.
+ * A task looks for holders: that takes longer the more descriptors users have. The loop reports the
+ * ends.
  */
 #include "intake/reap.h"
 
@@ -18,8 +19,8 @@
 #include "taps/taps.h"
 
 #define MAX_NS (10 * NS_PER_S)
-#define COST_FACTOR 4000 /* a sweep may cost this part of the time between two */
-#define SOON_FACTOR 2    /* ... and nobody can have it cost more than a third */
+#define COST_FACTOR 4000 /* between two sweeps passes so many times a sweep's cost */
+#define SOON_FACTOR 2    /* users can make sweeps cost a third of the time at most */
 
 struct gs_sweep_errand {
 	struct gs_errand errand;
@@ -46,7 +47,7 @@ static void on_denied_end(const struct gpusched_tsg *rec, void *user)
 	gs_observers_end(&in->hub->observers, rec, GS_END_DENIED);
 }
 
-/* A tap or a sweep that is at it ends it as well. */
+/* If a tap or a sweep is ending the same record, it does no harm. */
 void gs_reap_denied(struct gs_intake *in, const struct gpusched_tsg *rec)
 {
 	gs_log(in->denied_pid == rec->task.pid ? LOG_DEBUG : LOG_NOTICE,
@@ -80,9 +81,9 @@ static void on_swept(const struct gpusched_tsg *rec, void *user)
 }
 
 /*
- * Exits are told before the files of the process are closed, which may take its time; what else
- * the timer finds are descriptors closed by a process that lives on. With a large table a sweep is
- * dear, so it comes the rarer the longer it takes: by the timer, and after an exit.
+ * An exit is reported before the process's files are closed, which may take a while. The timer also
+ * finds descriptors that a living process has closed. With a large table a sweep is costly. So the
+ * longer sweeps take, the rarer they are.
  */
 static void end_sweep(struct gs_intake *in, uint64_t cpu_ns)
 {
@@ -154,7 +155,7 @@ static int begin(struct gs_intake *in)
 	return r;
 }
 
-/* One that is under way may have passed what this one is for. */
+/* A sweep that is under way may have passed the files for which this one was asked. */
 void gs_service_sweep(struct gs_intake *in)
 {
 	uint64_t now = gs_now_ns();
@@ -176,12 +177,12 @@ void gs_service_sweep(struct gs_intake *in)
 	}
 }
 
-/* Ends that were not told are the next daemon's to find. */
+/* Ends that were not found yet are left to the next daemon. */
 void gs_sweeping_end(struct gs_intake *in)
 {
 	struct gs_sweep_errand *t = in->sweeping.errand;
 
-	in->sweep = sd_event_source_disable_unref(in->sweep); /* no other one */
+	in->sweep = sd_event_source_disable_unref(in->sweep); /* no other sweep starts */
 	if (!t)
 		return;
 	t->errand.refs++;

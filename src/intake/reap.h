@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * reap.h - ends records without holders
+ * reap.h - ends the records of files that no process holds any more
  */
 #ifndef GPUSCHED_INTAKE_REAP_H
 #define GPUSCHED_INTAKE_REAP_H
@@ -12,21 +12,22 @@
 struct gpusched_tsg;
 struct gs_intake;
 
-/* The sweep that is under way: an errand looks, the loop tells of ends. */
+/* The sweep that is under way: a task looks for holders, the loop reports the ends. */
 struct gs_sweep_errand;
 struct gs_sweeping {
-	struct gs_sweep_errand *errand; /* NULL: none is */
-	bool again;                     /* another was asked for meanwhile */
-	uint64_t not_before_ns;         /* the next */
+	struct gs_sweep_errand *errand; /* NULL: none is under way */
+	bool again;                     /* another sweep was asked for meanwhile */
+	uint64_t not_before_ns;         /* time of the next sweep */
 };
 
-#define GS_SWEEP_SOON_NS (5 * NS_PER_MS) /* after an exit: several end together */
+/* Delay after an exit, since several processes often end together. */
+#define GS_SWEEP_SOON_NS (5 * NS_PER_MS)
 #define GS_SWEEP_MIN_NS NS_PER_S
-/* The next sweep is due in @ns, if that is sooner than what is planned. */
+/* Plans a sweep in @ns, unless an earlier sweep is planned. */
 void gs_sweep_in(struct gs_intake *in, uint64_t ns);
 void gs_service_sweep(struct gs_intake *in);
 void gs_sweeping_end(struct gs_intake *in);
-/* For the engine: the driver denies the TSG, so its record ends. */
+/* For the engine: RM denies the TSG, so its record ends. */
 void gs_reap_denied(struct gs_intake *in, const struct gpusched_tsg *rec);
 
 #endif /* GPUSCHED_INTAKE_REAP_H */

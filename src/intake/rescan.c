@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * rescan.c - records looked at anew, in slices: of some processes, or all of them
+ * rescan.c - settles records again, in slices: those of some processes, or all
  *
- * A class may have changed, a name, an owner; or events of the taps were lost. The table is read once
- * for all that was asked for, and what is asked for meanwhile has the next round.
+ * A class, a name or an owner may have changed, or events of the taps were lost. One round reads
+ * the table once for all processes that were asked for. Processes asked for meanwhile have the next
+ * round.
  */
 #include "intake/rescan.h"
 
@@ -21,8 +22,9 @@
 #include "intake/reap.h"
 #include "table/procs.h"
 
-#define LOSSES_MIN_NS NS_PER_S /* a flood costs us no more than one look at all TSGs in this time */
-#define MAX_PIDS 4096          /* more: all are looked at */
+/* Users who flood the ring cause one look at all TSGs in this time. */
+#define LOSSES_MIN_NS NS_PER_S
+#define MAX_PIDS 4096 /* for more processes, all records are settled */
 #define SETTLE_SLICE_NS (100 * NS_PER_MS)
 
 static int by_pid(const void *x, const void *y)
@@ -48,21 +50,24 @@ static const struct gs_looked_pid *find(const struct gs_looking *l, const struct
 
 /* ---- one record ------------------------------------------------------------------------------ */
 
-/* Its `is` does not show that the owner had a suspended one run again. */
+/*
+ * The record's `is` does not show that the owner resumed a suspended TSG: have the engine verify
+ * it.
+ */
 static void doubt(struct gs_intake *in, const struct gpusched_tsg *rec)
 {
 	if (rec->changed & GPUSCHED_RUNNABLE)
 		gs_engine_doubt(in->hub->engine, &rec->key);
 }
 
-/* @ret->comm: as it is now; empty: the process has ended. */
+/* @ret->comm: the name now; empty: the process has ended. */
 static void meet(struct gs_intake *in, const struct gpusched_tsg *rec, struct gpusched_event *ret)
 {
 	pid_t pid = (pid_t)rec->task.pid;
 	struct gpusched_proc proc;
 
 	*ret = (struct gpusched_event){ .type = GPUSCHED_EV_CLIENT, .pid = rec->task.pid };
-	/* not from /proc/PID/stat, which waits for the process */
+	/* not from /proc/PID/stat: reading that waits for the process */
 	if (gs_process_comm(pid, ret->comm) || gs_proc_get(in->hub->table, pid, &proc) ||
 	    !gs_start_same(proc.start_ns, rec->owner_start_ns))
 		memset(ret->comm, 0, sizeof(ret->comm));
@@ -72,7 +77,7 @@ static void meet(struct gs_intake *in, const struct gpusched_tsg *rec, struct gp
 		gs_observers_process_met(&in->hub->observers, pid);
 }
 
-/* Its descriptors may outlive an exec, and its TSGs with them. */
+/* Descriptors may outlive an exec, and TSGs with them. */
 static void rename_record(struct gs_intake *in, struct gpusched_tsg *rec,
 			  const char comm[GPUSCHED_COMM_LEN])
 {
@@ -82,7 +87,7 @@ static void rename_record(struct gs_intake *in, struct gpusched_tsg *rec,
 	gs_record_poke(in, rec, GPUSCHED_POKE_WHO);
 }
 
-/* A class that was told is not asked for again: a late answer would bring us here for ever. */
+/* Do not ask again for a class that we were given: a late answer would loop. */
 static void settle(struct gs_intake *in, struct gpusched_tsg *rec)
 {
 	const struct gs_looked_pid *told = in->looking.round.all ? NULL : find(&in->looking, rec);
@@ -98,7 +103,7 @@ static void settle(struct gs_intake *in, struct gpusched_tsg *rec)
 	gs_record_settle_as(in, rec, known ? &answer : NULL);
 }
 
-/* Its process may have executed something unseen, and what its launches are counted by been loaded. */
+/* The process may have executed another program, or loaded libraries, without an event. */
 static void look_at(struct gs_intake *in, struct gpusched_tsg *rec)
 {
 	struct gpusched_event *met = &in->looking.met;
@@ -125,7 +130,7 @@ static void end_round(struct gs_intake *in)
 
 	if (l->round.lost) {
 		gs_ends_check(in);
-		gs_sweep_in(in, GS_SWEEP_SOON_NS); /* exits may be among what was lost */
+		gs_sweep_in(in, GS_SWEEP_SOON_NS); /* the lost events may have been exits */
 		in->losses_next_ns = gs_now_ns() + LOSSES_MIN_NS;
 	} else if (l->round.all && !gs_table_is_empty(in->hub->table)) {
 		gs_sweep_in(in, GS_SWEEP_MIN_NS);
@@ -197,7 +202,7 @@ void gs_looking_overtaken(void *self)
 	struct gs_intake *in = self;
 	in->looking.next.anew = in->hub->policy != NULL;
 	gs_records_look(in);
-	gs_ends_check(in); /* the one that put everything back has swept */
+	gs_ends_check(in); /* the process that restored everything has also swept */
 }
 
 void gs_records_look_lost(struct gs_intake *in)

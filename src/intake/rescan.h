@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * rescan.h - records gone through anew: class, GPU, cgroup
+ * rescan.h - settles records again: class, GPU, cgroup
  */
 #ifndef GPUSCHED_INTAKE_RESCAN_H
 #define GPUSCHED_INTAKE_RESCAN_H
@@ -12,31 +12,31 @@ struct gs_intake;
 
 struct gs_looked_pid {
 	pid_t pid;
-	bool known; /* its class */
+	bool known; /* its class is known */
 	uint32_t class_id, weight;
 };
-/* A look at records that is under way. */
+/* A rescan of records that is under way. */
 struct gs_looking {
 	struct gs_sliced sliced;
 	struct gs_looked_for {
-		bool all, lost; /* lost: since events were */
-		bool anew;      /* all are new to the policy */
+		bool all, lost; /* lost: asked for because events were lost */
+		bool anew;      /* the policy sees all TSGs as new */
 		struct gs_looked_pid *pids;
 		size_t n;
-	} round, next;             /* next: asked for meanwhile */
-	struct gpusched_tsg *recs; /* those that were asked for, by process */
+	} round, next;             /* next: asked for while a round is under way */
+	struct gpusched_tsg *recs; /* the records that were asked for, sorted by process */
 	size_t n, at;
-	struct gpusched_event met; /* the last one's process */
+	struct gpusched_event met; /* the process of the last record */
 };
 
-/* All records: before there is a loop; in slices. */
+/* Both settle all records: at once, before there is a loop; and in slices. */
 void gs_records_settle(struct gs_intake *in);
 void gs_records_look(struct gs_intake *in);
-/* All records, since events were lost. */
+/* Settles all records, since events were lost. */
 void gs_records_look_lost(struct gs_intake *in);
-/* As an observer: somebody had put everything back in place of this daemon. */
+/* Observer's function: another process restored everything in place of this daemon. */
 void gs_looking_overtaken(void *self);
-/* The class of @pid anew, and soon after that of its records, and its name there. */
+/* Looks up the class of @pid again, and soon after that the class and name of its records. */
 void gs_process_reclassify(struct gs_intake *in, pid_t pid);
 bool gs_looking_is_over(const struct gs_intake *in);
 void gs_looking_free(struct gs_intake *in);

@@ -19,7 +19,7 @@
 #include "taps/taps.h"
 
 #define JOB_ASKED_NS NS_PER_S
-#define DEADLINE_MOST_US 1000000000ull /* as a class may have it */
+#define DEADLINE_MOST_US 1000000000ull /* the longest deadline that a class may have */
 
 void gs_record_poke(struct gs_intake *in, const struct gpusched_tsg *rec, uint32_t what)
 {
@@ -44,7 +44,7 @@ static bool take_gpu(struct gs_intake *in, struct gpusched_tsg *rec)
 	return true;
 }
 
-/* Keep the old answer until the reader replies: a late answer brings us here again. */
+/* Keep the old answer until the reader replies: its late answer calls this again. */
 static bool is_mps(pid_t pid, bool was)
 {
 	int r = gs_reader_mps(pid);
@@ -52,7 +52,7 @@ static bool is_mps(pid_t pid, bool was)
 	return r < 0 ? was : r;
 }
 
-/* The taps know it when we were told of its client in time. */
+/* If the service was told of the MPS client in time, the taps know it too. */
 static bool take_mps(struct gpusched_tsg *rec)
 {
 	bool is = (rec->flags & GPUSCHED_TSG_MPS) || gs_record_calls_itself_mps(rec);
@@ -71,8 +71,9 @@ static bool take_mps(struct gpusched_tsg *rec)
 }
 
 /*
- * A class's own deadline is people's word. The program's own (@told_us) stands where the class has
- * none, and in lc alone: programs of other classes would come before lc by their own word.
+ * A class's own deadline was set by a person. The program's deadline (@told_us) counts only if the
+ * class has none, and only in class lc: otherwise programs of other classes could put themselves
+ * before lc.
  */
 static uint64_t deadline_in(struct gs_intake *in, uint32_t class_id, uint64_t told_us)
 {
@@ -112,7 +113,7 @@ static bool take_class(struct gs_intake *in, struct gpusched_tsg *rec,
 	return true;
 }
 
-/* One look at its ancestors does for all TSGs that a process makes meanwhile. */
+/* Ancestors are looked up once for all TSGs that a process makes meanwhile. */
 static uint64_t job_of(struct gs_intake *in, const struct gpusched_tsg *rec)
 {
 	struct gs_job_asked *a = &in->jobs[rec->task.pid % GS_ASKED];
@@ -130,7 +131,10 @@ void gs_process_job_anew(struct gs_intake *in, pid_t pid)
 	in->jobs[(unsigned int)pid % GS_ASKED].pid = 0;
 }
 
-/* Policies ask for compute work only. It may change as its class, cgroup or ancestors do. */
+/*
+ * Policies ask for the job of compute work only. The job may change as the class, cgroup or
+ * ancestors do.
+ */
 static void take_job(struct gs_intake *in, const struct gpusched_tsg *rec)
 {
 	uint64_t job;
@@ -144,7 +148,7 @@ static void take_job(struct gs_intake *in, const struct gpusched_tsg *rec)
 		       (unsigned long long)rec->task.id);
 }
 
-/* Own numbers, beside those of jobs. */
+/* separates numbers of classes from those of jobs */
 #define CLASS_GROUP (1ull << 60)
 #define PID_GROUP (1ull << 61)
 
@@ -226,7 +230,7 @@ void gs_record_cgroup(struct gs_intake *in, struct gpusched_tsg *rec)
 	take_job(in, rec);
 }
 
-/* It may have ended while its class was looked for, and its handle be used again. */
+/* The record may have ended while its class was looked up, and its handle may be in use again. */
 static bool is_there(struct gs_intake *in, const struct gpusched_tsg *rec)
 {
 	struct gpusched_tsg now;
@@ -257,16 +261,16 @@ void gs_record_settle_as(struct gs_intake *in, struct gpusched_tsg *rec,
 		what |= GPUSCHED_POKE_FLAGS;
 	if (what)
 		gs_record_poke(in, rec, what);
-	/* A policy that could not place the TSG when it was made gets to see it again. */
+	/* If the policy could not place the TSG when it was made, it sees the TSG again. */
 	if ((what & ~GPUSCHED_POKE_FLAGS) && in->hub->policy)
 		gs_policy_ask(in->hub->policy, GPUSCHED_RUN_TASK_INIT, &rec->key, 0);
-	/* it was asked about a TSG of no class, which no limit counts */
+	/* the policy saw the TSG unclassified, outside its limits: ask again */
 	if (unclassified && rec->task.class_id && in->hub->policy &&
 	    !gs_table_get(in->hub->table, &rec->key, &now) && (now.flags & GPUSCHED_TSG_SCHEDULED))
 		gs_policy_ask(in->hub->policy, GPUSCHED_RUN_SCHEDULE, &rec->key, 0);
 	if (what & GPUSCHED_POKE_CLASS)
 		gs_observers_tell(&in->hub->observers, rec, GPUSCHED_EV_CLASS, rec->task.class_id);
-	if (in->hub->engine) /* first: the GPU may be waiting for it */
+	if (in->hub->engine) /* the gate's wait comes first: the GPU may be waiting for this TSG */
 		gs_engine_touch(in->hub->engine, &rec->key);
 	gs_observers_seen(&in->hub->observers, rec);
 }
@@ -289,7 +293,7 @@ void gs_record_deadline(void *self, const struct gpusched_tsg *rec, uint64_t us)
 
 	if (gs_proc_get(in->hub->table, (pid_t)rec->task.pid, &proc))
 		return;
-	if (proc.deadline_us != told) { /* the taps give it to its next TSGs */
+	if (proc.deadline_us != told) { /* the taps give the deadline to the process's next TSGs */
 		proc.deadline_us = told;
 		gs_proc_set(in->hub->table, (pid_t)rec->task.pid, &proc);
 	}
@@ -315,7 +319,7 @@ int gs_process_note(struct gs_intake *in, pid_t pid, struct gs_class_answer *ret
 		return 0;
 	if (!proc.start_ns) {
 		if (gs_reader_program(pid, &program))
-			return 0; /* a late answer brings us here again */
+			return 0; /* a late answer calls this again */
 		proc.start_ns = program.start_ns;
 	}
 	proc.class_id = answer.class_id;

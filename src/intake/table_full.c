@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The table is full: the log names the user. No limit is reached by that, so there is no event. */
+/* Logs which user fills a full table. No limit was reached, so there is no event. */
 #include "basic/clock.h"
 #include "basic/log.h"
 #include "intake/intake.h"
@@ -9,14 +9,14 @@
 #include "table/started.h"
 
 #define AGAIN_NS (10 * NS_PER_S)
-#define LARGEST 64 /* processes looked at: with their shares they fill a map four times */
+#define LARGEST 64 /* processes looked at: if each has used its quota, they fill a map four times */
 
 struct part {
 	uid_t uid;
 	unsigned int processes, entries;
 };
 
-/* The user that has most. */
+/* The user that has the most records. */
 static struct part largest_part(struct gs_table *t)
 {
 	struct gs_proc_size procs[LARGEST];

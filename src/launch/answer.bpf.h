@@ -7,7 +7,7 @@
 
 #include "table/maps.bpf.h"
 
-/* The engine is woken up for a changed wish (or a failed policy), never for a launch. */
+/* Wakes the engine for a changed wish (or a failed policy), never for a launch alone. */
 static __always_inline void gs_launch_answered(const struct gpusched_tsg *rec, gs_u64 now,
 					       int wished)
 {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 /*
- * enter - what is attached to a libcuda: a way into the programs that count
+ * enter - the programs that are attached to a libcuda; they call the programs that count
  *
- * These stay attached when the daemon is gone, and outlive its table. The programs that count are
- * put into the slots behind them. While a slot is empty they return at once.
+ * They stay attached when the daemon is gone, and outlive its table. The programs that count are
+ * put into slots, which these call. While a slot is empty they return at once.
  */
 #include <linux/bpf.h>
 

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 /*
- * launch - counts launches per TSG; what uprobes on libcuda enter (enter.bpf.c)
+ * launch - counts launches per TSG; called from uprobes on libcuda (enter.bpf.c)
  *
  * A submission goes through a user-mode doorbell that no kernel code sees, so the launch functions
- * themselves are probed. Which TSG a launch is for follows from the thread's current context, and
- * a context's TSG is the compute TSG that was made inside the call that made the context. Nothing
- * here wakes anybody up.
+ * themselves are probed. The TSG of a launch follows from the thread's current context. A context's
+ * TSG is the compute TSG made inside the call that made the context. Nothing here wakes a thread.
  */
 #include "launch/launch.bpf.h"
 #include "table/record.bpf.h"
@@ -13,10 +12,10 @@
 
 char LICENSE[] SEC("license") = "Dual MIT/GPL";
 
-/* Tells this counting from an earlier one; set before load, never 0. */
+/* Distinguishes this counting from an earlier one; set before load, never 0. */
 const volatile gs_u32 gs_session = 1;
 
-/* Some process is in gs_told: where none ever was, a launch does not pay for looking. */
+/* Set once any process is in gs_told: until then a launch does not pay for looking. */
 volatile gs_u32 gs_any_told;
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
@@ -29,7 +28,7 @@ struct pt_regs___ret {
 };
 #pragma clang attribute pop
 
-/* Context of a process to its compute TSG. The oldest go when the table is full. */
+/* From a process's context to its compute TSG. The oldest entries go when the map is full. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, GS_MAX_CONTEXTS);
@@ -44,7 +43,7 @@ struct {
 	__type(value, struct gs_launcher);
 } gs_launchers SEC(".maps");
 
-/* When all probes of a library were in place, by its number, or GS_LAUNCH_LIB_. */
+/* By a library's number: when all its probes were in place, or GS_LAUNCH_LIB_. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, GS_MAX_LAUNCH_LIBS);
@@ -52,7 +51,7 @@ struct {
 	__type(value, gs_u64);
 } gs_launch_libs SEC(".maps");
 
-/* Processes with an agent that counts: until when, or GS_TOLD_NOW. */
+/* Processes with an agent that counts: until when it counted, or GS_TOLD_NOW. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, GS_MAX_TOLD);
@@ -60,7 +59,7 @@ struct {
 	__type(value, gs_u64);
 } gs_told SEC(".maps");
 
-/* Launches on TSGs by the class that these had then: a TSG's own count ends with it. */
+/* Launches by the class that the TSG had at that time, since a TSG's own count ends with it. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, GPUSCHED_MAX_CLASSES);
@@ -68,7 +67,7 @@ struct {
 	__type(value, gs_u64);
 } gs_launch_classes SEC(".maps");
 
-/* NULL: the library that this probe is in is not counted. */
+/* NULL: this probe's library is not counted. */
 static __always_inline gs_u64 *lib_of(gs_u64 cookie)
 {
 	gs_u32 lib = cookie >> 8;
@@ -77,7 +76,7 @@ static __always_inline gs_u64 *lib_of(gs_u64 cookie)
 	return at && *at != GS_LAUNCH_LIB_OFF ? at : NULL;
 }
 
-/* Since when the launches of a process are counted here; 0: as long as those of others. */
+/* Since when the launches of a process are counted here; 0: from the beginning, as for others. */
 static __always_inline gs_u64 told_until(gs_u32 tgid)
 {
 	gs_u64 *until = gs_any_told ? bpf_map_lookup_elem(&gs_told, &tgid) : NULL;
@@ -109,7 +108,7 @@ static __always_inline struct gs_thread *thread_of(gs_u64 cookie)
 	return t;
 }
 
-/* 0: not known. Calls inside the making of a context are libcuda's, not the program's. */
+/* 0: unknown. Calls inside the making of a context are libcuda's, not the program's. */
 static __always_inline gs_u64 current_ctx(const struct gs_thread *t)
 {
 	gs_u32 at = t->depth - 1;
@@ -160,7 +159,7 @@ static __always_inline void make(struct gs_thread *t, gs_u64 out)
 	t->out = out;
 }
 
-/* Calls that make contexts, destroy them, or change which is current. */
+/* Calls that make contexts, destroy them, or change the current one. */
 SEC("uprobe")
 int context(struct pt_regs *ctx)
 {
@@ -187,7 +186,7 @@ int context(struct pt_regs *ctx)
 
 /* ---- a context has been made ----------------------------------------------------------------- */
 
-/* From now on the TSG's count is known and exact: nobody could launch on it before. */
+/* From now on the TSG's count is known and exact: no thread could launch on it before. */
 static __always_inline void begin_count(const struct gs_tsg_ref *ref)
 {
 	struct gpusched_key key = ref->key;
@@ -215,7 +214,10 @@ int made(struct pt_regs *ctx)
 		return 0;
 	key.ctx = handle;
 	key.tgid = t->tgid;
-	/* Several: which of them a launch is for is not known. None: it was there before. */
+	/*
+	 * With several TSGs it is unknown which one a launch is for. With none, the TSG existed
+	 * before.
+	 */
 	if (t->nmade == 1) {
 		ref = t->made;
 		bpf_map_update_elem(&gs_contexts, &key, &ref, BPF_ANY);
@@ -235,7 +237,7 @@ int made(struct pt_regs *ctx)
 struct search {
 	struct gs_tsg_ref sole;
 	gs_u32 tgid, n;
-	gs_u32 spoil; /* their counts are not exact any more */
+	gs_u32 spoil; /* their counts are no longer exact */
 };
 
 static long search_one(void *map, struct gpusched_key *key, struct gpusched_tsg *rec,
@@ -268,7 +270,7 @@ static __always_inline struct gs_launcher *launcher_of(gs_u32 tgid)
 	return bpf_map_lookup_elem(&gs_launchers, &tgid);
 }
 
-/* Looks through the table when there may be news of this process. */
+/* Searches the table if there may be news of this process. */
 static __always_inline void search_again(struct gs_launcher *l, gs_u32 tgid)
 {
 	struct gpusched_proc *proc = bpf_map_lookup_elem(&gs_procs, &tgid);
@@ -302,14 +304,20 @@ static __always_inline struct gpusched_tsg *live(const struct gs_tsg_ref *ref)
 	return rec && rec->task.id == ref->id ? rec : NULL;
 }
 
-/* The process's only compute TSG must be it. Else the launch counts on the process alone. */
+/*
+ * If the process has only one compute TSG, the launch is for that. Otherwise it counts for the
+ * process alone.
+ */
 static __always_inline struct gpusched_tsg *guess(struct gs_thread *t, struct gs_tsg_ref *ret)
 {
 	struct gpusched_tsg *rec = NULL;
 	struct gs_launcher *l;
 	gs_u32 tgid = t->tgid;
 
-	/* The taps never met it: a program of another instance that maps the same library. */
+	/*
+	 * The taps have not seen the process: a program of another instance that maps the same
+	 * library.
+	 */
 	if (!bpf_map_lookup_elem(&gs_procs, &tgid))
 		return NULL;
 	l = launcher_of(tgid);
@@ -339,7 +347,9 @@ static __always_inline struct gpusched_tsg *tsg_of(struct gs_thread *t, struct g
 		if (rec)
 			return rec;
 	}
-	/* another thread may have destroyed it, and a new one may have its handle by now */
+	/*
+	 * another thread may have destroyed the context, and a new one may have its handle by now
+	 */
 	t->cached = 0;
 	known = key.ctx ? bpf_map_lookup_elem(&gs_contexts, &key) : NULL;
 	if (!known)
@@ -365,14 +375,15 @@ static __always_inline void count_rate(struct gpusched_task *task, gs_u64 now)
 			     gs_rate_decayed(rate, ns) + GS_RATE_STEP_MHZ - rate);
 }
 
-/* @from: not before, since its own agent counted then. */
+/* @from: launches before this time were counted by the process's own agent. */
 static __always_inline void count(struct gpusched_task *task, gs_u64 cookie, gs_u64 from,
 				  gs_u64 now)
 {
 	const gs_u32 bits = GPUSCHED_KNOWN_LAUNCHES | GPUSCHED_KNOWN_RATE;
 	gs_u64 since = *(volatile gs_u64 *)&task->launches_since_ns;
 
-	if (!since) { /* its context was not seen being made: exact since the probes are there */
+	/* The making of its context was not seen: the count is exact since the probes are there. */
+	if (!since) {
 		gs_u64 *at = lib_of(cookie);
 
 		since = at && *at > GS_LAUNCH_LIB_BEGINS ? *at : now;
@@ -384,7 +395,7 @@ static __always_inline void count(struct gpusched_task *task, gs_u64 cookie, gs_
 	}
 	__sync_fetch_and_add(&task->launches, 1);
 	count_rate(task, now);
-	/* also when somebody else's change of the same word has undone it */
+	/* set them again if another change of the same word has undone that */
 	if (since != GS_LAUNCHES_NEVER && (task->known & bits) != bits)
 		__sync_fetch_and_or(&task->known, bits);
 }
@@ -424,7 +435,7 @@ int launch(struct pt_regs *ctx)
 
 /* ---- counting begins or ends ----------------------------------------------------------------- */
 
-/* @of: a process's, 0: all. */
+/* @of: a process; 0: all. */
 static long forget_one(void *map, struct gpusched_key *key, struct gpusched_tsg *rec, gs_u32 *of)
 {
 	if (*of && rec->task.pid != *of)

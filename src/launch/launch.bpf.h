@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * launch.bpf.h - what the kernel remembers of threads and contexts to count launches
+ * launch.bpf.h - the kernel's memory of threads and contexts, for counting launches
  */
 #ifndef GPUSCHED_LAUNCH_LAUNCH_BPF_H
 #define GPUSCHED_LAUNCH_LAUNCH_BPF_H
@@ -22,17 +22,17 @@ struct gs_ctx_key {
 
 /* A process with launches in an unknown context. */
 struct gs_launcher {
-	gs_u64 unattributed; /* launches that count on no TSG */
+	gs_u64 unattributed; /* launches that count for no TSG */
 	gs_u64 since_ns;
-	gs_u64 next_id; /* what the table's counter was when it was searched; it moves with news */
-	gs_u32 tsgs;    /* the process's records then */
+	gs_u64 next_id; /* the table's counter at the last search; it moves when there is news */
+	gs_u32 tsgs;    /* number of the process's TSGs then */
 	gs_u32 ncompute;
-	struct gs_tsg_ref sole; /* of a process with one compute TSG: that */
+	struct gs_tsg_ref sole; /* the TSG, if the process has one compute TSG */
 };
 
 /*
- * Cookie of a probe: the library's number, and what the call is: for program launch what is launched
- * (enum gpusched_work_kind), for the others what it does to the thread's contexts.
+ * Cookie of a probe: the library's number, and the kind of call. For program launch: what is
+ * launched (enum gpusched_work_kind). For the others: what the call does to the thread's contexts.
  */
 #define GS_COOKIE(lib, what) ((gs_u64)(lib) << 8 | (what))
 enum gs_cookie_context { GS_CTX_MAKE, GS_CTX_SET, GS_CTX_PUSH, GS_CTX_POP, GS_CTX_DESTROY };
@@ -41,7 +41,9 @@ enum gs_cookie_made {
 	GS_MADE_PUSHES, /* the new context becomes the thread's current one */
 };
 
-/* In gs_told, beside the time since when the process is counted here again. */
+/*
+ * A value in gs_told, which otherwise has the time since which the process is counted here again.
+ */
 #define GS_TOLD_NOW (~0ull)
 
 /* Argument of the program launch_told. */
@@ -52,7 +54,10 @@ struct gs_launch_told {
 /* The programs of src/launch/launch.bpf.c that count, in the order of attaching. */
 enum gs_launch_prog { GS_LAUNCH_MADE, GS_LAUNCH_CONTEXT, GS_LAUNCH_LAUNCH, GS_LAUNCH_PROGS };
 
-/* In gs_launch_libs, beside the time when all probes of a library were in place. */
+/*
+ * A value in gs_launch_libs, which otherwise has the time when all probes of a library were in
+ * place.
+ */
 #define GS_LAUNCH_LIB_OFF 0ull
 #define GS_LAUNCH_LIB_BEGINS 1ull
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * launch.c - attaching the launch probes to libcudas, and letting go of them
+ * launch.c - attaches the launch probes to libcudas, and removes them
  *
- * A library is what (device, inode) say, wherever a container has it mounted. It is reached through
- * /proc/PID/map_files, which is the very file that the process maps (reader_child.c).
+ * A library is identified by (device, inode), wherever a container has it mounted. It is reached
+ * through /proc/PID/map_files, which is the very file that the process maps (reader_child.c).
  */
 #include "launch/launch.h"
 #include "launch/launch_find.h"
@@ -34,7 +34,10 @@
 #include "table/priv.h"
 #include "taps/taps.h"
 
-/* Libraries that one user's processes bring, but root's; and unknown ones in one look at a process. */
+/*
+ * Limits for libraries of one user's processes, except root's; and for unknown libraries in one
+ * look at a process.
+ */
 #define UID_SHARE (GS_MAX_LAUNCH_LIBS / 8)
 #define MAX_TRIES 8
 #define SAY_AGAIN_NS (60 * NS_PER_S)
@@ -45,10 +48,9 @@ enum left { LEFT_FULL, LEFT_SERVED, LEFT_USERS, LEFT_REFUSED, LEFT_FAILED, LEFT_
 
 struct lib {
 	struct gs_launch_lib info;
-	struct gs_pinned_lib
-		pinned; /* its number is in the cookies; no probes: it could not be done */
-	uid_t uid;      /* of the process that brought it */
-	int fd;         /* it is to be probed; -1: it was, or cannot be */
+	struct gs_pinned_lib pinned; /* its number is in the cookies; no probes: that failed */
+	uid_t uid;                   /* of the process in which it was found */
+	int fd; /* the library that is to be probed; -1: it was probed, or cannot be */
 	struct gs_again again;
 	struct statx_timestamp written;
 	pid_t *users;
@@ -69,13 +71,13 @@ struct gs_launches {
 	struct enter_bpf *entries;
 	int slots_fd;
 	bool trusted, allowed, ended;
-	struct gs_error why; /* they are not allowed */
+	struct gs_error why; /* why probes are not allowed */
 	uint64_t asked_ns;
 	struct lib **libs;
 	size_t nlibs;
 	struct gs_launch_job *job; /* NULL: none is under way */
 	uint32_t next_number;
-	uint64_t left, tried_again; /* since they were asked for */
+	uint64_t left, tried_again; /* since these counts were last asked for */
 	struct gs_again_list again;
 	uint64_t said_ns[LEFT_MAX];
 };
@@ -162,7 +164,7 @@ static bool has_share(const struct gs_launches *l, uid_t uid)
 	return uid && n >= UID_SHARE;
 }
 
-/* One that was not used for long: probes of the library that had it may still be there. */
+/* A number that was not used for long, since probes of the library that had it may still exist. */
 static int free_number(struct gs_launches *l, uint32_t *ret)
 {
 	for (uint32_t k = 0; k < GS_MAX_LAUNCH_LIBS; k++) {
@@ -199,7 +201,7 @@ static int new_lib(struct gs_launches *l, const struct gs_pinned_lib *what, stru
 	return 0;
 }
 
-/* Probed by an earlier instance; its users and its name are not known yet. */
+/* A library probed by an earlier instance; its users and name are not known yet. */
 static int on_pinned(const struct gs_pinned_lib *pinned, void *user)
 {
 	struct gs_launches *l = user;
@@ -217,7 +219,9 @@ static bool is_under_way(const struct gs_launches *l, const struct lib *lib)
 	return l->job && l->job->pinned.number == lib->pinned.number;
 }
 
-/* A user could change it, or what its bytes cost to read; root knows what it simulates. */
+/*
+ * False if a user could change the file, or make it costly to read. Root decides what is simulated.
+ */
 static bool is_roots(const struct statx *st, pid_t pid)
 {
 	return (!pid && gs_env()->sim) || (!st->stx_uid && !(st->stx_mode & 0022));
@@ -245,7 +249,7 @@ static int left_alone(struct gs_launches *l, const struct statx *st, const char 
 	return -EBUSY; /* while there are users who could do harm */
 }
 
-/* It had no functions when it was looked into; by now it may be written to the end. */
+/* It had no functions when it was read; by now it may be completely written. */
 static bool is_rewritten(const struct gs_launches *l, const struct lib *lib, const struct statx *st)
 {
 	return lib->fd < 0 && !lib->info.probes && !is_under_way(l, lib) &&
@@ -269,9 +273,10 @@ static int add_lib(struct gs_launches *l, struct gs_pinned_lib *pinned, const ch
 }
 
 /*
- * @file reaches the library, @path is its name for people. @pid: the process that brought it. It
- * may have chosen a file on a server that never answers, or one with a lease that an open would
- * wait for. No probe may be set in such a file: the kernel would read it while no fork() can begin.
+ * @file is a path to the library, @path its name for people. @pid: the process in which it was
+ * found. That process may have chosen a file on a server that never answers, or one with a lease
+ * that an open would wait for. No probe may be set in such a file: the kernel would read it while
+ * no fork() can begin.
  */
 static int open_lib(struct gs_launches *l, const char *file, const char *path, pid_t pid,
 		    struct lib **ret)
@@ -285,7 +290,7 @@ static int open_lib(struct gs_launches *l, const char *file, const char *path, p
 
 	place = gs_peek(AT_FDCWD, file, 0, &st);
 	if (place < 0) {
-		if (place != -ENOENT && place != -ESRCH) /* gone */
+		if (place != -ENOENT && place != -ESRCH) /* it is gone */
 			leave(l, LEFT_FAILED, path, strerror(-place));
 		return place;
 	}
@@ -344,7 +349,7 @@ static int on_map(pid_t pid, const struct gs_cuda_map *map, void *user)
 	snprintf(file, sizeof(file), "/proc/self/fd/%d", map->place);
 	r = open_lib(look->l, file, map->path, pid, &lib);
 	look->again |= gs_again_passes(r ? r : add_user(lib, pid));
-	/* the next one, whatever became of this; but a process could have thousands */
+	/* go on with the next one in any case; but a process could have thousands */
 	return (r || look->l->nlibs != known) && ++look->tries >= MAX_TRIES;
 }
 
@@ -366,7 +371,7 @@ int gs_launches_process(struct gs_launches *l, pid_t pid)
 	if (is_known(l, pid) && !gs_again_has(&l->again, pid))
 		return 0;
 	r = gs_reader_maps(pid, on_map, &look);
-	if (r == -EAGAIN) /* its reader will tell */
+	if (r == -EAGAIN) /* its reader's answer comes later */
 		return r;
 	snprintf(name, sizeof(name), "process %d", (int)pid);
 	if (gs_again_passes(r))
@@ -378,7 +383,7 @@ int gs_launches_process(struct gs_launches *l, pid_t pid)
 	return r;
 }
 
-/* Its probes stay while letting go of them could do harm: it may come back, too. */
+/* Probes stay while removing them could do harm; the library may be used again, too. */
 static void drop_unused(struct gs_launches *l)
 {
 	for (size_t i = l->nlibs; i-- > 0;) {
@@ -465,7 +470,7 @@ struct gs_launch_job *gs_launches_next(struct gs_launches *l)
 		if (lib->fd < 0 || now < lib->again.due_ns)
 			continue;
 		l->tried_again += lib->again.due_ns != 0;
-		gs_again_put_off(&lib->again, now); /* if it fails */
+		gs_again_put_off(&lib->again, now); /* time of the next try, if this one fails */
 		if (allowed(l))
 			return new_job(l, lib);
 		leave(l, LEFT_REFUSED, lib->info.path, l->why.text);
@@ -518,7 +523,7 @@ void gs_launch_job_work(struct gs_launch_job *job)
 	set_attached(job->l, job->pinned.number, job->code ? GS_LAUNCH_LIB_OFF : job->ended_ns);
 }
 
-/* One that cannot be probed stays in the list, without probes. */
+/* A library that cannot be probed stays in the list, without probes. */
 static void tell(struct gs_launches *l, const struct lib *lib, struct gs_launch_job *job)
 {
 	char reason[384];
@@ -550,7 +555,7 @@ void gs_launches_done(struct gs_launches *l, struct gs_launch_job *job)
 		close(job->fd);
 	free(job);
 	l->job = NULL;
-	drop_unused(l); /* it may have been let go of meanwhile */
+	drop_unused(l); /* it may have become unused meanwhile */
 }
 
 /* ---- beginning and ending -------------------------------------------------------------------- */
@@ -563,7 +568,9 @@ static void on_usual(const char *path, void *user)
 		lib->info.system = true;
 }
 
-/* All processes that have the driver open: a process maps its libcuda before it has TSGs. */
+/*
+ * Looks at all processes that have the driver open: a process maps its libcuda before it has TSGs.
+ */
 int gs_launches_catch_up(struct gs_launches *l)
 {
 	CLEANUP_FREE struct gs_holder *all = NULL;
@@ -590,7 +597,7 @@ static int attach_all(struct gs_launches *l)
 	return r;
 }
 
-/* Those of an earlier instance, or new ones where that may be done. */
+/* Takes those of an earlier instance, or makes new ones if that is allowed. */
 static int open_entries(struct gs_launches *l, struct gs_error *err)
 {
 	CLEANUP_FD int slots = gs_pinned_slots();

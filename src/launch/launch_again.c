@@ -5,8 +5,8 @@
 
 #include "basic/clock.h"
 
-#define MAX_TRIES 6    /* no longer between two from here on */
-#define COST_FACTOR 20 /* looking again may take this part of the time */
+#define MAX_TRIES 6    /* after so many tries the pause no longer grows */
+#define COST_FACTOR 20 /* the part of the time that repeated looks may take */
 
 bool gs_again_passes(int r)
 {
@@ -30,7 +30,7 @@ void gs_again_put_off(struct gs_again *a, uint64_t now_ns)
 	a->tries++;
 }
 
-/* l->n: it is not there. */
+/* Returns l->n if it is not there. */
 static size_t find(const struct gs_again_list *l, pid_t pid)
 {
 	size_t i = 0;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
- * launch_attach.c - the launch probes: which functions, and attaching them to one library
+ * launch_attach.c - the functions that are probed, and how probes are attached to one library
  *
- * Kernels from 6.6 take all functions of a library in one link for each program, which is attached
- * in tens of milliseconds. Older ones take one perf event a function: about 1 ms each to attach and
- * 0.1 s each to detach, and attaching waits for detaching. All links are pinned: what detaches is
- * the kernel's own thread, some time after the last pin is gone.
+ * From Linux 6.6 on, one link per program covers all functions of a library, and is attached in
+ * tens of milliseconds. Older kernels need one perf event per function: about 1 ms each to attach
+ * and 0.1 s each to detach, and attaching waits for detaching. All links are pinned: a thread of
+ * the kernel detaches them, some time after the last pin is gone.
  */
 #include "launch/launch_attach.h"
 
@@ -29,9 +29,9 @@
 #include "launch/launch_find.h"
 
 /*
- * The probes: program, function, kind (the cookie). They attach in this order. So if a context's
- * making is seen to begin, its end is seen, too. Launches come last, since all others say where
- * they go.
+ * The probes: program, function, kind (the cookie). They are attached in this order. So if the
+ * begin of a context's making is seen, its end is seen too. Launches come last, since they need
+ * what the others record.
  */
 #define PROBES(X) \
 	X(MADE, "cuCtxCreate", GS_MADE_PUSHES) \
@@ -102,7 +102,7 @@ static int multi_link(int prog_fd, bool ret, const char *path, const uint64_t *o
 
 static bool multi_works;
 
-/* A folder is no library: EBADF from kernels that got as far as looking at it. */
+/* A folder is no library: kernels that get as far as checking it return EBADF. */
 static void probe_multi(void)
 {
 	/* r0 = 0; exit */
@@ -227,14 +227,17 @@ static int program_fd(const struct enter_bpf *skel, enum gs_launch_prog prog)
 }
 
 struct target {
-	char path[32]; /* of the very file that was looked into: a name could be another's by now */
+	/* Path to the very file that was read: its name could be another file's by now. */
+	char path[32];
 	const char *pins;
 	uint32_t lib;
 	uint64_t at[NPROBES]; /* file offsets; 0: not in this library */
 	unsigned int links;
 };
 
-/* Where the functions are. Return probes take the offset of the entry's; an alias comes once. */
+/*
+ * Finds the functions' offsets. Return probes take the offset of the entry's; an alias comes once.
+ */
 static int find_functions(struct target *t, int fd)
 {
 	const char *names[NPROBES];
@@ -253,7 +256,7 @@ static int find_functions(struct target *t, int fd)
 	return r;
 }
 
-/* @link, or -errno, is used up: the pin holds it. */
+/* Takes @link, or -errno: the pin holds it. */
 static int pin(struct target *t, int link)
 {
 	CLEANUP_FD int fd = link;
@@ -282,7 +285,7 @@ static int attach_multi(struct target *t, const struct enter_bpf *skel, enum gs_
 				 cookies, n));
 }
 
-/* @name: of a file of the kernel's about its uprobes; @format reads a number from it. */
+/* @name: a file of the kernel about its uprobes; @format reads a number from it. */
 static int about_uprobes(const char *name, const char *format, unsigned int *ret)
 {
 	CLEANUP_FILE FILE *f = NULL;
@@ -295,7 +298,7 @@ static int about_uprobes(const char *name, const char *format, unsigned int *ret
 	return f && fscanf(f, format, ret) == 1 ? 0 : -ENOTSUP;
 }
 
-/* libbpf's links switch their event off when they are let go of, pinned or not. */
+/* libbpf's own links switch their event off when they are closed, pinned or not. */
 static int single_link(const struct target *t, int prog_fd, const struct probe *p, uint64_t at)
 {
 	struct perf_event_attr attr = { .size = sizeof(attr),

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* launch_find.c - the libcudas of this machine, where their functions are; the rate as of now */
+/*
+ * launch_find.c - finds the libcudas of this machine and the offsets of their functions; computes
+ * the rate as of now
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <gelf.h>
@@ -64,7 +67,7 @@ uint64_t gs_launch_rate_mhz(const struct gpusched_task *t, uint64_t now)
 #define MAX_SEGMENTS 64
 #define MAX_SECTIONS 1024    /* a libcuda has some 40 */
 #define MAX_TABLES 2         /* of symbols; a library has one */
-#define MAX_TABLE (4u << 20) /* symbols, and their names; a libcuda's are some 100 KiB */
+#define MAX_TABLE (4u << 20) /* symbols and their names; a libcuda's have some 100 KiB */
 
 static void elf_close(Elf **elf)
 {
@@ -106,7 +109,7 @@ static void take_symbol(Elf *elf, const char *name, uint64_t address, const char
 	}
 }
 
-/* Not that of a library for this machine, or one with more sections than one has. */
+/* True for a library of another machine, or one with more sections than any libcuda has. */
 static bool is_strange(int fd)
 {
 	Elf64_Ehdr h;

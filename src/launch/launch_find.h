@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* launch_find.h - where libcudas are, what they export, and what serves their file systems */
+/*
+ * launch_find.h - finds libcudas, their exported functions, and the servers of their file systems
+ */
 #ifndef GPUSCHED_LAUNCH_LAUNCH_FIND_H
 #define GPUSCHED_LAUNCH_LAUNCH_FIND_H
 
@@ -9,12 +11,15 @@
 #include <sys/types.h>
 
 /*
- * File offsets of exported functions, 0 for one that the library lacks. Names of one function get
- * one offset once: an alias would count twice.
+ * File offsets of exported functions, 0 for one that the library lacks. If one function has several
+ * names, it gets its offset once: an alias would count twice.
  */
 int gs_elf_offsets(int fd, const char *const *names, size_t n, uint64_t *ret_offsets);
 
-/* A line of mountinfo: a FUSE that others than its server's own user are let into, and where. */
+/*
+ * True for a line of mountinfo of a FUSE file system that other users than the server's may enter;
+ * and its mount point.
+ */
 bool gs_mount_serves_users(const char *line, dev_t *ret_dev, char ret_place[256]);
 
 /* Calls fn for each libcuda.so.1 in the library path and the usual places. */

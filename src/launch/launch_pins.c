@@ -135,7 +135,7 @@ int gs_pinned_attach(const struct enter_bpf *skel, struct gs_pinned_lib *lib, in
 	int r;
 
 	path_of(unfinished, UNFINISHED);
-	gs_pins_remove(unfinished); /* of a daemon that died over it */
+	gs_pins_remove(unfinished); /* left by a daemon that died meanwhile */
 	if (mkdir(unfinished, 0700))
 		return -errno;
 	r = gs_probes_attach(skel, unfinished, lib->number, fd);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * launch_pins.h - private to the launch probes: what the kernel keeps of them when the daemon is gone
+ * launch_pins.h - what stays pinned in the kernel when the daemon is gone; private to the launch
+ * probes
  *
- * Beside the table's folder lies another: the slots behind the attached programs, the program that
- * forgets all counts, and for each library a folder of links. Unlinking these lets the kernel
- * detach, so that it is done only where gs_launches_allowed().
+ * A folder beside the table's holds the slots that the attached programs call, the program that
+ * forgets all counts, and for each library a folder of links. To unlink these lets the kernel
+ * detach, so it is done only if gs_launches_allowed().
  */
 #ifndef GPUSCHED_LAUNCH_LAUNCH_PINS_H
 #define GPUSCHED_LAUNCH_LAUNCH_PINS_H
@@ -19,23 +20,26 @@ struct gs_pinned_lib {
 	unsigned int probes; /* functions */
 };
 
-/* The slots; -ENOENT: there are none. */
+/* A descriptor of the slots; -ENOENT: there are none. */
 int gs_pinned_slots(void);
 /* Makes the folder with @skel's slots in it. */
 int gs_pinned_begin(const struct enter_bpf *skel);
-/* Sets which programs the attached ones enter from here on. */
+/* Sets the programs that the attached ones call from here on. */
 int gs_pinned_fill(int slots_fd, const struct launch_bpf *skel);
-/* From here on they return at once; none that did not runs any more. */
+/* From here on the attached programs return at once; no other one is running any more. */
 void gs_pinned_empty(int slots_fd);
-/* All counts become unknown: for when nothing counts. */
+/* Makes all counts unknown: for when nothing counts. */
 int gs_pinned_forget(void);
 
 /* Calls fn for each library, until it returns non-zero. */
 int gs_pinned_libs(int (*fn)(const struct gs_pinned_lib *lib, void *user), void *user);
-/* All or none: a library of which half is seen counts wrong. Fills @lib->probes. */
+/*
+ * Attaches all or none: with half of a library's functions, counts would be wrong. Fills
+ * @lib->probes.
+ */
 int gs_pinned_attach(const struct enter_bpf *skel, struct gs_pinned_lib *lib, int fd);
 void gs_pinned_detach(const struct gs_pinned_lib *lib);
-/* Everything. */
+/* Removes everything. */
 void gs_pinned_remove(void);
 
 #endif /* GPUSCHED_LAUNCH_LAUNCH_PINS_H */

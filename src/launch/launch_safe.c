@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 /*
- * launch_safe.c - where no user can make every fork() of the machine wait for a probe
+ * launch_safe.c - checks that no user can make every fork() of the machine wait for a probe
  *
- * While the kernel sets or removes a uprobe, in whatever file, no fork() begins. It waits first for
- * the forks that have begun, then for the memory of each process that maps the file. A user that
- * serves a file system can hold the memory of an own process for any time, and a fork() of it
- * (docs/uprobe-fork-stall.md). That process need not have the library open, so a look at those that
- * do cannot help.
+ * While the kernel sets or removes a uprobe, in any file, no fork() begins. The kernel waits first
+ * for forks that have begun, then for the memory of each process that maps the file. A user who
+ * serves a file system can hold the memory of an own process, and its fork(), for any time
+ * (docs/uprobe-fork-stall.md). That process need not have the library open, so it would not help to
+ * check those that do.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -25,11 +25,11 @@
 
 /* ---- FUSE mounts that users are in ----------------------------------------------------------- */
 
-/* linux/mount.h and sys/mount.h cannot be had together, and older ones lack these. */
+/* linux/mount.h and sys/mount.h cannot both be included, and older ones lack these. */
 #define CMD_CREATE 6
 #define CLOEXEC_FLAG 1
 
-/* The kernel's own list, of all namespaces. -1: there is none. */
+/* Opens the kernel's own list of FUSE connections, of all namespaces. -1: there is none. */
 static int connections(void)
 {
 	CLEANUP_FD int fs = (int)syscall(SYS_fsopen, "fusectl", CLOEXEC_FLAG);
@@ -57,7 +57,7 @@ static int no_users_connection(struct gs_error *why)
 	return 0;
 }
 
-/* Its server may be root's, and slow for a user's sake. */
+/* Root's server counts too: a user may be able to make it slow. */
 bool gs_mount_serves_users(const char *line, dev_t *ret_dev, char ret_place[256])
 {
 	const char *dash = strstr(line, " - fuse"), *options;
@@ -82,7 +82,7 @@ static int no_users_mount(struct gs_error *why)
 
 	snprintf(devices, sizeof(devices), "%s/dev", gs_env()->sim_dir);
 	if (gs_env()->sim && stat(devices, &simulated))
-		return 0; /* it has ended */
+		return 0; /* the process has ended */
 	if (!f)
 		return gs_fail(why, -EPERM, "the mounts cannot be read: %s", strerror(errno));
 	while (getline(&line, &size, f) > 0)
@@ -123,7 +123,7 @@ static const char *mounter(void)
 	return NULL;
 }
 
-/* @otherwise: where there is no such file. */
+/* @otherwise: the result if there is no such file. */
 static long setting(const char *path, long otherwise)
 {
 	CLEANUP_FILE FILE *f = fopen(path, "re");

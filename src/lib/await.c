@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-/* await.c - a daemon that is starting: it has the instance's lock and does not listen yet */
+/*
+ * await.c - waits for a daemon that is starting: it has the instance's lock but does not listen yet
+ */
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -12,9 +14,9 @@
 #include "lib/remote.h"
 
 #define LOOK_NS (50 * NS_PER_MS)
-#define FREE_NS NS_PER_S /* from one daemon to the next the lock is free for a moment */
+#define FREE_NS NS_PER_S /* when one daemon follows another, the lock is free for a moment */
 
-/* Only root may open the lock; the kernel's list of locks is everybody's. */
+/* Only root may open the lock, but anybody may read the kernel's list of locks. */
 static bool is_locked(const char *path)
 {
 	CLEANUP_FILE FILE *f = NULL;

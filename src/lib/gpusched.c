@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The library's functions: each is a request to what is behind its handle. */
+/* The library's functions: each sends a request through its handle. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -82,7 +82,7 @@ const char *gpusched_version(void)
 
 /* ---- requests -------------------------------------------------------------------------------- */
 
-/* The error for an argument that the caller forgot; @is: it is there. */
+/* Fails if the caller left out an argument; @is: it is there. */
 static int need(struct gpusched *g, const void *is, const char *what)
 {
 	if (!g)
@@ -142,7 +142,9 @@ static int number(struct gpusched *g, const json_t *o, const char *key, unsigned
 	return 0;
 }
 
-/* Asks, and reads how many were changed; some failed: -EREMOTEIO. Takes @args. */
+/*
+ * Sends a request, and reads how many TSGs were changed. If some failed: -EREMOTEIO. Takes @args.
+ */
 static int control(struct gpusched *g, const char *verb, const char *target, json_t *args,
 		   unsigned int *ret_n)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * handle.h - what is behind a handle of the library: a daemon's socket (remote.c), or whatever a
- * program of ours brings (src/local)
+ * handle.h - what a handle of the library uses: a daemon's socket (remote.c), or another
+ * implementation that a program brings (src/local)
  */
 #ifndef GPUSCHED_LIB_HANDLE_H
 #define GPUSCHED_LIB_HANDLE_H
@@ -19,12 +19,12 @@ enum gs_stream {
 
 struct gs_handle_ops {
 	bool (*has_daemon)(const void *self);
-	/* One verb. 0 and its answer (malloc'd JSON), or a negative errno with one line. */
+	/* Sends one verb. 0 with its answer (malloc'd JSON), or a negative errno with one line. */
 	int (*request)(void *self, const char *verb, const json_t *args, char **ret,
 		       struct gs_error *err);
 	/*
-	 * Lines until @fn returns non-zero (returned), the end (0), -ETIMEDOUT or -EINTR. The
-	 * subscription stays, so that a caller that comes back has missed nothing.
+	 * Gets lines until @fn returns non-zero (which is returned), the end (0), -ETIMEDOUT or
+	 * -EINTR. The subscription stays, so a caller that comes back has missed nothing.
 	 */
 	int (*stream)(void *self, enum gs_stream which, gpusched_event_fn fn, void *user,
 		      uint64_t timeout_us, struct gs_error *err);

@@ -14,12 +14,11 @@
 #include "basic/sheet.h"
 #include "lib/remote.h"
 
-#define ANSWER_LIMIT (64u << 20) /* a list of a full table is 16 MiB */
-#define STREAM_LIMIT \
-	(8u << 20)           /* what comes at once: the daemon keeps 2 MiB for one that was slow */
+#define ANSWER_LIMIT (64u << 20) /* the list of a full table has 16 MiB */
+#define STREAM_LIMIT (8u << 20)  /* a slow reader gets 2 MiB at once */
 #define REQUEST_MS 30000L    /* controls are answered within 5 s, a policy's start takes longer */
-#define PARK_US 1800000000ll /* a parking's longest */
-#define PING_MS 1000L        /* a daemon that lives answers that at once */
+#define PARK_US 1800000000ll /* longest time of a parking */
+#define PING_MS 1000L        /* a daemon that responds answers a ping at once */
 /* Pings while a request is under way: most requests are over before the first ping. */
 #define PING_EVERY_NS (NS_PER_S * 9 / 10)
 
@@ -30,20 +29,20 @@ struct text {
 
 struct remote {
 	CURL *ping;
-	uint64_t alive_ns; /* when it last answered */
+	uint64_t alive_ns; /* time of its last answer */
 	char socket[sizeof(((struct sockaddr_un *)0)->sun_path)];
 	CURL *easy;
-	CURLM *multi; /* for the watch; NULL: none yet */
+	CURLM *multi; /* for the stream; NULL: none yet */
 	CURL *watch;
-	enum gs_stream which; /* of the watch */
-	struct text in;       /* what of the stream was not handed out yet */
+	enum gs_stream which; /* kind of the stream */
+	struct text in;       /* received and not handed out yet */
 	int watch_code;       /* the stream broke: negative errno */
-	bool refused;         /* what comes is the reason why there is none */
+	bool refused;         /* the data is the reason why the stream was refused */
 };
 
 /*
- * Asks the socket itself: curl's own error does not tell a missing daemon from a slow one. -EAGAIN:
- * many wait already for it to take their connections. *ret_pid: the listener, 0 unknown.
+ * Tries the socket itself, since curl's own error is the same for a missing daemon and a slow one.
+ * -EAGAIN: many connections wait for the daemon already. *ret_pid: the listener; 0: unknown.
  */
 static int try_connect(const char *path, pid_t *ret_pid)
 {
@@ -142,7 +141,7 @@ static int errno_of(CURLcode c)
 					       : -EPROTO;
 }
 
-/* The daemon's answer to a request that it did not do. */
+/* Reads the reason why the daemon refused a request. */
 static int read_error(long status, const json_t *body, struct gs_error *err)
 {
 	const json_t *text = json_object_get(body, "error"), *code = json_object_get(body, "code");
@@ -176,7 +175,7 @@ static CURLcode perform(struct remote *r, CURL *easy, const char *url, const cha
 
 /* ---- a daemon that does not answer ------------------------------------------------------------ */
 
-/* SIGSTOP, or a debugger. */
+/* Stopped by SIGSTOP or a debugger. */
 static bool is_stopped(pid_t pid)
 {
 	char path[32], line[128], state = 0;
@@ -190,7 +189,7 @@ static bool is_stopped(pid_t pid)
 	return state == 'T' || state == 't';
 }
 
-/* There is a daemon that takes connections, or none at all: the request says so. */
+/* True if a daemon takes connections, or there is none at all, which the request will report. */
 static bool may_answer(const struct remote *r, pid_t *ret_pid)
 {
 	int code = try_connect(r->socket, ret_pid);
@@ -226,7 +225,7 @@ static int fail_dead(pid_t pid, struct gs_error *err)
 		       who, stopped ? "continue (kill -CONT) or restart" : "restart");
 }
 
-/* 0, or within 2 s -EHOSTDOWN: a daemon listens, and answers nobody. */
+/* 0, or within 2 s -EHOSTDOWN: a daemon listens, and does not respond. */
 static int check_alive(struct remote *r, struct gs_error *err)
 {
 	pid_t pid = 0;
@@ -234,7 +233,7 @@ static int check_alive(struct remote *r, struct gs_error *err)
 	return is_alive(r, &pid) ? 0 : fail_dead(pid, err);
 }
 
-/* While a request is under way: it may have been stopped since. */
+/* While a request is under way: the daemon may have been stopped since. */
 static int on_progress(void *user, curl_off_t a, curl_off_t b, curl_off_t c, curl_off_t d)
 {
 	struct remote *r = user;
@@ -249,7 +248,7 @@ static bool is_word(const char *verb)
 	       strlen(verb) < 64;
 }
 
-/* How long an answer may take: a `status` watches for some time, and memory is copied. */
+/* How long an answer may take: a `status` watches for some time, and parking copies memory. */
 static long limit_ms(const char *verb, const json_t *args)
 {
 	json_int_t us = !strcmp(verb, "park") || !strcmp(verb, "unpark") ? PARK_US
@@ -260,14 +259,14 @@ static long limit_ms(const char *verb, const json_t *args)
 	return REQUEST_MS + (long)(us / 1000);
 }
 
-/* Only its ends: the reader of the answer parses it once. */
+/* Checks only its ends: the reader of the answer parses it once. */
 static bool is_object(const struct text *body)
 {
 	return body->n >= 2 && body->p[0] == '{' && body->p[body->n - 1] == '}' &&
 	       strlen(body->p) == body->n;
 }
 
-/* The answer of a request that was made; takes @body. */
+/* Handles the answer of a request; takes @body. */
 static int read_answer(long status, struct text body, char **ret, struct gs_error *err)
 {
 	CLEANUP_FREE char *answer = body.p;
@@ -366,7 +365,9 @@ static void close_stream(struct remote *r)
 	r->watch = NULL;
 }
 
-/* Hands out whole lines; empty ones say that the daemon lives. Non-zero: what @fn returned. */
+/*
+ * Hands out whole lines; empty lines only say that the daemon lives. Returns non-zero if @fn does.
+ */
 static int hand_out(struct remote *r, gpusched_event_fn fn, void *user)
 {
 	size_t at = 0;
@@ -391,7 +392,7 @@ static int hand_out(struct remote *r, gpusched_event_fn fn, void *user)
 	return stop;
 }
 
-/* Waits for the socket; not curl's own wait, which goes on after a signal. */
+/* Waits for the socket. Not by curl's own function, which goes on after a signal. */
 static int wait_stream(struct remote *r, uint64_t until)
 {
 	uint64_t now = gs_now_ns(), ns = until ? until - now : NS_PER_S;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* remote.h - a daemon on a socket */
+/* remote.h - the connection to a daemon's socket */
 #ifndef GPUSCHED_LIB_REMOTE_H
 #define GPUSCHED_LIB_REMOTE_H
 
@@ -7,15 +7,15 @@
 
 struct remote;
 
-/* -ECONNREFUSED, -ENOENT: nobody listens there. */
+/* -ECONNREFUSED, -ENOENT: no process listens there. */
 int remote_new(const char *socket, struct remote **ret, struct gs_error *err);
 void remote_free(struct remote *r);
-/* The functions of handles that have a struct remote as their self. */
+/* The operations of handles with a struct remote. */
 extern const struct gs_handle_ops remote_ops;
 
 /*
- * While a daemon of this machine is starting: waits until it listens, at most for @ns. False: none
- * listens then.
+ * If a daemon of this machine is starting, waits until it listens, at most for @ns. Returns false
+ * if none listens then.
  */
 bool remote_await(uint64_t ns);
 

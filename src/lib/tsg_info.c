@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* A TSG's JSON object into the public structure, strictly. */
+/* Reads a TSG's JSON object into the public structure, strictly. */
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>

@@ -296,7 +296,7 @@ static void print_result(const struct gsload_options *o, const struct gsload_cud
 
 static volatile sig_atomic_t ended;
 
-/* An interrupt ends the load, and what it lingers for is still done; a second one ends that too. */
+/* An interrupt ends the load, but not the time to linger; a second one ends that too. */
 static void on_signal(int sig)
 {
 	if (sig == SIGTERM || gsload_stop)
@@ -310,7 +310,7 @@ static void on_anew(int sig)
 	gsload_arrive_anew();
 }
 
-/* In pieces, so that an interrupt ends it. */
+/* Sleeps in pieces, so that an interrupt ends it. */
 static void idle(uint64_t ns)
 {
 	uint64_t until = gs_now_ns() + ns, now;
@@ -319,7 +319,10 @@ static void idle(uint64_t ns)
 		gs_sleep_ns(until - now < 10 * NS_PER_MS ? until - now : 10 * NS_PER_MS);
 }
 
-/* On a simulated GPU the host's other programs would blur what is measured; below the simulator. */
+/*
+ * Raises our priority: on a simulated GPU other programs of the host would blur the measurement.
+ * Stays below the simulator.
+ */
 static void be_prompt(void)
 {
 	struct sched_param p = { .sched_priority = 1 };
@@ -361,7 +364,8 @@ int main(int argc, char **argv)
 	sigaction(SIGINT, &on_end, NULL);
 	sigaction(SIGTERM, &on_end, NULL);
 	sigaction(SIGUSR1, &anew, NULL);
-	for (uint64_t i = o.gpus; i-- > 0;) { /* the first one's context last: it stays current */
+	/* The first GPU's context last, so that it is current. */
+	for (uint64_t i = o.gpus; i-- > 0;) {
 		if (gsload_cuda_open(&c[i], (int)(o.gpu + i), (unsigned int)o.contexts))
 			return GS_EXIT_FAILED;
 		if (o.multiprocessors)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * gsload.h - what the load generator was asked to do, and what came out
+ * gsload.h - the load generator's options and results
  */
 #ifndef GPUSCHED_LOAD_GSLOAD_H
 #define GPUSCHED_LOAD_GSLOAD_H
@@ -19,7 +19,7 @@ enum gsload_arrivals { GSLOAD_POISSON, GSLOAD_PERIODIC, GSLOAD_CLOSED };
 struct gsload_options {
 	enum gsload_mode mode;
 	uint64_t gpu, gpus, contexts, seed, kernels, tokens, burst, in_flight, count;
-	uint64_t multiprocessors; /* 0: as CUDA says */
+	uint64_t multiprocessors; /* 0: as CUDA reports */
 	uint64_t allocate_mib;
 	double kernel_us, block_us, fill_pct, period_us, cv, gap_us, lead_us, seconds, warmup,
 		delay, linger;
@@ -36,31 +36,33 @@ static inline uint64_t gsload_real_ns(const struct gsload_options *o, double us)
 
 /* Everything in simulated us (equal to real us where dilate is 1). */
 struct gsload_result {
-	uint64_t launches;       /* calls of launch functions, calibration and warm-up included */
-	uint64_t graph_launches; /* those of them that launched a graph */
+	uint64_t launches;       /* calls of launch functions, including calibration and warm-up */
+	uint64_t graph_launches; /* calls that launched a graph */
 	uint64_t n;              /* requests or kernels counted */
-	double seconds;          /* that they took */
+	double seconds;          /* the time for these */
 	/* LC, n of them, sorted */
 	double *latency_us; /* the GPU's part */
 	double *service_us; /* from the first launch on */
-	double *late_us;  /* by so much later than it could it began, and what follows from that */
+	double *late_us;  /* how much later than possible it began, with the consequences of that */
 	double *token_us; /* LC with several tokens a request: ntokens of them, sorted */
 	size_t ntokens;
-	uint64_t from_ns; /* LC: the warm-up ends */
+	uint64_t from_ns; /* LC: end of the warm-up */
 	double iterations_per_us;
 	uint32_t iterations; /* of one thread of one block */
 };
 
-/* Set by SIGINT and SIGTERM: end in order and print what was measured. */
+/* Set by SIGINT and SIGTERM: end in order and print the results so far. */
 extern volatile int gsload_stop;
 
-/* Iterations per us; not above 0: another program's work came between. */
+/* Measures iterations per us. Not above 0: another program's work came between. */
 double gsload_measure(struct gsload_cuda *c, const struct gsload_options *o,
 		      struct gsload_result *r);
-/* The given rate, else the last measured one, else measured now. Ends the program on failure. */
+/*
+ * Takes the given rate, else the last measured one, else measures now. Ends the program on failure.
+ */
 void gsload_calibrate(struct gsload_cuda *c, const struct gsload_options *o,
 		      struct gsload_result *r);
-/* @c: as many as o->gpus. */
+/* @c: o->gpus of them. */
 void gsload_run_be(struct gsload_cuda *c, const struct gsload_options *o, struct gsload_result *r);
 void gsload_run_lc(struct gsload_cuda *c, const struct gsload_options *o, struct gsload_result *r);
 

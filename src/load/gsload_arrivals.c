@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* gsload_arrivals.c - when the next request comes */
+/* gsload_arrivals.c - computes when the next request comes */
 #include "load/gsload_arrivals.h"
 
 #include <math.h>
@@ -8,9 +8,9 @@
 #include "basic/clock.h"
 #include "basic/rng.h"
 
-#define SPIN_NS 100000 /* the last stretch before an arrival is not slept */
+#define SPIN_NS 100000 /* spins instead of sleeping for so long before an arrival */
 
-static volatile uint64_t anew_ns; /* 0: they go on */
+static volatile uint64_t anew_ns; /* 0: arrivals go on as they are */
 
 void gsload_arrive_anew(void)
 {
@@ -46,7 +46,7 @@ static void sleep_until(uint64_t at_ns)
 	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL);
 }
 
-/* false: by then they have begun anew. A signal ends the sleep. */
+/* Returns false if arrivals have begun anew by then. A signal ends the sleep. */
 static bool wait_until(const struct gsload_schedule *s, uint64_t at)
 {
 	uint64_t spin = s->o->arrivals == GSLOAD_CLOSED ? 0 : SPIN_NS;

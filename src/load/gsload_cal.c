@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
- * gsload_cal.c - how fast the GPU is, measured by one of several that start together
+ * gsload_cal.c - measures the GPU's speed once for several programs that start together
  *
- * A measurement beside another one's kernels is worth nothing. So the first takes the lock of a file,
- * measures, and leaves the result there; the next one reads it. The file is this simulated GPU's,
- * else this user's. Where it cannot be had each measures for itself, and once more if need be.
+ * A measurement beside another program's kernels is useless. So the first program locks a file,
+ * measures, and writes the result into it; the others read that. The file belongs to this simulated
+ * GPU, else to this user. If there can be no file, each program measures for itself, and again if
+ * needed.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -21,11 +22,11 @@
 #include "basic/clock.h"
 #include "load/gsload.h"
 
-#define KEPT_S 600 /* other clocks, or another driver, by then */
-#define LOCK_S 5   /* of simulated time: a measurement takes less than 1 */
+#define KEPT_S 600 /* later, clocks or driver may have changed */
+#define LOCK_S 5   /* in simulated time: a measurement takes less than 1 */
 #define ATTEMPTS 5
 
-/* The result depends on this. */
+/* A text of everything on which the result depends. */
 static void key_of(const struct gsload_cuda *c, char *ret, size_t size)
 {
 	snprintf(ret, size, "%s/%d/%d", c->name, c->multiprocessors, c->clock_khz);
@@ -45,7 +46,7 @@ static void path_of(const char *key, char *ret, size_t size)
 		 hash);
 }
 
-/* The file and its lock; -1: there is none, or somebody else sits on it. */
+/* Opens and locks the file; -1: there is none, or another program keeps the lock. */
 static int open_kept(const struct gsload_options *o, const char *path)
 {
 	uint64_t until = gs_now_ns() + (uint64_t)(LOCK_S * o->dilate * 1e9);
@@ -66,7 +67,7 @@ static int open_kept(const struct gsload_options *o, const char *path)
 	return TAKE_FD(fd);
 }
 
-/* 0: nothing is kept there, or of another GPU, or of another day. */
+/* 0: no value, or one for another GPU, or an old one. */
 static double read_kept(int fd, const char *key)
 {
 	char text[256] = "", *end;
@@ -83,13 +84,13 @@ static double read_kept(int fd, const char *key)
 	return v;
 }
 
-/* A part of it, left by one that is killed here, is no number and this key. */
+/* If we are killed in the middle, the part written is not a number with this key. */
 static void keep(int fd, const char *key, double v)
 {
 	char text[256];
 	int n = snprintf(text, sizeof(text), "%.3f %s\n", v, key);
 
-	/* a file that cannot be written stays as it is: the next program measures, too */
+	/* if the file cannot be written, the next program measures too */
 	if (ftruncate(fd, 0))
 		return;
 	if (pwrite(fd, text, (size_t)n, 0) != n && ftruncate(fd, 0))

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * gsload_cuda.h - a GPU, by the libcuda.so.1 that dlopen() finds: the system's, or the stand-in's
+ * gsload_cuda.h - a GPU, through the libcuda.so.1 that dlopen() finds: the system's, or the
+ * stand-in
  */
 #ifndef GPUSCHED_LOAD_GSLOAD_CUDA_H
 #define GPUSCHED_LOAD_GSLOAD_CUDA_H
@@ -21,12 +22,12 @@ struct gsload_cuda {
 /* Loads libcuda, makes @contexts contexts on GPU @ordinal and loads the kernels into the first,
  * which is then current. 0, or -1 after one line on stderr. */
 int gsload_cuda_open(struct gsload_cuda *c, int ordinal, unsigned int contexts);
-/* Memory that nobody uses, until the context goes. */
+/* Allocates memory that nothing uses, until the context is destroyed. */
 void gsload_cuda_keep(struct gsload_cuda *c, size_t bytes);
-/* Further needs of gs_stream: its kernel and @bytes of memory. */
+/* Loads what gs_stream needs: its kernel and @bytes of memory. */
 void gsload_cuda_stream(struct gsload_cuda *c, size_t bytes, cu_handle *ret_function,
 			cu_address *ret_at);
-/* Ends the program with one line when a call failed. */
+/* Ends the program with one line if a call failed. */
 void gsload_check(const struct gsload_cuda *c, cu_result r, const char *what);
 
 #endif /* GPUSCHED_LOAD_GSLOAD_CUDA_H */

@@ -18,7 +18,7 @@
 #define THREADS 256
 #define BLOCKS_PER_SM 8
 #define MAX_IN_FLIGHT 64
-#define HOLD_LIMIT_MS 30 /* so that a request that dies frees the GPU */
+#define HOLD_LIMIT_MS 30 /* so that the GPU becomes free if the program dies */
 #define LINE_NS (20 * NS_PER_MS)
 
 volatile int gsload_stop;
@@ -56,10 +56,10 @@ double gsload_measure(struct gsload_cuda *c, const struct gsload_options *o,
 	const unsigned int rounds = 20, big = 100000, small = 20000;
 	double us[2];
 
-	for (unsigned int i = 0; i < rounds; i++) /* clocks up */
+	for (unsigned int i = 0; i < rounds; i++) /* until the GPU's clocks are up */
 		launch(c, r, full_grid(c), big);
 	wait_all(c);
-	/* Two sizes: what a kernel costs beside its work drops out. */
+	/* With two sizes, the part of the time that does not depend on the work cancels out. */
 	for (unsigned int k = 0; k < 2; k++) {
 		uint64_t t = gs_now_ns();
 
@@ -79,7 +79,7 @@ double gsload_measure(struct gsload_cuda *c, const struct gsload_options *o,
 struct batch {
 	unsigned int blocks;
 	cu_handle graph; /* executable; NULL: one kernel */
-	/* --memory, --copy: instead */
+	/* with --memory or --copy, used instead */
 	cu_handle stream_function;
 	cu_address memory;
 	void *host;
@@ -112,7 +112,7 @@ static void launch_traffic(struct gsload_cuda *c, struct gsload_result *r, const
 	r->launches++;
 }
 
-/* Captured from the stream, as frameworks do it. */
+/* Captures the graph from the stream, as frameworks do. */
 static void batch_new(struct gsload_cuda *c, const struct gsload_options *o,
 		      struct gsload_result *r, unsigned int blocks, struct batch *b)
 {
@@ -158,7 +158,7 @@ static uint32_t iterations_of(const struct gsload_result *r, double us)
 	return n < 1 ? 1 : n > 4e9 ? 4000000000u : (uint32_t)n;
 }
 
-/* By CLOCK_MONOTONIC, at its end. */
+/* Prints a line with the time of its end, CLOCK_MONOTONIC. */
 static void print_line(const struct gsload_options *o, uint64_t at, const char *key, double value)
 {
 	if (o->lines)
@@ -167,7 +167,7 @@ static void print_line(const struct gsload_options *o, uint64_t at, const char *
 
 /* ---- BE: kernels back to back ---------------------------------------------------------------- */
 
-/* As many waves as fit into the kernel; @ret_blocks of them all. */
+/* As many waves as fit into the kernel; @ret_blocks: the blocks of all of them. */
 static unsigned int shape(const struct gsload_cuda *c, const struct gsload_options *o,
 			  unsigned int *ret_blocks)
 {
@@ -219,7 +219,10 @@ static void lane_free(struct lane *l, const struct gsload_options *o)
 	batch_free(l->c, &l->batch);
 }
 
-/* The @k-th kernel of each GPU, once all have ended the one that makes room for it. */
+/*
+ * Launches the @k-th kernel on each GPU, once all GPUs have ended the kernel that makes room for
+ * it.
+ */
 static void step(struct lane *lanes, const struct gsload_options *o, struct gsload_result *r,
 		 uint64_t k)
 {
@@ -273,7 +276,7 @@ void gsload_run_be(struct gsload_cuda *c, const struct gsload_options *o, struct
 		lane_use(&lanes[i], o);
 		wait_all(&c[i]);
 	}
-	if (!k0) /* else as many were under way at the beginning as are at the end */
+	if (!k0) /* otherwise as many kernels are under way at the beginning as at the end */
 		now = gs_now_ns();
 	for (uint64_t i = 0; i < o->gpus; i++)
 		lane_free(&lanes[i], o);
@@ -298,8 +301,8 @@ static void hold_new(struct gsload_cuda *c, struct hold *h)
 }
 
 /*
- * The waiting kernel and one more behind it: with the waiting one alone its channel is drained and
- * the GPU moves on.
+ * The waiting kernel and an empty one behind it. With the waiting kernel alone its channel would be
+ * drained, and the GPU would go on to other programs.
  */
 static void hold_begin(struct gsload_cuda *c, struct hold *h, struct gsload_result *r)
 {
@@ -323,7 +326,7 @@ static void spin(const struct gsload_options *o, double us)
 		;
 }
 
-/* Room for one more in a list of @n; the room is a power of two, at least 1024. */
+/* Makes room for one more in a list of @n; the room is a power of two, at least 1024. */
 static void make_room(double **list, size_t n)
 {
 	if (*list && (n < 1024 || (n & (n - 1))))
@@ -333,7 +336,7 @@ static void make_room(double **list, size_t n)
 		exit(GS_EXIT_FAILED);
 }
 
-/* A token has ended, which began where the one before ended. */
+/* A token has ended, which began where the previous one ended. */
 static void take_token(const struct gsload_options *o, struct gsload_result *r,
 		       uint64_t *inout_from)
 {
@@ -350,7 +353,7 @@ static void take_token(const struct gsload_options *o, struct gsload_result *r,
 	r->token_us[r->ntokens++] = us;
 }
 
-/* The work between two looks of the CPU at what came out. */
+/* Does the work of one token: after it the CPU reads the result. */
 static void token(struct gsload_cuda *c, const struct gsload_options *o, const struct batch *b,
 		  struct gsload_result *r)
 {
@@ -363,7 +366,7 @@ static void token(struct gsload_cuda *c, const struct gsload_options *o, const s
 	}
 }
 
-/* *ret_launched_ns: when its first launch began. */
+/* *ret_launched_ns: begin of its first launch. */
 static void request(struct gsload_cuda *c, const struct gsload_options *o, const struct batch *b,
 		    struct hold *h, struct gsload_result *r, uint64_t *ret_launched_ns)
 {
@@ -390,7 +393,7 @@ static void request(struct gsload_cuda *c, const struct gsload_options *o, const
 	}
 }
 
-/* A request that has ended; *inout_free_ns: see gsload_latency_of(). */
+/* A request has ended; *inout_free_ns: see gsload_latency_of(). */
 static void take_request(const struct gsload_options *o, struct gsload_result *r, uint64_t at,
 			 uint64_t begin, uint64_t launched, uint64_t *inout_free_ns)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* ask.h - libgpusched's requests and streams in json_t */
+/* ask.h - libgpusched's requests and streams with json_t values */
 #ifndef GPUSCHED_LOCAL_ASK_H
 #define GPUSCHED_LOCAL_ASK_H
 
@@ -8,11 +8,14 @@
 
 #include "gpusched/gpusched.h"
 
-/* One verb; @args NULL: none. 0 and a new reference, or a negative errno and gpusched_error(). */
+/*
+ * Sends one verb; @args NULL: none. 0 and a new reference, or a negative errno and
+ * gpusched_error().
+ */
 int gs_ask(struct gpusched *g, const char *verb, const json_t *args, json_t **ret);
 
 typedef int (*gs_line_fn)(const json_t *event, void *user);
-/* As gpusched_watch(), gpusched_trace(). */
+/* Like gpusched_watch() and gpusched_trace(). */
 int gs_ask_watch(struct gpusched *g, gs_line_fn fn, void *user, uint64_t timeout_us);
 int gs_ask_trace(struct gpusched *g, gs_line_fn fn, void *user, uint64_t timeout_us);
 

@@ -16,7 +16,7 @@ struct instance {
 	bool read_only;
 	struct gs_config *config;
 	struct gs_service *s;
-	bool s_reads;         /* @s is a read-only one */
+	bool s_reads;         /* @s is read-only */
 	unsigned int token;   /* of the watch; 0: none */
 	json_t *missed;       /* events that came between two calls of instance_watch() */
 	gpusched_event_fn fn; /* NULL between two calls of instance_watch() */
@@ -70,7 +70,7 @@ int instance_ready(struct instance *l, const char *verb, struct gs_error *err)
 {
 	int flags = verb ? gs_verb_flags(verb) : 0;
 
-	/* what is refused anyhow needs no charge */
+	/* a verb that will be refused needs no instance */
 	if (flags < 0 || flags & GS_VERB_ALONE ||
 	    (verb && l->read_only && !(flags & GS_VERB_READS)))
 		return 0;
@@ -108,7 +108,7 @@ static int hand_out(struct instance *l, const json_t *event)
 	return line ? l->fn(line, l->user) : 0;
 }
 
-/* The newest are lost when nobody comes back for them: their number has a limit. */
+/* If the caller does not come back, the newest events are dropped: their number has a limit. */
 static void on_event(const json_t *event, void *user)
 {
 	struct instance *l = user;

@@ -13,12 +13,15 @@ struct instance;
 
 int instance_new(bool read_only, struct instance **ret, struct gs_error *err);
 void instance_free(struct instance *l);
-/* Takes charge as far as @verb (NULL: the watch) needs it. -EBUSY: another one is in charge. */
+/*
+ * Opens the instance as far as @verb (NULL: the watch) needs it. -EBUSY: another process is in
+ * charge.
+ */
 int instance_ready(struct instance *l, const char *verb, struct gs_error *err);
 /* 0 and a new reference, or a negative errno with one line. */
 int instance_request(struct instance *l, const char *verb, const json_t *args, json_t **ret,
 		     struct gs_error *err);
-/* As gpusched_watch(). */
+/* Like gpusched_watch(). */
 int instance_watch(struct instance *l, gpusched_event_fn fn, void *user, uint64_t timeout_us,
 		   struct gs_error *err);
 

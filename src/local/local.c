@@ -17,7 +17,7 @@ struct local {
 	struct gpusched *daemon; /* one of the three is set */
 	struct instance *instance;
 	bool agents;
-	bool may_act; /* as root, with this machine's own daemon */
+	bool may_act; /* the user is root, and the daemon would be this machine's own */
 };
 
 static void local_free(void *self)
@@ -36,7 +36,7 @@ static bool has_daemon(const void *self)
 	return l->daemon;
 }
 
-/* A daemon that was about to listen has the lock: it is asked then. */
+/* A daemon that was about to listen has the lock: then it is asked. */
 static int make_ready(struct local *l, const char *verb, struct gs_error *err)
 {
 	struct gpusched *daemon = NULL;
@@ -62,7 +62,7 @@ static int as_text(json_t *answer, char **ret, struct gs_error *err)
 	return *ret ? 0 : gs_fail(err, -ENOMEM, "out of memory");
 }
 
-/* In place of a daemon that does not answer. */
+/* Restores in place of a daemon that does not respond. */
 static int restore_beside(const json_t *args, json_t **ret, struct gs_error *err)
 {
 	struct instance *beside = NULL;
@@ -138,7 +138,7 @@ static const struct gs_handle_ops local_ops = {
 	.free = local_free,
 };
 
-/* Picks what acts where no daemon answers. */
+/* Picks the implementation to use if no daemon answers. */
 static int act_alone(uint32_t flags, struct local *l, struct gs_error *err)
 {
 	if (!geteuid())

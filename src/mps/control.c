@@ -66,7 +66,7 @@ void gs_mps_exec(char *const *argv, int in, int out)
 	_exit(127);
 }
 
-/* As much as there is room for; the rest is thrown away. -ETIMEDOUT. */
+/* Reads as much as there is room for; the rest is thrown away. -ETIMEDOUT. */
 static int read_until(int fd, uint64_t until, char *ret, size_t size)
 {
 	char rest[512] = "";
@@ -88,7 +88,7 @@ static int read_until(int fd, uint64_t until, char *ret, size_t size)
 	}
 }
 
-/* The program's end, which may come later than that of its output. */
+/* Waits for the program's end, which may come later than the end of its output. */
 static int reap(pid_t pid, uint64_t until, int *ret_status)
 {
 	int status = 0;
@@ -106,8 +106,8 @@ static int reap(pid_t pid, uint64_t until, int *ret_status)
 }
 
 /*
- * Runs argv with @input (may be NULL) for at most @ms; its output, cut to @size. 0 and its status in
- * *ret_status, -ETIMEDOUT: it was killed.
+ * Runs argv with @input (may be NULL) for at most @ms. Its output is cut to @size. Returns 0 with
+ * its status in *ret_status; -ETIMEDOUT: it was killed.
  */
 static int run(char *const *argv, const char *input, unsigned int ms, char *ret, size_t size,
 	       int *ret_status)
@@ -129,7 +129,7 @@ static int run(char *const *argv, const char *input, unsigned int ms, char *ret,
 		gs_mps_exec(argv, in[0], out[1]);
 	close(in[0]);
 	close(out[1]);
-	/* shorter than a pipe, so that nobody waits, even if the reader has ended */
+	/* shorter than a pipe's buffer, so the write does not block even if the reader has ended */
 	if (pid > 0 && input && write(in[1], input, strlen(input)) < 0)
 		errno = 0;
 	close(in[1]);
@@ -200,7 +200,7 @@ int gs_mps_clients(pid_t server, pid_t ret[GS_MPS_CLIENTS], size_t *ret_n)
 
 /* ---- the GPUs -------------------------------------------------------------------------------- */
 
-/* "GPU-uuid, Exclusive_Process, Disabled" */
+/* Checks a line such as "GPU-uuid, Exclusive_Process, Disabled". */
 static int check_line(const char *gpus, char *line, struct gs_error *err)
 {
 	char *uuid = strsep(&line, ","), *mode = strsep(&line, ","), *mig = line;

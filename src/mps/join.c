@@ -12,7 +12,7 @@
 #include "mps/link.h"
 #include "mps/supervisor.h"
 
-#define JOIN_MS 90000 /* a server starts, or is tried and replaced before */
+#define JOIN_MS 90000 /* time for a server to start, or to be probed and replaced first */
 #define TRIES 3
 #define RETRY_NS (100 * NS_PER_MS)
 
@@ -39,7 +39,7 @@ static int ask(const struct gs_mps_place *p, const struct gs_mps_message *say, i
 	return 0;
 }
 
-/* Priority is a hint to MPS, and the percentage a cap; both are fixed at the client's start. */
+/* For MPS, priority is a hint and the percentage a cap. Both are fixed when the client starts. */
 static void set_environment(const struct gs_mps_place *p, const char *gpus, const char *class_name,
 			    unsigned int sm_percent)
 {
@@ -93,7 +93,7 @@ int gs_mps_end(const struct gs_mps_place *p, unsigned int timeout_ms)
 			r = r ? r
 			      : gs_mps_receive(sock, &answer, (int)((until - now) / NS_PER_MS) + 1);
 		while (!r && answer.op == GS_MPS_SAY);
-		if (r != -EPIPE) /* it is not the end: it was refused */
+		if (r != -EPIPE) /* the connection did not end: the request was refused */
 			gs_sleep_ns(RETRY_NS);
 	}
 	return -ETIMEDOUT;

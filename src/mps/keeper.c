@@ -35,7 +35,7 @@ static void run_control(const struct gs_mps_place *p, const char *program)
 	_exit(127);
 }
 
-/* Children that the death of their parent has made ours are among them. */
+/* Kills all children, including those that became ours when their parent died. */
 static bool kill_children(int sig)
 {
 	char path[64];
@@ -73,7 +73,7 @@ static void end_all(void)
 	} while (gs_now_ns() < until + QUIT_MS * NS_PER_MS);
 }
 
-/* @control and all its servers have ended, or nobody needs them any more. */
+/* True if @control and all its servers have ended, or are not needed any more. */
 static bool is_over(pid_t control, int hold)
 {
 	struct pollfd f = { .fd = hold, .events = POLLIN };
@@ -82,7 +82,8 @@ static bool is_over(pid_t control, int hold)
 	while ((ended = waitpid(-1, NULL, WNOHANG)) > 0)
 		if (ended == control)
 			return true;
-	return poll(&f, 1, LOOK_MS) != 0; /* its other end is closed, never written to */
+	/* Nothing is ever written to it: it is ready when its other end is closed. */
+	return poll(&f, 1, LOOK_MS) != 0;
 }
 
 static void keep(pid_t control, int hold)
@@ -93,7 +94,10 @@ static void keep(pid_t control, int hold)
 	_exit(0);
 }
 
-/* It is in nobody's way: not of the terminal's group, without the supervisor's descriptors. */
+/*
+ * Leaves the terminal's process group, and closes the supervisor's descriptors, so that it is in
+ * nobody's way.
+ */
 static void be_keeper(const struct gs_mps_place *p, const char *program, int hold)
 {
 	pid_t control;

@@ -10,7 +10,7 @@
 
 #define MAX_DEPTH 64
 
-/* Is @pid @ancestor, or a descendant of it? */
+/* True if @pid is @ancestor, or a descendant of it. */
 static bool descends(pid_t pid, pid_t ancestor)
 {
 	for (int i = 0; i < MAX_DEPTH && pid > 1; i++) {
@@ -34,13 +34,16 @@ static bool lives(const struct gs_mps_client *c)
 	return gs_start_same(gs_proc_start_ns(c->pid), c->start_ns);
 }
 
-/* Its program is somebody else's child once `gpusched run` was killed. */
+/*
+ * True if @pid belongs to the member. Once `gpusched run` was killed, its program has another
+ * parent.
+ */
 static bool is_of(const struct gs_mps_member *m, pid_t pid)
 {
 	return descends(pid, m->run) || (m->child && descends(pid, m->child));
 }
 
-/* true: one has, that was not its child. */
+/* Forgets clients that have ended. Returns true if one of them was not run's child. */
 static bool drop_ended(struct gs_mps_member *m)
 {
 	size_t kept = 0;
@@ -79,7 +82,7 @@ pid_t gs_mps_member_outside(const struct gs_mps_member *m, const json_t *tsgs)
 		const char *known = json_string_value(json_object_get(t, "known_by"));
 		pid_t pid = (pid_t)json_integer_value(json_object_get(t, "pid"));
 
-		/* what it was not seen to make is the server's, under another handle */
+		/* a TSG that no tap saw made is the server's, under another handle */
 		if (kind && !strcmp(kind, "compute") && known && strcmp(known, "scan") &&
 		    is_of(m, pid))
 			return pid;

@@ -55,8 +55,8 @@ static bool is_ours(const char *dir)
 }
 
 /*
- * The variable may be left from another user's session: a folder of that user's, or one that cannot
- * be entered.
+ * The variable may be left from another user's session, and name a folder of that user or one that
+ * cannot be entered.
  */
 static const char *runtime_dir(void)
 {
@@ -117,7 +117,7 @@ int gs_mps_place(const char *name, bool share, struct gs_mps_place *ret, struct 
 	return r;
 }
 
-/* Removes what NVIDIA's programs have made there: files and sockets, whatever their names. */
+/* Removes all files and sockets that NVIDIA's programs have made there, whatever their names. */
 void gs_mps_place_clear(const struct gs_mps_place *p, const char *folder)
 {
 	CLEANUP_DIR DIR *d = NULL;

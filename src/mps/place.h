@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * place.h - a pool: an MPS server of one user's under a name, and the directory where it lives
+ * place.h - a pool: a user's MPS server with a name, and its directory
  *
- * The directory is the user's alone (0700): $XDG_RUNTIME_DIR/gpusched/KIND-NAME, or one that the
+ * Only the user can enter the directory (0700): $XDG_RUNTIME_DIR/gpusched/KIND-NAME, or one that the
  * daemon makes under its run directory for users, and services, without a runtime directory. In it:
  *   api     the supervisor's socket
  *   lock    held while a supervisor is started
@@ -19,8 +19,8 @@
 #include "basic/error.h"
 
 #define GS_MPS_NAME_MAX 32
-#define GS_MPS_UUIDS 800 /* of 16 GPUs, with commas */
-/* The control daemon's sockets lie below it, and a socket's path has 107 characters. */
+#define GS_MPS_UUIDS 800 /* UUIDs of 16 GPUs, with commas */
+/* Sockets of the control daemon lie below it, and a socket's path has at most 107 characters. */
 #define GS_MPS_DIR_MAX 80
 
 struct gs_mps_place {
@@ -29,22 +29,24 @@ struct gs_mps_place {
 	char dir[GS_MPS_DIR_MAX + 1];
 };
 
-/* @name "": the usual one. -EINVAL: not a name; -ENOTSUP: a container, no daemon. */
+/*
+ * @name "": the default name. -EINVAL: not a name; -ENOTSUP: in a container, or without a daemon.
+ */
 int gs_mps_place(const char *name, bool share, struct gs_mps_place *ret, struct gs_error *err);
-/* "pool" or "share": as the option and the directory call it. */
+/* "pool" or "share": the name of the option and of the directory. */
 const char *gs_mps_kind(const struct gs_mps_place *p);
-/* Empties "pipe" or "log", when nothing lives there any more. */
+/* Empties folder "pipe" or "log", when no process uses it any more. */
 void gs_mps_place_clear(const struct gs_mps_place *p, const char *folder);
 
 /*
- * The GPUs that this process may use, as $CUDA_VISIBLE_DEVICES has them, by UUID: ordinals count
- * anew behind a server. -ENODEV: one is not there.
+ * The GPUs that this process may use, from $CUDA_VISIBLE_DEVICES, as UUIDs, since a server's
+ * clients number GPUs anew. -ENODEV: one of them does not exist.
  */
 int gs_mps_gpus(char ret[GS_MPS_UUIDS], struct gs_error *err);
-/* The same GPUs, in whatever order? */
+/* True if both name the same GPUs, in any order. */
 bool gs_mps_same_gpus(const char *a, const char *b);
 
-/* One request to the daemon. Takes @args; @ret may be NULL. */
+/* Sends one request to the daemon. Takes @args; @ret may be NULL. */
 int gs_mps_daemon(const char *verb, json_t *args, json_t **ret, struct gs_error *err);
 
 #endif /* GPUSCHED_MPS_PLACE_H */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pool.h - what a supervisor has; private to the room
+ * pool.h - the state of a supervisor; private to the room
  */
 #ifndef GPUSCHED_MPS_POOL_H
 #define GPUSCHED_MPS_POOL_H
@@ -12,48 +12,49 @@
 struct gs_mps_pool {
 	struct gs_mps_place place;
 	char gpus[GS_MPS_UUIDS];
-	char class_name[40];   /* of a pool's programs */
+	char class_name[40];   /* of the pool's programs */
 	char server_class[40]; /* as the daemon has it; "": not registered */
 	struct gs_mps_keeper keeper;
 	pid_t server; /* 0: none */
 	uint64_t server_start_ns;
-	int server_fd;      /* readable when it has ended; -1 */
-	unsigned int batch; /* channels that can be suspended at once; 0: unknown */
-	bool told_batch;    /* that there are more */
-	bool told_daemon;   /* that it does not register the server */
+	int server_fd;      /* readable when the server has ended; -1: none */
+	unsigned int batch; /* number of channels that can be suspended at once; 0: unknown */
+	bool told_batch;    /* the user was told that there are more */
+	bool told_daemon;   /* the user was told that the daemon does not register the server */
 	pid_t clients[GS_MPS_CLIENTS];
 	size_t nclients;
 	struct gs_mps_member members[GS_MPS_MEMBERS];
 	size_t nmembers;
 	bool had_members;
-	pid_t probe; /* a small program that finds out whether the server takes clients; 0: none */
+	pid_t probe; /* a small program that tests whether the server takes clients; 0: none */
 	uint64_t probe_until_ns;
-	bool tainted; /* a client has ended, and nobody knows how */
+	bool tainted; /* a client has ended in an unknown way */
 	uint64_t probed_ns;
-	bool suspect; /* a probe is wanted: a client ended in a way that may have harmed the server */
-	uint64_t idle_since_ns; /* 0: it is not */
-	uint64_t look_ns;       /* next */
-	uint64_t register_ns;   /* last */
-	int listen;             /* the socket */
+	/* A client ended in a way that may have harmed the server: a probe is wanted. */
+	bool suspect;
+	uint64_t idle_since_ns; /* 0: the pool is not idle */
+	uint64_t look_ns;       /* time of the next check */
+	uint64_t register_ns;   /* time of the last registration */
+	int listen;             /* the socket that accepts connections */
 };
 
 /* ---- server.c: the server ------------------------------------------------------------------- */
 
-/* Starts it where none is, and registers it. */
+/* Starts the server if there is none, and registers it. */
 int gs_mps_server_ready(struct gs_mps_pool *p, struct gs_error *err);
-/* Looks which members are there; tells them what has happened to the server. */
+/* Checks which members exist, and tells them what has happened to the server. */
 void gs_mps_server_look(struct gs_mps_pool *p);
 /* Tells the daemon at once which programs are in the pool. */
 void gs_mps_server_tell(struct gs_mps_pool *p);
 /* Ends server and control daemon. */
 void gs_mps_server_end(struct gs_mps_pool *p);
-/* One line to each program in the pool. */
+/* Sends one line to each program in the pool. */
 void gs_mps_say(struct gs_mps_pool *p, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
 /* ---- probe.c: does the server take clients? -------------------------------------------------- */
 
-/* The server is ended if it does not; a probe that is wanted begins. */
+/* Ends a server that does not take the probe, or begins a probe that is wanted. */
 void gs_mps_probe_look(struct gs_mps_pool *p);
 void gs_mps_probe_end(struct gs_mps_pool *p);
 

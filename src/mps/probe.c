@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * probe.c - does the server take clients? A server that looks healthy may let clients hang in
- * CUDA's start, so one small CUDA program is sent first.
+ * probe.c - tests whether the server takes clients. A server that looks healthy may let clients
+ * hang in CUDA's start, so one small CUDA program is sent first.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -49,7 +49,7 @@ static void probe_start(struct gs_mps_pool *p)
 		run_probe(program);
 	if (p->probe < 0)
 		p->probe = 0;
-	gs_mps_server_tell(p); /* before it has the server's TSG */
+	gs_mps_server_tell(p); /* before the probe has the server's TSG */
 	p->probe_until_ns = gs_now_ns() + PROBE_NS;
 }
 

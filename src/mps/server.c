@@ -14,8 +14,9 @@
 
 #define START_NS (20 * NS_PER_S)
 #define OLD_NS \
-	(2 * NS_PER_S) /* a version that does not know start_server has none until a client */
-#define REGISTER_NS (2 * NS_PER_S) /* again: the daemon may be another one */
+	(2 * NS_PER_S) /* versions without start_server have no server until a client comes */
+/* Registered again so often, since the daemon may have been restarted. */
+#define REGISTER_NS (2 * NS_PER_S)
 #define END_NS (10 * NS_PER_S)
 #define STEP_NS (50 * NS_PER_MS)
 #define READY_TRIES 3
@@ -52,7 +53,7 @@ static json_t *client_names(const struct gs_mps_pool *p)
 	return all;
 }
 
-/* The probe is nobody's program, and has the server's TSG under a handle of its own as all have. */
+/* The probe is not a user's program, but has the server's TSG under a handle like all clients. */
 static json_t *member_names(const struct gs_mps_pool *p)
 {
 	json_t *all = json_array();
@@ -84,7 +85,7 @@ static int tell_daemon(struct gs_mps_pool *p, struct gs_error *err)
 	return 0;
 }
 
-/* A daemon that is away now gets the pool's state when it is back. */
+/* If the daemon is away now, it gets the pool's state when it is back. */
 static void keep_registered(struct gs_mps_pool *p, bool changed)
 {
 	struct gs_error err = { 0 };
@@ -93,10 +94,11 @@ static void keep_registered(struct gs_mps_pool *p, bool changed)
 	if (!p->server || (!changed && gs_now_ns() < p->register_ns + REGISTER_NS))
 		return;
 	r = tell_daemon(p, &err);
-	if (r == -ENOENT) /* its end is said at the next look */
+	if (r == -ENOENT) /* its end is reported at the next check */
 		return;
 	if (r == -EBUSY &&
-	    p->server_class[0]) { /* it is one unit, with the clients that were in it before */
+	    /* The server is one unit with the clients that were in it before. */
+	    p->server_class[0]) {
 		p->register_ns = 0;
 		return;
 	}
@@ -112,7 +114,10 @@ static void keep_registered(struct gs_mps_pool *p, bool changed)
 	p->told_daemon = true;
 }
 
-/* Half of it would go on: the engine refuses that. A client's handle of the server's TSG counts. */
+/*
+ * True if the server has too many channels to suspend: half of its work would go on, so the engine
+ * refuses. A client's handle of the server's TSG counts.
+ */
 static bool is_past_batch(const struct gs_mps_pool *p, const json_t *tsg)
 {
 	const char *kind = json_string_value(json_object_get(tsg, "kind"));
@@ -163,7 +168,7 @@ static void check_members(struct gs_mps_pool *p, const json_t *tsgs)
 	}
 }
 
-/* The calls that a process made to the driver say where it works. */
+/* Finds by the driver calls that a process made whether it works in the server. */
 static void look_at_tsgs(struct gs_mps_pool *p)
 {
 	CLEANUP_JSON json_t *answer = NULL;
@@ -181,7 +186,10 @@ static void look_at_tsgs(struct gs_mps_pool *p)
 
 /* ---- its life -------------------------------------------------------------------------------- */
 
-/* One that was killed takes nobody in, long before it has ended: its GPU contexts are freed first. */
+/*
+ * A server that was killed takes no client, long before it has ended: its GPU contexts are freed
+ * first.
+ */
 static bool server_lives(const struct gs_mps_pool *p)
 {
 	return p->server && gs_start_same(gs_proc_start_ns(p->server), p->server_start_ns) &&
@@ -199,7 +207,7 @@ static void take_server(struct gs_mps_pool *p, pid_t pid)
 	p->told_batch = false;
 }
 
-/* A moment later; false: @until has come. */
+/* Waits a moment. Returns false once @until has come. */
 static bool step(uint64_t until)
 {
 	if (gs_now_ns() >= until)
@@ -208,7 +216,7 @@ static bool step(uint64_t until)
 	return true;
 }
 
-/* A control daemon that hangs is one, too. */
+/* A control daemon that hangs counts as running, too. */
 static bool is_answered(void)
 {
 	char text[256];
@@ -217,7 +225,7 @@ static bool is_answered(void)
 	return r != -ESRCH && r != -ENOENT;
 }
 
-/* One of an earlier supervisor would be taken for ours. */
+/* A control daemon of an earlier supervisor would be taken for ours: ends it. */
 static int end_leftover(const struct gs_mps_pool *p, struct gs_error *err)
 {
 	char text[256];
@@ -275,10 +283,11 @@ static void look_for_server(struct gs_mps_pool *p)
 		p->nclients = 0;
 	}
 	if (!gs_mps_server(&pid) && pid && gs_proc_has_life(pid))
-		take_server(p, pid); /* the control daemon starts one for any client that comes */
+		/* The control daemon starts a server for any client that comes. */
+		take_server(p, pid);
 }
 
-/* Until it has ended, one that was killed is in the list, and no other one starts. */
+/* Until a killed server has ended, it is in the list, and no other one starts. */
 static int await_end(void)
 {
 	uint64_t until = gs_now_ns() + END_NS;
@@ -298,7 +307,7 @@ static int start_server(struct gs_mps_pool *p, struct gs_error *err)
 	pid_t pid = 0;
 	int r = await_end();
 
-	if (!r) /* a version that does not know the word says so in what it prints, if at all */
+	if (!r) /* a version that does not know the command says so in its output, if at all */
 		gs_mps_ask(text, sizeof(text), "start_server -uid %u", geteuid());
 	until = gs_now_ns() + (text[0] ? OLD_NS : START_NS);
 	while (!r && !(r = gs_mps_server(&pid)) && !pid && step(until))
@@ -310,7 +319,7 @@ static int start_server(struct gs_mps_pool *p, struct gs_error *err)
 	return 0;
 }
 
-/* A class that its user may not have is refused here, before anybody works there. */
+/* A class that the user may not have is refused here, before any program works in the server. */
 static int enlist(struct gs_mps_pool *p, struct gs_error *err)
 {
 	uint64_t until = gs_now_ns() + START_NS;
@@ -339,7 +348,7 @@ int gs_mps_server_ready(struct gs_mps_pool *p, struct gs_error *err)
 {
 	int r = -ENOENT;
 
-	for (int i = 0; i < READY_TRIES && r == -ENOENT; i++) { /* it has ended again */
+	for (int i = 0; i < READY_TRIES && r == -ENOENT; i++) { /* the server has ended again */
 		*err = (struct gs_error){ 0 };
 		r = make_ready(p, err);
 	}
@@ -377,7 +386,7 @@ void gs_mps_server_look(struct gs_mps_pool *p)
 
 	look_for_server(p);
 	if (p->server && !gs_mps_clients(p->server, clients, &n)) {
-		for (size_t i = 0; i < n; i++) /* the probe is nobody's program */
+		for (size_t i = 0; i < n; i++) /* the probe is not a user's program */
 			if (p->probe && clients[i] == p->probe)
 				clients[i--] = clients[--n];
 		changed = !same_clients(p, clients, n);

@@ -20,13 +20,14 @@
 
 #define IDLE_DEFAULT_US 60000000ull
 #define LOOK_NS (2 * NS_PER_S)
-#define LOOK_SOON_NS (250 * NS_PER_MS) /* while somebody is not where it should be yet */
+#define LOOK_SOON_NS (250 * NS_PER_MS) /* while a program has not arrived yet */
 #define SOON_FOR_NS (20 * NS_PER_S)
-#define HANG_NS (15 * NS_PER_S) /* let in, neither a client nor ended: is the server wedged? */
+/* A program was let in, and has neither become a client nor ended: the server may hang. */
+#define HANG_NS (15 * NS_PER_S)
 #define TAINTED_NS \
-	(30 * NS_PER_S) /* programs of a program that come and go are no reason for more */
+	(30 * NS_PER_S) /* programs that come and go within a program are no reason for more */
 #define START_MS 60000
-#define MAX_CONTEXTS 60 /* of one MPS server and device */
+#define MAX_CONTEXTS 60 /* the limit of one MPS server and device */
 
 static volatile sig_atomic_t ending;
 
@@ -55,7 +56,7 @@ static void refuse(struct gs_mps_member *m, int code, const char *text)
 	gs_mps_send(m->sock, &no);
 }
 
-/* One pool has one class, and one set of GPUs. */
+/* A pool has one class, and one set of GPUs. */
 static int check(const struct gs_mps_pool *p, const struct gs_mps_member *m, const char *gpus,
 		 struct gs_error *err)
 {
@@ -77,7 +78,7 @@ static int check(const struct gs_mps_pool *p, const struct gs_mps_member *m, con
 	return 0;
 }
 
-/* While the server is being tried nobody is sent into it. */
+/* While the server is being probed no program is let in. */
 static void let_in(struct gs_mps_pool *p, struct gs_mps_member *m)
 {
 	struct gs_mps_message yes = { .op = GS_MPS_IN };
@@ -91,7 +92,7 @@ static void let_in(struct gs_mps_pool *p, struct gs_mps_member *m)
 	}
 	yes.number = p->server;
 	snprintf(yes.word, sizeof(yes.word), "%s", p->server_class);
-	gs_mps_server_tell(p); /* before it comes */
+	gs_mps_server_tell(p); /* before the program comes */
 	m->in = true;
 	m->since_ns = gs_now_ns();
 	p->look_ns = 0;
@@ -115,14 +116,17 @@ static void join(struct gs_mps_pool *p, struct gs_mps_member *m, const struct gs
 		let_in(p, m);
 }
 
-/* Its end may have left work on the GPU: the server is tried before anybody else comes. */
+/*
+ * The end of a client may have left work on the GPU: the server is probed before another program
+ * comes in.
+ */
 static void left(struct gs_mps_pool *p, struct gs_mps_member *m, int status)
 {
 	struct gs_mps_message done = { .op = GS_MPS_DONE };
 	bool failed = !WIFEXITED(status) || WEXITSTATUS(status);
 
 	if (failed)
-		gs_mps_server_look(p); /* it may be the server's end that made it fail */
+		gs_mps_server_look(p); /* the server's end may have made the program fail */
 	if (m->in && !m->outside && failed)
 		p->suspect = true;
 	m->in = false;
@@ -138,7 +142,10 @@ static void stop(struct gs_mps_pool *p, struct gs_mps_member *m)
 	gs_mps_send(m->sock, &done);
 }
 
-/* Its `gpusched run` was killed: so is what it ran, its work first. */
+/*
+ * The member's `gpusched run` was killed: its program is killed too, after its work is taken off
+ * the GPU.
+ */
 static void abandon(struct gs_mps_pool *p, struct gs_mps_member *m)
 {
 	if (!m->in)
@@ -149,7 +156,7 @@ static void abandon(struct gs_mps_pool *p, struct gs_mps_member *m)
 	p->suspect |= !m->outside;
 }
 
-/* A descendant that its program has left behind may still work there. */
+/* A descendant that a program has left behind may still be a client. */
 static bool has_clients(const struct gs_mps_pool *p)
 {
 	for (size_t i = 0; i < p->nclients; i++)
@@ -158,7 +165,7 @@ static bool has_clients(const struct gs_mps_pool *p)
 	return false;
 }
 
-/* Somebody asks for the end. Members that are here, or about to come, go before that. */
+/* A program asked for the end. Members that are in, or about to come, are more important. */
 static void end_if_empty(struct gs_mps_pool *p, struct gs_mps_member *asks)
 {
 	bool empty = !p->probe && !has_clients(p);
@@ -214,7 +221,7 @@ static void greet(struct gs_mps_pool *p)
 
 /* ---- the loop -------------------------------------------------------------------------------- */
 
-/* One that neither arrives nor ends may hang in CUDA's start. Once for each. */
+/* A program that neither arrives nor ends may hang in CUDA's start. Reported once for each. */
 static void check_arrivals(struct gs_mps_pool *p, uint64_t now)
 {
 	p->suspect |= p->tainted && now >= p->probed_ns + TAINTED_NS;
@@ -240,7 +247,7 @@ static bool is_soon(const struct gs_mps_pool *p, uint64_t now)
 	return p->probe || p->suspect;
 }
 
-/* true: nobody has been here for as long as it stays for nobody, or there is nothing to stay for. */
+/* True if no program has been here for as long as the pool waits for one, or there is no server. */
 static bool is_idle(struct gs_mps_pool *p, uint64_t now, uint64_t limit)
 {
 	if (p->nmembers || p->probe || has_clients(p)) {
@@ -281,10 +288,11 @@ static void serve(struct gs_mps_pool *p)
 		for (size_t i = 0; i < n; i++)
 			f[2 + i] = (struct pollfd){ .fd = p->members[i].sock, .events = POLLIN };
 		if (poll(f, 2 + n, (int)(wait / NS_PER_MS)) > 0) {
-			for (size_t i = n; i-- > 0;) /* the last takes the place of one that goes */
+			/* The last member takes the place of the one that is removed. */
+			for (size_t i = n; i-- > 0;)
 				if (f[2 + i].revents)
 					hear(p, i);
-			if (f[1].revents) /* first of all programs are told */
+			if (f[1].revents) /* tell the programs first */
 				gs_mps_server_look(p);
 			if (f[0].revents)
 				greet(p);
@@ -296,7 +304,7 @@ static void serve(struct gs_mps_pool *p)
 	}
 }
 
-/* The socket goes first: a program that comes too late starts another supervisor. */
+/* The socket is removed first: a program that comes too late starts another supervisor. */
 static void end(struct gs_mps_pool *p)
 {
 	char path[GS_MPS_DIR_MAX + 8];
@@ -327,7 +335,7 @@ static void set_signals(void)
 	sigaction(SIGINT, &sa, NULL);
 }
 
-/* In a process that is nobody's child. */
+/* Runs in a process without a parent that waits for it. */
 static void supervise(struct gs_mps_pool *p, int ready)
 {
 	struct gs_error err = { 0 };
@@ -394,7 +402,7 @@ int gs_mps_supervisor_start(const struct gs_mps_place *p, const char *gpus, cons
 	lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (lock < 0 || flock(lock, LOCK_EX))
 		return gs_fail(err, -errno, "%s: %s", path, strerror(errno));
-	sock = gs_mps_link_connect(p); /* somebody was faster */
+	sock = gs_mps_link_connect(p); /* another program's supervisor was faster */
 	if (sock >= 0) {
 		close(sock);
 		return 0;

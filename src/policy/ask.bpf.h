@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * ask.bpf.h - helpers for policies that look up what the daemon says of a TSG by its id
+ * ask.bpf.h - helpers for policies that look up the daemon's facts about a TSG by its id
  *
  * A part of glue_stock.bpf.c, after its maps.
  */
@@ -38,7 +38,7 @@ __attribute__((noinline)) int gpusched_host_find(gs_u64 id, struct gpusched_task
 
 	if (!ret)
 		return 0;
-	/* its key where it lies: the stack is a policy's */
+	/* its key is not copied: the stack is the policy's */
 	rec = j ? bpf_map_lookup_elem(&gs_tsgs, &j->key) : NULL;
 	if (rec)
 		*ret = rec->task;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * build.c - clang over a policy's source, and a skeleton to start from
+ * build.c - compiles a policy's source with clang, and writes a skeleton for a new one
  */
 #include <fcntl.h>
 #include <limits.h>
@@ -21,17 +21,17 @@
 #include "policy/build.h"
 #include "policy/priv.h"
 
-/* Exit statuses of a child that could not become the compiler; as a shell's. */
+/* Exit statuses of a child that could not run the compiler, as a shell has them. */
 #define NO_SUCH_TOOL 127
 #define NO_START 126
 
-/* Longest that a compiler may take; one policy takes it less than a second. */
+/* Longest time for a compiler; a policy takes it less than a second. */
 #define TOOL_LIMIT_S 60
 unsigned int gs_policy_build_limit_s = TOOL_LIMIT_S;
 
 static struct {
 	pthread_mutex_t lock;
-	pid_t group; /* 0: none runs */
+	pid_t group; /* process group of the compiler; 0: none runs */
 	bool forbidden;
 } under_way = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
@@ -44,7 +44,7 @@ void gs_policy_build_forbid(bool on)
 	pthread_mutex_unlock(&under_way.lock);
 }
 
-/* In the child: a group of its own, and no life after ours. */
+/* In the child: a process group of its own, which ends with us. */
 static _Noreturn void exec_tool(char *const argv[], int err_fd)
 {
 	int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
@@ -61,7 +61,10 @@ static _Noreturn void exec_tool(char *const argv[], int err_fd)
 	_exit(errno == ENOENT ? NO_SUCH_TOOL : NO_START);
 }
 
-/* Reads its output into @out until it has ended: true; false if it has not by @end_ns. */
+/*
+ * Reads the tool's output into @out. Returns true if the tool has ended, false if it has not by
+ * @end_ns.
+ */
 static bool listen_to_tool(int rd, int pidfd, uint64_t end_ns, char *out, size_t size)
 {
 	struct pollfd fds[] = { { .fd = rd, .events = POLLIN }, { .fd = pidfd, .events = POLLIN } };
@@ -87,7 +90,7 @@ static bool listen_to_tool(int rd, int pidfd, uint64_t end_ns, char *out, size_t
 		n = read(rd, full ? waste : out + at, full ? sizeof(waste) : size - 1 - at);
 		if (n > 0)
 			at += full ? 0 : (size_t)n;
-		else if (pidfd < 0) /* where there are none its silence has to do */
+		else if (pidfd < 0) /* without pidfds, the end of its output has to do */
 			return true;
 		else
 			fds[0].fd = -1;
@@ -95,8 +98,8 @@ static bool listen_to_tool(int rd, int pidfd, uint64_t end_ns, char *out, size_t
 }
 
 /*
- * Runs @argv with stderr collected into @out; exit status or -errno. It and all that it has started
- * and left in its group are killed at the limit, -ETIME, and when it ends.
+ * Runs @argv and collects its stderr in @out. Returns its exit status or -errno. At the limit
+ * (-ETIME), and when the tool ends, everything in its process group is killed.
  */
 static int run_tool(char *const argv[], char *out, size_t size)
 {
@@ -117,7 +120,7 @@ static int run_tool(char *const argv[], char *out, size_t size)
 	if (pid < 0)
 		r = under_way.forbidden ? -EINTR : -errno;
 	if (pid > 0) {
-		setpgid(pid, pid); /* in both processes: either may come first */
+		setpgid(pid, pid); /* in both processes, since either may come first */
 		under_way.group = pid;
 	}
 	pthread_mutex_unlock(&under_way.lock);
@@ -127,7 +130,7 @@ static int run_tool(char *const argv[], char *out, size_t size)
 	pidfd = pidfd_open(pid, 0);
 	if (!listen_to_tool(rd, pidfd, end, out, size))
 		r = -ETIME;
-	/* not waited for yet, so that the number is still its own */
+	/* not waited for yet, so that the number cannot be another process's */
 	pthread_mutex_lock(&under_way.lock);
 	kill(-pid, SIGKILL);
 	under_way.group = 0;
@@ -143,7 +146,7 @@ static int run_tool(char *const argv[], char *out, size_t size)
 	return r == NO_SUCH_TOOL ? -ENOENT : r == NO_START ? -EACCES : r;
 }
 
-/* The compiler's first complaint, as one line. */
+/* Reduces the compiler's output to its first complaint, on one line. */
 static void first_error(char *text)
 {
 	char *line = strstr(text, "error:"), *end;
@@ -158,7 +161,7 @@ static void first_error(char *text)
 	memmove(text, line, strlen(line) + 1);
 }
 
-/* Constructs that compile all the same. */
+/* Logs warnings: constructs that compile nevertheless. */
 static void tell_warnings(char *text)
 {
 	char *save = NULL;
@@ -257,7 +260,7 @@ int gs_policy_build_native(const char *source, const char *output, struct gs_err
 			 "-fPIC",
 			 "-shared",
 			 "-DGPUSCHED_NATIVE",
-			 "-Wreturn-type", /* what would come back is anything */
+			 "-Wreturn-type", /* the value returned would be undefined */
 			 inc_arg,
 			 "-x",
 			 "c",
@@ -358,7 +361,7 @@ int gs_policy_new(const char *name, struct gs_error *err)
 			       path);
 	if (fprintf(f, skeleton, name) < 0 || fflush(f) != 0) {
 		gs_fail(err, -EIO, "%s: %s", path, strerror(errno));
-		unlink(path); /* an empty one would be there already the next time */
+		unlink(path); /* otherwise the next try would find an empty file */
 		return -EIO;
 	}
 	return 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * check.c - may this policy run: its declaration, what it holds, and the verifier
+ * check.c - checks whether a policy may run: its declaration, its code, and the verifier
  */
 #include <stdio.h>
 #include <string.h>
@@ -46,7 +46,7 @@ static int vet_deny(const struct gs_policy_info *i, uint32_t flags, struct gs_po
 	return 0;
 }
 
-/* @flags: those that the host honours. */
+/* @flags: the flags that the host supports. */
 static int vet(const struct gs_polobj *obj, struct gs_policy_info *ret, uint32_t flags,
 	       struct gs_policy_exit *x, struct gs_error *err)
 {

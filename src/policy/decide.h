@@ -2,13 +2,13 @@
 /*
  * decide.h - one callback for one TSG: the same code in the kernel and in the native host
  *
- * Copies the record's policy part in, calls, and writes back what the callback changed, field by
- * field: another CPU's callback for the same TSG may have written the others meanwhile. The host
- * marks records that its policy has seen by a generation number in the padding of want. So nothing
- * has to be kept beside the table, and a policy switch invalidates all marks at once.
+ * Copies the record's policy part, calls the callback, and writes back the fields that it changed:
+ * another CPU's callback for the same TSG may have written other fields meanwhile. The host marks
+ * records that its policy has seen by a generation number in the padding of want. So nothing has to
+ * be stored outside the table, and a policy switch invalidates all marks at once.
  *
- * A hold is the flag GPUSCHED_TSG_HELD and nothing else; the wish not to be runnable is how
- * policies see it. A callback can end a hold only if it saw the hold.
+ * Only the flag GPUSCHED_TSG_HELD makes a hold. Policies see a hold as the wish not to be runnable.
+ * A callback can end a hold only if it saw the hold.
  */
 #ifndef GPUSCHED_POLICY_DECIDE_H
 #define GPUSCHED_POLICY_DECIDE_H
@@ -18,7 +18,7 @@
 
 #define GS_DECIDE static inline __attribute__((always_inline))
 
-/* The second half of struct gpusched_settings as the host uses it in want. */
+/* The second half of struct gpusched_settings, as the host uses it in `want`. */
 struct gs_want {
 	gs_u32 valid, timeslice_us;
 	gs_u8 interleave, preempt_mode, runnable, hold;
@@ -26,25 +26,25 @@ struct gs_want {
 };
 _Static_assert(sizeof(struct gs_want) == sizeof(struct gpusched_settings), "gs_want");
 
-/* Memory that a call works on. The policy is handed the first four. */
+/* Memory for a call. The policy gets the first four members. */
 struct gs_scratch {
 	struct gpusched_task task;
 	struct gpusched_work work;
 	struct gpusched_round round;
 	struct gpusched_request request;
-	/* what the callback was shown */
+	/* the wishes as the callback got them */
 	struct gs_want want;
 	gs_u64 priv[GPUSCHED_POLICY_WORDS];
 	gs_u64 id;
 	gs_u32 held;
 };
 
-/* The callbacks: global functions in the kernel, found by dlsym() in the native host. */
+/* Calls a callback: a global function in the kernel, found by dlsym() in the native host. */
 #ifndef GS_CALL
 #define GS_CALL(ops, name, ...) gpusched_ops_##name(__VA_ARGS__)
 #endif
 
-/* A host with another clock than the policy's translates the facts' times here. */
+/* If the host's clock differs from the policy's, it translates the times in facts here. */
 #ifndef GS_SHOW
 #define GS_SHOW(task) ((void)(task))
 #endif
@@ -65,14 +65,14 @@ GS_DECIDE void gs_want_suspend(struct gs_want *w)
 	w->runnable = 0;
 }
 
-/* Bit of one field, if the callback gave it another value than it was shown. */
+/* Returns the bit of one field if the callback changed its value. */
 GS_DECIDE gs_u32 gs_wished(const struct gs_want *was, const struct gs_want *now, gs_u32 bit,
 			   gs_u32 same)
 {
 	return (now->valid & bit) && (!(was->valid & bit) || !same) ? bit : 0;
 }
 
-/* Writes back what the callback changed; true when that was a wish. */
+/* Writes back what the callback changed. Returns true if a wish changed. */
 GS_DECIDE int gs_copy_back(struct gpusched_tsg *rec, struct gs_scratch *s)
 {
 	struct gs_want *was = &s->want, *now = gs_want_of(&s->task);
@@ -107,12 +107,12 @@ GS_DECIDE int gs_copy_back(struct gpusched_tsg *rec, struct gs_scratch *s)
 	for (i = 0; i < GPUSCHED_POLICY_WORDS; i++)
 		if (s->task.priv[i] != s->priv[i])
 			*(volatile gs_u64 *)&rec->task.priv[i] = s->task.priv[i];
-	if (counted) /* at once: each value that is seen is one preemption */
+	if (counted) /* immediately, since each value that is seen causes one preemption */
 		__sync_fetch_and_xor(&rec->task.want.valid, counted);
 	return (set | gone | counted) != 0;
 }
 
-/* The flag last: code that sees the flag finds the wish. */
+/* The flag comes last: code that sees the flag finds the wish. */
 GS_DECIDE void gs_hold(struct gpusched_tsg *rec)
 {
 	*(volatile gs_u8 *)&gs_want_of(&rec->task)->runnable = 0;
@@ -120,7 +120,7 @@ GS_DECIDE void gs_hold(struct gpusched_tsg *rec)
 	__sync_fetch_and_or(&rec->flags, GPUSCHED_TSG_HELD);
 }
 
-/* The record as the policy is shown it. */
+/* Copies the record in the form that the policy gets. */
 GS_DECIDE void gs_copy_in(const struct gpusched_tsg *rec, struct gs_scratch *s)
 {
 	struct gs_want *want = gs_want_of(&s->task);
@@ -139,14 +139,18 @@ GS_DECIDE void gs_copy_in(const struct gpusched_tsg *rec, struct gs_scratch *s)
 
 /*
  * The kernel reuses a deleted element at once. So while the callback ran, the memory may have
- * become another TSG's record. This check right before the write leaves only a few instructions.
+ * become another TSG's record. This check right before the write leaves a gap of only a few
+ * instructions.
  */
 GS_DECIDE int gs_is_same(const struct gpusched_tsg *rec, const struct gs_scratch *s)
 {
 	return *(const volatile gs_u64 *)&rec->task.id == s->id;
 }
 
-/* A callback that outlasted its policy must not write into what another policy has seen since. */
+/*
+ * A callback that outlasted its policy must not write into a record that another policy has seen
+ * since.
+ */
 GS_DECIDE int gs_is_ours(struct gpusched_tsg *rec, gs_u32 generation)
 {
 	return *(volatile gs_u32 *)&gs_want_of(&rec->task)->generation == generation;
@@ -154,13 +158,13 @@ GS_DECIDE int gs_is_ours(struct gpusched_tsg *rec, gs_u32 generation)
 
 enum gs_sight {
 	GS_SEEN_BEFORE,
-	GS_SEEN_FIRST,  /* by this call */
-	GS_SEEN_BESIDE, /* another CPU is in the middle of it */
+	GS_SEEN_FIRST,  /* seen first by this call */
+	GS_SEEN_BESIDE, /* another CPU is just marking it as seen */
 };
 
 /*
- * Makes this policy the one that has seen the record. Its wishes and private words start from
- * nothing, whatever another policy left, holds included.
+ * Marks the record as seen by this policy. Wishes and private words of another policy are cleared,
+ * including holds.
  */
 GS_DECIDE enum gs_sight gs_see(struct gpusched_tsg *rec, gs_u32 generation)
 {
@@ -214,19 +218,23 @@ GS_DECIDE int gs_call_op(const void *ops, struct gs_scratch *s, gs_u32 op, gs_u6
 }
 
 struct gs_decision {
-	int ret;     /* what the callback returned */
-	int changed; /* the record's wish is another now */
+	int ret;     /* the callback's return value */
+	int changed; /* a wish in the record has changed */
 };
 
-/* Engines are told apart by GPU and number only, which each partition of a GPU counts anew. */
+/*
+ * True in a MIG partition: engines are known by GPU and number only, and each partition of a GPU
+ * numbers them anew.
+ */
 GS_DECIDE int gs_is_apart(const struct gpusched_tsg *rec)
 {
 	return *(const volatile gs_u32 *)&rec->flags & GPUSCHED_TSG_MIG;
 }
 
 /*
- * One callback for one record, task_init first if the policy has not seen it. While one callback
- * sees it for the first time, others are skipped, as if they had come before the policy.
+ * Runs one callback for one record, after task_init if the policy has not seen the record. While
+ * one callback sees it for the first time, others are skipped, as if they had come before the
+ * policy.
  */
 GS_DECIDE struct gs_decision gs_decide(const void *ops, gs_u32 generation, struct gpusched_tsg *rec,
 				       struct gs_scratch *s, gs_u32 op, gs_u64 arg, gs_u64 now)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * declared.c - what a policy's object declares: GPUSCHED_POLICY(), options, callbacks
+ * declared.c - reads what a policy's object declares: GPUSCHED_POLICY(), options, callbacks
  */
 #include <gelf.h>
 #include <libelf.h>
@@ -59,7 +59,8 @@ static int read_options(const struct gs_polelf *e, struct gs_policy_info *info)
 		return 0;
 	if (data->d_size % sizeof(*all))
 		return -EINVAL;
-	all = malloc(data->d_size); /* a damaged object has it anywhere: aligned here */
+	/* In a damaged object it may be at any address: copy it to an aligned one. */
+	all = malloc(data->d_size);
 	if (!all)
 		return -ENOMEM;
 	memcpy(all, data->d_buf, data->d_size);

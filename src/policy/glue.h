@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * glue.h - the glue's objects, embedded in the library
+ * glue.h - the objects of the glue, embedded in the library
  */
 #ifndef GPUSCHED_POLICY_GLUE_H
 #define GPUSCHED_POLICY_GLUE_H

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 /*
- * glue_default - what a policy that leaves a callback out gets
+ * glue_default - default callbacks, for those that a policy leaves out
  *
- * Linked after the policy; the policy's strong symbols win. The barriers keep every argument alive
- * in the code and in the BTF, so that both definitions have one prototype.
+ * Linked after the policy, so the policy's strong symbols win. The barriers keep every argument
+ * alive in the code and in the BTF, so that both definitions have one prototype.
  */
 #include "gpusched/policy.bpf.h"
 

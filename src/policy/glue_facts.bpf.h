@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * glue_facts.bpf.h - what the GPUs' logs say, for policies: a part of glue_stock.bpf.c
+ * glue_facts.bpf.h - gives policies the facts from the GPUs' logs; a part of glue_stock.bpf.c
  */
 #ifndef GPUSCHED_POLICY_GLUE_FACTS_BPF_H
 #define GPUSCHED_POLICY_GLUE_FACTS_BPF_H
 
 /*
- * Facts from the GPUs' logs; the daemon writes those of TSGs that have changed. The kernel reuses a
- * replaced value at once, so compare the id after copying one.
+ * Facts from the GPUs' logs. The daemon writes those of TSGs that have changed. The kernel reuses a
+ * replaced value at once, so compare the id after copying a value.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -33,7 +33,7 @@ struct {
 	__type(value, struct gpusched_gpu);
 } gs_costs SEC(".maps");
 
-/* By TSG; the daemon's too. */
+/* By TSG; written by the daemon too. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, GPUSCHED_MAX_TSGS);
@@ -75,7 +75,10 @@ __attribute__((noinline)) int gpusched_host_gpu(gs_u32 gpu, struct gpusched_gpu 
 	return 0;
 }
 
-/* To the moment that the runlist is known up to: what did not change since was not written. */
+/*
+ * Extends the facts to the time up to which the runlist is known, since unchanged facts were not
+ * written.
+ */
 static __always_inline void bring_up(struct gpusched_facts *f)
 {
 	gs_u32 runlist = f->runlist;

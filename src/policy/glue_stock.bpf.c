@@ -20,16 +20,16 @@ static __attribute__((always_inline)) inline void gs_show(struct gpusched_task *
 
 GPUSCHED_LICENSE_TEXT;
 
-/* Tells this policy's marks from another's; set before load, never 0. */
+/* Distinguishes this policy's marks from another policy's; set before load, never 0. */
 const volatile gs_u32 gs_generation = 1;
 
-/* Dilation x 1000: a policy beside a slowed simulated GPU lives in that GPU's time, in all. */
+/* Dilation x 1000. Beside a slowed simulated GPU, the policy's times are all in that GPU's time. */
 const volatile gs_u32 gs_dilate_milli = 1000;
 
-/* GPUSCHED_F_DENY; without it a policy's denial admits. */
+/* GPUSCHED_F_DENY; without this flag a policy's denial counts as admission. */
 const volatile gs_u32 gs_may_deny = 0;
 
-/* Host hooked (hooked.bpf.h). */
+/* Set for host hooked (hooked.bpf.h). */
 const volatile gs_u32 gs_in_hooks = 0;
 
 struct {
@@ -47,7 +47,7 @@ struct {
 	__type(value, struct gs_plog);
 } gs_plog SEC(".maps");
 
-/* The dispatcher's: taps run with preemption off. */
+/* Memory for the dispatcher: taps run with preemption off. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);
@@ -55,7 +55,10 @@ struct {
 	__type(value, struct gs_scratch);
 } gs_scratch_tap SEC(".maps");
 
-/* The run program's: user space makes one call at a time, and ticks in a thread of their own. */
+/*
+ * Memory for the run program: user space makes one call at a time, and the tick runs in its own
+ * thread.
+ */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);
@@ -71,8 +74,8 @@ struct {
 } gs_scratch_tick SEC(".maps");
 
 /*
- * The launch probes'. Other than a tap a probe can be preempted, and another process's run on the
- * same CPU meanwhile.
+ * Memory for the launch probes. Unlike a tap, a probe can be preempted, and another process's probe
+ * may run on the same CPU meanwhile.
  */
 #define WORK_SLOTS 4
 struct gs_work_scratch {
@@ -86,7 +89,7 @@ struct {
 	__type(value, struct gs_work_scratch);
 } gs_scratch_work SEC(".maps");
 
-/* Walks left, see gpusched_count(). */
+/* How many walks are left, see gpusched_count(). */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);
@@ -94,7 +97,7 @@ struct {
 	__type(value, gs_u32);
 } gs_walks SEC(".maps");
 
-/* The callback under way has called gpusched_kick(). */
+/* Set while a callback runs that has called gpusched_kick(). */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);
@@ -121,7 +124,7 @@ static __always_inline int is_over(const struct gs_pstate *st)
 	return *(volatile gs_u32 *)&st->failed || *(volatile gs_u32 *)&st->stopped;
 }
 
-/* A callback begins. */
+/* A callback begins: gives it its walks. */
 static __always_inline void grant_walks(void)
 {
 	gs_u32 zero = 0, *left = bpf_map_lookup_elem(&gs_walks, &zero);
@@ -133,7 +136,7 @@ static __always_inline void grant_walks(void)
 		*kicked = 0;
 }
 
-/* The kernel's time as the policy's; to the microsecond where they differ. */
+/* Converts the kernel's time to the policy's; exact to a microsecond if they differ. */
 static __always_inline gs_u64 policy_time(gs_u64 ns)
 {
 	return gs_dilate_milli == 1000 ? ns : ns / gs_dilate_milli * 1000;
@@ -155,7 +158,7 @@ static __always_inline void in_policy_time(struct gpusched_task *t)
 	t->block_time_ns = policy_time(t->block_time_ns);
 }
 
-/* Facts are beside the table; in virtual time the world's are in the record. */
+/* Facts are in maps beside the table. In virtual time they are in the record already. */
 static __always_inline void overlay(struct gpusched_task *t)
 {
 	struct gs_pstate *st = state_of();
@@ -173,7 +176,7 @@ static __always_inline void overlay(struct gpusched_task *t)
 		t->known |= GPUSCHED_KNOWN_LAST_RUN;
 }
 
-/* The record does not have what its process has too much of, either. */
+/* Whether a process is past its quota is not in the record either. */
 static __always_inline void overlay_share(struct gpusched_task *t)
 {
 	struct gpusched_proc *proc;
@@ -208,7 +211,10 @@ __attribute__((noinline)) gs_u64 gpusched_host_now(void)
 	return policy_time(bpf_ktime_get_ns());
 }
 
-/* Real time, whatever the dilation. The kernel has no clock for it that all our kernels offer. */
+/*
+ * Real time, whatever the dilation. The kernel has no helper for it that all supported kernels
+ * offer.
+ */
 __attribute__((noinline)) gs_u64 gpusched_host_wall(void)
 {
 	struct gs_pstate *st = state_of();
@@ -285,7 +291,7 @@ static __always_inline int may_kick(gs_u64 key, gs_u64 limit, gs_u64 now)
 	return k && gs_kick_take(k, now, limit);
 }
 
-/* After a callback: 1 when it has asked for a round, and is within its limits. */
+/* Runs after a callback. Returns 1 if the callback has asked for a round within its limits. */
 int gs_take_kick(gs_u64 id, gs_u32 uid);
 __attribute__((noinline)) int gs_take_kick(gs_u64 id, gs_u32 uid)
 {
@@ -311,7 +317,8 @@ __attribute__((noinline)) int gs_take_kick(gs_u64 id, gs_u32 uid)
 }
 
 struct count_ctx {
-	const struct gpusched_filter *filter; /* a copy is too much of the stack */
+	/* A pointer, since a copy would take too much of the stack. */
+	const struct gpusched_filter *filter;
 	int n;
 };
 
@@ -351,8 +358,7 @@ __attribute__((noinline)) gs_u64 gpusched_host_job(gs_u64 id)
 #include "policy/ask.bpf.h"
 
 /*
- * A global function: the verifier looks at it once, for any arguments, and not again at every place
- * that it is called from.
+ * A global function: the verifier checks it once, for any arguments, and not at every call.
  */
 #define CHANGED GS_ASIDE_CHANGED
 gs_u64 gs_decide_one(struct gpusched_tsg *rec, struct gs_scratch *s, gs_u32 op, gs_u64 arg,
@@ -386,7 +392,7 @@ int gpusched_dispatch(unsigned long long *ctx)
 		return 0;
 	s = bpf_map_lookup_elem(&gs_scratch_tap, &zero);
 	rec = bpf_map_lookup_elem(&gs_tsgs, &call->key);
-	/* nobody would act on its wishes, or end a hold, once the daemon is dead */
+	/* once the daemon is dead, its wishes would not be followed, and a hold would not end */
 	if (cfg && cfg->policy_active && st && !is_over(st) && s && rec) {
 		if (gs_in_hooks)
 			d = hook_call(call, rec);
@@ -414,7 +420,7 @@ static __always_inline struct gs_work_scratch *take_scratch(void)
 	return NULL;
 }
 
-/* The launch probes reach this by a tail call through gs_work_slot, after they have counted. */
+/* The launch probes come here by a tail call through gs_work_slot, after counting. */
 SEC("uprobe")
 int gpusched_dispatch_work(void *ctx)
 {
@@ -443,7 +449,7 @@ int gpusched_dispatch_work(void *ctx)
 	d = gs_decide(0, gs_generation, rec, &w->s, GPUSCHED_RUN_WORK_SUBMIT,
 		      GS_WORK_ARG(1, t->work_kind), policy_time(now));
 	kicked = gs_take_kick(w->s.task.id, w->s.task.uid);
-	/* of its failure too, since the tick may rest */
+	/* report a failure too, since the tick may rest */
 	gs_launch_answered(rec, now, d.changed || st->failed || kicked);
 	*(volatile gs_u64 *)&w->busy = 0;
 	return 0;
@@ -452,8 +458,8 @@ int gpusched_dispatch_work(void *ctx)
 /* ---- gpusched.ko --------------------------------------------------------------------------- */
 
 /*
- * Called by driver/loader's half of the host. Its callbacks can be preempted, as launch probes can.
- * GS_ASIDE_UNASKED: the policy is over, or that memory is in use.
+ * Called by the part of the host in driver/loader. Its callbacks can be preempted, like launch
+ * probes. GS_ASIDE_UNASKED: the policy is over, or that memory is in use.
  */
 __attribute__((noinline)) gs_u64 gs_decide_aside(struct gpusched_tsg *rec, gs_u32 op, gs_u64 arg)
 {
@@ -482,7 +488,7 @@ __attribute__((noinline)) int gs_aside_over(void)
 
 /* ---- the gate ------------------------------------------------------------------------------ */
 
-/* The gate reaches this by a tail call through gs_gate_slot, before a TSG is scheduled. */
+/* The gate comes here by a tail call through gs_gate_slot, before a TSG is scheduled. */
 SEC("lsm/file_ioctl")
 int gpusched_dispatch_gate(unsigned long long *ctx)
 {
@@ -516,21 +522,21 @@ int gpusched_dispatch_gate(unsigned long long *ctx)
 /* ---- the run program ---------------------------------------------------------------------- */
 
 /*
- * The round under way. In a map and not on the stack: the verifier would follow counters on the
- * stack through every turn of the walk.
+ * The round under way. It is in a map and not on the stack: the verifier would follow counters on
+ * the stack through every step of the walk.
  *
- * A walk of the table looks at every bucket, full or not, which is most of what a tick over a few
- * TSGs costs. So the keys that a walk met are kept, and the next rounds look those up, until a TSG
- * is made: ids are handed out before the record stands in the table, so two rounds walk after that.
+ * A walk of the table visits every bucket, full or not, which is most of a tick's cost with few
+ * TSGs. So the keys met in a walk are kept, and the next rounds look them up, until a TSG is made.
+ * Ids are given out before the record is in the table, so two rounds walk after that.
  */
 struct tick_state {
 	struct gpusched_round round;
 	gs_u64 visited, changed;
-	gs_u64 last_id;   /* handed out when the last round began */
-	gs_u64 walked_ns; /* last walk */
-	gs_u32 walks;     /* rounds that still have to walk */
+	gs_u64 last_id;   /* the last id given out when the last round began */
+	gs_u64 walked_ns; /* time of the last walk */
+	gs_u32 walks;     /* number of rounds that still have to walk */
 	gs_u32 collect;   /* this pass fills gs_tick_keys */
-	gs_u32 nkeys;     /* met; more than GS_TICK_KEYS: the list is of no use */
+	gs_u32 nkeys;     /* number of keys met; if above GS_TICK_KEYS, the list is not used */
 };
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -560,7 +566,10 @@ static __always_inline void keep_key(struct tick_state *c, const struct gpusched
 	bpf_map_update_elem(&gs_tick_keys, &at, key, BPF_ANY);
 }
 
-/* Inlined: kernels count at least 32 bytes of the stack's 512 for each function in a chain. */
+/*
+ * Inlined: kernels count at least 32 of the stack's 512 bytes for each function in a chain of
+ * calls.
+ */
 static __always_inline long tick_rec(struct gpusched_key *key, struct gpusched_tsg *rec)
 {
 	gs_u32 zero = 0;
@@ -651,7 +660,7 @@ static __always_inline int run_tick(struct gpusched_run *a, struct gs_pstate *st
 	gs_take_kick(GS_KICK_NO_TSG, 0);
 	if (passes <= 0) {
 		passes = 0;
-		c->visited = 1; /* nobody looked whether the table is empty */
+		c->visited = 1; /* it is unknown whether the table is empty */
 	}
 	if (passes > GPUSCHED_MAX_PASSES)
 		passes = GPUSCHED_MAX_PASSES;
@@ -665,7 +674,7 @@ static __always_inline int run_tick(struct gpusched_run *a, struct gs_pstate *st
 		if (!c->visited)
 			break;
 	}
-	if (is_over(st)) /* the list may be of half a walk */
+	if (is_over(st)) /* the list may be that of an incomplete walk */
 		c->walks = 2;
 	s->round = c->round;
 	if (passes)

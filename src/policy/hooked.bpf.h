@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * hooked.bpf.h - host hooked: what the driver's hooks have asked the policy, for the dispatcher
+ * hooked.bpf.h - host hooked: for the dispatcher, what the driver's hooks have asked the policy
  *
- * Global functions, with stacks of their own: a policy's callbacks need what the kernel allows.
+ * Global functions, which have stacks of their own: a policy's callbacks need all that the kernel
+ * allows.
  */
 #ifndef GPUSCHED_POLICY_HOOKED_BPF_H
 #define GPUSCHED_POLICY_HOOKED_BPF_H
@@ -10,8 +11,8 @@
 #include "policy/aside.h"
 
 /*
- * By TSG: what its entry is found by. Its open file may go to another process, and the record with
- * it; the hooks know it by the one that made it.
+ * By TSG: the key under which the hooks find its entry. The TSG's open file may go to another
+ * process, and the record with it. The hooks know the TSG by the process that made it.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -21,7 +22,7 @@ struct {
 	__type(value, struct gs_hook_key);
 } gs_hook_names SEC(".maps");
 
-/* A TSG that the policy sees from now on, or no more. */
+/* The policy sees the TSG from now on, or no longer. */
 int gs_hook_follow(struct gpusched_tsg *rec, gs_u32 op);
 __attribute__((noinline)) int gs_hook_follow(struct gpusched_tsg *rec, gs_u32 op)
 {
@@ -44,7 +45,7 @@ __attribute__((noinline)) int gs_hook_follow(struct gpusched_tsg *rec, gs_u32 op
 		bpf_map_update_elem(&gs_hook_tsgs, &k, &h, BPF_ANY);
 	} else if (op == GPUSCHED_RUN_TASK_DESTROY && made) {
 		now = bpf_map_lookup_elem(&gs_hook_tsgs, &k);
-		if (now && now->id == h.id) /* not that of a later one with its handles */
+		if (now && now->id == h.id) /* not the entry of a later TSG with the same handles */
 			bpf_map_delete_elem(&gs_hook_tsgs, &k);
 		bpf_map_delete_elem(&gs_hook_names, &h.id);
 	}
@@ -55,8 +56,9 @@ __attribute__((noinline)) int gs_hook_follow(struct gpusched_tsg *rec, gs_u32 op
 #define HOOK_SAID (1ull << 34) /* the lower 32 bits: the timeslice that the owner asked for */
 
 /*
- * Has a hook asked the policy in this very call? The taps have read what the driver was told (@us);
- * what the owner said is put in its place. With GS_ASIDE_CHANGED where a wish is another since.
+ * True if a hook has asked the policy in this very call. The taps have read what the driver was
+ * given (@us), which is replaced by what the owner asked for. With GS_ASIDE_CHANGED if a wish has
+ * changed since.
  */
 gs_u64 gs_hook_asked(struct gpusched_tsg *rec, gs_u32 op, gs_u32 us);
 __attribute__((noinline)) gs_u64 gs_hook_asked(struct gpusched_tsg *rec, gs_u32 op, gs_u32 us)
@@ -87,7 +89,7 @@ __attribute__((noinline)) gs_u64 gs_hook_asked(struct gpusched_tsg *rec, gs_u32 
 	return r;
 }
 
-/* @call as its owner made it. Nonzero: the policy need not be asked any more. */
+/* Restores @call as its owner made it. Nonzero: the policy need not be asked any more. */
 static __always_inline gs_u64 hook_call(struct gpusched_call *call, struct gpusched_tsg *rec)
 {
 	gs_u64 asked;

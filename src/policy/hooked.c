@@ -30,7 +30,7 @@ struct gs_hooked {
 	pid_t pid;   /* 0: it has ended */
 	int in, out; /* our ends of its standard input and output */
 	bool runs;
-	uint64_t attached_ns; /* told to run */
+	uint64_t attached_ns; /* when it was told to run */
 	char said[1024];
 };
 
@@ -68,10 +68,10 @@ struct start {
 	int fds[MAX_MAPS], n, argc;
 };
 
-/* @fd is number FIRST_FD + the count of those before in the child. */
+/* Gives @fd to the child, as number FIRST_FD + the count of those before it. */
 static int hand_over(struct start *s, int fd)
 {
-	/* above all numbers in the child, so that none is overwritten before its turn */
+	/* above all of the child's numbers, so that none is overwritten before it is handed over */
 	int high = fcntl(fd, F_DUPFD_CLOEXEC, FIRST_FD + MAX_MAPS + 1);
 
 	if (high < 0)
@@ -87,7 +87,7 @@ static int hand_over_maps(struct start *s, const struct gs_policy *p)
 
 	bpf_object__for_each_map(map, p->loaded.obj) {
 		const char *name = bpf_map__name(map);
-		const char *section = strchr(name, '.'); /* libbpf puts the object's name before */
+		const char *section = strchr(name, '.'); /* libbpf puts the object's name first */
 
 		if (r || s->n == MAX_MAPS - 1)
 			return r ? r : -E2BIG;
@@ -100,7 +100,7 @@ static int hand_over_maps(struct start *s, const struct gs_policy *p)
 	return r;
 }
 
-/* First: their numbers here may be those of maps there. */
+/* Comes first: these descriptors' numbers here may be numbers of maps in the child. */
 static int hand_over_pipes(struct start *s, int in, int out)
 {
 	int r = posix_spawn_file_actions_adddup2(&s->actions, in, STDIN_FILENO);
@@ -174,7 +174,7 @@ static int start(struct gs_hooked *h, const struct gs_policy *p)
 
 /* ---- what it says ---------------------------------------------------------------------------- */
 
-/* 0: it has said @word; -EAGAIN: not yet; -ECHILD: it has ended. Its output is kept. */
+/* 0: it has said @word; -EAGAIN: not yet; -ECHILD: it has ended. Keeps its output. */
 static int read_some(struct gs_hooked *h, const char *word, int wait_ms)
 {
 	struct pollfd out = { .fd = h->out, .events = POLLIN };
@@ -183,7 +183,7 @@ static int read_some(struct gs_hooked *h, const char *word, int wait_ms)
 
 	if (poll(&out, 1, wait_ms) <= 0)
 		return -EAGAIN;
-	if (at == sizeof(h->said) - 1) { /* the end of it is what counts */
+	if (at == sizeof(h->said) - 1) { /* the buffer is full: keep the end of the output */
 		at /= 2;
 		memmove(h->said, h->said + sizeof(h->said) - 1 - at, at);
 	}
@@ -204,7 +204,7 @@ static int wait_until_loaded(struct gs_hooked *h)
 	return r == -EAGAIN ? -ETIME : r;
 }
 
-/* Its last line. */
+/* The last line of its output. */
 static const char *last_words(struct gs_hooked *h)
 {
 	size_t n = strlen(h->said);
@@ -251,7 +251,8 @@ void gs_hooked_attach(struct gs_hooked *h)
 	h->said[0] = '\0';
 	h->attached_ns = gs_now_ns();
 	if (write(h->in, "\n", 1) != 1)
-		gs_log(LOG_DEBUG, "policy-load: %s", strerror(errno)); /* gs_hooked_state() tells */
+		/* gs_hooked_state() reports it. */
+		gs_log(LOG_DEBUG, "policy-load: %s", strerror(errno));
 }
 
 int gs_hooked_state(struct gs_hooked *h, struct gs_error *err)
@@ -273,7 +274,9 @@ int gs_hooked_state(struct gs_hooked *h, struct gs_error *err)
 		       h->name);
 }
 
-/* Its end takes as long as the kernel needs for that. */
+/*
+ * Waits in a thread, since the program's end takes as long as the kernel needs to free the policy.
+ */
 static void *reap(void *arg)
 {
 	pid_t pid = (pid_t)(intptr_t)arg;

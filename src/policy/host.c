@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-/* host.c - common parts of hosts: how a policy fails; the two in virtual time */
+/*
+ * host.c - common parts of hosts: how a policy's failure is reported; the two hosts in virtual time
+ */
 #include "policy/host.h"
 
 #include <errno.h>

@@ -2,13 +2,13 @@
 /*
  * host.h - a host: a place where policies run, and a policy there
  *
- * All hosts run one source and come to the same decisions (decide.h). They differ in how a policy
- * gets there, what calls it, and which facts it can have. One file each: host_stock.c (the kernel,
+ * All hosts run the same source and make the same decisions (decide.h). They differ in how a policy
+ * is loaded, what calls it, and which facts it gets. One file each: host_stock.c (the kernel,
  * beside the unmodified driver), host_sim.c (the kernel, against the GPU model) and host_native.c
  * (ordinary C, without privilege).
  *
- * The last two are driven in virtual time by the maker of the world, in one thread. Calls change
- * want and priv of the tasks that they are given.
+ * The last two run in virtual time, driven by the program that made the world, in one thread. Calls
+ * change want and priv of the tasks that they are given.
  */
 #ifndef GPUSCHED_POLICY_HOST_H
 #define GPUSCHED_POLICY_HOST_H
@@ -16,20 +16,22 @@
 #include "policy/priv.h"
 #include "policy/rest.h"
 
-/* Where a policy is to run. */
+/* The surroundings in which a policy runs. */
 struct gs_world {
-	struct gs_table *table; /* real time: the TSGs are its. NULL: policies are checked only */
-	bool hooked;            /* real time: the driver's hooks ask too (hooked.h), not the gate */
-	/* virtual time */
+	/* Real time: the table with the TSGs. NULL: policies are only checked. */
+	struct gs_table *table;
+	/* Real time: the driver's hooks ask the policy too (hooked.h), and the gate does not. */
+	bool hooked;
+	/* The next members are for virtual time. */
 	uint64_t (*now_ns)(void *user);
 	/* all TSGs that exist; valid until the call returns */
 	struct gpusched_task *const *(*tasks)(void *user, size_t *ret_n);
-	/* May be NULL: none are known. 0 or -ENOENT. */
+	/* May be NULL: no facts are known. 0 or -ENOENT. */
 	int (*facts)(void *user, uint64_t id, struct gpusched_facts *ret);
 	int (*runlist)(void *user, uint32_t runlist, struct gpusched_runlist_facts *ret);
 	int (*gpu)(void *user, uint32_t gpu, struct gpusched_gpu *ret);
-	uint64_t (*job)(void *user, uint64_t id); /* may be NULL; 0: not known */
-	/* May be NULL: there are none. 0 or -ENOENT. */
+	uint64_t (*job)(void *user, uint64_t id); /* may be NULL; 0: unknown */
+	/* May be NULL: there are no limits. 0 or -ENOENT. */
 	int (*limit)(void *user, uint64_t id, struct gpusched_limit *ret);
 	int (*promise)(void *user, uint64_t id, struct gpusched_promise *ret);
 	uint64_t seed;   /* of the policy's random numbers */
@@ -41,61 +43,68 @@ struct gs_policy {
 	const struct gs_host *host;
 	struct gs_world world;
 	struct gs_policy_info info;
-	struct gs_polobj obj;    /* from vet on */
-	struct gs_loaded loaded; /* in the kernel; nothing natively */
+	struct gs_polobj obj;    /* set by vet */
+	struct gs_loaded loaded; /* in the kernel; unused by the native host */
 	int fail_code;
-	char failure[200]; /* after a negative ask(): why */
-	/* virtual time */
+	char failure[200]; /* the reason after ask() returned a negative value */
+	/* the next members are for virtual time */
 	uint64_t seq;
 	struct gs_rest rest;
-	uint64_t kicks, kicks_refused; /* of gpusched_kick(): granted, past its limits */
+	/* Rounds asked for by gpusched_kick(): granted, and refused past its limits. */
+	uint64_t kicks, kicks_refused;
 	uint64_t kicks_seen;
 };
 
 struct gs_host {
 	const char *name;
-	size_t size; /* of its policies, each of which begins with a struct gs_policy */
+	size_t size; /* size of its policies' structs, which begin with a struct gs_policy */
 	bool virtual_time;
-	uint32_t facts; /* GPUSCHED_KNOWN_*: what it can tell a policy */
-	/* GPUSCHED_F_* that it honours in that world */
+	uint32_t facts; /* GPUSCHED_KNOWN_*: facts that it can give a policy */
+	/* GPUSCHED_F_* that it supports in that world */
 	uint32_t (*flags)(const struct gs_world *w);
 
-	/* Finds the policy and refuses what may not run here. Fills @p->info. */
+	/* Finds the policy and refuses one that may not run here. Fills @p->info. */
 	int (*vet)(struct gs_policy *p, const char *name, struct gs_policy_exit *x,
 		   struct gs_error *err);
-	/* Joins it with the host's half, with the options of @p->info set: ask() works. */
+	/*
+	 * Links the policy with the host's glue, and sets the options in @p->info: then ask()
+	 * works.
+	 */
 	int (*link)(struct gs_policy *p, struct gs_policy_exit *x, struct gs_error *err);
-	/* From here on it acts. In virtual time, and without @switch_over, there is nothing to do. */
+	/* From here on the policy acts. NULL where there is nothing to do, as in virtual time. */
 	int (*attach)(struct gs_policy *p, struct gs_policy_exit *x, struct gs_error *err);
-	/* The same, and @prev acts no more and is freed. A failure leaves @prev acting. */
+	/* The same, and @prev no longer acts and is freed. After a failure @prev still acts. */
 	int (*switch_over)(struct gs_policy *p, struct gs_policy *prev, struct gs_policy_exit *x,
 			   struct gs_error *err);
-	/* It acts no more; exit is called. False: a round does not end, and its thread frees it. */
+	/*
+	 * The policy no longer acts; its exit is called. Returns false if a round does not end:
+	 * then the round's thread frees the policy.
+	 */
 	bool (*detach)(struct gs_policy *p, enum gs_policy_exit_kind kind);
-	/* Frees what vet and link have left, in whatever state. */
+	/* Frees what vet and link have made, in any state. */
 	void (*free)(struct gs_policy *p);
 	/*
-	 * One callback, or a whole round (GPUSCHED_RUN_TICK). Real time: for the record of @r->key.
-	 * Virtual: for @t, or for all tasks of the world. Negative: it could not be asked, or has
-	 * failed, and will not be asked again.
+	 * Runs one callback, or a whole round (GPUSCHED_RUN_TICK). Real time: for the record of
+	 * @r->key. Virtual time: for @t, or for all tasks of the world. Negative: the policy could
+	 * not be asked, or has failed and will not be asked again.
 	 */
 	int (*ask)(struct gs_policy *p, struct gpusched_run *r, struct gpusched_task *t);
 };
 
 extern const struct gs_host gs_host_stock, gs_host_sim, gs_host_native;
-/* NULL: there is none of that name. */
+/* NULL: there is no host of that name. */
 const struct gs_host *gs_host_find(const char *name);
 
-/* Vets and links policy @name with @options, and calls init. Nothing acts yet. */
+/* Vets and links policy @name with @options, and calls init. The policy does not act yet. */
 int gs_policy_open(const struct gs_host *h, const struct gs_world *w, const char *name,
 		   const char *const *options, size_t noptions, struct gs_policy **ret,
 		   struct gs_policy_exit *ret_exit, struct gs_error *err);
 
 /* ---- for the hosts ---------------------------------------------------------------------------- */
 
-/* From @p->failure: fills the exit record and the error; returns the code. */
+/* Fills the exit record and the error from @p->failure. Returns the code. */
 int gs_policy_failed(struct gs_policy *p, struct gs_policy_exit *x, struct gs_error *err);
-/* vet, link and free of hosts with BPF objects as policies. */
+/* vet, link and free for hosts that use BPF objects. */
 int gs_polobj_vet(struct gs_policy *p, const char *name, struct gs_policy_exit *x,
 		  struct gs_error *err);
 int gs_polobj_load(struct gs_policy *p, const struct gs_load_opts *opts, struct gs_policy_exit *x,
@@ -105,29 +114,30 @@ void gs_polobj_unload(struct gs_policy *p);
 /* ---- virtual time ---------------------------------------------------------------------------- */
 
 /*
- * One callback for @t. Negative: the policy has failed. Else 0; of schedule what it answered.
- * @arg: timeslice_set: us; work_submit: GS_WORK_ARG(), and @t->launches counts them already.
+ * Runs one callback for @t. Negative: the policy has failed. Otherwise 0; for schedule, its answer.
+ * @arg: for timeslice_set us; for work_submit GS_WORK_ARG(), with the launches already counted in
+ * @t.
  */
 int gs_virtual_ask(struct gs_policy *p, enum gpusched_run_op op, struct gpusched_task *t,
 		   uint64_t arg);
-/* One whole round of the tick over all tasks, unless the policy rests. */
+/* Runs one whole round of the tick over all tasks, unless the policy rests. */
 int gs_virtual_round(struct gs_policy *p);
 /*
- * True once after calls of gpusched_kick(): the world's next round comes at once, rest or not, as
- * late as a thread wakes up.
+ * Returns true once after calls of gpusched_kick(): the world's next round then comes at once, rest
+ * or not, with the delay of a thread's wake-up.
  */
 bool gs_virtual_kicked(struct gs_policy *p);
-/* @t as the policy is shown it: without what the world hides. */
+/* @t as the policy gets it: without facts that the world hides. */
 struct gpusched_task gs_virtual_shown(const struct gs_policy *p, const struct gpusched_task *t);
 
-/* Its world's facts; -ENOENT with *ret zeroed. */
+/* The world's facts; -ENOENT with *ret zeroed. */
 int gs_virtual_facts(const struct gs_policy *p, uint64_t id, struct gpusched_facts *ret);
 int gs_virtual_runlist(const struct gs_policy *p, uint32_t runlist,
 		       struct gpusched_runlist_facts *ret);
 int gs_virtual_gpu(const struct gs_policy *p, uint32_t gpu, struct gpusched_gpu *ret);
-/* As the policy is shown it; -ENOENT with *ret zeroed. */
+/* A task as the policy gets it; -ENOENT with *ret zeroed. */
 int gs_virtual_find(const struct gs_policy *p, uint64_t id, struct gpusched_task *ret);
-/* Its limit; -ENOENT with *ret zeroed. */
+/* The task's limit; -ENOENT with *ret zeroed. */
 int gs_virtual_limit(const struct gs_policy *p, uint64_t id, struct gpusched_limit *ret);
 int gs_virtual_promise(const struct gs_policy *p, uint64_t id, struct gpusched_promise *ret);
 /* 0: not known. */

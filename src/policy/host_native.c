@@ -17,7 +17,7 @@
 #include "policy/kick.h"
 #include "policy/watchdog.h"
 
-/* gpusched/policy_native.h's table, which this side of the boundary fills */
+/* Must match the table in gpusched/policy_native.h, which this side fills. */
 struct native_helpers {
 	gs_u64 (*now)(void *user);
 	gs_u32 (*random)(void *user);
@@ -32,7 +32,7 @@ struct native_kick {
 	void *user;
 };
 
-/* The same; a policy that was built earlier has none. */
+/* The same for facts; a policy that was built earlier does not have it. */
 struct native_facts {
 	int (*facts)(void *user, gs_u64 id, struct gpusched_facts *ret);
 	int (*runlist)(void *user, gs_u32 runlist, struct gpusched_runlist_facts *ret);
@@ -77,14 +77,15 @@ struct native {
 	uint64_t random_state;
 	unsigned int walks;
 	bool failed, watched, kicked;
-	struct gs_kicks kicks[GS_KICK_KEYS]; /* by key modulo; two keys of one place share it */
+	/* By key modulo the size: two keys may share one entry. */
+	struct gs_kicks kicks[GS_KICK_KEYS];
 };
 
-#define GENERATION 1 /* of its marks: nobody else's are in these records */
+#define GENERATION 1 /* of this policy's marks; no other policy marks these records */
 
 static struct native *native_of(struct gs_policy *p)
 {
-	return (struct native *)(void *)p; /* its first member */
+	return (struct native *)(void *)p; /* p is its first member */
 }
 
 /* ---- helpers that the policy calls ----------------------------------------------------------- */
@@ -155,7 +156,10 @@ static int help_kick(void *user)
 	return 0;
 }
 
-/* After a callback for @t (NULL: for none): has it asked for a round, and may it? */
+/*
+ * Runs after a callback for @t (NULL: for none): takes its request for a round, if it is within the
+ * limits.
+ */
 static void take_kick(struct native *n, const struct gpusched_task *t)
 {
 	uint64_t now = help_now(n), id = t ? t->id : GS_KICK_NO_TSG;
@@ -359,7 +363,7 @@ static uint32_t native_flags(const struct gs_world *w)
 	return GPUSCHED_F_ALL;
 }
 
-/* The faults that other hosts refuse without looking at the code. */
+/* Finds faults that the other hosts refuse by a look at the declaration alone. */
 static int native_vet(struct gs_policy *p, const char *name, struct gs_policy_exit *x,
 		      struct gs_error *err)
 {

@@ -2,8 +2,8 @@
 /*
  * host_sim.c - the sim host: the linked policy in the kernel, driven by BPF_PROG_RUN in model time
  *
- * The same objects as the stock host's, on maps of its own; no tap is attached. A task is put into
- * the table before each call and read back after it.
+ * It uses the stock host's objects with maps of its own; no tap is attached. A task is put into the
+ * table before each call and read back after it.
  */
 #include <bpf/bpf.h>
 #include <errno.h>
@@ -57,7 +57,7 @@ static struct gpusched_key key_of(const struct gpusched_task *t)
 	return (struct gpusched_key){ .file = t->id, .client = 1, .handle = 1 };
 }
 
-/* The world's, for helpers that look them up in maps here. */
+/* Copies the world's facts into the maps where helpers look them up. */
 static int put_facts(struct gs_policy *p, const struct gpusched_task *t)
 {
 	uint32_t runlist = t->gpu << 8 | (t->engine & 0xffu);
@@ -131,7 +131,7 @@ static int call(struct gs_policy *p, struct gpusched_run *r)
 	return ret;
 }
 
-/* gpusched_count() walks the kernel's table, so that has to hold all tasks. */
+/* gpusched_count() walks the kernel's table, so the table has to hold all tasks. */
 static int sim_ask(struct gs_policy *p, struct gpusched_run *r, struct gpusched_task *t)
 {
 	bool round = r->op == GPUSCHED_RUN_TICK;

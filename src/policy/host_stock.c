@@ -3,8 +3,8 @@
  * host_stock.c - the stock host: the kernel, beside the unmodified driver
  *
  * The permanent taps reach the running policy's dispatcher through one slot of a program array, so
- * a switch is one update. The new policy ignores the old one's traces in the table from the first
- * look on: its marks are of another generation (decide.h).
+ * a switch is one update. The new policy ignores the old one's marks in the table from the start,
+ * since they are of another generation (decide.h).
  */
 #include <bpf/bpf.h>
 #include <inttypes.h>
@@ -23,7 +23,7 @@
 #include "policy/stock.h"
 #include "table/cfg.h"
 
-/* Returns when no tap that began before this call still runs. */
+/* Returns when every tap that began before this call has ended. */
 static void wait_for_taps(void)
 {
 	if (syscall(__NR_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0) < 0)
@@ -35,9 +35,12 @@ static void set_over(struct gs_policy *p, bool over)
 	__atomic_store_n(&p->loaded.state->stopped, over ? 1u : 0u, __ATOMIC_SEQ_CST);
 }
 
-#define MEET_AT_ONCE 1024u /* TSGs; the loop waits for these */
+#define MEET_AT_ONCE 1024u /* TSGs for which the loop waits */
 
-/* task_init for every TSG that @p has not seen: the tick's thread does those past the first ones. */
+/*
+ * Calls task_init for every TSG that @p has not seen. Beyond the first ones, the tick's thread does
+ * it.
+ */
 static int meet_all(struct gs_policy *p)
 {
 	CLEANUP_FREE struct gpusched_tsg *all = NULL;
@@ -56,7 +59,8 @@ static int meet_all(struct gs_policy *p)
 	now = n < MEET_AT_ONCE ? n : MEET_AT_ONCE;
 	r = gs_stock_meet(s, keys + n - now, now);
 	pthread_mutex_lock(&s->lock);
-	if (!s->round_began) { /* else it is at the older list, and goes on with that */
+	/* Otherwise the thread is working on the older list, and goes on with it. */
+	if (!s->round_began) {
 		free(s->unmet);
 		s->unmet = TAKE_PTR(keys);
 		s->nunmet = n - now;
@@ -66,7 +70,7 @@ static int meet_all(struct gs_policy *p)
 	return r;
 }
 
-/* Wishes of a policy that is gone mean nothing; a held TSG waits no longer. */
+/* Clears the wishes of a policy that is gone; a held TSG no longer waits. */
 static void clear_wishes(struct gs_table *o)
 {
 	CLEANUP_FREE struct gpusched_tsg *all = NULL;
@@ -88,7 +92,7 @@ static void clear_wishes(struct gs_table *o)
 	}
 }
 
-/* Fills *x when the policy itself has failed; the failure's code or 0. */
+/* Fills *x if the policy itself has failed. Returns the failure's code or 0. */
 static int own_failure(struct gs_policy *p, struct gs_policy_exit *x, struct gs_error *err)
 {
 	return gs_loaded_failed(&p->loaded, &p->fail_code, p->failure, sizeof(p->failure))
@@ -140,7 +144,7 @@ static int stock_ask(struct gs_policy *p, struct gpusched_run *r, struct gpusche
 		       : ret;
 }
 
-/* The old policy acts until the slot holds the new one's dispatcher, and never with it. */
+/* The old policy acts until the slot holds the new one's dispatcher. The two never act together. */
 static int take_over(struct gs_policy *p, struct gs_policy *prev, struct gs_policy_exit *x,
 		     struct gs_error *err)
 {
@@ -171,7 +175,10 @@ static int take_over(struct gs_policy *p, struct gs_policy *prev, struct gs_poli
 		clear_wishes(p->world.table);
 		return r;
 	}
-	/* what @p has seen begins anew with its next callback, all else is as @prev left it */
+	/*
+	 * records that @p has seen are seen anew at its next callback; everything else is as @prev
+	 * left it
+	 */
 	set_over(prev, false);
 	gs_slots_take(prev);
 	meet_all(prev);
@@ -179,7 +186,7 @@ static int take_over(struct gs_policy *p, struct gs_policy *prev, struct gs_poli
 	return r;
 }
 
-/* False: its last round is still under way, and the thread frees what it uses. */
+/* Returns false if its last round is still under way: then that thread frees what it uses. */
 static bool finish(struct gs_policy *p, enum gs_policy_exit_kind kind)
 {
 	struct gpusched_run run = { .op = GPUSCHED_RUN_EXIT, .arg = (uint64_t)kind };

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 /*
- * info.c - what a policy is, as JSON: the same wherever it is told
+ * info.c - describes a policy as JSON, the same in every answer
  */
 #include <string.h>
 
 #include "basic/cleanup.h"
 #include "policy/priv.h"
 
-/* A value of an option's type; null: more than JSON's integers reach. */
+/* A value of the option's type; null if it exceeds JSON's integers. */
 static json_t *value_json(const struct gs_policy_option *o, uint64_t v)
 {
 	return o->is_signed || v <= INT64_MAX ? json_integer((json_int_t)v) : json_null();

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * kick.h - how often gpusched_kick() may bring a round: the same on every host
+ * kick.h - how often gpusched_kick() may cause a round: the same on every host
  *
- * Programs cause callbacks as often as they like (each launch is one). So a TSG has a share of the
- * rounds that a policy asks for, and so has a user. In addition the stock host keeps such rounds
- * within the part of a CPU that the tick may take (ticker.c).
+ * Programs can cause any number of callbacks (one for each launch). So each TSG and each user has a
+ * limit of rounds that a policy may ask for in their callbacks. In addition the stock host keeps
+ * such rounds within the part of a CPU that the tick may take (ticker.c).
  */
 #ifndef GPUSCHED_POLICY_KICK_H
 #define GPUSCHED_POLICY_KICK_H
@@ -12,7 +12,7 @@
 #include "gpusched/abi.h"
 
 #define GS_KICK_WINDOW_NS 1000000000ull
-#define GS_KICKS_PER_TSG 100 /* a window; of callbacks that are for no TSG, together, the same */
+#define GS_KICKS_PER_TSG 100 /* per window; callbacks for no TSG share one such limit */
 #define GS_KICKS_PER_UID 400
 #define GS_KICK_KEYS 4096
 
@@ -21,8 +21,8 @@
 #define GS_KICK_OF_UID(uid) (1ull << 63 | (gs_u32)(uid))
 
 struct gs_kicks {
-	gs_u64 since_ns; /* when the window under way began */
-	gs_u64 n;        /* kicks in it */
+	gs_u64 since_ns; /* begin of the present window */
+	gs_u64 n;        /* kicks in the window */
 };
 
 static inline __attribute__((always_inline)) int gs_kick_take(struct gs_kicks *k, gs_u64 now,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * load.c - options into the linked object, the table's maps under it, and the kernel's verifier
+ * load.c - sets options in the linked object, gives it the table's maps, and loads it
  */
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
@@ -21,8 +21,8 @@
 #define LOG_SIZE (1u << 20)
 #define DUMP_LINES 12
 /*
- * The size limit of a policy's own maps in all; the kernel makes an entry of a hash this much
- * longer.
+ * Limit for the size of all of a policy's own maps. The second: what the kernel adds to an entry of
+ * a hash.
  */
 #define MAX_MAP_BYTES (64ull << 20)
 #define HASH_ENTRY_BYTES 64
@@ -74,7 +74,7 @@ static int set_constants(struct gs_loaded *l, const struct gs_load_opts *opts, s
 
 		if (o->value == o->def)
 			continue;
-		/* little-endian, as BPF is here: the low bytes are the value */
+		/* BPF is little-endian here: the low bytes hold the value */
 		r = write_rodata(l->obj, o->name, &o->value, o->size);
 		if (r < 0)
 			return gs_fail(err, r, "option %s: not found in the object", o->name);
@@ -107,7 +107,7 @@ static int set_constants(struct gs_loaded *l, const struct gs_load_opts *opts, s
 	return write_rodata(l->obj, "gs_generation", &l->generation, sizeof(l->generation));
 }
 
-/* No less than it takes. Capped far above the limit, so that sums do not overflow. */
+/* An upper bound for the map's size. Capped far above the limit, so that sums do not overflow. */
 static uint64_t map_bytes(const struct bpf_map *map)
 {
 	bool hash = bpf_map__type(map) == BPF_MAP_TYPE_HASH;
@@ -120,7 +120,7 @@ static uint64_t map_bytes(const struct bpf_map *map)
 	return bpf_map__max_entries(map) * entry;
 }
 
-/* Checks for faults that the kernel would refuse with a number alone. */
+/* Finds faults for which the kernel would give only an error number. */
 static int vet_map(const struct bpf_map *map, char *why, size_t size)
 {
 	const char *name = bpf_map__name(map);
@@ -140,7 +140,7 @@ static int vet_map(const struct bpf_map *map, char *why, size_t size)
 	return -EINVAL;
 }
 
-/* The table's maps stand in for those of the same name; pins named by the policy are refused. */
+/* Replaces maps by the table's maps of the same name, and refuses pins that the policy names. */
 static int prepare_maps(struct gs_loaded *l, const struct gs_load_opts *opts, char *why,
 			size_t size)
 {
@@ -155,7 +155,7 @@ static int prepare_maps(struct gs_loaded *l, const struct gs_load_opts *opts, ch
 			bpf_map__set_pin_path(map, NULL);
 			fd = opts->o ? gs_table_map_fd(opts->o, name) : -1;
 			r = fd >= 0 ? bpf_map__reuse_fd(map, fd) : 0;
-			/* in virtual time the order of a walk is the same in each run */
+			/* in virtual time a walk has the same order in each run */
 			if (opts->run_only && bpf_map__type(map) == BPF_MAP_TYPE_HASH)
 				bpf_map__set_map_flags(map,
 						       bpf_map__map_flags(map) | BPF_F_ZERO_SEED);
@@ -180,7 +180,7 @@ static int prepare_maps(struct gs_loaded *l, const struct gs_load_opts *opts, ch
 	return -EINVAL;
 }
 
-/* The log's last lines: where the verifier says what it does not like. */
+/* The last lines of the log, where the verifier says what it refuses. */
 static char *tail(const char *log)
 {
 	const char *p = log + strlen(log);
@@ -194,7 +194,7 @@ static char *tail(const char *log)
 	return *p ? strdup(p) : NULL;
 }
 
-/* States, source lines and instructions, which do not say what is wrong. */
+/* True for states, source lines and instructions, which do not say what is wrong. */
 static bool is_trace(const char *line)
 {
 	return *line == ';' || (*line >= '0' && *line <= '9') ||
@@ -202,7 +202,9 @@ static bool is_trace(const char *line)
 	       strncmp(line, "mark_precise", 12) == 0;
 }
 
-/* One sentence from the log: the last that is not trace, before the verifier's statistics. */
+/*
+ * Takes one sentence from the log: the last one that is no trace, before the verifier's statistics.
+ */
 static void last_words(const char *log, char *ret, size_t size)
 {
 	const char *end = strstr(log, "processed "), *p;
@@ -248,13 +250,16 @@ static int find_programs(struct gs_loaded *l, const struct gs_load_opts *opts)
 	return l->run_fd < 0 || (l->dispatch_fd < 0 && !opts->run_only) ? -ENOENT : 0;
 }
 
-/* One that only wants them counted must not make each launch pay for a call that does nothing. */
+/*
+ * False if the policy only wants launches counted: then a launch must not pay for a call that does
+ * nothing.
+ */
 static bool hears_of_launches(const struct gs_policy_info *info)
 {
 	return (info->flags & GPUSCHED_F_WORK) && strstr(info->callbacks, "work_submit");
 }
 
-/* All but the load itself. */
+/* Everything before the load itself. */
 static int prepare(struct gs_loaded *l, const struct gs_load_opts *opts, struct gs_policy_exit *x,
 		   struct gs_error *err)
 {
@@ -282,7 +287,7 @@ static int prepare(struct gs_loaded *l, const struct gs_load_opts *opts, struct 
 	p = bpf_object__find_program_by_name(l->obj, "gpusched_dispatch_work");
 	if (p && (opts->run_only || !hears_of_launches(opts->info)))
 		bpf_program__set_autoload(p, false);
-	else if (p && gs_launch_attach_type()) /* as the program that calls it */
+	else if (p && gs_launch_attach_type()) /* the same type as the program that calls it */
 		bpf_program__set_expected_attach_type(p, gs_launch_attach_type());
 	p = bpf_object__find_program_by_name(l->obj, "gpusched_dispatch_gate");
 	if (p && (opts->run_only || !opts->gate))
@@ -300,7 +305,7 @@ static void unload(struct gs_loaded *l)
 	l->obj = NULL;
 }
 
-/* Opens and loads what was linked. *ret_load: what the kernel said, 0 when it was not asked. */
+/* Opens and loads the linked object. *ret_load: the kernel's result, 0 if it was not asked. */
 static int attempt(int fd, const struct gs_load_opts *opts, char *log, struct gs_loaded *ret,
 		   int *ret_load, struct gs_policy_exit *x, struct gs_error *err)
 {
@@ -349,7 +354,7 @@ static int refused_by_kernel(int code, const char *name, const char *log, struct
 			    words[0] ? words : strerror(-code));
 }
 
-/* Links, sets options, loads. On failure *x says why (VERIFIER or REFUSED). */
+/* Links, sets options, loads. On failure *x has the reason (VERIFIER or REFUSED). */
 static int load(const struct gs_polobj *obj, const struct gs_load_opts *opts, struct gs_loaded *ret,
 		struct gs_policy_exit *x, struct gs_error *err)
 {
@@ -368,7 +373,7 @@ static int load(const struct gs_polobj *obj, const struct gs_load_opts *opts, st
 		return 0;
 	if (!code)
 		return gs_fail(err, r, "policy %s: the linked object is incomplete", name);
-	/* once more for the log: a log for every load could be too long for its buffer */
+	/* load again with a log: with a log at every load, the buffer could be too small */
 	log = calloc(1, LOG_SIZE);
 	if (!log)
 		return gs_fail(err, -ENOMEM, "out of memory");
@@ -378,7 +383,10 @@ static int load(const struct gs_polobj *obj, const struct gs_load_opts *opts, st
 	return refused_by_kernel(code, name, log, x, err);
 }
 
-/* A clock that somebody sets is followed from the next call on: the tick, at the latest. */
+/*
+ * If the clock is set, the policy sees that from the next call on: at the latest from the next
+ * tick.
+ */
 static void tell_wall(struct gs_pstate *st)
 {
 	struct timespec t;

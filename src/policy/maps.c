@@ -170,7 +170,7 @@ static bool is_signed(const struct btf_type *t)
 	return btf_is_int(t) ? btf_int_encoding(t) & BTF_INT_SIGNED : btf_kflag(t);
 }
 
-/* Little-endian, as BPF is here. */
+/* BPF is little-endian here. */
 static int64_t number_at(const struct btf_type *t, const void *data)
 {
 	uint64_t v = 0;
@@ -180,7 +180,7 @@ static int64_t number_at(const struct btf_type *t, const void *data)
 	return is_signed(t) ? (int64_t)(v << unused) >> unused : (int64_t)v;
 }
 
-/* NULL: @v has none. */
+/* Returns NULL if @v has no enumerator. */
 static const char *enumerator(const struct btf *btf, const struct btf_type *t, int64_t v)
 {
 	for (unsigned int i = 0; btf_is_enum(t) && i < btf_vlen(t); i++)

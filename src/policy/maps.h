@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * maps.h - the running policy's maps, pinned while it runs: root looks into them and writes
+ * maps.h - the running policy's maps, pinned while it runs, for root to read and write
  *
- * The stock host pins them in a folder of root's beside the table's pins. They go with the policy.
- * Keys and values are shown and read by the types in the policy's own BTF.
+ * The stock host pins them in a folder of root beside the table's pins, and removes them with the
+ * policy. Keys and values are printed and parsed by the types in the policy's own BTF.
  */
 #ifndef GPUSCHED_POLICY_MAPS_H
 #define GPUSCHED_POLICY_MAPS_H
@@ -13,7 +13,7 @@
 
 #include "basic/error.h"
 
-/* Pins the maps of @obj that are the policy's own, instead of all that was pinned. */
+/* Pins the policy's own maps among those of @obj, and removes all earlier pins. */
 int gs_polmaps_pin(struct bpf_object *obj);
 
 struct gs_polmap {
@@ -21,31 +21,34 @@ struct gs_polmap {
 	char name[64], path[400];
 	const char *kind; /* "hash", "array" */
 	unsigned int key_size, value_size, max_entries;
-	unsigned int key_type, value_type; /* in @btf */
+	unsigned int key_type, value_type; /* types in @btf */
 	struct btf *btf;
 };
-/* -ENOENT: no policy runs, or it has no such map (says which there are). -EACCES, -EPERM: not root. */
+/*
+ * -ENOENT: no policy runs, or it has no such map (@err lists its maps). -EACCES, -EPERM: not root.
+ */
 int gs_polmap_open(const char *name, struct gs_polmap *ret, struct gs_error *err);
 void gs_polmap_close(struct gs_polmap *m);
-/* All of them, in order of their names; each is closed again after @fn. */
+/* Calls @fn for each map, in the order of names; the map is closed after @fn. */
 int gs_polmaps_each(void (*fn)(const struct gs_polmap *m, void *user), void *user,
 		    struct gs_error *err);
 
 /*
- * Malloc'd, NULL: ENOMEM. Text is as gs_polmap_parse() reads it, but for arrays and structures within
- * structures: they are in [] and {}.
+ * Malloc'd; NULL: out of memory. The text can be read by gs_polmap_parse(), except arrays and
+ * structures within structures, which are in [] and {}.
  */
 char *gs_polmap_text(const struct gs_polmap *m, bool key, const void *data);
 json_t *gs_polmap_json(const struct gs_polmap *m, bool key, const void *data);
 /*
- * The word of policy @name on its TSGs: member "says" of the values of its map NAME_tsgs, by a
- * TSG's id. -ENOENT: it has none. Members that are 0 are null.
+ * The policy's own report on its TSGs: member "says" of the values of policy @name's map NAME_tsgs,
+ * by TSG id. -ENOENT: it has no such map. Members that are 0 give null.
  */
 int gs_polmap_says_open(const char *name, struct gs_polmap *ret);
 json_t *gs_polmap_says(const struct gs_polmap *m, uint64_t id);
 /*
- * Text into a key or a value: a number (decimal, 0x, or an enumerator's name), or for a structure
- * FIELD=NUMBER,... Fields that are not named stay as @inout has them. -EINVAL with the reason.
+ * Parses text into a key or a value: a number (decimal, 0x, or an enumerator's name), or for a
+ * structure FIELD=NUMBER,... Fields that are not named keep their value in @inout. -EINVAL with the
+ * reason.
  */
 int gs_polmap_parse(const struct gs_polmap *m, bool key, const char *text, void *inout,
 		    struct gs_error *err);

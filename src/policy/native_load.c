@@ -82,8 +82,9 @@ static void look_up(void *dl, struct gs_native_ops *ops)
 }
 
 /*
- * A further instance of a loaded object gets a copy, with variables of its own. The dynamic linker
- * takes one name for one object, and descriptors' numbers come again: slashes tell names apart.
+ * Each further instance of an object gets a copy, which has its own variables. The dynamic linker
+ * treats one name as one object, and numbers of descriptors are reused: slashes make the names
+ * differ.
  */
 static void *open_copy(const char *path)
 {
@@ -153,7 +154,10 @@ int gs_native_load(const char *policy, void **ret_dl, struct gs_native_ops *ret,
 	} else if (strpbrk(policy, "/.")) {
 		bool object = n > 6 && strcmp(policy + n - 6, ".bpf.o") == 0;
 
-		/* NAME.bpf.o: its twin beside it; a name without a slash is no library of the system */
+		/*
+		 * NAME.bpf.o: the native object is beside it. A name without a slash must not mean
+		 * a library of the system.
+		 */
 		snprintf(path, sizeof(path), "%s%.*s%s", strchr(policy, '/') ? "" : "./",
 			 (int)(object ? n - 6 : n), policy, object ? ".native.so" : "");
 		if (object && access(path, R_OK) < 0)

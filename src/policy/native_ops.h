@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * native_ops.h - a policy's shared object: found, opened, its callbacks looked up
+ * native_ops.h - finds and opens a policy's shared object, and looks its callbacks up
  */
 #ifndef GPUSCHED_POLICY_NATIVE_OPS_H
 #define GPUSCHED_POLICY_NATIVE_OPS_H
@@ -8,7 +8,7 @@
 #include "gpusched/policy_types.h"
 #include "policy/policy.h"
 
-/* Never NULL after gs_native_load(): a callback that the policy leaves out does nothing. */
+/* No member is NULL after gs_native_load(): a callback that the policy leaves out does nothing. */
 struct gs_native_ops {
 	int (*init)(void);
 	int (*exit)(gs_u32 reason);
@@ -24,12 +24,12 @@ struct gs_native_ops {
 	int (*tick_end)(struct gpusched_round *round);
 };
 
-/* decide.h calls through the table here. */
+/* In the native host, decide.h calls callbacks through this table. */
 #define GS_CALL(ops, name, ...) ((const struct gs_native_ops *)(ops))->name(__VA_ARGS__)
 
 int gs_native_load(const char *policy, void **ret_dl, struct gs_native_ops *ret,
 		   struct gs_error *err);
-/* Names, types and ranges of its options into info->options. */
+/* Puts names, types and ranges of its options into info->options. */
 int gs_native_options(void *dl, struct gs_policy_info *info);
 
 #endif /* GPUSCHED_POLICY_NATIVE_OPS_H */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * object.c - a policy's object file: found by name or path, built first where it is a source
+ * object.c - opens a policy's object file by name or path; a source is built first
  */
 #include <limits.h>
 #include <stdio.h>

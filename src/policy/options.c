@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * options.c - "-o key=value" for a policy's options, by their types and ranges
+ * options.c - sets a policy's options from "-o key=value", with types and ranges
  */
 #include <ctype.h>
 #include <inttypes.h>
@@ -90,7 +90,7 @@ static int no_option(const struct gs_policy_info *info, const char *key, struct 
 		       info->noptions ? names : "none");
 }
 
-/* As gs_parse_u64(), with a minus before it. */
+/* Like gs_parse_u64(), but a minus may come first. */
 static int parse_signed(const char *text, int64_t min, int64_t max, int64_t *ret)
 {
 	const char *digits = text + (*text == '-');

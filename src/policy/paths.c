@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * paths.c - where policies and their header are found
+ * paths.c - finds policies and the header that they include
  */
 #include <ctype.h>
 #include <limits.h>
@@ -12,7 +12,7 @@
 #include "basic/cleanup.h"
 #include "policy/priv.h"
 
-/* Levels above the executable that are tried: build/gpusched, build/tests/unit/test_policy. */
+/* How many levels above the executable are tried: build/gpusched, build/tests/unit/test_policy. */
 #define LEVELS 3
 
 static int exe_dir(unsigned int up, char *ret, size_t size)
@@ -54,7 +54,7 @@ int gs_policy_dirs(int (*fn)(const char *dir, void *user), void *user)
 		if (r)
 			return r;
 	}
-	/* installed under another prefix than /usr */
+	/* installed under a prefix other than /usr */
 	if (exe_dir(1, dir, sizeof(dir)) == 0 && strcmp(dir, "/usr") != 0) {
 		snprintf(sub, sizeof(sub), "%s/lib/gpusched/policies", dir);
 		r = access(sub, F_OK) == 0 ? fn(sub, user) : 0;
@@ -109,7 +109,7 @@ int gs_policy_include_dir(char *ret, size_t size)
 	return -ENOENT;
 }
 
-/* A file name and a C identifier. */
+/* True if the name can be a file name and a C identifier. */
 bool gs_policy_name_ok(const char *name)
 {
 	size_t n = strlen(name);

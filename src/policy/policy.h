@@ -20,11 +20,11 @@
 enum gs_policy_exit_kind {
 	GS_POLICY_EXIT_NONE = 0, /* still running, or never started */
 	GS_POLICY_EXIT_STOPPED,  /* by a person or by the daemon's end */
-	GS_POLICY_EXIT_SWITCHED, /* another one took over */
+	GS_POLICY_EXIT_SWITCHED, /* another policy took over */
 	GS_POLICY_EXIT_VERIFIER, /* the kernel refused it; dump: tail of the verifier's log */
-	GS_POLICY_EXIT_REFUSED,  /* gpusched refused it: ABI, helpers, foreign programs */
-	GS_POLICY_EXIT_ERROR,    /* the policy said so: gpusched_fail() or init < 0 */
-	GS_POLICY_EXIT_STALLED,  /* tick past its timeout */
+	GS_POLICY_EXIT_REFUSED,  /* gpusched refused it: ABI, helpers, programs of its own */
+	GS_POLICY_EXIT_ERROR,    /* the policy itself failed: gpusched_fail(), or init < 0 */
+	GS_POLICY_EXIT_STALLED,  /* a tick exceeded its timeout */
 	GS_POLICY_EXITS
 };
 const char *gs_policy_exit_name(enum gs_policy_exit_kind kind);
@@ -38,65 +38,81 @@ struct gs_policy_exit {
 	uint64_t ns;
 };
 
-#define GS_POLICY_OPTIONS_MAX 64 /* key=value, of one start */
+#define GS_POLICY_OPTIONS_MAX 64 /* number of key=value pairs of one start */
 
 struct gs_policy_option {
 	char name[32];
 	char type[16]; /* gs_u32, gs_u64, gs_s32, gs_s64, gs_bool */
 	char help[120];
 	uint32_t size;
-	bool is_signed;    /* def, value, min, max are int64_t then */
+	bool is_signed;    /* then def, value, min and max are int64_t */
 	uint64_t min, max; /* accepted range */
 	uint64_t def;
 	uint64_t value;
 };
 
-/* The facts about a policy that need no run. */
+/* Facts about a policy that are known without running it. */
 struct gs_policy_info {
 	char name[GS_POLICY_NAME_LEN];
-	char about[GPUSCHED_ABOUT_LEN];     /* what it does; "" unknown */
-	char classes[GPUSCHED_CLASSES_LEN]; /* on which it acts; "" it does not say */
-	char path[256];                     /* the .bpf.o */
+	char about[GPUSCHED_ABOUT_LEN];     /* what it does; "": unknown */
+	char classes[GPUSCHED_CLASSES_LEN]; /* the classes on which it acts; "": it does not say */
+	char path[256];                     /* path of the .bpf.o */
 	char callbacks[256];                /* "task_init tick" */
 	uint32_t abi;
 	uint32_t tick_us; /* 0: no tick */
 	uint32_t timeout_ms;
 	uint32_t flags;
-	uint32_t reads;  /* facts about a TSG, see gs_reads_text(); GS_READS_FACTS */
-	bool reads_more; /* and perhaps others: that cannot be seen */
+	/* Facts about a TSG that it reads, for gs_reads_text(); and GS_READS_FACTS. */
+	uint32_t reads;
+	bool reads_more; /* it may read others that could not be found */
 	uint32_t
-		stack; /* bytes that its deepest callback takes; GS_CALLBACK_STACK and less is safe */
+		stack; /* stack of its deepest callback in bytes; up to GS_CALLBACK_STACK is safe */
 	char deepest[32];
 	struct gs_policy_option *options; /* malloc'd */
 	size_t noptions;
 };
 void gs_policy_info_free(struct gs_policy_info *info);
-/* It says on which classes it acts, and @name is none of these; "none" is no class. */
+/*
+ * True if it declares the classes on which it acts, and @name is not among them; "none" is no
+ * class.
+ */
 bool gs_policy_ignores(const struct gs_policy_info *info, const char *name);
-/* Its object of docs/api.md; @running: with the values of its options. */
+/* Its JSON object as in docs/api.md; @running: with the values of its options. */
 json_t *gs_policy_info_json(const struct gs_policy_info *info, bool running);
 
-/* Every policy found in the search path: $GPUSCHED_POLICIES, next to the executable, libdir. */
+/* All policies in the search path: $GPUSCHED_POLICIES, next to the executable, libdir. */
 int gs_policy_list(struct gs_policy_info **ret, size_t *ret_n, struct gs_error *err);
-/* NAME (search path) or a path of an object or of a .bpf.c (built first, see gs_policy_build). */
-int gs_policy_info(const char *name_or_path, struct gs_policy_info *ret, struct gs_error *err);
-#define GS_READS_FACTS (1u << 31) /* it asks for gpusched_facts() */
 /*
- * Of what an object reads, the fields whose bit is not in @known (GPUSCHED_KNOWN_*), by name;
- * false: none.
+ * @name_or_path: a name in the search path, or a path of an object or a .bpf.c (which is built
+ * first, see gs_policy_build()).
+ */
+int gs_policy_info(const char *name_or_path, struct gs_policy_info *ret, struct gs_error *err);
+#define GS_READS_FACTS (1u << 31) /* it calls gpusched_facts() */
+/*
+ * Names the fields in @reads with no bit in @known (GPUSCHED_KNOWN_*). Returns false if there are
+ * none.
  */
 bool gs_reads_text(uint32_t reads, uint32_t known, char *ret, size_t size);
-/* Bytes that the host's own functions leave to a callback, of 512 (tests/check/stack.sh). */
+/*
+ * How many of the stack's 512 bytes the host's own functions leave to a callback
+ * (tests/check/stack.sh).
+ */
 #define GS_CALLBACK_STACK 256u
-/* The @n-th remark, from 0 on, on what is allowed but hardly meant; false: no more. */
+/*
+ * The @n-th lint warning, from 0 on, about code that is legal but probably unintended. Returns
+ * false after the last.
+ */
 bool gs_policy_remark(const struct gs_policy_info *info, unsigned int n, char *ret, size_t size);
 /*
- * Refusals by name plus, with BPF rights, the kernel's verifier on the linked object. Nothing
- * attached. *ret_info (may be NULL) is filled on success.
+ * Checks for refusals by name and, with BPF rights, runs the kernel's verifier on the linked
+ * object. Nothing is attached. *ret_info (may be NULL) is filled on success.
  */
 int gs_policy_check(const char *name_or_path, struct gs_policy_info *ret_info,
 		    struct gs_policy_exit *ret_exit, struct gs_error *err);
-/* Is there such a policy, and are these ("key=value") options of it? Loads nothing. */
+/*
+ * Checks that there is such a policy, and that these ("key=value") are options of it. Loads
+ * nothing.
+ */
 int gs_policy_fits(const char *name_or_path, const char *const *options, size_t n,
 		   struct gs_error *err);
 /* ---- the running policy ------------------------------------------------------------------- */
@@ -104,47 +120,49 @@ int gs_policy_fits(const char *name_or_path, const char *const *options, size_t 
 struct gs_policy;
 
 /*
- * Builds @name (a source), links it with the stock host's glue, sets @options ("key=value"), loads
- * it on the table's maps and runs init. @hooked: the driver's hooks will ask it too (hooked.h).
- * Takes as long as compiler and verifier do, and touches nothing that acts: a thread of its own
- * may do it.
+ * Builds @name if it is a source, links it with the stock host's glue, sets @options ("key=value"),
+ * loads it with the table's maps and runs init. @hooked: the driver's hooks will ask it too
+ * (hooked.h). Takes as long as compiler and verifier do. It changes nothing that acts, so a thread
+ * may call it.
  */
 int gs_policy_prepare(struct gs_table *o, bool hooked, const char *name, const char *const *options,
 		      size_t noptions, struct gs_policy **ret, struct gs_policy_exit *ret_exit,
 		      struct gs_error *err);
-/* Frees what was prepared and not attached, or has ended. */
+/* Frees a policy that was prepared and not attached, or that has ended. */
 void gs_policy_discard(struct gs_policy *p);
 /*
- * Puts @p's dispatcher into the slot and runs task_init on every TSG. @prev (may be NULL) is the
- * one it takes over from: exactly one acts at any time; on success @prev is freed with exit kind
- * SWITCHED, on failure it goes on undisturbed. A @p that failed acts no more: discard frees it.
+ * Puts @p's dispatcher into the slot and runs task_init for every TSG. @prev (may be NULL) is the
+ * policy that it replaces: exactly one acts at any time. On success @prev is freed with exit kind
+ * SWITCHED, on failure it goes on undisturbed. If @p failed, it no longer acts: gs_policy_discard()
+ * frees it.
  */
 int gs_policy_take_over(struct gs_policy *p, struct gs_policy *prev,
 			struct gs_policy_exit *ret_exit, struct gs_error *err);
 /*
- * It acts no more; exit is called, all wishes are cleared. Discard frees the rest: that waits for
- * RCU, 0.1 s, and any thread may do it. False: a round does not end, and its thread frees @p.
+ * The policy no longer acts; its exit is called, all wishes are cleared. gs_policy_discard() frees
+ * the rest. That waits for RCU, 0.1 s, and may be done in any thread. Returns false if a round does
+ * not end: then the round's thread frees @p.
  */
 bool gs_policy_end(struct gs_policy *p, enum gs_policy_exit_kind kind);
-/* Both at once. */
+/* gs_policy_end() and gs_policy_discard(). */
 void gs_policy_stop(struct gs_policy *p, enum gs_policy_exit_kind kind);
 const struct gs_policy_info *gs_policy_running(const struct gs_policy *p);
-/* The object that it was loaded from, as the verifier accepted it. */
+/* The object from which it was loaded, as the verifier accepted it. */
 const void *gs_policy_object(const struct gs_policy *p, size_t *ret_len);
 
 /* Calls a callback for one TSG (adopted, class changed, ended). */
 int gs_policy_ask(struct gs_policy *p, enum gpusched_run_op op, const struct gpusched_key *key,
 		  uint64_t arg);
 /*
- * A tap called the policy, or its work_submit changed a wish: a tick that rests goes on, and a round
- * that the policy asked for comes.
+ * A tap called the policy, or its work_submit changed a wish: a tick that rests goes on, and a
+ * round that the policy asked for comes.
  */
 void gs_policy_nudge(struct gs_policy *p);
-/* The last text of its gpusched_log(), and when that was seen; malloc'd, NULL: nothing. */
+/* The last text of its gpusched_log(), and when it was seen; malloc'd, NULL: none. */
 char *gs_policy_said(const struct gs_policy *p, uint64_t *ret_ns);
-/* Rounds that its gpusched_kick() has asked for so far, and how many more were past the limits. */
+/* Rounds that its gpusched_kick() has caused so far, and requests past the limits. */
 void gs_policy_kicks(const struct gs_policy *p, uint64_t *ret_granted, uint64_t *ret_refused);
-/* Those past the limits since the last call, by the user whose TSGs asked. */
+/* Requests past the limits since the last call, by the user of the TSGs. */
 typedef void (*gs_policy_refused_fn)(uid_t uid, uint32_t times, void *user);
 void gs_policy_take_refused(struct gs_policy *p, gs_policy_refused_fn fn, void *user);
 /*

@@ -13,7 +13,7 @@
 
 /* ---- records.c ------------------------------------------------------------------------------- */
 
-/* Fills an exit record (may be NULL) and the error; returns @code. Takes over @dump. */
+/* Fills an exit record (may be NULL) and the error; returns @code. Takes @dump. */
 int gs_exit_fill(struct gs_policy_exit *x, struct gs_error *err, enum gs_policy_exit_kind kind,
 		 int code, const char *policy, char *dump, const char *format, ...)
 	__attribute__((format(printf, 7, 8)));
@@ -21,20 +21,20 @@ int gs_exit_fill(struct gs_policy_exit *x, struct gs_error *err, enum gs_policy_
 /* ---- object.c: a policy's object file, in memory ------------------------------------------ */
 
 struct gs_polobj {
-	char path[256]; /* as the user named it, or as found */
+	char path[256]; /* as the user gave it, or as found */
 	unsigned char *data;
 	size_t len;
 };
-/* NAME, object or source; a source is built into memory. */
+/* @name_or_path: a name, an object or a source, which is built into memory. */
 int gs_polobj_open(const char *name_or_path, struct gs_polobj *ret, struct gs_error *err);
 void gs_polobj_close(struct gs_polobj *obj);
-#define GS_MAX_OBJECT (16u << 20) /* bytes */
+#define GS_MAX_OBJECT (16u << 20) /* largest size in bytes */
 
 /* ---- build.c ------------------------------------------------------------------------------ */
 
-/* Longest that a compiler may take, in seconds; tests make it shorter. */
+/* Longest time for a compiler in seconds; tests make it shorter. */
 extern unsigned int gs_policy_build_limit_s;
-/* The C compiler over a policy's source, for the native host. */
+/* Runs the C compiler over a policy's source, for the native host. */
 int gs_policy_build_native(const char *source, const char *output, struct gs_error *err);
 
 /* ---- elf.c: what it declares -------------------------------------------------------------- */
@@ -48,11 +48,11 @@ int gs_polobj_refuse(const struct gs_polobj *obj, char *why, size_t size);
 
 /* ---- paths.c ------------------------------------------------------------------------------ */
 
-/* Search path: calls fn for each directory until it returns non-zero. */
+/* Calls fn for each directory of the search path until it returns non-zero. */
 int gs_policy_dirs(int (*fn)(const char *dir, void *user), void *user);
-/* The first of them that has NAME with @end (".bpf.o") behind it; @ret has room for PATH_MAX. */
+/* The first directory with a file @name and suffix @end (".bpf.o"); @ret has room for PATH_MAX. */
 bool gs_policy_find(const char *name, const char *end, char *ret);
-/* Directory that holds gpusched/policy.bpf.h. -ENOENT. */
+/* The directory with gpusched/policy.bpf.h. -ENOENT. */
 int gs_policy_include_dir(char *ret, size_t size);
 bool gs_policy_name_ok(const char *name);
 
@@ -60,46 +60,49 @@ bool gs_policy_name_ok(const char *name);
 
 /* Reads the declarations of GPUSCHED_OPTION() into info->options. */
 int gs_options_read(const struct gpusched_option_desc *d, size_t n, struct gs_policy_info *info);
-/* -EINVAL: a default that nobody could set. */
+/* -EINVAL: a default is outside its range. */
 int gs_options_vet(const struct gs_policy_info *info, struct gs_error *err);
-/* "key=value" into info's option. -EINVAL, -ERANGE, -ENOENT with the choices. */
+/* Sets info's option from "key=value". -EINVAL, -ERANGE; -ENOENT with the choices. */
 int gs_option_set(struct gs_policy_info *info, const char *assignment, struct gs_error *err);
 int gs_options_set(struct gs_policy_info *info, const char *const *options, size_t n,
 		   struct gs_error *err);
 
 /* ---- link.c, load.c ----------------------------------------------------------------------- */
 
-/* Policy first, then defaults, then their users; into a memory file. */
+/*
+ * Links the policy first, then the default callbacks, then the code that calls them, into a memory
+ * file.
+ */
 int gs_policy_link(const struct gs_polobj *obj, int *ret_fd, char *ret_log, size_t log_size);
 
 struct gs_loaded {
 	struct bpf_object *obj;
 	int dispatch_fd, run_fd, tsgs_fd, facts_fd, runlists_fd, gpus_fd, jobs_fd;
-	int work_fd;             /* dispatcher of launches; -1: the policy does not ask for them */
-	int gate_fd;             /* dispatcher for the gate; -1: there is none */
-	struct gs_pstate *state; /* mapped */
+	int work_fd;             /* dispatcher for launches; -1: the policy does not ask for them */
+	int gate_fd;             /* dispatcher for the gate; -1: none */
+	struct gs_pstate *state; /* a mapping of the map */
 	int log_fd;
 	uint32_t generation;
 };
 struct gs_load_opts {
 	struct gs_table *o; /* NULL: maps of its own (check, sim host) */
 	const struct gs_policy_info *info;
-	bool run_only; /* sim host: no dispatcher */
-	bool gate;     /* the kernel has a place for the gate's */
+	bool run_only; /* sim host: without the dispatcher */
+	bool gate;     /* the kernel supports the gate's dispatcher */
 	bool hooked;   /* the driver's hooks ask too */
 };
-/* One call of its run program; *r is in and out. 0 or -errno of the system call. */
+/* Calls its run program once; *r is in and out. 0, or -errno of the system call. */
 int gs_loaded_ask(const struct gs_loaded *l, struct gpusched_run *r);
-/* Copies gpusched_log()'s text since *inout_seen into our log. @when: "" or " at 1.5 s". */
+/* Copies gpusched_log()'s lines since *inout_seen into our log. @when: "" or " at 1.5 s". */
 void gs_loaded_logs(const struct gs_loaded *l, const char *name, const char *when,
 		    uint64_t *inout_seen);
-/* Has it called gpusched_fail()? Then with what. */
+/* True if it has called gpusched_fail(), with the code and text. */
 bool gs_loaded_failed(const struct gs_loaded *l, int *ret_code, char *ret_why, size_t size);
-/* One of its lines, by its number; malloc'd, NULL: it is not there, or no longer. */
+/* The log line with that number; malloc'd, NULL: not written yet, or overwritten. */
 char *gs_loaded_log_line(const struct gs_loaded *l, uint64_t seq);
-/* Its last lines, for an exit record's dump; malloc'd, NULL: none. */
+/* Its last log lines, for an exit record's dump; malloc'd, NULL: none. */
 char *gs_loaded_log_text(const struct gs_loaded *l);
-/* Tick, timeout and flags of GPUSCHED_POLICY(), the same for every host. */
+/* Checks tick, timeout and flags of GPUSCHED_POLICY(), the same for every host. */
 int gs_policy_vet_numbers(const struct gs_policy_info *info, struct gs_policy_exit *x,
 			  struct gs_error *err);
 

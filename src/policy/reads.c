@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
 /*
- * reads.c - which facts about a TSG a policy reads, found in its object
+ * reads.c - finds in a policy's object which facts about a TSG it reads
  *
- * A pointer to the record comes in as the first argument of a callback. It is followed through
- * registers, the stack and static functions, along every branch. Each load through it names a
- * field, and so does an address in it that is handed to a helper. Not seen: a pointer to the record
- * that was kept in memory elsewhere, which the verifier does not allow, and whether the value is
- * used.
+ * A callback's first argument is a pointer to the record. This code follows the pointer through
+ * registers, the stack and static functions, along every branch. Each load through the pointer
+ * names a field, and so does an address in the record that a helper gets. Two things are not seen:
+ * a pointer to the record that was stored elsewhere (the verifier does not allow that), and whether
+ * a value that was read is used.
  *
- * Why not let a policy declare them: an author would forget one, and nobody would notice. The policy
- * compiles, starts, and never acts where its host does not know that fact. `policy check` and
- * `sim run` name such facts.
+ * Policies do not declare these facts, since an author would forget one and not notice. The policy
+ * compiles, starts, and never acts where its host does not know that fact. `policy check` and `sim
+ * run` name such facts.
  */
 #include <linux/bpf.h>
 #include <stddef.h>
@@ -21,17 +21,17 @@
 #include "policy/polelf.h"
 #include "policy/priv.h"
 
-#define MAX_INSNS 65536u /* of what is looked at: a state of each */
-#define STEPS 64u        /* per instruction, on the average; usual ones take 2 */
+#define MAX_INSNS 65536u /* instructions followed, with one state for each */
+#define STEPS 64u        /* per instruction, on average; usual policies take 2 */
 #define STACK_SLOTS 64   /* of 8 bytes */
 #define FP BPF_REG_10
 
-/* The content of a register or a slot of the stack; 0: nothing of interest. */
+/* The content of a register or a stack slot; 0: of no interest. */
 #define RECORD 0x10000 /* a pointer into the record, with the offset below */
-#define STACK 0x20000  /* the same into the stack, with the offset from its end */
+#define STACK 0x20000  /* a pointer into the stack, with the offset from its end */
 #define SOME 0x30000   /* a pointer into one of the two */
 #define FACT 0x40000   /* a field of struct gpusched_facts, with its offset there */
-#define FACTS 0x50000  /* a pointer into that structure, with the offset below */
+#define FACTS 0x50000  /* a pointer into struct gpusched_facts, with the offset below */
 #define KIND 0x70000
 
 #define PLACES (FP + 1 + STACK_SLOTS)
@@ -43,7 +43,7 @@ struct state {
 struct follower {
 	const struct gs_polelf *e;
 	const struct bpf_insn *insn;
-	const uint32_t *symbols; /* that instructions name */
+	const uint32_t *symbols; /* to which instructions refer */
 	size_t n, text;
 	struct state *at;
 	uint32_t *queue; /* instructions with a changed state */
@@ -90,19 +90,19 @@ bool gs_reads_text(uint32_t reads, uint32_t known, char *ret, size_t size)
 
 /* ---- states ---------------------------------------------------------------------------------- */
 
-/* Joins the two values that a place can hold: a pointer counts, whichever way it came. */
+/* Joins two values that a place can hold: a pointer counts, on whichever path it came. */
 static uint32_t either(uint32_t a, uint32_t b)
 {
 	return !a || a == b ? b : !b ? a : SOME;
 }
 
-/* Control that comes to @to may find @s there. */
+/* Control may come to @to with state @s. */
 static void go(struct follower *f, size_t to, const struct state *s)
 {
 	struct state *t;
 	bool changed;
 
-	if (to >= f->n) /* the verifier's to say */
+	if (to >= f->n) /* the verifier refuses this */
 		return;
 	t = &f->at[to];
 	changed = !t->seen;
@@ -119,7 +119,7 @@ static void go(struct follower *f, size_t to, const struct state *s)
 	f->queue[f->nqueue++] = (uint32_t)to;
 }
 
-/* A load or an address at @offset of what @pointer points to. */
+/* A load from, or an address at, @offset from @pointer. */
 static void reads(struct follower *f, uint32_t pointer, int offset)
 {
 	uint32_t at = (uint32_t)((int)(pointer & 0xffff) + offset);
@@ -140,7 +140,7 @@ static void reads_fact(struct follower *f, uint32_t at)
 			f->fields |= 1u << i;
 }
 
-/* The slot at @offset of what @pointer points to; NULL: no slot of the stack. */
+/* The stack slot at @offset from @pointer; NULL: it is no stack slot. */
 static uint32_t *slot_of(struct state *s, uint32_t pointer, int offset)
 {
 	int at = (int)(int16_t)(pointer & 0xffff) + offset;
@@ -190,7 +190,7 @@ static void calculate(const struct bpf_insn *i, struct state *s)
 		*dst = 0;
 }
 
-/* gpusched_facts() fills the stack, where its fields are found again; elsewhere they are not. */
+/* gpusched_facts() fills the stack, where its fields are recognized; elsewhere they are not. */
 static void ask_facts(struct follower *f, struct state *s)
 {
 	f->fields |= GS_READS_FACTS;
@@ -205,7 +205,8 @@ static void ask_facts(struct follower *f, struct state *s)
 }
 
 /*
- * Stacks of different functions are not told apart: a pointer to facts there becomes one to facts.
+ * Stacks of different functions are not told apart, so a pointer to facts on the stack becomes one
+ * to facts.
  */
 static uint32_t handed(struct state *s, uint32_t value)
 {
@@ -214,7 +215,7 @@ static uint32_t handed(struct state *s, uint32_t value)
 	return slot && (*slot & KIND) == FACT ? FACTS | (*slot & 0xffff) : value;
 }
 
-/* A static function is followed with what it is given; a helper reads through its arguments. */
+/* A static function is followed with its arguments. A helper reads through its arguments. */
 static void call(struct follower *f, const struct bpf_insn *i, size_t at, struct state *s)
 {
 	GElf_Sym sym = { 0 };
@@ -276,7 +277,7 @@ static void step(struct follower *f, size_t at)
 	case BPF_ALU64:
 		calculate(i, &s);
 		break;
-	case BPF_LD: /* a constant of two instructions */
+	case BPF_LD: /* a constant that takes two instructions */
 		s.reg[i->dst_reg] = 0;
 		go(f, at + 2, &s);
 		return;
@@ -289,7 +290,7 @@ static void step(struct follower *f, size_t at)
 
 /* ---- the object ------------------------------------------------------------------------------ */
 
-/* Callbacks that are handed a record. */
+/* Starts with the callbacks that get a record. */
 static void begin(struct follower *f)
 {
 	static const char *const names[] = { "task_init",    "schedule",      "timeslice_set",
@@ -325,7 +326,7 @@ uint32_t gs_polelf_reads(const struct gs_polelf *e, bool *ret_lost)
 	if (!f.n || f.n > MAX_INSNS)
 		return 0;
 	f.insn = insns = calloc(f.n, sizeof(*insns));
-	if (insns) /* a damaged object has them at any address */
+	if (insns) /* in a damaged object they may be at any address */
 		memcpy(insns, data->d_buf, f.n * sizeof(*insns));
 	f.at = states = calloc(f.n, sizeof(*states));
 	f.queue = queue = calloc(f.n, sizeof(*queue));

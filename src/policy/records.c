@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * records.c - exit records and what is known of a policy
+ * records.c - frees and fills exit records and policies' facts
  */
 #include <bpf/bpf.h>
 #include <inttypes.h>

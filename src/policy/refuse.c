@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * refuse.c - what a policy's object may not hold, found without the kernel
+ * refuse.c - refuses a policy's object by its code, without the kernel
  *
  * A policy is callbacks, their static functions, its own maps and options. A running BPF program
  * cannot be stopped. So this file refuses by name whatever could make a callback long: loop
@@ -17,7 +17,7 @@
 
 #define PREFIX_OPS "gpusched_ops_"
 
-/* The kernel helpers that policies may call, by gpusched_lookup() and so on. */
+/* The kernel helpers that policies may call, through gpusched_lookup() and similar functions. */
 static const struct {
 	int id;
 	const char *name;
@@ -49,8 +49,8 @@ struct checker {
 	const struct gs_polelf *e;
 	char *why;
 	size_t size;
-	size_t text;       /* index of .text, 0: none */
-	uint32_t *symbols; /* that its instructions name */
+	size_t text;       /* index of .text; 0: none */
+	uint32_t *symbols; /* to which its instructions refer */
 };
 
 static int refuse(struct checker *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -175,13 +175,13 @@ static int check_symbols(struct checker *c)
 	return any ? 0 : refuse(c, "no callback");
 }
 
-/* The symbol that instruction @at names; NULL: none. */
+/* The name of the symbol to which instruction @at refers; NULL: none. */
 static const char *named(const struct checker *c, uint64_t at, GElf_Sym *ret)
 {
 	return c->symbols[at] ? gs_polelf_symbol(c->e, c->symbols[at], ret) : NULL;
 }
 
-/* Calls between functions: static ones and the host's, never back into a callback. */
+/* Allows calls to static functions and the host's, but never back into a callback. */
 static int check_call(struct checker *c, uint64_t at, int imm)
 {
 	GElf_Sym sym = { 0 };
@@ -205,7 +205,7 @@ static int check_insn(struct checker *c, const struct bpf_insn *insn, uint64_t a
 		GElf_Sym sym = { 0 };
 		const char *name = named(c, at, &sym);
 
-		/* a function's address is for loop helpers and timers */
+		/* only loop helpers and timers take a function's address */
 		if (name && (GELF_ST_TYPE(sym.st_info) == STT_FUNC ||
 			     (GELF_ST_TYPE(sym.st_info) == STT_SECTION && sym.st_shndx == c->text)))
 			return refuse(c, "a function's address: loops by helper are not offered");
@@ -240,7 +240,7 @@ static int check_text(struct checker *c)
 	for (size_t i = 0; i < n; i++) {
 		int r;
 
-		/* a damaged object has it at any address */
+		/* in a damaged object it may be at any address */
 		memcpy(&insn, (const char *)data->d_buf + i * sizeof(insn), sizeof(insn));
 		r = check_insn(c, &insn, i);
 		if (r < 0)

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * rest.h - how long the tick stays away after a round in which the policy was settled
+ * rest.h - how long the tick rests after a round in which the policy said that nothing is to be
+ * done
  *
- * The rule of GPUSCHED_TICK_END() in policy.bpf.h, the same on every host; each has its own clock.
+ * This is the rule of GPUSCHED_TICK_END() in policy.bpf.h, the same on every host; each host has
+ * its own clock.
  */
 #ifndef GPUSCHED_POLICY_REST_H
 #define GPUSCHED_POLICY_REST_H
@@ -15,7 +17,9 @@ struct gs_rest {
 	uint64_t until_ns; /* 0: it does not rest */
 };
 
-/* The result of tick_end() in milliseconds. A round that changed a wish is followed by another. */
+/*
+ * Converts tick_end()'s result to milliseconds. A round that changed a wish is followed by another.
+ */
 static inline uint32_t gs_rest_ms(int tick_end, uint64_t changed)
 {
 	if (tick_end <= 0 || changed)

@@ -6,7 +6,7 @@
 #include <pthread.h>
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static const struct gs_policy *holder; /* NULL: they are empty */
+static const struct gs_policy *holder; /* NULL: the slots are empty */
 
 static int put(struct gs_policy *p, const char *slot, int prog_fd)
 {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * stack.c - how much of the stack a callback takes, with all that it calls
+ * stack.c - how much stack a callback needs, with all that it calls
  *
  * A chain of calls in BPF has 512 bytes of stack together, and kernels before 6.8 round each
- * function's part up to 32. The host's functions above and below a callback need theirs. A policy
- * that takes more may pass a newer kernel's verifier, and not start on an older one.
+ * function's part up to 32. The host's functions above and below a callback need their part. A
+ * policy that takes more may pass a newer kernel's verifier, and not start on an older kernel.
  */
 #include <linux/bpf.h>
 #include <stdio.h>
@@ -13,21 +13,21 @@
 #include "basic/cleanup.h"
 #include "policy/polelf.h"
 
-#define MAX_DEPTH 8        /* functions in a chain; the kernel refuses longer ones by itself */
+#define MAX_DEPTH 8        /* functions in a chain; the kernel refuses longer chains itself */
 #define MAX_STEPS 1000000u /* instructions looked at; a damaged object could take for ever */
 #define ROUND 32u
-#define HOST 32u /* what one of the host's functions takes; tests/check/stack.sh compares */
+#define HOST 32u /* the stack of one of the host's functions; tests/check/stack.sh compares */
 
 struct code {
 	const struct gs_polelf *e;
 	size_t text, n;
 	struct bpf_insn *insn;
-	uint32_t *symbols; /* that instructions name */
-	uint32_t *depths;  /* of functions, by their first instruction; 0: not known yet */
+	uint32_t *symbols; /* to which instructions refer */
+	uint32_t *depths;  /* of functions, by their first instruction; 0: unknown yet */
 	uint32_t steps;
 };
 
-/* Where the function at byte @at ends, in instructions. 0: there is none. */
+/* The end of the function at byte @at, in instructions. 0: there is none. */
 static size_t function_end(const struct code *c, uint64_t at)
 {
 	for (size_t i = 1; i < c->e->nsymbols; i++) {
@@ -41,7 +41,7 @@ static size_t function_end(const struct code *c, uint64_t at)
 	return 0;
 }
 
-/* How far below the frame pointer instruction @i reaches; 0: not at all. */
+/* How far below the frame pointer instruction @i reaches; 0: it does not. */
 static uint32_t reach(const struct code *c, size_t i)
 {
 	const struct bpf_insn *insn = &c->insn[i], *next = insn + 1;
@@ -51,7 +51,7 @@ static uint32_t reach(const struct code *c, size_t i)
 	if ((class == BPF_LDX && insn->src_reg == BPF_REG_10) ||
 	    ((class == BPF_STX || class == BPF_ST) && insn->dst_reg == BPF_REG_10))
 		to = insn->off;
-	/* an address that is handed on: a copy of the frame pointer, less a number */
+	/* an address that is passed on: a copy of the frame pointer, less a number */
 	if (insn->code == (BPF_ALU64 | BPF_MOV | BPF_X) && insn->src_reg == BPF_REG_10 &&
 	    i + 1 < c->n && BPF_CLASS(next->code) == BPF_ALU64 && BPF_OP(next->code) == BPF_ADD &&
 	    BPF_SRC(next->code) == BPF_K && next->dst_reg == insn->dst_reg)
@@ -59,7 +59,10 @@ static uint32_t reach(const struct code *c, size_t i)
 	return to < 0 ? (uint32_t)-to : 0;
 }
 
-/* The start of the static function that instruction @i calls, in bytes; UINT64_MAX: the host's. */
+/*
+ * The start, in bytes, of the static function that instruction @i calls; UINT64_MAX: a function of
+ * the host.
+ */
 static uint64_t callee(const struct code *c, size_t i)
 {
 	GElf_Sym sym = { 0 };
@@ -70,7 +73,7 @@ static uint64_t callee(const struct code *c, size_t i)
 	return (name ? 0 : i * 8) + 8 * (1 + (uint64_t)(int64_t)c->insn[i].imm);
 }
 
-/* Bytes of the function at @at and of its deepest chain. */
+/* The stack in bytes of the function at @at and its deepest chain of calls. */
 static uint32_t depth_of(struct code *c, uint64_t at, unsigned int level)
 {
 	size_t end = function_end(c, at);

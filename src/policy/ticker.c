@@ -6,10 +6,10 @@
  * wait for it has a limit. The watchdog marks the policy stopped (the round then ends at its next
  * TSG) and wakes the main loop, which restores meanwhile.
  *
- * A tick costs one wait and one run of the program. Nothing tells the watchdog of rounds: once per
- * timeout, while rounds go on, it looks at the start stamp of the present one. While a round could
- * change nothing, none comes (rest.h). The main loop, which hears of every TSG, ends that by a
- * nudge.
+ * A tick costs one wait and one run of the program. The watchdog is not told of rounds: while there
+ * are rounds, it checks the start time of the present one once per timeout. While a round could
+ * change nothing, there is none (rest.h). The main loop, which gets every event of TSGs, ends such
+ * a rest by a nudge.
  */
 #include <stdio.h>
 #include <string.h>
@@ -24,14 +24,17 @@
 #include "policy/slots.h"
 #include "policy/stock.h"
 
-/* Without a tick of its own a policy's failures are looked for this soon after a nudge. */
+/* Without a tick of its own, a policy's failure is checked for so soon after a nudge. */
 #define IDLE_PERIOD_NS (100 * NS_PER_MS)
-/* A table without TSGs is walked this often; and a policy without a tick looked at. */
+/* How often a table without TSGs is walked, and a policy without a tick is checked. */
 #define EMPTY_PERIOD_NS (GPUSCHED_REST_MAX_MS * NS_PER_MS)
-/* Over a large table a round may take this part of the time: when it changed nothing, else. */
+/*
+ * The part of the time that rounds over a large table may take: if they change nothing, and
+ * otherwise.
+ */
 #define QUIET_PART 200
 #define BUSY_PART 20
-/* A round in which TSGs are met has so many. */
+/* The number of TSGs that one round calls task_init for. */
 #define MEET_KEYS 128u
 /* Longest wait for the end of a round that was told to end. */
 #define STOP_LIMIT_NS (200 * NS_PER_MS)
@@ -92,28 +95,28 @@ void gs_stock_free(struct gs_stock *s)
 	free(s);
 }
 
-/* It rests, and nothing that ends that has happened since the last round began. */
+/* True if it rests, and no event since the last round began ends that. */
 static bool is_idle(const struct gs_stock *s, uint64_t now)
 {
 	return gs_rest_is(&s->p.rest, now) && !s->nudged &&
 	       s->activity == __atomic_load_n(&s->p.loaded.state->activity, __ATOMIC_RELAXED);
 }
 
-/* It has asked for a round since the last one began. */
+/* True if it has asked for a round since the last one began. */
 static bool is_kicked(const struct gs_stock *s)
 {
 	return s->p.info.tick_us &&
 	       s->kicks != __atomic_load_n(&s->p.loaded.state->kicks, __ATOMIC_RELAXED);
 }
 
-/* Its failure, or lines of its log. */
+/* True if it has failed, or written log lines. */
 static bool has_news(const struct gs_stock *s)
 {
 	return __atomic_load_n(&s->p.loaded.state->failed, __ATOMIC_ACQUIRE) ||
 	       __atomic_load_n(&s->p.loaded.state->log_seq, __ATOMIC_RELAXED) != s->log_seen;
 }
 
-/* One round, without the lock. Returns how long the next one must wait at least. */
+/* Runs one round, without the lock. Returns the least wait before the next one. */
 static uint64_t round_of(struct gs_stock *s, uint64_t seq, bool kicked, uint64_t *ret_rest)
 {
 	struct gpusched_run run = { .op = GPUSCHED_RUN_TICK, .arg = seq << 32 | s->p.info.tick_us };
@@ -138,7 +141,7 @@ static uint64_t round_of(struct gs_stock *s, uint64_t seq, bool kicked, uint64_t
 	return large ? took * (run.changed ? BUSY_PART : QUIET_PART) : 0;
 }
 
-/* With the lock: a round begins at @now. The watchdog is woken only if it had gone to sleep. */
+/* With the lock: a round begins at @now. The watchdog is woken only if it sleeps. */
 static void begin_round(struct gs_stock *s, uint64_t now)
 {
 	s->round_began = now;
@@ -149,7 +152,7 @@ static void begin_round(struct gs_stock *s, uint64_t now)
 	pthread_cond_signal(&s->dog);
 }
 
-/* With the lock, which it gives up meanwhile. Returns when the next round may come. */
+/* With the lock, which is released meanwhile. Returns when the next round may come. */
 static uint64_t do_round(struct gs_stock *s, uint64_t now)
 {
 	uint64_t seq, rest = EMPTY_PERIOD_NS, wait = 0;
@@ -187,7 +190,7 @@ int gs_stock_meet(struct gs_stock *s, const struct gpusched_key *keys, size_t n)
 	return r;
 }
 
-/* With the lock, which it gives up meanwhile: a round that calls task_init and no tick. */
+/* With the lock, which is released meanwhile: a round that calls task_init and no tick. */
 static void meet_some(struct gs_stock *s, uint64_t now)
 {
 	size_t n = s->nunmet < MEET_KEYS ? s->nunmet : MEET_KEYS;
@@ -246,7 +249,10 @@ static void *ticker_main(void *arg)
 	return NULL;
 }
 
-/* With the lock: when the watchdog is to look next; 0: when a round begins. Marks an overrun. */
+/*
+ * With the lock: returns when the watchdog is to check next; 0: when a round begins. Marks an
+ * overrun.
+ */
 static uint64_t watch(struct gs_stock *s, uint64_t *inout_seen)
 {
 	uint64_t limit = scaled(s->p.info.timeout_ms * NS_PER_MS), now = gs_now_ns();
@@ -304,7 +310,7 @@ int gs_ticker_start(struct gs_stock *s, struct gs_error *err)
 	return 0;
 }
 
-/* With the lock: true when no round is under way, false after the limit. */
+/* With the lock: returns true when no round is under way, false after the limit. */
 static bool wait_round(struct gs_stock *s)
 {
 	struct timespec t = abstime(gs_now_ns() + STOP_LIMIT_NS);
@@ -357,10 +363,11 @@ bool gs_ticker_stop(struct gs_stock *s)
 	s->orphan = !ended;
 	s->started = !ended;
 	if (!ended) {
-		gs_slots_leave(&s->p); /* the table may be closed before the thread is there */
+		gs_slots_leave(&s->p); /* the table may be closed before this thread gets there */
 		pthread_detach(s->ticker);
 	}
-	pthread_mutex_unlock(&s->lock); /* an orphan's thread may free it from here on */
+	/* The thread may free it from here on, if it was left behind. */
+	pthread_mutex_unlock(&s->lock);
 	if (ended)
 		pthread_join(s->ticker, NULL);
 	return ended;

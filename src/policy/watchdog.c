@@ -21,17 +21,23 @@
 #define STACK_BYTES (64u << 10)
 #define BLOCKED_PERIODS 20
 
-/* The state of each thread that runs policies: only its own signals may make it leave its stack. */
+/*
+ * The state of each thread that runs policies. Only a thread's own signals may make it leave a
+ * call.
+ */
 static _Thread_local struct {
 	sigjmp_buf back;
-	volatile sig_atomic_t inside;             /* a call is under way */
-	volatile sig_atomic_t running, last_seen; /* numbers of calls */
-	uint64_t limit_ns, seen_cpu_ns;           /* the thread's CPU time when it was first seen */
-	unsigned int seen;                        /* so often */
-	volatile sig_atomic_t signal;             /* of the last crash */
+	volatile sig_atomic_t inside; /* a call is under way */
+	/* Numbers of calls: the present one; the one seen by the last signal. */
+	volatile sig_atomic_t running, last_seen;
+	/* The thread's CPU time when the call was first seen. */
+	uint64_t limit_ns, seen_cpu_ns;
+	unsigned int seen;            /* how often the call was seen */
+	volatile sig_atomic_t signal; /* signal of the last crash */
 	timer_t timer;
 	unsigned int users;
-	void *stack; /* for the handlers, since the call's own may be full; NULL: there was one */
+	/* The handlers' stack, since the call's own may be full; NULL: the thread had one. */
+	void *stack;
 } me;
 
 static const int crashes[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL };
@@ -50,7 +56,7 @@ static int tick_signal(void)
 static void on_crash(int sig)
 {
 	if (!me.inside) {
-		signal(sig, SIG_DFL); /* not the policy's: die of it when it happens again */
+		signal(sig, SIG_DFL); /* not the policy's fault: die of it when it happens again */
 		return;
 	}
 	me.signal = sig;
@@ -65,7 +71,7 @@ static uint64_t cpu_ns(void)
 	return (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_nsec;
 }
 
-/* The same call seen again: it has lasted for a period, but it may not have had a processor. */
+/* The same call is seen again: a period has passed, but the call may not have had a processor. */
 static void on_tick(int sig)
 {
 	(void)sig;

@@ -19,13 +19,14 @@
 #include "wire/agent.h"
 
 #define LINES 128u
-#define VERSION 1u /* in the file's name: others do not meet */
+#define VERSION 1u /* part of the file's name, so that different versions do not share a page */
 #define PRIORITY_BITS 4
 
 struct line {
-	_Atomic uint64_t owner; /* pid, and which of its lines; 0: free */
+	_Atomic uint64_t owner; /* pid, and which line it is; 0: free */
 	_Atomic uint64_t gpu;
-	_Atomic uint64_t claim; /* until when, in ns / 16 * 16, and the priority + 1: in one word */
+	/* The end of the claim, in ns / 16 * 16, and the priority + 1: in one word. */
+	_Atomic uint64_t claim;
 	_Atomic uint64_t since_ns;
 	_Atomic uint32_t levels;
 };

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * board.h - what one user's processes tell each other about a GPU, in a page of shared memory
+ * board.h - a page of shared memory through which one user's processes share claims of a GPU
  *
- * A process writes its own line alone: which priorities it has queues of, and a claim. The claim is
- * the priority of its highest work, and since when that has made no progress. A claim lapses unless
- * it is renewed, so that a process that is killed or stopped holds nobody back. Any process of the
+ * A process writes only its own line: the priorities of its queues, and a claim. The claim is the
+ * priority of its highest work, and since when that has made no progress. A claim lapses unless it
+ * is renewed, so that a process that is killed or stopped holds nobody back. Any process of the
  * same uid may write the page: a user's programs are not protected from each other.
  */
 #ifndef GPUSCHED_PREEMPT_BOARD_H
@@ -18,20 +18,23 @@
 struct board;
 
 /*
- * Opens the page of a GPU, by the number that it has in all processes. Without a folder it is for
- * this process alone. -ENOMEM.
+ * Opens the page of a GPU, by the number that all processes have for it. Without a folder the page
+ * is for this process alone. -ENOMEM.
  */
 int board_new(uint64_t gpu, struct board **ret);
 void board_free(struct board *b);
-/* NULL: others see it; else why not. */
+/* NULL: other processes see it; otherwise why not. */
 const char *board_why_alone(const struct board *b);
 
-/* Wakes all that sleep on it when the priority or the levels have changed. */
+/*
+ * Writes this process's line. Wakes all threads that sleep on the board if the priority or the
+ * levels have changed.
+ */
 void board_tell(struct board *b, uint32_t levels, int priority, uint64_t since_ns, uint64_t now);
 struct board_others {
 	int priority; /* the highest claim; -1: none */
 	uint64_t since_ns;
-	uint32_t levels; /* a bit for each priority that they have queues of */
+	uint32_t levels; /* one bit for each priority that other processes have queues of */
 };
 struct board_others board_read(const struct board *b, uint64_t now);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* claim.c - what this process and others claim of the GPU, between the board and the core */
+/* claim.c - passes claims of the GPU, of this process and others, between board and core */
 #include "preempt/priv.h"
 
 void claim_hear(struct gpreempt *g, uint64_t now)
@@ -11,7 +11,7 @@ void claim_hear(struct gpreempt *g, uint64_t now)
 	g->core.outside_levels = others.levels;
 }
 
-/* The lowest priority holds nobody back: it need not be told. */
+/* The lowest priority holds no other queue back, so it is not claimed. */
 void claim_tell(struct gpreempt *g, uint64_t now)
 {
 	uint64_t since = now;

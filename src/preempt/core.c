@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "preempt/core.h"
 
-#define TICK_NS (100 * NS_PER_US) /* while somebody waits for somebody's progress */
+#define TICK_NS (100 * NS_PER_US) /* while a queue waits for another one's progress */
 #define WATCH_NS (20 * NS_PER_MS) /* while a TSG is suspended, or a claim may lapse */
 #define IDLE_NS NS_PER_S          /* another process may have been killed */
 #define USUAL_WEIGHT 100
@@ -24,7 +24,7 @@ static bool is_below(const struct core *c, const struct core_queue *q)
 	return false;
 }
 
-/* Before @b: by deadline, then by GPU time; @lead_ns: what @b may be ahead. */
+/* True if @a comes before @b: by deadline, then by GPU time; @lead_ns: how far @b may be ahead. */
 static bool comes_before(const struct core_queue *a, const struct core_queue *b, uint64_t lead_ns)
 {
 	if (a->due_ns != b->due_ns)
@@ -33,8 +33,8 @@ static bool comes_before(const struct core_queue *a, const struct core_queue *b,
 }
 
 /*
- * One of several equals works at a time, and is relieved once another has waited a quantum of GPU
- * time: a switch costs more than a short slice, and queues of short slices would only switch.
+ * If several equal queues have work, one works at a time, until another one has waited a quantum of
+ * GPU time. A switch costs more than a short slice, so queues with short slices would only switch.
  */
 static bool has_turn(const struct core *c, const struct core_queue *q)
 {
@@ -67,7 +67,9 @@ enum core_answer core_may(const struct core *c, const struct core_queue *q, uint
 
 /* ---- work ------------------------------------------------------------------------------------ */
 
-/* One that was idle has saved nothing up: it begins where the last of its active equals is. */
+/*
+ * A queue that was idle has saved nothing up: it begins at the GPU time of its last active equal.
+ */
 static void catch_up(const struct core *c, struct core_queue *q)
 {
 	uint64_t least = UINT64_MAX;
@@ -101,7 +103,9 @@ void core_fail(struct core_queue *q)
 	q->in_flight--;
 }
 
-/* From its last progress, or from somebody else's completion since then, the GPU was its own. */
+/*
+ * The GPU was the queue's own from its last progress, or from a later completion of another queue.
+ */
 void core_done(struct core *c, struct core_queue *q, uint32_t n, uint64_t now)
 {
 	uint64_t from = q->since_ns > c->done_ns ? q->since_ns : c->done_ns;
@@ -118,7 +122,7 @@ void core_done(struct core *c, struct core_queue *q, uint32_t n, uint64_t now)
 
 /* ---- TSGs to stop ---------------------------------------------------------------------------- */
 
-/* Since when higher work, which is on the GPU, has made no progress; 0: there is none. */
+/* Since when higher work that is on the GPU has made no progress; 0: there is none. */
 static uint64_t above_since(const struct core *c, const struct core_queue *q)
 {
 	uint64_t since = c->outside > q->priority ? c->outside_ns : 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* gpreempt.c - the handle: libcuda, the threads, and leaving nothing behind */
+/* gpreempt.c - the handle: libcuda, the threads, and a clean end */
 #include "preempt/priv.h"
 
 #include <dlfcn.h>
@@ -41,7 +41,7 @@ static int load_cuda(struct gpreempt *g)
 	return 0;
 }
 
-/* *ret_gpu: a number that it has in all processes. */
+/* *ret_gpu: a number for the GPU that all processes have. */
 static int find_device(struct gpreempt *g, int ordinal, uint64_t *ret_gpu)
 {
 	unsigned char uuid[16] = { 0 };
@@ -92,7 +92,7 @@ static void make_locks(struct gpreempt *g)
 	pthread_condattr_destroy(&monotonic);
 }
 
-/* They take no signals: those are the program's. */
+/* They take no signals, which belong to the program. */
 static int start_threads(struct gpreempt *g)
 {
 	sigset_t every, before;
@@ -102,7 +102,7 @@ static int start_threads(struct gpreempt *g)
 	pthread_sigmask(SIG_BLOCK, &every, &before);
 	r = pthread_create(&g->hand, NULL, hand_run, g);
 	if (r) {
-		g->hand = 0; /* glibc may have written there all the same */
+		g->hand = 0; /* glibc may have written there even so */
 	} else {
 		r = pthread_create(&g->monitor, NULL, monitor_run, g);
 		if (r)
@@ -122,7 +122,7 @@ static bool any_suspended(struct gpreempt *g)
 	return false;
 }
 
-/* Nothing is to be suspended any more; waits until nothing is. */
+/* No TSG is to be suspended any more; waits until none is. */
 static void let_go(struct gpreempt *g)
 {
 	uint64_t end = gs_now_ns() + LEAVING_NS;
@@ -138,7 +138,7 @@ static void let_go(struct gpreempt *g)
 	board_wake(g->board);
 }
 
-/* Before libcuda's own: that may wait for contexts that are suspended. */
+/* Runs before libcuda's own handler, which may wait for contexts that are suspended. */
 static void at_exit(void)
 {
 	for (struct gpreempt *g = all; g; g = g->next)

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-/* hand.c - compares what is wanted of each TSG with what is, and calls; knows no CUDA */
+/*
+ * hand.c - compares each TSG's wanted state with its real one, and makes the calls; knows no CUDA
+ */
 #include "preempt/priv.h"
 
 #define RENEW_NS (WAY_LEASE_US / 2 * NS_PER_US)
@@ -10,7 +12,7 @@ struct call {
 	uint32_t arg;
 };
 
-/* Nobody asked for it again: the monitor may be waiting for what is suspended. */
+/* The suspension was not renewed: the monitor may be waiting for the TSG that is suspended. */
 static void let_lapse(struct gpreempt_queue *q, uint64_t now)
 {
 	if (!q->lease_ns || q->lease_ns > now)
@@ -19,7 +21,7 @@ static void let_lapse(struct gpreempt_queue *q, uint64_t now)
 	q->stats.expired++;
 }
 
-/* The next thing to do; what runs again comes first. */
+/* The next call to make; resumes come first. */
 static bool next_call(struct gpreempt_queue *q, uint64_t now, struct call *ret)
 {
 	let_lapse(q, now);
@@ -40,7 +42,9 @@ static bool next_call(struct gpreempt_queue *q, uint64_t now, struct call *ret)
 	return true;
 }
 
-/* A suspension that failed may come all the same, from a daemon that was late: it is resumed too. */
+/*
+ * A suspension that failed may still take effect, from a daemon that was late: it is resumed too.
+ */
 static void note(struct gpreempt_queue *q, const struct call *c, int r, uint64_t now)
 {
 	struct gpreempt_stats *s = &q->stats;
@@ -91,7 +95,7 @@ static bool do_one(struct gpreempt *g)
 		q->calling = false;
 		note(q, &c, r, gs_now_ns());
 		pthread_cond_broadcast(&g->changed);
-		return !(r && c.op == WAY_RESUME); /* not at once again */
+		return !(r && c.op == WAY_RESUME); /* not tried again at once */
 	}
 	return false;
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-/* handle.c - what all need of a handle: its errors, waits under its lock, its queues' contexts */
+/*
+ * handle.c - functions for all files: a handle's errors, waits under its lock, its queues' contexts
+ */
 #include "preempt/priv.h"
 
 #include <errno.h>
@@ -29,7 +31,7 @@ void preempt_wait(struct gpreempt *g, pthread_cond_t *cond, uint64_t ns)
 			      .tv_nsec = (long)(until % NS_PER_S) };
 	int state;
 
-	/* a thread of the program's that is cancelled here would keep the lock from all others */
+	/* a thread of the program that is cancelled here would keep the lock */
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
 	pthread_cond_timedwait(cond, &g->lock, &t);
 	pthread_setcancelstate(state, NULL);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-/* monitor.c - asks the queues' events, lets the core decide, tells the hand and other processes */
+/* monitor.c - reads the queues' events, lets the core decide, tells the hand and other processes */
 #include <sys/prctl.h>
 
 #include "preempt/priv.h"
 
 /*
- * A running kernel of a low queue is left after one short slice and a switch. Below the cost of a
- * switch a slice gains nothing; where two such TSGs work at a time they would only switch, so that
- * theirs are several such costs long. (Measured on an H200: a switch takes 150 to 180 us.)
+ * A running kernel of a low queue is left after one short slice and a switch. A slice below the
+ * cost of a switch gains nothing. If two such TSGs work at a time they would only switch, so their
+ * slices are several such costs long. (Measured on an H200: a switch takes 150 to 180 us.)
  */
 #define SLICE_ALONE_US 20u
 #define SLICE_AMONG_US 800u

@@ -2,10 +2,10 @@
 /*
  * priv.h - inside of libgpreempt: what its files share
  *
- * Three kinds of threads. The program's own submit, and wait for their turn. The monitor asks the
- * queues' events and decides (core.h). The hand calls TSGs, and knows no CUDA. The monitor's wish
- * to suspend a TSG lasts LEASE_NS only. So a monitor that waits for a lock of libcuda's leaves
- * nothing suspended: that TSG may have the lock.
+ * There are three kinds of threads. The program's own threads submit work, and wait for their turn.
+ * The monitor reads the queues' events and decides (core.h). The hand makes calls for TSGs, and
+ * knows no CUDA. The monitor's wish to suspend a TSG lasts LEASE_NS only. So if the monitor waits
+ * for a lock of libcuda, nothing stays suspended: that TSG may hold the lock.
  */
 #ifndef GPUSCHED_PREEMPT_PRIV_H
 #define GPUSCHED_PREEMPT_PRIV_H
@@ -24,27 +24,28 @@
 
 #define MAX_DEPTH 64u
 #define LEASE_NS (500 * NS_PER_MS)
-#define LOOK_NS (20 * NS_PER_MS) /* how often the hand looks for leases that ended */
+#define LOOK_NS (20 * NS_PER_MS) /* how often the hand checks for leases that ended */
 
 struct gpreempt_queue {
 	struct gpreempt *g;
 	pthread_mutex_t submitting; /* one submission at a time; taken before g->lock */
-	pthread_mutex_t reaping;    /* one thread asks its events; under g->lock only tried */
+	/* One thread at a time reads its events; with g->lock held only trylock. */
+	pthread_mutex_t reaping;
 	cu_handle context, stream, events[MAX_DEPTH];
 	bool own_context;
 
-	/* under g->lock */
+	/* the next members are under g->lock */
 	struct core_queue core;
 	uint32_t recorded, reaped; /* events, counted */
 	uint64_t due_ns[MAX_DEPTH];
 	struct gpreempt_stats stats;
 	bool broken;  /* CUDA refuses its context */
-	bool closing; /* is to be as its owner had it */
+	bool closing; /* its TSG is to be as its owner had it */
 
-	/* its TSG: what is wanted, what is */
+	/* its TSG: wanted state, real state */
 	bool has_tsg;
 	struct way_tsg tsg;
-	uint64_t lease_ns; /* suspended is wanted until then; 0: not */
+	uint64_t lease_ns; /* suspension is wanted until then; 0: no */
 	bool preempt;
 	uint32_t slice_us; /* 0: its own */
 	bool calling, is_suspended;
@@ -64,46 +65,47 @@ struct gpreempt {
 	pthread_mutex_t creating;
 	pthread_t monitor, hand;
 
-	pthread_mutex_t lock;   /* of all that follows; not held in a call of CUDA or of a TSG */
-	pthread_cond_t changed; /* a submission may begin, a TSG was called */
+	/* For all that follows; not held during calls of CUDA or for TSGs. */
+	pthread_mutex_t lock;
+	pthread_cond_t changed; /* signalled when a submission may begin, or a call was made */
 	pthread_cond_t work;    /* for the hand */
 	struct core core;
 	bool monitor_ends, hand_ends;
-	struct gpreempt *next; /* of all of the process */
+	struct gpreempt *next; /* list of all handles of the process */
 };
 
 /* ---- handle.c -------------------------------------------------------------------------------- */
 
 extern _Thread_local struct gs_error preempt_error;
 
-/* Leaves one line for gpreempt_error(); is @result. */
+/* Stores one line for gpreempt_error(); the value is @result. */
 #define FAIL(result, ...) \
 	(preempt_error.code = 0, preempt_error.text[0] = '\0', \
 	 gs_fail(&preempt_error, result, __VA_ARGS__))
 
-/* -EIO and a line when CUDA has refused @what. */
+/* Returns -EIO with a line if CUDA has refused @what. */
 int preempt_check_cuda(const struct gpreempt *g, cu_result r, const char *what);
 /* Waits on @cond with g->lock held. */
 void preempt_wait(struct gpreempt *g, pthread_cond_t *cond, uint64_t ns);
 struct gpreempt_queue *queue_at(struct gpreempt *g, unsigned int i);
-/* 0, or what every call on it refuses. */
+/* 0, or the error that every call on it returns. */
 int queue_check(const struct gpreempt_queue *q);
-/* Its context is the calling thread's between these. */
+/* Between these two its context is the calling thread's current one. */
 int queue_enter(struct gpreempt_queue *q);
 void queue_leave(struct gpreempt_queue *q);
 
 /* ---- claim.c --------------------------------------------------------------------------------- */
 
-/* The claims of others and of this process. With g->lock held. */
+/* Claims of other processes and of this one. With g->lock held. */
 void claim_hear(struct gpreempt *g, uint64_t now);
 void claim_tell(struct gpreempt *g, uint64_t now);
 
 /* ---- reap.c ---------------------------------------------------------------------------------- */
 
 cu_handle queue_event(const struct gpreempt_queue *q, uint32_t at);
-/* Asks its events what is done. With g->lock held, which is given up for that. */
+/* Finds by its events which work is done. With g->lock held, which is released meanwhile. */
 void queue_reap(struct gpreempt_queue *q);
-/* Tells other processes and the threads that wait for it, too. */
+/* The same; also tells other processes, and threads that wait for it. */
 void queue_reap_and_tell(struct gpreempt_queue *q);
 
 /* ---- monitor.c, hand.c: the threads ---------------------------------------------------------- */

@@ -9,7 +9,7 @@
 
 #include "basic/cleanup.h"
 
-#define FIND_NS NS_PER_S /* how long a daemon may take to hear of a new TSG */
+#define FIND_NS NS_PER_S /* longest time until a daemon knows a new TSG */
 #define CALLED_NS (5 * NS_PER_S)
 #define MOST_TAKEN_US 3600000000ull
 #define USUAL_WEIGHT 100u
@@ -38,7 +38,7 @@ static int make_context(struct gpreempt_queue *q, const struct gpreempt_queue_op
 	r = preempt_check_cuda(q->g, c->context_create(&q->context, o->context_flags, q->g->device),
 			       "making a context");
 	if (!r)
-		queue_leave(q); /* the calling thread's stays as it was */
+		queue_leave(q); /* the calling thread's context stays as it was */
 	return r;
 }
 
@@ -83,8 +83,8 @@ static bool is_taken(struct gpreempt *g, const struct way_tsg *t)
 }
 
 /*
- * The one compute TSG that has come with its context, or for a context that was there the only one
- * that no other queue has. Several: other threads make contexts as well, and none is taken.
+ * Finds the one compute TSG that came with its context; for an existing context, the only one that
+ * no other queue has. If there are several, other threads make contexts as well, and none is taken.
  */
 static bool find_tsg(struct gpreempt_queue *q, const struct way_tsg *before, int nbefore)
 {
@@ -163,7 +163,7 @@ static void enlist(struct gpreempt_queue *q)
 	board_wake(g->board); /* the monitor gives it its timeslice */
 }
 
-/* One at a time, so that a new TSG is its context's. */
+/* One at a time, so that a new TSG belongs to the new context. */
 static int create(struct gpreempt_queue *q, const struct gpreempt_queue_options *o)
 {
 	struct way_tsg before[WAY_TSGS];
@@ -212,7 +212,7 @@ int gpreempt_create_queue(struct gpreempt *g, int priority,
 	return 0;
 }
 
-/* Until its TSG is as its owner had it. With the lock held. */
+/* Waits until its TSG is as its owner had it. With the lock held. */
 static void give_back(struct gpreempt_queue *q)
 {
 	struct gpreempt *g = q->g;
@@ -254,7 +254,8 @@ void gpreempt_destroy_queue(struct gpreempt_queue *q)
 		preempt_wait(g, &g->changed, LOOK_NS);
 	delist(q);
 	pthread_mutex_unlock(&g->lock);
-	pthread_mutex_lock(&q->reaping); /* the thread that asked its events has finished */
+	/* Waits until the thread that reads its events has finished. */
+	pthread_mutex_lock(&q->reaping);
 	pthread_mutex_unlock(&q->reaping);
 	board_wake(g->board);
 	free_queue(q);
@@ -308,7 +309,10 @@ int gpreempt_context_set_priority(struct gpreempt_queue *q, int priority)
 	return 0;
 }
 
-/* Suspended is wanted; until it is, or is not wanted any more. With the lock held. */
+/*
+ * Suspension is wanted: waits until it is suspended, or that is no longer wanted. With the lock
+ * held.
+ */
 static int wait_suspended(struct gpreempt_queue *q)
 {
 	uint64_t end = gs_now_ns() + CALLED_NS;

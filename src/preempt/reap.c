@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* reap.c - which work of a queue is done, by its events */
+/* reap.c - finds by its events which work of a queue is done */
 #include "preempt/priv.h"
 
 cu_handle queue_event(const struct gpreempt_queue *q, uint32_t at)

@@ -4,10 +4,10 @@
 
 #include <errno.h>
 
-/* With the lock held, which is given up meanwhile. */
+/* With the lock held, which is released meanwhile. */
 static void wait_for_room(struct gpreempt_queue *q)
 {
-	cu_handle oldest = queue_event(q, q->reaped); /* recorded again by us alone */
+	cu_handle oldest = queue_event(q, q->reaped); /* only we record this event again */
 
 	pthread_mutex_unlock(&q->g->lock);
 	if (!queue_enter(q)) {
@@ -18,7 +18,7 @@ static void wait_for_room(struct gpreempt_queue *q)
 	queue_reap_and_tell(q);
 }
 
-/* For the others' work, or by hand; *inout_held_ns: since when. */
+/* Waits for other queues' work, or for gpreempt_resume(); *inout_held_ns: since when. */
 static void wait_for_others(struct gpreempt_queue *q, uint64_t now, uint64_t *inout_held_ns)
 {
 	struct gpreempt *g = q->g;
@@ -42,7 +42,7 @@ static int may(struct gpreempt_queue *q, uint64_t now, enum core_answer *ret)
 	return 0;
 }
 
-/* Until it has its turn; it has begun then. */
+/* Waits until it has its turn; then it has begun. */
 static int wait_turn(struct gpreempt_queue *q, unsigned int flags)
 {
 	struct gpreempt *g = q->g;
@@ -131,7 +131,7 @@ int gpreempt_submit(struct gpreempt_queue *q, gpreempt_fn fn, void *user, unsign
 		pthread_mutex_lock(&q->submitting);
 	else if (pthread_mutex_trylock(&q->submitting))
 		return FAIL(-EAGAIN, "another thread submits to the queue");
-	/* a thread that is cancelled in libcuda, or by @fn, would keep it */
+	/* a thread that is cancelled in libcuda, or in @fn, would keep the lock */
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
 	r = submit(q, fn, user, flags);
 	pthread_mutex_unlock(&q->submitting);

@@ -17,7 +17,7 @@
 
 #define AGENT_STARTS_MS 2000
 
-/* The functions of libgpusched that we use. */
+/* The functions of libgpusched that are used. */
 #define LIBRARY(X) X(open) X(close) X(list) X(set) X(unset) X(preempt) X(suspend) X(resume)
 
 struct way {
@@ -29,7 +29,7 @@ struct way {
 #undef X
 };
 
-/* Beside this library first: that is the one it was built with. */
+/* Tries the file beside this library first, which was built with it. */
 static void *open_beside(const char *file)
 {
 	char path[512];
@@ -93,7 +93,7 @@ static int daemon_list(struct way *w, struct way_tsg *ret)
 
 	snprintf(target, sizeof(target), "pid:%d", (int)getpid());
 	r = w->list(w->daemon, target, on_tsg, &f);
-	return r == -ENOENT ? 0 : r ? r : f.n; /* it has not heard of us yet */
+	return r == -ENOENT ? 0 : r ? r : f.n; /* the daemon does not know us yet */
 }
 
 static int daemon_call(struct way *w, const struct way_tsg *tsg, enum way_op op, uint32_t arg)
@@ -123,7 +123,7 @@ static int daemon_call(struct way *w, const struct way_tsg *tsg, enum way_op op,
 
 /* ---- the agent ------------------------------------------------------------------------------- */
 
-/* One that was preloaded is there since cuInit(); else we bring it, as a CUDA injection does. */
+/* A preloaded agent is ready after cuInit(). Otherwise this loads it, as a CUDA injection does. */
 static bool agent_open(void)
 {
 	uint64_t end = gs_now_ns() + AGENT_STARTS_MS * NS_PER_MS;

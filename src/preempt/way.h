@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * way.h - how this process's own TSGs are called: through the daemon, or by the agent in it
+ * way.h - calls for this process's own TSGs, through the daemon or the agent in this process
  *
- * Both come by dlopen() and neither is needed to build or to run. Thread safe; each function may
- * take some ms, with a busy daemon 5 s.
+ * Both are loaded by dlopen() and neither is needed to build or to run. Thread safe; each function
+ * may take some ms, with a busy daemon 5 s.
  */
 #ifndef GPUSCHED_PREEMPT_WAY_H
 #define GPUSCHED_PREEMPT_WAY_H
@@ -12,12 +12,12 @@
 #include <stdint.h>
 
 #define WAY_TSGS 64u
-#define WAY_LEASE_US 1000000u /* a suspension through the daemon ends then by itself */
+#define WAY_LEASE_US 1000000u /* a suspension through the daemon ends by itself after this time */
 
 struct way_tsg {
-	uint64_t id;          /* the daemon's */
+	uint64_t id;          /* the daemon's id */
 	uint32_t client, tsg; /* RM handles: these identify it */
-	int64_t asked_us;     /* the timeslice that is its own */
+	int64_t asked_us;     /* its own timeslice */
 };
 
 enum way_op {
@@ -29,12 +29,12 @@ enum way_op {
 
 struct way;
 
-/* Always there; one that reaches nothing says why. -ENOMEM. After cuInit(). */
+/* Always makes a handle; if it reaches nothing, it says why. -ENOMEM. After cuInit(). */
 int way_new(struct way **ret);
 void way_free(struct way *w);
 /* "daemon", "agent", "none: ..." */
 const char *way_name(const struct way *w);
-/* Compute TSGs of this process; how many, or a negative errno. */
+/* The compute TSGs of this process; returns their number, or a negative errno. */
 int way_list(struct way *w, struct way_tsg ret[WAY_TSGS]);
 int way_call(struct way *w, const struct way_tsg *tsg, enum way_op op, uint32_t arg);
 

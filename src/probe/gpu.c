@@ -62,7 +62,7 @@ void gs_probe_gpus(struct gs_probe *k)
 			 "see 'nvidia-smi'; without a GPU use 'gpusched sim shell'");
 }
 
-/* One brings calls that need no descriptor; with hooks decisions come before the driver acts. */
+/* A module makes calls without a descriptor; with hooks, policies decide before the driver acts. */
 void gs_probe_module(struct gs_probe *k)
 {
 	struct gs_error err = {};
@@ -107,7 +107,10 @@ void gs_probe_policies(struct gs_probe *k)
 	snprintf(k->remedy, sizeof(k->remedy), "install gpusched, or set GPUSCHED_POLICIES");
 }
 
-/* The daemon's answer to ping; NULL: none. Asked once: one that does not answer takes its time. */
+/*
+ * The daemon's answer to ping; NULL: none. Asked once, since a daemon that does not respond takes
+ * its time.
+ */
 static const json_t *ping(int *ret_code, const char **ret_why)
 {
 	static char why[256];
@@ -165,7 +168,7 @@ void gs_probe_daemon(struct gs_probe *k)
 			 json_is_true(json_object_get(pong, "dry_run")) ? ", dry run" : "", crash);
 	else
 		snprintf(k->detail, sizeof(k->detail), "%s", why);
-	if (!k->ok && code != -EHOSTDOWN) /* else that says what to do */
+	if (!k->ok && code != -EHOSTDOWN) /* otherwise that text says what to do */
 		snprintf(k->remedy, sizeof(k->remedy),
 			 "%s; without it root's verbs act by themselves",
 			 gs_env()->sim ? "gpuschedd &" : "systemctl start gpuschedd");

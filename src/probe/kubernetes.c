@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* kubernetes.c - needs of a pod, before gpusched can work in it */
+/* kubernetes.c - what a pod needs before gpusched can work in it */
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
@@ -13,7 +13,7 @@
 #include "config/config.h"
 #include "process/cgroup.h"
 
-/* The namespaces that the kernel makes first have numbers of their own. */
+/* The initial namespaces, made by the kernel, have fixed numbers. */
 #define FIRST_CGROUP 0xeffffffbul
 #define FIRST_PID 0xeffffffcul
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* park.c - does parking work here? The helper itself is asked */
+/* park.c - asks the helper whether parking works here */
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>

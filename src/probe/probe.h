@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* probe.h - single checks of this machine: can it, and what to do if not */
+/* probe.h - single checks of this machine: what works, and what to do if it does not */
 #ifndef GPUSCHED_PROBE_H
 #define GPUSCHED_PROBE_H
 
@@ -10,8 +10,8 @@ struct gs_error;
 
 #define GS_NEED_REAL (1u << 0)   /* acting on a GPU */
 #define GS_NEED_SIM (1u << 1)    /* the simulated GPU */
-#define GS_NEED_DAEMON (1u << 2) /* what the daemon does for any user */
-#define GS_NEED_POD (1u << 3)    /* all of it, in a pod */
+#define GS_NEED_DAEMON (1u << 2) /* services of the daemon for any user */
+#define GS_NEED_POD (1u << 3)    /* everything, in a pod */
 #define GS_NEED_ALL (GS_NEED_REAL | GS_NEED_SIM)
 
 struct gs_probe {
@@ -37,7 +37,7 @@ void gs_probe_gate(struct gs_probe *k);
 void gs_probe_park(struct gs_probe *k);
 void gs_probe_daemon(struct gs_probe *k);
 void gs_probe_guardian(struct gs_probe *k);
-/* kubernetes.c: of a pod */
+/* in kubernetes.c: for a pod */
 void gs_probe_hostpid(struct gs_probe *k);
 void gs_probe_cgroups(struct gs_probe *k);
 void gs_probe_pods(struct gs_probe *k);
@@ -48,7 +48,7 @@ void gs_probe_run(struct gs_probe *k);
 void gs_probe_sim_missing(char *ret, size_t size);
 /* 0, or why @verb cannot use the real GPU. */
 int gs_probe_need_gpu(const char *verb, struct gs_error *err);
-/* A daemon is there and does not answer: *ret_why says so, and what to do. */
+/* True if there is a daemon that does not respond: *ret_why says so, and what to do. */
 bool gs_probe_mute(const char **ret_why);
 
 #endif /* GPUSCHED_PROBE_H */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * batch.h - the batch job that a process is of
+ * batch.h - finds the batch job of a process
  *
- * Slurm's slurmstepd is above all that a step starts, and its title has the job: that says the same
- * with each version of cgroups, and with none.
+ * Slurm's slurmstepd is an ancestor of every process of a step, and its title names the job. This
+ * works with each version of cgroups, and with none.
  */
 #ifndef GPUSCHED_PROCESS_BATCH_H
 #define GPUSCHED_PROCESS_BATCH_H
@@ -13,12 +13,12 @@
 
 #define GS_BATCH_JOB_LEN 32
 
-/* "" where it is of none. -EAGAIN: not known yet, ask again; -ESRCH. */
+/* "": it is in no job. -EAGAIN: not known yet, ask again; -ESRCH. */
 int gs_batch_job(pid_t pid, char ret[GS_BATCH_JOB_LEN]);
 
 /* ---- private to the room; here for tests ----------------------------------------------------- */
 
-/* The job in the title "slurmstepd: [1234.batch]". */
+/* Takes the job from a title such as "slurmstepd: [1234.batch]". */
 void gs_batch_job_of(const char *title, char ret[GS_BATCH_JOB_LEN]);
 
 #endif /* GPUSCHED_PROCESS_BATCH_H */

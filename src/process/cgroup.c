@@ -13,9 +13,9 @@
 
 #include "basic/cleanup.h"
 
-static char root[PATH_MAX]; /* "" none */
+static char root[PATH_MAX]; /* "": none */
 
-/* It may be hidden below another mount. */
+/* False if it is hidden below another mount. */
 static bool is_seen(struct libmnt_fs *fs)
 {
 	const char *type = mnt_fs_get_fstype(fs), *path = mnt_fs_get_target(fs);
@@ -25,7 +25,7 @@ static bool is_seen(struct libmnt_fs *fs)
 	       !statfs(path, &st) && st.f_type == CGROUP2_SUPER_MAGIC;
 }
 
-/* A mount of the whole tree rather than of a part of it (a container's). */
+/* Finds a mount of the whole tree rather than of a part of it (a container's). */
 static void find_root(void)
 {
 	struct libmnt_table *all = mnt_new_table_from_file("/proc/self/mountinfo");

@@ -14,16 +14,16 @@
 
 #define GS_CGROUP_PATH_LEN 256
 
-/* Where it is mounted, in full where that can be had; NULL: nowhere. Looked for once. */
+/* The mount point, one of the whole tree if possible; NULL: none. Looked for once. */
 const char *gs_cgroup_root(void);
 /*
- * Its path below the root now: "/" first, no slash at the end. -ESRCH: it is gone; -ENOENT: it is
- * in none, or outside of what we see; -ENAMETOOLONG.
+ * The process's present path below the root: "/" first, no slash at the end. Returns -ESRCH if the
+ * process is gone, -ENOENT if it is in no cgroup or in one that we cannot see, or -ENAMETOOLONG.
  */
 int gs_cgroup_path(pid_t pid, char ret[GS_CGROUP_PATH_LEN]);
-/* Is @path @above, or below it? */
+/* True if @path is @above, or below it. */
 bool gs_cgroup_is_in(const char *path, const char *above);
-/* The id of a process's cgroup, as bpf_get_current_cgroup_id() has it; 0: not known. */
+/* The id of a process's cgroup, as bpf_get_current_cgroup_id() returns it; 0: unknown. */
 uint64_t gs_cgroup_of(pid_t pid);
 
 #endif /* GPUSCHED_PROCESS_CGROUP_H */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cuda_map.h - where a process maps the code of a libcuda
+ * cuda_map.h - the places at which a process maps the code of a libcuda
  */
 #ifndef GPUSCHED_PROCESS_CUDA_MAP_H
 #define GPUSCHED_PROCESS_CUDA_MAP_H
@@ -13,7 +13,7 @@
 struct gs_cuda_map {
 	uint64_t start, end;
 	char path[256];
-	int place; /* the file, opened for its place alone (O_PATH); -1 */
+	int place; /* an O_PATH descriptor of the file; -1: none */
 };
 bool gs_cuda_map_parse(const char *line, struct gs_cuda_map *ret);
 

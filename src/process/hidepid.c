@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Does /proc show a process to everybody? */
+/* Finds whether /proc shows a process to every user. */
 #include <libmount.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "basic/parse.h"
 #include "process/process.h"
 
-/* The value of an option of the mount; "" none. */
+/* Gets the value of a mount option; "": none. */
 static void option(const char *all, const char *name, char ret[16])
 {
 	char *value = NULL;
@@ -32,7 +32,7 @@ void gs_hidepid(struct gs_hidepid *ret)
 	*ret = (struct gs_hidepid){
 		.on = !all || (*mode && strcmp(mode, "off") && strcmp(mode, "0")),
 	};
-	/* there may be no other than those a process may trace */
+	/* this /proc may show only processes that the reader may trace */
 	if (!strcmp(mode, "ptraceable") || !strcmp(mode, "4"))
 		return;
 	/* without gid= the kernel lets root's group in */

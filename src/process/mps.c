@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* mps.c - does a process run the installed MPS server? */
+/* mps.c - finds whether a process runs the installed MPS server */
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
@@ -16,7 +16,10 @@ static bool is_roots(const struct statx *st)
 	return !st->stx_uid && !(st->stx_mode & (S_IWGRP | S_IWOTH));
 }
 
-/* The file and all folders above it. From the top, so that nothing is looked up in a user's FUSE. */
+/*
+ * Checks that root owns the file and all folders above it. Goes from the top, so that nothing is
+ * looked up in a user's FUSE.
+ */
 static bool is_roots_all_down(const char *path, struct statx *ret_file)
 {
 	CLEANUP_FD int at = gs_peek(AT_FDCWD, "/", 0, ret_file);
@@ -51,7 +54,7 @@ static bool is_same(const struct statx *a, const struct statx *b)
 	       a->stx_dev_minor == b->stx_dev_minor;
 }
 
-/* A program of that name may be served by a file system that never answers. */
+/* A program of that name may be on a file system that never answers. */
 bool gs_mps_read(pid_t pid)
 {
 	char link[32], path[PATH_MAX];
@@ -68,7 +71,7 @@ bool gs_mps_read(pid_t pid)
 	name = strrchr(path, '/') + 1;
 	if (strcmp(name, "nvidia-cuda-mps-server") && strcmp(name, "nvidia-cuda-mps-control"))
 		return false;
-	/* the path is the process's own idea: another file may be mounted there for it */
+	/* the path is as the process sees it: another file may be mounted there for it */
 	fd = gs_peek(AT_FDCWD, link, 0, &exe);
 	return fd >= 0 && is_roots_all_down(path, &here) && is_same(&exe, &here);
 }

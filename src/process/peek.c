@@ -9,7 +9,8 @@
 
 #include "basic/cleanup.h"
 
-#define MAX_MOUNTS 8192 /* looked at: a user may make more, and libmount would read them all */
+/* Mounts looked at: a user may make more, and libmount would read them all. */
+#define MAX_MOUNTS 8192
 
 int gs_peek(int dir_fd, const char *path, int flags, struct statx *ret)
 {
@@ -28,13 +29,16 @@ struct mount {
 
 static bool parse(const char *line, struct mount *ret)
 {
-	const char *dash = strstr(line, " - "); /* no path has blanks here */
+	const char *dash = strstr(line, " - "); /* no path here contains blanks */
 
 	return dash && sscanf(line, "%u %*u %u:%u", &ret->id, &ret->major, &ret->minor) == 3 &&
 	       sscanf(dash, " - %31s", ret->type) == 1;
 }
 
-/* By its number, or else by @like's device. 1; 0; -errno: it could not be looked for just now. */
+/*
+ * Finds the mount by its number, or else by @like's device. 1; 0; -errno: impossible at this
+ * moment.
+ */
 static int find(const char *who, uint64_t id, const struct mount *like, struct mount *ret)
 {
 	CLEANUP_FREE char *line = NULL;
@@ -57,10 +61,10 @@ static int find(const char *who, uint64_t id, const struct mount *like, struct m
 
 static bool is_fuse(const char *type)
 {
-	return !strncmp(type, "fuse", 4); /* and fuse.NAME */
+	return !strncmp(type, "fuse", 4); /* also fuse.NAME */
 }
 
-/* File systems that others answer for. */
+/* File systems that another program or machine serves. */
 static bool is_served(const char *type)
 {
 	static const char *const served[] = { "9p",   "afs",    "beegfs", "ceph", "cifs",
@@ -75,8 +79,9 @@ static bool is_served(const char *type)
 }
 
 /*
- * A block device has its own number, which an overlay shows for what lies there. Our root may be
- * below its mount (chroot), which is in no list then.
+ * True if the device number identifies the file system. A block device has its own number, which an
+ * overlay shows for files that lie there. Our root may be below its mount (chroot), which is then
+ * in no list.
  */
 static bool is_certain(const struct statx *st)
 {

@@ -14,7 +14,7 @@ static bool is_hex(char c)
 	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
 }
 
-/* A UUID, in which systemd's names have '_' for '-'; or the digits alone. */
+/* Takes a UUID, in which systemd's names have '_' for '-'; or its digits alone. */
 static bool take_uid(const char *text, size_t len, char *ret)
 {
 	for (size_t i = 0; i < len; i++) {
@@ -36,7 +36,7 @@ static size_t without(const char *name, size_t len, const char *end)
 	return len > n && !memcmp(name + len - n, end, n) ? len - n : len;
 }
 
-/* "kubepods-burstable-podUID.slice", "podUID" */
+/* Recognizes "kubepods-burstable-podUID.slice", "podUID". */
 static bool is_pod(const char *name, size_t len, char *pod)
 {
 	static const size_t lens[] = { UID_LEN, STATIC_LEN };
@@ -52,7 +52,7 @@ static bool is_pod(const char *name, size_t len, char *pod)
 	return false;
 }
 
-/* "cri-containerd-ID.scope", "docker-ID.scope", "ID" */
+/* Recognizes "cri-containerd-ID.scope", "docker-ID.scope", "ID". */
 static bool is_container(const char *name, size_t len, char *container)
 {
 	const char *id;
@@ -80,7 +80,7 @@ size_t gs_pod_of(const char *cgroup, char pod[GS_POD_LEN], char container[GS_CON
 		size_t len = strcspn(at, "/");
 
 		if (!*pod && is_pod(at, len, pod)) {
-			container[0] = '\0'; /* that the node itself is in */
+			container[0] = '\0'; /* the container in which the node itself runs */
 			end = (size_t)(at - cgroup) + len;
 		} else if (!*container && is_container(at, len, container) && !end) {
 			end = (size_t)(at - cgroup) + len;

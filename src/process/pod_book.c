@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The knowledge of a source of pods' names, and the means of all sources to read it. */
+/* The names that a source knows, and functions that all sources use. */
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -105,7 +105,7 @@ static void find(const struct gs_pod_book *b, const char *key, struct gs_pod_nam
 	struct gs_pod_entry *e = NULL;
 
 	HASH_FIND_STR(b->all, key, e);
-	/* another pod's container is a mistake of one of them: the path is right */
+	/* if an entry says that the container is another pod's, the path is right */
 	if (!e || (*inout->uid && *e->is.uid && strcmp(inout->uid, e->is.uid)))
 		return;
 	fill(inout->uid, sizeof(inout->uid), e->is.uid);

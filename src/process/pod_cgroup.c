@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The pod's uid and the container's id, from a cgroup's path. */
+/* A source: the pod's uid and the container's id, from a cgroup's path. */
 #include <limits.h>
 #include <stdio.h>
 #include <sys/stat.h>
@@ -7,7 +7,10 @@
 #include "process/cgroup.h"
 #include "process/pod_source.h"
 
-/* A user may make a folder of any name in a cgroup of the own, but that one is the user's. */
+/*
+ * A user may make a folder of any name in a cgroup of the user's own, but then the user owns that
+ * folder.
+ */
 static bool is_roots(const char *cgroup, size_t len)
 {
 	char path[PATH_MAX];

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Names by the checkpoint of NVIDIA's DRA driver: claims, for which pods they are reserved, and how
- * they want their GPU shared. Its checksum is of a form of Go's memory and not compared: a file that
- * is torn is no JSON.
+ * A source: the checkpoint of NVIDIA's DRA driver, with claims, the pods for which they are
+ * reserved, and how the GPU is to be shared. Its checksum is over Go's form of the data and is not
+ * compared: a torn file is no valid JSON.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -21,7 +21,10 @@ static const char *probe(const struct gs_pod_places *p)
 	return p->claims;
 }
 
-/* The newest of the versions that the driver writes beside each other; NULL: none that we know. */
+/*
+ * The newest of the versions that the driver writes beside each other; NULL: no version that we
+ * know.
+ */
 static json_t *claims_of(const json_t *o)
 {
 	static const char *const versions[] = { "v3", "v2", "v1" };
@@ -35,7 +38,7 @@ static json_t *claims_of(const json_t *o)
 	return NULL;
 }
 
-/* "TimeSlicing Long", from the opaque configuration for the driver. */
+/* Takes a text such as "TimeSlicing Long" from the driver's configuration in the claim. */
 static void sharing_of(const json_t *status, char ret[GS_SHARING_LEN])
 {
 	json_t *list = json_object_get(
@@ -58,7 +61,7 @@ static void sharing_of(const json_t *status, char ret[GS_SHARING_LEN])
 	}
 }
 
-/* For each pod that it is reserved for. */
+/* For each pod for which the claim is reserved. */
 static int learn(struct gs_pod_book *b, const json_t *claim)
 {
 	const json_t *status = json_object_get(claim, "status");
@@ -83,7 +86,7 @@ static int learn(struct gs_pod_book *b, const json_t *claim)
 	return r;
 }
 
-/* A torn file changes nothing; a whole one replaces all that was known. */
+/* A torn file changes nothing; a complete file replaces everything that was known. */
 static int read_all(struct gs_pod_book *b, const char *folder, const char *entry)
 {
 	CLEANUP_JSON json_t *o = NULL;

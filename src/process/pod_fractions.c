@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* Names by the map of NVIDIA's GPU fractioning: one file ID.json for each container with a fraction. */
+/*
+ * A source: the map of NVIDIA's GPU fractioning, one file ID.json for each container with a
+ * fraction.
+ */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -22,7 +25,7 @@ static int read_one(struct gs_pod_book *b, const char *folder, const char *entry
 	CLEANUP_JSON json_t *o = NULL;
 	int r;
 
-	if (entry[0] == '.' || !dot || strcmp(dot, ".json") != 0) /* one that is being written */
+	if (entry[0] == '.' || !dot || strcmp(dot, ".json") != 0) /* a file that is being written */
 		return 0;
 	if ((size_t)(dot - entry) >= sizeof(n.id))
 		return -EINVAL;

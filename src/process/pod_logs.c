@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Names by the folders of the kubelet's logs: NAMESPACE_POD_UID in one, and in the other links
- * POD_NAMESPACE_CONTAINER-ID.log. The second kind is cut at 255 bytes, and the id goes first; the pod
- * is known by its uid then, and the container is not.
+ * Two sources: the folders of the kubelet's logs. One has folders NAMESPACE_POD_UID, the other
+ * links POD_NAMESPACE_CONTAINER-ID.log. Names of links are cut at 255 bytes, so that the id is lost
+ * first. Then the pod is known by its uid, and the container is not.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -15,7 +15,7 @@
 #include "process/pod_source.h"
 
 #define ID_LEN 64
-#define CUT_FROM 250 /* the kubelet cuts so that 255 bytes are left */
+#define CUT_FROM 250 /* the kubelet cuts names so that 255 bytes are left */
 
 static const char *probe_logs(const struct gs_pod_places *p)
 {
@@ -27,7 +27,7 @@ static const char *probe_containers(const struct gs_pod_places *p)
 	return p->container_logs;
 }
 
-/* "a_b_c" in three; each must fit. */
+/* Cuts "a_b_c" into three parts, each of which must fit. */
 static int cut_in_three(const char *text, char *a, size_t na, char *b, size_t nb, char *c,
 			size_t nc)
 {
@@ -74,7 +74,7 @@ const struct gs_pod_source gs_pod_by_logs = {
 
 /* ---- containers ------------------------------------------------------------------------------ */
 
-/* The link goes to .../NAMESPACE_POD_UID/CONTAINER/N.log, which has to say the same. */
+/* The link points to .../NAMESPACE_POD_UID/CONTAINER/N.log, which must say the same. */
 static int check_link(const char *path, struct gs_pod_names *n)
 {
 	struct gs_pod_names by_link = { 0 };

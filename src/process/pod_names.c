@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The sources in their order, and their folders: read, watched, looked for again. */
+/* The sources in their order, and their folders: read, watched, and looked for again. */
 #include "process/pod_names.h"
 
 #include <dirent.h>
@@ -17,20 +17,20 @@
 #include "basic/clock.h"
 #include "process/pod_source.h"
 
-#define AGAIN_NS NS_PER_S /* a folder that is missing is looked for again after */
+#define AGAIN_NS NS_PER_S /* a folder that is missing is looked for again after this time */
 #define SCAN_MAX 65536
-#define READS_MAX 16 /* of events, at once */
+#define READS_MAX 16 /* reads of events at once */
 #define ENTRY_MASK (IN_CREATE | IN_MOVED_TO | IN_CLOSE_WRITE | IN_DELETE | IN_MOVED_FROM)
 #define FOLDER_MASK (IN_DELETE_SELF | IN_MOVE_SELF | IN_IGNORED | IN_UNMOUNT)
 
-/* The path's own ids first: what others say has to fit to them. */
+/* The path's own ids come first: what other sources say has to fit them. */
 static struct watched {
 	const struct gs_pod_source *source;
 	struct gs_pod_book book;
-	char folder[PATH_MAX]; /* "": it has none */
-	int wd;                /* -1: it is not watched */
+	char folder[PATH_MAX]; /* "": none */
+	int wd;                /* -1: the folder is not watched */
 	uint64_t tried_ns;
-	bool refused; /* when it was tried last */
+	bool refused; /* time of the last try */
 } sources[] = {
 	{ .source = &gs_pod_by_cgroup, .wd = -1 },     { .source = &gs_pod_by_logs, .wd = -1 },
 	{ .source = &gs_pod_by_containers, .wd = -1 }, { .source = &gs_pod_by_fractions, .wd = -1 },
@@ -40,14 +40,14 @@ static struct watched {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int events = -1; /* inotify; -1: nothing was started */
 static uint64_t left;
-static bool news; /* learned while somebody asked for a name */
+static bool news; /* something was learned while a name was asked for */
 
-/* True: it is believed. */
+/* Returns true if the entry is believed. */
 static bool read_entry(struct watched *w, const char *entry)
 {
 	int r = w->source->read(&w->book, w->folder, entry);
 
-	if (r == -ENOENT) /* it has gone meanwhile */
+	if (r == -ENOENT) /* the entry is gone meanwhile */
 		return false;
 	left += r != 0;
 	return !r;
@@ -55,7 +55,7 @@ static bool read_entry(struct watched *w, const char *entry)
 
 /* ---- folders --------------------------------------------------------------------------------- */
 
-/* A name from a folder that users write could be anybody's. */
+/* A name from a folder that users can write could be anything. */
 static bool is_trusted(int fd)
 {
 	struct stat st;
@@ -81,7 +81,7 @@ static bool scan(struct watched *w, DIR *dir)
 	return learned;
 }
 
-/* Watched first: what comes while it is read comes twice rather than never. */
+/* Watches before it reads: so an entry that comes meanwhile is read twice rather than never. */
 static bool open_folder(struct watched *w)
 {
 	CLEANUP_DIR DIR *dir = NULL;
@@ -131,7 +131,7 @@ static void close_all(void)
 
 /* ---- events ---------------------------------------------------------------------------------- */
 
-/* One that is being written is read when it is closed. */
+/* A file that is being written is read when it is closed. */
 static bool is_unfinished(const struct watched *w, const struct inotify_event *ev)
 {
 	char path[PATH_MAX];

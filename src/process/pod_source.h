@@ -2,8 +2,8 @@
 /*
  * pod_source.h - a source of pods' names: private to the room
  *
- * Each has a file of its own. It reads entries of folders into its book; watching these and looking
- * again are the same for all of them, in pod_names.c.
+ * Each source has a file of its own, and reads entries of a folder into its book. pod_names.c
+ * watches the folders for all of them.
  */
 #ifndef GPUSCHED_PROCESS_POD_SOURCE_H
 #define GPUSCHED_PROCESS_POD_SOURCE_H
@@ -18,36 +18,42 @@ struct gs_pod_book {
 	struct gs_pod_entry *all;
 };
 /*
- * Learns what @n says of the container n->id, or else of the pod n->uid; @from: the entry that says
- * so. -EINVAL: no names as Kubernetes allows them; -EEXIST: another entry says otherwise; -ENOSPC.
+ * Stores names from @n for the container n->id, or if that is empty for the pod n->uid; @from: the
+ * entry with the names. Returns -EINVAL for names that Kubernetes does not allow, -EEXIST if
+ * another entry says otherwise, or -ENOSPC.
  */
 int gs_pod_learn(struct gs_pod_book *b, const char *from, const struct gs_pod_names *n);
-/* Forgets what @from has said; NULL: all. */
+/* Forgets what came from entry @from; NULL: everything. */
 void gs_pod_forget(struct gs_pod_book *b, const char *from);
-/* Fills in what *inout does not have. */
+/* Adds names that *inout lacks. */
 void gs_pod_find(const struct gs_pod_book *b, struct gs_pod_names *inout);
 
 struct gs_pod_source {
 	const char *name;
-	/* The folder that it reads; NULL or "": it is not asked. */
+	/* The folder that the source reads; NULL or "": the source is not used. */
 	const char *(*probe)(const struct gs_pod_places *p);
-	/* Reads one entry of that folder anew. 0: what it says is known; else it is not believed. */
+	/*
+	 * Reads one entry of that folder again. 0: its names are stored; otherwise it is not
+	 * believed.
+	 */
 	int (*read)(struct gs_pod_book *b, const char *folder, const char *entry);
-	/* From the path, and from what is known so far. */
+	/* Adds names, from the path and from what is known so far. */
 	void (*look_up)(const struct gs_pod_book *b, const char *cgroup,
 			struct gs_pod_names *inout);
 };
-extern const struct gs_pod_source gs_pod_by_cgroup;     /* ids, from the path: pod_cgroup.c */
-extern const struct gs_pod_source gs_pod_by_logs;       /* pod_logs.c */
-extern const struct gs_pod_source gs_pod_by_containers; /* pod_logs.c */
-extern const struct gs_pod_source gs_pod_by_fractions;  /* pod_fractions.c */
-extern const struct gs_pod_source gs_pod_by_claims;     /* pod_claims.c */
+extern const struct gs_pod_source gs_pod_by_cgroup;     /* in pod_cgroup.c: ids from the path */
+extern const struct gs_pod_source gs_pod_by_logs;       /* in pod_logs.c */
+extern const struct gs_pod_source gs_pod_by_containers; /* in pod_logs.c */
+extern const struct gs_pod_source gs_pod_by_fractions;  /* in pod_fractions.c */
+extern const struct gs_pod_source gs_pod_by_claims;     /* in pod_claims.c */
 
-/* gs_pod_find(), for sources that know no more than their book. */
+/* gs_pod_find(), for sources that know only what is in their book. */
 void gs_pod_by_book(const struct gs_pod_book *b, const char *cgroup, struct gs_pod_names *inout);
-/* A file that root alone writes, as JSON. -EBADMSG: it is none, or torn; -EFBIG, -EPERM; -errno. */
+/*
+ * Reads a file that only root writes, as JSON. -EBADMSG: not JSON, or torn; -EFBIG, -EPERM; -errno.
+ */
 int gs_pod_json(const char *folder, const char *entry, size_t max, json_t **ret);
-/* The text at @key, if it is one and fits; else "". */
+/* Copies the text at @key if it is a string and fits; else "". */
 void gs_pod_text(const json_t *o, const char *key, char *ret, size_t size);
 
 #endif /* GPUSCHED_PROCESS_POD_SOURCE_H */

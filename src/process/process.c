@@ -13,7 +13,7 @@
 #include "basic/cleanup.h"
 #include "basic/clock.h"
 
-#define PF_EXITING 0x4u /* the kernel's, in /proc/PID/stat */
+#define PF_EXITING 0x4u /* the kernel's flag, in /proc/PID/stat */
 
 bool gs_proc_stat(pid_t pid, char *ret_state, uint64_t *ret_start_ns)
 {
@@ -30,7 +30,7 @@ bool gs_proc_stat(pid_t pid, char *ret_state, uint64_t *ret_start_ns)
 	if (n <= 0)
 		return false;
 	text[n] = '\0';
-	p = strrchr(text, ')'); /* comm may hold anything */
+	p = strrchr(text, ')'); /* comm may contain anything */
 	if (!p || strlen(p) < 4)
 		return false;
 	p += 2;
@@ -60,17 +60,17 @@ bool gs_start_same(uint64_t a_ns, uint64_t b_ns)
 	return diff < NS_PER_S / (uint64_t)sysconf(_SC_CLK_TCK);
 }
 
-/* A thread that is not exiting yet has the end of its process before it, which the tap will see. */
+/* A thread that is not exiting yet ends before its process does, so the tap will see the end. */
 static bool is_exiting(const char *stat)
 {
-	const char *rest = strrchr(stat, ')'); /* the name may hold anything */
+	const char *rest = strrchr(stat, ')'); /* the name may contain anything */
 	unsigned int flags = PF_EXITING;
 
 	return !rest || sscanf(rest, ") %*c %*d %*d %*d %*d %*d %u", &flags) != 1 ||
 	       flags & PF_EXITING;
 }
 
-/* Is it so of a thread, by its file @what? */
+/* True if @is holds for the file @what of any thread. */
 static bool any_thread(pid_t pid, const char *what, bool (*is)(FILE *f))
 {
 	char path[64];
@@ -125,7 +125,7 @@ static FILE *open_of(pid_t pid, const char *what)
 	return fopen(path, "re");
 }
 
-/* From status: /proc/PID itself belongs to root when the process is not dumpable. */
+/* Reads status: /proc/PID itself belongs to root if the process is not dumpable. */
 int gs_process_ids(pid_t pid, struct gs_process_ids *ret)
 {
 	CLEANUP_FILE FILE *f = open_of(pid, "status");

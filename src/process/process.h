@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * process.h - what a pid is: start time, life, user, parent
+ * process.h - facts about a pid: start time, life, user, parent
  *
- * Reads /proc. The forks of reader.h read what may make its reader wait.
+ * Reads /proc. The forks in reader.h read files that may make their reader wait.
  */
 #ifndef GPUSCHED_PROCESS_PROCESS_H
 #define GPUSCHED_PROCESS_PROCESS_H
@@ -14,43 +14,49 @@
 #include "gpusched/abi.h"
 
 /*
- * start_boottime of a process in ns (from /proc/PID/stat, clock-tick resolution); 0 if gone. Waits
- * for the lock of its execve(): the loop and the workers ask gs_started() (table/started.h).
+ * start_boottime of a process in ns (from /proc/PID/stat, clock-tick resolution); 0: it is gone.
+ * Waits for the lock of the process's execve(): the loop and the workers use gs_started()
+ * (table/started.h).
  */
 uint64_t gs_proc_start_ns(pid_t pid);
 /* Equal up to the clock-tick resolution of /proc. */
 bool gs_start_same(uint64_t a_ns, uint64_t b_ns);
-/* Has it a thread that is not exiting? Waits as well. */
+/* True if a thread of it is not exiting. Waits for the same lock. */
 bool gs_proc_has_life(pid_t pid);
-/* Its real uid, its name; -ESRCH. */
+/* Its real uid; its name. -ESRCH. */
 int gs_process_uid(pid_t pid, uid_t *ret);
 int gs_process_comm(pid_t pid, char ret[GPUSCHED_COMM_LEN]);
-/* Waits for none of its locks; 0 where it has none here. -ESRCH: it is gone. */
+/*
+ * Takes none of the process's locks. An id is 0 if it has none here. -ESRCH: the process is gone.
+ */
 struct gs_process_ids {
 	uid_t uid; /* real */
 	pid_t parent, group, session;
 	char comm[GPUSCHED_COMM_LEN];
 };
 int gs_process_ids(pid_t pid, struct gs_process_ids *ret);
-/* Has it a thread that has not let go of its memory, as it does at its end? Waits for no lock. */
+/*
+ * True if a thread still has the process's memory, which a thread gives up as it ends. Takes no
+ * lock.
+ */
 bool gs_process_has_memory(pid_t pid);
-/* 0: it is gone, or has none here. Waits for none of its locks. */
+/* 0: the process is gone, or has no parent here. Takes none of its locks. */
 pid_t gs_process_parent(pid_t pid);
 
 struct gs_hidepid {
-	bool on; /* users outside its group do not see others' processes */
+	bool on; /* users outside the group do not see others' processes */
 	bool has_gid;
 	gid_t gid;
 };
-/* How /proc is mounted here. On, and nobody's, when that cannot be told. */
+/* How /proc is mounted here. If that is unknown: hidden, and no group may see others. */
 void gs_hidepid(struct gs_hidepid *ret);
 
 /* ---- private to the room and to borrowing ---------------------------------------------------- */
 
-/* /proc/PID/stat: the state's letter and the start. false: gone. */
+/* Reads /proc/PID/stat: the state's letter and the start. Returns false if the process is gone. */
 bool gs_proc_stat(pid_t pid, char *ret_state, uint64_t *ret_start_ns);
 
-/* mps.c: the answer to gs_reader_mps(), by a reader, which may have to wait. */
+/* In mps.c: computes the answer to gs_reader_mps() in a reader, which may have to wait. */
 bool gs_mps_read(pid_t pid);
 
 #endif /* GPUSCHED_PROCESS_PROCESS_H */

@@ -2,8 +2,8 @@
 /*
  * reader.c - bounded reads of /proc in child processes
  *
- * The waits that a user can bring about end with SIGKILL, which only a process of its own can be
- * sent: so a fork is given a time for each answer and killed when that is over.
+ * If a user makes such a read wait, only SIGKILL ends the wait, and only a process of its own can
+ * be sent that. So a fork has a limited time for each answer, and is killed when that is over.
  */
 #include "process/reader.h"
 
@@ -31,10 +31,10 @@
 #define MAX_LEFT_OF 64
 #define MAX_WAITING 4096
 #define MAX_WAITING_UID 256
-#define MAX_AGAIN 2          /* readers at what took too long before */
-#define WAIT_MS 20           /* in place */
-#define PAUSE_FACTOR 3       /* no waiting in place for so many times as long as the last took */
-#define SHORT_NS (NS_PER_MS) /* ... unless that was nothing */
+#define MAX_AGAIN 2          /* readers that may work on reads that took too long before */
+#define WAIT_MS 20           /* wait of the caller */
+#define PAUSE_FACTOR 3       /* after a wait, callers do not wait for so many times as long */
+#define SHORT_NS (NS_PER_MS) /* ... unless the wait was as short as this */
 #define GIVE_UP_NS (3 * NS_PER_S)
 #define NOT_AGAIN_NS (30 * NS_PER_S)
 #define SAY_AGAIN_NS (60 * NS_PER_S)
@@ -47,26 +47,26 @@
 enum state {
 	NONE,
 	IDLE,
-	ASKED,  /* by somebody who waits in place */
-	LATE,   /* nobody waits in place any more */
-	HERE,   /* a late answer, until gs_reader_dispatch() has told it */
-	KILLED, /* and not ended yet */
+	ASKED,  /* by a caller that waits */
+	LATE,   /* no caller waits any more */
+	HERE,   /* a late answer, until gs_reader_dispatch() has reported it */
+	KILLED, /* killed, and not ended yet */
 };
 
 struct reader {
 	enum state state;
 	pid_t child;
 	int sock;
-	/* unless NONE or IDLE: */
+	/* valid unless NONE or IDLE */
 	struct gs_reader_request rq;
 	int64_t account;
-	bool again; /* it took too long before */
+	bool again; /* this read took too long before */
 	int pidfd;  /* so that a late answer is not taken for another process's */
 	uint64_t since_ns;
 	struct gs_reader_answer answer;
 };
 
-/* A question that waits for its turn. */
+/* A request that waits for a reader. */
 struct waiting {
 	struct gs_reader_request rq;
 	int64_t account;
@@ -85,13 +85,13 @@ static struct {
 	} slow[MAX_SLOW];
 	unsigned int next_slow;
 	struct waiting *waiting;
-	int64_t turn;                /* the user of the last */
-	uint64_t impatient_until_ns; /* no waiting in place before */
+	int64_t turn;                /* the user of the last request */
+	uint64_t impatient_until_ns; /* callers do not wait before this time */
 	uint64_t left, said_ns;
 	struct {
 		uid_t uid;
 		uint64_t times;
-	} left_of[MAX_LEFT_OF]; /* that nobody has taken yet */
+	} left_of[MAX_LEFT_OF]; /* not reported by gs_reader_lefts() yet */
 } all = { .lock = PTHREAD_MUTEX_INITIALIZER, .ep_fd = -1, .timer_fd = -1 };
 
 /* ---- readers --------------------------------------------------------------------------------- */
@@ -108,7 +108,7 @@ static void set_idle(struct reader *r)
 	r->state = IDLE;
 }
 
-/* A wait for the lock ends with a kill; what else a reader may wait for ends some time. */
+/* A kill ends a wait for the lock; any other wait of a reader ends by itself some time. */
 static void kill_reader(struct reader *r)
 {
 	kill(r->child, SIGKILL);
@@ -118,7 +118,7 @@ static void kill_reader(struct reader *r)
 	r->state = KILLED;
 }
 
-/* How many of the killed are still to end. */
+/* Returns how many killed readers have not ended yet. */
 static unsigned int reap(void)
 {
 	unsigned int n = 0;
@@ -159,7 +159,7 @@ static struct reader *free_reader(int64_t account)
 	return none;
 }
 
-/* The next thing that nobody but the clock tells. @stuck: nobody can be asked just now. */
+/* Sets the timer for the next event that only time brings. @stuck: no reader is free. */
 static void set_timer(bool stuck)
 {
 	uint64_t now = gs_now_ns(), next = stuck ? now + REAP_NS : 0;
@@ -182,7 +182,7 @@ static void set_timer(bool stuck)
 
 /* ---- users not waited for ----------------------------------------------------------------------- */
 
-/* A user; of root's processes each for itself. */
+/* The user who is charged; each of root's processes is charged for itself. */
 static int account_of(pid_t pid, int64_t *ret)
 {
 	uid_t uid;
@@ -213,7 +213,7 @@ static bool is_late(int64_t account)
 	return false;
 }
 
-/* Past so many users at once: the last one stands for the others. */
+/* With too many users at once, the last row stands for the others. */
 static void count_left(uid_t uid)
 {
 	size_t i = 0;
@@ -253,7 +253,7 @@ static void note_slow(int64_t account)
 
 /* ---- in turn --------------------------------------------------------------------------------- */
 
-/* False: its user has too much there. */
+/* Returns false if the user has too many requests waiting. */
 static bool enqueue(const struct gs_reader_request *rq, int64_t account, bool again)
 {
 	unsigned int n = 0, own = 0;
@@ -292,7 +292,9 @@ static bool may_have(int64_t account)
 	return false;
 }
 
-/* The next user with a reader, by uid in turn; one that took too long comes last. */
+/*
+ * The next user that may have a reader, in turn by uid; requests that took too long come last.
+ */
 static struct waiting *next_waiting(void)
 {
 	struct waiting *w, *best = NULL;
@@ -331,7 +333,7 @@ static bool is_readable(int fd, int ms)
 	return r > 0;
 }
 
-/* It is there: takes it. */
+/* The answer has come: takes it. */
 static int finish(struct reader *r, struct gs_reader_answer *ret)
 {
 	int code = gs_reader_receive(r->sock, ret);
@@ -351,10 +353,10 @@ static void watch(struct reader *r)
 
 	r->state = LATE;
 	if (epoll_ctl(all.ep_fd, EPOLL_CTL_ADD, r->sock, &ev))
-		give_up(r, TOO_LONG); /* nobody would tell it */
+		give_up(r, TOO_LONG); /* no caller would be told of it */
 }
 
-/* Many that answer just in time would hold up a caller as one that does not answer. */
+/* Many answers that come just in time would hold up a caller like one that does not come. */
 static int wait_for(struct reader *r, struct gs_reader_answer *ret)
 {
 	bool there = is_readable(r->sock, r->since_ns < all.impatient_until_ns ? 0 : WAIT_MS);
@@ -368,7 +370,7 @@ static int wait_for(struct reader *r, struct gs_reader_answer *ret)
 	return -EAGAIN;
 }
 
-/* -ESRCH: the process is gone; else something is short. */
+/* -ESRCH: the process is gone; otherwise some resource is short. */
 static int send_request(struct reader *r, const struct gs_reader_request *rq, int64_t account,
 			bool again)
 {
@@ -382,12 +384,12 @@ static int send_request(struct reader *r, const struct gs_reader_request *rq, in
 	r->again = again;
 	r->pidfd = TAKE_FD(pidfd);
 	r->since_ns = gs_now_ns();
-	/* -EPIPE: it has ended, and says so when it is to answer */
+	/* -EPIPE: it has ended, which is noticed when its answer is read */
 	send(r->sock, rq, sizeof(*rq), MSG_NOSIGNAL | MSG_DONTWAIT);
 	return 0;
 }
 
-/* The users with readers. */
+/* Sends waiting requests, for users in turn, to free readers. */
 static void ask_waiting(void)
 {
 	struct waiting *w;
@@ -407,7 +409,7 @@ static void ask_waiting(void)
 	set_timer(w);
 }
 
-/* One that is asked for already. */
+/* Finds the reader that has the same request already. */
 static struct reader *find(const struct gs_reader_request *rq)
 {
 	for (size_t i = 0; i < MAX_READERS; i++) {
@@ -464,7 +466,7 @@ static int ask(const struct gs_reader_request *rq, struct gs_reader_answer *ret)
 	} else {
 		*ret = r->answer;
 		code = ret->code;
-		r->answer.nmaps = 0; /* the first to ask has the descriptors */
+		r->answer.nmaps = 0; /* the first caller has the descriptors */
 	}
 	pthread_mutex_unlock(&all.lock);
 	return code;
@@ -522,7 +524,7 @@ static void tell(struct reader *r, gs_reader_fn fn, void *user)
 	}
 	unwatch(r);
 	r->state = HERE;
-	if (!is_readable(r->pidfd, 0)) { /* it lives: that pid is still its own */
+	if (!is_readable(r->pidfd, 0)) { /* the process lives, so its pid is still its own */
 		pthread_mutex_unlock(&all.lock);
 		fn(rq.what, rq.pid, user);
 		pthread_mutex_lock(&all.lock);

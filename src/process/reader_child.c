@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * reader_child.c - the process that reads, and how its answers travel
+ * reader_child.c - the process that reads, and the transport of its answers
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -16,7 +16,7 @@
 #include "process/reader.h"
 #include "process/process.h"
 
-#define MAPS_SIZE 32768 /* more than one line: a path's newlines are four characters there */
+#define MAPS_SIZE 32768 /* longer than any line: a newline in a path is four characters there */
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
@@ -62,7 +62,7 @@ static void read_program(pid_t pid, struct gs_reader_answer *ret)
 	ret->code = p->start_ns ? read_args(pid, p) : -ESRCH;
 }
 
-/* The file itself, whatever it is called: in map_files, while the mapping is there. */
+/* Opens the mapped file itself, whatever its name, through map_files while the mapping exists. */
 static void add_map(pid_t pid, const char *line, struct gs_reader_answer *ret)
 {
 	struct gs_cuda_map *map = &ret->maps[ret->nmaps];
@@ -172,7 +172,7 @@ int gs_reader_receive(int sock, struct gs_reader_answer *ret)
 	if (n != sizeof(*ret))
 		return n < 0 ? -errno : -EPIPE;
 	if (came < ret->nmaps)
-		ret->code = -EMFILE; /* the others did not fit among ours */
+		ret->code = -EMFILE; /* descriptors did not fit among ours */
 	ret->nmaps = came < ret->nmaps ? came : ret->nmaps;
 	for (uint32_t i = 0; i < ret->nmaps; i++)
 		memcpy(&ret->maps[i].place, CMSG_DATA(c) + i * sizeof(int), sizeof(int));
@@ -203,7 +203,7 @@ static void __attribute__((noreturn)) serve(int sock)
 
 pid_t gs_reader_fork(int *ret_sock)
 {
-	/* the signal comes with the end of the thread that forks */
+	/* the signal comes at the end of the thread that forked */
 	bool may_bind = (pid_t)syscall(SYS_gettid) == getpid();
 	CLEANUP_FD int ours = -1;
 	CLEANUP_FD int theirs = -1;

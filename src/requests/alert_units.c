@@ -22,21 +22,21 @@
 
 #define A_MINUTE 10
 #define MINUTE_NS (60 * NS_PER_S)
-#define LOOK_NS NS_PER_S /* between two looks whether it has ended */
+#define LOOK_NS NS_PER_S /* time between two checks whether the unit has ended */
 #define TEMPLATE_END "@.service"
 
 struct gs_alert_units {
 	struct gs_hub *hub;
-	sd_bus *bus; /* NULL: none yet */
+	sd_bus *bus; /* NULL: not open yet */
 	sd_bus_slot *call;
-	uint64_t waiting[A_MINUTE]; /* ids, the first is next */
+	uint64_t waiting[A_MINUTE]; /* ids of alerts in the order of their start */
 	size_t nwaiting;
-	uint64_t wanted_ns[A_MINUTE]; /* when the last few were wanted: a ring */
+	uint64_t wanted_ns[A_MINUTE]; /* ring of the times of the last requests to start a unit */
 	size_t nwanted;
-	uint64_t running; /* id; 0: none */
-	bool runs;        /* systemd has taken it */
-	uint64_t look_ns; /* when to ask again */
-	bool told;        /* that it fails, until one succeeds */
+	uint64_t running; /* id of the alert with a running unit; 0: none */
+	bool runs;        /* systemd has accepted the start */
+	uint64_t look_ns; /* time of the next check */
+	bool told;        /* a failure was logged; cleared by the next success */
 };
 
 /* ---- files ----------------------------------------------------------------------------------- */
@@ -167,8 +167,7 @@ static void start(struct gs_alert_units *u)
 }
 
 /*
- * A unit that systemd does not know any more has ended, and so has one that it cannot be asked
- * about.
+ * The unit has ended if systemd does not know it any more, or cannot be asked about it.
  */
 static int on_state(sd_bus_message *m, void *user, sd_bus_error *ret)
 {
@@ -218,7 +217,7 @@ void gs_alert_units_go_on(struct gs_alert_units *u)
 	start(u);
 }
 
-/* The oldest of the last few was a minute ago, and they have not all to wait. */
+/* True if fewer units than allowed were asked for in the last minute, and the queue has room. */
 static bool has_room(const struct gs_alert_units *u, uint64_t now)
 {
 	return u->nwaiting < A_MINUTE &&

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * api.h - what needs no instance: the verbs and counters that there are, and what a watcher is
+ * api.h - functions that need no instance: the lists of verbs and counters; and the type of a
+ * watcher
  */
 #ifndef GPUSCHED_REQUESTS_API_H
 #define GPUSCHED_REQUESTS_API_H
@@ -10,26 +11,26 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* Needs of a verb. */
-#define GS_VERB_ALONE (1u << 0) /* works with a NULL service too: nothing need be opened */
-#define GS_VERB_READS (1u << 1) /* a read-only service will do */
-/* -ENOENT: no such verb. */
+/* Needs of a verb, as flags. */
+#define GS_VERB_ALONE (1u << 0) /* works with a NULL service too: nothing has to be opened */
+#define GS_VERB_READS (1u << 1) /* a read-only service is enough */
+/* Returns -ENOENT if there is no such verb. */
 int gs_verb_flags(const char *verb);
 
-/* Every verb with its arguments, for people: docs/api.md has it. */
+/* Prints every verb with its arguments, as docs/api.md has them. */
 void gs_verbs_print(FILE *out);
 /* The same as JSON: the array "verbs". */
 json_t *gs_verbs_json(void);
-/* Every counter by group, as gpusched-stats(8) has it. */
+/* Prints every counter by group, as gpusched-stats(8) has them. */
 void gs_counters_print(FILE *out);
 
-/* An event that the watcher may see. */
+/* Called for each event that the watcher may see. */
 typedef void (*gs_watch_fn)(const json_t *event, void *user);
 
-/* Where lines of a recording go. */
+/* Receives the lines of a recording. */
 struct gs_trace_to {
-	void (*line)(const char *text, size_t n, void *user); /* with its end */
-	/* False: what can wait does, until gs_service_trace_go_on(). */
+	void (*line)(const char *text, size_t n, void *user); /* @text includes the line's end */
+	/* Returns false if lines that can wait are to wait until gs_service_trace_go_on(). */
 	bool (*has_room)(void *user);
 	void *user;
 };

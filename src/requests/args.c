@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* args.c - arguments of a verb: checked against the table, and told from it */
+/* args.c - checks a verb's arguments against its table, and prints the table */
 #include <inttypes.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@
 #include "requests/target.h"
 #include "requests/verb.h"
 
-/* A number, or the setting's word for it. */
+/* @v is a number, or a word that the setting has for a number. */
 static int check_setting(uint32_t bit, const json_t *v, uint32_t *ret, struct gs_error *err)
 {
 	const struct gs_setting *s = gs_setting_of(bit);
@@ -78,7 +78,7 @@ static int check_value(const struct gs_arg *a, const char *key, const json_t *v,
 	return 0;
 }
 
-/* The declared argument of that name; NULL: there is none. */
+/* Returns the declared argument of that name, or NULL. */
 static const struct gs_arg *find(const struct gs_verb *v, const char *key)
 {
 	uint32_t bit = gs_setting_find(key, strlen(key));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Changes and their authors, in the journal. */
+/* Writes changes and their authors to the journal. */
 #define SD_JOURNAL_SUPPRESS_LOCATION 1
 #include "requests/audit.h"
 
@@ -39,7 +39,7 @@ bool gs_audit_take(struct gs_audit *a, uid_t uid, uint64_t now)
 	return true;
 }
 
-/* A user's text goes to terminals, too. */
+/* Replaces control characters of a user's text, since the journal is shown on terminals. */
 static void put_text(char *ret, size_t size, const char *text)
 {
 	snprintf(ret, size, "%s", text ? text : "");
@@ -48,7 +48,7 @@ static void put_text(char *ret, size_t size, const char *text)
 			*c = '?';
 }
 
-/* Its target; the rest of the arguments into @ret_rest, as JSON. */
+/* Puts the target into @ret, and the rest of the arguments into @ret_rest, as JSON. */
 static void put_target(const json_t *args, char *ret, size_t size, char *ret_rest, size_t rest_size)
 {
 	CLEANUP_JSON json_t *rest = args ? json_copy((json_t *)args) : NULL;

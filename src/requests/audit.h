@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * audit.h - changes and their authors: each control and class change is an entry of the journal
+ * audit.h - writes changes and their authors to the journal, one entry per control or class change
  *
  * The entry has the fields GPUSCHED_UID, _PID, _VERB, _TARGET, _ARGS and _RESULT. Where the
  * ordinary log is not the journal, the same line goes there too. All of root's requests are
- * entered; of every other user 10 a minute, and the rest are counted.
+ * written. Each other user has 10 entries a minute; the rest are counted.
  */
 #ifndef GPUSCHED_REQUESTS_AUDIT_H
 #define GPUSCHED_REQUESTS_AUDIT_H
@@ -24,15 +24,18 @@ struct gs_requests;
 struct gs_audit {
 	struct gs_audit_user {
 		uid_t uid;
-		unsigned int n; /* entries since then; 0: this place is free */
+		unsigned int n; /* entries since then; 0: this row is unused */
 		uint64_t since_ns;
 	} users[GS_AUDIT_USERS];
 };
 
-/* One more entry of @uid at @now: within its limit. With too many users the oldest is forgotten. */
+/*
+ * Counts one more entry of @uid at @now; returns true if it is within the limit. With too many
+ * users, the oldest row is reused.
+ */
 bool gs_audit_take(struct gs_audit *a, uid_t uid, uint64_t now);
 
-/* @code, @error, @answer: what the request was told. @s may be NULL, as for verbs that work alone. */
+/* @code, @error, @answer: the request's result. @s may be NULL, for verbs that work alone. */
 void gs_audit(struct gs_requests *rs, const struct gs_peer *peer, const char *verb,
 	      const json_t *args, int code, const char *error, const json_t *answer);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * budget.h - the verb of budgets
+ * budget.h - the verb `budget`
  */
 #ifndef GPUSCHED_REQUESTS_BUDGET_H
 #define GPUSCHED_REQUESTS_BUDGET_H
@@ -11,7 +11,7 @@ struct gs_findings;
 struct gs_requests;
 
 int gs_verb_budget(struct gs_request *rq);
-/* Findings about those that are used up; the caller gets its own, root all. */
+/* Adds findings about budgets that are used up: the caller's own, for root all. */
 void gs_budgets_judge(struct gs_request *rq, struct gs_findings *ret);
 unsigned int gs_budgets_used_up(const struct gs_requests *rs);
 

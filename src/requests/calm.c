@@ -18,12 +18,12 @@
 struct gs_calm {
 	struct gs_errand errand;
 	struct gs_history *history;
-	/* the thread's, until it is over */
+	/* owned by the thread until it is over */
 	struct gs_calm_of all[GS_CALM_MAX];
 	size_t n;
 };
 
-/* One that ended had the number before. */
+/* A process that ended may have had the pid before, so only the present process's row counts. */
 static int take_row(json_t *row, void *user)
 {
 	const json_t *calm = json_object_get(row, "calm_wait_pct");

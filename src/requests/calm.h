@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * calm.h - how much services wait in their calm minutes, from the history
+ * calm.h - asks the history how much services wait in their calm minutes
  */
 #ifndef GPUSCHED_REQUESTS_CALM_H
 #define GPUSCHED_REQUESTS_CALM_H
@@ -11,16 +11,16 @@
 struct gs_calm;
 struct gs_requests;
 
-#define GS_CALM_MAX 8 /* processes that are looked up for one request */
+#define GS_CALM_MAX 8 /* processes looked up for one request */
 struct gs_calm_of {
 	uint64_t tsg;
 	int32_t pid;
-	double pct; /* NAN: not known */
+	double pct; /* NAN: unknown */
 };
 
 /*
- * Looks them up in a thread, and tells the figures what it found. -EBUSY: another question to the
- * history is being answered; -ENOTSUP: none is kept.
+ * Looks the processes up in a thread, and gives the figures the results. Returns -EBUSY while
+ * another query of the history is answered, -ENOTSUP if no history is kept.
  */
 int gs_calm_begin(struct gs_requests *rs, const struct gs_calm_of *all, size_t n,
 		  struct gs_calm **ret);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * json.h - records and counters as answers have them
+ * json.h - records and counters as JSON
  */
 #ifndef GPUSCHED_REQUESTS_JSON_H
 #define GPUSCHED_REQUESTS_JSON_H
@@ -17,19 +17,19 @@ struct gs_policy;
 struct gs_requests;
 
 json_t *gs_tsg_json(struct gs_requests *rs, const struct gpusched_tsg *rec);
-/* Into it: what an agent told of its process; @counted: its launches as well. */
+/* Adds what an agent reported of its process, with its launches if @counted. */
 void gs_told_json(const struct gs_agent_facts *told, bool counted, json_t *o);
-/* Into it: the GPU's id, and the channels one by one. */
-/* Namespace, pod, container, as they are known. */
+/* Adds the GPU's id of the TSG, and each of its channels. */
+/* Adds namespace, pod and container, as far as known. */
 void gs_tsg_json_pod(struct gs_requests *rs, const struct gpusched_tsg *rec, json_t *o);
 void gs_tsg_json_wide(struct gs_requests *rs, const struct gpusched_tsg *rec, json_t *o);
-/* The last log line of a policy; null: none. @p NULL: none runs. */
+/* The policy's last log line; null if there is none, or if @p is NULL. */
 json_t *gs_said_json(const struct gs_policy *p);
 json_t *gs_stats_json(struct gs_requests *rs, struct gs_error *err);
-/* The same in OpenMetrics, and what else does not grow with the TSGs. */
+/* Writes the same in OpenMetrics, with other figures of which there is a fixed number. */
 void gs_stats_text(struct gs_requests *rs, FILE *f);
 void gs_stats_launches_text(struct gs_requests *rs, FILE *f);
-/* "": none. */
+/* Returns "" for no class. */
 const char *gs_class_label(const struct gs_requests *rs, uint32_t id);
 
 #endif /* GPUSCHED_REQUESTS_JSON_H */

@@ -22,7 +22,7 @@
 #define FRESH_NS (100 * NS_PER_MS)
 #define KINDS 3
 
-/* Freed with its last user. */
+/* A text with a reference count: freed with its last user. */
 struct shared {
 	unsigned int refs;
 	size_t n;
@@ -35,13 +35,13 @@ enum part { BEGIN, SUMS, FIGURES, TSGS, END, PARTS };
 /* A text that is being made. */
 struct making {
 	enum part part;
-	FILE *out; /* NULL: none is */
+	FILE *out; /* NULL: none is being made */
 	char *text;
 	size_t size;
 	struct gs_openmetrics *figures;
 	struct gpusched_tsg *recs;
 	size_t n, at, suspended;
-	uint32_t *counts; /* by GPU, class and kind */
+	uint32_t *counts; /* TSGs by GPU, class and kind */
 };
 
 struct view {
@@ -49,8 +49,8 @@ struct view {
 	struct gs_metrics *of;
 	bool by_cgroup;
 	struct making m;
-	int code;         /* of the last one */
-	uint64_t made_ns; /* when that was done; 0: never */
+	int code;         /* result of the last text */
+	uint64_t made_ns; /* when it was finished; 0: never */
 	struct shared *last;
 };
 
@@ -79,7 +79,7 @@ static void limit_text(uid_t uid, const char *limit, uint64_t times, void *user)
 		times);
 }
 
-/* The limits by user: users that they struck, or the sums of all. */
+/* Writes the users that a limit has struck (@by_user), or the sums over users. */
 static void limits_text(const struct gs_requests *rs, bool by_user, FILE *f)
 {
 	gs_metric_head(f, "limited", "counter",
@@ -131,7 +131,9 @@ static void count(const struct gs_requests *rs, struct making *m, const struct g
 	m->suspended += rec->suspend_by != GPUSCHED_BY_NOBODY;
 }
 
-/* TSGs by GPU, class and kind: no label per process, or the number of series had no bound. */
+/*
+ * Counts TSGs by GPU, class and kind. No label is a process, which would give series without bound.
+ */
 static void counts_text(const struct gs_requests *rs, const struct making *m)
 {
 	gs_metric_head(m->out, "tsgs", "gauge", "TSGs in the table");
@@ -207,7 +209,7 @@ static void making_end(struct making *m)
 	*m = (struct making){ 0 };
 }
 
-/* Users of the last one keep it. */
+/* Shares the finished text. Users of the last text keep that one. */
 static int share(struct view *v)
 {
 	struct shared *t = calloc(1, sizeof(*t));

@@ -2,8 +2,7 @@
 /*
  * metrics.h - the text of /metrics, made in slices and shared by all callers
  *
- * There is one for each view: with cgroups, or without. It is made when somebody asks, at most once
- * in 100 ms.
+ * There are two texts, with cgroups and without. A text is made on request, at most once in 100 ms.
  */
 #ifndef GPUSCHED_REQUESTS_METRICS_H
 #define GPUSCHED_REQUESTS_METRICS_H

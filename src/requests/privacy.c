@@ -11,7 +11,7 @@
 #include "requests/requests.h"
 #include "table/events.h"
 
-#define HIDEPID_NS NS_PER_S /* looked up again after */
+#define HIDEPID_NS NS_PER_S /* /proc's mount options are read again after this time */
 
 /* ---- who asks -------------------------------------------------------------------------------- */
 
@@ -91,7 +91,7 @@ bool gs_view_finds(const struct gs_view *v, const struct gs_target *t,
 
 /* ---- what is answered ------------------------------------------------------------------------ */
 
-/* Keys of TSGs and of events. */
+/* Keys of TSGs' and events' objects, and what a viewer must be allowed to see for each. */
 static const struct {
 	unsigned int needs;
 	const char *key;
@@ -211,7 +211,10 @@ void gs_view_tsg(const struct gs_view *v, uid_t owner, json_t *o)
 			json_object_set_new(o, key, json_null());
 }
 
-/* That it is told says of a process's times and launches, or of a user, what is not for everybody. */
+/*
+ * True if the event's mere existence tells something private: a process's times or launches, or
+ * facts about a user.
+ */
 static bool is_private(const json_t *event)
 {
 	const char *name = json_string_value(json_object_get(event, "event"));
@@ -241,8 +244,8 @@ json_t *gs_view_event(const struct gs_view *v, uid_t owner, json_t *event)
 /* ---- events ---------------------------------------------------------------------------------- */
 
 /*
- * A process that has ended cannot be asked any more, and its pid may be another user's. Its TSGs'
- * last events are its owner's all the same.
+ * Events of a process that has ended: the process cannot be asked any more, and its pid may be
+ * another user's. The last events of its TSGs still belong to its owner.
  */
 uid_t gs_event_owner(struct gs_requests *rs, const struct gpusched_event *ev)
 {

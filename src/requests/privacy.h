@@ -2,13 +2,14 @@
 /*
  * privacy.h - what a peer may see of a process
  *
- * Root, and the process's user, see all of it. Others see what ps shows (pid, name, user) and
- * what is done to its TSGs; what it does with the GPU (times, turns) where AllowTrace= has them;
- * never handles, cgroup ids, launches, errors, reasons. Where /proc is mounted with hidepid, of
- * others nothing is seen but GPU, class and kind, and no target finds them by anything else.
+ * Root and the process's user see everything. Other users see what ps shows (pid, name, user) and
+ * what is done to its TSGs. Those named by AllowTrace= also see its use of the GPU (times, turns).
+ * They never see handles, cgroup ids, launches, errors or reasons. If /proc is mounted with
+ * hidepid, users see only GPU, class and kind of other users' TSGs, and targets find those by
+ * nothing else.
  *
- * One place for every channel: keys are named here that others see, all other keys of an object are
- * its owner's and root's.
+ * All output goes through here. The keys that others may see are listed; all other keys of an
+ * object are for its owner and root.
  */
 #ifndef GPUSCHED_REQUESTS_PRIVACY_H
 #define GPUSCHED_REQUESTS_PRIVACY_H
@@ -23,42 +24,42 @@ struct gs_peer;
 struct gs_requests;
 struct gs_target;
 
-#define GS_SEES_LOAD (1u << 0)  /* GPU, class, kind: everybody */
-#define GS_SEES_WHO (1u << 1)   /* as ps */
+#define GS_SEES_LOAD (1u << 0)  /* GPU, class, kind: for everybody */
+#define GS_SEES_WHO (1u << 1)   /* what ps shows */
 #define GS_SEES_TIMES (1u << 2) /* GPU time and turns */
 #define GS_SEES_ALL (1u << 3)
 
 struct gs_view {
 	uid_t uid;           /* of the peer */
-	unsigned int others; /* GS_SEES_* of processes of other users */
+	unsigned int others; /* GS_SEES_* for processes of other users */
 };
 
-/* As it is now. */
+/* The view of @peer at this moment. */
 struct gs_view gs_view_of(struct gs_requests *rs, const struct gs_peer *peer);
 
-/* GS_SEES_* of a process of user @owner. */
+/* Returns GS_SEES_* for a process of user @owner. */
 static inline unsigned int gs_view_process(const struct gs_view *v, uid_t owner)
 {
 	return v->uid == owner ? ~0u : v->others;
 }
-/* Others' times, and their names. */
+/* True if the viewer may see others' times and names. */
 static inline bool gs_view_sees_all_times(const struct gs_view *v)
 {
 	const unsigned int needs = GS_SEES_WHO | GS_SEES_TIMES;
 
 	return (v->others & needs) == needs;
 }
-/* Its user, where the viewer may see it: -ESRCH. */
+/* Gets the process's user. Returns -ESRCH if the viewer may not see it. */
 int gs_view_pid(const struct gs_view *v, pid_t pid, uid_t *ret_owner);
-/* @rec may be found by @t: hidden ones by GPU and class alone. */
+/* True if target @t may find @rec: hidden TSGs are found by GPU and class alone. */
 bool gs_view_finds(const struct gs_view *v, const struct gs_target *t,
 		   const struct gpusched_tsg *rec);
-/* A TSG's object: what is not for these eyes becomes null. */
+/* Sets the fields of a TSG's object that the viewer may not see to null. */
 void gs_view_tsg(const struct gs_view *v, uid_t owner, json_t *o);
-/* As much as may be seen of an event, a new reference; NULL: nothing. */
+/* A new reference to what the viewer may see of an event; NULL: nothing. */
 json_t *gs_view_event(const struct gs_view *v, uid_t owner, json_t *event);
 
-/* The user of an event's process. Root when nobody can tell any more. */
+/* The user of an event's process; root if the user is unknown by now. */
 uid_t gs_event_owner(struct gs_requests *rs, const struct gpusched_event *ev);
 
 #endif /* GPUSCHED_REQUESTS_PRIVACY_H */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The way that every request goes. */
+/* The steps of every request, from arrival to answer. */
 #include "requests/request.h"
 
 #include <errno.h>
@@ -15,7 +15,7 @@
 #include "hub/loop.h"
 #include "requests/unread.h"
 
-#define RESTORING_MS 5000 /* longest that a request waits for a restore */
+#define RESTORING_MS 5000 /* longest wait of a request for a restore */
 
 static int check_service(const struct gs_requests *rs, const struct gs_verb *v,
 			 struct gs_error *err)
@@ -27,7 +27,7 @@ static int check_service(const struct gs_requests *rs, const struct gs_verb *v,
 	return 0;
 }
 
-/* In the words of the command line: policy_start is "policy start" there. */
+/* Names the verb as the command line does: "policy start" for policy_start. */
 static int refuse(const char *verb, struct gs_error *err)
 {
 	int noun = (int)strcspn(verb, "_");
@@ -38,7 +38,7 @@ static int refuse(const char *verb, struct gs_error *err)
 
 /* ---- the life of a request ------------------------------------------------------------------- */
 
-/* The present step's. */
+/* Frees the state of the present step. */
 static void drop_state(struct gs_request *rq)
 {
 	if (rq->free_state)
@@ -47,7 +47,7 @@ static void drop_state(struct gs_request *rq)
 	rq->free_state = NULL;
 }
 
-/* The author of a change, or of an attempt. */
+/* Writes the author of a change, or of an attempt, to the journal. */
 static void enter(struct gs_request *rq, int code)
 {
 	const struct gs_verb *v = rq->verb;
@@ -58,7 +58,7 @@ static void enter(struct gs_request *rq, int code)
 	rq->entered = true;
 }
 
-/* Its answer so far counts as its user's. */
+/* Charges the size of the answer so far to the user. */
 static int hold(struct gs_request *rq)
 {
 	return rq->rs && rq->rs->hub->opts.daemon
@@ -66,7 +66,7 @@ static int hold(struct gs_request *rq)
 		       : 0;
 }
 
-/* A daemon's answer is text, and its user's until that is read. */
+/* A daemon turns the answer into text, which is charged to the user until it is read. */
 static int deliver(struct gs_request *rq)
 {
 	if (!rq->c.text && rq->rs && rq->rs->hub->opts.daemon) {
@@ -80,7 +80,7 @@ static int deliver(struct gs_request *rq)
 	return hold(rq);
 }
 
-/* The request is decided, and no call is made for it. */
+/* Adds that this is a dry run: the request was checked, and no call is made. */
 static void tell_dry_run(struct gs_request *rq)
 {
 	if (rq->rs && rq->verb && rq->answer && rq->verb->flags & (GS_VERB_ROOT | GS_VERB_OWNER))
@@ -97,7 +97,11 @@ static int finish(struct gs_request *rq, int code)
 	if (!code)
 		tell_dry_run(rq);
 	enter(rq, code);
-	if (rq->rs) /* what root is told is done outlives a crash; users could write without end */
+	/*
+	 * Root's changes are synced to disk before the answer. Users' are not: they could write
+	 * without end.
+	 */
+	if (rq->rs)
 		gs_saved_write(rq->rs->control, rq->peer->uid == 0);
 	if (!code)
 		code = deliver(rq);
@@ -112,7 +116,10 @@ static int finish(struct gs_request *rq, int code)
 	return code;
 }
 
-/* A step that leaves another goes on with it: in a turn of this user's if that has much to do. */
+/*
+ * Runs steps until one has to wait. A step with much to do runs in the user's turns of the loop's
+ * work.
+ */
 static int take_steps(struct gs_completion *c, uint64_t now_ns)
 {
 	struct gs_request *rq = (struct gs_request *)c;
@@ -217,7 +224,7 @@ static int step_check(struct gs_request *rq, uint64_t now_ns)
 	return r ? r : gs_request_work(rq, step_verb);
 }
 
-/* Users' data is read in their turns as well: 64 KiB take some milliseconds. */
+/* A user's arguments are parsed in the user's turn as well: 64 KiB take some milliseconds. */
 static int step_read(struct gs_request *rq, uint64_t now_ns)
 {
 	json_error_t why = { 0 };
@@ -243,7 +250,7 @@ static void request_release(struct gs_completion *c)
 	if (rq->rs)
 		gs_slices_drop(&rq->rs->hub->slices, &rq->sliced);
 	drop_state(rq);
-	enter(rq, -ECANCELED); /* nobody waited for the end */
+	enter(rq, -ECANCELED); /* the caller left before the end */
 	if (rq->rs)
 		gs_unread_drop(rq->rs, rq->peer->uid, &rq->held);
 	free(rq->body);
@@ -269,7 +276,8 @@ static struct gs_request *request_new(struct gs_requests *rs, const struct gs_pe
 	rq->err = &rq->c.err;
 	rq->verb = verb;
 	rq->sliced = (struct gs_sliced){ .work = take_slice, .uid = peer->uid };
-	rq->until_ns = rs && rs->hub->opts.daemon ? 0 : UINT64_MAX; /* there is nobody else */
+	/* Without a daemon there are no other requests. */
+	rq->until_ns = rs && rs->hub->opts.daemon ? 0 : UINT64_MAX;
 	return rq;
 }
 

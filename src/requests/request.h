@@ -7,11 +7,15 @@
 
 #include "requests/verb.h"
 
-/* @verb: NULL: there is none of that @name, which is the answer. NULL: out of memory. */
+/*
+ * @verb may be NULL: then the answer is that there is no verb @name. Returns NULL if out of memory.
+ */
 struct gs_completion *gs_request_new(struct gs_requests *rs, const struct gs_peer *peer,
 				     const struct gs_verb *verb, const char *name,
 				     const json_t *args);
-/* With arguments as they came, JSON of @n bytes, which it takes: read in that user's turn. */
+/*
+ * The same with unparsed arguments: @n bytes of JSON, which it takes and parses in the user's turn.
+ */
 struct gs_completion *gs_request_new_text(struct gs_requests *rs, const struct gs_peer *peer,
 					  const struct gs_verb *verb, const char *name, char *body,
 					  size_t n);

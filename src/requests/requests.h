@@ -24,7 +24,7 @@ struct gs_watch;
 
 #define GS_OWNERS 1024
 struct gs_owner {
-	uint64_t tsg; /* its id; 0: none */
+	uint64_t tsg; /* id of the TSG; 0: this row is unused */
 	uid_t uid;
 };
 
@@ -36,26 +36,27 @@ struct gs_requests {
 	struct gs_parking *parking;
 	struct gs_means_known *means;
 	struct gs_watch *watches;
-	bool emitting; /* events to the watches */
+	bool emitting; /* events are being sent to watchers */
 	unsigned int next_token;
-	struct gs_tracing *tracing; /* NULL: nobody records */
-	struct gs_errand *question; /* to the history, that is being answered; NULL: none */
-	struct gs_status_watch *status_watches; /* requests that let time pass */
+	struct gs_tracing *tracing; /* NULL: there is no recording */
+	/* The query of the history that is being answered; NULL: none. */
+	struct gs_errand *question;
+	struct gs_status_watch *status_watches; /* status requests that wait for a time to pass */
 	struct gs_audit audit;
-	struct gs_alerting *alerting;  /* NULL: not a daemon */
-	struct gs_metrics *metrics;    /* NULL: nobody has asked for them */
+	struct gs_alerting *alerting;  /* NULL: the instance is no daemon */
+	struct gs_metrics *metrics;    /* NULL: no request has asked for metrics yet */
 	struct gs_unread_user *unread; /* users with unread answers */
-	/* the users of the last events' TSGs, by id: they may have ended */
+	/* Users of the last events' TSGs, by TSG id: the processes may have ended. */
 	struct gs_owner owners[GS_OWNERS];
 	struct gs_hidepid hidepid;
-	uint64_t hidepid_ns; /* when it was looked up; 0: never */
+	uint64_t hidepid_ns; /* when hidepid was looked up; 0: never */
 };
 
 int gs_requests_new(struct gs_hub *hub, struct gs_intake *intake, struct gs_figures *figures,
 		    struct gs_control *control, struct gs_requests **ret);
 void gs_requests_free(struct gs_requests *rs);
 
-/* As service.h has them. */
+/* These are described in service.h. */
 struct gs_completion *gs_requests_ask(struct gs_requests *rs, const struct gs_peer *peer,
 				      const char *verb, const json_t *args);
 int gs_requests_verb(struct gs_requests *rs, const struct gs_peer *peer, const char *verb,

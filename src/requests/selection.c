@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The table with GPU and class filled in, and what of it a request means. */
+/* Reads the table, completes records with GPU and class, and picks those that a request means. */
 #include "requests/selection.h"
 
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "hub/records.h"
 #include "intake/settle.h"
 
-/* Facts that nobody writes into the table while no daemon runs are found out here. */
+/* Finds facts that are not written into the table while no daemon runs. */
 static void complete(struct gs_requests *rs, struct gpusched_tsg *rec)
 {
 	const struct gs_gpu *gpu = gs_record_gpu(rs->hub, rec);
@@ -34,7 +34,7 @@ static int by_id(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* All as they are now, by id. */
+/* Reads all records at this moment, sorted by id. */
 static int read_all(struct gs_requests *rs, struct gpusched_tsg **ret, size_t *ret_n,
 		    struct gs_error *err)
 {
@@ -48,7 +48,7 @@ static int read_all(struct gs_requests *rs, struct gpusched_tsg **ret, size_t *r
 	return 0;
 }
 
-/* Completes one that is meant. */
+/* Completes a record if the target matches it. */
 static bool matches(struct gs_requests *rs, const struct gs_view *view,
 		    const struct gs_target *target, struct gpusched_tsg *inout_rec)
 {
@@ -69,7 +69,7 @@ void gs_selection_free(struct gs_selection *l)
 	free(l->recs);
 }
 
-/* It may be kept until calls are back, beside those of its user's other requests. */
+/* A selection may be kept until calls are back, beside those of the user's other requests. */
 static void shrink(struct gs_selection *l)
 {
 	struct gpusched_tsg *less = reallocarray(l->recs, l->n + 1, sizeof(*less));

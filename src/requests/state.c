@@ -39,7 +39,8 @@ void gs_state_judge_classes(const struct gs_requests *rs,
 	const struct gs_policy_info *info = policy ? gs_policy_running(policy) : NULL;
 
 	for (uint32_t i = 1; i < GPUSCHED_MAX_CLASSES; i++)
-		if (tsgs[i] && i != GPUSCHED_CLASS_NORMAL) /* that is to be left alone */
+		/* Class normal is to be left alone by any policy. */
+		if (tsgs[i] && i != GPUSCHED_CLASS_NORMAL)
 			gs_judge_class(
 				&(struct gs_class_facts){
 					.name = gs_class_label(rs, i),

@@ -12,15 +12,15 @@
 
 struct gs_requests;
 
-/* @rose: trouble in the window. */
+/* @rose: counters that rose within the window. */
 void gs_state_judge(const struct gs_requests *rs, const struct gs_trouble_counts *rose,
 		    struct gs_findings *ret);
-/* @tsgs: how many each class has, by its id. */
+/* @tsgs: the number of TSGs of each class, by class id. */
 void gs_state_judge_classes(const struct gs_requests *rs,
 			    const unsigned int tsgs[GPUSCHED_MAX_CLASSES], struct gs_findings *ret);
-/* Both, of the last ten seconds, of a daemon. */
+/* Judges both for a daemon's last ten seconds. */
 void gs_state_look(const struct gs_requests *rs, struct gs_findings *ret);
-/* gpusched_findings: how many there are of each kind, none of them asked for. */
+/* Writes gpusched_findings: the number of findings of each kind, shown to any person or not. */
 void gs_state_metrics(const struct gs_requests *rs, FILE *f);
 
 #endif /* GPUSCHED_REQUESTS_STATE_H */

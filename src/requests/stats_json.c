@@ -21,8 +21,8 @@
 #include "figures/window.h"
 
 /*
- * Everything that only counts, by group: its JSON and its OpenMetrics follow. A name that ends in _ns
- * is a time, which OpenMetrics has in seconds.
+ * All plain counters by group, from which JSON and OpenMetrics follow. A name that ends in _ns is a
+ * time, which OpenMetrics has in seconds.
  */
 struct counter {
 	const char *name, *text;
@@ -65,7 +65,7 @@ void gs_counters_print(FILE *f)
 	}
 }
 
-/* Does this instance have such a part? */
+/* True if this instance has the part that group @g counts. */
 static bool is_there(const struct gs_requests *rs, enum group g)
 {
 	return g == ENGINE    ? rs->hub->engine != NULL
@@ -74,7 +74,7 @@ static bool is_there(const struct gs_requests *rs, enum group g)
 			      : true;
 }
 
-/* @taps: of all of them. */
+/* @taps: the values of all tap counters. */
 static uint64_t value_of(const struct gs_requests *rs, const uint64_t *taps, enum group g,
 			 unsigned int i)
 {
@@ -129,7 +129,7 @@ static json_t *calls_json(const struct gs_requests *rs)
 	return o;
 }
 
-/* By class, since this instance began, as far as they were counted. */
+/* Launches by class since this instance began, as far as they were counted. */
 static void launches_by_class(const struct gs_requests *rs, uint64_t ret[GPUSCHED_MAX_CLASSES])
 {
 	memcpy(ret, rs->control->launched, sizeof(rs->control->launched));
@@ -166,7 +166,7 @@ static json_t *pace_json(const struct gs_pace *t)
 				      : json_null());
 }
 
-/* Unknown is null: no request had a deadline and both of its ends known. */
+/* null if unknown: no request had a deadline and a known begin and end. */
 static void deadlines_json(const struct gs_requests *rs, json_t *o)
 {
 	struct gs_deadlines d = { 0 };

@@ -46,7 +46,7 @@ static int parse_uid(const char *v, const struct lookup *in, struct gs_target_pa
 	return parse_number(v, 0, UINT32_MAX - 1, "uid:N, or user:NAME", t, err);
 }
 
-/* From the file: other sources of users may let the caller wait. */
+/* Reads /etc/passwd alone: other sources of users may block. */
 static int parse_user(const char *v, const struct lookup *in, struct gs_target_part *t,
 		      struct gs_error *err)
 {
@@ -167,7 +167,10 @@ static const struct kind *kind_of(const char *text)
 	return NULL;
 }
 
-/* The comma that ends this part: what follows begins another. Names may have commas. */
+/*
+ * Returns the comma that ends this part. Names may have commas, so it is the comma after which
+ * another part begins.
+ */
 static char *end_of_part(char *text)
 {
 	char *comma = strchr(text, ',');
@@ -224,7 +227,10 @@ int gs_target_parse(const char *text, const struct gs_classes *classes, const st
 	return r;
 }
 
-/* As it is now: the record has where its process was. One that is gone is in none. */
+/*
+ * Uses the process's present cgroup, since the record has that of its start. A process that has
+ * ended is in none.
+ */
 static bool in_cgroup(const struct gs_target_part *t, const struct gpusched_tsg *rec)
 {
 	char path[GS_CGROUP_PATH_LEN];

@@ -10,13 +10,13 @@
 #include "gpusched/abi.h"
 #include "rm/rm.h"
 
-/* A target in words, for people. */
+/* The forms of a target, as help shows them. */
 #define GS_TARGETS \
 	"pid:N, tid:N, tsg:N, uid:N, user:NAME, comm:NAME, cgroup:PATH, class:NAME, " \
 	"gpu:SELECTOR, namespace:NAME, pod:NAMESPACE/NAME, " \
 	"several of them with a comma between (all must hold), or all"
 
-/* The same, as completions begin them. */
+/* The same forms, as completions offer them. */
 #define GS_TARGET_WORDS \
 	"pid:", "tid:", "tsg:", "uid:", "user:", "comm:", "cgroup:", "class:", "gpu:", \
 		"namespace:", "pod:", "all"
@@ -24,7 +24,7 @@
 enum gs_target_kind {
 	GS_TARGET_ALL,
 	GS_TARGET_PID,
-	GS_TARGET_TID, /* the thread that made it */
+	GS_TARGET_TID, /* the thread that made the TSG */
 	GS_TARGET_TSG,
 	GS_TARGET_UID,
 	GS_TARGET_COMM,
@@ -33,7 +33,7 @@ enum gs_target_kind {
 	GS_TARGET_GPU,
 	GS_TARGET_NAMESPACE,
 	GS_TARGET_POD,
-	GS_TARGET_SEVERAL, /* parts of more than one kind, or several of one */
+	GS_TARGET_SEVERAL, /* parts of several kinds, or several of one kind */
 };
 
 struct gs_target_part {
@@ -50,10 +50,13 @@ struct gs_target {
 	char whole[300]; /* as written, for messages */
 };
 
-/* @classes, @gpus: to look names up. -EINVAL: not a target; -ENOENT: no such class, GPU, cgroup. */
+/*
+ * @classes and @gpus serve to look names up. -EINVAL: not a target; -ENOENT: no such class, GPU,
+ * cgroup.
+ */
 int gs_target_parse(const char *text, const struct gs_classes *classes, const struct gs_gpu *gpus,
 		    size_t ngpus, struct gs_target *ret, struct gs_error *err);
-/* @rec has GPU and class filled in. @tid: the thread that made it, 0: not known. */
+/* @rec has GPU and class filled in. @tid: the thread that made the TSG, 0 if unknown. */
 bool gs_target_match(const struct gs_target *t, const struct gpusched_tsg *rec, uint32_t tid);
 
 static inline enum gs_target_kind gs_target_kind(const struct gs_target *t)
@@ -67,7 +70,9 @@ static inline bool gs_target_has(const struct gs_target *t, enum gs_target_kind 
 			return true;
 	return false;
 }
-/* One process, thread or TSG was named: refusing is better than leaving it out. */
+/*
+ * True if one process, thread or TSG was named: then a request is refused rather than skipping it.
+ */
 static inline bool gs_target_narrow(const struct gs_target *t)
 {
 	return gs_target_has(t, GS_TARGET_PID) || gs_target_has(t, GS_TARGET_TID) ||

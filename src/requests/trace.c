@@ -14,16 +14,16 @@
 #include "requests/trace_lines.h"
 
 #define TICK_NS (200 * NS_PER_MS)
-#define TICK_COST_FACTOR 20 /* a look may cost this part of the time between two */
-#define TURNS_MAX 512       /* told together */
-#define LAUNCHES_MAX 512    /* in one line */
+#define TICK_COST_FACTOR 20 /* the time between two ticks is so many times what one tick costs */
+#define TURNS_MAX 512       /* turns sent together */
+#define LAUNCHES_MAX 512    /* launches in one line */
 
-/* A compute TSG. The hash has them in the order of @number. */
+/* A compute TSG. The hash is in the order of @number. */
 struct traced {
 	UT_hash_handle hh;
 	uint64_t id, number;
-	uint64_t launches; /* at the last look */
-	bool counted;      /* they are known */
+	uint64_t launches; /* at the last tick */
+	bool counted;      /* its launches are known */
 	struct gs_traced_what what;
 };
 
@@ -32,18 +32,18 @@ struct gs_trace_reader {
 	struct gs_requests *rs;
 	struct gs_view view;
 	struct gs_trace_to to;
-	struct traced *at; /* the next TSG that it is to be told of; NULL: it knows all */
-	uint64_t knows;    /* the TSGs up to that number */
+	struct traced *at; /* the next TSG to report to this reader; NULL: it knows all */
+	uint64_t knows;    /* it knows TSGs up to this number */
 	bool counts;       /* counters are due */
 	struct traced *counted;
-	json_t *counters; /* the line of which the launches are told; NULL: none is */
-	char *turns;      /* while they are told: the text of its view */
+	json_t *counters; /* the line to which launches are being added; NULL: none */
+	char *turns;      /* for the time of one flush: the text for this reader's view */
 	struct gs_trace_reader *prev, *next;
 };
 
 struct gs_tracing {
 	struct traced *tsgs;
-	uint64_t number; /* of the last one */
+	uint64_t number; /* of the newest TSG */
 	struct gs_trace_reader *readers;
 	sd_event_source *tick;
 	struct {
@@ -56,7 +56,7 @@ struct gs_tracing {
 	struct {
 		struct gs_turn turn;
 		uid_t uid;
-		uint64_t number; /* its TSG's */
+		uint64_t number; /* number of the turn's TSG */
 	} turns[TURNS_MAX];
 	size_t n;
 };
@@ -69,7 +69,7 @@ static struct traced *find(const struct gs_tracing *t, uint64_t id)
 	return found;
 }
 
-/* Takes @o; malloc'd, with the line's end; NULL: out of memory. */
+/* Takes @o. Returns malloc'd text with the line's end; NULL if out of memory. */
 static char *text_of(json_t *o)
 {
 	char *text = json_dumps(o, JSON_COMPACT), *line = NULL;
@@ -99,7 +99,7 @@ static void plan(struct gs_trace_reader *r)
 
 /* ---- TSGs ------------------------------------------------------------------------------------ */
 
-/* Its line is one of two, for any reader. */
+/* The line of a TSG, in the two versions that readers may see. */
 struct tsg_texts {
 	char *of[2];
 };
@@ -121,7 +121,7 @@ static void texts_free(struct tsg_texts *x)
 	free(x->of[1]);
 }
 
-/* A new one comes behind all that a reader is still to be told of. */
+/* A new TSG comes behind all that a reader has yet to be told of. */
 static void tell_all_of(struct gs_tracing *t, struct traced *of)
 {
 	CLEANUP(texts_free) struct tsg_texts texts = { 0 };
@@ -139,7 +139,7 @@ static void tell_all_of(struct gs_tracing *t, struct traced *of)
 	}
 }
 
-/* False: there is more to do. */
+/* Returns false if there is more to do. */
 static bool tell_known(struct gs_trace_reader *r, uint64_t until_ns)
 {
 	for (; r->at; r->at = r->at->hh.next) {
@@ -148,7 +148,7 @@ static bool tell_known(struct gs_trace_reader *r, uint64_t until_ns)
 		if (gs_now_ns() >= until_ns)
 			return false;
 		if (!has_room(r))
-			return true; /* it goes on when there is */
+			return true; /* goes on when the reader has room */
 		tell_tsg(r, r->at, &texts);
 		r->knows = r->at->number;
 	}
@@ -222,7 +222,7 @@ void gs_trace_turn(void *self, const struct gs_turn *turn)
 		gs_trace_flush(rs);
 }
 
-/* NULL: it sees none of them, or does not know their owner yet. */
+/* Returns NULL if the reader may see no turn, or does not know the owners yet. */
 static char *turns_of(const struct gs_tracing *t, const struct gs_trace_reader *r)
 {
 	json_t *list = json_array();
@@ -237,7 +237,7 @@ static char *turns_of(const struct gs_tracing *t, const struct gs_trace_reader *
 	return NULL;
 }
 
-/* One that knows all TSGs, as @r does, and sees the same of them. */
+/* Finds another reader that knows all TSGs, as @r does, and may see the same of them. */
 static const struct gs_trace_reader *like(const struct gs_tracing *t,
 					  const struct gs_trace_reader *r)
 {
@@ -270,7 +270,7 @@ void gs_trace_flush(void *self)
 
 /* ---- counters -------------------------------------------------------------------------------- */
 
-/* Turns that were not told yet. */
+/* Turns that are still under way. */
 struct open_turns {
 	const struct gs_tracing *t;
 	const struct gs_view *view;
@@ -297,7 +297,7 @@ static void begin_counters(struct gs_trace_reader *r)
 	r->counted = rs->tracing->tsgs;
 }
 
-/* Very many launches take more than one line. */
+/* Very many launches take several lines. */
 static void tell_launches(struct gs_trace_reader *r)
 {
 	CLEANUP_FREE char *text = NULL;
@@ -313,7 +313,7 @@ static void tell_launches(struct gs_trace_reader *r)
 	tell(r, text);
 }
 
-/* False: there is more to do. */
+/* Returns false if there is more to do. */
 static bool tell_counters(struct gs_trace_reader *r, uint64_t until_ns)
 {
 	if (!r->counters)
@@ -331,7 +331,7 @@ static bool tell_counters(struct gs_trace_reader *r, uint64_t until_ns)
 
 /* ---- looks: for all readers together --------------------------------------------------------- */
 
-/* The end of one that nobody has told of yet may have been told since the table was read. */
+/* False if the TSG ended after the table was read. Its end may have been reported since then. */
 static bool is_there(const struct gs_requests *rs, const struct gpusched_tsg *rec)
 {
 	struct gpusched_tsg now;
@@ -340,7 +340,7 @@ static bool is_there(const struct gs_requests *rs, const struct gpusched_tsg *re
 	       !(now.flags & GPUSCHED_TSG_GONE);
 }
 
-/* Launches are counted by probes, or told by its process's own agent. */
+/* Launches are counted by probes, or reported by the agent in the process. */
 static void see(struct gs_requests *rs, const struct gpusched_tsg *rec)
 {
 	struct traced *of = find(rs->tracing, rec->task.id);

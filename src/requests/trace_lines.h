@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * trace_lines.h - what the lines of a recording say, each for one pair of eyes
+ * trace_lines.h - the lines of a recording, each for a viewer with given rights
  */
 #ifndef GPUSCHED_REQUESTS_TRACE_LINES_H
 #define GPUSCHED_REQUESTS_TRACE_LINES_H
@@ -12,7 +12,7 @@
 
 struct gs_requests;
 
-/* A compute TSG, as it was told last. */
+/* A compute TSG, as it was last sent. */
 struct gs_traced_what {
 	uint32_t pid, uid, gpu, class_id;
 	char comm[GPUSCHED_COMM_LEN];
@@ -21,12 +21,12 @@ struct gs_traced_what {
 bool gs_trace_sees_turns(const struct gs_view *v, uid_t owner);
 
 json_t *gs_trace_first_line(struct gs_requests *rs, const struct gs_view *v);
-/* @turns: those of it are shown. */
+/* @turns: the viewer may see the turns of this TSG. */
 json_t *gs_trace_tsg_line(struct gs_requests *rs, uint64_t id, const struct gs_traced_what *what,
 			  bool turns);
 json_t *gs_trace_turns_line(json_t *take_turns);
 json_t *gs_trace_turn_json(const struct gs_turn *turn);
-/* Without open turns and launches. */
+/* A line without open turns and launches. */
 json_t *gs_trace_counters_line(struct gs_requests *rs);
 json_t *gs_trace_open_turn_json(const struct gs_turn *turn);
 

@@ -33,14 +33,14 @@ static json_t *assumed_json(uint32_t assumed)
 	return list;
 }
 
-/* As policies have it: gpusched_runlist(). */
+/* As policies number runlists: gpusched_runlist(). */
 static void put_runlist(const struct gpusched_tsg *rec, json_t *o)
 {
 	gs_json_put_number(o, "runlist", rec->task.gpu != GPUSCHED_GPU_UNKNOWN,
 			   rec->task.gpu << 8 | (rec->task.engine & 0xffu));
 }
 
-/* As the table has it: what a look at its process would say now is `class explain`'s to tell. */
+/* From the table. `class explain` answers what a new look at the process would find. */
 static const char *source_of(struct gs_requests *rs, const struct gpusched_tsg *rec)
 {
 	struct gpusched_proc proc;
@@ -74,7 +74,7 @@ static void add_past(uint32_t past, char *text, size_t size)
 			at ? "; " : "", past);
 }
 
-/* 0: not, or nobody can tell. */
+/* Returns 0 if the TSG does not hold the GPU, or if that is unknown. */
 static uint64_t held_for(const struct gs_requests *rs, const struct gpusched_tsg *rec)
 {
 	return rec->suspend_by == GPUSCHED_BY_REQUEST && rs && rs->hub->engine
@@ -82,7 +82,7 @@ static uint64_t held_for(const struct gs_requests *rs, const struct gpusched_tsg
 		       : 0;
 }
 
-/* The policy acts on requests, and nobody tells of this one's. */
+/* True if the policy acts on requests, and this program reports none. */
 static bool is_unheard(const struct gs_requests *rs, const struct gpusched_tsg *rec)
 {
 	bool open;
@@ -93,7 +93,7 @@ static bool is_unheard(const struct gs_requests *rs, const struct gpusched_tsg *
 	       !gs_agents_requests(rs->control, rec, &(uint32_t){ 0 }, &open);
 }
 
-/* Why it does not run, or not as was wished. */
+/* Adds why the TSG does not run, or does not have the settings that were wished. */
 static void put_reason(struct gs_requests *rs, const struct gpusched_tsg *rec, uint32_t past,
 		       json_t *o)
 {
@@ -199,13 +199,13 @@ static void put_facts(const struct gpusched_task *t, json_t *o)
 			   t->launches_since_ns);
 	gs_json_put_number(o, "launch_rate_mhz", t->known & GPUSCHED_KNOWN_RATE,
 			   gs_launch_rate_mhz(t, gs_now_ns()));
-	gs_json_put_number(o, "gpu_time_ns", false, 0); /* gs_sight_json() knows */
+	gs_json_put_number(o, "gpu_time_ns", false, 0); /* gs_sight_json() has no figures */
 	gs_json_put_number(o, "wait_time_ns", false, 0);
 	gs_json_put_number(o, "switches", false, 0);
 	gs_json_put_number(o, "last_run_ns", false, 0);
 }
 
-/* Requests of its process that had a deadline, as far as their begin and end are known. */
+/* Requests of the process that had a deadline and a known begin and end. */
 static void put_deadlines(const struct gs_figures *fig, const struct gpusched_tsg *rec, json_t *o)
 {
 	struct gs_deadlines d = { 0 };

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * unread.h - how much memory a user's answers take, from the first copy of a record until they are read
+ * unread.h - how much memory a user's answers take, from the first copy of a record until they are
+ * read
  *
- * A user who does not read what was asked for could otherwise have the daemon keep any amount of it.
+ * Otherwise a user could make the daemon keep any amount of memory by not reading answers.
  */
 #ifndef GPUSCHED_REQUESTS_UNREAD_H
 #define GPUSCHED_REQUESTS_UNREAD_H
@@ -12,15 +13,15 @@
 
 #include "basic/error.h"
 
-#define GS_UNREAD_MAX (32u << 20)   /* of a user other than root */
-#define GS_UNREAD_SMALL (64u << 10) /* an answer up to that is never refused */
+#define GS_UNREAD_MAX (32u << 20)   /* for each user other than root */
+#define GS_UNREAD_SMALL (64u << 10) /* an answer up to this size is never refused */
 
 struct gs_requests;
 struct gs_unread_user;
 
 /*
- * @uid's answer takes @bytes now, and was *@inout_held. -EBUSY with one line: with that the
- * user has too much, and the answer is to be given up.
+ * @uid's answer takes @bytes now; *@inout_held is its size as charged before. Returns -EBUSY with
+ * one line if the user has too much: the answer is to be given up.
  */
 int gs_unread_hold(struct gs_requests *rs, uid_t uid, size_t bytes, size_t *inout_held,
 		   struct gs_error *err);

@@ -3,8 +3,8 @@
  * verb.h - a verb of the API, declared once: who may call it, its arguments with types and ranges
  *
  * The table stands in verbs.c. Requests are checked against it before a handler sees them, and
- * `gpuschedd --help-api` prints it, from which docs/api.md has its list. A handler finds arguments
- * of the declared types alone; one that may be left out may also be null.
+ * `gpuschedd --help-api` prints it, from which docs/api.md has its list. So a handler gets
+ * arguments of the declared types only. An optional argument may also be null.
  */
 #ifndef GPUSCHED_REQUESTS_VERB_H
 #define GPUSCHED_REQUESTS_VERB_H
@@ -18,54 +18,54 @@
 #include "requests/api.h"
 
 /*
- * A caller waits for its request. The verb fills @answer, or leaves a step to be taken
- * when something has happened, which may leave another.
+ * A request, for which a caller waits. The verb fills @answer, or sets a step that runs when
+ * something has happened. A step may set another one.
  */
 struct gs_request {
 	struct gs_completion c;
 	struct gs_requests *rs; /* NULL for verbs that work alone */
 	const struct gs_peer *peer;
-	struct gs_view view; /* what it may see */
+	struct gs_view view; /* what its user may see */
 	const json_t *args;
-	json_t *answer; /* an object to be filled */
+	json_t *answer; /* an object, for the verb to fill */
 	struct gs_error *err;
-	/* as a completion's check */
+	/* like a completion's check */
 	int (*step)(struct gs_request *rq, uint64_t now_ns);
-	size_t size; /* bytes of what it has put together by now; see unread.h */
-	void *state; /* of the step */
+	size_t size; /* bytes of memory for the answer so far; see unread.h */
+	void *state; /* owned by the step */
 	void (*free_state)(void *state);
-	/* of a step that works: it goes on until then at most; others' requests come after that */
+	/* A step that works goes on until this time. Then others' requests have their turn. */
 	uint64_t until_ns;
-	/* verbs.c's */
+	/* used by verbs.c */
 	struct gs_sliced sliced;
-	bool works;         /* the step has its turn in slices */
-	bool waited;        /* it had its place in line before */
-	uint64_t queued_ns; /* that place; 0: it has had a turn */
-	size_t held;        /* of @size, by its user's account */
-	char *body;         /* that @args are made of */
+	bool works;         /* the step works: it runs in slices */
+	bool waited;        /* it stood in the queue before */
+	uint64_t queued_ns; /* since when it stands in the queue; 0: it has had a turn */
+	size_t held;        /* the part of @size that is charged to the user */
+	char *body;         /* @args are parsed from this */
 	size_t nbody;
 	const struct gs_verb *verb;
 	struct gs_peer who;
-	bool entered; /* in the journal */
+	bool entered; /* the journal has an entry for it */
 };
 typedef int (*gs_verb_fn)(struct gs_request *rq);
 
 /*
- * The result of a verb with a later answer: @step is called now, when any of @on (GS_ON_*)
- * has happened, and in @ms at the latest (0: no limit).
+ * For a verb with a later answer: calls @step now, when any of @on (GS_ON_*) has happened, and at
+ * the latest in @ms (0: no limit).
  */
 int gs_request_wait(struct gs_request *rq, int (*step)(struct gs_request *rq, uint64_t now_ns),
 		    unsigned int on, unsigned int ms);
 /*
- * The same for a step that waits for nothing but has much to do: it is called in this user's turns, and
- * says -EINPROGRESS when @until_ns has come.
+ * For a step that waits for nothing but has much to do: calls @step in the user's turns. The step
+ * returns -EINPROGRESS when @until_ns has come.
  */
 int gs_request_work(struct gs_request *rq, int (*step)(struct gs_request *rq, uint64_t now_ns));
 static inline bool gs_request_has_time(const struct gs_request *rq)
 {
 	return gs_now_ns() < rq->until_ns;
 }
-/* The answer is complete: it goes out when the engine is idle, in @ms at the latest. */
+/* The answer is complete. It is sent when the engine is idle, at the latest in @ms. */
 int gs_request_settle(struct gs_request *rq, unsigned int ms);
 
 enum gs_arg_type {
@@ -74,7 +74,7 @@ enum gs_arg_type {
 	GS_ARG_TEXTS,    /* an array of at most @max strings */
 	GS_ARG_NUMBER,   /* a whole number from @min to @max */
 	GS_ARG_BOOL,     /* true or false */
-	GS_ARG_SETTINGS, /* stands for all that the table of settings names (rm/setting.h) */
+	GS_ARG_SETTINGS, /* stands for all settings in rm/setting.h */
 };
 
 struct gs_arg {
@@ -86,8 +86,8 @@ struct gs_arg {
 };
 #define GS_ARGS_MAX 8
 
-#define GS_VERB_ROOT (1u << 8)  /* root alone */
-#define GS_VERB_OWNER (1u << 9) /* the process's user, and root: the handler checks it */
+#define GS_VERB_ROOT (1u << 8)  /* for root alone */
+#define GS_VERB_OWNER (1u << 9) /* for the process's user and root: the handler checks it */
 
 struct gs_verb {
 	const char *name;
@@ -100,17 +100,17 @@ extern const size_t gs_nverbs;
 
 /* ---- args.c ---------------------------------------------------------------------------------- */
 
-/* All of @args is declared, and as declared. -EINVAL or -ERANGE with one line. */
+/* Checks that all of @args are declared, with type and range. -EINVAL or -ERANGE with one line. */
 int gs_args_check(const struct gs_verb *v, const json_t *args, struct gs_error *err);
-/* The settings among arguments that were checked. */
+/* The settings among checked arguments. */
 void gs_args_settings(const json_t *args, struct gpusched_settings *ret);
 
-/* Its name, type and range, for people. */
+/* Prints name, type and range. */
 void gs_arg_print(FILE *out, const struct gs_arg *a);
-/* The same as objects of @list. */
+/* Adds the same as objects to @list. */
 void gs_arg_put_json(json_t *list, const struct gs_arg *a);
 
-/* Values of checked arguments; 0, NULL, false: not given. */
+/* Values of checked arguments. 0, NULL or false: not given. */
 static inline int64_t gs_arg_number(const struct gs_request *rq, const char *name)
 {
 	return json_integer_value(json_object_get(rq->args, name));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * verbs.h - one function each; what they do is in docs/api.md
+ * verbs.h - the handlers of verbs, described in docs/api.md
  */
 #ifndef GPUSCHED_REQUESTS_VERBS_H
 #define GPUSCHED_REQUESTS_VERBS_H

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* budget: GPU time that users and cgroups may have, what of it is used, and when it begins again. */
+/* budget: the GPU time that users and cgroups may use, what they have used, and the next period. */
 #include "basic/clock.h"
 #include "basic/sheet.h"
 #include "figures/verdict.h"
@@ -35,7 +35,7 @@ static json_t *row_of(const struct gs_spending_account *a, unsigned int held, bo
 	return o;
 }
 
-/* One's own, though nothing is used of it yet. */
+/* Shows the caller's own budget, even if nothing of it is used yet. */
 static json_t *unused(const struct gs_budget_rule *rule, uid_t uid, bool complete)
 {
 	struct gs_spending_account a = { .rule = rule, .uid = uid };

@@ -18,20 +18,21 @@
 
 #define SETTLE_MS 200
 
-/* One by one, in the request's slices: the processes of what it means. */
+/* The processes that the request means, handled one by one in the request's slices of time. */
 struct each {
 	struct gs_selection sel;
 	int (*fn)(struct gs_request *rq, pid_t pid, uint32_t to);
 	uint32_t to;
 	bool may_be_none, of_clear;
 	int (*end)(struct gs_request *rq, struct each *e);
-	pid_t *pids; /* NULL: not known yet */
+	pid_t *pids; /* NULL: not found yet */
 	size_t n, at;
 	json_int_t done;
-	json_int_t kept; /* of these: a class of their own outranks the cgroup's */
-	json_int_t none; /* of these: there was nothing to clear */
-	int first;       /* of the errors */
-	json_t *list;    /* class_get's */
+	/* Number of these processes with a class of their own, which outranks the cgroup's. */
+	json_int_t kept;
+	json_int_t none; /* number of these processes without a setting to clear */
+	int first;       /* the first error */
+	json_t *list;    /* for class_get */
 };
 
 static void each_free(void *state)
@@ -51,7 +52,7 @@ static int by_pid(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* A process is named by pid:N whether it has TSGs or not; else by the TSGs that match. */
+/* pid:N names a process whether it has TSGs or not. Other targets name processes by their TSGs. */
 static int find_processes(struct gs_request *rq, struct each *e)
 {
 	const struct gs_target *t = &e->sel.target;
@@ -122,7 +123,7 @@ static int end_change(struct gs_request *rq, struct each *e)
 	return gs_request_settle(rq, SETTLE_MS);
 }
 
-/* @o: where commands have noted classes; NULL: what it would be of without them */
+/* @o: the table, with classes that commands have set; NULL: find the class without those. */
 static int classify(struct gs_request *rq, struct gs_table *o, pid_t pid,
 		    struct gs_class_answer *ret)
 {
@@ -132,7 +133,9 @@ static int classify(struct gs_request *rq, struct gs_table *o, pid_t pid,
 		 : 0;
 }
 
-/* The highest that the asker may set: what an owner has lowered may return to what it was. */
+/*
+ * The highest class that the caller may set: an owner may undo what the owner lowered.
+ */
 static int ceiling(struct gs_request *rq, pid_t pid, struct gs_class_answer *ret)
 {
 	struct gs_class_answer without = { 0 };
@@ -174,13 +177,13 @@ static int check_may(struct gs_request *rq, pid_t pid, uint32_t from, uint32_t t
 	return 0;
 }
 
-/* 0 when none is given: the class's own. */
+/* 0 if none is given: the class's own weight holds. */
 static uint32_t weight_of(const struct gs_request *rq)
 {
 	return (uint32_t)gs_arg_number(rq, "weight");
 }
 
-/* More weight than the class has, or than a person left it, is a raise like any other. */
+/* A weight above the class's, or above what another person set, is a raise like any other. */
 static int check_weight(struct gs_request *rq, uint32_t to)
 {
 	const struct gpusched_class *cls = gs_class_of(rq->rs->hub->classes, to);
@@ -218,8 +221,8 @@ static uint16_t request_of(const struct gs_request *rq)
 }
 
 /*
- * An owner limits its own programs, and takes that back. A limit by root stays, or
- * becomes less; a program with a limit of its own would be out of its class's.
+ * An owner may limit own programs, and undo that. A limit that root set stays, or gets lower. A
+ * program with its own limit would no longer count for its class's limit, so that is a raise.
  */
 static int check_limit(struct gs_request *rq, pid_t pid, uint32_t to, uint32_t limit)
 {
@@ -240,8 +243,7 @@ static int check_limit(struct gs_request *rq, pid_t pid, uint32_t to, uint32_t l
 }
 
 /*
- * For one that has no entry yet: by means that take no lock of the process, on a busy machine as
- * well.
+ * Makes an entry for a process that has none, without taking a lock of that process.
  */
 static int entry_of(struct gs_request *rq, pid_t pid, struct gpusched_proc *ret)
 {
@@ -253,7 +255,7 @@ static int entry_of(struct gs_request *rq, pid_t pid, struct gpusched_proc *ret)
 		return known ? 0
 			     : gs_fail(rq->err, r, "process %d cannot be looked at: %s", pid,
 				       strerror(-r));
-	/* nobody would take the entry of an ending one out again */
+	/* the exit that would remove the entry is already past */
 	if (r || !gs_process_has_memory(pid))
 		return gs_fail(rq->err, -ENOENT, "process %d has ended", pid);
 	if (!known || !gs_start_same(ret->start_ns, start_ns))
@@ -269,8 +271,9 @@ static bool has_ended(int pidfd)
 }
 
 /*
- * Its kernels are in its server's TSG, and its priority there is that of its start. That it is a
- * client is its user's own word, which refuses nothing to root: a class holds for TSGs of its own.
+ * An MPS client's kernels are in its server's TSG, and the client's priority there is fixed at its
+ * start. That a process is a client is a claim by its user, which must not hinder root: root's
+ * class holds for the process's own TSGs.
  */
 static int check_client(struct gs_request *rq, pid_t pid)
 {
@@ -322,7 +325,7 @@ static int note_one(struct gs_request *rq, pid_t pid, uint32_t to, const struct 
 	if (r)
 		return r;
 	proc.class_id = to;
-	/* what root has set stays root's */
+	/* a class that root set stays root's */
 	proc.source = rq->peer->uid && proc.source != GPUSCHED_SRC_COMMAND ? GPUSCHED_SRC_OWNER
 									   : GPUSCHED_SRC_COMMAND;
 	proc.weight = part->weight;
@@ -332,7 +335,7 @@ static int note_one(struct gs_request *rq, pid_t pid, uint32_t to, const struct 
 	if (r)
 		return gs_fail(rq->err, r, "the class of process %d cannot be noted: %s", pid,
 			       strerror(-r));
-	/* its exit is what takes the entry out again, and may have been before */
+	/* the process's exit removes the entry, and may have come before the entry */
 	if (has_ended(pidfd) || gs_proc_forget_dead(rq->rs->hub->table, pid, proc.start_ns)) {
 		gs_proc_del(rq->rs->hub->table, pid);
 		return gs_fail(rq->err, -ENOENT, "process %d has ended", pid);
@@ -410,7 +413,7 @@ static int request_one(struct gs_request *rq, pid_t pid, uint32_t unused)
 	return part_one(rq, pid, false);
 }
 
-/* For a class of its cgroup, which a nearer one outranks. */
+/* Classifies again after a change of a cgroup's class. A nearer class outranks that. */
 static int look_again(struct gs_request *rq, pid_t pid, uint32_t to)
 {
 	struct each *e = rq->state;
@@ -462,8 +465,9 @@ static bool is_rule_for_cgroup(const struct gs_request *rq, const struct gs_targ
 }
 
 /*
- * Root's class for a cgroup is the daemon's rule, for what is there and what comes. Anybody else's, or
- * without a daemon, is set process by process, and the answer says that later ones are not covered.
+ * If root sets a class for a cgroup, it becomes a rule of the daemon for present and future
+ * processes. If another user does, or without a daemon, each process gets the class, and the answer
+ * says that later processes do not.
  */
 static int set_for_cgroup(struct gs_request *rq, struct each *e)
 {
@@ -491,7 +495,7 @@ static int set_for_cgroup(struct gs_request *rq, struct each *e)
 	return 0;
 }
 
-/* Takes back just that rule: a process's own class is another command's. */
+/* Removes that rule only. A class that a process was given itself is cleared by another command. */
 static int clear_for_cgroup(struct gs_request *rq, struct each *e)
 {
 	struct gs_target t;
@@ -555,7 +559,7 @@ int gs_verb_class_clear(struct gs_request *rq)
 	return r ? r : for_each(rq, e);
 }
 
-/* The words of root's rules are for the process's owner. */
+/* The text of root's rules is shown to the process's owner too. */
 static json_t *process_json(struct gs_request *rq, pid_t pid, uid_t owner,
 			    const struct gs_class_answer *a)
 {
@@ -578,7 +582,7 @@ static int get_one(struct gs_request *rq, pid_t pid, uint32_t unused)
 	struct gs_class_answer a;
 	uid_t owner;
 
-	/* One that has just ended is no error of the rest. */
+	/* A process that has just ended is no error for the others. */
 	if (!gs_view_pid(&rq->view, pid, &owner) &&
 	    !gs_classify(rq->rs->hub->classes, rq->rs->hub->table, pid, &a, NULL))
 		json_array_append_new(e->list, process_json(rq, pid, owner, &a));
@@ -632,7 +636,7 @@ int gs_verb_class_explain(struct gs_request *rq)
 	return 0;
 }
 
-/* Put into it by `class set cgroup:PATH`; one string. */
+/* The cgroups that `class set cgroup:PATH` put into the class, as one string. */
 static json_t *cgroups_json(const struct gs_classes *c, uint32_t id)
 {
 	json_t *all = json_null();

@@ -14,7 +14,7 @@
 #include "requests/selection.h"
 #include "requests/verbs.h"
 
-#define ANSWER_MS 5000 /* a call that takes longer is answered as failed */
+#define ANSWER_MS 5000 /* a call that takes longer is reported as failed */
 
 static int parse_settings(struct gs_request *rq, struct gpusched_settings *set, bool *ret_clear)
 {
@@ -30,7 +30,7 @@ static int parse_settings(struct gs_request *rq, struct gpusched_settings *set, 
 
 /* ---- rights --------------------------------------------------------------------------------- */
 
-/* A TSG's settings by a person, those of @persons, else by its program. */
+/* The TSG's settings: those in @persons as a person set them, the others as its program asked. */
 static struct gpusched_settings without(const struct gpusched_tsg *rec, uint32_t persons)
 {
 	struct gpusched_settings s = { 0 };
@@ -59,8 +59,9 @@ static bool is_above(const struct gpusched_settings *a, const struct gpusched_se
 }
 
 /*
- * Owners may lower their own TSGs, and take back what they lowered. Only root may give more than
- * the program asked for, root left, or the running policy wants.
+ * True if the request would raise the TSG. Owners may lower their own TSGs, and undo that. Only
+ * root may give more than the program asked for, more than root set, or more than the running
+ * policy wants.
  */
 static bool raises(struct gs_requests *rs, const struct gpusched_tsg *rec,
 		   const struct gpusched_settings *set, bool clear)
@@ -76,7 +77,9 @@ static bool raises(struct gs_requests *rs, const struct gpusched_tsg *rec,
 	       (rs->hub->policy && is_above(set, want, set->valid & want->valid & ~roots));
 }
 
-/* Keeps what the peer owns. Where one process or TSG was named a foreign one is an error. */
+/*
+ * Keeps the TSGs that the peer owns. If one process or TSG was named, another user's is an error.
+ */
 static int own_only(struct gs_request *rq, const struct gs_target *t, struct gpusched_tsg *recs,
 		    size_t *inout_n)
 {
@@ -103,26 +106,27 @@ static int own_only(struct gs_request *rq, const struct gs_target *t, struct gpu
 struct manual {
 	struct gpusched_settings set;
 	uint64_t for_ns;
-	uint32_t clear; /* settings to clear, 0: set */
+	uint32_t clear; /* settings to clear; 0: settings are set */
 };
 
 struct job {
 	struct gs_selection sel; /* the TSGs */
-	/* May it be done to this one? NULL: it is enough to own it. */
+	/* Checks that this may be done to the TSG. NULL: owning it is enough. */
 	int (*check)(struct gs_request *rq, const struct gpusched_tsg *rec);
 	int (*act)(struct gs_request *rq, const struct gpusched_tsg *rec, struct gs_error *err);
 	struct manual m;
-	size_t acted, settled, reported; /* as many at the beginning are done with */
+	/* How many TSGs, from the first on, each stage is done with. */
+	size_t acted, settled, reported;
 	unsigned int accepted, changed, failed;
-	int *codes;                      /* per record: what the engine said at once */
-	struct gs_error first, unsuited; /* of those */
-	uint32_t which;                  /* settings that were asked for; 0: no settings */
-	bool clear;                      /* they were asked to be as the owner has them */
-	bool preempt;                    /* a preempt call each */
-	bool resume;                     /* a person's suspension is taken back */
+	int *codes;                      /* per record: the engine's immediate result */
+	struct gs_error first, unsuited; /* of the results */
+	uint32_t which;                  /* settings that were asked for; 0: none */
+	bool clear;                      /* the settings are to be as the owner asked */
+	bool preempt;                    /* each TSG gets a preempt call */
+	bool resume;                     /* a person's suspension is undone */
 	json_t *results;
-	int code;  /* of the first that was not done */
-	char *why; /* ... and in words */
+	int code;  /* the first TSG's failure */
+	char *why; /* ... as text */
 };
 
 static bool same(const struct gpusched_settings *a, const struct gpusched_settings *b, uint32_t f)
@@ -146,7 +150,7 @@ static enum state preempt_state(struct gs_requests *rs, struct gpusched_tsg *rec
 	return !r ? DONE : r == -EINPROGRESS ? WAITS : r == -ENOENT ? GONE : FAILED;
 }
 
-/* Where one TSG stands: what was wished has been accepted, has failed, or is under way. */
+/* The state of one TSG: its wish has been accepted, has failed, or is under way. */
 static enum state state_of(struct gs_requests *rs, const struct job *j, size_t i,
 			   struct gpusched_tsg *ret)
 {
@@ -166,19 +170,19 @@ static enum state state_of(struct gs_requests *rs, const struct job *j, size_t i
 		return ret->errors ? FAILED : WAITS;
 	if (!which)
 		return DONE;
-	/* Beside other settings a mode is for the compute TSGs among the matched ones. */
+	/* a mode beside other settings applies to the compute TSGs among the matched ones */
 	if (ret->task.kind != GPUSCHED_KIND_COMPUTE)
 		which &= ~GPUSCHED_PREEMPT_MODE;
 	is = gs_record_is(ret);
 	if (!j->clear && (is.valid & which) == which && same(&is, &ret->manual, which))
 		return DONE;
-	/* what a policy wants from now on is the policy's affair */
+	/* what a policy wants from now on is no concern of this request */
 	if (j->clear && !(ret->changed & which & ~ret->task.want.valid))
 		return DONE;
 	return ret->errors ? FAILED : WAITS;
 }
 
-/* The first failure of a call is an answer: the engine goes on trying after it. */
+/* The first failure of a call is the answer. The engine tries again afterwards. */
 static bool all_settled(struct gs_requests *rs, struct job *j)
 {
 	struct gpusched_tsg now;
@@ -238,7 +242,7 @@ static void report_one(struct gs_requests *rs, struct job *j, size_t i)
 	json_array_append_new(j->results, one);
 }
 
-/* Fills the answer. All failed: an error with the reason of the first. */
+/* Fills the answer. If all failed, it is an error with the first reason. */
 static int step_report(struct gs_request *rq, uint64_t now_ns)
 {
 	struct job *j = rq->state;
@@ -276,7 +280,7 @@ static void act_on(struct gs_request *rq, struct job *j, size_t i)
 	struct gpusched_tsg now;
 	struct gs_error e = { 0 };
 
-	/* it may have ended since it was chosen, and another one have its handle */
+	/* the TSG may have ended since it was chosen, and another one may have its handle */
 	if (!gs_table_get(rq->rs->hub->table, &rec->key, &now) && now.task.id == rec->task.id)
 		j->codes[i] = j->act(rq, rec, &e);
 	j->accepted += !j->codes[i];
@@ -294,7 +298,10 @@ static int step_act(struct gs_request *rq, uint64_t now_ns)
 		act_on(rq, j, j->acted);
 	if (j->acted < j->sel.n)
 		return -EINPROGRESS;
-	/* A mode alone: copy TSGs that matched beside compute TSGs have none, and none failed. */
+	/*
+	 * Only a mode was given, and the target matched copy TSGs beside compute TSGs: copy TSGs
+	 * have no mode, so they did not fail.
+	 */
 	for (size_t i = 0; i < j->sel.n && j->accepted; i++)
 		if (j->codes[i] == -ENOTSUP && j->sel.recs[i].task.kind != GPUSCHED_KIND_COMPUTE)
 			j->codes[i] = 0;
@@ -303,7 +310,7 @@ static int step_act(struct gs_request *rq, uint64_t now_ns)
 	return gs_request_wait(rq, step_settled, GS_ON_ENGINE, ANSWER_MS);
 }
 
-/* Nothing is done where one of them may not be touched. */
+/* Nothing is done if any of the TSGs may not be touched. */
 static int step_select(struct gs_request *rq, uint64_t now_ns)
 {
 	struct job *j = rq->state;
@@ -437,8 +444,8 @@ static int check_resume(struct gs_request *rq, const struct gpusched_tsg *rec)
 }
 
 /*
- * Takes a person's suspension back, and admits what waits for it. One by a policy is lifted
- * by a wish for it.
+ * Undoes a person's suspension, and admits TSGs that wait for it. A policy's suspension is undone
+ * by a manual wish to run.
  */
 int gs_verb_resume(struct gs_request *rq)
 {

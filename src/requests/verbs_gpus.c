@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* gpus: each GPU, whether its log can be read, and what switches cost it. */
+/* gpus: lists the GPUs, with whether their log can be read, and what switches cost on them. */
 #include "figures/gpu_time.h"
 #include "requests/request.h"
 #include "requests/requests.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* history: asked of the file in a thread of its own, one question after the other. */
+/* history: queries the file in a thread of its own, one query after the other. */
 #include <errno.h>
 #include <string.h>
 
@@ -16,16 +16,16 @@
 
 struct question {
 	struct gs_errand errand;
-	struct gs_history *history; /* NULL: nobody writes now */
+	struct gs_history *history; /* NULL: no history is being written */
 	struct gs_history_query q;
 
-	/* the thread's, until it is over */
+	/* owned by the thread until it is over */
 	char *text;
 	int code;
 	struct gs_error err;
 };
 
-/* Each row as text at once: of thousands the tree would cost more than the question. */
+/* Rows are turned into text at once: thousands of JSON objects would cost more than the query. */
 struct answer {
 	FILE *out;
 	size_t n;
@@ -133,8 +133,8 @@ static int parse_part(const struct gs_target *t, size_t i, struct gs_history_que
 }
 
 /*
- * class:, cgroup:, gpu:, namespace:, pod: and job: are those of the past, which may not be there
- * any more. False: it is none of them.
+ * Targets class:, cgroup:, gpu:, namespace:, pod: and job: refer to the past: they need not exist
+ * any more. Returns false if @part is none of them.
  */
 static bool parse_past(const char *part, struct gs_history_query *q)
 {
@@ -188,7 +188,7 @@ static int parse_target(const char *text, struct gs_history_query *q, struct gs_
 	return r;
 }
 
-/* Others' figures are for users that may see others' times. */
+/* Others' figures are only for users that may see others' times. */
 static int parse(const struct gs_request *rq, struct gs_history_query *q)
 {
 	const char *by = gs_arg_text(rq, "by");
@@ -262,7 +262,7 @@ static int begin(struct gs_request *rq)
 	return r ? r : gs_request_work(rq, step_given);
 }
 
-/* In this process, which may read the file or not. */
+/* Without a daemon: this process runs the query, if it may read the file. */
 static int ask_here(struct gs_request *rq)
 {
 	struct gs_history_query q = { 0 };
@@ -281,7 +281,7 @@ int gs_verb_history(struct gs_request *rq)
 	return begin(rq);
 }
 
-/* Its thread asks what is about to go. */
+/* The thread uses what is about to be freed. */
 void gs_questions_end(struct gs_requests *rs)
 {
 	struct gs_errand *e = rs->question;

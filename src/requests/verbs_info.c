@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* list, stats, ping: what there is. */
+/* list, stats, ping: what there is at this moment. */
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
@@ -21,13 +21,13 @@
 #include "park/times.h"
 #include "policy/maps.h"
 
-#define ASK_MS 2000u /* of RM, for the GPU's ids of TSGs */
+#define ASK_MS 2000u /* longest wait for RM to report the GPU's ids of TSGs */
 
 /* ---- list ------------------------------------------------------------------------------------ */
 
 struct listing {
 	struct gs_selection sel;
-	struct gs_errand *asked; /* for what is listed when it is to be wide */
+	struct gs_errand *asked; /* for --wide: asks RM for the listed TSGs' ids */
 	size_t at;
 	FILE *out;
 	char *text;
@@ -73,7 +73,7 @@ static void put_record(struct gs_request *rq, struct listing *l, const struct gp
 	l->failed |= json_dumpf(o, l->out, JSON_COMPACT) != 0;
 }
 
-/* A process without TSGs is an empty list; a process or a TSG that is not there, an error. */
+/* A process without TSGs gives an empty list. A process or TSG that does not exist is an error. */
 static bool is_nothing(const struct gs_view *view, const struct gs_target *t)
 {
 	uid_t uid;
@@ -107,7 +107,9 @@ static int step_list(struct gs_request *rq, uint64_t now_ns)
 	return 0;
 }
 
-/* Facts that the table does not have: first another's errand has to be over, then ours. */
+/*
+ * Asks RM for ids that are not known yet. Another request's task has to be over before ours starts.
+ */
 static int step_ask(struct gs_request *rq, uint64_t now_ns)
 {
 	struct listing *l = rq->state;
@@ -182,7 +184,7 @@ static void summing_free(void *state)
 	free(t);
 }
 
-/* As many as there are processes: in slices. */
+/* One row per process, so it is done in slices. */
 static int step_sums(struct gs_request *rq, uint64_t now_ns)
 {
 	struct summing *t = rq->state;
@@ -254,7 +256,7 @@ int gs_verb_stats(struct gs_request *rq)
 	return 0;
 }
 
-/* How the daemon before ended, and what that means now. */
+/* How the previous daemon ended, and what that means now. */
 static json_t *past_json(const struct gs_past *p)
 {
 	return json_pack("{s:b,s:b,s:i,s:i,s:i,s:i,s:i,s:i,s:i}", "crashed", p->crashed,

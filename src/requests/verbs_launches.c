@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* observe launches: whether launches are counted, and by which wish. */
+/* observe launches: whether launches are counted, and by which requests. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -77,13 +77,13 @@ static void answer(struct gs_request *rq)
 	json_object_set_new(o, "unattributed", unattributed_json(rs, &rq->view));
 }
 
-/* A library is being probed, counting ends, or begins in spite of that. */
+/* True while probes are being placed, or counting ends or begins. */
 static bool is_unsettled(const struct gs_requests *rs)
 {
 	return rs->control->launching || gs_starting_counts(rs->control);
 }
 
-/* When the probes have gone. */
+/* Runs when the probes are removed. */
 static int step_ended(struct gs_request *rq, uint64_t now_ns)
 {
 	if (is_unsettled(rq->rs) && !gs_service_launches_wanted(rq->rs->control))
@@ -108,8 +108,7 @@ static int begin(struct gs_request *rq)
 	r = gs_starting_begin(rs->control, NULL, NULL, NULL, 0, &t, rq->err);
 	if (r) {
 		gs_saved_launches(rs->control, asked);
-		rs->control->launches_asked =
-			asked; /* somebody else's beginning may be under way */
+		rs->control->launches_asked = asked; /* another request may be starting it */
 		return r;
 	}
 	return gs_request_wait_start(rq, t, answer);

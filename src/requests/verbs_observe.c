@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* observe on, off, status, and restore: the taps, and putting everything back without a daemon, too. */
+/*
+ * observe on, off, status, and restore: turns the taps on and off, and restores, without a daemon
+ * too.
+ */
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
@@ -60,7 +63,7 @@ int gs_verb_observe_on(struct gs_request *rq)
 	CLEANUP_FD int lock = -1;
 	int r = gs_taps_on(&why);
 
-	if (r == -ESTALE || r == -EUCLEAN) { /* nobody else may be at work on what is there */
+	if (r == -ESTALE || r == -EUCLEAN) { /* no other process may be changing what is there */
 		r = gs_service_lock(&lock, rq->err);
 		if (!r)
 			r = gs_taps_ready(rq->err);
@@ -95,7 +98,7 @@ static int step_restored(struct gs_request *rq, uint64_t now_ns)
 	return t->code ? gs_fail(rq->err, t->code, "%s", t->err.text) : 0;
 }
 
-/* Calls under way, and those that the policy's end asks for, come first. */
+/* Waits first for calls under way and those that the end of the policy needs. */
 static int step_settled(struct gs_request *rq, uint64_t now_ns)
 {
 	static const struct gs_restored nothing;
@@ -127,7 +130,7 @@ static int restore_here(struct gs_request *rq)
 	return gs_request_wait(rq, step_settled, GS_ON_ENGINE, SETTLE_MS);
 }
 
-/* Beside a daemon that has it, if that one does not answer: *ret_beside. */
+/* If a daemon that does not respond holds the lock, restores beside it: *ret_beside. */
 static int take_lock(struct gs_request *rq, int *ret_fd, bool *ret_beside)
 {
 	struct gs_error busy = { 0 };
@@ -140,7 +143,10 @@ static int take_lock(struct gs_request *rq, int *ret_fd, bool *ret_beside)
 	return r ? gs_fail(rq->err, r, "%s", busy.text) : 0;
 }
 
-/* From the pinned table alone, or what there is of it: no daemon, no configuration, no engine. */
+/*
+ * Restores from the pinned table alone, or what there is of it: without daemon, configuration or
+ * engine.
+ */
 static int restore_alone(struct gs_request *rq)
 {
 	CLEANUP_FD int lock = -1;
@@ -169,12 +175,12 @@ int gs_verb_restore(struct gs_request *rq)
 	return rq->rs ? restore_here(rq) : restore_alone(rq);
 }
 
-/* Changes are put back first: without the table nobody could. */
+/* Restores first: without the table nobody could. */
 int gs_verb_observe_off(struct gs_request *rq)
 {
 	int r;
 
-	/* nor are they taken from one that does not answer */
+	/* the lock is not taken from a daemon that does not respond either */
 	if (rq->rs || gs_service_has_daemon())
 		return gs_fail(rq->err, -EBUSY,
 			       "a running instance needs the taps: stop gpuschedd first");

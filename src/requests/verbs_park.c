@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* park, unpark, parked: a process's GPU memory taken out, and back. */
+/* park, unpark, parked: takes a process's GPU memory out, and brings it back. */
 #include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
@@ -15,10 +15,10 @@
 #include "requests/selection.h"
 #include "requests/verbs_park.h"
 
-#define LOOK_NS (250 * NS_PER_MS) /* between two looks whether there still is a caller */
-#define MEMORY_NS (5 * NS_PER_S)  /* an answer waits so long for memory */
+#define LOOK_NS (250 * NS_PER_MS) /* time between two checks whether the caller is still there */
+#define MEMORY_NS (5 * NS_PER_S)  /* an answer waits so long for figures of memory */
 #define TROUBLES 4
-#define KNOWN_MS 15000u /* after a start, until each state is known */
+#define KNOWN_MS 15000u /* after a start, wait so long until each process's state is known */
 
 struct one {
 	int32_t pid;
@@ -37,7 +37,7 @@ struct job {
 	uint64_t began_ns;
 };
 
-/* Whoever leaves before the end takes back what was asked; what is out by then comes in again. */
+/* If the caller leaves before the end, its wishes are undone: memory that is out comes back in. */
 static void job_free(void *state)
 {
 	struct job *j = state;
@@ -88,7 +88,7 @@ static bool is_settled(const struct job *j, const struct gs_parked *p, uint64_t 
 	if (!p || p->over != GS_PARKED_UNDER_WAY)
 		return true;
 	if (p->core.failed &&
-	    p->core.troubles >= TROUBLES) /* it is looked after, and may take long */
+	    p->core.troubles >= TROUBLES) /* it goes on in the background, and may take long */
 		return true;
 	return j->in && waits_for_memory(p) && now_ns - j->began_ns > MEMORY_NS;
 }
@@ -126,7 +126,7 @@ static void report_one(struct gs_request *rq, struct job *j, const struct one *o
 		       unsigned int *done, unsigned int *waiting, unsigned int *failed)
 {
 	bool ok = is_done(j, one->p), waits = !ok && one->p && waits_for_memory(one->p);
-	uint64_t took = 0; /* not known: it was on its way before */
+	uint64_t took = 0; /* unknown if it was on its way before */
 	char text[160];
 	const char *why = ok ? NULL : why_not(j, one, text, sizeof(text));
 
@@ -157,7 +157,8 @@ static int report(struct gs_request *rq)
 		report_one(rq, j, &j->all[i], results, &done, &waiting, &failed);
 	for (size_t i = 0; i < j->n && waiting && !rq->rs->hub->opts.daemon; i++)
 		if (j->all[i].p && waits_for_memory(j->all[i].p))
-			gs_parking_stay(rq->rs->parking, j->all[i].p); /* nobody would go on */
+			/* Without a daemon nobody would go on with it. */
+			gs_parking_stay(rq->rs->parking, j->all[i].p);
 	json_object_set_new(rq->answer, "matched", json_integer((json_int_t)j->n));
 	json_object_set_new(rq->answer, "changed", json_integer(done));
 	json_object_set_new(rq->answer, "waiting", json_integer(waiting));
@@ -237,7 +238,7 @@ static int park_processes(struct gs_request *rq, struct job *j)
 	return gs_request_wait(rq, step_settled, GS_ON_PARK, 0);
 }
 
-/* A TSG of a process that is out may be listed for a moment. */
+/* A TSG of a process that is parked may still be listed for a moment. */
 static int step_select(struct gs_request *rq, uint64_t now_ns)
 {
 	struct job *j = rq->state;
@@ -261,7 +262,7 @@ int gs_verb_park(struct gs_request *rq)
 
 /* ---- unpark ----------------------------------------------------------------------------------- */
 
-/* As a target sees it: a parked process has no TSG. */
+/* Matches the process itself, since a parked process has no TSG. */
 static bool matches(const struct gs_request *rq, const struct gs_target *t,
 		    const struct gs_parked *p)
 {
@@ -288,7 +289,7 @@ static int may_unpark(struct gs_request *rq, const struct gs_parked *p, struct g
 	return 0;
 }
 
-/* In the order of parking. */
+/* In the order in which they were parked. */
 static int choose(struct gs_request *rq, struct job *j)
 {
 	struct gs_parked *p, *next;
@@ -350,7 +351,8 @@ json_t *gs_parked_list_json(struct gs_request *rq)
 			continue;
 		o = gs_parked_json(rq->rs->parking, p);
 		json_object_set_new(o, "class", json_string(gs_class_label(rq->rs, p->class_id)));
-		if (rq->peer->uid && p->uid != rq->peer->uid) /* as with TSGs: owner's and root's */
+		/* As with TSGs: for the owner and root. */
+		if (rq->peer->uid && p->uid != rq->peer->uid)
 			json_object_set_new(o, "error", json_null());
 		json_array_append_new(list, o);
 	}

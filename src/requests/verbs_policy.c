@@ -11,7 +11,7 @@
 #include "control/starting.h"
 #include "requests/verbs.h"
 
-#define SETTLE_MS 1000 /* of what a policy leaves */
+#define SETTLE_MS 1000 /* longest wait until a stopped policy's settings are restored */
 
 static json_t *exit_json(const struct gs_policy_exit *exit)
 {
@@ -131,7 +131,7 @@ static void answer_exit(struct gs_request *rq)
 }
 
 /*
- * Afterwards none runs: one that is being started is called off. The person has taken note of a
+ * Stops the policy, or cancels one that is being started. By this a person also acknowledges a
  * policy that ended by itself.
  */
 int gs_verb_policy_stop(struct gs_request *rq)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* pool set, end, dir: what a supervisor of MPS servers (src/mps) asks. */
+/* pool set, end, dir: requests of a supervisor of MPS servers (src/mps). */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -29,7 +29,10 @@ static int check_daemon(struct gs_request *rq)
 		       "a pool needs gpuschedd: start it ('systemctl start gpuschedd')");
 }
 
-/* The peer's own process, running what only root can have installed. */
+/*
+ * The server must be the peer's own process, and its executable one that only root can have
+ * installed.
+ */
 static int check_server(struct gs_request *rq, pid_t pid, uint64_t *ret_start_ns)
 {
 	struct gs_program program;
@@ -46,7 +49,8 @@ static int check_server(struct gs_request *rq, pid_t pid, uint64_t *ret_start_ns
 		return gs_fail(rq->err, r == -EAGAIN ? -EBUSY : r,
 			       "what process %d runs cannot be read: %s", pid, strerror(-r));
 	n = strlen(program.exe);
-	if (!n) /* its memory is gone, and its GPU contexts are next */
+	/* The process has no memory any more: it is ending, and its GPU contexts end next. */
+	if (!n)
 		return gs_fail(rq->err, -ENOENT, "process %d is ending", pid);
 	if (!program.mps || n < len || strcmp(program.exe + n - len, SERVER_NAME))
 		return gs_fail(
@@ -57,7 +61,7 @@ static int check_server(struct gs_request *rq, pid_t pid, uint64_t *ret_start_ns
 	return 0;
 }
 
-/* A server for both classes is lc only where its user may raise to that. */
+/* A server for both classes is of class lc only if its user may raise to lc. */
 static int choose_class(struct gs_request *rq, pid_t pid, bool share, uint32_t *ret)
 {
 	struct gs_classes *c = rq->rs->hub->classes;
@@ -79,7 +83,7 @@ static int choose_class(struct gs_request *rq, pid_t pid, bool share, uint32_t *
 			       : GPUSCHED_CLASS_NORMAL;
 	if (gs_class_may(c, peer->uid, peer->gid, peer->uid, now.class_id, *ret))
 		return 0;
-	if (share) { /* it stays what it was started as */
+	if (share) { /* keeps the class it was started with */
 		*ret = now.class_id;
 		return 0;
 	}
@@ -108,7 +112,7 @@ static int place_for(struct gs_request *rq, pid_t server, struct gs_pool **ret)
 		 : 0;
 }
 
-/* Only processes of the peer's own: a list may say what it likes. */
+/* Takes only the peer's own processes, since the list may contain any pid. */
 static size_t take_pids(struct gs_request *rq, const char *name,
 			struct gs_pool_process ret[GS_POOL_CLIENTS])
 {
@@ -122,7 +126,8 @@ static size_t take_pids(struct gs_request *rq, const char *name,
 		if (n == GS_POOL_CLIENTS ||
 		    gs_parse_u64(json_string_value(v), 1, INT_MAX, &pid, NULL))
 			continue;
-		ret[n] = gs_pool_process((pid_t)pid); /* first: its owner is found by that one */
+		/* Before the check of the owner, which is found by it. */
+		ret[n] = gs_pool_process((pid_t)pid);
 		if (ret[n].start_ns && !gs_process_uid((pid_t)pid, &owner) &&
 		    owner == rq->peer->uid)
 			n++;
@@ -130,7 +135,7 @@ static size_t take_pids(struct gs_request *rq, const char *name,
 	return n;
 }
 
-/* Both into the process map: the server's TSGs have them from their beginning. */
+/* Writes both into the process map, so that the server's TSGs have them from the beginning. */
 static int mark(struct gs_requests *rs, pid_t pid, uint64_t start_ns, uint32_t class_id,
 		bool *ret_new)
 {
@@ -146,7 +151,7 @@ static int mark(struct gs_requests *rs, pid_t pid, uint64_t start_ns, uint32_t c
 	proc.class_id = class_id;
 	proc.source = GPUSCHED_SRC_COMMAND;
 	r = gs_proc_set(rs->hub->table, pid, &proc);
-	/* its exit is what takes the entry out again, and may have been before */
+	/* the process's exit removes the entry, and may have come before the entry */
 	if (!r && gs_proc_forget_dead(rs->hub->table, pid, start_ns))
 		r = -ESRCH;
 	if (!r)
@@ -181,7 +186,7 @@ int gs_verb_pool_set(struct gs_request *rq)
 		gs_pool_drop(rq->rs->intake, pid);
 		return gs_fail(rq->err, r, "the server's class cannot be noted: %s", strerror(-r));
 	}
-	if (!r && !is_new) /* said again, every few seconds: no news for the journal */
+	if (!r && !is_new) /* supervisors repeat it every few seconds: only a new pool is logged */
 		rq->entered = true;
 	json_object_set_new(rq->answer, "class",
 			    json_string(gs_class_name(rq->rs->hub->classes, class_id)));
@@ -201,7 +206,7 @@ int gs_verb_pool_end(struct gs_request *rq)
 	return 0;
 }
 
-/* Users' files must not fill root's /run: theirs is a mount of its own, of limited size. */
+/* Users' files must not fill root's /run, so they have a mount of their own with a limited size. */
 static int users_space(char *path, size_t size, struct gs_error *err)
 {
 	const char *run = gs_env()->run_dir;
@@ -224,7 +229,7 @@ static int roots_space(char *path, size_t size, struct gs_error *err)
 		       : 0;
 }
 
-/* For users without a runtime directory of their own; nobody else can enter it. */
+/* For users without a runtime directory. Only the user can enter it. */
 static int make_dir(const struct gs_peer *peer, char *path, size_t size, struct gs_error *err)
 {
 	CLEANUP_FD int fd = -1;
@@ -253,7 +258,7 @@ int gs_verb_pool_dir(struct gs_request *rq)
 	char path[PATH_MAX];
 	int r = check_daemon(rq);
 
-	/* MPS names processes by their pids: both must mean the same by one */
+	/* MPS names processes by pid, so both must be in one pid namespace */
 	if (!r && pid != rq->peer->pid)
 		r = gs_fail(rq->err, -ENOTSUP,
 			    "this process is in a container: it is %d there and %d for the daemon; "
@@ -261,7 +266,7 @@ int gs_verb_pool_dir(struct gs_request *rq)
 			    pid, rq->peer->pid);
 	if (r)
 		return r;
-	if (make_dir(rq->peer, path, sizeof(path), &why)) /* one of its own is enough */
+	if (make_dir(rq->peer, path, sizeof(path), &why)) /* it needs only one */
 		json_object_set_new(rq->answer, "reason", json_string(why.text));
 	else
 		json_object_set_new(rq->answer, "dir", json_string(path));

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-/* make_room: programs parked, the longest idle first, until a GPU has room for the caller's program. */
+/*
+ * make_room: parks programs, the longest idle first, until a GPU has room for the caller's program.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,8 +24,8 @@
 struct candidate {
 	const struct gpusched_tsg *recs;
 	size_t n;
-	uint64_t bytes;    /* on that GPU */
-	uint64_t since_ns; /* idle; 0: it works, or nobody knows */
+	uint64_t bytes;    /* of memory on that GPU */
+	uint64_t since_ns; /* idle since then; 0: it works, or that is unknown */
 	bool tried;
 	struct gs_parked *p; /* NULL: not chosen, or refused */
 };
@@ -36,11 +38,11 @@ struct room {
 	struct candidate *all;
 	size_t n;
 	bool over;
-	uint64_t asked_ns;   /* figures of an earlier time do not count */
+	uint64_t asked_ns;   /* figures from before this time do not count */
 	struct gs_error why; /* the last refusal */
 };
 
-/* A caller that gets no room, or has left, gets everybody back where they were. */
+/* If the caller gets no room, or has left, all programs that were parked come back. */
 static void room_free(void *state)
 {
 	struct room *j = state;
@@ -69,7 +71,9 @@ static int by_pid(const void *a, const void *b)
 	return (x->task.pid > y->task.pid) - (x->task.pid < y->task.pid);
 }
 
-/* The longest idle first; those that work last, the largest first. */
+/*
+ * Idle programs first, the longest idle before others; then programs that work, the largest first.
+ */
 static int by_idleness(const void *a, const void *b)
 {
 	const struct candidate *x = a, *y = b;
@@ -96,7 +100,7 @@ static bool may_be_parked(const struct gs_request *rq, const struct gpusched_tsg
 	       !gs_parking_find(rq->rs->parking, (int32_t)rec->task.pid);
 }
 
-/* As the figures are now. */
+/* Uses the present figures. */
 static int list_candidates(struct gs_request *rq, struct room *j)
 {
 	struct gpusched_tsg *recs = j->sel.recs;
@@ -250,7 +254,7 @@ static int step_reading(struct gs_request *rq, uint64_t now_ns)
 			gs_memory_gpu(rq->rs->figures, i, &g);
 	if (g.known && g.as_of_ns > j->asked_ns)
 		return decide(rq, j, g.free_bytes);
-	if (!has_tsgs(rq, j->gpu)) /* nobody asks about an empty GPU */
+	if (!has_tsgs(rq, j->gpu)) /* an empty GPU is not read */
 		return report(rq, j, 0);
 	if (gs_caller_left(rq))
 		return gs_fail(rq->err, -ECANCELED, "the caller has left");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* status: what the GPUs and their programs did of late, and what is wrong. */
+/* status: recent figures of GPUs and programs, and the findings about them. */
 #include <errno.h>
 #include <math.h>
 #include <poll.h>
@@ -31,12 +31,12 @@
 #include "rm/setting.h"
 #include "taps/taps.h"
 
-#define FIRST_MS 1000u              /* that are watched where nothing is known yet */
+#define FIRST_MS 1000u              /* the time to watch if no samples exist yet */
 #define COUNTED_MS 500u             /* TSGs are counted from their next launch on */
-#define CALLER_NS (250 * NS_PER_MS) /* between two looks whether there still is one */
+#define CALLER_NS (250 * NS_PER_MS) /* time between two checks whether the caller is still there */
 #define CALM_MS 5000u
 
-/* They keep a connection for as long as an hour: a user has no more of them than of watchers. */
+/* Such requests keep a connection for up to an hour: a user may have as many as watchers. */
 #define WATCHES_UID 8
 struct gs_status_watch {
 	struct gs_status_watch *prev, *next;
@@ -46,25 +46,26 @@ struct gs_status_watch {
 struct status {
 	struct gs_status_watch watch;
 	struct gs_requests *rs;
-	bool watches;             /* it is among those of @rs */
+	bool watches;             /* the request is in the list of @rs */
 	struct gs_selection sel;  /* all TSGs, when the window ends */
-	struct gs_window *window; /* NULL: nothing is known of any time */
+	struct gs_window *window; /* NULL: there are no figures for any time */
 	uint64_t for_ms;
-	bool leased, counted;         /* launches: by us; at all */
-	struct gs_starting *starting; /* what begins to count them */
+	/* Launches are counted for this request; launches are counted at all. */
+	bool leased, counted;
+	struct gs_starting *starting; /* the start of launch counting */
 	struct gs_calm *calm;
 	struct gs_limits limits;
 	struct gs_findings found;
-	size_t told; /* findings, in the answer */
+	size_t told; /* number of findings in the answer */
 	bool ok;
-	unsigned int classes[GPUSCHED_MAX_CLASSES]; /* TSGs */
-	/* the answer's text: of one GPU after the other */
+	unsigned int classes[GPUSCHED_MAX_CLASSES]; /* number of TSGs by class */
+	/* text of the answer, made GPU by GPU */
 	FILE *out;
 	char *text;
 	size_t size;
-	size_t gpu, rows;      /* whose turn it is; rows of it */
-	unsigned int mig;      /* TSGs in partitions of it */
-	struct gs_polmap says; /* fd -1: the policy says nothing of TSGs */
+	size_t gpu, rows;      /* the present GPU; the number of its rows */
+	unsigned int mig;      /* number of TSGs in the present GPU's partitions */
+	struct gs_polmap says; /* fd -1: the policy reports nothing about TSGs */
 };
 
 static void status_free(void *state)
@@ -87,7 +88,7 @@ static void status_free(void *state)
 
 /* ---- one TSG --------------------------------------------------------------------------------- */
 
-/* null: that is not for this viewer to see. */
+/* null: the viewer may not see that. */
 static json_t *policy_acts(const json_t *tsg)
 {
 	const json_t *wants = gs_json_at(tsg, "want");
@@ -100,7 +101,7 @@ static json_t *policy_acts(const json_t *tsg)
 	return wants ? json_false() : json_null();
 }
 
-/* @key of @o is what @tsg has at @path. */
+/* Copies @path of @tsg to @key of @o. */
 static void put_copy(json_t *o, const char *key, const json_t *tsg, const char *path)
 {
 	json_t *v = (json_t *)gs_json_at(tsg, path);
@@ -160,7 +161,7 @@ static json_t *row_of(struct gs_request *rq, const struct gpusched_tsg *rec,
 	return o;
 }
 
-/* What a process does with the GPU is for this viewer. */
+/* True if the viewer may see what processes of @owner do with the GPU. */
 static bool sees(const struct gs_request *rq, uid_t owner)
 {
 	const unsigned int needs = GS_SEES_WHO | GS_SEES_TIMES;
@@ -297,7 +298,7 @@ static json_t *rest_json(struct gs_request *rq, struct status *t)
 	return o;
 }
 
-/* Takes @o: its members, and the end of an object. */
+/* Takes @o. Writes its members and the end of the object. */
 static void put_members(struct status *t, json_t *o)
 {
 	json_dumpf(o, t->out, JSON_COMPACT | JSON_EMBED);
@@ -362,7 +363,7 @@ static int begin_findings(struct gs_request *rq)
 	return gs_request_work(rq, step_findings);
 }
 
-/* Of the GPU whose turn it is. */
+/* True if the TSG is on the present GPU and gets a row. */
 static bool has_row(const struct gs_request *rq, const struct status *t,
 		    const struct gpusched_tsg *rec)
 {
@@ -406,7 +407,7 @@ static int begin_rows(struct gs_request *rq)
 	const struct gs_policy *policy = rq->rs->hub->policy;
 
 	t->counted = rq->rs->hub->launches != NULL;
-	if (policy) /* where it says nothing, that is null */
+	if (policy) /* null if the policy reports nothing */
 		gs_polmap_says_open(gs_policy_running(policy)->name, &t->says);
 	t->out = open_memstream(&t->text, &t->size);
 	if (!t->out)
@@ -425,7 +426,7 @@ static int step_calm(struct gs_request *rq, uint64_t now_ns)
 										 : -EINPROGRESS;
 }
 
-/* LC processes whose waiting is known, and calm minutes are not. */
+/* Finds LC processes with known waits but unknown calm minutes. */
 static size_t find_lc(struct gs_request *rq, struct status *t, struct gs_calm_of ret[GS_CALM_MAX])
 {
 	size_t n = 0;
@@ -482,7 +483,10 @@ static int begin_choose(struct gs_request *rq)
 
 /* ---- before that: a time that passes --------------------------------------------------------- */
 
-/* Its end of the connection is closed: it was interrupted, and nothing is counted for it any more. */
+/*
+ * True if the caller has closed its end of the connection: it was interrupted. Its launch counting
+ * then ends.
+ */
 static bool caller_left(const struct gs_request *rq)
 {
 	struct pollfd p = { .fd = rq->peer->fd };
@@ -514,7 +518,8 @@ static int step_begin(struct gs_request *rq, uint64_t now_ns)
 	r = gs_window_begin(rq->rs->figures, t->sel.recs, t->sel.n, &t->window);
 	gs_selection_free(&t->sel);
 	t->sel = (struct gs_selection){ .n = 0 };
-	rq->size = t->window ? gs_window_bytes(t->window) : 0; /* as long as it waits */
+	/* For as long as the request waits. */
+	rq->size = t->window ? gs_window_bytes(t->window) : 0;
 	return r ? r : gs_request_wait(rq, step_passes, 0, (unsigned int)t->for_ms);
 }
 
@@ -531,7 +536,7 @@ static int step_first_launch(struct gs_request *rq, uint64_t now_ns)
 	return gs_completion_is_late(&rq->c, now_ns) ? begin_window(rq) : wait_on(rq, now_ns);
 }
 
-/* Where they cannot be counted: without. */
+/* If launches cannot be counted, goes on without. */
 static int step_counting(struct gs_request *rq, uint64_t now_ns)
 {
 	struct status *t = rq->state;
@@ -582,7 +587,7 @@ static int begin_watch(struct gs_request *rq)
 	return t->starting ? gs_request_wait(rq, step_counting, GS_ON_ERRAND, 0) : begin_window(rq);
 }
 
-/* Just after the first program came: a second says something. */
+/* If the first program has just come, watches for a second so that there are figures. */
 static int begin_past(struct gs_request *rq)
 {
 	struct gs_taps_status st = { 0 };
@@ -612,7 +617,7 @@ int gs_verb_status(struct gs_request *rq)
 	rq->free_state = lease_free;
 	t->limits = gs_limits_of(hub->config);
 	t->for_ms = (uint64_t)gs_arg_number(rq, "for_us") / 1000;
-	if (!hub->account) /* nobody reads the logs: there is nothing to wait for */
+	if (!hub->account) /* the GPUs' logs are not read: there is nothing to wait for */
 		return begin_choose(rq);
 	return t->for_ms ? begin_watch(rq) : begin_past(rq);
 }

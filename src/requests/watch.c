@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Watchers: each event as it comes. */
+/* Watchers: get each event as it comes. */
 #include "requests/watch.h"
 
 #include "basic/cleanup.h"
@@ -10,7 +10,7 @@
 
 struct gs_watch {
 	struct gs_watch *next;
-	unsigned int token; /* 0: ended, freed after the current emission */
+	unsigned int token; /* 0: the watcher has ended, and is freed after the current event */
 	struct gs_view view;
 	struct gs_trace_reader *reader; /* NULL: it does not record */
 	gs_watch_fn fn;
@@ -77,7 +77,7 @@ static void collect(struct gs_requests *rs)
 	rs->hub->watched = rs->watches != NULL;
 }
 
-/* A watcher may end itself from within its callback: it is freed once nobody walks the list. */
+/* A watcher may end itself within its callback, so it is freed when no loop over the list runs. */
 void gs_requests_unwatch(struct gs_requests *rs, unsigned int token)
 {
 	for (struct gs_watch *w = rs->watches; w; w = w->next)
@@ -106,7 +106,7 @@ void gs_watch_said(void *self, json_t *event, uid_t owner)
 		if (w->token)
 			show(w, event, owner);
 	rs->emitting = within;
-	if (!within) /* a watcher that is too slow is an event as well */
+	if (!within) /* a watcher that is too slow gives an event itself */
 		collect(rs);
 }
 

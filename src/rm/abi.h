@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * abi.h - the part of NVIDIA's RM ABI that gpusched uses
+ * abi.h - the part of the ABI of NVIDIA's resource manager (RM) that gpusched uses
  *
  * Numbers, sizes and offsets are the same in branches 515 to 595 unless a comment says otherwise.
  */
 #ifndef GPUSCHED_RM_ABI_H
 #define GPUSCHED_RM_ABI_H
 
-#ifdef __KERNEL__ /* gpusched.ko and the tests' stand-in driver */
+#ifdef __KERNEL__ /* in gpusched.ko and the tests' stand-in driver */
 #include <linux/ioctl.h>
 #include <linux/stddef.h>
 #include <linux/types.h>
@@ -21,7 +21,7 @@
 #define NV_CTL_MINOR 255
 #define NV_CTL_PATH "/dev/nvidiactl"
 
-/* Escapes: ioctl type 'F', the size is that of the structure. */
+/* Escapes: the ioctl's type is 'F', its size that of the structure. */
 #define NV_IOCTL_TYPE 'F'
 #define NV_ESC_FREE 0x29
 #define NV_ESC_CONTROL 0x2a
@@ -45,12 +45,12 @@ _Static_assert(sizeof(struct nv_control) == 32, "NVOS54");
 struct nv_alloc { /* NVOS21 */
 	uint32_t client, parent, handle, class_;
 	uint64_t params;
-	uint32_t params_size; /* 515 and 525: the status is here */
+	uint32_t params_size; /* 515 and 525 put the status here */
 	uint32_t status;      /* 535 and later */
 };
 _Static_assert(sizeof(struct nv_alloc) == 32, "NVOS21");
 
-struct nv_map_memory { /* NVOS33 with the file that is to be mapped */
+struct nv_map_memory { /* NVOS33, with the file that is to be mapped */
 	uint32_t client, device, memory, pad;
 	uint64_t offset, length, address;
 	uint32_t status, flags;
@@ -104,7 +104,7 @@ struct nv_id_info {
 	uint32_t gpu_id, flags, device, subdevice, sli, board, instance;
 	int32_t numa;
 };
-/* Up to branch 590 a union with 16-bit characters follows the flags: 132 bytes; then 68. */
+/* Up to branch 590 a union with 16-bit characters follows the flags: 132 bytes; since then 68. */
 struct nv_gpu_name {
 	uint32_t flags;
 	char name[128];
@@ -176,17 +176,20 @@ _Static_assert(sizeof(struct nv_preempt_mode) == 32, "preemption mode");
 #define NV_USAGE_SAMPLES 72u
 struct nv_usage {
 	uint8_t type, pad[3];
-	uint32_t size; /* of the samples, which follow */
+	uint32_t size; /* size of the samples, which follow */
 	uint32_t count, tracker;
 };
 _Static_assert(sizeof(struct nv_usage) == 16, "usage");
 
-/* A sample has its time, and for memory, the graphics engine and others: hundredths of a percent. */
+/*
+ * A sample has a time, and parts in hundredths of a percent: memory, the graphics engine and
+ * others.
+ */
 static inline uint32_t nv_usage_engine_size(unsigned int branch)
 {
 	return branch < 570 ? 116 : 128;
 }
-/* 0: not known, as of a branch that is not, and of 520, which has more of them. */
+/* 0: unknown: for an unknown branch, and for 520, which has more engines. */
 static inline uint32_t nv_usage_sample_size(unsigned int branch)
 {
 	if (!branch || branch == 520)
@@ -201,15 +204,16 @@ static inline uint32_t nv_usage_graphics_at(unsigned int branch)
 /* ---- a GPU's memory, of a subdevice -------------------------------------------------------------- */
 
 /*
- * ctrl2080gpu.h and ctrl2080fb.h, compared in all tags from 515 to 595. The pids are those of the
- * caller's pid namespace (gpu_rmapi.c: _gpuConvertPid): of PIDS from 535.113 on, of PID_INFO from
- * 570 on; before that they are those of the first one.
+ * From ctrl2080gpu.h and ctrl2080fb.h, compared in all tags from 515 to 595. Pids are those of the
+ * caller's pid namespace (gpu_rmapi.c: _gpuConvertPid): in PIDS since 535.113, in PID_INFO since
+ * 570. Before that they are those of the initial namespace.
  */
 #define NV_CMD_PIDS 0x2080018du
 #define NV_CMD_PID_INFO 0x2080018eu
-#define NV_CMD_FB_INFO 0x20801303u /* GET_INFO_V2: its list is in the parameters */
+#define NV_CMD_FB_INFO 0x20801303u /* GET_INFO_V2: the list is in the parameters */
 
-#define NV_PIDS_OF_CLASS 0u /* processes with an object of class @id; of a subdevice: all */
+/* Asks for processes with an object of class @id; the class of a subdevice: all. */
+#define NV_PIDS_OF_CLASS 0u
 #define NV_PIDS_MAX 950u
 struct nv_pids {
 	uint32_t by, id, n, pids[NV_PIDS_MAX];
@@ -220,8 +224,8 @@ _Static_assert(sizeof(struct nv_pids) == 3812, "pids");
 #define NV_PID_INFO_MAX 200u
 struct nv_pid_info {
 	uint32_t pid, index, status, pad;
-	uint64_t own, shared_own, shared_others; /* bytes; all of a shared piece */
-	uint64_t protected_[3];                  /* of these, with confidential computing */
+	uint64_t own, shared_own, shared_others; /* bytes; shared memory counts in full */
+	uint64_t protected_[3];                  /* part of it, with confidential computing */
 	uint32_t compute_instance, gpu_instance; /* MIG; ~0: none */
 };
 struct nv_pid_infos {
@@ -234,9 +238,9 @@ _Static_assert(sizeof(struct nv_pid_info) == 72 && sizeof(struct nv_pid_infos) =
 	       "memory by pid");
 
 /* KiB */
-#define NV_FB_RAM 0x08u       /* all of it */
-#define NV_FB_HEAP 0x09u      /* what programs can have: less the driver's own */
-#define NV_FB_HEAP_FREE 0x16u /* of that */
+#define NV_FB_RAM 0x08u       /* all of the memory */
+#define NV_FB_HEAP 0x09u      /* memory that programs can have: without the driver's own */
+#define NV_FB_HEAP_FREE 0x16u /* the free part of that */
 #define NV_FB_MAX 0x80u
 struct nv_fb_info {
 	uint32_t n;
@@ -261,10 +265,10 @@ static inline uint32_t nv_fb_info_size(unsigned int branch)
 #define NV_CMD_LOG_UPDATE_GET 0x90cd0102u
 #define NV_CMD_LOG_FLUSH 0x90cd0104u
 
-#define NV_CLASS_MEMORY_LOCAL 0x40u         /* a GPU's own; below a device */
-#define NV_MEMORY_NONCONTIGUOUS (1u << 27)  /* attr */
-#define NV_MEMORY_CACHED (1u << 29)         /* attr */
-#define NV_MEMORY_USER_READ_ONLY (1u << 22) /* attr2: RM insists on it for what users map */
+#define NV_CLASS_MEMORY_LOCAL 0x40u         /* memory of a GPU itself; below a device */
+#define NV_MEMORY_NONCONTIGUOUS (1u << 27)  /* in attr */
+#define NV_MEMORY_CACHED (1u << 29)         /* in attr */
+#define NV_MEMORY_USER_READ_ONLY (1u << 22) /* in attr2: RM requires it for memory that users map */
 struct nv_memory_params {
 	uint32_t unused0[6], attr, attr2, unused1[8];
 	uint64_t size;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* client.c - whether RM has a client, asked by another one */
+/* client.c - asks RM through another client whether it has a client */
 #include "rm/rm.h"
 
 #include <errno.h>
@@ -32,7 +32,10 @@ int gs_rm_client_known(uint32_t client)
 	r = gs_rm_alloc(fd, 0, 0, &own, NV_CLASS_ROOT, NULL, 0, &status);
 	if (r < 0 || status)
 		return r < 0 ? r : -EREMOTEIO;
-	/* closing the file frees the client; a driver that does not know its own one says nothing */
+	/*
+	 * closing the file frees the client; a driver that does not know even our client cannot
+	 * tell
+	 */
 	if (gs_rm_client_exists(fd, own, own) != 1)
 		return -ENOTSUP;
 	return gs_rm_client_exists(fd, own, client);

@@ -8,7 +8,7 @@
 
 const char *const gs_cost_basis_words[] = { "unknown", "measured", "calibrated", NULL };
 
-/* docs/facts.md. A save took 94 to 110 us there; what is told of a turn has room around that. */
+/* From docs/facts.md. A save took 94 to 110 us there; the bounds leave a margin. */
 #define H200 \
 	{ \
 		.unit_ps = 1024000, .save_low_ns = 70000, .save_ns = 100000, \

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * costs.h - what it costs a GPU to go from one TSG to another
+ * costs.h - what a switch from one TSG to another costs a GPU
  *
- * These are facts of one kind of GPU and driver. All else takes them from here: what was measured of
- * a product, what the log of a GPU says (account/calibration.h), or what to go by meanwhile.
+ * These are facts of one kind of GPU and driver. All other code takes costs from here: those
+ * measured for a product, those found in a GPU's log (account/calibration.h), or defaults.
  */
 #ifndef GPUSCHED_RM_COSTS_H
 #define GPUSCHED_RM_COSTS_H
@@ -14,22 +14,23 @@
 enum gs_cost_basis { GS_COST_UNKNOWN, GS_COST_MEASURED, GS_COST_CALIBRATED };
 extern const char *const gs_cost_basis_words[];
 
-/* 0: not known. */
+/* 0: unknown. */
 struct gs_costs {
-	uint64_t unit_ps; /* one us of a timeslice, of the GPU's time */
-	/* CILP: from the end of the last slice to END; all three are known, or none */
+	uint64_t unit_ps; /* the GPU's time for one us of a timeslice */
+	/* CILP: from the end of the last slice to END; either all three are known, or none */
 	uint64_t save_low_ns, save_ns, save_high_ns;
-	uint64_t switch_ns;    /* END to START of one that waits */
-	uint64_t restore_ns;   /* START to the first instruction, of what was saved in CILP */
-	uint64_t idle_turn_ns; /* of a turn that drained: loading, and saving what is idle */
+	uint64_t switch_ns; /* END to START of another TSG that waits */
+	/* START to the first instruction, for a TSG that was saved in CILP. */
+	uint64_t restore_ns;
+	uint64_t idle_turn_ns; /* for a turn that drained: loading, and saving an idle TSG */
 	enum gs_cost_basis save_basis, switch_basis;
 };
 
-/* An H200's costs. For use where nothing is known, as in defaults: never for a judgement. */
+/* An H200's costs. They serve as defaults if nothing is known, and never to judge a GPU. */
 extern const struct gs_costs gs_costs_h200;
 
 /*
- * The costs of that product, as the driver names it, with that branch's firmware; else all is
+ * Costs of the product, by the driver's name for it, with that branch's firmware; otherwise all are
  * unknown.
  */
 struct gs_costs gs_costs_measured(const char *product, unsigned int branch);

@@ -2,8 +2,8 @@
 /*
  * decode.h - the RM calls of the NVIDIA driver that the taps understand, by driver branch
  *
- * Pure functions over words already copied from user memory: the BPF programs, the unit tests and
- * the fuzzer use the same text.
+ * Pure functions over words already copied from user memory: BPF programs, unit tests and fuzzer
+ * use the same code.
  */
 #ifndef GPUSCHED_RM_DECODE_H
 #define GPUSCHED_RM_DECODE_H
@@ -60,8 +60,8 @@ struct gs_free {
 };
 
 /*
- * Two forms are told apart by their size alone. The short one and the 40-byte one of the oldest
- * branches keep their status elsewhere. Returns 0 for a size that no branch has.
+ * Two forms differ only in their size. The short form, and the 40-byte form of the oldest branches,
+ * have their status elsewhere. Returns 0 for a size that no branch has.
  */
 static inline int gs_decode_alloc(const gs_u32 *w, gs_u32 size, gs_u32 branch, struct gs_alloc *ret)
 {
@@ -107,7 +107,7 @@ static inline void gs_decode_free(const gs_u32 *w, struct gs_free *ret)
 	ret->status = w[3];
 }
 
-/* Classes that make an entry of ours; all others are none of our business. */
+/* True for classes for which we make an entry; all others are ignored. */
 static inline int gs_class_matters(gs_u32 class_)
 {
 	switch (class_) {
@@ -151,7 +151,7 @@ static inline gs_u32 gs_engine_kind(gs_u32 engine)
 	return GPUSCHED_KIND_OTHER;
 }
 
-/* Saturated: the control takes 64 bits, our records 32. */
+/* Capped: the control takes 64 bits, our records 32. */
 static inline gs_u32 gs_timeslice_us(gs_u64 us)
 {
 	return us > 0xffffffffull ? 0xffffffffu : (gs_u32)us;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* driver.c - which driver runs here */
+/* driver.c - finds the driver's version and control file */
 #include "rm/rm.h"
 
 #include <ctype.h>
@@ -13,7 +13,7 @@
 #include "rm/abi.h"
 #include "rm/sys.h"
 
-/* First word of @text that reads like 580.159.04 */
+/* Finds the first word of @text that looks like 580.159.04. */
 static int find_version(const char *text, char *ret, size_t size)
 {
 	for (const char *p = text; *p; p++) {
@@ -31,7 +31,7 @@ static int find_version(const char *text, char *ret, size_t size)
 	return -ENODATA;
 }
 
-/* Look before opening: opening a file of FUSE asks the process that serves it. */
+/* Checks the file before opening: opening a FUSE file asks the process that serves it. */
 int gs_rm_open_control(void)
 {
 	struct statx st;
@@ -92,7 +92,7 @@ int gs_rm_driver(unsigned int *ret_branch, char *ret_version, size_t size, struc
 	char version[64];
 	int r = ask_device(version, sizeof(version));
 
-	/* In a simulated instance /proc speaks of another driver. */
+	/* In a simulated instance /proc is about another driver. */
 	if (r < 0 && !gs_env()->sim)
 		r = ask_proc(version, sizeof(version)) < 0 ? r : 0;
 	if (r == -EACCES || r == -EPERM)

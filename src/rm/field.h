@@ -2,7 +2,7 @@
 /*
  * field.h - the fields of struct gpusched_settings by their bits, with their ranges
  *
- * The kernel module includes it too (driver/module).
+ * The kernel module includes this file too (driver/module).
  */
 #ifndef GPUSCHED_RM_FIELD_H
 #define GPUSCHED_RM_FIELD_H
@@ -54,7 +54,7 @@ static inline int gs_field_in_range(gs_u32 bit, gs_u64 value)
 	switch (bit) {
 #define X(sym, field, min, max) \
 	case GPUSCHED_##sym: \
-		return value - (min) <= (gs_u64)(max) - (min); /* below @min it wraps */
+		return value - (min) <= (gs_u64)(max) - (min); /* a value below @min wraps around */
 		GS_FIELDS(X)
 #undef X
 	default:

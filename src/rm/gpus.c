@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* gpus.c - the machine's GPUs, asked from RM by a client of our own */
+/* gpus.c - asks RM for the machine's GPUs, by a client of our own */
 #include "rm/rm.h"
 
 #include <errno.h>
@@ -31,7 +31,7 @@ static int by_pci(const void *a, const void *b)
 	return (int)x->function - (int)y->function;
 }
 
-/* A control that RM need not answer: true if it did. */
+/* A control that RM need not support: returns true if it answered. */
 static bool ask(const struct client *c, uint32_t object, uint32_t cmd, void *params, uint32_t size)
 {
 	uint32_t status = 0;
@@ -40,7 +40,9 @@ static bool ask(const struct client *c, uint32_t object, uint32_t cmd, void *par
 	       status == GS_NV_OK;
 }
 
-/* UUID and name want a device and a subdevice of our own, and the GPU's file open. */
+/*
+ * Asks for UUID and name. That needs a device and a subdevice of our own, and the GPU's file open.
+ */
 static void ask_names(const struct client *c, struct gs_gpu *g)
 {
 	struct nv_device_params dp = { .device = g->dev_instance };
@@ -74,7 +76,7 @@ static void fill(const struct client *c, const struct nv_card *card, unsigned in
 	*g = (struct gs_gpu){ .index = index, .minor = card->minor, .gpu_id = card->gpu_id };
 	snprintf(g->pci, sizeof(g->pci), "%08X:%02X:%02X.%X", card->domain, card->bus, card->slot,
 		 card->function & 7u);
-	/* RM knows a GPU's instances once its file is open */
+	/* RM knows a GPU's instances only while its file is open */
 	keep = gs_rm_open_gpu(card->minor);
 	if (ask(c, c->handle, NV_CMD_ID_INFO, &id, sizeof(id))) {
 		g->dev_instance = id.device;

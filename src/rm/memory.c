@@ -12,7 +12,7 @@
 struct asker {
 	int fd;
 	uint32_t client, subdevice;
-	uint32_t status; /* of the last call */
+	uint32_t status; /* status of the last call */
 };
 
 static int control(struct asker *a, uint32_t cmd, void *params, uint32_t size)
@@ -30,7 +30,7 @@ static int alloc(struct asker *a, uint32_t parent, uint32_t class_, void *params
 	return r ? r : a->status ? -EREMOTEIO : 0;
 }
 
-/* Closing the file frees all of it. */
+/* Closing the file frees all objects of the client. */
 static int open_client(struct asker *a, const struct gs_gpu *gpu)
 {
 	struct nv_device_params dp = { .device = gpu->dev_instance };
@@ -74,7 +74,7 @@ static int by_number(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
-/* In a pid namespace RM may name one twice. */
+/* In a pid namespace RM may list a process twice. */
 static uint32_t sort_out(uint32_t *pids, uint32_t n)
 {
 	uint32_t kept = 0;
@@ -172,7 +172,8 @@ int gs_rm_memory_read(const struct gs_gpu *gpu, unsigned int branch, struct gs_r
 	*ret = (struct gs_rm_memory){ 0 };
 	if (fd < 0)
 		return fail(&nobody, fd, err);
-	gpu_fd = gs_rm_open_gpu(gpu->minor); /* RM knows its instances while it is open */
+	/* RM knows its instances only while its file is open. */
+	gpu_fd = gs_rm_open_gpu(gpu->minor);
 	if (gpu_fd < 0)
 		return fail(&nobody, gpu_fd, err);
 	return gs_rm_memory_ask(fd, gpu, branch, ret, err);

@@ -22,7 +22,7 @@ const char *gs_rm_op_name(enum gs_rm_op op)
 	return op < GS_RM_OP_MAX ? op_names[op] : NULL;
 }
 
-/* An answer of RM as errno; @about_tsg: "not found" then means the TSG itself. */
+/* Converts RM's answer to an errno; @about_tsg: "not found" then means the TSG itself. */
 static int to_errno(uint32_t status, bool about_tsg)
 {
 	switch (status) {
@@ -65,7 +65,10 @@ static int get_timeslice(struct gs_session *s, struct gs_rm_result *res)
 	return r;
 }
 
-/* RM does not check the channels that the next controls name: prove the TSG is there and ours. */
+/*
+ * RM does not check the channels that the next controls name, so first prove that the TSG exists on
+ * this file.
+ */
 static int prove(struct gs_session *s, struct gs_rm_result *res)
 {
 	return s->proven ? 0 : get_timeslice(s, res);
@@ -91,7 +94,10 @@ static bool channel_missing(uint32_t status)
 	       status == 0x31 /* INVALID_OBJECT */ || status == GS_NV_INVALID_OBJECT_HANDLE;
 }
 
-/* A channel freed since the table was read fails the whole list: then one by one, without it. */
+/*
+ * If a channel was freed since the table was read, the whole list fails: then calls one by one,
+ * without it.
+ */
 static int enable_each(struct gs_session *s, unsigned int from, unsigned int n, bool disable,
 		       struct gs_rm_result *res)
 {
@@ -130,7 +136,7 @@ static int enable_channels(struct gs_session *s, bool disable, struct gs_rm_resu
 		r = enable_some(s, done, part, disable, res);
 		if (r == -EREMOTEIO && channel_missing(res->status)) {
 			r = enable_each(s, done, part, disable, res);
-			if (r < 0) /* some of this part may have been done */
+			if (r < 0) /* a part of this batch may have been done */
 				enable_each(s, done, part, !disable, &undo);
 		}
 		if (r < 0)

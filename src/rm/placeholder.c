@@ -44,7 +44,7 @@ int gs_placeholder_take(const struct gs_gpu *gpu, uint64_t bytes, struct gs_plac
 	return 0;
 }
 
-/* Closing the file frees its client and all that hangs there. */
+/* Closing the file frees its client and all its objects. */
 void gs_placeholder_drop(struct gs_placeholder *p)
 {
 	if (p->fd >= 0)

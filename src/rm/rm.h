@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * rm.h - calls of the NVIDIA resource manager (RM) on an open file, the driver, its GPUs
+ * rm.h - calls of the NVIDIA resource manager (RM) on an open file; the driver; its GPUs
  *
- * Operations on somebody else's TSG: way.h. No policy, no state. Thread safe.
+ * way.h has operations on other programs' TSGs. No policy, no state. Thread safe.
  */
 #ifndef GPUSCHED_RM_RM_H
 #define GPUSCHED_RM_RM_H
@@ -34,21 +34,23 @@ int gs_rm_alloc(int fd, uint32_t client, uint32_t parent, uint32_t *inout_handle
 		void *params, uint32_t size, uint32_t *ret_status);
 int gs_rm_free(int fd, uint32_t client, uint32_t parent, uint32_t object, uint32_t *ret_status);
 
-/* It has no such object, or no such client. */
+/* RM has no such object, or no such client. */
 static inline bool gs_rm_is_denial(uint32_t status)
 {
 	return status == GS_NV_OBJECT_NOT_FOUND || status == GS_NV_INVALID_OBJECT_HANDLE ||
 	       status == GS_NV_INVALID_CLIENT;
 }
 /*
- * Whether RM has that client, of whatever process, asked by @own on @fd. 1, 0, or a negative errno:
- * this driver does not say.
+ * Whether RM has that client, of any process, asked by @own on @fd. 1, 0, or a negative errno: this
+ * driver does not tell.
  */
 int gs_rm_client_exists(int fd, uint32_t own, uint32_t client);
-/* The same by a client made for it. */
+/* The same, asked by a client made for the purpose. */
 int gs_rm_client_known(uint32_t client);
 
-/* Our own descriptor of the driver's file, close() it; -ENODEV: what is there is not the driver's.
+/*
+ * A descriptor of the driver's control file, for the caller to close; -ENODEV: the file there is
+ * not the driver's.
  */
 int gs_rm_open_control(void);
 int gs_rm_open_gpu(unsigned int minor);
@@ -58,15 +60,15 @@ int gs_rm_driver(unsigned int *ret_branch, char *ret_version, size_t size, struc
 /* ---- GPUs ---------------------------------------------------------------------------------- */
 
 struct gs_gpu {
-	unsigned int index; /* as nvidia-smi counts: PCI order */
+	unsigned int index; /* in the order of nvidia-smi: by PCI address */
 	unsigned int minor; /* /dev/nvidiaMINOR */
 	uint32_t gpu_id, dev_instance, sub_instance;
 	char pci[20];  /* 00000000:3B:00.0 */
-	char uuid[48]; /* GPU-...; "" unknown */
-	char name[80]; /* "" unknown */
+	char uuid[48]; /* GPU-...; "": unknown */
+	char name[80]; /* "": unknown */
 };
 
-/* All GPUs by a client of our own, closed again. free() the array. -ENODEV: no driver. */
+/* All GPUs. The caller frees the array. -ENODEV: no driver. */
 int gs_gpus_read(struct gs_gpu **ret, size_t *ret_n, struct gs_error *err);
 /* SELECTOR: index, UUID (or unique start of it), PCI id; NULL when none or several match. */
 const struct gs_gpu *gs_gpu_find(const struct gs_gpu *gpus, size_t n, const char *selector);

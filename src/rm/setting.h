@@ -20,24 +20,25 @@
 #define GS_BIT(i) (1u << (i))
 
 struct gs_setting {
-	const char *name; /* as people write it: "timeslice"; NULL: a yes or no, not set by name */
+	const char *name; /* name for people: "timeslice"; NULL: yes or no, not set by name */
 	const char *key;  /* in JSON, with the unit: "timeslice_us" */
 	uint32_t min, max;
-	uint32_t def;              /* of a TSG, unless its owner set it */
-	const char *const *words;  /* of the values from 0 on, NULL at the end; NULL: a number */
+	uint32_t def; /* of a TSG, unless its owner set another value */
+	/* For the values from 0 on, ended by NULL; NULL: the setting is a number. */
+	const char *const *words;
 	bool less_is_more;         /* a lower value favours the TSG */
-	enum gs_rm_op op, op_zero; /* the call that sets it, and the one for 0 */
+	enum gs_rm_op op, op_zero; /* the call that sets it; the call that sets it to 0 */
 };
 
 extern const struct gs_setting gs_settings[GS_NFIELDS];
 
 /* The setting of one bit. */
 const struct gs_setting *gs_setting_of(uint32_t bit);
-/* By name or JSON key: its bit; 0: there is none. */
+/* The bit of a setting, by name or JSON key; 0: there is none. */
 uint32_t gs_setting_find(const char *name, size_t len);
 /* The allowed values, for people: "low, medium or high", "1 to 100000000". Returns @buf. */
 const char *gs_setting_choice(uint32_t bit, char buf[64]);
-/* A word, a time ("20us") or a number. 0; -EINVAL or -ERANGE with one line. */
+/* Parses a word, a time ("20us") or a number. 0; -EINVAL or -ERANGE with one line. */
 int gs_setting_parse(uint32_t bit, const char *text, uint32_t *ret, struct gs_error *err);
 /* 0; -ERANGE with one line. */
 int gs_setting_check(uint32_t bit, uint64_t value, struct gs_error *err);
@@ -53,7 +54,7 @@ static inline enum gs_rm_op gs_field_op(uint32_t bit, uint32_t value)
 	return value ? gs_setting_of(bit)->op : gs_setting_of(bit)->op_zero;
 }
 
-/* All bytes of the struct have a name, and padding is 0. */
+/* Compares all bytes: each has a name, and padding is 0. */
 static inline bool gs_settings_same(const struct gpusched_settings *a,
 				    const struct gpusched_settings *b)
 {

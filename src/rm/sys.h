@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sys.h - the seam below the RM calls: what unit tests replace
+ * sys.h - the system calls below the RM calls, which unit tests replace
  *
- * Internal to src/rm and its tests. Set before any thread makes calls; NULL members are not
- * allowed.
+ * Internal to src/rm and its tests. Set before any thread makes calls; no member may be NULL.
  */
 #ifndef GPUSCHED_RM_SYS_H
 #define GPUSCHED_RM_SYS_H
@@ -19,19 +18,19 @@ struct statx;
 
 struct gs_rm_sys {
 	int (*ioctl)(int fd, unsigned long request, void *arg); /* 0 or -errno */
-	int (*open)(const char *path); /* of gpusched.ko's node; -1 and errno */
-	/* Is this the driver's control file (or a registered simulated one)? */
+	int (*open)(const char *path); /* opens gpusched.ko's node; -1 and errno */
+	/* True for the driver's control file (or a registered simulated one). */
 	bool (*accept)(const struct statx *st);
 };
 
 extern struct gs_rm_sys gs_rm_sys;
 
-/* The real one. */
+/* The real implementation. */
 bool gs_rm_sys_accept(const struct statx *st);
 
 /* ---- ops.c ----------------------------------------------------------------------------------- */
 
-/* An open file of the driver's and what is known about the TSG through it. */
+/* An open file of the driver, and what is known about the TSG through it. */
 struct gs_session {
 	const struct gs_rm_tsg *tsg;
 	int fd;

@@ -17,8 +17,8 @@
 #define GIVEN_UP UINT64_MAX
 
 /*
- * Threads that were left behind: for which process they wait, with our own process id, since a fork
- * has not got those threads.
+ * Threads that were left behind, and for which process they wait. With our own pid, since a fork
+ * does not have those threads.
  */
 static struct {
 	_Atomic uint64_t who;
@@ -132,7 +132,7 @@ bool gs_wait_give_up(struct gs_wait *w, uint64_t patience_ns)
 
 	if (!since || since == GIVEN_UP || now < since + patience_ns)
 		return false;
-	put(&who); /* before it can come back */
+	put(&who); /* before the thread can come back */
 	atomic_store(&impatient_until_ns, now + IMPATIENT_FOR_NS);
 	if (!atomic_compare_exchange_strong(&w->since_ns, &since, GIVEN_UP)) {
 		take(&who);

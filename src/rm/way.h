@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * way.h - operations on a TSG, and the ways they take to the driver
+ * way.h - operations on a TSG, and the ways by which they reach the driver
  *
  * A way is one file: way_borrow.c calls through a copy of the owner's descriptor, way_agent.c asks
- * the agent in the owner, way_module.c gpusched.ko. Which one a TSG's operations take in a service
- * is settled in gs_way_of() alone. Restore takes none but borrowing: it needs nobody's help. Thread
- * safe.
+ * the agent in the owner, way_module.c gpusched.ko. In a service, gs_way_of() alone decides which
+ * way a TSG's operations take. Restore always borrows, since that needs no other process's help.
+ * Thread safe.
  */
 #ifndef GPUSCHED_RM_WAY_H
 #define GPUSCHED_RM_WAY_H
@@ -13,24 +13,28 @@
 #include "rm/rm.h"
 #include "rm/wait.h"
 
-/* The facts that a call needs; the engine fills them in from the table. */
+/* Facts that a call needs; the engine fills them in from the table. */
 struct gs_rm_tsg {
 	pid_t pid;
 	uid_t uid;         /* of the owner */
 	uint64_t start_ns; /* owner's start_boottime as in gpusched_tsg; 0: do not compare */
-	int fd;            /* hint; another is looked for when it is another file by now */
+	int fd;            /* a hint: if it is another file by now, the right one is looked for */
 	uint64_t file;     /* the client's open file, as find() knows it */
-	/* Its number in the process, -EBADF: not there; told @finder. NULL: the hint alone. */
+	/*
+	 * Returns the file's number in the process, or -EBADF; gets @finder. NULL: only the hint is
+	 * tried.
+	 */
 	int (*find)(void *finder, pid_t pid, uint64_t file);
 	void *finder;
-	/* When the process that has a pid now started: 0, -ESRCH, or -errno. Waits for nobody. */
+	/* When the process that now has the pid started: 0, -ESRCH, or -errno. Does not wait. */
 	int (*started)(pid_t pid, uint64_t *ret_ns);
 	uint32_t client, tsg, subdevice;
 	unsigned int branch;
 	unsigned int nchannels;
 	struct gpusched_channel channels[GPUSCHED_MAX_CHANNELS];
-	struct gpusched_settings own; /* what it would be put back to */
-	struct gs_wait *wait; /* of this thread; NULL: waits for the owner as long as it takes */
+	struct gpusched_settings own; /* the owner's settings, for a restore */
+	/* the calling thread's; NULL: waits for the owner as long as it takes */
+	struct gs_wait *wait;
 };
 
 /* One line per operation: symbol, name in output and counters. */
@@ -51,10 +55,10 @@ enum gs_rm_op {
 		GS_RM_OP_MAX
 };
 
-/* PREEMPT with 0 in its argument waits that long. */
+/* PREEMPT with argument 0 waits this long. */
 #define GS_RM_PREEMPT_US 100000u
 
-/* Channels that one call suspends or resumes: more of a TSG take several. */
+/* Channels that one call suspends or resumes: a TSG with more needs several calls. */
 #define GS_RM_SUSPEND_BATCH 64u
 
 const char *gs_rm_op_name(enum gs_rm_op op);
@@ -65,23 +69,23 @@ struct gs_rm_result {
 		    owner holds the lock of its execve(); -ECANCELED not begun, or given up;
 		    -EAGAIN the module was busy, or had not heard us for too long */
 	uint32_t status;    /* RM status of the failed or last call */
-	bool denied;        /* RM has no such TSG, on whatever file */
+	bool denied;        /* RM has no such TSG, on any file */
 	uint64_t ns;        /* wall time of the borrow and the calls */
-	uint32_t value;     /* GET_TIMESLICE: us (saturated) */
-	int fd;             /* the number in the owner that worked: the next hint */
-	unsigned int calls; /* RM controls issued; by the module: one or more */
+	uint32_t value;     /* GET_TIMESLICE: us (capped) */
+	int fd;             /* the owner's number that worked: the next hint */
+	unsigned int calls; /* number of RM controls; through the module: one or more */
 };
 
 struct gs_rm_step {
 	enum gs_rm_op op;
 	uint32_t arg;
-	bool clear; /* by an agent: the value is the program's own, and nobody's wish any more */
+	bool clear; /* for an agent: the value is the program's own, and no longer a wish */
 	struct gs_rm_result res;
 };
 
 struct gs_way {
 	const char *name;
-	/* Can it reach this TSG, now? Cheap, waits for nobody. */
+	/* True if this way can reach the TSG now. Cheap, and does not wait. */
 	bool (*reaches)(const struct gs_rm_tsg *tsg);
 	/*
 	 * Does the steps in order; stops at the first failure and returns its errno. SUSPEND and
@@ -95,12 +99,12 @@ struct gs_way {
 extern const struct gs_way gs_way_borrow;
 extern const struct gs_way gs_way_module; /* module.h */
 
-/* The first that reaches it; borrowing where none does, which then says why. */
+/* The first way that reaches the TSG; borrowing if none does, which then reports why. */
 const struct gs_way *gs_way_of(const struct gs_rm_tsg *tsg);
 
 /*
- * Adoption needs more than operations on one TSG: a copy of the owner's descriptor @number of the
- * control file. The caller closes it right after its calls (law 3). -ETIMEDOUT: as above.
+ * For adoption, which needs more than operations on one TSG: a copy of the owner's descriptor
+ * @number of the control file. The caller closes it right after its calls. -ETIMEDOUT: as above.
  */
 int gs_rm_borrow(pid_t pid, uid_t uid, uint64_t start_ns, int number, int *ret_fd,
 		 struct gs_error *err);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 /*
- * way_borrow.c - through a copy of the owner's nvidiactl descriptor, for the time of one call
+ * way_borrow.c - calls through a copy of the owner's nvidiactl descriptor, for the time of one call
  *
- * RM checks its caller by open file, so that copy may do what the owner may. Order, always:
+ * RM checks its caller by open file, so a copy may do what the owner may. The order is always:
  * pidfd_open, compare start time, pidfd_getfd, check the device number (or the registered simulated
- * file), call, close. A stranger's file must neither be called nor make us wait. So we look at it
- * through /proc, which does not ask its file system, before and after we copy it. A thread of its
- * own closes a copy that turns out wrong (closing a FUSE file waits for its server).
+ * file), call, close. Another file must neither be called nor make us wait. So it is checked
+ * through /proc, which does not ask its file system, before and after it is copied. If the copy is
+ * a wrong file, a thread of its own closes it (closing a FUSE file waits for its server).
  */
 #include "rm/way.h"
 
@@ -45,13 +45,16 @@ static bool looks_right(pid_t pid, int number)
 	return accepted(AT_FDCWD, path, 0);
 }
 
-#define FINDS 3 /* its owner may move it in between */
+#define FINDS 3 /* the owner may move the file in between */
 
-/* Descriptors of one owner that may be the client's file: the hint, then where the kernel finds it. */
+/*
+ * The owner's descriptors that may be the client's file: the hint, then the one that the kernel
+ * finds.
+ */
 struct borrowing {
 	int pidfd;
 	pid_t pid;  /* or a thread's id */
-	int number; /* tried last; -1: none */
+	int number; /* the last one tried; -1: none */
 	unsigned int finds;
 };
 
@@ -92,7 +95,9 @@ static int copy_fd(struct borrowing *b, int number, int *ret)
 	return 0;
 }
 
-/* A main thread that has ended has no descriptors any more; the process's others share them. */
+/*
+ * A main thread that has ended has no descriptors any more; the process's other threads share them.
+ */
 static int use_living_thread(struct borrowing *b)
 {
 	char path[32], state;
@@ -138,7 +143,7 @@ static int begin(struct borrowing *b, pid_t pid, uint64_t start_ns)
 	b->pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
 	if (b->pidfd < 0)
 		return errno == EINVAL ? -ESRCH : -errno;
-	/* Read after the pidfd is open: the same start means the pidfd is of the owner. */
+	/* Read after the pidfd is open: if the start is the same, the pidfd is the owner's. */
 	if (!gs_proc_stat(pid, &state, &start) || (start_ns && !gs_start_same(start, start_ns)))
 		r = -ESRCH;
 	else if (state == 'Z')
@@ -166,7 +171,10 @@ static int next(struct borrowing *b, const struct gs_rm_tsg *tsg, int *ret_fd)
 	return r;
 }
 
-/* The first, or the next one: *ret_fd is ours to close, *ret_number the owner's. -EBADF: none left. */
+/*
+ * Borrows the first or the next descriptor: *ret_fd is for us to close, *ret_number the owner's
+ * number. -EBADF: there are no more.
+ */
 static int borrow(struct borrowing *b, const struct gs_rm_tsg *tsg, int *ret_fd, int *ret_number)
 {
 	int fd = -1, r = gs_wait_begin(tsg->wait, tsg->pid, tsg->uid);
@@ -177,7 +185,8 @@ static int borrow(struct borrowing *b, const struct gs_rm_tsg *tsg, int *ret_fd,
 		r = begin(b, tsg->pid, tsg->start_ns);
 	if (!r)
 		r = next(b, tsg, &fd);
-	if (r == -EBADF && !gs_proc_has_life(tsg->pid)) /* closed with its end, which may be late */
+	/* The process ends, and closed it; the report of its end may be late. */
+	if (r == -EBADF && !gs_proc_has_life(tsg->pid))
 		r = -ESRCH;
 	if (!gs_wait_end(tsg->wait)) {
 		if (fd >= 0)
@@ -192,9 +201,9 @@ static int borrow(struct borrowing *b, const struct gs_rm_tsg *tsg, int *ret_fd,
 /* ---- the way --------------------------------------------------------------------------------- */
 
 /*
- * Whether RM has the TSG no more, though the owner chooses which of its files is called. A client
- * that RM found on one file is on no other, since clients' handles are unique. Where it found none,
- * the TSG may be on a file that is hidden from us, unless RM has no such client at all.
+ * True if RM no longer has the TSG, though the owner chooses which of its files is called. Clients'
+ * handles are unique: a client that RM found on one file is on no other. If RM found none, the TSG
+ * may be on a file that we cannot see, unless RM has no such client at all.
  */
 static bool is_denied(const struct gs_rm_tsg *tsg, int err, const struct gs_rm_result *res)
 {
@@ -204,7 +213,7 @@ static bool is_denied(const struct gs_rm_tsg *tsg, int err, const struct gs_rm_r
 	       !gs_rm_client_known(tsg->client);
 }
 
-/* Tries descriptors of the owner until one of them carries the TSG's client. */
+/* Tries the owner's descriptors until one of them carries the TSG's client. */
 static int perform_on_any(struct borrowing *b, struct gs_session *s, struct gs_rm_step *step)
 {
 	for (;;) {
@@ -264,7 +273,7 @@ const struct gs_way gs_way_borrow = { .name = "borrow", .reaches = reaches, .tak
 
 /* ---- a descriptor for more than that --------------------------------------------------------- */
 
-/* The caller must not wait and has no thread that could be left behind: make one for it. */
+/* For a caller that must not block and has no spare thread: makes one for the borrow. */
 struct errand {
 	struct gs_wait wait;
 	struct gs_rm_tsg tsg;
@@ -288,7 +297,7 @@ static void *run_errand(void *arg)
 	if (gs_wait_is_given_up(&e->wait))
 		errand_free(e);
 	else
-		sem_post(&e->done); /* now it is the other's */
+		sem_post(&e->done); /* now the other thread owns it */
 	return NULL;
 }
 

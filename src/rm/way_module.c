@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * way_module.c - through gpusched.ko, which calls the driver from inside the kernel
+ * way_module.c - calls through gpusched.ko, which calls the driver from inside the kernel
  *
- * The module puts back what it has changed when this process dies or its heart stops. So the module
- * must also be what puts a TSG back that it has changed. A TSG stays with the module until it has
- * its owner's settings again, and the node is held as long as there is one.
+ * When this process dies or its heartbeat stops, the module restores what it has changed. So a TSG
+ * that the module changed must be restored through the module. A TSG stays with the module until it
+ * has its owner's settings again, and the node is held as long as there is such a TSG.
  */
 #include "rm/module.h"
 
@@ -22,7 +22,7 @@
 #include "rm/setting.h"
 #include "rm/sys.h"
 
-/* Rather too soon: what the module has put back must never be taken for set. */
+/* Rather too early: a setting that the module has restored must never count as set. */
 #define LOST_NS ((GPUSCHED_MODULE_BEAT_MS - 500) * NS_PER_MS)
 
 struct changed {
@@ -30,10 +30,10 @@ struct changed {
 };
 
 static struct {
-	pthread_mutex_t lock; /* all below */
+	pthread_mutex_t lock; /* protects all members below */
 	int fd;               /* -1: not held */
 	bool wanted;          /* TSGs that are not changed yet take this way too */
-	bool lost;            /* the module did not hear us for too long */
+	bool lost;            /* the module had no heartbeat from us for too long */
 	unsigned int under_way;
 	uint64_t beat_ns;
 	struct changed *changed;
@@ -55,7 +55,7 @@ static void drop(struct changed *c)
 	*c = node.changed[--node.n];
 }
 
-/* Room for one more: before a call, so that nothing is changed that could not be noted. */
+/* Makes room for one more TSG before a call, so that every change can be noted. */
 static int make_room(void)
 {
 	size_t room = node.room ? 2 * node.room : 64;
@@ -187,7 +187,7 @@ int gs_module_use(struct gs_error *err)
 	return r;
 }
 
-/* Under the lock; nobody is calling. The module puts back all that is changed. */
+/* Under the lock, with no call under way. The module restores all that is changed. */
 static void let_go(void)
 {
 	if (node.fd >= 0)
@@ -212,10 +212,10 @@ void gs_module_end(void)
 	pthread_mutex_unlock(&node.lock);
 }
 
-/* Held anew, since what the module knows of is no longer what we think. Under the lock. */
+/* Holds the module anew, since what it knows may differ from what we think. Under the lock. */
 static int begin_anew(void)
 {
-	if (node.under_way) /* those fail at once */
+	if (node.under_way) /* calls under way will fail at once */
 		return 0;
 	let_go();
 	node.lost = false;
@@ -264,7 +264,7 @@ void gs_module_gone(uint32_t client, uint32_t tsg)
 
 /* ---- one step -------------------------------------------------------------------------------- */
 
-/* 0; -ESRCH: its owner has ended; -EAGAIN: that cannot be told now. */
+/* 0; -ESRCH: the owner has ended; -EAGAIN: unknown at this moment. */
 static int check_owner(const struct gs_rm_tsg *t)
 {
 	uint64_t start;
@@ -293,7 +293,7 @@ static int tell(int fd, const struct gs_rm_tsg *t)
 	return gs_rm_sys.ioctl(fd, GPUSCHED_MODULE_TELL, &told);
 }
 
-/* The setting of a step and its value; false: it sets nothing. */
+/* The setting that a step changes, and its value; false: it changes none. */
 static bool setting_of(const struct gs_rm_step *step, uint32_t *ret_bit, uint32_t *ret_value)
 {
 	*ret_value = step->op == GS_RM_RESUME;
@@ -322,7 +322,7 @@ static int preempt(int fd, const struct gs_rm_tsg *t, struct gs_rm_step *step)
 	return r;
 }
 
-/* The owner's own value is nobody's wish: the module then follows the owner. */
+/* The owner's own value is no wish: the module then follows the owner. */
 static int set(int fd, const struct gs_rm_tsg *t, struct gs_rm_step *step, uint32_t bit,
 	       uint32_t value)
 {
@@ -348,7 +348,7 @@ static bool is_gone(uint32_t status)
 	       status == 0x31 /* INVALID_OBJECT */ || status == 0x33 /* INVALID_OBJECT_HANDLE */;
 }
 
-/* Translates an answer of the node into way.h's terms. */
+/* Translates the node's answer into way.h's errors. */
 static int meaning(int r, uint32_t status)
 {
 	switch (r) {
@@ -356,7 +356,7 @@ static int meaning(int r, uint32_t status)
 		return is_gone(status)                            ? -ENOENT
 		       : status == GS_NV_INSUFFICIENT_PERMISSIONS ? -EPERM
 								  : r;
-	case -ETIMEDOUT: /* nobody hears our heart, or another holds it by now */
+	case -ETIMEDOUT: /* the module has no heartbeat from us, or another program holds it */
 	case -EPERM:
 		pthread_mutex_lock(&node.lock);
 		node.lost = true;
@@ -384,7 +384,7 @@ static int perform(int fd, const struct gs_rm_tsg *t, struct gs_rm_step *step)
 		else if (!r)
 			r = setting_of(step, &bit, &value) ? set(fd, t, step, bit, value) : -EINVAL;
 		r = meaning(r, step->res.status);
-		step->res.calls = 1; /* at least: the module does not say */
+		step->res.calls = 1; /* at least one: the module does not tell */
 	}
 	step->res.err = r;
 	step->res.ns = gs_now_ns() - begun;
@@ -393,7 +393,7 @@ static int perform(int fd, const struct gs_rm_tsg *t, struct gs_rm_step *step)
 
 /* ---- the way --------------------------------------------------------------------------------- */
 
-/* The descriptor for a call; -1: this is not the way any more. */
+/* The descriptor for a call; -1: this way is no longer used. */
 static int begin(const struct gs_rm_tsg *t)
 {
 	int fd = -1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What others ask of an instance: its requests answer. */
+/* The public functions of a running instance: requests, metrics, watchers. */
 #include "service/instance.h"
 
 static struct gs_requests *requests_of(const struct gs_service *s)

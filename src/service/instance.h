@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * instance.h - one running instance: its rooms, and what is its own
+ * instance.h - one running instance: its rooms, its locks and its guardian
  */
 #ifndef GPUSCHED_SERVICE_INSTANCE_H
 #define GPUSCHED_SERVICE_INSTANCE_H
@@ -10,7 +10,7 @@
 
 struct gs_guardian;
 
-/* As the table of observers names them. */
+/* The rooms, as the table of observers names them. */
 enum gs_room {
 	GS_ROOM_INTAKE,
 	GS_ROOM_FIGURES,
@@ -30,14 +30,14 @@ struct gs_service {
 	struct gs_parking *parking;
 	struct gs_control *control;
 	struct gs_requests *requests;
-	void *selves[GS_ROOM_MAX]; /* the same rooms, for observers */
-	int lock_fd, table_fd;     /* of the instance, and of its table: gs_lock_*() */
+	void *selves[GS_ROOM_MAX]; /* the same rooms, for the observers */
+	int lock_fd, table_fd;     /* held: the instance's lock and its table's (gs_lock_*()) */
 	bool self_added;
 	struct gs_guardian *guardian; /* NULL: none */
 	sd_event_source *guardian_ended;
 };
 
-/* Who is told of what: observed.c has the table. */
+/* Hands the table of observers (observed.c) to the hub. */
 void gs_service_observe(struct gs_service *s);
 
 #endif /* GPUSCHED_SERVICE_INSTANCE_H */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The table of observers: who is told what happens to TSGs, in this order. */
+/* The table of observers: which room is told of TSGs' events, in this order. */
 #include "basic/cleanup.h"
 #include "control/agents.h"
 #include "control/budgets.h"
@@ -24,7 +24,10 @@
 #include "hub/limited.h"
 #include "requests/privacy.h"
 
-/* A tap asks the policy by itself; without a record nobody can be asked about. */
+/*
+ * After a tap's end the tap has told the policy already; without a record the policy cannot be
+ * asked.
+ */
 static void policy_ended(void *self, const struct gs_end *end)
 {
 	const struct gs_service *s = self;
@@ -32,7 +35,7 @@ static void policy_ended(void *self, const struct gs_end *end)
 		gs_policy_ask(s->hub->policy, GPUSCHED_RUN_TASK_DESTROY, &end->key, 0);
 }
 
-/* Behind each of these is a callback of the policy, which ends a rest of its tick. */
+/* Each of these events has called the policy, which ends the rest of the policy's tick. */
 static void policy_tapped(void *self, const struct gpusched_event *ev)
 {
 	const struct gs_service *s = self;
@@ -46,7 +49,7 @@ static void policy_tapped(void *self, const struct gpusched_event *ev)
 			gs_policy_nudge(s->hub->policy);
 }
 
-/* After an end that was missed, another TSG may have its handle by now. */
+/* After an end that was missed, another TSG may have the handle by now. */
 static void engine_ended(void *self, const struct gs_end *end)
 {
 	const struct gs_service *s = self;
@@ -73,10 +76,10 @@ static void limit_tapped(void *self, const struct gpusched_event *ev)
 }
 
 /*
- * Launches come before the intake: they race with the first launch. Watchers are told of a TSG before
- * what follows from it. A recording knows a TSG before its first turn and until after its last. The
- * ledger takes down what the account knows before that forgets it. The policy is asked about an end
- * while the TSG's job and facts are still there.
+ * Launches come before the intake: counting must be in place before a program's first launch.
+ * Watchers hear of a TSG before its consequences. A recording knows a TSG before its first turn and
+ * until after its last. The ledger records a TSG's figures before the account forgets them. The
+ * policy is asked about an end while the TSG's job and facts are still there.
  */
 static const struct gs_observer observers[] = {
 	{ "watchers", GS_ROOM_REQUESTS, .told = gs_watch_event, .called = gs_watch_call,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The configuration is read again: what has changed is in force at once. */
+/* Reads the configuration again: changes are in force at once. */
 #include <string.h>
 
 #include "basic/cleanup.h"
@@ -13,7 +13,7 @@
 #include "control/starting.h"
 #include "table/cfg.h"
 
-/* Ids may be others than before, so whoever has a class gets it anew. */
+/* Class ids may have changed, so each process with a class gets its class again. */
 static int reload_classes(struct gs_service *s, const struct gs_config *config,
 			  struct gs_error *err)
 {
@@ -33,7 +33,7 @@ static int reload_classes(struct gs_service *s, const struct gs_config *config,
 	return 0;
 }
 
-/* One that cannot start leaves the one that runs; the log says so. */
+/* A policy that cannot start leaves the old policy running; the log says so. */
 static void reload_policy(struct gs_service *s, const char *before)
 {
 	const struct gs_config *c = s->hub->config;
@@ -67,7 +67,7 @@ static void reload_launches(struct gs_service *s)
 		gs_starting_unref(t);
 }
 
-/* Keys that a running daemon does not follow. */
+/* Logs changed keys that a running daemon does not follow. */
 static void tell_unchanged(const struct gs_service *s, const struct gs_config *old)
 {
 	const struct gs_config *now = s->hub->config;

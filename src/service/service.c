@@ -52,7 +52,8 @@
 #include "engine/restore.h"
 
 #define SETTLE_MS 2000
-#define GUARDIAN_LIVES_NS NS_PER_S /* one that dies sooner is not replaced: the next would too */
+/* A guardian that dies sooner is not replaced: the next would die too. */
+#define GUARDIAN_LIVES_NS NS_PER_S
 
 int gs_service_check_config(const struct gs_config *config, struct gs_error *err)
 {
@@ -70,7 +71,7 @@ int gs_service_check_config(const struct gs_config *config, struct gs_error *err
 
 /* ---- opening --------------------------------------------------------------------------------- */
 
-/* The table's pids must mean to us what they mean to the taps. */
+/* This process must be in the pid namespace in which the taps record pids. */
 static int check_pid_namespace(struct gs_service *s, struct gs_error *err)
 {
 	struct gpusched_cfg cfg;
@@ -106,7 +107,7 @@ static int open_table(struct gs_service *s, bool *ret_fresh, struct gs_error *er
 	return 0;
 }
 
-/* Taps that we turned on ourselves do not stay where there is nothing to observe. */
+/* Taps that this instance turned on are turned off again if there is no GPU to observe. */
 static int read_machine(struct gs_service *s, bool fresh, struct gs_error *err)
 {
 	char version[64];
@@ -133,8 +134,8 @@ static int publish_classes(struct gs_service *s, struct gs_error *err)
 }
 
 /*
- * We hold the lock, so a heartbeat in the table is that of a daemon that died. A daemon that ends
- * in order, and a command, leave none: their manual settings are meant to stay.
+ * We hold the lock, so a heartbeat in the table is left from a daemon that died. A daemon that ends
+ * in order leaves none. A command leaves none either, since its manual settings are meant to stay.
  */
 static int repair(struct gs_service *s, struct gs_error *err)
 {
@@ -148,7 +149,8 @@ static int repair(struct gs_service *s, struct gs_error *err)
 	r = gs_cfg_get(s->hub->table, &cfg);
 	if (r || !cfg.heartbeat_ns)
 		return 0;
-	gs_cfg_policy_active(s->hub->table, false); /* first: its gate stops nobody any more */
+	/* First, so that the dead policy's gate stops no process any more. */
+	gs_cfg_policy_active(s->hub->table, false);
 	r = gs_restore(s->hub->table, s->hub->branch, &done, &why);
 	gs_cfg_heartbeat(s->hub->table, 0);
 	if (r && !done.failed)
@@ -164,12 +166,12 @@ static int repair(struct gs_service *s, struct gs_error *err)
 		gs_log(LOG_WARNING,
 		       "an earlier daemon died: %u processes that its gate had stopped go on",
 		       done.continued);
-	return 0; /* whose owner does not let it be put back keeps nobody from starting */
+	return 0; /* a TSG that its owner does not let us restore must not prevent startup */
 }
 
 static int start_guardian(struct gs_service *s, struct gs_error *err);
 
-/* It ended though nobody told it to: another one takes its place. */
+/* The guardian died: start another. */
 static int on_guardian_ended(sd_event_source *src, int fd, uint32_t revents, void *user)
 {
 	struct gs_service *s = user;
@@ -286,7 +288,7 @@ static int start_engine(struct gs_service *s, struct gs_error *err)
 	if (!r)
 		r = sd_event_add_io(s->hub->event, &s->hub->results, gs_engine_fd(s->hub->engine),
 				    EPOLLIN, on_results, s);
-	if (r >= 0) /* the loop gives it its times */
+	if (r >= 0) /* the loop sets its times */
 		r = sd_event_add_time(s->hub->event, &s->hub->due, CLOCK_MONOTONIC, UINT64_MAX, 1,
 				      on_engine_due, s);
 	return r < 0 ? gs_fail(err, r, "the reconciler cannot start: %s", strerror(-r)) : 0;
@@ -307,13 +309,13 @@ static int start_acting(struct gs_service *s, struct gs_error *err)
 	r = gs_loop_new(s->hub, err);
 	if (!r && gs_service_launches_start(s->control) < 0)
 		r = gs_fail(err, -ENOMEM, "the event loop: out of memory");
-	if (!r) /* before any thread is made: it is a fork of this process */
+	if (!r) /* before any thread is made, since the guardian is a fork of this process */
 		r = start_guardian(s, err);
 	if (!r)
 		r = start_engine(s, err);
 	if (!r)
 		r = gs_intake_start(s->intake, err);
-	if (!r && s->hub->opts.daemon) { /* only policies ask for them */
+	if (!r && s->hub->opts.daemon) { /* only policies ask for these facts */
 		r = gs_jobs_begin(s->hub->table);
 		if (r)
 			gs_fail(err, r, "no map for the TSGs' jobs: %s", strerror(-r));
@@ -342,7 +344,8 @@ static int start_acting(struct gs_service *s, struct gs_error *err)
 	r = gs_reapply_policy(s->control, err);
 	if (!r && s->hub->opts.daemon && gs_service_launches_wanted(s->control) &&
 	    !s->hub->launches)
-		gs_starting_now(s->control, NULL, NULL, NULL, 0, &why); /* it logs a failure */
+		/* It logs a failure itself. */
+		gs_starting_now(s->control, NULL, NULL, NULL, 0, &why);
 	gs_service_launches_update(s->control);
 	return r;
 }
@@ -355,7 +358,7 @@ static int start(struct gs_service *s, struct gs_error *err)
 	r = gs_config_classes(s->hub->config, &s->hub->classes, err);
 	if (!r)
 		r = s->hub->opts.read_only ? 0 : gs_service_lock(&s->lock_fd, err);
-	if (!r && !s->hub->opts.read_only) /* first: opening it may upgrade it */
+	if (!r && !s->hub->opts.read_only) /* first, since opening the table may upgrade it */
 		r = gs_lock_table(&s->table_fd, err);
 	if (!r)
 		r = open_table(s, &fresh, err);
@@ -411,7 +414,7 @@ static int make_rooms(struct gs_service *s, const struct gs_config *config,
 	return r;
 }
 
-/* When nothing goes on in them any more. */
+/* Call it when nothing runs in the rooms any more. */
 static void free_rooms(struct gs_service *s)
 {
 	gs_requests_free(s->requests);
@@ -452,7 +455,7 @@ int gs_service_new(const struct gs_config *config, const struct gs_service_opts 
 
 /* ---- the end --------------------------------------------------------------------------------- */
 
-/* A dry run's manual settings were wishes without effect: the next instance must not find them. */
+/* A dry run's manual settings had no effect: the next instance must not find them. */
 static void forget_dry_run(struct gs_service *s)
 {
 	struct gpusched_tsg *recs;
@@ -489,7 +492,7 @@ static void end_acting(struct gs_service *s)
 {
 	gs_starting_call_off(s->control, "gpusched ended");
 	gs_service_policy_stop(s->control, GS_POLICY_EXIT_STOPPED, "gpusched ended");
-	gs_starting_cancel(s->control); /* it would put counting in place again */
+	gs_starting_cancel(s->control); /* otherwise it would start counting again */
 	gs_service_launches_end(s->control);
 	if (s->hub->opts.dry_run)
 		forget_dry_run(s);
@@ -528,7 +531,7 @@ void gs_service_free(struct gs_service *s)
 	gs_aliases_end(s->intake);
 	gs_hardware_end(s->intake);
 	gs_sweeping_end(s->intake);
-	/* it is in the compiler or the verifier: what acted is put back by now */
+	/* it is in the compiler or the verifier; the policy that acted is stopped by now */
 	gs_starting_end(s->control);
 	gs_discarding_end(s->control);
 	gs_watch_free_all(s->requests);

@@ -4,7 +4,7 @@
  *
  * The daemon and, without a daemon, the library run the same service. It owns the table, the
  * engine, the classes and the policy, reacts to events, and answers requests as JSON: one path for
- * every verb, whoever asks. Data flows one way: observe, decide, reconcile, call.
+ * every verb and every caller. Data flows one way: observe, decide, reconcile, call.
  */
 #ifndef GPUSCHED_SERVICE_SERVICE_H
 #define GPUSCHED_SERVICE_SERVICE_H
@@ -29,68 +29,79 @@ struct gs_service;
 struct gs_service_opts {
 	size_t size;
 	bool dry_run;
-	bool daemon;     /* long-lived: guardian, heartbeat, adoption at start, policy of the
+	bool daemon; /* a long-lived instance: guardian, heartbeat, adoption at start, policy of the
 			   configuration */
-	bool read_only;  /* list, stats: takes no lock, reads no events, makes no calls */
+	bool read_only;  /* for list and stats: takes no lock, reads no events, makes no calls */
 	sd_event *event; /* NULL: a loop of its own, run by gs_service_run() */
 };
 
-/* Opens (turning the taps on if need be), repairs what a dead instance left, adopts, classifies. */
+/*
+ * Opens the table (and turns the taps on if needed), repairs what a dead instance left, adopts and
+ * classifies.
+ */
 int gs_service_new(const struct gs_config *config, const struct gs_service_opts *opts,
 		   struct gs_service **ret, struct gs_error *err);
-/* Stops the policy, restores what was changed by policies (daemon: everything), frees. */
+/* Stops the policy, restores what policies changed (a daemon: everything), and frees. */
 void gs_service_free(struct gs_service *s);
 
-/* One turn of its own loop; waits @ms at most (-1: no limit). 0, -EINTR: a signal came, -errno. */
+/*
+ * One iteration of the instance's own loop; waits @ms at most (-1: no limit). Returns 0, -EINTR
+ * after a signal, or -errno.
+ */
 int gs_service_run(struct gs_service *s, int ms);
 
 /*
- * @config takes the place of the configuration, which the caller may free then. On failure the old
- * one is in force as before. For a daemon.
+ * @config replaces the configuration. The caller may free @config then. On failure the old
+ * configuration stays in force. For a daemon.
  */
 int gs_service_reload(struct gs_service *s, const struct gs_config *config, struct gs_error *err);
 
-/* The classes, rules and such of this configuration can be used: file, line and what if not. */
+/*
+ * Checks that classes, rules and the rest of @config can be used; @err gets file, line and reason.
+ */
 int gs_service_check_config(const struct gs_config *config, struct gs_error *err);
 
 /*
- * One verb, e.g. "list", {"target": "pid:12"}. What is given back is over at once, or when the loop
- * has come that far (controls: within 5 s; a policy: when compiler and verifier are done). Then its
- * code is 0, and its answer an object, or a negative errno, with one line in err (EPERM, EINVAL,
- * ENOENT, ...). NULL: out of memory. Free it before the service.
+ * One verb, e.g. "list", {"target": "pid:12"}. The completion is over at once or later: controls
+ * within 5 s, the start of a policy when compiler and verifier are done. Then its code is 0 and its
+ * answer an object, or its code is a negative errno (EPERM, EINVAL, ENOENT, ...) with one line in
+ * err. NULL: out of memory. Free the completion before the service.
  */
 struct gs_completion *gs_service_ask(struct gs_service *s, const struct gs_peer *peer,
 				     const char *verb, const json_t *args);
-/* The same with arguments as they came, JSON of @n bytes, which it takes: read in that user's turn. */
+/*
+ * The same with unparsed arguments: @n bytes of JSON. Takes them, and parses them in that user's
+ * turn.
+ */
 struct gs_completion *gs_service_ask_text(struct gs_service *s, const struct gs_peer *peer,
 					  const char *verb, char *body, size_t n);
-/* The same for a caller that has nothing else to do. *ret_answer is a new reference. */
+/* The same for a caller that has nothing else to do: waits. *ret_answer is a new reference. */
 int gs_service_verb(struct gs_service *s, const struct gs_peer *peer, const char *verb,
 		    const json_t *args, json_t **ret_answer, struct gs_error *err);
-/* Ends all requests that are not over, with @text. */
+/* Ends all requests that are not over yet, with the error @text. */
 void gs_service_cancel_requests(struct gs_service *s, const char *text);
 
 /*
- * Counters and gauges in OpenMetrics, as @peer may see them: a shared text, made for all who ask in
- * the same moment.
+ * Counters and gauges in OpenMetrics, as @peer may see them. Requests of the same moment share one
+ * text.
  */
 struct gs_completion *gs_service_ask_metrics(struct gs_service *s, const struct gs_peer *peer);
-/* Whoever runs the service adds its own. */
+/* Adds metrics of the program that runs the service. */
 void gs_service_add_metrics(struct gs_service *s, void (*put)(FILE *f, void *user), void *user);
 
-/* Events that @peer may see, as JSON objects. Returns a token for _unwatch. */
+/* Sends events that @peer may see, as JSON objects. Returns a token for _unwatch. */
 int gs_service_watch(struct gs_service *s, const struct gs_peer *peer, gs_watch_fn fn, void *user,
 		     unsigned int *ret_token);
 /*
- * The same, and what a recording needs beside: lines "trace" (once), "tsg" (one there is or that
- * changed), "turns" and "counters" (docs/api.md). -ENOTSUP: nobody reads the GPUs' logs.
+ * The same, with the lines that a recording needs: "trace" (once), "tsg" (a TSG exists or has
+ * changed), "turns" and "counters" (docs/api.md). -ENOTSUP: the GPUs' logs are not read.
  */
 int gs_service_trace(struct gs_service *s, const struct gs_peer *peer, gs_watch_fn fn,
 		     const struct gs_trace_to *to, void *user, unsigned int *ret_token);
 void gs_service_trace_go_on(struct gs_service *s, unsigned int token);
 void gs_service_unwatch(struct gs_service *s, unsigned int token);
 
-/* A limit of whoever serves users struck @uid. */
+/* Counts a limit of the server (the daemon) that struck @uid. */
 void gs_service_limited(struct gs_service *s, uid_t uid, enum gs_user_limit limit);
 
 #endif /* GPUSCHED_SERVICE_SERVICE_H */

@@ -173,7 +173,10 @@ static void on_release(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi
 		sim_rings_detach(s->rings, h->file);
 	}
 	for (unsigned int i = 0; i < h->ndoorbells; i++) {
-		/* by hand: its owner may hold it open, and the kernel would keep watching it */
+		/*
+		 * removed explicitly: its owner may hold it open, and then the kernel would keep
+		 * watching it
+		 */
 		epoll_ctl(s->epoll, EPOLL_CTL_DEL, h->doorbells[i], NULL);
 		close(h->doorbells[i]);
 	}
@@ -250,7 +253,7 @@ static void arm(struct sim_server *s, uint64_t next)
 	s->armed = next;
 }
 
-/* All that has happened until now, in order, then the timer for what comes next. */
+/* Handles everything up to now, in order, then sets the timer for the next event. */
 static void step(struct sim_server *s)
 {
 	uint64_t now = sim_clock_now(&s->clock), next;
@@ -275,7 +278,7 @@ static void step(struct sim_server *s)
 
 static void serve_requests(struct sim_server *s)
 {
-	static struct fuse_buf buf; /* grown once by libfuse, kept for all requests */
+	static struct fuse_buf buf; /* grown once by libfuse, and used for all requests */
 
 	while (!fuse_session_exited(s->session)) {
 		int n = fuse_session_receive_buf(s->session, &buf);
@@ -328,7 +331,7 @@ static int watch(struct sim_server *s, int fd)
 	return fd < 0 || epoll_ctl(s->epoll, EPOLL_CTL_ADD, fd, &ev) < 0 ? -errno : 0;
 }
 
-/* The model's clock should not wait behind compilers. */
+/* Raises our priority, so that the model's clock does not wait behind compilers. */
 static void ask_priority(void)
 {
 	struct sched_param p = { .sched_priority = 10 }; /* above gsload */

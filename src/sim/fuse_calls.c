@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fuse_calls.c - ioctls on the simulated files: they take the time that RM takes
+ * fuse_calls.c - ioctls on the simulated files, which take the time that RM takes
  *
- * A call that needs a GPU's lock waits for those before it, takes effect part of the way through
- * its own time, and is answered at the end. The request is kept meanwhile; nobody else waits.
+ * A call that needs a GPU's lock waits for earlier calls, takes effect part of the way through its
+ * own time, and is answered at the end. The request is kept meanwhile; no other request waits.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -48,7 +48,7 @@ static int mem_write(const struct sim_caller *c, uint64_t at, const void *from, 
 	return process_vm_writev(c->tid, &here, 1, &there, 1, 0) == (ssize_t)n ? 0 : -EFAULT;
 }
 
-/* The number behind @key in /proc/TID/status. */
+/* The number after @key in /proc/TID/status. */
 static bool status_value(pid_t tid, const char *key, int base, unsigned long long *ret)
 {
 	char path[64], buf[4096], *at;
@@ -204,7 +204,7 @@ void sim_calls_free(struct sim_server *s)
 	}
 }
 
-/* A hung call ends only with its caller: FUSE tells us when that one is being killed. */
+/* A hung call ends only with its caller: FUSE reports when the caller is being killed. */
 static void interrupted(fuse_req_t req, void *user)
 {
 	struct call *k = user;
@@ -230,7 +230,7 @@ static void set_times(struct sim_server *s, struct call *k)
 		if (!mem_read(&k->caller, os->params, &on, 1) && !on)
 			cost.call = SIM_CALL_ENABLE;
 	}
-	/* a borrower hangs, not the owner: its own start must not */
+	/* only a borrower hangs, not the owner, which must be able to start */
 	if (cost.hang && (cost.any || k->caller.tgid != sim_file_opener(k->h->file))) {
 		k->hang = true;
 		k->effect_ns = k->reply_ns = UINT64_MAX;

@@ -2,9 +2,9 @@
 /*
  * fuse_fds.c - descriptors that a caller names: its memfds and its doorbell
  *
- * The named file is copied before anybody can look at it. A copy that turns out to be a file of
- * ours, or of another file system in user space, is not closed here. The kernel would first ask
- * that file system, which is us, or a server that never answers.
+ * The named file is copied before it can be checked. If the copy turns out to be a file of ours, or
+ * of another file system in user space, it is not closed here. The kernel would first ask that file
+ * system, which is us, or a server that never answers.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -32,7 +32,7 @@ static void *close_it(void *arg)
 	return NULL;
 }
 
-/* Left open where there is no thread to be had: a leak is better than a simulator that hangs. */
+/* It is left open if no thread can be made: a leak is better than a simulator that hangs. */
 static void close_elsewhere(int fd)
 {
 	pthread_attr_t attr;
@@ -63,10 +63,10 @@ static bool is_eventfd(int fd)
 
 static bool is_memfd(int fd)
 {
-	return fcntl(fd, F_GET_SEALS) >= 0; /* asks no file system */
+	return fcntl(fd, F_GET_SEALS) >= 0; /* does not ask the file system */
 }
 
-/* A copy of the caller's @number if @is_wanted; it can be closed like any other. */
+/* Copies the caller's @number if @is_wanted holds for it. */
 static int copy_fd(const struct sim_caller *c, int number, bool (*is_wanted)(int fd))
 {
 	CLEANUP_FD int pidfd = -1;

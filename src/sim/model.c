@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The GPU model: objects, settings and time. model_engine.c has the turns, model_round.c their
- * order, model_work.c the progress of work.
+ * The GPU model: objects, settings and time. Turns are in model_engine.c, their order in
+ * model_round.c, the progress of work in model_work.c.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -180,7 +180,7 @@ int sim_channel_new(struct sim_tsg *t, uint32_t context_id, struct sim_channel *
 	return 0;
 }
 
-/* After a change of what @t may do: look at its engine in the next advance. */
+/* After a change of what @t may do: its engine is evaluated in the next advance. */
 static void touch(struct sim_tsg *t)
 {
 	sim_tsg_update_ready(t);

@@ -24,7 +24,7 @@ struct sim_model;
 struct sim_tsg;
 struct sim_channel;
 
-/* The RM calls that the model knows the time of. */
+/* The RM calls for which the model has a duration. */
 enum sim_call {
 	SIM_CALL_ALLOC,
 	SIM_CALL_FREE,
@@ -77,7 +77,7 @@ struct sim_switch {
 	uint64_t ns;
 	unsigned int gpu, engine;
 	bool start;        /* true: START, false: END */
-	bool cut, drained; /* END: it has more work; it has none. Neither: it was suspended */
+	bool cut, drained; /* END: the TSG has more work; it has none. Neither: it was suspended */
 	uint32_t context_id;
 	uint32_t seqno;
 	void *user; /* of the TSG */
@@ -106,12 +106,12 @@ void sim_model_free(struct sim_model *m);
 
 uint64_t sim_model_now(const struct sim_model *m);
 /*
- * Time of the next thing that happens by itself, UINT64_MAX when nothing is under way. It is now
- * right after a change: changes act in the next sim_model_advance(), which may be one to now. While
- * a HOLD runs it is never farther away than the params' polling period.
+ * Time of the next event, UINT64_MAX if there is none. It is `now` right after a change: changes
+ * take effect in the next sim_model_advance(), which may be one to `now`. While a HOLD runs, the
+ * next event is never farther away than the polling period of the parameters.
  */
 uint64_t sim_model_next(const struct sim_model *m);
-/* Moves time to @ns (never back) and does all that happens until then, in order. */
+/* Moves time to @ns (never back) and handles everything that happens until then, in order. */
 void sim_model_advance(struct sim_model *m, uint64_t ns);
 
 /* A TSG starts unscheduled, timeslice the driver's default, interleave MEDIUM, mode of the params.
@@ -122,9 +122,9 @@ void sim_tsg_free(struct sim_tsg *t); /* frees its channels; their work is dropp
 int sim_channel_new(struct sim_tsg *t, uint32_t context_id, struct sim_channel **ret);
 void sim_channel_free(struct sim_channel *ch);
 /*
- * @ch is that of client @client (not 0) of an MPS server; channels of all its clients are in one
+ * @ch belongs to client @client (not 0) of an MPS server; channels of all its clients are in one
  * TSG. Their kernels run side by side: priority 0 before 1, then in the order in which they came. A
- * client gets @sm_pct of the GPU's block places at most. -EINVAL: out of range.
+ * client gets at most @sm_pct of the GPU's block places. -EINVAL: out of range.
  */
 int sim_channel_share(struct sim_channel *ch, unsigned int client, unsigned int priority,
 		      unsigned int sm_pct);
@@ -153,20 +153,24 @@ struct sim_tsg_state {
 	unsigned int interleave, preempt_mode;
 	unsigned int channels, disabled_channels;
 	bool scheduled, running;
-	uint64_t gpu_time_ns;  /* its turns, summed, the running one included */
-	uint64_t held_ns;      /* the log's START to END, summed: idle and loaded included */
-	uint64_t contended_ns; /* of held_ns, while another one of its runlist was ready */
-	/* of that, in turns that were cut off, or while another one waited since it was */
+	uint64_t gpu_time_ns; /* sum of its turns, including the present one */
+	/* Sum of START to END in the log, including time when it was loaded and idle. */
+	uint64_t held_ns;
+	uint64_t contended_ns; /* part of held_ns in which another TSG of its runlist was ready */
+	/*
+	 * part of that in turns that were cut off, or while another TSG waited since it was cut off
+	 */
 	uint64_t contended_told_ns;
-	uint64_t wait_time_ns; /* had work, was enabled and scheduled, and it was not its turn */
-	uint64_t waits;        /* that have ended with a turn */
-	uint64_t cuts;         /* turns that ended while it had more to do, and could */
-	uint64_t cut_waits;    /* of waits, those from such an end on */
-	uint64_t cut_wait_ns;  /* those, summed */
-	uint64_t work_done;    /* pieces of work completed */
-	uint64_t queued;       /* pieces of work waiting or running */
+	/* It had work, was enabled and scheduled, and did not have the turn. */
+	uint64_t wait_time_ns;
+	uint64_t waits;       /* waits that have ended with a turn */
+	uint64_t cuts;        /* turns that ended while it had more work and could run */
+	uint64_t cut_waits;   /* waits that began with such an end */
+	uint64_t cut_wait_ns; /* sum of those */
+	uint64_t work_done;   /* pieces of work completed */
+	uint64_t queued;      /* pieces of work waiting or running */
 	uint64_t switches_in;
-	uint64_t context_switches; /* of those, the ones that had to load its context */
+	uint64_t context_switches; /* switches that loaded its context */
 };
 void sim_tsg_state(const struct sim_tsg *t, struct sim_tsg_state *ret);
 
@@ -176,7 +180,10 @@ int sim_channel_submit(struct sim_channel *ch, const struct sim_work *w);
 /* How long the RM call takes this time, drawn from the params' range for that call. */
 uint64_t sim_call_time(struct sim_model *m, enum sim_call call);
 
-/* The host's side of a launch: call to the GPU's seeing it, and completion to the program's. */
+/*
+ * The host's part of a launch: from the call until the GPU sees it, and from completion until the
+ * program does.
+ */
 uint64_t sim_launch_time(struct sim_model *m);
 uint64_t sim_notice_time(struct sim_model *m);
 

@@ -17,7 +17,7 @@ static bool is_copy(const struct sim_engine_state *e)
 	return e->engine >= SIM_ENGINE_COPY0;
 }
 
-/* The context id that stands for the TSG: its first channel that has something to do. */
+/* The context id that stands for the TSG: that of its first channel with work. */
 static uint32_t context_of(const struct sim_tsg *t)
 {
 	for (const struct sim_channel *ch = t->channels; ch; ch = ch->next)
@@ -45,7 +45,7 @@ static void log_switch(struct sim_engine_state *e, struct sim_tsg *t, bool start
 		m->ops.on_switch(m->ops.user, &sw);
 }
 
-/* Contended time of the loaded TSG, as the log has it, while another one is ready. */
+/* Counts contended time of the loaded TSG, as the log shows it, while another TSG is ready. */
 void sim_engine_contended(struct sim_engine_state *e)
 {
 	uint64_t ns = e->m->now - e->counted;
@@ -74,7 +74,7 @@ void sim_tsg_uncut(struct sim_tsg *t)
 	t->contended_cut = 0;
 }
 
-/* From here on @t's context is loaded, as the log has it; NULL: nobody's. */
+/* From here on @t's context is loaded, as the log shows it; NULL: none. */
 static void log_loaded(struct sim_engine_state *e, struct sim_tsg *t)
 {
 	struct sim_tsg *old = e->logged;
@@ -106,7 +106,7 @@ static void forget_periods(struct sim_engine_state *e, uint64_t period)
 	e->busy_period = period;
 }
 
-/* It had something to do since @from, or since the last time. */
+/* The engine had work since @from, or since the last call. */
 static void note_busy(struct sim_engine_state *e, uint64_t from)
 {
 	uint64_t to = e->idle_since < e->m->now ? e->idle_since : e->m->now;
@@ -196,7 +196,7 @@ static void begin_turn(struct sim_engine_state *e, struct sim_tsg *t, bool loade
 	log_loaded(e, t);
 }
 
-/* The next TSG is settled with the turn's end: one that becomes ready later waits a round. */
+/* The next TSG is chosen at the end of the turn: one that becomes ready later waits a round. */
 static void begin_switch(struct sim_engine_state *e, uint64_t cost)
 {
 	if (!e->chosen)
@@ -220,7 +220,7 @@ static void end_turn(struct sim_engine_state *e)
 	e->phase = SIM_PHASE_IDLE;
 }
 
-/* After the state is saved: END, and on to the next one. */
+/* The state is saved: writes END, and goes on to the next TSG. */
 static void end_saved(struct sim_engine_state *e)
 {
 	const struct sim_params *p = &e->m->p;
@@ -233,7 +233,7 @@ static void end_saved(struct sim_engine_state *e)
 	begin_switch(e, t->has_state ? cost[t->left_in] : p->switch_idle_ns);
 }
 
-/* Nothing of it is under way: its context is saved all the same, and what comes now has to wait. */
+/* No work is under way: its context is saved all the same, and new work has to wait. */
 static void begin_leave_idle(struct sim_engine_state *e)
 {
 	if (!e->nready) {
@@ -268,7 +268,7 @@ static unsigned int others(const struct sim_engine_state *e)
 	return e->nready - (e->cur && e->cur->ready);
 }
 
-/* Sets the end of the slice when somebody else has become ready, forgets it when nobody is. */
+/* Sets the end of the slice when another TSG has become ready, and clears it when none is. */
 static void update_slice(struct sim_engine_state *e)
 {
 	uint64_t ts = e->cur->timeslice_us * e->m->p.slice_unit_ns;
@@ -324,7 +324,7 @@ static bool step_start(struct sim_engine_state *e)
 		return false;
 	sim_work_sync(e->cur);
 	e->phase = SIM_PHASE_RUN;
-	sim_work_sync(e->cur); /* begins what was not begun */
+	sim_work_sync(e->cur); /* begins work that was not begun */
 	return true;
 }
 
@@ -334,7 +334,7 @@ static void earliest(uint64_t *next, uint64_t ns)
 		*next = ns;
 }
 
-/* Nothing of it can run: either all is done, or what is not is disabled. */
+/* Nothing of it can run: either all work is done, or the rest is disabled. */
 static bool run_nothing(struct sim_engine_state *e)
 {
 	struct sim_tsg *t = e->cur;
@@ -356,7 +356,7 @@ static bool run_nothing(struct sim_engine_state *e)
 }
 
 /*
- * Somebody waits and all that is queued here has begun: the host goes on to the next TSG. Running
+ * Another TSG waits and all work queued here has begun: the host goes on to the next TSG. Running
  * work runs to its end, or to the end of the slice; later launches wait for the next turn.
  */
 static void update_closed(struct sim_engine_state *e)
@@ -365,7 +365,7 @@ static void update_closed(struct sim_engine_state *e)
 		e->closed |= !sim_work_backlog(e->cur);
 	} else if (e->closed) {
 		e->closed = false;
-		sim_work_sync(e->cur); /* begins what was left out */
+		sim_work_sync(e->cur); /* begins work that was left out */
 	}
 }
 
@@ -438,7 +438,7 @@ static bool step(struct sim_engine_state *e)
 	return false;
 }
 
-/* Does all that is due now and sets @e->next. */
+/* Handles everything that is due now and sets @e->next. */
 void sim_engine_run(struct sim_engine_state *e)
 {
 	do {

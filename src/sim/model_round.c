@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The round: in which order a runlist's TSGs get their turns.
+ * The round: the order in which a runlist's TSGs get their turns.
  *
  * Plain: order of creation. With interleave levels all MEDIUM entries come before each LOW one, and
  * all HIGH ones before each of these. So with L low and M medium TSGs a medium one appears L times
@@ -43,7 +43,7 @@ int sim_round_add(struct sim_engine_state *e, struct sim_tsg *t)
 void sim_round_remove(struct sim_engine_state *e, struct sim_tsg *t)
 {
 	if (e->prev_turn == t)
-		e->prev_turn = t->prev; /* NULL: the round begins anew */
+		e->prev_turn = t->prev; /* NULL: the round begins again */
 	if (t->prev)
 		t->prev->next = t->next;
 	else
@@ -136,7 +136,7 @@ static struct sim_tsg *next_interleaved(struct sim_engine_state *e)
 	return t;
 }
 
-/* The TSG that has the next turn; NULL when none is ready. Moves the place in the round. */
+/* The TSG that has the next turn; NULL if none is ready. Advances the place in the round. */
 struct sim_tsg *sim_round_next(struct sim_engine_state *e)
 {
 	struct sim_tsg *t;

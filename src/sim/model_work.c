@@ -3,17 +3,16 @@
  * Work of one TSG: channels side by side, each in order, in waves of thread blocks.
  *
  * Blocks of a wave start and end together. The heads of the TSG's channels share the GPU's block
- * places. The one that has had none for longest comes first, and leaves the next one what it does
- * not need. Among an MPS server's clients priority decides, then the order in which they came.
- * There the blocks of a wave end one by one as far as others see: they get its places some time
- * before its end.
+ * places. The channel that has had none for longest comes first, and leaves unneeded places to the
+ * next one. Among an MPS server's clients priority decides, then the order in which they came.
+ * There the blocks of a wave end one by one: other clients get its places some time before its end.
  */
 #include <errno.h>
 #include <stdlib.h>
 
 #include "sim/model_priv.h"
 
-#define COPY_CHUNK 65536u /* bytes that go to their end once begun */
+#define COPY_CHUNK 65536u /* a copy of so many bytes goes to its end once begun */
 
 static bool progressing(const struct sim_tsg *t)
 {
@@ -22,7 +21,7 @@ static bool progressing(const struct sim_tsg *t)
 	return e->cur == t && (e->phase == SIM_PHASE_RUN || e->phase == SIM_PHASE_DRAIN);
 }
 
-/* May this channel's head make progress in the engine's phase? */
+/* True if this channel's head can make progress in the engine's phase. */
 static bool active(const struct sim_channel *ch)
 {
 	const struct sim_tsg *t = ch->tsg;
@@ -64,7 +63,10 @@ static void begin(struct sim_item *it, const struct sim_params *p)
 	}
 }
 
-/* Does it take what becomes free at once, though a part of it runs? It comes before somebody. */
+/*
+ * True if it takes free places at once, though a part of it runs, since it comes before another
+ * client.
+ */
 static bool comes_first(const struct sim_channel *ch)
 {
 	if (!ch->client || ch->priority)
@@ -83,7 +85,7 @@ static bool wants_places(const struct sim_channel *ch)
 	       (!it->cur || (it->w.kind == SIM_WORK_KERNEL && comes_first(ch)));
 }
 
-/* Another client's kernel has blocks to start. */
+/* True if another client's kernel has blocks to start. */
 static bool wanted_by_others(const struct sim_channel *ch)
 {
 	for (const struct sim_channel *o = ch->tsg->channels; o; o = o->next)
@@ -110,7 +112,7 @@ static bool comes_before(const struct sim_channel *a, const struct sim_channel *
 					  : sim_head(a)->came < sim_head(b)->came;
 }
 
-/* Looks among those that have blocks to start and were not asked in this round. */
+/* Searches those that have blocks to start and were not asked in this round. */
 static struct sim_channel *next_to_serve(const struct sim_tsg *t)
 {
 	struct sim_channel *next = NULL;
@@ -121,7 +123,7 @@ static struct sim_channel *next_to_serve(const struct sim_tsg *t)
 	return next;
 }
 
-/* Places that others may not have: a wave's, until it is so near its end that they go on. */
+/* Places that others may not have: those of a wave, until it is near its end. */
 static uint64_t taken_by(const struct sim_channel *ch)
 {
 	const struct sim_item *it = sim_head(ch);
@@ -141,9 +143,9 @@ static void give(struct sim_channel *ch, uint64_t *places, bool *copying)
 		it->cur = *copying ? 0 : 1;
 		*copying = true;
 	} else if (it->w.kind == SIM_WORK_HOLD) {
-		it->cur = it->left; /* one thread: room for it is always found */
+		it->cur = it->left; /* one thread: there is always room for it */
 	} else {
-		/* what runs of it already is counted to the later wave */
+		/* its running blocks are counted to the later wave */
 		n = it->left < most ? it->left : most;
 		it->left -= n;
 		it->cur += n;
@@ -155,7 +157,7 @@ static void give(struct sim_channel *ch, uint64_t *places, bool *copying)
 	it->rem = it->cur ? it->block_ns : 0;
 }
 
-/* Gives free block places to those that have blocks to start. */
+/* Gives free block places to channels that have blocks to start. */
 static void assign(struct sim_tsg *t)
 {
 	const struct sim_params *p = &t->eng->m->p;
@@ -192,7 +194,7 @@ static void assign(struct sim_tsg *t)
 	}
 }
 
-/* The one active channel, NULL when there are none or several. */
+/* The one active channel; NULL if there are none or several. */
 static struct sim_channel *single(const struct sim_tsg *t)
 {
 	struct sim_channel *one = NULL;
@@ -269,7 +271,10 @@ static void elapse(struct sim_tsg *t, uint64_t ns)
 	}
 }
 
-/* Skips whole waves of an item that has the GPU for itself: cost independent of block length. */
+/*
+ * Skips whole waves of an item that has the GPU for itself, so that the cost does not depend on
+ * block length.
+ */
 static uint64_t skip_waves(struct sim_tsg *t, uint64_t ns)
 {
 	struct sim_channel *ch = single(t);
@@ -310,7 +315,7 @@ void sim_work_sync(struct sim_tsg *t)
 	}
 }
 
-/* Work that ends after the end of time never does. */
+/* Caps the sum: work that ends after the end of time never ends. */
 static uint64_t after(uint64_t a, uint64_t b)
 {
 	return a < SIM_NEVER - b ? a + b : SIM_NEVER;
@@ -356,7 +361,7 @@ static void channel_marks(struct sim_channel *ch)
 		pop(ch);
 }
 
-/* Marks take no time and no turn: the host's front end does them without the engine. */
+/* Marks take no time and no turn: the host's front end completes them without the engine. */
 void sim_work_marks(struct sim_tsg *t)
 {
 	for (struct sim_channel *ch = t->channels; ch; ch = ch->next)
@@ -397,7 +402,7 @@ bool sim_work_settled(const struct sim_tsg *t)
 	return true;
 }
 
-/* Marks do not count: on the GPU an event behind the last kernel changes nothing. */
+/* Marks do not count: on the GPU, an event behind the last kernel changes nothing. */
 bool sim_work_backlog(const struct sim_tsg *t)
 {
 	for (const struct sim_channel *ch = t->channels; ch; ch = ch->next)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * caller.bpf.h - the caller of an ioctl, its file and its memory, as taps and gate both read them
+ * caller.bpf.h - the caller of an ioctl, its file and its memory, for taps and gate
  */
 #ifndef GPUSCHED_TABLE_CALLER_BPF_H
 #define GPUSCHED_TABLE_CALLER_BPF_H
@@ -27,7 +27,7 @@ static __always_inline int gs_read_user(void *dst, gs_u32 size, gs_u64 addr)
 	return 0;
 }
 
-/* Is this open file one of ours? Fills file and control (1: nvidiactl). */
+/* True if this open file is one of the driver's. Sets file and control (1: nvidiactl). */
 static __always_inline int gs_file_accept(const struct gpusched_cfg *cfg, struct file *file)
 {
 	struct inode *inode = BPF_CORE_READ(file, f_inode);
@@ -68,8 +68,8 @@ static __always_inline int gs_file_referenced(gs_u64 file)
 }
 
 /*
- * Does anything still refer to the open file of these records? The memory of a closed file may be
- * anything by now, so compare it with what the file was.
+ * True if anything still refers to the open file of these records. The memory of a closed file may
+ * be anything by now, so compare it with what the file was.
  */
 static __always_inline int gs_file_lives(gs_u64 file)
 {
@@ -80,7 +80,7 @@ static __always_inline int gs_file_lives(gs_u64 file)
 	       gs_file_is(file, entry) && gs_file_referenced(file);
 }
 
-/* A channel's or a TSG's handle to the TSG's key. */
+/* Turns a channel's or a TSG's handle into the TSG's key. */
 static __always_inline void gs_to_tsg(struct gpusched_key *key)
 {
 	struct gs_channel_ref *ref = bpf_map_lookup_elem(&gs_chantsg, key);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cfg.h - what the taps are told: configuration, GPUs, our own processes
+ * cfg.h - settings of the taps: configuration, GPUs, our own processes
  */
 #ifndef GPUSCHED_TABLE_CFG_H
 #define GPUSCHED_TABLE_CFG_H
@@ -9,16 +9,19 @@
 #include "table/table.h"
 
 int gs_cfg_get(struct gs_table *t, struct gpusched_cfg *ret);
-/* Heartbeat of the daemon (now); 0 clears. */
+/* Sets the daemon's heartbeat (now); 0 clears it. */
 int gs_cfg_heartbeat(struct gs_table *t, uint64_t ns);
 int gs_cfg_default_class(struct gs_table *t, uint32_t class_id);
 int gs_cfg_policy_active(struct gs_table *t, bool active);
-/* Tells the taps the GPUs' indexes, so that a new TSG's is known at once. Done by `on` as well. */
+/*
+ * Gives the taps the GPUs' indexes, so that a new TSG's GPU is known at once. `on` does this as
+ * well.
+ */
 int gs_cfg_gpus(struct gs_table *t, const struct gs_gpu *gpus, size_t n);
-/* Most TSGs that one process may have in the table (default 1024); 0: no limit. */
+/* The most TSGs that one process may have in the table (default 1024); 0: no limit. */
 int gs_cfg_max_tsgs(struct gs_table *t, uint32_t max);
-/* false: everything passes the gate, and holds suspend. */
 int gs_cfg_next_epoch(struct gs_table *t);
+/* With @on false everything passes the gate, and holds suspend instead. */
 int gs_cfg_gate(struct gs_table *t, bool on);
 /* Processes that started after @started_ns wait at the gate until @until_ns; 0: none does. */
 int gs_cfg_newcomers(struct gs_table *t, uint64_t started_ns, uint64_t until_ns);

@@ -2,8 +2,8 @@
 /*
  * change.bpf.h - changes of the table from user space, by BPF_PROG_RUN
  *
- * In place and field by field: a whole record written from user space would undo what a tap wrote
- * in the meantime.
+ * Records are changed in place and field by field: a whole record written from user space would
+ * undo what a tap wrote meanwhile.
  */
 #ifndef GPUSCHED_TABLE_CHANGE_BPF_H
 #define GPUSCHED_TABLE_CHANGE_BPF_H
@@ -17,7 +17,7 @@
 #define GS_EEXIST 17
 #define GS_ESTALE 116
 
-/* The entry of a process that the taps may not have met. */
+/* The entry of a process that the taps may not have seen. */
 static __always_inline struct gpusched_proc *gs_meet(const struct gpusched_cfg *cfg, gs_u32 pid,
 						     gs_u64 start_ns)
 {
@@ -54,13 +54,14 @@ static __always_inline void gs_poke_owner(struct gpusched_tsg *rec, const struct
 		entry->holder = to;
 	rec->owner_fd = new->owner_fd;
 	rec->owner_start_ns = new->owner_start_ns;
-	/* its end may have taken it off its owner */
+	/* the process's end may have removed it from its owner */
 	if (!cfg || !pid || pid == to ||
 	    __sync_val_compare_and_swap(&rec->task.pid, pid, to) != pid)
 		return;
 	gs_give_back(pid, GPUSCHED_SHARE_TSGS);
 	proc = gs_meet(cfg, to, new->owner_start_ns);
-	if (proc) /* past its share, too: the TSG is there; its maker's user goes on paying */
+	/* Even past its quota, since the TSG exists; the user of its maker goes on paying. */
+	if (proc)
 		__sync_fetch_and_add(&proc->tsgs, 1);
 	if (rec->flags & GPUSCHED_TSG_PARTIAL) {
 		gs_past_add(pid, -1);
@@ -82,7 +83,7 @@ static __always_inline void gs_poke_class(struct gpusched_task *t, const struct 
 
 /*
  * The kernel reuses a deleted element at once, and this program can be preempted. So the memory may
- * be another record's by now. That is checked before each group of fields, and at the end.
+ * be another record's by now. This is checked before each group of fields, and at the end.
  */
 static __always_inline int gs_is_still(const struct gpusched_tsg *rec,
 				       const struct gpusched_poke *p)
@@ -96,7 +97,7 @@ static __always_inline int gs_pokes(const struct gpusched_tsg *rec, const struct
 	return p->what & what && gs_is_still(rec, p);
 }
 
-/* A tap or a policy may change others meanwhile. */
+/* Changes bits one by one, since a tap or a policy may change others meanwhile. */
 static __always_inline void gs_poke_flags(struct gpusched_tsg *rec, const struct gpusched_poke *p)
 {
 	gs_u32 old = __sync_fetch_and_and(&rec->flags, ~p->flags_mask | p->rec.flags);
@@ -144,7 +145,7 @@ int poke(struct gpusched_poke *p)
 		p->ret = -GS_ENOENT;
 		return 0;
 	}
-	/* a group of fields at a time, see gs_pokes() */
+	/* one group of fields at a time, see gs_pokes() */
 	if (gs_pokes(rec, p, GPUSCHED_POKE_IS))
 		rec->task.is = p->rec.task.is;
 	if (gs_pokes(rec, p, GPUSCHED_POKE_MANUAL))
@@ -178,8 +179,9 @@ struct {
 } gs_adoptee SEC(".maps");
 
 /*
- * An adopted TSG, or one of an older table, which has its id and class. The process's share counts
- * here as well. Otherwise what the taps refused would come in at the daemon's next start.
+ * Inserts an adopted TSG, or one of an older table, which has its id and class. The process's quota
+ * counts here as well. Otherwise TSGs that the taps refused would come in at the daemon's next
+ * start.
  */
 static __always_inline int gs_insert(struct gs_table_head *h, const struct gpusched_tsg *from)
 {
@@ -195,7 +197,10 @@ static __always_inline int gs_insert(struct gs_table_head *h, const struct gpusc
 		return -GS_ENOENT;
 	if (bpf_map_lookup_elem(&gs_tsgs, &key))
 		return -GS_EEXIST;
-	/* by the helper: compilers like to make pointers into the context, which are refused */
+	/*
+	 * by the helper, since compilers like to make pointers into the context, which the verifier
+	 * refuses
+	 */
 	bpf_probe_read_kernel(rec, sizeof(*rec), from);
 	pid = rec->task.pid;
 	proc = gs_meet(cfg, pid, rec->owner_start_ns);
@@ -232,8 +237,8 @@ static __always_inline int gs_insert(struct gs_table_head *h, const struct gpusc
 }
 
 /*
- * A sweep that finds another sweep's claim takes it over: there is one at a time, so that one was
- * killed. A record that a tap has claimed is gone in a moment.
+ * If a sweep finds another sweep's claim, it takes it over: there is one sweep at a time, so the
+ * other one was killed. A record that a tap has claimed is gone in a moment.
  */
 static __always_inline int gs_sweep_claim(struct gs_table_head *h)
 {
@@ -313,7 +318,7 @@ static __always_inline int gs_insert_channel(const struct gs_table_head *h)
 	return gs_end_overtook(&key, id, &k) ? -GS_ENOENT : 0;
 }
 
-/* The owner's share counts: it has to be known. */
+/* The owner's quota counts, so the owner has to be known. */
 static __always_inline int gs_owner_known(const struct gs_table_head *h, gs_u32 owner)
 {
 	struct gpusched_cfg *cfg = gs_cfg_of();
@@ -363,7 +368,7 @@ static __always_inline int gs_insert_file(const struct gs_table_head *h)
 	return 0;
 }
 
-/* The sweep's: its key may be a new file's by now, at a closed one's address. */
+/* For the sweep: the key may be a new file's by now, at a closed one's address. */
 static __always_inline int gs_forget_made(void *map, const void *key, gs_u32 made,
 					  enum gpusched_room room)
 {
@@ -389,7 +394,7 @@ static __always_inline int gs_forget_place(const struct gs_table_head *h)
 	return gs_forget_made(&gs_files, &h->key.file, h->made, GPUSCHED_IN_FILES);
 }
 
-/* It has waited at the gate long enough for being past its share. */
+/* The process has waited at the gate long enough for being past its quota. */
 static __always_inline int gs_let(gs_u32 pid)
 {
 	struct gpusched_proc *proc = bpf_map_lookup_elem(&gs_procs, &pid);
@@ -513,7 +518,11 @@ int change_proc(struct gs_proc_arg *a)
 	proc = bpf_map_lookup_elem(&gs_procs, &tgid);
 	if (!proc && fresh.source < GPUSCHED_SRC_COMMAND) {
 		a->ret =
-			-GS_ENOENT; /* it ended since the taps told of it: nobody would take it out */
+			/*
+			 * The process ended since the taps reported it: nothing would remove the
+			 * entry.
+			 */
+			-GS_ENOENT;
 		return 0;
 	}
 	if (!proc) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * class.bpf.h - the class, weight and deadline of a TSG: its process's, and its class's
+ * class.bpf.h - copies class, weight and deadline of a TSG's process, and limits of its class, to
+ * the TSG
  */
 #ifndef GPUSCHED_TABLE_CLASS_BPF_H
 #define GPUSCHED_TABLE_CLASS_BPF_H

@@ -23,7 +23,7 @@ const char *gs_event_name(unsigned int type)
 	return type < GS_COUNT(names) ? names[type] : NULL;
 }
 
-/* Starts go by the clock that runs on while the machine sleeps, events by the other one. */
+/* Start times use the clock that runs on while the machine sleeps; events use the other one. */
 static uint64_t slept_ns(void)
 {
 	struct timespec boot, monotonic;
@@ -34,7 +34,7 @@ static uint64_t slept_ns(void)
 	       (uint64_t)monotonic.tv_nsec;
 }
 
-/* The start is looked at last: a process that took the pid meanwhile has a later one. */
+/* The start is read last: a process that took the pid meanwhile has a later start. */
 int gs_event_uid(const struct gpusched_event *ev, uid_t *ret)
 {
 	uint64_t started;
@@ -61,7 +61,7 @@ static int on_record(void *user, void *data, size_t size)
 
 	if (size < sizeof(ev))
 		return 0;
-	memcpy(&ev, data, sizeof(ev)); /* the ring is the kernel's */
+	memcpy(&ev, data, sizeof(ev)); /* the ring belongs to the kernel */
 	t->fn(&ev, t->user);
 	return ++t->handled < AT_ONCE && gs_now_ns() < t->handle_until_ns ? 0 : -ECANCELED;
 }

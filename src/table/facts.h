@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * facts.h - what the GPUs' logs say of TSGs and runlists, and the TSGs' jobs: maps that policies
- * read
+ * facts.h - maps that policies read: facts about TSGs and runlists from the GPUs' logs, and TSGs'
+ * jobs
  *
- * Not pinned: facts are old a second after the daemon that reads the logs is gone. By TSG id, which
- * is never used again.
+ * Not pinned: a second after the daemon that reads the logs is gone, facts are out of date. By TSG
+ * id, which is never used again.
  */
 #ifndef GPUSCHED_TABLE_FACTS_H
 #define GPUSCHED_TABLE_FACTS_H
@@ -16,8 +16,8 @@
 
 /* The job that a TSG works for. */
 struct gs_job {
-	gs_u64 job;         /* 0: not known */
-	gs_u64 limit_group; /* as gpusched_limit, with @limit_pct */
+	gs_u64 job;         /* 0: unknown */
+	gs_u64 limit_group; /* as in gpusched_limit, with @limit_pct */
 	gs_u32 limit_pct;
 	gs_u32 promise_pct;   /* as gpusched_promise */
 	gs_u64 promise_group; /* the same */
@@ -27,8 +27,8 @@ struct gs_job {
 };
 
 /*
- * Facts are written when something has happened to their TSG. Until then what is loaded is held, and
- * a TSG that waits goes on waiting. @passed_ns: from f->as_of_ns to @as_of_ns, in the GPU's time.
+ * Facts of a TSG are written when something has happened to it. Until then a loaded TSG is held,
+ * and a waiting TSG goes on waiting. @passed_ns: from f->as_of_ns to @as_of_ns, in the GPU's time.
  */
 static inline __attribute__((always_inline)) void gs_facts_until(struct gpusched_facts *f,
 								 gs_u64 as_of_ns, gs_u64 passed_ns)
@@ -48,7 +48,7 @@ static inline __attribute__((always_inline)) void gs_facts_until(struct gpusched
 	}
 }
 
-/* When it last had the GPU or waited for it, as far as @now can be told. */
+/* When the TSG last had the GPU or waited for it, as far as known at @now. */
 static inline __attribute__((always_inline)) gs_u64
 gs_facts_last_run(const struct gpusched_facts *f, gs_u64 now)
 {
@@ -61,10 +61,10 @@ gs_facts_last_run(const struct gpusched_facts *f, gs_u64 now)
 
 #include "table/table.h"
 
-/* Makes the maps, once; policies that are loaded from then on read them. 0 or -errno. */
+/* Makes the maps, once; policies loaded from then on read them. 0 or -errno. */
 int gs_facts_begin(struct gs_table *t);
 bool gs_facts_has(const struct gs_table *t);
-/* Many at once: a call for each few hundred. 0 or -errno of the last that failed. */
+/* Writes many facts, with one call for each few hundred. 0, or -errno of the last failure. */
 int gs_facts_put(struct gs_table *t, const struct gpusched_facts *facts, size_t n);
 int gs_facts_put_runlist(struct gs_table *t, uint32_t runlist,
 			 const struct gpusched_runlist_facts *facts);
@@ -73,21 +73,21 @@ void gs_facts_remove_runlist(struct gs_table *t, uint32_t runlist);
 int gs_facts_put_gpu(struct gs_table *t, uint32_t gpu, const struct gpusched_gpu *costs);
 void gs_facts_remove_gpu(struct gs_table *t, uint32_t gpu);
 
-/* The same of jobs: gpusched_job() of policy.bpf.h. */
+/* The same for jobs: gpusched_job() of policy.bpf.h. */
 int gs_jobs_begin(struct gs_table *t);
 bool gs_jobs_has(const struct gs_table *t);
-/* Writes the facts of TSG @id. 0 or -errno. */
+/* Writes the job of TSG @id. 0 or -errno. */
 int gs_job_put(struct gs_table *t, uint64_t id, uint64_t job);
-/* It comes last in policies that take turns, or no longer. 0 or -errno. */
+/* The TSG comes last in policies that take turns, or no longer. 0 or -errno. */
 int gs_job_put_last(struct gs_table *t, uint64_t id, bool last);
-/* 0: not known. */
+/* 0: unknown. */
 uint64_t gs_job_get(struct gs_table *t, uint64_t id);
-/* Its key and its limit, beside its job. 0 or -errno. */
+/* Writes its key and its limit, beside its job. 0 or -errno. */
 int gs_limit_put(struct gs_table *t, const struct gpusched_tsg *rec,
 		 const struct gpusched_limit *limit);
 bool gs_limit_same(struct gs_table *t, const struct gpusched_tsg *rec,
 		   const struct gpusched_limit *limit);
-/* Zeroes: it has none. */
+/* All zero: it has no limit. */
 struct gpusched_limit gs_limit_get(struct gs_table *t, uint64_t id);
 
 /* The part that its group is promised; @pct 0: nothing. @over_pct: as gs_job's. */

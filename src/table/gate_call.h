@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * gate_call.h - what the gate's program, the taps and a policy's dispatcher share
+ * gate_call.h - data shared by the gate's program, the taps and a policy's dispatcher
  */
 #ifndef GPUSCHED_TABLE_GATE_CALL_H
 #define GPUSCHED_TABLE_GATE_CALL_H
@@ -16,10 +16,11 @@ struct gs_gate_call {
 	gs_u64 ns;
 	gs_u64 start_ns; /* of the caller's process */
 	gs_u32 tgid;
-	gs_u32 class_id; /* that the policy was asked with */
+	gs_u32 class_id; /* with which the policy was asked */
 	gs_u32 tid;
 	gs_u32 pad;
-	gs_u64 asked; /* id of the TSG that the policy was asked about in this call; 0: it was not */
+	/* Id of the TSG about which the policy was asked in this call; 0: it was not asked. */
+	gs_u64 asked;
 	char comm[GPUSCHED_COMM_LEN];
 };
 

@@ -38,7 +38,7 @@ struct file {
 	void *private_data;
 };
 
-/* Its references: up to Linux 6.12, and from then on. */
+/* A file's references: up to Linux 6.12, and later. */
 struct gs_word {
 	unsigned long long value;
 };

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * maps.bpf.h - the pinned maps and what every BPF program does with them
+ * maps.bpf.h - the pinned maps, and functions that every BPF program uses on them
  *
  * One header defines the maps for every BPF object, because libbpf reuses a pinned map only when
- * the definitions agree. An object that is linked with another one that defines them says
- * GS_MAPS_EXTERN first. The loader of such an object sets the maps' pin paths (or reuses their
+ * the definitions agree. An object defines GS_MAPS_EXTERN first if another object that it is linked
+ * with defines the maps. The loader of such an object sets the maps' pin paths (or reuses their
  * descriptors, see gs_table_map_fd()).
  */
 #ifndef GPUSCHED_TABLE_MAPS_BPF_H
@@ -53,12 +53,12 @@ GS_MAP struct {
 
 struct gs_channel_ref {
 	gs_u32 tsg;   /* handle */
-	gs_u32 owner; /* the process that it is charged to; 0: none (GPUSCHED_FREE_CHANNELS) */
+	gs_u32 owner; /* the process to which it is charged; 0: none (GPUSCHED_FREE_CHANNELS) */
 	gs_u32 uid;   /* the user, with @owner */
 	gs_u32 pad;
 };
 
-/* Channel (file, client, hChannel) to its TSG. */
+/* From a channel (file, client, hChannel) to its TSG. */
 GS_MAP struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, GS_MAX_CHANTSG);
@@ -91,7 +91,7 @@ GS_MAP struct {
 	__type(value, struct gpusched_file);
 } gs_files SEC(".maps");
 
-/* TSGs with channels for which there was no room, as far as there is room for these. */
+/* TSGs with channels for which the table had no room, as far as this map has room. */
 GS_MAP struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, GS_MAX_PLACES);
@@ -130,7 +130,7 @@ GS_MAP struct {
 	__type(value, struct gpusched_cfg);
 } gs_cfg SEC(".maps");
 
-/* RM device instance to the GPU's index + 1; 0: unknown. */
+/* From an RM device instance to the GPU's index + 1; 0: unknown. */
 GS_MAP struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, GS_MAX_GPUS);
@@ -180,7 +180,10 @@ GS_MAP struct {
 	__type(value, struct gpusched_call);
 } gs_call SEC(".maps");
 
-/* The running policy's dispatcher for launches. Its programs are uprobes: an array of their own. */
+/*
+ * The running policy's dispatcher for launches. It needs an array of its own, since its programs
+ * are uprobes.
+ */
 GS_MAP struct {
 	__uint(type, BPF_MAP_TYPE_PROG_ARRAY);
 	__uint(max_entries, 1);
@@ -195,7 +198,7 @@ GS_MAP struct {
 	__type(value, struct gs_thread);
 } gs_threads SEC(".maps");
 
-/* The running policy's dispatcher for the gate: LSM programs. */
+/* The running policy's dispatcher for the gate, for LSM programs. */
 GS_MAP struct {
 	__uint(type, BPF_MAP_TYPE_PROG_ARRAY);
 	__uint(max_entries, 1);
@@ -247,8 +250,8 @@ static __always_inline void gs_emit(struct gpusched_event *ev)
 }
 
 /*
- * Shares. Each entry is charged to the process that made it, named in the entry, from insertion to
- * deletion. Each of these succeeds exactly once, so the charge cannot drift.
+ * Quotas. Each entry is charged to the process that made it, which the entry names, from insertion
+ * to deletion. Insertion and deletion each succeed exactly once, so the charge cannot drift.
  */
 static __always_inline gs_u32 *gs_share_of(struct gpusched_proc *proc, enum gpusched_share what)
 {
@@ -265,7 +268,7 @@ static __always_inline void gs_give_back(gs_u32 pid, enum gpusched_share what)
 		__sync_fetch_and_add(gs_share_of(proc, what), -1);
 }
 
-/* The user of a process without an entry is nobody. */
+/* A process without an entry belongs to user GS_NOBODY. */
 static __always_inline struct gpusched_user *gs_user_known(gs_u32 uid)
 {
 	struct gpusched_user *user = bpf_map_lookup_elem(&gs_users, &uid);
@@ -281,7 +284,10 @@ static __always_inline gs_u32 gs_room_size(enum gpusched_room room)
 					      : GPUSCHED_ROOM_PLACES;
 }
 
-/* May a user have @n of all @entries? At most half of what others leave, and nothing of root's part. */
+/*
+ * True if a user may have @n of all @entries: at most half of what others leave, and nothing of
+ * root's part.
+ */
 static __always_inline int gs_user_may(gs_u32 uid, enum gpusched_room room, gs_u32 n,
 				       gs_u32 entries)
 {
@@ -297,7 +303,7 @@ static __always_inline enum gpusched_share gs_room_share(enum gpusched_room room
 					      : GPUSCHED_SHARE_DEVICES;
 }
 
-/* One entry fewer; @pid 0: its process has been given it back. */
+/* One entry fewer; @pid 0: its process has the charge back already. */
 static __always_inline void gs_uncharge(gs_u32 pid, gs_u32 uid, enum gpusched_room room)
 {
 	struct gpusched_user *user = gs_user_known(uid);
@@ -330,7 +336,7 @@ static __always_inline gs_u32 gs_forget(void *map, const void *key, enum gpusche
 	return owner;
 }
 
-/* So many more TSGs of it are not in the table, or not whole. */
+/* @n more TSGs of the process are not in the table, or not completely. */
 static __always_inline void gs_past_add(gs_u32 pid, gs_s32 n)
 {
 	struct gpusched_proc *proc = bpf_map_lookup_elem(&gs_procs, &pid);
@@ -383,12 +389,12 @@ static __always_inline int gs_claim(struct gpusched_tsg *rec)
 
 	if (!(old & bits))
 		return 1;
-	if (!(old & GPUSCHED_TSG_ENDING)) /* its end was told, the rest waits for the sweep */
+	if (!(old & GPUSCHED_TSG_ENDING)) /* its end was reported; the rest is left to the sweep */
 		__sync_fetch_and_and(&rec->flags, ~GPUSCHED_TSG_ENDING);
 	return 0;
 }
 
-/* One record fewer for its owner, which may be changing; and for its client. */
+/* One record fewer for its owner, which may be changing, and for its client. */
 static __always_inline void gs_uncount(struct gpusched_tsg *rec)
 {
 	struct gpusched_client *client;
@@ -406,9 +412,9 @@ static __always_inline void gs_uncount(struct gpusched_tsg *rec)
 }
 
 /*
- * Takes a TSG and its channels out of the table; the caller has claimed it. A global function, as the
- * verifier looks at such a one by itself. It walked through the loop in each state of each caller
- * otherwise, and loading the taps took ten times as long.
+ * Takes a TSG and its channels out of the table; the caller has claimed it. A global function,
+ * since the verifier checks such a function once, by itself. Otherwise it would walk through the
+ * loop in each state of each caller, and loading the taps would take ten times as long.
  */
 __weak __noinline int gs_drop(const struct gpusched_key *of)
 {
@@ -418,7 +424,7 @@ __weak __noinline int gs_drop(const struct gpusched_key *of)
 
 	if (!of)
 		return 0;
-	key = *of; /* Linux 6.1 takes no key for a map from elsewhere than the stack */
+	key = *of; /* in Linux 6.1 a map's key must be on the stack */
 	rec = bpf_map_lookup_elem(&gs_tsgs, &key);
 	if (rec)
 		gs_uncount(rec);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* past.c - what there was no room for, and may be room for now */
+/* past.c - TSGs for which the table had no room, and may have room now */
 #include "table/past.h"
 
 #include <bpf/bpf.h>
@@ -8,7 +8,10 @@
 #include "table/priv.h"
 #include "table/procs.h"
 
-/* As room.bpf.h has it: a user has at most half of what others leave, and not root's part. */
+/*
+ * The same rule as in room.bpf.h: a user has at most half of what others leave, and nothing of
+ * root's part.
+ */
 static bool user_has_room(struct gs_table *t, uint32_t uid, const struct gpusched_cfg *cfg)
 {
 	const uint32_t limit = GPUSCHED_ROOM_TSGS - GPUSCHED_ROOM_TSGS / GPUSCHED_ROOT_PART;

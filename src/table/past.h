@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * past.h - processes that are past their share of the table, and their TSGs that are not in it
+ * past.h - processes that are past their quota of table records, and their TSGs that are not in the
+ * table
  */
 #ifndef GPUSCHED_TABLE_PAST_H
 #define GPUSCHED_TABLE_PAST_H
@@ -13,13 +14,13 @@ struct gs_past_tsg {
 	pid_t pid;
 };
 
-/* Up to @max of those for which there is room by now. */
+/* Gets up to @max of them for which there is room by now. */
 size_t gs_past_fitting(struct gs_table *t, struct gs_past_tsg *ret, size_t max);
-/* Does one of them run, as far as is known? Not those of processes that wait at the gate. */
+/* True if one of them may run. TSGs of processes that wait at the gate do not count. */
 bool gs_past_runs(struct gs_table *t);
-/* So many TSGs of it are not in the table, or not whole. */
+/* The number of the process's TSGs that are not in the table, or not completely. */
 uint32_t gs_past_of(struct gs_table *t, pid_t pid);
-/* It has waited long enough, and need not wait any more as long as it is past its share. */
+/* The process has waited long enough, and need not wait any more while it is past its quota. */
 int gs_past_let(struct gs_table *t, pid_t pid);
 
 #endif /* GPUSCHED_TABLE_PAST_H */

@@ -52,31 +52,32 @@ enum gs_pin {
 #define X(name) GS_PIN_##name,
 	GS_PIN_MAPS(X) GS_PIN_PROGS(X)
 #undef X
-		GS_PIN_OPENED, /* those above are opened by gs_table_open() */
+		GS_PIN_OPENED, /* gs_table_open() opens those above */
 };
 
 #define GS_V1_TSG 360u /* size of a record of version 1, see upgrade.c */
 
 struct gs_table {
 	int fd[GS_PIN_OPENED];
-	int facts_fd, runlists_fd, gpus_fd; /* -1: facts.h's are not made */
-	int jobs_fd;                        /* the same of its jobs */
-	size_t record_size;                 /* of gs_tsgs; an older version's is shorter */
+	int facts_fd, runlists_fd, gpus_fd; /* -1: the maps of facts.h are not made */
+	int jobs_fd;                        /* the same for its jobs */
+	/* Size of a record in gs_tsgs; an older version's is shorter. */
+	size_t record_size;
 	unsigned int cpus;
 	unsigned int sweeps;
-	unsigned int handled;     /* events in this dispatch */
-	uint64_t handle_until_ns; /* no more of them after that */
+	unsigned int handled;     /* events handled by this dispatch */
+	uint64_t handle_until_ns; /* no event is handled after this time */
 	struct ring_buffer *ring;
 	gs_event_fn fn;
 	void *user;
 };
 
-/* A table of this version, whatever the configuration of the one in place says. */
+/* Opens a table of this version in @dir, whatever version the table in place has. */
 int gs_table_open_at(const char *dir, struct gs_table **ret, struct gs_error *err);
-/* Runs a syscall program on @arg, which is read and written. */
+/* Runs a syscall program with @arg, which it reads and writes. */
 int gs_run_prog(int prog_fd, void *arg, size_t size);
 int gs_table_change(struct gs_table *t, struct gs_table_arg *arg);
-/* As gs_table_insert(), of a record that has its id and class: an older table's. */
+/* The same as gs_table_insert(), for a record of an older table, which has its id and class. */
 int gs_table_take(struct gs_table *t, const struct gpusched_tsg *rec,
 		  const struct gpusched_channels *ch);
 int gs_table_device(struct gs_table *t, const struct gpusched_key *key,

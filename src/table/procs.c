@@ -31,7 +31,10 @@ int gs_cfg_default_class(struct gs_table *t, uint32_t class_id)
 	return set_cfg(t, GS_CFG_DEFAULT_CLASS, class_id);
 }
 
-/* Nobody else may be told of a policy that is gone: with it go the pins of its maps. */
+/*
+ * When a policy is gone, the pins of its maps are removed too, so that nobody takes them for its
+ * successor's.
+ */
 int gs_cfg_policy_active(struct gs_table *t, bool active)
 {
 	char dir[GS_PINS_PATH];
@@ -99,7 +102,7 @@ int gs_proc_get(struct gs_table *t, pid_t tgid, struct gpusched_proc *ret)
 	return bpf_map_lookup_elem(t->fd[GS_PIN_gs_procs], &key, ret) ? -errno : 0;
 }
 
-/* The count of TSGs is the taps' own and stays. */
+/* Only the taps change the count of TSGs. */
 int gs_proc_set(struct gs_table *t, pid_t tgid, const struct gpusched_proc *proc)
 {
 	struct gs_proc_arg arg = { .tgid = tgid, .proc = *proc };
@@ -115,7 +118,7 @@ int gs_proc_del(struct gs_table *t, pid_t tgid)
 	return bpf_map_delete_elem(t->fd[GS_PIN_gs_procs], &key) ? -errno : 0;
 }
 
-/* By what waits for nobody where a reader is late; but that is true of an end a moment later. */
+/* If a reader is late, uses sources that do not wait; these notice an end a moment later. */
 static bool is_dead(pid_t pid, uint64_t start_ns)
 {
 	struct gs_program now;
@@ -147,7 +150,7 @@ static int renumber(struct gs_table *t, uint32_t tgid, struct gpusched_proc *pro
 	return r == -ENOENT ? 0 : r; /* it has just ended */
 }
 
-/* The caller frees both, whatever comes. */
+/* The caller frees both arrays in any case. */
 static int read_all(struct gs_table *t, uint32_t **ret_tgids, struct gpusched_proc **ret,
 		    uint32_t *ret_n)
 {
@@ -192,7 +195,7 @@ size_t gs_procs_largest(struct gs_table *t, struct gs_proc_size *ret, size_t n)
 	return n;
 }
 
-/* All are read before the first is changed: none is met twice. */
+/* Reads all entries before it changes the first, so that none is met twice. */
 int gs_procs_renumber(struct gs_table *t, const uint32_t to[GPUSCHED_MAX_CLASSES])
 {
 	CLEANUP_FREE struct gpusched_proc *procs = NULL;

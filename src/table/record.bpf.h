@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * record.bpf.h - making, changing and ending the table's records
+ * record.bpf.h - makes, changes and ends the table's records
  *
- * A caller's memory may lie, and may be rewritten while a call runs. So a record always belongs to
- * the caller's own open file. No claim in that memory reaches another process's records.
+ * A caller's memory may hold false values, and may be rewritten while a call runs. So a record
+ * always belongs to the caller's own open file. Nothing in that memory reaches another process's
+ * records.
  */
 #ifndef GPUSCHED_TABLE_RECORD_BPF_H
 #define GPUSCHED_TABLE_RECORD_BPF_H
@@ -20,14 +21,14 @@
 #define GS_INIT_PIDNS_INO 0xeffffffcu
 #define GS_MAX_PIDNS_LEVEL 32 /* the kernel's own limit */
 
-/* One caller of one ioctl. */
+/* The caller of one ioctl. */
 struct gs_caller {
 	struct gpusched_cfg *cfg;
 	struct task_struct *leader;
 	gs_u64 file;
 	gs_u32 fd;
 	gs_u32 tgid;
-	gs_u32 tid; /* 0: an event is not of its call */
+	gs_u32 tid; /* 0: the event does not belong to a call */
 };
 
 static const struct gpusched_channels gs_no_channels;
@@ -41,7 +42,7 @@ struct {
 	__type(value, struct gpusched_tsg);
 } gs_scratch SEC(".maps");
 
-/* Id of a thread in the namespace that the table's pids are of; 0: outside of it. */
+/* Id of a thread in the pid namespace of the table; 0: the thread is not in it. */
 static __always_inline gs_u32 gs_tid_of(const struct gpusched_cfg *cfg, struct task_struct *task)
 {
 	struct pid *pid;
@@ -94,7 +95,7 @@ static __always_inline void gs_event_init(struct gpusched_event *ev, const struc
 	ev->cpu = c->tid ? bpf_get_smp_processor_id() : 0;
 }
 
-/* An event that no policy has a say in; not put together on the stack, of which there is little. */
+/* Sends an event about which no policy is asked. Not built on the stack, which is small. */
 static __always_inline void gs_tell_event(const struct gs_caller *c, gs_u32 type,
 					  const struct gpusched_key *key, gs_u64 id, gs_u32 arg0,
 					  gs_u32 arg1)
@@ -112,7 +113,9 @@ static __always_inline void gs_tell_event(const struct gs_caller *c, gs_u32 type
 	bpf_ringbuf_submit(ev, 0);
 }
 
-/* Tells once that a process or its user has all of its share, until half of it is given back. */
+/*
+ * Reports once that a process or its user has used up its quota, until half of that is free again.
+ */
 static __always_inline void gs_tell_limit(const struct gs_caller *c, struct gpusched_proc *proc,
 					  enum gpusched_share what)
 {
@@ -123,7 +126,7 @@ static __always_inline void gs_tell_limit(const struct gs_caller *c, struct gpus
 	gs_tell_event(c, GPUSCHED_EV_LIMIT, &key, 0, what, 0);
 }
 
-/* The caller's entry in the process map, made when it is missing. */
+/* The caller's entry in the process map; makes it if it is missing. */
 static __always_inline struct gpusched_proc *gs_proc_of(const struct gs_caller *c)
 {
 	gs_u32 tgid = c->tgid;
@@ -144,7 +147,7 @@ static __always_inline gs_u32 gs_gpu_of(gs_u32 dev_instance)
 	return index && *index ? *index - 1 : GPUSCHED_GPU_UNKNOWN;
 }
 
-/* The device a TSG hangs under, and whether its client is bound to a MIG instance. */
+/* Finds the device of a TSG, and whether its client is bound to a MIG instance. */
 static __always_inline void gs_place(struct gpusched_tsg *rec, gs_u32 parent)
 {
 	struct gpusched_key k = rec->key;
@@ -161,7 +164,7 @@ static __always_inline void gs_place(struct gpusched_tsg *rec, gs_u32 parent)
 		rec->flags |= GPUSCHED_TSG_MIG;
 }
 
-/* A fresh TSG has the driver's own settings; its mode is CUDA's to choose. */
+/* A new TSG has the driver's default settings; CUDA chooses its mode. */
 static __always_inline void gs_driver_settings(struct gpusched_settings *s)
 {
 	s->valid = GPUSCHED_TIMESLICE | GPUSCHED_INTERLEAVE | GPUSCHED_RUNNABLE;
@@ -173,8 +176,8 @@ static __always_inline void gs_driver_settings(struct gpusched_settings *s)
 /* ---- devices, clients, files ------------------------------------------------------------------ */
 
 /*
- * The entry of gs_devices, gs_clients or gs_files, made of @fresh (which begins with its origin)
- * when it is missing. NULL: no room, or past the process's share; counted.
+ * The entry of gs_devices, gs_clients or gs_files; makes it from @fresh (which begins with its
+ * file) if it is missing. NULL: no room, or past the process's quota; this is counted.
  */
 static __always_inline void *gs_entry(void *map, const void *key, void *fresh,
 				      enum gpusched_room room)
@@ -212,7 +215,7 @@ static __always_inline void gs_file_identity(gs_u64 file, struct gpusched_file *
 	ret->data = (gs_u64)BPF_CORE_READ(f, private_data);
 }
 
-/* Else another file is at its address by now. */
+/* False if another file is at its address by now. */
 static __always_inline int gs_file_is(gs_u64 file, const struct gpusched_file *entry)
 {
 	struct gpusched_file now = {};
@@ -229,7 +232,7 @@ static __always_inline struct gpusched_file *gs_file_entry(gs_u64 file, gs_u32 o
 	return gs_entry(&gs_files, &file, &fresh, GPUSCHED_IN_FILES);
 }
 
-/* The client of @key, below its file. */
+/* The entry of @key's client, below its file. */
 static __always_inline struct gpusched_client *gs_client_entry(const struct gpusched_key *key,
 							       gs_u32 owner, gs_u32 uid)
 {
@@ -241,7 +244,7 @@ static __always_inline struct gpusched_client *gs_client_entry(const struct gpus
 		       : NULL;
 }
 
-/* The device @key, below its client. */
+/* The entry of device @key, below its client. */
 static __always_inline struct gpusched_device *
 gs_device_entry(const struct gpusched_key *key, gs_u32 owner, gs_u32 uid, gs_u32 dev_instance)
 {
@@ -253,7 +256,7 @@ gs_device_entry(const struct gpusched_key *key, gs_u32 owner, gs_u32 uid, gs_u32
 		       : NULL;
 }
 
-/* Some record of this file waits for the sweep. */
+/* A record of this file waits for the sweep. */
 static __always_inline void gs_call_sweep(gs_u64 file)
 {
 	struct gpusched_file *entry = bpf_map_lookup_elem(&gs_files, &file);
@@ -262,7 +265,7 @@ static __always_inline void gs_call_sweep(gs_u64 file)
 		entry->sweep = 1;
 }
 
-/* Else the process shares the file with others, and has records in it beside theirs. */
+/* False if the process only shares the file with others, and has records in it beside theirs. */
 static __always_inline int gs_is_holder(gs_u64 file, gs_u32 tgid)
 {
 	struct gpusched_file *entry = bpf_map_lookup_elem(&gs_files, &file);
@@ -282,7 +285,7 @@ static __always_inline void gs_fill_owner(struct gpusched_tsg *rec, const struct
 	bpf_probe_read_kernel_str(rec->task.comm, sizeof(rec->task.comm), leader->comm);
 }
 
-/* A record's place: below a client of a file, and in the process's share. */
+/* Checks a record's place: below a client of a file, and within the process's quota. */
 static __always_inline struct gpusched_client *
 gs_take_place(const struct gs_caller *c, struct gpusched_proc *proc, const struct gpusched_key *key)
 {
@@ -297,15 +300,15 @@ gs_take_place(const struct gs_caller *c, struct gpusched_proc *proc, const struc
 		gs_tell_limit(c, proc, GPUSCHED_SHARE_TSGS);
 		return NULL;
 	}
-	/* the room may have been made by the client's leaving */
+	/* the client itself may have been removed to make room */
 	if (!gs_client_entry(key, c->tgid, uid))
 		gs_uncharge(c->tgid, uid, GPUSCHED_IN_TSGS);
 	return bpf_map_lookup_elem(&gs_clients, &k);
 }
 
 /*
- * A handle used again: the free of the old one was not seen. The policy is not told, since it can be
- * called once only. 0: somebody is busy with the old one.
+ * A handle is used again: the free of the old object was not seen. The policy is not told, since
+ * only one callback can run per call. 0: another program is changing the old record.
  */
 static __always_inline int gs_clear_place(const struct gs_caller *c, const struct gpusched_key *key)
 {
@@ -332,7 +335,7 @@ static __always_inline void gs_note_maker(const struct gs_caller *c, const struc
 	bpf_map_update_elem(&gs_makers, key, &maker, BPF_ANY);
 }
 
-/* Returns the new record's id; 0: not recorded, and counted why. */
+/* Returns the new record's id; 0: not recorded, and the reason is counted. */
 static __always_inline gs_u64 gs_new_tsg(const struct gs_caller *c, const struct gpusched_key *key,
 					 gs_u32 parent, gs_u32 engine)
 {
@@ -368,7 +371,7 @@ static __always_inline gs_u64 gs_new_tsg(const struct gs_caller *c, const struct
 	gs_fill_class(&rec->task, proc, c->cfg->default_class);
 	gs_driver_settings(&rec->task.asked);
 	rec->task.is = rec->task.asked;
-	gs_note_maker(c, key, rec->task.id); /* first, since the end of the record takes it out */
+	gs_note_maker(c, key, rec->task.id); /* first, since the end of the record removes it */
 	if (bpf_map_update_elem(&gs_tsgs, key, rec, BPF_NOEXIST)) {
 		bpf_map_delete_elem(&gs_makers, key);
 		gs_uncharge(c->tgid, rec->charged_uid, GPUSCHED_IN_TSGS);
@@ -384,8 +387,8 @@ static __always_inline gs_u64 gs_new_tsg(const struct gs_caller *c, const struct
 }
 
 /*
- * The end of TSG @id may have gone through its channels before @channel was among them. Ask by the
- * id: the next record of that key can lie at the same address.
+ * True if TSG @id may have ended before @channel was among its channels. Compares the id, since the
+ * next record of that key can be at the same address.
  */
 static __always_inline int gs_end_overtook(const struct gpusched_key *key, gs_u64 id,
 					   const struct gpusched_key *channel)
@@ -485,13 +488,13 @@ static __always_inline void gs_end_channel(const struct gpusched_key *tsg_key, g
 
 struct gs_fall {
 	const struct gs_caller *c;
-	struct gpusched_key first; /* ended by the caller of the walk, through the policy */
+	struct gpusched_key first; /* the caller of the walk ends it, after telling the policy */
 	gs_u64 file, first_id;
 	gs_u32 client, device, subdevice; /* 0: any */
 	gs_u32 n;
 };
 
-/* With a policy running the record stays, marked, until the sweep has told the policy. */
+/* If a policy runs, the record stays, marked, until the sweep has told the policy. */
 static long gs_fall_tsg(void *map, struct gpusched_key *key, struct gpusched_tsg *rec,
 			struct gs_fall *f)
 {

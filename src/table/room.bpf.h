@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * room.bpf.h - room in the table for a process's entries, within its share and its user's
+ * room.bpf.h - makes room in the table for a process's entries, within its quota and its user's
  *
  * A process's unused entries make room for those that it uses. If that is not enough, the process
- * is past its share. It is counted (gpusched_proc.past), and held back: by the gate where there is
- * one, else by policies, which let it come last.
+ * is past its quota. It is counted (gpusched_proc.past) and held back: by the gate if there is one,
+ * else by policies, in which it comes last.
  */
 #ifndef GPUSCHED_TABLE_ROOM_BPF_H
 #define GPUSCHED_TABLE_ROOM_BPF_H
@@ -17,7 +17,7 @@ struct gs_eviction {
 	gs_u32 pid;
 };
 
-/* Not put together on the stack, of which there is little. */
+/* Not built on the stack, which is small. */
 static __always_inline void gs_tell_evicted(const struct gpusched_tsg *rec)
 {
 	struct gpusched_event *ev = bpf_ringbuf_reserve(&gs_events, sizeof(*ev), 0);
@@ -36,7 +36,9 @@ static __always_inline void gs_tell_evicted(const struct gpusched_tsg *rec)
 	bpf_ringbuf_submit(ev, 0);
 }
 
-/* The record stays, marked, until the sweep has told the policy: until then its user pays for it. */
+/*
+ * The record stays, marked, until the sweep has told the policy. Until then its user pays for it.
+ */
 static long gs_evict_tsg(void *map, struct gpusched_key *key, struct gpusched_tsg *rec,
 			 struct gs_eviction *e)
 {
@@ -111,8 +113,8 @@ static long gs_evict_file(void *map, gs_u64 *key, struct gpusched_file *file, st
 }
 
 /*
- * Takes out all that a process does not use; so the walks are few. A global function, as gs_drop()
- * is, for the verifier's sake.
+ * Removes all entries that a process does not use, so that such walks are rare. A global function
+ * for the verifier's sake, like gs_drop().
  */
 __weak __noinline int gs_make_room(gs_u32 pid)
 {
@@ -131,12 +133,12 @@ __weak __noinline int gs_make_room(gs_u32 pid)
 
 /* ---- charging --------------------------------------------------------------------------------- */
 
-/* Within the process's share, which is counted on; 0: it has all of it. */
+/* Takes one entry of the process's quota; 0: it is used up. */
 static __always_inline int gs_take(struct gpusched_proc *proc, enum gpusched_share what, gs_u32 max)
 {
 	gs_s32 n = __sync_fetch_and_add(gs_share_of(proc, what), 1);
 
-	/* signed: below zero when entries of a process with the same id were taken off */
+	/* signed: below zero after entries of a process with the same id were removed */
 	if (n < (gs_s32)max || !max) {
 		if (n < (gs_s32)(max / 2) && proc->told & (1u << what))
 			__sync_fetch_and_and(&proc->told, ~(1u << what));
@@ -182,7 +184,10 @@ static __always_inline gs_u32 gs_charge_once(struct gpusched_proc *proc, gs_u32 
 	return GPUSCHED_CNT_USER_LIMIT;
 }
 
-/* One more entry of a process's, or the counter of what is full. Global, as gs_make_room() is. */
+/*
+ * Charges one more entry to a process; 0, or the counter of what is full. Global, like
+ * gs_make_room().
+ */
 __weak __noinline int gs_try_charge(gs_u32 pid, gs_u32 uid, gs_u32 room)
 {
 	struct gpusched_proc *proc = bpf_map_lookup_elem(&gs_procs, &pid);
@@ -197,7 +202,7 @@ __weak __noinline int gs_try_charge(gs_u32 pid, gs_u32 uid, gs_u32 room)
 	return gs_charge_once(proc, uid, room, max);
 }
 
-/* The same; 0: there is no room even without what is not used, and that is counted. */
+/* The same; 0: there is no room even without unused entries, and that is counted. */
 static __always_inline int gs_charge(struct gpusched_proc *proc, gs_u32 pid, gs_u32 uid,
 				     enum gpusched_room room)
 {
@@ -212,7 +217,7 @@ static __always_inline int gs_charge(struct gpusched_proc *proc, gs_u32 pid, gs_
 	return !full;
 }
 
-/* Something can run in it from now on: neither it nor what it hangs below makes room for others. */
+/* Something can run in it from now on: neither it nor anything above it makes room for others. */
 static __always_inline void gs_not_empty(struct gpusched_tsg *rec)
 {
 	struct gpusched_key key = rec->key;
@@ -227,7 +232,7 @@ static __always_inline void gs_not_empty(struct gpusched_tsg *rec)
 	__sync_fetch_and_and(&rec->flags, ~GPUSCHED_TSG_EMPTY);
 }
 
-/* A channel's place; the first of each TSG are charged to nobody. */
+/* Charges a channel; the first channels of each TSG are charged to nobody. */
 static __always_inline int gs_charge_channel(struct gpusched_proc *proc,
 					     const struct gpusched_channels *ch,
 					     struct gs_channel_ref *ref)
@@ -251,7 +256,7 @@ static __always_inline int gs_is_past(const struct gpusched_proc *proc)
 	return (gs_s32) * (volatile gs_u32 *)&proc->past > 0;
 }
 
-/* Is there no room for one more TSG of it, since it or its user has so many entries? */
+/* True if there is no room for another of its TSGs, since it or its user has so many entries. */
 static __always_inline int gs_is_full(const struct gpusched_proc *proc, gs_u32 uid)
 {
 	struct gpusched_user *user = gs_user_known(uid);
@@ -269,8 +274,8 @@ static __always_inline int gs_is_full(const struct gpusched_proc *proc, gs_u32 u
 }
 
 /*
- * RM has the TSG @key with channels, and there is no room for it. Counted once as long as there is
- * room for that; where there is none, the process stays past its share for its life.
+ * RM has the TSG @key with channels, and the table has no room for it. It is counted once if
+ * gs_past has room for it. Otherwise the process stays past its quota for its life.
  */
 __weak __noinline int gs_note_past(const struct gpusched_key *of, gs_u32 pid, gs_u32 uid)
 {
@@ -300,7 +305,7 @@ __weak __noinline int gs_note_past(const struct gpusched_key *of, gs_u32 pid, gs
 	return 1;
 }
 
-/* A channel of it is not in the table. */
+/* A channel of the TSG is not in the table. */
 static __always_inline void gs_set_partial(struct gpusched_tsg *rec)
 {
 	if (!(__sync_fetch_and_or(&rec->flags, GPUSCHED_TSG_PARTIAL) & GPUSCHED_TSG_PARTIAL)) {

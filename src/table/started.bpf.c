@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-/* started.bpf.c - the start of one process, for started.c */
+/* started.bpf.c - reads the start time of one process, for started.c */
 #include <linux/bpf.h>
 #include <bpf/bpf_helpers.h>
 

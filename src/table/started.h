@@ -2,8 +2,8 @@
 /*
  * started.h - when a process started, as the kernel knows it
  *
- * /proc/PID/stat waits for the lock of an execve(), which a user can hold for any time. This looks
- * at the task by a BPF iterator, which takes no lock of the process. Needs root.
+ * /proc/PID/stat waits for the lock of an execve(), which a user can hold for any time. This reads
+ * the task by a BPF iterator, which takes no lock of the process. Needs root.
  */
 #ifndef GPUSCHED_TABLE_STARTED_H
 #define GPUSCHED_TABLE_STARTED_H
@@ -13,7 +13,7 @@
 
 /*
  * start_boottime in ns, as in gpusched_proc. -ESRCH: no process has that pid; another error: the
- * kernel does not let us look. Any thread may ask; the first call loads the iterator.
+ * kernel does not allow it. For any thread; the first call loads the iterator.
  */
 int gs_started(pid_t pid, uint64_t *ret_ns);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* table.c - the open table: reading records, and changing them in place */
+/* table.c - the open table: reads records, and changes them in place */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <limits.h>
@@ -53,7 +53,7 @@ static int open_pin(const char *dir, const char *name, struct gs_error *err)
 	return gs_fail(err, -errno, "cannot open %s: %s", path, strerror(errno));
 }
 
-/* Records of older versions are the beginning of this version's. */
+/* A record of an older version equals the beginning of this version's. */
 static int check_records(struct gs_table *t, bool older, struct gs_error *err)
 {
 	struct bpf_map_info info = {};
@@ -287,7 +287,7 @@ static int grow(struct growing *g, size_t need)
 	return 0;
 }
 
-/* Shorter ones lie one after the other: apart, from the last one on. */
+/* Shorter records lie one after the other: moves them apart, from the last one on. */
 static void widen(struct gpusched_tsg *recs, size_t n, size_t size)
 {
 	while (n-- && size < sizeof(*recs)) {
@@ -296,7 +296,7 @@ static void widen(struct gpusched_tsg *recs, size_t n, size_t size)
 	}
 }
 
-/* In batches of whole buckets, so that records that come and go lead to no endless walk. */
+/* Reads whole buckets in batches, so that records that come and go cannot make the walk endless. */
 int gs_table_all(struct gs_table *t, struct gpusched_tsg **ret, size_t *ret_n)
 {
 	CLEANUP(growing_free) struct growing g = {};
@@ -313,7 +313,7 @@ int gs_table_all(struct gs_table *t, struct gpusched_tsg **ret, size_t *ret_n)
 		r = bpf_map_lookup_batch(t->fd[GS_PIN_gs_tsgs], first ? NULL : &at, &at,
 					 g.keys + have, (char *)g.recs + have * t->record_size, &n,
 					 NULL);
-		if (r == -ENOSPC) { /* one bucket holds more than we offered */
+		if (r == -ENOSPC) { /* one bucket holds more than the buffer */
 			want *= 2;
 			continue;
 		}

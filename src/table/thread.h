@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * thread.h - what the kernel remembers of a thread that uses CUDA, to say which TSG a launch is for
+ * thread.h - the kernel's memory of a thread that uses CUDA, from which a launch's TSG follows
  */
 #ifndef GPUSCHED_TABLE_THREAD_H
 #define GPUSCHED_TABLE_THREAD_H
@@ -9,28 +9,29 @@
 
 #define GS_CTX_STACK 8
 
-/* One TSG, told from a later one with the same key. */
+/* Names one TSG, and not a later one with the same key. */
 struct gs_tsg_ref {
 	struct gpusched_key key;
 	gs_u64 id; /* 0: none */
 };
 
 /*
- * A thread that uses CUDA; lives as long as the thread. The tap of new TSGs writes made and nmade
- * while @making is set, the launch probes all else. Only the thread itself runs these programs.
+ * A thread that uses CUDA; kept as long as the thread lives. The tap of new TSGs writes made and
+ * nmade while @making is set; launch probes write the rest. Only the thread itself runs these
+ * programs.
  */
 struct gs_thread {
-	gs_u64 exec_id; /* another program is executed: nothing below holds */
-	gs_u32 session; /* counting was off in between: the same */
-	gs_u32 making;  /* calls that make a context under way, nested */
+	gs_u64 exec_id; /* if another program is executed, everything below is invalid */
+	gs_u32 session; /* the same if counting was off in between */
+	gs_u32 making;  /* nested calls under way that make a context */
 	gs_u32 nmade;   /* compute TSGs made in them */
-	gs_u32 depth;   /* of the stack; may pass its end */
+	gs_u32 depth;   /* of the stack; may be beyond its end */
 	struct gs_tsg_ref made;
 	gs_u64 out;                 /* where the call will write the context's handle */
 	gs_u64 stack[GS_CTX_STACK]; /* current contexts, the innermost last */
-	gs_u64 cached;              /* context that @tsg is of */
+	gs_u64 cached;              /* the context to which @tsg belongs */
 	struct gs_tsg_ref tsg;
-	struct gs_tsg_ref work; /* for the policy's dispatcher: what is being launched, on what */
+	struct gs_tsg_ref work; /* for the policy's dispatcher: the present launch and its TSG */
 	gs_u64 work_ns;
 	gs_u32 work_kind; /* enum gpusched_work_kind */
 	gs_u32 tgid;

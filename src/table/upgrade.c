@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * upgrade.c - from earlier versions of the pinned table
+ * upgrade.c - converts earlier versions of the pinned table
  *
- * All conversions are here, in one place. No release has had another version than this one.
- * Version 1 is made up, so that the way of converting stays tested: nothing is charged to users.
- * Its values are the beginning of today's, but for places: their origin has two words less.
+ * All conversions are in this file. No release has had another version than the present one.
+ * Version 1 is made up, so that conversion stays tested: in it nothing is charged to users. Its
+ * values equal the beginning of today's, except places, which lack two words of their origin.
  */
 #include "table/upgrade.h"
 
@@ -23,7 +23,7 @@
 #include "table/procs.h"
 
 #define PASSES 16
-/* A table that changes while it is read may show more entries than it can hold. */
+/* A table that changes while it is read may seem to have more entries than it can hold. */
 #define MAX_READ (2 * GPUSCHED_MAX_TSGS)
 
 /* Sizes of version 1's values. */
@@ -32,7 +32,10 @@
 #define V1_ORIGIN 8u
 #define V1_PLACE(type) (sizeof(type) - sizeof(struct gpusched_origin) + V1_ORIGIN)
 
-/* Name, size of a value, the versions that have it; gs_cfg first, which says what version it is. */
+/*
+ * Name, size of a value, versions that have the map. gs_cfg comes first, since it contains the
+ * version.
+ */
 #define OLD_MAPS(X) \
 	X(gs_cfg, V1_CFG, 1, 1) \
 	X(gs_tsgs, GS_V1_TSG, 1, 1) \
@@ -88,7 +91,7 @@ static int read_cfg(struct gs_old_table *old, struct gs_error *err)
 {
 	uint32_t zero = 0;
 
-	/* the kernel writes no more than the old one's size */
+	/* the kernel writes only as much as the old map's size */
 	if (bpf_map_lookup_elem(old->fd[OLD_gs_cfg], &zero, &old->cfg))
 		return broken(err, "gs_cfg", errno);
 	return old->cfg.version && old->cfg.version < GPUSCHED_TABLE_VERSION
@@ -155,13 +158,13 @@ void gs_old_table_fill_cfg(const struct gs_old_table *old, struct gpusched_cfg *
 	inout->max_tsgs_per_proc = old->cfg.max_tsgs_per_proc;
 	inout->default_class = old->cfg.default_class;
 	inout->heartbeat_ns = old->cfg.heartbeat_ns;
-	/* the old taps hand out ids until they are gone */
+	/* the old taps give out ids until they are gone */
 	inout->next_id = old->cfg.next_id + GPUSCHED_MAX_TSGS;
 }
 
 /* ---- processes, classes, stopped processes --------------------------------------------------- */
 
-/* All of a map, into two arrays. */
+/* Reads a whole map into two arrays. */
 static int read_all(int fd, size_t key_size, void *ret_keys, size_t value_size, void *ret_values,
 		    uint32_t max, uint32_t *ret_n)
 {
@@ -178,7 +181,7 @@ static int read_all(int fd, size_t key_size, void *ret_keys, size_t value_size, 
 	return r == -ENOENT ? 0 : r;
 }
 
-/* The same, of values that were shorter: what was not there is 0. */
+/* The same for shorter values: the missing part becomes 0. */
 static int read_all_short(int fd, size_t key_size, void *ret_keys, size_t old_size, size_t size,
 			  void *ret_values, uint32_t max, uint32_t *ret_n)
 {
@@ -194,7 +197,7 @@ static int read_all_short(int fd, size_t key_size, void *ret_keys, size_t old_si
 	return r;
 }
 
-/* How many were new to the table. */
+/* Returns how many were new to the table. */
 static int copy_procs(const struct gs_old_table *old, struct gs_table *t)
 {
 	CLEANUP_FREE struct gpusched_proc *procs = NULL;
@@ -212,7 +215,7 @@ static int copy_procs(const struct gs_old_table *old, struct gs_table *t)
 		if (!gs_proc_get(t, (pid_t)pids[i], &now) && now.start_ns == p->start_ns &&
 		    now.class_id == p->class_id && now.source == p->source)
 			continue;
-		/* the new table counts what it has itself */
+		/* the new table counts its own */
 		p->tsgs = p->devices = p->channels = p->told = 0;
 		if (bpf_map_update_elem(t->fd[GS_PIN_gs_procs], &pids[i], p, BPF_NOEXIST)) {
 			r = gs_proc_set(t, (pid_t)pids[i], p);
@@ -251,7 +254,10 @@ static int copy_stopped(const struct gs_old_table *old, struct gs_table *t)
 
 /* ---- devices, clients, files ----------------------------------------------------------------- */
 
-/* Its maker was not written down: the user of its process; root where that is not known. */
+/*
+ * The old entry does not name its maker's user: take the user of its process, or root if that is
+ * unknown.
+ */
 static uint32_t uid_of(uint32_t pid)
 {
 	uid_t uid;
@@ -273,8 +279,8 @@ static int put_place(struct gs_table *t, const struct gs_table_head *head, uint3
 }
 
 /*
- * Files first: an entry below a file would else make the file, with itself as the owner. Values begin
- * with their origin. @at: the offset of the value in the request.
+ * Files come first: otherwise an entry below a file would make the file's entry, with itself as the
+ * owner. Values begin with their file. @at: the offset of the value in the request.
  */
 static const struct place {
 	enum old_map map;
@@ -324,7 +330,7 @@ static int copy_places(const struct gs_old_table *old, struct gs_table *t)
 
 static int by_key(const void *a, const void *b)
 {
-	return memcmp(a, b, sizeof(struct gpusched_key)); /* what a record begins with */
+	return memcmp(a, b, sizeof(struct gpusched_key)); /* a record begins with its key */
 }
 
 /* Compares the fields that taps write, and the process. */
@@ -381,7 +387,7 @@ static int copy_record(const struct gs_old_table *old, struct gs_table *t,
 	if (!r)
 		copy_maker(old, t, &rec);
 	gs_proc_forget_dead(t, (pid_t)rec.task.pid, rec.owner_start_ns);
-	return r == -EEXIST ? 0 : r; /* the new taps saw it being made */
+	return r == -EEXIST ? 0 : r; /* the new taps saw it made */
 }
 
 static struct gpusched_tsg *find(struct gpusched_tsg *all, size_t n, const struct gpusched_tsg *rec)
@@ -389,7 +395,7 @@ static struct gpusched_tsg *find(struct gpusched_tsg *all, size_t n, const struc
 	return n ? bsearch(rec, all, n, sizeof(*all), by_key) : NULL;
 }
 
-/* How many have changed since the last pass. */
+/* Returns how many have changed since the last pass. */
 static int copy_records(struct gs_old_table *old, struct gs_table *t)
 {
 	CLEANUP_FREE struct gpusched_key *keys = NULL;

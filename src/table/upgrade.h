@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * upgrade.h - the pinned table of an older version, taken over into a new one
+ * upgrade.h - copies the pinned table of an older version into a new one
  */
 #ifndef GPUSCHED_TABLE_UPGRADE_H
 #define GPUSCHED_TABLE_UPGRADE_H
 
 #include "table/table.h"
 
-/* An older version, under gs_env()->bpffs. */
+/* A table of an older version, under gs_env()->bpffs. */
 struct gs_old_table;
 
 /* -EUCLEAN: a map is missing, or is not that version's. */
 int gs_old_table_open(struct gs_old_table **ret, struct gs_error *err);
 void gs_old_table_free(struct gs_old_table *old);
-/* No policy is called from its taps any more: what it would do there reaches nobody. */
+/* From here on its taps call no policy: that policy's actions would reach nobody. */
 void gs_old_table_end_policy(struct gs_old_table *old);
-/* The state that the new taps need before they see their first call. */
+/* Fills in the state that the new taps need before they see their first call. */
 void gs_old_table_fill_cfg(const struct gs_old_table *old, struct gpusched_cfg *inout);
 /*
- * Copies what the old table has. Both tables' taps are on meanwhile: it is copied again until
- * nothing has changed, so that no call is lost. Wishes of the old policy stay behind. -EUCLEAN.
+ * Copies the old table. Both tables' taps are on meanwhile: it copies again until nothing has
+ * changed, so that no call is lost. Wishes of the old policy are not copied. -EUCLEAN.
  */
 int gs_old_table_copy(struct gs_old_table *old, struct gs_table *t, struct gs_error *err);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* adopt.c - TSGs that were there before the taps, found by asking RM, into the table */
+/* adopt.c - finds TSGs from before the taps by asking RM, and enters them into the table */
 #include <fcntl.h>
 #include <string.h>
 #include <utlist.h>
@@ -19,29 +19,30 @@
 #include "table/procs.h"
 #include "taps/taps.h"
 
-#define UNIT 2048u  /* client numbers that a file is asked for in one turn */
+#define UNIT 2048u  /* client numbers for which a file is tried in one turn */
 #define UNITS 1024u /* ... turns of one user */
 #define TRIES 30
 #define AGAIN_NS NS_PER_S
 
-/* A file to be looked at, by the oldest of its holders: it opened the file, others inherited it. */
+/* A file to be read through its oldest holder: that process opened it, others inherited it. */
 struct item {
 	struct gs_holder holder;
 	struct user *user;
-	uint32_t rank; /* which one it is of its process */
-	size_t at;     /* how many clients it was asked for */
+	uint32_t rank; /* its number among its process's files */
+	size_t at;     /* how many client numbers were tried */
 	unsigned int tries;
 	uint64_t not_before_ns;
 	struct item *prev, *next;
 };
 
-/* Users take turns; one file of a user after the other has a unit in each. */
+/* Users take turns. In each turn, the next file of the user is tried for one unit. */
 struct user {
 	struct gs_sliced sliced;
 	struct gs_adoption *a;
-	struct item *now, *later; /* those that are tried again, in the order of their times */
+	/* @later: files that are tried again, in the order of their times. */
+	struct item *now, *later;
 	unsigned int units;
-	unsigned int left; /* files of it that were given up */
+	unsigned int left; /* files that were given up */
 };
 
 struct gs_adoption {
@@ -55,7 +56,7 @@ struct gs_adoption {
 	size_t nusers;
 	struct gs_slices turns;
 	struct gs_adopted sum;
-	int fd; /* borrowed from the owner of the client that is read */
+	int fd; /* borrowed from the owner of the client that is being read */
 };
 
 void gs_adoption_free(struct gs_adoption *a)
@@ -75,7 +76,10 @@ static void adoption_free(struct gs_adoption **a)
 
 /* ---- one client ------------------------------------------------------------------------------ */
 
-/* Freed after it was found and before it was in the table, so that no tap could tell. */
+/*
+ * True if the TSG was freed after it was found and before it was in the table, so that no tap
+ * reported it.
+ */
 static bool has_ended(const struct gs_adoption *a, const struct gpusched_tsg *rec)
 {
 	uint32_t status = GS_NV_OK;
@@ -113,7 +117,7 @@ static void enter(void *user, const struct gpusched_tsg *found, const struct gpu
 		a->sum.failed++;
 }
 
-/* @handle: known to be there, and used just now; 0: none is. */
+/* @handle: an object known to exist, and in use just now; 0: none. */
 static void adopt_client(struct gs_adoption *a, int fd, const struct gs_holder *h, uint32_t client,
 			 uint32_t handle)
 {
@@ -134,7 +138,7 @@ static void adopt_client(struct gs_adoption *a, int fd, const struct gs_holder *
 
 /* ---- all files ------------------------------------------------------------------------------- */
 
-/* Some of its clients. 1: there may be more; -errno: it can't be had now. */
+/* Tries some client numbers. 1: there may be more; -errno: the file cannot be borrowed now. */
 static int adopt_file(struct gs_adoption *a, struct item *item)
 {
 	size_t n = a->clients.n, end = item->at + UNIT < n ? item->at + UNIT : n;
@@ -156,7 +160,7 @@ static int adopt_file(struct gs_adoption *a, struct item *item)
 		if (!*client || !gs_client_is_of(fd, *client))
 			continue;
 		adopt_client(a, fd, h, *client, 0);
-		*client = 0; /* a client is of one file */
+		*client = 0; /* a client belongs to one file only */
 		found = true;
 	}
 	gs_proc_forget_dead(a->t, h->pid, h->start_ns);
@@ -201,7 +205,7 @@ static void put_back(struct user *u, struct item *item, int r)
 	}
 }
 
-/* One file, however little time there is: it takes as long as its unit. */
+/* Tries one file, even if there is little time: this takes as long as its unit. */
 static void take_turn(struct gs_sliced *w, uint64_t until_ns)
 {
 	struct user *u = GS_SLICED_OF(w, struct user, sliced);
@@ -269,7 +273,7 @@ static int by_process(const void *x, const void *y)
 	return a->holder.fd < b->holder.fd ? -1 : a->holder.fd > b->holder.fd;
 }
 
-/* A user's processes by turns, whatever number of files one of them has. */
+/* Orders a user's files so that its processes take turns, whatever number of files each has. */
 static int by_user(const void *x, const void *y)
 {
 	const struct item *a = x, *b = y;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * adopt.h - the objects of an RM client, found by trying handles; the pure part of adoption
+ * adopt.h - finds the objects of an RM client by trying handles; the pure part of adoption
  */
 #ifndef GPUSCHED_TAPS_ADOPT_H
 #define GPUSCHED_TAPS_ADOPT_H
@@ -13,7 +13,9 @@
 
 #define GS_CMD_HANDLE_INFO 0xd02u
 #define GS_CMD_CHILD_HANDLE 0xd05u
-/* 0xd05 goes by the driver's internal class ids, the same in all branches; older ones by class. */
+/*
+ * 0xd05 uses the driver's internal class ids, the same in all branches; older branches use classes.
+ */
 #define GS_INTERNAL_DEVICE 0xe0ac20u
 #define GS_INTERNAL_SUBDEVICE 0x4b01b3u
 #define GS_INTERNAL_TSG 0x2b5b80u
@@ -30,27 +32,30 @@ struct gs_objects {
 	size_t n, size;
 };
 
-/* Answered by RM, or by a test. 0 or a negative errno. */
+/* Queries, answered by RM or by a test. Each returns 0 or a negative errno. */
 struct gs_object_source {
-	/* 0xd02: index GS_INDEX_PARENT or GS_INDEX_CLASS */
+	/* 0xd02: @index is GS_INDEX_PARENT or GS_INDEX_CLASS */
 	int (*query)(void *user, uint32_t client, uint32_t object, uint32_t index, uint32_t *ret);
-	/* 0xd05: first child of a class */
+	/* 0xd05: the first child of a class */
 	int (*child)(void *user, uint32_t client, uint32_t parent, uint32_t class_, uint32_t *ret);
 	void *user;
 };
 
-/* Finds what matters to a scheduler; free(ret->all) whatever it returns. */
+/* Finds the objects that matter to a scheduler. free(ret->all) in any case. */
 int gs_objects_scan(const struct gs_object_source *src, uint32_t client, struct gs_objects *ret);
-/* Adds @handle, wherever it is, and what lies behind it; of a channel also its TSG. */
+/* Adds @handle and its descendants; for a channel also its TSG. */
 int gs_objects_near(const struct gs_object_source *src, uint32_t client, uint32_t handle,
 		    struct gs_objects *s);
-/* First child of a class, 0: none. */
+/* The first child of a class; 0: none. */
 uint32_t gs_objects_child(const struct gs_objects *s, uint32_t parent, uint32_t class_);
 bool gs_objects_has(const struct gs_objects *s, uint32_t class_);
-/* First compute or copy object under a channel of the TSG; NULL: none. */
+/* The first compute or copy object under a channel of the TSG; NULL: none. */
 const struct gs_object *gs_objects_engine(const struct gs_objects *s, uint32_t tsg);
 void gs_objects_channels(const struct gs_objects *s, uint32_t tsg, struct gpusched_channels *ret);
-/* By the engine objects under the TSG's channels: compute wins, since it copies as well. */
+/*
+ * The kind that follows from the engine objects under the TSG's channels. Compute wins, since
+ * compute contexts copy as well.
+ */
 enum gpusched_kind gs_objects_kind(const struct gs_objects *s, uint32_t tsg);
 
 #endif /* GPUSCHED_TAPS_ADOPT_H */

@@ -2,8 +2,8 @@
 /*
  * answer.bpf.h - the end of a call that a policy may see
  *
- * The policy's dispatcher calls it after its callback, the tap itself when no policy runs, so that
- * each event is emitted exactly once.
+ * If a policy runs, its dispatcher calls this function after the callback; otherwise the tap does.
+ * So each event is emitted exactly once.
  */
 #ifndef GPUSCHED_TAPS_ANSWER_BPF_H
 #define GPUSCHED_TAPS_ANSWER_BPF_H

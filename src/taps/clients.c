@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * clients.c - RM's clients and their TSGs, asked from RM
+ * clients.c - asks RM for its clients and their TSGs
  *
- * RM does not list a client's objects, but says of a handle whether it exists, its class and its
- * parent (0xd02), to a caller through the client's own open file. Client numbers count up from
+ * RM does not list a client's objects. But a caller through the client's own open file may ask
+ * whether a handle exists, and for its class and parent (0xd02). Client numbers count up from
  * 0xc1d00000; libcuda numbers its objects from 0x5c000000, RM itself from 0xcaf00000.
  */
 #include "taps/clients.h"
@@ -25,7 +25,7 @@
 
 #define CLIENT_BASE 0xc1d00000u
 #define CLIENT_MASK 0xfffffu
-#define FAR_BACK 65536u /* client numbers looked at */
+#define FAR_BACK 65536u /* client numbers that are tried */
 
 /* ---- which clients may exist ----------------------------------------------------------------- */
 
@@ -34,7 +34,7 @@ static bool client_exists(const struct gs_clients *a, uint32_t client)
 	return gs_rm_client_exists(a->own, a->own_client, client) == 1;
 }
 
-/* Downwards from the number that RM gave us just now, so that the newest come first. */
+/* Goes down from the number that RM gave us just now, so that the newest clients come first. */
 static int list_clients(struct gs_clients *a)
 {
 	uint32_t now = a->own_client & CLIENT_MASK;
@@ -115,7 +115,7 @@ static int rm_child(void *user, uint32_t client, uint32_t parent, uint32_t class
 
 /* ---- one TSG --------------------------------------------------------------------------------- */
 
-/* The GPU of a subdevice, by its UUID; the only one where there is but one. */
+/* Finds the GPU of a subdevice by its UUID; with only one GPU, that one. */
 static const struct gs_gpu *gpu_of(const struct gs_clients *a, int fd, uint32_t client,
 				   uint32_t subdevice)
 {
@@ -132,8 +132,8 @@ static const struct gs_gpu *gpu_of(const struct gs_clients *a, int fd, uint32_t 
 }
 
 /*
- * Settings that cannot be read back are assumed: the level every TSG starts with, the mode CUDA
- * sets.
+ * Assumes settings that cannot be read: the interleave level that every TSG starts with, and the
+ * mode that CUDA sets.
  */
 static void assume(struct gpusched_task *t, uint64_t us)
 {
@@ -164,7 +164,7 @@ static void read_cids(int fd, uint32_t client, struct gpusched_channels *ch)
 	}
 }
 
-/* NV2080_ENGINE_TYPE_* of a TSG with work for it; 0: RM does not say. */
+/* The engine (NV2080_ENGINE_TYPE_*) of a TSG that has work for it; 0: RM does not say. */
 static uint32_t engine_of(int fd, uint32_t client, const struct gs_objects *s, uint32_t tsg)
 {
 	const struct gs_object *o = gs_objects_engine(s, tsg);
@@ -214,7 +214,8 @@ static int read_tsg(const struct gs_clients *c, int fd, uint32_t client, const s
 		rec.dev_instance = gpu->dev_instance;
 	rec.task.kind = gs_objects_kind(s, tsg->handle);
 	rec.task.engine = engine_of(fd, client, s, tsg->handle);
-	if (look->used && rec.task.kind == GPUSCHED_KIND_OTHER) { /* governed till it has work */
+	/* Treated as compute until it has work. */
+	if (look->used && rec.task.kind == GPUSCHED_KIND_OTHER) {
 		rec.task.kind = GPUSCHED_KIND_COMPUTE;
 		rec.task.engine = 1;
 	}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* holders.c - which processes hold NVIDIA files, by the task_file iterator */
+/* holders.c - finds which processes hold NVIDIA files, with the task_file iterator */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "taps/holders.h"
 #include "taps/taps.h"
 
-/* An iterator as far as it has been read. It hands out whole records, but a read may end inside one. */
+/* An iterator and the part read so far. It gives whole records, but a read may end inside one. */
 struct walk {
 	int fd;
 	char buf[64 * sizeof(struct gs_holder_rec)];
@@ -44,7 +44,7 @@ static int by_file(const void *x, const void *y)
 	return a->fd < b->fd ? -1 : a->fd > b->fd;
 }
 
-/* A process may have as many descriptors of one file as it likes: the first of them will do. */
+/* A process may have any number of descriptors of one file: keeps the first of each. */
 static void keep_first(struct list *h)
 {
 	size_t kept = 0;
@@ -90,7 +90,7 @@ static int add(const struct gs_holder_rec *rec, void *user)
 	return 0;
 }
 
-/* Until @fn returns something else than 0, which is returned. */
+/* Calls @fn for each record until it returns something else than 0, and returns that. */
 static int drain(struct walk *w, int (*fn)(const struct gs_holder_rec *rec, void *user), void *user)
 {
 	struct gs_holder_rec rec;
@@ -118,7 +118,7 @@ static int drain(struct walk *w, int (*fn)(const struct gs_holder_rec *rec, void
 	}
 }
 
-/* @pid 0: all processes. -ESRCH: it is gone. */
+/* @pid 0: all processes. -ESRCH: the process is gone. */
 static int begin(struct gs_table *t, pid_t pid, struct walk *ret)
 {
 	union bpf_iter_link_info info = { .task = { .pid = pid } };

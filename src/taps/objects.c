@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* objects.c - trying handles until a client's objects are known */
+/* objects.c - tries handles until a client's objects are known */
 #include "taps/adopt.h"
 
 #include <errno.h>
@@ -13,7 +13,7 @@
 #define RM_BASE 0xcaf00000u
 #define WINDOW 0x4000u     /* handles tried from one base */
 #define GAP 192u           /* so many unused handles in a row end a window with known objects */
-#define GAP_ELSEWHERE 32u  /* ... and one where there need not be any */
+#define GAP_ELSEWHERE 32u  /* ... or a window that need not have any */
 #define MAX_OBJECTS 20000u /* of one client */
 
 static bool is_channel(uint32_t class_)
@@ -69,7 +69,10 @@ static int window(const struct gs_object_source *src, uint32_t client, uint32_t 
 	return 0;
 }
 
-/* RM names the first child of a class: look around it, unless it is known. -ENOENT: it does not. */
+/*
+ * RM names the first child of a class: tries handles around it, unless it is known. -ENOENT: RM
+ * names none.
+ */
 static int around(const struct gs_object_source *src, uint32_t client, uint32_t parent,
 		  uint32_t internal, uint32_t class_, struct gs_objects *s)
 {
@@ -81,7 +84,10 @@ static int around(const struct gs_object_source *src, uint32_t client, uint32_t 
 	if (known(s, handle))
 		return 0;
 	base = handle & ~0xfffu;
-	/* a gap may lie before it: begin with it where it is far from the window's start */
+	/*
+	 * if the handle is far from the window's start, a gap may lie before it: start at the
+	 * handle
+	 */
 	return window(src, client, handle - base > GAP ? handle : base, GAP, s);
 }
 
@@ -117,7 +123,7 @@ int gs_objects_near(const struct gs_object_source *src, uint32_t client, uint32_
 int gs_objects_scan(const struct gs_object_source *src, uint32_t client, struct gs_objects *ret)
 {
 	int r = around(src, client, client, GS_INTERNAL_DEVICE, GS_CLASS_DEVICE, ret);
-	/* Where RM names no device there may be one all the same: then look longer. */
+	/* If RM names no device, there may be one all the same: then allow a longer gap. */
 	uint32_t gap = r == -ENOENT ? GAP : GAP_ELSEWHERE;
 
 	if (!r || r == -ENOENT)

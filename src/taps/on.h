@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * on.h - private to the taps room: pinning all of it into a folder of its own
+ * on.h - pins all of the taps into a folder of their own; private to the taps room
  */
 #ifndef GPUSCHED_TAPS_ON_H
 #define GPUSCHED_TAPS_ON_H
@@ -11,9 +11,9 @@
 
 struct gs_old_table;
 
-/* A folder beside gs_env()->bpffs, of this process. */
+/* A folder beside gs_env()->bpffs, named after this process. */
 void gs_taps_tmp(char *ret, size_t size);
-/* Loads, attaches, pins into @dir; @old (may be NULL): what is taken over. */
+/* Loads, attaches, pins into @dir. @old (may be NULL): the table to take over. */
 int gs_taps_pin(const char *dir, const struct gs_old_table *old, struct gs_error *err);
 
 #endif /* GPUSCHED_TAPS_ON_H */

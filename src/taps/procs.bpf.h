@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * procs.bpf.h - processes: a class given by command goes to children; exec and exit are told
+ * procs.bpf.h - processes: children inherit a class given by command; exec and exit are reported
  */
 #ifndef GPUSCHED_TAPS_PROCS_BPF_H
 #define GPUSCHED_TAPS_PROCS_BPF_H
@@ -26,7 +26,7 @@ int tap_fork(unsigned long long *ctx)
 	gs_u32 tgid;
 
 	if (!cfg || child->pid != child->tgid)
-		return 0; /* a thread */
+		return 0; /* a thread, not a process */
 	tgid = gs_tgid_of(cfg, parent->group_leader);
 	proc = bpf_map_lookup_elem(&gs_procs, &tgid);
 	if (!proc || proc->source < GPUSCHED_SRC_COMMAND)
@@ -54,7 +54,7 @@ int tap_exec(unsigned long long *ctx)
 	tgid = gs_tgid_of(cfg, leader);
 	proc = bpf_map_lookup_elem(&gs_procs, &tgid);
 	if (proc) {
-		proc->mps = 0; /* the listener looks at the new executable */
+		proc->mps = 0; /* user space checks the new executable */
 		/* all other threads have ended by now */
 		gs_tell_proc(leader, tgid, tgid, GPUSCHED_EV_EXEC);
 	}
@@ -69,7 +69,9 @@ int tap_exit(unsigned long long *ctx)
 	struct gpusched_cfg *cfg = gs_cfg_of();
 	gs_u32 tgid;
 
-	/* The last thread of the process; two may see 0, the delete below tells one. */
+	/*
+	 * The last thread of the process. Two threads may see 0; the delete below succeeds for one.
+	 */
 	if (!cfg || task->signal->live.counter)
 		return 0;
 	tgid = gs_tgid_of(cfg, leader);

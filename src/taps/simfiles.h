@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * simfiles.h - the simulated files that a sim instance accepts: DIR/simfiles, "dev ino path" lines
+ * simfiles.h - the simulated files that an instance accepts: DIR/simfiles, lines of "dev ino path"
  */
 #ifndef GPUSCHED_TAPS_SIMFILES_H
 #define GPUSCHED_TAPS_SIMFILES_H
@@ -16,9 +16,9 @@ struct gs_simfile_entry {
 	uint32_t control; /* 1: the control file, nvidiactl */
 };
 
-/* st_dev of stat(2) as the kernel keeps it inside (major << 20 | minor). */
+/* Converts st_dev of stat(2) to the kernel's inner form (major << 20 | minor). */
 uint64_t gs_kernel_dev(uint64_t st_dev);
-/* One line. 0, -EINVAL. */
+/* Parses one line. 0, -EINVAL. */
 int gs_simfile_parse(const char *line, struct gs_simfile_entry *ret);
 int gs_simfiles_read(const char *dir, struct gs_simfile_entry **ret, size_t *ret_n,
 		     struct gs_error *err);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * sweep.c - the end of TSGs with an open file that no process holds any more
+ * sweep.c - ends TSGs with an open file that no process holds any more
  *
- * The table keeps an entry for every open file with its holder, so usually a look at the holders'
- * descriptors is enough, however many TSGs they have. All records are read only when a file is not
+ * The table keeps an entry for every open file with its holder. So usually it is enough to read the
+ * holders' descriptors, however many TSGs they have. All records are read only when a file is not
  * found there, when a tap asks for it, and now and then.
  */
 #include <bpf/bpf.h>
@@ -20,22 +20,22 @@
 #include "taps/holders.h"
 #include "taps/taps.h"
 
-#define MANY_HOLDERS 32 /* more: one walk over all processes is cheaper */
-#define FULL_EVERY 64   /* sweeps */
+#define MANY_HOLDERS 32 /* with more holders, one walk over all processes is cheaper */
+#define FULL_EVERY 64   /* so often, a sweep reads all records */
 
-/* Entries below files, of gs_devices, gs_clients or gs_past. */
+/* Entries that belong to files, of gs_devices, gs_clients or gs_past. */
 struct places {
 	struct gpusched_key *keys;
-	char *values; /* each begins with its origin */
-	size_t size;  /* of each */
+	char *values; /* each value begins with the entry's file */
+	size_t size;  /* of each value */
 	uint32_t n;
 };
 
 struct gs_sweep {
 	struct gs_table *t;
-	struct gpusched_tsg *ended; /* claimed: their end is ours to tell */
+	struct gpusched_tsg *ended; /* claimed: this sweep is to report their end */
 	size_t nended, at;
-	uint64_t *file_keys; /* what gs_files has */
+	uint64_t *file_keys; /* keys of gs_files */
 	struct gpusched_file *files;
 	uint32_t nfiles;
 	struct places devices, clients, past;
@@ -63,7 +63,7 @@ void gs_sweep_free(struct gs_sweep *s)
 	free(s);
 }
 
-/* @pid 0: anybody. */
+/* @pid 0: any process. */
 static const struct gs_holder *find(const struct gs_sweep *s, uint64_t file, pid_t pid)
 {
 	return gs_holder_find(s->holders, s->nholders, file, pid);
@@ -72,7 +72,7 @@ static const struct gs_holder *find(const struct gs_sweep *s, uint64_t file, pid
 static int read_map(const struct gs_sweep *s, enum gs_pin map, size_t key_size, void *ret_keys,
 		    size_t value_size, void *ret_values, uint32_t *ret_n)
 {
-	/* not calloc: what is not filled is not touched either */
+	/* not calloc, so that memory that is not filled is not touched */
 	void *keys = malloc(GS_MAX_PLACES * key_size), *values = malloc(GS_MAX_PLACES * value_size);
 	uint32_t at = 0, n = GS_MAX_PLACES;
 	int r;
@@ -108,7 +108,10 @@ static bool was_read(const struct gs_sweep *s, size_t until, uint32_t holder)
 	return false;
 }
 
-/* In a message, a ring or a mapping, though no process holds it: the kernel counts references. */
+/*
+ * True if the file is in a message, a ring or a mapping, though no process holds it: the kernel
+ * counts references.
+ */
 static bool lives(const struct gs_sweep *s, uint64_t file)
 {
 	struct gs_table_arg arg = { .head = { .op = GS_TABLE_FILE_LIVES, .key.file = file } };
@@ -121,7 +124,10 @@ static bool is_closed(const struct gs_sweep *s, uint64_t file)
 	return !find(s, file, 0) && !lives(s, file);
 }
 
-/* The address may be another file's by now: RM itself says whether the TSG can be reached there. */
+/*
+ * By now the address may belong to another file: RM itself says whether the TSG can be reached
+ * there.
+ */
 static bool still_there(const struct gs_sweep *s, const struct gpusched_tsg *rec,
 			const struct gs_holder *h)
 {
@@ -130,7 +136,7 @@ static bool still_there(const struct gs_sweep *s, const struct gpusched_tsg *rec
 	CLEANUP_FD int fd = -1;
 
 	if (gs_rm_borrow(h->pid, h->uid, h->start_ns, h->fd, &fd, NULL) < 0)
-		return lives(s, rec->key.file); /* nobody can be asked now */
+		return lives(s, rec->key.file); /* no process can be asked now */
 	return !gs_rm_control(fd, rec->key.client, rec->key.handle, NV_CMD_GET_TIMESLICE, &us,
 			      sizeof(us), &status) &&
 	       status == GS_NV_OK;
@@ -173,7 +179,9 @@ static void set_in_flight(struct gs_table *t, struct gpusched_tsg *rec, bool is)
 	gs_table_poke(t, &poke);
 }
 
-/* Its end is ours to tell, unless a tap is at it; with the flags that it had before. */
+/*
+ * Claims the end for this sweep, unless a tap is ending the record. Returns the flags from before.
+ */
 static int claim(struct gs_table *t, struct gpusched_tsg *inout_rec)
 {
 	struct gs_table_arg arg = {
@@ -203,7 +211,7 @@ static void judge_one(struct gs_sweep *s, struct gpusched_tsg *rec)
 			return;
 		}
 	}
-	/* it may have ended, and its handle be used again, since we read it */
+	/* since it was read, the TSG may have ended and its handle be used again */
 	if (gs_table_get(s->t, &rec->key, &now) || now.task.id != rec->task.id)
 		return;
 	if (h && still_there(s, rec, h)) {
@@ -220,7 +228,7 @@ static void change(struct gs_sweep *s, struct gs_table_head head)
 {
 	struct gs_table_arg arg = { .head = head };
 
-	gs_table_change(s->t, &arg); /* -ESTALE: it is another one by now */
+	gs_table_change(s->t, &arg); /* -ESTALE: the record is another TSG's by now */
 }
 
 static void forget_places(struct gs_sweep *s, const struct places *p, enum gs_table_op op)
@@ -251,7 +259,7 @@ static int by_file(const void *x, const void *y)
 	return a->key.file < b->key.file ? -1 : a->key.file > b->key.file;
 }
 
-/* The holder of one file's records: 0 none, -1 several or in flight: look at each. */
+/* The holder of one file's records; 0: none; -1: several, or in flight: check each record. */
 static int64_t owner_of(const struct gs_sweep *s, uint64_t file)
 {
 	size_t from = 0, to = s->nrecs;
@@ -290,7 +298,7 @@ static void note_holder(struct gs_sweep *s, uint32_t i)
 
 /* ---- looking --------------------------------------------------------------------------------- */
 
-/* Entries of files that are closed; they were read before the holders. */
+/* Removes entries of closed files, which were read before the holders. */
 static void forget_files(struct gs_sweep *s)
 {
 	for (uint32_t i = 0; i < s->nfiles; i++)
@@ -304,7 +312,7 @@ static int read_table(struct gs_sweep *s)
 {
 	int r = read_places(s, GS_PIN_gs_devices, sizeof(struct gpusched_device), &s->devices);
 
-	/* The files that waited are being dealt with now; later ones ask again. */
+	/* Files that waited for this sweep are handled now; later files ask again. */
 	for (uint32_t i = 0; i < s->nfiles; i++)
 		if (s->files[i].sweep)
 			set_holder(s, i, s->files[i].holder, GS_SWEEP_DONE);
@@ -336,13 +344,13 @@ static int look_at_all(struct gs_sweep *s, struct gs_error *err)
 	forget_files(s);
 	if (s->nrecs)
 		qsort(s->recs, s->nrecs, sizeof(*s->recs), by_file);
-	/* so that the next sweep looks at the right processes, or at all */
+	/* so that the next sweep checks the right processes, or all */
 	for (uint32_t i = 0; i < s->nfiles; i++)
 		note_holder(s, i);
 	return 0;
 }
 
-/* 1: there are too many to look at one by one. */
+/* 1: there are too many to check one by one. */
 static int read_holders(struct gs_sweep *s, struct gs_error *err)
 {
 	unsigned int processes = 0;
@@ -359,7 +367,7 @@ static int read_holders(struct gs_sweep *s, struct gs_error *err)
 	return r;
 }
 
-/* Looks at descriptors alone: 0: every file is where it was. */
+/* Checks descriptors alone. 0: every file is where it was. */
 static int look_at_holders(struct gs_sweep *s, struct gs_error *err)
 {
 	int r = read_holders(s, err);
@@ -395,7 +403,7 @@ int gs_sweep_new(struct gs_table *t, struct gs_sweep **ret)
 	return 0;
 }
 
-/* A tap may have made another one under that handle since. */
+/* A tap may have made another record under that handle since. */
 static void remove_one(struct gs_table *t, const struct gpusched_tsg *rec)
 {
 	struct gpusched_tsg now;

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 /*
- * taps.bpf.c - what runs in the kernel while observing is on
+ * taps.bpf.c - the programs that run in the kernel while observing is on
  *
- * One program at the exit of every system call. On x86-64 the arguments are still in the registers
- * there, RM has already written its answers (handles, status, context ids) to user memory, and so
- * nothing has to be remembered from entry to exit. All other calls leave after one comparison.
+ * The main one runs at the exit of every system call. On x86-64 the arguments are still in the
+ * registers there, RM has already written its answers (handles, status, context ids) to user
+ * memory, so nothing has to be remembered from entry to exit. All other calls leave after one
+ * comparison.
  */
 #include "table/caller.bpf.h"
 #include "gate/gate.bpf.h"
@@ -23,7 +24,7 @@ char LICENSE[] SEC("license") = "Dual MIT/GPL";
 #define NR_OPENAT_32 295
 #define NR_OPEN_BY_HANDLE 304
 #define NR_OPEN_BY_HANDLE_32 342
-#define NR_OPENAT2 437 /* in both */
+#define NR_OPENAT2 437 /* the same number on both architectures */
 #define NR_IOCTL_X32 514
 
 static __always_inline gs_u64 gs_file_of(struct task_struct *task, gs_u32 fd)
@@ -37,8 +38,8 @@ static __always_inline gs_u64 gs_file_of(struct task_struct *task, gs_u32 fd)
 }
 
 /*
- * Hands a call to the running policy. Does not return when there is one; else the event goes out
- * from here.
+ * Hands a call to the running policy, and then does not return. Without a policy the event is
+ * emitted here.
  */
 static __always_inline void gs_ask(void *ctx, const struct gs_caller *c, gs_u32 op, gs_u32 type,
 				   const struct gpusched_key *key, gs_u64 id, gs_u32 arg)
@@ -58,7 +59,7 @@ static __always_inline void gs_ask(void *ctx, const struct gs_caller *c, gs_u32 
 	gs_tap_answered(call, 0);
 }
 
-/* Our own processes: they have no TSGs, and their controls are not the owner's. */
+/* True for processes of gpusched: they have no TSGs, and their controls are not the owner's. */
 static __always_inline int gs_is_self(const struct gs_caller *c)
 {
 	gs_u32 tgid = c->tgid;
@@ -78,7 +79,7 @@ static __always_inline void gs_on_device(const struct gs_caller *c, const struct
 	if (a->params)
 		gs_read_user(&instance, sizeof(instance), a->params);
 	dev = gs_device_entry(&key, c->tgid, (gs_u32)bpf_get_current_uid_gid(), instance);
-	if (dev) { /* it may be of an earlier one, if its free was not seen */
+	if (dev) { /* it may be an earlier device's entry, if the free of that was not seen */
 		dev->dev_instance = instance;
 		dev->h_subdevice = 0;
 	} else {
@@ -105,7 +106,10 @@ static __always_inline void gs_on_subdevice(const struct gs_caller *c, const str
 		dev->h_subdevice = a->handle;
 }
 
-/* So launch counting learns which TSG a context has: the one made inside the call that made it. */
+/*
+ * Tells launch counting which TSG a context has: the one made inside the call that made the
+ * context.
+ */
 static __always_inline void gs_note_made(const struct gpusched_key *key, gs_u64 id, gs_u32 engine)
 {
 	struct gs_thread *t = bpf_task_storage_get(&gs_threads, bpf_get_current_task_btf(), 0, 0);
@@ -124,7 +128,7 @@ static __always_inline void gs_on_tsg(void *ctx, const struct gs_caller *c,
 	gs_u32 engine = 0;
 	gs_u64 id;
 
-	/* RM reads as many bytes as the class has, whatever size the caller named. */
+	/* RM reads as many bytes as the class has, whatever size the caller gave. */
 	if (a->params)
 		gs_read_user(&engine, sizeof(engine), a->params + GS_PARAM_TSG_ENGINE);
 	id = gs_new_tsg(c, &key, a->parent, engine & 0xffff);
@@ -134,7 +138,7 @@ static __always_inline void gs_on_tsg(void *ctx, const struct gs_caller *c,
 		gs_ask(ctx, c, GPUSCHED_RUN_TASK_INIT, GPUSCHED_EV_TSG_NEW, &key, id, engine);
 }
 
-/* RM has it, the table does not: it is adopted, if there is room for it. */
+/* RM has the TSG, the table does not: it is adopted if there is room for it. */
 static __always_inline void gs_on_orphan(const struct gs_caller *c, const struct gpusched_key *key,
 					 gs_u32 counter)
 {
@@ -159,7 +163,7 @@ static __always_inline void gs_on_channel(const struct gs_caller *c, const struc
 	gs_u32 cid = 0;
 
 	if (!bpf_map_lookup_elem(&gs_tsgs, &key)) {
-		/* A bare channel under a device has a TSG of RM's own, which has no name. */
+		/* A bare channel under a device has a TSG that RM made, without a handle. */
 		if (!bpf_map_lookup_elem(&gs_devices, &key))
 			gs_on_orphan(c, &key, GPUSCHED_CNT_ORPHAN_CHANNEL);
 		return;
@@ -283,7 +287,7 @@ static __always_inline void gs_on_interleave(const struct gs_caller *c,
 	gs_tell_event(c, GPUSCHED_EV_INTERLEAVE, key, rec->task.id, level, 0);
 }
 
-/* Its owner has its file back: what could not be called can be now. */
+/* The owner has its file again: calls that were impossible are possible now. */
 static __always_inline void gs_is_back(const struct gs_caller *c, const struct gpusched_key *key,
 				       struct gpusched_tsg *rec)
 {
@@ -370,7 +374,7 @@ static __always_inline void gs_end_tsg(void *ctx, const struct gs_caller *c,
 	gs_ask(ctx, c, GPUSCHED_RUN_TASK_DESTROY, GPUSCHED_EV_TSG_FREE, key, id, 0);
 }
 
-/* Ends the entries under the device or subdevice that ended. 0: it was neither. */
+/* Removes the entries under the device or subdevice that ended. 0: the object was neither. */
 static __always_inline int gs_below(const struct gs_caller *c, const struct gs_free *q,
 				    struct gs_fall *f)
 {
@@ -382,7 +386,7 @@ static __always_inline int gs_below(const struct gs_caller *c, const struct gs_f
 		gs_forget(&gs_devices, &key, GPUSCHED_IN_DEVICES);
 		return 1;
 	}
-	key.handle = q->parent; /* a subdevice's */
+	key.handle = q->parent; /* a subdevice's entry */
 	dev = bpf_map_lookup_elem(&gs_devices, &key);
 	if (!dev || dev->h_subdevice != q->handle)
 		return 0;
@@ -391,7 +395,7 @@ static __always_inline int gs_below(const struct gs_caller *c, const struct gs_f
 	return 1;
 }
 
-/* A client, a device or a subdevice ended, and with it what hung under it. */
+/* A client, device or subdevice ended, and with it all objects below it. */
 static __always_inline void gs_on_ancestor_free(void *ctx, const struct gs_caller *c,
 						const struct gs_free *q)
 {
@@ -453,7 +457,10 @@ static __always_inline int gs_size_ok(gs_u32 nr, gs_u32 size)
 	return size == 32 || size == 40 || size == 48;
 }
 
-/* Ends what hangs below an open file that is another one by now; f->n != 0: no policy is called. */
+/*
+ * Ends everything below an open file that has been replaced by another one. If f->n is not 0, no
+ * policy is called.
+ */
 static __noinline int gs_file_anew(struct gs_fall *f)
 {
 	gs_u64 file = f->file;
@@ -463,14 +470,14 @@ static __noinline int gs_file_anew(struct gs_fall *f)
 	bpf_for_each_map_elem(&gs_devices, gs_fall_device, f, 0);
 	bpf_for_each_map_elem(&gs_clients, gs_fall_client, f, 0);
 	entry = bpf_map_lookup_elem(&gs_files, &file);
-	if (entry && entry->sweep) /* it is to come, for the sake of the policy */
+	if (entry && entry->sweep) /* ask for a sweep, so that the policy is told */
 		gs_file_identity(file, entry);
 	else
 		gs_forget(&gs_files, &file, GPUSCHED_IN_FILES);
 	return 0;
 }
 
-/* An open that was not seen, by io_uring: its memory was a closed file's. */
+/* An open that was not seen (by io_uring): the new file's memory was that of a closed file. */
 static __always_inline void gs_check_file(const struct gs_caller *c)
 {
 	struct gs_fall f = { .c = c, .file = c->file, .n = 1 };
@@ -515,7 +522,7 @@ static __always_inline int gs_ioctl(void *ctx, gs_u32 fd, gs_u32 cmd, gs_u64 arg
 	return 0;
 }
 
-/* An NVIDIA file was opened: records of a closed file at the same address are of the past. */
+/* An NVIDIA file was opened: records of a closed file at the same address are out of date. */
 static __always_inline int gs_open(void *ctx, gs_u32 fd)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
@@ -605,7 +612,7 @@ int iter_holders(struct bpf_iter__task_file *ctx)
 	leader = task->group_leader;
 	tgid = gs_tgid_of(cfg, leader);
 	if (bpf_map_lookup_elem(&gs_selves, &tgid))
-		return 0; /* borrowed for a call: that makes nobody an owner */
+		return 0; /* borrowed for a call, which makes no process an owner */
 	r.file = (gs_u64)file;
 	r.start_ns = leader->start_boottime;
 	r.pid = tgid;

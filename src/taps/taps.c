@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * taps.c - switching the taps on and off
+ * taps.c - switches the taps on and off
  *
- * Everything is pinned into a folder of another name first, which is then renamed: an instance is
- * on or off, never half. Off is the same in reverse.
+ * Everything is first pinned into a folder of another name, which is then renamed: so an instance
+ * is on or off, never half on. Switching off is the same in reverse.
  */
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
@@ -170,7 +170,7 @@ static int pin_all(struct taps_bpf *skel, const char *dir, struct gs_error *err)
 	return r;
 }
 
-/* The iterator gets its link anew for each reading, so it is not attached here. */
+/* The iterator gets a new link for each reading, so it is not attached here. */
 static int attach(struct taps_bpf *skel, struct gs_error *err)
 {
 #define X(name) \
@@ -199,7 +199,7 @@ static int load(struct taps_bpf **ret, struct gs_error *err)
 	return 0;
 }
 
-/* Remains of a killed `on` or `off`: folders named after processes that are no more. */
+/* Removes what a killed `on` or `off` left: folders named after processes that have ended. */
 static void remove_stale(void)
 {
 	char parent[256], path[PATH_MAX];
@@ -265,7 +265,7 @@ int gs_taps_pin(const char *dir, const struct gs_old_table *old, struct gs_error
 	return r;
 }
 
-/* 1: on, 0: off, -errno: something else is there. */
+/* 1: on, 0: off, -errno: something else is pinned there. */
 static int look(struct gs_error *err)
 {
 	struct gs_taps_status st = {};
@@ -300,7 +300,7 @@ int gs_taps_on(struct gs_error *err)
 		return r;
 	if (rename(tmp, gs_env()->bpffs)) {
 		r = -errno;
-		/* somebody else was faster: theirs counts */
+		/* another process was faster: its taps stay */
 		r = r == -EEXIST || r == -ENOTEMPTY
 			    ? 0
 			    : gs_fail(err, r, "cannot make %s: %s", gs_env()->bpffs, strerror(-r));
@@ -316,7 +316,7 @@ static void table_close(struct gs_table **t)
 	gs_table_close(*t);
 }
 
-/* The gate goes first: it must stop no process that nobody would let go on. */
+/* The gate is removed first: it must not stop a process that nobody would continue. */
 static void open_gate(struct gs_table *t, const char *dir)
 {
 	gs_cfg_gate(t, false);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * upgrade.c - the taps of this version in place of an older one's
+ * upgrade.c - replaces an older version's taps by this version's
  *
- * The new ones are complete, in a folder of their own, before the two folders change places: a
- * process that is killed in between leaves the one or the other. No call is lost, since both are on
- * meanwhile.
+ * The new taps are complete, in a folder of their own, before the two folders change places. So a
+ * process that is killed in between leaves the old taps or the new ones. No call is lost, since
+ * both are on meanwhile.
  */
 #include <fcntl.h>
 #include <limits.h>
@@ -48,7 +48,7 @@ int gs_taps_upgrade(struct gs_error *err)
 
 	if (r < 0)
 		return r;
-	/* its gate first: it must stop no process that nobody would let go on */
+	/* the old gate first: it must not stop a process that nobody would continue */
 	gs_gate_off(gs_env()->bpffs);
 	gs_old_table_end_policy(old);
 	gs_taps_tmp(tmp, sizeof(tmp));
@@ -60,7 +60,7 @@ int gs_taps_upgrade(struct gs_error *err)
 		r = gs_old_table_copy(old, t, err);
 	if (!r)
 		r = change_places(tmp, err);
-	gs_pins_remove(tmp); /* the older one, or what has come of the new one */
+	gs_pins_remove(tmp); /* the older taps, or remains of the new ones */
 	if (r < 0)
 		return r;
 	gs_gate_release(t, true, NULL);

@@ -16,8 +16,8 @@ enum gs_style {
 	GS_STYLE_CHOSEN, /* the row under the cursor */
 	GS_STYLE_LC,
 	GS_STYLE_BE,
-	GS_STYLE_OTHER, /* of other classes */
-	GS_STYLE_WARN,  /* waits, overruled; lost time */
+	GS_STYLE_OTHER, /* for other classes */
+	GS_STYLE_WARN,  /* waits, overruled wishes; lost time */
 	GS_STYLE_BAD,   /* suspended */
 	GS_STYLES
 };
@@ -35,14 +35,14 @@ struct gs_grid {
 /* All blank. -ENOMEM. */
 int gs_grid_new(unsigned int rows, unsigned int cols, struct gs_grid *ret);
 void gs_grid_free(struct gs_grid *g);
-/* Text that does not fit is left out. Characters that would move the cursor become '?'. */
+/* Writes text; cuts what does not fit. Characters that would move the cursor become '?'. */
 void gs_grid_put(struct gs_grid *g, unsigned int row, unsigned int col, enum gs_style style,
 		 const char *format, ...) __attribute__((format(printf, 5, 6)));
 void gs_grid_fill(struct gs_grid *g, unsigned int row, unsigned int col, unsigned int n, char ch,
 		  enum gs_style style);
-/* The whole row gets this style. */
+/* Gives the whole row this style. */
 void gs_grid_mark(struct gs_grid *g, unsigned int row, enum gs_style style);
-/* Without styles, and blanks at the end of a line. */
+/* Prints without styles, and without blanks at the end of a line. */
 void gs_grid_print(const struct gs_grid *g, FILE *out);
 
 #endif /* GPUSCHED_TOP_GRID_H */

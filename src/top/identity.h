@@ -3,7 +3,7 @@
  * identity.h - user, cgroup and command of processes, for rows on a screen
  *
  * Read from /proc with the viewer's own rights, once for each process. Forks read the command,
- * since the owner can make its reader wait (process/reader.h).
+ * since its owner can make that read wait (process/reader.h).
  */
 #ifndef GPUSCHED_CLI_IDENTITY_H
 #define GPUSCHED_CLI_IDENTITY_H

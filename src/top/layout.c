@@ -10,13 +10,13 @@
 
 #define MIN_COLS 40
 #define MIN_ROWS 8
-#define WIDE_COLS 100     /* from here on there are more columns */
-#define IDENTITY_COLS 128 /* from here on user, cgroup and command are shown */
+#define WIDE_COLS 100     /* from this width on there are more columns */
+#define IDENTITY_COLS 128 /* from this width on user, cgroup and command are shown */
 #define STATE_AT 89
 #define STATE_COLS 15
 #define BAR_AT 6
 #define MAX_STRIP 400
-#define SORT_KEY "sort_key" /* of a row: the figure that it stands where it does for */
+#define SORT_KEY "sort_key" /* in a row: the figure by which it was sorted */
 #define SORT_MARGIN 2       /* points, or turns per second */
 
 static const char *const sorts[GS_SORTS] = { "held", "waited", "turns", "pid" };
@@ -33,7 +33,7 @@ static const char *text(const json_t *o, const char *key)
 	return t ? t : "-";
 }
 
-/* -1: not known. */
+/* -1: unknown. */
 static double number(const json_t *o, const char *key)
 {
 	const json_t *v = json_object_get(o, key);
@@ -80,7 +80,7 @@ static int by_id(const void *a, const void *b)
 	return (x->id > y->id) - (x->id < y->id);
 }
 
-/* The keys by which @rows were sorted, by id; NULL: no rows, or no memory. */
+/* The figures by which @rows were sorted, by id; NULL: no rows, or no memory. */
 static struct sortable *keys_of(const json_t *rows)
 {
 	size_t n = json_array_size(rows);
@@ -96,7 +96,10 @@ static struct sortable *keys_of(const json_t *rows)
 	return all;
 }
 
-/* A key moves only by a clear margin: rows with like figures would change places at each look. */
+/*
+ * A figure changes only by a clear margin: otherwise rows with similar figures would change places
+ * each time.
+ */
 static double steady_key(const struct sortable *then, size_t n, const struct sortable *now,
 			 enum gs_top_sort sort)
 {
@@ -136,7 +139,7 @@ static bool passes(const char *filter, const json_t *row)
 	       strstr(text(row, "class"), filter);
 }
 
-/* Adds figures; unknown and unknown is unknown. */
+/* Adds figures; the sum of unknown figures is unknown. */
 static void add_number(json_t *to, const json_t *from, const char *key)
 {
 	double a = number(to, key), b = number(from, key);
@@ -157,7 +160,7 @@ static json_t *of_process(json_t *rows, const json_t *row)
 	return NULL;
 }
 
-/* A property of one of its TSGs is the process's. */
+/* If one of its TSGs has the property, the process has it. */
 static void merge(json_t *to, const json_t *from)
 {
 	static const char *const sums[] = { "held_pct", "waited_pct", "turns_per_s" };
@@ -224,7 +227,7 @@ static char class_letter(const char *class)
 struct bar {
 	struct gs_grid *g;
 	unsigned int row, width;
-	double at; /* percent drawn */
+	double at; /* percent drawn so far */
 };
 
 static void bar_add(struct bar *b, double percent, char ch, enum gs_style style)
@@ -277,7 +280,7 @@ static void draw_classes(struct bar *b, const json_t *gpu, double held)
 		bar_add(b, sum, class_letter(class), class_style(class));
 		known += sum;
 	}
-	if (held - known >= 1) /* of processes that hide their times */
+	if (held - known >= 1) /* of processes with hidden times */
 		bar_add(b, held - known, '#', GS_STYLE_OTHER);
 }
 
@@ -387,7 +390,7 @@ bool gs_top_has_identity(unsigned int cols)
 	return cols >= IDENTITY_COLS;
 }
 
-/* Columns that a wide screen has at the right; the last one takes the rest. */
+/* Columns at the right of a wide screen; the last one takes the remaining width. */
 static const struct {
 	unsigned int at, width;
 	const char *head, *key;
@@ -397,7 +400,7 @@ static const struct {
 	{ STATE_AT + STATE_COLS + 37, 0, "COMMAND", "command" },
 };
 
-/* The end of a cgroup's path tells more than its beginning. */
+/* The end of a cgroup's path says more than its beginning. */
 static const char *tail(const char *text, unsigned int width)
 {
 	size_t n = strlen(text);
@@ -491,7 +494,10 @@ static void draw_top(const struct gs_top *t, const json_t *rows, struct gs_grid 
 		    t->filter);
 }
 
-/* The findings, where there is room for them and some rows; @g NULL: how many lines they need. */
+/*
+ * Draws the findings if there is room for them and some rows; @g NULL: returns how many lines they
+ * need.
+ */
 static unsigned int draw_findings(const struct gs_top *t, struct gs_grid *g, unsigned int row)
 {
 	const json_t *f;
@@ -514,7 +520,7 @@ unsigned int gs_top_height(const struct gs_top *t, const json_t *rows)
 	       (unsigned int)json_array_size(rows) + t->has_cursor + draw_findings(t, NULL, 0);
 }
 
-/* As many rows as there is room for, the chosen one among them. */
+/* Draws as many rows as fit, the chosen one among them. */
 static void draw_rows(const struct gs_top *t, const json_t *rows, struct gs_grid *g,
 		      unsigned int from)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * layout.h - what is where on the screen of `gpusched top`
+ * layout.h - draws the screen of `gpusched top`
  *
- * Pure: from figures and what the user chose to a grid. Figures that nobody knows are "-".
+ * Pure: from figures and the user's choices to a grid. Unknown figures are "-".
  */
 #ifndef GPUSCHED_TOP_LAYOUT_H
 #define GPUSCHED_TOP_LAYOUT_H
@@ -17,29 +17,29 @@ const char *gs_top_sort_name(enum gs_top_sort sort);
 
 struct gs_top {
 	const json_t *gpus;     /* as `status` has them: figures of each GPU, and of its TSGs */
-	const json_t *findings; /* as `status` has them; NULL: nobody asked yet */
+	const json_t *findings; /* as `status` has them; NULL: not asked for yet */
 	const json_t *before;   /* rows of the last screen; NULL: this is the first */
 	const char *policy;     /* NULL: none */
 	const char *clock;
 	const struct gs_strip *strip; /* NULL: no turns are known */
 	enum gs_top_sort sort;
 	bool by_process; /* one row per process instead of per TSG */
-	char filter[32]; /* rows that have it in pid, comm, class or user */
+	char filter[32]; /* shows rows that contain it in pid, comm, class or user */
 	size_t chosen;   /* row under the cursor */
-	bool has_cursor; /* false: for a file */
+	bool has_cursor; /* false: the grid is for a file */
 	bool help;       /* the keys are explained in place of the rows */
-	char line[160];  /* the last one: a question, an answer; "": the keys */
+	char line[160];  /* the last line: a question, an answer; "": the keys */
 };
 
 /*
- * The rows, sorted and filtered: objects like a TSG's of @gpus with "gpu". A row passes its
- * neighbour of the last screen only by a clear margin, so that rows with like figures stay put. A
- * new reference.
+ * The rows, sorted and filtered: objects like a TSG's in @gpus, with "gpu". A row passes its
+ * neighbour of the last screen only by a clear margin, so that rows with similar figures keep their
+ * places. A new reference.
  */
 json_t *gs_top_rows(const struct gs_top *t);
-/* Whether @cols have room for "user", "cgroup" and "command" of a row. */
+/* True if @cols have room for a row's "user", "cgroup" and "command". */
 bool gs_top_has_identity(unsigned int cols);
-/* How many lines all of it needs. */
+/* How many lines the whole screen needs. */
 unsigned int gs_top_height(const struct gs_top *t, const json_t *rows);
 void gs_top_draw(const struct gs_top *t, const json_t *rows, struct gs_grid *g);
 

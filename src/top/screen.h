@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * screen.h - a grid on the terminal, and keys from it (ncurses). One at a time.
+ * screen.h - shows a grid on the terminal, and reads keys (ncurses). One at a time.
  */
 #ifndef GPUSCHED_TOP_SCREEN_H
 #define GPUSCHED_TOP_SCREEN_H
 
 #include "top/grid.h"
 
-/* Keys beside characters. */
+/* Keys that are no characters. */
 enum gs_key { GS_KEY_NONE = 0, GS_KEY_UP = 0x10000, GS_KEY_DOWN, GS_KEY_RESIZE };
 
 /* -ENOTTY: standard input or output is no terminal, or one of an unknown kind. */
 int gs_screen_open(bool colour);
-/* The terminal is as before. May be called without a screen. */
+/* Restores the terminal. May be called without a screen. */
 void gs_screen_close(void);
 void gs_screen_size(unsigned int *ret_rows, unsigned int *ret_cols);
 void gs_screen_show(const struct gs_grid *g);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * strip.h - the last second's turns of each GPU, for one line of a screen. Pure.
+ * strip.h - the turns of each GPU in the last second, for one line of a screen. Pure.
  */
 #ifndef GPUSCHED_TOP_STRIP_H
 #define GPUSCHED_TOP_STRIP_H
@@ -12,12 +12,12 @@
 struct gs_strip;
 int gs_strip_new(struct gs_strip **ret);
 void gs_strip_free(struct gs_strip *s);
-/* A line of the daemon's stream (GET /v1/trace). */
+/* Takes a line of the daemon's stream (GET /v1/trace). */
 void gs_strip_line(struct gs_strip *s, const json_t *line);
 /*
- * Whose each of @n (at least 1) equal parts of the second before the last known moment was: TSG ids;
- * 0: nobody's. Each TSG has as many parts as its time was, among those in which it had a turn.
- * Returns 0, or -ENODATA: no turn of that GPU is known.
+ * Divides the second before the last known moment into @n (at least 1) equal parts, and says which
+ * TSG had each: its id; 0: none. Each TSG gets as many parts as its time was, among those in which
+ * it had a turn. Returns 0, or -ENODATA: no turn of that GPU is known.
  */
 int gs_strip_read(const struct gs_strip *s, uint32_t gpu, uint64_t *ids, size_t n);
 

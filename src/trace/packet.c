@@ -36,7 +36,7 @@ enum { NOTE_NUMBER = 4, NOTE_TEXT = 6, NOTE_NAME = 10 };
 #define ID_MONOTONIC 3
 #define ID_BOOTTIME 6
 #define SEQUENCE 1       /* there is one writer */
-#define FLAGS_CLEARED 1u /* nothing that came before counts */
+#define FLAGS_CLEARED 1u /* nothing before this packet counts */
 
 /* ---- writing --------------------------------------------------------------------------------- */
 

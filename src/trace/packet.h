@@ -19,7 +19,7 @@ enum gs_trace_type {
 	GS_TRACE_COUNTER = 4,
 };
 
-/* A fact beside an event: a text, or a number when that is empty. */
+/* A fact of an event: a text, or a number if the text is empty. */
 struct gs_trace_note {
 	char name[32];
 	char text[GS_TRACE_NAME];
@@ -39,7 +39,7 @@ struct gs_trace_event {
 struct gs_trace_track {
 	uint64_t uuid, parent; /* 0: none */
 	char name[GS_TRACE_NAME];
-	uint32_t pid; /* 0: not a process's own */
+	uint32_t pid; /* 0: the track belongs to no process */
 	bool counter;
 	char unit[16];
 };
@@ -53,13 +53,13 @@ enum gs_trace_kind { GS_TRACE_OTHER, GS_TRACE_CLOCKS, GS_TRACE_TRACK, GS_TRACE_E
 
 struct gs_trace_packet {
 	enum gs_trace_kind kind;
-	bool dropped; /* something before it was lost */
+	bool dropped; /* packets before it were lost */
 	struct gs_trace_clocks clocks;
 	struct gs_trace_track track;
 	struct gs_trace_event event;
 };
 
-/* The first packet. */
+/* Writes the first packet. */
 void gs_trace_put_clocks(struct gs_pb *pb, const struct gs_trace_clocks *clocks);
 void gs_trace_put_track(struct gs_pb *pb, const struct gs_trace_track *track);
 void gs_trace_put_event(struct gs_pb *pb, const struct gs_trace_event *ev, bool dropped);
@@ -70,9 +70,9 @@ void gs_trace_note_number(struct gs_trace_event *ev, const char *name, int64_t n
 /* NULL: it has no such note. */
 const struct gs_trace_note *gs_trace_find(const struct gs_trace_event *ev, const char *name);
 
-/* How many of these bytes are whole packets, counted from the first. */
+/* How many of these bytes, from the first on, are whole packets. */
 size_t gs_trace_whole(const uint8_t *data, size_t n);
-/* One packet's bytes. 0 or -EBADMSG; what is not ours is passed over. */
+/* Parses one packet's bytes. 0 or -EBADMSG; unknown fields are skipped. */
 int gs_trace_parse(const uint8_t *data, size_t n, struct gs_trace_packet *ret);
 
 #endif /* GPUSCHED_TRACE_PACKET_H */

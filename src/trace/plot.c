@@ -17,7 +17,7 @@
 struct row {
 	uint64_t track;
 	int64_t gpu;     /* -1: the recording does not say */
-	unsigned int at; /* from above, in the picture */
+	unsigned int at; /* its row in the picture, from the top */
 	char label[GS_TRACE_NAME];
 	uint64_t held_ns;
 };
@@ -32,14 +32,14 @@ struct box {
 
 struct plot {
 	const struct gs_plot_opts *opts;
-	uint64_t begin_ns; /* of the stretch; 0: not known yet */
+	uint64_t begin_ns; /* of the part that is drawn; 0: unknown yet */
 	struct row rows[MAX_ROWS];
 	unsigned int nrows, left_out;
 	struct box *boxes;
 	size_t n;
 };
 
-/* A character that a string of gnuplot may hold. */
+/* Replaces characters that a string of gnuplot cannot hold. */
 static void plain(char *text)
 {
 	for (; *text; text++)
@@ -123,7 +123,7 @@ static int take(const struct gs_trace_item *item, void *user)
 
 /* ---- what gnuplot is told -------------------------------------------------------------------- */
 
-/* Those of one GPU beside each other, as they came. Returns how many GPUs there are. */
+/* Puts rows of one GPU beside each other, in their order. Returns the number of GPUs. */
 static unsigned int place_rows(struct plot *p)
 {
 	unsigned int gpus = 0;
@@ -153,7 +153,7 @@ static unsigned int colour(unsigned int row, enum end end)
 		return UNKNOWN_GREY;
 	if (end == SLICE_OVER)
 		return c;
-	for (unsigned int shift = 0; shift < 24; shift += 8) /* half white */
+	for (unsigned int shift = 0; shift < 24; shift += 8) /* mixes the colour with white */
 		light |= ((c >> shift & 0xff) + 0xff) / 2 << shift;
 	return light;
 }

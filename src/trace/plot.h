@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * plot.h - a stretch of a recording as a picture: one row per TSG, one box per turn
+ * plot.h - draws a part of a recording: one row per TSG, one box per turn
  */
 #ifndef GPUSCHED_TRACE_PLOT_H
 #define GPUSCHED_TRACE_PLOT_H
@@ -10,10 +10,13 @@
 struct gs_plot_opts {
 	uint64_t from_ns; /* since the recording's begin */
 	uint64_t for_ns;
-	bool png; /* else SVG */
+	bool png; /* false: SVG */
 };
 
-/* Writes what gnuplot makes the picture of, on its standard output. -ENODATA: no turn lies there. */
+/*
+ * Writes a gnuplot script that draws the picture on its standard output. -ENODATA: no turn lies
+ * there.
+ */
 int gs_trace_plot(FILE *in, const struct gs_plot_opts *opts, FILE *out, struct gs_error *err);
 
 #endif /* GPUSCHED_TRACE_PLOT_H */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * recorder.h - from the daemon's stream (GET /v1/trace) to a recording's packets
+ * recorder.h - turns the daemon's stream (GET /v1/trace) into a recording's packets
  *
- * Pure. Memory grows with the TSGs and processes that live, not with time. A track per GPU's engine
- * (which TSG had it), its RM calls and its counters; per process; per TSG. Why a turn ended is
- * inferred (docs/account.md), and each turn says so.
+ * Pure. Memory grows with the TSGs and processes that live, not with time. There are tracks for
+ * each GPU's engine (which TSG had it), RM calls and counters; for each process; and for each TSG.
+ * Why a turn ended is inferred (docs/account.md), and each turn says so.
  */
 #ifndef GPUSCHED_TRACE_RECORDER_H
 #define GPUSCHED_TRACE_RECORDER_H
@@ -17,18 +17,18 @@ struct gs_recorder;
 int gs_recorder_new(struct gs_recorder **ret);
 void gs_recorder_free(struct gs_recorder *r);
 
-/* One line of the stream; what comes of it is added to @out. 0 or -ENOMEM. */
+/* Takes one line of the stream, and adds its packets to @out. 0 or -ENOMEM. */
 int gs_recorder_line(struct gs_recorder *r, const json_t *line, struct gs_pb *out);
-/* From here on nothing is recorded but what had begun before @ns. */
+/* From here on only what had begun before @ns is recorded. */
 void gs_recorder_stop(struct gs_recorder *r, uint64_t ns);
-/* The turns that nobody has told the end of. */
+/* Writes the turns that have no known end yet. */
 int gs_recorder_end(struct gs_recorder *r, struct gs_pb *out);
 
 struct gs_recorder_sums {
 	uint64_t turns, events;
-	uint64_t missed;   /* lines that we were too slow for */
+	uint64_t missed;   /* lines that were missed because we were too slow */
 	uint64_t log_lost; /* records that the GPUs' logs have lost meanwhile */
-	uint64_t begin_ns; /* 0: not yet */
+	uint64_t begin_ns; /* 0: unknown yet */
 	uint64_t seen_ns;  /* everything up to then has come */
 	bool log;          /* a GPU's log was open */
 	char reason[160];  /* why none was; "": unknown */

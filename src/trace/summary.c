@@ -124,7 +124,7 @@ static json_t *us_or_null(const struct summary *s, bool known, uint64_t ns)
 		     : json_null();
 }
 
-/* The turns say how long they were waited for by the GPU's own clock. */
+/* Turns contain their wait by the GPU's own clock. */
 static json_t *percentile(const struct process *p, unsigned int percent)
 {
 	size_t at = p->nwaits ? (p->nwaits * percent + 99) / 100 - 1 : 0;
@@ -134,7 +134,7 @@ static json_t *percentile(const struct process *p, unsigned int percent)
 
 static json_t *process_json(const struct summary *s, struct process *p)
 {
-	/* it says nothing of a TSG that is alone since before the log was opened */
+	/* a recording says nothing of a TSG that was alone since before the log was opened */
 	bool known = !p->hidden && (p->turns || p->held_ns);
 	json_t *o = json_object();
 

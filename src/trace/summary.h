@@ -10,9 +10,9 @@
 #include "trace/reader.h"
 
 /*
- * One object per process that has had a TSG, the one with most GPU time first. Its members: pid,
- * comm, uid, class, gpu_time_us (held, on the GPU's clock), turns (that ended), waits, wait_p50_us
- * and wait_p99_us (of known waits; null: none), dropped. The last are records and lines lost in the
+ * One object per process that had a TSG, the process with most GPU time first. Members: pid, comm,
+ * uid, class, gpu_time_us (held, on the GPU's clock), turns (that ended), waits, wait_p50_us and
+ * wait_p99_us (of known waits; null: none), dropped. The last are records and lines lost in the
  * whole recording: figures may be too small then. Null: hidden from the user that recorded.
  */
 int gs_trace_summary(FILE *in, json_t **ret_processes, struct gs_error *err);

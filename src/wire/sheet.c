@@ -41,7 +41,7 @@ static int connect_daemon(void)
 	return TAKE_FD(fd);
 }
 
-/* The two descriptors that come with the one message. */
+/* Receives the two descriptors that come with the one message. */
 static int receive(int fd, int *ret_wake)
 {
 	union {

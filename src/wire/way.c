@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * way.c - by the agent in the TSG's own program
+ * way.c - calls through the agent in the TSG's own program
  *
- * For users who have no daemon and may not borrow (ptrace_scope). No daemon, restore or guardian
- * takes it, since an agent may do as it likes: gs_way_of() does not offer it.
+ * For users who have no daemon and may not borrow (ptrace_scope). Daemon, restore and guardian do
+ * not use this way, since an agent need not do what it is asked: gs_way_of() does not offer it.
  */
 #include "wire/agent.h"
 
@@ -44,7 +44,7 @@ int gs_agent_dir_check(const char *dir, int make)
 	return 0;
 }
 
-/* The process that listens there must be the user's. */
+/* The process that listens there must belong to the user. */
 static int check_peer(int fd)
 {
 	struct ucred cred = { 0 };
@@ -66,7 +66,7 @@ int gs_agent_connect(pid_t pid)
 	if (r)
 		return r;
 	snprintf(sun.sun_path, sizeof(sun.sun_path), "%s/agent-%d", dir, (int)pid);
-	/* not blocking: one that is stopped must not keep us */
+	/* not blocking: a stopped agent must not block us */
 	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0 || connect(fd, (struct sockaddr *)&sun, sizeof(sun)))
 		return -errno;

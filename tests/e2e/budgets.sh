@@ -110,11 +110,11 @@ check "over=stop: suspended though nobody else works" wait_for 60 suspended $sto
 "$gpusched" resume "pid:$stopped" >/dev/null
 budgets 'uid=4003 gpu_seconds=1000 per=month over=stop'
 kill -HUP $DAEMON_PID
-check "with a larger budget it runs" wait_for 20 runs $stopped
+check "it runs with a larger budget" wait_for 20 runs $stopped
 ge "$(budget 4003 .used_s)" 1 "what was used before still counts"
 budgets 'uid=4003 gpu_seconds=1 per=month over=stop'
 kill -HUP $DAEMON_PID
-check "with a smaller budget it is suspended" wait_for 20 suspended $stopped
+check "it is suspended with a smaller budget" wait_for 20 suspended $stopped
 config '[Daemon]'
 kill -HUP $DAEMON_PID
 check "without budgets it runs" wait_for 20 runs $stopped

@@ -49,10 +49,10 @@ ge "$(held $a)" 80 "another GPU has its own"
 exits 0 "class set --limit" "$gpusched" class set "pid:$a" be --limit 50
 is "$(limit_of $a)" 50 "list shows it"
 check "it is kept at once" wait_for 20 eval '[ "$(held $a)" -le 60 ]'
-ge "$(held $a)" 35 "and leaves its part"
+ge "$(held $a)" 35 "it keeps its own part of the GPU"
 exits 0 "class set without one takes it back" "$gpusched" class set "pid:$a" be
 is "$(limit_of $a)" null "list shows none"
-check "and it is free again" wait_for 20 eval '[ "$(held $a)" -ge 80 ]'
+check "the program is free again" wait_for 20 eval '[ "$(held $a)" -ge 80 ]'
 
 exits 0 "set limit=" "$gpusched" set "pid:$a" limit=40
 is "$out" "set limit: 1 process" "set says how many programs have it"
@@ -76,7 +76,7 @@ end_load $c
 exits 2 "no percentage" "$gpusched" class set "pid:$a" be --limit 101
 exits 2 "not even nothing" "$gpusched" run --class be --limit 0 -- true
 exits 2 "a limit goes with a class" "$gpusched" run --limit 10 -- true
-like "$out" "run: --limit needs --class" "which is said"
+like "$out" "run: --limit needs --class" "the message says so"
 printf '[Classes]\nClass=x limit=0\n' >"$scratch/bad"
 check "a wrong one in the configuration is refused" eval '! "$gpuschedd" --check-config --config "$scratch/bad"'
 
@@ -87,12 +87,12 @@ d=$!
 at_end+=($d)
 wait_tsgs "pid:$d" 1
 check "a user may limit an own program" as $u "$gpusched" class set "pid:$d" be --limit 40
-check "and take that back" as $u "$gpusched" class set "pid:$d" be
+check "the user may take that limit back" as $u "$gpusched" class set "pid:$d" be
 exits 0 "root limits it" "$gpusched" class set "pid:$d" be --limit 40
 check "its owner may not raise that" eval '! as $u "$gpusched" class set "pid:$d" be --limit 60'
 check "nor take it back" eval '! as $u "$gpusched" class clear "pid:$d"'
 check "but lower it" as $u "$gpusched" class set "pid:$d" be --limit 10
-is "$(limit_of $d)" 10 "which counts"
+is "$(limit_of $d)" 10 "list shows the lower limit"
 exits 0 "root sets a limit" "$gpusched" set "pid:$d" limit=30
 check "its owner may lower that" as $u "$gpusched" set "pid:$d" limit=20
 exits 3 "its owner may not raise it by set" as $u "$gpusched" set "pid:$d" limit=50

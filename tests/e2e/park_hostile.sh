@@ -31,7 +31,7 @@ like "$out" "libcuda does not park it \(it said 801" "libcuda's error is in the 
 exits 1 "one that is not locked is not parked" "$gpusched" park "pid:$no_lock" --quiet
 like "$out" "could not lock it: it said 801, and the state is running" "its state is in the message"
 exits 1 "one whose memory does not go out is not parked" "$gpusched" park "pid:$no_out" --quiet
-like "$out" "could not take its memory out: it said 719, and the state is locked" "that is said"
+like "$out" "could not take its memory out: it said 719, and the state is locked" "the message has that state"
 check "it is not left locked" wait_for 10 eval '[ "$(cuda_state '"$no_out"')" = 0 ]'
 check "one goes out" "$gpusched" park "pid:$no_in" --quiet
 exits 1 "its restore fails" "$gpusched" unpark "pid:$no_in"
@@ -51,14 +51,14 @@ exits 1 "a program that dies while it goes out" "$gpusched" park "pid:$dies" --q
 like "$out" "has ended" "its end is said"
 hold hangs state=hang setpriv --reuid 4321 --regid 4321 --clear-groups
 exits 1 "a user's program that never answers is given up" as 4321 "$gpusched" park "pid:$hangs" --quiet
-like "$out" "libcuda hung" "that is said"
+like "$out" "libcuda hung" "the message says that libcuda hung"
 check "the log names the user" grep -q "user 4321 past the limit 'parking': 1 helpers killed" "$scratch/daemon.log"
 hold his "" setpriv --reuid 4321 --regid 4321 --clear-groups
 exits 1 "nothing of that user's is parked for a while" as 4321 "$gpusched" park "pid:$his" --quiet
 like "$out" "made libcuda hang" "the reason is said"
 hold hangs_too state=hang setpriv --reuid 4322 --regid 4322 --clear-groups
 exits 1 "another user's hangs as well" as 4322 "$gpusched" park "pid:$hangs_too" --quiet
-exits 1 "that does not end the first one's time" as 4321 "$gpusched" park "pid:$his" --quiet
+exits 1 "the first user's time goes on" as 4321 "$gpusched" park "pid:$his" --quiet
 like "$out" "made libcuda hang" "the reason is said again"
 check "others are parked" "$gpusched" park "pid:$good" --quiet
 check "they come back" "$gpusched" unpark "pid:$good"

@@ -139,7 +139,7 @@ exits 3 "its user does not undo that" as 4321 "$gpusched" unpark "pid:$his"
 like "$out" "root has parked it" "the reason is said"
 kill -STOP "$one"
 exits 3 "a stopped program is not parked" "$gpusched" park "pid:$one" --quiet
-like "$out" "it is stopped" "that is said"
+like "$out" "it is stopped" "the message says that it is stopped"
 kill -CONT "$one"
 check "root brings the user's program back" "$gpusched" unpark "pid:$his"
 stop_daemon

@@ -70,7 +70,7 @@ check "what a policy says is printed" sh -c "$gpusched sim run admit-load --json
 	grep -q '^gpusched: policy admit at [0-9.]* s: lc takes more than max_lc_load'"
 check "edf names an overload with its sum, by what a real host tells" sh -c "$gpusched sim run edf-overload 2>&1 |
 	grep -q 'overload: deadlines may be missed; percent in all 9[0-9]'"
-check "and no load that fits" sh -c "! $gpusched sim run edf-burst 2>&1 | grep -q overload:"
+check "edf names no overload for a load that fits" sh -c "! $gpusched sim run edf-burst 2>&1 | grep -q overload:"
 exits 1 "admit-load stands by the cap on load" "$gpusched" sim run admit-load -o max_lc_load=0
 exits 1 "admit-load-pauses by its window" "$gpusched" sim run admit-load-pauses -o load_ms=100
 exits 1 "admit-load fails by GPU time, which the stock host does not know" "$gpusched" sim run admit-load --facts stock

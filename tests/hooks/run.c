@@ -117,7 +117,7 @@ static void try_task_init(void)
 	is(seen.client == api.client && seen.object == api.handle && seen.gpu == 2, 1,
 	   "the hook sees its handles");
 	is(seen.group == 7 && seen.runlist == 3 && seen.engine == 1 && seen.timeslice_us == 1024, 1,
-	   "and RM's numbers");
+	   "the hook sees RM's numbers");
 	is(gsp.calls, 1, "the hook calls nothing itself");
 	params.allocFlags = RMAPI_ALLOC_FLAGS_SKIP_RPC;
 	listen(GPUSCHED_HOOK_GO, -1);

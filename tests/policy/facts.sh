@@ -50,7 +50,7 @@ is "$(($(of "$dir/native" 1 held) + $(of "$dir/native" 2 held)))" "$(of "$dir/na
 ge "$(of "$dir/native" 1 lost)" 1000000 "switches are lost time"
 
 told native all >"$dir/native"
-is "$(of "$dir/native" 1 behind)" 0 "with --facts all it knows of now"
+is "$(of "$dir/native" 1 behind)" 0 "facts are as of now with --facts all"
 is "$(($(of "$dir/native" 1 known) & 96))" 96 "the work and the blocks are known as well"
 ge "$(of "$dir/native" 2 block)" 1000 "those of the BE have a length"
 ge "$(of "$dir/native" 2 work)" 1000000000 "the TSG worked for most of 2 s"

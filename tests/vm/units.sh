@@ -107,7 +107,7 @@ exits 0 "without the guardian's unit" systemctl stop gpusched-guardian
 change "SIGKILL of the daemon and its guardian"
 kill_both
 check "the slice is the owner's again" wait_for 4 restored
-check "by ExecStopPost" wait_for 4 post_restored
+check "ExecStopPost has restored it" wait_for 4 post_restored
 check "systemd starts it once more" wait_for 5 active_again 1
 check "the daemon sets again what a person had set" wait_for 5 slice_is $be 300
 check "the daemon says that it did so" wait_for 4 eval 'journalctl -b -u gpuschedd --no-pager | grep -q "settings of before the crash: 4 TSGs"'

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * gpusched_hook.h - what the hooks in the driver say, and who hears it
+ * gpusched_hook.h - the events of the hooks in the driver, and the interface of the module that
+ * gets them
  *
  * Shared by RM's side (gpusched_rm.c, no kernel headers), the kernel's side (gpusched_os.c) and the
  * module that listens. Plain C types only.
@@ -14,7 +15,7 @@ enum gpusched_hook_kind {
 	GPUSCHED_HOOK_TIMESLICE_SET,  /* value: us; may be rewritten */
 	GPUSCHED_HOOK_INTERLEAVE_SET, /* value: 0 low, 1 medium, 2 high; may be rewritten */
 	GPUSCHED_HOOK_PREEMPT,        /* cmd: which control; params, size: the kernel's copy */
-	GPUSCHED_HOOK_WORK_TOKEN,     /* value: the token; channel: whose */
+	GPUSCHED_HOOK_WORK_TOKEN,     /* value: the token; channel: its handle */
 	GPUSCHED_HOOK_TASK_DESTROY,
 };
 
@@ -25,8 +26,8 @@ enum gpusched_hook_verdict {
 };
 
 /*
- * One call of a hook. TSGs that RM makes for itself have no hooks. RM's locks are held: whoever
- * listens must not sleep and must not call RM.
+ * One call of a hook. TSGs that RM makes for itself have no hooks. RM's locks are held: the
+ * listener must not sleep and must not call RM.
  */
 struct gpusched_hook {
 	unsigned int kind;   /* enum gpusched_hook_kind */
@@ -40,39 +41,39 @@ struct gpusched_hook {
 	unsigned int cmd;     /* PREEMPT */
 	unsigned int size;
 	void *params;
-	unsigned long long timeslice_us; /* RM's copy of what is in force */
+	unsigned long long timeslice_us; /* RM's copy of the settings in force */
 	unsigned long long value;
-	unsigned int verdict; /* out; SCHEDULE (onto the runlist) and PREEMPT heed it */
+	unsigned int verdict; /* out; obeyed for SCHEDULE (onto the runlist) and PREEMPT */
 	unsigned int pad;
 };
 
 #define GPUSCHED_HOOK_VERSION 2u
 
-/* Who listens: one module at a time. */
+/* The listener: one module at a time. */
 struct gpusched_hook_ops {
 	unsigned int size;    /* sizeof(struct gpusched_hook_ops) */
 	unsigned int version; /* GPUSCHED_HOOK_VERSION */
 	void (*hook)(struct gpusched_hook *h);
 	/*
 	 * Around RM's ioctl, in the caller's context, without RM's locks: may sleep and call RM.
-	 * @file tells open files apart, and is never followed. @arg is the kernel's copy. A negative
-	 * errno ends the ioctl: of enter before RM has seen it, of exit with what RM made of it. Exit
-	 * may return 1: RM is called again, without another enter.
+	 * @file identifies an open file, and is never dereferenced. @arg is the kernel's copy. A
+	 * negative errno ends the ioctl: from enter before RM has seen it, from exit with RM's
+	 * results. Exit may return 1: RM is called again, without another enter.
 	 */
 	int (*ioctl_enter)(const void *file, unsigned int nr, void *arg, unsigned long size);
 	int (*ioctl_exit)(const void *file, unsigned int nr, void *arg, unsigned long size);
 	void (*close)(const void *file); /* its last descriptor is closed; RM frees what it made */
 };
 
-/* -EBUSY: somebody listens already; -EINVAL: another version of this header. May sleep. */
+/* -EBUSY: another module listens already; -EINVAL: another version of this header. May sleep. */
 int nvidia_gpusched_register(const struct gpusched_hook_ops *ops);
 /* No function of @ops runs any more when it returns. May sleep. */
 void nvidia_gpusched_unregister(const struct gpusched_hook_ops *ops);
 
-/* nvidia_get_rm_ops(), which before branch 565 is exported so that modules cannot look it up. */
+/* nvidia_get_rm_ops(): before branch 565 it is exported in a way that modules cannot look it up. */
 unsigned int nvidia_gpusched_rm_ops(void *ops);
 
-/* For RM's side, which has no static keys: a nop and a return while nobody listens. */
+/* For RM's side, which has no static keys: a nop and a return while no module listens. */
 int os_gpusched_on(void);
 void os_gpusched_hook(struct gpusched_hook *h);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* gpusched_os.h - the hooks' lines in kernel-open: a nop each while nobody listens */
+/* gpusched_os.h - the hooks' lines in kernel-open: one nop each while no module listens */
 #ifndef GPUSCHED_OS_H
 #define GPUSCHED_OS_H
 
@@ -13,7 +13,7 @@ int gpusched_os_enter(const void *file, unsigned int nr, void *arg, unsigned lon
 int gpusched_os_exit(const void *file, unsigned int nr, void *arg, unsigned long size);
 void gpusched_os_close(const void *file);
 
-/* In a switch: an ioctl that ends here leaves it. The label is where RM is called again. */
+/* Used in a switch: an ioctl that ends here leaves it. At the label RM is called again. */
 #define GPUSCHED_ENTER_OR_BREAK(status, file, nr, arg, size) \
 	if (static_branch_unlikely(&gpusched_listened) && \
 	    ((status) = gpusched_os_enter(file, nr, arg, size)) != 0) \

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* RM's side of the hooks: its objects as one flat struct, and what is decided back into its own. */
+/* RM's side of the hooks: turns its objects into one flat struct, and writes the decision back. */
 #include "gpusched_rm.h"
 
 #ifdef CONFIG_BPF_GPU_SCHED
@@ -8,7 +8,7 @@
 #include "rmapi/rmapi.h"
 #include "rmapi/rs_utils.h"
 
-/* false: a TSG that RM made for itself, or one without a group; it has no hooks. */
+/* Returns false for a TSG that RM made for itself, or one without a group: it has no hooks. */
 static NvBool of_group(struct gpusched_hook *h, enum gpusched_hook_kind kind, OBJGPU *gpu,
 		       KernelChannelGroupApi *api)
 {
@@ -41,7 +41,9 @@ static NV_STATUS status_of(const struct gpusched_hook *h)
 	}
 }
 
-/* That RM made it for itself is noted only after it is constructed, but such a one skips the RPC. */
+/*
+ * RM notes that it made a TSG for itself only after constructing it, but such a TSG skips the RPC.
+ */
 void gpusched_rm_task_init(OBJGPU *gpu, KernelChannelGroupApi *api,
 			   const RS_RES_ALLOC_PARAMS_INTERNAL *params)
 {
@@ -93,8 +95,10 @@ void gpusched_rm_interleave_set(OBJGPU *gpu, KernelChannelGroupApi *api, NvU32 *
 	*level = (NvU32)h.value;
 }
 
-/* Of all controls that go on to GSP, those that concern the scheduler; the object may be a TSG, a
- * channel or a subdevice. */
+/*
+ * Picks the controls about the scheduler among all that go on to GSP. The object may be a TSG, a
+ * channel or a subdevice.
+ */
 NV_STATUS gpusched_rm_preempt(OBJGPU *gpu, RS_RES_CONTROL_PARAMS_INTERNAL *params)
 {
 	struct gpusched_hook h = {

@@ -2,8 +2,8 @@
 /*
  * gpusched_rm.h - the hooks' lines in RM (src/nvidia)
  *
- * Without CONFIG_BPF_GPU_SCHED each is nothing. With it, and nobody listening, each is a call to
- * os_gpusched_on().
+ * Without CONFIG_BPF_GPU_SCHED each line is empty. With it, and no module listening, each is a call
+ * to os_gpusched_on().
  */
 #ifndef GPUSCHED_RM_H
 #define GPUSCHED_RM_H

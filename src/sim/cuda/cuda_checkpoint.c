@@ -2,10 +2,10 @@
 /*
  * cuda_checkpoint.c - the checkpoint calls: a process takes its memory off the GPU, and back
  *
- * Each process with CUDA has a thread that others ask over a socket: root, and processes of its own
- * user. It holds the lock of the whole library from Lock to Unlock, so every call that would reach
- * the GPU waits meanwhile. Times and failures of the calls are those seen on an H200: Restore
- * without enough memory loses the process for good.
+ * Each process with CUDA has a thread that takes requests over a socket, from root and from
+ * processes of its own user. It holds the lock of the whole library from Lock to Unlock, so every
+ * call that would reach the GPU waits meanwhile. Times and failures of the calls are those seen on
+ * an H200: Restore without enough memory loses the process for good.
  *
  * GPUSCHED_SIM_PARK="CALL=WHAT ..." in the process that is asked makes a call go wrong: CALL is
  * state, lock, out, in or unlock; WHAT is a CUresult, "hang" or "die" (the process, in the middle).
@@ -50,9 +50,9 @@ struct answer {
 };
 
 static struct {
-	int fd; /* that listens; -1: nobody can ask */
+	int fd; /* the listening socket; -1: none */
 	enum state state;
-	bool lost; /* a restore met no memory */
+	bool lost; /* a restore found too little memory */
 } self = { .fd = -1 };
 
 /* ---- in the process that is asked ------------------------------------------------------------ */
@@ -79,7 +79,7 @@ static void take_time(unsigned int base, unsigned int per_gb, size_t bytes)
 	sleep_ms((base + per_gb * ((double)bytes / 1e9)) * cu.facts.dilate);
 }
 
-/* Nobody waits for the answer any more. */
+/* True if the caller no longer waits for the answer. */
 static bool is_left(int conn)
 {
 	struct pollfd p = { .fd = conn, .events = POLLRDHUP };
@@ -87,7 +87,7 @@ static bool is_left(int conn)
 	return poll(&p, 1, 0) > 0;
 }
 
-/* Until all that was launched is done. Work of a suspended TSG never is. */
+/* Waits until all launched work is done. Work of a suspended TSG is never done. */
 static CUresult lock(int conn, uint32_t timeout_ms)
 {
 	uint64_t begun = now_ms();
@@ -149,7 +149,7 @@ static CUresult unlock(void)
 	return CUDA_SUCCESS;
 }
 
-/* A test's wish for that call; 0: none. */
+/* The failure that a test wants for that call; 0: none. */
 static CUresult fault(enum op op)
 {
 	static const char *const names[] = {
@@ -224,7 +224,8 @@ static void answer(int conn)
 }
 
 /*
- * Once its main thread has ended, a program ends with its last thread: that must not be this one.
+ * If its main thread has ended, a program ends with its last other thread, which must not be this
+ * one.
  */
 static bool main_has_ended(void)
 {
@@ -241,7 +242,7 @@ static bool main_has_ended(void)
 	return state && !strncmp(state, ") Z", 3);
 }
 
-/* One after the other, as the real library does. */
+/* Handles requests one after the other, as the real library does. */
 static void *serve(void *arg)
 {
 	struct pollfd in = { .fd = self.fd, .events = POLLIN };
@@ -263,7 +264,7 @@ static void *serve(void *arg)
 	}
 }
 
-/* The address of process @pid in the world of the simulated driver that has the file @ctl. */
+/* The socket address of process @pid in the world of the simulated driver with file @ctl. */
 static socklen_t address(int pid, const struct stat *ctl, struct sockaddr_un *ret)
 {
 	int n;
@@ -310,7 +311,7 @@ void cu_checkpoint_start(void)
 	}
 }
 
-/* It has no such thread, and is another process. */
+/* A forked child does not have the thread, and is another process. */
 void cu_checkpoint_in_child(void)
 {
 	if (self.fd >= 0)

@@ -37,7 +37,7 @@ int cu_channel_make(struct tsg *t, struct channel *ch, bool work)
 	return 0;
 }
 
-/* Channels made anew go on with their slots of the ring, which count what was done. */
+/* Channels that are made again keep their slots of the ring, which count completed work. */
 static int make_tsg(CUcontext ctx, struct tsg *t, uint32_t engine, unsigned int channels,
 		    bool again)
 {
@@ -82,7 +82,7 @@ static int open_device(struct cu_device *d)
 	return 0;
 }
 
-/* On a GPU that is divided a context lies in one instance; which one, says the environment. */
+/* On a divided GPU a context lies in one instance, which the environment names. */
 static int choose_instance(CUcontext ctx)
 {
 	const char *text = getenv("GPUSCHED_SIM_MIG");
@@ -96,7 +96,10 @@ static int choose_instance(CUcontext ctx)
 	return cu_rm_alloc(handle, cu_rm_handle(), SIM_CLASS_MIG_COMPUTE_INSTANCE, ci, sizeof(ci));
 }
 
-/* The order is the real library's, its own timeslice last. It survives a refusal of that. */
+/*
+ * Calls are in the real library's order, its own timeslice last. If that is refused, the context
+ * works nevertheless.
+ */
 static int make_tsgs(CUcontext ctx, bool again)
 {
 	struct sim_ctrl_mode mode = { .flags = 1, .cilp = MODE_CILP };
@@ -215,7 +218,7 @@ bool cu_contexts_done(void)
 	return true;
 }
 
-/* The TSGs go with the address space, and nobody frees them by name. */
+/* The TSGs end with the address space; no call frees them by name. */
 void cu_contexts_out(void)
 {
 	for (CUcontext ctx = cu.contexts; ctx; ctx = ctx->next)
@@ -270,7 +273,7 @@ API CUresult cuCtxCreate_v2(CUcontext *ret, unsigned int flags, CUdevice d)
 	return r;
 }
 
-/* The two later forms carry parameters that mean nothing here. */
+/* The parameters of the two later forms have no meaning here. */
 API CUresult cuCtxCreate_v3(CUcontext *ret, void *params, int n, unsigned int flags, CUdevice d)
 {
 	return cuCtxCreate_v2(ret, flags, d);
@@ -328,7 +331,7 @@ API CUresult cuCtxGetApiVersion(CUcontext ctx, unsigned int *ret)
 	return CUDA_SUCCESS;
 }
 
-static pthread_mutex_t primary_lock = PTHREAD_MUTEX_INITIALIZER; /* outside of cu.lock */
+static pthread_mutex_t primary_lock = PTHREAD_MUTEX_INITIALIZER; /* taken without cu.lock */
 
 API CUresult cuDevicePrimaryCtxRetain(CUcontext *ret, CUdevice d)
 {

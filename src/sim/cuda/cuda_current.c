@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cuda_current.c - which context is the calling thread's */
+/* cuda_current.c - the calling thread's current context */
 #include "sim/cuda/cuda_priv.h"
 
 #define MAX_STACK 32

@@ -2,9 +2,9 @@
 /*
  * cuda_graph.c - graphs of kernels: captured from a stream or built node by node, launched as one
  *
- * A graph is a row of kernels. They run one after the other in the order in which they were
- * captured or added, which every order of dependencies allows. Other captures (copies, events,
- * other streams) are refused, and end the capture as in the real library.
+ * A graph is a list of kernels. They run one after the other in the order in which they were
+ * captured or added, which satisfies any dependencies. Other captures (copies, events, other
+ * streams) are refused, and end the capture as in the real library.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -15,9 +15,9 @@
 #define MAX_CAPTURE_MODE 2u
 #define MAX_NODES (1u << 20)
 
-/* A CUgraph; a CUgraphExec is a copy of one. A node is its number in it, from 1. */
+/* A CUgraph; a CUgraphExec is a copy of one. A node is the number of its kernel, from 1. */
 struct cu_graph {
-	CUcontext ctx; /* of its kernels */
+	CUcontext ctx; /* context of its kernels */
 	size_t n, room;
 	struct sim_ring_entry *entry;
 	bool invalid; /* while captured */
@@ -26,7 +26,7 @@ struct cu_graph {
 typedef struct cu_graph *CUgraphExec;
 typedef struct cu_node *CUgraphNode;
 
-/* CUDA_KERNEL_NODE_PARAMS; the second version has two members more that are not looked at */
+/* CUDA_KERNEL_NODE_PARAMS; the second version has two more members, which are ignored */
 struct kernel_node {
 	CUfunction f;
 	unsigned int gx, gy, gz, bx, by, bz, shared;
@@ -213,7 +213,7 @@ API CUresult cuGraphInstantiateWithFlags(CUgraphExec *ret, const struct cu_graph
 	return CUDA_SUCCESS;
 }
 
-/* As programs for CUDA 11 know it. */
+/* The name that programs for CUDA 11 use. */
 API CUresult cuGraphInstantiate_v2(CUgraphExec *ret, const struct cu_graph *g, CUgraphNode *bad,
 				   char *log, size_t size)
 {

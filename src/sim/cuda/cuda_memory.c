@@ -126,7 +126,7 @@ API CUresult cuMemHostUnregister(void *p)
 	return CUDA_SUCCESS;
 }
 
-/* There is no memory of these kinds; the functions exist for programs that look them up. */
+/* These kinds of memory do not exist here; the functions exist for programs that look them up. */
 #define FREES_NONE(name, ...) \
 	API CUresult name(__VA_ARGS__) \
 	{ \
@@ -141,7 +141,7 @@ FREES_NONE(cuMipmappedArrayDestroy, void *array)
 
 /* ---- device memory --------------------------------------------------------------------------- */
 
-/* 0 or RM's status. Called with the lock held. */
+/* Returns 0 or RM's status. Called with the lock held. */
 static int block_make(struct block *b)
 {
 	uint64_t p[SIM_MEMORY_PARAMS_MAX / 8] = { 0 };
@@ -253,7 +253,7 @@ API CUresult cuMemGetInfo_v2(size_t *free_bytes, size_t *total)
 enum { TO_DEVICE = 0, TO_HOST = 1, BETWEEN = 2 };
 
 /*
- * In order behind the stream's work: it is waited for, then the copy engine takes its time. The
+ * Copies after the stream's earlier work: waits for that, then the copy engine takes its time. The
  * model has no semaphores between engines, so an asynchronous copy blocks its caller too.
  */
 static CUresult copy(void *to, const void *from, size_t size, int which, CUstream stream)

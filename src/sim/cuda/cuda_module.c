@@ -25,7 +25,7 @@ static unsigned int type_size(const char *type)
 	return bits >= 8 && bits <= 64 ? (unsigned int)bits / 8 : 8;
 }
 
-/* The parameter list behind ".entry NAME"; false: too many parameters. */
+/* Reads the parameter list behind ".entry NAME"; false: too many parameters. */
 static bool read_params(const char *at, struct cu_function *f)
 {
 	const char *open = strchr(at, '('), *body = strchr(at, '{'), *end;

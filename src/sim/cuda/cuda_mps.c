@@ -2,9 +2,9 @@
 /*
  * cuda_mps.c - a client of the stand-in for the MPS server
  *
- * As the real library: where nobody answers behind $CUDA_MPS_PIPE_DIRECTORY the program runs
- * without MPS, and says nothing. Where a server is, the program sees the server's devices alone,
- * counted anew, and its kernels go to channels of the server's TSG. Copies take no time.
+ * As with the real library, if no server answers behind $CUDA_MPS_PIPE_DIRECTORY the program runs
+ * without MPS, silently. With a server, the program sees only the server's devices, numbered anew,
+ * and its kernels go to channels of the server's TSG. Copies take no time.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -53,7 +53,7 @@ CUresult cu_mps_begin(struct cu_device *dev, int *inout_n, int ring_memfd, int *
 
 	if (sock < 0)
 		return CUDA_SUCCESS;
-	/* one that is wedged never answers */
+	/* a server that hangs never answers */
 	if (mps_send(sock, &m, ring_memfd) || mps_receive(sock, &m, ret_file) || *ret_file < 0) {
 		close(sock);
 		return CUDA_ERROR_MPS_CONNECTION_FAILED;
@@ -104,5 +104,5 @@ CUresult cu_mps_bad_access(void)
 	if (cu.mps >= 0)
 		mps_send(cu.mps, &m, -1);
 	__atomic_store_n(&cu.ring->fault, CUDA_ERROR_LAUNCH_FAILED, __ATOMIC_SEQ_CST);
-	return CUDA_SUCCESS; /* a launch: the next call that waits is told */
+	return CUDA_SUCCESS; /* a launch: the next call that waits gets the error */
 }

@@ -2,9 +2,9 @@
 /*
  * cuda_mps_server.c - the stand-in for the MPS server: one TSG for all its clients' kernels
  *
- * It does what the real one was seen to do. A client that is killed with work in flight makes the
- * others fail. If that client was alone, later clients hang in cuInit while everything looks
- * healthy. A bad access makes all fail. A client that was terminated before harms nobody.
+ * It imitates what the real server was seen to do. A client that is killed with work in flight
+ * makes the others fail. If that client was alone, later clients hang in cuInit while everything
+ * looks healthy. A bad access makes all fail. A client that was terminated before harms nobody.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -27,11 +27,11 @@
 
 struct client {
 	int sock; /* -1: free */
-	int pid;  /* 0: has not said hello */
+	int pid;  /* 0: it has not said hello */
 	struct sim_ring *ring;
 	uint32_t channel[MAX_OF_CLIENT];
 	unsigned int n;
-	bool waits; /* for the answer to its hello */
+	bool waits; /* its hello is not answered yet */
 	bool terminated;
 };
 
@@ -39,8 +39,8 @@ CUresult cuCtxCreate_v2(CUcontext *ret, unsigned int flags, CUdevice d);
 
 static struct client clients[MAX_CLIENTS];
 static CUcontext contexts[MAX_DEVICES];
-static bool faulty; /* until all clients of then have gone */
-static bool wedged; /* for ever */
+static bool faulty; /* until all present clients have gone */
+static bool wedged; /* forever */
 
 /* ---- clients that fail --------------------------------------------------------------------- */
 

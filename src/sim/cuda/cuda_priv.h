@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cuda_priv.h - inside of the stand-in libcuda: types of the driver API and what its files share
+ * cuda_priv.h - shared by the files of the stand-in libcuda: types of the driver API, and its state
  *
  * The library makes the system calls that the real one makes, in its order, on the simulated RM;
  * launches go through the ring. Only what our programs use is there.
@@ -81,7 +81,7 @@ struct cu_device {
 
 struct channel {
 	uint32_t handle, slot;
-	uint64_t submitted; /* the slot's counter once all is done */
+	uint64_t submitted; /* the slot's counter when all work is done */
 };
 
 struct tsg {
@@ -103,10 +103,10 @@ struct cu_context {
 struct cu_stream {
 	CUcontext ctx;
 	struct channel *ch;
-	uint64_t last; /* the channel's counter at our last work */
+	uint64_t last; /* the channel's counter after our last work */
 	int priority;
 	unsigned int flags;
-	struct cu_graph *capture; /* what is launched goes there */
+	struct cu_graph *capture; /* launches are added to this graph */
 	struct cu_stream *next;
 };
 
@@ -135,9 +135,9 @@ struct cu_module {
 };
 
 struct cu_state {
-	pthread_mutex_t lock; /* everything below, and the ring's head */
+	pthread_mutex_t lock; /* protects everything below, and the ring's head */
 	bool up;
-	CUresult failed; /* of cuInit */
+	CUresult failed; /* result of cuInit */
 	int pid;
 	int ctl, uvm;
 	unsigned int branch;
@@ -149,19 +149,19 @@ struct cu_state {
 	struct sim_ring_attach facts;
 	int doorbell;
 	int mps;             /* socket to the server; -1: none */
-	uint32_t mps_client; /* the client that has our channels then; else 0 */
+	uint32_t mps_client; /* the client that has our channels; 0: not under MPS */
 	bool slot_used[SIM_RING_SLOTS], stamp_used[SIM_RING_STAMPS];
 };
 extern struct cu_state cu;
 
 CUresult cu_start(void);
-/* cuda_checkpoint.c: a thread that other processes ask; not for a client of MPS */
+/* in cuda_checkpoint.c: a thread that takes other processes' requests; not for a client of MPS */
 void cu_checkpoint_start(void);
 void cu_checkpoint_in_child(void);
 
 /* cuda_context.c */
-bool cu_contexts_done(void); /* with all that was launched; called with the lock held */
-/* Their objects are freed, but for devices and what hangs there; made anew: 0 or -1. */
+bool cu_contexts_done(void); /* true if all launched work is done; called with the lock held */
+/* Frees their objects, except devices and what is below those; makes them again: 0 or -1. */
 void cu_contexts_out(void);
 int cu_contexts_in(void);
 int cu_channel_make(struct tsg *t, struct channel *ch, bool work);
@@ -180,7 +180,7 @@ void cu_stream_free(struct cu_stream *s);
 struct cu_graph;
 void cu_graph_free(struct cu_graph *g);
 CUresult cu_capture(struct cu_stream *s, const struct sim_ring_entry *e, size_t n);
-/* An error, and the end of the capture, where @s is capturing: for what no graph here can hold. */
+/* An error for calls that no graph here can hold; ends the capture if @s is capturing. */
 CUresult cu_not_captured(struct cu_stream *s);
 
 /* cuda_memory.c */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cuda_ring.c - launches to the model, completions back
+ * cuda_ring.c - sends launches to the model, and gets completions
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -60,7 +60,7 @@ CUresult cu_ring_start(int memfd, int file)
 		close(bell);
 	}
 	close(memfd);
-	if (file >= 0) /* the ring keeps what we need of it; its owner is the server */
+	if (file >= 0) /* the ring keeps a reference; its owner is the server */
 		close(file);
 	return r;
 }
@@ -77,7 +77,7 @@ int cu_slot_get(struct channel *ch)
 	return -1;
 }
 
-/* A slot with dropped work is never used again: its counter may still move. */
+/* A slot with dropped work is never used again: its counter may still change. */
 void cu_slot_put(struct channel *ch)
 {
 	if (cu_is_done(ch, ch->submitted))
@@ -89,7 +89,7 @@ bool cu_is_done(const struct channel *ch, uint64_t at)
 	return __atomic_load_n(&cu.ring->done[ch->slot], __ATOMIC_ACQUIRE) >= at;
 }
 
-/* Sleeps until the ring's completion word moves from @seen; false: the simulator is gone. */
+/* Sleeps until the ring's completion word differs from @seen; false: the simulator is gone. */
 static bool sleep_on(uint32_t seen)
 {
 	struct timespec second = { .tv_sec = 1 };
@@ -98,7 +98,7 @@ static bool sleep_on(uint32_t seen)
 	return r == 0 || errno != ETIMEDOUT || (cu_alive() && cu_mps_alive());
 }
 
-/* The answer of an MPS server, and what stays of it. */
+/* An error from an MPS server, which stays. */
 static CUresult cu_fault(void)
 {
 	return (CUresult)__atomic_load_n(&cu.ring->fault, __ATOMIC_SEQ_CST);
@@ -133,7 +133,7 @@ static void ring_bell(void)
 	(void)!write(cu.doorbell, &one, sizeof(one));
 }
 
-/* Room in the ring itself; the server takes entries as the model's time reaches them. */
+/* Waits for room in the ring; the simulator takes entries as the model's time reaches them. */
 static CUresult wait_room(uint32_t head)
 {
 	while (head - __atomic_load_n(&cu.ring->tail, __ATOMIC_ACQUIRE) >= SIM_RING_ENTRIES - 1) {
@@ -149,7 +149,7 @@ static CUresult wait_room(uint32_t head)
 	return CUDA_SUCCESS;
 }
 
-/* Room in the channel. Called and left with the lock held, which is given up while it waits. */
+/* Waits for room in the channel. Called with the lock held, which is released meanwhile. */
 static CUresult wait_channel(const struct channel *ch, bool *waited)
 {
 	uint64_t room = cu.facts.queue_depth > 16 ? cu.facts.queue_depth - 8 : 8;
@@ -201,7 +201,7 @@ CUresult cu_submit(struct channel *ch, const struct sim_ring_entry *e, size_t n,
 	uint64_t now = now_ns();
 	CUresult r = CUDA_SUCCESS;
 
-	if (!cu.up) /* a child of fork(): the ring is its parent's */
+	if (!cu.up) /* a child of fork(): the ring belongs to its parent */
 		return CUDA_ERROR_NOT_INITIALIZED;
 	r = cu_fault();
 	pthread_mutex_lock(&cu.lock);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cuda_ring.h - how work reaches the GPU: the ring, and an MPS server's channels */
+/* cuda_ring.h - the ring through which work reaches the GPU, and an MPS server's channels */
 #ifndef GPUSCHED_SIM_CUDA_CUDA_RING_H
 #define GPUSCHED_SIM_CUDA_CUDA_RING_H
 
@@ -7,23 +7,27 @@
 
 /* cuda_ring.c */
 CUresult cu_ring_make(int *ret_memfd);
-/* Takes both. @file: where it works, an MPS server's; -1: our own. */
+/* Takes both descriptors. @file: the file of an MPS server; -1: our own. */
 CUresult cu_ring_start(int memfd, int file);
 int cu_slot_get(struct channel *ch);
 void cu_slot_put(struct channel *ch);
-/* @n entries that the GPU sees at once; waits while the channel is full. *ret_at: the counter once
- * they are done. */
+/*
+ * Submits @n entries that the GPU sees at once; waits while the channel is full. *ret_at: the
+ * counter when they are done.
+ */
 CUresult cu_submit(struct channel *ch, const struct sim_ring_entry *e, size_t n, uint64_t *ret_at);
 bool cu_is_done(const struct channel *ch, uint64_t at);
 CUresult cu_wait(const struct channel *ch, uint64_t at);
 
-/* cuda_mps.c: the client. Without a server behind $CUDA_MPS_PIPE_DIRECTORY nothing happens. */
+/*
+ * In cuda_mps.c: becomes a client. Without a server behind $CUDA_MPS_PIPE_DIRECTORY does nothing.
+ */
 CUresult cu_mps_begin(struct cu_device *dev, int *inout_n, int ring_memfd, int *ret_file);
-/* Channels of the server's compute TSG on that device. */
+/* Gets channels of the server's compute TSG on that device. */
 int cu_mps_channels(const struct cu_device *dev, struct tsg *t);
 void cu_mps_put(const struct tsg *t);
 bool cu_mps_alive(void);
-/* A kernel of ours reads where nothing is: the server's affair. */
+/* A kernel of ours has a bad access: the server handles that. */
 CUresult cu_mps_bad_access(void);
 
 #endif /* GPUSCHED_SIM_CUDA_CUDA_RING_H */

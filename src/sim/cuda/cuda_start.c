@@ -38,7 +38,7 @@ static CUresult make_client(void)
 	return CUDA_SUCCESS;
 }
 
-/* Through a device and subdevice of our own, given back at once. */
+/* Reads names through a device and subdevice of our own, which are freed at once. */
 static void read_names(struct cu_device *d)
 {
 	uint32_t dev[SIM_DEVICE_PARAMS_SIZE / 4] = { d->instance }, sub = 0, h = cu_rm_handle();
@@ -57,7 +57,7 @@ static void read_names(struct cu_device *d)
 	cu_rm_free(cu.client, h);
 }
 
-/* One name of $CUDA_VISIBLE_DEVICES: an ordinal, or the beginning of a UUID; -1: neither. */
+/* A name in $CUDA_VISIBLE_DEVICES: an ordinal, or the beginning of a UUID; -1: neither. */
 static int device_named(const char *name, size_t len, const struct cu_device *all, int n)
 {
 	char text[48], *end;
@@ -78,7 +78,7 @@ static int device_named(const char *name, size_t len, const struct cu_device *al
 	return -1;
 }
 
-/* The first name that means nothing ends the list, as it does for the real library. */
+/* The first invalid name ends the list, as in the real library. */
 static int visible(const struct cu_device *all, int n, int order[MAX_DEVICES])
 {
 	const char *list = getenv("CUDA_VISIBLE_DEVICES");
@@ -140,8 +140,8 @@ static CUresult find_devices(int memfd, int *ret_file)
 }
 
 /*
- * A child of fork() must not use its parent's objects; the real library refuses too. Another of the
- * parent's threads may have had the lock.
+ * A child of fork() must not use its parent's objects; the real library refuses too. Another thread
+ * of the parent may have had the lock.
  */
 static void in_child(void)
 {

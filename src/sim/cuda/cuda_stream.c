@@ -168,7 +168,7 @@ API CUresult cuEventSynchronize(CUevent ev)
 	return ev->recorded ? cu_wait(ev->ch, ev->at) : CUDA_SUCCESS;
 }
 
-/* GPU time, so simulated time whatever the dilation. */
+/* GPU time, which is simulated time whatever the dilation. */
 API CUresult cuEventElapsedTime(float *ret, CUevent a, CUevent b)
 {
 	if (!a || !b || !a->recorded || !b->recorded || a->stamp == SIM_RING_NO_STAMP ||
@@ -182,7 +182,7 @@ API CUresult cuEventElapsedTime(float *ret, CUevent a, CUevent b)
 	return CUDA_SUCCESS;
 }
 
-/* The model has no semaphores between channels: the caller itself waits. */
+/* The model has no semaphores between channels, so the caller itself waits. */
 API CUresult cuStreamWaitEvent(CUstream stream, CUevent ev, unsigned int flags)
 {
 	CUresult r = cu_not_captured(cu_stream_of(stream));
@@ -273,7 +273,7 @@ cuLaunchCooperativeKernel_body(CUfunction f, unsigned int gx, unsigned int gy, u
 PROBED(cuLaunchCooperativeKernel);
 PROBED_AS(cuLaunchCooperativeKernel_ptsz, cuLaunchCooperativeKernel);
 
-/* CUlaunchConfig, as far as it is looked at */
+/* CUlaunchConfig, the members that are used */
 struct launch_config {
 	unsigned int gx, gy, gz, bx, by, bz, shared;
 	CUstream stream;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * mps_wire.h - what the stand-ins for MPS say to each other: control daemon, server, client
+ * mps_wire.h - messages between the stand-ins for MPS: control daemon, server, client
  *
- * Messages on unix sockets in the pipe directory: "control" is the daemon's, "server" the server's.
+ * They use unix sockets in the pipe directory: "control" is the daemon's, "server" the server's.
  */
 #ifndef GPUSCHED_SIM_MPS_WIRE_H
 #define GPUSCHED_SIM_MPS_WIRE_H
@@ -23,7 +23,7 @@ enum mps_op {
 	MPS_HELLO,   /* client, with its ring; answered with the devices and the server's file */
 	MPS_CONTEXT, /* of device[0]; answered with channels, n of them */
 	MPS_FREE,    /* these channels */
-	MPS_BAD,     /* the client's kernel has a bad access */
+	MPS_BAD,     /* a kernel of the client has a bad access */
 };
 
 struct mps_message {
@@ -54,7 +54,7 @@ static inline int mps_socket(const char *dir, const char *name, int serve)
 	return -1;
 }
 
-/* @fd goes with it; -1: none. 0 or -1. */
+/* @fd is sent with it; -1: none. 0 or -1. */
 static inline int mps_send(int sock, const struct mps_message *m, int fd)
 {
 	char control[CMSG_SPACE(sizeof(int))] = { 0 };
@@ -74,7 +74,7 @@ static inline int mps_send(int sock, const struct mps_message *m, int fd)
 	return sendmsg(sock, &h, MSG_NOSIGNAL) == (ssize_t)sizeof(*m) ? 0 : -1;
 }
 
-/* 0, or -1: the other side is gone. *ret_fd: -1 when none came. */
+/* 0, or -1: the other side is closed. *ret_fd: -1 if none came. */
 static inline int mps_receive(int sock, struct mps_message *m, int *ret_fd)
 {
 	char control[CMSG_SPACE(sizeof(int))];

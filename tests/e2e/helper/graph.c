@@ -205,8 +205,9 @@ static void capturing(void)
 	ok(cu.nodes(graph, NULL, &n) == 0 && n == KERNELS + 1, "a graph has its kernels");
 	exec = instance(graph);
 	in_order(exec, cu.launch, "a captured graph runs in order, without the graph it came from");
-	in_order(exec, cu.launch, "and again");
-	in_order(exec, cu.launch_ptsz, "and by the per-thread-stream form");
+	in_order(exec, cu.launch, "a captured graph runs in order a second time");
+	in_order(exec, cu.launch_ptsz,
+		 "a captured graph runs in order by the per-thread-stream form");
 	must(cu.exec_destroy(exec), "cuGraphExecDestroy");
 	ok(launch_work(100) == 0 && cu.sync(stream) == 0, "the stream launches at once again");
 }
@@ -220,7 +221,7 @@ static void spoilt(void)
 	must(cu.event(&event, NO_TIMING), "cuEventCreate");
 	must(cu.begin(stream, THREAD_LOCAL), "cuStreamBeginCapture");
 	ok(cu.sync(stream) == CAPTURE_UNSUPPORTED, "a stream that captures cannot be waited for");
-	ok(cu.capturing(stream, &status) == 0 && status == 2, "that ends its capture");
+	ok(cu.capturing(stream, &status) == 0 && status == 2, "the capture has ended");
 	ok(launch_work(1) == CAPTURE_INVALIDATED, "nothing more is captured");
 	ok(cu.end(stream, &graph) == CAPTURE_INVALIDATED && !graph, "there is no graph");
 	ok(launch_work(1) == 0 && cu.sync(stream) == 0, "the stream can be used again");
@@ -265,7 +266,7 @@ static void by_name(void)
 	memcpy(&instantiate, &p, sizeof(p));
 	ok(instantiate && instantiate(&exec, graph, 0) == 0 && cu.launch(exec, stream) == 0 &&
 		   cu.sync(stream) == 0,
-	   "which means the newest form");
+	   "the plain name means the newest form");
 	must(cu.exec_destroy(exec), "cuGraphExecDestroy");
 	must(cu.graph_destroy(graph), "cuGraphDestroy");
 	p = NULL;

@@ -336,7 +336,7 @@ static int mode_ends(void)
 	ENDS("cuCtxSynchronize", CU(cuCtxSynchronize, NULL));
 	ENDS("cuCtxSetLimit", CU(cuCtxSetLimit, 0, (size_t)4096));
 	ENDS("launch after cuCtxSetLimit", launch_one());
-	ENDS("and one more", launch_one());
+	ENDS("another launch after cuCtxSetLimit", launch_one());
 	ENDS("cuModuleUnload", CU(cuModuleUnload, module));
 	ENDS("cuModuleLoadData", load());
 	ENDS("launch after cuModuleUnload", launch_one());
