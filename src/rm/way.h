@@ -30,6 +30,7 @@ struct gs_rm_tsg {
 	unsigned int nchannels;
 	struct gpusched_channel channels[GPUSCHED_MAX_CHANNELS];
 	struct gpusched_settings own; /* what it would be put back to */
+	uint32_t class_id, weight;    /* of its process, for a policy in the kernel */
 	struct gs_wait *wait; /* of this thread; NULL: waits for the owner as long as it takes */
 };
 
