@@ -22,5 +22,6 @@ extern int gpusched_resume(struct gpu_task *t) __ksym;
 extern int gpusched_unset(struct gpu_task *t, __u32 which) __ksym;
 extern struct gpu_task *gpusched_get_task(__u32 client, __u32 tsg) __ksym;
 extern void gpusched_put_task(struct gpu_task *t) __ksym;
+extern __u64 gpusched_wall_ns(void) __ksym;
 
 #endif /* GPU_POLICY_H */

@@ -2,8 +2,8 @@
 /*
  * life_log - records each TSG's life for user space to read; decides nothing
  *
- * Map lives: the last 1,024 records, a ring; map count: how many there were. A record has the time,
- * the callback, and the TSG as it was then.
+ * Map lives: the last 1,024 records, a ring; map count: how many there were. A record has the time
+ * (of the kernel's clock, and of the day), the callback, and the TSG as it was then.
  *
  * Good for: learning what a program does, and what the hooks see. Known weaknesses: a reader that
  * falls behind by 1,024 records loses some, and may read one that is being written. gpusched
@@ -18,9 +18,9 @@ char _license[] SEC("license") = "GPL";
 enum what { INIT = 1, SCHEDULE, TIMESLICE, TOKEN, DESTROY };
 
 struct life {
-	__u64 ns, value; /* value: of TIMESLICE the us asked, of TOKEN the token */
+	__u64 ns, wall_ns, value; /* value: of TIMESLICE the us asked, of TOKEN the token */
 	__u32 what, client, tsg, pid, tid, gpu, engine, group, runlist, channels, interleave;
-	__u32 status;
+	__u32 status, class_id, weight;
 };
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -48,6 +48,7 @@ static void put(struct gpu_task *t, enum what what, __u64 value)
 	if (!l)
 		return;
 	l->ns = bpf_ktime_get_ns();
+	l->wall_ns = gpusched_wall_ns();
 	l->what = what;
 	l->value = value;
 	l->client = t->client;
@@ -61,6 +62,8 @@ static void put(struct gpu_task *t, enum what what, __u64 value)
 	l->channels = t->channels;
 	l->interleave = t->interleave;
 	l->status = t->status;
+	l->class_id = t->class_id;
+	l->weight = t->weight;
 }
 
 SEC("struct_ops/task_init") void BPF_PROG(life_init, struct gpu_task *t)

@@ -40,6 +40,8 @@ static void task_init(struct gpusched_hook *h)
 	t->task.group = h->group;
 	t->task.runlist = h->runlist;
 	t->task.channels = 0;
+	t->task.class_id = GPU_TASK_UNKNOWN; /* until the daemon tells */
+	t->task.weight = 0;
 	t->task.interleave = GPUSCHED_INTERLEAVE_MEDIUM; /* RM's start */
 	t->task.timeslice_us = h->timeslice_us;
 	t->task.status = 0;

@@ -5,6 +5,7 @@
 #include <linux/btf_ids.h>
 #include <linux/capability.h>
 #include <linux/module.h>
+#include <linux/timekeeping.h>
 
 #include "kfunc.h"
 
@@ -89,6 +90,12 @@ __bpf_kfunc void gpusched_put_task(struct gpu_task *t)
 	tsg_put(tsg_of(t));
 }
 
+/* The time of day: ns since 1970, UTC. It may jump; for spans there is bpf_ktime_get_ns(). */
+__bpf_kfunc u64 gpusched_wall_ns(void)
+{
+	return ktime_get_real_ns();
+}
+
 __bpf_kfunc_end_defs();
 
 BTF_KFUNCS_START(kfuncs)
@@ -101,6 +108,7 @@ BTF_ID_FLAGS(func, gpusched_resume, KF_TRUSTED_ARGS)
 BTF_ID_FLAGS(func, gpusched_unset, KF_TRUSTED_ARGS)
 BTF_ID_FLAGS(func, gpusched_get_task, KF_ACQUIRE | KF_RET_NULL)
 BTF_ID_FLAGS(func, gpusched_put_task, KF_RELEASE)
+BTF_ID_FLAGS(func, gpusched_wall_ns)
 BTF_KFUNCS_END(kfuncs)
 
 /*

@@ -46,6 +46,8 @@ static void note(struct tsg *t, const struct gpusched_module_tell *tell, const u
 		t->unsure |= GPUSCHED_RUNNABLE; /* a new channel runs */
 	t->task.pid = tell->pid;
 	t->task.tid = tell->tid;
+	t->task.class_id = tell->class_id;
+	t->task.weight = tell->weight;
 	for (u32 bit = 1; bit < GPUSCHED_RUNNABLE; bit <<= 1) {
 		u32 own = gs_field_get(&tell->own, bit);
 

@@ -21,6 +21,8 @@ struct gpu_task {
 	__u32 group;      /* RM's number of it on its GPU, and the runlist that it is on: */
 	__u32 runlist;    /* GPU_TASK_UNKNOWN without hooks in the driver */
 	__u32 interleave; /* as its owner has it; GPU_TASK_UNKNOWN */
+	__u32 class_id;   /* its process's, as the daemon told last; 1 lc, 2 be, 3 normal, 0 none */
+	__u32 weight;     /* the same; class_id GPU_TASK_UNKNOWN: it has not told yet */
 	__u32 pad;
 };
 

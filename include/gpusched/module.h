@@ -21,7 +21,7 @@
 
 #include "gpusched/abi.h"
 
-#define GPUSCHED_MODULE_ABI 2u
+#define GPUSCHED_MODULE_ABI 3u
 #define GPUSCHED_MODULE_BEAT_MS 5000u
 
 /* Why the last policy ended. */
@@ -69,8 +69,9 @@ struct gpusched_module_tell {
 	gs_u32 nchannels; /* up to GPUSCHED_MAX_CHANNELS */
 	gs_u64 channels;  /* pointer to as many handles (gs_u32) */
 	struct gpusched_settings own;
+	gs_u32 class_id, weight; /* of its process, for policies; as in struct gpusched_task */
 };
-_Static_assert(sizeof(struct gpusched_module_tell) == 48, "tell");
+_Static_assert(sizeof(struct gpusched_module_tell) == 56, "tell");
 
 /* LIST: the TSGs of a process, of a thread, or all. */
 struct gpusched_module_entry {

@@ -253,6 +253,7 @@ static char *memory(const json_t *row)
 		{ "launches", "LAUNCHES", GS_COL_RIGHT, .spare = 5 }, \
 		{ "calls", "CALLS", GS_COL_RIGHT, .spare = 6 }, \
 		{ "deadline_missed", "MISSED", GS_COL_RIGHT, .spare = 13 }, \
+		{ "deadline_worst_late_us", "WORST LATE US", GS_COL_RIGHT, .spare = 14 }, \
 		{ "policy", "POLICY", .spare = 2 }, \
 	{ \
 		"partly", "IS", .cell = is \

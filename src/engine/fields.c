@@ -61,6 +61,8 @@ void gs_fill_tsg(struct gs_rm_tsg *t, const struct gpusched_tsg *rec, unsigned i
 		.client = rec->key.client,
 		.tsg = rec->key.handle,
 		.subdevice = rec->h_subdevice,
+		.class_id = rec->task.class_id,
+		.weight = rec->task.weight,
 		.branch = branch,
 		.own = gs_asked(rec),
 	};

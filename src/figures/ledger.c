@@ -400,8 +400,10 @@ static bool add_request(struct gs_deadlines *d, const struct gs_request_done *do
 
 void gs_ledger_request(void *self, const struct gs_request_done *done)
 {
+	bool missed = done->took_ns > done->deadline_ns;
 	struct gs_history_sums sums = {
-		.v = { [GS_SUM_REQUESTS] = 1, [GS_SUM_MISSED] = done->took_ns > done->deadline_ns }
+		.v = { [GS_SUM_REQUESTS] = 1, [GS_SUM_MISSED] = missed },
+		.worst_late_ns = missed ? done->took_ns - done->deadline_ns : 0,
 	};
 	struct gs_figures *fig = self;
 	struct kept *k = find(fig->ledger, done->id);

@@ -77,6 +77,22 @@ static int put_point(struct db *db, const struct item *it, int64_t series)
 	return sqlite3_step(st);
 }
 
+/* In the minute of its point. */
+static int put_late(struct db *db, const struct item *it, int64_t series)
+{
+	sqlite3_stmt *st;
+
+	if (!it->sums.worst_late_ns)
+		return SQLITE_DONE;
+	st = db_statement(db, ST_LATE);
+	if (!st)
+		return sqlite3_errcode(db->sql);
+	sqlite3_bind_int64(st, 1, series);
+	sqlite3_bind_int64(st, 2, (int64_t)((it->at_s - 1) / MINUTE_S));
+	sqlite3_bind_int64(st, 3, (int64_t)it->sums.worst_late_ns);
+	return sqlite3_step(st);
+}
+
 static int put_sums(struct db *db, const struct item *it)
 {
 	int64_t process = 0, series = 0;
@@ -84,7 +100,9 @@ static int put_sums(struct db *db, const struct item *it)
 
 	if (rc == SQLITE_DONE)
 		rc = put_series(db, it, process, &series);
-	return rc == SQLITE_DONE ? put_point(db, it, series) : rc;
+	if (rc == SQLITE_DONE)
+		rc = put_point(db, it, series);
+	return rc == SQLITE_DONE ? put_late(db, it, series) : rc;
 }
 
 static int put_end(struct db *db, const struct item *it)
@@ -129,6 +147,10 @@ int apply_step(struct db *db, uint64_t now_s)
 	static const char *const all[] = {
 		"DELETE FROM point WHERE series IN (SELECT id FROM series WHERE last > ?1) AND "
 		"minute > ?1 / 60",
+		"INSERT INTO late SELECT series, ?1 / 60, max(worst_ns) FROM late "
+		"WHERE minute > ?1 / 60 GROUP BY series ON CONFLICT DO UPDATE "
+		"SET worst_ns = max(worst_ns, excluded.worst_ns)",
+		"DELETE FROM late WHERE minute > ?1 / 60",
 		"UPDATE series SET last = ?1, began = min(began, ?1) WHERE last > ?1",
 		"UPDATE process SET last = min(last, ?1), began = min(began, ?1), "
 		"ended = min(ended, ?1) WHERE last > ?1 OR ended > ?1",

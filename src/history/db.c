@@ -45,6 +45,13 @@ static const char schema[] =
 	"CREATE INDEX event_tsg ON event(tsg);"
 	"CREATE INDEX event_process ON event(process);";
 
+/*
+ * The worst lateness past a deadline in a minute, where there was one: no sum, so it is in no point. A file
+ * that an older gpusched has made gets the table as well; that one passes over it.
+ */
+static const char late[] = "CREATE TABLE IF NOT EXISTS late(series INTEGER, minute INTEGER, "
+			   "worst_ns INTEGER, PRIMARY KEY(series, minute)) WITHOUT ROWID";
+
 /* A name may come after the first figures, and is never removed. */
 #define LEARNED(name) \
 	name " = CASE excluded." name " WHEN '' THEN " name " ELSE excluded." name " END, "
@@ -66,6 +73,8 @@ static const char *const texts[ST_MAX] = {
 					       "excluded.last)" SUM_ADDED " RETURNING id",
 	[ST_POINT] = "INSERT OR REPLACE INTO point(series, minute" SUM_COLUMNS
 		     ") SELECT id, ?2" SUM_COLUMNS " FROM series WHERE id = ?1",
+	[ST_LATE] = "INSERT INTO late(series, minute, worst_ns) VALUES(?1, ?2, ?3) ON CONFLICT DO "
+		    "UPDATE SET worst_ns = max(worst_ns, excluded.worst_ns)",
 	[ST_ENDED] = "UPDATE process SET ended = max(last, ?4), last = max(last, ?4) "
 		     "WHERE boot = ?1 AND pid = ?2 AND start = ?3",
 	[ST_EVENT] = "INSERT INTO event(at, process, boot, tsg, what, target, detail, result, "
@@ -282,6 +291,8 @@ int db_open(struct db *db, const char *dir, struct gs_error *err)
 		r = prepare(db, err);
 	if (!r)
 		r = db_errno(db_exec(db, "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL"));
+	if (!r)
+		r = db_errno(db_exec(db, late));
 	if (!r) /* running TSGs are reported again */
 		r = db_errno(db_exec(db, "UPDATE process SET ended = last WHERE ended IS NULL"));
 	if (r == -EIO && db->sql)

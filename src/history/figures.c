@@ -70,6 +70,14 @@ static json_t *value_of(const struct gs_history_figure *f, const struct gs_histo
 	return is_time(f->key) ? json_real((double)us / 1e3) : json_integer((json_int_t)v);
 }
 
+/* By how much at worst; 0: all were in time. */
+static json_t *worst_late(const struct gs_history_sums *s)
+{
+	if (!s->v[GS_SUM_REQUESTS] || (s->v[GS_SUM_MISSED] && !s->worst_late_ns))
+		return NULL;
+	return json_integer((json_int_t)(s->worst_late_ns / NS_PER_US));
+}
+
 void gs_history_put_figures(json_t *o, const struct gs_history_sums *s, unsigned int of, bool pool)
 {
 	uint64_t pieces = s->v[GS_SUM_SEEN] + s->v[GS_SUM_BLIND];
@@ -78,6 +86,8 @@ void gs_history_put_figures(json_t *o, const struct gs_history_sums *s, unsigned
 		const struct gs_history_figure *f = &gs_history_figures[i];
 
 		gs_json_put(o, f->key, f->of & of ? value_of(f, s) : NULL);
+		if (f->sum == GS_SUM_MISSED)
+			gs_json_put(o, "deadline_worst_late_us", f->of & of ? worst_late(s) : NULL);
 		if (f->sum != GS_SUM_WAITS)
 			continue;
 		gs_json_put(o, "wait_p50_us", percentile(s, 50));
@@ -98,5 +108,6 @@ json_t *gs_history_figures_json(void)
 		gs_json_put(o, gs_history_figures[i].key, json_string(gs_history_figures[i].is));
 	gs_json_put(o, "wait_p50_us", json_string("estimated"));
 	gs_json_put(o, "wait_p99_us", json_string("estimated"));
+	gs_json_put(o, "deadline_worst_late_us", json_string("told"));
 	return o;
 }

@@ -74,10 +74,11 @@ enum gs_history_sum {
 struct gs_history_sums {
 	uint64_t v[GS_SUM_MAX];
 	uint64_t wait_bucket[GS_WAIT_BUCKETS]; /* as in struct gs_turn_sums */
+	uint64_t worst_late_ns; /* of GS_SUM_MISSED; 0: not known. The largest one, no sum */
 };
 
 void gs_history_sums_add(struct gs_history_sums *inout, const struct gs_history_sums *s);
-/* No sum goes below 0. */
+/* No sum goes below 0. The worst lateness stays. */
 void gs_history_sums_sub(struct gs_history_sums *inout, const struct gs_history_sums *s);
 
 /* The GPU time that is charged: time held beside other TSGs, time worked alone. */

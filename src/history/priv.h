@@ -24,6 +24,7 @@ enum statement {
 	ST_PROCESS,
 	ST_SERIES,
 	ST_POINT,
+	ST_LATE,
 	ST_ENDED,
 	ST_EVENT,
 	ST_MAX

@@ -67,7 +67,7 @@ struct asking {
 	void *user;
 	/* the first minute of the range, and the one after its last */
 	int64_t first_minute, end_minute;
-	sqlite3_stmt *point;
+	sqlite3_stmt *point, *late;
 	struct row *rows;
 };
 
@@ -150,6 +150,27 @@ static int cut_to_range(struct asking *a, struct series *s)
 		gs_history_sums_sub(&s->sums, &before);
 	}
 	return rc;
+}
+
+/* The worst lateness in it. A file that nothing writes since an upgrade has no such table yet. */
+static int read_late(struct asking *a, struct series *s)
+{
+	static const char text[] = "SELECT max(worst_ns) FROM late WHERE series = ?1 AND "
+				   "minute >= ?2 AND minute < ?3";
+	int rc;
+
+	if (!s->sums.v[GS_SUM_MISSED])
+		return SQLITE_DONE;
+	if (!a->late && sqlite3_prepare_v2(a->db.sql, text, -1, &a->late, NULL) != SQLITE_OK)
+		return SQLITE_DONE;
+	sqlite3_reset(a->late);
+	sqlite3_bind_int64(a->late, 1, s->id);
+	sqlite3_bind_int64(a->late, 2, a->first_minute);
+	sqlite3_bind_int64(a->late, 3, a->end_minute);
+	rc = sqlite3_step(a->late);
+	if (rc == SQLITE_ROW)
+		s->sums.worst_late_ns = (uint64_t)sqlite3_column_int64(a->late, 0);
+	return rc == SQLITE_ROW ? SQLITE_DONE : rc;
 }
 
 /* ---- rows ------------------------------------------------------------------------------------ */
@@ -333,6 +354,8 @@ static int collect(struct asking *a)
 		if (!is_wanted(a->q, &s))
 			continue;
 		rc = cut_to_range(a, &s);
+		if (rc == SQLITE_DONE)
+			rc = read_late(a, &s);
 		if (rc == SQLITE_DONE)
 			rc = add_series(a, &s);
 		if (rc != SQLITE_DONE)
@@ -565,6 +588,7 @@ int gs_history_ask(const char *dir, const struct gs_history_query *q, gs_history
 		gs_fail(err, r, "%s: %s", a.db.path, sqlite3_errmsg(a.db.sql));
 	rows_free(a.rows);
 	sqlite3_finalize(a.point);
+	sqlite3_finalize(a.late);
 	db_close(&a.db);
 	return r;
 }

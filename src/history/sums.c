@@ -82,6 +82,8 @@ void gs_history_sums_add(struct gs_history_sums *inout, const struct gs_history_
 		inout->v[i] += s->v[i];
 	for (int i = 0; i < GS_WAIT_BUCKETS; i++)
 		inout->wait_bucket[i] += s->wait_bucket[i];
+	if (s->worst_late_ns > inout->worst_late_ns)
+		inout->worst_late_ns = s->worst_late_ns;
 }
 
 uint64_t gs_history_charge(const struct gs_history_sums *s)

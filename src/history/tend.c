@@ -40,6 +40,13 @@ static int thin(struct db *db, struct tending *t, uint64_t oldest_s, uint64_t no
 			"q.minute < ?4))",
 			args, 4);
 
+	if (rc == SQLITE_DONE) /* of each hour the worst stays */
+		rc = db_run(db,
+			    "DELETE FROM late WHERE series >= ?1 AND series < ?2 AND minute < ?3 "
+			    "AND EXISTS(SELECT 1 FROM late AS q WHERE q.series = late.series AND "
+			    "q.minute / 60 = late.minute / 60 AND (q.worst_ns > late.worst_ns OR "
+			    "(q.worst_ns = late.worst_ns AND q.minute > late.minute)))",
+			    args, 3);
 	if (rc != SQLITE_DONE)
 		return rc;
 	db_number(db, "SELECT max(id) FROM series", &last);
@@ -60,6 +67,7 @@ static int drop(struct db *db, int64_t before_s, uint64_t *ret_dropped)
 		"DELETE FROM gone",
 		"INSERT INTO gone SELECT id FROM process WHERE ended < ?1 ORDER BY ended LIMIT ?2",
 		"DELETE FROM point WHERE series IN (SELECT id FROM series WHERE process IN gone)",
+		"DELETE FROM late WHERE series IN (SELECT id FROM series WHERE process IN gone)",
 		"DELETE FROM series WHERE process IN gone",
 		"DELETE FROM event WHERE process IN gone",
 		"DELETE FROM process WHERE id IN gone",

@@ -33,6 +33,7 @@ struct gs_rm_tsg {
 	unsigned int nchannels;
 	struct gpusched_channel channels[GPUSCHED_MAX_CHANNELS];
 	struct gpusched_settings own; /* the owner's settings, for a restore */
+	uint32_t class_id, weight;    /* of its process, for a policy in the kernel */
 	/* the calling thread's; NULL: waits for the owner as long as it takes */
 	struct gs_wait *wait;
 };

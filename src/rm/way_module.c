@@ -286,6 +286,8 @@ static int tell(int fd, const struct gs_rm_tsg *t)
 		.nchannels = t->nchannels,
 		.channels = (uintptr_t)channels,
 		.own = t->own,
+		.class_id = t->class_id,
+		.weight = t->weight,
 	};
 
 	for (unsigned int i = 0; i < t->nchannels; i++)

@@ -72,6 +72,7 @@ is "$("$gpusched" stats --json | jq .deadline_requests)" 3 "a program that ends 
 rows() { "$gpusched" history --since 1h "$@" --json | jq -cs flatten; }
 history_has() { rows --by process | jq -e "map(select(.pid == $lc))[0] | .deadline_missed == 1 and .deadline_requests == 3" >/dev/null; }
 check "the history has it" wait_for 10 history_has
+is "$(rows --by process | jq "map(select(.pid == $lc))[0].deadline_worst_late_us")" "$late" "the history has the worst lateness"
 
 program be
 be=$agent_pid

@@ -608,6 +608,7 @@ static void test_an_older_file_is_converted(void **state)
 				   "ALTER TABLE series DROP COLUMN container;"
 				   "ALTER TABLE series DROP COLUMN pod_uid;"
 				   "ALTER TABLE series DROP COLUMN job;"
+				   "DROP TABLE late;"
 				   "PRAGMA user_version = 1";
 	struct gs_history *h = open_history();
 	struct gs_history_who a = history_somebody(2);
@@ -631,6 +632,33 @@ static void test_an_older_file_is_converted(void **state)
 	assert_int_equal(number_in_file("PRAGMA user_version"), 8);
 	assert_int_equal(number_in_file("SELECT sum(held_ns) FROM series"), 10 * NS_PER_MS);
 	assert_int_equal(gs_history_ask(dir, &q, keep, list, &err), 0);
+}
+
+static void test_the_worst_lateness_is_of_the_range(void **state)
+{
+	static const uint64_t late_ms[] = { 70, 50, 20, 0 }; /* minute by minute */
+	struct gs_history_who a = history_somebody(2);
+	struct gs_history *h = open_history();
+
+	for (size_t i = 0; i < GS_COUNT(late_ms); i++) {
+		struct gs_history_sums s = minute(1);
+
+		set_now(NOON + (i + 1) * MINUTE);
+		s.v[GS_SUM_REQUESTS] = 2;
+		s.v[GS_SUM_MISSED] = late_ms[i] != 0;
+		s.worst_late_ns = late_ms[i] * NS_PER_MS;
+		assert_int_equal(gs_history_add(h, &a, MINUTE, &s), 0);
+		gs_history_flush(h);
+	}
+	for (size_t i = 0; i < GS_COUNT(late_ms); i++) {
+		CLEANUP_JSON json_t *l = since(NOON + i * MINUTE, GS_BY_PROCESS);
+
+		assert_true(figure(l, "pid", "2", "deadline_worst_late_us") == late_ms[i] * 1000.0);
+	}
+	set_now(NOON - 10 * MINUTE); /* the clock goes back: the worst is no less */
+	gs_history_stepped(h);
+	gs_history_free(h);
+	assert_int_equal(number_in_file("SELECT max(worst_ns) FROM late"), 70 * NS_PER_MS);
 }
 
 static void test_a_full_queue_is_counted(void **state)
@@ -717,6 +745,7 @@ int main(void)
 		TEST(test_a_file_without_its_tables_is_put_aside),
 		TEST(test_a_newer_file_is_left_alone),
 		TEST(test_an_older_file_is_converted),
+		TEST(test_the_worst_lateness_is_of_the_range),
 		TEST(test_a_full_queue_is_counted),
 		TEST(test_a_day_of_2000_processes),
 	};

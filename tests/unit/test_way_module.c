@@ -107,6 +107,8 @@ static struct gs_rm_tsg tsg(void)
 		.tsg = 0x5c000010,
 		.subdevice = 0x5c000002,
 		.nchannels = 2,
+		.class_id = GPUSCHED_CLASS_LC,
+		.weight = 300,
 		.channels = { { 0x11, 1 }, { 0x12, 2 } },
 		.own = { .valid = GPUSCHED_TIMESLICE | GPUSCHED_RUNNABLE,
 			 .timeslice_us = 2048,
@@ -220,6 +222,7 @@ static void test_steps(void **state)
 	assert_true(node.tells == 1 && node.told.client == 0xc1d00001 &&
 		    node.told.tsg == 0x5c000010 && node.told.subdevice == 0x5c000002);
 	assert_true(node.told.pid == (uint32_t)getpid() && node.told.own.timeslice_us == 2048);
+	assert_true(node.told.class_id == GPUSCHED_CLASS_LC && node.told.weight == 300);
 	assert_true(node.told.nchannels == 2 && node.channels[0] == 0x11 &&
 		    node.channels[1] == 0x12);
 	assert_true(node.last.set == GPUSCHED_TIMESLICE &&

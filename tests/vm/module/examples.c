@@ -5,11 +5,13 @@
 #include <bpf/bpf.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #define H 0x5e000000u
 
 static struct program p;
+static int node;
 
 static int map(const char *name)
 {
@@ -101,9 +103,9 @@ static void rate_window(void)
 }
 
 struct life {
-	uint64_t ns, value;
+	uint64_t ns, wall_ns, value;
 	uint32_t what, client, tsg, pid, tid, gpu, engine, group, runlist, channels, interleave;
-	uint32_t status;
+	uint32_t status, class_id, weight;
 };
 
 static struct life life(uint32_t at)
@@ -146,6 +148,15 @@ static void life_log(void)
 	is(life(4).channels, 2, "two channels have tokens");
 	tsg_new(&p, H + 1, 1);
 	is(life(6).group == l.group, 0, "another TSG has another number");
+	is(life(6).class_id, 0xffffffff, "its class is not known before the daemon tells");
+	if (node_tell(node, &p, H + 1, 1))
+		die("told");
+	tsg_schedule(&p, H + 1, true);
+	is(life(7).class_id, GPUSCHED_CLASS_BE, "its class is what the daemon told");
+	is(life(7).weight, 250, "its weight is what the daemon told");
+	l = life(7);
+	pass(l.wall_ns / 1000000000 - (uint64_t)time(NULL) + 60 < 120,
+	     "a policy knows the time of day: %llu ns", (unsigned long long)l.wall_ns);
 }
 
 void suite_example(const char *name)
@@ -161,7 +172,8 @@ void suite_example(const char *name)
 	};
 
 	p = program_new();
-	node_keep(node_open());
+	node = node_open();
+	node_keep(node);
 	for (unsigned int i = 0; i < sizeof(all) / sizeof(*all); i++)
 		if (!strcmp(all[i].name, name))
 			all[i].run();

@@ -300,6 +300,8 @@ struct gpusched_module_tell telling(struct program *p, uint32_t tsg, uint32_t *c
 		.own = { .valid = GPUSCHED_INTERLEAVE | GPUSCHED_PREEMPT_MODE,
 			 .interleave = GPUSCHED_INTERLEAVE_MEDIUM,
 			 .preempt_mode = GPUSCHED_PREEMPT_CILP },
+		.class_id = GPUSCHED_CLASS_BE,
+		.weight = 250,
 	};
 }
 
