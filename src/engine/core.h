@@ -176,7 +176,7 @@ struct gs_news {
 
 struct gs_core_opts {
 	bool dry_run;
-	uint32_t switch_cost_us; /* 0: 200, a CILP switch with margin */
+	uint32_t switch_cost_us; /* of all GPUs; 0: each its own (switch_cost.h) */
 	uint32_t hold_limit_ms;  /* 0: 10 minutes; longest wait for admission */
 	size_t ngpus;            /* each has a budget for calls; unknown ones share one */
 	double dilate;           /* all periods and limits are longer by this factor; 0: 1 */
@@ -235,7 +235,6 @@ uint64_t gs_core_rival(const struct gs_core *c, const struct gpusched_tsg *rec, 
 /* How the last preempt call ended. -ENOENT: no such TSG; -EINPROGRESS. */
 int gs_core_preempted(const struct gs_core *c, const struct gpusched_key *key,
 		      struct gs_rm_result *ret);
-uint32_t gs_core_switch_cost_us(const struct gs_core *c);
 /* 1 << enum gs_overrule: what holds for that TSG at present. */
 uint32_t gs_core_overruled(const struct gs_core *c, const struct gpusched_key *key);
 /* Others from now on; 0: as in the options. */

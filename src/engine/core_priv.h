@@ -148,7 +148,8 @@ struct gs_budget {
 	int64_t left_ns;
 	uint64_t at;                        /* as of; 0: never asked */
 	struct gs_share *shares[GS_QUEUES]; /* the line of the user that comes next */
-	uint64_t due; /* one that waits may go then; UINT64_MAX: nobody waits */
+	uint64_t due;            /* one that waits may go then; UINT64_MAX: nobody waits */
+	uint32_t switch_cost_us; /* of that GPU; 0: not known */
 };
 
 struct gs_core {
@@ -166,6 +167,11 @@ struct gs_core {
 	uint64_t call_ns_avg;
 	uint64_t counters[GS_ENG_MAX];
 };
+
+static inline struct gs_budget *gs_core_budget(const struct gs_core *c, uint32_t gpu)
+{
+	return &c->budgets[gpu < c->opts.ngpus ? gpu : c->opts.ngpus];
+}
 
 static inline uint64_t gs_core_dilated(const struct gs_core *c, uint64_t ns)
 {

@@ -37,7 +37,7 @@ struct gs_engine_opts {
 	unsigned int branch;
 	const struct gs_gpu *gpus; /* copied */
 	size_t ngpus;
-	uint32_t switch_cost_us; /* 0: 200, a CILP switch with margin */
+	uint32_t switch_cost_us; /* of all GPUs; 0: each its own (switch_cost.h) */
 	uint32_t hold_limit_ms;  /* 0: 10 minutes; longest wait for admission */
 	/* May be NULL: puts into a record what the table does not hold, when it last ran. */
 	void (*complete)(struct gpusched_tsg *rec, void *user);
