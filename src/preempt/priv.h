@@ -56,6 +56,8 @@ struct gpreempt_queue {
 struct gpreempt {
 	pid_t pid;
 	cu_device device;
+	unsigned char uuid[16];
+	uint32_t patience_us, suspend_us; /* as the program said; 0: by what a switch costs */
 	struct preempt_cuda {
 		CUDA_FUNCTIONS(CUDA_MEMBER, CUDA_MEMBER)
 	} cuda;
@@ -67,6 +69,7 @@ struct gpreempt {
 	pthread_mutex_t lock;   /* of all that follows; not held in a call of CUDA or of a TSG */
 	pthread_cond_t changed; /* a submission may begin, a TSG was called */
 	pthread_cond_t work;    /* for the hand */
+	uint32_t switch_cost_us;
 	struct core core;
 	bool monitor_ends, hand_ends;
 	struct gpreempt *next; /* of all of the process */
@@ -91,6 +94,9 @@ int queue_check(const struct gpreempt_queue *q);
 /* Its context is the calling thread's between these. */
 int queue_enter(struct gpreempt_queue *q);
 void queue_leave(struct gpreempt_queue *q);
+
+/* Takes over what the daemon knows by now. */
+void costs_learn(struct gpreempt *g);
 
 /* ---- claim.c --------------------------------------------------------------------------------- */
 
