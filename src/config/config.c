@@ -10,7 +10,7 @@
 #include "basic/cleanup.h"
 #include "basic/parse.h"
 
-enum type { NAME, PATH, TEXTS, BOOL, US, MS, LAUNCHES, NUMBER };
+enum type { NAME, PATH, TEXTS, BOOL, COST, US, MS, LAUNCHES, NUMBER };
 
 struct key {
 	const char *section, *name, *def, *help;
@@ -186,6 +186,12 @@ static int set_key(struct gs_config *c, const struct key *k, const char *value, 
 		return gs_parse_bool(value, (bool *)((char *)c + k->offset), err);
 	case LAUNCHES:
 		return set_launches((uint32_t *)((char *)c + k->offset), value, err);
+	case COST: /* 0: auto */
+		us = 0;
+		r = strcasecmp(value, "auto") ? gs_parse_us(value, 1, 1000000, &us, err) : 0;
+		if (!r)
+			*(uint32_t *)((char *)c + k->offset) = (uint32_t)us;
+		return r;
 	case US:
 		r = gs_parse_us(value, 1, 1000000, &us, err);
 		if (!r)

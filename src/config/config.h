@@ -52,8 +52,10 @@
 	  "fault of one ends all in it") \
 	X("Classes", "AllowTrace", TEXTS, allow_trace, "", \
 	  "who sees how long others' programs had the GPU: uid=N|user=NAME|group=NAME") \
-	X("Daemon", "SwitchCost", US, switch_cost_us, "200us", \
-	  "what a context switch costs: at most one TSG of a runlist gets a slice below it") \
+	X("Daemon", "SwitchCost", COST, switch_cost_us, "auto", \
+	  "what a context switch costs: at most one TSG of a runlist gets a slice below it; " \
+	  "auto: " \
+	  "as each GPU's log says") \
 	X("Daemon", "Adopt", BOOL, adopt, "yes", \
 	  "find TSGs of processes that were running before the taps were on") \
 	X("Daemon", "CountLaunches", LAUNCHES, launches, "no", \

@@ -8,8 +8,8 @@
 #include "basic/cleanup.h"
 #include "engine/core_priv.h"
 #include "engine/core_trace.h"
+#include "engine/switch_cost.h"
 
-#define SWITCH_COST_US 200u
 #define HOLD_LIMIT_MS 600000u
 #define CALL_NS_GUESS (NS_PER_MS / 2)
 
@@ -52,7 +52,7 @@ static void trace_todo(struct gs_core *c, uint64_t now, const struct gs_todo *to
 
 static void set_limits(struct gs_core *c, uint32_t switch_cost_us, uint32_t hold_limit_ms)
 {
-	c->opts.switch_cost_us = switch_cost_us ? switch_cost_us : SWITCH_COST_US;
+	c->opts.switch_cost_us = switch_cost_us;
 	c->opts.hold_limit_ms = hold_limit_ms ? hold_limit_ms : HOLD_LIMIT_MS;
 }
 
@@ -62,6 +62,18 @@ void gs_core_limits(struct gs_core *c, uint32_t switch_cost_us, uint32_t hold_li
 
 	trace(c, GS_TRACE_LIMITS, 0, said, sizeof(said));
 	set_limits(c, switch_cost_us, hold_limit_ms);
+}
+
+bool gs_core_costs(struct gs_core *c, uint32_t gpu, uint32_t switch_cost_us)
+{
+	const uint32_t said[] = { gpu, switch_cost_us };
+	struct gs_budget *b = gs_core_budget(c, gpu);
+
+	if (b->switch_cost_us == switch_cost_us)
+		return false;
+	trace(c, GS_TRACE_COSTS, 0, said, sizeof(said));
+	b->switch_cost_us = switch_cost_us;
+	return true;
 }
 
 struct gs_core *gs_core_new(const struct gs_core_opts *opts)
@@ -531,11 +543,6 @@ int gs_core_preempted(const struct gs_core *c, const struct gpusched_key *key,
 		return -EINPROGRESS;
 	*ret = n->preempted;
 	return n->preempted.err;
-}
-
-uint32_t gs_core_switch_cost_us(const struct gs_core *c)
-{
-	return c->opts.switch_cost_us;
 }
 
 uint64_t *gs_core_counters(struct gs_core *c)

@@ -181,7 +181,7 @@ struct gs_news {
 
 struct gs_core_opts {
 	bool dry_run;
-	uint32_t switch_cost_us; /* 0: 200, a switch in CILP mode with a margin */
+	uint32_t switch_cost_us; /* for all GPUs; 0: each GPU's own (switch_cost.h) */
 	uint32_t hold_limit_ms;  /* longest wait for admission; 0: 10 minutes */
 	size_t ngpus;            /* each GPU has a budget for calls; unknown GPUs share one */
 	double dilate;           /* factor for all periods and limits; 0: 1 */
@@ -241,7 +241,6 @@ uint64_t gs_core_rival(const struct gs_core *c, const struct gpusched_tsg *rec, 
 /* How the last preempt call ended. -ENOENT: no such TSG; -EINPROGRESS. */
 int gs_core_preempted(const struct gs_core *c, const struct gpusched_key *key,
 		      struct gs_rm_result *ret);
-uint32_t gs_core_switch_cost_us(const struct gs_core *c);
 /* Reasons that hold for the TSG at present, as 1 << enum gs_overrule. */
 uint32_t gs_core_overruled(const struct gs_core *c, const struct gpusched_key *key);
 /* Changes limits; 0: as in the options. */

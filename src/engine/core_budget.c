@@ -47,11 +47,6 @@ static uint64_t wait_for(const struct gs_core *c, int64_t left, enum gs_queue q)
 	return left > least ? 0 : (uint64_t)(least - left + (int64_t)STEP_NS) * PART;
 }
 
-static struct gs_budget *budget_of(const struct gs_core *c, uint32_t gpu)
-{
-	return &c->budgets[gpu < c->opts.ngpus ? gpu : c->opts.ngpus];
-}
-
 uint64_t gs_budget_wait(const struct gs_core *c, const struct gs_budget *b, uint64_t now,
 			enum gs_queue q)
 {
@@ -62,7 +57,8 @@ uint64_t gs_budget_hold_wait(const struct gs_core *c, uint32_t gpu, unsigned int
 			     uint64_t now)
 {
 	const int64_t most = (int64_t)gs_core_dilated(c, BUCKET_NS);
-	int64_t left = filled(c, budget_of(c, gpu), now), need = ncalls * (int64_t)c->call_ns_avg;
+	int64_t left = filled(c, gs_core_budget(c, gpu), now),
+		need = ncalls * (int64_t)c->call_ns_avg;
 
 	if (need > most)
 		return UINT64_MAX;
@@ -247,7 +243,7 @@ static enum gs_queue queue_of(const struct gs_node *n, const struct gpusched_tsg
 bool gs_budget_take(struct gs_core *c, struct gs_node *n, const struct gpusched_tsg *rec,
 		    struct gs_plan *plan, uint64_t now)
 {
-	struct gs_budget *b = budget_of(c, plan->gpu);
+	struct gs_budget *b = gs_core_budget(c, plan->gpu);
 	enum gs_queue q = queue_of(n, rec, plan);
 
 	/* Calls that come while the hold is on wait for its end like others. */
@@ -276,11 +272,11 @@ void gs_budget_settle(struct gs_core *c, const struct gs_plan *plan, uint64_t sp
 {
 	if (plan->check) /* it took none of the GPU's time, and users can cause any number */
 		return;
-	budget_of(c, plan->gpu)->left_ns -=
+	gs_core_budget(c, plan->gpu)->left_ns -=
 		of_calls(c, spent_ns, plan->nsteps) - (int64_t)plan->estimate_ns;
 }
 
 void gs_budget_spent(struct gs_core *c, uint32_t gpu, uint64_t ns, uint64_t now)
 {
-	gs_budget_charge(c, budget_of(c, gpu), now, of_calls(c, ns, 1));
+	gs_budget_charge(c, gs_core_budget(c, gpu), now, of_calls(c, ns, 1));
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "engine/core_priv.h"
+#include "engine/switch_cost.h"
 #include "gpusched/policy_types.h"
 #include "table/table.h"
 
@@ -258,9 +259,9 @@ static void unseen_rule(struct gs_core *c, struct gs_node *n, const struct gpusc
 
 /* ---- the switch-cost rule -------------------------------------------------------------------- */
 
-static uint32_t long_slice(const struct gs_core *c)
+static uint32_t long_slice(const struct gs_core *c, const struct gpusched_task *t)
 {
-	return c->opts.switch_cost_us * LONG_SLICE_COSTS;
+	return gs_core_switch_cost_us(c, t->gpu) * LONG_SLICE_COSTS;
 }
 
 /* True if the TSG's work is known, so that it can be found idle. */
@@ -322,8 +323,8 @@ uint64_t gs_core_rival(const struct gs_core *c, const struct gpusched_tsg *rec, 
 	const struct gs_runlist *rl = runlist_find(c, &rec->task);
 	const struct gs_node *n = rl ? rl->elected : NULL;
 
-	if (us >= c->opts.switch_cost_us || !n || !n->active || n->id == rec->task.id ||
-	    n->rank < (user ? GS_RANK_USER : GS_RANK_ROOT))
+	if (us >= gs_core_switch_cost_us(c, rec->task.gpu) || !n || !n->active ||
+	    n->id == rec->task.id || n->rank < (user ? GS_RANK_USER : GS_RANK_ROOT))
 		return 0;
 	return n->id;
 }
@@ -446,7 +447,8 @@ static void raise_slice(struct gs_goal *t, uint32_t us)
 static void switch_cost_rule(struct gs_core *c, struct gs_node *n, const struct gpusched_tsg *rec,
 			     uint64_t now, struct gs_goal *t)
 {
-	bool is_short = t->set.runnable && t->set.timeslice_us < c->opts.switch_cost_us;
+	bool is_short =
+		t->set.runnable && t->set.timeslice_us < gs_core_switch_cost_us(c, rec->task.gpu);
 	bool active = is_active(c, &rec->task, now);
 	enum gs_rank rank = rank_of(rec, t);
 	struct gs_runlist *rl;
@@ -472,7 +474,7 @@ static void switch_cost_rule(struct gs_core *c, struct gs_node *n, const struct 
 	if (!n->told_short)
 		c->counters[GS_ENG_REFUSED_SLICE]++;
 	n->told_short = true;
-	raise_slice(t, long_slice(c));
+	raise_slice(t, long_slice(c, &rec->task));
 	if (rank == GS_RANK_OWNER)
 		t->src[TS_INDEX] = GS_SRC_LAW;
 }
@@ -489,7 +491,7 @@ static void starvation_rule(struct gs_core *c, struct gs_node *n, const struct g
 	uint64_t progress, limit;
 
 	if (!t->set.runnable || t->src[TS_INDEX] == GS_SRC_ASKED ||
-	    t->set.timeslice_us >= c->opts.switch_cost_us) {
+	    t->set.timeslice_us >= gs_core_switch_cost_us(c, task->gpu)) {
 		n->starved = false;
 		n->progress_ns = 0;
 		return;
@@ -513,7 +515,7 @@ static void starvation_rule(struct gs_core *c, struct gs_node *n, const struct g
 	}
 	gs_core_set_due(c, n, now + limit / 2);
 	if (n->starved)
-		raise_slice(t, long_slice(c));
+		raise_slice(t, long_slice(c, task));
 }
 
 /*

@@ -155,6 +155,7 @@ struct gs_budget {
 	uint64_t at;                        /* time of the last update; 0: never used */
 	struct gs_share *shares[GS_QUEUES]; /* the queue of the user that comes next */
 	uint64_t due; /* when a waiting TSG may go on; UINT64_MAX: none waits */
+	uint32_t switch_cost_us;            /* of that GPU; 0: not known */
 };
 
 struct gs_core {
@@ -172,6 +173,11 @@ struct gs_core {
 	uint64_t call_ns_avg;
 	uint64_t counters[GS_ENG_MAX];
 };
+
+static inline struct gs_budget *gs_core_budget(const struct gs_core *c, uint32_t gpu)
+{
+	return &c->budgets[gpu < c->opts.ngpus ? gpu : c->opts.ngpus];
+}
 
 static inline uint64_t gs_core_dilated(const struct gs_core *c, uint64_t ns)
 {

@@ -15,6 +15,7 @@ enum gs_core_trace_type {
 	GS_TRACE_POLICY,            /* u32 active, u32 flags */
 	GS_TRACE_CLASS,             /* struct gpusched_class; now_ns: its id */
 	GS_TRACE_LIMITS,            /* u32 switch_cost_us, u32 hold_limit_ms */
+	GS_TRACE_COSTS,             /* u32 gpu, u32 switch_cost_us */
 	GS_TRACE_LOOK,              /* struct gpusched_tsg, struct gs_news or nothing */
 	GS_TRACE_DONE,              /* struct gs_plan, struct gpusched_tsg or nothing */
 	GS_TRACE_CANCEL,            /* struct gs_plan */

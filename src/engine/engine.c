@@ -17,6 +17,7 @@
 #include "engine/held.h"
 #include "engine/internal.h"
 #include "engine/ops.h"
+#include "engine/switch_cost.h"
 
 #define DUE_AT_ONCE 256u
 
@@ -200,6 +201,12 @@ void gs_engine_limits(struct gs_engine *e, uint32_t switch_cost_us, uint32_t hol
 {
 	gs_core_limits(e->core, switch_cost_us, hold_limit_ms);
 	read_classes(e);
+}
+
+void gs_engine_costs(struct gs_engine *e, uint32_t gpu, uint32_t switch_cost_us)
+{
+	if (gs_core_costs(e->core, gpu, switch_cost_us))
+		gs_engine_touch_all(e);
 }
 
 void gs_engine_spent(struct gs_engine *e, uint32_t gpu, uint64_t ns)

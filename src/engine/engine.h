@@ -38,7 +38,7 @@ struct gs_engine_opts {
 	unsigned int branch;
 	const struct gs_gpu *gpus; /* copied */
 	size_t ngpus;
-	uint32_t switch_cost_us; /* 0: 200, a switch in CILP mode with a margin */
+	uint32_t switch_cost_us; /* for all GPUs; 0: each GPU's own (switch_cost.h) */
 	uint32_t hold_limit_ms;  /* longest wait for admission; 0: 10 minutes */
 	/*
 	 * May be NULL: fills a field of the record that the table does not hold, when the TSG last

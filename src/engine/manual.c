@@ -7,6 +7,7 @@
 #include "basic/clock.h"
 #include "engine/internal.h"
 #include "engine/ops.h"
+#include "engine/switch_cost.h"
 
 static int check(const struct gpusched_tsg *rec, const struct gpusched_settings *set,
 		 struct gs_error *err)
@@ -31,7 +32,7 @@ static int check(const struct gpusched_tsg *rec, const struct gpusched_settings 
 static int check_slice(struct gs_engine *e, const struct gpusched_tsg *rec,
 		       const struct gpusched_settings *set, uid_t by, struct gs_error *err)
 {
-	uint32_t cost = gs_core_switch_cost_us(e->core);
+	uint32_t cost = gs_core_switch_cost_us(e->core, rec->task.gpu);
 	uint64_t rival;
 
 	if (!(set->valid & GPUSCHED_TIMESLICE))

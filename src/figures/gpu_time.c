@@ -8,6 +8,7 @@
 #include "basic/cleanup.h"
 #include "basic/clock.h"
 #include "basic/log.h"
+#include "engine/switch_cost.h"
 #include "figures/figures.h"
 #include "table/events.h"
 #include "table/facts.h"
@@ -116,6 +117,17 @@ static void tell_launches(struct gs_figures *fig)
 					    all[i].task.last_launch_ns);
 }
 
+static void tell_engine(struct gs_figures *fig)
+{
+	struct gs_account_gpu a;
+
+	for (size_t i = 0; fig->hub->engine && i < fig->hub->ngpus; i++) {
+		gs_account_gpu(fig->hub->account, fig->hub->gpus[i].index, &a);
+		gs_engine_costs(fig->hub->engine, fig->hub->gpus[i].index,
+				gs_costs_slice_us(&a.costs));
+	}
+}
+
 static int on_read(sd_event_source *src, uint64_t us, void *user)
 {
 	struct gs_figures *fig = user;
@@ -124,6 +136,7 @@ static int on_read(sd_event_source *src, uint64_t us, void *user)
 	next = gs_account_read(fig->hub->account, gs_now_ns());
 	tell_launches(fig); /* by now the records of turns reported before are settled */
 	tell(fig);
+	tell_engine(fig);
 	gs_observers_turns_read(&fig->hub->observers);
 	if (next == UINT64_MAX)
 		return 0; /* the next TSG starts the timer again */

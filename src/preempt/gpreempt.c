@@ -12,8 +12,6 @@
 #include "basic/cleanup.h"
 
 #define LEAVING_NS (1 * NS_PER_S)
-#define PATIENCE_US 500u
-#define SUSPEND_US 2000u
 #define LEAST_US 50u
 #define MOST_US 1000000u
 
@@ -44,7 +42,6 @@ static int load_cuda(struct gpreempt *g)
 /* *ret_gpu: a number for the GPU that all processes have. */
 static int find_device(struct gpreempt *g, int ordinal, uint64_t *ret_gpu)
 {
-	unsigned char uuid[16] = { 0 };
 	int n = 0, r;
 
 	r = preempt_check_cuda(g, g->cuda.init(0), "cuInit()");
@@ -56,16 +53,16 @@ static int find_device(struct gpreempt *g, int ordinal, uint64_t *ret_gpu)
 		return FAIL(-ENODEV, "there is no GPU %d: this process sees %d", ordinal, n);
 	r = preempt_check_cuda(g, g->cuda.device_get(&g->device, ordinal), "finding the GPU");
 	if (!r)
-		r = preempt_check_cuda(g, g->cuda.device_uuid(uuid, g->device), "naming the GPU");
-	memcpy(ret_gpu, uuid, sizeof(*ret_gpu));
+		r = preempt_check_cuda(g, g->cuda.device_uuid(g->uuid, g->device),
+				       "naming the GPU");
+	memcpy(ret_gpu, g->uuid, sizeof(*ret_gpu));
 	return r;
 }
 
-static int set_time(uint64_t *ns, uint32_t us, uint32_t usual, const char *name)
+static int check_time(uint32_t us, const char *name)
 {
 	if (us && (us < LEAST_US || us > MOST_US))
 		return FAIL(-ERANGE, "%s: %u is not %u to %u", name, us, LEAST_US, MOST_US);
-	*ns = (us ? us : usual) * NS_PER_US;
 	return 0;
 }
 
@@ -75,8 +72,10 @@ static int set_options(struct gpreempt *g, const struct gpreempt_options *o)
 
 	if (o->size < sizeof(*o))
 		return FAIL(-EINVAL, "gpreempt_options.size is not set");
-	r = set_time(&g->core.patience_ns, o->patience_us, PATIENCE_US, "patience_us");
-	return r ? r : set_time(&g->core.suspend_ns, o->suspend_us, SUSPEND_US, "suspend_us");
+	g->patience_us = o->patience_us;
+	g->suspend_us = o->suspend_us;
+	r = check_time(o->patience_us, "patience_us");
+	return r ? r : check_time(o->suspend_us, "suspend_us");
 }
 
 static void make_locks(struct gpreempt *g)
@@ -227,6 +226,7 @@ int gpreempt_init(const struct gpreempt_options *options, struct gpreempt **ret)
 		r = way_new(&g->way);
 	if (r)
 		return FAIL(r, "%s", strerror(-r));
+	costs_learn(g);
 	r = start_threads(g);
 	if (r)
 		return r;

@@ -57,6 +57,8 @@ struct gpreempt_queue {
 struct gpreempt {
 	pid_t pid;
 	cu_device device;
+	unsigned char uuid[16];
+	uint32_t patience_us, suspend_us; /* as the program said; 0: by what a switch costs */
 	struct preempt_cuda {
 		CUDA_FUNCTIONS(CUDA_MEMBER, CUDA_MEMBER)
 	} cuda;
@@ -69,6 +71,7 @@ struct gpreempt {
 	pthread_mutex_t lock;
 	pthread_cond_t changed; /* signalled when a submission may begin, or a call was made */
 	pthread_cond_t work;    /* for the hand */
+	uint32_t switch_cost_us;
 	struct core core;
 	bool monitor_ends, hand_ends;
 	struct gpreempt *next; /* list of all handles of the process */
@@ -93,6 +96,9 @@ int queue_check(const struct gpreempt_queue *q);
 /* Between these two its context is the calling thread's current one. */
 int queue_enter(struct gpreempt_queue *q);
 void queue_leave(struct gpreempt_queue *q);
+
+/* Takes over what the daemon knows by now. */
+void costs_learn(struct gpreempt *g);
 
 /* ---- claim.c --------------------------------------------------------------------------------- */
 

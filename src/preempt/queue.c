@@ -171,6 +171,7 @@ static int create(struct gpreempt_queue *q, const struct gpreempt_queue_options 
 
 	if (q->g->core.n == CORE_QUEUES)
 		return FAIL(-ENOSPC, "there are %u queues already", CORE_QUEUES);
+	costs_learn(q->g);
 	n = way_list(q->g->way, before);
 	r = make_context(q, o);
 	if (!r)

@@ -11,6 +11,7 @@
 
 #include "basic/cleanup.h"
 #include "basic/clock.h"
+#include "preempt/cost.h"
 #include "gpusched/gpusched.h"
 #include "wire/agent.h"
 #include "rm/way.h"
@@ -18,7 +19,8 @@
 #define AGENT_STARTS_MS 2000
 
 /* The functions of libgpusched that are used. */
-#define LIBRARY(X) X(open) X(close) X(list) X(set) X(unset) X(preempt) X(suspend) X(resume)
+#define LIBRARY(X) \
+	X(open) X(close) X(list) X(set) X(unset) X(preempt) X(suspend) X(resume) X(request)
 
 struct way {
 	pthread_mutex_t lock;
@@ -64,6 +66,15 @@ static bool daemon_open(struct way *w)
 	w->close(w->daemon);
 	w->daemon = NULL;
 	return false;
+}
+
+static uint32_t daemon_cost(struct way *w, const unsigned char *uuid)
+{
+	CLEANUP_FREE char *answer = NULL;
+
+	if (w->request(w->daemon, "gpus", NULL, &answer) || !answer)
+		return 0;
+	return cost_of_us(answer, uuid);
 }
 
 struct found {
@@ -230,6 +241,16 @@ int way_list(struct way *w, struct way_tsg ret[WAY_TSGS])
 	n = w->daemon ? daemon_list(w, ret) : agent_list(ret);
 	pthread_mutex_unlock(&w->lock);
 	return n;
+}
+
+uint32_t way_switch_cost_us(struct way *w, const unsigned char *uuid)
+{
+	uint32_t us;
+
+	pthread_mutex_lock(&w->lock);
+	us = w->daemon ? daemon_cost(w, uuid) : 0;
+	pthread_mutex_unlock(&w->lock);
+	return us;
 }
 
 int way_call(struct way *w, const struct way_tsg *tsg, enum way_op op, uint32_t arg)

@@ -36,6 +36,8 @@ void way_free(struct way *w);
 const char *way_name(const struct way *w);
 /* The compute TSGs of this process; returns their number, or a negative errno. */
 int way_list(struct way *w, struct way_tsg ret[WAY_TSGS]);
+/* The cost of a switch of the GPU with @uuid, as the daemon knows it; 0: unknown. */
+uint32_t way_switch_cost_us(struct way *w, const unsigned char *uuid);
 int way_call(struct way *w, const struct way_tsg *tsg, enum way_op op, uint32_t arg);
 
 #endif /* GPUSCHED_PREEMPT_WAY_H */

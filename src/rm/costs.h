@@ -35,4 +35,10 @@ extern const struct gs_costs gs_costs_h200;
  */
 struct gs_costs gs_costs_measured(const char *product, unsigned int branch);
 
+/*
+ * us: saving and switching, with some margin. Two TSGs with slices below that would only switch. 0:
+ * unknown.
+ */
+uint32_t gs_costs_slice_us(const struct gs_costs *c);
+
 #endif /* GPUSCHED_RM_COSTS_H */

@@ -10,6 +10,7 @@
 #include "basic/clock.h"
 #include "rm/setting.h"
 #include "sim/scenario_calls.h"
+#include "engine/switch_cost.h"
 #include "sim/scenario_priv.h"
 #include "sim/scenario_sight.h"
 
@@ -314,6 +315,8 @@ static void do_round(struct sim_sim *x)
 	bool changed = false;
 	int r;
 
+	for (unsigned int gpu = 0; gpu < x->s->gpus; gpu++)
+		changed |= gs_core_costs(x->core, gpu, sim_sight_slice_us(x, gpu));
 	for (size_t i = 0; i < x->nprocs; i++) {
 		struct sim_proc *p = &x->procs[i];
 

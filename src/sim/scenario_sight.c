@@ -220,6 +220,13 @@ int sim_sight_gpu(void *user, uint32_t gpu, struct gpusched_gpu *ret)
 	return gpu < x->s->gpus ? gs_facts_of_gpu(read_log(x, gpu), ret) : -ENOENT;
 }
 
+uint32_t sim_sight_slice_us(struct sim_sim *x, uint32_t gpu)
+{
+	struct gs_costs costs = gs_turns_costs(read_log(x, gpu));
+
+	return gs_costs_slice_us(&costs);
+}
+
 int sim_sight_runlist(void *user, uint32_t runlist, struct gpusched_runlist_facts *ret)
 {
 	struct sim_sim *x = user;

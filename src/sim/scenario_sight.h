@@ -17,6 +17,8 @@ void sim_sight_sums(struct sim_proc *p, struct gs_turn_sums *ret, struct gs_turn
 void sim_sight_refresh(struct sim_proc *p);
 int sim_sight_facts(void *user, uint64_t id, struct gpusched_facts *ret);
 int sim_sight_gpu(void *user, uint32_t gpu, struct gpusched_gpu *ret);
+/* As gs_costs_slice_us(), of what the log says so far. */
+uint32_t sim_sight_slice_us(struct sim_sim *x, uint32_t gpu);
 int sim_sight_runlist(void *user, uint32_t runlist, struct gpusched_runlist_facts *ret);
 
 #endif /* GPUSCHED_SIM_SCENARIO_SIGHT_H */

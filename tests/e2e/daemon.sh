@@ -38,7 +38,7 @@ exits 2 "an unknown option is bad usage" "$gpuschedd" --nonsense
 exits 0 "--help" "$gpuschedd" --help
 exits 0 "--version" "$gpuschedd" --version
 exits 0 "--help-config" "$gpuschedd" --help-config
-like "$out" "SwitchCost=200us" "it has every key with its default"
+like "$out" "SwitchCost=auto" "it has every key with its default"
 check "nothing listens after that" test ! -S "$api"
 
 # ---- start, a second one, orderly end

@@ -15,11 +15,27 @@ is "$(gpu .reason)" "no daemon reads its log" "it says why there is no log"
 start_daemon
 like "$("$gpusched" gpus)" "Model GPU switch-3 +580 +- +- +- " "the table has no number either"
 load be --iterations-per-us 27.777 --seconds 100 --warmup 0
+one=$LOAD_PID
 load be --iterations-per-us 27.777 --seconds 100 --warmup 0
+two=$LOAD_PID
 check "once two programs compete the log tells what a switch costs" \
 	wait_for 30 eval '[ "$(gpu .switch_basis)" = calibrated ]'
 check "it is near the model's 252 us" test "$(gpu '.switch_us | . > 225 and . < 320')" = true
 is "$(gpu .restore_us)" null "what shows in no log stays unknown"
 like "$("$gpusched" gpus)" "calibrated" "the table says how it is known"
 is "$("$gpusched" status --json | jq '.gpus[0].costs.switch_basis')" '"calibrated"' "status has the same"
+
+# the engine goes by the same: 252 + 279 us with a margin
+saved() {
+	"$gpusched" set all timeslice="$((turn = turn == 1 ? 3 : 1))ms" >/dev/null # turns move with their slice
+	sleep 3
+	[ "$(gpu .save_basis)" = calibrated ]
+}
+turn=3
+check "the save is known once slices have changed" wait_for 30 saved
+"$gpusched" set all clear >/dev/null
+check "a slice below the switch cost is set" "$gpusched" set "pid:$one" timeslice=500us
+exits 1 "a second one is refused" "$gpusched" set "pid:$two" timeslice=500us
+like "$out" "below the switch cost \(5[0-9]0 us\)" "it says what a switch costs here"
+check "a longer one is not" "$gpusched" set "pid:$two" timeslice=700us
 done_testing

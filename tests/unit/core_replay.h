@@ -9,6 +9,7 @@
 
 #include "engine/core.h"
 #include "engine/core_trace.h"
+#include "engine/switch_cost.h"
 
 struct replay {
 	const unsigned char *data;
@@ -87,6 +88,9 @@ static void replay_rest(struct replay *r, const struct gs_core_trace *head, void
 		break;
 	case GS_TRACE_LIMITS:
 		gs_core_limits(r->core, two[0], two[1]);
+		break;
+	case GS_TRACE_COSTS:
+		gs_core_costs(r->core, two[0], two[1]);
 		break;
 	case GS_TRACE_CLASS:
 		gs_core_class(r->core, (uint32_t)head->now_ns, data);

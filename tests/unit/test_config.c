@@ -40,7 +40,7 @@ static void defaults(void **state)
 
 	assert_string_equal(c->policy, "");
 	assert_string_equal(c->default_class, "");
-	assert_int_equal(c->switch_cost_us, 200);
+	assert_int_equal(c->switch_cost_us, 0);
 	assert_true(c->adopt);
 	assert_false(c->dry_run);
 	assert_int_equal(gs_config_log_level(c), LOG_INFO);

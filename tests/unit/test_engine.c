@@ -3,6 +3,7 @@
 #include "basic/cleanup.h"
 #include "core_replay.h"
 #include "engine_setup.h"
+#include "engine/switch_cost.h"
 
 /* ---- the plain path -------------------------------------------------------------------------- */
 
@@ -658,7 +659,8 @@ static void happen(unsigned int what, struct gpusched_tsg *t, uint32_t value)
 		gs_engine_touch_all(engine);
 		break;
 	case 10:
-		gs_engine_limits(engine, 50 + 40 * value, 0);
+		gs_engine_limits(engine, value & 2 ? 50 + 40 * value : 0, 0);
+		gs_engine_costs(engine, value & 1, 100 * value);
 		gs_engine_spent(engine, value & 1, value * NS_PER_US);
 		break;
 	default:

@@ -3,6 +3,7 @@
  * test_engine_laws.c - what the engine holds to whatever a policy wants, in a time that is not real
  */
 #include "core_world.h"
+#include "engine/switch_cost.h"
 #include "gpusched/policy_types.h"
 
 static void test_switch_cost_rule(void **state)
@@ -41,6 +42,32 @@ static void test_switch_cost_rule(void **state)
 	gs_core_forget(world.core, &a->key);
 	pass(100 * NS_PER_MS);
 	assert_int_equal(world.hw[1].timeslice_us, 20);
+}
+
+/* Each GPU's own, as its log says; the configuration's is that of all. */
+static void test_switch_cost_by_gpu(void **state)
+{
+	struct gpusched_tsg *t[] = { new_tsg(1, 0), new_tsg(2, 0), new_tsg(3, 1), new_tsg(4, 1) };
+
+	assert_int_equal(gs_core_switch_cost_us(world.core, 0), 200);
+	assert_true(gs_core_costs(world.core, 0, 580));
+	assert_false(gs_core_costs(world.core, 0, 580));
+	for (size_t i = 0; i < 4; i++)
+		want(t[i], GPUSCHED_TIMESLICE, 500);
+	touch_all();
+	settle();
+	assert_int_equal(short_slices(), 0);
+	assert_int_equal(world.hw[1].timeslice_us, 4 * 580);
+	assert_int_equal(world.hw[2].timeslice_us, 500); /* 200 us there: it is not known */
+	assert_int_equal(world.hw[3].timeslice_us, 500);
+	gs_core_limits(world.core, 300, 0);
+	assert_int_equal(gs_core_switch_cost_us(world.core, 0), 300);
+	gs_core_limits(world.core, 0, 0);
+	assert_int_equal(gs_core_switch_cost_us(world.core, 0), 580);
+	gs_core_costs(world.core, 0, 0);
+	touch_all();
+	settle();
+	assert_int_equal(world.hw[1].timeslice_us, 500);
 }
 
 /* A person's slice; false: refused. */
@@ -714,6 +741,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		T(test_switch_cost_rule),
+		T(test_switch_cost_by_gpu),
 		T(test_second_short_slice_of_a_person_is_refused),
 		T(test_unknown_engines_are_not_one_runlist),
 		T(test_starving_tsg_gets_a_longer_slice),

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "preempt/core.h"
+#include "preempt/cost.h"
 
 #define US NS_PER_US
 #define MS NS_PER_MS
@@ -366,9 +367,28 @@ static void test_claims(void **state)
 	assert_in_range(core_sleep_ns(&w.core), 1, MS);
 }
 
+static void test_cost_of_a_switch(void **state)
+{
+	static const unsigned char uuid[16] = { 0x0b, 0x02, 0xe5, 0x36, 0xa1, 0x4e, 0x46, 0x1a,
+						0xb0, 0x49, 0xb8, 0x56, 0xad, 0xd6, 0x3f, 0xfc };
+	static const unsigned char other[16] = { 1 };
+	static const char gpus[] =
+		"{\"gpus\":[{\"gpu\":0,\"gpu_uuid\":\"GPU-01000000-0000-0000-0000-000000000000\","
+		"\"switch_us\":9.0,\"save_us\":null},{\"switch_us\":252.0,"
+		"\"gpu_uuid\":\"GPU-0b02e536-a14e-461a-b049-b856add63ffc\",\"save_us\":279.0}]}";
+
+	assert_int_equal(cost_usual_us(), 200);
+	assert_int_equal(cost_of_us(gpus, uuid), 580);
+	assert_int_equal(cost_of_us(gpus, other), 0);
+	assert_int_equal(cost_of_us("{\"gpus\":[]}", uuid), 0);
+	assert_int_equal(cost_of_us("GPU-0b02e536-a14e-461a-b049-b856add63ffc", uuid), 0);
+	assert_int_equal(cost_of_us("", uuid), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_cost_of_a_switch),
 		cmocka_unit_test(test_alone),
 		cmocka_unit_test(test_strict_priority),
 		cmocka_unit_test(test_other_processes),

@@ -11,9 +11,9 @@
 
 int verb_replay(int n, char **words)
 {
-	static const char *const names[] = { "opts",  "policy", "class",      "limits",
-					     "look",  "done",   "cancel",     "forget",
-					     "spent", "round",  "round_over", "due" };
+	static const char *const names[] = { "opts",  "policy",     "class",  "limits", "costs",
+					     "look",  "done",       "cancel", "forget", "spent",
+					     "round", "round_over", "due" };
 	int fd = open(words[0], O_RDONLY | O_CLOEXEC);
 	struct replay r;
 	struct stat st;
