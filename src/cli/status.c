@@ -276,6 +276,8 @@ static void print_says(const json_t *tsg, const char *policy)
 		else
 			fprintf(f, "%lld", (long long)json_integer_value(v));
 	}
+	if (cli_is_untold(says))
+		fputs(": 'gpusched run --agent' tells of them", f);
 	if (!fclose(f) && n)
 		gs_wrap(stdout, text, 0, CLI_WIDTH);
 }
