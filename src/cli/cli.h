@@ -56,8 +56,6 @@ size_t cli_print_findings(const json_t *findings, const char *level);
 const char *cli_start_daemon(void);
 /* "12 s ago: TEXT": a policy's last word if it is at most so old; malloc'd, NULL: none. */
 char *cli_policy_said(const json_t *policy, uint64_t most_s);
-/* Of a policy's word on a TSG: nothing is held for its requests, since nobody tells of them. */
-bool cli_is_untold(const json_t *says);
 #define CLI_DRY_RUN "DryRun=yes: nothing is done to any TSG"
 #define CLI_WIDTH 80 /* of what is the same on every terminal */
 /* Each line of @text, further in. */

@@ -84,10 +84,3 @@ int cli_ask(uint32_t flags, const char *verb, json_t *args, json_t **ret)
 	r = cli_open(flags, &g);
 	return r ? r : cli_request(g, verb, TAKE_PTR(owned), ret);
 }
-
-bool cli_is_untold(const json_t *says)
-{
-	const char *why = json_string_value(json_object_get(says, "not_held"));
-
-	return why && !strcmp(why, "REQUESTS_NOT_TOLD");
-}

@@ -250,6 +250,13 @@ static void put_words(FILE *f, const char *name)
 		fputc(*name == '_' ? ' ' : tolower(*name), f);
 }
 
+bool cli_is_untold(const json_t *says)
+{
+	const char *why = json_string_value(json_object_get(says, "not_held"));
+
+	return why && !strcmp(why, "REQUESTS_NOT_TOLD");
+}
+
 /* One line: what the policy says of a TSG, where it says anything. */
 static void print_says(const json_t *tsg, const char *policy)
 {
