@@ -116,6 +116,8 @@ static void add_program(struct crowd *c, const json_t *t, uint32_t beside_us)
 	put(o, "waited_pct", s.known ? 100 * s.waited_s / s.span_s : NAN);
 	put(o, "turns_per_s", s.known ? s.turns / s.span_s : NAN);
 	put(o, "launches_per_s", s.launches / s.span_s);
+	json_object_set_new(o, "untold",
+			    json_boolean(cli_is_untold(json_object_get(t, "policy_says"))));
 	c->c.n[kind]++;
 	c->c.short_blocks |= kind == GS_PROGRAM_BATCH && stays_in_cta(t);
 	json_array_append_new(c->programs, o);
@@ -325,6 +327,20 @@ static void print_remembered(const json_t *programs)
 	}
 }
 
+/* The one thing that would make holds possible. */
+static void print_untold(const json_t *programs)
+{
+	json_t *o;
+	size_t i;
+
+	json_array_foreach((json_t *)programs, i, o)
+		if (json_is_true(json_object_get(o, "untold")))
+			printf("process %lld does not tell of its requests, so nobody is held for "
+			       "them:\nstart it by 'gpusched run --agent', or let it give hints "
+			       "(gpusched-hints(7))\n",
+			       (long long)json_integer_value(json_object_get(o, "pid")));
+}
+
 static char *loss_cell(const json_t *row)
 {
 	const json_t *wait = gs_json_at(row, "may_wait_us"),
@@ -452,6 +468,7 @@ static void print_all(const struct cli *c, const json_t *o)
 		puts("launches were not counted ('gpusched observe launches' says why): what is\n"
 		     "launch-bound is seen beside one other program only");
 	cli_print_findings(json_object_get(o, "findings"), "wrong");
+	print_untold(programs);
 	print_remembered(programs);
 	print_by_text(gpus, "choice", "choosing.md, ", "");
 }

@@ -254,6 +254,13 @@ static void put_words(FILE *f, const char *name)
 		fputc(*name == '_' ? ' ' : tolower(*name), f);
 }
 
+bool cli_is_untold(const json_t *says)
+{
+	const char *why = json_string_value(json_object_get(says, "not_held"));
+
+	return why && !strcmp(why, "REQUESTS_NOT_TOLD");
+}
+
 /* Prints one line with what the policy reports on a TSG, if it does. */
 static void print_says(const json_t *tsg, const char *policy)
 {
@@ -280,6 +287,8 @@ static void print_says(const json_t *tsg, const char *policy)
 		else
 			fprintf(f, "%lld", (long long)json_integer_value(v));
 	}
+	if (cli_is_untold(says))
+		fputs(": 'gpusched run --agent' tells of them", f);
 	if (!fclose(f) && n)
 		gs_wrap(stdout, text, 0, CLI_WIDTH);
 }

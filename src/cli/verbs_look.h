@@ -7,6 +7,9 @@
 #ifndef GPUSCHED_CLI_VERBS_LOOK_H
 #define GPUSCHED_CLI_VERBS_LOOK_H
 
+#include <jansson.h>
+#include <stdbool.h>
+
 struct cli;
 
 int cli_doctor(struct cli *c);
@@ -30,5 +33,8 @@ int cli_advise(struct cli *c);
 int cli_bench(struct cli *c);
 int cli_qualify(struct cli *c);
 int cli_help_cmd(struct cli *c);
+
+/* The policy holds nobody for that TSG's requests, since nobody tells of them; @says: its word. */
+bool cli_is_untold(const json_t *says);
 
 #endif /* GPUSCHED_CLI_VERBS_LOOK_H */

@@ -19,7 +19,7 @@
 #include "policy/maps.h"
 
 #define LOOK_NS NS_PER_S
-#define LOOKS 128u /* at TSGs, at a time */
+#define LOOKS 64u /* at TSGs, at a time */
 #define WINDOW_NS (5 * NS_PER_S)
 #define LEAST_NS NS_PER_S /* of a window that ends with its TSG */
 #define SAVE_NS (60 * NS_PER_S)
@@ -47,10 +47,17 @@ struct watched {
 	struct gs_evidence seen; /* figures of the account's */
 };
 
+struct watching_user {
+	UT_hash_handle hh;
+	uint32_t uid;
+	unsigned int n; /* TSGs */
+};
+
 struct gs_means_known {
 	struct gs_hub *hub;
 	struct gs_figures *fig;
 	struct gs_memory_of_programs memory;
+	struct watching_user *users;
 	struct watched *all, *next; /* next: its look comes next; NULL: the first one's */
 	uint64_t look_ns, save_ns;
 	struct gs_polmap says; /* fd -1: the policy says nothing of TSGs, or is not asked yet */
@@ -174,6 +181,13 @@ static struct gs_program_seen seen_of(const struct watched *w, const struct gs_t
 	};
 }
 
+/* Is it worth a row? In holds the log alone tells nothing of a service. */
+static bool tells(const struct gs_evidence *e)
+{
+	return e->turns_a_request || e->kind == GS_PROGRAM_UNCLEAR || e->kind == GS_PROGRAM_WHOLE ||
+	       e->kind == GS_PROGRAM_LAUNCH_BOUND || e->kind == GS_PROGRAM_BATCH;
+}
+
 /* The window is over: what it shows belongs to the program. */
 static void judge(struct gs_means_known *k, struct watched *w, const struct gs_tsg_sums *now,
 		  uint64_t ns)
@@ -189,11 +203,12 @@ static void judge(struct gs_means_known *k, struct watched *w, const struct gs_t
 					      : NAN;
 	take_neighbours(k, w, &seen, &e.be_beside);
 	e.kind = gs_program_kind(&seen);
+	if (!e.leave_cilp_us) /* a service is never cut: its GPU's, of whatever leaves */
+		e.leave_cilp_us = (uint32_t)(costs.save_ns / 1000);
 	if (costs.switch_ns)
 		e.switch_us = (uint32_t)((costs.switch_ns + costs.restore_ns) / 1000);
 	take_says(k, w, &e);
-	if (e.kind != GS_PROGRAM_UNCLEAR && (e.kind == GS_PROGRAM_IDLE || /* or not beside others */
-					     !gs_program_kind_is_known(e.kind)))
+	if (!tells(&e))
 		return;
 	r = gs_remember(&k->memory, &w->program, &dropped);
 	k->hub->counters[GS_SVC_PROGRAMS_LEFT] += dropped;
@@ -238,15 +253,37 @@ static void look(struct gs_means_known *k, struct watched *w, bool ends, uint64_
 
 /* ---- all of them ----------------------------------------------------------------------------- */
 
-static bool has_room(const struct gs_means_known *k, uint32_t uid)
+/* How many of a user's TSGs are watched: -1 or 1 more. NULL: out of memory. */
+static struct watching_user *count_user(struct gs_means_known *k, uint32_t uid, int more)
 {
-	unsigned int n = 0;
+	struct watching_user *u;
 
-	if (HASH_COUNT(k->all) >= WATCHED_MAX)
-		return false;
-	for (const struct watched *w = k->all; w; w = w->hh.next)
-		n += w->uid == uid;
-	return n < WATCHED_USER;
+	HASH_FIND(hh, k->users, &uid, sizeof(uid), u);
+	if (!u && more > 0) {
+		u = calloc(1, sizeof(*u));
+		if (!u)
+			return NULL;
+		u->uid = uid;
+		HASH_ADD(hh, k->users, uid, sizeof(u->uid), u);
+	}
+	if (!u)
+		return NULL;
+	u->n += (unsigned int)more;
+	if (u->n)
+		return u;
+	HASH_DEL(k->users, u);
+	free(u);
+	return NULL;
+}
+
+static struct watched *watch(struct gs_means_known *k, uint32_t uid)
+{
+	struct watching_user *u = HASH_COUNT(k->all) < WATCHED_MAX ? count_user(k, uid, 1) : NULL;
+	struct watched *w = u && u->n <= WATCHED_USER ? calloc(1, sizeof(*w)) : NULL;
+
+	if (u && !w)
+		count_user(k, uid, -1);
+	return w;
 }
 
 void gs_means_seen(void *self, const struct gpusched_tsg *rec)
@@ -262,7 +299,7 @@ void gs_means_seen(void *self, const struct gpusched_tsg *rec)
 		w->class_id = rec->task.class_id;
 		return;
 	}
-	w = has_room(k, rec->task.uid) ? calloc(1, sizeof(*w)) : NULL;
+	w = watch(k, rec->task.uid);
 	if (!w) {
 		gs_count(k->hub, GS_SVC_PROGRAMS_LEFT);
 		return;
@@ -280,6 +317,7 @@ static void drop(struct gs_means_known *k, struct watched *w)
 {
 	if (k->next == w)
 		k->next = w->hh.next;
+	count_user(k, w->uid, -1);
 	HASH_DEL(k->all, w);
 	free(w);
 }

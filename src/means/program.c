@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <fnmatch.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -39,38 +40,35 @@ static const char *next_arg(const char *at, const char *end)
 	return at && at + 1 < end ? at + 1 : NULL;
 }
 
+/* "serve" of `llm serve --port 8080`: what is not a plain word may be another at each start. */
+static const char *plain_word(const char *arg)
+{
+	size_t len = arg ? strspn(arg, "abcdefghijklmnopqrstuvwxyz-_") : 0;
+
+	return len && !arg[len] && *arg != '-' && len < 24 ? arg : "";
+}
+
 /* An option with a value of its own takes it along; "-m NAME" runs a module, "-c TEXT" no file. */
 static void find_script(const char *args, size_t n, char *ret, size_t size)
 {
-	const char *end = args + n, *at = n ? next_arg(args, end) : NULL;
+	const char *end = args + n, *at = n ? next_arg(args, end) : NULL, *word;
+	bool is_module = false;
 
-	for (; at; at = next_arg(at, end)) {
-		if (*at != '-') {
-			snprintf(ret, size, "%s", base_of(at));
-			return;
-		}
+	for (; at && *at == '-'; at = next_arg(at, end)) {
+		is_module = !strcmp(at, "-m");
 		if (!strcmp(at, "-c") || !strcmp(at, "-e"))
 			return;
-		if (!strcmp(at, "-m")) {
-			at = next_arg(at, end);
-			snprintf(ret, size, "-m %s", at ? at : "");
-			return;
-		}
-		if (!strcmp(at, "-X") || !strcmp(at, "-W") || !strcmp(at, "-o"))
-			at = next_arg(at, end);
-		if (!at)
-			return;
+		if (!is_module && strcmp(at, "-X") && strcmp(at, "-W") && strcmp(at, "-o"))
+			continue;
+		at = next_arg(at, end);
+		if (!at || is_module)
+			break;
 	}
-}
-
-/* "serve" of `llm serve --port 8080`: what is not a plain word may be another at each start. */
-static void find_word(const char *args, size_t n, char *ret, size_t size)
-{
-	const char *word = n ? next_arg(args, args + n) : NULL;
-	size_t len = word ? strspn(word, "abcdefghijklmnopqrstuvwxyz-_") : 0;
-
-	if (len && !word[len] && *word != '-' && len < 24)
-		snprintf(ret, size, "%s", word);
+	if (!at)
+		return;
+	word = plain_word(next_arg(at, end));
+	snprintf(ret, size, "%s%s%s%s", is_module ? "-m " : "", is_module ? at : base_of(at),
+		 *word ? " " : "", word);
 }
 
 /* A service that somebody has named: not a user's manager, nor one of `systemd-run`. */
@@ -99,7 +97,7 @@ int gs_program_id(uid_t uid, const char *exe, const char *args, size_t n, const 
 	if (n && !args[n - 1] && is_interpreter(base_of(id.exe)))
 		find_script(args, n, id.script, sizeof(id.script));
 	else if (n && !args[n - 1])
-		find_word(args, n, id.script, sizeof(id.script));
+		snprintf(id.script, sizeof(id.script), "%s", plain_word(next_arg(args, args + n)));
 	if (pod && *pod->namespace)
 		snprintf(id.place, sizeof(id.place), "%s/%s", pod->namespace, pod->container);
 	else if (cgroup)

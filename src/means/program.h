@@ -17,7 +17,7 @@
 struct gs_program_id {
 	uid_t uid;
 	char exe[256]; /* a full path */
-	/* what an interpreter runs, without its folders; of others a first word, as "serve"; "" none */
+	/* what an interpreter runs, without its folders, and a first word, as "serve"; "" neither */
 	char script[64];
 	char place[136]; /* "NAME.service", or "NAMESPACE/CONTAINER" of a pod; "" neither */
 };

@@ -53,8 +53,10 @@ check "the LC has a long slice" wait_for 5 slice_is "$lc" 200000
 says() { "$gpusched" status --json | jq -c ".gpus[].tsgs[] | select(.pid == $1).policy_says | [.means, .not_held]"; }
 check "status says by which means LC is served, and why it has no holds" wait_for 10 eval \
 	'[ "$(says "$lc")" = "[\"SHORT_SLICES\",\"REQUESTS_NOT_TOLD\"]" ]'
-like "$("$gpusched" status | tr '\n' ' ')" "policy auto of tsg [0-9]+ .*means short slices, not held +requests not told" \
-	"status has a line of that"
+like "$("$gpusched" status | tr '\n' ' ')" "policy auto of tsg [0-9]+ .*means short slices, not held +requests not told: +'gpusched run --agent' tells of them" \
+	"status has a line of that, and what would make holds possible"
+like "$("$gpusched" advise --for 100ms | tr '\n' ' ')" "process $lc does not tell of its requests.*start it by 'gpusched run --agent'" \
+	"advise says the same"
 program be be
 second=$program
 check "of two BE the first has its turn" wait_for 10 eval 'suspended $second && ! suspended $first'

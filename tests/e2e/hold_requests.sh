@@ -65,6 +65,9 @@ check "auto says that requests have many turns, how many, how long quiet is, and
 	'"$gpusched" status --json | jq -e ".gpus[].tsgs[] | select(.pid == $SERVICE).policy_says |
 	.kind == \"MANY_TURNS\" and .means == \"HOLDS\" and .not_held == null and .quiet_us >= 1000 and .turns_a_request >= 8"'
 check "status has a line of that" wait_for 10 eval '"$gpusched" status | grep "kind many turns, means holds"'
+check "its turns are remembered, and that it starts under an agent again" wait_for 20 eval \
+	'curl -sf --unix-socket "$GPUSCHED_SIM/run/api" -d "{}" http://gpusched/v1/means_get |
+	jq -e ".programs[] | select(.class == \"lc\") | .means == \"hold\" and .turns_a_request >= 8 and .wait_us.hold < .wait_us.slices"'
 kill -9 $SERVICE
 wait $SERVICE 2>/dev/null
 "$gpusched" policy start hold

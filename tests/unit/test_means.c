@@ -156,6 +156,15 @@ static void a_program_is_known_by_what_stays(void **state)
 	assert_string_equal(id.place, "");
 	assert_int_equal(ID("/usr/bin/python3.11", "python3\0-m\0vllm.serve\0", "/", &id), 0);
 	assert_string_equal(id.script, "-m vllm.serve");
+	assert_int_equal(
+		ID("/usr/bin/python3.11", "python3\0-X\0dev\0./load.py\0graph\0--seed\0", "/", &id),
+		0);
+	assert_string_equal(id.script, "load.py graph");
+	assert_int_equal(ID("/usr/bin/python3.11", "python3\0load.py\0--seed\0graph\0", "/", &id),
+			 0);
+	assert_string_equal(id.script, "load.py");
+	assert_int_equal(ID("/usr/bin/python3.11", "python3\0-X\0", "/", &id), 0);
+	assert_string_equal(id.script, "");
 	assert_int_equal(ID("/usr/bin/python3.11", "python3\0-c\0import x\0", "/", &id), 0);
 	assert_string_equal(id.script, "");
 	assert_int_equal(ID("/opt/llm", "llm\0serve\0--port\0", "/", &id), 0);
