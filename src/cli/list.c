@@ -129,6 +129,8 @@ static char *missed(const json_t *row)
 #define LAUNCHES_HEAD "LAUNCHES"
 #define MEMORY_HEAD "MEM MIB"
 #define REASON_HEAD "REASON"
+#define INSTANCE_HEAD "GI"
+#define COMPUTE_HEAD "CI"
 #define NAMESPACE_HEAD "NAMESPACE"
 #define POD_HEAD "POD"
 #define CONTAINER_HEAD "CONTAINER"
@@ -168,6 +170,8 @@ static const struct gs_column columns[] = {
 /* Its names for the hardware and the driver; with --wide. */
 static const struct gs_column wide_columns[] = {
 	{ "tid", "TID", GS_COL_RIGHT },
+	{ "gpu_instance", INSTANCE_HEAD, GS_COL_RIGHT },
+	{ "compute_instance", COMPUTE_HEAD, GS_COL_RIGHT },
 	{ "runlist", "RUNLIST", GS_COL_RIGHT },
 	{ "hw_tsg", "HW_TSG", GS_COL_RIGHT },
 	{ "namespace", NAMESPACE_HEAD, .spare = 11 },
@@ -299,6 +303,8 @@ static int list_once(const struct cli *c, struct gpusched *g, const char *target
 	hide_unknown(shown, n, MEMORY_HEAD, rows);
 	hide_unknown(shown, n, REASON_HEAD, rows);
 	if (n > GS_COUNT(columns)) {
+		hide_unknown(shown, n, INSTANCE_HEAD, rows);
+		hide_unknown(shown, n, COMPUTE_HEAD, rows);
 		hide_unknown(shown, n, NAMESPACE_HEAD, rows);
 		hide_unknown(shown, n, POD_HEAD, rows);
 		hide_unknown(shown, n, CONTAINER_HEAD, rows);

@@ -44,7 +44,7 @@ enum gs_queue {
 /* TSGs of one (GPU, engine), and which of them are to have slices below the switch cost. */
 struct gs_runlist {
 	UT_hash_handle hh;
-	uint64_t id; /* gpu << 16 | engine */
+	uint64_t id; /* gpusched_runlist(), or above 32 bits one of its own */
 	unsigned int nodes;
 	unsigned int nshort[GS_RANKS],
 		nactive[GS_RANKS]; /* that want a short slice; and are busy */
@@ -96,7 +96,7 @@ struct gs_node {
 	uint64_t sibling_ns;  /* when it was asked because of a new TSG of its client */
 	/* laws */
 	bool aside;       /* it is about to be parked */
-	bool left_alone;  /* by policies: it is in a MIG partition */
+	bool left_alone;  /* by policies: nobody knows its partition */
 	uint32_t refused; /* settings with a refused wish; counted once per value */
 	struct gpusched_settings refused_wish;
 	uint8_t refused_by[GS_NFIELDS]; /* enum gs_overrule */

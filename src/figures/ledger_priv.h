@@ -73,6 +73,7 @@ struct kept {
 	uint64_t starved_ns, harmed_ns; /* it is so since then; 0: it is not */
 	bool waiting;                   /* at its last sample */
 	bool mig;                       /* in a partition of its GPU */
+	uint32_t runlist;               /* gpusched_runlist() */
 	struct gs_idle idle;            /* memory.c's */
 	struct gs_idle rest;            /* ledger_spend.c's */
 };

@@ -218,12 +218,6 @@ struct gs_decision {
 	int changed; /* the record's wish is another now */
 };
 
-/* Engines are told apart by GPU and number only, which each partition of a GPU counts anew. */
-GS_DECIDE int gs_is_apart(const struct gpusched_tsg *rec)
-{
-	return *(const volatile gs_u32 *)&rec->flags & GPUSCHED_TSG_MIG;
-}
-
 /*
  * One callback for one record, task_init first if the policy has not seen it. While one callback
  * sees it for the first time, others are skipped, as if they had come before the policy.
@@ -235,7 +229,7 @@ GS_DECIDE struct gs_decision gs_decide(const void *ops, gs_u32 generation, struc
 	enum gs_sight sight;
 	int first, hold;
 
-	if (gs_is_apart(rec))
+	if (gpusched_is_apart(rec))
 		return d;
 	sight = gs_see(rec, generation);
 	first = sight == GS_SEEN_FIRST;

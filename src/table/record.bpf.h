@@ -11,6 +11,7 @@
 #include <bpf/bpf_core_read.h>
 
 #include "rm/decode.h"
+#include "table/bound.bpf.h"
 #include "table/class.bpf.h"
 #include "table/kernel.bpf.h"
 #include "table/change.h"
@@ -144,7 +145,7 @@ static __always_inline gs_u32 gs_gpu_of(gs_u32 dev_instance)
 	return index && *index ? *index - 1 : GPUSCHED_GPU_UNKNOWN;
 }
 
-/* The device a TSG hangs under, and whether its client is bound to a MIG instance. */
+/* The device a TSG hangs under, and the MIG instance that its client is bound to. */
 static __always_inline void gs_place(struct gpusched_tsg *rec, gs_u32 parent)
 {
 	struct gpusched_key k = rec->key;
@@ -159,6 +160,8 @@ static __always_inline void gs_place(struct gpusched_tsg *rec, gs_u32 parent)
 	rec->task.gpu = gs_gpu_of(rec->dev_instance);
 	if ((client && client->mig) || (rec->task.engine >= 2 && rec->task.engine <= 8))
 		rec->flags |= GPUSCHED_TSG_MIG;
+	if (client)
+		rec->task.engine |= gs_bound_to(client);
 }
 
 /* A fresh TSG has the driver's own settings; its mode is CUDA's to choose. */
