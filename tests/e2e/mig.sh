@@ -87,6 +87,9 @@ check "two in one compute instance" wait_tsgs "pid:$second" 4
 check "one in another GPU instance" wait_tsgs "pid:$far" 4
 is "$(place_of "$second") $(place_of "$far")" "1/1 2/1" "a TSG that was seen being made is in its own"
 is "$(list_json all '[.[] | select(.kind == "compute") | .runlist] | unique | length')" 3 "each partition has its runlist"
+is "$(list_json gpu:0/1/1 '[.[].pid] | unique | length') $(list_json gpu:0/1 '[.[].pid] | unique | length')" \
+	"2 3" "a target names a compute instance, or all of a GPU instance"
+exits 2 "ids that no driver gives are refused" "$gpusched" list gpu:0/15
 wait_for 5 slice_is "$far" 2048
 check "lcbe starts" "$gpusched" policy start lcbe
 check "one that is alone in a compute instance has the short slice" wait_for 10 slice_is "$seen" 1
