@@ -3,8 +3,8 @@
  * admit - caps how many latency-critical and best-effort TSGs run on a GPU; the rest waits
  *
  * Does: holds a compute TSG of class lc or be that is put on the runlist while max_lc or max_be of
- * its class are admitted on that GPU. The TSG waits; nothing fails. When an admitted one ends, the
- * next tick admits the TSG that has waited longest.
+ * its class are admitted on that GPU. A MIG partition counts as a GPU. The TSG waits; nothing fails.
+ * When an admitted one ends, the next tick admits the TSG that has waited longest.
  *
  * Likewise an lc TSG waits while the admitted ones of its class take more than max_lc_load percent
  * of the GPU's time, measured over load_ms. Before the next is admitted, the load must fall
@@ -75,7 +75,7 @@ struct place {
 	gs_u64 judged, counted_judged; /* admitted TSGs with a known load */
 	gs_u64 second_ns, starts;      /* a second that began with a start, and the starts in it */
 };
-GPUSCHED_MAP(admit_places, HASH, gs_u32, struct place, 512);
+GPUSCHED_MAP(admit_places, HASH, gs_u64, struct place, 512);
 /* Too large for the stack. */
 GPUSCHED_MAP(admit_facts, ARRAY, gs_u32, struct gpusched_facts, 1);
 GPUSCHED_MAP(admit_start, ARRAY, gs_u32, gs_u64, 1); /* when the policy started */
@@ -102,7 +102,7 @@ GPUSCHED_INLINE gs_u64 limit_of(const struct gpusched_task *t)
 GPUSCHED_INLINE struct place *place_of(const struct gpusched_task *t)
 {
 	struct place fresh = { 0 };
-	gs_u32 key = t->gpu << 8 | t->class_id;
+	gs_u64 key = (gs_u64)gpusched_runlist(t) << 32 | t->class_id;
 
 	return gpusched_lookup_or_add(admit_places, &key, &fresh);
 }

@@ -45,8 +45,9 @@
  * Good for: any machine with services beside training or batch jobs; the one to start with.
  *
  * Known weaknesses:
- *  - It needs the daemon's account of GPU time. Where there is none, a be TSG gets blind_slice_us
- *    beside lc, all be TSGs count as busy, and TSGs of no class are left alone.
+ *  - It needs the daemon's account of GPU time. Where there is none, as on a GPU divided by MIG, it
+ *    works blind, and its log says so. A be TSG gets blind_slice_us beside lc, all be TSGs count as
+ *    busy, and TSGs of no class are left alone.
  *  - The account is up to 67 ms old. For that long a be TSG that wakes up runs beside the one that
  *    has its turn, with a slice of 1200 us.
  *  - A service that never rests keeps the GPU, but for be_floor_pct: its slice is long. Give it

@@ -83,10 +83,8 @@ static __always_inline void fill(struct gpusched_tsg *rec, struct gpu_task *t)
 
 	rec->task.id = cfg ? __sync_fetch_and_add(&cfg->next_id, 1) + 1 : 0;
 	rec->task.gpu = t->gpu;
-	rec->task.engine = (gs_u16)engine;
-	/*
-	 * as the taps name them: 1 to 8 are graphics engines; without hooks the engine is unknown
-	 */
+	rec->task.engine = gpusched_engine_type((gs_u16)engine);
+	/* as the taps name them: 1 to 8 are graphics engines; without hooks the engine is unknown */
 	rec->task.kind = engine == GPU_TASK_UNKNOWN || (engine >= 1 && engine <= 8)
 				 ? GPUSCHED_KIND_COMPUTE
 				 : GPUSCHED_KIND_COPY;

@@ -173,7 +173,7 @@ struct gpusched_task {
 	gs_u64 id;     /* never reused while the table lives */
 	gs_u32 gpu;    /* index as nvidia-smi counts, or GPUSCHED_GPU_UNKNOWN */
 	gs_u16 kind;   /* enum gpusched_kind */
-	gs_u16 engine; /* NV2080_ENGINE_TYPE_*: 1 GR0, 9.. copy engines */
+	gs_u16 engine; /* gpusched_engine_type(), and the partition that it is one of */
 	gs_u32 pid;    /* owner's process id in the initial pid namespace */
 	gs_u32 uid;
 	gs_u64 cgroup_id;
@@ -200,6 +200,56 @@ struct gpusched_task {
 	char comm[GPUSCHED_COMM_LEN];
 };
 _Static_assert(sizeof(struct gpusched_task) == 264, "gpusched_task");
+
+/*
+ * An engine of a GPU. The low byte is its type as its owner counts (NV2080_ENGINE_TYPE_*: 1 GR0, 9..
+ * copy engines). The high one is the MIG partition, which counts its engines anew. 0 there: the whole
+ * GPU, or a partition that is not known.
+ */
+#define GPUSCHED_ENGINE_GR0 1u
+#define GPUSCHED_MAX_GPU_INSTANCES 15u /* their ids: the driver's KMIGMGR_MAX_GPU_SWIZZID */
+#define GPUSCHED_MAX_COMPUTE_INSTANCES 8u
+#define GPUSCHED_NO_INSTANCE 0xffffffffu
+
+#define GPUSCHED_OF_ENGINE static inline __attribute__((always_inline, unused))
+
+GPUSCHED_OF_ENGINE gs_u32 gpusched_engine_type(gs_u16 engine)
+{
+	return engine & 0xffu;
+}
+
+/* GPUSCHED_NO_INSTANCE: in none, or nobody knows. */
+GPUSCHED_OF_ENGINE gs_u32 gpusched_gpu_instance(gs_u16 engine)
+{
+	return ((gs_u32)engine >> 12) - 1;
+}
+
+GPUSCHED_OF_ENGINE gs_u32 gpusched_compute_instance(gs_u16 engine)
+{
+	return ((gs_u32)engine >> 8 & 0xfu) - 1;
+}
+
+/* An instance that is none, or none that a driver has, is not known. */
+GPUSCHED_OF_ENGINE gs_u16 gpusched_engine_in(gs_u32 type, gs_u32 gpu_instance,
+					     gs_u32 compute_instance)
+{
+	gs_u32 gi = gpu_instance < GPUSCHED_MAX_GPU_INSTANCES ? gpu_instance + 1 : 0;
+	gs_u32 ci = compute_instance < GPUSCHED_MAX_COMPUTE_INSTANCES ? compute_instance + 1 : 0;
+
+	return (gs_u16)(gi << 12 | ci << 8 | (type & 0xffu));
+}
+
+/* TSGs of one engine of one partition of a GPU share a runlist: the key of all that is kept by it. */
+GPUSCHED_OF_ENGINE gs_u32 gpusched_runlist_key(gs_u32 gpu, gs_u16 engine)
+{
+	return ((gs_u32)engine & 0xff00u) << 16 | (gpu & 0xffffu) << 8 | (engine & 0xffu);
+}
+
+/* A small number, for use as a map key. */
+GPUSCHED_OF_ENGINE gs_u32 gpusched_runlist(const struct gpusched_task *t)
+{
+	return gpusched_runlist_key(t->gpu, t->engine);
+}
 
 /* ---- the whole record: host's header and the policy's part ---------------------------------- */
 
@@ -288,6 +338,17 @@ struct gpusched_tsg {
 };
 _Static_assert(sizeof(struct gpusched_tsg) == 368, "gpusched_tsg");
 
+/* In a partition that is not known: its runlist may be anybody's, so policies leave it alone. */
+GPUSCHED_OF_ENGINE int gpusched_is_apart(const struct gpusched_tsg *rec)
+{
+	gs_u32 flags = *(const volatile gs_u32 *)&rec->flags;
+	gs_u16 engine = rec->task.engine;
+
+	return (flags & GPUSCHED_TSG_MIG) &&
+	       (gpusched_gpu_instance(engine) == GPUSCHED_NO_INSTANCE ||
+		gpusched_compute_instance(engine) == GPUSCHED_NO_INSTANCE);
+}
+
 struct gpusched_channel {
 	gs_u32 handle;
 	gs_u32 cid; /* FECS context id */
@@ -327,7 +388,7 @@ _Static_assert(sizeof(struct gpusched_device) == 24, "gpusched_device");
 struct gpusched_client {
 	struct gpusched_origin origin;
 	gs_u32 tsgs; /* number of its records: the free of a client without any walks no table */
-	gs_u32 mig;  /* 1: bound to a MIG instance */
+	gs_u32 mig;  /* 0: bound to no MIG instance; else as gs_bind() makes it */
 };
 _Static_assert(sizeof(struct gpusched_client) == 24, "gpusched_client");
 

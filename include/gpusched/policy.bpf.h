@@ -502,12 +502,6 @@ GPUSCHED_INLINE void gpusched_preempt(struct gpusched_task *t)
 	t->want.valid = (t->want.valid & ~GPUSCHED_WANT_PREEMPTS) | n << 6;
 }
 
-/* TSGs of one GPU and engine share a runlist. Returns a small number, for use as a map key. */
-GPUSCHED_INLINE gs_u32 gpusched_runlist(const struct gpusched_task *t)
-{
-	return t->gpu << 8 | (t->engine & 0xffu);
-}
-
 /*
  * The job of a TSG, as a number: TSGs with the same number belong together, on any number of GPUs.
  * It is the cgroup (t->cgroup_id) if that was made for one job; else the process that `gpusched

@@ -62,6 +62,19 @@ GPUSCHED_INLINE void see(struct runlist *r, gs_u64 span, gs_u64 now)
 	in->no_trial = now < r->unheld_until_ns;
 }
 
+#define BLIND_NS (3 * GS_S)
+
+/* The first moments of a runlist are never known. */
+GPUSCHED_INLINE void watch_blind(struct runlist *r, gs_u64 now)
+{
+	if (!r->blind_ns)
+		r->blind_ns = now;
+	if (r->told_blind || now < r->blind_ns + BLIND_NS)
+		return;
+	r->told_blind = 1;
+	gpusched_log("blind: the GPU's log is not known; TSGs of the runlist", r->tsgs);
+}
+
 /* A look that began under another slice says nothing of this one: it ends as soon as it can. */
 GPUSCHED_INLINE void watch_costs(struct runlist *r, gs_u32 runlist, gs_u64 now)
 {
@@ -73,8 +86,10 @@ GPUSCHED_INLINE void watch_costs(struct runlist *r, gs_u32 runlist, gs_u64 now)
 		return;
 	if (gpusched_runlist_facts(runlist, f)) {
 		r->slice.us = blind_slice_us;
+		watch_blind(r, now);
 		return;
 	}
+	r->blind_ns = 0;
 	if (mixed && f->as_of_ns < changed)
 		return;
 	span = f->as_of_ns - r->look_ns;

@@ -136,7 +136,8 @@ struct runlist {
 	gs_u32 paying;          /* that, by LC */
 	gs_u32 acting;          /* on TSGs of no class, too */
 	gs_u32 classed;         /* LCs and BEs with a class when @acting began */
-	gs_u32 pad4;
+	gs_u32 told_blind;      /* that its log is not known */
+	gs_u64 blind_ns;        /* since when it is not */
 	gs_u64 acting_ns, leave_until_ns;
 	gs_u64 inversions, undone, told_ns;
 	struct gpusched_gpu gpu; /* what the host knows of its costs */

@@ -460,7 +460,7 @@ static int new_tsg(struct gs_account *a, struct gpu *g, const struct gpusched_ts
 	t->id = rec->task.id;
 	t->gpu = rec->task.gpu;
 	t->maker = maker ? maker : rec->task.pid;
-	t->engine = rec->task.engine;
+	t->runlist = gpusched_runlist(&rec->task);
 	t->mode = GPUSCHED_PREEMPT_CILP;
 	if (add_maker(a, t)) {
 		free(t);

@@ -33,7 +33,7 @@ int gs_account_facts(const struct gs_account *a, uint64_t id, struct gpusched_fa
 	    (!t->contexts && m->ntsgs != 1 && gs_turns_of(g->turns, id, &sums)) ||
 	    gs_facts_of(g->turns, id, clock_of, g, ret))
 		return -ENOENT;
-	ret->runlist = t->gpu << 8 | t->engine;
+	ret->runlist = t->runlist;
 	return 0;
 }
 

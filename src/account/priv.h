@@ -18,7 +18,7 @@ struct tsg {
 	uint64_t id;
 	uint32_t gpu, maker; /* pid of the process that made it */
 	uint32_t timeslice_us, mode;
-	uint32_t engine;
+	uint32_t runlist;
 	struct context *contexts;
 	bool told;          /* its facts were reported, and are still valid */
 	bool suspended;     /* suspended by a call of ours */

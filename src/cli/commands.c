@@ -119,7 +119,8 @@ static const struct cli_opt policy_build_opts[] = {
 static const struct cli_opt shell_opts[] = {
 	{ "gpus", 0, "N", "number of simulated GPUs (1)" },
 	{ "branch", 0, "BRANCH", "driver branch: 535, 550, 570, 580 or 595 (580)" },
-	{ "mig", 0, "N", "N MIG instances of each GPU, 2 to 7" },
+	{ "mig", 0, "N",
+	  "N MIG instances of each GPU, 2 to 7; 2x3: of three compute instances each" },
 	{ "dilate", 0, "F", "simulated time runs F times slower than real time (1)" },
 	{ "seed", 0, "N", "seed of every random choice (1)" },
 	{ "params", 0, "FILE", "parameters of the model instead of the built-in H200's" },

@@ -129,6 +129,8 @@ static char *missed(const json_t *row)
 #define LAUNCHES_HEAD "LAUNCHES"
 #define MEMORY_HEAD "MEM MIB"
 #define REASON_HEAD "REASON"
+#define INSTANCE_HEAD "GI"
+#define COMPUTE_HEAD "CI"
 #define NAMESPACE_HEAD "NAMESPACE"
 #define POD_HEAD "POD"
 #define CONTAINER_HEAD "CONTAINER"
@@ -173,6 +175,8 @@ static const struct gs_column columns[] = {
 /* Names of the hardware and the driver; with --wide. */
 static const struct gs_column wide_columns[] = {
 	{ "tid", "TID", GS_COL_RIGHT },
+	{ "gpu_instance", INSTANCE_HEAD, GS_COL_RIGHT },
+	{ "compute_instance", COMPUTE_HEAD, GS_COL_RIGHT },
 	{ "runlist", "RUNLIST", GS_COL_RIGHT },
 	{ "hw_tsg", "HW_TSG", GS_COL_RIGHT },
 	{ "namespace", NAMESPACE_HEAD, .spare = 11 },
@@ -218,10 +222,10 @@ static bool hide_unknown(struct gs_column *cols, size_t n, const char *head, con
 	return true;
 }
 
-static const char *const may_be_unknown[] = { NAMESPACE_HEAD, POD_HEAD,   CONTAINER_HEAD,
-					      SHARING_HEAD,   JOB_HEAD,   REQUEST_HEAD,
-					      OVER_HEAD,      LIMIT_HEAD, MEANS_HEAD,
-					      WHY_HEAD };
+static const char *const may_be_unknown[] = { INSTANCE_HEAD, COMPUTE_HEAD,   NAMESPACE_HEAD,
+					      POD_HEAD,      CONTAINER_HEAD, SHARING_HEAD,
+					      JOB_HEAD,      REQUEST_HEAD,   OVER_HEAD,
+					      LIMIT_HEAD,    MEANS_HEAD,     WHY_HEAD };
 
 /* The other columns go after all that are spare anyhow. */
 static void make_room(struct gs_column *cols, size_t n)

@@ -304,15 +304,15 @@ static void print_all_says(const json_t *gpus, const char *policy)
 				print_says(t, policy);
 }
 
-/* Compute TSGs in MIG partitions. */
-static long long in_partitions(const json_t *gpus)
+/* Compute TSGs in MIG partitions that are not known. */
+static long long apart_of(const json_t *gpus)
 {
 	long long n = 0;
 	json_t *g;
 	size_t i;
 
 	json_array_foreach((json_t *)gpus, i, g)
-		n += json_integer_value(json_object_get(g, "mig_tsgs"));
+		n += json_integer_value(json_object_get(g, "apart_tsgs"));
 	return n;
 }
 
@@ -378,7 +378,7 @@ static void print_status(const struct cli *c, const json_t *o)
 {
 	const char *policy = json_string_value(json_object_get(o, "policy"));
 	json_t *gpus = json_object_get(o, "gpus"), *x;
-	long long apart = in_partitions(gpus);
+	long long apart = apart_of(gpus);
 	size_t most = ROWS_MAX / (json_array_size(gpus) ? json_array_size(gpus) : 1), i;
 
 	json_array_foreach(gpus, i, x)
@@ -387,7 +387,8 @@ static void print_status(const struct cli *c, const json_t *o)
 		puts("(times of other users' programs are root's to see)");
 	print_no_class(gpus, policy);
 	if (policy && apart)
-		printf("policy %s leaves %lld TSGs of MIG partitions alone\n", policy, apart);
+		printf("policy %s leaves %lld TSGs alone: their MIG partition is not known\n",
+		       policy, apart);
 	print_all_says(gpus, policy);
 	print_said(o);
 	print_findings(json_object_get(o, "findings"));

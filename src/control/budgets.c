@@ -28,7 +28,7 @@ struct spender {
 	UT_hash_handle hh;
 	uint64_t id;
 	struct gpusched_key key;
-	uint32_t gpu;
+	uint32_t runlist;
 	uid_t uid;
 	const struct gs_spending_account *over; /* NULL: time is left */
 	bool works, last, held;
@@ -262,7 +262,7 @@ static void on_spender(const struct gs_spender *s, void *user)
 		sp->key = *s->key;
 		HASH_ADD(hh, b->spenders, id, sizeof(sp->id), sp);
 	}
-	sp->gpu = s->gpu;
+	sp->runlist = s->runlist;
 	sp->uid = s->uid;
 	sp->works = s->works;
 	sp->over = gs_spending_over(&b->spending, s->uid, s->cgroup);
@@ -276,7 +276,7 @@ static void set_spent(struct gs_budgets *b, struct spender *s, bool spent)
 	gs_engine_spend(b->ctl->hub->engine, &s->key, spent);
 }
 
-/* @wanted: a TSG with time left uses the same GPU, or waits for it. */
+/* @wanted: a TSG with time left uses the same runlist, or waits for it. */
 static void follow(struct gs_budgets *b, struct spender *s, bool wanted)
 {
 	if (s->last != (s->over != NULL)) {
@@ -286,20 +286,26 @@ static void follow(struct gs_budgets *b, struct spender *s, bool wanted)
 	set_spent(b, s, s->over && (s->over->rule->stop || wanted));
 }
 
+static int by_runlist(const struct spender *a, const struct spender *b)
+{
+	return (a->runlist > b->runlist) - (a->runlist < b->runlist);
+}
+
 static void look(struct gs_budgets *b)
 {
+	struct spender *first, *s;
+
 	gs_spending_roll(&b->spending, clock_s());
 	gs_ledger_spenders(b->fig, on_spender, b);
 	tell_accounts(b);
-	for (size_t i = 0; i < b->ctl->hub->ngpus; i++) {
-		uint32_t gpu = b->ctl->hub->gpus[i].index;
+	HASH_SRT(hh, b->spenders, by_runlist);
+	for (s = first = b->spenders; s; first = s) {
 		bool wanted = false;
 
-		for (const struct spender *s = b->spenders; s && !wanted; s = s->hh.next)
-			wanted = s->gpu == gpu && s->works && !s->over;
-		for (struct spender *s = b->spenders; s; s = s->hh.next)
-			if (s->gpu == gpu)
-				follow(b, s, wanted);
+		for (; s && s->runlist == first->runlist; s = s->hh.next)
+			wanted |= s->works && !s->over;
+		for (; first != s; first = first->hh.next)
+			follow(b, first, wanted);
 	}
 }
 

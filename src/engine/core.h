@@ -39,7 +39,8 @@
 	X(REFUSED_ASSUMED, "refused_assumed", "wishes for assumed settings without the flag") \
 	X(REFUSED_BATCH, "refused_batch", \
 	  "suspensions of an MPS server that one call cannot suspend") \
-	X(LEFT_ALONE, "left_alone", "TSGs of MIG partitions that a policy left alone") \
+	X(LEFT_ALONE, "left_alone", \
+	  "TSGs that a policy left alone: their MIG partition is not known") \
 	X(REFUSED_PARTIAL, "refused_partial", \
 	  "suspensions of TSGs with more channels than their process's share") \
 	X(RELEASED_SUSPEND, "released_suspend", "suspensions ended by their limit") \
@@ -81,7 +82,7 @@ const char *gs_engine_counter_text(enum gs_engine_counter c);
 
 /* Reasons why a TSG does not get what was wished for it: symbol, text. */
 #define GS_OVERRULES(X) \
-	X(MIG, "policies leave TSGs of MIG partitions alone") \
+	X(MIG, "policies leave a TSG alone whose MIG partition is not known") \
 	X(RANGE, "the wish is out of range") \
 	X(BATCH, "one call cannot suspend all of an MPS server: it gets slices only") \
 	X(ASSUMED, "the policy leaves settings alone that are only assumed") \

@@ -180,7 +180,7 @@ static uint64_t end_of(const struct gs_core *c, const struct gs_node *n)
 static bool may_wish(const struct gs_core *c, const struct gpusched_tsg *rec)
 {
 	return c->policy_active && rec->task.kind == GPUSCHED_KIND_COMPUTE &&
-	       !(rec->flags & (GPUSCHED_TSG_MIG | GPUSCHED_TSG_GONE));
+	       !(rec->flags & GPUSCHED_TSG_GONE) && !gpusched_is_apart(rec);
 }
 
 static void follow_yield(struct gs_core *c, struct gs_node *n, const struct gpusched_tsg *rec)

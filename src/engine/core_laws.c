@@ -289,9 +289,9 @@ static bool is_active(const struct gs_core *c, const struct gpusched_task *t, ui
 /* The engine of an adopted TSG may be unknown: then a copy TSG counts as alone on its runlist. */
 static uint64_t runlist_id(const struct gpusched_task *t)
 {
-	if (!t->engine && t->kind != GPUSCHED_KIND_COMPUTE)
+	if (!gpusched_engine_type(t->engine) && t->kind != GPUSCHED_KIND_COMPUTE)
 		return 1ull << 63 | t->id;
-	return (uint64_t)t->gpu << 16 | (t->engine ? t->engine : 1u);
+	return gpusched_runlist(t);
 }
 
 static struct gs_runlist *runlist_find(const struct gs_core *c, const struct gpusched_task *t)
@@ -579,12 +579,9 @@ uint32_t gs_core_overrules(const struct gs_node *n)
 	       (uint32_t)(n->gave_up != 0) << GS_OVERRULE_GAVE_UP;
 }
 
-/*
- * Runlists of different partitions are not told apart yet, so a policy would mix those of several.
- */
 static void leave_alone(struct gs_core *c, struct gs_node *n, const struct gpusched_tsg *rec)
 {
-	bool is = c->policy_active && (rec->flags & GPUSCHED_TSG_MIG);
+	bool is = c->policy_active && gpusched_is_apart(rec);
 
 	c->counters[GS_ENG_LEFT_ALONE] += is && !n->left_alone;
 	n->left_alone = is;

@@ -45,7 +45,7 @@ enum gs_queue {
 /* The TSGs of one (GPU, engine), and which of them want slices below the switch cost. */
 struct gs_runlist {
 	UT_hash_handle hh;
-	uint64_t id; /* gpu << 16 | engine */
+	uint64_t id; /* gpusched_runlist(), or above 32 bits one of its own */
 	unsigned int nodes;
 	unsigned int nshort[GS_RANKS],
 		nactive[GS_RANKS]; /* nodes that want a short slice; those of them that are busy */
@@ -98,7 +98,7 @@ struct gs_node {
 	uint64_t sibling_ns;  /* when it was last asked because its client made a new TSG */
 	/* state of the laws */
 	bool aside;       /* it is about to be parked */
-	bool left_alone;  /* policies leave it alone: it is in a MIG partition */
+	bool left_alone;  /* policies leave it alone: its partition is unknown */
 	uint32_t refused; /* settings with a refused wish; each value is counted once */
 	struct gpusched_settings refused_wish;
 	uint8_t refused_by[GS_NFIELDS]; /* enum gs_overrule */
@@ -154,8 +154,8 @@ struct gs_budget {
 	int64_t left_ns;
 	uint64_t at;                        /* time of the last update; 0: never used */
 	struct gs_share *shares[GS_QUEUES]; /* the queue of the user that comes next */
-	uint64_t due; /* when a waiting TSG may go on; UINT64_MAX: none waits */
-	uint32_t switch_cost_us;            /* of that GPU; 0: not known */
+	uint64_t due;            /* when a waiting TSG may go on; UINT64_MAX: none waits */
+	uint32_t switch_cost_us; /* of that GPU; 0: not known */
 };
 
 struct gs_core {

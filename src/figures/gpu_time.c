@@ -55,19 +55,18 @@ static void tell_unknown(uint64_t id, void *user)
 	x->fresh = true;
 }
 
-/*
- * Engine ids to report a runlist's facts for. Only one runlist of a GPU has a log, and the engine
- * of an adopted TSG may be unknown.
- */
-static const uint32_t engines[] = { 0, 1 };
+/* One runlist of a GPU has a log: that of all of it. */
+static uint32_t logged(uint32_t gpu)
+{
+	return gpusched_runlist_key(gpu, GPUSCHED_ENGINE_GR0);
+}
 
 static void tell_runlist(uint32_t gpu, const struct gpusched_runlist_facts *facts, void *user)
 {
 	struct telling *x = user;
 
 	put_told(x);
-	for (size_t i = 0; i < GS_COUNT(engines); i++)
-		gs_facts_put_runlist(x->fig->hub->table, gpu << 8 | engines[i], facts);
+	gs_facts_put_runlist(x->fig->hub->table, logged(gpu), facts);
 }
 
 static void tell_costs(uint32_t gpu, const struct gpusched_gpu *costs, void *user)
@@ -82,8 +81,7 @@ static void tell_closed(uint32_t gpu, void *user)
 	struct telling *x = user;
 
 	gs_facts_remove_gpu(x->fig->hub->table, gpu);
-	for (size_t i = 0; i < GS_COUNT(engines); i++)
-		gs_facts_remove_runlist(x->fig->hub->table, gpu << 8 | engines[i]);
+	gs_facts_remove_runlist(x->fig->hub->table, logged(gpu));
 }
 
 static void tell(struct gs_figures *fig)

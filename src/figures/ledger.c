@@ -187,6 +187,7 @@ void gs_ledger_record(void *self, const struct gpusched_tsg *rec)
 		ledger_give(fig, k, false);
 	k->who.pool = rec->flags & GPUSCHED_TSG_MPS;
 	k->mig = rec->flags & GPUSCHED_TSG_MIG;
+	k->runlist = gpusched_runlist(&rec->task);
 	put_class(fig, k, rec);
 	if (is_new || k->cgroup_id != rec->task.cgroup_id)
 		put_cgroup(k, rec);

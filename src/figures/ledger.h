@@ -75,7 +75,7 @@ void gs_ledger_rows_free(struct gs_ledger_rows *r);
 struct gs_spender {
 	uint64_t id;
 	const struct gpusched_key *key;
-	uint32_t pid, gpu;
+	uint32_t pid, runlist;
 	uid_t uid;
 	const char *cgroup;
 	bool works; /* since the last call the TSG had the GPU or waited for it, as far as known */

@@ -77,6 +77,7 @@ struct kept {
 	uint64_t starved_ns, harmed_ns; /* since when; 0: not now */
 	bool waiting;                   /* at its last sample */
 	bool mig;                       /* in a MIG partition of its GPU */
+	uint32_t runlist;               /* gpusched_runlist() */
 	struct gs_idle idle;            /* for memory.c */
 	struct gs_idle rest;            /* for ledger_spend.c */
 };

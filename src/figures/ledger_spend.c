@@ -29,7 +29,7 @@ void gs_ledger_spenders(struct gs_figures *fig, void (*fn)(const struct gs_spend
 				.id = k->id,
 				.key = &k->key,
 				.pid = (uint32_t)k->who.pid,
-				.gpu = k->who.gpu,
+				.runlist = k->runlist,
 				.uid = k->who.uid,
 				.cgroup = k->who.cgroup,
 				.works = works,

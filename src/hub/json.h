@@ -24,7 +24,7 @@ void gs_json_put_gpu(struct gs_hub *hub, const struct gpusched_tsg *rec, json_t 
 /* Adds a text for each reason in @why, a mask of 1 << enum gs_overrule. */
 #define GS_REASON_LEN 640 /* for all reasons together */
 void gs_overrules_text(uint32_t why, char *text, size_t size);
-const char *gs_engine_name(uint16_t engine, char buffer[12]);
+const char *gs_engine_name(uint16_t of_partition, char buffer[12]);
 const char *gs_kind_name(uint16_t kind);
 const char *gs_source_name(unsigned int source);
 

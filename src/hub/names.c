@@ -25,8 +25,10 @@ const char *gs_source_name(unsigned int source)
 }
 
 /* NV2080_ENGINE_TYPE_*: GR0..7 are 1..8, COPY0..9 are 9..18, COPY10 and up are 0x34 and up. */
-const char *gs_engine_name(uint16_t engine, char buffer[12])
+const char *gs_engine_name(uint16_t of_partition, char buffer[12])
 {
+	uint32_t engine = gpusched_engine_type(of_partition);
+
 	if (engine >= 1 && engine <= 8)
 		snprintf(buffer, 12, "GR%u", engine - 1u);
 	else if (engine >= 9 && engine <= 18)

@@ -223,15 +223,6 @@ struct gs_decision {
 };
 
 /*
- * True in a MIG partition: engines are known by GPU and number only, and each partition of a GPU
- * numbers them anew.
- */
-GS_DECIDE int gs_is_apart(const struct gpusched_tsg *rec)
-{
-	return *(const volatile gs_u32 *)&rec->flags & GPUSCHED_TSG_MIG;
-}
-
-/*
  * Runs one callback for one record, after task_init if the policy has not seen the record. While
  * one callback sees it for the first time, others are skipped, as if they had come before the
  * policy.
@@ -243,7 +234,7 @@ GS_DECIDE struct gs_decision gs_decide(const void *ops, gs_u32 generation, struc
 	enum gs_sight sight;
 	int first, hold;
 
-	if (gs_is_apart(rec))
+	if (gpusched_is_apart(rec))
 		return d;
 	sight = gs_see(rec, generation);
 	first = sight == GS_SEEN_FIRST;

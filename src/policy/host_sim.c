@@ -60,7 +60,7 @@ static struct gpusched_key key_of(const struct gpusched_task *t)
 /* Copies the world's facts into the maps where helpers look them up. */
 static int put_facts(struct gs_policy *p, const struct gpusched_task *t)
 {
-	uint32_t runlist = t->gpu << 8 | (t->engine & 0xffu);
+	uint32_t runlist = gpusched_runlist(t);
 	struct gpusched_runlist_facts r;
 	struct gpusched_facts f;
 	struct gpusched_gpu g;

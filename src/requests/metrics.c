@@ -21,6 +21,7 @@
 
 #define FRESH_NS (100 * NS_PER_MS)
 #define KINDS 3
+#define PARTITIONS 256u
 
 /* A text with a reference count: freed with its last user. */
 struct shared {
@@ -42,6 +43,7 @@ struct making {
 	struct gpusched_tsg *recs;
 	size_t n, at, suspended;
 	uint32_t *counts; /* TSGs by GPU, class and kind */
+	uint32_t *parts;  /* TSGs by GPU and partition: the high byte of an engine */
 };
 
 struct view {
@@ -128,7 +130,25 @@ static void count(const struct gs_requests *rs, struct making *m, const struct g
 
 	m->counts[(g * GPUSCHED_MAX_CLASSES + rec->task.class_id % GPUSCHED_MAX_CLASSES) * KINDS +
 		  rec->task.kind % KINDS]++;
+	m->parts[g * PARTITIONS + (rec->task.engine >> 8)]++;
 	m->suspended += rec->suspend_by != GPUSCHED_BY_NOBODY;
+}
+
+/* Counts TSGs of a divided GPU by partition. */
+static void parts_text(const struct gs_requests *rs, const struct making *m)
+{
+	gs_metric_head(m->out, "partition_tsgs", "gauge", "TSGs in MIG partitions that are known");
+	for (size_t i = 0; i < rs->hub->ngpus * PARTITIONS; i++) {
+		uint16_t engine = (uint16_t)(i % PARTITIONS << 8);
+		const struct gs_gpu *gpu = &rs->hub->gpus[i / PARTITIONS];
+
+		if (engine && m->parts[i])
+			fprintf(m->out,
+				"gpusched_partition_tsgs{gpu=\"%u\",UUID=\"%s\",GPU_I_ID=\"%d\","
+				"compute_instance=\"%d\"} %u\n",
+				gpu->index, gpu->uuid, (int)gpusched_gpu_instance(engine),
+				(int)gpusched_compute_instance(engine), m->parts[i]);
+	}
 }
 
 /*
@@ -161,7 +181,8 @@ static int do_tsgs(struct gs_requests *rs, struct view *v, uint64_t until_ns)
 
 	if (!m->recs) {
 		m->counts = calloc(slots(rs), sizeof(*m->counts));
-		if (!m->counts)
+		m->parts = calloc((rs->hub->ngpus + 1) * PARTITIONS, sizeof(*m->parts));
+		if (!m->counts || !m->parts)
 			return -ENOMEM;
 		return gs_table_all(rs->hub->table, &m->recs, &m->n) ? -EIO : -EINPROGRESS;
 	}
@@ -170,6 +191,7 @@ static int do_tsgs(struct gs_requests *rs, struct view *v, uint64_t until_ns)
 	if (m->at < m->n)
 		return -EINPROGRESS;
 	counts_text(rs, m);
+	parts_text(rs, m);
 	return 0;
 }
 
@@ -205,6 +227,7 @@ static void making_end(struct making *m)
 	gs_openmetrics_free(m->figures);
 	free(m->recs);
 	free(m->counts);
+	free(m->parts);
 	free(m->text);
 	*m = (struct making){ 0 };
 }

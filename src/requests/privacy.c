@@ -127,6 +127,8 @@ static const struct {
 	{ GS_SEES_WHO, "scheduled" },
 	{ GS_SEES_WHO, "mps" },
 	{ GS_SEES_WHO, "mig" },
+	{ GS_SEES_WHO, "gpu_instance" },
+	{ GS_SEES_WHO, "compute_instance" },
 	{ GS_SEES_WHO, "held" },
 	{ GS_SEES_WHO, "held_by" },
 	{ GS_SEES_WHO, "held_how" },

@@ -108,11 +108,41 @@ static int parse_class(const char *v, const struct lookup *in, struct gs_target_
 	return 0;
 }
 
+/* "2" or "2/0": a GPU instance, or a compute instance of it. */
+static int parse_partition(char *v, struct gs_target_part *t, struct gs_error *err)
+{
+	uint64_t gi, ci = GPUSCHED_NO_INSTANCE;
+	char *compute = strchr(v, '/');
+	int r;
+
+	if (compute)
+		*compute++ = 0;
+	r = gs_parse_u64(v, 0, GPUSCHED_MAX_GPU_INSTANCES - 1, &gi, err);
+	if (!r && compute)
+		r = gs_parse_u64(compute, 0, GPUSCHED_MAX_COMPUTE_INSTANCES - 1, &ci, err);
+	if (r)
+		return r;
+	t->engine = gpusched_engine_in(0, (uint32_t)gi, (uint32_t)ci);
+	t->of_engine = compute ? 0xff00 : 0xf000;
+	return 0;
+}
+
 static int parse_gpu(const char *v, const struct lookup *in, struct gs_target_part *t,
 		     struct gs_error *err)
 {
-	const struct gs_gpu *gpu = gs_gpu_find(in->gpus, in->ngpus, v);
+	const struct gs_gpu *gpu;
+	char text[256], *slash;
+	int r;
 
+	snprintf(text, sizeof(text), "%s", v);
+	slash = strchr(text, '/');
+	if (slash) {
+		*slash = 0;
+		r = parse_partition(slash + 1, t, err);
+		if (r)
+			return r;
+	}
+	gpu = gs_gpu_find(in->gpus, in->ngpus, text);
 	if (!gpu)
 		return gs_fail(err, -ENOENT,
 			       "there is no GPU '%s' (or several): an index, a UUID or a PCI id",
@@ -274,7 +304,7 @@ static bool match_part(const struct gs_target_part *t, const struct gpusched_tsg
 	case GS_TARGET_CLASS:
 		return rec->task.class_id == t->number;
 	case GS_TARGET_GPU:
-		return rec->task.gpu == t->number;
+		return rec->task.gpu == t->number && (rec->task.engine & t->of_engine) == t->engine;
 	case GS_TARGET_NAMESPACE:
 	case GS_TARGET_POD:
 		return in_pod(t, rec);

@@ -39,6 +39,8 @@ enum gs_target_kind {
 struct gs_target_part {
 	enum gs_target_kind kind;
 	uint64_t number; /* pid, tid, TSG id, uid, class id, GPU index */
+	/* GPU: the partition that is meant, in these bits of an engine; 0: all of it */
+	uint16_t engine, of_engine;
 	/* comm pattern; cgroup's path below the root, without a slash at the end; pod's "NS/NAME" */
 	char text[256];
 };

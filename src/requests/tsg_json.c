@@ -37,7 +37,7 @@ static json_t *assumed_json(uint32_t assumed)
 static void put_runlist(const struct gpusched_tsg *rec, json_t *o)
 {
 	gs_json_put_number(o, "runlist", rec->task.gpu != GPUSCHED_GPU_UNKNOWN,
-			   rec->task.gpu << 8 | (rec->task.engine & 0xffu));
+			   gpusched_runlist(&rec->task));
 }
 
 /* From the table. `class explain` answers what a new look at the process would find. */
@@ -137,6 +137,17 @@ static void put_reason(struct gs_requests *rs, const struct gpusched_tsg *rec, u
 	gs_json_put_text(o, "reason", text);
 }
 
+/* Null: in none, or nobody knows. */
+static void put_partition(const struct gpusched_tsg *rec, json_t *o)
+{
+	uint32_t gi = gpusched_gpu_instance(rec->task.engine);
+	uint32_t ci = gpusched_compute_instance(rec->task.engine);
+
+	gs_json_put(o, "mig", json_boolean(rec->flags & GPUSCHED_TSG_MIG));
+	gs_json_put_number(o, "gpu_instance", gi != GPUSCHED_NO_INSTANCE, gi);
+	gs_json_put_number(o, "compute_instance", ci != GPUSCHED_NO_INSTANCE, ci);
+}
+
 static void put_state(struct gs_requests *rs, const struct gpusched_tsg *rec, json_t *o)
 {
 	static const char *const by[] = {
@@ -155,7 +166,7 @@ static void put_state(struct gs_requests *rs, const struct gpusched_tsg *rec, js
 	gs_json_put(o, "scheduled", json_boolean(rec->flags & GPUSCHED_TSG_SCHEDULED));
 	gs_json_put(o, "mps", json_boolean(rec->flags & GPUSCHED_TSG_MPS));
 	gs_json_put(o, "pool", gs_pool_json(rs ? rs->intake : NULL, (pid_t)rec->task.pid));
-	gs_json_put(o, "mig", json_boolean(rec->flags & GPUSCHED_TSG_MIG));
+	put_partition(rec, o);
 	gs_json_put(o, "held", json_boolean(rec->flags & GPUSCHED_TSG_HELD));
 	gs_json_put(o, "in_flight", json_boolean(rec->flags & GPUSCHED_TSG_IN_FLIGHT));
 	gs_json_put_number(o, "past_share", rs, past);

@@ -64,7 +64,8 @@ struct status {
 	char *text;
 	size_t size;
 	size_t gpu, rows;      /* the present GPU; the number of its rows */
-	unsigned int mig;      /* number of TSGs in the present GPU's partitions */
+	unsigned int mig;      /* number of TSGs in the present GPU's partitions, */
+	unsigned int apart;    /* and in one that is not known */
 	struct gs_polmap says; /* fd -1: the policy reports nothing about TSGs */
 };
 
@@ -136,8 +137,13 @@ static json_t *row_of(struct gs_request *rq, const struct gpusched_tsg *rec,
 		      const struct gs_window_tsg *w, double calm)
 {
 	static const char *const keys[] = {
-		"id",           "pid",  "uid",    "comm", "class",        "mps",
-		"suspended_by", "held", "reason", "kind", "memory_bytes", "idle_since_ns",
+		"id",           "pid",
+		"uid",          "comm",
+		"class",        "mps",
+		"suspended_by", "held",
+		"reason",       "kind",
+		"memory_bytes", "idle_since_ns",
+		"gpu_instance", "compute_instance",
 	};
 	CLEANUP_JSON json_t *all = gs_tsg_json(rq->rs, rec);
 	json_t *o = json_object();
@@ -230,6 +236,7 @@ static void put_row(struct gs_request *rq, struct status *t, const struct gpusch
 		gs_window_tsg(rq->rs->figures, t->window, rec, &w);
 	gs_window_calm(rq->rs->figures, rec->task.id, &calm);
 	t->mig += (rec->flags & GPUSCHED_TSG_MIG) != 0;
+	t->apart += gpusched_is_apart(rec);
 	t->classes[rec->task.class_id % GPUSCHED_MAX_CLASSES]++;
 	judge_tsg(rq, t, rec, &w, calm);
 	judge_holder(rq, t, rec);
@@ -267,6 +274,7 @@ static json_t *gpu_json(struct gs_request *rq, struct status *t, size_t i)
 	json_object_set_new(o, "log", json_boolean(a.open));
 	gs_json_put_text(o, "reason", a.reason);
 	json_object_set_new(o, "mig_tsgs", json_integer(t->mig));
+	json_object_set_new(o, "apart_tsgs", json_integer(t->apart));
 	json_object_set_new(o, "costs", gs_sight_costs_json(rq->rs->figures, i));
 	json_object_set_new(o, "memory", gs_memory_gpu_json(rq->rs->figures, i));
 	gs_gpu_rates_json(&g.window, o);
@@ -374,7 +382,7 @@ static bool has_row(const struct gs_request *rq, const struct status *t,
 static void begin_gpu(struct status *t)
 {
 	fputs(t->gpu ? ",{\"tsgs\":[" : "{\"tsgs\":[", t->out);
-	t->sel.at = t->rows = t->mig = 0;
+	t->sel.at = t->rows = t->mig = t->apart = 0;
 }
 
 static int step_rows(struct gs_request *rq, uint64_t now_ns)

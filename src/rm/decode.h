@@ -42,6 +42,7 @@
 /* Offsets in allocation parameters */
 #define GS_PARAM_TSG_ENGINE 12u
 #define GS_PARAM_CHANNEL_CID 132u
+#define GS_PARAM_INSTANCE 8u /* of both subscriptions: behind a descriptor of capabilities */
 
 struct gs_alloc {
 	gs_u32 root, parent, handle, class_;

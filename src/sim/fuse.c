@@ -366,7 +366,8 @@ static int make_parts(struct sim_server *s)
 	if (r < 0)
 		return r;
 	rm.copy_engines = s->config->params.copy_engines;
-	rm.mig = s->config->params.gr_engines > 1 ? s->config->params.gr_engines : 0;
+	if (!rm.mig && s->config->params.gr_engines > 1)
+		rm.mig = s->config->params.gr_engines;
 	r = sim_rm_new(&rm, s->model, &s->rm);
 	if (r < 0)
 		return r;

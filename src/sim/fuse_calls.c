@@ -104,7 +104,8 @@ static int attach(struct sim_server *s, struct handle *h, const struct sim_calle
 	CLEANUP_FD int memfd = -1;
 	CLEANUP_FD int bell = -1;
 	struct epoll_event ev = { .events = EPOLLIN | EPOLLET, .data.fd = -1 };
-	unsigned int n = p->copy_engines / p->gr_engines; /* as one MIG instance has */
+	unsigned int parts = s->config->rm.mig ? s->config->rm.mig : p->gr_engines;
+	unsigned int n = p->copy_engines / parts; /* as one GPU instance has */
 	int *grown, r;
 
 	if (a->version != SIM_RING_VERSION)

@@ -257,6 +257,7 @@ static uint32_t do_dup(struct sim_rm *rm, struct sim_file *f, struct sim_os_dup 
 		o->gpu = src->gpu;
 		o->engine = src->engine;
 		o->instance = src->instance;
+		o->compute = src->compute;
 	}
 	return SIM_NV_OK;
 }

@@ -48,8 +48,9 @@ struct sim_rm_config {
 	unsigned int gpus;   /* 1..SIM_MAX_GPUS */
 	unsigned int branch; /* 535, 550, 570, 580, 595 */
 	const char *gpu_name;
-	unsigned int
-		mig; /* instances of each GPU; 0: MIG is off. The model has as many GR engines */
+	/* GPU instances of each GPU, 0: MIG is off; compute instances of each of these, 0: one.
+	 * The model has a GR engine for each compute instance. */
+	unsigned int mig, compute;
 	unsigned int copy_engines; /* of each GPU, as the model has */
 	unsigned int max_objects;  /* of one client; 0: default */
 	struct sim_refuse refuse[SIM_MAX_REFUSE];

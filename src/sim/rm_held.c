@@ -12,6 +12,21 @@
 
 #include "sim/rm_memory.h"
 
+/* As the real one: the last of its devices that is in the same instances as the caller's. */
+static void find_instance(struct sim_ctrl_args *a, const struct sim_client *client,
+			  struct sim_held *to)
+{
+	uint32_t instance = sim_mig_instance(a->o), compute = sim_mig_compute(a->o);
+
+	for (struct sim_object *o = client->objects; o; o = o->hh.next) {
+		if (o->cls != SIM_CLASS_SUBDEVICE || o->gpu != a->o->gpu ||
+		    sim_mig_instance(o) != instance || sim_mig_compute(o) != compute)
+			continue;
+		to->gpu_instance = instance;
+		to->compute_instance = compute - 1;
+	}
+}
+
 static bool refused(struct sim_ctrl_args *a)
 {
 	return a->rm->config.mig && !sim_mig_instance(a->o);
@@ -78,8 +93,11 @@ uint32_t sim_held_by_pid(struct sim_ctrl_args *a)
 		memset(to->bytes, 0, sizeof(to->bytes));
 		memset(to->protected_bytes, 0, sizeof(to->protected_bytes));
 		for (const struct sim_client *c = a->rm->clients; c; c = c->hh.next)
-			if ((uint32_t)c->pid == to->pid)
+			if ((uint32_t)c->pid == to->pid) {
 				add_up(c, a->o->gpu, to);
+				if (a->rm->config.mig)
+					find_instance(a, c, to);
+			}
 	}
 	return SIM_NV_OK;
 }

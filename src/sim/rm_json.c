@@ -25,7 +25,7 @@ static json_t *tsg_json(const struct sim_object *o)
 							"cid", (int)ch->cid));
 	j = json_pack(
 		"{s:o,s:o,s:i,s:i,s:i,s:i,s:I,s:I,s:i,s:i,s:i,s:i,s:b,s:b,s:b,s:I,s:I,s:I,s:I,s:"
-		"I,s:i,s:o}",
+		"I,s:i,s:i,s:o}",
 		"client", hex(o->client->handle), "handle", hex(o->handle), "gpu", o->gpu, "engine",
 		(int)o->engine, "pid", (int)o->client->pid, "grp_id", (int)o->info->grp_id,
 		"timeslice_us", (json_int_t)s.timeslice_us, "timeslice_mirror_us",
@@ -35,7 +35,8 @@ static json_t *tsg_json(const struct sim_object *o)
 		"realtime", o->info->realtime, "gpu_time_ns", (json_int_t)s.gpu_time_ns, "held_ns",
 		(json_int_t)s.held_ns, "work_done", (json_int_t)s.work_done, "queued",
 		(json_int_t)s.queued, "switches_in", (json_int_t)s.switches_in, "mig_instance",
-		(int)o->instance, "channel_list", channels);
+		(int)o->instance, "mig_compute_instance", (int)o->compute - 1, "channel_list",
+		channels);
 	return j;
 }
 

@@ -24,6 +24,7 @@ struct sim_pending {
 	uid_t uid;
 	uint16_t lost;    /* records before it that found no room */
 	uint8_t instance; /* MIG; 0: off */
+	uint8_t compute;
 	bool start, gone;
 };
 
@@ -86,7 +87,7 @@ static void deliver(struct sim_rm *rm, struct sim_log *log, const struct sim_pen
 				   : p->instance,
 		.ci = !p->instance ? SIM_LOG_NO_MIG
 		      : foreign    ? SIM_LOG_HIDDEN_MIG
-				   : 0,
+				   : p->compute,
 		.ns = p->ns / TICK_NS * TICK_NS,
 	};
 
@@ -141,6 +142,7 @@ void sim_rm_switched(struct sim_rm *rm, const struct sim_switch *sw)
 		.uid = o->client->uid,
 		.lost = g->lost,
 		.instance = (uint8_t)o->instance,
+		.compute = (uint8_t)(o->compute ? o->compute - 1 : 0),
 		.start = sw->start,
 		.gone = !has_channel(o, sw->context_id),
 	};

@@ -2,9 +2,9 @@
 /*
  * rm_mig.c - MIG: GPU instances, and the objects by which a client says in which one it is
  *
- * Each GPU has as many instances as the configuration says, numbered from 1, with one graphics
- * engine, one compute instance and an equal share of the copy engines each. A client names engines as
- * its instance counts them.
+ * Each GPU has as many GPU instances as the configuration says, numbered from 1. Each has an equal
+ * share of the copy engines, and as many compute instances, numbered from 0, with a graphics engine
+ * each. A client names engines as its instance counts them.
  */
 #include <linux/capability.h>
 #include <string.h>
@@ -58,6 +58,11 @@ uint32_t sim_mig_gpu_instance(struct sim_rm *rm, struct sim_object *o, uint64_t 
 	return SIM_NV_OK;
 }
 
+static uint32_t computes(const struct sim_rm *rm)
+{
+	return rm->config.compute ? rm->config.compute : 1;
+}
+
 uint32_t sim_mig_compute_instance(struct sim_rm *rm, struct sim_object *o, uint64_t params,
 				  const struct sim_caller *c)
 {
@@ -69,18 +74,53 @@ uint32_t sim_mig_compute_instance(struct sim_rm *rm, struct sim_object *o, uint6
 		return SIM_NV_STATE_IN_USE;
 	if (o->parent->instance == SIM_MIG_ALL)
 		return SIM_NV_NOT_SUPPORTED;
-	return id ? SIM_NV_INVALID_ARGUMENT : SIM_NV_OK;
+	if (id >= computes(rm))
+		return SIM_NV_INVALID_ARGUMENT;
+	o->compute = id + 1;
+	return SIM_NV_OK;
 }
 
-uint32_t sim_mig_instance(struct sim_object *o)
+/* The subscription on @o's device; NULL: there is none. */
+static struct sim_object *subscription(struct sim_object *o)
 {
 	struct sim_object *device = sim_object_up(o, SIM_CLASS_DEVICE);
 
 	for (struct sim_object *sub = device ? device->first : NULL; sub; sub = sub->next)
 		for (struct sim_object *i = sub->first; i; i = i->next)
 			if (i->cls == SIM_CLASS_MIG_GPU_INSTANCE)
-				return i->instance;
+				return i;
+	return NULL;
+}
+
+uint32_t sim_mig_instance(struct sim_object *o)
+{
+	const struct sim_object *s = subscription(o);
+
+	return s ? s->instance : 0;
+}
+
+uint32_t sim_mig_compute(struct sim_object *o)
+{
+	const struct sim_object *s = subscription(o);
+
+	for (const struct sim_object *i = s ? s->first : NULL; i; i = i->next)
+		if (i->cls == SIM_CLASS_MIG_COMPUTE_INSTANCE)
+			return i->compute;
 	return 0;
+}
+
+/* The graphics engines of a GPU instance are its compute instances', in their order. */
+static uint32_t graphics_engine(const struct sim_rm *rm, const struct sim_object *o,
+				uint32_t *engine)
+{
+	uint32_t n = o->compute ? 1 : computes(rm), i = *engine - SIM_ENGINE_GR;
+
+	if (i >= n)
+		return SIM_NV_INVALID_ARGUMENT;
+	if (o->compute)
+		i = o->compute - 1;
+	*engine = SIM_ENGINE_GR + (o->instance - 1) * computes(rm) + i;
+	return SIM_NV_OK;
 }
 
 uint32_t sim_mig_engine(struct sim_rm *rm, struct sim_object *o, uint32_t *engine)
@@ -93,10 +133,9 @@ uint32_t sim_mig_engine(struct sim_rm *rm, struct sim_object *o, uint32_t *engin
 	if (!instance || instance == SIM_MIG_ALL)
 		return SIM_NV_INVALID_STATE;
 	o->instance = instance--;
-	if (*engine == SIM_ENGINE_GR) {
-		*engine += instance;
-		return SIM_NV_OK;
-	}
+	o->compute = sim_mig_compute(o);
+	if (*engine >= SIM_ENGINE_GR && *engine < SIM_ENGINE_GR + SIM_MAX_GR)
+		return graphics_engine(rm, o, engine);
 	share = rm->config.copy_engines / rm->config.mig;
 	for (uint32_t i = 0; i < share; i++)
 		if (*engine == sim_copy_engine(i)) {

@@ -25,7 +25,7 @@ struct sim_object {
 	int gpu;                                                /* -1: none */
 	uint32_t engine;                                        /* as its owner names it */
 	uint32_t cid;
-	uint32_t instance;           /* MIG: of a subscription or a TSG; 0: none */
+	uint32_t instance, compute;  /* MIG: of a subscription or a TSG; compute + 1; 0: none */
 	struct sim_tsg_info *info;   /* TSG; a bare channel has one of its own */
 	struct sim_channel *channel; /* channel */
 	struct sim_memory *memory;   /* deviceless memory */
@@ -131,7 +131,9 @@ uint32_t sim_mig_compute_instance(struct sim_rm *rm, struct sim_object *o, uint6
 				  const struct sim_caller *c);
 /* The instance that the client has chosen on @o's device; 0: none, SIM_MIG_ALL: it looks on. */
 uint32_t sim_mig_instance(struct sim_object *o);
-/* The GPU's number of an engine that @o's owner names, and @o's instance. */
+/* The same of the compute instance, + 1. */
+uint32_t sim_mig_compute(struct sim_object *o);
+/* The GPU's number of an engine that @o's owner names, and @o's instances. */
 uint32_t sim_mig_engine(struct sim_rm *rm, struct sim_object *o, uint32_t *engine);
 
 /* Handlers of controls: @p is the kernel's copy of the parameters. */

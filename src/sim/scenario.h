@@ -40,6 +40,9 @@ struct sim_group {
 	char name[SIM_NAME_LEN], class_name[GPUSCHED_CLASS_NAME_LEN];
 	unsigned int count, gpu;
 	bool spread; /* gpu = spread: round robin over the GPUs */
+	/* MIG: all groups of a scenario are in some partition, or none is; GPUSCHED_NO_INSTANCE */
+	unsigned int gpu_instance, compute_instance;
+	unsigned int part; /* which partition that is, counted from 0 */
 	unsigned int kind, arrivals, hold, requests;
 	double kernel_us, block_us, fill_pct; /* block_us 0: as long as the kernel */
 	unsigned int kernels;                 /* of a request */
@@ -106,8 +109,9 @@ struct sim_check {
 struct sim_scenario {
 	char name[SIM_NAME_LEN], title[128], basis[16]; /* basis: fitted, predicted, promise, ... */
 	char *path;
-	struct sim_params params;
+	struct sim_params params; /* of each part, if there are several */
 	unsigned int gpus;
+	unsigned int parts;          /* of each GPU; 0: MIG is off, and each has a log */
 	double duration_s, warmup_s; /* measured: from warmup_s to duration_s */
 	uint64_t seed;
 	char policy[256];

@@ -172,14 +172,14 @@ static void fill_record(struct sim_proc *p)
 
 	p->rec = (struct gpusched_tsg){
 		.key = { .file = n, .client = n, .handle = n },
-		.flags = GPUSCHED_TSG_SCHEDULED,
+		.flags = GPUSCHED_TSG_SCHEDULED | (p->sim->s->parts ? GPUSCHED_TSG_MIG : 0),
 		.nchannels = 2,
 	};
 	*t = (struct gpusched_task){
 		.id = n,
 		.gpu = p->gpu,
 		.kind = GPUSCHED_KIND_COMPUTE,
-		.engine = SIM_ENGINE_GR,
+		.engine = gpusched_engine_in(SIM_ENGINE_GR, g->gpu_instance, g->compute_instance),
 		.pid = 1000 + (uint32_t)(p - p->sim->procs),
 		.uid = g->uid,
 		.cgroup_id = g->cgroup_id ? g->cgroup_id : (uint64_t)(g - p->sim->s->groups) + 1,
@@ -215,7 +215,8 @@ static void ask_policy(struct sim_proc *p)
 	if (r >= 0)
 		r = gs_virtual_ask(x->policy, GPUSCHED_RUN_SCHEDULE, t, 0);
 	if (r == GPUSCHED_HOLD) {
-		p->rec.flags = GPUSCHED_TSG_HELD | GPUSCHED_TSG_GATED;
+		p->rec.flags =
+			GPUSCHED_TSG_HELD | GPUSCHED_TSG_GATED | (p->rec.flags & GPUSCHED_TSG_MIG);
 		gs_field_put(&t->want, GPUSCHED_RUNNABLE, 0);
 		sim_set_runnable(p, false); /* the gate has stopped it before its first work */
 	} else if (r == GPUSCHED_DENY) {

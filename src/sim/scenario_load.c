@@ -60,6 +60,8 @@ static const struct key scenario_keys[] = {
 
 static const struct key group_keys[] = {
 	{ "class", TEXT, G(class_name) },
+	{ "gpu_instance", UINT, G(gpu_instance), 0, GPUSCHED_MAX_GPU_INSTANCES - 1 },
+	{ "compute_instance", UINT, G(compute_instance), 0, GPUSCHED_MAX_COMPUTE_INSTANCES - 1 },
 	{ "count", UINT, G(count), 1, MAX_PROCESSES },
 	{ "kind", WORD, G(kind), 0, 0, kind_words },
 	{ "arrivals", WORD, G(arrivals), 0, 0, arrival_words },
@@ -230,6 +232,7 @@ static struct sim_group *find_group(struct loading *l, const char *name)
 		return NULL;
 	strcpy(g->name, name);
 	g->count = 1;
+	g->gpu_instance = g->compute_instance = GPUSCHED_NO_INSTANCE;
 	g->fill_pct = 100;
 	g->kernels = 1;
 	g->burst = 1;
@@ -492,6 +495,40 @@ static int validate_group(const struct sim_scenario *s, struct sim_group *g, str
 	return 0;
 }
 
+static bool same_part(const struct sim_group *a, const struct sim_group *b)
+{
+	return a->gpu_instance == b->gpu_instance && a->compute_instance == b->compute_instance;
+}
+
+/* Numbers the partitions that are named: equal parts of each GPU. */
+static int divide(struct sim_scenario *s, struct gs_error *err)
+{
+	bool on = s->groups[0].gpu_instance != GPUSCHED_NO_INSTANCE;
+
+	for (size_t i = 0; i < s->ngroups; i++) {
+		struct sim_group *g = &s->groups[i], *first = s->groups;
+
+		if (on != (g->gpu_instance != GPUSCHED_NO_INSTANCE) ||
+		    on != (g->compute_instance != GPUSCHED_NO_INSTANCE))
+			return gs_fail(err, -EINVAL,
+				       "[process %s]: with MIG each process has a gpu_instance "
+				       "and a compute_instance",
+				       g->name);
+		while (first < g && !same_part(first, g))
+			first++;
+		g->part = first < g ? first->part : s->parts;
+		if (on && first == g && s->parts++ == SIM_MAX_GR)
+			return gs_fail(err, -EINVAL, "more than %d partitions", SIM_MAX_GR);
+	}
+	if (!on)
+		return 0;
+	s->params.gr_engines = s->parts;
+	s->params.blocks_at_once /= s->parts;
+	if (!s->params.blocks_at_once)
+		s->params.blocks_at_once = 1;
+	return 0;
+}
+
 static int validate(struct sim_scenario *s, struct gs_error *err)
 {
 	unsigned int processes = 0;
@@ -512,6 +549,9 @@ static int validate(struct sim_scenario *s, struct gs_error *err)
 	}
 	if (processes > MAX_PROCESSES)
 		return gs_fail(err, -E2BIG, "%u processes; at most %u", processes, MAX_PROCESSES);
+	r = divide(s, err);
+	if (r < 0)
+		return r;
 	for (size_t i = 0; i < s->nactions; i++) {
 		if (!target_exists(s, s->actions[i].target))
 			return gs_fail(err, -EINVAL, "[actions] no process is '%s'",

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The time between one TSG's turn and another's: the worst 3 s of each GPU, in percent.
+ * The time between one TSG's turn and another's: the worst 3 s of each GPU or part, in percent.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -13,11 +13,18 @@
 /* A longer time without anybody is idle. */
 #define LONGEST_NS NS_PER_MS
 
+static unsigned int parts(const struct sim_sim *x)
+{
+	return x->s->parts ? x->s->parts : 1;
+}
+
 int sim_lost_init(struct sim_sim *x)
 {
+	unsigned int n = x->s->gpus * parts(x);
+
 	x->lost_steps = x->end_ns / STEP_NS + 1;
-	x->lost = calloc(x->s->gpus, sizeof(*x->lost));
-	for (unsigned int g = 0; x->lost && g < x->s->gpus; g++) {
+	x->lost = calloc(n, sizeof(*x->lost));
+	for (unsigned int g = 0; x->lost && g < n; g++) {
 		x->lost[g].ns = calloc(x->lost_steps, sizeof(*x->lost[g].ns));
 		if (!x->lost[g].ns)
 			return -ENOMEM;
@@ -27,11 +34,14 @@ int sim_lost_init(struct sim_sim *x)
 
 void sim_lost_switch(struct sim_sim *x, const struct sim_switch *sw)
 {
-	struct sim_lost *l = &x->lost[sw->gpu];
-	uint64_t gap = sw->ns - l->end_ns;
+	unsigned int part = sw->engine - SIM_ENGINE_GR;
+	struct sim_lost *l;
+	uint64_t gap;
 
-	if (sw->engine != SIM_ENGINE_GR)
+	if (part >= parts(x))
 		return;
+	l = &x->lost[sw->gpu * parts(x) + part];
+	gap = sw->ns - l->end_ns;
 	if (!sw->start)
 		l->end_ns = sw->ns;
 	else if (l->end_ns && sw->user != l->last && gap < LONGEST_NS)
@@ -60,12 +70,13 @@ static double worst(const struct sim_sim *x, const struct sim_lost *l)
 void sim_lost_finish(struct sim_sim *x)
 {
 	for (size_t i = 0; i < x->nprocs; i++)
-		x->res->processes[i].lost_pct = worst(x, &x->lost[x->procs[i].gpu]);
+		x->res->processes[i].lost_pct =
+			worst(x, &x->lost[x->procs[i].gpu * parts(x) + x->procs[i].g->part]);
 }
 
 void sim_lost_free(struct sim_sim *x)
 {
-	for (unsigned int g = 0; x->lost && g < x->s->gpus; g++)
+	for (unsigned int g = 0; x->lost && g < x->s->gpus * parts(x); g++)
 		free(x->lost[g].ns);
 	free(x->lost);
 }

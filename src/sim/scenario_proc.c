@@ -283,7 +283,7 @@ static int make_channels(struct sim_proc *p)
 	int r = 0;
 
 	if (p->host == p)
-		r = sim_tsg_new(x->m, p->gpu, SIM_ENGINE_GR, p, &p->tsg);
+		r = sim_tsg_new(x->m, p->gpu, SIM_ENGINE_GR + p->g->part, p, &p->tsg);
 	else
 		p->tsg = p->host->tsg;
 	if (r >= 0)

@@ -111,13 +111,14 @@ static void loop(struct sim_sim *x, const struct sim_run_options *o)
 }
 
 /*
- * The first of @n processes before @p with the same server on the same GPU; @p itself if there is
- * none.
+ * The first of @n processes before @p with the same server on the same part of the same GPU; @p
+ * itself if there is none.
  */
 static struct sim_proc *host_of(struct sim_sim *x, struct sim_proc *p, size_t n)
 {
 	for (size_t i = 0; i < n && p->g->server[0]; i++)
-		if (!strcmp(x->procs[i].g->server, p->g->server) && x->procs[i].gpu == p->gpu)
+		if (!strcmp(x->procs[i].g->server, p->g->server) && x->procs[i].gpu == p->gpu &&
+		    x->procs[i].g->part == p->g->part)
 			return &x->procs[i];
 	return p;
 }

@@ -83,6 +83,8 @@ void sim_sight_switch(struct sim_sim *x, const struct sim_switch *sw)
 {
 	struct sim_sight *g = &x->sights[sw->gpu];
 
+	if (x->s->parts) /* a divided GPU has no log */
+		return;
 	if (GS_GROW(g->queue, g->cap, g->n + 1)) {
 		gs_fail(&x->err, -ENOMEM, "out of memory");
 		return;
@@ -195,13 +197,13 @@ int sim_sight_facts(void *user, uint64_t id, struct gpusched_facts *ret)
 	const struct sim_proc *p;
 	int r;
 
-	if (!id || id > x->nprocs || !sim_has_record(&x->procs[id - 1]))
+	if (!id || id > x->nprocs || !sim_has_record(&x->procs[id - 1]) || x->s->parts)
 		return -ENOENT;
 	p = &x->procs[id - 1];
 	r = gs_facts_of(read_log(x, p->gpu), id, NULL, NULL, ret);
 	if (r)
 		return r;
-	ret->runlist = p->gpu << 8 | SIM_ENGINE_GR;
+	ret->runlist = gpusched_runlist(&p->rec.task);
 	if (x->res->facts != SIM_FACTS_ALL)
 		return 0;
 	sim_tsg_state(p->tsg, &s);
@@ -217,7 +219,7 @@ int sim_sight_gpu(void *user, uint32_t gpu, struct gpusched_gpu *ret)
 {
 	struct sim_sim *x = user;
 
-	return gpu < x->s->gpus ? gs_facts_of_gpu(read_log(x, gpu), ret) : -ENOENT;
+	return gpu < x->s->gpus && !x->s->parts ? gs_facts_of_gpu(read_log(x, gpu), ret) : -ENOENT;
 }
 
 uint32_t sim_sight_slice_us(struct sim_sim *x, uint32_t gpu)
@@ -231,9 +233,10 @@ int sim_sight_runlist(void *user, uint32_t runlist, struct gpusched_runlist_fact
 {
 	struct sim_sim *x = user;
 
-	if (runlist >> 8 >= x->s->gpus || (runlist & 0xff) != SIM_ENGINE_GR)
-		return -ENOENT;
-	return gs_facts_of_runlist(read_log(x, runlist >> 8), NULL, NULL, ret);
+	for (unsigned int gpu = 0; gpu < x->s->gpus && !x->s->parts; gpu++)
+		if (runlist == gpusched_runlist_key(gpu, SIM_ENGINE_GR))
+			return gs_facts_of_runlist(read_log(x, gpu), NULL, NULL, ret);
+	return -ENOENT;
 }
 
 void sim_sight_refresh(struct sim_proc *p)

@@ -22,7 +22,7 @@
 struct shell_options {
 	struct sim_server_config server;
 	unsigned int nrefuse;
-	uint64_t mig; /* instances of each GPU; 0: off */
+	uint64_t mig; /* compute instances of each GPU; 0: off */
 };
 
 static const struct {
@@ -95,6 +95,34 @@ static int set_branch(struct shell_options *o, uint64_t branch, struct gs_error 
 	return 0;
 }
 
+/* "3": GPU instances; "2x3": with so many compute instances each. */
+static int divide_as(struct shell_options *o, const char *value, struct gs_error *err)
+{
+	CLEANUP_FREE char *text = strdup(value);
+	uint64_t gpu = 0, compute = 1;
+	char *times;
+	int r;
+
+	if (!text)
+		return gs_fail(err, -ENOMEM, "out of memory");
+	times = strchr(text, 'x');
+	if (!times)
+		r = gs_parse_u64(text, 2, SIM_MAX_GR - 1, &gpu, err);
+	else
+		r = gs_parse_u64(times + 1, 1, SIM_MAX_GR - 1, &compute, err);
+	if (times && !r) {
+		*times = '\0';
+		r = gs_parse_u64(text, 1, SIM_MAX_GR - 1, &gpu, err);
+	}
+	if (!r && (gpu * compute < 2 || gpu * compute >= SIM_MAX_GR))
+		r = gs_fail(err, -EINVAL, "%s: 2 to %d compute instances in all", value,
+			    SIM_MAX_GR - 1);
+	o->mig = gpu * compute;
+	o->server.rm.mig = (unsigned int)gpu;
+	o->server.rm.compute = (unsigned int)compute;
+	return r;
+}
+
 static int set_option(struct shell_options *o, const char *name, const char *value,
 		      struct gs_error *err)
 {
@@ -117,7 +145,7 @@ static int set_option(struct shell_options *o, const char *name, const char *val
 	if (!strcmp(name, "params"))
 		return sim_params_named(value, &o->server.params, err);
 	if (!strcmp(name, "mig"))
-		return gs_parse_u64(value, 2, SIM_MAX_GR - 1, &o->mig, err);
+		return divide_as(o, value, err);
 	if (!strcmp(name, "refuse"))
 		return add_refusal(o, value, false, err);
 	if (!strcmp(name, "hang"))

@@ -216,6 +216,9 @@ static __always_inline int gs_insert(struct gs_table_head *h, const struct gpusc
 		gs_uncharge(pid, uid, GPUSCHED_IN_TSGS);
 		return -GS_ENOSPC;
 	}
+	if (rec->flags & GPUSCHED_TSG_MIG) /* its next TSGs are where this one is */
+		gs_bind(client, gpusched_is_apart(rec) ? 0 : GS_BOUND_GI | GS_BOUND_CI,
+			rec->task.engine);
 	rec->key = key;
 	rec->nchannels = 0;
 	rec->charged_uid = uid;
@@ -350,8 +353,7 @@ static __always_inline int gs_insert_client(const struct gs_table_head *h)
 	client = gs_client_entry(&h->key, h->client.origin.owner, h->client.origin.uid);
 	if (!client)
 		return -GS_ENOSPC;
-	if (h->client.mig)
-		client->mig = 1;
+	client->mig |= h->client.mig;
 	return 0;
 }
 

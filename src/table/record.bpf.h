@@ -12,6 +12,7 @@
 #include <bpf/bpf_core_read.h>
 
 #include "rm/decode.h"
+#include "table/bound.bpf.h"
 #include "table/class.bpf.h"
 #include "table/kernel.bpf.h"
 #include "table/change.h"
@@ -147,7 +148,7 @@ static __always_inline gs_u32 gs_gpu_of(gs_u32 dev_instance)
 	return index && *index ? *index - 1 : GPUSCHED_GPU_UNKNOWN;
 }
 
-/* Finds the device of a TSG, and whether its client is bound to a MIG instance. */
+/* Finds the device of a TSG, and the MIG instance that its client is bound to. */
 static __always_inline void gs_place(struct gpusched_tsg *rec, gs_u32 parent)
 {
 	struct gpusched_key k = rec->key;
@@ -162,6 +163,8 @@ static __always_inline void gs_place(struct gpusched_tsg *rec, gs_u32 parent)
 	rec->task.gpu = gs_gpu_of(rec->dev_instance);
 	if ((client && client->mig) || (rec->task.engine >= 2 && rec->task.engine <= 8))
 		rec->flags |= GPUSCHED_TSG_MIG;
+	if (client)
+		rec->task.engine |= gs_bound_to(client);
 }
 
 /* A new TSG has the driver's default settings; CUDA chooses its mode. */

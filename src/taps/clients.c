@@ -186,6 +186,22 @@ bool gs_client_is_of(int fd, uint32_t client)
 	return !rm_query(&fd, client, client, GS_INDEX_CLASS, &class_);
 }
 
+/* RM answers a client in a MIG partition for that one alone. Unknown: as @engine is. */
+static uint16_t place_of(int fd, uint32_t client, uint32_t subdevice, pid_t pid, uint16_t engine)
+{
+	CLEANUP_FREE struct nv_pid_infos *p = calloc(1, sizeof(*p));
+	uint32_t status = 0;
+
+	if (!p || !subdevice)
+		return engine;
+	p->n = 1;
+	p->list[0] = (struct nv_pid_info){ .pid = (uint32_t)pid, .index = NV_PID_INFO_MEMORY };
+	if (gs_rm_control(fd, client, subdevice, NV_CMD_PID_INFO, p, sizeof(*p), &status) ||
+	    status || p->list[0].status)
+		return engine;
+	return gpusched_engine_in(engine, p->list[0].gpu_instance, p->list[0].compute_instance);
+}
+
 static int read_tsg(const struct gs_clients *c, int fd, uint32_t client, const struct gs_objects *s,
 		    const struct gs_object *tsg, const struct gs_client_look *look)
 {
@@ -223,8 +239,10 @@ static int read_tsg(const struct gs_clients *c, int fd, uint32_t client, const s
 	rec.task.uid = h->uid;
 	rec.task.created_ns = gs_now_ns();
 	memcpy(rec.task.comm, h->comm, sizeof(rec.task.comm));
-	if (gs_objects_has(s, GS_CLASS_MIG_GI) || gs_objects_has(s, GS_CLASS_MIG_CI))
+	if (gs_objects_has(s, GS_CLASS_MIG_GI) || gs_objects_has(s, GS_CLASS_MIG_CI)) {
 		rec.flags |= GPUSCHED_TSG_MIG;
+		rec.task.engine = place_of(fd, client, rec.h_subdevice, h->pid, rec.task.engine);
+	}
 	assume(&rec.task, us);
 	gs_objects_channels(s, tsg->handle, &ch);
 	read_cids(fd, client, &ch);

@@ -92,9 +92,14 @@ static __always_inline void gs_on_mig(const struct gs_caller *c, const struct gs
 	struct gpusched_key key = gs_key(c, a->root, 0);
 	gs_u32 uid = (gs_u32)bpf_get_current_uid_gid();
 	struct gpusched_client *client = gs_proc_of(c) ? gs_client_entry(&key, c->tgid, uid) : NULL;
+	gs_u32 id = GPUSCHED_NO_INSTANCE;
 
-	if (client)
-		client->mig = 1;
+	if (!client)
+		return;
+	if (a->params)
+		gs_read_user(&id, sizeof(id), a->params + GS_PARAM_INSTANCE);
+	gs_bind(client, a->class_ == GS_CLASS_MIG_GI ? GS_BOUND_GI : GS_BOUND_CI,
+		gpusched_engine_in(0, id, id));
 }
 
 static __always_inline void gs_on_subdevice(const struct gs_caller *c, const struct gs_alloc *a)
@@ -131,9 +136,11 @@ static __always_inline void gs_on_tsg(void *ctx, const struct gs_caller *c,
 	/* RM reads as many bytes as the class has, whatever size the caller gave. */
 	if (a->params)
 		gs_read_user(&engine, sizeof(engine), a->params + GS_PARAM_TSG_ENGINE);
-	id = gs_new_tsg(c, &key, a->parent, engine & 0xffff);
+	if (engine > 0xff)
+		engine = 0; /* no driver has so many: it was changed after the call */
+	id = gs_new_tsg(c, &key, a->parent, engine);
 	if (id)
-		gs_note_made(&key, id, engine & 0xffff);
+		gs_note_made(&key, id, engine);
 	if (id)
 		gs_ask(ctx, c, GPUSCHED_RUN_TASK_INIT, GPUSCHED_EV_TSG_NEW, &key, id, engine);
 }

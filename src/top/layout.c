@@ -457,6 +457,9 @@ static void draw_row(const struct gs_top *t, const json_t *row, size_t i, struct
 		    cell(held, number(row, "held_pct"), 1),
 		    cell(waited, number(row, "waited_pct"), 1),
 		    cell(turns, number(row, "turns_per_s"), 0));
+	if (number(row, "gpu_instance") >= 0) /* there are no times beside it */
+		gs_grid_put(g, at, 45, GS_STYLE_PLAIN, "/%.0f/%s", number(row, "gpu_instance"),
+			    cell(gpu, number(row, "compute_instance"), 0));
 	if (g->cols < WIDE_COLS) {
 		gs_grid_put(g, at, 68, style, "%s", state);
 	} else {

@@ -94,6 +94,8 @@ refused 2 sim shell --branch 123 -- true
 refused 2 sim shell --dilate x -- true
 refused 2 sim shell --mig 9 -- true
 like "$(cat "$scratch/err")" "--mig: 9 is out of range: 2 to 7" "the option is named"
+refused 2 sim shell --mig 4x2 -- true
+like "$(cat "$scratch/err")" "--mig: 4x2: 2 to 7 compute instances" "so are too many in all"
 refused 2 sim shell --colour
 refused 2 sim shell --params "$scratch/none" -- true
 like "$(cat "$scratch/err")" "--params: $scratch/none: No such file" "the file is named"

@@ -1,18 +1,64 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# timeout: 120
+# timeout: 180
 # needs: root bpf fuse
-# A GPU divided into MIG instances: their TSGs are recognised, seen being made or adopted, and obey
-# people. Policies leave them alone.
+# A GPU divided by MIG, with two compute instances in each of two GPU instances. Their TSGs are
+# recognised, whether seen being made or adopted, and obey people and policies. Nothing in one
+# partition changes anything in another. Where the driver does not say in which one an adopted TSG
+# is, policies leave that alone.
 . "$(dirname "$0")/lib.sh"
-enter_sim --mig 3
+
+place_of() { # PID: its partition as list has it
+	compute "$1" '"\(.gpu_instance)/\(.compute_instance)"'
+}
+
+if [ "${CASE:-}" = unread ]; then
+	config '[Classes]
+Rule = comm=gsload -> be'
+	step() {
+		"$@" >"$scratch/out" 2>&1 && return 0
+		echo "failed: $*: $(cat "$scratch/out" "$scratch/daemon.log")"
+		exit 1
+	}
+	GPUSCHED_SIM_MIG=2 load be --seconds 600
+	adopted=$LOAD_PID
+	step wait_for 10 slice_is "$adopted" 2048
+	step start_daemon
+	step wait_tsgs "pid:$adopted" 4
+	step [ "$(place_of "$adopted")" = null/null ]
+	GPUSCHED_SIM_MIG=2 load be --seconds 600
+	step wait_tsgs "pid:$LOAD_PID" 4
+	step [ "$(place_of "$LOAD_PID")" = 2/0 ]
+	step "$gpusched" policy start lcbe
+	step wait_for 10 slice_is "$LOAD_PID" 1
+	step [ "$(sim_slice "$adopted")" = 2048 ]
+	step [ "$(counter left_alone)" -ge 4 ]
+	step eval '[[ $(compute "$adopted" .reason) = *"MIG partition is not known"* ]]'
+	step eval '"$gpusched" status --for 200ms | grep "leaves 1 TSGs alone: their MIG partition"'
+	step grep -q "is overruled: policies leave a TSG alone" "$scratch/daemon.log"
+	stop_daemon
+	exit 0
+fi
+
+if [ -z "${GPUSCHED_SIM:-}" ]; then
+	check "a partition that cannot be read: policies leave its TSGs alone, and say so" \
+		env CASE=unread "$gpusched" sim shell --mig 2 --refuse 0x2080018e=0x1b -- bash "$self"
+	rm -f "$scratch"/*
+	export SAID=$tap_n BAD=$tap_bad
+fi
+enter_sim --mig 2x2
+tap_n=$SAID tap_bad=$BAD
 config '[Classes]
 Rule = comm=gsload -> be'
-GPUSCHED_SIM_MIG=1 load be --seconds 600
+be() { # PLACE: GPU instance/compute instance
+	GPUSCHED_SIM_MIG=$1 load be --seconds 600
+}
+
+be 1/1
 adopted=$LOAD_PID
 wait_for 10 slice_is "$adopted" 2048 || not_ok "a program runs before the daemon"
 start_daemon || not_ok "a daemon starts"
-GPUSCHED_SIM_MIG=2 load be --seconds 600
+be 1/0
 seen=$LOAD_PID
 for how in adopted seen; do
 	check "$how: listed" wait_tsgs "pid:${!how}" 4
@@ -27,32 +73,62 @@ for how in adopted seen; do
 	check "$how: restore" "$gpusched" restore
 	is "$(sim_slice "${!how}") $(sim_disabled "${!how}")" "2048 0" "$how: all is as before"
 done
-is "$(sim_state '[.tsgs[] | select(.engine == 1) | .mig_instance] | sort | join(",")')" 1,2 "they are in two instances"
+is "$(sim_state '[.tsgs[] | select(.engine == 1) | "\(.mig_instance)/\(.mig_compute_instance)"] | sort | join(",")')" \
+	1/0,1/1 "they are in two compute instances of one"
+is "$(place_of "$adopted") $(place_of "$seen")" "1/1 1/0" "list knows which"
+like "$("$gpusched" list --wide "pid:$adopted")" " GI +CI " "list --wide has a column for each"
 
-untouched() { # what policies could have changed is as before
-	[ "$(sim_slice "$adopted") $(sim_disabled "$adopted")" = "2048 0" ] &&
-		[ "$(sim_slice "$seen") $(sim_disabled "$seen")" = "2048 0" ]
+# ---- nothing in one partition changes anything in another
+be 1/1
+second=$LOAD_PID
+be 2/1
+far=$LOAD_PID
+check "two in one compute instance" wait_tsgs "pid:$second" 4
+check "one in another GPU instance" wait_tsgs "pid:$far" 4
+is "$(place_of "$second") $(place_of "$far")" "1/1 2/1" "a TSG that was seen being made is in its own"
+is "$(list_json all '[.[] | select(.kind == "compute") | .runlist] | unique | length')" 3 "each partition has its runlist"
+is "$(list_json gpu:0/1/1 '[.[].pid] | unique | length') $(list_json gpu:0/1 '[.[].pid] | unique | length')" \
+	"2 3" "a target names a compute instance, or all of a GPU instance"
+exits 2 "ids that no driver gives are refused" "$gpusched" list gpu:0/15
+wait_for 5 slice_is "$far" 2048
+check "lcbe starts" "$gpusched" policy start lcbe
+check "one that is alone in a compute instance has the short slice" wait_for 10 slice_is "$seen" 1
+check "so has one that is alone in another GPU instance" wait_for 10 slice_is "$far" 1
+check "two in one do not" wait_for 10 slice_is "$adopted" 800
+is "$(sim_slice "$second")" 800 "neither of them does"
+
+turned=""
+turns() { # PIDs of which a channel is disabled, at any of these moments
+	local i
+	turned=""
+	for ((i = 0; i < 40; i++)); do
+		turned+=" $(sim_state '[.tsgs[] | select(.disabled_channels > 0) | .pid] | unique | join(" ")')"
+	done
+	turned=$(tr ' ' '\n' <<<"$turned" | sort -un | xargs)
 }
+check "rr starts" "$gpusched" policy start rr
+wait_for 10 eval '[ "$(sim_disabled '"$adopted"')" -gt 0 ]' || not_ok "rr takes turns"
+turns
+is "$turned" "$(printf '%s\n' "$adopted" "$second" | sort -n | xargs)" "turns are taken by the two in one partition alone"
+check "admit starts" "$gpusched" policy start admit -o max_be=1
+GPUSCHED_SIM_MIG=2/0 run_load be first be --seconds 0
+check "a partition has its own places" wait_for 10 slice_is "$first" 800
+GPUSCHED_SIM_MIG=2/0 run_load be waits be --seconds 0
+check "a second one waits in it" wait_for 10 eval '[ "$(compute '"$waits"' .held)" = true ]'
 
-calls=$(counter calls)
-for policy in lcbe auto rr "admit -o max_be=1"; do
-	# shellcheck disable=SC2086
-	check "$policy starts" "$gpusched" policy start $policy
-	sleep 1.5
-	check "$policy changes nothing in a partition" untouched
-done
-is "$(counter calls)" "$calls" "no policy made a call"
-ge "$(counter left_alone)" 8 "a counter has the TSGs that were left alone"
-GPUSCHED_SIM_MIG=3 load be --seconds 600
-check "admit holds nobody in a partition" wait_for 10 slice_is "$LOAD_PID" 2048
-like "$(compute "$adopted" .reason)" "leave TSGs of MIG partitions alone" "list says so"
-like "$("$gpusched" status --for 200ms)" "policy admit leaves 3 TSGs of MIG partitions alone" "status says so"
+# ---- there is no log of a divided GPU
+check "auto starts" "$gpusched" policy start auto
+GPUSCHED_SIM_MIG=1/0 run_load lc service lc --seconds 600
+check "auto says that it works blind" wait_for 20 grep -q "auto: blind" "$scratch/daemon.log"
+check "best effort beside the service has its bound" wait_for 10 slice_is "$seen" 1000
+is "$(counter left_alone)" 0 "no TSG was left alone"
+like "$(curl -sf --unix-socket "$GPUSCHED_SIM/run/api" http://gpusched/metrics | grep partition_tsgs)" \
+	'GPU_I_ID="1",compute_instance="1"} 8' "metrics count the TSGs of a partition"
 exits 0 "nothing is wrong with a GPU in MIG mode" "$gpusched" status --for 200ms
 like "$out" "not known: GPU 0 is in MIG mode" "status says what nobody can tell"
 like "$out" "nothing is wrong as far as is known" "the last line says no more"
-check "the log says so" grep -q "is overruled: policies leave TSGs of MIG" "$scratch/daemon.log"
 check "a person sets a slice beside the policy" "$gpusched" set "pid:$adopted" timeslice=321us
 check "the slice is in the RM" wait_for 5 slice_is "$adopted" 321
 kill_daemon
-check "it is put back after SIGKILL" wait_for 5 slice_is "$adopted" 2048
+check "all is put back after SIGKILL" wait_for 5 restored
 done_testing

@@ -77,12 +77,17 @@ static void world_switched(void *user, const struct sim_switch *sw)
 /* When its clock began, for tests in which that matters. */
 static uint64_t world_clock_start;
 
-static inline void world_new_mig(struct simrm_world *w, unsigned int branch, unsigned int mig)
+/* @mig GPU instances of @compute compute instances each. */
+static inline void world_new_divided(struct simrm_world *w, unsigned int branch, unsigned int mig,
+				     unsigned int compute)
 {
 	const struct sim_clock clock = { .start_ns = world_clock_start, .dilate = 1 };
-	struct sim_rm_config config = {
-		.gpus = 2, .branch = branch, .max_objects = 2000, .mig = mig, .copy_engines = 10
-	};
+	struct sim_rm_config config = { .gpus = 2,
+					.branch = branch,
+					.max_objects = 2000,
+					.mig = mig,
+					.compute = compute,
+					.copy_engines = 10 };
 	struct sim_model_ops ops = { .on_done = world_done,
 				     .on_switch = world_switched,
 				     .user = w };
@@ -101,12 +106,17 @@ static inline void world_new_mig(struct simrm_world *w, unsigned int branch, uns
 	};
 	sim_params_default(&w->params);
 	if (mig)
-		w->params.gr_engines = mig;
+		w->params.gr_engines = mig * compute;
 	assert_int_equal(sim_rings_new(NULL, &clock, &w->rings), 0);
 	assert_int_equal(sim_model_new(&w->params, 2, 1, &ops, &w->model), 0);
 	assert_int_equal(sim_rm_new(&config, w->model, &w->rm), 0);
 	sim_rings_bind(w->rings, w->model, w->rm);
 	sim_rm_on_channel_gone(w->rm, sim_rings_channel_gone, w->rings);
+}
+
+static inline void world_new_mig(struct simrm_world *w, unsigned int branch, unsigned int mig)
+{
+	world_new_divided(w, branch, mig, 1);
 }
 
 static inline void world_new(struct simrm_world *w, unsigned int branch)

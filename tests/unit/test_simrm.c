@@ -425,6 +425,80 @@ static void mig(void **s)
 	world_free(&w);
 }
 
+static uint32_t compute_instance(struct simrm_world *w, struct world_tsg *t, uint32_t gpu_instance,
+				 uint32_t id)
+{
+	uint32_t p[4] = { 0, 0, gpu_instance }, gi = 0, h = 0;
+
+	assert_int_equal(world_alloc(w, t->file, t->client, t->subdevice, &gi,
+				     SIM_CLASS_MIG_GPU_INSTANCE, p, sizeof(p)),
+			 0);
+	p[2] = id;
+	return world_alloc(w, t->file, t->client, gi, &h, SIM_CLASS_MIG_COMPUTE_INSTANCE, p,
+			   sizeof(p));
+}
+
+/* Another device of @t's client, in no instance yet. */
+static struct world_tsg beside(struct simrm_world *w, const struct world_tsg *t, uint32_t gpu)
+{
+	uint32_t dev[14] = { gpu }, sub = 0;
+	struct world_tsg second = *t;
+
+	second.device = second.subdevice = 0;
+	assert_int_equal(world_alloc(w, t->file, t->client, t->client, &second.device,
+				     SIM_CLASS_DEVICE, dev, sizeof(dev)),
+			 0);
+	assert_int_equal(world_alloc(w, t->file, t->client, second.device, &second.subdevice,
+				     SIM_CLASS_SUBDEVICE, &sub, sizeof(sub)),
+			 0);
+	return second;
+}
+
+/* Two GPU instances of three compute instances each; @said: what RM says of the process. */
+static void mig_compute(void **s)
+{
+	static struct sim_ctrl_pid_info said;
+	struct simrm_world w;
+	struct world_tsg t, second;
+
+	world_new_divided(&w, 580, 2, 3);
+	w.instance = 1;
+	world_tsg(&w, &t, 0, 1);
+	assert_int_equal(try_tsg(&w, &t, 3), 0); /* a GPU instance has the engines of all three */
+	assert_int_equal(try_tsg(&w, &t, 4), 0x1f);
+	second = beside(&w, &t, 0);
+	assert_int_equal(compute_instance(&w, &second, 2, 3), 0x1f);
+	second = beside(&w, &t, 0);
+	assert_int_equal(compute_instance(&w, &second, 2, 2), 0);
+	assert_int_equal(try_tsg(&w, &second, 1), 0);
+	assert_int_equal(try_tsg(&w, &second, 2), 0x1f); /* a compute instance has one */
+	said.n = 1;
+	said.list[0].pid = (uint32_t)w.caller.tgid;
+	assert_int_equal(world_control(&w, t.file, t.client, second.subdevice,
+				       SIM_CTRL_SUB_PID_INFO, &said, sizeof(said)),
+			 0);
+	assert_int_equal(said.list[0].gpu_instance, 2);
+	assert_int_equal(said.list[0].compute_instance, 2);
+	assert_int_equal(world_control(&w, t.file, t.client, t.subdevice, SIM_CTRL_SUB_PID_INFO,
+				       &said, sizeof(said)),
+			 0);
+	assert_int_equal(said.list[0].gpu_instance, 1);
+	assert_int_equal(said.list[0].compute_instance, SIM_NO_INSTANCE);
+	world_free(&w);
+}
+
+static void mig_seven(void **s)
+{
+	struct simrm_world w;
+	struct world_tsg t;
+
+	world_new_divided(&w, 580, 7, 1);
+	w.instance = 7;
+	world_tsg(&w, &t, 0, 1);
+	assert_int_equal(tsg_field(&w, "mig_instance"), 7);
+	world_free(&w);
+}
+
 static void freeing(void **s)
 {
 	struct simrm_world w;
@@ -611,6 +685,8 @@ int main(void)
 		cmocka_unit_test(sharing),
 		cmocka_unit_test(mig_is_off),
 		cmocka_unit_test(mig),
+		cmocka_unit_test(mig_compute),
+		cmocka_unit_test(mig_seven),
 		cmocka_unit_test(freeing),
 		cmocka_unit_test(release_frees),
 		cmocka_unit_test(limits),

@@ -125,46 +125,6 @@ static void test_gpu_index(void **state)
 	assert_int_equal(only().task.gpu, 0);
 }
 
-static void test_mig(void **state)
-{
-	CLEANUP_FD int fd = -1;
-
-	NEEDS();
-	fd = open_ctl();
-	rc_client(fd, RC_CLIENT, 0);
-	rc_alloc(fd, RC_CLIENT, RC_SUBDEVICE, 0x5c000003, 0xc637, NULL);
-	rc_tsg(fd, RC_CLIENT, RC_TSG, 1);
-	assert_int_equal(only().flags, GPUSCHED_TSG_EMPTY | GPUSCHED_TSG_MIG);
-	rc_free(fd, RC_CLIENT, RC_CLIENT, RC_CLIENT);
-	/* another client of the same file is in no instance, one with a compute instance alone is */
-	rc_client(fd, RC_CLIENT + 1, 0);
-	rc_tsg(fd, RC_CLIENT + 1, RC_TSG, 1);
-	assert_int_equal(only().flags, GPUSCHED_TSG_EMPTY);
-	rc_free(fd, RC_CLIENT + 1, RC_DEVICE, RC_TSG);
-	rc_alloc(fd, RC_CLIENT + 1, 0x5c000003, 0x5c000004, 0xc638, NULL);
-	rc_tsg(fd, RC_CLIENT + 1, RC_TSG, 9);
-	assert_int_equal(only().flags, GPUSCHED_TSG_EMPTY | GPUSCHED_TSG_MIG);
-}
-
-/* GR1 to GR7 are there in MIG mode only: no subscription has to be seen. */
-static void test_mig_engines(void **state)
-{
-	CLEANUP_FD int fd = -1;
-
-	NEEDS();
-	fd = open_ctl();
-	rc_client(fd, RC_CLIENT, 0);
-	for (uint32_t engine = 1; engine <= 10; engine++) {
-		rc_tsg(fd, RC_CLIENT, RC_TSG, engine);
-		assert_int_equal(only().task.engine, engine);
-		assert_int_equal(only().task.kind,
-				 engine <= 8 ? GPUSCHED_KIND_COMPUTE : GPUSCHED_KIND_COPY);
-		assert_int_equal(only().flags & ~GPUSCHED_TSG_EMPTY,
-				 engine >= 2 && engine <= 8 ? GPUSCHED_TSG_MIG : 0);
-		rc_free(fd, RC_CLIENT, RC_DEVICE, RC_TSG);
-	}
-}
-
 /* The same as /proc says, in full, and as long as the process has not been waited for. */
 static void test_started(void **state)
 {
@@ -738,8 +698,6 @@ int main(void)
 		T(test_interleave_by_channel),
 		T(test_own_calls_are_not_asked),
 		T(test_gpu_index),
-		T(test_mig),
-		T(test_mig_engines),
 		T(test_started),
 		T(test_event_of_a_reused_pid),
 		T(test_mps_server),

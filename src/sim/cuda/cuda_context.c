@@ -82,15 +82,21 @@ static int open_device(struct cu_device *d)
 	return 0;
 }
 
-/* On a divided GPU a context lies in one instance, which the environment names. */
+/*
+ * On a divided GPU a context lies in one instance, which the environment names: "2", or "2/1" for
+ * compute instance 1 of GPU instance 2.
+ */
 static int choose_instance(CUcontext ctx)
 {
 	const char *text = getenv("GPUSCHED_SIM_MIG");
 	uint32_t gi[4] = { 0 }, ci[4] = { 0 }, handle = cu_rm_handle();
+	char *end;
 
 	if (!text || !*text)
 		return 0;
-	gi[2] = (uint32_t)strtoul(text, NULL, 10);
+	gi[2] = (uint32_t)strtoul(text, &end, 10);
+	if (*end == '/')
+		ci[2] = (uint32_t)strtoul(end + 1, NULL, 10);
 	if (cu_rm_alloc(ctx->h_subdevice, handle, SIM_CLASS_MIG_GPU_INSTANCE, gi, sizeof(gi)))
 		return -1;
 	return cu_rm_alloc(handle, cu_rm_handle(), SIM_CLASS_MIG_COMPUTE_INSTANCE, ci, sizeof(ci));
