@@ -39,6 +39,15 @@ void launches_counts(uint64_t *ret_launches, uint64_t *ret_graphs)
 	}
 }
 
+uint64_t launches_calls(void)
+{
+	uint64_t calls = 0;
+
+	for (unsigned int i = 0; i < COUNTERS; i++)
+		calls += counters[i].launches + counters[i].graphs + counters[i].others;
+	return calls;
+}
+
 void launches_count(uint32_t at)
 {
 	if (!gs_hook_counter)

@@ -9,6 +9,8 @@
 /* ---- launches.c ------------------------------------------------------------------------------ */
 
 void launches_counts(uint64_t *ret_launches, uint64_t *ret_graphs);
+/* All calls that a hook stands before. Each counts before libcuda has it. */
+uint64_t launches_calls(void);
 /* From now on C code sees each launch, since hints are in use. */
 void launches_watch(void);
 /*

@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 
 #include "agent/agent.h"
+#include "agent/launches.h"
 #include "agent/requests.h"
 #include "basic/cleanup.h"
 #include "basic/clock.h"
@@ -78,6 +79,7 @@ void agent_sheet_turn(const struct gs_agent_facts *facts)
 	sheet->holds = facts->holds;
 	sheet->held_ns = facts->held_ns;
 	sheet->deadline_us = facts->deadline_us;
+	sheet->calls = launches_calls();
 	sheet->counted_ns = facts->blind[0] ? 0 : now;
 }
 

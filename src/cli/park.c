@@ -255,7 +255,10 @@ static char *since_cell(const json_t *row)
 
 static char *until_cell(const json_t *row)
 {
-	return clock_of(row, "until_ns");
+	const char *on = json_string_value(json_object_get(row, "back_on"));
+	char *at = clock_of(row, "until_ns");
+
+	return at || !on || strcmp(on, "use") != 0 ? at : strdup("use");
 }
 
 static char *by_cell(const json_t *row)

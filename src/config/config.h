@@ -112,7 +112,9 @@
 	  "per cent of the host's memory that parked programs may have, all together") \
 	X("Memory", "ParkIdle", TEXTS, park_idle, "", \
 	  "programs of a class that have not worked for so long are parked: CLASS TIME " \
-	  "[for=TIME]")
+	  "[for=TIME]") \
+	X("Memory", "UnparkOnUse", TEXTS, unpark_on_use, "", \
+	  "parked programs of a class come back when they want to work again: CLASS")
 
 /* CountLaunches= */
 #define GS_LAUNCHES_ALWAYS (1u << 0)
@@ -132,7 +134,7 @@ struct gs_config {
 	bool gate;
 	char default_class[32];
 	char default_class_at[256]; /* "FILE:LINE" */
-	struct gs_texts rules, allow, allow_trace, classes, budgets, park_idle;
+	struct gs_texts rules, allow, allow_trace, classes, budgets, park_idle, unpark_on_use;
 	bool if_possible, allow_share;
 	uint32_t switch_cost_us;
 	bool adopt;

@@ -103,6 +103,16 @@ static int add_lines(struct gs_classes *classes, add_fn add, const struct gs_tex
 	return 0;
 }
 
+/* It is kept by name, as ParkIdle= is: a reload may make other ids. */
+static int check_on_use(struct gs_classes *classes, const char *name, struct gs_error *err)
+{
+	uint32_t id;
+
+	return gs_class_id(classes, name, &id)
+		       ? gs_fail(err, -EINVAL, "UnparkOnUse: there is no class '%s'", name)
+		       : 0;
+}
+
 static int fill(const struct gs_config *c, struct gs_classes *classes, struct gs_error *err)
 {
 	struct gs_park_idle_rules idle = { .n = 0 };
@@ -119,6 +129,8 @@ static int fill(const struct gs_config *c, struct gs_classes *classes, struct gs
 	if (!r) /* a mistake is reported as soon as the classes are known */
 		r = gs_config_park_idle(c, classes, &idle, err);
 	gs_park_idle_rules_done(&idle);
+	if (!r)
+		r = add_lines(classes, check_on_use, &c->unpark_on_use, err);
 	if (r || !c->default_class[0])
 		return r;
 	r = gs_classes_set_default(classes, c->default_class, &why);

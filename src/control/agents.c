@@ -31,6 +31,7 @@
 #include "control/control.h"
 #include "control/launches.h"
 #include "hub/limited.h"
+#include "park/on_use.h"
 #include "table/started.h"
 
 #define LOOK_NS NS_PER_S
@@ -49,6 +50,8 @@ struct agent {
 	uint64_t held_ns;           /* GPU time, by the log */
 	uint64_t pre_ns;            /* GPU time of its pre-switches, as it reported */
 	uint64_t launches, told_ns; /* launches believed, and when they were reported */
+	uint64_t use;               /* calls, as reported; valid with @use_known */
+	bool use_known;
 	uint64_t tsg;               /* the process's only compute TSG; 0: none, or several */
 	bool counts;                /* the agent counts the launches, and the probes do not */
 	bool greedy;                /* its pre-switches took more of the GPU than allowed */
@@ -330,6 +333,19 @@ static void look_at_launches(struct gs_agents *a, struct agent *one, bool anew)
 	one->counts = counts;
 }
 
+/* A parked program stands still in its next call: this is the sign that it wants to work. */
+static void look_at_use(const struct gs_agents *a, struct agent *one)
+{
+	uint64_t now = gs_now_ns(), at = one->sheet->counted_ns, use = one->sheet->calls;
+
+	if (!at || at > now || now - at >= GS_AGENT_BEAT_NS)
+		return;
+	gs_park_agent_counts(a->ctl->parking, one->pid, one->start_ns,
+			     one->use_known && use > one->use);
+	one->use = use;
+	one->use_known = true;
+}
+
 static void look_at_all(struct gs_agents *a, uint64_t now)
 {
 	CLEANUP_FREE struct gpusched_tsg *recs = NULL;
@@ -349,6 +365,7 @@ static void look_at_all(struct gs_agents *a, uint64_t now)
 		gs_told_requests_calm(one->request);
 		look_at_holds(a, one, now);
 		look_at_launches(a, one, false);
+		look_at_use(a, one);
 		greedy = greedy || one->greedy;
 	}
 	if (greedy)

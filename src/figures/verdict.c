@@ -357,6 +357,9 @@ void gs_judge_holder(const struct gs_limits *l, const struct gs_holder_facts *h,
 
 static struct gs_finding *parked_finding(const struct gs_parked_facts *p, struct gs_findings *ret)
 {
+	const char *back = p->on_use  ? ", until it works again"
+			   : p->blind ? ", until somebody says so: it has no agent"
+				      : "";
 	char remedy[80], guest[40] = "";
 
 	if (p->guest)
@@ -372,7 +375,7 @@ static struct gs_finding *parked_finding(const struct gs_parked_facts *p, struct
 		   : p->by_root ? "root"
 				: "its user",
 		   guest, (double)p->bytes / (double)(1ull << 30),
-		   p->waits ? ", and waits for memory to come back" : "");
+		   p->waits ? ", and waits for memory to come back" : back);
 }
 
 void gs_judge_parked(const struct gs_parked_facts *p, struct gs_findings *ret)

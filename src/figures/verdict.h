@@ -173,6 +173,8 @@ struct gs_parked_facts {
 	bool lost, waits, by_root, by_itself;
 	uint64_t bytes, since_ns;
 	uint32_t guest; /* pid of the program that needs the memory; 0: none */
+	bool on_use;    /* a launch brings it back */
+	bool blind;     /* ... would, but nobody sees its launches */
 };
 void gs_judge_parked(const struct gs_parked_facts *p, struct gs_findings *ret);
 

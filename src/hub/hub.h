@@ -95,6 +95,8 @@
 	X(PARKED, "parked", "processes whose GPU memory was taken out") \
 	X(PARKED_IDLE, "parked_idle", "idle programs that were begun to be parked: ParkIdle=") \
 	X(PARK_IDLE_LEFT, "park_idle_left", "idle programs that could not be parked") \
+	X(UNPARKED_ON_USE, "unparked_on_use", \
+	  "parked processes that were brought back since they wanted to work: UnparkOnUse=") \
 	X(UNPARKED, "unparked", "processes that got it back") \
 	X(PARK_FAILED, "park_failed", "parkings and unparkings that failed") \
 	X(PARK_WAITS, "park_waits", "times that an unparking found too little memory") \

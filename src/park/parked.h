@@ -48,6 +48,8 @@ struct gs_parked {
 	uint64_t told_ns;            /* until then the time parked is in the figures; 0: none is */
 	struct gs_history_who who;   /* its names there; pid 0: no time counts yet */
 	struct gs_error why;         /* what failed last; "": nothing */
+	bool counted;                /* its agent counts its launches */
+	bool used;                   /* ... and one came since it was locked */
 	/* on its way out */
 	struct gpusched_key tsgs[GS_PARKED_TSGS];
 	size_t ntsgs;

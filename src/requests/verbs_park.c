@@ -10,6 +10,7 @@
 #include "basic/clock.h"
 #include "figures/verdict.h"
 #include "hub/loop.h"
+#include "park/on_use.h"
 #include "requests/json.h"
 #include "requests/requests.h"
 #include "requests/selection.h"
@@ -339,6 +340,12 @@ int gs_verb_unpark(struct gs_request *rq)
 
 /* ---- who is parked ---------------------------------------------------------------------------- */
 
+static const char *const back_words[] = {
+	[GS_PARK_BACK_WORD] = "word",
+	[GS_PARK_BACK_BLIND] = "word",
+	[GS_PARK_BACK_USE] = "use",
+};
+
 json_t *gs_parked_list_json(struct gs_request *rq)
 {
 	json_t *list = json_array();
@@ -351,6 +358,8 @@ json_t *gs_parked_list_json(struct gs_request *rq)
 			continue;
 		o = gs_parked_json(rq->rs->parking, p);
 		json_object_set_new(o, "class", json_string(gs_class_label(rq->rs, p->class_id)));
+		json_object_set_new(o, "back_on",
+				    json_string(back_words[gs_park_back_of(rq->rs->parking, p)]));
 		/* As with TSGs: for the owner and root. */
 		if (rq->peer->uid && p->uid != rq->peer->uid)
 			json_object_set_new(o, "error", json_null());
@@ -363,7 +372,9 @@ void gs_parked_judge(struct gs_request *rq, struct gs_findings *ret)
 {
 	const struct gs_parked *p;
 
-	DL_FOREACH(rq->rs->parking->all, p)
+	DL_FOREACH(rq->rs->parking->all, p) {
+		enum gs_park_back back = gs_park_back_of(rq->rs->parking, p);
+
 		if (gs_view_process(&rq->view, p->uid) & GS_SEES_WHO)
 			gs_judge_parked(
 				&(struct gs_parked_facts){ .pid = (uint32_t)p->pid,
@@ -374,9 +385,12 @@ void gs_parked_judge(struct gs_request *rq, struct gs_findings *ret)
 							   .by_root = !p->by,
 							   .by_itself = p->by_itself,
 							   .guest = (uint32_t)p->guest,
+							   .on_use = back == GS_PARK_BACK_USE,
+							   .blind = back == GS_PARK_BACK_BLIND,
 							   .bytes = gs_parked_bytes(p),
 							   .since_ns = p->since_ns },
 				ret);
+	}
 }
 
 static struct gs_in_vain_facts facts_of(const struct gs_park_idler *i)

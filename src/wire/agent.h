@@ -77,7 +77,7 @@ struct gs_agent_page {
  * figures into it, and reads how much the daemon allows. The two do not trust each other: each word
  * is read once, and none is an address, a handle or a size. The daemon shows these words as told.
  */
-#define GS_AGENT_SHEET_MAGIC 0x53414735u /* "5GAS" */
+#define GS_AGENT_SHEET_MAGIC 0x53414736u /* "6GAS" */
 #define GS_AGENT_SHEET_BYTES 4096
 #define GS_AGENT_SHEET_SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
 /* A daemon that has not read the page for this long is gone. */
@@ -91,6 +91,8 @@ struct gs_agent_sheet {
 	_Atomic uint64_t yield_ns;  /* when it last preempted or suspended the program; 0: never */
 	/* written by the agent */
 	_Atomic uint64_t launches, graph_launches, hints, holds, held_ns, deadline_us;
+	/* Calls of libcuda that are looked at, launches among them. */
+	_Atomic uint64_t calls;
 	/* Time for which @launches is right; 0: launches are not counted. */
 	_Atomic uint64_t counted_ns;
 	/*

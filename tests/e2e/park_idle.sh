@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# timeout: 150
+# timeout: 240
 # needs: root bpf fuse
 # ParkIdle= of a class: programs that have not worked for so long are parked, those that work and
 # those of other classes are not; who is wanted back at once twice is left alone.
@@ -10,7 +10,8 @@ config '[Classes]
 Rule = uid=4321 -> be
 Rule = arg=lc -> be
 [Memory]
-ParkIdle = be 2s'
+ParkIdle = be 2s
+UnparkOnUse = be'
 start_daemon || not_ok "a daemon starts"
 
 is_parked() { # PID
@@ -25,6 +26,11 @@ user() { # NAME: a program of class be that does nothing
 	wait_tsgs "pid:$!" 4 || not_ok "$1 is listed"
 }
 
+"$gpusched" run --agent -- "$gsload" lc --iterations-per-us 27.777 --seconds 0 --warmup 0 --arrivals periodic \
+	--period-us 20000000 --allocate-mib 100 >"$scratch/wants" 2>&1 & # it rests for 20 s
+wants=$!
+at_end+=($!)
+wait_tsgs "pid:$wants" 4 || not_ok "a program with an agent is listed"
 load lc --seconds 0 --warmup 0 --allocate-mib 500
 busy=$LOAD_PID
 load be $quiet --allocate-mib 1000
@@ -34,9 +40,14 @@ check "an idle program is parked" wait_for 30 is_parked "$idle"
 is "$(cuda_state "$idle") $(parked "$idle" '"\(.by_itself) \(.until_ns)"')" "2 true null" "it is told that nobody asked"
 like "$("$gpusched" status)" "process $idle \(gsload\) is parked by gpusched, since it was idle: 2.9 GiB" "status says that it was parked by itself"
 like "$("$gpusched" parked)" "parked +2.9 gpusched" "parked names gpusched"
-is "$("$gpusched" stats --json | jq .service.parked_idle)" 1 "a counter has it"
+ge "$("$gpusched" stats --json | jq .service.parked_idle)" 1 "a counter has it"
 is "$(cuda_state "$busy")$(cuda_state "$other")" 00 "one that works is not parked, nor one of another class"
 
+check "one with an agent is parked, too" wait_for 60 is_parked "$wants"
+is "$(parked "$wants" .back_on) $(parked "$idle" .back_on)" "use word" "a launch will bring it back, and nothing does so for the one without an agent"
+like "$("$gpusched" parked)" "$wants .* gpusched .* use" "people are told what will bring it back"
+like "$("$gpusched" status)" "process $wants .*GiB, until it works again" "status says so"
+like "$("$gpusched" status)" "process $idle .*GiB, until somebody says so: it has no agent" "status tells where nobody will see it"
 "$gpusched" monitor --json >"$scratch/events" &
 at_end+=($!)
 check "its user brings back what nobody parked" as 4321 "$gpusched" unpark "pid:$idle"
@@ -50,6 +61,7 @@ user later
 check "another idle program is parked" wait_for 30 is_parked "$later"
 is "$(cuda_state "$idle")" 0 "the one that was wanted back is not"
 check "an event has told of it" wait_for 10 eval '[ "$(jq "select(.finding == \"park-in-vain\") | .pid" "$scratch/events" 2>/dev/null)" = '"$idle"' ]'
+check "the one with an agent wants to work, and comes back by itself" wait_for 60 eval '[ "$("$gpusched" stats --json | jq .service.unparked_on_use)" -ge 1 ]'
 check "root parks it by word" "$gpusched" park "pid:$idle" --quiet
 is "$(parked "$idle" .by_itself)" false "root did"
 check "a restart knows who parked the other" eval 'kill_daemon; start_daemon && [ "$(parked '"$later"' .by_itself)" = true ]'
@@ -58,6 +70,9 @@ stop_daemon
 config '[Memory]
 ParkIdle = nobody 5m'
 like "$("$gpuschedd" 2>&1)" "gpusched.conf:2: ParkIdle: there is no class 'nobody'" "a class that is not known is a mistake"
+config '[Memory]
+UnparkOnUse = nobody'
+like "$("$gpuschedd" 2>&1)" "gpusched.conf:2: UnparkOnUse: there is no class 'nobody'" "so is a class of UnparkOnUse= that is not known"
 config '[Memory]
 ParkIdle = be 5m till=6'
 like "$("$gpuschedd" 2>&1)" "'till=6': only for=TIME may follow" "another word is a mistake"

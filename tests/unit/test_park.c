@@ -12,9 +12,12 @@
 #include <cmocka.h>
 
 #include "basic/clock.h"
+#include "classify/classify.h"
+#include "config/config.h"
 #include "config/park_idle.h"
 #include "park/again.h"
 #include "park/check.h"
+#include "park/on_use.h"
 #include "park/parking.h"
 
 #define GIB (1ull << 30)
@@ -320,6 +323,48 @@ static void the_file_comes_back(void **state)
 		gs_parked_unref(p);
 }
 
+/* ---- back on use ------------------------------------------------------------------------------- */
+
+static void a_call_brings_back_what_nobody_else_parked(void **state)
+{
+	char name[] = "be", *names[] = { name };
+	struct gs_config config = { .unpark_on_use = { names, NULL, 1 } };
+	struct gs_hub hub = { .config = &config };
+	struct gs_parking pk = { .hub = &hub };
+	struct gs_parked *p = gs_parked_new(4711, 5 * NS_PER_S);
+
+	assert_int_equal(gs_classes_new(&hub.classes), 0);
+	assert_int_equal(gs_class_id(hub.classes, "be", &p->class_id), 0);
+	DL_APPEND(pk.all, p);
+	p->uid = 1000;
+	p->by_itself = true;
+	p->core.wish = GS_PARK_WISH_OUT;
+	assert_int_equal(gs_park_back_of(&pk, p), GS_PARK_BACK_BLIND);
+	gs_park_agent_counts(&pk, 4711, 9 * NS_PER_S, true); /* another process */
+	assert_int_equal(gs_park_back_of(&pk, p), GS_PARK_BACK_BLIND);
+	gs_park_agent_counts(&pk, 4711, 5 * NS_PER_S, true);
+	assert_int_equal(gs_park_back_of(&pk, p), GS_PARK_BACK_USE);
+	assert_false(p->used); /* it still runs */
+	p->core.known = true;
+	p->core.is = GS_PARK_LOCKED;
+	gs_park_agent_counts(&pk, 4711, 5 * NS_PER_S, false);
+	assert_false(p->used);
+	gs_park_agent_counts(&pk, 4711, 5 * NS_PER_S, true);
+	assert_true(p->used); /* while its memory goes out */
+	p->by_itself = false; /* root parked it */
+	assert_int_equal(gs_park_back_of(&pk, p), GS_PARK_BACK_WORD);
+	p->by = 1000;
+	assert_int_equal(gs_park_back_of(&pk, p), GS_PARK_BACK_USE);
+	p->guest = 99;
+	assert_int_equal(gs_park_back_of(&pk, p), GS_PARK_BACK_WORD);
+	p->guest = 0;
+	name[0] = 'n';
+	assert_int_equal(gs_park_back_of(&pk, p), GS_PARK_BACK_WORD);
+	DL_DELETE(pk.all, p);
+	gs_parked_unref(p);
+	gs_classes_free(hub.classes);
+}
+
 /* ---- newcomers at the gate -------------------------------------------------------------------- */
 
 static void newcomers_wait_for_a_bounded_time(void **state)
@@ -481,6 +526,7 @@ int main(void)
 		cmocka_unit_test(nothing_stays_locked),
 		cmocka_unit_test(hostile_answers),
 		cmocka_unit_test(the_file_comes_back),
+		cmocka_unit_test(a_call_brings_back_what_nobody_else_parked),
 		cmocka_unit_test(newcomers_wait_for_a_bounded_time),
 		cmocka_unit_test(a_copy_is_estimated_by_two_signs),
 		cmocka_unit_test(the_margin_follows_growth),

@@ -39,7 +39,7 @@ static void nouns(void **state)
 	OFFER("polic");
 	assert_int_equal(nfound, 1);
 	assert_string_equal(found[0], "policy");
-	OFFER("q");
+	OFFER("qui");
 	assert_true(nfound == 1 && has("quit"));
 	OFFER("nonsense");
 	assert_int_equal(nfound, 0);

@@ -405,6 +405,16 @@ static void parked_and_lost(void **state)
 			    "process 4711 (python) is parked by gpusched, since it was idle, for "
 			    "process 99: 31.0 GiB");
 	anew();
+	p.guest = 0;
+	p.on_use = true;
+	gs_judge_parked(&p, &found);
+	assert_non_null(strstr(only(GS_FINDING_PARKED)->text, "31.0 GiB, until it works again"));
+	anew();
+	p.on_use = false;
+	p.blind = true;
+	gs_judge_parked(&p, &found);
+	assert_non_null(strstr(only(GS_FINDING_PARKED)->text, "it has no agent"));
+	anew();
 	p.lost = true;
 	gs_judge_parked(&p, &found);
 	assert_int_equal(gs_finding_level(only(GS_FINDING_PARK_LOST)->kind), GS_LEVEL_WRONG);
