@@ -52,9 +52,9 @@ struct agent {
 	uint64_t launches, told_ns; /* launches believed, and when they were reported */
 	uint64_t use;               /* calls, as reported; valid with @use_known */
 	bool use_known;
-	uint64_t tsg;               /* the process's only compute TSG; 0: none, or several */
-	bool counts;                /* the agent counts the launches, and the probes do not */
-	bool greedy;                /* its pre-switches took more of the GPU than allowed */
+	uint64_t tsg; /* the process's only compute TSG; 0: none, or several */
+	bool counts;  /* the agent counts the launches, and the probes do not */
+	bool greedy;  /* its pre-switches took more of the GPU than allowed */
 	/* in the table, at this check */
 	uint64_t log_ns;
 	uint32_t ncompute, class_id;
