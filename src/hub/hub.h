@@ -105,6 +105,7 @@
 	  "times that the process that parks died or hung, and another one took its place") \
 	X(PARK_SAVE_FAILED, "park_save_failed", \
 	  "times that who is parked could not be saved: a restart would not know") \
+	X(REQUESTS_OVER, "requests_over", "requests of GPU time that a GPU had no room for") \
 	X(BUDGETS_LEFT, "budgets_left", \
 	  "times that GPU time was charged to nobody: there are 4096 accounts of budgets") \
 	X(HISTORY_LEFT, "history_left", \
