@@ -115,6 +115,7 @@
 	  "there are too many, of one user or in all") \
 	X(PROGRAMS_UNSAVED, "programs_unsaved", \
 	  "times that what is known of programs could not be read or written: see the log") \
+	X(REQUESTS_OVER, "requests_over", "requests of GPU time that a GPU had no room for") \
 	X(BUDGETS_LEFT, "budgets_left", \
 	  "times that GPU time was charged to nobody: there are 4096 accounts of budgets") \
 	X(HISTORY_LEFT, "history_left", \

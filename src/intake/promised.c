@@ -38,6 +38,7 @@ static void tell(struct gs_intake *in, struct gs_promise_group *g)
 		       g->pct, g->key.runlist >> 8);
 		return;
 	}
+	gs_count(in->hub, GS_SVC_REQUESTS_OVER);
 	gs_log(LOG_NOTICE,
 	       "request: process %u starts without its %u %% of GPU %u: all requests there would "
 	       "come to %u %%",

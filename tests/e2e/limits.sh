@@ -120,6 +120,7 @@ is "$(requested $e)" "null 130" "a request past 100 % in all is not given, with 
 check "its event is told" wait_for 5 grep -q '"request-over"' "$scratch/events"
 is "$(jq -c 'select(.event == "request-over") | [.pid, .request_pct, .request_over_pct]' "$scratch/events")" \
 	"[$e,60,130]" "the event has the program, its request and the sum"
+is "$("$gpusched" stats --json | jq .service.requests_over)" 1 "stats counts it"
 exits 0 "a smaller one makes room" "$gpusched" set "pid:$a" request=40
 is "$(requested $a) $(requested $e)" "40 null 60 null" "the one that waits gets its request then"
 exits 0 "a larger one" "$gpusched" set "pid:$a" request=41

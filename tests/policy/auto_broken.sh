@@ -17,10 +17,11 @@ fails() {
 }
 # take_out EDIT: a copy with EDIT applied
 take_out() {
-	rm -rf "$copy"/auto* "$copy/gpusched"
-	cp -r "$top/policies/auto" "$top/policies/auto.bpf.c" "$top/include/gpusched" "$copy"
-	sed -i "$1" "$copy"/auto/*.h "$copy/gpusched/rotation.h"
+	rm -rf "$copy"/auto* "$copy/common" "$copy/gpusched"
+	cp -r "$top"/policies/{auto,common,auto.bpf.c} "$top/include/gpusched" "$copy"
+	sed -i "$1" "$copy"/{auto,common}/*.h "$copy/gpusched/rotation.h"
 	check "$what: something is taken out" eval '! { diff -rq "$copy/auto" "$top/policies/auto" &&
+			diff -rq "$copy/common" "$top/policies/common" &&
 			diff -q "$copy/gpusched/rotation.h" "$top/include/gpusched/rotation.h"; } >/dev/null &&
 		cc -std=gnu11 -g -O2 -fPIC -shared -DGPUSCHED_NATIVE -I"$copy" -x c "$copy/auto.bpf.c" -o "$copy/auto.native.so"'
 }
@@ -99,6 +100,8 @@ without "regard for a GPU that idles in holds" 's/ ? WASTE : WORTH/ ? WORTH : WO
 without "turns that count" 's/q->turns < 2 || .*/0)/' one-turn
 without "a difference between held and suspended by others" 's/gpusched_hold_state(t) == GPUSCHED_HOLD_HELD/0/' llm-60
 without "turns that stand still in holds" 's/r->stood_ns += .*/(void)0;/' llm-in-step
+without "limits" 's/s->paused = l->throttle.paused;/s->paused = 0;/' limit-25 limit-50 limit-75 limit-group
+without "turns that pass by who is paused" 's/s->part || s->limited.paused/s->part/' limit-beside
 what="without the first alone"
 take_out "$regard"
 exits 0 "what it did is undone, and nobody-launch-bound passes" \

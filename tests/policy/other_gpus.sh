@@ -24,7 +24,7 @@ for scenario in auto-1be auto-3be auto-8be; do
 		check "$name: its be gets at least 0.97 of what it has there" test "$(jq -n "$be >= 0.97 * $best[1]")" = true
 	done
 done
-cp -r "$top/policies/auto" "$top/policies/auto.bpf.c" "$dir"
+cp -r "$top"/policies/{auto,common,auto.bpf.c} "$dir"
 sed -i 's/gpusched_gpu(t, &r->gpu);/r->gpu.known = 0;/' "$dir/auto.bpf.c"
 check "something is taken out" eval '! diff -q "$dir/auto.bpf.c" "$top/policies/auto.bpf.c" >/dev/null'
 export GPUSCHED_INCLUDE=$top/include

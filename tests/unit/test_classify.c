@@ -257,6 +257,33 @@ static void test_attribute(void **state)
 	gs_classes_free(c);
 }
 
+/* As much as a raise, for others have less for it: of lower rank, and yet not for its owner to take. */
+static void test_a_class_with_a_request(void **state)
+{
+	const struct gpusched_class wrong = { .weight = 100, .request_pct = 60, .limit_pct = 50 };
+	const struct gpusched_class team = { .weight = 1, .request_pct = 50 };
+	struct gs_facts f = process(1000, "python3");
+	struct gs_classes *c = fresh();
+	uint32_t id = 0;
+
+	(void)state;
+	assert_int_equal(gs_classes_add(c, "wrong", &wrong, NULL), -EINVAL);
+	assert_int_equal(gs_classes_add(c, "team", &team, NULL), 0);
+	gs_class_id(c, "team", &id);
+	assert_int_equal(gs_classes_set_default(c, "normal", NULL), 0);
+	assert_false(gs_class_may(c, 1000, 1000, 1000, GPUSCHED_CLASS_NORMAL, id));
+	assert_true(gs_class_may(c, 1000, 1000, 1000, id, GPUSCHED_CLASS_BE));
+	snprintf(f.cgroups[0].attr, sizeof(f.cgroups[0].attr), "team"); /* his own */
+	expect(c, &f, "normal", GPUSCHED_SRC_DEFAULT);
+	snprintf(f.cgroups[1].attr, sizeof(f.cgroups[1].attr), "team"); /* root's */
+	expect(c, &f, "team", GPUSCHED_SRC_CGROUP);
+	assert_int_equal(gs_classes_allow(c, "lc uid=1000", NULL), 0);
+	assert_false(gs_class_may(c, 1000, 1000, 1000, GPUSCHED_CLASS_NORMAL, id));
+	assert_int_equal(gs_classes_allow(c, "team uid=1000", NULL), 0);
+	assert_true(gs_class_may(c, 1000, 1000, 1000, GPUSCHED_CLASS_NORMAL, id));
+	gs_classes_free(c);
+}
+
 static void test_own_process(void **state)
 {
 	struct gs_class_answer a;
@@ -389,12 +416,19 @@ static void test_job_of(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_table),         cmocka_unit_test(losers_come_in_their_order),
-		cmocka_unit_test(test_order_and_may), cmocka_unit_test(test_rule_errors),
-		cmocka_unit_test(test_rules),         cmocka_unit_test(test_never_raises),
-		cmocka_unit_test(test_attribute),     cmocka_unit_test(test_own_process),
-		cmocka_unit_test(test_job_tree),      cmocka_unit_test(test_job_command),
-		cmocka_unit_test(test_job_cgroups),   cmocka_unit_test(test_job_of),
+		cmocka_unit_test(test_table),
+		cmocka_unit_test(losers_come_in_their_order),
+		cmocka_unit_test(test_order_and_may),
+		cmocka_unit_test(test_rule_errors),
+		cmocka_unit_test(test_rules),
+		cmocka_unit_test(test_never_raises),
+		cmocka_unit_test(test_attribute),
+		cmocka_unit_test(test_own_process),
+		cmocka_unit_test(test_a_class_with_a_request),
+		cmocka_unit_test(test_job_tree),
+		cmocka_unit_test(test_job_command),
+		cmocka_unit_test(test_job_cgroups),
+		cmocka_unit_test(test_job_of),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
