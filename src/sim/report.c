@@ -56,8 +56,10 @@ static json_t *model_json(const struct sim_tsg_state *s)
 			 (json_int_t)s->cut_wait_ns);
 }
 
-static json_t *account_json(const struct gs_turn_sums *s)
+static json_t *account_json(const struct sim_result *r, const struct gs_turn_sums *s)
 {
+	if (r->scenario->parts) /* there is no log of them */
+		return json_null();
 	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "held_ns",
 			 (json_int_t)s->held_ns, "turns", (json_int_t)s->turns + s->loaded,
 			 "contended_ns", (json_int_t)s->contended_ns, "contended_off_ns",
@@ -97,8 +99,8 @@ static json_t *process_json(const struct sim_result *r, const struct sim_process
 	set_metric(o, "suspended_pct", r, p, "suspended_pct");
 	json_object_set_new(o, "timeslice_us", json_integer(p->is.timeslice_us));
 	json_object_set_new(o, "model", model_json(&p->all));
-	json_object_set_new(o, "account", account_json(&p->account));
-	json_object_set_new(o, "account_of_log", account_json(&p->account_of_log));
+	json_object_set_new(o, "account", account_json(r, &p->account));
+	json_object_set_new(o, "account_of_log", account_json(r, &p->account_of_log));
 	json_object_set_new(o, "judged", judged_json(&p->judged));
 	return o;
 }

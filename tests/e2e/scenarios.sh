@@ -24,7 +24,8 @@ check "one object per scenario" test "$(jq -r 'select(.scenario) | .scenario' "$
 # the turns. Turns of which it says that it is not sure are in none of these: $unsure is their part.
 # How far it is off where the log cannot tell: docs/account.md.
 off() { # CONDITION: which processes meet it
-	jq -r 'select(.scenario) | .scenario as $s | 0.01 as $off | .processes[] | .model as $m |
+	jq -r 'select(.scenario) | .scenario as $s | 0.01 as $off | .processes[] |
+		select(.account) | .model as $m |
 		.account as $a | .account_of_log as $l | (.model.turns / 100 + 1) as $few | 5e6 as $moment |
 		($l.unsure / ([.model.turns, 1] | max)) as $unsure |
 		select('"$1"') | "\($s) \(.name) \($m) \($a) \($l)"' "$dir/all"
