@@ -75,7 +75,7 @@ struct gs_agent_page {
  * each word is read once, and none is an address, a handle or a size. The daemon shows these words
  * as told.
  */
-#define GS_AGENT_SHEET_MAGIC 0x53414735u /* "5GAS" */
+#define GS_AGENT_SHEET_MAGIC 0x53414736u /* "6GAS" */
 #define GS_AGENT_SHEET_BYTES 4096
 #define GS_AGENT_SHEET_SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
 #define GS_AGENT_BEAT_NS 3000000000ull /* a daemon that has not looked for this long has gone */
@@ -86,6 +86,7 @@ struct gs_agent_sheet {
 	_Atomic uint64_t looked_ns; /* CLOCK_MONOTONIC */
 	_Atomic uint64_t share_ns;  /* of any second, for pre-switches */
 	_Atomic uint64_t yield_ns;  /* it preempted or suspended the program last; 0: not yet */
+	_Atomic uint64_t lead_us;   /* that a switch takes */
 	/* the agent's */
 	_Atomic uint64_t launches, graph_launches, hints, holds, held_ns, deadline_us;
 	_Atomic uint64_t counted_ns; /* when @launches was right; 0: they are not counted */
