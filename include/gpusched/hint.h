@@ -36,6 +36,7 @@ struct gpusched_hints {
 	int (*yield_asked)(void);
 	int (*self_preempt)(void);
 	const char *(*state)(void);
+	uint32_t (*lead_us)(void);
 };
 
 /*
@@ -125,6 +126,19 @@ static inline int gpusched_self_preempt(void)
 	const struct gpusched_hints *h = gpusched_hints_find();
 
 	return h ? h->self_preempt() : -19 /* ENODEV */;
+}
+
+/*
+ * So many microseconds before the launch a hint is best given: a switch takes that long here. It
+ * may change. 0: there is no agent.
+ */
+static inline uint32_t gpusched_hint_lead_us(void)
+{
+	const struct gpusched_hints *h = gpusched_hints_find();
+
+	return h && h->size >= offsetof(struct gpusched_hints, lead_us) + sizeof(h->lead_us)
+		       ? h->lead_us()
+		       : 0;
 }
 
 /* The result of the last gpusched_hint_coming(): "on", or why not. Never NULL; do not free it. */

@@ -14,7 +14,7 @@ every function does nothing.
 """
 import ctypes
 
-__all__ = ["coming", "here", "done", "deadline", "yield_asked", "self_preempt", "state"]
+__all__ = ["coming", "here", "done", "deadline", "yield_asked", "self_preempt", "lead_us", "state"]
 
 
 class _Hints(ctypes.Structure):
@@ -30,6 +30,7 @@ class _Hints(ctypes.Structure):
         ("yield_asked", ctypes.CFUNCTYPE(ctypes.c_int)),
         ("self_preempt", ctypes.CFUNCTYPE(ctypes.c_int)),
         ("state", ctypes.CFUNCTYPE(ctypes.c_char_p)),
+        ("lead_us", ctypes.CFUNCTYPE(ctypes.c_uint32)),
     ]
 
 
@@ -70,6 +71,11 @@ def yield_asked():
 def self_preempt():
     """Takes the GPU from this program's own work, once. 0, or a negative errno."""
     return _hints.self_preempt() if _hints else -19
+
+
+def lead_us():
+    """So many us before its launch a hint is best given, as a switch takes that long here; 0: no agent."""
+    return _hints.lead_us() if _hints and _hints.size >= ctypes.sizeof(_Hints) else 0
 
 
 def state():

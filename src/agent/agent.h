@@ -93,6 +93,8 @@ void agent_sheet_turn(const struct gs_agent_facts *facts);
 uint64_t agent_share_ns(uint64_t now_ns);
 /* When the daemon last preempted or suspended this program (CLOCK_MONOTONIC); 0: never. */
 uint64_t agent_sheet_yield_ns(void);
+/* How long a switch takes, as a daemon says; without one an H200's. */
+uint32_t agent_lead_us(void);
 void agent_sheet_after_fork(void);
 
 #endif /* GPUSCHED_AGENT_AGENT_H */

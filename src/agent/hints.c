@@ -92,4 +92,5 @@ EXPORT const struct gpusched_hints gpusched_hints = {
 	.yield_asked = yield_asked,
 	.self_preempt = self_preempt,
 	.state = state,
+	.lead_us = agent_lead_us,
 };

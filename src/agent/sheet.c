@@ -12,6 +12,7 @@
 #include "agent/requests.h"
 #include "basic/cleanup.h"
 #include "basic/clock.h"
+#include "rm/costs.h"
 
 #define ALONE_NS (250 * NS_PER_MS) /* part of any second, by our own clock */
 #define MOST_NS (500 * NS_PER_MS)  /* ... even if a daemon allows more */
@@ -88,6 +89,14 @@ uint64_t agent_sheet_yield_ns(void)
 	struct gs_agent_sheet *s = sheet;
 
 	return s ? s->yield_ns : 0;
+}
+
+uint32_t agent_lead_us(void)
+{
+	struct gs_agent_sheet *s = sheet;
+	uint64_t us = s ? s->lead_us : 0;
+
+	return us && us < MOST_NS / NS_PER_US ? (uint32_t)us : gs_costs_lead_us(&gs_costs_h200);
 }
 
 uint64_t agent_share_ns(uint64_t now_ns)

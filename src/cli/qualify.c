@@ -76,9 +76,24 @@ static json_t *latency_row(const json_t *l)
 			 failed ? failed : detail);
 }
 
+/* In the GPU's time. */
+static json_t *call_row(const char *name, const json_t *call, double dilate)
+{
+	char what[80], detail[120];
+
+	snprintf(what, sizeof(what), "a call of %s", name);
+	snprintf(detail, sizeof(detail), "%.0f calls, %.0f failed, at most %.0f us",
+		 gs_json_number(call, "count"), gs_json_number(call, "failed"),
+		 gs_json_number(call, "max_us") / dilate);
+	return json_pack("{s:s, s:f, s:s, s:s}", "text", what, "us",
+			 gs_json_number(call, "mean_us") / dilate, "name", "call", "reason",
+			 detail);
+}
+
 static int print(struct cli *c, const struct qualify_result *r)
 {
 	CLEANUP_JSON json_t *all = qualify_json(r), *rows = json_array();
+	const char *name;
 	json_t *one;
 	size_t i;
 
@@ -88,6 +103,9 @@ static int print(struct cli *c, const struct qualify_result *r)
 	       r->driver[0] ? r->driver : "-", r->seconds);
 	json_array_extend(rows, json_object_get(all, "checks"));
 	json_array_extend(rows, json_object_get(all, "costs"));
+	json_object_foreach(json_object_get(all, "calls"), name, one)
+		if (gs_json_at(one, "mean_us"))
+			json_array_append_new(rows, call_row(name, one, r->dilate));
 	json_array_foreach(json_object_get(all, "latency"), i, one)
 		json_array_append_new(rows, latency_row(one));
 	return cli_print_rows(c, columns, GS_COUNT(columns), rows);

@@ -100,6 +100,24 @@ static void gone(struct gs_agents *a, size_t i)
 	drop(a, i);
 }
 
+/* The least of several GPUs: others pay for a longer lead. */
+static uint32_t lead_us(const struct gs_agents *a)
+{
+	const struct gs_hub *hub = a->ctl->hub;
+	uint32_t least = 0;
+
+	for (size_t i = 0; hub->account && i < hub->ngpus; i++) {
+		struct gs_account_gpu g;
+		uint32_t us;
+
+		gs_account_gpu(hub->account, hub->gpus[i].index, &g);
+		us = gs_costs_lead_us(&g.costs);
+		if (us && (!least || us < least))
+			least = us;
+	}
+	return least ? least : gs_costs_lead_us(&gs_costs_h200);
+}
+
 static int make_sheet(struct gs_agent_sheet **ret)
 {
 	CLEANUP_FD int fd = memfd_create("gpusched-agents", MFD_CLOEXEC | MFD_ALLOW_SEALING);
@@ -275,6 +293,7 @@ static void look_at_holds(struct gs_agents *a, struct agent *one, uint64_t now)
 	one->greedy = !share && pre_ns != one->pre_ns;
 	one->pre_ns = pre_ns;
 	one->sheet->share_ns = share;
+	one->sheet->lead_us = lead_us(a);
 	one->sheet->looked_ns = now;
 }
 

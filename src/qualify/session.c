@@ -211,6 +211,18 @@ void qualify_stop_programs(struct qualify *q)
 	q->n = 0;
 }
 
+/* Nothing that the log shows will be known. */
+static void no_log(struct qualify *q, const char *why)
+{
+	static const char *const reason = "there is no log";
+
+	qualify_no(q, QUALIFY_LOG, "%.190s", why);
+	for (int i = 0; i <= QUALIFY_IDLE_TURN; i++)
+		qualify_dark(q, i, "%s", reason);
+	for (int i = QUALIFY_SLICE; i <= QUALIFY_INTERLEAVE; i++)
+		snprintf(q->r->checks[i].why, sizeof(q->r->checks[i].why), "%s", reason);
+}
+
 int qualify_session_begin(struct qualify *q, struct gs_error *err)
 {
 	struct gs_error why = { 0 };
@@ -219,11 +231,8 @@ int qualify_session_begin(struct qualify *q, struct gs_error *err)
 	if (r)
 		return r;
 	r = gs_switchlog_open(&q->gpu, &q->log, &why);
-	if (r) {
-		qualify_no(q, QUALIFY_LOG, "%.190s", why.text[0] ? why.text : strerror(-r));
-		for (int i = 0; i < QUALIFY_COSTS_MAX; i++)
-			qualify_dark(q, i, "there is no log");
-	}
+	if (r)
+		no_log(q, why.text[0] ? why.text : strerror(-r));
 	return 0;
 }
 

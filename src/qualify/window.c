@@ -103,6 +103,14 @@ static void take(const struct qualify_window *w, uint64_t id, bool gaps, double 
 	gs_sample_take(lengths, n, ret);
 }
 
+/* One of @parts parts of the lengths is shorter; 0: there are few of them. */
+static double quantile(const struct gs_sample *x, unsigned int parts)
+{
+	unsigned int at = x->n / parts;
+
+	return x->n < FEW ? 0 : (double)x->lengths[at].ns;
+}
+
 double qualify_main(const struct qualify_window *w, uint64_t id, bool gaps)
 {
 	struct gs_sample x;
@@ -118,7 +126,7 @@ double qualify_low(const struct qualify_window *w, double than_ns)
 	struct gs_sample x;
 
 	take(w, 0, false, than_ns, &x);
-	return x.n < FEW ? 0 : (double)x.lengths[x.n / 20].ns;
+	return quantile(&x, 20);
 }
 
 double qualify_middle(const struct qualify_window *w, uint64_t id)
@@ -126,7 +134,7 @@ double qualify_middle(const struct qualify_window *w, uint64_t id)
 	struct gs_sample x;
 
 	take(w, id, false, 0, &x);
-	return x.n < FEW ? 0 : (double)x.lengths[x.n / 2].ns;
+	return quantile(&x, 2);
 }
 
 bool qualify_unit(double a_us, double a_ns, double b_us, double b_ns, double *ret_unit,

@@ -38,6 +38,13 @@ uint32_t gs_costs_slice_us(const struct gs_costs *c)
 	return (uint32_t)((ns + STEP_NS - 1) / STEP_NS * (STEP_NS / 1000));
 }
 
+uint32_t gs_costs_lead_us(const struct gs_costs *c)
+{
+	if (!c->save_ns || !c->switch_ns)
+		return 0;
+	return (uint32_t)((c->save_ns + c->switch_ns) / 1000);
+}
+
 struct gs_costs gs_costs_measured(const char *product, unsigned int branch)
 {
 	for (size_t i = 0; i < GS_COUNT(measured); i++)

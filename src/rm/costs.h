@@ -41,4 +41,7 @@ struct gs_costs gs_costs_measured(const char *product, unsigned int branch);
  */
 uint32_t gs_costs_slice_us(const struct gs_costs *c);
 
+/* us: from the decision to leave one TSG to the START of the next; 0: unknown. */
+uint32_t gs_costs_lead_us(const struct gs_costs *c);
+
 #endif /* GPUSCHED_RM_COSTS_H */

@@ -89,6 +89,7 @@ struct gs_agent_sheet {
 	_Atomic uint64_t looked_ns; /* CLOCK_MONOTONIC */
 	_Atomic uint64_t share_ns;  /* part of any second, for pre-switches */
 	_Atomic uint64_t yield_ns;  /* when it last preempted or suspended the program; 0: never */
+	_Atomic uint64_t lead_us;   /* how long a switch takes */
 	/* written by the agent */
 	_Atomic uint64_t launches, graph_launches, hints, holds, held_ns, deadline_us;
 	/* Calls of libcuda that are looked at, launches among them. */

@@ -12,6 +12,8 @@ iterations=$("$gsload" cal | jq .iterations_per_us)
 
 is "$(as $user "$guest" hint)" "0 off: no agent (gpusched run --agent)" "without an agent a hint does nothing"
 is "$(as $user "$gpusched" run --agent --class lc -- "$guest" hint)" "0 not yet: no CUDA context" "nor without CUDA"
+is "$(as $user "$guest" lead)" 0 "without an agent no lead is told"
+is "$(as $user "$gpusched" run --agent --class lc -- "$guest" lead)" 184 "without a daemon it is an H200's"
 
 hinted() { # CLASS OPTIONS...: what gsload says
 	as $user "$gpusched" run --agent --class "$1" -- "$gsload" lc --hint --iterations-per-us "$iterations" \

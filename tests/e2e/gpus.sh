@@ -34,6 +34,8 @@ saved() {
 turn=3
 check "the save is known once slices have changed" wait_for 30 saved
 "$gpusched" set all clear >/dev/null
+lead=$("$gpusched" run --agent --class lc -- "$build/tests/e2e/guest" lead 3 | tail -n 1)
+check "a program is told how long a switch takes ($lead us)" test "${lead:-0}" -gt 500 -a "${lead:-0}" -lt 580
 check "a slice below the switch cost is set" "$gpusched" set "pid:$one" timeslice=500us
 exits 1 "a second one is refused" "$gpusched" set "pid:$two" timeslice=500us
 like "$out" "below the switch cost \(5[0-9]0 us\)" "it says what a switch costs here"

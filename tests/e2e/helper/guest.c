@@ -505,6 +505,16 @@ static int mode_secure(const char *arg)
 	_exit(0);
 }
 
+/* How long before a launch a hint is best given; @arg: seconds until it asks. */
+static int mode_lead(const char *arg)
+{
+	if (arg)
+		use_cuda(); /* brings the agent's thread, which asks the daemon */
+	sleep((unsigned int)atoi(arg ? arg : "0"));
+	printf("%u\n", gpusched_hint_lead_us());
+	return 0;
+}
+
 /* Nothing but what one hint costs where there is no agent, or does. */
 static int mode_hint(const char *arg)
 {
@@ -554,6 +564,7 @@ int main(int argc, char **argv)
 		{ "wait", mode_wait },
 		{ "assault", mode_assault },
 		{ "hint", mode_hint },
+		{ "lead", mode_lead },
 		{ "requests", mode_requests },
 		{ "secure", mode_secure },
 		{ "sheet", mode_sheet },
