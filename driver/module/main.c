@@ -34,7 +34,7 @@ static int __init gpusched_init(void)
 	r = hooks_start();
 	if (r)
 		goto no_policy;
-	r = node_start(); /* last: who opens it keeps the module */
+	r = node_start(); /* last: a program that opens the node keeps the module loaded */
 	if (r)
 		goto no_node;
 	pr_info("gpusched: driver %s, %s hooks\n", rm_version(), hooks_are_there() ? "with" : "no");
@@ -49,7 +49,7 @@ no_act:
 	return r;
 }
 
-/* Neither a policy nor an open node can be left: both keep the module. */
+/* No policy and no open node can be left, since both keep the module loaded. */
 static void __exit gpusched_exit(void)
 {
 	node_stop();
