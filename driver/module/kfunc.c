@@ -33,10 +33,10 @@ static int wish(struct gpu_task *t, u32 bit, u64 value)
 __bpf_kfunc_start_defs();
 
 /*
- * All return 0 or -errno. -ERANGE; -ENODATA: the owner's own value is unknown, so it could not be
- * restored; -ENXIO: it has no channels or no subdevice yet. -ENOENT: it is gone; -ETIMEDOUT: no
- * holder of /dev/gpusched sends beats; -ESHUTDOWN: no policy runs, as in init and exit. The
- * driver's answer comes later, in the task's status; a refused wish is dropped.
+ * All return 0 or -errno. -ERANGE: out of range. -ENODATA: the owner's own value is unknown, so it
+ * could not be restored. -ENXIO: it has no channels or no subdevice yet. -ENOENT: it is gone.
+ * -ETIMEDOUT: no holder of /dev/gpusched sends beats. -ESHUTDOWN: no policy runs, as in init and
+ * exit. The driver's answer comes later, in the task's status; a refused wish is dropped.
  */
 __bpf_kfunc int gpusched_set_timeslice(struct gpu_task *t, u64 us)
 {

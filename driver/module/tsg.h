@@ -24,7 +24,7 @@ struct tsg {
 	struct rcu_head rcu;
 	refcount_t ref;
 	/* Under tsg_lock: */
-	/* What keeps it in the table; neither: it is forgotten once it is restored. */
+	/* its reason to be in the table; with neither it is forgotten once it is restored */
 	bool told, hooked;
 	bool busy; /* the worker is at it */
 	bool dead; /* out of the table */
