@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The time between one TSG's turn and another's: the worst 3 s of each GPU, in percent.
+ * Time between one TSG's turn and another's: the worst 3 s of each GPU, in percent.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 
 #define STEP_NS (100 * NS_PER_MS)
 #define WINDOW_STEPS 30u
-/* A longer time without anybody is idle. */
+/* A longer time without a turn is idle time. */
 #define LONGEST_NS NS_PER_MS
 
 int sim_lost_init(struct sim_sim *x)
