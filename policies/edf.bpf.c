@@ -8,8 +8,8 @@
  * others short ones. So urgent work is not cut, and its turn comes soon. TSGs without a deadline
  * count as due last.
  *
- * When the TSGs with deadlines demand more than the GPU (what they worked in the last second, while
- * others waited for it, is above overload_pct), the log says so, with the sum in percent, once per
+ * TSGs with deadlines demand more than the GPU when their work of the last second, while others
+ * waited for it, is above overload_pct. The log then says so, with the sum in percent, once per
  * overload.
  *
  * Good for: periodic work with deadlines of tens of milliseconds and more.

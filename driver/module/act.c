@@ -10,17 +10,17 @@
 #include "rm/abi.h"
 #include "say.h"
 
-#define COST 20u            /* calls of 1 ms are paid with 20: 5 % of the time */
-#define CREDIT NSEC_PER_SEC /* what may be owed */
-#define PATIENCE (10 * HZ)  /* to put something back, a try a second */
+#define COST 20u            /* a call's time counts 20-fold, so that calls take 5 % of the time */
+#define CREDIT NSEC_PER_SEC /* the most time that may be owed */
+#define PATIENCE (10 * HZ)  /* for a restore, with one try a second */
 
 static void act_work(struct work_struct *work);
 static struct workqueue_struct *queue;
 static DECLARE_DELAYED_WORK(work, act_work);
 static DECLARE_WAIT_QUEUE_HEAD(done);
-static LIST_HEAD(todo); /* under tsg_lock, as each TSG in it */
+static LIST_HEAD(todo); /* under tsg_lock, and so is each TSG in it */
 static struct task_struct *me;
-static u64 paid_ns; /* until then, all calls are paid */
+static u64 paid_ns; /* time up to which all calls are paid for */
 static u64 put_off, left;
 
 /* ---- wishes ---------------------------------------------------------------------------------- */
@@ -43,10 +43,11 @@ static bool reaches_channels(const struct tsg *t, u32 bits)
 	       (t->subdevice && t->nchannels);
 }
 
-/* Can the settings be made, and put back later? */
+/* Returns 0 if the settings can be made, and restored later. */
 static int possible(const struct tsg *t, enum wisher by, u32 bits)
 {
-	u32 known = t->own.valid | GPUSCHED_TIMESLICE; /* that one can be asked for */
+	/* The driver can be asked for the timeslice. */
+	u32 known = t->own.valid | GPUSCHED_TIMESLICE;
 
 	/* Under tsg_lock: the end of a holder's or a policy's wishes finds this one. */
 	if (!say_alive())
@@ -60,7 +61,7 @@ static int possible(const struct tsg *t, enum wisher by, u32 bits)
 	return reaches_channels(t, bits) ? 0 : -ENXIO;
 }
 
-/* The holder, or the owner, may have changed it beside us: then what @is says does not count. */
+/* The holder or the owner may have changed the setting meanwhile: then @is does not count. */
 static void doubt(struct tsg *t, u32 set, u32 valid)
 {
 	u32 back = set & ~valid & t->own.valid;
@@ -91,7 +92,7 @@ int act_wish(struct tsg *t, enum wisher by, u32 set, const struct gpusched_setti
 	r = possible(t, by, want->valid);
 	if (!r && by == WISH_POLICY && stands(&t->wish[by], set, want)) {
 		spin_unlock(&tsg_lock);
-		return 0; /* what a policy says again and again is no work */
+		return 0; /* a policy may repeat a wish: nothing is to be done */
 	}
 	if (!r) {
 		t->wish[by].valid &= ~set;
@@ -138,7 +139,7 @@ void act_gone(struct tsg *t)
 {
 	spin_lock(&tsg_lock);
 	t->hooked = t->told = false;
-	t->is.valid = t->unsure = 0; /* nothing is left to be put back */
+	t->is.valid = t->unsure = 0; /* nothing is left to restore */
 	for (int by = 0; by < WISHERS; by++)
 		t->wish[by].valid = 0;
 	t->preempt_us = 0;
@@ -177,7 +178,7 @@ bool act_is_me(void)
 	return READ_ONCE(me) == current;
 }
 
-/* What a call is to do; false: nothing. @ret_back: puts back. */
+/* Finds the next call; false: there is none. @ret_back: the call restores. */
 static bool next_call(struct tsg *t, u32 *ret_bit, u32 *ret_value, bool *ret_back)
 {
 	if (t->dead)
@@ -210,7 +211,7 @@ static void aim(const struct tsg *t, struct rm_target *at)
 	memcpy(at->channels, t->channels, sizeof(at->channels));
 }
 
-/* What RM refuses is wished no more. The holder keeps what it had before. */
+/* A wish that RM refuses is dropped. The holder keeps its earlier wish. */
 static void drop_wish(struct tsg *t, u32 bit)
 {
 	bool held = t->wish[WISH_HOLDER].valid & t->is.valid & bit;
@@ -222,7 +223,7 @@ static void drop_wish(struct tsg *t, u32 bit)
 	t->unsure &= ~bit;
 }
 
-/* What cannot be put back is tried again. true: try again. */
+/* A restore that fails is tried again. Returns true if there is another try. */
 static bool refused(struct tsg *t, u32 bit, bool back)
 {
 	if (!back) {
@@ -262,7 +263,7 @@ static void accepted(struct tsg *t, u32 bit, u32 value, bool back)
 /* One call for @t, which is busy. 0 nothing to do, 1 done, -EAGAIN later. */
 static int step(struct tsg *t, unsigned long *ret_delay)
 {
-	static struct rm_target at; /* the worker's */
+	static struct rm_target at; /* used by the worker alone */
 	u32 bit, value, own, status = 0;
 	bool back, ask, again = false;
 	int r = 0;
@@ -334,7 +335,7 @@ static void act_work(struct work_struct *unused)
 		t->busy = false;
 		if (r == -EAGAIN && list_empty(&t->todo)) {
 			soonest = min(soonest, delay);
-			list_add_tail(&t->todo, &later); /* with the reference */
+			list_add_tail(&t->todo, &later); /* together with the reference */
 			spin_unlock(&tsg_lock);
 			continue;
 		}
@@ -389,7 +390,7 @@ int act_start(void)
 
 void act_stop(void)
 {
-	/* What is still to be put back gets its last tries. */
+	/* settings that are not restored yet get their last tries */
 	while (!list_empty_careful(&todo)) {
 		flush_delayed_work(&work);
 		schedule_timeout_uninterruptible(HZ / 10);

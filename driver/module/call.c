@@ -16,11 +16,11 @@ struct call {
 	const struct task_struct *thread;
 	struct tsg *tsg; /* NULL: the hook has held nothing */
 	u32 verdict;
-	bool judged; /* @verdict is the last word, for @tsg, in this call */
+	bool judged; /* @verdict is final, for @tsg, in this call */
 };
 
 static DEFINE_HASHTABLE(calls, 6);
-static DEFINE_SPINLOCK(lock); /* of the table; a call is its thread's alone */
+static DEFINE_SPINLOCK(lock); /* protects the table; only its own thread uses a call */
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
@@ -59,11 +59,11 @@ void call_enter(void)
 {
 	struct call *c = mine();
 
-	if (c) /* its exit was not seen */
+	if (c) /* the exit of an earlier call was not seen */
 		end(c);
 	c = kzalloc(sizeof(*c), GFP_KERNEL);
 	if (!c)
-		return; /* where it is to be held, it is refused */
+		return; /* a call that should be held is then refused */
 	c->thread = current;
 	spin_lock(&lock);
 	hash_add(calls, &c->hash, key_of(current));
@@ -81,7 +81,7 @@ void call_stop(void)
 
 /* ---- the verdict ----------------------------------------------------------------------------- */
 
-/* The exit is to wait for @t, of which @verdict is known. */
+/* The exit is to wait for @t; @verdict is known. */
 static void hold(struct call *c, struct tsg *t, u32 verdict)
 {
 	refcount_inc(&t->ref);
@@ -106,7 +106,7 @@ u32 call_verdict(struct tsg *t)
 		c->tsg = NULL;
 		return verdict;
 	}
-	/* What was wished before, or is in this very answer, is to be in force first. */
+	/* Wishes from before, and those in this very answer, must be in force first. */
 	if (act_rests(t))
 		verdict = policy_schedule(t);
 	if (verdict < UNASKED && verdict != GPU_HOLD && act_rests(t))
@@ -115,7 +115,7 @@ u32 call_verdict(struct tsg *t)
 	return GPU_HOLD;
 }
 
-/* Until the policy lets it go. */
+/* Asks until the policy lets the call go. */
 static int ask(struct call *c)
 {
 	while (c->verdict == GPU_HOLD || c->verdict == UNASKED) {
@@ -135,7 +135,7 @@ static int wait(struct call *c)
 
 	if (act_wait(c->tsg, &status) == -EINTR || ask(c) ||
 	    act_wait(c->tsg, &status) ==
-		    -EINTR) /* it may have been held until something was wished */
+		    -EINTR) /* it may have been held until a wish was in force */
 		return -ERESTARTNOINTR;
 	c->judged = true;
 	return 1;

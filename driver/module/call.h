@@ -2,8 +2,8 @@
 /*
  * call.h - a program's schedule call, from its entry into the driver to its exit
  *
- * RM finds and accepts caller and TSG in between; only then is anybody asked. A verdict belongs to
- * the thread whose call it is, and ends with that call.
+ * In between, RM finds and accepts caller and TSG; only then is the policy asked. A verdict belongs
+ * to the thread that makes the call, and ends with the call.
  */
 #ifndef GPUSCHED_CALL_H
 #define GPUSCHED_CALL_H
@@ -15,11 +15,11 @@ void call_enter(void);
 /* In the hook, under RM's locks: HOLD also while the thread is to wait for wishes to be in force. */
 u32 call_verdict(struct tsg *t);
 /*
- * Waits as long as the hook said HOLD. 0 the call is over; 1 RM is to be called again, and the hook
- * will say what came out; -ERESTARTNOINTR a signal came.
+ * Waits as long as the hook said HOLD. 0: the call is over; 1: RM is to be called again, and the
+ * hook will give the final verdict; -ERESTARTNOINTR: a signal came.
  */
 int call_exit(void);
-/* When no hook runs any more. */
+/* Call it when no hook runs any more. */
 void call_stop(void);
 
 #endif /* GPUSCHED_CALL_H */

@@ -45,7 +45,9 @@ static void task_init(struct gpusched_hook *h)
 	t->task.interleave = GPUSCHED_INTERLEAVE_MEDIUM; /* RM's start */
 	t->task.timeslice_us = h->timeslice_us;
 	t->task.status = 0;
-	/* The record may be an earlier TSG's of that name, which is not yet out of the table. */
+	/*
+	 * The record may be of an earlier TSG with the same handles, which is still in the table.
+	 */
 	t->told = false;
 	t->nchannels = t->subdevice = t->unsure = 0;
 	t->own = (struct gpusched_settings){};
@@ -82,7 +84,7 @@ static void schedule_tsg(struct gpusched_hook *h)
 		tsg_put(t);
 }
 
-/* The owner's own call: what is wished goes out in it. A holder's own policy wishes for it. */
+/* The owner's own call: changes it to the wish. A holder's own policy wishes for the holder. */
 static void rewrite(struct gpusched_hook *h, struct tsg *t, u32 bit, u64 wish)
 {
 	bool owned = say_owns_policy(), taken;
@@ -197,7 +199,7 @@ int hooks_start(void)
 	if (!listen)
 		return 0;
 	r = listen(&listener);
-	symbol_put(nvidia_gpusched_register); /* rm.c keeps the driver */
+	symbol_put(nvidia_gpusched_register); /* rm.c keeps the driver loaded */
 	if (r)
 		pr_err("gpusched: the driver's hooks: %s\n",
 		       r == -EBUSY ? "another module listens" : "another version");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* kfunc.c - what policies can do. They note wishes; the worker makes the calls. */
+/* kfunc.c - the kfuncs of policies. They note wishes; the worker makes the calls. */
 #include <linux/bpf.h>
 #include <linux/btf.h>
 #include <linux/btf_ids.h>
@@ -12,7 +12,7 @@
 #include "act.h"
 #include "policy.h"
 
-#ifndef KF_TRUSTED_ARGS /* 7.0 and later: that is what all have */
+#ifndef KF_TRUSTED_ARGS /* in 7.0 and later all kfuncs have this property */
 #define KF_TRUSTED_ARGS 0
 #endif
 
@@ -25,7 +25,7 @@ static int wish(struct gpu_task *t, u32 bit, u64 value)
 {
 	struct gpusched_settings want = {};
 
-	if (!gs_field_in_range(bit, value)) /* before it is cut to its field */
+	if (!gs_field_in_range(bit, value)) /* checked before the value is cut to its field */
 		return -ERANGE;
 	gs_field_put(&want, bit, value);
 	return act_wish(tsg_of(t), WISH_POLICY, bit, &want);
@@ -34,10 +34,10 @@ static int wish(struct gpu_task *t, u32 bit, u64 value)
 __bpf_kfunc_start_defs();
 
 /*
- * All return 0 or -errno: -ERANGE; -ENODATA the owner's own value is not known, so it could not be
- * put back; -ENXIO it has no channels or no subdevice yet; -ENOENT it is gone; -ETIMEDOUT nobody
- * beats on /dev/gpusched; -ESHUTDOWN no policy runs (so in init and exit). What the driver says
- * comes later, in the task's status; a refused wish is dropped.
+ * All return 0 or -errno. -ERANGE: out of range. -ENODATA: the owner's own value is unknown, so it
+ * could not be restored. -ENXIO: it has no channels or no subdevice yet. -ENOENT: it is gone.
+ * -ETIMEDOUT: no holder of /dev/gpusched sends beats. -ESHUTDOWN: no policy runs, as in init and
+ * exit. The driver's answer comes later, in the task's status; a refused wish is dropped.
  */
 __bpf_kfunc int gpusched_set_timeslice(struct gpu_task *t, u64 us)
 {
@@ -64,7 +64,7 @@ __bpf_kfunc int gpusched_suspend(struct gpu_task *t)
 	return wish(t, GPUSCHED_RUNNABLE, 0);
 }
 
-/* Takes back what was wished: GPUSCHED_TIMESLICE | ...; it will be as its owner says. */
+/* Removes wishes (GPUSCHED_TIMESLICE | ...): the settings become the owner's. */
 __bpf_kfunc int gpusched_unset(struct gpu_task *t, u32 which)
 {
 	static const struct gpusched_settings none;
@@ -77,7 +77,7 @@ __bpf_kfunc int gpusched_resume(struct gpu_task *t)
 	return gpusched_unset(t, GPUSCHED_RUNNABLE);
 }
 
-/* Another TSG, by its handles; give it back with gpusched_put_task(). NULL: not known. */
+/* Another TSG, by its handles; release it with gpusched_put_task(). NULL: unknown. */
 __bpf_kfunc struct gpu_task *gpusched_get_task(u32 client, u32 tsg)
 {
 	struct tsg *t = tsg_get(client, tsg);

@@ -2,12 +2,13 @@
 /*
  * gpusched.ko - settings of GPU TSGs from inside the kernel, decided by BPF or by the daemon
  *
- *   hooks  what the driver is about to do, where it has the kit's hooks (driver/hooks); call: a
- *          program's call that may have to wait
- *   policy who decides: BPF programs, by struct_ops; kfunc: with what
- *   node   who tells and asks: the daemon, by /dev/gpusched; hold: while it beats; say: whose word
- *          counts
- *   tsg    what is known and wished; share: by whom at most; act: the worker that makes it so; rm: the driver's entry
+ *   hooks  calls of the driver's hooks, if it has the kit's (driver/hooks); call: a program's call
+ *          that may have to wait
+ *   policy BPF programs, by struct_ops, that decide; kfunc: their functions
+ *   node   the daemon's commands, by /dev/gpusched; hold: the holder's heartbeat; say: which
+ *          wishes count
+ *   tsg    known TSGs and wishes; share: quotas; act: the worker that makes calls; rm: the
+ *          driver's entry for them
  */
 #include <linux/module.h>
 
@@ -34,7 +35,7 @@ static int __init gpusched_init(void)
 	r = hooks_start();
 	if (r)
 		goto no_policy;
-	r = node_start(); /* last: who opens it keeps the module */
+	r = node_start(); /* last: a program that opens the node keeps the module loaded */
 	if (r)
 		goto no_node;
 	pr_info("gpusched: driver %s, %s hooks\n", rm_version(), hooks_are_there() ? "with" : "no");
@@ -49,7 +50,7 @@ no_act:
 	return r;
 }
 
-/* Neither a policy nor an open node can be left: both keep the module. */
+/* No policy and no open node can be left, since both keep the module loaded. */
 static void __exit gpusched_exit(void)
 {
 	node_stop();

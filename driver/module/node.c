@@ -32,7 +32,7 @@ static int ioctl_about(struct gpusched_module_about __user *arg)
 
 /* ---- tell, forget ---------------------------------------------------------------------------- */
 
-/* Under tsg_lock. What the owner set since is in force. */
+/* Under tsg_lock. A value that the owner set since then is in force. */
 static void note(struct tsg *t, const struct gpusched_module_tell *tell, const u32 *channels)
 {
 	bool moved = t->nchannels != tell->nchannels ||
@@ -53,7 +53,7 @@ static void note(struct tsg *t, const struct gpusched_module_tell *tell, const u
 
 		if (t->hooked && !say_owns_policy() && bit != GPUSCHED_PREEMPT_MODE &&
 		    (t->own.valid & bit))
-			continue; /* the hooks know what the owner said itself */
+			continue; /* the hooks know what the owner itself set */
 		if (!(tell->own.valid & bit) ||
 		    ((t->own.valid & bit) && gs_field_get(&t->own, bit) == own))
 			continue;
@@ -144,7 +144,7 @@ static int ioctl_gone(struct gpusched_module_name __user *arg)
 	t = tsg_get(in.client, in.tsg);
 	if (!t)
 		return -ENOENT;
-	if (!t->hooked) { /* else the hook says so, and knows better */
+	if (!t->hooked) { /* otherwise the hook reports it, and knows better */
 		policy_task_destroy(t);
 		act_gone(t);
 	}
@@ -157,7 +157,7 @@ static int ioctl_gone(struct gpusched_module_name __user *arg)
 struct listing {
 	struct gpusched_module_list in;
 	struct gpusched_module_entry *entries;
-	u32 n; /* that match */
+	u32 n; /* number of TSGs that match */
 };
 
 static void list_one(struct tsg *t, void *data)
@@ -211,7 +211,7 @@ static int ioctl_list(struct gpusched_module_list __user *arg)
 
 /* ---- set, preempt ---------------------------------------------------------------------------- */
 
-/* What RM says of a wish for @t; @r: was it taken? */
+/* Waits for RM's answer to a wish for @t; @r: result of noting the wish. */
 static int wait_for_rm(struct tsg *t, int r, u32 __user *status)
 {
 	u32 got = 0;
@@ -253,7 +253,7 @@ static long node_ioctl(struct file *file, unsigned int cmd, unsigned long addres
 	void __user *arg = (void __user *)address;
 	int r;
 
-	/* Whoever has been handed the file gets no more than its opener had. */
+	/* A process that was handed the file may do no more than its opener. */
 	if (!file_ns_capable(file, &init_user_ns, CAP_SYS_ADMIN))
 		return -EPERM;
 	switch (cmd) {

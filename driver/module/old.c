@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What is built for a kernel before 6.12: a module that says why it does nothing. A build that fails
- * would, by way of Debian 12's dkms, fail the installation of that kernel.
+ * For kernels before 6.12, the module is only this: it says why it does nothing. If the build
+ * failed, Debian 12's dkms would make the installation of that kernel fail.
  */
 #include <linux/errno.h>
 #include <linux/module.h>

@@ -20,8 +20,8 @@ DEFINE_STATIC_KEY_FALSE(policy_on);
 static DEFINE_MUTEX(policy_lock);
 static struct gpu_sched_ops __rcu *policy;
 static struct gpu_exit last;       /* under policy_lock */
-static unsigned int too_long;      /* ms that a callback of @policy took; 0: none */
-static DEFINE_SPINLOCK(late_lock); /* a leaf: @policy and @too_long change together */
+static unsigned int too_long;      /* ms that a callback of @policy took too long; 0: none did */
+static DEFINE_SPINLOCK(late_lock); /* a leaf lock: @policy and @too_long change together */
 static const struct btf *policy_type;
 
 const struct btf *policy_btf(void)
@@ -31,7 +31,7 @@ const struct btf *policy_btf(void)
 
 /* ---- its end --------------------------------------------------------------------------------- */
 
-/* Under policy_lock. What it wished ends with it. */
+/* Under policy_lock. The policy's wishes end with it. */
 static void end_policy(u32 kind, s32 code)
 {
 	struct gpu_sched_ops *ops =
@@ -65,7 +65,7 @@ static DECLARE_WORK(slow, end_slow);
 
 /* ---- callbacks ------------------------------------------------------------------------------- */
 
-/* The policy if it has a say; under rcu_read_lock(). */
+/* The policy if it may be asked; under rcu_read_lock(). */
 static struct gpu_sched_ops *asked(u64 *ret_since)
 {
 	*ret_since = ktime_get_ns();
@@ -79,7 +79,7 @@ static void answered(const struct gpu_sched_ops *ops, u64 since)
 	if (ms <= (ops->timeout_ms ?: TIMEOUT_MS))
 		return;
 	spin_lock(&late_lock);
-	/* Another one may be in its place by now. */
+	/* Another policy may be in its place by now. */
 	if (rcu_access_pointer(policy) == ops && !too_long) {
 		WRITE_ONCE(too_long, (unsigned int)ms);
 		schedule_work(&slow);
@@ -215,7 +215,7 @@ static int policy_validate(void *kdata)
 	return ops->name[0] ? 0 : -EINVAL;
 }
 
-/* Under policy_lock. It has done nothing yet. */
+/* Under policy_lock. The policy has done nothing yet. */
 static void begin(struct gpu_sched_ops *ops)
 {
 	spin_lock(&late_lock);
@@ -231,7 +231,7 @@ static int policy_reg(void *kdata, struct bpf_link *link)
 	struct gpu_sched_ops *ops = kdata;
 	int r = 0;
 
-	if (!capable(CAP_SYS_ADMIN)) /* as the node wants it, beyond CAP_BPF */
+	if (!capable(CAP_SYS_ADMIN)) /* the same right as for the node, beyond CAP_BPF */
 		return -EPERM;
 	mutex_lock(&policy_lock);
 	if (rcu_access_pointer(policy)) {
@@ -264,8 +264,8 @@ static void policy_unreg(void *kdata, struct bpf_link *link)
 }
 
 /*
- * Another of the same: the one before goes without exit(), and its wishes stay. What was counted
- * against it does not count against its successor.
+ * Replaces the policy by another instance of the same: the old one gets no exit(), and its wishes
+ * stay. Timeouts of the old one do not count for the new one.
  */
 static int policy_update(void *kdata, void *old, struct bpf_link *link)
 {
@@ -298,7 +298,7 @@ static const struct bpf_verifier_ops policy_verifier_ops = {
 	.is_valid_access = policy_is_valid_access,
 };
 
-/* Their prototypes are what the verifier knows of the callbacks. */
+/* The verifier knows the callbacks by the prototypes of these stubs. */
 static s32 stub_init(void)
 {
 	return 0;

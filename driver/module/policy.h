@@ -2,8 +2,8 @@
 /*
  * policy.h - the policy that runs: struct gpu_sched_ops as BPF struct_ops
  *
- * One at a time. While none is loaded, each call below is a nop. The callbacks run under RCU, and
- * none of ours locks is held; the driver's may be.
+ * One at a time. While none is loaded, each call below is a nop. The callbacks run under RCU. None
+ * of our locks is held then; the driver's may be.
  */
 #ifndef GPUSCHED_POLICY_H
 #define GPUSCHED_POLICY_H
@@ -15,7 +15,7 @@
 int policy_start(void); /* makes the type known; after kfunc_start() */
 void policy_stop(void);
 void policy_about(struct gpusched_module_about *about);
-/* The type that policies are of, for the kfuncs' filter. */
+/* The type of policies, for the kfuncs' filter. */
 const struct btf *policy_btf(void);
 
 DECLARE_STATIC_KEY_FALSE(policy_on);
@@ -54,7 +54,7 @@ static inline void policy_task_destroy(struct tsg *t)
 		policy_call_task_destroy(t);
 }
 
-/* task_init for every TSG that is known. May sleep. */
+/* Calls task_init for every known TSG. May sleep. */
 static inline void policy_greet(void)
 {
 	if (static_branch_unlikely(&policy_on))

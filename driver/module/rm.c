@@ -9,13 +9,13 @@
 /* ---- the handshake --------------------------------------------------------------------------- */
 
 /*
- * What nvidia_get_rm_ops() fills; the same up to @op in branches 515 to 595. Behind it the branches
- * differ in size, and the driver writes its own: hence the room.
+ * Filled by nvidia_get_rm_ops(). Up to @op it is the same in branches 515 to 595. After that the
+ * branches differ in size, and the driver writes its own size: hence @room.
  */
 struct rm_ops {
 	const char *version;
 	u8 write_combining;
-	int (*alloc_stack)(void **stack); /* a NULL stack is fine where none is needed */
+	int (*alloc_stack)(void **stack); /* a NULL stack is valid where none is needed */
 	void (*free_stack)(void *stack);
 	void *enumerate_gpus, *open_gpu, *close_gpu;
 	void (*op)(void *stack, void *request);
@@ -32,8 +32,8 @@ struct rm_request {
 u32 nvidia_get_rm_ops(void *ops);
 
 static struct rm_ops rm;
-static bool by_hooks;     /* they have a name of their own for it */
-static u64 calls, failed; /* the worker's */
+static bool by_hooks;     /* the hooks export it under a name of their own */
+static u64 calls, failed; /* counted by the worker */
 
 int rm_attach(void)
 {
@@ -47,7 +47,7 @@ int rm_attach(void)
 		       "(load it first; branch 565 or later, or with hooks)\n");
 		return -ENODEV;
 	}
-	/* Asked with the wrong version, it answers with its own. */
+	/* Asked with the wrong version, the driver answers with its own. */
 	rm.version = "";
 	if (get(&rm))
 		get(&rm);
@@ -90,7 +90,7 @@ enum rm_command {
 	RM_COMMANDS
 };
 
-/* All that this module ever says to RM. */
+/* All controls that this module sends to RM. */
 static const struct {
 	u32 cmd, size;
 } commands[RM_COMMANDS] = {
@@ -113,7 +113,7 @@ static int control(enum rm_command command, u32 client, u32 object, void *params
 		.cmd = commands[command].cmd,
 		.params = (uintptr_t)params,
 		.params_size = commands[command].size,
-		.status = 0xffff, /* a generic error, if nobody answers */
+		.status = 0xffff, /* a generic error, in case RM writes none */
 	};
 	if (rm.alloc_stack(&stack))
 		return -ENOMEM;
@@ -144,7 +144,7 @@ int rm_preempt(const struct rm_target *at, u32 timeout_us, u32 *ret_status)
 	return control(RM_PREEMPT, at->client, at->tsg, &p, ret_status);
 }
 
-/* RM looks at none of the handles: the TSG's own channels from @from on, and no others. */
+/* RM does not check the handles: only the TSG's own channels from @from on are passed. */
 static int enable_some(const struct rm_target *at, u32 from, u32 n, bool enable, u32 *ret_status)
 {
 	struct nv_disable_channels d = { .disable = !enable, .n = n };
@@ -159,7 +159,7 @@ static int enable_some(const struct rm_target *at, u32 from, u32 n, bool enable,
 static int enable_channels(const struct rm_target *at, bool enable, u32 *ret_status)
 {
 	u32 done = 0, n, us, ignored;
-	int r = rm_get_timeslice(at, &us, ret_status); /* is it there? */
+	int r = rm_get_timeslice(at, &us, ret_status); /* checks that the TSG exists */
 
 	while (!r && done < at->nchannels) {
 		n = min_t(u32, at->nchannels - done, NV_DISABLE_MAX);

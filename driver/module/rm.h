@@ -10,7 +10,7 @@
 
 #include "tsg.h"
 
-/* -ENODEV, and a line in the log that says why. Keeps the driver loaded until rm_detach(). */
+/* -ENODEV, with the reason in the log. Keeps the driver loaded until rm_detach(). */
 int rm_attach(void);
 void rm_detach(void);
 const char *rm_version(void);
@@ -27,7 +27,7 @@ int rm_get_timeslice(const struct rm_target *at, u32 *ret_us, u32 *ret_status);
 /* @bit: GPUSCHED_TIMESLICE, ... A suspension that fails is undone. */
 int rm_set(const struct rm_target *at, u32 bit, u32 value, u32 *ret_status);
 int rm_preempt(const struct rm_target *at, u32 timeout_us, u32 *ret_status);
-/* There is no such object any more: nothing to put back. */
+/* True if the object does not exist any more, so that nothing is to be restored. */
 bool rm_gone(u32 status);
 
 #endif /* GPUSCHED_RM_H */

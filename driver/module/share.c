@@ -11,7 +11,7 @@
 
 #define USER_MAX (GPUSCHED_MAX_TSGS / 2)
 
-/* Who has some. */
+/* A process or user that has places. */
 struct owner {
 	struct hlist_node hash;
 	u64 id;

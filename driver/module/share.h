@@ -9,13 +9,13 @@
 
 #include <linux/types.h>
 
-/* A place in the table, and whose; 0: nobody's. */
+/* A place in the table, with its owner; 0: none. */
 struct share {
 	u64 process, user;
 };
 
-/* The current process's. Any context. -EDQUOT: it has no place left; -ENOMEM. */
+/* A place for the current process. Any context. -EDQUOT: it has no place left; -ENOMEM. */
 int share_take(struct share *ret);
-void share_give(struct share *s); /* twice is once */
+void share_give(struct share *s); /* calling it twice does no harm */
 
 #endif /* GPUSCHED_SHARE_H */

@@ -82,7 +82,7 @@ TRACE_EVENT(tsg_destroy,
 	TP_printk("client=%#x tsg=%#x", __entry->client, __entry->tsg)
 );
 
-/* Of a program's own: PREEMPT, and the other controls that the hook of that name sees. */
+/* A program's own PREEMPT, and the other controls that the hook of that name sees. */
 TRACE_EVENT(preempt,
 	TP_PROTO(u32 client, u32 object, u32 cmd),
 	TP_ARGS(client, object, cmd),

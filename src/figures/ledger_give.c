@@ -132,7 +132,7 @@ static void work(struct gs_sliced *w, uint64_t until_ns)
 		gs_loop_slice(g->fig->hub, w, true);
 }
 
-/* Runs at a change of policy. The first ms of the new policy may be counted for the old one. */
+/* At a change of policy, the first ms of the new policy may be counted for the old one. */
 void ledger_give_begin(struct gs_figures *fig)
 {
 	struct gs_ledger *l = fig->ledger;

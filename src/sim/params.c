@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Parameters of the GPU model: one table of keys gives defaults, parser and what errors say.
+ * Parameters of the GPU model. One table of keys gives defaults, parser and error messages.
  */
 #include <errno.h>
 #include <ini.h>
@@ -25,7 +25,7 @@ struct key {
 };
 
 #define FIELD(member) offsetof(struct sim_params, member), sizeof(((struct sim_params *)0)->member)
-#define US 1e7 /* longest time of one thing, us */
+#define US 1e7 /* longest time of any parameter, us */
 
 /* Defaults are the H200; docs/model.md says how each was found. */
 static const struct key keys[] = {

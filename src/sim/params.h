@@ -21,14 +21,20 @@ struct sim_params {
 	unsigned int cuda_copy_engine; /* the first of those that CUDA takes */
 	unsigned int blocks_at_once; /* thread blocks that run side by side on a graphics engine */
 	uint64_t switch_cta_ns, switch_cilp_ns,
-		switch_wfi_ns;   /* END of one to START of the other */
-	uint64_t switch_idle_ns; /* the same when the one that leaves had nothing left to do */
-	/* decision to END: CILP saves at once; CTA after the running blocks, WFI after the work */
+		switch_wfi_ns;   /* from END of one TSG to START of the next */
+	uint64_t switch_idle_ns; /* the same if the TSG that leaves had no work left */
+	/*
+	 * From the decision to END: CILP saves at once; CTA after the running blocks, WFI after the
+	 * work.
+	 */
 	uint64_t save_cta_ns, save_cilp_ns, save_wfi_ns;
-	/* START to the first instruction: state that was saved in that mode, or a fresh start */
+	/*
+	 * From START to the first instruction: for state that was saved in that mode, or a fresh
+	 * start.
+	 */
 	uint64_t restore_cta_ns, restore_cilp_ns, start_ns;
-	uint64_t save_idle_ns;    /* last work done to END */
-	uint64_t slice_unit_ns;   /* how long one us of a timeslice lasts */
+	uint64_t save_idle_ns;    /* from the end of the last work to END */
+	uint64_t slice_unit_ns;   /* how long one us of a timeslice really lasts */
 	uint64_t switch_copy_ns;  /* copy engines: END to START, nothing to save */
 	bool interleave_honoured; /* false: the runlist is a plain round, as measured */
 	uint64_t default_timeslice_us;
@@ -36,15 +42,19 @@ struct sim_params {
 	uint64_t copy_bytes_per_us;
 	unsigned int queue_depth;
 	uint64_t kernel_gap_ns; /* between two kernels of a channel */
-	/* blocks of a wave do not end together: other clients of an MPS server get their places
-	 * after so much less of a block's time */
+	/*
+	 * blocks of a wave do not end together: other clients of an MPS server get their places
+	 * earlier by this part of a block's time
+	 */
 	unsigned int mps_overlap_pct;
-	uint64_t hold_poll_ns; /* how often a HOLD that runs is asked whether it is released */
-	/* the host's side of a launch: fixed part, and the mean of an exponential tail on the way
-	 * back */
+	uint64_t hold_poll_ns; /* how often a running HOLD is asked whether it is released */
+	/*
+	 * The host's part of a launch: a fixed part, and the mean of an exponential tail on the way
+	 * back.
+	 */
 	uint64_t launch_ns, notice_ns, notice_tail_ns;
 	uint64_t sleep_late_ns;       /* how much later than asked a sleeping process wakes */
-	unsigned int call_effect_pct; /* when in an RM call's time it takes effect */
+	unsigned int call_effect_pct; /* at which part of an RM call's time it takes effect */
 	struct sim_call_range call[SIM_CALL_MAX];
 };
 
@@ -53,7 +63,7 @@ void sim_params_default(struct sim_params *p);
 /* 0, -ENOENT, -EINVAL; on -EINVAL *ret_error (free it) says file, line and what. */
 #define SIM_MAX_FILE (1u << 20) /* bytes of a scenario's or a model's file */
 int sim_params_load(const char *path, struct sim_params *ret, char **ret_error);
-/* For a name by a user; -ENOENT is -EINVAL here. */
+/* For a name given by a user: -EINVAL in place of -ENOENT. */
 int sim_params_named(const char *path, struct sim_params *ret, struct gs_error *err);
 
 #endif /* GPUSCHED_SIM_PARAMS_H */

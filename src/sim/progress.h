@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * progress.h - how far a long run has come, on stderr
+ * progress.h - shows the progress of a long run on stderr
  *
- * Nothing in the first 2 s. A terminal then has one line that changes, anything else a line every
- * 10 s.
+ * Nothing in the first 2 s. Then a terminal has one line that changes, and other files get a line
+ * every 10 s.
  */
 #ifndef GPUSCHED_SIM_PROGRESS_H
 #define GPUSCHED_SIM_PROGRESS_H
@@ -20,7 +20,7 @@ struct sim_progress {
 void sim_progress_begin(struct sim_progress *p, const char *name);
 /* @done of @all, in simulated ns. Cheap enough for every thousand events. */
 void sim_progress_tell(void *progress, uint64_t done_ns, uint64_t all_ns);
-/* Takes the terminal's line away. */
+/* Removes the terminal's line. */
 void sim_progress_end(struct sim_progress *p);
 
 #endif /* GPUSCHED_SIM_PROGRESS_H */

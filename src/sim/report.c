@@ -44,7 +44,7 @@ static void set_metric(json_t *o, const char *key, const struct sim_result *r,
 			    metric_of(r, p, metric, &v) == 0 ? json_real(rounded(v)) : json_null());
 }
 
-/* The TSGs on the GPU: the model's own record, and what the account makes of the log. */
+/* The TSGs on the GPU: the model's own record, and the account's figures from the log. */
 static json_t *model_json(const struct sim_tsg_state *s)
 {
 	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "held_ns",
@@ -179,7 +179,7 @@ static const struct gs_column process_columns[] = {
 	{ "timeslice_us", "SLICE_US", GS_COL_RIGHT },
 };
 
-#define MAX_ROWS 24u /* more processes than this are summed up by the JSON output alone */
+#define MAX_ROWS 24u /* only the JSON output contains more processes than this */
 
 /* As wide as the terminal, if it is one. */
 static int print_table(struct gs_sheet *t, FILE *out)

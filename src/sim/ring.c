@@ -15,7 +15,7 @@
 #include "sim/rm.h"
 
 #define MAX_OUTSTANDING 65536u
-#define MAX_LATE_NS (1 * NS_PER_MS) /* how far back a client may say that it called */
+#define MAX_LATE_NS (1 * NS_PER_MS) /* limit for how far back a client may date its call */
 #define MAX_BLOCK_NS (3600ull * NS_PER_S)
 #define MAX_BLOCKS (1ull << 40)
 #define NO_FLAG UINT32_MAX
@@ -36,7 +36,7 @@ struct ring {
 	struct sim_file *file;
 	struct sim_ring *shared;
 	bool mapped;
-	uint32_t tail;      /* our own copy: the shared one is the client's to spoil */
+	uint32_t tail;      /* our own copy, since the client may corrupt the shared one */
 	struct item *items; /* oldest first */
 	struct item *last;
 	unsigned int n;
@@ -49,12 +49,12 @@ struct sim_rings {
 	struct sim_model *model;
 	struct sim_clock clock;
 	struct ring *rings;
-	struct item *graves; /* the model may still hold them during this call */
-	uint64_t now;        /* of the clock, which the model's time may be behind */
+	struct item *graves; /* work that the model may still hold during this call */
+	uint64_t now;        /* by the clock; the model's time may be behind */
 	uint64_t next, bad;
 };
 
-/* A time too far away for a timer is far away enough. */
+/* Caps the time: beyond any timer's range, exact values do not matter. */
 static uint64_t to_ns(double ns)
 {
 	return ns < 0x1p62 ? (uint64_t)ns : 1ull << 62;
@@ -152,7 +152,7 @@ static void empty_graves(struct sim_rings *rs)
 
 /*
  * The word is seen at once, but the model's time may be behind. Then the word counts once the model
- * comes to the time of the look. Work that was launched before is due by then.
+ * reaches the time at which it was seen. Work launched before that is due by then.
  */
 static bool released(void *arg)
 {
@@ -302,8 +302,8 @@ static bool decode(struct ring *r, const struct sim_ring_entry *e, struct sim_wo
 }
 
 /*
- * When the GPU sees the entry: the client's own clock counts, within reason. The model's time is
- * behind after a while without work, and the entry is not due before the client has called.
+ * When the GPU sees the entry, by the client's own clock, within limits. After a while without work
+ * the model's time is behind, and the entry is not due before the client's call.
  */
 static uint64_t entry_due(struct ring *r, const struct sim_ring_entry *e)
 {
@@ -312,13 +312,13 @@ static uint64_t entry_due(struct ring *r, const struct sim_ring_entry *e)
 	uint64_t at = to_sim(&rs->clock, e->submitted_ns);
 
 	if (at > now && at > sim_clock_now(&rs->clock))
-		at = 0; /* nonsense: nobody has called later than now */
+		at = 0; /* invalid: no call can be later than now */
 	if (now > at + MAX_LATE_NS)
 		at = now - MAX_LATE_NS;
 	return at + sim_launch_time(rs->model);
 }
 
-/* 0, -ENOSPC: later, -EINVAL: thrown away. */
+/* 0; -ENOSPC: try later; -EINVAL: drop it. */
 static int submit(struct ring *r, const struct sim_ring_entry *e)
 {
 	struct sim_work w = { 0 };
@@ -342,13 +342,13 @@ static int submit(struct ring *r, const struct sim_ring_entry *e)
 	return err == -ENOSPC ? -ENOSPC : err < 0 ? -EINVAL : 0;
 }
 
-/* Returns when the next entry is due; UINT64_MAX: none, or none until something completes. */
+/* Returns when the next entry is due; UINT64_MAX: there is none, or none before a completion. */
 static uint64_t take_entries(struct ring *r, uint64_t now)
 {
 	uint32_t head = __atomic_load_n(&r->shared->head, __ATOMIC_ACQUIRE);
 	uint64_t due = UINT64_MAX;
 
-	if (head - r->tail > SIM_RING_ENTRIES) { /* nonsense: start over from what it says */
+	if (head - r->tail > SIM_RING_ENTRIES) { /* invalid: start again from its value */
 		r->rs->bad++;
 		r->tail = head;
 	}
@@ -398,7 +398,7 @@ static void publish(struct ring *r, struct item *it)
 	r->wake = true;
 }
 
-/* Oldest first: the counter of a slot goes up in order. */
+/* Oldest first, since the counter of a slot goes up in order. */
 static uint64_t publish_due(struct ring *r, uint64_t now)
 {
 	bool waits[SIM_RING_SLOTS] = { false };

@@ -3,9 +3,9 @@
  * ring.h - how launches reach the GPU model: a memfd ring that the stand-in libcuda hands over
  *
  * The doorbell of a real GPU is a page that no kernel code sees; here it is an eventfd. One ring
- * per process, on its nvidiactl file or on that of its MPS server. All of it is the client's memory:
- * the server checks every number it reads, reads each once, and trusts nothing that it has written
- * there itself.
+ * per process, on its nvidiactl file or on that of its MPS server. All of it is the client's
+ * memory. The server reads every number once and checks it, and does not trust values that it has
+ * written there itself.
  */
 #ifndef GPUSCHED_SIM_RING_H
 #define GPUSCHED_SIM_RING_H
@@ -20,15 +20,16 @@
 #define SIM_RING_SLOTS 1024u
 #define SIM_RING_STAMPS 4096u
 #define SIM_RING_NO_STAMP UINT32_MAX
-#define SIM_RING_HOST_SIZE (4u << 20) /* mapped host memory: flags that HOLD kernels look at */
+/* Mapped host memory, with the flags that HOLD kernels read. */
+#define SIM_RING_HOST_SIZE (4u << 20)
 
-/* Not of type 'F': this is no call that a driver has. */
+/* Its type is not 'F', so it is no call of a real driver. */
 struct sim_ring_attach {
 	uint32_t version;
 	int32_t memfd, eventfd;
-	/* answered: */
+	/* filled in by the answer */
 	uint32_t blocks_at_once, queue_depth;
-	uint32_t copy_engine[3]; /* where CUDA's copy TSGs go: NV2080_ENGINE_TYPE_* */
+	uint32_t copy_engine[3]; /* engines of CUDA's copy TSGs: NV2080_ENGINE_TYPE_* */
 	double dilate;
 };
 #define SIM_RING_ATTACH _IOWR('G', 1, struct sim_ring_attach)
@@ -46,9 +47,11 @@ struct sim_ring_entry {
 };
 
 struct sim_ring {
-	uint32_t head, tail;   /* written by client, by server; free running */
-	uint32_t seq, waiters; /* futex word: changes with every completion; its sleepers */
-	uint32_t fault;        /* CUresult of all further calls, from the client's MPS server */
+	/* Head is written by the client, tail by the server; both are free running. */
+	uint32_t head, tail;
+	/* Futex word, which changes with every completion; number of its sleepers. */
+	uint32_t seq, waiters;
+	uint32_t fault; /* CUresult of all further calls, set by the client's MPS server */
 	uint32_t pad;
 	uint64_t done[SIM_RING_SLOTS];
 	uint64_t stamp_ns[SIM_RING_STAMPS];
@@ -74,9 +77,9 @@ uint64_t sim_clock_to_real(const struct sim_clock *c, uint64_t sim_ns);
 struct sim_rings;
 
 int sim_rings_new(struct sim_rm *rm, const struct sim_clock *clock, struct sim_rings **ret);
-/* After the model is gone, since its work points here. */
+/* Call it after the model is freed, since the model's work points here. */
 void sim_rings_free(struct sim_rings *rs);
-/* The model is made after us, since it takes sim_rings_done() as its on_done. */
+/* The model is made after the rings, since it takes sim_rings_done() as its on_done. */
 void sim_rings_bind(struct sim_rings *rs, struct sim_model *m, struct sim_rm *rm);
 void sim_rings_done(void *user, struct sim_channel *ch, uint64_t cookie, uint64_t ns);
 void sim_rings_channel_gone(void *user, struct sim_channel *ch);
@@ -84,7 +87,7 @@ void sim_rings_channel_gone(void *user, struct sim_channel *ch);
 /* Maps @memfd (it must be sealed against shrinking); the caller keeps the descriptor. -EBUSY: the
  * file has as many rings as it may. */
 int sim_rings_attach(struct sim_rings *rs, struct sim_file *f, int memfd);
-/* The same over memory of the caller's own, for tests. */
+/* The same with memory of the caller, for tests. */
 int sim_rings_attach_memory(struct sim_rings *rs, struct sim_file *f, struct sim_ring *memory);
 void sim_rings_detach(struct sim_rings *rs, struct sim_file *f);
 
@@ -92,7 +95,7 @@ void sim_rings_detach(struct sim_rings *rs, struct sim_file *f);
 void sim_rings_run(struct sim_rings *rs, uint64_t now);
 /* The next time at which sim_rings_run() has something to do; UINT64_MAX: nothing. */
 uint64_t sim_rings_next(const struct sim_rings *rs);
-/* Entries thrown away because they made no sense. */
+/* Number of invalid entries that were dropped. */
 uint64_t sim_rings_bad(const struct sim_rings *rs);
 
 #endif /* GPUSCHED_SIM_RING_H */

@@ -169,7 +169,7 @@ static int esc_card_info(struct sim_rm *rm, void *data, size_t size)
 	return 0;
 }
 
-/* '2' asks, '1' is relaxed, 0 wants this very version. */
+/* '2' asks for the version, '1' accepts others, 0 wants exactly this version */
 static int esc_version(struct sim_rm *rm, void *data, size_t size)
 {
 	struct sim_version *v = data;
@@ -184,7 +184,7 @@ static int esc_version(struct sim_rm *rm, void *data, size_t size)
 	return v->reply ? 0 : -EINVAL;
 }
 
-/* RM makes a TSG depend on the address space that it was made with: both go together. */
+/* RM ties a TSG to the address space with which it was made: both are freed together. */
 static void free_dependants(struct sim_rm *rm, struct sim_object *vaspace)
 {
 	struct sim_object *o = vaspace->parent ? vaspace->parent->first : NULL, *next;
@@ -212,14 +212,14 @@ static uint32_t do_free(struct sim_rm *rm, struct sim_file *f, const struct sim_
 	return SIM_NV_OK;
 }
 
-/* Objects without state but their place in the tree, and TSGs; docs/sim.md. */
+/* Objects without state except their place in the tree, and TSGs; see docs/sim.md. */
 static bool can_dup(uint32_t cls)
 {
 	return cls == SIM_CLASS_MEM_LOCAL || cls == SIM_CLASS_MEM_SYSTEM ||
 	       cls == SIM_CLASS_VASPACE || cls == SIM_CLASS_EVENT || cls == SIM_CLASS_TSG;
 }
 
-/* An MPS server lets its clients have its TSG. */
+/* An MPS server lets its clients duplicate its TSG. */
 static bool may_dup(const struct sim_client *from, const struct sim_client *to,
 		    const struct sim_object *src, const struct sim_caller *c)
 {
@@ -281,7 +281,9 @@ static int esc_alloc(struct sim_rm *rm, struct sim_file *f, void *data, size_t s
 	return 0;
 }
 
-/* Memory of other classes is not there: mapping it is accepted, since CUDA's start maps some. */
+/*
+ * Memory of other classes is not simulated. Mapping it is accepted, since CUDA's start maps some.
+ */
 static int esc_memory(struct sim_rm *rm, struct sim_file *f, unsigned int nr, void *data,
 		      size_t size, const struct sim_caller *c)
 {
@@ -363,7 +365,7 @@ int sim_rm_ioctl(struct sim_rm *rm, struct sim_file *f, unsigned int cmd, void *
 {
 	f->calls++;
 	if (is_uvm(f))
-		return 0; /* UVM's own protocol: our programs need its start alone */
+		return 0; /* UVM's own protocol: our programs only need its start */
 	if (_IOC_TYPE(cmd) != SIM_IOC_MAGIC)
 		return -EINVAL;
 	return escape(rm, f, _IOC_NR(cmd), data, size, c);

@@ -2,9 +2,9 @@
 /*
  * rm.h - the simulated resource manager: clients, objects and controls over a GPU model
  *
- * No FUSE, no threads, no clock: fuse.c (real time) and the unit tests drive it. As the real one it
- * knows its caller by open file alone. It reaches the caller's memory through struct sim_caller, so
- * that tests and fuzzers can put any memory behind it.
+ * No FUSE, no threads, no clock: fuse.c (real time) and the unit tests drive it. Like the real RM
+ * it knows its caller only by the open file. It reaches the caller's memory through struct
+ * sim_caller, so that tests and fuzzers can put any memory behind it.
  */
 #ifndef GPUSCHED_SIM_RM_H
 #define GPUSCHED_SIM_RM_H
@@ -73,26 +73,29 @@ pid_t sim_file_opener(const struct sim_file *f);
 int sim_rm_ioctl(struct sim_rm *rm, struct sim_file *f, unsigned int cmd, void *data, size_t size,
 		 const struct sim_caller *c);
 
-/* The cost of a call, judged before it is made. */
+/* The cost of a call, determined before it is made. */
 struct sim_cost {
 	enum sim_call call;
-	int gpu;   /* the GPU that it has the lock of; -1: none */
-	bool hang; /* never returns to a borrower */
-	bool any;  /* nor to the file's opener: no program's start makes it */
+	int gpu;   /* the GPU with the lock that the call takes; -1: none */
+	bool hang; /* the call never returns to a borrower */
+	bool any;  /* nor to the file's opener; for calls that no program makes at its start */
 };
 struct sim_cost sim_rm_cost(struct sim_rm *rm, struct sim_file *f, unsigned int cmd,
 			    const void *data, size_t size);
 
-/* The model's on_switch: what the context-switch log is made of. */
+/* The model's on_switch: makes the records of the context-switch log. */
 void sim_rm_switched(struct sim_rm *rm, const struct sim_switch *sw);
-/* Does what RM does by itself until model time @now; when it will do something next. */
+/*
+ * The first does what RM does by itself until model time @now; the second says when that is needed
+ * next.
+ */
 void sim_rm_run(struct sim_rm *rm, uint64_t now);
 uint64_t sim_rm_next(const struct sim_rm *rm);
 
 /* Used by the ring: the model's channel behind a handle of a client that @f made. */
 struct sim_channel *sim_rm_channel(struct sim_rm *rm, struct sim_file *f, uint32_t client,
 				   uint32_t handle);
-/* Called when a channel is about to go, so that nobody keeps a pointer to it. */
+/* Sets a function that is called before a channel is freed, so that no pointer to it stays. */
 void sim_rm_on_channel_gone(struct sim_rm *rm, void (*fn)(void *user, struct sim_channel *ch),
 			    void *user);
 

@@ -2,8 +2,8 @@
 /*
  * rm_abi.h - the part of the RM ABI that the simulated RM speaks: numbers and layouts
  *
- * Written apart from src/rm on purpose: a simulator that shared its decoder with the program under
- * test would agree with its mistakes. Numbers of NVIDIA's open kernel modules.
+ * Kept apart from src/rm on purpose: if the simulator shared the decoder of the program under test,
+ * it would share its mistakes. Numbers of NVIDIA's open kernel modules.
  */
 #ifndef GPUSCHED_SIM_RM_ABI_H
 #define GPUSCHED_SIM_RM_ABI_H

@@ -11,7 +11,10 @@
 
 static uint32_t set_timeslice(struct sim_tsg_info *info, uint64_t us)
 {
-	/* status 0 was seen up to 100 s; what the hardware makes of the largest is not known */
+	/*
+	 * status 0 was seen up to 100 s; the hardware's behaviour with the largest values is
+	 * unknown
+	 */
 	if (us > MAX_TIMESLICE_US || sim_tsg_set_timeslice(info->tsg, us))
 		return SIM_NV_INVALID_ARGUMENT;
 	info->timeslice_us = us;
@@ -39,7 +42,7 @@ static uint32_t schedule(struct sim_ctrl_args *a)
 		return SIM_NV_INVALID_ARGUMENT;
 	if (p[0] && !has_channel(a->o))
 		return SIM_NV_INVALID_STATE;
-	/* As the real one: a suspended TSG that its owner schedules runs again (docs/facts.md). */
+	/* Like the real RM: a suspended TSG that its owner schedules runs again (docs/facts.md). */
 	for (struct sim_object *c = a->o->first; p[0] && c; c = c->next)
 		if (c->channel)
 			sim_channel_enable(c->channel, true);
@@ -79,7 +82,7 @@ uint32_t sim_ctrl_tsg(uint32_t cmd, struct sim_ctrl_args *a)
 	case SIM_CTRL_TSG_SET_INTERLEAVE:
 		return set_interleave(info, *(uint32_t *)a->p);
 	case SIM_CTRL_TSG_MAKE_REALTIME:
-		/* accepted, and nothing that could be measured changed */
+		/* accepted, without any effect that could be measured */
 		info->realtime = *(uint8_t *)a->p != 0;
 		return SIM_NV_OK;
 	}
@@ -105,7 +108,7 @@ uint32_t sim_ctrl_channel(uint32_t cmd, struct sim_ctrl_args *a)
 
 	switch (cmd) {
 	case SIM_CTRL_CHANNEL_SCHEDULE:
-		/* bare channels alone; those of a TSG are scheduled with it */
+		/* only for bare channels; channels of a TSG are scheduled with it */
 		if (!a->o->info)
 			return SIM_NV_INVALID_STATE;
 		sim_tsg_schedule(info->tsg, *(uint8_t *)a->p);

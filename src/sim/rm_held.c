@@ -2,9 +2,9 @@
 /*
  * rm_held.c - which process holds how much of a GPU's memory
  *
- * As in the real RM a process is found by its clients, and a shared piece counts in full for each
- * client that has it: apart, for the one that made it and for those that duplicated it. On a GPU
- * in MIG mode a client that has not chosen an instance is refused.
+ * As in the real RM, processes are found by their clients. Shared memory counts in full for each
+ * client that has it: as owned for its maker, as duplicated for the others. On a GPU in MIG mode a
+ * client that has not chosen an instance is refused.
  */
 #include "sim/rm_held.h"
 
@@ -74,7 +74,7 @@ static void add_up(const struct sim_client *client, int gpu, struct sim_held *to
 	}
 }
 
-/* The real RM fails for pid 0 alone. */
+/* The real RM fails only for pid 0. */
 uint32_t sim_held_by_pid(struct sim_ctrl_args *a)
 {
 	struct sim_ctrl_pid_info *p = a->p;

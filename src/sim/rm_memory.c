@@ -5,9 +5,9 @@
  * A GPU's memory is counted, no more: the stand-in libcuda keeps its contents in host memory.
  *
  * Deviceless memory is there to be mapped. With the real driver a client maps a new file of
- * /dev/nvidiactl. All opens of a FUSE file share one page cache, so that cannot be had here: the
- * client hands over a memfd in that file's place and maps that. Everything the client can write
- * there is its own affair: RM keeps its own copy, and reads nothing back.
+ * /dev/nvidiactl. That is impossible here, since all opens of a FUSE file share one page cache. So
+ * the client passes a memfd in that file's place and maps it. The client may write anything there:
+ * RM keeps its own copy, and reads nothing back.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -32,7 +32,7 @@ struct sim_memory {
 /* A piece of a GPU's memory. */
 struct sim_piece {
 	uint64_t bytes;
-	const struct sim_object *owner; /* NULL: that is gone, others still have it */
+	const struct sim_object *owner; /* NULL: the owner is gone, other handles still have it */
 	unsigned int refs;
 };
 
@@ -46,7 +46,7 @@ uint32_t sim_local_alloc(struct sim_rm *rm, struct sim_object *o, uint64_t param
 	if (params && (c->read(c, params + SIM_MEMORY_SIZE_AT, &size, sizeof(size)) ||
 		       c->read(c, params + SIM_MEMORY_ATTR_AT, &attr, sizeof(attr))))
 		return SIM_NV_INVALID_ADDRESS;
-	/* libcuda's stand-in asks for none like that: what is refused is a placeholder */
+	/* the stand-in libcuda asks for no such memory, so this refuses only a placeholder */
 	if (attr & SIM_MEMORY_NONCONTIGUOUS && sim_refused(rm, SIM_CLASS_MEM_LOCAL))
 		return sim_refused(rm, SIM_CLASS_MEM_LOCAL);
 	if (size > SIM_GPU_MEMORY - rm->gpu_bytes[o->gpu])
@@ -151,7 +151,7 @@ uint32_t sim_memory_map(struct sim_object *o, const struct sim_os_map *os,
 	void *at;
 	int r;
 
-	/* alone of all calls this asks for the process, too: a borrowed file is not enough */
+	/* this call, unlike all others, checks the process too: a borrowed file is not enough */
 	if (o->client->pid != c->tgid)
 		return SIM_NV_INVALID_CLIENT;
 	if (os->offset || !os->length || os->length > m->size)

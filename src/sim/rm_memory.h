@@ -5,14 +5,14 @@
 
 #include "sim/rm_object.h"
 
-#define SIM_GPU_MEMORY (141ull << 30)   /* that programs can have */
-#define SIM_GPU_RESERVED (600ull << 20) /* RM's own, besides */
+#define SIM_GPU_MEMORY (141ull << 30)   /* memory that programs can have */
+#define SIM_GPU_RESERVED (600ull << 20) /* RM's own, in addition */
 uint32_t sim_local_alloc(struct sim_rm *rm, struct sim_object *o, uint64_t params,
 			 const struct sim_caller *c);
 void sim_local_free(struct sim_rm *rm, struct sim_object *o);
-/* @o is another handle of what @src has: it goes with the last of them. */
+/* @o becomes another handle of the memory of @src, which is freed with its last handle. */
 void sim_local_dup(struct sim_object *o, const struct sim_object *src);
-/* How much of its GPU's memory it has, and how. */
+/* Gets how much of its GPU's memory the object has, and as what. */
 enum sim_share { SIM_SHARE_NONE, SIM_SHARE_OWN, SIM_SHARE_OTHERS };
 uint64_t sim_local_bytes(const struct sim_object *o, enum sim_share *ret);
 /* ... and deviceless memory */

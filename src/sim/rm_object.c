@@ -135,7 +135,7 @@ uint32_t sim_client_new(struct sim_rm *rm, struct sim_file *f, uint32_t handle,
 	return SIM_NV_OK;
 }
 
-/* With the TSG goes what other handles mean. */
+/* Handles that are aliases of the TSG are freed with it. */
 static void drop_aliases(struct sim_rm *rm, const struct sim_object *tsg)
 {
 	struct sim_client *client, *next;

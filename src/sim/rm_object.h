@@ -14,7 +14,7 @@
 struct sim_tsg_info {
 	struct sim_tsg *tsg;
 	uint32_t grp_id;
-	uint64_t timeslice_us; /* the mirror that GET_TIMESLICE answers from */
+	uint64_t timeslice_us; /* the copy from which GET_TIMESLICE answers */
 	bool realtime;
 };
 
@@ -23,15 +23,16 @@ struct sim_object {
 	struct sim_client *client;
 	struct sim_object *parent, *first, *last, *next, *prev; /* children: first, then next */
 	int gpu;                                                /* -1: none */
-	uint32_t engine;                                        /* as its owner names it */
+	uint32_t engine;                                        /* as its owner numbers engines */
 	uint32_t cid;
 	uint32_t instance, compute;  /* MIG: of a subscription or a TSG; compute + 1; 0: none */
 	struct sim_tsg_info *info;   /* TSG; a bare channel has one of its own */
 	struct sim_channel *channel; /* channel */
 	struct sim_memory *memory;   /* deviceless memory */
 	struct sim_piece *piece;     /* memory of a GPU */
-	uint32_t vaspace;            /* TSG: goes when that object does; 0: with its device */
-	struct sim_log *log;         /* event buffer */
+	/* For a TSG: it is freed with that object; 0: with its device. */
+	uint32_t vaspace;
+	struct sim_log *log; /* event buffer */
 	UT_hash_handle hh;
 };
 
@@ -82,7 +83,7 @@ struct sim_rm {
 	struct sim_log *logs;
 	unsigned int nlogs;
 	struct sim_gpu_log gpu_log[SIM_MAX_GPUS];
-	uint64_t log_due; /* model time of the next look at the GPUs' records; UINT64_MAX: none */
+	uint64_t log_due; /* model time of the next read of the GPUs' records; UINT64_MAX: none */
 	uint64_t noise;
 	void (*channel_gone)(void *user, struct sim_channel *ch);
 	void *channel_gone_user;
@@ -95,7 +96,7 @@ uint32_t sim_client_new(struct sim_rm *rm, struct sim_file *f, uint32_t handle,
 			const struct sim_caller *c, struct sim_client **ret);
 uint32_t sim_object_new(struct sim_rm *rm, struct sim_client *client, struct sim_object *parent,
 			uint32_t handle, uint32_t cls, struct sim_object **ret);
-/* The object and all under it, leaves first. A root takes its client with it. */
+/* Frees the object and all below it, leaves first. A root takes its client with it. */
 void sim_object_free(struct sim_rm *rm, struct sim_object *o);
 /* The nearest ancestor of that class, @o itself included. */
 struct sim_object *sim_object_up(struct sim_object *o, uint32_t cls);
@@ -114,7 +115,10 @@ uint32_t sim_rm_alloc(struct sim_rm *rm, struct sim_file *f, uint32_t client, ui
 uint32_t sim_rm_control(struct sim_rm *rm, struct sim_file *f, const struct sim_os_control *os,
 			const struct sim_caller *c);
 enum sim_call sim_control_call(uint32_t cmd, const void *params);
-/* The status that a test wants of that control, or of a placeholder (SIM_CLASS_MEM_LOCAL); 0: none. */
+/*
+ * The status that a test wants for that control, or for a placeholder (SIM_CLASS_MEM_LOCAL); 0:
+ * none.
+ */
 static inline uint32_t sim_refused(const struct sim_rm *rm, uint32_t cmd)
 {
 	for (int i = 0; i < SIM_MAX_REFUSE && rm->config.refuse[i].cmd; i++)
@@ -129,7 +133,10 @@ uint32_t sim_mig_gpu_instance(struct sim_rm *rm, struct sim_object *o, uint64_t 
 			      const struct sim_caller *c);
 uint32_t sim_mig_compute_instance(struct sim_rm *rm, struct sim_object *o, uint64_t params,
 				  const struct sim_caller *c);
-/* The instance that the client has chosen on @o's device; 0: none, SIM_MIG_ALL: it looks on. */
+/*
+ * The instance that the client has chosen on @o's device; 0: none, SIM_MIG_ALL: the client only
+ * observes.
+ */
 uint32_t sim_mig_instance(struct sim_object *o);
 /* The same of the compute instance, + 1. */
 uint32_t sim_mig_compute(struct sim_object *o);

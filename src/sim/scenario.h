@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * scenario.h - a scenario: processes on the GPU model, what is done to them, what must come out
+ * scenario.h - a scenario: processes on the GPU model, actions on them, and expected results
  *
- * docs/model.md describes the file. Loaded once, run any number of times; the same seed gives the
- * same result.
+ * docs/model.md describes the file. It is loaded once and run any number of times; the same seed
+ * gives the same result.
  */
 #ifndef GPUSCHED_SIM_SCENARIO_H
 #define GPUSCHED_SIM_SCENARIO_H
@@ -35,7 +35,7 @@ enum sim_hold { SIM_HOLD_NONE, SIM_HOLD_HINT_ONE, SIM_HOLD_HINT, SIM_HOLD_REQUES
 /* How the daemon learns of requests. */
 enum sim_requests { SIM_REQUESTS_UNSEEN, SIM_REQUESTS_AGENT, SIM_REQUESTS_HINTS };
 
-/* A group of equal processes, one TSG each but where they are clients of a server. */
+/* A group of equal processes, with one TSG each unless they are clients of a server. */
 struct sim_group {
 	char name[SIM_NAME_LEN], class_name[GPUSCHED_CLASS_NAME_LEN];
 	unsigned int count, gpu;
@@ -46,27 +46,28 @@ struct sim_group {
 	unsigned int kind, arrivals, hold, requests;
 	double kernel_us, block_us, fill_pct; /* block_us 0: as long as the kernel */
 	unsigned int kernels;                 /* of a request */
-	unsigned int wait_every; /* so many of them, the program waits for the GPU; 0: at the end */
-	unsigned int burst;      /* requests that arrive at once */
-	double launch_gap_us;    /* CPU time between two launches of a request */
-	double gap_us, cv;       /* cv: of the gaps, above 1 they come in bursts */
-	double prep_us;          /* hold = hint: CPU time between arrival and launch */
+	/* After so many of them, the program waits for the GPU; 0: at the end. */
+	unsigned int wait_every;
+	unsigned int burst;   /* requests that arrive at once */
+	double launch_gap_us; /* CPU time between two launches of a request */
+	double gap_us, cv;    /* cv: of the gaps, above 1 they come in bursts */
+	double prep_us;       /* hold = hint: CPU time between arrival and launch */
 	double hold_limit_us;
 	unsigned int in_flight; /* BE */
-	bool sync; /* BE: none of the group begins a kernel before all have ended the one before */
+	bool sync; /* BE: no process begins a kernel before all processes have ended the last one */
 	double start_s, start_step_s, stop_s; /* stop_s 0: at the end */
-	double begin_s; /* from its start to its first launch: CUDA's own start */
-	/* what its owner asks for at its start */
+	double begin_s; /* from its start to its first launch: the time that CUDA's start takes */
+	/* settings that its owner asks for at its start */
 	uint64_t timeslice_us;
 	unsigned int interleave, preempt_mode;
-	bool suspended;  /* from its start, by a person */
-	bool adopted;    /* found later: its preemption mode is only assumed */
+	bool suspended;  /* suspended by a person from its start */
+	bool adopted;    /* found later, so that its preemption mode is only assumed */
 	bool past_share; /* its process has more TSGs than the table takes */
 	unsigned int weight;
 	unsigned int limit, request; /* of each GPU, for all of the group, in percent; 0: none */
 	uint64_t deadline_us, cgroup_id, job; /* job 0: not known */
 	unsigned int uid;
-	/* "": a TSG of its own; else its processes are clients of the MPS server of this name */
+	/* "": its own TSGs; otherwise its processes are clients of the MPS server with this name */
 	char server[SIM_NAME_LEN];
 	unsigned int priority, sm_pct; /* with a server: CUDA_MPS_CLIENT_PRIORITY, SMs at most */
 };
@@ -80,7 +81,7 @@ extern const char *const sim_facts_words[]; /* NULL-terminated */
 
 enum sim_do { SIM_DO_SET, SIM_DO_SUSPEND, SIM_DO_RESUME, SIM_DO_PREEMPT };
 
-/* Done once, by RM calls one after the other, from @at_ms on. */
+/* An action, done once by RM calls one after the other, from @at_ms on. */
 struct sim_action {
 	double at_ms;
 	char target[SIM_NAME_LEN]; /* group, "group[i]" or "@class" */
@@ -103,7 +104,7 @@ struct sim_check {
 	char divisor[64]; /* "": none */
 	enum sim_check_op op;
 	double limit, within_pct;
-	bool missed; /* [missed]: a reference known not to be met; shown, not counted */
+	bool missed; /* [missed]: a reference that is known not to be met; shown, not counted */
 };
 
 struct sim_scenario {
@@ -144,13 +145,16 @@ struct sim_run_options {
 	const uint64_t *seed;        /* NULL: the scenario's */
 	const struct gs_host *host;  /* in virtual time; NULL: the native one */
 	const enum sim_facts *facts; /* NULL: the scenario's */
-	/* how far it is, now and then; may be NULL */
+	/* called now and then with the progress; may be NULL */
 	void (*progress)(void *user, uint64_t done_ns, uint64_t all_ns);
 	void *progress_user;
 	double timeline_ms; /* keep this much of the context-switch log after the warm-up */
 };
 
-/* Why turns of the measured time ended, by the log: against the model's own record. */
+/*
+ * Whether the log's reasons for the ends of turns are right, by the model's own record. In the
+ * measured time.
+ */
 struct sim_judged {
 	uint64_t right, wrong, cut, cut_unknown, drained_unknown; /* cut: by the slice, in all */
 };
@@ -165,10 +169,10 @@ struct sim_process_result {
 	size_t npieces;
 	uint64_t kernels, launches, missed; /* missed: requests past the group's deadline */
 	uint64_t gpu_time_ns, switches, suspended_ns;
-	struct sim_tsg_state all;           /* of all its life, the model's record */
-	struct gs_turn_sums account;        /* of the same, what the account knows; */
-	struct gs_turn_sums account_of_log; /* or would, if nobody counted launches */
-	struct sim_judged judged;           /* by that */
+	struct sim_tsg_state all;           /* for all of its life, by the model's record */
+	struct gs_turn_sums account;        /* the same as the account knows it; */
+	struct gs_turn_sums account_of_log; /* and as it would without counted launches */
+	struct sim_judged judged;           /* judged by that */
 	double ran_s;                       /* of the measured time, how long it existed */
 	double lost_pct;                    /* of its GPU, lost in switches in the worst 3 s */
 	struct gpusched_settings is;        /* at the end */

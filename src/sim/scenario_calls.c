@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * RM calls in the model's time, one after the other per worker, and the shell of the engine's core
- * that orders them: it has the laws and the order of the live engine.
+ * RM calls in the model's time, one after the other per worker. The shell of the engine's core
+ * orders them, by the laws and in the order of the live engine.
  *
  * Without a policy there is no core: a script's calls are made as they stand in the scenario.
  */
@@ -126,7 +126,7 @@ static void begin_job(struct sim_sim *x, unsigned int worker)
 	begin_call(x, worker);
 }
 
-/* In the order of the plans, but for the one under way. */
+/* Puts a job into the order of plans, but behind the one under way. */
 static int push(struct sim_sim *x, unsigned int worker, struct sim_proc *p,
 		const struct gs_plan *plan)
 {
@@ -158,13 +158,13 @@ void sim_script(struct sim_sim *x, struct sim_proc *p, enum gs_rm_op op, uint32_
 
 /* ---- the engine's core ----------------------------------------------------------------------- */
 
-/* Never 0, which the core knows as no time. */
+/* Never 0, which means "no time" to the core. */
 static uint64_t core_now(const struct sim_sim *x)
 {
 	return now_of(x) + 1;
 }
 
-/* Due times of the core become an event. */
+/* Posts an event for the core's next due time. */
 static void arm(struct sim_sim *x)
 {
 	uint64_t next = gs_core_next(x->core);
@@ -175,7 +175,7 @@ static void arm(struct sim_sim *x)
 	sim_post(x, next > core_now(x) ? next - 1 : now_of(x), SIM_EV_DUE, NULL, 0);
 }
 
-/* The gate lets those go on that are held no more: their call reaches the driver. */
+/* The gate continues processes that are held no more: their call reaches the driver. */
 static void let_go(struct sim_sim *x)
 {
 	for (size_t i = 0; i < x->nprocs; i++) {

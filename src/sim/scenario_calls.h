@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/* scenario_calls.h - RM calls, and what the engine's core orders */
+/* scenario_calls.h - RM calls, and the engine's core that orders them */
 #ifndef GPUSCHED_SIM_SCENARIO_CALLS_H
 #define GPUSCHED_SIM_SCENARIO_CALLS_H
 
 #include "sim/scenario_priv.h"
 
 void sim_set_runnable(struct sim_proc *p, bool on);
-/* A call that is made as it stands in the scenario. */
+/* Makes a call exactly as the scenario says. */
 void sim_script(struct sim_sim *x, struct sim_proc *p, enum gs_rm_op op, uint32_t arg);
-/* With a core: something about it, or about any of them, may be other than wanted. */
+/* With a core: the TSG, or any TSG, may differ from what is wanted, so evaluate it. */
 void sim_look(struct sim_proc *p, const struct gs_news *news);
 void sim_look_all(struct sim_sim *x);
 void sim_forget(struct sim_proc *p);
 void sim_due(struct sim_sim *x);
 void sim_call_effect(struct sim_sim *x, unsigned int worker);
 void sim_call_end(struct sim_sim *x, unsigned int worker);
-/* A rotation's next turn is counted from the end of this one's calls. */
+/* The rotation's next turn is counted from the end of this turn's calls. */
 void sim_end_rotation(struct sim_sim *x);
 
 #endif /* GPUSCHED_SIM_SCENARIO_CALLS_H */

@@ -109,7 +109,7 @@ static int find(const char *name, struct names *ret)
 		if (dir[0] && access(path, R_OK) == 0)
 			break;
 	}
-	/* one that is there and cannot be read says so when it is loaded */
+	/* a file that exists and cannot be read gives its error when it is loaded */
 	if (access(path, R_OK) < 0 && (!is_path || errno == ENOENT))
 		return -ENOENT;
 	ret->paths = calloc(1, sizeof(*ret->paths));
@@ -127,15 +127,15 @@ struct run_args {
 	const char *options[SIM_MAX_OPTIONS];
 	uint64_t seed;
 	enum sim_facts facts;
-	struct sim_params params; /* where @has_params */
+	struct sim_params params; /* valid if @has_params */
 	bool has_params;
 	struct {
 		char policy[256], text[160];
-	} unknown; /* facts that the policy reads and the stock host lacks */
+	} unknown; /* facts that the policy reads and the stock host does not have */
 	bool json;
-	bool hopeless; /* the policy that was asked for cannot run at all */
-	bool mistaken; /* how it was asked for */
-	bool broken;   /* the last one could not run, so that it neither passed nor failed */
+	bool hopeless; /* the requested policy cannot run at all */
+	bool mistaken; /* the mistake is in the request */
+	bool broken;   /* the last scenario could not run, so it neither passed nor failed */
 	const char *timeline, *scenario;
 };
 
@@ -250,7 +250,7 @@ static int write_timeline(const struct run_args *a, const struct sim_result *r)
 	return 0;
 }
 
-/* One that cannot even run: a line on stderr, and in JSON an object that says so. */
+/* Reports a scenario that cannot even run: a line on stderr, and in JSON an object. */
 static void tell_broken(const struct run_args *a, const char *path, const struct gs_error *err)
 {
 	const char *base = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
@@ -297,7 +297,7 @@ static int print_result(const struct sim_result *r, const char *unknown)
 	return w;
 }
 
-/* Runs one; true when it passed. */
+/* Runs one scenario; returns true if it passed. */
 static bool run_one(struct run_args *a, const char *path, bool alone)
 {
 	CLEANUP(sim_scenario_freep) struct sim_scenario *s = NULL;

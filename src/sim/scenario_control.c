@@ -21,7 +21,7 @@ static uint64_t now_of(const struct sim_sim *x)
 
 /* ---- the policy ------------------------------------------------------------------------------ */
 
-/* Facts as of now; only what the host of a real machine would know too. */
+/* Fills in facts as of now, but only those that the host of a real machine would know. */
 static void refresh(struct sim_proc *p)
 {
 	struct gpusched_task *t = &p->rec.task;
@@ -52,11 +52,14 @@ static void refresh(struct sim_proc *p)
 	}
 }
 
-/* From gpusched_kick() to the round: an event and a thread that wakes up; and between two of them. */
+/*
+ * Delay from gpusched_kick() to the round, for an event and a thread's wake-up; and the pause
+ * between two such rounds.
+ */
 #define KICK_LATE_NS (100 * NS_PER_US)
 #define KICK_STEP_NS (500 * NS_PER_US)
 
-/* After any call: a round that the policy has asked for. */
+/* Runs after any call: posts a round that the policy has asked for. */
 static void hear_kick(struct sim_sim *x)
 {
 	uint64_t at = now_of(x) + KICK_LATE_NS;
@@ -70,7 +73,7 @@ static void hear_kick(struct sim_sim *x)
 	sim_post(x, at, SIM_EV_KICK, NULL, 0);
 }
 
-/* Settings go back to what the owners asked for; nobody is held any more. */
+/* Settings become what the owners asked for; no TSG is held any more. */
 static void end_policy(struct sim_sim *x, enum gs_policy_exit_kind reason, const char *why)
 {
 	if (!x->policy)
@@ -85,7 +88,7 @@ static void end_policy(struct sim_sim *x, enum gs_policy_exit_kind reason, const
 	}
 }
 
-/* Looks at what a call returned, and at the wish that it left if @p is that TSG's process. */
+/* Handles the result of a call, and the wish that it left if @p is that TSG's process. */
 static void after_call(struct sim_sim *x, int ret, struct sim_proc *p)
 {
 	const struct gpusched_settings *want = &p->rec.task.want;
@@ -122,7 +125,7 @@ static uint64_t view_job(void *user, uint64_t id)
 	return id && id <= x->nprocs ? x->procs[id - 1].g->job : 0;
 }
 
-/* A group of processes has it together, on each GPU. */
+/* A group of processes shares its limit, on each GPU. */
 static int view_limit(void *user, uint64_t id, struct gpusched_limit *ret)
 {
 	const struct sim_sim *x = user;
@@ -292,7 +295,7 @@ void sim_control_launch(struct sim_proc *p, unsigned int count)
 	sim_look(p, NULL);
 }
 
-/* The daemon tells the policy of a request, by the TSG that it works in. */
+/* The daemon reports a request to the policy, for the TSG in which it works. */
 static void tell_request(struct sim_sim *x, const struct sim_proc *p, bool begins)
 {
 	struct sim_proc *host = p->host;
@@ -347,7 +350,7 @@ static void tick(struct sim_sim *x)
 
 /* ---- actions and rotation -------------------------------------------------------------------- */
 
-/* A person's wish: overrides the policy's, or is simply made true where there is no policy. */
+/* A person's wish: comes before the policy's, or is applied directly without a policy. */
 static void wish(struct sim_proc *p, uint32_t bit, uint32_t value)
 {
 	const struct gs_news news = { .anew = bit };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* scenario_event.c - what is to happen, by time: a heap */
+/* scenario_event.c - future events, by time: a heap */
 #include <errno.h>
 
 #include "basic/grow.h"

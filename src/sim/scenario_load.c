@@ -289,7 +289,7 @@ static int action_setting(struct loading *l, struct sim_action *a, const char *s
 	return 0;
 }
 
-/* Keys of one action follow each other; "at_ms" begins the next. */
+/* The keys of one action follow each other; "at_ms" begins the next action. */
 static int action_key(struct loading *l, const char *section, const char *name, const char *value)
 {
 	struct sim_scenario *s = l->s;
@@ -307,7 +307,9 @@ static int action_key(struct loading *l, const char *section, const char *name, 
 	return STORE(action_keys, a);
 }
 
-/* "be.rate / lc.rate <" as inih splits "be.rate / lc.rate <= 3" at its first '=' */
+/*
+ * The name is "be.rate / lc.rate <", since inih splits "be.rate / lc.rate <= 3" at its first '='.
+ */
 static int split_metric(struct sim_check *c, const char *name)
 {
 	size_t n = strlen(name);
@@ -369,7 +371,7 @@ bad:
 				 : "NAME.METRIC <= 350 or NAME.METRIC >= 900");
 }
 
-/* A policy's name, or a path: in the scenario's folder, else in ours. */
+/* A policy's name, or a path in the scenario's folder or ours. */
 static int policy_key(struct loading *l, const char *section, const char *name, const char *value)
 {
 	struct sim_scenario *s = l->s;

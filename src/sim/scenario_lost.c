@@ -10,7 +10,7 @@
 
 #define STEP_NS (100 * NS_PER_MS)
 #define WINDOW_STEPS 30u
-/* A longer time without anybody is idle. */
+/* A longer time without a turn is idle time. */
 #define LONGEST_NS NS_PER_MS
 
 static unsigned int parts(const struct sim_sim *x)

@@ -15,7 +15,7 @@ struct times {
 	size_t n;
 };
 
-/* Latencies of several processes, and of their requests' pieces, each as one sorted array. */
+/* Latencies of several processes, and of the pieces of their requests, each as one sorted array. */
 struct pool {
 	struct times all, pieces;
 	double rate, rate_min, rate_max, share, switches, suspended_pct, requests, missed, launches;
@@ -117,7 +117,10 @@ static int mean(const struct times *o, double *ret)
 	return 0;
 }
 
-/* How many turns that a slice ended the log tells as such; how many of all turns it tells wrong. */
+/*
+ * Two figures: the part of turns ended by a slice that the log shows as such; and the part of all
+ * turns for which it gives a wrong reason.
+ */
 static int known_pct(const struct sim_judged *j, double *ret)
 {
 	if (!j->cut)
@@ -233,7 +236,7 @@ static bool holds(const struct sim_check *c, double v)
 	}
 }
 
-/* A figure that is not known fails its check; so does a policy that ended by itself. */
+/* An unknown figure fails its check. So does a policy that ended by itself. */
 void sim_result_check(struct sim_result *r)
 {
 	const struct sim_scenario *s = r->scenario;

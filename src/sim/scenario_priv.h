@@ -10,7 +10,7 @@
 #include "sim/model.h"
 #include "sim/scenario.h"
 
-#define SIM_HOLD_FLAGS 64u /* requests with a hold that may still read its flag */
+#define SIM_HOLD_FLAGS 64u /* number of requests with a hold that may still read its flag */
 
 struct sim_proc {
 	struct sim_sim *sim;
@@ -18,7 +18,7 @@ struct sim_proc {
 	struct sim_process_result *res;
 	unsigned int index, gpu;
 	bool alive;
-	/* the process that it works in the TSG of: itself, or the first one of its MPS server */
+	/* the process that has its TSG: itself, or the first process of its MPS server */
 	struct sim_proc *host;
 	struct sim_tsg *tsg;
 	struct sim_channel *work, *hold;
@@ -28,15 +28,15 @@ struct sim_proc {
 	/* the request under way */
 	bool busy;
 	uint64_t counted_from, next_arrival;
-	/* of its request; to_launch: before it waits; to_begin: behind that */
+	/* of its request: to_launch before it waits, to_begin after that */
 	unsigned int to_launch, to_finish, to_begin, request;
-	uint64_t piece_from;            /* its piece under way began then */
+	uint64_t piece_from;            /* begin of its present piece */
 	uint64_t steps, steps_launched; /* sync: kernels done, and under way or done */
 	unsigned int of_burst;          /* requests of this arrival that are left */
 	bool released[SIM_HOLD_FLAGS];
-	/* what its agent or its hints tell of requests */
+	/* what its agent or its hints report of requests */
 	bool told_request, in_wait;
-	uint64_t rests_since; /* unless it is in a wait; 0: it never launched */
+	uint64_t rests_since; /* since when it rests, unless it waits; 0: it never launched */
 	struct gs_quiet quiet;
 	/* control */
 	struct gpusched_tsg rec;
@@ -46,12 +46,15 @@ struct sim_proc {
 	uint64_t suspended_since; /* while is.runnable is 0 */
 	uint64_t base_gpu_time, base_switches, base_launches;
 	uint64_t rate_launches, rate_ns;
-	/* its last launch, the last before the log's period that this was in, and what was told */
+	/*
+	 * its last launch; its last launch before the log's period with that; the launch reported
+	 * last
+	 */
 	uint64_t launch_ns, launch_before, launch_told;
-	bool cut, drained; /* the truth about the last turn that the account was told */
+	bool cut, drained; /* the true reason for the end of the last turn that the account got */
 };
 
-/* A client of another's server has no TSG of its own to be seen or set. */
+/* A client of another process's server has no TSG of its own that could be seen or set. */
 static inline bool sim_has_record(const struct sim_proc *p)
 {
 	return p->alive && p->host == p;
@@ -72,10 +75,10 @@ enum sim_event_type {
 	SIM_EV_ROTATE,
 	SIM_EV_CALL_EFFECT,
 	SIM_EV_CALL_END,
-	SIM_EV_DUE,   /* the engine's core wants to look again */
+	SIM_EV_DUE,   /* the engine's core has something due */
 	SIM_EV_BEGIN, /* the policy hears that a request began ... */
 	SIM_EV_END,   /* ... or has ended */
-	SIM_EV_QUIET, /* a rest may be long enough to be a request's end */
+	SIM_EV_QUIET, /* a rest may be long enough to end a request */
 };
 
 struct sim_event {
@@ -93,8 +96,8 @@ struct sim_job {
 };
 
 /*
- * Makes calls one after the other, the first job's now. Worker 0 is the scenario's script, 1 + g
- * the engine's for GPU g.
+ * Makes calls one after the other. Worker 0 makes the scenario's own, worker 1 + g the engine's for
+ * GPU g.
  */
 struct sim_worker {
 	struct sim_job *queue;
@@ -105,7 +108,7 @@ struct sim_worker {
 struct sim_lost {
 	uint64_t *ns;
 	uint64_t end_ns;
-	const void *last; /* the one that had the last turn */
+	const void *last; /* the TSG that had the last turn */
 };
 
 struct sim_sim {
@@ -123,16 +126,17 @@ struct sim_sim {
 	struct sim_worker *workers;
 	size_t rotate_at;         /* process that is runnable */
 	bool rotating;            /* its calls are under way */
-	struct gs_policy *policy; /* NULL: none, or ended */
-	struct gs_core *core;     /* NULL: it had no policy at the start */
+	struct gs_policy *policy; /* NULL: there is none, or it has ended */
+	struct gs_core *core;     /* NULL: there was no policy at the start */
 	struct sim_lost *lost;    /* by GPU */
 	uint64_t lost_steps;
-	uint64_t due_at;          /* an event is posted for the core then */
-	uint64_t kick_at;         /* a round is posted for the policy then; past: none is */
+	uint64_t due_at; /* time of the event that is posted for the core */
+	/* Time of the round that is posted for the policy; past: none is. */
+	uint64_t kick_at;
 	struct sim_sight *sights; /* by GPU */
 	struct gpusched_tsg *recs;
 	uint32_t policy_flags;
-	struct gs_error err; /* out of memory in a callback */
+	struct gs_error err; /* a callback was out of memory */
 };
 
 static inline uint64_t sim_us(double us)

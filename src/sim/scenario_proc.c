@@ -51,7 +51,9 @@ static bool flag_is_set(void *arg)
 	return *(bool *)arg;
 }
 
-/* The waiting kernel, and (but for hint-one) an empty one behind it that keeps the turn. */
+/*
+ * Submits the waiting kernel and (except with hint-one) an empty one behind it that keeps the turn.
+ */
 static void submit_hold(struct sim_proc *p)
 {
 	struct sim_work w = {
@@ -69,7 +71,7 @@ static void submit_hold(struct sim_proc *p)
 		submit(p, p->hold, &behind);
 }
 
-/* The next of the pieces between which it waits. */
+/* Launches the next of the pieces between which it waits. */
 static void launch_piece(struct sim_proc *p)
 {
 	unsigned int n =
@@ -177,7 +179,7 @@ static void launch(struct sim_proc *p)
 		sim_post(p->sim, now_of(p) + sim_us(p->g->launch_gap_us), SIM_EV_LAUNCH, p, 0);
 }
 
-/* How many kernels every process of its group has ended. */
+/* The number of kernels that every process of its group has ended. */
 static uint64_t common_steps(const struct sim_proc *p)
 {
 	const struct sim_sim *x = p->sim;
@@ -261,7 +263,7 @@ void sim_proc_event(struct sim_proc *p, enum sim_event_type type)
 	}
 }
 
-/* Blocks of one kernel: waves that fill their share of the GPU. */
+/* Divides one kernel into blocks: waves that fill their part of the GPU. */
 static void shape_kernel(struct sim_proc *p)
 {
 	double places = p->sim->s->params.blocks_at_once * p->g->fill_pct / 100;
@@ -270,12 +272,12 @@ static void shape_kernel(struct sim_proc *p)
 
 	if (places < 1)
 		places = 1;
-	/* fewer SMs: fewer blocks at once, which stand for as much work */
+	/* on fewer SMs fewer blocks run at once, which stand for as much work */
 	p->wave_places = whole * (uint64_t)(places * p->g->sm_pct / 100);
 	p->block_ns = sim_us(p->g->kernel_us / (double)whole * 100 / p->g->sm_pct);
 }
 
-/* A TSG of its own, or that of its server's first client. */
+/* Makes a TSG of its own, or uses that of its server's first client. */
 static int make_channels(struct sim_proc *p)
 {
 	struct sim_sim *x = p->sim;
@@ -352,7 +354,7 @@ void sim_proc_finish(struct sim_proc *p)
 		return;
 	r->ran_s = now_of(p) > from ? (double)(now_of(p) - from) / 1e9 : 0;
 	r->is = p->host->is;
-	if (p->host != p) /* what the GPU did is its server's */
+	if (p->host != p) /* the GPU's work belongs to its server */
 		return;
 	sim_tsg_state(p->tsg, &s);
 	r->gpu_time_ns = s.gpu_time_ns - p->base_gpu_time;

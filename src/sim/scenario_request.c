@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The daemon's news of a process's requests, from hints or from an agent. As on a real machine they
- * come late by a wake-up. The end of a request also comes late by a rest, learned from the
+ * The daemon's reports of a process's requests, from hints or an agent. As on a real machine they
+ * are late by a wake-up. The end of a request is also late by a rest, which is learned from the
  * service's own rests.
  */
 #include "basic/clock.h"
@@ -62,7 +62,7 @@ void sim_request_rests(struct sim_proc *p)
 			 0);
 }
 
-/* Some rest was long enough, if it still lasts. */
+/* The rest was long enough, if it still lasts. */
 void sim_request_quiet(struct sim_proc *p)
 {
 	uint32_t quiet = gs_quiet_us(&p->quiet);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Runs a scenario: events of the processes and of their control, merged with the model's own time.
+ * Runs a scenario: merges events of the processes and actions with the model's own time.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 #include "sim/scenario_priv.h"
 #include "sim/scenario_sight.h"
 
-/* The client of @host's server that has the channel. */
+/* The client of @host's server to which the channel belongs. */
 static struct sim_proc *client_of(struct sim_sim *x, struct sim_proc *host,
 				  const struct sim_channel *ch)
 {
@@ -30,7 +30,7 @@ static void on_done(void *user, struct sim_channel *ch, uint64_t cookie, uint64_
 	sim_proc_done(p->g->server[0] ? client_of(user, p, ch) : p, ch);
 }
 
-/* For a timeline; nothing without one. */
+/* Keeps the turn for a timeline, if one is wanted. */
 static void keep_turn(struct sim_sim *x, const struct sim_switch *sw)
 {
 	struct sim_result *r = x->res;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * The model's GPU time as the daemon would know it: the account's rules on the model's log. The log
- * is read as late as RM hands out a real one.
+ * The model's GPU time as the daemon would know it: the account's rules applied to the model's log.
+ * The log is read as late as RM gives out a real one.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -14,9 +14,9 @@
 #include "sim/scenario_sight.h"
 #include "table/facts.h"
 
-#define BRANCH 580               /* that the model was fitted to */
-#define PERIOD_NS 33333333u      /* RM's own, and the daemon's */
-#define PHASE_NS (PERIOD_NS / 2) /* RM last handed out records so long before each look */
+#define BRANCH 580               /* for which the model was fitted */
+#define PERIOD_NS 33333333u      /* RM's own period, and the daemon's */
+#define PHASE_NS (PERIOD_NS / 2) /* how long before each read RM last gave out records */
 
 struct record {
 	struct gs_switch sw;
@@ -27,13 +27,13 @@ struct record {
 /* A GPU's log. */
 struct sim_sight {
 	struct gs_turns *turns;
-	struct gs_turns *of_log; /* the same, told of no launches: for comparison */
+	struct gs_turns *of_log; /* the same, without launches: for comparison */
 	struct record *queue;
 	size_t n, cap, at;
-	uint64_t read; /* up to then */
+	uint64_t read; /* time up to which it was read */
 };
 
-/* A turn is told before the next record of its TSG. */
+/* A turn is reported before the next record of its TSG. */
 static void judge(const struct gs_turn *turn, void *user)
 {
 	struct sim_sim *x = user;
@@ -103,7 +103,7 @@ void sim_sight_launched(struct sim_proc *p)
 	p->launch_ns = now;
 }
 
-/* As the daemon reads counts: the last launch of each, once a period. */
+/* Like the daemon's counts: reports the last launch of each TSG once a period. */
 static void tell_launches(struct sim_sim *x, unsigned int gpu, uint64_t until)
 {
 	for (size_t i = 0; i < x->nprocs; i++) {
@@ -118,8 +118,8 @@ static void tell_launches(struct sim_sim *x, unsigned int gpu, uint64_t until)
 }
 
 /*
- * As the daemon at @read, launches up to then: RM has handed out records up to @until, and all up to
- * @complete for certain.
+ * Reads like the daemon at @read, with launches up to then. RM has given out records up to @until,
+ * and certainly all records up to @complete.
  */
 static struct gs_turns *read_until(struct sim_sim *x, unsigned int gpu, uint64_t read,
 				   uint64_t until, uint64_t complete)
@@ -150,7 +150,7 @@ static struct gs_turns *read_until(struct sim_sim *x, unsigned int gpu, uint64_t
 	return g->turns;
 }
 
-/* Up to what is handed out by now. */
+/* Reads what is given out by now. */
 static struct gs_turns *read_log(struct sim_sim *x, unsigned int gpu)
 {
 	uint64_t now = sim_model_now(x->m), read = now / PERIOD_NS * PERIOD_NS;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* scenario_sight.h - who had the GPU, as far as the log says */
+/* scenario_sight.h - which TSG had the GPU, as far as the log says */
 #ifndef GPUSCHED_SIM_SCENARIO_SIGHT_H
 #define GPUSCHED_SIM_SCENARIO_SIGHT_H
 
@@ -11,9 +11,9 @@ void sim_sight_switch(struct sim_sim *x, const struct sim_switch *sw);
 void sim_sight_launched(struct sim_proc *p);
 void sim_sight_settings(struct sim_proc *p); /* its slice, and whether it can run */
 void sim_sight_gone(struct sim_proc *p);
-/* All of it, for the result: what the account knows, and without counted launches. */
+/* All sums for the result: as the account knows them, and without counted launches. */
 void sim_sight_sums(struct sim_proc *p, struct gs_turn_sums *ret, struct gs_turn_sums *ret_of_log);
-/* When it last ran, into its record. */
+/* Writes the time when it last ran into its record. */
 void sim_sight_refresh(struct sim_proc *p);
 int sim_sight_facts(void *user, uint64_t id, struct gpusched_facts *ret);
 int sim_sight_gpu(void *user, uint32_t gpu, struct gpusched_gpu *ret);

@@ -54,7 +54,7 @@ static int parse_control(const char *text, uint32_t *ret, struct gs_error *err)
 	return 0;
 }
 
-/* "set-timeslice=0x56", or without a status for --hang */
+/* Parses "set-timeslice=0x56", or for --hang a control without a status. */
 static int add_refusal(struct shell_options *o, const char *value, bool hang, struct gs_error *err)
 {
 	CLEANUP_FREE char *text = strdup(value);
@@ -166,7 +166,7 @@ static int set_options(struct shell_options *o, const struct gs_option_text *opt
 	return 0;
 }
 
-/* An equal part of the GPU each: how a real one divides itself is not modelled. */
+/* Gives each instance an equal part of the GPU; how a real one divides itself is not modelled. */
 static void divide(struct shell_options *o)
 {
 	struct sim_params *p = &o->server.params;
@@ -208,14 +208,14 @@ static int start_server(struct sim_world *w, struct shell_options *o, struct gs_
 	if (w->server < 0)
 		return gs_fail(err, -errno, "no new process: %s", strerror(errno));
 	if (!w->server) {
-		setsid(); /* the terminal's signals are the command's */
+		setsid(); /* the terminal's signals go to the command only */
 		prctl(PR_SET_PDEATHSIG, SIGTERM);
 		if (getppid() != parent)
 			_exit(1);
 		close(ready[0]);
 		if (sim_server_run(&o->server, ready[1], &why))
 			gs_error_say("simulator: %s", why.text);
-		if (getppid() != parent) { /* the shell was killed: nobody else cleans up */
+		if (getppid() != parent) { /* the shell was killed: nothing else would clean up */
 			sim_world_kill(w->dir, 0);
 			sim_world_remove(w);
 		}
@@ -250,10 +250,10 @@ static void command(char **argv)
 	execvp(argv[0], argv);
 	r = errno;
 	gs_error_say("%s: %s", argv[0], strerror(r));
-	_exit(r == ENOENT ? 127 : 126); /* as a shell says it */
+	_exit(r == ENOENT ? 127 : 126); /* the codes that a shell uses */
 }
 
-/* Orphans of the command are this process's children: they are reaped on the way. */
+/* Orphans of the command become this process's children: reaps them. */
 static int wait_for(struct sim_world *w, pid_t pid)
 {
 	int status = 0;
@@ -353,7 +353,7 @@ int sim_cmd_shell(const struct gs_option_text *opts, size_t n, char **command)
 		code = gs_exit_of(err.code);
 	}
 	sim_reap_all(w.server);
-	sim_world_kill(w.dir, w.server); /* processes that came in by DIR/join */
+	sim_world_kill(w.dir, w.server); /* processes that entered the world through DIR/join */
 	stop_server(&w);
 	sim_world_remove(&w);
 	return code;

@@ -4,7 +4,7 @@
  *
  * A private mount namespace with a bpffs and a run directory of its own, the simulated nvidia files
  * in /dev, and the stand-in libcuda first in the library path. Nothing outside is changed, and
- * nothing is left at the end, however the shell ends.
+ * nothing is left behind, however the shell ends.
  */
 #ifndef GPUSCHED_SIM_SHELL_H
 #define GPUSCHED_SIM_SHELL_H
@@ -22,13 +22,16 @@ int sim_cmd_shell(const struct gs_option_text *opts, size_t n, char **command);
 /* ---- parts, in shell_world.c and shell_reap.c ---------------------------------------------- */
 
 struct sim_world {
-	char dir[64];            /* what GPUSCHED_SIM names */
-	char programs[PATH_MAX]; /* the folder of this one */
+	char dir[64];            /* the value of GPUSCHED_SIM */
+	char programs[PATH_MAX]; /* the folder of this program */
 	unsigned int gpus;
 	int server; /* process id of the simulator */
 };
 
-/* Makes the directory, having removed those that dead shells left, and killed what lived there. */
+/*
+ * Makes the directory. First removes directories that dead shells left, and kills processes that
+ * live there.
+ */
 int sim_world_new(struct sim_world *w, struct gs_error *err);
 /* Private mounts: DIR/bpf, DIR/run; before the simulator starts. */
 int sim_world_enter(struct sim_world *w, struct gs_error *err);
@@ -40,7 +43,10 @@ void sim_world_remove(struct sim_world *w);
 
 /* Ends every process that the command left behind; this process must be a subreaper. */
 void sim_reap_all(int except);
-/* Kills all processes in the world of directory @dir, whosever children, but @except. */
+/*
+ * Kills all processes in the world of directory @dir except @except, even if they are not our
+ * children.
+ */
 void sim_world_kill(const char *dir, int except);
 
 #endif /* GPUSCHED_SIM_SHELL_H */

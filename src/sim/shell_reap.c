@@ -19,7 +19,9 @@
 #define GRACE_ROUNDS 100
 #define ROUND_US 10000
 
-/* Orphans have become children of this process, the subreaper; returns how many there are. */
+/*
+ * Signals orphans, which have become children of this process, the subreaper. Returns their number.
+ */
 static int signal_children(int except, int sig)
 {
 	CLEANUP_DIR DIR *proc = opendir("/proc");
@@ -54,7 +56,7 @@ void sim_reap_all(int except)
 	}
 }
 
-/* Does it see @dir's mounts? Nobody outside of that world does. */
+/* True if the process sees @dir's mounts, which only processes of that world do. */
 static bool lives_in(const char *pid, const char *dir)
 {
 	char path[64], mounted[80];

@@ -50,7 +50,9 @@ static pid_t owner_of(const char *dir)
 	return f && fgets(text, sizeof(text), f) ? atoi(text) : 0;
 }
 
-/* Anybody may make a directory of such a name in /tmp, and swap what is in it while we look. */
+/*
+ * Any user may make a directory of such a name in /tmp, and change its content while we check it.
+ */
 static bool is_ours(const char *dir)
 {
 	struct stat st;
@@ -58,14 +60,14 @@ static bool is_ours(const char *dir)
 	return !lstat(dir, &st) && S_ISDIR(st.st_mode) && st.st_uid == geteuid();
 }
 
-/* Processes in there go first: the mounts end with the namespace. */
+/* Kills processes of that world first, since the mounts end with the namespace. */
 static void clean_up(const char *dir)
 {
 	sim_world_kill(dir, 0);
 	remove_tree(dir);
 }
 
-/* A shell that was killed, and its simulator with it, left its directory. */
+/* Removes directories of shells that were killed together with their simulator. */
 static void remove_leftovers(void)
 {
 	glob_t g = { 0 };
@@ -136,12 +138,13 @@ int sim_world_enter(struct sim_world *w, struct gs_error *err)
 		     { "run/mps/users", 0711 }, { "dev", 0755 }, { "newdev", 0755 } };
 	char path[96];
 
-	/* now: in a chroot, /proc/self/exe leads out of it after unshare() */
+	/* before unshare(): in a chroot, /proc/self/exe leads out of it afterwards */
 	if (gs_own_folder(w->programs, sizeof(w->programs)))
 		return gs_fail(err, -ENOENT, "/proc/self/exe: %s", strerror(ENOENT));
 	if (unshare(CLONE_NEWNS) || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL))
 		return gs_fail(err, -EPERM, "no private mount namespace: %s", strerror(errno));
-	if (mount(w->dir, w->dir, NULL, MS_BIND, NULL)) /* marks the processes that live here */
+	/* Marks the processes that live in this world. */
+	if (mount(w->dir, w->dir, NULL, MS_BIND, NULL))
 		return gs_fail(err, -errno, "cannot mount %s: %s", w->dir, strerror(errno));
 	for (size_t i = 0; i < GS_COUNT(dirs); i++) {
 		int r = make_dir(w->dir, dirs[i].name, dirs[i].mode, err);
@@ -158,7 +161,7 @@ int sim_world_enter(struct sim_world *w, struct gs_error *err)
 	snprintf(path, sizeof(path), "%s/run/mps/users", w->dir); /* as systemd does */
 	if (mount("tmpfs", path, "tmpfs", MS_NOSUID | MS_NODEV | MS_NOEXEC, GPUSCHED_POOL_SPACE))
 		return gs_fail(err, -errno, "cannot mount %s: %s", path, strerror(errno));
-	/* the taps find their tracepoints there; many containers have it unmounted */
+	/* the taps find their tracepoints there; in many containers it is not mounted */
 	if (access("/sys/kernel/tracing/events", F_OK))
 		mount("tracefs", "/sys/kernel/tracing", "tracefs", 0, NULL);
 	return 0;
@@ -222,7 +225,7 @@ static int add_file(const struct sim_world *w, const char *dev, const char *name
 	snprintf(to, sizeof(to), "%s/%s", dev, name);
 	if (stat(from, &st))
 		return gs_fail(err, -ENODEV, "the simulator has no %s: %s", name, strerror(errno));
-	/* the kernel's encoding: twenty bits of minor number */
+	/* in the kernel's encoding, with twenty bits of minor number */
 	fprintf(list, "%llu %llu /dev/%s\n",
 		(unsigned long long)major(st.st_dev) << 20 | minor(st.st_dev),
 		(unsigned long long)st.st_ino, name);
@@ -270,7 +273,7 @@ static void print_quoted(FILE *f, const char *text)
 	putc('\'', f);
 }
 
-/* DIR/join: how a second terminal comes in. */
+/* Writes DIR/join, by which a second terminal enters the world. */
 static int write_join(const struct sim_world *w, struct gs_error *err)
 {
 	static const char *const variables[] = { "GPUSCHED_SIM", "GPUSCHED_DILATE",
@@ -310,7 +313,7 @@ static int prepend(const char *variable, const char *dir, struct gs_error *err)
 	return 0;
 }
 
-/* Beside the programs as built; where `make install` puts it, whatever the prefix. */
+/* Looks beside the programs as built, then where `make install` puts it, whatever the prefix. */
 static int find_stand_in(const char *dir, char *ret, size_t size, struct gs_error *err)
 {
 	static const char *const places[] = { "/simcuda", "/../" LIBRARY_DIR };
