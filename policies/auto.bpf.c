@@ -62,7 +62,7 @@
  *  - A service that launches many small kernels with CPU time between them pays a be slice for each
  *    pause, under any slices. Where nobody tells of its requests, MPS with priorities serves it
  *    better. On an H100, eager inference was no faster with auto beside inference in a loop, which
- *    lost more than a third of its work.
+ *    lost 10 to 38 % of its work.
  *  - How many turns a request has shows only without a hold. So the first requests of a service
  *    have none, for a second or more. Half a minute later or more, a few have none again when
  *    requests take four times or a quarter as long as before. Meanwhile no other lc TSG of that

@@ -51,9 +51,8 @@ const char *gs_means_name(enum gs_means_name m);
 	X(POOL_RUNS, "its thread blocks are not short, and its user's pool of class be runs") \
 	X(BOUND, "it is launch-bound, and its user's shared server runs") \
 	X(NO_SERVER, \
-	  "it is launch-bound, and no shared server of its user runs that it could join") \
-	X(SERVER_RUNS, "its user's shared server runs, with best-effort programs of short thread " \
-		       "blocks") \
+	  "it is launch-bound, and no shared server of its user has best-effort programs") \
+	X(SERVER_RUNS, "its user's shared server runs, with best-effort programs in it") \
 	X(MANY_TURNS, "its requests have many turns: best effort is suspended for each") \
 	X(UNTOLD, "how many turns its requests have is not known: an agent tells of them") \
 	X(WHOLE, "its requests are done in whole turns") \
@@ -81,8 +80,9 @@ struct gs_means_case {
 	enum gs_role role;
 	bool known; /* @seen is */
 	struct gs_evidence seen;
-	bool may_share;             /* the administrator allows it */
-	bool share_runs, pool_runs; /* of the same user */
+	bool may_share; /* the administrator allows it */
+	/* Of the same user; the shared server with best-effort programs in it. */
+	bool share_runs, pool_runs;
 };
 
 struct gs_means_choice {

@@ -25,7 +25,7 @@
 #define SAVE_NS (60 * NS_PER_S)
 #define SAVE_MS 3000 /* at the end */
 #define WATCHED_MAX 4096u
-#define WATCHED_USER 256u
+#define WATCHED_USER 128u
 #define DRAINS 12 /* the account's mean of them is all of the present mode */
 
 /* A compute TSG. */

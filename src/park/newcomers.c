@@ -84,7 +84,8 @@ void gs_park_newcomers_tend(struct gs_parking *pk)
 
 void gs_park_newcomers_end(struct gs_parking *pk)
 {
-	if (pk->hub->opts.daemon && !pk->hub->opts.dry_run)
+	/* no table: the daemon could not start */
+	if (pk->hub->table && pk->hub->opts.daemon && !pk->hub->opts.dry_run)
 		close_window(pk);
 	pk->window.open_ns = 0;
 }

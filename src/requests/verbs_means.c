@@ -11,6 +11,18 @@
 #include "requests/requests.h"
 #include "table/procs.h"
 
+/* A service gains by a shared server only beside best-effort programs in it. */
+static bool has_best_effort(const struct gs_requests *rs, const struct gs_pool *p)
+{
+	struct gpusched_proc proc;
+
+	for (size_t i = 0; i < p->nclients; i++)
+		if (!gs_proc_get(rs->hub->table, p->clients[i].pid, &proc) &&
+		    proc.start_ns == p->clients[i].start_ns && proc.class_id == GPUSCHED_CLASS_BE)
+			return true;
+	return false;
+}
+
 /* A pool that its user has under way: the shared server, or a pool of class be. NULL: none. */
 static const struct gs_pool *running(const struct gs_requests *rs, uid_t uid, bool share)
 {
@@ -32,12 +44,13 @@ static const struct gs_pool *running(const struct gs_requests *rs, uid_t uid, bo
 static struct gs_means_choice choose(const struct gs_requests *rs, uid_t uid, enum gs_role role,
 				     const struct gs_remembered *r)
 {
+	const struct gs_pool *share = running(rs, uid, true);
 	const struct gs_means_case c = {
 		.role = role,
 		.known = r != NULL,
 		.seen = r ? r->seen : (struct gs_evidence){ 0 },
 		.may_share = rs->hub->config->allow_share,
-		.share_runs = running(rs, uid, true) != NULL,
+		.share_runs = share && has_best_effort(rs, share),
 		.pool_runs = running(rs, uid, false) != NULL,
 	};
 
