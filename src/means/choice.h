@@ -81,7 +81,7 @@ struct gs_means_case {
 	bool known; /* @seen is */
 	struct gs_evidence seen;
 	bool may_share; /* the administrator allows it */
-	/* Of the same user; the shared server with best-effort programs in it. */
+	/* Pools of the same user; the shared server counts with best-effort programs in it. */
 	bool share_runs, pool_runs;
 };
 
