@@ -14,7 +14,7 @@ start_daemon || not_ok "a daemon starts"
 cp "$build/policies/lcbe.bpf.o" "$scratch/mine.bpf.o"
 check "a permanent policy starts" "$gpusched" policy start "$scratch/mine.bpf.o" -o be_slice_us=77 --permanent
 echo nonsense >"$scratch/mine.bpf.o"
-is "$(find "$GPUSCHED_SIM/state" -type f ! -name "history.db*" -perm 600 -user root | wc -l)" 2 "its copy and its options are root's alone"
+is "$(find "$GPUSCHED_SIM/state" -type f ! -name "*.db*" -perm 600 -user root | wc -l)" 2 "its copy and its options are root's alone"
 another_boot
 is "$(policy_now)" lcbe "it starts with the next daemon, whatever is at its path"
 is "$("$gpusched" policy get --json | jq '.running.options[] | select(.name == "be_slice_us").value')" 77 "its options are in force"
@@ -42,7 +42,7 @@ another_boot
 is "$(policy_now)" none "without it the permanent one starts"
 check "it is stopped for good" "$gpusched" policy stop --permanent
 another_boot
-is "$(policy_now) $(find "$GPUSCHED_SIM/state" -type f ! -name "history.db*" | wc -l)" "null 0" "no policy is permanent any more"
+is "$(policy_now) $(find "$GPUSCHED_SIM/state" -type f ! -name "*.db*" | wc -l)" "null 0" "no policy is permanent any more"
 exits 0 "to stop none is no mistake" "$gpusched" policy stop --permanent
 like "$out" "^no policy ran" "policy stop says that there is none"
 
