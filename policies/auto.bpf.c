@@ -8,39 +8,45 @@
  * as users), within a user round the jobs, within a job round its processes. A job is a cgroup,
  * else what one `gpusched run` or `class set` began, else a tree of processes. The turn of a job is
  * the same on all its GPUs, weights share the turns, and a be TSG that has nothing to do has none.
- * One whose process is past its share of the table has a turn only while nobody else wants it.
+ * A TSG of a process past its share of the table has a turn only while nobody else wants it.
  *
- * Beside an lc TSG with a class the be slice stays short whatever switches cost: be has its floor.
- * A launch-bound one is the exception. It launches on while it waits for the GPU, and does the more
- * in its next turn, so longer slices cost it little. A trial of a tenth of a second tells such
- * services from those that wait for each turn's end. Beside it, and beside lc TSGs of no class, the
- * be slice grows before more than waste_pct of a runlist's time goes into switches. It grows at
- * most to what the owners asked for. Beside a launch-bound service it is the driver's or a whole
- * part of it, so that the service waits for no more rounds than by default. A TSG whose turns work
- * for 650 us or more, as a token of a language model does, is never taken for launch-bound. Hints
- * or an agent may tell of an lc TSG's requests. Where a request has so many turns that two calls
- * and the rest at its end cost less, be TSGs are suspended while one runs: the lc TSG has the GPU
- * alone. Turns stand still meanwhile. There is no hold while be TSGs are owed their floor, nor for
- * requests in which the GPU would idle for more than waste_pct of all time. Where be TSGs get less
- * than be_floor_pct of the time in which they have work, the lc TSGs lose their long slice until
- * that is paid. A be TSG is tried in CTA mode, for 150 ms a minute, and stays in it if it then
- * leaves the GPU sooner.
+ * Beside an lc TSG with a class, the be slice stays short even where switches cost much: the floor
+ * (be_floor_pct) protects be TSGs. A launch-bound service is the exception. It goes on launching
+ * while it waits for the GPU, and does more in its next turn, so longer slices cost it little. A
+ * trial of a tenth of a second tells it from a service that waits for each turn's end. Beside
+ * launch-bound services and lc TSGs of no class, the be slice grows where switches would take more
+ * than waste_pct of a runlist's time. It grows at most to the slice that the owners asked for.
+ * Beside a launch-bound service it is the driver's slice or a whole fraction of it, so that the
+ * service waits for no more rounds than by default. A TSG that works for 650 us or more in a
+ * turn, as for a token of a language model, is never taken for launch-bound.
  *
- * A class, or a program, with a limit has at most that part of a GPU's time, even while others rest.
- * It is suspended now and then, some seven times a second, and has no turn meanwhile.
+ * Hints or an agent may tell when an lc TSG has a request. A hold suspends the be TSGs during a
+ * request: the lc TSG has the GPU alone, and turns stand still. It costs two calls to the driver,
+ * and an idle GPU at its end. So a request gets one only if it has so many turns that their
+ * switches would cost more. There is no hold while be TSGs are owed their floor, nor for requests
+ * in which the GPU would idle for more than waste_pct of all time.
+ *
+ * Where be TSGs get less than be_floor_pct of the time in which they have work, the lc TSGs lose
+ * their long slice until the debt is paid. A be TSG is tried in CTA mode, for 150 ms a minute, and
+ * stays in it if it then leaves the GPU sooner.
+ *
+ * A class, or a program, with a limit has at most that part of a GPU's time, even while others
+ * rest. It is suspended now and then, some seven times a second, and has no turn meanwhile.
  *
  * A TSG of no class is taken for lc or be by how its turns end while others wait. It is taken for
- * lc when nearly all are drained and it takes less than half of the GPU. It is taken for be when
- * nearly all are cut off by the slice, or some are and it takes more than half. That counts after
- * several looks, only beside its counterpart or several TSGs of class be, and while nobody competes
- * who is not told apart yet. Turns of such be TSGs go round their processes, as by default; beside
- * users of class be all of them get what the driver would give to so many. When some TSG then makes
- * more than 10 % less progress for a second, it is undone, and not tried again for a minute. That
- * second is ten where turns of lc are that long, since lc first does what had piled up. It is ten
- * rounds or more where turns of be are taken. Losses no longer count once a TSG with a class has
- * come, which takes its part. All is undone as well when, within ten seconds, a TSG seems to be
- * something else than it was taken for. Class normal and the configuration's own classes keep their
- * settings; copy engines too.
+ * lc when nearly all of its turns end by draining and it takes less than half of the GPU. It is
+ * taken for be when the slice cuts off nearly all of its turns, or some while it takes more than
+ * half. Such a guess takes effect after several looks, and only beside a TSG of the other kind or
+ * several TSGs of class be. It also needs every TSG that competes to be told apart already. Those
+ * taken for be have turns process by process, as by default. Beside users of class be, all of them
+ * together get the part that the driver would give to as many TSGs.
+ *
+ * If some TSG then makes more than 10 % less progress for a second, all guesses are undone, and not
+ * tried again for a minute. The second becomes ten where turns of lc work for 650 us or more, since
+ * lc first does what had piled up. It becomes ten rounds or more where be TSGs take turns. Losses
+ * no longer count once another TSG with a class has come, since that takes a part as well. Guesses
+ * are also undone when, within ten seconds, a TSG looks like another kind than it was taken for.
+ * Class normal and the configuration's own classes keep their settings; copy engines too.
  *
  * Good for: any machine with services beside training or batch jobs; the one to start with.
  *
@@ -50,29 +56,30 @@
  *    busy, and TSGs of no class are left alone.
  *  - The account is up to 67 ms old. For that long a be TSG that wakes up runs beside the one that
  *    has its turn, with a slice of 1200 us.
- *  - A service that never rests keeps the GPU, but for be_floor_pct: its slice is long. Give it
+ *  - A service that never rests keeps the GPU in its long slice, but for be_floor_pct. Give it
  *    class normal.
  *  - Beside a be TSG that rests for half of its time, half of all requests find the GPU free. A
  *    client that waits for each answer sends fewer of them while the GPU is busy, by default far
- *    fewer, so there its median is one that finds it free: on the model 210 us, 301 with auto (90
- *    %: 2033 and 314). For requests that come at fixed times it is 403, 302 with auto.
+ *    fewer. So by default its median request finds the GPU free: on the model it takes 210 us, and
+ *    301 with auto (90th percentile: 2033 and 314). For requests that come at fixed times the
+ *    median is 403 us by default, and 302 with auto.
  *  - Each turn of a service with a class costs a switch there and back. Requests of 100 us that
- *    take a fifth of the GPU leave be a tenth of it. Two fifths are more than any slices can serve:
- *    then they pile up, and be has its floor.
+ *    take a fifth of the GPU leave be a tenth of it. Requests that take two fifths are more than
+ *    any slices can serve: they pile up, and be gets its floor.
  *  - A service that launches many small kernels with CPU time between them pays a be slice for each
  *    pause, under any slices. Where nobody tells of its requests, MPS with priorities serves it
  *    better. On an H100, eager inference was no faster with auto beside inference in a loop, which
  *    lost 10 to 38 % of its work.
- *  - How many turns a request has shows only without a hold. So the first requests of a service
- *    have none, for a second or more. Half a minute later or more, a few have none again when
- *    requests take four times or a quarter as long as before. Meanwhile no other lc TSG of that
+ *  - The number of turns of a request shows only without a hold. So the first requests of a service
+ *    get no hold, for a second or more. Half a minute later or more, a few get none again if
+ *    requests have become four times as long, or a quarter. Meanwhile no other lc TSG of that
  *    runlist has a hold, for 5 s at most.
  *  - A request that is shorter than the service's others is held for all the same.
  *  - A job's processes on one GPU have turns one by one. If they wait for each other, each waits
  *    for the others' turns, and on several GPUs their turns may not fit together.
- *  - Without a class it is a guess from the log which programs want the GPU at the same moment. A
- *    program that starts ends what is done by it, for some three seconds. A class is better: while
- *    the guess does not take a batch program for be, an lc program waits for its whole slices.
+ *  - Without a class, the policy can only guess from the log which programs compete for the GPU. A
+ *    program that starts undoes the guesses for some three seconds. A class is better: until a
+ *    batch program is taken for be, an lc program waits for its whole slices.
  *  - Beside a program of class normal, or of no class while nothing is done about it, be TSGs that
  *    take turns have one part of the GPU in all. That program has another.
  *  - A limit is not kept while the GPU's log says nothing of a program. A request (request=) is not
@@ -80,7 +87,7 @@
  *  - Counting launches would cost each launch half a microsecond, so this policy does not ask for
  *    it. Where nobody counts them (gpusched observe launches on), an inversion is seen only for an
  *    lc TSG that was cut off. CTA is tried only where the GPU's log shows how long a be TSG takes
- *    to leave: where the next one waits already when its turn begins.
+ *    to leave. It does so only if the next TSG waits already when the turn of the be TSG begins.
  */
 #include "gpusched/policy.bpf.h"
 #include "gpusched/rotation.h"
@@ -114,7 +121,7 @@ GPUSCHED_OPTION(gs_bool, cta, 1, "try CTA mode on be TSGs, for 150 ms a minute")
 #include "auto/requests.h"
 #include "auto/decide.h"
 
-/* Comes again when class, weight or GPU change. A new be TSG waits for its turn from the start. */
+/* Called again when class, weight or GPU change. A new be TSG waits if another one has the turn. */
 GPUSCHED_TASK_INIT(t)
 {
 	struct runlist *r = runlist_of(t);
@@ -173,7 +180,10 @@ GPUSCHED_REQUEST_END(t, w)
 	return 0;
 }
 
-/* Pass 0 looks at all TSGs, pass 1 decides: the first TSG of a runlist for the runlist as well. */
+/*
+ * Pass 0 looks at all TSGs, and pass 1 decides for each. In pass 1 the first TSG of a runlist
+ * decides for the runlist as well.
+ */
 GPUSCHED_TICK_BEGIN(round)
 {
 	begin_turns(round);
@@ -209,7 +219,7 @@ GPUSCHED_TICK(t, round)
 	return 0;
 }
 
-/* How long a round may stay away depends on what there is to watch. */
+/* Returns the time until the next round, ms: the less there is to watch, the longer. */
 GPUSCHED_TICK_END(round)
 {
 	gs_u32 zero = 0;

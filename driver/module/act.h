@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * act.h - one worker that makes the settings what is wished
+ * act.h - one worker that applies wishes to the settings of TSGs
  *
  * Wishes may be noted anywhere; only the worker calls RM, outside all locks. A setting without a
  * wish is restored to the owner's. Calls for wishes take at most 5 % of the time. A restore is
@@ -29,7 +29,7 @@ void act_unwish_all(enum wisher by);
 void act_gone(struct tsg *t);
 /* Has the worker evaluate the TSG. Under tsg_lock. */
 void act_look(struct tsg *t);
-/* True if no call for a wish for @t is left to be made. Any context. */
+/* True if no call for @t is left to make: its wishes are in force, or failed. Any context. */
 bool act_rests(struct tsg *t);
 /* Waits until RM has answered for @t. Returns its error; -EBUSY after 5 s, -EINTR. */
 int act_wait(struct tsg *t, u32 *ret_status);

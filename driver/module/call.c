@@ -20,7 +20,7 @@ struct call {
 };
 
 static DEFINE_HASHTABLE(calls, 6);
-static DEFINE_SPINLOCK(lock); /* protects the table; only its own thread uses a call */
+static DEFINE_SPINLOCK(lock); /* protects the table; a call itself is used only by its thread */
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
@@ -81,7 +81,7 @@ void call_stop(void)
 
 /* ---- the verdict ----------------------------------------------------------------------------- */
 
-/* The exit is to wait for @t; @verdict is known. */
+/* Has call_exit() wait for @t. @verdict: the policy's answer so far; UNASKED: none. */
 static void hold(struct call *c, struct tsg *t, u32 verdict)
 {
 	refcount_inc(&t->ref);
@@ -106,7 +106,7 @@ u32 call_verdict(struct tsg *t)
 		c->tsg = NULL;
 		return verdict;
 	}
-	/* Wishes from before, and those in this very answer, must be in force first. */
+	/* Earlier wishes must be in force first, and so must wishes that the policy makes now. */
 	if (act_rests(t))
 		verdict = policy_schedule(t);
 	if (verdict < UNASKED && verdict != GPU_HOLD && act_rests(t))
@@ -133,9 +133,8 @@ static int wait(struct call *c)
 {
 	u32 status;
 
-	if (act_wait(c->tsg, &status) == -EINTR || ask(c) ||
-	    act_wait(c->tsg, &status) ==
-		    -EINTR) /* it may have been held until a wish was in force */
+	/* The second wait: when the policy lets the call go, it may have made wishes. */
+	if (act_wait(c->tsg, &status) == -EINTR || ask(c) || act_wait(c->tsg, &status) == -EINTR)
 		return -ERESTARTNOINTR;
 	c->judged = true;
 	return 1;

@@ -5,7 +5,7 @@
 
 #include <linux/fs.h>
 
-/* When a heartbeat begins, a policy gets all TSGs. */
+/* When heartbeats begin, the policy's task_init() is called for every TSG. */
 int hold_take(struct file *file, unsigned long flags); /* -EBUSY, -EINVAL */
 int hold_beat(struct file *file);                      /* -EPERM: not the holder */
 int hold_check(struct file *file);                     /* -EPERM; -ETIMEDOUT: it sends no beats */

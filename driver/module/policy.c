@@ -20,7 +20,7 @@ DEFINE_STATIC_KEY_FALSE(policy_on);
 static DEFINE_MUTEX(policy_lock);
 static struct gpu_sched_ops __rcu *policy;
 static struct gpu_exit last;       /* under policy_lock */
-static unsigned int too_long;      /* ms that a callback of @policy took too long; 0: none did */
+static unsigned int too_long;      /* ms that a late callback of @policy took; 0: none was late */
 static DEFINE_SPINLOCK(late_lock); /* a leaf lock: @policy and @too_long change together */
 static const struct btf *policy_type;
 
@@ -215,7 +215,7 @@ static int policy_validate(void *kdata)
 	return ops->name[0] ? 0 : -EINVAL;
 }
 
-/* Under policy_lock. The policy has done nothing yet. */
+/* Under policy_lock, before the first callback of @ops except init(). */
 static void begin(struct gpu_sched_ops *ops)
 {
 	spin_lock(&late_lock);
@@ -231,7 +231,7 @@ static int policy_reg(void *kdata, struct bpf_link *link)
 	struct gpu_sched_ops *ops = kdata;
 	int r = 0;
 
-	if (!capable(CAP_SYS_ADMIN)) /* the same right as for the node, beyond CAP_BPF */
+	if (!capable(CAP_SYS_ADMIN)) /* as for /dev/gpusched: CAP_BPF is not enough */
 		return -EPERM;
 	mutex_lock(&policy_lock);
 	if (rcu_access_pointer(policy)) {

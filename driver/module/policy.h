@@ -15,7 +15,7 @@
 int policy_start(void); /* makes the type known; after kfunc_start() */
 void policy_stop(void);
 void policy_about(struct gpusched_module_about *about);
-/* The type of policies, for the kfuncs' filter. */
+/* The BTF that has the type of policies: the kfuncs' filter allows only programs of that type. */
 const struct btf *policy_btf(void);
 
 DECLARE_STATIC_KEY_FALSE(policy_on);

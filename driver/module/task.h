@@ -20,11 +20,12 @@ struct gpu_task {
 	__u32 status;
 	/* Channels that the daemon reported, else those that have asked for a token. */
 	__u32 channels;
-	__u32 group;      /* RM's number of it on its GPU, and the runlist that it is on: */
-	__u32 runlist;    /* GPU_TASK_UNKNOWN without hooks in the driver */
+	__u32 group;      /* RM's number of the TSG on its GPU; see @runlist */
+	__u32 runlist;    /* both are GPU_TASK_UNKNOWN without hooks in the driver */
 	__u32 interleave; /* as its owner has it; GPU_TASK_UNKNOWN */
-	__u32 class_id;   /* its process's, as the daemon told last; 1 lc, 2 be, 3 normal, 0 none */
-	__u32 weight;     /* the same; class_id GPU_TASK_UNKNOWN: it has not told yet */
+	/* Class and weight of the process, as the daemon reported them last. */
+	__u32 class_id; /* 1 lc, 2 be, 3 normal, 0 none; GPU_TASK_UNKNOWN: no report yet */
+	__u32 weight;   /* valid once @class_id is known */
 	__u32 pad;
 };
 
@@ -34,23 +35,23 @@ enum gpu_verdict {
 	GPU_DENY = 2, /* its context cannot be made */
 };
 
-/* exit(): the reason; the numbers of enum gpusched_module_exit. */
+/* Why the policy ended, for exit(). @kind is one of enum gpusched_module_exit. */
 struct gpu_exit {
 	__u32 kind;
 	__s32 code;
 };
 
 /*
- * A policy: any of these, all optional, none may sleep. With hooks in the driver each is called
- * before the driver acts. Without hooks task_init and task_destroy are called when the daemon
- * reports, and the three others never. While no holder of /dev/gpusched sends beats, none is
- * called.
+ * A policy. All callbacks are optional, and none may sleep. With hooks in the driver, callbacks
+ * about a TSG are called before the driver acts. Without hooks, task_init and task_destroy are
+ * called when the daemon reports; schedule, timeslice_set and work_token are never called. While no
+ * holder of /dev/gpusched sends beats, no callback about a TSG is called.
  */
 struct gpu_sched_ops {
 	__s32 (*init)(void); /* not 0: the policy is refused */
 	void (*exit)(struct gpu_exit *why);
 	void (*task_init)(struct gpu_task *t); /* also called for each TSG that exists already */
-	__s32 (*schedule)(struct gpu_task *t); /* onto its runlist: enum gpu_verdict */
+	__s32 (*schedule)(struct gpu_task *t); /* may it join its runlist? enum gpu_verdict */
 	/* Its owner sets @us; returns the value to set. Out of range: the owner's value. */
 	__u64 (*timeslice_set)(struct gpu_task *t, __u64 us);
 	void (*work_token)(struct gpu_task *t, __u32 channel, __u32 token); /* once per channel */

@@ -6,9 +6,9 @@
  * runlist, feeds it in each round, and suspends the group's TSGs while it says so.
  *
  * The use of a group is known late: the GPU's log is up to 100 ms old. Until it comes, a group that
- * may run counts as running. So no group gains by the log's delay, and time counted too much is
- * given back when the log's records come. A context may stay loaded while it is suspended, if no
- * other one comes: that is no use of the GPU. Only some milliseconds of unused time are saved up.
+ * may run counts as running. So no group gains by the log's delay. When the log's records come, a
+ * group gets back the time in which it did not run. A suspended context may stay loaded if no other
+ * one comes: that time does not count as used. Only some milliseconds of unused time are saved up.
  */
 #ifndef GPUSCHED_LIMIT_H
 #define GPUSCHED_LIMIT_H
@@ -29,8 +29,8 @@
 struct gpusched_throttle {
 	gs_u64 now_ns;                       /* of the last round; 0: there was none */
 	gs_u64 used_ns;                      /* use that the log has shown */
-	gs_u64 ran_ns;                       /* for how long it may have run so far, */
-	gs_u64 ran_of[GPUSCHED_LIMIT_SLOTS]; /* and up to these times, by slot */
+	gs_u64 ran_ns;                       /* for how long it may have run so far */
+	gs_u64 ran_of[GPUSCHED_LIMIT_SLOTS]; /* @ran_ns at the start of recent slots of time */
 	gs_u64 allowed_ns;
 	gs_u32 paused, pad;
 };
@@ -44,7 +44,7 @@ struct gpusched_throttle_round {
 	gs_u32 pct;      /* its limit */
 };
 
-/* True if the log's end is recent enough to know for how long the group may have run up to it. */
+/* True if the log ends recently enough: @ran_of still has the slot of its end. */
 GPUSCHED_INLINE int gpusched_throttle_knows(const struct gpusched_throttle_round *r)
 {
 	return r->as_of_ns <= r->now_ns &&

@@ -102,7 +102,8 @@ GPUSCHED_INLINE void gpusched_weigh(struct gpusched_weighing *w, gs_u64 seq, gs_
 struct gpusched_account {
 	gs_u64 v; /* its virtual time, ns at weight 100 */
 	/*
-	 * Inner virtual time: that of the account below that was charged last, when its turn began.
+	 * Inner virtual time: of the accounts below, the one charged last had this @v when its turn
+	 * began.
 	 */
 	gs_u64 inner_v;
 };
@@ -154,7 +155,7 @@ GPUSCHED_INLINE int gpusched_place_before(const struct gpusched_place *a,
 	return 0;
 }
 
-/* A round begins with its first TSG on this runlist: the line is empty. */
+/* Empties the line if round @seq is new: call it for each TSG of the runlist. */
 GPUSCHED_INLINE void gpusched_rotation_begin(struct gpusched_rotation *r, gs_u64 seq)
 {
 	if (r->seq == seq)

@@ -9,15 +9,15 @@
 #include "probe.h"
 #include "slice.h"
 
-/* Are its requests worth a hold? */
+/* Are an LC's requests worth a hold? */
 enum verdict {
 	UNKNOWN,
 	WORTH,
-	FEW_TURNS, /* the calls and the rest at the end would cost more than its turns */
-	WASTE,     /* the GPU would idle for too long in holds */
+	FEW_TURNS, /* a hold's calls and the idle GPU at its end would cost more than their turns */
+	WASTE,     /* in holds the GPU would idle for too long */
 };
 
-/* Shown by `gpusched status` for an LC, and for one that is paused; 0 is not shown. */
+/* Shown by `gpusched status` for an LC, and for a TSG that its limit pauses; 0 is not shown. */
 enum kind { NO_KIND, WHOLE_TURNS, MANY_TURNS, LAUNCH_BOUND };
 enum means { NO_MEANS, DRIVERS_SLICES, SHORT_SLICES, LONG_SLICES, HOLDS, PAUSED };
 enum not_held {
@@ -39,17 +39,17 @@ struct says {
 	gs_u64 turns_a_request;
 };
 
-/* Requests of an LC: @window is about those since it began. */
+/* Requests of an LC. Their needs are measured in windows: stretches of a second or more. */
 struct requests {
-	gs_u64 began_ns;  /* the open one; 0: there is none */
-	gs_u64 window_ns; /* 0: it has had none */
+	gs_u64 began_ns;  /* when the open request began; 0: none is open */
+	gs_u64 window_ns; /* when the window began; 0: no request has come yet */
 	gs_u64 window_turns, window_progress;
-	gs_u64 open_ns; /* how long those lasted that have ended */
+	gs_u64 open_ns; /* total length of the requests that ended in the window */
 	gs_u32 ended, quiet_us;
-	gs_u64 turns;         /* that a request is expected to have */
-	gs_u64 idle_permille; /* that the GPU would idle in holds */
-	gs_u64 length_ns;     /* of requests in holds; 0: not known yet */
-	gs_u64 again_ns;      /* not looked at without a hold before that */
+	gs_u64 turns;         /* expected number per request */
+	gs_u64 idle_permille; /* expected part of the time that the GPU would idle in holds */
+	gs_u64 length_ns;     /* mean length of requests in holds; 0: not known yet */
+	gs_u64 again_ns;      /* earliest time for another look without holds */
 	gs_u64 again_wait_ns;
 	gs_u32 verdict, pad; /* enum verdict */
 };
@@ -63,19 +63,22 @@ struct tsg {
 	gs_u32 role;      /* enum role */
 	gs_u32 idle;      /* BE: has nothing to do, and no turn */
 	gs_u32 absent;    /* suspended by somebody else */
-	gs_u64 user, job; /* that it is counted for, */
-	gs_u32 runlist;   /* and where */
-	gs_u32 counted;   /* 0: not yet */
-	gs_u64 absent_ns; /* seen so since; 0: it is not */
+	gs_u64 user, job; /* accounts on which the TSG is counted, */
+	gs_u32 runlist;   /* and their runlist */
+	gs_u32 counted;   /* 0: on no account yet */
+	gs_u64 absent_ns; /* since when somebody else has suspended it; 0: nobody has */
 	gs_u64 last_since, last_held, last_turns, last_returns;
 	gs_u64 share_ns, share_progress, share_permille; /* of the GPU, lately */
 	struct guess guess;                              /* no class: what it is taken for */
-	/* progress, ns of GPU time; before something was done without a class, and since the last look */
+	/*
+	 * Progress in ns of GPU time. @base_permille: its rate before guesses took effect.
+	 * @check_...: time of the last check for harm, and the sums at that time.
+	 */
 	gs_u64 progress, base_permille, check_ns, check_progress, check_drained, check_cut;
 	struct probe probe;          /* BE: of CTA mode */
 	gs_u64 off_ns, off_permille; /* BE: how often it is off the GPU, without waiting */
 	gs_u64 ended_ns;             /* BE: when its turn was over; 0: it may run */
-	gs_u32 part;                 /* BE: so often that turns would be wasted on it */
+	gs_u32 part;                 /* BE: is off the GPU so often that it would waste turns */
 	gs_u32 waited;               /* LC: its present wait is counted as an inversion */
 	gs_u64 turns;                /* a sum as @progress */
 	gs_u64 done;                 /* of @progress, since the last round */
@@ -86,7 +89,10 @@ struct tsg {
 };
 GPUSCHED_MAP(auto_tsgs, HASH, gs_u64, struct tsg, GPUSCHED_MAX_TSGS);
 
-/* A BE that may be the next: the lowest place is. Its process's and TSG's v: their last turns. */
+/*
+ * A BE that may get the next turn: the lowest place gets it. On the levels of processes and TSGs, v
+ * tells when the last turn was: its epoch, and its number on the runlist.
+ */
 struct candidate {
 	struct gpusched_place place; /* who[GPUSCHED_LEVEL_TSG] == 0: there is no candidate */
 	gs_u64 weight;
@@ -94,28 +100,32 @@ struct candidate {
 
 struct runlist {
 	struct gpusched_runlist_facts now; /* what the GPU's log said when it was last looked at */
-	gs_u64 seq, settled;               /* rounds: of the gathering, and that has decided */
-	/* gathered: by class; by what they are taken for; that run; that keep the GPU busy */
+	gs_u64 seq, settled;               /* the round that gathers; the last one that decided */
+	/*
+	 * g_...: gathered in this round. TSGs by class; by guess; LCs that ran lately; other TSGs
+	 * with a large part of the GPU.
+	 */
 	gs_u32 g_lc, g_be, g_guessed_lc, g_guessed_be, g_running_lc, g_busy;
 	gs_u32 g_ready, g_part, g_alive, g_tsgs, g_lc_permille, pad3;
-	/* of those of no class and no verdict: their part of the GPU, and how many look like BE so far */
+	/* TSGs without class and verdict: their part of the GPU; how many look like BE so far */
 	gs_u32 g_unclear_permille, g_leaning;
 	gs_u32 g_held, pad6; /* TSGs that are held, or hold */
-	/* the part of all that count as neither LC nor BE; BEs of no class that want turns */
+	/* part of the GPU that other TSGs than LCs and BEs have; BEs by guess that want turns */
 	gs_u32 g_busy_permille, g_ready_guessed;
-	gs_u64 users,
-		g_users;   /* with BEs that want turns, by weight: of the last round, of this one */
+	/* sum of the weights of users with BEs that want turns: last round, this round */
+	gs_u64 users, g_users;
 	gs_u64 g_asked_us; /* longest slice that a BE's owner asked for */
 	/*
-	 * The first TSG of jobs with work on this GPU alone, of jobs that are led from here, of jobs
-	 * that are led from elsewhere, and of the job that has the turn on all its GPUs now.
+	 * The first in line, by kind of job. @local has work on this GPU alone. @leads has it on
+	 * several GPUs, and this one leads (gangs.h). @guest: the same, but another GPU leads.
+	 * @called: a job that has its turn on all its GPUs now.
 	 */
 	struct candidate local, leads, guest, called;
-	struct candidate next;      /* had the turn last */
+	struct candidate next;      /* was given the turn last: it has it, or had it */
 	struct candidate candidate; /* that is being looked at */
-	/* of the last complete round: how many count as what, and BEs that want turns */
+	/* results of the last complete round, as gathered above */
 	gs_u32 lc, be, running_lc, busy, ready, part, tsgs, ready_guessed;
-	gs_u32 lc_permille, pad5; /* of the GPU, that LC has */
+	gs_u32 lc_permille, pad5; /* part of the GPU that LCs have */
 	/* the turn; number counts them */
 	gs_u64 turn_id, turn_ns, epoch, number;
 	gs_u64 held_ns;         /* when it was seen held last */
@@ -131,13 +141,13 @@ struct runlist {
 	struct slice_seen seen; /* that look */
 	struct slice slice;     /* BE's beside LC */
 	gs_u64 changed_ns;      /* when a TSG came or went last, or a BE got or lost its turns */
-	gs_u64 unrest_ns;       /* when the first of such changes came that followed each other */
-	gs_u64 owed_ns;         /* to BEs, of their floor */
-	gs_u32 paying;          /* that, by LC */
-	gs_u32 acting;          /* on TSGs of no class, too */
+	gs_u64 unrest_ns;       /* when the present series of such changes began */
+	gs_u64 owed_ns;         /* GPU time that BEs lack to their floor */
+	gs_u32 paying;          /* 1: LCs pay it back, with shorter slices */
+	gs_u32 acting;          /* 1: guesses about TSGs of no class are in effect */
 	gs_u32 classed;         /* LCs and BEs with a class when @acting began */
-	gs_u32 told_blind;      /* that its log is not known */
-	gs_u64 blind_ns;        /* since when it is not */
+	gs_u32 told_blind;      /* 1: the policy has reported that the GPU's log is not known */
+	gs_u64 blind_ns;        /* since when the log is not known; 0: it is */
 	gs_u64 acting_ns, leave_until_ns;
 	gs_u64 inversions, undone, told_ns;
 	struct gpusched_gpu gpu; /* what the host knows of its costs */
@@ -152,11 +162,11 @@ struct whole {
 };
 GPUSCHED_MAP(auto_whole, ARRAY, gs_u32, struct whole, 1);
 
-/* Turns on a runlist of a user, or of one's job. */
+/* The account of a user or of a job: turns on one runlist. */
 struct account {
 	struct gpusched_account turns;
-	gs_u64 epoch; /* the last that is on its account */
-	gs_u64 tsgs;  /* that it is kept for */
+	gs_u64 epoch; /* epoch of the last turn that was charged */
+	gs_u64 tsgs;  /* number of TSGs counted on it; 0: it is removed */
 	struct gpusched_weighing weighs;
 };
 GPUSCHED_MAP(auto_users, HASH, struct gpusched_user_key, struct account, 8192);
@@ -168,11 +178,11 @@ GPUSCHED_MAP(auto_processes, HASH, gs_u32, gs_u64, 16384);
 struct gang {
 	gs_u64 seq;         /* the round that is being gathered */
 	gs_u64 gpus, found; /* a bit each: of the last round, of this one */
-	gs_u64 found_crowd; /* on the GPU of this round that would lead it */
+	gs_u64 found_crowd; /* weights of all with turns on @found_lead: the largest so far */
 	gs_u32 lead, found_lead;
 	gs_u32 waits, pad; /* it was to be called, and could not be */
-	gs_u64 epoch;      /* that it is called for */
-	gs_u64 tsgs;       /* that it is kept for */
+	gs_u64 epoch;      /* epoch for which it was called last */
+	gs_u64 tsgs;       /* number of its TSGs; 0: it is removed */
 };
 
 #define TURN 0  /* priv: number of its last turn on its runlist */

@@ -2,17 +2,19 @@
 /*
  * fair/promises.h - groups that are promised a part of a GPU while they have work
  *
- * Each group has the larger of its part by weight and its promise. The larger promises lift
- * their groups; all others share the rest by weight: their parts are scaled by one factor.
- * Each round makes it exacter. Where turns are taken a lifted group has a line of its own, and
- * a credit: it grows by the promise, and its turns are paid from it. The accounts by weight are
- * charged for such a turn what weight would have given: nobody is owed anything when a promise
- * ends, and no job pays for another one's promise.
+ * Each group gets the larger of two parts: its part by weight, and its promise. It is
+ * lifted if the promise is larger. All other groups share the rest by weight: one factor scales
+ * their parts, and each round computes it more exactly.
+ *
+ * Where turns are taken, a lifted group has a line of its own, and a credit. The credit grows with
+ * time by the promise, and the group's turns are paid from it. For such a turn, the accounts by
+ * weight are charged only the time that weights would have given. So nobody is owed anything when a
+ * promise ends, and no job pays for another job's promise.
  */
 #ifndef FAIR_PROMISES_H
 #define FAIR_PROMISES_H
 
-/* Neither saved up without an end, nor owed. */
+/* The largest credit or debt of a group; the largest loss to switches that promises make up for. */
 #define CREDIT_MAX_NS ((gs_s64)(200 * GS_MS))
 #define LOST_MAX_PPM (PPM / 20)
 
@@ -62,7 +64,7 @@ GPUSCHED_INLINE void pay(struct promise *p, gs_s64 ns)
 		p->credit_ns = -CREDIT_MAX_NS;
 }
 
-/* A round begins for the group: what it is lifted to, by what the last round has gathered. */
+/* Begins the group's round: the sums of the last round tell whether the group is lifted. */
 GPUSCHED_INLINE void begin_promise(struct promise *p, struct runlist *r, gs_u64 now)
 {
 	gs_u64 passed = p->now_ns && now > p->now_ns ? now - p->now_ns : 0;
@@ -82,7 +84,7 @@ GPUSCHED_INLINE void begin_promise(struct promise *p, struct runlist *r, gs_u64 
 	r->g_lifted_due_ppm += p->due_ppm;
 }
 
-/* Pass 0, before it stands in line. */
+/* Pass 0, before the TSG stands in line: finds its promise. */
 GPUSCHED_INLINE void look_promise(const struct gpusched_task *t, struct tsg *s, struct runlist *r,
 				  gs_u64 now)
 {
@@ -102,7 +104,10 @@ GPUSCHED_INLINE void look_promise(const struct gpusched_task *t, struct tsg *s, 
 		begin_promise(p, r, now);
 }
 
-/* Switches took so much of a look in which all ran: a promise is of the whole time. */
+/*
+ * Measures the time that switches took in a look in which all ran. A promise is a part of the whole
+ * time, so it is raised by that.
+ */
 GPUSCHED_INLINE void look_lost(struct runlist *r)
 {
 	gs_u64 span = r->g_as_of - gs_least(r->look_ns, r->g_as_of), ms = span / GS_MS;
@@ -112,7 +117,7 @@ GPUSCHED_INLINE void look_lost(struct runlist *r)
 			gs_least(gpusched_div(span - gs_least(r->g_work, span), ms), LOST_MAX_PPM);
 }
 
-/* The part that weights leave to those that are not lifted, against what they would have. */
+/* Computes the factor of groups that are not lifted: the part left to them / theirs by weight. */
 GPUSCHED_INLINE void settle_promises(struct runlist *r)
 {
 	gs_u64 rest = PPM - gs_least(r->g_lifted_ppm, PPM), due = r->g_lifted_due_ppm;
@@ -120,7 +125,7 @@ GPUSCHED_INLINE void settle_promises(struct runlist *r)
 	r->scale_ppm = due < PPM ? gs_least(gpusched_div(rest * PPM, PPM - due), PPM) : PPM;
 }
 
-/* Pass 1: its part of the runlist, @ppm by weight. */
+/* Pass 1: the TSG's part of the runlist, promises included. @ppm: its part by weight. */
 GPUSCHED_INLINE gs_u64 promised_ppm(const struct tsg *s, const struct runlist *r, gs_u64 ppm,
 				    int counts)
 {
@@ -133,7 +138,7 @@ GPUSCHED_INLINE gs_u64 promised_ppm(const struct tsg *s, const struct runlist *r
 	return gs_most(ppm * r->scale_ppm / PPM, 1);
 }
 
-/* Weights would have given a lifted group so much, where it had @ns. */
+/* The time that weights would have given to a lifted group in place of @ns. */
 GPUSCHED_INLINE gs_u64 weighed_ns(const struct promise *p, const struct runlist *r, gs_u64 ns)
 {
 	return gpusched_div(ns / 1000 * (p->due_ppm * r->scale_ppm / 1000), p->ppm);

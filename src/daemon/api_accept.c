@@ -20,7 +20,7 @@
 #include "basic/log.h"
 #include "daemon/api_priv.h"
 
-/* Accepted in one iteration: the most that may wait for one user. */
+/* Connections accepted in one iteration: as many as may wait for one user. */
 #define AT_ONCE API_CONNECTIONS_UID
 
 /* ---- users ----------------------------------------------------------------------------------- */
@@ -60,7 +60,7 @@ static unsigned int room_for_users(void)
 	return room;
 }
 
-/* No user has more than the others have left, so that there is always a place for the next user. */
+/* No user may have more connections than remain free: so the next user always finds a place. */
 static bool is_one_too_many(const struct api *a, const struct api_uid *of)
 {
 	unsigned int users = 0;

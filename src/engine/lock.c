@@ -98,7 +98,7 @@ int gs_lock_table(int *inout_fd, struct gs_error *err)
 	CLEANUP_FD int fd = open(gs_env()->bpffs, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
 	struct stat st;
 
-	/* there is no table yet; or others may open the file, and so could hold the lock */
+	/* no lock: there is no table yet, or others may open its folder, and could hold the lock */
 	if (fd < 0 || fstat(fd, &st) || st.st_uid != geteuid() || (st.st_mode & 077))
 		return 0;
 	if (is_same(*inout_fd, &st))
@@ -140,7 +140,7 @@ int gs_lock_take(int *ret_fd, struct gs_error *err)
 		r = lock_file(gs_env()->lock, &fd, err);
 	if (r == -EWOULDBLOCK)
 		return refuse(err);
-	if (!r) /* no process begins during a restore */
+	if (!r) /* fails while another process restores in place of a daemon */
 		r = gs_lock_overtake(&over, err);
 	if (r < 0)
 		return r;

@@ -28,10 +28,9 @@ struct group {
 	struct group_key key;
 	struct gs_history_sums sums;
 	struct gs_pod_names pod;
-	struct gs_history_sums
-		ended;     /* holds the sums of cgroups that are gone: of pods that have ended */
-	unsigned int live; /* TSGs in this group */
-	uint64_t left_ns;  /* when the last TSG left */
+	struct gs_history_sums ended; /* sums of groups that were removed: their pods ended */
+	unsigned int live;            /* TSGs in this group */
+	uint64_t left_ns;             /* when the last TSG left */
 	bool pool;
 	uint64_t recent_ns; /* GPU time of its TSGs in the last 10 s */
 	uint64_t memory;    /* bytes that its processes held at the last reading */
@@ -48,7 +47,7 @@ struct proc {
 	uint64_t start_ns;
 	unsigned int ntsgs;
 	struct gs_deadlines deadlines;
-	bool job_asked; /* its batch job was asked for */
+	bool job_asked; /* its batch job was looked up */
 	char job[GS_BATCH_JOB_LEN];
 };
 
@@ -61,12 +60,15 @@ struct kept {
 	struct gpusched_key key;
 	struct gs_history_who who;
 	struct group *group;
-	struct gs_turn_sums seen; /* the account's sums up to which work was taken */
+	struct gs_turn_sums seen; /* the account's sums when work was last taken from it */
 	/* Sums not yet in the history; sums since the TSG is known. */
 	struct gs_history_sums pending, total;
 	uint64_t launches, launches_since_ns, gaps;
 	uint64_t given_ns; /* time of the last write to the history */
-	/* Suspended (for another TSG's request): added up until then; 0: it is not suspended. */
+	/*
+	 * Time up to which the present suspension is counted; 0: it is not suspended. @request_ns:
+	 * the same, only if it is suspended for another TSG's request.
+	 */
 	uint64_t suspended_ns, request_ns;
 	unsigned int events;
 	uint64_t first_sample; /* the first sample in which the TSG existed */

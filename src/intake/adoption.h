@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * adoption.h - TSGs that no tap saw made
+ * adoption.h - enters TSGs into the table if no tap saw their creation
  */
 #ifndef GPUSCHED_INTAKE_ADOPTION_H
 #define GPUSCHED_INTAKE_ADOPTION_H
@@ -19,7 +19,7 @@ struct gs_adopting {
 	struct gs_adoption *rest;      /* the adoption at start; NULL: it is over */
 	struct gs_adopting_trip *trip; /* NULL: no task is under way */
 	sd_event_source *due;
-	/* clients of which a tap saw a TSG in use that the table does not have */
+	/* clients that own orphans: a tap saw each orphan in use */
 	struct gs_orphan {
 		pid_t pid;
 		uid_t uid;

@@ -16,7 +16,7 @@ void gs_record_settle(struct gs_intake *in, struct gpusched_tsg *rec);
 /* The same with the class given. @answer: NULL: not known. */
 void gs_record_settle_as(struct gs_intake *in, struct gpusched_tsg *rec,
 			 const struct gs_class_answer *answer);
-/* The program reports a deadline, each second; 0: it reports none. */
+/* Notes the deadline that the program reports, also for its later TSGs. @us 0: it reports none. */
 void gs_record_deadline(void *self, const struct gpusched_tsg *rec, uint64_t us);
 void gs_record_poke(struct gs_intake *in, const struct gpusched_tsg *rec, uint32_t what);
 /*

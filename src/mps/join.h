@@ -10,7 +10,7 @@
 struct gs_mps_joined {
 	int sock;              /* connection to the supervisor, see link.h */
 	int server;            /* pid; 0: the server starts with its first client */
-	char server_class[40]; /* as the daemon has it */
+	char server_class[40]; /* class under which the daemon knows the server */
 };
 
 /*

@@ -12,7 +12,10 @@ uint32_t cost_usual_us(void)
 	return gs_costs_slice_us(&gs_costs_h200);
 }
 
-/* A GPU's object has no other in it. ns; 0: null, or nothing that can be. */
+/*
+ * Finds @key in the JSON object up to @end, its next }: a GPU's object contains no other object.
+ * Returns ns; 0: no such key, null, or not plausible.
+ */
 static uint64_t number(const char *object, const char *end, const char *key)
 {
 	const char *at = strstr(object, key);

@@ -105,7 +105,7 @@ static void find(const struct gs_pod_book *b, const char *key, struct gs_pod_nam
 	struct gs_pod_entry *e = NULL;
 
 	HASH_FIND_STR(b->all, key, e);
-	/* if an entry says that the container is another pod's, the path is right */
+	/* if the entry names another pod than the cgroup's path does, the path is right */
 	if (!e || (*inout->uid && *e->is.uid && strcmp(inout->uid, e->is.uid)))
 		return;
 	fill(inout->uid, sizeof(inout->uid), e->is.uid);

@@ -80,7 +80,7 @@ static int deliver(struct gs_request *rq)
 	return hold(rq);
 }
 
-/* Adds that this is a dry run: the request was checked, and no call is made. */
+/* Adds "dry_run" to the answer. True: the request was only checked, and no call is made. */
 static void tell_dry_run(struct gs_request *rq)
 {
 	if (rq->rs && rq->verb && rq->answer && rq->verb->flags & (GS_VERB_ROOT | GS_VERB_OWNER))
@@ -117,8 +117,8 @@ static int finish(struct gs_request *rq, int code)
 }
 
 /*
- * Runs steps until one has to wait. A step with much to do runs in the user's turns of the loop's
- * work.
+ * Runs steps until one has to wait. A step with much work (gs_request_work()) runs in slices: the
+ * loop gives them to the users in turn.
  */
 static int take_steps(struct gs_completion *c, uint64_t now_ns)
 {

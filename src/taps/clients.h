@@ -15,13 +15,13 @@ struct gs_clients {
 	uint32_t own_client;
 	/* RM says which clients exist; otherwise every file is tried for every number. */
 	bool asks;
-	uint32_t *all; /* the newest first; 0: a number that was found */
+	uint32_t *all; /* the newest first; 0: the file that it belongs to was found */
 	size_t n;
 	const struct gs_gpu *gpus; /* owned by the caller */
 	size_t ngpus;
 };
 
-/* Without a list of clients: .own = -1. */
+/* Callers of gs_client_read() that need no list set .own to -1 instead. */
 int gs_clients_list(struct gs_clients *ret, struct gs_error *err);
 void gs_clients_free(struct gs_clients *c);
 /* True if it is a client of the open file @fd. */
@@ -30,7 +30,7 @@ bool gs_client_is_of(int fd, uint32_t client);
 struct gs_client_look {
 	const struct gs_holder *holder; /* of the file */
 	uint32_t handle;                /* an object known to exist; 0: none */
-	bool used; /* its owner uses it just now: a TSG without work counts as compute */
+	bool used; /* @handle is in use just now: a TSG without an engine counts as compute */
 	/* called for each TSG; unknown fields are 0 */
 	void (*found)(void *user, const struct gpusched_tsg *rec,
 		      const struct gpusched_channels *ch);

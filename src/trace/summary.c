@@ -124,7 +124,7 @@ static json_t *us_or_null(const struct summary *s, bool known, uint64_t ns)
 		     : json_null();
 }
 
-/* Turns contain their wait by the GPU's own clock. */
+/* Waits were measured by the GPU's own clock: they are not divided by @dilate. */
 static json_t *percentile(const struct process *p, unsigned int percent)
 {
 	size_t at = p->nwaits ? (p->nwaits * percent + 99) / 100 - 1 : 0;
