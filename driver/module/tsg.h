@@ -14,7 +14,7 @@
 #include "share.h"
 #include "task.h"
 
-/* The sources of wishes; a later one comes before an earlier one. */
+/* The sources of wishes, the one with the highest precedence last. */
 enum wisher { WISH_POLICY, WISH_HOLDER, WISHERS };
 
 struct tsg {
@@ -24,7 +24,7 @@ struct tsg {
 	struct rcu_head rcu;
 	refcount_t ref;
 	/* Under tsg_lock: */
-	/* its reason to be in the table; with neither it is forgotten once it is restored */
+	/* reported by the daemon, by a hook; if neither, it is forgotten once it is restored */
 	bool told, hooked;
 	bool busy; /* the worker is at it */
 	bool dead; /* out of the table */
@@ -32,17 +32,17 @@ struct tsg {
 	u32 status;
 	u32 preempt_us;        /* 0: none wished */
 	u32 unsure;            /* settings that need a call though @is has the wished value */
-	unsigned long give_up; /* jiffies: end of the tries to restore; 0: none has failed */
-	struct share share;    /* its place */
+	unsigned long give_up; /* jiffies: tries to restore it end then; 0: none has failed */
+	struct share share;    /* the place it takes in the table */
 	u32 subdevice, nchannels;
 	u32 channels[GPUSCHED_MAX_CHANNELS];
 	struct gpusched_settings own, wish[WISHERS];
 	struct gpusched_settings is; /* valid: the setting is not the owner's */
 };
 
-extern spinlock_t tsg_lock; /* process context only; below it only the lock in share.c */
+extern spinlock_t tsg_lock; /* process context only; the lock of share.c nests inside */
 
-/* Takes a reference; NULL: unknown. Any context of a policy. */
+/* Returns the TSG with a new reference; NULL: unknown. For any context in which policies run. */
 struct tsg *tsg_get(u32 client, u32 tsg);
 void tsg_put(struct tsg *t);
 

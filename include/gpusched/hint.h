@@ -8,9 +8,12 @@
  *
  * A request that first needs the CPU, and then the GPU beside others' work:
  *
- * * gpusched_hint_coming(); on arrival: the GPU begins to switch to this program * ... prepare ...
- * * ... launch ... * gpusched_hint_here(); the work is queued: nothing need be kept for it any more
- * * ... wait for the result ... * gpusched_hint_done();
+ *     gpusched_hint_coming();    on arrival: the GPU begins to switch to this program
+ *     ... prepare, on the CPU ...
+ *     ... launch ...
+ *     gpusched_hint_here();      the work is queued: the GPU need not be kept free for it any more
+ *     ... wait for the result ...
+ *     gpusched_hint_done();
  *
  * docs/hints.md says what happens when, and when hints do harm.
  */
@@ -62,10 +65,10 @@ static inline const struct gpusched_hints *gpusched_hints_find(void)
 
 /*
  * A request is coming: its first launch follows within 30 ms. If this program is of class lc and
- * has a CUDA context, the GPU is switched to it and kept until gpusched_hint_here() or _done(). The
- * longest time is 30 ms, and a quarter of any second (half beside a daemon). This takes some 10 us,
- * and some ms the first time in a context. Returns 1 if the GPU is being switched, 0 if not:
- * gpusched_hint_state() says why.
+ * has a CUDA context, the GPU is switched to it and kept until gpusched_hint_here() or _done(), for
+ * 30 ms at most. All calls together keep it for a quarter of any second at most (half beside a
+ * daemon). The call takes some 10 us, and some ms the first time in a context. Returns 1 if the GPU
+ * is being switched, 0 if not: gpusched_hint_state() says why.
  */
 static inline int gpusched_hint_coming(void)
 {
@@ -106,8 +109,9 @@ static inline void gpusched_hint_deadline(uint64_t us)
 
 /*
  * Returns 1 if the program was preempted or suspended since it last gave way
- * (gpusched_self_preempt()). A person may do that through its agent, or a person or policy through
- * the daemon. A program that works in steps may check this between two steps.
+ * (gpusched_self_preempt()). People can preempt or suspend it through its agent. People and
+ * policies can do so through the daemon. A program that works in steps may check this between two
+ * steps.
  */
 static inline int gpusched_yield_asked(void)
 {
@@ -129,8 +133,8 @@ static inline int gpusched_self_preempt(void)
 }
 
 /*
- * So many microseconds before the launch a hint is best given: a switch takes that long here. It
- * may change. 0: there is no agent.
+ * Returns how long a switch takes here, in us. A hint is best given that long before the launch.
+ * The value may change. 0: there is no agent.
  */
 static inline uint32_t gpusched_hint_lead_us(void)
 {

@@ -110,10 +110,10 @@ struct gpusched_module_preempt {
 };
 
 /*
- * HOLD's argument. The policy in the hooks is the holder's own, so the answer of its timeslice_set
- * is the holder's wish. The holder is told of owners' calls when they return: no other wish is
- * applied during such calls. Owners' settings are those that TELL reports, not those that the hooks
- * have seen.
+ * HOLD's argument: the policy in the hooks is the holder's own. Then the answer of its
+ * timeslice_set is the holder's wish, and no other wish is applied during an owner's call: the
+ * holder learns of the call when it returns. Owners' settings are those that TELL reports, not
+ * those that the hooks have seen.
  */
 #define GPUSCHED_MODULE_OWN_POLICY (1u << 0)
 

@@ -37,7 +37,7 @@ struct gpusched_native_ops {
 };
 extern GPUSCHED_EXPORT struct gpusched_native_ops gpusched_native_ops;
 
-/* The same; a table of its own, since policies that were built earlier do not have it. */
+/* Filled by the host. A separate table, since policies that were built earlier lack it. */
 struct gpusched_native_kick {
 	int (*kick)(void *user);
 	void *user;
@@ -46,7 +46,7 @@ extern GPUSCHED_EXPORT struct gpusched_native_kick gpusched_native_kick;
 struct gpusched_native_kick gpusched_native_kick;
 struct gpusched_native_ops gpusched_native_ops;
 
-/* The same; a table of its own, since policies that were built earlier do not have it. */
+/* Filled by the host. A separate table, since policies that were built earlier lack it. */
 struct gpusched_native_facts {
 	int (*facts)(void *user, gs_u64 id, struct gpusched_facts *ret);
 	int (*runlist)(void *user, gs_u32 runlist, struct gpusched_runlist_facts *ret);
@@ -55,7 +55,7 @@ struct gpusched_native_facts {
 extern GPUSCHED_EXPORT struct gpusched_native_facts gpusched_native_facts;
 struct gpusched_native_facts gpusched_native_facts;
 
-/* The same. */
+/* Filled by the host; separate for the same reason. */
 struct gpusched_native_job {
 	gs_u64 (*job)(void *user, gs_u64 id);
 	void *user;
@@ -63,7 +63,7 @@ struct gpusched_native_job {
 extern GPUSCHED_EXPORT struct gpusched_native_job gpusched_native_job;
 struct gpusched_native_job gpusched_native_job;
 
-/* The same. */
+/* Filled by the host; separate for the same reason. */
 struct gpusched_native_gpu {
 	int (*gpu)(void *user, gs_u32 gpu, struct gpusched_gpu *ret);
 	void *user;
@@ -71,7 +71,7 @@ struct gpusched_native_gpu {
 extern GPUSCHED_EXPORT struct gpusched_native_gpu gpusched_native_gpu;
 struct gpusched_native_gpu gpusched_native_gpu;
 
-/* The same. */
+/* Filled by the host; separate for the same reason. */
 struct gpusched_native_limit {
 	int (*limit)(void *user, gs_u64 id, struct gpusched_limit *ret);
 	void *user;
@@ -79,7 +79,7 @@ struct gpusched_native_limit {
 extern GPUSCHED_EXPORT struct gpusched_native_limit gpusched_native_limit;
 struct gpusched_native_limit gpusched_native_limit;
 
-/* The same. */
+/* Filled by the host; separate for the same reason. */
 struct gpusched_native_promise {
 	int (*promise)(void *user, gs_u64 id, struct gpusched_promise *ret);
 	void *user;
@@ -87,7 +87,7 @@ struct gpusched_native_promise {
 extern GPUSCHED_EXPORT struct gpusched_native_promise gpusched_native_promise;
 struct gpusched_native_promise gpusched_native_promise;
 
-/* The same. */
+/* Filled by the host; separate for the same reason. */
 struct gpusched_native_other {
 	int (*find)(void *user, gs_u64 id, struct gpusched_task *ret);
 	void *user;
@@ -95,7 +95,7 @@ struct gpusched_native_other {
 extern GPUSCHED_EXPORT struct gpusched_native_other gpusched_native_other;
 struct gpusched_native_other gpusched_native_other;
 
-/* The same. */
+/* Filled by the host; separate for the same reason. */
 struct gpusched_native_wall {
 	gs_u64 (*wall)(void *user);
 	void *user;

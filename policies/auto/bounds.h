@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * auto/bounds.h - what the present settings cost, and what follows: a look at the BE slice (slice.h),
- * the BE's floor, and whether to do anything for TSGs without a class
+ * auto/bounds.h - measures the cost of the present settings, and draws the consequences
+ *
+ * A look is one such measurement. It may change the BE slice (slice.h), or make LC pay for the BEs'
+ * floor. Guesses for TSGs without a class also take effect here, or are undone.
  */
 #ifndef AUTO_BOUNDS_H
 #define AUTO_BOUNDS_H
 
 /*
- * After a TSG came or went: what is lost meanwhile is not the slice's doing. Nobody gets more by
- * coming and going all the time.
+ * For SETTLE_NS after a TSG came or went, losses are not put down to the slice. If TSGs come and go
+ * all the time, this ends after UNREST_NS, so that nobody gains by it.
  */
 #define SETTLE_NS (GS_S / 2)
 #define UNREST_NS (6 * GS_S)
@@ -28,7 +30,7 @@ GPUSCHED_INLINE void owe(struct runlist *r, gs_u64 span)
 	gs_u64 got = r->be_progress - r->look_progress;
 	gs_u64 due = r->ready + r->part
 			     ? span * be_floor_pct * (r->held_ns > r->look_ns ? 10 : 12) / 1000
-			     : 0; /* and a bit: looks are late */
+			     : 0; /* a fifth more without a hold: looks are late */
 
 	r->owed_ns = gs_least(r->owed_ns + due, OWED_MAX_NS + got);
 	r->owed_ns = r->owed_ns > got ? r->owed_ns - got : 0;
@@ -64,7 +66,7 @@ GPUSCHED_INLINE void see(struct runlist *r, gs_u64 span, gs_u64 now)
 
 #define BLIND_NS (3 * GS_S)
 
-/* The first moments of a runlist are never known. */
+/* Logs once that a runlist's facts are missing, but not at its beginning, when they always are. */
 GPUSCHED_INLINE void watch_blind(struct runlist *r, gs_u64 now)
 {
 	if (!r->blind_ns)
@@ -119,9 +121,9 @@ GPUSCHED_INLINE void watch_costs(struct runlist *r, gs_u32 runlist, gs_u64 now)
 }
 
 /*
- * Guesses take effect only where both sides are there, or several TSGs of class be, since those with a
- * guess would not share their turns. Every TSG that competes must be told apart already: one that is
- * not would take the time that BEs leave to LC.
+ * Guesses take effect only where there are LC and BE, or several TSGs of class be. The latter take
+ * turns, and TSGs of no class would not share these turns without guesses. There must be a guess
+ * for every TSG that competes. One without would take the time that BEs leave to LC.
  */
 GPUSCHED_INLINE void choose_acting(struct runlist *r, gs_u64 now)
 {
@@ -177,7 +179,10 @@ GPUSCHED_INLINE void settle(struct runlist *r, gs_u32 runlist, gs_u64 now)
 		sleep_at_most(100);
 }
 
-/* Its rate before guesses took effect; while BEs of a class took turns beside it, that was more than by default. */
+/*
+ * Returns the TSG's rate before guesses took effect. If BEs of a class took turns beside it, it had
+ * more than it has by default, so the result is an equal part of what LC leaves, if that is less.
+ */
 GPUSCHED_INLINE gs_u64 base_of(const struct gpusched_task *t, const struct tsg *s,
 			       const struct runlist *r)
 {
@@ -189,17 +194,17 @@ GPUSCHED_INLINE gs_u64 base_of(const struct gpusched_task *t, const struct tsg *
 }
 
 /*
- * Is somebody worse off than before something was done without a class? Only who had work nearly
- * all the time can tell, and nobody once one with a class has come, which takes its part. @s->progress
- * goes on, so a second of it is a rate. Where turns are taken it is ten rounds of them and then all
- * since, and one turn more or less says nothing.
+ * Undoes guesses if a TSG is worse off than before they took effect. Only a TSG that nearly always
+ * had work can tell. After a TSG with a class has come, none can, since the newcomer takes its
+ * part. The rate is the growth of @s->progress over a second. Where turns are taken, it is measured
+ * over ten rounds of turns, and then over all time since. A loss of up to one turn is no sign.
  */
 GPUSCHED_INLINE void watch_harm(const struct gpusched_task *t, struct tsg *s, struct runlist *r,
 				gs_u64 now)
 {
 	const struct gpusched_facts *f = &s->now;
 	gs_u64 turn = r->ready > 1 ? (gs_u64)turn_ms * GS_MS : 0;
-	/* at first such LC does what had piled up by default */
+	/* an LC with long work first does the work that piled up before guesses took effect */
 	int slow = r->slice.work_us >= costs_long_work_us(&r->costs);
 	gs_u64 watch = slow ? 2 * WATCH_NS : WATCH_NS, window = slow && r->acting ? WATCH_NS : GS_S;
 	gs_u64 from = r->acting_ns + GS_S / 2, span = now - s->check_ns, got, base;

@@ -53,7 +53,7 @@ GPUSCHED_INLINE void decide_lc(struct gpusched_task *t, struct tsg *s, const str
 		gpusched_want_timeslice(t, lc_slice_us);
 }
 
-/* Short only where it helps somebody, and where nobody else makes it starve. */
+/* The slice is short only where LC gains by it and no TSG without a class makes the BE starve. */
 GPUSCHED_INLINE void want_be_slice(struct gpusched_task *t, const struct tsg *s,
 				   const struct runlist *r)
 {
@@ -88,7 +88,10 @@ GPUSCHED_INLINE void decide_be(struct gpusched_task *t, struct tsg *s, const str
 	}
 }
 
-/* A BE that goes on begins anew: the log, which is late, says nothing of a pause. */
+/*
+ * After a pause, the TSG's turn counts as begun now: the log, which is late, does not tell a pause
+ * from a lack of work.
+ */
 GPUSCHED_INLINE void pause_or_not(struct gpusched_task *t, struct tsg *s, gs_u64 now, int paused)
 {
 	if (s->limited.paused) {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * auto/gangs.h - jobs that have work on several GPUs: their turns are on all of them at once
+ * auto/gangs.h - gangs: jobs that have work on several GPUs, and have their turns on all at once
  *
- * One of the GPUs leads such a job: where its part is the smallest, so that it takes nobody's on
- * the others. Only there it stands in line. When its time comes it is called, and all its GPUs give it
- * the next turn. If some of them are called for another job, it waits, and is served before others
- * when the next turns are given.
+ * One of its GPUs leads a gang: the one on which the gang's part is the smallest, so that it takes
+ * no more than its part on any other GPU. The gang stands in line on that GPU only. When its time
+ * comes, it is called, and all its GPUs give it the next turn. If another gang was called on one of
+ * them, it waits, and is called before others when the next turns are given.
  */
 #ifndef AUTO_GANGS_H
 #define AUTO_GANGS_H
@@ -17,7 +17,7 @@ struct gang_key {
 };
 GPUSCHED_MAP(auto_gangs, HASH, struct gang_key, struct gang, 8192);
 
-/* By the GPU that leads it: a job that is the first in line there. */
+/* For each GPU: the gang that is led from there and is the first in line. */
 struct bid {
 	gs_u64 seq;
 	struct gang_key key;
@@ -53,7 +53,10 @@ GPUSCHED_INLINE struct gang *gang_of(const struct candidate *c)
 	return blank ? gpusched_lookup_or_add(auto_gangs, &key, &blank->gang) : 0;
 }
 
-/* A TSG of it is ready for turns on that runlist, among such a crowd. */
+/*
+ * Notes that a TSG of the gang is ready for turns on @runlist. The larger @crowd is, the smaller is
+ * the gang's part there.
+ */
 GPUSCHED_INLINE void gang_found(struct gang *g, const struct runlist *r, gs_u32 runlist,
 				gs_u64 crowd)
 {
@@ -72,7 +75,7 @@ GPUSCHED_INLINE void gang_found(struct gang *g, const struct runlist *r, gs_u32 
 	}
 }
 
-/* The first in line of a runlist, if its job is one with several GPUs that is led from there. */
+/* Notes the gang that is the first in line of the runlist and is led from there. */
 GPUSCHED_INLINE void gang_bid(const struct runlist *r, gs_u32 runlist)
 {
 	gs_u32 gpu = (runlist >> 8) % MAX_GPUS;

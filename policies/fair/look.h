@@ -2,26 +2,27 @@
 /*
  * fair/look.h - the work of TSGs, and which of them fall behind with slices
  *
- * Held beside others, less what each turn costs, is work. A TSG that wants every round of the
- * runlist and yet works less than is due to it, although its slices do not end its turns, has
- * to wait for each of its steps: no slice helps it, a turn of its own does. Where all are
- * like that, nobody is behind the others, but all lose the GPU to switches.
+ * Work is the time for which a TSG held the GPU, less a fixed cost for each turn. A TSG falls
+ * behind if it wants every round of the runlist and yet works less than its due, although its
+ * slices do not end its turns. Such a TSG waits for each of its steps: a longer slice does not help
+ * it, but a turn alone on the GPU does. Where all TSGs are like that, none falls behind the others,
+ * but all lose time to switches.
  */
 #ifndef FAIR_LOOK_H
 #define FAIR_LOOK_H
 
-/* A turn has the GPU for so long without working. */
+/* Part of each turn in which the TSG holds the GPU but does not work. */
 #define TURN_COST_NS (62 * 1000ull)
 #define LOOK_NS (400 * GS_MS)
-/* Settings are in force, and the log has caught up. */
+/* After this time new settings are in force, and the log has caught up. */
 #define SETTLE_NS (20 * GS_MS)
-/* One that has not run for so long while it could wants nothing. */
+/* A TSG that could run, but has not for this long, does not want the GPU. */
 #define IDLE_NS (300 * GS_MS)
 #define LOOK_MAX_NS (2 * GS_S)
 #define LIGHT_NS GS_S
-/* Turns in a look, of the TSG that had most: fewer say nothing. */
+/* A look is valid if the TSG with the most turns had at least this many. */
 #define TURNS_ENOUGH 8
-/* Suspended by somebody else, once our own call has had its time. */
+/* Our own resume takes effect within this time. A TSG suspended for longer is another's doing. */
 #define ABSENT_NS (30 * GS_MS)
 
 GPUSCHED_INLINE int is_absent(const struct tsg *s, gs_u64 now)
@@ -75,7 +76,7 @@ GPUSCHED_INLINE gs_u64 look_work(struct tsg *s, const struct runlist *r)
 	return done;
 }
 
-/* Does it want the GPU? A suspended one cannot show: what it did in its last turn counts. */
+/* Finds whether the TSG wants the GPU. While it is suspended, its last turn tells. */
 GPUSCHED_INLINE void look_active(const struct gpusched_task *t, struct tsg *s,
 				 const struct runlist *r)
 {
@@ -158,7 +159,7 @@ GPUSCHED_INLINE void judge(struct tsg *s, struct runlist *r)
 	}
 }
 
-/* While turns are taken: a TSG that runs beside them, and has its due, takes turns from now on. */
+/* While turns are taken: a light TSG runs beside them until it works more than its due. */
 GPUSCHED_INLINE void watch_light(struct tsg *s, const struct runlist *r)
 {
 	gs_u64 span = s->now.as_of_ns - s->look_ns;

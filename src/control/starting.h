@@ -15,17 +15,17 @@ struct gs_control;
 struct gs_starting;
 
 /*
- * Starts policy @name on @host (NULL: stock), and counting if it or anything else wants that; @name
- * NULL: counting alone. -EBUSY while another start is under way; -ENOTSUP, -EINVAL: impossible on
- * that host. *ret is the caller's reference.
+ * Starts policy @name on @host (NULL: stock). Also starts launch counting if the policy or anything
+ * else wants it. @name NULL: starts counting alone. -EBUSY while another start is under way;
+ * -ENOTSUP, -EINVAL: impossible on that host. *ret is the caller's reference.
  */
 int gs_starting_begin(struct gs_control *ctl, const char *name, const char *host,
 		      const char *const *options, size_t n, struct gs_starting **ret,
 		      struct gs_error *err);
 void gs_starting_unref(struct gs_starting *t);
 /*
- * Notes that a person chose this policy: a restart starts it again. @permanent: so does every other
- * start.
+ * Notes that a person chose this policy, so that a restart of the daemon starts it again.
+ * @permanent: every later start of the daemon does.
  */
 void gs_starting_chosen(struct gs_starting *t, bool permanent);
 /* Begins the start and waits for its end: for an instance that serves nobody yet. */

@@ -6,12 +6,15 @@
  * nodes of the runlist that yield follow it like any other wish: each compares its settings with
  * the wanted ones. So no TSG stays suspended without a wish for that.
  *
- * Bounds for any policy and program: a runlist is held for 500 ms at most (a stretch). After that,
- * BE has the GPU until its floor, a part of the held time, is paid. If BE gets less than its floor
- * between two holds, both belong to one stretch. Over many holds BE keeps its floor as well. Time
- * beyond its floor counts as paid in advance, up to the floor of one second. Until this is used up,
- * the next stretch may begin at once. So BE is without the GPU for 1.5 s at most. If several TSGs
- * hold a runlist, there is still one stretch and one floor.
+ * Bounds, for any policy and program:
+ *
+ * - BE has a floor: FLOOR_PCT of all time. Held time adds to the time that BE is owed, and time
+ *   without a hold pays it.
+ * - A stretch, the time of a hold, is 500 ms at most. Then BE runs until the floor of this stretch
+ *   is paid. If BE gets less than that between two holds, both belong to one stretch.
+ * - BE can be paid in advance, up to its floor of one second. While such time is left, the next
+ *   stretch may begin at once. So BE is without the GPU for 1.5 s at most.
+ * - If several TSGs hold a runlist, there is still one stretch and one floor.
  */
 #include "engine/core_hold.h"
 #include "engine/core_priv.h"
@@ -21,7 +24,7 @@
 #define STRETCH_NS (GPUSCHED_HOLD_MAX_US * NS_PER_US)
 #define FLOOR_PCT 5
 #define ADVANCE_NS (NS_PER_S / 100 * FLOOR_PCT)
-/* With a budget that is too small now, calls may be cheaper later. */
+/* When to try again if calls cost more than the whole budget: they may be cheaper by then. */
 #define AGAIN_NS (250 * NS_PER_MS)
 #define STEP_NS (100 * NS_PER_US)
 #define RUN_INDEX 3u
@@ -50,7 +53,7 @@ static void settle_floor(const struct gs_core *c, struct gs_runlist *rl, uint64_
 		rl->stretch_ns = 0;
 }
 
-/* How long BE has to run until its floor of @ns is paid. */
+/* Returns how long BE has to run until the floor of a stretch of @ns is paid. */
 static uint64_t pay_for(int64_t ns)
 {
 	return ns > 0 ? (uint64_t)ns / (100 - FLOOR_PCT) * FLOOR_PCT + 1 : 0;
@@ -66,7 +69,7 @@ static uint64_t floor_paid_at(const struct gs_core *c, struct gs_runlist *rl, ui
 		rl->stretch_ns = 0; /* the floor is paid already */
 	if (rl->owed_ns > 0)
 		at += (uint64_t)rl->owed_ns / (100 - FLOOR_PCT) * 100 + 100;
-	/* otherwise the rest of the stretch is not worth two calls */
+	/* wait until half a stretch is free: a shorter hold is not worth its two calls */
 	whole = now + pay_for(rl->stretch_ns - (int64_t)gs_core_dilated(c, STRETCH_NS / 2));
 	if (at < whole)
 		at = whole;
@@ -266,7 +269,7 @@ void gs_hold_obey(struct gs_core *c, struct gs_node *n, const struct gpusched_ts
 	const struct gs_runlist *rl = n->runlist;
 	bool was = n->unable;
 
-	if (n->hold_due) /* the evaluation has cleared hold_due */
+	if (n->hold_due) /* gs_core_compare() has cleared n->due since gs_hold_follow() set it */
 		gs_core_set_due(c, n, n->hold_due);
 	n->unable = false;
 	if (!rl || !n->yields || !rl->nholding || now >= rl->held_until || !t->set.runnable ||

@@ -41,8 +41,8 @@ void gs_ledger_restored(void *self);
 /* An answer from /proc came late. */
 void gs_ledger_answered(void *self, enum gs_reader_what what, pid_t pid);
 /*
- * Keeps one kind of message to people, beside the changes that people made: the end of a policy
- * that ended by itself.
+ * Writes down that a policy ended by itself. Other messages to people (@event) are not kept in the
+ * history.
  */
 void gs_ledger_said(void *self, json_t *event, uid_t owner);
 /* Writes down that @peer made a change, or was refused. */

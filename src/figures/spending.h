@@ -2,8 +2,8 @@
 /*
  * spending.h - accounts of GPU time by user or cgroup: use of a budget, and what is left
  *
- * Pure. At the end of a period its use is forgotten. Only a charge makes an account stricter. A
- * clock that is set does not, and a history that says less does not either.
+ * Pure. At the end of a period its use is forgotten. Only a charge makes an account stricter:
+ * neither a change of the clock nor a history with less use does.
  */
 #ifndef GPUSCHED_FIGURES_SPENDING_H
 #define GPUSCHED_FIGURES_SPENDING_H
@@ -46,12 +46,12 @@ void gs_spending_done(struct gs_spending *s);
 void gs_spending_charge(struct gs_spending *s, uid_t uid, const char *cgroup, uint64_t ns,
 			int64_t now_s);
 /*
- * Adds use that the history has of the period of @period that began then: of a user (@cgroup NULL)
- * or of a cgroup. Rules that already know their past ignore it.
+ * Adds use that the history has for the @period that began at @begins_s. It is the use of
+ * @cgroup, or of user @uid if @cgroup is NULL. Rules that already know their past ignore it.
  */
 void gs_spending_add_past(struct gs_spending *s, enum gs_period period, int64_t begins_s, uid_t uid,
 			  const char *cgroup, uint64_t ns);
-/* All of the past is added: from here on charges count. */
+/* Call it when all of the past is added. Before, charges do not count for new rules. */
 void gs_spending_past_over(struct gs_spending *s);
 bool gs_spending_wants_past(const struct gs_spending *s);
 /* Ends periods that are over, and forgets accounts without use. */
@@ -63,7 +63,7 @@ static inline bool gs_spending_is_used_up(const struct gs_spending_account *a)
 }
 /* True if this rule for users is the one that counts @uid. */
 bool gs_spending_counts_user(const struct gs_spending *s, uint32_t rule, uid_t uid);
-/* The account that keeps a process from running, the strictest first; NULL: none. */
+/* The account that keeps a process from running; of several, the strictest. NULL: none. */
 const struct gs_spending_account *gs_spending_over(const struct gs_spending *s, uid_t uid,
 						   const char *cgroup);
 

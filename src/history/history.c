@@ -17,7 +17,7 @@
 #define QUEUE_MAX 16384 /* one minute of all 4,096 TSGs, and what happens meanwhile */
 #define AGAIN_S 5       /* pause after a file could not be opened or written */
 #define END_S 3
-#define TEND_NS (100 * NS_PER_MS) /* at a time */
+#define TEND_NS (100 * NS_PER_MS) /* longest time of one call of tend() */
 #define FUTURE_S 60 /* records later than now plus this come from a clock that was wrong */
 
 struct gs_history {
@@ -220,7 +220,8 @@ static int try_to_write(struct gs_history *h)
 
 static void write_kept(struct gs_history *h, bool last)
 {
-	int r = h->code ? h->code : -EBUSY; /* as it was a moment ago */
+	/* the last failure stands if it is too soon to try again */
+	int r = h->code ? h->code : -EBUSY;
 
 	if (last || !is_too_soon(h))
 		r = try_to_write(h);

@@ -11,7 +11,7 @@ struct gs_intake;
 
 /* If there is nothing to watch, this is no failure: pods then have no names. */
 void gs_pods_begin(struct gs_intake *in);
-/* Reads names that came as answers to requests for other names. */
+/* Classifies processes again if the names of their pods were read while others were asked for. */
 void gs_pods_beat(struct gs_intake *in);
 void gs_pods_finish(struct gs_intake *in);
 /* Call it when the configuration names other folders. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * host.h - a host: a place where policies run, and a policy there
+ * host.h - hosts, which are the places where policies run, and the policies in them
  *
  * All hosts run the same source and make the same decisions (decide.h). They differ in how a policy
  * is loaded, what calls it, and which facts it gets. One file each: host_stock.c (the kernel,
@@ -20,7 +20,7 @@
 struct gs_world {
 	/* Real time: the table with the TSGs. NULL: policies are only checked. */
 	struct gs_table *table;
-	/* Real time: the driver's hooks ask the policy too (hooked.h), and the gate does not. */
+	/* Real time: the driver's hooks ask the policy too (hooked.h), in place of the gate. */
 	bool hooked;
 	/* The next members are for virtual time. */
 	uint64_t (*now_ns)(void *user);
@@ -114,17 +114,17 @@ void gs_polobj_unload(struct gs_policy *p);
 /* ---- virtual time ---------------------------------------------------------------------------- */
 
 /*
- * Runs one callback for @t. Negative: the policy has failed. Otherwise 0; for schedule, its answer.
- * @arg: for timeslice_set us; for work_submit GS_WORK_ARG(), with the launches already counted in
- * @t.
+ * Runs one callback for @t. @arg: microseconds for timeslice_set; GS_WORK_ARG() for work_submit,
+ * after the caller has counted the launches in @t. Returns the answer of schedule, and 0 for all
+ * other callbacks. Negative: the policy has failed.
  */
 int gs_virtual_ask(struct gs_policy *p, enum gpusched_run_op op, struct gpusched_task *t,
 		   uint64_t arg);
 /* Runs one whole round of the tick over all tasks, unless the policy rests. */
 int gs_virtual_round(struct gs_policy *p);
 /*
- * Returns true once after calls of gpusched_kick(): the world's next round then comes at once, rest
- * or not, with the delay of a thread's wake-up.
+ * Returns true once after calls of gpusched_kick(), and ends the policy's rest. The world then runs
+ * a round as soon as a real thread would have woken up.
  */
 bool gs_virtual_kicked(struct gs_policy *p);
 /* @t as the policy gets it: without facts that the world hides. */

@@ -23,11 +23,14 @@ struct gs_pstate {
 	gs_u64 log_seq;        /* lines written so far */
 	gs_u64 walks_refused;
 	gs_u64 activity; /* changed by every callback for a TSG outside the tick */
-	/* Launches for which the probes' memory was in use; they were counted all the same. */
+	/*
+	 * Launches of which the policy was not told, since the memory for the callback was in use.
+	 * They were counted all the same.
+	 */
 	gs_u64 work_missed;
 	gs_u64 kicks;         /* rounds that gpusched_kick() has caused */
 	gs_u64 kicks_refused; /* requests past its limits */
-	/* The same by user, in an array by uid modulo its size: the last uid, and the count. */
+	/* Refused requests by user. Index: uid modulo size. @uid: the last one counted there. */
 	struct {
 		gs_u32 uid, times;
 	} kicks_refused_of[GS_KICK_USERS];
@@ -46,15 +49,15 @@ struct gs_plog {
 #define GS_WALKS_PER_CALL 32
 
 /*
- * Number of TSGs that the tick finds without a walk of the table; and how often it walks
- * nevertheless.
+ * The tick lists up to this many TSGs, so that it need not walk the whole table, and the time after
+ * which it walks the table all the same.
  */
 #define GS_TICK_KEYS 1024
 #define GS_TICK_WALK_NS 10000000000ull
 
 /*
- * In a record's mark: the policy of this generation is about to see the record. No generation has
- * this bit.
+ * Set in a record's mark, beside the generation of a policy, while the record is prepared for that
+ * policy. No generation has this bit.
  */
 #define GS_GENERATION_CLAIM (1u << 31)
 

@@ -5,11 +5,11 @@
 
 #include <stdint.h>
 
-/* An H200's, for where nothing is known. */
+/* The cost on an H200: for use where that of the GPU is not known. */
 uint32_t cost_usual_us(void);
 /*
- * Saving and switching, with a margin, of the GPU with @uuid (16 bytes), from the answer of the verb
- * `gpus`; 0: it is not known, or not there.
+ * Returns the time to save and switch on the GPU with @uuid (16 bytes), with a margin. @gpus_json:
+ * the answer of the verb `gpus`. 0: the cost is not known, or the GPU is not in the answer.
  */
 uint32_t cost_of_us(const char *gpus_json, const unsigned char *uuid);
 

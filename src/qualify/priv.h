@@ -26,13 +26,13 @@ struct qualify {
 
 /* It was stopped, or time is over. */
 bool qualify_over(const struct qualify *q);
-/* Seconds of the GPU's time. -EINTR: over. */
+/* Waits for @seconds in the GPU's time. -EINTR: over. */
 int qualify_wait(const struct qualify *q, double seconds);
 /* A daemon without a policy, and the log. */
 int qualify_session_begin(struct qualify *q, struct gs_error *err);
 /* Programs end, then the daemon, which puts everything back. */
 void qualify_session_end(struct qualify *q);
-/* One more of these, at work. */
+/* Starts one more program of the kind @what, and waits until it is at work. */
 int qualify_start(struct qualify *q, const struct bench_program *what, struct gs_error *err);
 void qualify_stop_programs(struct qualify *q);
 /* One verb; takes @args. */
@@ -42,7 +42,10 @@ json_t *qualify_tsg(const struct qualify *q, unsigned int i);
 /* `set` of the first @n programs; 0 only if all calls were accepted. */
 int qualify_set(const struct qualify *q, unsigned int n, const char *key, json_t *value,
 		struct gs_error *err);
-/* Reads the log for so long, in the GPU's time, after a rest; into q->window. -ENODATA: no log. */
+/*
+ * After a rest, reads the log for @seconds in the GPU's time, and fills q->window. -ENODATA: no
+ * log.
+ */
 int qualify_watch(struct qualify *q, double seconds);
 
 void qualify_yes(struct qualify *q, enum qualify_check_id id, const char *format, ...)
@@ -50,7 +53,7 @@ void qualify_yes(struct qualify *q, enum qualify_check_id id, const char *format
 void qualify_no(struct qualify *q, enum qualify_check_id id, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 void qualify_cost(struct qualify *q, enum qualify_cost_id id, double us);
-/* Why it is not known. */
+/* Notes why a cost is not known. */
 void qualify_dark(struct qualify *q, enum qualify_cost_id id, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 

@@ -287,7 +287,7 @@ static int grow(struct growing *g, size_t need)
 	return 0;
 }
 
-/* Shorter records lie one after the other: moves them apart, from the last one on. */
+/* Moves records of @size bytes, which are packed, to their places in @recs, last one first. */
 static void widen(struct gpusched_tsg *recs, size_t n, size_t size)
 {
 	while (n-- && size < sizeof(*recs)) {

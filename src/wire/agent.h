@@ -52,7 +52,7 @@ struct gs_agent_answer {
 	uint32_t status, value, calls, n;
 	uint64_t ns;
 	struct gs_agent_facts facts; /* LIST */
-	/* LIST: n of them; manual: settings that people made through the agent. */
+	/* LIST: @n TSGs, with the settings that people made through the agent in their @manual. */
 	struct gpusched_tsg tsgs[];
 };
 
@@ -75,7 +75,8 @@ struct gs_agent_page {
 /*
  * Beside a daemon: a sealed page of the daemon's own, one for each agent. The agent writes its
  * figures into it, and reads how much the daemon allows. The two do not trust each other: each word
- * is read once, and none is an address, a handle or a size. The daemon shows these words as told.
+ * is read once, and none is an address, a handle or a size. The daemon shows the agent's figures
+ * unchecked.
  */
 #define GS_AGENT_SHEET_MAGIC 0x53414736u /* "6GAS" */
 #define GS_AGENT_SHEET_BYTES 4096
@@ -94,11 +95,11 @@ struct gs_agent_sheet {
 	_Atomic uint64_t launches, graph_launches, hints, holds, held_ns, deadline_us;
 	/* Calls of libcuda that are looked at, launches among them. */
 	_Atomic uint64_t calls;
-	/* Time for which @launches is right; 0: launches are not counted. */
+	/* CLOCK_MONOTONIC of the last update of @launches; 0: launches are not counted. */
 	_Atomic uint64_t counted_ns;
 	/*
-	 * the program's requests: sequences of launches and waits without a rest as long as
-	 * quiet_us
+	 * The next members are about the program's requests. A request is a sequence of launches
+	 * and waits. It ends with a rest of quiet_us or more.
 	 */
 	/* Since when the program rests; 0: it launches, or a thread waits. */
 	_Atomic uint64_t rest_ns;
@@ -107,7 +108,7 @@ struct gs_agent_sheet {
 	_Atomic uint32_t quiet_us;
 	_Atomic uint32_t hinted;   /* 1: a request is under way, as the program itself says */
 	_Atomic uint32_t arrivals; /* requests that the program announced */
-	/* ... while another was under way: their ends cannot be told apart. */
+	/* Requests announced while another was under way: their ends cannot be told apart. */
 	_Atomic uint32_t blurs;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* sheet.c - the agent's end of a daemon's page */
+/* sheet.c - gives an agent the page of memory that it shares with the daemon */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
