@@ -179,9 +179,14 @@ int gs_class_compare(const struct gs_classes *c, uint32_t a, uint32_t b)
 	return c->cls[a].weight > c->cls[b].weight ? 1 : -1;
 }
 
-bool gs_class_promises(const struct gs_classes *c, uint32_t a, uint32_t b)
+bool gs_class_gives_more(const struct gs_classes *c, uint32_t a, uint32_t b)
 {
-	return a < c->n && c->cls[a].request_pct > (b < c->n ? c->cls[b].request_pct : 0);
+	static const struct gpusched_class plain;
+	const struct gpusched_class *to = a < c->n ? &c->cls[a] : &plain;
+	const struct gpusched_class *from = b < c->n ? &c->cls[b] : &plain;
+
+	return to->request_pct > from->request_pct ||
+	       (from->limit_pct && (!to->limit_pct || to->limit_pct > from->limit_pct));
 }
 
 /* ---- rights ------------------------------------------------------------------------------ */
@@ -285,7 +290,7 @@ bool gs_class_allowed(const struct gs_classes *c, uid_t uid, gid_t gid, uint32_t
 
 		/* the right to raise to a class includes those below it, but for what is promised */
 		if (gs_class_compare(c, class_id, a->class_id) > 0 ||
-		    (class_id != a->class_id && gs_class_promises(c, class_id, a->class_id)))
+		    (class_id != a->class_id && gs_class_gives_more(c, class_id, a->class_id)))
 			continue;
 		if (a->who.is_group ? in_group(uid, gid, a->who.gid) : uid == a->who.uid)
 			return true;
@@ -300,7 +305,7 @@ bool gs_class_may(const struct gs_classes *c, uid_t uid, gid_t gid, uid_t owner_
 		return true;
 	if (uid != owner_uid)
 		return false;
-	return (gs_class_compare(c, to, from) <= 0 && !gs_class_promises(c, to, from)) ||
+	return (gs_class_compare(c, to, from) <= 0 && !gs_class_gives_more(c, to, from)) ||
 	       gs_class_allowed(c, uid, gid, to);
 }
 

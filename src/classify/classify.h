@@ -52,8 +52,11 @@ void gs_class_set_means_auto(struct gs_classes *c, uint32_t id);
 const struct gpusched_class *gs_class_of(const struct gs_classes *c, uint32_t id);
 /* Order for "raising": lc above normal above user classes' weight above be. */
 int gs_class_compare(const struct gs_classes *c, uint32_t a, uint32_t b);
-/* Does @a request more of a GPU than @b? Then only root's word is enough, as for raising. */
-bool gs_class_promises(const struct gs_classes *c, uint32_t a, uint32_t b);
+/*
+ * True if class @a has a larger request than class @b, or a higher limit, or none where @b has one.
+ * Only root's word is enough for that, as for raising.
+ */
+bool gs_class_gives_more(const struct gs_classes *c, uint32_t a, uint32_t b);
 /* May @uid give a process of @owner_uid that has class @from the class @to? */
 bool gs_class_may(const struct gs_classes *c, uid_t uid, gid_t gid, uid_t owner_uid, uint32_t from,
 		  uint32_t to);

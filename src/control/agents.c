@@ -205,6 +205,8 @@ static void take_over(struct gs_agents *a, struct agent *one)
 	if (old && old->start_ns == one->start_ns) {
 		one->launches = old->launches;
 		one->told_ns = old->told_ns;
+		one->use = old->use;
+		one->use_known = old->use_known;
 	}
 	if (old)
 		drop(a, (size_t)(old - a->all));

@@ -11,6 +11,7 @@
 #include "engine/switch_cost.h"
 
 #define HOLD_LIMIT_MS 600000u
+#define COST_STEP_US 10u
 #define CALL_NS_GUESS (NS_PER_MS / 2)
 
 /* ---- a trace of all inputs ------------------------------------------------------------------- */
@@ -64,12 +65,19 @@ void gs_core_limits(struct gs_core *c, uint32_t switch_cost_us, uint32_t hold_li
 	set_limits(c, switch_cost_us, hold_limit_ms);
 }
 
+/* A cost that wanders about the edge of a step (rm/costs.c) changes nothing. */
+static bool lies_near(uint32_t a_us, uint32_t b_us)
+{
+	return a_us <= b_us + COST_STEP_US && b_us <= a_us + COST_STEP_US;
+}
+
 bool gs_core_costs(struct gs_core *c, uint32_t gpu, uint32_t switch_cost_us)
 {
 	const uint32_t said[] = { gpu, switch_cost_us };
 	struct gs_budget *b = gs_core_budget(c, gpu);
 
-	if (b->switch_cost_us == switch_cost_us)
+	if (b->switch_cost_us == switch_cost_us ||
+	    (b->switch_cost_us && switch_cost_us && lies_near(b->switch_cost_us, switch_cost_us)))
 		return false;
 	trace(c, GS_TRACE_COSTS, 0, said, sizeof(said));
 	b->switch_cost_us = switch_cost_us;

@@ -42,11 +42,13 @@ static int thin(struct db *db, struct tending *t, uint64_t oldest_s, uint64_t no
 
 	if (rc == SQLITE_DONE) /* of each hour the worst stays */
 		rc = db_run(db,
-			    "DELETE FROM late WHERE series >= ?1 AND series < ?2 AND minute < ?3 "
-			    "AND EXISTS(SELECT 1 FROM late AS q WHERE q.series = late.series AND "
-			    "q.minute / 60 = late.minute / 60 AND (q.worst_ns > late.worst_ns OR "
-			    "(q.worst_ns = late.worst_ns AND q.minute > late.minute)))",
-			    args, 3);
+			    "DELETE FROM late WHERE series >= ?1 AND series < ?2 AND "
+			    "(minute < ?4 OR (minute < ?3 AND EXISTS(SELECT 1 FROM late AS q "
+			    "WHERE q.series = late.series AND q.minute BETWEEN "
+			    "late.minute / 60 * 60 AND late.minute / 60 * 60 + 59 AND "
+			    "(q.worst_ns > late.worst_ns OR (q.worst_ns = late.worst_ns AND "
+			    "q.minute > late.minute)))))",
+			    args, 4);
 	if (rc != SQLITE_DONE)
 		return rc;
 	db_number(db, "SELECT max(id) FROM series", &last);

@@ -63,6 +63,9 @@ int gs_errand_begin(struct gs_errand *e, struct gs_hub *hub, void *owner)
 		r = -pthread_create(&e->thread, NULL, errand_main, e);
 	if (r < 0) {
 		e->source = sd_event_source_disable_unref(e->source);
+		if (e->fd >= 0)
+			close(e->fd);
+		e->fd = -1;
 		return r;
 	}
 	e->refs++;

@@ -28,6 +28,12 @@ static uint32_t reserved(struct gs_intake *in)
 	return 0;
 }
 
+/* A runlist's key has the partition above the GPU. */
+static uint32_t gpu_of(const struct gs_promise_group *g)
+{
+	return g->key.runlist >> 8 & 0xffffu;
+}
+
 static void tell(struct gs_intake *in, struct gs_promise_group *g)
 {
 	json_t *o;
@@ -35,14 +41,14 @@ static void tell(struct gs_intake *in, struct gs_promise_group *g)
 	g->told = !g->has;
 	if (g->has) {
 		gs_log(LOG_NOTICE, "request: process %u has its %u %% of GPU %u now", g->pid,
-		       g->pct, g->key.runlist >> 8);
+		       g->pct, gpu_of(g));
 		return;
 	}
 	gs_count(in->hub, GS_SVC_REQUESTS_OVER);
 	gs_log(LOG_NOTICE,
 	       "request: process %u starts without its %u %% of GPU %u: all requests there would "
 	       "come to %u %%",
-	       g->pid, g->pct, g->key.runlist >> 8, g->over_pct);
+	       g->pid, g->pct, gpu_of(g), g->over_pct);
 	if (!in->hub->watched)
 		return;
 	o = json_object();
@@ -50,7 +56,7 @@ static void tell(struct gs_intake *in, struct gs_promise_group *g)
 	gs_json_put_text(o, "event", gs_event_name(GPUSCHED_EV_REQUEST_OVER));
 	gs_json_put_number(o, "pid", true, g->pid);
 	gs_json_put_number(o, "uid", true, g->uid);
-	gs_json_put_number(o, "gpu", true, g->key.runlist >> 8);
+	gs_json_put_number(o, "gpu", true, gpu_of(g));
 	gs_json_put_number(o, "request_pct", true, g->pct);
 	gs_json_put_number(o, "request_over_pct", true, g->over_pct);
 	gs_observers_say(&in->hub->observers, o, g->uid);
@@ -100,7 +106,7 @@ void gs_promise_take(struct gs_intake *in, const struct gpusched_tsg *rec, uint6
 		.id = rec->task.id,
 		.group = group,
 		.start_ns = rec->owner_start_ns,
-		.runlist = rec->task.gpu << 8 | (rec->task.engine & 0xffu),
+		.runlist = gpusched_runlist(&rec->task),
 		.pct = pct,
 		.pid = rec->task.pid,
 		.uid = rec->task.uid,

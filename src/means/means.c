@@ -89,7 +89,7 @@ static void identify(struct gs_means_known *k, struct watched *w)
 	if (r == -EAGAIN || r == -EBUSY)
 		return;
 	w->asked = true;
-	w->known = !r && !program.mps &&
+	w->known = !r && !program.mps && gs_start_same(program.start_ns, who->start_ns) &&
 		   !gs_program_id(w->uid, program.exe, program.args, program.nargs, who->cgroup,
 				  *who->pod.uid ? &who->pod : NULL, &w->program);
 }
@@ -203,8 +203,6 @@ static void judge(struct gs_means_known *k, struct watched *w, const struct gs_t
 					      : NAN;
 	take_neighbours(k, w, &seen, &e.be_beside);
 	e.kind = gs_program_kind(&seen);
-	if (!e.leave_cilp_us) /* a service is never cut: its GPU's, of whatever leaves */
-		e.leave_cilp_us = (uint32_t)(costs.save_ns / 1000);
 	if (costs.switch_ns)
 		e.switch_us = (uint32_t)((costs.switch_ns + costs.restore_ns) / 1000);
 	take_says(k, w, &e);
@@ -212,6 +210,10 @@ static void judge(struct gs_means_known *k, struct watched *w, const struct gs_t
 		return;
 	r = gs_remember(&k->memory, &w->program, &dropped);
 	k->hub->counters[GS_SVC_PROGRAMS_LEFT] += dropped;
+	/* a service is never cut: its GPU's figure, for whatever leaves */
+	if (r && !e.leave_cilp_us &&
+	    (gs_means_role(w->class_id) == GS_ROLE_LC || !r->seen.leave_cilp_us))
+		e.leave_cilp_us = (uint32_t)(costs.save_ns / 1000);
 	if (r)
 		gs_remember_look(&k->memory, r, &e, gs_means_role(w->class_id), time(NULL));
 }
@@ -468,7 +470,8 @@ void gs_means_start(struct gs_means_known *k)
 	r = gs_store_read(gs_env()->state_dir, &k->memory, &err);
 	if (r)
 		save_failed(k, &err);
-	k->keeps = r != -ENOTSUP;
+	/* Rows that could not be read are not written over. */
+	k->keeps = !r || r == -EUCLEAN;
 	k->started = true;
 	k->save_ns = gs_now_ns() + SAVE_NS;
 }

@@ -71,6 +71,8 @@ void gs_park_newcomers_tend(struct gs_parking *pk)
 	bool was_open = pk->window.open_ns, open, wanted = is_wanted(pk);
 	uint64_t now = gs_now_ns();
 
+	if (!pk->due) /* parking has not begun, or is over: nobody would close the window */
+		return;
 	if (!was_open && (!wanted || !gs_park_gate_there(pk)))
 		return;
 	open = gs_park_window_step(&pk->window, wanted, now, dilate);

@@ -53,9 +53,10 @@ void gs_park_agent_counts(struct gs_parking *pk, int32_t pid, uint64_t start_ns,
 void gs_park_on_use_beat(void *self)
 {
 	struct gs_parking *pk = self;
-	struct gs_parked *p, *next;
+	struct gs_parked *p;
 
-	DL_FOREACH_SAFE(pk->all, p, next) {
+	/* gs_parking_in() may remove others, but not this one */
+	DL_FOREACH(pk->all, p) {
 		if (!p->used || p->over != GS_PARKED_IS_OUT ||
 		    gs_park_back_of(pk, p) != GS_PARK_BACK_USE)
 			continue;

@@ -268,10 +268,11 @@ void gs_parking_end(struct gs_parking *pk)
 {
 	gs_park_time_tell_all(pk);
 	gs_parking_dispatched(pk);
+	/* first, since the loop runs below: nothing may begin */
+	pk->due = sd_event_source_disable_unref(pk->due);
 	gs_parking_leave_helper(pk, false);
 	gs_park_progress_end(&pk->progress);
 	gs_park_newcomers_end(pk);
-	pk->due = sd_event_source_disable_unref(pk->due);
 }
 
 void gs_parking_free(struct gs_parking *pk)

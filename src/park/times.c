@@ -54,7 +54,13 @@ void gs_park_time_tell_all(struct gs_parking *pk)
 
 void gs_park_time_beat(struct gs_parking *pk)
 {
-	tell_older(pk, MINUTE_NS);
+	const struct gs_parked *p;
+
+	DL_FOREACH(pk->all, p)
+		if (counts(p) && gs_now_ns() - p->told_ns >= MINUTE_NS) {
+			tell_older(pk, NS_PER_S); /* all at once: each time is a write */
+			return;
+		}
 }
 
 void gs_park_time_ended(struct gs_parking *pk, struct gs_parked *p)

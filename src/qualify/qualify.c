@@ -36,9 +36,9 @@ static void on_signal(int signal)
 }
 
 struct guard {
-	struct sigaction was[3];
+	struct sigaction was[5];
 };
-static const int signals[3] = { SIGINT, SIGTERM, SIGALRM };
+static const int signals[5] = { SIGINT, SIGTERM, SIGALRM, SIGHUP, SIGQUIT };
 
 static void guard_begin(struct guard *g)
 {

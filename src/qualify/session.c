@@ -225,9 +225,16 @@ static void no_log(struct qualify *q, const char *why)
 
 int qualify_session_begin(struct qualify *q, struct gs_error *err)
 {
+	CLEANUP_JSON json_t *stats = NULL;
 	struct gs_error why = { 0 };
 	int r = bench_path_daemon(&q->run, &q->daemon, err);
 
+	if (!r)
+		r = qualify_ask("stats", NULL, &stats, err);
+	if (!r && !bench_policy_runs(bench_scheme("default"), stats))
+		r = gs_fail(err, -EBUSY,
+			    "a policy starts with each daemon: stop it by 'gpusched policy stop "
+			    "--permanent' first");
 	if (r)
 		return r;
 	r = gs_switchlog_open(&q->gpu, &q->log, &why);

@@ -11,6 +11,7 @@
 #include "basic/env.h"
 #include "basic/log.h"
 #include "process/reader.h"
+#include "gate/gate.h"
 #include "rm/module.h"
 #include "intake/adoption.h"
 #include "control/agents.h"
@@ -535,8 +536,10 @@ void gs_service_free(struct gs_service *s)
 	gs_starting_end(s->control);
 	gs_discarding_end(s->control);
 	gs_watch_free_all(s->requests);
-	if (s->hub->table && s->hub->opts.daemon && !s->hub->opts.dry_run && s->hub->event)
+	if (s->hub->table && s->hub->opts.daemon && !s->hub->opts.dry_run && s->hub->event) {
 		gs_cfg_heartbeat(s->hub->table, 0);
+		gs_gate_release(s->hub->table, true, NULL); /* processes stopped meanwhile */
+	}
 	s->guardian_ended = sd_event_source_disable_unref(s->guardian_ended);
 	gs_guardian_end(s->guardian);
 	if (s->self_added)

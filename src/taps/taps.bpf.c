@@ -76,8 +76,9 @@ static __always_inline void gs_on_device(const struct gs_caller *c, const struct
 
 	if (!proc)
 		return;
-	if (a->params)
-		gs_read_user(&instance, sizeof(instance), a->params);
+	/* a read that fails leaves zeroes */
+	if (!a->params || !gs_read_user(&instance, sizeof(instance), a->params))
+		instance = GPUSCHED_GPU_UNKNOWN;
 	dev = gs_device_entry(&key, c->tgid, (gs_u32)bpf_get_current_uid_gid(), instance);
 	if (dev) { /* it may be an earlier device's entry, if the free of that was not seen */
 		dev->dev_instance = instance;
@@ -96,8 +97,9 @@ static __always_inline void gs_on_mig(const struct gs_caller *c, const struct gs
 
 	if (!client)
 		return;
-	if (a->params)
-		gs_read_user(&id, sizeof(id), a->params + GS_PARAM_INSTANCE);
+	/* a read that fails leaves zeroes */
+	if (!a->params || !gs_read_user(&id, sizeof(id), a->params + GS_PARAM_INSTANCE))
+		id = GPUSCHED_NO_INSTANCE;
 	gs_bind(client, a->class_ == GS_CLASS_MIG_GI ? GS_BOUND_GI : GS_BOUND_CI,
 		gpusched_engine_in(0, id, id));
 }
