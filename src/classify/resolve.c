@@ -41,7 +41,8 @@ static void set(const struct gs_classes *c, struct gs_class_answer *a, uint32_t 
 static bool may_take(const struct gs_classes *c, const struct gs_facts *f, bool trusted,
 		     uint32_t from, uint32_t to)
 {
-	return trusted || (gs_class_compare(c, to, from) <= 0 && !gs_class_gives_more(c, to, from)) ||
+	return trusted ||
+	       (gs_class_compare(c, to, from) <= 0 && !gs_class_gives_more(c, to, from)) ||
 	       gs_class_allowed(c, f->uid, f->gid, to);
 }
 
