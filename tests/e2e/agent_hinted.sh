@@ -45,7 +45,7 @@ cuMipmappedArrayDestroy 1
 cuCtxSynchronize 1
 cuCtxSetLimit 1
 launch after cuCtxSetLimit 1
-and one more 0
+another launch after cuCtxSetLimit 0
 cuModuleUnload 1
 cuModuleLoadData 1
 launch after cuModuleUnload 1

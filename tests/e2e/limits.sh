@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
+# timeout: 150
 # needs: root bpf fuse
 # Limits on GPU time, and requests of it, by each way to give one, kept by fair on the simulated GPU in
 # real time: a class of the configuration, `run`, `class set`, `set`; who may give and take them.

@@ -15,7 +15,7 @@ plain=$PATH
 export PATH=/opt:$PATH GPUSCHED_POOL_IDLE=1s
 unset XDG_RUNTIME_DIR
 chmod 755 "$GPUSCHED_SIM"
-be="gsload be --seconds 60 --warmup 0 --ready --iterations-per-us 27"
+be="gsload be --seconds 150 --warmup 0 --ready --iterations-per-us 27"
 once="gsload be --count 1 --warmup 0 --iterations-per-us 27"
 config '[Policy]
 Policy=lcbe'
