@@ -226,6 +226,7 @@ void gs_ledger_ended(void *self, const struct gs_end *end)
 	leave_proc(l, k->who.pid);
 	ledger_leave(k);
 	HASH_DEL(l->all, k);
+	free(k->samples);
 	free(k);
 }
 
@@ -493,6 +494,7 @@ void gs_ledger_end(struct gs_figures *fig)
 	fig->ledger = NULL;
 	HASH_ITER(hh, l->all, k, next) {
 		HASH_DEL(l->all, k);
+		free(k->samples);
 		free(k);
 	}
 	HASH_ITER(hh, l->procs, p, after) {

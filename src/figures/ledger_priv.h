@@ -73,8 +73,8 @@ struct kept {
 	unsigned int events;
 	uint64_t first_sample; /* the first sample in which the TSG existed */
 	uint64_t sampled;      /* how many samples are known: later samples equal the last one */
-	struct gs_tsg_sums samples[SAMPLES];
-	double calm_pct; /* found by a status request; NAN: unknown */
+	struct gs_tsg_sums *samples; /* SAMPLES of them; NULL: all were 0 so far */
+	double calm_pct;             /* found by a status request; NAN: unknown */
 	uint64_t calm_ns;
 	uint64_t starved_ns, harmed_ns; /* since when; 0: not now */
 	bool waiting;                   /* at its last sample */

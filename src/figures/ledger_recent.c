@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* Samples of the figures, for the last ten seconds. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "basic/clock.h"
@@ -36,23 +37,37 @@ static void catch_up(struct kept *k, uint64_t n)
 		k->samples[i % SAMPLES] = last;
 }
 
+/* Most TSGs of a large table never work: they have no samples. False: none could be made. */
+static bool need_samples(struct kept *k, const struct gs_tsg_sums *now)
+{
+	const struct gs_tsg_sums none = { 0 };
+
+	if (!k->samples && memcmp(now, &none, sizeof(none)))
+		k->samples = calloc(SAMPLES, sizeof(*k->samples));
+	return k->samples;
+}
+
 static void take_tsg(struct gs_figures *fig, struct kept *k)
 {
 	uint64_t n = fig->ledger->nsamples;
 	struct gs_turn_sums t = { 0 };
+	struct gs_tsg_sums now;
 
 	if (fig->hub->account)
 		gs_account_of(fig->hub->account, k->id, &t);
-	if (k->sampled)
-		catch_up(k, n);
-	k->samples[n % SAMPLES] = gs_tsg_sums_of(&t);
+	now = gs_tsg_sums_of(&t);
+	if (need_samples(k, &now)) {
+		if (k->sampled)
+			catch_up(k, n);
+		k->samples[n % SAMPLES] = now;
+	}
 	k->waiting = t.waiting;
 	k->sampled = n + 1;
 }
 
 struct gs_tsg_sums ledger_sample_of(const struct kept *k, uint64_t at)
 {
-	if (!k->sampled || k->first_sample > at)
+	if (!k->samples || !k->sampled || k->first_sample > at)
 		return (struct gs_tsg_sums){ 0 };
 	return k->samples[(at < k->sampled ? at : k->sampled - 1) % SAMPLES];
 }
