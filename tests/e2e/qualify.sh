@@ -3,10 +3,11 @@
 # timeout: 300
 # needs: root bpf fuse
 # gpusched qualify: finds a simulated GPU's costs, refuses beside others, leaves nothing when it is killed.
+# FULL=1: the costs of a second GPU too, whose switches are so short that a busy machine shows in them.
 . "$(dirname "$0")/lib.sh"
 params=$top/src/sim/gpus/other-unit.conf
 second=$top/src/sim/gpus/switch-0.4.conf
-if [ -z "${GPUSCHED_SIM:-}" ]; then
+if [ "${FULL:-}" = 1 ] && [ -z "${GPUSCHED_SIM:-}" ]; then
 	export QUALIFIED_DIR
 	QUALIFIED_DIR=$(mktemp -d) # of a second GPU
 	"$gpusched" sim shell --dilate 3 --params "$second" -- "$gpusched" qualify --yes --quick -o "$QUALIFIED_DIR" >"$QUALIFIED_DIR/out" 2>&1
@@ -67,8 +68,8 @@ near() {
 near "$dir" "$params" slice_unit_us 0
 for key in cilp_us cta_us wfi_us idle_us save_cilp_us save_cta_us save_wfi_us save_idle_us; do
 	near "$dir" "$params" "$key"
-	near "$QUALIFIED_DIR" "$second" "$key"
+	[ -z "${QUALIFIED_DIR:-}" ] || near "$QUALIFIED_DIR" "$second" "$key"
 done
-rm -rf "$QUALIFIED_DIR"
+[ -z "${QUALIFIED_DIR:-}" ] || rm -rf "$QUALIFIED_DIR"
 check "the model takes it" "$gpusched" demo --model --seconds 1 --params "$dir/gpu.conf"
 done_testing
