@@ -119,8 +119,11 @@ static void on_event(const struct gpusched_event *ev, void *user)
 void gs_intake_answered(void *self, enum gs_reader_what what, pid_t pid)
 {
 	struct gs_intake *in = self;
-	if (what == GS_READER_PROGRAM)
-		gs_process_reclassify(in, pid);
+
+	if (what != GS_READER_PROGRAM)
+		return;
+	gs_pool_answered(in, pid);
+	gs_process_reclassify(in, pid);
 }
 
 void gs_intake_beat(void *self)

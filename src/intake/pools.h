@@ -17,6 +17,7 @@
 #include <systemd/sd-event.h>
 
 #include "gpusched/abi.h"
+#include "process/reader.h"
 
 struct gs_intake;
 
@@ -58,8 +59,15 @@ struct gs_pools {
 	struct gs_pool all[GS_MAX_POOLS];
 	size_t n;
 	struct gs_pool_asked asked[GS_POOL_ASKED];
+	/* The program of the server that was asked for last, if the answer came late. */
+	struct gs_program late;
+	pid_t late_pid;
+	uint64_t late_ns; /* 0: not told yet */
 };
 
+/* As gs_reader_program(), for a server that is about to be registered: a late answer is kept. */
+int gs_pool_program(struct gs_intake *in, pid_t pid, struct gs_program *ret);
+void gs_pool_answered(struct gs_intake *in, pid_t pid);
 /* Returns NULL if @pid is no pool's server. */
 const struct gs_pool *gs_pool_of_server(const struct gs_intake *in, pid_t pid);
 const struct gs_pool *gs_pool_of_client(const struct gs_intake *in, pid_t pid);

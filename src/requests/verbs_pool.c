@@ -44,7 +44,7 @@ static int check_server(struct gs_request *rq, pid_t pid, uint64_t *ret_start_ns
 		return gs_fail(rq->err, -ENOENT, "there is no process %d", pid);
 	if (owner != rq->peer->uid)
 		return gs_fail(rq->err, -EPERM, "process %d belongs to another user", pid);
-	r = gs_reader_program(pid, &program);
+	r = gs_pool_program(rq->rs->intake, pid, &program);
 	if (r)
 		return gs_fail(rq->err, r == -EAGAIN ? -EBUSY : r,
 			       "what process %d runs cannot be read: %s", pid, strerror(-r));
