@@ -284,6 +284,26 @@ static void test_a_class_with_a_request(void **state)
 	gs_classes_free(c);
 }
 
+/* A class with a limit is left for one with the same or a lower limit only, but by root. */
+static void test_a_class_with_a_limit(void **state)
+{
+	const struct gpusched_class third = { .weight = 1, .limit_pct = 30 };
+	const struct gpusched_class fifth = { .weight = 1, .limit_pct = 20 };
+	struct gs_classes *c = fresh();
+	uint32_t a = 0, b = 0;
+
+	(void)state;
+	assert_int_equal(gs_classes_add(c, "third", &third, NULL), 0);
+	assert_int_equal(gs_classes_add(c, "fifth", &fifth, NULL), 0);
+	gs_class_id(c, "third", &a);
+	gs_class_id(c, "fifth", &b);
+	assert_false(gs_class_may(c, 1000, 1000, 1000, a, GPUSCHED_CLASS_BE));
+	assert_true(gs_class_may(c, 1000, 1000, 1000, a, b));
+	assert_false(gs_class_may(c, 1000, 1000, 1000, b, a));
+	assert_true(gs_class_may(c, 0, 0, 1000, a, GPUSCHED_CLASS_BE));
+	gs_classes_free(c);
+}
+
 static void test_own_process(void **state)
 {
 	struct gs_class_answer a;
@@ -425,6 +445,7 @@ int main(void)
 		cmocka_unit_test(test_attribute),
 		cmocka_unit_test(test_own_process),
 		cmocka_unit_test(test_a_class_with_a_request),
+		cmocka_unit_test(test_a_class_with_a_limit),
 		cmocka_unit_test(test_job_tree),
 		cmocka_unit_test(test_job_command),
 		cmocka_unit_test(test_job_cgroups),

@@ -52,6 +52,7 @@ static void test_switch_cost_by_gpu(void **state)
 	assert_int_equal(gs_core_switch_cost_us(world.core, 0), 200);
 	assert_true(gs_core_costs(world.core, 0, 580));
 	assert_false(gs_core_costs(world.core, 0, 580));
+	assert_false(gs_core_costs(world.core, 0, 590)); /* a cost that wanders by a step */
 	for (size_t i = 0; i < 4; i++)
 		want(t[i], GPUSCHED_TIMESLICE, 500);
 	touch_all();
