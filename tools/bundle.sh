@@ -15,7 +15,7 @@ out=${1:-bundle}
 
 rm -rf "$out"
 mkdir -p "$out/bin" "$out/lib" "$out/libc" "$out/real" "$out/policies" "$out/bench"
-install -m 644 bench/torch_load.py bench/torch_park.py "$out/bench/"
+install -m 644 bench/torch_load.py bench/park_train.py "$out/bench/"
 
 programs=(gpusched gpuschedd helper jq)
 for p in "${programs[@]}"; do

@@ -1,38 +1,41 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# A PyTorch program is parked and comes back; at most 4 minutes.
+# Trainings are parked and come back, beside a service; at most 9 minutes.
 #
 #   bench/hw/park.sh OUTDIR
 #
-# As root, on an otherwise idle machine with a GPU, PyTorch and nvidia-smi. A program that holds 1 GiB
-# is parked ten times, one that holds 10 GiB three times, by a daemon; then one of 1 GiB without a
-# daemon (CASES="1024:10 10240:3", in MiB and times). Each step's result is compared with a run that
-# nobody parks. OUTDIR gets park.md, log.txt and raw/. Exits with 1 if a parking or unparking failed, a
-# result differed, or memory stayed. At the end nothing is parked or locked: the programs are killed.
-# TRY=1: tries the script where there is no PyTorch (a simulated GPU); results are not compared then.
+# As root, on an otherwise idle machine with a GPU, PyTorch, JAX and nvidia-smi. Trainings that hold 1
+# and 10 GiB are parked ten times each, one of 40 GiB three times, by a daemon under `auto` beside a
+# service of 100 us requests; then one of 1 GiB without a daemon. CASES="torch:1024:10 jax:1024:10
+# torch:10240:10 jax:10240:10 torch:40960:3": frameworks, MiB and times. Each step's loss is compared
+# with that of a run that nobody parks. OUTDIR gets park.md, log.txt and raw/: how long parking took,
+# and the service's latency meanwhile. Exits with 1 if a parking or unparking failed, a loss differed, or
+# memory stayed. At the end nothing is parked or locked: the programs are killed.
+# TRY=1: tries the script where there is no PyTorch (a simulated GPU); losses are not compared then.
 set -u
-[ -n "${BOUNDED:-}" ] || BOUNDED=1 exec timeout -k 10 235 "$0" "$@"
+[ -n "${BOUNDED:-}" ] || BOUNDED=1 exec timeout -k 10 560 "$0" "$@"
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
-begin 200 raw "$@"
+begin 520 raw "$@"
 PATH=$PATH:/usr/local/nvidia/bin
-cases=(${CASES:-1024:10 10240:3})
-CALL=60 # seconds, for a parking or unparking
+cases=(${CASES:-torch:1024:10 jax:1024:10 torch:10240:10 jax:10240:10 torch:40960:3})
+CALL=90 # seconds, for a parking or unparking
 wrong=0
 : >"$raw/rows.md"
+: >"$raw/calls"
 
-# start NAME MIB [STEPS]: the program; $pid, its output in raw/NAME.jsonl
+# start NAME FRAMEWORK MIB [STEPS [PAUSE]]: the training; $pid, its output in raw/NAME.jsonl
 start() {
 	local file=$raw/$1.jsonl
 	if [ -n "${TRY:-}" ]; then
-		"$top/build/tests/e2e/helper" memory "$2" <"$raw/open" >"$file" 2>"$raw/$1.err" &
+		"$top/build/tests/e2e/helper" memory "$3" <"$raw/open" >"$file" 2>"$raw/$1.err" &
 	else
-		python3 "$top/bench/torch_park.py" "${@:2}" >"$file" 2>"$raw/$1.err" &
+		"${as_be[@]}" python3 "$top/bench/park_train.py" "${@:2}" >"$file" 2>"$raw/$1.err" &
 	fi
 	pid=$!
 	pids+=($pid)
-	wait_for 60 grep -q ready "$file"
+	wait_for 90 grep -q ready "$file"
 }
 
 lines() { # NAME
@@ -70,14 +73,21 @@ trouble() { # WHAT
 	wrong=$((wrong + 1))
 }
 
-# call VERB PID: how long it took in ms, in $ms; false: it failed
+# Seconds by the clock of gsload's lines, to 10 ms.
+now() {
+	cut -d' ' -f1 /proc/uptime
+}
+
+# call VERB PID CASE: how long it took in ms, in $ms, and from when to when, in raw/calls; false: it failed
 call() {
-	local begun=$EPOCHREALTIME
+	local begun=$EPOCHREALTIME from
+	from=$(now)
 	timeout "$CALL" "$gpusched" "$1" "pid:$2" --json >"$raw/$1.json" 2>"$raw/$1.err" || {
 		trouble "$1 $2: $(tail -n 1 "$raw/$1.err")$("$jq" -r '.results[]?.error // empty' "$raw/$1.json" 2>/dev/null)"
 		return 1
 	}
 	ms=$(awk -v a="$begun" -v b="$EPOCHREALTIME" 'BEGIN { printf "%.0f", (b - a) * 1000 }')
+	echo "$1 $3 $from $(now)" >>"$raw/calls"
 }
 
 # once NAME PID NUMBER: out and in
@@ -85,7 +95,7 @@ once() {
 	local before after was_used parked_used out_ms bytes frozen
 	before=$(smi_mib "$2")
 	was_used=$(used_mib)
-	call park "$2" || return 1
+	call park "$2" "$1" || return 1
 	out_ms=$ms
 	bytes=$("$jq" '.results[0].bytes / 1048576 | floor' "$raw/park.json")
 	after=$(smi_mib "$2")
@@ -93,7 +103,7 @@ once() {
 	frozen=$(lines "$1")
 	sleep 0.3
 	[ "$frozen" = "$(lines "$1")" ] || trouble "$1: it works on although it is parked"
-	call unpark "$2" || return 1
+	call unpark "$2" "$1" || return 1
 	printf '| %s | %s | %s | %s | %s | %s | %s | %s | %s |\n' "$1" "$3" "$before" "$bytes" "$was_used" "$after" \
 		"$parked_used" "$out_ms" "$ms" >>"$raw/rows.md"
 	goes_on "$1" || {
@@ -116,35 +126,87 @@ compare() { # NAME REFERENCE
 	"$jq" -e '.compared > 0 and .wrong == 0' "$raw/$1.same.json" >/dev/null || trouble "$1: results differ"
 }
 
-reference() { # MIB: until another run has more steps than it will need
-	start "reference.$1" "$1" "${STEPS:-120}"
-	[ -n "${TRY:-}" ] || wait_for 40 eval "[ \$(lines reference.$1) -ge ${STEPS:-120} ]"
+# reference NAME FRAMEWORK MIB STEPS: a run that nobody parks
+reference() {
+	start "$@" || trouble "$1: it does not start: $(tail -n 1 "$raw/$1.err")"
+	[ -n "${TRY:-}" ] || wait_for 60 eval "[ \$(lines $1) -gt $4 ]"
 	kill -9 "$pid" 2>/dev/null
 	wait "$pid" 2>/dev/null
 }
 
-with_daemon() {
-	local mib times i one
-	daemon_start
-	for one in "${cases[@]}"; do
-		mib=${one%:*} times=${one#*:}
-		reference "$mib"
-		start "hold.$mib" "$mib" || trouble "hold.$mib: it does not start: $(tail -n 1 "$raw/hold.$mib.err")"
-		goes_on "hold.$mib"
-		for ((i = 1; i <= times; i++)); do
-			once "hold.$mib" "$pid" "$i" || break
-		done
-		compare "hold.$mib" "reference.$mib"
-		gs list --all >"$raw/hold.$mib.list.txt" 2>&1
-		kill -9 "$pid" 2>/dev/null
-		wait "$pid" 2>/dev/null
+service_start() {
+	"$gpusched" run --class lc -- "$gsload" lc --seconds 0 --lines --ready "${closed[@]}" \
+		--iterations-per-us "$iterations" >"$raw/service.jsonl" 2>"$raw/service.err" &
+	service=$!
+	pids+=($service)
+	wait_for 15 grep -q ready "$raw/service.jsonl"
+}
+
+# Latencies of the service while a case was parked, brought back, and neither, its training at work.
+service_table() {
+	echo "| beside | requests | p50 us | p99 us | largest us |"
+	echo "|---|---|---|---|---|"
+	grep '"us"' "$raw/service.jsonl" | tr -d '{}"' | tr ':,' '  ' | awk -v calls="$raw/calls" '
+	BEGIN {
+		while ((getline line <calls) > 0) {
+			split(line, w, " ")
+			n++
+			what[n] = w[1] " " w[2]
+			from[n] = w[3]
+			to[n] = w[4]
+		}
+	}
+	{
+		for (i = k ? k : 1; i <= n && to[i] < $2; i++)
+			k = i + 1
+		print i <= n && from[i] <= $2 ? what[i] : "no call", $4
+	}' | sed 's/ \([0-9.]*\)$/\t\1/' | sort -t"$(printf '\t')" -k 1,1 -k 2,2n | awk -F'\t' '
+	function row() {
+		if (n)
+			printf "| %s | %d | %s | %s | %s |\n", last, n, us[int((n - 1) * 0.5) + 1],
+				us[int((n - 1) * 0.99) + 1], us[n]
+		n = 0
+	}
+	$1 != last { row() }
+	{ last = $1; us[++n] = $2 }
+	END { row() }'
+}
+
+# parked FRAMEWORK MIB TIMES
+parked() {
+	local i name=$1.$2
+	start "$name" "$1" "$2" "" 0.01 || trouble "$name: it does not start: $(tail -n 1 "$raw/$name.err")"
+	goes_on "$name"
+	for ((i = 1; i <= $3; i++)); do
+		once "$name" "$pid" "$i" || break
 	done
+	gs list --all >"$raw/$name.list.txt" 2>&1
+	kill -9 "$pid" 2>/dev/null
+	wait "$pid" 2>/dev/null
+	reference "reference.$name" "$1" "$2" "$(($(lines "$name") - 1))"
+	compare "$name" "reference.$name"
+}
+
+with_daemon() {
+	local one
+	daemon_start
+	gs policy start auto >"$raw/policy.txt" 2>&1 || trouble "auto does not start"
+	service_start || trouble "the service does not start: $(tail -n 1 "$raw/service.err")"
+	as_be=("$gpusched" run --class be --)
+	for one in "${cases[@]}"; do
+		[ $SECONDS -lt $((budget - 60)) ] || { trouble "$one: the time is used up"; continue; }
+		# shellcheck disable=SC2086
+		parked ${one//:/ }
+	done
+	as_be=()
+	be_end service "$service"
+	service_table >"$raw/service.md"
 	gs stats --json >"$raw/stats.json" 2>&1
 	[ -z "$(timeout 20 "$gpusched" parked --json)" ] || trouble "somebody is parked still"
 }
 
 without_daemon() {
-	start alone 1024 || return 1
+	start alone torch 1024 "" 0.01 || return 1
 	goes_on alone
 	sleep 1
 	once alone "$pid" 1
@@ -152,12 +214,15 @@ without_daemon() {
 
 [ -n "${TRY:-}" ] && { rm -f "$raw/open" && mkfifo "$raw/open" && exec 9<>"$raw/open"; }
 timeout 20 "$gpusched" doctor >"$raw/doctor.txt" 2>&1
-step with_daemon 190 with_daemon
+calibrate || exit 1
+step with_daemon 480 with_daemon
 step without_daemon 40 without_daemon
 {
 	echo "| program | time | MiB by nvidia-smi | MiB taken | GPU's used | of it, parked | GPU's used | out ms | in ms |"
 	echo "|---|---|---|---|---|---|---|---|---|"
 	cat "$raw/rows.md"
+	echo
+	cat "$raw/service.md"
 	echo
 	"$jq" -r '"\(.key): \(.value | tostring)"' "$raw/notes.jsonl"
 } >"$out/park.md"
@@ -165,6 +230,6 @@ cat "$out/park.md"
 timeout 20 "$gpusched" parked
 wanted=1
 for i in "${cases[@]}"; do
-	wanted=$((wanted + ${i#*:}))
+	wanted=$((wanted + ${i##*:}))
 done
 [ "$wrong" = 0 ] && [ "$(wc -l <"$raw/rows.md")" = "$wanted" ]

@@ -7,8 +7,10 @@
 #                                        four launches kernel by kernel; then a request of 50 % beside three
 #   bench/hw/shares.sh limits OUTDIR     limits of 10, 25, 50, 75 and 90 % of a program that is alone, under `fair`;
 #                                        then 25, 50 and 75 % of one beside an LC service, under `auto`
+#   bench/hw/shares.sh budget OUTDIR     a user with a budget of so many GPU seconds beside another program, until after
+#                                        it is used up; then that program rests, and comes back
 #
-# As root, on an otherwise idle GPU. OUTDIR gets weights.txt or limits.txt (the table, which is printed as well) and raw/.
+# As root, on an otherwise idle GPU. OUTDIR gets weights.txt, limits.txt or budget.txt (the table, which is printed as well) and raw/.
 # SECONDS_EACH=10: how long each is measured, after WARMUP=4. `gpusched sim shell -- bench/hw/shares.sh limits OUTDIR` tries
 # it on a simulated GPU.
 set -uo pipefail
@@ -16,9 +18,9 @@ here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
 part=${1:-}
 case $part in
-weights | limits) ;;
+weights | limits | budget) ;;
 *)
-	echo "usage: $0 weights|limits OUTDIR" >&2
+	echo "usage: $0 weights|limits|budget OUTDIR" >&2
 	exit 2
 	;;
 esac
@@ -145,7 +147,55 @@ beside() {
 	settle
 }
 
+# What each of two programs held in the next seconds, in parts of these.
+held_row() { # NAME SECONDS PID PID
+	local first last begun=$EPOCHREALTIME
+	read -ra first <<<"$(held "$3" "$4")"
+	sleep "$2"
+	read -ra last <<<"$(held "$3" "$4")"
+	row '%-34s %9s %9s\n' "$1" $(awk -v s="$(awk -v a="$begun" -v b="$EPOCHREALTIME" 'BEGIN { print b - a }')" \
+		-v a="$((${last[0]:-0} - ${first[0]:-0}))" -v b="$((${last[1]:-0} - ${first[1]:-0}))" \
+		'BEGIN { printf "%.1f %.1f", a / s / 1e7, b / s / 1e7 }')
+	gs budget | sed 's/^/  /' | tee -a "$raw/budget.log"
+}
+
+budget_of_user() {
+	local nobody=65534 mine other tree=$top/bundle
+	if ! setpriv --reuid $nobody --regid $nobody --clear-groups test -x "$gsload"; then
+		rm -rf /tmp/gpusched-shares && cp -r "$tree" /tmp/gpusched-shares && chmod -R a+rX /tmp/gpusched-shares
+		gsload=/tmp/gpusched-shares/gsload
+	fi
+	printf '[Budgets]\nBudget=uid=%s gpu_seconds=5 per=day\n' $nobody >"$GPUSCHED_CONFIG"
+	daemon_start || return
+	gs monitor --json >"$raw/monitor.jsonl" 2>&1 &
+	pids+=($!)
+	as_be=(setpriv --reuid $nobody --regid $nobody --clear-groups)
+	be_start mine --warmup 0
+	mine=$pid
+	as_be=()
+	be_start other --warmup 0
+	other=$pid
+	row '%-34s %9s %9s\n' "GPU's time held, %" USER OTHER
+	held_row "budget left" 4 "$mine" "$other"
+	wait_for 30 eval '"$gpusched" budget --json | "$jq" -e .used_up || "$gpusched" budget --json | "$jq" -es "flatten | .[0].used_up"' ||
+		say "the budget is not used up after 30 s"
+	sleep 3
+	held_row "used up, the other at work" 5 "$mine" "$other"
+	gs list --wide >"$raw/list.txt" 2>&1
+	kill -STOP "$other"
+	sleep 4
+	held_row "used up, the other rests" 5 "$mine" "$other"
+	kill -CONT "$other"
+	sleep 4
+	held_row "used up, the other is back" 5 "$mine" "$other"
+	be_end mine "$mine"
+	be_end other "$other"
+	settle
+	rm -rf /tmp/gpusched-shares
+}
+
 case $part in
+budget) budget_of_user ;;
 weights)
 	together "weights, all busy" "10 20 30 40" "w10 --weight 10 --" "w20 --weight 20 --" "w30 --weight 30 --" "w40 --weight 40 --"
 	together "weights, the first kernel by kernel" "10 20 30 40" "w10 --weight 10 -- --kernel-us 100 --in-flight 1" \
