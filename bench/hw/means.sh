@@ -1,0 +1,107 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# `run --means auto` of programs that ran once before, beside each means by hand; at most 9 minutes.
+#
+#   bench/hw/means.sh OUTDIR
+#
+# A pair is a service and a best-effort program: 100 us requests beside thread blocks of 20, 100 and 1000 us; a CUDA graph,
+# an eager service and a decoder beside a training (bench/torch_load.py). PAIRS="blocks20 graph" names others than all. Each
+# pair runs SECONDS_EACH=10 under slices, an agent, a shared server; then by `--means auto`, which knows the programs from
+# these runs. As root, on an otherwise idle machine with a GPU and PyTorch. OUTDIR gets means.md (the table), log.txt and
+# raw/, with what was known of each pair. `gpusched sim shell -- bench/hw/means.sh OUTDIR` with PAIRS of blocks tries it.
+set -u
+here=$(cd "$(dirname "$0")" && pwd)
+. "$here/lib.sh"
+begin 520 raw "$@"
+PATH=$PATH:/usr/local/nvidia/bin
+seconds=${SECONDS_EACH:-10}
+pairs=${PAIRS:-blocks20 blocks100 blocks1000 graph eager decoder}
+export GPUSCHED_CONFIG=$raw/conf
+printf '[Policy]\nPolicy=auto\n[Classes]\nAllowShare=yes\n' >"$GPUSCHED_CONFIG"
+copies=()
+trap '[ "$BASHPID" != $$ ] || { at_end; rm -f "${copies[@]}"; }' EXIT
+
+# programs_of PAIR: $service and $batch. A copy of gsload, so that each pair has programs of its own.
+programs_of() {
+	local own=$gsload.$1
+	case $1 in
+	blocks*)
+		[ -x "$own" ] || { cp "$gsload" "$own" && copies+=("$own"); }
+		service=("$own" lc --lines --arrivals poisson --period-us 5000)
+		batch=("$own" be --lines --block-us "${1#blocks}" --kernel-us 1000)
+		for program in service batch; do
+			declare -n words=$program
+			words+=(--seconds 0 --warmup 1 --ready --iterations-per-us "$iterations")
+		done
+		;;
+	*)
+		service=(python3 "$top/bench/torch_load.py" "$1")
+		batch=(python3 "$top/bench/torch_load.py" train)
+		;;
+	esac
+}
+
+# opened NAME COMMAND...: it works; $pid
+opened() {
+	local file=$raw/$1.jsonl
+	shift
+	"$@" >"$file" 2>"${file%.jsonl}.err" &
+	pid=$!
+	pids+=("$pid")
+	wait_for 60 grep -q ready "$file"
+}
+
+# figures PAIR MEANS: a row, of what both did in the same seconds
+figures() {
+	"$jq" -rns --arg pair "$1" --arg means "$2" --argjson seconds "$seconds" --arg said "$3" \
+		--slurpfile lc <(grep '^{' "$raw/$1.$2.lc.jsonl") --slurpfile be <(grep '^{' "$raw/$1.$2.be.jsonl") '
+		($lc | map(select(.t))) as $lines | ($lines[-1].t // 0) as $last | ($last - $seconds) as $from |
+		($lines | map(select(.t >= $from) | .us) | sort) as $us |
+		($be | map(select(.t and .t >= $from and .t <= $last))) as $work |
+		($work | if any(has("n")) then map(.n) | add else length end) as $steps |
+		"| \($pair) | \($means) | \($us | length) | \($us[($us | length) / 2 | floor] // "-") | " +
+		"\($us[($us | length) * 0.99 | floor] // "-") | \($steps / $seconds * 10 | round / 10) | \($said) |"'
+}
+
+# measured PAIR MEANS
+measured() {
+	local as_service=(--class lc) as_batch=(--class be) said=
+	case $2 in
+	slices) ;;
+	agent) as_service+=(--agent) ;;
+	share) as_service+=(--share) as_batch+=(--share) ;;
+	auto) as_service+=(--means auto) as_batch+=(--means auto) ;;
+	esac
+	daemon_start || return 1
+	[ "$2" != auto ] || gs stats --json >/dev/null
+	opened "$1.$2.be" "$gpusched" run "${as_batch[@]}" -- "${batch[@]}" || { trouble "$1 $2: the batch does not start"; return 1; }
+	local be=$pid
+	opened "$1.$2.lc" "$gpusched" run "${as_service[@]}" -- "${service[@]}" || { trouble "$1 $2: the service does not start"; return 1; }
+	local lc=$pid
+	sleep $((seconds + 2))
+	gs list --wide >"$raw/$1.$2.list.txt" 2>&1
+	be_end "$1.$2.lc" "$lc"
+	be_end "$1.$2.be" "$be"
+	timeout 10 "$gpusched" advise --json >"$raw/$1.$2.advise.json" 2>/dev/null
+	[ "$2" != auto ] || said=$(grep -h '^gpusched: run: ' "$raw/$1.auto.be.err" "$raw/$1.auto.lc.err" |
+		cut -d: -f3 | paste -sd/ | tr -d '|')
+	figures "$1" "$2" "$said" | tee -a "$out/means.md"
+	settle
+}
+
+trouble() {
+	say "$1: $(tail -qn 1 "$raw"/*.err | tail -n 1)"
+	settle
+}
+
+calibrate || exit 1
+printf '| pair | means | requests | p50 us | p99 us | batch per s | chosen (batch/service) |\n|---|---|---|---|---|---|---|\n' |
+	tee "$out/means.md"
+for pair in $pairs; do
+	programs_of "$pair"
+	for means in slices agent share auto; do
+		[ $SECONDS -lt $((budget - 30)) ] || { say "$pair $means: skipped, the time is used up"; continue; }
+		measured "$pair" "$means"
+	done
+done
