@@ -57,8 +57,9 @@ check "the taps know what the owner said" wait_for 5 eval '[ "$(compute $be .ask
 check "the taps know the slice" us_is $be 1
 order lc free
 order lc new
+check "the daemon tells the class of a new one: the policy wishes its slice" wait_for 5 us_is $lc 1000000
 order lc schedule
-check "a new one is scheduled" wait_for 10 said lc "schedule: 0x0"
+check "it is scheduled" wait_for 10 said lc "schedule: 0x0"
 check "what the policy wished was in force before" grep -q "^tsg ${names[$lc]} .* scheduled_us=1000000\$" $state
 exits 0 "a person sets a slice" "$gpusched" set pid:$be timeslice=300us
 check "in the driver" us_is $be 300
