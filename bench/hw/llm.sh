@@ -8,7 +8,8 @@
 # First what the server can do alone (bench/torch_llm.py capacity). Then at 30, 60 and 90 % of that,
 # the same arrivals for all: alone, the driver's default, `auto` (lc and be told), MPS with client
 # priority, `auto` with both in one server (share). SCHEMES="default auto" names others than these:
-# also `lcbe`, `hold` (the server under the agent), `agent` (`auto`, the server under the agent).
+# also `lcbe`, `hold` (the server under the agent), `agent` (`auto`, the server under the agent),
+# `counted` (`auto`, launches counted by probes, no agent).
 # The training is bench/torch_load.py train. As root, on an otherwise idle machine with a GPU and
 # PyTorch. OUTDIR gets llm.md (the table), llm.jsonl (its rows), log.txt and llm.tar.gz. A scheme
 # that is in an llm.tar.gz there already is not measured again. MINUTES=N: at most so long (9).
@@ -89,7 +90,7 @@ prepare() {
 		begin_mps
 		return
 		;;
-	auto | lcbe) lc=("$gpusched" run --class lc --) be=("$gpusched" run --class be --) ;;
+	auto | lcbe | counted) lc=("$gpusched" run --class lc --) be=("$gpusched" run --class be --) ;;
 	share) lc=("$gpusched" run --share --class lc --) be=("$gpusched" run --share --class be --) ;;
 	hold | agent) lc=("$gpusched" run --agent --class lc --) be=("$gpusched" run --class be --) ;;
 	*) say "there is no scheme $1"; return 1 ;;
@@ -98,7 +99,8 @@ prepare() {
 	lcbe | hold) policy=$1 ;;
 	*) policy=auto ;;
 	esac
-	daemon_start && gs policy start "$policy"
+	daemon_start && gs policy start "$policy" || return 1
+	[ "$1" != counted ] || gs observe launches on
 }
 
 # Ends PID by SIGTERM, at the latest by SIGKILL.
