@@ -107,7 +107,10 @@ both() { # what both of them work, in percent of what one does alone; over 3 s
 	of=$((($(sim_work "$alone") - of) / 100))
 	echo $((($(sim_work "$x") + $(sim_work "$y") - before) / (of > 0 ? of : 1)))
 }
-check "they have it together" wait_for 20 eval '[ "$(both)" -le 40 ]'
-got=$(both)
+for try in 1 2 3 4; do # the policy begins with what the log tells
+	got=$(both)
+	[ "$got" -gt 40 ] || break
+done
+le "$got" 40 "they have it together: $got"
 ge "$got" 20 "and no less than it: $got"
 done_testing
