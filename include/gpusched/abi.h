@@ -463,6 +463,12 @@ enum gpusched_share {
 	GPUSCHED_SHARE_CHANNELS,
 };
 
+/*
+ * A grant is the number of one command that gave a program a limit or a request. Processes with the
+ * same one have it together: children inherit it. This bit: root gave it.
+ */
+#define GPUSCHED_GRANT_ROOT (1ull << 63)
+
 /* Value of the process map (key: tgid, u32). Copied to children at fork from COMMAND on. */
 struct gpusched_proc {
 	gs_u64 start_ns;
@@ -478,10 +484,11 @@ struct gpusched_proc {
 	gs_u32 unused;   /* entries that may make room for others; about, and for a look only */
 	gs_u32 past;     /* TSGs with channels that are not in the table, or not whole */
 	gs_u32 let;      /* 1: it waited at the gate for as long as HoldLimit= allows */
-	/* of a GPU, with its descendants; 0: none */
+	/* of a GPU, with all that have the same grant; 0: none */
 	gs_u16 limit_pct, request_pct;
+	gs_u64 limit_grant, request_grant; /* 0: none */
 };
-_Static_assert(sizeof(struct gpusched_proc) == 64, "gpusched_proc");
+_Static_assert(sizeof(struct gpusched_proc) == 80, "gpusched_proc");
 
 struct gpusched_class {
 	char name[GPUSCHED_CLASS_NAME_LEN]; /* "": unused */

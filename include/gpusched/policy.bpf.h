@@ -520,14 +520,14 @@ GPUSCHED_INLINE void gpusched_preempt(struct gpusched_task *t)
 #define gpusched_find(id, ret) gpusched_host_find((id), (ret))
 
 /*
- * The limit on its GPU time (limit= of its class, --limit of `run` and `class set`) as a copy in
+ * The limit on its GPU time (of its class, its cgroup, or by `run`, `class set`, `set`) as a copy in
  * @ret. Returns 0, or -ENOENT (-2) with *ret zeroed: it has none, or that is unknown yet. From any
  * callback; one lookup. limit.h has functions that keep a group to its limit.
  */
 #define gpusched_limit(t, ret) gpusched_host_limit((t)->id, (ret))
 /*
- * The same of the part that it is promised: request= of its class, --request of `run` and `class
- * set`. All requests of a GPU together are at most 100 %: one that came too late has none here.
+ * The same of the part that it is promised. All requests of a GPU together are at most 100 %: one
+ * that came too late has none here.
  */
 #define gpusched_promise(t, ret) gpusched_host_promise((t)->id, (ret))
 

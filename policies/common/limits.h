@@ -107,8 +107,11 @@ GPUSCHED_INLINE void count_limit(const struct gpusched_task *t, struct limited *
 		l->seq = seq;
 		l->round.used_ns = 0;
 		l->round.may_run = 0;
+		l->round.pct = limit.pct;
 	}
-	l->round.pct = limit.pct;
+	/* an owner may have lowered it for one of its programs: then it is lower for all */
+	if (limit.pct < l->round.pct)
+		l->round.pct = limit.pct;
 	l->round.used_ns += done_ns;
 	l->round.may_run |= !gpusched_is_suspended(&t->is);
 	r->tsgs++;

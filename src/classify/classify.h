@@ -4,7 +4,8 @@
  *
  * Precedence: explicit command (run, class set; inherited by descendants), command for a cgroup,
  * the cgroup's user.gpusched.class attribute, rules of the configuration, default. Facts that users
- * can choose (comm, arguments, an attribute on their own cgroup) never raise their processes.
+ * can choose (comm, arguments, an attribute on their own cgroup) never raise their processes. The
+ * part of a GPU that a process may have, or is promised, is found beside it: grants.h.
  */
 #ifndef GPUSCHED_CLASSIFY_CLASSIFY_H
 #define GPUSCHED_CLASSIFY_CLASSIFY_H
@@ -15,6 +16,7 @@
 #include <sys/types.h>
 
 #include "basic/error.h"
+#include "classify/grants.h"
 #include "gpusched/abi.h"
 #include "table/table.h"
 
@@ -74,11 +76,15 @@ bool gs_classes_cgroup_clear(struct gs_classes *c, const char *path);
 /* The @i-th cgroup of a class; NULL: no more. */
 const char *gs_classes_cgroup(const struct gs_classes *c, uint32_t class_id, size_t i);
 
+#define GS_WHY_LEN 256
 struct gs_class_answer {
 	uint32_t class_id;
 	enum gpusched_class_source source;
 	uint32_t weight;
-	char why[256]; /* for `class explain` */
+	bool weight_set;      /* by `class set` for its cgroup */
+	bool weight_kept;     /* by an attribute of root's cgroup: no owner's command raises it */
+	char why[GS_WHY_LEN]; /* for `class explain` */
+	struct gs_grants grants;
 };
 /*
  * Finds the class of @pid: its explicit entry in the process map if there is one, else the other
@@ -90,6 +96,8 @@ int gs_classify(struct gs_classes *c, struct gs_table *o, pid_t pid, struct gs_c
 struct gs_class_losers {
 	char text[16][256]; /* "class be: rule 2: comm=x -> be" */
 	size_t n;           /* further ones are dropped */
+	/* Why it has its limit and its request, and which were passed over. "": it has none. */
+	char part[GS_PARTS][GS_WHY_LEN];
 };
 /* The same, with those other sources. */
 int gs_classify_all(struct gs_classes *c, struct gs_table *o, pid_t pid,

@@ -13,11 +13,12 @@
 #include <unistd.h>
 
 #include "basic/cleanup.h"
+#include "basic/parse.h"
 #include "classify/priv.h"
 #include "process/cgroup.h"
 #include "process/reader.h"
 
-#define ATTRIBUTE "user.gpusched.class"
+#define ATTRIBUTE(name) "user.gpusched." name
 
 static ssize_t read_small(pid_t pid, const char *name, char *buf, size_t size)
 {
@@ -59,12 +60,51 @@ static int read_ids(struct gs_facts *f)
 	return 0;
 }
 
+/* Without the line's end that a tool may have written. "": there is none. */
+static void read_attribute(const char *dir, const char *name, char *buf, size_t size)
+{
+	ssize_t n = getxattr(dir, name, buf, size - 1);
+
+	if (n < 0)
+		n = 0;
+	while (n > 0 && (buf[n - 1] == '\n' || buf[n - 1] == '\0'))
+		n--;
+	buf[n] = '\0';
+}
+
+/* 0: none, or none that can be read. */
+static uint32_t read_number(struct gs_cgroup_fact *cg, const char *dir, const char *name,
+			    uint64_t min, uint64_t max)
+{
+	char text[24];
+	uint64_t v;
+
+	read_attribute(dir, name, text, sizeof(text));
+	if (!text[0])
+		return 0;
+	if (!gs_parse_u64(text, min, max, &v, NULL))
+		return (uint32_t)v;
+	cg->bad = name;
+	return 0;
+}
+
+static void read_parts(struct gs_cgroup_fact *cg, const char *dir, const struct stat *st)
+{
+	cg->parts.id = st->st_ino;
+	cg->parts.roots = st->st_uid == 0;
+	cg->parts.pct[GS_LIMIT] = read_number(cg, dir, ATTRIBUTE("limit"), GPUSCHED_LIMIT_MIN_PCT,
+					      GPUSCHED_LIMIT_MAX_PCT);
+	cg->parts.pct[GS_REQUEST] = read_number(cg, dir, ATTRIBUTE("request"),
+						GPUSCHED_REQUEST_MIN_PCT, GPUSCHED_REQUEST_MAX_PCT);
+	cg->weight =
+		read_number(cg, dir, ATTRIBUTE("weight"), GPUSCHED_WEIGHT_MIN, GPUSCHED_WEIGHT_MAX);
+}
+
 static void cgroup_level(struct gs_facts *f, const char *path)
 {
 	struct gs_cgroup_fact *cg = &f->cgroups[f->ncgroups];
 	char dir[PATH_MAX];
 	struct stat st;
-	ssize_t n;
 
 	if (strlen(path) >= sizeof(cg->path))
 		return;
@@ -74,12 +114,8 @@ static void cgroup_level(struct gs_facts *f, const char *path)
 	memset(cg, 0, sizeof(*cg));
 	snprintf(cg->path, sizeof(cg->path), "%s", path);
 	cg->owner = st.st_uid;
-	n = getxattr(dir, ATTRIBUTE, cg->attr, sizeof(cg->attr) - 1);
-	if (n < 0)
-		n = 0;
-	while (n > 0 && (cg->attr[n - 1] == '\n' || cg->attr[n - 1] == '\0'))
-		n--;
-	cg->attr[n] = '\0';
+	read_attribute(dir, ATTRIBUTE("class"), cg->attr, sizeof(cg->attr));
+	read_parts(cg, dir, &st);
 	f->ncgroups++;
 }
 

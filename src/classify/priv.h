@@ -6,6 +6,7 @@
 #define GPUSCHED_CLASSIFY_PRIV_H
 
 #include "classify/classify.h"
+#include "classify/grants.h"
 #include "process/cgroup.h"
 #include "process/pod_names.h"
 
@@ -20,6 +21,11 @@ struct gs_cgroup_fact {
 	char path[GS_CGROUP_PATH_LEN];      /* below the cgroup2 mount, "/" first */
 	uid_t owner;                        /* of the directory */
 	char attr[GPUSCHED_CLASS_NAME_LEN]; /* user.gpusched.class; "": none */
+	/* user.gpusched.limit, .request, .weight; 0: none, or none that can be read */
+	struct gs_cgroup_parts parts;
+	uint32_t weight;
+	const char
+		*bad; /* the attribute that cannot be read as a number in its range; NULL: none */
 };
 
 struct gs_facts {
@@ -84,6 +90,13 @@ struct gs_classes {
 
 /* True if AllowClass= holds for this user or one of the user's groups. */
 bool gs_class_allowed(const struct gs_classes *c, uid_t uid, gid_t gid, uint32_t class_id);
+/*
+ * Weight, limit and request of a process that has the class in @a. @own: zeroes if no command gave
+ * it anything. @losers may be NULL.
+ */
+void gs_parts_give(const struct gs_classes *c, const struct gpusched_proc *own,
+		   const struct gs_facts *f, struct gs_class_answer *a,
+		   struct gs_class_losers *losers);
 /* Uses everything except the explicit command. */
 /* @losers may be NULL. */
 void gs_classify_facts(const struct gs_classes *c, const struct gs_facts *f,

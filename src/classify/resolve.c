@@ -180,6 +180,7 @@ static void by_command(const struct gs_classes *c, const struct gs_facts *f,
 		set(c, a, cg->class_id, GPUSCHED_SRC_RULE);
 		if (cg->weight)
 			a->weight = cg->weight;
+		a->weight_set = cg->weight;
 		why(a, "class set for cgroup %.200s", cg->path);
 		found = true;
 	}
@@ -208,23 +209,25 @@ void gs_classify_facts(const struct gs_classes *c, const struct gs_facts *f,
 		why(&a, "default class %s", c->cls[c->default_class].name);
 	by_cgroup(c, f, &a, losers);
 	by_command(c, f, &a, losers);
+	gs_parts_give(c, &(struct gpusched_proc){ 0 }, f, &a, losers);
 	*ret = a;
 }
 
+/* @ret_own: as in the table. */
 static bool by_entry(const struct gs_classes *c, struct gs_table *o, pid_t pid,
-		     struct gs_class_answer *ret)
+		     struct gs_class_answer *ret, struct gpusched_proc *ret_own)
 {
 	struct gs_class_answer a = { 0 };
-	struct gpusched_proc proc;
+	const struct gpusched_proc *proc = ret_own;
 
-	if (!o || gs_proc_get(o, pid, &proc) || proc.source < GPUSCHED_SRC_COMMAND ||
-	    proc.class_id >= c->n)
+	if (!o || gs_proc_get(o, pid, ret_own) || proc->source < GPUSCHED_SRC_COMMAND ||
+	    proc->class_id >= c->n)
 		return false;
-	set(c, &a, proc.class_id, proc.source);
-	if (proc.weight)
-		a.weight = proc.weight;
+	set(c, &a, proc->class_id, proc->source);
+	if (proc->weight)
+		a.weight = proc->weight;
 	why(&a, "set by a command%s (run, class set), for it or a process it descends from",
-	    proc.source == GPUSCHED_SRC_OWNER ? " of its owner's" : "");
+	    proc->source == GPUSCHED_SRC_OWNER ? " of its owner's" : "");
 	*ret = a;
 	return true;
 }
@@ -233,25 +236,31 @@ int gs_classify_all(struct gs_classes *c, struct gs_table *o, pid_t pid,
 		    struct gs_class_answer *ret, struct gs_class_losers *losers,
 		    struct gs_error *err)
 {
+	struct gpusched_proc own = { 0 };
 	struct gs_class_answer a;
 	struct gs_facts f;
-	bool found = by_entry(c, o, pid, ret);
+	bool found = by_entry(c, o, pid, ret, &own);
 	int r;
 
 	if (losers)
 		losers->n = 0;
-	if (found && !losers)
-		return 0;
-	r = gs_facts_read(pid, &f, err);
+	r = gs_facts_read(pid, &f, found ? NULL : err);
+	if (r < 0 && !found)
+		return r;
 	if (r < 0)
-		return found ? 0 : r;
-	if (asks_for_program(c))
-		gs_facts_read_program(&f);
-	gs_classify_facts(c, &f, &a, losers);
-	if (found)
-		outrank(losers, c, &a, &(struct gs_class_losers){ .n = 0 });
-	else
+		f.ncgroups = 0;
+	if (!found || (losers && !r)) {
+		if (asks_for_program(c))
+			gs_facts_read_program(&f);
+		gs_classify_facts(c, &f, &a, losers);
+	}
+	if (!found) {
 		*ret = a;
+		return 0;
+	}
+	if (!r)
+		outrank(losers, c, &a, &(struct gs_class_losers){ .n = 0 });
+	gs_parts_give(c, &own, &f, ret, losers);
 	return 0;
 }
 

@@ -107,6 +107,26 @@ int cli_class_list(struct cli *c)
 			      json_object_get(answer, "classes"));
 }
 
+/* "limit    30 %: user.gpusched.limit of cgroup /a", where there is one. */
+static void print_part(const json_t *answer, const char *name, const char *pct, const char *why)
+{
+	const json_t *number = json_object_get(answer, pct);
+	CLEANUP_FREE char *reason = gs_json_cell(json_object_get(answer, why));
+	CLEANUP_FREE char *line = NULL;
+	int n;
+
+	if (!json_is_string(json_object_get(answer, why)) || !reason)
+		return;
+	if (json_is_integer(number))
+		n = asprintf(&line, "%d %%: %s", (int)json_integer_value(number), reason);
+	else
+		n = asprintf(&line, "none: %s", reason);
+	if (n < 0)
+		return;
+	printf("%-*s ", KEY_WIDTH, name);
+	gs_wrap(stdout, line, KEY_WIDTH + 1, gs_term_width(stdout));
+}
+
 int cli_class_explain(struct cli *c)
 {
 	CLEANUP_JSON json_t *answer = NULL;
@@ -135,5 +155,7 @@ int cli_class_explain(struct cli *c)
 		printf("%-*s ", KEY_WIDTH, i == 1 ? "outranks" : "");
 		gs_wrap(stdout, text, KEY_WIDTH + 1, gs_term_width(stdout));
 	}
+	print_part(answer, "limit", "limit_pct", "limit_why");
+	print_part(answer, "request", "request_pct", "request_why");
 	return GS_EXIT_OK;
 }

@@ -6,6 +6,7 @@
 #define GPUSCHED_INTAKE_RESCAN_H
 
 #include "basic/slices.h"
+#include "classify/grants.h"
 #include "table/table.h"
 
 struct gs_intake;
@@ -14,6 +15,7 @@ struct gs_looked_pid {
 	pid_t pid;
 	bool known; /* its class is known */
 	uint32_t class_id, weight;
+	struct gs_grants grants;
 };
 /* A rescan of records that is under way. */
 struct gs_looking {

@@ -148,69 +148,26 @@ static void take_job(struct gs_intake *in, const struct gpusched_tsg *rec)
 		       (unsigned long long)rec->task.id);
 }
 
-/* separates numbers of classes from those of jobs */
-#define CLASS_GROUP (1ull << 60)
-#define PID_GROUP (1ull << 61)
-
-/*
- * The TSGs that have a limit, or a request, together with it: the descendants of the process that was given
- * @own, else the members of its class.
- */
-static uint64_t group_of(struct gs_intake *in, const struct gpusched_tsg *rec, uint32_t own)
+static void take_request(struct gs_intake *in, const struct gpusched_tsg *rec,
+			 const struct gs_grant *request)
 {
-	uint64_t job;
-
-	if (!own)
-		return CLASS_GROUP | rec->task.class_id;
-	job = job_of(in, rec);
-	return job ? job : PID_GROUP | rec->task.pid;
-}
-
-/* By a command of its process's; zeroes: nothing. */
-static struct gpusched_proc own_part(struct gs_intake *in, const struct gpusched_tsg *rec)
-{
-	struct gpusched_proc proc;
-
-	if (gs_proc_get(in->hub->table, (pid_t)rec->task.pid, &proc) ||
-	    proc.source < GPUSCHED_SRC_COMMAND)
-		return (struct gpusched_proc){ 0 };
-	return proc;
-}
-
-static struct gpusched_limit limit_of(struct gs_intake *in, const struct gpusched_tsg *rec)
-{
-	const struct gpusched_class *cls = gs_class_of(in->hub->classes, rec->task.class_id);
-	const struct gpusched_proc own = own_part(in, rec);
-	struct gpusched_limit limit = { 0 };
-
-	if (own.limit_pct || (cls && cls->limit_pct)) {
-		limit.group = group_of(in, rec, own.limit_pct);
-		limit.pct = own.limit_pct ? own.limit_pct : cls->limit_pct;
-	}
-	return limit;
-}
-
-static void take_request(struct gs_intake *in, const struct gpusched_tsg *rec)
-{
-	const struct gpusched_class *cls = gs_class_of(in->hub->classes, rec->task.class_id);
-	const struct gpusched_proc own = own_part(in, rec);
-
 	if (rec->task.kind != GPUSCHED_KIND_COMPUTE || rec->task.gpu == GPUSCHED_GPU_UNKNOWN ||
 	    !gs_jobs_has(in->hub->table))
 		return;
-	gs_promise_take(in, rec, group_of(in, rec, own.request_pct),
-			own.request_pct ? own.request_pct
-			: cls           ? cls->request_pct
-					: 0);
+	gs_promise_take(in, rec, request->group, request->pct);
 }
 
-static void take_limit(struct gs_intake *in, const struct gpusched_tsg *rec)
+/* @answer NULL: what it has stays. Its key is written beside it. */
+static void take_limit(struct gs_intake *in, const struct gpusched_tsg *rec,
+		       const struct gs_class_answer *answer)
 {
+	const struct gs_grant *g = answer ? &answer->grants.part[GS_LIMIT] : NULL;
 	struct gpusched_limit limit;
 
 	if (rec->task.kind != GPUSCHED_KIND_COMPUTE || !gs_jobs_has(in->hub->table))
 		return;
-	limit = limit_of(in, rec);
+	limit = g ? (struct gpusched_limit){ .group = g->group, .pct = g->pct }
+		  : gs_limit_get(in->hub->table, rec->task.id);
 	if (gs_limit_same(in->hub->table, rec, &limit))
 		return;
 	if (gs_limit_put(in->hub->table, rec, &limit))
@@ -255,8 +212,9 @@ void gs_record_settle_as(struct gs_intake *in, struct gpusched_tsg *rec,
 		what |= GPUSCHED_POKE_GPU;
 	if (answer && take_class(in, rec, answer))
 		what |= GPUSCHED_POKE_CLASS;
-	take_limit(in, rec);
-	take_request(in, rec);
+	take_limit(in, rec, answer);
+	if (answer)
+		take_request(in, rec, &answer->grants.part[GS_REQUEST]);
 	if (take_mps(rec))
 		what |= GPUSCHED_POKE_FLAGS;
 	if (what)

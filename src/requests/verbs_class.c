@@ -6,6 +6,8 @@
 #include <sys/syscall.h>
 
 #include "basic/cleanup.h"
+#include "basic/clock.h"
+#include "classify/job.h"
 #include "process/process.h"
 #include "requests/limit.h"
 #include "requests/requests.h"
@@ -23,6 +25,7 @@ struct each {
 	struct gs_selection sel;
 	int (*fn)(struct gs_request *rq, pid_t pid, uint32_t to);
 	uint32_t to;
+	uint64_t act_ns; /* when the request came: of the grants that it gives */
 	bool may_be_none, of_clear;
 	int (*end)(struct gs_request *rq, struct each *e);
 	pid_t *pids; /* NULL: not found yet */
@@ -104,6 +107,7 @@ static int for_each(struct gs_request *rq, struct each what)
 		return -ENOMEM;
 	}
 	*e = what;
+	e->act_ns = gs_now_ns();
 	rq->state = e;
 	rq->free_state = each_free;
 	r = gs_request_target(rq, &e->sel.target);
@@ -203,7 +207,7 @@ static int check_present_weight(struct gs_request *rq, pid_t pid, const struct g
 
 	if (!w && cls)
 		w = cls->weight;
-	if (!rq->peer->uid || now->class_id != to || w <= now->weight)
+	if (!rq->peer->uid || now->class_id != to || w <= now->weight || now->weight_kept)
 		return 0;
 	return gs_fail(rq->err, -EPERM, "only root may give process %d more weight than it has: %u",
 		       pid, now->weight);
@@ -220,23 +224,35 @@ static uint16_t request_of(const struct gs_request *rq)
 	return (uint16_t)gs_arg_number(rq, "request");
 }
 
-/*
- * An owner may limit own programs, and undo that. A limit that root set stays, or gets lower. A
- * program with its own limit would no longer count for its class's limit, so that is a raise.
- */
-static int check_limit(struct gs_request *rq, pid_t pid, uint32_t to, uint32_t limit)
+/* An owner's limit would have no effect beside root's for the class or the cgroup. */
+static int check_other_limit(struct gs_request *rq, pid_t pid, uint32_t to)
 {
 	const struct gpusched_class *cls = gs_class_of(rq->rs->hub->classes, to);
-	struct gpusched_proc proc;
+	struct gs_class_answer now = { 0 };
+	const struct gs_grant *g = &now.grants.part[GS_LIMIT];
+	int r;
 
-	if (!rq->peer->uid)
-		return 0;
-	if (limit && cls && cls->limit_pct)
+	if (cls && cls->limit_pct)
 		return gs_fail(rq->err, -EPERM,
 			       "class %s has a limit: only root may give a program of it another",
 			       cls->name);
+	r = classify(rq, rq->rs->hub->table, pid, &now);
+	if (r || g->to != GS_GRANTED_CGROUP || !g->by_root)
+		return r;
+	return gs_fail(rq->err, -EPERM,
+		       "the cgroup of process %d has a limit: only root may give it another", pid);
+}
+
+/* An owner may limit own programs, and undo that. A limit that root set stays, or gets lower. */
+static int check_limit(struct gs_request *rq, pid_t pid, uint32_t to, uint32_t limit)
+{
+	struct gpusched_proc proc;
+	int r = rq->peer->uid && limit ? check_other_limit(rq, pid, to) : 0;
+
+	if (!rq->peer->uid || r)
+		return r;
 	if (gs_proc_get(rq->rs->hub->table, pid, &proc) || !proc.limit_pct ||
-	    proc.source != GPUSCHED_SRC_COMMAND || (limit && limit <= proc.limit_pct))
+	    !(proc.limit_grant & GPUSCHED_GRANT_ROOT) || (limit && limit <= proc.limit_pct))
 		return 0;
 	return gs_fail(rq->err, -EPERM, "only root may raise the limit of process %d: %u %%", pid,
 		       proc.limit_pct);
@@ -309,7 +325,20 @@ static int check_one(struct gs_request *rq, pid_t pid, uint32_t to)
 struct part {
 	uint32_t weight;
 	uint16_t limit_pct, request_pct;
+	uint64_t limit_grant, request_grant;
 };
+
+/* One request gives a job's processes one grant. Root's stays when the owner lowers its limit. */
+static uint64_t grant_of(struct gs_request *rq, pid_t pid, uint64_t was, uint32_t pct)
+{
+	const struct each *e = rq->state;
+
+	if (!pct)
+		return 0;
+	if (rq->peer->uid && (was & GPUSCHED_GRANT_ROOT))
+		return was;
+	return gs_grant_new(e->act_ns, gs_job_of(rq->rs->hub->table, pid), !rq->peer->uid);
+}
 
 /* @to, with @part, is noted as a command's. */
 static int note_one(struct gs_request *rq, pid_t pid, uint32_t to, const struct part *part)
@@ -331,6 +360,8 @@ static int note_one(struct gs_request *rq, pid_t pid, uint32_t to, const struct 
 	proc.weight = part->weight;
 	proc.limit_pct = part->limit_pct;
 	proc.request_pct = part->request_pct;
+	proc.limit_grant = part->limit_grant;
+	proc.request_grant = part->request_grant;
 	r = gs_proc_set(rq->rs->hub->table, pid, &proc);
 	if (r)
 		return gs_fail(rq->err, r, "the class of process %d cannot be noted: %s", pid,
@@ -344,16 +375,6 @@ static int note_one(struct gs_request *rq, pid_t pid, uint32_t to, const struct 
 	return 0;
 }
 
-static int set_one(struct gs_request *rq, pid_t pid, uint32_t to)
-{
-	const struct part part = { weight_of(rq), limit_of(rq), request_of(rq) };
-	int r = check_client(rq, pid);
-
-	if (!r)
-		r = check_one(rq, pid, to);
-	return r ? r : note_one(rq, pid, to, &part);
-}
-
 /* As a command has noted it. */
 static struct part part_of(struct gs_request *rq, pid_t pid)
 {
@@ -361,7 +382,21 @@ static struct part part_of(struct gs_request *rq, pid_t pid)
 
 	if (gs_proc_get(rq->rs->hub->table, pid, &proc) || proc.source < GPUSCHED_SRC_COMMAND)
 		return (struct part){ 0 };
-	return (struct part){ proc.weight, proc.limit_pct, proc.request_pct };
+	return (struct part){ proc.weight, proc.limit_pct, proc.request_pct, proc.limit_grant,
+			      proc.request_grant };
+}
+
+static int set_one(struct gs_request *rq, pid_t pid, uint32_t to)
+{
+	const struct part was = part_of(rq, pid);
+	struct part part = { weight_of(rq), limit_of(rq), request_of(rq) };
+	int r = check_client(rq, pid);
+
+	if (!r)
+		r = check_one(rq, pid, to);
+	part.limit_grant = grant_of(rq, pid, was.limit_grant, part.limit_pct);
+	part.request_grant = grant_of(rq, pid, was.request_grant, part.request_pct);
+	return r ? r : note_one(rq, pid, to, &part);
 }
 
 static int check_class(struct gs_request *rq, pid_t pid, const struct gs_class_answer *now,
@@ -380,6 +415,7 @@ static int part_one(struct gs_request *rq, pid_t pid, bool is_limit)
 {
 	struct part part = part_of(rq, pid);
 	uint16_t *at = is_limit ? &part.limit_pct : &part.request_pct;
+	uint64_t *grant = is_limit ? &part.limit_grant : &part.request_grant;
 	const char *option = is_limit ? "limit" : "request";
 	uint16_t pct = (uint16_t)gs_arg_number(rq, option);
 	struct each *e = rq->state;
@@ -398,6 +434,7 @@ static int part_one(struct gs_request *rq, pid_t pid, bool is_limit)
 		return 0;
 	}
 	*at = pct;
+	*grant = grant_of(rq, pid, *grant, pct);
 	part.weight = now.weight;
 	r = check_class(rq, pid, &now, option);
 	return r ? r : note_one(rq, pid, now.class_id, &part);
@@ -454,6 +491,7 @@ static int clear_one(struct gs_request *rq, pid_t pid, uint32_t unused)
 	proc.source = then.source;
 	proc.weight = 0;
 	proc.limit_pct = proc.request_pct = 0;
+	proc.limit_grant = proc.request_grant = 0;
 	r = gs_proc_set(rq->rs->hub->table, pid, &proc);
 	gs_process_reclassify(rq->rs->intake, pid);
 	return r;
@@ -600,6 +638,21 @@ int gs_verb_class_get(struct gs_request *rq)
 	return for_each(rq, (struct each){ .fn = get_one, .end = end_get, .list = json_array() });
 }
 
+/* Weight, limit and request, with the reasons. */
+static void add_parts(json_t *o, const struct gs_class_answer *a, const struct gs_class_losers *l)
+{
+	const struct gs_grant *limit = &a->grants.part[GS_LIMIT];
+	const struct gs_grant *request = &a->grants.part[GS_REQUEST];
+
+	gs_json_put_number(o, "weight", true, a->weight);
+	gs_json_put_number(o, "limit_pct", limit->pct != 0, limit->pct);
+	json_object_set_new(o, "limit_why",
+			    *l->part[GS_LIMIT] ? gs_json_text(l->part[GS_LIMIT]) : json_null());
+	gs_json_put_number(o, "request_pct", request->pct != 0, request->pct);
+	json_object_set_new(o, "request_why",
+			    *l->part[GS_REQUEST] ? gs_json_text(l->part[GS_REQUEST]) : json_null());
+}
+
 int gs_verb_class_explain(struct gs_request *rq)
 {
 	struct gs_class_losers losers;
@@ -629,6 +682,7 @@ int gs_verb_class_explain(struct gs_request *rq)
 	json_object_update(rq->answer, o);
 	json_decref(o);
 	json_object_set_new(rq->answer, "uid", json_integer(uid));
+	add_parts(rq->answer, &a, &losers);
 	steps = json_pack("[o]", gs_json_text(a.why));
 	json_object_set_new(rq->answer, "steps", steps);
 	for (size_t i = 0; i < losers.n; i++)

@@ -64,7 +64,13 @@ struct sim_group {
 	bool adopted;    /* found later, so that its preemption mode is only assumed */
 	bool past_share; /* its process has more TSGs than the table takes */
 	unsigned int weight;
-	unsigned int limit, request; /* of each GPU, for all of the group, in percent; 0: none */
+	/*
+	 * Percentages of each GPU; 0: none. Root's command gave the first two to the group, which is
+	 * one program. Root's attributes gave the next two to its cgroup. The last one is given to
+	 * each process by its owner.
+	 */
+	unsigned int limit, request, cgroup_limit, cgroup_request, user_limit;
+	bool own_cgroups; /* each process is in a cgroup of its own, below the group's */
 	uint64_t deadline_us, cgroup_id, job; /* job 0: not known */
 	unsigned int uid;
 	/* "": its own TSGs; otherwise its processes are clients of the MPS server with this name */

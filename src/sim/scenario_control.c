@@ -8,6 +8,7 @@
 
 #include "basic/cleanup.h"
 #include "basic/clock.h"
+#include "classify/grants.h"
 #include "rm/setting.h"
 #include "sim/scenario_calls.h"
 #include "engine/switch_cost.h"
@@ -118,36 +119,75 @@ static struct gpusched_task *const *view_tasks(void *user, size_t *ret_n)
 	return x->tasks;
 }
 
-static uint64_t view_job(void *user, uint64_t id)
+static const struct sim_proc *proc_of(const struct sim_sim *x, uint64_t id)
 {
-	const struct sim_sim *x = user;
-
-	return id && id <= x->nprocs ? x->procs[id - 1].g->job : 0;
+	return id && id <= x->nprocs ? &x->procs[id - 1] : NULL;
 }
 
-/* A group of processes shares its limit, on each GPU. */
+static uint64_t view_job(void *user, uint64_t id)
+{
+	const struct sim_proc *p = proc_of(user, id);
+
+	if (!p)
+		return 0;
+	return p->g->job && p->g->own_cgroups ? p->g->job + id : p->g->job;
+}
+
+static uint64_t group_cgroup(const struct sim_proc *p)
+{
+	const struct sim_group *g = p->g;
+
+	return g->cgroup_id ? g->cgroup_id : (uint64_t)(g - p->sim->s->groups) + 1;
+}
+
+/* Above all cgroups that a scenario names. */
+#define OWN_CGROUPS 10000000000000000ull
+
+static uint64_t cgroup_of(const struct sim_proc *p)
+{
+	return p->g->own_cgroups ? OWN_CGROUPS + (uint64_t)(p - p->sim->procs) : group_cgroup(p);
+}
+
+/* By the daemon's rules. */
+static struct gs_grant grant_of(const struct sim_proc *p, enum gs_part part)
+{
+	const struct sim_group *g = p->g;
+	uint64_t roots = ((uint64_t)(g - p->sim->s->groups) + 1) | GPUSCHED_GRANT_ROOT;
+	const struct gs_cgroup_parts cgroups[] = {
+		{ cgroup_of(p), !g->own_cgroups, { [GS_LIMIT] = g->user_limit } },
+		{ group_cgroup(p),
+		  true,
+		  { [GS_LIMIT] = g->cgroup_limit, [GS_REQUEST] = g->cgroup_request } },
+	};
+	const struct gs_grant_facts f = {
+		.own = { .source = GPUSCHED_SRC_COMMAND,
+			 .limit_pct = (gs_u16)(g->limit ? g->limit : g->user_limit),
+			 .limit_grant = g->limit ? roots : (uint64_t)(p - p->sim->procs) + 1,
+			 .request_pct = (gs_u16)g->request,
+			 .request_grant = roots },
+		.cgroup = g->own_cgroups ? cgroups : cgroups + 1,
+		.ncgroups = g->own_cgroups ? 2 : 1,
+	};
+
+	return gs_grants_of(&f).part[part];
+}
+
 static int view_limit(void *user, uint64_t id, struct gpusched_limit *ret)
 {
-	const struct sim_sim *x = user;
-	const struct sim_group *g = id && id <= x->nprocs ? x->procs[id - 1].g : NULL;
+	const struct sim_proc *p = proc_of(user, id);
+	struct gs_grant g = p ? grant_of(p, GS_LIMIT) : (struct gs_grant){ 0 };
 
-	if (!g || !g->limit)
-		return -ENOENT;
-	*ret = (struct gpusched_limit){ .group = (uint64_t)(g - x->s->groups) + 1,
-					.pct = g->limit };
-	return 0;
+	*ret = (struct gpusched_limit){ .group = g.group, .pct = g.pct };
+	return g.pct ? 0 : -ENOENT;
 }
 
 static int view_promise(void *user, uint64_t id, struct gpusched_promise *ret)
 {
-	const struct sim_sim *x = user;
-	const struct sim_group *g = id && id <= x->nprocs ? x->procs[id - 1].g : NULL;
+	const struct sim_proc *p = proc_of(user, id);
+	struct gs_grant g = p ? grant_of(p, GS_REQUEST) : (struct gs_grant){ 0 };
 
-	if (!g || !g->request)
-		return -ENOENT;
-	*ret = (struct gpusched_promise){ .group = (uint64_t)(g - x->s->groups) + 1,
-					  .pct = g->request };
-	return 0;
+	*ret = (struct gpusched_promise){ .group = g.group, .pct = g.pct };
+	return g.pct ? 0 : -ENOENT;
 }
 
 static uint32_t class_id(const struct sim_sim *x, const char *name)
@@ -185,7 +225,7 @@ static void fill_record(struct sim_proc *p)
 		.engine = gpusched_engine_in(SIM_ENGINE_GR, g->gpu_instance, g->compute_instance),
 		.pid = 1000 + (uint32_t)(p - p->sim->procs),
 		.uid = g->uid,
-		.cgroup_id = g->cgroup_id ? g->cgroup_id : (uint64_t)(g - p->sim->s->groups) + 1,
+		.cgroup_id = cgroup_of(p),
 		.class_id = class_id(p->sim, g->class_name),
 		.weight = g->weight,
 		.deadline_us = g->deadline_us,

@@ -544,6 +544,8 @@ int change_proc(struct gs_proc_arg *a)
 	proc->deadline_us = fresh.deadline_us;
 	proc->limit_pct = fresh.limit_pct;
 	proc->request_pct = fresh.request_pct;
+	proc->limit_grant = fresh.limit_grant;
+	proc->request_grant = fresh.request_grant;
 	return 0;
 }
 

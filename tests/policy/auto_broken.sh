@@ -100,7 +100,7 @@ without "regard for a GPU that idles in holds" 's/ ? WASTE : WORTH/ ? WORTH : WO
 without "turns that count" 's/q->turns < 2 || .*/0)/' one-turn
 without "a difference between held and suspended by others" 's/gpusched_hold_state(t) == GPUSCHED_HOLD_HELD/0/' llm-60
 without "turns that stand still in holds" 's/r->stood_ns += .*/(void)0;/' llm-in-step
-without "limits" 's/s->paused = l->throttle.paused;/s->paused = 0;/' limit-25 limit-50 limit-75 limit-group
+without "limits" 's/s->paused = l->throttle.paused;/s->paused = 0;/' limit-25 limit-50 limit-75 limit-group limit-cgroups
 without "turns that pass by who is paused" 's/s->part || s->limited.paused/s->part/' limit-beside
 what="without the first alone"
 take_out "$regard"

@@ -127,14 +127,46 @@ static void each_runlist_has_its_own(void **state)
 	assert_ptr_equal(group(1), group(3));
 }
 
+/* Each instance of a divided GPU is a whole one to its programs. */
+static void each_partition_has_100_pct(void **state)
+{
+	struct gpusched_task t = { .gpu = 3 };
+	struct gs_promise_wish w = { .pct = 100, .start_ns = 1 };
+
+	for (uint32_t gi = 1; gi <= 2; gi++) {
+		t.engine = gpusched_engine_in(GPUSCHED_ENGINE_GR0, gi, 0);
+		w.id = w.group = gi;
+		w.runlist = gpusched_runlist(&t);
+		assert_int_equal(gs_promises_put(&p, &w), 1);
+	}
+	gs_promises_settle(&p, false);
+	assert_true(group(1)->has);
+	assert_true(group(2)->has);
+	t.engine = gpusched_engine_in(GPUSCHED_ENGINE_GR0, 2, 1); /* a second compute instance */
+	w.id = w.group = 3;
+	w.runlist = gpusched_runlist(&t);
+	gs_promises_put(&p, &w);
+	gs_promises_settle(&p, false);
+	assert_true(group(3)->has);
+	t.engine = gpusched_engine_in(GPUSCHED_ENGINE_GR0, 2, 0);
+	w.id = w.group = 4;
+	w.pct = 1;
+	w.runlist = gpusched_runlist(&t);
+	gs_promises_put(&p, &w);
+	gs_promises_settle(&p, false);
+	assert_false(group(4)->has); /* of those of its own instance it is past 100 % */
+	assert_int_equal(group(4)->over_pct, 101);
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, begin, end)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(the_last_to_come_has_none), TEST(a_restart_goes_by_start),
-		TEST(room_is_given_on),          TEST(a_larger_request_takes_nothing_from_others),
-		TEST(a_policys_floor_counts),    TEST(each_runlist_has_its_own),
+		TEST(the_last_to_come_has_none),  TEST(a_restart_goes_by_start),
+		TEST(room_is_given_on),           TEST(a_larger_request_takes_nothing_from_others),
+		TEST(a_policys_floor_counts),     TEST(each_runlist_has_its_own),
+		TEST(each_partition_has_100_pct),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
