@@ -120,11 +120,16 @@ row() { # GOT WANTED NAME
 	printf '%s\t%s\t%s\n' "$(xargs <<<"$1")" "$2" "$3" >&3
 }
 submit() { # ARGUMENTS...: gsload in a job of alice's; its id
-	(cd /home/alice && setpriv --reuid alice --regid alice --clear-groups sbatch --parsable --output=/home/alice/out.%A.%a "$@" \
-		--wrap "exec gsload be --warmup 0 --iterations-per-us 27.777 --seconds ${seconds:-6}")
+	(cd /home/alice && setpriv --reuid alice --regid alice --clear-groups sbatch --parsable --open-mode=append --output=/home/alice/out.%j "$@" \
+		--wrap "exec gsload be --warmup 0 --iterations-per-us 27.777 --linger 0.2 --seconds ${seconds:-16}")
 }
 row "$(submit --gpu-class=boss 2>&1 | grep -c 'one of be,normal,lc')" 1 "a class above the ceiling is refused where it is submitted"
 row "$(submit --gpu-weight=51 2>&1 | grep -c 'from 1 to 50')" 1 "a weight above it, too"
+# Switches, so that the log says all that jobs held: one that is alone may be loaded and idle.
+gsload lc --seconds 0 --period-us 20000 --iterations-per-us 27.777 >/dev/null &
+beside=$!
+until_ 'gpusched list | grep -q gsload'
+# They linger, since the log has no records of a program that is gone.
 array=$(submit --array=0-7 --gres=shard:1)
 normal=$(submit --gpu-class=normal --gpu-weight=7)
 lc=$(submit --gpu-class=lc --gres=shard:3)
@@ -139,12 +144,19 @@ row "$(of "$normal" '.[0] | "\(.class) \(.weight) \(.class_source)"')" "normal 7
 row "$(of "$lc" '.[0] | "\(.class) \(.weight)"')" "lc 30" "shards are a weight"
 ids=$(squeue -h -r -o '%A %F' | awk -v array="$array" '$2 == array { print $1 }' | sort -n | xargs)
 row "$(for id in $ids; do of "$id" '.[0].class'; done | sort | uniq -c)" "8 be" "each job of an array is one, in the default class"
+sleep 5
 scancel "$lost"
 scontrol requeue "$again"
-sleep 8
+until_ 'squeue -h -j "$again" -o %T | grep -q PENDING'
+scontrol update "jobid=$again" StartTime=now
+until_ 'squeue -h -j "$again" -o %T | grep -q RUNNING'
+sleep 3
 scancel "$again"
+fields() { # JOB FIELD: of each of its runs
+	sacct -n -X -P --duplicates -j "$1" -o "JobIDRaw,$2" | sed -n "s/^$1|//p"
+}
 record() { # JOB: what sacct has
-	sacct -n -X -P --duplicates -j "$1" -o AdminComment%300 | grep -o "gpusched $host: .*" | tail -n 1
+	fields "$1" AdminComment%300 | grep -o "gpusched $host: .*" | tail -n 1
 }
 value() { # JOB KEY
 	record "$1" | grep -o "$2=[^ ]*" | cut -d= -f2
@@ -152,16 +164,21 @@ value() { # JOB KEY
 all="$normal $lc $ids $lost $again"
 until_ 'for id in $all; do [ -n "$(record $id)" ] || break; done; [ -n "$(record $id)" ]'
 sacct -a -n -X -P --duplicates -o JobID,State,ExitCode,Elapsed,AdminComment%200 >/tmp/jobs
-row "$(for id in $all; do record "$id" | grep -c gpu_s; done | sort | uniq -c)" "12 1" "sacct has a record of each, the cancelled and the requeued included"
-for id in $normal $lc; do # what the load itself counts: blocks of 1 ms, without the switches between
-	own=$(grep -h '^{' /home/alice/out."$id".* | jq '.n / 1000')
-	row "$(awk -v own="$own" -v held="$(value "$id" gpu_s)" 'BEGIN { print (held >= own * 0.99 && held <= own * 1.15) ? "near" : own " and " held }')" \
-		near "its GPU seconds are what the load counts, and its switches"
-done
+row "$(for id in $all; do record "$id" | grep -c used_s; done | sort | uniq -c)" "12 1" "sacct has a record of each, the cancelled and the requeued included"
+printf '%s\t%s\t%s\t%s\t%s\t%s\n' job class state own used held >/tmp/table
+for id in $all; do # the load itself counts kernels of 1 ms, without switches
+	own=$(grep -h '^{' "/home/alice/out.$id" | jq -s 'map(.n) | add / 1000')
+	printf '%s\t%s\t%s\t%s\t%s\t%s\n' "$id" "$(gpusched history "job:$id" --by job --json | jq -rs 'flatten | .[0].class')" \
+		"$(fields "$id" State | sed 's/ by .*//' | paste -sd ,)" "$own" "$(value "$id" used_s)" "$(value "$id" held_s)"
+done >>/tmp/table
+kill $beside
+row "$(awk -F '\t' 'NR > 1 { used = $5; sub("~", "", used); if (used < $4 * 0.99 || used > $4 * 1.01 || $6 < used) print $1 }
+	END { print NR }' /tmp/table)" \
+	13 "the GPU seconds used are what each load counts, within 1 %, job by job"
 row "$(awk -v w="$(value "$normal" wait_s)" 'BEGIN { print (w > 0) }')" 1 "it waited"
 row "$(gpusched history --by job --json | jq -rs "[flatten | .[].job | select(. != null)] | length")" 12 "history --by job has a line for each"
 row "$(gpusched history "job:$lc" --json | jq -rs 'flatten | "\(.[0].class) \(.[0].job)"')" "lc $lc" "a job is a target of the history"
-sacctmgr -i modify job where "jobid=$lc" set "AdminComment=looked at by bob; gpusched other: gpu_s=1; $(record "$lc")"
+sacctmgr -i modify job where "jobid=$lc" set "AdminComment=looked at by bob; gpusched other: held_s=1; $(record "$lc")"
 /usr/local/bin/record "$lc"
 row "$(sacct -n -X -P -j "$lc" -o AdminComment%300 | tr ';' '\n' | sed 's/^ *//; s/: .*//')" "looked at by bob gpusched other gpusched $host" \
 	"what others wrote stays, and its own record is there once"
@@ -176,7 +193,8 @@ rows=$(inside bash /slurm)
 while IFS=$'\t' read -r got wanted point; do
 	is "$got" "$wanted" "$point"
 done <<<"$rows"
-is "$(wc -l <<<"$rows")" 13 "all was gone through"
+is "$(wc -l <<<"$rows")" 12 "all was gone through"
+diag "$(column -t "$root/tmp/table")"
 [ $tap_bad = 0 ] || diag "$(tail -20 "$root/tmp/log"; head -3 "$root"/home/alice/out.*; cat "$root/tmp/jobs")"
 inside sh -c 'kill $(pidof slurmd slurmctld slurmdbd munged mariadbd) 2>/dev/null; pkill -CONT -x gpuschedd; pkill -x gpuschedd'
 done_testing
