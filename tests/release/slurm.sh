@@ -42,6 +42,7 @@ plugin=$root/usr/lib/x86_64-linux-gnu/slurm-wlm/spank_gpusched.so
 exits 0 "the plugin builds with Slurm's own header" gcc -O2 -Wall -Wextra -Werror -Wno-unused-parameter -fPIC -shared \
 	-I"$root/usr/include" -o "$plugin" "$top/integrations/slurm/spank_gpusched.c" "$top/integrations/slurm/ask.c" || done_testing
 
+cp "$top/docs/guides/slurm.md" "$root/guide.md"
 cat >"$root/slurm" <<'END'
 # GOT, a tab, WANTED, a tab, NAME
 [ -n "${GPUSCHED_SIM:-}" ] || exec gpusched sim shell -- bash "$0"
@@ -147,9 +148,10 @@ row "$(for id in $ids; do of "$id" '.[0].class'; done | sort | uniq -c)" "8 be" 
 sleep 5
 scancel "$lost"
 scontrol requeue "$again"
-until_ 'squeue -h -j "$again" -o %T | grep -q PENDING'
+until_ 'squeue -h -j "$again" -o %T | grep -q PENDING && [ "$(of "$again" length)" = 0 ]'
+sleep 1
 scontrol update "jobid=$again" StartTime=now
-until_ 'squeue -h -j "$again" -o %T | grep -q RUNNING'
+until_ '[ "$(of "$again" length)" = 1 ]'
 sleep 3
 scancel "$again"
 fields() { # JOB FIELD: of each of its runs
@@ -175,6 +177,10 @@ kill $beside
 row "$(awk -F '\t' 'NR > 1 { used = $5; sub("~", "", used); if (used < $4 * 0.99 || used > $4 * 1.01 || $6 < used) print $1 }
 	END { print NR }' /tmp/table)" \
 	13 "the GPU seconds used are what each load counts, within 1 %, job by job"
+row "$(awk -F '\t' 'NR > 1 { print $3 }' /tmp/table | sort | uniq -c)" "1 CANCELLED 10 COMPLETED 1 REQUEUED,CANCELLED" "one was cancelled, one ran twice"
+# The guide's questions, of a job that there is.
+grep -E '^    (gpusched (list|history)|sacct) ' /guide.md | sed "s/1234/$lc/" >/tmp/questions
+row "$(grep -c . /tmp/questions) $(bash -e /tmp/questions >/tmp/answers && grep -c "used_s=~" /tmp/answers)" "4 1" "the guide's questions have answers"
 row "$(awk -v w="$(value "$normal" wait_s)" 'BEGIN { print (w > 0) }')" 1 "it waited"
 row "$(gpusched history --by job --json | jq -rs "[flatten | .[].job | select(. != null)] | length")" 12 "history --by job has a line for each"
 row "$(gpusched history "job:$lc" --json | jq -rs 'flatten | "\(.[0].class) \(.[0].job)"')" "lc $lc" "a job is a target of the history"
@@ -193,7 +199,7 @@ rows=$(inside bash /slurm)
 while IFS=$'\t' read -r got wanted point; do
 	is "$got" "$wanted" "$point"
 done <<<"$rows"
-is "$(wc -l <<<"$rows")" 12 "all was gone through"
+is "$(wc -l <<<"$rows")" 14 "all was gone through"
 diag "$(column -t "$root/tmp/table")"
 [ $tap_bad = 0 ] || diag "$(tail -20 "$root/tmp/log"; head -3 "$root"/home/alice/out.*; cat "$root/tmp/jobs")"
 inside sh -c 'kill $(pidof slurmd slurmctld slurmdbd munged mariadbd) 2>/dev/null; pkill -CONT -x gpuschedd; pkill -x gpuschedd'
