@@ -2,8 +2,10 @@
 # SPDX-License-Identifier: MIT
 # timeout: 900
 # needs: root bpf fuse
-# Slurm 22.05 as Debian 12 has it, with its accounting, in a fresh chroot: classes, weights, shards,
-# and what sacct says of a job's GPU time. MIRROR: where Debian's packages come from.
+# Slurm as Debian has it, with its accounting, in a fresh chroot: classes, weights, shards, and what
+# sacct says of a job's GPU time. CODENAME: of the release (bookworm, with 22.05). DEBS: where its
+# packages of gpusched are; without it, what was built here is installed. MIRROR: where Debian's
+# packages come from.
 . "$(dirname "$0")/../e2e/lib.sh"
 # What is mounted and started here ends with this test.
 [ "${ALONE:-}" = yes ] || {
@@ -12,11 +14,12 @@
 }
 command -v debootstrap >/dev/null || { skip "Slurm" "no debootstrap"; done_testing; }
 
+codename=${CODENAME:-bookworm}
 root=$scratch/root
 mkdir "$root"
 mount -t tmpfs -o mode=755 none "$root"
 trap '[ "$BASHPID" != $$ ] || { umount -R -l "$root"; finish; }' EXIT
-exits 0 "debootstrap makes a Debian 12" debootstrap --variant=minbase bookworm "$root" "${MIRROR:-http://deb.debian.org/debian}" ||
+exits 0 "debootstrap makes a Debian $codename" debootstrap --variant=minbase "$codename" "$root" "${MIRROR:-http://deb.debian.org/debian}" ||
 	done_testing
 for kind in proc:proc sysfs:sys bpf:sys/fs/bpf cgroup2:sys/fs/cgroup tmpfs:dev tmpfs:run; do
 	mount -t "${kind%:*}" -o mode=755 none "$root/${kind#*:}" 2>/dev/null || mount -t "${kind%:*}" none "$root/${kind#*:}"
@@ -36,8 +39,14 @@ inside() {
 exits 0 "Slurm and its accounting are installed" inside apt-get install -q -y --no-install-recommends \
 	curl jq procps fuse3 slurm-wlm slurmdbd slurm-client libslurm-dev mariadb-server munge \
 	$(awk '$2 == "build" && $1 ~ /^lib/ { print $1 }' "$top/tools/packages.txt") || done_testing
-exits 0 "gpusched is installed beside it" env DESTDIR="$root" meson install --no-rebuild --quiet -C "$build" || done_testing
-inside ldconfig
+if [ -n "${DEBS:-}" ]; then
+	mkdir "$root/debs"
+	find "$DEBS" -name '*gpusched*.deb' ! -name '*-d[bk]*' -exec cp -t "$root/debs" {} +
+	exits 0 "gpusched is installed beside it" inside sh -c 'apt-get install -q -y --no-install-recommends /debs/*.deb' || done_testing
+else
+	exits 0 "gpusched is installed beside it" env DESTDIR="$root" meson install --no-rebuild --quiet -C "$build" || done_testing
+	inside ldconfig
+fi
 plugin=$root/usr/lib/x86_64-linux-gnu/slurm-wlm/spank_gpusched.so
 exits 0 "the plugin builds with Slurm's own header" gcc -O2 -Wall -Wextra -Werror -Wno-unused-parameter -fPIC -shared \
 	-I"$root/usr/include" -o "$plugin" "$top/integrations/slurm/spank_gpusched.c" "$top/integrations/slurm/ask.c" || done_testing
