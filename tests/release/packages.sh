@@ -10,72 +10,27 @@
 # What is mounted here ends with this test.
 [ "${ALONE:-}" = yes ] || { rm -r "$scratch" && ALONE=yes exec unshare --mount --propagation private bash "$self"; }
 
-codename=${CODENAME:-bookworm}
-mirror=${MIRROR:-http://deb.debian.org/debian}
+. "$(dirname "$0")/lib.sh"
 # Its compiler, and the kernels whose headers it has.
 case $codename in
 bookworm) clang=clang-14 kernels="6.1 6.12" ;;
 trixie) clang=clang-19 kernels=6.12 ;;
 *) not_ok "a release that this test knows" "$codename" && done_testing ;;
 esac
-here=$(. /etc/os-release && echo "$VERSION_CODENAME")
 version=$(dpkg-parsechangelog -l "$top/debian/changelog" -S Version)
 for tool in debootstrap autopkgtest dpkg-buildpackage lintian dh dh_dkms dh_python3; do
 	command -v $tool >/dev/null || { skip "packages" "no $tool"; done_testing; }
 done
 
-# ---- fresh systems
-# Nothing of this machine's is mounted below them, and they go before the files of this test do.
-systems=$scratch/systems
-mkdir "$systems"
-mount -t tmpfs -o mode=755 none "$systems"
-trap '[ "$BASHPID" != $$ ] || { umount -R -l "$systems"; finish; }' EXIT
-exits 0 "debootstrap makes a Debian $codename" debootstrap --variant=minbase "$codename" "$systems/pure" "$mirror" || done_testing
-rm -rf "$systems"/pure/dev "$systems"/pure/run
-mkdir "$systems"/pure/dev "$systems"/pure/run
-cp /etc/resolv.conf "$systems/pure/etc/"
-printf '#!/bin/sh\nexit 101\n' >"$systems/pure/usr/sbin/policy-rc.d"
-chmod 755 "$systems/pure/usr/sbin/policy-rc.d"
-fresh() { # NAME KIND:PLACE...: a copy, with these mounts
-	local to=$systems/$1 kind node file major minor
-	shift
-	cp -a "$systems/pure" "$to"
-	mount --bind "$to" "$to"
-	for kind in proc:proc tmpfs:dev tmpfs:run "$@"; do
-		mount -t "${kind%:*}" none "$to/${kind#*:}"
-	done
-	for node in null:1:3 zero:1:5 full:1:7 random:1:8 urandom:1:9 tty:5:0 fuse:10:229; do
-		IFS=: read -r file major minor <<<"$node"
-		mknod -m 666 "$to/dev/$file" c "$major" "$minor"
-	done
-	ln -s /proc/self/fd "$to/dev/fd"
-	mkdir -m 1777 "$to/dev/shm"
-}
-in_system() { # NAME COMMAND...
-	local system=$systems/$1
-	shift
-	env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin DEBIAN_FRONTEND=noninteractive HOME=/root TERM=dumb LC_ALL=C.UTF-8 \
-		chroot "$system" "$@"
-}
-
-# ---- built
-tree=$systems/tree
-mkdir "$tree"
-(cd "$top" && git ls-files -z --cached --others --exclude-standard | while IFS= read -r -d '' file; do
-	[ ! -f "$file" ] || printf '%s\0' "$file"
-done | xargs -0 cp --parents -t "$tree")
+begin_systems
 if [ "$codename" = "$here" ]; then
 	exits 0 "the packages are built" "$top/tools/deb.sh" "$build" || done_testing
 	debs=$build/deb
 	linted=$(lintian --fail-on none --suppress-tags bad-distribution-in-changes-file "$debs"/*.changes 2>&1)
-else # without /sys: nothing can come from there
-	fresh builder
-	cp -a "$tree" "$systems/builder/tree"
-	in_system builder apt-get install -q -y --no-install-recommends lintian >"$scratch/apt" 2>&1
-	exits 0 "apt installs what building needs" in_system builder apt-get build-dep -q -y --no-install-recommends /tree || done_testing
-	exits 0 "the packages are built" in_system builder env KEEP=yes nice -n 10 /tree/tools/deb.sh build || done_testing
-	debs=$systems/builder/tree/build/deb
-	linted=$(in_system builder sh -c 'lintian --fail-on none --suppress-tags bad-distribution-in-changes-file /tree/build/deb/*.changes' 2>&1)
+else
+	build_there || done_testing
+	debs=$build/deb-$codename
+	linted=$(<"$debs/lintian")
 fi
 is "$(find "$debs" -name '*.deb' ! -name '*-dbgsym_*' -printf '%f\n' | sed 's/_.*//' | sort | xargs)" \
 	"gpusched gpusched-dkms gpusched-exporter libgpreempt0 libgpusched-dev libgpusched1 python3-gpusched" \
@@ -97,10 +52,6 @@ inside() {
 mkdir "$root/debs"
 cp "$debs"/*.deb "$root/debs/"
 rm "$root"/debs/*-dbgsym_*
-inside() {
-	env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin DEBIAN_FRONTEND=noninteractive HOME=/root TERM=dumb \
-		chroot "$root" "$@"
-}
 install_all() {
 	inside sh -c 'apt-get install -q -y --no-install-recommends curl jq procps /debs/*.deb'
 }
@@ -157,9 +108,8 @@ if [ "$codename" = "$here" ]; then
 	prefix=$(meson introspect --buildoptions "$build" | jq -r '.[] | select(.name == "prefix").value')
 	is "$prefix" /usr "make install and the packages use the same places"
 	exits 0 "make install into the same system" env DESTDIR="$root" meson install --no-rebuild --quiet -C "$build"
-else # with what that release's compiler has made
-	exits 0 "make install into the same system" in_system builder sh -c 'DESTDIR=/out meson install --no-rebuild --quiet -C /tree/build/deb/gpusched-*/obj-*'
-	cp -a "$systems/builder/out/." "$root/"
+else # what that release's compiler has made
+	exits 0 "make install into the same system" tar -C "$root" --keep-directory-symlink -xf "$debs/installed.tar"
 fi
 inside ldconfig
 cat >"$root/debs/over" <<'END'
@@ -218,9 +168,11 @@ is "$(leftovers)" "" "nothing is left, of make install neither"
 umount -R "$root"
 
 # ---- by autopkgtest: a test that was skipped fails, too
+rm -rf "$systems/tree"
+copy_tree "$systems/tree"
 fresh testbed sysfs:sys bpf:sys/fs/bpf cgroup2:sys/fs/cgroup
 mapfile -t all < <(find "$debs" -name '*.deb' ! -name '*-dbgsym_*')
-exits 0 "autopkgtest passes in a fresh system" autopkgtest --no-built-binaries "${all[@]}" "$tree/" -- chroot "$systems/testbed"
+exits 0 "autopkgtest passes in a fresh system" autopkgtest --no-built-binaries "${all[@]}" "$systems/tree/" -- chroot "$systems/testbed"
 diag "$(grep -E '^(path|upgrade|purge) +[A-Z]' <<<"$out")"
 [ $tap_bad = 0 ] || diag "$(tail -n 40 <<<"$out")"
 done_testing

@@ -3,53 +3,41 @@
 # timeout: 900
 # needs: root bpf fuse
 # Slurm as Debian has it, with its accounting, in a fresh chroot: classes, weights, shards, and what
-# sacct says of a job's GPU time. CODENAME: of the release (bookworm, with 22.05). DEBS: where its
-# packages of gpusched are; without it, what was built here is installed. MIRROR: where Debian's
-# packages come from.
+# sacct says of a job's GPU time. CODENAME: of the release (bookworm, with 22.05). gpusched is
+# what was built here, or in another release its packages. MIRROR: where Debian's packages come from.
 . "$(dirname "$0")/../e2e/lib.sh"
 # What is mounted and started here ends with this test.
 [ "${ALONE:-}" = yes ] || {
 	rm -r "$scratch"
 	ALONE=yes exec unshare --mount --pid --fork --mount-proc --propagation private bash "$self"
 }
-command -v debootstrap >/dev/null || { skip "Slurm" "no debootstrap"; done_testing; }
-
-codename=${CODENAME:-bookworm}
-root=$scratch/root
-mkdir "$root"
-mount -t tmpfs -o mode=755 none "$root"
-trap '[ "$BASHPID" != $$ ] || { umount -R -l "$root"; finish; }' EXIT
-exits 0 "debootstrap makes a Debian $codename" debootstrap --variant=minbase "$codename" "$root" "${MIRROR:-http://deb.debian.org/debian}" ||
-	done_testing
-for kind in proc:proc sysfs:sys bpf:sys/fs/bpf cgroup2:sys/fs/cgroup tmpfs:dev tmpfs:run; do
-	mount -t "${kind%:*}" -o mode=755 none "$root/${kind#*:}" 2>/dev/null || mount -t "${kind%:*}" none "$root/${kind#*:}"
-done
-for node in null:1:3 zero:1:5 full:1:7 random:1:8 urandom:1:9 tty:5:0 fuse:10:229; do
-	IFS=: read -r file major minor <<<"$node"
-	mknod -m 666 "$root/dev/$file" c "$major" "$minor"
-done
-ln -s /proc/self/fd "$root/dev/fd"
-cp /etc/resolv.conf "$root/etc/"
-printf '#!/bin/sh\nexit 101\n' >"$root/usr/sbin/policy-rc.d"
-chmod 755 "$root/usr/sbin/policy-rc.d"
+. "$(dirname "$0")/lib.sh"
+begin_systems
+if [ "$codename" != "$here" ]; then
+	build_there || done_testing
+fi
+fresh root sysfs:sys bpf:sys/fs/bpf cgroup2:sys/fs/cgroup
+root=$systems/root
 inside() {
-	env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin DEBIAN_FRONTEND=noninteractive HOME=/root TERM=dumb chroot "$root" "$@"
+	in_system root "$@"
 }
 # shellcheck disable=SC2046 # a list
 exits 0 "Slurm and its accounting are installed" inside apt-get install -q -y --no-install-recommends \
 	curl jq procps fuse3 slurm-wlm slurmdbd slurm-client libslurm-dev mariadb-server munge \
 	$(awk '$2 == "build" && $1 ~ /^lib/ { print $1 }' "$top/tools/packages.txt") || done_testing
-if [ -n "${DEBS:-}" ]; then
+if [ "$codename" != "$here" ]; then
 	mkdir "$root/debs"
-	find "$DEBS" -name '*gpusched*.deb' ! -name '*-d[bk]*' -exec cp -t "$root/debs" {} +
+	cp "$build/deb-$codename"/gpusched_*.deb "$build/deb-$codename"/libgpusched1_*.deb "$root/debs/"
 	exits 0 "gpusched is installed beside it" inside sh -c 'apt-get install -q -y --no-install-recommends /debs/*.deb' || done_testing
 else
 	exits 0 "gpusched is installed beside it" env DESTDIR="$root" meson install --no-rebuild --quiet -C "$build" || done_testing
 	inside ldconfig
 fi
 plugin=$root/usr/lib/x86_64-linux-gnu/slurm-wlm/spank_gpusched.so
+mkdir "$scratch/include"
+ln -s "$root/usr/include/slurm" "$scratch/include/"
 exits 0 "the plugin builds with Slurm's own header" gcc -O2 -Wall -Wextra -Werror -Wno-unused-parameter -fPIC -shared \
-	-I"$root/usr/include" -o "$plugin" "$top/integrations/slurm/spank_gpusched.c" "$top/integrations/slurm/ask.c" || done_testing
+	-I"$scratch/include" -o "$plugin" "$top/integrations/slurm/spank_gpusched.c" "$top/integrations/slurm/ask.c" || done_testing
 
 cp "$top/docs/guides/slurm.md" "$root/guide.md"
 cat >"$root/slurm" <<'END'
