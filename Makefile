@@ -7,8 +7,8 @@
 #   make check      what each commit has to pass, in at most 3 minutes after a build; last line as make
 #                   test
 #   make test       all that needs no virtual machine; last line: N passed, N failed, N skipped
-#   make test-release  what a release has to pass besides: packages on a fresh Debian 12, the
-#                   container image, Slurm
+#   make test-release  what a release has to pass besides: packages on a fresh Debian 12
+#                   and 13, the container image, Slurm
 #   make agent-test  the part about agents, hints and gpreempt; last line as make test
 #   make bench      measure the budgets here
 #   make format     let clang-format rewrite the C files

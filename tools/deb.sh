@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 # Builds Debian packages from the tree as it is, into BUILD/deb. What is missing to build them is
 # named by dpkg-buildpackage.
-# Usage: tools/deb.sh [BUILD]
+# Usage: [KEEP=yes] tools/deb.sh [BUILD]
+# KEEP: the copy of the tree that they were built from, with what was built in it, stays there.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 to=${1:-build}/deb
@@ -20,5 +21,5 @@ fi | while IFS= read -r -d '' file; do
 	[ ! -f "$file" ] || printf '%s\0' "$file"
 done | xargs -0 cp --parents -t "$source"
 (cd "$source" && dpkg-buildpackage -us -uc)
-rm -r "$source"
+[ "${KEEP:-}" = yes ] || rm -r "$source"
 ls "$to"/*.deb

@@ -141,6 +141,31 @@ static void learn_drain(struct node *n)
 	n->sums.drains++;
 }
 
+/*
+ * Estimates the part of a turn that went into restoring and saving the TSG, if it was cut off. A
+ * suspension counts as cutting off; a turn with an unsure end counts half. A TSG that drained left by
+ * itself: its switches are its own.
+ */
+static void price(const struct gs_turns *t, struct node *n, enum gs_turn_end end)
+{
+	const struct gs_costs *costs = gs_calibration_costs(t->calibration);
+	uint64_t length = n->last.end_ns - n->last.start_ns;
+	uint64_t save = n->one_slice ? gs_slice_drain(&n->cut, length) : 0, ns;
+
+	if (save < costs->save_low_ns || save > costs->save_high_ns)
+		save = costs->save_ns;
+	ns = save + costs->restore_ns;
+	if (end == GS_TURN_DRAINED)
+		return;
+	if (!n->cilp || !costs->save_ns || !costs->restore_ns) {
+		n->sums.unpriced++;
+		return;
+	}
+	if (end == GS_TURN_UNSURE && !n->suspended)
+		ns /= 2;
+	n->sums.switching_ns += ns < length ? ns : length;
+}
+
 static void settle(struct gs_turns *t, struct node *n, enum gs_turn_end end)
 {
 	if (!n->pending)
@@ -149,6 +174,7 @@ static void settle(struct gs_turns *t, struct node *n, enum gs_turn_end end)
 	DL_DELETE(t->pending, n);
 	n->last.end = end;
 	n->sums.ended[end]++;
+	price(t, n, end);
 	change(t, n);
 	if (end == GS_TURN_SLICE) {
 		n->last.contended_ns += n->assumed.ns;
@@ -447,6 +473,7 @@ static void end_of(struct gs_turns *t, struct node *n, uint64_t ns)
 		says = GS_SLICE_UNKNOWN; /* the old slice may have ended the turn */
 	n->unknown = says == GS_SLICE_UNKNOWN;
 	n->turn_us = n->mixed || n->slice.finishes || n->suspended ? 0 : n->slice.us;
+	n->cilp = !n->slice.finishes;
 	n->one_slice = slices == 1;
 	n->assumed = gs_slice_contended(&n->slice, &n->cut, length, since ? 0 : slices);
 	n->last = (struct gs_turn){
@@ -496,6 +523,19 @@ static void end(struct gs_turns *t, struct node *n, uint64_t ns)
 }
 
 /*
+ * RM drops the records of a context that is freed. So a TSG that ends while it is loaded has no
+ * END: it was loaded until the switch to the next one.
+ */
+static void end_unseen(struct gs_turns *t, uint64_t next_ns)
+{
+	uint64_t gap = gs_calibration_costs(t->calibration)->switch_ns;
+	uint64_t ns = next_ns - t->last_ns > gap ? next_ns - gap : t->last_ns;
+
+	advance(t, ns);
+	end(t, t->cur, ns);
+}
+
+/*
  * gs_turns_until() may have passed a record that was under way: the record counts as of that time.
  */
 static uint64_t time_of(struct gs_turns *t, const struct gs_switch *sw)
@@ -516,6 +556,8 @@ int gs_turns_feed(struct gs_turns *t, const struct gs_switch *sw, uint64_t id)
 		gs_calibration_doubt(t->calibration);
 	if (first)
 		t->sums.since_ns = t->sums.as_of_ns = t->last_ns = t->start_ns = ns;
+	if (sw->start && n && t->cur && t->cur != n && !sw->gap && ns > t->last_ns)
+		end_unseen(t, ns);
 	if (sw->gap || ns < t->last_ns || (id && !n) || (sw->start && t->loaded) ||
 	    (!sw->start && !first && (!t->loaded || t->cur != n)))
 		lose_track(t);

@@ -58,6 +58,9 @@ struct gs_turn_sums {
 	uint64_t wait_bucket[GS_WAIT_BUCKETS];
 	uint64_t alone_ns;  /* part of held_ns in which no other TSG came, as far as known */
 	uint64_t worked_ns; /* estimated work in that part */
+	/* Part of held_ns: estimated saving and restoring, in turns that were cut off. */
+	uint64_t switching_ns;
+	uint64_t unpriced; /* turns that may have been cut off, while these costs were unknown */
 	/* Smoothed time from a slice's end to the turn's end; number of samples. */
 	uint64_t drain_ns, drains;
 	uint64_t since_ns;         /* when the TSG was first seen */
@@ -140,6 +143,12 @@ void gs_turns_runlist(const struct gs_turns *t, struct gs_runlist_sums *ret);
  */
 void gs_turns_open(const struct gs_turns *t, gs_turn_fn fn, void *user);
 
+/*
+ * Estimated GPU time that the TSG used, and budgets count: time held beside others, less the
+ * saving and restoring of turns that were cut off, and work done alone. Where a cost is unknown,
+ * nothing is deducted for it.
+ */
+uint64_t gs_turn_used(const struct gs_turn_sums *s);
 /*
  * The upper end, in ns, of the bucket with the @percent-th (1 to 100) percentile of the waits; 0:
  * none.

@@ -67,6 +67,18 @@ void gs_turns_open(const struct gs_turns *t, gs_turn_fn fn, void *user)
 		   user);
 }
 
+static uint64_t less(uint64_t a, uint64_t b)
+{
+	return a < b ? 0 : a - b;
+}
+
+uint64_t gs_turn_used(const struct gs_turn_sums *s)
+{
+	uint64_t beside = less(less(s->held_ns, s->alone_ns), s->switching_ns);
+
+	return beside + (s->worked_ns < s->alone_ns ? s->worked_ns : s->alone_ns);
+}
+
 uint64_t gs_wait_percentile(const struct gs_turn_sums *s, unsigned int percent)
 {
 	uint64_t seen = 0;

@@ -31,6 +31,7 @@ struct node {
 	struct gs_assumed assumed; /* contended part of that turn, if its slice ended it */
 	/* Part of that turn that may be contended; part of the sums that may be. */
 	uint64_t doubt_ns;
+	bool cilp;      /* the mode of its last turn: what a save costs is known of CILP alone */
 	bool suspended; /* it is suspended, so it does not wait for its turn */
 	bool calm;      /* in the list gs_turns.calm */
 	struct node *qprev, *qnext;

@@ -56,7 +56,7 @@ static int parse_span(const char *text, double *ret_us)
 	size_t next = 0;
 
 	do {
-		char *end;
+		char *end = NULL;
 		double v = isdigit((unsigned char)*text) ? strtod(text, &end) : -1;
 		size_t n = v < 0 ? 0 : strspn(end, "hmsu"), i = next;
 

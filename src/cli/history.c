@@ -243,6 +243,7 @@ static char *memory(const json_t *row)
 		{ "held_pct", "HELD %", GS_COL_TENTHS, .spare = 8 }, \
 		{ "contended_ms", "CONTENDED MS", GS_COL_TENTHS, .spare = 4 }, \
 		{ "worked_ms", "~WORKED MS", GS_COL_TENTHS, .spare = 7 }, \
+		{ "used_ms", "~USED MS", GS_COL_TENTHS, .spare = 15 }, \
 		{ "suspended_ms", "SUSPENDED MS", GS_COL_TENTHS, .spare = 12 }, \
 		{ "request_wait_ms", "HELD OFF MS", GS_COL_TENTHS, .spare = 9 }, \
 		{ "parked_ms", "PARKED MS", GS_COL_TENTHS, .spare = 14 }, \

@@ -78,7 +78,6 @@ static int64_t clock_s(void)
 static int take_row(json_t *row, void *user)
 {
 	const char *cgroup = json_string_value(json_object_get(row, "cgroup"));
-	struct gs_history_sums s = { 0 };
 	struct past *p = user;
 	struct past_row *r;
 
@@ -88,12 +87,9 @@ static int take_row(json_t *row, void *user)
 		return -ENOMEM;
 	r = &p->rows[p->n++];
 	memset(r, 0, sizeof(*r));
-	s.v[GS_SUM_HELD] = (uint64_t)(json_number_value(json_object_get(row, "gpu_time_ms")) * 1e6);
-	s.v[GS_SUM_ALONE] = (uint64_t)(json_number_value(json_object_get(row, "alone_ms")) * 1e6);
-	s.v[GS_SUM_WORKED] = (uint64_t)(json_number_value(json_object_get(row, "worked_ms")) * 1e6);
 	r->uid = (uid_t)json_integer_value(json_object_get(row, "uid"));
 	snprintf(r->cgroup, sizeof(r->cgroup), "%s", cgroup ? cgroup : "");
-	r->ns = gs_history_charge(&s);
+	r->ns = (uint64_t)(json_number_value(json_object_get(row, "used_most_ms")) * 1e6);
 	return 0;
 }
 

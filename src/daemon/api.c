@@ -207,11 +207,21 @@ static int on_beat(sd_event_source *src, uint64_t us, void *user)
 	return sd_event_source_set_enabled(src, SD_EVENT_ONESHOT);
 }
 
+/*
+ * One thread serves. Where the library would rather queue connections for another one, the flag
+ * makes it take each at once: api_on_connection() needs to know for which user it is.
+ */
+#if MHD_VERSION >= 0x00097707
+#define SERVED_BY_ONE MHD_USE_NO_THREAD_SAFETY
+#else
+#define SERVED_BY_ONE 0
+#endif
+
 static int start_server(struct api *a, struct gs_error *err)
 {
 	a->mhd = MHD_start_daemon(
-		MHD_USE_EPOLL | MHD_USE_NO_LISTEN_SOCKET | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL,
-		on_request, a, MHD_OPTION_CONNECTION_LIMIT, API_CONNECTIONS,
+		MHD_USE_EPOLL | MHD_USE_NO_LISTEN_SOCKET | MHD_ALLOW_SUSPEND_RESUME | SERVED_BY_ONE,
+		0, NULL, NULL, on_request, a, MHD_OPTION_CONNECTION_LIMIT, API_CONNECTIONS,
 		MHD_OPTION_CONNECTION_TIMEOUT, API_TIMEOUT_S, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
 		(size_t)16384, MHD_OPTION_NOTIFY_CONNECTION, api_on_connection, a,
 		MHD_OPTION_NOTIFY_COMPLETED, on_completed, a, MHD_OPTION_END);

@@ -60,6 +60,7 @@ struct kept {
 	struct gpusched_key key;
 	struct gs_history_who who;
 	struct group *group;
+	uint64_t used_ns;         /* GPU time used that was taken from it: it never goes back */
 	struct gs_turn_sums seen; /* the account's sums when work was last taken from it */
 	/* Sums not yet in the history; sums since the TSG is known. */
 	struct gs_history_sums pending, total;

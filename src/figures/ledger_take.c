@@ -14,6 +14,20 @@ static void add(uint64_t *sum, uint64_t now, uint64_t before)
 	*sum += now > before ? now - before : 0;
 }
 
+/*
+ * That the TSG was alone is known some seconds later, so what it used may fall: that part was taken
+ * before.
+ */
+static void take_used(struct kept *k, const struct gs_turn_sums *t, struct gs_history_sums *d)
+{
+	uint64_t used_ns = gs_turn_used(t);
+
+	add(&d->v[GS_SUM_USED], used_ns, k->used_ns);
+	add(&d->v[GS_SUM_UNPRICED], t->unpriced, k->seen.unpriced);
+	if (used_ns > k->used_ns)
+		k->used_ns = used_ns;
+}
+
 /* The counters of a log that was opened again begin at 0. */
 static void take_turns(struct gs_figures *fig, struct kept *k, struct gs_history_sums *d)
 {
@@ -21,8 +35,10 @@ static void take_turns(struct gs_figures *fig, struct kept *k, struct gs_history
 
 	if (!fig->hub->account || gs_account_of(fig->hub->account, k->id, &t))
 		return;
-	if (t.held_ns < k->seen.held_ns || t.turns < k->seen.turns)
+	if (t.held_ns < k->seen.held_ns || t.turns < k->seen.turns) {
 		k->seen = (struct gs_turn_sums){ 0 };
+		k->used_ns = 0;
+	}
 	add(&d->v[GS_SUM_HELD], t.held_ns, k->seen.held_ns);
 	add(&d->v[GS_SUM_CONTENDED], t.contended_ns, k->seen.contended_ns);
 	add(&d->v[GS_SUM_ALONE], t.alone_ns, k->seen.alone_ns);
@@ -31,6 +47,7 @@ static void take_turns(struct gs_figures *fig, struct kept *k, struct gs_history
 	add(&d->v[GS_SUM_WAITS], t.waits, k->seen.waits);
 	add(&d->v[GS_SUM_TURNS], t.turns, k->seen.turns);
 	add(&d->v[GS_SUM_CUT], t.ended[GS_TURN_SLICE], k->seen.ended[GS_TURN_SLICE]);
+	take_used(k, &t, d);
 	for (int i = 0; i < GS_WAIT_BUCKETS; i++)
 		add(&d->wait_bucket[i], t.wait_bucket[i], k->seen.wait_bucket[i]);
 	d->v[GS_SUM_SEEN] = 1;
@@ -95,14 +112,10 @@ uint64_t ledger_gaps(const struct gs_figures *fig, uint32_t gpu)
 	return g.sums.gaps;
 }
 
-/*
- * Beside other TSGs all time held is charged. Alone on the GPU only work is, as the driver sampled
- * it.
- */
 static void charge(const struct gs_figures *fig, const struct kept *k,
 		   const struct gs_history_sums *d)
 {
-	uint64_t ns = gs_history_charge(d);
+	uint64_t ns = d->v[GS_SUM_USED];
 
 	if (fig->charged && ns)
 		fig->charged(k->who.uid, k->who.cgroup, ns, fig->charged_user);

@@ -175,6 +175,8 @@ static void put_figure(FILE *f, const struct shown *w, const struct gs_history_f
 {
 	uint64_t v = w->sums.v[m->sum];
 
+	if (m->priced && w->sums.v[GS_SUM_UNPRICED])
+		return;
 	fprintf(f, "gpusched_%s_total{%s} ", m->metric, w->labels);
 	if (strstr(m->metric, "_seconds"))
 		fprintf(f, "%.9f\n", (double)v / 1e9);

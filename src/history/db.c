@@ -190,6 +190,13 @@ static int check_version(struct db *db, int64_t *ret_version, struct gs_error *e
 	return 0;
 }
 
+/* Nobody knows the switches in older rows: they used at most so much. */
+#define ADD_USED(table) \
+	"ALTER TABLE " table " ADD COLUMN used_ns INTEGER NOT NULL DEFAULT 0;" \
+	"ALTER TABLE " table " ADD COLUMN unpriced_turns INTEGER NOT NULL DEFAULT 0;" \
+	"UPDATE " table " SET unpriced_turns = turns, " \
+	"used_ns = max(held_ns - alone_ns, 0) + min(worked_ns, alone_ns);"
+
 /* Columns that each version lacks and the next one has: unknown for older rows. */
 static const char *const upgrades[] = {
 	[1] = "ALTER TABLE series ADD COLUMN alone_ns INTEGER NOT NULL DEFAULT 0;"
@@ -215,6 +222,7 @@ static const char *const upgrades[] = {
 	      "ALTER TABLE point ADD COLUMN deadline_missed INTEGER NOT NULL DEFAULT 0;",
 	[7] = "ALTER TABLE series ADD COLUMN parked_ns INTEGER NOT NULL DEFAULT 0;"
 	      "ALTER TABLE point ADD COLUMN parked_ns INTEGER NOT NULL DEFAULT 0;",
+	[8] = ADD_USED("series") ADD_USED("point"),
 };
 _Static_assert(GS_COUNT(upgrades) == SCHEMA_VERSION, "a file of each version is converted");
 

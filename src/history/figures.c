@@ -21,6 +21,9 @@ const struct gs_history_figure gs_history_figures[] = {
 	{ GS_SUM_ALONE, "alone_ms", "exact", P, GS_SUM_ALONE, NULL, NULL },
 	{ GS_SUM_WORKED, "worked_ms", "estimated", P, GS_SUM_ALONE, "alone_worked_seconds",
 	  "work while alone, as estimated from the driver's samples" },
+	{ GS_SUM_USED, "used_ms", "estimated", P, GS_SUM_SEEN, "used_seconds",
+	  "GPU time used, as budgets count it: less switches, and idle time alone", true },
+	{ GS_SUM_USED, "used_most_ms", "estimated", P, GS_SUM_SEEN, NULL, NULL },
 	{ GS_SUM_WAIT, "wait_ms", "estimated", P, GS_SUM_WAITS, NULL, NULL },
 	{ GS_SUM_WAITS, "waits", "estimated", P, GS_SUM_WAITS, NULL, NULL },
 	{ GS_SUM_SUSPENDED, "suspended_ms", "exact", P, GS_SUM_MAX, "suspended_seconds",
@@ -65,7 +68,7 @@ static json_t *value_of(const struct gs_history_figure *f, const struct gs_histo
 {
 	uint64_t v = s->v[f->sum], us = v / NS_PER_US;
 
-	if (f->known < GS_SUM_MAX && !s->v[f->known])
+	if ((f->known < GS_SUM_MAX && !s->v[f->known]) || (f->priced && s->v[GS_SUM_UNPRICED]))
 		return NULL;
 	return is_time(f->key) ? json_real((double)us / 1e3) : json_integer((json_int_t)v);
 }

@@ -62,7 +62,9 @@ enum gs_history_counter {
 	X(MEMORY_KNOWN, memory_known)  /* readings of it */ \
 	X(REQUESTS, deadline_requests) /* with a deadline; begin and end are known */ \
 	X(MISSED, deadline_missed) \
-	X(PARKED, parked_ns) /* on each GPU that had its memory; it had no TSG */
+	X(USED, used_ns)            /* gs_turn_used() */ \
+	X(UNPRICED, unpriced_turns) /* turns that may be too much in it: unknown costs */ \
+	X(PARKED, parked_ns)        /* on each GPU that had its memory; it had no TSG */
 
 enum gs_history_sum {
 #define X(sym, column) GS_SUM_##sym,
@@ -81,9 +83,6 @@ void gs_history_sums_add(struct gs_history_sums *inout, const struct gs_history_
 /* No sum goes below 0. The worst lateness stays. */
 void gs_history_sums_sub(struct gs_history_sums *inout, const struct gs_history_sums *s);
 
-/* The GPU time that is charged: time held beside other TSGs, time worked alone. */
-uint64_t gs_history_charge(const struct gs_history_sums *s);
-
 /* Figures that are computed from sums, declared once. */
 #define GS_FIGURE_PROCESS (1u << 0) /* for processes, and sums over them */
 #define GS_FIGURE_GPU (1u << 1)     /* for GPUs as a whole */
@@ -96,6 +95,7 @@ struct gs_history_figure {
 	enum gs_history_sum known;
 	/* Name in OpenMetrics, without gpusched_ and _total; NULL: none. */
 	const char *metric, *help;
+	bool priced; /* unknown unless all costs in it are known: if GS_SUM_UNPRICED is not 0 */
 };
 extern const struct gs_history_figure gs_history_figures[];
 extern const size_t gs_history_nfigures;

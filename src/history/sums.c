@@ -86,15 +86,6 @@ void gs_history_sums_add(struct gs_history_sums *inout, const struct gs_history_
 		inout->worst_late_ns = s->worst_late_ns;
 }
 
-uint64_t gs_history_charge(const struct gs_history_sums *s)
-{
-	uint64_t held = s->v[GS_SUM_HELD], alone = s->v[GS_SUM_ALONE], worked = s->v[GS_SUM_WORKED];
-
-	if (alone > held)
-		alone = held;
-	return held - alone + (worked < alone ? worked : alone);
-}
-
 static void sub(uint64_t *inout, uint64_t v)
 {
 	*inout -= *inout < v ? *inout : v;

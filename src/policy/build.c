@@ -214,7 +214,7 @@ static int verdict(int r, const char *source, const char *tool, char *out, struc
 
 int gs_policy_build(const char *source, const char *output, struct gs_error *err)
 {
-	static const char *const compilers[] = { "clang-14", "clang" };
+	static const char *const compilers[] = { GS_CLANG, GS_CLANGS };
 	char include[PATH_MAX], inc_arg[PATH_MAX + 2], def[PATH_MAX], out[8192] = "";
 	int r;
 
@@ -247,7 +247,7 @@ int gs_policy_build(const char *source, const char *output, struct gs_error *err
 
 		r = run_tool(argv, out, sizeof(out));
 	}
-	return verdict(r, source, "clang-14", out, err);
+	return verdict(r, source, GS_CLANG, out, err);
 }
 
 int gs_policy_build_native(const char *source, const char *output, struct gs_error *err)

@@ -181,6 +181,8 @@ static const struct {
 	{ GS_SEES_TIMES, "contended_ms" },
 	{ GS_SEES_TIMES, "alone_ms" },
 	{ GS_SEES_TIMES, "worked_ms" },
+	{ GS_SEES_TIMES, "used_ms" },
+	{ GS_SEES_TIMES, "used_most_ms" },
 	{ GS_SEES_TIMES, "suspended_ms" },
 	{ GS_SEES_TIMES, "request_wait_ms" },
 	{ GS_SEES_TIMES, "parked_ms" },

@@ -34,7 +34,7 @@ is "$(ls debian/*.install | sed 's,.*/\(.*\)\.install,\1,' | sort | xargs)" \
 
 # gcc, make and the C library's headers are build-essential.
 is "$(awk '$2 == "build" { print $1 }' tools/packages.txt | grep -vxE 'gcc|make|libc6-dev|linux-libc-dev' | sort)" \
-	"$(sed -n '/^Build-Depends:/,/^Standards/p' debian/control | sed -E 's/^Build-Depends://; s/[ ,]*(\(.*\))?,?$//; s/^ *//' |
+	"$(sed -n '/^Build-Depends:/,/^Standards/p' debian/control | sed -E 's/^Build-Depends://; s/[ ,]*(\(.*\))?,?$//; s/ *\|.*//; s/^ *//' |
 		grep -vE '^$|^Standards|^debhelper|^dh-|^python3' | sort)" "Build-Depends is what tools/packages.txt needs to build"
 
 for lib in gpusched:libgpusched1 gpreempt:libgpreempt0; do

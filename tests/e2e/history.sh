@@ -50,6 +50,8 @@ sleep 1.1 # answers are brought up to date once a second
 ours=$(of $be gpu_time_ms)
 ge "$ours" "$(jq -n "$before * 0.98 - 10")" "BE's time is the GPU's figure"
 le "$ours" "$(jq -n "$(own $be) * 1.02 + 10")" "not more"
+is "$(rows 'map(select(.pid == '$be'))[0] | .used_ms > 0 and .used_ms < .gpu_time_ms * 0.99')" true "of it BE used what is left without switches"
+is "$(of $be figures.used_ms)" '"estimated"' "time used is an estimate"
 is "$(of $lc class)" '"lc"' "LC's class is there"
 is "$(of $lc launches)" null "launches nobody counted are unknown"
 is "$(of $lc figures.gpu_time_ms)" '"exact"' "its time is exact"

@@ -63,6 +63,7 @@ wait_tsgs "pid:$lc" 1
 
 check "both have time" wait_for 20 eval '[ "$(value 0 gpusched_turns_total class=lc)" -gt 50 ] 2>/dev/null'
 ge "$(value 0 gpusched_gpu_seconds_total class=be)" 0.1 "BE's seconds"
+ge "$(value 0 gpusched_used_seconds_total class=be)" 0.09 "those of them that it used"
 ge "$(value 0 gpusched_wait_seconds_count class=be)" 20 "its waits"
 ge "$(value 0 gpusched_wait_seconds_bucket class=be le=+Inf)" 20 "as a histogram"
 le "$(value 0 gpusched_wait_seconds_bucket class=be le=0.000004096)" "$(value 0 gpusched_wait_seconds_count class=be)" "whose buckets grow"

@@ -1,57 +1,57 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# timeout: 1200
+# timeout: 1800
 # needs: root bpf fuse
-# The Debian packages: built from source, installed in a fresh Debian 12, run there, installed over a
-# `make install`, removed and purged. MIRROR: where Debian's packages come from.
+# The Debian packages: built from source, installed in a fresh Debian, run there, installed over a
+# `make install`, removed and purged; and debian/tests by autopkgtest. CODENAME: of the release
+# (bookworm); one that is not this machine's builds them in a chroot of its own. MIRROR: where
+# Debian's packages come from.
 . "$(dirname "$0")/../e2e/lib.sh"
 # What is mounted here ends with this test.
 [ "${ALONE:-}" = yes ] || { rm -r "$scratch" && ALONE=yes exec unshare --mount --propagation private bash "$self"; }
 
+. "$(dirname "$0")/lib.sh"
+# Its compiler, and the kernels whose headers it has.
+case $codename in
+bookworm) clang=clang-14 kernels="6.1 6.12" ;;
+trixie) clang=clang-19 kernels=6.12 ;;
+*) not_ok "a release that this test knows" "$codename" && done_testing ;;
+esac
 version=$(dpkg-parsechangelog -l "$top/debian/changelog" -S Version)
-for tool in debootstrap dpkg-buildpackage lintian dh dh_dkms dh_python3; do
+for tool in debootstrap autopkgtest dpkg-buildpackage lintian dh dh_dkms dh_python3; do
 	command -v $tool >/dev/null || { skip "packages" "no $tool"; done_testing; }
 done
 
-exits 0 "the packages are built" "$top/tools/deb.sh" "$build" || done_testing
-debs=$build/deb
+begin_systems
+if [ "$codename" = "$here" ]; then
+	exits 0 "the packages are built" "$top/tools/deb.sh" "$build" || done_testing
+	debs=$build/deb
+	linted=$(lintian --fail-on none --suppress-tags bad-distribution-in-changes-file "$debs"/*.changes 2>&1)
+else
+	build_there || done_testing
+	debs=$build/deb-$codename
+	linted=$(<"$debs/lintian")
+fi
 is "$(find "$debs" -name '*.deb' ! -name '*-dbgsym_*' -printf '%f\n' | sed 's/_.*//' | sort | xargs)" \
 	"gpusched gpusched-dkms gpusched-exporter libgpreempt0 libgpusched-dev libgpusched1 python3-gpusched" \
 	"each package of debian/control is there, and no other"
-is "$(lintian --fail-on none --suppress-tags bad-distribution-in-changes-file "$debs"/*.changes 2>&1 |
-	grep '^[EW]:')" "" "lintian has neither errors nor warnings"
+is "$(grep '^[EW]:' <<<"$linted")" "" "lintian has neither errors nor warnings"
 mkdir "$scratch/content"
 for deb in "$debs"/*.deb; do
 	dpkg-deb -R "$deb" "$scratch/content/$(basename "$deb")"
 done
-is "$(grep -rlF "$top" "$scratch/content" | xargs -r -n 1 basename)" "" "no file names the folder that they were built in"
+is "$(grep -rlF -e "$top" -e "$(uname -r)" -e /tree/build "$scratch/content" | xargs -r -n 1 basename)" "" \
+	"no file names the folder that they were built in, or this machine's kernel"
 
-# ---- a fresh system
-# Nothing of this machine's is mounted below it, and it goes before the files of this test do.
-root=$scratch/root
-mkdir "$root"
-mount -t tmpfs none "$root"
-trap '[ "$BASHPID" != $$ ] || { umount -R -l "$root"; finish; }' EXIT
-exits 0 "debootstrap makes a Debian 12" debootstrap --variant=minbase bookworm "$root" "${MIRROR:-http://deb.debian.org/debian}" ||
-	done_testing
-for kind in proc:proc sysfs:sys bpf:sys/fs/bpf cgroup2:sys/fs/cgroup tmpfs:dev tmpfs:run; do
-	mount -t "${kind%:*}" none "$root/${kind#*:}"
-done
-for node in null:1:3 zero:1:5 full:1:7 random:1:8 urandom:1:9 tty:5:0 fuse:10:229; do
-	IFS=: read -r file major minor <<<"$node"
-	mknod -m 666 "$root/dev/$file" c "$major" "$minor"
-done
-ln -s /proc/self/fd "$root/dev/fd"
-cp /etc/resolv.conf "$root/etc/"
-printf '#!/bin/sh\nexit 101\n' >"$root/usr/sbin/policy-rc.d"
-chmod 755 "$root/usr/sbin/policy-rc.d"
+# ---- installed
+fresh root sysfs:sys bpf:sys/fs/bpf cgroup2:sys/fs/cgroup
+root=$systems/root
+inside() {
+	in_system root "$@"
+}
 mkdir "$root/debs"
 cp "$debs"/*.deb "$root/debs/"
 rm "$root"/debs/*-dbgsym_*
-inside() {
-	env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin DEBIAN_FRONTEND=noninteractive HOME=/root TERM=dumb \
-		chroot "$root" "$@"
-}
 install_all() {
 	inside sh -c 'apt-get install -q -y --no-install-recommends curl jq procps /debs/*.deb'
 }
@@ -62,12 +62,13 @@ is "$(inside gpuschedd --version)" "gpuschedd $version" "gpuschedd says its vers
 is "$(inside python3 -c 'import gpusched, gpreempt, gpusched_hint; print(gpusched.__file__)')" \
 	/usr/lib/python3/dist-packages/gpusched.py "Python finds the modules"
 like "$(inside dkms status)" "gpusched.$version.*added" "DKMS knows the module, and waits for headers"
-echo "deb ${MIRROR:-http://deb.debian.org/debian} bookworm-backports main" >"$root/etc/apt/sources.list.d/backports.list"
-exits 0 "the kernels' headers are installed after it" inside sh -c 'apt-get update -q &&
+[ "$codename" != bookworm ] ||
+	echo "deb $mirror bookworm-backports main" >"$root/etc/apt/sources.list.d/backports.list"
+exits 0 "the kernels' headers are installed after it" inside sh -c "apt-get update -q &&
 	apt-get install -q -y --no-install-recommends linux-headers-amd64 &&
-	apt-get install -q -y --no-install-recommends -t bookworm-backports linux-headers-amd64'
-is "$(inside dkms status | sed -n 's,^gpusched[/ ,]*[0-9.]*\, \([0-9]*\.[0-9]*\)\..*: installed.*,\1,p' | sort -V | xargs)" "6.1 6.12" \
-	"DKMS builds the module for the kernels of bookworm and of its backports"
+	{ [ $codename != bookworm ] || apt-get install -q -y --no-install-recommends -t bookworm-backports linux-headers-amd64; }"
+is "$(inside dkms status | sed -n 's,^gpusched[/ ,]*[0-9.]*\, \([0-9]*\.[0-9]*\)\..*: installed.*,\1,p' | sort -V | xargs)" "$kernels" \
+	"DKMS builds the module for the release's kernels"
 is "$(inside systemd-analyze verify --man=no gpuschedd.service gpusched-guardian.service gpusched-exporter.service \
 	run-gpusched-mps-users.mount 2>&1 | grep -i gpusched)" "" "systemd finds nothing wrong with the units"
 like "$(inside getent passwd gpusched-exporter)" "nologin|false" "the exporter has a user, without a shell"
@@ -76,9 +77,16 @@ is "$(inside sh -c '[ -e /etc/systemd/system/multi-user.target.wants/gpuschedd.s
 	"the daemon starts with the machine, the exporter only once it is enabled"
 is "$(inside sh -c 'cd /usr/share/man && ls man8/gpusched.8.gz man8/gpuschedd.8.gz man5/gpusched.conf.5.gz \
 	man8/gpusched-exporter.8.gz man1/gsload.1.gz man8/gpusched-suspend.8.gz 2>/dev/null' | wc -l)" 6 "the manual pages are there"
-cp "$top/debian/tests/path" "$root/debs/"
-exits 0 "the path works on the simulated GPU" inside /debs/path
+cp -r "$top/debian/tests" "$root/debs/"
+exits 0 "the path works on the simulated GPU" inside /debs/tests/path
 diag "$out"
+exits 0 "each policy is loaded by this kernel" inside sh -c 'for policy in /usr/lib/gpusched/policies/*.bpf.o; do
+	gpusched policy check "$policy" || exit 1
+done'
+exits 0 "the release's compiler is installed" inside apt-get install -q -y --no-install-recommends $clang
+exits 0 "policy build finds it, and the kernel takes what it makes" inside sh -c 'cd /tmp && gpusched policy new mine &&
+	gpusched policy build mine.bpf.c && gpusched policy check mine.bpf.o'
+inside apt-get purge -q -y --autoremove $clang >"$scratch/apt" 2>&1
 
 # ---- none of it is left
 leftovers() { # this package's own archives excepted
@@ -96,9 +104,13 @@ exits 0 "apt purges them" inside dpkg --purge $packages
 is "$(leftovers)" "" "nothing is left"
 
 # ---- over a `make install`, with a program under control
-prefix=$(meson introspect --buildoptions "$build" | jq -r '.[] | select(.name == "prefix").value')
-is "$prefix" /usr "make install and the packages use the same places"
-exits 0 "make install into the same system" env DESTDIR="$root" meson install --no-rebuild --quiet -C "$build"
+if [ "$codename" = "$here" ]; then
+	prefix=$(meson introspect --buildoptions "$build" | jq -r '.[] | select(.name == "prefix").value')
+	is "$prefix" /usr "make install and the packages use the same places"
+	exits 0 "make install into the same system" env DESTDIR="$root" meson install --no-rebuild --quiet -C "$build"
+else # what that release's compiler has made
+	exits 0 "make install into the same system" tar -C "$root" --keep-directory-symlink -xf "$debs/installed.tar"
+fi
 inside ldconfig
 cat >"$root/debs/over" <<'END'
 # GOT, a tab, WANTED, a tab, NAME
@@ -153,4 +165,14 @@ done < <(inside bash /debs/over)
 # shellcheck disable=SC2086
 exits 0 "apt purges what was installed over it" inside dpkg --purge $packages
 is "$(leftovers)" "" "nothing is left, of make install neither"
+umount -R "$root"
+
+# ---- by autopkgtest: a test that was skipped fails, too
+rm -rf "$systems/tree"
+copy_tree "$systems/tree"
+fresh testbed sysfs:sys bpf:sys/fs/bpf cgroup2:sys/fs/cgroup
+mapfile -t all < <(find "$debs" -name '*.deb' ! -name '*-dbgsym_*')
+exits 0 "autopkgtest passes in a fresh system" autopkgtest --no-built-binaries "${all[@]}" "$systems/tree/" -- chroot "$systems/testbed"
+diag "$(grep -E '^(path|upgrade|purge) +[A-Z]' <<<"$out")"
+[ $tap_bad = 0 ] || diag "$(tail -n 40 <<<"$out")"
 done_testing

@@ -2,46 +2,44 @@
 # SPDX-License-Identifier: MIT
 # timeout: 900
 # needs: root bpf fuse
-# Slurm 22.05 as Debian 12 has it, with its accounting, in a fresh chroot: classes, weights, shards,
-# and what sacct says of a job's GPU time. MIRROR: where Debian's packages come from.
+# Slurm as Debian has it, with its accounting, in a fresh chroot: classes, weights, shards, and what
+# sacct says of a job's GPU time. CODENAME: of the release (bookworm, with 22.05). gpusched is
+# what was built here, or in another release its packages. MIRROR: where Debian's packages come from.
 . "$(dirname "$0")/../e2e/lib.sh"
 # What is mounted and started here ends with this test.
 [ "${ALONE:-}" = yes ] || {
 	rm -r "$scratch"
 	ALONE=yes exec unshare --mount --pid --fork --mount-proc --propagation private bash "$self"
 }
-command -v debootstrap >/dev/null || { skip "Slurm" "no debootstrap"; done_testing; }
-
-root=$scratch/root
-mkdir "$root"
-mount -t tmpfs -o mode=755 none "$root"
-trap '[ "$BASHPID" != $$ ] || { umount -R -l "$root"; finish; }' EXIT
-exits 0 "debootstrap makes a Debian 12" debootstrap --variant=minbase bookworm "$root" "${MIRROR:-http://deb.debian.org/debian}" ||
-	done_testing
-for kind in proc:proc sysfs:sys bpf:sys/fs/bpf cgroup2:sys/fs/cgroup tmpfs:dev tmpfs:run; do
-	mount -t "${kind%:*}" -o mode=755 none "$root/${kind#*:}" 2>/dev/null || mount -t "${kind%:*}" none "$root/${kind#*:}"
-done
-for node in null:1:3 zero:1:5 full:1:7 random:1:8 urandom:1:9 tty:5:0 fuse:10:229; do
-	IFS=: read -r file major minor <<<"$node"
-	mknod -m 666 "$root/dev/$file" c "$major" "$minor"
-done
-ln -s /proc/self/fd "$root/dev/fd"
-cp /etc/resolv.conf "$root/etc/"
-printf '#!/bin/sh\nexit 101\n' >"$root/usr/sbin/policy-rc.d"
-chmod 755 "$root/usr/sbin/policy-rc.d"
+. "$(dirname "$0")/lib.sh"
+begin_systems
+if [ "$codename" != "$here" ]; then
+	build_there || done_testing
+fi
+fresh root sysfs:sys bpf:sys/fs/bpf cgroup2:sys/fs/cgroup
+root=$systems/root
 inside() {
-	env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin DEBIAN_FRONTEND=noninteractive HOME=/root TERM=dumb chroot "$root" "$@"
+	in_system root "$@"
 }
 # shellcheck disable=SC2046 # a list
 exits 0 "Slurm and its accounting are installed" inside apt-get install -q -y --no-install-recommends \
 	curl jq procps fuse3 slurm-wlm slurmdbd slurm-client libslurm-dev mariadb-server munge \
 	$(awk '$2 == "build" && $1 ~ /^lib/ { print $1 }' "$top/tools/packages.txt") || done_testing
-exits 0 "gpusched is installed beside it" env DESTDIR="$root" meson install --no-rebuild --quiet -C "$build" || done_testing
-inside ldconfig
+if [ "$codename" != "$here" ]; then
+	mkdir "$root/debs"
+	cp "$build/deb-$codename"/gpusched_*.deb "$build/deb-$codename"/libgpusched1_*.deb "$root/debs/"
+	exits 0 "gpusched is installed beside it" inside sh -c 'apt-get install -q -y --no-install-recommends /debs/*.deb' || done_testing
+else
+	exits 0 "gpusched is installed beside it" env DESTDIR="$root" meson install --no-rebuild --quiet -C "$build" || done_testing
+	inside ldconfig
+fi
 plugin=$root/usr/lib/x86_64-linux-gnu/slurm-wlm/spank_gpusched.so
+mkdir "$scratch/include"
+ln -s "$root/usr/include/slurm" "$scratch/include/"
 exits 0 "the plugin builds with Slurm's own header" gcc -O2 -Wall -Wextra -Werror -Wno-unused-parameter -fPIC -shared \
-	-I"$root/usr/include" -o "$plugin" "$top/integrations/slurm/spank_gpusched.c" "$top/integrations/slurm/ask.c" || done_testing
+	-I"$scratch/include" -o "$plugin" "$top/integrations/slurm/spank_gpusched.c" "$top/integrations/slurm/ask.c" || done_testing
 
+cp "$top/docs/guides/slurm.md" "$root/guide.md"
 cat >"$root/slurm" <<'END'
 # GOT, a tab, WANTED, a tab, NAME
 [ -n "${GPUSCHED_SIM:-}" ] || exec gpusched sim shell -- bash "$0"
@@ -120,11 +118,16 @@ row() { # GOT WANTED NAME
 	printf '%s\t%s\t%s\n' "$(xargs <<<"$1")" "$2" "$3" >&3
 }
 submit() { # ARGUMENTS...: gsload in a job of alice's; its id
-	(cd /home/alice && setpriv --reuid alice --regid alice --clear-groups sbatch --parsable --output=/home/alice/out.%A.%a "$@" \
-		--wrap "exec gsload be --warmup 0 --iterations-per-us 27.777 --seconds ${seconds:-6}")
+	(cd /home/alice && setpriv --reuid alice --regid alice --clear-groups sbatch --parsable --open-mode=append --output=/home/alice/out.%j "$@" \
+		--wrap "exec gsload be --warmup 0 --iterations-per-us 27.777 --linger 0.2 --seconds ${seconds:-16}")
 }
 row "$(submit --gpu-class=boss 2>&1 | grep -c 'one of be,normal,lc')" 1 "a class above the ceiling is refused where it is submitted"
 row "$(submit --gpu-weight=51 2>&1 | grep -c 'from 1 to 50')" 1 "a weight above it, too"
+# Switches, so that the log says all that jobs held: one that is alone may be loaded and idle.
+gsload lc --seconds 0 --period-us 20000 --iterations-per-us 27.777 >/dev/null &
+beside=$!
+until_ 'gpusched list | grep -q gsload'
+# They linger, since the log has no records of a program that is gone.
 array=$(submit --array=0-7 --gres=shard:1)
 normal=$(submit --gpu-class=normal --gpu-weight=7)
 lc=$(submit --gpu-class=lc --gres=shard:3)
@@ -139,12 +142,20 @@ row "$(of "$normal" '.[0] | "\(.class) \(.weight) \(.class_source)"')" "normal 7
 row "$(of "$lc" '.[0] | "\(.class) \(.weight)"')" "lc 30" "shards are a weight"
 ids=$(squeue -h -r -o '%A %F' | awk -v array="$array" '$2 == array { print $1 }' | sort -n | xargs)
 row "$(for id in $ids; do of "$id" '.[0].class'; done | sort | uniq -c)" "8 be" "each job of an array is one, in the default class"
+sleep 5
 scancel "$lost"
 scontrol requeue "$again"
-sleep 8
+until_ 'squeue -h -j "$again" -o %T | grep -q PENDING && [ "$(of "$again" length)" = 0 ]'
+sleep 1
+scontrol update "jobid=$again" StartTime=now
+until_ '[ "$(of "$again" length)" = 1 ]'
+sleep 3
 scancel "$again"
+fields() { # JOB FIELD: of each of its runs
+	sacct -n -X -P --duplicates -j "$1" -o "JobIDRaw,$2" | sed -n "s/^$1|//p"
+}
 record() { # JOB: what sacct has
-	sacct -n -X -P --duplicates -j "$1" -o AdminComment%300 | grep -o "gpusched $host: .*" | tail -n 1
+	fields "$1" AdminComment%300 | grep -o "gpusched $host: .*" | tail -n 1
 }
 value() { # JOB KEY
 	record "$1" | grep -o "$2=[^ ]*" | cut -d= -f2
@@ -152,16 +163,25 @@ value() { # JOB KEY
 all="$normal $lc $ids $lost $again"
 until_ 'for id in $all; do [ -n "$(record $id)" ] || break; done; [ -n "$(record $id)" ]'
 sacct -a -n -X -P --duplicates -o JobID,State,ExitCode,Elapsed,AdminComment%200 >/tmp/jobs
-row "$(for id in $all; do record "$id" | grep -c gpu_s; done | sort | uniq -c)" "12 1" "sacct has a record of each, the cancelled and the requeued included"
-for id in $normal $lc; do # what the load itself counts: blocks of 1 ms, without the switches between
-	own=$(grep -h '^{' /home/alice/out."$id".* | jq '.n / 1000')
-	row "$(awk -v own="$own" -v held="$(value "$id" gpu_s)" 'BEGIN { print (held >= own * 0.99 && held <= own * 1.15) ? "near" : own " and " held }')" \
-		near "its GPU seconds are what the load counts, and its switches"
-done
+row "$(for id in $all; do record "$id" | grep -c used_s; done | sort | uniq -c)" "12 1" "sacct has a record of each, the cancelled and the requeued included"
+printf '%s\t%s\t%s\t%s\t%s\t%s\n' job class state own used held >/tmp/table
+for id in $all; do # the load itself counts kernels of 1 ms, without switches
+	own=$(grep -h '^{' "/home/alice/out.$id" | jq -s 'map(.n) | add / 1000')
+	printf '%s\t%s\t%s\t%s\t%s\t%s\n' "$id" "$(gpusched history "job:$id" --by job --json | jq -rs 'flatten | .[0].class')" \
+		"$(fields "$id" State | sed 's/ by .*//' | paste -sd ,)" "$own" "$(value "$id" used_s)" "$(value "$id" held_s)"
+done >>/tmp/table
+kill $beside
+row "$(awk -F '\t' 'NR > 1 { used = $5; sub("~", "", used); if (used < $4 * 0.99 || used > $4 * 1.01 || $6 < used) print $1 }
+	END { print NR }' /tmp/table)" \
+	13 "the GPU seconds used are what each load counts, within 1 %, job by job"
+row "$(awk -F '\t' 'NR > 1 { print $3 }' /tmp/table | sort | uniq -c)" "1 CANCELLED 10 COMPLETED 1 REQUEUED,CANCELLED" "one was cancelled, one ran twice"
+# The guide's questions, of a job that there is.
+grep -E '^    (gpusched (list|history)|sacct) ' /guide.md | sed "s/1234/$lc/" >/tmp/questions
+row "$(grep -c . /tmp/questions) $(bash -e /tmp/questions >/tmp/answers && grep -c "used_s=~" /tmp/answers)" "4 1" "the guide's questions have answers"
 row "$(awk -v w="$(value "$normal" wait_s)" 'BEGIN { print (w > 0) }')" 1 "it waited"
 row "$(gpusched history --by job --json | jq -rs "[flatten | .[].job | select(. != null)] | length")" 12 "history --by job has a line for each"
 row "$(gpusched history "job:$lc" --json | jq -rs 'flatten | "\(.[0].class) \(.[0].job)"')" "lc $lc" "a job is a target of the history"
-sacctmgr -i modify job where "jobid=$lc" set "AdminComment=looked at by bob; gpusched other: gpu_s=1; $(record "$lc")"
+sacctmgr -i modify job where "jobid=$lc" set "AdminComment=looked at by bob; gpusched other: held_s=1; $(record "$lc")"
 /usr/local/bin/record "$lc"
 row "$(sacct -n -X -P -j "$lc" -o AdminComment%300 | tr ';' '\n' | sed 's/^ *//; s/: .*//')" "looked at by bob gpusched other gpusched $host" \
 	"what others wrote stays, and its own record is there once"
@@ -176,7 +196,8 @@ rows=$(inside bash /slurm)
 while IFS=$'\t' read -r got wanted point; do
 	is "$got" "$wanted" "$point"
 done <<<"$rows"
-is "$(wc -l <<<"$rows")" 13 "all was gone through"
+is "$(wc -l <<<"$rows")" 14 "all was gone through"
+diag "$(column -t "$root/tmp/table")"
 [ $tap_bad = 0 ] || diag "$(tail -20 "$root/tmp/log"; head -3 "$root"/home/alice/out.*; cat "$root/tmp/jobs")"
 inside sh -c 'kill $(pidof slurmd slurmctld slurmdbd munged mariadbd) 2>/dev/null; pkill -CONT -x gpuschedd; pkill -x gpuschedd'
 done_testing

@@ -506,6 +506,22 @@ static void flushed(void **state)
 	assert_int_equal(gs_account_read(account, now), now + NS_PER_S);
 }
 
+/* Two TSGs may end at once: the second one's end reads what is there without another call. */
+static void flushed_again(void **state)
+{
+	struct gs_turn_sums s;
+
+	tsg(1, 11, 101);
+	gs_account_read(account, now);
+	turn(101, 11, MS);
+	gs_account_flush(account, now);
+	turn(101, 11, MS);
+	gs_account_flush(account, now);
+	assert_int_equal(counter(GS_ACC_FLUSHES), 1);
+	assert_int_equal(gs_account_of(account, 1, &s), 0);
+	assert_int_equal(s.turns, 2);
+}
+
 /* A second goes by in which nothing is in the log; the driver's new samples say @usage. */
 static void quiet_second(uint32_t usage)
 {
@@ -589,6 +605,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(late_answers, begin, end),
 		cmocka_unit_test_setup_teardown(eager, begin, end),
 		cmocka_unit_test_setup_teardown(flushed, begin, end),
+		cmocka_unit_test_setup_teardown(flushed_again, begin, end),
 		cmocka_unit_test_setup_teardown(alone, begin, end),
 		cmocka_unit_test(usage_layouts),
 	};

@@ -599,6 +599,10 @@ static void test_an_older_file_is_converted(void **state)
 				   "ALTER TABLE point DROP COLUMN deadline_missed;"
 				   "ALTER TABLE series DROP COLUMN parked_ns;"
 				   "ALTER TABLE point DROP COLUMN parked_ns;"
+				   "ALTER TABLE series DROP COLUMN used_ns;"
+				   "ALTER TABLE series DROP COLUMN unpriced_turns;"
+				   "ALTER TABLE point DROP COLUMN used_ns;"
+				   "ALTER TABLE point DROP COLUMN unpriced_turns;"
 				   "ALTER TABLE series DROP COLUMN memory_mib_s;"
 				   "ALTER TABLE series DROP COLUMN memory_known;"
 				   "ALTER TABLE point DROP COLUMN memory_mib_s;"
@@ -629,9 +633,14 @@ static void test_an_older_file_is_converted(void **state)
 	h = open_history();
 	add(h, &a, 5);
 	gs_history_free(h);
-	assert_int_equal(number_in_file("PRAGMA user_version"), 8);
+	assert_int_equal(number_in_file("PRAGMA user_version"), 9);
 	assert_int_equal(number_in_file("SELECT sum(held_ns) FROM series"), 10 * NS_PER_MS);
+	/* all that an older row held may have been used */
+	assert_int_equal(number_in_file("SELECT sum(used_ns) FROM series"), 5 * NS_PER_MS);
+	assert_true(number_in_file("SELECT sum(unpriced_turns) FROM series") > 0);
 	assert_int_equal(gs_history_ask(dir, &q, keep, list, &err), 0);
+	assert_true(figure(list, "pid", "2", "used_most_ms") == 5);
+	assert_true(figure(list, "pid", "2", "used_ms") == -1);
 }
 
 static void test_the_worst_lateness_is_of_the_range(void **state)

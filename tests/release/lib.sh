@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: MIT
+# shellcheck shell=bash
+#
+# lib.sh - fresh systems of a release of Debian, and gpusched's packages for it
+#
+# CODENAME: of the release (bookworm). MIRROR: where Debian's packages come from.
+#
+#   . "$(dirname "$0")/../e2e/lib.sh"
+#   [ "${ALONE:-}" = yes ] || { ...exec unshare --mount... }
+#   . "$(dirname "$0")/lib.sh"
+#   begin_systems
+#   fresh root sysfs:sys
+#   in_system root apt-get install ...
+
+codename=${CODENAME:-bookworm}
+mirror=${MIRROR:-http://deb.debian.org/debian}
+here=$(. /etc/os-release && echo "$VERSION_CODENAME")
+systems=$scratch/systems
+
+# Nothing of this machine's is mounted below them, and they go before the files of this test do.
+begin_systems() {
+	command -v debootstrap >/dev/null || { skip "a fresh Debian" "no debootstrap"; done_testing; }
+	mkdir "$systems"
+	mount -t tmpfs -o mode=755 none "$systems"
+	trap '[ "$BASHPID" != $$ ] || { umount -R -l "$systems"; finish; }' EXIT
+	exits 0 "debootstrap makes a Debian $codename" debootstrap --variant=minbase "$codename" "$systems/pure" "$mirror" ||
+		done_testing
+	rm -rf "$systems/pure/dev" "$systems/pure/run"
+	mkdir "$systems/pure/dev" "$systems/pure/run"
+	cp /etc/resolv.conf "$systems/pure/etc/"
+	printf '#!/bin/sh\nexit 101\n' >"$systems/pure/usr/sbin/policy-rc.d"
+	chmod 755 "$systems/pure/usr/sbin/policy-rc.d"
+}
+
+fresh() { # NAME KIND:PLACE...: a copy, with these mounts
+	local to=$systems/$1 mounted node file major minor
+	shift
+	cp -a "$systems/pure" "$to"
+	mount --bind "$to" "$to"
+	for mounted in proc:proc tmpfs:dev tmpfs:run "$@"; do
+		mount -t "${mounted%:*}" -o mode=755 none "$to/${mounted#*:}" 2>/dev/null ||
+			mount -t "${mounted%:*}" none "$to/${mounted#*:}"
+	done
+	for node in null:1:3 zero:1:5 full:1:7 random:1:8 urandom:1:9 tty:5:0 fuse:10:229; do
+		IFS=: read -r file major minor <<<"$node"
+		mknod -m 666 "$to/dev/$file" c "$major" "$minor"
+	done
+	ln -s /proc/self/fd "$to/dev/fd"
+	mkdir -m 1777 "$to/dev/shm"
+}
+
+in_system() { # NAME COMMAND...
+	local system=$systems/$1
+	shift
+	env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin DEBIAN_FRONTEND=noninteractive HOME=/root TERM=dumb LC_ALL=C.UTF-8 \
+		chroot "$system" "$@"
+}
+
+# The tree as it is, without what was built in it.
+copy_tree() { # TO
+	mkdir -p "$1"
+	(cd "$top" && git ls-files -z --cached --others --exclude-standard | while IFS= read -r -d '' file; do
+		[ ! -f "$file" ] || printf '%s\0' "$file"
+	done | xargs -0 cp --parents -t "$1")
+}
+
+# Packages for another release than this machine's, in BUILD/deb-CODENAME: built in a system of it,
+# without /sys, unless those of this very tree are there. Beside them: lintian's findings, and what
+# `make install` puts there. Two tests want them; one waits for the other.
+build_there() {
+	local to=$build/deb-$codename stamp
+	copy_tree "$systems/tree"
+	stamp=$(cd "$systems/tree" && find . -type f -print0 | sort -z | xargs -0 sha256sum | sha256sum)
+	exec 9>"$to.lock"
+	flock 9
+	if [ "$(cat "$to/stamp" 2>/dev/null)" != "$stamp" ]; then
+		fresh builder
+		cp -a "$systems/tree" "$systems/builder/tree"
+		in_system builder apt-get install -q -y --no-install-recommends lintian >"$scratch/apt" 2>&1
+		exits 0 "apt installs what building needs" in_system builder apt-get build-dep -q -y --no-install-recommends /tree ||
+			return 1
+		exits 0 "the packages are built" in_system builder env KEEP=yes nice -n 10 /tree/tools/deb.sh build || return 1
+		rm -rf "$to"
+		mkdir "$to"
+		cp "$systems"/builder/tree/build/deb/gpusched*.changes "$systems"/builder/tree/build/deb/*.deb "$to/"
+		in_system builder sh -c 'lintian --fail-on none --suppress-tags bad-distribution-in-changes-file /tree/build/deb/*.changes' \
+			>"$to/lintian" 2>&1
+		exits 0 "make install with what was built there" in_system builder \
+			sh -c 'DESTDIR=/out meson install --no-rebuild --quiet -C /tree/build/deb/gpusched-*/obj-*' || return 1
+		tar -C "$systems/builder/out" -cf "$to/installed.tar" .
+		umount -R "$systems/builder"
+		rm -rf "$systems/builder"
+		echo "$stamp" >"$to/stamp"
+	fi
+	exec 9>&-
+}

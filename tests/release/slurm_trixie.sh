@@ -1,0 +1,6 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# timeout: 3000
+# needs: root bpf fuse
+# Slurm 24.11, of Debian 13 (slurm.sh).
+CODENAME=trixie exec bash "$(dirname "$0")/slurm.sh"
