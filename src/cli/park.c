@@ -263,6 +263,8 @@ static char *until_cell(const json_t *row)
 
 static char *by_cell(const json_t *row)
 {
+	if (json_is_true(json_object_get(row, "by_policy")))
+		return strdup("policy");
 	if (json_is_true(json_object_get(row, "by_itself")))
 		return strdup("gpusched");
 	return strdup(

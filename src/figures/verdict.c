@@ -371,9 +371,10 @@ static struct gs_finding *parked_finding(const struct gs_parked_facts *p, struct
 	return add(ret, GS_FINDING_PARKED,
 		   p->waits ? "free GPU memory: 'gpusched list' shows who holds it" : remedy,
 		   "process %u (%s) is parked by %s%s: %.1f GiB%s", p->pid, p->comm,
-		   p->by_itself ? "gpusched, since it was idle"
-		   : p->by_root ? "root"
-				: "its user",
+		   p->by_policy   ? "gpusched, as a policy wished"
+		   : p->by_itself ? "gpusched, since it was idle"
+		   : p->by_root   ? "root"
+				  : "its user",
 		   guest, (double)p->bytes / (double)(1ull << 30),
 		   p->waits ? ", and waits for memory to come back" : back);
 }

@@ -170,7 +170,7 @@ struct gs_parked_facts {
 	uint32_t pid;
 	uid_t uid;
 	const char *comm;
-	bool lost, waits, by_root, by_itself;
+	bool lost, waits, by_root, by_itself, by_policy;
 	uint64_t bytes, since_ns;
 	uint32_t guest; /* pid of the program that needs the memory; 0: none */
 	bool on_use;    /* a launch brings it back */

@@ -95,6 +95,8 @@
 	X(PARKED, "parked", "processes whose GPU memory was taken out") \
 	X(PARKED_IDLE, "parked_idle", "idle programs that were begun to be parked: ParkIdle=") \
 	X(PARK_IDLE_LEFT, "park_idle_left", "idle programs that could not be parked") \
+	X(PARKED_WISHED, "parked_wished", \
+	  "programs that were begun to be parked as a policy wished: gpusched_park()") \
 	X(UNPARKED_ON_USE, "unparked_on_use", \
 	  "parked processes that were brought back since they wanted to work: UnparkOnUse=") \
 	X(UNPARKED, "unparked", "processes that got it back") \

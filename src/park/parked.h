@@ -34,7 +34,8 @@ struct gs_parked {
 	int32_t pid;
 	uint64_t start_ns;
 	uint32_t uid, by; /* whose it is; who parked it */
-	bool by_itself;   /* ... since it was idle: nobody asked */
+	bool by_itself;   /* ... since it was idle, or as a policy wished: nobody asked */
+	bool by_policy;
 	uint32_t class_id;
 	char comm[GPUSCHED_COMM_LEN + 1];
 	uint64_t bytes[GS_PARK_GPUS]; /* taken */

@@ -140,6 +140,7 @@ static struct gs_parked *make(const struct gs_park_ask *ask)
 	p->class_id = rec->task.class_id;
 	p->until_ns = ask->until_ns;
 	p->by_itself = ask->by_itself;
+	p->by_policy = ask->by_policy;
 	p->guest = ask->guest;
 	p->guest_start_ns = ask->guest_start_ns;
 	snprintf(p->comm, sizeof(p->comm), "%.*s", GPUSCHED_COMM_LEN, rec->task.comm);

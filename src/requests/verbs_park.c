@@ -384,6 +384,7 @@ void gs_parked_judge(struct gs_request *rq, struct gs_findings *ret)
 							   .waits = waits_for_memory(p),
 							   .by_root = !p->by,
 							   .by_itself = p->by_itself,
+							   .by_policy = p->by_policy,
 							   .guest = (uint32_t)p->guest,
 							   .on_use = back == GS_PARK_BACK_USE,
 							   .blind = back == GS_PARK_BACK_BLIND,

@@ -16,6 +16,7 @@
 #include "control/policy.h"
 #include "park/idle.h"
 #include "park/on_use.h"
+#include "park/wished.h"
 #include "figures/gpu_time.h"
 #include "figures/memory.h"
 #include "requests/alerting.h"
@@ -108,6 +109,7 @@ static const struct gs_observer observers[] = {
 	{ "memory", GS_ROOM_FIGURES, .seen = gs_memory_record, .ended = gs_memory_ended },
 	{ "parking", GS_ROOM_PARK, .seen = gs_parking_record, .ended = gs_parking_ended,
 	  .beat = gs_parking_beat, .dispatched = gs_parking_dispatched },
+	{ "programs wished parked", GS_ROOM_PARK, .beat = gs_park_wished_beat },
 	{ "idle programs", GS_ROOM_PARK, .beat = gs_park_idle_beat },
 	{ "programs that are wanted back", GS_ROOM_PARK, .beat = gs_park_on_use_beat },
 	{ "what follows", GS_ROOM_CONTROL, .seen = gs_follow_record, .ended = gs_follow_ended },

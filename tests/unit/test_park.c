@@ -365,6 +365,39 @@ static void a_call_brings_back_what_nobody_else_parked(void **state)
 	gs_classes_free(hub.classes);
 }
 
+/* ---- wishes of a policy ----------------------------------------------------------------------- */
+
+static void a_policy_has_six_a_minute(void **state)
+{
+	struct gs_park_wished w = { .n = 0 };
+	uint64_t t = 1000 * NS_PER_S;
+	unsigned int n = 0;
+
+	for (int i = 0; i < 59; i++) /* one each second */
+		n += gs_park_wish_take(&w, t + (uint64_t)i * NS_PER_S);
+	assert_int_equal(n, GS_PARK_A_MINUTE);
+	assert_true(gs_park_wish_take(&w, t + 60 * NS_PER_S));
+	assert_true(gs_park_wish_take(&w, t + 61 * NS_PER_S));
+	assert_false(gs_park_wish_take(&w, t + 61 * NS_PER_S));
+}
+
+static void one_wish_a_process_and_so_many_at_once(void **state)
+{
+	struct gs_config config = { .gate = false };
+	struct gs_hub hub = { .config = &config };
+	struct gs_parking pk = { .hub = &hub };
+	struct gpusched_tsg rec = { .task = { .pid = 1 } };
+
+	gs_park_wish(&pk, &rec, 5);
+	gs_park_wish(&pk, &rec, 7); /* another TSG of it */
+	assert_int_equal(pk.wished.n, 1);
+	assert_int_equal(pk.wished.all[0].min, 5);
+	for (rec.task.pid = 2; rec.task.pid < 200; rec.task.pid++)
+		gs_park_wish(&pk, &rec, 5);
+	assert_int_equal(pk.wished.n, GS_PARK_WISHES);
+	assert_true(pk.wished.told_ns); /* the others were refused */
+}
+
 /* ---- newcomers at the gate -------------------------------------------------------------------- */
 
 static void newcomers_wait_for_a_bounded_time(void **state)
@@ -527,6 +560,8 @@ int main(void)
 		cmocka_unit_test(hostile_answers),
 		cmocka_unit_test(the_file_comes_back),
 		cmocka_unit_test(a_call_brings_back_what_nobody_else_parked),
+		cmocka_unit_test(a_policy_has_six_a_minute),
+		cmocka_unit_test(one_wish_a_process_and_so_many_at_once),
 		cmocka_unit_test(newcomers_wait_for_a_bounded_time),
 		cmocka_unit_test(a_copy_is_estimated_by_two_signs),
 		cmocka_unit_test(the_margin_follows_growth),

@@ -405,6 +405,11 @@ static void parked_and_lost(void **state)
 			    "process 4711 (python) is parked by gpusched, since it was idle, for "
 			    "process 99: 31.0 GiB");
 	anew();
+	p.by_policy = true;
+	gs_judge_parked(&p, &found);
+	assert_non_null(strstr(only(GS_FINDING_PARKED)->text, "gpusched, as a policy wished"));
+	anew();
+	p.by_policy = false;
 	p.guest = 0;
 	p.on_use = true;
 	gs_judge_parked(&p, &found);
