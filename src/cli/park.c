@@ -281,6 +281,7 @@ static const struct gs_column columns[] = {
 	{ "parked_by_uid", "BY", .cell = by_cell },
 	{ "since_ns", "SINCE", .cell = since_cell },
 	{ "until_ns", "UNTIL", .cell = until_cell },
+	{ "waiting_threads", "WAITING", GS_COL_RIGHT },
 	{ "error", "REASON", GS_COL_WRAP },
 };
 

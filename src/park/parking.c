@@ -184,6 +184,7 @@ int gs_parking_out(struct gs_parking *pk, const struct gs_park_ask *ask, struct 
 	}
 	gs_parked_ref(p);
 	*ret = p;
+	gs_park_sign_begin(pk, p);
 	gs_parking_aside(pk, p, true);
 	gs_parking_go_on(pk);
 	return 0;
@@ -237,6 +238,7 @@ static void load(struct gs_parking *pk)
 	int r = gs_parked_load(&loaded, &err);
 
 	pk->loaded = true;
+	pk->probes_stale = true; /* of those that have ended meanwhile */
 	if (r && r != -ENOENT)
 		gs_log(LOG_WARNING, "who is parked is not known: %s", err.text);
 	DL_FOREACH_SAFE(loaded, p, next) {
@@ -273,6 +275,7 @@ void gs_parking_end(struct gs_parking *pk)
 	pk->due = sd_event_source_disable_unref(pk->due);
 	gs_parking_leave_helper(pk, false);
 	gs_park_progress_end(&pk->progress);
+	gs_park_sign_end(pk);
 	gs_park_newcomers_end(pk);
 }
 

@@ -63,6 +63,10 @@ struct gs_parking {
 	unsigned int nidlers;
 	uint64_t looked_ns;
 	struct gs_park_wished wished; /* by the policy: wished.c's */
+	/* sign.c's */
+	struct gs_errand *probing; /* probes are being set; NULL: none are */
+	bool probes_stale;         /* some may be of processes that are not parked any more */
+	uint64_t sweep_ns;         /* not before */
 };
 
 int gs_parking_new(struct gs_hub *hub, struct gs_figures *figures, struct gs_parking **ret);

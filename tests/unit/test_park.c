@@ -300,6 +300,10 @@ static void the_file_comes_back(void **state)
 		p->since_ns = 5;
 		snprintf(p->comm, sizeof(p->comm), "a\"b%d", i);
 		p->told_ns = (uint64_t)i * NS_PER_S;
+		p->locked_ns = (uint64_t)i;
+		p->calls_known = i == 2;
+		p->calls = 9;
+		p->by_policy = i == 3;
 		DL_APPEND(all, p);
 	}
 	text = gs_parked_text(all, "boot");
@@ -311,6 +315,9 @@ static void the_file_comes_back(void **state)
 	assert_int_equal(back->next->bytes[1], 2 * GIB);
 	assert_int_equal(back->next->told_ns, back->told_ns + NS_PER_S);
 	assert_int_equal(back->who.pid, 0);
+	assert_int_equal(back->next->locked_ns, 2);
+	assert_true(!back->calls_known && back->next->calls_known && back->next->calls == 9);
+	assert_true(!back->by_policy && back->next->next->by_policy);
 	assert_int_equal(back->core.wish, GS_PARK_WISH_SETTLE);
 	assert_false(back->core.known);
 	assert_string_equal(back->comm, "a\"b1");
@@ -340,16 +347,17 @@ static void a_call_brings_back_what_nobody_else_parked(void **state)
 	p->by_itself = true;
 	p->core.wish = GS_PARK_WISH_OUT;
 	assert_int_equal(gs_park_back_of(&pk, p), GS_PARK_BACK_BLIND);
-	gs_park_agent_counts(&pk, 4711, 9 * NS_PER_S, true); /* another process */
+	gs_park_agent_counts(&pk, 4711, 9 * NS_PER_S, 7); /* another process */
 	assert_int_equal(gs_park_back_of(&pk, p), GS_PARK_BACK_BLIND);
-	gs_park_agent_counts(&pk, 4711, 5 * NS_PER_S, true);
+	gs_park_agent_counts(&pk, 4711, 5 * NS_PER_S, 7);
 	assert_int_equal(gs_park_back_of(&pk, p), GS_PARK_BACK_USE);
+	assert_string_equal(gs_park_sign_of(p), "agent");
+	gs_park_agent_counts(&pk, 4711, 5 * NS_PER_S, 8);
 	assert_false(p->used); /* it still runs */
-	p->core.known = true;
-	p->core.is = GS_PARK_LOCKED;
-	gs_park_agent_counts(&pk, 4711, 5 * NS_PER_S, false);
+	p->core.touched = true;
+	gs_park_agent_counts(&pk, 4711, 5 * NS_PER_S, 8);
 	assert_false(p->used);
-	gs_park_agent_counts(&pk, 4711, 5 * NS_PER_S, true);
+	gs_park_agent_counts(&pk, 4711, 5 * NS_PER_S, 9);
 	assert_true(p->used); /* while its memory goes out */
 	p->by_itself = false; /* root parked it */
 	assert_int_equal(gs_park_back_of(&pk, p), GS_PARK_BACK_WORD);
@@ -358,6 +366,11 @@ static void a_call_brings_back_what_nobody_else_parked(void **state)
 	p->guest = 99;
 	assert_int_equal(gs_park_back_of(&pk, p), GS_PARK_BACK_WORD);
 	p->guest = 0;
+	p->counted = false;
+	assert_int_equal(gs_park_back_of(&pk, p), GS_PARK_BACK_BLIND);
+	p->probe = GS_PARK_PROBE_SET;
+	assert_int_equal(gs_park_back_of(&pk, p), GS_PARK_BACK_USE);
+	assert_string_equal(gs_park_sign_of(p), "probe");
 	name[0] = 'n';
 	assert_int_equal(gs_park_back_of(&pk, p), GS_PARK_BACK_WORD);
 	DL_DELETE(pk.all, p);
