@@ -308,12 +308,14 @@ void cli_print_parked(const json_t *parked)
 
 	json_array_foreach((json_t *)parked, i, p) {
 		CLEANUP_FREE char *since = since_cell(p), *by = by_cell(p);
+		const char *sign = json_string_value(json_object_get(p, "sign"));
 
-		printf("%s: process %lld (%s), by %s, %.1f GiB%s%s\n",
+		printf("%s: process %lld (%s), by %s, %.1f GiB%s%s%s%s%s\n",
 		       json_string_value(json_object_get(p, "state")),
 		       json_integer_value(json_object_get(p, "pid")),
 		       json_string_value(json_object_get(p, "comm")), by ? by : "-", gib(p),
-		       since ? ", since " : "", since ? since : "");
+		       since ? ", since " : "", since ? since : "",
+		       sign ? ", until it works again (" : "", sign ? sign : "", sign ? ")" : "");
 	}
 }
 

@@ -37,6 +37,7 @@ begin agent "$gpusched" run --agent --
 check "one without an agent is parked" "$gpusched" park "pid:$first" --quiet
 is "$(parked "$first" '"\(.back_on) \(.sign)"')" "use probe" "a probe will tell that it wants to work"
 like "$("$gpusched" status)" "process $first .*GiB, until it works again, as its probe tells" "status says so"
+like "$("$gpusched" list)" "parked: process $first .*, until it works again \(probe\)" "list says so"
 is "$(pins)" 2 "the probe and its note are pinned"
 echo >&"$first_in"
 check "it wants to work, and comes back" wait_for 20 runs first
