@@ -145,7 +145,8 @@ static __always_inline void wish(struct gpusched_tsg *rec, struct gpu_task *t)
 		gpusched_unset(t, unset);
 }
 
-static long wish_one(void *map, struct gpusched_key *key, struct gpusched_tsg *rec, void *ctx)
+/* @parks: how many TSGs have wishes to be parked, which only the daemon carries out. */
+static long wish_one(void *map, struct gpusched_key *key, struct gpusched_tsg *rec, gs_u32 *parks)
 {
 	struct gpu_task *t = gpusched_get_task(key->client, key->handle);
 
@@ -153,15 +154,18 @@ static long wish_one(void *map, struct gpusched_key *key, struct gpusched_tsg *r
 		return 0;
 	wish(rec, t);
 	gpusched_put_task(t);
+	*parks += (rec->task.want.valid & GPUSCHED_WANT_PARKS) != 0;
 	return 0;
 }
 
-/* User space runs it after each round of the tick. */
+/* User space runs it after each round of the tick. Returns how many TSGs are wished parked. */
 SEC("syscall")
 int gs_module_wish(void *ctx)
 {
-	bpf_for_each_map_elem(&gs_tsgs, wish_one, 0, 0);
-	return 0;
+	gs_u32 parks = 0;
+
+	bpf_for_each_map_elem(&gs_tsgs, wish_one, &parks, 0);
+	return parks;
 }
 
 /* ---- beside the daemon ----------------------------------------------------------------------- */

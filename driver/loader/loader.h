@@ -40,6 +40,7 @@ struct loader {
 	bool quit, ticks;
 	uint64_t began_ns;   /* 0: no round is under way */
 	uint64_t longest_ns; /* of rounds that have ended */
+	bool parks;          /* it was told that its wishes to park are refused */
 };
 
 /* ---- object.c: what the policy declares ------------------------------------------------------ */

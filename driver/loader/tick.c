@@ -60,6 +60,12 @@ static void round_now(struct loader *l, uint64_t seq, struct gs_rest *rest)
 	__atomic_store_n(&l->began_ns, now_ns(), __ATOMIC_RELEASE);
 	if (!bpf_prog_test_run_opts(l->run_fd, &ask))
 		bpf_prog_test_run_opts(l->wish_fd, &wish);
+	if (wish.retval && !l->parks)
+		fprintf(stderr,
+			"policy-load: policy %s wishes programs parked: refused, only gpuschedd "
+			"parks\n",
+			l->desc.name);
+	l->parks = l->parks || wish.retval;
 	took = now_ns() - l->began_ns;
 	if (took > l->longest_ns)
 		__atomic_store_n(&l->longest_ns, took, __ATOMIC_RELEASE);

@@ -61,8 +61,15 @@ typedef int64_t gs_s64;
 #define GPUSCHED_WANT_YIELD (1u << 5)
 /* Two bits that count gpusched_preempt(): 1, 2, 3, 1 ...; 0: not called yet. */
 #define GPUSCHED_WANT_PREEMPTS (3u << 6)
+/* The same for gpusched_park(), with ten bits for its time in minutes. */
+#define GPUSCHED_WANT_PARKS (3u << 8)
+#define GPUSCHED_WANT_PARK_SHIFT 10
+#define GPUSCHED_PARK_MAX_MIN 1023u
+#define GPUSCHED_WANT_PARK_MIN (GPUSCHED_PARK_MAX_MIN << GPUSCHED_WANT_PARK_SHIFT)
+/* Bits of wishes that are carried out once. */
+#define GPUSCHED_WANT_ONCE (GPUSCHED_WANT_PREEMPTS | GPUSCHED_WANT_PARKS | GPUSCHED_WANT_PARK_MIN)
 #define GPUSCHED_ALL_WANTS \
-	(GPUSCHED_ALL_SETTINGS | GPUSCHED_WANT_HOLD | GPUSCHED_WANT_YIELD | GPUSCHED_WANT_PREEMPTS)
+	(GPUSCHED_ALL_SETTINGS | GPUSCHED_WANT_HOLD | GPUSCHED_WANT_YIELD | GPUSCHED_WANT_ONCE)
 
 /*
  * gpusched_settings.hold of @want: the longest time of the hold, and a bit that each new hold

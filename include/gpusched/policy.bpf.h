@@ -503,6 +503,29 @@ GPUSCHED_INLINE void gpusched_preempt(struct gpusched_task *t)
 }
 
 /*
+ * Takes the GPU memory of @t's process out, on all its GPUs, for @for_min minutes: 1 ..
+ * GPUSCHED_PARK_MAX_MIN, or the nearest of these. The process stands still from its next call of
+ * libcuda. Its TSGs end; it makes new ones when it comes back. It comes back after that time, by
+ * `gpusched unpark`, or when it works again (UnparkOnUse=). A policy cannot bring it back. A copy out
+ * and in takes seconds for each 10 GiB, so wish it rarely. Bounds, for any policy:
+ *  - 6 processes a minute, and each once in 10 minutes.
+ *  - The next parking comes at least ten times as long after the last one as its restore took.
+ * A wish past these bounds, or for a process that cannot be parked, is refused: the log has the
+ * reason, `list` shows it, and refused_park in `stats` counts it. It is not made up for. A host that
+ * parks nothing (the model; gpusched.ko without the daemon) refuses each wish. Several wishes before
+ * the host has acted count as one.
+ */
+GPUSCHED_INLINE void gpusched_park(struct gpusched_task *t, gs_u32 for_min)
+{
+	gs_u32 n = (t->want.valid & GPUSCHED_WANT_PARKS) >> 8;
+
+	n = n == 3 ? 1 : n + 1;
+	for_min = for_min > GPUSCHED_PARK_MAX_MIN ? GPUSCHED_PARK_MAX_MIN : for_min ? for_min : 1;
+	t->want.valid = (t->want.valid & ~(GPUSCHED_WANT_PARKS | GPUSCHED_WANT_PARK_MIN)) | n << 8 |
+			for_min << GPUSCHED_WANT_PARK_SHIFT;
+}
+
+/*
  * The job of a TSG, as a number: TSGs with the same number belong together, on any number of GPUs.
  * It is the cgroup (t->cgroup_id) if that was made for one job; else the process that `gpusched
  * run` or `class set` gave its class, and what descends from it; else the tree of processes

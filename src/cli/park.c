@@ -263,6 +263,8 @@ static char *until_cell(const json_t *row)
 
 static char *by_cell(const json_t *row)
 {
+	if (json_is_true(json_object_get(row, "by_policy")))
+		return strdup("policy");
 	if (json_is_true(json_object_get(row, "by_itself")))
 		return strdup("gpusched");
 	return strdup(
@@ -279,6 +281,7 @@ static const struct gs_column columns[] = {
 	{ "parked_by_uid", "BY", .cell = by_cell },
 	{ "since_ns", "SINCE", .cell = since_cell },
 	{ "until_ns", "UNTIL", .cell = until_cell },
+	{ "waiting_threads", "WAITING", GS_COL_RIGHT },
 	{ "error", "REASON", GS_COL_WRAP },
 };
 
@@ -305,12 +308,14 @@ void cli_print_parked(const json_t *parked)
 
 	json_array_foreach((json_t *)parked, i, p) {
 		CLEANUP_FREE char *since = since_cell(p), *by = by_cell(p);
+		const char *sign = json_string_value(json_object_get(p, "sign"));
 
-		printf("%s: process %lld (%s), by %s, %.1f GiB%s%s\n",
+		printf("%s: process %lld (%s), by %s, %.1f GiB%s%s%s%s%s\n",
 		       json_string_value(json_object_get(p, "state")),
 		       json_integer_value(json_object_get(p, "pid")),
 		       json_string_value(json_object_get(p, "comm")), by ? by : "-", gib(p),
-		       since ? ", since " : "", since ? since : "");
+		       since ? ", since " : "", since ? since : "",
+		       sign ? ", until it works again (" : "", sign ? sign : "", sign ? ")" : "");
 	}
 }
 

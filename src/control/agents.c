@@ -50,11 +50,9 @@ struct agent {
 	uint64_t held_ns;           /* GPU time, by the log */
 	uint64_t pre_ns;            /* GPU time of its pre-switches, as it reported */
 	uint64_t launches, told_ns; /* launches believed, and when they were reported */
-	uint64_t use;               /* calls, as reported; valid with @use_known */
-	bool use_known;
-	uint64_t tsg; /* the process's only compute TSG; 0: none, or several */
-	bool counts;  /* the agent counts the launches, and the probes do not */
-	bool greedy;  /* its pre-switches took more of the GPU than allowed */
+	uint64_t tsg;               /* the process's only compute TSG; 0: none, or several */
+	bool counts;                /* the agent counts the launches, and the probes do not */
+	bool greedy;                /* its pre-switches took more of the GPU than allowed */
 	/* in the table, at this check */
 	uint64_t log_ns;
 	uint32_t ncompute, class_id;
@@ -205,8 +203,6 @@ static void take_over(struct gs_agents *a, struct agent *one)
 	if (old && old->start_ns == one->start_ns) {
 		one->launches = old->launches;
 		one->told_ns = old->told_ns;
-		one->use = old->use;
-		one->use_known = old->use_known;
 	}
 	if (old)
 		drop(a, (size_t)(old - a->all));
@@ -355,16 +351,13 @@ static void look_at_launches(struct gs_agents *a, struct agent *one, bool anew)
 }
 
 /* A parked program stands still in its next call: this is the sign that it wants to work. */
-static void look_at_use(const struct gs_agents *a, struct agent *one)
+static void look_at_use(const struct gs_agents *a, const struct agent *one)
 {
 	uint64_t now = gs_now_ns(), at = one->sheet->counted_ns, use = one->sheet->calls;
 
 	if (!at || at > now || now - at >= GS_AGENT_BEAT_NS)
 		return;
-	gs_park_agent_counts(a->ctl->parking, one->pid, one->start_ns,
-			     one->use_known && use > one->use);
-	one->use = use;
-	one->use_known = true;
+	gs_park_agent_counts(a->ctl->parking, one->pid, one->start_ns, use);
 }
 
 static void look_at_all(struct gs_agents *a, uint64_t now)

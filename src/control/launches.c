@@ -199,7 +199,7 @@ void gs_service_launches_met(void *self, pid_t pid)
 void gs_service_launches_answered(void *self, enum gs_reader_what what, pid_t pid)
 {
 	struct gs_control *ctl = self;
-	if (what != GS_READER_PROGRAM && ctl->hub->launches)
+	if (what == GS_READER_CUDA_MAPS && ctl->hub->launches)
 		gs_launches_process(ctl->hub->launches, pid);
 	gs_service_launches_go_on(ctl);
 }

@@ -16,6 +16,8 @@ struct gs_engine;
  * wishes.
  */
 int gs_engine_aside(struct gs_engine *e, const struct gpusched_key *key, bool aside);
+/* The policy's wish to park its process, which on_park() told, is not carried out. */
+int gs_engine_park_refused(struct gs_engine *e, const struct gpusched_key *key);
 /* Asks RM whether the TSG exists: it may have ended with its address space, which no tap sees. */
 int gs_engine_check(struct gs_engine *e, const struct gpusched_key *key);
 

@@ -40,7 +40,7 @@ static void trace(struct gs_core *c, enum gs_core_trace_type type, uint64_t now,
 static bool has_something(const struct gs_todo *todo)
 {
 	return todo->poke.what || todo->let_go || todo->plan.nsteps || todo->gave_up ||
-	       todo->denied || todo->wished || todo->overruled;
+	       todo->denied || todo->wished || todo->overruled || todo->park_min;
 }
 
 static void trace_todo(struct gs_core *c, uint64_t now, const struct gs_todo *todo)
@@ -266,6 +266,12 @@ static bool is_suspended(const struct gpusched_tsg *rec)
 /* How long a greedy TSG gets no long slice. */
 #define CALM_NS (3 * NS_PER_S)
 
+static void refuse_park(struct gs_core *c, struct gs_node *n)
+{
+	c->counters[GS_ENG_REFUSED_PARK]++;
+	n->park_refused = true;
+}
+
 static void take_in(struct gs_core *c, struct gs_node *n, const struct gpusched_tsg *rec,
 		    const struct gs_news *news, uint64_t now)
 {
@@ -291,6 +297,8 @@ static void take_in(struct gs_core *c, struct gs_node *n, const struct gpusched_
 	asked = news->anew | (news->preempt ? GS_PREEMPT : 0);
 	n->users = news->user ? n->users | asked : n->users & ~asked;
 	n->aside = news->aside || (n->aside && !news->back);
+	if (news->park_refused)
+		refuse_park(c, n);
 	if (news->check) {
 		n->check_ns = now;
 		gs_core_set_due(c, n, now);
@@ -313,11 +321,31 @@ static void take_in_wish(const struct gs_core *c, struct gs_node *n, const struc
 	n->preempt = n->preempting = n->preempt_policy = true;
 }
 
+/* A user that can park may refuse later (news.park_refused). */
+static void take_in_park(struct gs_core *c, struct gs_node *n, struct gs_todo *todo)
+{
+	uint32_t valid = todo->poke.rec.task.want.valid;
+	uint32_t parks = valid & (GPUSCHED_WANT_PARKS | GPUSCHED_WANT_PARK_MIN);
+
+	if (parks == n->parks)
+		return;
+	n->parks = parks;
+	if (!parks)
+		n->park_refused = false;
+	if (!parks || !c->policy_active)
+		return;
+	if (c->opts.parks && !n->left_alone)
+		todo->park_min = parks >> GPUSCHED_WANT_PARK_SHIFT;
+	else
+		refuse_park(c, n);
+}
+
 static void look(struct gs_core *c, struct gs_node *n, uint64_t now, struct gs_todo *todo)
 {
 	if (todo->poke.rec.flags & GPUSCHED_TSG_GONE)
 		return;
 	take_in_wish(c, n, &todo->poke.rec);
+	take_in_park(c, n, todo);
 	gs_core_requests(c, n, now, todo);
 	if (n->busy)
 		return;

@@ -55,6 +55,10 @@
 	  "holds refused to TSGs that themselves yield to holds") \
 	X(HOLD_UNABLE, "hold_unable", \
 	  "TSGs that ran on in a hold because they cannot be suspended whole") \
+	X(REFUSED_PARK, "refused_park", \
+	  "wishes of policies to park a program that were refused: past their bounds, or it " \
+	  "cannot " \
+	  "be parked") \
 	X(SPENT, "spent", "suspensions of TSGs whose GPU time is used up") \
 	X(RELEASED_HOLD, "released_hold", "TSGs admitted because they waited for the limit") \
 	X(CONTINUED, "continued", "processes stopped by the gate that were continued") \
@@ -100,7 +104,8 @@ const char *gs_engine_counter_text(enum gs_engine_counter c);
 	X(HOLD_BUDGET, "no hold while calls have had half of their share of the GPU") \
 	X(HOLD_YIELDS, "no hold for a TSG that yields to holds of others") \
 	X(HOLD_UNABLE, "a hold cannot suspend all of it: it gets slices only") \
-	X(SPENT_UNABLE, "its GPU time is used up, and it cannot be suspended whole: it runs")
+	X(SPENT_UNABLE, "its GPU time is used up, and it cannot be suspended whole: it runs") \
+	X(PARK, "the policy's wish to park its program was refused: the log says why")
 
 enum gs_overrule {
 #define X(sym, text) GS_OVERRULE_##sym,
@@ -162,6 +167,7 @@ struct gs_todo {
 	unsigned int gave_up;
 	uint32_t wished;    /* settings for which the policy's wish has changed */
 	uint32_t overruled; /* reasons that have begun to hold, as 1 << enum gs_overrule */
+	uint32_t park_min;  /* its policy wishes its process parked for so long; 0: no wish */
 };
 
 /* News of a TSG that its record does not contain. */
@@ -176,6 +182,7 @@ struct gs_news {
 	bool aside;   /* it is about to be parked: it runs as its owner asked, against all wishes */
 	bool back;    /* it is no longer about to be parked */
 	bool check;   /* ask RM whether it exists: it may have ended unseen */
+	bool park_refused;   /* the wish to park its process is not carried out */
 	bool spent, unspent; /* its GPU time is used up, and others want the GPU; that is over */
 	bool user;           /* the person is not root: the wish comes after the policy's */
 };
@@ -186,6 +193,7 @@ struct gs_core_opts {
 	uint32_t hold_limit_ms;  /* longest wait for admission; 0: 10 minutes */
 	size_t ngpus;            /* each GPU has a budget for calls; unknown GPUs share one */
 	double dilate;           /* factor for all periods and limits; 0: 1 */
+	bool parks;              /* the user can park processes */
 	/* Gets inputs and answers as bytes (core_trace.h). NULL: no trace. */
 	void (*trace)(void *user, const void *data, size_t size);
 	void *user;

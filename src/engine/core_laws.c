@@ -576,6 +576,7 @@ uint32_t gs_core_overrules(const struct gs_node *n)
 	       (uint32_t)n->deferred << GS_OVERRULE_BUDGET |
 	       (uint32_t)n->beside_unseen << GS_OVERRULE_UNSEEN |
 	       (uint32_t)n->spent_unable << GS_OVERRULE_SPENT_UNABLE |
+	       (uint32_t)n->park_refused << GS_OVERRULE_PARK |
 	       (uint32_t)(n->gave_up != 0) << GS_OVERRULE_GAVE_UP;
 }
 

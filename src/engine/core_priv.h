@@ -75,7 +75,7 @@ struct gs_node {
 	bool preempt;                  /* asked for while busy */
 	bool preempting;               /* asked for, and its result is not known yet */
 	bool preempt_policy;           /* ... by the policy */
-	uint32_t preempts;             /* the policy's own count, as seen last */
+	uint32_t preempts, parks;      /* the policy's own counts, as seen last */
 	struct gs_rm_result preempted; /* result of the last preempt */
 	/* Its calls are under way; it is evaluated again afterwards. */
 	bool busy;
@@ -97,9 +97,10 @@ struct gs_node {
 	uint64_t check_ns;    /* when to ask whether it exists; 0: no need */
 	uint64_t sibling_ns;  /* when it was last asked because its client made a new TSG */
 	/* state of the laws */
-	bool aside;       /* it is about to be parked */
-	bool left_alone;  /* policies leave it alone: its partition is unknown */
-	uint32_t refused; /* settings with a refused wish; each value is counted once */
+	bool aside;        /* it is about to be parked */
+	bool park_refused; /* the policy's last wish to park its process */
+	bool left_alone;   /* policies leave it alone: its partition is unknown */
+	uint32_t refused;  /* settings with a refused wish; each value is counted once */
 	struct gpusched_settings refused_wish;
 	uint8_t refused_by[GS_NFIELDS]; /* enum gs_overrule */
 	struct gpusched_settings seen_want;

@@ -113,6 +113,7 @@ static int start_core(struct gs_engine *e)
 		.hold_limit_ms = e->opts.hold_limit_ms,
 		.ngpus = e->opts.ngpus,
 		.dilate = gs_env()->dilate,
+		.parks = e->opts.on_park,
 		.user = e,
 	};
 

@@ -52,6 +52,11 @@ struct gs_engine_opts {
 	 */
 	void (*on_wish)(const struct gpusched_tsg *rec, void *user);
 	void (*on_overruled)(const struct gpusched_tsg *rec, uint32_t why, void *user);
+	/*
+	 * The policy wishes the TSG's process parked for @min minutes. NULL: the engine refuses.
+	 * Refused later by gs_engine_park_refused() (aside.h).
+	 */
+	void (*on_park)(const struct gpusched_tsg *rec, uint32_t min, void *user);
 	/* RM has no such TSG: the record is to end, as if a tap had seen the TSG freed. */
 	void (*on_denied)(const struct gpusched_tsg *rec, void *user);
 	void *user;

@@ -79,6 +79,8 @@ int gs_carry_out(struct gs_engine *e, const struct gs_todo *todo)
 		e->opts.on_wish(&todo->poke.rec, e->opts.user);
 	if (todo->overruled && e->opts.on_overruled)
 		e->opts.on_overruled(&todo->poke.rec, todo->overruled, e->opts.user);
+	if (todo->park_min && e->opts.on_park)
+		e->opts.on_park(&todo->poke.rec, todo->park_min, e->opts.user);
 	if (todo->poke.what) {
 		poke = todo->poke;
 		r = gs_engine_ops.poke(e->o, &poke);

@@ -95,6 +95,13 @@ int gs_engine_aside(struct gs_engine *e, const struct gpusched_key *key, bool as
 	return gs_engine_tell(e, key, &news);
 }
 
+int gs_engine_park_refused(struct gs_engine *e, const struct gpusched_key *key)
+{
+	const struct gs_news news = { .park_refused = true };
+
+	return gs_engine_tell(e, key, &news);
+}
+
 int gs_engine_check(struct gs_engine *e, const struct gpusched_key *key)
 {
 	const struct gs_news news = { .check = true };

@@ -357,10 +357,18 @@ void gs_judge_holder(const struct gs_limits *l, const struct gs_holder_facts *h,
 
 static struct gs_finding *parked_finding(const struct gs_parked_facts *p, struct gs_findings *ret)
 {
-	const char *back = p->on_use  ? ", until it works again"
-			   : p->blind ? ", until somebody says so: it has no agent"
-				      : "";
-	char remedy[80], guest[40] = "";
+	char remedy[80], guest[40] = "", back[120] = "";
+	int n = 0;
+
+	if (p->sign)
+		n = snprintf(back, sizeof(back), ", until it works again, as its %s tells",
+			     p->sign);
+	else if (p->blind)
+		n = snprintf(back, sizeof(back),
+			     ", until somebody says so: it has no agent and no probe");
+	if (!p->sign && p->waiters > 0)
+		snprintf(back + n, sizeof(back) - (size_t)n, "; %d of its threads seem%s to wait",
+			 p->waiters, p->waiters == 1 ? "s" : "");
 
 	if (p->guest)
 		snprintf(guest, sizeof(guest), ", for process %u", p->guest);
@@ -371,9 +379,10 @@ static struct gs_finding *parked_finding(const struct gs_parked_facts *p, struct
 	return add(ret, GS_FINDING_PARKED,
 		   p->waits ? "free GPU memory: 'gpusched list' shows who holds it" : remedy,
 		   "process %u (%s) is parked by %s%s: %.1f GiB%s", p->pid, p->comm,
-		   p->by_itself ? "gpusched, since it was idle"
-		   : p->by_root ? "root"
-				: "its user",
+		   p->by_policy   ? "gpusched, as a policy wished"
+		   : p->by_itself ? "gpusched, since it was idle"
+		   : p->by_root   ? "root"
+				  : "its user",
 		   guest, (double)p->bytes / (double)(1ull << 30),
 		   p->waits ? ", and waits for memory to come back" : back);
 }

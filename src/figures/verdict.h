@@ -170,11 +170,12 @@ struct gs_parked_facts {
 	uint32_t pid;
 	uid_t uid;
 	const char *comm;
-	bool lost, waits, by_root, by_itself;
+	bool lost, waits, by_root, by_itself, by_policy;
 	uint64_t bytes, since_ns;
-	uint32_t guest; /* pid of the program that needs the memory; 0: none */
-	bool on_use;    /* a launch brings it back */
-	bool blind;     /* ... would, but nobody sees its launches */
+	uint32_t guest;   /* pid of the program that needs the memory; 0: none */
+	const char *sign; /* "agent", "probe": a call brings it back; NULL: none would be seen */
+	bool blind;       /* a call would bring it back, but none is seen */
+	int waiters;      /* threads that seem to wait; below 0: not known */
 };
 void gs_judge_parked(const struct gs_parked_facts *p, struct gs_findings *ret);
 

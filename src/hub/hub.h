@@ -95,8 +95,14 @@
 	X(PARKED, "parked", "processes whose GPU memory was taken out") \
 	X(PARKED_IDLE, "parked_idle", "idle programs that were begun to be parked: ParkIdle=") \
 	X(PARK_IDLE_LEFT, "park_idle_left", "idle programs that could not be parked") \
+	X(PARKED_WISHED, "parked_wished", \
+	  "programs that were begun to be parked as a policy wished: gpusched_park()") \
 	X(UNPARKED_ON_USE, "unparked_on_use", \
 	  "parked processes that were brought back since they wanted to work: UnparkOnUse=") \
+	X(PARK_PROBES, "park_probes", \
+	  "parked processes in whose libcuda probes were set, to see that they want to work") \
+	X(PARK_PROBES_LEFT, "park_probes_left", \
+	  "times that they were not set: they may not be here, or could not") \
 	X(UNPARKED, "unparked", "processes that got it back") \
 	X(PARK_FAILED, "park_failed", "parkings and unparkings that failed") \
 	X(PARK_WAITS, "park_waits", "times that an unparking found too little memory") \

@@ -7,6 +7,7 @@
  */
 #include "launch/launch.h"
 #include "launch/launch_find.h"
+#include "launch/uprobes.h"
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -224,7 +225,7 @@ static bool is_under_way(const struct gs_launches *l, const struct lib *lib)
  */
 static bool is_roots(const struct statx *st, pid_t pid)
 {
-	return (!pid && gs_env()->sim) || (!st->stx_uid && !(st->stx_mode & 0022));
+	return (!pid && gs_env()->sim) || gs_uprobes_is_roots(st);
 }
 
 static int left_alone(struct gs_launches *l, const struct statx *st, const char *path, pid_t pid)

@@ -27,6 +27,7 @@
 #include "launch/launch.bpf.h"
 #include "launch/launch.h"
 #include "launch/launch_find.h"
+#include "launch/uprobes.h"
 
 /*
  * The probes: program, function, kind (the cookie). They are attached in this order. So if the
@@ -73,33 +74,6 @@ static const struct probe {
 
 /* ---- what the kernel can --------------------------------------------------------------------- */
 
-/* From Linux 6.6; the headers that we are built with need not have it. */
-#define ATTACH_UPROBE_MULTI 48
-#define UPROBE_MULTI_RETURN 1u
-
-struct multi_attr {
-	uint32_t prog_fd, target_fd, attach_type, flags;
-	uint64_t path, offsets, ref_ctr_offsets, cookies;
-	uint32_t n, uprobe_flags, pid, pad;
-};
-
-static int multi_link(int prog_fd, bool ret, const char *path, const uint64_t *offsets,
-		      const uint64_t *cookies, size_t n)
-{
-	struct multi_attr attr = {
-		.prog_fd = (uint32_t)prog_fd,
-		.attach_type = ATTACH_UPROBE_MULTI,
-		.path = (uint64_t)(uintptr_t)path,
-		.offsets = (uint64_t)(uintptr_t)offsets,
-		.cookies = (uint64_t)(uintptr_t)cookies,
-		.n = (uint32_t)n,
-		.uprobe_flags = ret ? UPROBE_MULTI_RETURN : 0,
-	};
-	long fd = syscall(__NR_bpf, BPF_LINK_CREATE, &attr, sizeof(attr));
-
-	return fd < 0 ? -errno : (int)fd;
-}
-
 static bool multi_works;
 
 /* A folder is no library: kernels that get as far as checking it return EBADF. */
@@ -107,7 +81,7 @@ static void probe_multi(void)
 {
 	/* r0 = 0; exit */
 	static const struct bpf_insn prog[] = { { .code = 0xb7 }, { .code = 0x95 } };
-	LIBBPF_OPTS(bpf_prog_load_opts, opts, .expected_attach_type = ATTACH_UPROBE_MULTI);
+	LIBBPF_OPTS(bpf_prog_load_opts, opts, .expected_attach_type = GS_UPROBE_MULTI);
 	const char *wish = getenv("GPUSCHED_UPROBES");
 	CLEANUP_FD int prog_fd = -1;
 	uint64_t zero = 0;
@@ -119,7 +93,7 @@ static void probe_multi(void)
 		bpf_prog_load(BPF_PROG_TYPE_KPROBE, "gs_probe", "GPL", prog, GS_COUNT(prog), &opts);
 	if (prog_fd < 0)
 		return;
-	r = multi_link(prog_fd, false, "/", &zero, NULL, 1);
+	r = gs_uprobes_link(prog_fd, &(struct gs_uprobes){ .path = "/", .offsets = &zero, .n = 1 });
 	multi_works = r == -EBADF;
 	if (r >= 0)
 		close(r);
@@ -130,7 +104,7 @@ int gs_launch_attach_type(void)
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 	pthread_once(&once, probe_multi);
-	return multi_works ? ATTACH_UPROBE_MULTI : 0;
+	return multi_works ? GS_UPROBE_MULTI : 0;
 }
 
 /* ---- loading --------------------------------------------------------------------------------- */
@@ -281,8 +255,12 @@ static int attach_multi(struct target *t, const struct enter_bpf *skel, enum gs_
 	}
 	if (!n)
 		return 0;
-	return pin(t, multi_link(program_fd(skel, prog), prog == GS_LAUNCH_MADE, t->path, offsets,
-				 cookies, n));
+	return pin(t, gs_uprobes_link(program_fd(skel, prog),
+				      &(struct gs_uprobes){ .path = t->path,
+							    .offsets = offsets,
+							    .cookies = cookies,
+							    .n = n,
+							    .ret = prog == GS_LAUNCH_MADE }));
 }
 
 /* @name: a file of the kernel about its uprobes; @format reads a number from it. */

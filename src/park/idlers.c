@@ -8,6 +8,7 @@
 
 #include "basic/clock.h"
 #include "basic/log.h"
+#include "engine/aside.h"
 #include "park/parking.h"
 #include "process/process.h"
 #include "table/started.h"
@@ -71,7 +72,10 @@ void gs_park_idler_back(struct gs_parking *pk, const struct gs_parked *p)
 		return;
 	if (!p->since_ns) { /* it never was out */
 		i->again.not_before_ns = gs_now_ns() + GS_PARK_FAILED_NS;
-		gs_count(pk->hub, GS_SVC_PARK_IDLE_LEFT);
+		if (!p->by_policy)
+			gs_count(pk->hub, GS_SVC_PARK_IDLE_LEFT);
+		else if (p->ntsgs && pk->hub->engine)
+			gs_engine_park_refused(pk->hub->engine, &p->tsgs[0]);
 		return;
 	}
 	gs_park_came_back(&i->again, &back);

@@ -22,8 +22,9 @@ struct gs_park_idler {
 	uint64_t start_ns;
 	uint32_t uid;
 	char comm[GPUSCHED_COMM_LEN + 1];
-	uint64_t tsg;     /* one that it had when it was last looked at */
-	uint64_t told_ns; /* it is left alone since then; 0: it is not */
+	uint64_t tsg;       /* one that it had when it was last looked at */
+	uint64_t wished_ns; /* when a policy's wish to park it was last carried out; 0: never */
+	uint64_t told_ns;   /* it is left alone since then; 0: it is not */
 	struct gs_park_again again;
 };
 

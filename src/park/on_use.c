@@ -1,53 +1,35 @@
 // SPDX-License-Identifier: MIT
 #include "park/on_use.h"
 
-#include <string.h>
 #include <utlist.h>
 
 #include "basic/log.h"
-#include "classify/classify.h"
-#include "config/config.h"
 #include "park/parking.h"
 #include "process/process.h"
 
-static bool is_asked_for(const struct gs_parking *pk, uint32_t class_id)
-{
-	const struct gs_texts *names = &pk->hub->config->unpark_on_use;
-	const char *name = gs_class_name(pk->hub->classes, class_id);
-
-	for (size_t i = 0; name && i < names->n; i++)
-		if (!strcmp(names->text[i], name))
-			return true;
-	return false;
-}
-
-/* A program's word does not undo what root has done, and takes no other one's room. */
-static bool may_come_back(const struct gs_parked *p)
-{
-	return !p->guest && (p->by_itself || p->by == p->uid);
-}
-
 enum gs_park_back gs_park_back_of(const struct gs_parking *pk, const struct gs_parked *p)
 {
-	if (!may_come_back(p) || !is_asked_for(pk, p->class_id))
+	if (!gs_park_may_come_back(pk, p))
 		return GS_PARK_BACK_WORD;
-	return p->counted ? GS_PARK_BACK_USE : GS_PARK_BACK_BLIND;
+	return gs_park_sign_of(p) ? GS_PARK_BACK_USE : GS_PARK_BACK_BLIND;
 }
 
-/* A launch before it was locked was done before that. */
-static bool is_running(const struct gs_parked *p)
-{
-	return p->over == GS_PARKED_UNDER_WAY && (!p->core.known || p->core.is == GS_PARK_RUNNING);
-}
-
-void gs_park_agent_counts(struct gs_parking *pk, int32_t pid, uint64_t start_ns, bool more)
+/*
+ * Calls from before it was locked were done before that. The count is compared with the one of that
+ * time, which outlives the daemon, since it may have called while there was none.
+ */
+void gs_park_agent_counts(struct gs_parking *pk, int32_t pid, uint64_t start_ns, uint64_t calls)
 {
 	struct gs_parked *p = pk->all ? gs_parking_find(pk, pid) : NULL;
 
 	if (!p || !gs_start_same(p->start_ns, start_ns))
 		return;
 	p->counted = true;
-	p->used = p->used || (more && !is_running(p));
+	if (p->calls_known && p->core.touched)
+		p->used = p->used || calls > p->calls;
+	pk->dirty = pk->dirty || !p->calls_known;
+	p->calls_known = true;
+	p->calls = calls;
 }
 
 void gs_park_on_use_beat(void *self)

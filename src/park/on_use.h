@@ -2,8 +2,8 @@
 /*
  * on_use.h - parked programs that want to work again are brought back: UnparkOnUse=
  *
- * The sign is a launch that the program's own agent counts: it does so before libcuda, which waits.
- * It is the program's own word. So it brings back what was parked by itself, or by its user.
+ * The sign (sign.h) is the program's own word. So it brings back what was parked by itself, or by
+ * its user.
  */
 #ifndef GPUSCHED_PARK_ON_USE_H
 #define GPUSCHED_PARK_ON_USE_H
@@ -14,12 +14,12 @@
 struct gs_parked;
 struct gs_parking;
 
-/* The agent of a process counts its launches; @more: there are more than at the last look. */
-void gs_park_agent_counts(struct gs_parking *pk, int32_t pid, uint64_t start_ns, bool more);
+/* The agent of a process has counted so many calls of libcuda since the process began. */
+void gs_park_agent_counts(struct gs_parking *pk, int32_t pid, uint64_t start_ns, uint64_t calls);
 /* Would a sign bring it back? */
 enum gs_park_back {
 	GS_PARK_BACK_WORD,  /* nobody asked for that, or may */
-	GS_PARK_BACK_BLIND, /* it may, but has no agent that would tell */
+	GS_PARK_BACK_BLIND, /* it may, but nothing would tell */
 	GS_PARK_BACK_USE,
 };
 enum gs_park_back gs_park_back_of(const struct gs_parking *pk, const struct gs_parked *p);

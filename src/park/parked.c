@@ -27,6 +27,7 @@ struct gs_parked *gs_parked_new(int32_t pid, uint64_t start_ns)
 	p->pid = pid;
 	p->start_ns = start_ns;
 	p->pidfd = -1;
+	p->waiters = GS_PARK_WAITERS_UNKNOWN;
 	return p;
 }
 
@@ -62,30 +63,33 @@ static json_t *to_json(const struct gs_parked *p)
 
 	for (size_t i = 0; i < GS_PARK_GPUS; i++)
 		json_array_append_new(bytes, json_integer((json_int_t)p->bytes[i]));
-	return json_pack("{s:i,s:I,s:I,s:I,s:I,s:s%,s:I,s:I,s:b,s:b,s:i,s:I,s:I,s:o}", "pid",
-			 p->pid, "start_ns", (json_int_t)p->start_ns, "uid", (json_int_t)p->uid,
-			 "by", (json_int_t)p->by, "class", (json_int_t)p->class_id, "comm", p->comm,
-			 strnlen(p->comm, GPUSCHED_COMM_LEN), "since_ns", (json_int_t)p->since_ns,
-			 "until_ns", (json_int_t)p->until_ns, "lost", p->core.lost, "by_itself",
-			 p->by_itself, "guest", p->guest, "guest_start_ns",
-			 (json_int_t)p->guest_start_ns, "told_ns", (json_int_t)p->told_ns, "bytes",
-			 bytes);
+	return json_pack(
+		"{s:i,s:I,s:I,s:I,s:I,s:s%,s:I,s:I,s:b,s:b,s:b,s:i,s:I,s:I,s:I,s:o,s:o}", "pid",
+		p->pid, "start_ns", (json_int_t)p->start_ns, "uid", (json_int_t)p->uid, "by",
+		(json_int_t)p->by, "class", (json_int_t)p->class_id, "comm", p->comm,
+		strnlen(p->comm, GPUSCHED_COMM_LEN), "since_ns", (json_int_t)p->since_ns,
+		"until_ns", (json_int_t)p->until_ns, "lost", p->core.lost, "by_itself",
+		p->by_itself, "by_policy", p->by_policy, "guest", p->guest, "guest_start_ns",
+		(json_int_t)p->guest_start_ns, "told_ns", (json_int_t)p->told_ns, "locked_ns",
+		(json_int_t)p->locked_ns, "calls",
+		p->calls_known ? json_integer((json_int_t)p->calls) : json_null(), "bytes", bytes);
 }
 
 static int parse_one(struct gs_parked **all, json_t *o)
 {
-	json_int_t start, uid, by, class_id, since, until, guest_start = 0, told = 0;
-	int pid, lost, by_itself = 0, guest = 0;
+	json_int_t start, uid, by, class_id, since, until, guest_start = 0, told = 0, locked = 0;
+	int pid, lost, by_itself = 0, by_policy = 0, guest = 0;
 	const char *comm;
-	json_t *bytes, *b;
+	json_t *bytes, *b, *calls = NULL;
 	struct gs_parked *p;
 	size_t i;
 
-	if (json_unpack(o, "{s:i,s:I,s:I,s:I,s:I,s:s,s:I,s:I,s:b,s?b,s?i,s?I,s?I,s:o}", "pid", &pid,
-			"start_ns", &start, "uid", &uid, "by", &by, "class", &class_id, "comm",
-			&comm, "since_ns", &since, "until_ns", &until, "lost", &lost, "by_itself",
-			&by_itself, "guest", &guest, "guest_start_ns", &guest_start, "told_ns",
-			&told, "bytes", &bytes) ||
+	if (json_unpack(o, "{s:i,s:I,s:I,s:I,s:I,s:s,s:I,s:I,s:b,s?b,s?b,s?i,s?I,s?I,s?I,s?o,s:o}",
+			"pid", &pid, "start_ns", &start, "uid", &uid, "by", &by, "class", &class_id,
+			"comm", &comm, "since_ns", &since, "until_ns", &until, "lost", &lost,
+			"by_itself", &by_itself, "by_policy", &by_policy, "guest", &guest,
+			"guest_start_ns", &guest_start, "told_ns", &told, "locked_ns", &locked,
+			"calls", &calls, "bytes", &bytes) ||
 	    pid <= 0 || json_array_size(bytes) != GS_PARK_GPUS)
 		return -EINVAL;
 	p = gs_parked_new(pid, (uint64_t)start);
@@ -101,9 +105,13 @@ static int parse_one(struct gs_parked **all, json_t *o)
 	p->core.lost = lost;
 	p->core.touched = true;
 	p->by_itself = by_itself;
+	p->by_policy = by_policy;
 	p->guest = guest;
 	p->guest_start_ns = (uint64_t)guest_start;
 	p->told_ns = (uint64_t)told;
+	p->locked_ns = (uint64_t)locked;
+	p->calls_known = json_is_integer(calls);
+	p->calls = (uint64_t)json_integer_value(calls);
 	json_array_foreach(bytes, i, b)
 		p->bytes[i] = (uint64_t)json_integer_value(b);
 	DL_APPEND(*all, p);

@@ -14,6 +14,8 @@
 #include "gpusched/abi.h"
 #include "history/history.h"
 #include "park/core.h"
+#include "park/sign.h"
+#include "park/waiters.h"
 
 #define GS_PARKED_MAX 1024
 #define GS_PARKED_TSGS 64 /* of one process */
@@ -34,7 +36,8 @@ struct gs_parked {
 	int32_t pid;
 	uint64_t start_ns;
 	uint32_t uid, by; /* whose it is; who parked it */
-	bool by_itself;   /* ... since it was idle: nobody asked */
+	bool by_itself;   /* ... since it was idle, or as a policy wished: nobody asked */
+	bool by_policy;
 	uint32_t class_id;
 	char comm[GPUSCHED_COMM_LEN + 1];
 	uint64_t bytes[GS_PARK_GPUS]; /* taken */
@@ -48,8 +51,18 @@ struct gs_parked {
 	uint64_t told_ns;            /* until then the time parked is in the figures; 0: none is */
 	struct gs_history_who who;   /* its names there; pid 0: no time counts yet */
 	struct gs_error why;         /* what failed last; "": nothing */
-	bool counted;                /* its agent counts its launches */
-	bool used;                   /* ... and one came since it was locked */
+	/* the signs that it wants to work again */
+	bool counted; /* its agent counts its calls of libcuda */
+	bool calls_known;
+	uint64_t calls; /* ... so many before it was locked */
+	bool used;      /* one came since then */
+	enum gs_park_probe probe;
+	uint64_t probe_ns;        /* AWAITED: until then; LEFT: tried again then */
+	uint64_t noted_ns;        /* the last call that the probes have noted */
+	uint64_t locked_ns;       /* when it was asked to be locked; 0: not known */
+	struct gs_error no_probe; /* with LEFT */
+	int waiters;              /* threads that seem to wait, or GS_PARK_WAITERS_UNKNOWN */
+	uint64_t waiters_ns;      /* when that was asked last */
 	/* on its way out */
 	struct gpusched_key tsgs[GS_PARKED_TSGS];
 	size_t ntsgs;

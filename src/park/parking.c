@@ -140,6 +140,7 @@ static struct gs_parked *make(const struct gs_park_ask *ask)
 	p->class_id = rec->task.class_id;
 	p->until_ns = ask->until_ns;
 	p->by_itself = ask->by_itself;
+	p->by_policy = ask->by_policy;
 	p->guest = ask->guest;
 	p->guest_start_ns = ask->guest_start_ns;
 	snprintf(p->comm, sizeof(p->comm), "%.*s", GPUSCHED_COMM_LEN, rec->task.comm);
@@ -183,6 +184,7 @@ int gs_parking_out(struct gs_parking *pk, const struct gs_park_ask *ask, struct 
 	}
 	gs_parked_ref(p);
 	*ret = p;
+	gs_park_sign_begin(pk, p);
 	gs_parking_aside(pk, p, true);
 	gs_parking_go_on(pk);
 	return 0;
@@ -236,6 +238,7 @@ static void load(struct gs_parking *pk)
 	int r = gs_parked_load(&loaded, &err);
 
 	pk->loaded = true;
+	pk->probes_stale = true; /* of those that have ended meanwhile */
 	if (r && r != -ENOENT)
 		gs_log(LOG_WARNING, "who is parked is not known: %s", err.text);
 	DL_FOREACH_SAFE(loaded, p, next) {
@@ -272,6 +275,7 @@ void gs_parking_end(struct gs_parking *pk)
 	pk->due = sd_event_source_disable_unref(pk->due);
 	gs_parking_leave_helper(pk, false);
 	gs_park_progress_end(&pk->progress);
+	gs_park_sign_end(pk);
 	gs_park_newcomers_end(pk);
 }
 

@@ -16,6 +16,7 @@
 #include "park/newcomers.h"
 #include "park/parked.h"
 #include "park/progress.h"
+#include "park/wished.h"
 
 #define GS_PARK_GROWTH 120 /* looks at a GPU's memory, one each 5 s */
 
@@ -61,6 +62,11 @@ struct gs_parking {
 	struct gs_park_idler *idlers;
 	unsigned int nidlers;
 	uint64_t looked_ns;
+	struct gs_park_wished wished; /* by the policy: wished.c's */
+	/* sign.c's */
+	struct gs_errand *probing; /* probes are being set; NULL: none are */
+	bool probes_stale;         /* some may be of processes that are not parked any more */
+	uint64_t sweep_ns;         /* not before */
 };
 
 int gs_parking_new(struct gs_hub *hub, struct gs_figures *figures, struct gs_parking **ret);
@@ -76,7 +82,8 @@ struct gs_park_ask {
 	size_t n;
 	uint32_t by;       /* uid */
 	uint64_t until_ns; /* 0: until unpark */
-	bool by_itself;    /* nobody asks: it is idle */
+	bool by_itself;    /* nobody asks: it is idle, or ... */
+	bool by_policy;    /* ... the policy wishes it */
 	int32_t guest;     /* until this process has ended; 0: not so */
 	uint64_t guest_start_ns;
 };

@@ -293,6 +293,8 @@ static void send_to_helper(struct gs_parking *pk, struct gs_parked *p, enum gs_p
 	pk->busy = true;
 	pk->asked_of = p;
 	pk->began_ns = gs_now_ns();
+	if (op == GS_PARK_LOCK)
+		p->locked_ns = pk->began_ns;
 	pk->deadline_ns = pk->began_ns + dilated(time_for(p, op));
 	gs_park_progress_begin(&pk->progress, pk->hub, rq);
 	if (gs_park_helper_ask(&pk->helper, rq))
@@ -362,6 +364,9 @@ static void look(struct gs_parking *pk, struct gs_parked *p, struct chosen *c)
 		await_resume(pk, p);
 		next = (struct gs_park_next){ GS_PARK_ACT_WAIT, .at_ns = p->core.not_before_ns };
 	}
+	if (next.act == GS_PARK_ACT_CALL && next.op == GS_PARK_LOCK &&
+	    p->probe == GS_PARK_PROBE_AWAITED && f.now_ns < p->probe_ns)
+		next = (struct gs_park_next){ GS_PARK_ACT_WAIT, .at_ns = p->probe_ns };
 	switch (next.act) {
 	case GS_PARK_ACT_CALL:
 		if (!c->p || rank(p, next.op) < rank(c->p, c->op))

@@ -88,6 +88,7 @@ static void remove_one(struct gs_parking *pk, struct gs_parked *p, enum gs_parke
 		pk->asked_of = NULL;
 	gs_parking_aside(pk, p, false);
 	DL_DELETE(pk->all, p);
+	pk->probes_stale = pk->probes_stale || p->probe == GS_PARK_PROBE_SET;
 	p->ended = sd_event_source_disable_unref(p->ended);
 	gs_parked_unref(p);
 	pk->dirty = true;

@@ -88,8 +88,8 @@ GS_DECIDE int gs_copy_back(struct gpusched_tsg *rec, struct gs_scratch *s)
 	      gs_wished(was, now, GPUSCHED_RUNNABLE, was->runnable == now->runnable) |
 	      gs_wished(was, now, GPUSCHED_WANT_HOLD, was->hold == now->hold) |
 	      gs_wished(was, now, GPUSCHED_WANT_YIELD, 1);
-	counted = (was->valid ^ now->valid) & GPUSCHED_WANT_PREEMPTS;
-	gone = was->valid & ~now->valid & ~GPUSCHED_WANT_PREEMPTS;
+	counted = (was->valid ^ now->valid) & GPUSCHED_WANT_ONCE;
+	gone = was->valid & ~now->valid & ~GPUSCHED_WANT_ONCE;
 	if (set & GPUSCHED_TIMESLICE)
 		to->timeslice_us = now->timeslice_us;
 	if (set & GPUSCHED_INTERLEAVE)
@@ -107,7 +107,7 @@ GS_DECIDE int gs_copy_back(struct gpusched_tsg *rec, struct gs_scratch *s)
 	for (i = 0; i < GPUSCHED_POLICY_WORDS; i++)
 		if (s->task.priv[i] != s->priv[i])
 			*(volatile gs_u64 *)&rec->task.priv[i] = s->task.priv[i];
-	if (counted) /* immediately, since each value that is seen causes one preemption */
+	if (counted) /* immediately, since each value that is seen causes one act */
 		__sync_fetch_and_xor(&rec->task.want.valid, counted);
 	return (set | gone | counted) != 0;
 }

@@ -499,6 +499,17 @@ int gs_reader_maps(pid_t pid, int (*fn)(pid_t pid, const struct gs_cuda_map *map
 	return r;
 }
 
+int gs_reader_waiters(pid_t pid, uint32_t *ret)
+{
+	const struct gs_reader_request rq = { GS_READER_WAITERS, pid };
+	struct gs_reader_answer answer;
+	int r = ask(&rq, &answer);
+
+	if (!r)
+		*ret = answer.waiters;
+	return r;
+}
+
 int gs_reader_mps(pid_t pid)
 {
 	struct gs_program program;

@@ -22,7 +22,7 @@
 
 #define GS_READER_MAPS 16 /* mappings of one process, in one answer */
 
-enum gs_reader_what { GS_READER_PROGRAM, GS_READER_CUDA_MAPS };
+enum gs_reader_what { GS_READER_PROGRAM, GS_READER_CUDA_MAPS, GS_READER_WAITERS };
 
 struct gs_program {
 	uint64_t start_ns; /* like gs_proc_start_ns() */
@@ -63,6 +63,8 @@ int gs_reader_program(pid_t pid, struct gs_program *ret);
  */
 int gs_reader_maps(pid_t pid, int (*fn)(pid_t pid, const struct gs_cuda_map *map, void *user),
 		   void *user);
+/* How many threads seem to wait in libcuda (waiters.h). -EAGAIN, -EBUSY: as above. */
+int gs_reader_waiters(pid_t pid, uint32_t *ret);
 /*
  * Whether the process runs an installed MPS server or control daemon. Its executable must be the
  * same file here, below folders that only root writes: a user can choose a name, but not that.
@@ -80,6 +82,7 @@ struct gs_reader_answer {
 	union {
 		struct gs_program program;
 		struct gs_cuda_map maps[GS_READER_MAPS];
+		uint32_t waiters;
 	};
 };
 struct gs_reader_request {

@@ -15,6 +15,7 @@
 #include "basic/cleanup.h"
 #include "process/reader.h"
 #include "process/process.h"
+#include "process/waiters.h"
 
 #define MAPS_SIZE 32768 /* longer than any line: a newline in a path is four characters there */
 
@@ -113,6 +114,8 @@ void gs_reader_read(const struct gs_reader_request *rq, struct gs_reader_answer 
 	memset(ret, 0, sizeof(*ret));
 	if (rq->what == GS_READER_PROGRAM)
 		read_program(rq->pid, ret);
+	else if (rq->what == GS_READER_WAITERS)
+		ret->code = gs_waiters_read(rq->pid, &ret->waiters);
 	else
 		read_maps(rq->pid, ret);
 	if (ret->code)

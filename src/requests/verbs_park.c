@@ -346,6 +346,13 @@ static const char *const back_words[] = {
 	[GS_PARK_BACK_USE] = "use",
 };
 
+static json_t *sign_json(const struct gs_parking *pk, const struct gs_parked *p)
+{
+	const char *sign = gs_park_may_come_back(pk, p) ? gs_park_sign_of(p) : NULL;
+
+	return sign ? json_string(sign) : json_null();
+}
+
 json_t *gs_parked_list_json(struct gs_request *rq)
 {
 	json_t *list = json_array();
@@ -360,6 +367,8 @@ json_t *gs_parked_list_json(struct gs_request *rq)
 		json_object_set_new(o, "class", json_string(gs_class_label(rq->rs, p->class_id)));
 		json_object_set_new(o, "back_on",
 				    json_string(back_words[gs_park_back_of(rq->rs->parking, p)]));
+		gs_json_put_number(o, "waiting_threads", p->waiters >= 0, (uint64_t)p->waiters);
+		json_object_set_new(o, "sign", sign_json(rq->rs->parking, p));
 		/* As with TSGs: for the owner and root. */
 		if (rq->peer->uid && p->uid != rq->peer->uid)
 			json_object_set_new(o, "error", json_null());
@@ -384,8 +393,12 @@ void gs_parked_judge(struct gs_request *rq, struct gs_findings *ret)
 							   .waits = waits_for_memory(p),
 							   .by_root = !p->by,
 							   .by_itself = p->by_itself,
+							   .by_policy = p->by_policy,
 							   .guest = (uint32_t)p->guest,
-							   .on_use = back == GS_PARK_BACK_USE,
+							   .sign = back == GS_PARK_BACK_USE
+									   ? gs_park_sign_of(p)
+									   : NULL,
+							   .waiters = p->waiters,
 							   .blind = back == GS_PARK_BACK_BLIND,
 							   .bytes = gs_parked_bytes(p),
 							   .since_ns = p->since_ns },

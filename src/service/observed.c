@@ -16,6 +16,8 @@
 #include "control/policy.h"
 #include "park/idle.h"
 #include "park/on_use.h"
+#include "park/sign.h"
+#include "park/wished.h"
 #include "figures/gpu_time.h"
 #include "figures/memory.h"
 #include "requests/alerting.h"
@@ -108,7 +110,12 @@ static const struct gs_observer observers[] = {
 	{ "memory", GS_ROOM_FIGURES, .seen = gs_memory_record, .ended = gs_memory_ended },
 	{ "parking", GS_ROOM_PARK, .seen = gs_parking_record, .ended = gs_parking_ended,
 	  .beat = gs_parking_beat, .dispatched = gs_parking_dispatched },
+	{ "programs wished parked", GS_ROOM_PARK, .beat = gs_park_wished_beat },
 	{ "idle programs", GS_ROOM_PARK, .beat = gs_park_idle_beat },
+	{ "signs of parked programs", GS_ROOM_PARK, .answered = gs_park_sign_answered,
+	  .beat = gs_park_sign_beat },
+	{ "threads of parked programs", GS_ROOM_PARK, .answered = gs_park_waiters_answered,
+	  .beat = gs_park_waiters_beat },
 	{ "programs that are wanted back", GS_ROOM_PARK, .beat = gs_park_on_use_beat },
 	{ "what follows", GS_ROOM_CONTROL, .seen = gs_follow_record, .ended = gs_follow_ended },
 	{ "calls", GS_ROOM_FIGURES, .called = gs_calls_called },

@@ -255,6 +255,13 @@ static void on_overruled(const struct gpusched_tsg *rec, uint32_t why, void *use
 	gs_observers_tell(&s->hub->observers, rec, GPUSCHED_EV_OVERRULED, why);
 }
 
+static void on_park(const struct gpusched_tsg *rec, uint32_t min, void *user)
+{
+	struct gs_service *s = user;
+
+	gs_park_wish(s->parking, rec, min);
+}
+
 static void on_denied(const struct gpusched_tsg *rec, void *user)
 {
 	struct gs_service *s = user;
@@ -276,6 +283,7 @@ static int start_engine(struct gs_service *s, struct gs_error *err)
 		.on_call = on_call,
 		.on_wish = on_wish,
 		.on_overruled = on_overruled,
+		.on_park = s->hub->opts.daemon ? on_park : NULL,
 		.on_denied = on_denied,
 		.user = s,
 	};

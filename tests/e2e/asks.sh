@@ -36,4 +36,17 @@ exits 0 "it stops" "$gpusched" policy stop
 n=$(preempts)
 sleep 2
 is "$(preempts)" "$n" "no preemption comes after its end"
+
+exits 0 "it starts once more, and wishes be parked" "$gpusched" policy start "$scratch/asks.bpf.o" -o park=7
+check "be is parked" wait_for 20 eval '[ "$(parked "$a" .state)" = parked ]'
+is "$(parked "$a" '"\(.by_itself) \(.by_policy) \((.until_ns - .since_ns) / 60e9 | round)"')" "true true 7" "for the policy, for so long"
+like "$("$gpusched" parked)" "$a .* policy " "people are told by whom"
+like "$("$gpusched" status)" "process $a \(gsload\) is parked by gpusched, as a policy wished" "status says so"
+is "$("$gpusched" stats --json | jq .service.parked_wished)" 1 "a counter has it"
+n=$(counter refused_park)
+check "a person brings it back" "$gpusched" unpark "pid:$a"
+check "the next wish is refused" wait_for 10 eval '[ "$(counter refused_park)" -gt '"$n"' ]'
+like "$(cat "$scratch/daemon.log")" "wishes process $a parked: refused, a policy had it parked in the last 10 minutes" "the log has the reason"
+check "list shows it" wait_for 5 eval 'compute "$a" .reason | grep -q "wish to park its program was refused"'
+is "$(parked "$a" .state)" "" "it runs on"
 done_testing

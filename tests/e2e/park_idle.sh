@@ -12,6 +12,7 @@ Rule = arg=lc -> be
 [Memory]
 ParkIdle = be 2s
 UnparkOnUse = be'
+before_daemon=(env GPUSCHED_UPROBES=single) # no probes: park_probes has these
 start_daemon || not_ok "a daemon starts"
 
 is_parked() { # PID

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* asks - gpusched_preempt(), gpusched_find(), gpusched_limit(), gpusched_wall_ns(): what they do on each host */
+/* asks - what a policy may ask for, and whom it may look for: what that does on each host */
 #include "gpusched/policy.bpf.h"
 
 GPUSCHED_POLICY(asks, 10000, 200, 0);
 
 GPUSCHED_OPTION(gs_u32, every, 0, "preempt be TSGs every so many rounds; 0: never");
+
+GPUSCHED_OPTION(gs_u32, park, 0, "wish be TSGs parked every 2 s, for so many minutes; 0: never");
 
 GPUSCHED_OPTION(gs_u64, who, 1, "the TSG that looks");
 GPUSCHED_OPTION(gs_u64, whom, 2, "the one that it looks for");
@@ -20,6 +22,9 @@ GPUSCHED_TICK(t, round)
 	if (every && t->kind == GPUSCHED_KIND_COMPUTE && t->class_id == GPUSCHED_CLASS_BE &&
 	    round->seq % every == 0)
 		gpusched_preempt(t);
+	if (park && t->kind == GPUSCHED_KIND_COMPUTE && t->class_id == GPUSCHED_CLASS_BE &&
+	    round->seq % 200 == 0)
+		gpusched_park(t, park);
 	if (round->seq != 20 || t->id != who)
 		return 0;
 	other = gpusched_lookup(asks_other, &zero);

@@ -44,6 +44,8 @@ for host in native sim; do
 		awk -v a="$fast" -v b="$slow" 'BEGIN { exit !(a * 2 < b) }'
 	check "$host: a run with more of them than the budget has" run $host -o every=1
 	cp "$dir/out" "$dir/$host"
+	check "$host: a run with a wish every 2 s to park" run $host -o park=5
+	is "$(jq -s '.[0] | "\(.engine.refused_park) \(.rm_calls)"' "$dir/out")" '"2 0"' "$host: the model refuses each of them, and counts it"
 done
 is "$(jq -sc '.[0].processes' "$dir/native")" "$(jq -sc '.[0].processes' "$dir/sim")" "both hosts do the same"
 
@@ -58,6 +60,10 @@ for p in bucket las hours; do
 	exits 1 "the default does not keep the promise" "$gpusched" sim run $p.scn --policy none
 	exits 0 "example $p in the kernel as well" "$gpusched" sim run $p.scn --policy ./$p.bpf.c --host sim "${options[@]}"
 done
+exits 0 "example makeroom builds" "$gpusched" policy build makeroom.bpf.c
+exits 0 "example makeroom passes the verifier" "$gpusched" policy check ./makeroom.bpf.o
+check "example makeroom runs where nothing is parked" eval '"$gpusched" sim run makeroom.scn --policy ./makeroom.bpf.c -o idle_s=2 --json >"$dir/out"'
+ge "$(jq -s '.[0].engine.refused_park' "$dir/out")" 1 "example makeroom wishes it"
 exits 1 "example hours leaves all alone at other times" "$gpusched" sim run hours.scn --policy ./hours.bpf.c -o uid=1001 -o from_s=40 -o to_s=10
 exits 0 "example hours goes over midnight" "$gpusched" sim run hours.scn --policy ./hours.bpf.c -o uid=1001 -o from_s=86000 -o to_s=50
 exits 0 "example hours has midnight elsewhere" "$gpusched" sim run hours.scn --policy ./hours.bpf.c -o uid=1001 \

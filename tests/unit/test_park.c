@@ -300,6 +300,10 @@ static void the_file_comes_back(void **state)
 		p->since_ns = 5;
 		snprintf(p->comm, sizeof(p->comm), "a\"b%d", i);
 		p->told_ns = (uint64_t)i * NS_PER_S;
+		p->locked_ns = (uint64_t)i;
+		p->calls_known = i == 2;
+		p->calls = 9;
+		p->by_policy = i == 3;
 		DL_APPEND(all, p);
 	}
 	text = gs_parked_text(all, "boot");
@@ -311,6 +315,9 @@ static void the_file_comes_back(void **state)
 	assert_int_equal(back->next->bytes[1], 2 * GIB);
 	assert_int_equal(back->next->told_ns, back->told_ns + NS_PER_S);
 	assert_int_equal(back->who.pid, 0);
+	assert_int_equal(back->next->locked_ns, 2);
+	assert_true(!back->calls_known && back->next->calls_known && back->next->calls == 9);
+	assert_true(!back->by_policy && back->next->next->by_policy);
 	assert_int_equal(back->core.wish, GS_PARK_WISH_SETTLE);
 	assert_false(back->core.known);
 	assert_string_equal(back->comm, "a\"b1");
@@ -340,16 +347,17 @@ static void a_call_brings_back_what_nobody_else_parked(void **state)
 	p->by_itself = true;
 	p->core.wish = GS_PARK_WISH_OUT;
 	assert_int_equal(gs_park_back_of(&pk, p), GS_PARK_BACK_BLIND);
-	gs_park_agent_counts(&pk, 4711, 9 * NS_PER_S, true); /* another process */
+	gs_park_agent_counts(&pk, 4711, 9 * NS_PER_S, 7); /* another process */
 	assert_int_equal(gs_park_back_of(&pk, p), GS_PARK_BACK_BLIND);
-	gs_park_agent_counts(&pk, 4711, 5 * NS_PER_S, true);
+	gs_park_agent_counts(&pk, 4711, 5 * NS_PER_S, 7);
 	assert_int_equal(gs_park_back_of(&pk, p), GS_PARK_BACK_USE);
+	assert_string_equal(gs_park_sign_of(p), "agent");
+	gs_park_agent_counts(&pk, 4711, 5 * NS_PER_S, 8);
 	assert_false(p->used); /* it still runs */
-	p->core.known = true;
-	p->core.is = GS_PARK_LOCKED;
-	gs_park_agent_counts(&pk, 4711, 5 * NS_PER_S, false);
+	p->core.touched = true;
+	gs_park_agent_counts(&pk, 4711, 5 * NS_PER_S, 8);
 	assert_false(p->used);
-	gs_park_agent_counts(&pk, 4711, 5 * NS_PER_S, true);
+	gs_park_agent_counts(&pk, 4711, 5 * NS_PER_S, 9);
 	assert_true(p->used); /* while its memory goes out */
 	p->by_itself = false; /* root parked it */
 	assert_int_equal(gs_park_back_of(&pk, p), GS_PARK_BACK_WORD);
@@ -358,11 +366,49 @@ static void a_call_brings_back_what_nobody_else_parked(void **state)
 	p->guest = 99;
 	assert_int_equal(gs_park_back_of(&pk, p), GS_PARK_BACK_WORD);
 	p->guest = 0;
+	p->counted = false;
+	assert_int_equal(gs_park_back_of(&pk, p), GS_PARK_BACK_BLIND);
+	p->probe = GS_PARK_PROBE_SET;
+	assert_int_equal(gs_park_back_of(&pk, p), GS_PARK_BACK_USE);
+	assert_string_equal(gs_park_sign_of(p), "probe");
 	name[0] = 'n';
 	assert_int_equal(gs_park_back_of(&pk, p), GS_PARK_BACK_WORD);
 	DL_DELETE(pk.all, p);
 	gs_parked_unref(p);
 	gs_classes_free(hub.classes);
+}
+
+/* ---- wishes of a policy ----------------------------------------------------------------------- */
+
+static void a_policy_has_six_a_minute(void **state)
+{
+	struct gs_park_wished w = { .n = 0 };
+	uint64_t t = 1000 * NS_PER_S;
+	unsigned int n = 0;
+
+	for (int i = 0; i < 59; i++) /* one each second */
+		n += gs_park_wish_take(&w, t + (uint64_t)i * NS_PER_S);
+	assert_int_equal(n, GS_PARK_A_MINUTE);
+	assert_true(gs_park_wish_take(&w, t + 60 * NS_PER_S));
+	assert_true(gs_park_wish_take(&w, t + 61 * NS_PER_S));
+	assert_false(gs_park_wish_take(&w, t + 61 * NS_PER_S));
+}
+
+static void one_wish_a_process_and_so_many_at_once(void **state)
+{
+	struct gs_config config = { .gate = false };
+	struct gs_hub hub = { .config = &config };
+	struct gs_parking pk = { .hub = &hub };
+	struct gpusched_tsg rec = { .task = { .pid = 1 } };
+
+	gs_park_wish(&pk, &rec, 5);
+	gs_park_wish(&pk, &rec, 7); /* another TSG of it */
+	assert_int_equal(pk.wished.n, 1);
+	assert_int_equal(pk.wished.all[0].min, 5);
+	for (rec.task.pid = 2; rec.task.pid < 200; rec.task.pid++)
+		gs_park_wish(&pk, &rec, 5);
+	assert_int_equal(pk.wished.n, GS_PARK_WISHES);
+	assert_true(pk.wished.told_ns); /* the others were refused */
 }
 
 /* ---- newcomers at the gate -------------------------------------------------------------------- */
@@ -527,6 +573,8 @@ int main(void)
 		cmocka_unit_test(hostile_answers),
 		cmocka_unit_test(the_file_comes_back),
 		cmocka_unit_test(a_call_brings_back_what_nobody_else_parked),
+		cmocka_unit_test(a_policy_has_six_a_minute),
+		cmocka_unit_test(one_wish_a_process_and_so_many_at_once),
 		cmocka_unit_test(newcomers_wait_for_a_bounded_time),
 		cmocka_unit_test(a_copy_is_estimated_by_two_signs),
 		cmocka_unit_test(the_margin_follows_growth),

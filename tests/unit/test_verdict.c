@@ -405,15 +405,28 @@ static void parked_and_lost(void **state)
 			    "process 4711 (python) is parked by gpusched, since it was idle, for "
 			    "process 99: 31.0 GiB");
 	anew();
-	p.guest = 0;
-	p.on_use = true;
+	p.by_policy = true;
 	gs_judge_parked(&p, &found);
-	assert_non_null(strstr(only(GS_FINDING_PARKED)->text, "31.0 GiB, until it works again"));
+	assert_non_null(strstr(only(GS_FINDING_PARKED)->text, "gpusched, as a policy wished"));
 	anew();
-	p.on_use = false;
+	p.by_policy = false;
+	p.guest = 0;
+	p.sign = "probe";
+	p.waiters = 3; /* of no use beside a sign */
+	gs_judge_parked(&p, &found);
+	assert_string_equal(strstr(only(GS_FINDING_PARKED)->text, "31.0"),
+			    "31.0 GiB, until it works again, as its probe tells");
+	anew();
+	p.sign = NULL;
 	p.blind = true;
 	gs_judge_parked(&p, &found);
-	assert_non_null(strstr(only(GS_FINDING_PARKED)->text, "it has no agent"));
+	assert_string_equal(strstr(only(GS_FINDING_PARKED)->text, "it has"),
+			    "it has no agent and no probe; 3 of its threads seem to wait");
+	anew();
+	p.waiters = -1;
+	gs_judge_parked(&p, &found);
+	assert_string_equal(strstr(only(GS_FINDING_PARKED)->text, "it has"),
+			    "it has no agent and no probe");
 	anew();
 	p.lost = true;
 	gs_judge_parked(&p, &found);

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: MIT
+/* The shell around the laws of parking: what goes on when a record, or the daemon, ends meanwhile. */
+#include <errno.h>
+#include <fcntl.h>
+#include <malloc.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <utlist.h>
+
+#include <cmocka.h>
+
+#include "basic/clock.h"
+#include "basic/env.h"
+#include "classify/classify.h"
+#include "config/config.h"
+#include "park/on_use.h"
+#include "park/parking.h"
+
+static struct {
+	char *names[1], be[3];
+	struct gs_config config;
+	_Alignas(8) unsigned char table
+		[4096]; /* a struct gs_table without a map: each descriptor is -1 */
+	struct gs_hub hub;
+	struct gs_parking pk;
+	uint32_t class_id;
+} world;
+
+static int never(sd_event_source *src, uint64_t us, void *user)
+{
+	return 0;
+}
+
+/* A parking whose helper has just said that there is no libcuda: no process is started. */
+static int setup(void **state)
+{
+	memset(&world, 0, sizeof(world));
+	memset(world.table, 0xff, sizeof(world.table));
+	snprintf(world.be, sizeof(world.be), "be");
+	world.names[0] = world.be;
+	world.config.unpark_on_use = (struct gs_texts){ world.names, NULL, 1 };
+	world.hub.config = &world.config;
+	world.hub.table = (struct gs_table *)(void *)world.table;
+	world.pk.hub = &world.hub;
+	world.pk.greeted = true;
+	world.pk.usable = -ENOSYS;
+	world.pk.hello_ns = gs_now_ns();
+	world.pk.helper.fd = world.pk.helper.pidfd = -1;
+	assert_int_equal(gs_classes_new(&world.hub.classes), 0);
+	assert_int_equal(gs_class_id(world.hub.classes, "be", &world.class_id), 0);
+	assert_true(sd_event_new(&world.hub.event) >= 0);
+	assert_true(sd_event_add_time(world.hub.event, &world.pk.due, CLOCK_MONOTONIC, UINT64_MAX,
+				      1, never, NULL) >= 0);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct gs_parked *p, *next;
+
+	DL_FOREACH_SAFE(world.pk.all, p, next) {
+		DL_DELETE(world.pk.all, p);
+		gs_parked_unref(p);
+	}
+	sd_event_source_disable_unref(world.pk.due);
+	sd_event_unref(world.hub.event);
+	gs_classes_free(world.hub.classes);
+	return 0;
+}
+
+static struct gs_parked *add(int32_t pid, enum gs_parked_over over, enum gs_park_state is)
+{
+	struct gs_parked *p = gs_parked_new(pid, 5 * NS_PER_S);
+
+	p->class_id = world.class_id;
+	p->by_itself = true;
+	p->over = over;
+	p->core = (struct gs_park){ GS_PARK_WISH_SETTLE, .known = true, .is = is, .touched = true };
+	DL_APPEND(world.pk.all, p);
+	return p;
+}
+
+static struct gs_parked *wants_to_work(int32_t pid)
+{
+	struct gs_parked *p = add(pid, GS_PARKED_IS_OUT, GS_PARK_IS_OUT);
+
+	p->counted = p->used = true;
+	return p;
+}
+
+/* ---- a record that ends while others come back ------------------------------------------------- */
+
+/*
+ * To bring one back looks at all of them. The one after it runs by then, so its record ends and is
+ * freed; the walk must not go on from there.
+ */
+static void a_record_ends_while_another_is_brought_back(void **state)
+{
+	struct gs_parked *first = wants_to_work(11), *last;
+
+	mallopt(M_PERTURB, 0xa5); /* what is freed is no record any more */
+	add(12, GS_PARKED_UNDER_WAY, GS_PARK_RUNNING);
+	add(13, GS_PARKED_UNDER_WAY, GS_PARK_RUNNING);
+	last = wants_to_work(14);
+	gs_park_on_use_beat(&world.pk);
+	mallopt(M_PERTURB, 0);
+	assert_null(gs_parking_find(&world.pk, 12));
+	assert_null(gs_parking_find(&world.pk, 13));
+	assert_int_equal(first->core.wish, GS_PARK_WISH_IN);
+	assert_int_equal(last->core.wish, GS_PARK_WISH_IN);
+	assert_int_equal(world.hub.counters[GS_SVC_UNPARKED_ON_USE], 2);
+}
+
+/* Who waits for it has a reference: it may still ask for it, to no effect. */
+static void an_unpark_of_an_ended_record_does_nothing(void **state)
+{
+	struct gs_parked *p = add(11, GS_PARKED_UNDER_WAY, GS_PARK_RUNNING);
+
+	gs_parked_ref(p);
+	gs_parking_go_on(&world.pk);
+	assert_int_equal(p->over, GS_PARKED_RUNS);
+	assert_int_equal(p->refs, 1);
+	p->used = p->counted = true;
+	gs_parking_in(&world.pk, p);
+	gs_parking_stay(&world.pk, p);
+	gs_park_agent_counts(&world.pk, 11, 5 * NS_PER_S, 7);
+	gs_park_on_use_beat(&world.pk);
+	assert_int_equal(p->over, GS_PARKED_RUNS);
+	assert_int_equal(p->core.wish, GS_PARK_WISH_SETTLE);
+	assert_null(world.pk.all);
+	gs_parked_unref(p);
+}
+
+/* ---- the daemon's end -------------------------------------------------------------------------- */
+
+static void make_gate(void)
+{
+	char path[300];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/bpf", gs_env()->sim_dir);
+	mkdir(path, 0700);
+	mkdir(gs_env()->bpffs, 0700);
+	snprintf(path, sizeof(path), "%s/gate", gs_env()->bpffs);
+	fd = open(path, O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
+	assert_true(fd >= 0);
+	close(fd);
+}
+
+/* A window that opens after the end would be closed by nobody. */
+static void no_window_opens_after_the_end(void **state)
+{
+	struct gs_parked *p = wants_to_work(11);
+
+	make_gate();
+	world.hub.opts.daemon = true;
+	world.config.gate = true;
+	assert_true(gs_park_gate_there(&world.pk));
+	gs_parking_in(&world.pk, p);
+	assert_int_equal(p->over, GS_PARKED_UNDER_WAY);
+	assert_true(world.pk.window.open_ns);
+	gs_parking_end(&world.pk);
+	assert_false(world.pk.window.open_ns);
+	gs_park_newcomers_tend(&world.pk);
+	assert_false(world.pk.window.open_ns);
+	gs_parking_in(&world.pk, p); /* a request that the loop still answers */
+	gs_parking_beat(&world.pk);
+	assert_false(world.pk.window.open_ns);
+	assert_int_equal(p->over, GS_PARKED_UNDER_WAY);
+}
+
+/* ---- signs ------------------------------------------------------------------------------------- */
+
+static void a_count_from_before_the_lock_outlives_the_daemon(void **state)
+{
+	struct gs_parked *p = gs_parked_new(11, 5 * NS_PER_S), *back = NULL;
+	struct gs_error err = { 0 };
+	char *text;
+
+	p->class_id = world.class_id;
+	p->by_itself = true;
+	DL_APPEND(world.pk.all, p);
+	gs_park_agent_counts(&world.pk, 11, 5 * NS_PER_S, 40);
+	assert_true(world.pk.dirty);
+	p->core.touched = true;
+	text = gs_parked_text(world.pk.all, "boot");
+	assert_int_equal(gs_parked_parse(&back, text, "boot", &err), 0);
+	free(text);
+	DL_DELETE(world.pk.all, p);
+	gs_parked_unref(p);
+	DL_APPEND(world.pk.all, back); /* of the next daemon, which knows no state yet */
+	gs_park_agent_counts(&world.pk, 11, 5 * NS_PER_S, 41);
+	assert_true(back->used);
+	gs_park_on_use_beat(&world.pk);
+	assert_int_equal(back->core.wish, GS_PARK_WISH_SETTLE); /* its state is asked first */
+	back->core.known = true;
+	back->core.is = GS_PARK_IS_OUT;
+	gs_parking_go_on(&world.pk);
+	gs_park_on_use_beat(&world.pk);
+	assert_int_equal(back->core.wish, GS_PARK_WISH_IN);
+}
+
+/* Its lock waits for the probes, so that no call is missed, but not for ever. */
+static void a_lock_waits_for_probes(void **state)
+{
+	struct gs_parked *p = add(11, GS_PARKED_UNDER_WAY, GS_PARK_RUNNING);
+
+	p->core.wish = GS_PARK_WISH_OUT;
+	p->probe = GS_PARK_PROBE_AWAITED;
+	p->probe_ns = gs_now_ns() + 600 * NS_PER_S;
+	gs_parking_go_on(&world.pk);
+	assert_false(p->core.failed); /* the helper was not asked */
+	p->probe_ns = gs_now_ns() - 1;
+	gs_parking_go_on(&world.pk);
+	assert_true(p->core.failed);
+}
+
+#define T(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		T(a_record_ends_while_another_is_brought_back),
+		T(an_unpark_of_an_ended_record_does_nothing),
+		T(no_window_opens_after_the_end),
+		T(a_count_from_before_the_lock_outlives_the_daemon),
+		T(a_lock_waits_for_probes),
+	};
+	char dir[] = "/tmp/gst-parking.XXXXXX", rm[64];
+	int r;
+
+	if (!mkdtemp(dir) || setenv("GPUSCHED_SIM", dir, 1))
+		return 1;
+	r = cmocka_run_group_tests(tests, NULL, NULL);
+	snprintf(rm, sizeof(rm), "rm -r %s", dir);
+	return system(rm) ? 1 : r;
+}
