@@ -243,26 +243,27 @@ static void take_restore(struct gs_costs *to, const struct gs_costs *from)
 	to->restore_at_s = from->restore_at_s;
 }
 
-/* A product's restore does not hold where its save does not. */
+/* The restore below does not hold where the save does not. */
+struct gs_costs gs_kept_above(const struct gs_costs *below, const struct gs_costs *c)
+{
+	struct gs_costs all = *below, none = { 0 };
+	bool same = c->save_ns >= below->save_low_ns && c->save_ns <= below->save_high_ns;
+
+	if (c->save_basis != GS_COST_UNKNOWN) {
+		take_save(&all, c);
+		if (!same)
+			take_restore(&all, &none);
+	}
+	if (c->switch_basis != GS_COST_UNKNOWN)
+		take_switch(&all, c);
+	if (c->restore_basis != GS_COST_UNKNOWN)
+		take_restore(&all, c);
+	return all;
+}
+
 struct gs_costs gs_kept_begin(const struct gs_kept_gpu *k, const struct gs_costs *product)
 {
-	struct gs_costs c = *product, none = { 0 };
-	bool same;
-
-	if (!k)
-		return c;
-	same = k->costs.save_ns >= product->save_low_ns &&
-	       k->costs.save_ns <= product->save_high_ns;
-	if (k->costs.save_basis != GS_COST_UNKNOWN) {
-		take_save(&c, &k->costs);
-		if (!same)
-			take_restore(&c, &none);
-	}
-	if (k->costs.switch_basis != GS_COST_UNKNOWN)
-		take_switch(&c, &k->costs);
-	if (k->costs.restore_basis != GS_COST_UNKNOWN)
-		take_restore(&c, &k->costs);
-	return c;
+	return k ? gs_kept_above(product, &k->costs) : *product;
 }
 
 static bool is_kept(enum gs_cost_basis basis)

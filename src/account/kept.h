@@ -38,6 +38,8 @@ const struct gs_kept_gpu *gs_kept_find(const struct gs_kept *kept, const struct 
 bool gs_kept_counts(const struct gs_kept_gpu *k, const struct gs_gpu *gpu, const char *driver);
 /* Costs to begin with: those of @product (by the driver's name for it), and above them the kept. */
 struct gs_costs gs_kept_begin(const struct gs_kept_gpu *k, const struct gs_costs *product);
+/* The costs @below, and above them those of @c that are known. */
+struct gs_costs gs_kept_above(const struct gs_costs *below, const struct gs_costs *c);
 
 /* True if the log says something else of the GPU by now, by a twentieth. */
 bool gs_kept_differs(const struct gs_kept_gpu *k, const struct gs_costs *costs);
