@@ -83,6 +83,22 @@ static void two_tsgs_confirm_a_slice(void **state)
 	gs_calibration_free(c);
 }
 
+/*
+ * Turns shorter than their slice: two services that are alike, or a GPU whose unit is below one.
+ * Only slices that change tell these apart.
+ */
+static void two_tsgs_do_not_confirm_less_than_a_slice(void **state)
+{
+	struct gs_calibration *c = begin(&unknown);
+
+	turns(c, A, SLICE, after(SLICE, 1, 950000, 84), 40);
+	turns(c, B, SLICE, after(SLICE, 1, 950000, 84), 40);
+	assert_false(gs_calibration_cut(c, SLICE).known);
+	turns(c, A, 4000, after(4000, 1, 950000, 84), 40);
+	is_cut(c, SLICE, after(SLICE, 1, 950000, 88));
+	gs_calibration_free(c);
+}
+
 static void one_tsg_alone_confirms_nothing(void **state)
 {
 	struct gs_calibration *c = begin(&unknown);
@@ -278,6 +294,7 @@ int main(void)
 		T(nothing_is_known_at_first),
 		T(a_product_begins_with_what_was_measured),
 		T(two_tsgs_confirm_a_slice),
+		T(two_tsgs_do_not_confirm_less_than_a_slice),
 		T(one_tsg_alone_confirms_nothing),
 		T(two_numbers_of_slices_tell_unit_and_save),
 		T(a_cluster_that_moves_with_the_slice_counts),
