@@ -66,6 +66,9 @@ bool gs_costs_plausible(const struct gs_costs *c);
  */
 uint32_t gs_costs_slice_us(const struct gs_costs *c);
 
+/* ns: a turn of this length costs half its time in switching; an H200's if that is unknown. */
+uint64_t gs_costs_short_turn_ns(const struct gs_costs *c);
+
 /* us: from the decision to leave one TSG to the START of the next; 0: unknown. */
 uint32_t gs_costs_lead_us(const struct gs_costs *c);
 
