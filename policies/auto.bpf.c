@@ -55,7 +55,7 @@
  *    works blind, and its log says so. A be TSG gets blind_slice_us beside lc, all be TSGs count as
  *    busy, and TSGs of no class are left alone.
  *  - The account is up to 67 ms old. For that long a be TSG that wakes up runs beside the one that
- *    has its turn, with a slice of 1200 us.
+ *    has its turn, with a slice of some seven switches (1200 us on an H200).
  *  - A service that never rests keeps the GPU in its long slice, but for be_floor_pct. Give it
  *    class normal.
  *  - Beside a be TSG that rests for half of its time, half of all requests find the GPU free. A

@@ -68,7 +68,8 @@ GPUSCHED_OPTION(gs_bool, turns, 1, "take turns where slices leave somebody behin
 #include "fair/promises.h"
 #include "fair/turns.h"
 
-GPUSCHED_INLINE void begin_runlist(struct runlist *r, const struct gpusched_round *round)
+GPUSCHED_INLINE void begin_runlist(const struct gpusched_task *t, struct runlist *r,
+				   const struct gpusched_round *round)
 {
 	if (r->seq == round->seq)
 		return;
@@ -80,6 +81,8 @@ GPUSCHED_INLINE void begin_runlist(struct runlist *r, const struct gpusched_roun
 	r->g_least_ppm = PPM;
 	r->g_most_ppm = 0;
 	gpusched_rotation_begin(&r->line, round->seq);
+	gpusched_gpu(t, &r->gpu);
+	r->cost_ns = turn_cost_ns(&r->gpu);
 }
 
 /* In proportion to what is due; steps of an eighth: no call for a change that nobody feels. */
@@ -189,9 +192,9 @@ GPUSCHED_TICK(t, round)
 	if (!r || !s)
 		return 0;
 	if (round->pass == 0) {
-		begin_runlist(r, round);
+		begin_runlist(t, r, round);
 		s->done = look(t, s, r, now);
-		count_limit(t, &s->limited, &r->limits, round->seq, s->done,
+		count_limit(t, &s->limited, &r->limits, round->seq, s->held,
 			    s->sighted ? s->now.as_of_ns : 0);
 		look_promise(t, s, r, now);
 		join(t, s);

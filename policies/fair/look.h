@@ -11,8 +11,13 @@
 #ifndef FAIR_LOOK_H
 #define FAIR_LOOK_H
 
-/* Part of each turn in which the TSG holds the GPU but does not work. */
-#define TURN_COST_NS (62 * 1000ull)
+/*
+ * An H200's part of each turn in which the TSG holds the GPU but does not work. It serves while
+ * nothing is known. No log shows that part: where the save is known, it counts as TURN_PART_PCT of
+ * it.
+ */
+#define H200_TURN_NS (62 * 1000ull)
+#define TURN_PART_PCT 62ull
 #define LOOK_NS (400 * GS_MS)
 /* After this time new settings are in force, and the log has caught up. */
 #define SETTLE_NS (20 * GS_MS)
@@ -39,11 +44,28 @@ GPUSCHED_INLINE void look_absent(const struct gpusched_task *t, struct tsg *s, g
 		s->absent_ns = now;
 }
 
-GPUSCHED_INLINE gs_u64 work_of(const struct gpusched_facts *f)
+GPUSCHED_INLINE gs_u64 turn_cost_ns(const struct gpusched_gpu *gpu)
 {
-	gs_u64 cost = f->turns * TURN_COST_NS;
+	if (gpu->known & GPUSCHED_GPU_IDLE_TURN)
+		return gpu->idle_turn_us * 1000ull;
+	if (gpu->known & GPUSCHED_GPU_SAVE)
+		return gpu->save_us * 10 * TURN_PART_PCT;
+	return H200_TURN_NS;
+}
 
-	return f->held_ns > cost ? f->held_ns - cost : 0;
+/* The work in @n turns. */
+GPUSCHED_INLINE gs_u64 work_of(gs_u64 held_ns, gs_u64 n, gs_u64 cost_ns)
+{
+	return held_ns > n * cost_ns ? held_ns - n * cost_ns : 0;
+}
+
+/* Other costs have become known: earlier turns are not charged again by these. */
+GPUSCHED_INLINE void follow_cost(struct tsg *s, gs_u64 cost_ns)
+{
+	if (s->cost_ns != cost_ns)
+		s->last_work =
+			work_of(s->last_work + s->last_turns * s->cost_ns, s->last_turns, cost_ns);
+	s->cost_ns = cost_ns;
 }
 
 GPUSCHED_INLINE void begin_sums(struct tsg *s, const struct runlist *r)
@@ -57,8 +79,13 @@ GPUSCHED_INLINE void begin_sums(struct tsg *s, const struct runlist *r)
 GPUSCHED_INLINE gs_u64 look_work(struct tsg *s, const struct runlist *r)
 {
 	const struct gpusched_facts *f = &s->now;
-	gs_u64 work = work_of(f), done = 0;
+	gs_u64 work = work_of(f->held_ns, f->turns, r->cost_ns), done = 0;
 
+	follow_cost(s, r->cost_ns);
+	s->held = s->last_since == f->since_ns && s->last_since && f->held_ns > s->last_held
+			  ? f->held_ns - s->last_held
+			  : 0;
+	s->last_held = f->held_ns;
 	if (s->look != r->look)
 		begin_sums(s, r);
 	if (s->last_since == f->since_ns && s->last_since) {
@@ -109,6 +136,7 @@ GPUSCHED_INLINE gs_u64 look(const struct gpusched_task *t, struct tsg *s, struct
 {
 	gs_u64 done = 0;
 
+	s->held = 0;
 	s->sighted = gpusched_facts(t, &s->now) == 0;
 	look_absent(t, s, now);
 	if (!s->sighted) {

@@ -26,6 +26,8 @@ struct tsg {
 	gs_u64 last_since, last_work, last_turns, last_cut, last_drained;
 	gs_u64 look, look_ns; /* number of the look that these sums are of, and since when */
 	gs_u64 work, turns, cut, drained;
+	gs_u64 cost_ns;         /* of a turn, by which @last_work was counted */
+	gs_u64 last_held, held; /* the GPU, in all and since the last round */
 	gs_u64 due_ppm;         /* of its runlist, by weight, among those that want it */
 	gs_u64 factor;          /* correction of its slice, 1024 is none */
 	gs_u64 turn, began_ns;  /* its last turn: its number, and when it began */
@@ -78,8 +80,10 @@ struct runlist {
 	/* of lifted groups: promises, parts by weight; the group with the most credit */
 	gs_u64 g_lifted_ppm, g_lifted_due_ppm, g_promise;
 	gs_s64 g_credit_ns;
-	gs_u64 lost_ppm;  /* to switches, in the last look */
-	gs_u64 scale_ppm; /* what weights give, for those that are not lifted */
+	struct gpusched_gpu gpu; /* what switches cost */
+	gs_u64 cost_ns;          /* of a turn that does not work */
+	gs_u64 lost_ppm;         /* to switches, in the last look */
+	gs_u64 scale_ppm;        /* what weights give, for those that are not lifted */
 	struct limits limits;
 	gs_u64 ready, least_ppm, most_ppm; /* of the last round */
 	gs_u64 mode, era;                  /* enum mode; how often turns began */

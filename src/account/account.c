@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <uthash.h>
 
 #include "basic/cleanup.h"
@@ -77,8 +78,31 @@ static int answered(struct gs_account *a, int r)
 	return r;
 }
 
+/* Costs that the log told still hold when it is opened again. */
+static void leave_costs(struct gpu *g)
+{
+	struct gs_costs c = gs_turns_costs(g->turns);
+
+	g->begin = gs_costs_as_kept(&c, (uint64_t)time(NULL));
+}
+
+static void count_contradicted(struct gpu *g)
+{
+	unsigned int n = gs_turns_contradicted(g->turns);
+
+	if (n != g->contradicted)
+		gs_log(LOG_NOTICE,
+		       "GPU %u: its log contradicts the costs of switches that were known before: "
+		       "they are dropped",
+		       g->gpu.index);
+	g->a->counters[GS_ACC_CONTRADICTED] += n - g->contradicted;
+	g->contradicted = n;
+}
+
 static void log_close(struct gpu *g)
 {
+	if (g->turns)
+		leave_costs(g);
 	gs_opening_leave(g->opening, g->a->wait_ns);
 	gs_switchlog_close(g->log, g->a->wait_ns);
 	gs_turns_free(g->turns);
@@ -113,9 +137,8 @@ static int log_take(struct gpu *g, struct gs_error *err)
 	if (!r)
 		r = gs_turns_new(tell_turn, g, &g->turns);
 	if (!r) {
-		struct gs_costs costs = gs_costs_measured(g->gpu.name, g->a->opts.branch);
-
-		gs_turns_measured(g->turns, &costs);
+		gs_turns_measured(g->turns, &g->begin);
+		g->contradicted = 0;
 	}
 	return answered(g->a, r);
 }
@@ -334,6 +357,7 @@ static uint64_t look(struct gpu *g, uint64_t now)
 		/* RM has handed out all records that are older */
 		gs_turns_until(g->turns, to_gpu(g, now - behind));
 	}
+	count_contradicted(g);
 	g->active = g->records != g->looked;
 	g->looked = g->records;
 	look_alone(g, now);
@@ -599,12 +623,16 @@ int gs_account_new(const struct gs_account_opts *opts, struct gs_account **ret)
 		return -ENOMEM;
 	}
 	a->opts = *opts;
+	a->opts.begin = NULL;
 	if (!a->opts.wait_ns)
 		a->opts.wait_ns = WAIT_NS;
 	a->ngpus = opts->ngpus;
 	for (size_t i = 0; i < a->ngpus; i++) {
 		a->gpus[i].a = a;
 		a->gpus[i].gpu = opts->gpus[i];
+		a->gpus[i].begin = opts->begin
+					   ? opts->begin[i]
+					   : gs_costs_measured(opts->gpus[i].name, opts->branch);
 	}
 	*ret = a;
 	return 0;

@@ -23,6 +23,9 @@
 	  "questions about a log that RM did not answer in 20 ms: what is shown is older " \
 	  "meanwhile") \
 	X(NO_LOG, "log_unavailable", "GPUs whose context-switch log could not be opened") \
+	X(CONTRADICTED, "costs_contradicted", \
+	  "costs known before, of the product or kept, that a GPU's log contradicted: they were " \
+	  "dropped") \
 	X(USAGE, "usage_reads", "times the driver was asked how busy an engine was") \
 	X(NO_USAGE, "usage_unavailable", "times it could not say so")
 
@@ -38,7 +41,9 @@ struct gs_account_opts {
 	const struct gs_gpu *gpus; /* copied */
 	size_t ngpus;
 	unsigned int branch; /* the driver's branch; 0: unknown */
-	gs_turn_fn on_turn;  /* may be NULL; its times are CLOCK_MONOTONIC */
+	/* May be NULL. Copied: costs with which each GPU's log begins; NULL: its product's. */
+	const struct gs_costs *begin;
+	gs_turn_fn on_turn; /* may be NULL; its times are CLOCK_MONOTONIC */
 	/* May be NULL: reports how long calls on that GPU's log took. */
 	void (*on_spent)(uint32_t gpu, uint64_t ns, void *user);
 	uint64_t wait_ns; /* longest wait for an answer of RM; 0: 20 ms */

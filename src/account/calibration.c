@@ -44,8 +44,10 @@ struct slot {
 };
 
 struct gs_calibration {
-	struct gs_costs costs;    /* the costs in use */
-	struct gs_costs measured; /* the costs at the beginning */
+	struct gs_costs costs; /* the costs in use */
+	struct gs_costs
+		measured; /* the costs at the beginning, less those that the log contradicted */
+	unsigned int contradicted; /* how often it did so */
 	struct slot slots[SLOTS];
 	uint64_t clock; /* counts uses of slots */
 	struct gs_length gaps[GAPS];
@@ -198,21 +200,44 @@ static bool is_confirmed(const struct gs_calibration *c, const struct slot *s)
 
 /* ---- what is known --------------------------------------------------------------------------- */
 
-static void forget_costs(struct gs_calibration *c)
+static void forget_restore(struct gs_costs *costs)
 {
-	c->costs.unit_ps = 0;
-	c->costs.save_low_ns = c->costs.save_ns = c->costs.save_high_ns = 0;
-	c->costs.restore_ns = c->costs.idle_turn_ns = 0;
-	c->costs.save_basis = GS_COST_UNKNOWN;
+	costs->restore_ns = costs->idle_turn_ns = costs->restore_at_s = 0;
+	costs->restore_basis = GS_COST_UNKNOWN;
+}
+
+static void forget_save(struct gs_costs *costs)
+{
+	costs->unit_ps = costs->save_low_ns = costs->save_ns = costs->save_high_ns = 0;
+	costs->save_at_s = 0;
+	costs->save_basis = GS_COST_UNKNOWN;
+	forget_restore(costs);
+}
+
+static void forget_switch(struct gs_costs *costs)
+{
+	costs->switch_ns = costs->switch_at_s = 0;
+	costs->switch_basis = GS_COST_UNKNOWN;
+}
+
+/* The log contradicts a cost: one from elsewhere does not come back either. */
+static void contradict(struct gs_calibration *c, enum gs_cost_basis basis,
+		       void (*forget)(struct gs_costs *costs))
+{
+	if (gs_cost_is_prior(basis)) {
+		c->contradicted++;
+		forget(&c->measured);
+	}
+	forget(&c->costs);
 }
 
 /*
- * True if the log agrees with the costs measured for the product. Then costs that no log shows hold
- * as well.
+ * True if the log agrees with a save known from elsewhere. Then costs that no log shows hold as
+ * well.
  */
 static bool confirms(const struct gs_costs *costs, const struct fit *f)
 {
-	return costs->save_basis == GS_COST_MEASURED && f->save >= costs->save_low_ns &&
+	return gs_cost_is_prior(costs->save_basis) && f->save >= costs->save_low_ns &&
 	       f->save <= costs->save_high_ns;
 }
 
@@ -231,13 +256,14 @@ static void take_fit(struct gs_calibration *c, uint64_t us, const struct gs_samp
 		low = save < low ? save : low;
 		high = save > high ? save : high;
 	}
-	if (c->costs.save_basis != GS_COST_CALIBRATED && !confirms(&c->costs, f))
-		c->costs.restore_ns = c->costs.idle_turn_ns = 0;
+	if (gs_cost_is_prior(c->costs.save_basis) && !confirms(&c->costs, f))
+		contradict(c, c->costs.save_basis, forget_save);
 	c->costs.unit_ps = f->unit_ps;
 	c->costs.save_ns = f->save;
 	c->costs.save_low_ns = low - low / 4;
 	c->costs.save_high_ns = high + high / 4 + WINDOW_NS / 4;
 	c->costs.save_basis = GS_COST_CALIBRATED;
+	c->costs.save_at_s = 0;
 	for (unsigned int i = 0; i < SLOTS; i++) {
 		c->slots[i].cut.n = 0;
 		c->slots[i].doubted = false;
@@ -288,7 +314,7 @@ static void look(struct gs_calibration *c, struct slot *s)
 		return;
 	}
 	if (is_confirmed(c, s)) { /* if costs are in use, they are wrong */
-		forget_costs(c);
+		contradict(c, c->costs.save_basis, forget_save);
 		s->cut = s->main;
 	} else if (!s->main.n) {
 		s->cut.n = 0;
@@ -329,6 +355,16 @@ void gs_calibration_turn(struct gs_calibration *c, uint64_t id, uint64_t us, uin
 		look(c, s);
 }
 
+/* True if a tenth of the gaps are about as long. */
+static bool gaps_near(const struct gs_calibration *c, uint64_t ns)
+{
+	unsigned int n = 0;
+
+	for (unsigned int i = 0; i < c->ngaps; i++)
+		n += apart(c->gaps[i].ns, ns) <= WINDOW_NS;
+	return n * 10 >= c->ngaps;
+}
+
 void gs_calibration_gap(struct gs_calibration *c, uint64_t ns)
 {
 	struct gs_sample x;
@@ -339,10 +375,15 @@ void gs_calibration_gap(struct gs_calibration *c, uint64_t ns)
 	if (c->ngaps < GAPS_ENOUGH || c->gap_at % GAPS_ENOUGH)
 		return;
 	gs_sample_take(c->gaps, c->ngaps, &x);
-	if (!x.nclusters || x.clusters->n * 2 <= c->ngaps)
-		return;
-	c->costs.switch_ns = x.clusters->mid;
-	c->costs.switch_basis = GS_COST_CALIBRATED;
+	if (x.nclusters && x.clusters->n * 2 > c->ngaps) {
+		if (apart(x.clusters->mid, c->costs.switch_ns) * 2 > c->costs.switch_ns)
+			contradict(c, c->costs.switch_basis, forget_switch);
+		c->costs.switch_ns = x.clusters->mid;
+		c->costs.switch_basis = GS_COST_CALIBRATED;
+		c->costs.switch_at_s = 0;
+	} else if (gs_cost_is_prior(c->costs.switch_basis) && !gaps_near(c, c->costs.switch_ns)) {
+		contradict(c, c->costs.switch_basis, forget_switch);
+	}
 }
 
 /* ---- what is asked --------------------------------------------------------------------------- */
@@ -350,6 +391,11 @@ void gs_calibration_gap(struct gs_calibration *c, uint64_t ns)
 const struct gs_costs *gs_calibration_costs(const struct gs_calibration *c)
 {
 	return &c->costs;
+}
+
+unsigned int gs_calibration_contradicted(const struct gs_calibration *c)
+{
+	return c->contradicted;
 }
 
 static const struct slot *find_slot(const struct gs_calibration *c, uint64_t us)
@@ -400,8 +446,10 @@ void gs_calibration_begin(struct gs_calibration *c, const struct gs_costs *measu
 void gs_calibration_doubt(struct gs_calibration *c)
 {
 	struct gs_costs measured = c->measured;
+	unsigned int contradicted = c->contradicted;
 
 	gs_calibration_begin(c, &measured);
+	c->contradicted = contradicted;
 }
 
 int gs_calibration_new(struct gs_calibration **ret)

@@ -2,8 +2,8 @@
 /*
  * calibration.h - what switches cost a GPU, from the turns in its own log
  *
- * Pure. One object per runlist. It begins with costs measured for the product, if there are any,
- * and uses them until the log contradicts them. A cluster of lengths becomes a cost only when
+ * Pure. One object per runlist. It begins with costs known from elsewhere, if there are any, and
+ * uses them until the log contradicts them. A cluster of lengths becomes a cost only when
  * something confirms that slices made it: a service of constant length makes a cluster that is as
  * sharp. docs/account.md has the rules.
  */
@@ -33,7 +33,7 @@ struct gs_calibration;
 int gs_calibration_new(struct gs_calibration **ret);
 void gs_calibration_free(struct gs_calibration *c);
 
-/* Begins with costs measured for this kind of GPU, and forgets those from the log. */
+/* Begins with costs known from elsewhere, and forgets those from the log. */
 void gs_calibration_begin(struct gs_calibration *c, const struct gs_costs *measured);
 /* The log cannot be trusted: forgets everything learned from it. */
 void gs_calibration_doubt(struct gs_calibration *c);
@@ -47,6 +47,8 @@ void gs_calibration_turn(struct gs_calibration *c, uint64_t id, uint64_t us, uin
 void gs_calibration_gap(struct gs_calibration *c, uint64_t ns);
 
 const struct gs_costs *gs_calibration_costs(const struct gs_calibration *c);
+/* How often the log contradicted costs known from elsewhere, which were dropped then. */
+unsigned int gs_calibration_contradicted(const struct gs_calibration *c);
 /* For a slice of @us; 0: unknown. */
 struct gs_cut gs_calibration_cut(const struct gs_calibration *c, uint64_t us);
 

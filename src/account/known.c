@@ -124,7 +124,7 @@ void gs_account_gpu(const struct gs_account *a, uint32_t gpu, struct gs_account_
 	memcpy(ret->reason, g->reason, sizeof(ret->reason));
 	memcpy(ret->blank, g->blank, sizeof(ret->blank));
 	ret->error_ns = g->clock.error_ns;
-	ret->costs = gs_costs_measured(g->gpu.name, a->opts.branch);
+	ret->costs = g->begin;
 	if (g->turns) {
 		gs_turns_runlist(g->turns, &ret->sums);
 		ret->costs = gs_turns_costs(g->turns);

@@ -74,6 +74,8 @@ struct gpu {
 	uint64_t flushed, retry_at, lost, spent;
 	uint64_t records, looked; /* records read; records read up to the last reading */
 	struct alone alone;
+	struct gs_costs begin;     /* its log begins with these costs */
+	unsigned int contradicted; /* of the present log, as far as counted */
 	struct gpusched_gpu costs; /* as they were reported */
 	char reason[160], blank[160];
 };

@@ -93,10 +93,12 @@ struct gs_turns;
 typedef void (*gs_turn_fn)(const struct gs_turn *turn, void *user);
 int gs_turns_new(gs_turn_fn fn, void *user, struct gs_turns **ret);
 void gs_turns_free(struct gs_turns *t);
-/* Costs measured for this kind of GPU, set before the first record; unknown without this call. */
+/* Costs known from elsewhere, set before the first record; unknown without this call. */
 void gs_turns_measured(struct gs_turns *t, const struct gs_costs *costs);
 /* Costs of switches on this GPU, as far as known. */
 struct gs_costs gs_turns_costs(const struct gs_turns *t);
+/* How often the log contradicted costs known from elsewhere, which were dropped then. */
+unsigned int gs_turns_contradicted(const struct gs_turns *t);
 
 /*
  * Takes the next record, of TSG @id (0: of an unknown one). 0 or -ENOMEM, which counts as a lost

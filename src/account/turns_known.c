@@ -45,6 +45,11 @@ struct gs_costs gs_turns_costs(const struct gs_turns *t)
 	return *gs_calibration_costs(t->calibration);
 }
 
+unsigned int gs_turns_contradicted(const struct gs_turns *t)
+{
+	return gs_calibration_contradicted(t->calibration);
+}
+
 void gs_turns_alone(struct gs_turns *t, uint64_t id, uint64_t ns, uint64_t worked_ns)
 {
 	struct node *n = turns_find(t, id);

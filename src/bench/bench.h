@@ -122,8 +122,10 @@ struct bench_run {
 	char driver[32];         /* "": unknown, or the model */
 	unsigned int host_gpus;  /* 0: unknown */
 	struct bench_path *path; /* REAL and PATH: what the programs need */
-	bool dry_run;            /* the same: of the daemon */
-	bool beside_others;      /* the same: others' TSGs are no reason to refuse */
+	/* the same; may be NULL: 300 bytes for the name of its folder, as soon as that is made */
+	char *note_dir;
+	bool dry_run;       /* the same: of the daemon */
+	bool beside_others; /* the same: others' TSGs are no reason to refuse */
 	/* the same; may be NULL: non-zero gives the cell up, and all that runs is ended in order */
 	const volatile sig_atomic_t *stop;
 	/* REAL and PATH: may be NULL; called when the window is over and everything still runs */

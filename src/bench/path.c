@@ -704,6 +704,8 @@ int bench_path_begin(struct bench_run *run, struct gs_error *err)
 		p->dir[0] = '\0';
 		return gs_fail(err, -errno, "no directory for its files: %s", strerror(errno));
 	}
+	if (run->note_dir)
+		snprintf(run->note_dir, sizeof(p->dir), "%s", p->dir);
 	snprintf(log, sizeof(log), "%s/log", p->dir);
 	p->log_fd = open(log, O_CREAT | O_WRONLY | O_APPEND | O_CLOEXEC, 0600);
 	if (p->log_fd < 0)

@@ -1,9 +1,37 @@
 // SPDX-License-Identifier: MIT
+#include <string.h>
+#include <time.h>
+
 #include "basic/cleanup.h"
 #include "cli/cli.h"
 #include "cli/verbs_look.h"
 #include "local/local.h"
 #include "gpusched/gpusched.h"
+
+/* "kept 2026-11-26": a date only for costs of another time. */
+static char *basis(const json_t *row, const char *basis_key, const char *kept_key)
+{
+	const json_t *kept = gs_json_at(row, kept_key);
+	time_t at = (time_t)json_integer_value(kept);
+	char text[80], date[32] = "";
+	struct tm tm;
+
+	if (kept && localtime_r(&at, &tm))
+		strftime(date, sizeof(date), " %F", &tm);
+	snprintf(text, sizeof(text), "%s%s", json_string_value(json_object_get(row, basis_key)),
+		 date);
+	return strdup(text);
+}
+
+static char *switch_basis(const json_t *row)
+{
+	return basis(row, "switch_basis", "switch_kept_s");
+}
+
+static char *save_basis(const json_t *row)
+{
+	return basis(row, "save_basis", "save_kept_s");
+}
 
 static const struct gs_column columns[] = {
 	{ "gpu", "GPU", GS_COL_RIGHT },
@@ -12,9 +40,15 @@ static const struct gs_column columns[] = {
 	{ "switch_us", "SWITCH_US", GS_COL_TENTHS },
 	{ "save_us", "SAVE_US", GS_COL_TENTHS },
 	{ "restore_us", "RESTORE_US", GS_COL_TENTHS, .spare = 2 },
-	{ "switch_basis", "SWITCH_BY", .spare = 3 },
-	{ "save_basis", "SAVE_BY", .spare = 1 },
+	{ "switch_basis", "SWITCH_BY", .spare = 3, .cell = switch_basis },
+	{ "save_basis", "SAVE_BY", .spare = 1, .cell = save_basis },
 	{ "reason", "NO_LOG", GS_COL_WRAP },
+	{ "restore_basis" },
+	{ "switch_kept_s" },
+	{ "save_kept_s" },
+	{ "restore_kept_s" },
+	{ "driver" },
+	{ "vbios" },
 	{ "gpu_uuid" },
 	{ "pci" },
 	{ "log" },

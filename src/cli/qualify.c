@@ -136,5 +136,11 @@ int cli_qualify(struct cli *c)
 	if (code)
 		return cli_fail(code, "qualify: %s", err.text);
 	code = print(c, &r);
+	if (r.left[0])
+		return cli_fail(-EIO,
+				"what was found is in %s, but not all could be put back: %s; try "
+				"'gpusched observe "
+				"off'",
+				dir, r.left);
 	return code != GS_EXIT_OK || r.complete || o.quick ? code : GS_EXIT_PARTLY;
 }

@@ -124,7 +124,10 @@ static struct gs_odd_look look_of(struct gs_figures *fig, const struct gpusched_
 	const char *class = gs_class_name(fig->hub->classes, rec->task.class_id);
 	struct gs_turn_sums sums = { 0 };
 	struct gs_odd_look l = { .ns = ns };
+	struct gs_account_gpu gpu;
 
+	gs_account_gpu(fig->hub->account, rec->task.gpu, &gpu);
+	l.short_ns = gs_costs_short_turn_ns(&gpu.costs);
 	l.lc = class && !strcmp(class, "lc");
 	l.timed = !gs_account_of(fig->hub->account, rec->task.id, &sums);
 	l.held_ns = sums.held_ns;

@@ -6,8 +6,6 @@
 #include "basic/cleanup.h"
 #include "basic/clock.h"
 
-/* A turn of this length costs half its time in switching (docs/facts.md). */
-#define SHORT_NS 250000.0
 #define SHORT_TURNS 50.0 /* turns a second; fewer do no harm */
 #define BURST_MIN 1000.0 /* launches a second */
 #define BURST_FACTOR 10.0
@@ -59,7 +57,7 @@ static uint32_t judge_turns(const struct gs_limits *l, struct gs_odd_state *s,
 	if (now->lc && waited > 0 &&
 	    gs_is_harmed(l, 100 * s->rates.waited, 100 * waited / (held + waited), NAN))
 		is |= 1u << GS_ODD_LC_WAITS;
-	if (s->rates.turns >= SHORT_TURNS && held / turns < SHORT_NS &&
+	if (s->rates.turns >= SHORT_TURNS && held / turns < (double)now->short_ns &&
 	    2 * grown(b->slice_ended, now->slice_ended) > turns)
 		is |= 1u << GS_ODD_CUT_SHORT;
 	return is;

@@ -37,6 +37,7 @@ struct gs_odd_look {
 	bool lc;
 	bool timed; /* GPU time is known */
 	uint64_t held_ns, wait_ns, turns, slice_ended;
+	uint64_t short_ns; /* a turn of this length costs half its time in switching on that GPU */
 	bool waiting;
 	bool counted; /* launches are counted */
 	uint64_t launches;

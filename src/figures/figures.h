@@ -30,6 +30,7 @@ struct gs_figures {
 	void *server_user;
 	sd_event_source *sight;
 	unsigned int sight_skips;     /* samples until launches are read again */
+	struct gs_cost_book *book;    /* NULL: no log is read */
 	struct gs_ledger *ledger;     /* NULL: the instance is no daemon */
 	struct gs_memory *memory;     /* NULL: the instance is no daemon */
 	struct gs_oddities *oddities; /* NULL: no client watches */

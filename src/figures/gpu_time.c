@@ -9,6 +9,7 @@
 #include "basic/clock.h"
 #include "basic/log.h"
 #include "engine/switch_cost.h"
+#include "figures/cost_book.h"
 #include "figures/figures.h"
 #include "table/events.h"
 #include "table/facts.h"
@@ -135,6 +136,7 @@ static int on_read(sd_event_source *src, uint64_t us, void *user)
 	tell_launches(fig); /* by now the records of turns reported before are settled */
 	tell(fig);
 	tell_engine(fig);
+	gs_cost_book_look(fig, gs_now_ns());
 	gs_observers_turns_read(&fig->hub->observers);
 	if (next == UINT64_MAX)
 		return 0; /* the next TSG starts the timer again */
@@ -182,7 +184,8 @@ static uint32_t server_of(uint32_t pid, void *user)
 
 int gs_sight_start(struct gs_figures *fig, struct gs_error *err)
 {
-	const struct gs_account_opts opts = {
+	CLEANUP_FREE struct gs_costs *begin = NULL;
+	struct gs_account_opts opts = {
 		.size = sizeof(opts),
 		.gpus = fig->hub->gpus,
 		.ngpus = fig->hub->ngpus,
@@ -196,7 +199,10 @@ int gs_sight_start(struct gs_figures *fig, struct gs_error *err)
 
 	if (!fig->hub->opts.daemon || !fig->hub->config->account)
 		return 0;
-	r = gs_account_new(&opts, &fig->hub->account);
+	r = gs_cost_book_open(fig, &begin);
+	opts.begin = begin;
+	if (!r)
+		r = gs_account_new(&opts, &fig->hub->account);
 	if (!r)
 		r = gs_facts_begin(fig->hub->table);
 	if (!r)
@@ -211,6 +217,7 @@ int gs_sight_start(struct gs_figures *fig, struct gs_error *err)
 void gs_sight_end(struct gs_figures *fig)
 {
 	fig->sight = sd_event_source_disable_unref(fig->sight);
+	gs_cost_book_close(fig);
 	gs_account_free(fig->hub->account);
 	fig->hub->account = NULL;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* GPU time as JSON: of one TSG, and of each GPU. */
 #include "basic/clock.h"
+#include "figures/cost_book.h"
 #include "figures/figures.h"
 #include "figures/gpu_time.h"
 #include "figures/memory.h"
@@ -77,23 +78,28 @@ static json_t *us_json(uint64_t ns)
 	return ns ? json_real((double)ns / NS_PER_US) : json_null();
 }
 
+/* How a cost is known, and of when it is if it was kept. */
+static void put_basis(json_t *o, const char *key, enum gs_cost_basis basis, const char *kept_key,
+		      uint64_t at_s)
+{
+	json_object_set_new(o, key, json_string(gs_cost_basis_words[basis]));
+	gs_json_put_number(o, kept_key, at_s, at_s);
+}
+
 json_t *gs_sight_costs_json(struct gs_figures *fig, size_t gpu)
 {
-	const struct gs_gpu *g = &fig->hub->gpus[gpu];
-	struct gs_account_gpu a = { .costs = gs_costs_measured(g->name, fig->hub->branch) };
-	const struct gs_costs *c = &a.costs;
+	const struct gs_costs costs = gs_cost_book_costs(fig, gpu), *c = &costs;
 	json_t *o = json_object();
 
-	if (fig->hub->account)
-		gs_account_gpu(fig->hub->account, g->index, &a);
 	json_object_set_new(o, "switch_us", us_json(c->switch_ns));
 	json_object_set_new(o, "save_us", us_json(c->save_ns));
 	json_object_set_new(o, "restore_us", us_json(c->restore_ns));
 	json_object_set_new(o, "idle_turn_us", us_json(c->idle_turn_ns));
 	json_object_set_new(o, "slice_unit_us",
 			    c->unit_ps ? json_real((double)c->unit_ps / 1e6) : json_null());
-	json_object_set_new(o, "switch_basis", json_string(gs_cost_basis_words[c->switch_basis]));
-	json_object_set_new(o, "save_basis", json_string(gs_cost_basis_words[c->save_basis]));
+	put_basis(o, "switch_basis", c->switch_basis, "switch_kept_s", c->switch_at_s);
+	put_basis(o, "save_basis", c->save_basis, "save_kept_s", c->save_at_s);
+	put_basis(o, "restore_basis", c->restore_basis, "restore_kept_s", c->restore_at_s);
 	return o;
 }
 

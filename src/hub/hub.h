@@ -121,6 +121,13 @@
 	  "there are too many, of one user or in all") \
 	X(PROGRAMS_UNSAVED, "programs_unsaved", \
 	  "times that what is known of programs could not be read or written: see the log") \
+	X(COSTS_LEFT, "costs_left", \
+	  "times that kept costs of switches were not believed: the file is torn, of another " \
+	  "version, or others may write it; see the log") \
+	X(COSTS_ANEW, "costs_anew", \
+	  "GPUs whose kept costs of switches do not count: the driver or the VBIOS has changed") \
+	X(COSTS_UNSAVED, "costs_unsaved", \
+	  "times that costs of switches could not be kept: a restart would not know them") \
 	X(REQUESTS_OVER, "requests_over", "requests of GPU time that a GPU had no room for") \
 	X(BUDGETS_LEFT, "budgets_left", \
 	  "times that GPU time was charged to nobody: there are 4096 accounts of budgets") \
@@ -157,6 +164,7 @@ struct gs_hub {
 
 	/* the machine */
 	unsigned int branch;
+	char driver[64]; /* its whole version */
 	struct gs_gpu *gpus;
 	size_t ngpus;
 

@@ -16,6 +16,7 @@
 #include "basic/cleanup.h"
 #include "basic/clock.h"
 #include "basic/sheet.h"
+#include "qualify/judge.h"
 #include "qualify/priv.h"
 
 #define SHORT_US 1000
@@ -94,17 +95,18 @@ static void put_main(struct qualify *q, enum qualify_cost_id cost, uint64_t id, 
 static void find_restore(struct qualify *q, const struct stretch *alone,
 			 const struct stretch *beside, double turn_ns)
 {
-	double turn_us = turn_ns / 1e3, save = q->r->costs[QUALIFY_SAVE].us;
+	double save = q->r->costs[QUALIFY_SAVE].us, change = q->r->costs[QUALIFY_SWITCH].us;
 	double part = rate(q, 2, beside) / rate(q, 1, alone); /* of the time they work */
-	double left = turn_us - save - part * (turn_us + q->r->costs[QUALIFY_SWITCH].us);
+	double left = qualify_restore(turn_ns / 1e3, save, change, part);
 
-	if (!isfinite(save))
-		qualify_dark(q, QUALIFY_RESTORE, "the save is unknown");
-	else if (isfinite(left) && left > 0 && left < save)
+	if (!isfinite(save) || !isfinite(change))
+		qualify_dark(q, QUALIFY_RESTORE, "the save or the switch is unknown");
+	else if (isfinite(left))
 		qualify_cost(q, QUALIFY_RESTORE, left);
 	else
-		qualify_dark(q, QUALIFY_RESTORE, "a turn's parts do not add up: %.1f us are left",
-			     left);
+		qualify_dark(q, QUALIFY_RESTORE,
+			     "a turn's parts do not add up: of %.0f us %.0f %% were work",
+			     turn_ns / 1e3, 100 * part);
 }
 
 /* Two slices give a slice's unit and the save. *ret_turn_ns: of a turn in the stretch. */
@@ -251,7 +253,7 @@ static int two_of_blocks(struct qualify *q, struct gs_error *err)
 static int two_of_kernels(struct qualify *q, struct gs_error *err)
 {
 	struct stretch alone;
-	double us;
+	double gap;
 	int r = begin_alone(q, &of_kernels, &alone, err);
 
 	if (!r && q->log)
@@ -261,11 +263,12 @@ static int two_of_kernels(struct qualify *q, struct gs_error *err)
 	end_all(q);
 	if (r)
 		return r;
-	us = 1e6 / rate(q, 1, &alone);
-	if (us > KERNEL_US && us < 1.2 * KERNEL_US)
-		qualify_cost(q, QUALIFY_GAP, us - KERNEL_US);
+	gap = qualify_gap(rate(q, 1, &alone), KERNEL_US);
+	if (isfinite(gap))
+		qualify_cost(q, QUALIFY_GAP, gap);
 	else
-		qualify_dark(q, QUALIFY_GAP, "kernels of %d us took %.1f us each", KERNEL_US, us);
+		qualify_dark(q, QUALIFY_GAP, "kernels of %d us took %.1f us each", KERNEL_US,
+			     1e6 / rate(q, 1, &alone));
 	return 0;
 }
 

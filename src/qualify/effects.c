@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "basic/sheet.h"
+#include "qualify/judge.h"
 #include "qualify/priv.h"
 
 #define SLICE_US 1000
@@ -112,7 +113,7 @@ static int try_interleave(struct qualify *q)
 	n = r ? 0 : qualify_window_count(&q->window, id, turns);
 	if (n < 3)
 		return r;
-	ratio = 2.0 * turns[0] / (turns[1] + turns[2]);
+	ratio = qualify_ratio(turns, 3);
 	if (ratio > 1.5)
 		qualify_yes(q, QUALIFY_INTERLEAVE, "a high one has %.1f times the turns", ratio);
 	else

@@ -52,12 +52,12 @@ json_t *qualify_json(const struct qualify_result *r)
 						isfinite(c->us) ? json_real(c->us) : json_null(),
 						"reason", text(c->why)));
 	}
-	return json_pack("{s:o, s:o, s:o, s:o, s:f, s:f, s:b, s:o, s:o, s:I, s:I, s:O?, s:O}",
+	return json_pack("{s:o, s:o, s:o, s:o, s:f, s:f, s:b, s:o, s:o, s:o, s:I, s:I, s:O?, s:O}",
 			 "gpu", text(r->gpu), "gpu_uuid", text(r->uuid), "gpu_pci", text(r->pci),
 			 "driver", text(r->driver), "seconds", r->seconds, "dilate", r->dilate,
-			 "complete", r->complete, "checks", rows, "costs", prices, "log_records",
-			 (json_int_t)r->records, "log_lost", (json_int_t)r->lost, "calls", r->calls,
-			 "latency", r->latencies);
+			 "complete", r->complete, "left_behind", text(r->left), "checks", rows,
+			 "costs", prices, "log_records", (json_int_t)r->records, "log_lost",
+			 (json_int_t)r->lost, "calls", r->calls, "latency", r->latencies);
 }
 
 /* ---- parameters of the model --------------------------------------------------------------------- */

@@ -10,10 +10,20 @@
 
 #define QUALIFY_PROGRAMS 3u
 
+#define QUALIFY_DIR_LEN 300u /* as of bench_path.dir */
+
+/* Cleans up if this process is killed. */
+struct qualify_cleaner {
+	pid_t pid;
+	int fd;
+	char *dir; /* seen by both: the folder to remove; "": none yet */
+};
+
 struct qualify {
 	const struct qualify_opts *o;
 	struct qualify_result *r;
 	struct bench_run run;
+	struct qualify_cleaner cleaner;
 	struct bench_child daemon;
 	struct gs_gpu gpu;
 	struct gs_switchlog *log; /* NULL: it cannot be read */
@@ -21,6 +31,13 @@ struct qualify {
 	unsigned int n;
 	struct qualify_window window;
 };
+
+/* ---- cleaner.c ------------------------------------------------------------------------------- */
+
+/* @taps: they were off, and are turned off again. Before any thread. */
+int qualify_cleaner_start(struct qualify_cleaner *c, bool taps, struct gs_error *err);
+/* We have cleaned up, so it does not. */
+void qualify_cleaner_end(struct qualify_cleaner *c);
 
 /* ---- session.c ------------------------------------------------------------------------------- */
 

@@ -8,13 +8,16 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/time.h>
+#include <time.h>
 
+#include "account/kept.h"
 #include "basic/cleanup.h"
 #include "basic/clock.h"
 #include "basic/env.h"
 #include "basic/sheet.h"
 #include "local/ask.h"
 #include "probe/probe.h"
+#include "qualify/judge.h"
 #include "qualify/priv.h"
 #include "taps/taps.h"
 
@@ -68,17 +71,6 @@ static void tell(const struct qualify *q, const char *what)
 		q->o->tell(what);
 }
 
-/* A part that ended early leaves its reason where nothing is known: of the first @n... */
-static void leave_reasons(struct qualify_result *r, int nchecks, int ncosts, const char *why)
-{
-	for (int i = 0; i < nchecks; i++)
-		if (!r->checks[i].known && !r->checks[i].why[0])
-			snprintf(r->checks[i].why, sizeof(r->checks[i].why), "%.190s", why);
-	for (int i = 0; i < ncosts; i++)
-		if (!isfinite(r->costs[i].us) && !r->costs[i].why[0])
-			snprintf(r->costs[i].why, sizeof(r->costs[i].why), "%.190s", why);
-}
-
 static const char *reason(const struct qualify *q, const struct gs_error *err)
 {
 	if (stop == SIGALRM)
@@ -124,14 +116,15 @@ static void measure(struct qualify *q)
 		judge_log(q);
 	take_calls(q);
 	qualify_session_end(q);
-	leave_reasons(q->r, QUALIFY_TAIL, QUALIFY_ALONE_P50, reason(q, &err));
+	/* A part that ended early leaves its reason where nothing is known. */
+	qualify_leave_reasons(q->r, QUALIFY_TAIL, QUALIFY_ALONE_P50, reason(q, &err));
 	if (!r && !q->o->quick) {
 		tell(q, "latencies beside others");
 		r = qualify_latency(q, &err);
 	}
 	q->r->complete = !r && !stop;
-	leave_reasons(q->r, QUALIFY_CHECKS_MAX, QUALIFY_COSTS_MAX,
-		      !r && q->o->quick ? "not with --quick" : reason(q, &err));
+	qualify_leave_reasons(q->r, QUALIFY_CHECKS_MAX, QUALIFY_COSTS_MAX,
+			      !r && q->o->quick ? "not with --quick" : reason(q, &err));
 }
 
 /* ---- begin and end ----------------------------------------------------------------------------------- */
@@ -171,22 +164,54 @@ static int choose_gpu(struct qualify *q, struct gs_error *err)
 	return 0;
 }
 
+/* The daemon begins with these costs from now on. Beside others' work they would be off. */
+static void keep_costs(struct qualify *q)
+{
+	CLEANUP_FREE struct gs_kept *kept = calloc(1, sizeof(*kept));
+	struct gs_costs costs = qualify_as_costs(q->r, (uint64_t)time(NULL));
+	const struct gs_kept_gpu *k;
+
+	if (!kept || q->o->force)
+		return;
+	gs_kept_load(kept, NULL); /* a file that is not believed is replaced */
+	k = gs_kept_find(kept, &q->gpu);
+	if (gs_kept_counts(k, &q->gpu, q->r->driver))
+		costs = gs_kept_above(&k->costs, &costs);
+	if (gs_kept_put(kept, &q->gpu, q->r->driver, &costs, 0))
+		gs_kept_save(kept, NULL);
+}
+
+/* A failure takes nothing from what was found out. */
+static void clean_up(struct qualify *q)
+{
+	struct gs_error why = { 0 };
+
+	if (bench_path_forget(&q->run, &why))
+		snprintf(q->r->left, sizeof(q->r->left), "%.190s", why.text);
+}
+
 static int run(struct qualify *q, struct gs_error *err)
 {
 	struct gs_taps_status taps = { 0 };
 	bool had_taps = !gs_taps_status(&taps, NULL) && taps.on;
 	int r;
 
+	r = qualify_cleaner_start(&q->cleaner, !had_taps, err);
+	if (r)
+		return r;
 	tell(q, "speed of the idle GPU");
+	q->run.note_dir = q->cleaner.dir;
 	r = bench_path_begin(&q->run, err);
 	if (!r) {
 		q->r->multiprocessors = q->run.path->multiprocessors;
 		snprintf(q->r->driver, sizeof(q->r->driver), "%s", q->run.driver);
 		measure(q);
-		if (!had_taps)
-			r = bench_path_forget(&q->run, err);
+		keep_costs(q);
 	}
+	if (!had_taps && q->run.path)
+		clean_up(q);
 	bench_path_end(&q->run);
+	qualify_cleaner_end(&q->cleaner);
 	return r;
 }
 

@@ -3,7 +3,8 @@
  * qualify.h - what of gpusched works on a GPU that nobody has tried, and what switches cost it
  *
  * With loads and a daemon of its own, on a GPU that is otherwise idle. All is over and put back within
- * QUALIFY_LIMIT_S, whatever happens: programs and daemon end with this process.
+ * QUALIFY_LIMIT_S, whatever happens: programs and daemon end with this process. If it is killed,
+ * another process turns the taps off and removes its folder.
  */
 #ifndef GPUSCHED_QUALIFY_QUALIFY_H
 #define GPUSCHED_QUALIFY_QUALIFY_H
@@ -75,6 +76,7 @@ struct qualify_result {
 	double dilate;
 	double default_slice_us; /* that CUDA sets; 0: unknown */
 	bool complete;           /* else time was over, or somebody stopped it */
+	char left[200];          /* why the taps could not be turned off; "": nothing is left */
 	struct qualify_check checks[QUALIFY_CHECKS_MAX];
 	struct qualify_cost costs[QUALIFY_COSTS_MAX];
 	uint64_t records, lost; /* of the log */

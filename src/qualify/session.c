@@ -10,6 +10,7 @@
 #include "basic/clock.h"
 #include "basic/sheet.h"
 #include "local/ask.h"
+#include "qualify/judge.h"
 #include "qualify/priv.h"
 
 #define READY_MS 30000
@@ -214,8 +215,9 @@ void qualify_stop_programs(struct qualify *q)
 /* Nothing that the log shows will be known. */
 static void no_log(struct qualify *q, const char *why)
 {
-	static const char *const reason = "there is no log";
+	char reason[200];
 
+	qualify_no_log_reason(why, reason, sizeof(reason));
 	qualify_no(q, QUALIFY_LOG, "%.190s", why);
 	for (int i = 0; i <= QUALIFY_IDLE_TURN; i++)
 		qualify_dark(q, i, "%s", reason);

@@ -16,6 +16,8 @@ static json_t *row_json(struct gs_requests *rs, size_t i)
 	gs_json_put_text(o, "gpu_uuid", gpu->uuid);
 	gs_json_put_text(o, "pci", gpu->pci);
 	gs_json_put_number(o, "driver_branch", rs->hub->branch, rs->hub->branch);
+	gs_json_put_text(o, "driver", rs->hub->driver);
+	gs_json_put_text(o, "vbios", gpu->vbios);
 	if (rs->hub->account)
 		gs_account_gpu(rs->hub->account, gpu->index, &a);
 	json_object_set_new(o, "log", json_boolean(a.open));

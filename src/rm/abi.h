@@ -100,6 +100,16 @@ _Static_assert(sizeof(struct nv_device_params) == 56, "device");
 #define NV_CMD_GPU_NAME 0x20800110u
 #define NV_CMD_GPU_GID 0x2080014au
 
+#define NV_CMD_BIOS_INFO 0x20800810u /* GET_INFO_V2: the list is in the parameters */
+#define NV_BIOS_REVISION 0u
+#define NV_BIOS_OEM_REVISION 1u
+
+struct nv_bios_info {
+	uint32_t n;
+	struct {
+		uint32_t index, data;
+	} list[15];
+};
 struct nv_id_info {
 	uint32_t gpu_id, flags, device, subdevice, sli, board, instance;
 	int32_t numa;
@@ -116,7 +126,7 @@ struct nv_gpu_gid {
 	char data[256];
 };
 _Static_assert(sizeof(struct nv_id_info) == 32 && sizeof(struct nv_gpu_name) == 132 &&
-		       sizeof(struct nv_gpu_gid) == 268,
+		       sizeof(struct nv_gpu_gid) == 268 && sizeof(struct nv_bios_info) == 124,
 	       "gpu queries");
 
 /* Controls of a TSG */

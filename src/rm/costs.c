@@ -6,7 +6,8 @@
 
 #include "basic/cleanup.h"
 
-const char *const gs_cost_basis_words[] = { "unknown", "measured", "calibrated", NULL };
+const char *const gs_cost_basis_words[] = { "unknown", "measured",  "calibrated",
+					    "kept",    "qualified", NULL };
 
 /*
  * From docs/facts.md. A save took 94 to 110 us on an H200, 83 and 107 us on two H100s; the bounds
@@ -17,7 +18,7 @@ const char *const gs_cost_basis_words[] = { "unknown", "measured", "calibrated",
 		.unit_ps = 1024000, .save_low_ns = 70000, .save_ns = 100000, \
 		.save_high_ns = 150000, .switch_ns = 84000, .restore_ns = 24000, \
 		.idle_turn_ns = 62000, .save_basis = GS_COST_MEASURED, \
-		.switch_basis = GS_COST_MEASURED, \
+		.switch_basis = GS_COST_MEASURED, .restore_basis = GS_COST_MEASURED, \
 	}
 
 const struct gs_costs gs_costs_h200 = H200;
@@ -31,7 +32,45 @@ static const struct {
 	{ "NVIDIA H100 80GB HBM3", 580, H200 },
 };
 
+/* No GPU is known to be beyond these. */
+#define COST_MAX_NS 5000000u
+#define UNIT_MIN_PS 500000u
+#define UNIT_MAX_PS 4000000u
 #define STEP_NS 10000u /* figures of the log that change a bit change nothing */
+
+struct gs_costs gs_costs_as_kept(const struct gs_costs *c, uint64_t now_s)
+{
+	struct gs_costs kept = *c;
+
+	if (c->save_basis == GS_COST_CALIBRATED) {
+		kept.save_basis = GS_COST_KEPT;
+		kept.save_at_s = now_s;
+	}
+	if (c->switch_basis == GS_COST_CALIBRATED) {
+		kept.switch_basis = GS_COST_KEPT;
+		kept.switch_at_s = now_s;
+	}
+	return kept;
+}
+
+/* The unit and the three bounds of the save are known together, or none is. */
+static bool save_plausible(const struct gs_costs *c)
+{
+	if (!c->unit_ps || !c->save_ns || !c->save_high_ns)
+		return !c->unit_ps && !c->save_ns && !c->save_low_ns && !c->save_high_ns &&
+		       c->save_basis == GS_COST_UNKNOWN;
+	return c->save_basis != GS_COST_UNKNOWN && c->unit_ps >= UNIT_MIN_PS &&
+	       c->unit_ps <= UNIT_MAX_PS && c->save_low_ns <= c->save_ns &&
+	       c->save_ns <= c->save_high_ns && c->save_high_ns <= COST_MAX_NS;
+}
+
+bool gs_costs_plausible(const struct gs_costs *c)
+{
+	return save_plausible(c) && c->switch_ns <= COST_MAX_NS &&
+	       !c->switch_ns == (c->switch_basis == GS_COST_UNKNOWN) &&
+	       c->restore_ns <= COST_MAX_NS && c->idle_turn_ns <= COST_MAX_NS &&
+	       (!c->restore_ns && !c->idle_turn_ns) == (c->restore_basis == GS_COST_UNKNOWN);
+}
 
 uint32_t gs_costs_slice_us(const struct gs_costs *c)
 {
@@ -47,6 +86,13 @@ uint32_t gs_costs_lead_us(const struct gs_costs *c)
 	if (!c->save_ns || !c->switch_ns)
 		return 0;
 	return (uint32_t)((c->save_ns + c->switch_ns) / 1000);
+}
+
+uint64_t gs_costs_short_turn_ns(const struct gs_costs *c)
+{
+	if (!c->save_ns || !c->switch_ns)
+		c = &gs_costs_h200;
+	return (c->save_ns + c->switch_ns) * 4 / 3;
 }
 
 struct gs_costs gs_costs_measured(const char *product, unsigned int branch)

@@ -8,10 +8,21 @@
 #ifndef GPUSCHED_RM_COSTS_H
 #define GPUSCHED_RM_COSTS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
-/* How a cost is known. */
-enum gs_cost_basis { GS_COST_UNKNOWN, GS_COST_MEASURED, GS_COST_CALIBRATED };
+/*
+ * How a cost is known: of the product; from this log; from an earlier log of the same GPU; by
+ * `gpusched qualify`. Only a calibrated cost is from the log that is read now.
+ */
+enum gs_cost_basis {
+	GS_COST_UNKNOWN,
+	GS_COST_MEASURED,
+	GS_COST_CALIBRATED,
+	GS_COST_KEPT,
+	GS_COST_QUALIFIED,
+	GS_COST_BASES,
+};
 extern const char *const gs_cost_basis_words[];
 
 /* 0: unknown. */
@@ -23,7 +34,9 @@ struct gs_costs {
 	/* START to the first instruction, for a TSG that was saved in CILP. */
 	uint64_t restore_ns;
 	uint64_t idle_turn_ns; /* for a turn that drained: loading, and saving an idle TSG */
-	enum gs_cost_basis save_basis, switch_basis;
+	enum gs_cost_basis save_basis, switch_basis, restore_basis; /* restore: of the last two */
+	/* Kept or qualified: when it was measured, in seconds since 1970. */
+	uint64_t save_at_s, switch_at_s, restore_at_s;
 };
 
 /* An H200's costs. They serve as defaults if nothing is known, and never to judge a GPU. */
@@ -35,11 +48,26 @@ extern const struct gs_costs gs_costs_h200;
  */
 struct gs_costs gs_costs_measured(const char *product, unsigned int branch);
 
+/* True for a cost known from elsewhere, which holds until the log contradicts it. */
+static inline bool gs_cost_is_prior(enum gs_cost_basis basis)
+{
+	return basis == GS_COST_MEASURED || basis == GS_COST_KEPT || basis == GS_COST_QUALIFIED;
+}
+
+/* The same costs once their log is no longer read: calibrated ones are kept as of @now_s. */
+struct gs_costs gs_costs_as_kept(const struct gs_costs *c, uint64_t now_s);
+
+/* Whether each cost is in a range in which any GPU's costs may be. */
+bool gs_costs_plausible(const struct gs_costs *c);
+
 /*
  * us: saving and switching, with some margin. Two TSGs with slices below that would only switch. 0:
  * unknown.
  */
 uint32_t gs_costs_slice_us(const struct gs_costs *c);
+
+/* ns: a turn of this length costs half its time in switching; an H200's if that is unknown. */
+uint64_t gs_costs_short_turn_ns(const struct gs_costs *c);
 
 /* us: from the decision to leave one TSG to the START of the next; 0: unknown. */
 uint32_t gs_costs_lead_us(const struct gs_costs *c);

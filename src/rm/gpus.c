@@ -40,8 +40,22 @@ static bool ask(const struct client *c, uint32_t object, uint32_t cmd, void *par
 	       status == GS_NV_OK;
 }
 
+static void ask_vbios(const struct client *c, uint32_t subdevice, struct gs_gpu *g)
+{
+	struct nv_bios_info b = {
+		.n = 2, .list = { { .index = NV_BIOS_REVISION }, { .index = NV_BIOS_OEM_REVISION } }
+	};
+	uint32_t rev;
+
+	if (!ask(c, subdevice, NV_CMD_BIOS_INFO, &b, sizeof(b)))
+		return;
+	rev = b.list[0].data;
+	snprintf(g->vbios, sizeof(g->vbios), "%02X.%02X.%02X.%02X.%02X", rev >> 24,
+		 rev >> 16 & 0xff, rev >> 8 & 0xff, rev & 0xff, b.list[1].data & 0xff);
+}
+
 /*
- * Asks for UUID and name. That needs a device and a subdevice of our own, and the GPU's file open.
+ * Asks for UUID, name and VBIOS. That needs a device and a subdevice of our own, and the GPU's file open.
  */
 static void ask_names(const struct client *c, struct gs_gpu *g)
 {
@@ -63,6 +77,7 @@ static void ask_names(const struct client *c, struct gs_gpu *g)
 		if (ask(c, subdevice, NV_CMD_GPU_NAME, &name, sizeof(name)) ||
 		    ask(c, subdevice, NV_CMD_GPU_NAME, &name, NV_GPU_NAME_SIZE_595))
 			snprintf(g->name, sizeof(g->name), "%.*s", NV_GPU_NAME_LEN, name.name);
+		ask_vbios(c, subdevice, g);
 	}
 	gs_rm_free(c->fd, c->handle, c->handle, device, &status);
 }

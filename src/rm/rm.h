@@ -66,6 +66,8 @@ struct gs_gpu {
 	char pci[20];  /* 00000000:3B:00.0 */
 	char uuid[48]; /* GPU-...; "": unknown */
 	char name[80]; /* "": unknown */
+	/* The version of its VBIOS, as nvidia-smi prints it; "": unknown */
+	char vbios[20];
 };
 
 /* All GPUs. The caller frees the array. -ENODEV: no driver. */

@@ -111,10 +111,9 @@ static int open_table(struct gs_service *s, bool *ret_fresh, struct gs_error *er
 /* Taps that this instance turned on are turned off again if there is no GPU to observe. */
 static int read_machine(struct gs_service *s, bool fresh, struct gs_error *err)
 {
-	char version[64];
 	int r;
 
-	r = gs_rm_driver(&s->hub->branch, version, sizeof(version), err);
+	r = gs_rm_driver(&s->hub->branch, s->hub->driver, sizeof(s->hub->driver), err);
 	if (!r)
 		r = gs_gpus_read(&s->hub->gpus, &s->hub->ngpus, err);
 	if (r) {

@@ -181,6 +181,21 @@ static uint32_t name_string(struct sim_ctrl_args *a)
 	return SIM_NV_OK;
 }
 
+/* 96.00.90.00.01 */
+static uint32_t bios_info(struct sim_ctrl_args *a)
+{
+	uint32_t *words = a->p;
+
+	if (words[0] > (a->size - 4) / 8)
+		return SIM_NV_INVALID_ARGUMENT;
+	for (uint32_t i = 0; i < words[0]; i++) {
+		if (words[1 + 2 * i] > 1)
+			return SIM_NV_INVALID_ARGUMENT;
+		words[2 + 2 * i] = words[1 + 2 * i] ? 0x01 : 0x96009000;
+	}
+	return SIM_NV_OK;
+}
+
 /*
  * Like the real driver, does not check that the listed clients are the caller's own. Looks all up
  * first, so that a bad list changes nothing.
@@ -284,6 +299,8 @@ uint32_t sim_ctrl_subdevice(uint32_t cmd, struct sim_ctrl_args *a)
 		return name_string(a);
 	case SIM_CTRL_SUB_GID_INFO:
 		return gid_info(a);
+	case SIM_CTRL_SUB_BIOS_INFO_V2:
+		return bios_info(a);
 	case SIM_CTRL_SUB_PIDS:
 		return sim_held_pids(a);
 	case SIM_CTRL_SUB_PID_INFO:

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 # timeout: 120
 # needs: root bpf fuse
-# gpusched gpus: costs that were measured of a product, and those that a GPU's own log tells.
+# gpusched gpus: costs that were measured of a product, those that a GPU's own log tells, and those
+# kept of an earlier log.
 . "$(dirname "$0")/lib.sh"
 enter_sim --dilate 4 --params "$top/src/sim/gpus/switch-3.conf"
 trusting
@@ -40,4 +41,38 @@ check "a slice below the switch cost is set" "$gpusched" set "pid:$one" timeslic
 exits 1 "a second one is refused" "$gpusched" set "pid:$two" timeslice=500us
 like "$out" "below the switch cost \(5[0-9]0 us\)" "it says what a switch costs here"
 check "a longer one is not" "$gpusched" set "pid:$two" timeslice=700us
+
+# ---- they outlive the daemon
+file=$GPUSCHED_SIM/state/costs.json
+service() { "$gpusched" stats --json | jq ".service.$1"; }
+known=$(gpu '"\(.switch_us) \(.save_us)"')
+kill "$one" "$two"
+wait "$one" "$two" 2>/dev/null
+stop_daemon
+is "$(stat -c '%a %U' "$file")" "600 root" "root alone reads what is kept"
+kept() { gpu '"\(.switch_us) \(.save_us) \(.switch_basis) \(.save_basis)"'; }
+is "$(kept)" "$known kept kept" "they are shown without a daemon"
+start_daemon
+is "$(kept)" "$known kept kept" "the next daemon knows them at once"
+like "$("$gpusched" gpus)" "kept $(date +%F)" "the table says of when they are"
+stop_daemon
+cp "$file" "$scratch/kept"
+jq -c '.gpus[0].driver = "1.2.3"' "$scratch/kept" >"$file"
+start_daemon
+is "$(gpu .save_basis) $(service costs_anew)" "unknown 1" "of another driver they do not count"
+stop_daemon
+head -c 100 "$scratch/kept" >"$file"
+start_daemon
+is "$(gpu .save_basis) $(service costs_left)" "unknown 1" "half a file is no file"
+is "$(grep -c 'begin anew: .*costs.json: ' "$scratch/daemon.log")" 1 "it is said once"
+stop_daemon
+
+# another GPU's costs under this one's name: the log is believed
+jq -c '.gpus[0].save |= (.low_ns = 9000 | .ns = 10000 | .high_ns = 11000) | .gpus[0].switch.ns = 9000' "$scratch/kept" >"$file"
+start_daemon
+is "$(gpu '"\(.save_us) \(.save_basis)"')" "10 kept" "wrong costs are kept"
+load be --iterations-per-us 27.777 --seconds 100 --warmup 0
+load be --iterations-per-us 27.777 --seconds 100 --warmup 0
+check "until the log contradicts them" wait_for 30 eval '[ "$(gpu .save_basis)" != kept ] && [ "$(gpu .switch_basis)" = calibrated ]'
+check "the contradiction is counted" test "$("$gpusched" stats --json | jq .account.costs_contradicted)" -ge 1
 done_testing

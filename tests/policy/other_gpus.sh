@@ -35,4 +35,7 @@ read -r blind_p99 be < <(measure auto-nobody "$gpu" "$dir/auto.bpf.c")
 echo "# switch-3, auto-nobody: $p99 us, without the costs $blind_p99"
 check "switch-3: without the costs of its GPU auto's p99 is a tenth longer or more" \
 	test "$(jq -n "$blind_p99 >= 1.1 * $p99")" = true
+long=$top/src/sim/gpus/long-save.conf
+exits 0 "long-save: fair charges a turn what it costs there" "$gpusched" sim run fair-1-3 --params "$long"
+exits 0 "long-save: a limit is one of held time" "$gpusched" sim run fair-limit-beside --params "$long"
 done_testing

@@ -83,6 +83,22 @@ static void two_tsgs_confirm_a_slice(void **state)
 	gs_calibration_free(c);
 }
 
+/*
+ * Turns shorter than their slice: two services that are alike, or a GPU whose unit is below one.
+ * Only slices that change tell these apart.
+ */
+static void two_tsgs_do_not_confirm_less_than_a_slice(void **state)
+{
+	struct gs_calibration *c = begin(&unknown);
+
+	turns(c, A, SLICE, after(SLICE, 1, 950000, 84), 40);
+	turns(c, B, SLICE, after(SLICE, 1, 950000, 84), 40);
+	assert_false(gs_calibration_cut(c, SLICE).known);
+	turns(c, A, 4000, after(4000, 1, 950000, 84), 40);
+	is_cut(c, SLICE, after(SLICE, 1, 950000, 88));
+	gs_calibration_free(c);
+}
+
 static void one_tsg_alone_confirms_nothing(void **state)
 {
 	struct gs_calibration *c = begin(&unknown);
@@ -169,6 +185,51 @@ static void the_log_contradicts_what_was_measured(void **state)
 	gs_calibration_free(c);
 }
 
+/* Kept costs are no better: the log is believed, and its word outlives a doubt about the log. */
+static void the_log_contradicts_what_was_kept(void **state)
+{
+	struct gs_costs kept = gs_costs_h200;
+	struct gs_calibration *c;
+
+	kept.save_basis = kept.switch_basis = GS_COST_KEPT;
+	kept.restore_basis = GS_COST_QUALIFIED;
+	c = begin(&kept);
+	is_cut(c, SLICE, after(SLICE, 1, 1024000, 100));
+	turns(c, A, SLICE, after(SLICE, 1, 1024000, 279), 130);
+	turns(c, B, SLICE, after(SLICE, 1, 1024000, 279), 64);
+	assert_int_equal(gs_calibration_contradicted(c), 1);
+	assert_int_equal(gs_calibration_costs(c)->save_basis, GS_COST_UNKNOWN);
+	assert_int_equal(gs_calibration_costs(c)->restore_basis, GS_COST_UNKNOWN);
+	for (int i = 0; i < 64; i++) /* none of them near what was kept, nor near each other */
+		gs_calibration_gap(c, (200 + (uint64_t)i * 10) * US);
+	assert_int_equal(gs_calibration_contradicted(c), 2);
+	assert_int_equal(gs_calibration_costs(c)->switch_ns, 0);
+	gs_calibration_doubt(c);
+	assert_int_equal(gs_calibration_costs(c)->save_basis, GS_COST_UNKNOWN);
+	assert_int_equal(gs_calibration_costs(c)->switch_basis, GS_COST_UNKNOWN);
+	gs_calibration_free(c);
+}
+
+/* The log agrees: what was kept becomes measured now, and what no log shows still holds. */
+static void the_log_confirms_what_was_kept(void **state)
+{
+	struct gs_costs kept = gs_costs_h200;
+	struct gs_calibration *c;
+
+	kept.save_basis = GS_COST_KEPT;
+	kept.save_at_s = 5;
+	kept.restore_basis = GS_COST_QUALIFIED;
+	c = begin(&kept);
+	for (int i = 0; i < 60; i++)
+		for (unsigned int k = 1; k <= 3; k++)
+			turns(c, A, SLICE, after(SLICE, k, 1024000, 105), 1);
+	assert_int_equal(gs_calibration_costs(c)->save_basis, GS_COST_CALIBRATED);
+	assert_int_equal(gs_calibration_costs(c)->save_at_s, 0);
+	assert_int_equal(gs_calibration_costs(c)->restore_ns, gs_costs_h200.restore_ns);
+	assert_int_equal(gs_calibration_contradicted(c), 0);
+	gs_calibration_free(c);
+}
+
 static void it_follows_clocks_that_change(void **state)
 {
 	struct gs_calibration *c = begin(&unknown);
@@ -233,6 +294,7 @@ int main(void)
 		T(nothing_is_known_at_first),
 		T(a_product_begins_with_what_was_measured),
 		T(two_tsgs_confirm_a_slice),
+		T(two_tsgs_do_not_confirm_less_than_a_slice),
 		T(one_tsg_alone_confirms_nothing),
 		T(two_numbers_of_slices_tell_unit_and_save),
 		T(a_cluster_that_moves_with_the_slice_counts),
@@ -240,6 +302,8 @@ int main(void)
 		T(a_service_of_two_lengths_does_not),
 		T(beside_a_service_most_of_one_program_is_enough),
 		T(the_log_contradicts_what_was_measured),
+		T(the_log_contradicts_what_was_kept),
+		T(the_log_confirms_what_was_kept),
 		T(it_follows_clocks_that_change),
 		T(a_log_that_lies_is_forgotten),
 		T(absurd_lengths_are_harmless),

@@ -9,10 +9,13 @@
 
 #include "basic/clock.h"
 #include "figures/anomaly.h"
+#include "rm/costs.h"
 
 #define BIT(odd) (1u << GS_ODD_##odd)
 
 static const struct gs_limits limits = { 10, 1, 2, 10, 10, 60 };
+
+static uint64_t short_ns; /* a turn that costs half its time in switching */
 
 /* A second later: @held and @waited ms more, @turns more of which @cut were ended by the slice. */
 static uint32_t second(struct gs_odd_state *s, bool lc, unsigned int held, unsigned int waited,
@@ -26,6 +29,7 @@ static uint32_t second(struct gs_odd_state *s, bool lc, unsigned int held, unsig
 	now.held_ns += held * NS_PER_MS;
 	now.wait_ns += waited * NS_PER_MS;
 	now.turns += turns;
+	now.short_ns = short_ns;
 	now.slice_ended += cut;
 	return gs_odd_tsg(&limits, s, &now);
 }
@@ -81,11 +85,18 @@ static void cut_short(void **state)
 {
 	struct gs_odd_state s = { 0 };
 
+	short_ns = gs_costs_short_turn_ns(&(struct gs_costs){ 0 });
+	assert_in_range(short_ns, 240 * NS_PER_US, 260 * NS_PER_US); /* an H200's */
 	second(&s, false, 100, 0, 10, 10);
 	assert_int_equal(second(&s, false, 400, 0, 200, 200), 0); /* of 2 ms each */
 	assert_int_equal(second(&s, false, 4, 0, 40, 40), 0);     /* few */
 	assert_int_equal(second(&s, false, 60, 0, 600, 100), 0);  /* they drain */
 	assert_int_equal(second(&s, false, 60, 0, 600, 590), BIT(CUT_SHORT));
+	s = (struct gs_odd_state){ 0 };
+	short_ns =
+		gs_costs_short_turn_ns(&(struct gs_costs){ .save_ns = 20000, .switch_ns = 17000 });
+	second(&s, false, 100, 0, 10, 10);
+	assert_int_equal(second(&s, false, 60, 0, 600, 590), 0); /* cheap switches */
 }
 
 static void bursts_and_ends(void **state)

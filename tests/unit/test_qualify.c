@@ -3,7 +3,9 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <errno.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -11,6 +13,7 @@
 #include <stdio.h>
 
 #include "basic/clock.h"
+#include "qualify/judge.h"
 #include "qualify/qualify.h"
 #include "qualify/window.h"
 #include "sim/params.h"
@@ -205,6 +208,123 @@ static void test_known_goes_in(void **state)
 	qualify_free(r);
 }
 
+/* No cost, or a reason, is made up. */
+static void test_costs_as_the_account_has_them(void **state)
+{
+	struct qualify_result *r = nothing();
+	struct gs_costs c = qualify_as_costs(r, 9);
+
+	assert_true(gs_costs_plausible(&c));
+	assert_int_equal(c.save_basis, GS_COST_UNKNOWN);
+	assert_int_equal(c.switch_basis, GS_COST_UNKNOWN);
+	r->costs[QUALIFY_SAVE].us = 100; /* without the unit it says nothing */
+	c = qualify_as_costs(r, 9);
+	assert_int_equal(c.save_basis, GS_COST_UNKNOWN);
+	r->costs[QUALIFY_UNIT].us = 1.024;
+	r->costs[QUALIFY_SWITCH].us = 84;
+	r->costs[QUALIFY_IDLE_TURN].us = 62;
+	c = qualify_as_costs(r, 9);
+	assert_true(gs_costs_plausible(&c));
+	assert_int_equal(c.unit_ps, 1024000);
+	assert_int_equal(c.save_ns, 100000);
+	assert_true(c.save_low_ns < c.save_ns && c.save_ns < c.save_high_ns);
+	assert_int_equal(c.switch_ns, 84000);
+	assert_int_equal(c.restore_ns, 0);
+	assert_int_equal(c.idle_turn_ns, 62000);
+	assert_int_equal(c.save_basis, GS_COST_QUALIFIED);
+	assert_int_equal(c.restore_basis, GS_COST_QUALIFIED);
+	assert_int_equal(c.save_at_s, 9);
+	qualify_free(r);
+}
+
+/* Turns of 1124 us with a save of 100 and a switch of 84: 1000 us of 1208 were work. */
+static void test_restore(void **state)
+{
+	assert_true(fabs(qualify_restore(1124, 100, 84, 1000. / 1208) - 24) < 1e-6);
+	assert_true(isnan(qualify_restore(1124, 100, 84, 1)));
+	assert_true(isnan(qualify_restore(1124, 100, 84, 0.1)));
+	assert_true(isnan(qualify_restore(1124, NAN, 84, 0.8)));
+	assert_true(isnan(qualify_restore(1124, 100, 84, NAN)));
+	assert_true(isnan(qualify_restore(0, 100, 84, 0.8)));
+}
+
+static void test_gap(void **state)
+{
+	assert_true(fabs(qualify_gap(1e6 / 102.3, 100) - 2.3) < 1e-6);
+	assert_true(isnan(qualify_gap(1e6 / 99, 100)));
+	assert_true(isnan(qualify_gap(1e6 / 130, 100)));
+	assert_true(isnan(qualify_gap(0, 100)));
+	assert_true(isnan(qualify_gap(NAN, 100)));
+}
+
+static void test_ratio(void **state)
+{
+	assert_true(fabs(qualify_ratio((unsigned int[]){ 40, 20, 20 }, 3) - 2) < 1e-9);
+	assert_true(qualify_ratio((unsigned int[]){ 40, 0, 0 }, 3) == 0);
+	assert_true(qualify_ratio((unsigned int[]){ 40 }, 1) == 0);
+}
+
+static void test_reasons_stay(void **state)
+{
+	struct qualify_result *r = nothing();
+
+	snprintf(r->checks[QUALIFY_CTA].why, sizeof(r->checks[0].why), "its own");
+	r->checks[QUALIFY_LOG].known = true;
+	r->costs[QUALIFY_UNIT].us = 1;
+	qualify_leave_reasons(r, QUALIFY_TAIL, QUALIFY_ALONE_P50, "time was over");
+	assert_string_equal(r->checks[QUALIFY_CTA].why, "its own");
+	assert_string_equal(r->checks[QUALIFY_WFI].why, "time was over");
+	assert_string_equal(r->checks[QUALIFY_LOG].why, "");
+	assert_string_equal(r->checks[QUALIFY_TAIL].why, "");
+	assert_string_equal(r->costs[QUALIFY_UNIT].why, "");
+	assert_string_equal(r->costs[QUALIFY_SAVE].why, "time was over");
+	assert_string_equal(r->costs[QUALIFY_ALONE_P50].why, "");
+	qualify_free(r);
+}
+
+static void test_why_there_is_no_log(void **state)
+{
+	char reason[64];
+
+	qualify_no_log_reason("GPU 0 has no log: in MIG mode there is none (RM says 0x57 X)",
+			      reason, sizeof(reason));
+	assert_string_equal(reason, "only the log would tell: in MIG mode there is none");
+	qualify_no_log_reason("No such device", reason, sizeof(reason));
+	assert_string_equal(reason, "only the log would tell: No such device");
+}
+
+/* A folder that cannot be made, or a file that cannot be written, is no result. */
+static void test_no_place_to_keep(void **state)
+{
+	struct qualify_result *r = nothing();
+	struct gs_error err = { 0 }, other = { 0 };
+	char path[128];
+
+	assert_int_equal(qualify_keep(r, "/proc/nowhere/q", &err), -ENOENT);
+	snprintf(path, sizeof(path), "%s/result.json", dir);
+	assert_int_equal(mkdir(path, 0700), 0);
+	assert_int_equal(qualify_keep(r, dir, &other), -EISDIR);
+	assert_int_equal(rmdir(path), 0);
+	qualify_free(r);
+}
+
+/* What is left behind is told beside the result, which is kept. */
+static void test_left_behind(void **state)
+{
+	struct qualify_result *r = nothing();
+	json_t *o = qualify_json(r);
+
+	assert_true(json_is_null(json_object_get(o, "left_behind")));
+	json_decref(o);
+	snprintf(r->left, sizeof(r->left), "observe off failed");
+	o = qualify_json(r);
+	assert_string_equal(json_string_value(json_object_get(o, "left_behind")),
+			    "observe off failed");
+	assert_true(json_is_array(json_object_get(o, "costs")));
+	json_decref(o);
+	qualify_free(r);
+}
+
 static int make_dir(void **state)
 {
 	return mkdtemp(dir) ? 0 : -1;
@@ -226,6 +346,14 @@ int main(void)
 		cmocka_unit_test(test_unit),
 		cmocka_unit_test(test_unknown_stays_out),
 		cmocka_unit_test(test_known_goes_in),
+		cmocka_unit_test(test_costs_as_the_account_has_them),
+		cmocka_unit_test(test_restore),
+		cmocka_unit_test(test_gap),
+		cmocka_unit_test(test_ratio),
+		cmocka_unit_test(test_reasons_stay),
+		cmocka_unit_test(test_why_there_is_no_log),
+		cmocka_unit_test(test_no_place_to_keep),
+		cmocka_unit_test(test_left_behind),
 	};
 
 	return cmocka_run_group_tests(tests, make_dir, remove_dir);

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * kept.h - costs of switches that outlive the daemon: STATE_DIR/costs.json
+ *
+ * A GPU's costs count while its UUID, driver and VBIOS are the same. Costs that its log contradicts
+ * are dropped. A file that cannot be believed as a whole counts as none.
+ */
+#ifndef GPUSCHED_ACCOUNT_KEPT_H
+#define GPUSCHED_ACCOUNT_KEPT_H
+
+#include "basic/error.h"
+#include "rm/costs.h"
+#include "rm/rm.h"
+
+#define GS_KEPT_MAX 64u /* GPUs; the one measured longest ago makes room */
+
+struct gs_kept_gpu {
+	char uuid[48], driver[64], vbios[20]; /* vbios "": unknown */
+	struct gs_costs costs;                /* kept or qualified ones alone */
+};
+
+struct gs_kept {
+	struct gs_kept_gpu gpus[GS_KEPT_MAX];
+	unsigned int n;
+};
+
+/* 0, or a negative errno with *ret empty: -ENOENT: there is no file; -EINVAL: it is torn. */
+int gs_kept_load(struct gs_kept *ret, struct gs_error *err);
+/* Replaces the file in one step. */
+int gs_kept_save(const struct gs_kept *kept, struct gs_error *err);
+int gs_kept_parse(const char *text, struct gs_kept *ret, struct gs_error *err);
+/* NULL: out of memory. The caller frees the text. */
+char *gs_kept_text(const struct gs_kept *kept);
+
+/* The GPU's entry, even of another driver or VBIOS. NULL: there is none. */
+const struct gs_kept_gpu *gs_kept_find(const struct gs_kept *kept, const struct gs_gpu *gpu);
+/* True if what is kept of the GPU (@k may be NULL) counts beside that driver. */
+bool gs_kept_counts(const struct gs_kept_gpu *k, const struct gs_gpu *gpu, const char *driver);
+/* Costs to begin with: those of @product (by the driver's name for it), and above them the kept. */
+struct gs_costs gs_kept_begin(const struct gs_kept_gpu *k, const struct gs_costs *product);
+/* The costs @below, and above them those of @c that are known. */
+struct gs_costs gs_kept_above(const struct gs_costs *below, const struct gs_costs *c);
+
+/* True if the log says something else of the GPU by now, by a twentieth. */
+bool gs_kept_differs(const struct gs_kept_gpu *k, const struct gs_costs *costs);
+/* True if the log has told costs since what is kept was measured. */
+bool gs_kept_is_older(const struct gs_kept_gpu *k, const struct gs_costs *costs);
+/*
+ * Calibrated costs are kept as of @now_s (since 1970); a product's are not. True if that changed
+ * anything: nothing is kept of a GPU without UUID.
+ */
+bool gs_kept_put(struct gs_kept *kept, const struct gs_gpu *gpu, const char *driver,
+		 const struct gs_costs *costs, uint64_t now_s);
+
+#endif /* GPUSCHED_ACCOUNT_KEPT_H */
