@@ -20,7 +20,7 @@
  * service waits for no more rounds than by default. A TSG that works for 650 us or more in a
  * turn, as for a token of a language model, is never taken for launch-bound.
  *
- * Hints or an agent may tell when an lc TSG has a request. A hold suspends the be TSGs during a
+ * Hints, an agent or counted launches may tell when an lc TSG has a request. A hold suspends the be TSGs during a
  * request: the lc TSG has the GPU alone, and turns stand still. It costs two calls to the driver,
  * and an idle GPU at its end. So a request gets one only if it has so many turns that their
  * switches would cost more. There is no hold while be TSGs are owed their floor, nor for requests

@@ -11,8 +11,9 @@
  * answers token by token, beside training.
  *
  * Known weaknesses:
- *  - Requests are known only for programs that give hints, or that run under the agent (gpusched
- *    run --agent). For other programs nothing is held: they get what lcbe gives with be_slice_us.
+ *  - Requests are known only for programs that give hints, that run under the agent (gpusched run
+ *    --agent), or with counted launches (gpusched observe launches). For other programs nothing is
+ *    held: they get what lcbe gives with be_slice_us.
  *  - A request of one or two turns costs more with a hold than without: the calls take 1 ms.
  *  - A service that never rests has a new hold every 500 ms, however long it works on. Its
  *    best-effort neighbours get the 5 % that the engine keeps for them.

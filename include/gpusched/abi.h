@@ -536,7 +536,8 @@ struct gpusched_class {
 	X(LIMITED, "limited", "a limit by user cut, deferred or refused a user's work") \
 	X(FINDING, "finding", "something that gpusched status tells of began, or is over") \
 	X(BUDGET, "budget", "a user or cgroup has used up its GPU time, or has some again") \
-	X(REQUEST_OVER, "request-over", "the requests of a GPU are more than 100 %: one has none")
+	X(REQUEST_OVER, "request-over", "the requests of a GPU are more than 100 %: one has none") \
+	X(REQUEST, "request", "a program's request began, as its counted launches show")
 
 enum gpusched_event_type {
 	GPUSCHED_EV_NONE = 0,

@@ -288,9 +288,10 @@ int gpusched_ops_tick_end(struct gpusched_round *round);
  * GPUSCHED_REQUEST_BEGIN(t, r) and GPUSCHED_REQUEST_END(t, r): a request of the TSG's program
  * began, or has ended; r is a struct gpusched_request. A request is a sequence of launches and
  * waits without a rest as long as the program's `quiet_us`. Requests are reported by the program's
- * hints or its agent (`gpusched run --agent`); without either there are no such calls. A program
- * may lie: holds have bounds of their own. Process context of the host; return value ignored.
- * Without them: nothing.
+ * hints or its agent (`gpusched run --agent`), or seen in its launches while they are counted;
+ * otherwise there are no such calls. A program may have several TSGs: there are no calls for those
+ * in which no request works. It may lie: holds have bounds of their own. Process context of the
+ * host; return value ignored. Without them: nothing.
  */
 #define GPUSCHED_REQUEST_BEGIN(t, r) \
 	GPUSCHED_PAIR_CALLBACK(request_begin, t, struct gpusched_request, r)

@@ -24,17 +24,29 @@ GPUSCHED_INLINE void leave_costs(const struct tsg *s, struct runlist *r)
 		slice_lc_ended(&r->slice);
 }
 
+/*
+ * Beside requests that are held for, each payment keeps a whole queue waiting. The log is late, so
+ * a BE gets more at a time than it is owed, and the surplus counts for later. Payments begin sooner
+ * in return, so that it waits no longer for one. Of several BEs, one's surplus is not the others'.
+ */
+#define HELD_LATELY_NS (5 * GS_S)
+#define OWED_HELD_NS (20 * GS_MS)
+#define CREDIT_NS (OWED_NS - OWED_HELD_NS)
+
 /* BEs with work get their floor, or LC pays. */
 GPUSCHED_INLINE void owe(struct runlist *r, gs_u64 span)
 {
+	int held = r->be == 1 && r->held_ns && r->look_ns < r->held_ns + HELD_LATELY_NS;
 	gs_u64 got = r->be_progress - r->look_progress;
 	gs_u64 due = r->ready + r->part
 			     ? span * be_floor_pct * (r->held_ns > r->look_ns ? 10 : 12) / 1000
 			     : 0; /* a fifth more without a hold: looks are late */
 
+	got += held ? r->credit_ns : 0;
 	r->owed_ns = gs_least(r->owed_ns + due, OWED_MAX_NS + got);
+	r->credit_ns = got > r->owed_ns ? gs_least(got - r->owed_ns, CREDIT_NS) : 0;
 	r->owed_ns = r->owed_ns > got ? r->owed_ns - got : 0;
-	if (r->owed_ns > OWED_NS)
+	if (r->owed_ns > (held ? OWED_HELD_NS : OWED_NS))
 		r->paying = 1;
 	else if (!r->owed_ns)
 		r->paying = 0;
@@ -109,7 +121,7 @@ GPUSCHED_INLINE void watch_costs(struct runlist *r, gs_u32 runlist, gs_u64 now)
 		}
 	} else {
 		r->slice.us = be_slice_us;
-		r->slice.trial_ns = r->owed_ns = r->paying = 0;
+		r->slice.trial_ns = r->owed_ns = r->credit_ns = r->paying = 0;
 	}
 	r->look_ns = f->as_of_ns;
 	r->look_since = f->since_ns;

@@ -143,6 +143,7 @@ struct runlist {
 	gs_u64 changed_ns;      /* when a TSG came or went last, or a BE got or lost its turns */
 	gs_u64 unrest_ns;       /* when the present series of such changes began */
 	gs_u64 owed_ns;         /* GPU time that BEs lack to their floor */
+	gs_u64 credit_ns;       /* GPU time that they had beyond it, and that counts for later */
 	gs_u32 paying;          /* 1: LCs pay it back, with shorter slices */
 	gs_u32 acting;          /* 1: guesses about TSGs of no class are in effect */
 	gs_u32 classed;         /* LCs and BEs with a class when @acting began */

@@ -33,7 +33,7 @@ int gs_facts_of(const struct gs_turns *t, uint64_t id, gs_facts_clock clock, con
 		.id = id,
 		.known = GPUSCHED_FACT_HELD | GPUSCHED_FACT_LAST_RUN |
 			 (r.blind ? 0 : GPUSCHED_FACT_STATE) | (s.waits ? GPUSCHED_FACT_WAIT : 0) |
-			 (s.drains ? GPUSCHED_FACT_DRAIN : 0),
+			 (s.drains && !s.drain_nominal ? GPUSCHED_FACT_DRAIN : 0),
 		.state = r.blind ? 0 : state_of(&s),
 		.as_of_ns = at(clock, user, r.as_of_ns),
 		.since_ns = at(clock, user, s.since_ns),

@@ -23,8 +23,10 @@ static uint64_t slices_in(const struct gs_cut *cut, uint64_t length, enum gs_awa
 static enum gs_slice_says says_first(const struct gs_slice *s, const struct gs_cut *cut,
 				     uint64_t length, enum gs_awaited since, uint64_t *ret_slices)
 {
-	if (s->finishes)
-		return GS_SLICE_UNKNOWN;
+	if (s->finishes) { /* it may leave sooner or later than in CILP mode */
+		*ret_slices = slices_in(cut, length, since);
+		return since == GS_AWAITED_FROM_START ? GS_SLICE_DID : GS_SLICE_MAY;
+	}
 	if (length < cut->first_low)
 		return GS_SLICE_DID_NOT;
 	if (length > cut->first_high && since != GS_AWAITED_FROM_START)
@@ -87,7 +89,7 @@ struct gs_assumed gs_slice_contended(const struct gs_slice *s, const struct gs_c
 
 uint64_t gs_slice_drain(const struct gs_cut *cut, uint64_t length)
 {
-	if (!cut->periodic || length < cut->slice)
+	if (!(cut->periodic || (cut->known && cut->shows)) || length < cut->slice)
 		return 0;
 	return cut->shows || length >= cut->first_low ? length - cut->slice : 0;
 }

@@ -59,6 +59,7 @@ struct gs_assumed gs_slice_contended(const struct gs_slice *s, const struct gs_c
 
 /*
  * The time from the end of its only slice to the end of the turn, if the length shows it; else 0.
+ * If the slice is nominal, the time is longer than it was by as much as the slice was.
  */
 uint64_t gs_slice_drain(const struct gs_cut *cut, uint64_t length);
 

@@ -134,10 +134,12 @@ static void learn_drain(struct node *n)
 {
 	uint64_t length = n->last.end_ns - n->last.start_ns;
 	int64_t drain = (int64_t)gs_slice_drain(&n->cut, length), old = (int64_t)n->sums.drain_ns;
+	bool first = !n->sums.drains || n->sums.drain_nominal == n->cut.periodic;
 
 	if (!n->one_slice || !drain || (!n->assumed.ns && n->last.contended_ns < length))
 		return;
-	n->sums.drain_ns = (uint64_t)(n->sums.drains ? old + (drain - old) / DRAIN_SMOOTH : drain);
+	n->sums.drain_ns = (uint64_t)(first ? drain : old + (drain - old) / DRAIN_SMOOTH);
+	n->sums.drain_nominal = !n->cut.periodic;
 	n->sums.drains++;
 }
 

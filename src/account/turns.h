@@ -63,6 +63,8 @@ struct gs_turn_sums {
 	uint64_t unpriced; /* turns that may have been cut off, while these costs were unknown */
 	/* Smoothed time from a slice's end to the turn's end; number of samples. */
 	uint64_t drain_ns, drains;
+	/* The slice's real length is unknown: only differences of drain_ns at one slice count. */
+	bool drain_nominal;
 	uint64_t since_ns;         /* when the TSG was first seen */
 	uint64_t start_ns;         /* START of its last turn; 0: none was seen */
 	uint64_t last_end_ns;      /* 0: no turn has ended */

@@ -5,51 +5,23 @@
 
 #include "basic/clock.h"
 
-#define OCTAVE 4u
-#define FIRST_US 125u
+#define OCTAVE GS_QUIET_OCTAVE
+#define ONE GS_QUIET_ONE
 #define LEAST_BIN (3 * OCTAVE) /* GS_QUIET_LEAST_US */
 #define MOST_BIN (6 * OCTAVE + 1)
-#define ONE 16u       /* weight of one rest, so that it can fade */
-#define MEMORY 16384u /* rests; then older ones count half */
-#define ENOUGH 16u    /* fewer rests say nothing */
-#define NEAR_PART 8u  /* up to this part of the longer rests, plus one, may be near the value */
+#define ENOUGH 16u   /* fewer rests say nothing */
+#define NEAR_PART 8u /* up to this part of the longer rests, plus one, may be near the value */
 /* a longer value must make so many times fewer requests of the same rests */
 #define WORTH 4u
 
-static unsigned int bin_of(uint64_t rest_ns)
-{
-	/* 2 to the power of k / OCTAVE, in thousandths */
-	static const uint32_t steps[OCTAVE] = { 1000, 1189, 1414, 1682 };
-	uint64_t us = rest_ns / NS_PER_US, octave = FIRST_US;
-	unsigned int bin = 0;
-
-	if (us < FIRST_US)
-		return 0;
-	while (octave * 2 <= us && bin + OCTAVE < GS_QUIET_BINS) {
-		octave *= 2;
-		bin += OCTAVE;
-	}
-	for (unsigned int k = OCTAVE; --k;)
-		if (us * 1000 >= octave * steps[k])
-			return bin + k;
-	return bin;
-}
-
 static uint32_t us_of(unsigned int bin)
 {
-	static const uint32_t steps[OCTAVE] = { 1000, 1189, 1414, 1682 };
-
-	return (FIRST_US << bin / OCTAVE) * steps[bin % OCTAVE] / 1000;
+	return (GS_QUIET_FIRST_US << bin / OCTAVE) * gs_quiet_step(bin % OCTAVE) / 1000;
 }
 
 void gs_quiet_rest(struct gs_quiet *q, uint64_t rest_ns)
 {
-	q->bins[bin_of(rest_ns)] += ONE;
-	if (++q->n < MEMORY)
-		return;
-	q->n /= 2;
-	for (unsigned int i = 0; i < GS_QUIET_BINS; i++)
-		q->bins[i] /= 2;
+	gs_quiet_add(q, rest_ns);
 }
 
 static uint32_t sum(const struct gs_quiet *q, unsigned int from, unsigned int until)

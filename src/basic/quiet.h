@@ -10,17 +10,10 @@
 
 #include <stdint.h>
 
-#define GS_QUIET_LEAST_US 1000u
-#define GS_QUIET_MOST_US 10000u
+#include "basic/quiet_bins.h"
+
 /* If a request launches nothing for so long, it is stuck, and counts as over. */
 #define GS_REQUEST_MOST_NS 30000000000ull
-
-/* Rests by length, four to an octave from 125 us on. */
-#define GS_QUIET_BINS 32u
-struct gs_quiet {
-	uint32_t bins[GS_QUIET_BINS];
-	uint32_t n;
-};
 
 /* A rest has ended: from the end of the last work or wait to the next launch. */
 void gs_quiet_rest(struct gs_quiet *q, uint64_t rest_ns);

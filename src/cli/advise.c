@@ -118,6 +118,7 @@ static void add_program(struct crowd *c, const json_t *t, uint32_t beside_us)
 	put(o, "launches_per_s", s.launches / s.span_s);
 	json_object_set_new(o, "untold",
 			    json_boolean(cli_is_untold(json_object_get(t, "policy_says"))));
+	json_object_set(o, "requests_by", json_object_get(t, "requests_by") ?: json_null());
 	c->c.n[kind]++;
 	c->c.short_blocks |= kind == GS_PROGRAM_BATCH && stays_in_cta(t);
 	json_array_append_new(c->programs, o);
@@ -336,8 +337,9 @@ static void print_untold(const json_t *programs)
 	json_array_foreach((json_t *)programs, i, o)
 		if (json_is_true(json_object_get(o, "untold")))
 			printf("process %lld does not tell of its requests, so nobody is held for "
-			       "them:\nstart it by 'gpusched run --agent', or let it give hints "
-			       "(gpusched-hints(7))\n",
+			       "them:\nstart it by 'gpusched run --agent', let it give hints "
+			       "(gpusched-hints(7)), or count launches\n(gpusched observe "
+			       "launches on)\n",
 			       (long long)json_integer_value(json_object_get(o, "pid")));
 }
 

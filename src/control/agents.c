@@ -208,6 +208,28 @@ static void take_over(struct gs_agents *a, struct agent *one)
 		drop(a, (size_t)(old - a->all));
 }
 
+static void read_sheet(void *of, struct gs_request_words *ret)
+{
+	const struct gs_agent_sheet *s = of;
+
+	*ret = (struct gs_request_words){
+		.rest_ns = s->rest_ns,
+		.launches = s->launches,
+		.begins = s->begins,
+		.quiet_us = s->quiet_us,
+		.hinted = s->hinted,
+		.arrivals = s->arrivals,
+		.blurs = s->blurs,
+	};
+}
+
+static int new_requests(struct gs_agents *a, struct agent *one, int *ret_wake)
+{
+	const struct gs_request_source source = { read_sheet, one->sheet, GPUSCHED_REQUEST_AGENT };
+
+	return gs_told_requests_new(a->ctl, &source, &one->request, ret_wake);
+}
+
 static void give(struct gs_agents *a, int to, const struct ucred *cred)
 {
 	struct agent one = { .pid = cred->pid, .uid = cred->uid, .since_ns = gs_now_ns() };
@@ -219,8 +241,7 @@ static void give(struct gs_agents *a, int to, const struct ucred *cred)
 	fd = make_sheet(&one.sheet);
 	if (fd < 0)
 		return;
-	if (gs_told_requests_new(a->ctl, one.sheet, &one.request, &wake) ||
-	    !send_sheet(to, (const int[]){ fd, wake })) {
+	if (new_requests(a, &one, &wake) || !send_sheet(to, (const int[]){ fd, wake })) {
 		gs_told_requests_free(one.request);
 		munmap(one.sheet, GS_AGENT_SHEET_BYTES);
 		return;
@@ -245,7 +266,7 @@ static void take_tsg(struct gs_hub *hub, const struct gpusched_tsg *rec, struct 
 		return;
 	one->tsg = one->ncompute++ ? 0 : rec->task.id;
 	gs_observers_deadline_told(&hub->observers, rec, one->sheet->deadline_us);
-	gs_told_requests_tsg(one->request, &rec->key);
+	gs_told_requests_tsg(one->request, rec);
 	one->class_id = rec->task.class_id;
 	one->probed = one->probed || rec->task.known & GPUSCHED_KNOWN_LAUNCHES;
 }
@@ -577,14 +598,9 @@ bool gs_agents_told(const struct gs_control *ctl, const struct gpusched_tsg *rec
 	return true;
 }
 
-bool gs_agents_requests(const struct gs_control *ctl, const struct gpusched_tsg *rec,
-			uint32_t *ret_quiet_us, bool *ret_open)
+struct gs_told_requests *gs_agents_requests(const struct gs_control *ctl, pid_t pid)
 {
-	const struct agent *one = ctl ? find(ctl->agents, (pid_t)rec->task.pid) : NULL;
+	const struct agent *one = find(ctl->agents, pid);
 
-	if (!one || rec->task.kind != GPUSCHED_KIND_COMPUTE)
-		return false;
-	*ret_quiet_us = gs_told_requests_quiet_us(one->request);
-	*ret_open = gs_told_requests_open(one->request);
-	return true;
+	return one ? one->request : NULL;
 }

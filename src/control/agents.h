@@ -7,10 +7,12 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "gpusched/abi.h"
 
 struct gs_agent_facts;
+struct gs_told_requests;
 struct gs_engine_call;
 struct gs_control;
 struct gpusched_tsg;
@@ -64,11 +66,7 @@ void gs_agents_by_class(const struct gs_control *ctl, uint64_t *inout);
  */
 bool gs_agents_told(const struct gs_control *ctl, const struct gpusched_tsg *rec,
 		    struct gs_agent_facts *ret, bool *ret_counted);
-/*
- * Requests of a compute TSG, as its process's agent reports them: the rest that ends one (0:
- * unknown, or the program is never quiet), and whether one is open. Returns false without an agent.
- */
-bool gs_agents_requests(const struct gs_control *ctl, const struct gpusched_tsg *rec,
-			uint32_t *ret_quiet_us, bool *ret_open);
+/* The requests that the agent of a process reports; NULL: it has none. Borrowed. */
+struct gs_told_requests *gs_agents_requests(const struct gs_control *ctl, pid_t pid);
 
 #endif /* GPUSCHED_CONTROL_AGENTS_H */

@@ -12,6 +12,7 @@
 
 struct gs_agents;
 struct gs_budgets;
+struct gs_counted;
 struct gs_errand;
 struct gs_restoring;
 struct gs_starting;
@@ -45,6 +46,7 @@ struct gs_control {
 	sd_event_source *launch_again;
 	/* Agents in programs; NULL: no daemon, or no agent can connect. */
 	struct gs_agents *agents;
+	struct gs_counted *counted;     /* NULL: there is no daemon */
 	struct gs_budgets *budgets;     /* NULL: none are configured */
 	struct gs_restoring *restoring; /* NULL: no restore is under way */
 	struct gs_parking *parking;     /* processes that have no TSG for a while */

@@ -18,11 +18,15 @@ bool gs_service_launches_for_policy(const struct gs_control *ctl)
 	return ctl->hub->policy && gs_policy_running(ctl->hub->policy)->flags & GPUSCHED_F_WORK;
 }
 
+bool gs_service_launches_lasting(const struct gs_control *ctl)
+{
+	return ctl->launches_asked || ctl->hub->config->launches & GS_LAUNCHES_ALWAYS ||
+	       gs_service_launches_for_policy(ctl);
+}
+
 bool gs_service_launches_wanted(const struct gs_control *ctl)
 {
-	return ctl->launches_asked || ctl->launch_leases ||
-	       ctl->hub->config->launches & GS_LAUNCHES_ALWAYS ||
-	       gs_service_launches_for_policy(ctl);
+	return ctl->launch_leases || gs_service_launches_lasting(ctl);
 }
 
 bool gs_service_launches_trusted(const struct gs_control *ctl)

@@ -14,6 +14,8 @@ struct gs_errand;
 struct gs_control;
 
 bool gs_service_launches_wanted(const struct gs_control *ctl);
+/* True if it is wanted for longer than a command watches. */
+bool gs_service_launches_lasting(const struct gs_control *ctl);
 /* True if the running policy wants it, for its decisions. */
 bool gs_service_launches_for_policy(const struct gs_control *ctl);
 /* True if the configuration says that no user would stop fork() by means of the probes. */

@@ -13,19 +13,19 @@
 #include "basic/quiet.h"
 #include "control/control.h"
 #include "policy/pstate.h"
-#include "wire/agent.h"
+#include "control/where_works.h"
 
-#define TSGS 16u   /* TSGs of a process for which requests are reported */
 #define WAKES 200u /* wake-ups by one page in a second */
 #define LOOKS 2u   /* checks of a page during one rest */
 
 struct gs_told_requests {
 	struct gs_control *ctl;
-	struct gs_agent_sheet *sheet;
+	struct gs_request_source source;
+	struct gs_request_words words; /* of the source, as read last */
 	sd_event_source *wake, *look;
-	int fd;
-	struct gpusched_key tsgs[TSGS];
-	unsigned int ntsgs, wakes;
+	int fd; /* a write wakes us; -1: gs_told_requests_wake() does */
+	struct gs_where where;
+	unsigned int wakes;
 	/*
 	 * A request is open; stuck: it went on too long without a launch, and counts as none until
 	 * the next rest.
@@ -33,26 +33,37 @@ struct gs_told_requests {
 	bool open, stuck;
 	/* When it began, or was last seen to launch; the number of launches at that time. */
 	uint64_t began_ns, launches;
-	uint32_t begins;          /* the page's count, as seen last */
+	uint32_t begins;          /* the source's count, as handled last */
 	uint64_t arrived_ns;      /* of the open request */
-	uint32_t arrivals, blurs; /* the page's counts, as seen last */
+	uint32_t arrivals, blurs; /* the source's counts, as handled last */
 	bool blurred;             /* begin or end of the open request is uncertain */
 	/* It has woken us too often: ignored until the second is over. */
 	bool deaf;
-	uint32_t from; /* enum gpusched_request_from, of the open request */
+	uint32_t from; /* enum gpusched_request_from, of the last request; 0: none has begun */
 };
+
+static void refresh(struct gs_told_requests *rq)
+{
+	rq->source.read(rq->source.of, &rq->words);
+}
 
 /* Checks the value, since the program may write anything there. */
 static uint32_t quiet_of(const struct gs_told_requests *rq)
 {
-	uint32_t us = rq->sheet->quiet_us;
+	uint32_t us = rq->words.quiet_us;
 
 	return us >= GS_QUIET_LEAST_US && us <= GS_QUIET_MOST_US ? us : 0;
 }
 
-uint32_t gs_told_requests_quiet_us(const struct gs_told_requests *rq)
+uint32_t gs_told_requests_quiet_us(struct gs_told_requests *rq)
 {
+	refresh(rq);
 	return quiet_of(rq);
+}
+
+uint32_t gs_told_requests_from(const struct gs_told_requests *rq)
+{
+	return rq->from ? rq->from : rq->source.from;
 }
 
 bool gs_told_requests_open(const struct gs_told_requests *rq)
@@ -69,8 +80,9 @@ static uint64_t deadline_of(const struct gs_told_requests *rq, uint64_t *ret_id)
 	uint64_t least_us = 0;
 	struct gpusched_tsg rec;
 
-	for (unsigned int i = 0; i < rq->ntsgs; i++) {
-		if (gs_table_get(rq->ctl->hub->table, &rq->tsgs[i], &rec) ||
+	for (unsigned int i = 0; i < rq->where.n; i++) {
+		if (!rq->where.tsgs[i].there ||
+		    gs_table_get(rq->ctl->hub->table, &rq->where.tsgs[i].key, &rec) ||
 		    !(rec.task.known & GPUSCHED_KNOWN_DEADLINE) || !rec.task.deadline_us)
 			continue;
 		if (!least_us)
@@ -86,7 +98,7 @@ static uint64_t deadline_of(const struct gs_told_requests *rq, uint64_t *ret_id)
  */
 static void tell_done(struct gs_told_requests *rq, uint64_t end)
 {
-	const struct gs_agent_sheet *s = rq->sheet;
+	const struct gs_request_words *s = &rq->words;
 	struct gs_request_done done = { 0 };
 	bool known;
 
@@ -102,25 +114,57 @@ static void tell_done(struct gs_told_requests *rq, uint64_t end)
 		gs_observers_request(&rq->ctl->hub->observers, &done);
 }
 
-static void tell(struct gs_told_requests *rq, bool begins)
+static void tell_tsg(struct gs_told_requests *rq, struct gs_where_tsg *tsg, bool begins)
 {
 	struct gs_hub *hub = rq->ctl->hub;
 	enum gpusched_run_op op = begins ? GPUSCHED_RUN_REQUEST_BEGIN : GPUSCHED_RUN_REQUEST_END;
 
+	tsg->told = begins;
+	if (gs_policy_ask(hub->policy, op, &tsg->key, GS_REQUEST_ARG(rq->from, quiet_of(rq))))
+		return;
+	if (hub->engine)
+		gs_engine_touch(hub->engine, &tsg->key);
+}
+
+/* The begin goes to the TSGs in which requests work, and the end to those that got the begin. */
+static bool tell_tsgs(struct gs_told_requests *rq)
+{
+	bool any = false;
+
+	for (unsigned int i = 0; rq->ctl->hub->policy && i < rq->where.n; i++) {
+		struct gs_where_tsg *tsg = &rq->where.tsgs[i];
+		bool begins = rq->open && gs_where_works(&rq->where, tsg);
+
+		/* one request's begin may follow the end of the one before at once */
+		if (!tsg->there || tsg->told == begins || (rq->open && tsg->told))
+			continue;
+		tell_tsg(rq, tsg, begins);
+		any = true;
+	}
+	return any;
+}
+
+static void tell(struct gs_told_requests *rq, bool begins)
+{
+	struct gs_hub *hub = rq->ctl->hub;
+
 	rq->open = begins;
 	if (begins) {
 		rq->began_ns = rq->arrived_ns = gs_now_ns();
-		rq->launches = rq->sheet->launches;
+		rq->launches = rq->words.launches;
+		gs_where_request(&rq->where, hub->account, rq->began_ns);
 	}
-	for (unsigned int i = 0; hub->policy && i < rq->ntsgs; i++) {
-		if (gs_policy_ask(hub->policy, op, &rq->tsgs[i],
-				  GS_REQUEST_ARG(rq->from, quiet_of(rq))))
-			continue;
-		if (hub->engine)
-			gs_engine_touch(hub->engine, &rq->tsgs[i]);
-	}
+	tell_tsgs(rq);
 	if (hub->policy)
 		gs_policy_nudge(hub->policy);
+}
+
+/* The open request works in another TSG than those before. */
+static void tell_others(struct gs_told_requests *rq, uint64_t now)
+{
+	gs_where_look(&rq->where, rq->ctl->hub->account, now);
+	if (tell_tsgs(rq))
+		gs_policy_nudge(rq->ctl->hub->policy);
 }
 
 static void look_at(struct gs_told_requests *rq, uint64_t at)
@@ -132,11 +176,11 @@ static void look_at(struct gs_told_requests *rq, uint64_t at)
 /* Returns whether the program has been quiet, and otherwise when to check again. */
 static bool is_quiet(const struct gs_told_requests *rq, uint64_t now, uint64_t *ret_again)
 {
-	uint64_t rest = rq->sheet->rest_ns, quiet = quiet_of(rq) * NS_PER_US;
+	uint64_t rest = rq->words.rest_ns, quiet = quiet_of(rq) * NS_PER_US;
 
 	if (rq->from == GPUSCHED_REQUEST_HINT) {
 		*ret_again = now + GS_QUIET_MOST_US * NS_PER_US;
-		return !rq->sheet->hinted;
+		return !rq->words.hinted;
 	}
 	if (!quiet) /* the program did not learn a value for quiet */
 		return true;
@@ -147,7 +191,7 @@ static bool is_quiet(const struct gs_told_requests *rq, uint64_t now, uint64_t *
 /* A service that is never quiet works on; one that waits for ever does not. */
 static bool is_stuck(struct gs_told_requests *rq, uint64_t now)
 {
-	uint64_t launches = rq->sheet->launches;
+	uint64_t launches = rq->words.launches;
 
 	if (now <= rq->began_ns + GS_REQUEST_MOST_NS)
 		return false;
@@ -167,10 +211,12 @@ static void look(struct gs_told_requests *rq, uint64_t now)
 		rq->stuck = false;
 	/* If the request was not hinted, the page says since when the program rests. */
 	if (rq->open && quiet)
-		tell_done(rq, rq->from == GPUSCHED_REQUEST_HINT ? now : rq->sheet->rest_ns);
+		tell_done(rq, rq->from == GPUSCHED_REQUEST_HINT ? now : rq->words.rest_ns);
 	if (rq->open && (quiet || is_stuck(rq, now))) {
 		rq->stuck = !quiet;
 		tell(rq, false);
+	} else if (rq->open) {
+		tell_others(rq, now);
 	}
 	if (rq->open || rq->stuck)
 		look_at(rq, again);
@@ -178,6 +224,7 @@ static void look(struct gs_told_requests *rq, uint64_t now)
 
 static int on_look(sd_event_source *src, uint64_t us, void *user)
 {
+	refresh(user);
 	look(user, gs_now_ns());
 	return 0;
 }
@@ -189,78 +236,97 @@ static void take_hint(struct gs_told_requests *rq, uint32_t begins)
 {
 	if (!rq->open)
 		return;
-	if (rq->from == GPUSCHED_REQUEST_AGENT && rq->sheet->hinted)
+	if (rq->from != GPUSCHED_REQUEST_HINT && rq->words.hinted)
 		tell(rq, false);
-	else if (rq->from == GPUSCHED_REQUEST_HINT && rq->sheet->arrivals == rq->arrivals)
+	else if (rq->from == GPUSCHED_REQUEST_HINT && rq->words.arrivals == rq->arrivals)
 		rq->begins = begins;
 }
 
-/* Follows the page: a request may have ended, and another one begun. */
+/* Follows the source: a request may have ended, and another one begun. */
 static void take_word(struct gs_told_requests *rq)
 {
-	uint32_t begins = rq->sheet->begins, arrivals;
 	bool was_open = rq->open;
+	uint32_t begins, arrivals;
 
+	refresh(rq);
+	begins = rq->words.begins;
 	take_hint(rq, begins);
 	if (rq->open)
 		look(rq, gs_now_ns());
 	if (rq->open || rq->stuck || begins == rq->begins)
 		return;
 	rq->begins = begins;
-	rq->from = rq->sheet->hinted ? GPUSCHED_REQUEST_HINT : GPUSCHED_REQUEST_AGENT;
-	arrivals = rq->sheet->arrivals - rq->arrivals;
+	rq->from = rq->words.hinted ? GPUSCHED_REQUEST_HINT : rq->source.from;
+	arrivals = rq->words.arrivals - rq->arrivals;
 	rq->blurred = rq->from == GPUSCHED_REQUEST_HINT ? arrivals != 1 : was_open || arrivals;
 	rq->arrivals += arrivals;
-	rq->blurs = rq->sheet->blurs;
+	rq->blurs = rq->words.blurs;
 	tell(rq, true);
 	look(rq, gs_now_ns());
 }
 
-static int on_wake(sd_event_source *src, int fd, uint32_t events, void *user)
+void gs_told_requests_wake(struct gs_told_requests *rq)
 {
-	struct gs_told_requests *rq = user;
 	bool was_deaf = rq->deaf;
-	uint64_t count;
 
-	if (read(fd, &count, sizeof(count)) < 0 && errno != EAGAIN)
-		sd_event_source_set_enabled(src, SD_EVENT_OFF);
+	if (rq->wakes >= WAKES)
+		return;
 	rq->deaf = ++rq->wakes >= WAKES;
 	if (rq->deaf) {
 		gs_count(rq->ctl->hub, GS_SVC_AGENT_WAKES_LEFT);
-		sd_event_source_set_enabled(src, SD_EVENT_OFF);
+		if (rq->wake)
+			sd_event_source_set_enabled(rq->wake, SD_EVENT_OFF);
 	}
 	take_word(rq);
 	/* its begin was noticed late, or its end will be */
 	rq->blurred = rq->blurred || was_deaf || rq->deaf;
+}
+
+static int on_wake(sd_event_source *src, int fd, uint32_t events, void *user)
+{
+	uint64_t count;
+
+	if (read(fd, &count, sizeof(count)) < 0 && errno != EAGAIN)
+		sd_event_source_set_enabled(src, SD_EVENT_OFF);
+	gs_told_requests_wake(user);
 	return 0;
 }
 
-int gs_told_requests_new(struct gs_control *ctl, struct gs_agent_sheet *sheet,
+static int wake_by(struct gs_told_requests *rq, int *ret_fd)
+{
+	CLEANUP_FD int theirs = -1;
+	int r;
+
+	rq->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	theirs = rq->fd < 0 ? -1 : fcntl(rq->fd, F_DUPFD_CLOEXEC, 3);
+	if (theirs < 0)
+		return -errno;
+	r = sd_event_add_io(rq->ctl->hub->event, &rq->wake, rq->fd, EPOLLIN, on_wake, rq);
+	if (r >= 0)
+		*ret_fd = TAKE_FD(theirs);
+	return r;
+}
+
+int gs_told_requests_new(struct gs_control *ctl, const struct gs_request_source *source,
 			 struct gs_told_requests **ret, int *ret_fd)
 {
 	struct gs_told_requests *rq = calloc(1, sizeof(*rq));
-	CLEANUP_FD int theirs = -1;
 	int r;
 
 	if (!rq)
 		return -ENOMEM;
-	*rq = (struct gs_told_requests){ .ctl = ctl, .sheet = sheet };
-	rq->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	theirs = rq->fd < 0 ? -1 : fcntl(rq->fd, F_DUPFD_CLOEXEC, 3);
-	r = theirs < 0 ? -errno : 0;
-	if (!r)
-		r = sd_event_add_io(ctl->hub->event, &rq->wake, rq->fd, EPOLLIN, on_wake, rq);
-	if (r >= 0)
-		r = sd_event_add_time(ctl->hub->event, &rq->look, CLOCK_MONOTONIC, 0, 50, on_look,
-				      rq);
+	*rq = (struct gs_told_requests){ .ctl = ctl, .source = *source, .fd = -1 };
+	refresh(rq);
+	r = sd_event_add_time(ctl->hub->event, &rq->look, CLOCK_MONOTONIC, 0, 50, on_look, rq);
 	if (r >= 0)
 		r = sd_event_source_set_enabled(rq->look, SD_EVENT_OFF);
+	if (r >= 0 && ret_fd)
+		r = wake_by(rq, ret_fd);
 	if (r < 0) {
 		gs_told_requests_free(rq);
 		return r;
 	}
 	*ret = rq;
-	*ret_fd = TAKE_FD(theirs);
 	return 0;
 }
 
@@ -280,16 +346,16 @@ void gs_told_requests_free(struct gs_told_requests *rq)
 void gs_told_requests_calm(struct gs_told_requests *rq)
 {
 	rq->wakes = 0;
-	sd_event_source_set_enabled(rq->wake, SD_EVENT_ON);
+	if (rq->wake)
+		sd_event_source_set_enabled(rq->wake, SD_EVENT_ON);
 }
 
 void gs_told_requests_clear(struct gs_told_requests *rq)
 {
-	rq->ntsgs = 0;
+	gs_where_clear(&rq->where);
 }
 
-void gs_told_requests_tsg(struct gs_told_requests *rq, const struct gpusched_key *key)
+void gs_told_requests_tsg(struct gs_told_requests *rq, const struct gpusched_tsg *rec)
 {
-	if (rq->ntsgs < TSGS)
-		rq->tsgs[rq->ntsgs++] = *key;
+	gs_where_add(&rq->where, rec);
 }

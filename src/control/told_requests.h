@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * told_requests.h - requests that programs' agents report: the policy is told when they begin and
- * end
+ * told_requests.h - a program's requests, as its agent reports them or its counted launches show
+ * them: the policy is told when they begin and end
  *
- * A page is believed only about its own program's requests. A lie can begin and end holds, within
- * the engine's bounds.
+ * A program is believed only about its own requests. A lie can begin and end holds, within the
+ * engine's bounds.
  */
 #ifndef GPUSCHED_CONTROL_TOLD_REQUESTS_H
 #define GPUSCHED_CONTROL_TOLD_REQUESTS_H
@@ -12,25 +12,44 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "gpusched/abi.h"
+#include "gpusched/policy_types.h"
 
 struct gs_told_requests;
-struct gs_agent_sheet;
 struct gs_control;
 
-/* For one page. A write to *ret_fd wakes us; the caller closes *ret_fd. 0 or -errno. */
-int gs_told_requests_new(struct gs_control *ctl, struct gs_agent_sheet *sheet,
+/* A program's requests at one moment, as far as known: members of struct gs_agent_sheet. */
+struct gs_request_words {
+	uint64_t rest_ns, launches;
+	uint32_t begins, quiet_us, hinted, arrivals, blurs;
+};
+
+/* The function that reads them. Requests that no hint announces are reported as @from. */
+struct gs_request_source {
+	void (*read)(void *of, struct gs_request_words *ret);
+	void *of;
+	enum gpusched_request_from from;
+};
+
+/*
+ * For one process. A write to *ret_fd wakes us; the caller closes *ret_fd. @ret_fd NULL:
+ * gs_told_requests_wake() does. 0 or -errno.
+ */
+int gs_told_requests_new(struct gs_control *ctl, const struct gs_request_source *source,
 			 struct gs_told_requests **ret, int *ret_fd);
 /* Ends an open request. */
 void gs_told_requests_free(struct gs_told_requests *rq);
-/* Once a second: the page may wake us again. */
+/* A request may have begun, or been announced as over. */
+void gs_told_requests_wake(struct gs_told_requests *rq);
+/* Once a second: the program may wake us again. */
 void gs_told_requests_calm(struct gs_told_requests *rq);
 /* Forgets the process's compute TSGs; adds one. */
 void gs_told_requests_clear(struct gs_told_requests *rq);
-void gs_told_requests_tsg(struct gs_told_requests *rq, const struct gpusched_key *key);
+void gs_told_requests_tsg(struct gs_told_requests *rq, const struct gpusched_tsg *rec);
 /* A rest of this length ends a request; 0: unknown, or the program is never quiet. */
-uint32_t gs_told_requests_quiet_us(const struct gs_told_requests *rq);
+uint32_t gs_told_requests_quiet_us(struct gs_told_requests *rq);
 /* True if a request of the program is open. */
 bool gs_told_requests_open(const struct gs_told_requests *rq);
+/* The source of its last request: enum gpusched_request_from. */
+uint32_t gs_told_requests_from(const struct gs_told_requests *rq);
 
 #endif /* GPUSCHED_CONTROL_TOLD_REQUESTS_H */

@@ -61,7 +61,11 @@
 	X(KICKS_LEFT, "policy_kicks_left", \
 	  "times that gpusched_kick() asked in vain: past the limits of its TSG or user") \
 	X(AGENT_WAKES_LEFT, "agent_wakes_left", \
-	  "agents not heard for up to a second: they had told of 200 requests in one") \
+	  "programs not heard for up to a second: their agents or launches had told of 200 " \
+	  "requests in one") \
+	X(COUNTED_LEFT, "counted_left", \
+	  "times that a program's requests could not be looked for in its counted launches: too " \
+	  "many are") \
 	X(REQUESTS, "requests", "requests answered") \
 	X(REQUESTS_FAILED, "requests_failed", "requests answered with an error") \
 	X(REFUSED, "refused", "requests refused for lack of permission") \

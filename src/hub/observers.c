@@ -62,10 +62,13 @@ static void end_tsg(struct gs_observers *o, const struct gs_end *end)
 			o->all[i].ended(o->selves[o->all[i].self], end);
 }
 
-/* Wishes are left out: the engine reports all of them, with their results. */
+/*
+ * Wishes are left out: the engine reports all of them, with their results. Begins of requests may
+ * come hundreds of times a second.
+ */
 static bool is_told(const struct gpusched_event *ev)
 {
-	return ev->type != GPUSCHED_EV_WANT;
+	return ev->type != GPUSCHED_EV_WANT && ev->type != GPUSCHED_EV_REQUEST;
 }
 
 void gs_observers_tapped(struct gs_observers *o, const struct gpusched_event *ev)

@@ -34,6 +34,20 @@ int enter_context(void *ctx)
 	return 0;
 }
 
+SEC("uretprobe")
+int enter_waited(void *ctx)
+{
+	bpf_tail_call(ctx, &gs_launch_slots, GS_LAUNCH_WAITED);
+	return 0;
+}
+
+SEC("uprobe")
+int enter_wait(void *ctx)
+{
+	bpf_tail_call(ctx, &gs_launch_slots, GS_LAUNCH_WAIT);
+	return 0;
+}
+
 SEC("uprobe")
 int enter_launch(void *ctx)
 {

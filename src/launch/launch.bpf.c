@@ -7,6 +7,7 @@
  * TSG is the compute TSG made inside the call that made the context. Nothing here wakes a thread.
  */
 #include "launch/launch.bpf.h"
+#include "launch/rests.bpf.h"
 #include "table/record.bpf.h"
 #include "gpusched/policy_types.h"
 
@@ -421,6 +422,7 @@ int launch(struct pt_regs *ctx)
 	from = told_until(t->tgid);
 	if (from == GS_TOLD_NOW)
 		return 0;
+	gs_rests_launch(t->tgid, now);
 	rec = tsg_of(t, &ref);
 	if (!rec)
 		return 0;
@@ -430,6 +432,27 @@ int launch(struct pt_regs *ctx)
 	t->work_ns = now;
 	t->work_kind = cookie & 0xff;
 	bpf_tail_call(ctx, &gs_work_slot, 0);
+	return 0;
+}
+
+/* A thread waits for the GPU, inside a call. */
+SEC("uprobe")
+int wait(struct pt_regs *ctx)
+{
+	struct gs_thread *t = thread_of(bpf_get_attach_cookie(ctx));
+
+	if (t && t->tgid)
+		gs_rests_wait(t->tgid, bpf_ktime_get_ns());
+	return 0;
+}
+
+SEC("uretprobe")
+int waited(struct pt_regs *ctx)
+{
+	struct gs_thread *t = thread_of(bpf_get_attach_cookie(ctx));
+
+	if (t && t->tgid)
+		gs_rests_wait_over(t->tgid, bpf_ktime_get_ns());
 	return 0;
 }
 

@@ -52,7 +52,14 @@ struct gs_launch_told {
 };
 
 /* The programs of src/launch/launch.bpf.c that count, in the order of attaching. */
-enum gs_launch_prog { GS_LAUNCH_MADE, GS_LAUNCH_CONTEXT, GS_LAUNCH_LAUNCH, GS_LAUNCH_PROGS };
+enum gs_launch_prog {
+	GS_LAUNCH_MADE,
+	GS_LAUNCH_CONTEXT,
+	GS_LAUNCH_WAITED,
+	GS_LAUNCH_WAIT,
+	GS_LAUNCH_LAUNCH,
+	GS_LAUNCH_PROGS
+};
 
 /*
  * A value in gs_launch_libs, which otherwise has the time when all probes of a library were in

@@ -688,6 +688,11 @@ void gs_launches_free(struct gs_launches *l)
 	free(l);
 }
 
+const struct launch_bpf *gs_launches_programs(const struct gs_launches *l)
+{
+	return l->skel;
+}
+
 /* ---- what there is --------------------------------------------------------------------------- */
 
 int gs_launches_libs(const struct gs_launches *l, struct gs_launch_lib **ret, size_t *ret_n)

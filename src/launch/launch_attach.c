@@ -31,8 +31,8 @@
 
 /*
  * The probes: program, function, kind (the cookie). They are attached in this order. So if the
- * begin of a context's making is seen, its end is seen too. Launches come last, since they need
- * what the others record.
+ * begin of a context's making, or of a wait, is seen, its end is seen too. Launches come last,
+ * since they need what the others record.
  */
 #define PROBES(X) \
 	X(MADE, "cuCtxCreate", GS_MADE_PUSHES) \
@@ -52,6 +52,18 @@
 	X(CONTEXT, "cuCtxPopCurrent_v2", GS_CTX_POP) \
 	X(CONTEXT, "cuCtxDestroy", GS_CTX_DESTROY) \
 	X(CONTEXT, "cuCtxDestroy_v2", GS_CTX_DESTROY) \
+	X(WAITED, "cuStreamSynchronize", 0) \
+	X(WAITED, "cuStreamSynchronize_ptsz", 0) \
+	X(WAITED, "cuEventSynchronize", 0) \
+	X(WAITED, "cuCtxSynchronize", 0) \
+	X(WAITED, "cuMemcpyDtoH_v2", 0) \
+	X(WAITED, "cuMemcpyDtoH_v2_ptds", 0) \
+	X(WAIT, "cuStreamSynchronize", 0) \
+	X(WAIT, "cuStreamSynchronize_ptsz", 0) \
+	X(WAIT, "cuEventSynchronize", 0) \
+	X(WAIT, "cuCtxSynchronize", 0) \
+	X(WAIT, "cuMemcpyDtoH_v2", 0) \
+	X(WAIT, "cuMemcpyDtoH_v2_ptds", 0) \
 	X(LAUNCH, "cuLaunchKernel", GPUSCHED_WORK_KERNEL) \
 	X(LAUNCH, "cuLaunchKernel_ptsz", GPUSCHED_WORK_KERNEL) \
 	X(LAUNCH, "cuLaunchKernelEx", GPUSCHED_WORK_KERNEL) \
@@ -122,6 +134,8 @@ static int load_quietly(struct gs_table *t, struct launch_bpf *skel)
 	if (type) {
 		bpf_program__set_expected_attach_type(skel->progs.made, type);
 		bpf_program__set_expected_attach_type(skel->progs.context, type);
+		bpf_program__set_expected_attach_type(skel->progs.waited, type);
+		bpf_program__set_expected_attach_type(skel->progs.wait, type);
 		bpf_program__set_expected_attach_type(skel->progs.launch, type);
 	}
 	bpf_object__for_each_map(map, skel->obj) {
@@ -145,6 +159,8 @@ static int load_entries(int slots_fd, struct enter_bpf *skel)
 			bpf_program__set_expected_attach_type(p, type);
 	if (slots_fd >= 0)
 		r = bpf_map__reuse_fd(skel->maps.gs_launch_slots, slots_fd);
+	if (!r && bpf_map__max_entries(skel->maps.gs_launch_slots) != GS_LAUNCH_PROGS)
+		r = -ESTALE; /* another version's */
 	return r ? r : enter_bpf__load(skel);
 }
 
@@ -195,9 +211,21 @@ int gs_entries_load(int slots_fd, struct enter_bpf **ret, struct gs_error *err)
 
 static int program_fd(const struct enter_bpf *skel, enum gs_launch_prog prog)
 {
-	return bpf_program__fd(prog == GS_LAUNCH_MADE      ? skel->progs.enter_made
-			       : prog == GS_LAUNCH_CONTEXT ? skel->progs.enter_context
-							   : skel->progs.enter_launch);
+	const struct bpf_program *const progs[GS_LAUNCH_PROGS] = {
+		[GS_LAUNCH_MADE] = skel->progs.enter_made,
+		[GS_LAUNCH_CONTEXT] = skel->progs.enter_context,
+		[GS_LAUNCH_WAITED] = skel->progs.enter_waited,
+		[GS_LAUNCH_WAIT] = skel->progs.enter_wait,
+		[GS_LAUNCH_LAUNCH] = skel->progs.enter_launch,
+	};
+
+	return bpf_program__fd(progs[prog]);
+}
+
+/* True for programs that run at a function's return. */
+static bool is_return(enum gs_launch_prog prog)
+{
+	return prog == GS_LAUNCH_MADE || prog == GS_LAUNCH_WAITED;
 }
 
 struct target {
@@ -220,7 +248,7 @@ static int find_functions(struct target *t, int fd)
 	int r;
 
 	for (size_t i = 0; i < NPROBES; i++)
-		if (probes[i].prog != GS_LAUNCH_MADE)
+		if (!is_return(probes[i].prog))
 			names[n++] = probes[i].function;
 	r = gs_elf_offsets(fd, names, n, at);
 	for (size_t i = 0; i < NPROBES && !r; i++)
@@ -260,7 +288,7 @@ static int attach_multi(struct target *t, const struct enter_bpf *skel, enum gs_
 							    .offsets = offsets,
 							    .cookies = cookies,
 							    .n = n,
-							    .ret = prog == GS_LAUNCH_MADE }));
+							    .ret = is_return(prog) }));
 }
 
 /* @name: a file of the kernel about its uprobes; @format reads a number from it. */
@@ -288,11 +316,11 @@ static int single_link(const struct target *t, int prog_fd, const struct probe *
 	CLEANUP_FD int fd = -1;
 	int r = about_uprobes("type", "%u", &attr.type);
 
-	if (!r && p->prog == GS_LAUNCH_MADE)
+	if (!r && is_return(p->prog))
 		r = about_uprobes("format/retprobe", "config:%u", &bit);
 	if (r)
 		return r;
-	attr.config = p->prog == GS_LAUNCH_MADE ? 1ull << bit : 0;
+	attr.config = is_return(p->prog) ? 1ull << bit : 0;
 	fd = (int)syscall(__NR_perf_event_open, &attr, -1, 0, -1, PERF_FLAG_FD_CLOEXEC);
 	return fd < 0 ? -errno : bpf_link_create(prog_fd, fd, BPF_PERF_EVENT, &opts);
 }

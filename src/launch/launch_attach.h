@@ -15,6 +15,8 @@
 #include "launch.skel.h"
 #include "table/table.h"
 
+struct gs_launches;
+
 /* Loads the programs that count with @t's maps. -EPERM, or -ENOTSUP with the reason. */
 int gs_launch_load(struct gs_table *t, struct launch_bpf **ret, struct gs_error *err);
 
@@ -27,5 +29,8 @@ int gs_entries_load(int slots_fd, struct enter_bpf **ret, struct gs_error *err);
  * -ENOEXEC: the library has none of them.
  */
 int gs_probes_attach(const struct enter_bpf *skel, const char *pins, uint32_t lib, int fd);
+
+/* The programs that count. Borrowed. */
+const struct launch_bpf *gs_launches_programs(const struct gs_launches *l);
 
 #endif /* GPUSCHED_LAUNCH_LAUNCH_ATTACH_H */

@@ -64,8 +64,8 @@ int gs_pinned_begin(const struct enter_bpf *skel)
 int gs_pinned_fill(int slots_fd, const struct launch_bpf *skel)
 {
 	const struct bpf_program *progs[GS_LAUNCH_PROGS] = {
-		[GS_LAUNCH_MADE] = skel->progs.made,
-		[GS_LAUNCH_CONTEXT] = skel->progs.context,
+		[GS_LAUNCH_MADE] = skel->progs.made,     [GS_LAUNCH_CONTEXT] = skel->progs.context,
+		[GS_LAUNCH_WAITED] = skel->progs.waited, [GS_LAUNCH_WAIT] = skel->progs.wait,
 		[GS_LAUNCH_LAUNCH] = skel->progs.launch,
 	};
 	char path[PATH];

@@ -89,9 +89,9 @@ static const struct option {
 	  "lowers "
 	  "what CUDA says, and with it the work; 0: as CUDA says (0)" },
 	{ "gpu", "N", LC | BE | CAL, NUMBER, AT(gpu), 0, 1023, "ordinal of the GPU (0)" },
-	{ "gpus", "N", BE, NUMBER, AT(gpus), 1, GSLOAD_MAX_GPUS,
-	  "load so many GPUs, from --gpu on: each gets its next kernel once all have ended the "
-	  "one before those in flight (1)" },
+	{ "gpus", "N", LC | BE, NUMBER, AT(gpus), 1, GSLOAD_MAX_GPUS,
+	  "contexts on so many GPUs, from --gpu on. be: each gets its next kernel once all have "
+	  "ended the one before those in flight; lc: only the first is loaded (1)" },
 	{ "contexts", "N", LC | BE, NUMBER, AT(contexts), 1, 256,
 	  "contexts to make; the load runs in the first (1)" },
 	{ "allocate-mib", "N", LC | BE, NUMBER, AT(allocate_mib), 0, 1e9,

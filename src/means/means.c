@@ -15,6 +15,7 @@
 #include "figures/rates.h"
 #include "hub/records.h"
 #include "hub/task.h"
+#include "means/leaving.h"
 #include "means/store.h"
 #include "policy/maps.h"
 
@@ -26,7 +27,6 @@
 #define SAVE_MS 3000 /* at the end */
 #define WATCHED_MAX 4096u
 #define WATCHED_USER 128u
-#define DRAINS 12 /* the account's mean of them is all of the present mode */
 
 /* A compute TSG. */
 struct watched {
@@ -41,10 +41,8 @@ struct watched {
 	struct gs_tsg_sums before;
 	bool counted; /* launches, in all of it */
 	uint64_t launches, launches_before;
-	/* the mode that it is in, and how often it had been seen to leave when that began */
-	uint32_t mode, timeslice_us;
-	uint64_t drains;
-	struct gs_evidence seen; /* figures of the account's */
+	uint32_t timeslice_us;
+	struct gs_leaving leaving;
 };
 
 struct watching_user {
@@ -102,23 +100,6 @@ static struct gs_costs costs_of(const struct gs_means_known *k, uint32_t gpu)
 	if (k->hub->account)
 		gs_account_gpu(k->hub->account, gpu, &g);
 	return g.costs;
-}
-
-/* How long it takes to leave the GPU is known of the mode that it was in all the time. */
-static void take_leaving(struct watched *w, const struct gs_turn_sums *t, uint32_t mode)
-{
-	uint32_t us = (uint32_t)(t->drain_ns / 1000);
-
-	if (mode != w->mode || t->drains < w->drains) {
-		w->mode = mode;
-		w->drains = t->drains;
-	}
-	if (t->drains < w->drains + DRAINS)
-		return;
-	if (mode == GPUSCHED_PREEMPT_CTA)
-		w->seen.leave_cta_us = us;
-	else if (mode == GPUSCHED_PREEMPT_CILP)
-		w->seen.leave_cilp_us = us;
 }
 
 static void take_record(struct watched *w, const struct gpusched_tsg *rec)
@@ -194,7 +175,7 @@ static void judge(struct gs_means_known *k, struct watched *w, const struct gs_t
 {
 	struct gs_program_seen seen = seen_of(w, now, ns);
 	struct gs_costs costs = costs_of(k, w->gpu);
-	struct gs_evidence e = w->seen;
+	struct gs_evidence e = { 0 };
 	struct gs_remembered *r;
 	unsigned int dropped = 0;
 
@@ -203,6 +184,7 @@ static void judge(struct gs_means_known *k, struct watched *w, const struct gs_t
 					      : NAN;
 	take_neighbours(k, w, &seen, &e.be_beside);
 	e.kind = gs_program_kind(&seen);
+	gs_leaving_tell(&w->leaving, &e);
 	if (costs.switch_ns)
 		e.switch_us = (uint32_t)((costs.switch_ns + costs.restore_ns) / 1000);
 	take_says(k, w, &e);
@@ -240,7 +222,7 @@ static void look(struct gs_means_known *k, struct watched *w, bool ends, uint64_
 	now = gs_tsg_sums_of(&t);
 	if (!gs_table_get(k->hub->table, &w->key, &rec) && rec.task.id == w->id) {
 		take_record(w, &rec);
-		take_leaving(w, &t, gs_record_is(&rec).preempt_mode);
+		gs_leaving_look(&w->leaving, &t, gs_record_is(&rec).preempt_mode, w->timeslice_us);
 	}
 	if (!w->began_ns || now.turns < w->before.turns || now.held_ns < w->before.held_ns) {
 		begin_window(w, &now, ns); /* the first, or the log was opened again */

@@ -8,6 +8,8 @@
 
 #include "wire/agent.h"
 #include "control/agents.h"
+#include "control/counted_requests.h"
+#include "control/told_requests.h"
 #include "engine/held.h"
 #include "intake/hardware.h"
 #include "requests/requests.h"
@@ -85,12 +87,10 @@ static uint64_t held_for(const struct gs_requests *rs, const struct gpusched_tsg
 /* True if the policy acts on requests, and this program reports none. */
 static bool is_unheard(const struct gs_requests *rs, const struct gpusched_tsg *rec)
 {
-	bool open;
-
 	return rs && rs->hub->policy && rec->task.class_id == GPUSCHED_CLASS_LC &&
 	       rec->task.kind == GPUSCHED_KIND_COMPUTE &&
 	       strstr(gs_policy_running(rs->hub->policy)->callbacks, "request_begin") &&
-	       !gs_agents_requests(rs->control, rec, &(uint32_t){ 0 }, &open);
+	       !gs_requests_of(rs->control, rec);
 }
 
 /* Adds why the TSG does not run, or does not have the settings that were wished. */
@@ -129,7 +129,7 @@ static void put_reason(struct gs_requests *rs, const struct gpusched_tsg *rec, u
 	if (is_unheard(rs, rec))
 		snprintf(text + strlen(text), sizeof(text) - strlen(text),
 			 "%sits requests are not seen, so nothing is held for them: start it by "
-			 "'gpusched run --agent'",
+			 "'gpusched run --agent', or see 'gpusched observe launches'",
 			 text[0] ? "; " : "");
 	add_past(past, text, sizeof(text));
 	gs_json_put_text(o, "held_by", held ? policy : NULL);
@@ -252,14 +252,29 @@ void gs_told_json(const struct gs_agent_facts *told, bool counted, json_t *o)
 	json_object_set_new(o, "deadline_told", json_true());
 }
 
+static void put_requests(struct gs_told_requests *told, json_t *o)
+{
+	static const char *const by[] = {
+		[GPUSCHED_REQUEST_HINT] = "hints",
+		[GPUSCHED_REQUEST_AGENT] = "agent",
+		[GPUSCHED_REQUEST_COUNT] = "launches",
+	};
+	uint32_t quiet_us = told ? gs_told_requests_quiet_us(told) : 0;
+
+	if (!told)
+		return;
+	gs_json_put_number(o, "quiet_us", quiet_us != 0, quiet_us);
+	gs_json_put(o, "in_request", json_boolean(gs_told_requests_open(told)));
+	gs_json_put_text(o, "requests_by", by[gs_told_requests_from(told)]);
+}
+
 json_t *gs_tsg_json(struct gs_requests *rs, const struct gpusched_tsg *rec)
 {
 	const struct gpusched_settings is = gs_record_is(rec);
 	uint32_t tid = rs ? gs_table_maker(rs->hub->table, rec).tid : 0;
 	struct gs_agent_facts told;
-	uint32_t quiet_us;
 	char engine[12];
-	bool counted, open;
+	bool counted;
 	json_t *o = json_object();
 
 	gs_json_put_number(o, "id", true, rec->task.id);
@@ -285,10 +300,8 @@ json_t *gs_tsg_json(struct gs_requests *rs, const struct gpusched_tsg *rec)
 	gs_memory_tsg_json(rs ? rs->figures : NULL, rec, o);
 	if (rs && gs_agents_told(rs->control, rec, &told, &counted))
 		gs_told_json(&told, counted, o);
-	if (rs && gs_agents_requests(rs->control, rec, &quiet_us, &open)) {
-		gs_json_put_number(o, "quiet_us", quiet_us != 0, quiet_us);
-		gs_json_put(o, "in_request", json_boolean(open));
-	}
+	if (rs)
+		put_requests(gs_requests_of(rs->control, rec), o);
 	return o;
 }
 

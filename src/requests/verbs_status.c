@@ -144,6 +144,7 @@ static json_t *row_of(struct gs_request *rq, const struct gpusched_tsg *rec,
 		"reason",       "kind",
 		"memory_bytes", "idle_since_ns",
 		"gpu_instance", "compute_instance",
+		"requests_by",
 	};
 	CLEANUP_JSON json_t *all = gs_tsg_json(rq->rs, rec);
 	json_t *o = json_object();

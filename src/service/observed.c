@@ -3,6 +3,7 @@
 #include "basic/cleanup.h"
 #include "control/agents.h"
 #include "control/budgets.h"
+#include "control/counted_requests.h"
 #include "control/follow.h"
 #include "figures/calls.h"
 #include "intake/hardware.h"
@@ -91,6 +92,8 @@ static const struct gs_observer observers[] = {
 	  .process_met = gs_service_launches_met, .answered = gs_service_launches_answered,
 	  .policy_changed = gs_service_launches_update },
 	{ "agents", GS_ROOM_CONTROL, .tapped = gs_agents_tapped, .called = gs_agents_call },
+	{ "counted requests", GS_ROOM_CONTROL, .tapped = gs_counted_tapped,
+	  .beat = gs_counted_beat },
 	{ "intake", GS_ROOM_INTAKE, .tapped = gs_intake_tapped, .ended = gs_intake_ended,
 	  .deadline_told = gs_record_deadline, .answered = gs_intake_answered,
 	  .beat = gs_intake_beat, .policy_changed = gs_promise_policy_changed,

@@ -15,6 +15,7 @@
 #include "rm/module.h"
 #include "intake/adoption.h"
 #include "control/agents.h"
+#include "control/counted_requests.h"
 #include "control/discarding.h"
 #include "control/budgets.h"
 #include "hub/task.h"
@@ -340,6 +341,7 @@ static int start_acting(struct gs_service *s, struct gs_error *err)
 	if (r)
 		return gs_fail(err, r, "out of memory");
 	gs_agents_start(s->control);
+	gs_counted_start(s->control);
 	gs_records_settle(s->intake);
 	gs_adopting_go_on(s->intake);
 	gs_cfg_gate(s->hub->table, gs_host_gate(s->control));
@@ -506,6 +508,7 @@ static void end_acting(struct gs_service *s)
 		forget_dry_run(s);
 	gs_loop_settle(s->hub, SETTLE_MS);
 	gs_parking_end(s->parking);
+	gs_counted_end(s->control);
 	gs_agents_end(s->control);
 	gs_questions_end(s->requests);
 	gs_alerting_end(s->requests);
