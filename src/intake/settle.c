@@ -8,6 +8,7 @@
 #include "basic/clock.h"
 #include "basic/log.h"
 #include "classify/job.h"
+#include "classify/words.h"
 #include "process/cgroup.h"
 #include "process/process.h"
 #include "process/reader.h"
@@ -151,71 +152,85 @@ static void take_job(struct gs_intake *in, const struct gpusched_tsg *rec)
 /* separates numbers of classes from those of jobs */
 #define CLASS_GROUP (1ull << 60)
 #define PID_GROUP (1ull << 61)
+#define POD_GROUP (1ull << 62)
 
-/*
- * The TSGs that have a limit, or a request, together with it: the descendants of the process that was given
- * @own, else the members of its class.
- */
-static uint64_t group_of(struct gs_intake *in, const struct gpusched_tsg *rec, uint32_t own)
+/* Limit and request of a TSG's own, and the TSGs that have each of them together. */
+struct own {
+	uint32_t limit_pct, request_pct; /* 0: as its class */
+	uint64_t limit_group, request_group;
+};
+
+/* The descendants of the process that a command gave it to. */
+static uint64_t kin_of(struct gs_intake *in, const struct gpusched_tsg *rec)
 {
-	uint64_t job;
+	uint64_t job = job_of(in, rec);
 
-	if (!own)
-		return CLASS_GROUP | rec->task.class_id;
-	job = job_of(in, rec);
 	return job ? job : PID_GROUP | rec->task.pid;
 }
 
-/* By a command of its process's; zeroes: nothing. */
-static struct gpusched_proc own_part(struct gs_intake *in, const struct gpusched_tsg *rec)
+/* A command for its process comes before its pod's annotations. */
+static struct own own_of(struct gs_intake *in, const struct gpusched_tsg *rec)
 {
+	struct own own = { .limit_group = CLASS_GROUP | rec->task.class_id,
+			   .request_group = CLASS_GROUP | rec->task.class_id };
+	struct gs_words_given pod;
+	uint64_t number =
+		gs_words_part(in->hub->classes, (pid_t)rec->task.pid, rec->task.class_id, &pod);
 	struct gpusched_proc proc;
 
 	if (gs_proc_get(in->hub->table, (pid_t)rec->task.pid, &proc) ||
 	    proc.source < GPUSCHED_SRC_COMMAND)
-		return (struct gpusched_proc){ 0 };
-	return proc;
-}
-
-static struct gpusched_limit limit_of(struct gs_intake *in, const struct gpusched_tsg *rec)
-{
-	const struct gpusched_class *cls = gs_class_of(in->hub->classes, rec->task.class_id);
-	const struct gpusched_proc own = own_part(in, rec);
-	struct gpusched_limit limit = { 0 };
-
-	if (own.limit_pct || (cls && cls->limit_pct)) {
-		limit.group = group_of(in, rec, own.limit_pct);
-		limit.pct = own.limit_pct ? own.limit_pct : cls->limit_pct;
+		proc = (struct gpusched_proc){ 0 };
+	if (proc.limit_pct || pod.limit_pct) {
+		own.limit_pct = proc.limit_pct ? proc.limit_pct : pod.limit_pct;
+		own.limit_group = proc.limit_pct ? kin_of(in, rec) : POD_GROUP | number >> 2;
 	}
-	return limit;
+	if (proc.request_pct || pod.request_pct) {
+		own.request_pct = proc.request_pct ? proc.request_pct : pod.request_pct;
+		own.request_group = proc.request_pct ? kin_of(in, rec) : POD_GROUP | number >> 2;
+	}
+	return own;
 }
 
-static void take_request(struct gs_intake *in, const struct gpusched_tsg *rec)
+static void take_request(struct gs_intake *in, const struct gpusched_tsg *rec,
+			 const struct own *own)
 {
 	const struct gpusched_class *cls = gs_class_of(in->hub->classes, rec->task.class_id);
-	const struct gpusched_proc own = own_part(in, rec);
 
-	if (rec->task.kind != GPUSCHED_KIND_COMPUTE || rec->task.gpu == GPUSCHED_GPU_UNKNOWN ||
-	    !gs_jobs_has(in->hub->table))
+	if (rec->task.gpu == GPUSCHED_GPU_UNKNOWN)
 		return;
-	gs_promise_take(in, rec, group_of(in, rec, own.request_pct),
-			own.request_pct ? own.request_pct
-			: cls           ? cls->request_pct
-					: 0);
+	gs_promise_take(in, rec, own->request_group,
+			own->request_pct ? own->request_pct
+			: cls            ? cls->request_pct
+					 : 0);
 }
 
-static void take_limit(struct gs_intake *in, const struct gpusched_tsg *rec)
+static void take_limit(struct gs_intake *in, const struct gpusched_tsg *rec, const struct own *own)
 {
-	struct gpusched_limit limit;
+	const struct gpusched_class *cls = gs_class_of(in->hub->classes, rec->task.class_id);
+	struct gpusched_limit limit = { .pct = own->limit_pct };
 
-	if (rec->task.kind != GPUSCHED_KIND_COMPUTE || !gs_jobs_has(in->hub->table))
-		return;
-	limit = limit_of(in, rec);
+	if (!limit.pct && cls)
+		limit.pct = cls->limit_pct;
+	if (limit.pct)
+		limit.group = own->limit_group;
 	if (gs_limit_same(in->hub->table, rec, &limit))
 		return;
 	if (gs_limit_put(in->hub->table, rec, &limit))
 		gs_log(LOG_WARNING, "TSG %llu: no room for its limit",
 		       (unsigned long long)rec->task.id);
+}
+
+/* Policies ask for both of compute work only. */
+static void take_parts(struct gs_intake *in, const struct gpusched_tsg *rec)
+{
+	struct own own;
+
+	if (rec->task.kind != GPUSCHED_KIND_COMPUTE || !gs_jobs_has(in->hub->table))
+		return;
+	own = own_of(in, rec);
+	take_limit(in, rec, &own);
+	take_request(in, rec, &own);
 }
 
 void gs_record_cgroup(struct gs_intake *in, struct gpusched_tsg *rec)
@@ -255,8 +270,7 @@ void gs_record_settle_as(struct gs_intake *in, struct gpusched_tsg *rec,
 		what |= GPUSCHED_POKE_GPU;
 	if (answer && take_class(in, rec, answer))
 		what |= GPUSCHED_POKE_CLASS;
-	take_limit(in, rec);
-	take_request(in, rec);
+	take_parts(in, rec);
 	if (take_mps(rec))
 		what |= GPUSCHED_POKE_FLAGS;
 	if (what)
