@@ -132,7 +132,8 @@ tell sync
 check "a pod that ended meanwhile is forgotten" wait_for 5 eval '[ "$(pods ".pods | map(.pod)")" = "[\"server-0\"]" ]'
 kill -STOP "$DAEMON_PID"
 tell run $late web late-0 gpusched.io/class=lc
-le "${said#answered }" 1000 "a daemon that hangs keeps no pod from starting"
+like "$said" "^answered" "a daemon that hangs keeps no pod from starting"
+le "${said#answered }" 1000 "nor for long"
 kill -CONT "$DAEMON_PID"
 check "it hears of it later" wait_for 10 eval '[ "$(pods ".pods | length")" = 2 ]'
 done_testing
