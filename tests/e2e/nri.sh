@@ -86,6 +86,8 @@ server=$LOAD_PID
 is "$(of $server '.class + " " + .class_source')" "lc rule" "its process is of that class"
 is "$(of $server .weight)" 200 "it has that weight"
 like "$("$gpusched" class explain pid:$server)" "pod web/server-0 asks for it" "class explain says why"
+exits 0 "the policy fair, which asks for limits, starts" "$gpusched" policy start fair
+check "the pod has its limit" wait_for 5 eval '[ "$(of $server .limit_pct)" = 80 ]'
 pod_load $bank 4712 be
 clerk=$LOAD_PID
 is "$(of $clerk .class)" be "where no ceiling allows more, a pod is of class be"
