@@ -35,7 +35,7 @@ take() { # PATH...: of what is installed
 	done
 }
 lib=usr/lib/$(gcc -print-multiarch)
-take usr/sbin/gpuschedd usr/bin/gpusched usr/bin/gpusched-exporter usr/bin/gsload usr/lib/gpusched \
+take usr/sbin/gpuschedd usr/bin/gpusched usr/bin/gpusched-exporter usr/bin/gpusched-nri usr/bin/gsload usr/lib/gpusched \
 	"$lib/libgpusched-agent.so" usr/include/gpusched usr/share/gpusched
 rm "$root/usr/lib/gpusched/slurm-record"
 find "$root/usr" -type f \( -perm /111 -o -name '*.so*' \) -exec strip --strip-unneeded {} + 2>/dev/null || true

@@ -12,6 +12,7 @@
 #include "basic/cleanup.h"
 #include "basic/parse.h"
 #include "classify/priv.h"
+#include "classify/words.h"
 #include "table/cfg.h"
 #include "table/classes.h"
 #include "table/procs.h"
@@ -53,6 +54,7 @@ void gs_classes_free(struct gs_classes *c)
 		return;
 	for (size_t i = 0; i < c->nrules; i++)
 		gs_rule_done(&c->rules[i]);
+	gs_words_free(c);
 	free(c);
 }
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "classify/grants.h"
 
-/* separates numbers of classes, cgroups and commands' grants from each other */
+/* separates numbers of classes, cgroups, pods and commands' grants from each other */
 #define CLASS_GROUP (1ull << 60)
 #define CGROUP_GROUP (1ull << 61)
 #define PROGRAM_GROUP (1ull << 62)
+#define POD_GROUP (PROGRAM_GROUP | CGROUP_GROUP)
 #define NUMBER (CLASS_GROUP - 1)
 
 static uint32_t pct_of_proc(const struct gpusched_proc *p, enum gs_part part)
@@ -47,6 +48,17 @@ static bool by_cgroup(const struct gs_grant_facts *f, enum gs_part part, bool ro
 	return false;
 }
 
+static bool by_pod(const struct gs_grant_facts *f, enum gs_part part, struct gs_grant *ret)
+{
+	if (!f->pod.pct[part])
+		return false;
+	*ret = (struct gs_grant){ .group = POD_GROUP | (f->pod.id & NUMBER),
+				  .pct = f->pod.pct[part],
+				  .to = GS_GRANTED_POD,
+				  .by_root = true };
+	return true;
+}
+
 static bool by_class(const struct gs_grant_facts *f, enum gs_part part, struct gs_grant *ret)
 {
 	uint32_t pct = part == GS_LIMIT ? f->cls.limit_pct : f->cls.request_pct;
@@ -65,7 +77,7 @@ static struct gs_grant grant_of(const struct gs_grant_facts *f, enum gs_part par
 	struct gs_grant g = { 0 };
 
 	if (by_command(f, part, true, &g) || by_cgroup(f, part, true, &g) ||
-	    by_class(f, part, &g) || part == GS_REQUEST)
+	    by_pod(f, part, &g) || by_class(f, part, &g) || part == GS_REQUEST)
 		return g;
 	if (!by_command(f, part, false, &g))
 		by_cgroup(f, part, false, &g);

@@ -2,8 +2,8 @@
 /*
  * grants.h - which limit and which request a program has, and which others share it
  *
- * A part of a GPU's time is given to a program (run, class set, set), a cgroup (its attributes) or
- * a class. All that was given the same grant have it together, whatever cgroups, jobs and processes
+ * A part of a GPU's time is given to a program (run, class set, set), a cgroup (its attributes), a
+ * pod (its annotations) or a class. All that was given the same grant have it together, whatever cgroups, jobs and processes
  * they make. A program has one limit and one request at a time. Pure: the daemon and the model use
  * the same rules.
  */
@@ -23,6 +23,7 @@ enum gs_granted {
 	GS_GRANTED_NOBODY,
 	GS_GRANTED_PROGRAM, /* by a command for it, or for a program that it descends from */
 	GS_GRANTED_CGROUP,  /* by an attribute */
+	GS_GRANTED_POD,     /* by an annotation, within its namespace's ceiling */
 	GS_GRANTED_CLASS,
 };
 
@@ -36,7 +37,7 @@ struct gs_grants {
 	struct gs_grant part[GS_PARTS];
 };
 
-/* A cgroup that the program is in, or one above. Percentages 0: no such attribute. */
+/* A cgroup that the program is in, one above, or its pod. Percentages 0: no such attribute. */
 struct gs_cgroup_parts {
 	uint64_t id;
 	bool roots; /* root owns it, so only root writes its attributes */
@@ -47,13 +48,14 @@ struct gs_grant_facts {
 	struct gpusched_proc own;             /* zeroes: no command gave it anything */
 	const struct gs_cgroup_parts *cgroup; /* nearest first */
 	size_t ncgroups;
+	struct gs_cgroup_parts pod; /* zeroes: it is in none, or the pod has no part of its own */
 	uint32_t class_id;
 	struct gpusched_class cls; /* of @class_id */
 };
 
 /*
- * In this order: root's command, the nearest cgroup of root's, the class, the owner's command, the
- * nearest cgroup of the owner's. So nothing that an owner gives replaces a limit of root's. Owners
+ * In this order: root's command, the nearest cgroup of root's, the pod, the class, the owner's
+ * command, the nearest cgroup of the owner's. So nothing that an owner gives replaces a limit of root's. Owners
  * give no requests.
  */
 struct gs_grants gs_grants_of(const struct gs_grant_facts *f);

@@ -8,6 +8,7 @@
 
 #include "basic/cleanup.h"
 #include "classify/priv.h"
+#include "classify/words.h"
 
 static const char *const names[GS_PARTS] = { [GS_LIMIT] = "limit", [GS_REQUEST] = "request" };
 
@@ -76,6 +77,9 @@ static void why_this(const struct gs_classes *c, const struct gs_facts *f,
 		     g->by_root ? "" : " of its owner's");
 	else if (g->to == GS_GRANTED_CGROUP)
 		tell(text, "user.gpusched.%s of cgroup %.120s", names[part], cgroup_of(f, g, part));
+	else if (g->to == GS_GRANTED_POD)
+		tell(text, "gpusched.io/%s of pod %.60s/%.60s", names[part], f->pod.namespace,
+		     f->pod.pod);
 	else if (g->to == GS_GRANTED_CLASS)
 		tell(text, "%s= of class %.31s", names[part], c->cls[a->class_id].name);
 }
@@ -105,6 +109,7 @@ void gs_parts_give(const struct gs_classes *c, const struct gpusched_proc *own,
 		   const struct gs_facts *f, struct gs_class_answer *a, struct gs_class_losers *l)
 {
 	struct gs_cgroup_parts cgroups[GS_CGROUP_LEVELS];
+	struct gs_words_given given;
 	struct gs_grant_facts facts = {
 		.own = *own,
 		.cgroup = cgroups,
@@ -115,6 +120,9 @@ void gs_parts_give(const struct gs_classes *c, const struct gpusched_proc *own,
 
 	for (size_t i = 0; i < f->ncgroups; i++)
 		cgroups[i] = f->cgroups[i].parts;
+	facts.pod.id = gs_words_part(c, f->pod.uid, a->class_id, &given);
+	facts.pod.pct[GS_LIMIT] = given.limit_pct;
+	facts.pod.pct[GS_REQUEST] = given.request_pct;
 	a->grants = gs_grants_of(&facts);
 	weigh(own, f, a);
 	for (int part = 0; l && part < GS_PARTS; part++) {

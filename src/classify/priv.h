@@ -72,6 +72,16 @@ struct gs_cgroup_class {
 	uint32_t class_id, weight;
 };
 
+/* The most that pods of a namespace get by their annotations. */
+struct gs_ceiling {
+	char *namespace; /* glob pattern */
+	uint32_t class_id;
+	uint32_t weight; /* 0: that of the class */
+	uint16_t request_pct;
+};
+
+struct gs_pod_words;
+
 struct gs_classes {
 	struct gpusched_class cls[GPUSCHED_MAX_CLASSES]; /* by id; 0: none */
 	bool redefined[GPUSCHED_CLASS_FIRST_USER];
@@ -86,6 +96,10 @@ struct gs_classes {
 	size_t nallows;
 	struct gs_who tracers[GS_MAX_ALLOWS];
 	size_t ntracers;
+	struct gs_pod_words *words; /* by uid */
+	size_t nparts;              /* number of these that ask for a limit or a request */
+	struct gs_ceiling ceilings[GS_MAX_ALLOWS];
+	size_t nceilings;
 };
 
 /* True if AllowClass= holds for this user or one of the user's groups. */

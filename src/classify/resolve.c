@@ -9,6 +9,7 @@
 
 #include "basic/cleanup.h"
 #include "classify/priv.h"
+#include "classify/words.h"
 #include "table/procs.h"
 
 static void why(struct gs_class_answer *a, const char *format, ...)
@@ -115,6 +116,32 @@ static bool by_rule(const struct gs_classes *c, const struct gs_facts *f, struct
 	return found;
 }
 
+/* A pod's annotations come before the rules, within what rules and a ceiling allow. */
+static void by_words(const struct gs_classes *c, const struct gs_facts *f, bool ruled,
+		     struct gs_class_answer *a, struct gs_class_losers *l)
+{
+	const struct gs_pod_words *w = gs_words_of(c, f->pod.uid);
+	const struct gs_class_answer before = *a;
+	struct gs_words_given g;
+
+	if (!w)
+		return;
+	gs_words_judge(c, w, ruled ? a->class_id : GPUSCHED_CLASS_BE, &g);
+	if (!ruled || g.class_id != a->class_id) {
+		a->why[0] = '\0';
+		set(c, a, g.class_id, GPUSCHED_SRC_RULE);
+		why(a, "pod %.60s/%.60s %s", w->who.namespace, w->who.pod,
+		    !strcmp(w->class_name, c->cls[g.class_id].name)
+			    ? "asks for it by an annotation"
+			    : "has no other by rule or annotation");
+		outrank(l, c, &before, &(struct gs_class_losers){ .n = 0 });
+	}
+	if (g.weight)
+		a->weight = g.weight;
+	if (*g.left)
+		why(a, "of its annotations left out: %s", g.left);
+}
+
 static void by_cgroup(const struct gs_classes *c, const struct gs_facts *f,
 		      struct gs_class_answer *a, struct gs_class_losers *l)
 {
@@ -200,13 +227,16 @@ void gs_classify_facts(const struct gs_classes *c, const struct gs_facts *f,
 		       struct gs_class_answer *ret, struct gs_class_losers *losers)
 {
 	struct gs_class_answer a = { 0 };
+	bool ruled;
 
 	set(c, &a, c->default_class, GPUSCHED_SRC_DEFAULT);
 	if (f->unread)
 		why(&a, "its executable and arguments are not known: reading them takes too long");
 	/* an attribute of a user's own cgroup may only lower the class that the rules gave */
-	if (!by_rule(c, f, &a, losers))
+	ruled = by_rule(c, f, &a, losers);
+	if (!ruled)
 		why(&a, "default class %s", c->cls[c->default_class].name);
+	by_words(c, f, ruled, &a, losers);
 	by_cgroup(c, f, &a, losers);
 	by_command(c, f, &a, losers);
 	gs_parts_give(c, &(struct gpusched_proc){ 0 }, f, &a, losers);
@@ -248,7 +278,7 @@ int gs_classify_all(struct gs_classes *c, struct gs_table *o, pid_t pid,
 	if (r < 0 && !found)
 		return r;
 	if (r < 0)
-		f.ncgroups = 0;
+		memset(&f, 0, sizeof(f));
 	if (!found || (losers && !r)) {
 		if (asks_for_program(c))
 			gs_facts_read_program(&f);

@@ -79,6 +79,10 @@
 	  "where NVIDIA's GPU fractioning says which pod has which fraction; empty: none") \
 	X("Kubernetes", "Claims", PATH, claims, "/var/lib/kubelet/plugins/gpu.nvidia.com", \
 	  "where NVIDIA's DRA driver has its checkpoint.json; empty: none") \
+	X("Kubernetes", "PodCeiling", TEXTS, pod_ceilings, "", \
+	  "the most that pods of a namespace get by their annotations: NAMESPACE CLASS " \
+	  "[weight=N] " \
+	  "[request=PERCENT]; without one: class be") \
 	X("Kubernetes", "EndedPods", MS, ended_pods_ms, "600s", \
 	  "how long the series of a pod that has ended stay in /metrics") \
 	X("Status", "LostLimit", NUMBER, lost_limit, "10", \
@@ -135,6 +139,7 @@ struct gs_config {
 	char default_class[32];
 	char default_class_at[256]; /* "FILE:LINE" */
 	struct gs_texts rules, allow, allow_trace, classes, budgets, park_idle, unpark_on_use;
+	struct gs_texts pod_ceilings;
 	bool if_possible, allow_share;
 	uint32_t switch_cost_us;
 	bool adopt;

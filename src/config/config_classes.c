@@ -5,6 +5,7 @@
 #include "basic/cleanup.h"
 #include "basic/parse.h"
 #include "classify/classify.h"
+#include "classify/words.h"
 #include "config/config.h"
 #include "config/park_idle.h"
 
@@ -126,6 +127,8 @@ static int fill(const struct gs_config *c, struct gs_classes *classes, struct gs
 		r = add_lines(classes, gs_classes_allow, &c->allow, err);
 	if (!r)
 		r = add_lines(classes, gs_classes_allow_trace, &c->allow_trace, err);
+	if (!r)
+		r = add_lines(classes, gs_words_add_ceiling, &c->pod_ceilings, err);
 	if (!r) /* a mistake is reported as soon as the classes are known */
 		r = gs_config_park_idle(c, classes, &idle, err);
 	gs_park_idle_rules_done(&idle);

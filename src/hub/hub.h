@@ -96,6 +96,9 @@
 	X(PODS_LEFT, "pod_entries_left", \
 	  "entries of the folders that name pods which are not believed: torn, too large, of no " \
 	  "known form, or others than root may write them") \
+	X(POD_WORDS_LEFT, "pod_words_left", \
+	  "pods told of whose annotations were not known, or over their ceiling, or for which " \
+	  "there was no room") \
 	X(PARKED, "parked", "processes whose GPU memory was taken out") \
 	X(PARKED_IDLE, "parked_idle", "idle programs that were begun to be parked: ParkIdle=") \
 	X(PARK_IDLE_LEFT, "park_idle_left", "idle programs that could not be parked") \

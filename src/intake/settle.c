@@ -175,6 +175,8 @@ static void take_limit(struct gs_intake *in, const struct gpusched_tsg *rec,
 		       (unsigned long long)rec->task.id);
 }
 
+/* Policies ask for both of compute work only. */
+
 void gs_record_cgroup(struct gs_intake *in, struct gpusched_tsg *rec)
 {
 	uint64_t id = gs_cgroup_of((pid_t)rec->task.pid);

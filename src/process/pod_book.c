@@ -35,7 +35,7 @@ static bool is_key(const char *text)
 	return *text && text[strspn(text, "0123456789abcdef-")] == '\0';
 }
 
-static bool is_valid(const struct gs_pod_names *n)
+bool gs_pod_names_valid(const struct gs_pod_names *n)
 {
 	return is_key(*n->id ? n->id : n->uid) && (!*n->uid || is_key(n->uid)) &&
 	       is_name(n->namespace) && !strchr(n->namespace, '.') && is_name(n->pod) &&
@@ -60,7 +60,7 @@ int gs_pod_learn(struct gs_pod_book *b, const char *from, const struct gs_pod_na
 	const char *key = *n->id ? n->id : n->uid;
 	struct gs_pod_entry *e = NULL;
 
-	if (!is_valid(n))
+	if (!gs_pod_names_valid(n))
 		return -EINVAL;
 	HASH_FIND_STR(b->all, key, e);
 	if (e && strcmp(e->from, from) != 0)

@@ -46,6 +46,8 @@ void gs_pods_end(void);
 bool gs_pods_read(void);
 /* Returns false if it is no pod's cgroup. A pod counts only below folders that root alone made. */
 bool gs_pod_names(const char *cgroup, struct gs_pod_names *ret);
+/* True if Kubernetes allows such names; uid, or id, is needed. */
+bool gs_pod_names_valid(const struct gs_pod_names *n);
 /* The number of entries that were not believed. */
 uint64_t gs_pods_left(void);
 

@@ -15,6 +15,7 @@
 #include "requests/verbs_gpus.h"
 #include "requests/verbs_means.h"
 #include "requests/verbs_park.h"
+#include "requests/verbs_pods.h"
 
 #define MAX_STATUS_US 3600000000ll
 #define MAX_FOR_US (366ll * 24 * 3600 * 1000000)
@@ -159,6 +160,16 @@ const struct gs_verb gs_verbs[] = {
 	  gs_verb_class_explain,
 	  READS,
 	  { { "target", GS_ARG_TARGET, true, "only pid:N" } } },
+	{ "pod_set",
+	  gs_verb_pod_set,
+	  ROOT,
+	  { { "uid", GS_ARG_TEXT, true, "of the pod" },
+	    { "namespace", GS_ARG_TEXT, true, "of the pod" },
+	    { "pod", GS_ARG_TEXT, true, "its name" },
+	    { "words", GS_ARG_TEXTS, false, "class=, weight=, limit= or request=, as annotated", 0,
+	      8 } } },
+	{ "pod_clear", gs_verb_pod_clear, ROOT, { { "uid", GS_ARG_TEXT, true, "of the pod" } } },
+	{ "pod_list", gs_verb_pod_list, ROOT },
 	{ "pool_set",
 	  gs_verb_pool_set,
 	  OWNER,

@@ -237,10 +237,11 @@ static int check_other_limit(struct gs_request *rq, pid_t pid, uint32_t to)
 			       "class %s has a limit: only root may give a program of it another",
 			       cls->name);
 	r = classify(rq, rq->rs->hub->table, pid, &now);
-	if (r || g->to != GS_GRANTED_CGROUP || !g->by_root)
+	if (r || !g->by_root || (g->to != GS_GRANTED_CGROUP && g->to != GS_GRANTED_POD))
 		return r;
 	return gs_fail(rq->err, -EPERM,
-		       "the cgroup of process %d has a limit: only root may give it another", pid);
+		       "the %s of process %d has a limit: only root may give it another",
+		       g->to == GS_GRANTED_POD ? "pod" : "cgroup", pid);
 }
 
 /* An owner may limit own programs, and undo that. A limit that root set stays, or gets lower. */

@@ -4,6 +4,7 @@
 
 #include "basic/cleanup.h"
 #include "basic/log.h"
+#include "classify/words.h"
 #include "service/instance.h"
 #include "control/budgets.h"
 #include "control/launches.h"
@@ -28,6 +29,7 @@ static int reload_classes(struct gs_service *s, const struct gs_config *config,
 		gs_classes_free(classes);
 		return gs_fail(err, r, "the classes cannot be published: %s", strerror(-r));
 	}
+	gs_words_move(classes, s->hub->classes);
 	gs_classes_free(s->hub->classes);
 	s->hub->classes = classes;
 	return 0;

@@ -115,7 +115,13 @@ bad = [
 ]
 check(not bad, "each sees the node's processes, and has a read-only root", bad)
 privileged = sorted(one["name"] for _, _, one in containers(manifest) if one["securityContext"].get("privileged"))
-check(privileged == ["daemon", "guardian"], "the exporter has no privilege", privileged)
+check(privileged == ["daemon", "guardian"], "the exporter and the runtime's plugin have no privilege", privileged)
+bad = [
+    one["name"]
+    for _, _, one in containers(manifest)
+    if one["name"] in ("exporter", "nri") and one["securityContext"]["capabilities"] != {"drop": ["ALL"]}
+]
+check(not bad, "they have no capability", bad)
 conf = named["ConfigMap", "gpusched"]["data"]["gpusched.conf"]
 uid = [o["securityContext"]["runAsUser"] for _, _, o in containers(manifest) if o["name"] == "exporter"][0]
 check(f"AllowTrace = uid={uid}\n" in conf, "its user may see series by pod", conf)

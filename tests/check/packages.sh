@@ -83,7 +83,7 @@ is "$(git cat-file tag v98.7.6 | tail -1)" "* What is new: nothing." "the tag ha
 is "$(cd "$to/out" && sha256sum -c gpusched-98.7.6.tar.xz.sha256 2>&1)" "gpusched-98.7.6.tar.xz: OK" "the archive has a checksum"
 tar -xf "$to/out/gpusched-98.7.6.tar.xz" -C "$to"
 is "$(cd "$to/gpusched-98.7.6/integrations/kubernetes" && grep -hoE '^version: .*|^appVersion: .*|^  tag: .*|image: .*' \
-	chart/Chart.yaml chart/values.yaml gpusched.yaml | grep -c '98\.7\.6$')" 6 "manifest and chart have the version, too"
+	chart/Chart.yaml chart/values.yaml gpusched.yaml | grep -c '98\.7\.6$')" 7 "manifest and chart have the version, too"
 is "$(cd "$to/gpusched-98.7.6" && grep -ohE "98\.7\.6" meson.build driver/module/dkms.conf integrations/python/pyproject.toml | xargs) $(
 	grep -c 'gpusched[-/]98.7.6' "$to/gpusched-98.7.6/docs/module.md") $(head -1 "$to/gpusched-98.7.6/debian/changelog")" \
 	"98.7.6 98.7.6 98.7.6 $(grep -cE 'gpusched[-/][0-9]' docs/module.md) gpusched (98.7.6) unstable; urgency=medium" \

@@ -9,7 +9,7 @@
 seconds=${FUZZ_SECONDS:-60}
 out=${FUZZ_OUT:-build-fuzz}
 mkdir -p "$out"
-targets=(decode rm log config library policy scenario api askers)
+targets=(decode rm log config library policy scenario api askers nri)
 [ $# = 0 ] || targets=("$@")
 each=$((seconds / ${#targets[@]}))
 [ "${FULL:-}" = 1 ] && each=1200
@@ -23,13 +23,14 @@ sources() { # TARGET: what it is made of
 		echo src/sim/model*.c src/sim/params.c src/sim/rm*.c
 		;;
 	config)
-		echo src/config/{config*,park_idle}.c src/classify/{classes,facts,resolve,rules}.c src/process/{cgroup,pod*}.c
+		echo src/config/{config*,park_idle}.c src/classify/{classes,facts,resolve,rules,words,words_book}.c src/process/{cgroup,pod*}.c
 		;;
 	log) echo src/account/*.c src/rm/{call,costs,status}.c ;;
 	library) echo src/launch/launch_find.c src/process/cuda_map.c ;;
 	policy) echo src/policy/{declared,elf,reads,refuse,options,records,stack}.c ;;
 	scenario) echo src/sim/scenario_load.c src/sim/scenario_metric.c src/sim/params.c ;;
 	api) echo src/process/{cgroup,pod*}.c src/daemon/api*.c src/requests/args.c src/requests/target.c src/rm/setting.c ;;
+	nri) echo src/nri/{frames,pods,session}.c && ls "$BUILD"/src/nri/*.pb-c.c ;;
 	askers) echo src/requests/{trace,trace_lines,watch,metrics,unread}.c src/figures/openmetrics.c src/history/figures.c ;;
 	esac
 	[ "$1" = decode ] || ls src/basic/*.c
@@ -37,7 +38,7 @@ sources() { # TARGET: what it is made of
 
 objects=$(realpath "$out")/objects
 flags="-g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined"
-flags+=" $(pkg-config --cflags jansson inih smartcols libelf libbpf libmicrohttpd libsystemd mount)"
+flags+=" $(pkg-config --cflags jansson inih smartcols libelf libbpf libmicrohttpd libsystemd mount libprotobuf-c)"
 
 object() { # SOURCE: where it is compiled to
 	echo "$objects/${1//\//@}.o"
@@ -46,7 +47,7 @@ object() { # SOURCE: where it is compiled to
 compile() { # SOURCE: what several targets are made of is compiled once
 	# shellcheck disable=SC2086 # lists on purpose
 	clang-14 -c -O1 -std=gnu11 -D_GNU_SOURCE -DGPUSCHED_VERSION='"fuzz"' -DGPUSCHED_PREFIX='"/usr"' -w \
-		-Iinclude -Isrc -Itests/fuzz $flags "$1" -o "$(object "$1")" 2>"$(object "$1").log"
+		-Iinclude -Isrc -Itests/fuzz -I"$BUILD/src/nri" $flags "$1" -o "$(object "$1")" 2>"$(object "$1").log"
 }
 export -f object compile
 export objects flags
@@ -65,7 +66,7 @@ build() { # TARGET
 	cat "${parts[@]/%/.log}"
 	# shellcheck disable=SC2046,SC2086 # lists on purpose
 	clang-14 $flags "${parts[@]}" -o "$out/fuzz_$1" \
-		$(pkg-config --libs jansson inih smartcols libelf libbpf libmicrohttpd libsystemd mount) -lm -lpthread
+		$(pkg-config --libs jansson inih smartcols libelf libbpf libmicrohttpd libsystemd mount libprotobuf-c) -lm -lpthread
 }
 
 # Inputs to begin with.

@@ -69,7 +69,7 @@ exits 0 "the kernels' headers are installed after it" inside sh -c "apt-get upda
 	{ [ $codename != bookworm ] || apt-get install -q -y --no-install-recommends -t bookworm-backports linux-headers-amd64; }"
 is "$(inside dkms status | sed -n 's,^gpusched[/ ,]*[0-9.]*\, \([0-9]*\.[0-9]*\)\..*: installed.*,\1,p' | sort -V | xargs)" "$kernels" \
 	"DKMS builds the module for the release's kernels"
-is "$(inside systemd-analyze verify --man=no gpuschedd.service gpusched-guardian.service gpusched-exporter.service \
+is "$(inside systemd-analyze verify --man=no gpuschedd.service gpusched-guardian.service gpusched-exporter.service gpusched-nri.service \
 	run-gpusched-mps-users.mount 2>&1 | grep -i gpusched)" "" "systemd finds nothing wrong with the units"
 like "$(inside getent passwd gpusched-exporter)" "nologin|false" "the exporter has a user, without a shell"
 is "$(inside sh -c '[ -e /etc/systemd/system/multi-user.target.wants/gpuschedd.service ] && echo on

@@ -52,12 +52,20 @@ static void nothing_is_given(void **state)
 
 static void roots_come_in_their_order(void **state)
 {
+	uint64_t pods_group;
+
 	f.cls.limit_pct = 50;
 	assert_int_equal(limit().pct, 50);
 	assert_int_equal(limit().to, GS_GRANTED_CLASS);
+	f.pod = (struct gs_cgroup_parts){ .id = 5, .pct = { [GS_LIMIT] = 45, [GS_REQUEST] = 10 } };
+	assert_int_equal(limit().pct, 45);
+	assert_int_equal(limit().to, GS_GRANTED_POD);
+	assert_int_equal(request().pct, 10);
+	pods_group = limit().group;
 	cgroups[1].pct[GS_LIMIT] = 40;
 	assert_int_equal(limit().pct, 40);
 	assert_int_equal(limit().to, GS_GRANTED_CGROUP);
+	assert_int_not_equal(limit().group, pods_group);
 	command(60, 0, ROOTS(1));
 	assert_int_equal(limit().pct, 60);
 	assert_int_equal(limit().to, GS_GRANTED_PROGRAM);

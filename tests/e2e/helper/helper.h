@@ -76,6 +76,7 @@ VERB(library);
 VERB(user);
 VERB(switches);
 VERB(ring);
+VERB(runtime);
 
 /* Word @i as a number, in any of C's notations; 0 if there are fewer words. */
 uint32_t number(int n, char **words, int i);

@@ -55,6 +55,8 @@ static const struct {
 	{ "cuda", verb_cuda, 1, 2, "MODE [LAUNCHES]", "launches exactly so often: see cuda.c" },
 	{ "graph", verb_graph, 0, 0, "", "CUDA graphs, as TAP" },
 	{ "calls", verb_calls, 1, 3, "WORD [PID [N]]", "RM and engine alone: see calls.c" },
+	{ "runtime", verb_runtime, 1, 1, "SOCKET",
+	  "a container runtime with a plugin: see runtime.c" },
 	{ "library", verb_library, 2, 9, "fuse|gone DIR | lease FILE | of FILE... | many DIR N",
 	  "maps a libcuda that is not for others to open" },
 	{ "day", verb_day, 3, 3, "DIR PID START",

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * frames.h - messages on the one socket between a container runtime and a plugin of NRI
+ *
+ * Two connections share the socket. A piece of one has a header of 8 bytes: the connection's number
+ * and the piece's length. In a connection each message of ttrpc has a header of 10 bytes: length,
+ * stream, type, flags. Numbers are big-endian. A message may come in many pieces, and a piece may
+ * have parts of several messages. Pure: bytes in, messages out. A peer can make this take some four
+ * times GS_NRI_MESSAGE_MAX bytes of memory, and no more.
+ */
+#ifndef GPUSCHED_NRI_FRAMES_H
+#define GPUSCHED_NRI_FRAMES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define GS_NRI_MESSAGE_MAX (4u << 20)
+
+enum gs_nri_connection {
+	GS_NRI_PLUGIN = 1,  /* the runtime calls the plugin */
+	GS_NRI_RUNTIME = 2, /* the plugin calls the runtime */
+};
+
+enum gs_nri_type {
+	GS_NRI_REQUEST = 1,
+	GS_NRI_RESPONSE = 2,
+};
+
+struct gs_nri_message {
+	enum gs_nri_connection connection;
+	uint32_t stream;
+	uint8_t type; /* enum gs_nri_type, or one that is not known here */
+	const uint8_t *data;
+	size_t n;
+};
+/* A non-zero return ends gs_nri_frames_in(), which returns it. */
+typedef int (*gs_nri_message_fn)(const struct gs_nri_message *m, void *user);
+
+struct gs_nri_bytes {
+	uint8_t *at;
+	size_t n, room;
+};
+
+struct gs_nri_frames {
+	uint8_t head[8]; /* of the present piece */
+	size_t nhead;
+	size_t left; /* bytes of that piece that are still to come */
+	struct gs_nri_bytes in[2];
+	struct gs_nri_bytes out; /* to be sent */
+};
+
+void gs_nri_frames_free(struct gs_nri_frames *f);
+/* -EPROTO: a length that ttrpc forbids; -ENOMEM. The socket is of no use then. */
+int gs_nri_frames_in(struct gs_nri_frames *f, const uint8_t *data, size_t n, gs_nri_message_fn fn,
+		     void *user);
+/* True if a part of something has come: the rest must follow. */
+bool gs_nri_frames_is_torn(const struct gs_nri_frames *f);
+/* Appends a message to @f->out. -EMSGSIZE: the peer reads nothing; -ENOMEM. */
+int gs_nri_frames_put(struct gs_nri_frames *f, const struct gs_nri_message *m);
+/* @n bytes of @f->out were sent. */
+void gs_nri_frames_sent(struct gs_nri_frames *f, size_t n);
+
+#endif /* GPUSCHED_NRI_FRAMES_H */

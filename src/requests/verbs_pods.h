@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * verbs_pods.h - what a container runtime tells of its pods (docs/api.md)
+ */
+#ifndef GPUSCHED_REQUESTS_VERBS_PODS_H
+#define GPUSCHED_REQUESTS_VERBS_PODS_H
+
+struct gs_request;
+
+int gs_verb_pod_set(struct gs_request *rq);
+int gs_verb_pod_clear(struct gs_request *rq);
+int gs_verb_pod_list(struct gs_request *rq);
+
+#endif /* GPUSCHED_REQUESTS_VERBS_PODS_H */
