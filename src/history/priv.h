@@ -10,7 +10,7 @@
 #include "history/history.h"
 
 #define MINUTE_S 60
-#define SCHEMA_VERSION 8
+#define SCHEMA_VERSION 9
 
 /* ", held_ns, contended_ns" and so on, from the table of sums. */
 #define SUM_NAME(sym, column) ", " #column

@@ -608,6 +608,8 @@ static void test_an_older_file_is_converted(void **state)
 				   "ALTER TABLE series DROP COLUMN container;"
 				   "ALTER TABLE series DROP COLUMN pod_uid;"
 				   "ALTER TABLE series DROP COLUMN job;"
+				   "ALTER TABLE series DROP COLUMN gpu_instance;"
+				   "ALTER TABLE series DROP COLUMN compute_instance;"
 				   "DROP TABLE late;"
 				   "PRAGMA user_version = 1";
 	struct gs_history *h = open_history();
@@ -629,7 +631,7 @@ static void test_an_older_file_is_converted(void **state)
 	h = open_history();
 	add(h, &a, 5);
 	gs_history_free(h);
-	assert_int_equal(number_in_file("PRAGMA user_version"), 8);
+	assert_int_equal(number_in_file("PRAGMA user_version"), 9);
 	assert_int_equal(number_in_file("SELECT sum(held_ns) FROM series"), 10 * NS_PER_MS);
 	assert_int_equal(gs_history_ask(dir, &q, keep, list, &err), 0);
 }
