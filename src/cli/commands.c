@@ -47,7 +47,7 @@ static const struct cli_opt history_opts[] = {
 	  "from T on: 90m, 7d (ago), 07:00, yesterday, \"2026-11-22 07:00\" (24h)" },
 	{ "until", 'u', "T", "until T (now)" },
 	{ "by", 'b', "WHOM",
-	  "sums by process, user, cgroup, class, gpu, pod, namespace or job (process)" },
+	  "sums by process, user, cgroup, class, gpu, partition, pod, namespace or job (process)" },
 	{ "changes", 0, NULL, "who changed what, instead of sums" },
 	{ "csv", 0, NULL, "comma-separated values, with a heading" },
 	END,

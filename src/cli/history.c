@@ -216,12 +216,22 @@ static char *is(const json_t *row)
 								: "exact");
 }
 
-/* "0", "0,1": a row may be for several GPUs. Sums since the daemon's start are for one. */
+/*
+ * "0", "0,1": a row may be for several GPUs. Sums since the daemon's start are for one. "0/1/0": for
+ * the partition of that GPU instance and compute instance.
+ */
 static char *gpus(const json_t *row)
 {
 	const json_t *list = gs_json_at(row, "gpus");
+	char *all = gs_json_cell(list ? list : gs_json_at(row, "gpu")), *part = NULL;
+	CLEANUP_FREE char *gi = gs_json_cell(gs_json_at(row, "gpu_instance"));
+	CLEANUP_FREE char *ci = gs_json_cell(gs_json_at(row, "compute_instance"));
 
-	return gs_json_cell(list ? list : gs_json_at(row, "gpu"));
+	if (!gs_json_at(row, "gpu_instance") ||
+	    asprintf(&part, "%s/%s/%s", all ? all : "-", gi ? gi : "-", ci ? ci : "-") < 0)
+		return all;
+	free(all);
+	return part;
 }
 
 /* Memory in GiB times hours. */
@@ -300,6 +310,9 @@ static const struct gs_column by_gpu[] = {
 	{ "memory_mib_s", "MEM GIB H", GS_COL_RIGHT, .cell = memory },
 	{ "partly", "IS", .cell = is },
 };
+static const struct gs_column by_partition[] = { { "gpu", "GPU/GI/CI", .cell = gpus },
+						 { "class", "CLASS" },
+						 FIGURES };
 static const struct gs_column events[] = {
 	{ "time_ms", "TIME", .cell = happened },
 	{ "pid", "PID", GS_COL_RIGHT, .spare = 2 },
@@ -322,6 +335,7 @@ static const struct {
 	{ "cgroup", by_cgroup, GS_COUNT(by_cgroup) },
 	{ "class", by_class, GS_COUNT(by_class) },
 	{ "gpu", by_gpu, GS_COUNT(by_gpu) },
+	{ "partition", by_partition, GS_COUNT(by_partition) },
 	{ "pod", by_pod, GS_COUNT(by_pod) },
 	{ "namespace", by_namespace, GS_COUNT(by_namespace) },
 	{ "job", by_job, GS_COUNT(by_job) },

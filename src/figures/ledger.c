@@ -188,6 +188,7 @@ void gs_ledger_record(void *self, const struct gpusched_tsg *rec)
 	k->who.pool = rec->flags & GPUSCHED_TSG_MPS;
 	k->mig = rec->flags & GPUSCHED_TSG_MIG;
 	k->runlist = gpusched_runlist(&rec->task);
+	k->who.engine = rec->task.engine;
 	put_class(fig, k, rec);
 	if (is_new || k->cgroup_id != rec->task.cgroup_id)
 		put_cgroup(k, rec);

@@ -40,6 +40,12 @@ static int put_process(struct db *db, const struct item *it, int64_t *ret)
 	return returned(st, ret);
 }
 
+static void bind_instance(sqlite3_stmt *st, int at, uint32_t id)
+{
+	if (id != GPUSCHED_NO_INSTANCE)
+		sqlite3_bind_int64(st, at, id);
+}
+
 static int put_series(struct db *db, const struct item *it, int64_t process, int64_t *ret)
 {
 	sqlite3_stmt *st = db_statement(db, ST_SERIES);
@@ -59,9 +65,11 @@ static int put_series(struct db *db, const struct item *it, int64_t process, int
 	bind_text(st, 10, it->who.pod.container);
 	bind_text(st, 11, it->who.pod.uid);
 	bind_text(st, 12, it->who.job);
-	sqlite3_bind_int64(st, 13, (int64_t)(it->at_s - it->span_s));
-	sqlite3_bind_int64(st, 14, (int64_t)it->at_s);
-	rc = sums_bind(st, 15, &it->sums);
+	bind_instance(st, 13, gpusched_gpu_instance(it->who.engine));
+	bind_instance(st, 14, gpusched_compute_instance(it->who.engine));
+	sqlite3_bind_int64(st, 15, (int64_t)(it->at_s - it->span_s));
+	sqlite3_bind_int64(st, 16, (int64_t)it->at_s);
+	rc = sums_bind(st, 17, &it->sums);
 	return rc == SQLITE_OK ? returned(st, ret) : rc;
 }
 

@@ -33,7 +33,8 @@ static const char schema[] =
 	"gpu INTEGER, class TEXT NOT NULL, cgroup TEXT NOT NULL, policy TEXT NOT NULL, "
 	"pool INTEGER NOT NULL, namespace TEXT NOT NULL DEFAULT '', pod TEXT NOT NULL DEFAULT '', "
 	"container TEXT NOT NULL DEFAULT '', pod_uid TEXT NOT NULL DEFAULT '', "
-	"job TEXT NOT NULL DEFAULT '', began INTEGER, last INTEGER" SUM_DECLARED
+	"job TEXT NOT NULL DEFAULT '', gpu_instance INTEGER, compute_instance INTEGER, "
+	"began INTEGER, last INTEGER" SUM_DECLARED
 	", UNIQUE(process, uuid, class, cgroup, policy, pool));"
 	"CREATE INDEX series_last ON series(last);"
 	"CREATE TABLE point(series INTEGER, minute INTEGER" SUM_DECLARED
@@ -55,6 +56,8 @@ static const char late[] = "CREATE TABLE IF NOT EXISTS late(series INTEGER, minu
 /* A name may come after the first figures, and is never removed. */
 #define LEARNED(name) \
 	name " = CASE excluded." name " WHEN '' THEN " name " ELSE excluded." name " END, "
+/* The same for a number that may be unknown. */
+#define LEARNED_NUMBER(name) name " = coalesce(excluded." name ", " name "), "
 
 static const char *const texts[ST_MAX] = {
 	[ST_BEGIN] = "BEGIN IMMEDIATE",
@@ -65,12 +68,15 @@ static const char *const texts[ST_MAX] = {
 		       "comm = ?5, last = max(last, ?7), ended = NULL RETURNING id",
 	[ST_SERIES] =
 		"INSERT INTO series(process, uuid, gpu, class, cgroup, policy, pool, namespace, "
-		"pod, container, pod_uid, job, began, "
-		"last" SUM_COLUMNS ") VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?" SUM_VALUES
+		"pod, container, pod_uid, job, gpu_instance, compute_instance, began, "
+		"last" SUM_COLUMNS
+		") VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?" SUM_VALUES
 		") ON CONFLICT DO UPDATE SET " LEARNED("namespace") LEARNED("pod")
-			LEARNED("container") LEARNED("pod_uid")
-				LEARNED("job") "gpu = excluded.gpu, last = max(last, "
-					       "excluded.last)" SUM_ADDED " RETURNING id",
+			LEARNED("container") LEARNED("pod_uid") LEARNED("job")
+				LEARNED_NUMBER("gpu_instance") LEARNED_NUMBER(
+					"compute_instance") "gpu = excluded.gpu, last = max(last, "
+							    "excluded.last)" SUM_ADDED
+							    " RETURNING id",
 	[ST_POINT] = "INSERT OR REPLACE INTO point(series, minute" SUM_COLUMNS
 		     ") SELECT id, ?2" SUM_COLUMNS " FROM series WHERE id = ?1",
 	[ST_LATE] = "INSERT INTO late(series, minute, worst_ns) VALUES(?1, ?2, ?3) ON CONFLICT DO "
@@ -222,7 +228,9 @@ static const char *const upgrades[] = {
 	      "ALTER TABLE point ADD COLUMN deadline_missed INTEGER NOT NULL DEFAULT 0;",
 	[7] = "ALTER TABLE series ADD COLUMN parked_ns INTEGER NOT NULL DEFAULT 0;"
 	      "ALTER TABLE point ADD COLUMN parked_ns INTEGER NOT NULL DEFAULT 0;",
-	[8] = ADD_USED("series") ADD_USED("point"),
+	[8] = ADD_USED("series") ADD_USED("point")
+	      "ALTER TABLE series ADD COLUMN gpu_instance INTEGER;"
+	      "ALTER TABLE series ADD COLUMN compute_instance INTEGER;",
 };
 _Static_assert(GS_COUNT(upgrades) == SCHEMA_VERSION, "a file of each version is converted");
 

@@ -112,6 +112,7 @@ struct gs_history_who {
 	char comm[GPUSCHED_COMM_LEN + 1];
 	uint32_t gpu;
 	char gpu_uuid[48];
+	uint16_t engine; /* as gpusched_task.engine, for its partition; 0: in none, or unknown */
 	char class[32];  /* "": none */
 	char policy[64]; /* the policy in force; "": none */
 	char cgroup[GS_CGROUP_PATH_LEN];
@@ -177,6 +178,7 @@ enum gs_history_by {
 	GS_BY_POD,
 	GS_BY_NAMESPACE,
 	GS_BY_JOB,
+	GS_BY_PARTITION,
 	GS_BY_MAX
 };
 /* -EINVAL */
@@ -193,7 +195,7 @@ struct gs_history_query {
 	char class[GPUSCHED_CLASS_NAME_LEN];
 	/* That cgroup, or those below it; "": all. */
 	char cgroup[256];
-	char gpu[48];                                     /* index or UUID; "": all */
+	char gpu[64]; /* index or UUID, with "/GI" or "/GI/CI": in that partition; "": all */
 	char namespace[GS_NAMESPACE_LEN];                 /* "": all */
 	char pod[GS_NAMESPACE_LEN + GS_POD_NAME_LEN + 1]; /* "NAMESPACE/NAME"; "": all */
 	char job[32];                                     /* "": all */

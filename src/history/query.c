@@ -23,7 +23,7 @@
 static const char *const by_names[GS_BY_MAX] = {
 	[GS_BY_PROCESS] = "process",     [GS_BY_USER] = "user", [GS_BY_CGROUP] = "cgroup",
 	[GS_BY_CLASS] = "class",         [GS_BY_GPU] = "gpu",   [GS_BY_POD] = "pod",
-	[GS_BY_NAMESPACE] = "namespace", [GS_BY_JOB] = "job",
+	[GS_BY_NAMESPACE] = "namespace", [GS_BY_JOB] = "job",   [GS_BY_PARTITION] = "partition",
 };
 
 int gs_history_by_parse(const char *text, enum gs_history_by *ret)
@@ -41,6 +41,7 @@ struct series {
 	int64_t id, process, pid, uid, began, last, gpu, process_began, process_ended;
 	const char *comm, *uuid, *class, *cgroup, *policy;
 	const char *namespace, *pod, *container, *pod_uid, *job;
+	int64_t gpu_instance, compute_instance; /* -1: in none, or unknown */
 	bool pool, runs;
 	struct gs_history_sums sums;
 };
@@ -53,6 +54,7 @@ struct row {
 	char class[NAMES_MAX], policy[NAMES_MAX], uuid[48];
 	struct gs_pod_names names;
 	char job[32];
+	bool partitions;         /* several of them, or some series are in none */
 	uint16_t gpus[GPUS_MAX]; /* each GPU once */
 	size_t ngpus;
 	bool pool;
@@ -77,17 +79,22 @@ struct asking {
 static const char series_text[] =
 	"SELECT s.id, s.process, p.pid, p.uid, p.comm, p.began, p.ended, s.uuid, s.gpu, s.class, "
 	"s.cgroup, s.policy, s.pool, s.began, s.last, s.namespace, s.pod, s.container, s.pod_uid, "
-	"s.job" GS_HISTORY_SUMS(
+	"s.job, s.gpu_instance, s.compute_instance" GS_HISTORY_SUMS(
 		OF_SERIES) ", s.hist FROM series s "
 			   "LEFT JOIN process p ON p.id = s.process WHERE s.last >= ?1 AND s.began "
 			   "< ?2 AND (?3 = 0 OR p.pid = ?3)";
-#define SERIES_SUMS 20 /* the column at which they begin */
+#define SERIES_SUMS 22 /* the column at which they begin */
 
 static const char *text_at(sqlite3_stmt *st, int at)
 {
 	const char *text = (const char *)sqlite3_column_text(st, at);
 
 	return text ? text : "";
+}
+
+static int64_t instance_at(sqlite3_stmt *st, int at)
+{
+	return sqlite3_column_type(st, at) == SQLITE_NULL ? -1 : sqlite3_column_int64(st, at);
 }
 
 static void read_series(sqlite3_stmt *st, struct series *s)
@@ -113,6 +120,8 @@ static void read_series(sqlite3_stmt *st, struct series *s)
 	s->container = text_at(st, 17);
 	s->pod_uid = text_at(st, 18);
 	s->job = text_at(st, 19);
+	s->gpu_instance = instance_at(st, 20);
+	s->compute_instance = instance_at(st, 21);
 	sums_read(st, SERIES_SUMS, &s->sums);
 }
 
@@ -188,12 +197,25 @@ static bool of_gpu(const struct gs_history_query *q)
 	return q->by == GS_BY_GPU && !of_some(q) && !q->has_class;
 }
 
+/* "/GI" or "/GI/CI" after the GPU; "": the whole GPU. */
+static bool is_in(const char *partition, const struct series *s)
+{
+	char gi[24], both[48];
+
+	snprintf(gi, sizeof(gi), "/%lld", (long long)s->gpu_instance);
+	snprintf(both, sizeof(both), "%s/%lld", gi, (long long)s->compute_instance);
+	return !*partition || !strcmp(partition, gi) || !strcmp(partition, both);
+}
+
 static bool is_on(const char *gpu, const struct series *s)
 {
+	size_t n = strcspn(gpu, "/");
 	char index[24];
 
 	snprintf(index, sizeof(index), "%lld", (long long)s->gpu);
-	return !*gpu || !strcmp(gpu, index) || !strcmp(gpu, s->uuid);
+	return !*gpu || (((n == strlen(index) && !strncmp(gpu, index, n)) ||
+			  (n == strlen(s->uuid) && !strncmp(gpu, s->uuid, n))) &&
+			 is_in(gpu + n, s));
 }
 
 /* Compares with "NAMESPACE/NAME". */
@@ -252,6 +274,9 @@ static void make_key(enum gs_history_by by, const struct series *s, char *ret, s
 		snprintf(ret, size, "%lld", (long long)s->process);
 	else if (by == GS_BY_USER)
 		snprintf(ret, size, "%lld", (long long)s->uid);
+	else if (by == GS_BY_PARTITION)
+		snprintf(ret, size, "%s/%lld/%lld", s->uuid, (long long)s->gpu_instance,
+			 (long long)s->compute_instance);
 	else
 		snprintf(ret, size, "%s",
 			 by == GS_BY_CGROUP      ? s->cgroup
@@ -329,6 +354,8 @@ static int add_series(struct asking *a, const struct series *s)
 	add_name(row->class, s->class);
 	add_name(row->policy, s->policy);
 	add_gpu(row, s->gpu);
+	row->partitions |= s->gpu_instance != row->first.gpu_instance ||
+			   s->compute_instance != row->first.compute_instance;
 	add_names(row, s);
 	row->pool |= s->pool;
 	row->began = s->began < row->began ? s->began : row->began;
@@ -427,6 +454,18 @@ static void put_names(json_t *o, enum gs_history_by by, bool whole, const struct
 	gs_json_put_text(o, "job", process || by == GS_BY_JOB ? row->job : "");
 }
 
+/* That all of the row has been in. */
+static void put_partition(json_t *o, const struct row *row)
+{
+	const struct series *s = &row->first;
+	bool one = row->ngpus == 1 && !row->partitions;
+
+	gs_json_put_number(o, "gpu_instance", one && s->gpu_instance >= 0,
+			   (uint64_t)s->gpu_instance);
+	gs_json_put_number(o, "compute_instance", one && s->compute_instance >= 0,
+			   (uint64_t)s->compute_instance);
+}
+
 static json_t *row_json(const struct gs_history_query *q, const struct row *row)
 {
 	bool process = q->by == GS_BY_PROCESS;
@@ -445,6 +484,7 @@ static json_t *row_json(const struct gs_history_query *q, const struct row *row)
 	gs_json_put_number(o, "gpu", row->ngpus == 1, (uint64_t)s->gpu);
 	gs_json_put_text(o, "gpu_uuid", row->ngpus == 1 ? row->uuid : "");
 	json_object_set_new(o, "gpus", gpus_json(row));
+	put_partition(o, row);
 	gs_json_put_text(o, "policy", row->policy);
 	gs_json_put_number(o, "began_s", true, (uint64_t)(process ? s->process_began : row->began));
 	gs_json_put_number(o, "ended_s", process && !s->runs, (uint64_t)s->process_ended);

@@ -96,7 +96,8 @@ const struct gs_verb gs_verbs[] = {
 	    { "since_s", GS_ARG_NUMBER, false, "seconds since 1970", 0, INT64_MAX / 1000000 },
 	    { "until_s", GS_ARG_NUMBER, false, "0: now", 0, INT64_MAX / 1000000 },
 	    { "by", GS_ARG_TEXT, false,
-	      "process (when not given), user, cgroup, class, gpu, pod, namespace, job" },
+	      "process (when not given), user, cgroup, class, gpu, partition, pod, namespace, "
+	      "job" },
 	    { "changes", GS_ARG_BOOL, false, "who changed what" },
 	    { "calm", GS_ARG_BOOL, false, "with how much each process waits in calm minutes" } } },
 	{ "budget", gs_verb_budget, READS },

@@ -106,7 +106,7 @@ static void unref(void *state)
 
 #define KEPT_BY \
 	"pid:N, tsg:N, comm:NAME, user:NAME, uid:N, class:NAME, cgroup:PATH, " \
-	"namespace:NAME, pod:NAMESPACE/NAME, job:ID and gpu:N|UUID"
+	"namespace:NAME, pod:NAMESPACE/NAME, job:ID and gpu:N|UUID[/GI[/CI]]"
 
 static int parse_part(const struct gs_target *t, size_t i, struct gs_history_query *q,
 		      struct gs_error *err)
@@ -203,7 +203,8 @@ static int parse(const struct gs_request *rq, struct gs_history_query *q)
 	if (by && gs_history_by_parse(by, &q->by))
 		return gs_fail(
 			rq->err, -EINVAL,
-			"by '%.64s': one of process, user, cgroup, class, gpu, pod, namespace, job",
+			"by '%.64s': one of process, user, cgroup, class, gpu, partition, pod, "
+			"namespace, job",
 			by);
 	return parse_target(gs_arg_text(rq, "target"), q, rq->err);
 }

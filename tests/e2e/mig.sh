@@ -127,6 +127,14 @@ like "$(curl -sf --unix-socket "$GPUSCHED_SIM/run/api" http://gpusched/metrics |
 exits 0 "nothing is wrong with a GPU in MIG mode" "$gpusched" status --for 200ms
 like "$out" "not known: GPU 0 is in MIG mode" "status says what nobody can tell"
 like "$out" "nothing is wrong as far as is known" "the last line says no more"
+held_in() { # ARGUMENTS...: partitions of the history's rows
+	"$gpusched" history "$@" --json |
+		jq -rs 'flatten | map("\(.gpu)/\(.gpu_instance)/\(.compute_instance)") | sort | join(" ")'
+}
+is "$(held_in --by partition)" "0/1/0 0/1/1 0/2/0 0/2/1" "the history has the partitions"
+is "$(held_in pid:"$far")" 0/2/1 "the history has the partition of each process"
+is "$(held_in --by partition gpu:0/1)" "0/1/0 0/1/1" "those of a GPU instance"
+is "$("$gpusched" history --by partition gpu:0/1/1 | awk 'NR == 2 { print $1 }')" 0/1/1 "its table names the partition"
 check "a person sets a slice beside the policy" "$gpusched" set "pid:$adopted" timeslice=321us
 check "the slice is in the RM" wait_for 5 slice_is "$adopted" 321
 kill_daemon

@@ -612,6 +612,8 @@ static void test_an_older_file_is_converted(void **state)
 				   "ALTER TABLE series DROP COLUMN container;"
 				   "ALTER TABLE series DROP COLUMN pod_uid;"
 				   "ALTER TABLE series DROP COLUMN job;"
+				   "ALTER TABLE series DROP COLUMN gpu_instance;"
+				   "ALTER TABLE series DROP COLUMN compute_instance;"
 				   "DROP TABLE late;"
 				   "PRAGMA user_version = 1";
 	struct gs_history *h = open_history();
