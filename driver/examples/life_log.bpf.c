@@ -20,7 +20,7 @@ enum what { INIT = 1, SCHEDULE, TIMESLICE, TOKEN, DESTROY };
 struct life {
 	__u64 ns, wall_ns, value; /* value: of TIMESLICE the us asked, of TOKEN the token */
 	__u32 what, client, tsg, pid, tid, gpu, engine, group, runlist, channels, interleave;
-	__u32 status, class_id, weight;
+	__u32 status, class_id, weight, gpu_instance, compute_instance;
 };
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -64,6 +64,8 @@ static void put(struct gpu_task *t, enum what what, __u64 value)
 	l->status = t->status;
 	l->class_id = t->class_id;
 	l->weight = t->weight;
+	l->gpu_instance = t->gpu_instance;
+	l->compute_instance = t->compute_instance;
 }
 
 SEC("struct_ops/task_init") void BPF_PROG(life_init, struct gpu_task *t)

@@ -83,7 +83,8 @@ static __always_inline void fill(struct gpusched_tsg *rec, struct gpu_task *t)
 
 	rec->task.id = cfg ? __sync_fetch_and_add(&cfg->next_id, 1) + 1 : 0;
 	rec->task.gpu = t->gpu;
-	rec->task.engine = gpusched_engine_type((gs_u16)engine);
+	rec->task.engine = gpusched_engine_in(gpusched_engine_type((gs_u16)engine), t->gpu_instance,
+					      t->compute_instance);
 	/* as the taps name them: 1 to 8 are graphics engines; without hooks the engine is unknown */
 	rec->task.kind = engine == GPU_TASK_UNKNOWN || (engine >= 1 && engine <= 8)
 				 ? GPUSCHED_KIND_COMPUTE

@@ -42,7 +42,8 @@ static void task_init(struct gpusched_hook *h)
 	t->task.channels = 0;
 	t->task.class_id = GPU_TASK_UNKNOWN; /* until the daemon tells */
 	t->task.weight = 0;
-	t->task.interleave = GPUSCHED_INTERLEAVE_MEDIUM; /* RM's start */
+	t->task.gpu_instance = t->task.compute_instance = GPU_TASK_UNKNOWN; /* the same */
+	t->task.interleave = GPUSCHED_INTERLEAVE_MEDIUM;                    /* RM's start */
 	t->task.timeslice_us = h->timeslice_us;
 	t->task.status = 0;
 	/*

@@ -48,6 +48,8 @@ static void note(struct tsg *t, const struct gpusched_module_tell *tell, const u
 	t->task.tid = tell->tid;
 	t->task.class_id = tell->class_id;
 	t->task.weight = tell->weight;
+	t->task.gpu_instance = tell->gpu_instance;
+	t->task.compute_instance = tell->compute_instance;
 	for (u32 bit = 1; bit < GPUSCHED_RUNNABLE; bit <<= 1) {
 		u32 own = gs_field_get(&tell->own, bit);
 
@@ -66,6 +68,11 @@ static void note(struct tsg *t, const struct gpusched_module_tell *tell, const u
 	if (!t->task.timeslice_us && (t->own.valid & GPUSCHED_TIMESLICE))
 		t->task.timeslice_us = t->own.timeslice_us;
 	act_look(t);
+}
+
+static bool is_instance(u32 id, u32 max)
+{
+	return id < max || id == GPUSCHED_MODULE_WHOLE || id == GPUSCHED_NO_INSTANCE;
 }
 
 static int tell(const struct gpusched_module_tell *tell, const u32 *channels)
@@ -94,7 +101,9 @@ static int ioctl_tell(struct gpusched_module_tell __user *arg)
 
 	if (copy_from_user(&in, arg, sizeof(in)))
 		return -EFAULT;
-	if (!in.client || !in.tsg || in.nchannels > GPUSCHED_MAX_CHANNELS)
+	if (!in.client || !in.tsg || in.nchannels > GPUSCHED_MAX_CHANNELS ||
+	    !is_instance(in.gpu_instance, GPUSCHED_MAX_GPU_INSTANCES) ||
+	    !is_instance(in.compute_instance, GPUSCHED_MAX_COMPUTE_INSTANCES))
 		return -EINVAL;
 	r = settings_check(&in.own);
 	if (r)

@@ -9,6 +9,7 @@
 #define GPUSCHED_TASK_H
 
 #define GPU_TASK_UNKNOWN 0xffffffffu
+#define GPU_TASK_WHOLE 0xfffffffeu /* instance: none, the GPU is not divided */
 
 /* A TSG. Policies only read it; their wishes go through the kfuncs. */
 struct gpu_task {
@@ -26,6 +27,12 @@ struct gpu_task {
 	/* Class and weight of the process, as the daemon reported them last. */
 	__u32 class_id; /* 1 lc, 2 be, 3 normal, 0 none; GPU_TASK_UNKNOWN: no report yet */
 	__u32 weight;   /* valid once @class_id is known */
+	/*
+	 * The MIG partition, as the daemon reported it last: ids, GPU_TASK_WHOLE, or
+	 * GPU_TASK_UNKNOWN, also before its first report. The hooks do not tell it. Runlists of
+	 * two partitions have nothing to do with each other.
+	 */
+	__u32 gpu_instance, compute_instance;
 	__u32 pad;
 };
 

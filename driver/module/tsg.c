@@ -49,6 +49,7 @@ static struct tsg *tsg_new(u32 client, u32 handle, gfp_t gfp)
 	t->task.gpu = t->task.engine = GPU_TASK_UNKNOWN;
 	t->task.group = t->task.runlist = t->task.interleave = GPU_TASK_UNKNOWN;
 	t->task.class_id = GPU_TASK_UNKNOWN;
+	t->task.gpu_instance = t->task.compute_instance = GPU_TASK_UNKNOWN;
 	gs_field_put(&t->own, GPUSCHED_RUNNABLE, 1);
 	INIT_LIST_HEAD(&t->todo);
 	refcount_set(&t->ref, 2); /* the table's and the caller's */

@@ -21,7 +21,7 @@
 
 #include "gpusched/abi.h"
 
-#define GPUSCHED_MODULE_ABI 3u
+#define GPUSCHED_MODULE_ABI 4u
 #define GPUSCHED_MODULE_BEAT_MS 5000u
 
 /* Why the last policy ended. */
@@ -70,8 +70,11 @@ struct gpusched_module_tell {
 	gs_u64 channels;  /* pointer to as many handles (gs_u32) */
 	struct gpusched_settings own;
 	gs_u32 class_id, weight; /* of its process, for policies; as in struct gpusched_task */
+	/* The MIG partition: ids, GPUSCHED_MODULE_WHOLE, or GPUSCHED_NO_INSTANCE: unknown. EINVAL */
+	gs_u32 gpu_instance, compute_instance;
 };
-_Static_assert(sizeof(struct gpusched_module_tell) == 56, "tell");
+_Static_assert(sizeof(struct gpusched_module_tell) == 64, "tell");
+#define GPUSCHED_MODULE_WHOLE 0xfffffffeu /* the GPU is not divided */
 
 /* LIST: the TSGs of a process, of a thread, or all. */
 struct gpusched_module_entry {

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "gpusched/module.h"
+
 struct gpusched_settings gs_asked(const struct gpusched_tsg *rec)
 {
 	struct gpusched_settings all = { 0 };
@@ -50,6 +52,12 @@ void gs_poke_apply(struct gpusched_tsg *rec, const struct gpusched_poke *p)
 		rec->task.want.valid = 0;
 }
 
+/* A TSG that MIG does not bind has the whole GPU. */
+static uint32_t instance_of(const struct gpusched_tsg *rec, uint32_t id)
+{
+	return rec->flags & GPUSCHED_TSG_MIG ? id : GPUSCHED_MODULE_WHOLE;
+}
+
 void gs_fill_tsg(struct gs_rm_tsg *t, const struct gpusched_tsg *rec, unsigned int branch)
 {
 	*t = (struct gs_rm_tsg){
@@ -63,6 +71,8 @@ void gs_fill_tsg(struct gs_rm_tsg *t, const struct gpusched_tsg *rec, unsigned i
 		.subdevice = rec->h_subdevice,
 		.class_id = rec->task.class_id,
 		.weight = rec->task.weight,
+		.gpu_instance = instance_of(rec, gpusched_gpu_instance(rec->task.engine)),
+		.compute_instance = instance_of(rec, gpusched_compute_instance(rec->task.engine)),
 		.branch = branch,
 		.own = gs_asked(rec),
 	};

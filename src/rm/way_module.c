@@ -288,6 +288,8 @@ static int tell(int fd, const struct gs_rm_tsg *t)
 		.own = t->own,
 		.class_id = t->class_id,
 		.weight = t->weight,
+		.gpu_instance = t->gpu_instance,
+		.compute_instance = t->compute_instance,
 	};
 
 	for (unsigned int i = 0; i < t->nchannels; i++)

@@ -3,7 +3,9 @@
 #include "basic/cleanup.h"
 #include "core_replay.h"
 #include "engine_setup.h"
+#include "engine/fields.h"
 #include "engine/switch_cost.h"
+#include "gpusched/module.h"
 
 /* ---- the plain path -------------------------------------------------------------------------- */
 
@@ -725,9 +727,28 @@ static void test_core_says_the_same_again(void **state)
 	assert_true(all);
 }
 
+/* For a policy in the kernel: known, unknown, and none are three things. */
+static void test_a_call_names_the_partition(void **state)
+{
+	struct gpusched_tsg rec = { .task.engine = GPUSCHED_ENGINE_GR0 };
+	struct gs_rm_tsg t;
+
+	gs_fill_tsg(&t, &rec, 580);
+	assert_int_equal(t.gpu_instance, GPUSCHED_MODULE_WHOLE);
+	assert_int_equal(t.compute_instance, GPUSCHED_MODULE_WHOLE);
+	rec.flags |= GPUSCHED_TSG_MIG;
+	gs_fill_tsg(&t, &rec, 580);
+	assert_int_equal(t.gpu_instance, GPUSCHED_NO_INSTANCE);
+	rec.task.engine = gpusched_engine_in(GPUSCHED_ENGINE_GR0, 2, 1);
+	gs_fill_tsg(&t, &rec, 580);
+	assert_int_equal(t.gpu_instance, 2);
+	assert_int_equal(t.compute_instance, 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		T(test_a_call_names_the_partition),
 		T(test_wish_becomes_is),
 		T(test_changed_is_in_the_table_before_the_call),
 		T(test_policy_counts_only_while_active),

@@ -109,6 +109,8 @@ static struct gs_rm_tsg tsg(void)
 		.nchannels = 2,
 		.class_id = GPUSCHED_CLASS_LC,
 		.weight = 300,
+		.gpu_instance = 3,
+		.compute_instance = GPUSCHED_NO_INSTANCE,
 		.channels = { { 0x11, 1 }, { 0x12, 2 } },
 		.own = { .valid = GPUSCHED_TIMESLICE | GPUSCHED_RUNNABLE,
 			 .timeslice_us = 2048,
@@ -223,6 +225,8 @@ static void test_steps(void **state)
 		    node.told.tsg == 0x5c000010 && node.told.subdevice == 0x5c000002);
 	assert_true(node.told.pid == (uint32_t)getpid() && node.told.own.timeslice_us == 2048);
 	assert_true(node.told.class_id == GPUSCHED_CLASS_LC && node.told.weight == 300);
+	assert_true(node.told.gpu_instance == 3 &&
+		    node.told.compute_instance == GPUSCHED_NO_INSTANCE);
 	assert_true(node.told.nchannels == 2 && node.channels[0] == 0x11 &&
 		    node.channels[1] == 0x12);
 	assert_true(node.last.set == GPUSCHED_TIMESLICE &&

@@ -105,7 +105,7 @@ static void rate_window(void)
 struct life {
 	uint64_t ns, wall_ns, value;
 	uint32_t what, client, tsg, pid, tid, gpu, engine, group, runlist, channels, interleave;
-	uint32_t status, class_id, weight;
+	uint32_t status, class_id, weight, gpu_instance, compute_instance;
 };
 
 static struct life life(uint32_t at)
@@ -149,11 +149,14 @@ static void life_log(void)
 	tsg_new(&p, H + 1, 1);
 	is(life(6).group == l.group, 0, "another TSG has another number");
 	is(life(6).class_id, 0xffffffff, "its class is not known before the daemon tells");
+	is(life(6).gpu_instance, 0xffffffff, "nor is its partition");
 	if (node_tell(node, &p, H + 1, 1))
 		die("told");
 	tsg_schedule(&p, H + 1, true);
 	is(life(7).class_id, GPUSCHED_CLASS_BE, "its class is what the daemon told");
 	is(life(7).weight, 250, "its weight is what the daemon told");
+	pass(life(7).gpu_instance == 2 && life(7).compute_instance == 1,
+	     "its partition is what the daemon told");
 	l = life(7);
 	pass(l.wall_ns / 1000000000 - (uint64_t)time(NULL) + 60 < 120,
 	     "a policy knows the time of day: %llu ns", (unsigned long long)l.wall_ns);

@@ -130,6 +130,8 @@ static void random_call(int node, char *page)
 		t->own.valid &= GPUSCHED_INTERLEAVE | GPUSCHED_PREEMPT_MODE;
 		t->own.interleave %= 3;
 		t->own.preempt_mode %= 3;
+		t->gpu_instance &= 7;
+		t->compute_instance &= 3;
 		memset(t->own.pad, 0, sizeof(t->own.pad));
 	}
 	if (words && cmd == GPUSCHED_MODULE_SET && (random() & 3)) {

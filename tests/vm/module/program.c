@@ -302,6 +302,8 @@ struct gpusched_module_tell telling(struct program *p, uint32_t tsg, uint32_t *c
 			 .preempt_mode = GPUSCHED_PREEMPT_CILP },
 		.class_id = GPUSCHED_CLASS_BE,
 		.weight = 250,
+		.gpu_instance = 2,
+		.compute_instance = 1,
 	};
 }
 

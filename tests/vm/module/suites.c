@@ -62,6 +62,9 @@ static void told_badly(void)
 	t = good;
 	t.own.valid |= GPUSCHED_TIMESLICE;
 	is(ioctl(node, cmd, &t) ? errno : 0, ERANGE, "an own timeslice of 0: ERANGE");
+	t = good;
+	t.gpu_instance = GPUSCHED_MAX_GPU_INSTANCES;
+	is(ioctl(node, cmd, &t) ? errno : 0, EINVAL, "an instance that no driver has: EINVAL");
 	is(ioctl(node, cmd, 8) ? errno : 0, EFAULT, "an argument nowhere: EFAULT");
 	is(ioctl(node, _IO('G', 0x7f)) ? errno : 0, ENOTTY, "an unknown command: ENOTTY");
 }
