@@ -67,6 +67,8 @@ struct gs_parking {
 	struct gs_errand *probing; /* probes are being set; NULL: none are */
 	bool probes_stale;         /* some may be of processes that are not parked any more */
 	uint64_t sweep_ns;         /* not before */
+	uint64_t settings_ns;      /* the minute of @nsettings began */
+	unsigned int nsettings;
 };
 
 int gs_parking_new(struct gs_hub *hub, struct gs_figures *figures, struct gs_parking **ret);

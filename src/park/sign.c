@@ -26,6 +26,7 @@
 #define AWAIT_NS (3 * NS_PER_S)  /* so long a lock waits for the probes */
 #define AGAIN_NS (60 * NS_PER_S) /* after probes that could not be set or removed */
 #define END_MS 2000
+#define MOST_SETTINGS 30u /* a minute: no fork() begins while the kernel sets or removes one */
 
 /* ---- which sign ------------------------------------------------------------------------------- */
 
@@ -151,12 +152,24 @@ static int begin_setting(struct gs_parking *pk, const struct gs_parked *p, int f
 	return r;
 }
 
+static bool has_budget(struct gs_parking *pk)
+{
+	uint64_t now = gs_now_ns();
+
+	if (now - pk->settings_ns >= 60 * NS_PER_S) {
+		pk->settings_ns = now;
+		pk->nsettings = 0;
+	}
+	return pk->nsettings++ < MOST_SETTINGS;
+}
+
 /* -EAGAIN: its libraries are not known yet. */
 static int set(struct gs_parking *pk, struct gs_parked *p)
 {
 	bool trusted = pk->hub->config->launches & GS_LAUNCHES_TRUSTED;
 	struct gs_error why = { 0 };
-	int fd = -1, r;
+	CLEANUP_FD int fd = -1;
+	int r;
 
 	if (gs_launches_allowed(trusted, &why)) {
 		leave(pk, p, why.text);
@@ -167,7 +180,9 @@ static int set(struct gs_parking *pk, struct gs_parked *p)
 		return r;
 	if (fd < 0)
 		leave(pk, p, "its libcuda is not root's, or on a file system that others serve");
-	else if (begin_setting(pk, p, fd))
+	else if (!has_budget(pk))
+		leave(pk, p, "too many were set in the last minute");
+	else if (begin_setting(pk, p, TAKE_FD(fd)))
 		leave(pk, p, "no thread could be started");
 	return 0;
 }
@@ -261,7 +276,8 @@ void gs_park_sign_beat(void *self)
 	if (!pk->hub->opts.daemon)
 		return;
 	DL_FOREACH(pk->all, p) {
-		if (p->counted && p->probe == GS_PARK_PROBE_SET) { /* its agent tells */
+		if (p->probe == GS_PARK_PROBE_SET &&
+		    (p->counted || !gs_park_may_come_back(pk, p))) {
 			p->probe = GS_PARK_PROBE_NONE;
 			pk->probes_stale = true;
 		}

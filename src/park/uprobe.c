@@ -187,4 +187,5 @@ void gs_park_uprobes_sweep(bool (*keep)(int32_t pid, uint64_t start_ns, const vo
 		if (sscanf(e->d_name, "%" SCNd32 "-%" SCNu64 "-", &pid, &start_ns) == 2 &&
 		    !keep(pid, start_ns, user))
 			unlinkat(dirfd(d), e->d_name, 0);
+	rmdir(path); /* unless some are left */
 }
