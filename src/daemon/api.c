@@ -20,7 +20,17 @@ static int peer_of(struct MHD_Connection *c, struct gs_peer *ret)
 	const union MHD_ConnectionInfo *info =
 		MHD_get_connection_info(c, MHD_CONNECTION_INFO_CONNECTION_FD);
 
-	return info ? api_peer_of_fd(info->connect_fd, ret) : -EPERM;
+	const struct api_uid *u;
+	int r = info ? api_peer_of_fd(info->connect_fd, ret) : -EPERM;
+
+	if (r)
+		return r;
+	/* found when it connected: the process may have ended since */
+	info = MHD_get_connection_info(c, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+	u = info ? info->socket_context : NULL;
+	if (u && *u->pod)
+		api_pod_set(ret, u->pod);
+	return u ? 0 : -EPERM;
 }
 
 /* ---- verbs ----------------------------------------------------------------------------------- */
@@ -129,6 +139,8 @@ static enum MHD_Result route(struct api *a, struct MHD_Connection *c, const char
 		return api_answer_verbs(c);
 	if (is_verb(url))
 		return do_verb(a, c, &peer, url + 4, rq);
+	if (*peer.pod)
+		return api_answer_error(c, -EPERM, "not from a pod");
 	if (!strcmp(url, "/metrics"))
 		return do_metrics(a, c, &peer, rq);
 	return api_watch_open(a, c, &peer, !strcmp(url, "/v1/trace"));
@@ -262,7 +274,7 @@ int api_new(sd_event *event, struct gs_service *s, struct api **ret, struct gs_e
 		return gs_fail(err, -ENOMEM, "out of memory");
 	a->s = s;
 	a->event = event;
-	a->fd = a->spare_fd = -1;
+	a->fd = a->pods_fd = a->spare_fd = -1;
 	r = start_server(a, err);
 	if (!r)
 		r = add_sources(a);
@@ -280,8 +292,7 @@ void api_free(struct api *a)
 	if (!a)
 		return;
 	if (a->mhd) {
-		if (a->fd >= 0)
-			unlink(gs_env()->socket);
+		api_unlink(a);
 		api_watch_end(a);
 		a->ending = true; /* from here on no request may sleep */
 		gs_service_cancel_requests(a->s, "gpuschedd ends");

@@ -14,6 +14,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <unistd.h>
 
 #include "basic/cleanup.h"
 #include "basic/env.h"
@@ -25,17 +26,18 @@
 
 /* ---- users ----------------------------------------------------------------------------------- */
 
-struct api_uid *api_uid_of(struct api *a, uid_t uid)
+struct api_uid *api_uid_of(struct api *a, const struct gs_peer *peer)
 {
 	struct api_uid *u;
 
 	for (u = a->uids; u; u = u->next)
-		if (u->uid == uid)
+		if (u->uid == peer->uid && !strcmp(u->pod, peer->pod))
 			return u;
 	u = calloc(1, sizeof(*u));
 	if (!u)
 		return NULL;
-	u->uid = uid;
+	u->uid = peer->uid;
+	memcpy(u->pod, peer->pod, sizeof(u->pod));
 	u->next = a->uids;
 	a->uids = u;
 	return u;
@@ -142,10 +144,11 @@ void api_hand_over(struct api *a)
 /* ---- accepting ------------------------------------------------------------------------------- */
 
 /* Takes @fd. */
-static void take_in(struct api *a, int fd)
+static void take_in(struct api *a, int fd, bool of_pod)
 {
 	struct gs_peer peer;
-	struct api_uid *u = api_peer_of_fd(fd, &peer) ? NULL : api_uid_of(a, peer.uid);
+	int r = of_pod ? api_pod_of_fd(fd, &peer) : api_peer_of_fd(fd, &peer);
+	struct api_uid *u = r ? NULL : api_uid_of(a, &peer);
 
 	if (!u) {
 		close(fd);
@@ -163,12 +166,12 @@ static void take_in(struct api *a, int fd)
 }
 
 /* Without a free descriptor the queue could not be emptied, and the loop would spin. */
-static void refuse_one(struct api *a)
+static void refuse_one(struct api *a, int listening)
 {
 	int fd;
 
 	close(a->spare_fd);
-	fd = accept4(a->fd, NULL, NULL, SOCK_CLOEXEC);
+	fd = accept4(listening, NULL, NULL, SOCK_CLOEXEC);
 	if (fd >= 0)
 		close(fd);
 	a->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
@@ -180,13 +183,13 @@ static int on_listen(sd_event_source *src, int fd, uint32_t events, void *user)
 	struct api *a = user;
 
 	for (unsigned int i = 0; i < AT_ONCE; i++) {
-		int c = accept4(a->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+		int c = accept4(fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
 		if (c < 0 && (errno == EMFILE || errno == ENFILE))
-			refuse_one(a);
+			refuse_one(a, fd);
 		if (c < 0)
 			break;
-		take_in(a, c);
+		take_in(a, c, fd == a->pods_fd);
 	}
 	api_kick(a);
 	return 0;
@@ -235,6 +238,28 @@ static int listen_on(const char *path, struct gs_error *err)
 	return TAKE_FD(fd);
 }
 
+#define PODS_PATH (sizeof(gs_env()->run_dir) + 16)
+
+static void pods_path(char ret[PODS_PATH], const char *name)
+{
+	snprintf(ret, PODS_PATH, "%s/pods%s", gs_env()->run_dir, name);
+}
+
+/* In a folder of its own, which a pod can mount without the other one. */
+static int listen_for_pods(struct api *a, struct gs_error *err)
+{
+	char path[PODS_PATH];
+
+	pods_path(path, "");
+	if (mkdir(path, 0755) && errno != EEXIST)
+		return gs_fail(err, -errno, "%s: %s", path, strerror(errno));
+	pods_path(path, "/api");
+	a->pods_fd = listen_on(path, err);
+	return a->pods_fd < 0 ? a->pods_fd
+			      : sd_event_add_io(a->event, &a->listen_pods, a->pods_fd, EPOLLIN,
+						on_listen, a);
+}
+
 int api_listen(struct api *a, struct gs_error *err)
 {
 	int r;
@@ -243,6 +268,9 @@ int api_listen(struct api *a, struct gs_error *err)
 	a->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	if (a->spare_fd < 0)
 		return gs_fail(err, -errno, "/dev/null: %s", strerror(errno));
+	r = listen_for_pods(a, err);
+	if (r < 0)
+		return r;
 	a->fd = listen_on(gs_env()->socket, err);
 	if (a->fd < 0)
 		return a->fd;
@@ -250,11 +278,25 @@ int api_listen(struct api *a, struct gs_error *err)
 	return r < 0 ? r : 0;
 }
 
+void api_unlink(const struct api *a)
+{
+	char path[PODS_PATH];
+
+	pods_path(path, "/api");
+	if (a->pods_fd >= 0)
+		unlink(path);
+	if (a->fd >= 0)
+		unlink(gs_env()->socket);
+}
+
 void api_listen_end(struct api *a)
 {
 	a->listen = sd_event_source_disable_unref(a->listen);
+	a->listen_pods = sd_event_source_disable_unref(a->listen_pods);
 	if (a->fd >= 0)
 		close(a->fd);
+	if (a->pods_fd >= 0)
+		close(a->pods_fd);
 	if (a->spare_fd >= 0)
 		close(a->spare_fd);
 	for (struct api_uid *u = a->uids; u; u = u->next) {

@@ -37,6 +37,7 @@ struct api_request {
 struct api_uid {
 	struct api_uid *next;
 	uid_t uid;
+	char pod[GS_CONTAINER_LEN]; /* as in struct gs_peer */
 	unsigned int connections, watchers;
 	int waiting[API_CONNECTIONS_UID]; /* accepted connections that wait for their turn */
 	unsigned int nwaiting;
@@ -46,9 +47,10 @@ struct api_uid {
 struct api {
 	struct gs_service *s;
 	sd_event *event;
-	sd_event_source *io, *listen, *timer, *defer, *beat;
+	sd_event_source *io, *listen, *listen_pods, *timer, *defer, *beat;
 	struct MHD_Daemon *mhd;
 	int fd;       /* the listening socket */
+	int pods_fd;  /* the one for pods */
 	int spare_fd; /* kept for moments without free descriptors */
 	bool ending;
 	unsigned int open;      /* connections that the server has */
@@ -66,17 +68,24 @@ struct api {
 
 /* Lets the server work in the loop's next iteration. */
 void api_kick(struct api *a);
-/* This user's entry; NULL: out of memory. */
-struct api_uid *api_uid_of(struct api *a, uid_t uid);
+/* The entry of this user, or pod; NULL: out of memory. */
+struct api_uid *api_uid_of(struct api *a, const struct gs_peer *peer);
 
 /* ---- api_accept.c */
 int api_listen(struct api *a, struct gs_error *err);
+/* Removes the sockets' names. */
+void api_unlink(const struct api *a);
 void api_listen_end(struct api *a);
 /* Call it before the server runs. */
 void api_hand_over(struct api *a);
 void api_on_connection(void *user, struct MHD_Connection *c, void **context,
 		       enum MHD_ConnectionNotificationCode code);
 int api_peer_of_fd(int fd, struct gs_peer *ret);
+
+/* ---- api_pods.c */
+/* -EPERM: the peer is in no pod and no container, or it has ended. */
+int api_pod_of_fd(int fd, struct gs_peer *ret);
+void api_pod_set(struct gs_peer *peer, const char *pod);
 
 /* ---- api_answer.c */
 enum MHD_Result api_answer(struct MHD_Connection *c, struct gs_completion **take_asked,

@@ -149,7 +149,7 @@ static ssize_t on_read(void *user, uint64_t pos, char *buf, size_t max)
 static void on_end(void *user)
 {
 	struct api_watcher *w = user, **at;
-	struct api_uid *u = api_uid_of(w->a, w->uid);
+	struct api_uid *u = api_uid_of(w->a, &(struct gs_peer){ .uid = w->uid });
 
 	gs_service_unwatch(w->a->s, w->token);
 	for (at = &w->a->watchers; *at; at = &(*at)->next) {
@@ -178,7 +178,7 @@ static int watcher_new(struct api *a, struct MHD_Connection *c, const struct gs_
 		       bool records, struct api_watcher **ret)
 {
 	uid_t uid = peer->uid;
-	struct api_uid *u = api_uid_of(a, uid);
+	struct api_uid *u = api_uid_of(a, peer);
 	struct api_watcher *w;
 	int r;
 

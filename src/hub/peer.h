@@ -7,6 +7,8 @@
 
 #include <sys/types.h>
 
+#include "process/pod.h"
+
 /* Credentials of the peer (or of this process). */
 struct gs_peer {
 	uid_t uid;
@@ -14,6 +16,11 @@ struct gs_peer {
 	pid_t pid;
 	/* Its socket while it waits, to read its groups from; -1: the peer is this process. */
 	int fd;
+	/*
+	 * Not "": it asks by the socket for pods, and is this pod (or container). Then @uid is a
+	 * number for quotas that is no user's.
+	 */
+	char pod[GS_CONTAINER_LEN];
 };
 
 #endif /* GPUSCHED_HUB_PEER_H */

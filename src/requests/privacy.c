@@ -8,6 +8,7 @@
 
 #include "basic/cleanup.h"
 #include "basic/clock.h"
+#include "process/inside.h"
 #include "requests/requests.h"
 #include "table/events.h"
 
@@ -60,6 +61,8 @@ struct gs_view gs_view_of(struct gs_requests *rs, const struct gs_peer *peer)
 {
 	struct gs_view v = { .uid = peer->uid, .others = GS_SEES_LOAD };
 
+	if (*peer->pod)
+		return (struct gs_view){ .uid = peer->uid, .pod = peer->pod, .pid = peer->pid };
 	if (!peer->uid) {
 		v.others = ~0u;
 	} else if (rs) {
@@ -78,9 +81,18 @@ int gs_view_pid(const struct gs_view *v, pid_t pid, uid_t *ret_owner)
 	return r || gs_view_process(v, *ret_owner) & GS_SEES_WHO ? r : -ESRCH;
 }
 
+static bool is_in_pod(const struct gs_view *v, pid_t pid)
+{
+	char pod[GS_CONTAINER_LEN];
+
+	return gs_inside_of(pid, pod) && !strcmp(pod, v->pod);
+}
+
 bool gs_view_finds(const struct gs_view *v, const struct gs_target *t,
 		   const struct gpusched_tsg *rec)
 {
+	if (v->pod)
+		return is_in_pod(v, (pid_t)rec->task.pid);
 	if (gs_view_process(v, rec->task.uid) & GS_SEES_WHO)
 		return true;
 	for (size_t i = 0; i < t->n; i++)
@@ -202,9 +214,8 @@ static bool is_shown(unsigned int sees, const char *key)
 	return false;
 }
 
-void gs_view_tsg(const struct gs_view *v, uid_t owner, json_t *o)
+static void hide(unsigned int sees, json_t *o)
 {
-	unsigned int sees = gs_view_process(v, owner);
 	const char *key;
 	json_t *value;
 
@@ -213,6 +224,30 @@ void gs_view_tsg(const struct gs_view *v, uid_t owner, json_t *o)
 	json_object_foreach(o, key, value)
 		if (!is_shown(sees, key))
 			json_object_set_new(o, key, json_null());
+}
+
+void gs_view_tsg(const struct gs_view *v, uid_t owner, json_t *o)
+{
+	hide(gs_view_process(v, owner), o);
+}
+
+unsigned int gs_view_record(const struct gs_view *v, const struct gpusched_tsg *rec)
+{
+	return v->pod ? GS_SEES_LOAD | GS_SEES_WHO | GS_SEES_TIMES
+		      : gs_view_process(v, rec->task.uid);
+}
+
+void gs_view_row(const struct gs_view *v, const struct gpusched_tsg *rec, json_t *o)
+{
+	pid_t pid;
+
+	hide(gs_view_record(v, rec), o);
+	if (!v->pod)
+		return;
+	pid = gs_inside_pid((pid_t)rec->task.pid, v->pid);
+	gs_json_put_number(o, "pid", pid != 0, (uint64_t)pid);
+	gs_json_put(o, "tid", NULL);
+	gs_json_put(o, "mps", NULL);
 }
 
 /*

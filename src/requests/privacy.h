@@ -6,7 +6,8 @@
  * what is done to its TSGs. Those named by AllowTrace= also see its use of the GPU (times, turns).
  * They never see handles, cgroup ids, launches, errors or reasons. If /proc is mounted with
  * hidepid, users see only GPU, class and kind of other users' TSGs, and targets find those by
- * nothing else.
+ * nothing else. A pod that asks by the socket for pods sees records of its own processes alone, with
+ * what AllowTrace= shows.
  *
  * All output goes through here. The keys that others may see are listed; all other keys of an
  * object are for its owner and root.
@@ -32,6 +33,12 @@ struct gs_target;
 struct gs_view {
 	uid_t uid;           /* of the peer */
 	unsigned int others; /* GS_SEES_* for processes of other users */
+	/*
+	 * Not NULL: the viewer is this pod, and sees records of its own processes alone: those that
+	 * gs_view_finds() lets into a selection.
+	 */
+	const char *pod;
+	pid_t pid; /* the viewer, of a pod */
 };
 
 /* The view of @peer at this moment. */
@@ -40,8 +47,10 @@ struct gs_view gs_view_of(struct gs_requests *rs, const struct gs_peer *peer);
 /* Returns GS_SEES_* for a process of user @owner. */
 static inline unsigned int gs_view_process(const struct gs_view *v, uid_t owner)
 {
-	return v->uid == owner ? ~0u : v->others;
+	return !v->pod && v->uid == owner ? ~0u : v->others;
 }
+/* The same for a record in a selection of the viewer's. */
+unsigned int gs_view_record(const struct gs_view *v, const struct gpusched_tsg *rec);
 /* True if the viewer may see others' times and names. */
 static inline bool gs_view_sees_all_times(const struct gs_view *v)
 {
@@ -56,6 +65,8 @@ bool gs_view_finds(const struct gs_view *v, const struct gs_target *t,
 		   const struct gpusched_tsg *rec);
 /* Sets the fields of a TSG's object that the viewer may not see to null. */
 void gs_view_tsg(const struct gs_view *v, uid_t owner, json_t *o);
+/* The same for a record in a selection of the viewer's. A pod gets pids as it knows them. */
+void gs_view_row(const struct gs_view *v, const struct gpusched_tsg *rec, json_t *o);
 /* A new reference to what the viewer may see of an event; NULL: nothing. */
 json_t *gs_view_event(const struct gs_view *v, uid_t owner, json_t *event);
 

@@ -221,6 +221,9 @@ static int step_check(struct gs_request *rq, uint64_t now_ns)
 		r = check_service(rq->rs, v, rq->err);
 	if (!r && (v->flags & GS_VERB_ROOT) && rq->peer->uid)
 		r = refuse(v->name, rq->err);
+	if (!r && *rq->peer->pod && !(v->flags & GS_VERB_PODS))
+		r = gs_fail(rq->err, -EPERM, "%s: not from a pod: it sees its own programs alone",
+			    v->name);
 	return r ? r : gs_request_work(rq, step_verb);
 }
 
@@ -271,7 +274,7 @@ static struct gs_request *request_new(struct gs_requests *rs, const struct gs_pe
 	rq->rs = rs;
 	rq->who = *peer;
 	rq->peer = &rq->who;
-	rq->view = gs_view_of(rs, peer);
+	rq->view = gs_view_of(rs, rq->peer);
 	rq->answer = json_object();
 	rq->err = &rq->c.err;
 	rq->verb = verb;

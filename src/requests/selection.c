@@ -121,6 +121,8 @@ int gs_request_target(struct gs_request *rq, struct gs_target *ret)
 {
 	const char *text = gs_arg_text(rq, "target");
 
+	if (rq->view.pod && text && strcmp(text, "all") != 0)
+		return gs_fail(rq->err, -EPERM, "a pod sees its own programs, without a target");
 	return gs_target_parse(text ? text : "all", rq->rs->hub->classes, rq->rs->hub->gpus,
 			       rq->rs->hub->ngpus, ret, rq->err);
 }

@@ -26,6 +26,7 @@
 #define READS GS_VERB_READS
 #define ROOT GS_VERB_ROOT
 #define OWNER GS_VERB_OWNER
+#define PODS GS_VERB_PODS
 
 #define TARGET \
 	{ \
@@ -68,13 +69,13 @@
 const struct gs_verb gs_verbs[] = {
 	{ "list",
 	  gs_verb_list,
-	  READS,
+	  READS | PODS,
 	  { TARGET_OR_ALL,
 	    { "wide", GS_ARG_BOOL, false,
 	      "the GPU's own id of each TSG, and its channels, too" } } },
 	{ "status",
 	  gs_verb_status,
-	  READS,
+	  READS | PODS,
 	  { { "window_s", GS_ARG_NUMBER, false, "looks so far back; 10 when not given", 1,
 	      GS_WINDOW_MAX_S },
 	    { "for_us", GS_ARG_NUMBER, false, "watches for so long from now on instead", 0,
@@ -214,7 +215,7 @@ const struct gs_verb gs_verbs[] = {
 	  gs_verb_observe_launches,
 	  READS,
 	  { { "on", GS_ARG_BOOL, false, "root: count launches, or end it" } } },
-	{ "ping", gs_verb_ping, ALONE | READS },
+	{ "ping", gs_verb_ping, ALONE | READS | PODS },
 };
 const size_t gs_nverbs = GS_COUNT(gs_verbs);
 

@@ -68,7 +68,7 @@ static void put_record(struct gs_request *rq, struct listing *l, const struct gp
 
 	if (l->wide)
 		put_wide(rq, l, rec, o);
-	gs_view_tsg(&rq->view, rec->task.uid, o);
+	gs_view_row(&rq->view, rec, o);
 	fputs(l->at ? "," : "{\"tsgs\":[", l->out);
 	l->failed |= json_dumpf(o, l->out, JSON_COMPACT) != 0;
 }

@@ -157,23 +157,22 @@ static json_t *row_of(struct gs_request *rq, const struct gpusched_tsg *rec,
 	put_copy(o, "preempt_mode", all, "is.preempt_mode");
 	gs_json_put_text(o, "preempt_mode_before", mode_of(&w->was));
 	json_object_set_new(o, "policy_acts", policy_acts(all));
-	json_object_set_new(
-		o, "hidden",
-		json_boolean(!(gs_view_process(&rq->view, rec->task.uid) & GS_SEES_TIMES)));
+	json_object_set_new(o, "hidden",
+			    json_boolean(!(gs_view_record(&rq->view, rec) & GS_SEES_TIMES)));
 	gs_tsg_rates_json(&w->rates, o);
 	json_object_set_new(o, "waiting", w->known ? json_boolean(w->waiting) : json_null());
 	gs_json_put_tenths(o, "calm_wait_pct", calm);
 	put_sums(o, w);
-	gs_view_tsg(&rq->view, rec->task.uid, o);
+	gs_view_row(&rq->view, rec, o);
 	return o;
 }
 
-/* True if the viewer may see what processes of @owner do with the GPU. */
-static bool sees(const struct gs_request *rq, uid_t owner)
+/* True if the viewer may see what the record's process does with the GPU. */
+static bool sees(const struct gs_request *rq, const struct gpusched_tsg *rec)
 {
 	const unsigned int needs = GS_SEES_WHO | GS_SEES_TIMES;
 
-	return (gs_view_process(&rq->view, owner) & needs) == needs;
+	return (gs_view_record(&rq->view, rec) & needs) == needs;
 }
 
 static void judge_tsg(struct gs_request *rq, struct status *t, const struct gpusched_tsg *rec,
@@ -182,7 +181,7 @@ static void judge_tsg(struct gs_request *rq, struct status *t, const struct gpus
 	const char *class = gs_class_label(rq->rs, rec->task.class_id);
 	char comm[GPUSCHED_COMM_LEN + 1];
 
-	if (!w->known || !sees(rq, rec->task.uid))
+	if (!w->known || !sees(rq, rec))
 		return;
 	snprintf(comm, sizeof(comm), "%.*s", GPUSCHED_COMM_LEN, rec->task.comm);
 	gs_judge_tsg(&t->limits,
@@ -210,8 +209,7 @@ static void judge_holder(struct gs_request *rq, struct status *t, const struct g
 	char comm[GPUSCHED_COMM_LEN + 1];
 	struct gs_memory_process p;
 
-	if (!sees(rq, rec->task.uid) || !gs_memory_of(rq->rs->figures, rec, &p) ||
-	    p.tsg != rec->task.id)
+	if (!sees(rq, rec) || !gs_memory_of(rq->rs->figures, rec, &p) || p.tsg != rec->task.id)
 		return;
 	snprintf(comm, sizeof(comm), "%.*s", GPUSCHED_COMM_LEN, rec->task.comm);
 	gs_judge_holder(&t->limits,
@@ -243,7 +241,7 @@ static void put_row(struct gs_request *rq, struct status *t, const struct gpusch
 	judge_holder(rq, t, rec);
 	row = row_of(rq, rec, &w, calm);
 	json_object_set_new(row, "policy_says",
-			    t->says.fd >= 0 && sees(rq, rec->task.uid)
+			    t->says.fd >= 0 && sees(rq, rec)
 				    ? gs_polmap_says(&t->says, rec->task.id)
 				    : json_null());
 	if (t->rows++)
@@ -339,6 +337,8 @@ static int step_findings(struct gs_request *rq, uint64_t now_ns)
 	struct status *t = rq->state;
 	bool failed;
 
+	if (rq->view.pod) /* they name processes by the node's pids, and others' */
+		t->told = t->found.n;
 	for (; t->told < t->found.n && gs_request_has_time(rq); t->told++)
 		put_finding(rq, t, &t->found.all[t->told]);
 	count_size(rq, t);
@@ -446,7 +446,7 @@ static size_t find_lc(struct gs_request *rq, struct status *t, struct gs_calm_of
 		double pct;
 
 		if (rec->task.class_id != GPUSCHED_CLASS_LC ||
-		    rec->task.kind != GPUSCHED_KIND_COMPUTE || !sees(rq, rec->task.uid) ||
+		    rec->task.kind != GPUSCHED_KIND_COMPUTE || !sees(rq, rec) ||
 		    gs_window_calm(rq->rs->figures, rec->task.id, &pct))
 			continue;
 		gs_window_tsg(rq->rs->figures, t->window, rec, &w);

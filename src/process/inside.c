@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+#include "process/inside.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "basic/cleanup.h"
+#include "process/cgroup.h"
+#include "process/pod_names.h"
+
+bool gs_inside_of(pid_t pid, char ret[GS_CONTAINER_LEN])
+{
+	char path[GS_CGROUP_PATH_LEN];
+	struct gs_pod_names names;
+
+	if (!gs_cgroup_root() || gs_cgroup_path(pid, path) || !gs_pod_names(path, &names))
+		return false;
+	snprintf(ret, GS_CONTAINER_LEN, "%s", *names.uid ? names.uid : names.id);
+	return true;
+}
+
+static bool namespace_of(pid_t pid, struct stat *ret)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/ns/pid", pid);
+	return !stat(path, ret);
+}
+
+/* "NSpid: 4711 17": the last one is that of the innermost namespace. */
+static pid_t innermost(pid_t pid)
+{
+	char path[64], buf[4096], *at, *end;
+	CLEANUP_FD int fd = -1;
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	n = fd < 0 ? -1 : read(fd, buf, sizeof(buf) - 1);
+	if (n <= 0)
+		return 0;
+	buf[n] = '\0';
+	at = strstr(buf, "\nNSpid:");
+	if (!at)
+		return 0;
+	end = strchr(at + 1, '\n');
+	if (end)
+		*end = '\0';
+	at = strrchr(at, '\t');
+	return at ? (pid_t)atoi(at + 1) : 0;
+}
+
+pid_t gs_inside_pid(pid_t pid, pid_t viewer)
+{
+	struct stat a, b;
+
+	if (!namespace_of(pid, &a) || !namespace_of(viewer, &b) || a.st_dev != b.st_dev ||
+	    a.st_ino != b.st_ino)
+		return 0;
+	return innermost(pid);
+}
