@@ -7,7 +7,7 @@
 
 #include "basic/clock.h"
 
-/* Facts of a TSG that an event needs when the record is gone. */
+/* Facts that an event about a TSG needs when the record is gone. */
 struct gs_known {
 	UT_hash_handle hh;
 	uint64_t id;
@@ -62,7 +62,7 @@ static void end_tsg(struct gs_observers *o, const struct gs_end *end)
 			o->all[i].ended(o->selves[o->all[i].self], end);
 }
 
-/* Wishes are left out: the engine reports all of them, with their results. */
+/* False for a policy's wishes: the engine reports all of them, with their results. */
 static bool is_told(const struct gpusched_event *ev)
 {
 	return ev->type != GPUSCHED_EV_WANT;
@@ -250,7 +250,7 @@ bool gs_observers_miss(struct gs_observers *o, const struct gpusched_tsg *recs, 
 	return under_way;
 }
 
-/* A TSG that became known after the check of the table still exists. */
+/* A TSG that became known after the check of the table is not counted as missing. */
 void gs_observers_end_missed(struct gs_observers *o)
 {
 	struct gs_known *k, *next;
