@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: MIT
-/*
- * Adds the work of each TSG and GPU since the last time to all sums, from the account and the
- * table.
- */
+/* Adds the new work of each TSG and GPU to all sums, from the account and the table. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,7 +11,7 @@ static void add(uint64_t *sum, uint64_t now, uint64_t before)
 	*sum += now > before ? now - before : 0;
 }
 
-/* The counters of a log that was opened again begin at 0. */
+/* Takes growth since the last time. If the log was opened again, its counters began at 0. */
 static void take_turns(struct gs_figures *fig, struct kept *k, struct gs_history_sums *d)
 {
 	struct gs_turn_sums t;
@@ -37,7 +34,7 @@ static void take_turns(struct gs_figures *fig, struct kept *k, struct gs_history
 	k->seen = t;
 }
 
-/* The launch counter may have begun again at 0 since the last time. */
+/* Takes growth since the last time. The launch counter may have begun again at 0. */
 static void take_launches(struct gs_figures *fig, struct kept *k, struct gs_history_sums *d)
 {
 	struct gpusched_tsg rec;
@@ -62,7 +59,7 @@ void ledger_add(struct kept *k, const struct gs_history_sums *d)
 		gs_history_sums_add(&k->group->sums, d);
 }
 
-/* Adds the part of the present suspension that is not added yet. */
+/* Adds the part of the present suspension that was not added before. */
 static void take_suspended(struct kept *k, struct gs_history_sums *d)
 {
 	uint64_t now = gs_now_ns();
@@ -96,8 +93,8 @@ uint64_t ledger_gaps(const struct gs_figures *fig, uint32_t gpu)
 }
 
 /*
- * Beside other TSGs all time held is charged. Alone on the GPU only work is, as the driver sampled
- * it.
+ * Charges GPU time. Beside other TSGs, all time held is charged. Alone on the GPU only the work is,
+ * as the driver sampled it.
  */
 static void charge(const struct gs_figures *fig, const struct kept *k,
 		   const struct gs_history_sums *d)
