@@ -154,9 +154,8 @@ static void judge(struct gs_core *c, struct gs_node *n, const struct gs_plan *pl
 		n->fails = 0;
 		return;
 	}
-	n->fails +=
-		/* A call that could not be made never uses up the last try. */
-		!waits || n->fails + 1 < GS_TRIES;
+	/* a call that could not be made never uses up the last try */
+	n->fails += !waits || n->fails + 1 < GS_TRIES;
 	if (gone || n->fails >= GS_TRIES) {
 		give_up_all(c, n, plan, now, gone, todo);
 		return;

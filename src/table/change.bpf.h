@@ -532,12 +532,8 @@ int change_proc(struct gs_proc_arg *a)
 	a->ret = 0;
 	proc = bpf_map_lookup_elem(&gs_procs, &tgid);
 	if (!proc && fresh.source < GPUSCHED_SRC_COMMAND) {
-		a->ret =
-			/*
-			 * The process has ended since the taps reported it, so nothing would remove
-			 * an entry.
-			 */
-			-GS_ENOENT;
+		/* the process has ended since the taps saw it: nothing would remove an entry */
+		a->ret = -GS_ENOENT;
 		return 0;
 	}
 	if (!proc) {
