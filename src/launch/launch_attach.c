@@ -29,9 +29,9 @@
 #include "launch/launch_find.h"
 
 /*
- * The probes: program, function, kind (the cookie). They are attached in this order. So if the
- * begin of a context's making is seen, its end is seen too. Launches come last, since they need
- * what the others record.
+ * The probes: program, function, kind (for the cookie). They are attached in this order. So
+ * whenever a probe sees the begin of a context's making, another one sees its end. Launches come
+ * last, since they need what the other probes record.
  */
 #define PROBES(X) \
 	X(MADE, "cuCtxCreate", GS_MADE_PUSHES) \
@@ -73,7 +73,7 @@ static const struct probe {
 
 /* ---- what the kernel can --------------------------------------------------------------------- */
 
-/* From Linux 6.6; the headers that we are built with need not have it. */
+/* Since Linux 6.6. The headers that we are built with may be older. */
 #define ATTACH_UPROBE_MULTI 48
 #define UPROBE_MULTI_RETURN 1u
 
@@ -102,7 +102,10 @@ static int multi_link(int prog_fd, bool ret, const char *path, const uint64_t *o
 
 static bool multi_works;
 
-/* A folder is no library: kernels that get as far as checking it return EBADF. */
+/*
+ * Tries to attach to a folder. A folder is no library: kernels that know the type return EBADF for
+ * it.
+ */
 static void probe_multi(void)
 {
 	/* r0 = 0; exit */
@@ -227,16 +230,17 @@ static int program_fd(const struct enter_bpf *skel, enum gs_launch_prog prog)
 }
 
 struct target {
-	/* Path to the very file that was read: its name could be another file's by now. */
+	/* Path to the very file that was read: by now its name may belong to another file. */
 	char path[32];
 	const char *pins;
 	uint32_t lib;
-	uint64_t at[NPROBES]; /* file offsets; 0: not in this library */
+	uint64_t at[NPROBES]; /* file offsets; 0: the library lacks the function */
 	unsigned int links;
 };
 
 /*
- * Finds the functions' offsets. Return probes take the offset of the entry's; an alias comes once.
+ * Finds the functions' offsets. A probe of the return has the offset of the probe of the call. A
+ * function with several names is probed once.
  */
 static int find_functions(struct target *t, int fd)
 {
@@ -256,7 +260,7 @@ static int find_functions(struct target *t, int fd)
 	return r;
 }
 
-/* Takes @link, or -errno: the pin holds it. */
+/* Pins @link, and closes it: the pin keeps it. @link may be -errno. */
 static int pin(struct target *t, int link)
 {
 	CLEANUP_FD int fd = link;
@@ -285,7 +289,7 @@ static int attach_multi(struct target *t, const struct enter_bpf *skel, enum gs_
 				 cookies, n));
 }
 
-/* @name: a file of the kernel about its uprobes; @format reads a number from it. */
+/* Reads a number by @format from file @name, in which the kernel describes its uprobes. */
 static int about_uprobes(const char *name, const char *format, unsigned int *ret)
 {
 	CLEANUP_FILE FILE *f = NULL;
@@ -298,7 +302,10 @@ static int about_uprobes(const char *name, const char *format, unsigned int *ret
 	return f && fscanf(f, format, ret) == 1 ? 0 : -ENOTSUP;
 }
 
-/* libbpf's own links switch their event off when they are closed, pinned or not. */
+/*
+ * Makes the link itself: libbpf's links switch their event off when they are closed, even if they
+ * are pinned.
+ */
 static int single_link(const struct target *t, int prog_fd, const struct probe *p, uint64_t at)
 {
 	struct perf_event_attr attr = { .size = sizeof(attr),
