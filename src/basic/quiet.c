@@ -9,11 +9,12 @@
 #define FIRST_US 125u
 #define LEAST_BIN (3 * OCTAVE) /* GS_QUIET_LEAST_US */
 #define MOST_BIN (6 * OCTAVE + 1)
-#define ONE 16u       /* weight of one rest, so that it can fade */
-#define MEMORY 16384u /* rests; then older ones count half */
-#define ENOUGH 16u    /* fewer rests say nothing */
-#define NEAR_PART 8u  /* up to this part of the longer rests, plus one, may be near the value */
-/* a longer value must make so many times fewer requests of the same rests */
+#define ONE 16u       /* weight of one rest: more than 1, so that old rests can fade */
+#define MEMORY 16384u /* after so many rests, all that are counted count half */
+#define ENOUGH 16u    /* with fewer rests nothing is known */
+/* one rest, and this part (one in so many) of the longer ones, may be near the value */
+#define NEAR_PART 8u
+/* a longer value must leave so many times fewer requests */
 #define WORTH 4u
 
 static unsigned int bin_of(uint64_t rest_ns)
@@ -61,16 +62,19 @@ static uint32_t sum(const struct gs_quiet *q, unsigned int from, unsigned int un
 	return n;
 }
 
-/* True if hardly a rest is within an octave of it: such rests would be taken for the other kind. */
+/*
+ * True if hardly any rest is within an octave of @bin's length. With many such rests, some would be
+ * taken for the other kind.
+ */
 static bool splits(const struct gs_quiet *q, unsigned int bin, uint32_t longer)
 {
 	return sum(q, bin - OCTAVE, bin + OCTAVE) <= ONE + longer / NEAR_PART;
 }
 
 /*
- * The shortest value that splits them; or a longer one if it makes far fewer requests of the same
- * rests. There need not be a longer rest: a service that other programs keep from resting has none
- * yet.
+ * The shortest length that splits the rests into two kinds, or a longer one that leaves far fewer
+ * requests. There need not be a longer rest: if other programs keep a service from resting, it has
+ * none yet.
  */
 uint32_t gs_quiet_us(const struct gs_quiet *q)
 {

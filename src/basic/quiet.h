@@ -2,8 +2,8 @@
 /*
  * quiet.h - learns how long a service has to rest until its request is over
  *
- * It learns from the service's own rests. Rests between the tokens or layers of a request are
- * short, and rests between requests are long. Pure: no clock, no memory of its own.
+ * It learns from rests of the service: those between the tokens or layers of a request are short,
+ * and those between requests are long. Pure: no clock, no memory of its own.
  */
 #ifndef GPUSCHED_BASIC_QUIET_H
 #define GPUSCHED_BASIC_QUIET_H
@@ -12,21 +12,21 @@
 
 #define GS_QUIET_LEAST_US 1000u
 #define GS_QUIET_MOST_US 10000u
-/* If a request launches nothing for so long, it is stuck, and counts as over. */
+/* A request that launches nothing for so long is stuck, and counts as over. */
 #define GS_REQUEST_MOST_NS 30000000000ull
 
-/* Rests by length, four to an octave from 125 us on. */
+/* Numbers of rests by length, with four bins to an octave from 125 us on. */
 #define GS_QUIET_BINS 32u
 struct gs_quiet {
 	uint32_t bins[GS_QUIET_BINS];
 	uint32_t n;
 };
 
-/* A rest has ended: from the end of the last work or wait to the next launch. */
+/* Counts a rest that has ended: from the end of the last work or wait to the next launch. */
 void gs_quiet_rest(struct gs_quiet *q, uint64_t rest_ns);
 /*
- * A rest of this length ends a request. 0: unknown yet, or no length separates the rests within a
- * request from those between requests. Then the service counts as never quiet.
+ * The length of a rest that ends a request. 0: unknown yet, or no length separates the rests within
+ * a request from those between requests. Then the service counts as never quiet.
  */
 uint32_t gs_quiet_us(const struct gs_quiet *q);
 
