@@ -107,7 +107,7 @@ static void reload(struct running *run)
 	sd_notify(0, "READY=1\nSTATUS=watching");
 }
 
-/* Reloads, unless a terminal was closed: then the kernel sends SIGHUP too. */
+/* Reloads. But if a terminal was closed, the kernel sends SIGHUP too: then the daemon ends. */
 static int on_hangup(sd_event_source *src, const struct signalfd_siginfo *si, void *user)
 {
 	if (si->ssi_code == SI_KERNEL)

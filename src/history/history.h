@@ -217,8 +217,8 @@ bool gs_history_hides(const struct gs_history_query *q);
 typedef int (*gs_history_row_fn)(json_t *row, void *user);
 /*
  * Calls @fn for each row; the one with the most GPU time comes first. Reads the file itself, so any
- * thread may call this, in any process that may read the file. -ENOTSUP: there is no history, or it
- * is of a newer version; -EUCLEAN: it is damaged.
+ * thread may call this, in any process that may read the file. Returns -ENOTSUP if there is no
+ * history or a newer version's, and -EUCLEAN if it is damaged.
  */
 int gs_history_ask(const char *dir, const struct gs_history_query *q, gs_history_row_fn fn,
 		   void *user, struct gs_error *err);

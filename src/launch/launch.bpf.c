@@ -466,7 +466,7 @@ int launch_forget(void *ctx)
 	return 0;
 }
 
-/* Makes the counts of one process unknown, which is in gs_told. */
+/* Makes the counts of one process unknown. The process is in gs_told. */
 SEC("syscall")
 int launch_told(const struct gs_launch_told *who)
 {

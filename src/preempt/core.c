@@ -25,8 +25,8 @@ static bool is_below(const struct core *c, const struct core_queue *q)
 }
 
 /*
- * True if @a comes before @b: by deadline, else by GPU time. @lead_ns: GPU time that @a may have
- * more than @b.
+ * True if @a comes before @b: by deadline; if these are equal, @a must have had at least @lead_ns
+ * less GPU time.
  */
 static bool comes_before(const struct core_queue *a, const struct core_queue *b, uint64_t lead_ns)
 {
