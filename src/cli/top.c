@@ -19,7 +19,7 @@
 #include "top/screen.h"
 
 #define KEY_MS 100
-#define FIRST_NS (500 * NS_PER_MS) /* length of the first window */
+#define FIRST_NS (500 * NS_PER_MS) /* until the first figures are shown */
 #define BATCH_COLS 110
 #define ESCAPE 0x1b
 #define WINDOW_MAX_S 10 /* the daemon has windows up to this length */

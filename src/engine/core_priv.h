@@ -123,14 +123,15 @@ struct gs_node {
 	uint64_t hold_due;  /* end of its hold, or when it may begin; 0: nothing to wait for */
 	bool starved;
 	uint64_t starved_ns, progress, progress_ns;
-	bool spent; /* greed_rule() has taken its long slice away */
+	bool spent; /* its GPU time is used up while others want the GPU */
 	bool spent_on, spent_unable;
-	bool curbed;           /* the law has taken its long slice away */
-	uint64_t greedy_until; /* end of that, unless it goes on being greedy */
-	/* end of that, unless its pre-switches again hold the GPU too much */
-	uint32_t
-		/* Settings, and GS_PREEMPT, that a user asked for and that had no call yet. */
-		users;
+	bool curbed;           /* greed_rule() has taken its long slice away */
+	uint64_t greedy_until; /* end of that, unless its pre-switches hold the GPU again */
+	/*
+	 * The budget of calls. @users: settings, and GS_PREEMPT, that a user asked for and that had
+	 * no call yet.
+	 */
+	uint32_t users;
 	bool deferred;
 	bool may_go;            /* its wait is over, and the budget is reserved for its calls */
 	uint8_t queue;          /* the enum gs_queue in which it waits */

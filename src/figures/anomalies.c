@@ -15,7 +15,7 @@
 #include "table/events.h"
 
 #define LOOK_NS NS_PER_S
-#define LOOK_COST_FACTOR 50 /* a check pauses for so many times as long as it took */
+#define LOOK_COST_FACTOR 50 /* pause after a check: so many times its CPU time */
 
 struct tsg {
 	UT_hash_handle hh;

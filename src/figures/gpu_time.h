@@ -20,7 +20,7 @@ void gs_sight_record(void *self, const struct gpusched_tsg *rec);
 void gs_sight_ended(void *self, const struct gs_end *end);
 void gs_sight_event(void *self, const struct gpusched_event *ev);
 void gs_sight_call(void *self, const struct gs_engine_call *call);
-/* Reads as much of the logs as the running policy wants to know. */
+/* Reads the logs eagerly if the running policy uses facts. */
 void gs_sight_policy(void *self);
 /* Fills in when the TSG last ran, which the table does not hold. */
 void gs_sight_complete(struct gs_figures *fig, struct gpusched_tsg *rec);

@@ -33,7 +33,7 @@ struct {
 	__type(value, struct gpusched_gpu);
 } gs_costs SEC(".maps");
 
-/* A TSG's limit; the daemon writes it. */
+/* Job, limit and promise of a TSG, by TSG id; the daemon writes them too. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, GPUSCHED_MAX_TSGS);

@@ -92,7 +92,7 @@ struct sim_rm {
 
 struct sim_client *sim_client_find(struct sim_rm *rm, uint32_t handle);
 struct sim_object *sim_object_find(struct sim_client *client, uint32_t handle);
-/* Makes a client. Returns SIM_NV_*. */
+/* Make a client, or an object below @parent. Return SIM_NV_*. @handle 0: RM chooses one. */
 uint32_t sim_client_new(struct sim_rm *rm, struct sim_file *f, uint32_t handle,
 			const struct sim_caller *c, struct sim_client **ret);
 uint32_t sim_object_new(struct sim_rm *rm, struct sim_client *client, struct sim_object *parent,
