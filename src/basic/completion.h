@@ -33,7 +33,9 @@ struct gs_completion {
 	int (*check)(struct gs_completion *c, uint64_t now_ns);
 	unsigned int on;  /* bits of events that may end it */
 	uint64_t look_ns; /* it is checked at this time in any case; 0: no need */
-	/* It is checked for the last time at this time: -ETIMEDOUT if it is not over; 0: never. */
+	/*
+	 * The last check is at this time: -ETIMEDOUT if the completion is not over then; 0: never.
+	 */
 	uint64_t until_ns;
 	void (*release)(
 		/* Frees the struct that contains @c; NULL: that struct is not on the heap. */

@@ -7,7 +7,7 @@
 
 struct cli_detail;
 
-/* Makes a detail. On failure prints the reason and returns a negative errno. */
+/* Prepares to look up such facts. On failure prints the reason and returns a negative errno. */
 int cli_detail_new(struct cli_detail **ret);
 void cli_detail_free(struct cli_detail *d);
 /* Adds time_unix_ns to the event, and runlist, hw_tsg, channel_list of its TSG. @d may be NULL. */

@@ -170,10 +170,7 @@ void gs_service_launches_update(void *self)
 	if (ctl->hub->launches) {
 		ctl->ending = TAKE_PTR(ctl->hub->launches);
 		set_out(ctl, NULL);
-		/*
-		 * counts may be left from an earlier instance, or because removing them could do
-		 * harm
-		 */
+		/* an earlier instance may have left probes, or this one, to do no harm */
 	} else if (!ctl->starting) {
 		gs_launches_clear(gs_service_launches_trusted(ctl), NULL);
 	}
@@ -199,7 +196,7 @@ void gs_service_launches_met(void *self, pid_t pid)
 	gs_service_launches_go_on(ctl);
 }
 
-/* A late answer: libraries of the process's program may have been looked for in vain too. */
+/* The reader could not name the process's libraries before; now it has the answer. */
 void gs_service_launches_answered(void *self, enum gs_reader_what what, pid_t pid)
 {
 	struct gs_control *ctl = self;

@@ -34,7 +34,7 @@ struct gs_saved_tsg {
 	uint64_t until_ns;     /* end of a suspension; 0: until `resume` */
 	uint32_t suspended_by; /* uid of the person who did */
 	uint32_t users;        /* settings of @set that a user other than root made */
-	/* those of @users where root had set none: the owner may undo them */
+	/* the part of @users where root had set nothing: the owner may undo these */
 	uint32_t own;
 	/*
 	 * The entry is from an earlier daemon and not applied again (yet): the table does not have

@@ -166,8 +166,8 @@ struct gs_todo {
 
 /* News of a TSG that its record does not have. */
 struct gs_news {
-	uint32_t owner_set; /* settings that its owner itself has set ... */
-	uint64_t owner_ns;  /* ... at this time */
+	uint32_t owner_set; /* settings that the owner itself has set at @owner_ns */
+	uint64_t owner_ns;  /* when the owner set @owner_set */
 	/* A person has set these settings again: try them even if they were given up. */
 	uint32_t anew;
 	bool doubt;   /* a suspended TSG may have a part that runs */

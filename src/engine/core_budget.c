@@ -39,7 +39,7 @@ static int64_t filled(const struct gs_core *c, const struct gs_budget *b, uint64
 	return left < most ? left : most;
 }
 
-/* 0, or how long TSGs in queue @q have to wait if @left is left. */
+/* 0, or how long TSGs in queue @q have to wait with @left in the bucket. */
 static uint64_t wait_for(const struct gs_core *c, int64_t left, enum gs_queue q)
 {
 	/* Quarters of the bucket that each queue leaves to others. */
@@ -248,7 +248,7 @@ bool gs_budget_take(struct gs_core *c, struct gs_node *n, const struct gpusched_
 	struct gs_budget *b = gs_core_budget(c, plan->gpu);
 	enum gs_queue q = queue_of(n, rec, plan);
 
-	/* Calls that come while the hold is on wait for its end like others. */
+	/* A hold's suspensions wait only when the bucket is empty, and then like policy calls. */
 	if (q == GS_QUEUE_REQUEST)
 		q = gs_budget_wait(c, b, now, GS_QUEUE_FIRST) ? GS_QUEUE_POLICY : GS_QUEUE_NONE;
 	if (q != GS_QUEUE_NONE && !n->may_go && !is_next(c, b, q, now) &&

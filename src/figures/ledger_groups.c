@@ -33,8 +33,8 @@ struct group *ledger_group(struct gs_ledger *l, const struct group_key *key)
 
 /*
  * Adds the ended group's sums to the class's group without a cgroup, so that sums by class lose
- * nothing. They are kept apart from that group's own sums, which would jump: that would look like
- * use of the GPU at this moment.
+ * nothing. They are kept apart from that group's own sums: a jump there would look like use of the
+ * GPU at this moment.
  */
 static bool end_group(struct gs_ledger *l, struct group *g)
 {

@@ -76,9 +76,12 @@ json_t *gs_finding_json(const struct gs_finding *f);
 struct gs_limits {
 	double lost_pct;    /* part of a GPU's time that goes into switches */
 	double starved_pct; /* part of the GPU for a program that waits for it */
-	/* a service is harmed if it waits more than this times its wait in calm minutes ... */
+	/*
+	 * A service is harmed if its wait exceeds its wait in calm minutes times @calm_factor, plus
+	 * @calm_margin_pct points.
+	 */
 	double calm_factor;
-	double calm_margin_pct; /* ... plus so many points */
+	double calm_margin_pct;
 	/*
 	 * If calm minutes are unknown: limits of its wait, as a part of the time, and of wait and
 	 * GPU time.

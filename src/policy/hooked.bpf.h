@@ -45,7 +45,7 @@ __attribute__((noinline)) int gs_hook_follow(struct gpusched_tsg *rec, gs_u32 op
 		bpf_map_update_elem(&gs_hook_tsgs, &k, &h, BPF_ANY);
 	} else if (op == GPUSCHED_RUN_TASK_DESTROY && made) {
 		now = bpf_map_lookup_elem(&gs_hook_tsgs, &k);
-		/* it may be the entry of a later TSG with the same handles */
+		/* another id: the entry of a later TSG with the same handles */
 		if (now && now->id == h.id)
 			bpf_map_delete_elem(&gs_hook_tsgs, &k);
 		bpf_map_delete_elem(&gs_hook_names, &h.id);

@@ -289,7 +289,7 @@ static int prepare(struct gs_loaded *l, const struct gs_load_opts *opts, struct 
 	p = bpf_object__find_program_by_name(l->obj, "gpusched_dispatch_work");
 	if (p && (opts->run_only || !hears_of_launches(opts->info)))
 		bpf_program__set_autoload(p, false);
-	else if (p && gs_launch_attach_type()) /* the same type as the program that calls it */
+	else if (p && gs_launch_attach_type()) /* the type of the program that calls it */
 		bpf_program__set_expected_attach_type(p, gs_launch_attach_type());
 	p = bpf_object__find_program_by_name(l->obj, "gpusched_dispatch_gate");
 	if (p && (opts->run_only || !opts->gate))

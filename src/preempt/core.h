@@ -19,9 +19,9 @@
 #define CORE_QUANTUM_NS (5 * NS_PER_MS) /* GPU time of a turn among equal queues, at weight 100 */
 /* A TSG stays suspended for so long after the end of the higher work. */
 #define CORE_LINGER_NS NS_PER_MS
-/* longest time that a TSG is suspended at a stretch ... */
+/* longest time that a TSG is suspended at a stretch */
 #define CORE_LONGEST_NS (500 * NS_PER_MS)
-#define CORE_REST_NS (50 * NS_PER_MS) /* ... and how long it then runs at least */
+#define CORE_REST_NS (50 * NS_PER_MS) /* how long a TSG runs at least after a suspension */
 #define CORE_STARVED_NS NS_PER_S      /* longest wait of a submission for its turn */
 
 struct core_queue {
@@ -32,7 +32,7 @@ struct core_queue {
 	/* gpreempt_preempt() has taken the GPU away until this time; 0: it has not */
 	uint64_t taken_ns;
 
-	/* its work */
+	/* the queue's work */
 	bool waiting;                /* a submission wants to begin */
 	uint64_t waiting_ns, due_ns; /* when that submission arrived; when it is to be done */
 	uint32_t in_flight;
@@ -40,7 +40,7 @@ struct core_queue {
 	uint64_t vtime_ns; /* GPU time, divided by the weight */
 	uint64_t busy_ns;  /* GPU time, as estimated */
 
-	/* its TSG */
+	/* the queue's TSG */
 	uint64_t suspended_ns; /* when the suspension began; 0: it is not suspended */
 	/* While suspended: when the last higher work ended; 0: there is higher work. */
 	uint64_t calm_ns;

@@ -42,7 +42,7 @@ struct gpreempt_queue {
 	bool broken;  /* CUDA refuses the queue's context */
 	bool closing; /* the TSG is to be as its owner had it, since the queue ends */
 
-	/* its TSG: wanted state, real state */
+	/* the queue's TSG: wanted state, real state */
 	bool has_tsg;
 	struct way_tsg tsg;
 	uint64_t lease_ns; /* suspension is wanted until this time; 0: it is not wanted */

@@ -74,7 +74,9 @@ bool gs_mps_read(pid_t pid)
 	name = strrchr(path, '/') + 1;
 	if (strcmp(name, "nvidia-cuda-mps-server") && strcmp(name, "nvidia-cuda-mps-control"))
 		return false;
-	/* the path is the process's: in its namespace, another file may be mounted there */
+	/*
+	 * compare the files: in the process's namespace, another file may be mounted at that path
+	 */
 	fd = gs_peek(AT_FDCWD, link, 0, &exe);
 	return fd >= 0 && is_roots_all_down(path, &here) && is_same(&exe, &here);
 }

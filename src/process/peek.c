@@ -79,9 +79,9 @@ static bool is_served(const char *type)
 }
 
 /*
- * True if the device number alone identifies the file system: that of a block device, which an
- * overlay shows for files that lie there. Also true for our root's mount, which may be in no list:
- * our root may be below it (chroot).
+ * True if this kernel certainly serves the file system. A block device has a device number of its
+ * own, which an overlay shows for files that lie there. Our root's mount counts too, since no list
+ * has it if our root is below it (chroot).
  */
 static bool is_certain(const struct statx *st)
 {

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* The sources in their order, and their folders: read, watched, and looked for again. */
+/*
+ * Asks the sources in their order. Reads and watches their folders, and looks for missing ones
+ * again.
+ */
 #include "process/pod_names.h"
 
 #include <dirent.h>
@@ -29,8 +32,8 @@ static struct watched {
 	struct gs_pod_book book;
 	char folder[PATH_MAX]; /* "": none */
 	int wd;                /* -1: the folder is not watched */
-	uint64_t tried_ns;
-	bool refused; /* time of the last try */
+	uint64_t tried_ns;     /* time of the last try */
+	bool refused;          /* the folder is not trusted, and was counted in left */
 } sources[] = {
 	{ .source = &gs_pod_by_cgroup, .wd = -1 },     { .source = &gs_pod_by_logs, .wd = -1 },
 	{ .source = &gs_pod_by_containers, .wd = -1 }, { .source = &gs_pod_by_fractions, .wd = -1 },

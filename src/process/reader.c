@@ -36,7 +36,7 @@
 #define WAIT_MS 20  /* how long a caller waits for an answer */
 /* after a wait, callers do not wait at all for so many times as long */
 #define PAUSE_FACTOR 3
-#define SHORT_NS (NS_PER_MS) /* ... unless the wait was at most this long */
+#define SHORT_NS (NS_PER_MS) /* a wait of at most this length causes no such pause */
 #define GIVE_UP_NS (3 * NS_PER_S)
 #define NOT_AGAIN_NS (30 * NS_PER_S)
 #define SAY_AGAIN_NS (60 * NS_PER_S)

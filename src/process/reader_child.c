@@ -75,7 +75,7 @@ static void add_map(pid_t pid, const char *line, struct gs_reader_answer *ret)
 	map->place = open(path, O_PATH | O_CLOEXEC);
 	if (map->place >= 0)
 		ret->nmaps++;
-	else if (errno != ENOENT && errno != ESRCH) /* other errors: the mapping is not gone */
+	else if (errno != ENOENT && errno != ESRCH) /* with these the mapping is just gone */
 		ret->code = -errno;
 }
 

@@ -26,8 +26,8 @@
 #include "requests/privacy.h"
 
 /*
- * Asks the policy about an end that no tap has told it. Without a record the policy cannot be
- * asked.
+ * Tells the policy about an end that no tap has reported to it. Without a record the policy cannot
+ * be asked.
  */
 static void policy_ended(void *self, const struct gs_end *end)
 {

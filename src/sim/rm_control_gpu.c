@@ -91,7 +91,6 @@ static uint32_t internal_class(const struct sim_object *o)
 	return o->channel ? 0x5d8d70 : 0;
 }
 
-/* Returns only the first child of that class: callers cannot walk all. */
 /*
  * The caller's rights to an object of any client. Callers use it only to find out whether the
  * object exists.
@@ -109,6 +108,7 @@ static uint32_t access_rights(struct sim_ctrl_args *a)
 	return SIM_NV_OK;
 }
 
+/* Returns only the first child of that class: callers cannot walk all. */
 static uint32_t child_handle(struct sim_ctrl_args *a)
 {
 	struct sim_ctrl_child *p = a->p;

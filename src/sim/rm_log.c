@@ -8,8 +8,8 @@
 #include "basic/grow.h"
 #include "sim/rm_memory.h"
 
-#define INTERVAL_NS 33333333u       /* how often RM reads the GPU's buffer ... */
-#define INTERVAL_OLD_NS 1000000000u /* ... before 545 */
+#define INTERVAL_NS 33333333u       /* how often RM reads the GPU's buffer */
+#define INTERVAL_OLD_NS 1000000000u /* the same in branches before 545 */
 #define MAX_PENDING 16384u          /* a guess: the real buffer's size is unknown */
 #define TICK_NS 32u                 /* a tick of the GPU's timer */
 /* Users other than administrators get others' times falsified by up to this. */

@@ -78,8 +78,8 @@ enum sim_event_type {
 	SIM_EV_CALL_EFFECT,
 	SIM_EV_CALL_END,
 	SIM_EV_DUE,   /* the engine's core has something due */
-	SIM_EV_BEGIN, /* the policy hears that a request began ... */
-	SIM_EV_END,   /* ... or has ended */
+	SIM_EV_BEGIN, /* the policy hears that a request began */
+	SIM_EV_END,   /* the policy hears that a request ended */
 	SIM_EV_QUIET, /* a rest may be long enough to end a request */
 };
 
