@@ -246,8 +246,8 @@ static double over_cells(const struct bench_result *r, const struct bench_pick *
 
 /*
  * A policy must not make LC more than 5 % slower than the default at the median and at 90 %. It
- * must leave BE at least 90 % of its work. Finds the first of these figures for which the limit
- * lies in an interval wider than 5 %, so that it stays open whether the policy keeps the rule;
+ * must leave BE at least 90 % of its work. Returns the first of these figures that leaves open
+ * whether the policy keeps its limit: the limit lies in its interval, which is wider than 5 %.
  * NULL: none.
  */
 static const char *left_open(const json_t *row)

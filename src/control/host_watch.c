@@ -15,8 +15,8 @@
 #include "engine/restore.h"
 
 /*
- * Stops the policy if the hooks have stopped asking it: without them it is asked too late, which is
- * not the host that was chosen.
+ * Stops the policy if the hooks have stopped asking it. Without them it would be asked too late,
+ * and the user chose a host that asks in time.
  */
 static void look_at_hooks(struct gs_control *ctl)
 {

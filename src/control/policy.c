@@ -130,7 +130,7 @@ int gs_service_policy_put(struct gs_control *ctl, const char *name, struct gs_po
 	if (ctl->hub->policy)
 		watch_ticks(ctl);
 	gs_discarding_begin(ctl, p);
-	/* a policy has seen all TSGs anew, without events for its wishes */
+	/* wishes of all TSGs may have changed without events */
 	gs_engine_touch_all(ctl->hub->engine);
 	return refuse(ctl, name, exit, code, err);
 }

@@ -44,7 +44,7 @@ void gs_policy_build_forbid(bool on)
 	pthread_mutex_unlock(&under_way.lock);
 }
 
-/* Runs in the child. Its process group ends with us. */
+/* Runs in the child, in a process group of its own. The kernel kills the child if we die. */
 static _Noreturn void exec_tool(char *const argv[], int err_fd)
 {
 	int null = open("/dev/null", O_RDONLY | O_CLOEXEC);

@@ -23,7 +23,7 @@
 #define PRIORITY_BITS 4
 
 struct line {
-	/* pid, and a number that tells its lines apart; 0: the line is free */
+	/* pid, and a number that tells this process's lines apart; 0: the line is free */
 	_Atomic uint64_t owner;
 	_Atomic uint64_t gpu;
 	/* In one word: the end of the claim (ns / 16 * 16) and its priority + 1. */

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "preempt/core.h"
 
+/* The monitor sleeps for so long at most: */
 #define TICK_NS (100 * NS_PER_US) /* while a queue waits for another one's progress */
 #define WATCH_NS (20 * NS_PER_MS) /* while a TSG is suspended, or a claim may lapse */
-#define IDLE_NS NS_PER_S          /* another process may have been killed without a word */
+#define IDLE_NS NS_PER_S          /* otherwise: a process that is killed wakes nobody */
 #define USUAL_WEIGHT 100
 
 static bool is_active(const struct core_queue *q)
@@ -36,8 +37,9 @@ static bool comes_before(const struct core_queue *a, const struct core_queue *b,
 }
 
 /*
- * If several equal queues have work, one works at a time, until another one has waited a quantum of
- * GPU time. A switch costs more than a short slice, so queues with short slices would only switch.
+ * If several equal queues have work, one works at a time, until another one has had a quantum of
+ * GPU time less. A switch costs more than a short slice, so queues with short slices would only
+ * switch.
  */
 static bool has_turn(const struct core *c, const struct core_queue *q)
 {

@@ -47,7 +47,7 @@ struct sim_ring_entry {
 };
 
 struct sim_ring {
-	/* The client writes head, the server writes tail; both wrap around. */
+	/* The client writes head, the server writes tail. Neither stops at the ring's size. */
 	uint32_t head, tail;
 	/* Futex word, which changes with every completion; number of its sleepers. */
 	uint32_t seq, waiters;

@@ -7,7 +7,10 @@
 
 #include "gpusched/abi.h"
 
-/* Bits of gpusched_client.mig; the high byte of an engine is between them. */
+/*
+ * Bits of gpusched_client.mig. Its bits 8 to 15 name the partition, as in an engine's number
+ * (gpusched_engine_in()).
+ */
 #define GS_BOUND 1u
 /* two partitions, or an unknown one: nobody knows where its TSGs are */
 #define GS_BOUND_TWICE 0x10000u
