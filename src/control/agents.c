@@ -234,7 +234,7 @@ static void give(struct gs_agents *a, int to, const struct ucred *cred)
 		return;
 	}
 	take_over(a, &one);
-	/* counts until its first report, which comes soon and may say that it does not */
+	/* counts as counting until its first report, which comes soon and may deny it */
 	one.counts = a->ctl->hub->launches && !gs_service_launches_for_policy(a->ctl) &&
 		     !gs_launches_told(a->ctl->hub->launches, one.pid, true);
 	a->all[a->n++] = one;
@@ -319,7 +319,8 @@ static uint64_t age_ns(uint64_t start_ns)
 }
 
 /*
- * True if all launches of the first report are of this daemon's time, and no probe has counted any.
+ * True if all launches of an agent's first report were made since this daemon started, and no probe
+ * has counted any of them.
  */
 static bool begins_ours(const struct gs_agents *a, const struct agent *one)
 {

@@ -221,8 +221,8 @@ static bool is_under_way(const struct gs_launches *l, const struct lib *lib)
 }
 
 /*
- * False if a user could change the file, or make it costly to read. Which files are simulated, root
- * decides.
+ * False if a user could change the file, or make it costly to read. A simulated libcuda in a usual
+ * place counts as root's.
  */
 static bool is_roots(const struct statx *st, pid_t pid)
 {

@@ -127,7 +127,7 @@ static __always_inline int is_over(const struct gs_pstate *st)
 	return *(volatile gs_u32 *)&st->failed || *(volatile gs_u32 *)&st->stopped;
 }
 
-/* Gives a callback that begins its walks. */
+/* Sets how many walks a callback may make. Call it before each callback. */
 static __always_inline void grant_walks(void)
 {
 	gs_u32 zero = 0, *left = bpf_map_lookup_elem(&gs_walks, &zero);

@@ -84,7 +84,7 @@ struct sim_cost {
 	enum sim_call call;
 	int gpu;   /* the GPU that the call locks; -1: none */
 	bool hang; /* the call never returns, if its caller is a borrower */
-	/* with @hang: nor to the file's opener; for calls that no program makes at its start */
+	/* the opener's call hangs too; set for calls that no program makes at its start */
 	bool any;
 };
 struct sim_cost sim_rm_cost(struct sim_rm *rm, struct sim_file *f, unsigned int cmd,
