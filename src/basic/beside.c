@@ -24,8 +24,8 @@ int gs_own_folder(char *ret, size_t size)
 bool gs_beside(const char *name, char *ret, size_t size)
 {
 	/*
-	 * Built: all programs are in one folder. Installed: a daemon is in sbin. Packed: programs
-	 * are in bin.
+	 * Where programs of ours lie: all in one folder when built; a daemon in sbin when
+	 * installed; all in bin when packed.
 	 */
 	static const char *const places[] = { "", "/../sbin", "/../bin" };
 	char folder[PATH_MAX - 64];

@@ -12,12 +12,13 @@
 /* The folder of this program, without a slash at its end; -ENOENT: unknown, and @ret is "". */
 int gs_own_folder(char *ret, size_t size);
 /*
- * The path of a program of ours. Returns false if it is not there: then @ret is @name, for $PATH.
+ * Finds the path of a program of ours. Returns false if it is not there: then @ret is @name, for
+ * $PATH.
  */
 bool gs_beside(const char *name, char *ret, size_t size);
 /*
- * The path of an installed file, such as /usr/share/gpusched/scenarios, below the place where this
- * program was installed (with DESTDIR, or moved). Otherwise returns false, with @path as
+ * Finds an installed file such as /usr/share/gpusched/scenarios below the place where this program
+ * was installed (with DESTDIR, or moved). If it is not there, returns false, and @path as
  * configured.
  */
 bool gs_installed(const char *path, char *ret, size_t size);

@@ -2,8 +2,9 @@
 /*
  * cleanup.h - release at end of scope, and handing a resource on
  *
- * A function can be judged leak-free without reading its callees: what it owns carries a cleanup
- * attribute, what it gives away goes through TAKE_PTR() or TAKE_FD().
+ * A resource that a function owns carries a cleanup attribute; a resource that it hands on goes
+ * through TAKE_PTR() or TAKE_FD(). So a reader sees that it leaks nothing, without reading its
+ * callees.
  */
 #ifndef GPUSCHED_BASIC_CLEANUP_H
 #define GPUSCHED_BASIC_CLEANUP_H

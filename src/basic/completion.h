@@ -3,9 +3,8 @@
  * completion.h - a result that is not there yet, and its waiter
  *
  * A caller that has to wait gets a completion, so that it does not keep others waiting. The worker
- * says what has happened, and the loop then checks the completions that wait for that. Each
- * completion ends once: with an answer, with an error, or cancelled. All in one thread. No function
- * reads a clock.
+ * reports events, and the loop then checks the completions that wait for them. Each completion ends
+ * once: with an answer, with an error, or cancelled. All in one thread. No function reads a clock.
  */
 #ifndef GPUSCHED_BASIC_COMPLETION_H
 #define GPUSCHED_BASIC_COMPLETION_H
@@ -23,25 +22,28 @@ struct gs_completion;
 /* Completions that are not over. */
 struct gs_waits {
 	struct gs_completion *first;
-	unsigned int happened; /* since the last run */
+	unsigned int happened; /* bits of events since the last run */
 };
 
 struct gs_completion {
 	/*
-	 * Set by the worker. Returns 0 or a negative errno when it is over; -EINPROGRESS: not yet.
-	 * May change the next three members.
+	 * The worker sets this. Returns 0 or a negative errno when the completion is over;
+	 * -EINPROGRESS: not yet. May change the next three members.
 	 */
 	int (*check)(struct gs_completion *c, uint64_t now_ns);
 	unsigned int on;  /* bits of events that may end it */
-	uint64_t look_ns; /* it is checked at this time too; 0: no need */
-	/* It is checked for the last time then: -ETIMEDOUT if it is not over; 0: never. */
+	uint64_t look_ns; /* it is checked at this time in any case; 0: no need */
+	/*
+	 * The last check is at this time: -ETIMEDOUT if the completion is not over then; 0: never.
+	 */
 	uint64_t until_ns;
 	void (*release)(
-		/* Frees the struct of which it is a part; NULL: that is not on the heap. */
+		/* Frees the struct that contains @c; NULL: that struct is not on the heap. */
 		struct gs_completion *c);
 
 	/*
-	 * Set by the waiter. Called once when it is over, unless it is over at once. May free it.
+	 * The waiter sets this. Called once when the completion is over, unless it is over at once.
+	 * May free it.
 	 */
 	void (*done)(struct gs_completion *c, void *user);
 	void *user;
@@ -54,13 +56,13 @@ struct gs_completion {
 	const char *shared;
 	struct gs_error err;
 
-	struct gs_waits *in; /* NULL: it is over, or has not begun */
+	struct gs_waits *in; /* NULL: the completion is over, or has not begun */
 	struct gs_completion *prev, *next;
 };
 
-/* Checks it once, and again when @w is run. */
+/* Checks the completion once, and again in runs of @w. */
 void gs_completion_begin(struct gs_completion *c, struct gs_waits *w, uint64_t now_ns);
-/* Checks a completion that has begun. */
+/* Checks a completion that has begun, without waiting for an event. */
 void gs_completion_ask(struct gs_completion *c, uint64_t now_ns);
 static inline bool gs_completion_is_over(const struct gs_completion *c)
 {
@@ -70,9 +72,9 @@ static inline bool gs_completion_is_late(const struct gs_completion *c, uint64_t
 {
 	return c->until_ns && now_ns >= c->until_ns;
 }
-/* Ends it with @code and @text, unless it is over. */
+/* Ends the completion with @code and @text, unless it is over. */
 void gs_completion_cancel(struct gs_completion *c, int code, const char *text);
-/* The waiter no longer waits. */
+/* Frees the completion: its waiter does not wait any longer. */
 void gs_completion_free(struct gs_completion *c);
 
 static inline void gs_completion_free_(struct gs_completion **c)
@@ -81,16 +83,14 @@ static inline void gs_completion_free_(struct gs_completion **c)
 }
 #define CLEANUP_COMPLETION CLEANUP(gs_completion_free_)
 
-/* @what (bits) has happened. */
+/* Notes that events @what (bits) have happened. */
 static inline void gs_waits_happened(struct gs_waits *w, unsigned int what)
 {
 	w->happened |= what;
 }
-/*
- * Runs the checks of completions that wait for an event that happened, and of those that are due.
- */
+/* Checks the completions that wait for an event that has happened, and those that are due. */
 void gs_waits_run(struct gs_waits *w, uint64_t now_ns);
-/* When to run next if nothing happens before; 0: at once, UINT64_MAX: no need. */
+/* When to run next if no event happens before; 0: at once, UINT64_MAX: no need. */
 uint64_t gs_waits_next(const struct gs_waits *w);
 void gs_waits_cancel(struct gs_waits *w, int code, const char *text);
 

@@ -2,10 +2,10 @@
 /*
  * cuda.h - the part of the CUDA driver API that we use
  *
- * Declared here and not taken from the toolkit's cuda.h, so that no toolkit is needed to build.
- * Nothing is linked: each user looks the functions up in the process's own libcuda.so.1, the
- * system's or the stand-in of the simulated GPU. Every libcuda since 11.8 has all of them, except
- * those that are OPTIONAL.
+ * We declare it ourselves, and do not use the toolkit's cuda.h, so that no toolkit is needed to
+ * build. Nothing is linked: our code looks the functions up in the process's own libcuda.so.1, the
+ * system's or the simulated GPU's stand-in. Every libcuda since 11.8 has all functions that are not
+ * OPTIONAL.
  */
 #ifndef GPUSCHED_BASIC_CUDA_H
 #define GPUSCHED_BASIC_CUDA_H
@@ -29,7 +29,7 @@ typedef unsigned long long cu_address;
 #define CU_ATTRIBUTE_CLOCK_KHZ 13
 #define CU_ATTRIBUTE_MULTIPROCESSORS 16
 
-/* field, exported name, parameters */
+/* Field, exported name, parameters. */
 #define CUDA_FUNCTIONS(X, OPTIONAL) \
 	X(init, "cuInit", (unsigned int flags)) \
 	X(device_count, "cuDeviceGetCount", (int *count)) \

@@ -24,7 +24,7 @@ static void fill(void)
 	env.dilate = 1.0;
 	if (dir && *dir) {
 		env.sim = true;
-		if (!realpath(dir, real)) /* gs_env_check() reports it */
+		if (!realpath(dir, real)) /* gs_env_check() will report the failure */
 			real[0] = '\0';
 		snprintf(env.sim_dir, sizeof(env.sim_dir), "%s", real[0] ? real : dir);
 		snprintf(env.bpffs, sizeof(env.bpffs), "%s/bpf/gpusched", env.sim_dir);
@@ -49,7 +49,7 @@ const struct gs_env *gs_env(void)
 	return &env;
 }
 
-/* Checks that only root and we could replace the file to which @path leads. */
+/* Checks that nobody but root and us could replace the file to which @path leads. */
 static int check_dir(const char *path, bool parent, struct gs_error *err)
 {
 	struct stat st;

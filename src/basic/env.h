@@ -3,8 +3,8 @@
  * env.h - the places of this instance: the machine's own, or one simulated GPU's
  *
  * `gpusched sim shell` gives its children GPUSCHED_SIM=DIR. Such an instance keeps everything under
- * DIR (own bpffs, run directory, table) and accepts only the simulated files registered there.
- * Without it an instance accepts only character devices of the NVIDIA driver.
+ * DIR (own bpffs, run directory, table), and accepts only simulated files that are registered
+ * there. Without GPUSCHED_SIM, an instance accepts only character devices of the NVIDIA driver.
  */
 #ifndef GPUSCHED_BASIC_ENV_H
 #define GPUSCHED_BASIC_ENV_H
@@ -20,16 +20,17 @@ struct gs_env {
 	char run_dir[256];   /* /run/gpusched or DIR/run */
 	char socket[256];    /* run_dir/api */
 	char lock[256];      /* run_dir/lock */
-	char state_dir[256]; /* /var/lib/gpusched or DIR/state: files that outlive a boot */
-	double dilate;       /* GPUSCHED_DILATE: simulated time is this many times slower; 1.0 */
+	char state_dir[256]; /* /var/lib/gpusched or DIR/state: for files that outlive a boot */
+	/* GPUSCHED_DILATE: simulated time runs so many times slower; 1.0 */
+	double dilate;
 };
 
-/* Filled once from the environment; never fails: a bad GPUSCHED_DILATE counts as 1. */
+/* The places, read once from the environment. Never fails: a bad GPUSCHED_DILATE counts as 1. */
 const struct gs_env *gs_env(void);
 
 /*
- * Checks GPUSCHED_SIM, since DIR names files to call and memory to map. -EPERM: another user could
- * change it; other errors: it does not exist. 0 without GPUSCHED_SIM. For the start of a program.
+ * Checks GPUSCHED_SIM: DIR names files to call and memory to map. -EPERM: another user could change
+ * DIR; other errors: it does not exist. 0 without GPUSCHED_SIM. Call this at a program's start.
  */
 int gs_env_check(struct gs_error *err);
 

@@ -31,7 +31,7 @@ enum gs_exit gs_exit_of(int code)
 	case -EACCES:
 	case -ENOSYS:
 	case -ENODEV:
-	case -ECONNREFUSED: /* no daemon */
+	case -ECONNREFUSED: /* there is no daemon */
 		return GS_EXIT_IMPOSSIBLE;
 	default:
 		return GS_EXIT_FAILED;

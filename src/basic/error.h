@@ -3,8 +3,8 @@
  * error.h - a failure with one clear line: what went wrong and what to do
  *
  * Functions that can fail for a reason worth telling take `struct gs_error *err` (may be NULL) as
- * their last argument and return a negative errno. The first message set stays, since the innermost
- * function knows most.
+ * their last argument and return a negative errno. The first message that is set stays, since the
+ * innermost function knows most.
  */
 #ifndef GPUSCHED_BASIC_ERROR_H
 #define GPUSCHED_BASIC_ERROR_H
@@ -23,12 +23,15 @@ enum gs_exit {
 	GS_EXIT_OK = 0,
 	GS_EXIT_FAILED = 1,
 	GS_EXIT_USAGE = 2,
-	GS_EXIT_IMPOSSIBLE = 3, /* impossible here */
+	GS_EXIT_IMPOSSIBLE = 3, /* this machine cannot do it */
 	GS_EXIT_PARTLY = 4,
-	GS_EXIT_WRONG = 5, /* of `status`: something is wrong */
+	GS_EXIT_WRONG = 5, /* for `status`: something is wrong */
 };
 
-/* -EINVAL: USAGE; -ENOTSUP, -EPERM, -ENOSYS, -ENODEV: IMPOSSIBLE; -EREMOTEIO etc.: FAILED. */
+/*
+ * The exit code for an errno: -EINVAL: USAGE; -ENOTSUP, -EPERM, -ENOSYS, -ENODEV: IMPOSSIBLE;
+ * -EREMOTEIO and others: FAILED.
+ */
 enum gs_exit gs_exit_of(int code);
 
 #endif /* GPUSCHED_BASIC_ERROR_H */

@@ -30,7 +30,7 @@ static size_t decode(const unsigned char *p, uint32_t *ret)
 	return !n || c < least[n] || c > 0x10ffff || (c >= 0xd800 && c < 0xe000) ? 0 : n;
 }
 
-/* True for control characters, ends of lines, marks of direction. */
+/* True for control characters, line ends, and marks that turn the direction of writing. */
 static bool is_harmful(uint32_t c)
 {
 	return c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0x061c || (c >= 0x200b && c <= 0x200f) ||
@@ -65,7 +65,8 @@ char *gs_escape(char *buf, size_t size, const char *text)
 
 char *gs_escaped(const char *text)
 {
-	size_t size = 4 * strlen(text) + 1; /* control characters of one byte grow most */
+	/* control characters grow most: from one byte to four */
+	size_t size = 4 * strlen(text) + 1;
 	char *buf = malloc(size);
 
 	return buf ? gs_escape(buf, size, text) : NULL;

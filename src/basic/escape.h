@@ -3,8 +3,8 @@
  * escape.h - escapes texts that users chose, before they go to a terminal or a log
  *
  * Names of processes, paths and arguments may hold anything. Characters that move the cursor, begin
- * a line or turn the direction of writing become \xNN or \uNNNN; so do bytes that are not UTF-8.
- * Only printing does this: JSON, the table and comparisons use the unchanged text.
+ * a line or turn the direction of writing become \xNN or \uNNNN. Bytes that are not UTF-8 do so
+ * too. Only printing does this: JSON, the table and comparisons use the unchanged text.
  */
 #ifndef GPUSCHED_BASIC_ESCAPE_H
 #define GPUSCHED_BASIC_ESCAPE_H
@@ -16,7 +16,7 @@
  * Returns @buf.
  */
 char *gs_escape(char *buf, size_t size, const char *text);
-/* The whole text, malloc'd; NULL: out of memory. */
+/* Escapes the whole text; malloc'd; NULL: out of memory. */
 char *gs_escaped(const char *text);
 
 #endif /* GPUSCHED_BASIC_ESCAPE_H */

@@ -2,8 +2,8 @@
 /*
  * log.h - one log callback; the library itself never prints
  *
- * Rooms log through gs_log(); programs install a sink (stderr, the journal). Without a sink
- * messages of level ERR and worse are dropped as well: an embedding program decides.
+ * Rooms log through gs_log(); programs install a sink (stderr, the journal). Without a sink all
+ * messages are dropped, even errors: a program that embeds us decides.
  */
 #ifndef GPUSCHED_BASIC_LOG_H
 #define GPUSCHED_BASIC_LOG_H
@@ -15,7 +15,7 @@ typedef void (*gs_log_fn)(int level, const char *message, void *user);
 
 /* level: LOG_ERR .. LOG_DEBUG of syslog.h; messages above @max_level are not formatted. */
 void gs_log_sink(gs_log_fn fn, void *user, int max_level);
-/* Logs one line, escaped as in escape.h. */
+/* Logs one line, escaped by gs_escape(). */
 void gs_log(int level, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* The usual sink of our programs: "NAME: message" on stderr. user: the program's name. */
 void gs_log_to_stderr(int level, const char *message, void *user);

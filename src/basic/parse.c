@@ -11,7 +11,7 @@
 
 #include "basic/cleanup.h"
 
-/* Signs and spaces are refused. */
+/* Refuses signs and spaces. */
 int gs_parse_u64(const char *text, uint64_t min, uint64_t max, uint64_t *ret, struct gs_error *err)
 {
 	char *end = NULL;
@@ -47,8 +47,8 @@ static void print_span(uint64_t us, char ret[32])
 }
 
 /*
- * Parses "1h30m" into us: units from large to small, each once. -EINVAL if it is not of that form,
- * as a bare number.
+ * Parses "1h30m" into us: units from large to small, each at most once. -EINVAL: it has another
+ * form, such as a bare number.
  */
 static int parse_span(const char *text, double *ret_us)
 {
@@ -124,7 +124,7 @@ double gs_unit_of(const char *name)
 	return 0;
 }
 
-/* Rounds to the nearest whole number, without libm, since this is linked into other programs. */
+/* Rounds to the nearest whole number, without libm: other programs link this. */
 static double whole(double x)
 {
 	return x < 0x1p52 ? (double)(uint64_t)(x + 0.5) : x;
@@ -138,7 +138,7 @@ int gs_parse_u64_in(double unit_us, const char *text, uint64_t min, uint64_t max
 
 	if (r != -EINVAL || unit_us == 0 || parse_span(text, &us))
 		return r ? gs_parse_u64(text, min, max, ret, err) : 0;
-	us = whole(us / unit_us * 1e6) / 1e6; /* 0.3ms is 300 us */
+	us = whole(us / unit_us * 1e6) / 1e6; /* so that 0.3ms becomes 300 us */
 	if (us < (double)min || us > (double)max)
 		return gs_fail(err, -ERANGE, "%s is out of range: %" PRIu64 " to %" PRIu64, text,
 			       min, max);

@@ -33,16 +33,19 @@ static uint32_t sum(const struct gs_quiet *q, unsigned int from, unsigned int un
 	return n;
 }
 
-/* True if hardly a rest is within an octave of it: such rests would be taken for the other kind. */
+/*
+ * True if hardly any rest is within an octave of @bin's length. With many such rests, some would be
+ * taken for the other kind.
+ */
 static bool splits(const struct gs_quiet *q, unsigned int bin, uint32_t longer)
 {
 	return sum(q, bin - OCTAVE, bin + OCTAVE) <= ONE + longer / NEAR_PART;
 }
 
 /*
- * The shortest value that splits them; or a longer one if it makes far fewer requests of the same
- * rests. There need not be a longer rest: a service that other programs keep from resting has none
- * yet.
+ * The shortest length that splits the rests into two kinds, or a longer one that leaves far fewer
+ * requests. There need not be a longer rest: if other programs keep a service from resting, it has
+ * none yet.
  */
 uint32_t gs_quiet_us(const struct gs_quiet *q)
 {

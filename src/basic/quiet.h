@@ -2,8 +2,8 @@
 /*
  * quiet.h - learns how long a service has to rest until its request is over
  *
- * It learns from the service's own rests. Rests between the tokens or layers of a request are
- * short, and rests between requests are long. Pure: no clock, no memory of its own.
+ * It learns from rests of the service: those between the tokens or layers of a request are short,
+ * and those between requests are long. Pure: no clock, no memory of its own.
  */
 #ifndef GPUSCHED_BASIC_QUIET_H
 #define GPUSCHED_BASIC_QUIET_H
@@ -18,8 +18,8 @@
 /* A rest has ended: from the end of the last work or wait to the next launch. */
 void gs_quiet_rest(struct gs_quiet *q, uint64_t rest_ns);
 /*
- * A rest of this length ends a request. 0: unknown yet, or no length separates the rests within a
- * request from those between requests. Then the service counts as never quiet.
+ * The length of a rest that ends a request. 0: unknown yet, or no length separates the rests within
+ * a request from those between requests. Then the service counts as never quiet.
  */
 uint32_t gs_quiet_us(const struct gs_quiet *q);
 

@@ -17,7 +17,7 @@ static inline uint64_t gs_rng_next(uint64_t *state)
 	return z ^ (z >> 31);
 }
 
-/* [0, 1) */
+/* A number in [0, 1). */
 static inline double gs_rng_unit(uint64_t *state)
 {
 	return (double)(gs_rng_next(state) >> 11) * 0x1p-53;
@@ -34,9 +34,9 @@ static inline double gs_rng_exp(uint64_t *state, double mean)
 }
 
 /*
- * A gap between two arrivals. @cv is the coefficient of variation: up to 1 the gaps are exponential
- * (Poisson arrivals). Above 1 they are drawn from two exponentials with balanced means, so that
- * requests come in bursts.
+ * A random gap between two arrivals. @cv is the coefficient of variation. Up to 1, gaps are
+ * exponential (Poisson arrivals). Above 1, they are drawn from two exponentials with balanced
+ * means, so that requests come in bursts.
  */
 static inline double gs_rng_gap(uint64_t *state, double mean, double cv)
 {
@@ -50,7 +50,9 @@ static inline double gs_rng_gap(uint64_t *state, double mean, double cv)
 	return gs_rng_exp(state, mean / (2 * (1 - often)));
 }
 
-/* A seed for this name alone: a change of other names that draw from @seed does not change it. */
+/*
+ * A seed for this name alone: it stays the same when other names that draw from @seed come or go.
+ */
 static inline uint64_t gs_rng_named(uint64_t seed, const char *name, uint64_t index)
 {
 	uint64_t state = 14695981039346656037ull;

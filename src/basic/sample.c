@@ -28,7 +28,8 @@ double gs_median(double *v, size_t n)
 }
 
 /*
- * A number below @n, by a generator with its own state: the same at every call with the same seed.
+ * A random number below @n. The generator has its own state: each call with the same seed gives the
+ * same.
  */
 static size_t below(unsigned short state[3], size_t n)
 {
@@ -41,9 +42,9 @@ static double quantile(const struct gs_sample *s, double q)
 }
 
 /*
- * The quantile of @s in a new draw. Only the rank of the value among n draws matters: it is the
- * rank-th smallest of n uniform numbers, which is beta distributed. For a block's number of
- * requests the normal approximation is good enough.
+ * The quantile of @s if its measurements were drawn again. Only the rank of the value among n draws
+ * matters: it is the rank-th smallest of n uniform numbers, which is beta distributed. A block has
+ * enough requests for the normal approximation.
  */
 static double redrawn(const struct gs_sample *s, double q, unsigned short state[3])
 {
@@ -57,7 +58,7 @@ static double redrawn(const struct gs_sample *s, double q, unsigned short state[
 	return s->v[gs_quantile_at(s->n, p < 0 ? 0 : p)];
 }
 
-/* The median over blocks, drawn again or as they are; @b NULL: no divisor. */
+/* The median over blocks: blocks drawn again (with @state), or as they are. @b NULL: no divisor. */
 static double over_blocks(const struct gs_sample *a, const struct gs_sample *b, size_t n, double q,
 			  unsigned short *state, double *room)
 {

@@ -5,7 +5,7 @@
  *
  * Pure. A block is one pass over everything that is compared, so figures of one block belong
  * together. The intervals are bootstrap intervals of 95 %: blocks are drawn again with replacement,
- * and within a block its measurements. The same input gives the same interval.
+ * and so are the measurements within a block. The same input gives the same interval.
  */
 #ifndef GPUSCHED_BASIC_SAMPLE_H
 #define GPUSCHED_BASIC_SAMPLE_H
@@ -38,8 +38,8 @@ double gs_median(double *v, size_t n);
 /* The median over blocks of each block's @q-quantile. Blocks without a measurement are left out. */
 struct gs_figure gs_quantile_of(const struct gs_sample *blocks, size_t n, double q);
 /*
- * The median over blocks of that quantile in @a divided by the one in @b: block i of both was
- * measured in one pass. Blocks that lack one of them are left out.
+ * The median over blocks of a ratio: the @q-quantile in @a divided by that in @b. Block i of both
+ * was measured in one pass. Blocks without one of the two are left out.
  */
 struct gs_figure gs_quantile_ratio(const struct gs_sample *a, const struct gs_sample *b, size_t n,
 				   double q);

@@ -3,7 +3,10 @@
 #ifndef GPUSCHED_BASIC_SAY_H
 #define GPUSCHED_BASIC_SAY_H
 
-/* A line on stderr: "gpusched: ...", escaped; on a terminal wrapped, the name in red. */
+/*
+ * Prints a line "gpusched: ..." on stderr, escaped. On a terminal it is wrapped, and the name is
+ * red.
+ */
 void gs_error_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 #endif /* GPUSCHED_BASIC_SAY_H */

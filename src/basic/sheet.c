@@ -17,11 +17,11 @@ struct gs_sheet {
 	FILE *out;
 	struct libscols_table *scols;
 	bool head_done, colour;
-	char *left_out; /* headings of columns that were left out, separated by commas */
-	char *tail;     /* a member that each row of JSON ends with */
+	char *left_out; /* headings of columns that were left out, with commas between */
+	char *tail;     /* the member at the end of each row of JSON */
 };
 
-#define WRAP_LEAST 24 /* a wrapped column has at least so many characters */
+#define WRAP_LEAST 24 /* least width of a wrapped column, in characters */
 
 json_t *gs_json_at(const json_t *row, const char *path)
 {
@@ -121,7 +121,7 @@ char *gs_json_cell(const json_t *value)
 	return NULL;
 }
 
-/* The line in one piece: json_dumpf() would write it token by token. */
+/* Makes the line in one piece, since json_dumpf() would write it token by token. */
 static char *line_of(const json_t *object)
 {
 	return json_dumps(object, JSON_COMPACT | JSON_ENSURE_ASCII | JSON_REAL_PRECISION(12));
@@ -190,7 +190,7 @@ int gs_sheet_new(const struct gs_column *columns, size_t n, enum gs_sheet_mode m
 			goto fail;
 		scols_table_set_stream(t->scols, out);
 		scols_table_enable_colors(t->scols, t->colour);
-		/* cells are escaped already; it never ends with UTF-8 in a locale that has none */
+		/* cells are escaped already: in a locale without UTF-8 they have none */
 		scols_table_enable_noencoding(t->scols, MB_CUR_MAX > 1);
 		for (size_t i = 0; i < n; i++) {
 			if (columns[i].head && !new_column(t, &columns[i]))
@@ -382,7 +382,7 @@ struct shown {
 	size_t width, at;
 };
 
-/* @total less what wrapping the last column can save. */
+/* The least width: @total, less what can be saved by wrapping the last column. */
 static size_t least(const struct shown *cols, size_t n, size_t total)
 {
 	const struct shown *last = n ? &cols[n - 1] : NULL;

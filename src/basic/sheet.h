@@ -16,29 +16,29 @@
 
 #define GS_COL_RIGHT (1u << 0)
 #define GS_COL_TENTHS (1u << 1) /* a number with one decimal, right-aligned */
-#define GS_COL_WHOLE (1u << 2)  /* the same without decimals */
-#define GS_COL_WRAP (1u << 3)   /* the last column: its text may continue in the next line */
+#define GS_COL_WHOLE (1u << 2)  /* a number without decimals, right-aligned */
+#define GS_COL_WRAP (1u << 3)   /* the last column: its text may go on in the next line */
 
 struct gs_column {
 	const char *path; /* key in the row; "is.timeslice_us" reaches into objects */
 	const char *head; /* heading; NULL: only in JSON */
 	unsigned int flags;
-	int width; /* streams only: width to which the cell is padded */
+	int width; /* for streams: width to which the cell is padded */
 	/* May be NULL. Makes the cell's text from the whole row (malloc'd; NULL: "-"). */
 	char *(*cell)(const json_t *row);
 	/* May be NULL. The cell's colour on a terminal: "red", "yellow"; NULL: none. */
 	const char *(*colour)(const json_t *row);
 	/*
-	 * 0: always shown. If a terminal is too narrow, the column with the highest number is left
-	 * out first.
+	 * 0: the column is always shown. On a narrow terminal, the column with the highest number
+	 * is left out first.
 	 */
 	unsigned char spare;
 };
 
 enum gs_sheet_mode {
-	GS_SHEET_PLAIN,  /* collected; columns are as wide as their content */
-	GS_SHEET_STREAM, /* printed row by row, with declared widths */
-	GS_SHEET_JSON,   /* printed row by row, one object per line */
+	GS_SHEET_PLAIN,  /* rows are collected; columns are as wide as their content */
+	GS_SHEET_STREAM, /* rows are printed at once, with declared widths */
+	GS_SHEET_JSON,   /* rows are printed at once, one object per line */
 };
 
 struct gs_sheet;
@@ -47,37 +47,39 @@ struct gs_sheet;
 int gs_sheet_new(const struct gs_column *columns, size_t n, enum gs_sheet_mode mode, FILE *out,
 		 struct gs_sheet **ret);
 /*
- * Each row of JSON ends with this member, turned into text only once. Call it before any row. 0 or
- * -ENOMEM.
+ * Adds a member to each row of JSON, which is turned into text only once. Call this before the
+ * first row. 0 or -ENOMEM.
  */
 int gs_sheet_tail(struct gs_sheet *t, const char *key, const json_t *value);
-/* @row is borrowed. Keys that are declared and absent are added to it as null. 0 or -ENOMEM. */
+/*
+ * Adds a row. @row is borrowed; keys that are declared and absent become null in it. 0 or -ENOMEM.
+ */
 int gs_sheet_row(struct gs_sheet *t, json_t *row);
 /*
- * Makes the rows fit into @width characters (0: any width). Leaves out columns that may be left
- * out, and names them in a line below; wraps the last column if that is allowed. 0 or -ENOMEM.
+ * Makes the rows fit into @width characters (0: any width). Leaves out columns where that is
+ * allowed, and names them in a line below. Wraps the last column if that is allowed. 0 or -ENOMEM.
  */
 int gs_sheet_fit(struct gs_sheet *t, size_t width);
 /* Prints the collected rows; -EIO if the output cannot be written. */
 int gs_sheet_end(struct gs_sheet *t);
 void gs_sheet_free(struct gs_sheet *t);
 
-/* A JSON string; bytes of @text that are not UTF-8 become '?'. NULL: out of memory. */
+/* Makes a JSON string. Bytes of @text that are not UTF-8 become '?'. NULL: out of memory. */
 json_t *gs_json_text(const char *text);
 /*
- * These put null for an unknown value: @value NULL (otherwise its reference is taken), @text NULL
- * or "", or not @known.
+ * These functions put a value, or null if it is unknown: if @value is NULL (its reference is
+ * taken), @text is NULL or "", or @known is false.
  */
 void gs_json_put(json_t *o, const char *key, json_t *value);
 void gs_json_put_text(json_t *o, const char *key, const char *text);
 void gs_json_put_number(json_t *o, const char *key, bool known, uint64_t value);
-/* The value at a path such as "is.timeslice_us"; NULL if absent or null. */
+/* The value at a path such as "is.timeslice_us"; NULL if it is absent or null. */
 json_t *gs_json_at(const json_t *row, const char *path);
-/* The number at that path; 0: absent, null or not a number. */
+/* The number at such a path; 0: absent, null or not a number. */
 double gs_json_number(const json_t *row, const char *path);
-/* Text for people, malloc'd: "-" for absent, yes/no, numbers, lists joined by commas. */
+/* Makes text for people, malloc'd: "-" for absent, yes/no, numbers, lists joined by commas. */
 char *gs_json_cell(const json_t *value);
-/* One object on one line. 0 or -EIO. */
+/* Prints one object on one line. 0 or -EIO. */
 int gs_json_line(FILE *out, const json_t *object);
 
 static inline void gs_sheet_free_(struct gs_sheet **t)

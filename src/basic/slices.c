@@ -29,7 +29,7 @@ void gs_slices_drop(struct gs_slices *all, struct gs_sliced *w)
 	w->queued = false;
 }
 
-/* The first entry of the user with the next higher uid; after the highest comes the lowest. */
+/* The first entry of the user with the next higher uid. After the highest uid comes the lowest. */
 static struct gs_sliced *next(const struct gs_slices *all)
 {
 	struct gs_sliced *w, *above = NULL, *lowest = NULL;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * slices.h - work that grows with what users have, done in slices, with users in turn by uid
+ * slices.h - does work that grows with what users have: in slices, and users take turns by uid
  *
  * In each iteration the loop makes a round of some milliseconds, in which each user gets at least
- * one slice. One user's tasks are done in the order in which they came, so that one of them at a
- * time takes memory.
+ * one slice. A user's tasks are done in the order in which they came, so that only one of them
+ * takes memory at a time.
  */
 #ifndef GPUSCHED_BASIC_SLICES_H
 #define GPUSCHED_BASIC_SLICES_H
@@ -17,7 +17,7 @@
 
 struct gs_sliced {
 	/*
-	 * Called when it is taken out of the queue. Goes on until @until_ns (CLOCK_MONOTONIC), and
+	 * Called when @w is taken out of the queue. Goes on until @until_ns (CLOCK_MONOTONIC), and
 	 * then calls gs_slices_again() if there is more. May free @w.
 	 */
 	void (*work)(struct gs_sliced *w, uint64_t until_ns);
@@ -26,15 +26,18 @@ struct gs_sliced {
 	struct gs_sliced *prev, *next;
 };
 
-/* The structure of which @w is the member @member. */
+/* The structure that has @w as its member @member. */
 #define GS_SLICED_OF(w, type, member) ((type *)((char *)(w)-offsetof(type, member)))
 
 struct gs_slices {
 	struct gs_sliced *first;
-	int64_t last; /* the user that had the last turn */
+	int64_t last; /* user that had the last turn */
 };
 
-/* Both queue @w: behind the user's other work, or before it. No effect if @w is queued. */
+/*
+ * Both functions queue @w: add, after the user's other work; again, before it. No effect if @w is
+ * queued.
+ */
 void gs_slices_add(struct gs_slices *all, struct gs_sliced *w);
 void gs_slices_again(struct gs_slices *all, struct gs_sliced *w);
 void gs_slices_drop(struct gs_slices *all, struct gs_sliced *w);

@@ -19,27 +19,32 @@
 #include "basic/sample.h"
 
 enum bench_mode { BENCH_REAL, BENCH_PATH, BENCH_SIM, BENCH_MODES };
-extern const char *const bench_mode_names[BENCH_MODES]; /* for --mode */
+extern const char *const bench_mode_names[BENCH_MODES]; /* names of the modes, for --mode */
 
 /* ---- what is measured: tables.c -------------------------------------------------------- */
 
 enum bench_work {
 	BENCH_REQUESTS, /* one request at a time, with gaps */
-	BENCH_BATCH,    /* kernels back to back */
-	BENCH_MEMORY,   /* the same, with kernels that use all of the memory's bandwidth */
+	BENCH_BATCH,    /* kernels back to back, without requests */
+	BENCH_MEMORY,   /* kernels back to back that use all of the memory's bandwidth */
 	BENCH_COPY,     /* copies to the GPU back to back */
 	BENCH_TORCH,    /* a PyTorch program; real GPU only */
 };
 
-/* One program, as gsload, the model and torch_load.py get it. Times in us; 0: their default. */
+/*
+ * One program; gsload, the model and torch_load.py get it. Times in us; 0: the program's default.
+ */
 struct bench_program {
 	enum bench_work work;
-	/* REQUESTS: poisson or periodic (latency from the arrival), or closed */
+	/* REQUESTS: poisson or periodic (latency counts from the arrival), or closed */
 	const char *arrivals;
 	double period_us, kernel_us, block_us, gap_us;
-	double cv; /* of the time between two requests; above 1 requests come in bursts */
+	double cv; /* variation of the time between two requests; above 1 requests come in bursts */
 	unsigned int kernels, burst;
-	/* REQUESTS: so many times the kernels, which are one CUDA graph, one after the other */
+	/*
+	 * REQUESTS: a request runs its kernels, as one CUDA graph, so many times one after the
+	 * other
+	 */
 	unsigned int tokens;
 	const char *torch; /* TORCH: the script's argument */
 	bool loop;         /* TORCH: a service without gaps between its requests */
@@ -47,8 +52,9 @@ struct bench_program {
 
 struct bench_load {
 	const char *name, *text;
-	bool core;     /* 5 blocks and all schemes; otherwise 3 blocks of few schemes */
-	bool held_out; /* measured only if --held-out or its name asks for it */
+	/* measured in 5 blocks under all schemes; other loads in 3 blocks under few */
+	bool core;
+	bool held_out; /* measured only on request: by --held-out, or by its name */
 	const struct bench_program *lc, *be;
 	unsigned int nlc, nbe;
 };
@@ -59,30 +65,30 @@ enum bench_mps { BENCH_NO_MPS, BENCH_MPS, BENCH_MPS_PRIORITY };
 
 struct bench_scheme {
 	const char *name, *text;
-	bool everywhere; /* also used on loads that are not core */
+	bool everywhere; /* used also on loads that are not core */
 	bool alone;      /* the LC without the BE */
 	bool be_alone;   /* the BE without the LC */
 	bool slices;     /* static slices for the BE: bench_slice_us() */
-	bool bare;       /* no daemon, no taps */
+	bool bare;       /* without daemon and taps */
 	enum bench_mps mps;
 	unsigned int be_sm_percent; /* with an MPS server; 0: no cap */
-	const char *policy;         /* policy to start: a name or a path; NULL: none */
-	const char *runs;           /* the policy's own name; NULL: the same */
+	const char *policy;         /* policy to start: its name or a path; NULL: none */
+	const char *runs;           /* the policy's own name; NULL: as in @policy */
 	bool told;                  /* programs are given their classes */
 	/* further options for `gpusched run`; NULL: none */
 	const char *run_lc, *run_be;
 };
 #define BENCH_SCHEMES_MAX 24
-#define BENCH_GPUS 4 /* GPUs side by side, at most */
+#define BENCH_GPUS 4 /* most GPUs side by side */
 extern struct bench_scheme bench_schemes[BENCH_SCHEMES_MAX];
 size_t bench_nschemes(void);
 /*
- * Adds a scheme of this name for policy @given (installed, or a source or object of the user's
- * own).
+ * Adds a scheme with that policy's name. @given: a policy that is installed, or a source or object
+ * of the user's own.
  */
 int bench_add_policy(const char *given, struct gs_error *err);
 
-/* True if @name is this load's name, or the beginning of it before a dash. */
+/* True if @name is this load's name, or the part of it before a dash. */
 bool bench_load_is(const struct bench_load *load, const char *name, size_t length);
 /* The commit that this program was built from. */
 extern const char *const bench_build;
@@ -91,11 +97,11 @@ extern const char *const bench_build;
 const struct bench_load *bench_load(const char *name);
 const struct bench_scheme *bench_scheme(const char *name);
 /*
- * The slice for the scheme of static slices: the shortest with which the BE works; several BE need
- * longer ones.
+ * The slice for the scheme of static slices: the shortest one with which the BE still works.
+ * Several BE need longer ones.
  */
 unsigned int bench_slice_us(const struct bench_load *load);
-/* The LC alone is the same for all loads with this LC: the first of them stands for all. */
+/* The load that stands for all loads with the same LC, when the LC runs alone. */
 const struct bench_load *bench_alone_of(const struct bench_load *load);
 /* Returns true if this cell cannot be measured here, with the reason as static text in @ret. */
 bool bench_absent(const struct bench_load *load, const struct bench_scheme *scheme,
@@ -103,9 +109,9 @@ bool bench_absent(const struct bench_load *load, const struct bench_scheme *sche
 
 /* Units of work in one request; 1 for a BE, which has none. */
 unsigned int bench_kernels(const struct bench_program *p);
-/* True if there is such a program in $PATH. */
+/* True if $PATH has such a program. */
 bool bench_in_path(const char *program);
-/* torch_load.py, beside this program or installed. */
+/* Finds torch_load.py, beside this program or installed. */
 void bench_torch_script(char *ret, size_t size);
 
 /* ---- measuring -------------------------------------------------------------------------------- */
@@ -113,27 +119,30 @@ void bench_torch_script(char *ret, size_t size);
 struct bench_cell;
 struct bench_run {
 	enum bench_mode mode;
-	double seconds, warmup_s; /* per cell, in the GPU's time */
+	double seconds, warmup_s; /* of each cell, in the GPU's time */
 	double dilate;            /* for mode PATH */
-	const char *params;       /* SIM: a file with the model's parameters; NULL: the H200's */
-	unsigned int gpus;        /* REAL and PATH: number of GPUs side by side */
-	char machine[200];        /* rows of different machines are never mixed */
+	/* SIM: a file with the model's parameters; NULL: those of the H200 */
+	const char *params;
+	unsigned int gpus; /* REAL and PATH: number of GPUs side by side */
+	char machine[200]; /* rows of different machines are never mixed */
 	char gpu[96];
-	char driver[32];         /* "": unknown, or the model */
+	char driver[32];         /* "": unknown, or the model is used */
 	unsigned int host_gpus;  /* 0: unknown */
-	struct bench_path *path; /* REAL and PATH: what the programs need */
+	struct bench_path *path; /* REAL and PATH: the programs' tools and places */
 	/* the same; may be NULL: 300 bytes for the name of its folder, as soon as that is made */
 	char *note_dir;
-	bool dry_run;       /* the same: of the daemon */
-	bool beside_others; /* the same: others' TSGs are no reason to refuse */
-	/* the same; may be NULL: non-zero gives the cell up, and all that runs is ended in order */
+	bool dry_run;       /* REAL and PATH: the daemon makes a dry run */
+	bool beside_others; /* REAL and PATH: measure even if others have TSGs */
+	/*
+	 * REAL and PATH, may be NULL: non-zero gives the cell up, and ends all that runs in order
+	 */
 	const volatile sig_atomic_t *stop;
-	/* REAL and PATH: may be NULL; called when the window is over and everything still runs */
+	/* REAL and PATH, may be NULL: called when the window is over and everything still runs */
 	void (*before_end)(void *user, const struct bench_cell *cell);
 	void *user;
 };
 
-/* The warm-up of a cell: longer if a policy has to find out what each program is. */
+/* The warm-up of a cell: longer if a policy has to find out what each program does. */
 double bench_warmup_s(const struct bench_run *run, const struct bench_scheme *scheme);
 
 /* The result of a cell, as in a line of the raw data. */
@@ -141,29 +150,29 @@ struct bench_cell {
 	const struct bench_load *load;
 	const struct bench_scheme *scheme;
 	unsigned int block;
-	double *latency_us; /* in the order of measurement; in a result sorted; malloc'd */
+	double *latency_us; /* in the order of measurement, but sorted in a result; malloc'd */
 	size_t n;
-	double *token_us; /* the same for tokens, if requests have several */
+	double *token_us; /* tokens, in the same way, if requests have several */
 	size_t ntokens;
 	double late_p99_us;              /* lateness of the load generator itself; NAN: unknown */
 	double be_rate;                  /* NAN: there was no BE, or it is unknown */
 	double lost_pct, switches_per_s; /* NAN: unknown */
 	json_t *in_force;                /* settings in force during the measurement */
 	json_t *where;                   /* driver, build, GPUs on the host */
-	bool proved;                     /* the settings were those of the scheme */
-	char failed[200];                /* why it was not measured; "": it was */
+	bool proved;                     /* the settings were really those of the scheme */
+	char failed[200];                /* why the cell was not measured; "": it was */
 };
 void bench_cell_free(struct bench_cell *cell);
 
 /* The name of the model's GPU. 0, or -errno: the run's parameters are wrong. */
 int bench_model_name(const struct bench_run *run, char *ret, size_t size, struct gs_error *err);
 /*
- * Measures one cell on the model; @cell has load, scheme and block. 0, or -errno: the bench cannot
- * go on.
+ * Measures one cell on the model; @cell has load, scheme and block. 0, or -errno: the bench must
+ * end.
  */
 int bench_on_model(const struct bench_run *run, struct bench_cell *cell, struct gs_error *err);
 
-/* The same with real programs; begin once, before the first cell. */
+/* Prepares for real programs. Call it once, before the first cell. */
 int bench_path_begin(struct bench_run *run, struct gs_error *err);
 /*
  * True if cells of both schemes can use the same programs, since the schemes differ only in the
@@ -171,9 +180,9 @@ int bench_path_begin(struct bench_run *run, struct gs_error *err);
  */
 bool bench_same_programs(const struct bench_scheme *a, const struct bench_scheme *b);
 /*
- * Measures @n cells of one load and block, one after the other with the same programs. The cells of
- * the next blocks follow, which run at the same time on other GPUs: @ngpus blocks in all. Returns
- * -EINTR after SIGINT or SIGTERM: programs and daemon have been ended.
+ * Measures @n cells of one load and block, one after the other with the same programs. @cells also
+ * has those cells for the next blocks, @ngpus blocks in all. Each block runs on a GPU of its own at
+ * the same time. Returns -EINTR after SIGINT or SIGTERM: programs and daemon have been ended.
  */
 int bench_on_path(struct bench_run *run, struct bench_cell *cells, size_t n, unsigned int ngpus,
 		  struct gs_error *err);

@@ -26,7 +26,7 @@ int bench_look(struct gpusched *g, struct bench_look *ret)
 	return r;
 }
 
-/* The element of @list that has the same @key as @like; NULL: none. */
+/* The element of @list with the same @key as @like; NULL: none. */
 static const json_t *same(const json_t *list, const json_t *like, const char *key)
 {
 	json_t *o;

@@ -21,8 +21,8 @@ int bench_look(struct gpusched *g, struct bench_look *ret);
 void bench_look_free(struct bench_look *l);
 
 /*
- * One object per GPU: "gpu", "gpu_uuid", its rates; "tsgs": "pid" and rates of each of its compute TSGs
- * that is in both looks.
+ * One object per GPU: "gpu", "gpu_uuid", its rates, and "tsgs". That has "pid" and rates of each
+ * compute TSG that is in both looks.
  */
 json_t *bench_look_gpus(const struct bench_look *a, const struct bench_look *b);
 

@@ -12,7 +12,7 @@
 #include "basic/clock.h"
 #include "basic/sheet.h"
 
-#define MOST_BLOCKS 10 /* for a load that leaves a figure open */
+#define MOST_BLOCKS 10 /* for a load with a figure that is left open */
 
 void bench_measure_free(struct bench_measure *b)
 {
@@ -25,7 +25,7 @@ void bench_measure_free(struct bench_measure *b)
 
 /* ---- raw data -------------------------------------------------------------------------------- */
 
-/* The machine of results that are only shown. */
+/* Takes the machine from a line: for results that are only shown. */
 static void know_origin(struct bench_measure *b, const json_t *line)
 {
 	const char *mode = json_string_value(json_object_get(line, "mode"));
@@ -51,7 +51,7 @@ static int read_raw(struct bench_measure *b, const char *path, struct gs_error *
 
 		if (!b->run.machine[0])
 			know_origin(b, o);
-		/* the last line may have been cut off */
+		/* a line that was cut off, as the last one may be */
 		if (!o || bench_cell_parse(&b->run, o, &cell) < 0)
 			continue;
 		r = bench_result_add(&b->result, &cell);
@@ -75,13 +75,13 @@ int bench_open_raw(struct bench_measure *b, struct gs_error *err)
 	b->raw = fopen(path, "a+e");
 	if (b->raw && !fseek(b->raw, -1, SEEK_END) && getc(b->raw) != '\n' &&
 	    !fseek(b->raw, 0, SEEK_END))
-		fputc('\n', b->raw); /* behind a line that was cut off */
+		fputc('\n', b->raw); /* end a line that was cut off */
 	return b->raw ? 0 : gs_fail(err, -errno, "%s: %s", path, strerror(errno));
 }
 
 /* ---- measuring ------------------------------------------------------------------------------- */
 
-/* A cell has been measured: writes it, reports it, and adds it to the result. */
+/* Writes a cell that was measured, reports it, and adds it to the result. */
 static int take_cell(struct bench_measure *b, struct bench_cell *cell, struct gs_error *err)
 {
 	int r;
@@ -102,13 +102,13 @@ static int take_cell(struct bench_measure *b, struct bench_cell *cell, struct gs
 	return r ? gs_fail(err, r, "out of memory") : 0;
 }
 
-/* How many blocks are measured at once, each on its own GPU. */
+/* How many blocks to measure at once, each on its own GPU. */
 static unsigned int side_by_side(const struct bench_measure *b, unsigned int left)
 {
 	return left < b->run.gpus ? left : b->run.gpus;
 }
 
-/* Measures @picks of one load, with the same programs if they are real; from @block on. */
+/* Measures @picks of one load from @block on; real programs are the same for all @picks. */
 static int measure_cells(struct bench_measure *b, const struct bench_pick *const *picks, size_t n,
 			 unsigned int block, struct gs_error *err)
 {
@@ -135,7 +135,7 @@ static int measure_cells(struct bench_measure *b, const struct bench_pick *const
 	return r;
 }
 
-/* True if the row wants one of the blocks from @block on that are measured at once. */
+/* True if the row still wants one of the blocks that are measured at once, from @block on. */
 static bool to_measure(struct bench_measure *b, const struct bench_pick *p, unsigned int block)
 {
 	for (unsigned int i = block; i < p->blocks && i < block + b->run.gpus; i++) {
@@ -148,8 +148,8 @@ static bool to_measure(struct bench_measure *b, const struct bench_pick *p, unsi
 }
 
 /*
- * How many of @picks can be measured at once: the first, and those with the same programs, which
- * are moved behind it; as many as there is time for.
+ * How many of @picks to measure at once: the first, and those with the same programs, which are
+ * moved up behind it. Only as many as there is time for.
  */
 static size_t at_once(const struct bench_measure *b, const struct bench_pick **picks, size_t n)
 {
@@ -169,7 +169,7 @@ static size_t at_once(const struct bench_measure *b, const struct bench_pick **p
 	return k;
 }
 
-/* Measures one load in one block. The order of the schemes turns with the block. */
+/* Measures one load in one block. Each block begins with another scheme. */
 static int measure_load(struct bench_measure *b, const struct bench_pick *all, size_t n,
 			unsigned int block, struct gs_error *err)
 {
@@ -219,7 +219,10 @@ static bool in_each_block(const struct bench_pick *p)
 	return p->blocks && (p->scheme->alone || p->scheme == bench_scheme("default"));
 }
 
-/* Rows that leave a figure open, the default and the LC alone get up to @blocks blocks. */
+/*
+ * Adds blocks, up to @blocks, to each row that leaves a figure open, and to the default and the LC
+ * alone beside it. Returns false if no figure is open.
+ */
 static bool go_on(struct bench_measure *b, unsigned int blocks)
 {
 	bool any = false;

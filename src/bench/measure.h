@@ -9,12 +9,13 @@
 
 struct bench_measure {
 	struct bench_run run;
-	struct bench_pick *picks; /* those of one load are side by side */
+	struct bench_pick *picks; /* rows of one load follow each other */
 	size_t npicks;
 	struct bench_result result;
-	const char *dir; /* NULL: nothing is kept */
+	const char *dir; /* folder of the raw data; NULL: nothing is kept */
 	FILE *raw;
-	uint64_t end_ns, longest_ns; /* of the whole; longest time of one cell so far */
+	/* when the bench has to end; longest time of one cell so far */
+	uint64_t end_ns, longest_ns;
 	bool resume;
 	bool counted; /* exactly as many blocks as were asked for, even if a figure is left open */
 	bool partly;  /* a cell failed, or there was no time for it */
@@ -23,9 +24,9 @@ struct bench_measure {
 };
 
 void bench_measure_free(struct bench_measure *b);
-/* Opens DIR/raw.jsonl; with resume, its content becomes part of the result. */
+/* Opens DIR/raw.jsonl. To resume, takes its content into the result. */
 int bench_open_raw(struct bench_measure *b, struct gs_error *err);
-/* -EINTR: it was told to stop; what was measured until then is in the result. */
+/* -EINTR: somebody stopped it; the result has what was measured until then. */
 int bench_measure(struct bench_measure *b, struct gs_error *err);
 
 #endif /* GPUSCHED_BENCH_MEASURE_H */

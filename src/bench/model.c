@@ -11,13 +11,16 @@
 #include "basic/clock.h"
 #include "bench/model.h"
 
-#define BRANCH 580 /* for which the model was fitted */
+#define BRANCH 580 /* driver branch for which the model was fitted */
 #define CLEANUP_SCENARIO CLEANUP(sim_scenario_freep)
 #define CLEANUP_RESULT CLEANUP(sim_result_freep)
-/* CPU time of a launch itself: 500 of them, 14 us apart, took 8.9 ms on the H200. */
+/* CPU time of a launch alone: 500 launches, 14 us apart, took 8.9 ms on the H200. */
 #define LAUNCH_US 3.6
 
-/* A token is one launch of a graph; its kernels are the waves of blocks of one kernel. */
+/*
+ * A token is one launch of a graph. The graph's kernels are modelled as waves of blocks of one
+ * kernel.
+ */
 static void put_tokens(int fd, const struct bench_program *p)
 {
 	dprintf(fd, "kernel_us = %g\nblock_us = %g\nkernels = %u\nwait_every = 1\n",
@@ -35,7 +38,7 @@ static void put_requests(int fd, const struct bench_program *p)
 			p->gap_us > 0 ? p->gap_us + LAUNCH_US : 0);
 }
 
-/* The MPS server that has the programs of this side as clients. */
+/* Writes the MPS server that serves the programs of this side. */
 static void put_server(int fd, const struct bench_scheme *s, bool is_lc)
 {
 	const char *how = is_lc ? s->run_lc : s->run_be;
@@ -169,7 +172,7 @@ static int take_latencies(const struct sim_result *res, struct bench_cell *cell)
 	return r;
 }
 
-/* Takes the BE's settings at its end. If the policy failed, it was not in force. */
+/* Takes the settings that the BE had at its end. A policy that failed was not in force. */
 static void take_settings(const struct sim_result *res, struct bench_cell *cell)
 {
 	json_t *slices = json_array();
@@ -218,7 +221,7 @@ int bench_on_model(const struct bench_run *run, struct bench_cell *cell, struct 
 	if (r)
 		return r;
 	take_settings(res, cell);
-	/* a BE that makes requests counts these */
+	/* if the BE makes requests, its requests count */
 	if (!cell->scheme->alone && !sim_result_metric(res, "be.rate", &rate))
 		cell->be_rate = rate * bench_kernels(cell->load->be);
 	return 0;

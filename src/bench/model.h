@@ -7,10 +7,12 @@
 #include "bench/bench.h"
 #include "sim/scenario.h"
 
-/* @cell has load, scheme and block. *ret_s must outlive *ret; both are the caller's. */
+/*
+ * Runs one cell; @cell has load, scheme and block. *ret_s must outlive *ret; the caller frees both.
+ */
 int bench_model_run(const struct bench_run *run, const struct bench_cell *cell,
 		    struct sim_scenario **ret_s, struct sim_result **ret, struct gs_error *err);
-/* The account of that log: TSG ids are 1 + the number of the process. */
+/* Makes the account of the model's log. A TSG's id is 1 + the number of its process. */
 int bench_model_turns(const struct sim_result *res, struct gs_turns **ret);
 
 #endif /* GPUSCHED_BENCH_MODEL_H */

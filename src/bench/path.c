@@ -31,7 +31,7 @@
 #include "mps/join.h"
 #include "rm/rm.h"
 
-#define READY_MS 90000 /* PyTorch on a cold disk */
+#define READY_MS 90000 /* enough for PyTorch on a cold disk */
 #define DAEMON_MS 60000
 #define MPS_MS 15000
 
@@ -113,7 +113,7 @@ static int write_config(const struct bench_path *p, const struct bench_cell *cel
 		return gs_fail(err, -errno, "%s: %s", name, strerror(errno));
 	if (s && s->policy)
 		fprintf(f, "[Policy]\nPolicy=%s\n", s->policy);
-	if (s && s->slices) /* like a program that sets slices without gpusched */
+	if (s && s->slices) /* without gpusched: the programs set their slices themselves */
 		fprintf(f, "[Daemon]\nSwitchCost=1us\n");
 	setenv("GPUSCHED_CONFIG", name, 1);
 	return fflush(f) ? gs_fail(err, -EIO, "%s cannot be written", name) : 0;
@@ -152,7 +152,7 @@ int bench_path_daemon(const struct bench_run *run, struct bench_child *ret, stru
 	return start_daemon(run, NULL, ret, err);
 }
 
-/* It reads its configuration again. 0: @cell's policy runs. */
+/* Lets the daemon read its configuration again. 0: @cell's policy runs. */
 static int tell_daemon(const struct bench_run *run, const struct bench_child *daemon,
 		       const struct bench_cell *cell, struct gs_error *err)
 {
@@ -177,7 +177,7 @@ static int tell_daemon(const struct bench_run *run, const struct bench_child *da
 	return r ? r : -EINTR;
 }
 
-/* Removes everything of gpusched: the taps outlive the daemon. */
+/* Removes everything of gpusched, since the taps outlive the daemon. */
 static int forget_all(const struct bench_path *p, struct gs_error *err)
 {
 	const char *const argv[] = { p->gpusched, "observe", "off", NULL };
@@ -197,7 +197,7 @@ int bench_path_forget(const struct bench_run *run, struct gs_error *err)
 
 #define MPS_ENV "export CUDA_MPS_PIPE_DIRECTORY=%s/mps%u CUDA_MPS_LOG_DIRECTORY=%s/mps-log%u; "
 
-/* Reads the first 4 KiB of @script's output. */
+/* Runs @script, and reads the first 4 KiB of its output. */
 static int mps_shell(const struct bench_path *p, unsigned int gpu, const char *script, char *ret,
 		     size_t size)
 {
@@ -253,7 +253,7 @@ static void stop_mps(const struct bench_path *p, unsigned int gpu, struct bench_
 	bench_child_free_(c);
 }
 
-/* The pool of a scheme's programs would disturb the next cell. */
+/* Ends the pool of a scheme's programs, which would disturb the next cell. */
 static void end_pool(const char *how, unsigned int gpu)
 {
 	bool share = how && !strcmp(how, "--share");
@@ -273,7 +273,7 @@ static void end_pool(const char *how, unsigned int gpu)
 		       err.text[0] ? err.text : strerror(-r));
 }
 
-/* How many of our programs the servers' own lists name as clients. */
+/* Counts our programs in the MPS servers' own lists of clients. */
 static int mps_clients(const struct bench_path *p, unsigned int gpu, const struct program *all,
 		       size_t n)
 {
@@ -293,7 +293,7 @@ static int mps_clients(const struct bench_path *p, unsigned int gpu, const struc
 
 /* ---- cells ----------------------------------------------------------------------------------- */
 
-/* A GPU with its programs, which measures a block of its own. */
+/* A GPU with its programs; it measures a block of its own. */
 struct side {
 	unsigned int gpu;
 	/* Cells of one load, measured one after the other with the same programs. */
@@ -311,7 +311,7 @@ struct cell_run {
 	struct bench_child daemon;
 	struct side sides[BENCH_GPUS];
 	unsigned int nsides;
-	size_t ncells, measured; /* of each side */
+	size_t ncells, measured; /* number of cells of each side */
 	struct {
 		uint64_t from_ns, to_ns;
 	} window[BENCH_SCHEMES_MAX];
@@ -327,7 +327,7 @@ static void run_end(struct cell_run *c)
 		for (size_t i = 0; i < s->n; i++)
 			bench_program_free(&s->all[i]);
 		s->n = 0;
-		/* while there is a daemon that knows where the pool is */
+		/* comes before the end of the daemon, which knows where the pool is */
 		end_pool(c->how->run_be, s->gpu);
 		stop_mps(c->p, s->gpu, &s->mps);
 	}
@@ -400,7 +400,7 @@ static int look(struct bench_look *ret, struct gs_error *err)
 	return r;
 }
 
-/* The GPU with that UUID; without a UUID the first one. */
+/* The GPU with that UUID; without a UUID, the first one. */
 static const json_t *gpu_of(const json_t *gpus, const char *uuid)
 {
 	const json_t *gpu;
@@ -415,7 +415,7 @@ static const json_t *gpu_of(const json_t *gpus, const char *uuid)
 	return NULL;
 }
 
-/* Takes the figures for the window from the GPU's log and the table. */
+/* Takes a cell's figures for its window, from the GPU's log and the table. */
 static void take_looks(struct cell_run *c, const struct side *s, struct bench_cell *cell,
 		       const struct bench_look *before, const struct bench_look *after)
 {
@@ -438,7 +438,7 @@ static void take_looks(struct cell_run *c, const struct side *s, struct bench_ce
 	}
 }
 
-/* Sets what the @k-th cells want. */
+/* Puts the scheme of all sides' @k-th cells in force. */
 static int put_in_force(struct cell_run *c, size_t k, struct gs_error *err)
 {
 	struct side *end = c->sides + c->nsides;
@@ -575,7 +575,7 @@ int bench_on_path(struct bench_run *run, struct bench_cell *cells, size_t n, uns
 
 /* ---- begin and end --------------------------------------------------------------------------- */
 
-/* Measures the load generator's unit on the idle GPU, and gets the GPU's name. */
+/* Measures the load generator's speed on the idle GPU, and gets the GPU's name. */
 static int calibrate(struct bench_run *run, struct gs_error *err)
 {
 	struct bench_path *p = run->path;
@@ -599,9 +599,7 @@ static int calibrate(struct bench_run *run, struct gs_error *err)
 	return p->iterations > 0 ? 0 : failed(p, "gsload cal", -EIO, err);
 }
 
-/*
- * Refuses if other programs use the GPU: they would be measured too, and disturb the measurement.
- */
+/* Refuses if other programs use the GPU: they would disturb the measurement, and count in it. */
 static int refuse_others(const struct bench_look *l, struct gs_error *err)
 {
 	const json_t *t = json_array_get(l->tsgs, 0);
@@ -649,7 +647,7 @@ static void name_machine(struct bench_run *run, const json_t *gpus)
 				       i ? "," : "", run->path->uuid[i]);
 }
 
-/* Counts by /proc, which in a simulated instance is about another driver. */
+/* Counts GPUs in /proc, which describes another driver in a simulated instance. */
 static unsigned int count_gpus(void)
 {
 	CLEANUP(globfree) glob_t g = { 0 };
@@ -668,7 +666,7 @@ static int know_machine(struct bench_run *run, struct gs_error *err)
 
 	if (r)
 		return r;
-	gs_sleep_ns(NS_PER_S); /* by then, programs from before are found */
+	gs_sleep_ns(NS_PER_S); /* by then, the daemon has found programs from before */
 	r = look(&l, err);
 	if (!r && !run->beside_others)
 		r = refuse_others(&l, err);

@@ -14,55 +14,53 @@
 
 struct bench_path {
 	char gsload[512], gpusched[512], gpuschedd[512], torch[512];
-	double iterations;      /* iterations per us of the load generator's kernels */
+	double iterations;      /* speed of the load generator's kernels, per us */
 	double multiprocessors; /* of the whole GPU: a cap must not change a kernel's work */
-	/* For log and configuration of the daemon, and the MPS servers' pipes. */
+	/* Holds the daemon's log and configuration, and the MPS servers' pipes. */
 	char dir[300];
-	char uuid[BENCH_GPUS][48]; /* of GPUs side by side; "": the one that CUDA takes */
+	char uuid[BENCH_GPUS][48]; /* of the GPUs side by side; "": the GPU that CUDA takes */
 	int log_fd;
 };
 
-/* A daemon without a policy, for more than cells; after bench_path_begin(). */
+/* Starts a daemon without a policy. For more than cells; call it after bench_path_begin(). */
 int bench_path_daemon(const struct bench_run *run, struct bench_child *ret, struct gs_error *err);
-/* Nothing of gpusched is left: the taps outlive the daemon. */
+/* Removes all of gpusched, since the taps outlive the daemon. */
 int bench_path_forget(const struct bench_run *run, struct gs_error *err);
 
 struct program {
 	struct bench_child child;
 	bool is_lc;
 	unsigned int gpu;
-	int out; /* memory into which it writes */
+	int out; /* memory into which the program writes its output */
 	const struct bench_program *what;
 };
 
 /*
- * Starts the program on @p's GPU @gpu; through `gpusched run` if it has a class or a server. @seed:
- * for its arrivals.
+ * Starts the program on @p's GPU @gpu. Uses `gpusched run` if the program has a class or a server.
+ * @seed: for its arrivals.
  */
 int bench_program_start(const struct bench_path *p, const struct bench_scheme *scheme,
 			const struct bench_program *what, bool is_lc, unsigned int gpu,
 			unsigned int seed, struct program *ret, struct gs_error *err);
 /*
- * The name of the pool that programs on GPU @gpu share, since a pool has one set of GPUs. "": the
- * default.
+ * The name of the pool for programs on GPU @gpu: each GPU has its pool, since a pool has one set of
+ * GPUs. "": the default name.
  */
 void bench_pool_name(unsigned int gpu, char *ret, size_t size);
-/* Waits until its load begins. -ENODATA: it has ended instead; -ETIMEDOUT. */
+/* Waits until the program's load begins. -ENODATA: the program has ended instead; -ETIMEDOUT. */
 int bench_program_ready(struct program *p, unsigned int timeout_ms);
-/* From now on a gsload's requests come as they did from its start. */
+/* From now on a gsload's requests arrive as they did from its start on. */
 void bench_program_anew(const struct program *p);
-/* After the program's end: adds requests that ended between the two times to @cell's. */
+/* After the program's end: adds its requests that ended between the two times to @cell. */
 int bench_program_latencies(const struct program *p, uint64_t from_ns, uint64_t to_ns,
 			    struct bench_cell *cell);
-/* Kernels, or steps, per second of real time between the two times. */
+/* Kernels, or training steps, per second of real time between the two times. */
 double bench_program_rate(const struct program *p, uint64_t from_ns, uint64_t to_ns);
 void bench_program_free(struct program *p);
 
 /* True if the scheme's policy runs, or if the scheme has none and none runs. */
 bool bench_policy_runs(const struct bench_scheme *scheme, const json_t *stats);
-/*
- * Notes the table's and the log's figures during the measurement, and whether they fit the scheme.
- */
+/* Notes the table's and the log's figures for the measurement, and whether they fit the scheme. */
 void bench_in_force(struct bench_cell *cell, const struct program *all, size_t n,
 		    const struct bench_look *after, const json_t *gpu);
 

@@ -45,7 +45,7 @@ static size_t put_curve(FILE *f, const struct bench_result *r, const struct benc
 	return n;
 }
 
-/* The rows of one load are side by side in @picks. */
+/* Draws the latencies of one load. Its rows follow each other in @p. */
 static void put_latency(FILE *f, const struct bench_result *r, const struct bench_pick *p, size_t n)
 {
 	bool drawn[64] = { false };
@@ -56,7 +56,7 @@ static void put_latency(FILE *f, const struct bench_result *r, const struct benc
 		drawn[i] = put_curve(f, r, &p[i]);
 		curves += drawn[i];
 	}
-	/* the LC alone belongs to many loads: by itself it is a picture for one of them only */
+	/* many loads have the same LC alone: only one of them shows it as a picture of its own */
 	if (!curves || (curves == 1 && p->load != bench_alone_of(p->load)))
 		return;
 	fprintf(f,
@@ -74,7 +74,7 @@ static void put_latency(FILE *f, const struct bench_result *r, const struct benc
 	fputs("\n", f);
 }
 
-/* Writes a scheme's loads, one point for each that has both figures. */
+/* Writes a scheme's points: one for each load that has both figures. */
 static size_t put_points(FILE *f, const struct bench_run *run, const struct bench_result *r,
 			 const struct bench_pick *p, size_t n, const struct bench_scheme *scheme)
 {
@@ -108,7 +108,7 @@ static void put_share(FILE *f, const struct bench_run *run, const struct bench_r
 		drawn[i] = put_points(f, run, r, p, n, &bench_schemes[i]);
 		points += drawn[i];
 	}
-	if (!points) /* gnuplot draws no empty picture */
+	if (!points) /* gnuplot cannot draw an empty picture */
 		return;
 	fputs("set output 'share.svg'\nset title 'BE work against LC p99, both in percent of the "
 	      "default'\nset xlabel 'BE work, %'\nset ylabel 'LC p99, %'\nunset logscale\n"

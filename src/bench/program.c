@@ -18,7 +18,7 @@
 #define MAX_ARGS 48
 #define TEXTS 16
 
-/* Arguments, and texts that were allocated for them. */
+/* Arguments, and memory for their texts. */
 struct args {
 	const char *argv[MAX_ARGS];
 	size_t n;
@@ -32,7 +32,7 @@ static void add(struct args *a, const char *word)
 		a->argv[a->n++] = word;
 }
 
-/* Adds nothing if @value is 0: then the program's own default holds. */
+/* Adds an option. Nothing if @value is 0: then the program's own default holds. */
 static void add_number(struct args *a, const char *name, double value)
 {
 	if (!(value > 0) || a->ntexts == TEXTS)
@@ -196,7 +196,7 @@ int bench_program_ready(struct program *p, unsigned int timeout_ms)
 	}
 }
 
-/* Arrivals repeat, so that differences between schemes within a block do not come from chance. */
+/* Arrivals begin anew with each cell, so that schemes of a block do not differ by chance. */
 void bench_program_anew(const struct program *p)
 {
 	if (p->what->work == BENCH_REQUESTS || p->what->work == BENCH_TORCH)
@@ -204,15 +204,15 @@ void bench_program_anew(const struct program *p)
 }
 
 /*
- * One line: {"t":SECONDS,"KEY":VALUE}. KEY is "us" for a request or step, "tok" for a token, "n"
- * for kernels since the last line.
+ * One line of output: {"t":SECONDS,"KEY":VALUE}. KEY is "us" for the time of a request or step,
+ * "tok" for that of a token, "n" for the number of kernels since the last line.
  */
 struct line {
 	double ns, value, late;
 	char key[8];
 };
 
-/* Returns false for another kind of line. A space in the format is any space, or none. */
+/* Returns false for another kind of line. In the format, a space stands for any space or none. */
 static bool parse_line(const char *at, size_t n, struct line *ret)
 {
 	char line[128];
@@ -258,7 +258,7 @@ struct window {
 	size_t nlate;
 };
 
-/* Adds a value to a list; its room is a power of two. */
+/* Adds a value to a list. The list's room is a power of two. */
 static int append(double **list, size_t *inout_n, double value)
 {
 	if ((*inout_n & (*inout_n - 1)) == 0) {
@@ -286,7 +286,7 @@ static int add_latency(const struct line *l, void *user)
 	return r || !isfinite(l->late) ? r : append(&w->late_us, &w->nlate, l->late);
 }
 
-/* Counts the work of a line that falls into the window. */
+/* Counts the part of a line's work that lies in the window. */
 static int add_work(const struct line *l, void *user)
 {
 	struct window *w = user;
@@ -364,7 +364,7 @@ bool bench_policy_runs(const struct bench_scheme *scheme, const json_t *stats)
 	return is_text(stats, "policy", scheme->runs ? scheme->runs : scheme->policy);
 }
 
-/* True if its settings and class are what the scheme says. */
+/* True if the program's settings and class are those of the scheme. */
 static bool as_said(const struct bench_cell *cell, const struct program *p, const json_t *tsg)
 {
 	const struct bench_scheme *s = cell->scheme;
@@ -376,7 +376,7 @@ static bool as_said(const struct bench_cell *cell, const struct program *p, cons
 	return s->policy || !json_is_true(json_object_get(tsg, "changed"));
 }
 
-/* True for an MPS server of ours on @gpu; the cell's programs are its clients. */
+/* True for an MPS server of ours on @gpu. Its clients are the cell's programs. */
 static bool is_server(const struct bench_cell *cell, const json_t *tsg, const json_t *gpu)
 {
 	return cell->scheme->run_be && json_is_true(json_object_get(tsg, "mps")) &&
@@ -415,6 +415,6 @@ void bench_in_force(struct bench_cell *cell, const struct program *all, size_t n
 	cell->in_force = json_pack("{s:O, s:o, s:o, s:b, s:o}", "policy",
 				   json_object_get(after->stats, "policy"), "be_timeslice_us", be,
 				   "be_turn_us", turns, "mps", mps, "reasons", why);
-	/* a program that was to run in a server of ours, and does not, is no client */
+	/* a program that should run in a pool must be a client of its server */
 	cell->proved = as_is && (!cell->scheme->run_be || mps);
 }

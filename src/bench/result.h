@@ -12,22 +12,22 @@ struct bench_result {
 	size_t n;
 };
 void bench_result_free(struct bench_result *r);
-/* Adds @cell, and takes its data, in place of an earlier one of the same kind. */
+/* Adds @cell and takes its data. Replaces an earlier cell of the same load, scheme and block. */
 int bench_result_add(struct bench_result *r, struct bench_cell *cell);
 const struct bench_cell *bench_result_find(const struct bench_result *r,
 					   const struct bench_load *load,
 					   const struct bench_scheme *scheme, unsigned int block);
 
-/* Driver, build, GPUs of the host: for every cell of this run. */
+/* Driver, build and GPUs of the host: the same for every cell of this run. */
 json_t *bench_where(const struct bench_run *run);
 /*
- * Converts a cell to a line of the raw data, and back. -ENOENT: the line is of another machine,
- * mode, load or scheme.
+ * Converts a cell to a line of the raw data, and back. -ENOENT: the line belongs to another
+ * machine, mode, load or scheme.
  */
 json_t *bench_cell_json(const struct bench_run *run, const struct bench_cell *cell);
 int bench_cell_parse(const struct bench_run *run, const json_t *line, struct bench_cell *ret);
 
-/* With fewer requests than these, in one block and in all, a 99th percentile is not given. */
+/* A 99th percentile needs at least these numbers of requests, in each block and in all. */
 #define BENCH_P99_EACH 100
 #define BENCH_P99_ALL 500
 
@@ -36,15 +36,12 @@ struct bench_pick {
 	const struct bench_load *load;
 	const struct bench_scheme *scheme;
 	unsigned int blocks; /* blocks wanted; 0: it cannot be measured here */
-	char absent[160];    /* why it cannot */
+	char absent[160];    /* why it cannot be measured */
 };
-/*
- * Writes plot.gp into @dir and, if gnuplot is installed, a picture of each load's latency and
- * share.svg.
- */
+/* Writes plot.gp into @dir. If gnuplot is installed, draws each load's latency, and share.svg. */
 int bench_plot(const struct bench_run *run, const struct bench_result *r,
 	       const struct bench_pick *picks, size_t n, const char *dir, struct gs_error *err);
-/* The figures over all blocks. */
+/* The figures of a row over all blocks. */
 json_t *bench_row(const struct bench_run *run, const struct bench_result *r,
 		  const struct bench_pick *pick);
 

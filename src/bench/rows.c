@@ -82,7 +82,7 @@ static json_t *reals(const double *v, size_t n)
 	return list;
 }
 
-/* 0 with @ret malloc'd; -ENOMEM. */
+/* Reads a list of numbers. 0 with @ret malloc'd; -ENOMEM. */
 static int read_reals(const json_t *list, double **ret, size_t *ret_n)
 {
 	double *v = calloc(json_array_size(list) + 1, sizeof(double));
@@ -173,8 +173,8 @@ int bench_cell_parse(const struct bench_run *run, const json_t *line, struct ben
 struct blocks {
 	struct gs_sample latency[MAX_BLOCKS], token[MAX_BLOCKS], be[MAX_BLOCKS];
 	size_t n, done, requests, tokens;
-	size_t fewest, fewest_tokens; /* in one block */
-	double largest_us;            /* NAN: no request */
+	size_t fewest, fewest_tokens; /* in the block that has the fewest */
+	double largest_us;            /* NAN: there was no request */
 	const struct bench_cell *last;
 	bool proved;
 	bool mixed; /* blocks have different drivers, builds or hosts */
@@ -227,7 +227,7 @@ static void put_figure(json_t *o, const char *name, struct gs_figure f)
 					    : json_null());
 }
 
-/* The median over blocks of a figure of which each cell has one value. */
+/* The median over all blocks of a figure with one value per cell. */
 static double over_cells(const struct bench_result *r, const struct bench_pick *p, size_t offset)
 {
 	double v[MAX_BLOCKS];
@@ -245,9 +245,10 @@ static double over_cells(const struct bench_result *r, const struct bench_pick *
 }
 
 /*
- * No policy may make LC more than 5 % slower than the default at the median and at 90 %, or leave
- * BE less than 90 % of its work. Finds the first of these figures with an interval wider than 5 %,
- * which leaves open whether the rule holds; NULL: none.
+ * A policy must not make LC more than 5 % slower than the default at the median and at 90 %. It
+ * must leave BE at least 90 % of its work. Returns the first of these figures that leaves open
+ * whether the policy keeps its limit: the limit lies in its interval, which is wider than 5 %.
+ * NULL: none.
  */
 static const char *left_open(const json_t *row)
 {
@@ -321,7 +322,7 @@ static void put_tokens(json_t *o, const struct blocks *mine)
 			   : unknown);
 }
 
-/* Puts driver, build and host of all its blocks; "mixed" if they differ. */
+/* Adds driver, build and host of all the row's blocks; "mixed" if they differ. */
 static void put_where(json_t *o, const struct blocks *mine)
 {
 	static const char *const keys[] = { "driver", "build", "host_gpus" };

@@ -57,7 +57,7 @@ int bench_spawn(const char *const *argv, int log_fd, struct bench_child *ret, st
 	return 0;
 }
 
-/* Moves one line out of the buffer; false: there is no complete line. */
+/* Moves one line out of the buffer. False: the buffer has no complete line. */
 static bool take_line(struct bench_child *c, bool at_end, char *ret, size_t size)
 {
 	char *nl = memchr(c->buf, '\n', c->used);

@@ -23,12 +23,12 @@ struct bench_child {
 
 /* Starts argv (argv[0] as for execvp). @log_fd: its standard error, -1: ours. */
 int bench_spawn(const char *const *argv, int log_fd, struct bench_child *ret, struct gs_error *err);
-/* The same, with standard output @out_fd. */
+/* bench_spawn() with standard output @out_fd. */
 int bench_spawn_to(const char *const *argv, int out_fd, int log_fd, struct bench_child *ret,
 		   struct gs_error *err);
-/* The next line of its output without the newline. -ETIMEDOUT, -ENODATA at the end. */
+/* The next line of the child's output without the newline. -ETIMEDOUT, -ENODATA at the end. */
 int bench_child_line(struct bench_child *c, unsigned int timeout_ms, char *ret, size_t size);
-/* Waits for its end: exit status or 128 + signal; -ETIMEDOUT. */
+/* Waits for the child's end: exit status or 128 + signal; -ETIMEDOUT. */
 int bench_child_wait(struct bench_child *c, unsigned int timeout_ms);
 /* Sends SIGTERM, and SIGKILL after 10 s. Further output can be read by bench_child_line(). */
 void bench_child_stop(struct bench_child *c);

@@ -41,7 +41,7 @@ static const struct bench_program bursts = {
 	.arrivals = "poisson", .period_us = 50000, .kernel_us = 100, .kernels = 1, .burst = 10
 };
 
-/* Requests of 100 us that need so many percent of the GPU. */
+/* Requests of 100 us that together need @percent of the GPU. */
 #define PART(name, percent) \
 	static const struct bench_program name = { \
 		.arrivals = "poisson", \
@@ -57,11 +57,11 @@ PART(part_60, 60);
 PART(part_80, 80);
 
 /*
- * Like the server of a language model: a graph of 1.2 ms per token, after each of which the CPU
- * reads the result.
+ * Like the server of a language model: each token is a graph of 1.2 ms, and then the CPU reads the
+ * result.
  */
 #define LLM_TOKENS 64
-#define LLM_REQUEST_US 78500 /* alone, by the model and as measured on an H200 */
+#define LLM_REQUEST_US 78500 /* without other programs, on the model and measured on an H200 */
 #define LLM(name, percent) \
 	static const struct bench_program name = { \
 		.arrivals = "poisson", \
@@ -104,9 +104,11 @@ static const struct bench_program densenet_loop = { BENCH_TORCH, .torch = "dense
 static const struct bench_program training = { BENCH_TORCH, .torch = "train" };
 static const struct bench_program two_process_training = { BENCH_TORCH, .torch = "ddp" };
 
-/* ---- held out: bench/held-out.md says what they follow, and when they were looked at ----------- */
+/*
+ * ---- held out: bench/held-out.md says what they resemble, and when somebody looked at them ------
+ */
 
-/* One kernel per layer: VGG-19, ResNet-152. */
+/* With one kernel per layer: VGG-19, ResNet-152. */
 #define VGG .kernel_us = 40, .kernels = 19
 #define RESNET .kernel_us = 12, .kernels = 152
 #define AT_ONCE .arrivals = "closed", .period_us = 1, .burst = 1
@@ -218,8 +220,8 @@ const struct bench_load bench_loads[] = {
 	{ "bursts", "10 requests at once, each of a kernel of 100 us, beside 1 BE", false, false,
 	  &bursts, &batch, 1, 1 },
 	/*
-	 * a client that waits for answers would send fewer requests the longer they take, and most
-	 * while the BE rests
+	 * by the clock: a client that waits for answers would send fewer requests the longer they
+	 * take, and most of them while the BE rests
 	 */
 	{ "half-be", "arrivals by the clock, " A "beside 1 BE that rests half of its time", false,
 	  false, &open_arrivals, &half_idle, 1, 1 },
@@ -282,7 +284,7 @@ size_t bench_nschemes(void)
 	return n;
 }
 
-/* Text that is kept here is never freed. */
+/* The texts that are kept here are never freed. */
 int bench_add_policy(const char *given, struct gs_error *err)
 {
 	CLEANUP(gs_policy_info_free) struct gs_policy_info info = { 0 };
@@ -312,7 +314,7 @@ int bench_add_policy(const char *given, struct gs_error *err)
 	return 0;
 }
 
-/* auto classifies a program after some three seconds, on a GPU as on the model. */
+/* auto classifies a program after some three seconds, both on a GPU and on the model. */
 #define UNTOLD_WARMUP_S 5
 
 double bench_warmup_s(const struct bench_run *run, const struct bench_scheme *scheme)
@@ -377,7 +379,7 @@ bool bench_in_path(const char *program)
 	return false;
 }
 
-/* Checked once, since python takes seconds to answer. */
+/* Looked up once, since python takes seconds to answer. */
 static bool has_torch(void)
 {
 	static int known = -1;

@@ -97,7 +97,7 @@ int gs_classes_add(struct gs_classes *c, const char *name, const struct gpusched
 	if (r < 0)
 		return r;
 	if (gs_class_id(c, name, &id) == 0) {
-		/* a built-in class may be given other limits, once */
+		/* a built-in class may get other limits, but only once */
 		if (id >= GPUSCHED_CLASS_FIRST_USER || c->redefined[id])
 			return gs_fail(err, -EEXIST, "class %s is there already", name);
 		c->redefined[id] = true;
@@ -154,7 +154,9 @@ int gs_classes_set_default(struct gs_classes *c, const char *name, struct gs_err
 	return 0;
 }
 
-/* lc 3, none and normal 2, the configuration's own 1 (by weight among themselves), be 0 */
+/*
+ * Ranks: lc 3, none and normal 2, the configuration's classes 1 (by weight among themselves), be 0.
+ */
 static int rank(uint32_t id)
 {
 	switch (id) {
@@ -193,7 +195,7 @@ bool gs_class_gives_more(const struct gs_classes *c, uint32_t a, uint32_t b)
 
 /* ---- rights ------------------------------------------------------------------------------ */
 
-/* Parses "uid=N", "user=NAME", "gid=N" or "group=NAME"; @text is cut in two. */
+/* Parses "uid=N", "user=NAME", "gid=N" or "group=NAME". Cuts @text in two. */
 static int parse_who(char *text, struct gs_who *ret, struct gs_error *err)
 {
 	char *value = strchr(text, '=');
@@ -290,7 +292,10 @@ bool gs_class_allowed(const struct gs_classes *c, uid_t uid, gid_t gid, uint32_t
 	for (size_t i = 0; i < c->nallows; i++) {
 		const struct gs_allow *a = &c->allows[i];
 
-		/* the right to raise to a class includes those below it, but for what is promised */
+		/*
+		 * the right to raise to a class holds for lower classes too, if they promise no
+		 * more
+		 */
 		if (gs_class_compare(c, class_id, a->class_id) > 0 ||
 		    (class_id != a->class_id && gs_class_gives_more(c, class_id, a->class_id)))
 			continue;
@@ -311,7 +316,10 @@ bool gs_class_may(const struct gs_classes *c, uid_t uid, gid_t gid, uid_t owner_
 	       gs_class_allowed(c, uid, gid, to);
 }
 
-/* Ids follow the configuration's order, which may have changed since the table was last used. */
+/*
+ * Gives the table's processes their classes' new ids: ids follow the configuration's order, which
+ * may have changed since then.
+ */
 static int renumber(const struct gs_classes *c, struct gs_table *o)
 {
 	uint32_t to[GPUSCHED_MAX_CLASSES];

@@ -3,8 +3,8 @@
  * classify.h - which class a process has
  *
  * Precedence: explicit command (run, class set; inherited by descendants), command for a cgroup,
- * the cgroup's user.gpusched.class attribute, rules of the configuration, default. Facts that users
- * can choose (comm, arguments, an attribute on their own cgroup) never raise their processes. The
+ * the cgroup's user.gpusched.class attribute, rules of the configuration, default. Users can choose
+ * some facts: comm, arguments, an attribute of their own cgroup. These never raise their processes. The
  * part of a GPU that a process may have, or is promised, is found beside it: grants.h.
  */
 #ifndef GPUSCHED_CLASSIFY_CLASSIFY_H
@@ -22,7 +22,7 @@
 
 struct gs_classes;
 
-/* Starts with lc, be, normal. */
+/* Makes the table of classes, with lc, be and normal. */
 int gs_classes_new(struct gs_classes **ret);
 void gs_classes_free(struct gs_classes *c);
 
@@ -30,9 +30,12 @@ void gs_classes_free(struct gs_classes *c);
 int gs_classes_add(struct gs_classes *c, const char *name, const struct gpusched_class *cls,
 		   struct gs_error *err);
 int gs_classes_set_default(struct gs_classes *c, const char *name, struct gs_error *err);
-/* "comm=python3 uid=1000 -> be": all given matchers must hold; rules are tried in order. */
+/*
+ * Adds a rule "comm=python3 uid=1000 -> be". All matchers in it must hold; rules are tried in
+ * order.
+ */
 int gs_classes_add_rule(struct gs_classes *c, const char *rule, struct gs_error *err);
-/* uid or group that may raise processes to a class: AllowClass= of the configuration. */
+/* Adds a uid or group that may raise processes to a class: AllowClass= of the configuration. */
 int gs_classes_allow(struct gs_classes *c, const char *allow, struct gs_error *err);
 
 struct gs_who {
@@ -40,40 +43,40 @@ struct gs_who {
 	uid_t uid;
 	gid_t gid;
 };
-/* uid or group that may see others' GPU times: AllowTrace= of the configuration. */
+/* Adds a uid or group that may see others' GPU times: AllowTrace= of the configuration. */
 int gs_classes_allow_trace(struct gs_classes *c, const char *who, struct gs_error *err);
-/* The @i-th of those; NULL: no more. */
+/* The @i-th that may see others' times; NULL: no more. */
 const struct gs_who *gs_classes_tracer(const struct gs_classes *c, size_t i);
 
-/* -ENOENT. */
+/* Finds a class by name. -ENOENT. */
 int gs_class_id(const struct gs_classes *c, const char *name, uint32_t *ret);
 const char *gs_class_name(const struct gs_classes *c, uint32_t id); /* NULL: unknown id */
-/* means=auto of its line: gpusched run chooses for its programs. */
+/* True if the line of the class has means=auto: then gpusched run chooses the means. */
 bool gs_class_means_auto(const struct gs_classes *c, uint32_t id);
 void gs_class_set_means_auto(struct gs_classes *c, uint32_t id);
 const struct gpusched_class *gs_class_of(const struct gs_classes *c, uint32_t id);
-/* Order for "raising": lc above normal above user classes' weight above be. */
+/* Compares by rank: lc comes above normal, then the configuration's classes by weight, then be. */
 int gs_class_compare(const struct gs_classes *c, uint32_t a, uint32_t b);
 /*
- * True if class @a has a larger request than class @b, or a higher limit, or none where @b has one.
- * Only root's word is enough for that, as for raising.
+ * True if class @a gives more than class @b: a larger request, a higher limit, or no limit where @b
+ * has one. A user needs the same right for this as for raising.
  */
 bool gs_class_gives_more(const struct gs_classes *c, uint32_t a, uint32_t b);
-/* May @uid give a process of @owner_uid that has class @from the class @to? */
+/* True if @uid may change the class of a process of @owner_uid from @from to @to. */
 bool gs_class_may(const struct gs_classes *c, uid_t uid, gid_t gid, uid_t owner_uid, uint32_t from,
 		  uint32_t to);
 
 /*
- * A class that a command gave to present and future processes in or below a cgroup (a path as in
- * cgroup.h). The nearest cgroup counts. A class that the process itself was given comes first.
- * @weight 0: the class's. -ENOSPC: more than GS_MAX_CGROUPS.
+ * Sets the class of present and future processes in or below a cgroup (a path as in cgroup.h), as a
+ * command says. The nearest cgroup counts. A class that the process itself was given comes first.
+ * @weight 0: that of the class. -ENOSPC: more than GS_MAX_CGROUPS.
  */
 #define GS_MAX_CGROUPS 64
 int gs_classes_cgroup_set(struct gs_classes *c, const char *path, uint32_t class_id,
 			  uint32_t weight);
-/* Returns false if there is none for that cgroup. */
+/* Removes a cgroup's class. Returns false if it has none. */
 bool gs_classes_cgroup_clear(struct gs_classes *c, const char *path);
-/* The @i-th cgroup of a class; NULL: no more. */
+/* The @i-th cgroup that has the class; NULL: no more. */
 const char *gs_classes_cgroup(const struct gs_classes *c, uint32_t class_id, size_t i);
 
 #define GS_WHY_LEN 256
@@ -87,19 +90,19 @@ struct gs_class_answer {
 	struct gs_grants grants;
 };
 /*
- * Finds the class of @pid: its explicit entry in the process map if there is one, else the other
- * sources in order.
+ * Finds the class of @pid: that of an explicit command, if the process map has one; else from the
+ * other sources, in order.
  */
 int gs_classify(struct gs_classes *c, struct gs_table *o, pid_t pid, struct gs_class_answer *ret,
 		struct gs_error *err);
-/* Other sources that would give a class, in order of precedence. */
+/* Sources that would give a class, but come later in the order of precedence. */
 struct gs_class_losers {
 	char text[16][256]; /* "class be: rule 2: comm=x -> be" */
-	size_t n;           /* further ones are dropped */
+	size_t n;           /* if there are more, they are dropped */
 	/* Why it has its limit and its request, and which were passed over. "": it has none. */
 	char part[GS_PARTS][GS_WHY_LEN];
 };
-/* The same, with those other sources. */
+/* gs_classify() that also fills in the sources that lost. */
 int gs_classify_all(struct gs_classes *c, struct gs_table *o, pid_t pid,
 		    struct gs_class_answer *ret, struct gs_class_losers *losers,
 		    struct gs_error *err);

@@ -14,7 +14,7 @@
 
 bool gs_job_shares(const char *cgroup, const char *ours)
 {
-	/* made for a login, for the user manager itself, and for a terminal */
+	/* cgroups made for a login, for the user manager itself, and for a terminal */
 	static const char *const shared[] = { "session-*.scope", "init.scope", "tmux-spawn-*.scope",
 					      "vte-spawn-*.scope" };
 	const char *name = strrchr(cgroup, '/');
@@ -39,9 +39,9 @@ bool gs_job_is_shell(const char *comm)
 }
 
 /*
- * True for a shell's job. A shell with job control leads its session and gives each job a process
- * group. A launcher of workers (mpirun) may do the same, but its workers are one job: so the
- * leader's executable decides.
+ * True for a shell's job. A shell with job control leads its session, and gives each job a process
+ * group. A launcher of workers (mpirun) may do the same, but all its workers are one job. So it
+ * matters whether the leader is a shell.
  */
 static bool is_shells_job(const struct gs_kin *k, const struct gs_kin *parent)
 {
@@ -87,7 +87,7 @@ static int read_kin(struct gs_table *o, pid_t pid, struct gs_kin *ret, pid_t *re
 	return 0;
 }
 
-/* True if processes above this one do not matter. */
+/* True if processes above this one cannot change the job. */
 static bool is_end(const struct gs_kin *up, size_t n)
 {
 	return n > 1 && !up[n - 1].commanded && gs_job_root(up, n) != up[n - 1].pid;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * job.h - finds which processes do the same work, and so share the turns of a policy
+ * job.h - finds out which processes do the same work: for a policy they share turns
  */
 #ifndef GPUSCHED_CLASSIFY_JOB_H
 #define GPUSCHED_CLASSIFY_JOB_H
@@ -14,14 +14,14 @@
 #include "table/table.h"
 
 /*
- * Flag of a job that is a process with its descendants; the rest is the process's pid. Otherwise
- * the job is a cgroup's id, which reaches this flag only after 2^52 cgroups. JSON's numbers can
- * hold it.
+ * Bit of a job that is a process with its descendants; the other bits are its pid. Without the bit,
+ * the job is a cgroup's id, which cannot reach the bit before 2^52 cgroups were made. JSON's
+ * numbers can hold both.
  */
 #define GS_JOB_PROCESS (1ull << 52)
 
 /*
- * The job of @pid, from /proc, without waiting for the process; 0: it is gone. Reads two small
+ * The job of @pid; 0: the process is gone. Reads /proc without waiting for the process: two small
  * files for each ancestor, unless the process is in a cgroup of its own.
  */
 uint64_t gs_job_of(struct gs_table *o, pid_t pid);
@@ -33,10 +33,10 @@ struct gs_kin {
 	pid_t pid, session, group;
 	uid_t uid;
 	bool shell;
-	bool commanded; /* `run` or `class set` gave a class to it, or to an ancestor */
+	bool commanded; /* `run` or `class set` gave a class to the process or to an ancestor */
 	char cgroup[GS_CGROUP_PATH_LEN];
 };
-/* number of processes that are looked at, from the process up */
+/* how many processes to look at, from the process up */
 #define GS_KIN_LEVELS 32
 
 /* The pid that names the job of up[0]; up[1] is its parent, and so on. */

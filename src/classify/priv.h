@@ -14,12 +14,14 @@
 #define GS_MAX_ALLOWS 64
 #define GS_CGROUP_LEVELS 32
 
-/* ---- facts: all that a decision is made from; facts.c reads them, tests make them up ------ */
+/*
+ * ---- facts: decisions depend on nothing else; facts.c reads them, tests make them up -----------
+ */
 
 /* One directory of the process's cgroup path. */
 struct gs_cgroup_fact {
-	char path[GS_CGROUP_PATH_LEN];      /* below the cgroup2 mount, "/" first */
-	uid_t owner;                        /* of the directory */
+	char path[GS_CGROUP_PATH_LEN];      /* path below the cgroup2 mount, "/" first */
+	uid_t owner;                        /* owner of the directory */
 	char attr[GPUSCHED_CLASS_NAME_LEN]; /* user.gpusched.class; "": none */
 	/* user.gpusched.limit, .request, .weight; 0: none, or none that can be read */
 	struct gs_cgroup_parts parts;
@@ -33,12 +35,13 @@ struct gs_facts {
 	uid_t uid;
 	gid_t gid;
 	char comm[64];
-	char exe[512];                                   /* "": unknown */
-	char args[4096];                                 /* each followed by a NUL */
-	size_t nargs;                                    /* bytes of args */
-	struct gs_pod_names pod;                         /* "": unknown, or in no pod */
-	bool unread;                                     /* exe and args are not available (yet) */
-	struct gs_cgroup_fact cgroups[GS_CGROUP_LEVELS]; /* nearest first */
+	char exe[512];           /* "": unknown */
+	char args[4096];         /* each argument ends with a NUL */
+	size_t nargs;            /* used bytes of args */
+	struct gs_pod_names pod; /* "": unknown, or in no pod */
+	/* exe and args could not be read, or not yet */
+	bool unread;
+	struct gs_cgroup_fact cgroups[GS_CGROUP_LEVELS]; /* the nearest comes first */
 	size_t ncgroups;
 };
 /* Reads everything except executable and arguments. -ESRCH if the process is gone. */
@@ -57,10 +60,12 @@ struct gs_rule {
 	char *text;
 };
 void gs_rule_done(struct gs_rule *r);
-/* @ret_trusted: the rule names a fact that the process's owner cannot choose. */
+/*
+ * True if the rule matches. @ret_trusted: it names a fact that the process's owner cannot choose.
+ */
 bool gs_rule_matches(const struct gs_rule *r, const struct gs_facts *f, bool *ret_trusted);
 
-/* The right to raise to a class. */
+/* A user's or group's right to raise to a class. */
 struct gs_allow {
 	uint32_t class_id;
 	struct gs_who who;
@@ -86,7 +91,7 @@ struct gs_classes {
 	struct gpusched_class cls[GPUSCHED_MAX_CLASSES]; /* by id; 0: none */
 	bool redefined[GPUSCHED_CLASS_FIRST_USER];
 	bool means_auto[GPUSCHED_MAX_CLASSES];
-	uint32_t n; /* ids in use */
+	uint32_t n; /* number of ids in use */
 	uint32_t default_class;
 	struct gs_rule rules[GS_MAX_RULES];
 	size_t nrules;
@@ -111,7 +116,7 @@ bool gs_class_allowed(const struct gs_classes *c, uid_t uid, gid_t gid, uint32_t
 void gs_parts_give(const struct gs_classes *c, const struct gpusched_proc *own,
 		   const struct gs_facts *f, struct gs_class_answer *a,
 		   struct gs_class_losers *losers);
-/* Uses everything except the explicit command. */
+/* Finds the class from all sources but the explicit command. */
 /* @losers may be NULL. */
 void gs_classify_facts(const struct gs_classes *c, const struct gs_facts *f,
 		       struct gs_class_answer *ret, struct gs_class_losers *losers);

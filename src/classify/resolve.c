@@ -15,7 +15,7 @@
 static void why(struct gs_class_answer *a, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* Adds a sentence. */
+/* Adds a sentence to the reason. */
 static void why(struct gs_class_answer *a, const char *format, ...)
 {
 	size_t at = strlen(a->why);
@@ -38,7 +38,10 @@ static void set(const struct gs_classes *c, struct gs_class_answer *a, uint32_t 
 	a->weight = c->cls[id].weight;
 }
 
-/* A source that the owner cannot choose may raise a class, and so may a user who is allowed to. */
+/*
+ * True if the process may have class @to. A source that its owner cannot choose may raise; so may a
+ * user who is allowed to.
+ */
 static bool may_take(const struct gs_classes *c, const struct gs_facts *f, bool trusted,
 		     uint32_t from, uint32_t to)
 {
@@ -48,8 +51,8 @@ static bool may_take(const struct gs_classes *c, const struct gs_facts *f, bool 
 }
 
 /*
- * The next functions are in order: each step outranks the class in @a, and the later sources of its
- * kind.
+ * The next functions run in this order. Each step outranks the class that @a has, and later sources
+ * of the step's own kind.
  */
 
 static void add_loser(struct gs_class_losers *l, const struct gs_classes *c, uint32_t id,
@@ -71,8 +74,8 @@ static void add_loser(struct gs_class_losers *l, const struct gs_classes *c, uin
 }
 
 /*
- * Adds to @l what a step outranked: later sources of its kind, the class from before, and what that
- * had outranked.
+ * Adds to @l all that a step outranked: later sources of its kind, the class that @before has, and
+ * whatever that one had outranked.
  */
 static void outrank(struct gs_class_losers *l, const struct gs_classes *c,
 		    const struct gs_class_answer *before, const struct gs_class_losers *kind)
@@ -232,7 +235,7 @@ void gs_classify_facts(const struct gs_classes *c, const struct gs_facts *f,
 	set(c, &a, c->default_class, GPUSCHED_SRC_DEFAULT);
 	if (f->unread)
 		why(&a, "its executable and arguments are not known: reading them takes too long");
-	/* an attribute of a user's own cgroup may only lower the class that the rules gave */
+	/* the rules come first: an attribute of a user's own cgroup may only lower their class */
 	ruled = by_rule(c, f, &a, losers);
 	if (!ruled)
 		why(&a, "default class %s", c->cls[c->default_class].name);

@@ -190,7 +190,7 @@ static bool any_arg(const char *pattern, const struct gs_facts *f)
 	return false;
 }
 
-/* The process's cgroup or one above it. */
+/* The process's cgroup, or a cgroup above it, that the pattern matches. */
 static const struct gs_cgroup_fact *cgroup_of(const char *pattern, const struct gs_facts *f)
 {
 	for (size_t i = 0; i < f->ncgroups; i++)
@@ -199,7 +199,10 @@ static const struct gs_cgroup_fact *cgroup_of(const char *pattern, const struct 
 	return NULL;
 }
 
-/* The maker of a pod chooses its name, and the administrator allows its namespace. */
+/*
+ * True if the pod matches. Its maker chooses its name; its namespace needs the administrator's
+ * permission.
+ */
 static bool is_pod(const struct gs_rule *r, const struct gs_pod_names *pod)
 {
 	return (!r->namespace || glob(r->namespace, pod->namespace)) &&
@@ -226,7 +229,7 @@ bool gs_rule_matches(const struct gs_rule *r, const struct gs_facts *f, bool *re
 	}
 	if (!is_pod(r, &f->pod))
 		return false;
-	/* the owner cannot choose its user, nor where root has put it */
+	/* a process's owner chooses neither its user, nor the cgroup where root has put it */
 	*ret_trusted = f->uid == 0 || r->has_uid || (cg && cg->owner == 0) || r->namespace;
 	return true;
 }

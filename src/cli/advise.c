@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: MIT
-/*
- * advise - what each program is, how much it loses to which other one, and the command that would
- * help
- */
+/* advise - says what each program is, how much it loses to others, and which command would help */
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
@@ -36,7 +33,7 @@ static struct gs_program_seen seen_of(const json_t *t, double span_s)
 		.known = span_s > 0 && !came && !hidden && gs_json_at(t, "sums"),
 		.hidden = hidden,
 		.server = json_is_true(json_object_get(t, "mps")),
-		/* programs are judged by their turns if a policy decides those */
+		/* while the policy alone suspends a program, its turns say what it is */
 		.suspended = by && ((strcmp(by, "policy") && strcmp(by, "request")) ||
 				    sum_of(t, "turns") <= 0),
 		.span_s = span_s,
@@ -66,8 +63,8 @@ static uint32_t longest_beside(const json_t *tsgs, const json_t *than)
 /* One GPU and its programs. */
 struct crowd {
 	struct advise_crowd c;
-	const char *policy; /* that runs; NULL: none */
-	const char *reason; /* why its log is not read; NULL: it is read */
+	const char *policy; /* the policy that runs; NULL: none */
+	const char *reason; /* why the GPU's log is not read; NULL: it is read */
 	json_t *programs;   /* rows */
 	double lost_pct;    /* NAN: unknown */
 	double turn_cost_s; /* NAN: unknown */
@@ -81,8 +78,8 @@ static void put(json_t *o, const char *key, double v)
 }
 
 /*
- * CUDA sets CILP. auto keeps CTA only if the TSG then leaves the GPU sooner; a probe is over before
- * that.
+ * True if auto keeps the TSG in CTA mode, since it leaves the GPU sooner then. CUDA itself sets
+ * CILP, and a mere trial of CTA is over before the window's end.
  */
 static bool stays_in_cta(const json_t *t)
 {
@@ -111,7 +108,7 @@ static void add_program(struct crowd *c, const json_t *t, uint32_t beside_us)
 	json_object_set_new(o, "kind", json_string(gs_program_kind_name(kind)));
 	json_object_set_new(o, "why", json_string(gs_program_kind_text(kind)));
 	json_object_set_new(o, "timeslice_us", json_integer(s.timeslice_us));
-	/* the GPU and its programs are read at slightly different times */
+	/* the GPU and its programs are read at slightly different times, so cap the part */
 	put(o, "held_pct", s.known ? fmin(100, 100 * s.held_s / s.span_s) : NAN);
 	put(o, "waited_pct", s.known ? 100 * s.waited_s / s.span_s : NAN);
 	put(o, "turns_per_s", s.known ? s.turns / s.span_s : NAN);
@@ -134,9 +131,15 @@ static enum gs_program_kind kind_of(const json_t *program)
 	return k;
 }
 
-/* ---- what it loses, and the means --------------------------------------------------------------- */
+/*
+ * ---- what a program loses, and the means
+ * ----------------------------------------------------------
+ */
 
-/* A request may have to wait for one slice of every batch program; a batch program for them all. */
+/*
+ * Names the programs to which this one loses. A request may have to wait for one slice of every
+ * batch program, and a batch program for the slices of all.
+ */
 static void put_loss(const struct crowd *c, json_t *o, enum gs_program_kind kind)
 {
 	json_t *to = json_array(), *other;
@@ -180,7 +183,9 @@ static bool has_mps(void)
 	return path[0];
 }
 
-/* Put remedies for now first; a server of ours is one for the program's next start. */
+/*
+ * Lists the remedies that help now first. A server of ours helps only at the program's next start.
+ */
 static void put_means(const struct crowd *c, json_t *o, enum gs_program_kind kind)
 {
 	enum advise_means m = advise_means(kind, &c->c);
@@ -249,7 +254,9 @@ static void judge_gpu(const json_t *status, const json_t *gpu, const struct advi
 	c.reason = json_string_value(json_object_get(gpu, "reason"));
 	c.lost_pct = lost ? json_number_value(lost) : NAN;
 	c.span_s = gs_json_number(gpu, "span_ms") / 1e3;
-	/* no log shows this cost: if it was not measured, two thirds of a save, as on an H200 */
+	/*
+	 * no log shows this cost: if nobody measured it, it is two thirds of a save, as on an H200
+	 */
 	c.turn_cost_s = cost   ? json_number_value(cost) / 1e6
 			: save ? json_number_value(save) / 1.5e6
 			       : NAN;
@@ -278,7 +285,7 @@ static json_t *program_of(const json_t *remembered, json_int_t pid)
 	return NULL;
 }
 
-/* Adds how `run --means auto` would start programs that ran beside others. */
+/* Adds by which means `run --means auto` would start each program that ran beside others. */
 static void add_remembered(json_t *programs)
 {
 	CLEANUP_JSON json_t *answer = NULL;
@@ -296,7 +303,7 @@ static void add_remembered(json_t *programs)
 	}
 }
 
-/* "171 us by slices, 63 us by share" */
+/* Prints for example "171 us by slices, 63 us by share". */
 static void print_waits(const json_t *waits)
 {
 	const char *name, *before = ": a request waits up to ";
@@ -328,7 +335,7 @@ static void print_remembered(const json_t *programs)
 	}
 }
 
-/* The one thing that would make holds possible. */
+/* Names the one thing that would make holds possible. */
 static void print_untold(const json_t *programs)
 {
 	json_t *o;
@@ -401,10 +408,7 @@ static void print_by_text(const json_t *gpus, const char *key, const char *befor
 	}
 }
 
-/*
- * True if a program without a class runs under policy auto, which guesses as long as it sees
- * enough.
- */
+/* True if a program without a class runs under policy auto, which can guess: it sees enough. */
 static bool auto_guesses(const json_t *o)
 {
 	json_t *row;
@@ -423,8 +427,8 @@ static bool auto_guesses(const json_t *o)
 }
 
 /*
- * The closing line if there is no command to type. Programs that could not be judged are not called
- * well.
+ * Prints the last line if there is no command to type. It does not call programs well that could
+ * not be judged.
  */
 static void print_no_commands(const json_t *programs, const json_t *gpus)
 {
@@ -493,7 +497,7 @@ int cli_advise(struct cli *c)
 		r = gs_parse_length(cli_opt(c, "for"), 100000, 3600000000ull, &window_us, &err);
 	if (r)
 		return cli_fail(r, "advise: --for: %s", err.text);
-	/* launches are counted as long as the request is under way, and not after this command */
+	/* launches are counted during the request, but not after this command */
 	r = cli_ask(0, "status",
 		    json_pack("{s:I, s:b}", "for_us", (json_int_t)window_us, "launches", 1),
 		    &status);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * advise.h - what would help the programs of a GPU, by what each is
+ * advise.h - finds what would help the programs of a GPU, from the kind of each program
  *
  * Pure.
  */
@@ -11,15 +11,15 @@
 
 #include "means/kind.h"
 
-/* One GPU's programs together. */
+/* All programs of one GPU, counted by kind. */
 struct advise_crowd {
 	unsigned int n[GS_PROGRAM_KIND_MAX];
 	bool short_blocks;        /* a batch program runs in CTA mode */
-	bool has_auto;            /* there is a policy auto; otherwise lcbe and rr are used */
+	bool has_auto;            /* policy auto is installed; otherwise lcbe and rr are used */
 	bool has_pool, has_share; /* options of gpusched run */
 };
 
-/* Declared once: symbol, name, text. */
+/* The means, declared once: symbol, name, text. */
 #define ADVISE_MEANS(X) \
 	X(NOTHING, "nothing", "nothing has to be done") \
 	X(UNKNOWN, "unknown", "too little was seen to say") \
@@ -41,7 +41,7 @@ enum advise_means {
 const char *advise_means_name(enum advise_means m);
 const char *advise_means_text(enum advise_means m);
 
-/* Declared once: symbol, the line of docs/choosing.md. */
+/* The cases, declared once: symbol, line of docs/choosing.md. */
 #define ADVISE_LINES(X) \
 	X(ALONE, "nothing competes: the driver's default will do") \
 	X(TURNS, "classes and policy auto, if the batch's thread blocks take about 1 ms; if they " \
@@ -64,9 +64,9 @@ const char *advise_line_text(enum advise_line l);
 
 /* Finds the line of docs/choosing.md for this crowd. */
 enum advise_line advise_line(const struct advise_crowd *c);
-/* For a program of kind @k in that crowd. */
+/* The means for a program of kind @k in this crowd. */
 enum advise_means advise_means(enum gs_program_kind k, const struct advise_crowd *c);
-/* The policy that fits; NULL: none is needed. */
+/* The policy that fits the crowd; NULL: none is needed. */
 const char *advise_policy(const struct advise_crowd *c);
 
 #endif /* GPUSCHED_CLI_ADVISE_H */

@@ -24,7 +24,7 @@ struct bench {
 	struct cli *c;
 	struct bench_measure m;
 	bool quick;
-	bool only_looks; /* --minutes 0: nothing is measured */
+	bool only_looks; /* --minutes 0: shows results, and measures nothing */
 };
 
 static void bench_free(struct bench *b)
@@ -139,8 +139,10 @@ static int parse(struct bench *b, unsigned int *ret_blocks, struct gs_error *err
 	return 0;
 }
 
-/* @list is names separated by commas; NULL: all. */
-/* A load may be named by its beginning before a dash: "blocks", "llm". */
+/*
+ * @list: names with commas between; NULL: all. A load may be named by its beginning before a dash:
+ * "blocks", "llm".
+ */
 static bool load_listed(const char *list, const struct bench_load *l, bool held_out)
 {
 	for (const char *at = list; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL)
@@ -186,7 +188,7 @@ static int check_names(const char *list, const char *what, bool (*known)(const c
 	return 0;
 }
 
-/* Policies of the user's own become schemes, too. */
+/* Makes a scheme of each of the user's own policies. */
 static int add_policies(const char *list, struct gs_error *err)
 {
 	CLEANUP_FREE char *copy = list ? strdup(list) : NULL;
@@ -198,7 +200,7 @@ static int add_policies(const char *list, struct gs_error *err)
 	return r;
 }
 
-/* Chooses the rows, in the tables' order: those of one load side by side. */
+/* Chooses the rows, in the tables' order: rows of one load follow each other. */
 static int choose(struct bench *b, unsigned int blocks, struct gs_error *err)
 {
 	const char *loads = cli_opt(b->c, "load"), *schemes = cli_opt(b->c, "scheme");
@@ -233,7 +235,7 @@ static int choose(struct bench *b, unsigned int blocks, struct gs_error *err)
 	return 0;
 }
 
-/* Its description, and why it cannot run here. */
+/* A row's description, and why it cannot be measured here. */
 static char *listed_text(const json_t *row)
 {
 	const char *absent = json_string_value(gs_json_at(row, "absent"));
@@ -299,7 +301,10 @@ static char *p50_cell(const json_t *row)
 	return with_interval(row, "lc_p50_us", 1, 0);
 }
 
-/* With too few requests, shows the 90th percentile and the largest instead, and says so. */
+/*
+ * The 99th percentile. With too few requests, shows the 90th percentile and the largest latency
+ * instead, and says so.
+ */
 static char *p99_cell(const json_t *row)
 {
 	char *text = NULL;
@@ -329,7 +334,7 @@ static char *share_cell(const json_t *row)
 	return with_interval(row, "be_share_of_default", 100, 1);
 }
 
-/* A figure for which it is open whether it got too much worse. */
+/* Names a figure that may or may not have become too much worse: its interval leaves that open. */
 static char *open_cell(const json_t *row)
 {
 	const char *open = json_string_value(gs_json_at(row, "open"));
@@ -438,7 +443,7 @@ static void print_absent(const json_t *rows)
 	}
 }
 
-/* Held-out loads only show that they can be measured. */
+/* Prints held-out loads: only whether they can be measured, no figures. */
 static int print_valid(const struct bench *b, const json_t *rows)
 {
 	static const struct gs_column shown[] = {
@@ -490,7 +495,7 @@ static int print_rows(const struct bench *b, json_t *rows)
 	return r;
 }
 
-/* The LC alone belongs to many loads: it is not shown for a load without other results. */
+/* False for a row with the LC alone if its load has no other results: many loads share that row. */
 static bool to_show(const struct bench *b, const struct bench_pick *p, const json_t *row)
 {
 	if (!b->only_looks || gs_json_at(row, "failed"))
@@ -574,7 +579,7 @@ static int enter_sim(struct bench *b)
 	return cli_fail(-errno, "bench: %s: %s", self, strerror(errno));
 }
 
-/* Prepares to measure in this mode. Returns the exit code if that failed. */
+/* Prepares to measure in the chosen mode. Returns the exit code if that failed. */
 static int begin(struct bench *b, struct gs_error *err)
 {
 	char missing[512];
@@ -628,7 +633,7 @@ int cli_bench(struct cli *c)
 	r = bench_open_raw(&b.m, &err);
 	if (!r && !b.only_looks)
 		r = bench_measure(&b.m, &err);
-	if (r == -EINTR) { /* show what was measured until then */
+	if (r == -EINTR) { /* after an interrupt, show what was measured until then */
 		b.m.partly = true;
 		r = 0;
 	}

@@ -14,7 +14,7 @@
 #include "gpusched/abi.h"
 #include "gpusched/gpusched.h"
 
-#define KEY_WIDTH 8 /* of class explain */
+#define KEY_WIDTH 8 /* width of the words that class explain prints at the left */
 
 static const struct gs_column process_columns[] = {
 	{ "pid", "PID", GS_COL_RIGHT },
@@ -150,7 +150,7 @@ int cli_class_explain(struct cli *c)
 	json_array_foreach(json_object_get(answer, "steps"), i, step) {
 		CLEANUP_FREE char *text = i ? gs_json_cell(step) : NULL;
 
-		if (!text) /* the first step is what "why" said */
+		if (!text) /* the first step was already printed as "why" */
 			continue;
 		printf("%-*s ", KEY_WIDTH, i == 1 ? "outranks" : "");
 		gs_wrap(stdout, text, KEY_WIDTH + 1, gs_term_width(stdout));

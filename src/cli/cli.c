@@ -37,7 +37,7 @@ static void make_spec(const struct cli_cmd *cmd, struct spec *s)
 	memset(s, 0, sizeof(*s));
 	if (cmd->flags & CLI_COMMAND)
 		s->shorts[at++] = '+';
-	s->shorts[at++] = ':'; /* lets a missing argument be recognized */
+	s->shorts[at++] = ':'; /* getopt then reports a missing argument by ':' */
 	s->shorts[at++] = 'h';
 	for (const struct cli_opt *o = cmd->opts; o && o->name && s->n < MAX_OPTS; o++) {
 		int has = !o->arg          ? no_argument
@@ -81,8 +81,8 @@ static int bad_opt(const struct cli_cmd *cmd, int got, char **argv, struct gs_er
 
 	words(cmd, name, sizeof(name));
 	/*
-	 * optopt is 0 for an unknown long option, and our number for a known option that was used
-	 * wrongly
+	 * optopt is 0 for an unknown long option; for a known option that was used wrongly, it is
+	 * our number
 	 */
 	if (optopt > 0 && optopt < 256)
 		snprintf(text, sizeof(text), "-%c", optopt);
@@ -158,8 +158,8 @@ static int early(const struct cli_table *t, int argc, char **argv)
 }
 
 /*
- * True if a value follows this word, which is before the verb. If commands disagree (as on --gpu),
- * a value follows unless a noun does.
+ * True if a value follows this option, which stands before the verb. If commands disagree (as on
+ * --gpu), a value follows unless the next word is a noun.
  */
 static bool takes_value(const struct cli_table *t, const char *word, const char *next)
 {
@@ -181,7 +181,7 @@ static bool has_verbs(const struct cli_table *t, const char *noun)
 	return false;
 }
 
-/* Options may come before the verb: moves the verb and its noun to the front. */
+/* Moves the verb and its noun to the front, since options may stand before them. */
 void cli_verb_first(const struct cli_table *t, int argc, char **argv)
 {
 	int at = 1, n;
@@ -229,7 +229,7 @@ int cli_main(const struct cli_table *t, int argc, char **argv)
 {
 	int code;
 
-	/* Whole lines, since other programs write there too. */
+	/* writes whole lines, since other programs write there too */
 	setvbuf(stderr, NULL, _IOLBF, BUFSIZ);
 	gs_log_sink(gs_log_to_stderr, "gpusched", LOG_WARNING);
 	code = dispatch(t, argc, argv);

@@ -20,20 +20,20 @@ struct cli {
 	const struct cli_cmd *cmd;
 	bool json;
 	bool help;
-	int argc; /* positionals */
+	int argc; /* number of positionals */
 	char **argv;
 	struct gs_option_text opts[32];
 	size_t nopts;
 };
 
-/* From here on SIGINT and SIGTERM set cli_stopped instead of ending the process. */
+/* From now on SIGINT and SIGTERM set cli_stopped, and do not end the process. */
 void cli_catch_stop(void);
 extern volatile sig_atomic_t cli_stopped;
 
-/* The value of an option; "" for a flag that was given; NULL if absent. */
+/* The value of an option; "" for a flag that is set; NULL if the option is absent. */
 const char *cli_opt(const struct cli *c, const char *name);
 
-/* One line on stderr, "gpusched: TEXT"; returns the exit code that belongs to @code. */
+/* Prints one line on stderr, "gpusched: TEXT". Returns the exit code that belongs to @code. */
 int cli_fail(int code, const char *format, ...) __attribute__((format(printf, 2, 3)));
 int cli_fail_err(int code, const struct gs_error *err, const char *fallback);
 /*
@@ -44,19 +44,24 @@ int cli_of_option(const char *option, int code, struct gs_error *err);
 /* ---- client.c: libgpusched ---------------------------------------------------------------------- */
 
 struct gpusched;
-/* Opens; on failure prints the reason and returns a negative errno. */
+/* Connects. On failure prints the reason and returns a negative errno. */
 int cli_open(uint32_t flags, struct gpusched **ret);
-/* Takes @args (may be NULL). On failure prints the reason and returns a negative errno. */
+/*
+ * Sends a request. Takes @args (may be NULL). On failure prints the reason and returns a negative
+ * errno.
+ */
 int cli_request(struct gpusched *g, const char *verb, json_t *args, json_t **ret);
-/* The same for a request that may fail: prints nothing, and does not take @args. */
+/* Sends a request that may fail: prints nothing, and does not take @args. */
 int cli_try(struct gpusched *g, const char *verb, const json_t *args, json_t **ret);
-/* Opens, asks, closes. */
+/* Connects, sends one request, and closes. */
 int cli_ask(uint32_t flags, const char *verb, json_t *args, json_t **ret);
 /* Prints the findings of one level as `status` has them; returns their number. */
 size_t cli_print_findings(const json_t *findings, const char *level);
 /* The command that starts the daemon here, for messages that say what to do. */
 const char *cli_start_daemon(void);
-/* "12 s ago: TEXT": a policy's last log line if it is at most so old; malloc'd, NULL: none. */
+/*
+ * A policy's last log line as "12 s ago: TEXT", if it is at most @most_s old; malloc'd, NULL: none.
+ */
 char *cli_policy_said(const json_t *policy, uint64_t most_s);
 #define CLI_DRY_RUN "DryRun=yes: nothing is done to any TSG"
 #define CLI_WIDTH 80 /* width of output that is the same on every terminal */
@@ -64,16 +69,16 @@ char *cli_policy_said(const json_t *policy, uint64_t most_s);
 void cli_print_lines(const char *text);
 /* Prints all of @rows (array); returns an enum gs_exit. */
 int cli_print_rows(const struct cli *c, const struct gs_column *cols, size_t n, json_t *rows);
-/* The same; in JSON each row also has this member (@value NULL: none). */
+/* cli_print_rows() with one more member in each row of JSON (@value NULL: without). */
 int cli_print_rows_with(const struct cli *c, const struct gs_column *cols, size_t n, json_t *rows,
 			const char *key, const json_t *value);
-/* A user's name as ps shows it; valid until the next call. For cells of "uid". */
+/* A user's name, as ps shows it; valid until the next call. For cells of "uid". */
 const char *cli_user_name(uid_t uid);
 char *cli_user(const json_t *row);
 /* Prints one object: JSON, or "key  value" lines. */
 int cli_print_object(const struct cli *c, const json_t *object);
 /*
- * Prints sums by @by, as `history` and `stats --by` have them; @life: with begin and end of each
+ * Prints sums by @by: the answer of `history` or `stats --by`. @life: with begin and end of each
  * process.
  */
 int cli_print_sums(const struct cli *c, const char *by, bool life, const json_t *answer);
@@ -81,15 +86,15 @@ void cli_close_(struct gpusched **g);
 #define CLEANUP_GPUSCHED __attribute__((cleanup(cli_close_)))
 
 /* ---- the files of `run` ---------------------------------------------------------------------- */
-/* Returns only on failure, with the exit code. */
+/* Executes CMD. Returns only on failure, with the exit code. */
 int cli_run_exec(char **argv);
-/* In run_agent.c: true if only the agent would know a class (no daemon, not root). */
+/* In run_agent.c: true if nobody but the agent would learn the class (no daemon, not root). */
 bool cli_run_only_tells(void);
 /* Puts an agent into the program that this process executes next; returns an enum gs_exit. */
 int cli_run_agent(const struct cli *c, const char *class_name);
 /*
- * run_pool.c: into a pool or shared use of that name ("": the usual one); @sm: of --sm, or NULL. A
- * negative errno. Then runs CMD, and stays.
+ * In run_pool.c. cli_run_join() enters the pool or shared server of that name ("": the usual one).
+ * @sm: value of --sm, or NULL. A negative errno on failure. cli_run_beside() runs CMD, and stays.
  */
 int cli_run_join(const char *name, bool share, const char *sm, const char *class_name,
 		 int *ret_sock, struct gs_error *err);

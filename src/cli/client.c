@@ -44,7 +44,7 @@ int cli_open(uint32_t flags, struct gpusched **ret)
 	return 0;
 }
 
-/* Commands that only read have another way to connect. */
+/* Says that a daemon with --dry-run changes nothing. Not for verbs that only read. */
 static void tell_dry_run(const char *verb, const json_t *answer)
 {
 	static const char *const reads[] = { "list", "gpus", "stats", "status", "ping" };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * demo.c - before and after: chooses between the simulated GPU, a real one, and the model; prints
+ * demo.c - before and after: chooses the simulated GPU, a real one or the model, and prints the
+ * results
  */
 #include "cli/demo.h"
 

@@ -15,10 +15,10 @@ enum demo_case { DEMO_ALONE, DEMO_DEFAULT, DEMO_GPUSCHED, DEMO_CASES };
 
 struct demo {
 	bool json, dry_run, refuse, gpu;
-	const char *params;     /* of the model; NULL: the H200's */
-	double dilate, seconds; /* seconds 0: the mode's default */
+	const char *params;     /* parameters of the model; NULL: those of the H200 */
+	double dilate, seconds; /* @seconds 0: the default of the mode */
 	const char *mode;       /* "path" or "model" */
-	char where[128];        /* which GPU */
+	char where[128];        /* the GPU on which it was measured */
 	double p50[DEMO_CASES], p99[DEMO_CASES], be[DEMO_CASES]; /* NAN: not measured */
 	double requests[DEMO_CASES];
 	char reason[512];  /* why gpusched could not act; "": it could */

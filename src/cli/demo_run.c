@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* demo_run.c - the demo is one load of the bench under three of its schemes */
+/* demo_run.c - measures the demo: one load of the bench under three of its schemes */
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>
@@ -16,11 +16,11 @@
 
 #define PATH_WARMUP_S 0.25
 #define MODEL_WARMUP_S 0.5
-#define MODEL_SECONDS 30 /* costs nothing in virtual time */
+#define MODEL_SECONDS 30 /* virtual time costs nothing */
 
 /* ---- why gpusched could not act ----------------------------------------------------------------- */
 
-/* Takes @args. */
+/* Sends a request. Takes @args. */
 static json_t *ask(const char *verb, json_t *args)
 {
 	CLEANUP_GPUSCHED struct gpusched *g = NULL;
@@ -32,7 +32,7 @@ static json_t *ask(const char *verb, json_t *args)
 	return answer;
 }
 
-/* The BE's compute TSG. */
+/* Finds the compute TSG of the BE. */
 static const json_t *find_be(const json_t *list)
 {
 	json_t *row;
@@ -99,7 +99,7 @@ static void find_reason(struct demo *d)
 
 /* ---- measuring ---------------------------------------------------------------------------------- */
 
-/* One line of progress for people. */
+/* Prints one line of progress for people. */
 static void tell(const struct demo *d, const char *what)
 {
 	if (d->json)

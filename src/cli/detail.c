@@ -20,8 +20,8 @@
 #define MAX_KNOWN 4096
 
 struct cli_detail {
-	struct gpusched *g; /* a handle for requests, since the watch has its own */
-	json_t *known;      /* TSG id -> its object of `list` */
+	struct gpusched *g; /* a handle for requests: the watch has another one */
+	json_t *known;      /* the object that `list` has for a TSG, by id */
 	uint64_t unix_ns;   /* CLOCK_REALTIME at CLOCK_MONOTONIC 0 */
 };
 

@@ -7,10 +7,10 @@
 
 struct cli_detail;
 
-/* On failure prints the reason and returns a negative errno. */
+/* Prepares to look up such facts. On failure prints the reason and returns a negative errno. */
 int cli_detail_new(struct cli_detail **ret);
 void cli_detail_free(struct cli_detail *d);
-/* Adds to the event time_unix_ns, and runlist, hw_tsg, channel_list of its TSG. @d may be NULL. */
+/* Adds time_unix_ns to the event, and runlist, hw_tsg, channel_list of its TSG. @d may be NULL. */
 void cli_detail_add(struct cli_detail *d, json_t *event);
 
 /* Cells of time_unix_ns, of channel_list (the context ids), and of memory_bytes (in MiB). */

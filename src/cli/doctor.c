@@ -13,7 +13,7 @@
 static const struct {
 	const char *name;
 	void (*fn)(struct gs_probe *k);
-	unsigned int needed; /* what is impossible without it */
+	unsigned int needed; /* what is impossible if the check fails */
 	bool pod;            /* with --kubernetes */
 } checks[] = {
 	{ "root", gs_probe_root, GS_NEED_ALL },
@@ -42,7 +42,7 @@ static const struct {
 
 #define DETAIL_COLUMN 14
 
-/* Prints lines, not a table: the text may be long, and a new user sees it first. */
+/* Prints lines, not a table: texts may be long, and a new user sees them first. */
 static void print_checks(const json_t *rows)
 {
 	size_t width = gs_term_width(stdout), i;

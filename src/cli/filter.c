@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * filter.c - filters events: they contain process, name, TSG and GPU. Class and cgroup are asked
- * for once per TSG, and again after its class has changed.
+ * filter.c - filters events. They contain process, name, TSG and GPU. Class and cgroup are asked
+ * for once per TSG, and again after the TSG's class has changed.
  */
 #include "cli/filter.h"
 
@@ -20,8 +20,8 @@
 
 struct cli_filter {
 	const char *target, *value;
-	const char *key;    /* key in the event; NULL: ask by TSG id */
-	struct gpusched *g; /* a handle for requests, since the watch has its own */
+	const char *key;    /* its key in an event; NULL: ask by TSG id */
+	struct gpusched *g; /* a handle for requests: the watch has another one */
 	json_t *known;      /* TSG id -> bool */
 };
 
@@ -72,7 +72,7 @@ void cli_filter_free(struct cli_filter *f)
 	free(f);
 }
 
-/* True if the TSG with this id is one of the target's. */
+/* Asks whether the TSG with this id belongs to the target. */
 static bool ask(struct cli_filter *f, json_int_t id)
 {
 	CLEANUP_JSON json_t *args = json_pack("{s:s}", "target", f->target), *list = NULL;
@@ -88,7 +88,7 @@ static bool ask(struct cli_filter *f, json_int_t id)
 	return false;
 }
 
-/* Compares as the daemon does: numbers, and patterns for names. */
+/* Compares as the daemon does: numbers as numbers, names with patterns. */
 static bool match_direct(const struct cli_filter *f, const json_t *v)
 {
 	uint64_t wanted;

@@ -8,7 +8,10 @@
 
 struct cli_filter;
 
-/* Checks the target with the instance; on failure prints why and returns a negative errno. */
+/*
+ * Makes a filter for a target, which the instance checks. On failure prints why and returns a
+ * negative errno.
+ */
 int cli_filter_new(const char *target, struct cli_filter **ret);
 void cli_filter_free(struct cli_filter *f);
 bool cli_filter_match(struct cli_filter *f, const json_t *event);

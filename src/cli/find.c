@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* find.c - finds the command for the words given, and suggests one for an unknown word */
+/* find.c - finds the command that some words name, and suggests one for an unknown word */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,7 +14,7 @@ static size_t least(size_t a, size_t b)
 	return a < b ? a : b;
 }
 
-/* The number of letters to change, add, leave out, or swap with their neighbour. */
+/* How many letters must be changed, added, left out, or swapped with their neighbour. */
 static size_t distance(const char *a, const char *b)
 {
 	size_t d[LONGEST + 1][LONGEST + 1], n = strlen(a), m = strlen(b);
@@ -43,7 +43,7 @@ static bool is_near(const char *word, const char *known)
 	       distance(word, known) <= (n + 1) / 3;
 }
 
-/* "did you mean 'X' or 'Y'?" */
+/* Adds a suggestion, as in "did you mean 'X' or 'Y'?". */
 static void add(char *buf, size_t size, const char *prefix, const char *one, const char *two)
 {
 	size_t at = strlen(buf);
@@ -88,7 +88,7 @@ bool cli_run_has(const struct cli_table *t, const char *option)
 	return false;
 }
 
-/* @noun NULL: @word is the first word. */
+/* Suggests a command. @noun NULL: @word is the first word. */
 static bool near_command(const struct cli_table *t, const char *noun, const char *word, char *buf,
 			 size_t size)
 {

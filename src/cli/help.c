@@ -66,7 +66,7 @@ void cli_help(FILE *out, const struct cli_cmd *cmd)
 	gs_wrap(out, text, 0, CLI_WIDTH);
 	fputs("\nusage: ", out);
 	snprintf(text, sizeof(text), "gpusched %s%s%s%s", name, cmd->args[0] ? " " : "", cmd->args,
-		 /* not if the usage line names some options itself */
+		 /* the usage line may name options itself */
 		 strstr(cmd->args, "[-") ? "" : " [OPTION]...");
 	gs_wrap(out, text, strlen("usage: "), CLI_WIDTH);
 	if (cmd->more) {
@@ -99,7 +99,7 @@ void cli_help_noun(const struct cli_table *t, FILE *out, const char *noun)
 	}
 }
 
-/* scdoc treats these as markup. */
+/* Escapes what scdoc would take for markup. */
 static void scdoc_text(FILE *out, const char *text)
 {
 	for (; *text; text++) {
@@ -148,7 +148,7 @@ static void print_man(const struct cli_table *t, FILE *out)
 	}
 }
 
-/* True for the first entry of each noun, in the table's order. */
+/* True if this is the first entry of its noun in the table. */
 static bool first_of_noun(const struct cli_table *t, size_t i)
 {
 	for (size_t j = 0; j < i; j++)
@@ -168,7 +168,7 @@ static void completion_case(FILE *out, const struct cli_cmd *cmd)
 	fprintf(out, "%s--help\"", cmd->flags & CLI_JSON ? "--json " : "");
 	if (strstr(cmd->args, "TARGET"))
 		fputs(" words=\"$targets\"", out);
-	/* But not for the name of a new one. */
+	/* "NAME" alone is the name of a new policy */
 	else if (!strncmp(cmd->args, "NAME", 4) && cmd->args[4])
 		fputs(" words=\"$(_gpusched_names policy)\"", out);
 	else if (!strncmp(cmd->args, "SCENARIO", 8))
@@ -287,7 +287,7 @@ static void print_verbs(const struct cli_table *t, FILE *out, const char *noun)
 			fprintf(out, "%s ", t->cmds[i].verb);
 }
 
-/* The verbs of each noun that has some. */
+/* Writes the verbs of each noun that has some. */
 static void completion_verbs(const struct cli_table *t, FILE *out)
 {
 	fputs("\twhat=$noun\n\tcase $noun in\n", out);
@@ -304,7 +304,7 @@ static void completion_verbs(const struct cli_table *t, FILE *out)
 	      out);
 }
 
-/* The arguments of `help`: a noun, then its verb. */
+/* Writes the arguments of `help`: a noun, then its verb. */
 static void completion_topics(const struct cli_table *t, FILE *out)
 {
 	fputs("_gpusched_topics()\n{\n\tcase ${COMP_WORDS[2]}:$COMP_CWORD in\n", out);

@@ -32,7 +32,7 @@ static bool parse_day(const char *text, time_t now, time_t *ret)
 	return true;
 }
 
-/* "Z" or "+01:00" ends an ISO time; "": the local clock. */
+/* Parses the zone at the end of an ISO time: "Z" or "+01:00"; "": the local clock. */
 static int parse_zone(const char *text, struct tm *tm, time_t *ret)
 {
 	struct tm zone = { 0 };
@@ -44,7 +44,10 @@ static int parse_zone(const char *text, struct tm *tm, time_t *ret)
 	return 0;
 }
 
-/* "07:00" means the last one in the past, "2026-11-22 07:00" that day's; by the local clock. */
+/*
+ * Parses a time by the local clock: "07:00" is the last one that is past; "2026-11-22 07:00" is on
+ * that day.
+ */
 static int parse_clock(const char *text, time_t now, time_t *ret)
 {
 	static const char *const formats[] = {
@@ -120,7 +123,7 @@ static int parse_when(const char *name, const char *text, time_t now, time_t *re
 		name, text);
 }
 
-/* Shows the date too, unless it is today's. */
+/* Shows a time, and its date too unless that is today. */
 static char *when(const json_t *v, bool ms)
 {
 	time_t at = (time_t)(json_integer_value(v) / (ms ? 1000 : 1)), now = time(NULL);
@@ -173,7 +176,7 @@ static char *words_of(const json_t *o)
 	return all;
 }
 
-/* "class=be: done" */
+/* Shows an event as "class=be: done". */
 static char *detail(const json_t *row)
 {
 	const char *text = json_string_value(gs_json_at(row, "detail"));
@@ -217,7 +220,7 @@ static char *is(const json_t *row)
 }
 
 /*
- * "0", "0,1": a row may be for several GPUs. Sums since the daemon's start are for one. "0/1/0": for
+ * Shows "0" or "0,1": a row may be for several GPUs. Sums since the daemon's start are for one. "0/1/0": for
  * the partition of that GPU instance and compute instance.
  */
 static char *gpus(const json_t *row)
@@ -234,7 +237,7 @@ static char *gpus(const json_t *row)
 	return part;
 }
 
-/* Memory in GiB times hours. */
+/* Shows memory in GiB times hours. */
 static char *memory(const json_t *row)
 {
 	const json_t *mib_s = gs_json_at(row, "memory_mib_s");
@@ -276,7 +279,7 @@ static const struct gs_column by_process[] = {
 	{ "gpu", "GPU", .cell = gpus },        FIGURES,
 	{ "began_s", "BEGAN", .cell = began }, { "ended_s", "ENDED", .cell = ended },
 };
-#define LIFE 2 /* the last columns, which only a history has */
+#define LIFE 2 /* the number of the last columns, which only a history has */
 
 static const struct gs_column by_user[] = { { "uid", "USER", .cell = cli_user },
 					    { "class", "CLASS" },
@@ -402,7 +405,7 @@ static void print_csv(const json_t *rows)
 /* ---- the verb -------------------------------------------------------------------------------- */
 
 /*
- * Puts each row's part of the sum over all rows; nothing if any row's figure is unknown. Returns
+ * Adds each row's part of the sum over all rows, but not if any row's figure is unknown. Returns
  * the sum.
  */
 static double put_parts(json_t *rows)
@@ -427,7 +430,7 @@ int cli_print_sums(const struct cli *c, const char *by, bool life, const json_t 
 	json_t *rows = json_object_get(answer, "rows");
 
 	put_parts(rows);
-	/* each line of JSON says how its figures were obtained */
+	/* in JSON each line says how its figures were obtained */
 	for (size_t i = 0; i < GS_COUNT(tables); i++)
 		if (!strcmp(tables[i].by, by))
 			return cli_print_rows_with(c, tables[i].columns,
@@ -474,7 +477,7 @@ static int print(const struct cli *c, const char *by, bool of_events, const json
 			 : print_all_sums(c, by, answer);
 }
 
-/* NULL: an error was printed. */
+/* Makes the request's arguments. NULL: an error was printed. */
 static json_t *make_args(const struct cli *c, const char *by)
 {
 	const char *since_text = cli_opt(c, "since"), *until_text = cli_opt(c, "until");
@@ -515,7 +518,7 @@ int cli_history(struct cli *c)
 	if (r)
 		return gs_exit_of(r);
 	r = print(c, by, of_events, answer);
-	/* otherwise a user would take the rows for everybody's */
+	/* without this note, a user would think that the rows are everybody's */
 	if (!c->json && !cli_opt(c, "csv") &&
 	    json_is_true(json_object_get(answer, "others_hidden")))
 		puts(of_events ? "what concerns other users is root's to see"

@@ -12,7 +12,7 @@
 #include "cli/park.h"
 #include "gpusched/gpusched.h"
 
-/* "alice until 14:03:22": the person who suspended it. */
+/* Shows the person who suspended a TSG: "alice until 14:03:22". */
 static char *person(const json_t *row)
 {
 	const json_t *uid = gs_json_at(row, "suspended_by_uid");
@@ -33,7 +33,7 @@ static char *person(const json_t *row)
 		       : text;
 }
 
-/* The cause that keeps it off the GPU, or its state. */
+/* Shows why the TSG is kept off the GPU, or its state. */
 static char *state(const json_t *row)
 {
 	const json_t *server = gs_json_at(row, "client_of");
@@ -73,7 +73,7 @@ static const char *state_colour(const json_t *row)
 											: NULL;
 }
 
-/* A person's wish is shown rather than the policy's. */
+/* Shows a wish: a person's, if there is one, else the policy's. */
 static char *wanted(const json_t *row)
 {
 	const json_t *manual = gs_json_at(row, "manual.timeslice_us");
@@ -88,7 +88,7 @@ static char *wanted(const json_t *row)
 		       : marked;
 }
 
-/* Launches that its own agent counted are no fact, and are marked. */
+/* Shows launches. Those that the program's own agent counted are no fact, and are marked. */
 static char *launched(const json_t *row)
 {
 	CLEANUP_FREE char *text = gs_json_cell(gs_json_at(row, "launches"));
@@ -109,7 +109,7 @@ static char *held(const json_t *row)
 	return asprintf(&text, "%.1f", (double)json_integer_value(ns) / 1e9) < 0 ? NULL : text;
 }
 
-/* "2 of 90, 1.5 ms late": for its process's requests. */
+/* Shows "2 of 90, 1.5 ms late" for the requests of the TSG's process. */
 static char *missed(const json_t *row)
 {
 	const json_t *n = gs_json_at(row, "deadline_missed");
@@ -136,13 +136,14 @@ static char *missed(const json_t *row)
 #define CONTAINER_HEAD "CONTAINER"
 #define DEADLINE_HEAD "DEADLINE US"
 #define MISSED_HEAD "MISSED"
-#define JOB_HEAD "JOB" /* of a batch system */
+#define JOB_HEAD "JOB" /* job of a batch system */
 #define REQUEST_HEAD "REQUEST%"
-#define OVER_HEAD "OVER%" /* its request would bring the GPU's to this: it has none */
+/* what all requests on the GPU would add up to, for a TSG that gets no promise for that reason */
+#define OVER_HEAD "OVER%"
 #define LIMIT_HEAD "LIMIT%"
-#define MEANS_HEAD "MEANS" /* of the policy, and why these */
+#define MEANS_HEAD "MEANS" /* the means that the policy uses; WHY: why these */
 #define WHY_HEAD "WHY"
-#define SHARING_HEAD "SHARING" /* that a claim asks for */
+#define SHARING_HEAD "SHARING" /* sharing that the pod's claim asks for */
 
 static const struct gs_column columns[] = {
 	{ "id", "ID", GS_COL_RIGHT },
@@ -172,7 +173,7 @@ static const struct gs_column columns[] = {
 	{ "tsg" },
 };
 
-/* Names of the hardware and the driver; with --wide. */
+/* Columns for --wide: names that the hardware and the driver use. */
 static const struct gs_column wide_columns[] = {
 	{ "tid", "TID", GS_COL_RIGHT },
 	{ "gpu_instance", INSTANCE_HEAD, GS_COL_RIGHT },
@@ -196,7 +197,10 @@ static const struct gs_column wide_columns[] = {
 	{ "policy_says.why", WHY_HEAD, .spare = 12 },
 	{ "channel_list", "CHANNELS", GS_COL_WRAP, .cell = cli_channels },
 };
-/* On a narrow terminal these columns are left out, the last one first. */
+/*
+ * On a narrow terminal these columns are left out after all spare ones. The last of them goes
+ * first.
+ */
 static const char *const give_way[] = { "STATE", "CLASS", "USER", "IS", "WANT" };
 
 static struct gs_column *column(struct gs_column *cols, size_t n, const char *head)
@@ -208,7 +212,7 @@ static struct gs_column *column(struct gs_column *cols, size_t n, const char *he
 	return col;
 }
 
-/* Returns true if a column contains nothing but "-", and is hidden. */
+/* Hides a column in which every row has "-". Returns true if so. */
 static bool hide_unknown(struct gs_column *cols, size_t n, const char *head, const json_t *rows)
 {
 	struct gs_column *col = column(cols, n, head);
@@ -227,7 +231,7 @@ static const char *const may_be_unknown[] = { INSTANCE_HEAD, COMPUTE_HEAD,   NAM
 					      JOB_HEAD,      REQUEST_HEAD,   OVER_HEAD,
 					      LIMIT_HEAD,    MEANS_HEAD,     WHY_HEAD };
 
-/* The other columns go after all that are spare anyhow. */
+/* Lets the columns of give_way go too, but only after all that are spare already. */
 static void make_room(struct gs_column *cols, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
@@ -236,7 +240,9 @@ static void make_room(struct gs_column *cols, size_t n)
 		column(cols, n, give_way[i])->spare = (unsigned char)(i + 1);
 }
 
-/* The memory that @pid holds on the server's GPU, taken from a copy TSG of its own. */
+/*
+ * The memory that @pid holds on the server's GPU. A copy TSG of the process itself has the figure.
+ */
 static json_t *memory_of(const json_t *tsgs, const json_t *server, const json_t *pid)
 {
 	json_t *tsg;
@@ -249,7 +255,7 @@ static json_t *memory_of(const json_t *tsgs, const json_t *server, const json_t 
 	return NULL;
 }
 
-/* Adds the programs that have their kernels in that server's TSG. */
+/* Adds the programs that have their kernels in that MPS server's TSG. */
 static void add_clients(json_t *rows, const json_t *tsgs, const json_t *server)
 {
 	const json_t *clients = gs_json_at(server, "pool.clients"), *c;
@@ -270,7 +276,7 @@ static void add_clients(json_t *rows, const json_t *tsgs, const json_t *server)
 	}
 }
 
-/* Keeps the TSGs that most people look for. A TSG that was named is always shown. */
+/* Keeps the TSGs that most people look for. A TSG that the user named is always kept. */
 static json_t *shown_rows(const struct cli *c, const char *target, json_t *tsgs)
 {
 	bool all = c->json || cli_opt(c, "all") || strstr(target, "tsg:");
@@ -320,7 +326,7 @@ static int list_once(const struct cli *c, struct gpusched *g, const char *target
 	if (n > GS_COUNT(columns)) {
 		for (size_t i = 0; i < GS_COUNT(may_be_unknown); i++)
 			hide_unknown(shown, n, may_be_unknown[i], rows);
-		/* beside a deadline "-" says something */
+		/* where there is a deadline, "-" in MISSED says something */
 		if (hide_unknown(shown, n, DEADLINE_HEAD, rows))
 			hide_unknown(shown, n, MISSED_HEAD, rows);
 		make_room(shown, n);
@@ -334,7 +340,8 @@ static int list_once(const struct cli *c, struct gpusched *g, const char *target
 }
 
 /*
- * On a terminal the screen is cleared before each round; otherwise an empty line separates rounds.
+ * Repeats the list. On a terminal the screen is cleared before each round; elsewhere an empty line
+ * separates rounds.
  */
 static int watch(const struct cli *c, struct gpusched *g, const char *target)
 {

@@ -7,8 +7,9 @@
 #include "cli/cli.h"
 
 /*
- * If the caller has closed a standard descriptor, the first file that we open would get its number,
- * and our output. So a file that can be neither read nor written takes its place.
+ * Puts a dummy in place of each standard descriptor that the caller has closed. Otherwise the first
+ * file that we open would get its number, and our output. The dummy can be neither read nor
+ * written.
  */
 static void hold_standard_files(void)
 {
@@ -21,6 +22,6 @@ int main(int argc, char **argv)
 {
 	hold_standard_files();
 	if (!setlocale(LC_CTYPE, "") || MB_CUR_MAX == 1)
-		setlocale(LC_CTYPE, "C.UTF-8"); /* names are shown as UTF-8 everywhere */
+		setlocale(LC_CTYPE, "C.UTF-8"); /* names are UTF-8 in every locale */
 	return cli_main(&cli_table, argc, argv);
 }

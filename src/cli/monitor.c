@@ -17,17 +17,17 @@
 
 struct monitor {
 	struct gs_sheet *table;
-	struct cli_filter *filter; /* NULL: all */
+	struct cli_filter *filter; /* NULL: all events pass */
 	struct cli_detail *detail; /* NULL: not wanted */
 	uint64_t limit, seen;
 	uint64_t first_ns;
 	uint64_t counts[GPUSCHED_EV_MAX], others;
 	int error;
 	bool json;
-	bool ended; /* the daemon has ended */
+	bool ended; /* the daemon ended */
 };
 
-/* Seconds since the first event. */
+/* The time of the first event. */
 static uint64_t epoch_ns;
 
 static char *when(const json_t *row)
@@ -43,7 +43,7 @@ static char *when(const json_t *row)
 		       : text;
 }
 
-/* Facts without a column: the result of a call, a class, a policy's name. */
+/* Shows facts that have no column: the result of a call, a class, a policy's name. */
 static char *rest(const json_t *row)
 {
 	static const char *const shown[] = {
@@ -88,7 +88,7 @@ static const struct gs_column columns[] = {
 	{ NULL, "MORE", 0, 0, rest },
 };
 
-/* Added by --verbose. */
+/* The columns that --verbose adds. */
 static const struct gs_column verbose_columns[] = {
 	{ "time_unix_ns", "CLOCK", 0, 15, cli_clock },
 	{ "event", "EVENT", 0, 12 },
@@ -127,13 +127,13 @@ static int on_event(const json_t *row, void *user)
 	if (!m->seen++)
 		epoch_ns = (uint64_t)json_integer_value(json_object_get(row, "time_ns"));
 	cli_detail_add(m->detail, (json_t *)row);
-	/* keys that do not apply are left out of events: no nulls are added */
+	/* events leave out keys that do not apply, so no nulls are added for them */
 	m->error = m->json ? gs_json_line(stdout, row) || fflush(stdout) ? -EIO : 0
 			   : gs_sheet_row(m->table, (json_t *)row);
 	return m->error || (m->limit && m->seen >= m->limit);
 }
 
-/* The summary: in JSON a last object with "event":"summary". */
+/* Prints the summary; in JSON it is a last object with "event":"summary". */
 static int summary(const struct monitor *m, uint64_t ns)
 {
 	CLEANUP_JSON json_t *all = json_object(), *by = json_object();
@@ -164,7 +164,7 @@ static int watch(struct gpusched *g, struct monitor *m, uint64_t for_us)
 {
 	uint64_t end = for_us ? gs_now_ns() + for_us * NS_PER_US : 0;
 
-	/* waits in slices, so that a signal between two events ends it too */
+	/* waits for short times, so that a signal between two events ends it too */
 	while (!cli_stopped && !m->error && (!m->limit || m->seen < m->limit)) {
 		uint64_t now = gs_now_ns(), slice = 200000;
 		int r;

@@ -21,7 +21,7 @@ static const struct {
 #undef X
 };
 
-/* Prints in lines of the terminal's width. */
+/* Prints a text, wrapped to the terminal's width. */
 static void say(const char *what, const char *why)
 {
 	CLEANUP_FREE char *text = NULL;
@@ -30,7 +30,7 @@ static void say(const char *what, const char *why)
 		gs_wrap(stdout, text, 0, gs_term_width(stdout));
 }
 
-/* Most counters count unusual things and stay 0. */
+/* Prints the counters that are not 0: most count unusual things. */
 static void print_counters(const json_t *all)
 {
 	size_t zeros = 0;
@@ -94,7 +94,7 @@ int cli_observe_on(struct cli *c)
 	return ask(c, 0, "observe_on");
 }
 
-/* Without a driver there is nothing to restore first, so the taps can be removed at once. */
+/* Removes the taps at once: without a driver, nothing has to be restored first. */
 static int off_without_driver(struct gs_error *err)
 {
 	unsigned int branch;

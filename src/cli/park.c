@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-/* park.c - park, unpark, parked: takes a program's GPU memory out, and back */
+/*
+ * park.c - the verbs park, unpark and parked: take a program's GPU memory out, bring it back, list
+ */
 #include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -41,7 +43,7 @@ struct watching {
 	bool over, there;
 };
 
-/* An estimate, since libcuda says nothing before the end. */
+/* Prints an estimate, since libcuda says nothing before the end. */
 static void print_progress(const json_t *one)
 {
 	const json_t *moved = gs_json_at(one, "moved_bytes"), *ms = gs_json_at(one, "moving_ms");
@@ -94,7 +96,7 @@ static void *watch(void *user)
 	return NULL;
 }
 
-/* Where somebody looks on, and a daemon tells. */
+/* Begins to show progress, if a person looks on: on a terminal, without --json and --quiet. */
 static void watch_begin(struct watching *w, const struct cli *c)
 {
 	*w = (struct watching){ .lock = PTHREAD_MUTEX_INITIALIZER,
@@ -220,7 +222,7 @@ int cli_unpark_all(const struct cli *c, bool keep)
 
 	if (!cli_anybody_parked())
 		return GS_EXIT_OK;
-	if (keep) /* a process that begins to act unlocks what is locked */
+	if (keep) /* any process that begins to act unlocks them, so to ask is enough */
 		return cli_ask(0, "parked", NULL, &answer) ? GS_EXIT_FAILED : GS_EXIT_OK;
 	return act(c, "unpark", json_pack("{s:s}", "target", "all"));
 }
@@ -321,7 +323,7 @@ void cli_print_parked(const json_t *parked)
 
 /* ---- run --needs ------------------------------------------------------------------------------ */
 
-/* The first GPU that CMD sees. */
+/* The target is the first GPU that CMD sees. */
 static int target_of_room(const char *class_name, char *ret, size_t size)
 {
 	const char *visible = getenv("CUDA_VISIBLE_DEVICES");
@@ -363,7 +365,7 @@ int cli_run_room(const struct cli *c)
 	r = target_of_room(cli_opt(c, "park-others"), target, sizeof(target));
 	if (r)
 		return r;
-	/* CMD replaces this process; the daemon brings the programs back when CMD has ended */
+	/* CMD replaces this process. The daemon brings the programs back after CMD has ended. */
 	r = cli_ask(0, "make_room",
 		    json_pack("{s:s,s:I}", "target", target, "bytes", (json_int_t)bytes), &answer);
 	if (r)

@@ -12,16 +12,19 @@ int cli_park(struct cli *c);
 int cli_unpark(struct cli *c);
 int cli_parked(struct cli *c);
 
-/* Prints one line for each, below a table. */
+/* Prints one line for each parked program, below a table. */
 void cli_print_parked(const json_t *parked);
-/* True if any program is parked, as far as root can see without the daemon. */
+/* True if any program is parked. Sees only what root can see without the daemon. */
 bool cli_anybody_parked(void);
 /*
- * Brings back the programs that fit, in the order of parking, and names the rest; @keep: only those
- * that are locked.
+ * Brings back the programs that fit, in the order of parking, and names the others. @keep: only
+ * those that are locked.
  */
 int cli_unpark_all(const struct cli *c, bool keep);
-/* Makes the room that run's --needs asks for, or changes nothing; 0, or an enum gs_exit. */
+/*
+ * Makes the room that --needs asks for. If that is impossible, changes nothing. 0, or an enum
+ * gs_exit.
+ */
 int cli_run_room(const struct cli *c);
 
 #endif /* GPUSCHED_CLI_PARK_H */

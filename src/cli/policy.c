@@ -117,12 +117,12 @@ static int check_one(const struct cli *c, const char *what)
 	if (why.dump && !c->json)
 		printf("%s\n", why.dump);
 	text = *text ? text : strerror(-r);
-	/* most reasons contain it already */
+	/* most reasons name the policy already */
 	if (strstr(text, what))
 		cli_fail(r, "policy check: %s", text);
 	else
 		cli_fail(r, "policy check: %s: %s", what, text);
-	/* If the policy is refused, the check has failed, and the command was not used wrongly. */
+	/* a policy that is refused is a failed check, not a wrong use of the command */
 	return why.kind == GS_POLICY_EXIT_VERIFIER || why.kind == GS_POLICY_EXIT_REFUSED
 		       ? GS_EXIT_FAILED
 		       : (int)gs_exit_of(r);
@@ -290,7 +290,7 @@ int cli_policy_get(struct cli *c)
 	return ask(c, "policy_get", GS_LOCAL_READ_ONLY, NULL, print_get);
 }
 
-/* Makes a path absolute, since the daemon works in another folder. */
+/* Makes a path absolute, since the daemon has another working folder. */
 static char *as_daemon_finds_it(const char *name)
 {
 	CLEANUP_FREE char *cwd = NULL;

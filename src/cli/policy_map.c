@@ -60,9 +60,7 @@ static int print_entry(const struct cli *c, const struct gs_polmap *m, const voi
 	return GS_EXIT_OK;
 }
 
-/*
- * An entry that is removed meanwhile is left out; an entry that is added meanwhile may be left out.
- */
+/* Prints all entries. One that is removed meanwhile is left out, and one that is added may be. */
 static int print_all(const struct cli *c, const struct gs_polmap *m)
 {
 	CLEANUP_FREE char *key = calloc(1, m->key_size), *next = calloc(1, m->key_size);

@@ -81,7 +81,7 @@ static void print_members(const json_t *object, const char *prefix)
 			print_elements(v, path);
 			continue;
 		}
-		/* an object without members prints nothing */
+		/* prints nothing for an object without members */
 		text = gs_json_cell(json_is_object(v) ? NULL : v);
 		printf("%-36s %s\n", path, text ? text : "-");
 	}
@@ -96,7 +96,7 @@ int cli_print_object(const struct cli *c, const json_t *object)
 	return GS_EXIT_OK;
 }
 
-/* Remembers the last user, since neighbouring rows mostly have the same one. */
+/* Remembers the last user: neighbouring rows mostly belong to the same one. */
 const char *cli_user_name(uid_t uid)
 {
 	static uid_t asked = (uid_t)-1;

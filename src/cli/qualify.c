@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* qualify.c - what works on this GPU and what switches cost it: asks, then prints what was found */
+/*
+ * qualify.c - finds what works on this GPU, and what switches cost: asks first, then prints what it
+ * found
+ */
 #include <errno.h>
 #include <math.h>
 #include <string.h>
@@ -15,7 +18,7 @@ static void tell(const char *what)
 	fprintf(stderr, "measuring: %s\n", what);
 }
 
-/* Nobody's GPU is loaded by a verb that was only tried out. */
+/* Asks before it loads the GPU: the user may only have tried the verb out. */
 static int consent(const struct cli *c)
 {
 	char answer[16];
@@ -76,7 +79,7 @@ static json_t *latency_row(const json_t *l)
 			 failed ? failed : detail);
 }
 
-/* In the GPU's time. */
+/* Times are in the GPU's time. */
 static json_t *call_row(const char *name, const json_t *call, double dilate)
 {
 	char what[80], detail[120];

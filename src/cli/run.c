@@ -27,8 +27,9 @@
 #define START_S 5 /* longest wait for a daemon that is starting */
 
 /*
- * execvp() returns EACCES for a program that exists nowhere if one folder of $PATH cannot be
- * searched. A shell distinguishes that from a file that exists and cannot be executed.
+ * True if no folder of $PATH has the program. execvp() returns EACCES for such a program if it
+ * cannot search one of the folders. A shell tells that from a file that exists and cannot be
+ * executed.
  */
 static bool is_nowhere(const char *name)
 {
@@ -53,10 +54,10 @@ int cli_run_exec(char **argv)
 	execvp(argv[0], argv);
 	r = errno == EACCES && is_nowhere(argv[0]) ? ENOENT : errno;
 	cli_fail(-r, "run: %s cannot be executed: %s", argv[0], strerror(r));
-	return r == ENOENT ? 127 : 126; /* the codes that a shell uses */
+	return r == ENOENT ? 127 : 126; /* these are the codes of a shell */
 }
 
-/* Those that do not go together; an enum gs_exit. */
+/* Refuses options that do not go together with --means. Returns an enum gs_exit. */
 static int check_means(const struct cli *c, const char *class_name)
 {
 	const char *means = cli_opt(c, "means");
@@ -86,7 +87,8 @@ static int check_options(const struct cli *c, const char *class_name)
 		return cli_fail(-EINVAL, "run: --share is for the classes lc and be");
 	if (cli_opt(c, "sm") && !share)
 		return cli_fail(-EINVAL, "run: --sm goes with --share");
-	if (cli_opt(c, "agent") && (pool || share)) /* its TSGs are the MPS server's */
+	/* the program's TSGs would be the MPS server's */
+	if (cli_opt(c, "agent") && (pool || share))
 		return cli_fail(-EINVAL, "run: --agent does not go with --pool or --share");
 	if (cli_opt(c, "if-possible") && !class_name)
 		return cli_fail(-EINVAL, "run: --if-possible goes with --class");
@@ -99,8 +101,8 @@ static int check_options(const struct cli *c, const char *class_name)
 
 /*
  * Gives the class to this very process, which CMD then replaces. So the class is in force before
- * CMD's first instruction, and its descendants inherit it. If the daemon has no time to look at
- * this process, it is asked again.
+ * CMD's first instruction, and CMD's descendants inherit it. If the daemon has no time to look at
+ * this process, asks it again.
  */
 static int take_class(const char *class_name, json_t *part, struct gs_error *err)
 {
@@ -120,12 +122,12 @@ static int take_class(const char *class_name, json_t *part, struct gs_error *err
 
 /* ---- by which means CMD starts ----------------------------------------------------------------- */
 
-/* As the options say, or the daemon. */
+/* The means, chosen by options or by the daemon. */
 struct chosen {
-	const char *server; /* its name; NULL: none */
+	const char *server; /* name of the server; NULL: none */
 	bool share, agent;
-	bool by_itself; /* nobody asked for that server: CMD does without it */
-	json_t *answer; /* @server is of it */
+	bool by_itself; /* nobody asked for that server, so CMD can do without it */
+	json_t *answer; /* holds the text of @server */
 };
 
 static json_t *question(const struct cli *c, const char *class_name, const struct gs_program *p)
@@ -139,7 +141,10 @@ static json_t *question(const struct cli *c, const char *class_name, const struc
 			 "args", args, "auto", cli_opt(c, "means") != NULL);
 }
 
-/* *ret NULL: there is nothing to choose. Where only a class may ask for it, nothing is said. */
+/*
+ * Asks the daemon for the means. *ret NULL: there is nothing to choose. Prints nothing if only the
+ * class may ask for it.
+ */
 static int ask_means(const struct cli *c, const char *class_name, json_t **ret,
 		     struct gs_error *err)
 {
@@ -148,7 +153,7 @@ static int ask_means(const struct cli *c, const char *class_name, json_t **ret,
 	struct gs_program program;
 	int r = gs_command_program(c->argv, &program);
 
-	if (r && r != -E2BIG) /* it cannot be executed, as will be said */
+	if (r && r != -E2BIG) /* CMD cannot be executed: that is reported later */
 		return 0;
 	args = question(c, class_name, &program);
 	r = gpusched_open(NULL, &g);
@@ -196,7 +201,7 @@ static void choose_means(const struct cli *c, const char *class_name, struct cho
 		inout->server = server ? server : "";
 }
 
-/* A server that nobody asked for by name is none that CMD cannot do without. */
+/* Gets CMD into its server. If nobody asked for that server by name, CMD can do without it. */
 static int join(const struct cli *c, const char *class_name, struct chosen *how, int *ret_sock,
 		struct gs_error *err)
 {
@@ -217,10 +222,13 @@ static int join(const struct cli *c, const char *class_name, struct chosen *how,
 struct without {
 	bool allowed;
 	bool pool, class;
-	struct gs_error why; /* of the first failure */
+	struct gs_error why; /* the first failure */
 };
 
-/* Not after an error of the caller. Returns 0, or an enum gs_exit. */
+/*
+ * Notes that CMD starts without something. Fails after an error of the caller's. Returns 0, or an
+ * enum gs_exit.
+ */
 static int go_without(struct without *w, bool *what, int r, const struct gs_error *err)
 {
 	if (!w->allowed || gs_exit_of(r) == GS_EXIT_USAGE)
@@ -260,7 +268,7 @@ static void await_daemon(void)
 	gpusched_open(&options, &g);
 }
 
-/* First the pool: a server that it starts is not of CMD's class by inheritance. */
+/* The pool comes first: a server that it starts would inherit CMD's class otherwise. */
 static int prepare(const struct cli *c, const char *class_name, json_t *part, struct chosen *how,
 		   int *ret_sock)
 {
@@ -302,7 +310,7 @@ int cli_run(struct cli *c)
 		r = cli_run_room(c);
 	if (!r && how.agent) {
 		r = cli_run_agent(c, class_name);
-		r = how.by_itself ? GS_EXIT_OK : r; /* slices do without it */
+		r = how.by_itself ? GS_EXIT_OK : r; /* CMD uses slices, and needs no agent */
 	}
 	json_decref(how.answer);
 	if (r)

@@ -21,7 +21,7 @@ bool cli_run_only_tells(void)
 	return geteuid() && gpusched_open(NULL, &g);
 }
 
-/* Looks beside this program, then where libraries are installed. */
+/* Looks beside this program first, then where libraries are installed. */
 static bool find_agent(char *ret, size_t size)
 {
 	if (!gs_own_folder(ret, size - sizeof("/" AGENT))) {
@@ -32,7 +32,7 @@ static bool find_agent(char *ret, size_t size)
 	return gs_installed(GPUSCHED_LIBDIR "/" AGENT, ret, size) || !access(ret, R_OK);
 }
 
-/* Adds the agent to the front of LD_PRELOAD, which CMD's descendants inherit. */
+/* Adds the agent at the front of LD_PRELOAD, which CMD's descendants inherit. */
 int cli_run_agent(const struct cli *c, const char *class_name)
 {
 	const char *before = getenv("LD_PRELOAD"), *hint = cli_opt(c, "hint");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * run_pool.c - `gpusched run --pool` and `--share`: stays beside CMD, so that its work is off the
- * GPU before it is killed, and the other clients of the MPS server live on
+ * run_pool.c - `gpusched run --pool` and `--share`: stays beside CMD. If CMD is to be killed, its
+ * work leaves the GPU before, so that the MPS server's other clients live on
  */
 #include <errno.h>
 #include <poll.h>
@@ -20,7 +20,7 @@
 #include "mps/join.h"
 #include "mps/link.h"
 
-#define ASK_MS 3000 /* longest wait of a signal, or the end, for the supervisor */
+#define ASK_MS 3000 /* longest wait for the supervisor, at a signal or at the end */
 
 static const int forwarded[] = { SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2 };
 
@@ -29,7 +29,7 @@ static void say(const char *text)
 	fprintf(stderr, "gpusched: run: %s\n", text);
 }
 
-/* Prints what the program gets, and what it gives up for that. */
+/* Prints what the program gets by this, and what it gives up. */
 static void tell(const struct gs_mps_place *p, const struct gs_mps_joined *j)
 {
 	char server[80] = "that starts with it";
@@ -53,7 +53,7 @@ static sigset_t signals(void)
 	return set;
 }
 
-/* True if the program handles the signal: to end by itself it may have to use the GPU. */
+/* True if the program handles the signal: then it may have to use the GPU to end by itself. */
 static bool handles(pid_t pid, int sig)
 {
 	unsigned long long caught = 0;
@@ -68,7 +68,7 @@ static bool handles(pid_t pid, int sig)
 	return false;
 }
 
-/* Waits for the answer, and prints messages that come before it. */
+/* Sends a message and waits for the answer. Prints messages that come before it. */
 static void ask(int sock, enum gs_mps_op op, int number)
 {
 	struct gs_mps_message m = { .op = op, .number = number };
@@ -85,7 +85,10 @@ static void ask(int sock, enum gs_mps_op op, int number)
 	}
 }
 
-/* A signal of the terminal has reached CMD too, which is in the same process group. */
+/*
+ * Passes a signal on to CMD. One from the terminal has reached CMD already, in the same process
+ * group.
+ */
 static void forward(int sock, pid_t pid, const struct signalfd_siginfo *si)
 {
 	int sig = (int)si->ssi_signo;
@@ -93,11 +96,12 @@ static void forward(int sock, pid_t pid, const struct signalfd_siginfo *si)
 	if (si->ssi_code == SI_KERNEL)
 		return;
 	if (sig != SIGUSR1 && sig != SIGUSR2 && !handles(pid, sig))
-		ask(sock, GS_MPS_STOP, 0); /* the server first takes its work off the GPU */
+		/* before CMD dies, the server takes its work off the GPU */
+		ask(sock, GS_MPS_STOP, 0);
 	kill(pid, sig);
 }
 
-/* Descendants that lose their parents become our children: reaps them. */
+/* Reaps children: descendants of CMD that lose their parents become ours. True if CMD has ended. */
 static bool has_ended(pid_t pid, int *ret_status)
 {
 	int status;

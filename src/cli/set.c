@@ -14,7 +14,7 @@
 #include "gpusched/abi.h"
 #include "gpusched/gpusched.h"
 
-/* 0: all done; 4: some failed; 1: all failed. Prints the first reason. */
+/* The exit code: 0: all done; 4: some failed; 1: all failed. Prints the first reason. */
 static int outcome(const struct cli *c, const char *verb, json_t *answer)
 {
 	json_int_t changed = json_integer_value(json_object_get(answer, "changed"));
@@ -50,7 +50,10 @@ static int act(const struct cli *c, const char *verb, json_t *args)
 	return r ? (int)gs_exit_of(r) : outcome(c, verb, answer);
 }
 
-/* "limit=30", "request=none": of each program as a whole, so it is no setting of its TSGs. */
+/*
+ * Sets "limit=30" or "request=none", which belong to each program as a whole: no setting of its
+ * TSGs.
+ */
 static int set_part(const struct cli *c, const char *name, const char *word)
 {
 	CLEANUP_JSON json_t *answer = NULL;
@@ -99,10 +102,7 @@ int cli_preempt(struct cli *c)
 	return act(c, "preempt", json_pack("{s:s}", "target", c->argv[0]));
 }
 
-/*
- * Without a daemon nothing else would resume the TSGs: this command does, at its end or when
- * interrupted.
- */
+/* Resumes the TSGs after @us, or when interrupted: without a daemon nothing else would. */
 static int resume_after(const struct cli *c, uint64_t us, const sigset_t *ends)
 {
 	struct timespec ts = { (time_t)(us / 1000000), (long)(us % 1000000) * 1000 };
@@ -113,7 +113,7 @@ static int resume_after(const struct cli *c, uint64_t us, const sigset_t *ends)
 	return cli_ask(0, "resume", json_pack("{s:s}", "target", c->argv[0]), &answer);
 }
 
-/* True if a daemon ends the suspension in time. */
+/* True if there is a daemon, which ends the suspension in time. */
 static bool daemon_there(void)
 {
 	CLEANUP_GPUSCHED struct gpusched *g = NULL;
@@ -131,7 +131,7 @@ static int suspend_for(const struct cli *c, uint64_t us)
 	sigaddset(&ends, SIGINT);
 	sigaddset(&ends, SIGTERM);
 	sigaddset(&ends, SIGHUP);
-	if (alone) /* before the suspension, so that no signal can leave the TSGs suspended */
+	if (alone) /* comes before the suspension, so that no signal can leave the TSGs suspended */
 		sigprocmask(SIG_BLOCK, &ends, NULL);
 	r = act(c, "suspend",
 		json_pack("{s:s,s:I}", "target", c->argv[0], "for_us", (json_int_t)us));

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* setting.h - "timeslice=20us" and its kin, --limit and its kin, as arguments of verbs */
+/*
+ * setting.h - makes arguments of verbs from "timeslice=20us" and the like, and from --limit and the
+ * like
+ */
 #ifndef GPUSCHED_CLI_SETTING_H
 #define GPUSCHED_CLI_SETTING_H
 
@@ -11,7 +14,7 @@ struct cli;
 
 /* Adds KEY=VALUE to @args. -EINVAL or -ERANGE with one line. */
 int cli_setting_parse(const char *text, json_t *args, struct gs_error *err);
-/* An object of those of --weight, --limit and --request that are given. An enum gs_exit. */
+/* Makes an object of --weight, --limit and --request, as far as they are given. An enum gs_exit. */
 int cli_part_args(const struct cli *c, const char *verb, json_t **ret);
 
 #endif /* GPUSCHED_CLI_SETTING_H */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* shell - a prompt in which every verb works. Each verb runs as a process of its own. */
+/* shell - shows a prompt at which every verb works. Each verb runs as a process of its own. */
 #include "cli/shell.h"
 
 #include <errno.h>
@@ -14,21 +14,21 @@
 #include "cli/cli.h"
 #include "cli/verbs_look.h"
 
-#define REMEMBERED 1000 /* lines */
+#define REMEMBERED 1000 /* number of lines */
 #define MAX_WORDS 256
 
 struct shell {
 	const struct cli_table *table;
-	EditLine *el; /* NULL: no terminal */
+	EditLine *el; /* NULL: there is no terminal */
 	History *history;
-	char path[512]; /* of the history; "": nowhere */
-	int code;       /* of the last command */
+	char path[512]; /* file of the history; "": it is not kept */
+	int code;       /* exit code of the last command */
 	bool over;
 };
 
 /* ---- one line -------------------------------------------------------------------------------- */
 
-/* Ctrl-C ends the command and not the shell. */
+/* Runs a verb. Ctrl-C ends the verb and not the shell. */
 static int run(char *const *argv, bool terminal)
 {
 	struct sigaction ignored = { .sa_handler = SIG_IGN }, was;
@@ -39,7 +39,7 @@ static int run(char *const *argv, bool terminal)
 	pid = fork();
 	if (!pid) {
 		sigaction(SIGINT, &was, NULL);
-		/* The rest of the input belongs to the shell. */
+		/* the rest of the input is for the shell */
 		if (!terminal && !freopen("/dev/null", "r", stdin))
 			_exit(127);
 		execv("/proc/self/exe", argv);
@@ -72,7 +72,7 @@ static void run_words(struct shell *sh, int n, const char **words)
 	}
 }
 
-/* Splits words like a shell: at blanks, except within quotes and after \. */
+/* Splits a line into words like a shell: at blanks, except within quotes and after \. */
 static void run_line(struct shell *sh, const char *line)
 {
 	Tokenizer *tok = tok_init(NULL);
@@ -90,7 +90,7 @@ static void run_line(struct shell *sh, const char *line)
 
 /* ---- completion ------------------------------------------------------------------------------ */
 
-/* The beginning that all candidates share. */
+/* The length of the beginning that all candidates share. */
 static size_t common(size_t n, char all[][CLI_CANDIDATE_LEN])
 {
 	size_t len = strlen(all[0]);
@@ -122,7 +122,7 @@ static unsigned char insert(EditLine *el, size_t n, char all[][CLI_CANDIDATE_LEN
 		show(n, all);
 		return CC_REDISPLAY;
 	}
-	/* the kind of a target is not the whole word */
+	/* "pid:" is only a kind of target, so the word goes on */
 	snprintf(more, sizeof(more), "%.*s%s", (int)(len - has), all[0] + has,
 		 n == 1 && all[0][len - 1] != ':' ? " " : "");
 	return el_insertstr(el, more) ? CC_ERROR : CC_REFRESH;
@@ -213,7 +213,7 @@ static void on_interrupt(int sig)
 {
 }
 
-/* At a prompt, Ctrl-C drops the line. */
+/* Reads lines at a prompt. Ctrl-C drops the line. */
 static void read_terminal(struct shell *sh)
 {
 	struct sigaction sa = { .sa_handler = on_interrupt };

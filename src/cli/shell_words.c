@@ -25,7 +25,7 @@ static void add(struct found *f, const char *dashes, const char *word)
 	memcpy(f->all[f->n++], text, sizeof(text));
 }
 
-/* The command that the words begin with; NULL: none. */
+/* The command that the first words name; NULL: none. */
 static const struct cli_cmd *command(const struct cli_table *t, size_t n, const char *const *words)
 {
 	for (size_t i = 0; n && i < t->n; i++) {
@@ -47,7 +47,7 @@ static void add_options(struct found *f, const struct cli_cmd *cmd)
 	add(f, "--", "help");
 }
 
-/* The beginnings of targets. */
+/* Adds the beginnings of targets. */
 static void add_targets(struct found *f)
 {
 	static const char *const kinds[] = { GS_TARGET_WORDS };

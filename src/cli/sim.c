@@ -17,7 +17,7 @@ int cli_sim_shell(struct cli *c)
 
 int cli_sim_run(struct cli *c)
 {
-	gs_log_sink(gs_log_to_stderr, "gpusched", LOG_INFO); /* what the policy says */
+	gs_log_sink(gs_log_to_stderr, "gpusched", LOG_INFO); /* shows what the policy logs */
 	return sim_cmd_run(c->argv[0], c->opts, c->nopts, c->json);
 }
 

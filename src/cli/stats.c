@@ -4,7 +4,7 @@
 #include "local/local.h"
 #include "gpusched/gpusched.h"
 
-/* Leave out older figures: they are for `status`, which subtracts them. */
+/* Leaves out the figures of earlier times: they are for `status`, which subtracts them. */
 static void drop_ago(json_t *answer)
 {
 	json_t *gpu;

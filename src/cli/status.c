@@ -18,16 +18,17 @@
 #include "local/local.h"
 #include "gpusched/gpusched.h"
 
-#define ROWS_MAX 5    /* for all GPUs together: the others are summed up */
-#define MOSTLY_PCT 90 /* part of a program's turns */
-#define LONG_S 600    /* longer times are shown in minutes */
-#define SAID_S 60     /* if a policy's last log line is older, only 'policy get' shows it */
+#define ROWS_MAX 5    /* for all GPUs together; further TSGs are summed up */
+#define MOSTLY_PCT 90 /* a part of a program's turns */
+#define LONG_S 600    /* times from here on are shown in minutes */
+#define SAID_S 60     /* an older log line of a policy is shown by 'policy get' only */
 
 /* ---- printing -------------------------------------------------------------------------------- */
 
 /*
- * "62 (12)": the wait as a part of its time on the GPU or waiting; the same in its calm minutes.
- * "62+": at least. Waits after drained turns are known only partly, by launches that were seen.
+ * Shows "62 (12)": the wait, as a part of wait and GPU time; in brackets the same in calm minutes.
+ * "62+": at least 62. Waits after drained turns are known only partly, from launches that somebody
+ * saw.
  */
 static char *waits(const json_t *row)
 {
@@ -46,7 +47,7 @@ static char *waits(const json_t *row)
 		       : text;
 }
 
-/* Adds ", slice 1 us" if its owner did not ask for this slice. */
+/* Writes "slice 1 us" after @before, if the TSG's owner asked for another slice. */
 static void slice(const json_t *row, const char *before, char *ret, size_t size)
 {
 	double us = gs_json_number(row, "timeslice_us"),
@@ -75,7 +76,7 @@ static char *state(const json_t *row)
 	return *text ? strdup(text) : NULL;
 }
 
-/* In GiB, since the rows have only 80 columns. */
+/* Shows memory in GiB, since rows have only 80 columns. */
 static char *memory(const json_t *row)
 {
 	const json_t *bytes = gs_json_at(row, "memory_bytes");
@@ -87,7 +88,7 @@ static char *memory(const json_t *row)
 											    : text;
 }
 
-/* Orders waiting TSGs first, then by held time. */
+/* Order: TSGs that wait come first, then those with more held time. */
 static int compare(const void *a, const void *b)
 {
 	const json_t *x = *(const json_t *const *)a, *y = *(const json_t *const *)b;
@@ -120,10 +121,7 @@ static bool is_lc(const json_t *tsg)
 	return class && !strcmp(class, "lc");
 }
 
-/*
- * How many of @tsgs, other than services, can be shown beside the services if @most rows are
- * wanted.
- */
+/* How many TSGs that are no services fit beside the services into @most rows. */
 static size_t room_beside_lc(const json_t *tsgs, size_t most)
 {
 	size_t lc = 0, i;
@@ -134,7 +132,7 @@ static size_t room_beside_lc(const json_t *tsgs, size_t most)
 	return most > lc ? most - lc : 0;
 }
 
-/* Ten lines are what a person reads; services are always shown. */
+/* Prints TSGs: at most @most rows, since a person reads some ten lines, but always all services. */
 static void print_tsgs(const struct cli *c, const json_t *tsgs, size_t most)
 {
 	static const struct gs_column columns[] = {
@@ -178,8 +176,8 @@ static double gib(const json_t *memory, const char *key)
 }
 
 /*
- * Used memory that no process holds belongs to the driver, or to a process that the driver does not
- * list.
+ * Prints the memory. Used memory that no process holds belongs to the driver, or to a process that
+ * the driver does not list.
  */
 static void print_memory(const json_t *g)
 {
@@ -211,7 +209,7 @@ static void print_gpu(const struct cli *c, const json_t *g, const char *policy, 
 		print_tsgs(c, tsgs, most);
 }
 
-/* True if there are other users' programs with times that this user may not see. */
+/* True if times are hidden: of other users' programs that this user may not see. */
 static bool others_are_hidden(const json_t *gpus)
 {
 	json_t *g, *t;
@@ -224,7 +222,7 @@ static bool others_are_hidden(const json_t *gpus)
 	return false;
 }
 
-/* Programs without a class: says whether the policy acts on them. */
+/* Says whether the policy acts on programs without a class, if there are any. */
 static void print_no_class(const json_t *gpus, const char *policy)
 {
 	size_t all = 0, without = 0, acts = 0, i, k;
@@ -261,7 +259,7 @@ bool cli_is_untold(const json_t *says)
 	return why && !strcmp(why, "REQUESTS_NOT_TOLD");
 }
 
-/* Prints one line with what the policy reports on a TSG, if it does. */
+/* Prints one line with the policy's report on a TSG, if there is one. */
 static void print_says(const json_t *tsg, const char *policy)
 {
 	const json_t *says = json_object_get(tsg, "policy_says");
@@ -308,7 +306,7 @@ static void print_all_says(const json_t *gpus, const char *policy)
 				print_says(t, policy);
 }
 
-/* Compute TSGs in MIG partitions that are not known. */
+/* Counts compute TSGs in MIG partitions that are not known. */
 static long long apart_of(const json_t *gpus)
 {
 	long long n = 0;
@@ -336,7 +334,7 @@ static const char *text_of(const json_t *finding, const char *key)
 	return text ? text : "";
 }
 
-/* ", for 12 s", ", for 40 min": how long it has been so at least. */
+/* Writes ", for 12 s" or ", for 40 min": how long the finding has held at least. */
 static void since(const json_t *finding, char *ret, size_t size)
 {
 	json_int_t ns = json_integer_value(json_object_get(finding, "since_ns"));

@@ -17,54 +17,56 @@
 struct cli;
 
 struct cli_opt {
-	const char *name; /* long name, NULL ends the list */
+	const char *name; /* long name; NULL ends the list */
 	char letter;      /* short form, 0: none */
-	const char *arg;  /* what follows; "=X": may follow; NULL: a flag */
+	/* what follows the option; "=X": X may follow; NULL: the option is a flag */
+	const char *arg;
 	const char *help;
 };
 
-#define CLI_JSON (1u << 0)    /* prints: has --json */
-#define CLI_COMMAND (1u << 1) /* positionals are a command with options of its own */
+#define CLI_JSON (1u << 0)    /* the verb prints, so it has --json */
+#define CLI_COMMAND (1u << 1) /* the positionals are a command, which has options of its own */
 #define CLI_TARGET (1u << 2)  /* --help says what a TARGET is */
 
-#define CLI_ANY 1000 /* no upper limit */
+#define CLI_ANY 1000 /* stands for no upper limit */
 
 struct cli_cmd {
-	const char *noun, *verb;  /* verb NULL: the noun is the verb */
+	const char *noun, *verb;  /* @verb NULL: the noun itself is the verb */
 	const char *args;         /* as in the usage line */
 	const char *help;         /* one line */
-	const char *more;         /* for --help and the manual, or NULL */
+	const char *more;         /* further text for --help and the manual; may be NULL */
 	int (*fn)(struct cli *c); /* returns an enum gs_exit */
 	const struct cli_opt *opts;
 	unsigned int flags;
-	int min, max; /* positionals */
+	int min, max; /* numbers of positionals */
 };
 
 struct cli_table {
 	const struct cli_cmd *cmds;
 	size_t n;
 };
-extern const struct cli_table cli_table; /* of this program */
+extern const struct cli_table cli_table; /* the table of this program */
 
 /* ---- find.c ---------------------------------------------------------------------------------- */
 
 /*
- * Finds the command of argv[1..]; *ret_used: number of words that named it. -EINVAL with one line.
+ * Finds the command that argv[1..] names; *ret_used: number of words that name it. -EINVAL with one
+ * line.
  */
 int cli_find(const struct cli_table *t, int argc, char **argv, const struct cli_cmd **ret,
 	     int *ret_used, struct gs_error *err);
 bool cli_known_noun(const struct cli_table *t, const char *noun);
-/* True if `gpusched run` has this option, given without its dashes. */
+/* True if `gpusched run` has this option; @option is without its dashes. */
 bool cli_run_has(const struct cli_table *t, const char *option);
-/* "did you mean 'X' or 'Y'?"; false: no option is similar. @word: without its dashes. */
+/* Writes "did you mean 'X' or 'Y'?". False: no option is similar. @word: without its dashes. */
 bool cli_near_option(const struct cli_cmd *cmd, const char *word, char *buf, size_t size);
 
 /* ---- cli.c ----------------------------------------------------------------------------------- */
 
-/* Parses what follows the command's name: argv[0] is its last word. */
+/* Parses what follows the command's name; argv[0] is the last word of that name. */
 int cli_parse(const struct cli_cmd *cmd, int argc, char **argv, struct cli *ret,
 	      struct gs_error *err);
-/* Moves options that stand before the verb behind it. */
+/* Moves options that stand before the verb to a place after it. */
 void cli_verb_first(const struct cli_table *t, int argc, char **argv);
 int cli_main(const struct cli_table *t, int argc, char **argv);
 

@@ -19,26 +19,26 @@
 #include "top/screen.h"
 
 #define KEY_MS 100
-#define FIRST_NS (500 * NS_PER_MS) /* until there is something to see */
+#define FIRST_NS (500 * NS_PER_MS) /* until the first figures are shown */
 #define BATCH_COLS 110
 #define ESCAPE 0x1b
-#define WINDOW_MAX_S 10 /* longest time for which the daemon has windows */
+#define WINDOW_MAX_S 10 /* the daemon has windows up to this length */
 
 enum mode { BROWSE, FILTER, CLASS, CONFIRM };
 
 struct view {
 	struct gs_top t;
-	struct gpusched *g, *stream; /* stream NULL: no turns are reported */
+	struct gpusched *g, *stream; /* @stream NULL: no turns are reported */
 	struct gs_strip *strip;
 	struct gs_identity *identity; /* NULL: not on a terminal */
-	enum gs_top_sort sorted_by;   /* the rows */
+	enum gs_top_sort sorted_by;   /* the order in which @rows are sorted */
 	json_t *status;               /* the daemon's last answer */
 	json_t *gpus, *rows;
 	uint64_t period_ns, count, shown;
 	enum mode mode;
 	char input[32];
-	char verb[12], target[40]; /* an action that is to be confirmed */
-	int64_t chosen_id;         /* of the row under the cursor; -1: the first row */
+	char verb[12], target[40]; /* an action that waits for a confirmation */
+	int64_t chosen_id;         /* id of the row under the cursor; -1: the first row */
 	char clock[16];
 	bool json, over;
 	int code;
@@ -52,7 +52,7 @@ static int on_line(const json_t *line, void *user)
 	return 0;
 }
 
-/* Reads turns for @ms at least. */
+/* Reads reported turns, for at least @ms. */
 static void pump(struct view *v, unsigned int ms)
 {
 	int r = v->stream ? gs_ask_trace(v->stream, on_line, v->strip, ms * 1000) : 0;
@@ -83,7 +83,7 @@ static int64_t row_id(const json_t *row)
 	return json_integer_value(json_object_get(row, "id"));
 }
 
-/* The cursor stays on its row when the row moves. */
+/* Makes the rows. The cursor stays on its row when the row moves. */
 static void make_rows(struct view *v)
 {
 	const json_t *row;
@@ -103,7 +103,7 @@ static void make_rows(struct view *v)
 		v->t.chosen = json_array_size(v->rows) ? json_array_size(v->rows) - 1 : 0;
 }
 
-/* Asks for the figures since the last time, as far as the daemon has them. */
+/* Asks for the figures since the last time, or for as long as the daemon has figures. */
 static int look(struct view *v)
 {
 	uint64_t window_s = (v->period_ns + NS_PER_S - 1) / NS_PER_S;
@@ -192,8 +192,8 @@ static const json_t *chosen(const struct view *v)
 }
 
 /*
- * The target of an action on the chosen row: its process for a class, and if rows are processes;
- * otherwise its TSG.
+ * Makes the target of an action on the chosen row: its process if the action is on a class or rows
+ * are processes, else its TSG.
  */
 static bool aim(struct view *v, bool process)
 {
@@ -300,7 +300,7 @@ static void on_browse(struct view *v, int key)
 	}
 }
 
-/* Edits the line that is being typed; returns true if it is complete. */
+/* Handles a key in the line that is being typed. Returns true if the line is complete. */
 static bool edit(struct view *v, int key)
 {
 	size_t n = strlen(v->input);
@@ -384,7 +384,7 @@ static int draw(struct view *v)
 	gs_screen_size(&rows, &cols);
 	if (gs_grid_new(rows, cols, &grid))
 		return -ENOMEM;
-	/* the chosen row is the last one shown, if not all rows fit */
+	/* if not all rows fit, the chosen row is the last one shown */
 	if (gs_top_has_identity(cols))
 		gs_identity_add(v->identity, v->rows,
 				v->t.chosen >= rows ? v->t.chosen - rows + 1 : 0, rows);

@@ -22,18 +22,18 @@
 #include "trace/summary.h"
 
 #define WRITE_AT 65536         /* bytes that are written together */
-#define LAST_NS (3 * NS_PER_S) /* longest wait for the last turns */
+#define LAST_NS (3 * NS_PER_S) /* longest wait for the last turns to come */
 
 struct recording {
 	struct gs_recorder *recorder;
 	struct gs_pb pb;
 	int fd;
-	bool file;        /* a regular file, from which an incomplete packet can be removed */
-	off_t good;       /* bytes of whole packets in it */
+	bool file;        /* it is a regular file, so an incomplete packet can be removed from it */
+	off_t good;       /* bytes of whole packets in the file */
 	uint64_t for_ns;  /* 0: until a signal */
 	uint64_t stop_ns; /* 0: unknown yet */
 	uint64_t told_ns;
-	bool tells; /* reports progress */
+	bool tells; /* progress is reported */
 	int error;
 };
 
@@ -107,7 +107,7 @@ static int on_line(const json_t *line, void *user)
 	return rec->error != 0;
 }
 
-/* True if everything that happened before the request to end has come. */
+/* True if everything has come that happened before recording was to end. */
 static bool is_complete(const struct recording *rec, uint64_t now)
 {
 	struct gs_recorder_sums s;
@@ -116,7 +116,7 @@ static bool is_complete(const struct recording *rec, uint64_t now)
 	return rec->stop_ns && (s.seen_ns >= rec->stop_ns || now >= rec->stop_ns + LAST_NS);
 }
 
-/* 0: the daemon ended. */
+/* Reads the stream. 0: the daemon ended. */
 static int follow(struct gpusched *g, struct recording *rec)
 {
 	int r = -ETIMEDOUT;
@@ -253,7 +253,7 @@ static int bad_file(const char *verb, const char *path, int r, const struct gs_e
 	return cli_fail(r, "trace %s: %s: %s", verb, path, err->text[0] ? err->text : strerror(-r));
 }
 
-/* "-" is standard input. */
+/* Opens a file; "-" is standard input. */
 static FILE *open_input(const char *path)
 {
 	return strcmp(path, "-") ? fopen(path, "re") : fdopen(dup(STDIN_FILENO), "r");
@@ -281,7 +281,7 @@ int cli_trace_export(struct cli *c)
 	return rows ? cli_print_rows(c, columns, GS_COUNT(columns), rows) : GS_EXIT_OK;
 }
 
-/* Pipes @script through gnuplot into a picture. */
+/* Lets gnuplot draw @script into a picture. */
 static int draw(FILE *script, const char *path, struct gs_error *err)
 {
 	CLEANUP_FD int out = strcmp(path, "-")
@@ -314,7 +314,7 @@ static bool ends_with(const char *text, const char *end)
 	return n > m && !strcasecmp(text + n - m, end);
 }
 
-/* Finds the format by the name of the file. */
+/* Finds the picture's format by the end of the file's name. */
 static int parse_kind(const char *path, struct gs_plot_opts *ret, struct gs_error *err)
 {
 	ret->png = ends_with(path, ".png");

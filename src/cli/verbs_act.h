@@ -20,7 +20,7 @@ int cli_run(struct cli *c);
 int cli_class_get(struct cli *c);
 int cli_class_set(struct cli *c);
 int cli_class_clear(struct cli *c);
-/* Prints how many processes @answer changed; not a verb. */
+/* Prints how many processes @answer has changed. This is not a verb. */
 int cli_class_told(const struct cli *c, const char *what, const json_t *answer);
 int cli_class_list(struct cli *c);
 int cli_class_explain(struct cli *c);

@@ -34,7 +34,10 @@ int cli_bench(struct cli *c);
 int cli_qualify(struct cli *c);
 int cli_help_cmd(struct cli *c);
 
-/* The policy holds nobody for that TSG's requests, since nobody tells of them; @says: its word. */
+/*
+ * True if the policy holds nobody for the TSG's requests because nobody reports them. @says: the
+ * policy's report on the TSG.
+ */
 bool cli_is_untold(const json_t *says);
 
 #endif /* GPUSCHED_CLI_VERBS_LOOK_H */

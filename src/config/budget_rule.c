@@ -11,7 +11,7 @@
 #include "basic/parse.h"
 #include "config/config.h"
 
-#define SECONDS_MAX 4000000000ull /* a month of a thousand GPUs */
+#define SECONDS_MAX 4000000000ull /* as much as a thousand GPUs have in a month */
 
 static const char *const periods[] = {
 	[GS_PERIOD_DAY] = "day",
@@ -194,7 +194,7 @@ void gs_budget_rules_done(struct gs_budget_rules *rules)
 
 /* ---- processes that it counts ---------------------------------------------------------------- */
 
-/* Finds the highest cgroup on the way to @path that the pattern matches. */
+/* Finds the highest cgroup on the way down to @path that the pattern matches. */
 static bool find_part(const char *pattern, const char *path, char *ret, size_t size)
 {
 	for (const char *end = path; *end;) {

@@ -23,14 +23,15 @@ void gs_period_of(enum gs_period p, int64_t at_s, int64_t *ret_begins_s, int64_t
 
 struct gs_budget_rule {
 	bool by_user;
-	bool every;        /* user=*: each user except root has a budget */
-	uid_t uid;         /* used with by_user, unless @every */
-	char cgroup[1024]; /* without by_user: a pattern; each cgroup that matches has a budget */
+	bool every; /* user=*: each user other than root has a budget */
+	uid_t uid;  /* with by_user, unless @every */
+	/* without by_user: a pattern; each cgroup that it matches has a budget of its own */
+	char cgroup[1024];
 	enum gs_period period;
 	uint64_t ns;
-	/* Over=stop: if it is used up, programs are suspended even if nobody else waits. */
+	/* over=stop: when it is used up, programs are suspended even if nobody else waits. */
 	bool stop;
-	bool known; /* used by spending.h: earlier use is known, as far as possible */
+	bool known; /* for spending.h: the earlier use is known, as far as it can be */
 };
 
 struct gs_budget_rules {
@@ -38,15 +39,18 @@ struct gs_budget_rules {
 	size_t n;
 };
 
-/* One line: user=NAME|uid=N|user=*|cgroup=PATTERN gpu_seconds=N per=day|week|month [over=wait|stop] */
+/*
+ * Parses one line: user=NAME|uid=N|user=*|cgroup=PATTERN gpu_seconds=N per=day|week|month
+ * [over=wait|stop]
+ */
 int gs_budget_rule_parse(const char *line, struct gs_budget_rule *ret, struct gs_error *err);
-/* Parses all of @c. Errors name file and line. */
+/* Parses all lines of @c. Errors name file and line. */
 int gs_config_budgets(const struct gs_config *c, struct gs_budget_rules *ret, struct gs_error *err);
 void gs_budget_rules_done(struct gs_budget_rules *rules);
 
 /*
- * True if @rule counts a process of @uid in @cgroup. @ret_name: the account's name, which is the
- * uid or the highest part of @cgroup that the pattern matches.
+ * True if @rule counts a process of @uid in @cgroup. @ret_name: the name of the account. It is the
+ * uid, or the highest part of @cgroup that the pattern matches.
  */
 bool gs_budget_rule_counts(const struct gs_budget_rule *rule, uid_t uid, const char *cgroup,
 			   char *ret_name, size_t size);

@@ -253,8 +253,8 @@ struct reading {
 	struct gs_config *c;
 	FILE *f;
 	const char *name;
-	int line;     /* present line of the parser */
-	bool partial; /* the last piece read had no end of line */
+	int line;     /* the parser's present line */
+	bool partial; /* the last piece that was read did not end its line */
 	int code;     /* the first mistake */
 	int bad_line;
 	char what[640];
@@ -275,8 +275,8 @@ __attribute__((format(printf, 3, 4))) static void complain(struct reading *rd, i
 }
 
 /*
- * Like fgets, and counts lines. The parser's buffer is limited, so that it would cut a longer line
- * in two.
+ * Reads like fgets, and counts lines. The parser's buffer has a fixed size, so a longer line would
+ * reach it in two parts.
  */
 static char *read_line(char *buffer, int size, void *user)
 {
@@ -342,7 +342,7 @@ int gs_config_parse(struct gs_config *c, FILE *f, const char *name, struct gs_er
 	bad = ini_parse_stream(read_line, &rd, on_line, &rd);
 	if (bad < 0 || rd.code == -ENOMEM)
 		return -ENOMEM;
-	/* The parser reports its own error at the end, though the line of that may come first. */
+	/* the parser reports its own error at the end; its line may come before ours */
 	if (bad > 0 && (!rd.code || bad < rd.bad_line))
 		return gs_fail(err, -EINVAL,
 			       "%s:%d: neither 'Key=value' nor '[Section]' nor a comment", name,

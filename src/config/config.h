@@ -18,10 +18,10 @@
 #include "basic/error.h"
 
 /*
- * One line per key: section, key, type, field, default as text, help text. NAME is a word, PATH a
- * full path or "", TEXTS a list. (Every line adds an entry, an empty value clears the list.) US is
- * a time (20us, 2ms; a bare number is in us), MS a longer time, kept in ms. LAUNCHES are words,
- * NUMBER is from 1 to 100000.
+ * One line per key: section, key, type, field, default as text, help text. Types: NAME is a word,
+ * PATH a full path or "", TEXTS a list (every line adds an entry, an empty value clears the list).
+ * US is a time (20us, 2ms; a bare number is in us), MS a longer time that is kept in ms. LAUNCHES
+ * are words, NUMBER is from 1 to 100000.
  */
 #define GS_CONFIG_KEYS(X) \
 	X("Policy", "Policy", NAME, policy, "", \
@@ -120,11 +120,11 @@
 	X("Memory", "UnparkOnUse", TEXTS, unpark_on_use, "", \
 	  "parked programs of a class come back when they want to work again: CLASS")
 
-/* CountLaunches= */
+/* Bits of CountLaunches=. */
 #define GS_LAUNCHES_ALWAYS (1u << 0)
 #define GS_LAUNCHES_TRUSTED (1u << 1)
 
-/* The lines of a list, and where each came from ("FILE:LINE"). */
+/* The lines of a list. For each, where it was read ("FILE:LINE"). */
 struct gs_texts {
 	char **text, **at;
 	size_t n;
@@ -165,24 +165,24 @@ struct gs_config {
  * reason.
  */
 int gs_config_load(struct gs_config **ret, struct gs_error *err);
-/* Reads @path instead of the usual file; it must exist. NULL: the same as gs_config_load(). */
+/* Reads @path instead of the usual file; it must exist. NULL: reads the usual files. */
 int gs_config_load_file(const char *path, struct gs_config **ret, struct gs_error *err);
 /*
- * The value of IfPossible=, even if the configuration has a mistake: then from the lines before it.
+ * The value of IfPossible=. If the configuration has a mistake: the value from the lines before it.
  */
 bool gs_config_if_possible(void);
 int gs_config_new(struct gs_config **ret);
 /* Reads @f into @c; @name is for messages. */
 int gs_config_parse(struct gs_config *c, FILE *f, const char *name, struct gs_error *err);
 void gs_config_free(struct gs_config *c);
-/* One more PolicyOption= "key=value", from the command line. */
+/* Adds a PolicyOption= "key=value" from the command line. */
 int gs_config_add_option(struct gs_config *c, const char *text, struct gs_error *err);
 
-/* LOG_* of the LogLevel= key. */
+/* The LOG_* level of the key LogLevel=. */
 int gs_config_log_level(const struct gs_config *c);
 
 struct gs_classes;
-/* Makes the classes, rules and allowances of @c. Errors name file and line. */
+/* Makes the classes, rules and allowances that @c declares. Errors name file and line. */
 int gs_config_classes(const struct gs_config *c, struct gs_classes **ret, struct gs_error *err);
 
 /* Prints the table of keys for people: one paragraph per key. */

@@ -46,7 +46,7 @@ static int class_value(struct gpusched_class *cls, const char *word, struct gs_e
 			continue;
 		r = gs_parse_u64_in(gs_unit_of(values[i].key), word + len, values[i].min,
 				    values[i].max, &v, err);
-		if (!r) /* little-endian, as all that runs here */
+		if (!r) /* little-endian, as on all machines that run this */
 			memcpy((char *)cls + values[i].offset, &v, values[i].size);
 		return r;
 	}
@@ -104,7 +104,10 @@ static int add_lines(struct gs_classes *classes, add_fn add, const struct gs_tex
 	return 0;
 }
 
-/* It is kept by name, as ParkIdle= is: a reload may make other ids. */
+/*
+ * Checks the name of a class. The name is kept and not the id, as for ParkIdle=: a reload may
+ * change ids.
+ */
 static int check_on_use(struct gs_classes *classes, const char *name, struct gs_error *err)
 {
 	uint32_t id;
@@ -129,7 +132,7 @@ static int fill(const struct gs_config *c, struct gs_classes *classes, struct gs
 		r = add_lines(classes, gs_classes_allow_trace, &c->allow_trace, err);
 	if (!r)
 		r = add_lines(classes, gs_words_add_ceiling, &c->pod_ceilings, err);
-	if (!r) /* a mistake is reported as soon as the classes are known */
+	if (!r) /* comes as soon as the classes are known, so that a mistake is reported */
 		r = gs_config_park_idle(c, classes, &idle, err);
 	gs_park_idle_rules_done(&idle);
 	if (!r)

@@ -49,7 +49,7 @@ static int parse_drop_ins(struct gs_config *c, const char *main_file, struct gs_
 	return r;
 }
 
-/* Reads into @c, which keeps what came before a mistake. @path NULL: the usual file. */
+/* Reads into @c; after a mistake, @c keeps all that came before it. @path NULL: the usual file. */
 static int parse_all(struct gs_config *c, const char *path, struct gs_error *err)
 {
 	const char *main_file = path ? path : secure_getenv("GPUSCHED_CONFIG");

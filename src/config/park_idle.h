@@ -16,8 +16,8 @@ struct gs_classes;
 
 struct gs_park_idle_rule {
 	char class_name[32];
-	uint64_t idle_ns; /* a process that has not worked for so long is parked */
-	uint64_t for_ns;  /* ... and brought back after so long; 0: only on request */
+	uint64_t idle_ns; /* a process that has not worked for this long is parked */
+	uint64_t for_ns;  /* it is brought back after this time; 0: only on request */
 };
 
 struct gs_park_idle_rules {
@@ -27,7 +27,7 @@ struct gs_park_idle_rules {
 
 /* Parses one line: CLASS TIME [for=TIME] */
 int gs_park_idle_parse(const char *line, struct gs_park_idle_rule *ret, struct gs_error *err);
-/* Parses all of @c; classes must be in @classes. Errors name file and line. */
+/* Parses all lines of @c; their classes must be in @classes. Errors name file and line. */
 int gs_config_park_idle(const struct gs_config *c, const struct gs_classes *classes,
 			struct gs_park_idle_rules *ret, struct gs_error *err);
 void gs_park_idle_rules_done(struct gs_park_idle_rules *rules);

@@ -3,12 +3,12 @@
  * agents.c - one page of the daemon for each agent: figures that the agent reports, and what the
  * daemon allows it
  *
- * An agent connects, and the kernel says which process it is. It is sent a page that no process can
- * shrink: the daemon maps no file of a client, and opens no path of a client. Pre-switches may take
- * half of any second. If a process had the GPU for longer than that, by the log, it may make none.
- * If it made some, it loses its long slice for a while. The probes do not count launches that an
- * agent counts. If a policy asks for launches, the probes count all, since only their counts are
- * facts.
+ * An agent connects, and the kernel says which process it is. The daemon sends it a page that no
+ * process can shrink; the daemon maps no file and opens no path of a client. Pre-switches may take
+ * half of any second. A process that had the GPU for longer than that, by the log, may make none.
+ * If it makes some all the same, it loses its long slice for a while. The probes leave out launches
+ * that an agent counts. If a policy asks for launches, the probes count all, since only their
+ * counts are facts.
  */
 #include "control/agents.h"
 
@@ -36,9 +36,10 @@
 
 #define LOOK_NS NS_PER_S
 #define MOST 256
-#define AT_ONCE 16               /* connections accepted in one iteration of the loop */
-#define AGAIN_NS (NS_PER_S / 2)  /* a process gets another page after this time */
-#define BEGINS_NS (2 * NS_PER_S) /* by then an agent has reported its first launches */
+#define AT_ONCE 16              /* connections accepted in one iteration of the loop */
+#define AGAIN_NS (NS_PER_S / 2) /* a process gets no second page within this time */
+/* by then an agent has reported its first launches, if it counts */
+#define BEGINS_NS (2 * NS_PER_S)
 
 struct agent {
 	pid_t pid;
@@ -48,7 +49,7 @@ struct agent {
 	struct gs_told_requests *request;
 	/* at the last check */
 	uint64_t held_ns;           /* GPU time, by the log */
-	uint64_t pre_ns;            /* GPU time of its pre-switches, as it reported */
+	uint64_t pre_ns;            /* GPU time of its pre-switches, as the agent reported */
 	uint64_t launches, told_ns; /* launches believed, and when they were reported */
 	uint64_t tsg;               /* the process's only compute TSG; 0: none, or several */
 	bool counts;                /* the agent counts the launches, and the probes do not */
@@ -98,7 +99,7 @@ static void gone(struct gs_agents *a, size_t i)
 	drop(a, i);
 }
 
-/* The least of several GPUs: others pay for a longer lead. */
+/* The shortest lead of all GPUs: a longer one costs the other programs time. */
 static uint32_t lead_us(const struct gs_agents *a)
 {
 	const struct gs_hub *hub = a->ctl->hub;
@@ -159,8 +160,8 @@ static bool send_sheet(int to, const int fds[2])
 }
 
 /*
- * The process that connected may have ended since, or may execute another user's program: then its
- * page would speak for another user's process.
+ * True if the process is still the user's: the one that connected may have ended since, or may
+ * execute another user's program. Then its page would speak for another user's process.
  */
 static bool is_users(pid_t pid, uid_t uid)
 {
@@ -169,7 +170,10 @@ static bool is_users(pid_t pid, uid_t uid)
 	return !gs_process_uid(pid, &now) && now == uid;
 }
 
-/* One page per process. A user has at most half of the places that others leave. */
+/*
+ * True if the process may have a page. Each has one, and a user has at most half of the places that
+ * others leave.
+ */
 static bool has_room(struct gs_agents *a, const struct ucred *cred, uint64_t now)
 {
 	size_t of_user = 0, left;
@@ -186,7 +190,7 @@ static bool has_room(struct gs_agents *a, const struct ucred *cred, uint64_t now
 	return a->n < MOST && of_user < (left + 1) / 2;
 }
 
-/* As long as the process cannot be checked, it counts as the same. */
+/* True if the process has ended. As long as it cannot be checked, it counts as alive. */
 static bool has_ended(const struct agent *one)
 {
 	uint64_t start_ns;
@@ -195,7 +199,7 @@ static bool has_ended(const struct agent *one)
 	return r ? r == -ESRCH : start_ns != one->start_ns;
 }
 
-/* Another page for the same process: its figures go on from the old page's. */
+/* Takes over the figures of an old page of the same process. */
 static void take_over(struct gs_agents *a, struct agent *one)
 {
 	struct agent *old = find(a, one->pid);
@@ -247,7 +251,7 @@ static void give(struct gs_agents *a, int to, const struct ucred *cred)
 		return;
 	}
 	take_over(a, &one);
-	/* True until its first report: an agent that does not count says so soon. */
+	/* counts as counting until its first report, which comes soon and may deny it */
 	one.counts = a->ctl->hub->launches && !gs_service_launches_for_policy(a->ctl) &&
 		     !gs_launches_told(a->ctl->hub->launches, one.pid, true);
 	a->all[a->n++] = one;
@@ -271,7 +275,7 @@ static void take_tsg(struct gs_hub *hub, const struct gpusched_tsg *rec, struct 
 	one->probed = one->probed || rec->task.known & GPUSCHED_KNOWN_LAUNCHES;
 }
 
-/* For all processes at once, since the table may be large. */
+/* Reads the table once for all processes, since it may be large. */
 static void take_tsgs(struct gs_agents *a, const struct gpusched_tsg *recs, size_t n)
 {
 	for (size_t i = 0; i < a->n; i++) {
@@ -292,7 +296,7 @@ static void take_tsgs(struct gs_agents *a, const struct gpusched_tsg *recs, size
 	}
 }
 
-/* Takes the long slice from all TSGs of the process, since it is unknown which one was held for. */
+/* Takes the long slice from all TSGs of a greedy process, since nobody knows which one used it. */
 static void curb_greedy(struct gs_agents *a, const struct gpusched_tsg *recs, size_t n)
 {
 	for (size_t i = 0; i < n && a->ctl->hub->engine; i++) {
@@ -332,8 +336,8 @@ static uint64_t age_ns(uint64_t start_ns)
 }
 
 /*
- * True if its first report is about this daemon's time, and no probe has counted the TSG's
- * launches.
+ * True if all launches of an agent's first report were made since this daemon started, and no probe
+ * has counted any of them.
  */
 static bool begins_ours(const struct gs_agents *a, const struct agent *one)
 {
@@ -354,7 +358,7 @@ static void take_launches(struct gs_agents *a, struct agent *one, bool fresh, ui
 		a->by_class[one->class_id] += one->launches - before;
 }
 
-/* @anew: the probes have just begun. */
+/* @anew: the probes have just begun to count. */
 static void look_at_launches(struct gs_agents *a, struct agent *one, bool anew)
 {
 	uint64_t now = gs_now_ns(), at = one->sheet->counted_ns;
@@ -363,7 +367,7 @@ static void look_at_launches(struct gs_agents *a, struct agent *one, bool anew)
 	bool counts = (fresh || (begins && one->counts)) && !gs_service_launches_for_policy(a->ctl);
 
 	take_launches(a, one, fresh, now);
-	/* if the probes were counting when the agent came, its count may be only a part */
+	/* the probes may have counted a part of them, before the agent came */
 	anew = anew || (counts && one->probed);
 	if (a->ctl->hub->launches && (counts != one->counts || anew) &&
 	    gs_launches_told(a->ctl->hub->launches, one->pid, counts))
@@ -499,7 +503,8 @@ static int listen_on(void)
 
 	if (r)
 		return r;
-	unlink(sun.sun_path); /* we hold the instance's lock, so the socket is a dead daemon's */
+	/* a socket that is left is a dead daemon's, since we hold the instance's lock */
+	unlink(sun.sun_path);
 	if (fd < 0 || bind(fd, (struct sockaddr *)&sun, sizeof(sun)) || chmod(sun.sun_path, 0666) ||
 	    listen(fd, AT_ONCE))
 		return -errno;
@@ -520,16 +525,15 @@ void gs_agents_start(struct gs_control *ctl)
 	a->ctl = ctl;
 	a->began_ns = boot_ns();
 	a->fd = r = listen_on();
-	if (r >=
-	    /*
-	     * Loads the program that checks processes, which may take longer than an iteration of
-	     * the loop may.
-	     */
-	    0)
+	/*
+	 * Loads the program that checks processes now: that may take longer than an iteration of
+	 * the loop may.
+	 */
+	if (r >= 0)
 		r = gs_started(getpid(), &start_ns);
 	if (r >= 0)
 		r = sd_event_add_io(ctl->hub->event, &a->come, a->fd, EPOLLIN, on_come, a);
-	if (r >= 0) /* connections come after all other work, in case of a flood */
+	if (r >= 0) /* the lowest priority, so that a flood of connections holds up nothing else */
 		r = sd_event_source_set_priority(a->come, SD_EVENT_PRIORITY_IDLE);
 	if (r >= 0)
 		r = sd_event_add_time(ctl->hub->event, &a->look, CLOCK_MONOTONIC, 0, 10000, on_look,
@@ -550,7 +554,7 @@ void gs_agents_end(struct gs_control *ctl)
 	if (!a)
 		return;
 	while (a->n) {
-		/* At once, and not only when the heartbeat is missed. */
+		/* tells the agent now; otherwise it would wait for a missing heartbeat */
 		a->all[a->n - 1].sheet->looked_ns = 0;
 		drop(a, a->n - 1);
 	}

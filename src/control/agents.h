@@ -18,9 +18,9 @@ struct gs_control;
 struct gpusched_tsg;
 
 /*
- * Returns the part of any second that a process's pre-switches may take: half, or nothing after a
- * span in which the process had the GPU for more than half. The log said @before_ns of GPU time at
- * first (0: unknown), and @held_ns when @span_ns had passed.
+ * Returns how much of a second a process's pre-switches may take: half. But nothing if the process
+ * had the GPU for more than half of the last @span_ns. By the log, its GPU time was @before_ns (0:
+ * unknown) at the beginning of that span and @held_ns at its end.
  */
 static inline uint64_t gs_agents_share_ns(uint64_t before_ns, uint64_t held_ns, uint64_t span_ns)
 {
@@ -30,10 +30,9 @@ static inline uint64_t gs_agents_share_ns(uint64_t before_ns, uint64_t held_ns, 
 }
 
 /*
- * Returns how many launches are believed of an agent that reports @told, @span_ns after @before.
- * The count never goes back, and grows by at most one in 100 ns, faster than any program can
- * launch. Nothing is decided by this number, but one wrong number must not spoil a sum that people
- * read.
+ * Returns how many launches to believe if an agent reports @told, @span_ns after @before. The count
+ * never goes back. It grows by at most one in 100 ns, which no program can exceed. Nothing is
+ * decided by this number, but one wrong number must not spoil a sum that people read.
  */
 static inline uint64_t gs_agents_believed(uint64_t before, uint64_t told, uint64_t span_ns)
 {
@@ -45,24 +44,23 @@ static inline uint64_t gs_agents_believed(uint64_t before, uint64_t told, uint64
 /* For a daemon. Failures are logged: agents then work without a page. */
 void gs_agents_start(struct gs_control *ctl);
 void gs_agents_end(struct gs_control *ctl);
-/* Finds now which agents count, and their counts, as when the probes begin or end counting. */
+/* Looks now which agents count, and how much: when the probes begin or end counting. */
 void gs_agents_look(struct gs_control *ctl);
-/* The engine has made a call: a process that lost the GPU by that is told on its page. */
+/* The engine has made a call. If it took the GPU from a process, that process's page says so. */
 void gs_agents_call(void *self, const struct gs_engine_call *call);
 /* The process executed another program: its agent is gone. */
 void gs_agents_tapped(void *self, const struct gpusched_event *ev);
 /*
- * The launches that the agent of @rec's process counted, for the process's only compute TSG.
- * Returns false if none were reported, or there are several TSGs. The number is no fact: policies
- * and laws never see it.
+ * The launches that the agent of @rec's process counted. Returns false if none were reported, or if
+ * the process has several compute TSGs. The number is no fact: policies and laws never see it.
  */
 bool gs_agents_launches(const struct gs_control *ctl, const struct gpusched_tsg *rec,
 			uint64_t *ret_launches);
 /* Adds launches that agents reported to @inout, GPUSCHED_MAX_CLASSES numbers by class id. */
 void gs_agents_by_class(const struct gs_control *ctl, uint64_t *inout);
 /*
- * The report of the agent in a compute TSG's process; false: there is none. @ret_counted: also its
- * launches.
+ * The report of the agent in a compute TSG's process; false: there is no agent. @ret_counted: it
+ * reports launches too.
  */
 bool gs_agents_told(const struct gs_control *ctl, const struct gpusched_tsg *rec,
 		    struct gs_agent_facts *ret, bool *ret_counted);

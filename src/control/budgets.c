@@ -23,18 +23,19 @@
 
 #define LOOK_NS NS_PER_S
 
-/* A compute TSG as seen last. */
+/* A compute TSG, as last seen. */
 struct spender {
 	UT_hash_handle hh;
 	uint64_t id;
 	struct gpusched_key key;
 	uint32_t runlist;
 	uid_t uid;
-	const struct gs_spending_account *over; /* NULL: time is left */
+	/* the account that is used up; NULL: time is left */
+	const struct gs_spending_account *over;
 	bool works, last, held;
 };
 
-/* The use in one period, from the history. */
+/* Use in one period, read from the history. */
 struct past {
 	enum gs_period period;
 	int64_t begins_s;
@@ -54,7 +55,7 @@ struct reading {
 	size_t n;
 	int code;
 	struct gs_error err;
-	bool stale; /* the rules have changed meanwhile */
+	bool stale; /* the rules have changed since the reading began */
 };
 
 struct gs_budgets {
@@ -145,7 +146,7 @@ static void reading_free(struct gs_errand *e)
 	free(rd);
 }
 
-/* Plans one query for each period, for users and for cgroups. */
+/* Plans one query of the history for each period, for users and for cgroups. */
 static void plan_past(struct reading *rd, const struct gs_budget_rule *rule)
 {
 	int64_t ends_s;
@@ -272,7 +273,7 @@ static void set_spent(struct gs_budgets *b, struct spender *s, bool spent)
 	gs_engine_spend(b->ctl->hub->engine, &s->key, spent);
 }
 
-/* @wanted: a TSG with time left uses the same runlist, or waits for it. */
+/* Applies the budget to a TSG. @wanted: a TSG with time left uses its runlist, or waits for it. */
 static void follow(struct gs_budgets *b, struct spender *s, bool wanted)
 {
 	if (s->last != (s->over != NULL)) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * budgets.h - GPU time that users and cgroups may have: use is counted, and TSGs are held back when
- * it is used up
+ * budgets.h - budgets of GPU time of users and cgroups: use is counted, and TSGs are held back when
+ * a budget is used up
  *
  * For a daemon with Budget= in its configuration. A thread reads the use before the daemon's start
  * from the history. Until it is done, no budget counts as used up.
@@ -20,7 +20,7 @@ struct gs_control;
 struct gs_end;
 struct gs_figures;
 
-/* Call it before anything is counted, and when the configuration was read again. */
+/* Call this before anything is counted, and when the configuration was read again. */
 int gs_budgets_set(struct gs_control *ctl, struct gs_figures *fig, const struct gs_config *config,
 		   struct gs_error *err);
 void gs_budgets_end(struct gs_control *ctl);
@@ -28,10 +28,10 @@ void gs_budgets_end(struct gs_control *ctl);
 void gs_budgets_beat(void *self);
 void gs_budgets_ended(void *self, const struct gs_end *end);
 
-/* The accounts up to now; NULL: there are no budgets. */
+/* The accounts, up to now; NULL: there are no budgets. */
 const struct gs_spending *gs_budgets_spending(struct gs_control *ctl);
 /*
- * True if the use that the history has of the present periods is counted; otherwise why it is not.
+ * True if use from the history is counted for the present periods; otherwise @ret_why says why not.
  */
 bool gs_budgets_is_complete(const struct gs_control *ctl, const char **ret_why);
 /*

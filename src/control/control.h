@@ -17,7 +17,7 @@ struct gs_errand;
 struct gs_restoring;
 struct gs_starting;
 
-/* A policy that ended by itself, if no other one has started since. */
+/* A policy that ended by itself; empty once another one has started. */
 struct gs_died {
 	char policy[GS_POLICY_NAME_LEN]; /* "": there is none */
 	char message[256];
@@ -26,23 +26,25 @@ struct gs_died {
 
 struct gs_control {
 	struct gs_hub *hub;
-	sd_event_source *ticks; /* of the running policy */
+	sd_event_source *ticks; /* ticks of the running policy */
 	enum gs_host_word host; /* the running policy's host */
-	/* Through which the driver's hooks ask the policy; NULL: they do not. */
+	/* Lets the driver's hooks ask the policy; NULL: they do not ask. */
 	struct gs_hooked *hooked;
 	struct gs_policy_exit last_exit;
 	struct gs_died died; /* no person has acknowledged it yet */
 	uint64_t policy_ends[GS_POLICY_EXITS];
-	uint32_t overruled_logged;    /* as 1 << enum gs_overrule: logged for the running policy */
+	/* reasons already logged for the running policy, as 1 << enum gs_overrule */
+	uint32_t overruled_logged;
 	struct gs_starting *starting; /* NULL: nothing is being started */
 	struct gs_errand *discarding; /* the task that frees the last policy; NULL: none */
 	struct gs_launches *ending;   /* counting that ends when its task is over */
 	struct gs_errand *launching;  /* the task that probes a library or ends counting */
-	bool launching_ends;          /* no further one will start */
+	bool launching_ends;          /* no further task will start */
 	bool launches_asked;          /* a person turned counting on */
-	/* Number of requests that need counting while they are under way. */
+	/* Number of requests under way that need counting. */
 	unsigned int launch_leases;
-	uint64_t launched[GPUSCHED_MAX_CLASSES]; /* by class, from earlier times of counting */
+	/* launches counted before the present counting, by class */
+	uint64_t launched[GPUSCHED_MAX_CLASSES];
 	sd_event_source *launch_again;
 	/* Agents in programs; NULL: no daemon, or no agent can connect. */
 	struct gs_agents *agents;
@@ -55,7 +57,7 @@ struct gs_control {
 };
 
 int gs_control_new(struct gs_hub *hub, struct gs_control **ret);
-/* Call it when nothing runs any more. */
+/* Call this when nothing runs any more. */
 void gs_control_free(struct gs_control *ctl);
 
 #endif /* GPUSCHED_CONTROL_CONTROL_H */

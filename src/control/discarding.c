@@ -51,7 +51,7 @@ void gs_discarding_begin(struct gs_control *ctl, struct gs_policy *p)
 	}
 	if (t && !gs_errand_begin(&t->errand, ctl->hub, ctl)) {
 		ctl->discarding = &t->errand;
-		gs_errand_unref(&t->errand); /* the thread's reference is enough */
+		gs_errand_unref(&t->errand); /* the thread has a reference, which is enough */
 		return;
 	}
 	if (t)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * discarding.h - frees a policy that has ended, or failed to start, in a thread, since the kernel's
+ * discarding.h - frees policies that have ended or did not start; in a thread, since the kernel's
  * RCU takes its time
  */
 #ifndef GPUSCHED_CONTROL_DISCARDING_H
@@ -8,7 +8,7 @@
 
 #include "control/control.h"
 
-/* Takes @p. */
+/* Frees @p. */
 void gs_discarding_begin(struct gs_control *ctl, struct gs_policy *p);
 /* Waits until all policies are freed. */
 void gs_discarding_end(struct gs_control *ctl);

@@ -17,7 +17,9 @@ struct gs_end;
 void gs_follow_ended(void *self, const struct gs_end *end);
 void gs_follow_record(void *self, const struct gpusched_tsg *rec);
 
-/* ---- saved.c: for these alone ----------------------------------------------------------------- */
+/*
+ * ---- for saved.c alone ------------------------------------------------------------------------
+ */
 
 /* Moves @t to TSG @id, which has no settings of its own. */
 struct gs_saved_tsg *gs_saved_rename(struct gs_saved *saved, struct gs_saved_tsg *t, uint64_t id);

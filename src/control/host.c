@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * The host for the running policy's calls. On every host the taps see the same, and the same policy
- * decides. On hosts module and hooked gpusched.ko makes the calls. It restores its changes if this
- * daemon dies or does not respond. Settings by people go the same way while such a policy runs.
+ * Chooses how the running policy's calls are made. On every host the taps see the same, and the
+ * same policy decides. On hosts module and hooked, gpusched.ko makes the calls, and restores its
+ * changes if this daemon dies or does not respond. While such a policy runs, people's settings go
+ * through the module too.
  */
 #include "control/host.h"
 

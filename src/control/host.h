@@ -2,8 +2,8 @@
 /*
  * host.h - the way of the running policy's calls, and which program asks the policy
  *
- * stock: calls borrow a descriptor. module: calls go through gpusched.ko. hooked: the same, and the
- * driver's hooks ask the policy before the driver acts (policy/hooked.h).
+ * stock: calls borrow a descriptor. module: calls go through gpusched.ko. hooked: calls go through
+ * gpusched.ko too, and the driver's hooks ask the policy before the driver acts (policy/hooked.h).
  */
 #ifndef GPUSCHED_CONTROL_HOST_H
 #define GPUSCHED_CONTROL_HOST_H
@@ -23,19 +23,19 @@ const char *gs_host_name(enum gs_host_word host);
 int gs_host_vet(const struct gs_control *ctl, const char *word, enum gs_host_word *ret,
 		struct gs_error *err);
 /*
- * gs_host_use() runs before a policy of that host acts. gs_host_settle() runs afterwards, and when
- * no policy of that host acts any more.
+ * Call gs_host_use() before a policy on that host acts. Call gs_host_settle() after that, and when
+ * no policy acts on that host any more.
  */
 int gs_host_use(struct gs_control *ctl, enum gs_host_word host, struct gs_error *err);
 void gs_host_settle(struct gs_control *ctl);
 /*
- * The policy that has just begun to act is of that host. Takes @hooked, through which the hooks
- * will ask it; NULL: they do not. If the hooks cannot ask it, a heartbeat stops the policy.
+ * A policy on @host has just begun to act. Takes @hooked, through which the hooks will ask the
+ * policy; NULL: they do not. If the hooks cannot ask it, a heartbeat stops the policy.
  */
 void gs_host_put(struct gs_control *ctl, enum gs_host_word host, struct gs_hooked *hooked);
-/* True if the gate may ask the policy. */
+/* True if the gate may ask the running policy. */
 bool gs_host_gate(const struct gs_control *ctl);
-/* At each heartbeat. */
+/* The observer's function: at each heartbeat. */
 void gs_host_beat(void *self);
 
 #endif /* GPUSCHED_CONTROL_HOST_H */

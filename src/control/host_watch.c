@@ -15,8 +15,8 @@
 #include "engine/restore.h"
 
 /*
- * If the hooks have stopped asking, the policy is stopped: it would be asked too late, which is not
- * the host that was chosen.
+ * Stops the policy if the hooks have stopped asking it. Without them it would be asked too late,
+ * and the user chose a host that asks in time.
  */
 static void look_at_hooks(struct gs_control *ctl)
 {
@@ -44,7 +44,8 @@ static void look_at_hooks(struct gs_control *ctl)
 }
 
 /*
- * The module has restored everything, so the records are wrong: as if another process had restored.
+ * The module has restored everything, so the records are wrong. Does what follows a restore by
+ * another process.
  */
 static void put_back(struct gs_control *ctl)
 {
@@ -54,7 +55,7 @@ static void put_back(struct gs_control *ctl)
 	gs_count(ctl->hub, GS_SVC_MODULE_LOST);
 	gs_log(LOG_WARNING, "gpusched.ko had not heard this daemon for too long");
 	if (gs_lock_overtake(&lock, NULL) ||
-	    gs_cfg_next_epoch(ctl->hub->table)) /* the guardian restores too */
+	    gs_cfg_next_epoch(ctl->hub->table)) /* the guardian is restoring too */
 		return;
 	gs_restore(ctl->hub->table, ctl->hub->branch, &done, NULL);
 	gs_observers_restored(&ctl->hub->observers);

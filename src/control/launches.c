@@ -48,8 +48,9 @@ json_t *gs_service_launches_refused(const struct gs_control *ctl)
 
 struct trip {
 	struct gs_errand errand;
-	struct gs_launch_job *job;  /* NULL: counting ends */
-	struct gs_launches *ending; /* a copy, since the service may be gone */
+	struct gs_launch_job *job; /* NULL: counting ends */
+	/* a copy, since the service may be freed before the thread ends */
+	struct gs_launches *ending;
 };
 
 static void trip_work(struct gs_errand *e)
@@ -88,7 +89,7 @@ static void trip_free(struct gs_errand *e)
 	free(e);
 }
 
-/* Without a thread, runs the job here. */
+/* Runs the job in a thread, or here if there can be no thread. */
 static void set_out(struct gs_control *ctl, struct gs_launch_job *job)
 {
 	struct trip here = { .job = job, .ending = ctl->ending };
@@ -100,7 +101,7 @@ static void set_out(struct gs_control *ctl, struct gs_launch_job *job)
 	}
 	if (t && !gs_errand_begin(&t->errand, ctl->hub, ctl)) {
 		ctl->launching = &t->errand;
-		gs_errand_unref(&t->errand); /* the thread's reference is enough */
+		gs_errand_unref(&t->errand); /* the thread has a reference, which is enough */
 		return;
 	}
 	if (t)
@@ -150,7 +151,7 @@ void gs_service_launches_end(struct gs_control *ctl)
 	ctl->launching_ends = true;
 	if (ctl->launching)
 		gs_errand_leave(ctl->launching, END_MS);
-	if (ctl->launching) { /* the thread hangs in the kernel, and keeps its data */
+	if (ctl->launching) { /* the thread hangs in the kernel: its data stays */
 		gs_log(LOG_WARNING, "launch probes may stay: the kernel has neither set nor "
 				    "removed them for some seconds");
 		gs_launches_forget();
@@ -173,7 +174,7 @@ void gs_service_launches_update(void *self)
 	if (ctl->hub->launches) {
 		ctl->ending = TAKE_PTR(ctl->hub->launches);
 		set_out(ctl, NULL);
-		/* Left from an earlier instance, or left in place because removing them could do harm. */
+		/* an earlier instance may have left probes, or this one, to do no harm */
 	} else if (!ctl->starting) {
 		gs_launches_clear(gs_service_launches_trusted(ctl), NULL);
 	}
@@ -199,7 +200,7 @@ void gs_service_launches_met(void *self, pid_t pid)
 	gs_service_launches_go_on(ctl);
 }
 
-/* Libraries of the process's program may also have been looked for in vain. */
+/* The reader could not name the process's libraries before; now it has the answer. */
 void gs_service_launches_answered(void *self, enum gs_reader_what what, pid_t pid)
 {
 	struct gs_control *ctl = self;

@@ -16,15 +16,15 @@ struct gs_control;
 bool gs_service_launches_wanted(const struct gs_control *ctl);
 /* True if it is wanted for longer than a command watches. */
 bool gs_service_launches_lasting(const struct gs_control *ctl);
-/* True if the running policy wants it, for its decisions. */
+/* True if the running policy wants launches counted, for its decisions. */
 bool gs_service_launches_for_policy(const struct gs_control *ctl);
-/* True if the configuration says that no user would stop fork() by means of the probes. */
+/* True if the configuration says that no user here would use the probes to stop fork(). */
 bool gs_service_launches_trusted(const struct gs_control *ctl);
-/* Why probes may not be set here now; null if they may. */
+/* Why no probes may be set here now; null if they may. */
 json_t *gs_service_launches_refused(const struct gs_control *ctl);
 /*
- * Ends counting by a task when nothing wants it any more, so that probes are removed where they may
- * be.
+ * If nothing wants launches counted any more, begins a task that ends counting and removes the
+ * probes where that is allowed.
  */
 void gs_service_launches_update(void *self);
 int gs_service_launches_start(struct gs_control *ctl);
@@ -32,11 +32,13 @@ int gs_service_launches_start(struct gs_control *ctl);
 void gs_service_launches_met(void *self, pid_t pid);
 void gs_service_launches_answered(void *self, enum gs_reader_what what, pid_t pid);
 void gs_service_launches_event(void *self, const struct gpusched_event *ev);
-/* Call it after each check of a process: sets the probes that are due, one task after the other. */
+/*
+ * Call this after each check of a process. Sets the probes that are due, one task after the other.
+ */
 void gs_service_launches_go_on(struct gs_control *ctl);
-/* The task that ends counting just now: no new counting begins before it is over. NULL: none. */
+/* The task that is ending counting: no new counting may begin before it is over. NULL: none. */
 struct gs_errand *gs_service_launches_ending(const struct gs_control *ctl);
-/* Ends counting. Waits for the task under way, but not without limit. */
+/* Ends counting. Waits for the task under way, but for a limited time. */
 void gs_service_launches_end(struct gs_control *ctl);
 
 #endif /* GPUSCHED_CONTROL_LAUNCHES_H */

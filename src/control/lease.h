@@ -10,11 +10,11 @@ struct gs_error;
 struct gs_starting;
 
 /*
- * *ret: the start that the request waits for, a reference; NULL: launches are counted already. On
- * failure there is no lease to end.
+ * *ret: a reference to the start for which the request waits; NULL: launches are counted already.
+ * On failure there is no lease to end.
  */
 int gs_lease_begin(struct gs_control *ctl, struct gs_starting **ret, struct gs_error *err);
-/* Counting goes on if anything else wants it. */
+/* Ends the request's wish. Counting goes on if anything else wants it. */
 void gs_lease_end(struct gs_control *ctl);
 
 #endif /* GPUSCHED_CONTROL_LEASE_H */

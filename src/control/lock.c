@@ -12,11 +12,13 @@
 #include "engine/lock.h"
 #include "table/cfg.h"
 
-#define LOCK_PATIENCE_NS (3 * NS_PER_S) /* commands wait for each other */
-#define BEAT_STALE_NS NS_PER_S          /* the same time as in the gate */
+#define LOCK_PATIENCE_NS (3 * NS_PER_S) /* how long a command waits for another one */
+/* a heartbeat older than this is missed; the gate uses the same time */
+#define BEAT_STALE_NS NS_PER_S
 
 /*
- * A living daemon listens on its socket. A guardian at work, or another command, will be done soon.
+ * True if a daemon listens on the socket. Other holders of the lock, a guardian at work or a
+ * command, will be done soon.
  */
 bool gs_service_has_daemon(void)
 {
@@ -44,7 +46,8 @@ int gs_service_lock(int *ret_fd, struct gs_error *err)
 }
 
 /*
- * If a daemon was stopped just now, its last heartbeat may still be young: waits until it is old.
+ * True if the daemon's last heartbeat is old. It may have stopped just now: waits until the
+ * heartbeat would be old.
  */
 static bool is_late(struct gs_table *o)
 {
@@ -68,7 +71,10 @@ int gs_service_overtake(int *ret_fd, struct gs_error *err)
 
 	if (r)
 		return r;
-	/* the lock's holder is a command, is starting, or lives: nobody acts in its place */
+	/*
+	 * otherwise the lock's holder is a command, is starting, or responds: nobody acts in its
+	 * place
+	 */
 	r = gs_service_has_daemon() && is_late(o) ? gs_lock_overtake(&fd, err) : -EBUSY;
 	if (!r)
 		r = gs_cfg_next_epoch(o);

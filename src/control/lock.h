@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * lock.h - the right to act: held by the holder of the instance's lock, or taken over from a daemon
- * that does not respond
+ * lock.h - the right to act: by the instance's lock, or taken from a daemon that does not respond
  */
 #ifndef GPUSCHED_CONTROL_LOCK_H
 #define GPUSCHED_CONTROL_LOCK_H
@@ -18,8 +17,8 @@ bool gs_service_has_daemon(void);
  */
 int gs_service_lock(int *ret_fd, struct gs_error *err);
 /*
- * For a restore in place of a daemon that has the lock but no heartbeat. When the daemon goes on,
- * it drops its plans. -EBUSY: the daemon lives, or another process has taken over.
+ * For a restore in place of a daemon that has the lock and no heartbeat. If the daemon goes on
+ * later, it drops its plans. -EBUSY: the daemon responds, or another process has taken over.
  */
 int gs_service_overtake(int *ret_fd, struct gs_error *err);
 

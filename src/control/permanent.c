@@ -28,7 +28,7 @@ int gs_permanent_may(const struct gs_control *ctl, struct gs_error *err)
 		       : 0;
 }
 
-/* Removes the object, which is a copy of ours under a name that no other has. */
+/* Removes the policy's object: our own copy, which no other policy uses. */
 static void forget_object(const struct gs_saved_policy *p)
 {
 	size_t len = strlen(gs_env()->state_dir);

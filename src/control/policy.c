@@ -21,7 +21,7 @@ static void tell(struct gs_control *ctl, const char *policy, const char *what, c
 			 GS_NOBODY);
 }
 
-/* Takes @exit with its dump. */
+/* Keeps @exit as the last policy's exit record. Takes @exit with its dump. */
 static void keep_exit(struct gs_control *ctl, struct gs_policy_exit *exit)
 {
 	if (exit->kind == GS_POLICY_EXIT_NONE) {
@@ -35,7 +35,9 @@ static void keep_exit(struct gs_control *ctl, struct gs_policy_exit *exit)
 	ctl->last_exit = *exit;
 }
 
-/* Takes @exit's dump. Returns @code, or the code that tells the caller what failed. */
+/*
+ * Keeps @exit, and takes its dump. Returns @code, or a code that says that the policy is at fault.
+ */
 static int refuse(struct gs_control *ctl, const char *name, struct gs_policy_exit *exit, int code,
 		  struct gs_error *err)
 {
@@ -128,9 +130,8 @@ int gs_service_policy_put(struct gs_control *ctl, const char *name, struct gs_po
 	if (ctl->hub->policy)
 		watch_ticks(ctl);
 	gs_discarding_begin(ctl, p);
-	gs_engine_touch_all(
-		/* The new policy sees all TSGs as new, without events for them. */
-		ctl->hub->engine);
+	/* wishes of all TSGs may have changed without events */
+	gs_engine_touch_all(ctl->hub->engine);
 	return refuse(ctl, name, exit, code, err);
 }
 
@@ -189,7 +190,7 @@ bool gs_policy_note_death(struct gs_control *ctl)
 	return died;
 }
 
-/* Logs each reason once per policy, since a user can have any number of TSGs. */
+/* Logs each reason once per policy, since a user may have any number of TSGs. */
 void gs_policy_log_overruled(struct gs_control *ctl, const struct gpusched_tsg *rec, uint32_t why)
 {
 	uint32_t news = why & ~ctl->overruled_logged;

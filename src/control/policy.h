@@ -16,11 +16,11 @@ struct gs_control;
  */
 int gs_service_policy_put(struct gs_control *ctl, const char *name, struct gs_policy *p,
 			  struct gs_policy_exit *exit, int code, struct gs_error *err);
-/* Figures of the running policy; the counters hold those of earlier policies. */
+/* Rounds that the running policy asked for. The counters hold those of earlier policies. */
 uint64_t gs_service_kicks(const struct gs_control *ctl, uint64_t *ret_left);
 void gs_service_policy_stop(struct gs_control *ctl, enum gs_policy_exit_kind kind,
 			    const char *message);
-/* The policy has failed, as @exit says; takes its dump. From now on it is not chosen any more. */
+/* The policy has failed: @exit says how. Takes its dump. The policy is no longer the chosen one. */
 void gs_service_policy_failed(struct gs_control *ctl, const struct gs_policy_exit *exit);
 /* A person acknowledges that a policy ended by itself. Returns false if none has. */
 bool gs_policy_note_death(struct gs_control *ctl);
@@ -28,10 +28,10 @@ bool gs_policy_note_death(struct gs_control *ctl);
 void gs_policy_overtaken(void *self);
 /* The observer's function: finds which users the policy's limits have struck. */
 void gs_policy_beat(void *self);
-/* The start of a policy was cancelled: reports and notes that. */
+/* The start of a policy was cancelled: logs and notes that. */
 void gs_policy_called_off(struct gs_control *ctl, const char *name, const char *message);
 
-/* The running policy's wish was not followed. */
+/* Logs why a wish of the running policy was not followed. */
 void gs_policy_log_overruled(struct gs_control *ctl, const struct gpusched_tsg *rec, uint32_t why);
 
 #endif /* GPUSCHED_CONTROL_POLICY_H */

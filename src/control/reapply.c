@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* At a daemon's start, applies the settings again that people made at the last daemon. */
+/* At a daemon's start, applies settings again that people made while the last daemon ran. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -57,7 +57,10 @@ static bool same_tsg(const struct gs_saved_tsg *t, const struct gpusched_tsg *re
 	       !(rec->flags & GPUSCHED_TSG_GONE);
 }
 
-/* A setting that was made later, without a daemon, is in the table and comes first. */
+/*
+ * Applies saved settings again. Settings that the table has were made later, without a daemon, and
+ * come first.
+ */
 static int reapply(struct gs_control *ctl, struct gs_saved_tsg *t, const struct gpusched_tsg *rec,
 		   struct gs_error *err)
 {
@@ -136,7 +139,7 @@ void gs_reapply_settings(struct gs_control *ctl)
 
 		if (t && t->pending && same_tsg(t, &recs[i]))
 			reapply(ctl, t, &recs[i], &first);
-		else if (!t && recs[i].manual.valid) /* set without a daemon */
+		else if (!t && recs[i].manual.valid) /* a person set them while no daemon ran */
 			gs_saved_note(ctl, &recs[i].key, NULL, GPUSCHED_ALL_SETTINGS);
 	}
 	drop_ended(ctl);
@@ -155,7 +158,7 @@ static bool still_chosen(const struct gs_control *ctl)
 	return p->chosen && now && p->configured && !strcmp(now, p->configured);
 }
 
-/* The policy ran before, so its failure now is no mistake in the configuration. */
+/* A failure now is no mistake in the configuration, since the policy ran before. */
 static void start_chosen(struct gs_control *ctl)
 {
 	const struct gs_saved_policy *p = &ctl->saved.policy;

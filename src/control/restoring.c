@@ -17,7 +17,10 @@ static void restoring_work(struct gs_errand *e)
 	t->code = gs_restore(e->hub->table, e->hub->branch, &t->done, &t->err);
 }
 
-/* Evaluates wishes that came meanwhile, and results of calls that were under way. */
+/*
+ * Compares all TSGs again: wishes may have come meanwhile, and calls that were under way have
+ * results.
+ */
 static void restoring_end(struct gs_errand *e)
 {
 	struct gs_control *ctl = e->owner;

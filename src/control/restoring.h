@@ -16,7 +16,7 @@ struct gs_restoring {
 	struct gs_restored done;
 	struct gs_error err;
 };
-/* Joins a restore that is under way. *ret is the caller's reference. */
+/* Begins a restore, or joins the one under way. *ret is the caller's reference. */
 int gs_restoring_begin(struct gs_control *ctl, struct gs_restoring **ret, struct gs_error *err);
 
 #endif /* GPUSCHED_CONTROL_RESTORING_H */

@@ -22,7 +22,7 @@
 #define VERSION 1
 #define MAX_BYTES (4u << 20)
 #define MAX_OPTIONS 64
-#define PAUSE_NS (250 * NS_PER_MS) /* between two writes */
+#define PAUSE_NS (250 * NS_PER_MS) /* pause between two writes */
 #define AGAIN_NS NS_PER_S          /* pause after a write that failed */
 
 static void path_of(char ret[300])
@@ -63,7 +63,7 @@ static int policy_copy(struct gs_saved_policy *ret, const char *name, const char
 	return 0;
 }
 
-/* True for our copy of an object that was named by its path. */
+/* True if the name is our copy of an object that a person named by its path. */
 static bool is_copy(const char *name)
 {
 	size_t len = strlen(gs_env()->run_dir);
@@ -71,7 +71,7 @@ static bool is_copy(const char *name)
 	return name && !strncmp(name, gs_env()->run_dir, len) && name[len] == '/';
 }
 
-/* By the next start a path may name another object, so it needs a copy. */
+/* True for an object named by its path: at the next start, the path may name another object. */
 static bool needs_copy(const struct gs_saved_policy *p)
 {
 	return p->name && strpbrk(p->name, "/.") && !is_copy(p->name);
@@ -94,7 +94,8 @@ static int keep_object(const struct gs_control *ctl, struct gs_saved_policy *p)
 }
 
 /*
- * Writes the object from memory to our own folder. From then on the policy is named by that file.
+ * Writes the object from memory into our own folder. The policy's name is that file's path from
+ * then on.
  */
 static int write_object(struct gs_saved_policy *p, struct gs_error *err)
 {
@@ -158,7 +159,7 @@ void gs_saved_launches(struct gs_control *ctl, bool on)
 
 /* ---- TSGs ------------------------------------------------------------------------------------ */
 
-/* The index of @id, or where it belongs. */
+/* The index of the entry for @id, or the place where it belongs. */
 static size_t place_of(const struct gs_saved *saved, uint64_t id)
 {
 	size_t low = 0, high = saved->ntsgs;
@@ -274,7 +275,7 @@ void gs_saved_note(struct gs_control *ctl, const struct gpusched_key *key, const
 	t->uid = rec.task.uid;
 	t->reapplied &= !which;
 	if (which & GPUSCHED_RUNNABLE)
-		t->suspended_by = by ? by->uid : 0; /* without a daemon only root acts */
+		t->suspended_by = by ? by->uid : 0; /* without a daemon, only root can suspend */
 }
 
 void gs_saved_own(struct gs_control *ctl, uint64_t id, uint32_t which)
@@ -293,7 +294,7 @@ static bool has_ended(const struct gs_saved_tsg *t)
 	return r ? r == -ESRCH : !gs_start_same(start, t->start_ns);
 }
 
-/* A suspension may have ended by itself, and a TSG may have ended. */
+/* Brings entries up to date: a suspension may have ended by itself, and so may a TSG. */
 static void refresh(struct gs_control *ctl)
 {
 	struct gs_saved *saved = &ctl->saved;
@@ -322,8 +323,8 @@ static void refresh(struct gs_control *ctl)
 #define TSG_FORMAT "{s:I,s:I,s:I,s:I,s:I,s:I,s:i,s:i,s:i,s:i,s:i,s:I,s:I,s:i,s:b,s?b,s?i,s?i}"
 
 /*
- * Writes text directly: a user can have a thousand entries, for which a JSON tree would hold up the
- * loop.
+ * Writes text directly: a user can have a thousand entries, and a JSON tree of them would hold up
+ * the loop.
  */
 static void put_tsg(FILE *out, const struct gs_saved_tsg *t)
 {
@@ -453,7 +454,7 @@ int gs_saved_parse(struct gs_saved *saved, const char *text, const char *boot, s
 	if (version != VERSION)
 		return gs_fail(err, -EINVAL, "it is of version %d", version);
 	if (strcmp(of, boot))
-		return 0; /* no process of that boot exists any more */
+		return 0; /* none of that boot's processes exists any more */
 	saved->running = running;
 	saved->crashed_ns = (uint64_t)crashed;
 	saved->launches = launches;
@@ -513,7 +514,7 @@ static bool is_too_soon(const struct gs_control *ctl, uint64_t now_ns)
 	       now_ns - ctl->saved.tried_ns < (ctl->saved.failed ? AGAIN_NS : PAUSE_NS);
 }
 
-/* The old file is still whole. The failure is logged once, until a write succeeds. */
+/* Logs a failed write, once until a write succeeds. The old file is still whole. */
 static void failed(struct gs_control *ctl, const struct gs_error *err)
 {
 	gs_count(ctl->hub, GS_SVC_SAVED_FAILED);

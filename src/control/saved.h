@@ -2,9 +2,9 @@
 /*
  * saved.h - what people have set, kept beside the table for the daemon's next start
  *
- * Settings and suspensions with their authors, the chosen policy, and whether launches are counted.
- * They are in memory, and in RUN_DIR/saved.json (root's, 0600), which is replaced as a whole. A TSG
- * is the same as before if id, handles, process and its start time are the same.
+ * That is settings and suspensions with their authors, the chosen policy, and whether launches are
+ * counted. They are in memory, and in RUN_DIR/saved.json (root's, 0600), which is replaced as a
+ * whole. A TSG is the same as before if id, handles, process and its start time are the same.
  */
 #ifndef GPUSCHED_CONTROL_SAVED_H
 #define GPUSCHED_CONTROL_SAVED_H
@@ -27,15 +27,19 @@ struct gs_peer;
 #define GS_SAVED_TSGS_USER 1024 /* for each user other than root */
 
 struct gs_saved_tsg {
-	uint64_t id, start_ns; /* of the TSG; start time of its process */
+	uint64_t id, start_ns; /* id of the TSG; start time of its process */
 	struct gpusched_key key;
 	uint32_t pid, uid;
 	struct gpusched_settings set;
 	uint64_t until_ns;     /* end of a suspension; 0: until `resume` */
-	uint32_t suspended_by; /* uid */
-	uint32_t users;        /* settings of @set that a user made, not root */
-	uint32_t own;          /* ... where root had set none: the owner may undo them */
-	/* From an earlier daemon and not applied again (yet): not in the table. */
+	uint32_t suspended_by; /* uid of the person who did */
+	uint32_t users;        /* settings of @set that a user other than root made */
+	/* the part of @users where root had set nothing: the owner may undo these */
+	uint32_t own;
+	/*
+	 * The entry is from an earlier daemon and not applied again (yet): the table does not have
+	 * it.
+	 */
 	bool pending;
 	bool reapplied;
 	bool away;            /* the process is parked or on its way back; pending is set as well */
@@ -43,14 +47,15 @@ struct gs_saved_tsg {
 };
 
 struct gs_saved_policy {
-	/* A person started this policy, or (without a name) stopped the last one. */
+	/* A person started this policy, or stopped the last one (then there is no name). */
 	bool chosen;
-	char *name;     /* as given to start; if that was a path: our copy of the object */
+	char *name;     /* as a person gave it; for a path, that of our copy of the object */
 	char *host;     /* NULL: stock */
 	char **options; /* key=value */
 	size_t noptions;
-	char *configured; /* the configuration's policy at that time */
-	void *object;     /* the object of a path that is not copied yet */
+	char *configured; /* the policy that the configuration named at that time */
+	/* contents of an object that was named by its path and is not copied yet */
+	void *object;
 	size_t object_len;
 };
 
@@ -66,10 +71,10 @@ struct gs_saved {
 	uint64_t tried_ns;
 };
 
-/* Reads the file if it is of this boot. Nothing of it is applied yet. */
+/* Reads the file if it is of this boot. Applies nothing yet. */
 void gs_saved_load(struct gs_control *ctl);
 void gs_saved_free(struct gs_saved *saved);
-/* Parses @text, the file's content, which must be of boot @boot. -EINVAL. */
+/* Parses @text, the content of a file. -EINVAL: also if it is not of boot @boot. */
 int gs_saved_parse(struct gs_saved *saved, const char *text, const char *boot,
 		   struct gs_error *err);
 /* The file's text, malloc'd; NULL if out of memory. */
@@ -79,24 +84,24 @@ bool gs_saved_crashed_twice(const struct gs_saved *saved, uint64_t died_ns);
 
 /* Returns NULL if no person set anything for the TSG. */
 struct gs_saved_tsg *gs_saved_find(struct gs_saved *saved, uint64_t id);
-/* Call it after @by (NULL: unknown, without a daemon) set or cleared the fields @which. */
+/* Call this after @by (NULL: unknown, without a daemon) set or cleared the fields @which. */
 void gs_saved_note(struct gs_control *ctl, const struct gpusched_key *key, const struct gs_peer *by,
 		   uint32_t which);
-/* The owner of TSG @id has just set the fields @which, which no person had set. */
+/* The owner of TSG @id has just set the fields @which. No person had set these. */
 void gs_saved_own(struct gs_control *ctl, uint64_t id, uint32_t which);
-/* A person started policy @name, which runs; or (NULL) stopped the policy. */
+/* A person started policy @name, which now runs; NULL: a person stopped the policy. */
 void gs_saved_choose(struct gs_control *ctl, const char *name, const char *host,
 		     const char *const *options, size_t n);
 void gs_saved_launches(struct gs_control *ctl, bool on);
-/* A person restored everything: nothing is to be applied again. */
+/* A person restored everything: nothing will be applied again. */
 void gs_saved_forget(struct gs_control *ctl);
-/* The same if no instance is open. */
+/* gs_saved_forget() for when no instance is open. */
 void gs_saved_forget_file(void);
 /* The configuration's policy as text: "lcbe\nkey=value", malloc'd. */
 char *gs_saved_configured(const struct gs_control *ctl);
 
 /*
- * Writes changes, unless the last write was just before (@now: in any case). After a failed write
+ * Writes changes, unless a write came just before (@now: writes in any case). After a failed write
  * the old file stays, and the daemon tries again.
  */
 void gs_saved_write(struct gs_control *ctl, bool now);
@@ -108,14 +113,16 @@ void gs_saved_end(struct gs_control *ctl);
 void gs_saved_policy_done(struct gs_saved_policy *p);
 int gs_saved_policy_parse(struct gs_saved_policy *p, json_t *o);
 
-/* ---- permanent.c: starts with the daemon, kept in the state directory ------------------------- */
+/*
+ * ---- permanent.c: the policy that starts with the daemon, kept in the state directory ---------
+ */
 
-/* -EBUSY: the configuration names a policy. */
+/* -EBUSY: the configuration already names a policy. */
 int gs_permanent_may(const struct gs_control *ctl, struct gs_error *err);
-/* Makes the running policy permanent, as it was loaded. */
+/* Makes the running policy permanent: its object, as it was loaded. */
 int gs_permanent_keep(const struct gs_control *ctl, const char *const *options, size_t n,
 		      struct gs_error *err);
-/* -ENOENT: there is none. */
+/* -ENOENT: no policy is permanent. */
 int gs_permanent_load(struct gs_saved_policy *ret, struct gs_error *err);
 void gs_permanent_forget(void);
 
@@ -125,17 +132,17 @@ void gs_permanent_forget(void);
 struct gs_past {
 	bool crashed, twice;
 	uint64_t died_ns;
-	unsigned int restored, gone, failed, continued; /* settings restored after the crash */
-	unsigned int reapplied, ended, refused;         /* settings applied again: number of TSGs */
+	/* settings that were restored after the crash */
+	unsigned int restored, gone, failed, continued;
+	/* number of TSGs with settings applied again; ended; refused */
+	unsigned int reapplied, ended, refused;
 };
 
-/*
- * Finds the settings that were restored after the last daemon's death, by its guardian or just now.
- */
+/* Finds out what was restored after the last daemon's death, by its guardian or just now. */
 void gs_past_learn(struct gs_control *ctl);
-/* Applies settings and suspensions again. */
+/* Applies saved settings and suspensions again. */
 void gs_reapply_settings(struct gs_control *ctl);
-/* Starts the right policy: a person's choice, the configuration's, or the permanent one. */
+/* Starts the policy that a person chose, else the configuration's, else the permanent one. */
 int gs_reapply_policy(struct gs_control *ctl, struct gs_error *err);
 
 #endif /* GPUSCHED_CONTROL_SAVED_H */

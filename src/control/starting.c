@@ -21,18 +21,19 @@
 
 struct gs_starting {
 	struct gs_errand errand;
-	char *name; /* of the policy; NULL: only counting is started */
+	char *name; /* name of the policy; NULL: only counting starts */
 	enum gs_host_word host;
 	char **options;
 	size_t noptions;
-	/* Launches are wanted even if the policy does not need them, and are not counted yet. */
+	/* Begin to count launches, even if the policy does not need them. */
 	bool count;
 	bool may_count;
-	/* Counting that must have ended before this start; NULL: none. */
+	/* A task that ends counting and must be over before this start; NULL: none. */
 	struct gs_errand *ending;
-	struct gs_errand *discarding; /* the policy that this one replaces, which is freed first */
+	/* frees the policy that this one replaces; must be over first */
+	struct gs_errand *discarding;
 
-	/* owned by the thread until it is over */
+	/* these belong to the thread until it is over */
 	struct gs_policy *policy;
 	struct gs_hooked *hooked;
 	struct gs_policy_exit exit;
@@ -41,7 +42,7 @@ struct gs_starting {
 	int code, launches_code;
 
 	bool cancelled;
-	bool chosen, permanent; /* chosen by a person */
+	bool chosen, permanent; /* a person chose the policy */
 };
 
 static void starting_free(struct gs_errand *e)
@@ -189,7 +190,7 @@ static void put_launches(struct gs_starting *t)
 	gs_service_launches_go_on(ctl);
 }
 
-/* True if counting was on at the start, and was turned off meanwhile. */
+/* Begins counting again if it was turned off meanwhile, though something wants it. */
 static void count_after_all(struct gs_control *ctl)
 {
 	struct gs_starting *t;
@@ -225,7 +226,7 @@ static void put_in_place(struct gs_starting *t)
 		t->code = t->launches_code;
 		t->err = t->launches_err;
 	}
-	if (t->name && t->code && t->errand.refs == 1) /* no request waits for it */
+	if (t->name && t->code && t->errand.refs == 1) /* nobody waits for the result, so log it */
 		gs_log(LOG_ERR, "policy %s does not start: %s", t->name, t->err.text);
 	if (t->name && !t->code && t->chosen)
 		gs_saved_choose(t->errand.owner, t->name, gs_host_name(t->host),
@@ -250,7 +251,7 @@ static void starting_end(struct gs_errand *e)
 		if (((struct gs_control *)e->owner)->launching_ends)
 			gs_launches_free(TAKE_PTR(t->launches));
 		if (t->launches)
-			put_launches(t); /* something else may want it */
+			put_launches(t); /* something else may want launches counted */
 		gs_service_launches_update(e->owner);
 	} else {
 		put_in_place(t);

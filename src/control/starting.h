@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * starting.h - the start of a policy or of launch counting: it takes long, so there is one at a
- * time
+ * starting.h - starts a policy or launch counting; a start takes long, so there is one at a time
  */
 #ifndef GPUSCHED_CONTROL_STARTING_H
 #define GPUSCHED_CONTROL_STARTING_H
@@ -15,29 +14,29 @@ struct gs_control;
 struct gs_starting;
 
 /*
- * Starts policy @name on @host (NULL: stock). Also starts launch counting if the policy or anything
- * else wants it. @name NULL: starts counting alone. -EBUSY while another start is under way;
- * -ENOTSUP, -EINVAL: impossible on that host. *ret is the caller's reference.
+ * Begins to start policy @name on @host (NULL: stock), and launch counting if the policy or
+ * anything else wants that. @name NULL: starts counting alone. -EBUSY while another start is under
+ * way; -ENOTSUP, -EINVAL: impossible on that host. *ret is the caller's reference.
  */
 int gs_starting_begin(struct gs_control *ctl, const char *name, const char *host,
 		      const char *const *options, size_t n, struct gs_starting **ret,
 		      struct gs_error *err);
 void gs_starting_unref(struct gs_starting *t);
 /*
- * Notes that a person chose this policy, so that a restart of the daemon starts it again.
- * @permanent: every later start of the daemon does.
+ * Notes that a person chose this policy, so that a restarted daemon starts it again. @permanent: so
+ * that every later daemon starts it.
  */
 void gs_starting_chosen(struct gs_starting *t, bool permanent);
-/* Begins the start and waits for its end: for an instance that serves nobody yet. */
+/* Begins a start and waits for its end. For an instance that serves nobody yet. */
 int gs_starting_now(struct gs_control *ctl, const char *name, const char *host,
 		    const char *const *options, size_t n, struct gs_error *err);
 /* The policy that is being started; NULL: none. */
 const char *gs_starting_policy(const struct gs_control *ctl);
 /* True if launches will be counted when the start under way is done. */
 bool gs_starting_counts(const struct gs_control *ctl);
-/* The start under way will be dropped when it is done. */
+/* Drops the start under way when it is done. */
 void gs_starting_cancel(struct gs_control *ctl);
-/* Cancels any start under way and waits for the thread. */
+/* Drops the start under way, and waits for its thread. */
 void gs_starting_end(struct gs_control *ctl);
 /* Returns -EINPROGRESS, or the result. */
 int gs_starting_result(const struct gs_starting *t, struct gs_error *err);

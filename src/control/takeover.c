@@ -35,7 +35,10 @@ int gs_restore_remains(bool lives, struct gs_restored *ret, struct gs_error *err
 	return r;
 }
 
-/* Nothing of the table can be kept. Changes are restored first: without the table nobody could. */
+/*
+ * Begins with a new table, since nothing of the old one can be kept. Its changes are restored
+ * first: without the old table nobody could.
+ */
 static int start_anew(struct gs_error *err)
 {
 	struct gs_restored done = { 0 };

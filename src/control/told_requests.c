@@ -16,7 +16,7 @@
 #include "control/where_works.h"
 
 #define WAKES 200u /* wake-ups by one page in a second */
-#define LOOKS 2u   /* checks of a page during one rest */
+#define LOOKS 2u   /* checks of a page within the rest that ends a request */
 
 struct gs_told_requests {
 	struct gs_control *ctl;
@@ -27,17 +27,20 @@ struct gs_told_requests {
 	struct gs_where where;
 	unsigned int wakes;
 	/*
-	 * A request is open; stuck: it went on too long without a launch, and counts as none until
-	 * the next rest.
+	 * @open: a request is open. @stuck: it went on too long without a launch, and counts as
+	 * ended until the next rest.
 	 */
 	bool open, stuck;
-	/* When it began, or was last seen to launch; the number of launches at that time. */
+	/*
+	 * @began_ns: when the request began, or was last seen to launch. @launches: the number at
+	 * that time.
+	 */
 	uint64_t began_ns, launches;
 	uint32_t begins;          /* the source's count, as handled last */
 	uint64_t arrived_ns;      /* of the open request */
 	uint32_t arrivals, blurs; /* the source's counts, as handled last */
 	bool blurred;             /* begin or end of the open request is uncertain */
-	/* It has woken us too often: ignored until the second is over. */
+	/* The page has woken us too often: it is ignored until the second is over. */
 	bool deaf;
 	uint32_t from; /* enum gpusched_request_from, of the last request; 0: none has begun */
 };
@@ -94,7 +97,8 @@ static uint64_t deadline_of(const struct gs_told_requests *rq, uint64_t *ret_id)
 }
 
 /*
- * The open request has ended at @end. Other requests may have begun and ended between two checks.
+ * Reports that the open request has ended at @end, if its begin and end are known: other requests
+ * may have begun and ended between two checks.
  */
 static void tell_done(struct gs_told_requests *rq, uint64_t end)
 {
@@ -173,7 +177,7 @@ static void look_at(struct gs_told_requests *rq, uint64_t at)
 	sd_event_source_set_enabled(rq->look, SD_EVENT_ONESHOT);
 }
 
-/* Returns whether the program has been quiet, and otherwise when to check again. */
+/* True if the program has been quiet. If not, *ret_again is when to check again. */
 static bool is_quiet(const struct gs_told_requests *rq, uint64_t now, uint64_t *ret_again)
 {
 	uint64_t rest = rq->words.rest_ns, quiet = quiet_of(rq) * NS_PER_US;
@@ -188,7 +192,10 @@ static bool is_quiet(const struct gs_told_requests *rq, uint64_t now, uint64_t *
 	return rest && rest <= now && now - rest >= quiet;
 }
 
-/* A service that is never quiet works on; one that waits for ever does not. */
+/*
+ * True if the open request has made no launch for too long. A service that is never quiet goes on
+ * launching; one that waits for ever does not.
+ */
 static bool is_stuck(struct gs_told_requests *rq, uint64_t now)
 {
 	uint64_t launches = rq->words.launches;
@@ -209,7 +216,10 @@ static void look(struct gs_told_requests *rq, uint64_t now)
 
 	if (quiet)
 		rq->stuck = false;
-	/* If the request was not hinted, the page says since when the program rests. */
+	/*
+	 * A hint's end is noticed now. For other requests the page says since when the program
+	 * rests.
+	 */
 	if (rq->open && quiet)
 		tell_done(rq, rq->from == GPUSCHED_REQUEST_HINT ? now : rq->words.rest_ns);
 	if (rq->open && (quiet || is_stuck(rq, now))) {
@@ -230,7 +240,8 @@ static int on_look(sd_event_source *src, uint64_t us, void *user)
 }
 
 /*
- * Launches of a request that a hint announced are not a request of their own. A hint ends a guess.
+ * Launches within a hinted request begin no request of their own. A hint ends a request that the
+ * agent guessed.
  */
 static void take_hint(struct gs_told_requests *rq, uint32_t begins)
 {
@@ -278,7 +289,7 @@ void gs_told_requests_wake(struct gs_told_requests *rq)
 			sd_event_source_set_enabled(rq->wake, SD_EVENT_OFF);
 	}
 	take_word(rq);
-	/* its begin was noticed late, or its end will be */
+	/* its begin was noticed late, or its end will be noticed late */
 	rq->blurred = rq->blurred || was_deaf || rq->deaf;
 }
 

@@ -42,7 +42,7 @@ void gs_told_requests_free(struct gs_told_requests *rq);
 void gs_told_requests_wake(struct gs_told_requests *rq);
 /* Once a second: the program may wake us again. */
 void gs_told_requests_calm(struct gs_told_requests *rq);
-/* Forgets the process's compute TSGs; adds one. */
+/* clear: forgets the process's compute TSGs. add: adds one. */
 void gs_told_requests_clear(struct gs_told_requests *rq);
 void gs_told_requests_tsg(struct gs_told_requests *rq, const struct gpusched_tsg *rec);
 /* A rest of this length ends a request; 0: unknown, or the program is never quiet. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * The API: HTTP on the instance's unix socket, served by the daemon's own loop. No request may hold
- * up the loop: connections, bodies and queues are bounded, and silent peers are disconnected.
+ * up the loop. So connections, bodies and queues are bounded, and silent peers are disconnected.
  */
 #include <errno.h>
 #include <string.h>
@@ -14,7 +14,7 @@
 
 /* ---- peers ----------------------------------------------------------------------------------- */
 
-/* -EPERM: the peer is unknown. */
+/* Finds the peer's user. -EPERM: it is unknown. */
 static int peer_of(struct MHD_Connection *c, struct gs_peer *ret)
 {
 	const union MHD_ConnectionInfo *info =
@@ -74,8 +74,8 @@ static enum MHD_Result take_body(struct api_request *rq, const char *data, size_
 	char *grown;
 
 	/*
-	 * A request that is too long is read to its end and dropped, so that the answer gets
-	 * through.
+	 * Read a request that is too long to its end, and drop it: otherwise the answer would not
+	 * get through.
 	 */
 	if (rq->too_long || rq->n + *inout_n > API_BODY_LIMIT) {
 		rq->too_long = true;
@@ -110,7 +110,7 @@ static bool is_verb(const char *url)
 	return !strncmp(url, "/v1/", 4) && gs_verb_flags(url + 4) >= 0;
 }
 
-/* The HTTP method for a path; NULL: there is no such path. */
+/* The HTTP method that a path allows; NULL: there is no such path. */
 static const char *method_of(const char *url)
 {
 	if (is_verb(url))
@@ -294,7 +294,7 @@ void api_free(struct api *a)
 	if (a->mhd) {
 		api_unlink(a);
 		api_watch_end(a);
-		a->ending = true; /* from here on no request may sleep */
+		a->ending = true; /* from now on no request may begin to sleep */
 		gs_service_cancel_requests(a->s, "gpuschedd ends");
 		while (api_wake_next(a))
 			;

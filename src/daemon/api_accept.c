@@ -21,7 +21,7 @@
 #include "basic/log.h"
 #include "daemon/api_priv.h"
 
-/* Connections accepted in one iteration: as many as may wait for one user. */
+/* Connections accepted in one iteration: as many as one user may have. */
 #define AT_ONCE API_CONNECTIONS_UID
 
 /* ---- users ----------------------------------------------------------------------------------- */
@@ -62,7 +62,10 @@ static unsigned int room_for_users(void)
 	return room;
 }
 
-/* No user may have more connections than remain free: so the next user always finds a place. */
+/*
+ * True if a user has more connections than are free for others. So there is always a place for the
+ * next user.
+ */
 static bool is_one_too_many(const struct api *a, const struct api_uid *of)
 {
 	unsigned int users = 0;
@@ -75,7 +78,7 @@ static bool is_one_too_many(const struct api *a, const struct api_uid *of)
 	       (of->connections > 1 && of->connections > a->room - users);
 }
 
-/* Forgets users without connections, so that the list does not grow for ever. */
+/* Forgets users without connections; otherwise the list would grow for ever. */
 static void forget_idle(struct api *a)
 {
 	struct api_uid **at = &a->uids;
@@ -108,7 +111,7 @@ void api_on_connection(void *user, struct MHD_Connection *c, void **context,
 	u = *context;
 	u->connections--;
 	a->open--;
-	api_kick(a); /* another connection may wait for its place */
+	api_kick(a); /* another connection may wait for this place */
 }
 
 static void hand_over(struct api *a, struct api_uid *u)
@@ -121,7 +124,7 @@ static void hand_over(struct api *a, struct api_uid *u)
 	memmove(u->waiting, u->waiting + 1, --u->nwaiting * sizeof(*u->waiting));
 	a->adding = u;
 	if (MHD_add_connection(a->mhd, fd, (const struct sockaddr *)&sun, sizeof(sun)) != MHD_YES)
-		u->connections--; /* the server closed it */
+		u->connections--; /* the server has closed the connection */
 	a->adding = NULL;
 }
 
@@ -143,7 +146,7 @@ void api_hand_over(struct api *a)
 
 /* ---- accepting ------------------------------------------------------------------------------- */
 
-/* Takes @fd. */
+/* Accepts or closes a connection. Takes @fd. */
 static void take_in(struct api *a, int fd, bool of_pod)
 {
 	struct gs_peer peer;
@@ -165,7 +168,10 @@ static void take_in(struct api *a, int fd, bool of_pod)
 	u->waiting[u->nwaiting++] = fd;
 }
 
-/* Without a free descriptor the queue could not be emptied, and the loop would spin. */
+/*
+ * Refuses one connection with the spare descriptor: without any descriptor the queue could not be
+ * emptied, and the loop would spin.
+ */
 static void refuse_one(struct api *a, int listening)
 {
 	int fd;
@@ -197,7 +203,10 @@ static int on_listen(sd_event_source *src, int fd, uint32_t events, void *user)
 
 /* ---- the socket ------------------------------------------------------------------------------ */
 
-/* Only a dead daemon's socket is removed: another file belongs to somebody else, and stays. */
+/*
+ * Removes a dead daemon's socket, and nothing else: another file belongs to somebody else, and
+ * stays.
+ */
 static int make_way(const struct sockaddr_un *sun, struct gs_error *err)
 {
 	CLEANUP_FD int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -227,11 +236,14 @@ static int listen_on(const char *path, struct gs_error *err)
 	if (strlen(path) >= sizeof(sun.sun_path))
 		return gs_fail(err, -ENAMETOOLONG, "%s is too long for a socket", path);
 	strcpy(sun.sun_path, path);
-	/* We hold the instance's lock, so a socket without a server is a dead daemon's. */
+	/* we hold the instance's lock, so a socket on which nobody listens is a dead daemon's */
 	r = make_way(&sun, err);
 	if (r)
 		return r;
-	/* The mode is set last: the guardian waits for that change, and then finds us listening. */
+	/*
+	 * The mode is set last: the guardian waits for that change, and will then find us
+	 * listening.
+	 */
 	if (fd < 0 || bind(fd, (struct sockaddr *)&sun, sizeof(sun)) || listen(fd, SOMAXCONN) ||
 	    chmod(path, 0666))
 		return gs_fail(err, -errno, "%s: %s", path, strerror(errno));

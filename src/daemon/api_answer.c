@@ -2,8 +2,8 @@
 /*
  * api_answer.c - answers a request that is over
  *
- * Until then its connection sleeps. Each user's connections are woken one after the other, so that
- * users take turns, however many answers one of them waits for.
+ * Until the request is over, its connection sleeps. A user's connections are woken one after the
+ * other, so that users take turns, however many answers one of them waits for.
  */
 #include <errno.h>
 #include <malloc.h>
@@ -49,14 +49,17 @@ static void free_asked(void *asked)
 	gs_completion_free(asked);
 }
 
-/* One answer about 10,000 TSGs takes 90 MiB, which malloc would otherwise keep for good. */
+/*
+ * Frees an answer, and gives its memory back: an answer about 10,000 TSGs takes 90 MiB, which
+ * malloc would keep for good.
+ */
 static void free_large(void *asked)
 {
 	gs_completion_free(asked);
 	malloc_trim(0);
 }
 
-/* Takes *take_asked, which has the text; frees it when the text is read. */
+/* Takes *take_asked, which has the text, and frees it when the text was sent. */
 static struct MHD_Response *response_of(struct gs_completion **take_asked)
 {
 	struct gs_completion *asked = *take_asked;
@@ -89,7 +92,9 @@ static enum MHD_Result queue(struct MHD_Connection *c, unsigned int status, cons
 
 enum MHD_Result api_answer_error(struct MHD_Connection *c, int code, const char *text)
 {
-	/* a text that was cut in the middle of a character is still an answer */
+	/*
+	 * the text may be cut in the middle of a character: the answer has to be valid all the same
+	 */
 	CLEANUP_JSON json_t *o = json_pack("{s:o, s:s?, s:i}", "error", gs_json_text(text), "errno",
 					   strerrorname_np(-code), "code", code);
 

@@ -10,20 +10,20 @@
 #include "daemon/daemon.h"
 
 #define API_CONNECTIONS 256     /* connections altogether */
-#define API_CONNECTIONS_ROOT 16 /* of these for root alone */
-/* Connections of one user other than root, so that no user locks the others out. */
+#define API_CONNECTIONS_ROOT 16 /* of these, for root alone */
+/* Connections of one user other than root: no user may lock the others out. */
 #define API_CONNECTIONS_UID 48
 #define API_WATCHERS 64
 #define API_WATCHERS_UID 8
 #define API_BODY_LIMIT (64u << 10)
-#define API_TIMEOUT_S 10u            /* limit for a silent connection */
-#define API_QUEUE_LIMIT (256u << 10) /* limit for events that a watcher has not read yet */
+#define API_TIMEOUT_S 10u            /* limit of time for a silent connection */
+#define API_QUEUE_LIMIT (256u << 10) /* limit of bytes that a watcher has not read yet */
 /* Bytes of an answer that each connection gets in one iteration of the loop. */
 #define API_SEND_BYTES (32u << 10)
-#define API_TRACE_LIMIT (2u << 20) /* the same limit for a watcher that records */
+#define API_TRACE_LIMIT (2u << 20) /* the same for a watcher that records */
 
 struct api_request {
-	/* In the list of the same user's requests that are over and not answered. */
+	/* Neighbours in the list of the user's requests that are over and not answered. */
 	struct api_request *prev, *next;
 	char *body;
 	size_t n;
@@ -31,7 +31,7 @@ struct api_request {
 	struct api *a;
 	struct api_uid *of;
 	struct MHD_Connection *c;
-	struct gs_completion *asked; /* the connection sleeps until it is over */
+	struct gs_completion *asked; /* the connection sleeps until this is over */
 };
 
 struct api_uid {
@@ -41,7 +41,7 @@ struct api_uid {
 	unsigned int connections, watchers;
 	int waiting[API_CONNECTIONS_UID]; /* accepted connections that wait for their turn */
 	unsigned int nwaiting;
-	struct api_request *over; /* each is answered in its user's turn */
+	struct api_request *over; /* these are answered in the user's turn */
 };
 
 struct api {
@@ -55,13 +55,13 @@ struct api {
 	bool ending;
 	unsigned int open;      /* connections that the server has */
 	unsigned int room;      /* limit for connections of users other than root */
-	uint64_t refused;       /* connections refused by that limit or a user's */
-	struct api_uid *adding; /* the user of the connection that the server is just getting */
+	uint64_t refused;       /* connections that were refused, by that limit or by a user's */
+	struct api_uid *adding; /* user of the connection that the server is taking just now */
 	struct api_uid *uids;
 	struct api_watcher *watchers;
 	unsigned int nwatchers;
 	uint64_t watchers_dropped;
-	uint64_t lines_missed; /* by recordings */
+	uint64_t lines_missed; /* lines that recordings have missed */
 };
 
 #define WATCH_BEAT_US (5 * 1000 * 1000) /* how often a watcher gets at least an empty line */
@@ -91,11 +91,11 @@ void api_pod_set(struct gs_peer *peer, const char *pod);
 enum MHD_Result api_answer(struct MHD_Connection *c, struct gs_completion **take_asked,
 			   const char *type);
 enum MHD_Result api_answer_error(struct MHD_Connection *c, int code, const char *text);
-/* 405: the path allows only @allow. */
+/* Answers 405: the path allows only @allow. */
 enum MHD_Result api_answer_method(struct MHD_Connection *c, const char *allow);
-/* Lists the verbs. */
+/* Answers with a list of the verbs. */
 enum MHD_Result api_answer_verbs(struct MHD_Connection *c);
-/* The connection sleeps until @rq's request is over and it is its user's turn. */
+/* Lets the connection sleep until @rq's request is over and it is that user's turn. */
 enum MHD_Result api_sleep(struct api *a, struct MHD_Connection *c, struct api_request *rq);
 /* Wakes the next connection of each user, and all of root's; true: there are more. */
 bool api_wake_next(struct api *a);
@@ -104,9 +104,9 @@ void api_request_free(struct api_request *rq);
 /* ---- api_watch.c */
 enum MHD_Result api_watch_open(struct api *a, struct MHD_Connection *c, const struct gs_peer *peer,
 			       bool records);
-/* Sends an empty line to each, so that a reader that is gone is noticed. */
+/* Sends an empty line to each watcher, so that a reader that is gone is noticed. */
 void api_watch_beat(struct api *a);
-/* Ends every stream. */
+/* Ends all streams. */
 void api_watch_end(struct api *a);
 
 #endif /* GPUSCHED_DAEMON_API_PRIV_H */

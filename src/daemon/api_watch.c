@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * GET /v1/watch: events line by line, for as long as the reader keeps up. GET /v1/trace: the same
- * with turns and counters; lines that a slow reader misses are counted.
+ * GET /v1/watch: events line by line, for as long as the reader keeps up. GET /v1/trace: adds turns
+ * and counters; lines that a slow reader misses are counted.
  */
 #include <errno.h>
 #include <string.h>
@@ -19,10 +19,10 @@ struct api_watcher {
 	bool suspended; /* there is nothing to send */
 	bool ended;
 	bool records;
-	bool behind; /* lines that can wait do so until it has read on */
-	char *queue; /* not read yet: @n bytes from @at on */
+	bool behind; /* lines that are not urgent wait until the watcher has read on */
+	char *queue; /* not read yet: @n bytes, from @at on */
 	size_t at, n, room;
-	uint64_t missed; /* lines missed since the last report of them */
+	uint64_t missed; /* lines missed, and not reported yet */
 };
 
 static void wake(struct api_watcher *w)
@@ -64,7 +64,7 @@ static int push(struct api_watcher *w, const char *text, size_t n)
 	return 0;
 }
 
-/* Tells a recording about missed lines, once there is room. */
+/* Reports missed lines to a recording, once there is room. */
 static int tell_missed(struct api_watcher *w)
 {
 	char text[64];
@@ -80,7 +80,10 @@ static int tell_missed(struct api_watcher *w)
 	return 0;
 }
 
-/* A watcher that does not keep up is disconnected rather than given an incomplete stream. */
+/*
+ * Queues a line. If there is no room, a recording misses the line, and any other watcher is
+ * disconnected, so that it never gets an incomplete stream.
+ */
 static void enqueue(struct api_watcher *w, const char *text, size_t n)
 {
 	if (w->ended)
@@ -106,7 +109,7 @@ static void on_event(const json_t *event, void *user)
 
 	if (!text)
 		return;
-	text[n] = '\n'; /* in the place of the end */
+	text[n] = '\n'; /* in the place of the terminating 0 */
 	enqueue(user, text, n + 1);
 }
 
@@ -115,7 +118,7 @@ static void on_line(const char *text, size_t n, void *user)
 	enqueue(user, text, n);
 }
 
-/* Turns cannot wait: the other half of the room is for them. */
+/* True if a line that can wait may be queued: half of the room is for turns, which cannot wait. */
 static bool has_room(void *user)
 {
 	struct api_watcher *w = user;
@@ -173,7 +176,7 @@ static int begin(struct api_watcher *w, const struct gs_peer *peer)
 			  : gs_service_watch(w->a->s, peer, on_event, w, &w->token);
 }
 
-/* -EBUSY, -ENOTSUP. */
+/* Makes a watcher. -EBUSY, -ENOTSUP. */
 static int watcher_new(struct api *a, struct MHD_Connection *c, const struct gs_peer *peer,
 		       bool records, struct api_watcher **ret)
 {
@@ -221,7 +224,7 @@ enum MHD_Result api_watch_open(struct api *a, struct MHD_Connection *c, const st
 						? "the daemon does not read the GPUs' logs: "
 						  "set Account=yes"
 						: "too many watch already: try again later");
-	enqueue(w, "\n", 1); /* so that the header is sent at once */
+	enqueue(w, "\n", 1); /* makes the server send the header at once */
 	r = MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, records ? 65536 : 4096, on_read, w,
 					      on_end);
 	if (!r) {

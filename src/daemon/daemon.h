@@ -19,7 +19,10 @@ struct daemon_options {
 	const char *set[GS_POLICY_OPTIONS_MAX]; /* -o key=value */
 	size_t nset;
 };
-/* 0: go on; 1: help or version was printed, and nothing is left to do; -EINVAL with one line. */
+/*
+ * Parses the command line. 0: go on; 1: help or version was printed, and nothing is left to do;
+ * -EINVAL with one line.
+ */
 int options_parse(int argc, char **argv, struct daemon_options *ret, struct gs_error *err);
 
 /* ---- log.c ----------------------------------------------------------------------------------- */
@@ -27,7 +30,7 @@ int options_parse(int argc, char **argv, struct daemon_options *ret, struct gs_e
 void log_open(bool foreground, int level);
 
 /* ---- guardian.c: what gpusched-guardian.service runs ----------------------------------------- */
-/* Ends only by a signal. */
+/* Runs until a signal ends it. */
 int guardian_run(struct gs_error *err);
 
 /* ---- api.c ----------------------------------------------------------------------------------- */

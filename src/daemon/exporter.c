@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * gpusched-exporter: serves the daemon's /metrics on a TCP address, and nothing else. It needs no
- * privilege: it asks the daemon as any user does, and sees what that user may see.
+ * privilege: it asks the daemon as any user does, and sees only what its user may see.
  */
 #include <curl/curl.h>
 #include <errno.h>
@@ -21,13 +21,13 @@
 #include "basic/parse.h"
 
 #define LISTEN "127.0.0.1:9401"
-#define KEEP_NS NS_PER_S /* one answer serves all requests within this time */
+#define KEEP_NS NS_PER_S /* an answer serves all requests that come within this time */
 #define MAX_BYTES (16u << 20)
 #define MAX_CONNECTIONS 16
 #define TIMEOUT_S 10
 #define TYPE "application/openmetrics-text; version=1.0.0; charset=utf-8"
 
-/* The last answer. */
+/* The daemon's last answer. */
 struct answer {
 	char *text;
 	size_t n;
@@ -127,7 +127,7 @@ static enum MHD_Result on_request(void *user, struct MHD_Connection *c, const ch
 	return answer(c, MHD_HTTP_OK, TYPE, a->text, a->n);
 }
 
-/* "127.0.0.1:9401", "[::1]:9401": an address, no name. */
+/* Parses "127.0.0.1:9401" or "[::1]:9401": addresses only, no names. */
 static int resolve(const char *text, struct addrinfo **ret, struct gs_error *err)
 {
 	const struct addrinfo hints = { .ai_flags = AI_NUMERICHOST | AI_NUMERICSERV | AI_PASSIVE,
@@ -210,7 +210,7 @@ int main(int argc, char **argv)
 	sigemptyset(&set);
 	sigaddset(&set, SIGTERM);
 	sigaddset(&set, SIGINT);
-	pthread_sigmask(SIG_BLOCK, &set, NULL); /* before any thread is made */
+	pthread_sigmask(SIG_BLOCK, &set, NULL); /* comes before any thread is made */
 	curl_global_init(CURL_GLOBAL_DEFAULT);
 	r = serve(at, &set);
 	curl_global_cleanup();

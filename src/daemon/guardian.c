@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * The guardian that is a unit of its own. The daemon forks another guardian before its first call.
- * This one is in another cgroup from the start, and systemd restarts it: it acts if daemon and
- * forked guardian are both dead.
+ * The guardian that is a systemd unit of its own. The daemon forks another guardian before its
+ * first call. The unit is in another cgroup from the start, and systemd restarts it. It acts if the
+ * daemon and the forked guardian are both dead.
  */
 #include <errno.h>
 #include <poll.h>
@@ -24,9 +24,10 @@
 
 #define RETRY_NS (20 * NS_PER_MS)
 #define RETRY_FOR_NS (30 * NS_PER_S)
-#define LOOK_AGAIN_MS 5000 /* in case the notice of the new socket is missed */
+/* time between two looks, in case the notice of a new socket is missed */
+#define LOOK_AGAIN_MS 5000
 
-/* A pidfd of the process that listens on the API's socket. */
+/* A pidfd of the daemon, which listens on the API's socket. */
 static int daemon_pidfd(void)
 {
 	CLEANUP_FD int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -66,7 +67,7 @@ static int wait_for_daemon(struct gs_error *err)
 	}
 }
 
-/* A daemon that ends in order removes its heartbeat. */
+/* True if the daemon died: one that ends in order removes its heartbeat. */
 static bool died(void)
 {
 	struct gpusched_cfg cfg = { 0 };
@@ -98,7 +99,10 @@ static void put_back(void)
 		}
 		if (r != -EBUSY)
 			gs_log(LOG_ERR, "gpuschedd died: %s", err.text);
-		/* The daemon's own guardian restores; or a new daemon does, before it starts. */
+		/*
+		 * a new daemon restores before it listens; otherwise the forked guardian may be at
+		 * it: try again
+		 */
 		fd = daemon_pidfd();
 		if (fd >= 0) {
 			close(fd);

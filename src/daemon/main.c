@@ -15,7 +15,7 @@
 #include "daemon/daemon.h"
 #include "policy/policy.h"
 
-#define MAX_DESCRIPTORS 65536 /* as in gpuschedd.service */
+#define MAX_DESCRIPTORS 65536 /* the same number as in gpuschedd.service */
 
 static int complain(const struct gs_error *err, int code)
 {
@@ -52,7 +52,7 @@ static int load_config(const struct daemon_options *o, struct gs_config **ret, s
 	return gs_service_check_config(c, err);
 }
 
-/* A start finds this out when it loads the policy. */
+/* Checks the policy now; a start finds a mistake when it loads the policy. */
 static int check_policy(const struct gs_config *c, struct gs_error *err)
 {
 	struct gs_error why = { 0 };
@@ -82,7 +82,7 @@ struct running {
 	struct gs_service *s;
 };
 
-/* If the new configuration is broken, the old one stays in force. */
+/* Reads the configuration again. If it is broken, the old one stays in force. */
 static void reload(struct running *run)
 {
 	struct gs_config *next = NULL;
@@ -107,7 +107,7 @@ static void reload(struct running *run)
 	sd_notify(0, "READY=1\nSTATUS=watching");
 }
 
-/* The kernel sends SIGHUP when a terminal closes. */
+/* Reloads. But if a terminal was closed, the kernel sends SIGHUP too: then the daemon ends. */
 static int on_hangup(sd_event_source *src, const struct signalfd_siginfo *si, void *user)
 {
 	if (si->ssi_code == SI_KERNEL)
@@ -141,7 +141,7 @@ static int prepare_loop(sd_event *e, struct running *run)
 	return r < 0 ? r : 0;
 }
 
-/* The loop does not end by itself: the service's own end needs it. */
+/* Serves until a signal. The loop itself does not end: the service needs it for its own end. */
 static int serve(struct running *run, sd_event *e, struct gs_error *err)
 {
 	struct api *api = NULL;
@@ -165,7 +165,10 @@ static void unref_event(sd_event **e)
 	sd_event_unref(*e);
 }
 
-/* Each connection, library and wait for an owner needs one, and a shell's default is low. */
+/*
+ * Raises the limit of descriptors: each connection, library and wait for an owner needs one, and a
+ * shell's default is low.
+ */
 static void take_descriptors(void)
 {
 	struct rlimit l;
@@ -241,7 +244,7 @@ int main(int argc, char **argv)
 	gs_config_free(running.config);
 	if (!r)
 		return GS_EXIT_OK;
-	/* from here on errors are not errors of usage */
+	/* from here on, errors are not the user's */
 	r = complain(&err, r);
 	return r == GS_EXIT_USAGE ? GS_EXIT_FAILED : r;
 }

@@ -84,7 +84,7 @@ static int take(struct daemon_options *o, size_t i, const char *value, struct gs
 	return -EINVAL;
 }
 
-/* Makes long options and letters for getopt; a long option's value is its index past 256. */
+/* Makes long options and letters for getopt. The value of a long option is 256 plus its index. */
 static void for_getopt(struct option *longs, char *letters)
 {
 	*letters++ = ':';

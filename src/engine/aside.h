@@ -12,8 +12,8 @@ struct gpusched_key;
 struct gs_engine;
 
 /*
- * The TSG is about to be parked, or no longer: until then it runs as its owner asked, against all
- * wishes.
+ * @aside: the TSG is about to be parked; until then it runs as its owner asked, against all wishes.
+ * False: it is not to be parked any more.
  */
 int gs_engine_aside(struct gs_engine *e, const struct gpusched_key *key, bool aside);
 /* The policy's wish to park its process, which on_park() told, is not carried out. */

@@ -65,7 +65,7 @@ void gs_core_limits(struct gs_core *c, uint32_t switch_cost_us, uint32_t hold_li
 	set_limits(c, switch_cost_us, hold_limit_ms);
 }
 
-/* A cost that wanders about the edge of a step (rm/costs.c) changes nothing. */
+/* A new cost at most a step away from the old one changes nothing, so it may waver (rm/costs.c). */
 static bool lies_near(uint32_t a_us, uint32_t b_us)
 {
 	return a_us <= b_us + COST_STEP_US && b_us <= a_us + COST_STEP_US;
@@ -137,7 +137,7 @@ void gs_core_free(struct gs_core *c)
 		return;
 	HASH_ITER(hh, c->nodes, n, tmp)
 		drop(c, n);
-	free(c->budgets); /* no node waits there any more */
+	free(c->budgets); /* no node is queued in a budget any more */
 	free(c);
 }
 
@@ -204,9 +204,7 @@ static struct gs_node *node_of(struct gs_core *c, const struct gpusched_tsg *rec
 {
 	struct gs_node *n = find_node(c, &rec->key);
 
-	/*
-	 * The same handles again, but another TSG. A busy node is compared when its calls are back.
-	 */
+	/* A new TSG has the same handles. A busy node is compared when its calls are back. */
 	if (n && n->id != rec->task.id && !n->busy) {
 		drop(c, n);
 		n = NULL;
@@ -218,7 +216,10 @@ static struct gs_node *node_of(struct gs_core *c, const struct gpusched_tsg *rec
 		n->key = rec->key;
 		n->id = rec->task.id;
 		n->seen_asked = rec->task.asked;
-		/* Changed by another engine: what happened since then was not seen. */
+		/*
+		 * An earlier engine changed these settings, and this one has not seen what happened
+		 * to them since.
+		 */
 		n->unsure = rec->changed;
 		HASH_ADD(hh, c->nodes, key, sizeof(n->key), n);
 	}
@@ -355,7 +356,7 @@ static void look(struct gs_core *c, struct gs_node *n, uint64_t now, struct gs_t
 }
 
 #define NEW_NS NS_PER_S
-#define SIBLINGS 8u /* a new TSG causes at most so many checks */
+#define SIBLINGS 8u /* checks that one new TSG can cause */
 #define SIBLING_AGAIN_NS (10 * NS_PER_S)
 
 /*
@@ -451,7 +452,8 @@ int gs_core_done(struct gs_core *c, const struct gs_plan *plan, const struct gpu
 	set_busy(c, n, false);
 	n->called = plan->bits;
 	n->called_ns = now;
-	if (plan->preempt && !n->preempt) { /* otherwise another preempt was asked for meanwhile */
+	/* n->preempt: another preempt was asked for meanwhile */
+	if (plan->preempt && !n->preempt) {
 		n->preempting = false;
 		n->preempted = plan->steps[0].res;
 	}
@@ -472,8 +474,9 @@ int gs_core_done(struct gs_core *c, const struct gs_plan *plan, const struct gpu
 	if (!n)
 		return -ENOMEM;
 	/*
-	 * The owner set the same field meanwhile, and it is unknown which call came last. Or
-	 * another TSG has the same handles by now, and our call may have reached that one.
+	 * If it is the same TSG, its owner may have set the same field meanwhile, and it is unknown
+	 * which call came last. If another TSG has the handles now, our call may have reached that
+	 * one.
 	 */
 	n->unsure |= same ? n->owner_set & plan->bits : plan->bits;
 	look(c, n, now, ret);
@@ -520,7 +523,7 @@ uint64_t gs_core_next(const struct gs_core *c)
 	return c->next_due;
 }
 
-/* Goes on behind the last node that was due: nodes before it may be due again by then. */
+/* Starts after the last node that was due: earlier nodes may be due again by then. */
 static size_t nodes_due(struct gs_core *c, uint64_t now, struct gpusched_key *ret, size_t max,
 			uint64_t *inout_next)
 {

@@ -122,7 +122,7 @@ enum gs_source {
 	GS_SRC_POLICY,
 	GS_SRC_PERSON,
 	GS_SRC_ADMISSION,
-	GS_SRC_LAW,     /* a law, against what its owner asked */
+	GS_SRC_LAW,     /* a law overrules the owner's setting */
 	GS_SRC_REQUEST, /* another TSG's request, through a hold of the policy */
 	GS_SRC_BUDGET,  /* a budget that is used up */
 };
@@ -162,7 +162,7 @@ struct gs_todo {
 	bool let_go;
 	/* Nsteps 0: no call. Dry run: only to be reported, and not handed back. */
 	struct gs_plan plan;
-	bool denied; /* RM has no such TSG: the user is to end its record */
+	bool denied; /* RM has no such TSG: the shell ends its record */
 	/* 1 + the index of a step of the handed-in plan that will not be tried again. */
 	unsigned int gave_up;
 	uint32_t wished;    /* settings for which the policy's wish has changed */
@@ -170,13 +170,13 @@ struct gs_todo {
 	uint32_t park_min;  /* its policy wishes its process parked for so long; 0: no wish */
 };
 
-/* News of a TSG that its record does not contain. */
+/* News of a TSG that its record does not have. */
 struct gs_news {
-	uint32_t owner_set; /* settings that its owner itself has set ... */
-	uint64_t owner_ns;  /* ... at this time */
-	/* Settings that a person asks for again: try them even if they were given up. */
+	uint32_t owner_set; /* settings that the owner itself has set at @owner_ns */
+	uint64_t owner_ns;  /* when the owner set @owner_set */
+	/* A person has set these settings again: try them even if they were given up. */
 	uint32_t anew;
-	bool doubt;   /* if the TSG is suspended, part of it may not be */
+	bool doubt;   /* a suspended TSG may have a part that runs */
 	bool preempt; /* one preempt call is wanted now */
 	bool greedy;  /* its pre-switches had more of the GPU than allowed */
 	bool aside;   /* it is about to be parked: it runs as its owner asked, against all wishes */
@@ -204,7 +204,7 @@ struct gs_core;
 struct gs_core *gs_core_new(const struct gs_core_opts *opts);
 void gs_core_free(struct gs_core *c);
 
-/* Beside the GPUSCHED_F_*: a TSG that is not in the table may run, on any GPU. */
+/* A flag beside the GPUSCHED_F_*: a TSG that is not in the table may run, on any GPU. */
 #define GS_CORE_UNSEEN (1u << 31)
 /* A policy runs with these GPUSCHED_F_*. Its wishes count when TSGs are evaluated next. */
 void gs_core_policy(struct gs_core *c, bool active, uint32_t flags);
@@ -213,17 +213,20 @@ void gs_core_class(struct gs_core *c, uint32_t id, const struct gpusched_class *
 
 /*
  * Compares a TSG's settings with what they should be. While calls for the TSG are under way, only
- * takes @news in; it is evaluated again when the calls are back. @news may be NULL. -ENOMEM.
+ * stores @news; the TSG is evaluated again when the calls are back. @news may be NULL. -ENOMEM.
  */
 int gs_core_look(struct gs_core *c, const struct gpusched_tsg *rec, const struct gs_news *news,
 		 uint64_t now, struct gs_todo *ret);
-/* From here on all TSGs are evaluated one by one; at the end those that were not are forgotten. */
+/*
+ * Begins a round: the shell then calls gs_core_look() for every TSG. At the end, TSGs that were not
+ * looked at are forgotten.
+ */
 void gs_core_round(struct gs_core *c);
 void gs_core_round_over(struct gs_core *c);
-/* The same at once; @fn gets each TSG for which something is to be done. */
+/* A whole round at once; @fn gets each TSG for which something is to be done. */
 int gs_core_look_all(struct gs_core *c, const struct gpusched_tsg *all, size_t n, uint64_t now,
 		     void (*fn)(const struct gs_todo *todo, void *user), void *user);
-/* Calls that belong to no TSG took @ns of that GPU's time: they are charged, and do not wait. */
+/* Charges @ns of that GPU's time for calls that belong to no TSG. Such calls do not wait. */
 void gs_core_spent(struct gs_core *c, uint32_t gpu, uint64_t ns, uint64_t now);
 /* The calls came back. @rec: the record now; NULL: it could not be read. */
 int gs_core_done(struct gs_core *c, const struct gs_plan *plan, const struct gpusched_tsg *rec,
@@ -241,9 +244,9 @@ size_t gs_core_due(struct gs_core *c, uint64_t now, struct gpusched_key *ret, si
 /* True if no calls are under way, waiting for a retry, or due. */
 bool gs_core_idle(const struct gs_core *c, uint64_t now);
 /*
- * The TSG that keeps a person (@user: not root) from giving this one such a slice; 0: none. That
- * TSG is busy, has a slice below the switch cost, is on the same runlist, and does not give way to
- * such a wish.
+ * The TSG that keeps a person (@user: not root) from giving @rec's TSG a slice of @us; 0: none.
+ * That TSG is busy, has a slice below the switch cost, is on the same runlist, and does not give
+ * way to such a wish.
  */
 uint64_t gs_core_rival(const struct gs_core *c, const struct gpusched_tsg *rec, uint32_t us,
 		       bool user);

@@ -2,17 +2,17 @@
 /*
  * core_budget.c - at most 5 % of a GPU's time goes into control calls
  *
- * A bucket per GPU that fills with a twentieth of the passing time. Calls may take it below zero.
- * All of that is paid back before further calls are made, so the limit holds over any time much
- * longer than the bucket. Half of the bucket is reserved for TSGs that had no call yet. So a policy
- * that changes its wishes all the time does not delay the first settings of new TSGs. Users' own
- * controls begin only while three quarters are there.
+ * Each GPU has a bucket that fills with a twentieth of the passing time. Calls may take it below
+ * zero. All of that is paid back before further calls are made, so the limit holds over any time
+ * much longer than the bucket. Half of the bucket is reserved for TSGs that had no call yet. So a
+ * policy that changes its wishes all the time does not delay the first settings of new TSGs. Users'
+ * own controls begin only while three quarters of the bucket are full.
  *
  * TSGs that have to wait stand in one queue per user, and the users take turns: a thousand TSGs of
  * one user delay another user's TSG by one call. Some calls are charged but do not wait: changes of
  * root's, waits for admission, calls that put something back or let it run, calls on a GPU's log.
  * The suspensions of a hold for a request do not wait either; a hold begins only while half of the
- * bucket is there.
+ * bucket is full.
  */
 #include <stdlib.h>
 #include <utlist.h>
@@ -22,7 +22,9 @@
 #define PART 20
 #define BUCKET_NS (50 * NS_PER_MS)
 #define STEP_NS NS_PER_MS
-/* A longer call waits for a lock or a processor, which takes none of the GPU's time. */
+/*
+ * Only so much of a call is charged: a longer one waits for a lock or a processor, not for the GPU.
+ */
 #define CALL_MOST_NS (20 * NS_PER_MS)
 
 static int64_t filled(const struct gs_core *c, const struct gs_budget *b, uint64_t now)
@@ -37,7 +39,7 @@ static int64_t filled(const struct gs_core *c, const struct gs_budget *b, uint64
 	return left < most ? left : most;
 }
 
-/* 0, or how long TSGs in queue @q have to wait if @left is left. */
+/* 0, or how long TSGs in queue @q have to wait with @left in the bucket. */
 static uint64_t wait_for(const struct gs_core *c, int64_t left, enum gs_queue q)
 {
 	/* Quarters of the bucket that each queue leaves to others. */
@@ -106,7 +108,7 @@ static struct gs_share *share_of(struct gs_budget *b, enum gs_queue q, uint32_t 
 	return s;
 }
 
-/* TSGs of users before it, and its own user's in @q, come first. */
+/* True if a TSG of queue @q need not wait: nobody waits in @q or in the queues before it. */
 static bool is_next(const struct gs_core *c, const struct gs_budget *b, enum gs_queue q,
 		    uint64_t now)
 {
@@ -142,7 +144,7 @@ static bool wait_in(struct gs_core *c, struct gs_node *n, struct gs_budget *b, e
 	return true;
 }
 
-/* Takes the oldest TSG of @s; then its user comes last. */
+/* Takes the oldest TSG of @s, and moves its user to the end of the queue. */
 static void let_in_of(struct gs_budget *b, enum gs_queue q, struct gs_share *s,
 		      struct gpusched_key *ret)
 {
@@ -164,8 +166,8 @@ static struct gs_share *another_user(struct gs_share *s, uint32_t uid)
 
 /*
  * Lets in as many TSGs as there is time for. The calls themselves are charged when they are
- * planned. A user who makes TSGs without end must not keep another user's changes waiting: one of
- * those is let in for each new TSG.
+ * planned. A user who makes TSGs without end must not keep other users' changes waiting. So for
+ * each new TSG that is let in, a change of another user is let in too.
  */
 static size_t let_in(struct gs_core *c, struct gs_budget *b, uint64_t now, struct gpusched_key *ret,
 		     size_t max)
@@ -227,7 +229,7 @@ static enum gs_queue queue_of(const struct gs_node *n, const struct gpusched_tsg
 		if ((n->users & bit) || (src == GS_SRC_PERSON && (gs_users(rec) & bit)))
 			user = true;
 		else if (plan->steps[i].op == GS_RM_RESUME || src == GS_SRC_PERSON)
-			/* Calls that let a TSG run, and root's changes, do not wait. */
+			/* resumes, and changes that root makes, do not wait */
 			return GS_QUEUE_NONE;
 		else
 			policy |= src == GS_SRC_POLICY || src == GS_SRC_LAW;
@@ -246,7 +248,7 @@ bool gs_budget_take(struct gs_core *c, struct gs_node *n, const struct gpusched_
 	struct gs_budget *b = gs_core_budget(c, plan->gpu);
 	enum gs_queue q = queue_of(n, rec, plan);
 
-	/* Calls that come while the hold is on wait for its end like others. */
+	/* A hold's suspensions wait only when the bucket is empty, and then like policy calls. */
 	if (q == GS_QUEUE_REQUEST)
 		q = gs_budget_wait(c, b, now, GS_QUEUE_FIRST) ? GS_QUEUE_POLICY : GS_QUEUE_NONE;
 	if (q != GS_QUEUE_NONE && !n->may_go && !is_next(c, b, q, now) &&
@@ -270,7 +272,8 @@ static int64_t of_calls(const struct gs_core *c, uint64_t ns, unsigned int n)
 
 void gs_budget_settle(struct gs_core *c, const struct gs_plan *plan, uint64_t spent_ns)
 {
-	if (plan->check) /* it took none of the GPU's time, and users can cause any number */
+	/* a check takes none of the GPU's time, and users can cause any number of them */
+	if (plan->check)
 		return;
 	gs_core_budget(c, plan->gpu)->left_ns -=
 		of_calls(c, spent_ns, plan->nsteps) - (int64_t)plan->estimate_ns;

@@ -17,9 +17,9 @@ enum gpusched_suspend_by gs_suspend_by(uint8_t src)
 }
 
 struct gap {
-	uint32_t call;    /* settings that need a call */
-	uint32_t settled; /* settings that are as the owner asked, though the record says changed */
-	uint32_t agreed;  /* wishes for what the owner asked anyway */
+	uint32_t call;                /* settings that need a call */
+	uint32_t settled;             /* the record says changed, but they are as the owner asked */
+	uint32_t agreed;              /* the wish equals what the owner asked */
 	struct gpusched_settings now; /* settings that the hardware is believed to have */
 };
 
@@ -45,7 +45,10 @@ static void find_gap(struct gs_node *n, const struct gpusched_tsg *rec, const st
 		if ((n->gave_up & bit) && gs_field_get(&n->gave_up_at, bit) == want)
 			continue;
 		n->gave_up &= ~bit;
-		/* the value was never read, only assumed: a person's wish is worth a call */
+		/*
+		 * the value was assumed, never read: a person's wish is worth a call that makes
+		 * sure
+		 */
 		if ((rec->task.assumed & bit) && !told && t->src[i] == GS_SRC_PERSON)
 			unsure = true;
 		if (unsure || gs_field_get(&g->now, bit) != want)
@@ -96,7 +99,7 @@ static void add_steps(struct gs_plan *plan, const struct gs_goal *t, const struc
 	}
 }
 
-/* Reports the part of a plan that a dry run does not carry out, once. */
+/* Reports the calls that a dry run leaves out, each once. */
 static void tell_dry(struct gs_core *c, struct gs_node *n, struct gs_plan *plan,
 		     const struct gs_goal *t)
 {
@@ -115,7 +118,7 @@ static void tell_dry(struct gs_core *c, struct gs_node *n, struct gs_plan *plan,
 	plan->nsteps = kept;
 }
 
-/* Notes in the record what needs no call. */
+/* Notes in the record the settings that need no call. */
 static void note(struct gpusched_poke *p, uint64_t now, const struct gs_goal *t,
 		 const struct gap *g)
 {
@@ -141,7 +144,7 @@ static void note(struct gpusched_poke *p, uint64_t now, const struct gs_goal *t,
 	}
 }
 
-/* The time of `--for` is over: removes the person's wish to suspend. */
+/* Removes a person's wish to suspend when the time of its `--for` is over. */
 static void end_persons_suspend(struct gs_core *c, struct gs_node *n, uint64_t now,
 				struct gpusched_poke *p)
 {
@@ -194,7 +197,7 @@ static void plan_check(struct gs_core *c, struct gs_node *n, uint64_t now, struc
 {
 	struct gs_plan *plan = &todo->plan;
 
-	/* One of many such records, which do nothing. */
+	/* empty records do nothing, and there may be many: do not check them */
 	if (todo->poke.rec.flags & GPUSCHED_TSG_EMPTY) {
 		n->check_ns = 0;
 		return;
@@ -209,7 +212,7 @@ static void plan_check(struct gs_core *c, struct gs_node *n, uint64_t now, struc
 	n->check_ns = 0;
 }
 
-/* A resume is never given up: any obstacle may pass. */
+/* Tries a resume again for ever: whatever stands in its way may pass. */
 static void try_resume_again(struct gs_core *c, struct gs_node *n, uint64_t now)
 {
 	if (!(n->gave_up & GPUSCHED_RUNNABLE) || !n->gave_up_at.runnable)
@@ -279,7 +282,7 @@ void gs_core_compare(struct gs_core *c, struct gs_node *n, uint64_t now, struct 
 		else if (!may_call(c, n, &todo->poke.rec, now, &todo->plan))
 			todo->plan.nsteps = 0;
 	}
-	/* a user's preempt call comes after settings that wait */
+	/* a user's preempt call comes after the settings that wait for the budget */
 	if (n->preempt && !todo->plan.nsteps &&
 	    (!(n->users & GS_PREEMPT) || !n->deferred || n->queue == GS_QUEUE_USERS))
 		plan_preempt(c, n, now, todo);

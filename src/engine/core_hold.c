@@ -159,7 +159,7 @@ static void try_hold(struct gs_core *c, struct gs_node *n, uint64_t now)
 		return;
 	}
 	paid = floor_paid_at(c, rl, now);
-	/* each TSG is suspended and resumed */
+	/* two calls for each TSG: suspend and resume */
 	wait = gs_budget_hold_wait(c, (uint32_t)(rl->id >> 16), 2 * rl->nyield, now);
 	if (paid > now)
 		put_off(c, n, GPUSCHED_HOLD_FLOOR, GS_ENG_REFUSED_HOLD_FLOOR, paid + STEP_NS);
@@ -222,7 +222,7 @@ void gs_hold_follow(struct gs_core *c, struct gs_node *n, const struct gpusched_
 {
 	uint8_t wish = wish_of(c, rec), was = n->hold_wish;
 
-	if (!n->runlist) /* out of memory */
+	if (!n->runlist) /* there was no memory for the runlist */
 		return;
 	follow_yield(c, n, rec);
 	n->hold_wish = wish;
@@ -252,7 +252,7 @@ void gs_hold_leave(struct gs_core *c, struct gs_node *n)
 {
 	struct gs_runlist *rl = n->runlist;
 
-	/* the time is unknown here: what the TSG held since the last evaluation is not counted */
+	/* the present time is not known here, so the hold counts up to the last evaluation only */
 	end_hold(c, n, false, rl->owed_at);
 	rl->nyield -= n->yields;
 	n->yields = false;
@@ -269,7 +269,7 @@ void gs_hold_obey(struct gs_core *c, struct gs_node *n, const struct gpusched_ts
 	const struct gs_runlist *rl = n->runlist;
 	bool was = n->unable;
 
-	if (n->hold_due) /* gs_core_compare() has cleared n->due since gs_hold_follow() set it */
+	if (n->hold_due) /* gs_hold_follow() set it before gs_core_compare() cleared n->due */
 		gs_core_set_due(c, n, n->hold_due);
 	n->unable = false;
 	if (!rl || !n->yields || !rl->nholding || now >= rl->held_until || !t->set.runnable ||

@@ -5,7 +5,7 @@
 
 #include "engine/core.h"
 
-/* The TSG that holds @rec's runlist for its request, the first if there are several; 0: none. */
+/* The TSG that holds @rec's runlist for its request; the first if several do; 0: none. */
 uint64_t gs_core_holder(const struct gs_core *c, const struct gpusched_tsg *rec);
 
 #endif /* GPUSCHED_ENGINE_CORE_HOLD_H */

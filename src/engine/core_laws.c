@@ -42,8 +42,8 @@ static void refuse(struct gs_core *c, struct gs_node *n, unsigned int i, uint32_
 }
 
 /*
- * Between two calls half of a server's clients would run and wait for the others, so such a server
- * is not suspended.
+ * One call suspends only a part of this MPS server's clients. Until the next call, the other
+ * clients would run and wait for them, so the server is not suspended.
  */
 static bool is_past_batch(const struct gpusched_tsg *rec)
 {
@@ -51,7 +51,7 @@ static bool is_past_batch(const struct gpusched_tsg *rec)
 	       ((rec->flags & GPUSCHED_TSG_MPS) && rec->nchannels > GS_RM_SUSPEND_BATCH);
 }
 
-/* True if some channels would work on: a TSG is never called suspended if only a part is. */
+/* True if a suspension would miss some channels, which would go on working. */
 static bool is_partial(const struct gpusched_tsg *rec)
 {
 	return rec->flags & GPUSCHED_TSG_PARTIAL;
@@ -92,7 +92,7 @@ static uint32_t changed_wishes(struct gs_node *n, const struct gpusched_settings
 static void take_wishes(struct gs_core *c, struct gs_node *n, const struct gpusched_tsg *rec,
 			struct gs_goal *t)
 {
-	/* nothing can run in it: its first channel causes a new evaluation */
+	/* nothing can run in it; when it gets a channel, it is evaluated again */
 	uint32_t wishes = rec->flags & GPUSCHED_TSG_EMPTY ? 0 : rec->task.want.valid;
 
 	for (unsigned int i = 0; i < GS_NFIELDS; i++) {
@@ -189,7 +189,7 @@ static void limit_suspension(struct gs_core *c, struct gs_node *n, const struct 
 	}
 }
 
-/* Ends the wait against the policy's will. The policy finds its wish gone. */
+/* Ends the wait for admission against the policy's will. The policy finds its wish gone. */
 static void admit(struct gs_core *c, struct gs_todo *todo, struct gs_goal *t)
 {
 	t->set.runnable = 1;
@@ -272,8 +272,8 @@ static bool is_watched(const struct gpusched_task *t)
 
 /*
  * Without any fact about its work a TSG counts as active. Launches say little: a kernel or graph
- * that runs for longer than ACTIVE_NS looks like none. The TSG then loses a wished short slice to
- * another busy TSG. At most one TSG has such a slice anyway.
+ * that runs for longer than ACTIVE_NS looks like none. So an idle TSG may take a short slice from a
+ * busy one, but at most one TSG has such a slice anyway.
  */
 static bool is_active(const struct gs_core *c, const struct gpusched_task *t, uint64_t now)
 {
@@ -366,7 +366,7 @@ static void elect(struct gs_core *c, struct gs_runlist *rl)
 		rl->top--;
 	busy = rl->nactive[rl->top];
 	several = busy ? rl->nactive[rl->top] : rl->nshort[rl->top];
-	/* this loop is long, and needed only if none is elected */
+	/* the loop takes time, so it runs only if no TSG is elected yet */
 	if (several == 1 || (several && rl->top != GS_RANK_POLICY && rl->top != GS_RANK_OWNER))
 		for (struct gs_node *x = rl->first; x; x = x->rl_next)
 			if (x->wants_short && x->rank == rl->top && (x->active || !busy) &&
@@ -606,7 +606,7 @@ void gs_core_laws(struct gs_core *c, struct gs_node *n, uint64_t now, struct gs_
 	const struct gpusched_tsg *rec = &todo->poke.rec;
 
 	*ret = (struct gs_goal){ .set = gs_asked(rec) };
-	if (rec->flags & GPUSCHED_TSG_ALIAS) { /* no wish is meant for an alias */
+	if (rec->flags & GPUSCHED_TSG_ALIAS) { /* policies and people wish nothing for an alias */
 		gs_core_leave_runlist(c, n);
 		hold_for_admission(c, n, now, todo, ret);
 		return;

@@ -11,7 +11,7 @@
 #include "engine/fields.h"
 
 #define GS_TRIES 12u
-#define GS_PREEMPT (1u << 31) /* a bit beside the settings' bits: a preempt call */
+#define GS_PREEMPT (1u << 31) /* a preempt call, as a bit beside the settings' bits */
 
 /* The settings that a TSG should have, and where each comes from. */
 struct gs_goal {
@@ -37,27 +37,27 @@ enum gs_queue {
 	GS_QUEUE_POLICY,
 	GS_QUEUE_USERS, /* what users ask for themselves */
 	GS_QUEUES,
-	GS_QUEUE_NONE = GS_QUEUES, /* does not wait */
-	/* A hold: does not wait either, while there is something in the bucket. */
+	GS_QUEUE_NONE = GS_QUEUES, /* the call does not wait */
+	/* A hold's suspension: it does not wait either, while anything is left in the bucket. */
 	GS_QUEUE_REQUEST
 };
 
-/* The TSGs of one (GPU, engine), and which of them want slices below the switch cost. */
+/* The TSGs on one engine of a GPU, and those of them that want slices below the switch cost. */
 struct gs_runlist {
 	UT_hash_handle hh;
-	uint64_t id; /* gpusched_runlist(), or above 32 bits one of its own */
+	uint64_t id; /* gpusched_runlist(), or a number above 32 bits if the engine is unknown */
 	unsigned int nodes;
-	unsigned int nshort[GS_RANKS],
-		nactive[GS_RANKS]; /* nodes that want a short slice; those of them that are busy */
-	unsigned int top;          /* the highest enum gs_rank among them */
-	struct gs_node *first;     /* its nodes, linked by rl_next */
-	struct gs_node *elected;   /* the node that may have the short slice */
+	/* nodes that want a short slice, by rank; and how many of these are busy */
+	unsigned int nshort[GS_RANKS], nactive[GS_RANKS];
+	unsigned int top;        /* the highest enum gs_rank among them */
+	struct gs_node *first;   /* its nodes, linked by rl_next */
+	struct gs_node *elected; /* the node that may have the short slice */
 	/* holds for requests (core_hold.c) */
 	unsigned int nyield;    /* number of nodes that yield to holds */
 	unsigned int nholding;  /* number of nodes with a hold */
-	struct gs_node *holder; /* the first of them */
+	struct gs_node *holder; /* the first node with a hold */
 	uint64_t held_ns;       /* since when it is held */
-	uint64_t held_until;    /* end of the hold, however long its holders want it */
+	uint64_t held_until;    /* end of the hold, whatever its holders wish */
 	uint64_t pay_until;     /* no hold begins before this time */
 	int64_t stretch_ns;     /* time held in this stretch, less the time that pays for it */
 	int64_t owed_ns;        /* BE's floor that is still owed; below zero: BE had more */
@@ -69,7 +69,7 @@ struct gs_node {
 	UT_hash_handle hh;
 	struct gpusched_key key;
 	uint64_t id;
-	uint32_t pid; /* of its owner */
+	uint32_t pid; /* pid of the owner */
 	uint64_t owner_start_ns;
 	uint64_t round;                /* number of the last round that evaluated the node */
 	bool preempt;                  /* asked for while busy */
@@ -77,7 +77,7 @@ struct gs_node {
 	bool preempt_policy;           /* ... by the policy */
 	uint32_t preempts, parks;      /* the policy's own counts, as seen last */
 	struct gs_rm_result preempted; /* result of the last preempt */
-	/* Its calls are under way; it is evaluated again afterwards. */
+	/* Calls for it are under way; it is evaluated again afterwards. */
 	bool busy;
 	bool forgotten; /* free it when the calls are back */
 	/* settings with a value in the hardware that may differ from `is` */
@@ -85,13 +85,13 @@ struct gs_node {
 	uint32_t unsure;    /* set by another daemon, or by a call with an unclear result */
 	struct gpusched_settings seen_asked;
 	uint32_t called;    /* settings in our last call */
-	uint64_t called_ns; /* when its result was seen */
+	uint64_t called_ns; /* when the result of that call was seen */
 	unsigned int suspended_channels;
 	/* failed calls */
 	unsigned int fails;
 	uint64_t retry_at;
 	uint32_t gave_up;   /* settings given up, until the setting's goal or the owner changes */
-	uint64_t resume_ns; /* ... or, for a resume, until this time */
+	uint64_t resume_ns; /* when a resume that was given up is tried again */
 	struct gpusched_settings gave_up_at;
 	unsigned int denials; /* consecutive refusals by RM on the TSG's own file */
 	uint64_t check_ns;    /* when to ask whether it exists; 0: no need */
@@ -102,37 +102,38 @@ struct gs_node {
 	bool left_alone;   /* policies leave it alone: its partition is unknown */
 	uint32_t refused;  /* settings with a refused wish; each value is counted once */
 	struct gpusched_settings refused_wish;
-	uint8_t refused_by[GS_NFIELDS]; /* enum gs_overrule */
+	uint8_t refused_by[GS_NFIELDS]; /* the law that refused it: enum gs_overrule */
 	struct gpusched_settings seen_want;
 	uint32_t overruled; /* as reported, as 1 << enum gs_overrule */
 	bool wants_short, active, told_short;
-	bool beside_unseen; /* it keeps its owner's slice because a TSG outside the table may run */
+	bool beside_unseen; /* it keeps its owner's slice, since a TSG outside the table may run */
 	uint8_t rank;       /* enum gs_rank */
-	/* Since when it waits for admission, as far as seen; 0: it does not wait. */
+	/* When its wait for admission was first seen; 0: it does not wait. */
 	uint64_t held_ns;
 	/* Its suspension has reached the limit; set until the policy withdraws the wish. */
 	bool released;
-	/* Released ends at this time too; 0: its process is not past its quota. */
+	/* When @released ends as well; 0: the process is not past its quota. */
 	uint64_t again_ns;
 	/* holds for requests */
 	bool yields, unable;
 	bool holding;
-	uint8_t hold_wish;  /* as the policy wrote it; 0: no wish */
+	uint8_t hold_wish;  /* hold that the policy wishes, in its units; 0: no wish */
 	uint8_t hold_state; /* state of its own wish, enum gpusched_hold_state */
 	uint64_t hold_ns;   /* begin of its hold; valid with @holding */
 	uint64_t hold_due;  /* end of its hold, or when it may begin; 0: nothing to wait for */
 	bool starved;
 	uint64_t starved_ns, progress, progress_ns;
-	bool spent; /* its GPU time is used up, and others want the GPU */
+	bool spent; /* its GPU time is used up while others want the GPU */
 	bool spent_on, spent_unable;
-	bool curbed;           /* its long slice is taken away ... */
-	uint64_t greedy_until; /* ... until then, unless it goes on */
-	/* the budget of calls */
-	uint32_t
-		/* Settings, and GS_PREEMPT, that a user asked for and that had no call yet. */
-		users;
+	bool curbed;           /* greed_rule() has taken its long slice away */
+	uint64_t greedy_until; /* end of that, unless its pre-switches hold the GPU again */
+	/*
+	 * The budget of calls. @users: settings, and GS_PREEMPT, that a user asked for and that had
+	 * no call yet.
+	 */
+	uint32_t users;
 	bool deferred;
-	bool may_go;            /* it has waited, and the next calls are for it */
+	bool may_go;            /* its wait is over, and the budget is reserved for its calls */
 	uint8_t queue;          /* the enum gs_queue in which it waits */
 	struct gs_share *share; /* NULL: it does not wait */
 	struct gs_budget *budget;
@@ -194,15 +195,15 @@ static inline void gs_core_set_due(struct gs_core *c, struct gs_node *n, uint64_
 		c->next_due = ns;
 }
 
-/* in core_laws.c; a law that ends something notes that in @todo (its poke has the record) */
+/* In core_laws.c. todo->poke has the record; a law that ends something notes that there. */
 void gs_core_laws(struct gs_core *c, struct gs_node *n, uint64_t now, struct gs_todo *todo,
 		  struct gs_goal *ret);
 void gs_core_leave_runlist(struct gs_core *c, struct gs_node *n);
 
-/* as 1 << enum gs_overrule */
+/* Reasons as 1 << enum gs_overrule. */
 uint32_t gs_core_overrules(const struct gs_node *n);
 
-/* in core_laws.c: the node's own hold begins or ends, even while calls for it are under way */
+/* In core_laws.c: begins or ends the node's own hold, even while calls for it are under way. */
 void gs_core_requests(struct gs_core *c, struct gs_node *n, uint64_t now, struct gs_todo *todo);
 
 /* in core_hold.c */
@@ -216,7 +217,7 @@ void gs_hold_leave(struct gs_core *c, struct gs_node *n);
 /* Writes the hold's state into the record, for the policy. */
 void gs_hold_note(const struct gs_core *c, const struct gs_node *n, bool held,
 		  struct gpusched_poke *p);
-/* As 1 << enum gs_overrule. */
+/* Reasons as 1 << enum gs_overrule. */
 uint32_t gs_hold_overrules(const struct gs_node *n);
 
 /* in core_gap.c; todo->poke has the record */
@@ -227,7 +228,9 @@ enum gpusched_suspend_by gs_suspend_by(uint8_t src);
 /* in core_results.c; writes into todo->poke */
 void gs_core_results(struct gs_core *c, struct gs_node *n, const struct gs_plan *plan, uint64_t now,
 		     struct gs_todo *todo);
-/* Whether RM knows the TSG: if RM denies it twice, it has ended, and nothing can be restored. */
+/*
+ * Notes whether RM knows the TSG. If RM denies it twice, it has ended, and nothing can be restored.
+ */
 void gs_core_presence(struct gs_core *c, struct gs_node *n, const struct gs_plan *plan,
 		      uint64_t now, struct gs_todo *todo);
 /* Counts the cost of the calls, and returns it. */
@@ -239,8 +242,8 @@ uint64_t gs_budget_wait(const struct gs_core *c, const struct gs_budget *b, uint
 			enum gs_queue q);
 void gs_budget_charge(const struct gs_core *c, struct gs_budget *b, uint64_t now, int64_t ns);
 /*
- * Charges an estimate of the plan. Returns false if the TSG has to wait; it is evaluated again in
- * time.
+ * Charges the estimated cost of the plan. Returns false if the TSG has to wait; then it is
+ * evaluated again in time.
  */
 bool gs_budget_take(struct gs_core *c, struct gs_node *n, const struct gpusched_tsg *rec,
 		    struct gs_plan *plan, uint64_t now);
@@ -249,10 +252,12 @@ uint64_t gs_budget_hold_wait(const struct gs_core *c, uint32_t gpu, unsigned int
 			     uint64_t now);
 /* Ends the node's wait, if it waits. */
 void gs_budget_leave(struct gs_node *n);
-/* The same as gs_core_due(): the TSGs that come next. @inout_next: when there may be others. */
+/*
+ * The TSGs that have waited long enough, for gs_core_due(). @inout_next: when there may be others.
+ */
 size_t gs_budget_due(struct gs_core *c, uint64_t now, struct gpusched_key *ret, size_t max,
 		     uint64_t *inout_next);
-/* A call that belongs to no TSG, and does not wait. */
+/* Charges a call that belongs to no TSG. Such a call does not wait. */
 void gs_budget_spent(struct gs_core *c, uint32_t gpu, uint64_t ns, uint64_t now);
 void gs_budget_settle(struct gs_core *c, const struct gs_plan *plan, uint64_t spent_ns);
 

@@ -6,7 +6,7 @@
 #define BACKOFF_MOST_NS (10 * NS_PER_S)
 #define AGAIN_NS (60 * NS_PER_S) /* a resume that was given up is tried again after this time */
 
-/* True if RM or gpusched refused before anything was changed. */
+/* True if RM or gpusched refused the call before it changed anything. */
 static bool is_refusal(int err)
 {
 	return err == -EREMOTEIO || err == -EPERM || err == -ERANGE || err == -EBADF ||
@@ -47,7 +47,8 @@ static void note_success(struct gs_node *n, const struct gs_plan *plan, unsigned
 		p->rec.changed |= bit;
 	} else {
 		p->rec.changed &= ~bit;
-		if (plan->step_src[i] == GS_SRC_ASKED) /* nothing wishes the setting any more */
+		/* a call with the owner's own value: nothing wishes the setting any more */
+		if (plan->step_src[i] == GS_SRC_ASKED)
 			gs_field_unset(&p->rec.task.is, bit);
 	}
 	if (bit != GPUSCHED_RUNNABLE)
@@ -130,7 +131,7 @@ static void give_up_all(struct gs_core *c, struct gs_node *n, const struct gs_pl
 		}
 	}
 	n->fails = 0;
-	if (gone) /* the caller that would be told is gone */
+	if (gone) /* the process is gone: do not report this */
 		n->overruled |= 1u << GS_OVERRULE_GAVE_UP;
 }
 
@@ -153,9 +154,8 @@ static void judge(struct gs_core *c, struct gs_node *n, const struct gs_plan *pl
 		n->fails = 0;
 		return;
 	}
-	n->fails +=
-		/* No call was made: this never counts as given up. */
-		!waits || n->fails + 1 < GS_TRIES;
+	/* a call that could not be made never uses up the last try */
+	n->fails += !waits || n->fails + 1 < GS_TRIES;
 	if (gone || n->fails >= GS_TRIES) {
 		give_up_all(c, n, plan, now, gone, todo);
 		return;
@@ -167,7 +167,7 @@ static void judge(struct gs_core *c, struct gs_node *n, const struct gs_plan *pl
 /* ---- is it there? ---------------------------------------------------------------------------- */
 
 #define DENIALS 2u
-#define CHECK_NS (100 * NS_PER_MS) /* a tap may be about to report its end */
+#define CHECK_NS (100 * NS_PER_MS) /* by then a tap has probably reported the TSG's end */
 
 void gs_core_presence(struct gs_core *c, struct gs_node *n, const struct gs_plan *plan,
 		      uint64_t now, struct gs_todo *todo)
@@ -178,10 +178,10 @@ void gs_core_presence(struct gs_core *c, struct gs_node *n, const struct gs_plan
 		const struct gs_rm_result *res = &plan->steps[i].res;
 
 		denied |= res->denied;
-		missed |= res->err == -ENOENT; /* by a way other than borrowing */
+		missed |= res->err == -ENOENT; /* -ENOENT comes from another way than borrowing */
 		there |= !res->err;
 	}
-	if (there && n->denials) { /* calls that failed meanwhile may succeed */
+	if (there && n->denials) { /* the TSG exists: calls that failed may succeed now */
 		n->gave_up = 0;
 		n->fails = 0;
 	}

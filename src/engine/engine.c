@@ -155,7 +155,7 @@ int gs_engine_new(struct gs_table *o, const struct gs_engine_opts *opts, struct 
 	return 0;
 }
 
-/* Memory that threads left behind may still use. */
+/* Memory that is never freed, since threads that hang may still use it. */
 static struct left_behind {
 	struct left_behind *next;
 	struct gs_worker *workers;
@@ -243,7 +243,9 @@ static void replace_hands(struct gs_engine *e)
 	}
 }
 
-/* Returns when to check again: soon if a thread may be waiting for an owner. */
+/*
+ * Looks for hung threads. Returns when to look again: soon if a thread may be waiting for an owner.
+ */
 static uint64_t check_workers(struct gs_engine *e)
 {
 	uint64_t limit = gs_dilated(gs_engine_ops.stuck_ns), next = UINT64_MAX, now;
@@ -284,7 +286,7 @@ static void do_due(struct gs_engine *e, uint64_t now, uint64_t until_ns)
 	} while (n == DUE_AT_ONCE && gs_now_ns() < until_ns);
 }
 
-/* Takes calls that are back. If some are left when the time is over, the loop is woken again. */
+/* Handles calls that are back. If time runs out before all are handled, wakes the loop again. */
 static int take_results(struct gs_engine *e, uint64_t until_ns)
 {
 	struct gs_job *job;

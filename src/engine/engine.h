@@ -40,14 +40,11 @@ struct gs_engine_opts {
 	size_t ngpus;
 	uint32_t switch_cost_us; /* for all GPUs; 0: each GPU's own (switch_cost.h) */
 	uint32_t hold_limit_ms;  /* longest wait for admission; 0: 10 minutes */
-	/*
-	 * May be NULL: fills a field of the record that the table does not hold, when the TSG last
-	 * ran.
-	 */
+	/* May be NULL. Fills in when the TSG last ran, which the table does not hold. */
 	void (*complete)(struct gpusched_tsg *rec, void *user);
 	void (*on_call)(const struct gs_engine_call *call, void *user);
 	/*
-	 * The first: the policy changed its wish for this TSG. The second: the TSG does not get
+	 * on_wish: the policy changed its wish for this TSG. on_overruled: the TSG does not get
 	 * what was wished for it, because of @why.
 	 */
 	void (*on_wish)(const struct gpusched_tsg *rec, void *user);
@@ -57,7 +54,7 @@ struct gs_engine_opts {
 	 * Refused later by gs_engine_park_refused() (aside.h).
 	 */
 	void (*on_park)(const struct gpusched_tsg *rec, uint32_t min, void *user);
-	/* RM has no such TSG: the record is to end, as if a tap had seen the TSG freed. */
+	/* RM has no such TSG: end the record, as if a tap had seen the TSG freed. */
 	void (*on_denied)(const struct gpusched_tsg *rec, void *user);
 	void *user;
 };
@@ -72,8 +69,8 @@ void gs_engine_free(struct gs_engine *e);
 void gs_engine_limits(struct gs_engine *e, uint32_t switch_cost_us, uint32_t hold_limit_ms);
 
 /*
- * Other calls, which belong to no TSG, took so much of that GPU's time: the engine's calls have
- * that much less.
+ * Calls that belong to no TSG took @ns of that GPU's time: the engine has that much less for its
+ * own.
  */
 void gs_engine_spent(struct gs_engine *e, uint32_t gpu, uint64_t ns);
 
@@ -85,31 +82,35 @@ int gs_engine_dispatch(struct gs_engine *e);
 /* Compares this TSG with what is wanted, and queues the calls. */
 int gs_engine_touch(struct gs_engine *e, const struct gpusched_key *key);
 /*
- * The owner itself set these fields (GPUSCHED_TIMESLICE | ...) at @ns. If that was after our last
- * call, the hardware no longer has what we set. If our call was under way, it is unknown which came
- * last, and our call is made again. For TIMESLICE, INTERLEAVE and PREEMPT_MODE events.
+ * The TSG's owner itself set these fields (GPUSCHED_TIMESLICE | ...) at @ns. If that was after our
+ * last call, the hardware no longer has what we set. If our call was under way, it is unknown which
+ * came last, and our call is made again. For TIMESLICE, INTERLEAVE and PREEMPT_MODE events.
  */
 int gs_engine_owner_set(struct gs_engine *e, const struct gpusched_key *key, uint32_t fields,
 			uint64_t ns);
 /*
- * If the TSG is suspended, a part of it may not be, as when a channel was made or an event was
- * lost. So it is suspended again, or resumed if no suspension is wanted any longer.
+ * If the TSG is suspended, a part of it may run, as after a new channel or a lost event. So it is
+ * suspended again, or resumed if no suspension is wanted any longer.
  */
 int gs_engine_doubt(struct gs_engine *e, const struct gpusched_key *key);
 /*
- * Its pre-switches had more of the GPU than allowed: for 3 s it gets no slice longer than its own.
+ * The TSG's pre-switches had more of the GPU than allowed: for 3 s its slice is at most its
+ * owner's.
  */
 int gs_engine_greedy(struct gs_engine *e, const struct gpusched_key *key);
-/* Calls have become possible: tries again what was given up. */
+/* Calls for the TSG have become possible: tries again what was given up. */
 int gs_engine_anew(struct gs_engine *e, const struct gpusched_key *key);
-/* The same for all TSGs (at start, when the policy changed, at a tick). */
+/* Compares all TSGs (at start, when the policy changed, at a tick). */
 int gs_engine_touch_all(struct gs_engine *e);
 /*
  * Another process has acted since the engine was made (gpusched_cfg.epoch). Calls that were planned
  * earlier are not made, and nothing is planned until this call, which evaluates all TSGs.
  */
 int gs_engine_begin_anew(struct gs_engine *e);
-/* A TSG that is not in the table may run: then no TSG gets a shorter slice than it asked for. */
+/*
+ * @runs: a TSG that is not in the table may run. Then no TSG gets a shorter slice than it asked
+ * for.
+ */
 void gs_engine_unseen(struct gs_engine *e, bool runs);
 /* Sets what the running policy may do (GPUSCHED_F_*); nothing before the first call. */
 void gs_engine_policy_flags(struct gs_engine *e, uint32_t flags);

@@ -84,13 +84,14 @@ static void return_cgroup(const char *dir, const char *parent)
 struct heart {
 	uint64_t ns;
 	uint32_t epoch;
-	bool overtaken; /* another process or this one has overtaken the daemon since that beat */
+	/* since that beat, this process or another one has restored in place of the daemon */
+	bool overtaken;
 	unsigned int tries;
 };
 
 /*
- * Restores in place of a daemon that lives and does nothing. Tries again in the next second if not
- * all was done.
+ * Restores in place of a daemon that lives and does nothing. If not all is restored, tries again a
+ * second later.
  */
 static void overtake(struct gs_table *o, unsigned int branch, struct heart *h)
 {
@@ -101,7 +102,7 @@ static void overtake(struct gs_table *o, unsigned int branch, struct heart *h)
 	if (gs_lock_overtake(&lock, NULL) || gs_engine_ops.next_epoch(o))
 		return;
 	h->epoch++;
-	/* First, so that its gate stops no process any more. */
+	/* comes first, so that the policy's gate stops no more processes */
 	gs_engine_ops.policy_active(o, false);
 	r = gs_restore(o, branch, &res, NULL);
 	h->overtaken = !r || ++h->tries == BEAT_LOST_TRIES;
@@ -156,7 +157,7 @@ static bool wait_for_death(struct gs_table *o, unsigned int branch, int pidfd, i
 		if (p[1].revents & (POLLIN | POLLHUP)) {
 			if (read(release, &byte, 1) == 1)
 				return false;
-			/* Closed without a message: whether the process lives decides. */
+			/* the daemon closed the pipe without a message: look whether it lives */
 			p[1].fd = -1;
 		}
 		if (p[0].revents)
@@ -164,7 +165,10 @@ static bool wait_for_death(struct gs_table *o, unsigned int branch, int pidfd, i
 	}
 }
 
-/* A new daemon repairs before it starts; then nothing is left for us to do. */
+/*
+ * True if a new daemon has written a heartbeat: it repairs before it starts, so nothing is left for
+ * us to do.
+ */
 static bool someone_else_acts(struct gs_table *o, uint64_t died_ns)
 {
 	struct gpusched_cfg cfg;
@@ -187,7 +191,7 @@ static int take_lock(struct gs_table *o, uint64_t died_ns, bool *ret_other)
 	return fd;
 }
 
-/* @sum: of all tries */
+/* @sum: the result of all tries; @res: of the last one. */
 static void report(struct gs_restored *sum, const struct gs_restored *res, uint64_t died_ns)
 {
 	struct gs_error err = { 0 };
@@ -230,7 +234,7 @@ static void put_back(struct gs_table *o, unsigned int branch)
 
 	if (!other)
 		done = restore(o, branch, died, &sum);
-	if (!other && lock >= 0) /* otherwise the process that has the lock has begun to restore */
+	if (!other && lock >= 0) /* without the lock, another process has begun to restore */
 		gs_engine_ops.launches_forget();
 	while (!other && !done && gs_now_ns() - died < RETRY_FOR_NS) {
 		if (lock >= 0)
@@ -244,12 +248,12 @@ static void put_back(struct gs_table *o, unsigned int branch)
 		return;
 	gs_engine_ops.policy_active(o, false);
 	gs_engine_ops.heartbeat(o, 0);
-	gs_engine_ops.gate_release(o, true, NULL); /* processes that were stopped meanwhile */
+	gs_engine_ops.gate_release(o, true, NULL); /* processes that the gate stopped meanwhile */
 }
 
 /* ---- the process ----------------------------------------------------------------------------- */
 
-/* Keeps two descriptors, at numbers 3 and 4, and /dev/null below them. */
+/* Moves two descriptors to numbers 3 and 4, opens /dev/null at 0 to 2, and closes all others. */
 static void shed(int *pidfd, int *release)
 {
 	int null = open("/dev/null", O_RDWR);
@@ -305,7 +309,8 @@ static void guard(int pidfd, int release, unsigned int branch)
 		_exit(1);
 	gs_self_get(o);
 	/*
-	 * if the daemon has died by now, it cannot read this: its changes are restored all the same
+	 * if the daemon is dead already, nobody reads this, and its changes are restored all the
+	 * same
 	 */
 	if (write(release, &ready, 1) != 1)
 		errno = 0;
@@ -317,7 +322,7 @@ static void guard(int pidfd, int release, unsigned int branch)
 	_exit(0);
 }
 
-/* Waits until the guardian holds the table: a guardian that is not ready guards nothing. */
+/* Waits until the guardian has opened the table: before that it could restore nothing. */
 static int wait_ready(int fd)
 {
 	struct pollfd p = { .fd = fd, .events = POLLIN };

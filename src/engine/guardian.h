@@ -19,7 +19,7 @@ struct gs_table;
 struct gs_guardian;
 int gs_guardian_start(struct gs_table *o, unsigned int branch, struct gs_guardian **ret,
 		      struct gs_error *err);
-/* A descriptor that is readable when the guardian has ended; its pid; the time since its start. */
+/* A descriptor that is readable when the guardian has ended; its pid; its age. */
 int gs_guardian_fd(const struct gs_guardian *g);
 pid_t gs_guardian_pid(const struct gs_guardian *g);
 uint64_t gs_guardian_age_ns(const struct gs_guardian *g);

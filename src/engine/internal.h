@@ -49,7 +49,7 @@ struct gs_worker {
 	bool stop, abandoned, stuck;
 };
 
-/* An evaluation of all TSGs over several iterations of the loop; keys NULL: none is under way. */
+/* A comparison of all TSGs, spread over iterations of the loop; keys NULL: none is under way. */
 struct gs_round {
 	struct gpusched_key *keys;
 	size_t n, at;

@@ -24,7 +24,7 @@ static int check_pidns(struct gs_error *err)
 	uint64_t kernel_dev;
 	int r = gs_engine_ops.open(&o, NULL);
 
-	if (r < 0) /* without a table no pid can be mistaken */
+	if (r < 0) /* no table: there are no pids to mistake */
 		return 0;
 	r = gs_engine_ops.cfg(o, &cfg);
 	gs_engine_ops.close(o);
@@ -52,7 +52,7 @@ static int make_run_dir(struct gs_error *err)
 static int lock_file(const char *path, int *ret_fd, struct gs_error *err)
 {
 	/*
-	 * Any process that can open the file, even only to read, could hold the lock: allow only
+	 * Any process that can open the file, even only to read, could hold the lock: let only
 	 * ours.
 	 */
 	CLEANUP_FD int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
@@ -98,7 +98,9 @@ int gs_lock_table(int *inout_fd, struct gs_error *err)
 	CLEANUP_FD int fd = open(gs_env()->bpffs, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
 	struct stat st;
 
-	/* no lock: there is no table yet, or others may open its folder, and could hold the lock */
+	/*
+	 * No lock: there is no table yet, or others may open its folder and so could hold its lock.
+	 */
 	if (fd < 0 || fstat(fd, &st) || st.st_uid != geteuid() || (st.st_mode & 077))
 		return 0;
 	if (is_same(*inout_fd, &st))

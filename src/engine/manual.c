@@ -60,7 +60,7 @@ static int get(struct gs_engine *e, const struct gpusched_key *key, struct gpusc
 	return 0;
 }
 
-/* Notes the record with the wish, and evaluates it. */
+/* Writes the person's wish into the record, and compares the TSG. */
 static int wish(struct gs_engine *e, struct gpusched_poke *p, uint32_t which, uid_t by,
 		struct gs_error *err)
 {
@@ -131,7 +131,7 @@ int gs_engine_clear_manual(struct gs_engine *e, const struct gpusched_key *key, 
 int gs_engine_preempt(struct gs_engine *e, const struct gpusched_key *key, uid_t by,
 		      struct gs_error *err)
 {
-	/* if a call is under way, the preempt comes after it */
+	/* a preempt comes after the call under way */
 	const struct gs_news news = { .preempt = true, .user = by != 0 };
 	struct gpusched_tsg rec;
 	int r = get(e, key, &rec, err);

@@ -38,7 +38,7 @@ struct gs_engine_ops {
 	int (*launches_forget)(void);
 	const struct gs_way *(*way_of)(const struct gs_rm_tsg *tsg);
 	void (*way_gone)(uint32_t client, uint32_t tsg);
-	const struct gs_way *restore_way; /* the way that needs no other process's help */
+	const struct gs_way *restore_way; /* this way needs no other process's help */
 	uint64_t stuck_ns;                /* a call that takes longer is stuck */
 };
 

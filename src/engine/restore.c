@@ -61,7 +61,7 @@ static struct left_behind {
 	struct group *groups;
 } * left_behind;
 
-/* Returns false if the caller does not wait any more, so that the table may be closed. */
+/* Returns false if nobody waits for this thread any more: the table may be closed by now. */
 static bool progress(struct group *g, bool done)
 {
 	bool go_on;
@@ -148,7 +148,7 @@ static bool put_back(struct hand *h, struct item *it, uint32_t which)
 
 /* ---- one GPU --------------------------------------------------------------------------------- */
 
-/* Slow owners come last. */
+/* Slow owners' TSGs come last. */
 static bool each(struct hand *h, uint32_t which,
 		 bool (*fn)(struct hand *h, struct item *it, uint32_t which))
 {
@@ -295,7 +295,7 @@ static int sort_out(const struct gpusched_tsg *all, size_t count, struct group *
 	return 0;
 }
 
-/* Runs first, so that a reconciler that still lives does not set them again. */
+/* This comes first: a reconciler that still lives must find no wish to set again. */
 static void clear_wishes(struct gs_table *o, struct gpusched_tsg *rec)
 {
 	struct gpusched_poke p = { .key = rec->key, .id = rec->task.id };
@@ -335,7 +335,7 @@ static int start(struct group *g)
 	return r;
 }
 
-/* The group's thread waits for an owner: another thread goes on. */
+/* The group's thread is stuck at an owner: another thread goes on in its place. */
 static bool replace_hand(struct group *g)
 {
 	pthread_t thread = g->hand->thread;
@@ -358,7 +358,7 @@ static bool is_stuck(struct group *g)
 	return stuck;
 }
 
-/* Waits as long as calls return. Returns true when the thread has ended. */
+/* Waits as long as calls go on returning. Returns true when the thread has ended. */
 static bool wait_for(struct group *g)
 {
 	for (;;) {
@@ -375,7 +375,7 @@ static bool wait_for(struct group *g)
 			return true;
 		}
 		if (!replace_hand(g))
-			return true; /* no thread can be made: the rest has failed */
+			return true; /* no thread can be made: count the rest as failed */
 		if (is_stuck(g)) {
 			pthread_detach(g->hand->thread);
 			return false;
@@ -411,7 +411,7 @@ static bool restore_groups(struct gs_table *o, unsigned int branch, uint64_t beg
 		g->progress_ns = gs_now_ns();
 		pthread_mutex_init(&g->lock, NULL);
 		ret->changed += (unsigned int)g->n;
-		if (start(g)) /* no thread can be made: restore one group after the other */
+		if (start(g)) /* without a new thread, restore here, one group after the other */
 			restore_gpu(&ours);
 	}
 	for (size_t i = 0; i < n; i++) {

@@ -3,8 +3,9 @@
  * round.c - evaluates all TSGs: as many as there is time for at once, the others in the loop's next
  * iterations
  *
- * A user can have thousands. Records read at the beginning may be old by then, so later iterations
- * read each record again. If a round is asked for while one is under way, it begins after that.
+ * A user can have thousands of TSGs. Records read at the beginning may be old by then, so later
+ * iterations read each record again. If a round is asked for while one is under way, the new one
+ * begins after it.
  */
 #include <stdlib.h>
 
@@ -13,7 +14,10 @@
 #include "engine/internal.h"
 #include "engine/ops.h"
 
-/* As if the owners had set all settings, possibly after our last calls. */
+/*
+ * News that makes the core set everything again: as if the owners had set all, after our last
+ * calls.
+ */
 static const struct gs_news anew = { .owner_set = GPUSCHED_ALL_SETTINGS, .owner_ns = 1 };
 
 /* TSGs that leave their runlists come first. */

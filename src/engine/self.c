@@ -2,8 +2,8 @@
 /*
  * self.c - tells the taps that this process's calls are gpusched's own
  *
- * Counted, since a daemon's engine and a restore in the same process overlap. The mark must not
- * outlive the process, since its pid will be used again.
+ * Begins and ends are counted, since a daemon's engine and a restore in the same process overlap.
+ * The mark must not outlive the process, since its pid will be used again.
  */
 #include <pthread.h>
 #include <unistd.h>

@@ -11,8 +11,9 @@ struct gpusched_key;
 struct gs_engine;
 
 /*
- * The TSG's time is used up and others want the GPU, or no longer. It is suspended as long as that
- * is so, against wishes of the policy and of users other than root. Forgotten when the engine ends.
+ * @spent: the TSG's GPU time is used up and others want the GPU. While that is so, the TSG is
+ * suspended, against wishes of the policy and of users other than root. Forgotten when the engine
+ * ends.
  */
 int gs_engine_spend(struct gs_engine *e, const struct gpusched_key *key, bool spent);
 

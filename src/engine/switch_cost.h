@@ -2,8 +2,8 @@
 /*
  * switch_cost.h - what a switch costs each GPU: at most one TSG of a runlist has a slice below it
  *
- * It is the one that the options or gs_core_limits() say for all GPUs; else the GPU's own, as its log
- * says; else an H200's.
+ * The options or gs_core_limits() may set one cost for all GPUs. Without that, each GPU has its
+ * own, measured from its log; until there is one, that of an H200 counts.
  */
 #ifndef GPUSCHED_ENGINE_SWITCH_COST_H
 #define GPUSCHED_ENGINE_SWITCH_COST_H
@@ -15,9 +15,9 @@ struct gs_core;
 struct gs_engine;
 
 uint32_t gs_core_switch_cost_us(const struct gs_core *c, uint32_t gpu);
-/* The GPU's own; 0: unknown. Has it changed? */
+/* Sets the GPU's own cost; 0: unknown. Returns true if that changed it. */
 bool gs_core_costs(struct gs_core *c, uint32_t gpu, uint32_t switch_cost_us);
-/* The same of the live engine, which then looks at all TSGs. */
+/* Sets the GPU's own cost in the live engine, which then compares all TSGs. */
 void gs_engine_costs(struct gs_engine *e, uint32_t gpu, uint32_t switch_cost_us);
 
 #endif /* GPUSCHED_ENGINE_SWITCH_COST_H */

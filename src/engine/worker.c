@@ -32,7 +32,7 @@ static int mark_changed(struct gs_worker *w, const struct gs_job *job)
 	return gs_engine_ops.poke(w->o, &poke);
 }
 
-/* The loop does not wait any more: the owner's settings may have been restored meanwhile. */
+/* The loop has given this worker up: the owner's settings may have been restored meanwhile. */
 static bool is_abandoned(struct gs_worker *w)
 {
 	bool abandoned;
@@ -43,7 +43,7 @@ static bool is_abandoned(struct gs_worker *w)
 	return abandoned;
 }
 
-/* Another process restored in our place meanwhile: earlier plans are no longer valid. */
+/* Another process has restored in our place: plans of before are not valid any more. */
 static bool is_overtaken(struct gs_worker *w, const struct gs_job *job)
 {
 	struct gpusched_cfg cfg;
@@ -77,7 +77,7 @@ static bool run(struct gs_hand *hand, struct gs_job *job)
 		gs_fill_channels(&job->tsg, &ch);
 	job->tsg.wait = &hand->wait;
 	way = job->plan.check ? gs_engine_ops.restore_way : gs_engine_ops.way_of(&job->tsg);
-	/* one refused setting does not keep the others back */
+	/* if one setting is refused, the others are still tried */
 	for (unsigned int i = 0; i < job->plan.nsteps && !is_abandoned(w) && !is_overtaken(w, job);
 	     i++) {
 		const struct gs_rm_result *res = &job->plan.steps[i].res;
@@ -86,12 +86,15 @@ static bool run(struct gs_hand *hand, struct gs_job *job)
 		way->take(&job->tsg, &job->plan.steps[i], 1);
 		if (gs_wait_is_given_up(&hand->wait))
 			return false;
-		/* The descriptor at which the file was found, if it had moved. */
+		/* the file may have moved to another descriptor */
 		job->tsg.fd = res->fd;
 		if (gs_is_gone(res->err) || res->err == -ETIMEDOUT)
 			break;
 	}
-	/* the last call crossed a restore: mark it, so that it is restored if we die now */
+	/*
+	 * our last call may have come after that restore: mark the TSG, so that it is restored if
+	 * we die now
+	 */
 	if (called && !is_abandoned(w) && is_overtaken(w, job)) {
 		job->plan.changed = 0;
 		mark_changed(w, job);
@@ -145,7 +148,7 @@ static void unqueue(struct gs_worker *w, struct gs_job *job)
 	DL_DELETE2(w->queue[job->plan.order], job, queue_prev, queue_next);
 }
 
-/* Takes the next job. Users who keep other users waiting come last. */
+/* Takes the next job. Users whose calls keep others waiting come last. */
 static struct gs_job *take(struct gs_worker *w)
 {
 	struct gs_job *job, *slow = NULL;
@@ -228,7 +231,7 @@ int gs_worker_start(struct gs_worker *w, struct gs_table *o, struct gs_results *
 	return r;
 }
 
-/* A copy of the job, except for the step under way. */
+/* A copy of the job for the loop; the step under way has no result. */
 static struct gs_job *copy_of(const struct gs_job *job)
 {
 	struct gs_job *copy = malloc(sizeof(*copy));
@@ -260,7 +263,7 @@ struct gs_job *gs_worker_replace(struct gs_worker *w)
 			w->hand = spare;
 			w->busy_since = 0;
 			spare = NULL;
-		} else { /* the thread has come back */
+		} else { /* the thread that hung has come back */
 			free(job);
 			job = NULL;
 		}

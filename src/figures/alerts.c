@@ -5,13 +5,16 @@
 
 #define MINUTE_NS (60 * NS_PER_S)
 #define USERS_MAX 1024
-/* After a pause this long between two checks, nothing is known of the time between. */
+/* After this long without a check, nothing is known of the time in between. */
 #define STALL_NS NS_PER_S
 
 struct gs_alert_user {
 	UT_hash_handle hh;
 	uid_t uid;
-	/* Alerts under way; alerts that began within the minute since minute_ns. */
+	/*
+	 * Number of the user's alerts under way; and of those that began within the minute from
+	 * minute_ns.
+	 */
 	unsigned int open, began;
 	uint64_t minute_ns;
 };
@@ -24,7 +27,7 @@ static struct gs_alert_user *find_user(const struct gs_alerts *a, uid_t uid)
 	return u;
 }
 
-/* Forgets users without an alert under way and without a new one in the last minute. */
+/* Forgets a user that has no alert under way and had none in the last minute. */
 static void forget_users(struct gs_alerts *a, uint64_t now)
 {
 	struct gs_alert_user *u, *next;
@@ -37,7 +40,7 @@ static void forget_users(struct gs_alerts *a, uint64_t now)
 	}
 }
 
-/* Returns NULL if the user has used up its share. */
+/* Counts one more alert for the user. Returns NULL if the user has used up its share. */
 static struct gs_alert_user *take_share(struct gs_alerts *a, uid_t uid, uint64_t now)
 {
 	struct gs_alert_user *u = find_user(a, uid);

@@ -2,9 +2,9 @@
 /*
  * alerts.h - findings over time: which have begun, and which are over
  *
- * Pure. Each finding is passed in once a second as long as it lasts. It is over when it has not
- * been passed in for GS_ALERT_CALM_NS. The number of alerts for one user's programs is limited:
- * further findings give no alert.
+ * Pure. The caller passes each finding in once a second as long as it lasts. A finding is over when
+ * it was not passed in for GS_ALERT_CALM_NS. The number of alerts for one user's programs is
+ * limited: further findings give no alert.
  */
 #ifndef GPUSCHED_FIGURES_ALERTS_H
 #define GPUSCHED_FIGURES_ALERTS_H
@@ -19,8 +19,8 @@
 
 #define GS_ALERT_CALM_NS (3 * NS_PER_S)
 #define GS_ALERTS_MAX 256
-#define GS_ALERTS_UID 16          /* under way for one user's programs; root has no limit */
-#define GS_ALERTS_UID_A_MINUTE 16 /* alerts that begin */
+#define GS_ALERTS_UID 16          /* alerts under way for one user's programs; root has no limit */
+#define GS_ALERTS_UID_A_MINUTE 16 /* alerts that begin for them in a minute */
 
 struct gs_alert_key {
 	uint64_t tsg;

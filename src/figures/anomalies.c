@@ -15,7 +15,7 @@
 #include "table/events.h"
 
 #define LOOK_NS NS_PER_S
-#define LOOK_COST_FACTOR 50 /* the time between two checks is so many times what one check costs */
+#define LOOK_COST_FACTOR 50 /* pause after a check: so many times its CPU time */
 
 struct tsg {
 	UT_hash_handle hh;
@@ -43,7 +43,7 @@ static void put_percent(json_t *o, const char *key, double part)
 	json_object_set_new(o, key, json_real((double)(int)(part * 1000 + 0.5) / 10));
 }
 
-/* Texts are those of the verdict. */
+/* Adds the texts that the verdict has for these findings. */
 static void put_words(json_t *o, const struct gs_findings *found)
 {
 	for (size_t i = 0; i < found->n; i++) {

@@ -75,7 +75,7 @@ static uint32_t judge_launches(struct gs_odd_state *s, const struct gs_odd_look 
 		is |= 1u << GS_ODD_LAUNCH_BURST;
 	if (usual && s->usual >= USUAL_MIN && s->silent >= GS_ODD_CALM)
 		is |= 1u << GS_ODD_LAUNCHES_STOPPED;
-	if (rate > 0) { /* the rate before a stop stays the usual one */
+	if (rate > 0) { /* while the TSG is silent, its usual rate stays */
 		s->usual += (s->looks ? USUAL_PART : 1) * (rate - s->usual);
 		s->looks++;
 	}

@@ -55,7 +55,7 @@ struct gs_odd_state {
 	struct gs_odd_rates rates;
 	double usual;        /* smoothed launches per second */
 	unsigned int looks;  /* samples with launches counted */
-	unsigned int silent; /* consecutive last samples without a launch */
+	unsigned int silent; /* samples without a launch, up to the last one in a row */
 	uint32_t told;       /* anomalies under way, as 1 << enum gs_odd */
 	unsigned int calm[GS_ODD_MAX];
 };
@@ -63,7 +63,7 @@ struct gs_odd_state {
 /* Returns the anomalies that have begun, as 1 << enum gs_odd. */
 uint32_t gs_odd_tsg(const struct gs_limits *l, struct gs_odd_state *s,
 		    const struct gs_odd_look *now);
-/* The same for a GPU. @lost: the part of its time that went into switches. */
+/* gs_odd_tsg() for a GPU. @lost: the part of its time that went into switches. */
 uint32_t gs_odd_gpu(const struct gs_limits *l, struct gs_odd_state *s, double lost);
 
 #endif /* GPUSCHED_FIGURES_ANOMALY_H */

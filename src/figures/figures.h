@@ -25,11 +25,11 @@ struct gs_failure {
 
 struct gs_figures {
 	struct gs_hub *hub;
-	/* returns the MPS server of the pool in which @pid works, or 0 */
+	/* gives the MPS server of the pool in which @pid works, or 0 */
 	uint32_t (*server_of)(uint32_t pid, void *user);
 	void *server_user;
 	sd_event_source *sight;
-	unsigned int sight_skips;     /* samples until launches are read again */
+	unsigned int sight_skips;     /* samples to take until launches are read again */
 	struct gs_cost_book *book;    /* NULL: no log is read */
 	struct gs_ledger *ledger;     /* NULL: the instance is no daemon */
 	struct gs_memory *memory;     /* NULL: the instance is no daemon */
@@ -48,11 +48,10 @@ struct gs_figures {
 };
 
 int gs_figures_new(struct gs_hub *hub, struct gs_figures **ret);
-/* Call it after the ledger, the anomalies and GPU time have ended. */
+/* Call this after the ledger, the anomalies and GPU time have ended. */
 void gs_figures_free(struct gs_figures *fig);
 /*
- * For a daemon that reads the GPUs' logs and keeps a history. @server_of: returns the MPS server of
- * the pool in which a process works, or 0.
+ * For a daemon that reads the GPUs' logs and keeps a history. @server_of: as in struct gs_figures.
  */
 int gs_figures_start(struct gs_figures *fig, uint32_t (*server_of)(uint32_t pid, void *user),
 		     void *user, struct gs_error *err);

@@ -51,12 +51,12 @@ static void tell_unknown(uint64_t id, void *user)
 {
 	struct telling *x = user;
 
-	put_told(x); /* the TSG's facts may be among those that wait */
+	put_told(x); /* first write the facts that wait, since some may be of this TSG */
 	gs_facts_remove(x->fig->hub->table, id);
 	x->fresh = true;
 }
 
-/* One runlist of a GPU has a log: that of all of it. */
+/* The log covers the runlist of a whole GPU, not those of its MIG partitions. */
 static uint32_t logged(uint32_t gpu)
 {
 	return gpusched_runlist_key(gpu, GPUSCHED_ENGINE_GR0);
@@ -133,7 +133,8 @@ static int on_read(sd_event_source *src, uint64_t us, void *user)
 	uint64_t next;
 
 	next = gs_account_read(fig->hub->account, gs_now_ns());
-	tell_launches(fig); /* by now the records of turns reported before are settled */
+	/* comes after the read: it has settled the records of turns that were reported before */
+	tell_launches(fig);
 	tell(fig);
 	tell_engine(fig);
 	gs_cost_book_look(fig, gs_now_ns());
@@ -259,7 +260,7 @@ void gs_sight_policy(void *self)
 	read_soon(fig);
 }
 
-/* The engine asks which TSGs work. */
+/* For the engine, which asks when a TSG last worked. */
 void gs_sight_complete(struct gs_figures *fig, struct gpusched_tsg *rec)
 {
 	struct gpusched_facts f;

@@ -20,11 +20,11 @@ void gs_sight_record(void *self, const struct gpusched_tsg *rec);
 void gs_sight_ended(void *self, const struct gs_end *end);
 void gs_sight_event(void *self, const struct gpusched_event *ev);
 void gs_sight_call(void *self, const struct gs_engine_call *call);
-/* Follows what the running policy asks to be told. */
+/* Reads the logs eagerly if the running policy uses facts. */
 void gs_sight_policy(void *self);
-/* Fills the one field of a record that the table does not hold: when the TSG last ran. */
+/* Fills in when the TSG last ran, which the table does not hold. */
 void gs_sight_complete(struct gs_figures *fig, struct gpusched_tsg *rec);
-/* Reads the logs up to now, within limits: before an answer that contains times. */
+/* Reads the logs up to now, within limits. For an answer that contains times. */
 void gs_sight_flush(struct gs_figures *fig);
 /* Adds the GPU time and turns of a TSG to its JSON object. */
 void gs_sight_json(struct gs_figures *fig, const struct gpusched_tsg *rec, json_t *o);

@@ -53,7 +53,7 @@ void gs_sight_json(struct gs_figures *fig, const struct gpusched_tsg *rec, json_
 static json_t *gpu_json(const struct gs_gpu *gpu, const struct gs_account_gpu *g)
 {
 	const struct gs_runlist_sums *r = &g->sums;
-	/* Before the first record of the log nothing is known. */
+	/* nothing is known of the time before the log's first record */
 	bool known = g->open && r->since_ns;
 	json_t *o = json_object();
 

@@ -5,7 +5,8 @@
 
 #include "account/turns.h"
 
-#define WORKED_PART 100 /* work for less than one such part of its time alone counts as none */
+/* work for less than this part (one in so many) of the time alone counts as none */
+#define WORKED_PART 100
 
 /*
  * True if the TSG did no work between the samples. A turn begins only for work. If none began, the
@@ -21,7 +22,7 @@ static bool has_rested(const struct gs_idle *i, const struct gs_turn_sums *t)
 	return !held || (alone >= held / 2 && (t->worked_ns - i->worked_ns) * WORKED_PART < alone);
 }
 
-/* True if the log was opened again. */
+/* True if the log was opened again since the last sample. */
 static bool began_anew(const struct gs_idle *i, const struct gs_turn_sums *t)
 {
 	return t->turns + t->loaded < i->starts || t->held_ns < i->held_ns ||

@@ -99,7 +99,8 @@ static void put_class(struct gs_figures *fig, struct kept *k, const struct gpusc
 }
 
 /*
- * Takes the current cgroup, since the process may have moved. It may also have ended, or be hidden.
+ * Notes the process's present cgroup, since it may have moved. If the process has ended or is
+ * hidden, its cgroup is unknown.
  */
 static void put_cgroup(struct kept *k, const struct gpusched_tsg *rec)
 {
@@ -133,7 +134,8 @@ static struct proc *join_proc(struct gs_ledger *l, const struct gs_history_who *
 		HASH_ADD(hh, l->procs, pid, sizeof(p->pid), p);
 	}
 	if (p->start_ns != who->start_ns)
-		p->job_asked = false; /* another process may have got the pid */
+		/* another process may have got the pid: look up its batch job */
+		p->job_asked = false;
 	p->start_ns = who->start_ns;
 	p->ntsgs++;
 	return p;
@@ -221,7 +223,8 @@ void gs_ledger_ended(void *self, const struct gs_end *end)
 		return;
 	gs_sight_flush(fig);
 	ledger_give(fig, k, true);
-	for (size_t i = 0; i < fig->hub->ngpus; i++) /* the GPU's log may be closed with it */
+	/* the GPU's log may be closed after its last TSG */
+	for (size_t i = 0; i < fig->hub->ngpus; i++)
 		if (fig->hub->gpus[i].index == k->who.gpu)
 			ledger_take_gpu(fig, i);
 	leave_proc(l, k->who.pid);
@@ -233,7 +236,7 @@ void gs_ledger_ended(void *self, const struct gs_end *end)
 
 /* ---- what happened ---------------------------------------------------------------------------- */
 
-/* Further events say nothing new: they are only counted. */
+/* True if an event may be written. Too many say nothing new: they are only counted. */
 static bool has_room(struct gs_figures *fig, struct kept *k)
 {
 	if (!fig->ledger->history)
@@ -247,7 +250,7 @@ static bool has_room(struct gs_figures *fig, struct kept *k)
 	return false;
 }
 
-/* Writes an event to the history. Takes @o, which holds the event without time and subject. */
+/* Writes an event to the history. Takes @o: the event without time and subject. */
 static void tell(struct gs_figures *fig, const struct kept *k, const char *what, uint64_t ns,
 		 json_t *o)
 {
@@ -297,7 +300,7 @@ static bool note_suspension(struct kept *k, const struct gs_engine_call *call)
 	return for_request;
 }
 
-/* Everything was restored without calls of the engine. */
+/* Everything was restored, but not by calls of the engine. */
 void gs_ledger_restored(void *self)
 {
 	struct gs_figures *fig = self;
@@ -318,7 +321,7 @@ void gs_ledger_call(void *self, const struct gs_engine_call *call)
 	if (!k)
 		return;
 	ledger_add(k, &(struct gs_history_sums){ .v = { [GS_SUM_CALLS] = !call->dry_run } });
-	/* Kept as a sum, since such suspensions come many times a second. */
+	/* only the sum is kept, since such suspensions come many times a second */
 	if (note_suspension(k, call))
 		return;
 	if (!has_room(fig, k))
@@ -374,7 +377,7 @@ void gs_ledger_change(struct gs_figures *fig, const struct gs_peer *peer, const 
 
 /* ---- deadlines ------------------------------------------------------------------------------- */
 
-/* Writes an event if this request is worse than all before it of its process, so there are few. */
+/* Writes an event if no earlier request of the process was as late. So there are few events. */
 static void tell_worst(struct gs_figures *fig, struct kept *k, const struct gs_request_done *done)
 {
 	json_t *o;

@@ -3,8 +3,8 @@
  * ledger.h - use of the GPUs, from the account's totals: for the history, for metrics, and for the
  * last ten seconds
  *
- * A daemon keeps one entry per compute TSG. The TSG's work since the last time is written down
- * every minute, at its end, when its class, cgroup or policy changes, and when a request needs it.
+ * A daemon keeps one entry per compute TSG. The TSG's new work is written down every minute, at its
+ * end, when its class, cgroup or policy changes, and when a request needs it.
  */
 #ifndef GPUSCHED_FIGURES_LEDGER_H
 #define GPUSCHED_FIGURES_LEDGER_H
@@ -33,25 +33,22 @@ void gs_ledger_end(struct gs_figures *fig);
 
 /* A TSG exists, or its class or cgroup may have changed. */
 void gs_ledger_record(void *self, const struct gpusched_tsg *rec);
-/* Runs before the account forgets the TSG. */
+/* A TSG ends. Runs before the account forgets the TSG. */
 void gs_ledger_ended(void *self, const struct gs_end *end);
 void gs_ledger_event(void *self, const struct gpusched_event *ev, const struct gpusched_tsg *rec);
 void gs_ledger_call(void *self, const struct gs_engine_call *call);
 void gs_ledger_restored(void *self);
 /* An answer from /proc came late. */
 void gs_ledger_answered(void *self, enum gs_reader_what what, pid_t pid);
-/*
- * Writes down that a policy ended by itself. Other messages to people (@event) are not kept in the
- * history.
- */
+/* Writes down that a policy ended by itself. Other messages to people (@event) are left out. */
 void gs_ledger_said(void *self, json_t *event, uid_t owner);
 /* Writes down that @peer made a change, or was refused. */
 void gs_ledger_change(struct gs_figures *fig, const struct gs_peer *peer, const char *verb,
 		      const char *target, const char *args, const char *result);
-/* Another policy is about to start: work so far is counted for the old one. */
+/* Another policy is about to start: counts all work until now for the old one. */
 void gs_ledger_policy_changes(void *self);
 /*
- * Gives the history all work up to a second ago. Returns false if there is more to do after
+ * Writes all work up to a second ago into the history. Returns false if there is more to do after
  * @until_ns.
  */
 bool gs_ledger_give_for_answer(struct gs_figures *fig, uint64_t until_ns);
@@ -65,8 +62,8 @@ int gs_ledger_rows(struct gs_figures *fig, bool sees_all, const char *by,
 /* Computes the sums. Returns false if there is more to do after @until_ns. */
 bool gs_ledger_rows_sum(struct gs_figures *fig, struct gs_ledger_rows *r, uint64_t until_ns);
 /*
- * Returns the next row; NULL after the last. The row of a process is only for users who may see
- * that process's user.
+ * Returns the next row; NULL after the last. A process's row is only for users who may see the user
+ * of that process.
  */
 json_t *gs_ledger_row(struct gs_ledger_rows *r, bool *ret_process, uid_t *ret_uid);
 void gs_ledger_rows_free(struct gs_ledger_rows *r);
@@ -78,9 +75,10 @@ struct gs_spender {
 	uint32_t pid, runlist;
 	uid_t uid;
 	const char *cgroup;
-	bool works; /* since the last call the TSG had the GPU or waited for it, as far as known */
+	/* since the last call the TSG had the GPU or waited for it, as far as is known */
+	bool works;
 };
-/* Calls @fn for all of them, once a second. Their work until now is charged before. */
+/* Calls @fn for all compute TSGs, once a second. Their work until now is charged before. */
 void gs_ledger_spenders(struct gs_figures *fig, void (*fn)(const struct gs_spender *s, void *user),
 			void *user);
 /* Counts the compute TSGs of each class, by class id. */
@@ -88,16 +86,16 @@ void gs_ledger_classes(const struct gs_figures *fig, unsigned int ret[GPUSCHED_M
 /* The owner of a TSG, as far as known; NULL if there is no such TSG. */
 const struct gs_history_who *gs_ledger_who(const struct gs_figures *fig, uint64_t id);
 
-/* Requests that had a deadline and a known begin and end. */
+/* Counts of requests that had a deadline and a known begin and end. */
 struct gs_deadlines {
-	/* worst_ns: the most by which a deadline was missed; 0: none was missed. */
+	/* worst_ns: how late the latest request was; 0: none was late. */
 	uint64_t requests, missed, worst_ns;
 };
 void gs_ledger_request(void *self, const struct gs_request_done *done);
-/* The requests of the TSG's process. Returns false if no such request is known. */
+/* The counts for the TSG's process. Returns false if no such request is known. */
 bool gs_ledger_deadlines(const struct gs_figures *fig, const struct gpusched_tsg *rec,
 			 struct gs_deadlines *ret);
-/* The sum over all processes since the daemon's start. */
+/* The counts for all processes since the daemon's start. */
 bool gs_ledger_all_deadlines(const struct gs_figures *fig, struct gs_deadlines *ret);
 
 /* Returns NULL if no history is kept. */

@@ -10,10 +10,10 @@
 #include "figures/ledger_priv.h"
 #include "hub/loop.h"
 
-#define REST_NS (600 * NS_PER_S) /* a TSG that does nothing is written down less often */
-#define STEP_S 2                 /* smaller changes of the clock are drift */
+#define REST_NS (600 * NS_PER_S) /* a TSG without work is written down only this often */
+#define STEP_S 2                 /* a change of the clock by less is drift */
 
-/* True if there was no work, known or unknown. */
+/* True if there was no work, and no time in which work is unknown. */
 static bool is_nothing(const struct gs_history_sums *sums)
 {
 	for (int i = 0; i < GS_SUM_SEEN; i++)
@@ -27,7 +27,7 @@ static uint64_t seconds_since(uint64_t ns, uint64_t now)
 	return (now - ns + NS_PER_S / 2) / NS_PER_S;
 }
 
-/* Names the policy in force since @since_ns. At a change of policy that is the old one. */
+/* Names the policy that was in force from @since_ns on: at a change of policy, the old one. */
 static void put_policy(const struct gs_figures *fig, struct gs_history_who *who, uint64_t since_ns)
 {
 	const struct ledger_giving *g = &fig->ledger->giving;
@@ -70,7 +70,7 @@ static void give_gpu(struct gs_figures *fig, size_t i, uint64_t now)
 	k->given_ns = now;
 }
 
-/* If the clock was set, what was written so far keeps its time. */
+/* Tells the history if the clock was set. Rows that are written already keep their times. */
 static void check_clock(struct gs_ledger *l)
 {
 	struct timespec boot, real;
@@ -132,7 +132,10 @@ static void work(struct gs_sliced *w, uint64_t until_ns)
 		gs_loop_slice(g->fig->hub, w, true);
 }
 
-/* At a change of policy, the first ms of the new policy may be counted for the old one. */
+/*
+ * Begins to write all TSGs' work. At a change of policy, some ms of the new policy may be counted
+ * for the old one.
+ */
 void ledger_give_begin(struct gs_figures *fig)
 {
 	struct gs_ledger *l = fig->ledger;
@@ -167,7 +170,10 @@ void gs_ledger_policy_changes(void *self)
 
 	if (!fig->ledger)
 		return;
-	/* The policy changed again meanwhile: the rest of the work belongs to the first policy. */
+	/*
+	 * If the policy changes again meanwhile, the rest of the work still belongs to the policy
+	 * before both.
+	 */
 	give_some(fig, UINT64_MAX);
 	ledger_give_begin(fig);
 }

@@ -32,9 +32,9 @@ struct group *ledger_group(struct gs_ledger *l, const struct group_key *key)
 }
 
 /*
- * Adds the ended group's sums to the class's group without a cgroup, apart from that group's own
- * sums. So sums by class lose nothing. No series by cgroup jumps either, which would look as if the
- * GPU had been used at that moment.
+ * Adds the ended group's sums to the class's group without a cgroup, so that sums by class lose
+ * nothing. They are kept apart from that group's own sums: a jump there would look like use of the
+ * GPU at this moment.
  */
 static bool end_group(struct gs_ledger *l, struct group *g)
 {
@@ -62,7 +62,8 @@ static bool make_room(struct gs_ledger *l)
 }
 
 /*
- * The cgroup of an ended pod never comes again. While it exists, the pod may use the GPU once more.
+ * True if the pod has ended: its cgroup is gone, and never comes back. Until then, the pod may use
+ * the GPU once more.
  */
 static bool has_ended(const struct group *g)
 {

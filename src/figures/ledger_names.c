@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Reads names that were unknown when a TSG came: of its pod, and of its batch job. */
+/* Reads names that were unknown when a TSG came: the name of its pod, and of its batch job. */
 #include <errno.h>
 #include <string.h>
 
@@ -14,8 +14,8 @@ static void learn_pod(struct kept *k)
 }
 
 /*
- * Reads the batch job of a process, once for all its TSGs. It stays the same for the process's
- * life. The read goes through all ancestors.
+ * Reads a process's batch job, once for all its TSGs, since that goes through all ancestors. The
+ * job stays the same for the process's life.
  */
 static void learn_job(struct kept *k)
 {

@@ -15,8 +15,8 @@
 #include "process/cgroup.h"
 
 /*
- * Sums of a group since the daemon's start, including TSGs that have ended: for `stats` and
- * metrics.
+ * Sums of a group since the daemon's start, for `stats` and metrics. TSGs that have ended are
+ * included.
  */
 #define GROUPS_MAX 1024
 struct group_key {
@@ -55,34 +55,38 @@ struct kept {
 	UT_hash_handle hh;
 	uint64_t id, cgroup_id;
 	uint32_t class_id;
-	bool job_known; /* its batch job is known, or that it belongs to none */
+	bool job_known; /* it is known which batch job it belongs to, or that it belongs to none */
 	struct proc *proc;
 	struct gpusched_key key;
 	struct gs_history_who who;
 	struct group *group;
 	uint64_t used_ns;         /* GPU time used that was taken from it: it never goes back */
 	struct gs_turn_sums seen; /* the account's sums when work was last taken from it */
-	/* Sums not yet in the history; sums since the TSG is known. */
+	/*
+	 * @pending: sums that are not yet in the history. @total: sums since the TSG became known.
+	 */
 	struct gs_history_sums pending, total;
 	uint64_t launches, launches_since_ns, gaps;
 	uint64_t given_ns; /* time of the last write to the history */
 	/*
-	 * Time up to which the present suspension is counted; 0: it is not suspended. @request_ns:
-	 * the same, only if it is suspended for another TSG's request.
+	 * Time up to which the present suspension is counted; 0: the TSG is not suspended.
+	 * @request_ns: the same for a suspension for another TSG's request.
 	 */
 	uint64_t suspended_ns, request_ns;
 	unsigned int events;
 	uint64_t first_sample; /* the first sample in which the TSG existed */
 	uint64_t sampled;      /* how many samples are known: later samples equal the last one */
-	struct gs_tsg_sums *samples; /* SAMPLES of them; NULL: all were 0 so far */
-	double calm_pct;             /* found by a status request; NAN: unknown */
+	struct gs_tsg_sums *samples; /* SAMPLES of them; NULL: all samples so far were 0 */
+	/* wait in calm minutes, found by a status request; NAN: unknown */
+	double calm_pct;
 	uint64_t calm_ns;
-	uint64_t starved_ns, harmed_ns; /* since when; 0: not now */
-	bool waiting;                   /* at its last sample */
-	bool mig;                       /* in a MIG partition of its GPU */
-	uint32_t runlist;               /* gpusched_runlist() */
-	struct gs_idle idle;            /* for memory.c */
-	struct gs_idle rest;            /* for ledger_spend.c */
+	/* when the TSG began to starve, and to be harmed; 0: it is not */
+	uint64_t starved_ns, harmed_ns;
+	bool waiting;        /* the TSG waited at its last sample */
+	bool mig;            /* in a MIG partition of its GPU */
+	uint32_t runlist;    /* gpusched_runlist() */
+	struct gs_idle idle; /* for memory.c */
+	struct gs_idle rest; /* for ledger_spend.c */
 };
 
 struct gpu_kept {
@@ -90,23 +94,23 @@ struct gpu_kept {
 	struct gs_history_sums pending, total;
 	uint64_t given_ns;
 	struct gs_gpu_sums samples[SAMPLES];
-	uint64_t lossy_ns; /* since when it loses too much time to switches; 0: not now */
+	uint64_t lossy_ns; /* when it began to lose too much time to switches; 0: it does not */
 };
 
-/* The update of all sums to the present, in slices. */
+/* An update of all sums to the present, done in slices. */
 struct ledger_bringing {
 	uint64_t *ids; /* NULL: none is under way */
 	size_t n, at;
 };
 
-/* The write of everything to the history, in slices. */
+/* A write of everything to the history, done in slices. */
 struct ledger_giving {
 	struct gs_sliced sliced;
 	struct gs_figures *fig;
 	uint64_t *ids; /* NULL: none is under way */
 	size_t n, at;
 	uint64_t began_ns;
-	char policy[64]; /* the policy that was in force until then */
+	char policy[64]; /* the policy that was in force for the work that is written */
 };
 
 struct gs_ledger {
@@ -121,26 +125,29 @@ struct gs_ledger {
 	struct ledger_giving giving;
 	unsigned int events;
 	struct gs_deadlines deadlines; /* of all processes, including those that have ended */
-	bool anew;                     /* a TSG came since the last sample */
-	bool unlearned;                /* a reader is to find out the batch job of some process */
+	bool anew;                     /* a TSG has come since the last sample */
+	bool unlearned;                /* some process's batch job is still to be found out */
 	int64_t clock_s;               /* CLOCK_REALTIME less CLOCK_BOOTTIME; 0: not read yet */
-	/* Samples taken so far; the first one after the last pause. */
+	/* Number of samples taken so far; number of the first one after the last pause. */
 	uint64_t nsamples, first_sample;
 	uint64_t sampled_ns[SAMPLES];
 	struct gs_trouble_counts troubles[SAMPLES];
 	unsigned int found[GS_FINDING_MAX]; /* findings about GPUs and TSGs at the last sample */
 };
 
-/* ledger_take.c: adds the work since the last time to all sums. */
+/* ledger_take.c: adds new work to all sums. */
 void ledger_add(struct kept *k, const struct gs_history_sums *d);
-/* Notes that the TSG is suspended from now on (for another TSG's request), or no longer. */
+/*
+ * Notes that a suspension of the TSG begins, or ends. @for_request: it is for another TSG's
+ * request.
+ */
 void ledger_suspended(struct kept *k, bool begins, bool for_request);
 /* The number of gaps in the records of a GPU's log. */
 uint64_t ledger_gaps(const struct gs_figures *fig, uint32_t gpu);
 void ledger_take_tsg(struct gs_figures *fig, struct kept *k);
 void ledger_take_gpu(struct gs_figures *fig, size_t i);
 
-/* ledger_names.c: reads the owner's names that are unknown yet. */
+/* ledger_names.c: reads names of the owner that are still unknown. */
 void ledger_learn(struct gs_ledger *l, struct kept *k);
 
 /* ledger_give.c. @always: write an entry even if there was no work. */
@@ -154,7 +161,7 @@ struct group *ledger_group(struct gs_ledger *l, const struct group_key *key);
 void ledger_join(struct gs_figures *fig, struct kept *k);
 void ledger_leave(struct kept *k);
 /*
- * Removes groups of ended pods after a while, and adds their sums to the class's group without a
+ * Removes groups of ended pods after a while, and keeps their sums at the class's group without a
  * cgroup.
  */
 void ledger_end_groups(struct gs_figures *fig);
@@ -171,17 +178,20 @@ bool gs_ledger_bring_up(struct gs_figures *fig, uint64_t until_ns);
 
 /* ledger_recent.c */
 void ledger_sample(struct gs_figures *fig);
-/* The oldest sample, if it is at least a second old. */
+/* Finds the oldest sample that is at least a second old. */
 bool ledger_oldest(const struct gs_ledger *l, uint64_t *ret);
-/* The youngest sample that is at least a second and more than @ns old; else the oldest. */
+/*
+ * Finds the youngest sample that is at least a second and more than @ns old; if there is none, the
+ * oldest.
+ */
 bool ledger_older(const struct gs_ledger *l, uint64_t ns, uint64_t *ret);
 struct gs_tsg_sums ledger_sample_of(const struct kept *k, uint64_t at);
 struct gs_trouble_counts ledger_troubles(const struct gs_figures *fig);
-/* window.c: after each sample, notes what is wrong, and since when. */
+/* window.c: notes after each sample what is wrong, and since when. */
 void ledger_mark(struct gs_figures *fig);
-/* Computes the part of the last ten seconds that each group held. */
+/* Computes for each group which part of the last ten seconds it held the GPU. */
 void ledger_take_shares(struct gs_figures *fig);
-/* That part; negative: unknown. */
+/* The part that ledger_take_shares() computed; negative: unknown. */
 double gs_ledger_share(struct gs_figures *fig, const struct group *g);
 /* Starts a new series of samples after a pause. */
 void ledger_pause(struct gs_ledger *l);

@@ -28,7 +28,7 @@ struct gs_trouble_counts ledger_troubles(const struct gs_figures *fig)
 	};
 }
 
-/* Fills in samples in which nothing changed for the TSG. */
+/* Fills in missing samples: nothing changed for the TSG in them. */
 static void catch_up(struct kept *k, uint64_t n)
 {
 	const struct gs_tsg_sums last = k->samples[(k->sampled - 1) % SAMPLES];
@@ -37,7 +37,10 @@ static void catch_up(struct kept *k, uint64_t n)
 		k->samples[i % SAMPLES] = last;
 }
 
-/* Most TSGs of a large table never work: they have no samples. False: none could be made. */
+/*
+ * Makes room for samples when they are first needed: most TSGs of a large table never work. False:
+ * out of memory.
+ */
 static bool need_samples(struct kept *k, const struct gs_tsg_sums *now)
 {
 	const struct gs_tsg_sums none = { 0 };
@@ -155,7 +158,10 @@ bool ledger_older(const struct gs_ledger *l, uint64_t ns, uint64_t *ret)
 	return true;
 }
 
-/* GPU time is a part of the time of the GPU's log, which has its own clock. */
+/*
+ * The time since sample @at by the clock of the GPU's log, since GPU time is measured by that
+ * clock.
+ */
 static double span_of(struct gs_figures *fig, uint32_t gpu, uint64_t at)
 {
 	struct gs_account_gpu a = { 0 };

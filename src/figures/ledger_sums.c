@@ -19,7 +19,7 @@ static json_t *new_row(const char *by)
 
 struct sum {
 	UT_hash_handle hh;
-	char name[GS_CGROUP_PATH_LEN]; /* the process, class, cgroup or GPU that is summed up */
+	char name[GS_CGROUP_PATH_LEN]; /* name of the process, class, cgroup or GPU */
 	struct gs_history_sums sums;
 	bool pool;
 	bool is_process;
@@ -59,7 +59,7 @@ static void put_process(const struct gs_history_who *who, json_t *o)
 	gs_json_put_text(o, "gpu_uuid", who->gpu_uuid);
 }
 
-/* Sums are computed once. The JSON of a row is made when it is asked for. */
+/* The sums are computed at once. A row's JSON is made when the row is asked for. */
 struct gs_ledger_rows {
 	const char *by;
 	struct sum *sums;
@@ -78,7 +78,7 @@ json_t *gs_ledger_row(struct gs_ledger_rows *r, bool *ret_process, uid_t *ret_ui
 		put_process(&sum->who, o);
 	else
 		gs_json_put_text(o, r->by, sum->name);
-	for (size_t i = 0; gpu && i < 2; i++) /* this row is not of a process */
+	for (size_t i = 0; gpu && i < 2; i++) /* not a row of a process: user and pid are null */
 		json_object_set_new(o, i ? "pid" : "uid", json_null());
 	gs_history_put_figures(o, &sum->sums, gpu ? GS_FIGURE_GPU : GS_FIGURE_PROCESS, sum->pool);
 	*ret_process = sum->is_process;
@@ -100,7 +100,8 @@ void gs_ledger_rows_free(struct gs_ledger_rows *r)
 }
 
 /*
- * If the process has TSGs in several classes or on several GPUs, those of the first TSG are shown.
+ * A process may have TSGs in several classes or on several GPUs: the first TSG's class and GPU are
+ * shown.
  */
 static void sum_processes(struct gs_figures *fig, struct sum **all)
 {

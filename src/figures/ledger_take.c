@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: MIT
-/*
- * Adds the work of each TSG and GPU since the last time to all sums, from the account and the
- * table.
- */
+/* Adds the new work of each TSG and GPU to all sums, from the account and the table. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -54,7 +51,7 @@ static void take_turns(struct gs_figures *fig, struct kept *k, struct gs_history
 	k->seen = t;
 }
 
-/* The launch counter may have begun again at 0 since the last time. */
+/* Takes growth since the last time. The launch counter may have begun again at 0. */
 static void take_launches(struct gs_figures *fig, struct kept *k, struct gs_history_sums *d)
 {
 	struct gpusched_tsg rec;
@@ -79,7 +76,7 @@ void ledger_add(struct kept *k, const struct gs_history_sums *d)
 		gs_history_sums_add(&k->group->sums, d);
 }
 
-/* Adds the part of the present suspension that is not added yet. */
+/* Adds the part of the present suspension that was not added before. */
 static void take_suspended(struct kept *k, struct gs_history_sums *d)
 {
 	uint64_t now = gs_now_ns();

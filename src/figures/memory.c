@@ -14,10 +14,11 @@
 #include "rm/memory.h"
 
 #define PAUSE_NS (5 * NS_PER_S)
-#define PAUSE_FACTOR 100 /* the pause is also at least so many times the calls' time */
+#define PAUSE_FACTOR 100 /* the pause is at least so many times as long as the calls took */
 #define PAUSE_MOST_NS (300 * NS_PER_S)
-#define FIRST_NS NS_PER_S /* soon after a TSG came, since its program allocates now */
-#define STALE 3           /* figures older than so many pauses count as unknown */
+/* the first reading comes soon: the TSG's program allocates now */
+#define FIRST_NS NS_PER_S
+#define STALE 3 /* figures older than so many pauses are unknown */
 #define END_MS 1000
 
 struct gpu {
@@ -175,7 +176,7 @@ static void look(struct gs_figures *fig, struct kept *k, bool has_log, uint64_t 
 	struct gs_turn_sums t = { 0 };
 
 	if (has_log)
-		/* Otherwise no turn of the TSG was seen. */
+		/* if no turn of the TSG was seen, @t stays zero */
 		gs_account_of(fig->hub->account, k->id, &t);
 	gs_idle_look(&k->idle, has_log ? &t : NULL, now);
 }
@@ -190,7 +191,7 @@ static bool has_log(const struct gs_figures *fig, uint32_t gpu)
 	return a.open && a.sums.since_ns && !a.sums.blind;
 }
 
-/* A process has rested as long as the one of its TSGs that worked last. */
+/* A process counts as idle since the last of its TSGs stopped working. */
 static void put_idle(struct gs_memory_process *p, const struct kept *k)
 {
 	if (!p->tsg)
@@ -248,13 +249,13 @@ static void look_at_all(struct gs_figures *fig)
 		look(fig, k, g && g->has_log, now);
 		if (!p)
 			continue;
-		if (!p->tsg) /* the first TSG only */
+		if (!p->tsg) /* the first TSG stands for the process */
 			add_up(k, g, p);
 		put_idle(p, k);
 	}
 }
 
-/* A call that takes seconds has waited for a lock, so the pause has an upper limit. */
+/* The pause has an upper limit: a call that takes seconds has waited for a lock. */
 static uint64_t pause_after(uint64_t spent_ns)
 {
 	uint64_t pause = spent_ns < PAUSE_MOST_NS ? spent_ns * PAUSE_FACTOR : PAUSE_MOST_NS;
@@ -314,7 +315,7 @@ static int begin(struct gs_figures *fig)
 	return code;
 }
 
-/* Without TSGs there is nothing to read: the next TSG starts the timer again. */
+/* Reads memory, if there are TSGs. Without any, the next TSG starts the timer again. */
 static int on_due(sd_event_source *src, uint64_t us, void *user)
 {
 	struct gs_figures *fig = user;
@@ -342,7 +343,7 @@ void gs_memory_record(void *self, const struct gpusched_tsg *rec)
 		gs_loop_plan(m->due, soon > m->next_ns ? soon : m->next_ns);
 }
 
-/* The idle time that was read depends on this TSG: it is unknown until the next reading. */
+/* The process's idle time depends on this TSG too: it is unknown until the next reading. */
 void gs_memory_ended(void *self, const struct gs_end *end)
 {
 	const struct gs_figures *fig = self;
@@ -400,8 +401,8 @@ static bool is_fresh(const struct gs_figures *fig, const struct gpu *g)
 }
 
 /*
- * At the last reading the pid may have been another process's: then the TSG is newer than the
- * reading.
+ * False if the TSG is newer than the last reading: at that time, another process may have had the
+ * pid.
  */
 bool gs_memory_of(const struct gs_figures *fig, const struct gpusched_tsg *rec,
 		  struct gs_memory_process *ret)
@@ -438,7 +439,7 @@ void gs_memory_gpu(const struct gs_figures *fig, size_t i, struct gs_memory_gpu 
 		ret->reason = "the driver has not answered for too long";
 }
 
-/* Reports to the record's owner: no other user is known here. */
+/* Reports to the record's owner: other users of the process are not known here. */
 static void tell_idle(const struct gs_figures *fig, const struct gs_limits *l, uint32_t gpu,
 		      const struct gs_memory_process *p, uint64_t now)
 {

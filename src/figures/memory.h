@@ -32,23 +32,23 @@ void gs_memory_ended(void *self, const struct gs_end *end);
 struct gs_memory_process {
 	uint32_t pid;
 	uint64_t own_bytes, shared_bytes; /* as in struct gs_rm_held */
-	/* No compute TSG of the process has worked since then; 0: unknown. */
+	/* No compute TSG of the process has worked since this time; 0: unknown. */
 	uint64_t idle_since_ns;
-	uint64_t tsg; /* the first compute TSG; 0: there is none */
+	uint64_t tsg; /* the process's first compute TSG; 0: it has none */
 };
-/* The process of @rec on the GPU of @rec. Returns false if unknown. */
+/* Finds the process of @rec on the GPU of @rec. Returns false if it is unknown. */
 bool gs_memory_of(const struct gs_figures *fig, const struct gpusched_tsg *rec,
 		  struct gs_memory_process *ret);
 
 struct gs_memory_gpu {
 	bool known;
-	const char *reason;      /* why it is unknown; "": it was not read yet */
+	const char *reason;      /* why the figures are unknown; "": they were not read yet */
 	uint64_t as_of_ns;       /* CLOCK_MONOTONIC */
-	uint64_t total_bytes;    /* its parts: reserved, used, free */
-	uint64_t reserved_bytes; /* by the driver itself */
+	uint64_t total_bytes;    /* all of the memory: reserved, used and free */
+	uint64_t reserved_bytes; /* held by the driver itself */
 	uint64_t used_bytes, free_bytes;
-	uint64_t held_bytes; /* part of used: what processes hold, shared memory counted once */
-	size_t processes;    /* that hold memory */
+	uint64_t held_bytes; /* part of used: held by processes, with shared memory counted once */
+	size_t processes;    /* processes that hold memory */
 	bool cut;            /* the driver's list is full, so there may be more processes */
 };
 /* The memory of GPU @i of the hub. */

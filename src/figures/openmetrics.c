@@ -58,7 +58,7 @@ static char *labels_of(const struct gs_figures *fig, const struct group *g)
 /* ---- owners ---------------------------------------------------------------------------------- */
 
 /*
- * True if GPU time of the group is known. If no TSG was there, it is a known 0, unless the log
+ * True if the group's GPU time is known. If no TSG was there, it is known to be 0, unless the log
  * could not be read.
  */
 static bool is_known(const struct gs_figures *fig, const struct group *g)
@@ -69,7 +69,10 @@ static bool is_known(const struct gs_figures *fig, const struct group *g)
 	return g->sums.v[GS_SUM_SEEN] || (a.open ? !g->live : !a.reason[0]);
 }
 
-/* A copy of a group as it was when the text began, since the group may go before its last line. */
+/*
+ * A copy of a group as it was when the text began: the group may end before its last line is
+ * written.
+ */
 struct shown {
 	char *labels;
 	double share;    /* of the last 10 s; negative: unknown */
@@ -81,7 +84,7 @@ struct shown {
 struct gs_openmetrics {
 	struct shown *all;
 	size_t n, room;
-	size_t family, at; /* the next row to write */
+	size_t family, at; /* the next row to write: its family, its index */
 	bool headed;       /* the head of the metric family is written */
 };
 
@@ -104,7 +107,7 @@ static void show(struct gs_figures *fig, struct gs_openmetrics *w, const struct 
 	w->n += w->all[w->n].labels != NULL;
 }
 
-/* Reads the pod's name if it was unknown when the group's first TSG came. */
+/* Reads the name of the pod if the group's first TSG came before it was known. */
 static void learn_pod(struct group *g)
 {
 	struct gs_pod_names now;
@@ -216,7 +219,7 @@ static void put_memory(FILE *f, const struct shown *w)
 		fprintf(f, "gpusched_memory_bytes{%s} %" PRIu64 "\n", w->labels, w->memory);
 }
 
-/* These three follow after the figures of the history. */
+/* Three families after those of the history's figures. */
 #define HISTOGRAM gs_history_nfigures
 #define SHARE (gs_history_nfigures + 1)
 #define MEMORY (gs_history_nfigures + 2)

@@ -20,7 +20,7 @@ void gs_parked_time_place(const struct gs_figures *fig, uint32_t class_id,
 		who->cgroup[0] = '\0';
 	else
 		gs_pod_names(who->cgroup, &who->pod);
-	if (fig->ledger) /* its TSGs may not have ended yet */
+	if (fig->ledger) /* some of the process's TSGs may not have ended yet */
 		HASH_FIND(hh, fig->ledger->procs, &who->pid, sizeof(who->pid), p);
 	if (p && p->start_ns == who->start_ns)
 		memcpy(who->job, p->job, sizeof(who->job));

@@ -38,7 +38,10 @@ static double grown(uint64_t before, uint64_t now)
 	return now > before ? (double)(now - before) : 0;
 }
 
-/* GPUs and TSGs are read one after the other, so a part may seem to exceed the whole: cap it. */
+/*
+ * The part, at most 1: sums of GPUs and TSGs are read one after the other, so a part may seem to
+ * exceed the whole.
+ */
 static double share(double part, double all)
 {
 	return all > 0 ? fmin(100, 100 * part / all) : NAN;

@@ -30,14 +30,17 @@ struct gs_gpu_rates {
 };
 struct gs_tsg_rates {
 	double held_pct, waited_pct; /* part of the GPU's time */
-	double wait_share_pct;       /* wait as a part of wait and GPU time together */
-	/* Part of the time alone on the GPU; part of that in which it worked. */
+	double wait_share_pct;       /* wait, as a part of wait and GPU time together */
+	/*
+	 * @alone_pct: part of the time in which the TSG was alone on the GPU. @work_pct: part of
+	 * that in which it worked.
+	 */
 	double alone_pct, work_pct;
-	double cut_pct; /* part of its turns that ended with the slice */
+	double cut_pct; /* part of the TSG's turns that the slice ended */
 	double turns_per_s, mean_turn_us;
 };
 
-/* If the log was opened again in between, its counters began at 0. */
+/* If the log was opened again in between, counters began at 0. */
 void gs_gpu_rates(const struct gs_gpu_sums *before, const struct gs_gpu_sums *now,
 		  struct gs_gpu_rates *ret);
 /* @span_ns: the time by the GPU's clock; 0: unknown. */

@@ -7,7 +7,7 @@
 static struct gs_spending_account *find(const struct gs_spending *s, uint32_t rule,
 					const char *name)
 {
-	/* Zeroed with its padding, since all bytes are compared. */
+	/* zeroed with its padding, since the hash compares all bytes */
 	struct gs_spending_key key = { .rule = rule };
 	struct gs_spending_account *a = NULL;
 
@@ -16,7 +16,7 @@ static struct gs_spending_account *find(const struct gs_spending *s, uint32_t ru
 	return a;
 }
 
-/* A rule for one user comes before the rule for all users. */
+/* True if the rule counts this process. A rule for one user comes before the rule for all users. */
 static bool counts(const struct gs_spending *s, uint32_t rule, uid_t uid, const char *cgroup,
 		   char name[GS_CGROUP_PATH_LEN])
 {
@@ -159,7 +159,9 @@ const struct gs_spending_account *gs_spending_over(const struct gs_spending *s, 
 
 /* ---- life ------------------------------------------------------------------------------------ */
 
-/* Equal except for the amount: both rules count the same use over the same period. */
+/*
+ * True if the rules differ at most in their amount: they count the same use over the same period.
+ */
 static bool is_same(const struct gs_budget_rule *a, const struct gs_budget_rule *b)
 {
 	return a->by_user == b->by_user && a->every == b->every && a->uid == b->uid &&

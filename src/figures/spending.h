@@ -2,8 +2,8 @@
 /*
  * spending.h - accounts of GPU time by user or cgroup: use of a budget, and what is left
  *
- * Pure. At the end of a period its use is forgotten. Only a charge makes an account stricter:
- * neither a change of the clock nor a history with less use does.
+ * Pure. At the end of a period, its use is forgotten. Only charges add to an account's use. A
+ * change of the clock or a history that knows less changes nothing.
  */
 #ifndef GPUSCHED_FIGURES_SPENDING_H
 #define GPUSCHED_FIGURES_SPENDING_H
@@ -21,20 +21,20 @@
 struct gs_spending_account {
 	UT_hash_handle hh;
 	struct gs_spending_key {
-		uint32_t rule; /* the index of its rule */
+		uint32_t rule; /* index of the rule */
 		char name[GS_CGROUP_PATH_LEN];
 	} key;
 	const struct gs_budget_rule *rule;
 	uid_t uid; /* if rule->by_user is set */
 	int64_t begins_s, ends_s;
 	uint64_t used_ns;
-	bool told; /* it was reported that the budget is used up */
+	bool told; /* a message has said that the budget is used up */
 };
 
 struct gs_spending {
 	struct gs_budget_rules rules; /* a copy of its own */
 	struct gs_spending_account *all;
-	uint64_t left; /* charges that were dropped because there was no room for an account */
+	uint64_t left; /* charges that were dropped, since there was no room for their accounts */
 };
 
 /* Takes @rules. Accounts of rules that @old has too keep their use. @old is emptied. */
@@ -42,16 +42,16 @@ void gs_spending_begin(struct gs_spending *s, struct gs_budget_rules *rules,
 		       struct gs_spending *old);
 void gs_spending_done(struct gs_spending *s);
 
-/* Charges GPU time of a process at @now_s to all accounts that count it. */
+/* Charges GPU time of a process at @now_s to all accounts that count the process. */
 void gs_spending_charge(struct gs_spending *s, uid_t uid, const char *cgroup, uint64_t ns,
 			int64_t now_s);
 /*
- * Adds use that the history has for the @period that began at @begins_s. It is the use of
- * @cgroup, or of user @uid if @cgroup is NULL. Rules that already know their past ignore it.
+ * Adds use that the history has for the @period that began at @begins_s: use by @cgroup, or by user
+ * @uid if @cgroup is NULL. Does nothing for rules that already know their past.
  */
 void gs_spending_add_past(struct gs_spending *s, enum gs_period period, int64_t begins_s, uid_t uid,
 			  const char *cgroup, uint64_t ns);
-/* Call it when all of the past is added. Before, charges do not count for new rules. */
+/* Call this after the last gs_spending_add_past(). Until then, new rules ignore charges. */
 void gs_spending_past_over(struct gs_spending *s);
 bool gs_spending_wants_past(const struct gs_spending *s);
 /* Ends periods that are over, and forgets accounts without use. */
@@ -61,9 +61,9 @@ static inline bool gs_spending_is_used_up(const struct gs_spending_account *a)
 {
 	return a->used_ns >= a->rule->ns;
 }
-/* True if this rule for users is the one that counts @uid. */
+/* True if @rule, a rule for users, is the one that counts @uid. */
 bool gs_spending_counts_user(const struct gs_spending *s, uint32_t rule, uid_t uid);
-/* The account that keeps a process from running; of several, the strictest. NULL: none. */
+/* The account that keeps a process from running; the strictest if there are several. NULL: none. */
 const struct gs_spending_account *gs_spending_over(const struct gs_spending *s, uid_t uid,
 						   const char *cgroup);
 

@@ -14,8 +14,7 @@
 #include "config/config.h"
 
 /*
- * If so many of a program's turns were cut by their slice, its waits count as known without
- * launches.
+ * If the slice cut at least this part of a program's turns, its waits are known without launches.
  */
 #define MOSTLY_PCT 90
 
@@ -216,7 +215,9 @@ void gs_judge_class(const struct gs_class_facts *c, struct gs_findings *ret)
 
 /* ---- GPUs ------------------------------------------------------------------------------------ */
 
-/* Without a daemon the log is not read. That is one finding, which was reported already. */
+/*
+ * Without a daemon nobody reads the log. That is a finding of its own, which was reported already.
+ */
 static void judge_log(const struct gs_gpu_facts *g, struct gs_findings *ret)
 {
 	struct gs_finding *f;
@@ -236,8 +237,8 @@ static void judge_log(const struct gs_gpu_facts *g, struct gs_findings *ret)
 }
 
 /*
- * Judges by the last ten seconds, or by the last one or two, so that nobody has to wait for the
- * mean.
+ * Judges by the last ten seconds or by the last one or two, whichever shows the loss: so it shows
+ * at once.
  */
 static void judge_lost(const struct gs_limits *l, const struct gs_gpu_facts *g,
 		       struct gs_findings *ret)
@@ -311,7 +312,9 @@ static void judge_harmed(const struct gs_limits *l, const struct gs_tsg_facts *t
 		    t, r->wait_share_pct);
 }
 
-/* After a turn that drained, only a launch shows that a program waits. */
+/*
+ * Reports waits that nobody sees: after a drained turn, only a launch shows that a program waits.
+ */
 static void judge_unseen(const struct gs_tsg_facts *t, struct gs_findings *ret)
 {
 	const struct gs_tsg_rates *r = &t->window;

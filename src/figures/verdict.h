@@ -18,9 +18,7 @@
 
 struct gs_config;
 
-/*
- * wrong: a person should act; note: good to know; unknown: it cannot be told whether all is well.
- */
+/* wrong: a person should act; note: good to know; unknown: nobody can tell whether all is well. */
 enum gs_level { GS_LEVEL_WRONG, GS_LEVEL_NOTE, GS_LEVEL_UNKNOWN, GS_LEVELS };
 const char *gs_level_name(enum gs_level level);
 
@@ -57,8 +55,8 @@ enum gs_level gs_finding_level(enum gs_finding_kind kind);
 
 struct gs_finding {
 	enum gs_finding_kind kind;
-	double amount_pct; /* how bad it is in %; NAN: there is no degree */
-	uint64_t since_ns; /* since then, or longer; 0: unknown */
+	double amount_pct; /* how bad it is in %; NAN: this finding has no degree */
+	uint64_t since_ns; /* it began then, or earlier; 0: unknown */
 	int gpu;           /* -1: the finding is about no GPU */
 	uint64_t tsg;      /* 0: the finding is about no TSG */
 	uint32_t pid;
@@ -78,14 +76,18 @@ json_t *gs_finding_json(const struct gs_finding *f);
 struct gs_limits {
 	double lost_pct;    /* part of a GPU's time that goes into switches */
 	double starved_pct; /* part of the GPU for a program that waits for it */
-	double calm_factor; /* a service may wait so many times as much as in its calm minutes */
-	double calm_margin_pct; /* ... and so many points more */
 	/*
-	 * where calm minutes are unknown: part of the time, and part of what it holds and waits
-	 * together
+	 * A service is harmed if its wait exceeds its wait in calm minutes times @calm_factor, plus
+	 * @calm_margin_pct points.
+	 */
+	double calm_factor;
+	double calm_margin_pct;
+	/*
+	 * If calm minutes are unknown: limits of its wait, as a part of the time, and of wait and
+	 * GPU time.
 	 */
 	double waited_pct, wait_share_pct;
-	/* a process that is idle so long and holds so much memory gives a finding */
+	/* a process that holds so much memory and is idle for so long gives a finding */
 	uint64_t idle_ns, idle_bytes;
 };
 struct gs_limits gs_limits_of(const struct gs_config *config);
@@ -94,8 +96,8 @@ struct gs_limits gs_limits_of(const struct gs_config *config);
 bool gs_is_harmed(const struct gs_limits *l, double waited, double wait_share, double calm);
 bool gs_is_lossy(const struct gs_limits *l, double lost);
 /*
- * True if a process holds so much memory, and has not worked since then (0: it has, or unknown),
- * that this is a finding.
+ * True if a process that holds @bytes and has not worked since @idle_since_ns gives a finding. 0:
+ * it has worked, or that is unknown.
  */
 bool gs_is_hoarding(const struct gs_limits *l, uint64_t bytes, uint64_t idle_since_ns,
 		    uint64_t now_ns);
@@ -111,11 +113,11 @@ struct gs_state_facts {
 	bool daemon, dry_run;
 	const char *start_daemon; /* the command that starts a daemon */
 	const char *policy;       /* NULL: none runs */
-	/* A policy that ended by itself, and that no person has acknowledged. */
+	/* A policy that ended by itself, which no person has acknowledged yet. */
 	const char *died;
 	const char *died_why;
 	uint64_t died_ns;
-	struct gs_trouble_counts rose; /* increase within the window */
+	struct gs_trouble_counts rose; /* how much the counters rose within the window */
 };
 void gs_judge_state(const struct gs_state_facts *s, struct gs_findings *ret);
 
@@ -124,18 +126,19 @@ struct gs_class_facts {
 	const char *name;
 	size_t tsgs;
 	const char *policy; /* NULL: none runs */
-	bool ignored;       /* the policy, which declares its classes, does not act on this one */
+	bool ignored;       /* the policy declares its classes, and this one is not among them */
 	const char *acts_on;
 };
 void gs_judge_class(const struct gs_class_facts *c, struct gs_findings *ret);
 
 struct gs_gpu_facts {
 	int gpu;
-	bool read;          /* a daemon reads its log, or would if there were programs */
+	bool read;          /* a daemon reads the log, or would if there were programs */
 	bool log;           /* the log can be read */
-	const char *reason; /* why it cannot; NULL: it was not tried */
+	const char *reason; /* why the log cannot be read; NULL: nobody has tried */
 	bool mig;
-	struct gs_gpu_rates window, lately; /* of ten seconds; of one or two */
+	/* rates of the last ten seconds; of the last one or two */
+	struct gs_gpu_rates window, lately;
 };
 void gs_judge_gpu(const struct gs_limits *l, const struct gs_gpu_facts *g, struct gs_findings *ret);
 
@@ -153,7 +156,7 @@ struct gs_tsg_facts {
 };
 void gs_judge_tsg(const struct gs_limits *l, const struct gs_tsg_facts *t, struct gs_findings *ret);
 
-/* A process, represented by the first of its TSGs on that GPU. */
+/* A process on a GPU; its first TSG there stands for it. */
 struct gs_holder_facts {
 	uint64_t id;
 	uint32_t pid;
@@ -165,7 +168,7 @@ struct gs_holder_facts {
 void gs_judge_holder(const struct gs_limits *l, const struct gs_holder_facts *h,
 		     struct gs_findings *ret);
 
-/* A process with GPU memory that was taken out. */
+/* A parked process: its GPU memory was taken out. */
 struct gs_parked_facts {
 	uint32_t pid;
 	uid_t uid;
@@ -184,12 +187,12 @@ struct gs_budget_facts {
 	const char *of, *name; /* "user", "alice" */
 	const char *per;       /* day, week, month */
 	const char *until;     /* when the next period begins, as text */
-	bool stop;             /* until then its programs do not run at all */
+	bool stop;             /* until then its programs may not run at all */
 	uint64_t used_ns, all_ns;
 };
 void gs_judge_budget(const struct gs_budget_facts *b, struct gs_findings *ret);
 
-/* A process that is idle at times, and that gpusched has stopped parking by itself. */
+/* A process that is idle at times: gpusched parks it by itself no more. */
 struct gs_in_vain_facts {
 	uint64_t tsg;
 	uint32_t pid;

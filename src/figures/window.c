@@ -11,7 +11,7 @@
 #include "figures/ledger_priv.h"
 #include "hub/records.h"
 
-#define CALM_NS (5 * NS_PER_S) /* calm minutes are looked up again after this time */
+#define CALM_NS (5 * NS_PER_S) /* after this time, calm minutes are looked up again */
 
 struct then {
 	uint64_t id;
@@ -25,7 +25,7 @@ struct gs_window {
 	uint64_t began_ns;
 	bool past;
 	uint64_t at; /* for a window in the past: the sample at its beginning */
-	/* of one that began when it was asked for */
+	/* the rest is for a window that began when it was asked for */
 	struct then *tsgs; /* by id */
 	size_t ntsgs;
 	struct gs_gpu_sums *gpus;
@@ -135,7 +135,7 @@ double gs_window_ms(const struct gs_window *w)
 	return (double)(gs_now_ns() - w->began_ns) / NS_PER_MS;
 }
 
-/* True if the window's sample is not overwritten yet. */
+/* False if a newer sample has overwritten the window's. */
 static bool is_there(const struct gs_figures *fig, const struct gs_window *w)
 {
 	return !w->past || (fig->ledger && w->at + SAMPLES >= fig->ledger->nsamples);
@@ -216,7 +216,7 @@ static struct gs_tsg_sums grown(const struct gs_tsg_sums *b, const struct gs_tsg
 	};
 }
 
-/* The launch counter may have begun again at 0. */
+/* Takes launches within the window. The counter may have begun again at 0. */
 static void put_launches(const struct then *then, const struct gpusched_tsg *rec,
 			 struct gs_window_tsg *ret)
 {
@@ -328,7 +328,7 @@ static bool has(const struct gs_findings *f, enum gs_finding_kind kind)
 	return false;
 }
 
-/* Counts the findings, and calls the listener. */
+/* Counts the findings, and passes them to the listener. */
 static void take_found(struct gs_figures *fig, struct gs_findings *found)
 {
 	for (size_t i = 0; i < found->n; i++) {
@@ -349,7 +349,10 @@ static bool is_in_mig(const struct gs_figures *fig, uint32_t gpu)
 	return false;
 }
 
-/* The log of a GPU without programs is not opened, so it gives no finding. */
+/*
+ * Looks for findings about a GPU. If it has no programs, its log is not opened, and that gives no
+ * finding.
+ */
 static void mark_gpu(struct gs_figures *fig, const struct gs_limits *l, size_t i, uint64_t now)
 {
 	struct gs_window long_one = { .past = true }, short_one = { .past = true };
@@ -374,7 +377,7 @@ static void mark_gpu(struct gs_figures *fig, const struct gs_limits *l, size_t i
 	take_found(fig, &found);
 }
 
-/* Adds facts beyond the samples, only for TSGs that a finding may be about. */
+/* Adds facts that the samples do not have, for the few TSGs that a finding may be about. */
 static void put_record(const struct gs_figures *fig, const struct kept *k, struct gs_tsg_facts *t)
 {
 	struct gpusched_tsg rec;
@@ -385,7 +388,7 @@ static void put_record(const struct gs_figures *fig, const struct kept *k, struc
 	t->counted = rec.task.known & GPUSCHED_KNOWN_LAUNCHES;
 }
 
-/* Uses the samples alone, since it runs once a second for each TSG. */
+/* Uses the samples alone, since this runs once a second for each TSG. */
 static void mark_tsg(struct gs_figures *fig, const struct gs_limits *l, struct kept *k, uint64_t at,
 		     double span, uint64_t now)
 {

@@ -15,7 +15,7 @@ struct gs_figures;
 
 #define GS_WINDOW_MAX_S 10
 
-/* The sums at the beginning of the time. */
+/* The sums at the beginning of the window. */
 struct gs_window;
 /*
  * A window that began @ns ago (at least a second), or as long ago as there are samples. Returns
@@ -40,9 +40,9 @@ struct gs_window_tsg {
 	struct gs_tsg_rates rates;
 	bool known;               /* the log has reports of the TSG */
 	bool came;                /* the TSG was made within the window */
-	bool waiting;             /* it waits now, as far as known */
-	struct gs_tsg_sums grown; /* growth of its sums within the window */
-	bool counted;             /* launches were counted all the time */
+	bool waiting;             /* the TSG waits now, as far as is known */
+	struct gs_tsg_sums grown; /* how much its sums grew within the window */
+	bool counted;             /* launches were counted all the time of the window */
 	uint64_t launches;
 	/* Its settings at the beginning; empty for a window in the past. */
 	struct gpusched_settings was;
@@ -50,20 +50,22 @@ struct gs_window_tsg {
 void gs_window_tsg(const struct gs_figures *fig, const struct gs_window *w,
 		   const struct gpusched_tsg *rec, struct gs_window_tsg *ret);
 
-/* Adds "window_10s" of TSG @id on GPU @gpu to @o, null if it is unknown. */
+/* Adds "window_10s" of TSG @id on GPU @gpu to @o; null if it is unknown. */
 void gs_window_tsg_json(const struct gs_figures *fig, uint64_t id, uint32_t gpu, json_t *o);
 /*
- * Both for GPU @i: "window_10s" and "window_1s". The third: "window_10s" of the instance, with the
- * counters that mean trouble.
+ * @o gets "window_10s" and "window_1s" of GPU @i. The second function adds "window_10s" of the
+ * instance: the counters that mean trouble.
  */
 void gs_window_gpu_json(const struct gs_figures *fig, size_t i, json_t *o);
 void gs_window_stats_json(const struct gs_figures *fig, json_t *o);
 
 /* Since when a finding about a GPU or a TSG holds; 0: unknown. */
 uint64_t gs_window_since(const struct gs_figures *fig, const struct gs_finding *f);
-/* Stores how much a service waits in its calm minutes, as a request found out; NAN: unknown. */
+/*
+ * Stores how much a service waits in its calm minutes, as a status request found out; NAN: unknown.
+ */
 void gs_window_put_calm(struct gs_figures *fig, uint64_t id, double calm_pct);
-/* Returns false if no request found it out lately. */
+/* Returns false if no request has found that out lately. */
 bool gs_window_calm(const struct gs_figures *fig, uint64_t id, double *ret_pct);
 /* The number of findings of each kind about GPUs and TSGs at the last sample. */
 void gs_window_count(const struct gs_figures *fig, unsigned int ret[GS_FINDING_MAX]);

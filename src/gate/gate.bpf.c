@@ -2,10 +2,11 @@
 /*
  * gate.bpf.c - runs before the driver sees that a TSG is to be scheduled
  *
- * An LSM program on ioctl, the only place where a call can be kept from the driver. Kernels that
- * refuse such programs do without the gate (gate.c). The gate asks the running policy. If a process
- * has to wait, it is stopped, and makes the same call again when it goes on. A doubtful call
- * passes: then the tap at the call's exit asks the policy, and a hold suspends the TSG.
+ * The gate is an LSM program on ioctl, the only place where a call can be kept from the driver.
+ * Where the kernel refuses such programs, there is no gate (gate.c). The gate asks the running
+ * policy. It stops a process that has to wait; when the process goes on, it makes the same call
+ * again. A doubtful call passes: then the tap at the call's exit asks the policy, and a hold
+ * suspends the TSG.
  */
 #include "table/caller.bpf.h"
 #include "gate/gate.bpf.h"
@@ -23,7 +24,7 @@ static __always_inline int gs_gate_alive(const struct gpusched_cfg *cfg, gs_u64 
 	return beat && (now < beat || now - beat <= gs_alive_ns);
 }
 
-/* The TSG that this call puts on the runlist; NULL: it does something else. */
+/* The TSG that this call puts on its runlist; NULL: the call does something else. */
 static __always_inline struct gpusched_tsg *gs_gate_tsg(const struct gs_caller *c, gs_u64 arg,
 							struct gpusched_key *ret_key)
 {
@@ -60,8 +61,8 @@ static __always_inline void gs_gate_note(struct gs_gate_call *g, const struct gs
 }
 
 /*
- * The process was stopped here and makes the call again, whether we continued it or another process
- * did.
+ * The process was stopped here before, and makes the call again. It was continued by us, or by
+ * another process.
  */
 static __always_inline int gs_gate_again(const struct gpusched_cfg *cfg, struct gs_gate_call *g,
 					 struct gpusched_tsg *rec)
@@ -75,9 +76,9 @@ static __always_inline int gs_gate_again(const struct gpusched_cfg *cfg, struct 
 }
 
 /*
- * A process past its quota schedules a TSG that is not in the table, or not completely: it waits
- * until there is room, or for HoldLimit=. It waits whatever else it does, since other users must
- * not pay for it.
+ * A process past its quota schedules a TSG that is not in the table, or only in part. The process
+ * waits until there is room, or for HoldLimit=. It waits even if it has other work: other users
+ * must not pay for that TSG.
  */
 static __always_inline int gs_gate_past(struct gs_gate_call *g, const struct gs_caller *c,
 					const struct gpusched_key *key)
@@ -113,7 +114,10 @@ static __always_inline int gs_gate_past(struct gs_gate_call *g, const struct gs_
 	return -GS_ERESTARTNOINTR;
 }
 
-/* Memory is being brought back to a parked process: a new program might take it. */
+/*
+ * True if a new program has to wait: memory is being brought back to a parked process, and the
+ * program might take it.
+ */
 static __always_inline int gs_gate_waits(const struct gs_gate_call *g, const struct gs_caller *c)
 {
 	gs_u64 until = *(volatile gs_u64 *)&c->cfg->newcomers_until_ns;
@@ -123,7 +127,8 @@ static __always_inline int gs_gate_waits(const struct gs_gate_call *g, const str
 	    !gs_gate_alive(c->cfg, g->ns))
 		return 0;
 	bpf_for_each_map_elem(&gs_tsgs, gs_gate_runs, &w, 0);
-	return !w.runs; /* a stopped process does none of its work */
+	/* a program that works already is not stopped, since then none of its work would go on */
+	return !w.runs;
 }
 
 static __always_inline int gs_gate_newcomer(struct gs_gate_call *g, const struct gs_caller *c,
@@ -145,7 +150,8 @@ static __always_inline int gs_gate_newcomer(struct gs_gate_call *g, const struct
 		bpf_map_delete_elem(&gs_stopped, &k);
 		return 0;
 	}
-	if (g->ns >= *(volatile gs_u64 *)&c->cfg->newcomers_until_ns) { /* it has just ended */
+	/* the wait has just ended */
+	if (g->ns >= *(volatile gs_u64 *)&c->cfg->newcomers_until_ns) {
 		bpf_send_signal(GS_SIGCONT);
 		bpf_map_delete_elem(&gs_stopped, &k);
 		return 0;
@@ -179,7 +185,7 @@ static __always_inline int gs_gate(void *ctx, struct gs_caller *c, gs_u64 arg)
 			return r;
 	}
 	/*
-	 * An MPS server works for many programs: it is not stopped, and a hold suspends its TSG
+	 * An MPS server works for many programs. So it is not stopped: a hold suspends its TSG
 	 * afterwards.
 	 */
 	if (rec->flags & (GPUSCHED_TSG_SCHEDULED | GPUSCHED_TSG_MPS | GPUSCHED_TSG_GONE))
@@ -198,7 +204,7 @@ static __always_inline int gs_gate(void *ctx, struct gs_caller *c, gs_u64 arg)
 		gs_tap_count(GPUSCHED_CNT_GATE_STALE);
 		return 0;
 	}
-	/* first, so that nothing suspends the TSG meanwhile */
+	/* comes first, so that nothing suspends the TSG meanwhile */
 	__sync_fetch_and_or(&rec->flags, GPUSCHED_TSG_GATED);
 	bpf_tail_call(ctx, &gs_gate_slot, 0);
 	__sync_fetch_and_and(&rec->flags, ~GPUSCHED_TSG_GATED);
@@ -230,7 +236,7 @@ int gate(unsigned long long *ctx)
 	return gs_gate_ioctl(ctx);
 }
 
-/* 32-bit calls, since Linux 6.8. On older kernels they come to the other program as well. */
+/* For 32-bit calls, since Linux 6.8. On older kernels those calls come to the other program too. */
 SEC("?lsm/file_ioctl_compat")
 int gate_compat(unsigned long long *ctx)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * gate.bpf.h - what the gate does with a policy's answer: used by the gate's program and by the
- * policy's dispatcher
+ * gate.bpf.h - what the gate does with a policy's answer
  *
- * The gate's program uses it again when a stopped process comes back. No process may stay stopped
- * for ever. So a process is entered in gs_stopped before it is stopped. After that the gate checks
- * what could have ended the wait meanwhile. If the wait ends later, the entry is found.
+ * The policy's dispatcher uses this, and so does the gate's program, also when a stopped process
+ * comes back. No process may stay stopped for ever. So a process is entered in gs_stopped before it
+ * is stopped. After that, the gate checks whether the wait has ended meanwhile. If it ends later,
+ * the daemon finds the entry.
  */
 #ifndef GPUSCHED_GATE_GATE_BPF_H
 #define GPUSCHED_GATE_GATE_BPF_H
@@ -16,7 +16,7 @@
 #define GS_SIGCONT 18
 #define GS_SIGSTOP 19
 #define GS_EPERM_GATE 1
-#define GS_ERESTARTNOINTR 513 /* the kernel repeats the call once the signal is handled */
+#define GS_ERESTARTNOINTR 513 /* the kernel repeats the call after it has handled the signal */
 
 static __always_inline struct gs_gate_call *gs_gate_call_of(gs_u64 flags)
 {
@@ -28,7 +28,7 @@ static __always_inline int gs_gate_open(const struct gpusched_cfg *cfg)
 	return !cfg || !*(volatile gs_u32 *)&cfg->policy_active || !*(volatile gs_u32 *)&cfg->gate;
 }
 
-/* The event is not built on the stack, of which the policy's callback needs most. */
+/* The event is not built on the stack: the policy's callback needs most of that. */
 static __always_inline void gs_gate_tell(const struct gs_gate_call *g, gs_u32 type)
 {
 	struct gpusched_event *ev = bpf_ringbuf_reserve(&gs_events, sizeof(*ev), 0);
@@ -56,7 +56,7 @@ static __always_inline struct gpusched_stopped_key gs_stopped_key(const struct g
 	return k;
 }
 
-/* The call goes on to the driver, and the tap at its exit does not ask the policy again. */
+/* Lets the call go on to the driver. The tap at its exit does not ask the policy again. */
 static __always_inline int gs_gate_pass(struct gs_gate_call *g, struct gpusched_tsg *rec)
 {
 	struct gpusched_stopped_key k = gs_stopped_key(g);
@@ -84,7 +84,7 @@ static long gs_gate_runs(void *map, struct gpusched_key *key, struct gpusched_ts
 	return 1;
 }
 
-/* Enters the process into gs_stopped and stops it; 0: that is impossible. */
+/* Enters the process into gs_stopped and stops it; 0: it could not be stopped. */
 static __always_inline int gs_gate_signal(const struct gs_gate_call *g, gs_u32 *ret_stops)
 {
 	struct gpusched_stopped_key k = gs_stopped_key(g);
@@ -104,9 +104,9 @@ static __always_inline int gs_gate_signal(const struct gs_gate_call *g, gs_u32 *
 }
 
 /*
- * Stops the caller, which makes the call again when it goes on. A stopped process does no work at
- * all. So if it has another TSG that was admitted, or cannot be stopped, this TSG is suspended
- * instead, as without a gate.
+ * Stops the caller; when it goes on, it makes the call again. A stopped process does no work at
+ * all. So if it has another TSG that was admitted, it is not stopped: then this TSG is suspended,
+ * as without a gate. The same is done if the process cannot be stopped.
  */
 static __always_inline int gs_gate_stop(struct gs_gate_call *g, struct gpusched_tsg *rec)
 {
@@ -142,8 +142,8 @@ static __always_inline int gs_gate_deny(struct gs_gate_call *g, struct gpusched_
 #define GS_GATE_UNASKED (-1)
 
 /*
- * Turns the policy's answer (GPUSCHED_ADMIT, _HOLD or _DENY, or GS_GATE_UNASKED) into the result of
- * the gate's program.
+ * Turns the policy's answer into the result of the gate's program. @answer: GPUSCHED_ADMIT, _HOLD
+ * or _DENY, or GS_GATE_UNASKED.
  */
 static __always_inline int gs_gate_answered(struct gs_gate_call *g, struct gpusched_tsg *rec,
 					    int answer)
@@ -158,7 +158,10 @@ static __always_inline int gs_gate_answered(struct gs_gate_call *g, struct gpusc
 	return 0;
 }
 
-/* For the call's exit: true if the gate asked the policy about the TSG with its present class. */
+/*
+ * For the tap at the call's exit: true if the gate asked the policy about the TSG with its present
+ * class.
+ */
 static __always_inline int gs_gate_asked(const struct gpusched_tsg *rec)
 {
 	struct gs_gate_call *g = gs_gate_call_of(0);

@@ -154,7 +154,7 @@ static int read_stopped(struct gs_table *t, struct stopped **ret, size_t *ret_n)
 	return 0;
 }
 
-/* True if the process is past its quota of table records and still has to wait for that. */
+/* True if the process still has to wait because it is past its quota of table records. */
 static bool is_held_back(struct gs_table *t, const struct stopped *s)
 {
 	struct gpusched_proc proc;
@@ -165,7 +165,7 @@ static bool is_held_back(struct gs_table *t, const struct stopped *s)
 	       gs_start_same(proc.start_ns, s->value.start_ns);
 }
 
-/* True if its TSG still waits. */
+/* True if what the process waits for still holds it. */
 static bool is_held(struct gs_table *t, const struct stopped *s)
 {
 	struct gpusched_cfg cfg;
@@ -180,8 +180,8 @@ static bool is_held(struct gs_table *t, const struct stopped *s)
 }
 
 /*
- * True if another process has stopped it too. A stop signal that comes to a stopped process stays
- * pending. If the gate has sent several, the pending one may be ours.
+ * True if another process has stopped this one too. A second stop signal stays pending. If the gate
+ * has sent several, the pending one may be ours.
  */
 static bool stopped_twice(const struct stopped *all, size_t n, const struct stopped *s)
 {
@@ -209,8 +209,8 @@ static bool stopped_twice(const struct stopped *all, size_t n, const struct stop
 }
 
 /*
- * Unknown counts as the same: continuing another process does less harm than leaving this one
- * stopped.
+ * False if the process is gone, and another one has its pid. If that is unknown, true: to continue
+ * another process does less harm than to leave this one stopped.
  */
 static bool is_same_process(const struct stopped *s)
 {
@@ -238,7 +238,7 @@ static void let_go(struct gs_table *t, const struct stopped *all, size_t n, cons
 	}
 	syscall(SYS_pidfd_send_signal, pidfd, SIGCONT, NULL, 0);
 	bpf_map_delete_elem(fd, &s->key);
-	/* held again before its entry was removed: it comes back and makes a new entry */
+	/* held again before its entry was removed: let it make the call again, and a new entry */
 	if (is_held(t, s))
 		syscall(SYS_pidfd_send_signal, pidfd, SIGCONT, NULL, 0);
 	ret->continued++;

@@ -13,22 +13,22 @@ struct bpf_object;
  * A BPF LSM program on ioctl, which gs_taps_on() loads if the kernel allows it. It keeps a TSG off
  * the runlist by stopping the process that is about to schedule the TSG.
  */
-/* 0: this kernel runs such programs. -EPERM, -ENOTSUP with the reason. Changes nothing. */
+/* Whether this kernel runs such programs. 0; -EPERM, -ENOTSUP with the reason. Changes nothing. */
 int gs_gate_probe(struct gs_error *err);
 /* True if gs_taps_on() loaded the gate when it made the table. */
 bool gs_gate_there(void);
-/* The same, and the running policy may use the gate (gs_cfg_gate). */
+/* True if the gate is there, and the running policy may use it (gs_cfg_gate). */
 bool gs_gate_used(struct gs_table *t);
 
 struct gs_released {
 	unsigned int continued; /* processes that were sent SIGCONT */
-	/* Processes that another process has stopped too, and that stay stopped. */
+	/* Processes that stay stopped, since another process has stopped them too. */
 	unsigned int left;
 	unsigned int gone;
 };
 /*
- * Continues the processes that the gate stopped, if their TSG is not held any more. @all: every
- * process that it stopped; their TSGs count as admitted. ret may be NULL.
+ * Continues processes that the gate stopped, if their TSG is not held any more. @all: continues all
+ * of them; their TSGs count as admitted. ret may be NULL.
  */
 int gs_gate_release(struct gs_table *t, bool all, struct gs_released *ret);
 /*

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * gate_probe.c - finds whether this kernel runs BPF LSM programs
- *
- * Only a trial can tell. A kernel may lack such programs, refuse them to everybody, or load and
- * attach them without ever calling them (bpf is not among the active LSMs).
+ * gate_probe.c - finds out whether this kernel runs BPF LSM programs
  */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -21,7 +18,8 @@
 #define PROBE_CMD 0x4670u /* a command that no driver uses */
 
 /*
- * The program answers our own ioctl, known by its random argument, and lets every other call pass.
+ * Loads a program that answers our own ioctl, known by its random argument, and lets all others
+ * pass.
  */
 static int load_probe(uint64_t nonce)
 {

@@ -73,7 +73,7 @@ static int put_series(struct db *db, const struct item *it, int64_t process, int
 	return rc == SQLITE_OK ? returned(st, ret) : rc;
 }
 
-/* A record at the very beginning of a minute belongs to the minute before. */
+/* Writes a point. A record at the very beginning of a minute belongs to the minute before. */
 static int put_point(struct db *db, const struct item *it, int64_t series)
 {
 	sqlite3_stmt *st = db_statement(db, ST_POINT);
@@ -85,7 +85,7 @@ static int put_point(struct db *db, const struct item *it, int64_t series)
 	return sqlite3_step(st);
 }
 
-/* In the minute of its point. */
+/* Writes the worst lateness, in the minute of the point. */
 static int put_late(struct db *db, const struct item *it, int64_t series)
 {
 	sqlite3_stmt *st;
@@ -149,7 +149,10 @@ static int put_event(struct db *db, const struct item *it)
 	return sqlite3_step(st);
 }
 
-/* Points are running totals: to drop a later point makes figures coarser, but loses none. */
+/*
+ * Corrects records that are later than now. Points are running totals, so dropping the later ones
+ * makes figures coarser but loses none.
+ */
 int apply_step(struct db *db, uint64_t now_s)
 {
 	static const char *const all[] = {

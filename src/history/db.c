@@ -11,7 +11,7 @@
 #include "history/priv.h"
 
 #define NAME "history.db"
-#define BUSY_MS 2000 /* longest wait for a lock of a reader or a checkpoint */
+#define BUSY_MS 2000 /* longest wait for a lock that a reader or a checkpoint holds */
 
 #define DECLARE(sym, column) ", " #column " INTEGER NOT NULL DEFAULT 0"
 #define SUM_DECLARED GS_HISTORY_SUMS(DECLARE) ", hist BLOB"
@@ -47,13 +47,13 @@ static const char schema[] =
 	"CREATE INDEX event_process ON event(process);";
 
 /*
- * The worst lateness past a deadline in a minute, where there was one: no sum, so it is in no point. A file
- * that an older gpusched has made gets the table as well; that one passes over it.
+ * For each minute with late requests, the worst lateness. It is no sum, so no point has it. Files
+ * of an older gpusched get this table too; that gpusched ignores it.
  */
 static const char late[] = "CREATE TABLE IF NOT EXISTS late(series INTEGER, minute INTEGER, "
 			   "worst_ns INTEGER, PRIMARY KEY(series, minute)) WITHOUT ROWID";
 
-/* A name may come after the first figures, and is never removed. */
+/* Updates a name: it may come after the first figures, and is never removed. */
 #define LEARNED(name) \
 	name " = CASE excluded." name " WHEN '' THEN " name " ELSE excluded." name " END, "
 /* The same for a number that may be unknown. */
@@ -156,7 +156,7 @@ int db_number(struct db *db, const char *text, int64_t *ret)
 	return rc == SQLITE_DONE ? SQLITE_OK : rc;
 }
 
-/* If some tables were removed, the file is of no use. */
+/* False if tables were removed: then the file is of no use. */
 static bool has_tables(struct db *db)
 {
 	int64_t n = 0;
@@ -165,8 +165,8 @@ static bool has_tables(struct db *db)
 			   "name IN ('process', 'series', 'point', 'event')",
 			   &n);
 
-	return rc != SQLITE_OK && rc != SQLITE_ROW ? true
-						   : n == 4; /* unknown: no reason to give up */
+	/* if that is unknown, the file is not given up */
+	return rc != SQLITE_OK && rc != SQLITE_ROW ? true : n == 4;
 }
 
 int db_failure(struct db *db)
@@ -203,7 +203,7 @@ static int check_version(struct db *db, int64_t *ret_version, struct gs_error *e
 	"UPDATE " table " SET unpriced_turns = turns, " \
 	"used_ns = max(held_ns - alone_ns, 0) + min(worked_ns, alone_ns);"
 
-/* Columns that each version lacks and the next one has: unknown for older rows. */
+/* Columns that the next version has and this one lacks. For older rows they are unknown. */
 static const char *const upgrades[] = {
 	[1] = "ALTER TABLE series ADD COLUMN alone_ns INTEGER NOT NULL DEFAULT 0;"
 	      "ALTER TABLE series ADD COLUMN worked_ns INTEGER NOT NULL DEFAULT 0;"
@@ -234,7 +234,7 @@ static const char *const upgrades[] = {
 };
 _Static_assert(GS_COUNT(upgrades) == SCHEMA_VERSION, "a file of each version is converted");
 
-/* From @version on; 0: an empty file. */
+/* Makes all tables, or those that a file of @version lacks; 0: the file is empty. */
 static int make_tables(struct db *db, int64_t version, struct gs_error *err)
 {
 	char text[64];
@@ -269,7 +269,7 @@ static int prepare(struct db *db, struct gs_error *err)
 		r = check_tables(db, err);
 	if (r || version == SCHEMA_VERSION)
 		return r;
-	if (!version) /* before the first table, which makes the choice final */
+	if (!version) /* comes before the first table, after which it has no effect */
 		db_exec(db, "PRAGMA auto_vacuum = INCREMENTAL");
 	return make_tables(db, version, err);
 }
@@ -284,7 +284,7 @@ static int open_file(struct db *db, const char *dir, int flags, struct gs_error 
 	return r ? gs_fail(err, r, "%s: %s", db->path, sqlite3_errstr(rc)) : 0;
 }
 
-/* SQLite's further files take the mode of this file. */
+/* Makes the file. SQLite gives its other files the mode of this one. */
 static int make_file(const char *dir, struct gs_error *err)
 {
 	CLEANUP_FD int fd = -1;
@@ -309,7 +309,7 @@ int db_open(struct db *db, const char *dir, struct gs_error *err)
 		r = db_errno(db_exec(db, "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL"));
 	if (!r)
 		r = db_errno(db_exec(db, late));
-	if (!r) /* running TSGs are reported again */
+	if (!r) /* TSGs that run are reported anew */
 		r = db_errno(db_exec(db, "UPDATE process SET ended = last WHERE ended IS NULL"));
 	if (r == -EIO && db->sql)
 		r = db_failure(db);

@@ -17,8 +17,8 @@
 #define QUEUE_MAX 16384 /* one minute of all 4,096 TSGs, and what happens meanwhile */
 #define AGAIN_S 5       /* pause after a file could not be opened or written */
 #define END_S 3
-#define TEND_NS (100 * NS_PER_MS) /* longest time of one call of tend() */
-#define FUTURE_S 60 /* records later than now plus this come from a clock that was wrong */
+#define TEND_NS (100 * NS_PER_MS) /* longest time for one call of tend() */
+#define FUTURE_S 60 /* records so much later than now are from a clock that was wrong */
 
 struct gs_history {
 	struct gs_history_opts opts;
@@ -28,7 +28,8 @@ struct gs_history {
 	pthread_cond_t work, done;
 	struct item *first, **last;
 	size_t n;
-	uint64_t given, taken; /* items given; items done with: written, or lost */
+	/* number of items given; number of items that were written or lost */
+	uint64_t given, taken;
 	bool stop, damaged;
 	int code; /* why nothing is kept; 0: the history is kept */
 	char reason[512];
@@ -40,7 +41,7 @@ struct gs_history {
 	uint64_t again_s;
 	struct item *kept, **kept_last; /* items to be written, the oldest first */
 	size_t nkept;
-	bool told; /* a failure was logged, since the last success */
+	bool told; /* a failure was logged after the last success */
 };
 
 static uint64_t now_ms(const struct gs_history *h)
@@ -101,7 +102,10 @@ static int put_aside(struct gs_history *h, const char *why)
 	return 0;
 }
 
-/* Corrects for a clock that was set while no history was kept. */
+/*
+ * Corrects the file if its last record is later than now: the clock was set back while no history
+ * was kept.
+ */
 static void check_clock(struct gs_history *h)
 {
 	uint64_t now = now_s(h);
@@ -170,7 +174,7 @@ static int failed(struct gs_history *h)
 	return r;
 }
 
-/* A clock that was set back does not make it wait. */
+/* True during the pause after a failure. A clock that was set back does not make it longer. */
 static bool is_too_soon(const struct gs_history *h)
 {
 	uint64_t now = now_s(h);
@@ -196,15 +200,15 @@ static void forget_kept(struct gs_history *h)
 	h->nkept = 0;
 }
 
-/* True for failures that may pass by themselves: no space, a lock, a disk that is away. */
+/* True for failures that may pass: no space, a lock, a disk that is away. */
 static bool may_pass(int r)
 {
 	return r == -ENOSPC || r == -EIO || r == -EBUSY || r == -ENOMEM || r == -EROFS;
 }
 
 /*
- * Also opens a file that could not be opened before, even if there is nothing to write. Returns 0,
- * or the failure.
+ * Opens the file if it is not open, even if there is nothing to write; then writes. Returns 0, or
+ * the failure.
  */
 static int try_to_write(struct gs_history *h)
 {
@@ -220,7 +224,7 @@ static int try_to_write(struct gs_history *h)
 
 static void write_kept(struct gs_history *h, bool last)
 {
-	/* the last failure stands if it is too soon to try again */
+	/* if it is too soon to try again, the last failure counts */
 	int r = h->code ? h->code : -EBUSY;
 
 	if (last || !is_too_soon(h))
@@ -233,7 +237,7 @@ static void write_kept(struct gs_history *h, bool last)
 	forget_kept(h);
 }
 
-/* A clock that was set back does not make it wait. */
+/* True if no tending is due. A clock that was set back does not make it wait. */
 static bool is_tended(const struct gs_history *h)
 {
 	uint64_t now = now_s(h), due = h->tending.due_s;
@@ -241,7 +245,7 @@ static bool is_tended(const struct gs_history *h)
 	return now < due && due - now <= TEND_PERIOD_S;
 }
 
-/* Works for a moment: the rest comes after the next batch. */
+/* Tends the file for a moment. The rest comes after the next batch. */
 static void tend(struct gs_history *h)
 {
 	uint64_t until = gs_now_ns() + TEND_NS, trimmed = 0;
@@ -271,7 +275,7 @@ static void *writer(void *user)
 	struct gs_history *h = user;
 	bool stop = false;
 
-	open_db(h); /* report at once what is wrong with the file */
+	open_db(h); /* shows at once whether something is wrong with the file */
 	while (!stop) {
 		bool damaged;
 		size_t n;
@@ -307,7 +311,7 @@ static void *writer(void *user)
 
 /* ---- the queue ------------------------------------------------------------------------------- */
 
-/* Takes @it. */
+/* Adds an item to the queue. Takes @it. */
 static int put(struct gs_history *h, struct item *it)
 {
 	bool full;
@@ -481,7 +485,7 @@ void gs_history_free(struct gs_history *h)
 	until.tv_sec += END_S;
 	if (pthread_clockjoin_np(h->thread, NULL, CLOCK_MONOTONIC, &until)) {
 		gs_log(LOG_WARNING, "the disk takes too long: the end of the history is lost");
-		return; /* its thread still uses it */
+		return; /* the thread still uses it */
 	}
 	free_items(h->first);
 	pthread_cond_destroy(&h->work);

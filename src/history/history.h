@@ -3,7 +3,7 @@
  * history.h - the GPUs' work, kept on disk: time held, waits, and changes
  *
  * One SQLite file, which a thread writes; nobody waits for it. A full disk, a damaged or newer
- * file, or a clock that is set is logged and counted, and stops nothing. A series is a GPU, or a
+ * file, or a clock that was set stops nothing: each is logged and counted. A series is a GPU, or a
  * process on a GPU in one class, cgroup and policy. Each series has running totals, one point a
  * minute. So a range needs two look-ups per series, and points between can be dropped without loss.
  */
@@ -53,18 +53,18 @@ enum gs_history_counter {
 	X(ALONE, alone_ns) \
 	X(WORKED, worked_ns) \
 	X(REQUEST, request_wait_ns) \
-	X(SUSPENDED, suspended_ns)     /* by whatever reason, requests of others among them */ \
-	X(SEEN, seen)                  /* pieces in which the times are known */ \
-	X(BLIND, blind)                /* in which they are not */ \
-	X(COUNTED, counted)            /* in which launches are known */ \
-	X(FLAWED, flawed)              /* in which records of the log were lost */ \
-	X(MEMORY, memory_mib_s)        /* memory times time: also of one that does nothing */ \
-	X(MEMORY_KNOWN, memory_known)  /* readings of it */ \
-	X(REQUESTS, deadline_requests) /* with a deadline; begin and end are known */ \
+	X(SUSPENDED, suspended_ns)     /* for any reason, also for others' requests */ \
+	X(SEEN, seen)                  /* records with known times */ \
+	X(BLIND, blind)                /* records with unknown times */ \
+	X(COUNTED, counted)            /* records with known launches */ \
+	X(FLAWED, flawed)              /* records during which the log lost entries */ \
+	X(MEMORY, memory_mib_s)        /* memory times time, also of idle processes */ \
+	X(MEMORY_KNOWN, memory_known)  /* readings of the memory */ \
+	X(REQUESTS, deadline_requests) /* with a deadline and a known begin and end */ \
 	X(MISSED, deadline_missed) \
 	X(USED, used_ns)            /* gs_turn_used() */ \
 	X(UNPRICED, unpriced_turns) /* turns that may be too much in it: unknown costs */ \
-	X(PARKED, parked_ns)        /* on each GPU that had its memory; it had no TSG */
+	X(PARKED, parked_ns)        /* time parked, on each GPU that had the process's memory */
 
 enum gs_history_sum {
 #define X(sym, column) GS_SUM_##sym,
@@ -76,19 +76,20 @@ enum gs_history_sum {
 struct gs_history_sums {
 	uint64_t v[GS_SUM_MAX];
 	uint64_t wait_bucket[GS_WAIT_BUCKETS]; /* as in struct gs_turn_sums */
-	uint64_t worst_late_ns; /* of GS_SUM_MISSED; 0: not known. The largest one, no sum */
+	/* how late the latest of GS_SUM_MISSED was; 0: unknown. No sum, but the largest value */
+	uint64_t worst_late_ns;
 };
 
 void gs_history_sums_add(struct gs_history_sums *inout, const struct gs_history_sums *s);
-/* No sum goes below 0. The worst lateness stays. */
+/* Subtracts sums; none goes below 0. The worst lateness stays. */
 void gs_history_sums_sub(struct gs_history_sums *inout, const struct gs_history_sums *s);
 
 /* Figures that are computed from sums, declared once. */
-#define GS_FIGURE_PROCESS (1u << 0) /* for processes, and sums over them */
+#define GS_FIGURE_PROCESS (1u << 0) /* for processes, and for sums over processes */
 #define GS_FIGURE_GPU (1u << 1)     /* for GPUs as a whole */
 struct gs_history_figure {
 	enum gs_history_sum sum;
-	const char *key; /* in JSON; _ms: a time */
+	const char *key; /* key in JSON; a time ends in _ms */
 	const char *is;  /* how it was obtained: exact, estimated */
 	unsigned int of; /* GS_FIGURE_* */
 	/* The figure is known if this sum is not 0; GS_SUM_MAX: always. */
@@ -101,13 +102,13 @@ extern const struct gs_history_figure gs_history_figures[];
 extern const size_t gs_history_nfigures;
 /* Adds all figures, with percentiles of the waits and how reliable they are; @of: GS_FIGURE_*. */
 void gs_history_put_figures(json_t *o, const struct gs_history_sums *s, unsigned int of, bool pool);
-/* How each figure is obtained, by its key: once for all rows of an answer. */
+/* How each figure is obtained, by the figure's key. Once for all rows of an answer. */
 json_t *gs_history_figures_json(void);
 
-/* The owner of sums. */
+/* Names the owner of sums. */
 struct gs_history_who {
 	int32_t pid;       /* 0: the GPU itself */
-	uint64_t start_ns; /* of the process */
+	uint64_t start_ns; /* start of the process */
 	uint32_t uid;
 	char comm[GPUSCHED_COMM_LEN + 1];
 	uint32_t gpu;
@@ -117,11 +118,12 @@ struct gs_history_who {
 	char policy[64]; /* the policy in force; "": none */
 	char cgroup[GS_CGROUP_PATH_LEN];
 	struct gs_pod_names pod;
-	char job[GS_BATCH_JOB_LEN]; /* of a batch system; "": none */
-	bool pool;                  /* it serves other processes, and its figures are their work */
+	char job[GS_BATCH_JOB_LEN]; /* job of a batch system; "": none */
+	/* it serves other processes, and its figures are their work's */
+	bool pool;
 };
 
-/* An event of a TSG or a process, or a change made by @by. Texts may be NULL. */
+/* An event of a TSG or a process, or a change that @by made. Texts may be NULL. */
 struct gs_history_event {
 	int32_t pid; /* 0: the event is about no process */
 	uint64_t start_ns;
@@ -135,10 +137,10 @@ struct gs_history_event {
 
 struct gs_history_opts {
 	size_t size; /* sizeof(struct gs_history_opts) */
-	/* Made with mode 0700 if needed; the file is DIR/history.db, mode 0600. */
+	/* Folder of the file DIR/history.db (mode 0600). Made with mode 0700 if it is missing. */
 	const char *dir;
 	uint32_t days;           /* older records are removed */
-	uint64_t bytes;          /* if the file is larger, the oldest records are removed */
+	uint64_t bytes;          /* while the file is larger, the oldest records are removed */
 	const char *boot;        /* id of the machine's boot; NULL: the present one */
 	uint64_t (*clock)(void); /* milliseconds since 1970; NULL: the machine's clock */
 };
@@ -146,23 +148,26 @@ struct gs_history_opts {
 struct gs_history;
 /* -ENOMEM, or the error of pthread_create(). A file that cannot be used is reported later. */
 int gs_history_new(const struct gs_history_opts *opts, struct gs_history **ret);
-/* Writes what it has, for 3 s at most. @h may be NULL. */
+/* Writes what is in the queue, for 3 s at most, and frees. @h may be NULL. */
 void gs_history_free(struct gs_history *h);
-/* For any thread. -ENOTSUP with the reason: nothing can be kept. */
+/* 0, or -ENOTSUP with the reason: nothing can be kept. For any thread. */
 int gs_history_state(struct gs_history *h, struct gs_error *err);
 
-/* For any thread, without waiting. -ENOBUFS: the queue is full, which is counted. */
+/*
+ * The next functions are for any thread, and do not wait. -ENOBUFS: the queue is full; that is
+ * counted.
+ */
 
-/* @sums are the work since @span_s ago. */
+/* Adds @sums: the work of the last @span_s. */
 int gs_history_add(struct gs_history *h, const struct gs_history_who *who, uint64_t span_s,
 		   const struct gs_history_sums *sums);
 /* The process has no TSG any more. */
 int gs_history_ended(struct gs_history *h, int32_t pid, uint64_t start_ns);
 int gs_history_event(struct gs_history *h, const struct gs_history_event *ev);
-/* The clock was set: corrects records that now lie in its future. */
+/* The clock was set: corrects records that are later than now. */
 int gs_history_stepped(struct gs_history *h);
 
-/* Waits until everything given before is written, or lost. */
+/* Waits until all that was given before is written, or lost. */
 void gs_history_flush(struct gs_history *h);
 
 uint64_t gs_history_counter(const struct gs_history *h, enum gs_history_counter c);
@@ -185,41 +190,41 @@ enum gs_history_by {
 int gs_history_by_parse(const char *text, enum gs_history_by *ret);
 
 struct gs_history_query {
-	uint64_t since_s, until_s; /* since 1970; until 0: no end */
+	uint64_t since_s, until_s; /* seconds since 1970; @until_s 0: no end */
 	enum gs_history_by by;
 	int32_t pid;                      /* 0: all */
 	char comm[GPUSCHED_COMM_LEN + 1]; /* a pattern; "": all */
-	int64_t of_uid;                   /* of one owner; with @has_uid */
+	int64_t of_uid;                   /* rows of one owner; valid with @has_uid */
 	bool has_uid;
 	bool has_class; /* with @class; "": processes without a class */
 	char class[GPUSCHED_CLASS_NAME_LEN];
-	/* That cgroup, or those below it; "": all. */
+	/* This cgroup, and those below it; "": all. */
 	char cgroup[256];
 	char gpu[64]; /* index or UUID, with "/GI" or "/GI/CI": in that partition; "": all */
 	char namespace[GS_NAMESPACE_LEN];                 /* "": all */
 	char pod[GS_NAMESPACE_LEN + GS_POD_NAME_LEN + 1]; /* "NAMESPACE/NAME"; "": all */
 	char job[32];                                     /* "": all */
 	uint64_t tsg; /* 0: all; otherwise the answer is the TSG's events */
-	bool changes; /* changes and their authors instead of sums */
-	bool calm;    /* with each process's calm minutes */
-	/* The asker: @uid sees its own rows, and sums by class and GPU. */
+	bool changes; /* answer with changes and their authors instead of sums */
+	bool calm;    /* add each process's calm minutes */
+	/* Rights of the user who asks: @uid sees its own rows, and sums by class and GPU. */
 	uint32_t uid;
-	bool times; /* others' times too, but not their launches, cgroups or events */
-	bool root;  /* everything */
+	bool times; /* sees others' times too, but not their launches, cgroups or events */
+	bool root;  /* sees everything */
 };
 
 /* True if rows of other users may be left out of the answer. */
 bool gs_history_hides(const struct gs_history_query *q);
-/* Gets a row as in docs/history.md. Returns non-zero if out of memory. */
+/* Gets a row as in docs/history.md. Returns non-zero to stop, as when out of memory. */
 typedef int (*gs_history_row_fn)(json_t *row, void *user);
 /*
- * Calls @fn for each row, that with most GPU time first. Reads the file itself: any thread, any
- * process that may read it. -ENOTSUP: there is no history, or it is a newer version's; -EUCLEAN: it
- * is damaged.
+ * Calls @fn for each row; the one with the most GPU time comes first. Reads the file itself, so any
+ * thread may call this, in any process that may read the file. Returns -ENOTSUP if there is no
+ * history or a newer version's, and -EUCLEAN if it is damaged.
  */
 int gs_history_ask(const char *dir, const struct gs_history_query *q, gs_history_row_fn fn,
 		   void *user, struct gs_error *err);
-/* The file was found damaged: the writer renames it. */
+/* A reader found the file damaged: the writer renames it. */
 void gs_history_damaged(struct gs_history *h);
 
 #endif /* GPUSCHED_HISTORY_HISTORY_H */

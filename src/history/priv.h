@@ -16,7 +16,7 @@
 #define SUM_NAME(sym, column) ", " #column
 #define SUM_COLUMNS GS_HISTORY_SUMS(SUM_NAME) ", hist"
 
-/* A prepared statement that is kept; it is prepared when first used. */
+/* Statements that are kept. Each is prepared when first used. */
 enum statement {
 	ST_BEGIN,
 	ST_COMMIT,
@@ -37,12 +37,14 @@ struct db {
 	char boot[40];
 };
 
-/* Opens the file, or makes it. -ENOTSUP: a newer version's; -EUCLEAN: not ours, or damaged. */
+/*
+ * Opens the file, or makes it. -ENOTSUP: it is of a newer version; -EUCLEAN: not ours, or damaged.
+ */
 int db_open(struct db *db, const char *dir, struct gs_error *err);
-/* -ENOENT too */
+/* Opens the file for reading. -ENOENT: there is none. */
 int db_open_read(struct db *db, const char *dir, struct gs_error *err);
 void db_close(struct db *db);
-/* Renames the file, whatever it is; a file that had the new name is removed. */
+/* Renames the file, whatever it is. A file that has the new name already is removed. */
 int db_put_aside(const char *dir, struct gs_error *err);
 /* Converts an SQLite result to an errno: 0 for OK, ROW, DONE. */
 int db_errno(int rc);
@@ -51,7 +53,7 @@ int db_failure(struct db *db);
 /* A kept statement, reset; NULL: @db says why. */
 sqlite3_stmt *db_statement(struct db *db, enum statement which);
 int db_exec(struct db *db, const char *text);
-/* Runs @text, which returns no rows, with numbers bound in order. Returns an SQLite result. */
+/* Runs @text, which returns no rows; binds @numbers in order. Returns an SQLite result. */
 int db_run(struct db *db, const char *text, const int64_t *numbers, int n);
 /* The first number that @text returns. */
 int db_number(struct db *db, const char *text, int64_t *ret);
@@ -60,11 +62,13 @@ int db_number(struct db *db, const char *text, int64_t *ret);
 
 /* The SQL function hist_sum(a, b). */
 void hist_sum(sqlite3_context *ctx, int n, sqlite3_value **v);
-/* Reads from column @at on; binds from parameter @at on. */
+/* sums_read() reads from column @at on; sums_bind() binds from parameter @at on. */
 void sums_read(sqlite3_stmt *st, int at, struct gs_history_sums *ret);
 int sums_bind(sqlite3_stmt *st, int at, const struct gs_history_sums *s);
 
-/* ---- apply.c: one thing that was told, into the file; an SQLite result ------------------------ */
+/*
+ * ---- apply.c: writes one item into the file; returns an SQLite result --------------------------
+ */
 
 enum item_kind { ITEM_SUMS, ITEM_ENDED, ITEM_EVENT, ITEM_STEP };
 
@@ -78,7 +82,7 @@ struct item {
 	char what[32], target[160], detail[256], result[256];
 };
 int item_apply(struct db *db, const struct item *it);
-/* A row later than @now_s is impossible: it comes from a clock that was wrong. */
+/* Corrects rows that are later than @now_s: they come from a clock that was wrong. */
 int apply_step(struct db *db, uint64_t now_s);
 
 /* ---- tend.c: keeping to the limits ------------------------------------------------------------ */
@@ -88,9 +92,9 @@ int apply_step(struct db *db, uint64_t now_s);
 struct tending {
 	int64_t series;  /* the next series to thin; 0: from the beginning */
 	uint64_t due_s;  /* time of the next round, if the present one is done */
-	uint64_t fine_s; /* younger points stay, one a minute; of older ones, one an hour */
+	uint64_t fine_s; /* points older than this are thinned from one a minute to one an hour */
 };
-/* Does a little of it. *ret_trimmed: processes that were dropped. Returns an SQLite result. */
+/* Does a part of the round. *ret_trimmed: processes that were dropped. Returns an SQLite result. */
 int tend_step(struct db *db, struct tending *t, const struct gs_history_opts *opts, uint64_t now_s,
 	      uint64_t *ret_trimmed);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Answers: computes totals of a range from the points at its two ends, and sums them up by the
- * group asked for.
+ * Answers queries. Totals of a range come from the points at its two ends, and are summed up by
+ * group.
  */
 #include <errno.h>
 #include <fnmatch.h>
@@ -15,7 +15,7 @@
 #include "process/cgroup.h"
 
 #define NAMES_MAX 120      /* length of the list of classes or policies in one row */
-#define CALM_MINUTES_MIN 5 /* with fewer minutes it says nothing */
+#define CALM_MINUTES_MIN 5 /* with fewer minutes, nothing can be said */
 #define CALM_SPAN_S (24 * 3600)
 #define EVENTS_MAX 10000
 #define GPUS_MAX 64
@@ -36,7 +36,7 @@ int gs_history_by_parse(const char *text, enum gs_history_by *ret)
 	return -EINVAL;
 }
 
-/* One series as it is read, and what it adds to a row. */
+/* One series, as it is read from the file, and what it adds to a row. */
 struct series {
 	int64_t id, process, pid, uid, began, last, gpu, process_began, process_ended;
 	const char *comm, *uuid, *class, *cgroup, *policy;
@@ -49,13 +49,13 @@ struct series {
 struct row {
 	UT_hash_handle hh;
 	char key[400];
-	struct series first; /* its texts are not kept */
+	struct series first; /* the first series of the row; its texts are not kept */
 	char comm[GPUSCHED_COMM_LEN + 1], cgroup[GS_CGROUP_PATH_LEN];
 	char class[NAMES_MAX], policy[NAMES_MAX], uuid[48];
 	struct gs_pod_names names;
 	char job[32];
 	bool partitions;         /* several of them, or some series are in none */
-	uint16_t gpus[GPUS_MAX]; /* each GPU once */
+	uint16_t gpus[GPUS_MAX]; /* indexes of the row's GPUs, each once */
 	size_t ngpus;
 	bool pool;
 	int64_t began, last;
@@ -83,7 +83,7 @@ static const char series_text[] =
 		OF_SERIES) ", s.hist FROM series s "
 			   "LEFT JOIN process p ON p.id = s.process WHERE s.last >= ?1 AND s.began "
 			   "< ?2 AND (?3 = 0 OR p.pid = ?3)";
-#define SERIES_SUMS 22 /* the column at which they begin */
+#define SERIES_SUMS 22 /* number of the column at which the sums begin */
 
 static const char *text_at(sqlite3_stmt *st, int at)
 {
@@ -161,7 +161,10 @@ static int cut_to_range(struct asking *a, struct series *s)
 	return rc;
 }
 
-/* The worst lateness in it. A file that nothing writes since an upgrade has no such table yet. */
+/*
+ * Reads the worst lateness in the range. The table may be missing in a file that was not written to
+ * since an upgrade.
+ */
 static int read_late(struct asking *a, struct series *s)
 {
 	static const char text[] = "SELECT max(worst_ns) FROM late WHERE series = ?1 AND "
@@ -184,14 +187,14 @@ static int read_late(struct asking *a, struct series *s)
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
-/* True if only some of the processes that had a GPU are asked for. */
+/* True if the query is for some processes only. */
 static bool of_some(const struct gs_history_query *q)
 {
 	return q->pid || *q->comm || q->has_uid || *q->cgroup || *q->namespace || *q->pod ||
 	       *q->job;
 }
 
-/* True if the sums of a GPU itself are asked for, not those of its processes. */
+/* True if the query is for the sums of GPUs, not of their processes. */
 static bool of_gpu(const struct gs_history_query *q)
 {
 	return q->by == GS_BY_GPU && !of_some(q) && !q->has_class;
@@ -241,7 +244,7 @@ static bool is_of(const struct gs_history_query *q, const char *comm, int64_t ui
 	return (!*q->comm || !fnmatch(q->comm, comm, 0)) && (!q->has_uid || uid == q->of_uid);
 }
 
-/* True if the sums name no process: these are for everybody. */
+/* True if sums name no process: everybody may see them. */
 static bool sees_sums(const struct gs_history_query *q)
 {
 	bool names_nobody = (q->by == GS_BY_CLASS || q->by == GS_BY_GPU) && !of_some(q);
@@ -258,8 +261,8 @@ bool gs_history_hides(const struct gs_history_query *q)
 }
 
 /*
- * True if the series is asked for and the viewer may see it. A GPU's own sums are those of the rows
- * by GPU.
+ * True if the query is for this series and the user may see it. Rows by GPU have the GPU's own
+ * sums.
  */
 static bool is_wanted(const struct gs_history_query *q, const struct series *s)
 {
@@ -402,9 +405,9 @@ static int compare(const void *a, const void *b)
 }
 
 /*
- * The calm wait of a process. Takes the minutes of the last day in which the process held the GPU,
- * and of these the calmest quarter. The result is the part of its time on the GPU or waiting in
- * which it waited.
+ * Computes a process's wait in calm minutes. Takes the minutes of the last day in which the process
+ * held the GPU, and of these the calmest quarter. The result is its wait, as a part of its wait and
+ * GPU time.
  */
 static int calm_of(struct asking *a, int64_t process, int64_t last_s, double *ret_pct,
 		   int *ret_minutes)
@@ -442,7 +445,7 @@ static int calm_of(struct asking *a, int64_t process, int64_t last_s, double *re
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
-/* Puts the names that all processes of the row share. */
+/* Adds the names that all processes of the row have in common. */
 static void put_names(json_t *o, enum gs_history_by by, bool whole, const struct row *row)
 {
 	bool process = by == GS_BY_PROCESS && whole, pod = process || by == GS_BY_POD;
@@ -557,7 +560,10 @@ static json_t *event_json(sqlite3_stmt *st)
 	return o;
 }
 
-/* A change is shown to root and to its author; an event of a process to its owner. */
+/*
+ * Answers with events. A change is shown to root and to its author, an event of a process to the
+ * process's owner.
+ */
 static int ask_events(struct asking *a)
 {
 	static const char text[] =
@@ -621,7 +627,7 @@ int gs_history_ask(const char *dir, const struct gs_history_query *q, gs_history
 	r = db_open_read(&a.db, dir, err);
 	if (r)
 		return r;
-	db_exec(&a.db, "BEGIN"); /* a transaction, so that all reads see the same state */
+	db_exec(&a.db, "BEGIN"); /* in a transaction all reads see the same state */
 	rc = q->tsg || q->changes ? ask_events(&a) : ask_sums(&a);
 	r = db_errno(rc);
 	if (r)

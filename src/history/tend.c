@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Keeps the file within its limits: thins points of old minutes to one an hour, and removes what is
- * too old or too much.
+ * Keeps the file within its limits: thins old points to one an hour, and removes records that are
+ * too old or too many.
  */
 #include <string.h>
 
@@ -24,8 +24,8 @@ static int64_t file_bytes(struct db *db)
 }
 
 /*
- * Thins the next few series: one point an hour before @fine, one altogether before the oldest time
- * that counts.
+ * Thins the next few series: to one point an hour before @fine, and to one point in all before the
+ * oldest time to keep.
  */
 static int thin(struct db *db, struct tending *t, uint64_t oldest_s, uint64_t now_s)
 {
@@ -40,7 +40,7 @@ static int thin(struct db *db, struct tending *t, uint64_t oldest_s, uint64_t no
 			"q.minute < ?4))",
 			args, 4);
 
-	if (rc == SQLITE_DONE) /* of each hour the worst stays */
+	if (rc == SQLITE_DONE) /* of each hour, the worst lateness stays */
 		rc = db_run(db,
 			    "DELETE FROM late WHERE series >= ?1 AND series < ?2 AND "
 			    "(minute < ?4 OR (minute < ?3 AND EXISTS(SELECT 1 FROM late AS q "
@@ -59,8 +59,8 @@ static int thin(struct db *db, struct tending *t, uint64_t oldest_s, uint64_t no
 }
 
 /*
- * Removes some processes that ended before @before_s, the longest ago first, with all their
- * records.
+ * Removes some processes that ended before @before_s, with all their records. Begins with the one
+ * that ended first.
  */
 static int drop(struct db *db, int64_t before_s, uint64_t *ret_dropped)
 {
@@ -89,10 +89,7 @@ static int drop_events(struct db *db, int64_t before_s)
 	return db_run(db, "DELETE FROM event WHERE at < ?1 * 1000", &before_s, 1);
 }
 
-/*
- * If the file is above the limit, removes minutes first, then whole processes, then the oldest
- * events.
- */
+/* If the file is too large: removes minutes first, then whole processes, then the oldest events. */
 static int shrink(struct db *db, struct tending *t, uint64_t now_s, uint64_t *ret_trimmed)
 {
 	int rc;
@@ -123,7 +120,8 @@ int tend_step(struct db *db, struct tending *t, const struct gs_history_opts *op
 	if (!t->fine_s)
 		t->fine_s = FINE_S;
 	rc = thin(db, t, oldest_s, now_s);
-	if (rc == SQLITE_DONE && t->series) /* the rest of this round comes next time */
+	/* a part of this round is done; the rest comes next time */
+	if (rc == SQLITE_DONE && t->series)
 		return rc;
 	if (rc == SQLITE_DONE)
 		rc = drop(db, (int64_t)oldest_s, ret_trimmed);
@@ -131,7 +129,7 @@ int tend_step(struct db *db, struct tending *t, const struct gs_history_opts *op
 		rc = drop_events(db, (int64_t)oldest_s);
 	if (rc == SQLITE_DONE && !*ret_trimmed && (uint64_t)file_bytes(db) > much)
 		rc = shrink(db, t, now_s, ret_trimmed);
-	else if (rc == SQLITE_DONE && !*ret_trimmed) /* there is nothing to do for a while */
+	else if (rc == SQLITE_DONE && !*ret_trimmed) /* nothing is left to do for a while */
 		t->due_s = now_s + TEND_PERIOD_S;
 	if (rc == SQLITE_DONE)
 		db_exec(db, "PRAGMA incremental_vacuum(1000)");

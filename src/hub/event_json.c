@@ -18,7 +18,7 @@ void gs_json_put_handle(json_t *o, const char *key, uint32_t handle)
 	gs_json_put_text(o, key, text);
 }
 
-/* A comm is bytes that a user chose, so bytes that are not UTF-8 become '?'. */
+/* A user can choose any bytes as comm: those that are not UTF-8 become '?'. */
 void gs_json_put_comm(json_t *o, const char comm[GPUSCHED_COMM_LEN])
 {
 	char text[GPUSCHED_COMM_LEN + 1];

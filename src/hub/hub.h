@@ -2,8 +2,8 @@
 /*
  * hub.h - what all rooms of a running instance share
  *
- * The machine, the table with its writers, the loop, and the observers. Each room
- * above has a struct of its own for the rest, with a pointer to this one. For the loop's thread.
+ * That is the machine, the table with its writers, the loop, and the observers. Each room above has
+ * a struct of its own for the rest, with a pointer to this struct. For the loop's thread.
  */
 #ifndef GPUSCHED_HUB_HUB_H
 #define GPUSCHED_HUB_HUB_H
@@ -160,7 +160,7 @@ struct gs_hub_opts {
 
 #define GS_ASKED 64
 struct gs_asked {
-	pid_t pid; /* 0: none */
+	pid_t pid; /* 0: the entry is unused */
 	int code;
 	struct gs_class_answer answer;
 };
@@ -187,7 +187,7 @@ struct gs_hub {
 	/* owned by loop.c; event is NULL if the instance is read-only or not open yet */
 	sd_event *event;
 	sd_event_source *beat, *look, *happened, *reads, *round;
-	sd_event_source *results, *due; /* wake the loop for the engine */
+	sd_event_source *results, *due; /* the engine's sources: calls are back, something is due */
 	struct gs_slices slices;
 	struct gs_waits waits;
 	bool has_readers; /* false: this process reads /proc itself, without helper processes */
@@ -195,14 +195,15 @@ struct gs_hub {
 
 	struct gs_observers observers;
 	struct gs_limited_user *limited; /* users whose work a limit has cut */
-	bool watched; /* a client watches events, so events for people are worth making */
+	/* a client watches events, so the service makes those that are only for people */
+	bool watched;
 	uint64_t counters[GS_SVC_MAX];
 	/* classes by pid, kept while one request is answered */
 	struct gs_asked asked[GS_ASKED];
 };
 
 int gs_hub_new(const struct gs_config *config, const struct gs_hub_opts *opts, struct gs_hub **ret);
-/* Call it after all rooms, the engine, the policy and the account have ended. */
+/* Call this after all rooms, the engine, the policy and the account have ended. */
 void gs_hub_free(struct gs_hub *hub);
 
 static inline void gs_count(struct gs_hub *hub, enum gs_service_counter c)

@@ -15,7 +15,7 @@ struct gs_hub;
 json_t *gs_settings_json(const struct gpusched_settings *set);
 json_t *gs_event_json(struct gs_hub *hub, const struct gpusched_event *ev);
 json_t *gs_call_json(struct gs_hub *hub, const struct gs_engine_call *call);
-/* Adds to @o the fields of an event or a call except its time, subject and name. */
+/* Adds an event's or a call's fields to @o, except time, subject and name. */
 void gs_event_put_arguments(struct gs_hub *hub, const struct gpusched_event *ev, json_t *o);
 void gs_call_put_arguments(const struct gs_engine_call *call, json_t *o);
 void gs_json_put_handle(json_t *o, const char *key, uint32_t handle);

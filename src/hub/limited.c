@@ -10,9 +10,9 @@
 #include "hub/hub.h"
 #include "table/events.h"
 
-/* At most one log line and one event per user and limit in this time. */
+/* Each user and limit gets at most one log line and one event in this time. */
 #define AGAIN_NS (10 * NS_PER_S)
-/* A subuid range has 65536 users: those past this number share one row. */
+/* A range of subuids has 65536 users: users past this number share one row. */
 #define USERS_MAX 256
 #define OTHERS ((uid_t)-1)
 
@@ -28,7 +28,7 @@ struct gs_limited_user {
 	UT_hash_handle hh;
 	uid_t uid;
 	struct {
-		/* How often the limit struck; how often when it was last reported. */
+		/* How often the limit struck, and how often it had when it was last reported. */
 		uint64_t times, told;
 		uint64_t next_ns; /* earliest time of the next report */
 	} by[GS_LIMIT_MAX];

@@ -2,8 +2,8 @@
 /*
  * limited.h - which users' work was cut, deferred or refused, and by which limit
  *
- * One place for all limits by user: each counts here, and from here come the metric, the event and
- * the line in the log that name the user.
+ * All limits by user are counted in this one place. It makes the metric, the event and the log line
+ * that name the user.
  */
 #ifndef GPUSCHED_HUB_LIMITED_H
 #define GPUSCHED_HUB_LIMITED_H
@@ -41,10 +41,10 @@ enum gs_user_limit {
 struct gs_hub;
 
 const char *gs_limit_name(enum gs_user_limit limit);
-/* Counts that @limit struck @uid: once, or so many times more. */
+/* Counts that @limit struck @uid, once or several times. */
 void gs_limited(struct gs_hub *hub, uid_t uid, enum gs_user_limit limit);
 void gs_limited_times(struct gs_hub *hub, uid_t uid, enum gs_user_limit limit, uint64_t times);
-/* How often @limit struck all users together; then each user and limit that struck. */
+/* How often @limit struck all users together; then the count of each user and limit that struck. */
 uint64_t gs_limited_sum(const struct gs_hub *hub, enum gs_user_limit limit);
 typedef void (*gs_limited_fn)(uid_t uid, const char *limit, uint64_t times, void *user);
 void gs_limited_each(const struct gs_hub *hub, gs_limited_fn fn, void *user);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * The service's part of the event loop: heartbeat, and completions. The
- * daemon's loop is the service's; without a daemon it has one of its own.
+ * The service's part of the event loop: heartbeat, and completions. The service joins the daemon's
+ * loop; without a daemon it makes a loop of its own.
  */
 #include "hub/loop.h"
 
@@ -29,7 +29,8 @@ static uint64_t us_of(uint64_t ns)
 /* ---- heartbeat ------------------------------------------------------------------------------- */
 
 /*
- * A dry run does not write the heartbeat: an old heartbeat says that there is something to repair.
+ * A dry run writes no heartbeat: one that is left in the table says that there is something to
+ * repair.
  */
 void gs_loop_beat(struct gs_hub *hub)
 {
@@ -38,8 +39,8 @@ void gs_loop_beat(struct gs_hub *hub)
 }
 
 /*
- * This process stood still, and another one repaired in its place. Plans of the old epoch are
- * dropped already. Everything is evaluated as if seen for the first time.
+ * This process stood still, and another one restored in its place. Plans of the old epoch are
+ * dropped already. All TSGs are compared as if seen for the first time.
  */
 static void take_up_again(struct gs_hub *hub)
 {
@@ -48,7 +49,7 @@ static void take_up_again(struct gs_hub *hub)
 
 	if (gs_cfg_get(hub->table, &cfg) || cfg.epoch == hub->epoch)
 		return;
-	/* The other process still repairs: try at the next beat. */
+	/* the other process still restores: try again at the next beat */
 	if (gs_lock_overtake(&lock, NULL))
 		return;
 	hub->epoch = cfg.epoch;
@@ -79,8 +80,8 @@ static int on_beat(sd_event_source *src, uint64_t us, void *user)
 /* ---- slices ---------------------------------------------------------------------------------- */
 
 /*
- * A timer that is due rather than a deferred source: a deferred source would come before all other
- * sources at each iteration.
+ * A timer that is due, not a deferred source: that one would come before all other sources in each
+ * iteration.
  */
 static void plan_round(struct gs_hub *hub)
 {
@@ -108,7 +109,7 @@ void gs_loop_slice(struct gs_hub *hub, struct gs_sliced *w, bool again)
 
 /* ---- who waits ------------------------------------------------------------------------------- */
 
-/* Only time has passed here. The work is done in on_happened(), which runs after it. */
+/* Notes that time has passed. on_happened() runs afterwards and does the work. */
 static int on_look(sd_event_source *src, uint64_t us, void *user)
 {
 	return 0;
@@ -227,7 +228,7 @@ static int add_daemons(struct gs_hub *hub)
 {
 	int fd, r = gs_loop_timer(hub, on_beat, hub, &hub->beat);
 
-	if (r >= 0) /* even if other sources are ready */
+	if (r >= 0) /* runs first, even if other sources are ready */
 		r = sd_event_source_set_priority(hub->beat, SD_EVENT_PRIORITY_IMPORTANT);
 	if (r < 0)
 		return r;

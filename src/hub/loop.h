@@ -12,9 +12,9 @@
 
 struct gs_hub;
 
-/* The events that a completion may wait for. */
+/* Events for which a completion may wait. */
 #define GS_ON_ENGINE (1u << 0)  /* calls came back */
-#define GS_ON_ERRAND (1u << 1)  /* a task has ended */
+#define GS_ON_ERRAND (1u << 1)  /* a task of its own thread has ended */
 #define GS_ON_LOOKED (1u << 2)  /* a rescan of records is done */
 #define GS_ON_METRICS (1u << 3) /* the text of the metrics is made */
 #define GS_ON_PARK (1u << 4)    /* a process is where parking wanted it, or parking has failed */
@@ -25,13 +25,19 @@ void gs_loop_free(struct gs_hub *hub);
 int gs_loop_timer(struct gs_hub *hub, sd_event_time_handler_t fn, void *user,
 		  sd_event_source **ret);
 void gs_loop_plan(sd_event_source *src, uint64_t at);
-/* One iteration; waits @ms at most (-1: no limit). Returns 0, -EINTR after a signal, or -errno. */
+/*
+ * Runs one iteration; waits @ms at most (-1: no limit). Returns 0, -EINTR after a signal, or
+ * -errno.
+ */
 int gs_loop_run(struct gs_hub *hub, int ms);
-/* Writes the heartbeat: for long work that does not return to the loop. */
+/* Writes the heartbeat, for long work that keeps the loop from doing it. */
 void gs_loop_beat(struct gs_hub *hub);
 /* Queues work that is done in slices. @again: put it before the same user's other work. */
 void gs_loop_slice(struct gs_hub *hub, struct gs_sliced *w, bool again);
-/* Runs the loop until @c is over. For start, end and library, where nobody else waits. */
+/*
+ * Runs the loop until @c is over. Only at start, at the end and in the library, where nobody else
+ * waits.
+ */
 void gs_loop_finish(struct gs_hub *hub, struct gs_completion *c);
 /* Begins @c, then runs the loop until it is over. */
 void gs_loop_wait(struct gs_hub *hub, struct gs_completion *c);

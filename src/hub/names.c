@@ -24,7 +24,9 @@ const char *gs_source_name(unsigned int source)
 	return name_of(sources, GS_COUNT(sources), source);
 }
 
-/* NV2080_ENGINE_TYPE_*: GR0..7 are 1..8, COPY0..9 are 9..18, COPY10 and up are 0x34 and up. */
+/*
+ * Names NV2080_ENGINE_TYPE_*: GR0..7 are 1..8, COPY0..9 are 9..18, COPY10 and up are 0x34 and up.
+ */
 const char *gs_engine_name(uint16_t of_partition, char buffer[12])
 {
 	uint32_t engine = gpusched_engine_type(of_partition);

@@ -7,7 +7,7 @@
 
 #include "basic/clock.h"
 
-/* Facts of a TSG that an event needs when the record is gone. */
+/* Facts that an event about a TSG needs when the record is gone. */
 struct gs_known {
 	UT_hash_handle hh;
 	uint64_t id;
@@ -63,7 +63,7 @@ static void end_tsg(struct gs_observers *o, const struct gs_end *end)
 }
 
 /*
- * Wishes are left out: the engine reports all of them, with their results. Begins of requests may
+ * False for a policy's wishes: the engine reports all of them, with their results. Begins of requests may
  * come hundreds of times a second.
  */
 static bool is_told(const struct gpusched_event *ev)
@@ -253,7 +253,7 @@ bool gs_observers_miss(struct gs_observers *o, const struct gpusched_tsg *recs, 
 	return under_way;
 }
 
-/* A TSG that became known after the check of the table still exists. */
+/* A TSG that became known after the check of the table is not counted as missing. */
 void gs_observers_end_missed(struct gs_observers *o)
 {
 	struct gs_known *k, *next;

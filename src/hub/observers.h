@@ -2,8 +2,8 @@
 /*
  * observers.h - the observers of TSGs, and the one way in which a TSG ends
  *
- * The observers are one static table, which the service hands down (observed.c). Observers get each
- * fact in the table's order, and each end in reverse order, so that an observer may still use those
+ * The observers are one static table, which the service passes in (observed.c). Observers get facts
+ * in the table's order, and ends in reverse order. So at an end, an observer may still use those
  * above it. A TSG is known from the time its record is first settled until its end. Each end is
  * reported once, from any source: a tap, the sweep, or a check of the table after events were lost.
  */
@@ -24,10 +24,11 @@ struct gs_turn;
 
 /* Where the end of a TSG was seen. */
 enum gs_end_by {
-	GS_END_TAP,    /* a call freed the TSG: the tap has told the policy and written the event */
-	GS_END_SWEEP,  /* no process holds the TSG's file any more; the record is removed next */
-	GS_END_DENIED, /* RM no longer has the TSG; the record is removed next */
-	/* The record is an MPS server's TSG under another handle, and is removed next. */
+	GS_END_TAP, /* a call freed the TSG: the tap has told the policy and written the event */
+	/* no process holds the TSG's file any more; the record is removed after this */
+	GS_END_SWEEP,
+	GS_END_DENIED, /* RM no longer has the TSG; the record is removed after this */
+	/* The record is an MPS server's TSG under another handle; it is removed after this. */
 	GS_END_ALIAS,
 	GS_END_MISSED, /* the record is gone without a report: after a restore, or lost events */
 	GS_END_MAX
@@ -42,7 +43,7 @@ struct gs_end {
 
 /* A request of a process, with a known begin and end. */
 struct gs_request_done {
-	uint64_t id;      /* a TSG of the process, the same as long as that TSG exists */
+	uint64_t id;      /* a TSG of the process: always the same one while it exists */
 	uint64_t took_ns; /* from the request's arrival to its end */
 	uint64_t deadline_ns;
 };
@@ -51,11 +52,11 @@ struct gs_request_done {
 struct gs_observer {
 	const char *name;
 	unsigned int self; /* index into gs_observers.selves of the room that is called */
-	/* A tap saw the event. Observers before and after this one get it in the table's order. */
+	/* A tap saw the event. Observers get it in the table's order. */
 	void (*tapped)(void *self, const struct gpusched_event *ev);
 	/*
-	 * An event for people and for the history, from a tap or from the service. @rec: the TSG of
-	 * an event of the service (its record may be gone from the table); else NULL.
+	 * An event for people and for the history, from a tap or from the service. @rec: NULL for
+	 * an event of a tap; else the TSG. Its record may be gone from the table.
 	 */
 	void (*told)(void *self, const struct gpusched_event *ev, const struct gpusched_tsg *rec);
 	/* A TSG exists, or its class, GPU or cgroup may have changed. */
@@ -63,29 +64,29 @@ struct gs_observer {
 	/* Called once, after the TSG's last event. Also called for a TSG that `seen` never got. */
 	void (*ended)(void *self, const struct gs_end *end);
 	void (*called)(void *self, const struct gs_engine_call *call);
-	/* A turn of the GPU is over. All turns that were known have been reported. */
+	/* A turn of the GPU is over. All turns known before it have been reported. */
 	void (*turn)(void *self, const struct gs_turn *turn);
 	void (*turns_read)(void *self);
 	/* A request that had a deadline is over. */
 	void (*request)(void *self, const struct gs_request_done *done);
 	/*
-	 * An event for people about a process of user @owner; GS_NOBODY: about no process.
-	 * Borrowed.
+	 * A message to people about a process of user @owner; GS_NOBODY: about no process. @event
+	 * is borrowed.
 	 */
 	void (*said)(void *self, json_t *event, uid_t owner);
-	/*
-	 * The agent in a program reports within what time its requests are to be done; 0: no
-	 * deadline.
-	 */
+	/* A program's agent reports how long each of its requests may take; 0: no deadline. */
 	void (*deadline_told)(void *self, const struct gpusched_tsg *rec, uint64_t us);
 	/* A policy was started or stopped: about to happen, and done. */
 	void (*policy_changes)(void *self);
 	void (*policy_changed)(void *self);
-	/* Events about a process that has TSGs may have been lost. */
+	/* Events about this process, which has TSGs, may have been lost. */
 	void (*process_met)(void *self, pid_t pid);
 	/* An answer from /proc came late. */
 	void (*answered)(void *self, enum gs_reader_what what, pid_t pid);
-	/* At each heartbeat. After another process restored everything in place of this daemon. */
+	/*
+	 * beat: at each heartbeat. overtaken: after another process restored everything in place of
+	 * this daemon.
+	 */
 	void (*beat)(void *self);
 	void (*overtaken)(void *self);
 	/* All settings were restored, and TSGs of ended processes were removed without events. */
@@ -105,10 +106,10 @@ struct gs_observers {
 void gs_observers_free(struct gs_observers *o);
 /* Reports an event of the taps. The free of a TSG is its end. */
 void gs_observers_tapped(struct gs_observers *o, const struct gpusched_event *ev);
-/* Reports event @type about a record, which no tap has written. */
+/* Reports event @type about a record; no tap has written that event. */
 void gs_observers_tell(struct gs_observers *o, const struct gpusched_tsg *rec, uint32_t type,
 		       uint32_t arg);
-/* Makes a TSG known: from here on its end is reported once, from any source. */
+/* Makes a TSG known: from now on its end is reported once, from whatever source. */
 void gs_observers_know(struct gs_observers *o, const struct gpusched_tsg *rec);
 void gs_observers_seen(struct gs_observers *o, const struct gpusched_tsg *rec);
 /*
@@ -135,10 +136,10 @@ void gs_observers_restored(struct gs_observers *o);
 void gs_observers_dispatched(struct gs_observers *o);
 
 /*
- * Ends that were not reported take two steps. gs_observers_miss() gets the whole table and notes
- * known TSGs that are not in it; it returns true if ends are under way, which are reported later.
- * gs_observers_end_missed() runs when all earlier events have been handled: TSGs noted and still
- * known have ended.
+ * Finds ends that were not reported, in two steps. gs_observers_miss() gets the whole table and
+ * notes known TSGs that are not in it. It returns true if ends are under way, which are reported
+ * later. gs_observers_end_missed() runs when all earlier events have been handled: noted TSGs that
+ * are still known have ended.
  */
 bool gs_observers_miss(struct gs_observers *o, const struct gpusched_tsg *recs, size_t n);
 void gs_observers_end_missed(struct gs_observers *o);

@@ -20,7 +20,7 @@ void gs_pace_done(struct gs_pace *t)
 	t->schedstat = -1;
 }
 
-/* How long the thread has been ready to run without a processor. */
+/* How long the thread has waited for a processor, although it could have run. */
 static bool queued(const struct gs_pace *t, uint64_t *ret_ns)
 {
 	unsigned long long ran, waited;
@@ -30,7 +30,7 @@ static bool queued(const struct gs_pace *t, uint64_t *ret_ns)
 	if (n <= 0)
 		return false;
 	text[n] = '\0';
-	/* All 0: the kernel has schedstats turned off. */
+	/* all 0: the kernel has schedstats turned off */
 	if (sscanf(text, "%llu %llu", &ran, &waited) != 2 || !ran)
 		return false;
 	*ret_ns = waited;
@@ -60,6 +60,6 @@ void gs_pace_end(struct gs_pace *t)
 	if (!t->own_known || !queued(t, &now))
 		return;
 	waited = now - t->queued_ns;
-	/* both terms, since the kernel's two clocks differ a little */
+	/* both terms: the kernel's two clocks differ a little */
 	keep_most(&t->longest_own_ns, waited + cpu < took ? took - waited : cpu);
 }

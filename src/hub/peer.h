@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * peer.h - the user that asks
+ * peer.h - the user that makes a request
  */
 #ifndef GPUSCHED_HUB_PEER_H
 #define GPUSCHED_HUB_PEER_H
@@ -14,7 +14,9 @@ struct gs_peer {
 	uid_t uid;
 	gid_t gid;
 	pid_t pid;
-	/* Its socket while it waits, to read its groups from; -1: the peer is this process. */
+	/*
+	 * The peer's socket while it waits, to read its groups from; -1: the peer is this process.
+	 */
 	int fd;
 	/*
 	 * Not "": it asks by the socket for pods, and is this pod (or container). Then @uid is a

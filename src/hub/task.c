@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * A long task, done once in a thread of its own. The loop goes on, and is told when the task ends.
+ * A long task, run once in a thread of its own. The loop goes on, and is told when the task ends.
  */
 #include "hub/task.h"
 
@@ -15,7 +15,7 @@
 #include "hub/hub.h"
 #include "hub/loop.h"
 
-#define FOLLOW_MS 100 /* between two checks of *@stop */
+#define FOLLOW_MS 100 /* time between two checks of *@stop */
 
 void gs_errand_unref(struct gs_errand *e)
 {
@@ -110,7 +110,7 @@ void gs_errand_leave(struct gs_errand *e, unsigned int ms)
 	}
 	__atomic_store_n(&e->left, true, __ATOMIC_SEQ_CST);
 	e->source = sd_event_source_disable_unref(e->source);
-	pthread_detach(e->thread); /* the thread keeps its data, which is never freed */
+	pthread_detach(e->thread); /* the thread may still use its data, so that is never freed */
 }
 
 bool gs_errand_follow(const struct gs_errand *e, const bool *stop)

@@ -29,12 +29,12 @@ void gs_errand_unref(struct gs_errand *e);
 /* Runs the loop until the task is over. */
 void gs_errand_wait(struct gs_errand *e);
 /*
- * Runs the loop until the task is over, for @ms at most. After that the thread is left behind,
- * since its call does not return.
+ * Runs the loop until the task is over, for @ms at most. If its call does not return by then, the
+ * thread is left behind.
  */
 void gs_errand_leave(struct gs_errand *e, unsigned int ms);
 /*
- * For another thread, which has a reference: waits until the task is over (true), or until *@stop.
+ * For another thread, which has a reference: waits for the end of the task (true), or until *@stop.
  */
 bool gs_errand_follow(const struct gs_errand *e, const bool *stop);
 /* For the task's thread: true if it was left behind, so that the service may be gone. */

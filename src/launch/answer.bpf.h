@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * answer.bpf.h - the end of a launch that a policy was told of
+ * answer.bpf.h - what follows after a policy was told of a launch
  */
 #ifndef GPUSCHED_LAUNCH_ANSWER_BPF_H
 #define GPUSCHED_LAUNCH_ANSWER_BPF_H
 
 #include "table/maps.bpf.h"
 
-/* Wakes the engine for a changed wish (or a failed policy), never for a launch alone. */
+/* Wakes the engine if a wish has changed, or the policy has failed; never for a launch alone. */
 static __always_inline void gs_launch_answered(const struct gpusched_tsg *rec, gs_u64 now,
 					       int wished)
 {

@@ -2,8 +2,8 @@
 /*
  * enter - the programs that are attached to a libcuda; they call the programs that count
  *
- * They stay attached when the daemon is gone, and outlive its table. The programs that count are
- * put into slots, which these call. While a slot is empty they return at once.
+ * They stay attached when the daemon is gone, and outlive its table. They call the programs that
+ * count through slots. While a slot is empty, they return at once.
  */
 #include <linux/bpf.h>
 

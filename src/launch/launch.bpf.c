@@ -29,7 +29,10 @@ struct pt_regs___ret {
 };
 #pragma clang attribute pop
 
-/* From a process's context to its compute TSG. The oldest entries go when the map is full. */
+/*
+ * From a process's context to its compute TSG. When the map is full, the oldest entries are
+ * removed.
+ */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, GS_MAX_CONTEXTS);
@@ -44,7 +47,7 @@ struct {
 	__type(value, struct gs_launcher);
 } gs_launchers SEC(".maps");
 
-/* By a library's number: when all its probes were in place, or GS_LAUNCH_LIB_. */
+/* By the library's number: the time when all its probes were in place, or GS_LAUNCH_LIB_*. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, GS_MAX_LAUNCH_LIBS);
@@ -52,7 +55,7 @@ struct {
 	__type(value, gs_u64);
 } gs_launch_libs SEC(".maps");
 
-/* Processes with an agent that counts: until when it counted, or GS_TOLD_NOW. */
+/* Processes with an agent that counts: the time until when it counted, or GS_TOLD_NOW. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, GS_MAX_TOLD);
@@ -60,7 +63,10 @@ struct {
 	__type(value, gs_u64);
 } gs_told SEC(".maps");
 
-/* Launches by the class that the TSG had at that time, since a TSG's own count ends with it. */
+/*
+ * Launches by class. They count for the class that the TSG had at that time, since a TSG's own
+ * count ends with it.
+ */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, GPUSCHED_MAX_CLASSES);
@@ -68,7 +74,7 @@ struct {
 	__type(value, gs_u64);
 } gs_launch_classes SEC(".maps");
 
-/* NULL: this probe's library is not counted. */
+/* NULL: launches of the probe's library are not counted. */
 static __always_inline gs_u64 *lib_of(gs_u64 cookie)
 {
 	gs_u32 lib = cookie >> 8;
@@ -77,7 +83,9 @@ static __always_inline gs_u64 *lib_of(gs_u64 cookie)
 	return at && *at != GS_LAUNCH_LIB_OFF ? at : NULL;
 }
 
-/* Since when the launches of a process are counted here; 0: from the beginning, as for others. */
+/*
+ * Until when the process's agent counted its launches; 0: it never did; GS_TOLD_NOW: it does now.
+ */
 static __always_inline gs_u64 told_until(gs_u32 tgid)
 {
 	gs_u64 *until = gs_any_told ? bpf_map_lookup_elem(&gs_told, &tgid) : NULL;
@@ -109,7 +117,9 @@ static __always_inline struct gs_thread *thread_of(gs_u64 cookie)
 	return t;
 }
 
-/* 0: unknown. Calls inside the making of a context are libcuda's, not the program's. */
+/*
+ * The thread's current context; 0: unknown. Calls inside the making of a context are libcuda's own.
+ */
 static __always_inline gs_u64 current_ctx(const struct gs_thread *t)
 {
 	gs_u32 at = t->depth - 1;
@@ -172,7 +182,7 @@ int context(struct pt_regs *ctx)
 		return 0;
 	if (what == GS_CTX_MAKE)
 		make(t, arg);
-	else if (t->making) /* libcuda's own calls */
+	else if (t->making) /* within this call, libcuda's own calls are ignored */
 		return 0;
 	else if (what == GS_CTX_SET)
 		set(t, arg);
@@ -187,7 +197,7 @@ int context(struct pt_regs *ctx)
 
 /* ---- a context has been made ----------------------------------------------------------------- */
 
-/* From now on the TSG's count is known and exact: no thread could launch on it before. */
+/* From now on the TSG's count is known and exact, since no thread could launch on it before. */
 static __always_inline void begin_count(const struct gs_tsg_ref *ref)
 {
 	struct gpusched_key key = ref->key;
@@ -216,8 +226,8 @@ int made(struct pt_regs *ctx)
 	key.ctx = handle;
 	key.tgid = t->tgid;
 	/*
-	 * With several TSGs it is unknown which one a launch is for. With none, the TSG existed
-	 * before.
+	 * Several TSGs were made: it is unknown to which one a launch goes. None was made: the TSG
+	 * is an older one.
 	 */
 	if (t->nmade == 1) {
 		ref = t->made;
@@ -238,7 +248,7 @@ int made(struct pt_regs *ctx)
 struct search {
 	struct gs_tsg_ref sole;
 	gs_u32 tgid, n;
-	gs_u32 spoil; /* their counts are no longer exact */
+	gs_u32 spoil; /* only make the process's counts unknown */
 };
 
 static long search_one(void *map, struct gpusched_key *key, struct gpusched_tsg *rec,
@@ -306,8 +316,8 @@ static __always_inline struct gpusched_tsg *live(const struct gs_tsg_ref *ref)
 }
 
 /*
- * If the process has only one compute TSG, the launch is for that. Otherwise it counts for the
- * process alone.
+ * If the process has only one compute TSG, the launch is for that one. Otherwise the launch counts
+ * for the process alone.
  */
 static __always_inline struct gpusched_tsg *guess(struct gs_thread *t, struct gs_tsg_ref *ret)
 {
@@ -316,7 +326,7 @@ static __always_inline struct gpusched_tsg *guess(struct gs_thread *t, struct gs
 	gs_u32 tgid = t->tgid;
 
 	/*
-	 * The taps have not seen the process: a program of another instance that maps the same
+	 * The taps have not seen the process: it belongs to another instance, and maps the same
 	 * library.
 	 */
 	if (!bpf_map_lookup_elem(&gs_procs, &tgid))
@@ -348,9 +358,7 @@ static __always_inline struct gpusched_tsg *tsg_of(struct gs_thread *t, struct g
 		if (rec)
 			return rec;
 	}
-	/*
-	 * another thread may have destroyed the context, and a new one may have its handle by now
-	 */
+	/* another thread may have destroyed the context, and a new context may have its handle */
 	t->cached = 0;
 	known = key.ctx ? bpf_map_lookup_elem(&gs_contexts, &key) : NULL;
 	if (!known)
@@ -376,14 +384,14 @@ static __always_inline void count_rate(struct gpusched_task *task, gs_u64 now)
 			     gs_rate_decayed(rate, ns) + GS_RATE_STEP_MHZ - rate);
 }
 
-/* @from: launches before this time were counted by the process's own agent. */
+/* @from: until this time the process's own agent counted its launches. */
 static __always_inline void count(struct gpusched_task *task, gs_u64 cookie, gs_u64 from,
 				  gs_u64 now)
 {
 	const gs_u32 bits = GPUSCHED_KNOWN_LAUNCHES | GPUSCHED_KNOWN_RATE;
 	gs_u64 since = *(volatile gs_u64 *)&task->launches_since_ns;
 
-	/* The making of its context was not seen: the count is exact since the probes are there. */
+	/* we have not seen the context made: the count is exact from the time of the probes on */
 	if (!since) {
 		gs_u64 *at = lib_of(cookie);
 
@@ -396,7 +404,7 @@ static __always_inline void count(struct gpusched_task *task, gs_u64 cookie, gs_
 	}
 	__sync_fetch_and_add(&task->launches, 1);
 	count_rate(task, now);
-	/* set them again if another change of the same word has undone that */
+	/* another change of the same word may have undone these bits: set them again */
 	if (since != GS_LAUNCHES_NEVER && (task->known & bits) != bits)
 		__sync_fetch_and_or(&task->known, bits);
 }
@@ -405,7 +413,7 @@ static __always_inline void count_class(gs_u32 class_id)
 {
 	gs_u64 *n = bpf_map_lookup_elem(&gs_launch_classes, &class_id);
 
-	if (n) /* another thread's probe may come in between on this CPU */
+	if (n) /* atomic, since another thread's probe may come in between on this CPU */
 		__sync_fetch_and_add(n, 1);
 }
 
@@ -458,7 +466,7 @@ int waited(struct pt_regs *ctx)
 
 /* ---- counting begins or ends ----------------------------------------------------------------- */
 
-/* @of: a process; 0: all. */
+/* Makes counts unknown. @of: a process; 0: all. */
 static long forget_one(void *map, struct gpusched_key *key, struct gpusched_tsg *rec, gs_u32 *of)
 {
 	if (*of && rec->task.pid != *of)
@@ -471,7 +479,7 @@ static long forget_one(void *map, struct gpusched_key *key, struct gpusched_tsg 
 	return 0;
 }
 
-/* No probe counts when this runs: counts with a gap in them are worse than none. */
+/* Makes all counts unknown, while no probe counts: a count with a gap in it is worse than none. */
 SEC("syscall")
 int launch_forget(void *ctx)
 {
@@ -481,7 +489,7 @@ int launch_forget(void *ctx)
 	return 0;
 }
 
-/* The same for a process that is in gs_told. */
+/* Makes the counts of one process unknown. The process is in gs_told. */
 SEC("syscall")
 int launch_told(const struct gs_launch_told *who)
 {

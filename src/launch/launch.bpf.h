@@ -24,15 +24,17 @@ struct gs_ctx_key {
 struct gs_launcher {
 	gs_u64 unattributed; /* launches that count for no TSG */
 	gs_u64 since_ns;
-	gs_u64 next_id; /* the table's counter at the last search; it moves when there is news */
-	gs_u32 tsgs;    /* number of the process's TSGs then */
+	/* the table's id counter at the last search: if it has moved, there may be new TSGs */
+	gs_u64 next_id;
+	gs_u32 tsgs; /* number of the process's TSGs at that time */
 	gs_u32 ncompute;
-	struct gs_tsg_ref sole; /* the TSG, if the process has one compute TSG */
+	struct gs_tsg_ref sole; /* the process's only compute TSG, if it has just one */
 };
 
 /*
- * Cookie of a probe: the library's number, and the kind of call. For program launch: what is
- * launched (enum gpusched_work_kind). For the others: what the call does to the thread's contexts.
+ * Cookie of a probe: the library's number, and the kind of call. For program launch, the kind is
+ * what is launched (enum gpusched_work_kind). For the others, it is what the call does to the
+ * thread's contexts.
  */
 #define GS_COOKIE(lib, what) ((gs_u64)(lib) << 8 | (what))
 enum gs_cookie_context { GS_CTX_MAKE, GS_CTX_SET, GS_CTX_PUSH, GS_CTX_POP, GS_CTX_DESTROY };
@@ -41,9 +43,7 @@ enum gs_cookie_made {
 	GS_MADE_PUSHES, /* the new context becomes the thread's current one */
 };
 
-/*
- * A value in gs_told, which otherwise has the time since which the process is counted here again.
- */
+/* A value in gs_told: the agent counts now. Other values are the time until when it counted. */
 #define GS_TOLD_NOW (~0ull)
 
 /* Argument of the program launch_told. */
@@ -62,15 +62,14 @@ enum gs_launch_prog {
 };
 
 /*
- * A value in gs_launch_libs, which otherwise has the time when all probes of a library were in
- * place.
+ * Values in gs_launch_libs. Other values are the time when all probes of the library were in place.
  */
 #define GS_LAUNCH_LIB_OFF 0ull
 #define GS_LAUNCH_LIB_BEGINS 1ull
 
 /*
- * Launches per second, smoothed: each adds 1/T, and all of it fades with e^(-t/T). T is 2^30 ns, so
- * that the common case needs no division.
+ * Launches per second, smoothed: each launch adds 1/T, and the sum fades with e^(-t/T). T is 2^30
+ * ns, so that the common case needs no division.
  */
 #define GS_RATE_BITS 30
 #define GS_RATE_STEP_MHZ 931ull /* 10^12 / 2^30 */

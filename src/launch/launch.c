@@ -2,8 +2,8 @@
 /*
  * launch.c - attaches the launch probes to libcudas, and removes them
  *
- * A library is identified by (device, inode), wherever a container has it mounted. It is reached
- * through /proc/PID/map_files, which is the very file that the process maps (reader_child.c).
+ * Device and inode identify a library, wherever a container has it mounted. It is opened through
+ * /proc/PID/map_files: that is the very file that the process maps (reader_child.c).
  */
 #include "launch/launch.h"
 #include "launch/launch_find.h"
@@ -36,8 +36,8 @@
 #include "taps/taps.h"
 
 /*
- * Limits for libraries of one user's processes, except root's; and for unknown libraries in one
- * look at a process.
+ * Limits: libraries of one user's processes (root has no limit); unknown libraries in one look at a
+ * process.
  */
 #define UID_SHARE (GS_MAX_LAUNCH_LIBS / 8)
 #define MAX_TRIES 8
@@ -49,9 +49,10 @@ enum left { LEFT_FULL, LEFT_SERVED, LEFT_USERS, LEFT_REFUSED, LEFT_FAILED, LEFT_
 
 struct lib {
 	struct gs_launch_lib info;
-	struct gs_pinned_lib pinned; /* its number is in the cookies; no probes: that failed */
-	uid_t uid;                   /* of the process in which it was found */
-	int fd; /* the library that is to be probed; -1: it was probed, or cannot be */
+	/* its number is in the cookies; 0 probes: it could not be probed */
+	struct gs_pinned_lib pinned;
+	uid_t uid; /* user of the process in which it was found */
+	int fd;    /* the library, while it waits to be probed; -1: it was probed, or cannot be */
 	struct gs_again again;
 	struct statx_timestamp written;
 	pid_t *users;
@@ -78,7 +79,7 @@ struct gs_launches {
 	size_t nlibs;
 	struct gs_launch_job *job; /* NULL: none is under way */
 	uint32_t next_number;
-	uint64_t left, tried_again; /* since these counts were last asked for */
+	uint64_t left, tried_again; /* counts since they were last asked for */
 	struct gs_again_list again;
 	uint64_t said_ns[LEFT_MAX];
 };
@@ -165,7 +166,7 @@ static bool has_share(const struct gs_launches *l, uid_t uid)
 	return uid && n >= UID_SHARE;
 }
 
-/* A number that was not used for long, since probes of the library that had it may still exist. */
+/* A number that was not used for long: probes of the library that had it last may still exist. */
 static int free_number(struct gs_launches *l, uint32_t *ret)
 {
 	for (uint32_t k = 0; k < GS_MAX_LAUNCH_LIBS; k++) {
@@ -202,7 +203,7 @@ static int new_lib(struct gs_launches *l, const struct gs_pinned_lib *what, stru
 	return 0;
 }
 
-/* A library probed by an earlier instance; its users and name are not known yet. */
+/* Takes over a library that an earlier instance probed; its users and name are not known yet. */
 static int on_pinned(const struct gs_pinned_lib *pinned, void *user)
 {
 	struct gs_launches *l = user;
@@ -221,7 +222,8 @@ static bool is_under_way(const struct gs_launches *l, const struct lib *lib)
 }
 
 /*
- * False if a user could change the file, or make it costly to read. Root decides what is simulated.
+ * False if a user could change the file, or make it costly to read. A simulated libcuda in a usual
+ * place counts as root's.
  */
 static bool is_roots(const struct statx *st, pid_t pid)
 {
@@ -247,10 +249,12 @@ static int left_alone(struct gs_launches *l, const struct statx *st, const char 
 	if (allowed(l))
 		return 0;
 	leave(l, LEFT_REFUSED, path, l->why.text);
-	return -EBUSY; /* while there are users who could do harm */
+	return -EBUSY; /* no probes while there are users who could do harm */
 }
 
-/* It had no functions when it was read; by now it may be completely written. */
+/*
+ * True if the file was changed: when it was read it had no functions, and may be complete by now.
+ */
 static bool is_rewritten(const struct gs_launches *l, const struct lib *lib, const struct statx *st)
 {
 	return lib->fd < 0 && !lib->info.probes && !is_under_way(l, lib) &&
@@ -274,10 +278,10 @@ static int add_lib(struct gs_launches *l, struct gs_pinned_lib *pinned, const ch
 }
 
 /*
- * @file is a path to the library, @path its name for people. @pid: the process in which it was
- * found. That process may have chosen a file on a server that never answers, or one with a lease
- * that an open would wait for. No probe may be set in such a file: the kernel would read it while
- * no fork() can begin.
+ * Finds or adds a library. @file is a path to it, @path its name for people, @pid the process in
+ * which it was found. That process may have chosen a file on a server that never answers, or one
+ * with a lease that an open would wait for. No probe may be set in such a file: the kernel would
+ * read it while no fork() can begin.
  */
 static int open_lib(struct gs_launches *l, const char *file, const char *path, pid_t pid,
 		    struct lib **ret)
@@ -291,7 +295,7 @@ static int open_lib(struct gs_launches *l, const char *file, const char *path, p
 
 	place = gs_peek(AT_FDCWD, file, 0, &st);
 	if (place < 0) {
-		if (place != -ENOENT && place != -ESRCH) /* it is gone */
+		if (place != -ENOENT && place != -ESRCH) /* otherwise the file is gone */
 			leave(l, LEFT_FAILED, path, strerror(-place));
 		return place;
 	}
@@ -350,7 +354,7 @@ static int on_map(pid_t pid, const struct gs_cuda_map *map, void *user)
 	snprintf(file, sizeof(file), "/proc/self/fd/%d", map->place);
 	r = open_lib(look->l, file, map->path, pid, &lib);
 	look->again |= gs_again_passes(r ? r : add_user(lib, pid));
-	/* go on with the next one in any case; but a process could have thousands */
+	/* in any case go on with the next mapping, but not with thousands of them */
 	return (r || look->l->nlibs != known) && ++look->tries >= MAX_TRIES;
 }
 
@@ -372,7 +376,7 @@ int gs_launches_process(struct gs_launches *l, pid_t pid)
 	if (is_known(l, pid) && !gs_again_has(&l->again, pid))
 		return 0;
 	r = gs_reader_maps(pid, on_map, &look);
-	if (r == -EAGAIN) /* its reader's answer comes later */
+	if (r == -EAGAIN) /* the reader's answer comes later */
 		return r;
 	snprintf(name, sizeof(name), "process %d", (int)pid);
 	if (gs_again_passes(r))
@@ -384,7 +388,10 @@ int gs_launches_process(struct gs_launches *l, pid_t pid)
 	return r;
 }
 
-/* Probes stay while removing them could do harm; the library may be used again, too. */
+/*
+ * Removes libraries without users. Probes stay while removing them could do harm; their library may
+ * also be used again.
+ */
 static void drop_unused(struct gs_launches *l)
 {
 	for (size_t i = l->nlibs; i-- > 0;) {
@@ -471,7 +478,7 @@ struct gs_launch_job *gs_launches_next(struct gs_launches *l)
 		if (lib->fd < 0 || now < lib->again.due_ns)
 			continue;
 		l->tried_again += lib->again.due_ns != 0;
-		gs_again_put_off(&lib->again, now); /* time of the next try, if this one fails */
+		gs_again_put_off(&lib->again, now); /* the next try, if this one fails */
 		if (allowed(l))
 			return new_job(l, lib);
 		leave(l, LEFT_REFUSED, lib->info.path, l->why.text);
@@ -524,7 +531,7 @@ void gs_launch_job_work(struct gs_launch_job *job)
 	set_attached(job->l, job->pinned.number, job->code ? GS_LAUNCH_LIB_OFF : job->ended_ns);
 }
 
-/* A library that cannot be probed stays in the list, without probes. */
+/* Logs what became of a job. A library that cannot be probed stays in the list, without probes. */
 static void tell(struct gs_launches *l, const struct lib *lib, struct gs_launch_job *job)
 {
 	char reason[384];
@@ -556,7 +563,7 @@ void gs_launches_done(struct gs_launches *l, struct gs_launch_job *job)
 		close(job->fd);
 	free(job);
 	l->job = NULL;
-	drop_unused(l); /* it may have become unused meanwhile */
+	drop_unused(l); /* meanwhile the library may have lost its last user */
 }
 
 /* ---- beginning and ending -------------------------------------------------------------------- */
@@ -570,7 +577,8 @@ static void on_usual(const char *path, void *user)
 }
 
 /*
- * Looks at all processes that have the driver open: a process maps its libcuda before it has TSGs.
+ * Looks at all processes that have the driver open, since a process maps its libcuda before it has
+ * TSGs.
  */
 int gs_launches_catch_up(struct gs_launches *l)
 {
@@ -598,7 +606,7 @@ static int attach_all(struct gs_launches *l)
 	return r;
 }
 
-/* Takes those of an earlier instance, or makes new ones if that is allowed. */
+/* Takes the attached programs of an earlier instance, or makes new ones if that is allowed. */
 static int open_entries(struct gs_launches *l, struct gs_error *err)
 {
 	CLEANUP_FD int slots = gs_pinned_slots();

@@ -2,9 +2,9 @@
 /*
  * launch.h - counts launches per TSG, by uprobes on every libcuda that processes with TSGs use
  *
- * The probes are pinned and stay when the daemon is gone, switched off by its guardian; the next
- * one takes them over. Counting begins and ends with all counts unknown: a count with a gap in it
- * is worse than none.
+ * The probes are pinned: they stay when the daemon is gone, but its guardian switches them off, and
+ * the next daemon takes them over. When counting begins or ends, all counts become unknown: a count
+ * with a gap in it is worse than none.
  */
 #ifndef GPUSCHED_LAUNCH_LAUNCH_H
 #define GPUSCHED_LAUNCH_LAUNCH_H
@@ -28,68 +28,69 @@ struct gs_launches;
 int gs_launches_allowed(bool trusted, struct gs_error *why);
 
 /*
- * Loads the probes and attaches them to the libcuda in the usual places and to those of all
+ * Begins counting: loads the probes, and attaches them to each libcuda in the usual places and in
  * processes that use the driver. Without uprobe_multi in the kernel this may take seconds, so a
- * thread may call it. -ENOTSUP with the reason: no uprobes here, or none allowed. If no new probes
- * are allowed, those that exist count.
+ * thread may call it. If no new probes are allowed, those that exist count. -ENOTSUP with the
+ * reason: no uprobes here, or none allowed.
  */
 int gs_launches_new(struct gs_table *t, bool trusted, struct gs_launches **ret,
 		    struct gs_error *err);
 /*
- * Counting ends and all counts become unknown. The probes are removed if that is allowed, at a time
- * that the kernel chooses; otherwise they stay and do nothing. It waits for grace periods of the
- * kernel, 50 ms and longer on large machines, so any thread may call it. The counts by class are
- * final then. Meanwhile @l is used for gs_launches_by_class() alone, and no counting begins.
+ * Ends counting; all counts become unknown. The probes are removed if that is allowed, at a time
+ * that the kernel chooses; otherwise they stay and do nothing. This waits for grace periods of the
+ * kernel, 50 ms and longer on large machines, so any thread may call it. Afterwards the counts by
+ * class are final. Meanwhile use @l for gs_launches_by_class() alone, and begin no counting.
  */
 void gs_launches_end(struct gs_launches *l);
-/* Ends counting first if that is not done. @l may be NULL. */
+/* Frees. Ends counting first if gs_launches_end() was not called. @l may be NULL. */
 void gs_launches_free(struct gs_launches *l);
 
-/* Ends the counting that a dead instance left behind; its counts become unknown. */
+/* Ends the counting of a dead instance; its counts become unknown. */
 int gs_launches_forget(void);
-/* Removes its probes if gs_launches_allowed(). */
+/* Removes the probes of a dead instance, if gs_launches_allowed(). */
 int gs_launches_clear(bool trusted, struct gs_error *why);
 
-/* Also probes libraries that came since counting began, while events went elsewhere. */
+/* Also probes libraries that came after counting began, while events went elsewhere. */
 int gs_launches_catch_up(struct gs_launches *l);
 
-/* A process made an RM client or a TSG: probes its libcuda unless that is done. */
+/* A process has made an RM client or a TSG: probes its libcuda if it is not probed. */
 int gs_launches_process(struct gs_launches *l, pid_t pid);
 /*
- * The process ended or executed another program: removes probes of libraries that no process maps
- * any more.
+ * The process has ended or executed another program. Removes the probes of libraries that no
+ * process maps any more.
  */
 void gs_launches_gone(struct gs_launches *l, pid_t pid);
 /*
- * The process's own agent counts its launches from now on, and the probes do not: their counts are
- * unknown again. @told false: the probes count, from now on. -E2BIG: too many agents count.
+ * @told: the process's own agent counts its launches from now on, and the probes do not. False: the
+ * probes count them again. Counts become unknown in both cases. -E2BIG: too many agents count.
  */
 int gs_launches_told(struct gs_launches *l, pid_t pid, bool told);
-/* The same for all processes that ended unseen. */
+/* gs_launches_gone() for all processes that ended unseen. */
 void gs_launches_sweep(struct gs_launches *l);
 
 /*
- * Setting the probes of a library may take seconds, since the kernel sets none while it removes
- * others. So a thread may do it, one job at a time. NULL: nothing is to be done. Until the job is
- * done @l is not freed.
+ * A job sets the probes of one library. That may take seconds, since the kernel sets none while it
+ * removes others. So a thread may do it, one job at a time. gs_launches_next() returns NULL if
+ * there is nothing to do. Do not free @l before the job is done.
  */
 struct gs_launch_job;
 struct gs_launch_job *gs_launches_next(struct gs_launches *l);
 void gs_launch_job_work(struct gs_launch_job *job);
-/* Frees @job. */
+/* Takes over the job's result, and frees @job. */
 void gs_launches_done(struct gs_launches *l, struct gs_launch_job *job);
 
 /*
- * How many libraries were left alone since the last call (counted at each look at a process).
- * Reasons: not root's, too many, no probes allowed, a file system that this kernel does not serve
- * itself, no functions to probe. @ret_again: number of repeated tries.
+ * How many libraries were left alone since the last call; a library counts at each look at a
+ * process. Reasons: the file is not root's, there are too many, no probes are allowed, this kernel
+ * does not serve the file system itself, or there is no function to probe. @ret_again: number of
+ * repeated tries.
  */
 uint64_t gs_launches_left(struct gs_launches *l, uint64_t *ret_again);
 
 /*
- * Libraries left alone for a reason that may pass are tried again. The first returns when the next
- * one is due (UINT64_MAX: none), the second tries one that is due. gs_launches_next() says what to
- * do with it.
+ * A library that was left alone for a reason that may pass is tried again. gs_launches_due()
+ * returns when the next one is due (UINT64_MAX: none). The second function tries one that is due;
+ * then gs_launches_next() has a job for it.
  */
 uint64_t gs_launches_due(const struct gs_launches *l);
 void gs_launches_again(struct gs_launches *l);
@@ -97,9 +98,9 @@ void gs_launches_again(struct gs_launches *l);
 size_t gs_launches_waiting(const struct gs_launches *l);
 
 struct gs_launch_lib {
-	char path[256]; /* as seen where it was found first */
+	char path[256]; /* its path in the process where it was found first */
 	uint64_t dev, ino;
-	bool system; /* in one of the usual places: kept even without users */
+	bool system; /* it is in one of the usual places: kept even without users */
 	unsigned int probes, processes;
 	uint64_t attached_ns, attach_us; /* when all probes were in place; how long that took */
 };
@@ -118,13 +119,13 @@ int gs_launches_unattributed(const struct gs_launches *l, struct gs_launch_proc 
 			     size_t *ret_n);
 
 /*
- * Attach type for programs on launch functions and for the programs that these call.
- * BPF_TRACE_UPROBE_MULTI if the kernel has it (with GPUSCHED_UPROBES=single in the environment: as
- * if not), else 0.
+ * Attach type for programs on launch functions and for the programs that they call.
+ * BPF_TRACE_UPROBE_MULTI if the kernel has it, else 0. (0 also with GPUSCHED_UPROBES=single in the
+ * environment.)
  */
 int gs_launch_attach_type(void);
 
-/* Launches per second x 1000 at @now; the rate in the record is as of the last launch. */
+/* Launches per second x 1000 at @now. The rate in the record is that of the last launch. */
 uint64_t gs_launch_rate_mhz(const struct gpusched_task *t, uint64_t now);
 
 #endif /* GPUSCHED_LAUNCH_LAUNCH_H */

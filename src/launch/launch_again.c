@@ -6,7 +6,7 @@
 #include "basic/clock.h"
 
 #define MAX_TRIES 6    /* after so many tries the pause no longer grows */
-#define COST_FACTOR 20 /* the part of the time that repeated looks may take */
+#define COST_FACTOR 20 /* repeated looks may take one part in so many of the time */
 
 bool gs_again_passes(int r)
 {
@@ -30,7 +30,7 @@ void gs_again_put_off(struct gs_again *a, uint64_t now_ns)
 	a->tries++;
 }
 
-/* Returns l->n if it is not there. */
+/* Returns l->n if the process is not in the list. */
 static size_t find(const struct gs_again_list *l, pid_t pid)
 {
 	size_t i = 0;

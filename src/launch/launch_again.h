@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * launch_again.h - what is tried again, and when; private to the launch probes
+ * launch_again.h - when to try again what has failed; private to the launch probes
  *
- * There is seldom an event when a reason has passed. So each case is tried again, after 1 s, 2 s,
- * and so on up to 64 s.
+ * There is seldom an event when the reason for a failure has passed. So each case is tried again,
+ * after 1 s, 2 s, and so on up to 64 s.
  */
 #ifndef GPUSCHED_LAUNCH_LAUNCH_AGAIN_H
 #define GPUSCHED_LAUNCH_LAUNCH_AGAIN_H
@@ -14,7 +14,7 @@
 #include <sys/types.h>
 
 #define GS_AGAIN_PROCESSES 256
-#define GS_AGAIN_SHARE (GS_AGAIN_PROCESSES / 8) /* of one user other than root */
+#define GS_AGAIN_SHARE (GS_AGAIN_PROCESSES / 8) /* processes of one user other than root */
 
 /* True if an operation that failed with -errno @r may succeed without anybody's action. */
 bool gs_again_passes(int r);
@@ -23,7 +23,7 @@ struct gs_again {
 	uint64_t due_ns;
 	unsigned int tries;
 };
-/* Sets when it is tried next. */
+/* Sets the time of the next try. */
 void gs_again_put_off(struct gs_again *a, uint64_t now_ns);
 
 /* Processes that are to be looked at again. All zeros: none. */
@@ -36,15 +36,15 @@ struct gs_again_list {
 	size_t n;
 	uint64_t not_before_ns;
 };
-/* A process that is in the list keeps its time. Returns false if there is no room. */
+/* Adds a process. One that is in the list keeps its time. Returns false if there is no room. */
 bool gs_again_add(struct gs_again_list *l, pid_t pid, uid_t uid, uint64_t now_ns);
 void gs_again_drop(struct gs_again_list *l, pid_t pid);
 bool gs_again_has(const struct gs_again_list *l, pid_t pid);
-/* Returns the first process that is due, and puts it off; 0: none. */
+/* Returns the first process that is due, and puts its next try off; 0: none is due. */
 pid_t gs_again_next(struct gs_again_list *l, uint64_t now_ns);
-/* The look took so long: the next one is put off, so that looks take only a part of the time. */
+/* A look took @ns: puts the next one off, so that looks take only a part of the time. */
 void gs_again_took(struct gs_again_list *l, uint64_t now_ns, uint64_t ns);
-/* UINT64_MAX: never. */
+/* When the next process is due; UINT64_MAX: never. */
 uint64_t gs_again_due(const struct gs_again_list *l);
 
 #endif /* GPUSCHED_LAUNCH_LAUNCH_AGAIN_H */

@@ -88,7 +88,10 @@ static const struct probe {
 
 static bool multi_works;
 
-/* A folder is no library: kernels that get as far as checking it return EBADF. */
+/*
+ * Tries to attach to a folder. A folder is no library: kernels that know the type return EBADF for
+ * it.
+ */
 static void probe_multi(void)
 {
 	/* r0 = 0; exit */
@@ -229,16 +232,17 @@ static bool is_return(enum gs_launch_prog prog)
 }
 
 struct target {
-	/* Path to the very file that was read: its name could be another file's by now. */
+	/* Path to the very file that was read: by now its name may belong to another file. */
 	char path[32];
 	const char *pins;
 	uint32_t lib;
-	uint64_t at[NPROBES]; /* file offsets; 0: not in this library */
+	uint64_t at[NPROBES]; /* file offsets; 0: the library lacks the function */
 	unsigned int links;
 };
 
 /*
- * Finds the functions' offsets. Return probes take the offset of the entry's; an alias comes once.
+ * Finds the functions' offsets. A probe of the return has the offset of the probe of the call. A
+ * function with several names is probed once.
  */
 static int find_functions(struct target *t, int fd)
 {
@@ -258,7 +262,7 @@ static int find_functions(struct target *t, int fd)
 	return r;
 }
 
-/* Takes @link, or -errno: the pin holds it. */
+/* Pins @link, and closes it: the pin keeps it. @link may be -errno. */
 static int pin(struct target *t, int link)
 {
 	CLEANUP_FD int fd = link;
@@ -291,7 +295,7 @@ static int attach_multi(struct target *t, const struct enter_bpf *skel, enum gs_
 							    .ret = is_return(prog) }));
 }
 
-/* @name: a file of the kernel about its uprobes; @format reads a number from it. */
+/* Reads a number by @format from file @name, in which the kernel describes its uprobes. */
 static int about_uprobes(const char *name, const char *format, unsigned int *ret)
 {
 	CLEANUP_FILE FILE *f = NULL;
@@ -304,7 +308,10 @@ static int about_uprobes(const char *name, const char *format, unsigned int *ret
 	return f && fscanf(f, format, ret) == 1 ? 0 : -ENOTSUP;
 }
 
-/* libbpf's own links switch their event off when they are closed, pinned or not. */
+/*
+ * Makes the link itself: libbpf's links switch their event off when they are closed, even if they
+ * are pinned.
+ */
 static int single_link(const struct target *t, int prog_fd, const struct probe *p, uint64_t at)
 {
 	struct perf_event_attr attr = { .size = sizeof(attr),

@@ -10,7 +10,7 @@
 
 #include "basic/error.h"
 #include "launch/launch.bpf.h"
-/* after the types above, which it needs */
+/* these need the types above */
 #include "enter.skel.h"
 #include "launch.skel.h"
 #include "table/table.h"
@@ -20,13 +20,13 @@ struct gs_launches;
 /* Loads the programs that count with @t's maps. -EPERM, or -ENOTSUP with the reason. */
 int gs_launch_load(struct gs_table *t, struct launch_bpf **ret, struct gs_error *err);
 
-/* Loads the programs that are attached, which call the slots @slots_fd; -1: new slots. */
+/* Loads the programs to attach, which call through the slots @slots_fd; -1: makes new slots. */
 int gs_entries_load(int slots_fd, struct enter_bpf **ret, struct gs_error *err);
 
 /*
- * Attaches to the functions of the library @fd, with cookies of library number @lib, and pins the
- * links in the folder @pins. Returns the number of functions, or -errno: then some may be pinned.
- * -ENOEXEC: the library has none of them.
+ * Attaches to the functions of the library @fd, with cookies for library number @lib. Pins the
+ * links in the folder @pins. Returns the number of functions. On -errno some may be pinned.
+ * -ENOEXEC: the library has none of the functions.
  */
 int gs_probes_attach(const struct enter_bpf *skel, const char *pins, uint32_t lib, int fd);
 

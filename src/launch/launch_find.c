@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * launch_find.c - finds the libcudas of this machine and the offsets of their functions; computes
- * the rate as of now
+ * the present rate of launches
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -61,12 +61,12 @@ uint64_t gs_launch_rate_mhz(const struct gpusched_task *t, uint64_t now)
 /*
  * ---- ELF -------------------------------------------------------------------------------------
  *
- * Not every file of root's that is called libcuda is one. So nothing of it is mapped, and what is
- * read has limits.
+ * Not every file of root's that is called libcuda is one. So this code maps nothing of it, and
+ * reads a limited amount.
  */
 #define MAX_SEGMENTS 64
 #define MAX_SECTIONS 1024    /* a libcuda has some 40 */
-#define MAX_TABLES 2         /* of symbols; a library has one */
+#define MAX_TABLES 2         /* tables of symbols; a library has one */
 #define MAX_TABLE (4u << 20) /* symbols and their names; a libcuda's have some 100 KiB */
 
 static void elf_close(Elf **elf)
@@ -74,7 +74,7 @@ static void elf_close(Elf **elf)
 	elf_end(*elf);
 }
 
-/* 0: in no loaded segment. */
+/* The file offset of @address; 0: no loaded segment has it. */
 static uint64_t file_offset(Elf *elf, uint64_t address)
 {
 	size_t n = 0;
@@ -109,7 +109,7 @@ static void take_symbol(Elf *elf, const char *name, uint64_t address, const char
 	}
 }
 
-/* True for a library of another machine, or one with more sections than any libcuda has. */
+/* True for a library of another machine, or with more sections than any libcuda has. */
 static bool is_strange(int fd)
 {
 	Elf64_Ehdr h;

@@ -11,14 +11,14 @@
 #include <sys/types.h>
 
 /*
- * File offsets of exported functions, 0 for one that the library lacks. If one function has several
- * names, it gets its offset once: an alias would count twice.
+ * File offsets of exported functions; 0: the library lacks the function. If a function has several
+ * names, only one gets the offset: otherwise its calls would count twice.
  */
 int gs_elf_offsets(int fd, const char *const *names, size_t n, uint64_t *ret_offsets);
 
 /*
- * True for a line of mountinfo of a FUSE file system that other users than the server's may enter;
- * and its mount point.
+ * Reads a line of mountinfo. True if it is a FUSE file system that others than the server's user
+ * may enter. Also returns its mount point.
  */
 bool gs_mount_serves_users(const char *line, dev_t *ret_dev, char ret_place[256]);
 

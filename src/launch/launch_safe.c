@@ -5,8 +5,8 @@
  * While the kernel sets or removes a uprobe, in any file, no fork() begins. The kernel waits first
  * for forks that have begun, then for the memory of each process that maps the file. A user who
  * serves a file system can hold the memory of an own process, and its fork(), for any time
- * (docs/uprobe-fork-stall.md). That process need not have the library open, so it would not help to
- * check those that do.
+ * (docs/uprobe-fork-stall.md). That process need not have the library open. So it would not help to
+ * check only processes that have.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -25,11 +25,11 @@
 
 /* ---- FUSE mounts that users are in ----------------------------------------------------------- */
 
-/* linux/mount.h and sys/mount.h cannot both be included, and older ones lack these. */
+/* linux/mount.h and sys/mount.h cannot both be included; older headers lack these constants. */
 #define CMD_CREATE 6
 #define CLOEXEC_FLAG 1
 
-/* Opens the kernel's own list of FUSE connections, of all namespaces. -1: there is none. */
+/* Opens the kernel's list of all FUSE connections, in all namespaces. -1: there is none. */
 static int connections(void)
 {
 	CLEANUP_FD int fs = (int)syscall(SYS_fsopen, "fusectl", CLOEXEC_FLAG);
@@ -57,7 +57,7 @@ static int no_users_connection(struct gs_error *why)
 	return 0;
 }
 
-/* Root's server counts too: a user may be able to make it slow. */
+/* A server of root's counts too, since a user may be able to make it slow. */
 bool gs_mount_serves_users(const char *line, dev_t *ret_dev, char ret_place[256])
 {
 	const char *dash = strstr(line, " - fuse"), *options;
@@ -94,13 +94,13 @@ static int no_users_mount(struct gs_error *why)
 	return 0;
 }
 
-/* ---- those that they could make -------------------------------------------------------------- */
+/* ---- FUSE mounts that users could make ------------------------------------------------------- */
 
 static bool is_open_to_users(const char *path)
 {
 	struct stat st;
 
-	/* with an ACL the group's bits are its mask */
+	/* with an ACL, the bits of the group are the ACL's mask */
 	return !stat(path, &st) && (st.st_uid || st.st_mode & 0066);
 }
 
@@ -123,7 +123,7 @@ static const char *mounter(void)
 	return NULL;
 }
 
-/* @otherwise: the result if there is no such file. */
+/* The number in a file; @otherwise if there is no such file. */
 static long setting(const char *path, long otherwise)
 {
 	CLEANUP_FILE FILE *f = fopen(path, "re");

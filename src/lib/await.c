@@ -14,9 +14,12 @@
 #include "lib/remote.h"
 
 #define LOOK_NS (50 * NS_PER_MS)
-#define FREE_NS NS_PER_S /* when one daemon follows another, the lock is free for a moment */
+#define FREE_NS NS_PER_S /* the lock is free for a moment when one daemon follows another */
 
-/* Only root may open the lock, but anybody may read the kernel's list of locks. */
+/*
+ * True if somebody holds the lock. Only root may open its file, but anybody may read the kernel's
+ * list of locks.
+ */
 static bool is_locked(const char *path)
 {
 	CLEANUP_FILE FILE *f = NULL;

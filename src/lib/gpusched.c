@@ -82,7 +82,7 @@ const char *gpusched_version(void)
 
 /* ---- requests -------------------------------------------------------------------------------- */
 
-/* Fails if the caller left out an argument; @is: it is there. */
+/* Fails if the caller left out argument @what. @is: not NULL or 0 if it is there. */
 static int need(struct gpusched *g, const void *is, const char *what)
 {
 	if (!g)
@@ -115,7 +115,7 @@ int gpusched_request(struct gpusched *g, const char *verb, const char *args_json
 	return request(g, verb, args, ret_json);
 }
 
-/* Takes @args. */
+/* Sends a request. Takes @args. */
 static int ask_with(struct gpusched *g, const char *verb, json_t *args, json_t **ret)
 {
 	CLEANUP_JSON json_t *owned = args;
@@ -142,9 +142,7 @@ static int number(struct gpusched *g, const json_t *o, const char *key, unsigned
 	return 0;
 }
 
-/*
- * Sends a request, and reads how many TSGs were changed. If some failed: -EREMOTEIO. Takes @args.
- */
+/* Sends a request, and reads how many TSGs it changed. -EREMOTEIO: some failed. Takes @args. */
 static int control(struct gpusched *g, const char *verb, const char *target, json_t *args,
 		   unsigned int *ret_n)
 {

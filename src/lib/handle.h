@@ -23,8 +23,9 @@ struct gs_handle_ops {
 	int (*request)(void *self, const char *verb, const json_t *args, char **ret,
 		       struct gs_error *err);
 	/*
-	 * Gets lines until @fn returns non-zero (which is returned), the end (0), -ETIMEDOUT or
-	 * -EINTR. The subscription stays, so a caller that comes back has missed nothing.
+	 * Passes lines to @fn until @fn returns non-zero (then returns that), or until the end (0),
+	 * -ETIMEDOUT or -EINTR. The subscription stays, so a caller that comes back has missed
+	 * nothing.
 	 */
 	int (*stream)(void *self, enum gs_stream which, gpusched_event_fn fn, void *user,
 		      uint64_t timeout_us, struct gs_error *err);
@@ -33,7 +34,7 @@ struct gs_handle_ops {
 
 struct gpusched {
 	struct gs_error err;
-	const struct gs_handle_ops *ops; /* NULL: it was not opened */
+	const struct gs_handle_ops *ops; /* NULL: the handle was not opened */
 	void *self;
 };
 

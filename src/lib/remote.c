@@ -14,12 +14,15 @@
 #include "basic/sheet.h"
 #include "lib/remote.h"
 
-#define ANSWER_LIMIT (64u << 20) /* the list of a full table has 16 MiB */
-#define STREAM_LIMIT (8u << 20)  /* a slow reader gets 2 MiB at once */
+#define ANSWER_LIMIT (64u << 20) /* the list of a full table is 16 MiB long */
+#define STREAM_LIMIT (8u << 20)  /* a slow reader may get 2 MiB at once */
 #define REQUEST_MS 30000L    /* controls are answered within 5 s, a policy's start takes longer */
 #define PARK_US 1800000000ll /* longest time of a parking */
 #define PING_MS 1000L        /* a daemon that responds answers a ping at once */
-/* Pings while a request is under way: most requests are over before the first ping. */
+/*
+ * While a request is under way, pings ask whether the daemon lives. Most requests end before the
+ * first ping.
+ */
 #define PING_EVERY_NS (NS_PER_S * 9 / 10)
 
 struct text {
@@ -29,20 +32,20 @@ struct text {
 
 struct remote {
 	CURL *ping;
-	uint64_t alive_ns; /* time of its last answer */
+	uint64_t alive_ns; /* when the daemon last answered */
 	char socket[sizeof(((struct sockaddr_un *)0)->sun_path)];
 	CURL *easy;
-	CURLM *multi; /* for the stream; NULL: none yet */
+	CURLM *multi; /* for the stream; NULL: there is none yet */
 	CURL *watch;
 	enum gs_stream which; /* kind of the stream */
-	struct text in;       /* received and not handed out yet */
-	int watch_code;       /* the stream broke: negative errno */
-	bool refused;         /* the data is the reason why the stream was refused */
+	struct text in;       /* received, but not passed on yet */
+	int watch_code;       /* negative errno: the stream broke */
+	bool refused;         /* the stream was refused, and the data says why */
 };
 
 /*
- * Tries the socket itself, since curl's own error is the same for a missing daemon and a slow one.
- * -EAGAIN: many connections wait for the daemon already. *ret_pid: the listener; 0: unknown.
+ * Tries to connect, since curl has the same error for a missing daemon and for a slow one. -EAGAIN:
+ * many connections wait for the daemon already. *ret_pid: the listener; 0: unknown.
  */
 static int try_connect(const char *path, pid_t *ret_pid)
 {
@@ -175,7 +178,7 @@ static CURLcode perform(struct remote *r, CURL *easy, const char *url, const cha
 
 /* ---- a daemon that does not answer ------------------------------------------------------------ */
 
-/* Stopped by SIGSTOP or a debugger. */
+/* True if SIGSTOP or a debugger has stopped the process. */
 static bool is_stopped(pid_t pid)
 {
 	char path[32], line[128], state = 0;
@@ -189,7 +192,9 @@ static bool is_stopped(pid_t pid)
 	return state == 'T' || state == 't';
 }
 
-/* True if a daemon takes connections, or there is none at all, which the request will report. */
+/*
+ * True if a daemon takes connections. Also if there is none at all: the request will report that.
+ */
 static bool may_answer(const struct remote *r, pid_t *ret_pid)
 {
 	int code = try_connect(r->socket, ret_pid);
@@ -225,7 +230,7 @@ static int fail_dead(pid_t pid, struct gs_error *err)
 		       who, stopped ? "continue (kill -CONT) or restart" : "restart");
 }
 
-/* 0, or within 2 s -EHOSTDOWN: a daemon listens, and does not respond. */
+/* 0; -EHOSTDOWN, within 2 s: a daemon listens but does not respond. */
 static int check_alive(struct remote *r, struct gs_error *err)
 {
 	pid_t pid = 0;
@@ -233,7 +238,7 @@ static int check_alive(struct remote *r, struct gs_error *err)
 	return is_alive(r, &pid) ? 0 : fail_dead(pid, err);
 }
 
-/* While a request is under way: the daemon may have been stopped since. */
+/* Checks while a request is under way: the daemon may have been stopped since it began. */
 static int on_progress(void *user, curl_off_t a, curl_off_t b, curl_off_t c, curl_off_t d)
 {
 	struct remote *r = user;
@@ -248,7 +253,7 @@ static bool is_word(const char *verb)
 	       strlen(verb) < 64;
 }
 
-/* How long an answer may take: a `status` watches for some time, and parking copies memory. */
+/* How long an answer may take: `status` watches for some time, and parking copies memory. */
 static long limit_ms(const char *verb, const json_t *args)
 {
 	json_int_t us = !strcmp(verb, "park") || !strcmp(verb, "unpark") ? PARK_US
@@ -259,7 +264,7 @@ static long limit_ms(const char *verb, const json_t *args)
 	return REQUEST_MS + (long)(us / 1000);
 }
 
-/* Checks only its ends: the reader of the answer parses it once. */
+/* Checks only the first and the last character: the reader of the answer parses it anyway. */
 static bool is_object(const struct text *body)
 {
 	return body->n >= 2 && body->p[0] == '{' && body->p[body->n - 1] == '}' &&
@@ -366,7 +371,7 @@ static void close_stream(struct remote *r)
 }
 
 /*
- * Hands out whole lines; empty lines only say that the daemon lives. Returns non-zero if @fn does.
+ * Passes whole lines on. Empty lines only say that the daemon lives. Returns non-zero if @fn does.
  */
 static int hand_out(struct remote *r, gpusched_event_fn fn, void *user)
 {
@@ -392,7 +397,7 @@ static int hand_out(struct remote *r, gpusched_event_fn fn, void *user)
 	return stop;
 }
 
-/* Waits for the socket. Not by curl's own function, which goes on after a signal. */
+/* Waits for the socket. Not with curl's own function, since that goes on after a signal. */
 static int wait_stream(struct remote *r, uint64_t until)
 {
 	uint64_t now = gs_now_ns(), ns = until ? until - now : NS_PER_S;

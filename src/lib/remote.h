@@ -14,8 +14,8 @@ void remote_free(struct remote *r);
 extern const struct gs_handle_ops remote_ops;
 
 /*
- * If a daemon of this machine is starting, waits until it listens, at most for @ns. Returns false
- * if none listens then.
+ * If a daemon of this machine is starting, waits until it listens, but at most for @ns. Returns
+ * false if none listens then.
  */
 bool remote_await(uint64_t ns);
 

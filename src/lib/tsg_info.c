@@ -62,7 +62,7 @@ static uint32_t handle(struct reader *rd, const char *key)
 	return (uint32_t)v;
 }
 
-/* The value that a word stands for; null: unset. */
+/* The value of a word; null: the setting is unset. */
 static int choice(struct reader *rd, uint32_t bit)
 {
 	char word[12];

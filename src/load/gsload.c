@@ -27,7 +27,7 @@
 
 enum type { NUMBER, REAL, ARRIVALS, FLAG };
 
-/* One line per option: parser and --help follow. */
+/* One line per option; parser and --help use this table. */
 static const struct option {
 	const char *name, *value;
 	unsigned int modes;
@@ -296,7 +296,7 @@ static void print_result(const struct gsload_options *o, const struct gsload_cud
 
 static volatile sig_atomic_t ended;
 
-/* An interrupt ends the load, but not the time to linger; a second one ends that too. */
+/* The first interrupt ends the load, but not the time to linger. A second one ends that too. */
 static void on_signal(int sig)
 {
 	if (sig == SIGTERM || gsload_stop)
@@ -320,8 +320,8 @@ static void idle(uint64_t ns)
 }
 
 /*
- * Raises our priority: on a simulated GPU other programs of the host would blur the measurement.
- * Stays below the simulator.
+ * Raises our priority: otherwise, other programs of the host would blur measurements on a simulated
+ * GPU. Stays below the simulator's.
  */
 static void be_prompt(void)
 {
@@ -364,7 +364,7 @@ int main(int argc, char **argv)
 	sigaction(SIGINT, &on_end, NULL);
 	sigaction(SIGTERM, &on_end, NULL);
 	sigaction(SIGUSR1, &anew, NULL);
-	/* The first GPU's context last, so that it is current. */
+	/* the first GPU comes last, so that its context is current */
 	for (uint64_t i = o.gpus; i-- > 0;) {
 		if (gsload_cuda_open(&c[i], (int)(o.gpu + i), (unsigned int)o.contexts))
 			return GS_EXIT_FAILED;

@@ -19,7 +19,7 @@ enum gsload_arrivals { GSLOAD_POISSON, GSLOAD_PERIODIC, GSLOAD_CLOSED };
 struct gsload_options {
 	enum gsload_mode mode;
 	uint64_t gpu, gpus, contexts, seed, kernels, tokens, burst, in_flight, count;
-	uint64_t multiprocessors; /* 0: as CUDA reports */
+	uint64_t multiprocessors; /* 0: as many as CUDA reports */
 	uint64_t allocate_mib;
 	double kernel_us, block_us, fill_pct, period_us, cv, gap_us, lead_us, seconds, warmup,
 		delay, linger;
@@ -34,35 +34,35 @@ static inline uint64_t gsload_real_ns(const struct gsload_options *o, double us)
 	return (uint64_t)(us * 1e3 * o->dilate);
 }
 
-/* Everything in simulated us (equal to real us where dilate is 1). */
+/* All times are in simulated us (equal to real us where dilate is 1). */
 struct gsload_result {
 	uint64_t launches;       /* calls of launch functions, including calibration and warm-up */
 	uint64_t graph_launches; /* calls that launched a graph */
-	uint64_t n;              /* requests or kernels counted */
-	double seconds;          /* the time for these */
-	/* LC, n of them, sorted */
-	double *latency_us; /* the GPU's part */
-	double *service_us; /* from the first launch on */
-	double *late_us;  /* how much later than possible it began, with the consequences of that */
-	double *token_us; /* LC with several tokens a request: ntokens of them, sorted */
+	uint64_t n;              /* number of requests or kernels that count */
+	double seconds;          /* time that these took */
+	/* for LC: @n values, sorted */
+	double *latency_us; /* the GPU's part of the latency */
+	double *service_us; /* from the first launch to the end */
+	double *late_us;    /* lateness that the generator itself caused, with its consequences */
+	double *token_us;   /* LC with several tokens a request: @ntokens values, sorted */
 	size_t ntokens;
 	uint64_t from_ns; /* LC: end of the warm-up */
 	double iterations_per_us;
-	uint32_t iterations; /* of one thread of one block */
+	uint32_t iterations; /* iterations of each thread of one block */
 };
 
-/* Set by SIGINT and SIGTERM: end in order and print the results so far. */
+/* Set by SIGINT and SIGTERM: end in order, and print the results so far. */
 extern volatile int gsload_stop;
 
-/* Measures iterations per us. Not above 0: another program's work came between. */
+/* Measures iterations per us. A result of 0 or less: another program's work came between. */
 double gsload_measure(struct gsload_cuda *c, const struct gsload_options *o,
 		      struct gsload_result *r);
 /*
- * Takes the given rate, else the last measured one, else measures now. Ends the program on failure.
+ * Uses the given rate, else the last measured one, else measures now. Ends the program on failure.
  */
 void gsload_calibrate(struct gsload_cuda *c, const struct gsload_options *o,
 		      struct gsload_result *r);
-/* @c: o->gpus of them. */
+/* @c: an array of o->gpus. */
 void gsload_run_be(struct gsload_cuda *c, const struct gsload_options *o, struct gsload_result *r);
 void gsload_run_lc(struct gsload_cuda *c, const struct gsload_options *o, struct gsload_result *r);
 

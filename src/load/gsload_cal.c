@@ -22,11 +22,11 @@
 #include "basic/clock.h"
 #include "load/gsload.h"
 
-#define KEPT_S 600 /* later, clocks or driver may have changed */
-#define LOCK_S 5   /* in simulated time: a measurement takes less than 1 */
+#define KEPT_S 600 /* older values do not count: clocks or driver may have changed */
+#define LOCK_S 5   /* simulated time; a measurement takes less than 1 s */
 #define ATTEMPTS 5
 
-/* A text of everything on which the result depends. */
+/* A text of everything that the result depends on. */
 static void key_of(const struct gsload_cuda *c, char *ret, size_t size)
 {
 	snprintf(ret, size, "%s/%d/%d", c->name, c->multiprocessors, c->clock_khz);
@@ -54,7 +54,7 @@ static int open_kept(const struct gsload_options *o, const char *path)
 		open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0644);
 	struct stat st;
 
-	if (fd < 0) /* root's, of the same simulated GPU */
+	if (fd < 0) /* the file may be root's, for the same simulated GPU */
 		fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	if (fd < 0 || fstat(fd, &st) || !S_ISREG(st.st_mode) || st.st_nlink != 1 ||
 	    (st.st_uid != geteuid() && st.st_uid))
@@ -67,7 +67,7 @@ static int open_kept(const struct gsload_options *o, const char *path)
 	return TAKE_FD(fd);
 }
 
-/* 0: no value, or one for another GPU, or an old one. */
+/* The rate in the file; 0: there is none, or it is old, or for another GPU. */
 static double read_kept(int fd, const char *key)
 {
 	char text[256] = "", *end;
@@ -84,7 +84,7 @@ static double read_kept(int fd, const char *key)
 	return v;
 }
 
-/* If we are killed in the middle, the part written is not a number with this key. */
+/* Writes the rate. If we are killed meanwhile, the written part is no number with this key. */
 static void keep(int fd, const char *key, double v)
 {
 	char text[256];

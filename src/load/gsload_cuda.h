@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * gsload_cuda.h - a GPU, through the libcuda.so.1 that dlopen() finds: the system's, or the
+ * gsload_cuda.h - a GPU, used through the libcuda.so.1 that dlopen() finds: the system's or our
  * stand-in
  */
 #ifndef GPUSCHED_LOAD_GSLOAD_CUDA_H
@@ -19,8 +19,10 @@ struct gsload_cuda {
 	int multiprocessors, clock_khz;
 };
 
-/* Loads libcuda, makes @contexts contexts on GPU @ordinal and loads the kernels into the first,
- * which is then current. 0, or -1 after one line on stderr. */
+/*
+ * Loads libcuda and makes @contexts contexts on GPU @ordinal. The first one gets the kernels and
+ * becomes current. 0, or -1 after one line on stderr.
+ */
 int gsload_cuda_open(struct gsload_cuda *c, int ordinal, unsigned int contexts);
 /* Allocates memory that nothing uses, until the context is destroyed. */
 void gsload_cuda_keep(struct gsload_cuda *c, size_t bytes);

@@ -18,7 +18,7 @@
 #define THREADS 256
 #define BLOCKS_PER_SM 8
 #define MAX_IN_FLIGHT 64
-#define HOLD_LIMIT_MS 30 /* so that the GPU becomes free if the program dies */
+#define HOLD_LIMIT_MS 30 /* then the kernel ends anyway: the program may have died */
 #define LINE_NS (20 * NS_PER_MS)
 
 volatile int gsload_stop;
@@ -56,10 +56,13 @@ double gsload_measure(struct gsload_cuda *c, const struct gsload_options *o,
 	const unsigned int rounds = 20, big = 100000, small = 20000;
 	double us[2];
 
-	for (unsigned int i = 0; i < rounds; i++) /* until the GPU's clocks are up */
+	for (unsigned int i = 0; i < rounds; i++) /* warm up, until the GPU's clocks are high */
 		launch(c, r, full_grid(c), big);
 	wait_all(c);
-	/* With two sizes, the part of the time that does not depend on the work cancels out. */
+	/*
+	 * Measures two sizes: their difference does not contain the time that is the same for any
+	 * work.
+	 */
 	for (unsigned int k = 0; k < 2; k++) {
 		uint64_t t = gs_now_ns();
 
@@ -78,8 +81,8 @@ double gsload_measure(struct gsload_cuda *c, const struct gsload_options *o,
 
 struct batch {
 	unsigned int blocks;
-	cu_handle graph; /* executable; NULL: one kernel */
-	/* with --memory or --copy, used instead */
+	cu_handle graph; /* executable graph; NULL: one kernel */
+	/* with --memory or --copy, these are used instead */
 	cu_handle stream_function;
 	cu_address memory;
 	void *host;
@@ -167,7 +170,7 @@ static void print_line(const struct gsload_options *o, uint64_t at, const char *
 
 /* ---- BE: kernels back to back ---------------------------------------------------------------- */
 
-/* As many waves as fit into the kernel; @ret_blocks: the blocks of all of them. */
+/* As many waves of blocks as fit into the kernel. @ret_blocks: the blocks of all waves. */
 static unsigned int shape(const struct gsload_cuda *c, const struct gsload_options *o,
 			  unsigned int *ret_blocks)
 {
@@ -220,7 +223,7 @@ static void lane_free(struct lane *l, const struct gsload_options *o)
 }
 
 /*
- * Launches the @k-th kernel on each GPU, once all GPUs have ended the kernel that makes room for
+ * Launches the @k-th kernel on each GPU, after each GPU has ended the kernel that makes room for
  * it.
  */
 static void step(struct lane *lanes, const struct gsload_options *o, struct gsload_result *r,
@@ -276,7 +279,7 @@ void gsload_run_be(struct gsload_cuda *c, const struct gsload_options *o, struct
 		lane_use(&lanes[i], o);
 		wait_all(&c[i]);
 	}
-	if (!k0) /* otherwise as many kernels are under way at the beginning as at the end */
+	if (!k0) /* with a warm-up, as many kernels are under way at the beginning as at the end */
 		now = gs_now_ns();
 	for (uint64_t i = 0; i < o->gpus; i++)
 		lane_free(&lanes[i], o);
@@ -301,8 +304,8 @@ static void hold_new(struct gsload_cuda *c, struct hold *h)
 }
 
 /*
- * The waiting kernel and an empty one behind it. With the waiting kernel alone its channel would be
- * drained, and the GPU would go on to other programs.
+ * Launches the waiting kernel, and an empty one behind it. With the waiting kernel alone, its
+ * channel would be drained, and the GPU would go on to other programs.
  */
 static void hold_begin(struct gsload_cuda *c, struct hold *h, struct gsload_result *r)
 {
@@ -326,7 +329,7 @@ static void spin(const struct gsload_options *o, double us)
 		;
 }
 
-/* Makes room for one more in a list of @n; the room is a power of two, at least 1024. */
+/* Makes room for one more entry in a list of @n. The room is a power of two, at least 1024. */
 static void make_room(double **list, size_t n)
 {
 	if (*list && (n < 1024 || (n & (n - 1))))
@@ -336,7 +339,7 @@ static void make_room(double **list, size_t n)
 		exit(GS_EXIT_FAILED);
 }
 
-/* A token has ended, which began where the previous one ended. */
+/* A token has ended. It began where the previous one ended. */
 static void take_token(const struct gsload_options *o, struct gsload_result *r,
 		       uint64_t *inout_from)
 {
@@ -353,7 +356,7 @@ static void take_token(const struct gsload_options *o, struct gsload_result *r,
 	r->token_us[r->ntokens++] = us;
 }
 
-/* Does the work of one token: after it the CPU reads the result. */
+/* Does the work of one token; then the CPU reads the result. */
 static void token(struct gsload_cuda *c, const struct gsload_options *o, const struct batch *b,
 		  struct gsload_result *r)
 {
@@ -366,7 +369,7 @@ static void token(struct gsload_cuda *c, const struct gsload_options *o, const s
 	}
 }
 
-/* *ret_launched_ns: begin of its first launch. */
+/* *ret_launched_ns: when its first launch began. */
 static void request(struct gsload_cuda *c, const struct gsload_options *o, const struct batch *b,
 		    struct hold *h, struct gsload_result *r, uint64_t *ret_launched_ns)
 {
@@ -393,7 +396,7 @@ static void request(struct gsload_cuda *c, const struct gsload_options *o, const
 	}
 }
 
-/* A request has ended; *inout_free_ns: see gsload_latency_of(). */
+/* A request has ended. *inout_free_ns: see gsload_latency_of(). */
 static void take_request(const struct gsload_options *o, struct gsload_result *r, uint64_t at,
 			 uint64_t begin, uint64_t launched, uint64_t *inout_free_ns)
 {

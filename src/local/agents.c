@@ -2,8 +2,8 @@
 /*
  * agents.c - uses the agents in the user's own programs, for a user without a daemon
  *
- * Each program with an agent is asked for its TSGs. Controls go to the agent, which makes the
- * calls. Verbs that need a table, a policy or other users' programs need a daemon.
+ * Each agent is asked for its program's TSGs. Controls go to the agent, which makes the calls.
+ * Verbs that need a table, a policy or other users' programs need a daemon.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -23,7 +23,7 @@
 #include "requests/target.h"
 #include "requests/verb.h"
 
-#define ID_SHIFT 8 /* TSG ids: the agent's process, then its own number */
+#define ID_SHIFT 8 /* a TSG's id is its process, then its number there */
 
 struct seen {
 	struct gpusched_tsg rec;
@@ -84,7 +84,7 @@ static int add(struct agents *a, const struct gs_agent_answer *answer, uint32_t 
 	s->facts = answer->facts;
 	s->facts.class_[sizeof(s->facts.class_) - 1] = '\0';
 	s->facts.blind[sizeof(s->facts.blind) - 1] = '\0';
-	/* as the agent says, except for what the kernel knows better */
+	/* the agent's own words, except for what the kernel knows better */
 	s->rec.task.pid = (uint32_t)pid;
 	s->rec.task.uid = geteuid();
 	s->rec.task.id = (uint64_t)pid << ID_SHIFT | (s->rec.task.id & ((1u << ID_SHIFT) - 1));
@@ -104,7 +104,7 @@ static int look_at(struct agents *a, const char *dir, const char *name)
 
 	if (!answer)
 		return -ENOMEM;
-	if (fd == -ECONNREFUSED) /* the program has crashed */
+	if (fd == -ECONNREFUSED) /* the program has crashed, and left its socket */
 		forget(dir, name);
 	if (fd < 0 || gs_agent_ask(fd, &(struct gs_agent_request){ .ask = GS_AGENT_LIST }, answer,
 				   size, NULL))
@@ -144,7 +144,7 @@ static json_t *row(const struct seen *s)
 	json_object_set_new(o, "known_by", json_string("agent"));
 	gs_json_put_text(o, "class", f->class_);
 	gs_json_put_text(o, "class_source", *f->class_ ? "told" : NULL);
-	/* launches are the process's: they say most about its compute TSG */
+	/* launches are counted by process: they say most about its compute TSG */
 	gs_told_json(f, counted, o);
 	if (f->blind[0] && json_is_null(json_object_get(o, "reason"))) {
 		char text[160];
@@ -155,7 +155,7 @@ static json_t *row(const struct seen *s)
 	return o;
 }
 
-/* Keeps, in place, the TSGs that @args names. */
+/* Keeps only the TSGs that @args names. */
 static int select_tsgs(struct agents *a, const json_t *args, struct gs_error *err)
 {
 	const char *text = json_string_value(json_object_get(args, "target"));
@@ -185,7 +185,7 @@ static json_t *rows(const struct agents *a)
 
 #define MAX_STEPS GS_NFIELDS
 
-/* The steps that restore what the program asked for. */
+/* Makes the steps that restore what the program asked for. */
 static size_t clearing(const struct gpusched_tsg *rec, struct gs_rm_step *steps)
 {
 	size_t n = 0;
@@ -211,7 +211,7 @@ static size_t setting(const struct gpusched_tsg *rec, const struct gpusched_sett
 	for (unsigned int i = 0; i < GS_NFIELDS; i++) {
 		uint32_t bit = GS_BIT(i);
 
-		/* beside other settings a mode is for the compute TSGs alone */
+		/* with other settings, a mode is set only for compute TSGs */
 		if (bit == GPUSCHED_PREEMPT_MODE && rec->task.kind != GPUSCHED_KIND_COMPUTE)
 			continue;
 		if (set->valid & bit)
@@ -251,7 +251,7 @@ static const char *why_text(const struct gs_rm_result *res, char buf[32])
 	return name ? name : buf;
 }
 
-/* The entry of one TSG among the results. */
+/* Acts on one TSG, and makes its entry among the results. */
 static json_t *act_on(const char *verb, const json_t *args, const struct seen *s, int *ret_code)
 {
 	const struct gs_rm_tsg tsg = {

@@ -9,7 +9,9 @@
 
 /* True if this user has programs with an agent; some of them may have crashed. */
 bool agents_are_there(void);
-/* list, set, preempt, suspend and resume, through the agents in the user's own programs. */
+/*
+ * The verbs list, set, preempt, suspend and resume, through the agents in the user's own programs.
+ */
 int agents_request(const char *verb, const json_t *args, json_t **ret, struct gs_error *err);
 
 #endif /* GPUSCHED_LOCAL_AGENTS_H */

@@ -17,7 +17,7 @@ struct instance {
 	struct gs_config *config;
 	struct gs_service *s;
 	bool s_reads;         /* @s is read-only */
-	unsigned int token;   /* of the watch; 0: none */
+	unsigned int token;   /* token of the watch; 0: there is none */
 	json_t *missed;       /* events that came between two calls of instance_watch() */
 	gpusched_event_fn fn; /* NULL between two calls of instance_watch() */
 	void *user;
@@ -70,7 +70,7 @@ int instance_ready(struct instance *l, const char *verb, struct gs_error *err)
 {
 	int flags = verb ? gs_verb_flags(verb) : 0;
 
-	/* a verb that will be refused needs no instance */
+	/* a verb that will be refused anyway needs no instance */
 	if (flags < 0 || flags & GS_VERB_ALONE ||
 	    (verb && l->read_only && !(flags & GS_VERB_READS)))
 		return 0;
@@ -108,7 +108,10 @@ static int hand_out(struct instance *l, const json_t *event)
 	return line ? l->fn(line, l->user) : 0;
 }
 
-/* If the caller does not come back, the newest events are dropped: their number has a limit. */
+/*
+ * Passes an event on, or keeps it until the caller comes back. The number of kept events has a
+ * limit: the newest are dropped.
+ */
 static void on_event(const json_t *event, void *user)
 {
 	struct instance *l = user;

@@ -18,7 +18,7 @@ void instance_free(struct instance *l);
  * charge.
  */
 int instance_ready(struct instance *l, const char *verb, struct gs_error *err);
-/* 0 and a new reference, or a negative errno with one line. */
+/* Sends one verb. 0 and a new reference, or a negative errno with one line. */
 int instance_request(struct instance *l, const char *verb, const json_t *args, json_t **ret,
 		     struct gs_error *err);
 /* Like gpusched_watch(). */

@@ -14,10 +14,10 @@
 #include "local/instance.h"
 
 struct local {
-	struct gpusched *daemon; /* one of the three is set */
+	struct gpusched *daemon; /* exactly one of these three is set */
 	struct instance *instance;
 	bool agents;
-	bool may_act; /* the user is root, and the daemon would be this machine's own */
+	bool may_act; /* the user is root, and a daemon on this socket would serve this machine */
 };
 
 static void local_free(void *self)
@@ -36,7 +36,10 @@ static bool has_daemon(const void *self)
 	return l->daemon;
 }
 
-/* A daemon that was about to listen has the lock: then it is asked. */
+/*
+ * Opens the instance. -EBUSY: a daemon that was about to listen has the lock; then that daemon is
+ * used.
+ */
 static int make_ready(struct local *l, const char *verb, struct gs_error *err)
 {
 	struct gpusched *daemon = NULL;
@@ -138,7 +141,7 @@ static const struct gs_handle_ops local_ops = {
 	.free = local_free,
 };
 
-/* Picks the implementation to use if no daemon answers. */
+/* Picks what to use if no daemon answers. */
 static int act_alone(uint32_t flags, struct local *l, struct gs_error *err)
 {
 	if (!geteuid())

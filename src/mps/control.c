@@ -88,7 +88,7 @@ static int read_until(int fd, uint64_t until, char *ret, size_t size)
 	}
 }
 
-/* Waits for the program's end, which may come later than the end of its output. */
+/* Waits for the program's end: it may come after the end of the output. */
 static int reap(pid_t pid, uint64_t until, int *ret_status)
 {
 	int status = 0;
@@ -106,8 +106,8 @@ static int reap(pid_t pid, uint64_t until, int *ret_status)
 }
 
 /*
- * Runs argv with @input (may be NULL) for at most @ms. Its output is cut to @size. Returns 0 with
- * its status in *ret_status; -ETIMEDOUT: it was killed.
+ * Runs @argv with @input (may be NULL) for at most @ms. Cuts its output to @size. Returns 0 and the
+ * exit status in *ret_status, or -ETIMEDOUT: the program was killed.
  */
 static int run(char *const *argv, const char *input, unsigned int ms, char *ret, size_t size,
 	       int *ret_status)
@@ -129,7 +129,10 @@ static int run(char *const *argv, const char *input, unsigned int ms, char *ret,
 		gs_mps_exec(argv, in[0], out[1]);
 	close(in[0]);
 	close(out[1]);
-	/* shorter than a pipe's buffer, so the write does not block even if the reader has ended */
+	/*
+	 * this fits into the pipe's buffer, so the write does not block even if the reader has
+	 * ended
+	 */
 	if (pid > 0 && input && write(in[1], input, strlen(input)) < 0)
 		errno = 0;
 	close(in[1]);

@@ -9,8 +9,8 @@
 
 struct gs_mps_joined {
 	int sock;              /* connection to the supervisor, see link.h */
-	int server;            /* pid; 0: the server starts with its first client */
-	char server_class[40]; /* class under which the daemon knows the server */
+	int server;            /* the server's pid; 0: it starts with its first client */
+	char server_class[40]; /* class that the daemon has for the server */
 };
 
 /*
@@ -21,9 +21,9 @@ int gs_mps_join(const struct gs_mps_place *p, const char *class_name, unsigned i
 		struct gs_mps_joined *ret, struct gs_error *err);
 
 /*
- * Ends the pool's server and its supervisor, which would wait for further programs, and waits for
- * their end. 0: there is none any more. -ETIMEDOUT: programs are in the pool, or the end takes
- * longer.
+ * Ends the pool's server and supervisor, which would wait for further programs. Waits until both
+ * have ended. 0: the pool has neither any more. -ETIMEDOUT: programs are in the pool, or the end
+ * takes longer.
  */
 int gs_mps_end(const struct gs_mps_place *p, unsigned int timeout_ms);
 

@@ -35,7 +35,7 @@ static void run_control(const struct gs_mps_place *p, const char *program)
 	_exit(127);
 }
 
-/* Kills all children, including those that became ours when their parent died. */
+/* Kills all children, including orphans of children, which become ours. */
 static bool kill_children(int sig)
 {
 	char path[64];
@@ -73,7 +73,7 @@ static void end_all(void)
 	} while (gs_now_ns() < until + QUIT_MS * NS_PER_MS);
 }
 
-/* True if @control and all its servers have ended, or are not needed any more. */
+/* True if the control daemon has ended, or nobody needs it any more. */
 static bool is_over(pid_t control, int hold)
 {
 	struct pollfd f = { .fd = hold, .events = POLLIN };
@@ -82,7 +82,7 @@ static bool is_over(pid_t control, int hold)
 	while ((ended = waitpid(-1, NULL, WNOHANG)) > 0)
 		if (ended == control)
 			return true;
-	/* Nothing is ever written to it: it is ready when its other end is closed. */
+	/* nothing is ever written to the pipe: it is ready when its other end is closed */
 	return poll(&f, 1, LOOK_MS) != 0;
 }
 
@@ -95,8 +95,8 @@ static void keep(pid_t control, int hold)
 }
 
 /*
- * Leaves the terminal's process group, and closes the supervisor's descriptors, so that it is in
- * nobody's way.
+ * Makes a keeper of this process: with a session of its own, and without the supervisor's
+ * descriptors.
  */
 static void be_keeper(const struct gs_mps_place *p, const char *program, int hold)
 {

@@ -11,8 +11,8 @@
 #include "mps/place.h"
 
 struct gs_mps_keeper {
-	pid_t pid; /* 0: none */
-	int hold;  /* the keeper works until the last copy of this descriptor is closed */
+	pid_t pid; /* pid of the keeper; 0: none */
+	int hold;  /* the keeper works until all copies of this descriptor are closed */
 };
 #define GS_MPS_NO_KEEPER \
 	{ \
@@ -20,12 +20,11 @@ struct gs_mps_keeper {
 	}
 
 /*
- * Starts the control daemon with this process's environment. The daemon can be asked only a while
- * later.
+ * Starts the control daemon with this process's environment. The daemon answers only a while later.
  */
 int gs_mps_keeper_start(const struct gs_mps_place *p, struct gs_mps_keeper *ret,
 			struct gs_error *err);
-/* True if the keeper ended by itself, because the control daemon ended. */
+/* True if the keeper has ended by itself, since the control daemon has ended. */
 bool gs_mps_keeper_is_gone(struct gs_mps_keeper *k);
 /* Ends the keeper and its descendants, within 20 s. */
 void gs_mps_keeper_end(struct gs_mps_keeper *k);

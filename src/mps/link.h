@@ -2,8 +2,8 @@
 /*
  * link.h - the messages between `gpusched run` and a pool's supervisor
  *
- * A socket in the pool's directory, which only its user can enter; each end checks the other's uid.
- * Each program keeps one connection as long as it lives.
+ * They use a socket in the pool's directory. Only the pool's user can enter it, and each end checks
+ * the other's uid. Each program keeps one connection as long as it lives.
  */
 #ifndef GPUSCHED_MPS_LINK_H
 #define GPUSCHED_MPS_LINK_H
@@ -15,20 +15,25 @@
 #include "mps/place.h"
 
 enum gs_mps_op {
-	/* sent by run */
-	/* Asks to join; pid: of run, which stands for its descendants; word: class; text: GPUs. */
-	GS_MPS_JOIN = 1,
-	GS_MPS_STARTED, /* pid: of the program */
-	/* The program is about to be killed: take its work off the GPU first; answered. */
-	GS_MPS_STOP,
-	/* Number: the program's wait status; answered, after any message for the user. */
-	GS_MPS_LEFT,
 	/*
-	 * from a program that needs the GPU alone: end now if the pool is empty; else refused
+	 * Sent by `gpusched run`. It asks to join. pid: of `gpusched run`, which stands for its
+	 * descendants; word: class; text: GPUs.
 	 */
+	GS_MPS_JOIN = 1,
+	GS_MPS_STARTED, /* pid: of the program that now runs */
+	/* The program is about to be killed: its work is to leave the GPU first. Is answered. */
+	GS_MPS_STOP,
+	/*
+	 * The program has ended. number: its wait status. Is answered, after any message for the
+	 * user.
+	 */
+	GS_MPS_LEFT,
+	/* A program needs the GPU alone: the supervisor ends if the pool is empty, else refuses. */
 	GS_MPS_END = 16,
-	/* sent by the supervisor */
-	/* The program may start; number: the server's pid; word: the server's class. */
+	/*
+	 * Sent by the supervisor, from here on. The program may start. number: the server's pid;
+	 * word: the server's class.
+	 */
 	GS_MPS_IN = 5,
 	GS_MPS_REFUSED, /* number: -errno; text: why */
 	GS_MPS_SAY,     /* text: a message for the user */

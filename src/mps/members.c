@@ -35,15 +35,17 @@ static bool lives(const struct gs_mps_client *c)
 }
 
 /*
- * True if @pid belongs to the member. Once `gpusched run` was killed, its program has another
- * parent.
+ * True if @pid belongs to the member. If `gpusched run` was killed, its program is no descendant of
+ * it any more.
  */
 static bool is_of(const struct gs_mps_member *m, pid_t pid)
 {
 	return descends(pid, m->run) || (m->child && descends(pid, m->child));
 }
 
-/* Forgets clients that have ended. Returns true if one of them was not run's child. */
+/*
+ * Forgets clients that have ended. Returns true if one of them was not the child of `gpusched run`.
+ */
 static bool drop_ended(struct gs_mps_member *m)
 {
 	size_t kept = 0;
@@ -82,7 +84,10 @@ pid_t gs_mps_member_outside(const struct gs_mps_member *m, const json_t *tsgs)
 		const char *known = json_string_value(json_object_get(t, "known_by"));
 		pid_t pid = (pid_t)json_integer_value(json_object_get(t, "pid"));
 
-		/* a TSG that no tap saw made is the server's, under another handle */
+		/*
+		 * "scan" means that no tap saw the TSG made: it is the server's TSG under another
+		 * handle
+		 */
 		if (kind && !strcmp(kind, "compute") && known && strcmp(known, "scan") &&
 		    is_of(m, pid))
 			return pid;

@@ -24,12 +24,12 @@ struct gs_mps_client {
 };
 
 struct gs_mps_member {
-	int sock;    /* connection to its `gpusched run` */
-	pid_t run;   /* 0: it has not asked to join yet */
-	pid_t child; /* the process that it runs; 0: none yet */
+	int sock;    /* connection to the program's `gpusched run` */
+	pid_t run;   /* pid of `gpusched run`; 0: it has not asked to join yet */
+	pid_t child; /* the process that `gpusched run` started; 0: none yet */
 	uint64_t child_start_ns;
 	char class_name[40];
-	bool waits;   /* waits until the server has been probed */
+	bool waits;   /* waits while the server is probed */
 	bool in;      /* it was let in */
 	bool seen;    /* it has been in the server's list of clients */
 	bool outside; /* the user was told that it works without the server */
@@ -39,17 +39,16 @@ struct gs_mps_member {
 };
 
 /*
- * Notes which of the server's clients belong to this member. Returns true if a client has ended in
- * an unknown way, since it was not the child of `gpusched run`.
+ * Notes which of the server's clients belong to this member. Returns true if a client has ended
+ * that was not the child of `gpusched run`: nobody knows how it ended.
  */
 bool gs_mps_member_take(struct gs_mps_member *m, const pid_t *clients, size_t n);
 /*
- * The pid of a process of the member that has a compute TSG of its own; 0: none. @tsgs: the answer
- * of `list`.
+ * A process of the member that has a compute TSG of its own; 0: none. @tsgs: the answer of `list`.
  */
 pid_t gs_mps_member_outside(const struct gs_mps_member *m, const json_t *tsgs);
 /*
- * Has the server take all work of the member's clients off the GPU, so that their end harms no
+ * Lets the server take all work of the member's clients off the GPU, so that their end harms no
  * other client.
  */
 void gs_mps_member_terminate(pid_t server, const struct gs_mps_member *m);

@@ -20,30 +20,31 @@
 
 #define GS_MPS_NAME_MAX 32
 #define GS_MPS_UUIDS 800 /* UUIDs of 16 GPUs, with commas */
-/* Sockets of the control daemon lie below it, and a socket's path has at most 107 characters. */
+/* The control daemon's sockets lie below it, and a socket's path has at most 107 characters. */
 #define GS_MPS_DIR_MAX 80
 
 struct gs_mps_place {
 	char name[GS_MPS_NAME_MAX + 1];
-	bool share; /* for clients of several classes */
+	bool share; /* it takes clients of several classes */
 	char dir[GS_MPS_DIR_MAX + 1];
 };
 
 /*
- * @name "": the default name. -EINVAL: not a name; -ENOTSUP: in a container, or without a daemon.
+ * Finds or makes the place of a pool. @name "": the default name. -EINVAL: not a name; -ENOTSUP: in
+ * a container, or without a daemon.
  */
 int gs_mps_place(const char *name, bool share, struct gs_mps_place *ret, struct gs_error *err);
 /* "pool" or "share": the name of the option and of the directory. */
 const char *gs_mps_kind(const struct gs_mps_place *p);
-/* Empties folder "pipe" or "log", when no process uses it any more. */
+/* Empties folder "pipe" or "log". Call this when no process uses it any more. */
 void gs_mps_place_clear(const struct gs_mps_place *p, const char *folder);
 
 /*
- * The GPUs that this process may use, from $CUDA_VISIBLE_DEVICES, as UUIDs, since a server's
- * clients number GPUs anew. -ENODEV: one of them does not exist.
+ * The UUIDs of the GPUs that this process may use, from $CUDA_VISIBLE_DEVICES. UUIDs, since a
+ * server's clients number GPUs anew. -ENODEV: one of them does not exist.
  */
 int gs_mps_gpus(char ret[GS_MPS_UUIDS], struct gs_error *err);
-/* True if both name the same GPUs, in any order. */
+/* True if both lists name the same GPUs, in any order. */
 bool gs_mps_same_gpus(const char *a, const char *b);
 
 /* Sends one request to the daemon. Takes @args; @ret may be NULL. */

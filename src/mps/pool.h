@@ -12,14 +12,14 @@
 struct gs_mps_pool {
 	struct gs_mps_place place;
 	char gpus[GS_MPS_UUIDS];
-	char class_name[40];   /* of the pool's programs */
-	char server_class[40]; /* as the daemon has it; "": not registered */
+	char class_name[40];   /* class of the pool's programs */
+	char server_class[40]; /* class that the daemon has for the server; "": not registered */
 	struct gs_mps_keeper keeper;
-	pid_t server; /* 0: none */
+	pid_t server; /* pid of the server; 0: none */
 	uint64_t server_start_ns;
 	int server_fd;      /* readable when the server has ended; -1: none */
-	unsigned int batch; /* number of channels that can be suspended at once; 0: unknown */
-	bool told_batch;    /* the user was told that there are more */
+	unsigned int batch; /* channels that one call can suspend; 0: unknown */
+	bool told_batch;    /* the user was told that the server has more */
 	bool told_daemon;   /* the user was told that the daemon does not register the server */
 	pid_t clients[GS_MPS_CLIENTS];
 	size_t nclients;
@@ -28,7 +28,7 @@ struct gs_mps_pool {
 	bool had_members;
 	pid_t probe; /* a small program that tests whether the server takes clients; 0: none */
 	uint64_t probe_until_ns;
-	bool tainted; /* a client has ended in an unknown way */
+	bool tainted; /* a client has ended, and nobody knows how */
 	uint64_t probed_ns;
 	/* A client ended in a way that may have harmed the server: a probe is wanted. */
 	bool suspect;
@@ -44,7 +44,7 @@ struct gs_mps_pool {
 int gs_mps_server_ready(struct gs_mps_pool *p, struct gs_error *err);
 /* Checks which members exist, and tells them what has happened to the server. */
 void gs_mps_server_look(struct gs_mps_pool *p);
-/* Tells the daemon at once which programs are in the pool. */
+/* Reports to the daemon at once which programs are in the pool. */
 void gs_mps_server_tell(struct gs_mps_pool *p);
 /* Ends server and control daemon. */
 void gs_mps_server_end(struct gs_mps_pool *p);

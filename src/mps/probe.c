@@ -49,7 +49,7 @@ static void probe_start(struct gs_mps_pool *p)
 		run_probe(program);
 	if (p->probe < 0)
 		p->probe = 0;
-	gs_mps_server_tell(p); /* before the probe has the server's TSG */
+	gs_mps_server_tell(p); /* comes first: the probe will have the server's TSG */
 	p->probe_until_ns = gs_now_ns() + PROBE_NS;
 }
 

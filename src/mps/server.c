@@ -13,9 +13,9 @@
 #include "process/process.h"
 
 #define START_NS (20 * NS_PER_S)
-#define OLD_NS \
-	(2 * NS_PER_S) /* versions without start_server have no server until a client comes */
-/* Registered again so often, since the daemon may have been restarted. */
+/* Without start_server (older versions), there is no server until a client comes. */
+#define OLD_NS (2 * NS_PER_S)
+/* The server is registered again after this time, since the daemon may have been restarted. */
 #define REGISTER_NS (2 * NS_PER_S)
 #define END_NS (10 * NS_PER_S)
 #define STEP_NS (50 * NS_PER_MS)
@@ -53,7 +53,10 @@ static json_t *client_names(const struct gs_mps_pool *p)
 	return all;
 }
 
-/* The probe is not a user's program, but has the server's TSG under a handle like all clients. */
+/*
+ * The names of the programs in the pool. The probe is no user's program, but has the server's TSG
+ * under a handle like all clients.
+ */
 static json_t *member_names(const struct gs_mps_pool *p)
 {
 	json_t *all = json_array();
@@ -85,7 +88,7 @@ static int tell_daemon(struct gs_mps_pool *p, struct gs_error *err)
 	return 0;
 }
 
-/* If the daemon is away now, it gets the pool's state when it is back. */
+/* Registers the server's state. If the daemon is away now, it gets the state when it is back. */
 static void keep_registered(struct gs_mps_pool *p, bool changed)
 {
 	struct gs_error err = { 0 };
@@ -94,11 +97,10 @@ static void keep_registered(struct gs_mps_pool *p, bool changed)
 	if (!p->server || (!changed && gs_now_ns() < p->register_ns + REGISTER_NS))
 		return;
 	r = tell_daemon(p, &err);
-	if (r == -ENOENT) /* its end is reported at the next check */
+	if (r == -ENOENT) /* the server has ended: the next check reports it */
 		return;
-	if (r == -EBUSY &&
-	    /* The server is one unit with the clients that were in it before. */
-	    p->server_class[0]) {
+	/* the daemon keeps the server and its clients of before as one unit */
+	if (r == -EBUSY && p->server_class[0]) {
 		p->register_ns = 0;
 		return;
 	}
@@ -116,7 +118,7 @@ static void keep_registered(struct gs_mps_pool *p, bool changed)
 
 /*
  * True if the server has too many channels to suspend: half of its work would go on, so the engine
- * refuses. A client's handle of the server's TSG counts.
+ * refuses. That also holds for a client's own handle of the server's TSG.
  */
 static bool is_past_batch(const struct gs_mps_pool *p, const json_t *tsg)
 {
@@ -168,7 +170,7 @@ static void check_members(struct gs_mps_pool *p, const json_t *tsgs)
 	}
 }
 
-/* Finds by the driver calls that a process made whether it works in the server. */
+/* Finds out which processes work in the server, by the TSGs that they have. */
 static void look_at_tsgs(struct gs_mps_pool *p)
 {
 	CLEANUP_JSON json_t *answer = NULL;
@@ -187,8 +189,8 @@ static void look_at_tsgs(struct gs_mps_pool *p)
 /* ---- its life -------------------------------------------------------------------------------- */
 
 /*
- * A server that was killed takes no client, long before it has ended: its GPU contexts are freed
- * first.
+ * True if the server takes clients. A server that was killed takes none, though it ends only later:
+ * its GPU contexts are freed first.
  */
 static bool server_lives(const struct gs_mps_pool *p)
 {
@@ -216,7 +218,7 @@ static bool step(uint64_t until)
 	return true;
 }
 
-/* A control daemon that hangs counts as running, too. */
+/* True if a control daemon runs; also if it hangs. */
 static bool is_answered(void)
 {
 	char text[256];
@@ -225,7 +227,7 @@ static bool is_answered(void)
 	return r != -ESRCH && r != -ENOENT;
 }
 
-/* A control daemon of an earlier supervisor would be taken for ours: ends it. */
+/* Ends a control daemon that an earlier supervisor left: we would take it for ours. */
 static int end_leftover(const struct gs_mps_pool *p, struct gs_error *err)
 {
 	char text[256];
@@ -283,11 +285,11 @@ static void look_for_server(struct gs_mps_pool *p)
 		p->nclients = 0;
 	}
 	if (!gs_mps_server(&pid) && pid && gs_proc_has_life(pid))
-		/* The control daemon starts a server for any client that comes. */
+		/* the control daemon starts a server for any client that comes */
 		take_server(p, pid);
 }
 
-/* Until a killed server has ended, it is in the list, and no other one starts. */
+/* Waits until a killed server has ended: until then it is in the list, and no other one starts. */
 static int await_end(void)
 {
 	uint64_t until = gs_now_ns() + END_NS;
@@ -307,7 +309,8 @@ static int start_server(struct gs_mps_pool *p, struct gs_error *err)
 	pid_t pid = 0;
 	int r = await_end();
 
-	if (!r) /* a version that does not know the command says so in its output, if at all */
+	/* an older version does not know this command, and says so in its output or not at all */
+	if (!r)
 		gs_mps_ask(text, sizeof(text), "start_server -uid %u", geteuid());
 	until = gs_now_ns() + (text[0] ? OLD_NS : START_NS);
 	while (!r && !(r = gs_mps_server(&pid)) && !pid && step(until))
@@ -319,7 +322,10 @@ static int start_server(struct gs_mps_pool *p, struct gs_error *err)
 	return 0;
 }
 
-/* A class that the user may not have is refused here, before any program works in the server. */
+/*
+ * Registers the server. A class that the user may not have is refused now, before any program works
+ * in the server.
+ */
 static int enlist(struct gs_mps_pool *p, struct gs_error *err)
 {
 	uint64_t until = gs_now_ns() + START_NS;
@@ -348,7 +354,8 @@ int gs_mps_server_ready(struct gs_mps_pool *p, struct gs_error *err)
 {
 	int r = -ENOENT;
 
-	for (int i = 0; i < READY_TRIES && r == -ENOENT; i++) { /* the server has ended again */
+	/* -ENOENT: the server has ended again */
+	for (int i = 0; i < READY_TRIES && r == -ENOENT; i++) {
 		*err = (struct gs_error){ 0 };
 		r = make_ready(p, err);
 	}

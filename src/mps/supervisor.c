@@ -20,12 +20,12 @@
 
 #define IDLE_DEFAULT_US 60000000ull
 #define LOOK_NS (2 * NS_PER_S)
-#define LOOK_SOON_NS (250 * NS_PER_MS) /* while a program has not arrived yet */
+#define LOOK_SOON_NS (250 * NS_PER_MS) /* pause while a program is about to arrive */
 #define SOON_FOR_NS (20 * NS_PER_S)
 /* A program was let in, and has neither become a client nor ended: the server may hang. */
 #define HANG_NS (15 * NS_PER_S)
-#define TAINTED_NS \
-	(30 * NS_PER_S) /* programs that come and go within a program are no reason for more */
+/* A program may start and end processes all the time: no more than one probe in this time. */
+#define TAINTED_NS (30 * NS_PER_S)
 #define START_MS 60000
 #define MAX_CONTEXTS 60 /* the limit of one MPS server and device */
 
@@ -56,7 +56,9 @@ static void refuse(struct gs_mps_member *m, int code, const char *text)
 	gs_mps_send(m->sock, &no);
 }
 
-/* A pool has one class, and one set of GPUs. */
+/*
+ * Refuses a program of another class, or with other GPUs: a pool has one class and one set of GPUs.
+ */
 static int check(const struct gs_mps_pool *p, const struct gs_mps_member *m, const char *gpus,
 		 struct gs_error *err)
 {
@@ -78,7 +80,7 @@ static int check(const struct gs_mps_pool *p, const struct gs_mps_member *m, con
 	return 0;
 }
 
-/* While the server is being probed no program is let in. */
+/* Lets a program in. Not while the server is probed. */
 static void let_in(struct gs_mps_pool *p, struct gs_mps_member *m)
 {
 	struct gs_mps_message yes = { .op = GS_MPS_IN };
@@ -92,7 +94,7 @@ static void let_in(struct gs_mps_pool *p, struct gs_mps_member *m)
 	}
 	yes.number = p->server;
 	snprintf(yes.word, sizeof(yes.word), "%s", p->server_class);
-	gs_mps_server_tell(p); /* before the program comes */
+	gs_mps_server_tell(p); /* comes first, so that the daemon knows before the program comes */
 	m->in = true;
 	m->since_ns = gs_now_ns();
 	p->look_ns = 0;
@@ -117,8 +119,8 @@ static void join(struct gs_mps_pool *p, struct gs_mps_member *m, const struct gs
 }
 
 /*
- * The end of a client may have left work on the GPU: the server is probed before another program
- * comes in.
+ * A program has left. If it failed, it may have left work on the GPU: the server is probed before
+ * another program comes in.
  */
 static void left(struct gs_mps_pool *p, struct gs_mps_member *m, int status)
 {
@@ -126,7 +128,7 @@ static void left(struct gs_mps_pool *p, struct gs_mps_member *m, int status)
 	bool failed = !WIFEXITED(status) || WEXITSTATUS(status);
 
 	if (failed)
-		gs_mps_server_look(p); /* the server's end may have made the program fail */
+		gs_mps_server_look(p); /* the program may have failed because the server ended */
 	if (m->in && !m->outside && failed)
 		p->suspect = true;
 	m->in = false;
@@ -143,20 +145,20 @@ static void stop(struct gs_mps_pool *p, struct gs_mps_member *m)
 }
 
 /*
- * The member's `gpusched run` was killed: its program is killed too, after its work is taken off
- * the GPU.
+ * The member's `gpusched run` was killed: takes the program's work off the GPU, then kills the
+ * program.
  */
 static void abandon(struct gs_mps_pool *p, struct gs_mps_member *m)
 {
 	if (!m->in)
 		return;
-	gs_mps_server_look(p); /* it may have begun just now */
+	gs_mps_server_look(p); /* the program may have become a client just now */
 	gs_mps_member_terminate(p->server, m);
 	gs_mps_member_kill(m);
 	p->suspect |= !m->outside;
 }
 
-/* A descendant that a program has left behind may still be a client. */
+/* True if the server has clients: a descendant that a program left behind may still be one. */
 static bool has_clients(const struct gs_mps_pool *p)
 {
 	for (size_t i = 0; i < p->nclients; i++)
@@ -165,7 +167,7 @@ static bool has_clients(const struct gs_mps_pool *p)
 	return false;
 }
 
-/* A program asked for the end. Members that are in, or about to come, are more important. */
+/* A program asked for the pool's end. Refuses while members are in the pool or about to come. */
 static void end_if_empty(struct gs_mps_pool *p, struct gs_mps_member *asks)
 {
 	bool empty = !p->probe && !has_clients(p);
@@ -221,7 +223,10 @@ static void greet(struct gs_mps_pool *p)
 
 /* ---- the loop -------------------------------------------------------------------------------- */
 
-/* A program that neither arrives nor ends may hang in CUDA's start. Reported once for each. */
+/*
+ * Reports a program that neither arrives nor ends: it may hang in CUDA's start. Once for each
+ * program.
+ */
 static void check_arrivals(struct gs_mps_pool *p, uint64_t now)
 {
 	p->suspect |= p->tainted && now >= p->probed_ns + TAINTED_NS;
@@ -247,7 +252,10 @@ static bool is_soon(const struct gs_mps_pool *p, uint64_t now)
 	return p->probe || p->suspect;
 }
 
-/* True if no program has been here for as long as the pool waits for one, or there is no server. */
+/*
+ * True if there is no server, or if the pool has been without programs for as long as it waits for
+ * one.
+ */
 static bool is_idle(struct gs_mps_pool *p, uint64_t now, uint64_t limit)
 {
 	if (p->nmembers || p->probe || has_clients(p)) {
@@ -288,11 +296,14 @@ static void serve(struct gs_mps_pool *p)
 		for (size_t i = 0; i < n; i++)
 			f[2 + i] = (struct pollfd){ .fd = p->members[i].sock, .events = POLLIN };
 		if (poll(f, 2 + n, (int)(wait / NS_PER_MS)) > 0) {
-			/* The last member takes the place of the one that is removed. */
+			/* backwards: the last member takes the place of one that is removed */
 			for (size_t i = n; i-- > 0;)
 				if (f[2 + i].revents)
 					hear(p, i);
-			if (f[1].revents) /* tell the programs first */
+			/*
+			 * comes before greet(): the programs must know that their server has ended
+			 */
+			if (f[1].revents)
 				gs_mps_server_look(p);
 			if (f[0].revents)
 				greet(p);
@@ -304,7 +315,7 @@ static void serve(struct gs_mps_pool *p)
 	}
 }
 
-/* The socket is removed first: a program that comes too late starts another supervisor. */
+/* Removes the socket first: a program that comes too late starts another supervisor. */
 static void end(struct gs_mps_pool *p)
 {
 	char path[GS_MPS_DIR_MAX + 8];
@@ -335,7 +346,7 @@ static void set_signals(void)
 	sigaction(SIGINT, &sa, NULL);
 }
 
-/* Runs in a process without a parent that waits for it. */
+/* The supervisor's process. It has no parent that waits for it. */
 static void supervise(struct gs_mps_pool *p, int ready)
 {
 	struct gs_error err = { 0 };
@@ -402,7 +413,7 @@ int gs_mps_supervisor_start(const struct gs_mps_place *p, const char *gpus, cons
 	lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (lock < 0 || flock(lock, LOCK_EX))
 		return gs_fail(err, -errno, "%s: %s", path, strerror(errno));
-	sock = gs_mps_link_connect(p); /* another program's supervisor was faster */
+	sock = gs_mps_link_connect(p); /* meanwhile another program has started a supervisor */
 	if (sock >= 0) {
 		close(sock);
 		return 0;

@@ -38,11 +38,11 @@ __attribute__((noinline)) int gpusched_host_find(gs_u64 id, struct gpusched_task
 
 	if (!ret)
 		return 0;
-	/* its key is not copied: the stack is the policy's */
+	/* the key is not copied, to save stack for the policy */
 	rec = j ? bpf_map_lookup_elem(&gs_tsgs, &j->key) : NULL;
 	if (rec)
 		*ret = rec->task;
-	/* the memory may be another record's by now */
+	/* by now the memory may hold another TSG's record */
 	if (!rec || ret->id != id || *(volatile gs_u64 *)&rec->task.id != id ||
 	    rec->flags & GPUSCHED_TSG_GONE) {
 		__builtin_memset(ret, 0, sizeof(*ret));

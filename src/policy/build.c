@@ -21,7 +21,7 @@
 #include "policy/build.h"
 #include "policy/priv.h"
 
-/* Exit statuses of a child that could not run the compiler, as a shell has them. */
+/* Exit statuses of the child if it could not run the compiler, as in a shell. */
 #define NO_SUCH_TOOL 127
 #define NO_START 126
 
@@ -44,7 +44,7 @@ void gs_policy_build_forbid(bool on)
 	pthread_mutex_unlock(&under_way.lock);
 }
 
-/* In the child: a process group of its own, which ends with us. */
+/* Runs in the child, in a process group of its own. The kernel kills the child if we die. */
 static _Noreturn void exec_tool(char *const argv[], int err_fd)
 {
 	int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
@@ -90,7 +90,8 @@ static bool listen_to_tool(int rd, int pidfd, uint64_t end_ns, char *out, size_t
 		n = read(rd, full ? waste : out + at, full ? sizeof(waste) : size - 1 - at);
 		if (n > 0)
 			at += full ? 0 : (size_t)n;
-		else if (pidfd < 0) /* without pidfds, the end of its output has to do */
+		else if (pidfd < 0)
+			/* without pidfds, the tool counts as ended when it closes its output */
 			return true;
 		else
 			fds[0].fd = -1;
@@ -130,7 +131,7 @@ static int run_tool(char *const argv[], char *out, size_t size)
 	pidfd = pidfd_open(pid, 0);
 	if (!listen_to_tool(rd, pidfd, end, out, size))
 		r = -ETIME;
-	/* not waited for yet, so that the number cannot be another process's */
+	/* The child is not waited for yet, so no other process can have its number. */
 	pthread_mutex_lock(&under_way.lock);
 	kill(-pid, SIGKILL);
 	under_way.group = 0;
@@ -362,7 +363,7 @@ int gs_policy_new(const char *name, struct gs_error *err)
 			       path);
 	if (fprintf(f, skeleton, name) < 0 || fflush(f) != 0) {
 		gs_fail(err, -EIO, "%s: %s", path, strerror(errno));
-		unlink(path); /* otherwise the next try would find an empty file */
+		unlink(path); /* a file without content would mislead the next try */
 		return -EIO;
 	}
 	return 0;

@@ -46,7 +46,7 @@ static int vet_deny(const struct gs_policy_info *i, uint32_t flags, struct gs_po
 	return 0;
 }
 
-/* @flags: the flags that the host supports. */
+/* @flags: GPUSCHED_F_* that the host supports. */
 static int vet(const struct gs_polobj *obj, struct gs_policy_info *ret, uint32_t flags,
 	       struct gs_policy_exit *x, struct gs_error *err)
 {

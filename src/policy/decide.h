@@ -18,7 +18,7 @@
 
 #define GS_DECIDE static inline __attribute__((always_inline))
 
-/* The second half of struct gpusched_settings, as the host uses it in `want`. */
+/* The second half of struct gpusched_settings as the host reads it in `want`: with its mark. */
 struct gs_want {
 	gs_u32 valid, timeslice_us;
 	gs_u8 interleave, preempt_mode, runnable, hold;
@@ -100,14 +100,14 @@ GS_DECIDE int gs_copy_back(struct gpusched_tsg *rec, struct gs_scratch *s)
 		to->runnable = now->runnable;
 	if (set & GPUSCHED_WANT_HOLD)
 		to->hold = now->hold;
-	if (set) /* after the values */
+	if (set) /* comes after the values, so that a reader of the bit finds the value */
 		__sync_fetch_and_or(&rec->task.want.valid, set);
 	if (gone)
 		__sync_fetch_and_and(&rec->task.want.valid, ~gone);
 	for (i = 0; i < GPUSCHED_POLICY_WORDS; i++)
 		if (s->task.priv[i] != s->priv[i])
 			*(volatile gs_u64 *)&rec->task.priv[i] = s->task.priv[i];
-	if (counted) /* immediately, since each value that is seen causes one act */
+	if (counted) /* written at once: each value that somebody sees causes one act */
 		__sync_fetch_and_xor(&rec->task.want.valid, counted);
 	return (set | gone | counted) != 0;
 }
@@ -148,8 +148,8 @@ GS_DECIDE int gs_is_same(const struct gpusched_tsg *rec, const struct gs_scratch
 }
 
 /*
- * A callback that outlasted its policy must not write into a record that another policy has seen
- * since.
+ * True if no other policy has seen the record meanwhile: a callback that outlasted its policy must
+ * not write into it.
  */
 GS_DECIDE int gs_is_ours(struct gpusched_tsg *rec, gs_u32 generation)
 {
@@ -159,7 +159,7 @@ GS_DECIDE int gs_is_ours(struct gpusched_tsg *rec, gs_u32 generation)
 enum gs_sight {
 	GS_SEEN_BEFORE,
 	GS_SEEN_FIRST,  /* seen first by this call */
-	GS_SEEN_BESIDE, /* another CPU is just marking it as seen */
+	GS_SEEN_BESIDE, /* another CPU is marking it just now */
 };
 
 /*

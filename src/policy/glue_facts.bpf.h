@@ -6,8 +6,8 @@
 #define GPUSCHED_POLICY_GLUE_FACTS_BPF_H
 
 /*
- * Facts from the GPUs' logs. The daemon writes those of TSGs that have changed. The kernel reuses a
- * replaced value at once, so compare the id after copying a value.
+ * Facts from the GPUs' logs. The daemon writes an entry when a TSG's facts have changed. The kernel
+ * reuses a replaced value at once, so compare the id after copying a value.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -33,7 +33,7 @@ struct {
 	__type(value, struct gpusched_gpu);
 } gs_costs SEC(".maps");
 
-/* By TSG; written by the daemon too. */
+/* Job, limit and promise of a TSG, by TSG id; the daemon writes them too. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, GPUSCHED_MAX_TSGS);
@@ -76,8 +76,8 @@ __attribute__((noinline)) int gpusched_host_gpu(gs_u32 gpu, struct gpusched_gpu 
 }
 
 /*
- * Extends the facts to the time up to which the runlist is known, since unchanged facts were not
- * written.
+ * Extends the facts to the time up to which the runlist is known: the daemon does not write facts
+ * that stay the same.
  */
 static __always_inline void bring_up(struct gpusched_facts *f)
 {

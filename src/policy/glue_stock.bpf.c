@@ -23,7 +23,10 @@ GPUSCHED_LICENSE_TEXT;
 /* Distinguishes this policy's marks from another policy's; set before load, never 0. */
 const volatile gs_u32 gs_generation = 1;
 
-/* Dilation x 1000. Beside a slowed simulated GPU, the policy's times are all in that GPU's time. */
+/*
+ * Dilation x 1000. A slowed simulated GPU has a time of its own, in which the policy gets all
+ * times.
+ */
 const volatile gs_u32 gs_dilate_milli = 1000;
 
 /* GPUSCHED_F_DENY; without this flag a policy's denial counts as admission. */
@@ -89,7 +92,7 @@ struct {
 	__type(value, struct gs_work_scratch);
 } gs_scratch_work SEC(".maps");
 
-/* How many walks are left, see gpusched_count(). */
+/* Walks that the callback may still make, see gpusched_count(). */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);
@@ -124,7 +127,7 @@ static __always_inline int is_over(const struct gs_pstate *st)
 	return *(volatile gs_u32 *)&st->failed || *(volatile gs_u32 *)&st->stopped;
 }
 
-/* A callback begins: gives it its walks. */
+/* Sets how many walks a callback may make. Call it before each callback. */
 static __always_inline void grant_walks(void)
 {
 	gs_u32 zero = 0, *left = bpf_map_lookup_elem(&gs_walks, &zero);
@@ -158,7 +161,9 @@ static __always_inline void in_policy_time(struct gpusched_task *t)
 	t->block_time_ns = policy_time(t->block_time_ns);
 }
 
-/* Facts are in maps beside the table. In virtual time they are in the record already. */
+/*
+ * Adds the facts, which are in maps beside the table. In virtual time the record already has them.
+ */
 static __always_inline void overlay(struct gpusched_task *t)
 {
 	struct gs_pstate *st = state_of();
@@ -176,7 +181,7 @@ static __always_inline void overlay(struct gpusched_task *t)
 		t->known |= GPUSCHED_KNOWN_LAST_RUN;
 }
 
-/* Whether a process is past its quota is not in the record either. */
+/* Adds whether the process is past its quota, which the record does not have. */
 static __always_inline void overlay_share(struct gpusched_task *t)
 {
 	struct gpusched_proc *proc;
@@ -211,10 +216,7 @@ __attribute__((noinline)) gs_u64 gpusched_host_now(void)
 	return policy_time(bpf_ktime_get_ns());
 }
 
-/*
- * Real time, whatever the dilation. The kernel has no helper for it that all supported kernels
- * offer.
- */
+/* Real time, also where time is dilated. Not all supported kernels have a helper for it. */
 __attribute__((noinline)) gs_u64 gpusched_host_wall(void)
 {
 	struct gs_pstate *st = state_of();
@@ -317,7 +319,7 @@ __attribute__((noinline)) int gs_take_kick(gs_u64 id, gs_u32 uid)
 }
 
 struct count_ctx {
-	/* A pointer, since a copy would take too much of the stack. */
+	/* a pointer, since a copy would take too much of the stack */
 	const struct gpusched_filter *filter;
 	int n;
 };
@@ -357,9 +359,7 @@ __attribute__((noinline)) gs_u64 gpusched_host_job(gs_u64 id)
 
 #include "policy/ask.bpf.h"
 
-/*
- * A global function: the verifier checks it once, for any arguments, and not at every call.
- */
+/* Not inlined: the verifier checks a global function once for all arguments, not at every call. */
 #define CHANGED GS_ASIDE_CHANGED
 gs_u64 gs_decide_one(struct gpusched_tsg *rec, struct gs_scratch *s, gs_u32 op, gs_u64 arg,
 		     gs_u64 now);
@@ -392,7 +392,7 @@ int gpusched_dispatch(unsigned long long *ctx)
 		return 0;
 	s = bpf_map_lookup_elem(&gs_scratch_tap, &zero);
 	rec = bpf_map_lookup_elem(&gs_tsgs, &call->key);
-	/* once the daemon is dead, its wishes would not be followed, and a hold would not end */
+	/* A dead daemon would follow no wishes, and end no hold. */
 	if (cfg && cfg->policy_active && st && !is_over(st) && s && rec) {
 		if (gs_in_hooks)
 			d = hook_call(call, rec);
@@ -449,7 +449,7 @@ int gpusched_dispatch_work(void *ctx)
 	d = gs_decide(0, gs_generation, rec, &w->s, GPUSCHED_RUN_WORK_SUBMIT,
 		      GS_WORK_ARG(1, t->work_kind), policy_time(now));
 	kicked = gs_take_kick(w->s.task.id, w->s.task.uid);
-	/* report a failure too, since the tick may rest */
+	/* a failure is reported too, since the tick may be at rest and would not notice */
 	gs_launch_answered(rec, now, d.changed || st->failed || kicked);
 	*(volatile gs_u64 *)&w->busy = 0;
 	return 0;
@@ -458,8 +458,8 @@ int gpusched_dispatch_work(void *ctx)
 /* ---- gpusched.ko --------------------------------------------------------------------------- */
 
 /*
- * Called by the part of the host in driver/loader. Its callbacks can be preempted, like launch
- * probes. GS_ASIDE_UNASKED: the policy is over, or that memory is in use.
+ * The host's part in driver/loader calls this. Its callbacks can be preempted, like launch probes.
+ * Returns GS_ASIDE_UNASKED if the policy is over, or if the callback's memory is in use.
  */
 __attribute__((noinline)) gs_u64 gs_decide_aside(struct gpusched_tsg *rec, gs_u32 op, gs_u64 arg)
 {
@@ -660,7 +660,7 @@ static __always_inline int run_tick(struct gpusched_run *a, struct gs_pstate *st
 	gs_take_kick(GS_KICK_NO_TSG, 0);
 	if (passes <= 0) {
 		passes = 0;
-		c->visited = 1; /* it is unknown whether the table is empty */
+		c->visited = 1; /* only a walk tells whether the table is empty */
 	}
 	if (passes > GPUSCHED_MAX_PASSES)
 		passes = GPUSCHED_MAX_PASSES;
@@ -674,7 +674,7 @@ static __always_inline int run_tick(struct gpusched_run *a, struct gs_pstate *st
 		if (!c->visited)
 			break;
 	}
-	if (is_over(st)) /* the list may be that of an incomplete walk */
+	if (is_over(st)) /* a walk that was broken off may leave an incomplete list */
 		c->walks = 2;
 	s->round = c->round;
 	if (passes)
@@ -703,7 +703,7 @@ int gpusched_run(struct gpusched_run *a)
 	a->changed = 0;
 	a->ret = 0;
 	grant_walks();
-	if (a->op == GPUSCHED_RUN_EXIT) { /* even after a failure */
+	if (a->op == GPUSCHED_RUN_EXIT) { /* exit runs even after a failure */
 		a->ret = gpusched_ops_exit((gs_u32)a->arg);
 		return 0;
 	}

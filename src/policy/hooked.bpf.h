@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * hooked.bpf.h - host hooked: for the dispatcher, what the driver's hooks have asked the policy
+ * hooked.bpf.h - host hooked: tells the dispatcher what the driver's hooks have asked the policy
  *
- * Global functions, which have stacks of their own: a policy's callbacks need all that the kernel
- * allows.
+ * These functions are global, so they have stacks of their own. That leaves all of the kernel's
+ * stack to the policy's callbacks.
  */
 #ifndef GPUSCHED_POLICY_HOOKED_BPF_H
 #define GPUSCHED_POLICY_HOOKED_BPF_H
@@ -11,8 +11,8 @@
 #include "policy/aside.h"
 
 /*
- * By TSG: the key under which the hooks find its entry. The TSG's open file may go to another
- * process, and the record with it. The hooks know the TSG by the process that made it.
+ * By TSG: the key under which the hooks find its entry. The record of a TSG follows its open file
+ * to another process. But the hooks know the TSG by the process that made it.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -22,7 +22,7 @@ struct {
 	__type(value, struct gs_hook_key);
 } gs_hook_names SEC(".maps");
 
-/* The policy sees the TSG from now on, or no longer. */
+/* @op tells whether the policy sees the TSG from now on, or no longer. */
 int gs_hook_follow(struct gpusched_tsg *rec, gs_u32 op);
 __attribute__((noinline)) int gs_hook_follow(struct gpusched_tsg *rec, gs_u32 op)
 {
@@ -45,7 +45,8 @@ __attribute__((noinline)) int gs_hook_follow(struct gpusched_tsg *rec, gs_u32 op
 		bpf_map_update_elem(&gs_hook_tsgs, &k, &h, BPF_ANY);
 	} else if (op == GPUSCHED_RUN_TASK_DESTROY && made) {
 		now = bpf_map_lookup_elem(&gs_hook_tsgs, &k);
-		if (now && now->id == h.id) /* not the entry of a later TSG with the same handles */
+		/* another id: the entry of a later TSG with the same handles */
+		if (now && now->id == h.id)
 			bpf_map_delete_elem(&gs_hook_tsgs, &k);
 		bpf_map_delete_elem(&gs_hook_names, &h.id);
 	}
@@ -56,9 +57,9 @@ __attribute__((noinline)) int gs_hook_follow(struct gpusched_tsg *rec, gs_u32 op
 #define HOOK_SAID (1ull << 34) /* the lower 32 bits: the timeslice that the owner asked for */
 
 /*
- * True if a hook has asked the policy in this very call. The taps have read what the driver was
- * given (@us), which is replaced by what the owner asked for. With GS_ASIDE_CHANGED if a wish has
- * changed since.
+ * Tells whether a hook has asked the policy in this very call. If so, the taps have read the
+ * timeslice that the driver was given (@us); the result has the one that the owner asked for.
+ * GS_ASIDE_CHANGED is set if a wish has changed since.
  */
 gs_u64 gs_hook_asked(struct gpusched_tsg *rec, gs_u32 op, gs_u32 us);
 __attribute__((noinline)) gs_u64 gs_hook_asked(struct gpusched_tsg *rec, gs_u32 op, gs_u32 us)
@@ -89,7 +90,7 @@ __attribute__((noinline)) gs_u64 gs_hook_asked(struct gpusched_tsg *rec, gs_u32 
 	return r;
 }
 
-/* Restores @call as its owner made it. Nonzero: the policy need not be asked any more. */
+/* Puts back into @call what its owner asked for. Nonzero: a hook has asked the policy already. */
 static __always_inline gs_u64 hook_call(struct gpusched_call *call, struct gpusched_tsg *rec)
 {
 	gs_u64 asked;

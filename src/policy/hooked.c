@@ -28,7 +28,7 @@
 struct gs_hooked {
 	char name[GS_POLICY_NAME_LEN];
 	pid_t pid;   /* 0: it has ended */
-	int in, out; /* our ends of its standard input and output */
+	int in, out; /* our ends of the program's standard input and output */
 	bool runs;
 	uint64_t attached_ns; /* when it was told to run */
 	char said[1024];
@@ -68,10 +68,10 @@ struct start {
 	int fds[MAX_MAPS], n, argc;
 };
 
-/* Gives @fd to the child, as number FIRST_FD + the count of those before it. */
+/* Hands @fd to the child, under the next number from FIRST_FD on. */
 static int hand_over(struct start *s, int fd)
 {
-	/* above all of the child's numbers, so that none is overwritten before it is handed over */
+	/* a number above all of the child's, so that no later one overwrites it */
 	int high = fcntl(fd, F_DUPFD_CLOEXEC, FIRST_FD + MAX_MAPS + 1);
 
 	if (high < 0)
@@ -87,7 +87,8 @@ static int hand_over_maps(struct start *s, const struct gs_policy *p)
 
 	bpf_object__for_each_map(map, p->loaded.obj) {
 		const char *name = bpf_map__name(map);
-		const char *section = strchr(name, '.'); /* libbpf puts the object's name first */
+		/* libbpf puts a prefix, the object's name, before the section */
+		const char *section = strchr(name, '.');
 
 		if (r || s->n == MAX_MAPS - 1)
 			return r ? r : -E2BIG;
@@ -100,7 +101,7 @@ static int hand_over_maps(struct start *s, const struct gs_policy *p)
 	return r;
 }
 
-/* Comes first: these descriptors' numbers here may be numbers of maps in the child. */
+/* Comes before the maps: their numbers in the child may be these descriptors' numbers here. */
 static int hand_over_pipes(struct start *s, int in, int out)
 {
 	int r = posix_spawn_file_actions_adddup2(&s->actions, in, STDIN_FILENO);
@@ -174,7 +175,10 @@ static int start(struct gs_hooked *h, const struct gs_policy *p)
 
 /* ---- what it says ---------------------------------------------------------------------------- */
 
-/* 0: it has said @word; -EAGAIN: not yet; -ECHILD: it has ended. Keeps its output. */
+/*
+ * Reads the program's output and keeps it. 0: it has said @word; -EAGAIN: not yet; -ECHILD: it has
+ * ended.
+ */
 static int read_some(struct gs_hooked *h, const char *word, int wait_ms)
 {
 	struct pollfd out = { .fd = h->out, .events = POLLIN };
@@ -204,7 +208,7 @@ static int wait_until_loaded(struct gs_hooked *h)
 	return r == -EAGAIN ? -ETIME : r;
 }
 
-/* The last line of its output. */
+/* The last line of the program's output. */
 static const char *last_words(struct gs_hooked *h)
 {
 	size_t n = strlen(h->said);
@@ -251,7 +255,7 @@ void gs_hooked_attach(struct gs_hooked *h)
 	h->said[0] = '\0';
 	h->attached_ns = gs_now_ns();
 	if (write(h->in, "\n", 1) != 1)
-		/* gs_hooked_state() reports it. */
+		/* gs_hooked_state() reports the failure */
 		gs_log(LOG_DEBUG, "policy-load: %s", strerror(errno));
 }
 
@@ -274,9 +278,7 @@ int gs_hooked_state(struct gs_hooked *h, struct gs_error *err)
 		       h->name);
 }
 
-/*
- * Waits in a thread, since the program's end takes as long as the kernel needs to free the policy.
- */
+/* Waits for the program in a thread: it ends only when the kernel has freed the policy. */
 static void *reap(void *arg)
 {
 	pid_t pid = (pid_t)(intptr_t)arg;

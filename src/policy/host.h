@@ -7,8 +7,8 @@
  * beside the unmodified driver), host_sim.c (the kernel, against the GPU model) and host_native.c
  * (ordinary C, without privilege).
  *
- * The last two run in virtual time, driven by the program that made the world, in one thread. Calls
- * change want and priv of the tasks that they are given.
+ * Sim and native run in virtual time: the program that made the world calls them, in one thread. A
+ * call changes want and priv of the task that it gets.
  */
 #ifndef GPUSCHED_POLICY_HOST_H
 #define GPUSCHED_POLICY_HOST_H
@@ -20,7 +20,7 @@
 struct gs_world {
 	/* Real time: the table with the TSGs. NULL: policies are only checked. */
 	struct gs_table *table;
-	/* Real time: the driver's hooks ask the policy too (hooked.h), in place of the gate. */
+	/* Real time: the driver's hooks ask the policy too (hooked.h), instead of the gate. */
 	bool hooked;
 	/* The next members are for virtual time. */
 	uint64_t (*now_ns)(void *user);
@@ -57,13 +57,13 @@ struct gs_policy {
 
 struct gs_host {
 	const char *name;
-	size_t size; /* size of its policies' structs, which begin with a struct gs_policy */
+	size_t size; /* size of a policy's struct here; it begins with a struct gs_policy */
 	bool virtual_time;
 	uint32_t facts; /* GPUSCHED_KNOWN_*: facts that it can give a policy */
 	/* GPUSCHED_F_* that it supports in that world */
 	uint32_t (*flags)(const struct gs_world *w);
 
-	/* Finds the policy and refuses one that may not run here. Fills @p->info. */
+	/* Finds the policy, and refuses it if it may not run here. Fills @p->info. */
 	int (*vet)(struct gs_policy *p, const char *name, struct gs_policy_exit *x,
 		   struct gs_error *err);
 	/*
@@ -73,7 +73,10 @@ struct gs_host {
 	int (*link)(struct gs_policy *p, struct gs_policy_exit *x, struct gs_error *err);
 	/* From here on the policy acts. NULL where there is nothing to do, as in virtual time. */
 	int (*attach)(struct gs_policy *p, struct gs_policy_exit *x, struct gs_error *err);
-	/* The same, and @prev no longer acts and is freed. After a failure @prev still acts. */
+	/*
+	 * attach() in place of @prev, which then no longer acts and is freed. After a failure @prev
+	 * still acts.
+	 */
 	int (*switch_over)(struct gs_policy *p, struct gs_policy *prev, struct gs_policy_exit *x,
 			   struct gs_error *err);
 	/*
@@ -127,15 +130,15 @@ int gs_virtual_round(struct gs_policy *p);
  * a round as soon as a real thread would have woken up.
  */
 bool gs_virtual_kicked(struct gs_policy *p);
-/* @t as the policy gets it: without facts that the world hides. */
+/* @t as the policy sees it: without facts that the world hides. */
 struct gpusched_task gs_virtual_shown(const struct gs_policy *p, const struct gpusched_task *t);
 
-/* The world's facts; -ENOENT with *ret zeroed. */
+/* The facts that the world has; -ENOENT with *ret zeroed. */
 int gs_virtual_facts(const struct gs_policy *p, uint64_t id, struct gpusched_facts *ret);
 int gs_virtual_runlist(const struct gs_policy *p, uint32_t runlist,
 		       struct gpusched_runlist_facts *ret);
 int gs_virtual_gpu(const struct gs_policy *p, uint32_t gpu, struct gpusched_gpu *ret);
-/* A task as the policy gets it; -ENOENT with *ret zeroed. */
+/* The task with that id, as the policy sees it; -ENOENT with *ret zeroed. */
 int gs_virtual_find(const struct gs_policy *p, uint64_t id, struct gpusched_task *ret);
 /* The task's limit; -ENOENT with *ret zeroed. */
 int gs_virtual_limit(const struct gs_policy *p, uint64_t id, struct gpusched_limit *ret);

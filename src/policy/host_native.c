@@ -32,7 +32,7 @@ struct native_kick {
 	void *user;
 };
 
-/* The same for facts; a policy that was built earlier does not have it. */
+/* Helpers for facts. A policy that was built earlier does not have this table. */
 struct native_facts {
 	int (*facts)(void *user, gs_u64 id, struct gpusched_facts *ret);
 	int (*runlist)(void *user, gs_u32 runlist, struct gpusched_runlist_facts *ret);
@@ -77,11 +77,11 @@ struct native {
 	uint64_t random_state;
 	unsigned int walks;
 	bool failed, watched, kicked;
-	/* By key modulo the size: two keys may share one entry. */
+	/* index: a hash of the key; two keys may share one entry */
 	struct gs_kicks kicks[GS_KICK_KEYS];
 };
 
-#define GENERATION 1 /* of this policy's marks; no other policy marks these records */
+#define GENERATION 1 /* the mark of the only policy that marks these records */
 
 static struct native *native_of(struct gs_policy *p)
 {
@@ -157,8 +157,8 @@ static int help_kick(void *user)
 }
 
 /*
- * Runs after a callback for @t (NULL: for none): takes its request for a round, if it is within the
- * limits.
+ * Runs after a callback for @t (NULL: for no task): grants the policy's request for a round if it
+ * is within the limits.
  */
 static void take_kick(struct native *n, const struct gpusched_task *t)
 {
@@ -224,7 +224,7 @@ static gs_u64 help_job(void *user, gs_u64 id)
 	return gs_virtual_job(&n->p, id);
 }
 
-/* Those that came after the first policies: a policy may have been built without them. */
+/* Links the helpers that came later: a policy may have been built without them. */
 static void link_later(struct native *n)
 {
 	struct native_kick *kick = dlsym(n->dl, "gpusched_native_kick");
@@ -274,7 +274,7 @@ static int verdict(struct native *n, int why)
 	return n->failed ? -EPROTO : 0;
 }
 
-/* One call under the watchdog. */
+/* One call that the watchdog runs. */
 struct call {
 	struct native *n;
 	struct gpusched_run *r;
@@ -363,7 +363,7 @@ static uint32_t native_flags(const struct gs_world *w)
 	return GPUSCHED_F_ALL;
 }
 
-/* Finds faults that the other hosts refuse by a look at the declaration alone. */
+/* Refuses what the other hosts refuse because of the declaration alone. */
 static int native_vet(struct gs_policy *p, const char *name, struct gs_policy_exit *x,
 		      struct gs_error *err)
 {

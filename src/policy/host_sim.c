@@ -131,7 +131,7 @@ static int call(struct gs_policy *p, struct gpusched_run *r)
 	return ret;
 }
 
-/* gpusched_count() walks the kernel's table, so the table has to hold all tasks. */
+/* The table gets all tasks, not only @t: gpusched_count() walks it. */
 static int sim_ask(struct gs_policy *p, struct gpusched_run *r, struct gpusched_task *t)
 {
 	bool round = r->op == GPUSCHED_RUN_TICK;

@@ -59,7 +59,7 @@ static int meet_all(struct gs_policy *p)
 	now = n < MEET_AT_ONCE ? n : MEET_AT_ONCE;
 	r = gs_stock_meet(s, keys + n - now, now);
 	pthread_mutex_lock(&s->lock);
-	/* Otherwise the thread is working on the older list, and goes on with it. */
+	/* a round under way still works on the older list, and goes on with it */
 	if (!s->round_began) {
 		free(s->unmet);
 		s->unmet = TAKE_PTR(keys);
@@ -70,7 +70,7 @@ static int meet_all(struct gs_policy *p)
 	return r;
 }
 
-/* Clears the wishes of a policy that is gone; a held TSG no longer waits. */
+/* Clears the wishes of a policy that is gone, and lets the TSGs go that it held. */
 static void clear_wishes(struct gs_table *o)
 {
 	CLEANUP_FREE struct gpusched_tsg *all = NULL;
@@ -176,8 +176,8 @@ static int take_over(struct gs_policy *p, struct gs_policy *prev, struct gs_poli
 		return r;
 	}
 	/*
-	 * records that @p has seen are seen anew at its next callback; everything else is as @prev
-	 * left it
+	 * @prev goes on. Records that @p marked get @prev's task_init again; all else is as @prev
+	 * left it.
 	 */
 	set_over(prev, false);
 	gs_slots_take(prev);
@@ -186,7 +186,10 @@ static int take_over(struct gs_policy *p, struct gs_policy *prev, struct gs_poli
 	return r;
 }
 
-/* Returns false if its last round is still under way: then that thread frees what it uses. */
+/*
+ * Ends the policy. Returns false if its last round is still under way: then the tick's thread frees
+ * what it uses.
+ */
 static bool finish(struct gs_policy *p, enum gs_policy_exit_kind kind)
 {
 	struct gpusched_run run = { .op = GPUSCHED_RUN_EXIT, .arg = (uint64_t)kind };

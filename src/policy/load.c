@@ -21,8 +21,8 @@
 #define LOG_SIZE (1u << 20)
 #define DUMP_LINES 12
 /*
- * Limit for the size of all of a policy's own maps. The second: what the kernel adds to an entry of
- * a hash.
+ * Limit for the size of all of a policy's own maps; and the bytes that the kernel adds to an entry
+ * of a hash map.
  */
 #define MAX_MAP_BYTES (64ull << 20)
 #define HASH_ENTRY_BYTES 64
@@ -155,7 +155,9 @@ static int prepare_maps(struct gs_loaded *l, const struct gs_load_opts *opts, ch
 			bpf_map__set_pin_path(map, NULL);
 			fd = opts->o ? gs_table_map_fd(opts->o, name) : -1;
 			r = fd >= 0 ? bpf_map__reuse_fd(map, fd) : 0;
-			/* in virtual time a walk has the same order in each run */
+			/*
+			 * these hashes do not vary, so that walks have the same order in each run
+			 */
 			if (opts->run_only && bpf_map__type(map) == BPF_MAP_TYPE_HASH)
 				bpf_map__set_map_flags(map,
 						       bpf_map__map_flags(map) | BPF_F_ZERO_SEED);
@@ -180,7 +182,7 @@ static int prepare_maps(struct gs_loaded *l, const struct gs_load_opts *opts, ch
 	return -EINVAL;
 }
 
-/* The last lines of the log, where the verifier says what it refuses. */
+/* The end of the log, where the verifier says what it refuses. */
 static char *tail(const char *log)
 {
 	const char *p = log + strlen(log);
@@ -194,7 +196,7 @@ static char *tail(const char *log)
 	return *p ? strdup(p) : NULL;
 }
 
-/* True for states, source lines and instructions, which do not say what is wrong. */
+/* True for lines that do not say what is wrong: states, source lines, instructions. */
 static bool is_trace(const char *line)
 {
 	return *line == ';' || (*line >= '0' && *line <= '9') ||
@@ -259,7 +261,7 @@ static bool hears_of_launches(const struct gs_policy_info *info)
 	return (info->flags & GPUSCHED_F_WORK) && strstr(info->callbacks, "work_submit");
 }
 
-/* Everything before the load itself. */
+/* All steps before the load itself. */
 static int prepare(struct gs_loaded *l, const struct gs_load_opts *opts, struct gs_policy_exit *x,
 		   struct gs_error *err)
 {
@@ -287,7 +289,7 @@ static int prepare(struct gs_loaded *l, const struct gs_load_opts *opts, struct 
 	p = bpf_object__find_program_by_name(l->obj, "gpusched_dispatch_work");
 	if (p && (opts->run_only || !hears_of_launches(opts->info)))
 		bpf_program__set_autoload(p, false);
-	else if (p && gs_launch_attach_type()) /* the same type as the program that calls it */
+	else if (p && gs_launch_attach_type()) /* the type of the program that calls it */
 		bpf_program__set_expected_attach_type(p, gs_launch_attach_type());
 	p = bpf_object__find_program_by_name(l->obj, "gpusched_dispatch_gate");
 	if (p && (opts->run_only || !opts->gate))
@@ -305,7 +307,10 @@ static void unload(struct gs_loaded *l)
 	l->obj = NULL;
 }
 
-/* Opens and loads the linked object. *ret_load: the kernel's result, 0 if it was not asked. */
+/*
+ * Opens and loads the linked object. *ret_load: the kernel's result; 0 if the object did not get
+ * that far.
+ */
 static int attempt(int fd, const struct gs_load_opts *opts, char *log, struct gs_loaded *ret,
 		   int *ret_load, struct gs_policy_exit *x, struct gs_error *err)
 {
@@ -373,7 +378,10 @@ static int load(const struct gs_polobj *obj, const struct gs_load_opts *opts, st
 		return 0;
 	if (!code)
 		return gs_fail(err, r, "policy %s: the linked object is incomplete", name);
-	/* load again with a log: with a log at every load, the buffer could be too small */
+	/*
+	 * Load once more with a log. With a log at each load, a too small buffer would make it
+	 * fail.
+	 */
 	log = calloc(1, LOG_SIZE);
 	if (!log)
 		return gs_fail(err, -ENOMEM, "out of memory");
@@ -384,7 +392,7 @@ static int load(const struct gs_polobj *obj, const struct gs_load_opts *opts, st
 }
 
 /*
- * If the clock is set, the policy sees that from the next call on: at the latest from the next
+ * Tells the policy when the machine's clock is set: at its next call, at the latest at the next
  * tick.
  */
 static void tell_wall(struct gs_pstate *st)

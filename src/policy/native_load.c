@@ -82,9 +82,9 @@ static void look_up(void *dl, struct gs_native_ops *ops)
 }
 
 /*
- * Each further instance of an object gets a copy, which has its own variables. The dynamic linker
- * treats one name as one object, and numbers of descriptors are reused: slashes make the names
- * differ.
+ * Further instances of an object load a copy, so that each has its own variables. The dynamic
+ * linker takes files of one name for one object, and numbers of descriptors are used again. So
+ * slashes make the names differ.
  */
 static void *open_copy(const char *path)
 {
@@ -155,7 +155,7 @@ int gs_native_load(const char *policy, void **ret_dl, struct gs_native_ops *ret,
 		bool object = n > 6 && strcmp(policy + n - 6, ".bpf.o") == 0;
 
 		/*
-		 * NAME.bpf.o: the native object is beside it. A name without a slash must not mean
+		 * NAME.bpf.o: the native object is beside it. "./" keeps dlopen() from looking for
 		 * a library of the system.
 		 */
 		snprintf(path, sizeof(path), "%s%.*s%s", strchr(policy, '/') ? "" : "./",

@@ -29,7 +29,7 @@ struct gs_native_ops {
 
 int gs_native_load(const char *policy, void **ret_dl, struct gs_native_ops *ret,
 		   struct gs_error *err);
-/* Puts names, types and ranges of its options into info->options. */
+/* Reads names, types and ranges of the policy's options into info->options. */
 int gs_native_options(void *dl, struct gs_policy_info *info);
 
 #endif /* GPUSCHED_POLICY_NATIVE_OPS_H */

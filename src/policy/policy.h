@@ -62,9 +62,9 @@ struct gs_policy_info {
 	uint32_t tick_us; /* 0: no tick */
 	uint32_t timeout_ms;
 	uint32_t flags;
-	/* Facts about a TSG that it reads, for gs_reads_text(); and GS_READS_FACTS. */
+	/* Facts about a TSG that the policy reads, for gs_reads_text(); and GS_READS_FACTS. */
 	uint32_t reads;
-	bool reads_more; /* it may read others that could not be found */
+	bool reads_more; /* it may read facts that could not be found */
 	uint32_t
 		stack; /* stack of its deepest callback in bytes; up to GS_CALLBACK_STACK is safe */
 	char deepest[32];
@@ -73,11 +73,11 @@ struct gs_policy_info {
 };
 void gs_policy_info_free(struct gs_policy_info *info);
 /*
- * True if it declares the classes on which it acts, and @name is not among them; "none" is no
- * class.
+ * True if the policy declares the classes on which it acts, and @name is not among them. "none" is
+ * no class.
  */
 bool gs_policy_ignores(const struct gs_policy_info *info, const char *name);
-/* Its JSON object as in docs/api.md; @running: with the values of its options. */
+/* The policy's JSON object as in docs/api.md. @running: with the values of its options. */
 json_t *gs_policy_info_json(const struct gs_policy_info *info, bool running);
 
 /* All policies in the search path: $GPUSCHED_POLICIES, next to the executable, libdir. */
@@ -87,14 +87,14 @@ int gs_policy_list(struct gs_policy_info **ret, size_t *ret_n, struct gs_error *
  * first, see gs_policy_build()).
  */
 int gs_policy_info(const char *name_or_path, struct gs_policy_info *ret, struct gs_error *err);
-#define GS_READS_FACTS (1u << 31) /* it calls gpusched_facts() */
+#define GS_READS_FACTS (1u << 31) /* the policy calls gpusched_facts() */
 /*
- * Names the fields in @reads with no bit in @known (GPUSCHED_KNOWN_*). Returns false if there are
+ * Names the fields in @reads that are not in @known (GPUSCHED_KNOWN_*). Returns false if there are
  * none.
  */
 bool gs_reads_text(uint32_t reads, uint32_t known, char *ret, size_t size);
 /*
- * How many of the stack's 512 bytes the host's own functions leave to a callback
+ * Bytes of the stack's 512 that are left to a callback beside the host's own functions
  * (tests/check/stack.sh).
  */
 #define GS_CALLBACK_STACK 256u
@@ -104,15 +104,12 @@ bool gs_reads_text(uint32_t reads, uint32_t known, char *ret, size_t size);
  */
 bool gs_policy_remark(const struct gs_policy_info *info, unsigned int n, char *ret, size_t size);
 /*
- * Checks for refusals by name and, with BPF rights, runs the kernel's verifier on the linked
+ * Looks for what gpusched refuses, and, with BPF rights, has the kernel's verifier check the linked
  * object. Nothing is attached. *ret_info (may be NULL) is filled on success.
  */
 int gs_policy_check(const char *name_or_path, struct gs_policy_info *ret_info,
 		    struct gs_policy_exit *ret_exit, struct gs_error *err);
-/*
- * Checks that there is such a policy, and that these ("key=value") are options of it. Loads
- * nothing.
- */
+/* Checks that the policy exists and has these options ("key=value"). Loads nothing. */
 int gs_policy_fits(const char *name_or_path, const char *const *options, size_t n,
 		   struct gs_error *err);
 /* ---- the running policy ------------------------------------------------------------------- */
@@ -121,9 +118,9 @@ struct gs_policy;
 
 /*
  * Builds @name if it is a source, links it with the stock host's glue, sets @options ("key=value"),
- * loads it with the table's maps and runs init. @hooked: the driver's hooks will ask it too
- * (hooked.h). Takes as long as compiler and verifier do. It changes nothing that acts, so a thread
- * may call it.
+ * loads it with the table's maps and runs init. @hooked: the driver's hooks will ask the policy too
+ * (hooked.h). Takes as long as compiler and verifier do. The running policy is not touched, so a
+ * thread may call this.
  */
 int gs_policy_prepare(struct gs_table *o, bool hooked, const char *name, const char *const *options,
 		      size_t noptions, struct gs_policy **ret, struct gs_policy_exit *ret_exit,
@@ -147,20 +144,20 @@ bool gs_policy_end(struct gs_policy *p, enum gs_policy_exit_kind kind);
 /* gs_policy_end() and gs_policy_discard(). */
 void gs_policy_stop(struct gs_policy *p, enum gs_policy_exit_kind kind);
 const struct gs_policy_info *gs_policy_running(const struct gs_policy *p);
-/* The object from which it was loaded, as the verifier accepted it. */
+/* The object from which the policy was loaded, as the verifier accepted it. */
 const void *gs_policy_object(const struct gs_policy *p, size_t *ret_len);
 
 /* Calls a callback for one TSG (adopted, class changed, ended). */
 int gs_policy_ask(struct gs_policy *p, enum gpusched_run_op op, const struct gpusched_key *key,
 		  uint64_t arg);
 /*
- * A tap called the policy, or its work_submit changed a wish: a tick that rests goes on, and a
- * round that the policy asked for comes.
+ * A tap called the policy, or its work_submit changed a wish: ends the tick's rest, and runs a
+ * round if the policy asked for one.
  */
 void gs_policy_nudge(struct gs_policy *p);
-/* The last text of its gpusched_log(), and when it was seen; malloc'd, NULL: none. */
+/* The policy's last text by gpusched_log(), and when it was seen; malloc'd, NULL: none. */
 char *gs_policy_said(const struct gs_policy *p, uint64_t *ret_ns);
-/* Rounds that its gpusched_kick() has caused so far, and requests past the limits. */
+/* Rounds that the policy's gpusched_kick() has caused so far, and its requests past the limits. */
 void gs_policy_kicks(const struct gs_policy *p, uint64_t *ret_granted, uint64_t *ret_refused);
 /* Requests past the limits since the last call, by the user of the TSGs. */
 typedef void (*gs_policy_refused_fn)(uid_t uid, uint32_t times, void *user);

@@ -91,16 +91,16 @@ struct gs_load_opts {
 	bool gate;     /* the kernel supports the gate's dispatcher */
 	bool hooked;   /* the driver's hooks ask too */
 };
-/* Calls its run program once; *r is in and out. 0, or -errno of the system call. */
+/* Calls the policy's run program once; *r is in and out. 0, or -errno of the system call. */
 int gs_loaded_ask(const struct gs_loaded *l, struct gpusched_run *r);
 /* Copies gpusched_log()'s lines since *inout_seen into our log. @when: "" or " at 1.5 s". */
 void gs_loaded_logs(const struct gs_loaded *l, const char *name, const char *when,
 		    uint64_t *inout_seen);
-/* True if it has called gpusched_fail(), with the code and text. */
+/* True if the policy has called gpusched_fail(), with the code and text. */
 bool gs_loaded_failed(const struct gs_loaded *l, int *ret_code, char *ret_why, size_t size);
 /* The log line with that number; malloc'd, NULL: not written yet, or overwritten. */
 char *gs_loaded_log_line(const struct gs_loaded *l, uint64_t seq);
-/* Its last log lines, for an exit record's dump; malloc'd, NULL: none. */
+/* The policy's last log lines, for an exit record's dump; malloc'd, NULL: none. */
 char *gs_loaded_log_text(const struct gs_loaded *l);
 /* Checks tick, timeout and flags of GPUSCHED_POLICY(), the same for every host. */
 int gs_policy_vet_numbers(const struct gs_policy_info *info, struct gs_policy_exit *x,

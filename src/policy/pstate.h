@@ -15,17 +15,18 @@ struct gs_pstate {
 	/* Set by user space: no callback runs any more, and a round ends at the next TSG. */
 	gs_u32 stopped;
 	gs_s32 fail_code;
-	gs_u32 claimed;    /* set by the first call that fills fail_code and fail_text */
+	gs_u32 claimed;    /* set by the call that fills fail_code and fail_text: the first one */
 	gs_u64 is_virtual; /* sim host: the time is virtual_now, not the kernel's */
 	gs_u64 virtual_now;
-	gs_u64 wall_offset_ns; /* CLOCK_REALTIME less CLOCK_MONOTONIC, at user space's last call */
-	gs_u64 random_state;   /* sim host: state of a seeded generator; 0: the kernel's */
-	gs_u64 log_seq;        /* lines written so far */
+	/* CLOCK_REALTIME less CLOCK_MONOTONIC, when user space last called */
+	gs_u64 wall_offset_ns;
+	gs_u64 random_state; /* sim host: state of a seeded generator; 0: the kernel's */
+	gs_u64 log_seq;      /* lines written so far */
 	gs_u64 walks_refused;
 	gs_u64 activity; /* changed by every callback for a TSG outside the tick */
 	/*
-	 * Launches of which the policy was not told, since the memory for the callback was in use.
-	 * They were counted all the same.
+	 * Launches that the policy was not told of, since the callback's memory was in use. They
+	 * are counted all the same.
 	 */
 	gs_u64 work_missed;
 	gs_u64 kicks;         /* rounds that gpusched_kick() has caused */
@@ -49,8 +50,8 @@ struct gs_plog {
 #define GS_WALKS_PER_CALL 32
 
 /*
- * The tick lists up to this many TSGs, so that it need not walk the whole table, and the time after
- * which it walks the table all the same.
+ * With up to this many TSGs, the tick keeps a list and need not walk the whole table. It walks all
+ * the same after this time.
  */
 #define GS_TICK_KEYS 1024
 #define GS_TICK_WALK_NS 10000000000ull

@@ -21,7 +21,7 @@
 #include "policy/polelf.h"
 #include "policy/priv.h"
 
-#define MAX_INSNS 65536u /* instructions followed, with one state for each */
+#define MAX_INSNS 65536u /* limit of instructions; each has one state */
 #define STEPS 64u        /* per instruction, on average; usual policies take 2 */
 #define STACK_SLOTS 64   /* of 8 bytes */
 #define FP BPF_REG_10
@@ -43,7 +43,7 @@ struct state {
 struct follower {
 	const struct gs_polelf *e;
 	const struct bpf_insn *insn;
-	const uint32_t *symbols; /* to which instructions refer */
+	const uint32_t *symbols; /* by instruction: the symbol to which it refers */
 	size_t n, text;
 	struct state *at;
 	uint32_t *queue; /* instructions with a changed state */
@@ -90,19 +90,19 @@ bool gs_reads_text(uint32_t reads, uint32_t known, char *ret, size_t size)
 
 /* ---- states ---------------------------------------------------------------------------------- */
 
-/* Joins two values that a place can hold: a pointer counts, on whichever path it came. */
+/* Joins two values that a place may hold. A pointer counts, whichever path brings it. */
 static uint32_t either(uint32_t a, uint32_t b)
 {
 	return !a || a == b ? b : !b ? a : SOME;
 }
 
-/* Control may come to @to with state @s. */
+/* Notes that control may reach @to in state @s. */
 static void go(struct follower *f, size_t to, const struct state *s)
 {
 	struct state *t;
 	bool changed;
 
-	if (to >= f->n) /* the verifier refuses this */
+	if (to >= f->n) /* the verifier refuses such a jump */
 		return;
 	t = &f->at[to];
 	changed = !t->seen;
@@ -119,7 +119,7 @@ static void go(struct follower *f, size_t to, const struct state *s)
 	f->queue[f->nqueue++] = (uint32_t)to;
 }
 
-/* A load from, or an address at, @offset from @pointer. */
+/* Notes a read at @offset from @pointer, by a load or by a helper that gets the address. */
 static void reads(struct follower *f, uint32_t pointer, int offset)
 {
 	uint32_t at = (uint32_t)((int)(pointer & 0xffff) + offset);
@@ -190,7 +190,7 @@ static void calculate(const struct bpf_insn *i, struct state *s)
 		*dst = 0;
 }
 
-/* gpusched_facts() fills the stack, where its fields are recognized; elsewhere they are not. */
+/* The facts that gpusched_facts() fills in are recognized on the stack only. */
 static void ask_facts(struct follower *f, struct state *s)
 {
 	f->fields |= GS_READS_FACTS;
@@ -205,8 +205,8 @@ static void ask_facts(struct follower *f, struct state *s)
 }
 
 /*
- * Stacks of different functions are not told apart, so a pointer to facts on the stack becomes one
- * to facts.
+ * Stacks of different functions are not told apart. So in a called function a pointer to facts on
+ * the stack becomes one to facts.
  */
 static uint32_t handed(struct state *s, uint32_t value)
 {
@@ -277,7 +277,7 @@ static void step(struct follower *f, size_t at)
 	case BPF_ALU64:
 		calculate(i, &s);
 		break;
-	case BPF_LD: /* a constant that takes two instructions */
+	case BPF_LD: /* this constant takes two instructions */
 		s.reg[i->dst_reg] = 0;
 		go(f, at + 2, &s);
 		return;

@@ -50,7 +50,7 @@ struct checker {
 	char *why;
 	size_t size;
 	size_t text;       /* index of .text; 0: none */
-	uint32_t *symbols; /* to which its instructions refer */
+	uint32_t *symbols; /* by instruction of .text: the symbol to which it refers */
 };
 
 static int refuse(struct checker *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -181,7 +181,7 @@ static const char *named(const struct checker *c, uint64_t at, GElf_Sym *ret)
 	return c->symbols[at] ? gs_polelf_symbol(c->e, c->symbols[at], ret) : NULL;
 }
 
-/* Allows calls to static functions and the host's, but never back into a callback. */
+/* Allows calls of static functions and of the host's functions, but never of a callback. */
 static int check_call(struct checker *c, uint64_t at, int imm)
 {
 	GElf_Sym sym = { 0 };
@@ -205,7 +205,7 @@ static int check_insn(struct checker *c, const struct bpf_insn *insn, uint64_t a
 		GElf_Sym sym = { 0 };
 		const char *name = named(c, at, &sym);
 
-		/* only loop helpers and timers take a function's address */
+		/* Only loop helpers and timers need a function's address. */
 		if (name && (GELF_ST_TYPE(sym.st_info) == STT_FUNC ||
 			     (GELF_ST_TYPE(sym.st_info) == STT_SECTION && sym.st_shndx == c->text)))
 			return refuse(c, "a function's address: loops by helper are not offered");
@@ -240,7 +240,7 @@ static int check_text(struct checker *c)
 	for (size_t i = 0; i < n; i++) {
 		int r;
 
-		/* in a damaged object it may be at any address */
+		/* in a damaged object the code may be at any address */
 		memcpy(&insn, (const char *)data->d_buf + i * sizeof(insn), sizeof(insn));
 		r = check_insn(c, &insn, i);
 		if (r < 0)

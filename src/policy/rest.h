@@ -32,7 +32,7 @@ static inline bool gs_rest_is(const struct gs_rest *r, uint64_t now_ns)
 	return now_ns < r->until_ns;
 }
 
-/* Something happened to a TSG. */
+/* Ends the rest: something happened to a TSG. */
 static inline void gs_rest_end(struct gs_rest *r)
 {
 	r->until_ns = 0;

@@ -2,10 +2,10 @@
 /*
  * slots.h - the slots of the table, through which its programs call the running policy
  *
- * There is one slot for each type of program. If a policy is in a slot but no longer acts, it is
- * marked as over, and answers nothing. So a slot need not be emptied at once. The loop should not
- * empty slots: the kernel waits for an RCU grace period for each program that calls through the
- * slot, 70 to 90 ms in all. Putting in another policy needs no wait.
+ * There is one slot for each type of program. A policy that no longer acts is marked as over, and
+ * answers nothing. So it may stay in its slot for a while. The loop should not empty slots: the
+ * kernel waits for an RCU grace period for each program that calls through the slot, 70 to 90 ms in
+ * all. Putting in another policy needs no wait.
  */
 #ifndef GPUSCHED_POLICY_SLOTS_H
 #define GPUSCHED_POLICY_SLOTS_H

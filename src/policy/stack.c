@@ -14,7 +14,7 @@
 #include "policy/polelf.h"
 
 #define MAX_DEPTH 8        /* functions in a chain; the kernel refuses longer chains itself */
-#define MAX_STEPS 1000000u /* instructions looked at; a damaged object could take for ever */
+#define MAX_STEPS 1000000u /* limit of instructions, since a damaged object could take for ever */
 #define ROUND 32u
 #define HOST 32u /* the stack of one of the host's functions; tests/check/stack.sh compares */
 
@@ -22,8 +22,8 @@ struct code {
 	const struct gs_polelf *e;
 	size_t text, n;
 	struct bpf_insn *insn;
-	uint32_t *symbols; /* to which instructions refer */
-	uint32_t *depths;  /* of functions, by their first instruction; 0: unknown yet */
+	uint32_t *symbols; /* by instruction: the symbol to which it refers */
+	uint32_t *depths;  /* depth of functions, by first instruction; 0: unknown yet */
 	uint32_t steps;
 };
 
@@ -51,7 +51,7 @@ static uint32_t reach(const struct code *c, size_t i)
 	if ((class == BPF_LDX && insn->src_reg == BPF_REG_10) ||
 	    ((class == BPF_STX || class == BPF_ST) && insn->dst_reg == BPF_REG_10))
 		to = insn->off;
-	/* an address that is passed on: a copy of the frame pointer, less a number */
+	/* the function passes an address on: a copy of the frame pointer, less a number */
 	if (insn->code == (BPF_ALU64 | BPF_MOV | BPF_X) && insn->src_reg == BPF_REG_10 &&
 	    i + 1 < c->n && BPF_CLASS(next->code) == BPF_ALU64 && BPF_OP(next->code) == BPF_ADD &&
 	    BPF_SRC(next->code) == BPF_K && next->dst_reg == insn->dst_reg)

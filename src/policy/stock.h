@@ -16,8 +16,8 @@ struct gs_stock {
 	uint64_t said_ns; /* when its last log line was seen */
 
 	/*
-	 * State of the tick and its watchdog, with p.seq and p.rest. All below @lock, except
-	 * @stalled and @changed.
+	 * State of the tick and its watchdog, beside p.seq and p.rest. @lock protects all of it
+	 * except @stalled and @changed.
 	 */
 	pthread_mutex_t lock;
 	pthread_cond_t cond;  /* the tick's thread sleeps on it */
@@ -27,10 +27,10 @@ struct gs_stock {
 	bool made, started, paused, quit, orphan;
 	bool dog_sleeps;      /* no round is under way: the next one wakes the watchdog */
 	uint64_t round_began; /* 0: no round is under way */
-	uint64_t activity;    /* its value at the last round */
-	uint64_t kicks;       /* their number at the last round */
-	uint64_t kick_ns;     /* the next round that the policy asks for may come at this time */
-	bool nudged;          /* since the last round began */
+	uint64_t activity;    /* the policy's count of activity at the last round */
+	uint64_t kicks;       /* the policy's count of kicks at the last round */
+	uint64_t kick_ns;     /* before this time no round runs that the policy asks for */
+	bool nudged;          /* a nudge came since the last round began */
 	bool dozing;          /* the tick's thread sleeps for as long as the policy rests */
 	/* The last round met very many TSGs; used by the tick's thread alone. */
 	bool large;
@@ -38,7 +38,7 @@ struct gs_stock {
 	uint32_t changed;
 	uint32_t refused_seen[GS_KICK_USERS]; /* used by the loop alone */
 
-	/* TSGs for which task_init is still to be called; under @lock while the thread runs */
+	/* TSGs that still have to get task_init; under @lock while the thread runs */
 	struct gpusched_key *unmet;
 	size_t nunmet;
 };
@@ -55,10 +55,10 @@ int gs_stock_meet(struct gs_stock *s, const struct gpusched_key *keys, size_t n)
 
 int gs_ticker_init(struct gs_stock *s, struct gs_error *err);
 int gs_ticker_start(struct gs_stock *s, struct gs_error *err);
-/* Waits for the round under way, if any; it ends at the next TSG once stopped is set. */
+/* Waits until no round is under way; a round ends at its next TSG once stopped is set. */
 void gs_ticker_pause(struct gs_stock *s);
 void gs_ticker_resume(struct gs_stock *s);
-/* Something happened to a TSG, so a rest is over. */
+/* Ends a rest: something happened to a TSG. */
 void gs_ticker_nudge(struct gs_stock *s);
 /* Returns false if a round does not end: then the tick's thread owns @s and frees it. */
 bool gs_ticker_stop(struct gs_stock *s);

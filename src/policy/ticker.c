@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * ticker.c - the tick's thread, and the watchdog that sees it overrun
+ * ticker.c - the tick's thread, and the watchdog that notices if the thread overruns
  *
  * A BPF program that runs cannot be stopped. So the round runs in a thread of its own, and every
  * wait for it has a limit. The watchdog marks the policy stopped (the round then ends at its next
- * TSG) and wakes the main loop, which restores meanwhile.
+ * TSG) and wakes the main loop, which restores at once.
  *
  * A tick costs one wait and one run of the program. The watchdog is not told of rounds: while there
  * are rounds, it checks the start time of the present one once per timeout. While a round could
@@ -24,13 +24,13 @@
 #include "policy/slots.h"
 #include "policy/stock.h"
 
-/* Without a tick of its own, a policy's failure is checked for so soon after a nudge. */
+/* A policy without a tick: its failure is looked for this soon after a nudge. */
 #define IDLE_PERIOD_NS (100 * NS_PER_MS)
 /* How often a table without TSGs is walked, and a policy without a tick is checked. */
 #define EMPTY_PERIOD_NS (GPUSCHED_REST_MAX_MS * NS_PER_MS)
 /*
- * The part of the time that rounds over a large table may take: if they change nothing, and
- * otherwise.
+ * Rounds over a large table may take one QUIET_PART-th of the time if they change nothing, else one
+ * BUSY_PART-th.
  */
 #define QUIET_PART 200
 #define BUSY_PART 20
@@ -95,21 +95,21 @@ void gs_stock_free(struct gs_stock *s)
 	free(s);
 }
 
-/* True if it rests, and no event since the last round began ends that. */
+/* True if the tick rests, and no event since the last round ends the rest. */
 static bool is_idle(const struct gs_stock *s, uint64_t now)
 {
 	return gs_rest_is(&s->p.rest, now) && !s->nudged &&
 	       s->activity == __atomic_load_n(&s->p.loaded.state->activity, __ATOMIC_RELAXED);
 }
 
-/* True if it has asked for a round since the last one began. */
+/* True if the policy has asked for a round since the last one began. */
 static bool is_kicked(const struct gs_stock *s)
 {
 	return s->p.info.tick_us &&
 	       s->kicks != __atomic_load_n(&s->p.loaded.state->kicks, __ATOMIC_RELAXED);
 }
 
-/* True if it has failed, or written log lines. */
+/* True if the policy has failed, or has written log lines. */
 static bool has_news(const struct gs_stock *s)
 {
 	return __atomic_load_n(&s->p.loaded.state->failed, __ATOMIC_ACQUIRE) ||
@@ -141,7 +141,7 @@ static uint64_t round_of(struct gs_stock *s, uint64_t seq, bool kicked, uint64_t
 	return large ? took * (run.changed ? BUSY_PART : QUIET_PART) : 0;
 }
 
-/* With the lock: a round begins at @now. The watchdog is woken only if it sleeps. */
+/* With the lock: notes a round that begins at @now. Wakes the watchdog only if it sleeps. */
 static void begin_round(struct gs_stock *s, uint64_t now)
 {
 	s->round_began = now;
@@ -152,7 +152,7 @@ static void begin_round(struct gs_stock *s, uint64_t now)
 	pthread_cond_signal(&s->dog);
 }
 
-/* With the lock, which is released meanwhile. Returns when the next round may come. */
+/* With the lock, which is released meanwhile: runs a round. Returns when the next one may come. */
 static uint64_t do_round(struct gs_stock *s, uint64_t now)
 {
 	uint64_t seq, rest = EMPTY_PERIOD_NS, wait = 0;
@@ -234,7 +234,7 @@ static void *ticker_main(void *arg)
 		} else if (now < at) {
 			pthread_cond_timedwait(&s->cond, &s->lock, &t);
 		} else {
-			/* rounds that were missed are not made up for */
+			/* missed rounds are not made up for */
 			if (next <= now)
 				next = now + period_ns(s) - (now - next) % period_ns(s);
 			may = do_round(s, now);
@@ -250,8 +250,8 @@ static void *ticker_main(void *arg)
 }
 
 /*
- * With the lock: returns when the watchdog is to check next; 0: when a round begins. Marks an
- * overrun.
+ * With the lock: returns when the watchdog is to check next; 0: when the next round begins. Marks
+ * an overrun.
  */
 static uint64_t watch(struct gs_stock *s, uint64_t *inout_seen)
 {
@@ -363,10 +363,11 @@ bool gs_ticker_stop(struct gs_stock *s)
 	s->orphan = !ended;
 	s->started = !ended;
 	if (!ended) {
-		gs_slots_leave(&s->p); /* the table may be closed before this thread gets there */
+		/* leave now: the table may be closed before the thread ends */
+		gs_slots_leave(&s->p);
 		pthread_detach(s->ticker);
 	}
-	/* The thread may free it from here on, if it was left behind. */
+	/* a thread that was left behind may free @s from here on */
 	pthread_mutex_unlock(&s->lock);
 	if (ended)
 		pthread_join(s->ticker, NULL);

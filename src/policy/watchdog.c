@@ -28,7 +28,7 @@
 static _Thread_local struct {
 	sigjmp_buf back;
 	volatile sig_atomic_t inside; /* a call is under way */
-	/* Numbers of calls: the present one; the one seen by the last signal. */
+	/* The number of the present call, and of the one that the last signal saw. */
 	volatile sig_atomic_t running, last_seen;
 	/* The thread's CPU time when the call was first seen. */
 	uint64_t limit_ns, seen_cpu_ns;
@@ -36,7 +36,9 @@ static _Thread_local struct {
 	volatile sig_atomic_t signal; /* signal of the last crash */
 	timer_t timer;
 	unsigned int users;
-	/* The handlers' stack, since the call's own may be full; NULL: the thread had one. */
+	/*
+	 * A stack for the handlers, since the call's own may be full; NULL: the thread brought one.
+	 */
 	void *stack;
 } me;
 
@@ -56,7 +58,11 @@ static int tick_signal(void)
 static void on_crash(int sig)
 {
 	if (!me.inside) {
-		signal(sig, SIG_DFL); /* not the policy's fault: die of it when it happens again */
+		/*
+		 * a crash outside a call is not the policy's fault: when it happens again, we die
+		 * of it
+		 */
+		signal(sig, SIG_DFL);
 		return;
 	}
 	me.signal = sig;
@@ -71,7 +77,10 @@ static uint64_t cpu_ns(void)
 	return (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_nsec;
 }
 
-/* The same call is seen again: a period has passed, but the call may not have had a processor. */
+/*
+ * A period has passed since the call was seen before. But it may not have had a processor for so
+ * long.
+ */
 static void on_tick(int sig)
 {
 	(void)sig;

@@ -19,13 +19,14 @@
 #include "wire/agent.h"
 
 #define LINES 128u
-#define VERSION 1u /* part of the file's name, so that different versions do not share a page */
+#define VERSION 1u /* in the file's name, so that different versions do not share a page */
 #define PRIORITY_BITS 4
 
 struct line {
-	_Atomic uint64_t owner; /* pid, and which line it is; 0: free */
+	/* pid, and a number that tells this process's lines apart; 0: the line is free */
+	_Atomic uint64_t owner;
 	_Atomic uint64_t gpu;
-	/* The end of the claim, in ns / 16 * 16, and the priority + 1: in one word. */
+	/* In one word: the end of the claim (ns / 16 * 16) and its priority + 1. */
 	_Atomic uint64_t claim;
 	_Atomic uint64_t since_ns;
 	_Atomic uint32_t levels;
@@ -77,7 +78,7 @@ static void map_page(struct board *b)
 	b->page = p == MAP_FAILED ? NULL : p;
 }
 
-/* The line of a process that has ended is free. */
+/* A line is also free if its process has ended. */
 static bool is_free(uint64_t owner)
 {
 	return !owner || (kill((pid_t)(owner >> 32), 0) && errno == ESRCH);

@@ -2,10 +2,10 @@
 /*
  * board.h - a page of shared memory through which one user's processes share claims of a GPU
  *
- * A process writes only its own line: the priorities of its queues, and a claim. The claim is the
- * priority of its highest work, and since when that has made no progress. A claim lapses unless it
- * is renewed, so that a process that is killed or stopped holds nobody back. Any process of the
- * same uid may write the page: a user's programs are not protected from each other.
+ * A process writes only its own line: the priorities of its queues, and a claim. A claim has the
+ * priority of the process's highest work, and the time since when that work has made no progress. A
+ * claim lapses unless it is renewed. So a process that is killed or stopped holds nobody back. Any
+ * process of the same uid may write the page: a user's programs are not protected from each other.
  */
 #ifndef GPUSCHED_PREEMPT_BOARD_H
 #define GPUSCHED_PREEMPT_BOARD_H
@@ -18,12 +18,12 @@
 struct board;
 
 /*
- * Opens the page of a GPU, by the number that all processes have for it. Without a folder the page
- * is for this process alone. -ENOMEM.
+ * Opens the page of a GPU; @gpu is a number that is the same in all processes. Without a folder the
+ * page is for this process alone. -ENOMEM.
  */
 int board_new(uint64_t gpu, struct board **ret);
 void board_free(struct board *b);
-/* NULL: other processes see it; otherwise why not. */
+/* Why other processes do not see the page; NULL: they see it. */
 const char *board_why_alone(const struct board *b);
 
 /*
@@ -32,13 +32,16 @@ const char *board_why_alone(const struct board *b);
  */
 void board_tell(struct board *b, uint32_t levels, int priority, uint64_t since_ns, uint64_t now);
 struct board_others {
-	int priority; /* the highest claim; -1: none */
+	int priority; /* priority of the highest claim; -1: there is none */
 	uint64_t since_ns;
-	uint32_t levels; /* one bit for each priority that other processes have queues of */
+	uint32_t levels; /* one bit for each priority of the other processes' queues */
 };
 struct board_others board_read(const struct board *b, uint64_t now);
 
-/* Sleeps until the board has changed since @seen, or @ns have passed. */
+/*
+ * board_seen() tells the board's state. board_sleep() sleeps until that has changed since @seen, or
+ * for @ns.
+ */
 uint32_t board_seen(const struct board *b);
 void board_sleep(struct board *b, uint32_t seen, uint64_t ns);
 void board_wake(struct board *b);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-/* claim.c - passes claims of the GPU, of this process and others, between board and core */
+/*
+ * claim.c - passes claims of the GPU between board and core: this process's, and other processes'
+ */
 #include "preempt/priv.h"
 
 void claim_hear(struct gpreempt *g, uint64_t now)
@@ -11,7 +13,10 @@ void claim_hear(struct gpreempt *g, uint64_t now)
 	g->core.outside_levels = others.levels;
 }
 
-/* The lowest priority holds no other queue back, so it is not claimed. */
+/*
+ * Writes this process's claim. Work of the lowest priority is not claimed, since it holds no other
+ * queue back.
+ */
 void claim_tell(struct gpreempt *g, uint64_t now)
 {
 	uint64_t since = now;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "preempt/core.h"
 
+/* The monitor sleeps for so long at most: */
 #define TICK_NS (100 * NS_PER_US) /* while a queue waits for another one's progress */
 #define WATCH_NS (20 * NS_PER_MS) /* while a TSG is suspended, or a claim may lapse */
-#define IDLE_NS NS_PER_S          /* another process may have been killed */
+#define IDLE_NS NS_PER_S          /* otherwise: a process that is killed wakes nobody */
 #define USUAL_WEIGHT 100
 
 static bool is_active(const struct core_queue *q)
@@ -24,7 +25,10 @@ static bool is_below(const struct core *c, const struct core_queue *q)
 	return false;
 }
 
-/* True if @a comes before @b: by deadline, then by GPU time; @lead_ns: how far @b may be ahead. */
+/*
+ * True if @a comes before @b: by deadline; if these are equal, @a must have had at least @lead_ns
+ * less GPU time.
+ */
 static bool comes_before(const struct core_queue *a, const struct core_queue *b, uint64_t lead_ns)
 {
 	if (a->due_ns != b->due_ns)
@@ -33,8 +37,9 @@ static bool comes_before(const struct core_queue *a, const struct core_queue *b,
 }
 
 /*
- * If several equal queues have work, one works at a time, until another one has waited a quantum of
- * GPU time. A switch costs more than a short slice, so queues with short slices would only switch.
+ * If several equal queues have work, one works at a time, until another one has had a quantum of
+ * GPU time less. A switch costs more than a short slice, so queues with short slices would only
+ * switch.
  */
 static bool has_turn(const struct core *c, const struct core_queue *q)
 {
@@ -68,7 +73,8 @@ enum core_answer core_may(const struct core *c, const struct core_queue *q, uint
 /* ---- work ------------------------------------------------------------------------------------ */
 
 /*
- * A queue that was idle has saved nothing up: it begins at the GPU time of its last active equal.
+ * A queue cannot save up GPU time while it is idle: it begins with the least GPU time of its active
+ * equals.
  */
 static void catch_up(const struct core *c, struct core_queue *q)
 {
@@ -104,7 +110,8 @@ void core_fail(struct core_queue *q)
 }
 
 /*
- * The GPU was the queue's own from its last progress, or from a later completion of another queue.
+ * Charges GPU time to the queue: since its last progress, or since a later completion of another
+ * queue.
  */
 void core_done(struct core *c, struct core_queue *q, uint32_t n, uint64_t now)
 {
@@ -122,7 +129,9 @@ void core_done(struct core *c, struct core_queue *q, uint32_t n, uint64_t now)
 
 /* ---- TSGs to stop ---------------------------------------------------------------------------- */
 
-/* Since when higher work that is on the GPU has made no progress; 0: there is none. */
+/*
+ * Since when work of a higher priority on the GPU has made no progress; 0: there is no such work.
+ */
 static uint64_t above_since(const struct core *c, const struct core_queue *q)
 {
 	uint64_t since = c->outside > q->priority ? c->outside_ns : 0;

@@ -13,8 +13,8 @@ uint32_t cost_usual_us(void)
 }
 
 /*
- * Finds @key in the JSON object up to @end, its next }: a GPU's object contains no other object.
- * Returns ns; 0: no such key, null, or not plausible.
+ * Finds the number at @key in the JSON object that ends at @end. (A GPU's object contains no other
+ * object, so it ends at the next '}'.) Returns ns; 0: no such key, null, or not plausible.
  */
 static uint64_t number(const char *object, const char *end, const char *key)
 {

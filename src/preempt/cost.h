@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-/* The cost on an H200: for use where that of the GPU is not known. */
+/* The cost on an H200, for GPUs with an unknown cost. */
 uint32_t cost_usual_us(void);
 /*
  * Returns the time to save and switch on the GPU with @uuid (16 bytes), with a margin. @gpus_json:

@@ -39,7 +39,7 @@ static int load_cuda(struct gpreempt *g)
 	return 0;
 }
 
-/* *ret_gpu: a number for the GPU that all processes have. */
+/* *ret_gpu: a number for the GPU that is the same in all processes. */
 static int find_device(struct gpreempt *g, int ordinal, uint64_t *ret_gpu)
 {
 	int n = 0, r;
@@ -91,7 +91,7 @@ static void make_locks(struct gpreempt *g)
 	pthread_condattr_destroy(&monotonic);
 }
 
-/* They take no signals, which belong to the program. */
+/* These threads take no signals: signals are the program's. */
 static int start_threads(struct gpreempt *g)
 {
 	sigset_t every, before;
@@ -101,7 +101,7 @@ static int start_threads(struct gpreempt *g)
 	pthread_sigmask(SIG_BLOCK, &every, &before);
 	r = pthread_create(&g->hand, NULL, hand_run, g);
 	if (r) {
-		g->hand = 0; /* glibc may have written there even so */
+		g->hand = 0; /* glibc may have written to it all the same */
 	} else {
 		r = pthread_create(&g->monitor, NULL, monitor_run, g);
 		if (r)
@@ -121,7 +121,7 @@ static bool any_suspended(struct gpreempt *g)
 	return false;
 }
 
-/* No TSG is to be suspended any more; waits until none is. */
+/* Ends all suspensions, and waits until no TSG is suspended. */
 static void let_go(struct gpreempt *g)
 {
 	uint64_t end = gs_now_ns() + LEAVING_NS;
@@ -137,7 +137,7 @@ static void let_go(struct gpreempt *g)
 	board_wake(g->board);
 }
 
-/* Runs before libcuda's own handler, which may wait for contexts that are suspended. */
+/* Runs before libcuda's own exit handler, which may wait for contexts that are suspended. */
 static void at_exit(void)
 {
 	for (struct gpreempt *g = all; g; g = g->next)

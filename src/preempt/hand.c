@@ -12,7 +12,9 @@ struct call {
 	uint32_t arg;
 };
 
-/* The suspension was not renewed: the monitor may be waiting for the TSG that is suspended. */
+/*
+ * Ends a suspension that was not renewed: the monitor may wait for the very TSG that is suspended.
+ */
 static void let_lapse(struct gpreempt_queue *q, uint64_t now)
 {
 	if (!q->lease_ns || q->lease_ns > now)
@@ -21,7 +23,7 @@ static void let_lapse(struct gpreempt_queue *q, uint64_t now)
 	q->stats.expired++;
 }
 
-/* The next call to make; resumes come first. */
+/* Picks the next call; resumes come first. */
 static bool next_call(struct gpreempt_queue *q, uint64_t now, struct call *ret)
 {
 	let_lapse(q, now);
@@ -43,7 +45,8 @@ static bool next_call(struct gpreempt_queue *q, uint64_t now, struct call *ret)
 }
 
 /*
- * A suspension that failed may still take effect, from a daemon that was late: it is resumed too.
+ * Notes a call's result. A suspension that failed may still take effect, if the daemon was late. So
+ * that TSG counts as suspended, and is resumed too.
  */
 static void note(struct gpreempt_queue *q, const struct call *c, int r, uint64_t now)
 {
@@ -95,7 +98,8 @@ static bool do_one(struct gpreempt *g)
 		q->calling = false;
 		note(q, &c, r, gs_now_ns());
 		pthread_cond_broadcast(&g->changed);
-		return !(r && c.op == WAY_RESUME); /* not tried again at once */
+		/* a resume that failed is not tried again at once */
+		return !(r && c.op == WAY_RESUME);
 	}
 	return false;
 }

@@ -6,9 +6,10 @@
 #include "preempt/priv.h"
 
 /*
- * In switches: of an H200 20 and 800 us, 500 us and 2 ms. A running kernel of a low queue is left
- * after one short slice and a switch. A slice below the cost of a switch gains nothing. If two such
- * TSGs work at a time they would only switch, so their slices are several such costs long.
+ * All four follow from the cost of a switch: on an H200 they are 20 and 800 us, 500 us and 2 ms.
+ * The slice of a low queue that works alone is short, so that the GPU leaves its kernel after one
+ * slice and a switch. If two such TSGs work at a time, they would only switch, so their slices are
+ * several switches long.
  */
 #define SLICE_ALONE(cost) ((cost) / 10)
 #define SLICE_AMONG(cost) ((cost)*4)

@@ -29,25 +29,25 @@
 struct gpreempt_queue {
 	struct gpreempt *g;
 	pthread_mutex_t submitting; /* one submission at a time; taken before g->lock */
-	/* One thread at a time reads its events; with g->lock held only trylock. */
+	/* One thread at a time reads the queue's events. With g->lock held, only try this lock. */
 	pthread_mutex_t reaping;
 	cu_handle context, stream, events[MAX_DEPTH];
 	bool own_context;
 
 	/* the next members are under g->lock */
 	struct core_queue core;
-	uint32_t recorded, reaped; /* events, counted */
+	uint32_t recorded, reaped; /* number of events recorded, and of those seen done */
 	uint64_t due_ns[MAX_DEPTH];
 	struct gpreempt_stats stats;
-	bool broken;  /* CUDA refuses its context */
-	bool closing; /* its TSG is to be as its owner had it */
+	bool broken;  /* CUDA refuses the queue's context */
+	bool closing; /* the TSG is to be as its owner had it, since the queue ends */
 
-	/* its TSG: wanted state, real state */
+	/* the queue's TSG: wanted state, real state */
 	bool has_tsg;
 	struct way_tsg tsg;
-	uint64_t lease_ns; /* suspension is wanted until then; 0: no */
+	uint64_t lease_ns; /* suspension is wanted until this time; 0: it is not wanted */
 	bool preempt;
-	uint32_t slice_us; /* 0: its own */
+	uint32_t slice_us; /* 0: the TSG's own slice */
 	bool calling, is_suspended;
 	uint32_t is_slice_us;
 	uint64_t suspended_ns, retry_ns;
@@ -58,7 +58,8 @@ struct gpreempt {
 	pid_t pid;
 	cu_device device;
 	unsigned char uuid[16];
-	uint32_t patience_us, suspend_us; /* as the program said; 0: by what a switch costs */
+	/* as the program said; 0: they follow from the cost of a switch */
+	uint32_t patience_us, suspend_us;
 	struct preempt_cuda {
 		CUDA_FUNCTIONS(CUDA_MEMBER, CUDA_MEMBER)
 	} cuda;
@@ -67,10 +68,10 @@ struct gpreempt {
 	pthread_mutex_t creating;
 	pthread_t monitor, hand;
 
-	/* For all that follows; not held during calls of CUDA or for TSGs. */
+	/* Protects all that follows. Not held during calls of CUDA, or calls for TSGs. */
 	pthread_mutex_t lock;
 	pthread_cond_t changed; /* signalled when a submission may begin, or a call was made */
-	pthread_cond_t work;    /* for the hand */
+	pthread_cond_t work;    /* wakes the hand */
 	uint32_t switch_cost_us;
 	struct core core;
 	bool monitor_ends, hand_ends;
@@ -91,27 +92,33 @@ int preempt_check_cuda(const struct gpreempt *g, cu_result r, const char *what);
 /* Waits on @cond with g->lock held. */
 void preempt_wait(struct gpreempt *g, pthread_cond_t *cond, uint64_t ns);
 struct gpreempt_queue *queue_at(struct gpreempt *g, unsigned int i);
-/* 0, or the error that every call on it returns. */
+/* 0, or the error that every call on the queue returns. */
 int queue_check(const struct gpreempt_queue *q);
-/* Between these two its context is the calling thread's current one. */
+/* Between enter and leave the queue's context is the calling thread's current one. */
 int queue_enter(struct gpreempt_queue *q);
 void queue_leave(struct gpreempt_queue *q);
 
-/* Takes over what the daemon knows by now. */
+/* Takes over the switch cost that the daemon knows by now. */
 void costs_learn(struct gpreempt *g);
 
 /* ---- claim.c --------------------------------------------------------------------------------- */
 
-/* Claims of other processes and of this one. With g->lock held. */
+/*
+ * claim_hear() reads other processes' claims, claim_tell() writes this process's. With g->lock
+ * held.
+ */
 void claim_hear(struct gpreempt *g, uint64_t now);
 void claim_tell(struct gpreempt *g, uint64_t now);
 
 /* ---- reap.c ---------------------------------------------------------------------------------- */
 
 cu_handle queue_event(const struct gpreempt_queue *q, uint32_t at);
-/* Finds by its events which work is done. With g->lock held, which is released meanwhile. */
+/*
+ * Finds out which work of the queue is done, by its events. With g->lock held, which is released
+ * meanwhile.
+ */
 void queue_reap(struct gpreempt_queue *q);
-/* The same; also tells other processes, and threads that wait for it. */
+/* queue_reap(), which then tells other processes and the threads that wait for this. */
 void queue_reap_and_tell(struct gpreempt_queue *q);
 
 /* ---- monitor.c, hand.c: the threads ---------------------------------------------------------- */

@@ -9,7 +9,7 @@
 
 #include "basic/cleanup.h"
 
-#define FIND_NS NS_PER_S /* longest time until a daemon knows a new TSG */
+#define FIND_NS NS_PER_S /* longest time that the daemon takes to know a new TSG */
 #define CALLED_NS (5 * NS_PER_S)
 #define MOST_TAKEN_US 3600000000ull
 #define USUAL_WEIGHT 100u
@@ -83,8 +83,9 @@ static bool is_taken(struct gpreempt *g, const struct way_tsg *t)
 }
 
 /*
- * Finds the one compute TSG that came with its context; for an existing context, the only one that
- * no other queue has. If there are several, other threads make contexts as well, and none is taken.
+ * Finds the one compute TSG that came with the queue's context. For an existing context: the only
+ * one that no other queue has. If there are several, none is taken: other threads make contexts as
+ * well.
  */
 static bool find_tsg(struct gpreempt_queue *q, const struct way_tsg *before, int nbefore)
 {
@@ -160,10 +161,10 @@ static void enlist(struct gpreempt_queue *q)
 	pthread_mutex_lock(&g->lock);
 	g->core.queues[g->core.n++] = &q->core;
 	pthread_mutex_unlock(&g->lock);
-	board_wake(g->board); /* the monitor gives it its timeslice */
+	board_wake(g->board); /* the monitor gives the queue its timeslice */
 }
 
-/* One at a time, so that a new TSG belongs to the new context. */
+/* Makes a queue. One at a time, so that a new TSG belongs to the new context. */
 static int create(struct gpreempt_queue *q, const struct gpreempt_queue_options *o)
 {
 	struct way_tsg before[WAY_TSGS];
@@ -213,7 +214,7 @@ int gpreempt_create_queue(struct gpreempt *g, int priority,
 	return 0;
 }
 
-/* Waits until its TSG is as its owner had it. With the lock held. */
+/* Waits until the queue's TSG is as its owner had it. With the lock held. */
 static void give_back(struct gpreempt_queue *q)
 {
 	struct gpreempt *g = q->g;
@@ -255,7 +256,7 @@ void gpreempt_destroy_queue(struct gpreempt_queue *q)
 		preempt_wait(g, &g->changed, LOOK_NS);
 	delist(q);
 	pthread_mutex_unlock(&g->lock);
-	/* Waits until the thread that reads its events has finished. */
+	/* wait until the thread that reads the queue's events has finished */
 	pthread_mutex_lock(&q->reaping);
 	pthread_mutex_unlock(&q->reaping);
 	board_wake(g->board);
@@ -310,17 +311,14 @@ int gpreempt_context_set_priority(struct gpreempt_queue *q, int priority)
 	return 0;
 }
 
-/*
- * Suspension is wanted: waits until it is suspended, or that is no longer wanted. With the lock
- * held.
- */
+/* Waits until the TSG is suspended, or need not be any more. With the lock held. */
 static int wait_suspended(struct gpreempt_queue *q)
 {
 	uint64_t end = gs_now_ns() + CALLED_NS;
 
 	while ((!q->is_suspended || q->calling) && q->core.taken_ns && gs_now_ns() < end)
 		preempt_wait(q->g, &q->g->changed, LOOK_NS);
-	if (!q->core.taken_ns) /* its time is over */
+	if (!q->core.taken_ns) /* the time of gpreempt_preempt() is over */
 		return 0;
 	return q->is_suspended ? q->suspend_err : -ETIMEDOUT;
 }

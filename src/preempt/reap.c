@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* reap.c - finds by its events which work of a queue is done */
+/* reap.c - finds out which work of a queue is done, by its events */
 #include "preempt/priv.h"
 
 cu_handle queue_event(const struct gpreempt_queue *q, uint32_t at)
@@ -7,7 +7,7 @@ cu_handle queue_event(const struct gpreempt_queue *q, uint32_t at)
 	return q->events[at % q->core.depth];
 }
 
-/* How many from @from on are done; *ret_broken: CUDA refuses the context. */
+/* Returns how many of the events from @from on are done. *ret_broken: CUDA refuses the context. */
 static uint32_t count_done(struct gpreempt_queue *q, uint32_t from, uint32_t to, bool *ret_broken)
 {
 	cu_result r = 0;

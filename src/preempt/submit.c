@@ -4,10 +4,11 @@
 
 #include <errno.h>
 
-/* With the lock held, which is released meanwhile. */
+/* Waits for the oldest work in flight. With the lock held, which is released meanwhile. */
 static void wait_for_room(struct gpreempt_queue *q)
 {
-	cu_handle oldest = queue_event(q, q->reaped); /* only we record this event again */
+	/* only this thread can record the event again */
+	cu_handle oldest = queue_event(q, q->reaped);
 
 	pthread_mutex_unlock(&q->g->lock);
 	if (!queue_enter(q)) {
@@ -18,7 +19,7 @@ static void wait_for_room(struct gpreempt_queue *q)
 	queue_reap_and_tell(q);
 }
 
-/* Waits for other queues' work, or for gpreempt_resume(); *inout_held_ns: since when. */
+/* Waits for other queues' work, or for gpreempt_resume(). *inout_held_ns: when the wait began. */
 static void wait_for_others(struct gpreempt_queue *q, uint64_t now, uint64_t *inout_held_ns)
 {
 	struct gpreempt *g = q->g;
@@ -42,7 +43,7 @@ static int may(struct gpreempt_queue *q, uint64_t now, enum core_answer *ret)
 	return 0;
 }
 
-/* Waits until it has its turn; then it has begun. */
+/* Waits until the queue has its turn. Its work has then begun. */
 static int wait_turn(struct gpreempt_queue *q, unsigned int flags)
 {
 	struct gpreempt *g = q->g;
@@ -72,7 +73,7 @@ static int wait_turn(struct gpreempt_queue *q, unsigned int flags)
 	core_begin(&q->core, now);
 	claim_tell(g, now);
 	if (held_ns)
-		board_wake(g->board); /* the monitor slept while this waited */
+		board_wake(g->board); /* the monitor slept while this submission waited */
 	return 0;
 }
 

@@ -18,20 +18,20 @@
 
 #define AGENT_STARTS_MS 2000
 
-/* The functions of libgpusched that are used. */
+/* The functions of libgpusched that we use. */
 #define LIBRARY(X) \
 	X(open) X(close) X(list) X(set) X(unset) X(preempt) X(suspend) X(resume) X(request)
 
 struct way {
 	pthread_mutex_t lock;
-	struct gpusched *daemon; /* NULL: the agent */
+	struct gpusched *daemon; /* NULL: the agent is used */
 	char name[160];
 #define X(name) __typeof__(&gpusched_##name) name;
 	LIBRARY(X)
 #undef X
 };
 
-/* Tries the file beside this library first, which was built with it. */
+/* Opens a library. Tries the file beside this one first: it was built with this one. */
 static void *open_beside(const char *file)
 {
 	char path[512];
@@ -104,7 +104,8 @@ static int daemon_list(struct way *w, struct way_tsg *ret)
 
 	snprintf(target, sizeof(target), "pid:%d", (int)getpid());
 	r = w->list(w->daemon, target, on_tsg, &f);
-	return r == -ENOENT ? 0 : r ? r : f.n; /* the daemon does not know us yet */
+	/* -ENOENT: the daemon does not know this process yet */
+	return r == -ENOENT ? 0 : r ? r : f.n;
 }
 
 static int daemon_call(struct way *w, const struct way_tsg *tsg, enum way_op op, uint32_t arg)
@@ -134,7 +135,10 @@ static int daemon_call(struct way *w, const struct way_tsg *tsg, enum way_op op,
 
 /* ---- the agent ------------------------------------------------------------------------------- */
 
-/* A preloaded agent is ready after cuInit(). Otherwise this loads it, as a CUDA injection does. */
+/*
+ * Finds the agent. A preloaded agent is ready after cuInit(); else this loads it, as a CUDA
+ * injection does.
+ */
 static bool agent_open(void)
 {
 	uint64_t end = gs_now_ns() + AGENT_STARTS_MS * NS_PER_MS;

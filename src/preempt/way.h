@@ -2,8 +2,8 @@
 /*
  * way.h - calls for this process's own TSGs, through the daemon or the agent in this process
  *
- * Both are loaded by dlopen() and neither is needed to build or to run. Thread safe; each function
- * may take some ms, with a busy daemon 5 s.
+ * Both libraries are loaded by dlopen(); neither is needed to build or to run. Thread safe; each
+ * function may take some ms, with a busy daemon 5 s.
  */
 #ifndef GPUSCHED_PREEMPT_WAY_H
 #define GPUSCHED_PREEMPT_WAY_H
@@ -16,12 +16,12 @@
 
 struct way_tsg {
 	uint64_t id;          /* the daemon's id */
-	uint32_t client, tsg; /* RM handles: these identify it */
-	int64_t asked_us;     /* its own timeslice */
+	uint32_t client, tsg; /* RM handles, which identify the TSG */
+	int64_t asked_us;     /* timeslice that its owner asked for */
 };
 
 enum way_op {
-	WAY_SLICE, /* arg: us; 0: its own again */
+	WAY_SLICE, /* arg: us; 0: the TSG's own slice again */
 	WAY_PREEMPT,
 	WAY_SUSPEND,
 	WAY_RESUME,
@@ -29,7 +29,7 @@ enum way_op {
 
 struct way;
 
-/* Always makes a handle; if it reaches nothing, it says why. -ENOMEM. After cuInit(). */
+/* Makes a handle, always: if it reaches nothing, it says why. -ENOMEM. Call this after cuInit(). */
 int way_new(struct way **ret);
 void way_free(struct way *w);
 /* "daemon", "agent", "none: ..." */

@@ -62,7 +62,10 @@ void gs_probe_gpus(struct gs_probe *k)
 			 "see 'nvidia-smi'; without a GPU use 'gpusched sim shell'");
 }
 
-/* A module makes calls without a descriptor; with hooks, policies decide before the driver acts. */
+/*
+ * Checks for gpusched.ko, which makes calls without a descriptor. With hooks, policies decide
+ * before the driver acts.
+ */
 void gs_probe_module(struct gs_probe *k)
 {
 	struct gs_error err = {};
@@ -108,8 +111,8 @@ void gs_probe_policies(struct gs_probe *k)
 }
 
 /*
- * The daemon's answer to ping; NULL: none. Asked once, since a daemon that does not respond takes
- * its time.
+ * The daemon's answer to ping; NULL: none. Asked for once, since a daemon that does not respond
+ * takes its time.
  */
 static const json_t *ping(int *ret_code, const char **ret_why)
 {
@@ -168,13 +171,13 @@ void gs_probe_daemon(struct gs_probe *k)
 			 json_is_true(json_object_get(pong, "dry_run")) ? ", dry run" : "", crash);
 	else
 		snprintf(k->detail, sizeof(k->detail), "%s", why);
-	if (!k->ok && code != -EHOSTDOWN) /* otherwise that text says what to do */
+	if (!k->ok && code != -EHOSTDOWN) /* for -EHOSTDOWN, the text says already what to do */
 		snprintf(k->remedy, sizeof(k->remedy),
 			 "%s; without it root's verbs act by themselves",
 			 gs_env()->sim ? "gpuschedd &" : "systemctl start gpuschedd");
 }
 
-/* The guardian is a child of the daemon that outlives it. */
+/* Finds the daemon's guardian: a child of the daemon, which outlives it. */
 static pid_t find_guardian(json_int_t daemon)
 {
 	CLEANUP_DIR DIR *proc = opendir("/proc");

@@ -181,7 +181,7 @@ void gs_probe_fuse(struct gs_probe *k)
 		    "/dev/fuse: %s", strerror(errno));
 }
 
-/* In a child: makes a private mount namespace in which a file system can be mounted. */
+/* Tries in a child to make a private mount namespace in which a file system can be mounted. */
 void gs_probe_namespace(struct gs_probe *k)
 {
 	int status = 0;
@@ -220,7 +220,7 @@ void gs_probe_gate(struct gs_probe *k)
 		    "no gate: %s", why.text);
 }
 
-/* As the daemon is configured, or would be. */
+/* The answer of a running daemon, or of the configuration. */
 static bool users_are_trusted(void)
 {
 	CLEANUP(gs_closep) struct gpusched *g = NULL;
@@ -261,7 +261,7 @@ void gs_probe_sim_missing(char *ret, size_t size)
 		{ "FUSE", gs_probe_fuse },
 		{ "mount namespaces", gs_probe_namespace },
 	};
-	/* within a simulated GPU's world the others are there already */
+	/* within a simulated GPU's world, the other checks have passed already */
 	size_t n = gs_env()->sim ? 1 : GS_COUNT(needs), at = 0;
 
 	ret[0] = '\0';

@@ -13,7 +13,7 @@
 #include "config/config.h"
 #include "process/cgroup.h"
 
-/* The initial namespaces, made by the kernel, have fixed numbers. */
+/* The kernel gives the initial namespaces fixed numbers. */
 #define FIRST_CGROUP 0xeffffffbul
 #define FIRST_PID 0xeffffffcul
 

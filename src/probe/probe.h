@@ -10,7 +10,7 @@ struct gs_error;
 
 #define GS_NEED_REAL (1u << 0)   /* acting on a GPU */
 #define GS_NEED_SIM (1u << 1)    /* the simulated GPU */
-#define GS_NEED_DAEMON (1u << 2) /* services of the daemon for any user */
+#define GS_NEED_DAEMON (1u << 2) /* the daemon's services, for any user */
 #define GS_NEED_POD (1u << 3)    /* everything, in a pod */
 #define GS_NEED_ALL (GS_NEED_REAL | GS_NEED_SIM)
 
@@ -44,11 +44,11 @@ void gs_probe_pods(struct gs_probe *k);
 void gs_probe_lockdown(struct gs_probe *k);
 void gs_probe_run(struct gs_probe *k);
 
-/* The things that a simulated GPU needs and this machine lacks; "": none. */
+/* Names what a simulated GPU needs and this machine lacks; "": nothing. */
 void gs_probe_sim_missing(char *ret, size_t size);
 /* 0, or why @verb cannot use the real GPU. */
 int gs_probe_need_gpu(const char *verb, struct gs_error *err);
-/* True if there is a daemon that does not respond: *ret_why says so, and what to do. */
+/* True if a daemon runs and does not respond: *ret_why says so, and what to do. */
 bool gs_probe_mute(const char **ret_why);
 
 #endif /* GPUSCHED_PROBE_H */

@@ -13,12 +13,12 @@
 
 #define GS_BATCH_JOB_LEN 32
 
-/* "": it is in no job. -EAGAIN: not known yet, ask again; -ESRCH. */
+/* "": the process is in no job. -EAGAIN: not known yet, ask again; -ESRCH. */
 int gs_batch_job(pid_t pid, char ret[GS_BATCH_JOB_LEN]);
 
 /* ---- private to the room; here for tests ----------------------------------------------------- */
 
-/* Takes the job from a title such as "slurmstepd: [1234.batch]". */
+/* Finds the job in a title such as "slurmstepd: [1234.batch]". */
 void gs_batch_job_of(const char *title, char ret[GS_BATCH_JOB_LEN]);
 
 #endif /* GPUSCHED_PROCESS_BATCH_H */

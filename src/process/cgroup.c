@@ -13,9 +13,9 @@
 
 #include "basic/cleanup.h"
 
-static char root[PATH_MAX]; /* "": none */
+static char root[PATH_MAX]; /* the mount point; "": there is none */
 
-/* False if it is hidden below another mount. */
+/* False if another mount hides it. */
 static bool is_seen(struct libmnt_fs *fs)
 {
 	const char *type = mnt_fs_get_fstype(fs), *path = mnt_fs_get_target(fs);
@@ -25,7 +25,9 @@ static bool is_seen(struct libmnt_fs *fs)
 	       !statfs(path, &st) && st.f_type == CGROUP2_SUPER_MAGIC;
 }
 
-/* Finds a mount of the whole tree rather than of a part of it (a container's). */
+/*
+ * Finds the mount of cgroup2. One of the whole tree is better than one of a part (a container's).
+ */
 static void find_root(void)
 {
 	struct libmnt_table *all = mnt_new_table_from_file("/proc/self/mountinfo");

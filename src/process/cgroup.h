@@ -14,16 +14,19 @@
 
 #define GS_CGROUP_PATH_LEN 256
 
-/* The mount point, one of the whole tree if possible; NULL: none. Looked for once. */
+/*
+ * The mount point of cgroup2, of the whole tree if possible; NULL: there is none. Looked for once.
+ */
 const char *gs_cgroup_root(void);
 /*
- * The process's present path below the root: "/" first, no slash at the end. Returns -ESRCH if the
- * process is gone, -ENOENT if it is in no cgroup or in one that we cannot see, or -ENAMETOOLONG.
+ * The path of the process's present cgroup below the root: begins with "/", does not end with one.
+ * Returns -ESRCH if the process is gone, -ENOENT if it is in no cgroup or in one that we cannot
+ * see, or -ENAMETOOLONG.
  */
 int gs_cgroup_path(pid_t pid, char ret[GS_CGROUP_PATH_LEN]);
 /* True if @path is @above, or below it. */
 bool gs_cgroup_is_in(const char *path, const char *above);
-/* The id of a process's cgroup, as bpf_get_current_cgroup_id() returns it; 0: unknown. */
+/* The id of the process's cgroup, as bpf_get_current_cgroup_id() returns it; 0: unknown. */
 uint64_t gs_cgroup_of(pid_t pid);
 
 #endif /* GPUSCHED_PROCESS_CGROUP_H */

@@ -11,9 +11,9 @@
 
 #include "basic/cleanup.h"
 
-#define FIRST_LINE 256 /* the kernel looks no further */
+#define FIRST_LINE 256 /* the kernel reads no more of a script's first line */
 
-/* Where execvp() finds it. */
+/* Finds the file that execvp() would execute. */
 static int find(const char *name, char ret[PATH_MAX])
 {
 	const char *path = getenv("PATH");
@@ -45,7 +45,7 @@ static int add(struct gs_program *p, const char *arg)
 	return 0;
 }
 
-/* "#! INTERPRETER [ARGUMENT]"; false: it is no script. */
+/* Reads "#! INTERPRETER [ARGUMENT]". False: the file is no script. */
 static bool read_first_line(const char *file, char line[FIRST_LINE], char **ret_name,
 			    char **ret_arg)
 {
@@ -71,7 +71,7 @@ static bool is_env(const char *name)
 	return !strcmp(slash ? slash + 1 : name, "env");
 }
 
-/* Its interpreter takes the place of a script. */
+/* Puts the interpreter in the place of its script. */
 static int take_interpreter(const char *script, char exe[PATH_MAX], struct gs_program *p)
 {
 	char line[FIRST_LINE], *name, *arg;

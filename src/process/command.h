@@ -8,9 +8,9 @@
 #include "process/reader.h"
 
 /*
- * Fills in executable and arguments. A script has its interpreter's, by its first line; that of
- * `env NAME` is NAME. Looks into $PATH. -ENOENT: nothing would run; -E2BIG: *@ret has the first
- * arguments alone.
+ * Fills in executable and arguments. For a script they are those of its interpreter, which its
+ * first line names; for `env NAME` that is NAME. Searches $PATH. -ENOENT: nothing would run;
+ * -E2BIG: *@ret has only the first arguments.
  */
 int gs_command_program(char *const argv[], struct gs_program *ret);
 

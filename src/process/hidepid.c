@@ -32,10 +32,10 @@ void gs_hidepid(struct gs_hidepid *ret)
 	*ret = (struct gs_hidepid){
 		.on = !all || (*mode && strcmp(mode, "off") && strcmp(mode, "0")),
 	};
-	/* this /proc may show only processes that the reader may trace */
+	/* such a /proc shows only processes that the reader may trace */
 	if (!strcmp(mode, "ptraceable") || !strcmp(mode, "4"))
 		return;
-	/* without gid= the kernel lets root's group in */
+	/* without gid=, the kernel takes root's group */
 	if (!gs_parse_u64(*group ? group : "0", 0, UINT32_MAX - 1, &gid, NULL)) {
 		ret->has_gid = true;
 		ret->gid = (gid_t)gid;

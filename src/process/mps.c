@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* mps.c - finds whether a process runs the installed MPS server */
+/* mps.c - finds out whether a process runs the installed MPS server */
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
@@ -17,8 +17,8 @@ static bool is_roots(const struct statx *st)
 }
 
 /*
- * Checks that root owns the file and all folders above it. Goes from the top, so that nothing is
- * looked up in a user's FUSE.
+ * Checks that root owns the file and all folders above it. Goes from the top down, so that no
+ * lookup happens in a user's FUSE.
  */
 static bool is_roots_all_down(const char *path, struct statx *ret_file)
 {
@@ -54,7 +54,10 @@ static bool is_same(const struct statx *a, const struct statx *b)
 	       a->stx_dev_minor == b->stx_dev_minor;
 }
 
-/* A program of that name may be on a file system that never answers. */
+/*
+ * Opens nothing before the checks: a program of that name may lie on a file system that never
+ * answers.
+ */
 bool gs_mps_read(pid_t pid)
 {
 	char link[32], path[PATH_MAX];
@@ -71,7 +74,9 @@ bool gs_mps_read(pid_t pid)
 	name = strrchr(path, '/') + 1;
 	if (strcmp(name, "nvidia-cuda-mps-server") && strcmp(name, "nvidia-cuda-mps-control"))
 		return false;
-	/* the path is as the process sees it: another file may be mounted there for it */
+	/*
+	 * compare the files: in the process's namespace, another file may be mounted at that path
+	 */
 	fd = gs_peek(AT_FDCWD, link, 0, &exe);
 	return fd >= 0 && is_roots_all_down(path, &here) && is_same(&exe, &here);
 }

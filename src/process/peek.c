@@ -9,7 +9,7 @@
 
 #include "basic/cleanup.h"
 
-/* Mounts looked at: a user may make more, and libmount would read them all. */
+/* Limit of mounts to read: a user may make more, and libmount would read them all. */
 #define MAX_MOUNTS 8192
 
 int gs_peek(int dir_fd, const char *path, int flags, struct statx *ret)
@@ -36,8 +36,8 @@ static bool parse(const char *line, struct mount *ret)
 }
 
 /*
- * Finds the mount by its number, or else by @like's device. 1; 0; -errno: impossible at this
- * moment.
+ * Finds a mount in a process's mountinfo: by its number, or if @like is given, by its device. 1:
+ * found; 0: not found; -errno: impossible at this moment.
  */
 static int find(const char *who, uint64_t id, const struct mount *like, struct mount *ret)
 {
@@ -61,10 +61,10 @@ static int find(const char *who, uint64_t id, const struct mount *like, struct m
 
 static bool is_fuse(const char *type)
 {
-	return !strncmp(type, "fuse", 4); /* also fuse.NAME */
+	return !strncmp(type, "fuse", 4); /* "fuse" or "fuse.NAME" */
 }
 
-/* File systems that another program or machine serves. */
+/* True for file systems that another program or machine serves. */
 static bool is_served(const char *type)
 {
 	static const char *const served[] = { "9p",   "afs",    "beegfs", "ceph", "cifs",
@@ -79,9 +79,9 @@ static bool is_served(const char *type)
 }
 
 /*
- * True if the device number identifies the file system. A block device has its own number, which an
- * overlay shows for files that lie there. Our root may be below its mount (chroot), which is then
- * in no list.
+ * True if this kernel certainly serves the file system. A block device has a device number of its
+ * own, which an overlay shows for files that lie there. Our root's mount counts too, since no list
+ * has it if our root is below it (chroot).
  */
 static bool is_certain(const struct statx *st)
 {

@@ -13,18 +13,21 @@
 #include <sys/stat.h>
 #include <sys/types.h>
 
-/* An O_PATH descriptor, with what the kernel knows: type, device, inode, mount; or -errno. */
+/*
+ * Opens with O_PATH, and fills in what the kernel knows: type, device, inode, mount. Returns the
+ * descriptor or -errno.
+ */
 int gs_peek(int dir_fd, const char *path, int flags, struct statx *ret);
 /*
- * True if it is on a mount of ours that is no FUSE: any server behind that was chosen by the
- * administrator.
+ * True if the file is on a mount of ours that is no FUSE. If there is a server behind that mount,
+ * the administrator chose it.
  */
 bool gs_peek_is_ours(const struct statx *st);
 /*
- * True if this kernel serves its file system. Its mount is looked for among ours, then among those
- * of @pid. An overlay hides what is under it. So an overlay that is not among ours may be a user's,
- * and does not count. A mount that is not found does not count either. 1; 0; -EMFILE and the like:
- * unknown at this moment.
+ * 1 if this kernel serves the file's file system, else 0; -EMFILE and the like: unknown at this
+ * moment. Looks for the file's mount among ours, then among those of @pid. An overlay that is not
+ * among ours counts as 0: a user may have made it, and it hides what is under it. So does a mount
+ * that is not found.
  */
 int gs_peek_is_local(const struct statx *st, pid_t pid);
 

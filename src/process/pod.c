@@ -6,7 +6,7 @@
 #include <string.h>
 
 #define UID_LEN 36
-#define STATIC_LEN 32 /* of a pod that the kubelet has from a file */
+#define STATIC_LEN 32 /* uid of a static pod, which the kubelet has from a file */
 #define ID_LEN 64
 
 static bool is_hex(char c)
@@ -14,7 +14,7 @@ static bool is_hex(char c)
 	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
 }
 
-/* Takes a UUID, in which systemd's names have '_' for '-'; or its digits alone. */
+/* Takes a UUID, also with '_' for '-' as in systemd's names, or with its digits alone. */
 static bool take_uid(const char *text, size_t len, char *ret)
 {
 	for (size_t i = 0; i < len; i++) {
@@ -80,7 +80,8 @@ size_t gs_pod_of(const char *cgroup, char pod[GS_POD_LEN], char container[GS_CON
 		size_t len = strcspn(at, "/");
 
 		if (!*pod && is_pod(at, len, pod)) {
-			container[0] = '\0'; /* the container in which the node itself runs */
+			/* forget the container in which the node itself runs */
+			container[0] = '\0';
 			end = (size_t)(at - cgroup) + len;
 		} else if (!*container && is_container(at, len, container) && !end) {
 			end = (size_t)(at - cgroup) + len;

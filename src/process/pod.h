@@ -14,9 +14,9 @@
 #define GS_CONTAINER_LEN 80 /* 64 hexadecimal digits */
 
 /*
- * "" if the path names none. The outermost pod counts, and the first container in it: so nothing
- * within a container can pretend to be another pod. Returns the length of the path up to the pod,
- * or without a pod up to the container; 0: neither.
+ * Fills in the pod and the container; "" if the path names none. The outermost pod counts, and the
+ * first container in it. So nothing within a container can pretend to be another pod. Returns the
+ * length of the path up to the pod; without a pod, up to the container; 0: neither.
  */
 size_t gs_pod_of(const char *cgroup, char pod[GS_POD_LEN], char container[GS_CONTAINER_LEN]);
 

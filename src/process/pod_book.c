@@ -15,12 +15,15 @@
 
 struct gs_pod_entry {
 	UT_hash_handle hh;
-	char key[GS_CONTAINER_LEN]; /* a pod's uid, a container's id */
+	char key[GS_CONTAINER_LEN]; /* uid of a pod, or id of a container */
 	char *from;
 	struct gs_pod_names is;
 };
 
-/* A label, or labels with dots between, as Kubernetes names namespaces, pods and containers. */
+/*
+ * True for a label, or labels with dots between them: so Kubernetes names namespaces, pods and
+ * containers.
+ */
 static bool is_name(const char *text)
 {
 	for (const char *c = text; *c; c++)
@@ -105,7 +108,7 @@ static void find(const struct gs_pod_book *b, const char *key, struct gs_pod_nam
 	struct gs_pod_entry *e = NULL;
 
 	HASH_FIND_STR(b->all, key, e);
-	/* if the entry names another pod than the cgroup's path does, the path is right */
+	/* if the cgroup's path names another pod than the entry, the path is right */
 	if (!e || (*inout->uid && *e->is.uid && strcmp(inout->uid, e->is.uid)))
 		return;
 	fill(inout->uid, sizeof(inout->uid), e->is.uid);

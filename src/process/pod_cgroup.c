@@ -8,8 +8,8 @@
 #include "process/pod_source.h"
 
 /*
- * A user may make a folder of any name in a cgroup of the user's own, but then the user owns that
- * folder.
+ * True if root owns the folder: a user may make a folder of any name in an own cgroup, but then
+ * owns it.
  */
 static bool is_roots(const char *cgroup, size_t len)
 {

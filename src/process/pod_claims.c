@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * A source: the checkpoint of NVIDIA's DRA driver, with claims, the pods for which they are
- * reserved, and how the GPU is to be shared. Its checksum is over Go's form of the data and is not
- * compared: a torn file is no valid JSON.
+ * A source: the checkpoint of NVIDIA's DRA driver. It has the claims, the pods for which they are
+ * reserved, and how the GPU is to be shared. Its checksum is not compared, since that is computed
+ * from Go's form of the data; a torn file is no valid JSON anyway.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -22,8 +22,8 @@ static const char *probe(const struct gs_pod_places *p)
 }
 
 /*
- * The newest of the versions that the driver writes beside each other; NULL: no version that we
- * know.
+ * The claims in the newest version that we know. The driver writes several versions into one file.
+ * NULL: we know none.
  */
 static json_t *claims_of(const json_t *o)
 {
@@ -38,7 +38,7 @@ static json_t *claims_of(const json_t *o)
 	return NULL;
 }
 
-/* Takes a text such as "TimeSlicing Long" from the driver's configuration in the claim. */
+/* Finds the driver's configuration in the claim, and makes a text such as "TimeSlicing Long". */
 static void sharing_of(const json_t *status, char ret[GS_SHARING_LEN])
 {
 	json_t *list = json_object_get(
@@ -61,7 +61,7 @@ static void sharing_of(const json_t *status, char ret[GS_SHARING_LEN])
 	}
 }
 
-/* For each pod for which the claim is reserved. */
+/* Stores a claim for each pod for which it is reserved. */
 static int learn(struct gs_pod_book *b, const json_t *claim)
 {
 	const json_t *status = json_object_get(claim, "status");
@@ -86,7 +86,7 @@ static int learn(struct gs_pod_book *b, const json_t *claim)
 	return r;
 }
 
-/* A torn file changes nothing; a complete file replaces everything that was known. */
+/* Replaces all that was known by a complete file. A torn file changes nothing. */
 static int read_all(struct gs_pod_book *b, const char *folder, const char *entry)
 {
 	CLEANUP_JSON json_t *o = NULL;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * A source: the map of NVIDIA's GPU fractioning, one file ID.json for each container with a
+ * A source: the folder of NVIDIA's GPU fractioning, with one file ID.json for each container with a
  * fraction.
  */
 #include <errno.h>
@@ -25,7 +25,8 @@ static int read_one(struct gs_pod_book *b, const char *folder, const char *entry
 	CLEANUP_JSON json_t *o = NULL;
 	int r;
 
-	if (entry[0] == '.' || !dot || strcmp(dot, ".json") != 0) /* a file that is being written */
+	/* a file of another name is still being written */
+	if (entry[0] == '.' || !dot || strcmp(dot, ".json") != 0)
 		return 0;
 	if ((size_t)(dot - entry) >= sizeof(n.id))
 		return -EINVAL;

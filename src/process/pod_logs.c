@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * Two sources: the folders of the kubelet's logs. One has folders NAMESPACE_POD_UID, the other
- * links POD_NAMESPACE_CONTAINER-ID.log. Names of links are cut at 255 bytes, so that the id is lost
- * first. Then the pod is known by its uid, and the container is not.
+ * links POD_NAMESPACE_CONTAINER-ID.log. Names of links are cut at 255 bytes, and the id at their
+ * end is lost first. Then only the pod is known, by its uid.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -15,7 +15,7 @@
 #include "process/pod_source.h"
 
 #define ID_LEN 64
-#define CUT_FROM 250 /* the kubelet cuts names so that 255 bytes are left */
+#define CUT_FROM 250 /* a name may be cut from this length on: the kubelet leaves 255 bytes */
 
 static const char *probe_logs(const struct gs_pod_places *p)
 {
@@ -74,7 +74,7 @@ const struct gs_pod_source gs_pod_by_logs = {
 
 /* ---- containers ------------------------------------------------------------------------------ */
 
-/* The link points to .../NAMESPACE_POD_UID/CONTAINER/N.log, which must say the same. */
+/* Checks that the link points to .../NAMESPACE_POD_UID/CONTAINER/N.log with the same names. */
 static int check_link(const char *path, struct gs_pod_names *n)
 {
 	struct gs_pod_names by_link = { 0 };

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* The sources in their order, and their folders: read, watched, and looked for again. */
+/*
+ * Asks the sources in their order. Reads and watches their folders, and looks for missing ones
+ * again.
+ */
 #include "process/pod_names.h"
 
 #include <dirent.h>
@@ -17,20 +20,20 @@
 #include "basic/clock.h"
 #include "process/pod_source.h"
 
-#define AGAIN_NS NS_PER_S /* a folder that is missing is looked for again after this time */
+#define AGAIN_NS NS_PER_S /* a missing folder is looked for again after this time */
 #define SCAN_MAX 65536
-#define READS_MAX 16 /* reads of events at once */
+#define READS_MAX 16 /* reads of events in one call */
 #define ENTRY_MASK (IN_CREATE | IN_MOVED_TO | IN_CLOSE_WRITE | IN_DELETE | IN_MOVED_FROM)
 #define FOLDER_MASK (IN_DELETE_SELF | IN_MOVE_SELF | IN_IGNORED | IN_UNMOUNT)
 
-/* The path's own ids come first: what other sources say has to fit them. */
+/* The ids in the cgroup's path come first: whatever other sources say has to fit them. */
 static struct watched {
 	const struct gs_pod_source *source;
 	struct gs_pod_book book;
 	char folder[PATH_MAX]; /* "": none */
 	int wd;                /* -1: the folder is not watched */
-	uint64_t tried_ns;
-	bool refused; /* time of the last try */
+	uint64_t tried_ns;     /* time of the last try */
+	bool refused;          /* the folder is not trusted, and was counted in left */
 } sources[] = {
 	{ .source = &gs_pod_by_cgroup, .wd = -1 },     { .source = &gs_pod_by_logs, .wd = -1 },
 	{ .source = &gs_pod_by_containers, .wd = -1 }, { .source = &gs_pod_by_fractions, .wd = -1 },
@@ -47,7 +50,7 @@ static bool read_entry(struct watched *w, const char *entry)
 {
 	int r = w->source->read(&w->book, w->folder, entry);
 
-	if (r == -ENOENT) /* the entry is gone meanwhile */
+	if (r == -ENOENT) /* meanwhile the entry is gone */
 		return false;
 	left += r != 0;
 	return !r;
@@ -55,7 +58,7 @@ static bool read_entry(struct watched *w, const char *entry)
 
 /* ---- folders --------------------------------------------------------------------------------- */
 
-/* A name from a folder that users can write could be anything. */
+/* True if only root can write the folder: otherwise a name in it could be anything. */
 static bool is_trusted(int fd)
 {
 	struct stat st;
@@ -81,7 +84,9 @@ static bool scan(struct watched *w, DIR *dir)
 	return learned;
 }
 
-/* Watches before it reads: so an entry that comes meanwhile is read twice rather than never. */
+/*
+ * Begins to watch before it reads: an entry that comes meanwhile is read twice rather than never.
+ */
 static bool open_folder(struct watched *w)
 {
 	CLEANUP_DIR DIR *dir = NULL;
@@ -131,7 +136,7 @@ static void close_all(void)
 
 /* ---- events ---------------------------------------------------------------------------------- */
 
-/* A file that is being written is read when it is closed. */
+/* True if the file is still being written: it is read when it is closed. */
 static bool is_unfinished(const struct watched *w, const struct inotify_event *ev)
 {
 	char path[PATH_MAX];

@@ -3,10 +3,10 @@
  * pod_names.h - namespace, pod and container of a cgroup, by name
  *
  * A cgroup's path contains only ids. The programs that start containers leave files with the names
- * for these ids. Each kind of file is a source. Sources are asked in order, and each adds what the
- * ones before did not know. Their folders are watched, so that names are known before anybody asks.
- * A file is counted but not believed if it is torn, too large, of no known form, or writable by
- * users other than root. One set of names per process; for any thread.
+ * for these ids. Each kind of file is a source. Sources are asked in order, and each adds what
+ * earlier ones did not know. We watch their folders, so that names are known before anybody asks. A
+ * file is counted but not believed if it is torn, too large, of no known form, or writable by users
+ * other than root. One set of names per process; for any thread.
  */
 #ifndef GPUSCHED_PROCESS_POD_NAMES_H
 #define GPUSCHED_PROCESS_POD_NAMES_H
@@ -21,30 +21,31 @@
 #define GS_SHARING_LEN 32
 
 struct gs_pod_names {
-	char uid[GS_POD_LEN];      /* of the pod; "" here and below: unknown */
-	char id[GS_CONTAINER_LEN]; /* of the container */
+	char uid[GS_POD_LEN];      /* uid of the pod; "" here and below: unknown */
+	char id[GS_CONTAINER_LEN]; /* id of the container */
 	char namespace[GS_NAMESPACE_LEN];
 	char pod[GS_POD_NAME_LEN];
 	char container[GS_NAMESPACE_LEN];
-	char sharing[GS_SHARING_LEN]; /* what its claim asks for: "TimeSlicing Long" */
+	/* sharing that the pod's claim asks for: "TimeSlicing Long" */
+	char sharing[GS_SHARING_LEN];
 };
 
 /* Where the sources look; NULL or "": that source is not used. */
 struct gs_pod_places {
-	const char *pod_logs, *container_logs; /* of the kubelet */
+	const char *pod_logs, *container_logs; /* folders of the kubelet */
 	const char *fractions; /* NVIDIA's GPU fractioning: ID.json of a container */
 	const char *claims;    /* the DRA driver's checkpoint.json */
 };
 
 /*
- * Reads what is there, and starts to watch. *ret_fd is readable when gs_pods_read() has something
- * to do. -ENOMEM, -EMFILE.
+ * Reads all entries, and begins to watch. *ret_fd is readable when gs_pods_read() has something to
+ * do. -ENOMEM, -EMFILE.
  */
 int gs_pods_start(const struct gs_pod_places *places, int *ret_fd);
 void gs_pods_end(void);
-/* Returns true if something was learned since the last call. */
+/* Reads news. Returns true if something was learned since the last call. */
 bool gs_pods_read(void);
-/* Returns false if it is no pod's cgroup. A pod counts only below folders that root alone made. */
+/* Returns false if the cgroup is no pod's. A pod counts only below folders that root alone made. */
 bool gs_pod_names(const char *cgroup, struct gs_pod_names *ret);
 /* True if Kubernetes allows such names; uid, or id, is needed. */
 bool gs_pod_names_valid(const struct gs_pod_names *n);

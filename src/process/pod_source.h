@@ -18,14 +18,14 @@ struct gs_pod_book {
 	struct gs_pod_entry *all;
 };
 /*
- * Stores names from @n for the container n->id, or if that is empty for the pod n->uid; @from: the
- * entry with the names. Returns -EINVAL for names that Kubernetes does not allow, -EEXIST if
- * another entry says otherwise, or -ENOSPC.
+ * Stores the names in @n: for the container n->id, or if that is empty, for the pod n->uid. @from:
+ * the entry that has the names. Returns -EINVAL for names that Kubernetes does not allow, -EEXIST
+ * if another entry has other names, or -ENOSPC.
  */
 int gs_pod_learn(struct gs_pod_book *b, const char *from, const struct gs_pod_names *n);
 /* Forgets what came from entry @from; NULL: everything. */
 void gs_pod_forget(struct gs_pod_book *b, const char *from);
-/* Adds names that *inout lacks. */
+/* Adds names that *inout does not have yet. */
 void gs_pod_find(const struct gs_pod_book *b, struct gs_pod_names *inout);
 
 struct gs_pod_source {
@@ -33,11 +33,11 @@ struct gs_pod_source {
 	/* The folder that the source reads; NULL or "": the source is not used. */
 	const char *(*probe)(const struct gs_pod_places *p);
 	/*
-	 * Reads one entry of that folder again. 0: its names are stored; otherwise it is not
+	 * Reads one entry of that folder anew. 0: its names are stored; otherwise it is not
 	 * believed.
 	 */
 	int (*read)(struct gs_pod_book *b, const char *folder, const char *entry);
-	/* Adds names, from the path and from what is known so far. */
+	/* Adds names to *inout: from the path, and from names that it has already. */
 	void (*look_up)(const struct gs_pod_book *b, const char *cgroup,
 			struct gs_pod_names *inout);
 };
@@ -50,7 +50,8 @@ extern const struct gs_pod_source gs_pod_by_claims;     /* in pod_claims.c */
 /* gs_pod_find(), for sources that know only what is in their book. */
 void gs_pod_by_book(const struct gs_pod_book *b, const char *cgroup, struct gs_pod_names *inout);
 /*
- * Reads a file that only root writes, as JSON. -EBADMSG: not JSON, or torn; -EFBIG, -EPERM; -errno.
+ * Reads a file that only root can write, as JSON. -EBADMSG: not JSON, or torn; -EFBIG, -EPERM;
+ * -errno.
  */
 int gs_pod_json(const char *folder, const char *entry, size_t max, json_t **ret);
 /* Copies the text at @key if it is a string and fits; else "". */

@@ -60,7 +60,10 @@ bool gs_start_same(uint64_t a_ns, uint64_t b_ns)
 	return diff < NS_PER_S / (uint64_t)sysconf(_SC_CLK_TCK);
 }
 
-/* A thread that is not exiting yet ends before its process does, so the tap will see the end. */
+/*
+ * True if the thread is exiting. Another thread ends before its process does, so the tap will see
+ * that end.
+ */
 static bool is_exiting(const char *stat)
 {
 	const char *rest = strrchr(stat, ')'); /* the name may contain anything */
@@ -125,7 +128,7 @@ static FILE *open_of(pid_t pid, const char *what)
 	return fopen(path, "re");
 }
 
-/* Reads status: /proc/PID itself belongs to root if the process is not dumpable. */
+/* Reads the file status: /proc/PID itself belongs to root if the process is not dumpable. */
 int gs_process_ids(pid_t pid, struct gs_process_ids *ret)
 {
 	CLEANUP_FILE FILE *f = open_of(pid, "status");

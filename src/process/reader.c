@@ -2,8 +2,9 @@
 /*
  * reader.c - bounded reads of /proc in child processes
  *
- * If a user makes such a read wait, only SIGKILL ends the wait, and only a process of its own can
- * be sent that. So a fork has a limited time for each answer, and is killed when that is over.
+ * If a user makes such a read wait, only SIGKILL ends the wait, and that ends the whole process. So
+ * forks do the reads. A fork has a limited time for each answer, and is killed when that time is
+ * over.
  */
 #include "process/reader.h"
 
@@ -31,10 +32,11 @@
 #define MAX_LEFT_OF 64
 #define MAX_WAITING 4096
 #define MAX_WAITING_UID 256
-#define MAX_AGAIN 2          /* readers that may work on reads that took too long before */
-#define WAIT_MS 20           /* wait of the caller */
-#define PAUSE_FACTOR 3       /* after a wait, callers do not wait for so many times as long */
-#define SHORT_NS (NS_PER_MS) /* ... unless the wait was as short as this */
+#define MAX_AGAIN 2 /* readers that may repeat reads that took too long before */
+#define WAIT_MS 20  /* how long a caller waits for an answer */
+/* after a wait, callers do not wait at all for so many times as long */
+#define PAUSE_FACTOR 3
+#define SHORT_NS (NS_PER_MS) /* a wait of at most this length causes no such pause */
 #define GIVE_UP_NS (3 * NS_PER_S)
 #define NOT_AGAIN_NS (30 * NS_PER_S)
 #define SAY_AGAIN_NS (60 * NS_PER_S)
@@ -47,21 +49,21 @@
 enum state {
 	NONE,
 	IDLE,
-	ASKED,  /* by a caller that waits */
+	ASKED,  /* a caller waits for the answer */
 	LATE,   /* no caller waits any more */
 	HERE,   /* a late answer, until gs_reader_dispatch() has reported it */
-	KILLED, /* killed, and not ended yet */
+	KILLED, /* killed, but not ended yet */
 };
 
 struct reader {
 	enum state state;
 	pid_t child;
 	int sock;
-	/* valid unless NONE or IDLE */
+	/* not valid in states NONE and IDLE */
 	struct gs_reader_request rq;
 	int64_t account;
 	bool again; /* this read took too long before */
-	int pidfd;  /* so that a late answer is not taken for another process's */
+	int pidfd;  /* tells whether the pid is still the same process when a late answer comes */
 	uint64_t since_ns;
 	struct gs_reader_answer answer;
 };
@@ -85,13 +87,13 @@ static struct {
 	} slow[MAX_SLOW];
 	unsigned int next_slow;
 	struct waiting *waiting;
-	int64_t turn;                /* the user of the last request */
-	uint64_t impatient_until_ns; /* callers do not wait before this time */
+	int64_t turn;                /* user of the last request that was sent */
+	uint64_t impatient_until_ns; /* until this time callers do not wait */
 	uint64_t left, said_ns;
 	struct {
 		uid_t uid;
 		uint64_t times;
-	} left_of[MAX_LEFT_OF]; /* not reported by gs_reader_lefts() yet */
+	} left_of[MAX_LEFT_OF]; /* counts that gs_reader_lefts() has not reported yet */
 } all = { .lock = PTHREAD_MUTEX_INITIALIZER, .ep_fd = -1, .timer_fd = -1 };
 
 /* ---- readers --------------------------------------------------------------------------------- */
@@ -108,7 +110,7 @@ static void set_idle(struct reader *r)
 	r->state = IDLE;
 }
 
-/* A kill ends a wait for the lock; any other wait of a reader ends by itself some time. */
+/* Ends a wait for the lock; any other wait of a reader ends by itself some time. */
 static void kill_reader(struct reader *r)
 {
 	kill(r->child, SIGKILL);
@@ -118,7 +120,7 @@ static void kill_reader(struct reader *r)
 	r->state = KILLED;
 }
 
-/* Returns how many killed readers have not ended yet. */
+/* Takes killed readers that have ended. Returns how many have not ended yet. */
 static unsigned int reap(void)
 {
 	unsigned int n = 0;
@@ -159,7 +161,7 @@ static struct reader *free_reader(int64_t account)
 	return none;
 }
 
-/* Sets the timer for the next event that only time brings. @stuck: no reader is free. */
+/* Sets the timer for what only the passing of time brings. @stuck: no reader is free. */
 static void set_timer(bool stuck)
 {
 	uint64_t now = gs_now_ns(), next = stuck ? now + REAP_NS : 0;
@@ -182,7 +184,7 @@ static void set_timer(bool stuck)
 
 /* ---- users not waited for ----------------------------------------------------------------------- */
 
-/* The user who is charged; each of root's processes is charged for itself. */
+/* The account that a read is charged to: the process's user; for root, the process itself. */
 static int account_of(pid_t pid, int64_t *ret)
 {
 	uid_t uid;
@@ -193,7 +195,7 @@ static int account_of(pid_t pid, int64_t *ret)
 	return r;
 }
 
-/* One of its answers took too long, a short time ago. */
+/* True if an answer for this account took too long, a short time ago. */
 static bool is_slow(int64_t account)
 {
 	uint64_t now = gs_now_ns();
@@ -204,7 +206,7 @@ static bool is_slow(int64_t account)
 	return false;
 }
 
-/* A reader is late with one of its answers. */
+/* True if a reader is late with an answer for this account. */
 static bool is_late(int64_t account)
 {
 	for (size_t i = 0; i < MAX_READERS; i++)
@@ -213,7 +215,7 @@ static bool is_late(int64_t account)
 	return false;
 }
 
-/* With too many users at once, the last row stands for the others. */
+/* Counts by user. With too many users at once, the last row counts the others. */
 static void count_left(uid_t uid)
 {
 	size_t i = 0;
@@ -253,7 +255,7 @@ static void note_slow(int64_t account)
 
 /* ---- in turn --------------------------------------------------------------------------------- */
 
-/* Returns false if the user has too many requests waiting. */
+/* Puts a request into the queue. Returns false if the user has too many there. */
 static bool enqueue(const struct gs_reader_request *rq, int64_t account, bool again)
 {
 	unsigned int n = 0, own = 0;
@@ -293,7 +295,8 @@ static bool may_have(int64_t account)
 }
 
 /*
- * The next user that may have a reader, in turn by uid; requests that took too long come last.
+ * The next request that may have a reader. Users take turns by uid; requests that took too long
+ * before come last.
  */
 static struct waiting *next_waiting(void)
 {
@@ -333,7 +336,7 @@ static bool is_readable(int fd, int ms)
 	return r > 0;
 }
 
-/* The answer has come: takes it. */
+/* Takes an answer that has come. */
 static int finish(struct reader *r, struct gs_reader_answer *ret)
 {
 	int code = gs_reader_receive(r->sock, ret);
@@ -353,10 +356,13 @@ static void watch(struct reader *r)
 
 	r->state = LATE;
 	if (epoll_ctl(all.ep_fd, EPOLL_CTL_ADD, r->sock, &ev))
-		give_up(r, TOO_LONG); /* no caller would be told of it */
+		give_up(r, TOO_LONG); /* nobody would notice its late answer */
 }
 
-/* Many answers that come just in time would hold up a caller like one that does not come. */
+/*
+ * Waits for an answer, but not always: many answers that come just in time would hold up a caller
+ * as much as one that never comes.
+ */
 static int wait_for(struct reader *r, struct gs_reader_answer *ret)
 {
 	bool there = is_readable(r->sock, r->since_ns < all.impatient_until_ns ? 0 : WAIT_MS);
@@ -370,7 +376,7 @@ static int wait_for(struct reader *r, struct gs_reader_answer *ret)
 	return -EAGAIN;
 }
 
-/* -ESRCH: the process is gone; otherwise some resource is short. */
+/* -ESRCH: the process is gone; other errors: a resource is short. */
 static int send_request(struct reader *r, const struct gs_reader_request *rq, int64_t account,
 			bool again)
 {
@@ -384,12 +390,12 @@ static int send_request(struct reader *r, const struct gs_reader_request *rq, in
 	r->again = again;
 	r->pidfd = TAKE_FD(pidfd);
 	r->since_ns = gs_now_ns();
-	/* -EPIPE: it has ended, which is noticed when its answer is read */
+	/* -EPIPE: the reader has ended; that is noticed when its answer is read */
 	send(r->sock, rq, sizeof(*rq), MSG_NOSIGNAL | MSG_DONTWAIT);
 	return 0;
 }
 
-/* Sends waiting requests, for users in turn, to free readers. */
+/* Sends waiting requests to free readers; users take turns. */
 static void ask_waiting(void)
 {
 	struct waiting *w;
@@ -409,7 +415,7 @@ static void ask_waiting(void)
 	set_timer(w);
 }
 
-/* Finds the reader that has the same request already. */
+/* Finds a reader that works on the same request. */
 static struct reader *find(const struct gs_reader_request *rq)
 {
 	for (size_t i = 0; i < MAX_READERS; i++) {
@@ -466,7 +472,7 @@ static int ask(const struct gs_reader_request *rq, struct gs_reader_answer *ret)
 	} else {
 		*ret = r->answer;
 		code = ret->code;
-		r->answer.nmaps = 0; /* the first caller has the descriptors */
+		r->answer.nmaps = 0; /* the first caller gets the descriptors */
 	}
 	pthread_mutex_unlock(&all.lock);
 	return code;
@@ -535,7 +541,7 @@ static void tell(struct reader *r, gs_reader_fn fn, void *user)
 	}
 	unwatch(r);
 	r->state = HERE;
-	if (!is_readable(r->pidfd, 0)) { /* the process lives, so its pid is still its own */
+	if (!is_readable(r->pidfd, 0)) { /* the process still lives, so the answer is about it */
 		pthread_mutex_unlock(&all.lock);
 		fn(rq.what, rq.pid, user);
 		pthread_mutex_lock(&all.lock);

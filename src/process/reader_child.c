@@ -17,7 +17,7 @@
 #include "process/process.h"
 #include "process/waiters.h"
 
-#define MAPS_SIZE 32768 /* longer than any line: a newline in a path is four characters there */
+#define MAPS_SIZE 32768 /* longer than any line: in a path, a newline takes four characters there */
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
@@ -63,7 +63,7 @@ static void read_program(pid_t pid, struct gs_reader_answer *ret)
 	ret->code = p->start_ns ? read_args(pid, p) : -ESRCH;
 }
 
-/* Opens the mapped file itself, whatever its name, through map_files while the mapping exists. */
+/* Opens the mapped file itself through map_files, whatever its name, while the mapping exists. */
 static void add_map(pid_t pid, const char *line, struct gs_reader_answer *ret)
 {
 	struct gs_cuda_map *map = &ret->maps[ret->nmaps];
@@ -76,7 +76,7 @@ static void add_map(pid_t pid, const char *line, struct gs_reader_answer *ret)
 	map->place = open(path, O_PATH | O_CLOEXEC);
 	if (map->place >= 0)
 		ret->nmaps++;
-	else if (errno != ENOENT && errno != ESRCH) /* gone */
+	else if (errno != ENOENT && errno != ESRCH) /* with these the mapping is just gone */
 		ret->code = -errno;
 }
 
@@ -175,7 +175,7 @@ int gs_reader_receive(int sock, struct gs_reader_answer *ret)
 	if (n != sizeof(*ret))
 		return n < 0 ? -errno : -EPIPE;
 	if (came < ret->nmaps)
-		ret->code = -EMFILE; /* descriptors did not fit among ours */
+		ret->code = -EMFILE; /* this process has no room for the descriptors */
 	ret->nmaps = came < ret->nmaps ? came : ret->nmaps;
 	for (uint32_t i = 0; i < ret->nmaps; i++)
 		memcpy(&ret->maps[i].place, CMSG_DATA(c) + i * sizeof(int), sizeof(int));
@@ -206,7 +206,7 @@ static void __attribute__((noreturn)) serve(int sock)
 
 pid_t gs_reader_fork(int *ret_sock)
 {
-	/* the signal comes at the end of the thread that forked */
+	/* a death signal comes when the thread that forked ends, not the process */
 	bool may_bind = (pid_t)syscall(SYS_gettid) == getpid();
 	CLEANUP_FD int ours = -1;
 	CLEANUP_FD int theirs = -1;

@@ -7,7 +7,7 @@
 #ifndef GPUSCHED_RM_ABI_H
 #define GPUSCHED_RM_ABI_H
 
-#ifdef __KERNEL__ /* in gpusched.ko and the tests' stand-in driver */
+#ifdef __KERNEL__ /* for gpusched.ko and the tests' stand-in driver */
 #include <linux/ioctl.h>
 #include <linux/stddef.h>
 #include <linux/types.h>
@@ -45,12 +45,12 @@ _Static_assert(sizeof(struct nv_control) == 32, "NVOS54");
 struct nv_alloc { /* NVOS21 */
 	uint32_t client, parent, handle, class_;
 	uint64_t params;
-	uint32_t params_size; /* 515 and 525 put the status here */
-	uint32_t status;      /* 535 and later */
+	uint32_t params_size; /* in branches 515 and 525, the status is here */
+	uint32_t status;      /* since branch 535 */
 };
 _Static_assert(sizeof(struct nv_alloc) == 32, "NVOS21");
 
-struct nv_map_memory { /* NVOS33, with the file that is to be mapped */
+struct nv_map_memory { /* NVOS33, and the file that is to be mapped */
 	uint32_t client, device, memory, pad;
 	uint64_t offset, length, address;
 	uint32_t status, flags;
@@ -114,7 +114,10 @@ struct nv_id_info {
 	uint32_t gpu_id, flags, device, subdevice, sli, board, instance;
 	int32_t numa;
 };
-/* Up to branch 590 a union with 16-bit characters follows the flags: 132 bytes; since then 68. */
+/*
+ * A union follows the flags: up to branch 590 with 16-bit characters (132 bytes), since then 68
+ * bytes.
+ */
 struct nv_gpu_name {
 	uint32_t flags;
 	char name[128];
@@ -139,7 +142,7 @@ _Static_assert(sizeof(struct nv_id_info) == 32 && sizeof(struct nv_gpu_name) == 
 
 struct nv_schedule {
 	uint8_t enable, skip_submit;
-	uint8_t skip_enable; /* 575 and later */
+	uint8_t skip_enable; /* since branch 575 */
 };
 /* The driver checks the size exactly. */
 static inline uint32_t nv_schedule_size(unsigned int branch)
@@ -186,7 +189,7 @@ _Static_assert(sizeof(struct nv_preempt_mode) == 32, "preemption mode");
 #define NV_USAGE_SAMPLES 72u
 struct nv_usage {
 	uint8_t type, pad[3];
-	uint32_t size; /* size of the samples, which follow */
+	uint32_t size; /* size of the samples after the header */
 	uint32_t count, tracker;
 };
 _Static_assert(sizeof(struct nv_usage) == 16, "usage");
@@ -199,7 +202,7 @@ static inline uint32_t nv_usage_engine_size(unsigned int branch)
 {
 	return branch < 570 ? 116 : 128;
 }
-/* 0: unknown: for an unknown branch, and for 520, which has more engines. */
+/* Size of a sample. 0: unknown, as for branch 520, which has more engines. */
 static inline uint32_t nv_usage_sample_size(unsigned int branch)
 {
 	if (!branch || branch == 520)
@@ -214,15 +217,15 @@ static inline uint32_t nv_usage_graphics_at(unsigned int branch)
 /* ---- a GPU's memory, of a subdevice -------------------------------------------------------------- */
 
 /*
- * From ctrl2080gpu.h and ctrl2080fb.h, compared in all tags from 515 to 595. Pids are those of the
+ * From ctrl2080gpu.h and ctrl2080fb.h; the same in all tags from 515 to 595. Pids are those of the
  * caller's pid namespace (gpu_rmapi.c: _gpuConvertPid): in PIDS since 535.113, in PID_INFO since
- * 570. Before that they are those of the initial namespace.
+ * 570. Earlier drivers use the initial namespace.
  */
 #define NV_CMD_PIDS 0x2080018du
 #define NV_CMD_PID_INFO 0x2080018eu
 #define NV_CMD_FB_INFO 0x20801303u /* GET_INFO_V2: the list is in the parameters */
 
-/* Asks for processes with an object of class @id; the class of a subdevice: all. */
+/* Lists processes that have an object of class @id. The class of a subdevice lists all. */
 #define NV_PIDS_OF_CLASS 0u
 #define NV_PIDS_MAX 950u
 struct nv_pids {
@@ -234,9 +237,10 @@ _Static_assert(sizeof(struct nv_pids) == 3812, "pids");
 #define NV_PID_INFO_MAX 200u
 struct nv_pid_info {
 	uint32_t pid, index, status, pad;
-	uint64_t own, shared_own, shared_others; /* bytes; shared memory counts in full */
-	uint64_t protected_[3];                  /* part of it, with confidential computing */
-	uint32_t compute_instance, gpu_instance; /* MIG; ~0: none */
+	/* bytes; shared memory counts in full for each process */
+	uint64_t own, shared_own, shared_others;
+	uint64_t protected_[3];                  /* the part of these with confidential computing */
+	uint32_t compute_instance, gpu_instance; /* MIG partition; ~0: none */
 };
 struct nv_pid_infos {
 	uint32_t n, pad;
@@ -247,10 +251,10 @@ _Static_assert(sizeof(struct nv_pid_info) == 72 && sizeof(struct nv_pid_infos) =
 		       offsetof(struct nv_pid_info, compute_instance) == 64,
 	       "memory by pid");
 
-/* KiB */
+/* These are in KiB. */
 #define NV_FB_RAM 0x08u       /* all of the memory */
-#define NV_FB_HEAP 0x09u      /* memory that programs can have: without the driver's own */
-#define NV_FB_HEAP_FREE 0x16u /* the free part of that */
+#define NV_FB_HEAP 0x09u      /* memory that programs can have: all but the driver's own */
+#define NV_FB_HEAP_FREE 0x16u /* the free part of that heap */
 #define NV_FB_MAX 0x80u
 struct nv_fb_info {
 	uint32_t n;
@@ -264,7 +268,10 @@ static inline uint32_t nv_fb_info_size(unsigned int branch)
 	return 4 + 8 * (branch < 545 ? 0x36 : branch < 560 ? 0x37 : branch < 580 ? 0x39 : 0x80);
 }
 
-/* ---- the context-switch log: a buffer in memory of no device, bound to a subdevice's GPU -------- */
+/*
+ * ---- the context-switch log: its buffer is in no GPU's memory, and bound to a subdevice's GPU
+ * ----
+ */
 
 #define NV_CLASS_MEMORY_DEVICELESS 0x90ceu
 #define NV_CLASS_EVENT_BUFFER 0x90cdu
@@ -275,7 +282,7 @@ static inline uint32_t nv_fb_info_size(unsigned int branch)
 #define NV_CMD_LOG_UPDATE_GET 0x90cd0102u
 #define NV_CMD_LOG_FLUSH 0x90cd0104u
 
-#define NV_CLASS_MEMORY_LOCAL 0x40u         /* memory of a GPU itself; below a device */
+#define NV_CLASS_MEMORY_LOCAL 0x40u         /* memory of a GPU; its parent is a device */
 #define NV_MEMORY_NONCONTIGUOUS (1u << 27)  /* in attr */
 #define NV_MEMORY_CACHED (1u << 29)         /* in attr */
 #define NV_MEMORY_USER_READ_ONLY (1u << 22) /* in attr2: RM requires it for memory that users map */

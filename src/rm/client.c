@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* client.c - asks RM through another client whether it has a client */
+/* client.c - asks RM whether it has a client, through another client */
 #include "rm/rm.h"
 
 #include <errno.h>
@@ -33,8 +33,8 @@ int gs_rm_client_known(uint32_t client)
 	if (r < 0 || status)
 		return r < 0 ? r : -EREMOTEIO;
 	/*
-	 * closing the file frees the client; a driver that does not know even our client cannot
-	 * tell
+	 * Closing the file frees our client. A driver that does not know our own client cannot
+	 * tell.
 	 */
 	if (gs_rm_client_exists(fd, own, own) != 1)
 		return -ENOTSUP;

@@ -42,7 +42,8 @@
 /* Offsets in allocation parameters */
 #define GS_PARAM_TSG_ENGINE 12u
 #define GS_PARAM_CHANNEL_CID 132u
-#define GS_PARAM_INSTANCE 8u /* of both subscriptions: behind a descriptor of capabilities */
+/* the same for both subscriptions; after the capability's descriptor */
+#define GS_PARAM_INSTANCE 8u
 
 struct gs_alloc {
 	gs_u32 root, parent, handle, class_;
@@ -61,8 +62,8 @@ struct gs_free {
 };
 
 /*
- * Two forms differ only in their size. The short form, and the 40-byte form of the oldest branches,
- * have their status elsewhere. Returns 0 for a size that no branch has.
+ * Two forms of the call differ only in their size. The short form, and the 40-byte form of the
+ * oldest branches, have the status in another place. Returns 0 for a size that no branch has.
  */
 static inline int gs_decode_alloc(const gs_u32 *w, gs_u32 size, gs_u32 branch, struct gs_alloc *ret)
 {
@@ -122,7 +123,7 @@ static inline int gs_class_matters(gs_u32 class_)
 	case GS_CLASS_MIG_CI:
 		return 1;
 	default:
-		/* GPFIFO channels: 0x906f .. 0xcb6f */
+		/* channels are the GPFIFO classes 0x906f to 0xcb6f */
 		return (class_ & 0xff) == 0x6f && class_ >= 0x506f && class_ <= 0xffff;
 	}
 }
@@ -142,7 +143,9 @@ static inline int gs_cmd_matters(gs_u32 cmd)
 	}
 }
 
-/* NV2080_ENGINE_TYPE_*: GR0..7 are 1..8, COPY0..9 are 9..18, COPY10..19 are 0x34..0x3d */
+/*
+ * The kind of NV2080_ENGINE_TYPE_*: GR0..7 are 1..8, COPY0..9 are 9..18, COPY10..19 are 0x34..0x3d.
+ */
 static inline gs_u32 gs_engine_kind(gs_u32 engine)
 {
 	if (engine >= 1 && engine <= 8)
@@ -152,7 +155,7 @@ static inline gs_u32 gs_engine_kind(gs_u32 engine)
 	return GPUSCHED_KIND_OTHER;
 }
 
-/* Capped: the control takes 64 bits, our records 32. */
+/* The timeslice, capped: the control takes 64 bits, our records 32. */
 static inline gs_u32 gs_timeslice_us(gs_u64 us)
 {
 	return us > 0xffffffffull ? 0xffffffffu : (gs_u32)us;

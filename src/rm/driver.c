@@ -19,7 +19,7 @@ static int find_version(const char *text, char *ret, size_t size)
 	for (const char *p = text; *p; p++) {
 		size_t digits = strspn(p, "0123456789"), all = strspn(p, "0123456789.");
 
-		if (p > text && !isspace((unsigned char)p[-1])) /* inside a word */
+		if (p > text && !isspace((unsigned char)p[-1])) /* this is within a word */
 			continue;
 		if (digits >= 2 && all > digits && all < size &&
 		    (isspace((unsigned char)p[all]) || !p[all])) {
@@ -31,7 +31,7 @@ static int find_version(const char *text, char *ret, size_t size)
 	return -ENODATA;
 }
 
-/* Checks the file before opening: opening a FUSE file asks the process that serves it. */
+/* Checks the file before it opens it: to open a FUSE file is to ask the process that serves it. */
 int gs_rm_open_control(void)
 {
 	struct statx st;

@@ -31,7 +31,7 @@ static int by_pci(const void *a, const void *b)
 	return (int)x->function - (int)y->function;
 }
 
-/* A control that RM need not support: returns true if it answered. */
+/* Makes a control that RM need not support. Returns true if RM answered. */
 static bool ask(const struct client *c, uint32_t object, uint32_t cmd, void *params, uint32_t size)
 {
 	uint32_t status = 0;
@@ -91,7 +91,7 @@ static void fill(const struct client *c, const struct nv_card *card, unsigned in
 	*g = (struct gs_gpu){ .index = index, .minor = card->minor, .gpu_id = card->gpu_id };
 	snprintf(g->pci, sizeof(g->pci), "%08X:%02X:%02X.%X", card->domain, card->bus, card->slot,
 		 card->function & 7u);
-	/* RM knows a GPU's instances only while its file is open */
+	/* while this file is open, RM knows the GPU's instances */
 	keep = gs_rm_open_gpu(card->minor);
 	if (ask(c, c->handle, NV_CMD_ID_INFO, &id, sizeof(id))) {
 		g->dev_instance = id.device;

@@ -22,7 +22,10 @@ const char *gs_rm_op_name(enum gs_rm_op op)
 	return op < GS_RM_OP_MAX ? op_names[op] : NULL;
 }
 
-/* Converts RM's answer to an errno; @about_tsg: "not found" then means the TSG itself. */
+/*
+ * Converts RM's answer to an errno. @about_tsg: if RM does not find the object, that is the TSG
+ * itself.
+ */
 static int to_errno(uint32_t status, bool about_tsg)
 {
 	switch (status) {
@@ -95,8 +98,8 @@ static bool channel_missing(uint32_t status)
 }
 
 /*
- * If a channel was freed since the table was read, the whole list fails: then calls one by one,
- * without it.
+ * If a channel was freed since the table was read, the whole list fails. Then makes one call per
+ * channel, and leaves out the freed one.
  */
 static int enable_each(struct gs_session *s, unsigned int from, unsigned int n, bool disable,
 		       struct gs_rm_result *res)
@@ -136,7 +139,7 @@ static int enable_channels(struct gs_session *s, bool disable, struct gs_rm_resu
 		r = enable_some(s, done, part, disable, res);
 		if (r == -EREMOTEIO && channel_missing(res->status)) {
 			r = enable_each(s, done, part, disable, res);
-			if (r < 0) /* a part of this batch may have been done */
+			if (r < 0) /* a part of this batch may be done already */
 				enable_each(s, done, part, !disable, &undo);
 		}
 		if (r < 0)

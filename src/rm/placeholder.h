@@ -2,7 +2,7 @@
 /*
  * placeholder.h - allocates memory of a GPU for a moment, to find out whether it can be had
  *
- * Allocated by a client of our own, which neither maps nor uses it.
+ * A client of our own allocates the memory, and neither maps nor uses it.
  */
 #ifndef GPUSCHED_RM_PLACEHOLDER_H
 #define GPUSCHED_RM_PLACEHOLDER_H
@@ -10,10 +10,10 @@
 #include "rm/rm.h"
 
 struct gs_placeholder {
-	int fd, gpu_fd; /* -1: none is allocated */
+	int fd, gpu_fd; /* -1: nothing is allocated */
 };
 
-/* -ENOSPC: there is not so much. -ENOTSUP: RM refused for another reason. */
+/* -ENOSPC: less memory is free. -ENOTSUP: RM refused for another reason. */
 int gs_placeholder_take(const struct gs_gpu *gpu, uint64_t bytes, struct gs_placeholder *ret);
 /* The memory is free when this returns. */
 void gs_placeholder_drop(struct gs_placeholder *p);

@@ -41,16 +41,16 @@ static inline bool gs_rm_is_denial(uint32_t status)
 	       status == GS_NV_INVALID_CLIENT;
 }
 /*
- * Whether RM has that client, of any process, asked by @own on @fd. 1, 0, or a negative errno: this
- * driver does not tell.
+ * Asks RM whether it has that client, of any process. @own on @fd asks. 1, 0, or a negative errno:
+ * this driver does not tell.
  */
 int gs_rm_client_exists(int fd, uint32_t own, uint32_t client);
-/* The same, asked by a client made for the purpose. */
+/* gs_rm_client_exists() with a client made for this question. */
 int gs_rm_client_known(uint32_t client);
 
 /*
- * A descriptor of the driver's control file, for the caller to close; -ENODEV: the file there is
- * not the driver's.
+ * A descriptor of the driver's control file; the caller closes it. -ENODEV: the file there is not
+ * the driver's.
  */
 int gs_rm_open_control(void);
 int gs_rm_open_gpu(unsigned int minor);
@@ -70,9 +70,9 @@ struct gs_gpu {
 	char vbios[20];
 };
 
-/* All GPUs. The caller frees the array. -ENODEV: no driver. */
+/* Reads all GPUs. The caller frees the array. -ENODEV: no driver. */
 int gs_gpus_read(struct gs_gpu **ret, size_t *ret_n, struct gs_error *err);
-/* SELECTOR: index, UUID (or unique start of it), PCI id; NULL when none or several match. */
+/* @selector: index, UUID or the start of one, PCI id. NULL if no GPU matches, or several do. */
 const struct gs_gpu *gs_gpu_find(const struct gs_gpu *gpus, size_t n, const char *selector);
 
 #endif /* GPUSCHED_RM_RM_H */

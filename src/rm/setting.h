@@ -20,27 +20,28 @@
 #define GS_BIT(i) (1u << (i))
 
 struct gs_setting {
-	const char *name; /* name for people: "timeslice"; NULL: yes or no, not set by name */
-	const char *key;  /* in JSON, with the unit: "timeslice_us" */
+	const char *name; /* name for people: "timeslice"; NULL: a yes or no that has no name */
+	const char *key;  /* name in JSON, with the unit: "timeslice_us" */
 	uint32_t min, max;
-	uint32_t def; /* of a TSG, unless its owner set another value */
-	/* For the values from 0 on, ended by NULL; NULL: the setting is a number. */
+	uint32_t def; /* a TSG's value, unless its owner set another one */
+	/* Words for the values from 0 on, ended by NULL. NULL: the setting is a number. */
 	const char *const *words;
-	bool less_is_more;         /* a lower value favours the TSG */
-	enum gs_rm_op op, op_zero; /* the call that sets it; the call that sets it to 0 */
+	bool less_is_more; /* a lower value favours the TSG */
+	/* the call that sets it to a value; the call that sets it to 0 */
+	enum gs_rm_op op, op_zero;
 };
 
 extern const struct gs_setting gs_settings[GS_NFIELDS];
 
-/* The setting of one bit. */
+/* The setting that has this bit. */
 const struct gs_setting *gs_setting_of(uint32_t bit);
-/* The bit of a setting, by name or JSON key; 0: there is none. */
+/* The bit of a setting, found by name or JSON key; 0: there is none. */
 uint32_t gs_setting_find(const char *name, size_t len);
 /* The allowed values, for people: "low, medium or high", "1 to 100000000". Returns @buf. */
 const char *gs_setting_choice(uint32_t bit, char buf[64]);
 /* Parses a word, a time ("20us") or a number. 0; -EINVAL or -ERANGE with one line. */
 int gs_setting_parse(uint32_t bit, const char *text, uint32_t *ret, struct gs_error *err);
-/* 0; -ERANGE with one line. */
+/* Checks the range. 0; -ERANGE with one line. */
 int gs_setting_check(uint32_t bit, uint64_t value, struct gs_error *err);
 /* The word for a value; NULL: none. */
 const char *gs_setting_word(uint32_t bit, uint32_t value);

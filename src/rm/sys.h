@@ -2,7 +2,8 @@
 /*
  * sys.h - the system calls below the RM calls, which unit tests replace
  *
- * Internal to src/rm and its tests. Set before any thread makes calls; no member may be NULL.
+ * Internal to src/rm and its tests. A test sets the members before any thread makes calls; none may
+ * be NULL.
  */
 #ifndef GPUSCHED_RM_SYS_H
 #define GPUSCHED_RM_SYS_H
@@ -25,7 +26,7 @@ struct gs_rm_sys {
 
 extern struct gs_rm_sys gs_rm_sys;
 
-/* The real implementation. */
+/* The check of the real driver's files. */
 bool gs_rm_sys_accept(const struct statx *st);
 
 /* ---- ops.c ----------------------------------------------------------------------------------- */
@@ -37,7 +38,7 @@ struct gs_session {
 	bool proven; /* GET_TIMESLICE has succeeded on this file */
 };
 
-/* -EBADF: this file does not carry the TSG's client. */
+/* Performs one operation. -EBADF: this file does not carry the TSG's client. */
 int gs_rm_perform(struct gs_session *s, enum gs_rm_op op, uint32_t arg, struct gs_rm_result *res);
 
 #endif /* GPUSCHED_RM_SYS_H */

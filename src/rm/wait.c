@@ -17,7 +17,7 @@
 #define GIVEN_UP UINT64_MAX
 
 /*
- * Threads that were left behind, and for which process they wait. With our own pid, since a fork
+ * Threads that were left behind, each with the process for which it waits. @pid is our own: a fork
  * does not have those threads.
  */
 static struct {
@@ -132,7 +132,7 @@ bool gs_wait_give_up(struct gs_wait *w, uint64_t patience_ns)
 
 	if (!since || since == GIVEN_UP || now < since + patience_ns)
 		return false;
-	put(&who); /* before the thread can come back */
+	put(&who); /* noted first, since the thread may come back at once */
 	atomic_store(&impatient_until_ns, now + IMPATIENT_FOR_NS);
 	if (!atomic_compare_exchange_strong(&w->since_ns, &since, GIVEN_UP)) {
 		take(&who);

@@ -4,9 +4,10 @@
  *
  * RM checks its caller by open file, so a copy may do what the owner may. The order is always:
  * pidfd_open, compare start time, pidfd_getfd, check the device number (or the registered simulated
- * file), call, close. Another file must neither be called nor make us wait. So it is checked
- * through /proc, which does not ask its file system, before and after it is copied. If the copy is
- * a wrong file, a thread of its own closes it (closing a FUSE file waits for its server).
+ * file), call, close. A file of another kind must neither get a call nor make us wait. So the file
+ * is checked before and after it is copied, through /proc, which does not ask the file's file
+ * system. If the copy is a wrong file, a thread of its own closes it (closing a FUSE file waits for
+ * its server).
  */
 #include "rm/way.h"
 
@@ -45,16 +46,16 @@ static bool looks_right(pid_t pid, int number)
 	return accepted(AT_FDCWD, path, 0);
 }
 
-#define FINDS 3 /* the owner may move the file in between */
+#define FINDS 3 /* tries, since the owner may move the file in between */
 
 /*
- * The owner's descriptors that may be the client's file: the hint, then the one that the kernel
- * finds.
+ * Descriptors of the owner that may be the client's file: first the hint, then the one that the
+ * kernel finds.
  */
 struct borrowing {
 	int pidfd;
-	pid_t pid;  /* or a thread's id */
-	int number; /* the last one tried; -1: none */
+	pid_t pid;  /* pid of the owner, or the id of one of its threads */
+	int number; /* the last descriptor tried; -1: none */
 	unsigned int finds;
 };
 
@@ -96,7 +97,8 @@ static int copy_fd(struct borrowing *b, int number, int *ret)
 }
 
 /*
- * A main thread that has ended has no descriptors any more; the process's other threads share them.
+ * Takes a thread that still has descriptors: the main thread has none once it has ended, but the
+ * process's other threads share them.
  */
 static int use_living_thread(struct borrowing *b)
 {
@@ -143,7 +145,7 @@ static int begin(struct borrowing *b, pid_t pid, uint64_t start_ns)
 	b->pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
 	if (b->pidfd < 0)
 		return errno == EINVAL ? -ESRCH : -errno;
-	/* Read after the pidfd is open: if the start is the same, the pidfd is the owner's. */
+	/* The start is read after the pidfd is open: if it is the owner's, so is the pidfd. */
 	if (!gs_proc_stat(pid, &state, &start) || (start_ns && !gs_start_same(start, start_ns)))
 		r = -ESRCH;
 	else if (state == 'Z')
@@ -172,8 +174,8 @@ static int next(struct borrowing *b, const struct gs_rm_tsg *tsg, int *ret_fd)
 }
 
 /*
- * Borrows the first or the next descriptor: *ret_fd is for us to close, *ret_number the owner's
- * number. -EBADF: there are no more.
+ * Borrows the next descriptor. *ret_fd is for us to close, *ret_number is the owner's number.
+ * -EBADF: there are no more.
  */
 static int borrow(struct borrowing *b, const struct gs_rm_tsg *tsg, int *ret_fd, int *ret_number)
 {
@@ -185,7 +187,7 @@ static int borrow(struct borrowing *b, const struct gs_rm_tsg *tsg, int *ret_fd,
 		r = begin(b, tsg->pid, tsg->start_ns);
 	if (!r)
 		r = next(b, tsg, &fd);
-	/* The process ends, and closed it; the report of its end may be late. */
+	/* the process is ending, and has closed the file; the report of its end may be late */
 	if (r == -EBADF && !gs_proc_has_life(tsg->pid))
 		r = -ESRCH;
 	if (!gs_wait_end(tsg->wait)) {
@@ -201,9 +203,10 @@ static int borrow(struct borrowing *b, const struct gs_rm_tsg *tsg, int *ret_fd,
 /* ---- the way --------------------------------------------------------------------------------- */
 
 /*
- * True if RM no longer has the TSG, though the owner chooses which of its files is called. Clients'
- * handles are unique: a client that RM found on one file is on no other. If RM found none, the TSG
- * may be on a file that we cannot see, unless RM has no such client at all.
+ * True if RM no longer has the TSG. The owner chooses which of its files gets the call, and must
+ * not forge this. Handles of clients are unique: if RM found the client on this file, no other file
+ * has it. If RM did not find the client here, it may be on a file that we cannot see. Then the TSG
+ * is gone only if RM has no such client at all.
  */
 static bool is_denied(const struct gs_rm_tsg *tsg, int err, const struct gs_rm_result *res)
 {
@@ -271,9 +274,12 @@ static bool reaches(const struct gs_rm_tsg *tsg)
 
 const struct gs_way gs_way_borrow = { .name = "borrow", .reaches = reaches, .take = take };
 
-/* ---- a descriptor for more than that --------------------------------------------------------- */
+/* ---- a descriptor for other calls ------------------------------------------------------------ */
 
-/* For a caller that must not block and has no spare thread: makes one for the borrow. */
+/*
+ * A borrow in a thread of its own, for a caller that must not block and cannot leave its own thread
+ * behind.
+ */
 struct errand {
 	struct gs_wait wait;
 	struct gs_rm_tsg tsg;
@@ -297,11 +303,11 @@ static void *run_errand(void *arg)
 	if (gs_wait_is_given_up(&e->wait))
 		errand_free(e);
 	else
-		sem_post(&e->done); /* now the other thread owns it */
+		sem_post(&e->done); /* from now on the waiting thread owns @e */
 	return NULL;
 }
 
-/* Frees @e, or leaves it to the thread. */
+/* Waits for the borrow. Frees @e, unless its thread is given up: then that thread frees it. */
 static int await_errand(struct errand *e, int *ret_fd)
 {
 	struct timespec t;

@@ -22,7 +22,10 @@
 #include "rm/setting.h"
 #include "rm/sys.h"
 
-/* Rather too early: a setting that the module has restored must never count as set. */
+/*
+ * Somewhat earlier than the module's own limit: a setting that the module has restored must never
+ * count as set.
+ */
 #define LOST_NS ((GPUSCHED_MODULE_BEAT_MS - 500) * NS_PER_MS)
 
 struct changed {
@@ -31,9 +34,9 @@ struct changed {
 
 static struct {
 	pthread_mutex_t lock; /* protects all members below */
-	int fd;               /* -1: not held */
-	bool wanted;          /* TSGs that are not changed yet take this way too */
-	bool lost;            /* the module had no heartbeat from us for too long */
+	int fd;               /* -1: we do not hold the node */
+	bool wanted;          /* also TSGs that are not changed yet take this way */
+	bool lost;            /* we sent the module no heartbeat for too long */
 	unsigned int under_way;
 	uint64_t beat_ns;
 	struct changed *changed;
@@ -187,7 +190,9 @@ int gs_module_use(struct gs_error *err)
 	return r;
 }
 
-/* Under the lock, with no call under way. The module restores all that is changed. */
+/*
+ * Lets the module go; it then restores all that is changed. Under the lock, with no call under way.
+ */
 static void let_go(void)
 {
 	if (node.fd >= 0)
@@ -212,10 +217,13 @@ void gs_module_end(void)
 	pthread_mutex_unlock(&node.lock);
 }
 
-/* Holds the module anew, since what it knows may differ from what we think. Under the lock. */
+/*
+ * Lets the module go and holds it anew: it may have restored settings that we count as set. Under
+ * the lock.
+ */
 static int begin_anew(void)
 {
-	if (node.under_way) /* calls under way will fail at once */
+	if (node.under_way) /* calls under way will fail soon */
 		return 0;
 	let_go();
 	node.lost = false;
@@ -297,7 +305,7 @@ static int tell(int fd, const struct gs_rm_tsg *t)
 	return gs_rm_sys.ioctl(fd, GPUSCHED_MODULE_TELL, &told);
 }
 
-/* The setting that a step changes, and its value; false: it changes none. */
+/* Finds the setting that a step changes, and its new value. False: it changes none. */
 static bool setting_of(const struct gs_rm_step *step, uint32_t *ret_bit, uint32_t *ret_value)
 {
 	*ret_value = step->op == GS_RM_RESUME;
@@ -326,7 +334,7 @@ static int preempt(int fd, const struct gs_rm_tsg *t, struct gs_rm_step *step)
 	return r;
 }
 
-/* The owner's own value is no wish: the module then follows the owner. */
+/* Sets one setting. The owner's own value is no wish: the module then follows the owner. */
 static int set(int fd, const struct gs_rm_tsg *t, struct gs_rm_step *step, uint32_t bit,
 	       uint32_t value)
 {
@@ -360,7 +368,7 @@ static int meaning(int r, uint32_t status)
 		return is_gone(status)                            ? -ENOENT
 		       : status == GS_NV_INSUFFICIENT_PERMISSIONS ? -EPERM
 								  : r;
-	case -ETIMEDOUT: /* the module has no heartbeat from us, or another program holds it */
+	case -ETIMEDOUT: /* the module had no heartbeat from us, or another program holds it */
 	case -EPERM:
 		pthread_mutex_lock(&node.lock);
 		node.lost = true;
@@ -388,7 +396,7 @@ static int perform(int fd, const struct gs_rm_tsg *t, struct gs_rm_step *step)
 		else if (!r)
 			r = setting_of(step, &bit, &value) ? set(fd, t, step, bit, value) : -EINVAL;
 		r = meaning(r, step->res.status);
-		step->res.calls = 1; /* at least one: the module does not tell */
+		step->res.calls = 1; /* one call at least: the module does not say how many */
 	}
 	step->res.err = r;
 	step->res.ns = gs_now_ns() - begun;
@@ -397,7 +405,7 @@ static int perform(int fd, const struct gs_rm_tsg *t, struct gs_rm_step *step)
 
 /* ---- the way --------------------------------------------------------------------------------- */
 
-/* The descriptor for a call; -1: this way is no longer used. */
+/* The descriptor for a call; -1: take another way. */
 static int begin(const struct gs_rm_tsg *t)
 {
 	int fd = -1;
@@ -425,7 +433,7 @@ static int take(const struct gs_rm_tsg *tsg, struct gs_rm_step *steps, size_t n)
 	for (size_t i = 0; i < n; i++)
 		steps[i].res = (struct gs_rm_result){ .err = -ECANCELED, .fd = tsg->fd };
 	for (size_t i = 0; i < n && !r; i++) {
-		/* The module has no command for these two, which change no setting. */
+		/* the module has no command for these two operations, which change no setting */
 		bool other = steps[i].op == GS_RM_GET_TIMESLICE || steps[i].op == GS_RM_SCHEDULE;
 		int fd = other ? -1 : begin(tsg);
 

@@ -29,8 +29,8 @@
 #include "requests/privacy.h"
 
 /*
- * After a tap's end the tap has told the policy already; without a record the policy cannot be
- * asked.
+ * Tells the policy about an end that no tap has reported to it. Without a record the policy cannot
+ * be asked.
  */
 static void policy_ended(void *self, const struct gs_end *end)
 {
@@ -39,7 +39,9 @@ static void policy_ended(void *self, const struct gs_end *end)
 		gs_policy_ask(s->hub->policy, GPUSCHED_RUN_TASK_DESTROY, &end->key, 0);
 }
 
-/* Each of these events has called the policy, which ends the rest of the policy's tick. */
+/*
+ * The tap has called the policy for each of these events, so a rest of the policy's tick is over.
+ */
 static void policy_tapped(void *self, const struct gpusched_event *ev)
 {
 	const struct gs_service *s = self;
@@ -53,7 +55,7 @@ static void policy_tapped(void *self, const struct gpusched_event *ev)
 			gs_policy_nudge(s->hub->policy);
 }
 
-/* After an end that was missed, another TSG may have the handle by now. */
+/* If the end was missed, another TSG may have the handle by now. */
 static void engine_ended(void *self, const struct gs_end *end)
 {
 	const struct gs_service *s = self;
@@ -81,9 +83,9 @@ static void limit_tapped(void *self, const struct gpusched_event *ev)
 
 /*
  * Launches come before the intake: counting must be in place before a program's first launch.
- * Watchers hear of a TSG before its consequences. A recording knows a TSG before its first turn and
- * until after its last. The ledger records a TSG's figures before the account forgets them. The
- * policy is asked about an end while the TSG's job and facts are still there.
+ * Watchers hear of a TSG before its consequences. A recording gets a TSG before its first turn, and
+ * its end after its last turn. The ledger records a TSG's figures before the account forgets them.
+ * The policy is asked about an end while the TSG's job and facts are still there.
  */
 static const struct gs_observer observers[] = {
 	{ "watchers", GS_ROOM_REQUESTS, .told = gs_watch_event, .called = gs_watch_call,

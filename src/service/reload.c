@@ -14,7 +14,7 @@
 #include "control/starting.h"
 #include "table/cfg.h"
 
-/* Class ids may have changed, so each process with a class gets its class again. */
+/* Gives each process with a class its class again, since class ids may have changed. */
 static int reload_classes(struct gs_service *s, const struct gs_config *config,
 			  struct gs_error *err)
 {
@@ -35,7 +35,7 @@ static int reload_classes(struct gs_service *s, const struct gs_config *config,
 	return 0;
 }
 
-/* A policy that cannot start leaves the old policy running; the log says so. */
+/* If the new policy cannot start, the old one goes on, and the log says so. */
 static void reload_policy(struct gs_service *s, const char *before)
 {
 	const struct gs_config *c = s->hub->config;
@@ -69,7 +69,7 @@ static void reload_launches(struct gs_service *s)
 		gs_starting_unref(t);
 }
 
-/* Logs changed keys that a running daemon does not follow. */
+/* Logs changed keys that take effect only when the daemon starts. */
 static void tell_unchanged(const struct gs_service *s, const struct gs_config *old)
 {
 	const struct gs_config *now = s->hub->config;

@@ -54,7 +54,7 @@
 #include "engine/restore.h"
 
 #define SETTLE_MS 2000
-/* A guardian that dies sooner is not replaced: the next would die too. */
+/* A guardian that lives for less than this is not replaced: the next one would die too. */
 #define GUARDIAN_LIVES_NS NS_PER_S
 
 int gs_service_check_config(const struct gs_config *config, struct gs_error *err)
@@ -109,7 +109,10 @@ static int open_table(struct gs_service *s, bool *ret_fresh, struct gs_error *er
 	return 0;
 }
 
-/* Taps that this instance turned on are turned off again if there is no GPU to observe. */
+/*
+ * Reads the GPUs. If there is none to observe, taps that this instance turned on are turned off
+ * again.
+ */
 static int read_machine(struct gs_service *s, bool fresh, struct gs_error *err)
 {
 	int r;
@@ -135,8 +138,9 @@ static int publish_classes(struct gs_service *s, struct gs_error *err)
 }
 
 /*
- * We hold the lock, so a heartbeat in the table is left from a daemon that died. A daemon that ends
- * in order leaves none. A command leaves none either, since its manual settings are meant to stay.
+ * Repairs what a dead daemon left. We hold the lock, so a heartbeat in the table is a dead
+ * daemon's: one that ends in order leaves none. A command leaves none either, since its manual
+ * settings are meant to stay.
  */
 static int repair(struct gs_service *s, struct gs_error *err)
 {
@@ -150,7 +154,7 @@ static int repair(struct gs_service *s, struct gs_error *err)
 	r = gs_cfg_get(s->hub->table, &cfg);
 	if (r || !cfg.heartbeat_ns)
 		return 0;
-	/* First, so that the dead policy's gate stops no process any more. */
+	/* comes first, so that the dead policy's gate stops no more processes */
 	gs_cfg_policy_active(s->hub->table, false);
 	r = gs_restore(s->hub->table, s->hub->branch, &done, &why);
 	gs_cfg_heartbeat(s->hub->table, 0);
@@ -167,7 +171,7 @@ static int repair(struct gs_service *s, struct gs_error *err)
 		gs_log(LOG_WARNING,
 		       "an earlier daemon died: %u processes that its gate had stopped go on",
 		       done.continued);
-	return 0; /* a TSG that its owner does not let us restore must not prevent startup */
+	return 0; /* an owner that prevents a restore must not prevent our start */
 }
 
 static int start_guardian(struct gs_service *s, struct gs_error *err);
@@ -297,7 +301,7 @@ static int start_engine(struct gs_service *s, struct gs_error *err)
 	if (!r)
 		r = sd_event_add_io(s->hub->event, &s->hub->results, gs_engine_fd(s->hub->engine),
 				    EPOLLIN, on_results, s);
-	if (r >= 0) /* the loop sets its times */
+	if (r >= 0) /* the loop itself sets the timer's times */
 		r = sd_event_add_time(s->hub->event, &s->hub->due, CLOCK_MONOTONIC, UINT64_MAX, 1,
 				      on_engine_due, s);
 	return r < 0 ? gs_fail(err, r, "the reconciler cannot start: %s", strerror(-r)) : 0;
@@ -318,13 +322,13 @@ static int start_acting(struct gs_service *s, struct gs_error *err)
 	r = gs_loop_new(s->hub, err);
 	if (!r && gs_service_launches_start(s->control) < 0)
 		r = gs_fail(err, -ENOMEM, "the event loop: out of memory");
-	if (!r) /* before any thread is made, since the guardian is a fork of this process */
+	if (!r) /* before any thread starts, since the guardian is a fork of this process */
 		r = start_guardian(s, err);
 	if (!r)
 		r = start_engine(s, err);
 	if (!r)
 		r = gs_intake_start(s->intake, err);
-	if (!r && s->hub->opts.daemon) { /* only policies ask for these facts */
+	if (!r && s->hub->opts.daemon) { /* the facts are only for policies */
 		r = gs_jobs_begin(s->hub->table);
 		if (r)
 			gs_fail(err, r, "no map for the TSGs' jobs: %s", strerror(-r));
@@ -354,7 +358,7 @@ static int start_acting(struct gs_service *s, struct gs_error *err)
 	r = gs_reapply_policy(s->control, err);
 	if (!r && s->hub->opts.daemon && gs_service_launches_wanted(s->control) &&
 	    !s->hub->launches)
-		/* It logs a failure itself. */
+		/* gs_starting_now() logs a failure itself */
 		gs_starting_now(s->control, NULL, NULL, NULL, 0, &why);
 	gs_service_launches_update(s->control);
 	return r;
@@ -368,7 +372,7 @@ static int start(struct gs_service *s, struct gs_error *err)
 	r = gs_config_classes(s->hub->config, &s->hub->classes, err);
 	if (!r)
 		r = s->hub->opts.read_only ? 0 : gs_service_lock(&s->lock_fd, err);
-	if (!r && !s->hub->opts.read_only) /* first, since opening the table may upgrade it */
+	if (!r && !s->hub->opts.read_only) /* comes first, since opening the table may upgrade it */
 		r = gs_lock_table(&s->table_fd, err);
 	if (!r)
 		r = open_table(s, &fresh, err);
@@ -424,7 +428,7 @@ static int make_rooms(struct gs_service *s, const struct gs_config *config,
 	return r;
 }
 
-/* Call it when nothing runs in the rooms any more. */
+/* Call this when nothing runs in the rooms any more. */
 static void free_rooms(struct gs_service *s)
 {
 	gs_requests_free(s->requests);
@@ -502,7 +506,7 @@ static void end_acting(struct gs_service *s)
 {
 	gs_starting_call_off(s->control, "gpusched ended");
 	gs_service_policy_stop(s->control, GS_POLICY_EXIT_STOPPED, "gpusched ended");
-	gs_starting_cancel(s->control); /* otherwise it would start counting again */
+	gs_starting_cancel(s->control); /* a policy that is starting would count launches again */
 	gs_service_launches_end(s->control);
 	if (s->hub->opts.dry_run)
 		forget_dry_run(s);
@@ -542,13 +546,17 @@ void gs_service_free(struct gs_service *s)
 	gs_aliases_end(s->intake);
 	gs_hardware_end(s->intake);
 	gs_sweeping_end(s->intake);
-	/* it is in the compiler or the verifier; the policy that acted is stopped by now */
+	/*
+	 * a policy that is starting is in the compiler or the verifier; the one that acted has been
+	 * stopped
+	 */
 	gs_starting_end(s->control);
 	gs_discarding_end(s->control);
 	gs_watch_free_all(s->requests);
 	if (s->hub->table && s->hub->opts.daemon && !s->hub->opts.dry_run && s->hub->event) {
 		gs_cfg_heartbeat(s->hub->table, 0);
-		gs_gate_release(s->hub->table, true, NULL); /* processes stopped meanwhile */
+		/* processes that the gate stopped meanwhile */
+		gs_gate_release(s->hub->table, true, NULL);
 	}
 	s->guardian_ended = sd_event_source_disable_unref(s->guardian_ended);
 	gs_guardian_end(s->guardian);

@@ -3,8 +3,8 @@
  * service.h - all rooms joined into one running instance, and its verbs
  *
  * The daemon and, without a daemon, the library run the same service. It owns the table, the
- * engine, the classes and the policy, reacts to events, and answers requests as JSON: one path for
- * every verb and every caller. Data flows one way: observe, decide, reconcile, call.
+ * engine, the classes and the policy. It reacts to events, and answers requests as JSON: each verb
+ * takes the same path for every caller. Data flows one way: observe, decide, reconcile, call.
  */
 #ifndef GPUSCHED_SERVICE_SERVICE_H
 #define GPUSCHED_SERVICE_SERVICE_H
@@ -32,7 +32,7 @@ struct gs_service_opts {
 	bool daemon; /* a long-lived instance: guardian, heartbeat, adoption at start, policy of the
 			   configuration */
 	bool read_only;  /* for list and stats: takes no lock, reads no events, makes no calls */
-	sd_event *event; /* NULL: a loop of its own, run by gs_service_run() */
+	sd_event *event; /* NULL: the instance has its own loop, which gs_service_run() runs */
 };
 
 /*
@@ -41,67 +41,70 @@ struct gs_service_opts {
  */
 int gs_service_new(const struct gs_config *config, const struct gs_service_opts *opts,
 		   struct gs_service **ret, struct gs_error *err);
-/* Stops the policy, restores what policies changed (a daemon: everything), and frees. */
+/* Stops the policy, restores what policies changed (a daemon restores everything), and frees. */
 void gs_service_free(struct gs_service *s);
 
 /*
- * One iteration of the instance's own loop; waits @ms at most (-1: no limit). Returns 0, -EINTR
- * after a signal, or -errno.
+ * Runs one iteration of the instance's own loop; waits @ms at most (-1: no limit). Returns 0,
+ * -EINTR after a signal, or -errno.
  */
 int gs_service_run(struct gs_service *s, int ms);
 
 /*
- * @config replaces the configuration. The caller may free @config then. On failure the old
+ * Replaces the configuration by @config, which the caller may free afterwards. On failure the old
  * configuration stays in force. For a daemon.
  */
 int gs_service_reload(struct gs_service *s, const struct gs_config *config, struct gs_error *err);
 
 /*
- * Checks that classes, rules and the rest of @config can be used; @err gets file, line and reason.
+ * Checks whether the classes, rules and the rest of @config can be used; @err gets file, line and
+ * reason.
  */
 int gs_service_check_config(const struct gs_config *config, struct gs_error *err);
 
 /*
- * One verb, e.g. "list", {"target": "pid:12"}. The completion is over at once or later: controls
- * within 5 s, the start of a policy when compiler and verifier are done. Then its code is 0 and its
- * answer an object, or its code is a negative errno (EPERM, EINVAL, ENOENT, ...) with one line in
- * err. NULL: out of memory. Free the completion before the service.
+ * Begins one verb, e.g. "list", {"target": "pid:12"}. The completion is over at once or later:
+ * controls within 5 s, the start of a policy when compiler and verifier are done. A completion that
+ * is over has code 0 and an answer, which is an object; or it has a negative errno (EPERM, EINVAL,
+ * ENOENT, ...) and one line in err. NULL: out of memory. Free the completion before the service.
  */
 struct gs_completion *gs_service_ask(struct gs_service *s, const struct gs_peer *peer,
 				     const char *verb, const json_t *args);
 /*
- * The same with unparsed arguments: @n bytes of JSON. Takes them, and parses them in that user's
- * turn.
+ * gs_service_ask() with unparsed arguments: @body is @n bytes of JSON. Takes @body, and parses it
+ * when it is that user's turn.
  */
 struct gs_completion *gs_service_ask_text(struct gs_service *s, const struct gs_peer *peer,
 					  const char *verb, char *body, size_t n);
-/* The same for a caller that has nothing else to do: waits. *ret_answer is a new reference. */
+/*
+ * gs_service_ask() for a caller that has nothing else to do: waits. *ret_answer is a new reference.
+ */
 int gs_service_verb(struct gs_service *s, const struct gs_peer *peer, const char *verb,
 		    const json_t *args, json_t **ret_answer, struct gs_error *err);
 /* Ends all requests that are not over yet, with the error @text. */
 void gs_service_cancel_requests(struct gs_service *s, const char *text);
 
 /*
- * Counters and gauges in OpenMetrics, as @peer may see them. Requests of the same moment share one
- * text.
+ * Makes the counters and gauges in OpenMetrics, as @peer may see them. Requests at the same moment
+ * share one text.
  */
 struct gs_completion *gs_service_ask_metrics(struct gs_service *s, const struct gs_peer *peer);
-/* Adds metrics of the program that runs the service. */
+/* Adds metrics of the program in which the service runs. */
 void gs_service_add_metrics(struct gs_service *s, void (*put)(FILE *f, void *user), void *user);
 
-/* Sends events that @peer may see, as JSON objects. Returns a token for _unwatch. */
+/* Passes events that @peer may see to @fn, as JSON objects. Returns a token for _unwatch. */
 int gs_service_watch(struct gs_service *s, const struct gs_peer *peer, gs_watch_fn fn, void *user,
 		     unsigned int *ret_token);
 /*
- * The same, with the lines that a recording needs: "trace" (once), "tsg" (a TSG exists or has
- * changed), "turns" and "counters" (docs/api.md). -ENOTSUP: the GPUs' logs are not read.
+ * gs_service_watch() with the lines that a recording needs: "trace" (once), "tsg" (a TSG exists or
+ * has changed), "turns" and "counters" (docs/api.md). -ENOTSUP: the GPUs' logs are not read.
  */
 int gs_service_trace(struct gs_service *s, const struct gs_peer *peer, gs_watch_fn fn,
 		     const struct gs_trace_to *to, void *user, unsigned int *ret_token);
 void gs_service_trace_go_on(struct gs_service *s, unsigned int token);
 void gs_service_unwatch(struct gs_service *s, unsigned int token);
 
-/* Counts a limit of the server (the daemon) that struck @uid. */
+/* Counts that a limit of the server (the daemon) struck @uid. */
 void gs_service_limited(struct gs_service *s, uid_t uid, enum gs_user_limit limit);
 
 #endif /* GPUSCHED_SERVICE_SERVICE_H */

@@ -174,8 +174,8 @@ static void on_release(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi
 	}
 	for (unsigned int i = 0; i < h->ndoorbells; i++) {
 		/*
-		 * removed explicitly: its owner may hold it open, and then the kernel would keep
-		 * watching it
+		 * remove it by name: the client may hold the doorbell open, and then the kernel
+		 * would go on watching it
 		 */
 		epoll_ctl(s->epoll, EPOLL_CTL_DEL, h->doorbells[i], NULL);
 		close(h->doorbells[i]);
@@ -253,7 +253,7 @@ static void arm(struct sim_server *s, uint64_t next)
 	s->armed = next;
 }
 
-/* Handles everything up to now, in order, then sets the timer for the next event. */
+/* Handles all events up to now, in order, and sets the timer for the next event. */
 static void step(struct sim_server *s)
 {
 	uint64_t now = sim_clock_now(&s->clock), next;
@@ -278,7 +278,7 @@ static void step(struct sim_server *s)
 
 static void serve_requests(struct sim_server *s)
 {
-	static struct fuse_buf buf; /* grown once by libfuse, and used for all requests */
+	static struct fuse_buf buf; /* libfuse grows it once; it is used for all requests */
 
 	while (!fuse_session_exited(s->session)) {
 		int n = fuse_session_receive_buf(s->session, &buf);
@@ -334,7 +334,7 @@ static int watch(struct sim_server *s, int fd)
 /* Raises our priority, so that the model's clock does not wait behind compilers. */
 static void ask_priority(void)
 {
-	struct sched_param p = { .sched_priority = 10 }; /* above gsload */
+	struct sched_param p = { .sched_priority = 10 }; /* above gsload's */
 
 	sched_setscheduler(0, SCHED_RR | SCHED_RESET_ON_FORK, &p);
 }

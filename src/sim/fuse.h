@@ -2,7 +2,7 @@
 /*
  * fuse.h - the simulated RM in real time, behind a FUSE file system of NVIDIA device files
  *
- * One thread: the fuse descriptor, the clients' doorbells and a timer for the next event.
+ * One thread waits for the fuse descriptor, the clients' doorbells and a timer for the next event.
  */
 #ifndef GPUSCHED_SIM_FUSE_H
 #define GPUSCHED_SIM_FUSE_H
@@ -19,7 +19,10 @@ struct sim_server_config {
 	uint64_t seed;
 };
 
-/* Writes one byte to @ready_fd (and closes it) once mounted; returns when unmounted or SIGTERM. */
+/*
+ * Mounts and serves. Writes one byte to @ready_fd once mounted, and closes it. Returns when
+ * unmounted or after SIGTERM.
+ */
 int sim_server_run(const struct sim_server_config *config, int ready_fd, struct gs_error *err);
 
 #endif /* GPUSCHED_SIM_FUSE_H */

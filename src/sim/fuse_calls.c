@@ -2,8 +2,9 @@
 /*
  * fuse_calls.c - ioctls on the simulated files, which take the time that RM takes
  *
- * A call that needs a GPU's lock waits for earlier calls, takes effect part of the way through its
- * own time, and is answered at the end. The request is kept meanwhile; no other request waits.
+ * A call that needs a GPU's lock waits for earlier calls. It takes effect part of the way through
+ * its own time, and is answered at the end. Meanwhile the request is kept, and other requests go
+ * on.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -48,7 +49,7 @@ static int mem_write(const struct sim_caller *c, uint64_t at, const void *from, 
 	return process_vm_writev(c->tid, &here, 1, &there, 1, 0) == (ssize_t)n ? 0 : -EFAULT;
 }
 
-/* The number after @key in /proc/TID/status. */
+/* Reads the number after @key in /proc/TID/status. */
 static bool status_value(pid_t tid, const char *key, int base, unsigned long long *ret)
 {
 	char path[64], buf[4096], *at;
@@ -105,7 +106,7 @@ static int attach(struct sim_server *s, struct handle *h, const struct sim_calle
 	CLEANUP_FD int bell = -1;
 	struct epoll_event ev = { .events = EPOLLIN | EPOLLET, .data.fd = -1 };
 	unsigned int parts = s->config->rm.mig ? s->config->rm.mig : p->gr_engines;
-	unsigned int n = p->copy_engines / parts; /* as one GPU instance has */
+	unsigned int n = p->copy_engines / parts; /* as many as one GPU instance has */
 	int *grown, r;
 
 	if (a->version != SIM_RING_VERSION)
@@ -118,7 +119,10 @@ static int attach(struct sim_server *s, struct handle *h, const struct sim_calle
 	bell = sim_caller_eventfd(c, a->eventfd);
 	if (memfd < 0 || bell < 0)
 		return -EBADF;
-	/* edge-triggered and never read: a client that empties it first cannot make us wait */
+	/*
+	 * edge-triggered and never read: a client that empties the doorbell first cannot make us
+	 * wait
+	 */
 	if (epoll_ctl(s->epoll, EPOLL_CTL_ADD, bell, &ev) < 0)
 		return -errno;
 	r = sim_rings_attach(s->rings, h->file, memfd);
@@ -205,7 +209,7 @@ void sim_calls_free(struct sim_server *s)
 	}
 }
 
-/* A hung call ends only with its caller: FUSE reports when the caller is being killed. */
+/* A hung call ends only when its caller is killed, which FUSE reports. */
 static void interrupted(fuse_req_t req, void *user)
 {
 	struct call *k = user;
@@ -231,13 +235,14 @@ static void set_times(struct sim_server *s, struct call *k)
 		if (!mem_read(&k->caller, os->params, &on, 1) && !on)
 			cost.call = SIM_CALL_ENABLE;
 	}
-	/* only a borrower hangs, not the owner, which must be able to start */
+	/* only a borrower's call hangs: the owner must be able to start */
 	if (cost.hang && (cost.any || k->caller.tgid != sim_file_opener(k->h->file))) {
 		k->hang = true;
 		k->effect_ns = k->reply_ns = UINT64_MAX;
 		return;
 	}
-	if (cost.call == SIM_CALL_OTHER) { /* the way through FUSE takes longer than RM would */
+	/* no wait: the way through FUSE already takes longer than RM would */
+	if (cost.call == SIM_CALL_OTHER) {
 		k->effect_ns = k->reply_ns = now;
 		return;
 	}

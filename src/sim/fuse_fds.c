@@ -2,9 +2,9 @@
 /*
  * fuse_fds.c - descriptors that a caller names: its memfds and its doorbell
  *
- * The named file is copied before it can be checked. If the copy turns out to be a file of ours, or
- * of another file system in user space, it is not closed here. The kernel would first ask that file
- * system, which is us, or a server that never answers.
+ * A descriptor must be copied before its file can be checked. The copy may turn out to be a file of
+ * ours, or of another file system in user space. Then another thread closes it: for that the kernel
+ * first asks the file system, which is us, or a server that may never answer.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -32,7 +32,10 @@ static void *close_it(void *arg)
 	return NULL;
 }
 
-/* It is left open if no thread can be made: a leak is better than a simulator that hangs. */
+/*
+ * Closes a file in another thread. If there can be none, the file stays open: a leak is better than
+ * a simulator that hangs.
+ */
 static void close_elsewhere(int fd)
 {
 	pthread_attr_t attr;
@@ -63,10 +66,10 @@ static bool is_eventfd(int fd)
 
 static bool is_memfd(int fd)
 {
-	return fcntl(fd, F_GET_SEALS) >= 0; /* does not ask the file system */
+	return fcntl(fd, F_GET_SEALS) >= 0; /* this does not ask the file's file system */
 }
 
-/* Copies the caller's @number if @is_wanted holds for it. */
+/* Copies the caller's descriptor @number if @is_wanted holds for it. */
 static int copy_fd(const struct sim_caller *c, int number, bool (*is_wanted)(int fd))
 {
 	CLEANUP_FD int pidfd = -1;

@@ -8,9 +8,9 @@
 #include <stddef.h>
 
 /*
- * Maps the first @size bytes of a client's memfd, to read and to write. It must be sealed against
- * shrinking, or the client could kill us by SIGBUS. 0; -ENOTSUP: no memfd, or not sealed; -EINVAL:
- * too small; -errno. The caller keeps the descriptor, and has to munmap().
+ * Maps the first @size bytes of a client's memfd, to read and to write. The memfd must be sealed
+ * against shrinking: otherwise the client could kill us by SIGBUS. 0; -ENOTSUP: no memfd, or not
+ * sealed; -EINVAL: too small; -errno. The caller keeps the descriptor, and has to munmap().
  */
 int sim_memfd_map(int fd, size_t size, void **ret);
 

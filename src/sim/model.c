@@ -180,7 +180,7 @@ int sim_channel_new(struct sim_tsg *t, uint32_t context_id, struct sim_channel *
 	return 0;
 }
 
-/* After a change of what @t may do: its engine is evaluated in the next advance. */
+/* Notes a change of what @t may do: the next advance looks at its engine again. */
 static void touch(struct sim_tsg *t)
 {
 	sim_tsg_update_ready(t);

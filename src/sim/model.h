@@ -7,7 +7,7 @@
  * the same result to the nanosecond.
  *
  * The model: every GPU has engines (GR0, copy engines), each with a runlist. A runlist gives its
- * TSGs turns in round order (interleave level: how often a TSG appears in the round). A turn ends
+ * TSGs turns in rounds. A TSG's interleave level says how often it appears in a round. A turn ends
  * when its timeslice is over and another TSG is ready. It also ends when all channels of the TSG
  * are drained, or the TSG is preempted or disabled. The cost of a switch depends on the preemption
  * mode of the TSG that leaves. WFI waits for the running work to finish, CTA for the running thread
@@ -40,7 +40,9 @@ enum sim_call {
 	SIM_CALL_MAX
 };
 
-/* All times in ns. Loaded from a file by sim_params_load() (params.h); h200.conf is the reference.
+/*
+ * All times are in ns. sim_params_load() (params.h) reads them from a file; h200.conf is the
+ * reference.
  */
 struct sim_params;
 
@@ -54,7 +56,7 @@ static inline unsigned int sim_copy_engine(unsigned int i)
 	return i < 10 ? SIM_ENGINE_COPY0 + i : SIM_ENGINE_COPY10 + i - 10;
 }
 
-/* One piece of work on a channel; work of one channel runs in order. */
+/* One piece of work on a channel. A channel's work runs in order. */
 struct sim_work {
 	enum {
 		SIM_WORK_KERNEL, /* blocks of block_ns each, as many at once as the GPU holds */
@@ -67,29 +69,30 @@ struct sim_work {
 	uint64_t block_ns;
 	uint64_t bytes;
 	uint64_t limit_ns;
-	bool (*released)(void *arg); /* HOLD: asked whenever the model looks at it */
+	bool (*released)(void *arg); /* HOLD: asked whenever the model looks at this work */
 	void *arg;
-	uint64_t cookie; /* handed to on_done */
+	uint64_t cookie; /* passed to on_done */
 };
 
 /* One record of the context-switch log. */
 struct sim_switch {
 	uint64_t ns;
 	unsigned int gpu, engine;
-	bool start;        /* true: START, false: END */
-	bool cut, drained; /* END: the TSG has more work; it has none. Neither: it was suspended */
+	bool start; /* true: START, false: END */
+	/* END: the TSG has more work, or it has none. If both are false, it was suspended. */
+	bool cut, drained;
 	uint32_t context_id;
 	uint32_t seqno;
-	void *user; /* of the TSG */
+	void *user; /* user pointer of the TSG */
 };
 
 struct sim_model_ops {
 	/*
-	 * Called from sim_model_advance(). They may submit work, change settings and make objects;
-	 * they may not free any. on_switch is also called from sim_tsg_free(), with the END of a TSG
-	 * that is freed in its turn, and may then do nothing to the model.
+	 * Called from sim_model_advance(). These functions may submit work, change settings and
+	 * make objects, but free none. If a TSG is freed in its turn, sim_tsg_free() also calls
+	 * on_switch with its END. In that call on_switch must leave the model alone.
 	 */
-	/* work is complete at model time @ns */
+	/* the work is complete at model time @ns */
 	void (*on_done)(void *user, struct sim_channel *ch, uint64_t cookie, uint64_t ns);
 	/* may be NULL */
 	void (*on_switch)(void *user, const struct sim_switch *sw);
@@ -106,19 +109,21 @@ void sim_model_free(struct sim_model *m);
 
 uint64_t sim_model_now(const struct sim_model *m);
 /*
- * Time of the next event, UINT64_MAX if there is none. It is `now` right after a change: changes
- * take effect in the next sim_model_advance(), which may be one to `now`. While a HOLD runs, the
- * next event is never farther away than the polling period of the parameters.
+ * Time of the next event; UINT64_MAX: there is none. Right after a change it is `now`: changes take
+ * effect in the next sim_model_advance(), which may also go to `now`. While a HOLD runs, the next
+ * event is at most one polling period (see the parameters) away.
  */
 uint64_t sim_model_next(const struct sim_model *m);
 /* Moves time to @ns (never back) and handles everything that happens until then, in order. */
 void sim_model_advance(struct sim_model *m, uint64_t ns);
 
-/* A TSG starts unscheduled, timeslice the driver's default, interleave MEDIUM, mode of the params.
+/*
+ * Makes a TSG: not scheduled, with the driver's default timeslice, interleave MEDIUM and the mode
+ * of the params.
  */
 int sim_tsg_new(struct sim_model *m, unsigned int gpu, unsigned int engine, void *user,
 		struct sim_tsg **ret);
-void sim_tsg_free(struct sim_tsg *t); /* frees its channels; their work is dropped */
+void sim_tsg_free(struct sim_tsg *t); /* frees its channels too; their work is dropped */
 int sim_channel_new(struct sim_tsg *t, uint32_t context_id, struct sim_channel **ret);
 void sim_channel_free(struct sim_channel *ch);
 /*
@@ -132,15 +137,16 @@ void *sim_tsg_user(const struct sim_tsg *t);
 struct sim_tsg *sim_channel_tsg(const struct sim_channel *ch);
 
 /*
- * For how long engine @engine had something to do in each of the last SIM_USAGE_SLOTS periods of
- * SIM_USAGE_NS, the present one included: period @ret_first + i in slot i. Idle and loaded is nothing.
+ * How long engine @engine had work in each of the last SIM_USAGE_SLOTS periods of SIM_USAGE_NS,
+ * with the present one. @ret[i] is for period @ret_first + i. A TSG that is loaded and idle is no
+ * work.
  */
 #define SIM_USAGE_SLOTS 72u
 #define SIM_USAGE_NS 138888888u
 void sim_engine_usage(struct sim_model *m, unsigned int gpu, unsigned int engine,
 		      uint64_t *ret_first, uint64_t ret[SIM_USAGE_SLOTS]);
 
-/* 0 or -EINVAL for values out of range. Take effect at sim_model_now(). */
+/* These return 0, or -EINVAL for a value out of range. They take effect at sim_model_now(). */
 int sim_tsg_set_timeslice(struct sim_tsg *t, uint64_t us);
 int sim_tsg_set_interleave(struct sim_tsg *t, unsigned int level);
 int sim_tsg_set_preempt_mode(struct sim_tsg *t, unsigned int mode);
@@ -158,15 +164,16 @@ struct sim_tsg_state {
 	uint64_t held_ns;
 	uint64_t contended_ns; /* part of held_ns in which another TSG of its runlist was ready */
 	/*
-	 * part of that in turns that were cut off, or while another TSG waited since it was cut off
+	 * The part of contended_ns in turns that were cut off, or while a TSG waited that had been
+	 * cut off.
 	 */
 	uint64_t contended_told_ns;
-	/* It had work, was enabled and scheduled, and did not have the turn. */
+	/* Time in which it had work, was enabled and scheduled, and did not have the turn. */
 	uint64_t wait_time_ns;
 	uint64_t waits;       /* waits that have ended with a turn */
 	uint64_t cuts;        /* turns that ended while it had more work and could run */
 	uint64_t cut_waits;   /* waits that began with such an end */
-	uint64_t cut_wait_ns; /* sum of those */
+	uint64_t cut_wait_ns; /* sum of these waits */
 	uint64_t work_done;   /* pieces of work completed */
 	uint64_t queued;      /* pieces of work waiting or running */
 	uint64_t switches_in;
@@ -174,15 +181,15 @@ struct sim_tsg_state {
 };
 void sim_tsg_state(const struct sim_tsg *t, struct sim_tsg_state *ret);
 
-/* 0 or -ENOSPC when the channel's queue (params) is full. */
+/* Queues work. 0, or -ENOSPC: the channel's queue (params) is full. */
 int sim_channel_submit(struct sim_channel *ch, const struct sim_work *w);
 
-/* How long the RM call takes this time, drawn from the params' range for that call. */
+/* The duration of this RM call: drawn from the range that the params have for it. */
 uint64_t sim_call_time(struct sim_model *m, enum sim_call call);
 
 /*
- * The host's part of a launch: from the call until the GPU sees it, and from completion until the
- * program does.
+ * The host's part of a launch: time from the call until the GPU sees it, and from completion until
+ * the program sees that.
  */
 uint64_t sim_launch_time(struct sim_model *m);
 uint64_t sim_notice_time(struct sim_model *m);

@@ -5,10 +5,10 @@
  *   IDLE -> SWITCH -> START -> RUN -> [DRAIN ->] SAVE -> SWITCH ...
  *                               |-> (nothing left, nobody else ready) -> IDLE
  *
- * START and END of the log are the edges SWITCH -> START and SAVE -> SWITCH. A TSG that has drained
- * stays loaded while nobody else is ready: its END comes when another is to be loaded. There is
- * none if it gets work again before that (alone, the log is silent). A slice is counted from START
- * and goes on in periods while nobody else is ready.
+ * The log has START at the edge SWITCH -> START, and END at SAVE -> SWITCH. A TSG that has drained
+ * stays loaded while nobody else is ready. Its END comes when another TSG is to be loaded. If it
+ * gets work again before that, there is no END: alone, a TSG leaves no log. A slice is counted from
+ * START, and goes on in periods while nobody else is ready.
  */
 #include "sim/model_priv.h"
 
@@ -17,7 +17,7 @@ static bool is_copy(const struct sim_engine_state *e)
 	return e->engine >= SIM_ENGINE_COPY0;
 }
 
-/* The context id that stands for the TSG: that of its first channel with work. */
+/* The context id that stands for the TSG in the log: the id of its first channel with work. */
 static uint32_t context_of(const struct sim_tsg *t)
 {
 	for (const struct sim_channel *ch = t->channels; ch; ch = ch->next)
@@ -45,7 +45,7 @@ static void log_switch(struct sim_engine_state *e, struct sim_tsg *t, bool start
 		m->ops.on_switch(m->ops.user, &sw);
 }
 
-/* Counts contended time of the loaded TSG, as the log shows it, while another TSG is ready. */
+/* Counts the loaded TSG's contended time, as the log shows it: time while another TSG is ready. */
 void sim_engine_contended(struct sim_engine_state *e)
 {
 	uint64_t ns = e->m->now - e->counted;
@@ -74,7 +74,7 @@ void sim_tsg_uncut(struct sim_tsg *t)
 	t->contended_cut = 0;
 }
 
-/* From here on @t's context is loaded, as the log shows it; NULL: none. */
+/* For the log, @t's context is loaded from now on; NULL: none is. */
 static void log_loaded(struct sim_engine_state *e, struct sim_tsg *t)
 {
 	struct sim_tsg *old = e->logged;
@@ -106,7 +106,7 @@ static void forget_periods(struct sim_engine_state *e, uint64_t period)
 	e->busy_period = period;
 }
 
-/* The engine had work since @from, or since the last call. */
+/* Adds the time in which the engine had work, since @from or the last call. */
 static void note_busy(struct sim_engine_state *e, uint64_t from)
 {
 	uint64_t to = e->idle_since < e->m->now ? e->idle_since : e->m->now;
@@ -196,7 +196,7 @@ static void begin_turn(struct sim_engine_state *e, struct sim_tsg *t, bool loade
 	log_loaded(e, t);
 }
 
-/* The next TSG is chosen at the end of the turn: one that becomes ready later waits a round. */
+/* Begins a switch. The next TSG is chosen now: one that becomes ready later waits for a round. */
 static void begin_switch(struct sim_engine_state *e, uint64_t cost)
 {
 	if (!e->chosen)
@@ -233,7 +233,10 @@ static void end_saved(struct sim_engine_state *e)
 	begin_switch(e, t->has_state ? cost[t->left_in] : p->switch_idle_ns);
 }
 
-/* No work is under way: its context is saved all the same, and new work has to wait. */
+/*
+ * The TSG leaves without work under way. Its context is saved all the same, and new work has to
+ * wait.
+ */
 static void begin_leave_idle(struct sim_engine_state *e)
 {
 	if (!e->nready) {
@@ -247,7 +250,7 @@ static void begin_leave_idle(struct sim_engine_state *e)
 	e->phase_end = e->m->now + (is_copy(e) ? 0 : e->m->p.save_idle_ns);
 }
 
-/* The running TSG has to leave. Its mode at this moment decides how. */
+/* The running TSG has to leave: its mode at this moment decides how. */
 static void begin_leave(struct sim_engine_state *e)
 {
 	struct sim_tsg *t = e->cur;
@@ -268,7 +271,7 @@ static unsigned int others(const struct sim_engine_state *e)
 	return e->nready - (e->cur && e->cur->ready);
 }
 
-/* Sets the end of the slice when another TSG has become ready, and clears it when none is. */
+/* Sets the end of the slice once another TSG is ready. Clears it while none is. */
 static void update_slice(struct sim_engine_state *e)
 {
 	uint64_t ts = e->cur->timeslice_us * e->m->p.slice_unit_ns;
@@ -324,7 +327,7 @@ static bool step_start(struct sim_engine_state *e)
 		return false;
 	sim_work_sync(e->cur);
 	e->phase = SIM_PHASE_RUN;
-	sim_work_sync(e->cur); /* begins work that was not begun */
+	sim_work_sync(e->cur); /* begin work that was not begun yet */
 	return true;
 }
 
@@ -334,7 +337,7 @@ static void earliest(uint64_t *next, uint64_t ns)
 		*next = ns;
 }
 
-/* Nothing of it can run: either all work is done, or the rest is disabled. */
+/* Handles a TSG of which nothing can run: all work is done, or the rest is disabled. */
 static bool run_nothing(struct sim_engine_state *e)
 {
 	struct sim_tsg *t = e->cur;
@@ -356,8 +359,8 @@ static bool run_nothing(struct sim_engine_state *e)
 }
 
 /*
- * Another TSG waits and all work queued here has begun: the host goes on to the next TSG. Running
- * work runs to its end, or to the end of the slice; later launches wait for the next turn.
+ * If another TSG waits and all work queued here has begun, the turn takes no more launches: the
+ * host goes on to the next TSG. Running work runs to its end, or to the end of the slice.
  */
 static void update_closed(struct sim_engine_state *e)
 {

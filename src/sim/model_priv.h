@@ -18,11 +18,11 @@ struct sim_item {
 	struct sim_work w;
 	uint64_t setup; /* ns until its first block may start */
 	uint64_t left;  /* blocks not started */
-	uint64_t cur;   /* blocks running: one wave, which ends together */
+	uint64_t cur;   /* blocks that run: one wave, in which all end together */
 	uint64_t rem;   /* ns until that wave ends */
 	uint64_t block_ns;
 	bool started;
-	uint64_t came; /* its order among the work of an MPS server's clients */
+	uint64_t came; /* place in the order of work of an MPS server's clients */
 };
 
 struct sim_channel {
@@ -32,9 +32,9 @@ struct sim_channel {
 	unsigned int cap, head, n;
 	uint32_t context_id;
 	bool enabled;
-	unsigned int client, priority; /* of an MPS server; 0: of none */
-	uint64_t most;                 /* its limit of block places; 0: all */
-	uint64_t served;               /* when it last had block places, by its TSG's count */
+	unsigned int client, priority; /* client of an MPS server; 0: of none */
+	uint64_t most;                 /* limit of block places; 0: no limit */
+	uint64_t served;               /* when it last had block places, in its TSG's count */
 	uint64_t round;                /* the TSG's round in which it was last asked */
 };
 
@@ -46,20 +46,21 @@ struct sim_tsg {
 	uint64_t timeslice_us;
 	unsigned int interleave, mode;
 	bool scheduled;
-	bool ready; /* scheduled, and an enabled channel has work; the engine counts such TSGs */
-	/* It was cut off in the middle of work: to come back costs a restore. */
+	/* it is scheduled, and an enabled channel has work; the engine counts these TSGs */
+	bool ready;
+	/* Its last turn cut work off, so its return costs a restore. */
 	bool has_state;
 	enum sim_mode left_in; /* the mode in which it was cut off */
 	uint32_t log_cid;
-	uint64_t synced;        /* the progress of its work is right as of this time */
+	uint64_t synced;        /* time up to which its work's progress is known */
 	uint64_t waiting_since; /* valid while it is ready and does not have the turn */
 	uint64_t gpu_time, wait_time, work_done, switches_in, context_switches;
-	uint64_t held; /* time loaded, as the log shows it */
+	uint64_t held; /* time loaded, by the log */
 	uint64_t contended, contended_told, waits, cuts, cut_waits, cut_wait;
-	bool cut; /* it waits since it was cut off */
+	bool cut; /* it waits, since it was cut off */
 	/*
-	 * in the turn that was cut off: reported once it goes on, since a TSG that is suspended
-	 * meanwhile did not wait
+	 * Contended time of the turn that was cut off. Reported when the TSG goes on: if it is
+	 * suspended before, it did not wait.
 	 */
 	uint64_t contended_cut;
 	uint64_t served, round;
@@ -82,24 +83,24 @@ struct sim_engine_state {
 	unsigned int nready;
 	enum sim_phase phase;
 	uint64_t phase_end;
-	struct sim_tsg *cur;    /* it has the turn: START to END */
-	struct sim_tsg *logged; /* it has a START and no END in the log */
+	struct sim_tsg *cur;    /* has the turn: from START to END */
+	struct sim_tsg *logged; /* the log has its START, but no END yet */
 	uint64_t logged_since;
-	uint64_t counted;                   /* contended time, up to then: */
-	uint64_t contended, contended_told; /* in this turn */
+	uint64_t counted;                   /* contended time is counted up to this time */
+	uint64_t contended, contended_told; /* contended time of this turn */
 	unsigned int ncut;                  /* number of TSGs that wait since they were cut off */
-	struct sim_tsg *resident;           /* its context is loaded while no TSG has the turn */
-	struct sim_tsg *chosen;             /* it has the next turn, once that is decided */
+	struct sim_tsg *resident;           /* its context is loaded while nobody has the turn */
+	struct sim_tsg *chosen;             /* will have the next turn; NULL: not decided yet */
 	struct sim_tsg *prev_turn;
 	uint64_t turn_start;
-	/* Since when the engine has been busy; not yet in the next member. */
+	/* Since when the engine has been busy; @busy does not have this time yet. */
 	uint64_t busy_from;
-	uint64_t busy[SIM_USAGE_SLOTS]; /* of the period with this remainder of its number */
+	uint64_t busy[SIM_USAGE_SLOTS]; /* busy time by period, at index period % SIM_USAGE_SLOTS */
 	uint64_t busy_period;           /* the last period that was written */
 	uint64_t slice_end;             /* 0: not set, since no other TSG is ready */
-	uint64_t idle_since;            /* SIM_NEVER: has work */
-	bool closed;                    /* takes no more work in this turn */
-	bool preempt;                   /* requested by a call */
+	uint64_t idle_since;            /* SIM_NEVER: the engine has work */
+	bool closed;                    /* this turn takes no more work */
+	bool preempt;                   /* a call has requested a preempt */
 	bool check_marks;               /* a mark may be at the head of a channel without a turn */
 	uint64_t next;
 	uint32_t seqno;
@@ -124,7 +125,7 @@ uint64_t sim_work_next(const struct sim_tsg *t); /* when its work needs attentio
 void sim_work_complete(struct sim_tsg *t);       /* calls on_done */
 bool sim_work_running(const struct sim_tsg *t);  /* true if work has begun and is not done */
 bool sim_work_backlog(const struct sim_tsg *t);  /* true if work has not begun */
-/* DRAIN: true if there is nothing left to wait for. */
+/* In phase DRAIN: true if nothing is left to wait for. */
 bool sim_work_settled(const struct sim_tsg *t);
 void sim_work_marks(struct sim_tsg *t); /* completes marks at the head of channels */
 void sim_tsg_update_ready(struct sim_tsg *t);
@@ -136,11 +137,11 @@ static inline struct sim_item *sim_head(const struct sim_channel *ch)
 
 /* model_engine.c: turns */
 void sim_engine_run(struct sim_engine_state *e);
-/* Call it before a change of ready or loaded TSGs. */
+/* Call this before a change of the ready or the loaded TSGs. */
 void sim_engine_contended(struct sim_engine_state *e);
-/* It no longer waits because it was cut off. */
+/* Notes that the TSG no longer waits because it was cut off. */
 void sim_tsg_uncut(struct sim_tsg *t);
-void sim_engine_forget(struct sim_engine_state *e, struct sim_tsg *t); /* t is being freed */
+void sim_engine_forget(struct sim_engine_state *e, struct sim_tsg *t); /* @t is being freed */
 
 /* in model_round.c: the next turn */
 struct sim_tsg *sim_round_next(struct sim_engine_state *e);

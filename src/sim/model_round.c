@@ -2,10 +2,10 @@
 /*
  * The round: the order in which a runlist's TSGs get their turns.
  *
- * Plain: order of creation. With interleave levels all MEDIUM entries come before each LOW one, and
- * all HIGH ones before each of these. So with L low and M medium TSGs a medium one appears L times
- * and a high one (M + 1) * L times. An empty level counts as if it had one entry that is never
- * ready.
+ * A plain round is the order of creation. With interleave levels, all MEDIUM entries come before
+ * each LOW entry, and all HIGH entries come before each of both. So with L low and M medium TSGs, a
+ * medium one appears L times and a high one (M + 1) * L times. An empty level counts as if it had
+ * one entry that is never ready.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -43,7 +43,7 @@ int sim_round_add(struct sim_engine_state *e, struct sim_tsg *t)
 void sim_round_remove(struct sim_engine_state *e, struct sim_tsg *t)
 {
 	if (e->prev_turn == t)
-		e->prev_turn = t->prev; /* NULL: the round begins again */
+		e->prev_turn = t->prev; /* NULL: the round begins anew */
 	if (t->prev)
 		t->prev->next = t->next;
 	else
@@ -95,8 +95,9 @@ static bool any_ready(const struct sim_engine_state *e, int level)
 }
 
 /*
- * The place in the round is three indices. pos[HIGH] counts within the current run of high entries.
- * The medium entry pos[MEDIUM] ends this run, or the low entry once all medium ones are past.
+ * Three indices are the place in the round. pos[HIGH] counts within the present run of high
+ * entries. After such a run comes the medium entry pos[MEDIUM], or, once all medium ones have come,
+ * the low entry pos[LOW].
  */
 static struct sim_tsg *step(struct sim_engine_state *e, const bool ready[SIM_LEVELS])
 {
@@ -136,7 +137,7 @@ static struct sim_tsg *next_interleaved(struct sim_engine_state *e)
 	return t;
 }
 
-/* The TSG that has the next turn; NULL if none is ready. Advances the place in the round. */
+/* The TSG that has the next turn; NULL: none is ready. Moves on to the next place in the round. */
 struct sim_tsg *sim_round_next(struct sim_engine_state *e)
 {
 	struct sim_tsg *t;

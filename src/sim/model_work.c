@@ -3,16 +3,18 @@
  * Work of one TSG: channels side by side, each in order, in waves of thread blocks.
  *
  * Blocks of a wave start and end together. The heads of the TSG's channels share the GPU's block
- * places. The channel that has had none for longest comes first, and leaves unneeded places to the
- * next one. Among an MPS server's clients priority decides, then the order in which they came.
- * There the blocks of a wave end one by one: other clients get its places some time before its end.
+ * places. The channel that has had none for the longest time comes first, and leaves places that it
+ * does not need to the next one. Among an MPS server's clients, priority decides, then the order in
+ * which their work came. Their waves are assumed to end block by block: other clients get a wave's
+ * places some time before its end.
  */
 #include <errno.h>
 #include <stdlib.h>
 
 #include "sim/model_priv.h"
 
-#define COPY_CHUNK 65536u /* a copy of so many bytes goes to its end once begun */
+/* once this many bytes of a copy have begun, they are copied to their end */
+#define COPY_CHUNK 65536u
 
 static bool progressing(const struct sim_tsg *t)
 {
@@ -64,8 +66,8 @@ static void begin(struct sim_item *it, const struct sim_params *p)
 }
 
 /*
- * True if it takes free places at once, though a part of it runs, since it comes before another
- * client.
+ * True if the channel takes free places at once, even while a part of its kernel runs: it comes
+ * before other clients.
  */
 static bool comes_first(const struct sim_channel *ch)
 {
@@ -94,7 +96,7 @@ static bool wanted_by_others(const struct sim_channel *ch)
 	return false;
 }
 
-/* How long before its end a wave gives its places to other clients. */
+/* How long before its end a wave gives places to other clients. */
 static uint64_t slack_of(const struct sim_channel *ch)
 {
 	const struct sim_item *it = sim_head(ch);
@@ -112,7 +114,10 @@ static bool comes_before(const struct sim_channel *a, const struct sim_channel *
 					  : sim_head(a)->came < sim_head(b)->came;
 }
 
-/* Searches those that have blocks to start and were not asked in this round. */
+/*
+ * The channel to serve next, among those that have blocks to start and were not asked in this
+ * round.
+ */
 static struct sim_channel *next_to_serve(const struct sim_tsg *t)
 {
 	struct sim_channel *next = NULL;
@@ -123,7 +128,7 @@ static struct sim_channel *next_to_serve(const struct sim_tsg *t)
 	return next;
 }
 
-/* Places that others may not have: those of a wave, until it is near its end. */
+/* Places that other channels may not have: a wave keeps its own until it is near its end. */
 static uint64_t taken_by(const struct sim_channel *ch)
 {
 	const struct sim_item *it = sim_head(ch);
@@ -143,9 +148,9 @@ static void give(struct sim_channel *ch, uint64_t *places, bool *copying)
 		it->cur = *copying ? 0 : 1;
 		*copying = true;
 	} else if (it->w.kind == SIM_WORK_HOLD) {
-		it->cur = it->left; /* one thread: there is always room for it */
+		it->cur = it->left; /* a hold is one thread: there is always room for it */
 	} else {
-		/* its running blocks are counted to the later wave */
+		/* blocks that run already are counted as part of the new wave */
 		n = it->left < most ? it->left : most;
 		it->left -= n;
 		it->cur += n;
@@ -194,7 +199,7 @@ static void assign(struct sim_tsg *t)
 	}
 }
 
-/* The one active channel; NULL if there are none or several. */
+/* The only active channel; NULL: there are none, or several. */
 static struct sim_channel *single(const struct sim_tsg *t)
 {
 	struct sim_channel *one = NULL;
@@ -216,7 +221,7 @@ static uint64_t width_of(const struct sim_channel *ch)
 	return ch->most ? ch->most : ch->tsg->eng->m->p.blocks_at_once;
 }
 
-/* Waves that an item alone on the GPU still has to start. */
+/* Waves that the work still has to start, if it is alone on the GPU. */
 static uint64_t waves(const struct sim_channel *ch)
 {
 	const struct sim_item *it = sim_head(ch);
@@ -228,7 +233,7 @@ static uint64_t waves(const struct sim_channel *ch)
 	return (it->left + width - 1) / width;
 }
 
-/* Time to the next end of a wave or of a setup; SIM_NEVER: nothing makes progress. */
+/* Time until the next wave or setup ends; SIM_NEVER: nothing makes progress. */
 static uint64_t boundary(const struct sim_tsg *t)
 {
 	uint64_t min = SIM_NEVER;
@@ -272,8 +277,8 @@ static void elapse(struct sim_tsg *t, uint64_t ns)
 }
 
 /*
- * Skips whole waves of an item that has the GPU for itself, so that the cost does not depend on
- * block length.
+ * Skips whole waves of work that is alone on the GPU. So the cost does not depend on the length of
+ * blocks.
  */
 static uint64_t skip_waves(struct sim_tsg *t, uint64_t ns)
 {
@@ -315,7 +320,7 @@ void sim_work_sync(struct sim_tsg *t)
 	}
 }
 
-/* Caps the sum: work that ends after the end of time never ends. */
+/* Adds, with a cap: work that would end after the end of time never ends. */
 static uint64_t after(uint64_t a, uint64_t b)
 {
 	return a < SIM_NEVER - b ? a + b : SIM_NEVER;
@@ -361,14 +366,17 @@ static void channel_marks(struct sim_channel *ch)
 		pop(ch);
 }
 
-/* Marks take no time and no turn: the host's front end completes them without the engine. */
+/*
+ * Completes marks. They take no time and no turn: the host's front end handles them without the
+ * engine.
+ */
 void sim_work_marks(struct sim_tsg *t)
 {
 	for (struct sim_channel *ch = t->channels; ch; ch = ch->next)
 		channel_marks(ch);
 }
 
-/* Progress must be in sync with the model's time. */
+/* Completes work. Its progress must be in sync with the model's time. */
 void sim_work_complete(struct sim_tsg *t)
 {
 	for (struct sim_channel *ch = t->channels; ch; ch = ch->next) {
@@ -402,7 +410,10 @@ bool sim_work_settled(const struct sim_tsg *t)
 	return true;
 }
 
-/* Marks do not count: on the GPU, an event behind the last kernel changes nothing. */
+/*
+ * True if work has not begun. Marks do not count: on the GPU, an event after the last kernel
+ * changes nothing.
+ */
 bool sim_work_backlog(const struct sim_tsg *t)
 {
 	for (const struct sim_channel *ch = t->channels; ch; ch = ch->next)

@@ -25,7 +25,7 @@ struct key {
 };
 
 #define FIELD(member) offsetof(struct sim_params, member), sizeof(((struct sim_params *)0)->member)
-#define US 1e7 /* longest time of any parameter, us */
+#define US 1e7 /* longest time that a parameter may have, us */
 
 /* Defaults are the H200; docs/model.md says how each was found. */
 static const struct key keys[] = {
@@ -95,7 +95,7 @@ static int store_number(const struct key *k, const char *text, void *field, stru
 	return 0;
 }
 
-/* "250-490" or "250", us */
+/* Parses a time in us: "250-490" or "250". */
 static int store_range(const struct key *k, const char *text, struct sim_call_range *ret,
 		       struct gs_error *err)
 {

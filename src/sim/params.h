@@ -12,58 +12,58 @@ struct sim_call_range {
 	uint64_t min_ns, max_ns;
 };
 
-/* The model's owner adds what calibration needs; every field is a key of the file. */
+/* The parameters; every field is a key of the file. */
 struct sim_params {
 	char name[64];
 	char pci_name[64];       /* product name that the simulated RM reports */
 	unsigned int gr_engines; /* graphics engines: one for each MIG instance */
 	unsigned int copy_engines;
-	unsigned int cuda_copy_engine; /* the first of those that CUDA takes */
+	unsigned int cuda_copy_engine; /* the first copy engine that CUDA takes */
 	unsigned int blocks_at_once; /* thread blocks that run side by side on a graphics engine */
 	uint64_t switch_cta_ns, switch_cilp_ns,
 		switch_wfi_ns;   /* from END of one TSG to START of the next */
-	uint64_t switch_idle_ns; /* the same if the TSG that leaves had no work left */
+	uint64_t switch_idle_ns; /* from END to START, if the TSG that leaves had no work left */
 	/*
-	 * From the decision to END: CILP saves at once; CTA after the running blocks, WFI after the
-	 * work.
+	 * From the decision to END. CILP saves at once; CTA waits for the running blocks, WFI for
+	 * the work.
 	 */
 	uint64_t save_cta_ns, save_cilp_ns, save_wfi_ns;
 	/*
-	 * From START to the first instruction: for state that was saved in that mode, or a fresh
-	 * start.
+	 * From START to the first instruction: with state that was saved in that mode, or without
+	 * state.
 	 */
 	uint64_t restore_cta_ns, restore_cilp_ns, start_ns;
 	uint64_t save_idle_ns;    /* from the end of the last work to END */
-	uint64_t slice_unit_ns;   /* how long one us of a timeslice really lasts */
-	uint64_t switch_copy_ns;  /* copy engines: END to START, nothing to save */
-	bool interleave_honoured; /* false: the runlist is a plain round, as measured */
+	uint64_t slice_unit_ns;   /* real length of one us of a timeslice */
+	uint64_t switch_copy_ns;  /* copy engines: END to START; they have nothing to save */
+	bool interleave_honoured; /* false: a runlist is a plain round; that was measured */
 	uint64_t default_timeslice_us;
 	unsigned int default_preempt_mode;
 	uint64_t copy_bytes_per_us;
 	unsigned int queue_depth;
 	uint64_t kernel_gap_ns; /* between two kernels of a channel */
 	/*
-	 * blocks of a wave do not end together: other clients of an MPS server get their places
-	 * earlier by this part of a block's time
+	 * Blocks of a wave do not end together: other clients of an MPS server get their places
+	 * earlier, by this part of a block's time.
 	 */
 	unsigned int mps_overlap_pct;
 	uint64_t hold_poll_ns; /* how often a running HOLD is asked whether it is released */
 	/*
-	 * The host's part of a launch: a fixed part, and the mean of an exponential tail on the way
-	 * back.
+	 * The host's part of a launch: two fixed parts, and the mean of an exponential tail on the
+	 * way back.
 	 */
 	uint64_t launch_ns, notice_ns, notice_tail_ns;
-	uint64_t sleep_late_ns;       /* how much later than asked a sleeping process wakes */
-	unsigned int call_effect_pct; /* at which part of an RM call's time it takes effect */
+	uint64_t sleep_late_ns;       /* how late a sleeping process wakes */
+	unsigned int call_effect_pct; /* at what part of its time an RM call takes effect */
 	struct sim_call_range call[SIM_CALL_MAX];
 };
 
 /* The compiled-in H200 values; the installed h200.conf holds the same. */
 void sim_params_default(struct sim_params *p);
-/* 0, -ENOENT, -EINVAL; on -EINVAL *ret_error (free it) says file, line and what. */
-#define SIM_MAX_FILE (1u << 20) /* bytes of a scenario's or a model's file */
+/* Reads a file. 0, -ENOENT, -EINVAL; on -EINVAL *ret_error (free it) says file, line and what. */
+#define SIM_MAX_FILE (1u << 20) /* limit for a scenario's or a model's file, in bytes */
 int sim_params_load(const char *path, struct sim_params *ret, char **ret_error);
-/* For a name given by a user: -EINVAL in place of -ENOENT. */
+/* Reads a file that a user named: -EINVAL in place of -ENOENT. */
 int sim_params_named(const char *path, struct sim_params *ret, struct gs_error *err);
 
 #endif /* GPUSCHED_SIM_PARAMS_H */

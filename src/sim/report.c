@@ -44,7 +44,7 @@ static void set_metric(json_t *o, const char *key, const struct sim_result *r,
 			    metric_of(r, p, metric, &v) == 0 ? json_real(rounded(v)) : json_null());
 }
 
-/* The TSGs on the GPU: the model's own record, and the account's figures from the log. */
+/* A TSG on the GPU: the model's own record of it, and the account's figures from the log. */
 static json_t *model_json(const struct sim_tsg_state *s)
 {
 	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "held_ns",
@@ -58,7 +58,7 @@ static json_t *model_json(const struct sim_tsg_state *s)
 
 static json_t *account_json(const struct sim_result *r, const struct gs_turn_sums *s)
 {
-	if (r->scenario->parts) /* there is no log of them */
+	if (r->scenario->parts) /* a divided GPU has no log */
 		return json_null();
 	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "held_ns",
 			 (json_int_t)s->held_ns, "turns", (json_int_t)s->turns + s->loaded,
@@ -179,9 +179,9 @@ static const struct gs_column process_columns[] = {
 	{ "timeslice_us", "SLICE_US", GS_COL_RIGHT },
 };
 
-#define MAX_ROWS 24u /* only the JSON output contains more processes than this */
+#define MAX_ROWS 24u /* if there are more processes, only the JSON output has all */
 
-/* As wide as the terminal, if it is one. */
+/* Prints a table: as wide as the terminal, if @out is one. */
 static int print_table(struct gs_sheet *t, FILE *out)
 {
 	int r = gs_sheet_fit(t, gs_term_width(out));
@@ -265,7 +265,7 @@ int sim_report_checks(const struct sim_result *r, FILE *out)
 	return err ? err : print_table(t, out);
 }
 
-/* The laws' counters. */
+/* Prints the counters of the engine's laws. */
 static void print_engine(const struct sim_result *r, FILE *out)
 {
 	for (int i = GS_ENG_CALL_NS + 1; i < GS_ENG_MAX; i++)

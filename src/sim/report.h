@@ -10,13 +10,13 @@
 
 #include "sim/scenario.h"
 
-/* One object, without a newline; the caller releases it. NULL: out of memory. */
+/* Makes one object. The caller releases it. NULL: out of memory. */
 json_t *sim_report_json(const struct sim_result *r);
-/* Processes and checks of one scenario. */
+/* Prints processes and checks of one scenario. */
 int sim_report_table(const struct sim_result *r, FILE *out);
-/* One line per check: expected, from the model, deviation. */
+/* Prints one line per check: expected, from the model, deviation. */
 int sim_report_checks(const struct sim_result *r, FILE *out);
-/* A gnuplot program with its data: one row per process, one bar per turn. */
+/* Writes a gnuplot program with its data: one row per process, one bar per turn. */
 int sim_report_timeline(const struct sim_result *r, FILE *out);
 
 #endif /* GPUSCHED_SIM_REPORT_H */

@@ -15,7 +15,7 @@
 #include "sim/rm.h"
 
 #define MAX_OUTSTANDING 65536u
-#define MAX_LATE_NS (1 * NS_PER_MS) /* limit for how far back a client may date its call */
+#define MAX_LATE_NS (1 * NS_PER_MS) /* a client may date its call back at most by this */
 #define MAX_BLOCK_NS (3600ull * NS_PER_S)
 #define MAX_BLOCKS (1ull << 40)
 #define NO_FLAG UINT32_MAX
@@ -25,7 +25,7 @@ struct item {
 	struct ring *ring;
 	struct sim_channel *channel;
 	uint32_t slot, stamp, flag_at;
-	uint64_t set_at; /* when its word was seen to be set; 0: not yet */
+	uint64_t set_at; /* when its word was seen set; 0: not yet */
 	bool done;
 	uint64_t done_ns, visible_ns;
 	struct item *next, *prev;
@@ -36,7 +36,7 @@ struct ring {
 	struct sim_file *file;
 	struct sim_ring *shared;
 	bool mapped;
-	uint32_t tail;      /* our own copy, since the client may corrupt the shared one */
+	uint32_t tail;      /* our own copy: the client may corrupt the shared one */
 	struct item *items; /* oldest first */
 	struct item *last;
 	unsigned int n;
@@ -49,12 +49,13 @@ struct sim_rings {
 	struct sim_model *model;
 	struct sim_clock clock;
 	struct ring *rings;
-	struct item *graves; /* work that the model may still hold during this call */
-	uint64_t now;        /* by the clock; the model's time may be behind */
+	/* work that was freed, but that the model may still use in this call */
+	struct item *graves;
+	uint64_t now; /* time by the clock; the model's time may be behind it */
 	uint64_t next, bad;
 };
 
-/* Caps the time: beyond any timer's range, exact values do not matter. */
+/* Converts with a cap: beyond any timer's range, exact values do not matter. */
 static uint64_t to_ns(double ns)
 {
 	return ns < 0x1p62 ? (uint64_t)ns : 1ull << 62;
@@ -151,8 +152,9 @@ static void empty_graves(struct sim_rings *rs)
 }
 
 /*
- * The word is seen at once, but the model's time may be behind. Then the word counts once the model
- * reaches the time at which it was seen. Work launched before that is due by then.
+ * True if a HOLD is released. The word is read at once, but the model's time may be behind. Then
+ * the word counts once the model reaches the time at which it was seen: by then, work launched
+ * earlier is due.
  */
 static bool released(void *arg)
 {
@@ -303,7 +305,7 @@ static bool decode(struct ring *r, const struct sim_ring_entry *e, struct sim_wo
 
 /*
  * When the GPU sees the entry, by the client's own clock, within limits. After a while without work
- * the model's time is behind, and the entry is not due before the client's call.
+ * the model's time is behind; even so an entry is not due before the client's call.
  */
 static uint64_t entry_due(struct ring *r, const struct sim_ring_entry *e)
 {
@@ -312,13 +314,13 @@ static uint64_t entry_due(struct ring *r, const struct sim_ring_entry *e)
 	uint64_t at = to_sim(&rs->clock, e->submitted_ns);
 
 	if (at > now && at > sim_clock_now(&rs->clock))
-		at = 0; /* invalid: no call can be later than now */
+		at = 0; /* invalid: a call cannot be later than now */
 	if (now > at + MAX_LATE_NS)
 		at = now - MAX_LATE_NS;
 	return at + sim_launch_time(rs->model);
 }
 
-/* 0; -ENOSPC: try later; -EINVAL: drop it. */
+/* Submits an entry to the model. 0; -ENOSPC: try later; -EINVAL: drop the entry. */
 static int submit(struct ring *r, const struct sim_ring_entry *e)
 {
 	struct sim_work w = { 0 };
@@ -342,13 +344,16 @@ static int submit(struct ring *r, const struct sim_ring_entry *e)
 	return err == -ENOSPC ? -ENOSPC : err < 0 ? -EINVAL : 0;
 }
 
-/* Returns when the next entry is due; UINT64_MAX: there is none, or none before a completion. */
+/*
+ * Takes entries that are due. Returns when the next one is due; UINT64_MAX: there is none, or none
+ * before a completion.
+ */
 static uint64_t take_entries(struct ring *r, uint64_t now)
 {
 	uint32_t head = __atomic_load_n(&r->shared->head, __ATOMIC_ACQUIRE);
 	uint64_t due = UINT64_MAX;
 
-	if (head - r->tail > SIM_RING_ENTRIES) { /* invalid: start again from its value */
+	if (head - r->tail > SIM_RING_ENTRIES) { /* invalid: begin anew from the client's value */
 		r->rs->bad++;
 		r->tail = head;
 	}
@@ -398,7 +403,7 @@ static void publish(struct ring *r, struct item *it)
 	r->wake = true;
 }
 
-/* Oldest first, since the counter of a slot goes up in order. */
+/* Publishes completions, the oldest first, since a slot's counter goes up in order. */
 static uint64_t publish_due(struct ring *r, uint64_t now)
 {
 	bool waits[SIM_RING_SLOTS] = { false };

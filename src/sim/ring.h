@@ -2,10 +2,10 @@
 /*
  * ring.h - how launches reach the GPU model: a memfd ring that the stand-in libcuda hands over
  *
- * The doorbell of a real GPU is a page that no kernel code sees; here it is an eventfd. One ring
- * per process, on its nvidiactl file or on that of its MPS server. All of it is the client's
- * memory. The server reads every number once and checks it, and does not trust values that it has
- * written there itself.
+ * The doorbell of a real GPU is a page that no kernel code sees; here it is an eventfd. Each
+ * process has one ring, on its nvidiactl file or on its MPS server's. All of it is the client's
+ * memory. So the simulator reads every number once and checks it, and does not even trust values
+ * that it has written there itself.
  */
 #ifndef GPUSCHED_SIM_RING_H
 #define GPUSCHED_SIM_RING_H
@@ -23,11 +23,11 @@
 /* Mapped host memory, with the flags that HOLD kernels read. */
 #define SIM_RING_HOST_SIZE (4u << 20)
 
-/* Its type is not 'F', so it is no call of a real driver. */
+/* The ioctl's type is not 'F', so it cannot be a call of a real driver. */
 struct sim_ring_attach {
 	uint32_t version;
 	int32_t memfd, eventfd;
-	/* filled in by the answer */
+	/* the answer fills in the rest */
 	uint32_t blocks_at_once, queue_depth;
 	uint32_t copy_engine[3]; /* engines of CUDA's copy TSGs: NV2080_ENGINE_TYPE_* */
 	double dilate;
@@ -38,7 +38,7 @@ enum sim_ring_kind { SIM_RING_KERNEL, SIM_RING_COPY, SIM_RING_HOLD, SIM_RING_MAR
 
 struct sim_ring_entry {
 	uint32_t client, channel; /* handles */
-	uint32_t slot;            /* its counter goes up when the work is done */
+	uint32_t slot;            /* the slot with the counter that goes up when the work is done */
 	uint32_t kind;
 	uint64_t blocks, block_ns, bytes, limit_ns;
 	uint32_t flag_at; /* HOLD: offset in the host area of a 32-bit word; released when not 0 */
@@ -47,11 +47,11 @@ struct sim_ring_entry {
 };
 
 struct sim_ring {
-	/* Head is written by the client, tail by the server; both are free running. */
+	/* The client writes head, the server writes tail. Neither stops at the ring's size. */
 	uint32_t head, tail;
 	/* Futex word, which changes with every completion; number of its sleepers. */
 	uint32_t seq, waiters;
-	uint32_t fault; /* CUresult of all further calls, set by the client's MPS server */
+	uint32_t fault; /* CUresult of all further calls; the client's MPS server sets it */
 	uint32_t pad;
 	uint64_t done[SIM_RING_SLOTS];
 	uint64_t stamp_ns[SIM_RING_STAMPS];
@@ -66,7 +66,7 @@ struct sim_channel;
 struct sim_rm;
 struct sim_file;
 
-/* Real time to simulated time. */
+/* Converts real time to simulated time. */
 struct sim_clock {
 	uint64_t start_ns; /* CLOCK_MONOTONIC */
 	double dilate;
@@ -77,9 +77,11 @@ uint64_t sim_clock_to_real(const struct sim_clock *c, uint64_t sim_ns);
 struct sim_rings;
 
 int sim_rings_new(struct sim_rm *rm, const struct sim_clock *clock, struct sim_rings **ret);
-/* Call it after the model is freed, since the model's work points here. */
+/* Call this after the model is freed, since the model's work points here. */
 void sim_rings_free(struct sim_rings *rs);
-/* The model is made after the rings, since it takes sim_rings_done() as its on_done. */
+/*
+ * Call this once the model is made. (Its on_done is sim_rings_done(), so the rings are made first.)
+ */
 void sim_rings_bind(struct sim_rings *rs, struct sim_model *m, struct sim_rm *rm);
 void sim_rings_done(void *user, struct sim_channel *ch, uint64_t cookie, uint64_t ns);
 void sim_rings_channel_gone(void *user, struct sim_channel *ch);
@@ -87,11 +89,13 @@ void sim_rings_channel_gone(void *user, struct sim_channel *ch);
 /* Maps @memfd (it must be sealed against shrinking); the caller keeps the descriptor. -EBUSY: the
  * file has as many rings as it may. */
 int sim_rings_attach(struct sim_rings *rs, struct sim_file *f, int memfd);
-/* The same with memory of the caller, for tests. */
+/* sim_rings_attach() with memory of the caller, for tests. */
 int sim_rings_attach_memory(struct sim_rings *rs, struct sim_file *f, struct sim_ring *memory);
 void sim_rings_detach(struct sim_rings *rs, struct sim_file *f);
 
-/* Moves what is due at model time @now from rings to channels and completions to rings. */
+/*
+ * Moves all that is due at model time @now: entries from rings to channels, completions to rings.
+ */
 void sim_rings_run(struct sim_rings *rs, uint64_t now);
 /* The next time at which sim_rings_run() has something to do; UINT64_MAX: nothing. */
 uint64_t sim_rings_next(const struct sim_rings *rs);

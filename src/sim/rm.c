@@ -40,7 +40,7 @@ unsigned int sim_rm_bus(unsigned int gpu)
 	return 0x19 + 0x11 * gpu % 0xe0;
 }
 
-/* Constant per ordinal, in the shape of a version-4 UUID. */
+/* A UUID that is constant for each ordinal, in the form of version 4. */
 void sim_rm_uuid(unsigned int gpu, uint8_t ret[16])
 {
 	uint64_t x = 0x9e3779b97f4a7c15ull * (gpu + 1);
@@ -184,7 +184,7 @@ static int esc_version(struct sim_rm *rm, void *data, size_t size)
 	return v->reply ? 0 : -EINVAL;
 }
 
-/* RM ties a TSG to the address space with which it was made: both are freed together. */
+/* Frees the TSGs that were made with this address space, as RM does. */
 static void free_dependants(struct sim_rm *rm, struct sim_object *vaspace)
 {
 	struct sim_object *o = vaspace->parent ? vaspace->parent->first : NULL, *next;
@@ -212,21 +212,26 @@ static uint32_t do_free(struct sim_rm *rm, struct sim_file *f, const struct sim_
 	return SIM_NV_OK;
 }
 
-/* Objects without state except their place in the tree, and TSGs; see docs/sim.md. */
+/*
+ * True for objects that have no state but their place in the tree, and for TSGs; see docs/sim.md.
+ */
 static bool can_dup(uint32_t cls)
 {
 	return cls == SIM_CLASS_MEM_LOCAL || cls == SIM_CLASS_MEM_SYSTEM ||
 	       cls == SIM_CLASS_VASPACE || cls == SIM_CLASS_EVENT || cls == SIM_CLASS_TSG;
 }
 
-/* An MPS server lets its clients duplicate its TSG. */
+/*
+ * True within one process. A TSG may also be duplicated by another client of its user: an MPS
+ * server lets its clients do that.
+ */
 static bool may_dup(const struct sim_client *from, const struct sim_client *to,
 		    const struct sim_object *src, const struct sim_caller *c)
 {
 	return from->pid == c->tgid || (src->cls == SIM_CLASS_TSG && from->uid == to->uid);
 }
 
-/* Sharing is allowed within one process only (RM's default share policy). */
+/* Duplicates an object. RM's default share policy allows that within one process only. */
 static uint32_t do_dup(struct sim_rm *rm, struct sim_file *f, struct sim_os_dup *os,
 		       const struct sim_caller *c)
 {
@@ -282,7 +287,8 @@ static int esc_alloc(struct sim_rm *rm, struct sim_file *f, void *data, size_t s
 }
 
 /*
- * Memory of other classes is not simulated. Mapping it is accepted, since CUDA's start maps some.
+ * Maps or unmaps memory. Only deviceless memory is simulated. To map other memory is accepted and
+ * does nothing, since CUDA's start maps some.
  */
 static int esc_memory(struct sim_rm *rm, struct sim_file *f, unsigned int nr, void *data,
 		      size_t size, const struct sim_caller *c)
@@ -365,7 +371,7 @@ int sim_rm_ioctl(struct sim_rm *rm, struct sim_file *f, unsigned int cmd, void *
 {
 	f->calls++;
 	if (is_uvm(f))
-		return 0; /* UVM's own protocol: our programs only need its start */
+		return 0; /* UVM has its own protocol, of which our programs need only the start */
 	if (_IOC_TYPE(cmd) != SIM_IOC_MAGIC)
 		return -EINVAL;
 	return escape(rm, f, _IOC_NR(cmd), data, size, c);

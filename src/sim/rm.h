@@ -3,8 +3,8 @@
  * rm.h - the simulated resource manager: clients, objects and controls over a GPU model
  *
  * No FUSE, no threads, no clock: fuse.c (real time) and the unit tests drive it. Like the real RM
- * it knows its caller only by the open file. It reaches the caller's memory through struct
- * sim_caller, so that tests and fuzzers can put any memory behind it.
+ * it knows a caller only by its open file. It reaches the caller's memory through struct
+ * sim_caller, so that tests and fuzzers can supply any memory.
  */
 #ifndef GPUSCHED_SIM_RM_H
 #define GPUSCHED_SIM_RM_H
@@ -27,13 +27,17 @@ enum sim_node { SIM_NODE_CTL, SIM_NODE_GPU, SIM_NODE_UVM, SIM_NODE_UVM_TOOLS };
 struct sim_caller {
 	pid_t tid, tgid;
 	uid_t uid;
-	/* both: 0 or -EFAULT */
+	/* @read and @write return 0 or -EFAULT */
 	int (*read)(const struct sim_caller *c, uint64_t address, void *to, size_t n);
 	int (*write)(const struct sim_caller *c, uint64_t address, const void *from, size_t n);
-	/* the calling thread's effective CAP_*, asked at every call as RM does */
+	/*
+	 * True if the calling thread has that effective CAP_*. Asked for at every call, as RM does.
+	 */
 	bool (*capable)(const struct sim_caller *c, int capability);
-	/* maps memory that the caller's descriptor @fd names; RM will munmap() it. 0, -ENOTSUP:
-	 * not such a descriptor, -errno. May be NULL. */
+	/*
+	 * Maps memory that the caller's descriptor @fd names; RM will munmap() it. 0, -ENOTSUP: not
+	 * such a descriptor, -errno. May be NULL.
+	 */
 	int (*map)(const struct sim_caller *c, int fd, size_t size, void **ret);
 	void *user;
 };
@@ -48,15 +52,17 @@ struct sim_rm_config {
 	unsigned int gpus;   /* 1..SIM_MAX_GPUS */
 	unsigned int branch; /* 535, 550, 570, 580, 595 */
 	const char *gpu_name;
-	/* GPU instances of each GPU, 0: MIG is off; compute instances of each of these, 0: one.
-	 * The model has a GR engine for each compute instance. */
+	/*
+	 * GPU instances of each GPU (0: MIG is off), and compute instances of each of these (0:
+	 * one). The model has a GR engine for each compute instance.
+	 */
 	unsigned int mig, compute;
-	unsigned int copy_engines; /* of each GPU, as the model has */
-	unsigned int max_objects;  /* of one client; 0: default */
+	unsigned int copy_engines; /* of each GPU, as in the model */
+	unsigned int max_objects;  /* limit for one client; 0: the default */
 	struct sim_refuse refuse[SIM_MAX_REFUSE];
 };
 
-/* The model's TSGs are made with their struct sim_object as user pointer. */
+/* Makes the simulated RM. The user pointers of the model's TSGs are their struct sim_object. */
 int sim_rm_new(const struct sim_rm_config *config, struct sim_model *model, struct sim_rm **ret);
 void sim_rm_free(struct sim_rm *rm);
 bool sim_rm_branch_known(unsigned int branch);
@@ -67,8 +73,8 @@ void sim_rm_release(struct sim_rm *rm, struct sim_file *f);
 pid_t sim_file_opener(const struct sim_file *f);
 
 /*
- * One ioctl. @data is the argument structure, @size what the command encodes; changed in place.
- * 0 or -errno, as ioctl() would return it; RM's own status travels in the structure.
+ * Makes one ioctl. @data is the argument structure, @size is encoded in the command; @data is
+ * changed in place. 0 or -errno, as ioctl() would return it; RM's own status is in the structure.
  */
 int sim_rm_ioctl(struct sim_rm *rm, struct sim_file *f, unsigned int cmd, void *data, size_t size,
 		 const struct sim_caller *c);
@@ -76,9 +82,10 @@ int sim_rm_ioctl(struct sim_rm *rm, struct sim_file *f, unsigned int cmd, void *
 /* The cost of a call, determined before it is made. */
 struct sim_cost {
 	enum sim_call call;
-	int gpu;   /* the GPU with the lock that the call takes; -1: none */
-	bool hang; /* the call never returns to a borrower */
-	bool any;  /* nor to the file's opener; for calls that no program makes at its start */
+	int gpu;   /* the GPU that the call locks; -1: none */
+	bool hang; /* the call never returns, if its caller is a borrower */
+	/* the opener's call hangs too; set for calls that no program makes at its start */
+	bool any;
 };
 struct sim_cost sim_rm_cost(struct sim_rm *rm, struct sim_file *f, unsigned int cmd,
 			    const void *data, size_t size);
@@ -86,20 +93,20 @@ struct sim_cost sim_rm_cost(struct sim_rm *rm, struct sim_file *f, unsigned int 
 /* The model's on_switch: makes the records of the context-switch log. */
 void sim_rm_switched(struct sim_rm *rm, const struct sim_switch *sw);
 /*
- * The first does what RM does by itself until model time @now; the second says when that is needed
- * next.
+ * sim_rm_run() does what RM does by itself, until model time @now. sim_rm_next() says when that is
+ * needed next.
  */
 void sim_rm_run(struct sim_rm *rm, uint64_t now);
 uint64_t sim_rm_next(const struct sim_rm *rm);
 
-/* Used by the ring: the model's channel behind a handle of a client that @f made. */
+/* For the ring: the model's channel behind a handle, if @f made the client. */
 struct sim_channel *sim_rm_channel(struct sim_rm *rm, struct sim_file *f, uint32_t client,
 				   uint32_t handle);
-/* Sets a function that is called before a channel is freed, so that no pointer to it stays. */
+/* Sets a function to be called before a channel is freed, so that no pointer to it stays. */
 void sim_rm_on_channel_gone(struct sim_rm *rm, void (*fn)(void *user, struct sim_channel *ch),
 			    void *user);
 
-/* The simulated RM's own state as text; free() it. NULL: no memory. */
+/* The simulated RM's own state as text; free() it. NULL: out of memory. */
 char *sim_rm_state_json(struct sim_rm *rm);
 
 #endif /* GPUSCHED_SIM_RM_H */

@@ -2,8 +2,8 @@
 /*
  * rm_abi.h - the part of the RM ABI that the simulated RM speaks: numbers and layouts
  *
- * Kept apart from src/rm on purpose: if the simulator shared the decoder of the program under test,
- * it would share its mistakes. Numbers of NVIDIA's open kernel modules.
+ * Kept apart from src/rm on purpose: if the simulator shared a decoder with the program under test,
+ * both would make the same mistakes. The numbers are those of NVIDIA's open kernel modules.
  */
 #ifndef GPUSCHED_SIM_RM_ABI_H
 #define GPUSCHED_SIM_RM_ABI_H
@@ -76,7 +76,7 @@ struct sim_os_free {
 	uint32_t client, parent, object, status;
 };
 
-/* NVOS21; NVOS64 has rights, then size, flags and status behind params */
+/* NVOS21. NVOS64 has rights after params, and then size, flags and status. */
 struct sim_os_alloc {
 	uint32_t client, parent, object, cls;
 	uint64_t params;
@@ -101,7 +101,7 @@ struct sim_os_dup {
 	uint32_t client, parent, object, client_src, object_src, flags, status;
 };
 
-/* NVOS33 with the descriptor behind it */
+/* NVOS33, followed by the descriptor */
 struct sim_os_map {
 	uint32_t client, device, memory, pad;
 	uint64_t offset, length, address;
@@ -152,13 +152,13 @@ _Static_assert(sizeof(struct sim_version) == 72, "version check");
 #define SIM_CHANNEL_CID_AT 132u
 #define SIM_CHANNEL_PARAMS_MAX 368u
 #define SIM_DEVICE_PARAMS_SIZE 56u
-#define SIM_MEMORY_PARAMS_MAX 128u /* 120 before 545 */
+#define SIM_MEMORY_PARAMS_MAX 128u /* 120 before branch 545 */
 #define SIM_MEMORY_ATTR_AT 24u
 #define SIM_MEMORY_NONCONTIGUOUS (1u << 27)
 #define SIM_MEMORY_ATTR2_AT 28u
 #define SIM_MEMORY_SIZE_AT 64u
 
-/* Controls: the name says the class, the table in rm_control.c the sizes. */
+/* Controls: the name has the class, the table in rm_control.c the size. */
 enum sim_ctrl {
 	SIM_CTRL_GPU_ATTACHED_IDS = 0x201,
 	SIM_CTRL_GPU_ID_INFO_V2 = 0x205,
@@ -290,7 +290,10 @@ struct sim_ctrl_log_get {
 	uint32_t record, vardata;
 };
 
-/* The context-switch log: allocation parameters, then what lies in the two pieces of memory. */
+/*
+ * The context-switch log: parameters of the allocation, then the contents of the two pieces of
+ * memory.
+ */
 struct sim_log_params {
 	uint64_t header, records;
 	uint32_t record_size, record_count;

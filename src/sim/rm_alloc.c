@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * rm_alloc.c - RM_ALLOC: which class may be below which, and what the model gets for it
+ * rm_alloc.c - RM_ALLOC: which class may be below which, and which object the model gets
  */
 #include <stdlib.h>
 #include <string.h>

@@ -12,12 +12,12 @@
 
 enum { ON_ROOT, ON_SUBDEVICE, ON_TSG, ON_CHANNEL, ON_LOG };
 #define MAX_PARAMS 55888
-#define NICE 1u /* CAP_SYS_NICE of the calling thread */
+#define NICE 1u /* the calling thread needs CAP_SYS_NICE */
 
 static const struct ctrl {
 	uint32_t cmd, size;
 	uint8_t on, flags;
-	uint16_t since, until; /* branches; 0: no limit */
+	uint16_t since, until; /* first and last branch; 0: no limit */
 	enum sim_call call;
 } controls[] = {
 	{ SIM_CTRL_GPU_ATTACHED_IDS, 128, ON_ROOT, 0, 0, 0, SIM_CALL_OTHER },
@@ -163,7 +163,9 @@ static uint32_t control(struct sim_rm *rm, struct sim_file *f, const struct sim_
 	return status;
 }
 
-/* Unknown commands are counted together: a client must not make the table grow. */
+/*
+ * Counts calls by command. Unknown commands share one count: a client must not make the table grow.
+ */
 static void count(struct sim_rm *rm, uint32_t cmd, uint32_t status)
 {
 	struct sim_count *k;

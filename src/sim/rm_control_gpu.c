@@ -77,7 +77,7 @@ static uint32_t handle_info(struct sim_ctrl_args *a)
 	return SIM_NV_OK;
 }
 
-/* The driver's internal number of a class, which some queries want (docs/facts.md). */
+/* The driver's internal number of a class; some queries want it (docs/facts.md). */
 static uint32_t internal_class(const struct sim_object *o)
 {
 	switch (o->cls) {
@@ -91,8 +91,10 @@ static uint32_t internal_class(const struct sim_object *o)
 	return o->channel ? 0x5d8d70 : 0;
 }
 
-/* Returns only the first child of that class: callers cannot walk all. */
-/* The caller's rights to any client's object; used only to find out whether it exists. */
+/*
+ * The caller's rights to an object of any client. Callers use it only to find out whether the
+ * object exists.
+ */
 static uint32_t access_rights(struct sim_ctrl_args *a)
 {
 	struct sim_ctrl_rights *p = a->p;
@@ -106,6 +108,7 @@ static uint32_t access_rights(struct sim_ctrl_args *a)
 	return SIM_NV_OK;
 }
 
+/* Returns only the first child of that class: callers cannot walk all. */
 static uint32_t child_handle(struct sim_ctrl_args *a)
 {
 	struct sim_ctrl_child *p = a->p;
@@ -175,7 +178,7 @@ static uint32_t name_string(struct sim_ctrl_args *a)
 	uint8_t *p = a->p;
 
 	if (*(uint32_t *)a->p)
-		return SIM_NV_INVALID_ARGUMENT; /* only ASCII is supported */
+		return SIM_NV_INVALID_ARGUMENT; /* only ASCII is simulated */
 	memset(p + 4, 0, a->size - 4);
 	memcpy(p + 4, a->rm->gpu_name, strnlen(a->rm->gpu_name, 63));
 	return SIM_NV_OK;
@@ -197,8 +200,8 @@ static uint32_t bios_info(struct sim_ctrl_args *a)
 }
 
 /*
- * Like the real driver, does not check that the listed clients are the caller's own. Looks all up
- * first, so that a bad list changes nothing.
+ * Disables or enables the listed channels. Like the real driver, does not check that their clients
+ * are the caller's own. Looks all up first, so that a bad list changes nothing.
  */
 static uint32_t disable_channels(struct sim_ctrl_args *a)
 {
@@ -254,7 +257,7 @@ static uint32_t preemption_mode(struct sim_ctrl_args *a)
 	return sim_tsg_set_preempt_mode(info->tsg, p->cilp) ? SIM_NV_INVALID_ARGUMENT : SIM_NV_OK;
 }
 
-/* Gives a sample for each period that is over: its end, and how busy the graphics engine was. */
+/* Gives one sample for each period that is over: its end, and how busy the graphics engine was. */
 static uint32_t usage(struct sim_ctrl_args *a)
 {
 	const bool old = a->rm->config.branch < 570;

@@ -12,7 +12,7 @@
 static uint32_t set_timeslice(struct sim_tsg_info *info, uint64_t us)
 {
 	/*
-	 * status 0 was seen up to 100 s; the hardware's behaviour with the largest values is
+	 * the driver accepted up to 100 s; what the hardware does with the largest values is
 	 * unknown
 	 */
 	if (us > MAX_TIMESLICE_US || sim_tsg_set_timeslice(info->tsg, us))
@@ -42,7 +42,9 @@ static uint32_t schedule(struct sim_ctrl_args *a)
 		return SIM_NV_INVALID_ARGUMENT;
 	if (p[0] && !has_channel(a->o))
 		return SIM_NV_INVALID_STATE;
-	/* Like the real RM: a suspended TSG that its owner schedules runs again (docs/facts.md). */
+	/*
+	 * as in the real RM, a suspended TSG runs again if its owner schedules it (docs/facts.md)
+	 */
 	for (struct sim_object *c = a->o->first; p[0] && c; c = c->next)
 		if (c->channel)
 			sim_channel_enable(c->channel, true);
@@ -82,7 +84,7 @@ uint32_t sim_ctrl_tsg(uint32_t cmd, struct sim_ctrl_args *a)
 	case SIM_CTRL_TSG_SET_INTERLEAVE:
 		return set_interleave(info, *(uint32_t *)a->p);
 	case SIM_CTRL_TSG_MAKE_REALTIME:
-		/* accepted, without any effect that could be measured */
+		/* accepted, but nobody has measured an effect */
 		info->realtime = *(uint8_t *)a->p != 0;
 		return SIM_NV_OK;
 	}
@@ -98,7 +100,7 @@ static uint32_t class_engine(struct sim_ctrl_args *a)
 		return SIM_NV_NOT_FOUND;
 	p->cls = o->cls;
 	p->engine = a->o->engine;
-	p->class_engine = o->cls << 16 | a->o->engine; /* opaque */
+	p->class_engine = o->cls << 16 | a->o->engine; /* an opaque value */
 	return SIM_NV_OK;
 }
 
@@ -108,7 +110,7 @@ uint32_t sim_ctrl_channel(uint32_t cmd, struct sim_ctrl_args *a)
 
 	switch (cmd) {
 	case SIM_CTRL_CHANNEL_SCHEDULE:
-		/* only for bare channels; channels of a TSG are scheduled with it */
+		/* for bare channels only: a TSG's channels are scheduled with the TSG */
 		if (!a->o->info)
 			return SIM_NV_INVALID_STATE;
 		sim_tsg_schedule(info->tsg, *(uint8_t *)a->p);

@@ -3,8 +3,8 @@
  * rm_held.c - which process holds how much of a GPU's memory
  *
  * As in the real RM, processes are found by their clients. Shared memory counts in full for each
- * client that has it: as owned for its maker, as duplicated for the others. On a GPU in MIG mode a
- * client that has not chosen an instance is refused.
+ * client that has it: as owned for the client that made it, as duplicated for the others. On a GPU
+ * in MIG mode, RM refuses a client that has not chosen an instance.
  */
 #include "sim/rm_held.h"
 
@@ -12,7 +12,10 @@
 
 #include "sim/rm_memory.h"
 
-/* As the real one: the last of its devices that is in the same instances as the caller's. */
+/*
+ * Finds the instance as the real RM does: that of the client's last device, among devices in the
+ * caller's instances.
+ */
 static void find_instance(struct sim_ctrl_args *a, const struct sim_client *client,
 			  struct sim_held *to)
 {
@@ -74,7 +77,7 @@ static void add_up(const struct sim_client *client, int gpu, struct sim_held *to
 	}
 }
 
-/* The real RM fails only for pid 0. */
+/* Fails only for pid 0, like the real RM. */
 uint32_t sim_held_by_pid(struct sim_ctrl_args *a)
 {
 	struct sim_ctrl_pid_info *p = a->p;

@@ -7,11 +7,11 @@
 
 #include "sim/rm_object.h"
 
-/* Processes with a subdevice of the GPU, including ours. */
+/* Lists processes that have a subdevice of the GPU, and the caller too. */
 uint32_t sim_held_pids(struct sim_ctrl_args *a);
-/* The memory that each named process holds; a process that holds nothing is no error. */
+/* Gets the memory that each named process holds. A process that holds nothing is no error. */
 uint32_t sim_held_by_pid(struct sim_ctrl_args *a);
-/* Total, heap and free part of the heap, in KiB. */
+/* Gets total, heap and free part of the heap, in KiB. */
 uint32_t sim_held_in_all(struct sim_ctrl_args *a);
 
 #endif /* GPUSCHED_SIM_RM_HELD_H */

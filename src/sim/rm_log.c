@@ -8,23 +8,23 @@
 #include "basic/grow.h"
 #include "sim/rm_memory.h"
 
-#define INTERVAL_NS 33333333u       /* how often RM reads the GPU's buffer ... */
-#define INTERVAL_OLD_NS 1000000000u /* ... before 545 */
-#define MAX_PENDING 16384u          /* the size of the GPU's own buffer is unknown */
-#define TICK_NS 32u                 /* of the GPU's timer */
-/* How far others' times are falsified for users other than administrators. */
+#define INTERVAL_NS 33333333u       /* how often RM reads the GPU's buffer */
+#define INTERVAL_OLD_NS 1000000000u /* the same in branches before 545 */
+#define MAX_PENDING 16384u          /* a guess: the real buffer's size is unknown */
+#define TICK_NS 32u                 /* a tick of the GPU's timer */
+/* Users other than administrators get others' times falsified by up to this. */
 #define NOISE_NS 65536u
-#define MAX_LOGS 256u /* of all clients */
+#define MAX_LOGS 256u /* logs of all clients together */
 #define KEEP_OLDEST 1u
 #define KEEP_NEWEST 2u
 
-/* A record as the GPU keeps it. */
+/* A record in the GPU's buffer. */
 struct sim_pending {
 	uint64_t ns;
 	uint32_t cid, pid;
 	uid_t uid;
-	uint16_t lost;    /* number of records before it that found no room */
-	uint8_t instance; /* MIG; 0: off */
+	uint16_t lost;    /* records before it that found no room */
+	uint8_t instance; /* MIG instance; 0: MIG is off */
 	uint8_t compute;
 	bool start, gone;
 };
@@ -34,8 +34,8 @@ struct sim_log {
 	uint32_t record_size, count, get, put;
 	uint64_t dropped, pending_reads;
 	bool enabled, keep_newest;
-	uint32_t gpus;                   /* GPUs to which it is bound, one bit each */
-	uint32_t instance[SIM_MAX_GPUS]; /* MIG; SIM_MIG_ALL: of any */
+	uint32_t gpus;                   /* GPUs to which the log is bound, one bit each */
+	uint32_t instance[SIM_MAX_GPUS]; /* MIG instance on each GPU; SIM_MIG_ALL: all of them */
 	bool all_users, admin;
 	uid_t uid;
 	uint16_t seqno;
@@ -57,7 +57,7 @@ static void write_header(struct sim_log *log)
 			 sizeof(h.get));
 	sim_memory_write(log->header->memory, offsetof(struct sim_log_header, count), &h.count,
 			 sizeof(h) - offsetof(struct sim_log_header, count));
-	/* last: a reader that sees this value sees the records too */
+	/* comes last: a reader that sees this value sees the records too */
 	sim_memory_publish(log->header->memory, offsetof(struct sim_log_header, put), h.put);
 }
 
@@ -74,7 +74,10 @@ static void append(struct sim_log *log, const struct sim_log_record *rec)
 	log->put = next;
 }
 
-/* Sequence numbers also count records that do not get in, so that the reader sees a gap. */
+/*
+ * Writes a record into a log. Sequence numbers count records that find no room too, so that the
+ * reader sees a gap.
+ */
 static void deliver(struct sim_rm *rm, struct sim_log *log, const struct sim_pending *p)
 {
 	bool foreign = !log->admin && p->uid != log->uid;
@@ -114,7 +117,7 @@ static bool is_bound(const struct sim_rm *rm, unsigned int gpu)
 	return false;
 }
 
-/* True if the TSG, or a bare channel, has the channel of that id; false: it is freed already. */
+/* True if the TSG or bare channel @o has the channel with that id. False: it is freed already. */
 static bool has_channel(const struct sim_object *o, uint32_t cid)
 {
 	if (o->channel)
@@ -226,7 +229,7 @@ static uint32_t check(const struct sim_log_params *p)
 	    p->free_threshold > p->record_count || p->vardata_threshold > p->vardata_size ||
 	    !p->vardata_size != !p->h_vardata)
 		return SIM_NV_INVALID_ARGUMENT;
-	/* our programs do not need those: docs/sim.md */
+	/* our programs do not use these: docs/sim.md */
 	return p->h_vardata || p->event || p->subdevice ? SIM_NV_NOT_SUPPORTED : SIM_NV_OK;
 }
 
@@ -269,7 +272,7 @@ uint32_t sim_log_alloc(struct sim_rm *rm, struct sim_object *o, uint64_t params,
 	return SIM_NV_OK;
 }
 
-/* No client listens any more: the GPU stops recording. */
+/* Drops the GPU's records when no client listens any more: the GPU stops recording. */
 static void forget_pending(struct sim_rm *rm)
 {
 	bool any = false;
@@ -332,7 +335,7 @@ uint32_t sim_log_bind(struct sim_ctrl_args *a)
 	log->instance[a->o->gpu] = sim_mig_instance(a->o);
 	if (a->rm->config.mig && !log->instance[a->o->gpu])
 		return SIM_NV_NOT_FOUND;
-	/* the kernel chooses the level of detail: other clients get START and END */
+	/* only the kernel may choose the level of detail: other clients get START and END */
 	if (!log->gpus) {
 		log->all_users = p->all_users;
 		log->admin = a->c->capable(a->c, CAP_SYS_ADMIN);

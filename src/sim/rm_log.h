@@ -10,13 +10,13 @@
 
 #include "sim/rm_object.h"
 
-/* NV_EVENT_BUFFER under a client; made over two pieces of deviceless memory. */
+/* Makes an NV_EVENT_BUFFER under a client, over two pieces of deviceless memory. */
 uint32_t sim_log_alloc(struct sim_rm *rm, struct sim_object *o, uint64_t params,
 		       const struct sim_caller *c);
 void sim_log_free(struct sim_rm *rm, struct sim_object *o);
-/* Buffers over that memory are freed with it. */
+/* Frees the buffers over that memory, which is being freed. */
 void sim_log_memory_gone(struct sim_rm *rm, struct sim_object *memory);
-/* If a record's channel is gone before the record was moved, it is lost, as in RM. */
+/* A channel is being freed: its records that RM has not moved yet are lost, as in the real RM. */
 void sim_log_channel_gone(struct sim_rm *rm, const struct sim_object *channel);
 
 /* Controls of the subdevice and of the buffer. */

@@ -2,12 +2,12 @@
 /*
  * rm_memory.c - a GPU's memory, and memory that belongs to none (NV01_MEMORY_DEVICELESS)
  *
- * A GPU's memory is counted, no more: the stand-in libcuda keeps its contents in host memory.
+ * A GPU's memory is only counted: the stand-in libcuda keeps its contents in host memory.
  *
- * Deviceless memory is there to be mapped. With the real driver a client maps a new file of
+ * Deviceless memory is there to be mapped. With the real driver, a client maps a new open file of
  * /dev/nvidiactl. That is impossible here, since all opens of a FUSE file share one page cache. So
- * the client passes a memfd in that file's place and maps it. The client may write anything there:
- * RM keeps its own copy, and reads nothing back.
+ * the client passes a memfd instead, and maps that. The client may write anything there: RM keeps
+ * its own copy, and reads nothing back.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -17,26 +17,26 @@
 #include "sim/rm_memory.h"
 #include "sim/rm_object.h"
 
-#define MAX_SIZE (16u << 20)      /* of one piece */
-#define MAX_SIZE_ALL (256u << 20) /* of all processes together */
+#define MAX_SIZE (16u << 20)      /* limit of one piece */
+#define MAX_SIZE_ALL (256u << 20) /* limit of all processes together */
 #define USER_READ_ONLY (1u << 22)
 
 struct sim_memory {
 	size_t size;
 	bool user_read_only;
 	uint8_t *own;
-	uint8_t *shared; /* NULL: not mapped */
+	uint8_t *shared; /* NULL: it is not mapped */
 	size_t shared_size;
 };
 
 /* A piece of a GPU's memory. */
 struct sim_piece {
 	uint64_t bytes;
-	const struct sim_object *owner; /* NULL: the owner is gone, other handles still have it */
+	const struct sim_object *owner; /* NULL: the owner has freed it, and other handles remain */
 	unsigned int refs;
 };
 
-/* Without parameters it has no size. */
+/* Allocates memory of a GPU. Without parameters it has no size. */
 uint32_t sim_local_alloc(struct sim_rm *rm, struct sim_object *o, uint64_t params,
 			 const struct sim_caller *c)
 {
@@ -46,7 +46,7 @@ uint32_t sim_local_alloc(struct sim_rm *rm, struct sim_object *o, uint64_t param
 	if (params && (c->read(c, params + SIM_MEMORY_SIZE_AT, &size, sizeof(size)) ||
 		       c->read(c, params + SIM_MEMORY_ATTR_AT, &attr, sizeof(attr))))
 		return SIM_NV_INVALID_ADDRESS;
-	/* the stand-in libcuda asks for no such memory, so this refuses only a placeholder */
+	/* the stand-in libcuda never asks for such memory, so this refuses only placeholders */
 	if (attr & SIM_MEMORY_NONCONTIGUOUS && sim_refused(rm, SIM_CLASS_MEM_LOCAL))
 		return sim_refused(rm, SIM_CLASS_MEM_LOCAL);
 	if (size > SIM_GPU_MEMORY - rm->gpu_bytes[o->gpu])
@@ -151,7 +151,7 @@ uint32_t sim_memory_map(struct sim_object *o, const struct sim_os_map *os,
 	void *at;
 	int r;
 
-	/* this call, unlike all others, checks the process too: a borrowed file is not enough */
+	/* unlike all others, this call also checks the process: a borrowed file is not enough */
 	if (o->client->pid != c->tgid)
 		return SIM_NV_INVALID_CLIENT;
 	if (os->offset || !os->length || os->length > m->size)

@@ -2,16 +2,16 @@
 /*
  * rm_mig.c - MIG: GPU instances, and the objects by which a client says in which one it is
  *
- * Each GPU has as many GPU instances as the configuration says, numbered from 1. Each has an equal
- * share of the copy engines, and as many compute instances, numbered from 0, with a graphics engine
- * each. A client names engines as its instance counts them.
+ * Each GPU has as many GPU instances as the configuration says, numbered from 1. A GPU instance has
+ * an equal share of the copy engines. It has as many compute instances as the configuration says,
+ * numbered from 0; each has a graphics engine. A client names engines as its instance counts them.
  */
 #include <linux/capability.h>
 #include <string.h>
 
 #include "sim/rm_object.h"
 
-#define PROFILING 0xfffffffeu /* the whole device, for onlookers */
+#define PROFILING 0xfffffffeu /* for the whole device: the client only observes */
 #define PARAMS_SIZE 16u
 #define ID_AT 8u
 
@@ -80,7 +80,7 @@ uint32_t sim_mig_compute_instance(struct sim_rm *rm, struct sim_object *o, uint6
 	return SIM_NV_OK;
 }
 
-/* The subscription on @o's device; NULL: there is none. */
+/* The client's subscription on @o's device; NULL: there is none. */
 static struct sim_object *subscription(struct sim_object *o)
 {
 	struct sim_object *device = sim_object_up(o, SIM_CLASS_DEVICE);
@@ -109,7 +109,10 @@ uint32_t sim_mig_compute(struct sim_object *o)
 	return 0;
 }
 
-/* The graphics engines of a GPU instance are its compute instances', in their order. */
+/*
+ * Finds a graphics engine by the number that the client uses: a GPU instance counts those of its
+ * compute instances, in order.
+ */
 static uint32_t graphics_engine(const struct sim_rm *rm, const struct sim_object *o,
 				uint32_t *engine)
 {

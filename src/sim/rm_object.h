@@ -10,11 +10,11 @@
 #include "sim/rm.h"
 #include "sim/rm_abi.h"
 
-/* RM's state of a TSG, beside the model's own. */
+/* RM's own state of a TSG; the model has the rest. */
 struct sim_tsg_info {
 	struct sim_tsg *tsg;
 	uint32_t grp_id;
-	uint64_t timeslice_us; /* the copy from which GET_TIMESLICE answers */
+	uint64_t timeslice_us; /* the value that GET_TIMESLICE answers */
 	bool realtime;
 };
 
@@ -23,16 +23,17 @@ struct sim_object {
 	struct sim_client *client;
 	struct sim_object *parent, *first, *last, *next, *prev; /* children: first, then next */
 	int gpu;                                                /* -1: none */
-	uint32_t engine;                                        /* as its owner numbers engines */
+	uint32_t engine;                                        /* in the numbering of its owner */
 	uint32_t cid;
-	uint32_t instance, compute;  /* MIG: of a subscription or a TSG; compute + 1; 0: none */
-	struct sim_tsg_info *info;   /* TSG; a bare channel has one of its own */
-	struct sim_channel *channel; /* channel */
-	struct sim_memory *memory;   /* deviceless memory */
-	struct sim_piece *piece;     /* memory of a GPU */
-	/* For a TSG: it is freed with that object; 0: with its device. */
+	/* MIG: of a subscription or a TSG. @compute is the number + 1; 0: none */
+	uint32_t instance, compute;
+	struct sim_tsg_info *info;   /* for a TSG; a bare channel has one of its own */
+	struct sim_channel *channel; /* for a channel */
+	struct sim_memory *memory;   /* for deviceless memory */
+	struct sim_piece *piece;     /* for memory of a GPU */
+	/* For a TSG: the object with which it is freed; 0: its device. */
 	uint32_t vaspace;
-	struct sim_log *log; /* event buffer */
+	struct sim_log *log; /* for an event buffer */
 	UT_hash_handle hh;
 };
 
@@ -41,7 +42,7 @@ struct sim_client {
 	struct sim_file *file;
 	pid_t pid;
 	uid_t uid;
-	struct sim_object *objects; /* by handle; the root among them */
+	struct sim_object *objects; /* by handle; the root is one of them */
 	struct sim_object *root;
 	unsigned int n;
 	uint32_t next_handle;
@@ -79,7 +80,7 @@ struct sim_rm {
 	uint32_t next_client, next_cid, next_grp;
 	unsigned int objects;
 	size_t memory_bytes;
-	uint64_t gpu_bytes[SIM_MAX_GPUS]; /* in use */
+	uint64_t gpu_bytes[SIM_MAX_GPUS]; /* bytes in use */
 	struct sim_log *logs;
 	unsigned int nlogs;
 	struct sim_gpu_log gpu_log[SIM_MAX_GPUS];
@@ -91,25 +92,25 @@ struct sim_rm {
 
 struct sim_client *sim_client_find(struct sim_rm *rm, uint32_t handle);
 struct sim_object *sim_object_find(struct sim_client *client, uint32_t handle);
-/* SIM_NV_*; the new object hangs under @parent. Handle 0: RM chooses. */
+/* Make a client, or an object below @parent. Return SIM_NV_*. @handle 0: RM chooses one. */
 uint32_t sim_client_new(struct sim_rm *rm, struct sim_file *f, uint32_t handle,
 			const struct sim_caller *c, struct sim_client **ret);
 uint32_t sim_object_new(struct sim_rm *rm, struct sim_client *client, struct sim_object *parent,
 			uint32_t handle, uint32_t cls, struct sim_object **ret);
-/* Frees the object and all below it, leaves first. A root takes its client with it. */
+/* Frees the object and all below it, leaves first. If it is a root, frees the client too. */
 void sim_object_free(struct sim_rm *rm, struct sim_object *o);
-/* The nearest ancestor of that class, @o itself included. */
+/* The nearest ancestor of that class; that may be @o itself. */
 struct sim_object *sim_object_up(struct sim_object *o, uint32_t cls);
 bool sim_class_is_channel(uint32_t cls);
 bool sim_class_is_root(uint32_t cls);
-/* The TSG that @o is or belongs to; NULL: none. */
+/* The TSG that @o is, or to which it belongs; NULL: none. */
 struct sim_tsg_info *sim_object_tsg(struct sim_object *o);
 
 uint32_t sim_rm_gpu_id(unsigned int gpu);
 unsigned int sim_rm_bus(unsigned int gpu);
 void sim_rm_uuid(unsigned int gpu, uint8_t ret[16]);
 
-/* RM_ALLOC, RM_CONTROL: SIM_NV_*; @handle in and out. */
+/* RM_ALLOC and RM_CONTROL. They return SIM_NV_*. @handle 0: RM chooses one. */
 uint32_t sim_rm_alloc(struct sim_rm *rm, struct sim_file *f, uint32_t client, uint32_t parent,
 		      uint32_t *handle, uint32_t cls, uint64_t params, const struct sim_caller *c);
 uint32_t sim_rm_control(struct sim_rm *rm, struct sim_file *f, const struct sim_os_control *os,
@@ -134,13 +135,16 @@ uint32_t sim_mig_gpu_instance(struct sim_rm *rm, struct sim_object *o, uint64_t 
 uint32_t sim_mig_compute_instance(struct sim_rm *rm, struct sim_object *o, uint64_t params,
 				  const struct sim_caller *c);
 /*
- * The instance that the client has chosen on @o's device; 0: none, SIM_MIG_ALL: the client only
+ * The GPU instance that the client has chosen on @o's device; 0: none, SIM_MIG_ALL: it only
  * observes.
  */
 uint32_t sim_mig_instance(struct sim_object *o);
-/* The same of the compute instance, + 1. */
+/* The compute instance that it has chosen, + 1. */
 uint32_t sim_mig_compute(struct sim_object *o);
-/* The GPU's number of an engine that @o's owner names, and @o's instances. */
+/*
+ * Converts an engine's number: @o's owner counts within an instance, the GPU counts all. Also finds
+ * @o's instances.
+ */
 uint32_t sim_mig_engine(struct sim_rm *rm, struct sim_object *o, uint32_t *engine);
 
 /* Handlers of controls: @p is the kernel's copy of the parameters. */

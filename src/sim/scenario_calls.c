@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * RM calls in the model's time, one after the other per worker. The shell of the engine's core
- * orders them, by the laws and in the order of the live engine.
+ * Makes RM calls in the model's time. Each worker makes one call after the other. This is a shell
+ * of the engine's core: calls follow its laws, in the order of the live engine.
  *
- * Without a policy there is no core: a script's calls are made as they stand in the scenario.
+ * Without a policy there is no core: then calls are made exactly as the scenario has them.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@
 #include "sim/scenario_sight.h"
 
 #define DUE_AT_ONCE 64u
-/* The facts of a TSG that the engine of a real machine gets. */
+/* The facts of a TSG that the engine gets on a real machine. */
 #define ENGINE_KNOWS \
 	(GPUSCHED_KNOWN_LAUNCHES | GPUSCHED_KNOWN_RATE | GPUSCHED_KNOWN_DEADLINE | \
 	 GPUSCHED_KNOWN_PAST_SHARE)
@@ -38,7 +38,7 @@ static const enum sim_call calls[GS_RM_OP_MAX] = {
 	[GS_RM_RESUME] = SIM_CALL_ENABLE,
 };
 
-/* A server's clients are suspended with it. */
+/* Suspends or resumes a process; if it has an MPS server, all clients of that. */
 static void enable_all(struct sim_proc *p, bool on)
 {
 	struct sim_sim *x = p->sim;
@@ -126,7 +126,7 @@ static void begin_job(struct sim_sim *x, unsigned int worker)
 	begin_call(x, worker);
 }
 
-/* Puts a job into the order of plans, but behind the one under way. */
+/* Queues a job by the order of its plan, but after the job under way. */
 static int push(struct sim_sim *x, unsigned int worker, struct sim_proc *p,
 		const struct gs_plan *plan)
 {
@@ -158,7 +158,7 @@ void sim_script(struct sim_sim *x, struct sim_proc *p, enum gs_rm_op op, uint32_
 
 /* ---- the engine's core ----------------------------------------------------------------------- */
 
-/* Never 0, which means "no time" to the core. */
+/* The model's time for the core, but never 0: for the core, 0 means "no time". */
 static uint64_t core_now(const struct sim_sim *x)
 {
 	return now_of(x) + 1;
@@ -175,7 +175,7 @@ static void arm(struct sim_sim *x)
 	sim_post(x, next > core_now(x) ? next - 1 : now_of(x), SIM_EV_DUE, NULL, 0);
 }
 
-/* The gate continues processes that are held no more: their call reaches the driver. */
+/* Continues processes that are held no more, as the gate does: their call reaches the driver. */
 static void let_go(struct sim_sim *x)
 {
 	for (size_t i = 0; i < x->nprocs; i++) {

@@ -8,14 +8,14 @@
 void sim_set_runnable(struct sim_proc *p, bool on);
 /* Makes a call exactly as the scenario says. */
 void sim_script(struct sim_sim *x, struct sim_proc *p, enum gs_rm_op op, uint32_t arg);
-/* With a core: the TSG, or any TSG, may differ from what is wanted, so evaluate it. */
+/* If there is a core: lets it compare the TSG, or any TSG, with what is wanted. */
 void sim_look(struct sim_proc *p, const struct gs_news *news);
 void sim_look_all(struct sim_sim *x);
 void sim_forget(struct sim_proc *p);
 void sim_due(struct sim_sim *x);
 void sim_call_effect(struct sim_sim *x, unsigned int worker);
 void sim_call_end(struct sim_sim *x, unsigned int worker);
-/* The rotation's next turn is counted from the end of this turn's calls. */
+/* Sets the rotation's next turn, which is counted from the end of this turn's calls. */
 void sim_end_rotation(struct sim_sim *x);
 
 #endif /* GPUSCHED_SIM_SCENARIO_CALLS_H */

@@ -31,7 +31,10 @@ static void free_names(struct names *l)
 	free(l->paths);
 }
 
-/* Where scenarios are: the environment, beside the program, the source tree, the system. */
+/*
+ * The folders with scenarios, in this order: the environment's, beside the program, the source
+ * tree's, the system's.
+ */
 static int each_directory(size_t i, char *ret, size_t size)
 {
 	const char *env = getenv("GPUSCHED_SCENARIOS");
@@ -82,7 +85,7 @@ static int list_directory(const char *dir, struct names *ret)
 	return 0;
 }
 
-/* The first directory that has any. */
+/* Lists the scenarios in the first folder that has any. */
 static int list_all(struct names *ret)
 {
 	char dir[PATH_MAX];
@@ -94,7 +97,7 @@ static int list_all(struct names *ret)
 	return r;
 }
 
-/* A path (with a slash or .scn) or a name in one of the directories. */
+/* Finds a scenario by path (with a slash or .scn), or by name in one of the folders. */
 static int find(const char *name, struct names *ret)
 {
 	char path[PATH_MAX], dir[PATH_MAX - NAME_MAX];
@@ -109,7 +112,7 @@ static int find(const char *name, struct names *ret)
 		if (dir[0] && access(path, R_OK) == 0)
 			break;
 	}
-	/* a file that exists and cannot be read gives its error when it is loaded */
+	/* if the file exists and cannot be read, loading it will say so */
 	if (access(path, R_OK) < 0 && (!is_path || errno == ENOENT))
 		return -ENOENT;
 	ret->paths = calloc(1, sizeof(*ret->paths));
@@ -131,11 +134,11 @@ struct run_args {
 	bool has_params;
 	struct {
 		char policy[256], text[160];
-	} unknown; /* facts that the policy reads and the stock host does not have */
+	} unknown; /* facts that the policy reads, and the stock host does not have */
 	bool json;
-	bool hopeless; /* the requested policy cannot run at all */
+	bool hopeless; /* the requested policy cannot run on any scenario */
 	bool mistaken; /* the mistake is in the request */
-	bool broken;   /* the last scenario could not run, so it neither passed nor failed */
+	bool broken;   /* the last scenario could not run: it neither passed nor failed */
 	const char *timeline, *scenario;
 };
 
@@ -167,7 +170,7 @@ static int take_seed(struct run_args *a, const char *value)
 {
 	struct gs_error err = { 0 };
 
-	if (gs_parse_u64(value, 0, INT64_MAX, &a->seed, &err) < 0) /* as JSON has it */
+	if (gs_parse_u64(value, 0, INT64_MAX, &a->seed, &err) < 0) /* JSON has no larger numbers */
 		return usage("--seed: ", err.text);
 	a->opts.seed = &a->seed;
 	return 0;
@@ -211,7 +214,7 @@ static int take_timeline(struct run_args *a, const char *value)
 
 static const struct {
 	const char *name;
-	int (*take)(struct run_args *a, const char *value); /* 0, or an exit code */
+	int (*take)(struct run_args *a, const char *value); /* returns 0, or an exit code */
 } takers[] = {
 	{ "policy", take_policy }, { "option", take_option }, { "seed", take_seed },
 	{ "host", take_host },     { "facts", take_facts },   { "timeline", take_timeline },
@@ -250,7 +253,7 @@ static int write_timeline(const struct run_args *a, const struct sim_result *r)
 	return 0;
 }
 
-/* Reports a scenario that cannot even run: a line on stderr, and in JSON an object. */
+/* Reports a scenario that cannot even run: by a line on stderr, and in JSON by an object. */
 static void tell_broken(const struct run_args *a, const char *path, const struct gs_error *err)
 {
 	const char *base = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;

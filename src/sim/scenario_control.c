@@ -22,7 +22,7 @@ static uint64_t now_of(const struct sim_sim *x)
 
 /* ---- the policy ------------------------------------------------------------------------------ */
 
-/* Fills in facts as of now, but only those that the host of a real machine would know. */
+/* Brings facts up to now, but only those that the host of a real machine would know. */
 static void refresh(struct sim_proc *p)
 {
 	struct gpusched_task *t = &p->rec.task;
@@ -54,13 +54,13 @@ static void refresh(struct sim_proc *p)
 }
 
 /*
- * Delay from gpusched_kick() to the round, for an event and a thread's wake-up; and the pause
+ * Time from gpusched_kick() to the round: an event, and a thread's wake-up. And the least time
  * between two such rounds.
  */
 #define KICK_LATE_NS (100 * NS_PER_US)
 #define KICK_STEP_NS (500 * NS_PER_US)
 
-/* Runs after any call: posts a round that the policy has asked for. */
+/* Posts a round if the policy has asked for one. Runs after any call of the policy. */
 static void hear_kick(struct sim_sim *x)
 {
 	uint64_t at = now_of(x) + KICK_LATE_NS;
@@ -74,7 +74,7 @@ static void hear_kick(struct sim_sim *x)
 	sim_post(x, at, SIM_EV_KICK, NULL, 0);
 }
 
-/* Settings become what the owners asked for; no TSG is held any more. */
+/* The policy is over: settings become what the owners asked for, and no TSG is held any more. */
 static void end_policy(struct sim_sim *x, enum gs_policy_exit_kind reason, const char *why)
 {
 	if (!x->policy)
@@ -89,7 +89,10 @@ static void end_policy(struct sim_sim *x, enum gs_policy_exit_kind reason, const
 	}
 }
 
-/* Handles the result of a call, and the wish that it left if @p is that TSG's process. */
+/*
+ * Handles the result of a call of the policy. @p: the process of the TSG about which it was called;
+ * also handles its wish.
+ */
 static void after_call(struct sim_sim *x, int ret, struct sim_proc *p)
 {
 	const struct gpusched_settings *want = &p->rec.task.want;
@@ -261,7 +264,7 @@ static void ask_policy(struct sim_proc *p)
 		p->rec.flags =
 			GPUSCHED_TSG_HELD | GPUSCHED_TSG_GATED | (p->rec.flags & GPUSCHED_TSG_MIG);
 		gs_field_put(&t->want, GPUSCHED_RUNNABLE, 0);
-		sim_set_runnable(p, false); /* the gate has stopped it before its first work */
+		sim_set_runnable(p, false); /* the gate stops it before its first work */
 	} else if (r == GPUSCHED_DENY) {
 		p->denied = true;
 	}
@@ -335,7 +338,7 @@ void sim_control_launch(struct sim_proc *p, unsigned int count)
 	sim_look(p, NULL);
 }
 
-/* The daemon reports a request to the policy, for the TSG in which it works. */
+/* Reports a request to the policy as the daemon does, for the TSG in which it works. */
 static void tell_request(struct sim_sim *x, const struct sim_proc *p, bool begins)
 {
 	struct sim_proc *host = p->host;
@@ -390,7 +393,7 @@ static void tick(struct sim_sim *x)
 
 /* ---- actions and rotation -------------------------------------------------------------------- */
 
-/* A person's wish: comes before the policy's, or is applied directly without a policy. */
+/* Makes a person's wish. It comes before the policy's; without a policy it is applied directly. */
 static void wish(struct sim_proc *p, uint32_t bit, uint32_t value)
 {
 	const struct gs_news news = { .anew = bit };

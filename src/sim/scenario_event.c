@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* scenario_event.c - future events, by time: a heap */
+/* scenario_event.c - a heap of future events, by time */
 #include <errno.h>
 
 #include "basic/grow.h"

@@ -28,7 +28,8 @@ struct key {
 	enum type type;
 	size_t offset, size;
 	double min, max;
-	const char *const *words; /* WORD: NULL-terminated; the value is the index */
+	/* WORD: the words, NULL-terminated; the value is an index into them */
+	const char *const *words;
 };
 
 static const char *const kind_words[] = { "lc", "be", NULL };
@@ -293,7 +294,7 @@ static int action_setting(struct loading *l, struct sim_action *a, const char *s
 	return 0;
 }
 
-/* The keys of one action follow each other; "at_ms" begins the next action. */
+/* Reads a key of an action. "at_ms" begins an action; its other keys follow. */
 static int action_key(struct loading *l, const char *section, const char *name, const char *value)
 {
 	struct sim_scenario *s = l->s;
@@ -312,7 +313,8 @@ static int action_key(struct loading *l, const char *section, const char *name, 
 }
 
 /*
- * The name is "be.rate / lc.rate <", since inih splits "be.rate / lc.rate <= 3" at its first '='.
+ * Splits "NAME.METRIC / NAME.METRIC <". inih has cut "be.rate / lc.rate <= 3" at its first '=', so
+ * @name ends with '<'.
  */
 static int split_metric(struct sim_check *c, const char *name)
 {
@@ -375,7 +377,7 @@ bad:
 				 : "NAME.METRIC <= 350 or NAME.METRIC >= 900");
 }
 
-/* A policy's name, or a path in the scenario's folder or ours. */
+/* Reads a policy: its name, or a path in the scenario's folder or ours. */
 static int policy_key(struct loading *l, const char *section, const char *name, const char *value)
 {
 	struct sim_scenario *s = l->s;
@@ -416,7 +418,7 @@ static int scenario_key(struct loading *l, const char *section, const char *name
 	return 0;
 }
 
-/* As JSON has to be. */
+/* True if the text is UTF-8, as JSON needs it. */
 static bool is_utf8(const char *text)
 {
 	json_t *s = json_string(text);
@@ -506,7 +508,7 @@ static bool same_part(const struct sim_group *a, const struct sim_group *b)
 	return a->gpu_instance == b->gpu_instance && a->compute_instance == b->compute_instance;
 }
 
-/* Numbers the partitions that are named: equal parts of each GPU. */
+/* Numbers the partitions that groups name. They are equal parts of each GPU. */
 static int divide(struct sim_scenario *s, struct gs_error *err)
 {
 	bool on = s->groups[0].gpu_instance != GPUSCHED_NO_INSTANCE;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The time between one TSG's turn and another's: the worst 3 s of each GPU or part, in percent.
+ * Time lost between one TSG's turn and another's: in the worst 3 s of each GPU or part, in percent.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 
 #define STEP_NS (100 * NS_PER_MS)
 #define WINDOW_STEPS 30u
-/* A longer time without a turn is idle time. */
+/* A longer time between turns counts as idle. */
 #define LONGEST_NS NS_PER_MS
 
 static unsigned int parts(const struct sim_sim *x)

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Figures of a result by name, and the checks that a scenario makes of them.
- */
+/* Finds a result's figures by name, and makes the scenario's checks of them. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +13,7 @@ struct times {
 	size_t n;
 };
 
-/* Latencies of several processes, and of the pieces of their requests, each as one sorted array. */
+/* Latencies of several processes, and of their requests' pieces: each as one sorted array. */
 struct pool {
 	struct times all, pieces;
 	double rate, rate_min, rate_max, share, switches, suspended_pct, requests, missed, launches;
@@ -118,8 +116,8 @@ static int mean(const struct times *o, double *ret)
 }
 
 /*
- * Two figures: the part of turns ended by a slice that the log shows as such; and the part of all
- * turns for which it gives a wrong reason.
+ * known_pct(): of the turns that a slice ended, the part for which the log shows that. wrong_pct():
+ * of all turns, the part for which the log gives a wrong reason.
  */
 static int known_pct(const struct sim_judged *j, double *ret)
 {
@@ -236,7 +234,9 @@ static bool holds(const struct sim_check *c, double v)
 	}
 }
 
-/* An unknown figure fails its check. So does a policy that ended by itself. */
+/*
+ * Makes the checks. An unknown figure fails its check, and so does a policy that ended by itself.
+ */
 void sim_result_check(struct sim_result *r)
 {
 	const struct sim_scenario *s = r->scenario;

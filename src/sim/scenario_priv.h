@@ -10,7 +10,7 @@
 #include "sim/model.h"
 #include "sim/scenario.h"
 
-#define SIM_HOLD_FLAGS 64u /* number of requests with a hold that may still read its flag */
+#define SIM_HOLD_FLAGS 64u /* number of holds of a process that may still read their flags */
 
 struct sim_proc {
 	struct sim_sim *sim;
@@ -18,43 +18,45 @@ struct sim_proc {
 	struct sim_process_result *res;
 	unsigned int index, gpu;
 	bool alive;
-	/* the process that has its TSG: itself, or the first process of its MPS server */
+	/* The process that has the TSG: this one, or the first process of its MPS server. */
 	struct sim_proc *host;
 	struct sim_tsg *tsg;
 	struct sim_channel *work, *hold;
 	uint64_t rng;
 	uint64_t start_ns, stop_ns;
-	uint64_t wave_places, block_ns; /* of one kernel */
+	uint64_t wave_places, block_ns; /* places and length of one kernel's blocks */
 	/* the request under way */
 	bool busy;
 	uint64_t counted_from, next_arrival;
-	/* of its request: to_launch before it waits, to_begin after that */
+	/* Kernels of the request: to_launch until it waits, to_begin after that. */
 	unsigned int to_launch, to_finish, to_begin, request;
-	uint64_t piece_from;            /* begin of its present piece */
-	uint64_t steps, steps_launched; /* sync: kernels done, and under way or done */
-	unsigned int of_burst;          /* requests of this arrival that are left */
+	uint64_t piece_from; /* when the present piece began */
+	/* sync: kernels that are done; kernels that are done or under way */
+	uint64_t steps, steps_launched;
+	unsigned int of_burst; /* requests of this arrival that have not begun */
 	bool released[SIM_HOLD_FLAGS];
-	/* what its agent or its hints report of requests */
+	/* what its agent or its hints have reported */
 	bool told_request, in_wait;
-	uint64_t rests_since; /* since when it rests, unless it waits; 0: it never launched */
+	/* when the present rest began, unless it waits; 0: it never launched */
+	uint64_t rests_since;
 	struct gs_quiet quiet;
 	/* control */
 	struct gpusched_tsg rec;
-	struct gpusched_settings is;     /* of the hardware */
-	struct gpusched_settings wanted; /* before the tick */
+	struct gpusched_settings is;     /* settings in the hardware */
+	struct gpusched_settings wanted; /* wishes before the tick */
 	bool denied;
 	uint64_t suspended_since; /* while is.runnable is 0 */
 	uint64_t base_gpu_time, base_switches, base_launches;
 	uint64_t rate_launches, rate_ns;
 	/*
-	 * its last launch; its last launch before the log's period with that; the launch reported
-	 * last
+	 * @launch_ns: its last launch. @launch_before: the last one before the log's period in
+	 * which that was. @launch_told: the one that was reported last.
 	 */
 	uint64_t launch_ns, launch_before, launch_told;
-	bool cut, drained; /* the true reason for the end of the last turn that the account got */
+	bool cut, drained; /* the true reason why the turn ended that the account got last */
 };
 
-/* A client of another process's server has no TSG of its own that could be seen or set. */
+/* False for a client of another process's server: it has no TSG of its own to see or set. */
 static inline bool sim_has_record(const struct sim_proc *p)
 {
 	return p->alive && p->host == p;
@@ -64,10 +66,10 @@ enum sim_event_type {
 	SIM_EV_START,
 	SIM_EV_STOP,
 	SIM_EV_ARRIVE,
-	SIM_EV_PREPARED, /* hint: the real launch */
-	SIM_EV_LAUNCH,   /* reaches the GPU */
+	SIM_EV_PREPARED, /* hint: the time of the real launch */
+	SIM_EV_LAUNCH,   /* a launch reaches the GPU */
 	SIM_EV_RELEASE,  /* hint: the flag is set */
-	SIM_EV_NOTICE,   /* the program sees completion */
+	SIM_EV_NOTICE,   /* the program sees that work is done */
 	SIM_EV_WARM,
 	SIM_EV_TICK,
 	SIM_EV_KICK, /* a round that the policy has asked for */
@@ -76,15 +78,15 @@ enum sim_event_type {
 	SIM_EV_CALL_EFFECT,
 	SIM_EV_CALL_END,
 	SIM_EV_DUE,   /* the engine's core has something due */
-	SIM_EV_BEGIN, /* the policy hears that a request began ... */
-	SIM_EV_END,   /* ... or has ended */
+	SIM_EV_BEGIN, /* the policy hears that a request began */
+	SIM_EV_END,   /* the policy hears that a request ended */
 	SIM_EV_QUIET, /* a rest may be long enough to end a request */
 };
 
 struct sim_event {
 	uint64_t ns, seq;
 	enum sim_event_type type;
-	unsigned int arg; /* worker, action */
+	unsigned int arg; /* worker or action */
 	struct sim_proc *proc;
 };
 
@@ -92,19 +94,19 @@ struct sim_event {
 struct sim_job {
 	struct sim_proc *proc;
 	struct gs_plan plan;
-	unsigned int step; /* under way */
+	unsigned int step; /* the step under way */
 };
 
 /*
- * Makes calls one after the other. Worker 0 makes the scenario's own, worker 1 + g the engine's for
- * GPU g.
+ * Makes calls one after the other. Worker 0 makes the scenario's own calls, worker 1 + g those of
+ * the engine for GPU g.
  */
 struct sim_worker {
 	struct sim_job *queue;
 	size_t n, cap;
 };
 
-/* Time between turns of a GPU, in steps. */
+/* Time lost between turns of a GPU, in steps of time. */
 struct sim_lost {
 	uint64_t *ns;
 	uint64_t end_ns;
@@ -117,21 +119,21 @@ struct sim_sim {
 	struct sim_result *res;
 	struct sim_proc *procs;
 	size_t nprocs;
-	struct gpusched_task **tasks; /* of those alive */
+	struct gpusched_task **tasks; /* tasks of the processes that are alive */
 	size_t ntasks;
 	struct sim_event *heap;
 	size_t nheap, cap;
 	uint64_t seq;
 	uint64_t end_ns, warm_ns, turns_from, turns_until;
 	struct sim_worker *workers;
-	size_t rotate_at;         /* process that is runnable */
+	size_t rotate_at;         /* index of the process that may run */
 	bool rotating;            /* its calls are under way */
 	struct gs_policy *policy; /* NULL: there is none, or it has ended */
 	struct gs_core *core;     /* NULL: there was no policy at the start */
 	struct sim_lost *lost;    /* by GPU */
 	uint64_t lost_steps;
 	uint64_t due_at; /* time of the event that is posted for the core */
-	/* Time of the round that is posted for the policy; past: none is. */
+	/* Time of the round that is posted for the policy. If it is past, none is posted. */
 	uint64_t kick_at;
 	struct sim_sight *sights; /* by GPU */
 	struct gpusched_tsg *recs;
@@ -147,9 +149,9 @@ static inline uint64_t sim_us(double us)
 /* scenario_run.c */
 void sim_post(struct sim_sim *x, uint64_t ns, enum sim_event_type type, struct sim_proc *p,
 	      unsigned int arg);
-struct sim_event sim_take(struct sim_sim *x); /* the next one */
+struct sim_event sim_take(struct sim_sim *x); /* takes the next event */
 
-/* scenario_proc.c: what a process does by itself */
+/* scenario_proc.c: the process's own work */
 int sim_proc_start(struct sim_proc *p);
 void sim_proc_stop(struct sim_proc *p);
 void sim_proc_event(struct sim_proc *p, enum sim_event_type type);
@@ -157,20 +159,20 @@ void sim_proc_done(struct sim_proc *p, struct sim_channel *ch);
 void sim_proc_count_from_here(struct sim_proc *p); /* the warm-up is over */
 void sim_proc_finish(struct sim_proc *p);          /* fills its result */
 
-/* scenario_request.c: what the policy hears of its requests */
+/* scenario_request.c: what the policy hears of the process's requests */
 void sim_request_coming(struct sim_proc *p);
 void sim_request_launch(struct sim_proc *p);
 void sim_request_rests(struct sim_proc *p);
 void sim_request_done(struct sim_proc *p);
 void sim_request_quiet(struct sim_proc *p);
 
-/* scenario_lost.c: what switches take */
+/* scenario_lost.c: time that switches take */
 int sim_lost_init(struct sim_sim *x);
 void sim_lost_switch(struct sim_sim *x, const struct sim_switch *sw);
 void sim_lost_finish(struct sim_sim *x);
 void sim_lost_free(struct sim_sim *x);
 
-/* scenario_control.c: what is done to it */
+/* scenario_control.c: what others do to processes */
 int sim_control_init(struct sim_sim *x, const struct sim_run_options *o, struct gs_error *err);
 void sim_control_end(struct sim_sim *x);
 void sim_control_new(struct sim_proc *p);

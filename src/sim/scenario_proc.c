@@ -52,7 +52,8 @@ static bool flag_is_set(void *arg)
 }
 
 /*
- * Submits the waiting kernel and (except with hint-one) an empty one behind it that keeps the turn.
+ * Submits the waiting kernel. Also submits an empty one behind it (except with hint-one), which
+ * keeps the turn.
  */
 static void submit_hold(struct sim_proc *p)
 {
@@ -71,7 +72,7 @@ static void submit_hold(struct sim_proc *p)
 		submit(p, p->hold, &behind);
 }
 
-/* Launches the next of the pieces between which it waits. */
+/* Launches the next piece of the request; the process waits after each piece. */
 static void launch_piece(struct sim_proc *p)
 {
 	unsigned int n =
@@ -179,7 +180,7 @@ static void launch(struct sim_proc *p)
 		sim_post(p->sim, now_of(p) + sim_us(p->g->launch_gap_us), SIM_EV_LAUNCH, p, 0);
 }
 
-/* The number of kernels that every process of its group has ended. */
+/* The number of kernels that every process of the group has ended. */
 static uint64_t common_steps(const struct sim_proc *p)
 {
 	const struct sim_sim *x = p->sim;
@@ -191,7 +192,7 @@ static uint64_t common_steps(const struct sim_proc *p)
 	return least;
 }
 
-/* sync: each process that may go on launches its next kernel. */
+/* For sync: each process that may go on launches its next kernel. */
 static void launch_together(struct sim_proc *p, uint64_t at)
 {
 	struct sim_sim *x = p->sim;
@@ -263,7 +264,7 @@ void sim_proc_event(struct sim_proc *p, enum sim_event_type type)
 	}
 }
 
-/* Divides one kernel into blocks: waves that fill their part of the GPU. */
+/* Divides a kernel into blocks: into waves that fill their part of the GPU. */
 static void shape_kernel(struct sim_proc *p)
 {
 	double places = p->sim->s->params.blocks_at_once * p->g->fill_pct / 100;
@@ -272,12 +273,14 @@ static void shape_kernel(struct sim_proc *p)
 
 	if (places < 1)
 		places = 1;
-	/* on fewer SMs fewer blocks run at once, which stand for as much work */
+	/*
+	 * with fewer SMs fewer blocks run at a time, and each has more work: the sum stays the same
+	 */
 	p->wave_places = whole * (uint64_t)(places * p->g->sm_pct / 100);
 	p->block_ns = sim_us(p->g->kernel_us / (double)whole * 100 / p->g->sm_pct);
 }
 
-/* Makes a TSG of its own, or uses that of its server's first client. */
+/* Makes a TSG for the process, or channels in the TSG of its server's first client. */
 static int make_channels(struct sim_proc *p)
 {
 	struct sim_sim *x = p->sim;
@@ -354,7 +357,7 @@ void sim_proc_finish(struct sim_proc *p)
 		return;
 	r->ran_s = now_of(p) > from ? (double)(now_of(p) - from) / 1e9 : 0;
 	r->is = p->host->is;
-	if (p->host != p) /* the GPU's work belongs to its server */
+	if (p->host != p) /* the GPU's work counts for the server */
 		return;
 	sim_tsg_state(p->tsg, &s);
 	r->gpu_time_ns = s.gpu_time_ns - p->base_gpu_time;

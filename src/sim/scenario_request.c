@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The daemon's reports of a process's requests, from hints or an agent. As on a real machine they
- * are late by a wake-up. The end of a request is also late by a rest, which is learned from the
- * service's own rests.
+ * Reports a process's requests as the daemon does, from hints or an agent. As on a real machine,
+ * reports are late by a wake-up. The end of a request is also late by a rest; its length is learned
+ * from the service's own rests.
  */
 #include "basic/clock.h"
 #include "sim/scenario_priv.h"
 
-#define SIGNAL_NS (100 * NS_PER_US) /* from the program to the policy's callback */
+#define SIGNAL_NS (100 * NS_PER_US) /* time from the program to the policy's callback */
 
 static uint64_t now_of(const struct sim_proc *p)
 {
@@ -23,21 +23,21 @@ static void tell(struct sim_proc *p, bool begins)
 		 (unsigned int)(p - p->sim->procs));
 }
 
-/* A request arrives. */
+/* A request of the process arrives. */
 void sim_request_coming(struct sim_proc *p)
 {
 	if (p->g->requests == SIM_REQUESTS_HINTS)
 		tell(p, true);
 }
 
-/* Its answer is out. */
+/* The answer to its request is out. */
 void sim_request_done(struct sim_proc *p)
 {
 	if (p->g->requests == SIM_REQUESTS_HINTS)
 		tell(p, false);
 }
 
-/* It launches, and waits from then on. */
+/* The process launches, and waits from then on. */
 void sim_request_launch(struct sim_proc *p)
 {
 	if (p->g->requests != SIM_REQUESTS_AGENT)
@@ -50,7 +50,7 @@ void sim_request_launch(struct sim_proc *p)
 	tell(p, true);
 }
 
-/* All that it had launched is done, and it has seen that. */
+/* All that the process launched is done, and it has seen that. */
 void sim_request_rests(struct sim_proc *p)
 {
 	if (p->g->requests != SIM_REQUESTS_AGENT)
@@ -62,7 +62,7 @@ void sim_request_rests(struct sim_proc *p)
 			 0);
 }
 
-/* The rest was long enough, if it still lasts. */
+/* A rest was long enough to end the request, if it still lasts. */
 void sim_request_quiet(struct sim_proc *p)
 {
 	uint32_t quiet = gs_quiet_us(&p->quiet);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * The model's GPU time as the daemon would know it: the account's rules applied to the model's log.
- * The log is read as late as RM gives out a real one.
+ * GPU time as the daemon would know it: the account's rules, applied to the model's log. The log is
+ * read as late as a real one.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -14,9 +14,10 @@
 #include "sim/scenario_sight.h"
 #include "table/facts.h"
 
-#define BRANCH 580               /* for which the model was fitted */
-#define PERIOD_NS 33333333u      /* RM's own period, and the daemon's */
-#define PHASE_NS (PERIOD_NS / 2) /* how long before each read RM last gave out records */
+#define BRANCH 580 /* driver branch for which the model was fitted */
+/* period in which RM gives out records, and the daemon reads them */
+#define PERIOD_NS 33333333u
+#define PHASE_NS (PERIOD_NS / 2) /* RM gives out records this long before each read */
 
 struct record {
 	struct gs_switch sw;
@@ -24,16 +25,16 @@ struct record {
 	struct sim_proc *proc;
 };
 
-/* A GPU's log. */
+/* The log of a GPU. */
 struct sim_sight {
 	struct gs_turns *turns;
-	struct gs_turns *of_log; /* the same, without launches: for comparison */
+	struct gs_turns *of_log; /* an account without launches, for comparison */
 	struct record *queue;
 	size_t n, cap, at;
-	uint64_t read; /* time up to which it was read */
+	uint64_t read; /* the log was read up to this time */
 };
 
-/* A turn is reported before the next record of its TSG. */
+/* Compares a turn with the record of its end, before the next record of its TSG comes. */
 static void judge(const struct gs_turn *turn, void *user)
 {
 	struct sim_sim *x = user;
@@ -103,7 +104,7 @@ void sim_sight_launched(struct sim_proc *p)
 	p->launch_ns = now;
 }
 
-/* Like the daemon's counts: reports the last launch of each TSG once a period. */
+/* Reports the last launch of each TSG, once a period like the daemon's counts. */
 static void tell_launches(struct sim_sim *x, unsigned int gpu, uint64_t until)
 {
 	for (size_t i = 0; i < x->nprocs; i++) {
@@ -118,8 +119,8 @@ static void tell_launches(struct sim_sim *x, unsigned int gpu, uint64_t until)
 }
 
 /*
- * Reads like the daemon at @read, with launches up to then. RM has given out records up to @until,
- * and certainly all records up to @complete.
+ * Reads the log like the daemon at @read, with launches up to then. By then RM may have given out
+ * records up to @until, and has certainly given out all up to @complete.
  */
 static struct gs_turns *read_until(struct sim_sim *x, unsigned int gpu, uint64_t read,
 				   uint64_t until, uint64_t complete)
@@ -150,7 +151,7 @@ static struct gs_turns *read_until(struct sim_sim *x, unsigned int gpu, uint64_t
 	return g->turns;
 }
 
-/* Reads what is given out by now. */
+/* Reads the records that RM has given out by now. */
 static struct gs_turns *read_log(struct sim_sim *x, unsigned int gpu)
 {
 	uint64_t now = sim_model_now(x->m), read = now / PERIOD_NS * PERIOD_NS;

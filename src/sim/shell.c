@@ -54,7 +54,7 @@ static int parse_control(const char *text, uint32_t *ret, struct gs_error *err)
 	return 0;
 }
 
-/* Parses "set-timeslice=0x56", or for --hang a control without a status. */
+/* Parses "set-timeslice=0x56"; for --hang there is no "=STATUS". */
 static int add_refusal(struct shell_options *o, const char *value, bool hang, struct gs_error *err)
 {
 	CLEANUP_FREE char *text = strdup(value);
@@ -95,7 +95,7 @@ static int set_branch(struct shell_options *o, uint64_t branch, struct gs_error 
 	return 0;
 }
 
-/* "3": GPU instances; "2x3": with so many compute instances each. */
+/* Parses "3": GPU instances; "2x3": each with so many compute instances. */
 static int divide_as(struct shell_options *o, const char *value, struct gs_error *err)
 {
 	CLEANUP_FREE char *text = strdup(value);
@@ -166,7 +166,7 @@ static int set_options(struct shell_options *o, const struct gs_option_text *opt
 	return 0;
 }
 
-/* Gives each instance an equal part of the GPU; how a real one divides itself is not modelled. */
+/* Gives each instance an equal part of the GPU. How a real GPU divides itself is not modelled. */
 static void divide(struct shell_options *o)
 {
 	struct sim_params *p = &o->server.params;
@@ -208,14 +208,15 @@ static int start_server(struct sim_world *w, struct shell_options *o, struct gs_
 	if (w->server < 0)
 		return gs_fail(err, -errno, "no new process: %s", strerror(errno));
 	if (!w->server) {
-		setsid(); /* the terminal's signals go to the command only */
+		setsid(); /* the terminal's signals are for the command only */
 		prctl(PR_SET_PDEATHSIG, SIGTERM);
 		if (getppid() != parent)
 			_exit(1);
 		close(ready[0]);
 		if (sim_server_run(&o->server, ready[1], &why))
 			gs_error_say("simulator: %s", why.text);
-		if (getppid() != parent) { /* the shell was killed: nothing else would clean up */
+		/* the shell was killed, and nothing else would clean up */
+		if (getppid() != parent) {
 			sim_world_kill(w->dir, 0);
 			sim_world_remove(w);
 		}
@@ -250,10 +251,10 @@ static void command(char **argv)
 	execvp(argv[0], argv);
 	r = errno;
 	gs_error_say("%s: %s", argv[0], strerror(r));
-	_exit(r == ENOENT ? 127 : 126); /* the codes that a shell uses */
+	_exit(r == ENOENT ? 127 : 126); /* these are the codes of a shell */
 }
 
-/* Orphans of the command become this process's children: reaps them. */
+/* Waits for the command, and reaps its orphans, which become this process's children. */
 static int wait_for(struct sim_world *w, pid_t pid)
 {
 	int status = 0;
@@ -281,7 +282,7 @@ static int run_command(struct sim_world *w, char **argv)
 			"    sudo %s/join\n",
 			w->dir);
 	fflush(NULL);
-	signal(SIGINT, SIG_IGN); /* the terminal sends it to the command too */
+	signal(SIGINT, SIG_IGN); /* the terminal sends SIGINT to the command too */
 	signal(SIGQUIT, SIG_IGN);
 	pid = fork();
 	if (!pid)
@@ -353,7 +354,8 @@ int sim_cmd_shell(const struct gs_option_text *opts, size_t n, char **command)
 		code = gs_exit_of(err.code);
 	}
 	sim_reap_all(w.server);
-	sim_world_kill(w.dir, w.server); /* processes that entered the world through DIR/join */
+	/* this also ends processes that entered the world by DIR/join */
+	sim_world_kill(w.dir, w.server);
 	stop_server(&w);
 	sim_world_remove(&w);
 	return code;

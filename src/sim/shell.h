@@ -2,9 +2,9 @@
 /*
  * shell.h - `gpusched sim shell`: a command in a world with simulated GPUs
  *
- * A private mount namespace with a bpffs and a run directory of its own, the simulated nvidia files
- * in /dev, and the stand-in libcuda first in the library path. Nothing outside is changed, and
- * nothing is left behind, however the shell ends.
+ * The world is a private mount namespace with its own bpffs and run directory. It has the simulated
+ * nvidia files in /dev, and the stand-in libcuda first in the library path. Nothing outside is
+ * changed, and nothing is left behind, however the shell ends.
  */
 #ifndef GPUSCHED_SIM_SHELL_H
 #define GPUSCHED_SIM_SHELL_H
@@ -14,8 +14,8 @@
 #include "basic/parse.h"
 
 /*
- * @command: NULL for a shell. Options: gpus, branch, mig, dilate, seed, params, refuse, hang. The
- * command's exit code, or GS_EXIT_* after one line on stderr.
+ * Runs @command; NULL: a shell. Options: gpus, branch, mig, dilate, seed, params, refuse, hang.
+ * Returns the command's exit code, or GS_EXIT_* after one line on stderr.
  */
 int sim_cmd_shell(const struct gs_option_text *opts, size_t n, char **command);
 
@@ -29,22 +29,25 @@ struct sim_world {
 };
 
 /*
- * Makes the directory. First removes directories that dead shells left, and kills processes that
- * live there.
+ * Makes the world's directory. First removes directories that dead shells left, and kills processes
+ * that live there.
  */
 int sim_world_new(struct sim_world *w, struct gs_error *err);
-/* Private mounts: DIR/bpf, DIR/run; before the simulator starts. */
+/* Makes the private mounts DIR/bpf and DIR/run. Call this before the simulator starts. */
 int sim_world_enter(struct sim_world *w, struct gs_error *err);
-/* The new /dev and DIR/simfiles; once the simulator has mounted DIR/dev. */
+/* Makes the new /dev and DIR/simfiles. Call this once the simulator has mounted DIR/dev. */
 int sim_world_devices(struct sim_world *w, struct gs_error *err);
-/* GPUSCHED_SIM, GPUSCHED_DILATE, LD_LIBRARY_PATH, PATH; and DIR/join, which sets them, too. */
+/*
+ * Sets GPUSCHED_SIM, GPUSCHED_DILATE, LD_LIBRARY_PATH and PATH. Writes DIR/join, which sets them
+ * too.
+ */
 int sim_world_environment(const struct sim_world *w, double dilate, struct gs_error *err);
 void sim_world_remove(struct sim_world *w);
 
-/* Ends every process that the command left behind; this process must be a subreaper. */
+/* Ends every process that the command left behind. This process must be a subreaper. */
 void sim_reap_all(int except);
 /*
- * Kills all processes in the world of directory @dir except @except, even if they are not our
+ * Kills all processes in the world of directory @dir, except @except, even if they are not our
  * children.
  */
 void sim_world_kill(const char *dir, int except);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * shell_reap.c - ends what is still running in a simulated world
+ * shell_reap.c - ends the processes that still run in a simulated world
  */
 #include <ctype.h>
 #include <dirent.h>
@@ -20,7 +20,8 @@
 #define ROUND_US 10000
 
 /*
- * Signals orphans, which have become children of this process, the subreaper. Returns their number.
+ * Signals the children of this process; as a subreaper it has all orphans as children. Returns
+ * their number.
  */
 static int signal_children(int except, int sig)
 {
@@ -56,7 +57,7 @@ void sim_reap_all(int except)
 	}
 }
 
-/* True if the process sees @dir's mounts, which only processes of that world do. */
+/* True if the process sees @dir's mounts: only processes of that world do. */
 static bool lives_in(const char *pid, const char *dir)
 {
 	char path[64], mounted[80];

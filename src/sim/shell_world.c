@@ -51,7 +51,8 @@ static pid_t owner_of(const char *dir)
 }
 
 /*
- * Any user may make a directory of such a name in /tmp, and change its content while we check it.
+ * True if this user owns the directory. Another user may make one of such a name in /tmp, and
+ * change its content while we check it.
  */
 static bool is_ours(const char *dir)
 {
@@ -60,14 +61,14 @@ static bool is_ours(const char *dir)
 	return !lstat(dir, &st) && S_ISDIR(st.st_mode) && st.st_uid == geteuid();
 }
 
-/* Kills processes of that world first, since the mounts end with the namespace. */
+/* Removes a world. Kills its processes first, since the mounts end with their namespace. */
 static void clean_up(const char *dir)
 {
 	sim_world_kill(dir, 0);
 	remove_tree(dir);
 }
 
-/* Removes directories of shells that were killed together with their simulator. */
+/* Removes the worlds of shells that were killed together with their simulator. */
 static void remove_leftovers(void)
 {
 	glob_t g = { 0 };
@@ -138,12 +139,12 @@ int sim_world_enter(struct sim_world *w, struct gs_error *err)
 		     { "run/mps/users", 0711 }, { "dev", 0755 }, { "newdev", 0755 } };
 	char path[96];
 
-	/* before unshare(): in a chroot, /proc/self/exe leads out of it afterwards */
+	/* comes before unshare(): in a chroot, /proc/self/exe leads out of it afterwards */
 	if (gs_own_folder(w->programs, sizeof(w->programs)))
 		return gs_fail(err, -ENOENT, "/proc/self/exe: %s", strerror(ENOENT));
 	if (unshare(CLONE_NEWNS) || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL))
 		return gs_fail(err, -EPERM, "no private mount namespace: %s", strerror(errno));
-	/* Marks the processes that live in this world. */
+	/* this mount marks the processes that live in the world */
 	if (mount(w->dir, w->dir, NULL, MS_BIND, NULL))
 		return gs_fail(err, -errno, "cannot mount %s: %s", w->dir, strerror(errno));
 	for (size_t i = 0; i < GS_COUNT(dirs); i++) {
@@ -158,10 +159,11 @@ int sim_world_enter(struct sim_world *w, struct gs_error *err)
 			"gpusched: sim shell: no bpffs here (%s): the GPU runs, but gpusched "
 			"cannot observe it\n",
 			strerror(errno));
-	snprintf(path, sizeof(path), "%s/run/mps/users", w->dir); /* as systemd does */
+	/* systemd makes such folders too */
+	snprintf(path, sizeof(path), "%s/run/mps/users", w->dir);
 	if (mount("tmpfs", path, "tmpfs", MS_NOSUID | MS_NODEV | MS_NOEXEC, GPUSCHED_POOL_SPACE))
 		return gs_fail(err, -errno, "cannot mount %s: %s", path, strerror(errno));
-	/* the taps find their tracepoints there; in many containers it is not mounted */
+	/* the taps find their tracepoints there, and in many containers it is not mounted */
 	if (access("/sys/kernel/tracing/events", F_OK))
 		mount("tracefs", "/sys/kernel/tracing", "tracefs", 0, NULL);
 	return 0;
@@ -172,7 +174,7 @@ static int bind_one(const char *from, const char *to, struct gs_error *err)
 	struct stat st;
 
 	if (stat(from, &st))
-		return 0; /* this machine has none */
+		return 0; /* this machine has no such folder */
 	if (S_ISDIR(st.st_mode)) {
 		mkdir(to, 0755);
 	} else {
@@ -214,7 +216,7 @@ static int fill_dev(const char *dev, struct gs_error *err)
 	return 0;
 }
 
-/* One nvidia file: into the new /dev, and registered as ours. */
+/* Adds one nvidia file to the new /dev, and registers it as simulated. */
 static int add_file(const struct sim_world *w, const char *dev, const char *name, FILE *list,
 		    struct gs_error *err)
 {
@@ -273,7 +275,7 @@ static void print_quoted(FILE *f, const char *text)
 	putc('\'', f);
 }
 
-/* Writes DIR/join, by which a second terminal enters the world. */
+/* Writes DIR/join: by it a second terminal can enter the world. */
 static int write_join(const struct sim_world *w, struct gs_error *err)
 {
 	static const char *const variables[] = { "GPUSCHED_SIM", "GPUSCHED_DILATE",
@@ -313,7 +315,10 @@ static int prepend(const char *variable, const char *dir, struct gs_error *err)
 	return 0;
 }
 
-/* Looks beside the programs as built, then where `make install` puts it, whatever the prefix. */
+/*
+ * Finds the stand-in: beside the programs as built, else where `make install` puts it, for any
+ * prefix.
+ */
 static int find_stand_in(const char *dir, char *ret, size_t size, struct gs_error *err)
 {
 	static const char *const places[] = { "/simcuda", "/../" LIBRARY_DIR };
@@ -339,7 +344,7 @@ int sim_world_environment(const struct sim_world *w, double dilate, struct gs_er
 	setenv("GPUSCHED_SIM", w->dir, 1);
 	setenv("GPUSCHED_DILATE", number, 1);
 	r = prepend("LD_LIBRARY_PATH", cuda, err);
-	/* installed, the daemon is in sbin */
+	/* when installed, the daemon is in sbin */
 	snprintf(sbin, sizeof(sbin), "%s/../sbin/gpuschedd", w->programs);
 	if (!r && access(sbin, X_OK) == 0) {
 		*strrchr(sbin, '/') = '\0';

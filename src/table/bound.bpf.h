@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * bound.bpf.h - the MIG partition that a client is bound to, by what it subscribed to
+ * bound.bpf.h - the MIG partition that a client is bound to, as its subscriptions say
  */
 #ifndef GPUSCHED_TABLE_BOUND_BPF_H
 #define GPUSCHED_TABLE_BOUND_BPF_H
 
 #include "gpusched/abi.h"
 
-/* Bits of gpusched_client.mig; the high byte of an engine is between them. */
+/*
+ * Bits of gpusched_client.mig. Its bits 8 to 15 name the partition, as in an engine's number
+ * (gpusched_engine_in()).
+ */
 #define GS_BOUND 1u
-#define GS_BOUND_TWICE 0x10000u /* to another one as well: nobody knows which its TSGs are in */
+/* two partitions, or an unknown one: nobody knows where its TSGs are */
+#define GS_BOUND_TWICE 0x10000u
 #define GS_BOUND_GI 0xf000u
 #define GS_BOUND_CI 0x0f00u
 
@@ -18,7 +22,10 @@ static __always_inline int gs_binds_anew(gs_u32 is, gs_u32 to, gs_u32 part)
 	return !(to & part) || ((is & part) && ((is ^ to) & part));
 }
 
-/* @to, in these parts of an engine: one that is not there is not known. */
+/*
+ * Binds the client to partition @to. @parts: GS_BOUND_GI, GS_BOUND_CI or both; a part that is 0 in
+ * @to is unknown.
+ */
 static __always_inline void gs_bind(struct gpusched_client *client, gs_u32 parts, gs_u16 to)
 {
 	gs_u32 is = client->mig;

@@ -4,7 +4,10 @@
 
 #include "basic/error.h"
 
-/* Makes sure that the parent of gs_env()->bpffs is a BPF file system; mounts one if it may. */
+/*
+ * Makes sure that the parent of gs_env()->bpffs is a BPF file system. Mounts one if that is
+ * allowed.
+ */
 int gs_bpffs_ready(struct gs_error *err);
 /* Where the maps of the running policy are pinned. */
 #define GS_PINS_PATH 300

@@ -27,7 +27,7 @@ static __always_inline int gs_read_user(void *dst, gs_u32 size, gs_u64 addr)
 	return 0;
 }
 
-/* True if this open file is one of the driver's. Sets file and control (1: nvidiactl). */
+/* True if the driver made this open file. Sets file and control (1: nvidiactl). */
 static __always_inline int gs_file_accept(const struct gpusched_cfg *cfg, struct file *file)
 {
 	struct inode *inode = BPF_CORE_READ(file, f_inode);
@@ -50,7 +50,8 @@ static __always_inline int gs_file_accept(const struct gpusched_cfg *cfg, struct
 	return 1 + ((rdev & 0xfffff) == 255);
 }
 
-#define GS_REF_RELEASED 0xc000000000000000ull /* as in file_ref_t, where 0 is one reference */
+/* as in the kernel's file_ref_t, where 0 means one reference */
+#define GS_REF_RELEASED 0xc000000000000000ull
 
 static __always_inline int gs_file_referenced(gs_u64 file)
 {
@@ -68,8 +69,8 @@ static __always_inline int gs_file_referenced(gs_u64 file)
 }
 
 /*
- * True if anything still refers to the open file of these records. The memory of a closed file may
- * be anything by now, so compare it with what the file was.
+ * True if anything still refers to the open file. A closed file's memory may hold another file by
+ * now, so compare the inode and data with those of the entry.
  */
 static __always_inline int gs_file_lives(gs_u64 file)
 {

@@ -14,18 +14,18 @@ int gs_cfg_heartbeat(struct gs_table *t, uint64_t ns);
 int gs_cfg_default_class(struct gs_table *t, uint32_t class_id);
 int gs_cfg_policy_active(struct gs_table *t, bool active);
 /*
- * Gives the taps the GPUs' indexes, so that a new TSG's GPU is known at once. `on` does this as
- * well.
+ * Gives the taps the GPUs' indexes, so that a new TSG's GPU is known at once. Switching the taps on
+ * does this as well.
  */
 int gs_cfg_gpus(struct gs_table *t, const struct gs_gpu *gpus, size_t n);
 /* The most TSGs that one process may have in the table (default 1024); 0: no limit. */
 int gs_cfg_max_tsgs(struct gs_table *t, uint32_t max);
 int gs_cfg_next_epoch(struct gs_table *t);
-/* With @on false everything passes the gate, and holds suspend instead. */
+/* @on false: the gate lets everything pass, and a hold suspends the TSG instead. */
 int gs_cfg_gate(struct gs_table *t, bool on);
 /* Processes that started after @started_ns wait at the gate until @until_ns; 0: none does. */
 int gs_cfg_newcomers(struct gs_table *t, uint64_t started_ns, uint64_t until_ns);
-/* Our own processes: their calls are not the owner's wish. */
+/* Adds one of our own processes: its calls do not count as an owner's wish. */
 int gs_self_add(struct gs_table *t, pid_t tgid);
 int gs_self_del(struct gs_table *t, pid_t tgid);
 

@@ -54,13 +54,16 @@ static __always_inline void gs_poke_owner(struct gpusched_tsg *rec, const struct
 		entry->holder = to;
 	rec->owner_fd = new->owner_fd;
 	rec->owner_start_ns = new->owner_start_ns;
-	/* the process's end may have removed it from its owner */
+	/* compare first: the process may have ended meanwhile, and then the TSG has no owner */
 	if (!cfg || !pid || pid == to ||
 	    __sync_val_compare_and_swap(&rec->task.pid, pid, to) != pid)
 		return;
 	gs_give_back(pid, GPUSCHED_SHARE_TSGS);
 	proc = gs_meet(cfg, to, new->owner_start_ns);
-	/* Even past its quota, since the TSG exists; the user of its maker goes on paying. */
+	/*
+	 * Counts even past the quota, since the TSG exists. The user of the process that made the
+	 * TSG goes on paying.
+	 */
 	if (proc)
 		__sync_fetch_and_add(&proc->tsgs, 1);
 	if (rec->flags & GPUSCHED_TSG_PARTIAL) {
@@ -82,8 +85,9 @@ static __always_inline void gs_poke_class(struct gpusched_task *t, const struct 
 }
 
 /*
- * The kernel reuses a deleted element at once, and this program can be preempted. So the memory may
- * be another record's by now. This is checked before each group of fields, and at the end.
+ * Compares the id: the kernel reuses a deleted element at once, and this program can be preempted.
+ * So the memory may be another record's by now. Checked before each group of fields, and at the
+ * end.
  */
 static __always_inline int gs_is_still(const struct gpusched_tsg *rec,
 				       const struct gpusched_poke *p)
@@ -170,7 +174,10 @@ int poke(struct gpusched_poke *p)
 	return 0;
 }
 
-/* For the one caller that adopts. Too big for the stack, and a tap may run in between. */
+/*
+ * For the one caller that adopts. The record is too big for the stack, and a tap may use its own
+ * memory meanwhile.
+ */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);
@@ -198,7 +205,7 @@ static __always_inline int gs_insert(struct gs_table_head *h, const struct gpusc
 	if (bpf_map_lookup_elem(&gs_tsgs, &key))
 		return -GS_EEXIST;
 	/*
-	 * by the helper, since compilers like to make pointers into the context, which the verifier
+	 * with a helper, since compilers like to make pointers into the context, which the verifier
 	 * refuses
 	 */
 	bpf_probe_read_kernel(rec, sizeof(*rec), from);
@@ -216,7 +223,7 @@ static __always_inline int gs_insert(struct gs_table_head *h, const struct gpusc
 		gs_uncharge(pid, uid, GPUSCHED_IN_TSGS);
 		return -GS_ENOSPC;
 	}
-	if (rec->flags & GPUSCHED_TSG_MIG) /* its next TSGs are where this one is */
+	if (rec->flags & GPUSCHED_TSG_MIG) /* the client's next TSGs are in the same partition */
 		gs_bind(client, gpusched_is_apart(rec) ? 0 : GS_BOUND_GI | GS_BOUND_CI,
 			rec->task.engine);
 	rec->key = key;
@@ -255,7 +262,10 @@ static __always_inline int gs_sweep_claim(struct gs_table_head *h)
 	if (rec->task.id != h->id)
 		return -GS_ESTALE;
 	old = __sync_fetch_and_or(&rec->flags, bits);
-	/* this program can be preempted: the memory may be another record's by now */
+	/*
+	 * compare the id: this program can be preempted, and the memory may be another record's by
+	 * now
+	 */
 	if (rec->task.id != h->id || ((old & GPUSCHED_TSG_ENDING) && !(old & GPUSCHED_TSG_SWEPT))) {
 		__sync_fetch_and_and(&rec->flags, ~(bits & ~old));
 		return -GS_ESTALE;
@@ -321,7 +331,7 @@ static __always_inline int gs_insert_channel(const struct gs_table_head *h)
 	return gs_end_overtook(&key, id, &k) ? -GS_ENOENT : 0;
 }
 
-/* The owner's quota counts, so the owner has to be known. */
+/* True if the owner has an entry: its quota counts for what is inserted. */
 static __always_inline int gs_owner_known(const struct gs_table_head *h, gs_u32 owner)
 {
 	struct gpusched_cfg *cfg = gs_cfg_of();
@@ -370,7 +380,10 @@ static __always_inline int gs_insert_file(const struct gs_table_head *h)
 	return 0;
 }
 
-/* For the sweep: the key may be a new file's by now, at a closed one's address. */
+/*
+ * For the sweep. @made tells the entry of the closed file from that of a new file at the same
+ * address.
+ */
 static __always_inline int gs_forget_made(void *map, const void *key, gs_u32 made,
 					  enum gpusched_room room)
 {
@@ -396,7 +409,7 @@ static __always_inline int gs_forget_place(const struct gs_table_head *h)
 	return gs_forget_made(&gs_files, &h->key.file, h->made, GPUSCHED_IN_FILES);
 }
 
-/* The process has waited at the gate long enough for being past its quota. */
+/* The process has waited at the gate for as long as a quota may make it wait: lets it pass. */
 static __always_inline int gs_let(gs_u32 pid)
 {
 	struct gpusched_proc *proc = bpf_map_lookup_elem(&gs_procs, &pid);
@@ -519,12 +532,8 @@ int change_proc(struct gs_proc_arg *a)
 	a->ret = 0;
 	proc = bpf_map_lookup_elem(&gs_procs, &tgid);
 	if (!proc && fresh.source < GPUSCHED_SRC_COMMAND) {
-		a->ret =
-			/*
-			 * The process ended since the taps reported it: nothing would remove the
-			 * entry.
-			 */
-			-GS_ENOENT;
+		/* the process has ended since the taps saw it: nothing would remove an entry */
+		a->ret = -GS_ENOENT;
 		return 0;
 	}
 	if (!proc) {

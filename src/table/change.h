@@ -28,37 +28,43 @@ _Static_assert(sizeof(struct gs_holder_rec) == 48, "gs_holder_rec");
 
 /* Argument of change_table. */
 enum gs_table_op {
-	/* Key and rec; the id comes from the counter, the class from its process. */
+	/* key; rec, with an id from the counter and the class of its process */
 	GS_TABLE_INSERT = 1,
-	GS_TABLE_TAKE,          /* key and rec with its own id and class */
-	GS_TABLE_CLAIM,         /* for the sweep: key and id; id becomes the flags from before */
-	GS_TABLE_REMOVE,        /* key; claimed, or claimed by nobody */
+	GS_TABLE_TAKE, /* key and rec with its own id and class */
+	/* for the sweep: key, id; the id becomes the flags that the record had */
+	GS_TABLE_CLAIM,
+	GS_TABLE_REMOVE,        /* key; the caller has claimed the record, or nobody has */
 	GS_TABLE_CHANNEL,       /* key of the TSG; channel */
-	GS_TABLE_DEVICE,        /* key; device; id: start of its owner. Also for the next ones. */
+	GS_TABLE_DEVICE,        /* key; device; id: start of its owner. Also for CLIENT and FILE. */
 	GS_TABLE_CLIENT,        /* key; client */
 	GS_TABLE_FILE,          /* key.file; file */
 	GS_TABLE_FORGET_DEVICE, /* key; made */
 	GS_TABLE_FORGET_CLIENT, /* key; made */
 	GS_TABLE_FORGET_FILE,   /* key.file; made */
 	GS_TABLE_FORGET_PAST,   /* key; made */
-	GS_TABLE_LET,           /* id: the process that no longer waits at the gate */
+	GS_TABLE_LET,           /* id: the process that the gate lets pass */
 	GS_TABLE_HOLDER,        /* key.file; made; file: holder, sweep: GS_SWEEP_* */
-	GS_TABLE_FILE_LIVES,    /* key.file: 1 something refers to it; 0 nothing does, or unknown */
 	/*
-	 * Fields of gs_cfg with id as the value: writing all of it would undo the taps' id counter.
+	 * key.file; the result is 1 if something refers to the file, 0 if nothing does or it is
+	 * unknown
+	 */
+	GS_TABLE_FILE_LIVES,
+	/*
+	 * These set a field of gs_cfg to id: writing all of gs_cfg would undo the taps' id counter.
 	 */
 	GS_CFG_HEARTBEAT,
 	GS_CFG_DEFAULT_CLASS,
 	GS_CFG_POLICY_ACTIVE,
 	GS_CFG_MAX_TSGS,
 	GS_CFG_GATE,
-	GS_CFG_EPOCH, /* one more; no value */
+	GS_CFG_EPOCH, /* adds one; id is not used */
 	GS_CFG_NEWCOMERS,
 	GS_CFG_NEWCOMERS_UNTIL,
 };
 #define GS_SWEEP_DONE 0u
 #define GS_SWEEP_WANTED 1u
-#define GS_SWEEP_KEEP 2u /* a tap may have asked for a sweep meanwhile */
+/* leaves the field as it is, since a tap may have asked for a sweep meanwhile */
+#define GS_SWEEP_KEEP 2u
 
 struct gs_table_head {
 	gs_u32 op; /* enum gs_table_op */
@@ -69,7 +75,7 @@ struct gs_table_head {
 	struct gpusched_device device;
 	struct gpusched_client client;
 	struct gpusched_file file;
-	gs_u32 made; /* of the entry that is meant */
+	gs_u32 made; /* origin.made of the entry to change */
 	gs_u32 pad;
 };
 struct gs_table_arg {
@@ -77,7 +83,7 @@ struct gs_table_arg {
 	struct gpusched_tsg rec;
 };
 
-/* Argument of change_proc: all fields but tsgs, which only the taps change. */
+/* Argument of change_proc. The taps alone change the counts in it. */
 struct gs_proc_arg {
 	gs_u32 tgid;
 	gs_s32 ret;

@@ -23,7 +23,10 @@ const char *gs_event_name(unsigned int type)
 	return type < GS_COUNT(names) ? names[type] : NULL;
 }
 
-/* Start times use the clock that runs on while the machine sleeps; events use the other one. */
+/*
+ * How long the machine has slept: a start time counts sleep (CLOCK_BOOTTIME), an event's time does
+ * not.
+ */
 static uint64_t slept_ns(void)
 {
 	struct timespec boot, monotonic;
@@ -34,7 +37,10 @@ static uint64_t slept_ns(void)
 	       (uint64_t)monotonic.tv_nsec;
 }
 
-/* The start is read last: a process that took the pid meanwhile has a later start. */
+/*
+ * Reads the start last: if another process has taken the pid meanwhile, its start is later than the
+ * event.
+ */
 int gs_event_uid(const struct gpusched_event *ev, uid_t *ret)
 {
 	uint64_t started;
@@ -61,7 +67,7 @@ static int on_record(void *user, void *data, size_t size)
 
 	if (size < sizeof(ev))
 		return 0;
-	memcpy(&ev, data, sizeof(ev)); /* the ring belongs to the kernel */
+	memcpy(&ev, data, sizeof(ev)); /* a copy, since the kernel may reuse the ring's memory */
 	t->fn(&ev, t->user);
 	return ++t->handled < AT_ONCE && gs_now_ns() < t->handle_until_ns ? 0 : -ECANCELED;
 }

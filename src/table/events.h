@@ -12,9 +12,8 @@ typedef void (*gs_event_fn)(const struct gpusched_event *ev, void *user);
 int gs_events_open(struct gs_table *t, gs_event_fn fn, void *user, struct gs_error *err);
 int gs_events_fd(const struct gs_table *t); /* readable when there are events */
 /*
- * Calls fn for each event; returns the number, or -errno. It does not handle all at once: a program
- * that makes events faster than they are handled would keep the caller here for ever. 0: there are
- * none.
+ * Calls fn for each event; returns the number, or -errno. Handles some only: a program that makes
+ * events faster than they are handled would keep the caller here for ever. 0: there are none.
  */
 int gs_events_dispatch(struct gs_table *t);
 /* Number of events that fit into the ring; 0: unknown. */
@@ -22,8 +21,8 @@ size_t gs_events_room(const struct gs_table *t);
 /* The sum of a tap's counter over all CPUs, since the taps were turned on. */
 int gs_tap_counter(struct gs_table *t, enum gpusched_tap_counter which, uint64_t *ret);
 /*
- * The real uid of the event's process. -ESRCH: that process has ended, and its pid may be another's
- * by now.
+ * The real uid of the event's process. -ESRCH: the process has ended, and its pid may belong to
+ * another one.
  */
 int gs_event_uid(const struct gpusched_event *ev, uid_t *ret);
 /* The name from abi.h's table; NULL if out of range. */

@@ -3,8 +3,8 @@
  * facts.h - maps that policies read: facts about TSGs and runlists from the GPUs' logs, and TSGs'
  * jobs
  *
- * Not pinned: a second after the daemon that reads the logs is gone, facts are out of date. By TSG
- * id, which is never used again.
+ * The keys are TSG ids, which are never used again. The maps are not pinned: without the daemon,
+ * which reads the logs, facts are out of date after a second.
  */
 #ifndef GPUSCHED_TABLE_FACTS_H
 #define GPUSCHED_TABLE_FACTS_H
@@ -17,18 +17,20 @@
 /* The job that a TSG works for. */
 struct gs_job {
 	gs_u64 job;         /* 0: unknown */
-	gs_u64 limit_group; /* as in gpusched_limit, with @limit_pct */
+	gs_u64 limit_group; /* gpusched_limit's group, to which @limit_pct belongs */
 	gs_u32 limit_pct;
-	gs_u32 promise_pct;   /* as gpusched_promise */
+	gs_u32 promise_pct;   /* gpusched_promise's part and group */
 	gs_u64 promise_group; /* the same */
-	gs_u32 over_pct; /* not 0: it has no promise, for the requests of its GPU would be this */
-	gs_u32 last;     /* 1: it comes last, for it has used up its GPU time */
+	/* not 0: there is no promise, since its GPU's requests would add up to this */
+	gs_u32 over_pct;
+	gs_u32 last;             /* 1: the TSG comes last, since its GPU time is used up */
 	struct gpusched_key key; /* for gpusched_find() */
 };
 
 /*
- * Facts of a TSG are written when something has happened to it. Until then a loaded TSG is held,
- * and a waiting TSG goes on waiting. @passed_ns: from f->as_of_ns to @as_of_ns, in the GPU's time.
+ * Brings facts up to @as_of_ns: they are written only when something has happened to the TSG. Until
+ * then a loaded TSG is held, and a waiting TSG goes on waiting. @passed_ns: from f->as_of_ns to
+ * @as_of_ns, in the GPU's time.
  */
 static inline __attribute__((always_inline)) void gs_facts_until(struct gpusched_facts *f,
 								 gs_u64 as_of_ns, gs_u64 passed_ns)
@@ -48,7 +50,7 @@ static inline __attribute__((always_inline)) void gs_facts_until(struct gpusched
 	}
 }
 
-/* When the TSG last had the GPU or waited for it, as far as known at @now. */
+/* When the TSG last had the GPU or waited for it, as far as is known at @now. */
 static inline __attribute__((always_inline)) gs_u64
 gs_facts_last_run(const struct gpusched_facts *f, gs_u64 now)
 {
@@ -61,7 +63,7 @@ gs_facts_last_run(const struct gpusched_facts *f, gs_u64 now)
 
 #include "table/table.h"
 
-/* Makes the maps, once; policies loaded from then on read them. 0 or -errno. */
+/* Makes the maps if they are missing; policies loaded from then on read them. 0 or -errno. */
 int gs_facts_begin(struct gs_table *t);
 bool gs_facts_has(const struct gs_table *t);
 /* Writes many facts, with one call for each few hundred. 0, or -errno of the last failure. */
@@ -73,16 +75,16 @@ void gs_facts_remove_runlist(struct gs_table *t, uint32_t runlist);
 int gs_facts_put_gpu(struct gs_table *t, uint32_t gpu, const struct gpusched_gpu *costs);
 void gs_facts_remove_gpu(struct gs_table *t, uint32_t gpu);
 
-/* The same for jobs: gpusched_job() of policy.bpf.h. */
+/* Makes the maps of jobs, which gpusched_job() of policy.bpf.h reads. */
 int gs_jobs_begin(struct gs_table *t);
 bool gs_jobs_has(const struct gs_table *t);
 /* Writes the job of TSG @id. 0 or -errno. */
 int gs_job_put(struct gs_table *t, uint64_t id, uint64_t job);
-/* The TSG comes last in policies that take turns, or no longer. 0 or -errno. */
+/* Whether the TSG comes last in policies that take turns. 0 or -errno. */
 int gs_job_put_last(struct gs_table *t, uint64_t id, bool last);
 /* 0: unknown. */
 uint64_t gs_job_get(struct gs_table *t, uint64_t id);
-/* Writes its key and its limit, beside its job. 0 or -errno. */
+/* Writes the TSG's key and its limit, beside its job. 0 or -errno. */
 int gs_limit_put(struct gs_table *t, const struct gpusched_tsg *rec,
 		 const struct gpusched_limit *limit);
 bool gs_limit_same(struct gs_table *t, const struct gpusched_tsg *rec,
@@ -90,7 +92,7 @@ bool gs_limit_same(struct gs_table *t, const struct gpusched_tsg *rec,
 /* All zero: it has no limit. */
 struct gpusched_limit gs_limit_get(struct gs_table *t, uint64_t id);
 
-/* The part that its group is promised; @pct 0: nothing. @over_pct: as gs_job's. */
+/* The part that the TSG's group is promised; @pct 0: nothing. @over_pct: as in struct gs_job. */
 struct gs_promise {
 	uint64_t group;
 	uint32_t pct, over_pct;

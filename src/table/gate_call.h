@@ -11,12 +11,12 @@
 
 /* One thread's call to schedule a TSG, from the gate to the tap at the call's exit. */
 struct gs_gate_call {
-	struct gpusched_key key; /* of the TSG */
+	struct gpusched_key key; /* key of the TSG */
 	gs_u64 id;
 	gs_u64 ns;
-	gs_u64 start_ns; /* of the caller's process */
+	gs_u64 start_ns; /* start of the caller's process */
 	gs_u32 tgid;
-	gs_u32 class_id; /* with which the policy was asked */
+	gs_u32 class_id; /* the class with which the policy was asked */
 	gs_u32 tid;
 	gs_u32 pad;
 	/* Id of the TSG about which the policy was asked in this call; 0: it was not asked. */

@@ -5,7 +5,7 @@
  *
  * The library never prints: the kernel's refusal is an ordinary answer with a reason. libbpf has
  * one print function for all threads. So each thread has its own buffer between begin and end, and
- * messages of others go where they went before.
+ * messages of other threads are printed as without this.
  */
 #ifndef GPUSCHED_TABLE_HUSH_H
 #define GPUSCHED_TABLE_HUSH_H

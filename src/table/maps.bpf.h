@@ -52,9 +52,10 @@ GS_MAP struct {
 } gs_makers SEC(".maps");
 
 struct gs_channel_ref {
-	gs_u32 tsg;   /* handle */
-	gs_u32 owner; /* the process to which it is charged; 0: none (GPUSCHED_FREE_CHANNELS) */
-	gs_u32 uid;   /* the user, with @owner */
+	gs_u32 tsg; /* handle */
+	/* the process that is charged for the channel; 0: none (GPUSCHED_FREE_CHANNELS) */
+	gs_u32 owner;
+	gs_u32 uid; /* the user who is charged, if @owner is not 0 */
 	gs_u32 pad;
 };
 
@@ -91,7 +92,7 @@ GS_MAP struct {
 	__type(value, struct gpusched_file);
 } gs_files SEC(".maps");
 
-/* TSGs with channels for which the table had no room, as far as this map has room. */
+/* TSGs with channels for which gs_tsgs had no room; only as many as fit here. */
 GS_MAP struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, GS_MAX_PLACES);
@@ -181,8 +182,8 @@ GS_MAP struct {
 } gs_call SEC(".maps");
 
 /*
- * The running policy's dispatcher for launches. It needs an array of its own, since its programs
- * are uprobes.
+ * The running policy's dispatcher for launches. An array of its own, since these programs are
+ * uprobes.
  */
 GS_MAP struct {
 	__uint(type, BPF_MAP_TYPE_PROG_ARRAY);
@@ -250,7 +251,7 @@ static __always_inline void gs_emit(struct gpusched_event *ev)
 }
 
 /*
- * Quotas. Each entry is charged to the process that made it, which the entry names, from insertion
+ * Quotas. Each entry names the process that made it, and is charged to that process from insertion
  * to deletion. Insertion and deletion each succeed exactly once, so the charge cannot drift.
  */
 static __always_inline gs_u32 *gs_share_of(struct gpusched_proc *proc, enum gpusched_share what)
@@ -303,7 +304,7 @@ static __always_inline enum gpusched_share gs_room_share(enum gpusched_room room
 					      : GPUSCHED_SHARE_DEVICES;
 }
 
-/* One entry fewer; @pid 0: its process has the charge back already. */
+/* Counts one entry fewer. @pid 0: the process itself is not charged any more. */
 static __always_inline void gs_uncharge(gs_u32 pid, gs_u32 uid, enum gpusched_room room)
 {
 	struct gpusched_user *user = gs_user_known(uid);
@@ -318,8 +319,8 @@ static __always_inline void gs_uncharge(gs_u32 pid, gs_u32 uid, enum gpusched_ro
 }
 
 /*
- * Deletes from gs_devices, gs_clients, gs_files or gs_past. Returns the process that was charged,
- * or 0.
+ * Deletes an entry of gs_devices, gs_clients, gs_files or gs_past. Returns the process that was
+ * charged, or 0.
  */
 static __always_inline gs_u32 gs_forget(void *map, const void *key, enum gpusched_room room)
 {
@@ -336,7 +337,7 @@ static __always_inline gs_u32 gs_forget(void *map, const void *key, enum gpusche
 	return owner;
 }
 
-/* @n more TSGs of the process are not in the table, or not completely. */
+/* Counts @n more TSGs of the process that are not in the table, or only in part. */
 static __always_inline void gs_past_add(gs_u32 pid, gs_s32 n)
 {
 	struct gpusched_proc *proc = bpf_map_lookup_elem(&gs_procs, &pid);
@@ -379,8 +380,8 @@ static __always_inline void gs_forget_channel(const struct gpusched_key *key)
 }
 
 /*
- * One program ends a record: the tap that saw its end, or the sweep. It tells the policy and then
- * drops the record. 0: another one has claimed it.
+ * Claims the end of a record: one program ends it, the tap that saw the TSG's end or the sweep.
+ * That program tells the policy and then drops the record. 0: another program has claimed it.
  */
 static __always_inline int gs_claim(struct gpusched_tsg *rec)
 {
@@ -389,12 +390,13 @@ static __always_inline int gs_claim(struct gpusched_tsg *rec)
 
 	if (!(old & bits))
 		return 1;
-	if (!(old & GPUSCHED_TSG_ENDING)) /* its end was reported; the rest is left to the sweep */
+	/* the end was reported already; the rest is left to the sweep */
+	if (!(old & GPUSCHED_TSG_ENDING))
 		__sync_fetch_and_and(&rec->flags, ~GPUSCHED_TSG_ENDING);
 	return 0;
 }
 
-/* One record fewer for its owner, which may be changing, and for its client. */
+/* Counts one record fewer for its owner and its client. The owner may change at this moment. */
 static __always_inline void gs_uncount(struct gpusched_tsg *rec)
 {
 	struct gpusched_client *client;

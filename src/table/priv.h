@@ -52,7 +52,7 @@ enum gs_pin {
 #define X(name) GS_PIN_##name,
 	GS_PIN_MAPS(X) GS_PIN_PROGS(X)
 #undef X
-		GS_PIN_OPENED, /* gs_table_open() opens those above */
+		GS_PIN_OPENED, /* gs_table_open() opens those above this line */
 };
 
 #define GS_V1_TSG 360u /* size of a record of version 1, see upgrade.c */
@@ -60,8 +60,8 @@ enum gs_pin {
 struct gs_table {
 	int fd[GS_PIN_OPENED];
 	int facts_fd, runlists_fd, gpus_fd; /* -1: the maps of facts.h are not made */
-	int jobs_fd;                        /* the same for its jobs */
-	/* Size of a record in gs_tsgs; an older version's is shorter. */
+	int jobs_fd;                        /* -1: the map of jobs is not made */
+	/* Size of a record in gs_tsgs. In a table of an older version it is shorter. */
 	size_t record_size;
 	unsigned int cpus;
 	unsigned int sweeps;
@@ -77,7 +77,7 @@ int gs_table_open_at(const char *dir, struct gs_table **ret, struct gs_error *er
 /* Runs a syscall program with @arg, which it reads and writes. */
 int gs_run_prog(int prog_fd, void *arg, size_t size);
 int gs_table_change(struct gs_table *t, struct gs_table_arg *arg);
-/* The same as gs_table_insert(), for a record of an older table, which has its id and class. */
+/* gs_table_insert() for a record of an older table, which already has its id and class. */
 int gs_table_take(struct gs_table *t, const struct gpusched_tsg *rec,
 		  const struct gpusched_channels *ch);
 int gs_table_device(struct gs_table *t, const struct gpusched_key *key,

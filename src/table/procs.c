@@ -32,8 +32,8 @@ int gs_cfg_default_class(struct gs_table *t, uint32_t class_id)
 }
 
 /*
- * When a policy is gone, the pins of its maps are removed too, so that nobody takes them for its
- * successor's.
+ * When a policy is gone, its maps' pins are removed too. Otherwise they would look like the next
+ * policy's.
  */
 int gs_cfg_policy_active(struct gs_table *t, bool active)
 {
@@ -118,7 +118,10 @@ int gs_proc_del(struct gs_table *t, pid_t tgid)
 	return bpf_map_delete_elem(t->fd[GS_PIN_gs_procs], &key) ? -errno : 0;
 }
 
-/* If a reader is late, uses sources that do not wait; these notice an end a moment later. */
+/*
+ * True if the process has ended. If the reader is late, this asks sources that do not wait; they
+ * notice an end a moment later.
+ */
 static bool is_dead(pid_t pid, uint64_t start_ns)
 {
 	struct gs_program now;
@@ -132,7 +135,7 @@ static bool is_dead(pid_t pid, uint64_t start_ns)
 bool gs_proc_forget_dead(struct gs_table *t, pid_t pid, uint64_t start_ns)
 {
 	if (!is_dead(pid, start_ns))
-		return false; /* its end is still to come */
+		return false; /* the taps will see its end */
 	gs_proc_del(t, pid);
 	return true;
 }
@@ -147,7 +150,7 @@ static int renumber(struct gs_table *t, uint32_t tgid, struct gpusched_proc *pro
 		proc->weight = 0;
 	}
 	r = gs_proc_set(t, (pid_t)tgid, proc);
-	return r == -ENOENT ? 0 : r; /* it has just ended */
+	return r == -ENOENT ? 0 : r; /* -ENOENT: the process has just ended */
 }
 
 /* The caller frees both arrays in any case. */

@@ -35,7 +35,7 @@ struct gs_caller {
 static const struct gpusched_channels gs_no_channels;
 static const struct gpusched_tsg gs_no_tsg;
 
-/* Too big for the stack. */
+/* This memory is too big for the stack. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);
@@ -67,7 +67,7 @@ static __always_inline gs_u32 gs_tid_of(const struct gpusched_cfg *cfg, struct t
 	return 0;
 }
 
-/* A process's id is its first thread's. */
+/* A process's id is the id of its first thread. */
 static __always_inline gs_u32 gs_tgid_of(const struct gpusched_cfg *cfg, struct task_struct *leader)
 {
 	return gs_tid_of(cfg, leader);
@@ -115,7 +115,8 @@ static __always_inline void gs_tell_event(const struct gs_caller *c, gs_u32 type
 }
 
 /*
- * Reports once that a process or its user has used up its quota, until half of that is free again.
+ * Reports that a process or its user has used up a quota. Reports it again only after half of the
+ * quota was free.
  */
 static __always_inline void gs_tell_limit(const struct gs_caller *c, struct gpusched_proc *proc,
 					  enum gpusched_share what)
@@ -127,7 +128,7 @@ static __always_inline void gs_tell_limit(const struct gs_caller *c, struct gpus
 	gs_tell_event(c, GPUSCHED_EV_LIMIT, &key, 0, what, 0);
 }
 
-/* The caller's entry in the process map; makes it if it is missing. */
+/* The caller's entry in the process map. Makes the entry if it is missing. */
 static __always_inline struct gpusched_proc *gs_proc_of(const struct gs_caller *c)
 {
 	gs_u32 tgid = c->tgid;
@@ -179,8 +180,8 @@ static __always_inline void gs_driver_settings(struct gpusched_settings *s)
 /* ---- devices, clients, files ------------------------------------------------------------------ */
 
 /*
- * The entry of gs_devices, gs_clients or gs_files; makes it from @fresh (which begins with its
- * file) if it is missing. NULL: no room, or past the process's quota; this is counted.
+ * The entry of gs_devices, gs_clients or gs_files. If it is missing, makes it from @fresh, which
+ * begins with its file. NULL: there is no room, or the process is past its quota; this is counted.
  */
 static __always_inline void *gs_entry(void *map, const void *key, void *fresh,
 				      enum gpusched_room room)
@@ -218,7 +219,7 @@ static __always_inline void gs_file_identity(gs_u64 file, struct gpusched_file *
 	ret->data = (gs_u64)BPF_CORE_READ(f, private_data);
 }
 
-/* False if another file is at its address by now. */
+/* False if another file is at that address by now. */
 static __always_inline int gs_file_is(gs_u64 file, const struct gpusched_file *entry)
 {
 	struct gpusched_file now = {};
@@ -235,7 +236,7 @@ static __always_inline struct gpusched_file *gs_file_entry(gs_u64 file, gs_u32 o
 	return gs_entry(&gs_files, &file, &fresh, GPUSCHED_IN_FILES);
 }
 
-/* The entry of @key's client, below its file. */
+/* The entry of @key's client. Makes it, and its file's, if missing. */
 static __always_inline struct gpusched_client *gs_client_entry(const struct gpusched_key *key,
 							       gs_u32 owner, gs_u32 uid)
 {
@@ -247,7 +248,7 @@ static __always_inline struct gpusched_client *gs_client_entry(const struct gpus
 		       : NULL;
 }
 
-/* The entry of device @key, below its client. */
+/* The entry of device @key. Makes it, and its client's, if missing. */
 static __always_inline struct gpusched_device *
 gs_device_entry(const struct gpusched_key *key, gs_u32 owner, gs_u32 uid, gs_u32 dev_instance)
 {
@@ -268,7 +269,10 @@ static __always_inline void gs_call_sweep(gs_u64 file)
 		entry->sweep = 1;
 }
 
-/* False if the process only shares the file with others, and has records in it beside theirs. */
+/*
+ * True if the process is the file's holder. False if it only shares the file, and may have records
+ * in it beside the holder's.
+ */
 static __always_inline int gs_is_holder(gs_u64 file, gs_u32 tgid)
 {
 	struct gpusched_file *entry = bpf_map_lookup_elem(&gs_files, &file);
@@ -288,7 +292,10 @@ static __always_inline void gs_fill_owner(struct gpusched_tsg *rec, const struct
 	bpf_probe_read_kernel_str(rec->task.comm, sizeof(rec->task.comm), leader->comm);
 }
 
-/* Checks a record's place: below a client of a file, and within the process's quota. */
+/*
+ * Charges a new record to the process and its user, and finds its client's entry. NULL: there is no
+ * room.
+ */
 static __always_inline struct gpusched_client *
 gs_take_place(const struct gs_caller *c, struct gpusched_proc *proc, const struct gpusched_key *key)
 {
@@ -310,8 +317,9 @@ gs_take_place(const struct gs_caller *c, struct gpusched_proc *proc, const struc
 }
 
 /*
- * A handle is used again: the free of the old object was not seen. The policy is not told, since
- * only one callback can run per call. 0: another program is changing the old record.
+ * A new TSG has a handle that the table already has: the free of the old TSG was not seen. Ends the
+ * old record. The policy is not told, since only one callback can run per call. 0: another program
+ * is changing the old record.
  */
 static __always_inline int gs_clear_place(const struct gs_caller *c, const struct gpusched_key *key)
 {
@@ -374,7 +382,8 @@ static __always_inline gs_u64 gs_new_tsg(const struct gs_caller *c, const struct
 	gs_fill_class(&rec->task, proc, c->cfg->default_class);
 	gs_driver_settings(&rec->task.asked);
 	rec->task.is = rec->task.asked;
-	gs_note_maker(c, key, rec->task.id); /* first, since the end of the record removes it */
+	/* comes first, since the end of the record removes the note */
+	gs_note_maker(c, key, rec->task.id);
 	if (bpf_map_update_elem(&gs_tsgs, key, rec, BPF_NOEXIST)) {
 		bpf_map_delete_elem(&gs_makers, key);
 		gs_uncharge(c->tgid, rec->charged_uid, GPUSCHED_IN_TSGS);
@@ -390,8 +399,8 @@ static __always_inline gs_u64 gs_new_tsg(const struct gs_caller *c, const struct
 }
 
 /*
- * True if TSG @id may have ended before @channel was among its channels. Compares the id, since the
- * next record of that key can be at the same address.
+ * True if TSG @id may have ended before @channel was in its list of channels. Compares the id: the
+ * next record of the same key can have the same address.
  */
 static __always_inline int gs_end_overtook(const struct gpusched_key *key, gs_u64 id,
 					   const struct gpusched_key *channel)
@@ -491,13 +500,14 @@ static __always_inline void gs_end_channel(const struct gpusched_key *tsg_key, g
 
 struct gs_fall {
 	const struct gs_caller *c;
-	struct gpusched_key first; /* the caller of the walk ends it, after telling the policy */
+	/* the walk's caller ends this record, after the policy was told */
+	struct gpusched_key first;
 	gs_u64 file, first_id;
 	gs_u32 client, device, subdevice; /* 0: any */
 	gs_u32 n;
 };
 
-/* If a policy runs, the record stays, marked, until the sweep has told the policy. */
+/* While a policy runs, the record is only marked: it stays until the sweep has told the policy. */
 static long gs_fall_tsg(void *map, struct gpusched_key *key, struct gpusched_tsg *rec,
 			struct gs_fall *f)
 {

@@ -37,7 +37,8 @@ static __always_inline void gs_tell_evicted(const struct gpusched_tsg *rec)
 }
 
 /*
- * The record stays, marked, until the sweep has told the policy. Until then its user pays for it.
+ * Marks an unused record. It stays until the sweep has told the policy, and its user pays until
+ * then.
  */
 static long gs_evict_tsg(void *map, struct gpusched_key *key, struct gpusched_tsg *rec,
 			 struct gs_eviction *e)
@@ -63,7 +64,7 @@ static long gs_evict_tsg(void *map, struct gpusched_key *key, struct gpusched_ts
 	return 0;
 }
 
-/* Something stays below it. */
+/* The file stays, since something below it does. */
 static __always_inline void gs_keep_file(const struct gpusched_key *key)
 {
 	gs_u64 file = key->file;
@@ -113,7 +114,7 @@ static long gs_evict_file(void *map, gs_u64 *key, struct gpusched_file *file, st
 }
 
 /*
- * Removes all entries that a process does not use, so that such walks are rare. A global function
+ * Removes all of a process's unused entries at once, so that such walks are rare. A global function
  * for the verifier's sake, like gs_drop().
  */
 __weak __noinline int gs_make_room(gs_u32 pid)
@@ -168,7 +169,7 @@ static __always_inline int gs_user_take(gs_u32 uid, enum gpusched_room room)
 	return 0;
 }
 
-/* 0, or the counter of what is full. */
+/* Charges one entry. Returns 0, or the counter for what is full. */
 static __always_inline gs_u32 gs_charge_once(struct gpusched_proc *proc, gs_u32 uid,
 					     enum gpusched_room room, gs_u32 max)
 {
@@ -185,7 +186,7 @@ static __always_inline gs_u32 gs_charge_once(struct gpusched_proc *proc, gs_u32 
 }
 
 /*
- * Charges one more entry to a process; 0, or the counter of what is full. Global, like
+ * Charges one more entry to a process. Returns 0, or the counter for what is full. Global, like
  * gs_make_room().
  */
 __weak __noinline int gs_try_charge(gs_u32 pid, gs_u32 uid, gs_u32 room)
@@ -202,7 +203,10 @@ __weak __noinline int gs_try_charge(gs_u32 pid, gs_u32 uid, gs_u32 room)
 	return gs_charge_once(proc, uid, room, max);
 }
 
-/* The same; 0: there is no room even without unused entries, and that is counted. */
+/*
+ * Charges one entry, and removes unused entries if there is no room. 0: there is no room even so;
+ * that is counted.
+ */
 static __always_inline int gs_charge(struct gpusched_proc *proc, gs_u32 pid, gs_u32 uid,
 				     enum gpusched_room room)
 {
@@ -217,7 +221,10 @@ static __always_inline int gs_charge(struct gpusched_proc *proc, gs_u32 pid, gs_
 	return !full;
 }
 
-/* Something can run in it from now on: neither it nor anything above it makes room for others. */
+/*
+ * Something can run in the TSG from now on: neither the TSG nor anything above it makes room for
+ * others.
+ */
 static __always_inline void gs_not_empty(struct gpusched_tsg *rec)
 {
 	struct gpusched_key key = rec->key;
@@ -256,7 +263,10 @@ static __always_inline int gs_is_past(const struct gpusched_proc *proc)
 	return (gs_s32) * (volatile gs_u32 *)&proc->past > 0;
 }
 
-/* True if there is no room for another of its TSGs, since it or its user has so many entries. */
+/*
+ * True if there is no room for another TSG of the process, because it or its user has too many
+ * entries.
+ */
 static __always_inline int gs_is_full(const struct gpusched_proc *proc, gs_u32 uid)
 {
 	struct gpusched_user *user = gs_user_known(uid);
@@ -274,8 +284,8 @@ static __always_inline int gs_is_full(const struct gpusched_proc *proc, gs_u32 u
 }
 
 /*
- * RM has the TSG @key with channels, and the table has no room for it. It is counted once if
- * gs_past has room for it. Otherwise the process stays past its quota for its life.
+ * RM has a TSG @of with channels, and the table has no room for it. While gs_past has room, each
+ * such TSG is counted once. Without room there, the process stays past its quota for its life.
  */
 __weak __noinline int gs_note_past(const struct gpusched_key *of, gs_u32 pid, gs_u32 uid)
 {

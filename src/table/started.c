@@ -14,7 +14,7 @@
 #include "table/hush.h"
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-static int prog = -ENOTSUP; /* its descriptor, or why there is none */
+static int prog = -ENOTSUP; /* descriptor of the program, or why there is none */
 
 static void skel_destroy(struct started_bpf **skel)
 {

@@ -18,14 +18,14 @@
 #include "gpusched/abi.h"
 
 struct gs_table;
-/* -ENOENT: the taps are off. -ESTALE: an older version's. -EPROTO: a newer version's. */
+/* -ENOENT: the taps are off. -ESTALE: the table is of an older version. -EPROTO: of a newer one. */
 int gs_table_open(struct gs_table **ret, struct gs_error *err);
 /*
- * For restoring: opens the remains of an incomplete table, or an older version's. A missing map
- * fails when it is used. -ENODATA: there are no records.
+ * For restoring: opens what is left of an incomplete table, or an older version's table. A missing
+ * map fails when it is used. -ENODATA: there are no records.
  */
 int gs_table_open_remains(struct gs_table **ret, struct gs_error *err);
-/* Version of the pinned table, as far as this gpusched knows it; -EPROTO: a newer one. */
+/* Version of the pinned table; -EPROTO: newer than this gpusched knows. */
 int gs_table_version(unsigned int *ret, struct gs_error *err);
 void gs_table_close(struct gs_table *t);
 /*
@@ -34,7 +34,7 @@ void gs_table_close(struct gs_table *t);
 int gs_table_map_fd(const struct gs_table *t, const char *name);
 
 int gs_table_get(struct gs_table *t, const struct gpusched_key *key, struct gpusched_tsg *ret);
-/* True if it has no TSG, device, client or file: nothing for a sweep to find. */
+/* True if the table has no TSG, device, client or file, so that a sweep can find nothing. */
 bool gs_table_is_empty(struct gs_table *t);
 /* All records at once. The caller frees the array. */
 int gs_table_all(struct gs_table *t, struct gpusched_tsg **ret, size_t *ret_n);
@@ -42,18 +42,21 @@ int gs_table_all(struct gs_table *t, struct gpusched_tsg **ret, size_t *ret_n);
 struct gpusched_maker gs_table_maker(struct gs_table *t, const struct gpusched_tsg *rec);
 int gs_table_channels(struct gs_table *t, const struct gpusched_key *key,
 		      struct gpusched_channels *ret);
-/* Its owner's call to schedule it has not reached the driver, so there is nothing to suspend. */
+/*
+ * True if the gate holds the owner's call to schedule the TSG. The driver has not seen the call, so
+ * there is nothing to suspend.
+ */
 static inline bool gs_at_gate(const struct gpusched_tsg *rec)
 {
 	return (rec->flags & (GPUSCHED_TSG_GATED | GPUSCHED_TSG_SCHEDULED)) == GPUSCHED_TSG_GATED;
 }
 
 /*
- * Changes the fields named in poke->what in place. -ESTALE: the record has another id by now;
- * -ENOENT.
+ * Changes in place the fields that poke->what names. -ENOENT; -ESTALE: the record has another id by
+ * now.
  */
 int gs_table_poke(struct gs_table *t, struct gpusched_poke *poke);
-/* For adoption only; -EEXIST if the taps were faster. Gives the record its id. */
+/* For adoption only. Gives the record its id. -EEXIST: the taps were faster. */
 int gs_table_insert(struct gs_table *t, struct gpusched_tsg *inout_rec,
 		    const struct gpusched_channels *ch);
 int gs_table_remove(struct gs_table *t, const struct gpusched_key *key);

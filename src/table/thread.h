@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * thread.h - the kernel's memory of a thread that uses CUDA, from which a launch's TSG follows
+ * thread.h - what the kernel remembers of a thread that uses CUDA, to find a launch's TSG
  */
 #ifndef GPUSCHED_TABLE_THREAD_H
 #define GPUSCHED_TABLE_THREAD_H
@@ -9,7 +9,7 @@
 
 #define GS_CTX_STACK 8
 
-/* Names one TSG, and not a later one with the same key. */
+/* Names one TSG: the id tells it from a later one with the same key. */
 struct gs_tsg_ref {
 	struct gpusched_key key;
 	gs_u64 id; /* 0: none */
@@ -21,11 +21,12 @@ struct gs_tsg_ref {
  * programs.
  */
 struct gs_thread {
-	gs_u64 exec_id; /* if another program is executed, everything below is invalid */
-	gs_u32 session; /* the same if counting was off in between */
-	gs_u32 making;  /* nested calls under way that make a context */
-	gs_u32 nmade;   /* compute TSGs made in them */
-	gs_u32 depth;   /* of the stack; may be beyond its end */
+	gs_u64 exec_id; /* after an exec the value differs, and everything below is invalid */
+	/* after counting was off, the value differs, and everything below is invalid */
+	gs_u32 session;
+	gs_u32 making; /* nested calls under way, each of which makes a context */
+	gs_u32 nmade;  /* compute TSGs made in those calls */
+	gs_u32 depth;  /* depth of @stack; may exceed its size */
 	struct gs_tsg_ref made;
 	gs_u64 out;                 /* where the call will write the context's handle */
 	gs_u64 stack[GS_CTX_STACK]; /* current contexts, the innermost last */

@@ -3,8 +3,8 @@
  * upgrade.c - converts earlier versions of the pinned table
  *
  * All conversions are in this file. No release has had another version than the present one.
- * Version 1 is made up, so that conversion stays tested: in it nothing is charged to users. Its
- * values equal the beginning of today's, except places, which lack two words of their origin.
+ * Version 1 is invented, so that conversion stays tested. It charges nothing to users. Its values
+ * equal the beginnings of today's values, except those of places: their origin lacks two words.
  */
 #include "table/upgrade.h"
 
@@ -91,7 +91,7 @@ static int read_cfg(struct gs_old_table *old, struct gs_error *err)
 {
 	uint32_t zero = 0;
 
-	/* the kernel writes only as much as the old map's size */
+	/* the kernel writes as many bytes as the old map's values have */
 	if (bpf_map_lookup_elem(old->fd[OLD_gs_cfg], &zero, &old->cfg))
 		return broken(err, "gs_cfg", errno);
 	return old->cfg.version && old->cfg.version < GPUSCHED_TABLE_VERSION
@@ -158,7 +158,7 @@ void gs_old_table_fill_cfg(const struct gs_old_table *old, struct gpusched_cfg *
 	inout->max_tsgs_per_proc = old->cfg.max_tsgs_per_proc;
 	inout->default_class = old->cfg.default_class;
 	inout->heartbeat_ns = old->cfg.heartbeat_ns;
-	/* the old taps give out ids until they are gone */
+	/* a margin, since the old taps give out ids until they are gone */
 	inout->next_id = old->cfg.next_id + GPUSCHED_MAX_TSGS;
 }
 
@@ -181,7 +181,7 @@ static int read_all(int fd, size_t key_size, void *ret_keys, size_t value_size, 
 	return r == -ENOENT ? 0 : r;
 }
 
-/* The same for shorter values: the missing part becomes 0. */
+/* The same for values that were shorter: the missing part becomes 0. */
 static int read_all_short(int fd, size_t key_size, void *ret_keys, size_t old_size, size_t size,
 			  void *ret_values, uint32_t max, uint32_t *ret_n)
 {
@@ -197,7 +197,7 @@ static int read_all_short(int fd, size_t key_size, void *ret_keys, size_t old_si
 	return r;
 }
 
-/* Returns how many were new to the table. */
+/* Returns how many processes were new to the table. */
 static int copy_procs(const struct gs_old_table *old, struct gs_table *t)
 {
 	CLEANUP_FREE struct gpusched_proc *procs = NULL;
@@ -215,7 +215,7 @@ static int copy_procs(const struct gs_old_table *old, struct gs_table *t)
 		if (!gs_proc_get(t, (pid_t)pids[i], &now) && now.start_ns == p->start_ns &&
 		    now.class_id == p->class_id && now.source == p->source)
 			continue;
-		/* the new table counts its own */
+		/* the new table keeps its own counts */
 		p->tsgs = p->devices = p->channels = p->told = 0;
 		if (bpf_map_update_elem(t->fd[GS_PIN_gs_procs], &pids[i], p, BPF_NOEXIST)) {
 			r = gs_proc_set(t, (pid_t)pids[i], p);
@@ -279,8 +279,8 @@ static int put_place(struct gs_table *t, const struct gs_table_head *head, uint3
 }
 
 /*
- * Files come first: otherwise an entry below a file would make the file's entry, with itself as the
- * owner. Values begin with their file. @at: the offset of the value in the request.
+ * Files come first: an entry below a file would otherwise make the file's entry, with the wrong
+ * owner. A value begins with its file. @at: offset of the value in the request.
  */
 static const struct place {
 	enum old_map map;
@@ -330,10 +330,10 @@ static int copy_places(const struct gs_old_table *old, struct gs_table *t)
 
 static int by_key(const void *a, const void *b)
 {
-	return memcmp(a, b, sizeof(struct gpusched_key)); /* a record begins with its key */
+	return memcmp(a, b, sizeof(struct gpusched_key)); /* the key comes first in a record */
 }
 
-/* Compares the fields that taps write, and the process. */
+/* True if the process and the fields that taps write are the same. */
 static bool is_same(const struct gpusched_tsg *a, const struct gpusched_tsg *b)
 {
 	return a->task.id == b->task.id && a->flags == b->flags && a->nchannels == b->nchannels &&
@@ -366,7 +366,7 @@ static void copy_maker(const struct gs_old_table *old, struct gs_table *t,
 	    bpf_map_lookup_elem(old->fd[OLD_gs_makers], &rec->key, &maker))
 		return;
 	bpf_map_update_elem(now, &rec->key, &maker, BPF_NOEXIST);
-	if (gs_table_get(t, &rec->key, &is)) /* it has ended meanwhile */
+	if (gs_table_get(t, &rec->key, &is)) /* the TSG has ended meanwhile */
 		bpf_map_delete_elem(now, &rec->key);
 }
 
@@ -387,7 +387,7 @@ static int copy_record(const struct gs_old_table *old, struct gs_table *t,
 	if (!r)
 		copy_maker(old, t, &rec);
 	gs_proc_forget_dead(t, (pid_t)rec.task.pid, rec.owner_start_ns);
-	return r == -EEXIST ? 0 : r; /* the new taps saw it made */
+	return r == -EEXIST ? 0 : r; /* -EEXIST: the new taps saw the TSG made */
 }
 
 static struct gpusched_tsg *find(struct gpusched_tsg *all, size_t n, const struct gpusched_tsg *rec)
@@ -395,7 +395,7 @@ static struct gpusched_tsg *find(struct gpusched_tsg *all, size_t n, const struc
 	return n ? bsearch(rec, all, n, sizeof(*all), by_key) : NULL;
 }
 
-/* Returns how many have changed since the last pass. */
+/* Returns how many records have changed since the last pass. */
 static int copy_records(struct gs_old_table *old, struct gs_table *t)
 {
 	CLEANUP_FREE struct gpusched_key *keys = NULL;

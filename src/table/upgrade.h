@@ -10,10 +10,10 @@
 /* A table of an older version, under gs_env()->bpffs. */
 struct gs_old_table;
 
-/* -EUCLEAN: a map is missing, or is not that version's. */
+/* -EUCLEAN: a map is missing, or differs from what that version had. */
 int gs_old_table_open(struct gs_old_table **ret, struct gs_error *err);
 void gs_old_table_free(struct gs_old_table *old);
-/* From here on its taps call no policy: that policy's actions would reach nobody. */
+/* The old taps call no policy any more: nobody would act on its wishes. */
 void gs_old_table_end_policy(struct gs_old_table *old);
 /* Fills in the state that the new taps need before they see their first call. */
 void gs_old_table_fill_cfg(const struct gs_old_table *old, struct gpusched_cfg *inout);

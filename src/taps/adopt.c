@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-/* adopt.c - finds TSGs from before the taps by asking RM, and enters them into the table */
+/*
+ * adopt.c - finds TSGs that are older than the taps, by asking RM, and enters them into the table
+ */
 #include <fcntl.h>
 #include <string.h>
 #include <utlist.h>
@@ -19,17 +21,17 @@
 #include "table/procs.h"
 #include "taps/taps.h"
 
-#define UNIT 2048u  /* client numbers for which a file is tried in one turn */
-#define UNITS 1024u /* ... turns of one user */
+#define UNIT 2048u  /* client numbers that one turn tries for one file */
+#define UNITS 1024u /* turns of one user, then its other files are given up */
 #define TRIES 30
 #define AGAIN_NS NS_PER_S
 
-/* A file to be read through its oldest holder: that process opened it, others inherited it. */
+/* A file, read through its oldest holder: that process opened it, others inherited it. */
 struct item {
 	struct gs_holder holder;
 	struct user *user;
-	uint32_t rank; /* its number among its process's files */
-	size_t at;     /* how many client numbers were tried */
+	uint32_t rank; /* its number among the process's files */
+	size_t at;     /* how many client numbers were tried so far */
 	unsigned int tries;
 	uint64_t not_before_ns;
 	struct item *prev, *next;
@@ -39,7 +41,7 @@ struct item {
 struct user {
 	struct gs_sliced sliced;
 	struct gs_adoption *a;
-	/* @later: files that are tried again, in the order of their times. */
+	/* @later: files to try again, in the order of their times. */
 	struct item *now, *later;
 	unsigned int units;
 	unsigned int left; /* files that were given up */
@@ -76,10 +78,7 @@ static void adoption_free(struct gs_adoption **a)
 
 /* ---- one client ------------------------------------------------------------------------------ */
 
-/*
- * True if the TSG was freed after it was found and before it was in the table, so that no tap
- * reported it.
- */
+/* True if the TSG was freed before it was in the table, so that no tap has reported its end. */
 static bool has_ended(const struct gs_adoption *a, const struct gpusched_tsg *rec)
 {
 	uint32_t status = GS_NV_OK;
@@ -138,7 +137,9 @@ static void adopt_client(struct gs_adoption *a, int fd, const struct gs_holder *
 
 /* ---- all files ------------------------------------------------------------------------------- */
 
-/* Tries some client numbers. 1: there may be more; -errno: the file cannot be borrowed now. */
+/*
+ * Tries one unit of client numbers. 1: there may be more; -errno: the file cannot be borrowed now.
+ */
 static int adopt_file(struct gs_adoption *a, struct item *item)
 {
 	size_t n = a->clients.n, end = item->at + UNIT < n ? item->at + UNIT : n;
@@ -205,7 +206,7 @@ static void put_back(struct user *u, struct item *item, int r)
 	}
 }
 
-/* Tries one file, even if there is little time: this takes as long as its unit. */
+/* Tries one file for one unit, even if that takes longer than @until_ns. */
 static void take_turn(struct gs_sliced *w, uint64_t until_ns)
 {
 	struct user *u = GS_SLICED_OF(w, struct user, sliced);
@@ -325,7 +326,7 @@ static int find_files(struct gs_adoption *a, struct gs_error *err)
 		if (all[i].control && all[i].pid != getpid() &&
 		    (!i || all[i].file != all[i - 1].file))
 			a->items[a->nitems++].holder = all[i];
-	if (!a->nitems) /* a machine without CUDA programs costs nothing */
+	if (!a->nitems) /* a machine without CUDA programs need not be asked */
 		return 0;
 	hand_out(a);
 	return gs_clients_list(&a->clients, err);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * adopt.h - finds the objects of an RM client by trying handles; the pure part of adoption
+ * adopt.h - finds the objects of an RM client by trying handles; this part of adoption is pure
  */
 #ifndef GPUSCHED_TAPS_ADOPT_H
 #define GPUSCHED_TAPS_ADOPT_H
@@ -32,7 +32,7 @@ struct gs_objects {
 	size_t n, size;
 };
 
-/* Queries, answered by RM or by a test. Each returns 0 or a negative errno. */
+/* Queries that RM answers, or a test. Each returns 0 or a negative errno. */
 struct gs_object_source {
 	/* 0xd02: @index is GS_INDEX_PARENT or GS_INDEX_CLASS */
 	int (*query)(void *user, uint32_t client, uint32_t object, uint32_t index, uint32_t *ret);

@@ -34,7 +34,10 @@ static bool client_exists(const struct gs_clients *a, uint32_t client)
 	return gs_rm_client_exists(a->own, a->own_client, client) == 1;
 }
 
-/* Goes down from the number that RM gave us just now, so that the newest clients come first. */
+/*
+ * Goes down from the client number that RM has just given us, so that the newest clients come
+ * first.
+ */
 static int list_clients(struct gs_clients *a)
 {
 	uint32_t now = a->own_client & CLIENT_MASK;
@@ -132,8 +135,8 @@ static const struct gs_gpu *gpu_of(const struct gs_clients *a, int fd, uint32_t 
 }
 
 /*
- * Assumes settings that cannot be read: the interleave level that every TSG starts with, and the
- * mode that CUDA sets.
+ * Fills in settings that cannot be read: the interleave level of a new TSG, and the mode that CUDA
+ * sets.
  */
 static void assume(struct gpusched_task *t, uint64_t us)
 {
@@ -164,7 +167,7 @@ static void read_cids(int fd, uint32_t client, struct gpusched_channels *ch)
 	}
 }
 
-/* The engine (NV2080_ENGINE_TYPE_*) of a TSG that has work for it; 0: RM does not say. */
+/* The engine (NV2080_ENGINE_TYPE_*) that a TSG works on; 0: RM does not say. */
 static uint32_t engine_of(int fd, uint32_t client, const struct gs_objects *s, uint32_t tsg)
 {
 	const struct gs_object *o = gs_objects_engine(s, tsg);
@@ -186,7 +189,10 @@ bool gs_client_is_of(int fd, uint32_t client)
 	return !rm_query(&fd, client, client, GS_INDEX_CLASS, &class_);
 }
 
-/* RM answers a client in a MIG partition for that one alone. Unknown: as @engine is. */
+/*
+ * The engine with the TSG's MIG partition: RM tells a client in a partition that partition alone.
+ * Unknown: @engine as it is.
+ */
 static uint16_t place_of(int fd, uint32_t client, uint32_t subdevice, pid_t pid, uint16_t engine)
 {
 	CLEANUP_FREE struct nv_pid_infos *p = calloc(1, sizeof(*p));
@@ -230,7 +236,7 @@ static int read_tsg(const struct gs_clients *c, int fd, uint32_t client, const s
 		rec.dev_instance = gpu->dev_instance;
 	rec.task.kind = gs_objects_kind(s, tsg->handle);
 	rec.task.engine = engine_of(fd, client, s, tsg->handle);
-	/* Treated as compute until it has work. */
+	/* counts as compute until it has work */
 	if (look->used && rec.task.kind == GPUSCHED_KIND_OTHER) {
 		rec.task.kind = GPUSCHED_KIND_COMPUTE;
 		rec.task.engine = 1;

@@ -10,7 +10,7 @@
 #include "taps/holders.h"
 #include "taps/taps.h"
 
-/* An iterator and the part read so far. It gives whole records, but a read may end inside one. */
+/* An iterator, and what was read from it. It gives whole records, but a read may end inside one. */
 struct walk {
 	int fd;
 	char buf[64 * sizeof(struct gs_holder_rec)];
@@ -44,7 +44,9 @@ static int by_file(const void *x, const void *y)
 	return a->fd < b->fd ? -1 : a->fd > b->fd;
 }
 
-/* A process may have any number of descriptors of one file: keeps the first of each. */
+/*
+ * Keeps one descriptor of each file and process, the first: a process may have any number of them.
+ */
 static void keep_first(struct list *h)
 {
 	size_t kept = 0;
@@ -107,7 +109,7 @@ static int drain(struct walk *w, int (*fn)(const struct gs_holder_rec *rec, void
 		w->have += (size_t)n;
 		for (at = 0; at + sizeof(rec) <= w->have; at += sizeof(rec)) {
 			memcpy(&rec, w->buf + at, sizeof(rec));
-			if (!rec.pid) /* outside the table's pid namespace */
+			if (!rec.pid) /* the process is outside the table's pid namespace */
 				continue;
 			r = fn(&rec, user);
 			if (r)

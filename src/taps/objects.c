@@ -11,10 +11,11 @@
 
 #define CUDA_BASE 0x5c000000u
 #define RM_BASE 0xcaf00000u
-#define WINDOW 0x4000u     /* handles tried from one base */
-#define GAP 192u           /* so many unused handles in a row end a window with known objects */
-#define GAP_ELSEWHERE 32u  /* ... or a window that need not have any */
-#define MAX_OBJECTS 20000u /* of one client */
+#define WINDOW 0x4000u /* handles tried from one base */
+/* unused handles in a row that end a window in which objects are known */
+#define GAP 192u
+#define GAP_ELSEWHERE 32u  /* the same for a window that may have none */
+#define MAX_OBJECTS 20000u /* most objects of one client */
 
 static bool is_channel(uint32_t class_)
 {
@@ -70,8 +71,8 @@ static int window(const struct gs_object_source *src, uint32_t client, uint32_t 
 }
 
 /*
- * RM names the first child of a class: tries handles around it, unless it is known. -ENOENT: RM
- * names none.
+ * RM names the first child of a class: tries the handles around it, unless that child is known.
+ * -ENOENT: RM names none.
  */
 static int around(const struct gs_object_source *src, uint32_t client, uint32_t parent,
 		  uint32_t internal, uint32_t class_, struct gs_objects *s)
@@ -84,10 +85,7 @@ static int around(const struct gs_object_source *src, uint32_t client, uint32_t 
 	if (known(s, handle))
 		return 0;
 	base = handle & ~0xfffu;
-	/*
-	 * if the handle is far from the window's start, a gap may lie before it: start at the
-	 * handle
-	 */
+	/* far from the window's start, a gap may lie before the handle: begin at the handle */
 	return window(src, client, handle - base > GAP ? handle : base, GAP, s);
 }
 
@@ -123,7 +121,7 @@ int gs_objects_near(const struct gs_object_source *src, uint32_t client, uint32_
 int gs_objects_scan(const struct gs_object_source *src, uint32_t client, struct gs_objects *ret)
 {
 	int r = around(src, client, client, GS_INTERNAL_DEVICE, GS_CLASS_DEVICE, ret);
-	/* If RM names no device, there may be one all the same: then allow a longer gap. */
+	/* RM names no device, but there may be one: allow a longer gap */
 	uint32_t gap = r == -ENOENT ? GAP : GAP_ELSEWHERE;
 
 	if (!r || r == -ENOENT)

@@ -70,7 +70,8 @@ int tap_exit(unsigned long long *ctx)
 	gs_u32 tgid;
 
 	/*
-	 * The last thread of the process. Two threads may see 0; the delete below succeeds for one.
+	 * True for the process's last thread. If two threads see 0, only one of them succeeds in
+	 * the delete below.
 	 */
 	if (!cfg || task->signal->live.counter)
 		return 0;

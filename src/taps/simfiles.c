@@ -8,7 +8,7 @@
 
 #include "basic/cleanup.h"
 
-#define MAX_SIMFILES 256 /* as many as gs_simfiles holds */
+#define MAX_SIMFILES 256 /* the size of gs_simfiles */
 
 uint64_t gs_kernel_dev(uint64_t st_dev)
 {

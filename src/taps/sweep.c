@@ -2,9 +2,9 @@
 /*
  * sweep.c - ends TSGs with an open file that no process holds any more
  *
- * The table keeps an entry for every open file with its holder. So usually it is enough to read the
- * holders' descriptors, however many TSGs they have. All records are read only when a file is not
- * found there, when a tap asks for it, and now and then.
+ * The table keeps an entry for every open file with its holder. Usually the sweep reads only these
+ * holders' descriptors, however many TSGs they have. It reads all records if a file is missing
+ * there, if a tap asks for that, and now and then.
  */
 #include <bpf/bpf.h>
 #include <string.h>
@@ -21,9 +21,9 @@
 #include "taps/taps.h"
 
 #define MANY_HOLDERS 32 /* with more holders, one walk over all processes is cheaper */
-#define FULL_EVERY 64   /* so often, a sweep reads all records */
+#define FULL_EVERY 64   /* one sweep in so many reads all records */
 
-/* Entries that belong to files, of gs_devices, gs_clients or gs_past. */
+/* Entries of gs_devices, gs_clients or gs_past. Each belongs to a file. */
 struct places {
 	struct gpusched_key *keys;
 	char *values; /* each value begins with the entry's file */
@@ -33,7 +33,7 @@ struct places {
 
 struct gs_sweep {
 	struct gs_table *t;
-	struct gpusched_tsg *ended; /* claimed: this sweep is to report their end */
+	struct gpusched_tsg *ended; /* records that this sweep has claimed, to report their end */
 	size_t nended, at;
 	uint64_t *file_keys; /* keys of gs_files */
 	struct gpusched_file *files;
@@ -109,8 +109,8 @@ static bool was_read(const struct gs_sweep *s, size_t until, uint32_t holder)
 }
 
 /*
- * True if the file is in a message, a ring or a mapping, though no process holds it: the kernel
- * counts references.
+ * True if no process holds the file but a message, a ring or a mapping does: the kernel counts
+ * references.
  */
 static bool lives(const struct gs_sweep *s, uint64_t file)
 {
@@ -124,10 +124,7 @@ static bool is_closed(const struct gs_sweep *s, uint64_t file)
 	return !find(s, file, 0) && !lives(s, file);
 }
 
-/*
- * By now the address may belong to another file: RM itself says whether the TSG can be reached
- * there.
- */
+/* True if RM still has the TSG at that file: by now another file may have the address. */
 static bool still_there(const struct gs_sweep *s, const struct gpusched_tsg *rec,
 			const struct gs_holder *h)
 {
@@ -211,7 +208,7 @@ static void judge_one(struct gs_sweep *s, struct gpusched_tsg *rec)
 			return;
 		}
 	}
-	/* since it was read, the TSG may have ended and its handle be used again */
+	/* since the record was read, its TSG may have ended and another one have the handle */
 	if (gs_table_get(s->t, &rec->key, &now) || now.task.id != rec->task.id)
 		return;
 	if (h && still_there(s, rec, h)) {
@@ -259,7 +256,10 @@ static int by_file(const void *x, const void *y)
 	return a->key.file < b->key.file ? -1 : a->key.file > b->key.file;
 }
 
-/* The holder of one file's records; 0: none; -1: several, or in flight: check each record. */
+/*
+ * The process that owns one file's records; 0: none; -1: there are several, or one is in flight:
+ * each record is to be checked.
+ */
 static int64_t owner_of(const struct gs_sweep *s, uint64_t file)
 {
 	size_t from = 0, to = s->nrecs;
@@ -298,7 +298,7 @@ static void note_holder(struct gs_sweep *s, uint32_t i)
 
 /* ---- looking --------------------------------------------------------------------------------- */
 
-/* Removes entries of closed files, which were read before the holders. */
+/* Removes entries of files that are closed. The entries were read before the holders. */
 static void forget_files(struct gs_sweep *s)
 {
 	for (uint32_t i = 0; i < s->nfiles; i++)
@@ -312,7 +312,7 @@ static int read_table(struct gs_sweep *s)
 {
 	int r = read_places(s, GS_PIN_gs_devices, sizeof(struct gpusched_device), &s->devices);
 
-	/* Files that waited for this sweep are handled now; later files ask again. */
+	/* the files that asked for this sweep are done; a file that asks later keeps its request */
 	for (uint32_t i = 0; i < s->nfiles; i++)
 		if (s->files[i].sweep)
 			set_holder(s, i, s->files[i].holder, GS_SWEEP_DONE);
@@ -344,13 +344,13 @@ static int look_at_all(struct gs_sweep *s, struct gs_error *err)
 	forget_files(s);
 	if (s->nrecs)
 		qsort(s->recs, s->nrecs, sizeof(*s->recs), by_file);
-	/* so that the next sweep checks the right processes, or all */
+	/* the next sweep is to check the right processes, or all */
 	for (uint32_t i = 0; i < s->nfiles; i++)
 		note_holder(s, i);
 	return 0;
 }
 
-/* 1: there are too many to check one by one. */
+/* Reads the holders' descriptors. 1: there are too many holders to read them one by one. */
 static int read_holders(struct gs_sweep *s, struct gs_error *err)
 {
 	unsigned int processes = 0;
@@ -367,7 +367,7 @@ static int read_holders(struct gs_sweep *s, struct gs_error *err)
 	return r;
 }
 
-/* Checks descriptors alone. 0: every file is where it was. */
+/* Checks descriptors alone. 0: the holders still have all files. */
 static int look_at_holders(struct gs_sweep *s, struct gs_error *err)
 {
 	int r = read_holders(s, err);
@@ -403,7 +403,7 @@ int gs_sweep_new(struct gs_table *t, struct gs_sweep **ret)
 	return 0;
 }
 
-/* A tap may have made another record under that handle since. */
+/* Removes a record if it is the same one: a tap may have made another under that handle. */
 static void remove_one(struct gs_table *t, const struct gpusched_tsg *rec)
 {
 	struct gpusched_tsg now;

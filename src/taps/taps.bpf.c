@@ -3,8 +3,8 @@
  * taps.bpf.c - the programs that run in the kernel while observing is on
  *
  * The main one runs at the exit of every system call. On x86-64 the arguments are still in the
- * registers there, RM has already written its answers (handles, status, context ids) to user
- * memory, so nothing has to be remembered from entry to exit. All other calls leave after one
+ * registers there. RM has already written its answers (handles, status, context ids) to user
+ * memory. So nothing has to be remembered from entry to exit. All other calls leave after one
  * comparison.
  */
 #include "table/caller.bpf.h"
@@ -38,8 +38,8 @@ static __always_inline gs_u64 gs_file_of(struct task_struct *task, gs_u32 fd)
 }
 
 /*
- * Hands a call to the running policy, and then does not return. Without a policy the event is
- * emitted here.
+ * Hands a call to the running policy by a tail call, which does not return. Without a policy, emits
+ * the event here.
  */
 static __always_inline void gs_ask(void *ctx, const struct gs_caller *c, gs_u32 op, gs_u32 type,
 				   const struct gpusched_key *key, gs_u64 id, gs_u32 arg)
@@ -59,7 +59,7 @@ static __always_inline void gs_ask(void *ctx, const struct gs_caller *c, gs_u32 
 	gs_tap_answered(call, 0);
 }
 
-/* True for processes of gpusched: they have no TSGs, and their controls are not the owner's. */
+/* True for gpusched's own processes: they have no TSGs, and their controls are no owner's wish. */
 static __always_inline int gs_is_self(const struct gs_caller *c)
 {
 	gs_u32 tgid = c->tgid;
@@ -80,7 +80,7 @@ static __always_inline void gs_on_device(const struct gs_caller *c, const struct
 	if (!a->params || !gs_read_user(&instance, sizeof(instance), a->params))
 		instance = GPUSCHED_GPU_UNKNOWN;
 	dev = gs_device_entry(&key, c->tgid, (gs_u32)bpf_get_current_uid_gid(), instance);
-	if (dev) { /* it may be an earlier device's entry, if the free of that was not seen */
+	if (dev) { /* the entry may be an earlier device's, if that one's free was not seen */
 		dev->dev_instance = instance;
 		dev->h_subdevice = 0;
 	} else {
@@ -114,7 +114,7 @@ static __always_inline void gs_on_subdevice(const struct gs_caller *c, const str
 }
 
 /*
- * Tells launch counting which TSG a context has: the one made inside the call that made the
+ * Tells launch counting which TSG a context has: a TSG that is made inside the call that makes the
  * context.
  */
 static __always_inline void gs_note_made(const struct gpusched_key *key, gs_u64 id, gs_u32 engine)
@@ -135,11 +135,12 @@ static __always_inline void gs_on_tsg(void *ctx, const struct gs_caller *c,
 	gs_u32 engine = 0;
 	gs_u64 id;
 
-	/* RM reads as many bytes as the class has, whatever size the caller gave. */
+	/* whatever size the caller gave, RM reads as many bytes as the class has */
 	if (a->params)
 		gs_read_user(&engine, sizeof(engine), a->params + GS_PARAM_TSG_ENGINE);
+	/* no driver has so many engines: the memory was changed after the call */
 	if (engine > 0xff)
-		engine = 0; /* no driver has so many: it was changed after the call */
+		engine = 0;
 	id = gs_new_tsg(c, &key, a->parent, engine);
 	if (id)
 		gs_note_made(&key, id, engine);
@@ -147,7 +148,7 @@ static __always_inline void gs_on_tsg(void *ctx, const struct gs_caller *c,
 		gs_ask(ctx, c, GPUSCHED_RUN_TASK_INIT, GPUSCHED_EV_TSG_NEW, &key, id, engine);
 }
 
-/* RM has the TSG, the table does not: it is adopted if there is room for it. */
+/* RM has the TSG, and the table has not: asks the daemon to adopt it, if there is room. */
 static __always_inline void gs_on_orphan(const struct gs_caller *c, const struct gpusched_key *key,
 					 gs_u32 counter)
 {
@@ -172,7 +173,9 @@ static __always_inline void gs_on_channel(const struct gs_caller *c, const struc
 	gs_u32 cid = 0;
 
 	if (!bpf_map_lookup_elem(&gs_tsgs, &key)) {
-		/* A bare channel under a device has a TSG that RM made, without a handle. */
+		/*
+		 * a bare channel under a device has a TSG that RM made, without a handle of its own
+		 */
 		if (!bpf_map_lookup_elem(&gs_devices, &key))
 			gs_on_orphan(c, &key, GPUSCHED_CNT_ORPHAN_CHANNEL);
 		return;
@@ -296,7 +299,10 @@ static __always_inline void gs_on_interleave(const struct gs_caller *c,
 	gs_tell_event(c, GPUSCHED_EV_INTERLEAVE, key, rec->task.id, level, 0);
 }
 
-/* The owner has its file again: calls that were impossible are possible now. */
+/*
+ * A process calls through a file that was in flight. If it is the owner, calls for the TSG are
+ * possible again.
+ */
 static __always_inline void gs_is_back(const struct gs_caller *c, const struct gpusched_key *key,
 				       struct gpusched_tsg *rec)
 {
@@ -383,7 +389,7 @@ static __always_inline void gs_end_tsg(void *ctx, const struct gs_caller *c,
 	gs_ask(ctx, c, GPUSCHED_RUN_TASK_DESTROY, GPUSCHED_EV_TSG_FREE, key, id, 0);
 }
 
-/* Removes the entries under the device or subdevice that ended. 0: the object was neither. */
+/* Removes the entries of a device or subdevice that ended. 0: the object was neither. */
 static __always_inline int gs_below(const struct gs_caller *c, const struct gs_free *q,
 				    struct gs_fall *f)
 {
@@ -395,7 +401,7 @@ static __always_inline int gs_below(const struct gs_caller *c, const struct gs_f
 		gs_forget(&gs_devices, &key, GPUSCHED_IN_DEVICES);
 		return 1;
 	}
-	key.handle = q->parent; /* a subdevice's entry */
+	key.handle = q->parent; /* key of a subdevice's entry */
 	dev = bpf_map_lookup_elem(&gs_devices, &key);
 	if (!dev || dev->h_subdevice != q->handle)
 		return 0;
@@ -467,8 +473,8 @@ static __always_inline int gs_size_ok(gs_u32 nr, gs_u32 size)
 }
 
 /*
- * Ends everything below an open file that has been replaced by another one. If f->n is not 0, no
- * policy is called.
+ * Ends everything below a closed file. Another file has its address now. If f->n is not 0, no
+ * record is left to the caller, so no policy is called.
  */
 static __noinline int gs_file_anew(struct gs_fall *f)
 {
@@ -479,14 +485,15 @@ static __noinline int gs_file_anew(struct gs_fall *f)
 	bpf_for_each_map_elem(&gs_devices, gs_fall_device, f, 0);
 	bpf_for_each_map_elem(&gs_clients, gs_fall_client, f, 0);
 	entry = bpf_map_lookup_elem(&gs_files, &file);
-	if (entry && entry->sweep) /* ask for a sweep, so that the policy is told */
+	/* the sweep still has to tell the policy: keep the entry, for the new file */
+	if (entry && entry->sweep)
 		gs_file_identity(file, entry);
 	else
 		gs_forget(&gs_files, &file, GPUSCHED_IN_FILES);
 	return 0;
 }
 
-/* An open that was not seen (by io_uring): the new file's memory was that of a closed file. */
+/* Notices a file that was opened unseen (by io_uring): it has the memory of a closed file. */
 static __always_inline void gs_check_file(const struct gs_caller *c)
 {
 	struct gs_fall f = { .c = c, .file = c->file, .n = 1 };
@@ -554,7 +561,7 @@ static __always_inline int gs_open(void *ctx, gs_u32 fd)
 	return 0;
 }
 
-/* A 32-bit call, which any process can make, has its own numbers and registers. */
+/* True for ioctl. Any process can make a 32-bit call, with other numbers and registers. */
 static __always_inline int gs_is_ioctl(gs_u32 nr, int compat)
 {
 	return compat ? nr == NR_IOCTL_32 : nr == NR_IOCTL || nr == NR_IOCTL_X32;
@@ -620,8 +627,9 @@ int iter_holders(struct bpf_iter__task_file *ctx)
 		return 0;
 	leader = task->group_leader;
 	tgid = gs_tgid_of(cfg, leader);
+	/* this descriptor is borrowed for a call, which does not make us an owner */
 	if (bpf_map_lookup_elem(&gs_selves, &tgid))
-		return 0; /* borrowed for a call, which makes no process an owner */
+		return 0;
 	r.file = (gs_u64)file;
 	r.start_ns = leader->start_boottime;
 	r.pid = tgid;

@@ -2,7 +2,7 @@
 /*
  * taps.c - switches the taps on and off
  *
- * Everything is first pinned into a folder of another name, which is then renamed: so an instance
+ * Everything is first pinned into a folder of another name, which is then renamed. So an instance
  * is on or off, never half on. Switching off is the same in reverse.
  */
 #include <bpf/bpf.h>
@@ -199,7 +199,7 @@ static int load(struct taps_bpf **ret, struct gs_error *err)
 	return 0;
 }
 
-/* Removes what a killed `on` or `off` left: folders named after processes that have ended. */
+/* Removes folders of processes that were killed while they switched the taps on or off. */
 static void remove_stale(void)
 {
 	char parent[256], path[PATH_MAX];
@@ -300,7 +300,7 @@ int gs_taps_on(struct gs_error *err)
 		return r;
 	if (rename(tmp, gs_env()->bpffs)) {
 		r = -errno;
-		/* another process was faster: its taps stay */
+		/* another process was faster: keep its taps */
 		r = r == -EEXIST || r == -ENOTEMPTY
 			    ? 0
 			    : gs_fail(err, r, "cannot make %s: %s", gs_env()->bpffs, strerror(-r));

@@ -2,9 +2,9 @@
 /*
  * taps.h - the BPF programs that fill the table, adoption, and the sweep
  *
- * The taps are BPF programs on the exit of ioctl (and on fork, exec and exit) with links, programs
- * and maps that are pinned under gs_env()->bpffs: they go on while no daemon runs, and a restarted
- * daemon has lost nothing. Root only (CAP_BPF, CAP_PERFMON, CAP_SYS_ADMIN for the pins).
+ * The taps are BPF programs on the exit of ioctl (and on fork, exec and exit). Their links,
+ * programs and maps are pinned under gs_env()->bpffs. So they go on while no daemon runs, and a
+ * restarted daemon has lost nothing. Root only (CAP_BPF, CAP_PERFMON, CAP_SYS_ADMIN for the pins).
  */
 #ifndef GPUSCHED_TAPS_TAPS_H
 #define GPUSCHED_TAPS_TAPS_H
@@ -20,17 +20,17 @@
  */
 int gs_taps_on(struct gs_error *err);
 /*
- * For the case that gs_taps_on() returned -ESTALE: replaces the older version's taps, and takes
- * over its records, settings and suspensions. The caller holds the instance's lock. -EUCLEAN: they
- * cannot be taken over; the older version stays, but without its gate and its policy.
+ * Call this if gs_taps_on() returned -ESTALE. It replaces the older version's taps, and takes over
+ * its records, settings and suspensions. The caller holds the instance's lock. -EUCLEAN: the
+ * records cannot be taken over; the older version stays, but without its gate and its policy.
  */
 int gs_taps_upgrade(struct gs_error *err);
-/* Detaches and unpins everything that is there; 0 if the taps were off. */
+/* Detaches and unpins whatever is there; 0 if the taps were off. */
 int gs_taps_off(struct gs_error *err);
 
 struct gs_taps_status {
 	bool on;
-	unsigned int version; /* of the pinned table; 0: unknown */
+	unsigned int version; /* version of the pinned table; 0: unknown */
 	bool complete;        /* every expected pin is there, with this version */
 	bool gate;            /* the gate is loaded */
 	unsigned int tsgs, procs;
@@ -38,7 +38,9 @@ struct gs_taps_status {
 };
 int gs_taps_status(struct gs_taps_status *ret, struct gs_error *err);
 
-/* True if this kernel can tell whether an open file that no process holds is still referred to. */
+/*
+ * True if this kernel can tell whether anything still refers to an open file that no process holds.
+ */
 bool gs_taps_see_references(void);
 
 /* ---- holders of NVIDIA files; adoption; the sweep -------------------------------------------- */
@@ -50,10 +52,12 @@ struct gs_holder {
 	pid_t pid;
 	int fd;
 	uid_t uid;
-	bool control; /* nvidiactl, not the file of one GPU */
+	bool control; /* nvidiactl, not one GPU's file */
 	char comm[GPUSCHED_COMM_LEN];
 };
-/* Sorted by file and process, with one descriptor for each pair: the lowest. */
+/*
+ * Reads all holders, sorted by file and process. Each pair occurs once, with its lowest descriptor.
+ */
 int gs_holders_read(struct gs_table *t, struct gs_holder **ret, size_t *ret_n,
 		    struct gs_error *err);
 /*
@@ -66,7 +70,8 @@ int gs_find_fd(void *table, pid_t pid, uint64_t file);
 struct gs_adopted {
 	unsigned int processes, files, clients, tsgs;
 	unsigned int failed; /* files that could not be read */
-	unsigned int left;   /* files not read to the end, because their user has too many */
+	/* files that were not read to the end, since their user has too many */
+	unsigned int left;
 };
 /* Called for a TSG that was adopted just now. */
 typedef void (*gs_adopted_fn)(const struct gpusched_tsg *rec, void *user);
@@ -79,7 +84,7 @@ typedef void (*gs_adopted_fn)(const struct gpusched_tsg *rec, void *user);
 struct gs_adoption;
 int gs_adoption_new(struct gs_table *t, const struct gs_gpu *gpus, size_t ngpus, gs_adopted_fn fn,
 		    void *user, struct gs_adoption **ret, struct gs_error *err);
-/* In any thread, one at a time. May take some milliseconds longer than @until_ns. */
+/* Works until @until_ns, or some milliseconds longer. In any thread, but in one at a time. */
 void gs_adoption_step(struct gs_adoption *a, uint64_t until_ns);
 /* When to call the step again, CLOCK_MONOTONIC; 0: at once; UINT64_MAX: adoption is over. */
 uint64_t gs_adoption_due(const struct gs_adoption *a);
@@ -90,30 +95,31 @@ void gs_adoption_each_left(const struct gs_adoption *a, gs_adoption_left_fn fn, 
 void gs_adoption_free(struct gs_adoption *a);
 
 /*
- * Adopts from one client alone, which process @pid uses by @key. -ENOENT: the process has closed
- * that file.
+ * Adopts the TSGs of one client: the client in @key, which process @pid uses. -ENOENT: the process
+ * has closed that file.
  */
 int gs_adopt_orphan(struct gs_table *t, const struct gs_gpu *gpus, size_t ngpus, pid_t pid,
 		    const struct gpusched_key *key, gs_adopted_fn fn, void *user,
 		    struct gs_adopted *ret, struct gs_error *err);
 
 /*
- * Ends records with a closed file, marks those with a file that no process holds, and moves records
+ * Ends records with a closed file, and marks those with a file that no process holds. Moves records
  * to another holder if their owner closed its descriptor. fn (may be NULL) is called for each ended
  * record before removal. Returns how many have ended.
  */
 int gs_sweep(struct gs_table *t, void (*fn)(const struct gpusched_tsg *rec, void *user), void *user,
 	     struct gs_error *err);
 /*
- * Ends one record of a TSG that RM does not have any more. -errno: a tap or a sweep is ending it.
+ * Ends one record: RM does not have its TSG any more. -errno: a tap or a sweep is ending the
+ * record.
  */
 int gs_sweep_one(struct gs_table *t, const struct gpusched_tsg *rec,
 		 void (*fn)(const struct gpusched_tsg *rec, void *user), void *user);
-/* The sweep in two parts. First the long part, in any thread, one at a time. */
+/* The first part of a sweep, which may be long. In any thread, but in one at a time. */
 struct gs_sweep;
 int gs_sweep_new(struct gs_table *t, struct gs_sweep **ret);
 int gs_sweep_look(struct gs_sweep *s, struct gs_error *err);
-/* Then the records that have ended. Returns false if there are more and @until_ns has come. */
+/* The second part: ends records. Returns false if there are more and @until_ns has come. */
 bool gs_sweep_end(struct gs_sweep *s, uint64_t until_ns,
 		  void (*fn)(const struct gpusched_tsg *rec, void *user), void *user);
 void gs_sweep_free(struct gs_sweep *s);

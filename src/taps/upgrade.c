@@ -48,7 +48,7 @@ int gs_taps_upgrade(struct gs_error *err)
 
 	if (r < 0)
 		return r;
-	/* the old gate first: it must not stop a process that nobody would continue */
+	/* the old gate goes first: it must not stop a process that nobody would continue */
 	gs_gate_off(gs_env()->bpffs);
 	gs_old_table_end_policy(old);
 	gs_taps_tmp(tmp, sizeof(tmp));
@@ -60,7 +60,7 @@ int gs_taps_upgrade(struct gs_error *err)
 		r = gs_old_table_copy(old, t, err);
 	if (!r)
 		r = change_places(tmp, err);
-	gs_pins_remove(tmp); /* the older taps, or remains of the new ones */
+	gs_pins_remove(tmp); /* now the older taps; after a failure, remains of the new ones */
 	if (r < 0)
 		return r;
 	gs_gate_release(t, true, NULL);

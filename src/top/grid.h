@@ -32,17 +32,17 @@ struct gs_grid {
 	struct gs_cell *cells; /* row by row */
 };
 
-/* All blank. -ENOMEM. */
+/* Makes a blank grid. -ENOMEM. */
 int gs_grid_new(unsigned int rows, unsigned int cols, struct gs_grid *ret);
 void gs_grid_free(struct gs_grid *g);
-/* Writes text; cuts what does not fit. Characters that would move the cursor become '?'. */
+/* Writes text, and cuts what does not fit. Characters that would move the cursor become '?'. */
 void gs_grid_put(struct gs_grid *g, unsigned int row, unsigned int col, enum gs_style style,
 		 const char *format, ...) __attribute__((format(printf, 5, 6)));
 void gs_grid_fill(struct gs_grid *g, unsigned int row, unsigned int col, unsigned int n, char ch,
 		  enum gs_style style);
-/* Gives the whole row this style. */
+/* Gives a whole row this style. */
 void gs_grid_mark(struct gs_grid *g, unsigned int row, enum gs_style style);
-/* Prints without styles, and without blanks at the end of a line. */
+/* Prints the grid without styles, and without blanks at the end of a line. */
 void gs_grid_print(const struct gs_grid *g, FILE *out);
 
 #endif /* GPUSCHED_TOP_GRID_H */

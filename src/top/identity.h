@@ -2,8 +2,8 @@
 /*
  * identity.h - user, cgroup and command of processes, for rows on a screen
  *
- * Read from /proc with the viewer's own rights, once for each process. Forks read the command,
- * since its owner can make that read wait (process/reader.h).
+ * They are read from /proc with the viewer's own rights, once for each process. A fork reads the
+ * command, since the process's owner can make that read wait (process/reader.h).
  */
 #ifndef GPUSCHED_CLI_IDENTITY_H
 #define GPUSCHED_CLI_IDENTITY_H
@@ -15,7 +15,7 @@ struct gs_identity;
 
 int gs_identity_new(struct gs_identity **ret);
 void gs_identity_free(struct gs_identity *identity);
-/* Adds "user", "cgroup" and "command" to @n of @rows from @first on, as far as they are known. */
+/* Adds "user", "cgroup" and "command", as far as they are known, to @n rows from @first on. */
 void gs_identity_add(struct gs_identity *identity, json_t *rows, size_t first, size_t n);
 
 #endif /* GPUSCHED_CLI_IDENTITY_H */

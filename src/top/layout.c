@@ -10,14 +10,14 @@
 
 #define MIN_COLS 40
 #define MIN_ROWS 8
-#define WIDE_COLS 100     /* from this width on there are more columns */
-#define IDENTITY_COLS 128 /* from this width on user, cgroup and command are shown */
+#define WIDE_COLS 100     /* from this width on, more columns are shown */
+#define IDENTITY_COLS 128 /* from this width on, user, cgroup and command are shown too */
 #define STATE_AT 89
 #define STATE_COLS 15
 #define BAR_AT 6
 #define MAX_STRIP 400
-#define SORT_KEY "sort_key" /* in a row: the figure by which it was sorted */
-#define SORT_MARGIN 2       /* points, or turns per second */
+#define SORT_KEY "sort_key" /* key in a row: the figure by which it was sorted */
+#define SORT_MARGIN 2       /* in percentage points, or turns per second */
 
 static const char *const sorts[GS_SORTS] = { "held", "waited", "turns", "pid" };
 
@@ -80,7 +80,7 @@ static int by_id(const void *a, const void *b)
 	return (x->id > y->id) - (x->id < y->id);
 }
 
-/* The figures by which @rows were sorted, by id; NULL: no rows, or no memory. */
+/* The figures by which the last screen's rows were sorted, by id; NULL: no rows, or no memory. */
 static struct sortable *keys_of(const json_t *rows)
 {
 	size_t n = json_array_size(rows);
@@ -97,8 +97,8 @@ static struct sortable *keys_of(const json_t *rows)
 }
 
 /*
- * A figure changes only by a clear margin: otherwise rows with similar figures would change places
- * each time.
+ * The figure by which to sort a row. A small change does not count: otherwise rows with similar
+ * figures would change places all the time.
  */
 static double steady_key(const struct sortable *then, size_t n, const struct sortable *now,
 			 enum gs_top_sort sort)
@@ -160,7 +160,7 @@ static json_t *of_process(json_t *rows, const json_t *row)
 	return NULL;
 }
 
-/* If one of its TSGs has the property, the process has it. */
+/* Adds a TSG's row to its process's row, which has a property if one of the TSGs has it. */
 static void merge(json_t *to, const json_t *from)
 {
 	static const char *const sums[] = { "held_pct", "waited_pct", "turns_per_s" };
@@ -173,7 +173,8 @@ static void merge(json_t *to, const json_t *from)
 			json_object_set(to, states[i], json_object_get(from, states[i]));
 	if (json_is_true(json_object_get(from, "waiting")))
 		json_object_set_new(to, "waiting", json_true());
-	if (number(from, "work_estimated_pct") >= 0) /* one of them is alone */
+	/* the figure exists only for a TSG that is alone */
+	if (number(from, "work_estimated_pct") >= 0)
 		json_object_set(to, "work_estimated_pct",
 				json_object_get(from, "work_estimated_pct"));
 	json_object_set_new(to, "mean_turn_us", json_null());
@@ -218,7 +219,7 @@ static enum gs_style class_style(const char *class)
 				      : GS_STYLE_OTHER;
 }
 
-/* L, B, N, ...: the class's first letter. */
+/* L, B, N, ...: the first letter of the class. */
 static char class_letter(const char *class)
 {
 	return *class >= 'a' && *class <= 'z' ? (char)(*class - 'a' + 'A') : '#';
@@ -227,7 +228,7 @@ static char class_letter(const char *class)
 struct bar {
 	struct gs_grid *g;
 	unsigned int row, width;
-	double at; /* percent drawn so far */
+	double at; /* percent of the line drawn so far */
 };
 
 static void bar_add(struct bar *b, double percent, char ch, enum gs_style style)
@@ -241,7 +242,7 @@ static void bar_add(struct bar *b, double percent, char ch, enum gs_style style)
 	b->at = end;
 }
 
-/* The next class by name after @last among those of @tsgs; NULL: none. */
+/* The name of the class after @last, in the order of names, among those of @tsgs; NULL: none. */
 static const char *next_class(const json_t *tsgs, const char *last)
 {
 	const char *next = NULL;
@@ -280,7 +281,7 @@ static void draw_classes(struct bar *b, const json_t *gpu, double held)
 		bar_add(b, sum, class_letter(class), class_style(class));
 		known += sum;
 	}
-	if (held - known >= 1) /* of processes with hidden times */
+	if (held - known >= 1) /* time of processes that are hidden */
 		bar_add(b, held - known, '#', GS_STYLE_OTHER);
 }
 
@@ -319,7 +320,7 @@ static char row_letter(size_t i)
 	return i < 26 ? (char)('a' + i) : '+';
 }
 
-/* The row of a TSG; -1: not shown. */
+/* The number of a TSG's row; -1: it is not shown. */
 static int row_of(const json_t *rows, uint64_t id)
 {
 	const json_t *row, *one;
@@ -390,7 +391,7 @@ bool gs_top_has_identity(unsigned int cols)
 	return cols >= IDENTITY_COLS;
 }
 
-/* Columns at the right of a wide screen; the last one takes the remaining width. */
+/* Columns at the right of a wide screen. The last one takes all the width that is left. */
 static const struct {
 	unsigned int at, width;
 	const char *head, *key;
@@ -400,7 +401,7 @@ static const struct {
 	{ STATE_AT + STATE_COLS + 37, 0, "COMMAND", "command" },
 };
 
-/* The end of a cgroup's path says more than its beginning. */
+/* The end of the text: it says more of a cgroup's path than the beginning. */
 static const char *tail(const char *text, unsigned int width)
 {
 	size_t n = strlen(text);
@@ -430,7 +431,7 @@ static void draw_head(const struct gs_top *t, struct gs_grid *g, unsigned int ro
 	gs_grid_mark(g, row, GS_STYLE_HEAD);
 }
 
-/* A property of the process: the same for all its TSGs. */
+/* The memory of the process: the same number for all its TSGs. */
 static double memory_mib(const json_t *row)
 {
 	double bytes = number(row, "memory_bytes");
@@ -457,7 +458,7 @@ static void draw_row(const struct gs_top *t, const json_t *row, size_t i, struct
 		    cell(held, number(row, "held_pct"), 1),
 		    cell(waited, number(row, "waited_pct"), 1),
 		    cell(turns, number(row, "turns_per_s"), 0));
-	if (number(row, "gpu_instance") >= 0) /* there are no times beside it */
+	if (number(row, "gpu_instance") >= 0) /* a TSG in a MIG partition has no times */
 		gs_grid_put(g, at, 45, GS_STYLE_PLAIN, "/%.0f/%s", number(row, "gpu_instance"),
 			    cell(gpu, number(row, "compute_instance"), 0));
 	if (g->cols < WIDE_COLS) {
@@ -498,8 +499,8 @@ static void draw_top(const struct gs_top *t, const json_t *rows, struct gs_grid 
 }
 
 /*
- * Draws the findings if there is room for them and some rows; @g NULL: returns how many lines they
- * need.
+ * Draws the findings if there is room for them and some rows. @g NULL: only returns how many lines
+ * they need.
  */
 static unsigned int draw_findings(const struct gs_top *t, struct gs_grid *g, unsigned int row)
 {
@@ -523,7 +524,7 @@ unsigned int gs_top_height(const struct gs_top *t, const json_t *rows)
 	       (unsigned int)json_array_size(rows) + t->has_cursor + draw_findings(t, NULL, 0);
 }
 
-/* Draws as many rows as fit, the chosen one among them. */
+/* Draws as many rows as fit; the chosen row is one of them. */
 static void draw_rows(const struct gs_top *t, const json_t *rows, struct gs_grid *g,
 		      unsigned int from)
 {

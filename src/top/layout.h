@@ -2,7 +2,7 @@
 /*
  * layout.h - draws the screen of `gpusched top`
  *
- * Pure: from figures and the user's choices to a grid. Unknown figures are "-".
+ * Pure: makes a grid from figures and the user's choices. Unknown figures are "-".
  */
 #ifndef GPUSCHED_TOP_LAYOUT_H
 #define GPUSCHED_TOP_LAYOUT_H
@@ -24,20 +24,20 @@ struct gs_top {
 	const struct gs_strip *strip; /* NULL: no turns are known */
 	enum gs_top_sort sort;
 	bool by_process; /* one row per process instead of per TSG */
-	char filter[32]; /* shows rows that contain it in pid, comm, class or user */
+	char filter[32]; /* shows only rows with this text in pid, comm, class or user */
 	size_t chosen;   /* row under the cursor */
 	bool has_cursor; /* false: the grid is for a file */
-	bool help;       /* the keys are explained in place of the rows */
-	char line[160];  /* the last line: a question, an answer; "": the keys */
+	bool help;       /* a help on the keys takes the place of the rows */
+	char line[160];  /* the last line: a question or an answer; "": the keys */
 };
 
 /*
- * The rows, sorted and filtered: objects like a TSG's in @gpus, with "gpu". A row passes its
- * neighbour of the last screen only by a clear margin, so that rows with similar figures keep their
- * places. A new reference.
+ * The rows, sorted and filtered: objects like a TSG's in @gpus, with "gpu". A row overtakes its
+ * neighbour of the last screen only by a clear margin. So rows with similar figures keep their
+ * places. The caller owns the reference.
  */
 json_t *gs_top_rows(const struct gs_top *t);
-/* True if @cols have room for a row's "user", "cgroup" and "command". */
+/* True if a screen of @cols columns has room for "user", "cgroup" and "command". */
 bool gs_top_has_identity(unsigned int cols);
 /* How many lines the whole screen needs. */
 unsigned int gs_top_height(const struct gs_top *t, const json_t *rows);

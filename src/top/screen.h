@@ -7,12 +7,14 @@
 
 #include "top/grid.h"
 
-/* Keys that are no characters. */
+/* Keys that are not characters. */
 enum gs_key { GS_KEY_NONE = 0, GS_KEY_UP = 0x10000, GS_KEY_DOWN, GS_KEY_RESIZE };
 
-/* -ENOTTY: standard input or output is no terminal, or one of an unknown kind. */
+/*
+ * Begins the screen. -ENOTTY: standard input or output is no terminal, or one of an unknown kind.
+ */
 int gs_screen_open(bool colour);
-/* Restores the terminal. May be called without a screen. */
+/* Restores the terminal. Does nothing without a screen. */
 void gs_screen_close(void);
 void gs_screen_size(unsigned int *ret_rows, unsigned int *ret_cols);
 void gs_screen_show(const struct gs_grid *g);

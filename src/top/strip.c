@@ -9,7 +9,7 @@
 
 #include "basic/clock.h"
 
-#define TURNS 4096 /* number kept, for all GPUs: a second of 4,000 switches */
+#define TURNS 4096 /* turns to keep, for all GPUs: a second with 4,000 switches */
 #define MAX_OWED 64
 
 struct where {
@@ -107,15 +107,15 @@ void gs_strip_line(struct gs_strip *s, const json_t *line)
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-/* A TSG that had turns, and its time that is not shown yet. */
+/* A TSG with turns, and how much of its time was not shown yet. */
 struct owed {
 	uint64_t id;
 	int64_t ns;
-	uint64_t in_part; /* within the present part */
+	uint64_t in_part; /* its time within the present part */
 };
 
 struct parts {
-	struct owed owed[MAX_OWED]; /* the first stands for no TSG */
+	struct owed owed[MAX_OWED]; /* the first one stands for no TSG */
 	size_t n;
 };
 
@@ -138,8 +138,8 @@ static uint64_t common(const struct turn *t, uint64_t from, uint64_t to)
 }
 
 /*
- * A part may have many turns. It shows the TSG with the most time that is not shown yet, so that
- * each TSG gets as many parts as its time is worth.
+ * Picks the TSG to show for a part, which may have many turns: the one with the most time that was
+ * not shown yet. So each TSG gets as many parts as its time is worth.
  */
 static uint64_t show(struct parts *p, uint64_t each)
 {

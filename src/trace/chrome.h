@@ -7,7 +7,7 @@
 
 #include "trace/reader.h"
 
-/* Times are us since the first event. -EIO: @out cannot be written. */
+/* Converts a recording. Times are us since the first event. -EIO: @out cannot be written. */
 int gs_trace_to_json(FILE *in, FILE *out, struct gs_error *err);
 
 #endif /* GPUSCHED_TRACE_CHROME_H */

@@ -7,7 +7,7 @@
 
 #include "basic/cleanup.h"
 
-/* Field numbers, as trace.proto has them. */
+/* Field numbers from trace.proto. */
 enum { TRACE_PACKET = 1 };
 enum {
 	PACKET_CLOCKS = 6,
@@ -35,8 +35,8 @@ enum { NOTE_NUMBER = 4, NOTE_TEXT = 6, NOTE_NAME = 10 };
 #define ID_REALTIME 1
 #define ID_MONOTONIC 3
 #define ID_BOOTTIME 6
-#define SEQUENCE 1       /* there is one writer */
-#define FLAGS_CLEARED 1u /* nothing before this packet counts */
+#define SEQUENCE 1       /* id of the only writer */
+#define FLAGS_CLEARED 1u /* packets before this one do not count */
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
@@ -185,7 +185,7 @@ static void copy(char *to, size_t size, const struct gs_pb_field *f)
 	to[f->data ? n : 0] = '\0';
 }
 
-/* Every field of a message. */
+/* Goes through all fields of a message. */
 #define EACH_FIELD(of, f, r) \
 	for (const uint8_t *at_ = (of)->data, *end_ = at_ + (of)->n; \
 	     (r = gs_pb_next(&at_, end_, &(f))) > 0;)

@@ -31,7 +31,7 @@ struct gs_trace_event {
 	enum gs_trace_type type;
 	char name[GS_TRACE_NAME];
 	char category[16];
-	double value; /* of a counter */
+	double value; /* value of a counter */
 	struct gs_trace_note notes[GS_TRACE_NOTES];
 	size_t n;
 };
@@ -53,7 +53,7 @@ enum gs_trace_kind { GS_TRACE_OTHER, GS_TRACE_CLOCKS, GS_TRACE_TRACK, GS_TRACE_E
 
 struct gs_trace_packet {
 	enum gs_trace_kind kind;
-	bool dropped; /* packets before it were lost */
+	bool dropped; /* packets before this one were lost */
 	struct gs_trace_clocks clocks;
 	struct gs_trace_track track;
 	struct gs_trace_event event;
@@ -64,13 +64,13 @@ void gs_trace_put_clocks(struct gs_pb *pb, const struct gs_trace_clocks *clocks)
 void gs_trace_put_track(struct gs_pb *pb, const struct gs_trace_track *track);
 void gs_trace_put_event(struct gs_pb *pb, const struct gs_trace_event *ev, bool dropped);
 
-/* Texts that are too long are cut. */
+/* Adds a note. A text that is too long is cut. */
 void gs_trace_note_text(struct gs_trace_event *ev, const char *name, const char *text);
 void gs_trace_note_number(struct gs_trace_event *ev, const char *name, int64_t number);
-/* NULL: it has no such note. */
+/* Finds an event's note by name; NULL: it has none of that name. */
 const struct gs_trace_note *gs_trace_find(const struct gs_trace_event *ev, const char *name);
 
-/* How many of these bytes, from the first on, are whole packets. */
+/* How many of these bytes, counted from the first, are whole packets. */
 size_t gs_trace_whole(const uint8_t *data, size_t n);
 /* Parses one packet's bytes. 0 or -EBADMSG; unknown fields are skipped. */
 int gs_trace_parse(const uint8_t *data, size_t n, struct gs_trace_packet *ret);

@@ -9,19 +9,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The encoded bytes; all 0 at first. */
+/* The bytes written so far; all 0 at first. */
 struct gs_pb {
 	uint8_t *p;
 	size_t n, room;
-	bool failed; /* out of memory: some bytes are missing */
+	bool failed; /* out of memory: the bytes are not complete */
 };
 
 void gs_pb_free(struct gs_pb *pb);
 void gs_pb_uint(struct gs_pb *pb, uint32_t field, uint64_t value);
 void gs_pb_double(struct gs_pb *pb, uint32_t field, double value);
-/* With NULL the field is left out. */
+/* Writes a text. NULL: leaves the field out. */
 void gs_pb_text(struct gs_pb *pb, uint32_t field, const char *text);
-/* A message within a message is written between the two calls. @at: the result of begin. */
+/* Between begin and end, a message within a message is written. @at: the result of begin. */
 size_t gs_pb_begin(struct gs_pb *pb, uint32_t field);
 void gs_pb_end(struct gs_pb *pb, size_t at);
 
@@ -30,12 +30,12 @@ enum gs_pb_wire { GS_PB_VARINT = 0, GS_PB_64 = 1, GS_PB_BYTES = 2, GS_PB_32 = 5 
 struct gs_pb_field {
 	uint32_t number;
 	enum gs_pb_wire wire;
-	uint64_t value;      /* a number, as it is on the wire */
+	uint64_t value;      /* the number as it was transmitted */
 	const uint8_t *data; /* GS_PB_BYTES: @n bytes */
 	size_t n;
 };
 
-/* The next field from *at on: 1; 0 at the end; -EBADMSG: it is cut off, or invalid. */
+/* Reads the next field at *at: 1; 0 at the end; -EBADMSG: it is cut off, or invalid. */
 int gs_pb_next(const uint8_t **at, const uint8_t *end, struct gs_pb_field *ret);
 double gs_pb_as_double(const struct gs_pb_field *f);
 

@@ -17,7 +17,7 @@
 struct row {
 	uint64_t track;
 	int64_t gpu;     /* -1: the recording does not say */
-	unsigned int at; /* its row in the picture, from the top */
+	unsigned int at; /* number of its row in the picture, from the top */
 	char label[GS_TRACE_NAME];
 	uint64_t held_ns;
 };
@@ -32,7 +32,7 @@ struct box {
 
 struct plot {
 	const struct gs_plot_opts *opts;
-	uint64_t begin_ns; /* of the part that is drawn; 0: unknown yet */
+	uint64_t begin_ns; /* begin of the part that is drawn; 0: unknown yet */
 	struct row rows[MAX_ROWS];
 	unsigned int nrows, left_out;
 	struct box *boxes;
@@ -123,7 +123,7 @@ static int take(const struct gs_trace_item *item, void *user)
 
 /* ---- what gnuplot is told -------------------------------------------------------------------- */
 
-/* Puts rows of one GPU beside each other, in their order. Returns the number of GPUs. */
+/* Puts rows of one GPU next to each other, in their order. Returns the number of GPUs. */
 static unsigned int place_rows(struct plot *p)
 {
 	unsigned int gpus = 0;

@@ -8,14 +8,14 @@
 #include "trace/reader.h"
 
 struct gs_plot_opts {
-	uint64_t from_ns; /* since the recording's begin */
+	uint64_t from_ns; /* time since the recording's begin */
 	uint64_t for_ns;
 	bool png; /* false: SVG */
 };
 
 /*
- * Writes a gnuplot script that draws the picture on its standard output. -ENODATA: no turn lies
- * there.
+ * Writes a script on @out by which gnuplot draws the picture on its standard output. -ENODATA: no
+ * turn lies in that time.
  */
 int gs_trace_plot(FILE *in, const struct gs_plot_opts *opts, FILE *out, struct gs_error *err);
 

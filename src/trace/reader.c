@@ -101,7 +101,7 @@ static int take(struct reader *r, const uint8_t *data, size_t n)
 	return p.kind == GS_TRACE_EVENT ? take_event(r, &p) : 0;
 }
 
-/* 1, 0 at the end, -EBADMSG. */
+/* Reads the length of the next packet: 1, 0 at the end, -EBADMSG. */
 static int next_length(FILE *in, size_t *ret)
 {
 	int c = getc(in);

@@ -13,20 +13,23 @@
 #include "trace/packet.h"
 
 struct gs_trace_item {
-	const struct gs_trace_event *event; /* for a slice: its beginning */
+	const struct gs_trace_event *event; /* for a slice: the event at its beginning */
 	uint64_t end_ns;                    /* for a slice */
 	const struct gs_trace_track *track;
-	const struct gs_trace_track *process; /* NULL: of no process */
-	bool dropped;                         /* packets before it were lost */
+	const struct gs_trace_track *process; /* NULL: the item belongs to no process */
+	bool dropped;                         /* packets before this item were lost */
 };
 
-/* A non-zero result ends the reading and is returned. */
+/* Called for each item. A non-zero result ends the reading and is returned. */
 typedef int (*gs_trace_item_fn)(const struct gs_trace_item *item, void *user);
-/* Called for each track, of a process (NULL: of none). May be NULL. */
+/* Called for each track; @process NULL: it belongs to none. May be NULL. */
 typedef void (*gs_trace_track_fn)(const struct gs_trace_track *track,
 				  const struct gs_trace_track *process, void *user);
 
-/* 0; -EBADMSG: no recording, or it is cut off: items before that were passed to @item. */
+/*
+ * Reads a recording. 0; -EBADMSG: it is none, or is cut off; then @item has had all items before
+ * that.
+ */
 int gs_trace_read(FILE *in, gs_trace_item_fn item, gs_trace_track_fn track, void *user,
 		  struct gs_error *err);
 

@@ -124,7 +124,10 @@ static json_t *us_or_null(const struct summary *s, bool known, uint64_t ns)
 		     : json_null();
 }
 
-/* Waits were measured by the GPU's own clock: they are not divided by @dilate. */
+/*
+ * A percentile of waits. These were measured by the GPU's clock, so they are not divided by
+ * @dilate.
+ */
 static json_t *percentile(const struct process *p, unsigned int percent)
 {
 	size_t at = p->nwaits ? (p->nwaits * percent + 99) / 100 - 1 : 0;
@@ -134,7 +137,10 @@ static json_t *percentile(const struct process *p, unsigned int percent)
 
 static json_t *process_json(const struct summary *s, struct process *p)
 {
-	/* a recording says nothing of a TSG that was alone since before the log was opened */
+	/*
+	 * without a turn in it, a recording says nothing of a TSG that began before the log was
+	 * opened
+	 */
 	bool known = !p->hidden && (p->turns || p->held_ns);
 	json_t *o = json_object();
 

@@ -21,9 +21,9 @@
 #define GS_AGENT_TSGS 64u          /* the most TSGs in one answer */
 
 enum gs_agent_ask {
-	GS_AGENT_LIST = 1, /* asks for facts and TSGs */
+	GS_AGENT_LIST = 1, /* asks for facts about the program, and for its TSGs */
 	GS_AGENT_CALL,     /* makes one call for one TSG */
-	GS_AGENT_PAGE,     /* asks for the page, a descriptor beside the answer */
+	GS_AGENT_PAGE,     /* asks for the page; its descriptor comes beside the answer */
 	GS_AGENT_ASK_MAX
 };
 
@@ -39,9 +39,9 @@ struct gs_agent_request {
 struct gs_agent_facts {
 	uint32_t pid, more; /* more: number of TSGs that did not fit */
 	uint64_t launches, graph_launches;
-	uint64_t hints, holds; /* requests announced; pre-switches made for them */
+	uint64_t hints, holds; /* requests that the program announced; pre-switches made for them */
 	uint64_t held_ns;      /* GPU time of the pre-switches */
-	uint64_t deadline_us;  /* as the program said; 0: none */
+	uint64_t deadline_us;  /* as the program itself said; 0: none */
 	char class_[GPUSCHED_COMM_LEN];
 	char blind[96]; /* why launches are not counted; "": they are counted */
 };
@@ -68,15 +68,15 @@ struct gs_agent_page {
 	_Atomic uint32_t op, number, arg;
 	_Atomic int32_t err;
 	_Atomic uint32_t status;
-	_Atomic uint32_t yield; /* how often the program was asked to give way on the GPU */
+	_Atomic uint32_t yield; /* how often somebody asked the program to give way on the GPU */
 	_Atomic uint64_t launches;
 };
 
 /*
- * Beside a daemon: a sealed page of the daemon's own, one for each agent. The agent writes its
- * figures into it, and reads how much the daemon allows. The two do not trust each other: each word
- * is read once, and none is an address, a handle or a size. The daemon shows the agent's figures
- * unchecked.
+ * The sheet: where a daemon runs, it gives each agent a sealed page of its own. The agent writes
+ * its figures there, and reads how much the daemon allows. The two do not trust each other: each
+ * word is read once, and none is an address, a handle or a size. The daemon shows the agent's
+ * figures unchecked.
  */
 #define GS_AGENT_SHEET_MAGIC 0x53414736u /* "6GAS" */
 #define GS_AGENT_SHEET_BYTES 4096
@@ -88,14 +88,15 @@ struct gs_agent_sheet {
 	uint32_t magic, size;
 	/* written by the daemon */
 	_Atomic uint64_t looked_ns; /* CLOCK_MONOTONIC */
-	_Atomic uint64_t share_ns;  /* part of any second, for pre-switches */
-	_Atomic uint64_t yield_ns;  /* when it last preempted or suspended the program; 0: never */
-	_Atomic uint64_t lead_us;   /* how long a switch takes */
+	_Atomic uint64_t share_ns;  /* how much of any second pre-switches may take */
+	/* when the daemon last preempted or suspended the program; 0: never */
+	_Atomic uint64_t yield_ns;
+	_Atomic uint64_t lead_us; /* how long a switch takes */
 	/* written by the agent */
 	_Atomic uint64_t launches, graph_launches, hints, holds, held_ns, deadline_us;
-	/* Calls of libcuda that are looked at, launches among them. */
+	/* Number of calls of libcuda that the agent looks at, launches among them. */
 	_Atomic uint64_t calls;
-	/* CLOCK_MONOTONIC of the last update of @launches; 0: launches are not counted. */
+	/* When @launches was last updated, CLOCK_MONOTONIC; 0: launches are not counted. */
 	_Atomic uint64_t counted_ns;
 	/*
 	 * The next members are about the program's requests. A request is a sequence of launches
@@ -103,8 +104,8 @@ struct gs_agent_sheet {
 	 */
 	/* Since when the program rests; 0: it launches, or a thread waits. */
 	_Atomic uint64_t rest_ns;
-	_Atomic uint32_t begins; /* number of requests that began; the daemon is woken for each */
-	/* Learned from its rests; 0: unknown, or the program is never quiet. */
+	_Atomic uint32_t begins; /* number of requests that began; each wakes the daemon */
+	/* Learned from the program's rests; 0: unknown, or the program is never quiet. */
 	_Atomic uint32_t quiet_us;
 	_Atomic uint32_t hinted;   /* 1: a request is under way, as the program itself says */
 	_Atomic uint32_t arrivals; /* requests that the program announced */
@@ -118,8 +119,8 @@ struct gs_agent_sheet {
  */
 int gs_agent_daemon_path(char *ret, size_t size);
 /*
- * For an agent: maps *ret; a write to *ret_wake wakes the daemon. -ENOENT, -ECONNREFUSED: no
- * daemon; -EPERM: the peer is not root's, or sent no valid sheet.
+ * For an agent: maps the sheet as *ret. A write to *ret_wake wakes the daemon. -ENOENT,
+ * -ECONNREFUSED: no daemon; -EPERM: the peer is not root's, or sent no valid sheet.
  */
 int gs_agent_sheet_get(struct gs_agent_sheet **ret, int *ret_wake);
 
@@ -132,19 +133,19 @@ const char *gs_agent_dir(char *buf, size_t size);
 int gs_agent_dir_check(const char *dir, int make);
 
 /*
- * A connection to the agent of a process, for the caller to close. -ENOENT, -ECONNREFUSED; -EPERM:
- * the agent is another user's.
+ * Connects to the agent of a process; the caller closes the descriptor. -ENOENT, -ECONNREFUSED;
+ * -EPERM: the agent is another user's.
  */
 int gs_agent_connect(pid_t pid);
 /*
- * Asks, and waits 5 s at most. @answer has room for @size bytes; a longer answer gives -EPROTO.
- * *ret_fd (may be NULL): the descriptor that came with it, or -1.
+ * Sends a request, and waits 5 s at most. @answer has room for @size bytes; a longer answer gives
+ * -EPROTO. *ret_fd (may be NULL): the descriptor that came with it, or -1.
  */
 int gs_agent_ask(int fd, const struct gs_agent_request *rq, struct gs_agent_answer *answer,
 		 size_t size, int *ret_fd);
 
 /*
- * Calls through the agent in the TSG's own program: for a user without a daemon
+ * Calls through the agent in the TSG's own program, for a user without a daemon
  * (src/local/agents.c).
  */
 extern const struct gs_way gs_way_agent;

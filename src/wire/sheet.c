@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* sheet.c - gives an agent the page of memory that it shares with the daemon */
+/* sheet.c - how an agent gets the page of memory that it shares with the daemon */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -41,7 +41,7 @@ static int connect_daemon(void)
 	return TAKE_FD(fd);
 }
 
-/* Receives the two descriptors that come with the one message. */
+/* Receives the one message, with two descriptors. */
 static int receive(int fd, int *ret_wake)
 {
 	union {

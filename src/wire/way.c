@@ -44,7 +44,7 @@ int gs_agent_dir_check(const char *dir, int make)
 	return 0;
 }
 
-/* The process that listens there must belong to the user. */
+/* Checks that the process that listens belongs to the user. */
 static int check_peer(int fd)
 {
 	struct ucred cred = { 0 };
@@ -66,7 +66,7 @@ int gs_agent_connect(pid_t pid)
 	if (r)
 		return r;
 	snprintf(sun.sun_path, sizeof(sun.sun_path), "%s/agent-%d", dir, (int)pid);
-	/* not blocking: a stopped agent must not block us */
+	/* not blocking, since the agent may be stopped */
 	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0 || connect(fd, (struct sockaddr *)&sun, sizeof(sun)))
 		return -errno;

@@ -7,8 +7,9 @@
  * call that would reach the GPU waits meanwhile. Times and failures of the calls are those seen on
  * an H200: Restore without enough memory loses the process for good.
  *
- * GPUSCHED_SIM_PARK="CALL=WHAT ..." in the process that is asked makes a call go wrong: CALL is
- * state, lock, out, in or unlock; WHAT is a CUresult, "hang" or "die" (the process, in the middle).
+ * GPUSCHED_SIM_PARK="CALL=WHAT ..." makes a call go wrong; set it in the process that is asked.
+ * CALL is state, lock, out, in or unlock. WHAT is a CUresult, "hang", or "die" (the process dies
+ * within the call).
  */
 #include <errno.h>
 #include <poll.h>
@@ -30,7 +31,7 @@
 #define MAIN_LOOK_MS 500
 #define STACK_SIZE (256u << 10)
 
-/* Measured: 1.8 to 21 GB. */
+/* Measured with 1.8 to 21 GB. */
 #define OUT_MS 500u
 #define OUT_MS_PER_GB 460u
 #define IN_MS 300u
@@ -52,7 +53,7 @@ struct answer {
 static struct {
 	int fd; /* the listening socket; -1: none */
 	enum state state;
-	bool lost; /* a restore found too little memory */
+	bool lost; /* a restore found too little memory, so the process is lost */
 } self = { .fd = -1 };
 
 /* ---- in the process that is asked ------------------------------------------------------------ */
@@ -149,7 +150,7 @@ static CUresult unlock(void)
 	return CUDA_SUCCESS;
 }
 
-/* The failure that a test wants for that call; 0: none. */
+/* The failure of that call that a test wants; 0: none. */
 static CUresult fault(enum op op)
 {
 	static const char *const names[] = {
@@ -224,8 +225,8 @@ static void answer(int conn)
 }
 
 /*
- * If its main thread has ended, a program ends with its last other thread, which must not be this
- * one.
+ * True if the main thread has ended. Then the program is to end with its last other thread, so this
+ * thread must not stay.
  */
 static bool main_has_ended(void)
 {
@@ -264,7 +265,10 @@ static void *serve(void *arg)
 	}
 }
 
-/* The socket address of process @pid in the world of the simulated driver with file @ctl. */
+/*
+ * The socket address of process @pid. @ctl is the simulated driver's file, since pids belong to its
+ * world.
+ */
 static socklen_t address(int pid, const struct stat *ctl, struct sockaddr_un *ret)
 {
 	int n;
@@ -282,7 +286,7 @@ static int serve_in_thread(void)
 	pthread_t thread;
 	int r;
 
-	sigfillset(&all); /* the program's handlers run in its own threads */
+	sigfillset(&all); /* signals go to the program's own threads */
 	pthread_attr_init(&attr);
 	pthread_attr_setstacksize(&attr, STACK_SIZE);
 	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
@@ -311,7 +315,7 @@ void cu_checkpoint_start(void)
 	}
 }
 
-/* A forked child does not have the thread, and is another process. */
+/* Forgets the thread in a forked child, which does not have it and is another process. */
 void cu_checkpoint_in_child(void)
 {
 	if (self.fd >= 0)
@@ -338,10 +342,11 @@ static CUresult ask(int pid, enum op op, uint32_t timeout_ms, uint32_t *ret)
 		return CUDA_ERROR_OPERATING_SYSTEM;
 	if (connect(fd, (struct sockaddr *)&to, address(pid, &ctl, &to)) ||
 	    getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &size) || who.pid != pid)
-		a.result = CUDA_ERROR_INVALID_VALUE; /* no such process, or it has no CUDA */
+		/* there is no such process, or it has no CUDA */
+		a.result = CUDA_ERROR_INVALID_VALUE;
 	else if (send(fd, &rq, sizeof(rq), MSG_NOSIGNAL) != sizeof(rq) ||
 		 recv(fd, &a, sizeof(a), MSG_WAITALL) != sizeof(a))
-		a.result = CUDA_ERROR_OPERATING_SYSTEM; /* it died */
+		a.result = CUDA_ERROR_OPERATING_SYSTEM; /* the process died */
 	close(fd);
 	if (!a.result && ret)
 		*ret = a.value;
@@ -373,7 +378,7 @@ API CUresult cuCheckpointProcessGetRestoreThreadId(int pid, int *tid)
 	return r;
 }
 
-/* Without a timeout it waits as long as it takes. */
+/* @args NULL or no timeout: waits as long as it takes. */
 API CUresult cuCheckpointProcessLock(int pid, const struct lock_args *args)
 {
 	return ask(pid, LOCK, args ? args->timeout_ms : 0, NULL);

@@ -13,7 +13,7 @@
 #include "sim/cuda/cuda_ring.h"
 #include "sim/rm_abi.h"
 
-#define OWN_TIMESLICE_US 2048 /* what CUDA gives every compute TSG */
+#define OWN_TIMESLICE_US 2048 /* the timeslice that CUDA gives every compute TSG */
 #define MODE_CILP 2u
 
 /* ---- making one ----------------------------------------------------------------------------- */
@@ -37,7 +37,7 @@ int cu_channel_make(struct tsg *t, struct channel *ch, bool work)
 	return 0;
 }
 
-/* Channels that are made again keep their slots of the ring, which count completed work. */
+/* Makes a TSG. @again: its channels keep their slots of the ring, which count completed work. */
 static int make_tsg(CUcontext ctx, struct tsg *t, uint32_t engine, unsigned int channels,
 		    bool again)
 {
@@ -83,8 +83,8 @@ static int open_device(struct cu_device *d)
 }
 
 /*
- * On a divided GPU a context lies in one instance, which the environment names: "2", or "2/1" for
- * compute instance 1 of GPU instance 2.
+ * Chooses the instance of a divided GPU, which the environment names: "2", or "2/1" for compute
+ * instance 1 of GPU instance 2.
  */
 static int choose_instance(CUcontext ctx)
 {
@@ -103,8 +103,8 @@ static int choose_instance(CUcontext ctx)
 }
 
 /*
- * Calls are in the real library's order, its own timeslice last. If that is refused, the context
- * works nevertheless.
+ * Makes the TSGs in the real library's order; CUDA's own timeslice comes last. If RM refuses that,
+ * the context works nevertheless.
  */
 static int make_tsgs(CUcontext ctx, bool again)
 {
@@ -224,7 +224,7 @@ bool cu_contexts_done(void)
 	return true;
 }
 
-/* The TSGs end with the address space; no call frees them by name. */
+/* Ends all contexts' TSGs with their address space: no call frees them one by one. */
 void cu_contexts_out(void)
 {
 	for (CUcontext ctx = cu.contexts; ctx; ctx = ctx->next)
@@ -279,7 +279,7 @@ API CUresult cuCtxCreate_v2(CUcontext *ret, unsigned int flags, CUdevice d)
 	return r;
 }
 
-/* The parameters of the two later forms have no meaning here. */
+/* Ignores the parameters that the two later forms add. */
 API CUresult cuCtxCreate_v3(CUcontext *ret, void *params, int n, unsigned int flags, CUdevice d)
 {
 	return cuCtxCreate_v2(ret, flags, d);
@@ -337,7 +337,7 @@ API CUresult cuCtxGetApiVersion(CUcontext ctx, unsigned int *ret)
 	return CUDA_SUCCESS;
 }
 
-static pthread_mutex_t primary_lock = PTHREAD_MUTEX_INITIALIZER; /* taken without cu.lock */
+static pthread_mutex_t primary_lock = PTHREAD_MUTEX_INITIALIZER; /* taken without holding cu.lock */
 
 API CUresult cuDevicePrimaryCtxRetain(CUcontext *ret, CUdevice d)
 {

@@ -20,13 +20,13 @@ struct cu_graph {
 	CUcontext ctx; /* context of its kernels */
 	size_t n, room;
 	struct sim_ring_entry *entry;
-	bool invalid; /* while captured */
+	bool invalid; /* the capture has failed */
 };
 
 typedef struct cu_graph *CUgraphExec;
 typedef struct cu_node *CUgraphNode;
 
-/* CUDA_KERNEL_NODE_PARAMS; the second version has two more members, which are ignored */
+/* CUDA_KERNEL_NODE_PARAMS. Its second version has two more members, which are ignored. */
 struct kernel_node {
 	CUfunction f;
 	unsigned int gx, gy, gz, bx, by, bz, shared;
@@ -80,7 +80,7 @@ API CUresult cuStreamBeginCapture_v2(CUstream s, unsigned int mode)
 {
 	if (mode > MAX_CAPTURE_MODE)
 		return CUDA_ERROR_INVALID_VALUE;
-	if ((uintptr_t)s <= 2) /* a default stream */
+	if ((uintptr_t)s <= 2) /* this is a default stream */
 		return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
 	if (s->capture)
 		return CUDA_ERROR_ILLEGAL_STATE;
@@ -213,7 +213,7 @@ API CUresult cuGraphInstantiateWithFlags(CUgraphExec *ret, const struct cu_graph
 	return CUDA_SUCCESS;
 }
 
-/* The name that programs for CUDA 11 use. */
+/* The name in programs for CUDA 11. */
 API CUresult cuGraphInstantiate_v2(CUgraphExec *ret, const struct cu_graph *g, CUgraphNode *bad,
 				   char *log, size_t size)
 {

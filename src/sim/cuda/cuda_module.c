@@ -25,7 +25,7 @@ static unsigned int type_size(const char *type)
 	return bits >= 8 && bits <= 64 ? (unsigned int)bits / 8 : 8;
 }
 
-/* Reads the parameter list behind ".entry NAME"; false: too many parameters. */
+/* Reads the list of parameters after ".entry NAME". False: there are too many. */
 static bool read_params(const char *at, struct cu_function *f)
 {
 	const char *open = strchr(at, '('), *body = strchr(at, '{'), *end;
@@ -94,7 +94,7 @@ static void read_costs(CUmodule m, const char *text)
 	}
 }
 
-/* gsload's: gs_work(out, iterations), gs_hold(flag, limit in clocks) */
+/* Knows gsload's kernels: gs_work(out, iterations), gs_hold(flag, limit in clocks). */
 static void know_gsload(CUmodule m)
 {
 	for (unsigned int i = 0; i < m->n; i++) {

@@ -27,12 +27,13 @@ static int connect_server(void)
 	control = mps_socket(dir, "control", 0);
 	if (control < 0)
 		return -1;
-	r = mps_send(control, &m, -1) || mps_receive(control, &m, NULL); /* a server starts */
+	/* this makes the control daemon start a server */
+	r = mps_send(control, &m, -1) || mps_receive(control, &m, NULL);
 	close(control);
 	return r ? -1 : mps_socket(dir, "server", 0);
 }
 
-/* Keeps the server's devices, in its order. */
+/* Keeps the devices that the server has, in the server's order. */
 static int keep(struct cu_device *dev, int n, const struct mps_message *m)
 {
 	struct cu_device all[MAX_DEVICES];
@@ -53,7 +54,7 @@ CUresult cu_mps_begin(struct cu_device *dev, int *inout_n, int ring_memfd, int *
 
 	if (sock < 0)
 		return CUDA_SUCCESS;
-	/* a server that hangs never answers */
+	/* never returns if the server hangs */
 	if (mps_send(sock, &m, ring_memfd) || mps_receive(sock, &m, ret_file) || *ret_file < 0) {
 		close(sock);
 		return CUDA_ERROR_MPS_CONNECTION_FAILED;
@@ -104,5 +105,5 @@ CUresult cu_mps_bad_access(void)
 	if (cu.mps >= 0)
 		mps_send(cu.mps, &m, -1);
 	__atomic_store_n(&cu.ring->fault, CUDA_ERROR_LAUNCH_FAILED, __ATOMIC_SEQ_CST);
-	return CUDA_SUCCESS; /* a launch: the next call that waits gets the error */
+	return CUDA_SUCCESS; /* a launch succeeds; the next call that waits returns the error */
 }

@@ -23,15 +23,15 @@
 #include "sim/cuda/mps_wire.h"
 
 #define MAX_CLIENTS 128
-#define MAX_OF_CLIENT 256 /* channels */
+#define MAX_OF_CLIENT 256 /* channels of one client */
 
 struct client {
-	int sock; /* -1: free */
-	int pid;  /* 0: it has not said hello */
+	int sock; /* -1: this place is free */
+	int pid;  /* 0: the client has not said hello */
 	struct sim_ring *ring;
 	uint32_t channel[MAX_OF_CLIENT];
 	unsigned int n;
-	bool waits; /* its hello is not answered yet */
+	bool waits; /* its hello was not answered yet */
 	bool terminated;
 };
 
@@ -39,7 +39,7 @@ CUresult cuCtxCreate_v2(CUcontext *ret, unsigned int flags, CUdevice d);
 
 static struct client clients[MAX_CLIENTS];
 static CUcontext contexts[MAX_DEVICES];
-static bool faulty; /* until all present clients have gone */
+static bool faulty; /* until all clients of now have gone */
 static bool wedged; /* forever */
 
 /* ---- clients that fail --------------------------------------------------------------------- */
@@ -247,7 +247,7 @@ static void take(int sock)
 	close(sock);
 }
 
-/* Runs until it is told to end. */
+/* Runs until somebody tells it to end. */
 API int cuSimMpsServe(const char *dir)
 {
 	struct pollfd p[1 + MAX_CLIENTS];

@@ -2,8 +2,8 @@
 /*
  * cuda_priv.h - shared by the files of the stand-in libcuda: types of the driver API, and its state
  *
- * The library makes the system calls that the real one makes, in its order, on the simulated RM;
- * launches go through the ring. Only what our programs use is there.
+ * The library makes the real one's system calls, in the same order, on the simulated RM. Launches
+ * go through the ring. It has only the functions that our programs use.
  */
 #ifndef GPUSCHED_SIM_CUDA_PRIV_H
 #define GPUSCHED_SIM_CUDA_PRIV_H
@@ -53,8 +53,8 @@ enum {
 #define API __attribute__((visibility("default")))
 
 /*
- * A launch function: its first instruction is a 5-byte no-operation, which the kernel can turn into
- * a cheap uprobe; the function itself is OF_body.
+ * A launch function, as far as uprobes see it. Its first instruction is a 5-byte no-operation,
+ * which the kernel can turn into a cheap uprobe. The function itself is OF_body.
  */
 #define PROBED_AS(name, of) \
 	__asm__(".text\n.globl " #name "\n.type " #name ",@function\n.balign 16\n" #name \
@@ -74,14 +74,14 @@ struct cu_device {
 	unsigned int bus;
 	uint8_t uuid[16];
 	char name[64];
-	int fd; /* /dev/nvidiaN, opened with the first context */
+	int fd; /* /dev/nvidiaN, opened for the first context */
 	CUcontext primary;
 	unsigned int primary_refs, primary_flags;
 };
 
 struct channel {
 	uint32_t handle, slot;
-	uint64_t submitted; /* the slot's counter when all work is done */
+	uint64_t submitted; /* the slot's counter once all work is done */
 };
 
 struct tsg {
@@ -103,10 +103,10 @@ struct cu_context {
 struct cu_stream {
 	CUcontext ctx;
 	struct channel *ch;
-	uint64_t last; /* the channel's counter after our last work */
+	uint64_t last; /* the channel's counter once our last work is done */
 	int priority;
 	unsigned int flags;
-	struct cu_graph *capture; /* launches are added to this graph */
+	struct cu_graph *capture; /* not NULL: launches are added to this graph */
 	struct cu_stream *next;
 };
 
@@ -114,7 +114,7 @@ struct cu_event {
 	CUcontext ctx;
 	struct channel *ch;
 	uint64_t at;
-	uint32_t stamp; /* SIM_RING_NO_STAMP: timing is off */
+	uint32_t stamp; /* SIM_RING_NO_STAMP: without timing */
 	bool recorded;
 };
 
@@ -123,8 +123,8 @@ enum kernel_kind { KERNEL_PLAIN, KERNEL_WORK, KERNEL_HOLD, KERNEL_BAD };
 struct cu_function {
 	char name[128];
 	enum kernel_kind kind;
-	int iterations_at, flag_at, limit_at; /* which parameter */
-	bool limit_in_clocks;                 /* else ns */
+	int iterations_at, flag_at, limit_at; /* number of the parameter */
+	bool limit_in_clocks;                 /* the limit is in clocks; else in ns */
 	unsigned int nparams;
 	uint8_t size[16];
 };
@@ -148,20 +148,26 @@ struct cu_state {
 	struct sim_ring *ring;
 	struct sim_ring_attach facts;
 	int doorbell;
-	int mps;             /* socket to the server; -1: none */
-	uint32_t mps_client; /* the client that has our channels; 0: not under MPS */
+	int mps;             /* socket to the MPS server; -1: none */
+	uint32_t mps_client; /* the client that owns our channels; 0: there is no MPS */
 	bool slot_used[SIM_RING_SLOTS], stamp_used[SIM_RING_STAMPS];
 };
 extern struct cu_state cu;
 
 CUresult cu_start(void);
-/* in cuda_checkpoint.c: a thread that takes other processes' requests; not for a client of MPS */
+/*
+ * In cuda_checkpoint.c: starts a thread that takes other processes' requests. Not for a client of
+ * MPS.
+ */
 void cu_checkpoint_start(void);
 void cu_checkpoint_in_child(void);
 
 /* cuda_context.c */
-bool cu_contexts_done(void); /* true if all launched work is done; called with the lock held */
-/* Frees their objects, except devices and what is below those; makes them again: 0 or -1. */
+bool cu_contexts_done(void); /* true if all launched work is done. Called with the lock held */
+/*
+ * cu_contexts_out() frees the contexts' objects, except devices and objects below those.
+ * cu_contexts_in() makes them again: 0 or -1.
+ */
 void cu_contexts_out(void);
 int cu_contexts_in(void);
 int cu_channel_make(struct tsg *t, struct channel *ch, bool work);
@@ -180,12 +186,18 @@ void cu_stream_free(struct cu_stream *s);
 struct cu_graph;
 void cu_graph_free(struct cu_graph *g);
 CUresult cu_capture(struct cu_stream *s, const struct sim_ring_entry *e, size_t n);
-/* An error for calls that no graph here can hold; ends the capture if @s is capturing. */
+/*
+ * For a call that no graph here can hold: returns an error, and ends the capture if @s is
+ * capturing.
+ */
 CUresult cu_not_captured(struct cu_stream *s);
 
 /* cuda_memory.c */
 bool cu_host_offset(CUdeviceptr p, uint32_t *ret);
-/* Frees the objects of all device memory; makes all of them anew, or none. */
+/*
+ * cu_memory_out() frees the objects of all device memory. cu_memory_in() makes all of them anew, or
+ * none.
+ */
 void cu_memory_out(void (*moves)(size_t bytes));
 CUresult cu_memory_in(void (*moves)(size_t bytes));
 

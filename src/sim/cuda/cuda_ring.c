@@ -60,7 +60,7 @@ CUresult cu_ring_start(int memfd, int file)
 		close(bell);
 	}
 	close(memfd);
-	if (file >= 0) /* the ring keeps a reference; its owner is the server */
+	if (file >= 0) /* the ring keeps a reference to the file, which the server owns */
 		close(file);
 	return r;
 }
@@ -77,7 +77,7 @@ int cu_slot_get(struct channel *ch)
 	return -1;
 }
 
-/* A slot with dropped work is never used again: its counter may still change. */
+/* Frees a slot. One with dropped work is never used again, since its counter may still change. */
 void cu_slot_put(struct channel *ch)
 {
 	if (cu_is_done(ch, ch->submitted))
@@ -89,7 +89,7 @@ bool cu_is_done(const struct channel *ch, uint64_t at)
 	return __atomic_load_n(&cu.ring->done[ch->slot], __ATOMIC_ACQUIRE) >= at;
 }
 
-/* Sleeps until the ring's completion word differs from @seen; false: the simulator is gone. */
+/* Sleeps until the ring's completion word differs from @seen. False: the simulator is gone. */
 static bool sleep_on(uint32_t seen)
 {
 	struct timespec second = { .tv_sec = 1 };
@@ -98,7 +98,7 @@ static bool sleep_on(uint32_t seen)
 	return r == 0 || errno != ETIMEDOUT || (cu_alive() && cu_mps_alive());
 }
 
-/* An error from an MPS server, which stays. */
+/* An error that an MPS server has reported. It stays. */
 static CUresult cu_fault(void)
 {
 	return (CUresult)__atomic_load_n(&cu.ring->fault, __ATOMIC_SEQ_CST);
@@ -133,7 +133,7 @@ static void ring_bell(void)
 	(void)!write(cu.doorbell, &one, sizeof(one));
 }
 
-/* Waits for room in the ring; the simulator takes entries as the model's time reaches them. */
+/* Waits for room in the ring. The simulator takes an entry when the model's time reaches it. */
 static CUresult wait_room(uint32_t head)
 {
 	while (head - __atomic_load_n(&cu.ring->tail, __ATOMIC_ACQUIRE) >= SIM_RING_ENTRIES - 1) {
@@ -149,7 +149,7 @@ static CUresult wait_room(uint32_t head)
 	return CUDA_SUCCESS;
 }
 
-/* Waits for room in the channel. Called with the lock held, which is released meanwhile. */
+/* Waits for room in the channel. Called with the lock held, but releases it meanwhile. */
 static CUresult wait_channel(const struct channel *ch, bool *waited)
 {
 	uint64_t room = cu.facts.queue_depth > 16 ? cu.facts.queue_depth - 8 : 8;
@@ -201,7 +201,7 @@ CUresult cu_submit(struct channel *ch, const struct sim_ring_entry *e, size_t n,
 	uint64_t now = now_ns();
 	CUresult r = CUDA_SUCCESS;
 
-	if (!cu.up) /* a child of fork(): the ring belongs to its parent */
+	if (!cu.up) /* in a child of fork(): the ring belongs to the parent */
 		return CUDA_ERROR_NOT_INITIALIZED;
 	r = cu_fault();
 	pthread_mutex_lock(&cu.lock);

@@ -63,7 +63,7 @@ void cu_rm_free(uint32_t parent, uint32_t object)
 	ioctl(cu.ctl, _IOWR(SIM_IOC_MAGIC, SIM_ESC_FREE, os), &os);
 }
 
-/* True if the simulator still answers. Threads that wait for it check now and then. */
+/* True if the simulator still answers. Threads that wait for it check this now and then. */
 bool cu_alive(void)
 {
 	uint64_t params = 0;

@@ -5,7 +5,7 @@
 
 #include "sim/cuda/cuda_priv.h"
 
-/* cuda_rm.c: 0, -1: no answer, or RM's status (SIM_NV_*) */
+/* In cuda_rm.c. These return 0, RM's status (SIM_NV_*), or -1: no answer. */
 int cu_rm_open(const char *path);
 int cu_rm_alloc(uint32_t parent, uint32_t handle, uint32_t cls, void *params, uint32_t size);
 int cu_rm_control(uint32_t object, uint32_t cmd, void *params, uint32_t size);

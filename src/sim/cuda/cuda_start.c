@@ -38,7 +38,7 @@ static CUresult make_client(void)
 	return CUDA_SUCCESS;
 }
 
-/* Reads names through a device and subdevice of our own, which are freed at once. */
+/* Reads names through a device and a subdevice of our own, which it frees at once. */
 static void read_names(struct cu_device *d)
 {
 	uint32_t dev[SIM_DEVICE_PARAMS_SIZE / 4] = { d->instance }, sub = 0, h = cu_rm_handle();
@@ -57,7 +57,10 @@ static void read_names(struct cu_device *d)
 	cu_rm_free(cu.client, h);
 }
 
-/* A name in $CUDA_VISIBLE_DEVICES: an ordinal, or the beginning of a UUID; -1: neither. */
+/*
+ * Finds the device that a name in $CUDA_VISIBLE_DEVICES means: an ordinal, or the beginning of a
+ * UUID. -1: none.
+ */
 static int device_named(const char *name, size_t len, const struct cu_device *all, int n)
 {
 	char text[48], *end;
@@ -78,7 +81,7 @@ static int device_named(const char *name, size_t len, const struct cu_device *al
 	return -1;
 }
 
-/* The first invalid name ends the list, as in the real library. */
+/* Makes the list of visible devices. The first invalid name ends it, as in the real library. */
 static int visible(const struct cu_device *all, int n, int order[MAX_DEVICES])
 {
 	const char *list = getenv("CUDA_VISIBLE_DEVICES");
@@ -101,7 +104,7 @@ static int visible(const struct cu_device *all, int n, int order[MAX_DEVICES])
 	return count;
 }
 
-/* @ret_file: see cu_ring_start(). */
+/* @ret_file: for cu_ring_start(). */
 static CUresult find_devices(int memfd, int *ret_file)
 {
 	struct sim_card cards[32] = { 0 };
@@ -140,8 +143,8 @@ static CUresult find_devices(int memfd, int *ret_file)
 }
 
 /*
- * A child of fork() must not use its parent's objects; the real library refuses too. Another thread
- * of the parent may have had the lock.
+ * In a child of fork(): the parent's objects must not be used; the real library refuses too. Makes
+ * a new lock, since another thread of the parent may have held it.
  */
 static void in_child(void)
 {

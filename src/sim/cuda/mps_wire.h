@@ -2,7 +2,8 @@
 /*
  * mps_wire.h - messages between the stand-ins for MPS: control daemon, server, client
  *
- * They use unix sockets in the pipe directory: "control" is the daemon's, "server" the server's.
+ * The stand-ins use unix sockets in the pipe directory: "control" is the daemon's, "server" the
+ * server's.
  */
 #ifndef GPUSCHED_SIM_MPS_WIRE_H
 #define GPUSCHED_SIM_MPS_WIRE_H
@@ -19,10 +20,11 @@
 #define MPS_DEVICES 16u
 
 enum mps_op {
-	MPS_TEXT,    /* a command of the control program, and the answer to it */
-	MPS_HELLO,   /* client, with its ring; answered with the devices and the server's file */
-	MPS_CONTEXT, /* of device[0]; answered with channels, n of them */
-	MPS_FREE,    /* these channels */
+	MPS_TEXT, /* a command of the control program, or the answer */
+	/* from a client, with its ring; the answer has the devices and the server's file */
+	MPS_HELLO,
+	MPS_CONTEXT, /* asks for channels on device[0]; the answer has n channels */
+	MPS_FREE,    /* gives these channels back */
 	MPS_BAD,     /* a kernel of the client has a bad access */
 };
 
@@ -36,7 +38,10 @@ struct mps_message {
 	char text[1024];
 };
 
-/* A socket to, or (@serve) of, NAME in the pipe directory; -1. */
+/*
+ * Makes a socket: connected to NAME in the pipe directory, or (@serve) listening there. -1 on
+ * failure.
+ */
 static inline int mps_socket(const char *dir, const char *name, int serve)
 {
 	struct sockaddr_un at = { .sun_family = AF_UNIX };
@@ -54,7 +59,7 @@ static inline int mps_socket(const char *dir, const char *name, int serve)
 	return -1;
 }
 
-/* @fd is sent with it; -1: none. 0 or -1. */
+/* Sends a message. @fd goes with it; -1: none. 0 or -1. */
 static inline int mps_send(int sock, const struct mps_message *m, int fd)
 {
 	char control[CMSG_SPACE(sizeof(int))] = { 0 };
@@ -74,7 +79,7 @@ static inline int mps_send(int sock, const struct mps_message *m, int fd)
 	return sendmsg(sock, &h, MSG_NOSIGNAL) == (ssize_t)sizeof(*m) ? 0 : -1;
 }
 
-/* 0, or -1: the other side is closed. *ret_fd: -1 if none came. */
+/* Receives a message. 0, or -1: the other side is closed. *ret_fd: -1 if no descriptor came. */
 static inline int mps_receive(int sock, struct mps_message *m, int *ret_fd)
 {
 	char control[CMSG_SPACE(sizeof(int))];

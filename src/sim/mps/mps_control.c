@@ -3,10 +3,10 @@
  * mps_control.c - stand-in for nvidia-cuda-mps-control: the daemon (-d, -f), and without an option
  * the program that reads commands and asks the daemon
  *
- * Commands and answers are those of the real program, as far as they are used here.
- * $GPUSCHED_SIM_MPS chooses another variant: "old" knows neither terminate_client nor
- * get_server_status nor start_server. With "wide" lists have a header and more columns, with
- * "crowd" there are 60 more clients.
+ * Commands and answers are those of the real program, as far as we use them. $GPUSCHED_SIM_MPS
+ * chooses another variant. "old" knows neither terminate_client nor get_server_status nor
+ * start_server. In "wide", lists have a header and more columns; in "crowd", there are 60 more
+ * clients.
  */
 #include <errno.h>
 #include <libgen.h>
@@ -143,7 +143,7 @@ static void command(struct mps_message *m)
 	}
 }
 
-/* With -d it goes to the background once it accepts requests. */
+/* Runs the daemon. With -d it goes to the background once it accepts requests. */
 static int run_daemon(bool background)
 {
 	int at = mps_socket(dir, "control", 0);

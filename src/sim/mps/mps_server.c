@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * mps_server.c - stand-in for nvidia-cuda-mps-server: its code is in the stand-in libcuda, which
- * knows how to make channels
+ * mps_server.c - stand-in for nvidia-cuda-mps-server. Its code is in the stand-in libcuda, since
+ * that can make channels
  */
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -9,11 +9,11 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-#define FREED_LATE_MIB 256 /* takes some 40 ms */
+#define FREED_LATE_MIB 256 /* to free these takes some 40 ms */
 
 /*
- * The real server has not ended when its exit is reported: its GPU contexts are freed with its last
- * files, which takes tenths of a second. Here the pages of a file are freed:
+ * Makes the end come later than the exit, as for the real server. There, GPU contexts are freed
+ * with the last files, which takes tenths of a second. Here, a file's pages are freed:
  * $GPUSCHED_SIM_MPS_FREED, in MiB.
  */
 static void end_late(void)
@@ -42,7 +42,8 @@ int main(void)
 			"nvidia-cuda-mps-server: no pipe directory, or no simulated libcuda\n");
 		return 1;
 	}
-	setenv("CUDA_MPS_PIPE_DIRECTORY", "/nowhere", 1); /* the server itself is not a client */
+	/* the server itself must not become a client */
+	setenv("CUDA_MPS_PIPE_DIRECTORY", "/nowhere", 1);
 	end_late();
 	return init(0) ? 1 : serve(at);
 }
