@@ -228,9 +228,9 @@ static const char *const upgrades[] = {
 	      "ALTER TABLE point ADD COLUMN deadline_missed INTEGER NOT NULL DEFAULT 0;",
 	[7] = "ALTER TABLE series ADD COLUMN parked_ns INTEGER NOT NULL DEFAULT 0;"
 	      "ALTER TABLE point ADD COLUMN parked_ns INTEGER NOT NULL DEFAULT 0;",
-	[8] = ADD_USED("series") ADD_USED("point")
-	      "ALTER TABLE series ADD COLUMN gpu_instance INTEGER;"
-	      "ALTER TABLE series ADD COLUMN compute_instance INTEGER;",
+	[8] = ADD_USED("series")
+		ADD_USED("point") "ALTER TABLE series ADD COLUMN gpu_instance INTEGER;"
+				  "ALTER TABLE series ADD COLUMN compute_instance INTEGER;",
 };
 _Static_assert(GS_COUNT(upgrades) == SCHEMA_VERSION, "a file of each version is converted");
 
