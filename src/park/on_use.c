@@ -25,8 +25,11 @@ void gs_park_agent_counts(struct gs_parking *pk, int32_t pid, uint64_t start_ns,
 	if (!p || !gs_start_same(p->start_ns, start_ns))
 		return;
 	p->counted = true;
-	if (p->calls_known && p->core.touched)
-		p->used = p->used || calls > p->calls;
+	if (p->calls_known && p->core.touched) {
+		p->used = p->used || (calls > p->calls && calls > p->calls_seen);
+		p->calls_seen = calls;
+		return;
+	}
 	pk->dirty = pk->dirty || !p->calls_known;
 	p->calls_known = true;
 	p->calls = calls;

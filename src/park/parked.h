@@ -54,8 +54,9 @@ struct gs_parked {
 	/* the signs that it wants to work again */
 	bool counted; /* its agent counts its calls of libcuda */
 	bool calls_known;
-	uint64_t calls; /* ... so many before it was locked */
-	bool used;      /* one came since then */
+	uint64_t calls;      /* ... so many before it was locked */
+	uint64_t calls_seen; /* at the last look since then */
+	bool used;           /* one came since then */
 	enum gs_park_probe probe;
 	uint64_t probe_ns;        /* AWAITED: until then; LEFT: tried again then */
 	uint64_t noted_ns;        /* the last call that the probes have noted */

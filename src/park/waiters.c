@@ -20,9 +20,10 @@ static void look(struct gs_parked *p)
 		p->waiters = r ? GS_PARK_WAITERS_UNKNOWN : (int)n;
 }
 
-static bool is_wanted(const struct gs_parked *p)
+/* Where a sign brings it back, nobody needs an estimate. */
+static bool is_wanted(const struct gs_parking *pk, const struct gs_parked *p)
 {
-	return p->over == GS_PARKED_IS_OUT && !gs_park_sign_of(p);
+	return p->over == GS_PARKED_IS_OUT && !(gs_park_sign_of(p) && gs_park_may_come_back(pk, p));
 }
 
 void gs_park_waiters_beat(void *self)
@@ -34,7 +35,7 @@ void gs_park_waiters_beat(void *self)
 	if (!pk->hub->opts.daemon)
 		return;
 	DL_FOREACH(pk->all, p) {
-		if (!is_wanted(p)) {
+		if (!is_wanted(pk, p)) {
 			p->waiters = GS_PARK_WAITERS_UNKNOWN;
 			p->waiters_ns = 0;
 		} else if (n < AT_ONCE && gs_now_ns() - p->waiters_ns >= LOOK_NS) {
@@ -49,6 +50,6 @@ void gs_park_waiters_answered(void *self, enum gs_reader_what what, pid_t pid)
 	struct gs_parking *pk = self;
 	struct gs_parked *p = what == GS_READER_WAITERS ? gs_parking_find(pk, pid) : NULL;
 
-	if (p && is_wanted(p))
+	if (p && is_wanted(pk, p))
 		look(p);
 }

@@ -205,6 +205,9 @@ static void a_count_from_before_the_lock_outlives_the_daemon(void **state)
 	gs_parking_go_on(&world.pk);
 	gs_park_on_use_beat(&world.pk);
 	assert_int_equal(back->core.wish, GS_PARK_WISH_IN);
+	gs_park_agent_counts(&world.pk, 11, 5 * NS_PER_S, 41);
+	assert_false(back->used);          /* the same call is no second sign */
+	assert_int_equal(back->calls, 40); /* what yet another daemon compares with */
 }
 
 /* Its lock waits for the probes, so that no call is missed, but not for ever. */

@@ -5,7 +5,7 @@
 # drivers: yes
 # programs: bpftool
 # variables: SAME_STEPS
-# policies: fails_in_init fails_in_tick
+# policies: fails_in_init fails_in_tick asks
 # The project's own policies in gpusched.ko, beside a stand-in for the driver: each decides as on the
 # native host, event by event, without and with hooks in the driver.
 . "$(dirname "$0")/../e2e/lib.sh"
@@ -99,6 +99,18 @@ kill -TERM $loader
 wait $loader
 is $? 0 "the loader ends when asked to"
 check "nothing of the policy is left" eval '[ ! -e /sys/fs/bpf/one ] && wait_for 20 slice 1024'
+let_go
+holder 1
+load $tests/asks.bpf.o -p /sys/fs/bpf/one -o park=5
+check "a policy that parks runs" wait_for 20 test -e /sys/fs/bpf/one/gs_module_wish
+# shellcheck disable=SC2046 # bytes
+bpftool map update pinned /sys/fs/bpf/one/gs_procs key $(bytes "$pid") \
+	value 0 0 0 0 0 0 0 0 2 0 0 0 3 0 0 0 $(yes 0 | head -48)
+echo >&8
+check "its wish is refused, with the reason" wait_for 20 grep -q "asks wishes programs parked: refused, only gpuschedd parks" "$scratch/load"
+kill -TERM $loader
+wait $loader
+is "$(grep -c refused "$scratch/load")" 1 "it is told so once"
 let_go
 load ../build/policies/lcbe.bpf.o -o no_such_option=1
 ended 1 'no such option' "an option that is not there is refused"
