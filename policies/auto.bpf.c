@@ -42,11 +42,12 @@
  * together get the part that the driver would give to as many TSGs.
  *
  * If some TSG then makes more than 10 % less progress for a second, all guesses are undone, and not
- * tried again for a minute. The second becomes ten where turns of lc work for 650 us or more, since
- * lc first does what had piled up. It becomes ten rounds or more where be TSGs take turns. Losses
- * no longer count once another TSG with a class has come, since that takes a part as well. Guesses
- * are also undone when, within ten seconds, a TSG looks like another kind than it was taken for.
- * Class normal and the configuration's own classes keep their settings; copy engines too.
+ * tried again for a minute. If the next trial is in vain too, that becomes two minutes, then four,
+ * and so on. The second becomes ten where turns of lc work for 650 us or more, since lc first does
+ * what had piled up. It becomes ten rounds or more where be TSGs take turns. Losses no longer count
+ * once another TSG with a class has come, since that takes a part as well. Guesses are also undone
+ * when, within ten seconds, a TSG looks like another kind than it was taken for. Class normal and
+ * the configuration's own classes keep their settings; copy engines too.
  *
  * Good for: any machine with services beside training or batch jobs; the one to start with.
  *
@@ -75,6 +76,11 @@
  *    requests have become four times as long, or a quarter. Meanwhile no other lc TSG of that
  *    runlist has a hold, for 5 s at most.
  *  - A request that is shorter than the service's others is held for all the same.
+ *  - The floor makes queues of requests longer. At 90 % of what a service can do alone, its median
+ *    and 99th percentile are 1.9 times those of alone (model, medians of eleven runs of 300 s).
+ *    Alone on 95 % of a GPU they would be 1.7 times as long.
+ *  - A service of no class may get more requests than it can serve by default. Then each trial of a
+ *    guess takes nearly all from the others for ten seconds, on the model 8 % in five minutes.
  *  - A job's processes on one GPU have turns one by one. If they wait for each other, each waits
  *    for the others' turns, and on several GPUs their turns may not fit together.
  *  - Without a class, the policy can only guess from the log which programs compete for the GPU. A

@@ -27,7 +27,7 @@ GPUSCHED_INLINE void leave_costs(const struct tsg *s, struct runlist *r)
 /*
  * Beside requests that are held for, each payment keeps a whole queue waiting. The log is late, so
  * a BE gets more at a time than it is owed, and the surplus counts for later. Payments begin sooner
- * in return, so that it waits no longer for one. Of several BEs, one's surplus is not the others'.
+ * in return, so that it waits no longer for one. The surplus of one BE is no payment to another.
  */
 #define HELD_LATELY_NS (5 * GS_S)
 #define OWED_HELD_NS (20 * GS_MS)
@@ -162,6 +162,8 @@ GPUSCHED_INLINE void settle(struct runlist *r, gs_u32 runlist, gs_u64 now)
 			r->unrest_ns = now;
 		r->changed_ns = now;
 	}
+	if (r->g_tsgs != r->tsgs || (r->acting && now >= r->acting_ns + 3 * WATCH_NS))
+		r->leave_ns = 0;
 	r->lc = r->g_lc + (r->acting ? r->g_guessed_lc : 0);
 	r->be = r->g_be + (r->acting ? r->g_guessed_be : 0);
 	r->running_lc = r->g_running_lc;
@@ -239,7 +241,8 @@ GPUSCHED_INLINE void watch_harm(const struct gpusched_task *t, struct tsg *s, st
 			gpusched_log("undone: without a class somebody lost more than 10 %; TSG",
 				     t->id);
 			r->undone++;
-			r->leave_until_ns = now + LEAVE_NS;
+			r->leave_ns = gs_least(gs_most(2 * r->leave_ns, LEAVE_NS), LEAVE_MAX_NS);
+			r->leave_until_ns = now + r->leave_ns;
 			r->acting = 0;
 		} else if (turn) {
 			return;

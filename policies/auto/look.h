@@ -14,9 +14,13 @@
 #define PART_PERMILLE 120
 /* An LC TSG that has waited so long while others ran. */
 #define INVERSION_NS (5 * GS_MS)
-/* A change without a class is watched for so long, and left alone for so long when it harmed. */
+/*
+ * A change without a class is watched for so long, and left alone for so long when it harmed. Each
+ * trial harms again, so the time doubles with each in a row.
+ */
 #define WATCH_NS (10 * GS_S)
 #define LEAVE_NS (60 * GS_S)
+#define LEAVE_MAX_NS (3600 * GS_S)
 /* A TSG that has not run for so long does not count as running. */
 #define STALE_NS (5 * GS_S)
 /* A TSG of another class, or of none, with such a part of the GPU competes with BEs for it. */

@@ -150,6 +150,7 @@ struct runlist {
 	gs_u32 told_blind;      /* 1: the policy has reported that the GPU's log is not known */
 	gs_u64 blind_ns;        /* since when the log is not known; 0: it is */
 	gs_u64 acting_ns, leave_until_ns;
+	gs_u64 leave_ns; /* how long the last undo in a row keeps guesses off; 0: none */
 	gs_u64 inversions, undone, told_ns;
 	struct gpusched_gpu gpu; /* what the host knows of its costs */
 	struct costs costs;      /* what follows from that */

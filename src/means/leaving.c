@@ -9,8 +9,8 @@
 static void begin(struct gs_leaving *l, const struct gs_turn_sums *t, uint32_t mode,
 		  uint32_t timeslice_us)
 {
-	bool compares = t->drain_nominal == l->nominal &&
-			(!l->nominal || timeslice_us == l->timeslice_us);
+	bool compares =
+		t->drain_nominal == l->nominal && (!l->nominal || timeslice_us == l->timeslice_us);
 
 	if (!compares)
 		l->cilp_us = l->cta_us = 0;

@@ -77,7 +77,7 @@ without "regard for what is assumed" 's/t->assumed & GPUSCHED_PREEMPT_MODE/0/' a
 without "a counterpart" 's/(r->g_lc + r->g_guessed_lc || r->g_be > 1) && //' nobody-trainings
 without "restraint" '$!N;s/\telse\n\t\tgpusched_want_default(t, GPUSCHED_ALL_SETTINGS)/\telse\n\t\tgpusched_want_runnable(t, 0)/;P;D' alone
 regard="$step;s/return returns \* 4 .*/return LC;/"
-without "regard for launch-bound services, nor an undo" "$regard;s/r->leave_until_ns = now + LEAVE_NS/r->leave_until_ns = 0/" \
+without "regard for launch-bound services, nor an undo" "$regard;s/r->leave_until_ns = now + .*;/r->leave_until_ns = 0;/" \
 	nobody-launch-bound
 without "a whole round of turns to judge by" 's/gs_most(window, 10 \* turn \* r->ready)/window/;s/(got + turn)/got/' nobody-8be
 without "a mind that stays made up" 's/ || (acting && g->verdict == LC)//' nobody-eager
@@ -86,6 +86,7 @@ without "regard for who comes with a class" 's/int same = .*/int same = 1;/' nob
 without "shares as by default" 's/? NOBODY :/? gpusched_cgroup_of(t) :/' nobody-starts
 # No load is known that needs the rest after a doubt, since opinions last longer.
 tried+=" nobody-doubt"
+without "longer rests after each undo" 's/gs_most(2 \* r->leave_ns, LEAVE_NS)/LEAVE_NS/' nobody-overload
 without "a long look at turns" 's/} else if (turn) {/} else if (0) {/' nobody-rests
 without "a price of turns without a class" 's/ns \* 100 \* told, .* guessed/ns, 1/' some-told
 without "regard for what turns of others gave it" 's/r->g_be < 2/1/' only-be-told
