@@ -19,7 +19,7 @@ port=$((20000 + $$ % 20000))
 uid=6f7d3c5e-0a1b-4c2d-8e9f-0123456789ab
 
 exits 0 "promtool finds nothing wrong with the rules" promtool check rules "$rules"
-sed "s|RULES|$rules|" "$top/tests/e2e/dashboard.rules.yml" >"$scratch/rules.yml"
+sed "s|RULES|$rules|; s|OPENCOST|${rules%/*}/opencost.rules.yml|" "$top/tests/e2e/dashboard.rules.yml" >"$scratch/rules.yml"
 exits 0 "the rules give what they should, and alert when they should" promtool test rules "$scratch/rules.yml"
 
 start_daemon
