@@ -33,7 +33,7 @@
 #define AGAIN_MS 1000 /* a runtime that is missing is looked for again after this time */
 /* A runtime that does not configure us, or ends no message, for so long is connected to anew. */
 #define CONFIGURES_NS (10 * NS_PER_S)
-#define ENDS_NS (3 * NS_PER_S)
+#define ENDS_NS (2 * NS_PER_S)
 #define WAIT_MS 6 /* of the 10 ms in which a pod's start is answered */
 
 struct options {

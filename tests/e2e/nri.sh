@@ -96,6 +96,13 @@ check "the plugin's log says it" wait_for 5 grep -q "pod bank/clerk-1: left out:
 ge "$("$gpusched" stats --json | jq .service.pod_words_left)" 1 "it is counted"
 check "users may not tell of pods" eval '! as 4711 curl -sf --unix-socket "$GPUSCHED_SIM/run/api" -d "{}" http://gpusched/v1/pod_list'
 
+sed -i 's/^PodCeiling/#&/' "$GPUSCHED_CONFIG"
+kill -HUP "$DAEMON_PID"
+check "without the ceiling it is be" wait_for 5 eval '[ "$(of $server .class)" = be ]'
+sed -i 's/^#PodCeiling/PodCeiling/' "$GPUSCHED_CONFIG"
+kill -HUP "$DAEMON_PID"
+check "a reload forgets no pod" wait_for 5 eval '[ "$(of $server .class)" = lc ]'
+
 # ---- what was not asked for, and what is hostile ---------------------------------------------------
 tell call CreateContainer
 like "$said" "answered" "a call that it did not ask for is no error"
