@@ -171,7 +171,9 @@ for id in $all; do # the load itself counts kernels of 1 ms, without switches
 		"$(fields "$id" State | sed 's/ by .*//' | paste -sd ,)" "$own" "$(value "$id" used_s)" "$(value "$id" held_s)"
 done >>/tmp/table
 kill $beside
-row "$(awk -F '\t' 'NR > 1 { used = $5; sub("~", "", used); if (used < $4 * 0.99 || used > $4 * 1.01 || $6 < used) print $1 }
+# A run that was cancelled does not linger.
+row "$(awk -F '\t' 'NR > 1 { used = $5; sub("~", "", used); missing = $3 ~ /CANCELLED/ ? 0.033 : 0
+	if (used < $4 * 0.99 - missing || used > $4 * 1.01 || $6 < used) print $1 }
 	END { print NR }' /tmp/table)" \
 	13 "the GPU seconds used are what each load counts, within 1 %, job by job"
 row "$(awk -F '\t' 'NR > 1 { print $3 }' /tmp/table | sort | uniq -c)" "1 CANCELLED 10 COMPLETED 1 REQUEUED,CANCELLED" "one was cancelled, one ran twice"
