@@ -2,7 +2,7 @@
 /*
  * fair/look.h - the work of TSGs, and which of them fall behind with slices
  *
- * Work is the time for which a TSG held the GPU, less a fixed cost for each turn. A TSG falls
+ * Work is the time for which a TSG held the GPU, less what each turn costs. A TSG falls
  * behind if it wants every round of the runlist and yet works less than its due, although its
  * slices do not end its turns. Such a TSG waits for each of its steps: a longer slice does not help
  * it, but a turn alone on the GPU does. Where all TSGs are like that, none falls behind the others,
