@@ -37,7 +37,9 @@ is "$(off '$l.slice_ended > $m.slice_ended + $few or $l.slice_ended + $l.unsure 
 	"the account has turns that the slice ended, or says that it is not sure"
 is "$(off '$l.waits > $m.cut_waits + $few or $l.waits + $l.unsure < $m.cut_waits - $few')" "" \
 	"the account has how often it waited after them"
-is "$(off '($l.wait_ns - $m.cut_wait_ns | fabs) > $m.cut_wait_ns * ($off + $unsure) + $moment')" "" \
+# where few turns were cut, all of these may be among those of which it is not sure
+is "$(off '($l.wait_ns - $m.cut_wait_ns | fabs) > $m.cut_wait_ns *
+	($off + ([$l.unsure / ([$m.cut_waits, 1] | max), 1] | min)) + $moment')" "" \
 	"the account has how long each one waited"
 is "$(off '($l.contended_ns - $m.contended_told_ns | fabs) >
 	$m.contended_told_ns * ($off + $unsure) + $l.contended_off_ns + $moment')" "" \
