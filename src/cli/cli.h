@@ -58,7 +58,6 @@ size_t cli_print_findings(const json_t *findings, const char *level);
 const char *cli_start_daemon(void);
 /* "12 s ago: TEXT": a policy's last log line if it is at most so old; malloc'd, NULL: none. */
 char *cli_policy_said(const json_t *policy, uint64_t most_s);
-#define CLI_DRY_RUN "DryRun=yes: nothing is done to any TSG"
 #define CLI_WIDTH 80 /* width of output that is the same on every terminal */
 /* Prints each line of @text, indented. */
 void cli_print_lines(const char *text);

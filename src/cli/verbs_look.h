@@ -36,5 +36,7 @@ int cli_help_cmd(struct cli *c);
 
 /* The policy holds nobody for that TSG's requests, since nobody tells of them; @says: its word. */
 bool cli_is_untold(const json_t *says);
+/* Says why an answer led to nothing; NULL: it was carried out. Not a verb. */
+const char *cli_not_done(const json_t *answer);
 
 #endif /* GPUSCHED_CLI_VERBS_LOOK_H */

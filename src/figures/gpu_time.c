@@ -194,7 +194,7 @@ int gs_sight_start(struct gs_figures *fig, struct gs_error *err)
 	};
 	int r;
 
-	if (!fig->hub->opts.daemon || !fig->hub->config->account)
+	if (!fig->hub->opts.daemon || !fig->hub->config->account || fig->hub->watch_only)
 		return 0;
 	r = gs_account_new(&opts, &fig->hub->account);
 	if (!r)

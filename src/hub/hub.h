@@ -151,6 +151,7 @@ struct gs_hub {
 
 	/* the machine */
 	unsigned int branch;
+	bool watch_only; /* the driver's branch is not known; opts.dry_run is true, too */
 	struct gs_gpu *gpus;
 	size_t ngpus;
 

@@ -46,7 +46,7 @@ struct sim_refuse {
 
 struct sim_rm_config {
 	unsigned int gpus;   /* 1..SIM_MAX_GPUS */
-	unsigned int branch; /* 535, 550, 570, 580, 595 */
+	unsigned int branch; /* 535, 550, 570, 580, 595; 999 */
 	const char *gpu_name;
 	/* GPU instances of each GPU, 0: MIG is off; compute instances of each of these, 0: one.
 	 * The model has a GR engine for each compute instance. */
