@@ -22,7 +22,7 @@ root=$out/root
 # Development packages as for this machine, and what the tests' virtual machine runs.
 packages() {
 	sed 's/#.*//' tools/packages.txt | awk '$1 ~ /-dev$/ && ($2 == "build" || $1 == "libcmocka-dev") { print $1 }'
-	echo bash busybox-static curl fuse3 jq util-linux
+	echo bash busybox-static coreutils curl fuse3 jq util-linux
 }
 
 fetch() {

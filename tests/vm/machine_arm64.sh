@@ -9,7 +9,10 @@ machine_options=(-machine virt -cpu neoverse-n1 -serial "file:$logs/console"
 machine_console="console=ttyAMA0 vm_points=ttyS0 vm_logs=ttyS1"
 
 guest_program() { # NAME
-	find "$guest/bin" "$guest/usr/bin" "$guest/usr/sbin" -maxdepth 1 -name "$1" | head -1
+	local dir
+	for dir in bin usr/bin usr/sbin; do
+		[ ! -e "$guest/$dir/$1" ] || echo "$guest/$dir/$1"
+	done
 }
 
 guest_libraries() { # FILE: as ldd says

@@ -17,7 +17,8 @@
 #   # policies: deny         policies of tests/policy, built
 #   # drivers: yes           /gpusched/drivers has what tests/vm/drivers.sh builds
 #   # boot: OPTION...        more of the kernel's command line
-#   # machine: icount       one processor, whose clock counts instructions
+#   # machine: icount       one processor, whose clock counts instructions; VM_ICOUNT=icount: so for each
+#                            test, however little of this machine is left for it
 #   # init: yes              the test is process 1 first, and execs what runs `/init test` later
 #   # kernels on arm64: 6.12 6.1   with ARCH=arm64 it runs on each of these
 #
@@ -43,8 +44,9 @@ kernels=$(header "$([ "$arch" = amd64 ] && echo kernels || echo "kernels on $arc
 	exit 2
 }
 kernel=${2:-${kernels%% *}}
-limit=${VM_SECONDS:-$(header timeout)}
+limit=$(header timeout)
 [ "$arch" = amd64 ] || limit=$((${limit:-60} * 3))
+limit=${VM_SECONDS:-$limit}
 logs=$build/testlogs/vm/$name-$kernel
 root=$(mktemp -d "${TMPDIR:-/tmp}/gpusched-vm.XXXXXX")
 trap 'rm -rf "$root"' EXIT
@@ -163,7 +165,7 @@ variables() {
 # kernel takes for a bug.
 boot() {
 	local machine="-accel tcg,thread=single -smp 2"
-	[ "$(header machine)" != icount ] || machine="-accel tcg -icount shift=0,sleep=off -smp 1"
+	[ "${VM_ICOUNT:-$(header machine)}" != icount ] || machine="-accel tcg -icount shift=0,sleep=off -smp 1"
 	# shellcheck disable=SC2086 # a list
 	timeout --foreground -k 2 "${limit:-60}" "$cache/qemu" $machine "${machine_options[@]}" -m 1024 \
 		-nodefaults -no-user-config -display none -no-reboot -monitor none \
