@@ -31,6 +31,12 @@ ended() { # CLASS
 }
 
 start_daemon && ok "the daemon starts" || not_ok "the daemon starts"
+gate=$("$gpusched" doctor --json | jq -r '.checks[] | select(.name == "gate") | "\(.ok) \(.detail)"')
+if [ "$(uname -m)" = aarch64 ] && [[ $(uname -r) == 6.[0-3].* ]]; then
+	like "$gate" "^false .*on arm64 Linux 6.4 is the first" "doctor says that there is no gate, and why"
+else
+	like "$gate" "^true " "doctor says that there is a gate"
+fi
 exits 0 "launches are counted" "$gpusched" observe launches on
 exits 0 "lcbe takes over" "$gpusched" policy start lcbe
 run_load be --seconds 0 --count 60
