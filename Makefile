@@ -9,6 +9,9 @@
 #   make test       all that needs no virtual machine; last line: N passed, N failed, N skipped
 #   make test-release  what a release has to pass besides: packages on a fresh Debian 12
 #                   and 13, the container image, Slurm
+#   make cross      builds for ARCH=arm64 into build-arm64/, with a cross compiler
+#   make cross-test its unit tests that need no BPF, under QEMU; last line as make test
+#   make vm-test    in virtual machines; ARCH=arm64: in arm64 ones, with what make cross builds
 #   make agent-test  the part about agents, hints and gpreempt; last line as make test
 #   make bench      measure the budgets here
 #   make format     let clang-format rewrite the C files
@@ -23,9 +26,10 @@ BUILD ?= build
 PREFIX ?= /usr
 DESTDIR ?=
 SHELL := /bin/bash
+ARCH ?= $(if $(filter cross%,$(MAKECMDGOALS)),arm64)
 SUDO := $(if $(filter 0,$(shell id -u)),,$(shell command -v sudo))
 
-.PHONY: format all deps test-deps deb-deps image-deps image demo check test test-release agent-test vm-test bench lint bundle deb release install uninstall clean
+.PHONY: cross cross-deps cross-test format all deps test-deps deb-deps image-deps image demo check test test-release agent-test vm-test bench lint bundle deb release install uninstall clean
 all: deps $(BUILD)/build.ninja
 	@ninja -C $(BUILD)
 
@@ -37,6 +41,9 @@ test-deps:
 
 deb-deps:
 	@tools/deps.sh --deb
+
+cross-deps:
+	@tools/deps.sh --cross
 
 image-deps:
 	@tools/deps.sh --image
@@ -54,14 +61,20 @@ check: test-deps
 test: test-deps
 	@BUILD=$(BUILD) $(if $(SUDO),$(SUDO) -E) tests/run.sh $(ARGS)
 
-test-release: test-deps deb-deps image-deps
+test-release: test-deps deb-deps image-deps cross-deps
 	@BUILD=$(BUILD) $(if $(SUDO),$(SUDO) -E) tests/run.sh -s release $(ARGS)
 
 agent-test: test-deps
 	@BUILD=$(BUILD) $(if $(SUDO),$(SUDO) -E) tests/run.sh -s unit,e2e,check agent gpreempt headers
 
-vm-test: test-deps
-	@BUILD=$(BUILD) $(if $(SUDO),$(SUDO) -E) tests/run.sh -s vm $(ARGS)
+cross: cross-deps
+	@BUILD=$(BUILD) tools/cross.sh $(ARCH)
+
+cross-test: cross test-deps
+	@BUILD=$(BUILD) $(if $(SUDO),$(SUDO) -E) tests/run.sh -s release $(ARGS) release/cross
+
+vm-test: test-deps $(if $(ARCH),cross)
+	@BUILD=$(BUILD) ARCH=$(ARCH) $(if $(SUDO),$(SUDO) -E) tests/run.sh -s vm $(ARGS)
 
 bench: all
 	@BUILD=$(BUILD) $(if $(SUDO),$(SUDO) -E) bench/local/run.sh $(ARGS)
@@ -93,4 +106,4 @@ uninstall:
 	@tools/remains.sh
 
 clean:
-	@rm -rf $(BUILD) build-asan build-fuzz bundle
+	@rm -rf $(BUILD) build-asan build-fuzz build-arm64 bundle

@@ -14,7 +14,8 @@
 #               "# quick: yes"
 #   PATTERN     only tests whose name contains it (sets: see -s)
 #
-# Environment: BUILD and ASAN_BUILD, the build folders (build, build-asan)
+# Environment: BUILD and ASAN_BUILD, the build folders (build, build-asan); ARCH=arm64: virtual machines
+# of that kind, with what `make cross` has built
 #
 # A test prints TAP; each of its points counts. Logs stay under BUILD/testlogs. Header lines of a
 # script ("# timeout: 60", "# needs: root bpf fuse", "# alone: yes", "# beside: yes", "# asan: yes",
@@ -146,11 +147,11 @@ machines() {
 		base=$(basename "$f" .sh)
 		when=$(when "$f")
 		[ "$when" != job ] || when=machine
-		kernels=$(header "$f" kernels '')
+		kernels=$(header "$f" "kernels${ARCH:+ on $ARCH}" '')
 		[ "${CI:-}" != true ] || kernels=$(header "$f" "kernels in CI" "$kernels")
 		for kernel in $kernels; do
 			wanted "vm/$base@$kernel" || continue
-			tests+=("vm/$base@$kernel|$(($(header "$f" timeout 60) + 30))|$when||BUILD=$BUILD tests/vm/run.sh $base $kernel")
+			tests+=("vm/$base@$kernel|$(($(header "$f" timeout 60) * (${ARCH:+1} + 0 ? 3 : 1) + 30))|$when||BUILD=$BUILD tests/vm/run.sh $base $kernel")
 		done
 	done
 }

@@ -67,7 +67,7 @@ export GPUSCHED_POLICIES="${GPUSCHED_POLICIES:-$b/policies}"
 if LD_LIBRARY_PATH=$b/lib LD_TRACE_LOADED_OBJECTS=1 "$p" >/dev/null 2>&1; then
 	LD_LIBRARY_PATH=$b/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} exec "$p" "$@"
 fi
-exec "$b/libc/ld-linux-x86-64.so.2" --library-path "$b/lib:$b/libc" "$p" "$@"
+exec "$b"/libc/ld-linux-*.so.* --library-path "$b/lib:$b/libc" "$p" "$@"
 W
 	chmod 755 "$out/bin/$p"
 done

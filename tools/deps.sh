@@ -2,12 +2,13 @@
 # SPDX-License-Identifier: MIT
 # Installs what is missing from tools/packages.txt, after saying so.
 #
-#   tools/deps.sh [--check] [--test] [--deb] [--image]
+#   tools/deps.sh [--check] [--test] [--deb] [--image] [--cross]
 #
 #   --check     only tell
 #   --test      what the tests need as well; without it what building and running need
 #   --deb       what Debian packages and their test need as well
 #   --image     what the container image and its test need as well
+#   --cross     what building for another processor needs as well
 #
 # DEPS=no forbids installing: then what is missing is named and the exit status is 3.
 set -euo pipefail
@@ -18,7 +19,7 @@ kinds='build run'
 for arg in "$@"; do
 	case $arg in
 	--check) check=yes ;;
-	--test | --deb | --image) kinds+=" ${arg#--}" ;;
+	--test | --deb | --image | --cross) kinds+=" ${arg#--}" ;;
 	*) echo "deps: no such option: $arg" >&2 && exit 2 ;;
 	esac
 done

@@ -15,7 +15,6 @@
 #include "rm/sys.h"
 
 #define SLOTS 16384u /* two seconds at 4,000 switches a second */
-#define HEADER_SIZE 4096u
 #define READINGS 5
 
 struct gs_switchlog {
@@ -136,6 +135,12 @@ static int map(struct gs_switchlog *log, uint32_t memory, uint64_t size, const v
 	return 0;
 }
 
+/* A whole page, also where one has 64 KiB. */
+static uint64_t header_size(void)
+{
+	return (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
 static int new_buffer(struct gs_switchlog *log, uint32_t *ret_status)
 {
 	const uint64_t size = SLOTS * sizeof(struct nv_log_record);
@@ -145,12 +150,12 @@ static int new_buffer(struct gs_switchlog *log, uint32_t *ret_status)
 		.free_threshold = SLOTS,
 	};
 	const void *header = NULL, *records = NULL;
-	int r = new_memory(log, HEADER_SIZE, &p.h_header, ret_status);
+	int r = new_memory(log, header_size(), &p.h_header, ret_status);
 
 	if (!r)
 		r = new_memory(log, size, &p.h_records, ret_status);
 	if (!r)
-		r = map(log, p.h_header, HEADER_SIZE, &header, ret_status);
+		r = map(log, p.h_header, header_size(), &header, ret_status);
 	log->header = header;
 	if (!r)
 		r = map(log, p.h_records, size, &records, ret_status);
@@ -198,7 +203,7 @@ static int close_log(void *user, void *params)
 	struct gs_switchlog *log = user;
 
 	if (log->header)
-		munmap((void *)log->header, HEADER_SIZE);
+		munmap((void *)log->header, header_size());
 	if (log->records)
 		munmap((void *)log->records, SLOTS * sizeof(*log->records));
 	if (log->ctl >= 0)

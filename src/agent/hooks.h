@@ -54,7 +54,7 @@ struct hook {
 };
 _Static_assert(sizeof(struct hook) == HOOK_SIZE, "hook");
 
-/* in hooks_x86.S */
+/* in hooks_ARCH.S */
 void gs_hook_lazy(void);
 extern const char gs_hook_entries[], gs_hook_entries_end[]; /* entries with names */
 extern const char gs_hook_pool[];                           /* entries of the pool, 16 bytes each */

@@ -21,7 +21,7 @@
 #include "basic/cleanup.h"
 #include "basic/clock.h"
 
-#define PAGE_BYTES 4096
+#define PAGE_BYTES 4096 /* the kernel maps whole pages of its own size */
 #define WAIT_NS NS_PER_S
 
 static struct gs_agent_page *_Atomic page;

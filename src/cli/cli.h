@@ -63,7 +63,6 @@ const char *cli_start_daemon(void);
  * A policy's last log line as "12 s ago: TEXT", if it is at most @most_s old; malloc'd, NULL: none.
  */
 char *cli_policy_said(const json_t *policy, uint64_t most_s);
-#define CLI_DRY_RUN "DryRun=yes: nothing is done to any TSG"
 #define CLI_WIDTH 80 /* width of output that is the same on every terminal */
 /* Prints each line of @text, indented. */
 void cli_print_lines(const char *text);

@@ -5,6 +5,7 @@
 #include "basic/cleanup.h"
 #include "basic/env.h"
 #include "cli/cli.h"
+#include "cli/verbs_look.h"
 #include "gpusched/gpusched.h"
 #include "local/ask.h"
 #include "local/local.h"
@@ -44,17 +45,26 @@ int cli_open(uint32_t flags, struct gpusched **ret)
 	return 0;
 }
 
+const char *cli_not_done(const json_t *answer)
+{
+	if (!json_is_true(json_object_get(answer, "dry_run")))
+		return NULL;
+	return json_is_true(json_object_get(answer, "watch_only"))
+		       ? "the driver's branch is not known: nothing is done to any TSG"
+		       : "DryRun=yes: nothing is done to any TSG";
+}
+
 /* Says that a daemon with --dry-run changes nothing. Not for verbs that only read. */
 static void tell_dry_run(const char *verb, const json_t *answer)
 {
 	static const char *const reads[] = { "list", "gpus", "stats", "status", "ping" };
 
-	if (!json_is_true(json_object_get(answer, "dry_run")))
+	if (!cli_not_done(answer))
 		return;
 	for (size_t i = 0; i < GS_COUNT(reads); i++)
 		if (!strcmp(verb, reads[i]))
 			return;
-	fprintf(stderr, "gpusched: %s\n", CLI_DRY_RUN);
+	fprintf(stderr, "gpusched: %s\n", cli_not_done(answer));
 }
 
 int cli_request(struct gpusched *g, const char *verb, json_t *args, json_t **ret)

@@ -334,8 +334,8 @@ static int list_once(const struct cli *c, struct gpusched *g, const char *target
 	r = cli_print_rows(c, shown, n, rows);
 	if (!c->json && !strcmp(target, "all"))
 		cli_print_parked(json_object_get(answer, "parked"));
-	if (!c->json && json_is_true(json_object_get(answer, "dry_run")))
-		puts(CLI_DRY_RUN);
+	if (!c->json && cli_not_done(answer))
+		puts(cli_not_done(answer));
 	return r;
 }
 

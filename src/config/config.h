@@ -70,6 +70,8 @@
 	X("Daemon", "HistorySize", NUMBER, history_mib, "1024", \
 	  "largest size of its file, in MiB; then the oldest goes") \
 	X("Daemon", "DryRun", BOOL, dry_run, "no", "decide, log and count, but make no RM call") \
+	X("Daemon", "UnknownDriver", BOOL, unknown_driver, "no", \
+	  "make RM calls with a driver whose branch is not known, too") \
 	X("Daemon", "LogLevel", NAME, log_level, "info", "err, warning, notice, info or debug") \
 	X("Kubernetes", "PodLogs", PATH, pod_logs, "/var/log/pods", \
 	  "the kubelet's podLogsDir: its folders name pods; empty: they are not looked at") \
@@ -148,6 +150,7 @@ struct gs_config {
 	bool history;
 	uint32_t history_days, history_mib;
 	bool dry_run;
+	bool unknown_driver;
 	char log_level[16];
 	char pod_logs[256], container_logs[256], fractions[256], claims[256];
 	uint32_t ended_pods_ms;

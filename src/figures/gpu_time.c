@@ -198,7 +198,7 @@ int gs_sight_start(struct gs_figures *fig, struct gs_error *err)
 	};
 	int r;
 
-	if (!fig->hub->opts.daemon || !fig->hub->config->account)
+	if (!fig->hub->opts.daemon || !fig->hub->config->account || fig->hub->watch_only)
 		return 0;
 	r = gs_cost_book_open(fig, &begin);
 	opts.begin = begin;

@@ -5,6 +5,7 @@
 #include "figures/figures.h"
 #include "figures/gpu_time.h"
 #include "figures/memory.h"
+#include "figures/unread.h"
 #include "table/facts.h"
 #include "figures/window.h"
 
@@ -108,11 +109,10 @@ json_t *gs_sight_gpus_json(struct gs_figures *fig)
 	json_t *list = json_array();
 
 	for (size_t i = 0; i < fig->hub->ngpus; i++) {
-		struct gs_account_gpu g = { .reason = "no daemon reads its log" };
+		struct gs_account_gpu g;
 		json_t *o;
 
-		if (fig->hub->account)
-			gs_account_gpu(fig->hub->account, fig->hub->gpus[i].index, &g);
+		gs_sight_gpu(fig->hub, i, &g);
 		o = gpu_json(&fig->hub->gpus[i], &g);
 		gs_window_gpu_json(fig, i, o);
 		json_object_set_new(o, "memory", gs_memory_gpu_json(fig, i));

@@ -363,7 +363,7 @@ int gs_memory_start(struct gs_figures *fig, struct gs_error *err)
 	struct gs_memory *m;
 	int r;
 
-	if (!fig->ledger)
+	if (!fig->ledger || fig->hub->watch_only)
 		return 0;
 	m = calloc(1, sizeof(*m));
 	if (!m)

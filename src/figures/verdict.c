@@ -184,6 +184,16 @@ static void judge_death(const struct gs_state_facts *s, struct gs_findings *ret)
 		f->since_ns = s->died_ns;
 }
 
+static void judge_driver(const struct gs_state_facts *s, struct gs_findings *ret)
+{
+	add(ret, GS_FINDING_DRIVER_UNKNOWN,
+	    "use a driver from 515 to 595; or set UnknownDriver=yes where nothing else uses the "
+	    "GPU, and see with 'gpusched qualify -o DIR' which calls this one takes, and to what "
+	    "effect",
+	    "driver branch %u is not known: gpusched only watches, and does nothing to any TSG",
+	    s->unknown_branch);
+}
+
 void gs_judge_state(const struct gs_state_facts *s, struct gs_findings *ret)
 {
 	if (!s->daemon)
@@ -191,7 +201,9 @@ void gs_judge_state(const struct gs_state_facts *s, struct gs_findings *ret)
 		    "no daemon runs: nobody watches the GPUs");
 	judge_death(s, ret);
 	judge_troubles(&s->rose, ret);
-	if (s->dry_run)
+	if (s->unknown_branch)
+		judge_driver(s, ret);
+	else if (s->dry_run)
 		add(ret, GS_FINDING_DRY_RUN,
 		    "set DryRun=no in gpusched.conf, and restart gpuschedd",
 		    "DryRun=yes: nothing is done to any TSG, whatever is answered or logged");

@@ -25,6 +25,8 @@ const char *gs_level_name(enum gs_level level);
 /* Symbol, name, level, text. */
 #define GS_FINDINGS(X) \
 	X(NO_DAEMON, "no-daemon", WRONG, "no daemon runs") \
+	X(DRIVER_UNKNOWN, "driver-unknown", WRONG, \
+	  "the driver's branch is not known: the daemon only watches") \
 	X(POLICY_DIED, "policy-died", WRONG, "the policy ended by itself, and none runs") \
 	X(LOG_UNREAD, "log-unread", WRONG, "a GPU's context-switch log cannot be read") \
 	X(LOST_TIME, "lost-time", WRONG, "a GPU loses too much of its time in switches") \
@@ -111,8 +113,9 @@ struct gs_trouble_counts {
 
 struct gs_state_facts {
 	bool daemon, dry_run;
-	const char *start_daemon; /* the command that starts a daemon */
-	const char *policy;       /* NULL: none runs */
+	unsigned int unknown_branch; /* of a driver that is only watched; 0: it is known */
+	const char *start_daemon;    /* the command that starts a daemon */
+	const char *policy;          /* NULL: none runs */
 	/* A policy that ended by itself, which no person has acknowledged yet. */
 	const char *died;
 	const char *died_why;

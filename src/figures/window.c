@@ -9,6 +9,7 @@
 #include "basic/cleanup.h"
 #include "basic/clock.h"
 #include "figures/ledger_priv.h"
+#include "figures/unread.h"
 #include "hub/records.h"
 
 #define CALM_NS (5 * NS_PER_S) /* after this time, calm minutes are looked up again */
@@ -356,12 +357,12 @@ static bool is_in_mig(const struct gs_figures *fig, uint32_t gpu)
 static void mark_gpu(struct gs_figures *fig, const struct gs_limits *l, size_t i, uint64_t now)
 {
 	struct gs_window long_one = { .past = true }, short_one = { .past = true };
-	struct gs_account_gpu a = { .reason = "no daemon reads its log" };
-	struct gs_gpu_facts g = { .gpu = (int)fig->hub->gpus[i].index, .read = true };
+	struct gs_account_gpu a;
+	struct gs_gpu_facts g = { .gpu = (int)fig->hub->gpus[i].index,
+				  .read = !fig->hub->watch_only };
 	CLEANUP(gs_findings_done) struct gs_findings found = { 0 };
 
-	if (fig->hub->account)
-		gs_account_gpu(fig->hub->account, fig->hub->gpus[i].index, &a);
+	gs_sight_gpu(fig->hub, i, &a);
 	g.log = a.open;
 	g.reason = a.reason[0] ? a.reason : NULL;
 	g.mig = is_in_mig(fig, fig->hub->gpus[i].index);

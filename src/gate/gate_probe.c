@@ -15,7 +15,8 @@
 #include "table/table.h"
 #include "gate/gate.h"
 
-#define PROBE_CMD 0x4670u /* a command that no driver uses */
+#define KERNEL_ENOTSUPP 524 /* the kernel's own, without a name here */
+#define PROBE_CMD 0x4670u   /* a command that no driver uses */
 
 /*
  * Loads a program that answers our own ioctl, known by its random argument, and lets all others
@@ -51,6 +52,10 @@ static int refused(int code, struct gs_error *err)
 	if (code == -EPERM || code == -EACCES)
 		return gs_fail(err, -EPERM,
 			       "this kernel, or the container's profile, refuses BPF LSM programs");
+	if (code == -KERNEL_ENOTSUPP)
+		return gs_fail(err, -ENOTSUP,
+			       "this kernel cannot attach BPF LSM programs; on arm64 Linux 6.4 is "
+			       "the first that can");
 	return gs_fail(err, -ENOTSUP, "no BPF LSM in this kernel (CONFIG_BPF_LSM): %s",
 		       strerror(-code));
 }

@@ -172,6 +172,7 @@ struct gs_hub {
 	/* the machine */
 	unsigned int branch;
 	char driver[64]; /* its whole version */
+	bool watch_only; /* the driver's branch is not known; opts.dry_run is true, too */
 	struct gs_gpu *gpus;
 	size_t ngpus;
 

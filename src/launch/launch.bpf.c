@@ -8,6 +8,7 @@
  */
 #include "launch/launch.bpf.h"
 #include "launch/rests.bpf.h"
+#include "table/arch.bpf.h"
 #include "table/record.bpf.h"
 #include "gpusched/policy_types.h"
 
@@ -22,10 +23,6 @@ volatile gs_u32 gs_any_told;
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 struct task_struct___exec {
 	unsigned long long self_exec_id;
-};
-struct pt_regs___ret {
-	unsigned long ax;
-	unsigned long di;
 };
 #pragma clang attribute pop
 
@@ -174,7 +171,7 @@ static __always_inline void make(struct gs_thread *t, gs_u64 out)
 SEC("uprobe")
 int context(struct pt_regs *ctx)
 {
-	gs_u64 cookie = bpf_get_attach_cookie(ctx), arg = ctx->di;
+	gs_u64 cookie = bpf_get_attach_cookie(ctx), arg = GS_PROBE_ARG0(ctx);
 	struct gs_thread *t = thread_of(cookie);
 	gs_u32 what = cookie & 0xff;
 
@@ -220,7 +217,7 @@ int made(struct pt_regs *ctx)
 
 	if (!t || !t->making || --t->making)
 		return 0;
-	if ((gs_u32)((struct pt_regs___ret *)ctx)->ax ||
+	if ((gs_u32)GS_PROBE_RESULT(ctx) ||
 	    bpf_probe_read_user(&handle, sizeof(handle), (void *)t->out) || !handle)
 		return 0;
 	key.ctx = handle;

@@ -31,7 +31,7 @@ static void in_dir(const char *dir, size_t len, void (*fn)(const char *path, voi
 void gs_cuda_usual(void (*fn)(const char *path, void *user), void *user)
 {
 	static const char *const dirs[] = {
-		"/usr/lib/x86_64-linux-gnu",
+		"/usr/lib/" GS_MULTIARCH,
 		"/usr/lib64",
 		"/usr/lib",
 		"/usr/local/nvidia/lib64",

@@ -23,10 +23,16 @@
 #define DENY RETURN(SECCOMP_RET_ERRNO | EPERM)
 #define REFUSE(call) IF(__NR_##call), DENY
 
+#if defined(__x86_64__)
+#include "park/jail_x86.h"
+#elif defined(__aarch64__)
+#include "park/jail_arm64.h"
+#endif
+
 /* What libcuda does to a process is not written down, so the filter names what it never needs. */
 static struct sock_filter filter[] = {
 	LOAD(arch),
-	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AUDIT_ARCH_X86_64, 1, 0),
+	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, JAIL_ARCH, 1, 0),
 	RETURN(SECCOMP_RET_KILL_PROCESS),
 	LOAD(nr),
 	/* numbers of x32 */
@@ -55,8 +61,7 @@ static struct sock_filter filter[] = {
 	REFUSE(init_module),
 	REFUSE(finit_module),
 	REFUSE(delete_module),
-	REFUSE(iopl),
-	REFUSE(ioperm),
+	JAIL_ARCH_REFUSES,
 	REFUSE(settimeofday),
 	REFUSE(clock_settime),
 	REFUSE(sethostname),

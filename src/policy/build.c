@@ -235,7 +235,7 @@ int gs_policy_build(const char *source, const char *output, struct gs_error *err
 				 "-target",
 				 "bpf",
 				 "-mcpu=v3",
-				 "-D__TARGET_ARCH_x86",
+				 "-D__TARGET_ARCH_" GS_ARCH,
 				 "-Wall",
 				 "-Wextra",
 				 inc_arg,

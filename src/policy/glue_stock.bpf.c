@@ -420,6 +420,12 @@ static __always_inline struct gs_work_scratch *take_scratch(void)
 	return NULL;
 }
 
+/* An exchange, so that no processor has its writes to the memory behind this one. */
+static __always_inline void give_scratch(struct gs_work_scratch *w)
+{
+	__sync_lock_test_and_set(&w->busy, 0);
+}
+
 /* The launch probes come here by a tail call through gs_work_slot, after counting. */
 SEC("uprobe")
 int gpusched_dispatch_work(void *ctx)
@@ -451,7 +457,7 @@ int gpusched_dispatch_work(void *ctx)
 	kicked = gs_take_kick(w->s.task.id, w->s.task.uid);
 	/* a failure is reported too, since the tick may be at rest and would not notice */
 	gs_launch_answered(rec, now, d.changed || st->failed || kicked);
-	*(volatile gs_u64 *)&w->busy = 0;
+	give_scratch(w);
 	return 0;
 }
 
@@ -475,7 +481,7 @@ __attribute__((noinline)) gs_u64 gs_decide_aside(struct gpusched_tsg *rec, gs_u3
 	grant_walks();
 	st->activity++;
 	d = gs_decide_one(rec, &w->s, op, arg, gpusched_host_now());
-	*(volatile gs_u64 *)&w->busy = 0;
+	give_scratch(w);
 	return d;
 }
 
@@ -512,7 +518,7 @@ int gpusched_dispatch_gate(unsigned long long *ctx)
 	grant_walks();
 	st->activity++;
 	d = gs_decide_one(rec, &w->s, GPUSCHED_RUN_SCHEDULE, 0, policy_time(g->ns));
-	*(volatile gs_u64 *)&w->busy = 0;
+	give_scratch(w);
 	answer = (int)d;
 	if (answer != GPUSCHED_HOLD && !(answer == GPUSCHED_DENY && gs_may_deny))
 		answer = GPUSCHED_ADMIT;

@@ -38,7 +38,11 @@ void gs_probe_driver(struct gs_probe *k)
 		 gs_env()->sim ? " (simulated)" : "");
 	for (size_t i = 0; i < GS_COUNT(branches); i++)
 		k->ok |= branches[i] == branch;
-	if (!k->ok)
+	if (!gs_rm_branch_known(branch))
+		snprintf(k->remedy, sizeof(k->remedy),
+			 "gpusched only watches with this branch: use one from 515 to 595, or set "
+			 "UnknownDriver=yes for a trial with 'gpusched qualify -o DIR'");
+	else if (!k->ok)
 		snprintf(k->remedy, sizeof(k->remedy),
 			 "use branch 535, 550, 570, 580 or 595: others are not tested");
 }

@@ -72,7 +72,10 @@ static void put_result(char *ret, size_t size, int code, const char *error, cons
 			 "%" JSON_INTEGER_FORMAT " done, %" JSON_INTEGER_FORMAT " failed",
 			 json_integer_value(json_object_get(answer, "changed")), failed);
 	else if (json_is_true(json_object_get(answer, "dry_run")))
-		snprintf(ret, size, "nothing is done to any TSG: DryRun=yes");
+		snprintf(ret, size, "nothing is done to any TSG: %s",
+			 json_is_true(json_object_get(answer, "watch_only"))
+				 ? "the driver's branch is not known"
+				 : "DryRun=yes");
 	else
 		snprintf(ret, size, "done");
 }

@@ -83,8 +83,11 @@ static int deliver(struct gs_request *rq)
 /* Adds "dry_run" to the answer. True: the request was only checked, and no call is made. */
 static void tell_dry_run(struct gs_request *rq)
 {
-	if (rq->rs && rq->verb && rq->answer && rq->verb->flags & (GS_VERB_ROOT | GS_VERB_OWNER))
-		json_object_set_new(rq->answer, "dry_run", json_boolean(rq->rs->hub->opts.dry_run));
+	if (!rq->rs || !rq->verb || !rq->answer ||
+	    !(rq->verb->flags & (GS_VERB_ROOT | GS_VERB_OWNER)))
+		return;
+	json_object_set_new(rq->answer, "dry_run", json_boolean(rq->rs->hub->opts.dry_run));
+	json_object_set_new(rq->answer, "watch_only", json_boolean(rq->rs->hub->watch_only));
 }
 
 static int finish(struct gs_request *rq, int code)

@@ -22,6 +22,7 @@ void gs_state_judge(const struct gs_requests *rs, const struct gs_trouble_counts
 		&(struct gs_state_facts){
 			.daemon = rs->hub->opts.daemon,
 			.dry_run = rs->hub->opts.dry_run,
+			.unknown_branch = rs->hub->watch_only ? rs->hub->branch : 0,
 			.start_daemon = gs_env()->sim ? "gpuschedd &" : "systemctl start gpuschedd",
 			.policy = rs->hub->policy ? gs_policy_running(rs->hub->policy)->name : NULL,
 			.died = died->policy[0] ? died->policy : NULL,

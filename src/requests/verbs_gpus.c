@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* gpus: lists the GPUs, with whether their log can be read, and what switches cost on them. */
 #include "figures/gpu_time.h"
+#include "figures/unread.h"
 #include "requests/request.h"
 #include "requests/requests.h"
 #include "requests/verbs_gpus.h"
@@ -8,7 +9,7 @@
 static json_t *row_json(struct gs_requests *rs, size_t i)
 {
 	const struct gs_gpu *gpu = &rs->hub->gpus[i];
-	struct gs_account_gpu a = { .reason = "no daemon reads its log" };
+	struct gs_account_gpu a;
 	json_t *o = json_object(), *costs = gs_sight_costs_json(rs->figures, i);
 
 	gs_json_put_number(o, "gpu", true, gpu->index);
@@ -18,8 +19,7 @@ static json_t *row_json(struct gs_requests *rs, size_t i)
 	gs_json_put_number(o, "driver_branch", rs->hub->branch, rs->hub->branch);
 	gs_json_put_text(o, "driver", rs->hub->driver);
 	gs_json_put_text(o, "vbios", gpu->vbios);
-	if (rs->hub->account)
-		gs_account_gpu(rs->hub->account, gpu->index, &a);
+	gs_sight_gpu(rs->hub, i, &a);
 	json_object_set_new(o, "log", json_boolean(a.open));
 	gs_json_put_text(o, "reason", a.reason);
 	json_object_update(o, costs);

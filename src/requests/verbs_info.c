@@ -98,7 +98,9 @@ static int step_list(struct gs_request *rq, uint64_t now_ns)
 	parked = gs_parked_list_json(rq);
 	fprintf(l->out, "%s],\"parked\":", l->sel.n ? "" : "{\"tsgs\":[");
 	l->failed |= json_dumpf(parked, l->out, JSON_COMPACT) != 0;
-	fprintf(l->out, ",\"dry_run\":%s}", rq->rs->hub->opts.dry_run ? "true" : "false");
+	fprintf(l->out, ",\"dry_run\":%s,\"watch_only\":%s}",
+		rq->rs->hub->opts.dry_run ? "true" : "false",
+		rq->rs->hub->watch_only ? "true" : "false");
 	l->failed |= fclose(l->out) != 0;
 	l->out = NULL;
 	if (l->failed)

@@ -14,6 +14,7 @@
 #include "control/starting.h"
 #include "figures/gpu_time.h"
 #include "figures/memory.h"
+#include "figures/unread.h"
 #include "figures/window.h"
 #include "hub/json.h"
 #include "hub/limited.h"
@@ -254,14 +255,13 @@ static void put_row(struct gs_request *rq, struct status *t, const struct gpusch
 static json_t *gpu_json(struct gs_request *rq, struct status *t, size_t i)
 {
 	const struct gs_gpu *gpu = &rq->rs->hub->gpus[i];
-	struct gs_account_gpu a = { .reason = "no daemon reads its log" };
+	struct gs_account_gpu a;
 	struct gs_gpu_facts g = { .gpu = (int)gpu->index, .mig = t->mig };
 	json_t *o = json_object(), *lately = json_null();
 	struct gs_window *w;
 
-	if (rq->rs->hub->account)
-		gs_account_gpu(rq->rs->hub->account, gpu->index, &a);
-	g.read = rq->rs->hub->opts.daemon;
+	gs_sight_gpu(rq->rs->hub, i, &a);
+	g.read = rq->rs->hub->opts.daemon && !rq->rs->hub->watch_only;
 	g.log = a.open;
 	g.reason = a.reason[0] ? a.reason : NULL;
 	gs_gpu_rates_unknown(&g.window);

@@ -17,6 +17,9 @@
 #include <sys/ioctl.h>
 #endif
 
+#define NV_BRANCH_FIRST 515u
+#define NV_BRANCH_LAST 595u
+
 #define NV_MAJOR 195
 #define NV_CTL_MINOR 255
 #define NV_CTL_PATH "/dev/nvidiactl"

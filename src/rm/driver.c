@@ -87,6 +87,11 @@ static int ask_proc(char *ret, size_t size)
 	return find_version(line, ret, size);
 }
 
+bool gs_rm_branch_known(unsigned int branch)
+{
+	return branch >= NV_BRANCH_FIRST && branch <= NV_BRANCH_LAST;
+}
+
 int gs_rm_driver(unsigned int *ret_branch, char *ret_version, size_t size, struct gs_error *err)
 {
 	char version[64];

@@ -82,12 +82,13 @@ static void tell_unchanged(const struct gs_service *s, const struct gs_config *o
 		{ "History=", old->history != now->history },
 		{ "HistoryDays=", old->history_days != now->history_days },
 		{ "HistorySize=", old->history_mib != now->history_mib },
+		{ "UnknownDriver=", old->unknown_driver != now->unknown_driver },
 	};
 
 	for (size_t i = 0; i < GS_COUNT(keys); i++)
 		if (keys[i].differs)
 			gs_log(LOG_NOTICE, "%s takes effect at the next start", keys[i].key);
-	if (s->hub->opts.dry_run != now->dry_run)
+	if (!s->hub->watch_only && s->hub->opts.dry_run != now->dry_run)
 		gs_log(LOG_WARNING,
 		       "DryRun= takes effect at the next start: until then calls are %s",
 		       s->hub->opts.dry_run ? "not made" : "made");

@@ -109,6 +109,16 @@ static int open_table(struct gs_service *s, bool *ret_fresh, struct gs_error *er
 	return 0;
 }
 
+static void only_watch(struct gs_hub *hub, const char *version)
+{
+	hub->watch_only = true;
+	hub->opts.dry_run = true;
+	gs_log(LOG_WARNING,
+	       "driver %s is of no known branch: gpusched only watches, and does nothing to any "
+	       "TSG (UnknownDriver=)",
+	       version);
+}
+
 /*
  * Reads the GPUs. If there is none to observe, taps that this instance turned on are turned off
  * again.
@@ -125,6 +135,8 @@ static int read_machine(struct gs_service *s, bool fresh, struct gs_error *err)
 			gs_taps_off(NULL);
 		return gs_fail(err, r, "the NVIDIA driver does not answer: %s", strerror(-r));
 	}
+	if (!gs_rm_branch_known(s->hub->branch) && !s->hub->config->unknown_driver)
+		only_watch(s->hub, version);
 	if (!s->hub->opts.read_only)
 		gs_cfg_gpus(s->hub->table, s->hub->gpus, s->hub->ngpus);
 	return 0;
@@ -391,7 +403,7 @@ static int start(struct gs_service *s, struct gs_error *err)
 		return r;
 	if (gs_sweep(s->hub->table, NULL, NULL, NULL) < 0)
 		gs_log(LOG_DEBUG, "the first sweep failed");
-	if (s->hub->config->adopt && (fresh || s->hub->opts.daemon))
+	if (s->hub->config->adopt && !s->hub->watch_only && (fresh || s->hub->opts.daemon))
 		gs_adopting_begin(s->intake);
 	if (!s->hub->opts.read_only)
 		return start_acting(s, err);

@@ -50,7 +50,7 @@ struct sim_refuse {
 
 struct sim_rm_config {
 	unsigned int gpus;   /* 1..SIM_MAX_GPUS */
-	unsigned int branch; /* 535, 550, 570, 580, 595 */
+	unsigned int branch; /* 535, 550, 570, 580, 595; 999 */
 	const char *gpu_name;
 	/*
 	 * GPU instances of each GPU (0: MIG is off), and compute instances of each of these (0:

@@ -8,16 +8,10 @@
 #include "rm/decode.h"
 #include "table/record.bpf.h"
 
-#define TS_COMPAT 2u
 #define NVIDIA_MAJOR 195u
 #define NVIDIA_MODESET_MINOR 254u
 #define S_IFMT 0170000
 #define S_IFCHR 0020000
-
-static __always_inline int gs_is_compat(struct task_struct *task)
-{
-	return task->thread_info.status & TS_COMPAT;
-}
 
 static __always_inline int gs_read_user(void *dst, gs_u32 size, gs_u64 addr)
 {

@@ -9,19 +9,6 @@
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
-struct pt_regs {
-	unsigned long bx;
-	unsigned long cx;
-	unsigned long dx;
-	unsigned long si;
-	unsigned long di;
-	unsigned long orig_ax;
-};
-
-struct thread_info {
-	unsigned int status;
-};
-
 struct super_block {
 	unsigned int s_dev;
 };
@@ -95,7 +82,6 @@ struct cred {
 };
 
 struct task_struct {
-	struct thread_info thread_info;
 	int pid;
 	int tgid;
 	struct task_struct *group_leader;

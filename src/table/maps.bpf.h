@@ -27,6 +27,7 @@
 #define GS_MAX_CHANTSG (GPUSCHED_ROOM_CHANNELS + GPUSCHED_MAX_TSGS * GPUSCHED_FREE_CHANNELS)
 #define GS_MAX_GPUS 64
 #define GS_EVENTS_BYTES (1 << 20)
+_Static_assert(GS_EVENTS_BYTES % (64 << 10) == 0, "whole pages on every kernel");
 
 GS_MAP struct {
 	__uint(type, BPF_MAP_TYPE_HASH);

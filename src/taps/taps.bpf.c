@@ -2,11 +2,11 @@
 /*
  * taps.bpf.c - the programs that run in the kernel while observing is on
  *
- * The main one runs at the exit of every system call. On x86-64 the arguments are still in the
- * registers there. RM has already written its answers (handles, status, context ids) to user
- * memory. So nothing has to be remembered from entry to exit. All other calls leave after one
- * comparison.
+ * The main one runs at the exit of every system call. The arguments are still there (arch.bpf.h),
+ * and RM has already written its answers (handles, status, context ids) to user memory. So nothing
+ * has to be remembered from entry to exit. All other calls leave after one comparison.
  */
+#include "table/arch.bpf.h"
 #include "table/caller.bpf.h"
 #include "gate/gate.bpf.h"
 #include "taps/answer.bpf.h"
@@ -14,18 +14,6 @@
 #include "table/change.bpf.h"
 
 char LICENSE[] SEC("license") = "Dual MIT/GPL";
-
-#define X32_BIT 0x40000000u
-#define NR_OPEN_32 5
-#define NR_IOCTL 16
-#define NR_IOCTL_32 54
-#define NR_OPEN 2
-#define NR_OPENAT 257
-#define NR_OPENAT_32 295
-#define NR_OPEN_BY_HANDLE 304
-#define NR_OPEN_BY_HANDLE_32 342
-#define NR_OPENAT2 437 /* the same number on both architectures */
-#define NR_IOCTL_X32 514
 
 static __always_inline gs_u64 gs_file_of(struct task_struct *task, gs_u32 fd)
 {
@@ -561,51 +549,22 @@ static __always_inline int gs_open(void *ctx, gs_u32 fd)
 	return 0;
 }
 
-/* True for ioctl. Any process can make a 32-bit call, with other numbers and registers. */
-static __always_inline int gs_is_ioctl(gs_u32 nr, int compat)
-{
-	return compat ? nr == NR_IOCTL_32 : nr == NR_IOCTL || nr == NR_IOCTL_X32;
-}
-
-static __always_inline int gs_is_open(gs_u32 nr, int compat)
-{
-	if (compat)
-		return nr == NR_OPEN_32 || nr == NR_OPENAT_32 || nr == NR_OPENAT2 ||
-		       nr == NR_OPEN_BY_HANDLE_32;
-	return nr == NR_OPEN || nr == NR_OPENAT || nr == NR_OPENAT2 || nr == NR_OPEN_BY_HANDLE;
-}
-
 SEC("tp_btf/sys_exit")
 int tap_sys_exit(unsigned long long *ctx)
 {
 	struct pt_regs *regs = (struct pt_regs *)ctx[0];
-	gs_u32 nr = (gs_u32)regs->orig_ax & ~X32_BIT;
-	gs_u32 fd, cmd;
+	gs_u32 nr = gs_syscall_nr(regs);
 	int compat;
 
-	switch (nr) {
-	case NR_IOCTL:
-	case NR_IOCTL_32:
-	case NR_IOCTL_X32:
-	case NR_OPEN:
-	case NR_OPEN_32:
-	case NR_OPENAT:
-	case NR_OPENAT_32:
-	case NR_OPENAT2:
-	case NR_OPEN_BY_HANDLE:
-	case NR_OPEN_BY_HANDLE_32:
-		break;
-	default:
+	if (!gs_syscall_matters(nr))
 		return 0;
-	}
-	compat = gs_is_compat(bpf_get_current_task_btf());
+	compat = gs_syscall_compat(regs);
 	if (gs_is_open(nr, compat))
 		return (gs_s32)ctx[1] < 0 ? 0 : gs_open(ctx, ctx[1]);
 	if (ctx[1] || !gs_is_ioctl(nr, compat))
 		return 0;
-	fd = compat ? regs->bx : regs->di;
-	cmd = compat ? regs->cx : regs->si;
-	return gs_ioctl(ctx, fd, cmd, compat ? (gs_u32)regs->dx : regs->dx);
+	return gs_ioctl(ctx, gs_syscall_arg0(regs, compat), gs_syscall_arg1(regs, compat),
+			gs_syscall_arg2(regs, compat));
 }
 
 /* ---- holders of NVIDIA files ----------------------------------------------------------------- */

@@ -79,7 +79,7 @@ struct gs_agent_page {
  * figures unchecked.
  */
 #define GS_AGENT_SHEET_MAGIC 0x53414736u /* "6GAS" */
-#define GS_AGENT_SHEET_BYTES 4096
+#define GS_AGENT_SHEET_BYTES 4096        /* on kernels with larger pages, too */
 #define GS_AGENT_SHEET_SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
 /* A daemon that has not read the page for this long is gone. */
 #define GS_AGENT_BEAT_NS 3000000000ull

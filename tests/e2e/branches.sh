@@ -5,6 +5,37 @@
 # Each driver branch: structure sizes differ; seeing, setting, suspending, restoring work on all.
 . "$(dirname "$0")/lib.sh"
 
+if [ "${1:-}" = unknown ]; then
+	# inside, with a driver that nobody knows
+	start_daemon || exit 1
+	load be --seconds 600
+	pid=$LOAD_PID
+	step() {
+		"$@" >"$scratch/out" 2>&1 && return 0
+		echo "failed: $*: $(cat "$scratch/out")"
+		exit 1
+	}
+	step wait_tsgs pid:$pid 4 # it watches
+	step eval '[[ $("$gpusched" set pid:$pid timeslice=150us 2>&1) == *"branch is not known: nothing is done to any TSG"* ]]'
+	step "$gpusched" policy start lcbe
+	step "$gpusched" suspend pid:$pid
+	sleep 1
+	step slice_is $pid 2048
+	step [ "$(sim_disabled $pid)" = 0 ]
+	step [ "$("$gpusched" status --json | jq -r '[.findings[].finding] | index("driver-unknown") != null')" = true ]
+	step eval '"$gpusched" status | grep -q "gpusched qualify"'
+	step eval '"$gpusched" doctor --json | jq -e ".checks[] | select(.name == \"driver\") | .ok == false and (.remedy | test(\"only watches\"))"'
+	step [ "$("$gpusched" gpus --json | jq -r '.. | .reason? // empty')" = "the driver's branch is not known" ]
+	step [ "$(list_json pid:$pid '.[0].memory_bytes')" = null ]
+	stop_daemon
+	# for a trial
+	config '[Daemon]
+UnknownDriver=yes'
+	start_daemon || exit 1
+	step "$gpusched" set pid:$pid timeslice=150us
+	step slice_is $pid 150
+	exit 0
+fi
 if [ -n "${GPUSCHED_SIM:-}" ]; then
 	# inside, once a branch
 	start_daemon || exit 1
@@ -38,5 +69,6 @@ fi
 for branch in 535 550 570 580 595; do
 	check "branch $branch" in_sim --branch $branch -- bash "$self"
 done
+check "a branch that is not known is watched only" in_sim --branch 999 -- bash "$self" unknown
 exits 2 "an unknown branch is refused" in_sim --branch 123 -- true
 done_testing

@@ -23,6 +23,7 @@
 #include "launch/launch_find.h"
 
 #define S 1000000000ull
+#define LIBC "/lib/" GS_MULTIARCH "/libc.so.6"
 
 static void test_maps_lines(void **state)
 {
@@ -128,7 +129,7 @@ static void test_offsets(void **state)
 {
 	static const char *const names[] = { "malloc", "no_such_function", "free", "malloc" };
 	uint64_t at[4];
-	int fd = open("/lib/x86_64-linux-gnu/libc.so.6", O_RDONLY | O_CLOEXEC);
+	int fd = open(LIBC, O_RDONLY | O_CLOEXEC);
 
 	(void)state;
 	assert_true(fd >= 0);
@@ -173,7 +174,7 @@ static bool stop;
 /* Cuts the file and puts it back, all the time. */
 static void *cut(void *arg)
 {
-	int fd = *(int *)arg, whole = copy_of("/lib/x86_64-linux-gnu/libc.so.6");
+	int fd = *(int *)arg, whole = copy_of(LIBC);
 	off_t size = lseek(whole, 0, SEEK_END);
 
 	while (!__atomic_load_n(&stop, __ATOMIC_ACQUIRE)) {
@@ -192,7 +193,7 @@ static void *cut(void *arg)
 static void test_cut_meanwhile(void **state)
 {
 	static const char *const names[] = { "malloc" };
-	int fd = copy_of("/lib/x86_64-linux-gnu/libc.so.6");
+	int fd = copy_of(LIBC);
 	pthread_t thread;
 	uint64_t at[1];
 
@@ -209,7 +210,7 @@ static void test_cut_meanwhile(void **state)
 static void test_absurd_sizes(void **state)
 {
 	static const char *const names[] = { "malloc" };
-	int fd = copy_of("/lib/x86_64-linux-gnu/libc.so.6");
+	int fd = copy_of(LIBC);
 	uint64_t at[1];
 	Elf64_Ehdr h;
 	Elf64_Shdr sh;
@@ -238,7 +239,7 @@ static void test_absurd_sizes(void **state)
 static void test_absurd_numbers(void **state)
 {
 	static const char *const names[] = { "malloc" };
-	int fd = copy_of("/lib/x86_64-linux-gnu/libc.so.6");
+	int fd = copy_of(LIBC);
 	uint64_t at[1];
 	Elf64_Ehdr h;
 	Elf64_Shdr sh = { 0 };

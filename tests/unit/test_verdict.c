@@ -115,6 +115,19 @@ static void dry_run_is_a_note(void **state)
 	assert_int_equal(gs_finding_level(only(GS_FINDING_DRY_RUN)->kind), GS_LEVEL_NOTE);
 }
 
+static void a_driver_that_is_not_known(void **state)
+{
+	const struct gs_state_facts s = { .daemon = true, .dry_run = true, .unknown_branch = 999 };
+	const struct gs_finding *f;
+
+	anew();
+	gs_judge_state(&s, &found);
+	f = only(GS_FINDING_DRIVER_UNKNOWN);
+	assert_int_equal(gs_finding_level(f->kind), GS_LEVEL_WRONG);
+	assert_non_null(strstr(f->text, "branch 999"));
+	assert_non_null(strstr(f->remedy, "gpusched qualify"));
+}
+
 static void troubles(void **state)
 {
 	struct gs_state_facts s = { .daemon = true, .rose = { .stuck = 1, .table_full = 3 } };
@@ -469,6 +482,7 @@ int main(void)
 		cmocka_unit_test(no_daemon),
 		cmocka_unit_test(a_policy_that_died),
 		cmocka_unit_test(dry_run_is_a_note),
+		cmocka_unit_test(a_driver_that_is_not_known),
 		cmocka_unit_test(troubles),
 		cmocka_unit_test(classes_without_effect),
 		cmocka_unit_test(lost_time),

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# kernels: 6.12 6.1
+# kernels: 6.12 6.1 trixie
+# kernels on arm64: 6.12
 # kernels in CI: 6.1
 # timeout: 600
 # modules: fuse

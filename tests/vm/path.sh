@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# kernels: 6.12 6.1
+# kernels: 6.12 6.1 trixie
+# kernels on arm64: 6.12 6.12-16k 6.1
 # kernels in CI: 6.1
 # timeout: 300
 # modules: fuse
@@ -30,6 +31,12 @@ ended() { # CLASS
 }
 
 start_daemon && ok "the daemon starts" || not_ok "the daemon starts"
+gate=$("$gpusched" doctor --json | jq -r '.checks[] | select(.name == "gate") | "\(.ok) \(.detail)"')
+if [ "$(uname -m)" = aarch64 ] && [[ $(uname -r) == 6.[0-3].* ]]; then
+	like "$gate" "^false .*on arm64 Linux 6.4 is the first" "doctor says that there is no gate, and why"
+else
+	like "$gate" "^true " "doctor says that there is a gate"
+fi
 exits 0 "launches are counted" "$gpusched" observe launches on
 exits 0 "lcbe takes over" "$gpusched" policy start lcbe
 run_load be --seconds 0 --count 60

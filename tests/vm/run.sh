@@ -17,12 +17,19 @@
 #   # policies: deny         policies of tests/policy, built
 #   # drivers: yes           /gpusched/drivers has what tests/vm/drivers.sh builds
 #   # boot: OPTION...        more of the kernel's command line
-#   # machine: icount       one processor, whose clock counts instructions
+#   # machine: icount       one processor, whose clock counts instructions; VM_ICOUNT=icount: so for each
+#                            test, however little of this machine is left for it
 #   # init: yes              the test is process 1 first, and execs what runs `/init test` later
+#   # kernels on arm64: 6.12 6.1   with ARCH=arm64 it runs on each of these
+#
+# With ARCH=arm64 the machine is such a one, and runs what tools/cross.sh has built.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 tests/vm/fetch.sh
-build=$(cd "${BUILD:-build}" && pwd)
+arch=${ARCH:-amd64}
+here=$(cd "${BUILD:-build}" && pwd) # programs that run on this machine
+build=$here
+[ "$arch" = amd64 ] || build=$here-$arch
 cache=$(cd "${VM_CACHE:-$build/vm}" && pwd)
 name=$1
 script=tests/vm/$name.sh
@@ -31,20 +38,22 @@ header() { # KEY
 	sed -n "1,15s/^# $1: *//p" "$script" | head -1
 }
 
-kernels=$(header kernels)
+kernels=$(header "$([ "$arch" = amd64 ] && echo kernels || echo "kernels on $arch")")
 [ -n "$kernels" ] || {
-	echo "vm: $script is no test: it has no line '# kernels:'" >&2
+	echo "vm: $script is no test here: it has no line of kernels for $arch" >&2
 	exit 2
 }
 kernel=${2:-${kernels%% *}}
-limit=${VM_SECONDS:-$(header timeout)}
+limit=$(header timeout)
+[ "$arch" = amd64 ] || limit=$((${limit:-60} * 3))
+limit=${VM_SECONDS:-$limit}
 logs=$build/testlogs/vm/$name-$kernel
 root=$(mktemp -d "${TMPDIR:-/tmp}/gpusched-vm.XXXXXX")
 trap 'rm -rf "$root"' EXIT
 
 # ---- the guest's files ------------------------------------------------------------------------------------
 
-guest=$cache/guest
+. "tests/vm/machine_$arch.sh"
 
 # put FILE AT: a file or directory of this machine, under that path in the guest
 put() {
@@ -58,7 +67,7 @@ put_programs() {
 	for program in bash cksum curl jq setpriv unshare $(header programs); do
 		case $program in
 		/*) put "$guest$program" "$program" ;;
-		*) put "$(command -v "$program")" "/usr/bin/$program" ;;
+		*) put "$(guest_program "$program")" "/usr/bin/$program" ;;
 		esac
 	done
 }
@@ -78,7 +87,7 @@ put_policies() {
 	local policy
 	mkdir -p "$root/files/gpusched/tests/policy"
 	for policy in $(header policies); do
-		"$build/gpusched" policy build "tests/policy/$policy.bpf.c" \
+		"$here/gpusched" policy build "tests/policy/$policy.bpf.c" \
 			-O "$root/files/gpusched/tests/policy/$policy.bpf.o" >/dev/null
 	done
 }
@@ -107,7 +116,7 @@ put_modules() {
 		}
 		mkdir -p "$root/files/modules"
 		case $found in
-		*.xz) "$guest/bin/busybox" unxz -c "$found" ;;
+		*.xz) busybox_here unxz -c "$found" ;;
 		*) cat "$found" ;;
 		esac >"$root/files/modules/$n-$module.ko"
 		n=$((n + 1))
@@ -116,14 +125,15 @@ put_modules() {
 
 # Every program's libraries, where its loader looks for them.
 put_libraries() {
-	local lib at=$guest/usr/lib/x86_64-linux-gnu
-	local libs=$at:$at/systemd:$guest/lib/x86_64-linux-gnu:$guest/lib/systemd
+	local lib
 	find "$root/files" -type f \( -perm /111 -o -name '*.so*' \) |
 		while read -r file; do
-			LD_LIBRARY_PATH=$libs ldd "$file" 2>/dev/null || true # scripts have none
+			guest_libraries "$file" 2>/dev/null || true # scripts have none
 		done | sed -nE 's/^\t(.* => )?(\/[^ ]+) .*/\2/p' | sort -u |
 		while read -r lib; do
-			[[ $lib == "$root"/* ]] || put "$lib" "${lib#"$guest"}"
+			[[ $lib == "$root"/* ]] && continue
+			[ ! -e "$guest$lib" ] || lib=$guest$lib
+			put "$lib" "${lib#"$guest"}"
 		done
 }
 
@@ -138,7 +148,7 @@ pack() {
 	put_drivers
 	put_modules
 	put_libraries
-	(cd "$root/files" && find . | "$guest/bin/busybox" cpio -o -H newc 2>/dev/null) >"$root/initramfs"
+	(cd "$root/files" && find . | busybox_here cpio -o -H newc 2>/dev/null) >"$root/initramfs"
 }
 
 # The kernel makes what it does not know on its command line the first program's environment.
@@ -155,13 +165,12 @@ variables() {
 # kernel takes for a bug.
 boot() {
 	local machine="-accel tcg,thread=single -smp 2"
-	[ "$(header machine)" != icount ] || machine="-accel tcg -icount shift=0,sleep=off -smp 1"
+	[ "${VM_ICOUNT:-$(header machine)}" != icount ] || machine="-accel tcg -icount shift=0,sleep=off -smp 1"
 	# shellcheck disable=SC2086 # a list
-	timeout --foreground -k 2 "${limit:-60}" "$cache/qemu" -machine pc $machine -cpu max -m 1024 \
+	timeout --foreground -k 2 "${limit:-60}" "$cache/qemu" $machine "${machine_options[@]}" -m 1024 \
 		-nodefaults -no-user-config -display none -no-reboot -monitor none \
-		-serial "file:$logs/console" -serial stdio -serial "file:$root/logs.tar" \
 		-kernel "$cache/$kernel/vmlinuz" -initrd "$root/initramfs" \
-		-append "console=ttyS0 panic=-1 quiet nosoftlockup vm_test=$name vm_init=$(header init) $(variables) $(header boot)" </dev/null
+		-append "$machine_console panic=-1 quiet nosoftlockup vm_test=$name vm_init=$(header init) $(variables) $(header boot)" </dev/null
 }
 
 rm -rf "$logs"

@@ -30,7 +30,7 @@ become_systemd() {
 	END
 	cat >$units/test.service <<-END
 		[Service]
-		Environment=vm_test=$vm_test GPUSCHED_SIM=$sim GPUSCHED_DILATE=50 LD_LIBRARY_PATH=/gpusched/build/simcuda
+		Environment=vm_test=$vm_test vm_points=$vm_points vm_logs=$vm_logs GPUSCHED_SIM=$sim GPUSCHED_DILATE=50 LD_LIBRARY_PATH=/gpusched/build/simcuda
 		ExecStart=/init test
 	END
 	rm -r /lib/systemd/system/*.wants # nothing but what is tested

@@ -53,13 +53,17 @@ enum {
 #define API __attribute__((visibility("default")))
 
 /*
- * A launch function, as far as uprobes see it. Its first instruction is a 5-byte no-operation,
- * which the kernel can turn into a cheap uprobe. The function itself is OF_body.
+ * A launch function: its first instruction is a no-operation, which the kernel can turn into a
+ * cheap uprobe; the function itself is OF_body.
  */
+#if defined(__x86_64__)
+#include "sim/cuda/probed_x86.h"
+#elif defined(__aarch64__)
+#include "sim/cuda/probed_arm64.h"
+#endif
 #define PROBED_AS(name, of) \
 	__asm__(".text\n.globl " #name "\n.type " #name ",@function\n.balign 16\n" #name \
-		":\n.byte 0x0f,0x1f,0x44,0x00,0x00\njmp " #of "_body\n.size " #name ",.-" #name \
-		"\n")
+		":\n" PROBED_NOP "\n" PROBED_JUMP " " #of "_body\n.size " #name ",.-" #name "\n")
 #define PROBED(name) PROBED_AS(name, name)
 
 #define MAX_DEVICES 16

@@ -49,6 +49,10 @@ int verb_inflight(int nwords, char **words)
 	return until_eof();
 }
 
+#ifndef __x86_64__
+#define MAP_32BIT 0 /* nor are there 32-bit calls of 64-bit programs */
+#endif
+
 /* ioctl() of a 32-bit program; @low lies where its pointers reach. */
 static long ioctl_32(int fd, unsigned int nr, unsigned int size, uint32_t *low)
 {

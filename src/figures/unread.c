@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: MIT
+#include "figures/unread.h"
+
+#include <stdio.h>
+
+void gs_sight_gpu(const struct gs_hub *hub, size_t gpu, struct gs_account_gpu *ret)
+{
+	*ret = (struct gs_account_gpu){ 0 };
+	snprintf(ret->reason, sizeof(ret->reason), "%s",
+		 hub->watch_only ? "the driver's branch is not known" : "no daemon reads its log");
+	if (hub->account)
+		gs_account_gpu(hub->account, hub->gpus[gpu].index, ret);
+}

@@ -1,0 +1,31 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# timeout: 3000
+# The whole tree built for arm64 by a cross compiler, and the unit tests that need no BPF run under
+# QEMU's user emulation, with pages of 4 and of 64 KiB.
+cd "$(dirname "$0")/../.." || exit 1
+. tests/check/lib.sh
+cross=$(realpath -m "$BUILD-arm64")
+
+rc=0
+said=$(tools/cross.sh arm64 2>&1) || rc=$?
+is "$([ $rc = 0 ] || tail -n 30 <<<"$said")" "" "the tree is built for arm64"
+is "$(grep 'warning:' <<<"$said")" "" "without a warning"
+
+# Those that need BPF or FUSE, and those to which QEMU's own name or slowness matters.
+leave='^(advise|classify|gate|history|means|policy_.*|taps.*)$'
+mapfile -t tests < <(meson introspect "$cross" --tests | jq -r '.[] | [.name, .timeout,
+	((.env | to_entries | map("\(.key)=\(.value | @sh)")) + ["\"$emulator\""] + (.cmd | map(@sh)) | join(" "))] | @tsv')
+is "$((${#tests[@]} > 60))" 1 "there are ${#tests[@]} unit tests"
+export emulator=$cross/qemu-user
+for CROSS_PAGE in 4096 65536; do
+	export CROSS_PAGE
+	for t in "${tests[@]}"; do
+		IFS=$'\t' read -r name limit command <<<"$t"
+		[[ ! $name =~ $leave ]] || continue
+		is "$(said=$(timeout "$((limit * 4))" bash -c "$command" 2>&1 </dev/null) ||
+			{ echo "exit status $?" && grep -A 3 '^not ok' <<<"$said" | head -n 20; })" "" \
+			"$name, pages of $((CROSS_PAGE / 1024)) KiB"
+	done
+done
+done_testing
