@@ -76,8 +76,8 @@ static struct gs_grant grant_of(const struct gs_grant_facts *f, enum gs_part par
 {
 	struct gs_grant g = { 0 };
 
-	if (by_command(f, part, true, &g) || by_cgroup(f, part, true, &g) ||
-	    by_pod(f, part, &g) || by_class(f, part, &g) || part == GS_REQUEST)
+	if (by_command(f, part, true, &g) || by_cgroup(f, part, true, &g) || by_pod(f, part, &g) ||
+	    by_class(f, part, &g) || part == GS_REQUEST)
 		return g;
 	if (!by_command(f, part, false, &g))
 		by_cgroup(f, part, false, &g);

@@ -3,9 +3,9 @@
  * grants.h - which limit and which request a program has, and which others share it
  *
  * A part of a GPU's time is given to a program (run, class set, set), a cgroup (its attributes), a
- * pod (its annotations) or a class. All that was given the same grant have it together, whatever cgroups, jobs and processes
- * they make. A program has one limit and one request at a time. Pure: the daemon and the model use
- * the same rules.
+ * pod (its annotations) or a class. All that was given the same grant have it together, whatever
+ * cgroups, jobs and processes they make. A program has one limit and one request at a time. Pure:
+ * the daemon and the model use the same rules.
  */
 #ifndef GPUSCHED_CLASSIFY_GRANTS_H
 #define GPUSCHED_CLASSIFY_GRANTS_H

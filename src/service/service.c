@@ -109,14 +109,14 @@ static int open_table(struct gs_service *s, bool *ret_fresh, struct gs_error *er
 	return 0;
 }
 
-static void only_watch(struct gs_hub *hub, const char *version)
+static void only_watch(struct gs_hub *hub)
 {
 	hub->watch_only = true;
 	hub->opts.dry_run = true;
 	gs_log(LOG_WARNING,
 	       "driver %s is of no known branch: gpusched only watches, and does nothing to any "
 	       "TSG (UnknownDriver=)",
-	       version);
+	       hub->driver);
 }
 
 /*
@@ -136,7 +136,7 @@ static int read_machine(struct gs_service *s, bool fresh, struct gs_error *err)
 		return gs_fail(err, r, "the NVIDIA driver does not answer: %s", strerror(-r));
 	}
 	if (!gs_rm_branch_known(s->hub->branch) && !s->hub->config->unknown_driver)
-		only_watch(s->hub, version);
+		only_watch(s->hub);
 	if (!s->hub->opts.read_only)
 		gs_cfg_gpus(s->hub->table, s->hub->gpus, s->hub->ngpus);
 	return 0;
