@@ -56,14 +56,18 @@ static int parse_span(const char *text, double *ret_us)
 	size_t next = 0;
 
 	do {
-		char *end = NULL;
-		double v = isdigit((unsigned char)*text) ? strtod(text, &end) : -1;
-		size_t n = v < 0 ? 0 : strspn(end, "hmsu"), i = next;
+		char *end;
+		size_t n, i = next;
+		double v;
 
+		if (!isdigit((unsigned char)*text))
+			return -EINVAL;
+		v = strtod(text, &end);
+		n = strspn(end, "hmsu");
 		while (i < GS_COUNT(spans) &&
 		       (strlen(spans[i].name) != n || strncmp(spans[i].name, end, n)))
 			i++;
-		if (v < 0 || i == GS_COUNT(spans))
+		if (i == GS_COUNT(spans))
 			return -EINVAL;
 		sum += v * spans[i].us;
 		next = i + 1;

@@ -80,6 +80,9 @@ GS_DECIDE int gs_copy_back(struct gpusched_tsg *rec, struct gs_scratch *s)
 	gs_u32 set, gone, counted;
 	int i;
 
+	/* Bits without a meaning were not written by our functions, so nothing is done for them. */
+	if (now->valid & ~GPUSCHED_ALL_WANTS)
+		now->valid = (now->valid & ~GPUSCHED_WANT_ONCE) | (was->valid & GPUSCHED_WANT_ONCE);
 	now->valid &= GPUSCHED_ALL_WANTS;
 	now->runnable = now->runnable ? 1 : 0;
 	set = gs_wished(was, now, GPUSCHED_TIMESLICE, was->timeslice_us == now->timeslice_us) |

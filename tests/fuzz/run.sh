@@ -38,6 +38,7 @@ sources() { # TARGET: what it is made of
 
 objects=$(realpath "$out")/objects
 flags="-g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined"
+flags+=" -DGS_MULTIARCH=\"$(cc -print-multiarch)\""
 flags+=" $(pkg-config --cflags jansson inih smartcols libelf libbpf libmicrohttpd libsystemd mount libprotobuf-c)"
 
 object() { # SOURCE: where it is compiled to

@@ -21,7 +21,7 @@ is "$(policy_now)" null "none runs"
 insmod gpusched.ko
 exits 3 "without hooks none starts in them" start hooked
 like "$out" "the driver has none of gpusched's hooks" "the reason is given: no hooks"
-like "$(doctor)" "^true gpusched.ko, version 3 of its node, driver 580.00.standin: no hooks" "doctor: it is there"
+like "$(doctor)" "^true gpusched.ko, version 4 of its node, driver 580.00.standin: no hooks" "doctor: it is there"
 owner be
 owner lc
 exits 0 "a policy starts on host module" start module

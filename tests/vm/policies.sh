@@ -92,7 +92,7 @@ check "lcbe runs" wait_for 20 test -e /sys/fs/bpf/one/gs_module_wish
 # Class be (2), of a command (3); the rest of struct gpusched_proc is 0.
 # shellcheck disable=SC2046 # bytes
 bpftool map update pinned /sys/fs/bpf/one/gs_procs key $(bytes "$pid") \
-	value 0 0 0 0 0 0 0 0 2 0 0 0 3 0 0 0 $(yes 0 | head -48)
+	value 0 0 0 0 0 0 0 0 2 0 0 0 3 0 0 0 $(yes 0 | head -64)
 echo >&8
 check "a TSG has the class of its process, and the policy its option" wait_for 20 slice 7
 kill -TERM $loader
@@ -105,7 +105,7 @@ load $tests/asks.bpf.o -p /sys/fs/bpf/one -o park=5
 check "a policy that parks runs" wait_for 20 test -e /sys/fs/bpf/one/gs_module_wish
 # shellcheck disable=SC2046 # bytes
 bpftool map update pinned /sys/fs/bpf/one/gs_procs key $(bytes "$pid") \
-	value 0 0 0 0 0 0 0 0 2 0 0 0 3 0 0 0 $(yes 0 | head -48)
+	value 0 0 0 0 0 0 0 0 2 0 0 0 3 0 0 0 $(yes 0 | head -64)
 echo >&8
 check "its wish is refused, with the reason" wait_for 20 grep -q "asks wishes programs parked: refused, only gpuschedd parks" "$scratch/load"
 kill -TERM $loader
