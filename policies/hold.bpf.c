@@ -15,8 +15,8 @@
  *    --agent), or with counted launches (gpusched observe launches). For other programs nothing is
  *    held: they get what lcbe gives with be_slice_us.
  *  - A request of one or two turns costs more with a hold than without: the calls take 1 ms.
- *  - A service that never rests has a new hold every 500 ms, however long it works on. Its
- *    best-effort neighbours get the 5 % that the engine keeps for them.
+ *  - A service that never rests has a new hold every 600 ms, however long it works on. Its
+ *    best-effort neighbours get their turns of the time in between, some 5 % in all.
  *  - It holds for each request, worth it or not.
  */
 #include "gpusched/policy.bpf.h"
@@ -30,6 +30,14 @@ GPUSCHED_OPTION_RANGE(gs_u32, lc_slice_us, 1000000, 1, 100000000, "timeslice of 
 GPUSCHED_OPTION_RANGE(gs_u32, be_slice_us, 800, 1, 100000000, "timeslice of be TSGs, us");
 
 #define IN_REQUEST priv[0]
+#define OVER_NS priv[1] /* since when its hold is over, while the request goes on; 0: it is not */
+#define HOLDS priv[2]   /* of this request, so far */
+/*
+ * A request may need some holds. From then on best effort takes turns with it for a part of a
+ * hold's time, of which it gets about half.
+ */
+#define MANY 4
+#define REST_PART 6
 
 /* One entry: the last round that met an open request. */
 GPUSCHED_MAP(hold_open, ARRAY, gs_u32, gs_u64, 1);
@@ -53,6 +61,8 @@ GPUSCHED_REQUEST_BEGIN(t, r)
 	if (t->class_id != GPUSCHED_CLASS_LC)
 		return 0;
 	t->IN_REQUEST = 1;
+	t->OVER_NS = 0;
+	t->HOLDS = 1;
 	gpusched_hold(t, for_ms * 1000);
 	return 0;
 }
@@ -73,8 +83,16 @@ GPUSCHED_TICK(t, round)
 		return 0;
 	if (seen)
 		*seen = round->seq;
-	if (t->class_id == GPUSCHED_CLASS_LC && gpusched_hold_state(t) == GPUSCHED_HOLD_OVER)
+	if (t->class_id != GPUSCHED_CLASS_LC || gpusched_hold_state(t) != GPUSCHED_HOLD_OVER) {
+		t->OVER_NS = 0;
+		return 0;
+	}
+	if (!t->OVER_NS)
+		t->OVER_NS = round->now_ns;
+	if (t->HOLDS < MANY || round->now_ns - t->OVER_NS >= for_ms * GS_MS / REST_PART) {
 		gpusched_hold(t, for_ms * 1000);
+		t->HOLDS++;
+	}
 	return 0;
 }
 

@@ -32,7 +32,7 @@ hostile() {
 ended() {
 	kill -9 "$@" 2>/dev/null
 	wait "$@" 2>/dev/null
-	check "best effort runs once the service is dead" wait_for 1 eval '[ "$(sim_disabled $training)" = 0 ]'
+	check "best effort runs once the service is dead" wait_for 2 eval '[ "$(sim_disabled $training)" = 0 ]'
 }
 alone=$(did 3)
 watch_loop

@@ -40,12 +40,17 @@ while True: launch(); gpu.wait(LOW); print("step", flush=True)'
 check "beside a claim one submission a second passes" grep -q ready "$scratch/waits.out"
 echo >&"$python_in"
 sleep 1.5
-check "two processes with low queues do not switch all the time" wait_for 5 slice_is $python_pid 800
+slice_within() { # LEAST MOST: they follow the costs of a switch, as the daemon knows them
+	local us
+	us=$(sim_slice $python_pid)
+	[ "$us" -ge "$1" ] && [ "$us" -le "$2" ]
+}
+check "two processes with low queues do not switch all the time" wait_for 5 slice_within 600 1000
 le "$(grep -c step "$scratch/waits.out")" 50 "two processes switch hardly more than one"
 kill -STOP $claimer
 check "once the claimer is stopped, work goes on" wait_for 10 eval '[ "$(grep -c step "$scratch/waits.out")" -ge 150 ]'
 kill -9 $claimer
-check "the one that is left has a short slice" wait_for 5 slice_is $python_pid 20
+check "the one that is left has a short slice" wait_for 5 slice_within 15 25
 kill -9 $python_pid
 wait_for 10 eval '[ "$(sim_state ".tsgs | length")" = 0 ]'
 
