@@ -24,7 +24,7 @@ GPUSCHED_OPTION_RANGE(gs_u32, for_min, 60, 1, 1023, "parked for so long, min");
 /* priv: when it last had work; whether it was wished parked since */
 enum word { WORKED, ASKED };
 
-/* Of the round: who is idle for the longest time. */
+/* The program that has been idle longest, as found in this round. */
 struct longest {
 	gs_u64 seq; /* of the round in which a TSG of class lc was met last */
 	gs_u64 id;  /* 0: nobody is idle */
