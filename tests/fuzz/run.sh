@@ -11,7 +11,7 @@ out=${FUZZ_OUT:-build-fuzz}
 mkdir -p "$out"
 targets=(decode rm log config library policy scenario api askers nri)
 [ $# = 0 ] || targets=("$@")
-each=$((seconds / ${#targets[@]}))
+each=$((seconds / ${#targets[@]} > 0 ? seconds / ${#targets[@]} : 1)) # 0 would be without end
 [ "${FULL:-}" = 1 ] && each=1200
 export TMPDIR=$(realpath "$out")/tmp # the API's socket lies there
 mkdir -p "$TMPDIR"
@@ -23,7 +23,7 @@ sources() { # TARGET: what it is made of
 		echo src/sim/model*.c src/sim/params.c src/sim/rm*.c
 		;;
 	config)
-		echo src/config/{config*,park_idle}.c src/classify/{classes,facts,resolve,rules,words,words_book}.c src/process/{cgroup,pod*}.c
+		echo src/config/{config*,park_idle}.c src/classify/*.c src/process/{cgroup,pod*,process}.c
 		;;
 	log) echo src/account/*.c src/rm/{call,costs,status}.c ;;
 	library) echo src/launch/launch_find.c src/process/cuda_map.c ;;
