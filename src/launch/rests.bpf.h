@@ -49,7 +49,7 @@ static __always_inline void gs_rests_note(struct gs_rests *s, gs_u32 tgid, gs_u6
 	gs_u64 rest = gs_rests_worked(s, now, waits);
 	gs_u32 *quiet;
 
-	if (rest < GS_QUIET_LEAST_US * 1000ull)
+	if (!gs_rests_may_begin(s, rest))
 		return;
 	quiet = bpf_map_lookup_elem(&gs_rests_quiet, &tgid);
 	if (quiet && gs_rests_begins(s, rest, *quiet, now))

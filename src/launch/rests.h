@@ -61,10 +61,19 @@ GS_RESTS void gs_rests_waited(struct gs_rests *s, gs_u64 now)
 	s->rest_ns = now;
 }
 
+/*
+ * Whether the end of a rest may begin a request. The first request begins at the end of any rest:
+ * a program that has too much to do never rests long.
+ */
+GS_RESTS int gs_rests_may_begin(const struct gs_rests *s, gs_u64 rest_ns)
+{
+	return rest_ns && (!s->begins || rest_ns >= GS_QUIET_LEAST_US * 1000ull);
+}
+
 /* Whether the end of a rest begins a request of which the daemon is to hear now. */
 GS_RESTS int gs_rests_begins(struct gs_rests *s, gs_u64 rest_ns, gs_u32 quiet_us, gs_u64 now)
 {
-	if (!quiet_us || rest_ns < quiet_us * 1000ull)
+	if (!quiet_us || !rest_ns || (s->begins && rest_ns < quiet_us * 1000ull))
 		return 0;
 	__sync_fetch_and_add(&s->begins, 1);
 	if (now - s->event_ns < GS_REST_EVENT_NS) {

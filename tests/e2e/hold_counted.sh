@@ -17,12 +17,18 @@ start_daemon || exit 1
 "$gpusched" observe launches on
 run_load be training be --kernel-us 1000 --block-us 100 --seconds 600
 wait_tsgs pid:$training 1
-run_load lc service lc --kernel-us 1200 --tokens 32 --arrivals poisson --period-us 200000 --warmup 1 --seconds 30
+run_load lc service lc --kernel-us 1200 --tokens 32 --arrivals poisson --period-us 200000 --warmup 1 --seconds 600
 check "best effort is suspended for a request that counted launches show" wait_for 15 holds_are_on
 check "list says who tells of requests, and how long quiet is" eval \
 	'[ "$(compute $service .requests_by)" = launches ] && [ "$(compute $service .quiet_us)" -ge 1000 ]'
 check "best effort is resumed at the request's end" wait_for 5 eval '! holds_are_on'
 check "holds go on" wait_for 10 eval '[ "$(counter holds)" -ge 5 ]'
+end_load $service
+run_load lc busy lc --kernel-us 1200 --tokens 32 --arrivals closed --period-us 1 --warmup 1 --seconds 600
+check "best effort is suspended for a service that had too much to do from its start on" wait_for 15 holds_are_on
+end_load $busy
+run_load lc service lc --kernel-us 1200 --tokens 32 --arrivals poisson --period-us 200000 --warmup 1 --seconds 600
+check "best effort is suspended for a third service" wait_for 15 holds_are_on
 "$gpusched" observe launches off
 check "counting ends: no request is open any more" wait_for 5 eval \
 	'[ "$(compute $service .requests_by)" = null ] && ! holds_are_on'

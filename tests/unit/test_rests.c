@@ -36,14 +36,31 @@ static void test_one_event_a_request(void **state)
 		for (unsigned int i = 0; i < 32; i++) {
 			int begins = token(&s, &now, 3000, 1000);
 
-			assert_int_equal(begins, r && !i);
+			/* the first request begins as soon as a rest is known, the others at theirs */
+			assert_int_equal(begins, i == !r);
 			now += 50 * US;
 		}
 		now += 80 * MS;
 	}
-	assert_int_equal(s.begins, 49);
+	assert_int_equal(s.begins, 50);
 	assert_int_equal(s.dropped, 0);
 	assert_int_equal(gs_quiet_us(&s.rests), 1000);
+}
+
+/* Requests wait in line from the start, so no rest is long. */
+static void test_a_program_that_is_never_quiet(void **state)
+{
+	struct gs_rests s = { 0 };
+	uint64_t now = 100000 * MS;
+	unsigned int heard = 0;
+
+	for (unsigned int i = 0; i < 200; i++) {
+		heard += (unsigned int)token(&s, &now, 3000, gs_quiet_us(&s.rests));
+		now += 50 * US;
+	}
+	assert_int_equal(gs_quiet_us(&s.rests), 1000);
+	assert_int_equal(heard, 1);
+	assert_int_equal(s.begins, 1);
 }
 
 static void test_no_event_while_quiet_is_unknown(void **state)
@@ -138,6 +155,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_one_event_a_request),
+		cmocka_unit_test(test_a_program_that_is_never_quiet),
 		cmocka_unit_test(test_no_event_while_quiet_is_unknown),
 		cmocka_unit_test(test_a_wait_is_no_rest),
 		cmocka_unit_test(test_two_threads_wait),
