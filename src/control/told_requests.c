@@ -266,10 +266,12 @@ static void take_word(struct gs_told_requests *rq)
 		look(rq, gs_now_ns());
 	if (rq->open || rq->stuck || begins == rq->begins)
 		return;
-	rq->begins = begins;
 	rq->from = rq->words.hinted ? GPUSCHED_REQUEST_HINT : rq->source.from;
 	arrivals = rq->words.arrivals - rq->arrivals;
-	rq->blurred = rq->from == GPUSCHED_REQUEST_HINT ? arrivals != 1 : was_open || arrivals;
+	/* without a hint, the first request may have begun before anything was known of it */
+	rq->blurred = rq->from == GPUSCHED_REQUEST_HINT ? arrivals != 1
+							: was_open || arrivals || !rq->begins;
+	rq->begins = begins;
 	rq->arrivals += arrivals;
 	rq->blurs = rq->words.blurs;
 	tell(rq, true);
