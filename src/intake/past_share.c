@@ -26,7 +26,7 @@ void gs_past_told(const struct gpusched_event *ev)
 	       ev->pid, GPUSCHED_COMM_LEN, ev->comm, of_user);
 }
 
-/* Adopts TSGs of processes that were past their share, like all TSGs that no tap saw made. */
+/* Adopts TSGs of processes that were past their quota, if there is room now. */
 static void take_in(struct gs_intake *in)
 {
 	struct gs_past_tsg all[AT_ONCE];
