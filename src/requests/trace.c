@@ -121,7 +121,10 @@ static void texts_free(struct tsg_texts *x)
 	free(x->of[1]);
 }
 
-/* A new TSG comes behind all that a reader has yet to be told of. */
+/*
+ * Tells readers of a new TSG, or of a change of a known one. If a reader has no room, the new TSG
+ * waits for it.
+ */
 static void tell_all_of(struct gs_tracing *t, struct traced *of)
 {
 	CLEANUP(texts_free) struct tsg_texts texts = { 0 };

@@ -106,7 +106,8 @@ void gs_watch_said(void *self, json_t *event, uid_t owner)
 		if (w->token)
 			show(w, event, owner);
 	rs->emitting = within;
-	if (!within) /* a watcher that is too slow gives an event itself */
+	/* nested if showing an event causes another one, as when a slow watcher is dropped */
+	if (!within)
 		collect(rs);
 }
 
