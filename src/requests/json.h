@@ -26,7 +26,7 @@ void gs_tsg_json_wide(struct gs_requests *rs, const struct gpusched_tsg *rec, js
 /* The policy's last log line; null if there is none, or if @p is NULL. */
 json_t *gs_said_json(const struct gs_policy *p);
 json_t *gs_stats_json(struct gs_requests *rs, struct gs_error *err);
-/* Writes the same in OpenMetrics, with other figures of which there is a fixed number. */
+/* Writes the same in OpenMetrics, with all other figures that have a fixed number of series. */
 void gs_stats_text(struct gs_requests *rs, FILE *f);
 void gs_stats_launches_text(struct gs_requests *rs, FILE *f);
 /* Returns "" for no class. */

@@ -17,7 +17,7 @@
 #include "requests/verbs_park.h"
 
 #define LOOK_NS (250 * NS_PER_MS) /* time between two checks whether the caller is still there */
-#define MEMORY_NS (5 * NS_PER_S)  /* an answer waits so long for figures of memory */
+#define MEMORY_NS (5 * NS_PER_S)  /* the longest wait of an unpark for free GPU memory */
 #define TROUBLES 4
 #define KNOWN_MS 15000u /* after a start, wait so long until each process's state is known */
 
@@ -92,7 +92,7 @@ static bool is_settled(const struct job *j, const struct gs_parked *p, uint64_t 
 	if (!p || p->over != GS_PARKED_UNDER_WAY)
 		return true;
 	if (p->core.failed &&
-	    p->core.troubles >= TROUBLES) /* it goes on in the background, and may take long */
+	    p->core.troubles >= TROUBLES) /* retries go on in the background, and may take long */
 		return true;
 	return j->in && waits_for_memory(p) && now_ns - j->began_ns > MEMORY_NS;
 }

@@ -106,7 +106,10 @@ void gs_watch_said(void *self, json_t *event, uid_t owner)
 		if (w->token)
 			show(w, event, owner);
 	rs->emitting = within;
-	/* nested if showing an event causes another one, as when a slow watcher is dropped */
+	/*
+	 * if showing one event caused this one (a slow watcher was dropped), the outer call
+	 * collects
+	 */
 	if (!within)
 		collect(rs);
 }
