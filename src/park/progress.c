@@ -14,7 +14,7 @@
 #include "rm/memory.h"
 
 #define PAUSE_NS NS_PER_S
-/* a reading's pause is at least this multiple of the time that RM's calls took */
+/* the pause after a reading is at least this multiple of the time that RM's calls took */
 #define PAUSE_FACTOR 100
 #define END_MS 1000
 
