@@ -129,13 +129,14 @@ struct bench_run {
 	char driver[32];         /* "": unknown, or the model is used */
 	unsigned int host_gpus;  /* 0: unknown */
 	struct bench_path *path; /* REAL and PATH: the programs' tools and places */
-	/* the same; may be NULL: 300 bytes for the name of its folder, as soon as that is made */
+	/*
+	 * REAL and PATH, may be NULL: 300 bytes, filled with the name of the bench's folder once it
+	 * is made
+	 */
 	char *note_dir;
 	bool dry_run;       /* REAL and PATH: the daemon makes a dry run */
 	bool beside_others; /* REAL and PATH: measure even if others have TSGs */
-	/*
-	 * REAL and PATH, may be NULL: non-zero gives the cell up, and ends all that runs in order
-	 */
+	/* REAL and PATH, may be NULL: when non-zero, the measurement stops and ends in order */
 	const volatile sig_atomic_t *stop;
 	/* REAL and PATH, may be NULL: called when the window is over and everything still runs */
 	void (*before_end)(void *user, const struct bench_cell *cell);
