@@ -4,7 +4,7 @@
  *
  * For processes of class lc and of the configuration's own classes. The probes record launches,
  * waits and rests (launch/rests.h). From these the daemon learns how long a rest must be to end a
- * request. When a request begins, it gets an event.
+ * request. The daemon gets an event when a request begins.
  */
 #ifndef GPUSCHED_CONTROL_COUNTED_REQUESTS_H
 #define GPUSCHED_CONTROL_COUNTED_REQUESTS_H
