@@ -3,9 +3,13 @@
 
 #include "gpusched/abi.h"
 
-#define DRAINS 12 /* the account's mean of so many is all of the present mode */
+/* after so many samples the account's smoothed mean is of the present mode alone */
+#define DRAINS 12
 
-/* Figures with another nominal slice cannot be compared with those from now on. */
+/*
+ * While the slice is nominal, times of two slices cannot be compared, nor nominal with real ones:
+ * then forget both times.
+ */
 static void begin(struct gs_leaving *l, const struct gs_turn_sums *t, uint32_t mode,
 		  uint32_t timeslice_us)
 {
