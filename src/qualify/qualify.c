@@ -28,8 +28,8 @@
 static volatile sig_atomic_t stop;
 
 /*
- * The first signal asks the parts to end, and sets an alarm. At the second one a part hangs, so we
- * exit: our programs end with us, and the daemon restores.
+ * The first signal asks the parts to end, and sets an alarm. If a second one comes, a part hangs,
+ * so we exit: our programs end with us, and the daemon restores.
  */
 static void on_signal(int signal)
 {
