@@ -59,7 +59,9 @@ static void on_found(const struct gpusched_tsg *rec, void *user)
 		t->found[t->n++] = rec->key;
 }
 
-/* The adoption belongs to the service, and outlives the tasks. */
+/*
+ * The adoption outlives each task, so its callback gets the room, and finds the present task there.
+ */
 static void on_found_of_rest(const struct gpusched_tsg *rec, void *user)
 {
 	struct gs_intake *in = user;

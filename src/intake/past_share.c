@@ -39,8 +39,8 @@ static void take_in(struct gs_intake *in)
 }
 
 /*
- * Kept true for a while: each change makes the engine evaluate all TSGs, and a program could cause
- * many.
+ * True if a TSG that is not in the table may run. It stays true for a while, since each change
+ * makes the engine evaluate all TSGs, and a program could cause many.
  */
 static bool may_run_unseen(struct gs_intake *in, uint64_t now)
 {
