@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * again.h - may a process that was parked by itself be parked so once more?
+ * again.h - may a process that was parked automatically be parked so again?
  *
  * Pure. While a process is restored, it cannot work. So it is not parked again before ten times the
  * length of its last restore has passed since it was last parked. If a process is wanted back
- * within that time twice in a row, it is not parked by itself any more.
+ * within that time twice in a row, it is never parked automatically again.
  */
 #ifndef GPUSCHED_PARK_AGAIN_H
 #define GPUSCHED_PARK_AGAIN_H
@@ -25,7 +25,7 @@ struct gs_park_return {
 };
 
 void gs_park_came_back(struct gs_park_again *a, const struct gs_park_return *r);
-/* The process must not be parked by itself any more, however long we wait. */
+/* The process must never be parked automatically again. */
 bool gs_park_in_vain(const struct gs_park_again *a);
 bool gs_park_may_again(const struct gs_park_again *a, uint64_t now_ns);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * idlers.h - what we remember of processes that were parked by themselves: idle, or a policy's wish
+ * idlers.h - remembers processes that were parked automatically: since they were idle, or by a
+ * policy's wish
  *
  * Kept in memory only: a daemon that starts again does not know how soon a process was wanted back.
  */
@@ -24,7 +25,7 @@ struct gs_park_idler {
 	char comm[GPUSCHED_COMM_LEN + 1];
 	uint64_t tsg;       /* one of its TSGs, for an event to name */
 	uint64_t wished_ns; /* when a policy's wish to park it was last carried out; 0: never */
-	/* when we logged that it is not parked by itself any more; 0: it may be */
+	/* when we logged that it is never parked automatically again; 0: it may be */
 	uint64_t told_ns;
 	struct gs_park_again again;
 };

@@ -11,7 +11,7 @@
 
 #define MOST_NS (30 * NS_PER_S)
 #define REST_NS (300 * NS_PER_S)
-#define AHEAD_NS (2 * NS_PER_S)   /* the window ends so soon after the daemon last renewed it */
+#define AHEAD_NS (2 * NS_PER_S)   /* the window ends this long after the daemon last renewed it */
 #define START_NS (20 * NS_PER_MS) /* more than the resolution of a process's start time */
 
 static uint64_t dilated(uint64_t ns, double dilate)

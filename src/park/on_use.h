@@ -2,8 +2,8 @@
 /*
  * on_use.h - brings parked programs back when they want to work again: UnparkOnUse=
  *
- * A program can forge the sign (sign.h). So a sign only brings back a program that was parked by
- * itself, or by its own user.
+ * A program can forge the sign (sign.h). So a sign only brings back a program that was parked
+ * automatically, or by its own user.
  */
 #ifndef GPUSCHED_PARK_ON_USE_H
 #define GPUSCHED_PARK_ON_USE_H

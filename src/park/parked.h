@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * parked.h - processes that are parked or under way there, and the file that outlives the daemon
+ * parked.h - processes that are parked, or about to be, and the file that outlives the daemon
  *
  * RUN_DIR/parked.json (root's, 0600) is written before a process is locked, and whenever a process
  * enters or leaves the list. A process is known by its pid, its start time and the boot.

@@ -20,7 +20,7 @@
 #define STATE_NS (10 * NS_PER_S)
 #define COPY_NS (60 * NS_PER_S)     /* deadline of a copy out or in */
 #define COPY_GIB_NS (2 * NS_PER_S)  /* more for each GiB */
-#define COPY_UNKNOWN (100ull << 30) /* taken as the size where it is unknown */
+#define COPY_UNKNOWN (100ull << 30) /* the size to assume if it is unknown */
 #define HELLO_AGAIN_NS (10 * NS_PER_S)
 #define END_MS 15000
 

@@ -59,7 +59,7 @@ void gs_park_time_beat(struct gs_parking *pk)
 
 	DL_FOREACH(pk->all, p)
 		if (counts(p) && gs_now_ns() - p->told_ns >= MINUTE_NS) {
-			/* all of them at once, since each telling writes the file */
+			/* all of them at once, since each change writes the file */
 			tell_older(pk, NS_PER_S);
 			return;
 		}

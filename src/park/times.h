@@ -6,11 +6,14 @@
 struct gs_parked;
 struct gs_parking;
 
-/* @p is parked: its time counts from @since_ns, or from where an earlier daemon stopped telling. */
+/*
+ * @p is parked: its time counts from @since_ns, or from the end of the time that an earlier daemon
+ * added.
+ */
 void gs_park_time_begin(struct gs_parking *pk, struct gs_parked *p);
-/* Adds the parked time since the last telling to the figures. */
+/* Adds the parked time since the last call to the figures. */
 void gs_park_time_tell(struct gs_parking *pk, struct gs_parked *p);
-/* The same for all processes for which a second or more is untold. */
+/* The same for all processes with a second or more to add. */
 void gs_park_time_tell_all(struct gs_parking *pk);
 /* The same, at most once a minute. */
 void gs_park_time_beat(struct gs_parking *pk);

@@ -30,7 +30,7 @@ struct gs_park_wished {
 	uint64_t told_ns;                      /* when we last logged a refusal */
 };
 
-/* Pure: may one more process be parked now? Yes counts as one. */
+/* Pure: may one more process be parked now? If so, counts it. */
 bool gs_park_wish_take(struct gs_park_wished *w, uint64_t now_ns);
 
 /*
