@@ -97,7 +97,7 @@ static void find_restore(struct qualify *q, const struct stretch *alone,
 			 const struct stretch *beside, double turn_ns)
 {
 	double save = q->r->costs[QUALIFY_SAVE].us, change = q->r->costs[QUALIFY_SWITCH].us;
-	/* part of the time in which they work */
+	/* the part of the time in which they worked */
 	double part = rate(q, 2, beside) / rate(q, 1, alone);
 	double left = qualify_restore(turn_ns / 1e3, save, change, part);
 

@@ -21,8 +21,7 @@ struct qualify_window {
 	struct qualify_turn v[QUALIFY_TURNS];
 	unsigned int n;
 	uint64_t records;
-	/* the turn under way */
-	/* start 0: no turn is under way; end 0: no turn ended right before */
+	/* the turn under way; start 0: none is; end 0: no turn ended right before */
 	uint64_t id, start_ns, end_ns;
 	uint64_t ours[QUALIFY_IDS]; /* pids of which turns count; 0: unused */
 };
