@@ -35,8 +35,8 @@ static uint32_t leave_us(const struct gs_evidence *e)
 }
 
 /*
- * A pool takes turns by slices like any other program, so a request waits as long. In a shared
- * server the request only waits for a thread block.
+ * A pool takes turns by slices like any other program, so a request waits for it equally long. In a
+ * shared server the request only waits for a thread block.
  */
 static void put_waits_for_be(const struct gs_evidence *e, uint32_t wait_us[GS_MEANS_MAX])
 {
@@ -67,7 +67,7 @@ static uint32_t turn_us(const struct gs_evidence *e)
 	return e->leave_cilp_us && e->switch_us ? e->leave_cilp_us + e->switch_us : 0;
 }
 
-/* True only if this is known. */
+/* True if the turns of a request are known to cost no more than a hold. */
 static bool has_few_turns(const struct gs_evidence *e)
 {
 	uint64_t cost_us = (uint64_t)e->turns_a_request * turn_us(e);

@@ -92,8 +92,8 @@ struct gs_means_choice {
 	enum gs_means_name means;
 	enum gs_means_why why;
 	/*
-	 * Under each means, at most: of a BE, how long a request waits for it; of an LC, how long
-	 * its request waits for switches. 0: not known.
+	 * Longest waits under each means. For a BE: how long a request waits for it. For an LC: how
+	 * long its request waits for switches. 0: not known.
 	 */
 	uint32_t wait_us[GS_MEANS_MAX];
 };

@@ -7,8 +7,8 @@
 #define DRAINS 12
 
 /*
- * While the slice is nominal, times of two slices cannot be compared, nor nominal with real ones:
- * then forget both times.
+ * Forgets both times if later ones cannot be compared with them: the account has learned the
+ * slice's real length, or the slice is nominal and has changed.
  */
 static void begin(struct gs_leaving *l, const struct gs_turn_sums *t, uint32_t mode,
 		  uint32_t timeslice_us)
