@@ -10,7 +10,7 @@
 #define LEAST_BIN (3 * OCTAVE) /* GS_QUIET_LEAST_US */
 #define MOST_BIN (6 * OCTAVE + 1)
 #define ENOUGH 16u /* fewer rests say nothing */
-/* so many of the longer rests, plus one, may lie near the value: one in NEAR_PART */
+/* one in this many of the longer rests, plus one rest, may lie near the value */
 #define NEAR_PART 8u
 /* a longer value is better only if it finds this many times fewer requests */
 #define WORTH 4u

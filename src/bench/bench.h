@@ -41,10 +41,7 @@ struct bench_program {
 	double period_us, kernel_us, block_us, gap_us;
 	double cv; /* variation of the time between two requests; above 1 requests come in bursts */
 	unsigned int kernels, burst;
-	/*
-	 * REQUESTS: a request runs its kernels, as one CUDA graph, so many times one after the
-	 * other
-	 */
+	/* REQUESTS: how often a request runs its kernels, as one CUDA graph, one after the other */
 	unsigned int tokens;
 	const char *torch; /* TORCH: the script's argument */
 	bool loop;         /* TORCH: a service without gaps between its requests */

@@ -89,7 +89,7 @@ struct gs_limits {
 	 * GPU time.
 	 */
 	double waited_pct, wait_share_pct;
-	/* a process that holds so much memory and is idle for so long gives a finding */
+	/* a process that holds this much memory, and is idle for this long, gives a finding */
 	uint64_t idle_ns, idle_bytes;
 };
 struct gs_limits gs_limits_of(const struct gs_config *config);

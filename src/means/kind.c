@@ -26,7 +26,7 @@
  */
 #define RETURN_PART 0.5
 #define FEW_RETURNS 0.2
-/* beside slices this short a launch-bound program has so many that RETURN_PART separates both */
+/* beside slices up to this long, nearly all turns of a launch-bound program are returns */
 #define SHORT_SLICE_US 400
 #define MANY_RETURNS 300 /* per second: so many turns cost a tenth of the GPU's time or more */
 

@@ -3,7 +3,7 @@
 
 #include "gpusched/abi.h"
 
-/* after so many samples the account's smoothed mean is of the present mode alone */
+/* after this many samples the account's smoothed mean is of the present mode alone */
 #define DRAINS 12
 
 /*

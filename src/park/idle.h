@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* idle.h - programs that have not worked for long are parked by themselves: ParkIdle= */
+/* idle.h - parks programs that have not worked for long automatically: ParkIdle= */
 #ifndef GPUSCHED_PARK_IDLE_H
 #define GPUSCHED_PARK_IDLE_H
 

@@ -14,7 +14,7 @@
 #include "requests/trace_lines.h"
 
 #define TICK_NS (200 * NS_PER_MS)
-#define TICK_COST_FACTOR 20 /* the time between two ticks is so many times what one tick costs */
+#define TICK_COST_FACTOR 20 /* the time between two ticks is this multiple of a tick's cost */
 #define TURNS_MAX 512       /* turns sent together */
 #define LAUNCHES_MAX 512    /* launches in one line */
 

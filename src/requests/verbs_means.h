@@ -8,7 +8,7 @@ struct gs_request;
 int gs_verb_means_get(struct gs_request *rq);
 int gs_verb_means_choose(struct gs_request *rq);
 
-/* Only so many arguments of a command line are read. */
+/* Only this many arguments of a command line are read. */
 #define GS_MEANS_ARGS 64
 
 #endif /* GPUSCHED_REQUESTS_VERBS_MEANS_H */

@@ -19,7 +19,7 @@
 #define LOOK_NS (250 * NS_PER_MS) /* time between two checks whether the caller is still there */
 #define MEMORY_NS (5 * NS_PER_S)  /* the longest wait of an unpark for free GPU memory */
 #define TROUBLES 4
-#define KNOWN_MS 15000u /* after a start, wait so long until each process's state is known */
+#define KNOWN_MS 15000u /* longest wait, after a start, until each process's state is known */
 
 struct one {
 	int32_t pid;

@@ -59,7 +59,7 @@ enum gs_rm_op {
 		GS_RM_OP_MAX
 };
 
-/* PREEMPT with argument 0 waits for so long. */
+/* How long PREEMPT waits if its argument is 0. */
 #define GS_RM_PREEMPT_US 100000u
 
 /* Number of channels that one call suspends or resumes. A TSG with more needs several calls. */
