@@ -23,7 +23,7 @@ static bool has_best_effort(const struct gs_requests *rs, const struct gs_pool *
 	return false;
 }
 
-/* A running pool of the user: the shared server, or a pool of class be. NULL: none. */
+/* A pool that its user has under way: the shared server, or a pool of class be. NULL: none. */
 static const struct gs_pool *running(const struct gs_requests *rs, uid_t uid, bool share)
 {
 	const struct gs_pools *all = &rs->intake->pools;
