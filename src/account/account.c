@@ -311,8 +311,8 @@ static bool ask_usage(struct gpu *g, uint64_t now, double *ret)
 }
 
 /*
- * The log does not say how much a TSG works that is alone. Its work is the engine's busy time,
- * since it ran alone. The driver is asked only after a second without a switch.
+ * The log does not say how much a TSG that is alone works. As it ran alone, its work is the
+ * engine's busy time. The driver is asked only after a second without a switch.
  */
 static void look_alone(struct gpu *g, uint64_t now)
 {
