@@ -75,10 +75,7 @@ static bool has_few_turns(const struct gs_evidence *e)
 	return e->turns_a_request == 1 || (cost_us && cost_us <= HOLD_COST_US);
 }
 
-/*
- * A hold suspends TSGs of class be. A shared server has class lc and would keep running, so where
- * one runs with best-effort programs, joining it is no worse than a hold.
- */
+/* A server of class lc would not be suspended for a request, so no hold is better than to join it. */
 static struct gs_means_choice choose_lc(const struct gs_means_case *c)
 {
 	bool bound = c->seen.kind == GS_PROGRAM_LAUNCH_BOUND;
