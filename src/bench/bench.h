@@ -133,7 +133,9 @@ struct bench_run {
 	char *note_dir;
 	bool dry_run;       /* REAL and PATH: the daemon makes a dry run */
 	bool beside_others; /* REAL and PATH: measure even if others have TSGs */
-	/* REAL and PATH, may be NULL: when non-zero, the measurement stops and ends in order */
+	/*
+	 * REAL and PATH, may be NULL: non-zero gives the cell up, and ends all that runs in order
+	 */
 	const volatile sig_atomic_t *stop;
 	/* REAL and PATH, may be NULL: called when the window is over and everything still runs */
 	void (*before_end)(void *user, const struct bench_cell *cell);

@@ -143,7 +143,7 @@ static int no_daemon(struct gs_error *err)
 		       gs_env()->sim ? "kill" : "systemctl stop gpuschedd");
 }
 
-/* Lets our programs see only that GPU. */
+/* The programs see that GPU alone. */
 static int choose_gpu(struct qualify *q, struct gs_error *err)
 {
 	CLEANUP_FREE struct gs_gpu *gpus = NULL;
