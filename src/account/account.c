@@ -78,7 +78,7 @@ static int answered(struct gs_account *a, int r)
 	return r;
 }
 
-/* Costs that the log told still hold when it is opened again. */
+/* Keeps the costs found in the log for the time when it is opened again. */
 static void leave_costs(struct gpu *g)
 {
 	struct gs_costs c = gs_turns_costs(g->turns);
@@ -188,8 +188,8 @@ struct maker *account_maker(const struct gs_account *a, uint32_t gpu, uint32_t p
 }
 
 /*
- * For a TSG that was adopted before branch 560 no ids are known: it is taken to be the process's
- * only compute TSG.
+ * Drivers before branch 560 do not tell the context ids of an adopted TSG. So a turn of its process
+ * is attributed to the process's only compute TSG, if it has just one.
  */
 static struct tsg *find_sole(const struct gpu *g, uint32_t pid)
 {
@@ -311,8 +311,8 @@ static bool ask_usage(struct gpu *g, uint64_t now, double *ret)
 }
 
 /*
- * The log does not say how much a TSG works that is alone. Its work is the engine's busy time,
- * since it ran alone. The driver is asked only after a second without a switch.
+ * The log does not say how much a TSG that is alone works. As it ran alone, its work is the
+ * engine's busy time. The driver is asked only after a second without a switch.
  */
 static void look_alone(struct gpu *g, uint64_t now)
 {
@@ -420,9 +420,9 @@ static void hand_over(struct context *c, struct tsg *t)
 }
 
 /*
- * Two TSGs claim the same id. There are three ways. The id was given to the later TSG when the
- * earlier one's channel was freed. Or their makers were two processes with one pid, and the later
- * one has it now. Or a process lies about its own id.
+ * Two TSGs may claim the same id, in three ways. The earlier TSG's channel was freed, and the later
+ * one got its id. Or their makers were two processes with one pid, and the later one has it now. Or
+ * a process lies about its own id.
  */
 static int add_context(struct gs_account *a, struct tsg *t, uint32_t context)
 {

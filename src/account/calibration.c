@@ -46,8 +46,8 @@ struct slot {
 struct gs_calibration {
 	struct gs_costs costs; /* the costs in use */
 	struct gs_costs
-		measured; /* the costs at the beginning, less those that the log contradicted */
-	unsigned int contradicted; /* how often it did so */
+		measured; /* initial costs from elsewhere, less those that the log contradicted */
+	unsigned int contradicted; /* how often the log contradicted them */
 	struct slot slots[SLOTS];
 	uint64_t clock; /* counts uses of slots */
 	struct gs_length gaps[GAPS];
@@ -220,7 +220,7 @@ static void forget_switch(struct gs_costs *costs)
 	costs->switch_basis = GS_COST_UNKNOWN;
 }
 
-/* The log contradicts a cost: one from elsewhere does not come back either. */
+/* The log contradicts a cost: forget it. A cost known from elsewhere is forgotten for good. */
 static void contradict(struct gs_calibration *c, enum gs_cost_basis basis,
 		       void (*forget)(struct gs_costs *costs))
 {

@@ -18,7 +18,10 @@
 /* The length of a turn that its slice ends. All in ns. */
 struct gs_cut {
 	bool known; /* the next two lengths are known */
-	/* @slice is measured, and each further slice adds so much; otherwise it is nominal. */
+	/*
+	 * @slice is measured, and each further slice makes the turn longer by it; otherwise @slice
+	 * is nominal.
+	 */
 	bool periodic;
 	/* The slice is long enough to recognize by a turn's length whether the slice ended it. */
 	bool shows;

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #define FEW 8u   /* lengths that make a cluster */
-#define MAKES 3u /* so many of the lengths make a TSG a maker */
+#define MAKES 3u /* a TSG with this many of the lengths is a maker */
 
 static int by_length(const void *a, const void *b)
 {

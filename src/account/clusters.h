@@ -17,7 +17,7 @@
 #define GS_MAKERS_MAX 4u /* makers kept for a cluster: enough to tell clusters apart */
 
 struct gs_length {
-	uint64_t ns, id; /* of a TSG; 0: of none */
+	uint64_t ns, id; /* a length, and the TSG that made it (0: none) */
 };
 
 struct gs_cluster {
@@ -32,7 +32,7 @@ struct gs_sample {
 	struct gs_cluster clusters[GS_CLUSTERS_MAX];
 	unsigned int n, nclusters;
 };
-/* Takes at most GS_SAMPLE_MAX of them. */
+/* Sorts the lengths, of which it takes GS_SAMPLE_MAX at most, and finds their clusters. */
 void gs_sample_take(const struct gs_length *lengths, unsigned int n, struct gs_sample *ret);
 
 /* A TSG that is among the makers of both; 0: none. */

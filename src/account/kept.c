@@ -243,7 +243,7 @@ static void take_restore(struct gs_costs *to, const struct gs_costs *from)
 	to->restore_at_s = from->restore_at_s;
 }
 
-/* The restore below does not hold where the save does not. */
+/* If the saves differ, the restore in @below is dropped too: both depend on the same state. */
 struct gs_costs gs_kept_above(const struct gs_costs *below, const struct gs_costs *c)
 {
 	struct gs_costs all = *below, none = { 0 };

@@ -16,7 +16,7 @@
 
 struct gs_kept_gpu {
 	char uuid[48], driver[64], vbios[20]; /* vbios "": unknown */
-	struct gs_costs costs;                /* kept or qualified ones alone */
+	struct gs_costs costs;                /* only kept or qualified ones */
 };
 
 struct gs_kept {
@@ -34,20 +34,20 @@ char *gs_kept_text(const struct gs_kept *kept);
 
 /* The GPU's entry, even of another driver or VBIOS. NULL: there is none. */
 const struct gs_kept_gpu *gs_kept_find(const struct gs_kept *kept, const struct gs_gpu *gpu);
-/* True if what is kept of the GPU (@k may be NULL) counts beside that driver. */
+/* True if the costs in @k (may be NULL) hold for this GPU's VBIOS and for that driver. */
 bool gs_kept_counts(const struct gs_kept_gpu *k, const struct gs_gpu *gpu, const char *driver);
-/* Costs to begin with: those of @product (by the driver's name for it), and above them the kept. */
+/* The costs with which a log begins: the product's, replaced by kept ones where there are any. */
 struct gs_costs gs_kept_begin(const struct gs_kept_gpu *k, const struct gs_costs *product);
-/* The costs @below, and above them those of @c that are known. */
+/* The costs @below, replaced by those of @c that are known. */
 struct gs_costs gs_kept_above(const struct gs_costs *below, const struct gs_costs *c);
 
-/* True if the log says something else of the GPU by now, by a twentieth. */
+/* True if the log's costs differ from the kept ones by more than a twentieth. */
 bool gs_kept_differs(const struct gs_kept_gpu *k, const struct gs_costs *costs);
-/* True if the log has told costs since what is kept was measured. */
+/* True if the log has shown costs later than the kept ones were measured. */
 bool gs_kept_is_older(const struct gs_kept_gpu *k, const struct gs_costs *costs);
 /*
- * Calibrated costs are kept as of @now_s (since 1970); a product's are not. True if that changed
- * anything: nothing is kept of a GPU without UUID.
+ * Keeps the costs, calibrated ones as of @now_s (since 1970), but not a product's. True if that
+ * changed anything: nothing is kept of a GPU without UUID.
  */
 bool gs_kept_put(struct gs_kept *kept, const struct gs_gpu *gpu, const char *driver,
 		 const struct gs_costs *costs, uint64_t now_s);

@@ -28,7 +28,7 @@ int gs_account_facts(const struct gs_account *a, uint64_t id, struct gpusched_fa
 	struct gs_turn_sums sums;
 
 	*ret = (struct gpusched_facts){ 0 };
-	/* its turns may be among those that no TSG could be found for */
+	/* turns of this TSG may be among those that were attributed to no TSG */
 	if (!g || !g->turns || !m || m->unattributed ||
 	    (!t->contexts && m->ntsgs != 1 && gs_turns_of(g->turns, id, &sums)) ||
 	    gs_facts_of(g->turns, id, clock_of, g, ret))

@@ -8,11 +8,11 @@
 #include "account/switchlog.h"
 
 struct gs_opening;
-/* Waits for @wait_ns at most. */
+/* Begins to open the log, and waits for @wait_ns at most. */
 int gs_opening_begin(const struct gs_gpu *gpu, uint64_t wait_ns, struct gs_opening **ret);
 /*
- * Returns -EINPROGRESS. Otherwise *inout is freed and set to NULL, and the result is 0 or why there
- * is no log.
+ * Returns -EINPROGRESS while the log is being opened. Otherwise *inout is freed and set to NULL,
+ * and the result is 0 or why there is no log.
  */
 int gs_opening_take(struct gs_opening **inout, struct gs_switchlog **ret,
 		    struct gs_switchlog_clock *ret_clock, struct gs_error *err);

@@ -58,8 +58,9 @@ struct gs_assumed gs_slice_contended(const struct gs_slice *s, const struct gs_c
 				     uint64_t length, uint64_t slices);
 
 /*
- * The time from the end of its only slice to the end of the turn, if the length shows it; else 0.
- * If the slice is nominal, the time is longer than it was by as much as the slice was.
+ * The time from the end of the turn's only slice to the end of the turn, if the length shows it;
+ * else 0. If the slice's length is nominal, the result is too long by as much as the real slice was
+ * longer.
  */
 uint64_t gs_slice_drain(const struct gs_cut *cut, uint64_t length);
 

@@ -17,9 +17,12 @@
  */
 #define DOUBT_TIMES 3
 #define DOUBT_NS (NS_PER_MS / 4)
-/* A shorter turn counts by a quarter of the difference; a longer one, however much longer, by: */
+/*
+ * How a turn changes the usual length: a shorter one by a quarter of the difference, a longer one
+ * by a sixteenth of the usual length, however long it is.
+ */
 #define USUAL_SHORTER 4
-#define USUAL_LONGER 16 /* a sixteenth of the usual length */
+#define USUAL_LONGER 16
 /* If a TSG that drained comes back sooner, it had hardly any pause: it is launch-bound. */
 #define RETURN_NS NS_PER_MS
 #define DRAIN_SMOOTH 8
@@ -315,7 +318,10 @@ static void pass_until(struct gs_turns *t, uint64_t ns)
 	}
 }
 
-/* The same for the turn under way, by its present slice. */
+/*
+ * Sets the longest slice of the turn under way, and the time after which the TSG is known to be
+ * alone.
+ */
 static void expect_end(struct gs_turns *t, const struct node *n, uint64_t from_ns)
 {
 	t->slice_ns = n ? gs_calibration_cut(t->calibration, n->slice.us).longest : 0;

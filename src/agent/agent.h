@@ -66,7 +66,7 @@ void agent_leave_last(void);
 unsigned int agent_tsgs_list(struct gpusched_tsg *ret, unsigned int max, uint32_t *ret_more);
 /* These two return true if the program is to give way on the GPU. */
 bool agent_tsgs_call(const struct gs_agent_request *rq, struct gs_agent_answer *ret);
-/* The same as the page asks for it: number 0 means all compute TSGs. */
+/* The same for a request through the page: number 0 means all compute TSGs. */
 bool agent_tsgs_call_number(uint32_t number, uint32_t op, uint32_t arg, struct gs_agent_answer *a);
 /* For a signal handler: SET_TIMESLICE and PREEMPT alone, on the program's own descriptor. */
 int agent_tsgs_call_at_once(uint32_t number, uint32_t op, uint32_t arg);

@@ -162,7 +162,8 @@ void hold_release(void)
 	if (ns > on.limit_ns) /* the hold ended by itself */
 		ns = on.limit_ns;
 	held_ns += ns;
-	pthread_mutex_lock(&lock); /* held while kernels are launched, at most */
+	/* waits shortly: others hold it only while they launch kernels */
+	pthread_mutex_lock(&lock);
 	share_use(&share, now - ns, now);
 	pthread_mutex_unlock(&lock);
 }

@@ -34,7 +34,7 @@ void hold_forget(void *context);
 void hold_counts(uint64_t *ret_holds, uint64_t *ret_ns);
 void hold_after_fork(void);
 
-/* ---- auto.c: hints by themselves ------------------------------------------------------------- */
+/* ---- auto.c: automatic hints ----------------------------------------------------------------- */
 
 void auto_launched(void);
 

@@ -14,8 +14,8 @@ uint64_t launches_calls(void);
 /* From now on C code sees each launch, since hints are in use. */
 void launches_watch(void);
 /*
- * C code is called for waits for the GPU from now on; and for the next launch, or for none any
- * more.
+ * launches_watch_waits(): C code is called for waits for the GPU from now on.
+ * launches_watch_next(): C code is called for launches while @on; after launches_watch(), always.
  */
 void launches_watch_waits(void);
 void launches_watch_next(bool on);

@@ -31,7 +31,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static _Atomic uint32_t yielded; /* yields of the page that the program has followed */
 /* Yields that the program itself asked for, if no process has the page. */
 static _Atomic uint32_t yields;
-/* When it last gave way: a daemon's preempts before that are followed already. */
+/* When the program last gave way: earlier preempts of a daemon are followed already. */
 static _Atomic uint64_t yielded_ns;
 
 void agent_page_after_fork(void)
@@ -69,7 +69,7 @@ static void *work(void *unused)
 	for (;;) {
 		uint32_t asked = p->asked;
 
-		/* As it stands in the page: a corrupted page affects no other program. */
+		/* Serve the number that the page has: a corrupted page affects no other program. */
 		if (asked == p->answered)
 			futex(&p->asked, FUTEX_WAIT, asked, NULL);
 		else

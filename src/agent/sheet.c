@@ -14,12 +14,12 @@
 #include "basic/clock.h"
 #include "rm/costs.h"
 
-#define ALONE_NS (250 * NS_PER_MS) /* part of any second, by our own clock */
-#define MOST_NS (500 * NS_PER_MS)  /* ... even if a daemon allows more */
+#define ALONE_NS (250 * NS_PER_MS) /* part of any second for pre-switches without a daemon */
+#define MOST_NS (500 * NS_PER_MS)  /* the most, even if a daemon allows more */
 #define TRY_NS NS_PER_S
 
 static struct gs_agent_sheet *_Atomic sheet; /* NULL: there was no daemon yet */
-static bool living;                          /* the page's daemon */
+static bool living;                          /* the daemon of the page lives */
 static uint64_t next_try_ns;
 static _Atomic uint64_t allowed_ns, until_ns;
 

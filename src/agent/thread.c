@@ -14,7 +14,7 @@
 
 __thread bool agent_own;
 
-/* The process in which they run; a different pid means that this is a fork of it. */
+/* The process in which the agent's threads run; if getpid() differs, this is a fork of it. */
 static _Atomic pid_t started;
 
 bool agent_is_up(void)

@@ -9,9 +9,10 @@
 #define ONE GS_QUIET_ONE
 #define LEAST_BIN (3 * OCTAVE) /* GS_QUIET_LEAST_US */
 #define MOST_BIN (6 * OCTAVE + 1)
-#define ENOUGH 16u   /* fewer rests say nothing */
-#define NEAR_PART 8u /* up to this part of the longer rests, plus one, may be near the value */
-/* a longer value must make so many times fewer requests of the same rests */
+#define ENOUGH 16u /* fewer rests say nothing */
+/* one in this many of the longer rests, plus one rest, may lie near the value */
+#define NEAR_PART 8u
+/* a longer value is better only if it finds this many times fewer requests */
 #define WORTH 4u
 
 static uint32_t us_of(unsigned int bin)

@@ -12,7 +12,7 @@
 
 #include "basic/quiet_bins.h"
 
-/* If a request launches nothing for so long, it is stuck, and counts as over. */
+/* If a request launches nothing for this long, it is stuck, and counts as over. */
 #define GS_REQUEST_MOST_NS 30000000000ull
 
 /* A rest has ended: from the end of the last work or wait to the next launch. */

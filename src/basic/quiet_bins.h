@@ -8,19 +8,21 @@
 #define GS_QUIET_LEAST_US 1000u
 #define GS_QUIET_MOST_US 10000u
 
-/* Rests by length, so many to an octave, from GS_QUIET_FIRST_US on; a power of 2. */
+/*
+ * Bins of rests by length, GS_QUIET_OCTAVE to an octave (a power of 2), from GS_QUIET_FIRST_US on.
+ */
 #define GS_QUIET_BINS 32u
 #define GS_QUIET_OCTAVE 4u
 #define GS_QUIET_FIRST_US 125u
 #define GS_QUIET_ONE 16u       /* weight of one rest, so that it can fade */
-#define GS_QUIET_MEMORY 16384u /* rests; then older ones count half */
+#define GS_QUIET_MEMORY 16384u /* number of rests at which all counts are halved */
 
 struct gs_quiet {
 	unsigned int bins[GS_QUIET_BINS];
 	unsigned int n;
 };
 
-/* The lower end of octave-part @k, as a factor of its octave, in thousandths. */
+/* The lower end of part @k of an octave, in thousandths of the octave's lower end. */
 static inline __attribute__((always_inline)) unsigned int gs_quiet_step(unsigned int k)
 {
 	return k == 0 ? 1000u : k == 1 ? 1189u : k == 2 ? 1414u : 1682u;

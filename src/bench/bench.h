@@ -41,10 +41,7 @@ struct bench_program {
 	double period_us, kernel_us, block_us, gap_us;
 	double cv; /* variation of the time between two requests; above 1 requests come in bursts */
 	unsigned int kernels, burst;
-	/*
-	 * REQUESTS: a request runs its kernels, as one CUDA graph, so many times one after the
-	 * other
-	 */
+	/* REQUESTS: how often a request runs its kernels, as one CUDA graph, one after the other */
 	unsigned int tokens;
 	const char *torch; /* TORCH: the script's argument */
 	bool loop;         /* TORCH: a service without gaps between its requests */
@@ -129,7 +126,10 @@ struct bench_run {
 	char driver[32];         /* "": unknown, or the model is used */
 	unsigned int host_gpus;  /* 0: unknown */
 	struct bench_path *path; /* REAL and PATH: the programs' tools and places */
-	/* the same; may be NULL: 300 bytes for the name of its folder, as soon as that is made */
+	/*
+	 * REAL and PATH, may be NULL: 300 bytes, filled with the name of the bench's folder once it
+	 * is made
+	 */
 	char *note_dir;
 	bool dry_run;       /* REAL and PATH: the daemon makes a dry run */
 	bool beside_others; /* REAL and PATH: measure even if others have TSGs */

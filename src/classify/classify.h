@@ -3,9 +3,9 @@
  * classify.h - which class a process has
  *
  * Precedence: explicit command (run, class set; inherited by descendants), command for a cgroup,
- * the cgroup's user.gpusched.class attribute, rules of the configuration, default. Users can choose
- * some facts: comm, arguments, an attribute of their own cgroup. These never raise their processes. The
- * part of a GPU that a process may have, or is promised, is found beside it: grants.h.
+ * the cgroup's user.gpusched.class attribute, rules of the configuration, default. Some facts can
+ * be chosen by users: comm, arguments, an attribute of their own cgroup. Such facts never raise a
+ * process. grants.h finds which part of a GPU a process may have, or is promised.
  */
 #ifndef GPUSCHED_CLASSIFY_CLASSIFY_H
 #define GPUSCHED_CLASSIFY_CLASSIFY_H
@@ -84,8 +84,9 @@ struct gs_class_answer {
 	uint32_t class_id;
 	enum gpusched_class_source source;
 	uint32_t weight;
-	bool weight_set;      /* by `class set` for its cgroup */
-	bool weight_kept;     /* by an attribute of root's cgroup: no owner's command raises it */
+	bool weight_set; /* `class set` gave its cgroup a weight */
+	/* an attribute of root's cgroup gave the weight: no owner's command raises it */
+	bool weight_kept;
 	char why[GS_WHY_LEN]; /* for `class explain` */
 	struct gs_grants grants;
 };
@@ -99,7 +100,10 @@ int gs_classify(struct gs_classes *c, struct gs_table *o, pid_t pid, struct gs_c
 struct gs_class_losers {
 	char text[16][256]; /* "class be: rule 2: comm=x -> be" */
 	size_t n;           /* if there are more, they are dropped */
-	/* Why it has its limit and its request, and which were passed over. "": it has none. */
+	/*
+	 * Why the process has its limit and its request, and which sources were passed over. "": it
+	 * has none.
+	 */
 	char part[GS_PARTS][GS_WHY_LEN];
 };
 /* gs_classify() that also fills in the sources that lost. */

@@ -60,7 +60,9 @@ static int read_ids(struct gs_facts *f)
 	return 0;
 }
 
-/* Without the line's end that a tool may have written. "": there is none. */
+/*
+ * Reads an attribute as text, without the newline that a tool may have written. "": there is none.
+ */
 static void read_attribute(const char *dir, const char *name, char *buf, size_t size)
 {
 	ssize_t n = getxattr(dir, name, buf, size - 1);
@@ -72,7 +74,7 @@ static void read_attribute(const char *dir, const char *name, char *buf, size_t 
 	buf[n] = '\0';
 }
 
-/* 0: none, or none that can be read. */
+/* Reads an attribute as a number. 0: there is none, or it is invalid. */
 static uint32_t read_number(struct gs_cgroup_fact *cg, const char *dir, const char *name,
 			    uint64_t min, uint64_t max)
 {

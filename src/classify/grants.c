@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "classify/grants.h"
 
-/* separates numbers of classes, cgroups, pods and commands' grants from each other */
+/* these bits keep the numbers of classes, cgroups, pods and commands' grants apart */
 #define CLASS_GROUP (1ull << 60)
 #define CGROUP_GROUP (1ull << 61)
 #define PROGRAM_GROUP (1ull << 62)
@@ -91,7 +91,7 @@ struct gs_grants gs_grants_of(const struct gs_grant_facts *f)
 	};
 }
 
-/* Mixed, so that neighbours in time and number do not meet (the finalizer of splitmix64). */
+/* Mixes time and job by the finalizer of splitmix64, so that near values give different numbers. */
 uint64_t gs_grant_new(uint64_t now_ns, uint64_t job, bool by_root)
 {
 	uint64_t z = now_ns + job * 0x9e3779b97f4a7c15ull;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * grants.h - which limit and which request a program has, and which others share it
+ * grants.h - finds a program's limit and request, and the group of programs that share each
  *
  * A part of a GPU's time is given to a program (run, class set, set), a cgroup (its attributes), a
- * pod (its annotations) or a class. All that was given the same grant have it together, whatever
+ * pod (its annotations) or a class. All processes with the same grant share that part, whatever
  * cgroups, jobs and processes they make. A program has one limit and one request at a time. Pure:
  * the daemon and the model use the same rules.
  */
@@ -18,11 +18,11 @@
 
 enum gs_part { GS_LIMIT, GS_REQUEST, GS_PARTS };
 
-/* Weakest last. */
+/* The weakest comes last. */
 enum gs_granted {
 	GS_GRANTED_NOBODY,
-	GS_GRANTED_PROGRAM, /* by a command for it, or for a program that it descends from */
-	GS_GRANTED_CGROUP,  /* by an attribute */
+	GS_GRANTED_PROGRAM, /* by a command for it, or for a process from which it descends */
+	GS_GRANTED_CGROUP,  /* by an attribute of the cgroup */
 	GS_GRANTED_POD,     /* by an annotation, within its namespace's ceiling */
 	GS_GRANTED_CLASS,
 };
@@ -37,7 +37,7 @@ struct gs_grants {
 	struct gs_grant part[GS_PARTS];
 };
 
-/* A cgroup that the program is in, one above, or its pod. Percentages 0: no such attribute. */
+/* One of the program's cgroups (its own or an ancestor of that), or its pod. Percentage 0: none. */
 struct gs_cgroup_parts {
 	uint64_t id;
 	bool roots; /* root owns it, so only root writes its attributes */
@@ -45,24 +45,25 @@ struct gs_cgroup_parts {
 };
 
 struct gs_grant_facts {
-	struct gpusched_proc own;             /* zeroes: no command gave it anything */
+	struct gpusched_proc own;             /* zeroes: no command gave the program anything */
 	const struct gs_cgroup_parts *cgroup; /* nearest first */
 	size_t ncgroups;
-	struct gs_cgroup_parts pod; /* zeroes: it is in none, or the pod has no part of its own */
+	/* zeroes: the program is in no pod, or the pod has no part of its own */
+	struct gs_cgroup_parts pod;
 	uint32_t class_id;
 	struct gpusched_class cls; /* of @class_id */
 };
 
 /*
- * In this order: root's command, the nearest cgroup of root's, the pod, the class, the owner's
- * command, the nearest cgroup of the owner's. So nothing that an owner gives replaces a limit of root's. Owners
- * give no requests.
+ * Sources in order: root's command, root's nearest cgroup, the pod, the class, the owner's command,
+ * the owner's nearest cgroup. So an owner's grant never replaces root's limit. Owners cannot give
+ * requests.
  */
 struct gs_grants gs_grants_of(const struct gs_grant_facts *f);
 
 /*
- * The number of a grant that a command gives at @now_ns to the program that is @job: two commands,
- * or two programs, have different ones. @by_root sets GPUSCHED_GRANT_ROOT.
+ * Makes the number of a grant that a command gives at @now_ns to the program that is @job. Two
+ * commands, or two programs, get different numbers. @by_root sets GPUSCHED_GRANT_ROOT.
  */
 uint64_t gs_grant_new(uint64_t now_ns, uint64_t job, bool by_root);
 

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
-/*
- * parts.c - the weight, limit and request of a process, beside its class, with the reasons
- */
+/* parts.c - finds the weight, limit and request of a process, with the reasons */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -22,7 +20,10 @@ static const struct gs_cgroup_fact *weighing(const struct gs_facts *f, bool root
 	return NULL;
 }
 
-/* A weight of root's cgroup replaces the class's. An owner's, or an owner's command, only lowers it. */
+/*
+ * The weight of root's cgroup replaces that of the class. An owner's cgroup, or an owner's command,
+ * can only lower the weight.
+ */
 static void weigh(const struct gpusched_proc *own, const struct gs_facts *f,
 		  struct gs_class_answer *a)
 {
@@ -41,7 +42,7 @@ static void weigh(const struct gpusched_proc *own, const struct gs_facts *f,
 
 /* ---- reasons --------------------------------------------------------------------------------- */
 
-/* Adds a sentence. */
+/* Adds one reason to the text. */
 static void tell(char text[GS_WHY_LEN], const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
@@ -84,7 +85,7 @@ static void why_this(const struct gs_classes *c, const struct gs_facts *f,
 		tell(text, "%s= of class %.31s", names[part], c->cls[a->class_id].name);
 }
 
-/* Attributes of the owner's cgroups that do not hold, and those that cannot be read. */
+/* Adds why attributes of the owner's cgroups were passed over, and which attributes are invalid. */
 static void why_not(const struct gs_facts *f, const struct gs_class_answer *a, enum gs_part part,
 		    char text[GS_WHY_LEN])
 {

@@ -23,11 +23,10 @@ struct gs_cgroup_fact {
 	char path[GS_CGROUP_PATH_LEN];      /* path below the cgroup2 mount, "/" first */
 	uid_t owner;                        /* owner of the directory */
 	char attr[GPUSCHED_CLASS_NAME_LEN]; /* user.gpusched.class; "": none */
-	/* user.gpusched.limit, .request, .weight; 0: none, or none that can be read */
+	/* user.gpusched.limit, .request, .weight; 0: none, or invalid */
 	struct gs_cgroup_parts parts;
 	uint32_t weight;
-	const char
-		*bad; /* the attribute that cannot be read as a number in its range; NULL: none */
+	const char *bad; /* the first invalid attribute; NULL: none */
 };
 
 struct gs_facts {
@@ -77,11 +76,11 @@ struct gs_cgroup_class {
 	uint32_t class_id, weight;
 };
 
-/* The most that pods of a namespace get by their annotations. */
+/* The most that annotations can give to pods of a namespace. */
 struct gs_ceiling {
 	char *namespace; /* glob pattern */
 	uint32_t class_id;
-	uint32_t weight; /* 0: that of the class */
+	uint32_t weight; /* 0: the class's weight */
 	uint16_t request_pct;
 };
 
@@ -102,7 +101,7 @@ struct gs_classes {
 	struct gs_who tracers[GS_MAX_ALLOWS];
 	size_t ntracers;
 	struct gs_pod_words *words; /* by uid */
-	size_t nparts;              /* number of these that ask for a limit or a request */
+	size_t nparts;              /* number of pods that ask for a limit or a request */
 	struct gs_ceiling ceilings[GS_MAX_ALLOWS];
 	size_t nceilings;
 };
@@ -110,14 +109,13 @@ struct gs_classes {
 /* True if AllowClass= holds for this user or one of the user's groups. */
 bool gs_class_allowed(const struct gs_classes *c, uid_t uid, gid_t gid, uint32_t class_id);
 /*
- * Weight, limit and request of a process that has the class in @a. @own: zeroes if no command gave
- * it anything. @losers may be NULL.
+ * Adds weight, limit and request to @a, which has the class. @own: zeroes if no command gave the
+ * process anything. @losers may be NULL.
  */
 void gs_parts_give(const struct gs_classes *c, const struct gpusched_proc *own,
 		   const struct gs_facts *f, struct gs_class_answer *a,
 		   struct gs_class_losers *losers);
-/* Finds the class from all sources but the explicit command. */
-/* @losers may be NULL. */
+/* Finds the class from all sources but the explicit command. @losers may be NULL. */
 void gs_classify_facts(const struct gs_classes *c, const struct gs_facts *f,
 		       struct gs_class_answer *ret, struct gs_class_losers *losers);
 

@@ -119,7 +119,10 @@ static bool by_rule(const struct gs_classes *c, const struct gs_facts *f, struct
 	return found;
 }
 
-/* A pod's annotations come before the rules, within what rules and a ceiling allow. */
+/*
+ * Applies a pod's annotations. They come before the rules, within the bounds set by the rules and a
+ * ceiling.
+ */
 static void by_words(const struct gs_classes *c, const struct gs_facts *f, bool ruled,
 		     struct gs_class_answer *a, struct gs_class_losers *l)
 {
@@ -246,7 +249,7 @@ void gs_classify_facts(const struct gs_classes *c, const struct gs_facts *f,
 	*ret = a;
 }
 
-/* @ret_own: as in the table. */
+/* Applies a command's class. @ret_own: the process's entry in the table. */
 static bool by_entry(const struct gs_classes *c, struct gs_table *o, pid_t pid,
 		     struct gs_class_answer *ret, struct gpusched_proc *ret_own)
 {

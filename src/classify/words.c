@@ -104,7 +104,7 @@ int gs_words_add_ceiling(struct gs_classes *c, const char *line, struct gs_error
 	return 0;
 }
 
-/* The first one for its namespace counts. */
+/* The first ceiling that matches the pod's namespace counts. */
 static struct gs_ceiling ceiling_of(const struct gs_classes *c, const struct gs_pod_words *w)
 {
 	for (size_t i = 0; i < c->nceilings; i++)
@@ -153,7 +153,10 @@ static void judge_class(const struct gs_classes *c, const struct gs_pod_words *w
 		ret->class_id = id;
 }
 
-/* A limit of its own would take the pod out of the one that all of a class have together. */
+/*
+ * If the class has a limit, all programs of the class share it: a limit of its own would free the
+ * pod from that.
+ */
 static void judge_part(const struct gs_classes *c, const struct gs_pod_words *w,
 		       const struct gs_ceiling *most, struct gs_words_given *ret)
 {
@@ -185,7 +188,7 @@ void gs_words_judge(const struct gs_classes *c, const struct gs_pod_words *w, ui
 	judge_part(c, w, &most, ret);
 }
 
-/* FNV-1a: the same after a restart of the daemon. */
+/* FNV-1a, so that the number is the same after a restart of the daemon. */
 static uint64_t number_of(const char *uid)
 {
 	uint64_t h = 14695981039346656037ull;

@@ -2,10 +2,10 @@
 /*
  * words.h - what pods ask for by their annotations, and how much of that they get
  *
- * The container runtime tells of a pod before it starts a container (gpusched-nri). The maker of a
- * pod chooses its annotations, so they are judged as a user's own words are: they may lower what
- * the rules give. More than that needs a ceiling, which the administrator sets by namespace. A pod
- * for which no rule holds is of class be. For the loop's thread.
+ * The container runtime reports a pod before it starts a container (gpusched-nri). A pod's maker
+ * chooses its annotations, so they are judged like a user's own settings: they may lower what the
+ * rules give. To get more, a pod needs a ceiling, which the administrator sets for its namespace.
+ * If no rule matches a pod, its class is be. For the loop's thread.
  */
 #ifndef GPUSCHED_CLASSIFY_WORDS_H
 #define GPUSCHED_CLASSIFY_WORDS_H
@@ -15,12 +15,12 @@
 #include "classify/classify.h"
 #include "process/pod_names.h"
 
-#define GS_WORDS_PODS 4096 /* on a node; the kubelet allows some hundred */
+#define GS_WORDS_PODS 4096 /* per node; the kubelet allows some hundred pods */
 
 struct gs_pod_words {
 	UT_hash_handle hh;
 	struct gs_pod_names who; /* uid, namespace and pod are known */
-	/* "" or 0: the pod does not ask for it */
+	/* "" or 0: not asked for */
 	char class_name[GPUSCHED_CLASS_NAME_LEN];
 	uint32_t weight;
 	uint16_t limit_pct, request_pct;
@@ -30,18 +30,18 @@ struct gs_pod_words {
 /* Reads "class=NAME", "weight=N", "limit=PERCENT" or "request=PERCENT" into @w. */
 void gs_words_read(struct gs_pod_words *w, const char *word);
 /*
- * Keeps a copy of @w. 0: nothing new; 1: it is new or says something else; -EINVAL: Kubernetes
- * allows no such name; -ENOSPC; -ENOMEM.
+ * Keeps a copy of @w. 0: nothing new; 1: the pod is new, or asks for something else; -EINVAL:
+ * Kubernetes allows no such name; -ENOSPC; -ENOMEM.
  */
 int gs_words_put(struct gs_classes *c, const struct gs_pod_words *w);
 /* Returns false if there is no such pod. */
 bool gs_words_drop(struct gs_classes *c, const char *uid);
-/* For another configuration's classes: @to has none yet. */
+/* Moves all pods to the classes of a new configuration, which have none yet. */
 void gs_words_move(struct gs_classes *to, struct gs_classes *from);
 void gs_words_free(struct gs_classes *c);
-/* NULL: nobody told of that pod. */
+/* NULL: no such pod was reported. */
 const struct gs_pod_words *gs_words_of(const struct gs_classes *c, const char *uid);
-/* All of them, one by one; NULL: the first; returns NULL at the end. */
+/* Returns the pod after @w, or the first one if @w is NULL; NULL at the end. */
 const struct gs_pod_words *gs_words_next(const struct gs_classes *c, const struct gs_pod_words *w);
 
 /* PodCeiling= of the configuration: "NAMESPACE CLASS [weight=N] [request=PERCENT]". */
@@ -51,14 +51,17 @@ struct gs_words_given {
 	uint32_t class_id;
 	uint32_t weight;                 /* 0: that of the class */
 	uint16_t limit_pct, request_pct; /* 0: none of its own */
-	char left[128];                  /* words that do not count, and why; "": all do */
+	char left[128];                  /* words that were not accepted, and why; "": all were */
 };
-/* @from: the class by rules, GPUSCHED_CLASS_BE without one. Pure. */
+/*
+ * Decides what the pod gets. @from: the class by rules, or GPUSCHED_CLASS_BE if no rule matched.
+ * Pure.
+ */
 void gs_words_judge(const struct gs_classes *c, const struct gs_pod_words *w, uint32_t from,
 		    struct gs_words_given *ret);
 /*
- * Limit and request that processes of class @class_id have in the pod @uid ("": in none). Returns
- * a number that all processes of the pod have in common; 0: the pod has neither.
+ * Finds limit and request for processes of class @class_id in the pod @uid ("": in no pod). Returns
+ * a number that all processes of the pod share; 0: the pod has neither.
  */
 uint64_t gs_words_part(const struct gs_classes *c, const char *uid, uint32_t class_id,
 		       struct gs_words_given *ret);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The pods that the runtime told of, by uid. */
+/* words_book.c - keeps the pods that the runtime has reported, by uid */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -107,7 +107,7 @@ int cli_class_list(struct cli *c)
 			      json_object_get(answer, "classes"));
 }
 
-/* "limit    30 %: user.gpusched.limit of cgroup /a", where there is one. */
+/* Prints a line such as "limit 30 %: user.gpusched.limit of cgroup /a", if there is a limit. */
 static void print_part(const json_t *answer, const char *name, const char *pct, const char *why)
 {
 	const json_t *number = json_object_get(answer, pct);

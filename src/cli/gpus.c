@@ -8,7 +8,7 @@
 #include "local/local.h"
 #include "gpusched/gpusched.h"
 
-/* "kept 2026-11-26": a date only for costs of another time. */
+/* Makes text such as "kept 2026-11-26". Only costs that were measured earlier have a date. */
 static char *basis(const json_t *row, const char *basis_key, const char *kept_key)
 {
 	const json_t *kept = gs_json_at(row, kept_key);

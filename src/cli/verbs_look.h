@@ -39,7 +39,7 @@ int cli_help_cmd(struct cli *c);
  * policy's report on the TSG.
  */
 bool cli_is_untold(const json_t *says);
-/* Says why an answer led to nothing; NULL: it was carried out. Not a verb. */
+/* Returns why nothing was done after an answer; NULL: all was done. Not a verb. */
 const char *cli_not_done(const json_t *answer);
 
 #endif /* GPUSCHED_CLI_VERBS_LOOK_H */

@@ -375,7 +375,10 @@ static void look_at_launches(struct gs_agents *a, struct agent *one, bool anew)
 	one->counts = counts;
 }
 
-/* A parked program stands still in its next call: this is the sign that it wants to work. */
+/*
+ * A parked program stands still in its next call of libcuda, so a call is the sign that it wants to
+ * work.
+ */
 static void look_at_use(const struct gs_agents *a, const struct agent *one)
 {
 	uint64_t now = gs_now_ns(), at = one->sheet->counted_ns, use = one->sheet->calls;

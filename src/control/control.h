@@ -51,7 +51,7 @@ struct gs_control {
 	struct gs_counted *counted;     /* NULL: there is no daemon */
 	struct gs_budgets *budgets;     /* NULL: none are configured */
 	struct gs_restoring *restoring; /* NULL: no restore is under way */
-	struct gs_parking *parking;     /* processes that have no TSG for a while */
+	struct gs_parking *parking;     /* parked processes */
 	struct gs_saved saved;
 	struct gs_past past;
 };

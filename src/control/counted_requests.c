@@ -14,21 +14,21 @@
 
 #define LOOK_NS NS_PER_S
 
-/* One process. It stays at its address, since its source points to it. */
+/* One process. Its address must not change, since its request source points to it. */
 struct counted {
 	struct gs_control *ctl;
 	pid_t pid;
 	struct gs_told_requests *request;
 	uint32_t quiet_us;
-	uint32_t dropped; /* begins without an event, as seen last */
-	bool there;       /* at the present look */
+	uint32_t dropped; /* begins that caused no event, at the last look */
+	bool there;       /* seen at the present look */
 };
 
 struct gs_counted {
 	struct counted *all[GS_MAX_RESTS];
 	size_t n;
 	uint64_t looked_ns;
-	const struct gs_launches *launches; /* in which the processes are watched */
+	const struct gs_launches *launches; /* the counting in which the processes are watched */
 };
 
 static struct counted *find(const struct gs_counted *c, pid_t pid)
@@ -39,7 +39,10 @@ static struct counted *find(const struct gs_counted *c, pid_t pid)
 	return NULL;
 }
 
-/* Nothing is known any more once counting has ended: then an open request counts as over. */
+/*
+ * Reads the process's requests. Once counting has ended, all is zero: then an open request counts
+ * as over.
+ */
 static void read_words(void *of, struct gs_request_words *ret)
 {
 	const struct counted *one = of;
@@ -89,7 +92,7 @@ static struct counted *add(struct gs_control *ctl, pid_t pid)
 	return c->all[c->n++] = one;
 }
 
-/* Policies hold for nobody else's requests. */
+/* True if policies may hold other TSGs for requests of this TSG's class. */
 static bool may_request(const struct gpusched_tsg *rec)
 {
 	uint32_t class_id = rec->task.class_id;
@@ -115,7 +118,10 @@ static void take(struct gs_control *ctl, const struct gpusched_tsg *rec)
 	gs_told_requests_tsg(one->request, rec);
 }
 
-/* False: it is not watched any more, since counting has begun anew. */
+/*
+ * Updates how long a rest ends a request. False: counting has begun anew, so the process is not
+ * watched.
+ */
 static bool learn(struct gs_control *ctl, struct counted *one)
 {
 	struct gs_rests rests;
@@ -139,7 +145,7 @@ static void look(struct gs_control *ctl)
 	bool lasting = ctl->hub->launches && gs_service_launches_lasting(ctl);
 	size_t n = 0;
 
-	/* a command that only watches must not change what the policy does */
+	/* if only a command counts launches, it must not change what the policy does */
 	if (!lasting || gs_table_all(ctl->hub->table, &recs, &n))
 		n = 0;
 	if (ctl->hub->launches != c->launches)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * counted_requests.h - requests of programs without an agent, while their launches are counted
+ * counted_requests.h - finds the requests of programs without an agent, while launches are counted
  *
- * For processes of class lc and of the configuration's own classes. The probes write down launches,
- * waits and rests (launch/rests.h). The daemon learns from these how long a rest has to be to end a
- * request, and gets an event when one begins.
+ * For processes of class lc and of the configuration's own classes. The probes record launches,
+ * waits and rests (launch/rests.h). From these the daemon learns how long a rest must be to end a
+ * request. The daemon gets an event when a request begins.
  */
 #ifndef GPUSCHED_CONTROL_COUNTED_REQUESTS_H
 #define GPUSCHED_CONTROL_COUNTED_REQUESTS_H
@@ -14,15 +14,15 @@
 struct gs_control;
 struct gs_told_requests;
 
-/* For a daemon. Without memory for it nothing is known of such requests. */
+/* For a daemon. If memory is short, such requests are not found. */
 void gs_counted_start(struct gs_control *ctl);
 void gs_counted_end(struct gs_control *ctl);
 /* The observer's functions. */
 void gs_counted_tapped(void *self, const struct gpusched_event *ev);
 void gs_counted_beat(void *self);
 /*
- * The requests of a compute TSG's process, as its agent reports them or its counted launches show
- * them. NULL: neither does. Borrowed.
+ * The requests of a TSG's process, from its agent or from counted launches. NULL: neither shows
+ * any. Borrowed.
  */
 struct gs_told_requests *gs_requests_of(const struct gs_control *ctl,
 					const struct gpusched_tsg *rec);

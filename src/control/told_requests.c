@@ -21,7 +21,7 @@
 struct gs_told_requests {
 	struct gs_control *ctl;
 	struct gs_request_source source;
-	struct gs_request_words words; /* of the source, as read last */
+	struct gs_request_words words; /* the words read last from the source */
 	sd_event_source *wake, *look;
 	int fd; /* a write wakes us; -1: gs_told_requests_wake() does */
 	struct gs_where where;
@@ -37,7 +37,7 @@ struct gs_told_requests {
 	 */
 	uint64_t began_ns, launches;
 	uint32_t begins;          /* the source's count, as handled last */
-	uint64_t arrived_ns;      /* of the open request */
+	uint64_t arrived_ns;      /* when the open request arrived */
 	uint32_t arrivals, blurs; /* the source's counts, as handled last */
 	bool blurred;             /* begin or end of the open request is uncertain */
 	/* The page has woken us too often: it is ignored until the second is over. */
@@ -130,7 +130,10 @@ static void tell_tsg(struct gs_told_requests *rq, struct gs_where_tsg *tsg, bool
 		gs_engine_touch(hub->engine, &tsg->key);
 }
 
-/* The begin goes to the TSGs in which requests work, and the end to those that got the begin. */
+/*
+ * Reports the open request's begin to the TSGs in which requests work, or its end to those that got
+ * the begin.
+ */
 static bool tell_tsgs(struct gs_told_requests *rq)
 {
 	bool any = false;
@@ -139,7 +142,10 @@ static bool tell_tsgs(struct gs_told_requests *rq)
 		struct gs_where_tsg *tsg = &rq->where.tsgs[i];
 		bool begins = rq->open && gs_where_works(&rq->where, tsg);
 
-		/* one request's begin may follow the end of the one before at once */
+		/*
+		 * a TSG that got a begin keeps it until the end, even if requests no longer work in
+		 * it
+		 */
 		if (!tsg->there || tsg->told == begins || (rq->open && tsg->told))
 			continue;
 		tell_tsg(rq, tsg, begins);
@@ -163,7 +169,7 @@ static void tell(struct gs_told_requests *rq, bool begins)
 		gs_policy_nudge(hub->policy);
 }
 
-/* The open request works in another TSG than those before. */
+/* Reports the open request to further TSGs, if it turns out to work in them. */
 static void tell_others(struct gs_told_requests *rq, uint64_t now)
 {
 	gs_where_look(&rq->where, rq->ctl->hub->account, now);
@@ -253,7 +259,7 @@ static void take_hint(struct gs_told_requests *rq, uint32_t begins)
 		rq->begins = begins;
 }
 
-/* Follows the source: a request may have ended, and another one begun. */
+/* Reads the source: a request may have ended, and another one begun. */
 static void take_word(struct gs_told_requests *rq)
 {
 	bool was_open = rq->open;

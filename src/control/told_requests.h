@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * told_requests.h - a program's requests, as its agent reports them or its counted launches show
- * them: the policy is told when they begin and end
+ * told_requests.h - tells the policy when a program's requests begin and end, as its agent or its
+ * counted launches show
  *
  * A program is believed only about its own requests. A lie can begin and end holds, within the
  * engine's bounds.
@@ -23,7 +23,7 @@ struct gs_request_words {
 	uint32_t begins, quiet_us, hinted, arrivals, blurs;
 };
 
-/* The function that reads them. Requests that no hint announces are reported as @from. */
+/* Reads the words of one program. Requests that no hint announces are reported as @from. */
 struct gs_request_source {
 	void (*read)(void *of, struct gs_request_words *ret);
 	void *of;
@@ -31,8 +31,8 @@ struct gs_request_source {
 };
 
 /*
- * For one process. A write to *ret_fd wakes us; the caller closes *ret_fd. @ret_fd NULL:
- * gs_told_requests_wake() does. 0 or -errno.
+ * Begins to follow one process. A write to *ret_fd wakes us; the caller closes *ret_fd. With
+ * @ret_fd NULL, the caller calls gs_told_requests_wake(). 0 or -errno.
  */
 int gs_told_requests_new(struct gs_control *ctl, const struct gs_request_source *source,
 			 struct gs_told_requests **ret, int *ret_fd);
@@ -49,7 +49,7 @@ void gs_told_requests_tsg(struct gs_told_requests *rq, const struct gpusched_tsg
 uint32_t gs_told_requests_quiet_us(struct gs_told_requests *rq);
 /* True if a request of the program is open. */
 bool gs_told_requests_open(const struct gs_told_requests *rq);
-/* The source of its last request: enum gpusched_request_from. */
+/* Returns the kind of source of the program's last request: enum gpusched_request_from. */
 uint32_t gs_told_requests_from(const struct gs_told_requests *rq);
 
 #endif /* GPUSCHED_CONTROL_TOLD_REQUESTS_H */

@@ -38,7 +38,10 @@ void gs_where_add(struct gs_where *w, const struct gpusched_tsg *rec)
 	tsg->there = true;
 }
 
-/* False: nothing is known, since its GPU has no log. A TSG without a turn has not worked yet. */
+/*
+ * Gets the TSG's sums; a TSG without a turn has zero sums. False: they are unknown, since its GPU
+ * has no log.
+ */
 static bool sums_of(const struct gs_where_tsg *tsg, const struct gs_account *account,
 		    struct gs_turn_sums *ret)
 {
@@ -54,8 +57,8 @@ static bool sums_of(const struct gs_where_tsg *tsg, const struct gs_account *acc
 }
 
 /*
- * A turn began, or work was seen while the TSG was alone. That the TSG is loaded is no sign: one
- * without work stays loaded until another TSG has some.
+ * Notes that the TSG has worked if a turn began, or work was seen while it was alone. Being loaded
+ * is no sign: a TSG without work stays loaded until another TSG has some.
  */
 static void look_at(struct gs_where_tsg *tsg, const struct gs_account *account, uint64_t now)
 {

@@ -25,7 +25,7 @@ static int peer_of(struct MHD_Connection *c, struct gs_peer *ret)
 
 	if (r)
 		return r;
-	/* found when it connected: the process may have ended since */
+	/* the pod was found when the peer connected: the process may have ended since */
 	info = MHD_get_connection_info(c, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
 	u = info ? info->socket_context : NULL;
 	if (u && *u->pod)
@@ -220,8 +220,8 @@ static int on_beat(sd_event_source *src, uint64_t us, void *user)
 }
 
 /*
- * One thread serves. Where the library would rather queue connections for another one, the flag
- * makes it take each at once: api_on_connection() needs to know for which user it is.
+ * Only one thread serves. By this flag the library takes each connection at once, and does not
+ * queue it for another thread: api_on_connection() must know its user.
  */
 #if MHD_VERSION >= 0x00097707
 #define SERVED_BY_ONE MHD_USE_NO_THREAD_SAFETY

@@ -257,7 +257,10 @@ static void pods_path(char ret[PODS_PATH], const char *name)
 	snprintf(ret, PODS_PATH, "%s/pods%s", gs_env()->run_dir, name);
 }
 
-/* In a folder of its own, which a pod can mount without the other one. */
+/*
+ * Makes the socket in a folder of its own, so that a pod can mount that folder without the other
+ * socket.
+ */
 static int listen_for_pods(struct api *a, struct gs_error *err)
 {
 	char path[PODS_PATH];

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * api_pods.c - who asks by the socket for pods
+ * api_pods.c - identifies peers that ask through the socket for pods
  *
- * A pod mounts the folder of that socket alone. Its processes may be of any user, root included:
- * that says nothing on this machine. So a peer is its pod there, and never a user.
+ * A pod mounts only the folder of that socket. Its processes may have any uid, even root's, which
+ * means nothing on this machine. So such a peer counts as its pod, and never as a user.
  */
 #include <errno.h>
 #include <poll.h>
@@ -19,7 +19,7 @@
 #define SO_PEERPIDFD 77 /* from Linux 6.5 on */
 #endif
 
-/* Quotas are kept of users: these numbers are no user's. */
+/* Quotas are kept by uid: pods get numbers that no user has. */
 #define FIRST_UID 0xf0000000u
 #define UIDS 0x0ffffff0u
 
@@ -32,7 +32,7 @@ static uid_t number_of(const char *pod)
 	return FIRST_UID + h % UIDS;
 }
 
-/* The peer may have ended, and its pid may be another pod's: that process has not connected. */
+/* True if the peer still lives. Otherwise its pid may belong to a process of another pod by now. */
 static bool is_still(int fd)
 {
 	CLEANUP_FD int pidfd = -1;

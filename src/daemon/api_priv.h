@@ -50,7 +50,7 @@ struct api {
 	sd_event_source *io, *listen, *listen_pods, *timer, *defer, *beat;
 	struct MHD_Daemon *mhd;
 	int fd;       /* the listening socket */
-	int pods_fd;  /* the one for pods */
+	int pods_fd;  /* the socket for pods */
 	int spare_fd; /* kept for moments without free descriptors */
 	bool ending;
 	unsigned int open;      /* connections that the server has */

@@ -16,7 +16,7 @@ struct gs_engine;
  * False: it is not to be parked any more.
  */
 int gs_engine_aside(struct gs_engine *e, const struct gpusched_key *key, bool aside);
-/* The policy's wish to park its process, which on_park() told, is not carried out. */
+/* Refuses the policy's wish to park the TSG's process, which on_park() had reported. */
 int gs_engine_park_refused(struct gs_engine *e, const struct gpusched_key *key);
 /* Asks RM whether the TSG exists: it may have ended with its address space, which no tap sees. */
 int gs_engine_check(struct gs_engine *e, const struct gpusched_key *key);

@@ -322,7 +322,10 @@ static void take_in_wish(const struct gs_core *c, struct gs_node *n, const struc
 	n->preempt = n->preempting = n->preempt_policy = true;
 }
 
-/* A user that can park may refuse later (news.park_refused). */
+/*
+ * Takes the policy's wish to park the process. The core's user may still refuse it later
+ * (news.park_refused).
+ */
 static void take_in_park(struct gs_core *c, struct gs_node *n, struct gs_todo *todo)
 {
 	uint32_t valid = todo->poke.rec.task.want.valid;

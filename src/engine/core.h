@@ -167,7 +167,7 @@ struct gs_todo {
 	unsigned int gave_up;
 	uint32_t wished;    /* settings for which the policy's wish has changed */
 	uint32_t overruled; /* reasons that have begun to hold, as 1 << enum gs_overrule */
-	uint32_t park_min;  /* its policy wishes its process parked for so long; 0: no wish */
+	uint32_t park_min;  /* minutes for which the policy wishes the process parked; 0: no wish */
 };
 
 /* News of a TSG that its record does not have. */
@@ -182,7 +182,7 @@ struct gs_news {
 	bool aside;   /* it is about to be parked: it runs as its owner asked, against all wishes */
 	bool back;    /* it is no longer about to be parked */
 	bool check;   /* ask RM whether it exists: it may have ended unseen */
-	bool park_refused;   /* the wish to park its process is not carried out */
+	bool park_refused;   /* the wish to park its process was refused */
 	bool spent, unspent; /* its GPU time is used up, and others want the GPU; that is over */
 	bool user;           /* the person is not root: the wish comes after the policy's */
 };
@@ -193,7 +193,7 @@ struct gs_core_opts {
 	uint32_t hold_limit_ms;  /* longest wait for admission; 0: 10 minutes */
 	size_t ngpus;            /* each GPU has a budget for calls; unknown GPUs share one */
 	double dilate;           /* factor for all periods and limits; 0: 1 */
-	bool parks;              /* the user can park processes */
+	bool parks;              /* the core's user can park processes */
 	/* Gets inputs and answers as bytes (core_trace.h). NULL: no trace. */
 	void (*trace)(void *user, const void *data, size_t size);
 	void *user;

@@ -23,7 +23,8 @@
 #define BUCKET_NS (50 * NS_PER_MS)
 #define STEP_NS NS_PER_MS
 /*
- * Only so much of a call is charged: a longer one waits for a lock or a processor, not for the GPU.
+ * At most this much of a call is charged: a longer one waits for a lock or a processor, not for the
+ * GPU.
  */
 #define CALL_MOST_NS (20 * NS_PER_MS)
 

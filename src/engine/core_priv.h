@@ -73,8 +73,8 @@ struct gs_node {
 	uint64_t owner_start_ns;
 	uint64_t round;                /* number of the last round that evaluated the node */
 	bool preempt;                  /* asked for while busy */
-	bool preempting;               /* asked for, and its result is not known yet */
-	bool preempt_policy;           /* ... by the policy */
+	bool preempting;               /* a preempt was asked for, and has no result yet */
+	bool preempt_policy;           /* the policy wished that preempt */
 	uint32_t preempts, parks;      /* the policy's own counts, as seen last */
 	struct gs_rm_result preempted; /* result of the last preempt */
 	/* Calls for it are under way; it is evaluated again afterwards. */
@@ -98,7 +98,7 @@ struct gs_node {
 	uint64_t sibling_ns;  /* when it was last asked because its client made a new TSG */
 	/* state of the laws */
 	bool aside;        /* it is about to be parked */
-	bool park_refused; /* the policy's last wish to park its process */
+	bool park_refused; /* the policy's last wish to park its process was refused */
 	bool left_alone;   /* policies leave it alone: its partition is unknown */
 	uint32_t refused;  /* settings with a refused wish; each value is counted once */
 	struct gpusched_settings refused_wish;

@@ -15,7 +15,7 @@
 #include "table/events.h"
 
 #define LOOK_NS NS_PER_S
-#define LOOK_COST_FACTOR 50 /* pause after a check: so many times its CPU time */
+#define LOOK_COST_FACTOR 50 /* the pause after a check is this multiple of its CPU time */
 
 struct tsg {
 	UT_hash_handle hh;

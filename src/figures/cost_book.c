@@ -12,11 +12,11 @@
 #include "basic/log.h"
 #include "figures/figures.h"
 
-#define PAUSE_NS (10 * NS_PER_S) /* between two looks */
+#define PAUSE_NS (10 * NS_PER_S) /* between two comparisons */
 
 struct gs_cost_book {
 	struct gs_kept kept;
-	uint64_t tried_ns; /* 0: not yet */
+	uint64_t tried_ns; /* time of the last comparison; 0: none yet */
 	bool failed;
 };
 
@@ -80,7 +80,7 @@ struct gs_costs gs_cost_book_costs(const struct gs_figures *fig, size_t i)
 	return gs_kept_counts(k, gpu, fig->hub->driver) ? gs_kept_begin(k, &product) : product;
 }
 
-/* The failure is logged once, until a write succeeds. */
+/* Writes the file. Logs only the first failure until a write succeeds. */
 static void save(struct gs_figures *fig)
 {
 	struct gs_cost_book *b = fig->book;
@@ -94,7 +94,9 @@ static void save(struct gs_figures *fig)
 	b->failed = r != 0;
 }
 
-/* @all: also costs that differ little, for their date. */
+/*
+ * Keeps costs that differ from the kept ones. @all: also equal ones, so that they get a new date.
+ */
 static void note(struct gs_figures *fig, bool all)
 {
 	struct gs_cost_book *b = fig->book;

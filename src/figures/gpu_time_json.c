@@ -79,7 +79,7 @@ static json_t *us_json(uint64_t ns)
 	return ns ? json_real((double)ns / NS_PER_US) : json_null();
 }
 
-/* How a cost is known, and of when it is if it was kept. */
+/* Adds how a cost is known and, if it was kept, when it was measured. */
 static void put_basis(json_t *o, const char *key, enum gs_cost_basis basis, const char *kept_key,
 		      uint64_t at_s)
 {

@@ -5,7 +5,7 @@
 
 #include "account/turns.h"
 
-/* work for less than this part (one in so many) of the time alone counts as none */
+/* work for less than one part in this many of the time alone counts as none */
 #define WORKED_PART 100
 
 /*

@@ -60,7 +60,7 @@ struct kept {
 	struct gpusched_key key;
 	struct gs_history_who who;
 	struct group *group;
-	uint64_t used_ns;         /* GPU time used that was taken from it: it never goes back */
+	uint64_t used_ns; /* the most GPU time used that the account reported: this never falls */
 	struct gs_turn_sums seen; /* the account's sums when work was last taken from it */
 	/*
 	 * @pending: sums that are not yet in the history. @total: sums since the TSG became known.

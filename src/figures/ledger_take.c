@@ -12,8 +12,8 @@ static void add(uint64_t *sum, uint64_t now, uint64_t before)
 }
 
 /*
- * That the TSG was alone is known some seconds later, so what it used may fall: that part was taken
- * before.
+ * Takes the increase of the GPU time used. The account learns some seconds late that a TSG was
+ * alone, so its figure may fall: then nothing is taken until it exceeds the old maximum.
  */
 static void take_used(struct kept *k, const struct gs_turn_sums *t, struct gs_history_sums *d)
 {
@@ -25,7 +25,7 @@ static void take_used(struct kept *k, const struct gs_turn_sums *t, struct gs_hi
 		k->used_ns = used_ns;
 }
 
-/* The counters of a log that was opened again begin at 0. */
+/* Takes the increase of the account's sums. If the log was opened again, they began at 0. */
 static void take_turns(struct gs_figures *fig, struct kept *k, struct gs_history_sums *d)
 {
 	struct gs_turn_sums t;

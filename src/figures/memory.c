@@ -18,7 +18,7 @@
 #define PAUSE_MOST_NS (300 * NS_PER_S)
 /* the first reading comes soon: the TSG's program allocates now */
 #define FIRST_NS NS_PER_S
-#define STALE 3 /* figures older than so many pauses are unknown */
+#define STALE 3 /* figures older than this many pauses are unknown */
 #define END_MS 1000
 
 struct gpu {

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * unread.h - whether a GPU's log is read, or why not
- */
+/* unread.h - says whether a GPU's log is read, and if not, why */
 #ifndef GPUSCHED_FIGURES_UNREAD_H
 #define GPUSCHED_FIGURES_UNREAD_H
 
 #include "account/account.h"
 #include "hub/hub.h"
 
-/* A GPU's account; without one its reason says why. @gpu: its place among the hub's. */
+/* Fills in the GPU's account, or the reason why there is none. @gpu: its index in the hub. */
 void gs_sight_gpu(const struct gs_hub *hub, size_t gpu, struct gs_account_gpu *ret);
 
 #endif /* GPUSCHED_FIGURES_UNREAD_H */

@@ -89,7 +89,7 @@ struct gs_limits {
 	 * GPU time.
 	 */
 	double waited_pct, wait_share_pct;
-	/* a process that holds so much memory and is idle for so long gives a finding */
+	/* a process that holds this much memory, and is idle for this long, gives a finding */
 	uint64_t idle_ns, idle_bytes;
 };
 struct gs_limits gs_limits_of(const struct gs_config *config);
@@ -178,10 +178,11 @@ struct gs_parked_facts {
 	const char *comm;
 	bool lost, waits, by_root, by_itself, by_policy;
 	uint64_t bytes, since_ns;
-	uint32_t guest;   /* pid of the program that needs the memory; 0: none */
-	const char *sign; /* "agent", "probe": a call brings it back; NULL: none would be seen */
-	bool blind;       /* a call would bring it back, but none is seen */
-	int waiters;      /* threads that seem to wait; below 0: not known */
+	uint32_t guest; /* pid of the program that needs the memory; 0: none */
+	/* "agent", "probe": the way in which a call would be noticed; NULL: none */
+	const char *sign;
+	bool blind;  /* a call would bring it back, but no way to notice one works */
+	int waiters; /* threads that seem to wait; below 0: not known */
 };
 void gs_judge_parked(const struct gs_parked_facts *p, struct gs_findings *ret);
 

@@ -196,7 +196,10 @@ static int check_version(struct db *db, int64_t *ret_version, struct gs_error *e
 	return 0;
 }
 
-/* Nobody knows the switches in older rows: they used at most so much. */
+/*
+ * Older rows do not say how much of held_ns was switching: this is the upper bound of the time
+ * used.
+ */
 #define ADD_USED(table) \
 	"ALTER TABLE " table " ADD COLUMN used_ns INTEGER NOT NULL DEFAULT 0;" \
 	"ALTER TABLE " table " ADD COLUMN unpriced_turns INTEGER NOT NULL DEFAULT 0;" \

@@ -18,7 +18,8 @@
 #define AGAIN_S 5       /* pause after a file could not be opened or written */
 #define END_S 3
 #define TEND_NS (100 * NS_PER_MS) /* longest time for one call of tend() */
-#define FUTURE_S 60 /* records so much later than now are from a clock that was wrong */
+/* records that are later than now by more than this are from a clock that was wrong */
+#define FUTURE_S 60
 
 struct gs_history {
 	struct gs_history_opts opts;

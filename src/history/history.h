@@ -63,7 +63,7 @@ enum gs_history_counter {
 	X(REQUESTS, deadline_requests) /* with a deadline and a known begin and end */ \
 	X(MISSED, deadline_missed) \
 	X(USED, used_ns)            /* gs_turn_used() */ \
-	X(UNPRICED, unpriced_turns) /* turns that may be too much in it: unknown costs */ \
+	X(UNPRICED, unpriced_turns) /* turns of which the unknown cost is still part of USED */ \
 	X(PARKED, parked_ns)        /* time parked, on each GPU that had the process's memory */
 
 enum gs_history_sum {

@@ -54,7 +54,7 @@ struct row {
 	char class[NAMES_MAX], policy[NAMES_MAX], uuid[48];
 	struct gs_pod_names names;
 	char job[32];
-	bool partitions;         /* several of them, or some series are in none */
+	bool partitions;         /* the series are in several partitions, or only some are in one */
 	uint16_t gpus[GPUS_MAX]; /* indexes of the row's GPUs, each once */
 	size_t ngpus;
 	bool pool;
@@ -200,7 +200,7 @@ static bool of_gpu(const struct gs_history_query *q)
 	return q->by == GS_BY_GPU && !of_some(q) && !q->has_class;
 }
 
-/* "/GI" or "/GI/CI" after the GPU; "": the whole GPU. */
+/* True if the series is in @partition: "/GI", "/GI/CI", or "" for the whole GPU. */
 static bool is_in(const char *partition, const struct series *s)
 {
 	char gi[24], both[48];
@@ -457,7 +457,7 @@ static void put_names(json_t *o, enum gs_history_by by, bool whole, const struct
 	gs_json_put_text(o, "job", process || by == GS_BY_JOB ? row->job : "");
 }
 
-/* That all of the row has been in. */
+/* Adds the partition in which all series of the row were; null if there is none. */
 static void put_partition(json_t *o, const struct row *row)
 {
 	const struct series *s = &row->first;

@@ -60,6 +60,6 @@ void gs_pace_end(struct gs_pace *t)
 	if (!t->own_known || !queued(t, &now))
 		return;
 	waited = now - t->queued_ns;
-	/* both terms: the kernel's two clocks differ a little */
+	/* the larger of two estimates, since the kernel's two clocks differ a little */
 	keep_most(&t->longest_own_ns, waited + cpu < took ? took - waited : cpu);
 }

@@ -19,8 +19,8 @@ struct gs_peer {
 	 */
 	int fd;
 	/*
-	 * Not "": it asks by the socket for pods, and is this pod (or container). Then @uid is a
-	 * number for quotas that is no user's.
+	 * Not "": the peer asks through the socket for pods, and is this pod (or container). Then
+	 * @uid only serves quotas, and belongs to no user.
 	 */
 	char pod[GS_CONTAINER_LEN];
 };

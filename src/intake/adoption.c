@@ -2,9 +2,10 @@
 /*
  * adoption.c - adopts TSGs that no tap saw made: from before the taps, or made past them
  *
- * At the start, everything that takes less than two seconds is adopted at once. The rest is done by
- * tasks. So are clients of which a tap sees an unknown TSG in use later. Asking RM takes longer the
- * more objects there are. The loop then settles the TSGs that were found, in slices.
+ * At the start, for less than two seconds, TSGs are adopted at once. The rest is left to tasks. So
+ * is the client of a TSG that a tap later sees in use and that the table does not have. Asking RM
+ * takes longer the more objects a client has. The loop then settles the TSGs that were found, in
+ * slices.
  */
 #include "intake/adoption.h"
 
@@ -58,7 +59,9 @@ static void on_found(const struct gpusched_tsg *rec, void *user)
 		t->found[t->n++] = rec->key;
 }
 
-/* The adoption belongs to the service, and outlives the tasks. */
+/*
+ * The adoption outlives each task, so its callback gets the room, and finds the present task there.
+ */
 static void on_found_of_rest(const struct gpusched_tsg *rec, void *user)
 {
 	struct gs_intake *in = user;
@@ -194,7 +197,7 @@ static void begin_trip(struct gs_intake *in, const struct gs_orphan *orphan)
 	plan(in);
 }
 
-/* Takes the next orphan in turn, so that each user gets a share: the one after the last user's. */
+/* Takes an orphan of the user after the last one served, so that each user gets a share. */
 static struct gs_orphan take_orphan(struct gs_adopting *a)
 {
 	struct gs_orphan ret;
@@ -238,7 +241,7 @@ static void plan(struct gs_intake *in)
 	struct gs_adopting *a = &in->adopting;
 	uint64_t at = a->n ? a->next_ns : UINT64_MAX, rest;
 
-	if (a->trip || !in->hub->engine) /* the instance begins, or ends */
+	if (a->trip || !in->hub->engine) /* a task is under way, or the instance begins or ends */
 		return;
 	rest = a->rest ? gs_adoption_due(a->rest) : UINT64_MAX;
 	if (a->rest && rest == UINT64_MAX)

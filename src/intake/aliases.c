@@ -59,9 +59,7 @@ static bool may_serve(const struct gpusched_tsg *server, const struct gpusched_t
 
 /* ---- what becomes of one --------------------------------------------------------------------- */
 
-/*
- * Settings that were restored through the alias changed the server's TSG as well: call them again.
- */
+/* Restoring settings through the alias changed the server's TSG as well: set its settings again. */
 static void call_servers_again(struct gs_intake *in, const struct gpusched_tsg *alias,
 			       const struct gpusched_tsg *recs, size_t n)
 {

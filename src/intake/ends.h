@@ -2,8 +2,8 @@
 /*
  * ends.h - finds ends of TSGs that no event reported
  *
- * Events were lost, or another process restored and swept. If a known TSG has no record once all
- * earlier events are handled, it has ended.
+ * This happens if events were lost, or if another process restored and swept. If a known TSG has no
+ * record once all earlier events are handled, it has ended.
  */
 #ifndef GPUSCHED_INTAKE_ENDS_H
 #define GPUSCHED_INTAKE_ENDS_H

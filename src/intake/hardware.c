@@ -58,7 +58,7 @@ int gs_hardware_read(struct gs_errand *e, const struct gpusched_tsg *rec, uint32
 
 	if (r != -EBADF || gs_errand_is_left(e))
 		return r;
-	/* The process may have moved the file to another descriptor. */
+	/* RM refused: the process may have moved the file to another descriptor. */
 	number = gs_find_fd(e->hub->table, (pid_t)rec->task.pid, rec->key.file);
 	return number >= 0 && number != (int)rec->owner_fd ? ask_on(number, rec, ret) : r;
 }

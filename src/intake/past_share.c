@@ -26,7 +26,7 @@ void gs_past_told(const struct gpusched_event *ev)
 	       ev->pid, GPUSCHED_COMM_LEN, ev->comm, of_user);
 }
 
-/* Adopts TSGs of processes that were past their share, like all TSGs that no tap saw made. */
+/* Adopts TSGs of processes that were past their quota, if there is room now. */
 static void take_in(struct gs_intake *in)
 {
 	struct gs_past_tsg all[AT_ONCE];
@@ -39,8 +39,8 @@ static void take_in(struct gs_intake *in)
 }
 
 /*
- * Kept true for a while: each change makes the engine evaluate all TSGs, and a program could cause
- * many.
+ * True if a TSG that is not in the table may run. It stays true for a while, since each change
+ * makes the engine evaluate all TSGs, and a program could cause many.
  */
 static bool may_run_unseen(struct gs_intake *in, uint64_t now)
 {

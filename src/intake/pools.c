@@ -220,7 +220,7 @@ json_t *gs_pool_json(struct gs_intake *in, pid_t server)
 
 #define LATE_NS (2 * NS_PER_S)
 
-/* On a busy machine each answer is late, and one that nobody takes at once is lost. */
+/* On a busy machine every answer is late, and a late answer is lost unless it is kept here. */
 int gs_pool_program(struct gs_intake *in, pid_t pid, struct gs_program *ret)
 {
 	struct gs_pools *all = &in->pools;

@@ -62,7 +62,7 @@ struct gs_pools {
 	/* The program of the server that was asked for last, if the answer came late. */
 	struct gs_program late;
 	pid_t late_pid;
-	uint64_t late_ns; /* 0: not told yet */
+	uint64_t late_ns; /* when that answer came; 0: there is none */
 };
 
 /* As gs_reader_program(), for a server that is about to be registered: a late answer is kept. */

@@ -13,10 +13,10 @@
 #include "table/events.h"
 #include "table/facts.h"
 
-/* For so long after the start those that were there before are still found. */
+/* After the daemon's start, programs that ran before are found within this time. */
 #define START_NS (5 * NS_PER_S)
 
-/* The part that the policy keeps for others. */
+/* The part of a GPU that the policy reserves, in %. */
 static uint32_t reserved(struct gs_intake *in)
 {
 	const struct gs_policy_info *info =

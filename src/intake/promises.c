@@ -43,7 +43,10 @@ void gs_promises_free(struct gs_promises *p)
 	}
 }
 
-/* A larger request has to be given anew: it must not take what others have. */
+/*
+ * A group that enlarges its request loses what it has until the next settling: it must not take
+ * from others.
+ */
 static void request(struct gs_promise_group *g, const struct gs_promise_wish *w, int *news)
 {
 	if (w->pct != g->pct || w->start_ns < g->came_ns)
@@ -77,7 +80,7 @@ int gs_promises_put(struct gs_promises *p, const struct gs_promise_wish *w)
 		return -ENOMEM;
 	}
 	if (t->group != g) {
-		news = t->group != NULL; /* it may have left room */
+		news = t->group != NULL; /* the group that the TSG left may have freed a part */
 		leave(p, t);
 		t->group = g;
 		g->tsgs++;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * promises.h - which groups of TSGs have the part of a GPU that they request
+ * promises.h - decides which groups of TSGs get the part of a GPU that they request
  *
- * All requests of a runlist, and what is reserved of it, are at most 100 %. Groups that have theirs
- * keep it; the others are tried by the start of their oldest process. At a daemon's start that
- * order is everybody's, so that a restart changes nothing. The part above the line is pure.
+ * On each runlist the granted requests and the policy's reserve add up to 100 % at most. A group
+ * keeps what it was granted; the other groups are tried in the order in which their oldest
+ * processes began. Just after a daemon's start that order holds for all groups, so that a restart
+ * changes nothing. The functions above the line are pure.
  */
 #ifndef GPUSCHED_INTAKE_PROMISES_H
 #define GPUSCHED_INTAKE_PROMISES_H
@@ -25,12 +26,12 @@ struct gs_promise_group {
 	UT_hash_handle hh;
 	struct gs_promise_key key;
 	uint64_t came_ns;  /* start of its oldest process */
-	uint32_t pct;      /* that it requests */
-	uint32_t over_pct; /* not 0: it has none, for then the sum would be this */
+	uint32_t pct;      /* the part that it requests */
+	uint32_t over_pct; /* 0: granted; else the sum to which its request would have led */
 	uint32_t tsgs;
-	uint32_t pid, uid;  /* of the first of them */
-	bool has;           /* its request */
-	bool changed, told; /* since the caller looked; that it has none */
+	uint32_t pid, uid;  /* of the group's first process */
+	bool has;           /* its request is granted */
+	bool changed, told; /* changed: @over_pct is new; told: a refusal was reported */
 };
 
 struct gs_promise_tsg {
@@ -52,11 +53,17 @@ struct gs_promise_wish {
 };
 
 void gs_promises_free(struct gs_promises *p);
-/* A TSG of a group with a request, or with another one. 1: settle; 0: nothing new; -ENOMEM. */
+/*
+ * Enters a TSG of a group with a request, or its changed request. 1: settle now; 0: nothing new;
+ * -ENOMEM.
+ */
 int gs_promises_put(struct gs_promises *p, const struct gs_promise_wish *w);
-/* It has none any more. false: it had none. */
+/* The TSG has no request any more. false: it had none. */
 bool gs_promises_drop(struct gs_promises *p, uint64_t id);
-/* @by_start: nobody has anything yet. Sets gs_promise_group.changed where the answer is another. */
+/*
+ * Decides all requests again. @by_start: as if none were granted yet. Sets @changed where the
+ * answer is new.
+ */
 void gs_promises_settle(struct gs_promises *p, bool by_start);
 
 /* ---- of the service -------------------------------------------------------------------------- */
@@ -64,11 +71,11 @@ void gs_promises_settle(struct gs_promises *p, bool by_start);
 struct gs_intake;
 struct gpusched_tsg;
 
-/* A compute TSG of @group, which requests @pct of its GPU; 0: nothing. */
+/* Enters a compute TSG of @group, which requests @pct of its GPU; 0: no request. */
 void gs_promise_take(struct gs_intake *in, const struct gpusched_tsg *rec, uint64_t group,
 		     uint32_t pct);
 void gs_promise_ended(struct gs_intake *in, uint64_t id);
-/* The part that the policy reserves may be another. As an observer. */
+/* As an observer: the new policy may reserve another part. */
 void gs_promise_policy_changed(void *self);
 
 #endif /* GPUSCHED_INTAKE_PROMISES_H */

@@ -22,7 +22,7 @@
 #include "intake/reap.h"
 #include "table/procs.h"
 
-/* Users who flood the ring cause one look at all TSGs in this time. */
+/* Users who flood the ring cause at most one rescan of all TSGs in this time. */
 #define LOSSES_MIN_NS NS_PER_S
 #define MAX_PIDS 4096 /* for more processes, all records are settled */
 #define SETTLE_SLICE_NS (100 * NS_PER_MS)

@@ -157,7 +157,7 @@ static void take_request(struct gs_intake *in, const struct gpusched_tsg *rec,
 	gs_promise_take(in, rec, request->group, request->pct);
 }
 
-/* @answer NULL: what it has stays. Its key is written beside it. */
+/* @answer NULL: the TSG keeps its limit, which is written again if its key has changed. */
 static void take_limit(struct gs_intake *in, const struct gpusched_tsg *rec,
 		       const struct gs_class_answer *answer)
 {
@@ -174,8 +174,6 @@ static void take_limit(struct gs_intake *in, const struct gpusched_tsg *rec,
 		gs_log(LOG_WARNING, "TSG %llu: no room for its limit",
 		       (unsigned long long)rec->task.id);
 }
-
-/* Policies ask for both of compute work only. */
 
 void gs_record_cgroup(struct gs_intake *in, struct gpusched_tsg *rec)
 {

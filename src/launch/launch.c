@@ -36,8 +36,8 @@
 #include "taps/taps.h"
 
 /*
- * Limits: libraries of one user's processes (root has no limit); unknown libraries in one look at a
- * process.
+ * UID_SHARE limits the libraries of one user's processes, other than root's. MAX_TRIES limits the
+ * unknown libraries that one look at a process tries.
  */
 #define UID_SHARE (GS_MAX_LAUNCH_LIBS / 8)
 #define MAX_TRIES 8
@@ -49,7 +49,10 @@ enum left { LEFT_FULL, LEFT_SERVED, LEFT_USERS, LEFT_REFUSED, LEFT_FAILED, LEFT_
 
 struct lib {
 	struct gs_launch_lib info;
-	/* its number is in the cookies; 0 probes: it could not be probed */
+	/*
+	 * identifies the library; @pinned.number is in its cookies, @pinned.probes is 0 if it could
+	 * not be probed
+	 */
 	struct gs_pinned_lib pinned;
 	uid_t uid; /* user of the process in which it was found */
 	int fd;    /* the library, while it waits to be probed; -1: it was probed, or cannot be */

@@ -5,8 +5,8 @@
 
 #include "basic/clock.h"
 
-#define MAX_TRIES 6    /* after so many tries the pause no longer grows */
-#define COST_FACTOR 20 /* repeated looks may take one part in so many of the time */
+#define MAX_TRIES 6    /* after this many tries the pause no longer grows */
+#define COST_FACTOR 20 /* repeated looks may take one part in this many of the time */
 
 bool gs_again_passes(int r)
 {

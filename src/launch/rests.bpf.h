@@ -17,7 +17,7 @@ struct {
 	__type(value, struct gs_rests);
 } gs_rests SEC(".maps");
 
-/* How long a rest ends a request of the process, us, as the daemon has learned. */
+/* By process: a rest of this many us ends a request, as the daemon has learned. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, GS_MAX_RESTS);

@@ -12,7 +12,7 @@
 #include "gpusched/abi.h"
 
 #define GS_MAX_RESTS 256 /* processes that are watched */
-/* A program that has not waited for so long rests from launch to launch, as far as is known. */
+/* If a program has not waited for this long, the time between its launches counts as rest. */
 #define GS_REST_BLIND_NS 1000000000ull
 /* Least time between two events of a process. */
 #define GS_REST_EVENT_NS 5000000ull
@@ -55,22 +55,22 @@ GS_RESTS void gs_rests_waited(struct gs_rests *s, gs_u64 now)
 
 	if (were > 1)
 		return;
-	if (!were) /* its begin was before the process was watched */
+	if (!were) /* this wait began before the process was watched */
 		s->waiting = 0;
 	s->waited_ns = now;
 	s->rest_ns = now;
 }
 
 /*
- * Whether the end of a rest may begin a request. The first request begins at the end of any rest:
- * a program that has too much to do never rests long.
+ * True if the end of a rest may begin a request. The first request may begin after any rest, however
+ * short: a program that has too much to do never rests long.
  */
 GS_RESTS int gs_rests_may_begin(const struct gs_rests *s, gs_u64 rest_ns)
 {
 	return rest_ns && (!s->begins || rest_ns >= GS_QUIET_LEAST_US * 1000ull);
 }
 
-/* Whether the end of a rest begins a request of which the daemon is to hear now. */
+/* True if the end of a rest of @rest_ns begins a request that the daemon is to hear of now. */
 GS_RESTS int gs_rests_begins(struct gs_rests *s, gs_u64 rest_ns, gs_u32 quiet_us, gs_u64 now)
 {
 	if (!quiet_us || !rest_ns || (s->begins && rest_ns < quiet_us * 1000ull))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * uprobes.h - one link of uprobes on many functions of a library (Linux 6.6 and later), and which
- * libraries may have any
+ * uprobes.h - makes one link of uprobes on many functions of a library (Linux 6.6 and later), and
+ * says which libraries may be probed
  */
 #ifndef GPUSCHED_LAUNCH_UPROBES_H
 #define GPUSCHED_LAUNCH_UPROBES_H
@@ -16,11 +16,11 @@
 #define GS_UPROBE_MULTI 48
 
 struct gs_uprobes {
-	const char *path; /* of the very file that was read, such as /proc/self/fd/N */
+	const char *path; /* path to the very file that was read, such as /proc/self/fd/N */
 	const uint64_t *offsets, *cookies; /* cookies may be NULL */
 	size_t n;
-	bool ret;  /* at the functions' returns */
-	pid_t pid; /* this process alone; 0: all that map the file */
+	bool ret;  /* probe the functions' returns */
+	pid_t pid; /* probe this process only; 0: all that map the file */
 };
 /* A descriptor of the link, or -errno. */
 int gs_uprobes_link(int prog_fd, const struct gs_uprobes *u);

@@ -8,7 +8,7 @@
 #include "basic/clock.h"
 #include "basic/rng.h"
 
-#define SPIN_NS 100000 /* for so long before an arrival, it spins instead of sleeping */
+#define SPIN_NS 100000 /* this long before an arrival, it spins instead of sleeping */
 
 static volatile uint64_t anew_ns; /* when arrivals begin anew; 0: they go on as they are */
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "means/choice.h"
 
-/* Two calls, and the request waits for none of its turns but the first. */
+/* The cost of a hold to a request: two calls to the driver, and one wait for a switch. */
 #define HOLD_COST_US 1000
 
 const char *gs_means_name(enum gs_means_name m)
@@ -27,14 +27,17 @@ static struct gs_means_choice choice(enum gs_means_name means, enum gs_means_why
 	return (struct gs_means_choice){ .means = means, .why = why };
 }
 
-/* By slices it has the mode in which it leaves sooner. */
+/* Under slices a BE gets the preemption mode in which it leaves the GPU sooner. */
 static uint32_t leave_us(const struct gs_evidence *e)
 {
 	return e->leave_cta_us && e->leave_cta_us < e->leave_cilp_us ? e->leave_cta_us
 								     : e->leave_cilp_us;
 }
 
-/* In a server of its own kind it is behind slices for everybody else. */
+/*
+ * A pool takes turns by slices like any other program, so a request waits for it equally long. In a
+ * shared server the request only waits for a thread block.
+ */
 static void put_waits_for_be(const struct gs_evidence *e, uint32_t wait_us[GS_MEANS_MAX])
 {
 	if (leave_us(e) && e->switch_us)
@@ -58,13 +61,13 @@ static struct gs_means_choice choose_be(const struct gs_means_case *c)
 	return choice(GS_MEANS_SLICES, known ? GS_MEANS_WHY_LONG_BLOCKS : GS_MEANS_WHY_NO_BLOCKS);
 }
 
-/* A request waits so long for the switches of one of its turns; 0: not known. */
+/* How long a request waits for switches at each of its turns; 0: not known. */
 static uint32_t turn_us(const struct gs_evidence *e)
 {
 	return e->leave_cilp_us && e->switch_us ? e->leave_cilp_us + e->switch_us : 0;
 }
 
-/* Known to be so. */
+/* True if the turns of a request are known to cost no more than a hold. */
 static bool has_few_turns(const struct gs_evidence *e)
 {
 	uint64_t cost_us = (uint64_t)e->turns_a_request * turn_us(e);
@@ -94,7 +97,7 @@ static struct gs_means_choice choose_lc(const struct gs_means_case *c)
 		      c->seen.turns_a_request ? GS_MEANS_WHY_MANY_TURNS : GS_MEANS_WHY_UNTOLD);
 }
 
-/* Each turn waits for a switch; in a hold the first one alone does. */
+/* Under slices each turn of a request waits for a switch, in a hold only the first one. */
 static void put_waits_of_lc(const struct gs_evidence *e, uint32_t wait_us[GS_MEANS_MAX])
 {
 	wait_us[GS_MEANS_SLICES] = turn_us(e) * e->turns_a_request;

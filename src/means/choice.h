@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * choice.h - by which means a program shares the GPU, by what was measured of it before
+ * choice.h - chooses the means by which a program shares the GPU, from earlier measurements of it
  *
- * Pure. Beside short thread blocks a shared server is better than slices: a request waits for one
- * block, and nothing is switched. Beside long ones slices are better. So the two waits decide, as far
- * as both are known; without them slices do, since they give nothing up.
+ * Pure. Beside a BE with short thread blocks a shared server is better than slices: a request waits
+ * for one block, and nothing is switched. If the blocks are long, slices are better. So if both
+ * waits are known, the shorter one decides. Otherwise the choice is slices, which give nothing up.
  */
 #ifndef GPUSCHED_MEANS_CHOICE_H
 #define GPUSCHED_MEANS_CHOICE_H
@@ -19,7 +19,7 @@ enum gs_role { GS_ROLE_OTHER, GS_ROLE_LC, GS_ROLE_BE };
 /* Declared once: symbol, name. */
 #define GS_MEANS(X) \
 	X(SLICES, "slices") \
-	X(HOLD, "hold") /* slices, and an agent that tells of requests */ \
+	X(HOLD, "hold") /* slices, and an agent that reports requests */ \
 	X(SHARE, "share") \
 	X(POOL, "pool")
 
@@ -31,7 +31,7 @@ enum gs_means_name {
 };
 const char *gs_means_name(enum gs_means_name m);
 
-/* Why: symbol, words. */
+/* Reasons, declared once: symbol, words. */
 #define GS_MEANS_WHYS(X) \
 	X(CLASS, "its class is neither lc nor be") \
 	X(UNKNOWN, "nothing is known of it: it has not run beside others yet") \
@@ -66,29 +66,35 @@ enum gs_means_why {
 };
 const char *gs_means_why_text(enum gs_means_why w);
 
-/* Figures that were measured of a program; 0: not known. */
+/* Figures measured of a program; 0: not known. */
 struct gs_evidence {
 	enum gs_program_kind kind;
-	/* from its slice's end until it is off the GPU, in each mode */
+	/* from its slice's end until it has left the GPU, in each mode */
 	uint32_t leave_cilp_us, leave_cta_us;
-	uint32_t switch_us; /* from there to the next one's first instruction */
+	uint32_t switch_us; /* from there to the first instruction of the next program */
 	uint32_t turns_a_request;
-	uint32_t be_beside; /* most BEs that were on its GPU beside it */
+	uint32_t be_beside; /* the most BEs that were on its GPU at a time */
 };
 
 struct gs_means_case {
 	enum gs_role role;
-	bool known; /* @seen is */
+	bool known; /* @seen is known */
 	struct gs_evidence seen;
-	bool may_share; /* the administrator allows it */
-	/* Pools of the same user; the shared server counts with best-effort programs in it. */
+	bool may_share; /* AllowShare= allows a shared server */
+	/*
+	 * Such servers of the same user run. A shared server counts only with best-effort programs
+	 * in it.
+	 */
 	bool share_runs, pool_runs;
 };
 
 struct gs_means_choice {
 	enum gs_means_name means;
 	enum gs_means_why why;
-	/* BE: how long a request waits for it at most; LC: a request for switches. 0: not known */
+	/*
+	 * Longest waits under each means. For a BE: how long a request waits for it. For an LC: how
+	 * long its request waits for switches. 0: not known.
+	 */
 	uint32_t wait_us[GS_MEANS_MAX];
 };
 struct gs_means_choice gs_means_choose(const struct gs_means_case *c);

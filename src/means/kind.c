@@ -3,27 +3,32 @@
 
 #include <math.h>
 
-/* Fewer turns with a known end say nothing. */
+/* Fewer turns of which the end is known say nothing. */
 #define MIN_TURNS 20
-/* A batch program's slice ends nearly all of its turns; fewer will do for one that has the GPU most. */
+/*
+ * A program is batch if its slice ends BATCH_PART of its turns and it holds the GPU for BATCH_HELD
+ * of the time. The second pair is for a program that has the GPU most of the time.
+ */
 #define BATCH_PART 0.7
-#define BATCH_HELD 0.05 /* of the time; a request that is cut is no batch */
+#define BATCH_HELD 0.05 /* less: a service with a request longer than its slice */
 #define MOST_PART 0.4
 #define MOST_HELD 0.5
-#define WHOLE_PART 0.9 /* of its turns: they drained */
+#define WHOLE_PART 0.9 /* a service drains this part of its turns */
 /*
- * A launch that works for so short a time is over before the next one comes, as a CPU launches.
- * The cost of each turn is no work.
+ * A launch that works for less is over before the CPU makes the next one. The cost of each turn is
+ * not counted as work.
  */
 #define SHORT_LAUNCH_S 20e-6
 /*
- * Launches are not counted: turns that begin right after its own have the same effect, if many. The
- * longer the slices of the others, the fewer a launch-bound program has.
+ * Used if launches are not counted. If returns follow RETURN_PART of the drained turns, the program
+ * may be launch-bound. If they follow fewer than FEW_RETURNS, its turns are whole. The longer the
+ * others' slices are, the fewer returns a launch-bound program has.
  */
 #define RETURN_PART 0.5
 #define FEW_RETURNS 0.2
-#define SHORT_SLICE_US 400 /* beside such as these nearly all of its turns do */
-#define MANY_RETURNS 300   /* a second: they cost a tenth of the GPU's time or more */
+/* beside slices up to this long, nearly all turns of a launch-bound program are returns */
+#define SHORT_SLICE_US 400
+#define MANY_RETURNS 300 /* per second: so many turns cost a tenth of the GPU's time or more */
 
 #define X(sym, name, text) { name, text },
 static const struct {
@@ -41,7 +46,7 @@ const char *gs_program_kind_text(enum gs_program_kind k)
 	return kinds[k].text;
 }
 
-/* true: its turns drain. */
+/* The kind of a program that drains nearly all of its turns. */
 static enum gs_program_kind service_kind(const struct gs_program_seen *s)
 {
 	double work = s->held_s - s->turn_cost_s * s->turns;
@@ -55,7 +60,7 @@ static enum gs_program_kind service_kind(const struct gs_program_seen *s)
 		return GS_PROGRAM_WHOLE;
 	if (s->returns < RETURN_PART * s->drained)
 		return GS_PROGRAM_UNCLEAR;
-	/* that, or requests that come in bursts */
+	/* bursts of requests cause returns, too, but not as many a second */
 	return s->returns >= MANY_RETURNS * s->span_s ? GS_PROGRAM_LAUNCH_BOUND
 						      : GS_PROGRAM_UNCLEAR;
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * kind.h - what a program is, by its turns
+ * kind.h - what kind of program this is, judged by its turns
  *
- * Pure. The only signs are those of the GPU's context-switch log, so nothing is said of a program
- * that had the GPU for itself.
+ * Pure. The only source is the GPU's context-switch log, so nothing can be said of a program that
+ * had the GPU for itself.
  */
 #ifndef GPUSCHED_MEANS_KIND_H
 #define GPUSCHED_MEANS_KIND_H
@@ -11,19 +11,19 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The figures of one compute TSG between two looks. */
+/* Figures of one compute TSG over a span of time. */
 struct gs_program_seen {
-	bool known;  /* the log told of it at both looks */
-	bool hidden; /* its times are not for this viewer */
+	bool known;  /* the log had figures at the beginning and at the end */
+	bool hidden; /* this viewer may not see the times */
 	bool server; /* an MPS server: many programs that look like one */
 	bool suspended;
-	double span_s, held_s; /* held: the time it was loaded */
+	double span_s, held_s; /* length of the span; time in which the TSG was held */
 	double turns, slice_ended, drained, returns;
-	double launches;    /* NAN: they were not counted */
-	double waited_s;    /* after turns that its slice ended */
-	double turn_cost_s; /* of a turn so much is no work; NAN: not known */
+	double launches;    /* NAN: launches were not counted */
+	double waited_s;    /* waited after turns that its slice ended */
+	double turn_cost_s; /* part of each turn that is no work; NAN: not known */
 	uint32_t timeslice_us;
-	uint32_t beside_us; /* the longest slice of the others; 0: there are none */
+	uint32_t beside_us; /* the longest slice of other TSGs there; 0: there are none */
 };
 
 /* Declared once: symbol, name, words. */
@@ -50,7 +50,7 @@ const char *gs_program_kind_name(enum gs_program_kind k);
 const char *gs_program_kind_text(enum gs_program_kind k);
 
 enum gs_program_kind gs_program_kind(const struct gs_program_seen *s);
-/* Something can be said of it. */
+/* True if the figures were enough to tell. */
 static inline bool gs_program_kind_is_known(enum gs_program_kind k)
 {
 	return k != GS_PROGRAM_UNSEEN && k != GS_PROGRAM_UNCLEAR && k != GS_PROGRAM_HIDDEN;

@@ -3,9 +3,13 @@
 
 #include "gpusched/abi.h"
 
-#define DRAINS 12 /* the account's mean of so many is all of the present mode */
+/* after this many samples the account's smoothed mean is of the present mode alone */
+#define DRAINS 12
 
-/* Figures with another nominal slice cannot be compared with those from now on. */
+/*
+ * Forgets both times if later ones cannot be compared with them: the account has learned the
+ * slice's real length, or the slice is nominal and has changed.
+ */
 static void begin(struct gs_leaving *l, const struct gs_turn_sums *t, uint32_t mode,
 		  uint32_t timeslice_us)
 {

@@ -20,26 +20,26 @@
 #include "policy/maps.h"
 
 #define LOOK_NS NS_PER_S
-#define LOOKS 64u /* at TSGs, at a time */
+#define LOOKS 64u /* TSGs looked at per second */
 #define WINDOW_NS (5 * NS_PER_S)
 #define LEAST_NS NS_PER_S /* of a window that ends with its TSG */
 #define SAVE_NS (60 * NS_PER_S)
-#define SAVE_MS 3000 /* at the end */
+#define SAVE_MS 3000 /* longest wait for the disk when the instance ends */
 #define WATCHED_MAX 4096u
 #define WATCHED_USER 128u
 
-/* A compute TSG. */
+/* A compute TSG that is watched. */
 struct watched {
 	UT_hash_handle hh;
 	uint64_t id;
 	struct gpusched_key key;
 	uint32_t pid, uid, gpu, class_id;
-	bool asked, known; /* which program it is; asked: nothing more will be known of that */
+	bool asked, known; /* known: @program is; asked: the reader has answered */
 	struct gs_program_id program;
-	/* since the window began */
+	/* figures since the window began */
 	uint64_t began_ns;
 	struct gs_tsg_sums before;
-	bool counted; /* launches, in all of it */
+	bool counted; /* launches were counted all the time */
 	uint64_t launches, launches_before;
 	uint32_t timeslice_us;
 	struct gs_leaving leaving;
@@ -56,13 +56,13 @@ struct gs_means_known {
 	struct gs_figures *fig;
 	struct gs_memory_of_programs memory;
 	struct watching_user *users;
-	struct watched *all, *next; /* next: its look comes next; NULL: the first one's */
+	struct watched *all, *next; /* next: the TSG to look at next; NULL: the first one */
 	uint64_t look_ns, save_ns;
 	struct gs_polmap says; /* fd -1: the policy says nothing of TSGs, or is not asked yet */
 	bool asked_policy;
-	bool keeps; /* a daemon, and the file is not a newer gpusched's */
+	bool keeps; /* the file may be written: it is not a newer gpusched's */
 	bool started;
-	struct gs_errand *saving; /* NULL: nothing is being written */
+	struct gs_errand *saving; /* the thread that writes the file; NULL: none */
 };
 
 enum gs_role gs_means_role(uint32_t class_id)
@@ -74,7 +74,10 @@ enum gs_role gs_means_role(uint32_t class_id)
 
 /* ---- one TSG --------------------------------------------------------------------------------- */
 
-/* The reader may need some time. The turns of an MPS server are its clients' doing. */
+/*
+ * Asks the reader which program the process runs; a late answer calls this again. An MPS server is
+ * no program: its turns are its clients'.
+ */
 static void identify(struct gs_means_known *k, struct watched *w)
 {
 	const struct gs_history_who *who = gs_ledger_who(k->fig, w->id);
@@ -92,7 +95,7 @@ static void identify(struct gs_means_known *k, struct watched *w)
 				  *who->pod.uid ? &who->pod : NULL, &w->program);
 }
 
-/* The costs of its GPU's switches, as far as known. */
+/* Gets the costs of switches on that GPU, as far as known. */
 static struct gs_costs costs_of(const struct gs_means_known *k, uint32_t gpu)
 {
 	struct gs_account_gpu g = { .open = false };
@@ -125,7 +128,10 @@ static void take_neighbours(const struct gs_means_known *k, const struct watched
 	}
 }
 
-/* The policy's own word, where it has one: it tries what the log alone does not tell. */
+/*
+ * Adds what the policy knows of an LC. A policy may try things out, so it may know more than the
+ * log.
+ */
 static void take_says(struct gs_means_known *k, const struct watched *w, struct gs_evidence *e)
 {
 	CLEANUP_JSON json_t *says = NULL;
@@ -162,14 +168,17 @@ static struct gs_program_seen seen_of(const struct watched *w, const struct gs_t
 	};
 }
 
-/* Is it worth a row? In holds the log alone tells nothing of a service. */
+/*
+ * Is this worth remembering? For a service in holds only the policy's answer is: the log shows
+ * nothing then.
+ */
 static bool tells(const struct gs_evidence *e)
 {
 	return e->turns_a_request || e->kind == GS_PROGRAM_UNCLEAR || e->kind == GS_PROGRAM_WHOLE ||
 	       e->kind == GS_PROGRAM_LAUNCH_BOUND || e->kind == GS_PROGRAM_BATCH;
 }
 
-/* The window is over: what it shows belongs to the program. */
+/* The window is over: adds its figures to what is known of the program. */
 static void judge(struct gs_means_known *k, struct watched *w, const struct gs_tsg_sums *now,
 		  uint64_t ns)
 {
@@ -192,7 +201,10 @@ static void judge(struct gs_means_known *k, struct watched *w, const struct gs_t
 		return;
 	r = gs_remember(&k->memory, &w->program, &dropped);
 	k->hub->counters[GS_SVC_PROGRAMS_LEFT] += dropped;
-	/* a service is never cut: its GPU's figure, for whatever leaves */
+	/*
+	 * The slice of a service never ends its turns, so its own leave time is unknown: take the
+	 * GPU's save.
+	 */
 	if (r && !e.leave_cilp_us &&
 	    (gs_means_role(w->class_id) == GS_ROLE_LC || !r->seen.leave_cilp_us))
 		e.leave_cilp_us = (uint32_t)(costs.save_ns / 1000);
@@ -225,7 +237,7 @@ static void look(struct gs_means_known *k, struct watched *w, bool ends, uint64_
 		gs_leaving_look(&w->leaving, &t, gs_record_is(&rec).preempt_mode, w->timeslice_us);
 	}
 	if (!w->began_ns || now.turns < w->before.turns || now.held_ns < w->before.held_ns) {
-		begin_window(w, &now, ns); /* the first, or the log was opened again */
+		begin_window(w, &now, ns); /* first look, or the log was opened again */
 		return;
 	}
 	if (ns - w->began_ns < (ends ? LEAST_NS : WINDOW_NS))
@@ -237,7 +249,10 @@ static void look(struct gs_means_known *k, struct watched *w, bool ends, uint64_
 
 /* ---- all of them ----------------------------------------------------------------------------- */
 
-/* How many of a user's TSGs are watched: -1 or 1 more. NULL: out of memory. */
+/*
+ * Adds @more (1 or -1) to the number of TSGs of @uid that are watched. NULL: none is left, or out
+ * of memory.
+ */
 static struct watching_user *count_user(struct gs_means_known *k, uint32_t uid, int more)
 {
 	struct watching_user *u;
@@ -400,7 +415,7 @@ static void save(struct gs_means_known *k)
 	if (s->rows && !gs_errand_begin(&s->errand, k->hub, k)) {
 		k->memory.dirty = false;
 		k->saving = &s->errand;
-		gs_errand_unref(&s->errand); /* the thread's is enough */
+		gs_errand_unref(&s->errand); /* the thread keeps a reference of its own */
 		return;
 	}
 	save_free(&s->errand);
@@ -452,7 +467,10 @@ void gs_means_start(struct gs_means_known *k)
 	r = gs_store_read(gs_env()->state_dir, &k->memory, &err);
 	if (r)
 		save_failed(k, &err);
-	/* Rows that could not be read are not written over. */
+	/*
+	 * If the file could not be read, it must not be overwritten, unless it was damaged and put
+	 * aside.
+	 */
 	k->keeps = !r || r == -EUCLEAN;
 	k->started = true;
 	k->save_ns = gs_now_ns() + SAVE_NS;
@@ -467,10 +485,11 @@ void gs_means_end(struct gs_means_known *k)
 	for (struct watched *w = k->all; w; w = w->hh.next)
 		look(k, w, true, ns);
 	k->started = false;
-	for (int i = 0; i < 2; i++) { /* what is being written is not all */
+	/* a write under way may lack the last figures: wait for it, then write again */
+	for (int i = 0; i < 2; i++) {
 		if (k->saving)
 			gs_errand_leave(k->saving, SAVE_MS);
-		if (k->saving) /* the disk does not answer */
+		if (k->saving) /* the write is not over: the disk does not answer */
 			return;
 		save(k);
 	}

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * means.h - how programs ran beside others, remembered by program; and what follows for a start
+ * means.h - remembers how each program ran beside others, to choose its means at the next start
  *
- * While a daemon runs it looks at compute TSGs once a second, by the account's sums, and notes of a
- * program what was measured. A thread writes it once a minute. For the loop's
- * thread.
+ * The daemon looks at compute TSGs once a second, and adds the account's figures to what is known
+ * of their programs. A thread writes the file once a minute. For the loop's thread.
  */
 #ifndef GPUSCHED_MEANS_MEANS_H
 #define GPUSCHED_MEANS_MEANS_H
@@ -17,9 +16,9 @@ struct gs_means_known;
 
 int gs_means_new(struct gs_hub *hub, struct gs_figures *fig, struct gs_means_known **ret);
 void gs_means_free(struct gs_means_known *k);
-/* A daemon's. Reads the file. */
+/* Reads the file. Does nothing if this is no daemon. */
 void gs_means_start(struct gs_means_known *k);
-/* Before the ledger ends: takes down what there is, and writes it. */
+/* Call it before the ledger ends: takes last figures of all TSGs, and writes the file. */
 void gs_means_end(struct gs_means_known *k);
 
 /* As an observer. */
@@ -34,7 +33,7 @@ enum gs_role gs_means_role(uint32_t class_id);
 const struct gs_remembered *gs_means_use(struct gs_means_known *k, const struct gs_program_id *id);
 /* All of them, linked by hh.next. */
 struct gs_remembered *gs_means_all(const struct gs_means_known *k);
-/* Each process that runs one of them; one with several TSGs comes several times. */
+/* Calls @fn for each process that runs a known program: once for each of its TSGs. */
 void gs_means_running(const struct gs_means_known *k,
 		      void (*fn)(const struct gs_remembered *r, uint32_t pid, void *user),
 		      void *user);

@@ -2,8 +2,9 @@
 /*
  * memory.h - what is known of programs that ran beside others
  *
- * Bounded: where a user has too many, or all together, the one that was used longest ago goes. Where
- * all have too many, the user who has most loses one, so that nobody loses a share to another.
+ * Bounded: if a user has too many programs, the user's least recently used one is dropped. If all
+ * users together have too many, the user with the most loses one, so that nobody can push out what
+ * another user has.
  */
 #ifndef GPUSCHED_MEANS_MEMORY_H
 #define GPUSCHED_MEANS_MEMORY_H
@@ -14,13 +15,13 @@
 #include "means/program.h"
 
 #define GS_REMEMBERED_MAX 1024u
-#define GS_REMEMBERED_USER 128u /* of one user */
+#define GS_REMEMBERED_USER 128u /* for each user */
 
 struct gs_remembered {
 	UT_hash_handle hh;
 	struct gs_program_id id;
-	enum gs_role role; /* when it was last seen */
-	/* seen.kind is made of these: how often it was taken for what, lately */
+	enum gs_role role; /* when the program was last seen */
+	/* how often each kind was found lately; seen.kind is the most frequent */
 	uint32_t looks[GS_PROGRAM_KIND_MAX];
 	struct gs_evidence seen;
 	int64_t used_s; /* since 1970: seen, or asked for */
@@ -29,16 +30,18 @@ struct gs_remembered {
 
 struct gs_memory_of_programs {
 	struct gs_remembered *all;
-	bool dirty; /* not written yet */
+	bool dirty; /* not all is written yet */
 };
 
 /* NULL: there is none. */
 struct gs_remembered *gs_remember_find(const struct gs_memory_of_programs *m,
 				       const struct gs_program_id *id);
-/* Or a new one; NULL: out of memory. @ret_dropped: others that went for it. */
+/*
+ * Finds or adds the program; NULL: out of memory. @ret_dropped: number of programs dropped for it.
+ */
 struct gs_remembered *gs_remember(struct gs_memory_of_programs *m, const struct gs_program_id *id,
 				  unsigned int *ret_dropped);
-/* One more look, and figures of it that are known. */
+/* Adds one observation: counts its kind, and takes its known figures. */
 void gs_remember_look(struct gs_memory_of_programs *m, struct gs_remembered *r,
 		      const struct gs_evidence *seen, enum gs_role role, int64_t now_s);
 void gs_remember_used(struct gs_memory_of_programs *m, struct gs_remembered *r, int64_t now_s);

@@ -10,7 +10,7 @@
 
 #include "basic/cleanup.h"
 
-#define DELETED " (deleted)" /* of a file that was replaced, as by an upgrade */
+#define DELETED " (deleted)" /* /proc adds this if the file was replaced, as by an upgrade */
 
 static const char *base_of(const char *path)
 {
@@ -19,7 +19,7 @@ static const char *base_of(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* By its executable's name: "python3.11", "bash". */
+/* @name: of an executable, such as "python3.11" or "bash". */
 static bool is_interpreter(const char *name)
 {
 	static const char *const names[] = { "python", "pypy", "bash", "sh",    "dash", "zsh",
@@ -40,7 +40,10 @@ static const char *next_arg(const char *at, const char *end)
 	return at && at + 1 < end ? at + 1 : NULL;
 }
 
-/* "serve" of `llm serve --port 8080`: what is not a plain word may be another at each start. */
+/*
+ * The first argument, such as "serve" of `llm serve --port 8080`, if it is a plain word: other
+ * arguments may differ at each start.
+ */
 static const char *plain_word(const char *arg)
 {
 	size_t len = arg ? strspn(arg, "abcdefghijklmnopqrstuvwxyz-_") : 0;
@@ -48,7 +51,10 @@ static const char *plain_word(const char *arg)
 	return len && !arg[len] && *arg != '-' && len < 24 ? arg : "";
 }
 
-/* An option with a value of its own takes it along; "-m NAME" runs a module, "-c TEXT" no file. */
+/*
+ * Skips options, and the value of those that have one. After "-m" comes a module; with "-c" or "-e"
+ * there is no script.
+ */
 static void find_script(const char *args, size_t n, char *ret, size_t size)
 {
 	const char *end = args + n, *at = n ? next_arg(args, end) : NULL, *word;
@@ -71,7 +77,7 @@ static void find_script(const char *args, size_t n, char *ret, size_t size)
 		 *word ? " " : "", word);
 }
 
-/* A service that somebody has named: not a user's manager, nor one of `systemd-run`. */
+/* The unit's name if a person chose it: not a user's manager, nor a unit of `systemd-run`. */
 static void find_service(const char *cgroup, char *ret, size_t size)
 {
 	const char *name = base_of(cgroup);

@@ -52,7 +52,7 @@ static int version_of(sqlite3 *db, int *ret)
 	return 0;
 }
 
-/* Its mode is that of the file which is there before. */
+/* Creates the file first, so that its mode is ours: SQLite would choose another one. */
 static int open_db(const char *dir, char *path, size_t size, sqlite3 **ret, struct gs_error *err)
 {
 	CLEANUP_FD int fd = -1;
@@ -87,7 +87,7 @@ static bool take_text(sqlite3_stmt *st, int column, char *ret, size_t size)
 static const enum gs_program_kind kinds[] = { GS_PROGRAM_WHOLE, GS_PROGRAM_LAUNCH_BOUND,
 					      GS_PROGRAM_BATCH };
 
-/* A row that cannot be is left out. */
+/* Skips a row with impossible values. */
 static void take_row(sqlite3_stmt *st, struct gs_memory_of_programs *m)
 {
 	unsigned int dropped;
@@ -186,7 +186,7 @@ int gs_store_write(const char *dir, const struct gs_remembered *rows, size_t n,
 		return failed(err, db, path);
 	for (size_t i = 0; i < n; i++)
 		if (write_row(st, &rows[i]) != SQLITE_DONE)
-			return failed(err, db, path); /* closing it rolls back */
+			return failed(err, db, path); /* closing the database rolls back */
 	sqlite3_reset(st);
 	return sqlite3_exec(db, "COMMIT", NULL, NULL, NULL) ? failed(err, db, path) : 0;
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * store.h - what is known of programs, on disk: programs.db of the state directory
+ * store.h - keeps what is known of programs on disk: programs.db in the state directory
  *
- * SQLite, readable by root alone. It is read once, at the start, and written whole.
+ * SQLite, readable only by root. The file is read once, at the start, and always written as a
+ * whole.
  */
 #ifndef GPUSCHED_MEANS_STORE_H
 #define GPUSCHED_MEANS_STORE_H
@@ -11,11 +12,11 @@
 #include "means/memory.h"
 
 /*
- * Adds what is there. 0 too where there is none yet; -ENOTSUP: a newer gpusched's, which must not be
- * written; else it is damaged, and is put aside.
+ * Adds all rows. 0 also if there is no file yet. -ENOTSUP: the file is a newer gpusched's and must
+ * not be written. -EUCLEAN: it is damaged and was put aside. Else: it could not be read.
  */
 int gs_store_read(const char *dir, struct gs_memory_of_programs *inout, struct gs_error *err);
-/* @rows instead of what is there. Any thread; takes long where a disk does. */
+/* Replaces all rows by @rows. For any thread; may take long if the disk is slow. */
 int gs_store_write(const char *dir, const struct gs_remembered *rows, size_t n,
 		   struct gs_error *err);
 

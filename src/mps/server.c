@@ -99,7 +99,7 @@ static void keep_registered(struct gs_mps_pool *p, bool changed)
 	r = tell_daemon(p, &err);
 	if (r == -ENOENT) /* the server has ended: the next check reports it */
 		return;
-	/* the daemon keeps the server and its clients of before as one unit */
+	/* try again at the next check: the daemon still has the earlier registration */
 	if (r == -EBUSY && p->server_class[0]) {
 		p->register_ns = 0;
 		return;

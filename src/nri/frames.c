@@ -8,7 +8,7 @@
 #define PIECE_HEAD 8
 #define MESSAGE_HEAD 10
 #define FIRST_ROOM 4096
-#define OUT_MAX (1u << 20) /* our answers have some ten bytes */
+#define OUT_MAX (1u << 20) /* limit of unsent bytes; an answer has some ten */
 
 static uint32_t number_at(const uint8_t *at)
 {
@@ -23,7 +23,7 @@ static void put_number(uint8_t *at, uint32_t n)
 	at[3] = (uint8_t)n;
 }
 
-/* Room grows as bytes come, and not as a header promises. */
+/* Grows the buffer as bytes arrive, and never by the length that a header claims. */
 static int append(struct gs_nri_bytes *b, const void *data, size_t n)
 {
 	if (b->n + n > b->room) {
@@ -65,7 +65,7 @@ void gs_nri_frames_free(struct gs_nri_frames *f)
 
 /* ---- in -------------------------------------------------------------------------------------- */
 
-/* Hands on the messages that are whole. */
+/* Passes complete messages to @fn. */
 static int take_messages(struct gs_nri_frames *f, enum gs_nri_connection connection,
 			 gs_nri_message_fn fn, void *user)
 {
@@ -89,7 +89,7 @@ static int take_messages(struct gs_nri_frames *f, enum gs_nri_connection connect
 	return r;
 }
 
-/* Returns the number of bytes that belong to the head of a piece. */
+/* Takes the missing bytes of a piece's header. Returns their number. */
 static size_t take_head(struct gs_nri_frames *f, const uint8_t *data, size_t n)
 {
 	size_t part = PIECE_HEAD - f->nhead < n ? PIECE_HEAD - f->nhead : n;

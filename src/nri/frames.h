@@ -2,11 +2,11 @@
 /*
  * frames.h - messages on the one socket between a container runtime and a plugin of NRI
  *
- * Two connections share the socket. A piece of one has a header of 8 bytes: the connection's number
- * and the piece's length. In a connection each message of ttrpc has a header of 10 bytes: length,
- * stream, type, flags. Numbers are big-endian. A message may come in many pieces, and a piece may
- * have parts of several messages. Pure: bytes in, messages out. A peer can make this take some four
- * times GS_NRI_MESSAGE_MAX bytes of memory, and no more.
+ * Two connections share the socket. Each piece of data has a header of 8 bytes: the number of its
+ * connection and its length. Within a connection, each message of ttrpc has a header of 10 bytes:
+ * length, stream, type, flags. Numbers are big-endian. A message may come in many pieces, and a
+ * piece may have parts of several messages. Pure: bytes in, messages out. A peer can make this code
+ * use four times GS_NRI_MESSAGE_MAX bytes of memory at most.
  */
 #ifndef GPUSCHED_NRI_FRAMES_H
 #define GPUSCHED_NRI_FRAMES_H
@@ -30,7 +30,7 @@ enum gs_nri_type {
 struct gs_nri_message {
 	enum gs_nri_connection connection;
 	uint32_t stream;
-	uint8_t type; /* enum gs_nri_type, or one that is not known here */
+	uint8_t type; /* enum gs_nri_type, or another value */
 	const uint8_t *data;
 	size_t n;
 };
@@ -43,20 +43,26 @@ struct gs_nri_bytes {
 };
 
 struct gs_nri_frames {
-	uint8_t head[8]; /* of the present piece */
+	uint8_t head[8]; /* header of the present piece */
 	size_t nhead;
-	size_t left; /* bytes of that piece that are still to come */
+	size_t left; /* bytes of the present piece still to come */
 	struct gs_nri_bytes in[2];
-	struct gs_nri_bytes out; /* to be sent */
+	struct gs_nri_bytes out; /* bytes to send */
 };
 
 void gs_nri_frames_free(struct gs_nri_frames *f);
-/* -EPROTO: a length that ttrpc forbids; -ENOMEM. The socket is of no use then. */
+/*
+ * Takes received bytes, and calls @fn for each complete message. -EPROTO: a length that ttrpc
+ * forbids; -ENOMEM. After an error the socket cannot be used any more.
+ */
 int gs_nri_frames_in(struct gs_nri_frames *f, const uint8_t *data, size_t n, gs_nri_message_fn fn,
 		     void *user);
-/* True if a part of something has come: the rest must follow. */
+/* True if a piece or a message has come only in part. */
 bool gs_nri_frames_is_torn(const struct gs_nri_frames *f);
-/* Appends a message to @f->out. -EMSGSIZE: the peer reads nothing; -ENOMEM. */
+/*
+ * Appends a message to @f->out. -EMSGSIZE: too many bytes are unsent, since the peer does not read;
+ * -ENOMEM.
+ */
 int gs_nri_frames_put(struct gs_nri_frames *f, const struct gs_nri_message *m);
 /* @n bytes of @f->out were sent. */
 void gs_nri_frames_sent(struct gs_nri_frames *f, size_t n);

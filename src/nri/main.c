@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * gpusched-nri: tells the daemon what pods ask for by their annotations. It is a plugin of the
- * container runtime (NRI), and only listens. If something goes wrong, pods start as without it.
+ * gpusched-nri: reports to the daemon what pods ask for by their annotations. It is a plugin of the
+ * container runtime (NRI), and only listens. If it fails, pods start as if it were not there.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -30,11 +30,13 @@
 
 #define RUNTIME_SOCKET "/var/run/nri/nri.sock"
 #define INDEX "90"
-#define AGAIN_MS 1000 /* a runtime that is missing is looked for again after this time */
-/* A runtime that does not configure us, or ends no message, for so long is connected to anew. */
+#define AGAIN_MS 1000 /* pause before another try to connect to the runtime */
+/*
+ * If the runtime does not configure us, or does not complete a message, in this time, connect anew.
+ */
 #define CONFIGURES_NS (10 * NS_PER_S)
 #define ENDS_NS (2 * NS_PER_S)
-#define WAIT_MS 6 /* of the 10 ms in which a pod's start is answered */
+#define WAIT_MS 6 /* the runtime waits 10 ms for our answer to a pod's start */
 
 struct options {
 	const char *runtime, *index;
@@ -65,7 +67,7 @@ static int send_some(int fd, struct gs_nri_session *s)
 	return 0;
 }
 
-/* Returns the number of bytes, or an error; -ECONNRESET at the end. */
+/* Returns the number of bytes, or an error; -ECONNRESET: the runtime has closed the connection. */
 static int receive_some(int fd, struct gs_nri_session *s)
 {
 	uint8_t buf[16384];
@@ -83,7 +85,7 @@ static bool is_waiting(const struct gs_nri_session *s)
 	return !s->configured || gs_nri_frames_is_torn(&s->frames) || s->frames.out.n;
 }
 
-/* Until the connection is lost, or of no use. */
+/* Serves until the connection is lost or cannot be used any more; returns the error. */
 static int serve(int fd, struct gs_nri_session *s)
 {
 	uint64_t since_ns = gs_now_ns();
@@ -106,7 +108,7 @@ static int serve(int fd, struct gs_nri_session *s)
 	}
 }
 
-/* Returns why the runtime is not there any more. */
+/* Connects to the runtime and serves it. Returns why that ended. */
 static int attend(const struct options *o, struct gs_nri_pods *pods, bool *inout_missed)
 {
 	CLEANUP_FD int fd = connect_to(o->runtime);
@@ -130,7 +132,7 @@ static int attend(const struct options *o, struct gs_nri_pods *pods, bool *inout
 
 /* ---- privilege ------------------------------------------------------------------------------- */
 
-/* Sockets of root's let root in without any capability. */
+/* Drops all capabilities: root may use root's sockets without any. */
 static void drop_capabilities(void)
 {
 	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };

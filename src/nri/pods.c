@@ -18,7 +18,7 @@
 struct pod {
 	UT_hash_handle hh;
 	char uid[UID_LEN];
-	char *args; /* of pod_set */
+	char *args; /* arguments of pod_set */
 	unsigned int round;
 	bool told, gone;
 };
@@ -27,11 +27,11 @@ struct gs_nri_pods {
 	pthread_mutex_t lock;
 	pthread_cond_t news, told;
 	struct pod *all;
-	unsigned int round; /* number of the runtime's lists so far */
-	bool complete;      /* the last one has ended */
-	bool compare;       /* with what the daemon knows */
-	int64_t daemon;     /* 0: none answers */
-	bool late;          /* it kept us waiting, and has heard nothing since */
+	unsigned int round; /* number of lists that the runtime has begun */
+	bool complete;      /* the last list is complete */
+	bool compare;       /* the daemon's pods have to be compared with ours */
+	int64_t daemon;     /* pid of the daemon; 0: none answers */
+	bool late;          /* a wait for the daemon timed out, and it has taken no news since */
 };
 
 int gs_nri_pods_new(struct gs_nri_pods **ret)
@@ -189,7 +189,9 @@ enum gs_nri_news gs_nri_pods_news(struct gs_nri_pods *p, char **ret_text)
 	return *ret_text ? news : GS_NRI_NOTHING;
 }
 
-/* The runtime may have said something else meanwhile. */
+/*
+ * Marks the news as told only if they still hold: the runtime may have changed the pod meanwhile.
+ */
 void gs_nri_pods_told(struct gs_nri_pods *p, enum gs_nri_news news, const char *text)
 {
 	struct pod *pod, *after;

@@ -14,14 +14,14 @@
 #define PLUGIN_NAME "gpusched"
 #define PLUGIN_SERVICE "nri.pkg.api.v1alpha1.Plugin"
 #define RUNTIME_SERVICE "nri.pkg.api.v1alpha1.Runtime"
-#define REGISTRATION 1 /* its stream: the first one of a client */
+#define REGISTRATION 1 /* stream of the registration: a client's first stream */
 #define PREFIX "gpusched.io/"
 
-/* Events have numbers from 1; in a mask, bits from 0. */
+/* Numbers of events begin at 1, bits of a mask of events at 0. */
 enum { RUN_POD = 1, REMOVE_POD = 3 };
 #define EVENTS ((1 << (RUN_POD - 1)) | (1 << (REMOVE_POD - 1)))
 
-/* ttrpc has gRPC's codes. */
+/* gRPC's error codes, which ttrpc uses. */
 #define NOT_IMPLEMENTED 12
 #define NOT_VALID 3
 
@@ -40,7 +40,7 @@ static int put(struct gs_nri_session *s, enum gs_nri_connection connection, uint
 	return gs_nri_frames_put(&s->frames, &out);
 }
 
-/* @m NULL: an empty message, which is a good answer to every call of NRI. */
+/* Answers a call. @m NULL: an empty message, which any call of NRI accepts as success. */
 static int answer(struct gs_nri_session *s, uint32_t stream, const ProtobufCMessage *m)
 {
 	Nri__Answer a = NRI__ANSWER__INIT;
@@ -66,7 +66,10 @@ static int answer_error(struct gs_nri_session *s, uint32_t stream, int code, con
 
 /* ---- pods ------------------------------------------------------------------------------------ */
 
-/* A word that is longer than any that the daemon knows is cut: it is not known, either. */
+/*
+ * Takes gpusched's annotations as words. A word that is too long is cut: the daemon knows no such
+ * word, cut or not.
+ */
 static void read_annotations(const Nri__Pod *pod, struct gs_nri_pod *ret)
 {
 	for (size_t i = 0; i < pod->n_annotations && ret->nwords < GS_NRI_WORDS; i++) {
@@ -96,7 +99,7 @@ static void put_pod(struct gs_nri_session *s, const Nri__Pod *pod)
 	p.namespace = pod->namespace_;
 	p.name = pod->name;
 	read_annotations(pod, &p);
-	/* the order of a map is another each time */
+	/* sort the words, since a map's order changes from call to call */
 	qsort(p.words, p.nwords, sizeof(p.words[0]), by_text);
 	r = gs_nri_pods_put(s->pods, &p);
 	s->unread += r != 0;
@@ -128,7 +131,7 @@ static int on_configure(struct gs_nri_session *s, const Nri__Call *call, uint32_
 	return answer(s, stream, &events.base);
 }
 
-/* The list may come in several parts. */
+/* Takes a part of the runtime's list of pods; more parts may follow. */
 static int on_synchronize(struct gs_nri_session *s, const Nri__Call *call, uint32_t stream)
 {
 	Nri__Synchronized more = NRI__SYNCHRONIZED__INIT;
@@ -170,7 +173,7 @@ static int on_remove(struct gs_nri_session *s, const Nri__Call *call, uint32_t s
 	return answer(s, stream, NULL);
 }
 
-/* Runtimes up to NRI 0.11 have one call for all events that want no answer. */
+/* Up to NRI 0.11, runtimes have one call for all events that need no answer. */
 static int on_state(struct gs_nri_session *s, const Nri__Call *call, uint32_t stream)
 {
 	Nri__StateChange *e =
@@ -222,7 +225,7 @@ static int on_request(struct gs_nri_session *s, const struct gs_nri_message *m)
 	return r;
 }
 
-/* The runtime's answer to the registration. */
+/* Handles the runtime's answer to our registration. */
 static int on_response(struct gs_nri_session *s, const struct gs_nri_message *m)
 {
 	Nri__Answer *a = nri__answer__unpack(NULL, m->n, m->data);

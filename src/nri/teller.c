@@ -13,12 +13,12 @@
 #include "gpusched/gpusched.h"
 #include "nri/pods.h"
 
-#define AGAIN_MS 1000 /* so often a daemon that has restarted, or is missing, is noticed */
+#define AGAIN_MS 1000 /* how often we check whether a daemon runs, or has restarted */
 
 struct teller {
 	struct gs_nri_pods *pods;
 	struct gpusched *g; /* NULL: no daemon answers */
-	bool missed;        /* the log says so */
+	bool missed;        /* the log says that no daemon answers */
 };
 
 static bool is_lost(int r)
@@ -46,7 +46,7 @@ static int ask(struct teller *t, const char *verb, const char *args, json_t **re
 	return r ? r : *ret ? 0 : -EIO;
 }
 
-/* Finds out which daemon answers: another one knows nothing of our pods. */
+/* Finds out which daemon answers: a new one knows none of our pods. */
 static bool meet(struct teller *t)
 {
 	CLEANUP_JSON json_t *o = NULL;
@@ -89,10 +89,10 @@ static int clear(struct teller *t, const char *uid)
 	CLEANUP_JSON json_t *o = NULL;
 	int r = text ? ask(t, "pod_clear", text, &o) : -ENOMEM;
 
-	return r == -ENOENT ? 0 : r; /* it never heard of the pod */
+	return r == -ENOENT ? 0 : r; /* the daemon does not know the pod */
 }
 
-/* Pods may have ended while nobody told it. */
+/* Makes the daemon forget pods that have ended without a report. */
 static int compare(struct teller *t)
 {
 	CLEANUP_JSON json_t *o = NULL;
@@ -124,7 +124,7 @@ static int tell(struct teller *t, enum gs_nri_news news, const char *text)
 	return 0;
 }
 
-/* A pod that the daemon refuses is not told again. */
+/* Reports all news to the daemon. If the daemon refuses a pod, that pod is not reported again. */
 static void tell_all(struct teller *t)
 {
 	for (;;) {

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * teller.h - tells the daemon of pods, by the public library
- */
+/* teller.h - reports pods to the daemon, through the public library */
 #ifndef GPUSCHED_NRI_TELLER_H
 #define GPUSCHED_NRI_TELLER_H
 
 struct gs_nri_pods;
 
-/* The body of a thread: goes on for ever. @pods: struct gs_nri_pods. */
+/* The body of a thread; never returns. @pods: struct gs_nri_pods. */
 void *gs_nri_teller(void *pods);
 
 #endif /* GPUSCHED_NRI_TELLER_H */

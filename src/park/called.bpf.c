@@ -2,7 +2,7 @@
 /*
  * called - notes when a parked program calls libcuda
  *
- * Loaded once for each such program: its probes are the program's alone, and so is the memory.
+ * Loaded once for each such program: so the probes and the note below belong to that program alone.
  */
 #include <linux/bpf.h>
 
@@ -12,7 +12,7 @@
 
 char LICENSE[] SEC("license") = "Dual MIT/GPL";
 
-volatile gs_u64 last_ns = 0; /* CLOCK_MONOTONIC; 0: not since the probes are set */
+volatile gs_u64 last_ns = 0; /* CLOCK_MONOTONIC; 0: no call since the probes were set */
 
 SEC("uprobe")
 int called(void *ctx)

@@ -9,9 +9,9 @@
 #include "basic/cleanup.h"
 #include "process/cgroup.h"
 
-#define BRANCH_FIRST 570 /* has the calls */
-#define BRANCH_IPC 610   /* ... for processes that share memory */
-#define HOST_SPARE 10    /* a tenth more than is taken */
+#define BRANCH_FIRST 570 /* the first with libcuda's checkpoint calls */
+#define BRANCH_IPC 610   /* the first that parks processes with shared memory, too */
+#define HOST_SPARE 10    /* the host must have a tenth more free than the process holds */
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
@@ -38,7 +38,7 @@ static bool read_number(const char *dir, const char *name, uint64_t *ret)
 
 	snprintf(path, sizeof(path), "%s/%s", dir, name);
 	f = fopen(path, "re");
-	return f && fscanf(f, "%" SCNu64, ret) == 1; /* not "max" */
+	return f && fscanf(f, "%" SCNu64, ret) == 1; /* fails for "max", which means no limit */
 }
 
 static bool is_frozen(const char *dir)
@@ -110,7 +110,7 @@ static int check_memory(const struct gs_park_check *c, struct gs_error *err)
 	uint64_t most = c->host_total / 100 * c->park_memory_pct;
 
 	if (!c->bytes_known)
-		return 0; /* the helper measures it, and nobody can tell earlier */
+		return 0; /* the helper measures it right before the copy */
 	if (c->host_total && need > c->host_free)
 		return gs_fail(err, -ENOMEM,
 			       "its %.1f GiB go to the host's memory, of which %.1f GiB are free",

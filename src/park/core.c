@@ -7,7 +7,8 @@
 #include "basic/clock.h"
 
 #define MEMORY_AGAIN_NS (2 * NS_PER_S)
-#define TROUBLE_NS (NS_PER_S / 4) /* after the first trouble; twice as long after each other one */
+/* pause after the first failure; it doubles with each further one */
+#define TROUBLE_NS (NS_PER_S / 4)
 #define TROUBLE_DOUBLINGS 8u
 
 static struct gs_park_next call(enum gs_park_op op)
@@ -67,7 +68,10 @@ void gs_park_give_up(struct gs_park *p)
 	p->wish = GS_PARK_WISH_SETTLE;
 }
 
-/* Libcuda does not tell the state of one that nobody has touched: it runs, as it did. */
+/*
+ * libcuda does not tell the state of this process, and we have not touched it: so it runs as
+ * before.
+ */
 static void leave_it(struct gs_park *p)
 {
 	gs_park_give_up(p);
@@ -75,7 +79,10 @@ static void leave_it(struct gs_park *p)
 	p->is = GS_PARK_RUNNING;
 }
 
-/* Nobody knows how far it came: its state is asked, and what is locked by then unlocked. */
+/*
+ * The helper died or hung in the call, so its effect is unknown: ask the process's state next. If
+ * the process turns out to be locked, gs_park_next() has it unlocked.
+ */
 static void left_open(struct gs_park *p, const struct gs_park_end *end,
 		      const struct gs_park_facts *f)
 {
@@ -145,7 +152,7 @@ void gs_park_took(struct gs_park *p, const struct gs_park_end *end, const struct
 
 int gs_park_answer_check(const struct gs_park_request *rq, const struct gs_park_answer *a)
 {
-	const uint64_t most = 1ull << 45; /* of any GPU's memory */
+	const uint64_t most = 1ull << 45; /* bytes; no GPU has more memory than that */
 
 	if (a->op != rq->op || a->seq != rq->seq || a->pid != rq->pid || a->code > 0 ||
 	    a->code < -4095 || a->result < 0 || a->result > 9999 || a->state < -1 ||
@@ -154,7 +161,7 @@ int gs_park_answer_check(const struct gs_park_request *rq, const struct gs_park_
 	for (unsigned int i = 0; i < GS_COUNT(a->bytes); i++)
 		if (a->bytes[i] > most)
 			return -EPROTO;
-	/* a lock or a parking that succeeded has one outcome */
+	/* after a call that succeeded, the process is in the state for which the call was made */
 	if (!a->code && !a->result && a->state >= 0 &&
 	    ((rq->op == GS_PARK_LOCK && a->state != GS_PARK_LOCKED) ||
 	     (rq->op == GS_PARK_OUT && a->state != GS_PARK_IS_OUT) ||

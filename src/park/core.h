@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * core.h - the laws of parking: which call comes next for one process, and what its end means
+ * core.h - the laws of parking: which call comes next for a process, and what follows from its
+ * result
  *
- * Pure: no clock, no call. What is wished is compared with what libcuda said last. So the same
- * function goes on after a death of the helper or of the daemon: then nothing is known, and the
- * state is asked first. No process stays locked: whatever fails, the wish becomes "settle", which
- * unlocks one that is locked and leaves parked one that is out.
+ * Pure: no clock, no call. The next call follows from the wish and the state that libcuda named
+ * last. After a death of the helper or of the daemon that state is unknown, so it is asked first
+ * and the same function goes on. No process stays locked: if anything fails, the wish becomes
+ * "settle", which unlocks a locked process and leaves a parked one parked.
  */
 #ifndef GPUSCHED_PARK_CORE_H
 #define GPUSCHED_PARK_CORE_H
@@ -18,32 +19,33 @@ enum gs_park_wish {
 	GS_PARK_WISH_SETTLE, /* parked if it is out, running otherwise */
 };
 
-/* One process. All zero but for the wish: nothing is known yet. */
+/* One process. All fields but the wish begin as zero: nothing is known yet. */
 struct gs_park {
 	enum gs_park_wish wish;
 	bool known;
-	enum gs_park_state is; /* as libcuda said last */
-	bool touched;          /* a call may have changed its state */
-	bool lost;             /* a restore met no memory: it never comes back */
-	bool short_of_memory;  /* that is why it waits */
-	bool failed;           /* what was wished; the caller has the words */
-	unsigned int troubles; /* calls in a row that led nowhere */
+	enum gs_park_state is; /* valid if @known: libcuda's last answer */
+	bool touched; /* we have asked to lock or to park it, so its state may have changed */
+	/* GPU memory was short during a restore: the process cannot be restored any more */
+	bool lost;
+	bool short_of_memory;  /* its restore waits for free GPU memory */
+	bool failed;           /* the wish failed; struct gs_parked has the reason */
+	unsigned int troubles; /* failures in a row */
 	uint64_t not_before_ns;
 };
 
 struct gs_park_facts {
 	uint64_t now_ns;
-	bool suspended;  /* we keep a TSG of it off the GPU: a lock would never end */
-	bool can_resume; /* ... and go on trying to let it run */
+	bool suspended;  /* we suspended one of its TSGs, so a lock would wait for ever */
+	bool can_resume; /* unused by gs_park_next(): we still try to let that TSG run */
 	double dilate;
 };
 
 enum gs_park_act {
-	GS_PARK_ACT_CALL,   /* @op */
-	GS_PARK_ACT_RESUME, /* its suspended TSGs; then ask again */
-	GS_PARK_ACT_WAIT,   /* until @at_ns */
-	GS_PARK_ACT_PARKED, /* it is where it should be: out */
-	GS_PARK_ACT_RUNS,   /* ... or runs: there is nothing more to do for it */
+	GS_PARK_ACT_CALL,   /* make call @op */
+	GS_PARK_ACT_RESUME, /* let its suspended TSGs run; then ask again */
+	GS_PARK_ACT_WAIT,   /* ask again at @at_ns */
+	GS_PARK_ACT_PARKED, /* nothing more to do: it is parked */
+	GS_PARK_ACT_RUNS,   /* nothing more to do: it runs */
 	GS_PARK_ACT_LOST,
 };
 
@@ -55,14 +57,14 @@ struct gs_park_next {
 
 struct gs_park_next gs_park_next(const struct gs_park *p, const struct gs_park_facts *f);
 
-/* How a call ended. @code: as in an answer, or -EPIPE: the helper died; -ETIMEDOUT: it hung. */
+/* How a call ended. @code is that of an answer, or -EPIPE: the helper died; -ETIMEDOUT: it hung. */
 struct gs_park_end {
 	enum gs_park_op op;
 	int code;
 	int result, state;
 };
 void gs_park_took(struct gs_park *p, const struct gs_park_end *end, const struct gs_park_facts *f);
-/* It cannot be let run: not parked. */
+/* Gives up parking @p: it is unlocked, if it is locked, and runs on. */
 void gs_park_give_up(struct gs_park *p);
 
 #endif /* GPUSCHED_PARK_CORE_H */

@@ -9,7 +9,7 @@
 
 #define INVALID_VALUE 1
 
-/* The structs of the calls have 64 bytes each; all but the lock's timeout are reserved, zero. */
+/* Argument of each checkpoint call: 64 bytes, reserved and zero but for the timeout of a lock. */
 union args {
 	uint32_t timeout_ms;
 	uint64_t all[8];

@@ -5,9 +5,9 @@
 
 #include "park/call.h"
 
-/* -ENOSYS: there is no libcuda, or it lacks the calls (driver before 570). */
+/* -ENOSYS: libcuda is missing, or it lacks the calls (driver before 570). */
 int gs_park_cuda_open(uint32_t *ret_version);
-/* A CUresult; @ret_state is for GS_PARK_STATE. */
+/* Returns a CUresult. Only GS_PARK_STATE fills @ret_state; other calls may pass NULL. */
 int gs_park_cuda_call(enum gs_park_op op, int pid, uint32_t timeout_ms, int *ret_state);
 
 #endif /* GPUSCHED_PARK_CUDA_H */

@@ -24,7 +24,10 @@ static void find(char *ret, size_t size)
 		gs_installed(GPUSCHED_PREFIX "/lib/gpusched/" GS_PARK_HELPER, ret, size);
 }
 
-/* Without our signals' mask. Its socket is the one descriptor that does not close. */
+/*
+ * The helper starts with no signal blocked. Its socket is the only descriptor of ours that it
+ * inherits.
+ */
 static int spawn(const char *path, int socket, pid_t *ret)
 {
 	char name[] = GS_PARK_HELPER, *argv[] = { name, NULL };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * helper.h - the park helper, from outside: started, asked, and gone
+ * helper.h - the daemon's side of the park helper: starts it, asks it, ends it
  *
  * One request at a time. Nothing here waits.
  */
@@ -14,17 +14,21 @@
 
 struct gs_park_helper {
 	pid_t pid;
-	int fd, pidfd; /* its socket: readable when it answers or ends; readable when it has ended */
+	/* @fd, the socket, is readable when the helper answers or ends; @pidfd when it has ended */
+	int fd, pidfd;
 };
 
 int gs_park_helper_start(struct gs_park_helper *ret, struct gs_error *err);
 int gs_park_helper_ask(const struct gs_park_helper *h, const struct gs_park_request *rq);
-/* -EAGAIN: nothing is there yet; -EPIPE: it is gone; -EPROTO: not what was asked. */
+/* -EAGAIN: no answer yet; -EPIPE: the helper has ended; -EPROTO: not an answer to @rq. */
 int gs_park_helper_answer(const struct gs_park_helper *h, const struct gs_park_request *rq,
 			  struct gs_park_answer *ret);
-/* It unlocks what it had locked, and ends; @kill: at once, since it hangs. */
+/*
+ * Closes the socket: the helper unlocks what it had locked, and ends. @kill: kill it, since it
+ * hangs.
+ */
 void gs_park_helper_leave(struct gs_park_helper *h, bool kill);
-/* It has ended and is no zombie any more. */
+/* Returns true once the helper has ended and its zombie is collected. */
 bool gs_park_helper_reap(struct gs_park_helper *h);
 
 #endif /* GPUSCHED_PARK_HELPER_H */

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
- * helper_main.c - gpusched-park-helper: libcuda's checkpoint calls for whoever holds its socket
+ * helper_main.c - gpusched-park-helper: makes libcuda's checkpoint calls for the daemon
  *
- * Descriptor 3 is the socket. When it is closed, the helper unlocks what it had locked and ends: a
- * daemon that dies leaves no process locked. It ends as well after a minute without a request. In a
- * call it may hang as long as the process that it talks to likes; whoever asked kills it then.
+ * Descriptor 3 is the socket. When the other side closes it, the helper unlocks the processes that
+ * it had locked, and ends: so a daemon that dies leaves no process locked. The helper also ends
+ * after a minute without a request, unless a process is locked. A call may hang for as long as the
+ * process that libcuda talks to likes; then the daemon kills the helper.
  */
 #include <errno.h>
 #include <poll.h>
@@ -30,7 +31,7 @@
 #define CU_NOT_INITIALIZED 3
 
 static struct {
-	int usable; /* 0, or why there are no calls */
+	int usable; /* 0, or -errno: why no calls can be made */
 	uint32_t version;
 	struct locked {
 		int32_t pid;
@@ -83,7 +84,10 @@ static const struct gs_rm_held *held_by(const struct gs_rm_memory *m, int32_t pi
 	return NULL;
 }
 
-/* What it holds on each GPU; -ENOTSUP: one of them does not say, or it is more than we can note. */
+/*
+ * Bytes that @pid holds on each GPU. -ENOTSUP: RM does not say for one GPU, or there are too many
+ * GPUs.
+ */
 static int measure(int32_t pid, uint64_t ret[GS_PARK_GPUS])
 {
 	CLEANUP_FREE struct gs_gpu *gpus = NULL;
@@ -131,8 +135,9 @@ static int place(const struct gs_gpu *gpu, uint64_t need, struct gs_placeholder 
 }
 
 /*
- * A restore that meets no memory loses the process, so all of it is allocated first, on all GPUs, and
- * given back right before. Where RM gives none for another reason, what it says is free has to do.
+ * If GPU memory is short during a restore, the process is lost. So we first allocate all that it
+ * needs, on all its GPUs, and free that right before the restore. Where RM refuses for another
+ * reason than short memory, the amount that RM calls free must do.
  */
 static int make_sure(const struct gs_park_request *rq, struct gs_park_answer *a,
 		     struct gs_placeholder *places)
@@ -210,7 +215,7 @@ static void perform(const struct gs_park_request *rq, struct gs_park_answer *a)
 	note_lock(rq, a->state);
 }
 
-/* Nobody asks any more. */
+/* The daemon has closed the socket. */
 static void unlock_all(void)
 {
 	for (unsigned int tries = 0; self.nlocked && tries < UNLOCK_TRIES; tries++) {

@@ -16,7 +16,7 @@
 #include "park/parking.h"
 #include "table/table.h"
 
-#define LOOK_NS (5 * NS_PER_S) /* as often as memory is read */
+#define LOOK_NS (5 * NS_PER_S) /* how often we look for idle processes; memory is read as often */
 
 static const struct gs_park_idle_rule *
 rule_of(const struct gs_parking *pk, const struct gs_park_idle_rules *rules, uint32_t class_id)
@@ -59,7 +59,8 @@ static void park(struct gs_parking *pk, const struct gs_park_idle_rule *rule,
 	struct gs_parked *p = NULL;
 	struct gs_error err = { 0 };
 
-	if (idler && !idler->told_ns) /* an event names it once */
+	/* an event names @idler->tsg: do not change that after the event */
+	if (idler && !idler->told_ns)
 		idler->tsg = recs->task.id;
 	if (!since || now - since < rule->idle_ns || gs_parking_find(pk, (int32_t)recs->task.pid) ||
 	    (idler && !gs_park_may_again(&idler->again, now)))

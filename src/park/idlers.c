@@ -70,7 +70,7 @@ void gs_park_idler_back(struct gs_parking *pk, const struct gs_parked *p)
 
 	if (!i)
 		return;
-	if (!p->since_ns) { /* it never was out */
+	if (!p->since_ns) { /* its parking failed */
 		i->again.not_before_ns = gs_now_ns() + GS_PARK_FAILED_NS;
 		if (!p->by_policy)
 			gs_count(pk->hub, GS_SVC_PARK_IDLE_LEFT);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * idlers.h - what is remembered of processes that were parked by themselves
+ * idlers.h - remembers processes that were parked automatically: since they were idle, or by a
+ * policy's wish
  *
- * In memory alone: a daemon that starts anew does not know how soon one was wanted back.
+ * Kept in memory only: a daemon that starts again does not know how soon a process was wanted back.
  */
 #ifndef GPUSCHED_PARK_IDLERS_H
 #define GPUSCHED_PARK_IDLERS_H
@@ -14,7 +15,7 @@
 struct gs_parked;
 struct gs_parking;
 
-#define GS_PARK_FAILED_NS (600 * NS_PER_S) /* one that could not be parked is tried again then */
+#define GS_PARK_FAILED_NS (600 * NS_PER_S) /* pause after a parking that failed */
 
 struct gs_park_idler {
 	struct gs_park_idler *prev, *next;
@@ -22,19 +23,20 @@ struct gs_park_idler {
 	uint64_t start_ns;
 	uint32_t uid;
 	char comm[GPUSCHED_COMM_LEN + 1];
-	uint64_t tsg;       /* one that it had when it was last looked at */
+	uint64_t tsg;       /* one of its TSGs, for an event to name */
 	uint64_t wished_ns; /* when a policy's wish to park it was last carried out; 0: never */
-	uint64_t told_ns;   /* it is left alone since then; 0: it is not */
+	/* when we logged that it is never parked automatically again; 0: it may be */
+	uint64_t told_ns;
 	struct gs_park_again again;
 };
 
 struct gs_park_idler *gs_park_idler_find(const struct gs_parking *pk, int32_t pid,
 					 uint64_t start_ns);
-/* NULL: there is no room for one more. */
+/* Finds or adds the process of @rec. NULL: the list is full. */
 struct gs_park_idler *gs_park_idler_remember(struct gs_parking *pk, const struct gpusched_tsg *rec);
-/* @p runs again. */
+/* @p runs again: notes how soon it was wanted back, or that its parking failed. */
 void gs_park_idler_back(struct gs_parking *pk, const struct gs_parked *p);
-/* Those that have ended are forgotten. */
+/* Forgets processes that have ended. */
 void gs_park_idlers_tend(struct gs_parking *pk);
 void gs_park_idlers_free(struct gs_parking *pk);
 

@@ -18,7 +18,7 @@
 
 #define LOAD(field) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, field))
 #define RETURN(what) BPF_STMT(BPF_RET | BPF_K, what)
-/* The next instruction is left out unless the loaded word is @value. */
+/* Skips the next instruction unless the loaded word is @value. */
 #define IF(value) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (value), 0, 1)
 #define DENY RETURN(SECCOMP_RET_ERRNO | EPERM)
 #define REFUSE(call) IF(__NR_##call), DENY
@@ -29,13 +29,16 @@
 #include "park/jail_arm64.h"
 #endif
 
-/* What libcuda does to a process is not written down, so the filter names what it never needs. */
+/*
+ * The calls that libcuda makes are not documented, so the filter lists those that it surely never
+ * needs.
+ */
 static struct sock_filter filter[] = {
 	LOAD(arch),
 	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, JAIL_ARCH, 1, 0),
 	RETURN(SECCOMP_RET_KILL_PROCESS),
 	LOAD(nr),
-	/* numbers of x32 */
+	/* system calls of the x32 ABI */
 	BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, 0x40000000, 0, 1),
 	DENY,
 	REFUSE(execve),
@@ -68,7 +71,7 @@ static struct sock_filter filter[] = {
 	REFUSE(add_key),
 	REFUSE(keyctl),
 	REFUSE(open_by_handle_at),
-	/* sockets of the unix kind alone */
+	/* only unix sockets */
 	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_socket, 0, 3),
 	LOAD(args[0]),
 	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AF_UNIX, 1, 0),

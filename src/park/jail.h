@@ -4,8 +4,9 @@
 #define GPUSCHED_PARK_JAIL_H
 
 /*
- * No program is executed, and neither network nor settings of the kernel are touched. No cores, few
- * files. Descriptors above @keep are closed. 0 or -errno.
+ * Confines this process: it can execute no program, open no network socket, change no setting of
+ * the kernel, and leaves no core; few files may be open. Closes descriptors above @keep. Returns 0
+ * or -errno.
  */
 int gs_park_jail(int keep);
 

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * jail_x86.h - what is x86's alone in the filter of jail.c
- */
+/* jail_x86.h - the part of jail.c's filter that only x86 has */
 #ifndef GPUSCHED_PARK_JAIL_X86_H
 #define GPUSCHED_PARK_JAIL_X86_H
 
 #define JAIL_ARCH AUDIT_ARCH_X86_64
-#define JAIL_ARCH_REFUSES REFUSE(iopl), REFUSE(ioperm) /* the ports */
+#define JAIL_ARCH_REFUSES REFUSE(iopl), REFUSE(ioperm) /* access to I/O ports */
 
 #endif /* GPUSCHED_PARK_JAIL_X86_H */

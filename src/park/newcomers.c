@@ -11,8 +11,8 @@
 
 #define MOST_NS (30 * NS_PER_S)
 #define REST_NS (300 * NS_PER_S)
-#define AHEAD_NS (2 * NS_PER_S)   /* a daemon that does not renew it keeps nobody for longer */
-#define START_NS (20 * NS_PER_MS) /* more than the grain of a process's start time */
+#define AHEAD_NS (2 * NS_PER_S)   /* the window ends this long after the daemon last renewed it */
+#define START_NS (20 * NS_PER_MS) /* more than the resolution of a process's start time */
 
 static uint64_t dilated(uint64_t ns, double dilate)
 {
@@ -38,7 +38,10 @@ bool gs_park_gate_there(const struct gs_parking *pk)
 	       gs_gate_there();
 }
 
-/* Younger than all that are parked: none of them may wait for itself. */
+/*
+ * Only programs that began after every parked one wait at the gate: a parked one must not wait for
+ * itself.
+ */
 static uint64_t youngest(const struct gs_parking *pk)
 {
 	const struct gs_parked *p;
@@ -71,7 +74,7 @@ void gs_park_newcomers_tend(struct gs_parking *pk)
 	bool was_open = pk->window.open_ns, open, wanted = is_wanted(pk);
 	uint64_t now = gs_now_ns();
 
-	if (!pk->due) /* parking has not begun, or is over: nobody would close the window */
+	if (!pk->due) /* before the start and after the end: nobody would close the window */
 		return;
 	if (!was_open && (!wanted || !gs_park_gate_there(pk)))
 		return;
@@ -86,7 +89,7 @@ void gs_park_newcomers_tend(struct gs_parking *pk)
 
 void gs_park_newcomers_end(struct gs_parking *pk)
 {
-	/* no table: the daemon could not start */
+	/* if the daemon failed to start, there is no table */
 	if (pk->hub->table && pk->hub->opts.daemon && !pk->hub->opts.dry_run)
 		close_window(pk);
 	pk->window.open_ns = 0;

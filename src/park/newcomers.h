@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * newcomers.h - while memory is brought back, new programs wait at the gate, where there is one
+ * newcomers.h - while a program is restored, new programs wait at the gate, if the gate can be used
  *
- * A program that starts meanwhile might take the memory, and then the parked one is lost. But nobody
- * may hold others up by it for long: all windows together last 30 s, and then there is none for 5 min.
+ * A program that starts during a restore might take the memory that the restore needs, and then the
+ * restored program is lost. But nobody may use this to delay others for long: all windows together
+ * last 30 s at most, and then none opens for 5 min.
  */
 #ifndef GPUSCHED_PARK_NEWCOMERS_H
 #define GPUSCHED_PARK_NEWCOMERS_H
@@ -14,19 +15,20 @@
 struct gs_parking;
 
 struct gs_park_window {
-	uint64_t open_ns;   /* counted up to then; 0: it is closed */
-	uint64_t closed_ns; /* since then */
+	/* @spent_ns counts the window's time up to here; 0: the window is closed */
+	uint64_t open_ns;
+	uint64_t closed_ns; /* when the window last closed */
 	uint64_t spent_ns;
 };
 
-/* Pure: is it open from now on? A time in between counts as the last answer was. */
+/* Pure: is the window open from now on? Between two calls it stays as the last answer says. */
 bool gs_park_window_step(struct gs_park_window *w, bool wanted, uint64_t now_ns, double dilate);
 
-/* There is a gate that this daemon may use. */
+/* Does a gate exist that this daemon may use? */
 bool gs_park_gate_there(const struct gs_parking *pk);
-/* Opens or closes it, as the wishes are. */
+/* Opens the window if a program waits to be restored, and closes it otherwise. */
 void gs_park_newcomers_tend(struct gs_parking *pk);
-/* Nobody waits any more: also not for a daemon that died. */
+/* Closes the window, also one that a daemon that died left open. */
 void gs_park_newcomers_end(struct gs_parking *pk);
 
 #endif /* GPUSCHED_PARK_NEWCOMERS_H */

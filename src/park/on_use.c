@@ -15,8 +15,8 @@ enum gs_park_back gs_park_back_of(const struct gs_parking *pk, const struct gs_p
 }
 
 /*
- * Calls from before it was locked were done before that. The count is compared with the one of that
- * time, which outlives the daemon, since it may have called while there was none.
+ * Calls before the lock do not count: they were finished before it. So we compare with the count at
+ * the lock, which parked.json keeps: the program may have called while no daemon ran.
  */
 void gs_park_agent_counts(struct gs_parking *pk, int32_t pid, uint64_t start_ns, uint64_t calls)
 {
@@ -40,7 +40,7 @@ void gs_park_on_use_beat(void *self)
 	struct gs_parking *pk = self;
 	struct gs_parked *p;
 
-	/* gs_parking_in() may remove others, but not this one */
+	/* gs_parking_in() may remove other elements, but never @p */
 	DL_FOREACH(pk->all, p) {
 		if (!p->used || p->over != GS_PARKED_IS_OUT ||
 		    gs_park_back_of(pk, p) != GS_PARK_BACK_USE)

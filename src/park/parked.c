@@ -144,7 +144,7 @@ int gs_parked_parse(struct gs_parked **all, const char *text, const char *boot,
 	    version != VERSION || json_array_size(list) > GS_PARKED_MAX)
 		return gs_fail(err, -EINVAL, "it cannot be read");
 	if (strcmp(of, boot))
-		return 0; /* no process of then is there any more */
+		return 0; /* the host was booted since, so all of those processes have ended */
 	json_array_foreach(list, i, one)
 		r = r ? r : parse_one(all, one);
 	return r ? gs_fail(err, r, "it cannot be read") : 0;

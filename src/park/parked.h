@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * parked.h - processes that are parked, or on their way, and the file that outlives the daemon
+ * parked.h - processes that are parked, or about to be, and the file that outlives the daemon
  *
- * RUN_DIR/parked.json (root's, 0600) is written before a process is locked and whenever one comes
- * or goes. A process is the same one where pid and start are, in the same boot.
+ * RUN_DIR/parked.json (root's, 0600) is written before a process is locked, and whenever a process
+ * enters or leaves the list. A process is known by its pid, its start time and the boot.
  */
 #ifndef GPUSCHED_PARK_PARKED_H
 #define GPUSCHED_PARK_PARKED_H
@@ -18,53 +18,59 @@
 #include "park/waiters.h"
 
 #define GS_PARKED_MAX 1024
-#define GS_PARKED_TSGS 64 /* of one process */
+#define GS_PARKED_TSGS 64 /* most TSGs of a process that can be parked */
 
 enum gs_parked_over {
 	GS_PARKED_UNDER_WAY,
 	GS_PARKED_IS_OUT,
 	GS_PARKED_RUNS,
-	GS_PARKED_GONE, /* it has ended */
+	GS_PARKED_GONE, /* the process has ended */
 	GS_PARKED_LOST,
 };
 
 struct gs_parked {
 	struct gs_parked *prev, *next;
 	struct gs_park core;
-	unsigned int refs; /* the list's, and those who wait for it */
+	unsigned int refs; /* one is the list's, the others belong to requests that wait */
 	enum gs_parked_over over;
 	int32_t pid;
 	uint64_t start_ns;
-	uint32_t uid, by; /* whose it is; who parked it */
-	bool by_itself;   /* ... since it was idle, or as a policy wished: nobody asked */
+	uint32_t uid, by; /* its owner's uid; the uid that asked to park it */
+	bool by_itself;   /* no user asked: it was idle, or a policy wished it */
 	bool by_policy;
 	uint32_t class_id;
 	char comm[GPUSCHED_COMM_LEN + 1];
-	uint64_t bytes[GS_PARK_GPUS]; /* taken */
-	uint64_t free_bytes;          /* why it waits: of GPU @lacking */
+	uint64_t bytes[GS_PARK_GPUS]; /* GPU memory: an estimate until it is out */
+	uint64_t free_bytes;          /* while its restore waits: what is free on GPU @lacking */
 	uint32_t lacking;
-	int32_t guest; /* the program that needs its memory: brought back at its end; 0: none */
+	/*
+	 * pid of the program that needs its memory: when that ends, this one is brought back; 0:
+	 * none
+	 */
+	int32_t guest;
 	uint64_t guest_start_ns;
-	uint64_t since_ns, until_ns; /* CLOCK_MONOTONIC; until_ns 0: until unpark */
-	uint64_t wanted_ns;          /* it is to run again since then; 0: it is not */
-	uint64_t out_ns, restore_ns; /* how long its copies took; 0: none was seen */
-	uint64_t told_ns;            /* until then the time parked is in the figures; 0: none is */
-	struct gs_history_who who;   /* its names there; pid 0: no time counts yet */
-	struct gs_error why;         /* what failed last; "": nothing */
-	/* the signs that it wants to work again */
-	bool counted; /* its agent counts its calls of libcuda */
+	/* when it was parked, and when it is brought back (0: on request only); CLOCK_MONOTONIC */
+	uint64_t since_ns, until_ns;
+	uint64_t wanted_ns;          /* when somebody asked to bring it back; 0: nobody has */
+	uint64_t out_ns, restore_ns; /* how long its copies out and back took; 0: not measured */
+	uint64_t told_ns; /* its parked time is in the figures up to here; 0: none of it is */
+	/* its names in the figures; pid 0: its time does not count yet */
+	struct gs_history_who who;
+	struct gs_error why; /* the last failure; "": none */
+	/* signs that it wants to work again */
+	bool counted; /* it has an agent, which counts its calls of libcuda */
 	bool calls_known;
-	uint64_t calls;      /* ... so many before it was locked */
-	uint64_t calls_seen; /* at the last look since then */
-	bool used;           /* one came since then */
+	uint64_t calls;      /* the agent's count when the process was locked */
+	uint64_t calls_seen; /* the agent's last count */
+	bool used;           /* a call came since the lock */
 	enum gs_park_probe probe;
-	uint64_t probe_ns;        /* AWAITED: until then; LEFT: tried again then */
-	uint64_t noted_ns;        /* the last call that the probes have noted */
-	uint64_t locked_ns;       /* when it was asked to be locked; 0: not known */
-	struct gs_error no_probe; /* with LEFT */
+	uint64_t probe_ns;        /* AWAITED: the lock waits until then; LEFT: try again then */
+	uint64_t noted_ns;        /* the last call that the probes noted */
+	uint64_t locked_ns;       /* when we asked to lock it; 0: not known */
+	struct gs_error no_probe; /* LEFT: the reason */
 	int waiters;              /* threads that seem to wait, or GS_PARK_WAITERS_UNKNOWN */
-	uint64_t waiters_ns;      /* when that was asked last */
-	/* on its way out */
+	uint64_t waiters_ns;      /* when we last asked for @waiters */
+	/* while it is being parked */
 	struct gpusched_key tsgs[GS_PARKED_TSGS];
 	size_t ntsgs;
 	bool aside;
@@ -81,11 +87,14 @@ uint64_t gs_parked_bytes(const struct gs_parked *p);
 
 /* malloc'd; NULL: out of memory */
 char *gs_parked_text(const struct gs_parked *all, const char *boot);
-/* Adds what @text says, if it is of the boot @boot; nothing is known of their states. -EINVAL. */
+/*
+ * Adds the processes that @text lists, if @text is of the boot @boot; their states are unknown.
+ * -EINVAL.
+ */
 int gs_parked_parse(struct gs_parked **all, const char *text, const char *boot,
 		    struct gs_error *err);
 int gs_parked_save(const struct gs_parked *all, struct gs_error *err);
-/* -ENOENT: there is none. */
+/* -ENOENT: there is no file. */
 int gs_parked_load(struct gs_parked **all, struct gs_error *err);
 
 #endif /* GPUSCHED_PARK_PARKED_H */

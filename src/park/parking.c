@@ -14,7 +14,7 @@
 #include "process/process.h"
 #include "table/started.h"
 
-#define HUNG_NS (600 * NS_PER_S) /* so long nothing of that user's is parked */
+#define HUNG_NS (600 * NS_PER_S) /* pause for the user whose process made the helper hang */
 
 static int save(struct gs_parking *pk, struct gs_error *err)
 {
@@ -148,7 +148,7 @@ static struct gs_parked *make(const struct gs_park_ask *ask)
 	return p;
 }
 
-/* Noted on disk before it is touched: whatever dies from here on, the next one knows. */
+/* Saves the process before it is touched: if we die from here on, the next daemon knows of it. */
 static int enter(struct gs_parking *pk, struct gs_parked *p, struct gs_error *err)
 {
 	int r = gs_parking_watch(pk, p);
@@ -238,14 +238,14 @@ static void load(struct gs_parking *pk)
 	int r = gs_parked_load(&loaded, &err);
 
 	pk->loaded = true;
-	pk->probes_stale = true; /* of those that have ended meanwhile */
+	pk->probes_stale = true; /* while no daemon ran, processes may have ended that had probes */
 	if (r && r != -ENOENT)
 		gs_log(LOG_WARNING, "who is parked is not known: %s", err.text);
 	DL_FOREACH_SAFE(loaded, p, next) {
 		DL_DELETE(loaded, p);
 		if (pk->hub->opts.read_only) {
 			p->over = p->core.lost ? GS_PARKED_LOST : GS_PARKED_IS_OUT;
-		} else if (gs_parking_watch(pk, p)) { /* it has ended meanwhile */
+		} else if (gs_parking_watch(pk, p)) { /* it has ended while no daemon ran */
 			pk->dirty = true;
 			gs_parked_unref(p);
 			continue;
@@ -263,7 +263,7 @@ int gs_parking_start(struct gs_parking *pk, struct gs_error *err)
 	load(pk);
 	gs_park_newcomers_end(pk);
 	if (!pk->hub->opts.dry_run)
-		gs_parking_go_on(pk); /* not read-only: there is no timer */
+		gs_parking_go_on(pk); /* does nothing if read-only, as there is no timer */
 	return 0;
 }
 
@@ -271,7 +271,7 @@ void gs_parking_end(struct gs_parking *pk)
 {
 	gs_park_time_tell_all(pk);
 	gs_parking_dispatched(pk);
-	/* first, since the loop runs below: nothing may begin */
+	/* first of all, since the calls below run the loop: no new call may begin */
 	pk->due = sd_event_source_disable_unref(pk->due);
 	gs_parking_leave_helper(pk, false);
 	gs_park_progress_end(&pk->progress);

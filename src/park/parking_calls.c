@@ -18,9 +18,9 @@
 #define RESUME_LOOK_NS (50 * NS_PER_MS)
 #define HELLO_NS (60 * NS_PER_S)
 #define STATE_NS (10 * NS_PER_S)
-#define COPY_NS (60 * NS_PER_S)     /* out, in: and ... */
-#define COPY_GIB_NS (2 * NS_PER_S)  /* ... for each GiB besides */
-#define COPY_UNKNOWN (100ull << 30) /* where nobody knows how many */
+#define COPY_NS (60 * NS_PER_S)     /* deadline of a copy out or in */
+#define COPY_GIB_NS (2 * NS_PER_S)  /* more for each GiB */
+#define COPY_UNKNOWN (100ull << 30) /* the size to assume if it is unknown */
 #define HELLO_AGAIN_NS (10 * NS_PER_S)
 #define END_MS 15000
 
@@ -64,7 +64,7 @@ static void say_refusal(const struct gs_park_end *end, struct gs_error *why)
 			op_words[end->op], end->result, state_word(end->state));
 }
 
-/* Why it did not come to a call, or how that ended. */
+/* Puts into words why a call was not made, or how it failed. */
 static void say(const struct gs_park_end *end, struct gs_error *why)
 {
 	switch (end->code) {
@@ -158,7 +158,7 @@ static void bury(struct gs_parking *pk, const struct gs_park_helper *h)
 			pk->dying[i] = *h;
 			return;
 		}
-	if (h->pidfd >= 0) /* a zombie until this process ends */
+	if (h->pidfd >= 0) /* the helper stays a zombie until this process ends */
 		close(h->pidfd);
 }
 
@@ -170,14 +170,14 @@ void gs_parking_leave_helper(struct gs_parking *pk, bool must)
 		return;
 	pk->answers = sd_event_source_disable_unref(pk->answers);
 	gs_park_helper_leave(&pk->helper, must);
-	if (!must) /* the instance ends: what is locked is unlocked before that */
+	if (!must) /* the instance ends: wait until the helper has unlocked what it locked */
 		poll(&p, 1, (int)((double)END_MS * gs_env()->dilate));
 	bury(pk, &pk->helper);
 	pk->helper = (struct gs_park_helper){ .fd = -1, .pidfd = -1 };
 	pk->greeted = false;
 }
 
-/* In the place of the same user's, else of the oldest. */
+/* Overwrites the same user's entry if there is one, else the oldest. */
 static void note_hung(struct gs_parking *pk, uint32_t uid)
 {
 	struct gs_parking_hung *at = pk->hung;
@@ -200,7 +200,7 @@ static void lose_helper(struct gs_parking *pk, int code)
 
 	gs_parking_leave_helper(pk, true);
 	if (!was_busy)
-		return; /* it had rested for a minute */
+		return; /* no fault: it ends by itself after a minute without a request */
 	gs_count(pk->hub, GS_SVC_PARK_HELPERS);
 	gs_log(LOG_WARNING, "the helper that parks %s; another one takes its place",
 	       code == -ETIMEDOUT ? "hangs and was killed" : "died");
@@ -208,12 +208,15 @@ static void lose_helper(struct gs_parking *pk, int code)
 		note_hung(pk, p->uid);
 		gs_limited(pk->hub, p->uid, GS_LIMIT_PARKING);
 	}
-	if (!p && pk->asked.op == GS_PARK_HELLO) { /* it does not even start */
+	if (!p && pk->asked.op == GS_PARK_HELLO) { /* it died before its first answer */
 		pk->greeted = true;
 		pk->usable = -ENOSYS;
 		pk->hello_ns = gs_now_ns();
 	}
-	/* nobody knows of the others either what it left open; those that are out stay out */
+	/*
+	 * the helper may have left other processes locked too, so ask their states; those that are
+	 * out stay out
+	 */
 	DL_FOREACH(pk->all, q)
 		if (q != p && q->over == GS_PARKED_UNDER_WAY)
 			q->core.known = false;
@@ -228,7 +231,7 @@ static int on_answer(sd_event_source *src, int fd, uint32_t revents, void *user)
 
 	if (r == -EAGAIN)
 		return 0;
-	if (r || !pk->busy) { /* gone, or it says what nobody asked */
+	if (r || !pk->busy) { /* it died, or its answer fits no request */
 		lose_helper(pk, -EPIPE);
 	} else if (a.op == GS_PARK_HELLO) {
 		pk->busy = false;
@@ -317,7 +320,7 @@ static void ask(struct gs_parking *pk, struct gs_parked *p, enum gs_park_op op)
 		fail_call(pk, p, op, -ENOSYS);
 		return;
 	}
-	if (unusable) /* there may be one by now */
+	if (unusable) /* libcuda may be installed by now: start a new helper, which looks again */
 		gs_parking_leave_helper(pk, true);
 	if (!pk->helper.pid && start_helper(pk, &err)) {
 		gs_log(LOG_WARNING, "%s", err.text);
@@ -330,7 +333,10 @@ static void ask(struct gs_parking *pk, struct gs_parked *p, enum gs_park_op op)
 		send_to_helper(pk, NULL, GS_PARK_HELLO);
 }
 
-/* What is locked comes first: its program stands still. Then root's, in the order of asking. */
+/*
+ * Lowest first. A locked process comes first, since its program stands still; then questions, then
+ * processes that root parked. Within a rank, the list's order decides.
+ */
 static unsigned int rank(const struct gs_parked *p, enum gs_park_op op)
 {
 	if (op == GS_PARK_UNLOCK || (p->core.known && p->core.is == GS_PARK_LOCKED))
@@ -352,7 +358,7 @@ static void await_resume(struct gs_parking *pk, struct gs_parked *p)
 struct chosen {
 	struct gs_parked *p;
 	enum gs_park_op op;
-	uint64_t at_ns; /* look again then */
+	uint64_t at_ns; /* when to look again */
 };
 
 static void look(struct gs_parking *pk, struct gs_parked *p, struct chosen *c)
@@ -390,10 +396,10 @@ void gs_parking_go_on(struct gs_parking *pk)
 	DL_FOREACH_SAFE(pk->all, p, next)
 		if (p != pk->asked_of)
 			look(pk, p, &c);
-	gs_park_newcomers_tend(pk); /* before a restore */
+	gs_park_newcomers_tend(pk); /* before a restore begins */
 	if (!pk->busy && c.p) {
 		ask(pk, c.p, c.op);
-		if (!pk->busy) /* it did not come to that */
+		if (!pk->busy) /* the call could not be made: look again now */
 			c.at_ns = gs_now_ns();
 	}
 	if (pk->busy && pk->deadline_ns < c.at_ns)

@@ -39,7 +39,7 @@ static json_t *gpus_json(const struct gs_parked *p)
 	return list;
 }
 
-/* How far the copy has come that is under way. */
+/* Adds the progress of the copy of @p, if one is under way. */
 static void put_progress(const struct gs_parking *pk, const struct gs_parked *p, json_t *o)
 {
 	const struct gs_park_progress *g = &pk->progress;
@@ -48,7 +48,8 @@ static void put_progress(const struct gs_parking *pk, const struct gs_parked *p,
 	uint64_t bytes = moves ? gs_park_progress_bytes(g) : GS_PARK_MOVED_UNKNOWN;
 	bool known = bytes != GS_PARK_MOVED_UNKNOWN;
 	uint64_t held = g->looked_ns && pk->asked.op == GS_PARK_OUT ? g->first.held : 0;
-	uint64_t all = gs_parked_bytes(p); /* on the way out read before, and maybe less */
+	/* read before a copy out began; the process may have freed some since */
+	uint64_t all = gs_parked_bytes(p);
 	double s = known ? (double)(g->looked_ns - g->began_ns) / NS_PER_S : 0;
 
 	gs_json_put_number(o, "moving_ms", moves, (gs_now_ns() - g->began_ns) / NS_PER_MS);

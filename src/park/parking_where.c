@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* parking_where.c - who is parked, and what follows from where a process is */
+/* parking_where.c - the list of parked processes, and what follows from where a process is */
 #include "park/parking.h"
 
 #include <errno.h>
@@ -35,7 +35,7 @@ void gs_park_use_add(struct gs_park_use *u, uint64_t used, uint64_t as_of_ns)
 	u->n += u->n < GS_PARK_GROWTH;
 }
 
-/* From one look to those of the 10 s after it. */
+/* The most that the use grew from sample @i to any sample within 10 s. */
 static uint64_t growth_from(const struct gs_park_use *u, size_t first, size_t i)
 {
 	size_t from = (first + i) % GS_PARK_GROWTH;
@@ -43,7 +43,8 @@ static uint64_t growth_from(const struct gs_park_use *u, size_t first, size_t i)
 
 	for (size_t k = i + 1; k < u->n; k++) {
 		size_t to = (first + k) % GS_PARK_GROWTH;
-		bool next = k == i + 1; /* looks may lie further apart */
+		/* always compared, since samples may be more than 10 s apart */
+		bool next = k == i + 1;
 
 		if (!next && u->as_of_ns[to] - u->as_of_ns[from] > GROWTH_SPAN_NS)
 			break;
@@ -108,7 +109,6 @@ static int on_ended(sd_event_source *src, int fd, uint32_t revents, void *user)
 	return 0;
 }
 
-/* Its end is seen from here on. -ESRCH: it is gone, or another process has its pid. */
 int gs_parking_watch(struct gs_parking *pk, struct gs_parked *p)
 {
 	uint64_t start = 0;
@@ -149,14 +149,14 @@ struct gs_park_facts gs_parking_facts(const struct gs_parking *pk, const struct 
 	return f;
 }
 
-/* RM frees them with their address space, which no tap sees. */
+/* Parking frees the process's address space and with it its TSGs, which no tap sees: check them. */
 static void check_tsgs(struct gs_parking *pk, const struct gs_parked *p)
 {
 	for (size_t i = 0; i < p->ntsgs && pk->hub->engine; i++)
 		gs_engine_check(pk->hub->engine, &p->tsgs[i]);
 }
 
-/* What it took itself, or takes now, is not others' use. */
+/* Forgets the samples of the GPUs of @p: its own change of use is no growth of others' use. */
 static void forget_use(struct gs_parking *pk, const struct gs_parked *p)
 {
 	for (size_t i = 0; i < GS_PARK_GPUS; i++)
@@ -179,14 +179,15 @@ static void now_out(struct gs_parking *pk, struct gs_parked *p)
 		check_tsgs(pk, p);
 	}
 	gs_park_time_begin(pk, p);
-	p->core.wish = GS_PARK_WISH_SETTLE; /* if its owner takes it back by itself, it runs */
+	/* if its owner brings it back without us, it is left running */
+	p->core.wish = GS_PARK_WISH_SETTLE;
 	pk->dirty = true;
 	gs_waits_happened(&pk->hub->waits, GS_ON_PARK);
 }
 
 static void now_runs(struct gs_parking *pk, struct gs_parked *p)
 {
-	if (p->restore_ns) /* it was out, though it may not have been asked before */
+	if (p->restore_ns) /* it was parked, even if we never saw it so */
 		gs_park_time_begin(pk, p);
 	gs_park_time_tell(pk, p);
 	if (p->since_ns) {
@@ -224,7 +225,7 @@ void gs_parking_settle(struct gs_parking *pk, struct gs_parked *p, enum gs_park_
 		now_lost(pk, p);
 }
 
-/* New TSGs of a process that is out: somebody else has brought it back. */
+/* A parked process has a new TSG: somebody else has brought it back, so ask its state. */
 void gs_parking_record(void *self, const struct gpusched_tsg *rec)
 {
 	struct gs_parking *pk = self;
@@ -237,7 +238,7 @@ void gs_parking_record(void *self, const struct gpusched_tsg *rec)
 	gs_loop_plan(pk->due, gs_now_ns());
 }
 
-/* Another TSG may have its handle from now on. */
+/* Forget the TSG that ended: another one may get its handle. */
 void gs_parking_ended(void *self, const struct gs_end *end)
 {
 	struct gs_parking *pk = self;

@@ -14,7 +14,8 @@
 #include "rm/memory.h"
 
 #define PAUSE_NS NS_PER_S
-#define PAUSE_FACTOR 100 /* so many times as long as RM's calls took, where that is more */
+/* the pause after a reading is at least this multiple of the time that RM's calls took */
+#define PAUSE_FACTOR 100
 #define END_MS 1000
 
 struct reading {
@@ -58,7 +59,7 @@ uint64_t gs_park_moved(enum gs_park_op op, const struct gs_park_look *first,
 
 /* ---- the thread ------------------------------------------------------------------------------ */
 
-/* A file of /proc that waits for no lock of the process. */
+/* Reads /proc/PID/status, since that waits for no lock of the process. */
 static bool read_resident(int32_t pid, uint64_t *ret)
 {
 	char path[48], line[128];
@@ -113,7 +114,7 @@ static void end(struct gs_errand *e)
 			gs_engine_spent(e->hub->engine, r->all[i].gpu.index, r->all[i].spent_ns);
 	}
 	g->next_ns = now + (spent * PAUSE_FACTOR > PAUSE_NS ? spent * PAUSE_FACTOR : PAUSE_NS);
-	if (r->of.seq != g->of.seq) /* of the call before */
+	if (r->of.seq != g->of.seq) /* the reading belongs to an earlier call */
 		return;
 	if (!g->looked_ns)
 		g->first = r->is;
@@ -137,7 +138,7 @@ static void read_it(struct gs_park_progress *g, struct gs_hub *hub)
 	r->errand = (struct gs_errand){ work, end, reading_free, .fd = -1, .refs = 1 };
 	r->branch = hub->branch;
 	r->of = g->of;
-	for (size_t i = 0; i < hub->ngpus; i++) /* others may be asleep */
+	for (size_t i = 0; i < hub->ngpus; i++) /* not other GPUs: reading them would wake them */
 		if (hub->gpus[i].index < GS_PARK_GPUS && g->of.bytes[hub->gpus[i].index])
 			r->all[r->n++].gpu = hub->gpus[i];
 	if (gs_errand_begin(&r->errand, hub, g))

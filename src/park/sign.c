@@ -23,10 +23,11 @@
 #include "process/peek.h"
 #include "process/reader.h"
 
-#define AWAIT_NS (3 * NS_PER_S)  /* so long a lock waits for the probes */
-#define AGAIN_NS (60 * NS_PER_S) /* after probes that could not be set or removed */
+#define AWAIT_NS (3 * NS_PER_S)  /* the longest time that a lock waits for its probes */
+#define AGAIN_NS (60 * NS_PER_S) /* pause after probes could not be set or removed */
 #define END_MS 2000
-#define MOST_SETTINGS 30u /* a minute: no fork() begins while the kernel sets or removes one */
+/* per minute, since no fork() on the host begins while the kernel sets or removes probes */
+#define MOST_SETTINGS 30u
 
 /* ---- which sign ------------------------------------------------------------------------------- */
 
@@ -41,7 +42,10 @@ static bool is_asked_for(const struct gs_parking *pk, uint32_t class_id)
 	return false;
 }
 
-/* A program's word does not undo what root has done, and takes no other one's room. */
+/*
+ * A program's sign must not undo root's parking, nor take memory for which another program parked
+ * it.
+ */
 bool gs_park_may_come_back(const struct gs_parking *pk, const struct gs_parked *p)
 {
 	return !p->guest && (p->by_itself || p->by == p->uid) && is_asked_for(pk, p->class_id);
@@ -58,7 +62,7 @@ struct setting {
 	struct gs_errand errand;
 	int32_t pid;
 	uint64_t start_ns;
-	int fd; /* its libcuda */
+	int fd; /* the process's libcuda */
 	int r;
 	struct gs_error err;
 };
@@ -100,7 +104,7 @@ static void end(struct gs_errand *e)
 			break;
 	pk->probing = NULL;
 	gs_errand_unref(e);
-	if (!p) { /* it has ended, or runs again */
+	if (!p) { /* the process has ended, or runs again */
 		pk->probes_stale = true;
 	} else if (s->r) {
 		leave(pk, p, s->err.text);
@@ -110,10 +114,13 @@ static void end(struct gs_errand *e)
 	}
 	set_next(pk);
 	if (pk->due)
-		gs_loop_plan(pk->due, gs_now_ns()); /* its lock may have waited for this */
+		/* the process's lock may have waited for the probes */
+		gs_loop_plan(pk->due, gs_now_ns());
 }
 
-/* Opens the first libcuda that may be probed. */
+/*
+ * Opens the first mapped libcuda that may be probed: root's regular file, on a local file system.
+ */
 static int on_map(pid_t pid, const struct gs_cuda_map *map, void *user)
 {
 	int *ret_fd = user;
@@ -163,7 +170,7 @@ static bool has_budget(struct gs_parking *pk)
 	return pk->nsettings++ < MOST_SETTINGS;
 }
 
-/* -EAGAIN: its libraries are not known yet. */
+/* -EAGAIN: the reader does not know the process's libraries yet. */
 static int set(struct gs_parking *pk, struct gs_parked *p)
 {
 	bool trusted = pk->hub->config->launches & GS_LAUNCHES_TRUSTED;
@@ -214,7 +221,8 @@ static void choose(const struct gs_parking *pk, struct gs_parked *p)
 
 	if (!needs_probes(pk, p))
 		return;
-	if (!gs_park_uprobe_last(p->pid, p->start_ns, &last)) { /* an earlier daemon set them */
+	/* an earlier daemon set the probes */
+	if (!gs_park_uprobe_last(p->pid, p->start_ns, &last)) {
 		p->probe = GS_PARK_PROBE_SET;
 		return;
 	}
@@ -230,14 +238,14 @@ void gs_park_sign_begin(struct gs_parking *pk, struct gs_parked *p)
 
 /* ---- the beat ---------------------------------------------------------------------------------- */
 
-/* A call before its lock was asked for was made before it was parked. */
+/* Only a call after the lock was asked for is a sign. */
 static void read_note(struct gs_parked *p)
 {
 	uint64_t last = 0, from = p->locked_ns ? p->locked_ns : p->since_ns;
 	int r = gs_park_uprobe_last(p->pid, p->start_ns, &last);
 
 	if (r)
-		p->probe = GS_PARK_PROBE_NONE; /* somebody has removed them */
+		p->probe = GS_PARK_PROBE_NONE; /* somebody has removed the probes */
 	else if (from && last > from && last > p->noted_ns)
 		p->used = true;
 	p->noted_ns = last > p->noted_ns ? last : p->noted_ns;

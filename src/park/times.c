@@ -35,7 +35,8 @@ void gs_park_time_tell(struct gs_parking *pk, struct gs_parked *p)
 		if (p->bytes[i])
 			gs_parked_time_add(pk->figures, &p->who, i, now - p->told_ns);
 	p->told_ns = now;
-	pk->dirty = true; /* the next daemon goes on from there */
+	/* told_ns goes into the file, so that the next daemon goes on from there */
+	pk->dirty = true;
 }
 
 static void tell_older(struct gs_parking *pk, uint64_t ns)
@@ -58,7 +59,8 @@ void gs_park_time_beat(struct gs_parking *pk)
 
 	DL_FOREACH(pk->all, p)
 		if (counts(p) && gs_now_ns() - p->told_ns >= MINUTE_NS) {
-			tell_older(pk, NS_PER_S); /* all at once: each time is a write */
+			/* all of them at once, since each change writes the file */
+			tell_older(pk, NS_PER_S);
 			return;
 		}
 }

@@ -6,15 +6,18 @@
 struct gs_parked;
 struct gs_parking;
 
-/* It is out: its time counts from its parking on, or from what an earlier daemon has told. */
+/*
+ * @p is parked: its time counts from @since_ns, or from the end of the time that an earlier daemon
+ * added.
+ */
 void gs_park_time_begin(struct gs_parking *pk, struct gs_parked *p);
-/* Tells the rest, if its time counts. */
+/* Adds the parked time since the last call to the figures. */
 void gs_park_time_tell(struct gs_parking *pk, struct gs_parked *p);
-/* The same for all of them, a second or more each. */
+/* The same for all processes with a second or more to add. */
 void gs_park_time_tell_all(struct gs_parking *pk);
-/* The same, once a minute for each. */
+/* The same, at most once a minute. */
 void gs_park_time_beat(struct gs_parking *pk);
-/* It has ended. */
+/* @p has ended. */
 void gs_park_time_ended(struct gs_parking *pk, struct gs_parked *p);
 
 #endif /* GPUSCHED_PARK_TIMES_H */

@@ -17,7 +17,7 @@
 #include "launch/uprobes.h"
 #include "gpusched/abi.h"
 #include "table/hush.h"
-/* after the types above, which it needs */
+/* needs the types above */
 #include "called.skel.h"
 
 #define PATH 400
@@ -80,7 +80,7 @@ static void path_of(char ret[PATH], const char *name)
 	snprintf(ret, PATH, "%.250s-park/%.100s", gs_env()->bpffs, name);
 }
 
-/* @what: "link" holds the probes, "last" the note. */
+/* @what: "link" is the pin that keeps the probes, "last" the note. */
 static void path_of_process(char ret[PATH], int32_t pid, uint64_t start_ns, const char *what)
 {
 	char name[64];
@@ -121,7 +121,7 @@ static int load(struct called_bpf **ret)
 	return r;
 }
 
-/* The note is pinned first, so that it is there whenever the probes are. */
+/* Pins the note before the probes, so that wherever there are probes, there is a note. */
 static int attach(const struct called_bpf *skel, int32_t pid, uint64_t start_ns,
 		  const struct gs_uprobes *u)
 {
@@ -187,5 +187,5 @@ void gs_park_uprobes_sweep(bool (*keep)(int32_t pid, uint64_t start_ns, const vo
 		if (sscanf(e->d_name, "%" SCNd32 "-%" SCNu64 "-", &pid, &start_ns) == 2 &&
 		    !keep(pid, start_ns, user))
 			unlinkat(dirfd(d), e->d_name, 0);
-	rmdir(path); /* unless some are left */
+	rmdir(path); /* fails while probes remain */
 }

@@ -2,9 +2,9 @@
 /*
  * uprobe.h - the kernel's note of when a parked program last called libcuda
  *
- * The probes are that process's alone (Linux 6.6 and later). They are pinned beside the table, so a
- * call that was made while no daemon ran is noted too. Setting and removing them is allowed where
- * gs_launches_allowed() says so, which the caller asks.
+ * The probes act in that process only (Linux 6.6 and later). They and the note are pinned beside
+ * the table, so a call that was made while no daemon ran is noted too. The caller must ask
+ * gs_launches_allowed() first, which says whether probes may be set and removed.
  */
 #ifndef GPUSCHED_PARK_UPROBE_H
 #define GPUSCHED_PARK_UPROBE_H
@@ -15,13 +15,19 @@
 #include "basic/error.h"
 
 /*
- * Sets probes in the library @fd for one process. It may take long, so a thread may call it.
- * -ENOTSUP: no such probes on this kernel; -ENOEXEC: the library has none of the functions.
+ * Sets probes in the library @fd for one process. This may take long, so call it in a thread.
+ * -ENOTSUP: this kernel has no such probes; -ENOEXEC: the library has none of the functions.
  */
 int gs_park_uprobe_set(int32_t pid, uint64_t start_ns, int fd, struct gs_error *err);
-/* When the process last called libcuda, 0: not since they are set. -ENOENT: it has no probes. */
+/*
+ * When the process last called libcuda; 0: not since the probes were set. -ENOENT: it has no
+ * probes.
+ */
 int gs_park_uprobe_last(int32_t pid, uint64_t start_ns, uint64_t *ret_ns);
-/* Removes the probes of all processes that @keep does not name. The kernel does so some time later. */
+/*
+ * Unpins the probes of all processes for which @keep says no. The kernel removes them a little
+ * later.
+ */
 void gs_park_uprobes_sweep(bool (*keep)(int32_t pid, uint64_t start_ns, const void *user),
 			   const void *user);
 

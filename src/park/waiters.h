@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * waiters.h - how many threads of a parked program seem to wait: for people, where no sign tells
+ * waiters.h - estimates how many threads of a parked program wait, for people, where no sign tells
  *
- * An estimate (process/waiters.h). It brings nothing back.
+ * See process/waiters.h. The estimate brings no program back.
  */
 #ifndef GPUSCHED_PARK_WAITERS_H
 #define GPUSCHED_PARK_WAITERS_H

@@ -11,8 +11,8 @@
 #include "park/idle.h"
 #include "park/parking.h"
 
-#define AGAIN_NS (600 * NS_PER_S) /* so long a process is not parked once more */
-#define FAILED_NS (30 * NS_PER_S) /* so long one that cannot be parked is not tried again */
+#define AGAIN_NS (600 * NS_PER_S) /* pause between two wishes carried out for one process */
+#define FAILED_NS (30 * NS_PER_S) /* pause after a parking that failed */
 #define TELL_NS (10 * NS_PER_S)
 
 bool gs_park_wish_take(struct gs_park_wished *w, uint64_t now_ns)
@@ -28,7 +28,7 @@ bool gs_park_wish_take(struct gs_park_wished *w, uint64_t now_ns)
 	return true;
 }
 
-/* Logged rarely: a policy may wish it in each of its rounds. */
+/* Logs at most one refusal in 10 s: a policy may repeat its wish in every round. */
 static void refuse(struct gs_parking *pk, const struct gpusched_key *key, uint32_t pid,
 		   const char *why)
 {
@@ -48,7 +48,7 @@ void gs_park_wish(struct gs_parking *pk, const struct gpusched_tsg *rec, uint32_
 
 	for (size_t i = 0; i < w->n; i++)
 		if (w->all[i].pid == rec->task.pid)
-			return; /* one of its TSGs is enough */
+			return; /* the process is wished already, through another of its TSGs */
 	if (w->n == GS_PARK_WISHES) {
 		refuse(pk, &rec->key, rec->task.pid, "too many are wished at once");
 		return;
@@ -58,7 +58,7 @@ void gs_park_wish(struct gs_parking *pk, const struct gpusched_tsg *rec, uint32_
 	w->all[w->n++].min = min;
 }
 
-/* Why the process's own past forbids it; NULL: it does not. */
+/* Why the process must not be parked now, going by its own past; NULL: it may. */
 static const char *objection(const struct gs_parking *pk, const struct gs_park_idler *i)
 {
 	uint64_t now = gs_now_ns();
@@ -72,7 +72,6 @@ static const char *objection(const struct gs_parking *pk, const struct gs_park_i
 	return gs_park_may_again(&i->again, now) ? NULL : "it is too soon after its last one";
 }
 
-/* 0, or the reason is in @err. */
 static int park(struct gs_parking *pk, const struct gs_park_ask *ask, struct gs_error *err)
 {
 	struct gs_park_idler *i = gs_park_idler_remember(pk, ask->recs);
@@ -107,7 +106,7 @@ static void carry_out(struct gs_parking *pk, const struct gpusched_tsg *recs, si
 			continue;
 		ask.recs = ask.n++ ? ask.recs : &recs[i];
 	}
-	if (!ask.n) /* it has ended */
+	if (!ask.n) /* the process has ended */
 		return;
 	ask.until_ns = gs_now_ns() + pk->wished.all[k].min * 60 * NS_PER_S;
 	if (park(pk, &ask, &err))

@@ -392,7 +392,7 @@ int gpusched_dispatch(unsigned long long *ctx)
 		return 0;
 	s = bpf_map_lookup_elem(&gs_scratch_tap, &zero);
 	rec = bpf_map_lookup_elem(&gs_tsgs, &call->key);
-	/* A dead daemon would follow no wishes, and end no hold. */
+	/* Without a living daemon nobody would carry out wishes, or end a hold. */
 	if (cfg && cfg->policy_active && st && !is_over(st) && s && rec) {
 		if (gs_in_hooks)
 			d = hook_call(call, rec);
@@ -420,7 +420,7 @@ static __always_inline struct gs_work_scratch *take_scratch(void)
 	return NULL;
 }
 
-/* An exchange, so that no processor has its writes to the memory behind this one. */
+/* An exchange is a full barrier: the next user of the memory sees all writes to it. */
 static __always_inline void give_scratch(struct gs_work_scratch *w)
 {
 	__sync_lock_test_and_set(&w->busy, 0);

@@ -45,7 +45,9 @@ __attribute__((noinline)) int gs_hook_follow(struct gpusched_tsg *rec, gs_u32 op
 		bpf_map_update_elem(&gs_hook_tsgs, &k, &h, BPF_ANY);
 	} else if (op == GPUSCHED_RUN_TASK_DESTROY && made) {
 		now = bpf_map_lookup_elem(&gs_hook_tsgs, &k);
-		/* another id: the entry of a later TSG with the same handles */
+		/*
+		 * with another id the entry belongs to a later TSG with the same handles, and stays
+		 */
 		if (now && now->id == h.id)
 			bpf_map_delete_elem(&gs_hook_tsgs, &k);
 		bpf_map_delete_elem(&gs_hook_names, &h.id);
@@ -90,7 +92,10 @@ __attribute__((noinline)) gs_u64 gs_hook_asked(struct gpusched_tsg *rec, gs_u32 
 	return r;
 }
 
-/* Puts back into @call what its owner asked for. Nonzero: a hook has asked the policy already. */
+/*
+ * Puts into @call the timeslice that the TSG's owner asked for. Nonzero: a hook has asked the
+ * policy already.
+ */
 static __always_inline gs_u64 hook_call(struct gpusched_call *call, struct gpusched_tsg *rec)
 {
 	gs_u64 asked;

@@ -30,7 +30,7 @@ struct gs_hooked {
 	pid_t pid;   /* 0: it has ended */
 	int in, out; /* our ends of the program's standard input and output */
 	bool runs;
-	uint64_t attached_ns; /* when it was told to run */
+	uint64_t attached_ns; /* when the program was told to attach */
 	char said[1024];
 };
 

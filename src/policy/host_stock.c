@@ -70,7 +70,7 @@ static int meet_all(struct gs_policy *p)
 	return r;
 }
 
-/* Clears the wishes of a policy that is gone, and lets the TSGs go that it held. */
+/* Clears the wishes of a policy that is gone, and lets go of the TSGs that it held. */
 static void clear_wishes(struct gs_table *o)
 {
 	CLEANUP_FREE struct gpusched_tsg *all = NULL;

@@ -40,9 +40,8 @@ int gs_polmaps_each(void (*fn)(const struct gs_polmap *m, void *user), void *use
 char *gs_polmap_text(const struct gs_polmap *m, bool key, const void *data);
 json_t *gs_polmap_json(const struct gs_polmap *m, bool key, const void *data);
 /*
- * The policy's own report on its TSGs: a policy @name may keep it in a map NAME_tsgs, by TSG id. It
- * is the member "says" of each value. -ENOENT: it has no such map. Fields of "says" that are 0 give
- * null.
+ * A policy @name may report on its TSGs in a map NAME_tsgs, by TSG id: the report is the member
+ * "says" of each value. -ENOENT: it has no such map. Fields of "says" that are 0 give null.
  */
 int gs_polmap_says_open(const char *name, struct gs_polmap *ret);
 json_t *gs_polmap_says(const struct gs_polmap *m, uint64_t id);

@@ -24,7 +24,7 @@
 #include "policy/slots.h"
 #include "policy/stock.h"
 
-/* A policy without a tick: its failure is looked for this soon after a nudge. */
+/* A policy without a tick is checked for a failure this soon after a nudge. */
 #define IDLE_PERIOD_NS (100 * NS_PER_MS)
 /* How often a table without TSGs is walked, and a policy without a tick is checked. */
 #define EMPTY_PERIOD_NS (GPUSCHED_REST_MAX_MS * NS_PER_MS)

@@ -78,8 +78,8 @@ static uint64_t cpu_ns(void)
 }
 
 /*
- * A period has passed since the call was seen before. But it may not have had a processor for so
- * long.
+ * Runs once per period. A call that was seen before has lasted a period, but may not have had a
+ * processor for so long.
  */
 static void on_tick(int sig)
 {

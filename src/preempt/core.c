@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "preempt/core.h"
 
-/* The monitor sleeps for so long at most: */
+/* The longest sleep of the monitor: */
 #define TICK_NS (100 * NS_PER_US) /* while a queue waits for another one's progress */
 #define WATCH_NS (20 * NS_PER_MS) /* while a TSG is suspended, or a claim may lapse */
 #define IDLE_NS NS_PER_S          /* otherwise: a process that is killed wakes nobody */

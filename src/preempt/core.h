@@ -17,7 +17,7 @@
 #define CORE_QUEUES 32u
 #define CORE_NONE (-1)                  /* stands for no priority */
 #define CORE_QUANTUM_NS (5 * NS_PER_MS) /* GPU time of a turn among equal queues, at weight 100 */
-/* A TSG stays suspended for so long after the end of the higher work. */
+/* How long a TSG stays suspended after the end of the higher work. */
 #define CORE_LINGER_NS NS_PER_MS
 /* longest time that a TSG is suspended at a stretch */
 #define CORE_LONGEST_NS (500 * NS_PER_MS)

@@ -31,7 +31,7 @@ static bool namespace_of(pid_t pid, struct stat *ret)
 	return !stat(path, ret);
 }
 
-/* "NSpid: 4711 17": the last one is that of the innermost namespace. */
+/* Reads the pid in the innermost namespace: the last one in a line such as "NSpid: 4711 17". */
 static pid_t innermost(pid_t pid)
 {
 	char path[64], buf[4096], *at, *end;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * inside.h - what a process in a container is to others in it: which pod, which pid
+ * inside.h - the pod of a process in a container, and its pid as seen there
  *
  * Reads /proc and waits for no lock of the process.
  */
@@ -12,9 +12,14 @@
 
 #include "process/pod.h"
 
-/* The pod's uid; without a pod the container's id. Returns false if @pid is in neither. */
+/*
+ * Gets the uid of the process's pod or, without a pod, the container's id. Returns false if it is
+ * in neither.
+ */
 bool gs_inside_of(pid_t pid, char ret[GS_CONTAINER_LEN]);
-/* @pid as @viewer knows it; 0: they are in different pid namespaces, or one is gone. */
+/*
+ * The pid by which @viewer knows @pid; 0: they are in different pid namespaces, or one has ended.
+ */
 pid_t gs_inside_pid(pid_t pid, pid_t viewer);
 
 #endif /* GPUSCHED_PROCESS_INSIDE_H */

@@ -49,7 +49,7 @@ bool gs_pods_read(void);
 bool gs_pod_names(const char *cgroup, struct gs_pod_names *ret);
 /* True if Kubernetes allows such names; uid, or id, is needed. */
 bool gs_pod_names_valid(const struct gs_pod_names *n);
-/* The number of entries that were not believed. */
+/* Number of entries that were dropped as invalid. */
 uint64_t gs_pods_left(void);
 
 #endif /* GPUSCHED_PROCESS_POD_NAMES_H */

@@ -34,7 +34,7 @@
 #define MAX_WAITING_UID 256
 #define MAX_AGAIN 2 /* readers that may repeat reads that took too long before */
 #define WAIT_MS 20  /* how long a caller waits for an answer */
-/* after a wait, callers do not wait at all for so many times as long */
+/* after a wait, callers do not wait at all for this multiple of its length */
 #define PAUSE_FACTOR 3
 #define SHORT_NS (NS_PER_MS) /* a wait of at most this length causes no such pause */
 #define GIVE_UP_NS (3 * NS_PER_S)

@@ -2,8 +2,8 @@
 /*
  * cleaner.c - a process that cleans up if ours is killed
  *
- * Programs and the daemon end with us, and the daemon puts all settings back. The taps would stay on,
- * and the folder of the bench would stay in /tmp.
+ * If we are killed, our programs and our daemon end too, and the daemon restores all settings. But
+ * the taps would stay on, and the bench's folder would stay in /tmp.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -20,7 +20,7 @@
 #include "local/ask.h"
 #include "qualify/priv.h"
 
-#define DAEMON_MS 30000 /* time in which our daemon ends */
+#define DAEMON_MS 30000 /* longest wait for our daemon's end */
 #define TRY_MS 100
 #define STEP_MS 20000
 
@@ -39,7 +39,7 @@ static void step(const char *const *argv, int null)
 		bench_child_wait(&c, STEP_MS);
 }
 
-/* A daemon that does not end is another one, and needs the taps. */
+/* If a daemon still runs after the wait, it is not ours and needs the taps. */
 static void clean(const char *dir, bool taps, int null)
 {
 	char gpusched[512];
@@ -54,7 +54,7 @@ static void clean(const char *dir, bool taps, int null)
 		step(rm, null);
 }
 
-/* In a session of its own, so that no terminal ends it, with no output of ours kept open. */
+/* Runs in a session of its own, so that no terminal ends it. It keeps no output of ours open. */
 static void wait_for_death(int fd, const char *dir, bool taps)
 {
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
 /*
- * costs.c - what switches cost, from the log of two programs that are always busy, then of one beside
+ * costs.c - measures what switches cost: from the log of two busy programs, then of one beside
  * short requests
  *
- * In CILP mode a turn ends at once, in CTA with the running thread blocks, in WFI with the kernel.
- * Turns of the last two begin with a new block, or a new kernel, so a slice always ends in the same
- * place. Slices that differ by little move that place. So blocks are of 20 us for CTA, and kernels of
- * 100 us for WFI. All else is measured of kernels that are one wave of blocks: several waves do not take
- * exactly as long as they were asked to.
+ * When a slice is over, a turn ends at once in CILP mode, with the running thread blocks in CTA,
+ * with the kernel in WFI. In CTA and WFI each turn also begins with a new block or a new kernel, so
+ * a slice of one length always ends at the same place in it. Slices that differ a little move that
+ * place. Blocks of 20 us serve for CTA, kernels of 100 us for WFI. All other costs are measured
+ * with kernels of one wave of blocks, since several waves do not take exactly the time that was
+ * asked for.
  */
 #include <errno.h>
 #include <math.h>
@@ -33,7 +34,7 @@ static const struct bench_program service = {
 	.arrivals = "closed", .period_us = 5000, .kernel_us = KERNEL_US, .kernels = 1, .burst = 1
 };
 
-/* A stretch of real time. Programs say what they did in it once they have ended. */
+/* A stretch of real time. Only after their end do programs report what they did in it. */
 struct stretch {
 	uint64_t from_ns, to_ns;
 };
@@ -43,7 +44,7 @@ static double scaled(const struct qualify *q, double seconds)
 	return q->o->quick ? seconds / 2 : seconds;
 }
 
-/* Kernels/s of the first @n programs, which have ended, in the GPU's time. */
+/* Kernels per second of the GPU's time, summed over the first @n programs, which have ended. */
 static double rate(const struct qualify *q, unsigned int n, const struct stretch *s)
 {
 	double sum = 0;
@@ -59,7 +60,7 @@ static void end_all(struct qualify *q)
 		bench_child_stop(&q->all[i].child);
 }
 
-/* The first program is there, and alone for a while. */
+/* Starts the first program, and lets it run alone for a while. */
 static int begin_alone(struct qualify *q, const struct bench_program *what,
 		       struct stretch *ret_alone, struct gs_error *err)
 {
@@ -91,12 +92,13 @@ static void put_main(struct qualify *q, enum qualify_cost_id cost, uint64_t id, 
 		qualify_dark(q, cost, "no time stands out among those of %u turns", q->window.n);
 }
 
-/* The restore is left of a turn, beside the save and the work. */
+/* The restore is the rest of a turn, after the save and the work. */
 static void find_restore(struct qualify *q, const struct stretch *alone,
 			 const struct stretch *beside, double turn_ns)
 {
 	double save = q->r->costs[QUALIFY_SAVE].us, change = q->r->costs[QUALIFY_SWITCH].us;
-	double part = rate(q, 2, beside) / rate(q, 1, alone); /* of the time they work */
+	/* the part of the time in which they worked */
+	double part = rate(q, 2, beside) / rate(q, 1, alone);
 	double left = qualify_restore(turn_ns / 1e3, save, change, part);
 
 	if (!isfinite(save) || !isfinite(change))
@@ -109,7 +111,10 @@ static void find_restore(struct qualify *q, const struct stretch *alone,
 			     turn_ns / 1e3, 100 * part);
 }
 
-/* Two slices give a slice's unit and the save. *ret_turn_ns: of a turn in the stretch. */
+/*
+ * Turns at two slices give the unit of slices and the save. *ret_turn_ns: length of a turn in the
+ * stretch.
+ */
 static int find_cilp(struct qualify *q, struct stretch *ret_beside, double *ret_turn_ns,
 		     struct gs_error *err)
 {
@@ -144,7 +149,10 @@ static int find_cilp(struct qualify *q, struct stretch *ret_beside, double *ret_
 	return 0;
 }
 
-/* In steps of the block (the kernel) the least that a turn lasts beyond its slice. */
+/*
+ * Tries slices in steps that together span one block (kernel), and takes the least time by which a
+ * turn outlasts its slice.
+ */
 static int find_lower(struct qualify *q, const char *mode, unsigned int work_us,
 		      unsigned int step_us, enum qualify_cost_id save, enum qualify_cost_id gap)
 {
@@ -167,7 +175,7 @@ static int find_lower(struct qualify *q, const char *mode, unsigned int work_us,
 		if (!r && !us)
 			put_main(q, gap, 0, true);
 	}
-	/* where slices ended was tried in steps: half of one too early, on average */
+	/* the best slice ended up to one step before the block's end: half a step on average */
 	if (r)
 		qualify_dark(q, save, "%.180s", why.text);
 	else if (isfinite(least))
@@ -177,7 +185,7 @@ static int find_lower(struct qualify *q, const char *mode, unsigned int work_us,
 	return r == -EINTR ? r : 0;
 }
 
-/* A busy one beside a service: turns of a service drain. */
+/* A busy program beside a service, of which the turns drain. */
 static int find_idle(struct qualify *q, struct gs_error *err)
 {
 	uint64_t id[QUALIFY_IDS];
@@ -221,7 +229,7 @@ static void find_seen(struct qualify *q)
 		    q->r->default_slice_us, mode ? mode : "-");
 }
 
-/* CILP, and what is lost of a turn. */
+/* Measures CILP's costs, including the restore. */
 static int two_busy(struct qualify *q, struct gs_error *err)
 {
 	struct stretch alone, beside = { 0 };
@@ -249,7 +257,7 @@ static int two_of_blocks(struct qualify *q, struct gs_error *err)
 	return r ? r : find_lower(q, "cta", BLOCK_US, 2, QUALIFY_SAVE_CTA, QUALIFY_SWITCH_CTA);
 }
 
-/* WFI, and the gap between two kernels. */
+/* Measures WFI's costs, and the gap between two kernels. */
 static int two_of_kernels(struct qualify *q, struct gs_error *err)
 {
 	struct stretch alone;
@@ -283,7 +291,7 @@ int qualify_costs(struct qualify *q, struct gs_error *err)
 	int r = 0;
 
 	for (size_t i = 0; !r && i < GS_COUNT(parts); i++) {
-		if (i < 2 || q->log) /* the first ones say something without it, too */
+		if (i < 2 || q->log) /* the first two parts find something even without the log */
 			r = parts[i](q, err);
 		qualify_stop_programs(q);
 	}

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * effects.c - what a setting does, not whether it is accepted
+ * effects.c - checks what each setting does, not only whether the driver accepts it
  *
- * Kernels of 9 ms have thread blocks of 3 ms, and slices are of 1 ms. So a turn is 1, 3 or 9 ms long
- * in CILP, CTA and WFI mode.
+ * The kernels last 9 ms, their thread blocks 3 ms, and slices 1 ms. So a turn lasts 1, 3 or 9 ms in
+ * CILP, CTA and WFI mode.
  */
 #include <errno.h>
 #include <math.h>
@@ -94,7 +94,10 @@ static int try_suspend(struct qualify *q)
 	return 0;
 }
 
-/* The first high, the others low: it would have twice their turns. */
+/*
+ * Sets the first program to high, the others to low. If the GPU honours that, the first one has
+ * twice the turns of another.
+ */
 static int try_interleave(struct qualify *q)
 {
 	struct gs_error why = { 0 };

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #define MARGIN_NS 10000u
-#define GAP_PART 0.2 /* a longer gap is no gap between two kernels of that length */
+#define GAP_PART 0.2 /* of the kernel's length: a longer gap has another cause */
 
 double qualify_restore(double turn_us, double save_us, double switch_us, double part)
 {
@@ -57,7 +57,7 @@ static uint64_t ns_of(const struct qualify_result *r, enum qualify_cost_id id)
 	return us > 0 ? (uint64_t)(us * 1e3) : 0;
 }
 
-/* The save was seen in a narrow window: its bounds leave a margin for other programs. */
+/* The save was measured with our own loads, so its bounds leave a margin for other programs. */
 static void take_save(const struct qualify_result *r, uint64_t now_s, struct gs_costs *c)
 {
 	double unit = r->costs[QUALIFY_UNIT].us;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* keep.c - what was found out: as JSON, and as parameters of the model */
+/* keep.c - writes what was found out: as JSON, and as parameters of the model */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -62,7 +62,7 @@ json_t *qualify_json(const struct qualify_result *r)
 
 /* ---- parameters of the model --------------------------------------------------------------------- */
 
-/* A comment is one line. */
+/* Writes @why as one line, since a comment is one line. */
 static void put_unknown(FILE *f, const char *key, const char *why)
 {
 	fprintf(f, "# %s: unknown: ", key);
@@ -85,21 +85,24 @@ static void put_cost(FILE *f, const char *key, const struct qualify_result *r,
 	put(f, key, r->costs[id].us, r->costs[id].why);
 }
 
-/* Only their sum shows: it is split as the default's is. */
+/* Only the sum of the two is measured. It is split in the ratio of the default parameters. */
 static void put_idle(FILE *f, const struct qualify_result *r, const struct sim_params *usual)
 {
 	const struct qualify_cost *c = &r->costs[QUALIFY_IDLE_TURN];
 	double start = (double)usual->start_ns, save = (double)usual->save_idle_ns;
 	double gap = r->costs[QUALIFY_GAP].us, sum;
 
-	/* the model has the gap behind a request's kernel, too */
+	/* the model adds the gap after a request's kernel itself */
 	sum = c->us - (isfinite(gap) ? gap : (double)usual->kernel_gap_ns / 1e3);
 	fprintf(f, "# of these two the sum is measured\n");
 	put(f, "save_idle_us", sum * save / (start + save), c->why);
 	put(f, "start_us", sum * start / (start + save), c->why);
 }
 
-/* A program sees the end of its request after a fixed part, and an exponential tail. */
+/*
+ * In the model a program notices the end of its request after a fixed time plus an exponential
+ * tail.
+ */
 static void put_host(FILE *f, const struct qualify_result *r, const struct sim_params *usual)
 {
 	double p50 = r->costs[QUALIFY_ALONE_P50].us, p99 = r->costs[QUALIFY_ALONE_P99].us;
@@ -149,7 +152,7 @@ static void put_model(FILE *f, const struct qualify_result *r)
 		   "H200's.\n\n[gpu]\nname = qualified\n");
 	if (r->gpu[0] && !strpbrk(r->gpu, ";#\n"))
 		fprintf(f, "product = %s\n", r->gpu);
-	if (r->multiprocessors > 0) /* 8 of the load's blocks each */
+	if (r->multiprocessors > 0) /* each runs 8 of the load's blocks at a time */
 		fprintf(f, "blocks_at_once = %.0f\n", r->multiprocessors * 8);
 	put_cost(f, "kernel_gap_us", r, QUALIFY_GAP);
 	fprintf(f, "\n[round]\n");
@@ -198,5 +201,5 @@ int qualify_keep(const struct qualify_result *r, const char *dir, struct gs_erro
 	put_model(model, r);
 	if (fflush(model) || ferror(model))
 		return gs_fail(err, -EIO, "%s cannot be written", path);
-	return sim_params_named(path, &p, err); /* the model takes it */
+	return sim_params_named(path, &p, err); /* checks that the model accepts the file */
 }

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* latency.c - a service alone, and beside one and three BE, by default and under auto: by the bench */
+/*
+ * latency.c - measures with the bench a service alone, and beside one and three BEs, by default and
+ * under auto
+ */
 #include <errno.h>
 #include <math.h>
 #include <string.h>
@@ -18,7 +21,7 @@ static json_t *number(double v)
 	return isfinite(v) ? json_real(v) : json_null();
 }
 
-/* @few: too few requests for a 99th percentile. */
+/* @few: there were too few requests for a 99th percentile. */
 static void take(struct qualify *q, struct bench_cell *c, const char *load, bool few)
 {
 	gs_sort(c->latency_us, c->n);

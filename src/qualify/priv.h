@@ -10,13 +10,13 @@
 
 #define QUALIFY_PROGRAMS 3u
 
-#define QUALIFY_DIR_LEN 300u /* as of bench_path.dir */
+#define QUALIFY_DIR_LEN 300u /* size of bench_path.dir */
 
 /* Cleans up if this process is killed. */
 struct qualify_cleaner {
 	pid_t pid;
 	int fd;
-	char *dir; /* seen by both: the folder to remove; "": none yet */
+	char *dir; /* memory shared with the cleaner: the folder to remove; "": none yet */
 };
 
 struct qualify {
@@ -26,7 +26,7 @@ struct qualify {
 	struct qualify_cleaner cleaner;
 	struct bench_child daemon;
 	struct gs_gpu gpu;
-	struct gs_switchlog *log; /* NULL: it cannot be read */
+	struct gs_switchlog *log; /* NULL: the log cannot be read */
 	struct program all[QUALIFY_PROGRAMS];
 	unsigned int n;
 	struct qualify_window window;
@@ -34,34 +34,34 @@ struct qualify {
 
 /* ---- cleaner.c ------------------------------------------------------------------------------- */
 
-/* @taps: they were off, and are turned off again. Before any thread. */
+/* @taps: turn the taps off at the end. Call it before any thread starts. */
 int qualify_cleaner_start(struct qualify_cleaner *c, bool taps, struct gs_error *err);
-/* We have cleaned up, so it does not. */
+/* We have cleaned up ourselves: ends the cleaner. */
 void qualify_cleaner_end(struct qualify_cleaner *c);
 
 /* ---- session.c ------------------------------------------------------------------------------- */
 
-/* It was stopped, or time is over. */
+/* True if a signal came, or time is over. */
 bool qualify_over(const struct qualify *q);
 /* Waits for @seconds in the GPU's time. -EINTR: over. */
 int qualify_wait(const struct qualify *q, double seconds);
-/* A daemon without a policy, and the log. */
+/* Starts a daemon without a policy, and opens the log. */
 int qualify_session_begin(struct qualify *q, struct gs_error *err);
-/* Programs end, then the daemon, which puts everything back. */
+/* Ends the programs, then the daemon, which restores all settings. */
 void qualify_session_end(struct qualify *q);
 /* Starts one more program of the kind @what, and waits until it is at work. */
 int qualify_start(struct qualify *q, const struct bench_program *what, struct gs_error *err);
 void qualify_stop_programs(struct qualify *q);
-/* One verb; takes @args. */
+/* Sends one verb to our daemon; takes ownership of @args. */
 int qualify_ask(const char *verb, json_t *args, json_t **ret, struct gs_error *err);
-/* The compute TSG of the @i-th program, as `list` has it; NULL: it is not seen. */
+/* The compute TSG of the @i-th program, as in `list`; NULL: it is not there. */
 json_t *qualify_tsg(const struct qualify *q, unsigned int i);
-/* `set` of the first @n programs; 0 only if all calls were accepted. */
+/* Sets @key of the first @n programs. 0 only if all calls were accepted. */
 int qualify_set(const struct qualify *q, unsigned int n, const char *key, json_t *value,
 		struct gs_error *err);
 /*
- * After a rest, reads the log for @seconds in the GPU's time, and fills q->window. -ENODATA: no
- * log.
+ * Waits for settings to take effect, then reads the log into q->window for @seconds of the GPU's
+ * time. -ENODATA: there is no log.
  */
 int qualify_watch(struct qualify *q, double seconds);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* qualify.c - one part after the other, and an end to them */
+/* qualify.c - runs one part after the other, within a time limit */
 #include "qualify/qualify.h"
 
 #include <errno.h>
@@ -21,13 +21,16 @@
 #include "qualify/priv.h"
 #include "taps/taps.h"
 
-#define PARTS_S 150 /* then nothing more is begun; all has to be over at QUALIFY_LIMIT_S */
+#define PARTS_S 150 /* no part begins later; all has to be over at QUALIFY_LIMIT_S */
 
 /* ---- an end: by a signal, by time ---------------------------------------------------------------- */
 
 static volatile sig_atomic_t stop;
 
-/* The second time something does not end: our programs do, with us, and the daemon puts all back. */
+/*
+ * The first signal asks the parts to end, and sets an alarm. If a second one comes, a part hangs,
+ * so we exit: our programs end with us, and the daemon restores.
+ */
 static void on_signal(int signal)
 {
 	struct itimerval last = { .it_value.tv_sec = QUALIFY_LIMIT_S - PARTS_S - 5 };
@@ -116,7 +119,7 @@ static void measure(struct qualify *q)
 		judge_log(q);
 	take_calls(q);
 	qualify_session_end(q);
-	/* A part that ended early leaves its reason where nothing is known. */
+	/* If a part ended early, all that is still unknown gets its reason. */
 	qualify_leave_reasons(q->r, QUALIFY_TAIL, QUALIFY_ALONE_P50, reason(q, &err));
 	if (!r && !q->o->quick) {
 		tell(q, "latencies beside others");
@@ -164,7 +167,7 @@ static int choose_gpu(struct qualify *q, struct gs_error *err)
 	return 0;
 }
 
-/* The daemon begins with these costs from now on. Beside others' work they would be off. */
+/* Keeps the costs for later daemons. Not with --force: other programs' work makes costs wrong. */
 static void keep_costs(struct qualify *q)
 {
 	CLEANUP_FREE struct gs_kept *kept = calloc(1, sizeof(*kept));
@@ -173,7 +176,7 @@ static void keep_costs(struct qualify *q)
 
 	if (!kept || q->o->force)
 		return;
-	gs_kept_load(kept, NULL); /* a file that is not believed is replaced */
+	gs_kept_load(kept, NULL); /* if the file is damaged, it is replaced */
 	k = gs_kept_find(kept, &q->gpu);
 	if (gs_kept_counts(k, &q->gpu, q->r->driver))
 		costs = gs_kept_above(&k->costs, &costs);
@@ -181,7 +184,7 @@ static void keep_costs(struct qualify *q)
 		gs_kept_save(kept, NULL);
 }
 
-/* A failure takes nothing from what was found out. */
+/* Turns the taps off. A failure is only noted: the results stay valid. */
 static void clean_up(struct qualify *q)
 {
 	struct gs_error why = { 0 };

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * qualify.h - what of gpusched works on a GPU that nobody has tried, and what switches cost it
+ * qualify.h - finds out what of gpusched works on a GPU that nobody has tried, and what switches
+ * cost there
  *
- * With loads and a daemon of its own, on a GPU that is otherwise idle. All is over and put back within
- * QUALIFY_LIMIT_S, whatever happens: programs and daemon end with this process. If it is killed,
- * another process turns the taps off and removes its folder.
+ * It runs its own loads and its own daemon, on a GPU that is otherwise idle. Within QUALIFY_LIMIT_S
+ * all has ended and is restored, whatever happens: programs and daemon end with this process. If
+ * this process is killed, another one turns the taps off and removes its folder.
  */
 #ifndef GPUSCHED_QUALIFY_QUALIFY_H
 #define GPUSCHED_QUALIFY_QUALIFY_H
@@ -37,7 +38,7 @@ enum qualify_check_id {
 		QUALIFY_CHECKS_MAX
 };
 
-/* symbol, name, words: us */
+/* in us: symbol, name, words */
 #define QUALIFY_COSTS(X) \
 	X(UNIT, "slice_unit_us", "one us of a timeslice lasts") \
 	X(SWITCH, "switch_cilp_us", "switch: END to another's START, in CILP") \
@@ -61,8 +62,8 @@ enum qualify_cost_id {
 };
 
 struct qualify_check {
-	bool known, works; /* works: only if known */
-	char why[200];     /* what was seen; else why nothing is known */
+	bool known, works; /* @works is valid if @known */
+	char why[200];     /* what was seen; if unknown, the reason */
 };
 
 struct qualify_cost {
@@ -72,34 +73,34 @@ struct qualify_cost {
 
 struct qualify_result {
 	char gpu[80], uuid[48], pci[20], driver[32];
-	double multiprocessors, seconds; /* it took, real ones */
+	double multiprocessors, seconds; /* number of multiprocessors; real seconds that it took */
 	double dilate;
-	double default_slice_us; /* that CUDA sets; 0: unknown */
-	bool complete;           /* else time was over, or somebody stopped it */
-	char left[200];          /* why the taps could not be turned off; "": nothing is left */
+	double default_slice_us; /* the timeslice that CUDA sets; 0: unknown */
+	bool complete;           /* false: time was over, or a signal stopped it */
+	char left[200];          /* why the taps could not be turned off; "": they are off */
 	struct qualify_check checks[QUALIFY_CHECKS_MAX];
 	struct qualify_cost costs[QUALIFY_COSTS_MAX];
-	uint64_t records, lost; /* of the log */
-	json_t *calls;          /* as `stats` has them: count, mean_us, max_us; NULL: none */
+	uint64_t records, lost; /* of the log: read, and lost */
+	json_t *calls;          /* as in `stats`: count, mean_us, max_us; NULL: none */
 	json_t *latencies;      /* an array */
 };
 
 struct qualify_opts {
 	const char *gpu;                /* a selector; NULL: the first */
-	bool force;                     /* beside others' TSGs, too */
-	bool quick;                     /* shorter, and no latencies */
-	void (*tell)(const char *what); /* may be NULL: what is measured now */
+	bool force;                     /* even if other programs use the GPU */
+	bool quick;                     /* measure for a shorter time, and no latencies */
+	void (*tell)(const char *what); /* called with each part's name; may be NULL */
 };
 
 /*
- * 0: @ret has what was found out, which may be little: free it in any case. -EBUSY: others are at work
- * there, or another daemon.
+ * 0: @ret has all that was found out, which may be little. Free @ret in any case. -EBUSY: other
+ * programs use the GPU, or another daemon runs.
  */
 int qualify_run(const struct qualify_opts *o, struct qualify_result *ret, struct gs_error *err);
 void qualify_free(struct qualify_result *r);
 
 json_t *qualify_json(const struct qualify_result *r);
-/* DIR/gpu.conf, which the model takes, and DIR/result.json; DIR may be there. */
+/* Writes DIR/gpu.conf, which the model accepts, and DIR/result.json; DIR may exist. */
 int qualify_keep(const struct qualify_result *r, const char *dir, struct gs_error *err);
 
 #endif /* GPUSCHED_QUALIFY_QUALIFY_H */

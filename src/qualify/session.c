@@ -14,8 +14,8 @@
 #include "qualify/priv.h"
 
 #define READY_MS 30000
-#define REST_S 0.04 /* after a change: its effect is there */
-#define READ_MS 10  /* between two looks at the log */
+#define REST_S 0.04 /* time for a changed setting to take effect */
+#define READ_MS 10  /* between two readings of the log */
 #define RM_NS (100 * NS_PER_MS)
 
 /* ---- what is found out ------------------------------------------------------------------------- */
@@ -110,7 +110,7 @@ json_t *qualify_tsg(const struct qualify *q, unsigned int i)
 	return NULL;
 }
 
-/* The word of the first call that failed; NULL: none. */
+/* The error of the first call that failed; NULL: none failed. */
 static const char *refusal(const json_t *answer)
 {
 	json_t *t;
@@ -212,7 +212,7 @@ void qualify_stop_programs(struct qualify *q)
 	q->n = 0;
 }
 
-/* Nothing that the log shows will be known. */
+/* Without the log, gives its reason to all that only the log could show. */
 static void no_log(struct qualify *q, const char *why)
 {
 	char reason[200];

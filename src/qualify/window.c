@@ -6,7 +6,7 @@
 #include "account/clusters.h"
 #include "basic/cleanup.h"
 
-#define FEW 8u /* turns say nothing */
+#define FEW 8u /* turns are too few to say anything */
 
 void qualify_window_begin(struct qualify_window *w, const int *ours, unsigned int n)
 {
@@ -87,7 +87,9 @@ unsigned int qualify_window_count(const struct qualify_window *w, uint64_t ret_i
 	return n;
 }
 
-/* The first ones of @id, at most as many as a sample takes; sorted. */
+/*
+ * Takes the first lengths (or gaps) above @than_ns of @id, as many as a sample holds; sorts them.
+ */
 static void take(const struct qualify_window *w, uint64_t id, bool gaps, double than_ns,
 		 struct gs_sample *ret)
 {
@@ -103,7 +105,7 @@ static void take(const struct qualify_window *w, uint64_t id, bool gaps, double 
 	gs_sample_take(lengths, n, ret);
 }
 
-/* One of @parts parts of the lengths is shorter; 0: there are few of them. */
+/* The length below which one of @parts parts of all lengths lies; 0: too few lengths. */
 static double quantile(const struct gs_sample *x, unsigned int parts)
 {
 	unsigned int at = x->n / parts;
@@ -142,7 +144,7 @@ bool qualify_unit(double a_us, double a_ns, double b_us, double b_ns, double *re
 {
 	double unit = (b_ns - a_ns) / (b_us - a_us) / 1000, save = a_ns - a_us * unit * 1000;
 
-	/* one us of a slice is about one, and a context is not saved in no time */
+	/* one us of a slice lasts about 1 us, and saving a context takes some time */
 	if (!(a_ns > 0) || !(b_ns > a_ns) || unit < 0.5 || unit > 4 || save <= 0)
 		return false;
 	*ret_unit = unit;

@@ -38,7 +38,7 @@ struct gs_view {
 	 * gs_view_finds() lets into a selection.
 	 */
 	const char *pod;
-	pid_t pid; /* the viewer, of a pod */
+	pid_t pid; /* the viewer's pid, if it is a pod */
 };
 
 /* The view of @peer at this moment. */

@@ -20,7 +20,10 @@ void gs_state_judge_classes(const struct gs_requests *rs,
 			    const unsigned int tsgs[GPUSCHED_MAX_CLASSES], struct gs_findings *ret);
 /* Judges both for a daemon's last ten seconds. */
 void gs_state_look(const struct gs_requests *rs, struct gs_findings *ret);
-/* Writes gpusched_findings: the number of findings of each kind, shown to any person or not. */
+/*
+ * Writes gpusched_findings: the number of findings of each kind, including those that are hidden
+ * from people.
+ */
 void gs_state_metrics(const struct gs_requests *rs, FILE *f);
 
 #endif /* GPUSCHED_REQUESTS_STATE_H */

@@ -14,7 +14,7 @@
 #include "requests/trace_lines.h"
 
 #define TICK_NS (200 * NS_PER_MS)
-#define TICK_COST_FACTOR 20 /* the time between two ticks is so many times what one tick costs */
+#define TICK_COST_FACTOR 20 /* the time between two ticks is this multiple of a tick's cost */
 #define TURNS_MAX 512       /* turns sent together */
 #define LAUNCHES_MAX 512    /* launches in one line */
 
@@ -121,7 +121,10 @@ static void texts_free(struct tsg_texts *x)
 	free(x->of[1]);
 }
 
-/* A new TSG comes behind all that a reader has yet to be told of. */
+/*
+ * Tells readers of a new TSG, or of a change of a known one. If a reader has no room, the new TSG
+ * waits for it.
+ */
 static void tell_all_of(struct gs_tracing *t, struct traced *of)
 {
 	CLEANUP(texts_free) struct tsg_texts texts = { 0 };

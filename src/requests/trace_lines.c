@@ -29,7 +29,7 @@ static json_t *number(uint64_t n)
 	return json_integer((json_int_t)n);
 }
 
-/* null for 0. */
+/* Returns null for 0, which means unknown. */
 static json_t *known(uint64_t n)
 {
 	return n ? number(n) : json_null();

@@ -42,7 +42,10 @@ static void put_runlist(const struct gpusched_tsg *rec, json_t *o)
 			   gpusched_runlist(&rec->task));
 }
 
-/* From the table. `class explain` answers what a new look at the process would find. */
+/*
+ * The source of the TSG's class, as the table has it. `class explain` instead looks at the process
+ * again.
+ */
 static const char *source_of(struct gs_requests *rs, const struct gpusched_tsg *rec)
 {
 	struct gpusched_proc proc;
@@ -137,7 +140,7 @@ static void put_reason(struct gs_requests *rs, const struct gpusched_tsg *rec, u
 	gs_json_put_text(o, "reason", text);
 }
 
-/* Null: in none, or nobody knows. */
+/* Adds the MIG partition; null if the TSG is in none, or if that is unknown. */
 static void put_partition(const struct gpusched_tsg *rec, json_t *o)
 {
 	uint32_t gi = gpusched_gpu_instance(rec->task.engine);
@@ -185,7 +188,7 @@ static void put_state(struct gs_requests *rs, const struct gpusched_tsg *rec, js
 	gs_json_put(o, "reapplied", json_boolean(kept && kept->reapplied));
 }
 
-/* Its part of a GPU, at least and at most. */
+/* Adds the TSG's part of a GPU: at most (limit), and at least (request). */
 static void put_part(struct gs_requests *rs, const struct gpusched_tsg *rec, json_t *o)
 {
 	struct gpusched_limit limit = { 0 };
@@ -210,7 +213,8 @@ static void put_facts(const struct gpusched_task *t, json_t *o)
 			   t->launches_since_ns);
 	gs_json_put_number(o, "launch_rate_mhz", t->known & GPUSCHED_KNOWN_RATE,
 			   gs_launch_rate_mhz(t, gs_now_ns()));
-	gs_json_put_number(o, "gpu_time_ns", false, 0); /* gs_sight_json() has no figures */
+	/* null, unless gs_sight_json() has figures */
+	gs_json_put_number(o, "gpu_time_ns", false, 0);
 	gs_json_put_number(o, "wait_time_ns", false, 0);
 	gs_json_put_number(o, "switches", false, 0);
 	gs_json_put_number(o, "last_run_ns", false, 0);

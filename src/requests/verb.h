@@ -89,7 +89,7 @@ struct gs_arg {
 #define GS_VERB_ROOT (1u << 8)  /* for root alone */
 #define GS_VERB_OWNER (1u << 9) /* for the process's user and root: the handler checks it */
 
-#define GS_VERB_PODS (1u << 10) /* may be asked by the socket for pods, too */
+#define GS_VERB_PODS (1u << 10) /* allowed through the socket for pods, too */
 
 struct gs_verb {
 	const char *name;

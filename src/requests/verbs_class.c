@@ -25,7 +25,7 @@ struct each {
 	struct gs_selection sel;
 	int (*fn)(struct gs_request *rq, pid_t pid, uint32_t to);
 	uint32_t to;
-	uint64_t act_ns; /* when the request came: of the grants that it gives */
+	uint64_t act_ns; /* when the request came, which becomes part of its grants */
 	bool may_be_none, of_clear;
 	int (*end)(struct gs_request *rq, struct each *e);
 	pid_t *pids; /* NULL: not found yet */
@@ -181,7 +181,7 @@ static int check_may(struct gs_request *rq, pid_t pid, uint32_t from, uint32_t t
 	return 0;
 }
 
-/* 0 if none is given: the class's own weight holds. */
+/* The weight in the request; 0: none, so the class's weight holds. */
 static uint32_t weight_of(const struct gs_request *rq)
 {
 	return (uint32_t)gs_arg_number(rq, "weight");
@@ -213,7 +213,7 @@ static int check_present_weight(struct gs_request *rq, pid_t pid, const struct g
 		       pid, now->weight);
 }
 
-/* 0: none of its own. */
+/* The limit in the request; 0: none. */
 static uint16_t limit_of(const struct gs_request *rq)
 {
 	return (uint16_t)gs_arg_number(rq, "limit");
@@ -244,7 +244,10 @@ static int check_other_limit(struct gs_request *rq, pid_t pid, uint32_t to)
 		       g->to == GS_GRANTED_POD ? "pod" : "cgroup", pid);
 }
 
-/* An owner may limit own programs, and undo that. A limit that root set stays, or gets lower. */
+/*
+ * An owner may limit own programs, and undo that. If root set the limit, an owner may only lower
+ * it.
+ */
 static int check_limit(struct gs_request *rq, pid_t pid, uint32_t to, uint32_t limit)
 {
 	struct gpusched_proc proc;
@@ -322,14 +325,17 @@ static int check_one(struct gs_request *rq, pid_t pid, uint32_t to)
 	return r ? r : check_present_weight(rq, pid, &now, to);
 }
 
-/* Noted beside a class; 0: the class's own. */
+/* Weight, limit and request of one process; 0: those of its class hold. */
 struct part {
 	uint32_t weight;
 	uint16_t limit_pct, request_pct;
 	uint64_t limit_grant, request_grant;
 };
 
-/* One request gives a job's processes one grant. Root's stays when the owner lowers its limit. */
+/*
+ * All of a job's processes get the same grant from one request. If an owner changes a limit of
+ * root's, the grant stays root's.
+ */
 static uint64_t grant_of(struct gs_request *rq, pid_t pid, uint64_t was, uint32_t pct)
 {
 	const struct each *e = rq->state;
@@ -341,7 +347,7 @@ static uint64_t grant_of(struct gs_request *rq, pid_t pid, uint64_t was, uint32_
 	return gs_grant_new(e->act_ns, gs_job_of(rq->rs->hub->table, pid), !rq->peer->uid);
 }
 
-/* @to, with @part, is noted as a command's. */
+/* Notes class @to and @part for the process, as set by a command. */
 static int note_one(struct gs_request *rq, pid_t pid, uint32_t to, const struct part *part)
 {
 	CLEANUP_FD int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
@@ -376,7 +382,7 @@ static int note_one(struct gs_request *rq, pid_t pid, uint32_t to, const struct 
 	return 0;
 }
 
-/* As a command has noted it. */
+/* The parts that a command has set for the process; all 0 if none has. */
 static struct part part_of(struct gs_request *rq, pid_t pid)
 {
 	struct gpusched_proc proc;
@@ -411,7 +417,10 @@ static int check_class(struct gs_request *rq, pid_t pid, const struct gs_class_a
 		       pid, pid, option, (unsigned int)gs_arg_number(rq, option));
 }
 
-/* Its class stays, and is a command's from here on: a limit, or a request, is noted beside it. */
+/*
+ * Sets only a limit, or a request. The process keeps its class, which counts as set by a command
+ * from here on.
+ */
 static int part_one(struct gs_request *rq, pid_t pid, bool is_limit)
 {
 	struct part part = part_of(rq, pid);

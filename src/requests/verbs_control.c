@@ -126,7 +126,7 @@ struct job {
 	bool resume;                     /* a person's suspension is undone */
 	json_t *results;
 	int code;  /* the first TSG's failure */
-	char *why; /* ... as text */
+	char *why; /* that failure, as text */
 };
 
 static bool same(const struct gpusched_settings *a, const struct gpusched_settings *b, uint32_t f)

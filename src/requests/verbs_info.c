@@ -135,7 +135,7 @@ static int step_choose(struct gs_request *rq, uint64_t now_ns)
 
 	if (r)
 		return r;
-	if (l->wide && policy) /* where it says nothing, that is null */
+	if (l->wide && policy) /* null if the policy says nothing */
 		gs_polmap_says_open(gs_policy_running(policy)->name, &l->says);
 	return l->wide ? gs_request_wait(rq, step_ask, GS_ON_ERRAND, ASK_MS)
 		       : gs_request_work(rq, step_list);

@@ -83,7 +83,7 @@ static bool is_unsettled(const struct gs_requests *rs)
 	return rs->control->launching || gs_starting_counts(rs->control);
 }
 
-/* Runs when the probes are removed. */
+/* Answers once the probes are removed. */
 static int step_ended(struct gs_request *rq, uint64_t now_ns)
 {
 	if (is_unsettled(rq->rs) && !gs_service_launches_wanted(rq->rs->control))
@@ -108,7 +108,8 @@ static int begin(struct gs_request *rq)
 	r = gs_starting_begin(rs->control, NULL, NULL, NULL, 0, &t, rq->err);
 	if (r) {
 		gs_saved_launches(rs->control, asked);
-		rs->control->launches_asked = asked; /* another request may be starting it */
+		/* another request may be starting the counting */
+		rs->control->launches_asked = asked;
 		return r;
 	}
 	return gs_request_wait_start(rq, t, answer);

@@ -62,7 +62,7 @@ static void put_us(json_t *o, const char *key, uint32_t us)
 	gs_json_put_number(o, key, us != 0, us);
 }
 
-/* @r NULL: nothing is known of it. */
+/* Adds a choice and what is known of the program. @r NULL: nothing is known. */
 static void put(json_t *o, const struct gs_means_choice *c, const struct gs_remembered *r)
 {
 	const struct gs_evidence e = r ? r->seen : (struct gs_evidence){ 0 };
@@ -120,7 +120,7 @@ static void add_pid(const struct gs_remembered *r, uint32_t pid, void *user)
 	json_array_append_new(pids, json_integer(pid));
 }
 
-/* Others' programs are nobody's business but root's. */
+/* Only root sees other users' programs. */
 int gs_verb_means_get(struct gs_request *rq)
 {
 	struct answer a = { .rows = json_array(), .view = &rq->view };
@@ -140,7 +140,7 @@ int gs_verb_means_get(struct gs_request *rq)
 
 /* ---- means_choose ---------------------------------------------------------------------------- */
 
-/* The caller is about to run it, in its present cgroup. */
+/* Identifies the program that the caller is about to run in the caller's present cgroup. */
 static int program_of(struct gs_request *rq, struct gs_program_id *ret)
 {
 	const json_t *list = json_object_get(rq->args, "args"), *v;

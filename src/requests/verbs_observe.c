@@ -175,7 +175,7 @@ int gs_verb_restore(struct gs_request *rq)
 	return rq->rs ? restore_here(rq) : restore_alone(rq);
 }
 
-/* Restores first: without the table nobody could. */
+/* Restores first, since nothing can be restored once the table is gone. */
 int gs_verb_observe_off(struct gs_request *rq)
 {
 	int r;

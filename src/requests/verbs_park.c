@@ -17,9 +17,9 @@
 #include "requests/verbs_park.h"
 
 #define LOOK_NS (250 * NS_PER_MS) /* time between two checks whether the caller is still there */
-#define MEMORY_NS (5 * NS_PER_S)  /* an answer waits so long for figures of memory */
+#define MEMORY_NS (5 * NS_PER_S)  /* the longest wait of an unpark for free GPU memory */
 #define TROUBLES 4
-#define KNOWN_MS 15000u /* after a start, wait so long until each process's state is known */
+#define KNOWN_MS 15000u /* longest wait, after a start, until each process's state is known */
 
 struct one {
 	int32_t pid;
@@ -38,7 +38,10 @@ struct job {
 	uint64_t began_ns;
 };
 
-/* If the caller leaves before the end, its wishes are undone: memory that is out comes back in. */
+/*
+ * If the caller leaves before the end, its wishes are undone: programs that it had parked are
+ * brought back.
+ */
 static void job_free(void *state)
 {
 	struct job *j = state;
@@ -89,7 +92,7 @@ static bool is_settled(const struct job *j, const struct gs_parked *p, uint64_t 
 	if (!p || p->over != GS_PARKED_UNDER_WAY)
 		return true;
 	if (p->core.failed &&
-	    p->core.troubles >= TROUBLES) /* it goes on in the background, and may take long */
+	    p->core.troubles >= TROUBLES) /* retries go on in the background, and may take long */
 		return true;
 	return j->in && waits_for_memory(p) && now_ns - j->began_ns > MEMORY_NS;
 }
@@ -127,7 +130,7 @@ static void report_one(struct gs_request *rq, struct job *j, const struct one *o
 		       unsigned int *done, unsigned int *waiting, unsigned int *failed)
 {
 	bool ok = is_done(j, one->p), waits = !ok && one->p && waits_for_memory(one->p);
-	uint64_t took = 0; /* unknown if it was on its way before */
+	uint64_t took = 0; /* 0: not measured */
 	char text[160];
 	const char *why = ok ? NULL : why_not(j, one, text, sizeof(text));
 
@@ -158,7 +161,7 @@ static int report(struct gs_request *rq)
 		report_one(rq, j, &j->all[i], results, &done, &waiting, &failed);
 	for (size_t i = 0; i < j->n && waiting && !rq->rs->hub->opts.daemon; i++)
 		if (j->all[i].p && waits_for_memory(j->all[i].p))
-			/* Without a daemon nobody would go on with it. */
+			/* Without a daemon no process would go on with the restore. */
 			gs_parking_stay(rq->rs->parking, j->all[i].p);
 	json_object_set_new(rq->answer, "matched", json_integer((json_int_t)j->n));
 	json_object_set_new(rq->answer, "changed", json_integer(done));
@@ -290,7 +293,7 @@ static int may_unpark(struct gs_request *rq, const struct gs_parked *p, struct g
 	return 0;
 }
 
-/* In the order in which they were parked. */
+/* Chooses the matching processes, in the order in which they were parked. */
 static int choose(struct gs_request *rq, struct job *j)
 {
 	struct gs_parked *p, *next;
@@ -369,7 +372,7 @@ json_t *gs_parked_list_json(struct gs_request *rq)
 				    json_string(back_words[gs_park_back_of(rq->rs->parking, p)]));
 		gs_json_put_number(o, "waiting_threads", p->waiters >= 0, (uint64_t)p->waiters);
 		json_object_set_new(o, "sign", sign_json(rq->rs->parking, p));
-		/* As with TSGs: for the owner and root. */
+		/* As in the list of TSGs, only the owner and root see errors. */
 		if (rq->peer->uid && p->uid != rq->peer->uid)
 			json_object_set_new(o, "error", json_null());
 		json_array_append_new(list, o);

@@ -17,7 +17,6 @@ int gs_verb_make_room(struct gs_request *rq); /* in verbs_room.c */
 /* The parked processes that the viewer may see. */
 json_t *gs_parked_list_json(struct gs_request *rq);
 
-/* Adds the findings about them for `status`. */
 struct gs_findings;
 struct gs_requests;
 struct gs_view;

@@ -19,7 +19,7 @@ static bool copy(const char *text, char *ret, size_t size)
 	return true;
 }
 
-/* -EINVAL: Kubernetes allows no such names. */
+/* Reads the pod's names and words. -EINVAL: names that Kubernetes does not allow. */
 static int read_pod(struct gs_request *rq, struct gs_pod_words *ret)
 {
 	const json_t *word;
@@ -34,7 +34,7 @@ static int read_pod(struct gs_request *rq, struct gs_pod_words *ret)
 	return 0;
 }
 
-/* Processes that the pod has already are classified again. */
+/* Notes a pod's words. Processes that the pod already has are classified again. */
 int gs_verb_pod_set(struct gs_request *rq)
 {
 	struct gs_classes *c = rq->rs->hub->classes;
@@ -75,7 +75,7 @@ static json_t *number(uint32_t n)
 	return n ? json_integer(n) : json_null();
 }
 
-/* "left": words that do not count, unless a rule gives as much. */
+/* "left" has the words that do not count, judged as if no rule gave the pod a higher class. */
 static json_t *pod_json(const struct gs_classes *c, const struct gs_pod_words *w)
 {
 	struct gs_words_given g;

@@ -126,7 +126,10 @@ static size_t take_pids(struct gs_request *rq, const char *name,
 		if (n == GS_POOL_CLIENTS ||
 		    gs_parse_u64(json_string_value(v), 1, INT_MAX, &pid, NULL))
 			continue;
-		/* Before the check of the owner, which is found by it. */
+		/*
+		 * Reads the start time before the owner: if the process is replaced in between, its
+		 * entry does not fit.
+		 */
 		ret[n] = gs_pool_process((pid_t)pid);
 		if (ret[n].start_ns && !gs_process_uid((pid_t)pid, &owner) &&
 		    owner == rq->peer->uid)
@@ -135,7 +138,10 @@ static size_t take_pids(struct gs_request *rq, const char *name,
 	return n;
 }
 
-/* Writes both into the process map, so that the server's TSGs have them from the beginning. */
+/*
+ * Marks the process in the process map as an MPS server of that class, so that its TSGs have both
+ * from the beginning.
+ */
 static int mark(struct gs_requests *rs, pid_t pid, uint64_t start_ns, uint32_t class_id,
 		bool *ret_new)
 {
@@ -266,7 +272,8 @@ int gs_verb_pool_dir(struct gs_request *rq)
 			    pid, rq->peer->pid);
 	if (r)
 		return r;
-	if (make_dir(rq->peer, path, sizeof(path), &why)) /* it needs only one */
+	/* no failure: the answer has the reason */
+	if (make_dir(rq->peer, path, sizeof(path), &why))
 		json_object_set_new(rq->answer, "reason", json_string(why.text));
 	else
 		json_object_set_new(rq->answer, "dir", json_string(path));

@@ -65,8 +65,8 @@ struct status {
 	char *text;
 	size_t size;
 	size_t gpu, rows;      /* the present GPU; the number of its rows */
-	unsigned int mig;      /* number of TSGs in the present GPU's partitions, */
-	unsigned int apart;    /* and in one that is not known */
+	unsigned int mig;      /* number of TSGs in partitions of the present GPU */
+	unsigned int apart;    /* number of TSGs in an unknown partition */
 	struct gs_polmap says; /* fd -1: the policy reports nothing about TSGs */
 };
 
@@ -337,7 +337,8 @@ static int step_findings(struct gs_request *rq, uint64_t now_ns)
 	struct status *t = rq->state;
 	bool failed;
 
-	if (rq->view.pod) /* they name processes by the node's pids, and others' */
+	/* a pod gets no findings: they name other processes, and by the node's pids */
+	if (rq->view.pod)
 		t->told = t->found.n;
 	for (; t->told < t->found.n && gs_request_has_time(rq); t->told++)
 		put_finding(rq, t, &t->found.all[t->told]);
@@ -527,7 +528,7 @@ static int step_begin(struct gs_request *rq, uint64_t now_ns)
 	r = gs_window_begin(rq->rs->figures, t->sel.recs, t->sel.n, &t->window);
 	gs_selection_free(&t->sel);
 	t->sel = (struct gs_selection){ .n = 0 };
-	/* For as long as the request waits. */
+	/* The window takes memory for as long as the request waits. */
 	rq->size = t->window ? gs_window_bytes(t->window) : 0;
 	return r ? r : gs_request_wait(rq, step_passes, 0, (unsigned int)t->for_ms);
 }

@@ -106,7 +106,11 @@ void gs_watch_said(void *self, json_t *event, uid_t owner)
 		if (w->token)
 			show(w, event, owner);
 	rs->emitting = within;
-	if (!within) /* a watcher that is too slow gives an event itself */
+	/*
+	 * if showing one event caused this one (a slow watcher was dropped), the outer call
+	 * collects
+	 */
+	if (!within)
 		collect(rs);
 }
 

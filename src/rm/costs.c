@@ -32,11 +32,11 @@ static const struct {
 	{ "NVIDIA H100 80GB HBM3", 580, H200 },
 };
 
-/* No GPU is known to be beyond these. */
+/* No known GPU has values beyond these bounds. */
 #define COST_MAX_NS 5000000u
 #define UNIT_MIN_PS 500000u
 #define UNIT_MAX_PS 4000000u
-#define STEP_NS 10000u /* figures of the log that change a bit change nothing */
+#define STEP_NS 10000u /* smaller changes of the log's figures change nothing */
 
 struct gs_costs gs_costs_as_kept(const struct gs_costs *c, uint64_t now_s)
 {

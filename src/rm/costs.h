@@ -12,8 +12,8 @@
 #include <stdint.h>
 
 /*
- * How a cost is known: of the product; from this log; from an earlier log of the same GPU; by
- * `gpusched qualify`. Only a calibrated cost is from the log that is read now.
+ * How a cost is known: measured for the product, calibrated from the present log, kept from an
+ * earlier log of the same GPU, or measured by `gpusched qualify`.
  */
 enum gs_cost_basis {
 	GS_COST_UNKNOWN,
@@ -34,8 +34,9 @@ struct gs_costs {
 	/* START to the first instruction, for a TSG that was saved in CILP. */
 	uint64_t restore_ns;
 	uint64_t idle_turn_ns; /* for a turn that drained: loading, and saving an idle TSG */
-	enum gs_cost_basis save_basis, switch_basis, restore_basis; /* restore: of the last two */
-	/* Kept or qualified: when it was measured, in seconds since 1970. */
+	/* restore_basis: of restore_ns and idle_turn_ns */
+	enum gs_cost_basis save_basis, switch_basis, restore_basis;
+	/* When a kept or qualified cost was measured, in seconds since 1970. */
 	uint64_t save_at_s, switch_at_s, restore_at_s;
 };
 
@@ -54,7 +55,7 @@ static inline bool gs_cost_is_prior(enum gs_cost_basis basis)
 	return basis == GS_COST_MEASURED || basis == GS_COST_KEPT || basis == GS_COST_QUALIFIED;
 }
 
-/* The same costs once their log is no longer read: calibrated ones are kept as of @now_s. */
+/* The same costs for later use: calibrated ones become kept ones, as of @now_s. */
 struct gs_costs gs_costs_as_kept(const struct gs_costs *c, uint64_t now_s);
 
 /* Whether each cost is in a range in which any GPU's costs may be. */

@@ -56,7 +56,7 @@ int gs_rm_open_control(void);
 int gs_rm_open_gpu(unsigned int minor);
 /* Driver branch (580, ...) and full version string; -ENODEV without a driver. */
 int gs_rm_driver(unsigned int *ret_branch, char *ret_version, size_t size, struct gs_error *err);
-/* False: the sizes and places of this branch's structures are not known, only guessed. */
+/* False: the layout of this branch's structures is not known, but guessed. */
 bool gs_rm_branch_known(unsigned int branch);
 
 /* ---- GPUs ---------------------------------------------------------------------------------- */

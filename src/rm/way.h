@@ -35,9 +35,9 @@ struct gs_rm_tsg {
 	struct gpusched_channel channels[GPUSCHED_MAX_CHANNELS];
 	struct gpusched_settings own; /* the owner's settings, for a restore */
 	uint32_t class_id, weight;    /* of its process, for a policy in the kernel */
-	/* The MIG partition, for the same: as in struct gpusched_module_tell. */
+	/* The MIG partition, also for a policy in the kernel: as in struct gpusched_module_tell. */
 	uint32_t gpu_instance, compute_instance;
-	/* the calling thread's; NULL: waits for the owner as long as it takes */
+	/* limits waits for the owner; it belongs to the calling thread. NULL: no limit */
 	struct gs_wait *wait;
 };
 
@@ -59,7 +59,7 @@ enum gs_rm_op {
 		GS_RM_OP_MAX
 };
 
-/* PREEMPT with argument 0 waits for so long. */
+/* How long PREEMPT waits if its argument is 0. */
 #define GS_RM_PREEMPT_US 100000u
 
 /* Number of channels that one call suspends or resumes. A TSG with more needs several calls. */

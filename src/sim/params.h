@@ -36,7 +36,7 @@ struct sim_params {
 	uint64_t save_idle_ns;    /* from the end of the last work to END */
 	uint64_t slice_unit_ns;   /* real length of one us of a timeslice */
 	uint64_t switch_copy_ns;  /* copy engines: END to START; they have nothing to save */
-	bool interleave_honoured; /* false: a runlist is a plain round; that was measured */
+	bool interleave_honoured; /* false, as measured: interleave levels do nothing */
 	uint64_t default_timeslice_us;
 	unsigned int default_preempt_mode;
 	uint64_t copy_bytes_per_us;

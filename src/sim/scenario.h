@@ -49,7 +49,7 @@ struct sim_group {
 	unsigned int kind, arrivals, hold, requests;
 	double kernel_us, block_us, fill_pct; /* block_us 0: as long as the kernel */
 	unsigned int kernels;                 /* number in a request */
-	/* After so many kernels the program waits for the GPU; 0: only at the request's end. */
+	/* The program waits for the GPU after this many kernels; 0: only at the request's end. */
 	unsigned int wait_every;
 	unsigned int burst;   /* requests that arrive at once */
 	double launch_gap_us; /* CPU time between two launches of a request */

@@ -143,7 +143,7 @@ static uint64_t group_cgroup(const struct sim_proc *p)
 	return g->cgroup_id ? g->cgroup_id : (uint64_t)(g - p->sim->s->groups) + 1;
 }
 
-/* Above all cgroups that a scenario names. */
+/* Ids of processes' own cgroups begin here, above all that a scenario names. */
 #define OWN_CGROUPS 10000000000000000ull
 
 static uint64_t cgroup_of(const struct sim_proc *p)
@@ -151,7 +151,7 @@ static uint64_t cgroup_of(const struct sim_proc *p)
 	return p->g->own_cgroups ? OWN_CGROUPS + (uint64_t)(p - p->sim->procs) : group_cgroup(p);
 }
 
-/* By the daemon's rules. */
+/* The process's limit or request, by the daemon's rules. */
 static struct gs_grant grant_of(const struct sim_proc *p, enum gs_part part)
 {
 	const struct sim_group *g = p->g;

@@ -28,7 +28,9 @@ struct sim_proc {
 	/* the request under way */
 	bool busy;
 	uint64_t counted_from, next_arrival;
-	/* Kernels of the request: to_launch until it waits, to_begin after that. */
+	/*
+	 * Kernels of the request: @to_launch are launched before the next wait, @to_begin after it.
+	 */
 	unsigned int to_launch, to_finish, to_begin, request;
 	uint64_t piece_from; /* when the present piece began */
 	/* sync: kernels that are done; kernels that are done or under way */

@@ -9,7 +9,8 @@ int sim_sight_init(struct sim_sim *x);
 void sim_sight_end(struct sim_sim *x);
 void sim_sight_switch(struct sim_sim *x, const struct sim_switch *sw);
 void sim_sight_launched(struct sim_proc *p);
-void sim_sight_settings(struct sim_proc *p); /* its slice changed, or whether it can run */
+/* call it when the TSG's slice or runnable state changed */
+void sim_sight_settings(struct sim_proc *p);
 void sim_sight_gone(struct sim_proc *p);
 /* All sums for the result: of the account, and of the account without counted launches. */
 void sim_sight_sums(struct sim_proc *p, struct gs_turn_sums *ret, struct gs_turn_sums *ret_of_log);

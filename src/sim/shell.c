@@ -95,7 +95,7 @@ static int set_branch(struct shell_options *o, uint64_t branch, struct gs_error 
 	return 0;
 }
 
-/* Parses "3": GPU instances; "2x3": each with so many compute instances. */
+/* Parses "3" (3 GPU instances) or "2x3" (2 GPU instances with 3 compute instances each). */
 static int divide_as(struct shell_options *o, const char *value, struct gs_error *err)
 {
 	CLEANUP_FREE char *text = strdup(value);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * arch.bpf.h - picks what differs by processor: numbers and registers of system calls
+ * arch.bpf.h - includes the file for this processor: numbers and registers of system calls
  *
  * Each arch_NAME.bpf.h has struct pt_regs, gs_syscall_*() for the exit of a system call, gs_is_*()
  * for its number, and GS_PROBE_* for uprobes.

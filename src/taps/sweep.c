@@ -21,7 +21,7 @@
 #include "taps/taps.h"
 
 #define MANY_HOLDERS 32 /* with more holders, one walk over all processes is cheaper */
-#define FULL_EVERY 64   /* one sweep in so many reads all records */
+#define FULL_EVERY 64   /* one sweep in this many reads all records */
 
 /* Entries of gs_devices, gs_clients or gs_past. Each belongs to a file. */
 struct places {

@@ -39,8 +39,8 @@ CUresult cuCtxCreate_v2(CUcontext *ret, unsigned int flags, CUdevice d);
 
 static struct client clients[MAX_CLIENTS];
 static CUcontext contexts[MAX_DEVICES];
-static bool faulty; /* until all clients of now have gone */
-static bool wedged; /* forever */
+static bool faulty; /* all calls fail, until the present clients have left */
+static bool wedged; /* new clients hang, for ever */
 
 /* ---- clients that fail --------------------------------------------------------------------- */
 
