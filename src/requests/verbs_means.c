@@ -99,6 +99,7 @@ static json_t *row_of(struct gs_request *rq, const struct gs_remembered *r)
 	gs_json_put_text(o, "class", r->role == GS_ROLE_OTHER ? NULL : classes[r->role]);
 	put(o, &c, r);
 	gs_json_put_number(o, "used_s", true, (uint64_t)r->used_s);
+	gs_json_put_number(o, "cta_trials", true, r->tries);
 	json_object_set_new(o, "pids", json_array());
 	return o;
 }
@@ -126,7 +127,7 @@ int gs_verb_means_get(struct gs_request *rq)
 	struct answer a = { .rows = json_array(), .view = &rq->view };
 
 	for (struct gs_remembered *r = gs_means_all(rq->rs->means); r; r = r->hh.next) {
-		if (!(gs_view_process(&rq->view, r->id.uid) & GS_SEES_ALL))
+		if (!r->looked || !(gs_view_process(&rq->view, r->id.uid) & GS_SEES_ALL))
 			continue;
 		r->at = json_array_size(a.rows);
 		json_array_append_new(a.rows, row_of(rq, r));
@@ -170,6 +171,7 @@ int gs_verb_means_choose(struct gs_request *rq)
 	struct gs_program_id id;
 	struct gs_means_choice c;
 	uint32_t class_id;
+	bool trial = false;
 
 	if (gs_class_id(rs->hub->classes, gs_arg_text(rq, "class"), &class_id))
 		return gs_fail(rq->err, -EINVAL,
@@ -183,10 +185,13 @@ int gs_verb_means_choose(struct gs_request *rq)
 		json_object_set_new(rq->answer, "means", json_null());
 		return 0;
 	}
-	if (!program_of(rq, &id))
+	if (!program_of(rq, &id)) {
 		r = gs_means_use(rs->means, &id);
+		trial = gs_means_role(class_id) == GS_ROLE_BE && gs_means_ask(rs->means, &id);
+	}
 	c = choose(rs, rq->peer->uid, gs_means_role(class_id), r);
 	put(rq->answer, &c, r);
+	gs_json_put(rq->answer, "trial", json_boolean(trial));
 	server = c.means == GS_MEANS_SHARE || c.means == GS_MEANS_POOL
 			 ? running(rs, rq->peer->uid, c.means == GS_MEANS_SHARE)
 			 : NULL;
