@@ -19,6 +19,7 @@
 #include "means/store.h"
 #include "means/trial.h"
 #include "policy/maps.h"
+#include "table/procs.h"
 
 #define LOOK_NS NS_PER_S
 #define LOOKS 64u /* at TSGs, at a time */
@@ -266,6 +267,7 @@ static void end_trial(struct gs_means_known *k, struct watched *w, enum gs_trial
 		.switch_us = (uint32_t)((costs.switch_ns + costs.restore_ns) / 1000),
 	};
 	bool told = v == GS_TRIAL_TOLD || v == GS_TRIAL_LONG;
+	unsigned int ms = (unsigned int)((gs_now_ns() - w->trial.began_ns) / NS_PER_MS);
 
 	w->trial.began_ns = 0;
 	k->tried--;
@@ -276,8 +278,10 @@ static void end_trial(struct gs_means_known *k, struct watched *w, enum gs_trial
 	if (r && told)
 		gs_remember_trial(&k->memory, r, &e, time(NULL));
 	if (told)
-		gs_log(LOG_INFO, "process %u: in CTA mode it leaves the GPU after %u us", w->pid,
-		       us);
+		gs_log(LOG_INFO,
+		       "process %u: in CTA mode it leaves the GPU after %u us; the trial took "
+		       "%u ms",
+		       w->pid, us, ms);
 	else
 		gs_count(k->hub, GS_SVC_TRIALS_VAIN);
 }
@@ -622,6 +626,17 @@ bool gs_means_ask(struct gs_means_known *k, const struct gs_program_id *id)
 	r->asked = true;
 	gs_remember_used(&k->memory, r, time(NULL));
 	return has_trials(k, r);
+}
+
+bool gs_means_lc_runs(const struct gs_means_known *k)
+{
+	struct gpusched_proc proc;
+
+	for (const struct watched *w = k->all; w; w = w->hh.next)
+		if (gs_means_role(w->class_id) == GS_ROLE_LC &&
+		    (gs_proc_get(k->hub->table, (pid_t)w->pid, &proc) || !proc.mps))
+			return true;
+	return false;
 }
 
 struct gs_remembered *gs_means_all(const struct gs_means_known *k)

@@ -37,6 +37,8 @@ const struct gs_remembered *gs_means_use(struct gs_means_known *k, const struct 
  * a service, since it is not known how long its thread blocks are.
  */
 bool gs_means_ask(struct gs_means_known *k, const struct gs_program_id *id);
+/* A program of class lc has a TSG of its own, in no MPS server. */
+bool gs_means_lc_runs(const struct gs_means_known *k);
 /* All of them, linked by hh.next; of those without @looked nothing was measured. */
 struct gs_remembered *gs_means_all(const struct gs_means_known *k);
 /* Each process that runs one of them; one with several TSGs comes several times. */

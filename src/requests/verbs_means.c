@@ -11,16 +11,23 @@
 #include "requests/requests.h"
 #include "table/procs.h"
 
-/* A service gains by a shared server only beside best-effort programs in it. */
-static bool has_best_effort(const struct gs_requests *rs, const struct gs_pool *p)
+static bool has_class(const struct gs_requests *rs, const struct gs_pool_process *all, size_t n,
+		      uint32_t class_id)
 {
 	struct gpusched_proc proc;
 
-	for (size_t i = 0; i < p->nclients; i++)
-		if (!gs_proc_get(rs->hub->table, p->clients[i].pid, &proc) &&
-		    proc.start_ns == p->clients[i].start_ns && proc.class_id == GPUSCHED_CLASS_BE)
+	for (size_t i = 0; i < n; i++)
+		if (!gs_proc_get(rs->hub->table, all[i].pid, &proc) &&
+		    proc.start_ns == all[i].start_ns && proc.class_id == class_id)
 			return true;
 	return false;
+}
+
+/* A member is about to be a client, or its child is. */
+static bool has_in(const struct gs_requests *rs, const struct gs_pool *p, uint32_t class_id)
+{
+	return p && (has_class(rs, p->clients, p->nclients, class_id) ||
+		     has_class(rs, p->members, p->nmembers, class_id));
 }
 
 /* A pool that its user has under way: the shared server, or a pool of class be. NULL: none. */
@@ -50,7 +57,9 @@ static struct gs_means_choice choose(const struct gs_requests *rs, uid_t uid, en
 		.known = r != NULL,
 		.seen = r ? r->seen : (struct gs_evidence){ 0 },
 		.may_share = rs->hub->config->allow_share,
-		.share_runs = share && has_best_effort(rs, share),
+		/* a service gains by it only beside best-effort programs in it */
+		.share_runs = has_in(rs, share, GPUSCHED_CLASS_BE),
+		.lc_outside = gs_means_lc_runs(rs->means) && !has_in(rs, share, GPUSCHED_CLASS_LC),
 		.pool_runs = running(rs, uid, false) != NULL,
 	};
 

@@ -49,23 +49,32 @@ for name in short long other another; do cp "$gsload" "$scratch/bin/$name"; done
 
 allow yes
 start_daemon
-start lc --class lc -- "$gsload" lc $fixed --arrivals poisson --period-us 5000 --lines
+start lc --class lc -- "$gsload" lc $fixed --arrivals poisson --period-us 5000
 
 # ---- blocks of 20 us: the first run shows them, the second start is in the shared server
 start first --class be --means auto -- "$scratch/bin/short" be $fixed --block-us 20 --kernel-us 1000
 like "$(said first)" "slices: nothing is known of it" "a program that never ran gets slices"
 like "$(cat "$scratch/first")" "may try it in CTA mode beside a service, for 2 seconds" "what will be tried on it is said at the start"
 check "its blocks are known soon, beside a service of whole turns" wait_for 30 eval '[ "$(program short .leave_cta_us)" -gt 0 ]'
-is "$(program short '"\(.class) \(.means) \(.cta_trials)"')" "be share 1" "one trial was enough"
+is "$(program short '"\(.class) \(.wait_us.share < .wait_us.slices) \(.cta_trials)"')" "be true 1" "one trial was enough"
 check "then it has its own mode and the short slice again" wait_for 10 is_as_before first
 like "$(program short '"\(.leave_cilp_us) \(.leave_cta_us)"')" "^(8|9|10|11)[0-9]?[0-9]? [0-9]+$" "the time by slices is not that of CTA mode"
 sleep 3
 is "$(counter cta_trials) $(counter cta_trials_vain)" "1 0" "a program whose blocks are known is not tried again"
 end_load "$first"
 start second --class be --means auto -- "$scratch/bin/short" be $fixed --block-us 20 --kernel-us 1000
-like "$(said second)" "share: its thread blocks are short" "its second start is in the shared server"
-is "$(grep -c "CTA mode" "$scratch/second")" 0 "nothing will be tried then"
+like "$(said second)" "slices: its thread blocks are short, but a service runs that is not in" \
+	"beside a service outside of any server it would gain nothing in one"
 end_load "$second"
+end_load "$lc"
+start second --class be --means auto -- "$scratch/bin/short" be $fixed --block-us 20 --kernel-us 1000
+like "$(said second)" "share: its thread blocks are short" "else its second start is in the shared server"
+is "$(grep -c "may try it" "$scratch/second")" 0 "nothing will be tried then"
+start joins --class lc --means auto -- "$gsload" lc $fixed --arrivals poisson --period-us 5000
+like "$(said joins)" "share: its user's shared server runs" "a service that comes at once joins it"
+end_load "$joins"
+end_load "$second"
+start lc --class lc -- "$gsload" lc $fixed --arrivals poisson --period-us 5000
 
 # ---- many processes and programs of one user: one trial at a time, one a minute
 restart_daemon
@@ -98,7 +107,8 @@ end_load "$fifth"
 allow no
 kill -HUP "$DAEMON_PID"
 start sixth --class be --means auto -- "$scratch/bin/plain" be $fixed --block-us 20
-is "$(grep -c "CTA mode" "$scratch/sixth")" 0 "where shared servers are not allowed none is promised"
+is "$(grep -c "may try it" "$scratch/sixth")" 0 "where shared servers are not allowed none is promised"
 sleep 5
 is "$(counter cta_trials)" 0 "nor had"
+diag "$(grep "CTA mode" "$scratch/daemon.log")"
 done_testing
