@@ -179,8 +179,9 @@ static void tell_waits(const json_t *answer)
 static void tell_trial(const json_t *answer)
 {
 	if (json_is_true(json_object_get(answer, "trial")))
-		fprintf(stderr, "gpusched: run: policy auto may try it in CTA mode beside a "
-				"service, for 2 seconds, to learn how long its thread blocks are\n");
+		fprintf(stderr,
+			"gpusched: run: policy auto may try it in CTA mode beside a "
+			"service, for 2 seconds, to learn how long its thread blocks are\n");
 }
 
 static void choose_means(const struct cli *c, const char *class_name, struct chosen *inout)

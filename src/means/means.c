@@ -24,7 +24,7 @@
 #define LOOK_NS NS_PER_S
 #define LOOKS 64u /* at TSGs, at a time */
 #define WINDOW_NS (5 * NS_PER_S)
-#define LEAST_NS NS_PER_S /* of a window that ends with its TSG */
+#define LEAST_NS NS_PER_S       /* of a window that ends with its TSG */
 #define TRIED_NS (2 * NS_PER_S) /* of a window that tells whether a trial is worth it */
 #define SAVE_NS (60 * NS_PER_S)
 #define SAVE_MS 3000 /* at the end */
@@ -63,7 +63,7 @@ struct gs_means_known {
 	struct watched *all, *next; /* next: its look comes next; NULL: the first one's */
 	uint64_t look_ns, save_ns;
 	struct gs_trials trials;
-	unsigned int tried; /* TSGs that have a trial now */
+	unsigned int tried;    /* TSGs that have a trial now */
 	struct gs_polmap says; /* fd -1: the policy says nothing of TSGs, or is not asked yet */
 	bool asked_policy;
 	bool keeps; /* a daemon, and the file is not a newer gpusched's */

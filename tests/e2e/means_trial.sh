@@ -110,5 +110,5 @@ start sixth --class be --means auto -- "$scratch/bin/plain" be $fixed --block-us
 is "$(grep -c "may try it" "$scratch/sixth")" 0 "where shared servers are not allowed none is promised"
 sleep 5
 is "$(counter cta_trials)" 0 "nor had"
-diag "$(grep "CTA mode" "$scratch/daemon.log")"
+
 done_testing

@@ -126,7 +126,8 @@ static void what_is_not_known_is_not_guessed(void **state)
 
 	expect(c, GS_MEANS_SLICES, GS_MEANS_WHY_UNKNOWN);
 	c.role = GS_ROLE_LC;
-	expect(c, GS_MEANS_SHARE, GS_MEANS_WHY_SERVER_RUNS); /* outside it has the driver's slices */
+	expect(c, GS_MEANS_SHARE,
+	       GS_MEANS_WHY_SERVER_RUNS); /* outside it has the driver's slices */
 	c.share_runs = false;
 	expect(c, GS_MEANS_HOLD, GS_MEANS_WHY_UNTOLD);
 	c = be(short_blocks);
