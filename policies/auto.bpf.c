@@ -31,8 +31,8 @@
  * stays in it if it then leaves the GPU sooner.
  *
  * The daemon may wish to know how long the thread blocks of a program are (means=auto). With a
- * short slice the log does not show that. So the be TSG then has CTA mode and a slice of 1 ms, for
- * 2.5 s at most. Meanwhile lc waits longer, by up to that slice and a thread block.
+ * short slice the log does not show that. So the be TSG then has CTA mode and a slice of 1 ms, or 2
+ * where switches cost much, for 2.5 s at most. Meanwhile lc waits longer, by up to that slice and a thread block.
  *
  * A class, or a program, with a limit has at most that part of a GPU's time, even while others
  * rest. It is suspended now and then, some seven times a second, and has no turn meanwhile.

@@ -137,7 +137,7 @@ _Static_assert(sizeof(struct gpusched_promise) == 16, "gpusched_promise");
 /*
  * The daemon would like to know how long its thread blocks are, for two seconds at most, once for a
  * program that asked for means=auto. A policy that can afford it gives the TSG CTA mode meanwhile,
- * and a slice that shows in the length of turns (1 ms).
+ * and a slice that shows in the length of turns (eight saves).
  */
 #define GPUSCHED_STATE_TRIAL (1u << 3)
 

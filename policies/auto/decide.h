@@ -85,7 +85,7 @@ GPUSCHED_INLINE void want_be_slice(struct gpusched_task *t, const struct tsg *s,
 	else if (r->be > 1 && (s->idle || r->part))
 		us = gs_most(us, costs_idle_us(&r->costs));
 	if (tried)
-		us = gs_most(us, WISHED_US);
+		us = gs_most(us, probe_slice_us(r->gpu.save_us));
 	if (!r->lc || (r->busy && !r->paying))
 		gpusched_want_default(t, GPUSCHED_TIMESLICE);
 	else

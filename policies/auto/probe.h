@@ -16,6 +16,7 @@
 /* A trial that the daemon wishes, whether it ends it or not. */
 #define WISHED_NS (2500 * GS_MS)
 #define WISHED_US 1000
+#define WISHED_MAX_US 2000
 #define PROBE_DRAINS 12 /* of which the figure consists of what was seen in the probe */
 
 struct probe_seen {
@@ -35,6 +36,12 @@ struct probe {
 	gs_u32 pad;
 	gs_u64 trial_ns; /* when the wished trial began; 0: none is wished */
 };
+
+/* The slice of a trial. Its end has to show in a turn's length: so it is long against a save. */
+GPUSCHED_INLINE gs_u64 probe_slice_us(gs_u64 save_us)
+{
+	return gs_least(gs_most(8 * save_us, WISHED_US), WISHED_MAX_US);
+}
 
 /* 1: a trial is wished, and is not too long yet. A probe needs drains after it. */
 GPUSCHED_INLINE int probe_trial(struct probe *p, const struct probe_seen *s, int wished)
