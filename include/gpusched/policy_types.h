@@ -134,6 +134,12 @@ _Static_assert(sizeof(struct gpusched_promise) == 16, "gpusched_promise");
 #define GPUSCHED_STATE_LOADED (1u << 0)    /* it holds the GPU, whether it works or not */
 #define GPUSCHED_STATE_CONTENDED (1u << 1) /* ... and another TSG waits, so it has work */
 #define GPUSCHED_STATE_WAITING (1u << 2)   /* it waits for the GPU; unset: unknown */
+/*
+ * The daemon would like to know how long its thread blocks are, for two seconds at most, once for a
+ * program that asked for means=auto. A policy that can afford it gives the TSG CTA mode meanwhile,
+ * and a slice that shows in the length of turns (eight saves).
+ */
+#define GPUSCHED_STATE_TRIAL (1u << 3)
 
 /*
  * struct gpusched_facts - facts about one TSG from the GPU's own log; from gpusched_facts() or

@@ -5,16 +5,36 @@
 #ifndef AUTO_DECIDE_H
 #define AUTO_DECIDE_H
 
-GPUSCHED_INLINE int wants_cta(const struct gpusched_task *t, struct tsg *s, gs_u64 now)
+GPUSCHED_INLINE int may_have_cta(const struct gpusched_task *t)
+{
+	return cta && !(t->assumed & GPUSCHED_PREEMPT_MODE) &&
+	       t->asked.preempt_mode == GPUSCHED_PREEMPT_CILP;
+}
+
+GPUSCHED_INLINE struct probe_seen probe_seen_of(const struct tsg *s, gs_u64 now)
 {
 	const struct gpusched_facts *f = &s->now;
-	struct probe_seen seen = { now, f->drain_ns, f->drains,
-				   s->sighted && f->known & GPUSCHED_FACT_DRAIN };
 
-	if (!cta || t->assumed & GPUSCHED_PREEMPT_MODE ||
-	    t->asked.preempt_mode != GPUSCHED_PREEMPT_CILP)
-		return 0;
-	return probe_cta(&s->probe, &seen);
+	return (struct probe_seen){ now, f->drain_ns, f->drains,
+				    s->sighted && f->known & GPUSCHED_FACT_DRAIN };
+}
+
+GPUSCHED_INLINE int wants_cta(const struct gpusched_task *t, struct tsg *s, gs_u64 now)
+{
+	struct probe_seen seen = probe_seen_of(s, now);
+
+	return may_have_cta(t) && probe_cta(&s->probe, &seen);
+}
+
+/* The daemon wishes to know how long the blocks are. LC has the time: BEs are owed nothing. */
+GPUSCHED_INLINE int is_tried(const struct gpusched_task *t, struct tsg *s, const struct runlist *r,
+			     gs_u64 now)
+{
+	struct probe_seen seen = probe_seen_of(s, now);
+	int wished = s->sighted && s->now.state & GPUSCHED_STATE_TRIAL && may_have_cta(t) &&
+		     r->lc && !r->busy && !r->paying;
+
+	return probe_trial(&s->probe, &seen, wished);
 }
 
 GPUSCHED_INLINE void say(const struct gpusched_task *t, struct tsg *s, const struct runlist *r,
@@ -55,7 +75,7 @@ GPUSCHED_INLINE void decide_lc(struct gpusched_task *t, struct tsg *s, const str
 
 /* The slice is short only where LC gains by it and no TSG without a class makes the BE starve. */
 GPUSCHED_INLINE void want_be_slice(struct gpusched_task *t, const struct tsg *s,
-				   const struct runlist *r)
+				   const struct runlist *r, int tried)
 {
 	gs_u64 us = r->slice.us ? r->slice.us : be_slice_us;
 
@@ -64,6 +84,8 @@ GPUSCHED_INLINE void want_be_slice(struct gpusched_task *t, const struct tsg *s,
 			     gs_least(1200ull * r->lc, 100000));
 	else if (r->be > 1 && (s->idle || r->part))
 		us = gs_most(us, costs_idle_us(&r->costs));
+	if (tried)
+		us = gs_most(us, probe_slice_us(r->gpu.save_us));
 	if (!r->lc || (r->busy && !r->paying))
 		gpusched_want_default(t, GPUSCHED_TIMESLICE);
 	else
@@ -73,8 +95,11 @@ GPUSCHED_INLINE void want_be_slice(struct gpusched_task *t, const struct tsg *s,
 GPUSCHED_INLINE void decide_be(struct gpusched_task *t, struct tsg *s, const struct runlist *r,
 			       gs_u64 now)
 {
-	want_be_slice(t, s, r);
-	if (r->lc && !r->busy && wants_cta(t, s, now))
+	int tried = is_tried(t, s, r, now);
+
+	want_be_slice(t, s, r, tried);
+	/* without costs a slice's end does not show: the slices of the trial tell them first */
+	if (tried ? r->gpu.known & GPUSCHED_GPU_SAVE : r->lc && !r->busy && wants_cta(t, s, now))
 		gpusched_want_preempt_mode(t, GPUSCHED_PREEMPT_CTA);
 	else
 		gpusched_want_default(t, GPUSCHED_PREEMPT_MODE);
@@ -104,7 +129,7 @@ GPUSCHED_INLINE void pause_or_not(struct gpusched_task *t, struct tsg *s, gs_u64
 	if (is_capped(&s->limited, now))
 		s->says.means = PAUSED;
 	else if (s->role != LC)
-		s->says.means = NO_MEANS;
+		s->says.means = s->probe.trial_ns ? CTA_TRIAL : NO_MEANS;
 }
 
 GPUSCHED_INLINE void decide(struct gpusched_task *t, struct tsg *s, struct runlist *r, gs_u64 now)

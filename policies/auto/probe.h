@@ -13,6 +13,10 @@
 #define PROBE_NS (150 * GS_MS)
 #define PROBE_EVERY_NS (60 * GS_S)
 #define PROBE_GAIN_NS (10 * 1000ull)
+/* A trial that the daemon wishes, whether it ends it or not. */
+#define WISHED_NS (2500 * GS_MS)
+#define WISHED_US 1000
+#define WISHED_MAX_US 2000
 #define PROBE_DRAINS 12 /* of which the figure consists of what was seen in the probe */
 
 struct probe_seen {
@@ -30,7 +34,28 @@ struct probe {
 	gs_u64 drains;   /* so many when the last probe began */
 	gs_u32 in_cta;   /* the last probe found CTA better: the TSG is kept in it */
 	gs_u32 pad;
+	gs_u64 trial_ns; /* when the wished trial began; 0: none is wished */
 };
+
+/* The slice of a trial. Its end has to show in a turn's length: so it is long against a save. */
+GPUSCHED_INLINE gs_u64 probe_slice_us(gs_u64 save_us)
+{
+	return gs_least(gs_most(8 * save_us, WISHED_US), WISHED_MAX_US);
+}
+
+/* 1: a trial is wished, and is not too long yet. A probe needs drains after it. */
+GPUSCHED_INLINE int probe_trial(struct probe *p, const struct probe_seen *s, int wished)
+{
+	if (!wished) {
+		p->trial_ns = 0;
+		return 0;
+	}
+	if (!p->trial_ns)
+		p->trial_ns = s->now_ns;
+	p->until_ns = 0;
+	p->drains = s->drains;
+	return s->now_ns < p->trial_ns + WISHED_NS;
+}
 
 /* 1: the TSG should be in CTA mode. */
 GPUSCHED_INLINE int probe_cta(struct probe *p, const struct probe_seen *s)

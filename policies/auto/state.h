@@ -17,9 +17,9 @@ enum verdict {
 	WASTE,     /* in holds the GPU would idle for too long */
 };
 
-/* Shown by `gpusched status` for an LC, and for a TSG that its limit pauses; 0 is not shown. */
+/* Shown by `gpusched status` for an LC, and for a TSG that its limit pauses or that is tried; 0: not. */
 enum kind { NO_KIND, WHOLE_TURNS, MANY_TURNS, LAUNCH_BOUND };
-enum means { NO_MEANS, DRIVERS_SLICES, SHORT_SLICES, LONG_SLICES, HOLDS, PAUSED };
+enum means { NO_MEANS, DRIVERS_SLICES, SHORT_SLICES, LONG_SLICES, HOLDS, PAUSED, CTA_TRIAL };
 enum not_held {
 	NO_REASON,
 	NO_BE,

@@ -103,6 +103,8 @@ struct gs_account_news {
 void gs_account_tell(struct gs_account *a, const struct gs_account_news *news);
 /* The facts of a TSG at this moment, complete. -ENOENT with *ret zeroed: nothing is known. */
 int gs_account_facts(const struct gs_account *a, uint64_t id, struct gpusched_facts *ret);
+/* Whether policies are told GPUSCHED_STATE_TRIAL of that TSG. -ENOENT: its turns are not known. */
+int gs_account_trial(struct gs_account *a, uint64_t id, bool on);
 /*
  * While a policy or the engine acts on facts, logs are read 30 times a second, with or without
  * switches.

@@ -34,6 +34,19 @@ int gs_account_facts(const struct gs_account *a, uint64_t id, struct gpusched_fa
 	    gs_facts_of(g->turns, id, clock_of, g, ret))
 		return -ENOENT;
 	ret->runlist = t->runlist;
+	ret->state |= t->trial ? GPUSCHED_STATE_TRIAL : 0;
+	return 0;
+}
+
+int gs_account_trial(struct gs_account *a, uint64_t id, bool on)
+{
+	struct tsg *t = account_tsg(a, id);
+	struct gpu *g = t ? account_gpu(a, t->gpu) : NULL;
+
+	if (!g || !g->turns)
+		return -ENOENT;
+	t->trial = on;
+	g->anew = true;
 	return 0;
 }
 

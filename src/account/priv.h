@@ -22,6 +22,7 @@ struct tsg {
 	struct context *contexts;
 	bool told;          /* its facts were reported, and are still valid */
 	bool suspended;     /* suspended by a call of ours */
+	bool trial;         /* policies are told to try CTA mode on it */
 	uint64_t launch_ns; /* the last launch that was reported */
 };
 

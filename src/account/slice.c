@@ -8,15 +8,18 @@
  * The number of slices in which the GPU may have been told to leave. It is one if another TSG
  * waited from the turn's START on, or if the length is that of one slice.
  */
-static uint64_t slices_in(const struct gs_cut *cut, uint64_t length, enum gs_awaited since)
+static uint64_t slices_in(const struct gs_slice *s, const struct gs_cut *cut, uint64_t length,
+			  enum gs_awaited since)
 {
+	/* in CTA and WFI mode less is saved */
+	uint64_t low = s->finishes && cut->periodic ? cut->shortest : cut->first_low;
 	uint64_t slice = cut->slice ? cut->slice : 1;
 
 	if (since == GS_AWAITED_FROM_START || length < cut->first_low)
 		return 1;
 	if (!cut->known)
 		return length < slice ? 1 : length / slice;
-	return (length - (cut->first_low - slice)) / slice;
+	return (length - (low - slice)) / slice;
 }
 
 /* Used if only the length of one slice is known. */
@@ -24,7 +27,7 @@ static enum gs_slice_says says_first(const struct gs_slice *s, const struct gs_c
 				     uint64_t length, enum gs_awaited since, uint64_t *ret_slices)
 {
 	if (s->finishes) { /* it may leave sooner or later than in CILP mode */
-		*ret_slices = slices_in(cut, length, since);
+		*ret_slices = slices_in(s, cut, length, since);
 		return since == GS_AWAITED_FROM_START ? GS_SLICE_DID : GS_SLICE_MAY;
 	}
 	if (length < cut->first_low)
@@ -49,7 +52,7 @@ enum gs_slice_says gs_slice_says(const struct gs_slice *s, const struct gs_cut *
 		return GS_SLICE_UNKNOWN;
 	if (cut->shows && !cut->periodic)
 		return says_first(s, cut, length, since, ret_slices);
-	*ret_slices = slices_in(cut, length, since);
+	*ret_slices = slices_in(s, cut, length, since);
 	/* a bit too short: in another mode, or with little to save */
 	if (!cut->shows || length < cut->first_low)
 		return GS_SLICE_MAY;

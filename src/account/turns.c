@@ -26,6 +26,7 @@
 /* If a TSG that drained comes back sooner, it had hardly any pause: it is launch-bound. */
 #define RETURN_NS NS_PER_MS
 #define DRAIN_SMOOTH 8
+#define DRAIN_SLICES 4 /* in CTA and WFI mode; then the unit would have to be known too exactly */
 
 static struct node *find_or_new(struct gs_turns *t, uint64_t id)
 {
@@ -129,17 +130,22 @@ static void hear_launches(struct gs_turns *t, uint64_t ns)
 /* ---- why a turn ended ------------------------------------------------------------------------ */
 
 /*
- * Another TSG waited from the turn's START on, or came in its first slice, so the GPU was told to
- * leave at the end of that slice. A shorter slice may have ended before the TSG's work went on,
- * which says nothing of its blocks.
+ * Another TSG waited from the turn's START on, or came in its first slices, so the GPU was told to
+ * leave at the end of the last one. A shorter slice may have ended before the TSG's work went on,
+ * which says nothing of its blocks. Blocks that take longer than a slice look shorter by whole
+ * slices.
  */
 static void learn_drain(struct node *n)
 {
 	uint64_t length = n->last.end_ns - n->last.start_ns;
-	int64_t drain = (int64_t)gs_slice_drain(&n->cut, length), old = (int64_t)n->sums.drain_ns;
+	uint64_t most = n->cilp || n->mixed || !n->cut.periodic ? 1 : DRAIN_SLICES;
+	uint64_t before = n->slices > 1 ? (n->slices - 1) * n->cut.slice : 0;
+	int64_t drain = (int64_t)gs_slice_drain(&n->cut, length - before);
+	int64_t old = (int64_t)n->sums.drain_ns;
 	bool first = !n->sums.drains || n->sums.drain_nominal == n->cut.periodic;
 
-	if (!n->one_slice || !drain || (!n->assumed.ns && n->last.contended_ns < length))
+	if (!n->slices || n->slices > most || !drain ||
+	    (n->cilp && !n->assumed.ns && n->last.contended_ns < length))
 		return;
 	n->sums.drain_ns = (uint64_t)(first ? drain : old + (drain - old) / DRAIN_SMOOTH);
 	n->sums.drain_nominal = !n->cut.periodic;
@@ -483,6 +489,7 @@ static void end_of(struct gs_turns *t, struct node *n, uint64_t ns)
 	n->turn_us = n->mixed || n->slice.finishes || n->suspended ? 0 : n->slice.us;
 	n->cilp = !n->slice.finishes;
 	n->one_slice = slices == 1;
+	n->slices = slices;
 	n->assumed = gs_slice_contended(&n->slice, &n->cut, length, since ? 0 : slices);
 	n->last = (struct gs_turn){
 		.id = n->id,

@@ -126,6 +126,10 @@
 	X(PROGRAMS_LEFT, "programs_left", \
 	  "times that a program was forgotten, or not looked at, for what --means auto knows: " \
 	  "there are too many, of one user or in all") \
+	X(TRIALS, "cta_trials", \
+	  "times that CTA mode was tried on a program whose start had asked for its means") \
+	X(TRIALS_VAIN, "cta_trials_vain", \
+	  "times of them that did not show how long its thread blocks are") \
 	X(PROGRAMS_UNSAVED, "programs_unsaved", \
 	  "times that what is known of programs could not be read or written: see the log") \
 	X(COSTS_LEFT, "costs_left", \

@@ -53,9 +53,11 @@ static struct gs_means_choice choose_be(const struct gs_means_case *c)
 	put_waits_for_be(&c->seen, wait_us);
 	known = wait_us[GS_MEANS_SLICES] && wait_us[GS_MEANS_SHARE];
 	is_short = known && wait_us[GS_MEANS_SHARE] < wait_us[GS_MEANS_SLICES];
+	if (is_short && !c->may_share)
+		return choice(GS_MEANS_SLICES, GS_MEANS_WHY_NOT_ALLOWED);
 	if (is_short)
-		return c->may_share ? choice(GS_MEANS_SHARE, GS_MEANS_WHY_SHORT_BLOCKS)
-				    : choice(GS_MEANS_SLICES, GS_MEANS_WHY_NOT_ALLOWED);
+		return c->lc_outside ? choice(GS_MEANS_SLICES, GS_MEANS_WHY_LC_OUTSIDE)
+				     : choice(GS_MEANS_SHARE, GS_MEANS_WHY_SHORT_BLOCKS);
 	if (c->pool_runs && c->may_share)
 		return choice(GS_MEANS_POOL, GS_MEANS_WHY_POOL_RUNS);
 	return choice(GS_MEANS_SLICES, known ? GS_MEANS_WHY_LONG_BLOCKS : GS_MEANS_WHY_NO_BLOCKS);
@@ -75,11 +77,16 @@ static bool has_few_turns(const struct gs_evidence *e)
 	return e->turns_a_request == 1 || (cost_us && cost_us <= HOLD_COST_US);
 }
 
-/* A server of class lc would not be suspended for a request, so no hold is better than to join it. */
+/*
+ * A server of class lc would not be suspended for a request, nor given short slices, so no hold is
+ * better than to join it.
+ */
 static struct gs_means_choice choose_lc(const struct gs_means_case *c)
 {
 	bool bound = c->seen.kind == GS_PROGRAM_LAUNCH_BOUND;
 
+	if (!c->known && c->share_runs && c->may_share)
+		return choice(GS_MEANS_SHARE, GS_MEANS_WHY_SERVER_RUNS);
 	if (!c->known)
 		return choice(GS_MEANS_HOLD, GS_MEANS_WHY_UNTOLD);
 	if (c->seen.kind == GS_PROGRAM_BATCH)

@@ -44,6 +44,8 @@ const char *gs_means_name(enum gs_means_name m);
 	X(SHORT_BLOCKS, \
 	  "its thread blocks are short: requests wait less for their end than for a " \
 	  "switch") \
+	X(LC_OUTSIDE, "its thread blocks are short, but a service runs that is not in its user's " \
+		      "shared server: it would gain nothing by that") \
 	X(LONG_BLOCKS, "its thread blocks are long: requests wait less for a switch than for " \
 		       "their end") \
 	X(NO_BLOCKS, "how long its thread blocks are is not known: it was not in CTA mode beside " \
@@ -86,6 +88,7 @@ struct gs_means_case {
 	 * in it.
 	 */
 	bool share_runs, pool_runs;
+	bool lc_outside; /* a service runs, and none in the user's shared server */
 };
 
 struct gs_means_choice {

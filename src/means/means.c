@@ -17,12 +17,15 @@
 #include "hub/task.h"
 #include "means/leaving.h"
 #include "means/store.h"
+#include "means/trial.h"
 #include "policy/maps.h"
+#include "table/procs.h"
 
 #define LOOK_NS NS_PER_S
 #define LOOKS 64u /* TSGs looked at per second */
 #define WINDOW_NS (5 * NS_PER_S)
-#define LEAST_NS NS_PER_S /* of a window that ends with its TSG */
+#define LEAST_NS NS_PER_S       /* of a window that ends with its TSG */
+#define TRIED_NS (2 * NS_PER_S) /* of a window that tells whether a trial is worth it */
 #define SAVE_NS (60 * NS_PER_S)
 #define SAVE_MS 3000 /* longest wait for the disk when the instance ends */
 #define WATCHED_MAX 4096u
@@ -43,6 +46,7 @@ struct watched {
 	uint64_t launches, launches_before;
 	uint32_t timeslice_us;
 	struct gs_leaving leaving;
+	struct gs_trial trial;
 };
 
 struct watching_user {
@@ -58,6 +62,8 @@ struct gs_means_known {
 	struct watching_user *users;
 	struct watched *all, *next; /* next: the TSG to look at next; NULL: the first one */
 	uint64_t look_ns, save_ns;
+	struct gs_trials trials;
+	unsigned int tried;    /* TSGs that have a trial now */
 	struct gs_polmap says; /* fd -1: the policy says nothing of TSGs, or is not asked yet */
 	bool asked_policy;
 	bool keeps; /* the file may be written: it is not a newer gpusched's */
@@ -220,6 +226,104 @@ static void begin_window(struct watched *w, const struct gs_tsg_sums *now, uint6
 	w->launches_before = w->launches;
 }
 
+/* ---- trials of CTA mode ---------------------------------------------------------------------- */
+
+static bool is_beside_lc(const struct gs_means_known *k, const struct watched *w)
+{
+	for (const struct watched *o = k->all; o; o = o->hh.next)
+		if (o->gpu == w->gpu && gs_means_role(o->class_id) == GS_ROLE_LC)
+			return true;
+	return false;
+}
+
+/* Nothing but a shared server is chosen by what a trial tells. */
+static bool has_trials(const struct gs_means_known *k, const struct gs_remembered *r)
+{
+	return k->hub->config->allow_share && r && r->asked && !r->seen.leave_cta_us &&
+	       r->tries < GS_TRIAL_TRIES;
+}
+
+static void begin_trial(struct gs_means_known *k, struct watched *w, const struct gs_tsg_sums *now,
+			uint64_t ns)
+{
+	struct gs_remembered *r = w->known ? gs_remember_find(&k->memory, &w->program) : NULL;
+
+	if (w->trial.began_ns || !k->hub->policy || gs_means_role(w->class_id) != GS_ROLE_BE ||
+	    !has_trials(k, r) || ns - w->began_ns < TRIED_NS ||
+	    !gs_trial_is_worth((double)(now->turns - w->before.turns),
+			       (double)(ns - w->began_ns) / 1e9) ||
+	    !is_beside_lc(k, w) || !gs_trials_may(&k->trials, w->gpu, w->uid, ns) ||
+	    gs_account_trial(k->hub->account, w->id, true))
+		return;
+	gs_trials_add(&k->trials, w->gpu, w->uid, ns);
+	w->trial = (struct gs_trial){ .began_ns = ns };
+	k->tried++;
+	r->tries++;
+	gs_remember_used(&k->memory, r, time(NULL));
+	gs_count(k->hub, GS_SVC_TRIALS);
+	gs_log(LOG_INFO,
+	       "process %u: CTA mode is tried on it, for %d s at most, since its start asked for "
+	       "its means",
+	       w->pid, GS_TRIAL_S);
+}
+
+/* A policy that does not try it is no reason not to try again beside another one. */
+static void end_trial(struct gs_means_known *k, struct watched *w, enum gs_trial_verdict v,
+		      uint32_t us)
+{
+	struct gs_remembered *r = gs_remember_find(&k->memory, &w->program);
+	struct gs_costs costs = costs_of(k, w->gpu);
+	struct gs_evidence e = {
+		.leave_cta_us = us,
+		.leave_cilp_us = (uint32_t)(costs.save_ns / 1000),
+		.switch_us = (uint32_t)((costs.switch_ns + costs.restore_ns) / 1000),
+	};
+	bool told = v == GS_TRIAL_TOLD || v == GS_TRIAL_LONG;
+	unsigned int ms = (unsigned int)((gs_now_ns() - w->trial.began_ns) / NS_PER_MS);
+
+	w->trial.began_ns = 0;
+	k->tried--;
+	if (k->hub->account)
+		gs_account_trial(k->hub->account, w->id, false);
+	if (r && v == GS_TRIAL_NOT_HAD && r->tries)
+		r->tries--;
+	if (r && told)
+		gs_remember_trial(&k->memory, r, &e, time(NULL));
+	if (told)
+		gs_log(LOG_INFO,
+		       "process %u: in CTA mode it leaves the GPU after %u us; the trial took "
+		       "%u ms",
+		       w->pid, us, ms);
+	else
+		gs_count(k->hub, GS_SVC_TRIALS_VAIN);
+}
+
+/* @ends: its TSG has ended. */
+static void look_at_trial(struct gs_means_known *k, struct watched *w, bool ends, uint64_t ns)
+{
+	struct gs_costs costs = costs_of(k, w->gpu);
+	enum gs_trial_verdict v = GS_TRIAL_VAIN;
+	struct gs_turn_sums t;
+	struct gpusched_tsg rec;
+	uint32_t us = 0;
+
+	if (!w->trial.began_ns)
+		return;
+	if (k->hub->account && !gs_account_of(k->hub->account, w->id, &t) &&
+	    !gs_table_get(k->hub->table, &w->key, &rec) && rec.task.id == w->id) {
+		take_record(w, &rec);
+		gs_leaving_look(&w->leaving, &t, gs_record_is(&rec).preempt_mode, w->timeslice_us);
+		v = gs_trial_look(&w->trial, &t, gs_record_is(&rec).preempt_mode,
+				  (uint32_t)((costs.save_ns + costs.switch_ns) / 1000), ns, &us);
+	}
+	if (v == GS_TRIAL_GOES_ON && ends)
+		v = w->trial.in_cta ? GS_TRIAL_VAIN : GS_TRIAL_NOT_HAD;
+	if (v != GS_TRIAL_GOES_ON)
+		end_trial(k, w, v, us);
+}
+
+/* ---- looks ----------------------------------------------------------------------------------- */
+
 /* @ends: it is the last look. */
 static void look(struct gs_means_known *k, struct watched *w, bool ends, uint64_t ns)
 {
@@ -240,6 +344,8 @@ static void look(struct gs_means_known *k, struct watched *w, bool ends, uint64_
 		begin_window(w, &now, ns); /* first look, or the log was opened again */
 		return;
 	}
+	if (!ends)
+		begin_trial(k, w, &now, ns);
 	if (ns - w->began_ns < (ends ? LEAST_NS : WINDOW_NS))
 		return;
 	if (w->known)
@@ -329,6 +435,7 @@ void gs_means_ended(void *self, const struct gs_end *end)
 	HASH_FIND(hh, k->all, &end->id, sizeof(end->id), w);
 	if (!w)
 		return;
+	look_at_trial(k, w, true, gs_now_ns());
 	look(k, w, true, gs_now_ns());
 	drop(k, w);
 }
@@ -428,7 +535,11 @@ void gs_means_beat(void *self)
 	struct gs_means_known *k = self;
 	uint64_t ns = gs_now_ns();
 
-	if (!k->started || ns < k->look_ns)
+	if (!k->started)
+		return;
+	for (struct watched *w = k->tried ? k->all : NULL; w; w = w->hh.next)
+		look_at_trial(k, w, false, ns);
+	if (ns < k->look_ns)
 		return;
 	k->look_ns = ns + LOOK_NS;
 	k->next = k->next ? k->next : k->all;
@@ -482,8 +593,10 @@ void gs_means_end(struct gs_means_known *k)
 
 	if (!k || !k->started)
 		return;
-	for (struct watched *w = k->all; w; w = w->hh.next)
+	for (struct watched *w = k->all; w; w = w->hh.next) {
+		look_at_trial(k, w, true, ns);
 		look(k, w, true, ns);
+	}
 	k->started = false;
 	/* a write under way may lack the last figures: wait for it, then write again */
 	for (int i = 0; i < 2; i++) {
@@ -518,7 +631,31 @@ const struct gs_remembered *gs_means_use(struct gs_means_known *k, const struct 
 
 	if (r)
 		gs_remember_used(&k->memory, r, time(NULL));
-	return r;
+	return r && r->looked ? r : NULL;
+}
+
+bool gs_means_ask(struct gs_means_known *k, const struct gs_program_id *id)
+{
+	unsigned int dropped = 0;
+	struct gs_remembered *r = gs_remember(&k->memory, id, &dropped);
+
+	k->hub->counters[GS_SVC_PROGRAMS_LEFT] += dropped;
+	if (!r)
+		return false;
+	r->asked = true;
+	gs_remember_used(&k->memory, r, time(NULL));
+	return has_trials(k, r);
+}
+
+bool gs_means_lc_runs(const struct gs_means_known *k)
+{
+	struct gpusched_proc proc;
+
+	for (const struct watched *w = k->all; w; w = w->hh.next)
+		if (gs_means_role(w->class_id) == GS_ROLE_LC &&
+		    (gs_proc_get(k->hub->table, (pid_t)w->pid, &proc) || !proc.mps))
+			return true;
+	return false;
 }
 
 struct gs_remembered *gs_means_all(const struct gs_means_known *k)
@@ -534,7 +671,7 @@ void gs_means_running(const struct gs_means_known *k,
 		const struct gs_remembered *r =
 			w->known ? gs_remember_find(&k->memory, &w->program) : NULL;
 
-		if (r)
+		if (r && r->looked)
 			fn(r, w->pid, user);
 	}
 }

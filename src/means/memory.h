@@ -25,6 +25,9 @@ struct gs_remembered {
 	uint32_t looks[GS_PROGRAM_KIND_MAX];
 	struct gs_evidence seen;
 	int64_t used_s; /* since 1970: seen, or asked for */
+	bool looked;    /* something was measured of it */
+	bool asked;     /* a start asked for its means, so that a trial may be worth it */
+	uint32_t tries; /* trials of CTA mode */
 	size_t at;      /* its place in an answer that is being made */
 };
 
@@ -33,7 +36,7 @@ struct gs_memory_of_programs {
 	bool dirty; /* not all is written yet */
 };
 
-/* NULL: there is none. */
+/* NULL: there is none; it may be one of which nothing was measured. */
 struct gs_remembered *gs_remember_find(const struct gs_memory_of_programs *m,
 				       const struct gs_program_id *id);
 /*
@@ -44,6 +47,9 @@ struct gs_remembered *gs_remember(struct gs_memory_of_programs *m, const struct 
 /* Adds one observation: counts its kind, and takes its known figures. */
 void gs_remember_look(struct gs_memory_of_programs *m, struct gs_remembered *r,
 		      const struct gs_evidence *seen, enum gs_role role, int64_t now_s);
+/* A trial of CTA mode told how long it takes to leave; the others are its GPU's figures. */
+void gs_remember_trial(struct gs_memory_of_programs *m, struct gs_remembered *r,
+		       const struct gs_evidence *seen, int64_t now_s);
 void gs_remember_used(struct gs_memory_of_programs *m, struct gs_remembered *r, int64_t now_s);
 void gs_memory_of_programs_done(struct gs_memory_of_programs *m);
 

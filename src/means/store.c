@@ -11,17 +11,21 @@
 #include "basic/cleanup.h"
 
 #define NAME "programs.db"
-#define VERSION 1
+#define VERSION 2
 #define BUSY_MS 2000
 
-/* Columns of numbers, in order: of the evidence, then of looks. */
+/* Columns of numbers, in order: of the evidence, of looks, of trials (version 2). */
 #define SCHEMA \
 	"CREATE TABLE IF NOT EXISTS program(uid INTEGER, exe TEXT, script TEXT, place TEXT, " \
 	"used INTEGER, role INTEGER, kind INTEGER, leave_cilp_us INTEGER, leave_cta_us INTEGER, " \
 	"switch_us INTEGER, turns_a_request INTEGER, be_beside INTEGER, whole INTEGER, " \
-	"launch_bound INTEGER, batch INTEGER, PRIMARY KEY(uid, exe, script, place)) WITHOUT " \
-	"ROWID;"
-#define INSERT "INSERT INTO program VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+	"launch_bound INTEGER, batch INTEGER, looked INTEGER, asked INTEGER, tries INTEGER, " \
+	"PRIMARY KEY(uid, exe, script, place)) WITHOUT ROWID;"
+#define UPGRADE \
+	"ALTER TABLE program ADD COLUMN looked INTEGER DEFAULT 1;" \
+	"ALTER TABLE program ADD COLUMN asked INTEGER DEFAULT 0;" \
+	"ALTER TABLE program ADD COLUMN tries INTEGER DEFAULT 0;"
+#define INSERT "INSERT INTO program VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 
 static int failed(struct gs_error *err, sqlite3 *db, const char *path)
 {
@@ -69,7 +73,11 @@ static int open_db(const char *dir, char *path, size_t size, sqlite3 **ret, stru
 		return failed(err, *ret, path);
 	if (version > VERSION)
 		return gs_fail(err, -ENOTSUP, "%s is of a newer gpusched", path);
-	return sqlite3_exec(*ret, SCHEMA "PRAGMA user_version = 1", NULL, NULL, NULL)
+	return sqlite3_exec(*ret,
+			    version == 1 ? "BEGIN IMMEDIATE;" UPGRADE
+					   "PRAGMA user_version = 2; COMMIT"
+					 : SCHEMA "PRAGMA user_version = 2",
+			    NULL, NULL, NULL)
 		       ? failed(err, *ret, path)
 		       : 0;
 }
@@ -117,6 +125,9 @@ static void take_row(sqlite3_stmt *st, struct gs_memory_of_programs *m)
 	};
 	for (size_t i = 0; i < GS_COUNT(kinds); i++)
 		r->looks[kinds[i]] = (uint32_t)sqlite3_column_int64(st, 12 + (int)i);
+	r->looked = sqlite3_column_int(st, 15);
+	r->asked = sqlite3_column_int(st, 16);
+	r->tries = (uint32_t)sqlite3_column_int64(st, 17);
 }
 
 static int read_rows(sqlite3 *db, const char *path, struct gs_memory_of_programs *m,
@@ -159,7 +170,10 @@ static int write_row(sqlite3_stmt *st, const struct gs_remembered *r)
 				    r->seen.be_beside,
 				    r->looks[kinds[0]],
 				    r->looks[kinds[1]],
-				    r->looks[kinds[2]] };
+				    r->looks[kinds[2]],
+				    r->looked,
+				    r->asked,
+				    r->tries };
 
 	sqlite3_reset(st);
 	sqlite3_bind_int64(st, 1, r->id.uid);

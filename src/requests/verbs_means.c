@@ -11,16 +11,23 @@
 #include "requests/requests.h"
 #include "table/procs.h"
 
-/* A service gains by a shared server only beside best-effort programs in it. */
-static bool has_best_effort(const struct gs_requests *rs, const struct gs_pool *p)
+static bool has_class(const struct gs_requests *rs, const struct gs_pool_process *all, size_t n,
+		      uint32_t class_id)
 {
 	struct gpusched_proc proc;
 
-	for (size_t i = 0; i < p->nclients; i++)
-		if (!gs_proc_get(rs->hub->table, p->clients[i].pid, &proc) &&
-		    proc.start_ns == p->clients[i].start_ns && proc.class_id == GPUSCHED_CLASS_BE)
+	for (size_t i = 0; i < n; i++)
+		if (!gs_proc_get(rs->hub->table, all[i].pid, &proc) &&
+		    proc.start_ns == all[i].start_ns && proc.class_id == class_id)
 			return true;
 	return false;
+}
+
+/* A member is about to be a client, or its child is. */
+static bool has_in(const struct gs_requests *rs, const struct gs_pool *p, uint32_t class_id)
+{
+	return p && (has_class(rs, p->clients, p->nclients, class_id) ||
+		     has_class(rs, p->members, p->nmembers, class_id));
 }
 
 /* A pool that its user has under way: the shared server, or a pool of class be. NULL: none. */
@@ -50,7 +57,9 @@ static struct gs_means_choice choose(const struct gs_requests *rs, uid_t uid, en
 		.known = r != NULL,
 		.seen = r ? r->seen : (struct gs_evidence){ 0 },
 		.may_share = rs->hub->config->allow_share,
-		.share_runs = share && has_best_effort(rs, share),
+		/* a service gains by it only beside best-effort programs in it */
+		.share_runs = has_in(rs, share, GPUSCHED_CLASS_BE),
+		.lc_outside = gs_means_lc_runs(rs->means) && !has_in(rs, share, GPUSCHED_CLASS_LC),
 		.pool_runs = running(rs, uid, false) != NULL,
 	};
 
@@ -99,6 +108,7 @@ static json_t *row_of(struct gs_request *rq, const struct gs_remembered *r)
 	gs_json_put_text(o, "class", r->role == GS_ROLE_OTHER ? NULL : classes[r->role]);
 	put(o, &c, r);
 	gs_json_put_number(o, "used_s", true, (uint64_t)r->used_s);
+	gs_json_put_number(o, "cta_trials", true, r->tries);
 	json_object_set_new(o, "pids", json_array());
 	return o;
 }
@@ -126,7 +136,7 @@ int gs_verb_means_get(struct gs_request *rq)
 	struct answer a = { .rows = json_array(), .view = &rq->view };
 
 	for (struct gs_remembered *r = gs_means_all(rq->rs->means); r; r = r->hh.next) {
-		if (!(gs_view_process(&rq->view, r->id.uid) & GS_SEES_ALL))
+		if (!r->looked || !(gs_view_process(&rq->view, r->id.uid) & GS_SEES_ALL))
 			continue;
 		r->at = json_array_size(a.rows);
 		json_array_append_new(a.rows, row_of(rq, r));
@@ -170,6 +180,7 @@ int gs_verb_means_choose(struct gs_request *rq)
 	struct gs_program_id id;
 	struct gs_means_choice c;
 	uint32_t class_id;
+	bool trial = false;
 
 	if (gs_class_id(rs->hub->classes, gs_arg_text(rq, "class"), &class_id))
 		return gs_fail(rq->err, -EINVAL,
@@ -183,10 +194,13 @@ int gs_verb_means_choose(struct gs_request *rq)
 		json_object_set_new(rq->answer, "means", json_null());
 		return 0;
 	}
-	if (!program_of(rq, &id))
+	if (!program_of(rq, &id)) {
 		r = gs_means_use(rs->means, &id);
+		trial = gs_means_role(class_id) == GS_ROLE_BE && gs_means_ask(rs->means, &id);
+	}
 	c = choose(rs, rq->peer->uid, gs_means_role(class_id), r);
 	put(rq->answer, &c, r);
+	gs_json_put(rq->answer, "trial", json_boolean(trial));
 	server = c.means == GS_MEANS_SHARE || c.means == GS_MEANS_POOL
 			 ? running(rs, rq->peer->uid, c.means == GS_MEANS_SHARE)
 			 : NULL;

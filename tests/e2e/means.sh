@@ -62,14 +62,22 @@ diag "$(programs .)"
 is "$(program be '"\(.kind) \(.class) \(.means) \(.wait_us.share < .wait_us.slices)"')" "batch be share true" \
 	"requests would wait less for its blocks than for a switch"
 
-# ---- the second start
+# ---- a service that never ran, beside slices
 start plain --class be --means slices -- "$gsload" be $fixed --block-us 30
 advises() { # PATTERN
 	"$gpusched" advise --for 100ms | grep -q "$1"
 }
 check "advise says what its next start would be, and what another means would cost" wait_for 10 advises \
 	"process $plain, started by run --means auto: share .*waits up to [0-9]* us by slices, [0-9]* us by share"
+start service --class lc --means auto -- "$gsload" lc $fixed
+said=$(said service)
+like "$said" "hold: how many turns its requests have is not known" "a service that never ran gets an agent that tells of requests"
+check "it is known soon" wait_for 20 eval '[ "$(program lc "\"\(.class) \(.kind)\"")" != "null null" ]'
+is "$(said service)" "$said" "what it runs by stays"
+end_load "$service"
 end_load "$plain"
+
+# ---- the second start
 start third --class be -- "$gsload" be $fixed --block-us 30
 like "$(said third)" "share: its thread blocks are short" "its second start is in the shared server"
 like "$(cat "$scratch/third")" "one that fails can make all of them fail" "what that gives up is said at the start"
@@ -80,14 +88,7 @@ is "$(as 65534 curl -sf --unix-socket "$GPUSCHED_SIM/run/api" -d '{}' http://gpu
 like "$(as 65534 "$gpusched" run --class be --means auto -- "$gsload" be --help 2>&1)" "slices: nothing is known" \
 	"nor does that user's start of the same program know it"
 
-# ---- a service: what it is, is not known; then it joins
-start service --class lc --means auto -- "$gsload" lc $fixed
-said=$(said service)
-like "$said" "hold: how many turns its requests have is not known" "a service that never ran gets an agent that tells of requests"
-check "it is known soon, beside the server's programs" wait_for 20 eval \
-	'[ "$(program lc "\"\(.class) \(.means)\"")" = "lc share" ]'
-is "$(said service)" "$said" "though it would start in another way now, it stays as it is"
-end_load "$service"
+# ---- a service, known by now, joins the server that runs
 start service --class lc --means auto -- "$gsload" lc $fixed
 like "$(said service)" "share: its user's shared server runs" "its second start joins the server that runs"
 check "it is its client" wait_for 10 is_client service

@@ -266,6 +266,28 @@ static void test_probe(void **state)
 	assert_false(probe_cta(&p, &s));
 }
 
+static void test_probe_wished(void **state)
+{
+	struct probe_seen s = { .now_ns = GS_S, .drain_ns = 90 * US, .drains = 11, .known = 1 };
+	struct probe p = { 0 };
+
+	assert_false(probe_trial(&p, &s, 0));
+	assert_true(probe_trial(&p, &s, 1));
+	s.now_ns += WISHED_NS - 1;
+	s.drains += 100;
+	assert_true(probe_trial(&p, &s, 1));
+	s.now_ns++;
+	assert_false(probe_trial(&p, &s, 1)); /* though the daemon does not end it */
+	assert_false(probe_trial(&p, &s, 0));
+	/* its turns are no sign of how long it takes to leave in CILP mode */
+	assert_false(probe_cta(&p, &s));
+	s.drains += PROBE_DRAINS;
+	assert_true(probe_cta(&p, &s));
+	/* a probe under way is over with the wish */
+	assert_true(probe_trial(&p, &s, 1));
+	assert_int_equal(p.until_ns, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -274,6 +296,7 @@ int main(void)
 		cmocka_unit_test(test_slice_grows),   cmocka_unit_test(test_slice_first),
 		cmocka_unit_test(test_slice_waits),   cmocka_unit_test(test_slice_trial),
 		cmocka_unit_test(test_slice_in_step), cmocka_unit_test(test_probe),
+		cmocka_unit_test(test_probe_wished),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -189,6 +189,45 @@ static void costs_are_learned_later(void **state)
 	gs_turns_free(w.turns);
 }
 
+/* A service of short requests comes at any time, beside one BE with the slice of a trial. */
+static void trial(struct world *w, unsigned int requests)
+{
+	for (unsigned int i = 0; i < requests; i++) {
+		uint64_t slice = w->slice_us * w->gpu.unit_ps / 1000;
+		uint64_t came = gs_rng_range(&w->rng, 0, 8 * slice);
+
+		gs_turns_feed(w->turns, &(struct gs_switch){ w->ns, true, false }, 1);
+		w->ns += came / slice * slice + turn_ns(w);
+		gs_turns_feed(w->turns, &(struct gs_switch){ w->ns, false, false }, 1);
+		w->ns += w->gpu.switches * NS_PER_US;
+		gs_turns_feed(w->turns, &(struct gs_switch){ w->ns, true, false }, 3);
+		w->ns += 164 * NS_PER_US;
+		gs_turns_feed(w->turns, &(struct gs_switch){ w->ns, false, false }, 3);
+		w->ns += w->gpu.switches * NS_PER_US;
+	}
+}
+
+/* So turns of several slices tell as well, and what is left of the last one is no sign of blocks. */
+static void beside_a_service_blocks_show(void **state)
+{
+	static const uint64_t blocks_us[] = { 1, 20, 100, 1000 };
+
+	for (unsigned int i = 0; i < 4; i++) {
+		struct world w = begin(&h200, blocks_us[i], true);
+		uint64_t mean = w.gpu.save_cta + blocks_us[i] / 2;
+		struct gs_turn_sums sums;
+
+		set(&w, GPUSCHED_PREEMPT_CTA, 1000);
+		gs_turns_slice(w.turns, 3, 200000, w.ns);
+		trial(&w, 100);
+		assert_int_equal(gs_turns_of(w.turns, 1, &sums), 0);
+		assert_in_range(sums.drains, 30, 70); /* came within four slices of eight */
+		assert_false(sums.drain_nominal);
+		assert_in_range(sums.drain_ns / NS_PER_US, mean * 6 / 10, mean * 15 / 10);
+		gs_turns_free(w.turns);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -197,6 +236,7 @@ int main(void)
 		cmocka_unit_test(slices_are_not_mixed),
 		cmocka_unit_test(real_times_where_costs_are_known),
 		cmocka_unit_test(costs_are_learned_later),
+		cmocka_unit_test(beside_a_service_blocks_show),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

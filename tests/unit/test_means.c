@@ -12,9 +12,13 @@
 #include <unistd.h>
 
 #include <cmocka.h>
+#include <sqlite3.h>
 
 #include "basic/cleanup.h"
+#include "basic/clock.h"
+#include "gpusched/abi.h"
 #include "means/store.h"
+#include "means/trial.h"
 #include "process/command.h"
 
 /* An H200's, from its log: with blocks of 100 us, and of 1 ms. */
@@ -59,6 +63,8 @@ static void be_goes_by_its_blocks(void **state)
 	struct gs_evidence e = long_blocks;
 
 	expect(c, GS_MEANS_SHARE, GS_MEANS_WHY_SHORT_BLOCKS);
+	c.lc_outside = true;
+	expect(c, GS_MEANS_SLICES, GS_MEANS_WHY_LC_OUTSIDE);
 	c.may_share = false;
 	expect(c, GS_MEANS_SLICES, GS_MEANS_WHY_NOT_ALLOWED);
 	c = be(long_blocks);
@@ -120,6 +126,9 @@ static void what_is_not_known_is_not_guessed(void **state)
 
 	expect(c, GS_MEANS_SLICES, GS_MEANS_WHY_UNKNOWN);
 	c.role = GS_ROLE_LC;
+	expect(c, GS_MEANS_SHARE,
+	       GS_MEANS_WHY_SERVER_RUNS); /* outside it has the driver's slices */
+	c.share_runs = false;
 	expect(c, GS_MEANS_HOLD, GS_MEANS_WHY_UNTOLD);
 	c = be(short_blocks);
 	c.role = GS_ROLE_OTHER;
@@ -286,6 +295,110 @@ static void looks_add_up(void **state)
 	gs_memory_of_programs_done(&m);
 }
 
+/* ---- trials of CTA mode ---------------------------------------------------------------------- */
+
+#define MINUTE (60 * NS_PER_S)
+
+static void trials_are_few(void **state)
+{
+	struct gs_trials t = { 0 };
+	uint64_t now = 100 * MINUTE;
+
+	assert_true(gs_trials_may(&t, 0, 7, now));
+	gs_trials_add(&t, 0, 7, now);
+	assert_false(gs_trials_may(&t, 0, 8, now + MINUTE - 1)); /* one a minute */
+	assert_true(gs_trials_may(&t, 1, 8, now + 1));           /* of each GPU */
+	for (unsigned int i = 1; i < GS_TRIALS_USER; i++)
+		gs_trials_add(&t, 0, 7, now += MINUTE);
+	assert_false(gs_trials_may(&t, 0, 7, now + MINUTE)); /* that user has had the own */
+	assert_false(gs_trials_may(&t, 1, 7, now + MINUTE)); /* on any GPU */
+	assert_true(gs_trials_may(&t, 0, 8, now + MINUTE));  /* and others have not */
+	for (uint32_t uid = 8; gs_trials_may(&t, 0, uid, now + MINUTE); uid++)
+		gs_trials_add(&t, 0, uid, now += MINUTE);
+	assert_int_equal(now, (100 + GS_TRIALS_GPU - 1) * MINUTE);
+	assert_true(gs_trials_may(&t, 0, 7, 160 * MINUTE)); /* an hour later */
+}
+
+static enum gs_trial_verdict look_at(struct gs_trial *trial, uint64_t us, uint64_t drains,
+				     uint32_t mode, uint64_t ms, uint32_t *ret_us)
+{
+	const struct gs_turn_sums t = { .drain_ns = us * NS_PER_US, .drains = drains };
+
+	return gs_trial_look(trial, &t, mode, 177, NS_PER_S + ms * NS_PER_MS, ret_us);
+}
+
+static void a_trial_ends_when_it_has_told(void **state)
+{
+	struct gs_trial t = { .began_ns = NS_PER_S };
+	const uint32_t cilp = GPUSCHED_PREEMPT_CILP, cta = GPUSCHED_PREEMPT_CTA;
+	uint32_t us;
+
+	/* turns in CILP mode do not count, and then more of CTA mode are needed */
+	assert_int_equal(look_at(&t, 93, 40, cilp, 250, &us), GS_TRIAL_GOES_ON);
+	assert_int_equal(look_at(&t, 80, 48, cta, 500, &us), GS_TRIAL_GOES_ON);
+	assert_int_equal(look_at(&t, 70, 52, cta, 750, &us), GS_TRIAL_TOLD);
+	assert_int_equal(us, 70);
+	t = (struct gs_trial){ .began_ns = NS_PER_S };
+	assert_int_equal(look_at(&t, 0, 0, cilp, 250, &us), GS_TRIAL_GOES_ON);
+	assert_int_equal(look_at(&t, 70, 6, cta, 500, &us), GS_TRIAL_TOLD);
+	/* long blocks: four turns will do */
+	t = (struct gs_trial){ .began_ns = NS_PER_S };
+	assert_int_equal(look_at(&t, 900, 3, cta, 250, &us), GS_TRIAL_GOES_ON);
+	assert_int_equal(look_at(&t, 300, 4, cta, 250, &us), GS_TRIAL_GOES_ON);
+	assert_int_equal(look_at(&t, 900, 4, cta, 250, &us), GS_TRIAL_LONG);
+	assert_int_equal(us, 900);
+}
+
+static void a_trial_lasts_two_seconds_at_most(void **state)
+{
+	const uint32_t cilp = GPUSCHED_PREEMPT_CILP, cta = GPUSCHED_PREEMPT_CTA;
+	struct gs_trial t = { .began_ns = NS_PER_S };
+	uint32_t us;
+
+	assert_int_equal(look_at(&t, 70, 3, cta, 1999, &us), GS_TRIAL_GOES_ON);
+	assert_int_equal(look_at(&t, 70, 3, cta, 2000, &us), GS_TRIAL_VAIN);
+	t = (struct gs_trial){ .began_ns = NS_PER_S };
+	assert_int_equal(look_at(&t, 93, 90, cilp, 2000, &us), GS_TRIAL_NOT_HAD);
+	assert_false(gs_trial_is_worth(100, 5));
+	assert_true(gs_trial_is_worth(1000, 5));
+	assert_false(gs_trial_is_worth(0, 0));
+}
+
+/* A file of version 1 has no columns of trials. */
+static void an_old_file_is_read(void **state)
+{
+	static const char old[] =
+		"CREATE TABLE program(uid INTEGER, exe TEXT, script TEXT, place TEXT, used "
+		"INTEGER, role INTEGER, kind INTEGER, leave_cilp_us INTEGER, leave_cta_us INTEGER, "
+		"switch_us INTEGER, turns_a_request INTEGER, be_beside INTEGER, whole INTEGER, "
+		"launch_bound INTEGER, batch INTEGER, PRIMARY KEY(uid, exe, script, place)) "
+		"WITHOUT ROWID;"
+		"INSERT INTO program VALUES(5, '/bin/a', '', '', 1, 2, 6, 9, 8, 7, 0, 1, 0, 0, 3);"
+		"PRAGMA user_version = 1";
+	struct gs_memory_of_programs back = { 0 };
+	char dir[] = "/tmp/gpusched-means-XXXXXX", path[64];
+	struct gs_error err = { 0 };
+	sqlite3 *db;
+
+	assert_non_null(mkdtemp(dir));
+	snprintf(path, sizeof(path), "%s/programs.db", dir);
+	assert_int_equal(sqlite3_open(path, &db), 0);
+	assert_int_equal(sqlite3_exec(db, old, NULL, NULL, NULL), 0);
+	sqlite3_close(db);
+	for (int i = 0; i < 2; i++) { /* with its own columns, and with the new ones */
+		assert_int_equal(gs_store_read(dir, &back, &err), 0);
+		assert_int_equal(HASH_COUNT(back.all), 1);
+		assert_true(back.all->looked);
+		assert_int_equal(back.all->seen.leave_cta_us, 8);
+		assert_int_equal(back.all->tries, i);
+		back.all->tries = 1;
+		assert_int_equal(gs_store_write(dir, back.all, 1, &err), 0);
+		gs_memory_of_programs_done(&back);
+	}
+	unlink(path);
+	rmdir(dir);
+}
+
 static void it_is_kept_on_disk(void **state)
 {
 	struct gs_memory_of_programs m = { 0 }, back = { 0 };
@@ -343,6 +456,10 @@ int main(void)
 		cmocka_unit_test(a_user_pushes_out_nobody_else),
 		cmocka_unit_test(looks_add_up),
 		cmocka_unit_test(it_is_kept_on_disk),
+		cmocka_unit_test(an_old_file_is_read),
+		cmocka_unit_test(trials_are_few),
+		cmocka_unit_test(a_trial_ends_when_it_has_told),
+		cmocka_unit_test(a_trial_lasts_two_seconds_at_most),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
