@@ -86,6 +86,7 @@ struct gs_class_answer {
 	uint32_t weight;
 	bool weight_set;      /* by `class set` for its cgroup */
 	bool weight_kept;     /* by an attribute of root's cgroup: no owner's command raises it */
+	uint32_t slice_us;    /* its pod's claim asks for it, within a ceiling; 0: none */
 	char why[GS_WHY_LEN]; /* for `class explain` */
 	struct gs_grants grants;
 };
