@@ -87,6 +87,7 @@ struct gs_class_answer {
 	bool weight_set; /* `class set` gave its cgroup a weight */
 	/* an attribute of root's cgroup gave the weight: no owner's command raises it */
 	bool weight_kept;
+	uint32_t slice_us;    /* its pod's claim asks for it, within a ceiling; 0: none */
 	char why[GS_WHY_LEN]; /* for `class explain` */
 	struct gs_grants grants;
 };

@@ -68,6 +68,19 @@ static const char *cgroup_of(const struct gs_facts *f, const struct gs_grant *g,
 	return "";
 }
 
+static void why_pod(const struct gs_classes *c, const struct gs_facts *f, enum gs_part part,
+		    char text[GS_WHY_LEN])
+{
+	struct gs_pod_words w;
+
+	if (gs_words_add(c, &f->pod, &w) && w.parts_of_container)
+		tell(text, "%s in the environment of container %.60s of pod %.60s/%.60s",
+		     names[part], f->pod.container, w.who.namespace, w.who.pod);
+	else
+		tell(text, "gpusched.io/%s of pod %.60s/%.60s", names[part], f->pod.namespace,
+		     f->pod.pod);
+}
+
 static void why_this(const struct gs_classes *c, const struct gs_facts *f,
 		     const struct gs_class_answer *a, enum gs_part part, char text[GS_WHY_LEN])
 {
@@ -79,8 +92,7 @@ static void why_this(const struct gs_classes *c, const struct gs_facts *f,
 	else if (g->to == GS_GRANTED_CGROUP)
 		tell(text, "user.gpusched.%s of cgroup %.120s", names[part], cgroup_of(f, g, part));
 	else if (g->to == GS_GRANTED_POD)
-		tell(text, "gpusched.io/%s of pod %.60s/%.60s", names[part], f->pod.namespace,
-		     f->pod.pod);
+		why_pod(c, f, part, text);
 	else if (g->to == GS_GRANTED_CLASS)
 		tell(text, "%s= of class %.31s", names[part], c->cls[a->class_id].name);
 }
@@ -121,10 +133,11 @@ void gs_parts_give(const struct gs_classes *c, const struct gpusched_proc *own,
 
 	for (size_t i = 0; i < f->ncgroups; i++)
 		cgroups[i] = f->cgroups[i].parts;
-	facts.pod.id = gs_words_part(c, f->pod.uid, a->class_id, &given);
+	facts.pod.id = gs_words_part(c, &f->pod, a->class_id, &given);
 	facts.pod.pct[GS_LIMIT] = given.limit_pct;
 	facts.pod.pct[GS_REQUEST] = given.request_pct;
 	a->grants = gs_grants_of(&facts);
+	a->slice_us = given.slice_us;
 	weigh(own, f, a);
 	for (int part = 0; l && part < GS_PARTS; part++) {
 		l->part[part][0] = '\0';

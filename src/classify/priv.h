@@ -82,6 +82,7 @@ struct gs_ceiling {
 	uint32_t class_id;
 	uint32_t weight; /* 0: the class's weight */
 	uint16_t request_pct;
+	uint32_t slice_us;
 };
 
 struct gs_pod_words;

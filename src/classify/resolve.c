@@ -120,32 +120,34 @@ static bool by_rule(const struct gs_classes *c, const struct gs_facts *f, struct
 }
 
 /*
- * Applies a pod's annotations. They come before the rules, within the bounds set by the rules and a
+ * Applies a pod's words. They come before the rules, within the bounds set by the rules and a
  * ceiling.
  */
 static void by_words(const struct gs_classes *c, const struct gs_facts *f, bool ruled,
 		     struct gs_class_answer *a, struct gs_class_losers *l)
 {
-	const struct gs_pod_words *w = gs_words_of(c, f->pod.uid);
 	const struct gs_class_answer before = *a;
 	struct gs_words_given g;
+	struct gs_pod_words w;
 
-	if (!w)
+	if (!gs_words_add(c, &f->pod, &w))
 		return;
-	gs_words_judge(c, w, ruled ? a->class_id : GPUSCHED_CLASS_BE, &g);
+	ruled |= !*w.class_name && !gs_words_of(c, f->pod.uid);
+	gs_words_judge(c, &w, ruled ? a->class_id : GPUSCHED_CLASS_BE, &g);
 	if (!ruled || g.class_id != a->class_id) {
 		a->why[0] = '\0';
 		set(c, a, g.class_id, GPUSCHED_SRC_RULE);
-		why(a, "pod %.60s/%.60s %s", w->who.namespace, w->who.pod,
-		    !strcmp(w->class_name, c->cls[g.class_id].name)
-			    ? "asks for it by an annotation"
-			    : "has no other by rule or annotation");
+		why(a, "pod %.60s/%.60s %s", w.who.namespace, w.who.pod,
+		    strcmp(w.class_name, c->cls[g.class_id].name) != 0
+			    ? "has no other by rule or annotation"
+		    : w.class_of_container ? "asks for it in its environment"
+					   : "asks for it by an annotation");
 		outrank(l, c, &before, &(struct gs_class_losers){ .n = 0 });
 	}
 	if (g.weight)
 		a->weight = g.weight;
 	if (*g.left)
-		why(a, "of its annotations left out: %s", g.left);
+		why(a, "of its words left out: %s", g.left);
 }
 
 static void by_cgroup(const struct gs_classes *c, const struct gs_facts *f,

@@ -73,7 +73,14 @@ static int read_ceiling(struct gs_ceiling *to, const char *word, struct gs_error
 		to->request_pct = r ? 0 : (uint16_t)n;
 		return r;
 	}
-	return gs_fail(err, -EINVAL, "'%s' is neither weight=N nor request=PERCENT", word);
+	if (!strncmp(word, "timeslice=", 10)) {
+		r = gs_parse_us(word + 10, GPUSCHED_TIMESLICE_MIN_US, GPUSCHED_TIMESLICE_MAX_US, &n,
+				err);
+		to->slice_us = r ? 0 : (uint32_t)n;
+		return r;
+	}
+	return gs_fail(err, -EINVAL, "'%s' is neither weight=N, request=PERCENT nor timeslice=TIME",
+		       word);
 }
 
 int gs_words_add_ceiling(struct gs_classes *c, const char *line, struct gs_error *err)
@@ -87,7 +94,9 @@ int gs_words_add_ceiling(struct gs_classes *c, const char *line, struct gs_error
 	name = namespace ? strtok_r(NULL, " \t", &save) : NULL;
 	if (!name)
 		return gs_fail(err, -EINVAL,
-			       "'%s' is not NAMESPACE CLASS [weight=N] [request=PERCENT]", line);
+			       "'%s' is not NAMESPACE CLASS [weight=N] [request=PERCENT] "
+			       "[timeslice=TIME]",
+			       line);
 	if (gs_class_id(c, name, &made.class_id))
 		return gs_fail(err, -ENOENT, "no class '%s'", name);
 	while ((word = strtok_r(NULL, " \t", &save))) {
@@ -111,6 +120,34 @@ static struct gs_ceiling ceiling_of(const struct gs_classes *c, const struct gs_
 		if (!fnmatch(c->ceilings[i].namespace, w->who.namespace, 0))
 			return c->ceilings[i];
 	return (struct gs_ceiling){ .class_id = GPUSCHED_CLASS_BE };
+}
+
+/* ---- all that a container asks for ----------------------------------------------------------- */
+
+bool gs_words_add(const struct gs_classes *c, const struct gs_pod_names *pod,
+		  struct gs_pod_words *ret)
+{
+	const struct gs_pod_words *told = gs_words_of(c, pod->uid);
+	const struct gs_pod_asks *asks = &pod->asks;
+
+	if (!*pod->uid || (!told && !gs_pod_asks_any(asks)))
+		return false;
+	*ret = told ? *told : (struct gs_pod_words){ .who = *pod };
+	memcpy(ret->who.id, pod->id, sizeof(ret->who.id));
+	if (!*ret->class_name) {
+		snprintf(ret->class_name, sizeof(ret->class_name), "%s", asks->class_name);
+		ret->class_of_container = true;
+	}
+	if (!ret->weight)
+		ret->weight = asks->weight;
+	if (!ret->limit_pct && !ret->request_pct) {
+		ret->limit_pct = asks->limit_pct;
+		ret->request_pct = asks->request_pct;
+		ret->parts_of_container = true;
+	}
+	ret->slice_us = asks->slice_us;
+	ret->slice_by_admin = asks->slice_by_admin;
+	return true;
 }
 
 /* ---- what is given --------------------------------------------------------------------------- */
@@ -172,6 +209,21 @@ static void judge_part(const struct gs_classes *c, const struct gs_pod_words *w,
 		ret->request_pct = w->request_pct;
 }
 
+/*
+ * A device class is the administrator's. A pod's own claim may ask for no more than what CUDA gives
+ * to every program.
+ */
+static void judge_slice(const struct gs_pod_words *w, const struct gs_ceiling *most,
+			struct gs_words_given *ret)
+{
+	uint32_t us = w->slice_us;
+
+	if (us > GPUSCHED_CUDA_TIMESLICE_US && us > most->slice_us && !w->slice_by_admin)
+		leave(ret, "timeslice %u us is over its ceiling", us);
+	else
+		ret->slice_us = us;
+}
+
 void gs_words_judge(const struct gs_classes *c, const struct gs_pod_words *w, uint32_t from,
 		    struct gs_words_given *ret)
 {
@@ -186,6 +238,7 @@ void gs_words_judge(const struct gs_classes *c, const struct gs_pod_words *w, ui
 	else
 		ret->weight = w->weight;
 	judge_part(c, w, &most, ret);
+	judge_slice(w, &most, ret);
 }
 
 /* FNV-1a, so that the number is the same after a restart of the daemon. */
@@ -198,16 +251,20 @@ static uint64_t number_of(const char *uid)
 	return h | 1;
 }
 
-uint64_t gs_words_part(const struct gs_classes *c, const char *uid, uint32_t class_id,
-		       struct gs_words_given *ret)
+uint64_t gs_words_part(const struct gs_classes *c, const struct gs_pod_names *pod,
+		       uint32_t class_id, struct gs_words_given *ret)
 {
-	const struct gs_pod_words *w = c->nparts && *uid ? gs_words_of(c, uid) : NULL;
 	struct gs_ceiling most;
+	struct gs_pod_words w;
 
 	*ret = (struct gs_words_given){ .class_id = class_id };
-	if (!w || class_id >= c->n)
+	if ((!c->nparts && !gs_pod_asks_any(&pod->asks)) || class_id >= c->n ||
+	    !gs_words_add(c, pod, &w))
 		return 0;
-	most = ceiling_of(c, w);
-	judge_part(c, w, &most, ret);
-	return ret->limit_pct || ret->request_pct ? number_of(w->who.uid) : 0;
+	most = ceiling_of(c, &w);
+	judge_part(c, &w, &most, ret);
+	judge_slice(&w, &most, ret);
+	if (!ret->limit_pct && !ret->request_pct)
+		return 0;
+	return number_of(w.parts_of_container ? w.who.id : w.who.uid);
 }

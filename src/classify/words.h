@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * words.h - what pods ask for by their annotations, and how much of that they get
+ * words.h - what pods ask for, and how much of that they get
  *
- * The container runtime reports a pod before it starts a container (gpusched-nri). A pod's maker
- * chooses its annotations, so they are judged like a user's own settings: they may lower what the
- * rules give. To get more, a pod needs a ceiling, which the administrator sets for its namespace.
- * If no rule matches a pod, its class is be. For the loop's thread.
+ * The container runtime reports a pod and its annotations before it starts a container
+ * (gpusched-nri). Words of other programs come from files (process/pod_synonyms.h), and count where
+ * the annotations say nothing. A pod's maker chooses both, so they are judged like a user's own
+ * settings: they may lower what the rules give. To get more, a pod needs a ceiling, which the
+ * administrator sets for its namespace. If the runtime reported a pod and no rule matches it, its
+ * class is be. For the loop's thread.
  */
 #ifndef GPUSCHED_CLASSIFY_WORDS_H
 #define GPUSCHED_CLASSIFY_WORDS_H
@@ -25,6 +27,11 @@ struct gs_pod_words {
 	uint32_t weight;
 	uint16_t limit_pct, request_pct;
 	char unread[64]; /* the first word that could not be read; "": none */
+	/* only in what gs_words_add() returns */
+	uint32_t slice_us;
+	bool slice_by_admin;
+	bool class_of_container; /* the class comes from the container's environment */
+	bool parts_of_container; /* so do limit and request: they are that container's alone */
 };
 
 /* Reads "class=NAME", "weight=N", "limit=PERCENT" or "request=PERCENT" into @w. */
@@ -44,13 +51,24 @@ const struct gs_pod_words *gs_words_of(const struct gs_classes *c, const char *u
 /* Returns the pod after @w, or the first one if @w is NULL; NULL at the end. */
 const struct gs_pod_words *gs_words_next(const struct gs_classes *c, const struct gs_pod_words *w);
 
-/* PodCeiling= of the configuration: "NAMESPACE CLASS [weight=N] [request=PERCENT]". */
+/*
+ * Adds up all that the container @pod asks for: what was told of its pod, and what files say.
+ * Returns false if it asks for nothing, and nobody told of its pod.
+ */
+bool gs_words_add(const struct gs_classes *c, const struct gs_pod_names *pod,
+		  struct gs_pod_words *ret);
+
+/*
+ * PodCeiling= of the configuration: "NAMESPACE CLASS [weight=N] [request=PERCENT]
+ * [timeslice=TIME]".
+ */
 int gs_words_add_ceiling(struct gs_classes *c, const char *line, struct gs_error *err);
 
 struct gs_words_given {
 	uint32_t class_id;
 	uint32_t weight;                 /* 0: that of the class */
 	uint16_t limit_pct, request_pct; /* 0: none of its own */
+	uint32_t slice_us;               /* 0: no claim asks for one */
 	char left[128];                  /* words that were not accepted, and why; "": all were */
 };
 /*
@@ -60,10 +78,11 @@ struct gs_words_given {
 void gs_words_judge(const struct gs_classes *c, const struct gs_pod_words *w, uint32_t from,
 		    struct gs_words_given *ret);
 /*
- * Finds limit and request for processes of class @class_id in the pod @uid ("": in no pod). Returns
- * a number that all processes of the pod share; 0: the pod has neither.
+ * Finds limit, request and slice for processes of class @class_id in the container @pod. Returns a
+ * number that all processes of the pod or container with this limit or request share; 0: there is
+ * neither.
  */
-uint64_t gs_words_part(const struct gs_classes *c, const char *uid, uint32_t class_id,
-		       struct gs_words_given *ret);
+uint64_t gs_words_part(const struct gs_classes *c, const struct gs_pod_names *pod,
+		       uint32_t class_id, struct gs_words_given *ret);
 
 #endif /* GPUSCHED_CLASSIFY_WORDS_H */

@@ -81,10 +81,14 @@
 	  "where NVIDIA's GPU fractioning says which pod has which fraction; empty: none") \
 	X("Kubernetes", "Claims", PATH, claims, "/var/lib/kubelet/plugins/gpu.nvidia.com", \
 	  "where NVIDIA's DRA driver has its checkpoint.json; empty: none") \
+	X("Kubernetes", "Bundles", PATH, bundles, \
+	  "/run/containerd/io.containerd.runtime.v2.task/k8s.io", \
+	  "where the container runtime has ID/config.json, with the words of HAMi and Run:ai; " \
+	  "empty: none") \
 	X("Kubernetes", "PodCeiling", TEXTS, pod_ceilings, "", \
-	  "the most that pods of a namespace get by their annotations: NAMESPACE CLASS " \
+	  "the most that pods of a namespace get by words of their own: NAMESPACE CLASS " \
 	  "[weight=N] " \
-	  "[request=PERCENT]; without one: class be") \
+	  "[request=PERCENT] [timeslice=TIME]; without one: class be") \
 	X("Kubernetes", "EndedPods", MS, ended_pods_ms, "600s", \
 	  "how long the series of a pod that has ended stay in /metrics") \
 	X("Status", "LostLimit", NUMBER, lost_limit, "10", \
@@ -152,7 +156,7 @@ struct gs_config {
 	bool dry_run;
 	bool unknown_driver;
 	char log_level[16];
-	char pod_logs[256], container_logs[256], fractions[256], claims[256];
+	char pod_logs[256], container_logs[256], fractions[256], claims[256], bundles[256];
 	uint32_t ended_pods_ms;
 	uint32_t lost_limit, starved_limit; /* limits of findings, in % */
 	uint32_t calm_factor, calm_margin, wait_limit, wait_share;

@@ -295,6 +295,8 @@ static void take_in(struct gs_core *c, struct gs_node *n, const struct gpusched_
 		n->greedy_until = now + gs_core_dilated(c, CALM_NS);
 	if (news->spent || news->unspent)
 		n->spent = news->spent;
+	if (news->given)
+		n->pod_slice_us = news->slice_us;
 	asked = news->anew | (news->preempt ? GS_PREEMPT : 0);
 	n->users = news->user ? n->users | asked : n->users & ~asked;
 	n->aside = news->aside || (n->aside && !news->back);

@@ -125,6 +125,7 @@ enum gs_source {
 	GS_SRC_LAW,     /* a law overrules the owner's setting */
 	GS_SRC_REQUEST, /* another TSG's request, through a hold of the policy */
 	GS_SRC_BUDGET,  /* a budget that is used up */
+	GS_SRC_POD,     /* its pod's claim, within a ceiling; a policy's wish comes before it */
 };
 
 /* True if the TSG, its owner or its record does not exist any more. */
@@ -185,6 +186,8 @@ struct gs_news {
 	bool park_refused;   /* the wish to park its process was refused */
 	bool spent, unspent; /* its GPU time is used up, and others want the GPU; that is over */
 	bool user;           /* the person is not root: the wish comes after the policy's */
+	bool given;          /* its pod's slice is @slice_us now; 0: the pod has none */
+	uint32_t slice_us;
 };
 
 struct gs_core_opts {

@@ -233,7 +233,7 @@ static enum gs_queue queue_of(const struct gs_node *n, const struct gpusched_tsg
 			/* resumes, and changes that root makes, do not wait */
 			return GS_QUEUE_NONE;
 		else
-			policy |= src == GS_SRC_POLICY || src == GS_SRC_LAW;
+			policy |= src == GS_SRC_POLICY || src == GS_SRC_LAW || src == GS_SRC_POD;
 		request |= src == GS_SRC_REQUEST;
 	}
 	if (request)

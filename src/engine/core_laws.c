@@ -111,6 +111,17 @@ static void take_wishes(struct gs_core *c, struct gs_node *n, const struct gpusc
 	}
 }
 
+/* Like a policy, a pod's claim changes no setting that is only assumed. */
+static void take_pod_slice(const struct gs_node *n, const struct gpusched_tsg *rec,
+			   struct gs_goal *t)
+{
+	if (!n->pod_slice_us || gpusched_is_apart(rec) || rec->flags & GPUSCHED_TSG_EMPTY ||
+	    rec->task.assumed & GPUSCHED_TIMESLICE)
+		return;
+	gs_field_put(&t->set, GPUSCHED_TIMESLICE, n->pod_slice_us);
+	t->src[TS_INDEX] = GS_SRC_POD;
+}
+
 static void take_manual(const struct gpusched_tsg *rec, struct gs_goal *t)
 {
 	for (unsigned int i = 0; i < GS_NFIELDS; i++) {
@@ -614,6 +625,7 @@ void gs_core_laws(struct gs_core *c, struct gs_node *n, uint64_t now, struct gs_
 	if (n->aside)
 		return;
 	leave_alone(c, n, rec);
+	take_pod_slice(n, rec, ret);
 	if (c->policy_active && !n->left_alone) {
 		todo->wished = changed_wishes(n, &rec->task.want);
 		take_wishes(c, n, rec, ret);

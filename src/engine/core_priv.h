@@ -104,7 +104,8 @@ struct gs_node {
 	struct gpusched_settings refused_wish;
 	uint8_t refused_by[GS_NFIELDS]; /* the law that refused it: enum gs_overrule */
 	struct gpusched_settings seen_want;
-	uint32_t overruled; /* as reported, as 1 << enum gs_overrule */
+	uint32_t pod_slice_us; /* 0: its pod asks for no slice */
+	uint32_t overruled;    /* as reported, as 1 << enum gs_overrule */
 	bool wants_short, active, told_short;
 	bool beside_unseen; /* it keeps its owner's slice, since a TSG outside the table may run */
 	uint8_t rank;       /* enum gs_rank */

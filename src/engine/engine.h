@@ -4,9 +4,10 @@
  * RM
  *
  * For each setting the wanted value is the person's (`manual`), else the running policy's (`want`),
- * else the owner's. One worker thread per GPU makes the calls, so that a slow RPC never blocks the
- * caller's event loop. The engine protects, whatever a policy wants: switch-cost rule, suspension
- * limits, starvation, call budget, ranges. All functions are for the loop's thread.
+ * else the pod's (pod_slice.h), else the owner's. One worker thread per GPU makes the calls, so that
+ * a slow RPC never blocks the caller's event loop. The engine protects, whatever a policy wants:
+ * switch-cost rule, suspension limits, starvation, call budget, ranges. All functions are for the
+ * loop's thread.
  */
 #ifndef GPUSCHED_ENGINE_ENGINE_H
 #define GPUSCHED_ENGINE_ENGINE_H

@@ -5,6 +5,7 @@
 #include "basic/clock.h"
 #include "engine/aside.h"
 #include "engine/internal.h"
+#include "engine/pod_slice.h"
 #include "engine/spend.h"
 #include "engine/ops.h"
 
@@ -64,6 +65,13 @@ int gs_engine_tell(struct gs_engine *e, const struct gpusched_key *key, const st
 int gs_engine_touch(struct gs_engine *e, const struct gpusched_key *key)
 {
 	return gs_engine_tell(e, key, NULL);
+}
+
+int gs_engine_pod_slice(struct gs_engine *e, const struct gpusched_key *key, uint32_t us)
+{
+	const struct gs_news news = { .given = true, .slice_us = us };
+
+	return gs_engine_tell(e, key, &news);
 }
 
 int gs_engine_owner_set(struct gs_engine *e, const struct gpusched_key *key, uint32_t fields,

@@ -28,6 +28,7 @@ void gs_pods_begin(struct gs_intake *in)
 		.container_logs = c->container_logs,
 		.fractions = c->fractions,
 		.claims = c->claims,
+		.bundles = c->bundles,
 	};
 	int fd, r = gs_pods_start(&places, &fd);
 

@@ -97,6 +97,7 @@ static void settle(struct gs_intake *in, struct gpusched_tsg *rec)
 	if (known) {
 		answer.class_id = told->class_id;
 		answer.weight = told->weight;
+		answer.slice_us = told->slice_us;
 		answer.grants = told->grants;
 	} else if (!told) {
 		known = !gs_record_classify(in->hub, (pid_t)rec->task.pid, &answer);
@@ -242,6 +243,7 @@ void gs_process_reclassify(struct gs_intake *in, pid_t pid)
 	if (new.known) {
 		new.class_id = answer.class_id;
 		new.weight = answer.weight;
+		new.slice_us = answer.slice_us;
 		new.grants = answer.grants;
 	}
 	gs_process_job_anew(in, pid);

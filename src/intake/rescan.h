@@ -14,7 +14,7 @@ struct gs_intake;
 struct gs_looked_pid {
 	pid_t pid;
 	bool known; /* its class is known */
-	uint32_t class_id, weight;
+	uint32_t class_id, weight, slice_us;
 	struct gs_grants grants;
 };
 /* A rescan of records that is under way. */

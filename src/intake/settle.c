@@ -8,6 +8,7 @@
 #include "basic/clock.h"
 #include "basic/log.h"
 #include "classify/job.h"
+#include "engine/pod_slice.h"
 #include "process/cgroup.h"
 #include "process/process.h"
 #include "process/reader.h"
@@ -196,6 +197,15 @@ static bool is_there(struct gs_intake *in, const struct gpusched_tsg *rec)
 	       !(now.flags & GPUSCHED_TSG_GONE);
 }
 
+static void compare(struct gs_engine *e, const struct gpusched_tsg *rec,
+		    const struct gs_class_answer *answer)
+{
+	if (answer && rec->task.kind == GPUSCHED_KIND_COMPUTE)
+		gs_engine_pod_slice(e, &rec->key, answer->slice_us);
+	else
+		gs_engine_touch(e, &rec->key);
+}
+
 void gs_record_settle_as(struct gs_intake *in, struct gpusched_tsg *rec,
 			 const struct gs_class_answer *answer)
 {
@@ -229,7 +239,7 @@ void gs_record_settle_as(struct gs_intake *in, struct gpusched_tsg *rec,
 	if (what & GPUSCHED_POKE_CLASS)
 		gs_observers_tell(&in->hub->observers, rec, GPUSCHED_EV_CLASS, rec->task.class_id);
 	if (in->hub->engine) /* the gate's wait comes first: the GPU may be waiting for this TSG */
-		gs_engine_touch(in->hub->engine, &rec->key);
+		compare(in->hub->engine, rec, answer);
 	gs_observers_seen(&in->hub->observers, rec);
 }
 

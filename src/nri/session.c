@@ -10,6 +10,7 @@
 #include "basic/log.h"
 #include "nri.pb-c.h"
 #include "nri/pods.h"
+#include "process/pod_synonyms.h"
 
 #define PLUGIN_NAME "gpusched"
 #define PLUGIN_SERVICE "nri.pkg.api.v1alpha1.Plugin"
@@ -66,19 +67,46 @@ static int answer_error(struct gs_nri_session *s, uint32_t stream, int code, con
 
 /* ---- pods ------------------------------------------------------------------------------------ */
 
-/*
- * Takes gpusched's annotations as words. A word that is too long is cut: the daemon knows no such
- * word, cut or not.
- */
+/* Adds a word. One that is too long is cut: the daemon knows no such word, cut or not. */
+static void add_word(struct gs_nri_pod *ret, const char *key, const char *value)
+{
+	if (ret->nwords < GS_NRI_WORDS)
+		snprintf(ret->words[ret->nwords++], GS_NRI_WORD_LEN, "%.40s=%.36s", key, value);
+}
+
+/* Adds a word of another program, if the pod has none of gpusched's own with this key. */
+static void add_number(struct gs_nri_pod *ret, unsigned int nown, const char *key, uint32_t n)
+{
+	char value[16];
+
+	for (unsigned int i = 0; i < nown; i++)
+		if (!strncmp(ret->words[i], key, strlen(key)) && ret->words[i][strlen(key)] == '=')
+			return;
+	snprintf(value, sizeof(value), "%u", n);
+	if (n)
+		add_word(ret, key, value);
+}
+
 static void read_annotations(const Nri__Pod *pod, struct gs_nri_pod *ret)
 {
-	for (size_t i = 0; i < pod->n_annotations && ret->nwords < GS_NRI_WORDS; i++) {
+	struct gs_pod_asks asks = { .weight = 0 };
+	unsigned int nown;
+
+	for (size_t i = 0; i < pod->n_annotations; i++) {
 		const Nri__Annotation *a = pod->annotations[i];
 
 		if (!strncmp(a->key, PREFIX, strlen(PREFIX)))
-			snprintf(ret->words[ret->nwords++], GS_NRI_WORD_LEN, "%.40s=%.36s",
-				 a->key + strlen(PREFIX), a->value);
+			add_word(ret, a->key + strlen(PREFIX), a->value);
 	}
+	nown = ret->nwords;
+	for (size_t i = 0; i < pod->n_annotations; i++) {
+		const Nri__Annotation *a = pod->annotations[i];
+
+		if (gs_pod_synonym(GS_IN_ANNOTATION, a->key, a->value, &asks) < 0)
+			add_word(ret, a->key, a->value); /* the daemon says that it knows no such */
+	}
+	add_number(ret, nown, "weight", asks.weight);
+	add_number(ret, nown, "request", asks.request_pct);
 }
 
 static int by_text(const void *a, const void *b)

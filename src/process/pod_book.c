@@ -97,6 +97,14 @@ void gs_pod_forget(struct gs_pod_book *b, const char *from)
 			drop(b, e);
 }
 
+bool gs_pod_is_known(const struct gs_pod_book *b, const char *key)
+{
+	const struct gs_pod_entry *e = NULL;
+
+	HASH_FIND_STR(b->all, key, e);
+	return e != NULL;
+}
+
 static void fill(char *to, size_t size, const char *from)
 {
 	if (!*to)
@@ -116,6 +124,7 @@ static void find(const struct gs_pod_book *b, const char *key, struct gs_pod_nam
 	fill(inout->pod, sizeof(inout->pod), e->is.pod);
 	fill(inout->container, sizeof(inout->container), e->is.container);
 	fill(inout->sharing, sizeof(inout->sharing), e->is.sharing);
+	gs_pod_asks_add(&inout->asks, &e->is.asks);
 }
 
 void gs_pod_find(const struct gs_pod_book *b, struct gs_pod_names *inout)

@@ -38,27 +38,60 @@ static json_t *claims_of(const json_t *o)
 	return NULL;
 }
 
-/* Finds the driver's configuration in the claim, and makes a text such as "TimeSlicing Long". */
-static void sharing_of(const json_t *status, char ret[GS_SHARING_LEN])
+/* Reads an opaque configuration of the driver: a text such as "TimeSlicing Long", and the slice. */
+static int read_sharing(const json_t *sharing, bool by_admin, struct gs_pod_names *n)
+{
+	char strategy[16], interval[16];
+	int r = 0;
+
+	gs_pod_text(sharing, "strategy", strategy, sizeof(strategy));
+	gs_pod_text(json_object_get(sharing, "timeSlicingConfig"), "interval", interval,
+		    sizeof(interval));
+	snprintf(n->sharing, GS_SHARING_LEN, "%s%s%s", strategy, *interval ? " " : "", interval);
+	n->asks = (struct gs_pod_asks){ .slice_by_admin = by_admin };
+	if (*interval && !strcmp(strategy, "TimeSlicing"))
+		r = gs_pod_synonym(GS_IN_CLAIM, "interval", interval, &n->asks);
+	return r < 0 ? r : 0;
+}
+
+/*
+ * Finds the driver's configuration in the claim. The device class, which only an administrator
+ * makes, may have one too. The claim's own comes before it.
+ */
+static int sharing_of(const json_t *status, struct gs_pod_names *n)
 {
 	json_t *list = json_object_get(
 		json_object_get(json_object_get(status, "allocation"), "devices"), "config");
-	char strategy[16], interval[16];
+	bool claims = false;
 	json_t *one;
+	int r = 0;
 	size_t i;
 
 	json_array_foreach(list, i, one) {
 		json_t *opaque = json_object_get(one, "opaque");
 		json_t *sharing = json_object_get(json_object_get(opaque, "parameters"), "sharing");
 		const char *driver = json_string_value(json_object_get(opaque, "driver"));
+		const char *source = json_string_value(json_object_get(one, "source"));
+		bool by_admin = source && !strcmp(source, "FromClass");
 
-		gs_pod_text(sharing, "strategy", strategy, sizeof(strategy));
-		if (!driver || strcmp(driver, DRIVER) != 0 || !*strategy)
+		if (!driver || strcmp(driver, DRIVER) != 0 || !sharing || (by_admin && claims))
 			continue;
-		gs_pod_text(json_object_get(sharing, "timeSlicingConfig"), "interval", interval,
-			    sizeof(interval));
-		snprintf(ret, GS_SHARING_LEN, "%s%s%s", strategy, *interval ? " " : "", interval);
+		claims |= !by_admin;
+		r = read_sharing(sharing, by_admin, n);
 	}
+	return r;
+}
+
+/* A pod may have several claims. The shortest slice counts. */
+static int learn_pod(struct gs_pod_book *b, struct gs_pod_names n)
+{
+	struct gs_pod_names other = { 0 };
+
+	memcpy(other.uid, n.uid, sizeof(other.uid));
+	gs_pod_find(b, &other);
+	if (other.asks.slice_us && (!n.asks.slice_us || other.asks.slice_us < n.asks.slice_us))
+		n.asks = other.asks;
+	return *n.pod ? gs_pod_learn(b, NAME, &n) : -EINVAL;
 }
 
 /* Stores a claim for each pod for which it is reserved. */
@@ -68,10 +101,10 @@ static int learn(struct gs_pod_book *b, const json_t *claim)
 	struct gs_pod_names n = { 0 };
 	json_t *one;
 	size_t i;
-	int r = 0;
+	int r;
 
 	gs_pod_text(claim, "namespace", n.namespace, sizeof(n.namespace));
-	sharing_of(status, n.sharing);
+	r = sharing_of(status, &n);
 	json_array_foreach(json_object_get(status, "reservedFor"), i, one) {
 		const char *what = json_string_value(json_object_get(one, "resource"));
 		int q;
@@ -80,7 +113,7 @@ static int learn(struct gs_pod_book *b, const json_t *claim)
 			continue;
 		gs_pod_text(one, "uid", n.uid, sizeof(n.uid));
 		gs_pod_text(one, "name", n.pod, sizeof(n.pod));
-		q = *n.pod ? gs_pod_learn(b, NAME, &n) : -EINVAL;
+		q = learn_pod(b, n);
 		r = r ? r : q;
 	}
 	return r;

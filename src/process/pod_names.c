@@ -37,7 +37,7 @@ static struct watched {
 } sources[] = {
 	{ .source = &gs_pod_by_cgroup, .wd = -1 },     { .source = &gs_pod_by_logs, .wd = -1 },
 	{ .source = &gs_pod_by_containers, .wd = -1 }, { .source = &gs_pod_by_fractions, .wd = -1 },
-	{ .source = &gs_pod_by_claims, .wd = -1 },
+	{ .source = &gs_pod_by_claims, .wd = -1 },     { .source = &gs_pod_by_bundles, .wd = -1 },
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -45,7 +45,7 @@ static int events = -1; /* inotify; -1: nothing was started */
 static uint64_t left;
 static bool news; /* something was learned while a name was asked for */
 
-/* Returns true if the entry is believed. */
+/* Returns true if something may be new: one that has mistakes may have replaced one that had none. */
 static bool read_entry(struct watched *w, const char *entry)
 {
 	int r = w->source->read(&w->book, w->folder, entry);
@@ -53,7 +53,7 @@ static bool read_entry(struct watched *w, const char *entry)
 	if (r == -ENOENT) /* meanwhile the entry is gone */
 		return false;
 	left += r != 0;
-	return !r;
+	return !r || r == -EINVAL;
 }
 
 /* ---- folders --------------------------------------------------------------------------------- */
@@ -106,7 +106,7 @@ static bool open_folder(struct watched *w)
 	w->refused = false;
 	w->wd = inotify_add_watch(events, w->folder, ENTRY_MASK | FOLDER_MASK | IN_ONLYDIR);
 	gs_pod_forget(&w->book, NULL);
-	return scan(w, dir);
+	return !w->source->when_asked && scan(w, dir);
 }
 
 static bool open_missing(void)
@@ -162,7 +162,7 @@ static bool on_event(struct watched *w, const struct inotify_event *ev)
 		gs_pod_forget(&w->book, ev->name);
 		return false;
 	}
-	return !is_unfinished(w, ev) && read_entry(w, ev->name);
+	return !w->source->when_asked && !is_unfinished(w, ev) && read_entry(w, ev->name);
 }
 
 static bool dispatch(const struct inotify_event *ev)
@@ -243,11 +243,24 @@ bool gs_pods_read(void)
 	return learned;
 }
 
+static void read_when_asked(struct watched *w, const char *id)
+{
+	if (!*id || !*w->folder || events < 0)
+		return;
+	if (w->wd < 0 && gs_now_ns() - w->tried_ns >= AGAIN_NS)
+		open_folder(w);
+	if (w->wd >= 0 && !gs_pod_is_known(&w->book, id))
+		read_entry(w, id);
+}
+
 static void look_up(const char *cgroup, struct gs_pod_names *ret)
 {
 	*ret = (struct gs_pod_names){ 0 };
-	for (size_t i = 0; i < GS_COUNT(sources); i++)
+	for (size_t i = 0; i < GS_COUNT(sources); i++) {
+		if (sources[i].source->when_asked && *ret->uid)
+			read_when_asked(&sources[i], ret->id);
 		sources[i].source->look_up(&sources[i].book, cgroup, ret);
+	}
 }
 
 bool gs_pod_names(const char *cgroup, struct gs_pod_names *ret)

@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "process/pod.h"
+#include "process/pod_synonyms.h"
 
 #define GS_NAMESPACE_LEN 64
 #define GS_POD_NAME_LEN 254
@@ -28,6 +29,8 @@ struct gs_pod_names {
 	char container[GS_NAMESPACE_LEN];
 	/* sharing that the pod's claim asks for: "TimeSlicing Long" */
 	char sharing[GS_SHARING_LEN];
+	/* what claim and environment ask for, by other programs' words: not judged yet */
+	struct gs_pod_asks asks;
 };
 
 /* Where the sources look; NULL or "": that source is not used. */
@@ -35,6 +38,7 @@ struct gs_pod_places {
 	const char *pod_logs, *container_logs; /* folders of the kubelet */
 	const char *fractions; /* NVIDIA's GPU fractioning: ID.json of a container */
 	const char *claims;    /* the DRA driver's checkpoint.json */
+	const char *bundles;   /* the container runtime: ID/config.json of each container */
 };
 
 /*

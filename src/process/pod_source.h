@@ -25,6 +25,8 @@ struct gs_pod_book {
 int gs_pod_learn(struct gs_pod_book *b, const char *from, const struct gs_pod_names *n);
 /* Forgets what came from entry @from; NULL: everything. */
 void gs_pod_forget(struct gs_pod_book *b, const char *from);
+/* True if the book has an entry for that pod's uid, or container's id. */
+bool gs_pod_is_known(const struct gs_pod_book *b, const char *key);
 /* Adds names that *inout does not have yet. */
 void gs_pod_find(const struct gs_pod_book *b, struct gs_pod_names *inout);
 
@@ -37,6 +39,8 @@ struct gs_pod_source {
 	 * believed.
 	 */
 	int (*read)(struct gs_pod_book *b, const char *folder, const char *entry);
+	/* Entries are containers' ids, and each is read when its container is asked for. */
+	bool when_asked;
 	/* Adds names to *inout: from the path, and from names that it has already. */
 	void (*look_up)(const struct gs_pod_book *b, const char *cgroup,
 			struct gs_pod_names *inout);
@@ -46,6 +50,7 @@ extern const struct gs_pod_source gs_pod_by_logs;       /* in pod_logs.c */
 extern const struct gs_pod_source gs_pod_by_containers; /* in pod_logs.c */
 extern const struct gs_pod_source gs_pod_by_fractions;  /* in pod_fractions.c */
 extern const struct gs_pod_source gs_pod_by_claims;     /* in pod_claims.c */
+extern const struct gs_pod_source gs_pod_by_bundles;    /* in pod_bundles.c */
 
 /* gs_pod_find(), for sources that know only what is in their book. */
 void gs_pod_by_book(const struct gs_pod_book *b, const char *cgroup, struct gs_pod_names *inout);

@@ -111,7 +111,8 @@ int gs_service_reload(struct gs_service *s, const struct gs_config *config, stru
 	gs_engine_touch_all(s->hub->engine);
 	if (strcmp(old->pod_logs, config->pod_logs) ||
 	    strcmp(old->container_logs, config->container_logs) ||
-	    strcmp(old->fractions, config->fractions) || strcmp(old->claims, config->claims))
+	    strcmp(old->fractions, config->fractions) || strcmp(old->claims, config->claims) ||
+	    strcmp(old->bundles, config->bundles))
 		gs_pods_reload(s->intake);
 	reload_policy(s, before);
 	reload_launches(s);

@@ -22,6 +22,12 @@ exits 0 "promtool finds nothing wrong with the rules" promtool check rules "$rul
 sed "s|RULES|$rules|; s|OPENCOST|${rules%/*}/opencost.rules.yml|" "$top/tests/e2e/dashboard.rules.yml" >"$scratch/rules.yml"
 exits 0 "the rules give what they should, and alert when they should" promtool test rules "$scratch/rules.yml"
 
+config "[Kubernetes]
+Bundles = $scratch/bundles"
+mkdir -p "$scratch/bundles/$(printf '%064d' 7)"
+cat >"$scratch/bundles/$(printf '%064d' 7)/config.json" <<-END
+	{ "process": {}, "annotations": { "io.kubernetes.cri.sandbox-uid": "$uid", "io.kubernetes.cri.container-name": "app" } }
+END
 start_daemon
 pod=/$name.$$/kubepods/pod$uid/$(printf '%064d' 7)
 mkdir -p "$tree$pod"
@@ -53,7 +59,7 @@ END
 at_end+=($!)
 cat >"$scratch/prometheus.yml" <<-END
 	global: { scrape_interval: 1s, evaluation_interval: 1s }
-	rule_files: [ "$scratch/names.yml", "$rules" ]
+	rule_files: [ "$scratch/names.yml", "$rules", "${rules%/*}/opencost.rules.yml" ]
 	scrape_configs:
 	  - job_name: gpusched
 	    honor_labels: true
@@ -83,6 +89,10 @@ done < <(jq -r '.templating.list[].query | select(startswith("label_values")) | 
 while read -r record; do
 	ge "$(query "$record")" 1 "not empty: $record"
 done < <(sed -n 's/^ *- record: //p' "$rules")
+while read -r record; do
+	named() { [ "$(query "$record" '.[0].metric | .container + " " + .uid')" = "app $uid" ]; }
+	check "OpenCost gets $record by container" wait_for 30 named
+done < <(sed -n 's/^ *- record: //p' "${rules%/*}/opencost.rules.yml")
 
 between() { # LOW EXPRESSION HIGH
 	awk -v v="$(query "$2" '.[0].value[1]')" -v low="$1" -v high="$3" 'BEGIN { exit !(v >= low && v <= high) }'

@@ -30,7 +30,7 @@ sources() { # TARGET: what it is made of
 	policy) echo src/policy/{declared,elf,reads,refuse,options,records,stack}.c ;;
 	scenario) echo src/sim/scenario_load.c src/sim/scenario_metric.c src/sim/params.c ;;
 	api) echo src/process/{cgroup,inside,pod*}.c src/daemon/api*.c src/requests/args.c src/requests/target.c src/rm/setting.c ;;
-	nri) echo src/nri/{frames,pods,session}.c && ls "$BUILD"/src/nri/*.pb-c.c ;;
+	nri) echo src/nri/{frames,pods,session}.c src/process/pod_synonyms.c && ls "$BUILD"/src/nri/*.pb-c.c ;;
 	askers) echo src/requests/{trace,trace_lines,watch,metrics,unread}.c src/figures/openmetrics.c src/history/figures.c ;;
 	esac
 	[ "$1" = decode ] || ls src/basic/*.c

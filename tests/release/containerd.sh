@@ -124,7 +124,7 @@ run_load() { # POD UID NAMESPACE NAME CLASS ARGUMENTS...
 	for path in /usr /bin /lib /lib64 "$build" "$GPUSCHED_SIM" /dev/nvidia*; do
 		mounts+=" mounts { container_path: \"$path\" host_path: \"$path\" }"
 	done
-	for path in GPUSCHED_SIM GPUSCHED_DILATE LD_LIBRARY_PATH; do
+	for path in GPUSCHED_SIM GPUSCHED_DILATE LD_LIBRARY_PATH CUDA_DEVICE_SM_LIMIT; do
 		words+=" envs { key: \"$path\" value: \"${!path}\" }"
 	done
 	id=$(cri CreateContainer Create "pod: \"$pod\" pod_config { $text } config { metadata { name: \"app\" } log_path: \"app.log\"
@@ -153,7 +153,9 @@ pods() {
 config "[Kubernetes]
 PodCeiling = web lc
 PodLogs = $scratch/logs
-ContainerLogs ="
+ContainerLogs =
+Bundles = $scratch/state/io.containerd.runtime.v2.task/k8s.io"
+export CUDA_DEVICE_SM_LIMIT=40 # as HAMi gives it to containers
 mkdir -p "$scratch/logs/web_server-0_$web" "$scratch/logs/bank_train-0_$bank"
 exits 0 "an image is made from nothing" pause_image || done_testing
 start_daemon
@@ -179,6 +181,8 @@ check "both are on the GPU" wait_for 20 eval '[ "$(of pod:web/server-0 .pid)" !=
 }
 is "$(of pod:web/server-0 '.class')" lc "the ceiling of its namespace allows class lc"
 is "$(of pod:bank/train-0 '.class')" be "the other pod asked for lc, too, and is be"
+like "$("$gpusched" class explain "pid:$(of pod:bank/train-0 .pid)")" "40 %: limit in the environment of container app of pod bank/train-0" \
+	"HAMi's word is read from the container's bundle"
 is "$(jq -sc --argjson pid "$(of pod:web/server-0 .pid)" 'map(select(.pid == $pid and .kind == "compute") | .event) |
 	[index("schedule") != null, (.[index("schedule") // 0:] | index("class"))]' "$scratch/events")" "[true,null]" \
 	"its class did not change once its first TSG was scheduled"

@@ -40,9 +40,12 @@ is "$(pod run --rm --network host -v "$top/policies:/p:ro" "$image" /usr/bin/gpu
 like "$(tail -1 "$scratch/podman")" "clang" "it names the compiler"
 
 # ---- the daemon in a container, a program outside
-pod run -d --name daemon --privileged --pid host --network host -v /dev:/dev -v "$GPUSCHED_SIM:$GPUSCHED_SIM:rslave" \
-	-v /sys/fs/bpf:/sys/fs/bpf -v /sys/kernel/tracing:/sys/kernel/tracing --env GPUSCHED_SIM="$GPUSCHED_SIM" \
-	--read-only "$image" >/dev/null
+on_host() { # NAME COMMAND...: as the DaemonSets run them
+	pod run -d --name "$1" --privileged --pid host --network host -v /dev:/dev -v "$GPUSCHED_SIM:$GPUSCHED_SIM:rslave" \
+		-v /sys/fs/bpf:/sys/fs/bpf -v /sys/kernel/tracing:/sys/kernel/tracing --env GPUSCHED_SIM="$GPUSCHED_SIM" \
+		--read-only "$image" "${@:2}" >/dev/null
+}
+on_host daemon
 check "the daemon answers" wait_for 30 eval '"$gpusched" list >/dev/null 2>&1' || diag "$(pod logs daemon; tail -3 "$scratch/podman")"
 run_load be train be --seconds 600
 check "it sees a program outside" wait_for 20 wait_tsgs pid:$train 1
@@ -51,4 +54,19 @@ check "the policy acts on the program" wait_for 20 eval '! slice_is $train 2048'
 pod kill -s KILL daemon >/dev/null
 check "after SIGKILL of the daemon everything is put back" wait_for 10 slice_is $train 2048
 pod rm -f daemon >/dev/null
+
+# ---- a guardian in a container of its own, which the daemon's deletion does not reach
+on_host guardian /usr/sbin/gpuschedd --guardian
+on_host daemon
+check "another daemon answers" wait_for 30 eval '"$gpusched" list >/dev/null 2>&1'
+acts() { # the last daemon's policy may have come back by itself
+	! slice_is $train 2048 || { pod exec daemon /usr/bin/gpusched policy start lcbe >/dev/null; false; }
+}
+check "the policy acts again" wait_for 20 acts
+group=/sys/fs/cgroup$(sed -n 's/^0:://p' "/proc/$(pod inspect -f '{{.State.Pid}}' daemon)/cgroup")
+[ -e "$group/cgroup.kill" ] || group=$(findmnt -n -t cgroup2 -o TARGET | head -1)${group#/sys/fs/cgroup}
+diag "its cgroup is $group: $(tr '\n' ' ' <"$group/cgroup.procs")"
+exits 0 "all of its container are killed at once, its own guardian too" eval 'echo 1 >"$group/cgroup.kill"'
+check "the other container's guardian puts everything back" wait_for 10 slice_is $train 2048
+pod rm -f daemon guardian >/dev/null
 done_testing

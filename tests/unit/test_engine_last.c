@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* test_engine_last.c - TSGs that come last: past a share of the table, or with no GPU time left */
+/* test_engine_last.c - TSGs past a share of the table, or with no GPU time left; slices of pods */
 #include "core_world.h"
 #include "gpusched/policy_types.h"
 
@@ -73,11 +73,54 @@ static void test_used_up_time_suspends(void **state)
 	assert_int_equal(gs_core_overruled(world.core, &t->key), 1u << GS_OVERRULE_SPENT_UNABLE);
 }
 
+/* Its place: after a person's and a policy's, before its owner's. */
+static void test_slice_of_a_pod(void **state)
+{
+	struct gpusched_tsg *t = new_tsg(1, 0), *other = new_tsg(2, 0);
+	struct gs_news news = { .given = true, .slice_us = 1000 };
+	const uint32_t asked = world.hw[0].timeslice_us;
+
+	gs_core_policy(world.core, false, 0);
+	tell(t, &news);
+	settle();
+	assert_int_equal(world.hw[0].timeslice_us, 1000);
+	assert_int_equal(t->changed, GPUSCHED_TIMESLICE);
+	touch(t); /* other news leave it */
+	settle();
+	assert_int_equal(world.hw[0].timeslice_us, 1000);
+	gs_core_policy(world.core, true, 0);
+	want(t, GPUSCHED_TIMESLICE, 700);
+	touch_all();
+	settle();
+	assert_int_equal(world.hw[0].timeslice_us, 700);
+	gs_field_put(&t->manual, GPUSCHED_TIMESLICE, 3000);
+	touch(t);
+	settle();
+	assert_int_equal(world.hw[0].timeslice_us, 3000);
+	gs_field_unset(&t->manual, GPUSCHED_TIMESLICE);
+	gs_core_policy(world.core, false, 0);
+	touch_all();
+	settle();
+	assert_int_equal(world.hw[0].timeslice_us, 1000);
+	news.slice_us = 0;
+	tell(t, &news);
+	settle();
+	assert_int_equal(world.hw[0].timeslice_us, asked);
+	assert_int_equal(t->changed, 0);
+	/* what it asked for is only assumed: it could not be put back */
+	other->task.assumed = GPUSCHED_TIMESLICE;
+	news.slice_us = 1000;
+	tell(other, &news);
+	settle();
+	assert_int_equal(world.hw[1].timeslice_us, asked);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		T(test_past_share_waits_longer),
 		T(test_used_up_time_suspends),
+		T(test_slice_of_a_pod),
 	};
 
 	return cmocka_run_group_tests_name("engine_last", tests, NULL, NULL);

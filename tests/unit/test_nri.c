@@ -298,6 +298,27 @@ static void what_was_not_asked_for_is_answered_with_nothing(void **state)
 	expect_news(w, GS_NRI_NOTHING, NULL);
 }
 
+/* KAI's words, where the pod has none of gpusched's own. */
+static void words_of_others_are_translated(void **state)
+{
+	struct world *w = *state;
+	struct bytes b = { .n = 0 }, payload = { .n = 0 }, pod = pod_of("aa", NULL);
+
+	forget_out(w);
+	annotation(&pod, "gpu-fraction", "0.5"); /* the pod has weight=70 */
+	annotation(&pod, "nvidia.com/container.a.gpu-compute.request", "0.25");
+	annotation(&pod, "nvidia.com/container.b.gpu-compute.request", "0.2");
+	annotation(&pod, "nvidia.com/container.b.gpu-memory.request", "8Gi");
+	annotation(&pod, "nvidia.com/container.c.gpu-compute.portion", "all");
+	field(&payload, 1, pod.at, pod.n);
+	call(&b, 1, "RunPodSandbox", &payload);
+	feed(w, &b);
+	expect_answer(w, 1, "");
+	expect_news(w, GS_NRI_SET,
+		    "\"words\":[\"nvidia.com/container.c.gpu-compute.porti=all\","
+		    "\"request=25\",\"weight=70\"]");
+}
+
 static void a_refusal_is_told(void **state)
 {
 	struct world *w = *state;
@@ -474,6 +495,7 @@ int main(void)
 		TEST(a_list_in_parts_is_one_list),
 		TEST(both_kinds_of_runtimes_are_heard),
 		TEST(what_was_not_asked_for_is_answered_with_nothing),
+		TEST(words_of_others_are_translated),
 		TEST(a_refusal_is_told),
 		TEST(lengths_that_are_forbidden_end_it),
 		TEST(a_promise_of_bytes_costs_nothing),

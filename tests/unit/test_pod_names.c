@@ -201,6 +201,172 @@ static void test_claims(void **state)
 	assert_string_equal(known(OTHER, "").pod, "");
 }
 
+#define OPAQUE(source, interval) \
+	"{\"source\":\"" source "\",\"opaque\":{\"driver\":\"gpu.nvidia.com\",\"parameters\":{" \
+	"\"sharing\":{\"strategy\":\"TimeSlicing\",\"timeSlicingConfig\":{\"interval\":" \
+	"\"" interval "\"}}}}}"
+#define CLAIMS(configs) \
+	"{\"namespace\":\"ml\",\"status\":{\"allocation\":{\"devices\":{\"config\":[" configs \
+	"]}},\"reservedFor\":[{\"resource\":\"pods\",\"name\":\"train\",\"uid\":\"" UID "\"}]}}"
+#define CHECKPOINT(claims) "{\"v2\":{\"preparedClaims\":{" claims "}}}"
+
+static struct gs_pod_asks claimed(const char *checkpoint, int r)
+{
+	assert_int_equal(take_file(&gs_pod_by_claims, "checkpoint.json", checkpoint), r);
+	return known(UID, "").asks;
+}
+
+static void test_intervals(void **state)
+{
+	struct gs_pod_asks a =
+		claimed(CHECKPOINT("\"c\":" CLAIMS(OPAQUE("FromClaim", "Short"))), 0);
+
+	assert_int_equal(a.slice_us, 1000);
+	assert_false(a.slice_by_admin);
+	a = claimed(CHECKPOINT("\"c\":" CLAIMS(OPAQUE("FromClass", "Long"))), 0);
+	assert_int_equal(a.slice_us, 8000);
+	assert_true(a.slice_by_admin);
+	/* a claim's own comes before its class's, wherever it stands */
+	a = claimed(CHECKPOINT("\"c\":" CLAIMS(
+			    OPAQUE("FromClaim", "Long") "," OPAQUE("FromClass", "Short"))),
+		    0);
+	assert_int_equal(a.slice_us, 8000);
+	assert_false(a.slice_by_admin);
+	/* two claims of a pod */
+	a = claimed(CHECKPOINT("\"c\":" CLAIMS(OPAQUE("FromClaim", "Medium")) ",\"d\":" CLAIMS(
+			    OPAQUE("FromClass", "Long"))),
+		    0);
+	assert_int_equal(a.slice_us, 2000);
+	assert_false(a.slice_by_admin);
+	a = claimed(CHECKPOINT("\"c\":" CLAIMS(OPAQUE("FromClaim", "Default"))), 0);
+	assert_int_equal(a.slice_us, 0);
+	a = claimed(CHECKPOINT("\"c\":" CLAIMS(OPAQUE("FromClaim", "Forever"))), -EINVAL);
+	assert_int_equal(a.slice_us, 0);
+	assert_string_equal(known(UID, "").pod, "train"); /* its name is as good as ever */
+}
+
+#define BUNDLE(env) \
+	"{\"ociVersion\":\"1.1.0\",\"process\":{\"args\":[\"/app\"],\"env\":[\"PATH=/bin\"," env \
+	"\"A\"]},\"annotations\":{\"io.kubernetes.cri.container-name\":\"app\"," \
+	"\"io.kubernetes.cri.sandbox-uid\":\"" UID \
+	"\",\"io.kubernetes.cri.sandbox-name\":\"p-0\"," \
+	"\"io.kubernetes.cri.sandbox-namespace\":\"web\"}}"
+
+static int take_bundle(const char *text, size_t len)
+{
+	mkdir(at(ID), 0755);
+	gs_pod_forget(&book, NULL);
+	put(ID "/config.json", text, len);
+	return take(&gs_pod_by_bundles, ID);
+}
+
+static void test_bundles(void **state)
+{
+	static const char good[] =
+		BUNDLE("\"CUDA_DEVICE_SM_LIMIT=30\",\"CUDA_TASK_PRIORITY=0\",\"GPU_PORTION=0.25\","
+		       "\"RUNAI_GPU_COMPUTE_REQUEST=0.2\",");
+	static const char crio[] =
+		"{\"process\":{},\"annotations\":{\"io.kubernetes.pod.uid\":\"" UID
+		"\",\"io.kubernetes.pod.name\":\"q\"}}";
+	struct gs_pod_names n;
+
+	assert_int_equal(take(&gs_pod_by_bundles, ID), -ENOENT);
+	assert_false(gs_pod_is_known(&book, ID)); /* it may come */
+	assert_int_equal(take_bundle(good, strlen(good)), 0);
+	n = known(UID, ID);
+	assert_string_equal(n.namespace, "web");
+	assert_string_equal(n.pod, "p-0");
+	assert_string_equal(n.container, "app");
+	assert_string_equal(n.asks.class_name, "lc");
+	assert_int_equal(n.asks.limit_pct, 30);
+	assert_int_equal(n.asks.request_pct, 20);
+	assert_int_equal(n.asks.weight, 25);
+	/* the path of a cgroup says which pod it is */
+	assert_int_equal(known(OTHER, ID).asks.limit_pct, 0);
+	for (size_t len = 0; len < strlen(good); len += 7) { /* torn anywhere */
+		assert_int_not_equal(take_bundle(good, len), 0);
+		assert_int_equal(known(UID, ID).asks.limit_pct, 0);
+		assert_true(gs_pod_is_known(&book, ID)); /* so it is counted once */
+	}
+	/* CRI-O has it elsewhere, and other annotations */
+	unlink(at(ID "/config.json"));
+	mkdir(at(ID "/userdata"), 0755);
+	gs_pod_forget(&book, NULL);
+	put(ID "/userdata/config.json", crio, strlen(crio));
+	assert_int_equal(take(&gs_pod_by_bundles, ID), 0);
+	assert_string_equal(known(UID, ID).pod, "q");
+}
+
+static void test_hostile_bundles(void **state)
+{
+	static const char *const wrong[] = {
+		BUNDLE("\"CUDA_DEVICE_SM_LIMIT=101\","),
+		BUNDLE("\"CUDA_DEVICE_SM_LIMIT=\","),
+		BUNDLE("\"CUDA_DEVICE_SM_LIMIT=-1\","),
+		BUNDLE("\"CUDA_TASK_PRIORITY=high\","),
+		BUNDLE("\"RUNAI_GPU_COMPUTE_LIMIT=1.5\","),
+		BUNDLE("\"RUNAI_GPU_COMPUTE_LIMIT=0\","),
+		BUNDLE("\"RUNAI_GPU_COMPUTE_LIMIT=nan\","),
+		BUNDLE("\"RUNAI_GPU_COMPUTE_REQUEST=0x1p-3 \","),
+		BUNDLE("\"GPU_PORTION=-0.5\","),
+		"{\"process\":[]}",
+		"[]",
+		"{\"process\":{},\"annotations\":{\"io.kubernetes.cri.sandbox-uid\":\"" UID
+		"\",\"io.kubernetes.cri.sandbox-name\":\"../x\"}}",
+	};
+	static char huge[3 << 20];
+	struct gs_pod_names n;
+
+	for (size_t i = 0; i < GS_COUNT(wrong); i++) {
+		assert_int_not_equal(take_bundle(wrong[i], strlen(wrong[i])), 0);
+		n = known(UID, ID);
+		assert_false(gs_pod_asks_any(&n.asks));
+	}
+	/* a wrong word does not spoil the others */
+	assert_int_equal(take_bundle(BUNDLE("\"CUDA_DEVICE_SM_LIMIT=x\",\"CUDA_TASK_PRIORITY=1\","),
+				     strlen(BUNDLE("\"CUDA_DEVICE_SM_LIMIT=x\","
+						   "\"CUDA_TASK_PRIORITY=1\","))),
+			 -EINVAL);
+	assert_string_equal(known(UID, ID).asks.class_name, "be");
+	memset(huge, ' ', sizeof(huge));
+	assert_int_equal(take_bundle(huge, sizeof(huge)), -EFBIG);
+	unlink(at(ID "/config.json"));
+	assert_int_equal(mkfifo(at(ID "/config.json"), 0600), 0);
+	gs_pod_forget(&book, NULL);
+	assert_int_not_equal(take(&gs_pod_by_bundles, ID), 0);
+	unlink(at(ID "/config.json"));
+	assert_int_equal(take_bundle("{\"process\":{}}", 14), 0);
+	chmod(at(ID "/config.json"), 0622);
+	gs_pod_forget(&book, NULL);
+	assert_int_equal(take(&gs_pod_by_bundles, ID), -EPERM);
+}
+
+static void test_synonyms(void **state)
+{
+	static const char kai[] = "nvidia.com/container.trainer.gpu-compute.";
+	struct gs_pod_asks a = { 0 };
+	char key[80];
+
+	assert_int_equal(gs_pod_synonym(GS_IN_ANNOTATION, "gpu-fraction", "0.5", &a), 1);
+	assert_int_equal(a.weight, 50);
+	assert_int_equal(gs_pod_synonym(GS_IN_ANNOTATION, "gpu-fraction", "2", &a), 0);
+	assert_int_equal(a.weight, 50);
+	snprintf(key, sizeof(key), "%srequest", kai);
+	assert_int_equal(gs_pod_synonym(GS_IN_ANNOTATION, key, "0.001", &a), 1);
+	assert_int_equal(a.request_pct, 1);
+	assert_int_equal(gs_pod_synonym(GS_IN_ANNOTATION, key, "1.01", &a), -EINVAL);
+	snprintf(key, sizeof(key), "%sportion", kai);
+	assert_int_equal(gs_pod_synonym(GS_IN_ANNOTATION, key, "0.29", &a), 1);
+	assert_int_equal(a.request_pct, 29); /* the most of several containers */
+	snprintf(key, sizeof(key), "%smode", kai);
+	assert_int_equal(gs_pod_synonym(GS_IN_ANNOTATION, key, "sm-sharing", &a), 0);
+	/* a word counts where it belongs */
+	assert_int_equal(gs_pod_synonym(GS_IN_ANNOTATION, "CUDA_TASK_PRIORITY", "0", &a), 0);
+	assert_int_equal(gs_pod_synonym(GS_IN_ENVIRONMENT, "interval", "Long", &a), 0);
+	assert_string_equal(a.class_name, "");
+	assert_int_equal(a.slice_us, 0);
+}
+
 /* No folder makes the daemon's memory grow without end. */
 static void test_many(void **state)
 {
@@ -223,6 +389,10 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_containers, make, drop),
 		cmocka_unit_test_setup_teardown(test_fractions, make, drop),
 		cmocka_unit_test_setup_teardown(test_claims, make, drop),
+		cmocka_unit_test_setup_teardown(test_intervals, make, drop),
+		cmocka_unit_test_setup_teardown(test_bundles, make, drop),
+		cmocka_unit_test_setup_teardown(test_hostile_bundles, make, drop),
+		cmocka_unit_test(test_synonyms),
 		cmocka_unit_test_setup_teardown(test_many, make, drop),
 	};
 

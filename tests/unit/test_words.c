@@ -110,8 +110,13 @@ static void a_ceiling_allows_by_namespace(void **state)
 
 static void a_wrong_ceiling_is_told(void **state)
 {
-	static const char *const wrong[] = { "web",        "web nosuch",         "web lc weight=0",
-					     "web lc x=1", "web lc request=101", "web lc weight" };
+	static const char *const wrong[] = { "web",
+					     "web nosuch",
+					     "web lc weight=0",
+					     "web lc x=1",
+					     "web lc request=101",
+					     "web lc weight",
+					     "web lc timeslice=0" };
 	struct gs_classes *c = fresh();
 
 	(void)state;
@@ -245,6 +250,7 @@ static void processes_get_what_their_pod_is_given(void **state)
 
 static void a_process_outside_has_no_part(void **state)
 {
+	const struct gs_pod_names in = { .uid = UID }, outside = { 0 }, other = { .uid = OTHER };
 	struct gs_pod_words w = pod(UID, "web");
 	struct gs_classes *c = fresh();
 	struct gs_words_given g;
@@ -252,11 +258,109 @@ static void a_process_outside_has_no_part(void **state)
 	(void)state;
 	w.limit_pct = 30;
 	gs_words_put(c, &w);
-	assert_int_equal(gs_words_part(c, "", GPUSCHED_CLASS_BE, &g), 0);
+	assert_int_equal(gs_words_part(c, &outside, GPUSCHED_CLASS_BE, &g), 0);
 	assert_int_equal(g.limit_pct, 0);
-	assert_int_equal(gs_words_part(c, OTHER, GPUSCHED_CLASS_BE, &g), 0);
-	assert_int_not_equal(gs_words_part(c, UID, GPUSCHED_CLASS_BE, &g), 0);
+	assert_int_equal(gs_words_part(c, &other, GPUSCHED_CLASS_BE, &g), 0);
+	assert_int_not_equal(gs_words_part(c, &in, GPUSCHED_CLASS_BE, &g), 0);
 	assert_int_equal(g.limit_pct, 30);
+	gs_classes_free(c);
+}
+
+/* ---- other programs' words -------------------------------------------------------------------- */
+
+static struct gs_facts in_container(const char *id, const struct gs_pod_asks *asks)
+{
+	struct gs_facts f = { .pid = 1, .uid = 1000, .gid = 1000, .comm = "app" };
+
+	snprintf(f.pod.uid, sizeof(f.pod.uid), "%s", UID);
+	snprintf(f.pod.id, sizeof(f.pod.id), "%s", id);
+	snprintf(f.pod.namespace, sizeof(f.pod.namespace), "web");
+	snprintf(f.pod.pod, sizeof(f.pod.pod), "p-0");
+	f.pod.asks = *asks;
+	return f;
+}
+
+static struct gs_class_answer answer_of(const struct gs_classes *c, const struct gs_facts *f)
+{
+	struct gs_class_answer a;
+
+	gs_classify_facts(c, f, &a, NULL);
+	return a;
+}
+
+static void a_container_asks_in_its_environment(void **state)
+{
+	const struct gs_pod_asks high = { .class_name = "lc", .limit_pct = 30, .request_pct = 20 };
+	struct gs_facts f = in_container("a1", &high), g = in_container("a2", &high);
+	struct gs_classes *c = fresh();
+	struct gs_class_answer a;
+
+	(void)state;
+	expect(c, &f, GPUSCHED_CLASS_BE, GPUSCHED_SRC_RULE, 100, "class lc is over its ceiling");
+	a = answer_of(c, &f);
+	assert_int_equal(a.grants.part[GS_LIMIT].pct, 30); /* a limit only lowers */
+	assert_int_equal(a.grants.part[GS_REQUEST].pct, 0);
+	assert_true(a.grants.part[GS_LIMIT].group !=
+		    answer_of(c, &g).grants.part[GS_LIMIT].group); /* each has its own */
+	assert_int_equal(gs_words_add_ceiling(c, "web lc request=20", NULL), 0);
+	expect(c, &f, GPUSCHED_CLASS_LC, GPUSCHED_SRC_RULE, 100, "asks for it in its environment");
+	assert_int_equal(answer_of(c, &f).grants.part[GS_REQUEST].pct, 20);
+	f.pod.uid[0] = '\0'; /* a user's own cgroup: the environment is anybody's */
+	a = answer_of(c, &f);
+	assert_int_not_equal(a.class_id, GPUSCHED_CLASS_LC);
+	assert_int_equal(a.grants.part[GS_LIMIT].pct, 0);
+	gs_classes_free(c);
+}
+
+static void annotations_come_before_the_environment(void **state)
+{
+	const struct gs_pod_asks high = { .class_name = "lc", .weight = 40, .limit_pct = 30 };
+	struct gs_facts f = in_container("a1", &high);
+	struct gs_pod_words w = pod(UID, "web");
+	struct gs_classes *c = fresh();
+
+	(void)state;
+	gs_words_add_ceiling(c, "web lc", NULL);
+	gs_words_read(&w, "class=be");
+	gs_words_read(&w, "limit=60");
+	gs_words_put(c, &w);
+	expect(c, &f, GPUSCHED_CLASS_BE, GPUSCHED_SRC_RULE, 40, "asks for it by an annotation");
+	assert_int_equal(answer_of(c, &f).grants.part[GS_LIMIT].pct, 60);
+	gs_classes_free(c);
+}
+
+/* Nobody told of the pod, and its words are about something else: its class stays. */
+static void a_slice_changes_no_class(void **state)
+{
+	const struct gs_pod_asks brief = { .slice_us = 1000 };
+	struct gs_facts f = in_container("a1", &brief);
+	struct gs_classes *c = fresh();
+
+	(void)state;
+	assert_int_equal(gs_classes_set_default(c, "normal", NULL), 0);
+	expect(c, &f, GPUSCHED_CLASS_NORMAL, GPUSCHED_SRC_DEFAULT, 100, "default class normal");
+	assert_int_equal(answer_of(c, &f).slice_us, 1000);
+	gs_classes_free(c);
+}
+
+static void a_long_slice_needs_a_ceiling(void **state)
+{
+	struct gs_pod_asks slow = { .slice_us = 8000 };
+	struct gs_facts f = in_container("a1", &slow);
+	struct gs_classes *c = fresh();
+
+	(void)state;
+	assert_int_equal(answer_of(c, &f).slice_us, 0);
+	assert_non_null(strstr(answer_of(c, &f).why, "timeslice 8000 us is over its ceiling"));
+	f.pod.asks.slice_us = 2000;
+	assert_int_equal(answer_of(c, &f).slice_us, 2000);
+	f.pod.asks = (struct gs_pod_asks){ .slice_us = 8000, .slice_by_admin = true };
+	assert_int_equal(answer_of(c, &f).slice_us, 8000); /* its device class says so */
+	f.pod.asks.slice_by_admin = false;
+	assert_int_equal(gs_words_add_ceiling(c, "bank be timeslice=1s", NULL), 0);
+	assert_int_equal(answer_of(c, &f).slice_us, 0);
+	assert_int_equal(gs_words_add_ceiling(c, "web be timeslice=8ms", NULL), 0);
+	assert_int_equal(answer_of(c, &f).slice_us, 8000);
 	gs_classes_free(c);
 }
 
@@ -271,6 +375,10 @@ int main(void)
 		cmocka_unit_test(there_is_a_most_of_pods),
 		cmocka_unit_test(processes_get_what_their_pod_is_given),
 		cmocka_unit_test(a_process_outside_has_no_part),
+		cmocka_unit_test(a_container_asks_in_its_environment),
+		cmocka_unit_test(annotations_come_before_the_environment),
+		cmocka_unit_test(a_slice_changes_no_class),
+		cmocka_unit_test(a_long_slice_needs_a_ceiling),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: MIT
+/*
+ * A source: the container runtime's folder of bundles, where each container has its config.json.
+ * From its environment only the words of pod_synonyms.c are taken. A bundle is read when somebody
+ * asks for its container: its process is there then, so the file is complete.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "basic/cleanup.h"
+#include "basic/sheet.h"
+#include "process/pod_source.h"
+
+#define BYTES_MAX (2u << 20)
+#define WORD_MAX 64
+
+static const char *probe(const struct gs_pod_places *p)
+{
+	return p->bundles;
+}
+
+/* containerd has the file in the bundle, CRI-O in a folder of it. */
+static int read_config(const char *folder, const char *id, json_t **ret)
+{
+	static const char *const names[] = { "config.json", "userdata/config.json" };
+	char entry[GS_CONTAINER_LEN + 32];
+	int r = -ENOENT;
+
+	for (size_t i = 0; i < GS_COUNT(names) && r == -ENOENT; i++) {
+		snprintf(entry, sizeof(entry), "%.79s/%s", id, names[i]);
+		r = gs_pod_json(folder, entry, BYTES_MAX, ret);
+	}
+	return r;
+}
+
+/* The annotations that containerd and CRI-O themselves give to a container. */
+static void name(const json_t *annotations, struct gs_pod_names *n)
+{
+	static const struct {
+		const char *uid, *namespace, *pod, *container;
+	} keys[] = {
+		{ "io.kubernetes.cri.sandbox-uid", "io.kubernetes.cri.sandbox-namespace",
+		  "io.kubernetes.cri.sandbox-name", "io.kubernetes.cri.container-name" },
+		{ "io.kubernetes.pod.uid", "io.kubernetes.pod.namespace", "io.kubernetes.pod.name",
+		  "io.kubernetes.container.name" },
+	};
+
+	for (size_t i = 0; i < GS_COUNT(keys) && !*n->uid; i++) {
+		gs_pod_text(annotations, keys[i].uid, n->uid, sizeof(n->uid));
+		gs_pod_text(annotations, keys[i].namespace, n->namespace, sizeof(n->namespace));
+		gs_pod_text(annotations, keys[i].pod, n->pod, sizeof(n->pod));
+		gs_pod_text(annotations, keys[i].container, n->container, sizeof(n->container));
+	}
+}
+
+/* A word that has no such value is left out, and reported. */
+static int read_environment(const json_t *list, struct gs_pod_asks *ret)
+{
+	const json_t *one;
+	int r = 0;
+	size_t i;
+
+	json_array_foreach(list, i, one) {
+		const char *text = json_string_value(one);
+		const char *value = text ? strchr(text, '=') : NULL;
+		char word[WORD_MAX];
+
+		if (!value || (size_t)(value - text) >= sizeof(word))
+			continue;
+		snprintf(word, sizeof(word), "%.*s", (int)(value - text), text);
+		if (gs_pod_synonym(GS_IN_ENVIRONMENT, word, value + 1, ret) < 0)
+			r = -EINVAL;
+	}
+	return r;
+}
+
+static int read_one(struct gs_pod_book *b, const char *folder, const char *entry)
+{
+	CLEANUP_JSON json_t *o = NULL;
+	struct gs_pod_names n = { 0 };
+	int q, r;
+
+	if (strlen(entry) >= sizeof(n.id))
+		return -EINVAL;
+	strcpy(n.id, entry);
+	r = read_config(folder, entry, &o);
+	if (r == -ENOENT)
+		return r;
+	if (!r && !json_is_object(json_object_get(o, "process")))
+		r = -EBADMSG;
+	if (!r) {
+		name(json_object_get(o, "annotations"), &n);
+		r = read_environment(json_object_get(json_object_get(o, "process"), "env"),
+				     &n.asks);
+	}
+	q = gs_pod_learn(b, entry, &n);
+	if (q == -EINVAL) { /* it is known that it says nothing: it is read and counted once */
+		n = (struct gs_pod_names){ 0 };
+		strcpy(n.id, entry);
+		gs_pod_learn(b, entry, &n);
+	}
+	return r ? r : q;
+}
+
+const struct gs_pod_source gs_pod_by_bundles = { .name = "bundles",
+						 .probe = probe,
+						 .read = read_one,
+						 .when_asked = true,
+						 .look_up = gs_pod_by_book };

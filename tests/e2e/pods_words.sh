@@ -1,0 +1,180 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Words of DRA, KAI, Run:ai and HAMi, from files and annotations as they leave them: class, weight,
+# limit, request and slice, within the ceiling of the pod's namespace; hostile files are counted.
+# timeout: 120
+# needs: root bpf fuse cgroup2
+. "$(dirname "$0")/lib.sh"
+tree=/sys/fs/cgroup/elsewhere
+if [ -z "${GPUSCHED_SIM:-}" ] && [ -z "${MOVED:-}" ]; then
+	rmdir "$scratch"
+	MOVED=1 exec unshare -m bash "$self"
+fi
+if [ -z "${GPUSCHED_SIM:-}" ]; then
+	mount -t tmpfs none /sys/fs/cgroup && mkdir "$tree" && mount -t cgroup2 none "$tree" || exit 1
+fi
+enter_sim --dilate 2
+chmod 711 "$scratch"
+at=$scratch/node
+mkdir -p "$at"/{bundles,claims,pods}
+config "[Kubernetes]
+PodCeiling = web lc request=20
+PodLogs = $at/pods
+ContainerLogs =
+Fractions =
+Claims = $at/claims
+Bundles = $at/bundles"
+web=6f7d3c5e-0a1b-4c2d-8e9f-0123456789ab
+bank=7a7d3c5e-0a1b-4c2d-8e9f-0123456789ab
+train=8b7d3c5e-0a1b-4c2d-8e9f-0123456789ab
+kai=9c7d3c5e-0a1b-4c2d-8e9f-0123456789ab
+id_of() {
+	printf '%064d' "$1"
+}
+drop_groups() {
+	echo 1 >"$tree/$name.$$/cgroup.kill" 2>/dev/null
+	for _ in 1 2 3 4 5 6; do
+		find "$tree/$name.$$" -depth -type d -exec rmdir {} + 2>/dev/null
+		[ -e "$tree/$name.$$" ] || break
+		sleep 0.3
+	done
+	finish
+}
+trap drop_groups EXIT
+bundle() { # N UID NAMESPACE POD VARIABLE=VALUE...: as containerd has it before it starts the container
+	local dir
+	dir=$at/bundles/$(id_of "$1")
+	mkdir -p "$dir"
+	jq -n --arg uid "$2" --arg ns "$3" --arg pod "$4" '{process: {env: (["PATH=/bin"] + $ARGS.positional)}, annotations: {
+		"io.kubernetes.cri.sandbox-uid": $uid, "io.kubernetes.cri.sandbox-namespace": $ns,
+		"io.kubernetes.cri.sandbox-name": $pod, "io.kubernetes.cri.container-name": "app"}}' --args "${@:5}" >"$dir/config.json"
+}
+pod_load() { # UID N USER ARGUMENTS...: gsload in that container; $LOAD_PID
+	local group
+	group=$tree/$name.$$/kubepods/pod$1/$(id_of "$2")
+	mkdir -p "$group"
+	bash -c 'echo $$ >"$1/cgroup.procs" && exec setpriv --reuid "$2" --regid "$2" --clear-groups "${@:3}"' - \
+		"$group" "$3" "$gsload" "${@:4}" --iterations-per-us 27.777 --seconds 100 --warmup 0 >"$scratch/load.$3" 2>&1 &
+	LOAD_PID=$!
+	at_end+=("$LOAD_PID")
+	wait_tsgs "pid:$LOAD_PID" 1
+}
+of() { # PID FILTER
+	"$gpusched" list "pid:$1" --wide --json | jq -rs "flatten | .[] | select(.kind == \"compute\") | $2"
+}
+slice() { # PID
+	of "$1" .is.timeslice_us
+}
+not_believed() {
+	"$gpusched" stats --json | jq .service.pod_entries_left
+}
+claim() { # SOURCE INTERVAL: of the pod that trains
+	cat >"$at/claims/new" <<-JSON
+		{"checksum":1,"v1":{},"v2":{"checksum":2,"preparedClaims":{"c":{"checkpointState":"PrepareCompleted","namespace":"ml",
+		"status":{"allocation":{"devices":{"config":[{"source":"$1","opaque":{"driver":"gpu.nvidia.com","parameters":{"sharing":{
+		"strategy":"TimeSlicing","timeSlicingConfig":{"interval":"$2"}}}}}]}},
+		"reservedFor":[{"resource":"pods","name":"train-7","uid":"$train"}]}}}}}
+	JSON
+	mv "$at/claims/new" "$at/claims/checkpoint.json"
+}
+start_daemon
+
+# ---- DRA: the slice --------------------------------------------------------------------------------
+claim FromClaim Short
+pod_load $train 3 4715 be
+trainer=$LOAD_PID
+is "$(of $trainer '[.pod, .sharing] | join(" ")')" "train-7 TimeSlicing Short" "the checkpoint names the pod, and how its claim is to be shared"
+check "Short is a slice of 1 ms" wait_for 10 eval '[ "$(slice $trainer)" = 1000 ]'
+is "$(of $trainer '.asked.timeslice_us')" 2048 "what CUDA asked for stays known"
+claim FromClaim Medium
+check "another interval counts at once" wait_for 10 eval '[ "$(slice $trainer)" = 2000 ]'
+claim FromClaim Long
+check "a pod's own claim gets no slice that is longer than CUDA's" wait_for 10 eval '[ "$(slice $trainer)" = 2048 ]'
+like "$("$gpusched" class explain pid:$trainer)" "timeslice 8000 us is over its ceiling" "class explain says so"
+claim FromClass Long
+check "the administrator's device class does" wait_for 10 eval '[ "$(slice $trainer)" = 8000 ]'
+before=$(not_believed)
+claim FromClaim Forever
+check "an interval that is none is counted" wait_for 5 eval '[ "$(not_believed)" -gt '"$before"' ]'
+check "it is not believed" wait_for 10 eval '[ "$(slice $trainer)" = 2048 ]'
+claim FromClaim Short
+check "there is a slice again" wait_for 10 eval '[ "$(slice $trainer)" = 1000 ]'
+exits 0 "a policy starts" "$gpusched" policy start lcbe
+"$gpusched" class set pid:$trainer be >/dev/null
+check "its slice comes first" wait_for 10 eval '[ "$(slice $trainer)" -lt 1000 ]'
+exits 0 "it ends" "$gpusched" policy stop
+check "then the claim's counts again" wait_for 10 eval '[ "$(slice $trainer)" = 1000 ]'
+sed -i 's/^PodCeiling.*/&\nPodCeiling = ml be timeslice=8ms/' "$GPUSCHED_CONFIG"
+claim FromClaim Long
+kill -HUP "$DAEMON_PID"
+check "a ceiling allows a longer one" wait_for 10 eval '[ "$(slice $trainer)" = 8000 ]'
+kill_daemon
+start_daemon
+check "another daemon sets it too" wait_for 10 eval '[ "$(slice $trainer)" = 8000 ]'
+
+# ---- HAMi and Run:ai: the container's environment --------------------------------------------------
+exits 0 "a policy starts that keeps parts" "$gpusched" policy start fair
+bundle 1 $web web server-0 CUDA_DEVICE_SM_LIMIT=80 CUDA_TASK_PRIORITY=0 RUNAI_GPU_COMPUTE_REQUEST=0.2
+bundle 2 $bank bank clerk-1 CUDA_DEVICE_SM_LIMIT=40 CUDA_TASK_PRIORITY=0 RUNAI_GPU_COMPUTE_REQUEST=0.2
+pod_load $web 1 4711 lc
+server=$LOAD_PID
+is "$(of $server '.class + " " + .class_source')" "lc rule" "priority 0 is class lc, where a ceiling allows it"
+is "$(of $server '[.namespace, .pod, .container] | join(" ")')" "web server-0 app" "the bundle names the pod, too"
+check "cores are its limit, and the compute request its request" \
+	wait_for 5 eval '[ "$(of $server "[.limit_pct, .request_pct] | join(\" \")")" = "80 20" ]'
+like "$("$gpusched" class explain pid:$server)" "asks for it in its environment" "class explain says why"
+like "$("$gpusched" class explain pid:$server)" "limit in the environment of container app of pod web/server-0" "class explain says whence the limit is"
+pod_load $bank 2 4712 be
+clerk=$LOAD_PID
+is "$(of $clerk .class)" be "without a ceiling it is be"
+check "its limit counts, its request does not" \
+	wait_for 5 eval '[ "$(of $clerk "[.limit_pct, .request_pct // 0] | join(\" \")")" = "40 0" ]'
+like "$("$gpusched" class explain pid:$clerk)" "class lc is over its ceiling" "class explain says what was left out"
+
+# ---- hostile files ---------------------------------------------------------------------------------
+before=$(not_believed)
+bundle 5 $bank bank clerk-5 CUDA_DEVICE_SM_LIMIT=4000 CUDA_TASK_PRIORITY=0
+bundle 6 $web web server-6 CUDA_TASK_PRIORITY=0
+bundle 7 $bank bank clerk-7 CUDA_TASK_PRIORITY=0
+head -c 150 "$at/bundles/$(id_of 6)/config.json" >"$at/cut" && mv "$at/cut" "$at/bundles/$(id_of 6)/config.json"
+truncate -s 3M "$at/bundles/$(id_of 7)/config.json"
+for n in 5 6 7; do
+	uid=${bank/7a7d/7a7$n}
+	[ $n = 5 ] && uid=$bank
+	pod_load "$uid" $n 472$n be
+	is "$(of $LOAD_PID '[.limit_pct // 0, .class == "lc"] | map(tostring) | join(" ")')" "0 false" "hostile file $n gives nothing"
+	end_load $LOAD_PID
+done
+is "$(not_believed)" $((before + 3)) "each of them is counted once"
+bundle 8 $web web server-0 CUDA_TASK_PRIORITY=0
+pod_load $bank 8 4728 be
+is "$(of $LOAD_PID "[.pod // \"-\", .class == \"lc\"] | join(\" \")")" "- false" "the bundle of another pod's container raises nobody"
+end_load $LOAD_PID
+rm -r "$at/bundles/$(id_of 1)"
+check "a bundle that is gone says nothing more" wait_for 10 eval '"$gpusched" set pid:$server weight=100 >/dev/null; kill -HUP $DAEMON_PID
+	[ "$(of $server ".limit_pct // 0")" = 0 ]'
+
+# ---- KAI: annotations, by the runtime's plugin -----------------------------------------------------
+coproc RUNTIME { exec "$helper" runtime "$scratch/nri.sock"; }
+RUNTIME_IN=${RUNTIME[1]} RUNTIME_OUT=${RUNTIME[0]}
+at_end+=("$RUNTIME_PID")
+"$build/gpusched-nri" --runtime "$scratch/nri.sock" 2>"$scratch/nri.log" &
+at_end+=($!)
+tell() {
+	echo "$*" >&"$RUNTIME_IN"
+	read -r -t 30 said <&"$RUNTIME_OUT" || said=nothing
+}
+pods() {
+	curl -sf --max-time 5 --unix-socket "$GPUSCHED_SIM/run/api" -d '{}' http://gpusched/v1/pod_list | jq -rc "$1"
+}
+tell accept
+tell sync
+tell run $kai web kai-0 gpu-fraction=0.5 nvidia.com/container.app.gpu-compute.request=0.15
+like "$said" "answered" "a pod of KAI's starts"
+is "$(pods '.pods[0] | [.weight, .request_pct, .left]')" '[50,15,null]' "its fraction is a weight, its compute request a request"
+tell run $bank bank clerk-1 gpu-fraction=0.5 gpusched.io/weight=30 nvidia.com/container.app.gpu-compute.request=0.9
+is "$(pods '.pods | map(select(.pod == "clerk-1"))[0] | [.weight, .left]')" '[30,"request 90 is over its ceiling"]' \
+	"the pod's own word comes first, and the ceiling stays"
+pod_load $kai 9 4719 be
+is "$(of $LOAD_PID '.class + " " + (.weight | tostring)')" "be 50" "its processes have the weight, and are be"
+done_testing
