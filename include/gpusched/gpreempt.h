@@ -17,7 +17,7 @@
  *	...
  *	gpreempt_launch_kernel(high, &launch, 0);		from one thread
  *	gpreempt_synchronize(high);
- *	gpreempt_launch_kernel(low, &other, 0);			another: waits while high works
+ *	gpreempt_launch_kernel(low, &other, 0);		another: waits while high works
  *
  * How priorities are enforced:
  *  - While a higher queue has work or wants to submit, submissions to a lower one wait in the
