@@ -31,7 +31,7 @@ fetch() {
 	apt_begin "$out/apt" "$arch"
 	# shellcheck disable=SC2046 # a list
 	apt_unpack "$root" bookworm $(packages)
-	# Links to absolute paths would leave it.
+	# Absolute links would point to this machine's files.
 	find "$root" -type l -lname '/*' | while read -r link; do
 		ln -sfn "$root$(readlink "$link")" "$link"
 	done

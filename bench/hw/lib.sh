@@ -34,7 +34,7 @@ begin() {
 	raw=$out/$2
 	mkdir -p "$raw"
 	rm -f "$raw/notes.jsonl" # of an earlier run
-	# not in a part of this shell that is killed before it has become its program
+	# not in a subshell, which may be killed before it has started the program
 	trap '[ "$BASHPID" != $$ ] || at_end' EXIT
 	mountpoint -q /sys/fs/bpf || mount -t bpf bpffs /sys/fs/bpf
 	mountpoint -q /sys/kernel/tracing || mount -t tracefs tracefs /sys/kernel/tracing
@@ -54,8 +54,8 @@ say() {
 	printf '%6.1f  %s\n' "$(awk -v a="$began" -v b="$EPOCHREALTIME" 'BEGIN { print b - a }')" "$*" | tee -a "$out/log.txt"
 }
 
-# note KEY JSON: one measured thing, for the summary. What could not be measured, and is no JSON for that, must not
-# spoil the rest.
+# note KEY JSON: adds a figure to the summary. A failed measurement has no valid JSON: it is left out, so that the
+# rest stays readable.
 note() {
 	local value=${2:-null}
 	"$jq" -es 'length == 1' <<<"$value" >/dev/null 2>&1 || {
@@ -83,7 +83,7 @@ step() {
 	settle
 }
 
-# Nothing of a step lives on: loads, daemon, changed settings.
+# Ends everything of a step: loads, daemon, changed settings.
 settle() {
 	local p
 	for p in "${pids[@]}"; do

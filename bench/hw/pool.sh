@@ -53,7 +53,7 @@ all_gone() { [ -z "$(servers)$(controls)" ]; }
 pool_end() {
 	local p
 	for p in "${pids[@]}"; do kill "$p" 2>/dev/null; done
-	# whoever comes next finds no server, not even an idle one
+	# wait until there is no server left, not even an idle one
 	for p in $(supervisors); do kill "$p"; done
 	wait_for 30 all_gone && return
 	for p in $(servers) $(controls); do kill -9 "$p"; done
@@ -104,7 +104,7 @@ share() {
 
 child_of() { pgrep -P "$1" | head -1; }
 
-# One small program in the pool: does it work, and how long does that take?
+# Runs a small program in the pool. Prints whether it works, and how long it takes.
 newcomer() { # NAME
 	local from=$EPOCHREALTIME rc
 	timeout 60 "${pool[@]}" "$gsload" be --count 10 --warmup 0 --iterations-per-us "$iterations" >"$raw/$1.new.json" 2>&1

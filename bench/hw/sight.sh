@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# The account of GPU time against what the programs know themselves; at most 5 minutes.
+# Compares the account of GPU time with the programs' own figures; at most 5 minutes.
 #
 #   bench/hw/sight.sh OUTDIR
 #
@@ -109,7 +109,7 @@ estimated() {
 estimates() {
 	local from first
 	daemon_start || return 1
-	# the log says nothing of who is loaded when it is opened: somebody else is there first
+	# when the log is opened, it does not say which TSG is loaded: so another program runs first
 	"$gsload" be --iterations-per-us "$iterations" --count 1 --warmup 0 --seconds 0 --linger 100 >"$raw/first.json" 2>&1 &
 	first=$!
 	wait_for 20 grep -q rate_per_s "$raw/first.json"
