@@ -25,7 +25,7 @@ static cu_handle wait_fn, behind_fn, hold_stream;
 static volatile uint32_t *flag;
 static cu_address flag_at;
 
-/* What the calls need: made before they are timed. */
+/* Objects that the calls need, which are made before the timing. */
 static struct {
 	cu_handle module, fresh, grows, stream;
 	cu_address block;
@@ -103,7 +103,9 @@ static int run_together(unsigned int blocks)
 	return r ? r : c.stream_synchronize(c.stream);
 }
 
-/* ---- other kinds of memory: as CUDA's headers have these structs ------------------------------ */
+/*
+ * ---- other kinds of memory: as CUDA's headers have these structs ------------------------------
+ */
 
 #define MIB ((size_t)1 << 20)
 #define SOME (64 * MIB)

@@ -84,7 +84,8 @@ policy() {
 	one lcbe_hint 1 - 300 "${agent[@]}" -- --hint
 }
 
-# The GPU's own log of it, for a picture: gpusched trace plot FILE -o FILE.svg --from 500ms -t 20ms
+# Records the GPU's own log, for a picture: gpusched trace plot FILE -o FILE.svg --from 500ms -t
+# 20ms
 recorded() {
 	local name how b
 	daemon_start || return 1

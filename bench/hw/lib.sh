@@ -26,7 +26,8 @@ iterations=0
 closed=(--arrivals closed --period-us 5000)
 twenty=(--arrivals closed --period-us 10000 --kernels 20 --kernel-us 50)
 
-# begin SECONDS RAW ARGUMENTS...: how every bench begins and ends; its one argument is OUTDIR
+# begin SECONDS RAW ARGUMENTS...: begins a bench, and arranges its end; the bench's one argument is
+# OUTDIR
 begin() {
 	[ $# = 3 ] || { echo "usage: $0 OUTDIR" >&2; exit 2; }
 	budget=${BUDGET:-$1}
@@ -193,7 +194,8 @@ measure() {
 	pids=()
 }
 
-# measure_often N CASE ARGUMENTS...: N times; the case's note is the run whose p99 is the middle one, and has all of them
+# measure_often N CASE ARGUMENTS...: measures N times; notes the run with the median p99, and the
+# p99 of all runs
 measure_often() {
 	local n=$1 case=$2 i
 	shift 2

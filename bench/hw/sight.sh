@@ -82,7 +82,8 @@ alone() {
 	daemon_start && watched alone 4 1
 }
 
-# estimated CASE be|lc ARGUMENTS...: what is estimated of the work of one that is alone, and what it did by its own count
+# estimated CASE be|lc ARGUMENTS...: compares the estimated work of a program that is alone with its
+# own count
 estimated() {
 	local case=$1 mode=$2 pid filter='flatten | map(select(.kind == "compute"))[0].turns | [.worked_estimated_ns, .alone_ns]'
 	shift 2
