@@ -58,7 +58,7 @@ class Process:
         return self.hear()
 
     def counted(self):
-        """Launches by its agent; None: it has none."""
+        """Returns the launches that its agent has counted; None: it has no agent."""
         with open(f"/proc/{self.p.pid}/maps") as f:
             if "libgpusched-agent" not in f.read():
                 return None

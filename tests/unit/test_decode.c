@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* test_decode.c - the pure parts: decoding, simulated files' list, finding objects */
+/*
+ * test_decode.c - pure functions: decoding of calls, the list of simulated files, the search for
+ * objects
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -31,10 +31,7 @@ static uint32_t answer_pids(struct nv_pids *p)
 	return GS_NV_OK;
 }
 
-/*
- * A process holds its pid in MiB alone, as much of its own that is shared, and twice as much of
- * others.
- */
+/* A process with pid N holds N MiB alone, shares N MiB of its own, and has 2 N MiB of others. */
 static uint32_t answer_infos(struct nv_pid_infos *p)
 {
 	drv.infos++;

@@ -2,7 +2,8 @@
 /*
  * slip.c - clients of RM that try to get out of the table, or to make the search for their files slow
  *
- *   helper inflight US       between two lines of stdin, its TSG has its file only in a message; then sets its slice to US
+ *   helper inflight US       its TSG has its file only in a message, between two lines of stdin; then sets
+ *                            its slice to US
  *   helper compat [schedule] a TSG made, and scheduled, by the 32-bit system call
  *   helper uring             a TSG on a file that io_uring opened; at a line it closes the file and does the same again
  *   helper dups N            N descriptors of another client's file before the TSG's own, which moves at a word
