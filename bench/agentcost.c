@@ -2,9 +2,9 @@
 /*
  * agentcost.c - what a counted launch and a hint cost: one line of JSON
  *
- * Calls libcuda's cuLaunchKernel() without a context, which refuses at once: by the address that
- * dlsym() gives (under `gpusched run --agent` the agent's entry), and by the library's own. The
- * difference is what the agent adds.
+ * Calls libcuda's cuLaunchKernel() without a context, so that the library refuses at once. Calls go
+ * to the address that dlsym() gives (under `gpusched run --agent` the agent's entry), and to the
+ * library's own. The difference is the agent's cost.
  */
 #include <dlfcn.h>
 #include <link.h>
@@ -41,7 +41,7 @@ static double best_ns(launch_fn fn)
 	return best;
 }
 
-/* By the library's own table of symbols, past whatever stands before dlsym(). */
+/* Finds a symbol in the library's own table, since an agent may have replaced dlsym(). */
 static void *own_symbol(void *lib, const char *name)
 {
 	struct link_map *map = lib;

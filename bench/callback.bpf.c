@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * callback.bpf.c - congestion controls in pairs of the same kind, for bench/callback.c: without a
- * callback init, with an empty one, and with one that counts in a map
+ * callback.bpf.c - congestion controls for bench/callback.c, two of each kind: without a callback
+ * init, with an empty one, and with one that counts in a map
  */
 #include <linux/bpf.h>
 #include <linux/types.h>

@@ -6,8 +6,9 @@
  *   callback OBJECT
  *
  * A connected socket changes its congestion control over and over, between two of the same kind. The
- * kernel calls init once for each. What that takes more than without init is the callback. Prints a
- * line per kind: its name, and ns per callback, the least of some rounds. Root.
+ * kernel calls init at each change. The cost of the callback is the time of a change, less the time
+ * of one without init. Prints a line for each kind: its name, and ns per callback, the least of some
+ * rounds. Needs root.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -48,7 +49,7 @@ static uint64_t now(void)
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-/* ns of a change; 0: it is refused */
+/* Returns the ns that a change takes; 0: it was refused. */
 static double change(int fd, const char *kind)
 {
 	char name[2][16];
@@ -112,7 +113,7 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	r = attach(object, links) || measure(fd);
-	for (int i = 0; i < KINDS * 2; i++) /* else they would stay */
+	for (int i = 0; i < KINDS * 2; i++) /* these links outlive the program if not destroyed */
 		bpf_link__destroy(links[i]);
 	return r;
 }

@@ -4,9 +4,9 @@
  *
  *   emptyprobe FUNCTION
  *
- * What a launch takes more with it is the kernel's share of counting: no program can be cheaper. Goes
- * into the background once it is attached and prints its process id; ends when it is killed, or after ten
- * minutes. As root, Linux 6.6 or later. Needs libc and a libcuda.so.1.
+ * The time that it adds to a launch is the kernel's part in the cost of counting: no program can be
+ * cheaper. Once attached, it prints the id of its process and goes into the background. It ends when
+ * it is killed, or after ten minutes. Needs root, Linux 6.6 or later, libc and a libcuda.so.1.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -21,7 +21,7 @@
 #include <unistd.h>
 
 #define LIFE_S 600
-/* From Linux 6.6; the headers that we are built with need not have it. */
+/* Linux has this from 6.6 on; the headers of the build may be older. */
 #define ATTACH_UPROBE_MULTI 48
 
 struct multi_attr {
@@ -124,7 +124,7 @@ int main(int argc, char **argv)
 		printf("%d\n", (int)pid);
 		return 0;
 	}
-	/* whoever reads our output must not wait for this one */
+	/* closes the output: its reader must not wait for the background process */
 	null = open("/dev/null", O_RDWR);
 	if (setsid() < 0 || null < 0 || dup2(null, 0) < 0 || dup2(null, 1) < 0 || dup2(null, 2) < 0)
 		return 1;

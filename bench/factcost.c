@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 /*
- * factcost.c - what it takes to keep policies told of who had the GPU
+ * factcost.c - the cost of keeping policies' facts about GPU time up to date
  *
  *   factcost [--tsgs N] [--gpus N] [--seconds S]
  *
- * N TSGs, spread over the GPUs, all of which have a turn between two looks at the logs (30 a
- * second): their records become turns, turns facts, and facts go to the map. CPU time of the
- * process and the kernel for it, as part of the wall time that S seconds of that are. Not in it:
- * reading the logs' memory. Needs root (a BPF map).
+ * N TSGs are spread over the GPUs. Each has a turn between two looks at the logs (30 a second): its
+ * records become turns, turns become facts, and facts go to the map. Prints the CPU time for that,
+ * of the process and the kernel, as a part of S seconds. Reading the logs' memory is not included.
+ * Needs root (a BPF map).
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,7 +32,7 @@ struct gpu {
 static struct gs_table table = { .facts_fd = -1, .runlists_fd = -1 };
 static struct gpusched_facts told[MAX_TSGS];
 static size_t ntold;
-static struct gs_turns *of; /* whose changes are told */
+static struct gs_turns *of; /* the GPU that tell() is called for */
 
 static void tell(uint64_t id, void *user)
 {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# figures.awk - the figures of a page, and where each comes from; used by bench/results.sh
+# figures.awk - lists or renews the figures of a page, by their sources; used by bench/results.sh
 #
 #   awk -v mode=list -v exempt=FILE -f figures.awk PAGE      UNIT, LINE, WHAT for each source, by tabs
 #   awk -v mode=fill -v exempt=FILE -v values=FILE ...       the page, with each figure computed anew
@@ -16,7 +16,7 @@ function fail(what)
 	failed = 1
 }
 
-# The line with all that is no figure turned to underscores: positions stay.
+# Returns the line with everything but figures replaced by underscores, so that positions stay.
 function masked(s,    i, out, from)
 {
 	for (i = 1; i <= exempts; i++) {
@@ -38,7 +38,7 @@ function decimals(number,    at)
 	return at ? length(number) - at : 0
 }
 
-# A row or a paragraph: its figures are counted, and replaced where values are known.
+# Counts the figures of a row or paragraph, and replaces those with known values.
 function figures(line,    m, out, number)
 {
 	m = line

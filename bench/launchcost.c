@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * launchcost - what one cuLaunchKernel takes, and what it takes more in one case than in another
+ * launchcost - measures the time of one cuLaunchKernel in several cases, and the differences
  *
  *   launchcost THREADS ROUNDS NAME=COMMAND...
  *
@@ -127,7 +127,7 @@ static int by_size(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* The context is made in the case that is measured: launches on one that is known are the rule. */
+/* Makes the context within the case, as programs do: so whatever counts launches knows it. */
 static void run_round(struct test_case *c, int cycle)
 {
 	size_t n = (size_t)threads * BATCHES;

@@ -120,7 +120,7 @@ static int put_all(struct gs_table *o, struct gpusched_key *keys)
 		r = gs_table_insert(o, &rec, &none);
 		poke.key = keys[i] = rec.key;
 		poke.id = rec.task.id;
-		poke.rec.task = tasks[i]; /* it has got the class of this process */
+		poke.rec.task = tasks[i]; /* the record has this process's class so far */
 		if (r == 0)
 			r = gs_table_poke(o, &poke);
 		if (r < 0)
@@ -154,7 +154,7 @@ static int cycle(struct gs_table *o, const struct gs_loaded *l, uint32_t tick_us
 	uint64_t before = 0, after = 0;
 	int r = put_all(o, keys);
 
-	/* a round that walks the table, so that those which count go by its list */
+	/* a round that walks the table first: later rounds go by the list that it makes */
 	for (int i = 0; i < 3 && r == 0; i++)
 		r = run_op(l, keys, TICK, 4 * n + (uint64_t)i + 1, tick_us);
 	for (int c = 0; c < CALLBACKS && r == 0; c++) {

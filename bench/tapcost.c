@@ -58,7 +58,7 @@ static void do_other_ioctl(void)
 	ioctl(null, _IOWR('F', 0x2a, struct control), NULL);
 }
 
-/* A control that the taps do not care for: of what class is this handle? */
+/* A control that the taps ignore: it asks for the class of a handle. */
 static void do_control(void)
 {
 	uint64_t p[2] = { client | 2ull << 32 };
@@ -67,7 +67,7 @@ static void do_control(void)
 	ioctl(ctl, _IOWR('F', 0x2a, struct control), &c);
 }
 
-/* One that they look up, of a TSG that does not exist. */
+/* A control that the taps look up, on a TSG that does not exist. */
 static void do_tsg_control(void)
 {
 	uint64_t us = 0;
@@ -76,7 +76,7 @@ static void do_tsg_control(void)
 	ioctl(ctl, _IOWR('F', 0x2a, struct control), &c);
 }
 
-/* An event each. */
+/* Calls of which each causes an event. */
 static void do_client(void)
 {
 	struct alloc a = { .class_ = 0x41 };

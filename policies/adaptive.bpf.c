@@ -2,22 +2,24 @@
 /*
  * adaptive - tells latency-critical from best-effort TSGs by how they launch
  *
- * Does: looks at the rate of launches of TSGs that nobody has classified. Above high_rate (1000/s
- * by default) it takes a TSG for latency-critical, below low_rate (100/s) for best-effort. In
- * between a TSG stays what it was.
+ * Does: looks at how often TSGs without a class launch. A TSG with a rate above high_rate (1000/s
+ * by default) counts as latency-critical, and one below low_rate (100/s) as best-effort. In between
+ * a TSG stays what it was.
  *
- * It changes its mind only after `steady` looks in a row (hysteresis). A typical thread block
- * longer than long_block_us, where known, makes a TSG best-effort whatever its rate.
+ * The policy changes its mind about a TSG only after `steady` looks in a row (hysteresis). If the
+ * typical length of a TSG's thread blocks is known, and is above long_block_us, the TSG counts as
+ * best-effort whatever its rate.
  *
- * Then it acts as lcbe does: a long slice for the latency-critical, a short one for a lone
- * best-effort TSG. A TSG with a class of its own is treated as its class says.
+ * Then it acts as lcbe does: latency-critical TSGs get a long slice, and a lone best-effort TSG a
+ * short one. A TSG that has a class is treated as its class says.
  *
- * Good for: machines where nobody says which program is which.
+ * Good for: machines on which nobody gives programs a class.
  *
  * Known weaknesses:
  *  - A rate is a poor witness. A training loop of tiny kernels looks latency-critical; a service
- *    with ten requests a second looks best-effort. Give a class to what matters.
- *  - It needs to see launches. Where it does not, all unclassified TSGs keep their own settings.
+ *    with ten requests a second looks best-effort. Give a class to the programs that matter.
+ *  - The policy needs to see launches. Where it does not, TSGs without a class keep their own
+ *    settings.
  *  - With several BE it has the weaknesses of lcbe.
  */
 #include "gpusched/policy.bpf.h"
@@ -42,11 +44,12 @@ struct runlist {
 };
 GPUSCHED_MAP(adaptive_runlists, HASH, gs_u32, struct runlist, 256);
 
-#define VERDICT 0 /* priv: class it is taken for, 0 not known yet */
-#define LEANING 1 /* priv: what the last looks said */
-#define LOOKS 2   /* priv: how many in a row */
-#define COUNT 3   /* priv: launches at the last look */
-#define WHEN 4    /* priv: time of the last look */
+/* Words of priv, for a TSG without a class. */
+#define VERDICT 0 /* the class that the TSG counts as; 0: not known yet */
+#define LEANING 1 /* the other class that the last looks found */
+#define LOOKS 2   /* how many looks in a row found that class */
+#define COUNT 3   /* launches at the last look */
+#define WHEN 4    /* time of the last look */
 
 GPUSCHED_INLINE struct runlist *runlist_of(const struct gpusched_task *t, gs_u64 seq)
 {

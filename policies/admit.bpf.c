@@ -2,21 +2,21 @@
 /*
  * admit - caps how many latency-critical and best-effort TSGs run on a GPU; the rest waits
  *
- * Does: holds a compute TSG of class lc or be that is put on the runlist while max_lc or max_be of
- * its class are admitted on that GPU. A MIG partition counts as a GPU. The TSG waits; nothing fails.
- * When an admitted one ends, the next tick admits the TSG that has waited longest.
+ * Does: admits at most max_lc compute TSGs of class lc, and max_be of class be, on each GPU. A TSG
+ * past that waits when it is put on the runlist; nothing fails. When an admitted TSG ends, the next
+ * tick admits the TSG that has waited longest. A MIG partition counts as a GPU.
  *
- * Likewise an lc TSG waits while the admitted ones of its class take more than max_lc_load percent
- * of the GPU's time, measured over load_ms. Before the next is admitted, the load must fall
- * load_slack below the cap, and the load of the last newcomer must have been measured. Idle TSGs do
- * not count as load, and the first lc of a GPU never waits for load.
+ * An lc TSG also waits while the admitted lc TSGs take more than max_lc_load percent of the GPU's
+ * time, measured over load_ms. Before the next one is admitted, the load must fall load_slack below
+ * the cap, and the load of the last newcomer must have been measured. Idle TSGs do not count as
+ * load, and the first lc TSG of a GPU never waits for load.
  *
- * Load is GPU time where that is known. With launch_us it is launches times that elsewhere.
- * Without, it is what the TSGs worked by the GPU's log while others waited; where there is no such
- * log it is unknown and has no cap.
+ * Load is the TSGs' GPU time where the host knows that. Elsewhere, with launch_us set, load is the
+ * number of launches times launch_us. Otherwise load is the time that they worked while others
+ * waited, as the GPU's log has it. Without a log, load is unknown and has no cap.
  *
- * With max_starts_per_s at most so many TSGs of a class start on a GPU in any second that begins
- * with a start.
+ * With max_starts_per_s, at most that many TSGs of each class start on a GPU in any second that
+ * begins with a start.
  *
  * Admitted TSGs get the slices that lcbe gives where several BE share a runlist. Other classes
  * always run.
@@ -28,17 +28,17 @@
  *    if the GPU is full.
  *  - Where there is no gate (BPF LSM), a held TSG is suspended right after it was scheduled. Its
  *    very first work may run for a moment.
- *  - On a stock driver the log knows all load beside a program that always has work (be), and only
- *    part of it elsewhere: of a TSG that is alone nobody knows how much it works. So a second lc is
- *    let in beside a first one that is alone, whatever that needs. launch_us is a guess for that:
- *    it takes all launches to be equally long. Counting them costs each launch about half a
- *    microsecond, with or without launch_us.
- *  - Load is that of the last load_ms, so a longer pause looks like the end of the load. If the
- *    admitted TSGs later need more than the cap, none is thrown out.
- *  - Where load is known, a second lc waits for at least load_ms, until the first one's load has
- *    been seen.
- *  - Only lc has a cap on load, since a be TSG takes what it gets. An idle TSG keeps its place
- *    among max_lc and max_be.
+ *  - On a stock driver the log shows all load only beside a program that always has work (be). The
+ *    log does not show how much a TSG works that is alone. So a second lc TSG is admitted beside a
+ *    first one that is alone, whatever the load of that first one. launch_us helps there, but is a
+ *    guess: it takes all launches to be equally long. This policy has launches counted, with or
+ *    without launch_us, which costs each launch about half a microsecond.
+ *  - Load is measured over the last load_ms, so a longer pause looks like the end of the load. If
+ *    the admitted TSGs later need more than the cap, none is thrown out.
+ *  - Where load is known, a second lc TSG waits for at least load_ms, until the load of the first
+ *    has been measured.
+ *  - Only lc has a cap on load, since a be TSG takes all the time that it gets. An idle TSG keeps
+ *    its place among max_lc and max_be.
  */
 #include "gpusched/policy.bpf.h"
 
@@ -61,32 +61,34 @@ GPUSCHED_OPTION_RANGE(gs_u32, max_starts_per_s, 0, 0, 10000,
 GPUSCHED_OPTION_RANGE(gs_u32, lc_slice_us, 1000000, 1, 100000000, "timeslice of lc TSGs, us");
 GPUSCHED_OPTION_RANGE(gs_u32, be_slice_us, 800, 1, 100000000, "timeslice of be TSGs, us");
 
+/* The TSGs of one class on one GPU (or MIG partition). */
 struct place {
-	gs_u64 seq;
-	gs_u64 in;                          /* admitted, as far as known */
-	gs_u64 waiting;                     /* not admitted, as far as known */
-	gs_u64 counted_in, counted_waiting; /* counted by the round under way */
+	gs_u64 seq;     /* the round that counts */
+	gs_u64 in;      /* admitted TSGs: the count of the last round, updated since */
+	gs_u64 waiting; /* waiting TSGs: the same */
+	gs_u64 counted_in, counted_waiting; /* the counts of the round under way */
 	gs_u64 first;                       /* id of the TSG that has waited longest */
-	gs_u64 first_ns;
-	gs_u64 used_ns;   /* GPU time of the admitted TSGs since window_ns */
-	gs_u64 window_ns; /* begin of the present window */
-	gs_u64 settled;   /* a whole window has passed since the last TSG was admitted */
-	gs_u64 loaded; /* they took more than the cap, and have not fallen below it by the slack */
+	gs_u64 first_ns;                    /* since when that TSG waits */
+	gs_u64 used_ns;                     /* GPU time of the admitted TSGs since window_ns */
+	gs_u64 window_ns;                   /* begin of the present window */
+	gs_u64 settled; /* a whole window has passed since the last TSG was admitted */
+	gs_u64 loaded;  /* load was above the cap, and is not yet below it by the slack */
 	gs_u64 judged, counted_judged; /* admitted TSGs with a known load */
-	gs_u64 second_ns, starts;      /* a second that began with a start, and the starts in it */
+	gs_u64 second_ns, starts;      /* when the present second began; the starts in it */
 };
 GPUSCHED_MAP(admit_places, HASH, gs_u64, struct place, 512);
-/* Too large for the stack. */
+/* Room for facts, which are too large for the stack. */
 GPUSCHED_MAP(admit_facts, ARRAY, gs_u32, struct gpusched_facts, 1);
 GPUSCHED_MAP(admit_start, ARRAY, gs_u32, gs_u64, 1); /* when the policy started */
 
-#define STATE 0 /* priv */
-#define SINCE 1 /* priv: since when it waits */
-#define USED 2  /* priv: GPU time at the last round, + 1; 0: not looked at yet */
-/* 0: not put on the runlist yet. Many ticks may pass between creation and that. */
+/* Words of priv. */
+#define STATE 0 /* 0, or one of the states below */
+#define SINCE 1 /* when the TSG began to wait */
+#define USED 2  /* its GPU time at the last round, + 1; 0: not looked at yet */
+/* States. 0: not put on the runlist yet, for which a program may take many ticks. */
 #define ADMITTED 1
 #define WAITS 2
-#define RUNS 3 /* was on the runlist before the policy was asked */
+#define RUNS 3 /* was on the runlist before the policy was asked, so it needs no admission */
 
 GPUSCHED_INLINE int takes_part(const struct gpusched_task *t)
 {
@@ -107,7 +109,7 @@ GPUSCHED_INLINE struct place *place_of(const struct gpusched_task *t)
 	return gpusched_lookup_or_add(admit_places, &key, &fresh);
 }
 
-/* GPU time so far, as far as known, + 1; 0: unknown. */
+/* Returns the GPU time of @t so far, + 1; 0: unknown. */
 GPUSCHED_INLINE gs_u64 used_by(const struct gpusched_task *t)
 {
 	if (t->known & GPUSCHED_KNOWN_GPU_TIME)
@@ -130,7 +132,10 @@ GPUSCHED_INLINE int is_loaded(const struct place *p, const struct gpusched_task 
 	return p->loaded || !p->settled;
 }
 
-/* A newcomer's load is known after a whole window with it. */
+/*
+ * Begins to measure load. @settled is 0 when a TSG was just admitted: the load of that TSG is known
+ * only after a whole window.
+ */
 GPUSCHED_INLINE void begin_window(struct place *p, gs_u64 now, int settled)
 {
 	p->window_ns = now;
@@ -139,8 +144,9 @@ GPUSCHED_INLINE void begin_window(struct place *p, gs_u64 now, int settled)
 }
 
 /*
- * From the GPU's log: its certain work, while others waited. Beside a program that always has work
- * that is all of its work, and otherwise a part.
+ * Returns the time that @t worked while others waited, + 1; 0: unknown. The GPU's log shows no
+ * other work. Beside a program that always has work this is all the work of @t, and otherwise a
+ * part.
  */
 GPUSCHED_INLINE gs_u64 contended_by(const struct gpusched_task *t)
 {
@@ -181,7 +187,7 @@ GPUSCHED_INLINE void judge_load(struct place *p, const struct gpusched_task *t, 
 	begin_window(p, now, 1);
 }
 
-/* True if another one may start now; then it is counted. */
+/* Returns 1, and counts a start, if max_starts_per_s lets another TSG start now. */
 GPUSCHED_INLINE int take_start(struct place *p, gs_u64 now)
 {
 	if (!max_starts_per_s)
@@ -212,7 +218,10 @@ GPUSCHED_INIT()
 	return 0;
 }
 
-/* Gives it its place at once, not with the first round: another TSG may ask for one before that. */
+/*
+ * Gives a TSG that runs already its place. That is done here and not in the first round, since
+ * another TSG may ask for admission before that round.
+ */
 GPUSCHED_INLINE void give_place(struct gpusched_task *t)
 {
 	struct place *p = place_of(t);
@@ -244,8 +253,7 @@ GPUSCHED_TASK_INIT(t)
 }
 
 /*
- * Another CPU may take the last place at this moment: then the TSG that is one too many gives it
- * back.
+ * Takes a place if there is one. If two CPUs take the last one at a time, one gives its own back.
  */
 GPUSCHED_INLINE int take_place(struct place *p, gs_u64 limit)
 {
@@ -269,9 +277,12 @@ GPUSCHED_SCHEDULE(t)
 		t->priv[STATE] = RUNS;
 		return GPUSCHED_ADMIT;
 	}
-	if (t->priv[STATE] == WAITS) /* its channels are put on the runlist one after the other */
+	/* asked again, since channels of a TSG are put on the runlist one after the other */
+	if (t->priv[STATE] == WAITS)
 		return GPUSCHED_HOLD;
-	/* a round that counts at this moment may have passed the TSG already */
+	/*
+	 * counts are kept up to date here: a round that counts now may have passed this TSG already
+	 */
 	if (!p->waiting && !is_loaded(p, t) && take_place(p, limit_of(t))) {
 		if (take_start(p, gpusched_now())) {
 			begin_window(p, gpusched_now(), 0);
@@ -288,7 +299,7 @@ GPUSCHED_SCHEDULE(t)
 	return GPUSCHED_HOLD;
 }
 
-/* Frees the place at once, for the next TSG that comes while none waits. */
+/* Frees the TSG's place at once, so that a TSG that comes before the next round can have it. */
 GPUSCHED_TASK_DESTROY(t)
 {
 	struct place *p = takes_part(t) ? place_of(t) : 0;
@@ -316,7 +327,9 @@ GPUSCHED_INLINE void count(struct place *p, struct gpusched_task *t,
 		p->first = 0;
 		p->first_ns = 0;
 	}
-	/* the host's limit has admitted it */
+	/*
+	 * the wish to suspend it is gone: the host's limit on holds, or root, has admitted the TSG
+	 */
 	if (t->priv[STATE] == WAITS && !(t->want.valid & GPUSCHED_RUNNABLE))
 		t->priv[STATE] = RUNS;
 	if (t->priv[STATE] == RUNS) {
@@ -338,8 +351,8 @@ GPUSCHED_INLINE void count(struct place *p, struct gpusched_task *t,
 }
 
 /*
- * Counts the admitted TSGs and their load anew, finds the one that waits longest, then gives out
- * one free place per round.
+ * Pass 0 counts the admitted TSGs and their load anew, and finds the TSG that has waited longest.
+ * Pass 1 admits that TSG if there is a free place: one TSG in each round.
  */
 GPUSCHED_TICK(t, round)
 {

@@ -2,89 +2,92 @@
 /*
  * auto - acts on what it sees: short slices, turns or holds for best-effort work, within bounds
  *
- * Does: where nothing competes it does nothing. Beside a TSG of class lc, which gets a long slice,
- * a lone be TSG gets a slice of be_slice_us (1). Where a runlist has several be TSGs, one runs at a
- * time, for turn_ms, and the others are suspended. Turns go round the users (root's cgroups count
- * as users), within a user round the jobs, within a job round its processes. A job is a cgroup,
- * else what one `gpusched run` or `class set` began, else a tree of processes. The turn of a job is
- * the same on all its GPUs, weights share the turns, and a be TSG that has nothing to do has none.
- * A TSG of a process past its share of the table has a turn only while nobody else wants it.
+ * Does: nothing where nothing competes. Beside a TSG of class lc, a lone be TSG gets a slice of
+ * be_slice_us (1), and the lc TSG a long one. If a runlist has several be TSGs, one of them runs at
+ * a time, for turn_ms, and the others are suspended. Users take turns (each of root's cgroups
+ * counts as a user), within a user its jobs, and within a job its processes. A job is a cgroup;
+ * else the processes that one `gpusched run` or `class set` began; else a tree of processes. A job
+ * has its turn on all its GPUs at once, and weights share the turns. A be TSG without work gets no
+ * turn. A TSG of a process past its quota of the table gets a turn only while no other TSG wants
+ * one.
  *
  * Beside an lc TSG with a class, the be slice stays short even where switches cost much: the floor
  * (be_floor_pct) protects be TSGs. A launch-bound service is the exception. It goes on launching
- * while it waits for the GPU, and does more in its next turn, so longer slices cost it little. A
+ * while it waits for the GPU, and does more in its next turn, so longer be slices cost it little. A
  * trial of a tenth of a second tells it from a service that waits for each turn's end. Beside
- * launch-bound services and lc TSGs of no class, the be slice grows where switches would take more
- * than waste_pct of a runlist's time. It grows at most to the slice that the owners asked for.
- * Beside a launch-bound service it is the driver's slice or a whole fraction of it, so that the
+ * launch-bound services and lc TSGs without a class, the be slice grows where switches would take
+ * more than waste_pct of a runlist's time. It grows at most to the slice that the owners asked for.
+ * Beside a launch-bound service the be slice is the driver's or a whole fraction of it, so that the
  * service waits for no more rounds than by default. A TSG that works for 650 us or more in a
  * turn, as for a token of a language model, is never taken for launch-bound.
  *
- * Hints, an agent or counted launches may tell when an lc TSG has a request. A hold suspends the be TSGs during a
- * request: the lc TSG has the GPU alone, and turns stand still. It costs two calls to the driver,
- * and an idle GPU at its end. So a request gets one only if it has so many turns that their
- * switches would cost more. There is no hold while be TSGs are owed their floor, nor for requests
- * in which the GPU would idle for more than waste_pct of all time.
+ * Hints, an agent or counted launches may show when an lc TSG has a request. A hold suspends the be
+ * TSGs during a request, so that the lc TSG has the GPU alone; their turns stand still. A hold
+ * costs two calls to the driver, and an idle GPU at its end. So a request gets a hold only if it
+ * has so many turns that their switches would cost more. There is no hold while be TSGs are owed
+ * their floor, nor for requests in which the GPU would idle for more than waste_pct of all time.
  *
- * Where be TSGs get less than be_floor_pct of the time in which they have work, the lc TSGs lose
- * their long slice until the debt is paid. A be TSG is tried in CTA mode, for 150 ms a minute, and
- * stays in it if it then leaves the GPU sooner.
+ * If be TSGs get less than be_floor_pct of the time in which they have work, the lc TSGs lose their
+ * long slice until the debt is paid. A be TSG is tried in CTA mode, for 150 ms a minute, and stays
+ * in CTA mode if it then leaves the GPU sooner.
  *
  * The daemon may wish to know how long the thread blocks of a program are (means=auto). With a
- * short slice the log does not show that. So the be TSG then has CTA mode and a slice of 1 ms, or 2
- * where switches cost much, for 2.5 s at most. Meanwhile lc waits longer, by up to that slice and a thread block.
+ * short slice the log does not show that. So the be TSG then has CTA mode and a slice of 1 ms, or
+ * 2 ms where switches cost much, for 2.5 s at most. Meanwhile an lc TSG waits longer, by up to that
+ * slice and a thread block.
  *
  * A class, or a program, with a limit has at most that part of a GPU's time, even while others
  * rest. It is suspended now and then, some seven times a second, and has no turn meanwhile.
  *
- * A TSG of no class is taken for lc or be by how its turns end while others wait. It is taken for
- * lc when nearly all of its turns end by draining and it takes less than half of the GPU. It is
- * taken for be when the slice cuts off nearly all of its turns, or some while it takes more than
- * half. Such a guess takes effect after several looks, and only beside a TSG of the other kind or
- * several TSGs of class be. It also needs every TSG that competes to be told apart already. Those
- * taken for be have turns process by process, as by default. Beside users of class be, all of them
- * together get the part that the driver would give to as many TSGs.
+ * A TSG without a class is taken for lc or be by how its turns end while others wait. It is taken
+ * for lc if nearly all of its turns end by draining and it takes less than half of the GPU. It is
+ * taken for be if the slice ends nearly all of its turns, or some of them while it takes more than
+ * half of the GPU. Such a guess takes effect after several looks, and only beside a TSG of the
+ * other kind or several TSGs of class be. There must also be a guess for every TSG that competes.
+ * TSGs taken for be have turns process by process, as by default. Beside users of class be, all of
+ * them together get the part that the driver would give to as many TSGs.
  *
  * If some TSG then makes more than 10 % less progress for a second, all guesses are undone, and not
  * tried again for a minute. If the next trial is in vain too, that becomes two minutes, then four,
- * and so on. The second becomes ten where turns of lc work for 650 us or more, since lc first does
- * what had piled up. It becomes ten rounds or more where be TSGs take turns. Losses no longer count
- * once another TSG with a class has come, since that takes a part as well. Guesses are also undone
- * when, within ten seconds, a TSG looks like another kind than it was taken for. Class normal and
- * the configuration's own classes keep their settings; copy engines too.
+ * and so on. The second becomes ten if turns of lc work for 650 us or more, since lc first does the
+ * work that had piled up. It becomes ten rounds or more if be TSGs take turns. Losses no longer
+ * count once another TSG with a class has come, since that TSG takes a part as well. Guesses are
+ * also undone if, within ten seconds, a TSG looks like another kind than it was taken for. Programs
+ * of class normal and of the configuration's own classes keep their settings; copy engines too.
  *
  * Good for: any machine with services beside training or batch jobs; the one to start with.
  *
  * Known weaknesses:
- *  - It needs the daemon's account of GPU time. Where there is none, as on a GPU divided by MIG, it
- *    works blind, and its log says so. A be TSG gets blind_slice_us beside lc, all be TSGs count as
- *    busy, and TSGs of no class are left alone.
+ *  - The policy needs the daemon's account of GPU time. Without one, as on a GPU divided by MIG, it
+ *    works blind, and its log says so. A be TSG then gets blind_slice_us beside lc, all be TSGs
+ *    count as busy, and TSGs without a class are left alone.
  *  - The account is up to 67 ms old. For that long a be TSG that wakes up runs beside the one that
- *    has its turn, with a slice of some seven switches (1200 us on an H200).
- *  - A service that never rests keeps the GPU in its long slice, but for be_floor_pct. Give it
- *    class normal.
+ *    has the turn, with a slice of some seven switches (1200 us on an H200).
+ *  - A service that never rests keeps the GPU in its long slice, except for be_floor_pct. Give such
+ *    a service class normal.
  *  - Beside a be TSG that rests for half of its time, half of all requests find the GPU free. A
- *    client that waits for each answer sends fewer of them while the GPU is busy, by default far
- *    fewer. So by default its median request finds the GPU free: on the model it takes 210 us, and
- *    301 with auto (90th percentile: 2033 and 314). For requests that come at fixed times the
- *    median is 403 us by default, and 302 with auto.
+ *    client that waits for each answer sends fewer requests while the GPU is busy, by default far
+ *    fewer. So by default its median request finds the GPU free: on the model that request takes
+ *    210 us, and 301 with auto (90th percentile: 2033 and 314). For requests that come at fixed
+ *    times the median is 403 us by default, and 302 with auto.
  *  - Each turn of a service with a class costs a switch there and back. Requests of 100 us that
  *    take a fifth of the GPU leave be a tenth of it. Requests that take two fifths are more than
  *    any slices can serve: they pile up, and be gets its floor.
- *  - A service that launches many small kernels with CPU time between them pays a be slice for each
- *    pause, under any slices. Where nobody tells of its requests, MPS with priorities serves it
- *    better. On an H100, eager inference was no faster with auto beside inference in a loop, which
- *    lost 10 to 38 % of its work.
+ *  - A service that launches many small kernels with CPU time between them waits for a be slice in
+ *    each pause, whatever the slices are. If nothing shows its requests, MPS with priorities serves
+ *    it better. On an H100, eager inference was no faster with auto beside inference in a loop, and
+ *    that loop lost 10 to 38 % of its work.
  *  - The number of turns of a request shows only without a hold. So the first requests of a service
- *    get no hold, for a second or more. Half a minute later or more, a few get none again if
- *    requests have become four times as long, or a quarter. Meanwhile no other lc TSG of that
+ *    get no hold, for a second or more. If requests become four times as long, or a quarter, a few
+ *    of them get none again, half a minute later at the earliest. Meanwhile no other lc TSG of that
  *    runlist has a hold, for 5 s at most.
- *  - A request that is shorter than the service's others is held for all the same.
- *  - The floor makes queues of requests longer. At 90 % of what a service can do alone, its median
- *    and 99th percentile are 1.9 times those of alone (model, medians of eleven runs of 300 s).
- *    Alone on 95 % of a GPU they would be 1.7 times as long.
- *  - A service of no class may get more requests than it can serve by default. Then each trial of a
- *    guess takes nearly all from the others for ten seconds, on the model 8 % in five minutes.
+ *  - A request that is shorter than the service's others gets a hold all the same.
+ *  - The floor makes queues of requests longer. Say that a service gets 90 % of the requests that
+ *    it can serve alone. Then its median and 99th percentile are 1.9 times those without be (model,
+ *    medians of eleven runs of 300 s). Alone on 95 % of a GPU they would be 1.7 times as long.
+ *  - A service without a class may get more requests than it can serve by default. Then each trial
+ *    of a guess takes nearly all time from the others for ten seconds, on the model 8 % in five
+ *    minutes.
  *  - Where nobody has a class, the bound of 10 % is on progress, not on single requests. On the
  *    model, the 99th percentile of each service stayed within that of the default as well (28
  *    loads, medians of two or three seeds). Steps of a batch program that does not launch ahead
@@ -92,17 +95,19 @@
  *    rests, 1.25 times beside an eager one, and 1.1 times for a program that rests half the time.
  *  - A job's processes on one GPU have turns one by one. If they wait for each other, each waits
  *    for the others' turns, and on several GPUs their turns may not fit together.
- *  - Without a class, the policy can only guess from the log which programs compete for the GPU. A
+ *  - Without classes, the policy can only guess from the log which programs compete for the GPU. A
  *    program that starts undoes the guesses for some three seconds. A class is better: until a
  *    batch program is taken for be, an lc program waits for its whole slices.
- *  - Beside a program of class normal, or of no class while nothing is done about it, be TSGs that
- *    take turns have one part of the GPU in all. That program has another.
+ *  - A program of class normal competes with be TSGs that take turns, as does one without a class
+ *    while no guess is in effect. That program then has one part of the GPU, and the be TSGs
+ *    together have another.
  *  - A limit is not kept while the GPU's log says nothing of a program. A request (request=) is not
  *    kept: fair does that.
  *  - Counting launches would cost each launch half a microsecond, so this policy does not ask for
- *    it. Where nobody counts them (gpusched observe launches on), an inversion is seen only for an
- *    lc TSG that was cut off. CTA is tried only where the GPU's log shows how long a be TSG takes
- *    to leave. It does so only if the next TSG waits already when the turn of the be TSG begins.
+ *    it. While launches are not counted (gpusched observe launches on), an inversion is seen only
+ *    if the slice ended the lc TSG's turn. CTA is tried only if the GPU's log shows how long a be
+ *    TSG takes to leave. The log shows that only if the next TSG waits already when the turn of the
+ *    be TSG begins.
  */
 #include "gpusched/policy.bpf.h"
 #include "gpusched/rotation.h"
@@ -136,7 +141,7 @@ GPUSCHED_OPTION(gs_bool, cta, 1, "try CTA mode on be TSGs, for 150 ms a minute")
 #include "auto/requests.h"
 #include "auto/decide.h"
 
-/* Called again when class, weight or GPU change. A new be TSG waits if another one has the turn. */
+/* Called again when class, weight or GPU change. A new be TSG waits if another TSG has the turn. */
 GPUSCHED_TASK_INIT(t)
 {
 	struct runlist *r = runlist_of(t);
@@ -171,7 +176,7 @@ GPUSCHED_TASK_DESTROY(t)
 	leave_limit(&s->limited);
 	gpusched_delete(auto_processes, &pid);
 	gpusched_delete(auto_tsgs, &id);
-	gpusched_kick(); /* its turn is somebody else's now */
+	gpusched_kick(); /* so that another TSG gets the turn at once */
 	return 0;
 }
 

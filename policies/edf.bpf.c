@@ -2,27 +2,29 @@
 /*
  * edf - earliest deadline first
  *
- * Does: a TSG with a deadline is due its relative deadline after its last idle time ended.
+ * Does: works out when each TSG with a deadline is due: its relative deadline after the moment at
+ * which it was last idle and began to work.
  *
- * At every tick, the busy compute TSG of a runlist that is due first gets a long timeslice and the
- * others short ones. So urgent work is not cut, and its turn comes soon. TSGs without a deadline
- * count as due last.
+ * At every tick, the busy compute TSG of a runlist that is due first gets a long timeslice, and the
+ * others get short ones. So urgent work comes on soon, and no slice ends in the middle of it. TSGs
+ * without a deadline count as due last.
  *
- * TSGs with deadlines demand more than the GPU when their work of the last second, while others
- * waited for it, is above overload_pct. The log then says so, with the sum in percent, once per
- * overload.
+ * TSGs with deadlines overload a GPU if, in the last second, they worked for more than overload_pct
+ * of the time while others waited. The log then says so once, with the percentage.
  *
  * Good for: periodic work with deadlines of tens of milliseconds and more.
  *
  * Known weaknesses:
- *  - It orders at the tick (5 ms), not at each launch. Use lcbe for deadlines below about 20 ms.
- *  - A request begins with a launch after idleness. Where launches are not seen, every TSG is due
- *    its deadline after its creation, again and again.
+ *  - The policy orders TSGs at the tick (5 ms), not at each launch. Use lcbe for deadlines below
+ *    about 20 ms.
+ *  - A request begins with a launch after idleness. Where launches are not seen, requests are taken
+ *    to come without a pause from the TSG's creation on, each as long as the deadline.
  *  - Where the daemon keeps no account of GPU time, a TSG that has launched nothing for busy_ms
  *    counts as idle, though its queue may be full. A request that launches all its work at once
  *    then loses its long slice. Set busy_ms above the GPU time of the longest request.
- *  - Overload is told only where that account is, and not of a TSG that is alone on the GPU: the
- *    log does not say whether what is loaded works. Under overload all work may be late.
+ *  - Overload is reported only where the daemon keeps that account. A TSG that is alone on the GPU
+ *    causes no report, since the log does not show whether it works. Under overload all work may
+ *    be late.
  */
 #include "gpusched/policy.bpf.h"
 
@@ -44,19 +46,20 @@ struct runlist {
 	gs_u64 seq;
 	gs_u64 due;                /* the earliest due time in this round */
 	gs_u64 id;                 /* id of the TSG with that due time */
-	gs_u64 used_ns, window_ns; /* of TSGs with deadlines, since window_ns */
-	/* Up to when the log was read; when an overload was last logged. */
+	gs_u64 used_ns, window_ns; /* work of TSGs with deadlines since window_ns */
+	/* the time to which the log reaches; 1: the present overload has been logged */
 	gs_u64 as_of_ns, told;
 };
 GPUSCHED_MAP(edf_runlists, HASH, gs_u32, struct runlist, 256);
-/* Too large for the stack. */
+/* Room for facts, which are too large for the stack. */
 GPUSCHED_MAP(edf_facts, ARRAY, gs_u32, struct gpusched_facts, 1);
 
-#define BEGAN 0  /* priv: begin of the present request */
-#define LAST 1   /* priv: last launch that work_submit saw */
-#define WORKED 2 /* priv: contended_ns at the last round, of the facts that began */
-#define SINCE 3  /* priv: since_ns of these facts */
-#define WORK 4   /* priv: for gpusched_is_busy() */
+/* Words of priv. */
+#define BEGAN 0  /* when the present request began */
+#define LAST 1   /* when work_submit saw the last launch */
+#define WORKED 2 /* contended_ns of the facts at the last round */
+#define SINCE 3  /* since_ns of these facts: if it differs, WORKED is no base for a difference */
+#define WORK 4   /* the word that gpusched_is_busy() keeps */
 #define NEVER ((gs_u64)-1)
 
 GPUSCHED_INLINE gs_u64 due_of(const struct gpusched_task *t, gs_u64 now)
@@ -83,7 +86,7 @@ GPUSCHED_INLINE struct runlist *runlist_of(const struct gpusched_task *t)
 	return gpusched_lookup_or_add(edf_runlists, &key, &fresh);
 }
 
-/* Adds its certain work: that during which others waited. */
+/* Adds the work of @t while others waited; the log shows no other work. */
 GPUSCHED_INLINE void add_load(struct runlist *r, struct gpusched_task *t)
 {
 	gs_u32 zero = 0;
@@ -99,7 +102,7 @@ GPUSCHED_INLINE void add_load(struct runlist *r, struct gpusched_task *t)
 		r->as_of_ns = f->as_of_ns;
 }
 
-/* Once per round: the sum of the last second. */
+/* Once a second, logs an overload if there is one. */
 GPUSCHED_INLINE void watch_load(struct runlist *r)
 {
 	gs_u64 span = r->as_of_ns - r->window_ns, pct;
@@ -157,7 +160,7 @@ GPUSCHED_TICK(t, round)
 		}
 		return 0;
 	}
-	/* no TSG has a deadline: nothing to order */
+	/* no busy TSG has a deadline: there is nothing to order */
 	if (r->due >= NEVER - 1)
 		gpusched_want_default(t, GPUSCHED_ALL_SETTINGS);
 	else

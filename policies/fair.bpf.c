@@ -2,50 +2,51 @@
 /*
  * fair - shares of the GPU by weight: by slices, or by turns where slices leave somebody behind
  *
- * Does: shares each GPU by what programs worked. Users have equal parts (each of root's cgroups
- * counts as a user), a user's jobs have parts of that by weight, a job's processes parts of the
- * job's. A job is a cgroup, else what one `gpusched run` or `class set` began, else a tree of
- * processes. A part that is not wanted goes to the others.
+ * Does: shares each GPU by the time that programs work on it. Users have equal parts (each of
+ * root's cgroups counts as a user). A user's jobs share the user's part by weight, and a job's
+ * processes share the job's. A job is a cgroup; else the processes that one `gpusched run` or
+ * `class set` began; else a tree of processes. A part that is not wanted goes to the others.
  *
- * The one with the smallest part gets a timeslice of slice_us, the others longer ones in
- * proportion. A slow correction follows what each one worked, within a factor of two.
+ * The TSG with the smallest part gets a timeslice of slice_us, and the others longer ones in
+ * proportion. A slow correction follows the work that each one did, within a factor of two.
  *
  * A program that waits for each of its steps, or launches kernel by kernel, leaves its slices
- * unused: it falls behind, whatever its slice is. While there is one (it wants every round, and
- * works less than 0.9 of its part, or loses 0.15 of that part to switches), or where weights are
- * too far apart for slices, turns of turn_ms are taken: one runs, the others are suspended. One
- * that slept through its turn, and one that wants less than half of its part, runs beside the one
- * whose turn it is.
+ * unused: it falls behind, whatever its slice is. Such a program wants every round, and works less
+ * than 0.9 of its part, or loses 0.15 of that part to switches. While there is one, or where
+ * weights are too far apart for slices, programs take turns of turn_ms: one runs, the others are
+ * suspended. A program that slept through its turn, or that wants less than half of its part, runs
+ * beside the one that has the turn.
  *
- * Every 4 to 16 s, and at most 4 s after somebody came or went, all run for half a second. That
- * shows whether turns are still needed; the work of each meanwhile is on its account.
+ * Every 4 to 16 s, and at most 4 s after a TSG came or went, all run for half a second. That shows
+ * whether turns are still needed; the work of each program meanwhile is charged to its account.
  *
- * Nobody gains by having slept, by forking, or by having many processes.
+ * No program gains by having slept, by forking, or by having many processes.
  *
- * A class, or a program, with a request has at least that part of a GPU's time while it has work.
- * The others share the rest by weight. Where weight gives more, it has that.
+ * A class, or a program, with a request has at least that part of a GPU's time while it has work,
+ * or its part by weight if that is larger. The others share the rest by weight.
  *
  * A class, or a program, with a limit has at most that part of a GPU's time, even while others
- * rest. It is suspended now and then, some seven times a second. The daemon's log says when turns
- * began or ended.
+ * rest. It is suspended now and then, some seven times a second.
+ *
+ * The daemon's log says when programs begin and cease to take turns.
  *
  * Good for: several training or batch jobs on one GPU, of whatever kind. Each of n programs of
  * equal weight has at least 0.9/n of what it does alone.
  *
  * Known weaknesses:
- *  - While turns are taken a program waits for the turns of all the others: (n - 1) * turn_ms
+ *  - While turns are taken, a program waits for the turns of all the others: (n - 1) * turn_ms
  *    without progress. A latency-critical program among them waits as well: use auto or lcbe.
- *  - It needs the daemon's account of GPU time. Where there is none, there are slices by weight,
+ *  - The policy needs the daemon's account of GPU time. Without one, there are slices by weight,
  *    without correction and without turns, and nothing is charged; the log says so.
- *  - Time that a program holds alone counts as work, since the log does not tell. That matters only
- *    until another one wants the GPU.
+ *  - Time for which a program holds the GPU alone counts as work, since the log does not show
+ *    whether it works. That matters only until another program wants the GPU.
  *  - A program that falls behind is seen after half a second, so a newcomer loses that much.
- *  - While turns are taken, one that rests now and then has the GPU idle for what is left of its
- *    turn. Where all rest there are no turns.
- *  - Somebody with several user ids has the parts of several users.
- *  - A limit counts what is held. A program that is alone, and works little, is paused as if it
- *    worked. While the GPU's log says nothing of a program, nothing is charged and its limit not
- *    kept.
+ *  - While turns are taken, a program that rests now and then leaves the GPU idle for the rest of
+ *    its turn. If all rest, there are no turns.
+ *  - A person with several user ids has the parts of several users.
+ *  - A limit counts the time for which a program holds the GPU. A program that is alone, and works
+ *    little, is paused as if it worked. While the GPU's log says nothing of a program, nothing is
+ *    charged, and its limit is not kept.
  */
 #include "gpusched/policy.bpf.h"
 #include "gpusched/rotation.h"
@@ -85,7 +86,10 @@ GPUSCHED_INLINE void begin_runlist(const struct gpusched_task *t, struct runlist
 	r->cost_ns = turn_cost_ns(&r->gpu);
 }
 
-/* In proportion to what is due; steps of an eighth: no call for a change that nobody feels. */
+/*
+ * Wishes a slice in proportion to the TSG's part. A change of less than a sixteenth is left out: it
+ * would cost a call, and make no difference.
+ */
 GPUSCHED_INLINE void want_slice(struct gpusched_task *t, const struct tsg *s,
 				const struct runlist *r)
 {
@@ -134,7 +138,10 @@ GPUSCHED_INLINE void say(struct tsg *s, const struct runlist *r, gs_u64 now)
 	s->says.due_permille = (s->due_ppm + 500) / 1000;
 }
 
-/* Comes again when class or weight change. A TSG that comes while turns are taken waits for one. */
+/*
+ * Called again when class or weight change. A TSG that comes while turns are taken waits for its
+ * own.
+ */
 GPUSCHED_TASK_INIT(t)
 {
 	struct runlist *r = runlist_of(t);
@@ -171,7 +178,9 @@ GPUSCHED_TASK_DESTROY(t)
 	return 0;
 }
 
-/* Pass 0 looks at all TSGs, pass 1 decides: the first TSG of a runlist for the runlist as well. */
+/*
+ * Pass 0 looks at all TSGs. Pass 1 decides; the first TSG of a runlist decides for the runlist too.
+ */
 GPUSCHED_TICK_BEGIN(round)
 {
 	gs_u32 zero = 0;
@@ -228,7 +237,7 @@ GPUSCHED_TICK(t, round)
 	return 0;
 }
 
-/* How long a round may stay away depends on what there is to watch. */
+/* The less there is to watch, the longer the policy rests. */
 GPUSCHED_TICK_END(round)
 {
 	gs_u32 zero = 0;

@@ -3,21 +3,22 @@
  * hold - a service has the GPU alone while one of its requests runs
  *
  * Does: when a request of an lc TSG begins, suspends the be TSGs of its runlist. When the request
- * has ended, they go on. So a request of many turns pays two calls instead of two switches a turn.
- * Until a suspension takes effect, and wherever none may begin, short slices of be serve, as with
- * lcbe. A request that outlasts its hold gets another one, after best effort has had its floor.
+ * has ended, they go on. So a request of many turns costs two calls instead of two switches for
+ * each turn. Until the suspension takes effect, and wherever none may begin, be TSGs have short
+ * slices, as with lcbe. A request that outlasts its hold gets another hold, after best effort has
+ * had its floor.
  *
  * Good for: a service with requests of many turns of the GPU, such as a language model that
  * answers token by token, beside training.
  *
  * Known weaknesses:
- *  - Requests are known only for programs that give hints, that run under the agent (gpusched run
- *    --agent), or with counted launches (gpusched observe launches). For other programs nothing is
- *    held: they get what lcbe gives with be_slice_us.
- *  - A request of one or two turns costs more with a hold than without: the calls take 1 ms.
- *  - A service that never rests has a new hold every 600 ms, however long it works on. Its
- *    best-effort neighbours get their turns of the time in between, some 5 % in all.
- *  - It holds for each request, worth it or not.
+ *  - Requests are known only of programs that give hints, that run under the agent (gpusched run
+ *    --agent), or that have their launches counted (gpusched observe launches). Other programs get
+ *    no hold: beside them, be TSGs only have short slices (be_slice_us).
+ *  - A request of one or two turns takes longer with a hold than without: the calls take 1 ms.
+ *  - A service that never rests gets a new hold every 600 ms, however long it works on. Its
+ *    best-effort neighbours run between the holds, some 5 % of the time in all.
+ *  - The policy holds for every request, even if the hold costs more than it gains.
  */
 #include "gpusched/policy.bpf.h"
 
@@ -30,11 +31,11 @@ GPUSCHED_OPTION_RANGE(gs_u32, lc_slice_us, 1000000, 1, 100000000, "timeslice of 
 GPUSCHED_OPTION_RANGE(gs_u32, be_slice_us, 800, 1, 100000000, "timeslice of be TSGs, us");
 
 #define IN_REQUEST priv[0]
-#define OVER_NS priv[1] /* since when its hold is over, while the request goes on; 0: it is not */
-#define HOLDS priv[2]   /* of this request, so far */
+#define OVER_NS priv[1] /* when the hold ended, although the request goes on; 0: it has not */
+#define HOLDS priv[2]   /* how many holds this request has had */
 /*
- * A request may need some holds. From then on best effort takes turns with it for a part of a
- * hold's time, of which it gets about half.
+ * After MANY holds, the next hold of the same request comes only after a pause, a part (1 in
+ * REST_PART) of a hold's time. In the pause best effort gets about half of the GPU.
  */
 #define MANY 4
 #define REST_PART 6
@@ -96,7 +97,7 @@ GPUSCHED_TICK(t, round)
 	return 0;
 }
 
-/* A request that begins ends the rest. */
+/* The policy may rest while no request is open: a request that begins needs no tick. */
 GPUSCHED_TICK_END(round)
 {
 	gs_u32 zero = 0;

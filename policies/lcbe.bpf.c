@@ -2,32 +2,33 @@
 /*
  * lcbe - two classes: latency-critical work first, best-effort work in short slices
  *
- * Does: gives every compute TSG of class lc a long timeslice, so that a running request is never
- * cut. Gives every one of class be a short timeslice, so that a new request waits for one short
- * slice and one switch.
+ * Does: gives each compute TSG of class lc a long timeslice, so that no slice ends during a
+ * request. Gives each compute TSG of class be a short timeslice, so that a new request waits for
+ * one short slice and one switch.
  *
- * Where a runlist has one BE, its slice is be_slice_us (1). With several, each switch between two
- * of them would cost more than such a slice, so each gets be_slice_multi_us (800, four switch
- * costs).
+ * If a runlist has one BE, its slice is be_slice_us (1). If it has several, each switch between two
+ * of them would cost more than such a slice. So each then gets be_slice_multi_us (800, which is
+ * four times the cost of a switch).
  *
- * With be_cta a BE is stopped at the end of its running thread blocks. Where blocks are short, that
- * is quicker than in the middle of them. TSGs of no class or another class, and copy engines, keep
- * their own settings.
+ * With be_cta, a BE leaves the GPU when its running thread blocks end, not in the middle of them.
+ * If blocks are short, that is quicker. TSGs without a class or of another class, and copy engines,
+ * keep their own settings.
  *
  * Good for: one or more services of short requests beside one training or batch job.
  *
  * Known weaknesses:
- *  - Several BE on one GPU: a request waits for up to a whole be_slice_multi_us, and the BE lose
- *    time to switches among themselves (on an H200 three BE at 200 us lost half of it).
+ *  - Several BE on one GPU: a request waits for up to a whole be_slice_multi_us. The BE also lose
+ *    time to switches among themselves (on an H200 three BE at 200 us lost half of their time).
  *  - Launch-bound LC: a service with CPU time between its many small kernels gives the GPU up
  *    between them, and pays a switch for each. Short BE slices are then worse than the driver's
  *    own.
- *  - Where the daemon keeps account of GPU time, a BE that has not run for busy_ms does not count.
- *    Elsewhere, if launches are counted (somebody else asked for that; this policy does not), a BE
- *    without a launch for busy_ms does not count, even while a longer kernel runs. Where nothing is
- *    known, every BE that exists counts, busy or not, and makes another's slice long.
- *  - It does not know how long a BE's thread blocks are. Set be_cta only if you do (on an H200 a
- *    gain of 40 us with blocks of 20 us, a loss of 900 us with blocks of 1 ms).
+ *  - The policy must know which BE are busy, since a BE that counts makes the slices of the others
+ *    long. Where the daemon keeps account of GPU time, a BE that has not run for busy_ms does not
+ *    count. Elsewhere, if launches are counted, a BE without a launch for busy_ms does not count,
+ *    even while a longer kernel of it runs. (This policy does not ask for launches to be counted.)
+ *    Where neither is known, every BE counts, busy or not.
+ *  - The policy does not know how long a BE's thread blocks are. Set be_cta only if you do (on an
+ *    H200 it gained 40 us with blocks of 20 us, and lost 900 us with blocks of 1 ms).
  */
 #include "gpusched/policy.bpf.h"
 
@@ -48,21 +49,23 @@ GPUSCHED_OPTION(gs_bool, be_cta, 0,
 		"preempt be TSGs between thread blocks (CTA); harmful where blocks are long");
 
 struct runlist {
-	gs_u64 seq;      /* round that @counting belongs to */
-	gs_u32 counting; /* BEs met in this round so far */
-	gs_u32 be;       /* BEs in the last complete count, and those made since */
+	gs_u64 seq;      /* the round to which @counting and @met belong */
+	gs_u32 counting; /* busy BEs met in this round so far */
+	gs_u32 be;       /* busy BEs in the last complete round, and BEs made since */
 	gs_u32 met;      /* BEs met in this round so far, busy or not */
 	gs_u32 pad;
 };
 GPUSCHED_MAP(lcbe_runlists, HASH, gs_u32, struct runlist, 256);
 
-/* One entry: the last rounds that met a BE with known work, and two BEs on one runlist. */
+/* One entry for the whole policy. */
 struct rounds {
-	gs_u64 counted, several;
+	gs_u64 counted; /* the last round that met a BE with known work */
+	gs_u64 several; /* the last round that met two BEs on one runlist */
 };
 GPUSCHED_MAP(lcbe_rounds, ARRAY, gs_u32, struct rounds, 1);
 /*
- * Beside another BE it matters which BE works, and a BE's work may become known without an event.
+ * The rest between rounds while a runlist has several BEs, but no BE's work is known. It is short,
+ * since work may become known without an event that would end a rest.
  */
 #define SEVERAL_REST_MS 5000
 
@@ -105,7 +108,7 @@ GPUSCHED_INLINE void decide(struct gpusched_task *t, gs_u32 bes)
 	}
 }
 
-/* priv[0]: 1 if this TSG is counted, in the runlist in priv[1] */
+/* Takes the TSG out of the count. priv[0] is 1 if it is counted, on the runlist in priv[1]. */
 GPUSCHED_INLINE void uncount(struct gpusched_task *t)
 {
 	gs_u32 key = (gs_u32)t->priv[1];
@@ -123,7 +126,7 @@ GPUSCHED_INLINE void count(struct gpusched_task *t, struct runlist *r)
 	t->priv[1] = gpusched_runlist(t);
 }
 
-/* Called again when the class or the GPU becomes known: the count moves along. */
+/* Called again when the class or the GPU becomes known: the TSG is then counted there. */
 GPUSCHED_TASK_INIT(t)
 {
 	struct runlist *r;
@@ -142,7 +145,7 @@ GPUSCHED_TASK_DESTROY(t)
 	return 0;
 }
 
-/* Counts anew, so that errors from between two rounds do not stay; then decides. */
+/* Pass 0 counts anew, so that errors from between two rounds do not stay. Pass 1 decides. */
 GPUSCHED_TICK_BEGIN(round)
 {
 	return 2;
@@ -179,14 +182,15 @@ GPUSCHED_TICK(t, round)
 		return 0;
 	}
 	r->be = r->counting;
-	/* an idle TSG may wake before the next round: no short slice beside the busy one's */
+	/* an idle TSG may wake beside the busy one: short slices would then only switch */
 	decide(t, is_be(t) && !t->priv[0] && r->met > 1 ? 2 : r->be);
 	return 0;
 }
 
 /*
- * Busy TSGs change with time. If work is unknown, only events change anything. With one BE nothing
- * does.
+ * Where several BEs share a runlist and their work is known, each round may find other BEs busy: no
+ * rest. If work is unknown, only events change anything, so the policy may rest. With one BE on
+ * each runlist it may rest as well: that BE's slice is the same whether it is busy or not.
  */
 GPUSCHED_TICK_END(round)
 {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * none - no wish for any TSG: the driver's own behaviour, under gpusched's eyes
+ * none - no wish for any TSG: the driver's own behaviour, with gpusched watching
  *
  * Does: nothing. Every TSG keeps what its owner asked for.
  *
- * Good for: a baseline that runs through the same host as the other policies, so that a comparison
- * shows what a policy does and not what its host costs.
+ * Good for: a baseline. It runs on the same host as the other policies, so a comparison shows what
+ * a policy does, without the cost of the host.
  *
- * Known weaknesses: none of its own; see the driver's (round robin with 2 ms slices).
+ * Known weaknesses: those of the driver (round robin with 2 ms slices), and no others.
  */
 #include "gpusched/policy.bpf.h"
 

@@ -8,18 +8,20 @@
  * While any TSG of a higher level is busy, those of lower levels are suspended. A TSG that has been
  * suspended for age_ms runs for one age_run_ms beside the higher ones, so that none starves.
  *
- * Copy engines are left alone. Root may give a single TSG another level while the policy runs: its
- * id and a number from 0 (as be) to 3 (as lc) in map prio_levels.
+ * Copy engines are left alone. Root may give a single TSG another level while the policy runs. The
+ * map prio_levels takes the TSG's id and a number from 0 (as be) to 3 (as lc).
  *
- * Good for: batch work that may only use what others leave, when seconds of waiting do not matter.
+ * Good for: batch work that may use only the time that others leave, and for which waits of seconds
+ * do not matter.
  *
  * Known weaknesses:
- *  - It reacts at the tick (10 ms), not at the launch. The first requests after a pause of the
- *    higher level meet the lower one on the GPU. Use lcbe for latency.
- *  - Nothing tells whether a TSG that is alone on the GPU and launches nothing works off its queue.
- *    So lower levels come in now and then to see, for some 40 ms, and the policy learns from that
- *    how long to wait. Where GPU time is not known they stay until the next launch. Set idle_ms
- *    above the longest such stretch there.
+ *  - The policy reacts at the tick (10 ms), not at the launch. So the first requests after a pause
+ *    of the higher level find lower levels on the GPU. Use lcbe for latency.
+ *  - If a TSG is alone on the GPU and launches nothing, it is unknown whether it still works on
+ *    what it has queued. So lower levels run now and then, for some 40 ms, to find out, and the
+ *    policy learns from that how long to wait. Where GPU time is not known, lower levels run until
+ *    the next launch of the higher one. There, set idle_ms above the longest time that such a TSG
+ *    works without launching.
  *  - Where launches are not seen either, a TSG of a higher level counts as busy for as long as it
  *    exists. Lower levels then run by ageing alone.
  *  - A suspended program stands still, but its GPU memory stays occupied.
@@ -37,16 +39,17 @@ GPUSCHED_OPTION_RANGE(gs_u32, age_run_ms, 50, 10, 1000, "how long it then runs")
 
 struct runlist {
 	gs_u64 seq;
-	gs_u32 gathering; /* highest busy level + 1 of the round under way */
+	gs_u32 gathering; /* the highest level with a busy TSG in round @seq, plus 1; 0: none */
 	gs_u32 pad;
 };
 GPUSCHED_MAP(prio_runlists, HASH, gs_u32, struct runlist, 256);
 
-#define SUSPENDED_SINCE 0 /* priv: 0: it runs */
-#define RUNS_UNTIL 1      /* priv: end of an aged TSG's turn */
-#define WORK 2            /* priv: for gpusched_is_busy() */
+/* Words of priv. */
+#define SUSPENDED_SINCE 0 /* 0: the TSG runs */
+#define RUNS_UNTIL 1      /* when the time of an aged TSG beside higher levels ends */
+#define WORK 2            /* the word that gpusched_is_busy() keeps */
 
-/* TSG's id to its level, from outside: gpusched policy map prio_levels ID LEVEL */
+/* Levels that root sets for single TSGs: gpusched policy map prio_levels ID LEVEL */
 GPUSCHED_MAP(prio_levels, HASH, gs_u64, gs_u32, 1024);
 
 GPUSCHED_INLINE gs_u32 level_of(const struct gpusched_task *t)
@@ -129,7 +132,7 @@ GPUSCHED_TICK(t, round)
 			r->seq = round->seq;
 			r->gathering = 0;
 		}
-		/* a suspended TSG cannot show that it is busy, and holds back no other */
+		/* a suspended TSG cannot show whether it is busy, so it holds back no other */
 		if (is_busy(t, round->now_ns) && level_of(t) + 1 > r->gathering &&
 		    !t->priv[SUSPENDED_SINCE])
 			r->gathering = level_of(t) + 1;

@@ -2,32 +2,31 @@
 /*
  * rr - round robin in software: one best-effort TSG of a runlist runs at a time, for a quantum
  *
- * Does: lets one compute TSG of class be run on a runlist and suspends the others. Every quantum_ms
- * the next one gets its turn. Turns go round the users, within a user round the processes, and
- * within a process round its TSGs. A BE that is known to be idle has no turn. A BE of a process
- * past its share of the table has one only while no other BE wants it.
+ * Does: lets one compute TSG of class be (a BE) run on each runlist, and suspends the others. Every
+ * quantum_ms the next BE gets its turn. Users take turns; the turns of a user go to its processes
+ * in order, and those of a process to its TSGs. A BE that is known to be idle gets no turn. A BE of
+ * a process past its quota of the table gets a turn only while no other BE wants one.
  *
- * The one that runs has a timeslice of slice_us, short enough for latency-critical TSGs beside it,
- * which get lc_slice_us. So a request meets one BE however many there are, and no time is lost to
- * switches between BE.
+ * The BE that runs has a timeslice of slice_us, which is short, so that latency-critical TSGs
+ * beside it wait little. These get lc_slice_us. So a request meets one BE, however many there are,
+ * and no time is lost to switches between BE.
  *
- * With be_cta a BE is stopped at the end of its running thread blocks. Where blocks are short, that
- * is quicker than in the middle of them.
+ * With be_cta, a BE leaves the GPU when its running thread blocks end, not in the middle of them.
+ * If blocks are short, that is quicker.
  *
  * Good for: one or more services of short requests beside several training or batch jobs.
  *
  * Known weaknesses:
  *  - A BE waits for the quanta of all the others: (n - 1) * quantum_ms without any progress. With
  *    more than 200 BE at 50 ms, the host's limit on suspension (10 s) ends waits early.
- *  - Where the daemon keeps account of GPU time, a BE is known to be idle when it has slept through
- *    its turns of idle_ms. Elsewhere launches tell, if they are counted (somebody else asked for
- *    that; this policy does not), and a kernel longer than idle_ms looks idle. An idle BE runs with
- *    its own slice, beside the BE that has the turn. Where nothing is known, every BE that exists
- *    has turns.
- *  - Somebody with several user ids has the turns of several users.
- *  - Each change of turn costs two driver calls (about 1 ms in all) and one round of them without
- *    any BE.
- *  - It does not know how long a BE's thread blocks are. Set be_cta only if you do.
+ *  - Where the daemon keeps account of GPU time, a BE counts as idle when it has not used its turns
+ *    for idle_ms. Elsewhere, if launches are counted, a BE without a launch for idle_ms counts as
+ *    idle, even while a longer kernel of it runs. (This policy does not ask for launches to be
+ *    counted.) An idle BE runs with its own slice, beside the BE that has the turn. Where neither
+ *    is known, every BE gets turns.
+ *  - A person with several user ids gets the turns of several users.
+ *  - Each change of turn costs two driver calls, about 1 ms in all. No BE runs meanwhile.
+ *  - The policy does not know how long a BE's thread blocks are. Set be_cta only if you do.
  */
 #include "gpusched/policy.bpf.h"
 #include "gpusched/rotation.h"
@@ -51,13 +50,13 @@ struct runlist {
 	struct gpusched_rotation line;
 	gs_u64 turn;                    /* id of the TSG that has the turn; 0: none */
 	gs_u64 number;                  /* number of that turn */
-	gs_u64 since;                   /* when it began */
-	gs_u64 alive;                   /* the last round in which that TSG was met */
-	struct gpusched_account others; /* for users for which the map has no room */
+	gs_u64 since;                   /* when that turn began */
+	gs_u64 alive;                   /* the last round in which that TSG was met with work */
+	struct gpusched_account others; /* of all users for which rr_users has no room */
 };
 GPUSCHED_MAP(rr_runlists, HASH, gs_u32, struct runlist, 256);
 
-/* The place in the rotation of a user, or a process, on a runlist. */
+/* A user (id: uid) or a process (id: pid) on a runlist. */
 struct member {
 	gs_u32 runlist, id;
 };
@@ -65,9 +64,9 @@ GPUSCHED_MAP(rr_users, HASH, struct member, struct gpusched_account, 4096);
 GPUSCHED_MAP(rr_processes, HASH, struct member, struct gpusched_account, 16384);
 GPUSCHED_MAP(rr_tsgs, HASH, gs_u64, struct gpusched_account, GPUSCHED_MAX_TSGS);
 
-#define NUMBER 0 /* priv: number of its last turn */
-/* Priv: begin of that turn, or of the first one since then in which it did nothing. */
-#define BEGAN 1
+/* Words of priv. */
+#define NUMBER 0 /* number of the TSG's last turn */
+#define BEGAN 1  /* when that turn began; if its last turns went unused, the first of them */
 
 GPUSCHED_INLINE int takes_part(const struct gpusched_task *t)
 {
@@ -78,13 +77,13 @@ GPUSCHED_INLINE int is_idle(const struct gpusched_task *t, gs_u64 now)
 {
 	if (!idle_ms)
 		return 0;
-	/* a suspended TSG cannot run: its work in its turns counts, once that is known */
+	/* a suspended TSG cannot run, so only what it did in its turns shows whether it is idle */
 	if (t->known & GPUSCHED_KNOWN_LAST_RUN)
 		return t->priv[BEGAN] && t->last_run_ns < t->priv[BEGAN] &&
 		       now > t->priv[BEGAN] + ((gs_u64)quantum_ms + idle_ms) * 1000000ull;
 	if (!(t->known & GPUSCHED_KNOWN_LAUNCHES) || !t->launches)
 		return 0;
-	/* a suspended TSG cannot launch for long: its queue is full */
+	/* a suspended TSG soon stops launching, because its queue is full: that is no idleness */
 	if ((t->want.valid & GPUSCHED_RUNNABLE) && !t->want.runnable)
 		return 0;
 	return now > t->last_launch_ns + (gs_u64)idle_ms * 1000000ull;
@@ -104,7 +103,7 @@ GPUSCHED_INLINE struct gpusched_account *user_of(struct runlist *r, gs_u32 runli
 	struct gpusched_account fresh = { 0 }, *a;
 
 	a = gpusched_lookup_or_add(rr_users, &m, &fresh);
-	return a ? a : &r->others; /* such users take turns as one */
+	return a ? a : &r->others; /* users without an account take turns as one user */
 }
 
 GPUSCHED_INLINE struct gpusched_account *process_of(gs_u32 runlist, gs_u32 pid)
@@ -122,7 +121,7 @@ GPUSCHED_INLINE struct gpusched_account *tsg_of(gs_u64 id)
 	return gpusched_lookup_or_add(rr_tsgs, &id, &fresh);
 }
 
-/* Users have no jobs here: level JOB is the same for all. */
+/* Puts a TSG in line. rr does not know jobs, so all TSGs have the same place on level JOB. */
 GPUSCHED_INLINE void gather(struct runlist *r, const struct gpusched_task *t,
 			    const struct gpusched_round *round)
 {
@@ -145,7 +144,7 @@ GPUSCHED_INLINE void gather(struct runlist *r, const struct gpusched_task *t,
 	gpusched_rotation_stand(&r->line, &place);
 }
 
-/* The first in line has had a turn, however soon it ends. */
+/* Charges a whole turn to the first in line, however soon that turn ends. */
 GPUSCHED_INLINE void charge(struct runlist *r, gs_u32 runlist)
 {
 	const struct gpusched_place *p = &r->line.first;
@@ -160,7 +159,9 @@ GPUSCHED_INLINE void charge(struct runlist *r, gs_u32 runlist)
 			      tsg_of(p->who[GPUSCHED_LEVEL_TSG]), ns, 100);
 }
 
-/* Once per round and runlist, at the first TSG of the second pass. */
+/*
+ * Gives the next TSG the turn when the present turn is over. Does so once in a round and runlist.
+ */
 GPUSCHED_INLINE void advance(struct runlist *r, gs_u32 runlist, const struct gpusched_round *round)
 {
 	gs_u64 now = round->now_ns;
@@ -212,7 +213,7 @@ GPUSCHED_TASK_DESTROY(t)
 	struct runlist *r = runlist_of(t);
 	gs_u64 id = t->id;
 
-	/* its time is over: the next round passes the turn on */
+	/* its turn is over: the next round gives it to another TSG */
 	if (r && r->turn == t->id)
 		r->since = 0;
 	gpusched_delete(rr_processes, &process);
@@ -244,7 +245,10 @@ GPUSCHED_TICK(t, round)
 		if (!t->priv[BEGAN] || t->last_run_ns >= t->priv[BEGAN])
 			t->priv[BEGAN] = r->since;
 	}
-	/* an idle TSG may wake before the next round: no short slice beside the busy one's */
+	/*
+	 * an idle TSG may wake beside the one that has the turn: short slices would then only
+	 * switch
+	 */
 	if (r->turn != t->id && is_idle(t, round->now_ns)) {
 		gpusched_want_default(t, GPUSCHED_TIMESLICE | GPUSCHED_RUNNABLE);
 		return 0;

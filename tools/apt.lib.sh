@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# For scripts that unpack Debian's packages and install none: apt with lists of its own. Packages come
-# from the mirror that this machine's apt knows, and nothing of that apt is changed.
+# apt.lib.sh - for scripts that unpack Debian packages without installing them. They use an apt with
+# lists of its own. Packages come from the mirror of this machine's apt, which stays unchanged.
 #
 #   apt_begin DIR [ARCH]   its folder; ARCH, where it is not this machine's: nothing counts as installed
 #   apt_get ARGUMENT..., apt_show PACKAGE...

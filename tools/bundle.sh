@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# Packs what was built, with the shared libraries it needs, into bundle/: for a machine of another
-# Linux distribution that has none of them, e.g. a GPU machine without a network.
+# Packs the built programs into bundle/, with the shared libraries that they need: for a machine with
+# another Linux distribution that lacks these, such as a GPU machine without a network.
 #
 #   bundle/bin/gpusched ...    wrappers: our libraries from bundle/lib, the C library of that machine
 #                              when it is new enough, else ours through its own loader
@@ -37,12 +37,12 @@ for extra in queues tapcost launchcost emptyprobe turns bad_access requests agen
 		[ -x "$at" ] && install -m 755 "$at" "$out/$extra"
 	done
 done
-# Under its soname alone: links do not survive every way of copying.
+# Each library is copied under its soname, without links, since some ways of copying lose links.
 cp -L "$build/libgpusched.so.1" "$out/lib/libgpusched.so.1"
 find "$build/policies" -name '*.bpf.o' -exec cp {} "$out/policies/" \;
 cp -r policies/*.conf "$out/policies/" 2>/dev/null || true
 
-# The closure of shared libraries; those of the C library apart.
+# All shared libraries that are needed; those of the C library go to a folder of their own.
 LD_LIBRARY_PATH=$out/lib ldd "$out"/real/* "$out"/lib/libgpusched.so.1 | awk '$2 == "=>" && $3 ~ /^\// { print $3 } $1 ~ /^\/.*ld-linux/ { print $1 }' |
 	sort -u | while read -r lib; do
 	case $(basename "$lib") in

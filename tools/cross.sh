@@ -19,7 +19,8 @@ mkdir -p "$out"
 out=$(cd "$out" && pwd)
 root=$out/root
 
-# Development packages as for this machine, and what the tests' virtual machine runs.
+# The same development packages as for this machine, and the packages for the tests' virtual
+# machine.
 packages() {
 	sed 's/#.*//' tools/packages.txt | awk '$1 ~ /-dev$/ && ($2 == "build" || $1 == "libcmocka-dev") { print $1 }'
 	echo bash busybox-static coreutils curl fuse3 jq util-linux
@@ -31,7 +32,7 @@ fetch() {
 	apt_begin "$out/apt" "$arch"
 	# shellcheck disable=SC2046 # a list
 	apt_unpack "$root" bookworm $(packages)
-	# Links to absolute paths would leave it.
+	# Absolute links would point to this machine's files.
 	find "$root" -type l -lname '/*' | while read -r link; do
 		ln -sfn "$root$(readlink "$link")" "$link"
 	done

@@ -1,15 +1,15 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Builds Debian packages from the tree as it is, into BUILD/deb. What is missing to build them is
-# named by dpkg-buildpackage.
+# Builds Debian packages from the tree as it is, into BUILD/deb. If packages for the build are
+# missing, dpkg-buildpackage names them.
 # Usage: [KEEP=yes] tools/deb.sh [BUILD]
-# KEEP: the copy of the tree that they were built from, with what was built in it, stays there.
+# KEEP=yes: keeps the copy of the tree in which the packages were built.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 to=${1:-build}/deb
 version=$(dpkg-parsechangelog -S Version)
 
-# A copy: nothing that was built here, and nothing is written beside the tree.
+# Builds in a copy, without files that were built here, so that nothing is written beside the tree.
 source=$to/gpusched-$version
 rm -rf "$to"
 mkdir -p "$source"

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# A container image from what was built: the programs, the libraries that they need, compiled policies.
-# Nothing else is in it: no shell, no compiler (so `policy build` does not work there).
+# Makes a container image of the built programs, the libraries that they need, and compiled policies.
+# Nothing else is in the image: no shell, and no compiler (so `policy build` does not work there).
 #
 #   tools/image.sh [BUILD]
 #
@@ -41,7 +41,7 @@ rm "$root/usr/lib/gpusched/slurm-record"
 find "$root/usr" -type f \( -perm /111 -o -name '*.so*' \) -exec strip --strip-unneeded {} + 2>/dev/null || true
 find "$root/usr" -name '*.bpf.o' -exec llvm-strip-14 -g {} +
 
-# The closure of libraries, each where its loader looks for it.
+# All libraries that are needed, each in the folder where its loader looks for it.
 find "$root" -type f \( -perm /111 -o -name '*.so*' \) -exec ldd {} + 2>/dev/null |
 	awk '$2 == "=>" && $3 ~ /^\// { print $3 } $1 ~ /^\/.*ld-linux/ { print $1 }' | sort -u |
 	while read -r file; do

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Links of the installed documents: what is not installed with them is named as in the source.
+# Mends links in the installed documents: a link to a file that is not installed becomes its name.
 # Usage: tools/installed-docs.sh DOCDIR INCLUDEDIR   (below the prefix; run by meson install)
 set -eu
 docs=$MESON_INSTALL_DESTDIR_PREFIX/$1

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Makes the exporter's user on this machine. Run by meson install; a package does it by itself, so
-# that nothing is made where DESTDIR is set.
+# Makes the exporter's user on this machine; meson install runs this. It does nothing if DESTDIR is
+# set, since a package makes the user by itself.
 set -eu
 [ -z "${DESTDIR:-}" ] && [ "$(id -u)" = 0 ] || exit 0
 conf=$MESON_INSTALL_DESTDIR_PREFIX/lib/sysusers.d/gpusched.conf

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Writes what comes from the programs' tables: the verbs of man/gpusched.8.scd, the counters of
-# man/gpusched-stats.8.scd, the completion, the API's arguments in docs/api.md. A list stands between two
-# lines with "NAME begin" and "NAME end". The same with what the header of a policy says: its page's.
+# Renews lists from the programs' tables: the verbs in man/gpusched.8.scd, the counters in
+# man/gpusched-stats.8.scd, the completion, the API's arguments in docs/api.md. A list stands between
+# two lines with "NAME begin" and "NAME end". Also renews the policies' pages from their headers.
 # Usage: tools/lists.sh [BUILD [DIR]]   DIR: write there instead of in place
 set -eu -o pipefail
 cd "$(dirname "$0")/.."

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# policy_page.awk - a policy's page with the paragraphs of its source's header in their sections
+# policy_page.awk - renews the sections of a policy's page from the header of its source
 #
 #   awk -f tools/policy_page.awk policies/NAME.bpf.c docs/policies/NAME.md
 #

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Makes a release of what is committed: the version of debian/changelog's first entry, which has to
-# be UNRELEASED, goes to all places that have one; a commit, a tag, an archive and its checksum.
+# Makes a release of what is committed: a commit, a tag, an archive and its checksum. The version is
+# that of debian/changelog's first entry, which has to be UNRELEASED; it goes to all files that have one.
 #
 #   tools/release.sh [--dry-run] [DIR]
 #

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# What of gpusched still runs or is kept on this machine, with the command that ends or removes it; nothing: no line.
+# Lists what is left of gpusched on this machine, running or stored, each with the command that ends or removes it.
 # Usage: tools/remains.sh [ROOT]   ROOT: look there, for tests
 set -u
 root=${1:-}

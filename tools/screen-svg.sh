@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# A terminal's screen as a picture: `tmux capture-pane -pe | tools/screen-svg.sh [COLUMNS] >FILE.svg`
-# Knows the colours and attributes that our screens have: 16 colours, bold, reverse.
+# Draws a terminal's screen: `tmux capture-pane -pe | tools/screen-svg.sh [COLUMNS] >FILE.svg`
+# Knows the colours and attributes of our screens: 16 colours, bold, reverse.
 set -eu
 exec awk -v cols="${1:-80}" '
 function escaped(t) {

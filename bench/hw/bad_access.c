@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * bad_access.c - a CUDA program whose kernel writes where nothing is, after SECONDS (0) of rest
+ * bad_access.c - a CUDA program that writes to an invalid address after SECONDS (0) of rest
  *
  *   bad_access [SECONDS]      prints the driver's error; exit status 1, 0: the kernel went well
  */

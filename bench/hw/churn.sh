@@ -3,7 +3,8 @@
 #
 # Six minutes of turmoil on a GPU, under `auto`: programs start, end and are killed, classes and
 # policies change, programs and servers of pools are killed, beside a service and a training that
-# live on. At its end: who is suspended, which server is left, what the daemon has grown by.
+# live on. At the end it prints which programs are suspended, which server is left, and how much the
+# daemon has grown.
 #
 #   bench/hw/churn.sh OUTDIR
 #

@@ -10,9 +10,9 @@
 # of the SMs, static slices (1 us beside one BE; 200 us beside three, since three of 1 us thrash),
 # no gpusched at all, `auto`, and `auto` with both in one server (share). Blocks come one after the
 # other; each has all of these. As root, on an otherwise idle machine with a GPU. OUTDIR gets
-# core.txt (the table), log.txt and core.tar.gz (all that `gpusched bench` keeps). An OUTDIR that has
-# core.tar.gz already is gone on with, on the same GPU. MINUTES=N: at most so long (9). BLOCKS=N: up
-# to so many (3). LOADS, SCHEMES: others than these. PATH_TOO=1: on a simulated GPU.
+# core.txt (the table), log.txt and core.tar.gz (all that `gpusched bench` keeps). If OUTDIR has a
+# core.tar.gz of the same GPU already, the run continues it. MINUTES=N: the longest time (9).
+# BLOCKS=N: the most blocks (3). LOADS, SCHEMES: others than these. PATH_TOO=1: on a simulated GPU.
 set -u
 [ $# = 1 ] || { sed -n '3,16s/^# \?//p' "$0" >&2; exit 2; }
 mkdir -p "$1" && to=$(cd "$1" && pwd) || exit 1
@@ -27,7 +27,7 @@ mountpoint -q /sys/fs/bpf || mount -t bpf bpffs /sys/fs/bpf
 mountpoint -q /sys/kernel/tracing || mount -t tracefs tracefs /sys/kernel/tracing
 trap 'timeout 20 "$gpusched" restore >/dev/null 2>&1; timeout 20 "$gpusched" observe off >/dev/null 2>&1' EXIT
 
-# part BLOCKS WARMUP SCHEMES: what is left of the time is the limit
+# part BLOCKS WARMUP SCHEMES: runs in the time that is left
 part() {
 	local left=$((budget - SECONDS))
 	[ "$left" -gt 5 ] || return 0

@@ -2,9 +2,10 @@
 /*
  * during.c - which calls wait for a pre-switch (docs/hints.md): one line of JSON
  *
- * Each call is timed alone, and while the pre-switch's waiting kernel has the GPU, for up to 20 ms;
- * launches with the wait for their stream. The least of two. A call that takes 20 ms beside it
- * waits for its end, so the agent has to end it before. Without an agent, which would.
+ * Each call is timed alone, and then while the pre-switch's waiting kernel has the GPU for up to 20
+ * ms; the time of a launch includes the wait for its stream. The lesser of two times counts. A call
+ * that takes 20 ms beside the waiting kernel waits for its end, so the agent has to end the kernel
+ * before that call. Runs without an agent, which would do that.
  */
 #include <dlfcn.h>
 #include <stdbool.h>
@@ -24,16 +25,16 @@ static cu_handle wait_fn, behind_fn, hold_stream;
 static volatile uint32_t *flag;
 static cu_address flag_at;
 
-/* What the calls need: made before they are timed. */
+/* Objects that the calls need, which are made before the timing. */
 static struct {
 	cu_handle module, fresh, grows, stream;
 	cu_address block;
 	void *host;
 	void *array, *pool, *handle, *mapped;
 } have;
-static unsigned int turn; /* each time more local memory than before */
+static unsigned int turn; /* counts up, so that each call asks for more local memory */
 
-/* What basic/cuda.h does not name. Words are passed to a variadic function as to others here. */
+/* Functions that basic/cuda.h lacks. They are called as variadic ones, with words as arguments. */
 #define CU(name, ...) \
 	({ \
 		static int (*f_)(const void *, ...); \
@@ -102,7 +103,9 @@ static int run_together(unsigned int blocks)
 	return r ? r : c.stream_synchronize(c.stream);
 }
 
-/* ---- other kinds of memory: as CUDA's headers have these structs ------------------------------ */
+/*
+ * ---- other kinds of memory: as CUDA's headers have these structs ------------------------------
+ */
 
 #define MIB ((size_t)1 << 20)
 #define SOME (64 * MIB)
@@ -118,7 +121,7 @@ static int make_array(void)
 	return CU(cuArrayCreate_v2, &have.array, &floats);
 }
 
-/* The pool keeps what is freed: to be trimmed. */
+/* Frees memory to the pool, which keeps it, so that trimming the pool has work to do. */
 static int fill_pool(void)
 {
 	uint64_t keep = UINT64_MAX;
@@ -227,10 +230,10 @@ static void hold(bool begin)
 		     "a launch");
 	gsload_check(&c, c.launch(behind_fn, 1, 1, 1, 1, 1, 1, 0, hold_stream, behind, NULL),
 		     "a launch");
-	gs_sleep_ns(NS_PER_MS); /* it has begun */
+	gs_sleep_ns(NS_PER_MS); /* by then the waiting kernel has begun */
 }
 
-/* Microseconds; -1: refused, or not there. */
+/* Returns microseconds; -1: the call was refused, or libcuda does not have it. */
 static double one_us(size_t i, bool beside)
 {
 	uint64_t ns;
@@ -267,7 +270,7 @@ static void prepare(void)
 	gsload_check(&c, c.host_alloc(&memory, 4096, CU_HOST_DEVICEMAP), "memory");
 	gsload_check(&c, c.host_address(&flag_at, memory, 0), "memory");
 	flag = memory;
-	run(c.function, 1); /* not its first launch any more */
+	run(c.function, 1); /* so that the timed launch is not the first one */
 	hold(true);
 	hold(false);
 }

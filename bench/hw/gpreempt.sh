@@ -9,7 +9,7 @@
 # root nor daemon. OUTDIR gets gpreempt.md (the table), raw/ and log.txt. TIME=N: seconds of each measurement (4).
 #   one      requests of 100 us beside training that fills the GPU, in one process (queues.c): two contexts, two streams
 #            of highest and lowest priority, two queues of libgpreempt; kernels of 1 ms, of 1 ms and of 20 us blocks
-#   long     the same with requests of 10 ms, which the low queue is suspended for
+#   long     the same with requests of 10 ms, during which the low queue is suspended
 #   two      the same in two processes: as they are, and by libgpreempt's agents
 #   daemon   in two processes beside the daemon
 set -u

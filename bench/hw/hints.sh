@@ -56,7 +56,7 @@ one() {
 	pids=()
 }
 
-# Root's own command, without a daemon; an ordinary user's would ask the agent.
+# As root without a daemon, since an ordinary user's command would go through the agent.
 slice() { # PID SLICE
 	gs set "pid:$1" "timeslice=$2"
 }
@@ -76,7 +76,7 @@ service() {
 	one slice_hint 1 20us 300 "${agent[@]}" -- --hint
 }
 
-# With the daemon and its policy: as root, and the class is the daemon's to give.
+# With the daemon and its policy. As root, since only the daemon gives classes.
 policy() {
 	daemon_start || return 1
 	gs policy start lcbe || return 1
@@ -84,7 +84,8 @@ policy() {
 	one lcbe_hint 1 - 300 "${agent[@]}" -- --hint
 }
 
-# The GPU's own log of it, for a picture: gpusched trace plot FILE -o FILE.svg --from 500ms -t 20ms
+# Records the GPU's own log, for a picture: gpusched trace plot FILE -o FILE.svg --from 500ms -t
+# 20ms
 recorded() {
 	local name how b
 	daemon_start || return 1
@@ -167,7 +168,8 @@ static_cudart_built() {
 	[ -x "$work" ] || PATH=$PATH:/usr/local/cuda/bin timeout 60 nvcc -O2 -cudart static -o "$work" "$here/work.cu" >>"$raw/nvcc.log" 2>&1
 }
 
-# What is there, with its files read once; JAX and CuPy keep what they compile, so all processes run the same code.
+# Lists the frameworks that the machine has, after one run of each: files are then in memory. JAX and CuPy keep
+# compiled code, so all processes run the same.
 export JAX_COMPILATION_CACHE_DIR=$raw/cache/jax JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS=0
 export JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES=-1 CUPY_CACHE_DIR=$raw/cache/cupy
 scouts() {
@@ -215,8 +217,7 @@ user() {
 	rm -f "$work"
 }
 
-# What an ordinary user sees and does without a daemon: list, set, suspend, resume, by the agent. Needs a copy that
-# user can read.
+# As an ordinary user without a daemon: list, set, suspend, resume, by the agent. Needs a copy that the user can read.
 by_agent_alone() { # PROGRAM
 	local dir=/tmp/gpusched-hints.$$ p seen
 	mkdir -m 755 "$dir" && cp "$1" "$dir/work" && cp -r "$(dirname "$gpusched")/.." "$dir/bundle" 2>/dev/null && chmod -R go+rX "$dir" || return

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# Whether launches are counted exactly on a real GPU, and what it costs them; at most 7 minutes.
+# Checks whether launches are counted exactly on a real GPU, and measures the cost; at most 7 minutes.
 #
 #   bench/hw/launches.sh OUTDIR
 #

@@ -26,7 +26,8 @@ iterations=0
 closed=(--arrivals closed --period-us 5000)
 twenty=(--arrivals closed --period-us 10000 --kernels 20 --kernel-us 50)
 
-# begin SECONDS RAW ARGUMENTS...: how every bench begins and ends; its one argument is OUTDIR
+# begin SECONDS RAW ARGUMENTS...: begins a bench, and arranges its end; the bench's one argument is
+# OUTDIR
 begin() {
 	[ $# = 3 ] || { echo "usage: $0 OUTDIR" >&2; exit 2; }
 	budget=${BUDGET:-$1}
@@ -34,7 +35,7 @@ begin() {
 	raw=$out/$2
 	mkdir -p "$raw"
 	rm -f "$raw/notes.jsonl" # of an earlier run
-	# not in a part of this shell that is killed before it has become its program
+	# not in a subshell, which may be killed before it has started the program
 	trap '[ "$BASHPID" != $$ ] || at_end' EXIT
 	mountpoint -q /sys/fs/bpf || mount -t bpf bpffs /sys/fs/bpf
 	mountpoint -q /sys/kernel/tracing || mount -t tracefs tracefs /sys/kernel/tracing
@@ -54,8 +55,8 @@ say() {
 	printf '%6.1f  %s\n' "$(awk -v a="$began" -v b="$EPOCHREALTIME" 'BEGIN { print b - a }')" "$*" | tee -a "$out/log.txt"
 }
 
-# note KEY JSON: one measured thing, for the summary. What could not be measured, and is no JSON for that, must not
-# spoil the rest.
+# note KEY JSON: adds a figure to the summary. A failed measurement has no valid JSON: it is left out, so that the
+# rest stays readable.
 note() {
 	local value=${2:-null}
 	"$jq" -es 'length == 1' <<<"$value" >/dev/null 2>&1 || {
@@ -83,7 +84,7 @@ step() {
 	settle
 }
 
-# Nothing of a step lives on: loads, daemon, changed settings.
+# Ends everything of a step: loads, daemon, changed settings.
 settle() {
 	local p
 	for p in "${pids[@]}"; do
@@ -193,7 +194,8 @@ measure() {
 	pids=()
 }
 
-# measure_often N CASE ARGUMENTS...: N times; the case's note is the run whose p99 is the middle one, and has all of them
+# measure_often N CASE ARGUMENTS...: measures N times; notes the run with the median p99, and the
+# p99 of all runs
 measure_often() {
 	local n=$1 case=$2 i
 	shift 2

@@ -48,7 +48,7 @@ windows=${#percents[@]}
 [ ${#rates[@]} = 0 ] || windows=${#rates[@]}
 mps=$out/mps
 
-# of the server alone, once
+# measures what the server can do alone, once
 find_capacity() {
 	[ -s "$raw/capacity.json" ] && return 0
 	timeout 120 "$python" "$server" capacity --seconds "$measure_s" "${how[@]}" "${try[@]}" >"$raw/capacity.log" 2>&1

@@ -6,8 +6,8 @@
 #   bench/hw/memory.sh OUTDIR
 #
 # As root, on an otherwise idle machine with a GPU and nvidia-smi. Two programs hold 4 and 12 GiB
-# (SIZES="4096 12288", in MiB). OUTDIR gets memory.md, log.txt and raw/. It exits with 1 if a figure
-# is off by more than 1 %, 4 MiB being as good as none.
+# (SIZES="4096 12288", in MiB). OUTDIR gets memory.md, log.txt and raw/. Exits with 1 if a figure is
+# off by more than 1 % and more than 4 MiB.
 set -u
 [ -n "${BOUNDED:-}" ] || BOUNDED=1 exec timeout -k 10 105 "$0" "$@"
 here=$(cd "$(dirname "$0")" && pwd)

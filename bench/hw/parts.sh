@@ -15,8 +15,9 @@
 #   stretch    one daemon for all the time: the largest latencies, its memory and its CPU
 #
 # As root, on an otherwise idle machine with a GPU. OUTDIR gets PART.txt (the table), log.txt and
-# PART.tar.gz (all that was kept); a PART.tar.gz there is gone on with. MINUTES=N: at most so long
-# (9). BLOCKS=N: up to so many (3). PATH_TOO=1: on a simulated GPU, in which PyTorch's loads are left out.
+# PART.tar.gz (all that was kept). If OUTDIR has PART.tar.gz already, the run continues it. MINUTES=N:
+# the longest time (9). BLOCKS=N: the most blocks (3). PATH_TOO=1: on a simulated GPU, without
+# PyTorch's loads.
 set -u
 [ $# = 2 ] && [ -n "$2" ] || { sed -n '3,20s/^# \?//p' "$0" >&2; exit 2; }
 part=$1
@@ -52,7 +53,7 @@ loads() {
 		tee -a "$to/$part.txt"
 }
 
-# What the daemon has used so far.
+# Prints the memory and CPU time that the daemon has used so far.
 used_by_daemon() {
 	awk '/VmRSS/ { print $2 }' "/proc/$daemon/status"
 	awk -v hz="$(getconf CLK_TCK)" '{ sub(/.*\) /, ""); print ($12 + $13) / hz }' "/proc/$daemon/stat"

@@ -24,7 +24,8 @@ unset XDG_RUNTIME_DIR CUDA_MPS_PIPE_DIRECTORY CUDA_MPS_LOG_DIRECTORY
 said=$raw/said.log # what `gpusched run` says
 : >"$said"
 
-# in_pool WORDS... -- : the words before a program, for as_be and as_lc; what run says goes elsewhere
+# in_pool WORDS... -- : sets the words before a program, for as_be and as_lc; the messages of `run`
+# go to another file
 in_pool() {
 	words=(bash -c 'log=$1; shift; exec "$@" 2>>"$log"' run "$said" "$gpusched" run "$@" --)
 }
@@ -53,7 +54,7 @@ all_gone() { [ -z "$(servers)$(controls)" ]; }
 pool_end() {
 	local p
 	for p in "${pids[@]}"; do kill "$p" 2>/dev/null; done
-	# whoever comes next finds no server, not even an idle one
+	# wait until there is no server left, not even an idle one
 	for p in $(supervisors); do kill "$p"; done
 	wait_for 30 all_gone && return
 	for p in $(servers) $(controls); do kill -9 "$p"; done
@@ -104,7 +105,7 @@ share() {
 
 child_of() { pgrep -P "$1" | head -1; }
 
-# One small program in the pool: does it work, and how long does that take?
+# Runs a small program in the pool. Prints whether it works, and how long it takes.
 newcomer() { # NAME
 	local from=$EPOCHREALTIME rc
 	timeout 60 "${pool[@]}" "$gsload" be --count 10 --warmup 0 --iterations-per-us "$iterations" >"$raw/$1.new.json" 2>&1
@@ -112,7 +113,8 @@ newcomer() { # NAME
 	awk -v rc=$rc -v a="$from" -v b="$EPOCHREALTIME" 'BEGIN { printf "{\"status\":%d,\"seconds\":%.1f}", rc, b - a }'
 }
 
-# incident NAME N COMMAND...: N BE in the pool, COMMAND, and who is alive 8 s later. $be: their `gpusched run`
+# incident NAME N COMMAND...: starts N BE in the pool, runs COMMAND, and notes which programs live 8
+# s later. $be: their `gpusched run`
 incident() {
 	local name=$1 n=$2 before dead=0 i after new
 	shift 2
@@ -148,7 +150,7 @@ incident() {
 kill_client() { kill -9 "$(child_of "${be[0]}")"; }
 kill_run() { kill -9 "${be[0]}"; }
 end_run() { kill -TERM "${be[0]}"; }
-# a third one, whose `gpusched run` is killed while it has much in flight
+# a third program has much work in flight when its `gpusched run` is killed
 kill_busy_run() {
 	"${pool[@]}" "$gsload" be --seconds 0 --in-flight 16 --iterations-per-us "$iterations" >/dev/null 2>&1 &
 	local run=$!
@@ -176,7 +178,8 @@ incidents() {
 
 # ---- the daemon comes again -----------------------------------------------------------------------
 
-# What `auto` has LC at, and which TSGs the daemon has as BE's: one of the server, and none of its clients.
+# Notes the LC's slice under `auto`, and the TSGs that count as BE: the server's one, and none of
+# its clients.
 told() { # NAME
 	lc "restart.$1" 4 "${closed[@]}"
 	gs list --json >"$raw/restart.$1.list.json"

@@ -35,7 +35,7 @@ static struct options {
 	double request_us, period_us, kernel_us, block_us, seconds, warmup, per_us;
 } opt = { 100, 5000, 1000, 1000, 5, 1, 0 };
 
-/* What requests or training are launched to. */
+/* A context with a stream, or a queue, to which requests or training kernels are launched. */
 struct lane {
 	enum by by;
 	struct gsload_cuda *c;

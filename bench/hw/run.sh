@@ -24,7 +24,7 @@ prepare() {
 	note driver "\"$(nvidia-smi --query-gpu=driver_version --format=csv,noheader | head -1)\""
 	note kernel "\"$(uname -r)\""
 	note built "\"$(cat "$top/bundle/VERSION" 2>/dev/null)\""
-	# last: the steps that need no nvcc go on without it
+	# comes last, since the other steps need no nvcc
 	PATH=$PATH:/usr/local/cuda/bin nvcc -O2 -o "$raw/work" "$here/work.cu"
 }
 

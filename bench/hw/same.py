@@ -58,7 +58,7 @@ class Process:
         return self.hear()
 
     def counted(self):
-        """Launches by its agent; None: it has none."""
+        """Returns the launches that its agent has counted; None: it has no agent."""
         with open(f"/proc/{self.p.pid}/maps") as f:
             if "libgpusched-agent" not in f.read():
                 return None
@@ -99,7 +99,7 @@ def interval(with_, without, rng):
 
 
 def measure(processes, case, seconds, rng):
-    """For each round the time of each process, in us; and the launches of one run, by the first one's agent."""
+    """Returns the time of each process in each round, in us, and the launches that the first agent counted in one run."""
     rounds = 3
     for _ in range(3):
         us = processes[0].ask("time", case, rounds, rounds)["us"]

@@ -48,7 +48,8 @@ program() { # NAME OPTIONS-OF-RUN -- ARGUMENTS: a program that is always busy; i
 	be_start "$name" --warmup "$warmup" "${@:2}"
 }
 
-# held PID...: ns for which each has had the GPU, in one line, with the time of the list
+# held PID...: prints the ns for which each program has held the GPU so far, and the time of that
+# reading, in one line
 held() {
 	gs list --json >"$raw/list.jsonl" 2>>"$raw/list.log"
 	for pid in "$@"; do
@@ -57,7 +58,8 @@ held() {
 	done | paste -sd' '
 }
 
-# shares NAMES PROMISED PID...: a row for each, of the GPU's time that all of them held in $seconds
+# shares NAMES PROMISED PID...: prints a row for each program: its part of the time that all of them
+# held in $seconds
 shares() {
 	local -a names promised first last
 	local i all=0
@@ -147,7 +149,7 @@ beside() {
 	settle
 }
 
-# What each of two programs held in the next seconds, in parts of these.
+# Prints the part of the next seconds for which each of two programs held the GPU.
 held_row() { # NAME SECONDS PID PID
 	local first last begun=$EPOCHREALTIME
 	read -ra first <<<"$(held "$3" "$4")"

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# The account of GPU time against what the programs know themselves; at most 5 minutes.
+# Compares the account of GPU time with the programs' own figures; at most 5 minutes.
 #
 #   bench/hw/sight.sh OUTDIR
 #
@@ -82,7 +82,8 @@ alone() {
 	daemon_start && watched alone 4 1
 }
 
-# estimated CASE be|lc ARGUMENTS...: what is estimated of the work of one that is alone, and what it did by its own count
+# estimated CASE be|lc ARGUMENTS...: compares the estimated work of a program that is alone with its
+# own count
 estimated() {
 	local case=$1 mode=$2 pid filter='flatten | map(select(.kind == "compute"))[0].turns | [.worked_estimated_ns, .alone_ns]'
 	shift 2
@@ -109,7 +110,7 @@ estimated() {
 estimates() {
 	local from first
 	daemon_start || return 1
-	# the log says nothing of who is loaded when it is opened: somebody else is there first
+	# when the log is opened, it does not say which TSG is loaded: so another program runs first
 	"$gsload" be --iterations-per-us "$iterations" --count 1 --warmup 0 --seconds 0 --linger 100 >"$raw/first.json" 2>&1 &
 	first=$!
 	wait_for 20 grep -q rate_per_s "$raw/first.json"

@@ -17,7 +17,7 @@ held() { # us of each process in the daemon's account
 	gs list --json | "$jq" -c 'select(.kind == "compute") | [.pid, (.gpu_time_ns // 0) / 1000]'
 }
 
-# recorded NAME: 3 s of both programs; the account's figures are of a moment before and after
+# recorded NAME: records 3 s of both programs; the account is read just before and just after
 recorded() {
 	local name=$1 recorder
 	"$gpusched" trace record -o "$out/$name.pftrace" >"$raw/$name.record" 2>&1 &

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 # turns.awk - a table of a trace of bench/hw/turns.c
 #
-# For each line of requests: latency; turns of LC for a request; length of its first turn; from its END back to the
-# flag or the completion that the program saw; length of a BE's turns; the two kinds of switch.
+# For each line of requests: latency; turns of LC in a request; length of the first turn; time from the flag, or from
+# the completion that the program saw, to the END of that turn; length of a BE's turns; the two kinds of switch.
 
-# A double holds 15 digits of ns.
+# Takes the last 15 digits of a time in ns, since awk's numbers hold no more.
 function us(text) { return substr(text, length(text) - 14) / 1000 }
 
 function sort(v, n,    i, j, x) {

@@ -71,7 +71,7 @@ static void wait_for_all(void)
 	gsload_check(&c, c.stream_synchronize(c.stream), "waiting");
 }
 
-/* At most 10 ms, should the flag be forgotten. */
+/* The kernel waits for the flag for 10 ms at most, so that it ends even if the flag is not set. */
 static void launch_hold(bool behind)
 {
 	uint64_t clocks = (uint64_t)c.clock_khz * 10;
@@ -96,7 +96,7 @@ static uint64_t us(double x)
 	return (uint64_t)(x * 1e3);
 }
 
-/* Returns when the flag was set. */
+/* Makes a request with a hold. Returns the time at which the flag was set. */
 static uint64_t hold_request(const struct line *l)
 {
 	uint64_t decided;
@@ -112,7 +112,7 @@ static uint64_t hold_request(const struct line *l)
 	return decided;
 }
 
-/* Returns when all had been launched and the dwell was over. */
+/* Makes a request of kernels. Returns the time at which all were launched and the dwell was over. */
 static uint64_t kernels_request(const struct line *l)
 {
 	for (int i = 0; i < l->kernels; i++) {
@@ -156,7 +156,7 @@ static void run(const struct line *l)
 		fprintf(trace, "R %llu %llu %llu\n", (unsigned long long)begin,
 			(unsigned long long)decided, (unsigned long long)end);
 	}
-	usleep(5000); /* the end of the last turn */
+	usleep(5000); /* until the log has the end of the last turn */
 	sl_read(&slog, keep);
 }
 

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# Two real GPUs: each TSG's GPU is known, and what is done on one leaves the other alone; under a minute.
+# Two real GPUs: checks that each TSG's GPU is known, and that calls for one leave the other alone; under a minute.
 #
 #   bench/hw/two-gpus.sh OUTDIR
 #

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# What counting costs a launch, on the simulated GPU: not counted, with a probe that does nothing, counted, with a
-# policy that has work_submit, and not counted once more, which says what can be told apart. As root. The stand-in libcuda's launch functions begin with a 5-byte no-operation, which
-# new kernels probe without a trap; a real libcuda's do not.
+# Measures what counting costs a launch, on the simulated GPU: not counted; with a probe that does nothing; counted;
+# with a policy that has work_submit; and not counted once more, which shows the noise. As root. The stand-in libcuda's
+# launch functions begin with a 5-byte no-operation, which new kernels probe without a trap; a real libcuda's do not.
 #
 #   bench/local/launches.sh [BUILD] >launches.json
 set -u

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# What a policy's decisions take on this machine, in ns per callback (see bench/policycost.c); prints a Markdown table.
+# Measures a policy's decisions on this machine, in ns per callback (see bench/policycost.c); prints a Markdown table.
 #
 #   bench/local/policies.sh [OUTDIR]     also policies.md, policies.json and raw/policies.json in OUTDIR
 #

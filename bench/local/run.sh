@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# The budgets, measured on this machine with a simulated GPU; prints a Markdown table.
+# Measures gpusched's costs on this machine, with a simulated GPU, against their budgets; prints a Markdown table.
 #
 #   bench/local/run.sh [OUTFILE]        also into OUTFILE (and OUTFILE.json, OUTFILE.decisions.json)
 #

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Inference beside training, in one process: a queue each.
+ * Inference beside training in one process, with a queue for each.
  *
  *	cc one_process.c -o one_process $(pkg-config --cflags --libs gpreempt) -pthread
  *	./one_process work.ptx

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * lcbe_map - latency-critical and best-effort programs, from a map that user space fills by process
+ * lcbe_map - treats processes as latency-critical or best-effort, by a map that user space fills
  *
- * Map types: pid -> 1 LC, 0 BE. An LC's TSGs have 10 s and the high interleave level, a BE's 200 us
- * and the low one, whatever their owners ask. Others are left alone.
+ * Map types: pid -> 1 LC, 0 BE. TSGs of an LC get 10 s and the high interleave level, and those of
+ * a BE get 200 us and the low one, whatever their owners ask. Others are left alone.
  *
- * Good for: one LC that rests between requests, beside programs that fill the GPU. Known weaknesses:
- * an LC that never rests starves the BEs. A type that changes reaches TSGs that are there at their
- * next own call for a slice. The gpusched policy lcbe bounds both, and follows classes.
+ * Good for: one LC that rests between requests, beside programs that fill the GPU. Known
+ * weaknesses: an LC that never rests starves the BEs. If a process's type changes, its existing
+ * TSGs follow only when the process next sets a slice. The gpusched policy lcbe follows classes at
+ * once.
  */
 #include "gpu_policy.h"
 

@@ -2,12 +2,13 @@
 /*
  * life_log - records each TSG's life for user space to read; decides nothing
  *
- * Map lives: the last 1,024 records, a ring; map count: how many there were. A record has the time
- * (of the kernel's clock, and of the day), the callback, and the TSG as it was then.
+ * Map lives is a ring of the last 1,024 records; map count has the number of all records so far. A
+ * record has the time (of the kernel's clock, and of the day), the callback, and the TSG as it was
+ * then.
  *
  * Good for: learning what a program does, and what the hooks see. Known weaknesses: a reader that
- * falls behind by 1,024 records loses some, and may read one that is being written. gpusched
- * monitor has the same from the taps, for every driver.
+ * falls behind by 1,024 records loses some, and may read a record that is being written. The
+ * command `gpusched monitor` shows the same from the taps, for every driver.
  */
 #include "gpu_policy.h"
 
@@ -18,7 +19,7 @@ char _license[] SEC("license") = "GPL";
 enum what { INIT = 1, SCHEDULE, TIMESLICE, TOKEN, DESTROY };
 
 struct life {
-	__u64 ns, wall_ns, value; /* value: of TIMESLICE the us asked, of TOKEN the token */
+	__u64 ns, wall_ns, value; /* value: TIMESLICE: us that the owner asked for; TOKEN: token */
 	__u32 what, client, tsg, pid, tid, gpu, engine, group, runlist, channels, interleave;
 	__u32 status, class_id, weight, gpu_instance, compute_instance;
 };

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * priority_map - a slice by priority, from a map that user space fills by process
+ * priority_map - gives slices by priority, from a map that user space fills by process
  *
- * Map priorities: pid -> priority. From 10 on a TSG has 10 s, whatever its owner asks; from 5 on 1
- * ms, below 200 us, until its owner asks for another slice. A process that is not in the map keeps
- * its own slice.
+ * Map priorities: pid -> priority. With priority 10 or more, a TSG has 10 s, whatever its owner
+ * asks. From 5 to 9 it has 1 ms, and below 5 it has 200 us, until its owner asks for another slice.
+ * A process that is not in the map keeps its own slice.
  *
- * Good for: a handful of processes that somebody starts and knows. Known weaknesses: a process must
- * be in the map before it makes its TSGs, for a change of the map reaches only those made later.
- * Two with 10 s wait for each other's ends, unless they rest. A copy engine's TSGs get the same
+ * Good for: a handful of processes that a person starts and knows. Known weaknesses: a process must
+ * be in the map before it makes its TSGs, since a change of the map reaches only TSGs made later.
+ * Two TSGs with 10 s each wait until the other one rests or ends. TSGs of copy engines get the same
  * slices.
  */
 #include "gpu_policy.h"

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * rate_window - LC or BE by a rate: work tokens of a process in windows of a second
+ * rate_window - takes a process for LC or BE by its rate of work tokens, in windows of a second
  *
- * Map rates: pid -> its window, and its class: LC above 1,000 tokens a second, BE below 100, in
- * between as before. From then on the class decides the slice of its TSGs: LC 10 s, BE 200 us.
- * Options, written before it is loaded: window_ns, lc_above, be_below.
+ * Map rates: pid -> its window, and its class. Above 1,000 tokens a second a process is LC, below
+ * 100 it is BE, and in between it stays what it was. The class decides the slice of its TSGs: LC 10
+ * s, BE 200 us. Options, set before the policy is loaded: window_ns, lc_above, be_below.
  *
- * Good for: showing how a policy keeps state and decides by it. Known weakness, and why it is no
- * policy to use: the driver asks for a token once for each channel, not for each launch, since
- * launches reach the GPU without the kernel (docs/truth.md). So this is a rate of new channels. For
- * launches see gpusched's own policies (adaptive), which are told of them by uprobes or an agent.
+ * Good for: showing how a policy keeps state and decides by it. Known weakness: it is of no use in
+ * practice. The driver asks for a token once for each channel, not for each launch, since launches
+ * reach the GPU without the kernel (docs/truth.md). So this is a rate of new channels. Policies by
+ * the rate of launches are gpusched's own (adaptive): uprobes or an agent count launches for them.
  */
 #include "gpu_policy.h"
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Puts gpusched's hooks into NVIDIA's open kernel modules: one line each, found by the shape of the
-// code around it, so that one patch fits every branch from 515 to 595. Without CONFIG_BPF_GPU_SCHED
-// each line compiles to nothing.
+// Puts gpusched's hooks into NVIDIA's open kernel modules, one line each. The place of a line is
+// found by the shape of the code around it, so that one patch fits every branch from 515 to 595.
+// Without CONFIG_BPF_GPU_SCHED each line compiles to nothing.
 //
-// Run it by `apply`; `check` counts what it did. docs/hook-kit.md says why each line is where it is.
+// `apply` runs this; `check` counts the lines. docs/hook-kit.md says why each line is where it is.
 
-// ---- src/nvidia: a TSG is there, in RM and in GSP; nothing runs on it yet
+// ---- src/nvidia: a TSG was made, in RM and in GSP; nothing runs on it yet
 
 @task_init@
 typedef KernelChannelGroupApi, CALL_CONTEXT, RS_RES_ALLOC_PARAMS_INTERNAL;
@@ -24,7 +24,7 @@ failed:
 ...>
 }
 
-// ---- its last handle is freed; all fields are still there
+// ---- a TSG's last handle is freed; all its fields are still there
 
 @task_destroy@
 typedef KernelChannelGroupApi;
@@ -39,7 +39,7 @@ kchangrpDestroy(gpu, group);
 ...>
 }
 
-// ---- it is put on its runlist or taken off: all checks are passed, nothing is changed yet
+// ---- a TSG is put on its runlist or taken off: all checks are passed, nothing is changed yet
 
 @schedule@
 typedef KernelChannelGroupApi, NVA06C_CTRL_GPFIFO_SCHEDULE_PARAMS;
@@ -59,7 +59,7 @@ NV_CHECK_OR_RETURN(LEVEL_NOTICE, kchannelIsSchedulable_HAL(check), NV_ERR_INVALI
 ...>
 }
 
-// ---- its settings, in the buffer that goes on to GSP and from which RM's own copy is taken
+// ---- a TSG's settings, in the buffer that goes on to GSP, and from which RM takes its own copy
 
 @timeslice_set@
 typedef KernelChannelGroupApi, NVA06C_CTRL_TIMESLICE_PARAMS;
@@ -89,8 +89,8 @@ NV_ASSERT_OR_RETURN(known, NV_ERR_NOT_SUPPORTED);
 ...>
 }
 
-// ---- preempt, and the other controls that RM hands on to GSP without a function of their own; no
-// lock of this function's is held yet
+// ---- preempt, and the other controls that RM passes on to GSP without a function of their own;
+// this function has not taken its lock yet
 
 @preempt@
 typedef RmResource, CALL_CONTEXT, RS_RES_CONTROL_PARAMS_INTERNAL, GPU_MASK;
@@ -105,7 +105,7 @@ GPU_MASK locked = 0;
 ...>
 }
 
-// ---- a channel learns its doorbell's value
+// ---- a channel gets the value of its doorbell
 
 @work_token@
 typedef KernelChannel, NVC36F_CTRL_CMD_GPFIFO_GET_WORK_SUBMIT_TOKEN_PARAMS;

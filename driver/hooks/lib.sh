@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# What apply, check and revert share: the places of the hooks, and where the bridge's files go.
+# For apply, check and revert: the places of the hooks, and of the bridge's files.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 me=$(basename "$0")
@@ -12,7 +12,7 @@ fail() {
 rm=src/nvidia # RM's part of a driver's tree
 kernel=$rm/src/kernel
 fifo=$kernel/gpu/fifo
-# Hook, what its line begins with, the function it must stand in, file.
+# Each line: the hook, the beginning of its line, the function in which the line must be, the file.
 hooks="
 task_init       gpusched_task_init(             kchangrpapiConstruct_IMPL                      $fifo/kernel_channel_group_api.c
 task_destroy    gpusched_task_destroy(          kchangrpapiDestruct_IMPL                       $fifo/kernel_channel_group_api.c
@@ -30,7 +30,7 @@ each_hook() { # prints the table without its blank lines
 }
 sources=$(each_hook | awk '{ print $4 }' | sort -u)
 
-# File of the bridge, where it goes.
+# Each line: a file of the bridge, and the folder where it goes.
 bridge="
 gpusched_hook.h  $rm/inc
 gpusched_rm.h    $rm/inc
@@ -56,7 +56,7 @@ tree_of() { # ARGUMENTS: prints the driver's folder
 	echo "$dir"
 }
 
-# Lines of a function, from the line that has its name first to the brace that ends it.
+# Prints the first and last line of a function: the one with its name, and its closing brace.
 function_lines() { # FILE FUNCTION: prints FIRST LAST
 	awk -v name="$2" '
 		!first && (index($0, name "(") == 1 || $0 == name ||
@@ -70,7 +70,7 @@ lines_with() { # FILE TEXT
 	grep -nF -- "$2" "$1" | cut -d: -f1
 }
 
-# A line for each hook; false if one is not there exactly once, in its function.
+# Prints a line for each hook. False if a hook is not in its function exactly once.
 report() { # DIR
 	local dir=$1 bad=0 hook text function file at first last n
 	while read -r hook text function file; do

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Only for spatch, never compiled: RM's macros that stand where C has a statement. */
+/* For spatch only, never compiled: macros of RM that stand where C would have a statement. */
 #define SLI_LOOP_START(flags) {
 #define SLI_LOOP_END }
 #define NV_API_CALL

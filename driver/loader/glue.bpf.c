@@ -2,19 +2,19 @@
 /*
  * glue - runs a gpusched policy as a policy of gpusched.ko
  *
- * policy-load links it with the policy and with src/policy's glue_default and glue_stock, which has
- * the records, the tick and the helpers. Two ways:
+ * policy-load links this file with the policy, and with glue_default and glue_stock of src/policy,
+ * which have the records, the tick and the helpers. It runs in one of two ways:
  *
- * Alone. A callback's wishes go to the module through kfuncs. A program that knows a TSG's GPU,
- * class or launches may put a record into gs_tsgs (client and TSG as the key, file 0) before the
- * module knows the TSG: it is kept. Any other TSG gets a record here, with the class that gs_procs
- * has for its process.
+ * Alone. A callback's wishes go to the module through kfuncs. Each TSG gets a record here, with the
+ * class that gs_procs has for its process. A program that knows a TSG's GPU, class or launches may
+ * put a record into gs_tsgs (client and TSG as the key, file 0) before the module knows the TSG;
+ * that record is then kept.
  *
  * Beside the daemon (its host hooked). All maps are those of the policy in the daemon. The daemon's
  * taps make the records and call all other callbacks. Here the policy is asked before the driver
  * acts: schedule may hold and deny, and the answer of timeslice_set changes the owner's call. The
- * daemon makes the calls for all its wishes, under its laws. At its first schedule, a TSG waits for
- * these calls for WAIT_NS at most.
+ * daemon makes the calls for the policy's wishes, under its own laws. When a TSG is first put on
+ * the runlist, it waits for these calls for WAIT_NS at most.
  */
 #define GS_MAPS_EXTERN
 #include "gpusched/policy.bpf.h"
@@ -40,10 +40,13 @@ extern void gpusched_put_task(struct gpu_task *t) __ksym;
 
 extern const volatile gs_u32 gs_may_deny; /* GPUSCHED_F_DENY, set before load */
 
-/* In a section of its own: all other sections are the daemon's maps, which have nothing of ours. */
+/*
+ * This section is the glue's own. All other sections are replaced by the daemon's maps, in which
+ * variables of the glue would be missing.
+ */
 #define OURS SEC(".rodata.module")
 
-/* Set before load: the daemon has the records, and acts. */
+/* Set before load. 1: beside the daemon, which has the records and makes the calls. */
 const volatile gs_u32 gs_beside OURS = 0;
 
 static const struct gpusched_tsg fresh OURS = { .flags = GPUSCHED_TSG_GONE };
@@ -85,7 +88,9 @@ static __always_inline void fill(struct gpusched_tsg *rec, struct gpu_task *t)
 	rec->task.gpu = t->gpu;
 	rec->task.engine = gpusched_engine_in(gpusched_engine_type((gs_u16)engine), t->gpu_instance,
 					      t->compute_instance);
-	/* as the taps name them: 1 to 8 are graphics engines; without hooks the engine is unknown */
+	/*
+	 * as in the taps: engines 1 to 8 are graphics engines; without hooks the engine is unknown
+	 */
 	rec->task.kind = engine == GPU_TASK_UNKNOWN || (engine >= 1 && engine <= 8)
 				 ? GPUSCHED_KIND_COMPUTE
 				 : GPUSCHED_KIND_COPY;
@@ -98,7 +103,7 @@ static __always_inline void fill(struct gpusched_tsg *rec, struct gpu_task *t)
 	asked->valid = asked->timeslice_us ? GPUSCHED_TIMESLICE : 0;
 }
 
-/* The tick skips the record until it is filled. */
+/* Makes a TSG's record. The flag GONE makes the tick skip the record until it is filled. */
 static __always_inline struct gpusched_tsg *record_make(struct gpu_task *t)
 {
 	struct gpusched_key key = { .client = t->client, .handle = t->tsg };
@@ -118,7 +123,7 @@ static __always_inline struct gpusched_tsg *record_make(struct gpu_task *t)
 
 /* ---- wishes ---------------------------------------------------------------------------------- */
 
-/* Held before the driver has seen the call: the call waits, so the TSG needs no suspension. */
+/* True if the TSG's schedule call itself is held, so that the TSG needs no suspension. */
 static __always_inline int waits(const struct gpusched_tsg *rec)
 {
 	const gs_u32 both = GPUSCHED_TSG_HELD | GPUSCHED_TSG_GATED;
@@ -126,7 +131,10 @@ static __always_inline int waits(const struct gpusched_tsg *rec)
 	return (*(volatile gs_u32 *)&rec->flags & both) == both;
 }
 
-/* The module refuses changes that it cannot restore, and drops those that the driver refuses. */
+/*
+ * Passes a record's wishes to the module. The module refuses changes that it could not restore, and
+ * drops those that the driver refuses.
+ */
 static __always_inline void wish(struct gpusched_tsg *rec, struct gpu_task *t)
 {
 	volatile struct gpusched_settings *want = &rec->task.want;
@@ -146,7 +154,7 @@ static __always_inline void wish(struct gpusched_tsg *rec, struct gpu_task *t)
 		gpusched_unset(t, unset);
 }
 
-/* @parks: how many TSGs have wishes to be parked, which only the daemon carries out. */
+/* Counts in @parks the TSGs with a wish to be parked, which only the daemon can carry out. */
 static long wish_one(void *map, struct gpusched_key *key, struct gpusched_tsg *rec, gs_u32 *parks)
 {
 	struct gpu_task *t = gpusched_get_task(key->client, key->handle);
@@ -159,7 +167,7 @@ static long wish_one(void *map, struct gpusched_key *key, struct gpusched_tsg *r
 	return 0;
 }
 
-/* User space runs it after each round of the tick. Returns how many TSGs are wished parked. */
+/* User space runs this after each round of the tick. Returns the number of wishes to park. */
 SEC("syscall")
 int gs_module_wish(void *ctx)
 {
@@ -171,7 +179,7 @@ int gs_module_wish(void *ctx)
 
 /* ---- beside the daemon ----------------------------------------------------------------------- */
 
-/* One of gpusched's own processes, in a call that it makes on a borrowed descriptor. */
+/* True for one of gpusched's own processes, which makes its calls on a borrowed descriptor. */
 static __always_inline int is_self(void)
 {
 	gs_u32 tgid = bpf_get_current_pid_tgid() >> 32;
@@ -179,6 +187,7 @@ static __always_inline int is_self(void)
 	return bpf_map_lookup_elem(&gs_selves, &tgid) != NULL;
 }
 
+/* Notes the policy's answer to @op, for the tap that sees the same call when it returns. */
 static __always_inline void noted(struct gs_hook_tsg *h, const struct gpusched_tsg *rec, gs_u32 op,
 				  gs_u64 d)
 {
@@ -189,12 +198,14 @@ static __always_inline void noted(struct gs_hook_tsg *h, const struct gpusched_t
 	h->caller = bpf_get_current_pid_tgid();
 }
 
+/* True if the policy was asked already in this schedule call, which waits for its wishes. */
 static __always_inline int is_asked(const struct gs_hook_tsg *h)
 {
 	return h->op == GPUSCHED_RUN_SCHEDULE && h->caller == bpf_get_current_pid_tgid() &&
 	       bpf_ktime_get_ns() < h->since_ns + 2 * WAIT_NS;
 }
 
+/* Emits an event about the TSG, and counts it. */
 static __always_inline void told(const struct gpusched_tsg *rec, gs_u32 type, gs_u32 counter)
 {
 	gs_u64 caller = bpf_get_current_pid_tgid();
@@ -213,8 +224,8 @@ static __always_inline void told(const struct gpusched_tsg *rec, gs_u32 type, gs
 }
 
 /*
- * True if @rec has the policy's wishes, or the daemon has begun its calls: the module then waits
- * for their end.
+ * True if the policy's wishes for @rec are in force, or the daemon has begun its calls for them:
+ * the module itself waits for the end of those.
  */
 static __always_inline int in_force(const struct gpusched_tsg *rec)
 {
@@ -238,8 +249,8 @@ static __always_inline int go(const struct gs_hook_tsg *h, const struct gpusched
 }
 
 /*
- * The timeslice that the driver gets when the owner sets @us. The daemon's setting comes before the
- * policy's wish: the daemon's laws may have changed that.
+ * Returns the timeslice that the driver gets when the owner sets @us. The daemon's setting comes
+ * before the policy's wish, since the daemon's laws may have changed the wish.
  */
 static __always_inline gs_u32 to_set(const struct gpusched_tsg *rec, gs_u32 us, gs_u64 d)
 {
@@ -300,14 +311,14 @@ SEC("struct_ops/gs_task_init") void BPF_PROG(gs_task_init, struct gpu_task *t)
 	wish(rec, t);
 }
 
-/* While a TSG is held the module asks every 10 ms; the policy is asked once. */
+/* The module calls this every 10 ms while a TSG is held. The policy itself is asked only once. */
 SEC("struct_ops/gs_schedule") int BPF_PROG(gs_schedule, struct gpu_task *t)
 {
 	struct gs_hook_tsg *h = gs_beside ? hook_of(t) : NULL;
 	struct gpusched_tsg *rec = record_of(t, h);
 	/*
-	 * An MPS server works for many programs: its calls do not wait, and it is suspended
-	 * afterwards.
+	 * An MPS server works for many programs, so its calls do not wait: its TSG is suspended
+	 * afterwards instead.
 	 */
 	const gs_u32 runs = GPUSCHED_TSG_SCHEDULED | GPUSCHED_TSG_MPS;
 	gs_u64 d;
@@ -369,12 +380,12 @@ SEC("struct_ops/gs_task_destroy") void BPF_PROG(gs_task_destroy, struct gpu_task
 
 	if (!rec)
 		return;
-	__sync_fetch_and_or(&rec->flags, GPUSCHED_TSG_GONE); /* not counted any more */
+	__sync_fetch_and_or(&rec->flags, GPUSCHED_TSG_GONE); /* gpusched_count() skips it now */
 	gs_decide_aside(rec, GPUSCHED_RUN_TASK_DESTROY, 0);
 	bpf_map_delete_elem(&gs_tsgs, &key);
 }
 
-/* Its name and timeout are the policy's: policy-load writes them. */
+/* policy-load writes the policy's own name and timeout here. */
 SEC(".struct_ops.link")
 struct gpu_sched_ops gs_module = {
 	.init = (void *)gs_init,

@@ -56,7 +56,7 @@ int loader_read(struct loader *l, const char *path)
 	return r;
 }
 
-/* Writes a number of the constant's size. -ENOENT; -ERANGE: it does not fit. */
+/* Sets a constant of the object. -ENOENT: no such constant; -ERANGE: @value does not fit. */
 static int put_constant(struct loader *l, const char *section_name, const char *name,
 			uint64_t value)
 {
@@ -106,7 +106,9 @@ static int set_options(struct loader *l)
 	return 0;
 }
 
-/* A map of the daemon is found by its name; an object's section, by the part after the point. */
+/*
+ * Finds the daemon's map for @name. A section of an object is found by its name from the point on.
+ */
 static const struct shared *shared_of(const struct loader *l, const char *name)
 {
 	const char *section_name = strchr(name, '.');
@@ -143,7 +145,7 @@ int loader_prepare(struct loader *l)
 	bpf_object__for_each_program(program, l->object)
 		if (!strncmp(bpf_program__name(program), "gpusched_dispatch", 17) ||
 		    (l->nshared && bpf_program__type(program) == BPF_PROG_TYPE_SYSCALL))
-			bpf_program__set_autoload(program, false); /* the daemon's */
+			bpf_program__set_autoload(program, false); /* the daemon has its own */
 	map = bpf_object__find_map_by_name(l->object, "gs_module");
 	ops = map ? bpf_map__initial_value(map, &size) : NULL;
 	if (!ops || size != sizeof(*ops)) {

@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: MIT
 /*
  * policy-load [-n] [-o OPTION=NUMBER]... [-p DIR] [-m MAP=FD]... OBJECT... - loads a policy for
- * gpusched.ko, keeps it until SIGINT or SIGTERM, and runs its tick; -n: another program does
+ * gpusched.ko, keeps it until SIGINT or SIGTERM, and runs its tick
  *
- * One object: a policy that was written for struct gpu_sched_ops. Several are linked first: a
- * policy of gpusched's own kind, then glue_default, glue_stock and driver/loader's glue.
+ * One object is a policy that was written for struct gpu_sched_ops. Several objects are linked
+ * first: a policy of gpusched's own kind, then glue_default, glue_stock and driver/loader's glue.
  *
- * A program of its own, since struct_ops of modules need libbpf 1.4, and Debian 12 has 1.1. Needs
- * root. Prints "policy NAME runs" when it does. -p: its maps are pinned in DIR, with gpusched_run
- * and gs_module_wish, the programs for the tick.
+ * This is a program of its own, since struct_ops of modules need libbpf 1.4, and Debian 12 has 1.1.
+ * Needs root. Prints "policy NAME runs" once the policy runs.
+ *  -n  another program runs the tick.
+ *  -p  pins the policy's maps in DIR, and the programs for the tick, gpusched_run and
+ *      gs_module_wish.
+ *  -m  runs beside the daemon, which starts this program, passes its maps as descriptors, and runs
+ *      the tick. policy-load then prints "policy NAME is loaded", and waits for a line on standard
+ *      input before the policy runs. It ends with the daemon, or when the daemon closes that input.
  *
- * -m: beside the daemon, which hands its maps over as descriptors, runs the tick and starts this
- * program. Then "policy NAME is loaded" is printed, a line is read from standard input, and only
- * then the policy runs. It ends with the daemon, or when that closes standard input's other end.
- *
- * Exit status: 0 if a signal ended it; 1 if it was not loaded, with the messages of libbpf and the
- * verifier. 2 if the policy failed or its tick took too long, with the reason.
+ * Exit status: 0 if a signal ended it. 1 if the policy was not loaded, with the messages of libbpf
+ * and the verifier. 2 if the policy failed or its tick took too long, with the reason.
  */
 #include <errno.h>
 #include <limits.h>
@@ -32,6 +33,7 @@
 #include "loader.h"
 #include "task.h"
 
+/* True if the daemon has ended, or has closed this program's standard input. */
 static bool is_orphan(const struct loader *l)
 {
 	struct pollfd in = { .fd = STDIN_FILENO };
@@ -39,7 +41,7 @@ static bool is_orphan(const struct loader *l)
 	return l->parent && (getppid() != l->parent || (poll(&in, 1, 0) > 0 && in.revents));
 }
 
-/* Beside the daemon, the policy before this one may just be leaving. */
+/* Beside the daemon, waits for the end of the policy before this one. */
 static struct bpf_link *attach_one(struct loader *l, struct bpf_map *map)
 {
 	struct bpf_link *link = bpf_map__attach_struct_ops(map);
@@ -62,7 +64,7 @@ static int attach(struct loader *l)
 		if (!l->links[l->nlinks]) {
 			int why = errno;
 
-			if (l->state && tick_failed(l)) /* it has printed why */
+			if (l->state && tick_failed(l)) /* tick_failed() has printed why */
 				return -1;
 			errno = why;
 			fprintf(stderr, "policy-load: %s: %s\n", bpf_map__name(map),
@@ -159,7 +161,7 @@ static void unpin(struct loader *l)
 	rmdir(l->pins);
 }
 
-/* Waits for the end. Returns its cause: 0 a signal or the daemon, 2 the policy itself. */
+/* Waits for the end. Returns 0 if a signal or the daemon caused it, 2 if the policy failed. */
 static int keep(struct loader *l, const sigset_t *ends)
 {
 	struct timespec now_and_then = { .tv_nsec = 100000000 };
@@ -241,7 +243,7 @@ int main(int argc, char **argv)
 		tick_stop(&l);
 	if (l.pinned)
 		unpin(&l);
-	if (r != 2) /* otherwise a round may be under way */
+	if (r != 2) /* otherwise a round may still be under way */
 		bpf_object__close(l.object);
 	return r;
 }

@@ -11,16 +11,16 @@
 #include "say.h"
 
 #define COST 20u            /* a call's time counts 20-fold, so that calls take 5 % of the time */
-#define CREDIT NSEC_PER_SEC /* the most time that may be owed */
-#define PATIENCE (10 * HZ)  /* for a restore, with one try a second */
+#define CREDIT NSEC_PER_SEC /* calls for wishes wait while more than this is owed */
+#define PATIENCE (10 * HZ)  /* how long a restore is tried, once a second */
 
 static void act_work(struct work_struct *work);
 static struct workqueue_struct *queue;
 static DECLARE_DELAYED_WORK(work, act_work);
 static DECLARE_WAIT_QUEUE_HEAD(done);
-static LIST_HEAD(todo); /* under tsg_lock, and so is each TSG in it */
-static struct task_struct *me;
-static u64 paid_ns; /* time up to which all calls are paid for */
+static LIST_HEAD(todo);        /* under tsg_lock, and so is each TSG in it */
+static struct task_struct *me; /* the worker's thread, while it makes a call */
+static u64 paid_ns;            /* when all calls so far will be paid for, at 5 % of the time */
 static u64 put_off, left;
 
 /* ---- wishes ---------------------------------------------------------------------------------- */
@@ -49,7 +49,10 @@ static int possible(const struct tsg *t, enum wisher by, u32 bits)
 	/* The driver can be asked for the timeslice. */
 	u32 known = t->own.valid | GPUSCHED_TIMESLICE;
 
-	/* Under tsg_lock: the end of a holder's or a policy's wishes finds this one. */
+	/*
+	 * Checked under tsg_lock: if the holder or the policy ends later, the removal of its wishes
+	 * finds this one too.
+	 */
 	if (!say_alive())
 		return -ETIMEDOUT;
 	if (by == WISH_POLICY && !say_policy_runs())
@@ -61,7 +64,10 @@ static int possible(const struct tsg *t, enum wisher by, u32 bits)
 	return reaches_channels(t, bits) ? 0 : -ENXIO;
 }
 
-/* The holder or the owner may have changed the setting meanwhile: then @is does not count. */
+/*
+ * Has the settings of the holder's wish made even if @is has them: another call may have changed
+ * them.
+ */
 static void doubt(struct tsg *t, u32 set, u32 valid)
 {
 	u32 back = set & ~valid & t->own.valid;
@@ -92,7 +98,7 @@ int act_wish(struct tsg *t, enum wisher by, u32 set, const struct gpusched_setti
 	r = possible(t, by, want->valid);
 	if (!r && by == WISH_POLICY && stands(&t->wish[by], set, want)) {
 		spin_unlock(&tsg_lock);
-		return 0; /* a policy may repeat a wish: nothing is to be done */
+		return 0; /* a policy may repeat a wish: there is nothing to do */
 	}
 	if (!r) {
 		t->wish[by].valid &= ~set;
@@ -139,7 +145,7 @@ void act_gone(struct tsg *t)
 {
 	spin_lock(&tsg_lock);
 	t->hooked = t->told = false;
-	t->is.valid = t->unsure = 0; /* nothing is left to restore */
+	t->is.valid = t->unsure = 0; /* there is nothing to restore any more */
 	for (int by = 0; by < WISHERS; by++)
 		t->wish[by].valid = 0;
 	t->preempt_us = 0;
@@ -154,7 +160,7 @@ static void unwish(struct tsg *t, void *data)
 
 void act_unwish_all(enum wisher by)
 {
-	while (tsg_each(unwish, &by)) /* no memory: this must not fail */
+	while (tsg_each(unwish, &by)) /* no memory: try again, since this must not fail */
 		schedule_timeout_uninterruptible(HZ / 10);
 }
 
@@ -178,12 +184,12 @@ bool act_is_me(void)
 	return READ_ONCE(me) == current;
 }
 
-/* Finds the next call; false: there is none. @ret_back: the call restores. */
+/* Finds the next call for @t; returns false if there is none. *ret_back: the call is a restore. */
 static bool next_call(struct tsg *t, u32 *ret_bit, u32 *ret_value, bool *ret_back)
 {
 	if (t->dead)
 		return false;
-	for (u32 bit = GPUSCHED_RUNNABLE; bit; bit >>= 1) { /* the suspension goes first */
+	for (u32 bit = GPUSCHED_RUNNABLE; bit; bit >>= 1) { /* a suspension comes first */
 		const struct gpusched_settings *now = t->is.valid & bit ? &t->is : &t->own;
 
 		*ret_bit = bit;
@@ -211,7 +217,7 @@ static void aim(const struct tsg *t, struct rm_target *at)
 	memcpy(at->channels, t->channels, sizeof(at->channels));
 }
 
-/* A wish that RM refuses is dropped. The holder keeps its earlier wish. */
+/* Drops a wish that RM refused. If the holder's earlier wish is in force, that one stays. */
 static void drop_wish(struct tsg *t, u32 bit)
 {
 	bool held = t->wish[WISH_HOLDER].valid & t->is.valid & bit;
@@ -223,7 +229,7 @@ static void drop_wish(struct tsg *t, u32 bit)
 	t->unsure &= ~bit;
 }
 
-/* A restore that fails is tried again. Returns true if there is another try. */
+/* RM refused a call. Returns true if the call is to be tried again, which only a restore is. */
 static bool refused(struct tsg *t, u32 bit, bool back)
 {
 	if (!back) {
@@ -260,7 +266,10 @@ static void accepted(struct tsg *t, u32 bit, u32 value, bool back)
 	t->give_up = 0;
 }
 
-/* One call for @t, which is busy. 0 nothing to do, 1 done, -EAGAIN later. */
+/*
+ * Makes one call for @t, which the worker has marked busy. Returns 1; 0 if there is nothing to do;
+ * -EAGAIN if @t is to be looked at again after *ret_delay.
+ */
 static int step(struct tsg *t, unsigned long *ret_delay)
 {
 	static struct rm_target at; /* used by the worker alone */
@@ -335,7 +344,7 @@ static void act_work(struct work_struct *unused)
 		t->busy = false;
 		if (r == -EAGAIN && list_empty(&t->todo)) {
 			soonest = min(soonest, delay);
-			list_add_tail(&t->todo, &later); /* together with the reference */
+			list_add_tail(&t->todo, &later); /* the list keeps the reference */
 			spin_unlock(&tsg_lock);
 			continue;
 		}

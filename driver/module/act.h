@@ -2,9 +2,9 @@
 /*
  * act.h - one worker that applies wishes to the settings of TSGs
  *
- * Wishes may be noted anywhere; only the worker calls RM, outside all locks. A setting without a
- * wish is restored to the owner's. Calls for wishes take at most 5 % of the time. A restore is
- * never delayed, and is tried for 10 s.
+ * Wishes may be noted in any context. Only the worker calls RM, outside all locks. If a setting has
+ * no wish, the owner's value is restored. Calls for wishes take at most 5 % of the time. A restore
+ * is never delayed, and is tried for 10 s.
  */
 #ifndef GPUSCHED_ACT_H
 #define GPUSCHED_ACT_H
@@ -15,12 +15,12 @@ int act_start(void);
 void act_stop(void);
 
 /*
- * Notes or removes wishes of @by: @set are the bits concerned; those not in @want.valid are
- * removed. Does not wait. -EINVAL, -ERANGE, -ENODATA, -ENXIO as for GPUSCHED_MODULE_SET;
- * -ETIMEDOUT: no holder sends beats; -ESHUTDOWN: no policy runs that could wish.
+ * Notes wishes of @by for the settings in @set; settings that are not in @want.valid lose theirs.
+ * Does not wait. -EINVAL, -ERANGE, -ENODATA, -ENXIO as for GPUSCHED_MODULE_SET. -ETIMEDOUT: no
+ * holder sends beats. -ESHUTDOWN: @by is the policy, and none runs.
  */
 int act_wish(struct tsg *t, enum wisher by, u32 set, const struct gpusched_settings *want);
-/* -ERANGE, and the errors of act_wish(). */
+/* Notes one preemption of @t. -ERANGE, and the errors of act_wish(). */
 int act_preempt(struct tsg *t, enum wisher by, u32 timeout_us);
 /* Removes all wishes of @by: for @t, or for all TSGs. */
 void act_unwish(struct tsg *t, enum wisher by);
@@ -31,7 +31,7 @@ void act_gone(struct tsg *t);
 void act_look(struct tsg *t);
 /* True if no call for @t is left to make: its wishes are in force, or failed. Any context. */
 bool act_rests(struct tsg *t);
-/* Waits until RM has answered for @t. Returns its error; -EBUSY after 5 s, -EINTR. */
+/* Waits for all calls for @t. Returns the last wish's error; -EBUSY after 5 s; -EINTR. */
 int act_wait(struct tsg *t, u32 *ret_status);
 /*
  * True if the caller is the worker, inside a call of its own: the driver's hooks let such calls

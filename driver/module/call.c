@@ -14,9 +14,9 @@
 struct call {
 	struct hlist_node hash;
 	const struct task_struct *thread;
-	struct tsg *tsg; /* NULL: the hook has held nothing */
+	struct tsg *tsg; /* the TSG that the hook has put on hold; NULL: none */
 	u32 verdict;
-	bool judged; /* @verdict is final, for @tsg, in this call */
+	bool judged; /* @verdict is the final one for @tsg in this call */
 };
 
 static DEFINE_HASHTABLE(calls, 6);
@@ -59,11 +59,11 @@ void call_enter(void)
 {
 	struct call *c = mine();
 
-	if (c) /* the exit of an earlier call was not seen */
+	if (c) /* the end of the thread's earlier call was not seen */
 		end(c);
 	c = kzalloc(sizeof(*c), GFP_KERNEL);
 	if (!c)
-		return; /* a call that should be held is then refused */
+		return; /* without it, the driver refuses a call that should be held */
 	c->thread = current;
 	spin_lock(&lock);
 	hash_add(calls, &c->hash, key_of(current));
@@ -81,7 +81,7 @@ void call_stop(void)
 
 /* ---- the verdict ----------------------------------------------------------------------------- */
 
-/* Has call_exit() wait for @t. @verdict: the policy's answer so far; UNASKED: none. */
+/* Has call_exit() wait for @t. @verdict: the policy's answer so far; UNASKED: not asked yet. */
 static void hold(struct call *c, struct tsg *t, u32 verdict)
 {
 	refcount_inc(&t->ref);
@@ -106,7 +106,10 @@ u32 call_verdict(struct tsg *t)
 		c->tsg = NULL;
 		return verdict;
 	}
-	/* Earlier wishes must be in force first, and so must wishes that the policy makes now. */
+	/*
+	 * GO only once earlier wishes, and those that the policy makes in this callback, are in
+	 * force
+	 */
 	if (act_rests(t))
 		verdict = policy_schedule(t);
 	if (verdict < UNASKED && verdict != GPU_HOLD && act_rests(t))
@@ -115,7 +118,7 @@ u32 call_verdict(struct tsg *t)
 	return GPU_HOLD;
 }
 
-/* Asks until the policy lets the call go. */
+/* Asks the policy again and again until it lets the call go, or denies it. */
 static int ask(struct call *c)
 {
 	while (c->verdict == GPU_HOLD || c->verdict == UNASKED) {
@@ -128,7 +131,7 @@ static int ask(struct call *c)
 	return 0;
 }
 
-/* A signal ends the wait, and the ioctl begins again. */
+/* Waits for the final verdict. A signal ends the wait, and the kernel begins the ioctl again. */
 static int wait(struct call *c)
 {
 	u32 status;

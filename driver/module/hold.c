@@ -77,7 +77,7 @@ static void untell(struct tsg *t, void *unused)
 {
 	spin_lock(&tsg_lock);
 	t->told = false;
-	act_look(t); /* put back, then forgotten */
+	act_look(t); /* the worker restores the TSG, then forgets it */
 	spin_unlock(&tsg_lock);
 }
 

@@ -5,10 +5,11 @@
 
 #include <linux/fs.h>
 
-/* When heartbeats begin, the policy's task_init() is called for every TSG. */
+/* Makes @file the holder. When beats begin, the policy's task_init() is called for every TSG. */
 int hold_take(struct file *file, unsigned long flags); /* -EBUSY, -EINVAL */
 int hold_beat(struct file *file);                      /* -EPERM: not the holder */
-int hold_check(struct file *file);                     /* -EPERM; -ETIMEDOUT: it sends no beats */
+/* May @file make changes? -EPERM: it is not the holder; -ETIMEDOUT: it sends no beats. */
+int hold_check(struct file *file);
 void hold_drop(struct file *file); /* restores everything, and forgets what the holder reported */
 void hold_stop(void);
 

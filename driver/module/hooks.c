@@ -40,15 +40,13 @@ static void task_init(struct gpusched_hook *h)
 	t->task.group = h->group;
 	t->task.runlist = h->runlist;
 	t->task.channels = 0;
-	t->task.class_id = GPU_TASK_UNKNOWN; /* until the daemon tells */
+	t->task.class_id = GPU_TASK_UNKNOWN; /* until the daemon reports it */
 	t->task.weight = 0;
 	t->task.gpu_instance = t->task.compute_instance = GPU_TASK_UNKNOWN; /* the same */
-	t->task.interleave = GPUSCHED_INTERLEAVE_MEDIUM;                    /* RM's start */
+	t->task.interleave = GPUSCHED_INTERLEAVE_MEDIUM; /* RM's default for a new TSG */
 	t->task.timeslice_us = h->timeslice_us;
 	t->task.status = 0;
-	/*
-	 * The record may be of an earlier TSG with the same handles, which is still in the table.
-	 */
+	/* reset all else: an earlier TSG with the same handles may still have been in the table */
 	t->told = false;
 	t->nchannels = t->subdevice = t->unsure = 0;
 	t->own = (struct gpusched_settings){};
@@ -85,7 +83,10 @@ static void schedule_tsg(struct gpusched_hook *h)
 		tsg_put(t);
 }
 
-/* The owner's own call: changes it to the wish. A holder's own policy wishes for the holder. */
+/*
+ * Changes the value that the owner's call sets to the wish. If the policy is the holder's own,
+ * @wish counts as the holder's.
+ */
 static void rewrite(struct gpusched_hook *h, struct tsg *t, u32 bit, u64 wish)
 {
 	bool owned = say_owns_policy(), taken;
@@ -142,7 +143,7 @@ static void work_token(struct gpusched_hook *h)
 
 static void hook(struct gpusched_hook *h)
 {
-	if (act_is_me()) /* a call of ours */
+	if (act_is_me()) /* the module's own call */
 		return;
 	switch (h->kind) {
 	case GPUSCHED_HOOK_TASK_INIT:
@@ -188,7 +189,7 @@ static const struct gpusched_hook_ops listener = {
 	.ioctl_exit = ioctl_exit,
 };
 
-/* ---- the driver may have none ---------------------------------------------------------------- */
+/* ---- a driver may have no hooks -------------------------------------------------------------- */
 
 static bool there;
 

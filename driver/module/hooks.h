@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* hooks.h - the listener of driver/hooks, where the driver has them */
+/* hooks.h - listens to the hooks (driver/hooks), if the driver has them */
 #ifndef GPUSCHED_HOOKS_H
 #define GPUSCHED_HOOKS_H
 
 #include <linux/types.h>
 
-/* 0: with or without hooks; -EBUSY: another module listens; -EINVAL: hooks of another version. */
+/*
+ * Returns 0 also if the driver has no hooks. -EBUSY: another module listens; -EINVAL: the hooks are
+ * of another version.
+ */
 int hooks_start(void);
 void hooks_stop(void);
 bool hooks_are_there(void);

@@ -34,10 +34,14 @@ static int wish(struct gpu_task *t, u32 bit, u64 value)
 __bpf_kfunc_start_defs();
 
 /*
- * All return 0 or -errno. -ERANGE: out of range. -ENODATA: the owner's own value is unknown, so it
- * could not be restored. -ENXIO: it has no channels or no subdevice yet. -ENOENT: it is gone.
- * -ETIMEDOUT: no holder of /dev/gpusched sends beats. -ESHUTDOWN: no policy runs, as in init and
- * exit. The driver's answer comes later, in the task's status; a refused wish is dropped.
+ * All return 0 or -errno:
+ *  - -ERANGE: the value is out of range.
+ *  - -ENODATA: the owner's own value is unknown, so it could not be restored.
+ *  - -ENXIO: the TSG has no channels or no subdevice yet.
+ *  - -ENOENT: the TSG has ended.
+ *  - -ETIMEDOUT: no holder of /dev/gpusched sends beats.
+ *  - -ESHUTDOWN: no policy runs, as in init and exit.
+ * The driver's answer comes later, in gpu_task.status; a wish that it refuses is dropped.
  */
 __bpf_kfunc int gpusched_set_timeslice(struct gpu_task *t, u64 us)
 {
@@ -64,7 +68,7 @@ __bpf_kfunc int gpusched_suspend(struct gpu_task *t)
 	return wish(t, GPUSCHED_RUNNABLE, 0);
 }
 
-/* Removes wishes (GPUSCHED_TIMESLICE | ...): the settings become the owner's. */
+/* Removes wishes (@which: GPUSCHED_TIMESLICE | ...), so that the settings become the owner's. */
 __bpf_kfunc int gpusched_unset(struct gpu_task *t, u32 which)
 {
 	static const struct gpusched_settings none;
@@ -77,7 +81,7 @@ __bpf_kfunc int gpusched_resume(struct gpu_task *t)
 	return gpusched_unset(t, GPUSCHED_RUNNABLE);
 }
 
-/* Another TSG, by its handles; release it with gpusched_put_task(). NULL: unknown. */
+/* Returns another TSG by its handles, or NULL; release it with gpusched_put_task(). */
 __bpf_kfunc struct gpu_task *gpusched_get_task(u32 client, u32 tsg)
 {
 	struct tsg *t = tsg_get(client, tsg);
@@ -90,7 +94,7 @@ __bpf_kfunc void gpusched_put_task(struct gpu_task *t)
 	tsg_put(tsg_of(t));
 }
 
-/* The time of day: ns since 1970, UTC. It may jump; for spans there is bpf_ktime_get_ns(). */
+/* Returns ns since 1970 in UTC. That clock may jump: for durations use bpf_ktime_get_ns(). */
 __bpf_kfunc u64 gpusched_wall_ns(void)
 {
 	return ktime_get_real_ns();
@@ -112,8 +116,8 @@ BTF_ID_FLAGS(func, gpusched_wall_ns)
 BTF_KFUNCS_END(kfuncs)
 
 /*
- * Programs of other struct_ops types, and those that user space runs (a policy's tick), need fewer
- * rights than a policy.
+ * Allows the kfuncs to policies and their ticks alone. Other struct_ops types, and programs that
+ * user space runs (such as a tick), could be loaded with fewer rights than a policy.
  */
 static int ours_alone(const struct bpf_prog *prog, u32 kfunc)
 {

@@ -2,13 +2,13 @@
 /*
  * gpusched.ko - settings of GPU TSGs from inside the kernel, decided by BPF or by the daemon
  *
- *   hooks  calls of the driver's hooks, if it has the kit's (driver/hooks); call: a program's call
+ *   hooks  listens to the driver's hooks, if it has them (driver/hooks); call: a program's call
  *          that may have to wait
- *   policy BPF programs, by struct_ops, that decide; kfunc: their functions
- *   node   the daemon's commands, by /dev/gpusched; hold: the holder's heartbeat; say: which
- *          wishes count
- *   tsg    known TSGs and wishes; share: quotas; act: the worker that makes calls; rm: the
- *          driver's entry for them
+ *   policy the BPF programs (struct_ops) that decide; kfunc: the functions that they can call
+ *   node   the daemon's commands, by /dev/gpusched; hold: the holder and its heartbeat; say: which
+ *          wishes count now
+ *   tsg    the table of TSGs and wishes; share: quotas; act: the worker that makes calls; rm: the
+ *          entry to the driver for these calls
  */
 #include <linux/module.h>
 

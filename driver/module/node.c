@@ -32,7 +32,10 @@ static int ioctl_about(struct gpusched_module_about __user *arg)
 
 /* ---- tell, forget ---------------------------------------------------------------------------- */
 
-/* Under tsg_lock. A value that the owner set since then is in force. */
+/*
+ * Notes a report of the daemon. Under tsg_lock. If the owner's value of a setting has changed, the
+ * owner has set it, and that value is in force.
+ */
 static void note(struct tsg *t, const struct gpusched_module_tell *tell, const u32 *channels)
 {
 	bool moved = t->nchannels != tell->nchannels ||
@@ -55,7 +58,7 @@ static void note(struct tsg *t, const struct gpusched_module_tell *tell, const u
 
 		if (t->hooked && !say_owns_policy() && bit != GPUSCHED_PREEMPT_MODE &&
 		    (t->own.valid & bit))
-			continue; /* the hooks know what the owner itself set */
+			continue; /* the hooks have seen the owner's value, and know better */
 		if (!(tell->own.valid & bit) ||
 		    ((t->own.valid & bit) && gs_field_get(&t->own, bit) == own))
 			continue;
@@ -153,7 +156,7 @@ static int ioctl_gone(struct gpusched_module_name __user *arg)
 	t = tsg_get(in.client, in.tsg);
 	if (!t)
 		return -ENOENT;
-	if (!t->hooked) { /* otherwise the hook reports it, and knows better */
+	if (!t->hooked) { /* otherwise the hook reports the end, and knows better */
 		policy_task_destroy(t);
 		act_gone(t);
 	}
@@ -220,7 +223,7 @@ static int ioctl_list(struct gpusched_module_list __user *arg)
 
 /* ---- set, preempt ---------------------------------------------------------------------------- */
 
-/* Waits for RM's answer to a wish for @t; @r: result of noting the wish. */
+/* Waits for RM's answer to a wish for @t. @r: the result of act_wish() or act_preempt(). */
 static int wait_for_rm(struct tsg *t, int r, u32 __user *status)
 {
 	u32 got = 0;

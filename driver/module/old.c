@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * For kernels before 6.12, the module is only this: it says why it does nothing. If the build
- * failed, Debian 12's dkms would make the installation of that kernel fail.
+ * The whole module on kernels before 6.12: it only says why it does nothing. A build that failed
+ * would not do, since Debian 12's dkms would then fail the installation of that kernel.
  */
 #include <linux/errno.h>
 #include <linux/module.h>

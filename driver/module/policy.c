@@ -29,9 +29,9 @@ const struct btf *policy_btf(void)
 	return policy_type;
 }
 
-/* ---- its end --------------------------------------------------------------------------------- */
+/* ---- the end of a policy --------------------------------------------------------------------- */
 
-/* Under policy_lock. The policy's wishes end with it. */
+/* Ends the policy and its wishes. Under policy_lock. */
 static void end_policy(u32 kind, s32 code)
 {
 	struct gpu_sched_ops *ops =
@@ -65,7 +65,7 @@ static DECLARE_WORK(slow, end_slow);
 
 /* ---- callbacks ------------------------------------------------------------------------------- */
 
-/* The policy if it may be asked; under rcu_read_lock(). */
+/* Returns the policy if it may be asked, else NULL. Under rcu_read_lock(). */
 static struct gpu_sched_ops *asked(u64 *ret_since)
 {
 	*ret_since = ktime_get_ns();
@@ -79,7 +79,7 @@ static void answered(const struct gpu_sched_ops *ops, u64 since)
 	if (ms <= (ops->timeout_ms ?: TIMEOUT_MS))
 		return;
 	spin_lock(&late_lock);
-	/* Another policy may be in its place by now. */
+	/* only if it is still the policy: another one may have its place by now */
 	if (rcu_access_pointer(policy) == ops && !too_long) {
 		WRITE_ONCE(too_long, (unsigned int)ms);
 		schedule_work(&slow);
@@ -264,8 +264,8 @@ static void policy_unreg(void *kdata, struct bpf_link *link)
 }
 
 /*
- * Replaces the policy by another instance of the same: the old one gets no exit(), and its wishes
- * stay. Timeouts of the old one do not count for the new one.
+ * Replaces the policy by another instance of it. The old instance gets no exit(), and its wishes
+ * stay. Late callbacks of the old instance do not count against the new one.
  */
 static int policy_update(void *kdata, void *old, struct bpf_link *link)
 {
@@ -292,7 +292,7 @@ static const struct bpf_func_proto *policy_func_proto(enum bpf_func_id id,
 	return bpf_base_func_proto(id, prog);
 }
 
-/* No btf_struct_access: policies write nothing of ours. */
+/* There is no btf_struct_access, so policies cannot write to the module's memory. */
 static const struct bpf_verifier_ops policy_verifier_ops = {
 	.get_func_proto = policy_func_proto,
 	.is_valid_access = policy_is_valid_access,

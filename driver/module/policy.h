@@ -2,8 +2,8 @@
 /*
  * policy.h - the policy that runs: struct gpu_sched_ops as BPF struct_ops
  *
- * One at a time. While none is loaded, each call below is a nop. The callbacks run under RCU. None
- * of our locks is held then; the driver's may be.
+ * One policy runs at a time. While there is none, each call below is a nop. Callbacks run under
+ * RCU, without the module's locks; the driver's locks may be held.
  */
 #ifndef GPUSCHED_POLICY_H
 #define GPUSCHED_POLICY_H
@@ -12,10 +12,10 @@
 
 #include "tsg.h"
 
-int policy_start(void); /* makes the type known; after kfunc_start() */
+int policy_start(void); /* registers the type; call it after kfunc_start() */
 void policy_stop(void);
 void policy_about(struct gpusched_module_about *about);
-/* The BTF that has the type of policies: the kfuncs' filter allows only programs of that type. */
+/* Returns the BTF with the type of policies, by which the kfuncs' filter knows their programs. */
 const struct btf *policy_btf(void);
 
 DECLARE_STATIC_KEY_FALSE(policy_on);

@@ -9,8 +9,8 @@
 /* ---- the handshake --------------------------------------------------------------------------- */
 
 /*
- * Filled by nvidia_get_rm_ops(). Up to @op it is the same in branches 515 to 595. After that the
- * branches differ in size, and the driver writes its own size: hence @room.
+ * Filled by nvidia_get_rm_ops(). Branches 515 to 595 agree on it up to @op. After that they differ
+ * in size, and each driver writes as much as it has: @room is for that.
  */
 struct rm_ops {
 	const char *version;
@@ -32,7 +32,7 @@ struct rm_request {
 u32 nvidia_get_rm_ops(void *ops);
 
 static struct rm_ops rm;
-static bool by_hooks;     /* the hooks export it under a name of their own */
+static bool by_hooks;     /* the entry was found under the name that the hooks export */
 static u64 calls, failed; /* counted by the worker */
 
 int rm_attach(void)
@@ -144,7 +144,10 @@ int rm_preempt(const struct rm_target *at, u32 timeout_us, u32 *ret_status)
 	return control(RM_PREEMPT, at->client, at->tsg, &p, ret_status);
 }
 
-/* RM does not check the handles: only the TSG's own channels from @from on are passed. */
+/*
+ * Enables or disables @n channels of the TSG, from @from on. RM does not check these handles, so no
+ * others may be passed.
+ */
 static int enable_some(const struct rm_target *at, u32 from, u32 n, bool enable, u32 *ret_status)
 {
 	struct nv_disable_channels d = { .disable = !enable, .n = n };

@@ -2,8 +2,8 @@
 /*
  * rm.h - the driver's own entry for kernel callers, nvidia_get_rm_ops()
  *
- * RM trusts kernel callers, so nothing but the calls below goes through. They take RM's locks: only
- * act.c's worker makes them. 0; -EREMOTEIO with RM's status; -ENOMEM.
+ * RM trusts kernel callers, so the module makes only the calls below. They take RM's locks: only
+ * act.c's worker may make them. They return 0; -EREMOTEIO with RM's status; -ENOMEM.
  */
 #ifndef GPUSCHED_RM_H
 #define GPUSCHED_RM_H

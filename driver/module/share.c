@@ -19,7 +19,7 @@ struct owner {
 };
 
 static DEFINE_HASHTABLE(owners, 8);
-static DEFINE_SPINLOCK(lock); /* a leaf, also below tsg_lock */
+static DEFINE_SPINLOCK(lock); /* a leaf lock: may be taken while tsg_lock is held */
 
 static u64 process_id(void)
 {

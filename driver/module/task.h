@@ -17,20 +17,20 @@ struct gpu_task {
 	__u32 pid, tid;     /* its maker; tid 0: unknown */
 	__u32 gpu, engine;  /* RM's numbers; GPU_TASK_UNKNOWN without hooks in the driver */
 	__u64 timeslice_us; /* in force; 0: unknown */
-	/* RM's status of the last call for it; not 0: refused, and the wish is dropped. */
+	/* RM's status of the last call; not 0: RM refused, and the wish was dropped */
 	__u32 status;
-	/* Channels that the daemon reported, else those that have asked for a token. */
+	/* number of channels: as the daemon reported, else those that have asked for a token */
 	__u32 channels;
 	__u32 group;      /* RM's number of the TSG on its GPU; see @runlist */
 	__u32 runlist;    /* both are GPU_TASK_UNKNOWN without hooks in the driver */
-	__u32 interleave; /* as its owner has it; GPU_TASK_UNKNOWN */
+	__u32 interleave; /* the owner's setting; GPU_TASK_UNKNOWN */
 	/* Class and weight of the process, as the daemon reported them last. */
 	__u32 class_id; /* 1 lc, 2 be, 3 normal, 0 none; GPU_TASK_UNKNOWN: no report yet */
 	__u32 weight;   /* valid once @class_id is known */
 	/*
-	 * The MIG partition, as the daemon reported it last: ids, GPU_TASK_WHOLE, or
-	 * GPU_TASK_UNKNOWN, also before its first report. The hooks do not tell it. Runlists of
-	 * two partitions have nothing to do with each other.
+	 * The ids of the MIG partition, as the daemon reported them last, or GPU_TASK_WHOLE.
+	 * GPU_TASK_UNKNOWN before the first report, since the hooks do not know the partition. TSGs
+	 * of two partitions never share a runlist.
 	 */
 	__u32 gpu_instance, compute_instance;
 	__u32 pad;
@@ -39,7 +39,7 @@ struct gpu_task {
 enum gpu_verdict {
 	GPU_GO = 0,
 	GPU_HOLD = 1, /* the caller waits, and the policy is asked again every 10 ms */
-	GPU_DENY = 2, /* its context cannot be made */
+	GPU_DENY = 2, /* the caller's CUDA context cannot be made */
 };
 
 /* Why the policy ended, for exit(). @kind is one of enum gpusched_module_exit. */
@@ -58,8 +58,9 @@ struct gpu_sched_ops {
 	__s32 (*init)(void); /* not 0: the policy is refused */
 	void (*exit)(struct gpu_exit *why);
 	void (*task_init)(struct gpu_task *t); /* also called for each TSG that exists already */
-	__s32 (*schedule)(struct gpu_task *t); /* may it join its runlist? enum gpu_verdict */
-	/* Its owner sets @us; returns the value to set. Out of range: the owner's value. */
+	/* The TSG is to join its runlist: returns enum gpu_verdict. */
+	__s32 (*schedule)(struct gpu_task *t);
+	/* The owner sets @us: returns the value to set. Out of range: the owner's value is set. */
 	__u64 (*timeslice_set)(struct gpu_task *t, __u64 us);
 	void (*work_token)(struct gpu_task *t, __u32 channel, __u32 token); /* once per channel */
 	void (*task_destroy)(struct gpu_task *t);

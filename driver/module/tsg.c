@@ -63,7 +63,7 @@ int tsg_make(u32 client, u32 handle, gfp_t gfp, struct tsg **ret, bool *ret_new)
 	if (!made)
 		return -ENOMEM;
 	spin_lock(&tsg_lock);
-	t = tsg_get(client, handle); /* what is in the table stays there while we hold the lock */
+	t = tsg_get(client, handle); /* while we hold the lock, no TSG leaves the table */
 	*ret_new = !t;
 	if (!t && tsgs >= GPUSCHED_MAX_TSGS) {
 		spin_unlock(&tsg_lock);

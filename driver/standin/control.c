@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* control.c - RM controls: who may, and which function of the miniature tree answers */
+/* control.c - RM controls: checks the caller, then calls a function of the miniature tree */
 #include "standin.h"
 
 static u32 of_tsg(struct tsg_object *t, u32 cmd, void *params, u32 size)
@@ -26,7 +26,7 @@ static u32 of_tsg(struct tsg_object *t, u32 cmd, void *params, u32 size)
 	}
 }
 
-/* Those without a function in RM. */
+/* Answers controls that have no function in RM. */
 static u32 to_gsp(const RS_RES_CONTROL_PARAMS_INTERNAL *params, OBJGPU *gpu)
 {
 	RS_RES_CONTROL_PARAMS_INTERNAL copy = *params;

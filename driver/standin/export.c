@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* export.c - nvidia_get_rm_ops(), as kernel callers find it: the version must be ours, or is told */
+/*
+ * export.c - nvidia_get_rm_ops(): if the caller names another version, answers with the right one
+ */
 #include <linux/module.h>
 #include <linux/string.h>
 

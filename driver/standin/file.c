@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* file.c - /dev/nvidiactl, 195:255; what RM holds is in debugfs: nvidia-standin/state */
+/* file.c - /dev/nvidiactl, 195:255; debugfs shows RM's objects in nvidia-standin/state */
 #include <linux/cdev.h>
 #include <linux/debugfs.h>
 #include <linux/device.h>
@@ -10,7 +10,7 @@
 
 #include "standin.h"
 
-/* In the miniature tree. */
+/* This function is in the miniature tree. */
 int nvidia_ioctl(nv_linux_file_private_t *file, int nr, void *arg, unsigned long size);
 void nvidia_close_callback(nv_linux_file_private_t *file);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* gsp.c - notes what GSP was told of each TSG and channel, as the tests' witness */
+/* gsp.c - notes each control that reaches GSP for a TSG or channel, so that tests can check it */
 #include <linux/debugfs.h>
 #include <linux/slab.h>
 
@@ -99,7 +99,9 @@ void gsp_forget(u32 client, u32 handle)
 	}
 }
 
-/* A line for each: "tsg CLIENT HANDLE us=... ..." or "channel CLIENT HANDLE disabled=... mode=..." */
+/*
+ * A line for each: "tsg CLIENT HANDLE us=... ..." or "channel CLIENT HANDLE disabled=... mode=..."
+ */
 void gsp_show(struct seq_file *m)
 {
 	struct held *h;

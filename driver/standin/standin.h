@@ -41,7 +41,7 @@ struct object {
 	struct list_head list;
 	enum object_kind kind;
 	u32 client, handle, parent;
-	const void *file; /* of its client */
+	const void *file; /* the open file of its client */
 };
 struct tsg_object {
 	struct object object;
@@ -62,12 +62,12 @@ void rm_free_file(const void *file);
 void rm_debugfs(struct dentry *dir);
 
 /*
- * In control.c. NULL @file: a caller in the kernel, which RM trusts. @params: in the kernel. Takes
- * rm_lock.
+ * In control.c. @file is NULL for a caller in the kernel, which RM trusts. @params is in the
+ * kernel's memory. Takes rm_lock.
  */
 u32 rm_control(const void *file, u32 client, u32 object, u32 cmd, void *params, u32 size);
 
-/* In gsp.c: the state of the GPU's firmware, which no code of gpusched writes. */
+/* In gsp.c: the state of the GPU's firmware, which only the driver's calls change. */
 void gsp_forget(u32 client, u32 handle);
 void gsp_show(struct seq_file *m);
 void gsp_debugfs(struct dentry *dir);

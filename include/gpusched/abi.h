@@ -30,11 +30,11 @@ typedef int32_t gs_s32;
 typedef int64_t gs_s64;
 #endif
 
-/* The version that policies are built against: raised when they must be built again. */
+/* The version that policies are built against. It is raised when they have to be rebuilt. */
 #define GPUSCHED_ABI_VERSION 1u
 /*
- * Version of the pinned maps and programs: raised when their layout or meaning changes. An older
- * table is taken over.
+ * The version of the pinned maps and programs. It is raised when their layout or meaning changes.
+ * The daemon converts a table of an older version when it starts.
  */
 #define GPUSCHED_TABLE_VERSION 2u
 
@@ -59,28 +59,31 @@ typedef int64_t gs_s64;
  */
 #define GPUSCHED_WANT_HOLD (1u << 4)
 #define GPUSCHED_WANT_YIELD (1u << 5)
-/* Two bits that count gpusched_preempt(): 1, 2, 3, 1 ...; 0: not called yet. */
+/* Two bits that count the calls of gpusched_preempt(): 1, 2, 3, 1 ...; 0: no call yet. */
 #define GPUSCHED_WANT_PREEMPTS (3u << 6)
-/* The same for gpusched_park(), with ten bits for its time in minutes. */
+/* Two bits that count the calls of gpusched_park(); ten more have its time in minutes. */
 #define GPUSCHED_WANT_PARKS (3u << 8)
 #define GPUSCHED_WANT_PARK_SHIFT 10
 #define GPUSCHED_PARK_MAX_MIN 1023u
 #define GPUSCHED_WANT_PARK_MIN (GPUSCHED_PARK_MAX_MIN << GPUSCHED_WANT_PARK_SHIFT)
-/* Bits of wishes that are carried out once. */
+/* The bits of wishes that the host carries out once, unlike settings, which it keeps in force. */
 #define GPUSCHED_WANT_ONCE (GPUSCHED_WANT_PREEMPTS | GPUSCHED_WANT_PARKS | GPUSCHED_WANT_PARK_MIN)
 #define GPUSCHED_ALL_WANTS \
 	(GPUSCHED_ALL_SETTINGS | GPUSCHED_WANT_HOLD | GPUSCHED_WANT_YIELD | GPUSCHED_WANT_ONCE)
 
 /*
- * gpusched_settings.hold of @want: the longest time of the hold, and a bit that each new hold
- * flips.
+ * gpusched_settings.hold of @want: the hold's longest time in units of GPUSCHED_HOLD_UNIT_US, and a
+ * bit that each new hold flips.
  */
 #define GPUSCHED_HOLD_UNIT_US 4000u
 #define GPUSCHED_HOLD_UNITS 0x7fu
 #define GPUSCHED_HOLD_FLIP 0x80u
 #define GPUSCHED_HOLD_MAX_US 500000u
 
-/* gpusched_settings.hold of @is: the state of a hold. Symbol, name in output, text. */
+/*
+ * gpusched_settings.hold of @is: the state of a TSG's hold. Each line has the symbol, the name in
+ * output, and the text.
+ */
 #define GPUSCHED_HOLD_STATES(X) \
 	X(NONE, "none", "no hold") \
 	X(ON, "on", "best-effort TSGs of its runlist are suspended for its request") \
@@ -111,12 +114,12 @@ enum gpusched_hold_state {
 #define GPUSCHED_PREEMPT_CILP 2u
 #define GPUSCHED_PREEMPT_WORDS "wfi", "cta", "cilp"
 
-/* Range of timeslices, us. The driver took 1 us to 100 s. */
+/* Range of timeslices, us. In trials the driver accepted 1 us to 100 s. */
 #define GPUSCHED_TIMESLICE_MIN_US 1u
 #define GPUSCHED_TIMESLICE_MAX_US 100000000u
-/* CUDA itself sets this on its compute TSG at the end of context creation. */
+/* The timeslice that CUDA sets on its compute TSG at the end of context creation. */
 #define GPUSCHED_CUDA_TIMESLICE_US 2048u
-/* The driver's own default before that (GV100 and later). */
+/* The driver's default for a new TSG, which holds until CUDA sets its own (GV100 and later). */
 #define GPUSCHED_DRIVER_TIMESLICE_US 1024u
 
 /* Weights of processes and classes. */
@@ -134,7 +137,7 @@ struct gpusched_settings {
 	gs_u32 timeslice_us;
 	gs_u8 interleave;
 	gs_u8 preempt_mode;
-	gs_u8 runnable; /* 1 runnable, 0 suspended (all its channels disabled) */
+	gs_u8 runnable; /* 1 runnable, 0 suspended (all channels of the TSG are disabled) */
 	union {
 		gs_u8 hold; /* in want and is: GPUSCHED_HOLD_UNITS; enum gpusched_hold_state */
 		gs_u8 pad[5];
@@ -152,7 +155,7 @@ enum gpusched_kind {
 
 /* Built-in class ids; the configuration's own classes follow. */
 enum gpusched_class_id {
-	GPUSCHED_CLASS_NONE = 0, /* not classified: left alone by policies that do not opt in */
+	GPUSCHED_CLASS_NONE = 0, /* no class: most policies leave such a TSG alone */
 	GPUSCHED_CLASS_LC = 1,
 	GPUSCHED_CLASS_BE = 2,
 	GPUSCHED_CLASS_NORMAL = 3,
@@ -167,20 +170,21 @@ enum gpusched_class_id {
 #define GPUSCHED_KNOWN_DEADLINE (1u << 4)
 #define GPUSCHED_KNOWN_RATE (1u << 5)
 /*
- * this bit has no value: the process has TSGs that are not in the table, or not completely, or has
- * used up its budget
+ * This bit stands for no field. It is set if the table lacks the record or a channel of one of the
+ * process's TSGs. It is also set if the process's GPU time budget is used up (Budget= of the
+ * configuration).
  */
 #define GPUSCHED_KNOWN_PAST_SHARE (1u << 6)
 
 /*
- * struct gpusched_task - one TSG as a policy sees it. A policy may write @want and @priv. Other
- * changes are ignored, since it gets a copy.
+ * struct gpusched_task - one TSG as a policy sees it. The policy gets a copy. Only what it writes
+ * to @want and @priv is read back.
  */
 struct gpusched_task {
 	gs_u64 id;     /* never reused while the table lives */
 	gs_u32 gpu;    /* index as nvidia-smi counts, or GPUSCHED_GPU_UNKNOWN */
 	gs_u16 kind;   /* enum gpusched_kind */
-	gs_u16 engine; /* gpusched_engine_type(), and the partition that it is one of */
+	gs_u16 engine; /* the engine's type and its MIG partition: see gpusched_engine_in() */
 	gs_u32 pid;    /* owner's process id in the initial pid namespace */
 	gs_u32 uid;
 	gs_u64 cgroup_id;
@@ -189,7 +193,7 @@ struct gpusched_task {
 	gs_u64 deadline_us; /* relative; valid with GPUSCHED_KNOWN_DEADLINE */
 	gs_u64 created_ns;
 	gs_u32 known; /* GPUSCHED_KNOWN_* */
-	/* Settings bits of @asked that are assumed, since they were not seen (adopted TSGs). */
+	/* Bits of the settings in @asked that nobody saw being set (adopted TSGs): defaults. */
 	gs_u32 assumed;
 	gs_u64 launches; /* since launches_since_ns */
 	gs_u64 launches_since_ns;
@@ -198,20 +202,21 @@ struct gpusched_task {
 	gs_u64 gpu_time_ns;
 	gs_u64 wait_time_ns;
 	gs_u64 switches;
-	gs_u64 last_run_ns;   /* when it last had the GPU, or was seen to wait; 0: never */
+	gs_u64 last_run_ns;   /* when the TSG last had the GPU, or was seen to wait; 0: never */
 	gs_u64 block_time_ns; /* typical thread-block length */
-	struct gpusched_settings asked;     /* settings that the owner made */
+	struct gpusched_settings asked;     /* settings that the owner asked for */
 	struct gpusched_settings is;        /* settings that the driver last accepted */
-	struct gpusched_settings want;      /* the policy's wish; unset: as the owner asked */
+	struct gpusched_settings want;      /* the policy's wishes; without one, @asked holds */
 	gs_u64 priv[GPUSCHED_POLICY_WORDS]; /* private to the policy, zero at task_init */
 	char comm[GPUSCHED_COMM_LEN];
 };
 _Static_assert(sizeof(struct gpusched_task) == 264, "gpusched_task");
 
 /*
- * An engine of a GPU. The low byte is its type as its owner counts (NV2080_ENGINE_TYPE_*: 1 GR0, 9..
- * copy engines). The high one is the MIG partition, which counts its engines anew. 0 there: the whole
- * GPU, or a partition that is not known.
+ * An engine of a GPU, as a number. The low byte is the engine's type (NV2080_ENGINE_TYPE_*: 1 is
+ * GR0, 9 and above are copy engines). The high byte is the MIG partition, since each partition
+ * numbers its engines from the first. A high byte of 0 means the whole GPU, or an unknown
+ * partition.
  */
 #define GPUSCHED_ENGINE_GR0 1u
 #define GPUSCHED_MAX_GPU_INSTANCES 15u /* their ids: the driver's KMIGMGR_MAX_GPU_SWIZZID */
@@ -225,7 +230,7 @@ GPUSCHED_OF_ENGINE gs_u32 gpusched_engine_type(gs_u16 engine)
 	return engine & 0xffu;
 }
 
-/* GPUSCHED_NO_INSTANCE: in none, or nobody knows. */
+/* Returns GPUSCHED_NO_INSTANCE if the engine is in no instance, or the instance is unknown. */
 GPUSCHED_OF_ENGINE gs_u32 gpusched_gpu_instance(gs_u16 engine)
 {
 	return ((gs_u32)engine >> 12) - 1;
@@ -236,7 +241,7 @@ GPUSCHED_OF_ENGINE gs_u32 gpusched_compute_instance(gs_u16 engine)
 	return ((gs_u32)engine >> 8 & 0xfu) - 1;
 }
 
-/* An instance that is none, or none that a driver has, is not known. */
+/* An instance number that no driver uses, such as GPUSCHED_NO_INSTANCE, is entered as unknown. */
 GPUSCHED_OF_ENGINE gs_u16 gpusched_engine_in(gs_u32 type, gs_u32 gpu_instance,
 					     gs_u32 compute_instance)
 {
@@ -246,23 +251,27 @@ GPUSCHED_OF_ENGINE gs_u16 gpusched_engine_in(gs_u32 type, gs_u32 gpu_instance,
 	return (gs_u16)(gi << 12 | ci << 8 | (type & 0xffu));
 }
 
-/* TSGs of one engine of one partition of a GPU share a runlist: the key of all that is kept by it. */
+/*
+ * TSGs on the same engine of the same partition of a GPU share a runlist. This is the key of all
+ * data that is kept for each runlist.
+ */
 GPUSCHED_OF_ENGINE gs_u32 gpusched_runlist_key(gs_u32 gpu, gs_u16 engine)
 {
 	return ((gs_u32)engine & 0xff00u) << 16 | (gpu & 0xffffu) << 8 | (engine & 0xffu);
 }
 
-/* A small number, for use as a map key. */
+/* The runlist of a TSG, as a number for use as a map key. */
 GPUSCHED_OF_ENGINE gs_u32 gpusched_runlist(const struct gpusched_task *t)
 {
 	return gpusched_runlist_key(t->gpu, t->engine);
 }
 
-/* ---- the whole record: host's header and the policy's part ---------------------------------- */
+/* ---- the whole record: the host's header and the policy's part ------------------------------ */
 
 /*
- * Handles are unique only per RM client, and clients per driver instance. A forged record must not
- * reach another process's record, so the open file (its kernel address) is part of the key.
+ * The key of a TSG's record. Handles are unique only per RM client, and clients per driver
+ * instance. The kernel address of the open file is part of the key, so that a process that makes
+ * calls with another process's handles cannot change that process's records.
  */
 struct gpusched_key {
 	gs_u64 file;   /* struct file of the nvidiactl descriptor; adopted: see GPUSCHED_TSG_ADOPTED
@@ -275,40 +284,39 @@ _Static_assert(sizeof(struct gpusched_key) == 16, "gpusched_key");
 /* gpusched_tsg.flags */
 #define GPUSCHED_TSG_SCHEDULED (1u << 0) /* its owner put it on the runlist */
 #define GPUSCHED_TSG_ADOPTED (1u << 1)   /* found by a scan; its creation was not seen */
-#define GPUSCHED_TSG_MPS (1u << 2)       /* belongs to an MPS server: one unit */
-#define GPUSCHED_TSG_MIG (1u << 3)       /* on a MIG engine */
-#define GPUSCHED_TSG_HELD (1u << 4)      /* waits for admission */
+#define GPUSCHED_TSG_MPS (1u << 2)       /* an MPS server's, so one unit for all its clients */
+#define GPUSCHED_TSG_MIG (1u << 3)       /* on an engine of a MIG partition */
+#define GPUSCHED_TSG_HELD (1u << 4)      /* waits until the policy admits it */
 #define GPUSCHED_TSG_GONE (1u << 5)      /* its end was seen; the record is removed next */
 #define GPUSCHED_TSG_ENDING (1u << 6)    /* a program tells the policy and removes the record */
-/* ... that program is in user space, where it may be killed meanwhile. */
+/* with ENDING: that program is a user-space process, which may be killed before it is done */
 #define GPUSCHED_TSG_SWEPT (1u << 7)
-/*
- * its owner's call to schedule it is at the gate: the driver has not got the call yet (gs_stopped)
- */
+/* its owner is stopped at the gate, so the driver has not got the schedule call (gs_stopped) */
 #define GPUSCHED_TSG_GATED (1u << 8)
 /*
- * no process holds its open file, which is in a message, a ring or a mapping: no call can reach it
+ * no process has a descriptor of its open file, which is alive in a message, a ring or a mapping:
+ * no call can reach the TSG
  */
 #define GPUSCHED_TSG_IN_FLIGHT (1u << 9)
-/* four bits: settings of @manual that a user other than root made */
+/* four bits, one for each setting of @manual: a user other than root made that setting */
 #define GPUSCHED_TSG_USERS_SHIFT 10
 #define GPUSCHED_TSG_USERS (GPUSCHED_ALL_SETTINGS << GPUSCHED_TSG_USERS_SHIFT)
 /* bit 14 is unused, and may be set in the record of an older daemon */
 /*
- * with GPUSCHED_TSG_MPS: its clients' channels are under handles of their own, so no call suspends
- * all of it
+ * with MPS: the channels of the server's clients have handles of their own, so no single call
+ * suspends the whole TSG
  */
 #define GPUSCHED_TSG_SPREAD (1u << 15)
-/* an MPS server's TSG under another handle: it is restored, then its record is removed */
+/* a second handle of an MPS server's TSG: after its settings are restored, the record is removed */
 #define GPUSCHED_TSG_ALIAS (1u << 16)
 /*
- * it never had a channel: nothing can run in it, and its record may make room for others of its
- * process
+ * the TSG never had a channel, so nothing can run in it; the record may be removed to make room for
+ * another one of its process
  */
 #define GPUSCHED_TSG_EMPTY (1u << 17)
-/* it has channels that are not in the table: no call suspends all of it */
+/* some of its channels are not in the table, so no call can suspend the whole TSG */
 #define GPUSCHED_TSG_PARTIAL (1u << 18)
-/* its record made room for others: its process's quota does not count it any more */
+/* the record is being removed to make room: its process's quota no longer counts it */
 #define GPUSCHED_TSG_EVICTED (1u << 19)
 
 /* The cause of a TSG's suspension (gpusched_tsg.suspend_by). */
@@ -317,11 +325,14 @@ enum gpusched_suspend_by {
 	GPUSCHED_BY_POLICY = 1,
 	GPUSCHED_BY_PERSON = 2,
 	GPUSCHED_BY_ADMISSION = 3,
-	GPUSCHED_BY_REQUEST = 4, /* another TSG's request: gpusched_hold() */
-	GPUSCHED_BY_BUDGET = 5,  /* the budget of its user or cgroup is used up */
+	GPUSCHED_BY_REQUEST = 4, /* a hold for another TSG's request: gpusched_hold() */
+	GPUSCHED_BY_BUDGET = 5,  /* the GPU time budget of its user or cgroup is used up */
 };
 
-/* Written only by taps and the poke program, so that no writer overwrites another's change. */
+/*
+ * A TSG's record. Only taps and the poke program write it, so that no writer overwrites another's
+ * change.
+ */
 struct gpusched_tsg {
 	struct gpusched_key key;
 	/* start_boottime of the owner's group leader: detects that the pid was reused. */
@@ -340,12 +351,15 @@ struct gpusched_tsg {
 	gs_u32 last_status;              /* RM status of the last failed call */
 	struct gpusched_settings manual; /* a person's settings; they come before the policy's */
 	struct gpusched_task task;
-	gs_u32 charged_uid; /* uid that pays for it */
+	gs_u32 charged_uid; /* the user whose quota counts this record */
 	gs_u32 pad;
 };
 _Static_assert(sizeof(struct gpusched_tsg) == 368, "gpusched_tsg");
 
-/* In a partition that is not known: its runlist may be anybody's, so policies leave it alone. */
+/*
+ * True if the TSG is in an unknown MIG partition. It is then unknown which TSGs share its runlist,
+ * so policies leave the TSG alone.
+ */
 GPUSCHED_OF_ENGINE int gpusched_is_apart(const struct gpusched_tsg *rec)
 {
 	gs_u32 flags = *(const volatile gs_u32 *)&rec->flags;
@@ -367,10 +381,10 @@ struct gpusched_channels {
 };
 _Static_assert(sizeof(struct gpusched_channels) == 8 + 8 * GPUSCHED_MAX_CHANNELS, "channels");
 
-/* The maker of a TSG; a TSG from before the taps has none. */
+/* The thread that made a TSG. There is no entry for a TSG that was made before the taps ran. */
 struct gpusched_maker {
 	gs_u64 id;  /* of the TSG */
-	gs_u32 tid; /* the thread, as gpusched_task.pid */
+	gs_u32 tid; /* the thread's id in the initial pid namespace */
 	gs_u32 pid; /* its process; 0: unknown */
 };
 _Static_assert(sizeof(struct gpusched_maker) == 16, "gpusched_maker");
@@ -379,8 +393,8 @@ _Static_assert(sizeof(struct gpusched_maker) == 16, "gpusched_maker");
 struct gpusched_origin {
 	gs_u32 owner; /* the process to which the entry is charged */
 	gs_u32 made;  /* distinguishes the entry from a later one with the same key */
-	gs_u32 uid;   /* uid that pays for the entry */
-	gs_u32 used;  /* a TSG with channels is or was below it: it makes no room for others */
+	gs_u32 uid;   /* the user whose quota counts the entry */
+	gs_u32 used;  /* 1: a TSG below it has or had channels, so it is not removed to make room */
 };
 
 /* A device object of a client, below which the client's TSGs are. */
@@ -394,19 +408,19 @@ _Static_assert(sizeof(struct gpusched_device) == 24, "gpusched_device");
 /* An RM client of an open file. */
 struct gpusched_client {
 	struct gpusched_origin origin;
-	gs_u32 tsgs; /* number of its records: the free of a client without any walks no table */
-	gs_u32 mig;  /* 0: bound to no MIG instance; else as gs_bind() makes it */
+	gs_u32 tsgs; /* number of its TSGs' records; if 0, its end needs no walk of the table */
+	gs_u32 mig;  /* 0: bound to no MIG instance; else bits as src/table/bound.bpf.h has them */
 };
 _Static_assert(sizeof(struct gpusched_client) == 24, "gpusched_client");
 
 /*
- * An open file with records. The kernel reuses the memory of closed files at once: when a new file
- * is opened at such an address, the records there end.
+ * An open file with records. The kernel soon reuses the memory of a closed file. When a new file is
+ * opened at the same address, the records of the old one end.
  */
 struct gpusched_file {
 	struct gpusched_origin origin;
 	gs_u32 holder; /* the process that owns its records */
-	gs_u32 sweep;  /* 1: some record waits for the sweep, or belongs to another process */
+	gs_u32 sweep;  /* 1: the sweep must look at its records, as one ended or has a new owner */
 	gs_u64 inode;  /* with @data, distinguishes the file from a later one at its address */
 	gs_u64 data;   /* the driver's own data */
 };
@@ -420,22 +434,22 @@ enum gpusched_class_source {
 	GPUSCHED_SRC_RULE = 1,
 	GPUSCHED_SRC_CGROUP = 2,
 	GPUSCHED_SRC_COMMAND = 3, /* run, class set; inherited by descendants */
-	GPUSCHED_SRC_OWNER = 4,   /* the same by the process's owner, which the owner may undo */
+	GPUSCHED_SRC_OWNER = 4,   /* as COMMAND, but given by the owner, so the owner may undo it */
 };
 
 /*
- * A process's quota: at most a sixteenth of each map. Its unused entries make room first. A process
- * that is past its quota nevertheless is held back (gpusched_proc.past).
+ * The quota of a process: at most a sixteenth of each map. At the limit, the process's unused
+ * entries are removed first. If there are none, the process is held back (gpusched_proc.past).
  */
 #define GPUSCHED_MAX_TSGS_PER_PROC 1024u    /* default of gpusched_cfg.max_tsgs_per_proc */
 #define GPUSCHED_MAX_DEVICES_PER_PROC 1024u /* device objects, clients and open files together */
 #define GPUSCHED_MAX_CHANNELS_PER_PROC 8192u
-/* Channels of each TSG that no quota counts: CUDA makes as many. */
+/* The first channels of each TSG, which no quota counts: CUDA makes this many. */
 #define GPUSCHED_FREE_CHANNELS 8u
 
 /*
- * A user's quota for each map: at most half of what others leave. The last sixteenth is root's; for
- * root only the map's size counts.
+ * The quota of a user: at most half of what other users leave free in each map. The last sixteenth
+ * of a map is reserved for root, which has no quota.
  */
 #define GPUSCHED_ROOM_TSGS GPUSCHED_MAX_TSGS
 #define GPUSCHED_ROOM_PLACES 16384u
@@ -456,8 +470,8 @@ enum gpusched_room {
 };
 
 /*
- * Value of the map of users (key: uid, u32). If the map is full, a user's entries are charged to
- * nobody.
+ * Value of the map of users (key: uid, u32). If that map is full, a new user's entries are charged
+ * to nobody.
  */
 struct gpusched_user {
 	gs_u32 n[GPUSCHED_ROOMS];
@@ -471,12 +485,16 @@ enum gpusched_share {
 };
 
 /*
- * A grant is the number of one command that gave a program a limit or a request. Processes with the
- * same one have it together: children inherit it. This bit: root gave it.
+ * A grant is the number of one command that gave a program a limit or a request. Children inherit
+ * the grant. All processes with the same grant share the limit or request. This bit is set in the
+ * grants that root gave.
  */
 #define GPUSCHED_GRANT_ROOT (1ull << 63)
 
-/* Value of the process map (key: tgid, u32). Copied to children at fork from COMMAND on. */
+/*
+ * Value of the process map (key: tgid, u32). A child gets a copy at fork if @source is
+ * GPUSCHED_SRC_COMMAND or stronger.
+ */
 struct gpusched_proc {
 	gs_u64 start_ns;
 	gs_u32 class_id;
@@ -486,12 +504,12 @@ struct gpusched_proc {
 	gs_u64 deadline_us;
 	gs_u32 devices;  /* its entries among devices, clients and files */
 	gs_u32 channels; /* the channels that it made */
-	gs_u32 told;     /* bits of enum gpusched_share: the event LIMIT went out */
+	gs_u32 told;     /* bits by enum gpusched_share: the event LIMIT was sent for this kind */
 	gs_u32 mps;      /* not 0: an MPS server, as its executable says */
-	gs_u32 unused;   /* entries that may make room for others; about, and for a look only */
-	gs_u32 past;     /* TSGs with channels that are not in the table, or not whole */
-	gs_u32 let;      /* 1: it waited at the gate for as long as HoldLimit= allows */
-	/* of a GPU, with all that have the same grant; 0: none */
+	gs_u32 unused;   /* roughly how many entries may be removed for room; 0: do not search */
+	gs_u32 past;     /* its TSGs of which the table lacks the record or a channel */
+	gs_u32 let;      /* 1: it waited at the gate as long as HoldLimit= allows: let it pass */
+	/* percent of a GPU for all processes with the same grant; 0: none */
 	gs_u16 limit_pct, request_pct;
 	gs_u64 limit_grant, request_grant; /* 0: none */
 };
@@ -502,7 +520,7 @@ struct gpusched_class {
 	gs_u32 weight;
 	gs_u32 suspend_limit_ms; /* longest a policy may keep it suspended; default 10000 */
 	gs_u32 starve_limit_ms;  /* longest without progress under a slice below the switch cost */
-	/* of each GPU, for all its members together; 0: none */
+	/* percent of each GPU, for all members of the class together; 0: none */
 	gs_u16 limit_pct, request_pct;
 	gs_u64 deadline_us; /* 0: none */
 };
@@ -559,8 +577,8 @@ struct gpusched_event {
 			* LIMIT: enum gpusched_share; OVERRULED: 1 << enum gs_overrule;
 			* [3]: GPUSCHED_EVENT_WANT when the policy changed its wish at this event */
 	char comm[GPUSCHED_COMM_LEN];
-	gs_u32 tid; /* the thread that made the call, like @pid; 0: none, or unknown */
-	gs_u32 cpu; /* where it ran; with @tid */
+	gs_u32 tid; /* the thread of @pid that made the call; 0: none, or unknown */
+	gs_u32 cpu; /* the CPU on which that thread ran; valid with @tid */
 };
 _Static_assert(sizeof(struct gpusched_event) == 80, "gpusched_event");
 
@@ -580,17 +598,20 @@ struct gpusched_cfg {
 	gs_u32 gate;  /* 1: the running policy may hold and deny at the gate, if there is one */
 	gs_u32 epoch; /* counts takeovers from a daemon that did not respond */
 	gs_u32 entries[GPUSCHED_ROOMS]; /* of all users */
-	/* Until then (CLOCK_MONOTONIC) processes that started after @newcomers_ns (since boot) and run
-	 * no TSG yet wait at the gate: memory is brought back to a parked one. */
+	/*
+	 * While memory is brought back to a parked process, new processes wait at the gate: until
+	 * @newcomers_until_ns (CLOCK_MONOTONIC), those that started after @newcomers_ns (since
+	 * boot) and run no TSG yet.
+	 */
 	gs_u64 newcomers_until_ns, newcomers_ns;
 };
 
 /*
- * A process that the gate has stopped (SIGSTOP) in its call to schedule a TSG. To continue it, send
- * SIGCONT and take the entry out; the kernel then makes the call again.
+ * A process that the gate has stopped (SIGSTOP) in its call to schedule a TSG. To continue it,
+ * send SIGCONT, then remove the entry; the kernel makes the call again.
  */
 struct gpusched_stopped_key {
-	gs_u64 id; /* of the TSG that it waits for; 0: it is past its share; or: */
+	gs_u64 id; /* the TSG that waits for admission; 0: the process is past its quota; or: */
 #define GPUSCHED_STOPPED_NEWCOMER (~0ull)
 	gs_u32 tgid;
 	gs_u32 pad;
@@ -599,7 +620,7 @@ struct gpusched_stopped {
 	gs_u64 start_ns; /* of the process; detects that the pid was reused */
 	gs_u64 since_ns;
 	struct gpusched_key key; /* of the TSG */
-	gs_u32 stops;            /* signals sent: another program's SIGCONT causes a further one */
+	gs_u32 stops;            /* SIGSTOPs sent: one more after each SIGCONT of another program */
 	gs_u32 pad;
 };
 _Static_assert(sizeof(struct gpusched_stopped) == 40, "gpusched_stopped");
@@ -610,7 +631,7 @@ struct gpusched_simfile {
 	gs_u64 ino;
 };
 
-/* Counters of the taps. Every silent fallback has a named counter. */
+/* Counters of the taps. Each case that a tap silently gives up on has a counter. */
 #define GPUSCHED_TAP_COUNTERS(X) \
 	X(IOCTLS, "ioctls", "NVIDIA ioctls looked at") \
 	X(BAD_READ, "bad_read", "user memory that could not be read") \
@@ -650,8 +671,8 @@ enum gpusched_tap_counter {
 /* ---- programs that user space runs by BPF_PROG_RUN ------------------------------------------- */
 
 /*
- * Argument of the taps' "poke" program: changes fields of one record in place. User space never
- * replaces a whole record, since that would lose what a tap writes at the same time.
+ * Argument of the taps' "poke" program, which changes fields of one record in place. User space
+ * never replaces a whole record: that would undo what a tap writes at the same time.
  */
 #define GPUSCHED_POKE_IS (1u << 0)
 #define GPUSCHED_POKE_MANUAL (1u << 1)
@@ -666,7 +687,7 @@ enum gpusched_tap_counter {
 #define GPUSCHED_POKE_ASKED (1u << 10)      /* asked, assumed: adoption only */
 #define GPUSCHED_POKE_WANT_CLEAR (1u << 11) /* want.valid = 0 */
 #define GPUSCHED_POKE_ADMIT \
-	(1u << 13)                   /* ends a hold: the flag and the wish not to be runnable go */
+	(1u << 13)                   /* ends a hold: clears the flag HELD and the wish to suspend */
 #define GPUSCHED_POKE_WHO (1u << 14) /* uid, cgroup_id, comm */
 
 struct gpusched_poke {
@@ -700,7 +721,7 @@ struct gpusched_run {
 	gs_u64 arg;
 	gs_u64 now_ns;
 	gs_u64 visited; /* TICK: records walked */
-	gs_u64 changed; /* TICK: records with a changed want */
+	gs_u64 changed; /* TICK: records with a changed @want */
 };
 _Static_assert(sizeof(struct gpusched_run) == 56, "gpusched_run");
 
@@ -719,7 +740,7 @@ _Static_assert(sizeof(struct gpusched_run) == 56, "gpusched_run");
  * gs_classes   ARRAY  u32 class id -> gpusched_class        [GPUSCHED_MAX_CLASSES]
  * gs_cfg       ARRAY  0 -> gpusched_cfg
  * gs_simfiles  HASH   gpusched_simfile -> u32
- * gs_selves    HASH   u32 tgid -> u32: gpusched's own processes: their calls are not "asked"
+ * gs_selves    HASH   u32 tgid -> u32: gpusched's own processes: their calls do not change "asked"
  * gs_counters  PERCPU_ARRAY enum gpusched_tap_counter -> u64
  * gs_events    RINGBUF of gpusched_event
  * gs_slot      PROG_ARRAY [1]: the running policy's dispatch program, reached by tail call

@@ -9,9 +9,15 @@
  * grow. Functions return 0 or a negative errno; gpusched_error() then holds one clear line. A
  * handle is for one thread at a time.
  *
- * Errors common to all: -EPERM (not yours), -ENOENT (no such target), -EINVAL (usage, with what),
- * -ERANGE (a value, with its range), -EBUSY (another instance has the lock), -ENODEV (no driver),
- * -ENOTSUP (not possible here, with the reason), -EREMOTEIO (RM refused, with its status).
+ * Errors of all functions:
+ *  - -EPERM: the target is another user's.
+ *  - -ENOENT: there is no such target.
+ *  - -EINVAL: an argument is wrong; the line names it.
+ *  - -ERANGE: a value is out of range; the line has the range.
+ *  - -EBUSY: another instance has the lock.
+ *  - -ENODEV: there is no driver.
+ *  - -ENOTSUP: this is not possible here; the line says why.
+ *  - -EREMOTEIO: the driver's resource manager refused; the line has its status.
  */
 #ifndef GPUSCHED_GPUSCHED_H
 #define GPUSCHED_GPUSCHED_H
@@ -33,8 +39,10 @@ struct gpusched_open_options {
 	uint64_t wait_us;   /* longest wait for a daemon of this machine that is starting */
 };
 
-/* -ECONNREFUSED: no daemon answers. @options may be NULL. On failure *ret is set all the same when
- * memory allows, so that gpusched_error(*ret) tells why; close it too. */
+/*
+ * @options may be NULL. -ECONNREFUSED: no daemon answers. On failure too, *ret is a handle if
+ * memory allows, so that gpusched_error(*ret) says why; close that handle as well.
+ */
 GPUSCHED_API int gpusched_open(const struct gpusched_open_options *options, struct gpusched **ret);
 GPUSCHED_API void gpusched_close(struct gpusched *g);
 /* One line about the last failure; "" if there was none. Valid until the next call. */
@@ -55,11 +63,9 @@ struct gpusched_values {
 };
 
 struct gpusched_tsg_info {
-	size_t size; /* filled in by the library: the size that it knows */
-	/*
-	 * Fields of another user's process that the caller may not see are 0, "", or GPUSCHED_UNSET
-	 * (uid: -1).
-	 */
+	size_t size; /* set by the library: the size of the structure as the library was built */
+	/* If the process is another user's, fields that the caller may not see are 0, "", or
+	 * GPUSCHED_UNSET (uid: -1). */
 	uint64_t id;
 	int gpu; /* index, or GPUSCHED_UNSET */
 	char gpu_uuid[48];
@@ -68,40 +74,43 @@ struct gpusched_tsg_info {
 	char comm[16];
 	char kind[12];        /* "compute", "copy", "other" */
 	char engine[12];      /* "GR0", "CE1" */
-	char class_name[32];  /* "" none */
+	char class_name[32];  /* "": no class */
 	char known_by[12];    /* "tap", "scan" */
 	uint32_t client, tsg; /* RM handles */
 	int channels;
 	struct gpusched_values asked, is, want;
-	/* Memory of that GPU that the TSG's process holds; or GPUSCHED_UNSET. */
+	/* Memory of the TSG's GPU that its process has; GPUSCHED_UNSET: unknown. */
 	int64_t memory_bytes;
 	int32_t tid; /* the thread that made it; GPUSCHED_UNSET: made before the taps were on */
 };
 
-/* Calls @fn for every TSG of @target (NULL: all); a non-zero return ends the walk and is returned.
- * Target: pid:N tid:N tsg:N uid:N user:NAME comm:NAME cgroup:PATH class:NAME gpu:SELECTOR, up to
- * four with a comma between (all must hold), or all */
+/*
+ * Calls @fn for every TSG of @target (NULL: all). If @fn returns non-zero, the walk ends and that
+ * value is returned. A target is "all", or up to four of these with commas between, all of which
+ * must match: pid:N tid:N tsg:N uid:N user:NAME comm:NAME cgroup:PATH class:NAME gpu:SELECTOR.
+ */
 typedef int (*gpusched_tsg_fn)(const struct gpusched_tsg_info *tsg, void *user);
 GPUSCHED_API int gpusched_list(struct gpusched *g, const char *target, gpusched_tsg_fn fn,
 			       void *user);
 
 /*
- * Makes settings of a person, which come before the policy's until they are cleared. Unset fields
- * stay as they are. *ret_n (may be NULL): number of TSGs changed. If some failed, returns
- * -EREMOTEIO: see *ret_n.
+ * Makes manual settings, which come before the policy's until they are cleared. Unset fields of
+ * @values change nothing. *ret_n (@ret_n may be NULL) is the number of TSGs that were changed. If
+ * some calls failed, the function returns -EREMOTEIO, and *ret_n counts those that succeeded.
  */
 GPUSCHED_API int gpusched_set(struct gpusched *g, const char *target,
 			      const struct gpusched_values *values, unsigned int *ret_n);
 /* Clears all manual settings of the target. */
 GPUSCHED_API int gpusched_unset(struct gpusched *g, const char *target, unsigned int *ret_n);
 GPUSCHED_API int gpusched_preempt(struct gpusched *g, const char *target, unsigned int *ret_n);
-/* @for_us: 0: until resume. */
+/* @for_us: how long; 0: until gpusched_resume(). */
 GPUSCHED_API int gpusched_suspend(struct gpusched *g, const char *target, uint64_t for_us,
 				  unsigned int *ret_n);
 GPUSCHED_API int gpusched_resume(struct gpusched *g, const char *target, unsigned int *ret_n);
 /*
- * Takes the GPU memory of programs out, and brings it back. @for_us: 0: until unpark. *ret_n:
- * number of processes. May take minutes. -EAGAIN: some programs wait for memory, and come back when
+ * gpusched_park() copies the GPU memory of programs to host memory and frees it on the GPU;
+ * gpusched_unpark() brings it back. @for_us: how long; 0: until gpusched_unpark(). *ret_n: number
+ * of processes. Both may take minutes. -EAGAIN: some programs wait for memory, and come back when
  * there is enough.
  */
 GPUSCHED_API int gpusched_park(struct gpusched *g, const char *target, uint64_t for_us,
@@ -115,23 +124,26 @@ GPUSCHED_API int gpusched_restore(struct gpusched *g, unsigned int *ret_n);
 
 /* ---- classes --------------------------------------------------------------------------------- */
 
-/* Gives the processes of @target (and their descendants from now on) a class. -EPERM: raising. */
+/*
+ * Gives a class to the processes of @target, and to the children that they make from now on.
+ * -EPERM: only root may raise a class.
+ */
 GPUSCHED_API int gpusched_class_set(struct gpusched *g, const char *target, const char *class_name);
 GPUSCHED_API int gpusched_class_clear(struct gpusched *g, const char *target);
 
 /* ---- watching -------------------------------------------------------------------------------- */
 
-/* Gets one event as a JSON object on one line, with keys as in `gpusched monitor --json`. */
+/* A caller's function for one event: a JSON object on one line, as in `gpusched monitor --json`. */
 typedef int (*gpusched_event_fn)(const char *json, void *user);
 /*
- * Runs until @fn returns non-zero (which is returned), the daemon ends (0) or @timeout_us passed
- * (0: no limit).
+ * Calls @fn for each event until @fn returns non-zero, which is returned. Returns 0 if the daemon
+ * ends or @timeout_us (0: no limit) has passed.
  */
 GPUSCHED_API int gpusched_watch(struct gpusched *g, gpusched_event_fn fn, void *user,
 				uint64_t timeout_us);
 /*
- * The same, with each turn of a TSG on a GPU and each GPU's counters, as described under /v1/trace
- * in docs/api.md. A handle has one stream.
+ * Calls @fn for each turn of a TSG on a GPU and for each GPU's counters, as docs/api.md describes
+ * under /v1/trace. Ends as gpusched_watch() does. A handle has one stream at a time.
  */
 GPUSCHED_API int gpusched_trace(struct gpusched *g, gpusched_event_fn fn, void *user,
 				uint64_t timeout_us);

@@ -2,9 +2,9 @@
 /*
  * gpusched/hint.h - functions by which a program tells gpusched about its requests
  *
- * For C99 and C++. Nothing is linked: the functions look for libgpusched-agent.so in the process,
- * and do nothing where it is not (`gpusched run --agent` brings it; a call then costs a few ns).
- * Any thread may call them. No function changes errno, blocks on the GPU, or changes a result.
+ * For C99 and C++. No library has to be linked. The functions look for libgpusched-agent.so in the
+ * process, which `gpusched run --agent` loads. Without it they do nothing, and cost a few ns. Any
+ * thread may call them. No function changes errno, waits for the GPU, or changes results.
  *
  * A request that first needs the CPU, and then the GPU beside others' work:
  *
@@ -28,7 +28,7 @@
 extern "C" {
 #endif
 
-/* The agent exports this under the name gpusched_hints. Later versions only add at the end. */
+/* The table that the agent exports as gpusched_hints. Later versions only add at its end. */
 struct gpusched_hints {
 	uint32_t size; /* of this struct, in bytes */
 	uint32_t version;
@@ -43,8 +43,8 @@ struct gpusched_hints {
 };
 
 /*
- * The agent's functions; NULL without an agent. If it is missing, it is looked for again now and
- * then, more and more rarely.
+ * Returns the agent's functions, or NULL if there is no agent. While there is none, only calls 1,
+ * 2, 4, 8 ... search again, so that the other calls cost next to nothing.
  */
 static inline const struct gpusched_hints *gpusched_hints_find(void)
 {
@@ -64,11 +64,12 @@ static inline const struct gpusched_hints *gpusched_hints_find(void)
 }
 
 /*
- * A request is coming: its first launch follows within 30 ms. If this program is of class lc and
- * has a CUDA context, the GPU is switched to it and kept until gpusched_hint_here() or _done(), for
- * 30 ms at most. All calls together keep it for a quarter of any second at most (half beside a
- * daemon). The call takes some 10 us, and some ms the first time in a context. Returns 1 if the GPU
- * is being switched, 0 if not: gpusched_hint_state() says why.
+ * A request is coming: its first launch follows within 30 ms. If this program has the class lc and
+ * a CUDA context, the GPU is switched to this program. The GPU is kept for it until
+ * gpusched_hint_here() or gpusched_hint_done(), for 30 ms at most. All calls together keep the GPU
+ * for at most a quarter of
+ * any second (half if a daemon runs). The call takes some 10 us; the first one in a context takes
+ * some ms. Returns 1 if the GPU is being switched, and 0 if not: gpusched_hint_state() says why.
  */
 static inline int gpusched_hint_coming(void)
 {
@@ -96,8 +97,8 @@ static inline void gpusched_hint_done(void)
 }
 
 /*
- * Requests are to be done within @us microseconds of their arrival; 0: no deadline. Policies see it
- * for class lc, if the class has no deadline of its own.
+ * Requests are to be done within @us microseconds of their arrival; 0: no deadline. Policies see
+ * this deadline if the program has the class lc, and the class has no deadline of its own.
  */
 static inline void gpusched_hint_deadline(uint64_t us)
 {
@@ -108,10 +109,8 @@ static inline void gpusched_hint_deadline(uint64_t us)
 }
 
 /*
- * Returns 1 if the program was preempted or suspended since it last gave way
- * (gpusched_self_preempt()). People can preempt or suspend it through its agent. People and
- * policies can do so through the daemon. A program that works in steps may check this between two
- * steps.
+ * Returns 1 if a person or policy has preempted or suspended the program since its last
+ * gpusched_self_preempt(). A program that works in steps may check this between two steps.
  */
 static inline int gpusched_yield_asked(void)
 {
@@ -122,8 +121,8 @@ static inline int gpusched_yield_asked(void)
 
 /*
  * Takes the GPU from this program's own work, once: the next program that waits gets it. Takes
- * about 1 ms. 0, or a negative errno: -ENODEV without an agent, -ENOENT without work on a GPU,
- * -ETIMEDOUT.
+ * about 1 ms. Returns 0, or a negative errno: -ENODEV without an agent, -ENOENT without work on a
+ * GPU, -ETIMEDOUT.
  */
 static inline int gpusched_self_preempt(void)
 {
@@ -133,8 +132,8 @@ static inline int gpusched_self_preempt(void)
 }
 
 /*
- * Returns how long a switch takes here, in us. A hint is best given that long before the launch.
- * The value may change. 0: there is no agent.
+ * Returns how long a switch takes on this GPU, in us. The best time for gpusched_hint_coming() is
+ * that long before the launch. The value may change. 0: there is no agent.
  */
 static inline uint32_t gpusched_hint_lead_us(void)
 {

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * limit.h - limits a group of TSGs to a part of a runlist's time, by letting it run now and then
+ * limit.h - keeps a group of TSGs to its limit, a part of a runlist's time, by pausing the group
  *
  * Pure: no map, no clock, no helper. A policy keeps one struct gpusched_throttle for each group and
- * runlist, feeds it in each round, and suspends the group's TSGs while it says so.
+ * runlist, calls gpusched_throttle() with it in each round, and suspends the group's TSGs while
+ * that returns 1.
  *
- * The use of a group is known late: the GPU's log is up to 100 ms old. Until it comes, a group that
- * may run counts as running. So no group gains by the log's delay. When the log's records come, a
- * group gets back the time in which it did not run. A suspended context may stay loaded if no other
- * one comes: that time does not count as used. Only some milliseconds of unused time are saved up.
+ * The GPU time that a group has used is known late, since the GPU's log is up to 100 ms old. Until
+ * the log's records come, a group that may run counts as running, so that no group gains by the
+ * delay. When they come, the group gets back the time in which it did not run. The context of a
+ * suspended TSG may stay loaded if no other one is ready: that time does not count as used. A group
+ * can save up only some milliseconds of unused time.
  */
 #ifndef GPUSCHED_LIMIT_H
 #define GPUSCHED_LIMIT_H
@@ -19,45 +21,46 @@
 #define GPUSCHED_INLINE __attribute__((unused)) static inline
 #endif
 
-/* The group runs and pauses once in about this time: two calls to the driver. */
+/* A group runs and pauses about once in this period, which takes two calls to the driver. */
 #define GPUSCHED_LIMIT_PERIOD_NS 150000000ull
-/* The most unused time that it may save up: one round of the tick, so that none is lost. */
+/* The most unused time that a group may save up: one round of the tick, so that none is lost. */
 #define GPUSCHED_LIMIT_SAVED_NS 10000000ull
 #define GPUSCHED_LIMIT_SLOTS 32u
 #define GPUSCHED_LIMIT_SLOT_NS 8000000ull
 
 struct gpusched_throttle {
 	gs_u64 now_ns;                       /* of the last round; 0: there was none */
-	gs_u64 used_ns;                      /* use that the log has shown */
-	gs_u64 ran_ns;                       /* for how long it may have run so far */
+	gs_u64 used_ns;                      /* the group's use, as far as the log has shown it */
+	gs_u64 ran_ns;                       /* how long the group was free to run so far */
 	gs_u64 ran_of[GPUSCHED_LIMIT_SLOTS]; /* @ran_ns at the start of recent slots of time */
-	gs_u64 allowed_ns;
+	gs_u64 allowed_ns;                   /* the use that the limit has allowed so far */
 	gs_u32 paused, pad;
 };
 
-/* A round's facts. */
+/* The facts of a round that gpusched_throttle() needs. */
 struct gpusched_throttle_round {
 	gs_u64 now_ns;
-	gs_u64 as_of_ns; /* of the log */
+	gs_u64 as_of_ns; /* the time to which the log reaches */
 	gs_u64 used_ns;  /* the group's use that the log has newly shown */
 	gs_u32 may_run;  /* 1: one of its TSGs was not suspended since the last round */
-	gs_u32 pct;      /* its limit */
+	gs_u32 pct;      /* the group's limit */
 };
 
-/* True if the log ends recently enough: @ran_of still has the slot of its end. */
+/* True if the log is recent enough: @ran_of still has a slot for the time to which it reaches. */
 GPUSCHED_INLINE int gpusched_throttle_knows(const struct gpusched_throttle_round *r)
 {
 	return r->as_of_ns <= r->now_ns &&
 	       r->now_ns - r->as_of_ns < GPUSCHED_LIMIT_SLOT_NS * (GPUSCHED_LIMIT_SLOTS - 1);
 }
 
-/* For how long the group may have run up to the log's end. */
+/* Returns how long the group was free to run up to the log's end. */
 GPUSCHED_INLINE gs_u64 gpusched_throttle_then(const struct gpusched_throttle *x,
 					      const struct gpusched_throttle_round *r)
 {
 	return x->ran_of[(r->as_of_ns / GPUSCHED_LIMIT_SLOT_NS) & (GPUSCHED_LIMIT_SLOTS - 1)];
 }
 
+/* Adds the time since the last round to @ran_ns, and fills the slots that began in it. */
 GPUSCHED_INLINE void gpusched_throttle_ran(struct gpusched_throttle *x,
 					   const struct gpusched_throttle_round *r)
 {
@@ -73,7 +76,10 @@ GPUSCHED_INLINE void gpusched_throttle_ran(struct gpusched_throttle *x,
 	}
 }
 
-/* Returns 1 if the group is to pause until the next round. */
+/*
+ * Returns 1 if the group is to pause until the next round. So that the group does not start and
+ * stop in each round, it pauses only @swing past what is allowed, and runs again @swing below.
+ */
 GPUSCHED_INLINE int gpusched_throttle(struct gpusched_throttle *x,
 				      const struct gpusched_throttle_round *r)
 {

@@ -2,9 +2,10 @@
 /*
  * policy.bpf.h - the one header that a gpusched policy includes; policy ABI version 1
  *
- * A policy is one file, NAME.bpf.c: GPUSCHED_POLICY(), any of the callbacks below, its own maps and
- * options. The same source runs on every host: in the kernel beside the unmodified driver (stock),
- * in the kernel against the GPU model (sim), and as ordinary C (native, -DGPUSCHED_NATIVE).
+ * A policy is one file, NAME.bpf.c, with GPUSCHED_POLICY(), any of the callbacks below, and its own
+ * maps and options. The same source runs on every host: in the kernel beside the driver (stock,
+ * module, hooked), in the kernel against the GPU model (sim), and as ordinary C (native). Only the
+ * last is built with -DGPUSCHED_NATIVE.
  *
  *	#include <gpusched/policy.bpf.h>
  *
@@ -20,15 +21,15 @@
  *
  * For all callbacks
  *  - @t is a copy of the TSG's record. Only t->want and t->priv are read back; other changes are
- *    ignored. The host refuses a wish out of range, counts it and shows it.
- *  - They run on several CPUs at once, also for the same TSG. A wish or a word of priv that a
- *    callback does not change keeps what another callback may have written meanwhile. If two change
- *    it, the last writer wins. Use gpusched_add() for counters in maps.
- *  - They may not block, and have no system calls, only the helpers of this file. Other kernel
- *    helpers, other BPF programs, pinned maps and global functions of the policy are refused by
- *    name when the policy is loaded. Loops must be bounded (the verifier counts).
- *  - Division by zero: write gpusched_div(), which gives 0 on every host.
- *  - After gpusched_fail() no callback is called any more.
+ *    ignored. A wish that is out of range is refused, counted, and shown to users.
+ *  - Callbacks run on several CPUs at once, also for the same TSG. A wish or a word of priv that a
+ *    callback leaves unchanged keeps what another callback may write at the same time. If two
+ *    callbacks change the same one, the last writer wins. Use gpusched_add() for counters in maps.
+ *  - Callbacks may not block. They may call the helpers of this file, and nothing else. A policy
+ *    that has other kernel helpers, other BPF programs, pinned maps or global functions is refused
+ *    when it is loaded; the message names them. Loops must be bounded (the verifier checks).
+ *  - To divide by what may be zero, use gpusched_div(), which then gives 0 on every host.
+ *  - After gpusched_fail() no further callback is called.
  */
 #ifndef GPUSCHED_POLICY_BPF_H
 #define GPUSCHED_POLICY_BPF_H
@@ -49,7 +50,7 @@
 #define GPUSCHED_LICENSE_TEXT \
 	char gpusched_license[] __attribute__((section("license"), used)) = "Dual MIT/GPL"
 
-/* Set by `gpusched policy start NAME -o name=value` before the policy is loaded. */
+/* An option's variable. `gpusched policy start NAME -o name=value` sets it before loading. */
 #define GPUSCHED_OPTION_VAR(type, name, def) \
 	extern const volatile type name; \
 	const volatile type name = (def)
@@ -66,9 +67,9 @@
 		value_type *value; \
 	} name SEC(".maps")
 
-/* The value's address (shared, writable) or NULL. */
+/* Returns the value's address (shared by all CPUs, writable), or NULL. */
 #define gpusched_lookup(map, key) bpf_map_lookup_elem(&(map), (key))
-/* 0 or negative: the map is full. */
+/* Returns 0, or a negative number if the map is full. */
 #define gpusched_update(map, key, value) bpf_map_update_elem(&(map), (key), (value), BPF_ANY)
 #define gpusched_delete(map, key) bpf_map_delete_elem(&(map), (key))
 GPUSCHED_INLINE void *gpusched_find_or_add(void *map, const void *key, const void *fresh)
@@ -80,7 +81,7 @@ GPUSCHED_INLINE void *gpusched_find_or_add(void *map, const void *key, const voi
 	bpf_map_update_elem(map, key, fresh, BPF_NOEXIST); /* another CPU may be first */
 	return bpf_map_lookup_elem(map, key);
 }
-/* The value's address; if there is none, a copy of *fresh is added. NULL: the map is full. */
+/* Returns the value's address, after adding a copy of *fresh if there was none. NULL: map full. */
 #define gpusched_lookup_or_add(map, key, fresh) gpusched_find_or_add(&(map), (key), (fresh))
 /* Adds to a counter in a map value, safely on several CPUs. */
 #define gpusched_add(ptr, n) ((void)__sync_fetch_and_add((ptr), (n)))
@@ -107,10 +108,12 @@ extern int gpusched_host_promise(gs_u64 id, struct gpusched_promise *ret);
 /* ---- declaring a policy ---------------------------------------------------------------------- */
 
 /*
- * GPUSCHED_POLICY(name, tick_us, timeout_ms, flags): once per file. tick_us: period of the tick, 0
- * for none, else GPUSCHED_TICK_MIN_US .. GPUSCHED_TICK_MAX_US. timeout_ms: a round that takes
- * longer ends the policy (exit kind "stalled"). flags: GPUSCHED_F_*. The licence is "Dual MIT/GPL":
- * the kernel sees the policy linked with the host.
+ * GPUSCHED_POLICY(name, tick_us, timeout_ms, flags): once per file.
+ *  - tick_us: period of the tick, GPUSCHED_TICK_MIN_US .. GPUSCHED_TICK_MAX_US; 0: no tick.
+ *  - timeout_ms: a round that takes longer ends the policy (exit kind "stalled").
+ *  - flags: GPUSCHED_F_*.
+ * The macro declares the licence "Dual MIT/GPL", since the kernel loads the policy linked with the
+ * host's BPF programs.
  */
 #define GPUSCHED_POLICY(policy_name, period_us, limit_ms, policy_flags) \
 	GPUSCHED_LICENSE_TEXT; \
@@ -127,8 +130,8 @@ extern int gpusched_host_promise(gs_u64 id, struct gpusched_promise *ret);
 	}
 
 /*
- * GPUSCHED_ABOUT(text): what the policy does, in one line for `gpusched policy list`; once per
- * file, may be left out.
+ * GPUSCHED_ABOUT(text): says in one line, for `gpusched policy list`, what the policy does. Once
+ * per file; may be left out.
  */
 #define GPUSCHED_ABOUT(text) \
 	_Static_assert(sizeof(text) <= GPUSCHED_ABOUT_LEN, \
@@ -137,9 +140,9 @@ extern int gpusched_host_promise(gs_u64 id, struct gpusched_promise *ret);
 		__attribute__((section("gpusched.about"), used)) = text
 
 /*
- * GPUSCHED_CLASSES(text): the classes that the policy acts on, such as "lc be"; `none` stands for
- * programs without a class. `gpusched status` then reports programs of other classes. Once per
- * file; left out by a policy that does not use classes.
+ * GPUSCHED_CLASSES(text): names the classes that the policy acts on, such as "lc be"; `none` stands
+ * for programs without a class. `gpusched status` then reports programs of other classes. Once per
+ * file; leave it out in a policy that does not use classes.
  */
 #define GPUSCHED_CLASSES(text) \
 	_Static_assert(sizeof(text) <= GPUSCHED_CLASSES_LEN, \
@@ -148,8 +151,9 @@ extern int gpusched_host_promise(gs_u64 id, struct gpusched_promise *ret);
 		__attribute__((section("gpusched.classes"), used)) = text
 
 /*
- * GPUSCHED_OPTION(type, name, default, help): an option of the policy, read like a variable. type:
- * gs_u32, gs_s32, gs_u64, gs_s64 or gs_bool. GPUSCHED_OPTION_RANGE adds the accepted range.
+ * GPUSCHED_OPTION(type, name, default, help): an option of the policy, which callbacks read like a
+ * variable. type: gs_u32, gs_s32, gs_u64, gs_s64 or gs_bool. GPUSCHED_OPTION_RANGE adds the
+ * accepted range.
  */
 typedef _Bool gs_bool;
 #define GPUSCHED_OPTION_RANGE(opt_type, opt_name, opt_def, opt_min, opt_max, opt_help) \
@@ -188,9 +192,9 @@ int gpusched_ops_tick(struct gpusched_task *task, struct gpusched_round *round);
 int gpusched_ops_tick_end(struct gpusched_round *round);
 
 /*
- * GPUSCHED_INIT(): the policy starts, before any other callback; process context, once. Returns 0
- * or a negative number. If it is negative, the start fails, and the policy that ran before goes on.
- * If the callback is left out: nothing.
+ * GPUSCHED_INIT(): called once, in process context, before any other callback. Returns 0, or a
+ * negative number: then the start fails, and the policy that ran before goes on. Without this
+ * callback the policy simply starts.
  */
 #define GPUSCHED_INIT() \
 	GPUSCHED_INLINE int gpusched_body_init(void); \
@@ -201,9 +205,10 @@ int gpusched_ops_tick_end(struct gpusched_round *round);
 	GPUSCHED_INLINE int gpusched_body_init(void)
 
 /*
- * GPUSCHED_EXIT(reason): the last call, after every other callback has returned; reason is an enum
- * gpusched_exit_reason. Process context. Wishes are cleared by the host; return value ignored. Not
- * called when the policy stalled. Without it: nothing.
+ * GPUSCHED_EXIT(reason): the last callback, called in process context after every other callback
+ * has returned. reason is an enum gpusched_exit_reason. The policy need not take its wishes back:
+ * the host clears them. The return value is ignored. Not called if the policy has stalled. Without
+ * this callback the policy simply ends.
  */
 #define GPUSCHED_EXIT(reason) \
 	GPUSCHED_INLINE int gpusched_body_exit(gs_u32 reason); \
@@ -213,7 +218,7 @@ int gpusched_ops_tick_end(struct gpusched_round *round);
 	} \
 	GPUSCHED_INLINE int gpusched_body_exit(GPUSCHED_UNUSED gs_u32 reason)
 
-/* One pointer to the record, checked for the verifier, then the author's body inlined. */
+/* Wraps the author's body in a global function, which checks its pointer for the verifier. */
 #define GPUSCHED_TASK_CALLBACK(cb, t) \
 	GPUSCHED_INLINE int gpusched_body_##cb(struct gpusched_task *t); \
 	GPUSCHED_GLOBAL int gpusched_ops_##cb(struct gpusched_task *task_) \
@@ -225,35 +230,39 @@ int gpusched_ops_tick_end(struct gpusched_round *round);
 	GPUSCHED_INLINE int gpusched_body_##cb(GPUSCHED_UNUSED struct gpusched_task *t)
 
 /*
- * GPUSCHED_TASK_INIT(t): the policy sees this TSG for the first time (it was made or adopted, or
- * the policy has just started): priv and want are zero. Or its class, weight or deadline has
- * changed: priv and want are as the policy left them. If the creation of the TSG was seen, the call
- * comes before its first work, in the context of the owner's system call. The class may still be
- * GPUSCHED_CLASS_NONE; a class given later brings another call. Return value ignored. Without it:
- * no wish.
+ * GPUSCHED_TASK_INIT(t): called in two cases.
+ *  - The policy sees this TSG for the first time: the TSG was made or adopted, or the policy has
+ *    just started. t->priv and t->want are zero.
+ *  - The TSG's class, weight or deadline has changed. t->priv and t->want are as the policy left
+ *    them.
+ * If the taps saw the TSG's creation, the first call comes before the TSG has work, in the context
+ * of the owner's system call. The class may then still be GPUSCHED_CLASS_NONE. Once the TSG gets a
+ * class, the callback is called again. The return value is ignored. Without this callback the TSG
+ * starts without wishes.
  */
 #define GPUSCHED_TASK_INIT(t) GPUSCHED_TASK_CALLBACK(task_init, t)
 
 /*
- * GPUSCHED_SCHEDULE(t): its owner asks to put the TSG on the runlist; context of the owner's system
- * call. Returns one of these; any other value admits.
+ * GPUSCHED_SCHEDULE(t): the owner asks to put the TSG on the runlist. Called in the context of the
+ * owner's system call. Returns one of these; any other value admits:
  *  - GPUSCHED_ADMIT.
- *  - GPUSCHED_HOLD: the TSG waits until the policy admits it by gpusched_admit(t) in a later
- *    callback, or until the host's limit. With the stock host's gate (BPF LSM) the process is
- *    stopped before the driver sees the call; elsewhere the TSG is suspended. When the host's
- *    limit, or root, ends a wait, the wish not to be runnable is gone at the next tick.
- *  - GPUSCHED_DENY: the owner's call fails (at the gate: EPERM). A policy that uses it sets
+ *  - GPUSCHED_HOLD: the TSG waits until the policy calls gpusched_admit(t) in a later callback, or
+ *    until the host's limit. With the stock host's gate (BPF LSM) the process is stopped before the
+ *    driver sees the call; elsewhere the TSG is suspended. If the host's limit or root ends the
+ *    wait, the next tick finds the wish for suspension gone.
+ *  - GPUSCHED_DENY: the owner's call fails (at the gate: EPERM). A policy that uses this sets
  *    GPUSCHED_F_DENY, and is refused where the host cannot deny.
- * If a TSG gets its class only after it was put on the runlist, the policy is asked once more.
- * Without it: admitted.
+ * If a TSG gets its class only after it was put on the runlist, the callback is called once more.
+ * Without this callback all TSGs are admitted.
  */
 #define GPUSCHED_SCHEDULE(t) GPUSCHED_TASK_CALLBACK(schedule, t)
 
 /*
- * GPUSCHED_TIMESLICE_SET(t, us): its owner has asked for a timeslice; t->asked holds it already.
- * Context of the owner's system call. To accept it, clear the wish (gpusched_want_default); to
- * override it, leave or set the wish. Return value ignored. Without it: wishes stay as they are, so
- * a wish overrides what the owner asks.
+ * GPUSCHED_TIMESLICE_SET(t, us): the owner has asked for a timeslice, which t->asked already has.
+ * Called in the context of the owner's system call. To accept the owner's timeslice, clear the
+ * policy's wish (gpusched_want_default()); to override it, leave or set the wish. The return value
+ * is ignored. Without this callback wishes stay as they are, so they override what the owner asks
+ * for.
  */
 #define GPUSCHED_TIMESLICE_SET(t, us) \
 	GPUSCHED_INLINE int gpusched_body_timeslice_set(struct gpusched_task *t, gs_u64 us); \
@@ -278,20 +287,22 @@ int gpusched_ops_tick_end(struct gpusched_round *round);
 					       GPUSCHED_UNUSED const type *w)
 
 /*
- * GPUSCHED_WORK_SUBMIT(t, w): work was launched; w is a struct gpusched_work. Context of the
- * launching thread, so every instruction here delays a launch. Only with GPUSCHED_F_WORK and where
- * the host sees launches. t->launches counts w already. Return value ignored. Without it: counted.
+ * GPUSCHED_WORK_SUBMIT(t, w): work was launched; w is a struct gpusched_work. Called in the context
+ * of the launching thread, so every instruction here delays a launch. Called only with
+ * GPUSCHED_F_WORK, and where the host sees launches. t->launches already includes w. The return
+ * value is ignored. Without this callback launches are only counted.
  */
 #define GPUSCHED_WORK_SUBMIT(t, w) GPUSCHED_PAIR_CALLBACK(work_submit, t, struct gpusched_work, w)
 
 /*
  * GPUSCHED_REQUEST_BEGIN(t, r) and GPUSCHED_REQUEST_END(t, r): a request of the TSG's program
  * began, or has ended; r is a struct gpusched_request. A request is a sequence of launches and
- * waits without a rest as long as the program's `quiet_us`. Requests are reported by the program's
- * hints or its agent (`gpusched run --agent`), or seen in its launches while they are counted;
- * otherwise there are no such calls. A program may have several TSGs: there are no calls for those
- * in which no request works. It may lie: holds have bounds of their own. Process context of the
- * host; return value ignored. Without them: nothing.
+ * waits without a rest as long as the program's `quiet_us`. The host learns of requests from the
+ * program's hints, from its agent (`gpusched run --agent`), or from its launches while these are
+ * counted; otherwise it does not call these. If a program has several TSGs, the calls come only for
+ * those in which requests work. A program may lie about its requests: so holds have bounds of their
+ * own. Called in process context; the return value is ignored. Without these callbacks requests
+ * change nothing.
  */
 #define GPUSCHED_REQUEST_BEGIN(t, r) \
 	GPUSCHED_PAIR_CALLBACK(request_begin, t, struct gpusched_request, r)
@@ -299,23 +310,26 @@ int gpusched_ops_tick_end(struct gpusched_round *round);
 	GPUSCHED_PAIR_CALLBACK(request_end, t, struct gpusched_request, r)
 
 /*
- * GPUSCHED_TASK_DESTROY(t): the TSG has ended. Wishes written here are ignored. Context of the
- * owner's system call, or process context of the host after the owner's death. Without it: nothing.
+ * GPUSCHED_TASK_DESTROY(t): the TSG has ended. Wishes written here are ignored. Called in the
+ * context of the owner's system call, or in the host's process context if the owner has died. May
+ * be left out.
  */
 #define GPUSCHED_TASK_DESTROY(t) GPUSCHED_TASK_CALLBACK(task_destroy, t)
 
 /*
- * The tick, every tick_us: tick_begin(round) once, then tick(t, round) for every TSG in each of
- * round->passes passes, then tick_end(round) once. A policy that has to know all TSGs before it
- * decides collects facts in pass 0 and decides in pass 1. Process context, a thread of its own, one
- * round at a time; other callbacks may run beside it. TSGs come in any order, but each pass meets
- * the same set unless TSGs come or go. With no TSG at all, rounds come as in a rest of
- * GPUSCHED_REST_MAX_MS (see tick_end). If a round makes more than 2048 calls, rounds come less
- * often, so that they take at most a twentieth of the time, or a two hundredth when nothing
- * changes. So use round->now_ns.
+ * The tick is a round every tick_us. A round calls tick_begin(round) once, then tick(t, round) for
+ * every TSG in each of round->passes passes, then tick_end(round) once. A policy that has to know
+ * all TSGs before it decides collects facts in pass 0 and decides in pass 1. Rounds run in process
+ * context, in a thread of their own, one at a time; other callbacks may run meanwhile. TSGs come in
+ * any order. Each pass meets the same set, unless TSGs come or go.
+ *
+ * Rounds do not always come after tick_us, so measure time with round->now_ns:
+ *  - With no TSG at all, they come every GPUSCHED_REST_MAX_MS.
+ *  - If a round makes more than 2048 calls, rounds come less often, so that they take at most a
+ *    twentieth of the time, or a two hundredth if they change nothing.
  *
  * GPUSCHED_TICK_BEGIN(round): returns how many passes this round takes, 1 .. GPUSCHED_MAX_PASSES; 0
- * skips the round. Without it: one pass.
+ * skips the round. Without this callback a round has one pass.
  */
 #define GPUSCHED_TICK_BEGIN(round) \
 	GPUSCHED_INLINE int gpusched_body_tick_begin(const struct gpusched_round *round); \
@@ -328,16 +342,17 @@ int gpusched_ops_tick_end(struct gpusched_round *round);
 	GPUSCHED_INLINE int gpusched_body_tick_begin( \
 		GPUSCHED_UNUSED const struct gpusched_round *round)
 
-/* GPUSCHED_TICK(t, round): return value ignored. Without it: nothing. */
+/* GPUSCHED_TICK(t, round): called for each TSG in each pass. The return value is ignored. */
 #define GPUSCHED_TICK(t, round) GPUSCHED_PAIR_CALLBACK(tick, t, struct gpusched_round, round)
 
 /*
- * GPUSCHED_TICK_END(round): returns 0, and the next round comes after the period. A settled policy
- * returns the number of ms (at most GPUSCHED_REST_MAX_MS) for which a round over the same TSGs
- * would change nothing, and the next round comes after them. It comes after one period once
- * task_init, schedule, timeslice_set or task_destroy was called for any TSG, or work_submit changed
- * a wish. Launches alone end no rest: a policy that depends on them, or on time that passes,
- * returns 0. A round that changed a wish is always followed by another. Without it: 0.
+ * GPUSCHED_TICK_END(round): returns how long the policy rests, in ms (at most
+ * GPUSCHED_REST_MAX_MS); 0: the next round comes after the usual period. A policy may rest as long
+ * as rounds over the same TSGs would change nothing. The rest ends early if task_init, schedule,
+ * timeslice_set or task_destroy is called for any TSG, or if work_submit changes a wish: the next
+ * round then comes after the usual period. Launches alone do not end a rest, so a policy that
+ * depends on them, or on time that passes, returns 0. There is no rest after a round that changed a
+ * wish. Without this callback the policy never rests.
  */
 #define GPUSCHED_TICK_END(round) \
 	GPUSCHED_INLINE int gpusched_body_tick_end(const struct gpusched_round *round); \
@@ -352,17 +367,17 @@ int gpusched_ops_tick_end(struct gpusched_round *round);
 
 /* ---- helpers ------------------------------------------------------------------------------ */
 
-/* ns of CLOCK_MONOTONIC; model time in the sim. */
+/* Returns the time in ns of CLOCK_MONOTONIC; in the sim, of the model's clock. */
 #define gpusched_now() gpusched_host_now()
 /*
- * ns since 1970 in UTC (CLOCK_REALTIME), for times of day. Not for durations: people set that
- * clock, and the policy sees the change with the next round. In the sim, model time: it begins at
- * midnight of 1970-01-01.
+ * Returns ns since 1970 in UTC (CLOCK_REALTIME), for times of day. Do not use it for durations:
+ * people set that clock, and a round sees the change made before it. In the sim this is the model's
+ * time, which begins at midnight of 1970-01-01.
  */
 #define gpusched_wall_ns() gpusched_host_wall()
-/* 32 random bits; seeded, so repeatable, in the sim. */
+/* Returns 32 random bits. In the sim they come from a seed, so that runs can be repeated. */
 #define gpusched_random() gpusched_host_random()
-/* One line in the host's log: a literal of at most 63 characters, and a gs_u64 (printed unsigned). */
+/* Writes a line to the host's log: a literal of at most 63 characters, and an unsigned gs_u64. */
 #define gpusched_log(literal, value) \
 	do { \
 		_Static_assert(sizeof(literal) <= GPUSCHED_TEXT_LEN, \
@@ -371,8 +386,8 @@ int gpusched_ops_tick_end(struct gpusched_round *round);
 		gpusched_host_log(&text_, (value)); \
 	} while (0)
 /*
- * Ends the policy: exit kind "error" with this code and message (a literal of at most 63
- * characters). The first call wins. The driver's own behaviour comes back.
+ * Ends the policy with exit kind "error", this code, and this message (a literal of at most 63
+ * characters). The first call counts. Every TSG then runs as its owner asked.
  */
 #define gpusched_fail(code, literal) \
 	do { \
@@ -382,31 +397,31 @@ int gpusched_ops_tick_end(struct gpusched_round *round);
 		gpusched_host_fail((code), &text_); \
 	} while (0)
 /*
- * The number of TSGs that match (of a GPU, class, cgroup, process ...), from any callback. It walks
- * the table: at most 32 calls per callback, and per round of the tick as a whole; more give -E2BIG
- * (-7). In the tick count in pass 0 instead.
+ * Returns the number of TSGs that match @filter (of a GPU, class, cgroup, process ...). May be used
+ * in any callback. Each use walks the whole table: so there are at most 32 in one callback, or in
+ * one round of the tick; further ones return -E2BIG (-7). In the tick, count in pass 0 instead.
  */
 #define gpusched_count(filter) gpusched_host_count(filter)
 
 /*
- * Asks for a round now, from any callback. It comes as soon as the host's thread can make it, and
- * ends a rest. The period stays as it was. Within the tick it asks for another round right after
- * this one. Limits: 100 a second for the TSG of the callback, 400 for its user; on the stock host
- * such rounds take at most a twentieth of a CPU. Rounds past the limits are counted, and wait for
- * the tick. Without a tick there are no rounds, and this does nothing.
+ * Asks for a round now. May be used in any callback; within the tick, it asks for another round
+ * right after this one. The round comes as soon as the host's thread can make it, and ends a rest.
+ * The period stays as it was. Limits: 100 a second for the TSG of the callback, 400 for its user;
+ * on the stock host such rounds take at most a twentieth of a CPU. A request past the limits is
+ * counted, and waits for the next tick. In a policy without a tick this does nothing.
  */
 #define gpusched_kick() ((void)gpusched_host_kick())
 
-/* @x: t->is, t->want or t->asked. */
+/* True if settings @x (t->is, t->want or t->asked) suspend the TSG. */
 GPUSCHED_INLINE int gpusched_is_suspended(const struct gpusched_settings *x)
 {
 	return (x->valid & GPUSCHED_RUNNABLE) && !x->runnable;
 }
 
 /*
- * Wishes. Without a wish, the setting is as the owner asked. If the owner's setting is unknown
- * (t->assumed, for adopted TSGs), a wish is refused and counted, unless the policy has
- * GPUSCHED_F_ASSUMED.
+ * Wishes for settings. A setting without a wish is as the owner asked. A wish for a setting that
+ * the owner is only assumed to have (t->assumed, in adopted TSGs) is refused and counted, unless
+ * the policy has GPUSCHED_F_ASSUMED.
  */
 GPUSCHED_INLINE void gpusched_want_timeslice(struct gpusched_task *t, gs_u32 us)
 {
@@ -426,14 +441,14 @@ GPUSCHED_INLINE void gpusched_want_preempt_mode(struct gpusched_task *t, gs_u32 
 	t->want.valid |= GPUSCHED_PREEMPT_MODE;
 }
 
-/* 0 suspends the TSG (its class's limit holds), 1 lets it run. */
+/* 0 suspends the TSG, for as long as its class's limit allows; 1 lets it run. */
 GPUSCHED_INLINE void gpusched_want_runnable(struct gpusched_task *t, gs_u32 on)
 {
 	t->want.runnable = on ? 1 : 0;
 	t->want.valid |= GPUSCHED_RUNNABLE;
 }
 
-/* Takes back the named wishes, or all: GPUSCHED_ALL_SETTINGS. */
+/* Takes wishes back: @which has their bits (GPUSCHED_TIMESLICE ...; GPUSCHED_ALL_SETTINGS: all). */
 GPUSCHED_INLINE void gpusched_want_default(struct gpusched_task *t, gs_u32 which)
 {
 	t->want.valid &= ~which;
@@ -446,17 +461,21 @@ GPUSCHED_INLINE void gpusched_admit(struct gpusched_task *t)
 }
 
 /*
- * Holds the runlist for @t's request: the compute TSGs of class be on it, and those that the policy
- * lets yield, are suspended until gpusched_release(t), for @for_us at most (500 ms at most, rounded
- * up to 4 ms). Bounds, for any policy:
- *  - It ends at @for_us, with @t, and with the policy. After an end by time, best effort has the GPU
- *    until its floor of 5 % is paid; no hold begins before that.
- *  - None begins while less than half of the budget for calls is there.
- *  - A person's suspension or resume stays. A TSG that cannot be suspended whole runs on.
- *  - Several TSGs may hold one runlist: it is held while any of them does.
- * A wish that cannot be granted now is granted as soon as it can be; gpusched_hold_state(t) says why
- * not yet. A call while the hold is on changes its end to @for_us from its begin. Once it is over
- * (GPUSCHED_HOLD_OVER), another call begins a new one.
+ * Holds @t's runlist for its request: suspends other TSGs on that runlist until
+ * gpusched_release(t), for @for_us at most (rounded up to 4 ms; at most 500 ms). These are the
+ * compute TSGs of class be, and those for which the policy has called gpusched_yield().
+ *
+ * The engine keeps these bounds, whatever the policy does:
+ *  - A hold ends after @for_us, when @t ends, and when the policy ends. After an end by time, no
+ *    hold begins until best effort has had the GPU for its floor of 5 %.
+ *  - No hold begins while less than half of the budget for calls is left.
+ *  - A person's suspension or resume stays in force.
+ *  - A TSG that no call can suspend as a whole runs on.
+ *  - Several TSGs may hold the same runlist, which is held while any of them holds it.
+ *
+ * A hold that cannot begin now begins as soon as it can; gpusched_hold_state(t) has the reason for
+ * the wait. A call during a hold moves the hold's end to @for_us after its begin. After a hold is
+ * over (GPUSCHED_HOLD_OVER), a call begins a new one.
  */
 GPUSCHED_INLINE void gpusched_hold(struct gpusched_task *t, gs_u32 for_us)
 {
@@ -476,12 +495,11 @@ GPUSCHED_INLINE void gpusched_release(struct gpusched_task *t)
 }
 
 /*
- * The state (enum gpusched_hold_state) of @t's own hold, or whether @t is held for another TSG's
- * request.
+ * The state of @t's hold (enum gpusched_hold_state), or HELD if @t is held for another's request.
  */
 #define gpusched_hold_state(t) ((t)->is.hold)
 
-/* Lets a TSG of a class other than be yield to holds of other TSGs, or no longer. */
+/* Lets a TSG of a class other than be yield to holds of other TSGs (1), or no longer (0). */
 GPUSCHED_INLINE void gpusched_yield(struct gpusched_task *t, gs_u32 on)
 {
 	if (on)
@@ -491,9 +509,9 @@ GPUSCHED_INLINE void gpusched_yield(struct gpusched_task *t, gs_u32 on)
 }
 
 /*
- * One preemption of @t: it leaves the GPU now, and waits for its place in the round. Nothing is
- * set. It is a call like others, within the budget for calls, and comes after settings that wait.
- * Several requests before the host has acted count as one.
+ * Preempts @t once: the TSG leaves the GPU now, and works on at its next turn. No setting changes.
+ * The preemption counts in the budget for calls, and comes after settings that wait for the budget.
+ * Several of these calls before the host has acted count as one.
  */
 GPUSCHED_INLINE void gpusched_preempt(struct gpusched_task *t)
 {
@@ -504,17 +522,20 @@ GPUSCHED_INLINE void gpusched_preempt(struct gpusched_task *t)
 }
 
 /*
- * Takes the GPU memory of @t's process out, on all its GPUs, for @for_min minutes: 1 ..
- * GPUSCHED_PARK_MAX_MIN, or the nearest of these. The process stands still from its next call of
- * libcuda. Its TSGs end; it makes new ones when it comes back. It comes back after that time, by
- * `gpusched unpark`, or when it works again (UnparkOnUse=). A policy cannot bring it back. A copy out
- * and in takes seconds for each 10 GiB, so wish it rarely. Bounds, for any policy:
- *  - 6 processes a minute, and each once in 10 minutes.
- *  - The next parking comes at least ten times as long after the last one as its restore took.
- * A wish past these bounds, or for a process that cannot be parked, is refused: the log has the
- * reason, `list` shows it, and refused_park in `stats` counts it. It is not made up for. A host that
- * parks nothing (the model; gpusched.ko without the daemon) refuses each wish. Several wishes before
- * the host has acted count as one.
+ * Parks @t's process: copies its GPU memory to the host, on all its GPUs, and frees it there, for
+ * @for_min minutes (1 .. GPUSCHED_PARK_MAX_MIN, or the nearest of these). The process stands still
+ * from its next call of libcuda. Its TSGs end, and it gets new ones when it comes back. It comes
+ * back after that time, by `gpusched unpark`, or when it works again (UnparkOnUse=). A policy
+ * cannot bring it back. A copy out and in takes seconds for each 10 GiB, so park rarely.
+ *
+ * The daemon keeps these bounds, whatever the policy does:
+ *  - It parks at most 6 processes a minute, and each of them once in 10 minutes.
+ *  - After a parking, the next one waits at least ten times as long as the restore took.
+ *
+ * A wish past these bounds, or for a process that cannot be parked, is refused, and is not carried
+ * out later: the log has the reason, `list` shows it, and refused_park in `stats` counts it. A host
+ * that cannot park (the model; gpusched.ko without the daemon) refuses each wish. Several wishes
+ * before the host has acted count as one.
  */
 GPUSCHED_INLINE void gpusched_park(struct gpusched_task *t, gs_u32 for_min)
 {
@@ -527,57 +548,63 @@ GPUSCHED_INLINE void gpusched_park(struct gpusched_task *t, gs_u32 for_min)
 }
 
 /*
- * The job of a TSG, as a number: TSGs with the same number belong together, on any number of GPUs.
- * It is the cgroup (t->cgroup_id) if that was made for one job; else the process that `gpusched
- * run` or `class set` gave its class, and what descends from it; else the tree of processes
- * (docs/policies/auto.md). It may change. 0: not known (yet), as in the first moments of a TSG.
- * From any callback; one lookup.
+ * Returns the job of a TSG, as a number. TSGs with the same number belong together, on any number
+ * of GPUs. A job is the first of these that there is:
+ *  - the cgroup (t->cgroup_id), if it was made for one job;
+ *  - the process that `gpusched run` or `class set` gave its class, with its descendants;
+ *  - the tree of processes (docs/policies/auto.md).
+ * A TSG's job may change. 0: unknown, as in the first moments of a TSG. May be used in any
+ * callback, and costs one lookup.
  */
 #define gpusched_job(t) gpusched_host_job((t)->id)
 
 /*
- * Finds another TSG by its id: a copy of its record as the policy sees it, in @ret (struct
- * gpusched_task, 264 bytes: too many for the stack, so it has to be in a map). Wishes for a TSG can
- * only be changed in its own callbacks. Returns 0, or -ENOENT (-2) with *ret zeroed: the TSG is
- * gone, or too new. From any callback; two lookups. Its times are in gpusched_peek(id, ret).
+ * Finds another TSG by its id, and copies its record as the policy sees it to @ret, a struct
+ * gpusched_task. Its 264 bytes are too many for the stack, so @ret has to be in a map. Changes to
+ * the copy do nothing: wishes for a TSG can only be made in its own callbacks. Returns 0, or
+ * -ENOENT (-2) with *ret zeroed if the TSG is gone, or too new. May be used in any callback, and
+ * costs two lookups. For the TSG's times on the GPU, use gpusched_peek(id, ret).
  */
 #define gpusched_find(id, ret) gpusched_host_find((id), (ret))
 
 /*
- * The limit on its GPU time (of its class, its cgroup, or by `run`, `class set`, `set`) as a copy in
- * @ret. Returns 0, or -ENOENT (-2) with *ret zeroed: it has none, or that is unknown yet. From any
- * callback; one lookup. limit.h has functions that keep a group to its limit.
+ * Copies the limit on @t's GPU time to @ret. The limit comes from the class, the cgroup, or a
+ * command (`run`, `class set`, `set`). Returns 0, or -ENOENT (-2) with *ret zeroed if there is
+ * none, or it is not known yet. May be used in any callback, and costs one lookup. limit.h has
+ * functions that keep a group to its limit.
  */
 #define gpusched_limit(t, ret) gpusched_host_limit((t)->id, (ret))
 /*
- * The same of the part that it is promised. All requests of a GPU together are at most 100 %: one
- * that came too late has none here.
+ * Copies the promise to @t, the part of the GPU's time that it gets at least, to @ret; used like
+ * gpusched_limit(). All promises of a GPU together are at most 100 %: a `request=` that came when
+ * too little was left has no promise.
  */
 #define gpusched_promise(t, ret) gpusched_host_promise((t)->id, (ret))
 
 /*
- * Facts about a TSG from the GPU's own log, copied to @ret (struct gpusched_facts: 184 bytes of the
- * 224 that a callback that calls helpers has on the stack). From any callback; one lookup each.
- * Returns 0, or -ENOENT (-2) with *ret zeroed: nothing is known. That is so without GPU time (no
- * daemon, no root, MIG: docs/account.md), for copy engines, and for the first moments of a TSG.
+ * Copies facts about a TSG from the GPU's own log to @ret (struct gpusched_facts: 184 bytes; a
+ * callback that calls helpers has 224 bytes of stack). Returns 0, or -ENOENT (-2) with *ret zeroed
+ * if nothing is known: where GPU time is not measured (no daemon, no root, MIG: docs/account.md),
+ * for copy engines, and in the first moments of a TSG. May be used in any callback, and costs one
+ * lookup.
  */
 #define gpusched_facts(t, ret) gpusched_host_facts((t)->id, (ret))
-/* The same for any TSG by its id. A policy may keep as many facts as its maps hold. */
+/* Copies the facts about any TSG, by its id. */
 #define gpusched_peek(id, ret) gpusched_host_facts((id), (ret))
-/* The same for a runlist (gpusched_runlist(t)): time held, lost in switches, and open. */
+/* Copies the facts about a runlist (gpusched_runlist(t)): time held, lost in switches, and open. */
 #define gpusched_runlist_facts(runlist, ret) gpusched_host_runlist((runlist), (ret))
 /*
- * Costs of switches on its GPU (struct gpusched_gpu), from the GPU's log or as measured for the
- * product. Returns 0, or -ENOENT with *ret zeroed: there is no log, or nothing is known yet. Costs
- * may change.
+ * Copies the costs of switches on @t's GPU to @ret (struct gpusched_gpu). They come from the GPU's
+ * log, or were measured for this GPU's product. Returns 0, or -ENOENT (-2) with *ret zeroed if
+ * there is no log, or nothing is known yet. The costs may change.
  */
 #define gpusched_gpu(t, ret) gpusched_host_gpu((t)->gpu, (ret))
 
 /*
  * Returns 1 if the TSG's process is past its quota of table records, so that it has TSGs that no
- * policy sees. Also returns 1 if it has used up its GPU time (Budget= of the configuration). A
- * policy that takes turns lets such a process come last, so that nothing is gained by being past a
- * quota.
+ * policy sees. Also returns 1 if the process has used up its budget of GPU time (Budget= of the
+ * configuration). A policy that takes turns puts such a process last, so that it gains nothing by
+ * exceeding its quota.
  */
 GPUSCHED_INLINE int gpusched_is_past_share(const struct gpusched_task *t)
 {
@@ -585,18 +612,18 @@ GPUSCHED_INLINE int gpusched_is_past_share(const struct gpusched_task *t)
 }
 
 /*
- * Returns 1 if the TSG has work: while it launches, and for @quiet_ns after that. The same holds
- * after it was last certain that it had work, at the facts' time (it waited, or was cut off by its
- * slice).
+ * Returns 1 if the TSG has work. It counts as busy until @quiet_ns after its last launch, and until
+ * @quiet_ns after it last certainly had work: when it waited, or its slice ended its turn.
  *
  * If a TSG is loaded and alone, no fact says whether it works. So it counts as busy for
- * GPUSCHED_DOUBT_NS at first, and then as idle. If it works after all, other TSGs that get turns
- * show that: it is cut off by its slice, and counts as busy again within 67 ms. From that the
- * helper learns how long this TSG works after its last launch, and so how long it counts as busy:
- * up to GPUSCHED_DOUBT_MAX_NS. The helper keeps this in *last, a word of t->priv.
+ * GPUSCHED_DOUBT_NS at first, and then as idle. If it does work, that shows as soon as other TSGs
+ * get turns: its slice ends its turn, and within 67 ms it counts as busy again. From that the
+ * helper learns how long this TSG works after its last launch, and from then on lets it count as
+ * busy that long: up to GPUSCHED_DOUBT_MAX_NS. The helper keeps this time in *last, a word of
+ * t->priv.
  *
- * If neither launches nor facts are known, it counts as busy. A suspended TSG neither runs, waits
- * for a turn, nor launches for long: it looks idle, whatever it has queued.
+ * If neither launches nor facts are known, the TSG counts as busy. A suspended TSG does not run or
+ * wait for a turn, and soon stops launching: it looks idle, whatever it has queued.
  */
 #define GPUSCHED_DOUBT_NS 100000000ull
 #define GPUSCHED_DOUBT_MAX_NS 500000000ull
@@ -604,7 +631,7 @@ GPUSCHED_INLINE int gpusched_is_busy(const struct gpusched_task *t, gs_u64 now, 
 				     gs_u64 *last)
 {
 	gs_u64 launch = t->known & GPUSCHED_KNOWN_LAUNCHES ? t->last_launch_ns : 0;
-	/* bit 0: it was called idle while it was loaded */
+	/* bit 0 of *last: the TSG was called idle while it was loaded */
 	gs_u64 doubt = *last ? *last & ~1ull : GPUSCHED_DOUBT_NS, work;
 	struct gpusched_facts f;
 

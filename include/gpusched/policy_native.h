@@ -21,12 +21,12 @@
 	__attribute__((section("gpusched_opts"), used, aligned(8), visibility("default")))
 #define GPUSCHED_LICENSE_TEXT _Static_assert(1, "licence: see the source's SPDX line")
 
-/* volatile: the host writes it behind the compiler's back */
+/* volatile: the host writes options, and the compiler does not see that */
 #define GPUSCHED_OPTION_VAR(type, name, def) \
 	extern GPUSCHED_EXPORT volatile type name; \
 	volatile type name = (def)
 
-/* Filled by the host. */
+/* The first table of helpers, filled by the host. */
 struct gpusched_native_ops {
 	gs_u64 (*now)(void *user);
 	gs_u32 (*random)(void *user);
@@ -143,7 +143,7 @@ GPUSCHED_EXPORT const struct gpusched_option_desc *gpusched_native_options(gs_u3
 #define GPUSCHED_NATIVE_ARRAY 1
 #define GPUSCHED_NATIVE_HASH 0
 
-/* used[]: 0 free, 1 taken, 2 deleted; slots keep their place, as values in the kernel do. */
+/* used[]: 0 free, 1 taken, 2 deleted. As in the kernel, a value keeps its address until deleted. */
 struct gpusched_native_map {
 	gs_u32 entries, slots, key_size, value_size, is_array, n;
 	unsigned char *keys, *values, *used;

@@ -2,15 +2,14 @@
 /*
  * policy_types.h - records between a policy and its host
  *
- * Policies get this through gpusched/policy.bpf.h; hosts and tools that read policy objects
- * include it alone. Part of the policy ABI, version GPUSCHED_ABI_VERSION.
+ * Policies include gpusched/policy.bpf.h, which includes this file. Hosts and tools that read
+ * policy objects include this file alone. Part of the policy ABI, version GPUSCHED_ABI_VERSION.
  */
 #ifndef GPUSCHED_POLICY_TYPES_H
 #define GPUSCHED_POLICY_TYPES_H
 
 #include "gpusched/abi.h"
 
-/* A launch, for work_submit(). */
 enum gpusched_work_kind {
 	GPUSCHED_WORK_UNKNOWN = 0,
 	GPUSCHED_WORK_KERNEL = 1,
@@ -18,6 +17,7 @@ enum gpusched_work_kind {
 	GPUSCHED_WORK_COPY = 3,
 };
 
+/* Launches, for work_submit(). */
 struct gpusched_work {
 	gs_u64 now_ns;
 	gs_u32 count; /* launches since the last call for this TSG, at least 1 */
@@ -27,16 +27,17 @@ _Static_assert(sizeof(struct gpusched_work) == 16, "gpusched_work");
 
 /* The source of a request's begin or end. */
 enum gpusched_request_from {
-	GPUSCHED_REQUEST_HINT = 1,  /* the program: gpusched_hint_coming(), gpusched_hint_done() */
-	GPUSCHED_REQUEST_AGENT = 2, /* its agent: a launch after a rest, a rest after launches */
-	GPUSCHED_REQUEST_COUNT = 3, /* launches that were counted */
+	GPUSCHED_REQUEST_HINT = 1, /* the program called gpusched_hint_coming() or _done() */
+	GPUSCHED_REQUEST_AGENT =
+		2, /* its agent saw a launch after a rest, or a rest after launches */
+	GPUSCHED_REQUEST_COUNT = 3, /* the same, seen in launches that the daemon counted */
 };
 
 /* A request, for request_begin() and request_end(). */
 struct gpusched_request {
 	gs_u64 now_ns;
 	gs_u32 from; /* enum gpusched_request_from */
-	/* A rest of this length ends this TSG's requests; 0: unknown, or no rest does. */
+	/* A rest of this length ends a request of this TSG; 0: unknown, or no rest ends one. */
 	gs_u32 quiet_us;
 };
 _Static_assert(sizeof(struct gpusched_request) == 16, "gpusched_request");
@@ -46,7 +47,7 @@ struct gpusched_round {
 	gs_u64 now_ns; /* one time for the whole round */
 	gs_u64 seq;    /* 1 for a policy's first round */
 	gs_u32 pass;   /* 0 .. passes - 1 */
-	gs_u32 passes; /* what tick_begin() asked for */
+	gs_u32 passes; /* how many tick_begin() asked for */
 	gs_u32 period_us;
 	gs_u32 pad;
 };
@@ -54,7 +55,7 @@ _Static_assert(sizeof(struct gpusched_round) == 32, "gpusched_round");
 
 #define GPUSCHED_MAX_PASSES 4
 
-/* Longest rest that tick_end() may ask for, ms. */
+/* The longest rest that tick_end() may ask for, ms. */
 #define GPUSCHED_REST_MAX_MS 30000
 
 /* Results of schedule(). */
@@ -102,57 +103,57 @@ _Static_assert(sizeof(struct gpusched_filter) == 32, "gpusched_filter");
 
 /* A TSG's limit on GPU time; from gpusched_limit(). */
 struct gpusched_limit {
-	gs_u64 group; /* all TSGs with this number share the limit, on each GPU */
-	gs_u32 pct;   /* percent of a GPU, even while no other TSG wants it */
+	gs_u64 group; /* all TSGs with this number share the limit, on each GPU by itself */
+	gs_u32 pct;   /* percent of a GPU; it holds even while no other TSG wants the GPU */
 	gs_u32 pad;
 };
 _Static_assert(sizeof(struct gpusched_limit) == 16, "gpusched_limit");
 
 /* The request= of a TSG, where its GPU has room for it; from gpusched_promise(). */
 struct gpusched_promise {
-	gs_u64 group; /* as gpusched_limit.group */
-	gs_u32 pct;   /* of a GPU, at least, while the group has work */
+	gs_u64 group; /* all TSGs with this number share the promise, on each GPU by itself */
+	gs_u32 pct;   /* percent of a GPU that the group gets at least, while it has work */
 	gs_u32 pad;
 };
 _Static_assert(sizeof(struct gpusched_promise) == 16, "gpusched_promise");
 
-/* ---- facts: who had the GPU ------------------------------------------------------------------ */
+/* ---- facts: which TSG had the GPU ------------------------------------------------------------ */
 
-/* Bits of gpusched_facts.known. A field without its bit is unknown, and 0. */
+/* Bits of gpusched_facts.known. If a field's bit is not set, the field is unknown, and 0. */
 /* since_ns, held_ns, contended_ns, turns, slice_ended, drained, unsure, returns */
 #define GPUSCHED_FACT_HELD (1u << 0)
-#define GPUSCHED_FACT_STATE (1u << 1)    /* state: no record was lost since */
+#define GPUSCHED_FACT_STATE (1u << 1)    /* state, unless records of the log were lost */
 #define GPUSCHED_FACT_LAST_RUN (1u << 2) /* last_run_ns, last_turn_ns, loaded_since_ns */
 #define GPUSCHED_FACT_WAIT (1u << 3)     /* wait_ns, waits */
 #define GPUSCHED_FACT_DRAIN (1u << 4)    /* drain_ns, drains */
 #define GPUSCHED_FACT_WORK (1u << 5)     /* work_ns */
 #define GPUSCHED_FACT_BLOCK (1u << 6)    /* block_ns */
-/* work_ns and last_work_ns are exact, as only in the model */
+/* work_ns and last_work_ns are exact; only the GPU model can say so */
 #define GPUSCHED_FACT_EXACT (1u << 7)
 
-/* gpusched_facts.state, at as_of_ns */
-#define GPUSCHED_STATE_LOADED (1u << 0)    /* it holds the GPU, whether it works or not */
-#define GPUSCHED_STATE_CONTENDED (1u << 1) /* ... and another TSG waits, so it has work */
-#define GPUSCHED_STATE_WAITING (1u << 2)   /* it waits for the GPU; unset: unknown */
+/* Bits of gpusched_facts.state: the TSG's state at as_of_ns */
+#define GPUSCHED_STATE_LOADED (1u << 0)    /* loaded on the GPU, whether it works or not */
+#define GPUSCHED_STATE_CONTENDED (1u << 1) /* loaded while another TSG waits, so it has work */
+#define GPUSCHED_STATE_WAITING (1u << 2)   /* waits for the GPU; unset: unknown */
 /*
- * The daemon would like to know how long its thread blocks are, for two seconds at most, once for a
- * program that asked for means=auto. A policy that can afford it gives the TSG CTA mode meanwhile,
- * and a slice that shows in the length of turns (eight saves).
+ * The daemon wishes to know how long the thread blocks of the TSG's program are, for two seconds at
+ * most, once for a program that asked for means=auto. A policy that can afford it gives the TSG CTA
+ * mode meanwhile, and a slice that shows in the length of turns (eight saves).
  */
 #define GPUSCHED_STATE_TRIAL (1u << 3)
 
 /*
  * struct gpusched_facts - facts about one TSG from the GPU's own log; from gpusched_facts() or
- * gpusched_peek(). Times of day are CLOCK_MONOTONIC (in the sim: the model's), ns; durations are
- * the GPU's, ns. Sums begin at since_ns and never go back while since_ns stays the same: use
- * differences.
+ * gpusched_peek(). Points in time are ns of CLOCK_MONOTONIC (in the sim, of the model's clock).
+ * Durations are ns of the GPU's clock. Sums begin at since_ns, and never decrease while since_ns
+ * stays the same: use differences.
  *
- * The facts hold for as_of_ns, which is up to 67 ms ago (the driver's period and the daemon's), 100
- * ms before driver branch 545; a policy without GPUSCHED_F_FACTS may find them a second old.
- * Compare times of the facts with as_of_ns, not with now.
+ * The facts hold for as_of_ns, which is up to 67 ms ago: a period of the driver and one of the
+ * daemon. With drivers before branch 545 that is 100 ms. If the policy lacks GPUSCHED_F_FACTS, the
+ * facts may be a second old. So compare their times with as_of_ns, not with now.
  *
- * The log has the loaded TSG, not whether it works. So held_ns alone is no sign of work: a TSG that
- * has drained stays loaded until another one is ready.
+ * The log says which TSG is loaded, not whether that TSG works. A TSG that has drained stays loaded
+ * until another one is ready. So held_ns alone is no sign of work.
  */
 struct gpusched_facts {
 	gs_u64 id;
@@ -162,14 +163,14 @@ struct gpusched_facts {
 	gs_u32 pad;
 	gs_u64 as_of_ns;
 	gs_u64 since_ns;
-	gs_u64 held_ns; /* loaded: from START to END */
-	/* Part of it in which another TSG was known to wait: then this one worked. */
+	gs_u64 held_ns; /* time loaded: from START to END of its turns */
+	/* The part of held_ns in which another TSG was known to wait, so that this one worked. */
 	gs_u64 contended_ns;
-	gs_u64 turns; /* turns that have ended, */
-	/* Those that ended because the slice was over: it has more work, and waits. */
+	gs_u64 turns; /* turns that have ended; the next three say why, as far as known by now */
+	/* Turns that ended because the slice was over: the TSG has more work, and waits. */
 	gs_u64 slice_ended;
-	gs_u64 drained; /* those that ended because it had no more work */
-	gs_u64 unsure;  /* those with an unknown reason; for the rest, it is not known yet */
+	gs_u64 drained; /* turns that ended because the TSG had no more work */
+	gs_u64 unsure;  /* turns that ended for a reason that stays unknown */
 	/*
 	 * Turns that began right after a drained turn of the same TSG: within 1 ms, or after one
 	 * slice of one other TSG. Nearly all turns of a launch-bound service are such turns, and
@@ -177,31 +178,31 @@ struct gpusched_facts {
 	 */
 	gs_u64 returns;
 	gs_u64 last_turn_ns;     /* length of the last turn that has ended; 0: none */
-	gs_u64 last_run_ns;      /* when it was last loaded; 0: not since its log is read */
+	gs_u64 last_run_ns;      /* when it was last loaded; 0: never since the log has been read */
 	gs_u64 last_work_ns;     /* when it last certainly had work; with LAST_RUN; 0: never */
-	gs_u64 loaded_since_ns;  /* with STATE_LOADED */
-	gs_u64 waiting_since_ns; /* with STATE_WAITING */
+	gs_u64 loaded_since_ns;  /* valid with STATE_LOADED */
+	gs_u64 waiting_since_ns; /* valid with STATE_WAITING */
 	gs_u64 wait_ns, waits;   /* known waits that have ended */
 	/*
-	 * How long after the end of its slice it leaves the GPU, smoothed over some 8 of @drains.
-	 * This is the time to save its context, and with CTA and WFI first the end of its running
-	 * thread blocks. From turns during which another TSG waited from START on.
+	 * The time from the end of its slice until it leaves the GPU, smoothed over some 8 turns.
+	 * That time goes into saving its context; in modes CTA and WFI, its running thread blocks
+	 * end first. Measured in turns with another TSG waiting from START on; @drains counts them.
 	 */
 	gs_u64 drain_ns, drains;
-	gs_u64 work_ns;  /* time worked: known in the model; a stock driver does not tell */
-	gs_u64 block_ns; /* typical thread block */
+	gs_u64 work_ns;  /* time in which it worked; known only in the GPU model */
+	gs_u64 block_ns; /* length of a typical thread block */
 };
 _Static_assert(sizeof(struct gpusched_facts) == 184, "gpusched_facts");
 
 /*
- * struct gpusched_runlist_facts - the same for a runlist; from gpusched_runlist_facts(). Times
- * held, lost, open and unknown add up to as_of_ns - since_ns, in the GPU's time.
+ * struct gpusched_runlist_facts - facts about a runlist; from gpusched_runlist_facts(). Its times
+ * held, lost, open and unknown add up to as_of_ns - since_ns, in ns of the GPU's clock.
  */
 struct gpusched_runlist_facts {
 	gs_u64 as_of_ns;
 	gs_u64 since_ns;
 	gs_u64 held_ns;
-	gs_u64 unattributed_ns; /* part of held_ns by contexts of no known TSG */
+	gs_u64 unattributed_ns; /* the part of held_ns by contexts of no known TSG */
 	gs_u64 lost_ns;         /* switches: from one TSG's END to another's START, if under 1 ms */
 	gs_u64 open_ns;         /* no TSG was loaded */
 	gs_u64 unknown_ns;      /* records were lost */
@@ -212,21 +213,21 @@ struct gpusched_runlist_facts {
 _Static_assert(sizeof(struct gpusched_runlist_facts) == 72, "gpusched_runlist_facts");
 
 /*
- * struct gpusched_gpu - costs of a switch from one TSG to another on a GPU, in CILP mode. It comes
- * from gpusched_gpu(). known has a bit for each known cost; the others are 0.
+ * struct gpusched_gpu - costs of a switch from one TSG to another on a GPU, in mode CILP; from
+ * gpusched_gpu(). @known has a bit for each known cost; unknown costs are 0.
  */
 struct gpusched_gpu {
 	gs_u32 known;
 	gs_u32 switch_us;  /* from one TSG's END to another's START */
 	gs_u32 save_us;    /* from the end of a slice to END */
-	gs_u32 restore_us; /* from START to the first instruction, for a TSG that was cut off */
-	/* Loading, and saving an idle TSG: the part of a drained turn that is no work. */
+	gs_u32 restore_us; /* from START to the first instruction, after the slice ended a turn */
+	/* The time to load a TSG and to save it idle: the part of a drained turn without work. */
 	gs_u32 idle_turn_us;
 	gs_u32 pad[3];
 };
 _Static_assert(sizeof(struct gpusched_gpu) == 32, "gpusched_gpu");
 
-/* Bits of known. */
+/* Bits of gpusched_gpu.known. */
 #define GPUSCHED_GPU_SWITCH (1u << 0)
 #define GPUSCHED_GPU_SAVE (1u << 1)
 #define GPUSCHED_GPU_RESTORE (1u << 2)
@@ -235,14 +236,14 @@ _Static_assert(sizeof(struct gpusched_gpu) == 32, "gpusched_gpu");
 /* Flags of GPUSCHED_POLICY(). */
 #define GPUSCHED_F_DENY (1u << 0) /* schedule() may return GPUSCHED_DENY */
 #define GPUSCHED_F_ASSUMED \
-	(1u << 1)                 /* may change settings that are only assumed (adopted TSGs) \
+	(1u << 1)                 /* may change settings that are assumed, as in adopted TSGs \
 				   */
 #define GPUSCHED_F_WORK (1u << 2) /* wants launches counted: turns the launch probes on */
 #define GPUSCHED_F_FACTS \
 	(1u << 3) /* wants gpusched_facts(): the daemon reads the GPUs' logs 30 times a second */
 #define GPUSCHED_F_ALL 0xfu
 
-/* Limits of GPUSCHED_POLICY(), refused by name when exceeded. */
+/* Bounds of the arguments of GPUSCHED_POLICY(): a policy past one is refused with its name. */
 #define GPUSCHED_TICK_MIN_US 1000u
 #define GPUSCHED_TICK_MAX_US 10000000u
 #define GPUSCHED_TIMEOUT_MIN_MS 10u
@@ -252,7 +253,7 @@ _Static_assert(sizeof(struct gpusched_gpu) == 32, "gpusched_gpu");
 #define GPUSCHED_ABOUT_LEN 68   /* in section "gpusched.about" */
 #define GPUSCHED_CLASSES_LEN 64 /* in section "gpusched.classes" */
 #define GPUSCHED_DESC_MAGIC 0x6c6f7047u
-/* In section "gpusched" of a policy's object, one per policy. */
+/* Section "gpusched" of a policy's object: one for each policy. */
 struct gpusched_policy_desc {
 	gs_u32 magic;
 	gs_u32 abi;
@@ -264,7 +265,7 @@ struct gpusched_policy_desc {
 };
 _Static_assert(sizeof(struct gpusched_policy_desc) == 56, "gpusched_policy_desc");
 
-/* In section "gpusched.opts", one per option. */
+/* Section "gpusched.opts" of a policy's object: one for each option. */
 struct gpusched_option_desc {
 	char name[32];
 	char type[16];
@@ -272,7 +273,7 @@ struct gpusched_option_desc {
 	gs_u32 size;
 	gs_u32 is_signed;
 	gs_u64 def;
-	gs_u64 min, max; /* as gs_u64, or gs_s64 where signed; both 0: the type's range */
+	gs_u64 min, max; /* bits of a gs_u64, or of a gs_s64 if signed; both 0: the type's range */
 };
 _Static_assert(sizeof(struct gpusched_option_desc) == 200, "gpusched_option_desc");
 

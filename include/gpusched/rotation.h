@@ -7,13 +7,15 @@
  * advances with the charged time, more slowly for a larger weight. The account that is farthest
  * behind is next.
  *
- * Absence gains nothing: a TSG that comes, or comes back, starts at the virtual time of the last
- * one served. So neither a sleeper nor a new process has turns to catch up on. Numbers gain nothing
- * either: a fork shares its job's part, and a job its user's.
+ * A program gains nothing by absence: a TSG that comes, or comes back, starts at the virtual time
+ * of the TSG that was served last. So neither a sleeper nor a new process has turns to catch up on.
+ * A program gains nothing by many processes either: these share their job's part, and jobs their
+ * user's.
  *
- * A round of the policy, for each TSG that wants turns: gpusched_place_at() for the levels from
- * GPUSCHED_LEVEL_USER to GPUSCHED_LEVEL_TSG, then gpusched_rotation_stand(). Then @first is next.
- * For its turn, call gpusched_place_charge() for each level.
+ * In each round, the policy calls gpusched_rotation_begin() for each TSG. For a TSG that wants
+ * turns it calls gpusched_place_at() on the levels from GPUSCHED_LEVEL_USER to GPUSCHED_LEVEL_TSG,
+ * then gpusched_rotation_stand(). After the last TSG, @first is next. The policy charges the turn
+ * with gpusched_place_charge(), on each level.
  */
 #ifndef GPUSCHED_ROTATION_H
 #define GPUSCHED_ROTATION_H
@@ -28,7 +30,7 @@ enum gpusched_level {
 	GPUSCHED_LEVELS
 };
 
-/* Keys of a policy's maps: a user, its job, a process of that job, on one runlist each. */
+/* Keys of a policy's maps: a user, a job of that user, a process of that job; for one runlist. */
 struct gpusched_user_key {
 	gs_u64 user;
 	gs_u32 runlist, pad;
@@ -45,19 +47,19 @@ struct gpusched_process_key {
 #define GPUSCHED_USER_CGROUP (1ull << 63) /* bit of a user: a cgroup of root */
 #define GPUSCHED_JOB_PROCESS (1ull << 62) /* bit of a job: a process without a cgroup */
 
-/* The cgroup of @t, or its process where there is no cgroup: both are jobs. */
+/* The job of @t if no better one is known: its cgroup, or its process if it has no cgroup. */
 GPUSCHED_INLINE gs_u64 gpusched_cgroup_of(const struct gpusched_task *t)
 {
 	return t->cgroup_id ? t->cgroup_id : GPUSCHED_JOB_PROCESS | t->pid;
 }
 
-/* The id of the user that shares are counted for: never 0. Root's cgroups count as users. */
+/* The user charged for @t's time; never 0. Each cgroup of root counts as a user. */
 GPUSCHED_INLINE gs_u64 gpusched_user_of(const struct gpusched_task *t)
 {
 	return t->uid ? t->uid : GPUSCHED_USER_CGROUP | gpusched_cgroup_of(t);
 }
 
-/* The same for jobs. @job: gpusched_job(t), or 0. */
+/* The job charged for @t's time. @job: gpusched_job(t), or 0. */
 GPUSCHED_INLINE gs_u64 gpusched_job_of(const struct gpusched_task *t, gs_u64 job)
 {
 	return job ? job : gpusched_cgroup_of(t);
@@ -68,7 +70,7 @@ GPUSCHED_INLINE gs_u64 gpusched_weight_of(const struct gpusched_task *t)
 	return t->weight ? t->weight : 100;
 }
 
-/* All users have the same weight. Root's cgroups have the weight of their TSGs. */
+/* All users have the same weight; a cgroup of root that counts as a user has its TSGs' @weight. */
 GPUSCHED_INLINE gs_u64 gpusched_user_weight(gs_u64 user, gs_u64 weight)
 {
 	return user & GPUSCHED_USER_CGROUP ? weight : 100;
@@ -77,12 +79,15 @@ GPUSCHED_INLINE gs_u64 gpusched_user_weight(gs_u64 user, gs_u64 weight)
 /* The weight of a user, job or process in a round. */
 struct gpusched_weighing {
 	gs_u64 seq;    /* the round */
-	gs_u64 weight; /* of its heaviest TSG so far */
-	gs_u64 inner;  /* sum of the weights below it so far */
+	gs_u64 weight; /* the weight of its heaviest TSG so far in this round */
+	gs_u64 inner;  /* the sum of the weights one level below, so far in this round */
 	gs_u64 before; /* that sum at the end of the last round in which it had a TSG */
 };
 
-/* Adds a TSG of @weight. Only the heaviest counts in @inout_sum, in whatever order they come. */
+/*
+ * Counts a TSG of @weight in @w. @inout_sum, the sum on the level above, grows so that it has the
+ * weight of @w's heaviest TSG once, whatever the order of the TSGs.
+ */
 GPUSCHED_INLINE void gpusched_weigh(struct gpusched_weighing *w, gs_u64 seq, gs_u64 weight,
 				    gs_u64 *inout_sum)
 {
@@ -102,29 +107,30 @@ GPUSCHED_INLINE void gpusched_weigh(struct gpusched_weighing *w, gs_u64 seq, gs_
 struct gpusched_account {
 	gs_u64 v; /* its virtual time, ns at weight 100 */
 	/*
-	 * Inner virtual time: of the accounts below, the one charged last had this @v when its turn
-	 * began.
+	 * The virtual time of the level below: the @v that the account charged there last had when
+	 * its turn began.
 	 */
 	gs_u64 inner_v;
 };
 
 /* Where a TSG stands in line: lower numbers come first, compared level by level in this order. */
 struct gpusched_place {
-	gs_u64 past; /* its process is past its quota of table records: it comes last */
+	gs_u64 past; /* 1: its process is past its quota of table records, so the TSG comes last */
 	gs_u64 v[GPUSCHED_LEVELS];
-	gs_u64 who[GPUSCHED_LEVELS]; /* uid, job, pid, id: they decide ties */
+	gs_u64 who[GPUSCHED_LEVELS]; /* user, job, pid, TSG's id: the smaller is first in a tie */
 };
 
 /* The line of a runlist. */
 struct gpusched_rotation {
 	gs_u64 seq;                  /* the round to which @first belongs */
-	gs_u64 inner_v;              /* like gpusched_account.inner_v, for users */
-	struct gpusched_place first; /* the TSG's id there is 0: no TSG wants turns */
+	gs_u64 inner_v;              /* as gpusched_account.inner_v, for the accounts of users */
+	struct gpusched_place first; /* the next TSG; its id is 0 if no TSG wants turns */
 };
 
 /*
- * Computes its place on @level. @own is its account on that level. @inner_v is that of the account
- * above, or of the rotation. Without an account (the policy's map is full) it comes last.
+ * Computes a TSG's place on @level. @own is the account there of its user, job, process or itself.
+ * @inner_v is that of the account one level above; for users, the rotation's. @own is NULL if the
+ * policy's map is full: the TSG then comes last.
  */
 GPUSCHED_INLINE void gpusched_place_at(struct gpusched_place *p, enum gpusched_level level,
 				       const gs_u64 *inner_v, const struct gpusched_account *own,
@@ -164,6 +170,7 @@ GPUSCHED_INLINE void gpusched_rotation_begin(struct gpusched_rotation *r, gs_u64
 	r->first.who[GPUSCHED_LEVEL_TSG] = 0;
 }
 
+/* Puts a TSG in line: it becomes @first if it is served before the present one. */
 GPUSCHED_INLINE void gpusched_rotation_stand(struct gpusched_rotation *r,
 					     const struct gpusched_place *p)
 {
@@ -172,9 +179,9 @@ GPUSCHED_INLINE void gpusched_rotation_stand(struct gpusched_rotation *r,
 }
 
 /*
- * Charges a turn of @ns to the account of @p's @level. @weight: 1 to 10000, against the others of
- * the same user, job or process. Without an account nothing is charged: otherwise the others'
- * virtual times would jump.
+ * Charges a turn of @ns to @own, the account of @p's TSG on @level. @weight (1 to 10000) counts
+ * against the other accounts of the same user, job or process. If @own is NULL, @inner_v stays too:
+ * with the place of such a TSG, all accounts would jump to the end.
  */
 GPUSCHED_INLINE void gpusched_place_charge(const struct gpusched_place *p,
 					   enum gpusched_level level, gs_u64 *inner_v,
@@ -189,7 +196,10 @@ GPUSCHED_INLINE void gpusched_place_charge(const struct gpusched_place *p,
 	own->v += ns * 100 / (weight ? weight : 100);
 }
 
-/* Charges GPU time that it had outside its turns: only its own place in line changes. */
+/*
+ * Charges GPU time that a TSG had outside its turns: only its own place in line changes, not the
+ * virtual time at which others start.
+ */
 GPUSCHED_INLINE void gpusched_account_charge(struct gpusched_account *own, gs_u64 ns, gs_u32 weight)
 {
 	own->v += ns * 100 / (weight ? weight : 100);

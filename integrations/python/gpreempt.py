@@ -80,7 +80,7 @@ class GPUScheduler:
             raise OSError(abs(result), self._lib.gpreempt_error().decode())
 
     def close(self):
-        """Waits for all work."""
+        """Waits for all work of all queues."""
         handle, self._handle, self._queues = self._handle, None, {}
         if handle:
             self._lib.gpreempt_end(handle)
@@ -92,7 +92,7 @@ class GPUScheduler:
         self.close()
 
     def queue(self, priority, weight=0, depth=0, deadline_us=0, context=None):
-        """The queue of a priority; the options are those of its first use."""
+        """Returns the queue of a priority. Options count when the queue is first used."""
         with self._lock:
             if priority not in self._queues:
                 q = c_void_p()
@@ -102,7 +102,7 @@ class GPUScheduler:
             return self._queues[priority]
 
     def kernel(self, priority, image, name):
-        """A kernel of a module (PTX or cubin), for submit()."""
+        """Loads a kernel of a module (PTX or cubin), for submit()."""
         function, text = c_void_p(), image if isinstance(image, bytes) else image.encode()
         self._check(self._lib.gpreempt_load_kernel(self.queue(priority), text, name.encode(),
                                                    byref(function)))
@@ -133,11 +133,11 @@ class GPUScheduler:
         self._check(result)
 
     def wait(self, priority):
-        """Until all work of the queue is done."""
+        """Waits until all work of the queue is done."""
         self._check(self._lib.gpreempt_synchronize(self.queue(priority)))
 
     def set_priority(self, priority, other):
-        """Gives the queue of @priority another one, with the timeslice that goes with it."""
+        """Gives the queue of @priority another priority, and the timeslice that goes with it."""
         self._check(self._lib.gpreempt_context_set_priority(self.queue(priority), other))
 
     def preempt(self, priority, for_us=0):
@@ -154,11 +154,11 @@ class GPUScheduler:
 
     @property
     def control(self):
-        """How TSGs are called: "daemon", "agent", or why not."""
+        """Returns how TSGs are called: "daemon", "agent", or why they cannot be."""
         return self._lib.gpreempt_control(self._handle).decode()
 
     @property
     def alone(self):
-        """Why priorities do not reach across processes; None where they do."""
+        """Returns why priorities do not apply between processes; None if they do."""
         why = self._lib.gpreempt_alone(self._handle)
         return why.decode() if why else None

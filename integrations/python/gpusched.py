@@ -29,7 +29,7 @@ _SILENT_S = 15  # an empty line every 5 s says that the daemon lives
 
 
 class Error(OSError):
-    """What the daemon refused or could not do; `errno` and `strerror` are set."""
+    """The daemon refused a request, or could not do it; `errno` and `strerror` are set."""
 
 
 class _Connection(http.client.HTTPConnection):
@@ -68,7 +68,7 @@ class Gpusched:
         self._socket = socket or _default_socket()
 
     def request(self, verb, **args):
-        """One verb. Arguments that are None are left out."""
+        """Sends one verb and returns the answer. Arguments that are None are left out."""
         body = {k.rstrip("_"): v for k, v in args.items() if v is not None}
         watched = body.get("for_us", 0) / 1e6 if verb == "status" else 0
         connection = _Connection(self._socket, _REQUEST_S + watched)
@@ -93,11 +93,11 @@ class Gpusched:
         return lambda **args: self.request(verb, **args)
 
     def watch(self):
-        """Events as dicts, until the caller stops or the daemon ends."""
+        """Yields events as dicts, until the caller stops or the daemon ends."""
         return self._stream("watch")
 
     def trace(self):
-        """The same with every turn on the GPUs and counters."""
+        """Yields events as watch() does, and every turn on the GPUs, and counters."""
         return self._stream("trace")
 
     def _stream(self, name):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""gpusched_hint - what include/gpusched/hint.h has, for Python
+"""gpusched_hint - the functions of include/gpusched/hint.h for Python
 
 Copy this file, or put its folder on PYTHONPATH. Without gpusched's agent in the process (`gpusched run --agent`)
 every function does nothing.
@@ -46,38 +46,38 @@ def coming():
 
 
 def here():
-    """Its first work is launched: nothing need be kept for it any more."""
+    """The request's first work is launched: the GPU need not be kept free for it any more."""
     if _hints:
         _hints.here()
 
 
 def done():
-    """It is done, or was dropped."""
+    """The request is done, or was dropped."""
     if _hints:
         _hints.done()
 
 
 def deadline(us):
-    """Requests want to be done within `us` microseconds of their arrival; 0: no wish."""
+    """Requests are to be done within `us` microseconds of their arrival; 0: no deadline."""
     if _hints:
         _hints.deadline(us)
 
 
 def yield_asked():
-    """Has somebody asked this program to give way since it last did?"""
+    """True if this program was preempted or suspended since its last self_preempt()."""
     return bool(_hints and _hints.yield_asked())
 
 
 def self_preempt():
-    """Takes the GPU from this program's own work, once. 0, or a negative errno."""
+    """Takes the GPU from this program's own work, once. Returns 0, or a negative errno."""
     return _hints.self_preempt() if _hints else -19
 
 
 def lead_us():
-    """So many us before its launch a hint is best given, as a switch takes that long here; 0: no agent."""
+    """How long a switch takes here, in us: call coming() that long before the launch. 0: no agent."""
     return _hints.lead_us() if _hints and _hints.size >= ctypes.sizeof(_Hints) else 0
 
 
 def state():
-    """What became of the last coming(): "on", or why not."""
+    """The result of the last coming(): "on", or why not."""
     return _hints.state().decode() if _hints else "off: no agent (gpusched run --agent)"

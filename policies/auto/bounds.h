@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * auto/bounds.h - measures the cost of the present settings, and draws the consequences
+ * auto/bounds.h - measures what the present settings cost, and acts on that
  *
  * A look is one such measurement. It may change the BE slice (slice.h), or make LC pay for the BEs'
  * floor. Guesses for TSGs without a class also take effect here, or are undone.
@@ -9,12 +9,13 @@
 #define AUTO_BOUNDS_H
 
 /*
- * For SETTLE_NS after a TSG came or went, losses are not put down to the slice. If TSGs come and go
- * all the time, this ends after UNREST_NS, so that nobody gains by it.
+ * For SETTLE_NS after a TSG came or went, losses are not taken for an effect of the slice. If TSGs
+ * come and go all the time, this ends after UNREST_NS, so that no program gains by coming and
+ * going.
  */
 #define SETTLE_NS (GS_S / 2)
 #define UNREST_NS (6 * GS_S)
-/* LC pays when BEs are owed so much; the debt stops at the maximum. */
+/* LC pays from this debt to the BEs on, with a shorter slice; the debt grows to the maximum. */
 #define OWED_NS (80 * GS_MS)
 #define OWED_MAX_NS (400 * GS_MS)
 #define PAYING_LC_US 10000ull
@@ -25,22 +26,24 @@ GPUSCHED_INLINE void leave_costs(const struct tsg *s, struct runlist *r)
 }
 
 /*
- * Beside requests that are held for, each payment keeps a whole queue waiting. The log is late, so
- * a BE gets more at a time than it is owed, and the surplus counts for later. Payments begin sooner
- * in return, so that it waits no longer for one. The surplus of one BE is no payment to another.
+ * While requests get holds, each payment keeps a whole queue of requests waiting. The log is late,
+ * so a BE gets more in one payment than it is owed. That surplus is kept as credit, so that
+ * payments are fewer. In return a payment begins at a smaller debt, so that the BE does not wait
+ * longer for it. There is no credit with several BEs: the surplus of one BE is no payment to
+ * another.
  */
 #define HELD_LATELY_NS (5 * GS_S)
 #define OWED_HELD_NS (20 * GS_MS)
 #define CREDIT_NS (OWED_NS - OWED_HELD_NS)
 
-/* BEs with work get their floor, or LC pays. */
+/* Adds up what BEs with work lack to their floor over @span, and decides whether LC pays. */
 GPUSCHED_INLINE void owe(struct runlist *r, gs_u64 span)
 {
 	int held = r->be == 1 && r->held_ns && r->look_ns < r->held_ns + HELD_LATELY_NS;
 	gs_u64 got = r->be_progress - r->look_progress;
 	gs_u64 due = r->ready + r->part
 			     ? span * be_floor_pct * (r->held_ns > r->look_ns ? 10 : 12) / 1000
-			     : 0; /* a fifth more without a hold: looks are late */
+			     : 0; /* without a hold a fifth more, since looks come late */
 
 	got += held ? r->credit_ns : 0;
 	r->owed_ns = gs_least(r->owed_ns + due, OWED_MAX_NS + got);
@@ -52,7 +55,7 @@ GPUSCHED_INLINE void owe(struct runlist *r, gs_u64 span)
 		r->paying = 0;
 }
 
-/* A trial is as short as it can be: it keeps LC waiting. */
+/* The length of a look. A trial's look is as short as it can be, since a trial keeps LC waiting. */
 GPUSCHED_INLINE gs_u64 look_for(const struct runlist *r)
 {
 	return r->slice.trial_ns ? TRIAL_NS : LOOK_NS;
@@ -78,7 +81,10 @@ GPUSCHED_INLINE void see(struct runlist *r, gs_u64 span, gs_u64 now)
 
 #define BLIND_NS (3 * GS_S)
 
-/* Logs once that a runlist's facts are missing, but not at its beginning, when they always are. */
+/*
+ * Logs once that facts about the runlist are missing for long. In its first moments they always
+ * are.
+ */
 GPUSCHED_INLINE void watch_blind(struct runlist *r, gs_u64 now)
 {
 	if (!r->blind_ns)
@@ -89,7 +95,10 @@ GPUSCHED_INLINE void watch_blind(struct runlist *r, gs_u64 now)
 	gpusched_log("blind: the GPU's log is not known; TSGs of the runlist", r->tsgs);
 }
 
-/* A look that began under another slice says nothing of this one: it ends as soon as it can. */
+/*
+ * Ends a look when it has lasted long enough, acts on it, and begins the next one. If the slice
+ * changed during a look, the look says nothing of the new slice: it ends as soon as it can.
+ */
 GPUSCHED_INLINE void watch_costs(struct runlist *r, gs_u32 runlist, gs_u64 now)
 {
 	struct gpusched_runlist_facts *f = &r->now;
@@ -133,9 +142,10 @@ GPUSCHED_INLINE void watch_costs(struct runlist *r, gs_u32 runlist, gs_u64 now)
 }
 
 /*
- * Guesses take effect only where there are LC and BE, or several TSGs of class be. The latter take
- * turns, and TSGs of no class would not share these turns without guesses. There must be a guess
- * for every TSG that competes. One without would take the time that BEs leave to LC.
+ * Decides whether guesses take effect. They do so only beside LC and BE, or beside several TSGs of
+ * class be. The latter take turns, and without guesses, TSGs without a class would not share these
+ * turns. There must also be a guess for every TSG that competes: a TSG without one would take the
+ * time that BEs leave to LC.
  */
 GPUSCHED_INLINE void choose_acting(struct runlist *r, gs_u64 now)
 {
@@ -167,7 +177,7 @@ GPUSCHED_INLINE void settle(struct runlist *r, gs_u32 runlist, gs_u64 now)
 	r->lc = r->g_lc + (r->acting ? r->g_guessed_lc : 0);
 	r->be = r->g_be + (r->acting ? r->g_guessed_be : 0);
 	r->running_lc = r->g_running_lc;
-	/* or many small ones, together a third of what LC leaves */
+	/* one busy TSG is enough, or many small ones with a third of what LC leaves */
 	r->busy = r->g_busy ||
 		  (r->g_busy_permille && r->g_busy_permille * 3 + r->g_lc_permille >= 1000);
 	r->ready = r->g_ready;
@@ -182,7 +192,8 @@ GPUSCHED_INLINE void settle(struct runlist *r, gs_u32 runlist, gs_u64 now)
 	watch_costs(r, runlist, now);
 	r->stood_ns += r->g_held ? now - r->round_ns : 0;
 	r->round_ns = now;
-	if (r->be_progress - r->look_progress >= r->owed_ns) /* before the next look */
+	/* the debt is paid: LC gets its long slice back now, not at the next look */
+	if (r->be_progress - r->look_progress >= r->owed_ns)
 		r->paying = 0;
 	change_turn(r, runlist, now);
 	if (r->ready > 1 || r->slice.trial_ns || r->limits.tsgs)
@@ -194,8 +205,9 @@ GPUSCHED_INLINE void settle(struct runlist *r, gs_u32 runlist, gs_u64 now)
 }
 
 /*
- * Returns the TSG's rate before guesses took effect. If BEs of a class took turns beside it, it had
- * more than it has by default, so the result is an equal part of what LC leaves, if that is less.
+ * Returns the rate that the TSG had before guesses took effect. If BEs with a class took turns
+ * beside it, that rate was higher than by default. The result is then at most an equal part of what
+ * LC leaves.
  */
 GPUSCHED_INLINE gs_u64 base_of(const struct gpusched_task *t, const struct tsg *s,
 			       const struct runlist *r)
@@ -209,9 +221,10 @@ GPUSCHED_INLINE gs_u64 base_of(const struct gpusched_task *t, const struct tsg *
 
 /*
  * Undoes guesses if a TSG is worse off than before they took effect. Only a TSG that nearly always
- * had work can tell. After a TSG with a class has come, none can, since the newcomer takes its
- * part. The rate is the growth of @s->progress over a second. Where turns are taken, it is measured
- * over ten rounds of turns, and then over all time since. A loss of up to one turn is no sign.
+ * had work can show that. After a TSG with a class has come, none can, since the newcomer takes its
+ * part. The rate of a TSG is the growth of @s->progress over a second. Where turns are taken, the
+ * rate is measured over ten rounds of turns at first, and then over all the time since. A loss of
+ * up to one turn proves nothing.
  */
 GPUSCHED_INLINE void watch_harm(const struct gpusched_task *t, struct tsg *s, struct runlist *r,
 				gs_u64 now)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * auto/costs.h - what switches cost a GPU, and lengths that follow from it
+ * auto/costs.h - what switches cost on a GPU, and the lengths of slices that follow from that
  *
  * Pure: struct gpusched_gpu goes in, struct costs comes out.
  */
@@ -10,7 +10,7 @@
 #include "gpusched/arith.h"
 #include "gpusched/policy_types.h"
 
-/* An H200's, to go by while nothing is known. */
+/* The costs of an H200, which serve while nothing is known of this GPU. */
 #define H200_SWITCH_US 175ull
 #define H200_LOST_US 84ull
 #define H200_TURN_NS (120 * 1000ull)
@@ -18,12 +18,12 @@
 #define WASTE_MAX_PCT 25ull
 
 struct costs {
-	gs_u64 switch_us; /* from one BE to another */
-	gs_u64 turn_ns;   /* a turn has so much of the GPU without working: loading and saving */
-	gs_u64 waste_pct; /* so much of a runlist's time may go into switches */
+	gs_u64 switch_us; /* a switch from one BE to another */
+	gs_u64 turn_ns;   /* the part of a turn without work: loading and saving */
+	gs_u64 waste_pct; /* the part of a runlist's time that may go into switches */
 };
 
-/* From a BE to LC and back. */
+/* The cost of the switches from a BE to LC and back. */
 GPUSCHED_INLINE gs_u64 costs_round_trip_us(const struct costs *c)
 {
 	return c->switch_us * 13 / 7;
@@ -35,27 +35,28 @@ GPUSCHED_INLINE gs_u64 costs_grown_us(const struct costs *c)
 	return c->switch_us * 16 / 7;
 }
 
-/* For a TSG that may wake up beside another's turn: some seven switches long. */
+/* The slice of a TSG that may wake up beside another's turn: some seven switches long. */
 GPUSCHED_INLINE gs_u64 costs_idle_us(const struct costs *c)
 {
 	return c->switch_us * 48 / 7;
 }
 
-/* LC that works for longer in a turn pays more for a long slice than all switches cost. */
+/* An LC that works longer than this in a turn loses more by long BE slices than by all switches. */
 GPUSCHED_INLINE gs_u64 costs_long_work_us(const struct costs *c)
 {
 	return 2 * costs_round_trip_us(c);
 }
 
-/* Turns of LC that hold the GPU for @held_ns in all: do they work that long? */
+/* True if LC works that long in each of @turns turns, which hold the GPU for @held_ns in all. */
 GPUSCHED_INLINE int costs_are_long(const struct costs *c, gs_u64 held_ns, gs_u64 turns)
 {
 	return held_ns > turns * (costs_long_work_us(c) * 1000 + c->turn_ns);
 }
 
 /*
- * So much may go into switches, by the time between turns. Where that is longer, the same protection
- * takes more of them: half as much more, for BEs pay the rest by longer slices.
+ * Returns the part of the time that may go into switches, by how long a switch takes. If it takes
+ * longer than on an H200, the same protection of LC costs more. The part then grows half as much as
+ * the cost: BEs pay the rest, with longer slices.
  */
 GPUSCHED_INLINE gs_u64 costs_waste_of(const struct gpusched_gpu *gpu)
 {
@@ -64,13 +65,16 @@ GPUSCHED_INLINE gs_u64 costs_waste_of(const struct gpusched_gpu *gpu)
 	return gs_least(H200_WASTE_PCT * (us + H200_LOST_US) / (2 * H200_LOST_US), WASTE_MAX_PCT);
 }
 
-/* Costs are known to a tenth. Within that they are the ones that all else was fitted to. */
+/* Costs are known to within a tenth. If @us is that near to @fitted, the rest was fitted to it. */
 GPUSCHED_INLINE gs_u64 costs_to_a_tenth(gs_u64 us, gs_u64 fitted)
 {
 	return us * 10 >= fitted * 9 && us * 10 <= fitted * 11 ? fitted : us;
 }
 
-/* Restoring shows in no log: it takes a fifth of the saving that is known. @asked_pct: 0 for ours. */
+/*
+ * Works out the costs of a GPU. No log shows how long a TSG's restore takes: it counts as a fifth
+ * of the save. @asked_pct: option waste_pct; 0: costs_waste_of() decides.
+ */
 GPUSCHED_INLINE void costs_learn(struct costs *c, const struct gpusched_gpu *gpu, gs_u64 asked_pct)
 {
 	const gs_u32 both = GPUSCHED_GPU_SAVE | GPUSCHED_GPU_SWITCH;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * auto/decide.h - pass 1: what a TSG gets
+ * auto/decide.h - pass 1: decides what each TSG gets
  */
 #ifndef AUTO_DECIDE_H
 #define AUTO_DECIDE_H
@@ -37,6 +37,7 @@ GPUSCHED_INLINE int is_tried(const struct gpusched_task *t, struct tsg *s, const
 	return probe_trial(&s->probe, &seen, wished);
 }
 
+/* Notes what `gpusched status` shows of an LC. */
 GPUSCHED_INLINE void say(const struct gpusched_task *t, struct tsg *s, const struct runlist *r,
 			 gs_u64 now)
 {
@@ -73,7 +74,10 @@ GPUSCHED_INLINE void decide_lc(struct gpusched_task *t, struct tsg *s, const str
 		gpusched_want_timeslice(t, lc_slice_us);
 }
 
-/* The slice is short only where LC gains by it and no TSG without a class makes the BE starve. */
+/*
+ * A BE's slice is short only where LC gains by that. Beside a busy TSG without a class it is not,
+ * since that TSG's slices would make the BE starve.
+ */
 GPUSCHED_INLINE void want_be_slice(struct gpusched_task *t, const struct tsg *s,
 				   const struct runlist *r, int tried)
 {
@@ -114,8 +118,8 @@ GPUSCHED_INLINE void decide_be(struct gpusched_task *t, struct tsg *s, const str
 }
 
 /*
- * After a pause, the TSG's turn counts as begun now: the log, which is late, does not tell a pause
- * from a lack of work.
+ * Suspends a TSG that its limit pauses. When the pause ends, the TSG's turn counts as just begun:
+ * the log is late, and the pause in it would look like a lack of work.
  */
 GPUSCHED_INLINE void pause_or_not(struct gpusched_task *t, struct tsg *s, gs_u64 now, int paused)
 {

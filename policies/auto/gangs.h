@@ -2,10 +2,11 @@
 /*
  * auto/gangs.h - gangs: jobs that have work on several GPUs, and have their turns on all at once
  *
- * One of its GPUs leads a gang: the one on which the gang's part is the smallest, so that it takes
- * no more than its part on any other GPU. The gang stands in line on that GPU only. When its time
- * comes, it is called, and all its GPUs give it the next turn. If another gang was called on one of
- * them, it waits, and is called before others when the next turns are given.
+ * One GPU of a gang leads: the GPU on which the gang's part is the smallest. So the gang takes no
+ * more than its part on any of its GPUs. The gang stands in line on the leading GPU only. When it
+ * is first there, it is called, and all its GPUs give it the next turn. If another gang was called
+ * on one of these GPUs already, the gang waits, and is called before others for the turns after
+ * that.
  */
 #ifndef AUTO_GANGS_H
 #define AUTO_GANGS_H
@@ -17,7 +18,7 @@ struct gang_key {
 };
 GPUSCHED_MAP(auto_gangs, HASH, struct gang_key, struct gang, 8192);
 
-/* For each GPU: the gang that is led from there and is the first in line. */
+/* The first in line of the gangs that a GPU leads. */
 struct bid {
 	gs_u64 seq;
 	struct gang_key key;
@@ -34,12 +35,13 @@ GPUSCHED_INLINE gs_u64 job_in(const struct candidate *c)
 	return c->place.who[GPUSCHED_LEVEL_JOB];
 }
 
-/* 0: there is no candidate. */
+/* Returns 0 if there is no candidate. */
 GPUSCHED_INLINE gs_u64 tsg_in(const struct candidate *c)
 {
 	return c->place.who[GPUSCHED_LEVEL_TSG];
 }
 
+/* True if a job has work on more than one GPU. */
 GPUSCHED_INLINE int is_gang(gs_u64 gpus)
 {
 	return (gpus & (gpus - 1)) != 0;
@@ -54,8 +56,8 @@ GPUSCHED_INLINE struct gang *gang_of(const struct candidate *c)
 }
 
 /*
- * Notes that a TSG of the gang is ready for turns on @runlist. The larger @crowd is, the smaller is
- * the gang's part there.
+ * Notes that a TSG of the gang is ready for turns on @runlist. @crowd is the weight of all that
+ * share the runlist: the larger it is, the smaller is the gang's part there.
  */
 GPUSCHED_INLINE void gang_found(struct gang *g, const struct runlist *r, gs_u32 runlist,
 				gs_u64 crowd)
@@ -75,7 +77,7 @@ GPUSCHED_INLINE void gang_found(struct gang *g, const struct runlist *r, gs_u32 
 	}
 }
 
-/* Notes the gang that is the first in line of the runlist and is led from there. */
+/* Notes the gang that is first in line on its leading GPU, so that gangs_call() can call it. */
 GPUSCHED_INLINE void gang_bid(const struct runlist *r, gs_u32 runlist)
 {
 	gs_u32 gpu = (runlist >> 8) % MAX_GPUS;
@@ -88,6 +90,11 @@ GPUSCHED_INLINE void gang_bid(const struct runlist *r, gs_u32 runlist)
 	b->key.job = job_in(&r->leads);
 }
 
+/*
+ * Calls the first gang that @gpu leads, if all its GPUs are free. @taken: the GPUs of gangs called
+ * so far; returns them with those of this gang. @waits: 1 to call only a gang that had to wait
+ * before.
+ */
 GPUSCHED_INLINE gs_u64 gang_call(gs_u32 gpu, gs_u32 waits, gs_u64 taken, gs_u64 seq, gs_u64 epoch)
 {
 	const struct bid *b = gpusched_lookup(auto_bids, &gpu);
@@ -107,7 +114,7 @@ GPUSCHED_INLINE gs_u64 gang_call(gs_u32 gpu, gs_u32 waits, gs_u64 taken, gs_u64 
 	return taken | g->found;
 }
 
-/* An epoch begins: jobs that had to wait are called for it first. */
+/* Calls gangs for a new epoch: first those that had to wait, then the others. */
 GPUSCHED_INLINE void gangs_call(gs_u64 seq, gs_u64 epoch)
 {
 	gs_u64 taken = 0;

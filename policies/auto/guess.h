@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * auto/guess.h - a TSG of no class is taken for lc or be by how its turns end
+ * auto/guess.h - takes a TSG without a class for lc or be, by how its turns end
  *
- * Pure: struct gpusched_facts goes in, struct guess comes out. Only turns that somebody else ended, or
- * that ended while others waited, say something: a TSG that is alone has none.
+ * Pure: struct gpusched_facts goes in, struct guess comes out. Only turns that the slice ended, or
+ * that ended while others waited, show what a TSG is. A TSG that is alone has no such turns.
  */
 #ifndef AUTO_GUESS_H
 #define AUTO_GUESS_H
@@ -20,18 +20,18 @@ enum role { NOTHING, LC, BE, OTHER };
 
 /* Begins with zeroes. */
 struct guess {
-	/* the facts when the present look began; look_ns 0: none did */
+	/* the facts when the present look began; look_ns 0: no look has begun */
 	gs_u64 look_ns, since_ns, held_ns, slice_ended, drained, returns;
-	gs_u32 verdict; /* enum role: what it is taken for */
-	gs_u32 leaning; /* what the last looks said instead, */
-	gs_u32 looks;   /* so many of them in a row */
+	gs_u32 verdict; /* enum role: what the TSG is taken for */
+	gs_u32 leaning; /* what the last looks found instead */
+	gs_u32 looks;   /* how many looks in a row found that */
 	gs_u32 pad;
 };
 
 /*
- * An opinion by the turns of one look: LC, BE, or NOTHING, which is none. A launch-bound service
- * returns again and again beside the short slices that it gets as an LC: that is no reason to take
- * them away.
+ * Returns an opinion by the turns of one look: LC, BE, or NOTHING (no opinion). Once a launch-bound
+ * service counts as LC, the short BE slices beside it make it return again and again. So returns do
+ * not count against a TSG that is taken for LC already.
  */
 GPUSCHED_INLINE gs_u32 guess_opinion(const struct guess *g, const struct gpusched_facts *f,
 				     const struct costs *c, gs_u32 acting)
@@ -40,10 +40,13 @@ GPUSCHED_INLINE gs_u32 guess_opinion(const struct guess *g, const struct gpusche
 	gs_u64 cut = f->slice_ended - g->slice_ended, drained = f->drained - g->drained;
 	gs_u64 held = f->held_ns - g->held_ns, returns = f->returns - g->returns;
 	gs_u64 ended = cut + drained;
-	/* first it does what had piled up by default */
+	/* an LC may first do the work that had piled up before the guess */
 	int catches_up = acting && g->verdict == LC && costs_are_long(c, held, drained);
 
-	/* most of the GPU; a good part of it, and seldom out of work; any, and never */
+	/*
+	 * BE has most of the GPU; or a good part, and seldom drains; or a small part, and never
+	 * does
+	 */
 	if (cut * 10 >= ended && held * 2 >= span)
 		return BE;
 	if (cut * 10 >= ended * 7 && held * 5 >= span)
@@ -52,7 +55,7 @@ GPUSCHED_INLINE gs_u32 guess_opinion(const struct guess *g, const struct gpusche
 		return BE;
 	if (drained * 10 < ended * 9 || held * 10 > span * (catches_up ? 9 : 5))
 		return NOTHING;
-	/* a slice of BE before each is little beside such turns */
+	/* beside turns this long, the BE slice before each of them is little */
 	if (costs_are_long(c, held, drained))
 		return LC;
 	return returns * 4 <= drained * 3 || (acting && g->verdict == LC) ? LC : NOTHING;
@@ -69,8 +72,8 @@ GPUSCHED_INLINE void guess_begin(struct guess *g, const struct gpusched_facts *f
 }
 
 /*
- * A round. @acting: guesses are in effect on the runlist. Returns 1 when it was taken for something,
- * and is taken for something else, or nothing, from now on.
+ * Looks at the TSG in a round. @acting: guesses are in effect on the runlist. Returns 1 if the TSG
+ * was taken for LC or BE, and that has now changed.
  */
 GPUSCHED_INLINE int guess_look(struct guess *g, const struct gpusched_facts *f,
 			       const struct costs *c, gs_u32 acting)

@@ -1,30 +1,37 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * auto/look.h - pass 0: what the log says of a TSG, what it is taken for, and sums by runlist
+ * auto/look.h - pass 0: reads the log's facts about each TSG, guesses its role, sums by runlist
  */
 #ifndef AUTO_LOOK_H
 #define AUTO_LOOK_H
 
-/* One that somebody else has suspended: within a turn, once our own call has had its time. */
+/*
+ * If a TSG is still suspended this long after the policy wished it to run, somebody else has
+ * suspended it. The time is enough for the policy's own call, and shorter than a turn.
+ */
 #define ABSENT_NS (30 * GS_MS)
-/* A BE that is not on the GPU for this long, and does not wait for it, has nothing to do. */
+/* A BE that has not been on the GPU for this long, and does not wait for the GPU, has no work. */
 #define IDLE_NS (20 * GS_MS)
-/* One that is off for so long, but shorter, in so many of the looks at it, works in bits. */
+/*
+ * A BE works in bits if in PART_PERMILLE of the looks at it, it has been off the GPU for longer
+ * than OFF_NS, but less than IDLE_NS.
+ */
 #define OFF_NS (4 * GS_MS)
 #define PART_PERMILLE 120
-/* An LC TSG that has waited so long while others ran. */
+/* It is an inversion if an LC TSG waits for this long while BEs run. */
 #define INVERSION_NS (5 * GS_MS)
 /*
- * A change without a class is watched for so long, and left alone for so long when it harmed. Each
- * trial harms again, so the time doubles with each in a row.
+ * Guesses that take effect are watched for WATCH_NS. If they did harm, there are none for LEAVE_NS.
+ * Each new trial harms again, so that time doubles with each vain trial in a row.
  */
 #define WATCH_NS (10 * GS_S)
 #define LEAVE_NS (60 * GS_S)
 #define LEAVE_MAX_NS (3600 * GS_S)
-/* A TSG that has not run for so long does not count as running. */
+/* A TSG that has not run for this long does not count as running. */
 #define STALE_NS (5 * GS_S)
-/* A TSG of another class, or of none, with such a part of the GPU competes with BEs for it. */
+/* A TSG that is neither LC nor BE competes with BEs from this part of the GPU on. */
 #define BUSY_PERMILLE 200
+/* If LC has more than this part of the GPU, it is no sign of idleness that a BE does not run. */
 #define HOGGED_PERMILLE 800
 
 GPUSCHED_INLINE gs_u32 role_of(const struct gpusched_task *t, const struct tsg *s)
@@ -46,14 +53,14 @@ GPUSCHED_INLINE int is_guessed(const struct gpusched_task *t)
 	return t->class_id == GPUSCHED_CLASS_NONE;
 }
 
-/* It has the role by its class, or by a guess that is in effect. */
+/* True if the TSG has @role by its class, or by a guess that is in effect. */
 GPUSCHED_INLINE int counts_as(const struct gpusched_task *t, const struct tsg *s,
 			      const struct runlist *r, gs_u32 role)
 {
 	return s->role == role && (!is_guessed(t) || r->acting);
 }
 
-/* Suspended, and neither by us nor for a request: for turns it is not there. */
+/* Finds out whether somebody else has suspended the TSG. Such a TSG takes no part in turns. */
 GPUSCHED_INLINE void look_absent(const struct gpusched_task *t, struct tsg *s, gs_u64 now)
 {
 	if (!gpusched_is_suspended(&t->is) || gpusched_is_suspended(&t->want) ||
@@ -67,7 +74,7 @@ GPUSCHED_INLINE void look_absent(const struct gpusched_task *t, struct tsg *s, g
 	s->absent = now >= s->absent_ns + ABSENT_NS;
 }
 
-/* In a hold turns stand still, and what the log says of BEs is not their doing. */
+/* Notes a hold: turns stand still, and it is not the BEs' doing that they do not run. */
 GPUSCHED_INLINE void look_held(const struct gpusched_task *t, struct runlist *r, gs_u64 now)
 {
 	gs_u32 state = gpusched_hold_state(t);
@@ -79,9 +86,10 @@ GPUSCHED_INLINE void look_held(const struct gpusched_task *t, struct runlist *r,
 }
 
 /*
- * How often a BE that may run is off the GPU for short and does not wait for it. One that often is
- * would waste turns: it runs beside the TSG that has the turn, with an equal slice. One that is off
- * for longer is idle then, which costs LC less.
+ * Finds out whether a BE works in bits: whether it is often off the GPU for a short time, without
+ * waiting for the GPU. Such a BE would waste turns, so it runs beside the TSG that has the turn,
+ * with an equal slice. @off: it is off at time @at. A BE that is off for longer counts as idle
+ * instead, which costs LC less.
  */
 GPUSCHED_INLINE void look_part(struct tsg *s, gs_u64 at, int off)
 {
@@ -96,9 +104,10 @@ GPUSCHED_INLINE void look_part(struct tsg *s, gs_u64 at, int off)
 }
 
 /*
- * Does a BE have nothing to do? It shows in its turns; a suspended one cannot wake up. The log is
- * late, often by more than a turn, so its facts count for the turn that they are about. A TSG that
- * never ran in its last turn has nothing to do, although that turn is over.
+ * Finds out whether a BE has no work. That shows only in the BE's turns, since a suspended TSG
+ * cannot run. The log is late, often by more than a turn, so its facts are compared with the turn
+ * that they are about. If the TSG never ran in its last turn, it has no work, although that turn is
+ * over.
  */
 GPUSCHED_INLINE void look_idle(const struct gpusched_task *t, struct tsg *s,
 			       const struct runlist *r)
@@ -109,7 +118,7 @@ GPUSCHED_INLINE void look_idle(const struct gpusched_task *t, struct tsg *s,
 	int away = !(f->state & (GPUSCHED_STATE_LOADED | GPUSCHED_STATE_WAITING));
 	int settled = at > since + IDLE_NS + 5 * GS_MS;
 
-	/* where LC leaves next to nothing, being off is no sign of idleness */
+	/* if LC leaves next to nothing, a BE that does not run may still have work */
 	if (!s->sighted || !(f->known & GPUSCHED_FACT_LAST_RUN) ||
 	    r->lc_permille > HOGGED_PERMILLE) {
 		s->idle = 0;
@@ -125,7 +134,10 @@ GPUSCHED_INLINE void look_idle(const struct gpusched_task *t, struct tsg *s,
 		s->idle = 1;
 }
 
-/* On and off and on again would never be watched for long enough. */
+/*
+ * Undoes guesses because one of them was wrong. They stay off for a while: guesses that come and go
+ * would never be watched long enough to see whether they do harm.
+ */
 GPUSCHED_INLINE void doubt(const struct gpusched_task *t, struct runlist *r, gs_u64 now)
 {
 	gpusched_log("undone: one without a class seems to be something else now; TSG", t->id);
@@ -133,7 +145,7 @@ GPUSCHED_INLINE void doubt(const struct gpusched_task *t, struct runlist *r, gs_
 	r->leave_until_ns = now + LEAVE_NS;
 }
 
-/* Before the round's progress is added. */
+/* Guesses what a TSG without a class is. Called before the round's progress is added. */
 GPUSCHED_INLINE void judge(const struct gpusched_task *t, struct tsg *s, struct runlist *r)
 {
 	const struct gpusched_facts *f = &s->now;
@@ -147,7 +159,9 @@ GPUSCHED_INLINE void judge(const struct gpusched_task *t, struct tsg *s, struct 
 		doubt(t, r, f->as_of_ns);
 }
 
-/* An LC waits, or has waited, for long, and BEs run meanwhile; once per wait. */
+/*
+ * Counts an inversion: an LC waits for INVERSION_NS and BEs run meanwhile. Counts each wait once.
+ */
 GPUSCHED_INLINE void look_inversion(const struct gpusched_task *t, struct tsg *s, struct runlist *r)
 {
 	const struct gpusched_facts *f = &s->now;
@@ -168,7 +182,7 @@ GPUSCHED_INLINE void look_inversion(const struct gpusched_task *t, struct tsg *s
 	gpusched_log("inversion: lc waits for 5 ms while be runs; TSG", t->id);
 }
 
-/* Adds its progress since the last round to its own sum and its runlist's. */
+/* Adds the TSG's progress since the last round to its own sums and to its runlist's. */
 GPUSCHED_INLINE void look_progress(const struct gpusched_task *t, struct tsg *s, struct runlist *r)
 {
 	const struct gpusched_facts *f = &s->now;
@@ -204,7 +218,10 @@ GPUSCHED_INLINE void look_progress(const struct gpusched_task *t, struct tsg *s,
 	s->last_returns = f->returns;
 }
 
-/* It has a stack of its own, and calls nothing: on old kernels there is no room below. */
+/*
+ * A real function, not inlined, so that it has a stack frame of its own. It calls nothing, since on
+ * old kernels there is no stack left for one more call.
+ */
 static __attribute__((noinline)) int learn(struct runlist *r)
 {
 	if (r)
@@ -232,7 +249,7 @@ GPUSCHED_INLINE void begin_runlist(struct runlist *r, const struct gpusched_roun
 	clear(&r->called);
 }
 
-/* It has not run for long. */
+/* True if the TSG has not run for long. */
 GPUSCHED_INLINE int is_stale(const struct tsg *s)
 {
 	const struct gpusched_facts *f = &s->now;
@@ -241,6 +258,7 @@ GPUSCHED_INLINE int is_stale(const struct tsg *s)
 	       f->as_of_ns > f->last_run_ns + STALE_NS;
 }
 
+/* Adds the TSG to the counts of its runlist. */
 GPUSCHED_INLINE void count(const struct gpusched_task *t, const struct tsg *s, struct runlist *r)
 {
 	int stale = is_stale(s), guessed = is_guessed(t);

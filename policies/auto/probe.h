@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * auto/probe.h - whether a BE leaves the GPU sooner in CTA mode: tried for 150 ms a minute
+ * auto/probe.h - tries for 150 ms a minute whether a BE leaves the GPU sooner in CTA mode
  *
- * Pure: struct probe_seen goes in, struct probe comes out. Where thread blocks are long CTA is
- * worse, by far.
+ * Pure: struct probe_seen goes in, struct probe comes out. If thread blocks are long, CTA mode is
+ * far worse than CILP.
  */
 #ifndef AUTO_PROBE_H
 #define AUTO_PROBE_H
@@ -13,37 +13,41 @@
 #define PROBE_NS (150 * GS_MS)
 #define PROBE_EVERY_NS (60 * GS_S)
 #define PROBE_GAIN_NS (10 * 1000ull)
-/* A trial that the daemon wishes, whether it ends it or not. */
+/* The longest trial that the daemon wishes, in case it does not end the trial, and its slice. */
 #define WISHED_NS (2500 * GS_MS)
 #define WISHED_US 1000
 #define WISHED_MAX_US 2000
-#define PROBE_DRAINS 12 /* of which the figure consists of what was seen in the probe */
+/* After this many turns in the probe, drain_ns no longer shows the turns before it. */
+#define PROBE_DRAINS 12
 
 struct probe_seen {
 	gs_u64 now_ns;
-	gs_u64 drain_ns; /* how long after its slice the TSG leaves the GPU, lately */
-	gs_u64 drains;   /* so often that was seen so far */
-	int known;       /* both are known */
+	gs_u64 drain_ns; /* how long the TSG takes to leave the GPU after its slice, lately */
+	gs_u64 drains;   /* how often that was measured so far */
+	int known;       /* 1: both are known */
 };
 
 /* Begins with zeroes. */
 struct probe {
-	gs_u64 until_ns; /* a probe lasts until then; 0: there is none */
-	gs_u64 next_ns;  /* the next one begins at the earliest then */
+	gs_u64 until_ns; /* when the present probe ends; 0: there is none */
+	gs_u64 next_ns;  /* when the next probe may begin */
 	gs_u64 cilp_ns;  /* drain_ns in CILP mode, before the last probe */
-	gs_u64 drains;   /* so many when the last probe began */
-	gs_u32 in_cta;   /* the last probe found CTA better: the TSG is kept in it */
+	gs_u64 drains;   /* probe_seen.drains when the last probe began */
+	gs_u32 in_cta;   /* 1: the last probe found CTA better, so the TSG stays in CTA mode */
 	gs_u32 pad;
 	gs_u64 trial_ns; /* when the wished trial began; 0: none is wished */
 };
 
-/* The slice of a trial. Its end has to show in a turn's length: so it is long against a save. */
+/* The slice of a trial: long against a save, so that its end shows in a turn's length. */
 GPUSCHED_INLINE gs_u64 probe_slice_us(gs_u64 save_us)
 {
 	return gs_least(gs_most(8 * save_us, WISHED_US), WISHED_MAX_US);
 }
 
-/* 1: a trial is wished, and is not too long yet. A probe needs drains after it. */
+/*
+ * Returns 1 while a trial is wished and not too long. A probe begins to count its drains anew after
+ * a trial.
+ */
 GPUSCHED_INLINE int probe_trial(struct probe *p, const struct probe_seen *s, int wished)
 {
 	if (!wished) {
@@ -57,7 +61,7 @@ GPUSCHED_INLINE int probe_trial(struct probe *p, const struct probe_seen *s, int
 	return s->now_ns < p->trial_ns + WISHED_NS;
 }
 
-/* 1: the TSG should be in CTA mode. */
+/* Returns 1 if the TSG should be in CTA mode. */
 GPUSCHED_INLINE int probe_cta(struct probe *p, const struct probe_seen *s)
 {
 	if (p->until_ns) {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * auto/requests.h - what requests of an LC cost beside BEs, and whether BEs are held meanwhile
+ * auto/requests.h - decides whether BEs are suspended during an LC's requests, by what that saves
  *
- * In windows without a hold the log tells how many turns a request has, and how long the GPU would
- * idle in it. A hold hides both: then only the length of requests tells that something is different
- * now, and one window without a hold finds out what.
+ * In windows without a hold, the log shows how many turns a request has, and how long the GPU would
+ * idle in a hold. During holds neither shows. Then only the length of requests can show that they
+ * have changed; if it does, one window without a hold finds out how.
  */
 #ifndef AUTO_REQUESTS_H
 #define AUTO_REQUESTS_H
@@ -14,19 +14,19 @@
 #define HOLD_US GPUSCHED_HOLD_MAX_US
 #define WINDOW_NS GS_S
 #define ENOUGH 4
-/* The mean length of so many requests in holds is enough to see a change of this factor. */
+/* Requests have changed if the mean length of MANY of them in holds changes by this factor. */
 #define MANY 64
 #define OTHER_LENGTH 4
-/* A request in holds that lasts for so much longer than others may wait for something else. */
+/* A request in holds that lasts this much longer than others may wait for something else. */
 #define STUCK_NS (5 * GS_S)
-/* So much of its work the account may not have yet. */
+/* The account may be this late, so it may lack as much of the work. */
 #define LATE_NS (67 * GS_MS)
-/* Nobody holds while requests of an LC of the runlist are looked at, for so long at most. */
+/* While requests of an LC are measured, no LC of the runlist has a hold, for this long at most. */
 #define LOOKED_AT_NS (5 * GS_S)
 #define AGAIN_NS (30 * GS_S)
 #define AGAIN_MAX_NS (3600 * GS_S)
 
-/* Its requests so far, in the present window. */
+/* Returns the length of all requests in the present window, the open one included. */
 GPUSCHED_INLINE gs_u64 open_ns(const struct requests *q, gs_u64 now)
 {
 	gs_u64 from = gs_most(q->began_ns, q->window_ns);
@@ -45,7 +45,10 @@ GPUSCHED_INLINE void begin_window(struct tsg *s, gs_u64 now)
 	q->ended = 0;
 }
 
-/* More turns than the calls and the rest at the end cost, and not too much of the GPU lost. */
+/*
+ * A hold is worth its cost if the switches of a request's turns cost more. A hold costs its calls
+ * and the idle GPU at its end. It is a waste if the GPU would idle for too much of the time.
+ */
 GPUSCHED_INLINE gs_u32 weigh_hold(const struct requests *q, const struct runlist *r)
 {
 	if (q->turns < 2 || q->turns * costs_round_trip_us(&r->costs) <= CALLS_US + q->quiet_us)
@@ -53,7 +56,10 @@ GPUSCHED_INLINE gs_u32 weigh_hold(const struct requests *q, const struct runlist
 	return q->idle_permille > r->costs.waste_pct * 10 ? WASTE : WORTH;
 }
 
-/* A window without a hold: the rest of a request is work, and waits for the GPU. */
+/*
+ * Ends a window without a hold, and judges its requests. The GPU would idle in a hold for the part
+ * of a request that is neither work nor waiting for the GPU.
+ */
 GPUSCHED_INLINE void weigh_requests(struct tsg *s, struct runlist *r, gs_u64 now)
 {
 	struct requests *q = &s->requests;
@@ -70,7 +76,9 @@ GPUSCHED_INLINE void weigh_requests(struct tsg *s, struct runlist *r, gs_u64 now
 	r->unheld_until_ns = 0;
 }
 
-/* Requests in holds: as long as they were? */
+/*
+ * Ends a window with holds: if the length of requests has changed, they have to be measured again.
+ */
 GPUSCHED_INLINE void compare_requests(struct requests *q, struct runlist *r, gs_u64 now)
 {
 	gs_u64 mean = q->ended ? gpusched_div(q->open_ns, (gs_u64)q->ended) : 0;
@@ -90,7 +98,7 @@ GPUSCHED_INLINE void compare_requests(struct requests *q, struct runlist *r, gs_
 	r->unheld_until_ns = now + LOOKED_AT_NS;
 }
 
-/* Pass 0, of an LC. */
+/* Pass 0, for an LC: ends its window when that is long enough. */
 GPUSCHED_INLINE void look_requests(struct tsg *s, struct runlist *r, gs_u64 now)
 {
 	struct requests *q = &s->requests;
@@ -110,13 +118,16 @@ GPUSCHED_INLINE void look_requests(struct tsg *s, struct runlist *r, gs_u64 now)
 	begin_window(s, now);
 }
 
-/* Nothing but class be yields, so beside others that compete the switches would stay. */
+/*
+ * True if a hold would help. It suspends only TSGs of class be, so beside others that compete the
+ * switches would stay.
+ */
 GPUSCHED_INLINE int may_hold(const struct runlist *r, gs_u64 now)
 {
 	return r->g_be && r->be == r->g_be && !r->busy && !r->paying && now >= r->unheld_until_ns;
 }
 
-/* Why BEs are not suspended while it has requests. */
+/* Returns why BEs are not suspended during the LC's requests. */
 GPUSCHED_INLINE enum not_held not_held(const struct gpusched_task *t, const struct tsg *s,
 				       const struct runlist *r, gs_u64 now)
 {

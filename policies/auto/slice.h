@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * auto/slice.h - how long: the slice of BEs beside LC on a runlist, by what switches take of it
+ * auto/slice.h - fits the slice of BEs beside LC to the time that switches take on the runlist
  *
- * Pure: struct slice_seen goes in, struct slice comes out, once a look. The slice grows while more
- * than the bound goes into switches, and is short again when far less does. It never exceeds what
- * the owners asked for, and a launch-bound service gets one that is in step with the driver's.
+ * Pure: struct slice_seen goes in, struct slice comes out, once for each look. The slice grows
+ * while more than the bound goes into switches, and becomes short again when far less does. It
+ * never exceeds what the owners asked for. Beside a launch-bound service it keeps step with the
+ * driver's.
  */
 #ifndef AUTO_SLICE_H
 #define AUTO_SLICE_H
@@ -13,9 +14,11 @@
 
 #define PATIENCE_NS (GS_S / 4)
 #define PATIENCE_MAX_NS (64 * GS_S)
-/* Turns of LC that say something of their length. */
+/* From this many turns of LC on, their mean length is known. */
 #define ENOUGH_TURNS 20
-/* A trial of a longer slice lasts so long; the next comes so much later at the earliest. */
+/*
+ * A trial of a longer slice lasts TRIAL_NS. The next comes TRIAL_AGAIN_NS later, then less often.
+ */
 #define TRIAL_NS (80 * GS_MS)
 #define TRIAL_AGAIN_NS (60 * GS_S)
 #define TRIAL_MAX_NS (3600 * GS_S)
@@ -23,19 +26,19 @@
 /* Findings of a look: a stretch of time in which slices stayed the same. */
 struct slice_seen {
 	gs_u64 now_ns;
-	gs_u64 span_ns;       /* its length */
-	gs_u64 lost_permille; /* of it, in switches */
-	gs_u64 lc_work_ns;    /* what LC worked in it, */
-	gs_u64 lc_turns;      /* in so many turns, */
-	gs_u64 lc_returns;    /* of which so many began right after one that had drained */
+	gs_u64 span_ns;       /* length of the look */
+	gs_u64 lost_permille; /* the part of that time that went into switches */
+	gs_u64 lc_work_ns;    /* work of all LCs in the look */
+	gs_u64 lc_turns;      /* turns in which they did it */
+	gs_u64 lc_returns;    /* the turns that began right after a drained turn of the same TSG */
 	gs_u64 least_us;      /* shortest slice of a BE */
-	gs_u64 asked_us;      /* longest slice that a BE's owner asked for; 0: nobody did */
+	gs_u64 asked_us;      /* longest slice that a BE's owner asked for; 0: no owner did */
 	gs_u64 ready;         /* BEs that want turns */
-	gs_u32 lc;            /* how many count as LC, */
-	gs_u32 lc_classed;    /* how many of them have the class */
-	gs_u32 held;          /* 1: there was a hold in it: turns say nothing */
+	gs_u32 lc;            /* TSGs that count as LC */
+	gs_u32 lc_classed;    /* TSGs of class lc */
+	gs_u32 held;          /* 1: there was a hold in the look, so turns say nothing */
 	gs_u32 settled;       /* 1: no TSG has come or gone lately */
-	gs_u32 no_trial;      /* 1: requests are looked at: short slices, and no trial */
+	gs_u32 no_trial;      /* 1: requests are being measured: short slices, and no trial */
 	gs_u32 pad;
 };
 
@@ -43,22 +46,22 @@ struct slice_seen {
 struct slice {
 	gs_u64 us;            /* the slice */
 	gs_u64 lost_permille; /* as the last look found it */
-	gs_u64 work_us;       /* LC's in a turn, as the last look that saw some found it */
-	gs_u32 launch_bound;  /* LC's services are, as seen beside short slices */
-	gs_u32 serial;        /* they seemed so, but a longer slice made their turns no larger */
-	gs_u64 grown_ns;      /* when the slice grew last */
-	gs_u64 shrunk_ns;     /* when it was made short last */
-	gs_u64 calm_ns;       /* since when it is longer than needed; 0: it is not */
-	gs_u64 patience_ns;   /* it is made short when it was calm for so long */
-	gs_u64 trial_ns;      /* since when a longer slice is tried; 0: none is */
-	gs_u64 trial_work_us; /* work_us before that */
-	gs_u64 next_trial_ns; /* no trial before that */
-	gs_u64 trial_wait_ns; /* from the last trial to that */
-	gs_u32 over;          /* looks in a row that lost more than they may */
+	gs_u64 work_us;       /* work of LC in a turn, by the last look with enough turns */
+	gs_u32 launch_bound;  /* 1: the LCs are launch-bound, as seen beside short slices */
+	gs_u32 serial;      /* 1: they seemed so, but did no more in a turn after a longer slice */
+	gs_u64 grown_ns;    /* when the slice grew last */
+	gs_u64 shrunk_ns;   /* when it was made short last */
+	gs_u64 calm_ns;     /* since when the slice is longer than needed; 0: it is not */
+	gs_u64 patience_ns; /* how long that must last before the slice is made short */
+	gs_u64 trial_ns;    /* since when a longer slice is tried; 0: none is */
+	gs_u64 trial_work_us; /* work_us before the trial */
+	gs_u64 next_trial_ns; /* earliest time of the next trial */
+	gs_u64 trial_wait_ns; /* time from the last trial to the next */
+	gs_u32 over;          /* looks in a row in which switches took more than they may */
 	gs_u32 pad;
 };
 
-/* The time between two turns of LC with the driver's own slices. */
+/* Returns the time between two turns of LC if the BEs had their own slices. */
 GPUSCHED_INLINE gs_u64 slice_longest_us(const struct slice_seen *in, const struct costs *c)
 {
 	gs_u64 asked = gs_most(in->asked_us, GPUSCHED_CUDA_TIMESLICE_US);
@@ -68,10 +71,11 @@ GPUSCHED_INLINE gs_u64 slice_longest_us(const struct slice_seen *in, const struc
 }
 
 /*
- * A launch-bound service gets on when it has a turn, so from one wait for the GPU to the next it takes
- * whole rounds. If rounds are a bit shorter than the driver's, it may need one more, which is worse
- * than the driver. If they are a whole part of the driver's round, or 2 % longer, it never does. So:
- * the shortest such slice that is not below @us.
+ * Returns the shortest slice from @us on with which a launch-bound service is no worse off than
+ * with the driver's slices. Such a service gets on only in its turns, so its work takes whole
+ * rounds. If rounds are a bit shorter than the driver's, the service may need one round more, which
+ * takes longer in all. If the driver's round, or 2 % more, is a multiple of the round, it never
+ * does.
  */
 GPUSCHED_INLINE gs_u64 slice_in_step_us(const struct slice_seen *in, const struct costs *c,
 					gs_u64 us)
@@ -83,7 +87,10 @@ GPUSCHED_INLINE gs_u64 slice_in_step_us(const struct slice_seen *in, const struc
 	return n ? gpusched_div(round, n) - trip : us;
 }
 
-/* The next to try; beside a launch-bound service the first that loses nine tenths of the bound or less. */
+/*
+ * Returns the next longer slice. Beside a launch-bound service that is the first one with which
+ * switches take nine tenths of the bound or less.
+ */
 GPUSCHED_INLINE gs_u64 slice_longer_us(const struct slice *s, const struct slice_seen *in,
 				       const struct costs *c)
 {
@@ -99,7 +106,7 @@ GPUSCHED_INLINE void slice_grow(struct slice *s, const struct slice_seen *in, co
 {
 	gs_u64 us = slice_longer_us(s, in, c);
 
-	/* what was tried too soon is tried later */
+	/* the slice had been made short too soon: wait longer next time */
 	if (s->shrunk_ns && in->now_ns < s->shrunk_ns + 3 * GS_S)
 		s->patience_ns = gs_least(2 * s->patience_ns, PATIENCE_MAX_NS);
 	s->us = gs_most(gs_least(us, slice_longest_us(in, c)), in->least_us);
@@ -108,7 +115,10 @@ GPUSCHED_INLINE void slice_grow(struct slice *s, const struct slice_seen *in, co
 	s->over = 0;
 }
 
-/* Whether a service is launch-bound shows beside short slices alone. */
+/*
+ * Makes the slice short once it has been longer than needed for long enough. Only beside short
+ * slices does it show whether a service is launch-bound.
+ */
 GPUSCHED_INLINE void slice_shrink(struct slice *s, const struct slice_seen *in)
 {
 	if (!s->calm_ns)
@@ -123,8 +133,8 @@ GPUSCHED_INLINE void slice_shrink(struct slice *s, const struct slice_seen *in)
 }
 
 /*
- * A service of a class comes before BEs, whatever switches cost: they have their floor. But not a
- * launch-bound one: longer slices cost it little.
+ * True if LC comes before BEs whatever switches cost: BEs have their floor. That is so for a
+ * service with a class, but not for a launch-bound one: longer slices cost that one little.
  */
 GPUSCHED_INLINE int slice_is_first(const struct slice *s, const struct slice_seen *in,
 				   const struct costs *c)
@@ -133,8 +143,9 @@ GPUSCHED_INLINE int slice_is_first(const struct slice *s, const struct slice_see
 }
 
 /*
- * Finds out by its turns whether LC is launch-bound. Beside a long slice every service seems to
- * return; and one that waits for each turn's end returns whenever it has a queue.
+ * Finds out by its turns whether LC is launch-bound, which means that most of them are returns.
+ * Beside a long slice every service seems to return, so only short slices show that. A service that
+ * waits for each turn's end also returns while it has a queue: @serial says so.
  */
 GPUSCHED_INLINE int slice_look_turns(struct slice *s, const struct slice_seen *in,
 				     const struct costs *c)
@@ -151,9 +162,9 @@ GPUSCHED_INLINE int slice_look_turns(struct slice *s, const struct slice_seen *i
 }
 
 /*
- * A launch-bound service of a class launches on while it waits for the GPU: the longer the slice of BE,
- * the more it does in its next turn. One that does no more then waits for each turn's end, and comes
- * first. A short trial of a longer slice tells them apart.
+ * Begins a short trial of a longer slice, which tells two kinds of service apart. A launch-bound
+ * service launches on while it waits for the GPU: the longer the BE slice, the more it does in its
+ * next turn. A service that waits for each turn's end does no more, and then comes first.
  */
 GPUSCHED_INLINE void slice_begin_trial(struct slice *s, const struct slice_seen *in,
 				       const struct costs *c)
@@ -178,7 +189,7 @@ GPUSCHED_INLINE void slice_end_trial(struct slice *s, const struct slice_seen *i
 	s->shrunk_ns = in->now_ns;
 }
 
-/* The part of slice_seen.lost_permille that turns of LC lose: two switches each. */
+/* Returns the part of slice_seen.lost_permille due to turns of LC, with two switches for each. */
 GPUSCHED_INLINE gs_u64 slice_lost_for_lc(const struct slice_seen *in, const struct costs *c)
 {
 	return gs_least(gpusched_div(in->lc_turns * c->switch_us * GS_MS, in->span_ns),
@@ -186,8 +197,9 @@ GPUSCHED_INLINE gs_u64 slice_lost_for_lc(const struct slice_seen *in, const stru
 }
 
 /*
- * Requests that come in whole turns: there are as many turns whatever the slice is. A launch-bound
- * service makes the more turns the shorter the slice is: the first look tells how long it has to be.
+ * Fits the slice to the findings of a look. Requests that come in whole turns make the same number
+ * of turns whatever the slice is. A launch-bound service makes more turns the shorter the slice is,
+ * so one look is enough to know how long the slice has to be.
  */
 GPUSCHED_INLINE void slice_fit(struct slice *s, const struct slice_seen *in, const struct costs *c)
 {
@@ -212,7 +224,7 @@ GPUSCHED_INLINE void slice_fit(struct slice *s, const struct slice_seen *in, con
 		s->over++;
 	else
 		s->over = 0;
-	/* some looks may be about a start, which passes */
+	/* not at the first looks: a program that starts may cost many switches for a moment */
 	if (s->over > (steady ? 2 : 0))
 		slice_grow(s, in, c);
 	else if (s->us > in->least_us && lost * 100 < bound * 50)
@@ -221,7 +233,7 @@ GPUSCHED_INLINE void slice_fit(struct slice *s, const struct slice_seen *in, con
 		s->calm_ns = 0;
 }
 
-/* That a service was launch-bound says nothing of those that stay when it has ended. */
+/* An LC has ended: the findings about it say nothing of those that stay. */
 GPUSCHED_INLINE void slice_lc_ended(struct slice *s)
 {
 	s->launch_bound = s->serial = 0;

@@ -2,16 +2,18 @@
 /*
  * auto/turns.h - turns of several BEs of a runlist
  *
- * Users and jobs take turns by gpusched/rotation.h. Within a job its processes do, and their TSGs: the
- * one that has been without a turn for longest is next. Turns change everywhere at the same moments,
- * so that a job can have its turn on all its GPUs at once (gangs.h). A process of no class has turns of its own, and
- * beside users of class be all such processes together have what the driver would give them: shares
- * by job would take from some of them.
+ * Users and jobs take turns by gpusched/rotation.h. Within a job, its processes and their TSGs take
+ * turns: the one that has been without a turn for longest is next. Turns change everywhere at the
+ * same moments, the epochs, so that a job can have its turn on all its GPUs at once (gangs.h).
+ *
+ * Each process without a class has turns of its own, since shares by job would give some of them
+ * less than the driver does. Beside users of class be, all such processes together have what the
+ * driver would give them.
  */
 #ifndef AUTO_TURNS_H
 #define AUTO_TURNS_H
 
-#define NOBODY (1ull << 61) /* the user of TSGs of no class; each process is a job */
+#define NOBODY (1ull << 61) /* the user of all TSGs without a class; its jobs are processes */
 
 GPUSCHED_INLINE gs_u64 job_of(const struct gpusched_task *t)
 {
@@ -39,7 +41,7 @@ GPUSCHED_INLINE struct account *job_account(const struct candidate *c, gs_u32 ru
 	return blank ? gpusched_lookup_or_add(auto_jobs, &key, &blank->account) : 0;
 }
 
-/* Accounts are kept while they have TSGs. */
+/* Takes the TSG off its accounts, and removes those that have no other TSG. */
 GPUSCHED_INLINE void leave(const struct tsg *s)
 {
 	struct gpusched_user_key user = { s->user, s->runlist, 0 };
@@ -65,7 +67,10 @@ GPUSCHED_INLINE void leave(const struct tsg *s)
 		gpusched_delete(auto_gangs, &gang);
 }
 
-/* The new accounts first: one of them may be what it leaves. */
+/*
+ * Moves the TSG to the accounts of candidate @c. Joins these before leaving the old ones: an
+ * account may be among both, and must not be removed meanwhile.
+ */
 GPUSCHED_INLINE void join(struct tsg *s, gs_u32 runlist, struct account *u, struct account *j,
 			  struct gang *g, const struct candidate *c)
 {
@@ -81,13 +86,16 @@ GPUSCHED_INLINE void join(struct tsg *s, gs_u32 runlist, struct account *u, stru
 	s->counted = 1;
 }
 
+/*
+ * Puts @c in line: it becomes @at, the first of that line, if it has turns before the present one.
+ */
 GPUSCHED_INLINE void stand(struct candidate *at, const struct candidate *c)
 {
 	if (!tsg_in(at) || gpusched_place_before(&c->place, &at->place))
 		*at = *c;
 }
 
-/* Where it stands in line. */
+/* Puts candidate @c, of job @g, in the lines where it belongs. */
 GPUSCHED_INLINE void line_up(struct runlist *r, gs_u32 runlist, const struct gang *g,
 			     const struct candidate *c, gs_u64 epoch)
 {
@@ -101,7 +109,10 @@ GPUSCHED_INLINE void line_up(struct runlist *r, gs_u32 runlist, const struct gan
 		stand(&r->guest, c);
 }
 
-/* The weights that share a runlist with a job in the last round: users times its user's jobs. */
+/*
+ * Weighs a candidate's user and job. Returns the weight of all that share the runlist, as the job
+ * sees it by the last round: the weights of all users, times those of the jobs of its own user.
+ */
 GPUSCHED_INLINE gs_u64 crowd(struct runlist *r, struct account *u, struct account *j,
 			     const struct candidate *c)
 {
@@ -111,7 +122,10 @@ GPUSCHED_INLINE gs_u64 crowd(struct runlist *r, struct account *u, struct accoun
 	return r->users * u->weighs.before;
 }
 
-/* Put together in a map: callbacks have little of a stack. */
+/*
+ * Pass 0: puts a BE that wants turns in line. The candidate is put together in a map, since
+ * callbacks have little stack.
+ */
 GPUSCHED_INLINE void gather(struct runlist *r, struct tsg *s, const struct gpusched_task *t)
 {
 	gs_u32 pid = t->pid, runlist = gpusched_runlist(t), zero = 0;
@@ -133,7 +147,7 @@ GPUSCHED_INLINE void gather(struct runlist *r, struct tsg *s, const struct gpusc
 	u = user_account(user_in(c), runlist);
 	j = u ? job_account(c, runlist) : 0;
 	g = j ? gang_of(c) : 0;
-	if (!g || !w) { /* too many users or jobs: those take turns as the last */
+	if (!g || !w) { /* too many users or jobs, so this one has no account: it comes last */
 		p->v[GPUSCHED_LEVEL_USER] = ~0ull;
 		stand(&r->local, c);
 		return;
@@ -145,7 +159,7 @@ GPUSCHED_INLINE void gather(struct runlist *r, struct tsg *s, const struct gpusc
 	line_up(r, runlist, g, c, w->epoch);
 }
 
-/* @ns, once per epoch: one that passes its turn on has had it. */
+/* Returns @ns once per epoch, else 0: a turn that passes on within an account is charged once. */
 GPUSCHED_INLINE gs_u64 once(struct account *a, gs_u64 ns, gs_u64 epoch)
 {
 	if (a->epoch == epoch)
@@ -155,8 +169,9 @@ GPUSCHED_INLINE gs_u64 once(struct account *a, gs_u64 ns, gs_u64 epoch)
 }
 
 /*
- * The cost of a turn of NOBODY, beside users of class be: all of these together, and all of its TSGs
- * together, get what the driver would give to so many of each.
+ * Returns what a turn of @ns costs @user. Beside users of class be, turns of NOBODY have a price of
+ * their own. By that, all TSGs without a class together get what the driver would give to as many
+ * of them, and so do those of class be.
  */
 GPUSCHED_INLINE gs_u64 price(const struct runlist *r, gs_u64 user, gs_u64 ns)
 {
@@ -168,7 +183,7 @@ GPUSCHED_INLINE gs_u64 price(const struct runlist *r, gs_u64 user, gs_u64 ns)
 	return gpusched_div(ns * 100 * told, (r->users - 100) * guessed);
 }
 
-/* Charges the next one's turn to the accounts of its user and job. */
+/* Charges the turn of @next to the accounts of its user and job. */
 GPUSCHED_INLINE void charge(struct runlist *r, gs_u32 runlist, gs_u64 ns)
 {
 	const struct candidate *c = &r->next;
@@ -185,7 +200,9 @@ GPUSCHED_INLINE void charge(struct runlist *r, gs_u32 runlist, gs_u64 ns)
 			      once(j, ns, r->epoch), (gs_u32)c->weight);
 }
 
-/* One that is led from here and was not called, since it has to wait, is passed over. */
+/*
+ * Chooses the TSG for the next turn. Passes over a gang that was not called because it has to wait.
+ */
 GPUSCHED_INLINE void choose(struct runlist *r)
 {
 	const struct candidate *leads = &r->leads, *local = &r->local;
@@ -203,7 +220,7 @@ GPUSCHED_INLINE void choose(struct runlist *r)
 		r->next = r->guest;
 }
 
-/* A turn that lost time in holds is as much longer. */
+/* True if the turn goes on in the next epoch, to make up for the time that it lost in holds. */
 GPUSCHED_INLINE int stands(const struct runlist *r, gs_u64 now)
 {
 	return r->stood_ns && now < (r->epoch + 1) * turn_ms * GS_MS + r->stood_ns;
@@ -237,7 +254,7 @@ GPUSCHED_INLINE void change_turn(struct runlist *r, gs_u32 runlist, gs_u64 now)
 	charge(r, runlist, (epoch + 1) * turn_ns - now);
 }
 
-/* A round begins. */
+/* Begins a round; in a new epoch, calls the gangs that have their turns in it. */
 GPUSCHED_INLINE void begin_turns(const struct gpusched_round *round)
 {
 	gs_u64 epoch = gpusched_div(round->now_ns, (gs_u64)turn_ms * GS_MS);
@@ -253,6 +270,7 @@ GPUSCHED_INLINE void begin_turns(const struct gpusched_round *round)
 	gangs_call(round->seq, epoch);
 }
 
+/* Notes when the turn of a TSG began. */
 GPUSCHED_INLINE void take_turn(struct gpusched_task *t, const struct tsg *s,
 			       const struct runlist *r, gs_u64 now)
 {

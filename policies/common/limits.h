@@ -1,31 +1,35 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * common/limits.h - groups that may have no more than a part of a GPU, even while others rest
+ * common/limits.h - keeps groups of TSGs to their limits, even while others rest
  *
- * A policy keeps a struct limited for each TSG, and a struct limits for each runlist. In pass 0 it calls
- * count_limit() for each TSG, in pass 1 keep_limit(), and suspends those that are paused.
+ * A policy has a struct limited for each TSG, and a struct limits for each runlist. It calls
+ * count_limit() for each TSG in pass 0, and keep_limit() in pass 1. Then it suspends the TSGs with
+ * @paused set.
  */
 #ifndef COMMON_LIMITS_H
 #define COMMON_LIMITS_H
 
 #include "gpusched/limit.h"
 
-/* A group that reached its limit within so long has no part of the time that is shared by weight. */
+/* For this long after a pause at its limit, a group has no part in the sharing by weight. */
 #define CAPPED_NS GS_S
+/* How often a TSG of which the log says nothing is paused, at most: see is_nudged(). */
 #define NUDGES 5
 
 struct limited {
-	gs_u64 group;            /* 0: it has no limit */
-	gs_u32 runlist, paused;  /* that the group is on; 1: it is to be suspended */
-	gs_u64 capped_ns;        /* when it was last paused for it */
-	gs_u64 nudge_ns, nudges; /* when it is paused next for the log to tell of it; how often */
+	gs_u64 group;     /* the group of the TSG's limit; 0: it has no limit */
+	gs_u32 runlist;   /* the TSG's runlist when it joined the group */
+	gs_u32 paused;    /* 1: the TSG is to be suspended */
+	gs_u64 capped_ns; /* when the TSG was last paused because of its limit */
+	gs_u64 nudge_ns;  /* when is_nudged() pauses the TSG next; 0: not set yet */
+	gs_u64 nudges;    /* how often it has done so */
 };
 
 /* The sums of a runlist in this round. */
 struct limits {
 	gs_u64 seq;      /* the round */
-	gs_u64 as_of_ns; /* of the log */
-	gs_u64 tsgs;     /* that have a limit */
+	gs_u64 as_of_ns; /* the time to which the log reaches */
+	gs_u64 tsgs;     /* number of TSGs that have a limit */
 };
 
 /* A group on a runlist. */
@@ -36,11 +40,12 @@ struct group_key {
 struct limit {
 	struct gpusched_throttle throttle;
 	struct gpusched_throttle_round round;
-	gs_u64 seq, decided; /* rounds: of the gathering, and that has decided */
-	gs_u64 tsgs;         /* that it is kept for */
+	gs_u64 seq;     /* the round in which @round was filled */
+	gs_u64 decided; /* the last round in which the throttle was asked */
+	gs_u64 tsgs;    /* number of TSGs in the group; the entry goes with the last one */
 };
 GPUSCHED_MAP(limits_groups, HASH, struct group_key, struct limit, 4096);
-/* New entries are copies of this: too many zeroes for the stack. */
+/* Zeroes, from which new entries are copied; a callback's stack has no room for them. */
 GPUSCHED_MAP(limits_blank, ARRAY, gs_u32, struct limit, 1);
 
 GPUSCHED_INLINE struct limit *find_limit(const struct limited *s)
@@ -83,7 +88,7 @@ GPUSCHED_INLINE struct limit *join_limit(struct limited *s, gs_u64 group, gs_u32
 	return l;
 }
 
-/* Pass 0: what its group has used. @done_ns: what @t did since the last round. */
+/* Pass 0: adds @done_ns, the GPU time of @t since the last round, to the use of its group. */
 GPUSCHED_INLINE void count_limit(const struct gpusched_task *t, struct limited *s, struct limits *r,
 				 gs_u64 seq, gs_u64 done_ns, gs_u64 as_of_ns)
 {
@@ -109,7 +114,9 @@ GPUSCHED_INLINE void count_limit(const struct gpusched_task *t, struct limited *
 		l->round.may_run = 0;
 		l->round.pct = limit.pct;
 	}
-	/* an owner may have lowered it for one of its programs: then it is lower for all */
+	/*
+	 * an owner may lower the limit of one program: the lowest limit holds for the whole group
+	 */
 	if (limit.pct < l->round.pct)
 		l->round.pct = limit.pct;
 	l->round.used_ns += done_ns;
@@ -118,8 +125,10 @@ GPUSCHED_INLINE void count_limit(const struct gpusched_task *t, struct limited *
 }
 
 /*
- * The log tells of switches. Of one that is alone, and has been since before the log was read, it
- * tells nothing: a pause of one round makes it do so. A few times, since there may be no log.
+ * The log has switches only. So it has nothing of a TSG that was alone on the GPU already before
+ * the log was read. Pausing such a TSG for one round makes a switch. This is tried only a few
+ * times, since there may be no log at all. Returns 1 if the TSG is to be paused for that. @sighted:
+ * the log has something of the TSG.
  */
 GPUSCHED_INLINE int is_nudged(struct limited *s, int sighted, gs_u64 now)
 {
@@ -134,7 +143,7 @@ GPUSCHED_INLINE int is_nudged(struct limited *s, int sighted, gs_u64 now)
 	return 1;
 }
 
-/* Pass 1: the first TSG of a group decides for all. @sighted: the log tells of it. */
+/* Pass 1: at the first TSG of a group, decides for the whole group. @sighted: as in is_nudged(). */
 GPUSCHED_INLINE void keep_limit(struct limited *s, const struct limits *r, int sighted, gs_u64 now)
 {
 	struct limit *l = find_limit(s);
@@ -154,6 +163,7 @@ GPUSCHED_INLINE void keep_limit(struct limited *s, const struct limits *r, int s
 		s->capped_ns = now;
 }
 
+/* True if the TSG was paused at its limit a short time ago. */
 GPUSCHED_INLINE int is_capped(const struct limited *s, gs_u64 now)
 {
 	return s->group && s->capped_ns && now < s->capped_ns + CAPPED_NS;

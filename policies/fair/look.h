@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * fair/look.h - the work of TSGs, and which of them fall behind with slices
+ * fair/look.h - measures the work of TSGs, and finds those that fall behind with slices
  *
- * Work is the time for which a TSG held the GPU, less what each turn costs. A TSG falls
- * behind if it wants every round of the runlist and yet works less than its due, although its
- * slices do not end its turns. Such a TSG waits for each of its steps: a longer slice does not help
- * it, but a turn alone on the GPU does. Where all TSGs are like that, none falls behind the others,
- * but all lose time to switches.
+ * Work is the time for which a TSG held the GPU, less the cost of each turn. A TSG falls behind if
+ * it wants every round of the runlist and yet works less than its due, although its slices do not
+ * end its turns. Such a TSG waits for each of its steps: a longer slice does not help it, but a
+ * turn alone on the GPU does. If all TSGs are like that, none falls behind the others, but all lose
+ * time to switches.
  */
 #ifndef FAIR_LOOK_H
 #define FAIR_LOOK_H
 
 /*
- * An H200's part of each turn in which the TSG holds the GPU but does not work. It serves while
- * nothing is known. No log shows that part: where the save is known, it counts as TURN_PART_PCT of
- * it.
+ * The part of each turn on an H200 in which the TSG holds the GPU but does not work; it serves
+ * while nothing is known of this GPU. No log shows that part. If the GPU's time to save a TSG is
+ * known, TURN_PART_PCT of that time is taken.
  */
 #define H200_TURN_NS (62 * 1000ull)
 #define TURN_PART_PCT 62ull
 #define LOOK_NS (400 * GS_MS)
-/* After this time new settings are in force, and the log has caught up. */
+/* This long after a change of settings, they are in force. */
 #define SETTLE_NS (20 * GS_MS)
 /* A TSG that could run, but has not for this long, does not want the GPU. */
 #define IDLE_NS (300 * GS_MS)
@@ -27,7 +27,10 @@
 #define LIGHT_NS GS_S
 /* A look is valid if the TSG with the most turns had at least this many. */
 #define TURNS_ENOUGH 8
-/* Our own resume takes effect within this time. A TSG suspended for longer is another's doing. */
+/*
+ * If a TSG is still suspended this long after the policy wished it to run, somebody else has
+ * suspended it.
+ */
 #define ABSENT_NS (30 * GS_MS)
 
 GPUSCHED_INLINE int is_absent(const struct tsg *s, gs_u64 now)
@@ -35,7 +38,7 @@ GPUSCHED_INLINE int is_absent(const struct tsg *s, gs_u64 now)
 	return s->absent_ns && now >= s->absent_ns + ABSENT_NS;
 }
 
-/* Suspended, and not by this policy. */
+/* Finds out whether somebody else has suspended the TSG: see is_absent(). */
 GPUSCHED_INLINE void look_absent(const struct gpusched_task *t, struct tsg *s, gs_u64 now)
 {
 	if (!gpusched_is_suspended(&t->is) || gpusched_is_suspended(&t->want))
@@ -53,13 +56,13 @@ GPUSCHED_INLINE gs_u64 turn_cost_ns(const struct gpusched_gpu *gpu)
 	return H200_TURN_NS;
 }
 
-/* The work in @n turns. */
+/* Returns the work in @n turns that held the GPU for @held_ns in all. */
 GPUSCHED_INLINE gs_u64 work_of(gs_u64 held_ns, gs_u64 n, gs_u64 cost_ns)
 {
 	return held_ns > n * cost_ns ? held_ns - n * cost_ns : 0;
 }
 
-/* Other costs have become known: earlier turns are not charged again by these. */
+/* If the cost of a turn has changed, recomputes @last_work by it, so that old turns add nothing. */
 GPUSCHED_INLINE void follow_cost(struct tsg *s, gs_u64 cost_ns)
 {
 	if (s->cost_ns != cost_ns)
@@ -75,7 +78,7 @@ GPUSCHED_INLINE void begin_sums(struct tsg *s, const struct runlist *r)
 	s->work = s->turns = s->cut = s->drained = 0;
 }
 
-/* Adds its work since the last round. Returns the work to charge. */
+/* Adds the TSG's work since the last round to its sums, and returns it. */
 GPUSCHED_INLINE gs_u64 look_work(struct tsg *s, const struct runlist *r)
 {
 	const struct gpusched_facts *f = &s->now;
@@ -114,7 +117,7 @@ GPUSCHED_INLINE void look_active(const struct gpusched_task *t, struct tsg *s,
 		s->active = 1;
 		return;
 	}
-	if (s->asleep_ns) { /* it runs beside the others until it has woken up */
+	if (s->asleep_ns) { /* it slept through a turn, and is awake once it has run again */
 		if (f->last_run_ns > s->asleep_ns || here)
 			s->asleep_ns = 0;
 	} else if (r->mode == TURNS && s->began_ns && f->as_of_ns > s->began_ns + SETTLE_NS &&
@@ -130,7 +133,7 @@ GPUSCHED_INLINE void look_active(const struct gpusched_task *t, struct tsg *s,
 		s->active = 0;
 }
 
-/* Pass 0. Returns what it worked since the last round, ns. */
+/* Pass 0: looks at a TSG. Returns its work since the last round, ns. */
 GPUSCHED_INLINE gs_u64 look(const struct gpusched_task *t, struct tsg *s, struct runlist *r,
 			    gs_u64 now)
 {
@@ -152,7 +155,7 @@ GPUSCHED_INLINE gs_u64 look(const struct gpusched_task *t, struct tsg *s, struct
 	return done;
 }
 
-/* A quarter of the way towards the slice that would have been right. */
+/* Corrects the slice by a quarter of the way to the one that would have been right. */
 GPUSCHED_INLINE void correct(struct tsg *s, gs_u64 due)
 {
 	gs_u64 factor = s->factor ? s->factor : 1024, wanted;
@@ -162,7 +165,7 @@ GPUSCHED_INLINE void correct(struct tsg *s, gs_u64 due)
 	s->factor = gs_most(gs_least(factor, 2048), 512);
 }
 
-/* Pass 1 of the round in which a look ends. */
+/* Pass 1 of the round in which a look ends: judges whether the TSG falls behind. */
 GPUSCHED_INLINE void judge(struct tsg *s, struct runlist *r)
 {
 	gs_u64 due = r->g_work / 1000 * s->due_ppm / 1000;
@@ -171,7 +174,7 @@ GPUSCHED_INLINE void judge(struct tsg *s, struct runlist *r)
 
 	if (!s->sighted || !s->active || is_capped(&s->limited, r->g_as_of) || s->look != r->look ||
 	    r->g_turns < TURNS_ENOUGH ||
-	    s->look_ns > r->look_ns + LOOK_NS / 4) /* it has come meanwhile */
+	    s->look_ns > r->look_ns + LOOK_NS / 4) /* it came during the look */
 		return;
 	s->looked = 1;
 	s->light = s->turns * 2 < r->g_turns && s->work * 2 < due;
@@ -187,7 +190,7 @@ GPUSCHED_INLINE void judge(struct tsg *s, struct runlist *r)
 	}
 }
 
-/* While turns are taken: a light TSG runs beside them until it works more than its due. */
+/* While turns are taken, ends a light TSG's running beside them once it works more than its due. */
 GPUSCHED_INLINE void watch_light(struct tsg *s, const struct runlist *r)
 {
 	gs_u64 span = s->now.as_of_ns - s->look_ns;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * fair/members.h - a TSG counts for its user, its job and its process; and its due
+ * fair/members.h - counts each TSG for its user, job and process, and computes its due part
  */
 #ifndef FAIR_MEMBERS_H
 #define FAIR_MEMBERS_H
@@ -28,6 +28,7 @@ GPUSCHED_INLINE struct member *find_process(const struct tsg *s)
 	return gpusched_lookup(fair_processes, &key);
 }
 
+/* Takes a TSG off @m. *ret_last: it was the last one. */
 GPUSCHED_INLINE void part(struct member *m, int *ret_last)
 {
 	*ret_last = m && m->tsgs <= 1;
@@ -35,7 +36,7 @@ GPUSCHED_INLINE void part(struct member *m, int *ret_last)
 		gpusched_add(&m->tsgs, (gs_u64)-1);
 }
 
-/* Entries are kept while they have TSGs. */
+/* Takes the TSG off its entries, and removes those that have no other TSG. */
 GPUSCHED_INLINE void leave(struct tsg *s)
 {
 	struct gpusched_process_key process = { s->user, s->job, s->runlist, s->pid };
@@ -57,7 +58,7 @@ GPUSCHED_INLINE void leave(struct tsg *s)
 	s->user = 0;
 }
 
-/* 0: there is no room for it, and it is counted for nobody. */
+/* Counts the TSG for its user, job and process. Returns 0 if a map has no room for one of these. */
 GPUSCHED_INLINE int join(const struct gpusched_task *t, struct tsg *s)
 {
 	gs_u64 user = gpusched_user_of(t), job = gpusched_job_of(t, gpusched_job(t));
@@ -81,7 +82,7 @@ GPUSCHED_INLINE int join(const struct gpusched_task *t, struct tsg *s)
 		gpusched_add(&j->tsgs, 1ull);
 	if (p)
 		gpusched_add(&p->tsgs, 1ull);
-	leave(s); /* the new ones first: one of them may be what it leaves */
+	leave(s); /* only now, since an old entry may be a new one too, and has to stay */
 	s->user = user;
 	s->job = job;
 	s->runlist = runlist;
@@ -89,7 +90,7 @@ GPUSCHED_INLINE int join(const struct gpusched_task *t, struct tsg *s)
 	return u && j && p;
 }
 
-/* Pass 0: a TSG that wants its part. */
+/* Pass 0: adds the weight of a TSG that wants its part. */
 GPUSCHED_INLINE void count_member(const struct gpusched_task *t, const struct tsg *s,
 				  struct runlist *r)
 {
@@ -104,7 +105,10 @@ GPUSCHED_INLINE void count_member(const struct gpusched_task *t, const struct ts
 	p->weighs.inner += 100;
 }
 
-/* The part of @m in the one above it. If it does not count now, the part that it would have. */
+/*
+ * Returns the part of @m in @ppm, the part of the entry above it. If @m does not count in this
+ * round, that is the part that it would have if it did.
+ */
 GPUSCHED_INLINE gs_u64 portion(gs_u64 ppm, const struct gpusched_weighing *m, gs_u64 seq,
 			       gs_u64 weight, gs_u64 all)
 {
@@ -113,13 +117,13 @@ GPUSCHED_INLINE gs_u64 portion(gs_u64 ppm, const struct gpusched_weighing *m, gs
 	return gpusched_div(ppm * weight, all + weight);
 }
 
-/* The sum of the weights below @m in this round. */
+/* Returns the sum of the weights below @m in this round. */
 GPUSCHED_INLINE gs_u64 inner_of(const struct member *m, gs_u64 seq)
 {
 	return m->weighs.seq == seq ? m->weighs.inner : 0;
 }
 
-/* Pass 1: the part of the runlist that is due to it. */
+/* Pass 1: returns the part of the runlist that is due to the TSG by weight. */
 GPUSCHED_INLINE gs_u64 due_ppm(const struct gpusched_task *t, const struct tsg *s,
 			       const struct runlist *r)
 {

@@ -2,13 +2,13 @@
 /*
  * fair/promises.h - groups that are promised a part of a GPU while they have work
  *
- * Each group gets the larger of two parts: its part by weight, and its promise. It is
- * lifted if the promise is larger. All other groups share the rest by weight: one factor scales
- * their parts, and each round computes it more exactly.
+ * Each group gets the larger of two parts: its part by weight, and its promise. A group with
+ * the larger promise is lifted. All other groups share the rest by weight: one factor scales their
+ * parts, and each round computes that factor more exactly.
  *
  * Where turns are taken, a lifted group has a line of its own, and a credit. The credit grows with
  * time by the promise, and the group's turns are paid from it. For such a turn, the accounts by
- * weight are charged only the time that weights would have given. So nobody is owed anything when a
+ * weight are charged only the time that weights would have given. So there are no debts when a
  * promise ends, and no job pays for another job's promise.
  */
 #ifndef FAIR_PROMISES_H
@@ -105,8 +105,9 @@ GPUSCHED_INLINE void look_promise(const struct gpusched_task *t, struct tsg *s, 
 }
 
 /*
- * Measures the time that switches took in a look in which all ran. A promise is a part of the whole
- * time, so it is raised by that.
+ * Measures the time that switches took in a look in which all ran. Promises are raised by that
+ * part, since a promise is a part of the whole time, and slices share only the time without
+ * switches.
  */
 GPUSCHED_INLINE void look_lost(struct runlist *r)
 {
@@ -117,7 +118,9 @@ GPUSCHED_INLINE void look_lost(struct runlist *r)
 			gs_least(gpusched_div(span - gs_least(r->g_work, span), ms), LOST_MAX_PPM);
 }
 
-/* Computes the factor of groups that are not lifted: the part left to them / theirs by weight. */
+/*
+ * Computes the factor for groups that are not lifted: the part left to them / their part by weight.
+ */
 GPUSCHED_INLINE void settle_promises(struct runlist *r)
 {
 	gs_u64 rest = PPM - gs_least(r->g_lifted_ppm, PPM), due = r->g_lifted_due_ppm;
@@ -138,13 +141,13 @@ GPUSCHED_INLINE gs_u64 promised_ppm(const struct tsg *s, const struct runlist *r
 	return gs_most(ppm * r->scale_ppm / PPM, 1);
 }
 
-/* The time that weights would have given to a lifted group in place of @ns. */
+/* Returns the time that weights would have given to a lifted group in place of @ns. */
 GPUSCHED_INLINE gs_u64 weighed_ns(const struct promise *p, const struct runlist *r, gs_u64 ns)
 {
 	return gpusched_div(ns / 1000 * (p->due_ppm * r->scale_ppm / 1000), p->ppm);
 }
 
-/* Pass 0: the group with the largest credit is remembered. */
+/* Pass 0: puts a TSG in the line of its lifted group, and notes the group with the most credit. */
 GPUSCHED_INLINE void stand_promised(struct promise *p, struct runlist *r, const struct tsg *s)
 {
 	gpusched_rotation_stand(&p->line, &r->place);
@@ -154,7 +157,7 @@ GPUSCHED_INLINE void stand_promised(struct promise *p, struct runlist *r, const 
 	r->g_credit_ns = p->credit_ns;
 }
 
-/* The group that has the next turn; 0: weights decide. */
+/* Returns the lifted group that gets the next turn; 0: weights decide. */
 GPUSCHED_INLINE struct promise *next_promise(const struct runlist *r, gs_u32 runlist,
 					     gs_u64 turn_ns)
 {

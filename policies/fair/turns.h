@@ -1,26 +1,28 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * fair/turns.h - turns, where slices leave a TSG behind
+ * fair/turns.h - lets TSGs take turns where slices leave one behind
  *
- * Now and then all run again for a look, which tells whether turns are still needed.
- * Meanwhile accounts go on with what each one works, so that nobody gains or loses by the look.
+ * Now and then all run again for a look, which shows whether turns are still needed. During a look,
+ * accounts are charged with the work of each TSG, so that no TSG gains or loses by the look.
  */
 #ifndef FAIR_TURNS_H
 #define FAIR_TURNS_H
 
 #define PROBE_EVERY_NS (4 * GS_S)
 #define PROBE_EVERY_MAX_NS (16 * GS_S)
-/* However many come and go; and for each TSG, since a look costs two calls for each. */
+/* Shortest time between two looks, however many TSGs come and go: a fixed part, and one for each
+ * TSG, since a look costs two calls for each. */
 #define PROBE_LEAST_NS (4 * GS_S)
 #define PROBE_EACH_NS (GS_S / 10)
 #define BLIND_NS (3 * GS_S)
 
-/* Does it want turns? A TSG that wants little runs beside the one that has the turn. */
+/* True if the TSG wants turns. A TSG that wants little runs beside the one that has the turn. */
 GPUSCHED_INLINE int wants_turns(const struct tsg *s, gs_u64 now)
 {
 	return s->active && !s->light && !s->asleep_ns && !s->limited.paused && !is_absent(s, now);
 }
 
+/* Returns the account of @m, set to zero if it is of an earlier era. */
 GPUSCHED_INLINE struct gpusched_account *account_of(struct member *m, const struct runlist *r)
 {
 	if (m && m->era != r->era) {
@@ -31,8 +33,8 @@ GPUSCHED_INLINE struct gpusched_account *account_of(struct member *m, const stru
 }
 
 /*
- * Charges @ns to the accounts of @p: user, job, process and TSG. @in_line: it was the first of all,
- * so those that come start there.
+ * Charges @ns to the accounts of @p's user, job, process and TSG. @in_line: @p was the first in the
+ * common line, so TSGs that come start at its virtual time.
  */
 GPUSCHED_INLINE void charge(struct runlist *r, const struct gpusched_place *p, gs_u32 runlist,
 			    gs_u64 ns, int in_line)
@@ -62,7 +64,7 @@ GPUSCHED_INLINE void charge(struct runlist *r, const struct gpusched_place *p, g
 			      100);
 }
 
-/* Charges its work while all ran. */
+/* Charges a TSG's work during a look, while all run. */
 GPUSCHED_INLINE void charge_work(struct tsg *s, struct runlist *r, gs_u64 ns)
 {
 	struct member *um = find_user(s), *jm = find_job(s), *pm = find_process(s);
@@ -83,7 +85,7 @@ GPUSCHED_INLINE void charge_work(struct tsg *s, struct runlist *r, gs_u64 ns)
 	gpusched_account_charge(&s->account, ns, 100);
 }
 
-/* Pass 0: one that wants turns stands in line. */
+/* Pass 0: puts a TSG that wants turns in line. */
 GPUSCHED_INLINE void line_up(const struct gpusched_task *t, struct tsg *s, struct runlist *r)
 {
 	struct member *jm = find_job(s);
@@ -153,14 +155,17 @@ GPUSCHED_INLINE void end_look(struct runlist *r, gs_u64 now)
 	}
 }
 
-/* Their slices would be too short, or too long. */
+/* True if parts are so far apart that slices by them would be too short, or too long. */
 GPUSCHED_INLINE int is_too_unlike(const struct runlist *r)
 {
 	return r->least_ppm * max_slice_us < r->most_ppm * min_slice_us ||
 	       r->least_ppm * cycle_us() < PPM * min_slice_us;
 }
 
-/* The log is late: the look begins with what it says of a time at which all ran. */
+/*
+ * Begins a look once the log reaches to a time at which all ran; ends the look when it has lasted
+ * long enough.
+ */
 GPUSCHED_INLINE void watch_look(struct runlist *r, gs_u64 seq, gs_u64 now)
 {
 	if (r->judging && r->judging != seq) {
@@ -202,7 +207,7 @@ GPUSCHED_INLINE void change_turn(struct runlist *r, gs_u32 runlist, gs_u64 now)
 	charge(r, first, runlist, promise ? weighed_ns(promise, r, ns) : ns, !promise);
 }
 
-/* The first moments of a TSG are never known. */
+/* Logs once that facts are missing for long. In the first moments of a TSG they always are. */
 GPUSCHED_INLINE void watch_blind(struct runlist *r, gs_u64 now)
 {
 	if (!r->g_unknown || r->g_as_of) {

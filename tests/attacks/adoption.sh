@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 # timeout: 120
 # needs: root bpf fuse
-# A process with more files than adoption looks at: everybody else is adopted, before and after. One that holds the lock of its
-# execve() meanwhile is adopted when it lets go.
+# A process has more files than adoption looks at: programs of all others are adopted, before and
+# after. A process that holds the lock of its execve() is adopted once the lock is free.
 . "$(dirname "$0")/lib.sh"
 enter_sim
 config '[Policy]

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: MIT
 # timeout: 120
 # needs: root bpf fuse
-# A program takes an agent's page of the daemon's and then holds the lock of its own execve(), by a FUSE that does not answer. The
-# daemon looks at each agent once a second: it must not wait for that lock.
+# A program takes an agent's page from the daemon. Then it holds the lock of its own execve(), by a
+# FUSE that does not answer. The daemon looks at each agent once a second, and must not wait for
+# that lock.
 . "$(dirname "$0")/lib.sh"
 enter_sim
 mount -t tmpfs -o mode=755 none /mnt

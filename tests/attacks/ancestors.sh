@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 # timeout: 240
 # needs: root bpf fuse
-# Programs below 30 others, with as many TSGs as they may have: whose job each TSG is depends on all that
-# is above it, but is not looked up for each of them.
+# Programs with 30 ancestors, and as many TSGs as they may have. A TSG's job depends on all its
+# ancestors, but the daemon does not look them up for each TSG.
 . "$(dirname "$0")/lib.sh"
 enter_sim
 config '[Policy]

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # timeout: 240
 # needs: root bpf fuse
-# One request over a thousand TSGs of one's own does not spend what others' TSGs need.
+# One request over a thousand of a user's own TSGs does not spend the budget that others' TSGs need.
 . "$(dirname "$0")/lib.sh"
 enter_sim
 config '[Policy]

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # timeout: 240
 # needs: root bpf fuse
-# Every verb once over thousands of a user's own TSGs: none of them is done in one turn of the loop.
+# Each verb once, over thousands of a user's own TSGs: none is done in one iteration of the loop.
 . "$(dirname "$0")/lib.sh"
 enter_sim
 config '[Policy]

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 # timeout: 120
 # needs: root bpf fuse
-# A daemon with few descriptors, and users who take all connections they get: root gets in, and calls are made.
+# A daemon has few descriptors, and users take all the connections that they get. Root still gets
+# in, and calls are made.
 . "$(dirname "$0")/lib.sh"
 enter_sim
 chmod 711 "$scratch"

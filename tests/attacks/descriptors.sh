@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # timeout: 180
 # needs: root bpf fuse
-# Tens of thousands of descriptors of another file before the one that RM wants.
+# A process has tens of thousands of descriptors of another file before the one that RM wants.
 . "$(dirname "$0")/lib.sh"
 enter_sim
 start_daemon || exit 1

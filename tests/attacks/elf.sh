@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # timeout: 120
 # needs: root bpf fuse
-# A user's libcuda whose sections all name one table, so that reading them all takes an hour.
+# In a user's libcuda all sections name the same table, so that reading all of them takes an hour.
 . "$(dirname "$0")/lib.sh"
 enter_sim
 words_open

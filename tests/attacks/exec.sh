@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # timeout: 180
 # needs: root bpf fuse
-# Processes that hold the lock of their execve(): nobody's restore waits for them.
+# Processes hold the lock of their execve(): no other TSG's restore waits for them.
 . "$(dirname "$0")/lib.sh"
 enter_sim
 mount -t tmpfs -o mode=755 none /mnt

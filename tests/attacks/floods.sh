@@ -3,8 +3,8 @@
 # timeout: 300
 # alone: yes
 # needs: root bpf fuse
-# Beside 16,000 TSGs (root's, since users have shares of the table), users ask for what grows with
-# these: all at once, without reading, and anew as soon as an answer begins.
+# Beside 16,000 TSGs (root's, since users have quotas), users make requests with answers that grow
+# with these. They ask all at once, without reading, and anew as soon as an answer begins.
 . "$(dirname "$0")/lib.sh"
 enter_sim
 chmod 711 "$scratch"

@@ -3,8 +3,8 @@
 # timeout: 120
 # needs: root bpf fuse
 # alone: yes
-# A user holds the lock of his memory while probes would be set or removed: no fork() waits for that. Somebody
-# else's uprobes, set or removed at the same time, would make it fail.
+# A user holds the lock of a process's memory while probes would be set or removed: no fork() waits
+# for that. Uprobes that another program sets or removes at the same time would make this test fail.
 . "$(dirname "$0")/lib.sh"
 enter_sim
 words_open

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 # timeout: 180
 # needs: root bpf fuse
-# A user's processes without a single TSG make as much as they can: there is room for others.
+# A user's processes make as many objects as they can, without a TSG: there is still room for
+# others.
 . "$(dirname "$0")/lib.sh"
 enter_sim
 start_daemon || exit 1

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: MIT
 # timeout: 1200
 # needs: root bpf fuse
-# Kinds of attack that never broke anything, beside each other: the daemon is killed at random points (by
-# SIGKILL, by the OOM killer, with its guardian, with a pin deleted) while a user's processes come and go,
-# sends hostile requests, and asks about processes that hidepid hides.
+# Attacks that never broke anything, side by side. The daemon is killed at random points: by
+# SIGKILL, by the OOM killer, with its guardian, with a pin deleted. Meanwhile a user's processes
+# come and go, send hostile requests, and ask about processes that hidepid hides.
 . "$(dirname "$0")/lib.sh"
 enter_sim
 RANDOM=11

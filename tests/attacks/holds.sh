@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: MIT
 # timeout: 240
 # needs: root bpf fuse
-# A hostile lc under policy hold takes no more than the bounds of holds: it is never quiet, launches once in
-# each quiet - 1, forks, dies in its requests, lies in the daemon's page and wakes the daemon without end.
+# A hostile lc under policy hold gets no more than the bounds of holds allow. It is never quiet,
+# launches just before each quiet time ends, forks, dies in its requests, lies in the daemon's page,
+# and wakes the daemon without end.
 . "$(dirname "$0")/lib.sh"
 enter_sim
 config '[Policy]

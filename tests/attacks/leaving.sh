@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 # timeout: 120
 # needs: root bpf fuse
-# Leaving the table at will: a file that is nowhere but in a message, and a call that the taps cannot decode.
+# A user tries to take TSGs out of the table: by a file that is only in a message, and by a call
+# that the taps cannot decode.
 . "$(dirname "$0")/lib.sh"
 enter_sim
 config '[Policy]

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=bash
 #
-# lib.sh - helpers of the attacks: an ordinary user does his worst, everybody else must not notice
+# lib.sh - helpers of the attacks: an ordinary user attacks, and other users must not notice
 #
-# Each attack is shortened so that all take some minutes together; FULL=1 runs it at full size. What it may
-# cost others is the same everywhere:
+# Each attack is shortened so that all together take some minutes; FULL=1 runs them at full size.
+# All attacks have the same limits on what they may cost others:
 #   - no turn of the daemon's loop takes more than a second, nor is its heartbeat older
 #   - when the daemon is killed, everybody else is restored within two seconds
 #
@@ -82,7 +82,7 @@ end_attack() { # PID...
 	return 0
 }
 
-# victim [GSLOAD'S ARGUMENTS]: root's, working; $VICTIM
+# victim [GSLOAD'S ARGUMENTS]: starts a program of root's that works; $VICTIM
 victim() {
 	# shellcheck disable=SC2086 # two words
 	load "${1:-be}" --seconds 0 --warmup 0 $steady "${@:2}"
@@ -90,14 +90,14 @@ victim() {
 	wait_for 30 eval '[ "$(sim_slice '$VICTIM')" != null ]' || not_ok "a victim runs"
 }
 
-# new_slice: how long a program that starts now waits for the policy's slice; $VICTIM, $MS
+# new_slice: starts a program, and measures how long it waits for the policy's slice; $VICTIM, $MS
 new_slice() {
 	victim
 	took wait_for 120 slice_is $VICTIM 1
 }
 
-# no_attack_yet: a busy machine, and a witness with thousands of TSGs to tell of, delay that without an
-# attack, too; $ALLOWED is 2000 ms and four times as long
+# no_attack_yet: measures new_slice without an attack, since a busy machine, and a monitor of
+# thousands of TSGs, delay it too; $ALLOWED is 2000 ms plus four times that
 no_attack_yet() {
 	new_slice
 	diag "a program waits for its slice without an attack: $MS ms"
@@ -109,7 +109,7 @@ now_ms() {
 	echo $((${EPOCHREALTIME/[.,]/} / 1000))
 }
 
-# took COMMAND...: its milliseconds in $MS
+# took COMMAND...: runs it; $MS is the milliseconds that it took
 took() {
 	local from
 	from=$(now_ms)
@@ -137,7 +137,7 @@ watch_loop() {
 	measure_begin beat
 }
 
-# loop_turned NAME: since watch_loop
+# loop_turned NAME: checks the iterations of the daemon's loop since watch_loop
 loop_turned() {
 	local turn cpu own
 	measure_end beat
@@ -153,14 +153,16 @@ pings() { # NAME: root is answered
 	le $MS 1000 "$1: root is answered, in ms"
 }
 
-# One look at all of them: on a busy machine many looks would be most of what is measured.
+# One request looks at all of them: on a busy machine, many requests would be most of the measured
+# time.
 all_restored() { # PID...
 	local IFS=,
 	[ "$(sim_state ". as {tsgs: \$all} | [$*] | all(. as \$pid | \$all | map(select(.pid == \$pid)) |
 		(map(select(.engine == 1))[0].timeslice_us == 2048) and (map(.disabled_channels) | add == 0))")" = true ]
 }
 
-# kill_restores NAME PID...: those are restored within two seconds of a SIGKILL
+# kill_restores NAME PID...: checks that these are restored within two seconds of the daemon's
+# SIGKILL
 kill_restores() {
 	local what=$1
 	shift
@@ -169,7 +171,7 @@ kill_restores() {
 	le $MS 2000 "$what: others are restored, in ms"
 }
 
-# set_obeyed NAME PID US: root's own set reaches RM
+# set_obeyed NAME PID US: checks that root's own `set` reaches RM
 set_obeyed() {
 	took timeout 60 "$gpusched" set "pid:$2" "timeslice=${3}us" >/dev/null 2>&1
 	took_set=$MS

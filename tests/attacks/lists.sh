@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 # timeout: 240
 # needs: root bpf fuse
-# As many connections as a user may have ask for a list of thousands of TSGs, again and again.
+# On as many connections as a user may have, a list of thousands of TSGs is asked for again and
+# again.
 . "$(dirname "$0")/lib.sh"
 enter_sim
 config '[Policy]

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: MIT
 # timeout: 90
 # needs: root bpf fuse
-# A user runs the installed MPS server by hand, registers it with nobody, and has a BE work inside. Its process has the class that the
-# rules give it, and the policy acts on its TSG as on any other.
+# A user runs the installed MPS server by hand, without registering it, and has a BE work inside.
+# The server's process has the class that the rules give it, and the policy acts on its TSG as on
+# any other.
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/helper/pool_lib.sh"
 enter_sim

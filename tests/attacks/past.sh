@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 # timeout: 300
 # needs: root bpf fuse
-# A program has its share of the table, and of what else the taps keep, before its CUDA starts: others
-# lose nothing by that, what works is told as working, and root can suspend it.
+# A program fills its quota of the table, and of the taps' other maps, before its CUDA starts.
+# Others lose nothing by that, the program's work is shown as its own, and root can suspend it.
 . "$(dirname "$0")/lib.sh"
 enter_sim
 config '[Policy]
@@ -46,8 +46,9 @@ did_of() { # PID SECONDS
 	sleep "$2"
 	echo $(($(sim_work "$1") - from))
 }
-# keep_part PERCENT NAME: of their part beside one that hoards nothing. The looks after the first one are for a
-# busy machine: calls that wait for a processor use up what a policy's calls may take.
+# keep_part PERCENT NAME: checks that others keep this percentage of their part beside a program
+# that hoards nothing. It looks again on a busy machine, where calls that wait for a processor use
+# up the budget for calls.
 keep_part() {
 	local got=0 now i
 	for ((i = 0; i < 5 && got < $1; i++)); do

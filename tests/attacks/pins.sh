@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 # timeout: 60
 # needs: root bpf fuse
-# A directory of pins that lacks one is no dead end: what is there is used to put things back. A daemon whose
-# pins are deleted while it lives goes on.
+# If a pin is missing from the directory, restore uses the pins that are left. If the pins are
+# deleted while a daemon lives, the daemon goes on.
 . "$(dirname "$0")/lib.sh"
 enter_sim
 config '[Policy]

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: MIT
 # timeout: 120
 # needs: root bpf fuse
-# A user calls a BE of its own, which a start has adopted, a client of its pool's server. A client of the driver's own server has the
-# server's TSG under another handle, and that record goes. The BE's TSG is another one, as the GPU's own id says: it stays.
+# A user claims that an adopted BE is a client of the user's pool. A real client has the server's
+# TSG under another handle, so its record would be removed. The BE has a TSG of its own, as the
+# GPU's own id says: its record stays.
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/helper/pool_lib.sh"
 enter_sim

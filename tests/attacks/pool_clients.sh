@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: MIT
 # timeout: 120
 # needs: root bpf fuse
-# A user registers any process of its own as a client of its pool's server. That word must not keep root from giving the process a
-# class, and must show nothing of another user's process that gets the client's pid later, where /proc hides it.
+# A user registers another of the user's processes as a client of a pool. That claim must not keep
+# root from giving the process a class. If another user's process gets the client's pid later, and
+# /proc hides it, the claim must show nothing of it.
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/helper/pool_lib.sh"
 enter_sim

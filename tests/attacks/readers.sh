@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 # timeout: 240
 # needs: root bpf fuse
-# Many users, each with a process whose memory is locked, ask for it: root's programs get their class all the same.
+# Many users ask for processes of theirs that hold the lock of their memory: root's programs still
+# get their class.
 . "$(dirname "$0")/lib.sh"
 enter_sim
 mount -t tmpfs -o mode=755 none /mnt

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 # timeout: 90
 # needs: root bpf fuse
-# A user fills the directory that the daemon makes for pools: /run has room for everybody else, and what root
-# sets outlives the daemon.
+# A user fills the directory that the daemon makes for pools: /run still has room for others, and
+# root's settings outlive the daemon.
 . "$(dirname "$0")/lib.sh"
 enter_sim
 chmod 755 "$GPUSCHED_SIM"

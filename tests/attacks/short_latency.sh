@@ -3,7 +3,7 @@
 # timeout: 180
 # needs: root bpf fuse
 # alone: yes
-# The same attack, by what it does to the latency of others.
+# One idle TSG with a short slice (short.sh) must not change the latency of others.
 . "$(dirname "$0")/lib.sh"
 enter_sim --dilate 4
 config '[Policy]

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 # timeout: 240
 # needs: root bpf fuse
-# Processes with as many descriptors as they may have: who sweeps does not look at them all at once.
+# Processes have as many descriptors as they may have: the sweep does not look at all of them at
+# once.
 . "$(dirname "$0")/lib.sh"
 enter_sim
 config '[Policy]

@@ -3,7 +3,7 @@
 # timeout: 60
 # needs: root bpf fuse
 # The run directory is moved while the daemon lives (root's mistake, or a tidy-up of /run). A second
-# daemon must not start beside it on the same table; after the first has ended it may.
+# daemon must not start beside the first on the same table, and may start after the first has ended.
 . "$(dirname "$0")/lib.sh"
 enter_sim
 config '[Policy]

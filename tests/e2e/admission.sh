@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: MIT
 # timeout: 240
 # needs: root bpf fuse
-# Admission on the stock host without the gate (tests/vm/gate.sh has that): hold suspends, the program waits and nothing fails; the queue's order,
-# limits by class and GPU, the host's own limit, and every way in which a wait ends.
+# Admission on the stock host without the gate (tests/vm/gate.sh has that). A hold suspends: the
+# program waits, and nothing fails. Also the queue's order, limits by class and GPU, the host's own
+# limit, and each way in which a wait ends.
 . "$(dirname "$0")/lib.sh"
 enter_sim --gpus 2
 exec 2>"$scratch/stderr" # the shell tells of each program that was killed

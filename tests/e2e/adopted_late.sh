@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 # timeout: 120
 # needs: root bpf fuse
-# A TSG that is freed while the daemon adopts it, after it was read and before it is in the table, where
-# no tap can end its record. RM's answer about its channel is held back as long as that takes.
+# A TSG is freed while the daemon adopts it: after it was read, and before it has a record that a
+# tap could end. To give time for that, RM's answer about its channel is held back.
 . "$(dirname "$0")/lib.sh"
 enter_sim --hang 0xa06f0113
 mkfifo "$scratch/words" "$scratch/stay"

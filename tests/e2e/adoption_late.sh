@@ -3,8 +3,8 @@
 # timeout: 90
 # needs: root bpf fuse
 # asan: yes
-# A program that ran before the taps, alone, and holds the lock of its execve() when the daemon starts: the daemon waits for it
-# without working, and adopts it once it lets go.
+# A program that ran alone before the taps holds the lock of its execve() when the daemon starts.
+# The daemon waits for that without using the CPU, and adopts the program once the lock is free.
 . "$(dirname "$0")/lib.sh"
 enter_sim
 mount -t tmpfs -o mode=755 none /mnt

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# gpusched advise: what programs are, on the simulated GPU; its commands do what it says.
+# gpusched advise on the simulated GPU: it tells kinds of programs apart, and the commands that it
+# prints work as it says.
 # timeout: 180
 # needs: root bpf fuse
 . "$(dirname "$0")/lib.sh"

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 # timeout: 120
 # needs: root bpf fuse
-# Launches are counted for advise as long as its request is under way, however it ends, and no longer; what
-# others wish meanwhile stays.
+# Launches are counted for advise while its request is under way, and no longer, however it ends.
+# What others ask for meanwhile stays in force.
 . "$(dirname "$0")/lib.sh"
 enter_sim
 config ''

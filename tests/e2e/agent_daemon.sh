@@ -3,7 +3,8 @@
 # timeout: 90
 # needs: root bpf fuse
 # asan: yes
-# An agent beside a daemon: the daemon's page, what is told in it, and who does not believe it.
+# An agent beside a daemon: the daemon's page, the reports in it, and reports that the daemon does
+# not believe.
 . "$(dirname "$0")/lib.sh"
 enter_sim
 . "$(dirname "$0")/helper/agent_lib.sh"
@@ -11,7 +12,7 @@ agent_begin
 agents=$GPUSCHED_SIM/run/agents
 mkdir -p "${agents%/*}"
 
-# pages that are not sealed, or too short, or nobody's: an agent does without
+# pages that are not sealed, or too short, or not the daemon's: an agent does without them
 cat >"$scratch/false.py" <<'EOF'
 import array, fcntl, os, socket, sys
 s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -63,7 +64,7 @@ check "the daemon is told of hints" wait_for 30 eval '[ "$(told ".hints > 5 and 
 check "again and again" wait_for 10 more_than "$(told .hints)"
 is "$(as 4712 "$gpusched" list pid:$lc --json | jq -sc 'flatten | map(.hints, .pre_switches) | unique')" "[null]" "another user is not"
 
-# whoever spoils its page spoils nothing else
+# a program that spoils its page does no other harm
 "${as_user[@]}" "$guest" sheet 15000 >"$scratch/sheet" 2>&1 &
 spoils=$!
 at_end+=($spoils)
@@ -135,7 +136,7 @@ check "a program with more than half lost its long slice" wait_for 10 held_too_l
 check "until it is calm: the policy's wish holds" wait_for 20 eval '[ "$(sim_slice '$lc')" = 1000000 ]'
 end_load $lc
 
-# whoever the GPU is taken from hears of it, by this daemon and by the next
+# a program hears of it when the GPU is taken from it, by this daemon and by the next
 waits() { # NAME: its agent has told
 	"${as_user[@]}" "$gpusched" run --agent -- "$guest" wait <&7 >"$scratch/$1" 2>&1 &
 	wait_pid=$!

@@ -19,7 +19,7 @@ done
 is "$(grep -E '^(none|pipe)' "$scratch/ways" | tr '\n' ' ')" "none 0 pipe:read 0 pipe:poll 0 pipe:select 0 " \
 	"what comes by a pipe, or unseen, is not"
 
-# what would wait for a pre-switch ends it; what would not, does not
+# a call that would wait for a pre-switch ends it; other calls do not
 as $user timeout 40 "$gpusched" run --agent --class lc -- "$hinted" ends >"$scratch/ends" 2>&1
 is "$(cat "$scratch/ends")" "first launch 1
 second launch 0

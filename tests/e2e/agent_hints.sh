@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # timeout: 120
 # needs: root fuse
-# Hints: said by a program, and by themselves; their limits; profilers.
+# Hints, given by a program and by the agent itself; their limits; profilers.
 . "$(dirname "$0")/lib.sh"
 enter_sim --dilate 4
 . "$(dirname "$0")/helper/agent_lib.sh"
@@ -63,7 +63,7 @@ is "$(mine '.[0] | .hints > .pre_switches and .pre_switches > 0' pid:$agent_pid)
 end_load $agent_pid
 wait $agent_pid 2>/dev/null
 
-# by themselves: a server that waits with epoll, and knows nothing of hints
+# automatic hints: a server that waits with epoll, and knows nothing of hints
 "${as_user[@]}" "$gpusched" run --agent --class lc --hint=auto -- "$requests" serve "$XDG_RUNTIME_DIR/sock" 100 300 "$iterations" 2>"$scratch/serve.out" &
 server=$!
 at_end+=($server)

@@ -71,7 +71,7 @@ is "$(row '[.launches, .launches_told]')" "[$own,null]" "a program without an ag
 is "$(sum launches)" $((probed + own)) "its class has that count"
 end_load $one
 
-# one that tells of none; letters are what it does (guest.c)
+# an agent that reports no launches; the letters say what the program does (guest.c)
 mkfifo "$scratch/letters"
 exec 8<>"$scratch/letters"
 "${as_user[@]}" "$guest" tells <&8 >"$scratch/tells" 2>&1 &

@@ -9,7 +9,7 @@ enter_sim
 . "$(dirname "$0")/helper/agent_lib.sh"
 agent_begin
 
-# outcome FILE COMMAND...: what it printed, and how it ended
+# outcome FILE COMMAND...: notes its output and how it ended
 outcome() {
 	local to=$scratch/$1 got=0
 	shift

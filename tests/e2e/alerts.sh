@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 # timeout: 180
 # needs: root bpf fuse
-# Alerts: what begins to be wrong is an event, a line of the log and a unit, with nobody watching.
+# Alerts: a finding that begins causes an event, a line of the log and a unit, even if no client
+# watches.
 . "$(dirname "$0")/lib.sh"
 enter_sim
 alerts=$GPUSCHED_SIM/run/alerts

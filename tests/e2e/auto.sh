@@ -3,8 +3,8 @@
 # timeout: 120
 # needs: root bpf fuse
 # alone: yes
-# The policy auto in real time on the simulated GPU (slowed): what the taps, the account of the GPU's
-# log, the engine and the driver's side make of it, with classes and without.
+# The policy auto in real time on the simulated GPU (slowed), through the taps, the account, the
+# engine and the simulated driver, with classes and without.
 . "$(dirname "$0")/lib.sh"
 enter_sim --dilate 4
 exec 2>"$scratch/stderr"

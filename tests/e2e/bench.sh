@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# gpusched bench: on the model and through the whole path; what it keeps, goes on with, and refuses.
+# gpusched bench, on the model and through the whole path: the files that it keeps, continues, and
+# refuses.
 # timeout: 240
 # needs: root bpf fuse
 # alone: yes

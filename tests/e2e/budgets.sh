@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 # timeout: 240
 # needs: root bpf fuse
-# Budgets: who has used up its GPU time runs where nobody else waits, or not at all; a restart forgets nothing.
+# Budgets: a program that has used up its GPU time runs only while no other waits, or not at all; a
+# restart forgets nothing.
 . "$(dirname "$0")/lib.sh"
 enter_sim
 chmod 755 "$scratch"

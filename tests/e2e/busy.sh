@@ -3,8 +3,8 @@
 # timeout: 120
 # needs: root bpf fuse
 # alone: yes
-# Who works, on a stock driver whose log is silent about it, new and old: under prio a long kernel is
-# not taken for idle, and an idle service that stays loaded holds nobody back.
+# Which programs work, on a stock driver, new and old, with a log that does not say it. Under prio a
+# long kernel does not look idle, and an idle service that stays loaded holds no program back.
 . "$(dirname "$0")/lib.sh"
 if [ -z "${GPUSCHED_SIM:-}" ]; then
 	for branch in 535 580; do

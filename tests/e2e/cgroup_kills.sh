@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 # timeout: 300
 # needs: root bpf fuse cgroup2
-# The daemon's whole control group is killed, 50 times: its guardian has a group of its own, or,
-# where it had none, `gpusched restore` (which the unit's ExecStopPost runs) repairs from the table.
+# The daemon's whole control group is killed, 50 times. Its guardian survives in a group of its own.
+# Where it had none, `gpusched restore`, which the unit's ExecStopPost runs, repairs from the table.
 . "$(dirname "$0")/lib.sh"
 enter_sim
 RANDOM=11

@@ -3,8 +3,9 @@
 # timeout: 120
 # needs: root bpf fuse cgroup2
 # asan: yes
-# cgroup2 may be mounted anywhere (a hybrid hierarchy): cgroup:PATH finds it. It means who is there now, and a class
-# that is set for a cgroup holds for who comes later.
+# cgroup2 may be mounted anywhere (a hybrid hierarchy): cgroup:PATH finds it. A target cgroup:PATH
+# means the processes that are in it now; a class that is set for a cgroup also holds for later
+# ones.
 . "$(dirname "$0")/lib.sh"
 export TREE=/sys/fs/cgroup/elsewhere
 if [ -z "${GPUSCHED_SIM:-}" ] && [ -z "${MOVED:-}" ]; then

@@ -25,7 +25,7 @@ entries() { # MAP
 	bpftool map dump pinned "$GPUSCHED_SIM/bpf/gpusched/$1" -j 2>/dev/null | jq length
 }
 
-# A first round, so that what is made once is made.
+# A first round, for all that is made only once.
 "$helper" churn 50 4 >/dev/null
 wait_for 30 eval '[ "$(records)" = 0 ]'
 fds=$(fds_of $DAEMON_PID)
@@ -43,17 +43,18 @@ le "$(rss_kb_of $DAEMON_PID)" "$((rss + 4096))" "memory of the daemon, KiB"
 is "$(ls /proc/$DAEMON_PID/task | wc -l)" "$threads" "threads of the daemon"
 is "$(pins_now)" "$pins" "pins"
 is "$(mounts_now)" "$mounts" "mounts"
-# The kernel tells a FUSE server of a file's end when it comes to it, after the program's own end.
+# The kernel may report a file's end to a FUSE server some time after the program's own end.
 check "no client is left in the simulated RM" wait_for 10 eval '[ "$(sim_state .clients)" = 0 ]'
 check "no open file is left in the simulated RM" wait_for 10 eval '[ "$(sim_state ".files | length")" = 0 ]'
 ge "$("$gpusched" stats --json | jq -c '.. | .ioctls? // empty' | head -1)" "$((${observed:-0} + procs * 6))" "the taps saw their calls"
-# An exit is told before its files are closed: what a sweep finds open, the next one looks at again.
+# An exit is reported before the files are closed: files that a sweep finds open are looked at again
+# by the next one.
 for map in gs_tsgs gs_chans gs_makers gs_chantsg gs_devices gs_clients gs_files gs_threads gs_procs; do
 	check "no entry is left in $map" wait_for 30 eval "[ \$(entries $map) = 0 ]"
 done
 le "$(sim_kb)" "$((sim_before + 8192))" "memory of the simulator, KiB"
 
-# No exit and no TSG tells of this one's end.
+# This process's end shows neither by an exit event nor by a TSG.
 mkfifo "$scratch/fifo"
 "$helper" leave <"$scratch/fifo" >"$scratch/left" &
 at_end+=($!)

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 # timeout: 180
 # needs: root bpf fuse
-# Like mistakes have one exit code in every verb, and output that cannot be written is an error. Tables show what UTF-8
-# names are, and escape what is harmful once.
+# The same mistake has the same exit code in each verb, and output that cannot be written is an
+# error. Tables show UTF-8 names as they are, and escape harmful characters once.
 . "$(dirname "$0")/lib.sh"
 enter_sim
 none=there_is_none

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 # timeout: 120
 # needs: root bpf
-# Writing a policy: new, build, check in an empty folder; what is refused, and how it is told.
+# Writing a policy: new, build and check in an empty folder; policies that are refused, and the
+# messages.
 . "$(dirname "$0")/lib.sh"
 cd "$scratch" || exit 1
 
@@ -91,7 +92,7 @@ like "$out" "mine.bpf.o: .*the source \(mine.bpf.c\) here, or .*--host sim" "wha
 exits 1 "a name with a dot is a path" "$gpusched" policy check mine.txt
 like "$out" "mine.txt: cannot read the policy: No such file" "as the page says"
 
-# In which order a round meets the TSGs is any, but the same in each run.
+# A round may meet TSGs in any order, but in the same one in each run.
 printf '%s\n' '#include <gpusched/policy.bpf.h>' 'GPUSCHED_POLICY(order, 10000, 100, 0);' \
 	'GPUSCHED_MAP(order_met, ARRAY, gs_u32, gs_u64, 1);' 'GPUSCHED_TICK(t, round) { gs_u32 zero = 0; gs_u64 *met;' \
 	'met = gpusched_lookup(order_met, &zero);' 'if (!met) return 0;' \

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # timeout: 120
-# What the command line says to bad input, and that help, manual and completion are its table's.
+# The command line's answers to bad input; help, manual and completion come from its table.
 . "$(dirname "$0")/lib.sh"
 
 # refused CODE ARGUMENTS...: that exit code, nothing on stdout, one line on stderr
@@ -204,7 +204,7 @@ is "$(grep -rhoE 'getenv\("GPUSCHED_[A-Z_]+"' "$top/src" | cut -d'"' -f2 | sort 
 	while read -r name; do grep -rqE "[*_\`]$name[*_\`=]" "$top"/man "$top"/docs || echo "$name"; done)" \
 	"" "every variable of the environment is told somewhere"
 
-# Examples of README and manual pages: the verb is there and takes these options.
+# Checks examples in README and manual pages: each verb exists, and takes these options.
 examples() {
 	grep -hoE '`gpusched [a-z][^`]*`' "$top/README.md" | tr -d '`'
 	sed -nE 's/^    (sudo )?build\/(gpusched [^#]*).*/\2/p' "$top/README.md"

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # timeout: 240
 # needs: root bpf fuse
-# What is meant to make the command line pleasant: times with units, options anywhere, targets, lists.
+# Comforts of the command line: times with units, options anywhere, targets, lists.
 . "$(dirname "$0")/lib.sh"
 enter_sim
 start_daemon || not_ok "a daemon starts"

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 # timeout: 120
 # needs: root bpf fuse
-# Deadlines: requests that miss theirs are counted; what is not known stays unknown; a hint's and a class's.
+# Deadlines, by a hint and by a class: requests that miss theirs are counted, and unknown figures
+# stay unknown.
 . "$(dirname "$0")/lib.sh"
 enter_sim
 guest=$build/tests/e2e/guest

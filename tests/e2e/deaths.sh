@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 # timeout: 240
 # needs: root bpf fuse
-# Deaths in the middle of putting things back: of the daemon, of its guardian, of `restore`, of the
-# programs themselves. Whoever comes next finishes it, and nobody keeps an open file.
+# Deaths during a restore: of the daemon, of its guardian, of `restore`, of the programs themselves.
+# The next process finishes the restore, and no process keeps an open file.
 . "$(dirname "$0")/lib.sh"
 enter_sim
 RANDOM=5
@@ -18,7 +18,7 @@ client() { # N: TSGs; $client
 	at_end+=($client)
 	wait_for 20 grep -q ready "$scratch/ready" || not_ok "a client with $1 TSGs"
 }
-# Those of the helper ask for 2048.
+# The helper's TSGs ask for 2048 us.
 changed() {
 	sim_state '[.tsgs[] | select(.timeslice_us != 2048 or .disabled_channels != 0)] | length'
 }

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # timeout: 180
 # needs: root bpf fuse
-# Each TSG's end is told exactly once, whoever sees it first: a tap or the sweep.
+# Each TSG's end is reported exactly once, whether a tap or the sweep sees it first.
 . "$(dirname "$0")/lib.sh"
 enter_sim
 mkfifo "$scratch/fifo"

@@ -3,8 +3,9 @@
 # timeout: 90
 # needs: root bpf fuse
 # asan: yes
-# Programs that hold the lock of their own execve() as long as they like: their descriptors cannot be borrowed. Others on the same
-# GPU are controlled all the same, they get back what they asked for when the daemon dies, and the next daemon starts.
+# Programs hold the lock of their own execve() for as long as they like, so that their descriptors
+# cannot be borrowed. Other programs on the same GPU are controlled all the same. When the daemon
+# dies, they get their own settings back, and the next daemon starts.
 . "$(dirname "$0")/lib.sh"
 enter_sim
 mount -t tmpfs -o mode=755 none /mnt

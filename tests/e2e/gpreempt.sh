@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 # timeout: 120
 # needs: root fuse
-# libgpreempt in one process of an ordinary user, without daemon: priorities, suspension, and what is left of it.
+# libgpreempt in one process of an ordinary user, without daemon: priorities, suspensions, and their
+# ends.
 . "$(dirname "$0")/lib.sh"
 enter_sim --dilate 4
 . "$(dirname "$0")/helper/agent_lib.sh"

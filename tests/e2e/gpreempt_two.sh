@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # timeout: 120
 # needs: root bpf fuse
-# libgpreempt in two processes of a user beside a daemon: who claims, who gives way, and what is left of it.
+# libgpreempt in two processes of a user beside a daemon: claims, giving way, and their ends.
 . "$(dirname "$0")/lib.sh"
 enter_sim --dilate 4
 . "$(dirname "$0")/helper/agent_lib.sh"
@@ -29,7 +29,7 @@ ge "$(of gpreempt.training .training_per_s)" 5 "its work goes on in between"
 is "$(of gpreempt.training .training.uncontrolled)" 0 "its queue is controlled"
 check "nothing is suspended or changed" wait_for 10 restored
 
-# a claim does not outlast who made it
+# a claim ends with its process
 python claims 'infer = gpu.kernel(HIGH, open("'"$top"'/docs/examples/work.ptx").read(), "work")
 gpu.preempt(LOW)
 gpu.submit(infer, (1024, 1, 1), (256, 1, 1), [c_uint32(400000000)]); print("ready"); sys.stdin.readline()'
@@ -54,7 +54,7 @@ check "the one that is left has a short slice" wait_for 5 slice_within 15 25
 kill -9 $python_pid
 wait_for 10 eval '[ "$(sim_state ".tsgs | length")" = 0 ]'
 
-# a suspension does not outlast who asked for it
+# a suspension ends with the process that asked for it
 python stops 'launch(4); gpu.preempt(LOW); print("ready"); sys.stdin.readline()'
 check "a queue is suspended" suspended $python_pid
 kill -STOP $python_pid

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 # timeout: 120
 # needs: root bpf fuse
-# gpusched gpus: costs that were measured of a product, those that a GPU's own log tells, and those
-# kept of an earlier log.
+# gpusched gpus: costs that were measured for a product, costs from a GPU's own log, and costs kept
+# from an earlier log.
 . "$(dirname "$0")/lib.sh"
 enter_sim --dilate 4 --params "$top/src/sim/gpus/switch-3.conf"
 trusting

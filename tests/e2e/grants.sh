@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: MIT
 # timeout: 90
 # needs: root bpf fuse cgroup2
-# Attributes of cgroups give a weight, a limit and a request to all in them together; what a user writes below
-# replaces nothing of root's. What a command gave to a program stays one part, whatever cgroups it makes.
+# Attributes of cgroups give a weight, a limit and a request to all their processes together; a
+# user's attributes below do not replace root's. A part that a command gave to a program stays one
+# part, whatever cgroups the program makes.
 . "$(dirname "$0")/lib.sh"
 tree=/sys/fs/cgroup/grants
 if [ -z "${GPUSCHED_SIM:-}" ] && [ -z "${MOVED:-}" ]; then

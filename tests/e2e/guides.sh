@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# The guides' configurations are such, and their commands do something: each line that begins with
-# gpusched is run as it stands, beside a program that is there for it.
+# The guides' configurations are valid, and their commands work: each line that begins with gpusched
+# is run as it stands, beside a program for it.
 # timeout: 120
 # needs: root bpf fuse
 . "$(dirname "$0")/lib.sh"

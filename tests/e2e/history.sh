@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# gpusched history: who had the GPU, after they have ended, after the daemon has; and what goes wrong with the file.
+# gpusched history: who had the GPU, also after programs and the daemon have ended; and a file that
+# is damaged.
 # timeout: 120
 # needs: root bpf fuse
 . "$(dirname "$0")/lib.sh"
@@ -120,7 +121,8 @@ start_daemon
 is "$(of $lc gpu_time_ms)" "$held" "a restart loses nothing of it"
 check "who still runs goes on" wait_for 10 eval '[ "$(of $be ended_s)" = null ]'
 
-# A suspension is no waiting, and ends with the resume, or with a restore that makes no call of the engine's.
+# Time suspended is no waiting. A suspension ends with the resume, or with a restore without a call
+# of the engine.
 is "$(of $be suspended_ms)" 0 "a program that runs was never suspended"
 waited=$(of $be wait_ms)
 "$gpusched" suspend pid:$be >/dev/null

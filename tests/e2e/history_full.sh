@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 # timeout: 90
 # needs: root bpf fuse
-# The disk of the history is full when the daemon starts: what happens meanwhile is written within
-# 10 s of room. A history whose tables are missing begins anew.
+# The history's disk is full when the daemon starts: rows are kept, and written within 10 s after
+# there is room. A history without its tables begins anew.
 . "$(dirname "$0")/lib.sh"
 enter_sim
 disk=$GPUSCHED_SIM/state

@@ -3,8 +3,8 @@
 # timeout: 240
 # needs: root bpf fuse
 # asan: yes
-# One process makes thousands of something that the taps keep: what makes room, and what is past its share, is
-# counted, and a program that starts meanwhile is seen with its GPU and obeys as ever.
+# One process makes thousands of entries in the taps' maps. Entries that make room, and those past
+# the quota, are counted. A program that starts meanwhile is seen with its GPU, and obeys.
 . "$(dirname "$0")/lib.sh"
 enter_sim
 config '[Policy]

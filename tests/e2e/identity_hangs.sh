@@ -3,7 +3,8 @@
 # timeout: 90
 # needs: root bpf fuse
 # asan: yes
-# RM is asked for the GPU's number of a TSG and does not answer: `list --wide` does without it, and so does the daemon's end.
+# RM does not answer the question for a TSG's number on the GPU: `list --wide` leaves it out, and
+# the daemon's end does not wait.
 . "$(dirname "$0")/lib.sh"
 enter_sim --hang 0xa06c0106
 start_daemon || not_ok "a daemon starts"

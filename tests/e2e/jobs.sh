@@ -3,8 +3,8 @@
 # timeout: 120
 # needs: root bpf fuse
 # alone: yes
-# The jobs of one user under auto: what a shell with job control starts is one each, however many processes that
-# has; so is what one `gpusched run` starts.
+# The jobs of one user under auto: each command of a shell with job control is one job, however many
+# processes it has; so is each `gpusched run`.
 . "$(dirname "$0")/lib.sh"
 enter_sim --dilate 4
 config '[Policy]

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 # timeout: 480
 # needs: root bpf fuse
-# SIGKILL of the daemon at random moments, 50 times (KILLS): whatever it had changed goes back, as
-# the simulated RM itself sees it. With the table kept, and with it deleted.
+# The daemon gets SIGKILL at random moments, 50 times (KILLS), with the table kept and with it
+# deleted. All settings that it had changed are restored, as the simulated RM itself shows.
 . "$(dirname "$0")/lib.sh"
 enter_sim
 RANDOM=7

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: MIT
 # timeout: 120
 # needs: root bpf fuse
-# Counting launches ends in a thread: as long as that hangs in the kernel the daemon answers and restores, counting begins
-# again afterwards, and neither the daemon's end nor its death is kept waiting.
+# The end of counting launches hangs in the kernel, in a thread of its own. Meanwhile the daemon
+# answers and restores. Counting begins again afterwards, and neither the daemon's end nor its death
+# waits for it.
 . "$(dirname "$0")/lib.sh"
 enter_sim
 iterations="--iterations-per-us 27.78"

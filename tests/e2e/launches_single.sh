@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # timeout: 120
 # needs: root bpf fuse
-# Launches are counted one probe a function as well, as on kernels before 6.6.
+# Launches are also counted with one probe for each function, as on kernels before 6.6.
 . "$(dirname "$0")/lib.sh"
 export GPUSCHED_UPROBES=single
 enter_sim

@@ -3,8 +3,9 @@
 # timeout: 240
 # needs: root bpf fuse
 # asan: yes
-# Counting launches is turned on and off again and again, by persons and policies at once: it ends as the last one wants it,
-# nothing is counted twice or left behind, and the next time counts exactly.
+# Persons and policies turn counting of launches on and off at the same time, again and again. The
+# last request holds, no launch is counted twice, nothing is left behind, and the next count is
+# exact.
 . "$(dirname "$0")/lib.sh"
 enter_sim
 rounds=${STORM_ROUNDS:-12}

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 # timeout: 180
 # needs: root bpf fuse
-# What the live engine's core was given in 21 runs of all policies, given to another core: the same follows.
+# The inputs of the live engine's core, in 21 runs of all policies, are fed to another core, which
+# gives the same outputs.
 . "$(dirname "$0")/lib.sh"
 enter_sim --gpus 2
 exec 2>"$scratch/stderr"

@@ -352,7 +352,8 @@ config() {
 	export GPUSCHED_CONFIG=$scratch/gpusched.conf
 }
 
-# Launches are counted whatever users could do (docs/launches.md): for tests that need them, after config.
+# Has launches counted although users could stall probes (docs/launches.md): for tests that need
+# counts, after config.
 trusting() {
 	printf '[Daemon]\nCountLaunches=trusted\n' >>"$scratch/gpusched.conf"
 	export GPUSCHED_CONFIG=$scratch/gpusched.conf

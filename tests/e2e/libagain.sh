@@ -3,8 +3,8 @@
 # timeout: 240
 # needs: root bpf fuse
 # asan: yes
-# A libcuda that was left alone for a reason that passes is tried again, though its program makes no more TSGs; for one
-# that lasts it is not.
+# A libcuda that was left alone for a passing reason is tried again, even if its program makes no
+# more TSGs. After a lasting reason it is not.
 . "$(dirname "$0")/lib.sh"
 enter_sim
 mkfifo "$scratch/fifo"

@@ -3,8 +3,8 @@
 # timeout: 120
 # needs: root bpf fuse
 # asan: yes
-# Programs whose libcuda would make who opens it wait, or that bring very many: the daemon looks at none of those, counts
-# and tells that, and goes on.
+# A program's libcuda would make the daemon wait in open(), or there are very many of them. The
+# daemon does not look at these, counts and reports them, and goes on.
 . "$(dirname "$0")/lib.sh"
 enter_sim
 mkdir "$scratch/lib"

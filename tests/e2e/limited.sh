@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 # timeout: 120
 # needs: root bpf fuse
-# A limit by user names whom it struck: in an event, a metric and the log; other users do not see whom.
+# When a limit by user cuts a user's work, an event, a metric and the log name the user; other users
+# do not see the name.
 . "$(dirname "$0")/lib.sh"
 enter_sim
 chmod 711 "$scratch"

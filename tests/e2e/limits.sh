@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: MIT
 # timeout: 150
 # needs: root bpf fuse
-# Limits on GPU time, and requests of it, by each way to give one, kept by fair on the simulated GPU in
-# real time: a class of the configuration, `run`, `class set`, `set`; who may give and take them.
+# Limits on GPU time, and requests, which fair keeps on the simulated GPU in real time. They are
+# given by a class of the configuration, `run`, `class set` and `set`; the test also checks who may
+# give and take them.
 . "$(dirname "$0")/lib.sh"
 enter_sim --gpus 2
 exec 2>"$scratch/stderr"

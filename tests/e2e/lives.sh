@@ -4,7 +4,8 @@
 # needs: root bpf fuse
 # asan: yes
 # Unusual lives of processes: fork, exec, threads, several contexts, pid namespaces, descriptors
-# that are passed on or renumbered, MPS. Whoever holds the open file owns the TSG, and it obeys.
+# that are passed on or renumbered, MPS. The process that holds the open file owns the TSG, and the
+# TSG can be controlled.
 . "$(dirname "$0")/lib.sh"
 enter_sim
 start_daemon || not_ok "a daemon starts"

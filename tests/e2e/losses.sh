@@ -3,9 +3,9 @@
 # timeout: 120
 # needs: root bpf fuse
 # asan: yes
-# A program floods the ring of events while the daemon can't read: who started meanwhile has its
-# class all the same, who executed something has its new name, and who had itself run again though
-# suspended does not stay so.
+# A program floods the ring of events while the daemon can't read. A program that starts meanwhile
+# still gets its class. One that executes another program has its new name. One that scheduled
+# itself although suspended does not stay running.
 . "$(dirname "$0")/lib.sh"
 enter_sim
 config '[Policy]

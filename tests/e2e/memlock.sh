@@ -3,8 +3,9 @@
 # timeout: 120
 # needs: root bpf fuse
 # asan: yes
-# Programs that hold the lock of their own memory as long as they like: their arguments and mappings are not to be had, the
-# daemon waits for none of them, and everybody else is classified and counted as ever.
+# Programs hold the lock of their own memory for as long as they like, so that their arguments and
+# mappings cannot be read. The daemon waits for none of them, and other programs are classified and
+# counted as usual.
 . "$(dirname "$0")/lib.sh"
 enter_sim
 mkfifo "$scratch/fifo"

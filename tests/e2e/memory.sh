@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Memory in sight: what each process holds of a GPU, in list, status, stats, metrics and the API.
+# Memory: how much of a GPU's memory each process holds, in list, status, stats, metrics and the
+# API.
 # timeout: 150
 # needs: root bpf fuse
 . "$(dirname "$0")/lib.sh"

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Who holds memory, where the driver does not say it: it refuses, is in MIG mode, or never answers.
+# Memory figures where the driver refuses to give them, is in MIG mode, or never answers.
 # timeout: 150
 # needs: root bpf fuse
 . "$(dirname "$0")/lib.sh"

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Pods' annotations by the runtime's plugin: the class is there before the first kernel, within what
-# a ceiling allows; a runtime or a daemon that is lost changes nothing; hostile runtimes are dropped.
+# Pods' annotations, by the runtime's plugin: a pod has its class, within the ceiling, before its
+# first kernel. The loss of a runtime or a daemon changes nothing. Hostile runtimes are dropped.
 # timeout: 120
 # needs: root bpf fuse cgroup2
 . "$(dirname "$0")/lib.sh"

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 # timeout: 120
 # needs: root bpf fuse
-# Events for what is odd: time lost in switches, turns that are cut short, who stopped launching. Whose eyes see them.
+# Events for anomalies: time lost in switches, turns cut short, programs that stop launching; and
+# which users see them.
 . "$(dirname "$0")/lib.sh"
 enter_sim --dilate 2
 chmod 711 "$scratch"

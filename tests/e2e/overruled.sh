@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 # timeout: 120
 # needs: root bpf fuse
-# A wish that the engine does not grant: list, the log and an event say so; monitor shows the wishes of
-# ticks.
+# If the engine does not grant a wish, list, the log and an event say so; monitor shows the wishes
+# of ticks.
 . "$(dirname "$0")/lib.sh"
 enter_sim
 config '[Classes]

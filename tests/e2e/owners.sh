@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 # timeout: 90
 # needs: root bpf fuse
-# What an ordinary user does to TSGs and processes of his own harms nobody else, and does not escape.
+# An ordinary user's actions on the user's own TSGs and processes harm no other user, and evade no
+# rule.
 . "$(dirname "$0")/lib.sh"
 enter_sim
 chmod 755 "$scratch"

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 # timeout: 120
 # needs: root bpf fuse
-# Programs that cannot be parked, or do their worst: each call fails, hangs or kills. The message
-# says it, nothing stays locked, and others are parked as before.
+# Programs that cannot be parked, or are hostile: each call fails, hangs or kills. The message says
+# so, nothing stays locked, and other programs can still be parked.
 . "$(dirname "$0")/lib.sh"
 enter_sim
 park_setup

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 # timeout: 240
 # needs: root bpf fuse
-# ParkIdle= of a class: programs that have not worked for so long are parked, those that work and
-# those of other classes are not; who is wanted back at once twice is left alone.
+# ParkIdle= of a class: programs that have not worked for that long are parked. Those that work, and
+# those of other classes, are not. A program that is brought back at once, twice, is left alone.
 . "$(dirname "$0")/lib.sh"
 enter_sim
 config '[Classes]

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: MIT
 # timeout: 300
 # needs: root bpf fuse
-# Programs are parked and unparked, PARKS times (40), while SIGKILL meets the helper, the daemon, a
-# program or whoever asked at a random moment: nothing stays locked, nothing is lost, each
-# program runs or is parked and said to be.
+# Programs are parked and unparked, PARKS times (40). At random moments the helper, the daemon, a
+# program or the asking command gets SIGKILL. Nothing stays locked, nothing is lost, and each
+# program runs or is parked, as gpusched says.
 . "$(dirname "$0")/lib.sh"
 enter_sim --dilate 0.2 # copies take a fifth of the time
 PARKS=${PARKS:-40}
@@ -52,7 +52,7 @@ for p in "${programs[@]}"; do
 	wait_tsgs "pid:$p" 4 || not_ok "program $p is listed"
 done
 
-# Whoever asks while there is no daemon acts by itself, and is in charge until it has ended.
+# Without a daemon, a command that asks does the work itself, and is in charge until it has ended.
 restart() {
 	kill_daemon
 	start_daemon >/dev/null || {

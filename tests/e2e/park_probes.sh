@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: MIT
 # timeout: 120
 # needs: root bpf fuse
-# UnparkOnUse= without an agent: probes in the parked program's libcuda tell, where they may be set.
-# A call that was made while no daemon ran is noticed by the next one, with either sign.
+# UnparkOnUse= without an agent: where probes may be set, they show that the parked program calls
+# its libcuda. A call that was made while no daemon ran is noticed by the next daemon, by either
+# sign.
 . "$(dirname "$0")/lib.sh"
 if [ "$(printf '%s\n' 6.6 "$(uname -r)" | sort -V | head -n 1)" != 6.6 ]; then
 	skip_optional "probes of one process" "they need Linux 6.6"

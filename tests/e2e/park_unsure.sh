@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 # timeout: 60
 # needs: root bpf fuse
-# RM refuses the placeholder of an unparking: what it says is free has to do, and that is counted.
+# RM refuses the placeholder of an unparking: RM's figure of free memory is used instead, and that
+# is counted.
 . "$(dirname "$0")/lib.sh"
 enter_sim --refuse placeholder
 park_setup

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # timeout: 120
 # needs: root bpf fuse
-# A policy that starts with the daemon because a person said so: from a copy that was checked.
+# A policy that a person made permanent starts with the daemon, from a checked copy.
 . "$(dirname "$0")/lib.sh"
 enter_sim
 another_boot() { # nothing of the run directory outlives one

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# The socket for pods: a pod sees its own programs alone, by the pids that it knows, and is nobody's
-# root. Pods are cgroups with pid and mount namespaces.
+# The socket for pods: a pod sees only its own programs, by the pids that it knows, and root in a
+# pod is not root. Pods are cgroups with pid and mount namespaces.
 # timeout: 120
 # needs: root bpf fuse cgroup2
 . "$(dirname "$0")/lib.sh"

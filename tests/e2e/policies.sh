@@ -3,9 +3,9 @@
 # timeout: 480
 # needs: root bpf fuse
 # alone: yes
-# Every policy on the stock host, in real time on the simulated GPU (slowed, so that a busy machine does
-# not blur it): programs that launch work, the daemon, its taps and borrowed descriptors. Judged by
-# what the programs measure and by the simulated RM's own view.
+# Every policy on the stock host, in real time on the simulated GPU (slowed, so that a busy machine
+# does not blur it), with programs that launch work, the daemon, its taps and borrowed descriptors.
+# The programs' own figures and the simulated RM's view decide.
 . "$(dirname "$0")/lib.sh"
 dilate=4
 enter_sim --dilate $dilate

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: MIT
 # timeout: 480
 # needs: root bpf fuse
-# 150 switches of the policy (SWITCHES) through the API while programs launch, come and go: no TSG is
-# lost, after each switch the new policy's wishes stand and the old one's are gone, every exit
-# record is right, nothing is left behind. Launches are counted all the time because a person wants
-# it, exactly; policies that have work_submit come and go, and see each launch once while they run.
+# 150 switches of the policy (SWITCHES) through the API while programs launch, come and go. No TSG
+# is lost, and nothing is left behind. After each switch the new policy's wishes stand and the old
+# one's are gone; each exit record is right. A person has launches counted all the time, and the
+# counts are exact. Policies with work_submit see each launch once while they run.
 . "$(dirname "$0")/lib.sh"
 enter_sim
 exec 2>"$scratch/stderr"

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Pools: an MPS server of ours is one unit with a class; who is in it is what the server's own list
-# and the TSGs say; and what happens when a program of it, or the server, dies.
+# Pools: an MPS server that gpusched started is one unit with a class. Its members follow from the
+# server's own list and from the TSGs. Also what happens when one of its programs, or the server,
+# dies.
 # timeout: 120
 # needs: root bpf fuse
 . "$(dirname "$0")/lib.sh"

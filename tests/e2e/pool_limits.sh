@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Where pools do not work and why, whose they are, shared use of both classes, and old versions of
-# NVIDIA's programs.
+# Pools: where they do not work and why, their owners, shared use by both classes, and old versions
+# of NVIDIA's programs.
 # timeout: 240
 # needs: root bpf fuse
 . "$(dirname "$0")/lib.sh"

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: MIT
 # timeout: 60
 # needs: root bpf fuse
-# The program that a supervisor sends into a doubtful server is of the pool by its user's word alone.
-# A TSG that it holds and that is not the server's by the GPU's id is listed as its own.
+# Only its user's claim makes the program that a supervisor sends into a doubtful server a member of
+# the pool. If it holds a TSG that is not the server's, by the GPU's id, that TSG is listed as its
+# own.
 . "$(dirname "$0")/lib.sh"
 command -v python3 >/dev/null || { skip_optional "a probe with a TSG" "there is no python3"; done_testing; }
 enter_sim

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 # timeout: 180
 # needs: root bpf fuse
-# What a user sees of another's process, way by way: what ps shows, with hidepid less. Root and the owner see all.
+# What a user sees of another user's process, by each interface: as much as ps shows, and less with
+# hidepid. Root and the owner see all.
 . "$(dirname "$0")/lib.sh"
 enter_sim
 chmod 711 "$scratch"

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 # timeout: 90
 # needs: root bpf fuse
-# `gpusched run` where the class cannot be given: it refuses, or starts the program without if that is allowed. It waits
-# for a daemon that is starting.
+# If the class cannot be given, `gpusched run` refuses, or starts the program without it if that is
+# allowed. It waits for a daemon that is starting.
 . "$(dirname "$0")/lib.sh"
 enter_sim
 user=4711

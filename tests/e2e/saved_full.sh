@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # timeout: 90
 # needs: root bpf fuse
-# /run is full: what people had set before stays in its file; what they set then is in force, and is saved
+# /run is full: earlier settings of people stay in their file. New ones are in force, and are saved
 # once there is room.
 . "$(dirname "$0")/lib.sh"
 enter_sim

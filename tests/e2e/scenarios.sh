@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # timeout: 300
 # asan: yes
-# Every committed scenario, through the program; and that a broken promise is a failure.
+# Runs every committed scenario with gpusched sim; a scenario that is not met is a failure.
 . "$(dirname "$0")/lib.sh"
 
 dir=$scratch
@@ -20,9 +20,9 @@ check "none fails" test -z "$(jq -r 'select(.passed == false) | .scenario' "$dir
 n=$(find "$committed" -name '*.scn' | wc -l)
 check "the last line counts all $n" test "$(tail -1 "$dir/all")" = "{\"passed\":$n,\"failed\":0}"
 check "one object per scenario" test "$(jq -r 'select(.scenario) | .scenario' "$dir/all" | sort -u | wc -l)" = "$n"
-# What the account makes of the log, against the model's own record: to 1 %, and 5 ms; counts to 1 % of
-# the turns. Turns of which it says that it is not sure are in none of these: $unsure is their part.
-# How far it is off where the log cannot tell: docs/account.md.
+# Compares the account with the model's own record: times to 1 % and 5 ms, counts to 1 % of the
+# turns. Turns that the account calls unsure are left out; $unsure is their part. docs/account.md
+# says how far the account is off where the log cannot tell.
 off() { # CONDITION: which processes meet it
 	jq -r 'select(.scenario) | .scenario as $s | 0.01 as $off | .processes[] |
 		select(.account) | .model as $m |

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Who had the GPU: the daemon's account against the simulated GPU's own.
+# Compares the daemon's account of GPU time with the simulated GPU's own.
 # timeout: 120
 # needs: root bpf fuse
 . "$(dirname "$0")/lib.sh"
@@ -32,7 +32,7 @@ agrees() { # PID
 gpu() { "$gpusched" stats --json | jq -s "(.[0] // .).gpu_time[0] | $1"; }
 
 is "$(gpu .log)" false "without TSGs no log is open"
-# The log says nothing of who is loaded when it is opened: somebody opens it, and is there first.
+# When the log is opened, it does not say which TSG is loaded: so another program runs first.
 load be --iterations-per-us 27.777 --count 1 --warmup 0 --seconds 0 --linger 100
 first=$LOAD_PID
 check "a program without work is there" wait_tsgs "pid:$first" 1
@@ -56,7 +56,7 @@ ge "$(one $lc .turns.drained)" 40 "LC's end by themselves"
 le "$(one $lc .turns.slice_ended)" "$(($(one $lc .turns.turns) / 10))" "hardly one by its slice"
 ge "$(one $be .wait_time_ns)" 1000000 "BE waits for LC"
 ge "$(gpu '.lost_ns')" 1000000 "switches are lost time"
-# Beside a short slice in CTA mode nobody knows how long what ran took to come to its end.
+# Beside a short slice in CTA mode, it is unknown how long the running blocks took to end.
 off_by() { # by how much the contended time of one more of BE's turns may be off, ns
 	local was=$(one $be '[.turns.contended_off_ns, .turns.slice_ended] | join(" ")')
 	wait_for 10 eval '[ "$(one $be .turns.slice_ended)" -ge $((${was#* } + 40)) ]' || return

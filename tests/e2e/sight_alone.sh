@@ -1,13 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# How much a program works that is alone, of which the log says nothing: estimated from the driver's samples, and marked so.
+# The work of a program that is alone, which the log does not show, is estimated from the driver's
+# samples, and marked as estimated.
 # timeout: 120
 # needs: root bpf fuse
 . "$(dirname "$0")/lib.sh"
 enter_sim
 start_daemon || exit 1
 fixed="--iterations-per-us 27.777 --seconds 60 --warmup 0"
-# The log says nothing of who is loaded when it is opened: somebody opens it, and is there first.
+# When the log is opened, it does not say which TSG is loaded: so another program runs first.
 load be --iterations-per-us 27.777 --count 1 --warmup 0 --seconds 0 --linger 100
 wait_tsgs "pid:$LOAD_PID" 1
 

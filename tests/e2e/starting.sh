@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: MIT
 # timeout: 180
 # needs: root bpf fuse
-# While a policy takes long to start the daemon goes on: it answers, its heart beats, the old policy acts, records come
-# and go. A second start is refused, a stop calls the first one off, and so does the daemon's end.
+# While a policy takes long to start, the daemon goes on: it answers and sends heartbeats, the old
+# policy acts, and records come and go. A second start is refused. A stop, or the daemon's end,
+# calls the first start off.
 . "$(dirname "$0")/lib.sh"
 enter_sim
 exec 2>"$scratch/stderr"

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: MIT
 # timeout: 180
 # needs: root bpf fuse
-# A daemon that is stopped (SIGSTOP) in the middle of a rotation: every verb says so within two seconds, root's restore puts
-# everything back beside it, its guardian does so after five seconds, and when it goes on it begins anew.
+# The daemon is stopped (SIGSTOP) in the middle of a rotation. Each verb says so within two seconds.
+# Root's restore works beside it, and its guardian restores after five seconds. When the daemon goes
+# on, it begins anew.
 . "$(dirname "$0")/lib.sh"
 enter_sim
 config '[Policy]

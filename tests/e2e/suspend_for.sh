@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 # timeout: 180
 # needs: root bpf fuse
-# `suspend --for` ends by itself, whoever dies or starts in between; nor is a policy's for ever.
+# `suspend --for` ends by itself, whatever dies or starts in between. A policy's suspension ends
+# too.
 . "$(dirname "$0")/lib.sh"
 enter_sim
 load be --seconds 600

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# The context-switch log: what it says of two programs is what the simulated GPU knows itself.
+# The context-switch log has the same of two programs as the simulated GPU's own record.
 # timeout: 120
 # needs: root fuse
 . "$(dirname "$0")/lib.sh"
@@ -20,7 +20,7 @@ reader() {
 	second=$LOAD_PID
 	wait_for 20 grep -q launches "$scratch/first.out"
 	wait_for 20 grep -q launches "$scratch/load.out"
-	# Who came last stays loaded, which has no end: somebody else comes.
+	# The TSG that came last stays loaded, so its turn has no end until another one comes.
 	load be --seconds 0.1 --warmup 0 $fixed --linger 30
 	third=$LOAD_PID
 	wait_for 20 grep -q launches "$scratch/load.out"

@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: MIT
 # timeout: 120
 # needs: root bpf fuse
-# Programs start, end and are killed, classes change, the policy changes, programs and servers of a
-# pool are killed, all beside a service and a training that live on: 8 s, or 6 minutes by
-# `FULL=1 tests/e2e/turmoil.sh`. What is left: nothing suspended, no server, no descriptors, no memory.
+# Programs start, end and are killed; classes and the policy change; programs and servers of a pool
+# are killed. A service and a training live through it. It takes 8 s, or 6 minutes by `FULL=1
+# tests/e2e/turmoil.sh`. At the end nothing is suspended, and no server, descriptor or memory is
+# left.
 . "$(dirname "$0")/lib.sh"
 enter_sim
 exec 2>"$scratch/stderr"

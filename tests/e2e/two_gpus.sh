@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # timeout: 120
 # needs: root bpf fuse
-# Two GPUs: who is where, and that acting on one leaves the other alone.
+# Two GPUs: each TSG's GPU is known, and calls for one leave the other alone.
 . "$(dirname "$0")/lib.sh"
 enter_sim --gpus 2
 start_daemon || not_ok "a daemon starts"

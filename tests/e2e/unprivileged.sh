@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 # timeout: 120
 # needs: root bpf fuse
-# An ordinary user beside a daemon: may look, may steer his own programs downwards, nothing else.
+# An ordinary user beside a daemon may look, and may lower the user's own programs, and nothing
+# else.
 . "$(dirname "$0")/lib.sh"
 enter_sim
 chmod 755 "$scratch"

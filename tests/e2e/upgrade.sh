@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 # timeout: 240
 # needs: root bpf fuse
-# The pinned table of an older version is taken over, with settings and suspensions; a newer one's is
-# left alone; of an incomplete one what is there is put back.
+# The pinned table of an older version is converted, with settings and suspensions. That of a newer
+# version is left alone. From an incomplete one, the settings that it has are restored.
 . "$(dirname "$0")/lib.sh"
 enter_sim
 table=$GPUSCHED_SIM/bpf/gpusched

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Says that it is of a later ABI, whose declaration is longer. */
+/* A policy of a later ABI, with a longer declaration. */
 #include "gpusched/policy.bpf.h"
 
 GPUSCHED_LICENSE_TEXT;

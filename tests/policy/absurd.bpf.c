@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Wishes nobody can grant, and writes to what is not its own: thrown away or refused later. */
+/* Makes impossible wishes, and writes to fields that are not its own: ignored, or refused later. */
 #include "gpusched/policy.bpf.h"
 
 GPUSCHED_POLICY(absurd, 0, 100, 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* asks - what a policy may ask for, and whom it may look for: what that does on each host */
+/* asks - uses the helpers by which a policy asks for a preemption, or looks for another TSG */
 #include "gpusched/policy.bpf.h"
 
 GPUSCHED_POLICY(asks, 10000, 200, 0);

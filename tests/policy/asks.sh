@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # quick: yes
-# What a policy may ask for and of others: one preemption, another TSG's record, a limit; on the hosts of
-# the model. The examples of docs/examples/policies build, pass the verifier, and hold what they promise.
+# A policy's helpers on the model's hosts: one preemption, another TSG's record, a limit. The
+# examples in docs/examples/policies build, pass the verifier, and do what they say.
 # timeout: 120
 # needs: root bpf
 . "$(dirname "$0")/../e2e/lib.sh"

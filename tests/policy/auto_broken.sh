@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: MIT
 # timeout: 2400
 # beside: yes
-# Each scenario of the policy auto fails on an auto that lacks what the scenario is about: one with an
-# option against its purpose, or a copy with one thing taken out. (That they pass: e2e/scenarios.sh.)
+# Each scenario of the policy auto fails on an auto without the part that it tests: one with an
+# option against its purpose, or a copy with that part taken out. (e2e/scenarios.sh shows that they
+# pass.)
 . "$(dirname "$0")/../e2e/lib.sh"
 copy=$scratch
 tried=""
@@ -84,7 +85,7 @@ without "a mind that stays made up" 's/ || (acting && g->verdict == LC)//' nobod
 without "a wait for who is not told apart" 's/int clear = .*/int clear = 1;/' nobody-starts
 without "regard for who comes with a class" 's/int same = .*/int same = 1;/' nobody-told
 without "shares as by default" 's/? NOBODY :/? gpusched_cgroup_of(t) :/' nobody-starts
-# No load is known that needs the rest after a doubt, since opinions last longer.
+# No known load needs the pause after a doubt, since opinions last longer.
 tried+=" nobody-doubt"
 without "longer rests after each undo" 's/gs_most(2 \* r->leave_ns, LEAVE_NS)/LEAVE_NS/' nobody-overload
 without "a long look at turns" 's/} else if (turn) {/} else if (0) {/' nobody-rests

@@ -4,7 +4,7 @@
 
 GPUSCHED_POLICY(big_stack, 5000, 500, 0);
 
-#define WORDS 20 /* 160 bytes, which would do for one function alone */
+#define WORDS 20 /* 160 bytes, which would be fine in one function alone */
 
 static __attribute__((noinline)) int fill(volatile gs_u64 *up)
 {

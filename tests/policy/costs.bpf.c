@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Looks at what switches cost its TSG's GPU, keeps it in priv and logs it. */
+/* Gets the costs of switches on its TSG's GPU, keeps them in priv and logs them. */
 #include <gpusched/policy.bpf.h>
 
 GPUSCHED_POLICY(costs, 10000, 100, GPUSCHED_F_FACTS);

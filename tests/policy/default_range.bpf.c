@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Its option's default is none of the values that the option takes. */
+/* The default of its option is outside the option's range. */
 #include "gpusched/policy.bpf.h"
 
 GPUSCHED_POLICY(default_range, 0, 100, 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Never ends: the verifier refuses; the native host leaves it by its watch. */
+/* A loop that never ends: the verifier refuses it; the native host's watchdog ends it. */
 #include "gpusched/policy.bpf.h"
 
 GPUSCHED_POLICY(endless, 1000, 50, 0);

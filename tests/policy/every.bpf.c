@@ -11,7 +11,7 @@ GPUSCHED_OPTION_RANGE(gs_u32, slice_us, 700, 1, 100000, "timeslice of compute TS
 
 enum { KERNELS, GRAPHS, KINDS };
 
-GPUSCHED_MAP(every_last, HASH, gs_u64, gs_u64, 4096); /* TSG to its count at the last call */
+GPUSCHED_MAP(every_last, HASH, gs_u64, gs_u64, 4096); /* each TSG's count at the last call */
 GPUSCHED_MAP(every_seen, ARRAY, gs_u32, gs_u64, KINDS);
 
 GPUSCHED_INLINE void add_one(gs_u32 what)

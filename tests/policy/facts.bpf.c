@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads facts in all the ways there are: directly, through a function, the stack and a helper. */
+/* Reads facts in all ways: directly, through a function, by the stack and by a helper. */
 #include <gpusched/policy.bpf.h>
 
 GPUSCHED_POLICY(facts, 100000, 100, 0);

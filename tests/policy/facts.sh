@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # quick: yes
-# Facts on the model's hosts: both tell the same, as late as a real log is, and what the model did.
+# Facts on the model's hosts: both hosts give the same, as late as a real log, and as the model's
+# own record has it.
 # timeout: 60
 # needs: root bpf
 . "$(dirname "$0")/../e2e/lib.sh"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Says why it cannot start. */
+/* Fails in its init, with a reason. */
 #include "gpusched/policy.bpf.h"
 
 GPUSCHED_POLICY(fails_in_init, 0, 100, 0);

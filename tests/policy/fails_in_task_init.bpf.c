@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Fails over the first TSG that it is shown. */
+/* Fails in task_init at the first TSG. */
 #include "gpusched/policy.bpf.h"
 
 GPUSCHED_POLICY(fails_in_task_init, 0, 100, 0);

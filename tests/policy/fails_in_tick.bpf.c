@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Gives up while it runs. */
+/* Fails in a tick, while it runs. */
 #include "gpusched/policy.bpf.h"
 
 GPUSCHED_POLICY(fails_in_tick, 10000, 100, 0);

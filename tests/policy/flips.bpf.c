@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Another wish at every tick. */
+/* Makes a different wish at every tick. */
 #include "gpusched/policy.bpf.h"
 
 GPUSCHED_POLICY(flips, 1000, 100, 0);

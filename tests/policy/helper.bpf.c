@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* A kernel helper that is not on the list. */
+/* Uses a kernel helper that policies may not use. */
 #include "gpusched/policy.bpf.h"
 
 GPUSCHED_POLICY(helper, 0, 100, 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Holds at every schedule, admits at every timeslice; its tick writes beside that. */
+/* Holds at every schedule, and admits at every timeslice; its tick writes at the same time. */
 #include "gpusched/policy.bpf.h"
 
 GPUSCHED_POLICY(holds, 10000000, 1000, 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Reaches for the map of all records. */
+/* Tries to use the host's map of all records. */
 #include "gpusched/policy.bpf.h"
 
 GPUSCHED_POLICY(host_map, 0, 100, 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* A tick every 10 s; a launch or a slice that somebody sets asks for a round. priv[0]: rounds. */
+/* A tick every 10 s; launches, and slices that owners set, ask for a round. priv[0]: rounds. */
 #include "gpusched/policy.bpf.h"
 
 GPUSCHED_POLICY(kicks, 10000000, 1000, GPUSCHED_F_WORK);

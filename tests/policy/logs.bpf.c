@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Has no tick, and something to say. */
+/* Has no tick, and logs. */
 #include "gpusched/policy.bpf.h"
 
 GPUSCHED_POLICY(logs, 0, 100, 0);

@@ -35,7 +35,7 @@ GPUSCHED_TICK(t, round)
 		gpusched_log("block", block_of(&f));
 		gpusched_log("work", f.work_ns);
 	}
-	gpusched_peek(t->id ^ 3, &f); /* of 1 and 2 the other one */
+	gpusched_peek(t->id ^ 3, &f); /* of TSGs 1 and 2, the other one */
 	t->priv[4] = f.held_ns;
 	look_at_runlist(t);
 	if (at_ms && round->now_ns / 1000000 == at_ms) {

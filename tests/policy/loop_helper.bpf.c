@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Loops by helper, whose bounds the verifier does not multiply. */
+/* Nests loops by a helper; the verifier does not multiply their bounds. */
 #include "gpusched/policy.bpf.h"
 
 GPUSCHED_POLICY(loop_helper, 10000, 100, 0);

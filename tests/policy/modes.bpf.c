@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Wishes what cannot be read back of adopted TSGs, without the flag that allows it. */
+/*
+ * Wishes settings, one of which cannot be read for adopted TSGs, without the flag that allows it.
+ */
 #include "gpusched/policy.bpf.h"
 
 GPUSCHED_POLICY(modes, 0, 100, 0);

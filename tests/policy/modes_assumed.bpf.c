@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* As modes, with the flag. */
+/* The policy modes, with the flag. */
 #include "gpusched/policy.bpf.h"
 
 GPUSCHED_POLICY(modes_assumed, 0, 100, GPUSCHED_F_ASSUMED);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Nothing to call. */
+/* A policy without callbacks. */
 #include "gpusched/policy.bpf.h"
 
 GPUSCHED_POLICY(no_callback, 0, 100, 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Callbacks without a declaration. */
+/* Callbacks without GPUSCHED_POLICY(). */
 #include "gpusched/policy.bpf.h"
 
 GPUSCHED_LICENSE_TEXT;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Every type of option and every callback; tells its options through priv. */
+/* Has every type of option and every callback; copies its options to priv. */
 #include "gpusched/policy.bpf.h"
 
 GPUSCHED_POLICY(options, 20000, 200, GPUSCHED_F_WORK | GPUSCHED_F_ASSUMED);

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # timeout: 240
-# auto on GPUs that it was not fitted to: as good as the better of lcbe and rr, on each.
+# On GPUs that auto was not fitted to, it is as good as the better of lcbe and rr.
 . "$(dirname "$0")/../e2e/lib.sh"
 
 dir=$scratch

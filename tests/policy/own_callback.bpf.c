@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Calls its own callback: steps would multiply. */
+/* Calls its own callback, which would multiply its steps. */
 #include "gpusched/policy.bpf.h"
 
 GPUSCHED_POLICY(own_callback, 0, 100, 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* A global function of its own, which the verifier would count apart. */
+/* Has a global function of its own, which the verifier would count separately. */
 #include "gpusched/policy.bpf.h"
 
 GPUSCHED_POLICY(own_global, 0, 100, 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Brings a program of its own. */
+/* Has a BPF program of its own. */
 #include "gpusched/policy.bpf.h"
 
 GPUSCHED_POLICY(own_program, 0, 100, 0);

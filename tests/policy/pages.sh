@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # quick: yes
-# What docs/policies says of each policy against what the policy declares: options, defaults, ranges,
-# their help, its scenarios. (Its first sections are made from the source's header: check/lists.)
+# Compares each page of docs/policies with its policy's declarations: options, defaults, ranges,
+# their help, its scenarios. (check/lists compares the first sections, which are made from the
+# source's header.)
 . "$(dirname "$0")/../e2e/lib.sh"
 
 tmp=$scratch

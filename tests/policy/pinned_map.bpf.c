@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* A map that would outlive it. */
+/* Has a pinned map, which would outlive the policy. */
 #include "gpusched/policy.bpf.h"
 
 GPUSCHED_POLICY(pinned_map, 0, 100, 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Takes one round of eight: the others are skipped, not rounds over an empty table. */
+/* Takes one round of eight and skips the others, which is not the same as an empty table. */
 #include "gpusched/policy.bpf.h"
 
 GPUSCHED_POLICY(skips, 10000, 100, 0);

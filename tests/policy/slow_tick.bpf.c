@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* A round that takes far longer than its timeout: the watchdog sees it. */
+/* Its round takes far longer than the timeout, which the watchdog notices. */
 #include "gpusched/policy.bpf.h"
 
 GPUSCHED_POLICY(slow_tick, 10000, 10, 0);

@@ -5,7 +5,7 @@
  */
 #include "gpusched/policy.bpf.h"
 
-/* Its round comes by itself so late that the walk of schedule is the first to be stopped. */
+/* Its rounds come so late that the walk in schedule is the first one to be stopped. */
 GPUSCHED_POLICY(slow_walks, 10000000, 10, 0);
 
 GPUSCHED_OPTION_RANGE(gs_u32, in_tick, 0, 0, 1, "1: in each round; 0: in schedule");

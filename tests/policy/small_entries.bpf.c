@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Entries of two bytes, of which the kernel makes eighty. */
+/* Has a map with entries of two bytes, for which the kernel uses eighty. */
 #include "gpusched/policy.bpf.h"
 
 GPUSCHED_POLICY(small_entries, 0, 100, 0);

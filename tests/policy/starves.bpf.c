@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Starves a class: be never runs, and would have the shortest slice if it did. */
+/* Starves class be, which never runs, and would have the shortest slice if it did. */
 #include "gpusched/policy.bpf.h"
 
 GPUSCHED_POLICY(starves, 10000, 100, 0);

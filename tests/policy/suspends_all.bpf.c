@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Suspends everything, always. */
+/* Suspends each TSG, always. */
 #include "gpusched/policy.bpf.h"
 
 GPUSCHED_POLICY(suspends_all, 10000, 100, 0);

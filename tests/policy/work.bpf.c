@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-/* Sets a timeslice with the launch that makes a number full: the wish shows that it was called. */
+/* Wishes a timeslice at a certain number of launches, so that the wish shows the call. */
 #include <gpusched/policy.bpf.h>
 
 GPUSCHED_POLICY(work, 0, 100, GPUSCHED_F_WORK);

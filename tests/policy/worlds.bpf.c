@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Wishes for compute TSGs of be that a law of the engine stands against: which one is an option. */
+/* Makes wishes for compute TSGs of be that break a law of the engine; an option says which law. */
 #include "gpusched/policy.bpf.h"
 
 GPUSCHED_POLICY(worlds, 10000, 500, 0);

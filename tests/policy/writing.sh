@@ -3,7 +3,8 @@
 # quick: yes
 # timeout: 300
 # needs: root bpf fuse
-# docs/writing-policies.md: its files compile, its commands run as they stand, its figures are the model's.
+# docs/writing-policies.md: its files compile, its commands run as they stand, and its figures are
+# those of the model.
 . "$(dirname "$0")/../e2e/lib.sh"
 enter_sim
 exec 2>"$scratch/stderr"

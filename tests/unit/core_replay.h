@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* core_replay.h - feeds a trace of the engine's core into another one: the same must come out */
+/*
+ * core_replay.h - feeds the inputs in a trace of the engine's core into another core, and compares
+ * the outputs
+ */
 #ifndef GPUSCHED_TESTS_CORE_REPLAY_H
 #define GPUSCHED_TESTS_CORE_REPLAY_H
 
@@ -13,7 +16,7 @@
 
 struct replay {
 	const unsigned char *data;
-	size_t size, at; /* what the other core gives is compared here */
+	size_t size, at; /* where the next output of the other core is compared */
 	struct gs_core *core;
 	bool differs;
 	size_t inputs[GS_TRACE_DUE - GS_TRACE_OPTS + 1], todos, last_todo;
@@ -23,13 +26,13 @@ static void replay_compare(void *user, const void *data, size_t size)
 {
 	struct replay *r = user;
 
-	if (r->size - r->at < size) /* it was killed while it wrote */
+	if (r->size - r->at < size) /* the writer was killed in the middle of a record */
 		size = r->size - r->at;
 	r->differs |= memcmp(r->data + r->at, data, size) != 0;
 	r->at += size;
 }
 
-/* The next record, whole; false: there is none. */
+/* Returns the next whole record in the trace; false: there is none. */
 static bool replay_peek(const struct replay *r, struct gs_core_trace *ret)
 {
 	if (r->differs || r->size - r->at < sizeof(*ret))
@@ -126,7 +129,7 @@ static void replay_one(struct replay *r, const struct gs_core_trace *head)
 	void *copy;
 
 	if (head->type < GS_TRACE_OPTS || head->type > GS_TRACE_DUE) {
-		r->differs = true; /* something followed there, and does not here */
+		r->differs = true; /* the trace has another output, which this core did not give */
 		return;
 	}
 	r->inputs[head->type - GS_TRACE_OPTS]++;
@@ -137,7 +140,7 @@ static void replay_one(struct replay *r, const struct gs_core_trace *head)
 	} else if (head->type == GS_TRACE_DONE) {
 		replay_done(r, head, data);
 	} else {
-		copy = malloc(head->size + 1u); /* aligned */
+		copy = malloc(head->size + 1u); /* malloc() aligns the copy */
 		if (!copy)
 			abort();
 		memcpy(copy, data, head->size);
@@ -146,7 +149,7 @@ static void replay_one(struct replay *r, const struct gs_core_trace *head)
 	}
 }
 
-/* True: all of it came out the same. */
+/* Returns true if all outputs were the same. */
 static bool replay_trace(struct replay *r, const void *data, size_t size)
 {
 	struct gs_core_trace head;

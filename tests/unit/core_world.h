@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* core_world.h - the engine's core with records, workers, hardware and a clock that are not real */
+/* core_world.h - the engine's core with records, workers, hardware and a clock of the test's own */
 #ifndef GPUSCHED_TESTS_CORE_WORLD_H
 #define GPUSCHED_TESTS_CORE_WORLD_H
 
@@ -27,11 +27,11 @@ struct world_call {
 	uint64_t ns;
 };
 
-/* Plans of one GPU, the first one under way. */
+/* The plans of one GPU; the first one is under way. */
 struct world_worker {
 	struct gs_plan queue[MAX_REC];
 	unsigned int n;
-	uint64_t end_ns; /* of the first one */
+	uint64_t end_ns; /* when the first one ends */
 };
 
 static struct {
@@ -41,14 +41,14 @@ static struct {
 	struct gpusched_tsg rec[MAX_REC];
 	struct gpusched_settings hw[MAX_REC];
 	unsigned int n;
-	bool stopped[MAX_REC]; /* by the gate */
+	bool stopped[MAX_REC]; /* stopped by the gate */
 	struct world_worker workers[MAX_GPUS];
 	struct world_call log[MAX_LOG];
 	unsigned int nlog;
 	uint64_t call_ns;
 	int fail_op, fail_err; /* -1: none */
 	unsigned int fail_times;
-	unsigned int wishes, overruled[GS_OVERRULE_MAX]; /* how often they were told */
+	unsigned int wishes, overruled[GS_OVERRULE_MAX]; /* how often they were reported */
 } world;
 
 static unsigned int world_index(const struct gpusched_key *key)
@@ -151,7 +151,7 @@ static inline void touch_all(void)
 	gs_core_look_all(world.core, world.rec, world.n, world.now, world_carry_out, NULL);
 }
 
-/* Time passes; what is due on the way is done. */
+/* Lets time pass, and does what falls due meanwhile. */
 static void pass(uint64_t ns)
 {
 	const uint64_t end = world.now + ns;
@@ -180,7 +180,7 @@ static void pass(uint64_t ns)
 	world.now = end;
 }
 
-/* Until nothing is under way or about to be, an hour at most. */
+/* Lets time pass until nothing is under way or due soon; an hour at most. */
 static inline void settle(void)
 {
 	const uint64_t end = world.now + 3600 * NS_PER_S;
@@ -246,7 +246,7 @@ static inline uint64_t counter(enum gs_engine_counter c)
 	return gs_core_counters(world.core)[c];
 }
 
-/* Another engine on the same table. */
+/* Replaces the engine by another one on the same table. */
 static void new_core(void)
 {
 	const struct gpusched_class cls = { .suspend_limit_ms = 10000, .starve_limit_ms = 100 };

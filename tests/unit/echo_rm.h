@@ -22,11 +22,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define ECHO_INO 2 /* of the one file */
+#define ECHO_INO 2 /* the inode of the only file */
 
 struct echo_rm {
 	char dir[64];   /* instance's directory: bpf/, simfiles, dev/nvidiactl */
-	char path[128]; /* of the file */
+	char path[128]; /* path of the file */
 	int fuse;
 	pid_t server;
 };
@@ -50,7 +50,7 @@ static inline void echo_reply(int fd, uint64_t unique, int error, const void *da
 	out->error = error;
 	out->unique = unique;
 	if (write(fd, buf, out->len) < 0)
-		return; /* the caller was killed meanwhile */
+		return; /* the caller was killed before it had its answer */
 }
 
 static inline void echo_ioctl(int fd, const struct fuse_in_header *in, const char *body)

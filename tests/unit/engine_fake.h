@@ -29,13 +29,13 @@
 #define MAX_REC 512
 #define MAX_LOG 4096
 
-/* What reached the fake RM, in order. */
+/* The calls that reached the fake RM, in order. */
 struct fake_call {
 	uint32_t tsg;
 	enum gs_rm_op op;
 	uint32_t arg;
-	uint32_t changed;           /* of the record, at that moment */
-	unsigned int still_stopped; /* processes, at that moment */
+	uint32_t changed;           /* the record's @changed at that moment */
+	unsigned int still_stopped; /* stopped processes at that moment */
 	uint64_t ns;
 };
 
@@ -47,25 +47,25 @@ struct fake_state {
 	struct gpusched_cfg cfg;
 	struct fake_call log[MAX_LOG];
 	unsigned int nlog;
-	unsigned int begun; /* calls that have begun; the log has those that ended */
+	unsigned int begun; /* calls that have begun; the log has only those that have ended */
 	uint32_t ended;     /* handle of the TSG whose record a restore ended; 0: none */
-	uint32_t denied;    /* RM has no such TSG */
+	uint32_t denied;    /* bits of TSGs that the fake RM does not have */
 	unsigned int denied_times;
-	bool elsewhere; /* ... but that says nothing: it may be on another file */
+	bool elsewhere; /* the answer proves nothing: the TSG may be on another file */
 	int selves;
-	bool stopped[MAX_REC]; /* by the gate, for that record */
-	/* the RM's behaviour */
+	bool stopped[MAX_REC]; /* the gate has stopped a process for that record */
+	/* how the fake RM behaves */
 	int fail_op; /* -1: none */
 	int fail_err;
 	unsigned int fail_times;
 	uint64_t call_ns;
 	uint32_t slow_tsg; /* this TSG's calls take slow_ns */
 	uint64_t slow_ns;
-	bool locked[MAX_REC];                 /* its owner holds the lock of its execve() */
-	struct gpusched_settings hw[MAX_REC]; /* what the hardware holds */
+	bool locked[MAX_REC];                 /* the owner holds the lock of its execve() */
+	struct gpusched_settings hw[MAX_REC]; /* the settings in force in the hardware */
 };
 
-/* Shared, so that what the guardian's process does is seen here. */
+/* Shared memory, so that calls of the guardian's process show here. */
 static struct fake_state *fake_memory;
 #define fake (*fake_memory)
 
@@ -192,7 +192,7 @@ static void fake_close(struct gs_table *o)
 {
 }
 
-/* @all: of those in the table; each counts as one process. */
+/* @all: number of records in the table; each counts as one process. */
 static int fake_launches_forget(void)
 {
 	return 0;
@@ -224,7 +224,7 @@ static int fake_sweep(struct gs_table *o, void (*fn)(const struct gpusched_tsg *
 	return 0;
 }
 
-/* The record that was ended last is named by its handle. */
+/* Ends a record, and notes its handle in fake.ended. */
 static int fake_end(struct gs_table *o, const struct gpusched_tsg *rec,
 		    void (*fn)(const struct gpusched_tsg *rec, void *user), void *user)
 {
@@ -358,7 +358,7 @@ static inline void fake_lock(uint32_t n, bool locked)
 	pthread_mutex_unlock(&fake.lock);
 }
 
-/* Calls on this TSG take this long from now on. */
+/* Makes calls on this TSG take this long from now on. */
 static inline void fake_slow(uint32_t tsg, uint64_t ns)
 {
 	pthread_mutex_lock(&fake.lock);
@@ -377,7 +377,7 @@ static inline unsigned int fake_begun(void)
 	return n;
 }
 
-/* Until so many calls have begun. */
+/* Waits until @n calls have begun. */
 static inline void wait_begun(unsigned int n)
 {
 	for (int i = 0; i < 10000 && fake_begun() < n; i++)
@@ -477,7 +477,7 @@ static void fake_want(struct gpusched_tsg *rec, uint32_t bit, uint32_t value)
 	pthread_mutex_unlock(&fake.lock);
 }
 
-/* Calls of one kind in the log; NULL @ret_first: only counted. */
+/* Counts calls of one kind in the log. *ret_first: the first of them; may be NULL. */
 static unsigned int fake_count(uint32_t tsg, enum gs_rm_op op)
 {
 	unsigned int n = 0;
@@ -487,7 +487,7 @@ static unsigned int fake_count(uint32_t tsg, enum gs_rm_op op)
 	return n;
 }
 
-/* The table's functions that the real ops name; never reached. */
+/* Functions of the table that the real ops refer to; no test reaches them. */
 #define UNREACHED(name, args) \
 	int name args \
 	{ \

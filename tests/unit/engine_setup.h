@@ -50,7 +50,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* Dispatches for a while, settled or not. */
+/* Runs the loop for a while, whether the engine has settled or not. */
 static inline void run_for(unsigned int ms)
 {
 	uint64_t end = gs_now_ns() + ms * NS_PER_MS;
@@ -61,7 +61,7 @@ static inline void run_for(unsigned int ms)
 	}
 }
 
-/* Dispatches until that is so. */
+/* Runs the loop until the condition is true. */
 #define run_until(cond) \
 	do { \
 		for (int tries_ = 0; tries_ < 10000 && !(cond); tries_++) \

@@ -23,21 +23,22 @@
 
 static struct {
 	uint32_t handles;
-	struct nv_log_header *header; /* of the log that was opened last */
+	struct nv_log_header *header; /* the log that was opened last */
 	struct nv_log_record *records;
 	uint32_t count;
 	uint16_t seqno;
-	uint32_t status, reason; /* of binding */
+	uint32_t status, reason; /* the answer to binding a log */
 	unsigned int flushes;
 	uint64_t call_ns; /* how long a flush takes */
 	uint64_t
-		usage_at; /* of the newest sample, of which there are @usage_n, a tenth of a second each */
+		/* of the newest sample, of which there are @usage_n, a tenth of a second each */
+		usage_at;
 	uint32_t usage_n, usage; /* hundredths of a percent */
 	uint32_t usage_status, usage_asked;
-	uint64_t dropped; /* no room */
+	uint64_t dropped; /* records for which the log had no room */
 } fake_log;
 
-/* As branch 580 lays them out: 776 bytes each, the graphics engine's figure at 136. */
+/* Samples as branch 580 lays them out: 776 bytes each, the graphics engine's figure at 136. */
 static inline uint32_t fake_usage(const struct nv_control *c)
 {
 	uint8_t *at = (uint8_t *)(uintptr_t)c->params + 16;
@@ -54,7 +55,7 @@ static inline uint32_t fake_usage(const struct nv_control *c)
 					 : 1;
 }
 
-/* GPU time is CLOCK_MONOTONIC here. */
+/* The fake GPU's clock is CLOCK_MONOTONIC. */
 static inline uint32_t fake_control(const struct nv_control *c)
 {
 	struct nv_log_bind *bind = (void *)(uintptr_t)c->params;
@@ -150,7 +151,7 @@ static inline void fake_log_begin(void)
 	gs_rm_sys.ioctl = fake_ioctl;
 }
 
-/* What RM would write, hostile values included. */
+/* Writes a record as RM would, hostile values included. */
 static inline void fake_log_put(const struct nv_log_record *r)
 {
 	uint32_t at = fake_log.header->put % fake_log.count, next = (at + 1) % fake_log.count;

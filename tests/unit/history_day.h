@@ -25,7 +25,10 @@ static inline struct gs_history_who history_somebody(int pid)
 	return who;
 }
 
-/* In minute @m of the day, 1 to DAY_MINUTES, each that runs held the GPU for 1 ms. 0 or -errno. */
+/*
+ * Adds minute @m of the day (1 to DAY_MINUTES): each process that runs then held the GPU for 1 ms.
+ * Returns 0 or -errno.
+ */
 static inline int history_day_minute(struct gs_history *h, uint64_t m)
 {
 	const struct gs_history_sums s = {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* hooks_cuda.c - a libcuda for test_hooks.c, which says what it was given */
+/* hooks_cuda.c - a libcuda for test_hooks.c, which prints the arguments that it gets */
 #include <stdint.h>
 
 #define API __attribute__((visibility("default")))
@@ -14,7 +14,7 @@ int cuLaunchKernel(uint64_t f, unsigned int gx, unsigned int gy, unsigned int gz
 
 API int cuInit(unsigned int flags)
 {
-	return 100; /* the agent does not start */
+	return 100; /* an error, so that the agent does not start */
 }
 
 API int cuLaunchKernel(uint64_t f, unsigned int gx, unsigned int gy, unsigned int gz,

@@ -36,7 +36,7 @@ struct world {
 	size_t ndone;
 	struct sim_switch sw[MAX_LOG];
 	size_t nsw;
-	/* kept busy: a channel whose work is replaced when it is done */
+	/* a busy channel: its work is replaced when it is done */
 	struct sim_channel *busy[64];
 	size_t nbusy;
 	struct sim_work busy_work;
@@ -131,7 +131,7 @@ static inline void kernel(struct sim_channel *ch, uint64_t blocks, uint64_t bloc
 	assert_int_equal(sim_channel_submit(ch, &k), 0);
 }
 
-/* Time of completion, 0: not done. */
+/* Returns when the work was done; 0: it is not. */
 static inline uint64_t done_at(const struct world *w, uint64_t cookie)
 {
 	for (size_t i = 0; i < w->ndone; i++)

@@ -25,7 +25,7 @@
 #include "taps/taps.h"
 
 static char fixture_dir[] = "/tmp/gpusched-test-XXXXXX";
-static const char *fixture_skip; /* why there is none; NULL: it is there */
+static const char *fixture_skip; /* why there is no fixture; NULL: there is one */
 static struct gs_table *table;
 static bool fixture_made;
 
@@ -100,7 +100,7 @@ static inline const char *fixture_source(const char *name)
 	return NULL;
 }
 
-/* Prepares it, and puts it in the place of @prev. */
+/* Prepares a policy, and starts it in the place of @prev. */
 static inline int fixture_start(const char *name, const char *option, struct gs_policy *prev,
 				struct gs_policy **ret, struct gs_policy_exit *ret_exit,
 				struct gs_error *err)
@@ -143,7 +143,7 @@ static inline struct gpusched_tsg fixture_tsg(uint32_t handle, uint32_t class_id
 
 	struct gpusched_poke poke = { .key = rec.key, .what = GPUSCHED_POKE_CLASS };
 
-	/* a new record gets its process's class: give it the test's afterwards */
+	/* a new record gets its process's class: set the test's class afterwards */
 	assert_int_equal(gs_table_insert(table, &rec, &none), 0);
 	poke.id = rec.task.id;
 	poke.rec = rec;

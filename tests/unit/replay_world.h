@@ -17,8 +17,8 @@
 
 struct world_task {
 	struct gpusched_task t;
-	uint32_t known; /* what becomes known of it after its first calls */
-	bool held;      /* schedule() said so, and nothing has let it go since */
+	uint32_t known; /* facts that become known after its first calls */
+	bool held;      /* schedule() has held the TSG, and nothing has admitted it since */
 };
 
 struct world {
@@ -27,7 +27,7 @@ struct world {
 	struct gpusched_task *live[WORLD_TASKS];
 	size_t nlive;
 	uint64_t now, rng, last_id;
-	const char *what; /* the step's */
+	const char *what; /* name of the step */
 };
 
 static inline uint64_t world_now(void *user)
@@ -43,7 +43,7 @@ static inline struct gpusched_task *const *world_live(void *user, size_t *ret_n)
 	return w->live;
 }
 
-/* Of some TSGs it is not known. */
+/* For some TSGs the world hides a fact. */
 static inline uint64_t world_job(void *user, uint64_t id)
 {
 	return id % 4;
@@ -89,7 +89,10 @@ static inline void world_schedule(struct world *w, struct world_task *x)
 	x->held = gs_virtual_ask(w->p, GPUSCHED_RUN_SCHEDULE, &x->t, 0) == GPUSCHED_HOLD;
 }
 
-/* As CUDA does it: made, put on the runlist, slice set. Some were there before: adopted. */
+/*
+ * Makes a TSG as CUDA does: makes it, puts it on the runlist, sets its slice. Some are adopted
+ * instead.
+ */
 static inline void world_make(struct world *w, struct world_task *x)
 {
 	struct gpusched_task *t = &x->t;
@@ -134,7 +137,7 @@ static inline void world_unmake(struct world *w, struct world_task *x)
 	x->held = false;
 }
 
-/* The GPU's and the programs' doings since the last round. */
+/* Adds the work of GPU and programs since the last round. */
 static inline void world_work(struct world *w)
 {
 	for (size_t i = 0; i < w->nlive; i++) {
@@ -169,7 +172,7 @@ static inline void world_round(struct world *w)
 	w->what = "met the tick";
 	if (w->p->info.tick_us)
 		gs_virtual_round(w->p);
-	/* as the engine does it when a wait has come to its limit */
+	/* as in the engine when a wait reaches its limit */
 	for (size_t i = 0; i < WORLD_TASKS; i++)
 		if (w->tasks[i].held && world_draw(w, 60) == 0)
 			w->tasks[i].t.want.valid &= ~GPUSCHED_RUNNABLE;

@@ -21,7 +21,7 @@
 #include "sim/rm.h"
 #include "sim/rm_abi.h"
 
-#define BASE 0x10000u /* where the caller's memory begins */
+#define BASE 0x10000u /* the address of the caller's memory */
 #define MEMORY 16384u
 
 struct simrm_world {
@@ -33,7 +33,7 @@ struct simrm_world {
 	uint8_t memory[MEMORY];
 	bool nice, admin;
 	unsigned int branch;
-	uint32_t instance; /* MIG: where new TSGs go; 0: nowhere */
+	uint32_t instance; /* MIG: the instance for new TSGs; 0: none */
 };
 
 static int world_read(const struct sim_caller *c, uint64_t at, void *to, size_t n)
@@ -65,7 +65,7 @@ static bool world_capable(const struct sim_caller *c, int capability)
 
 static void world_done(void *user, struct sim_channel *ch, uint64_t cookie, uint64_t ns)
 {
-	if (cookie) /* else submitted past the rings */
+	if (cookie) /* otherwise the work did not come through a ring */
 		sim_rings_done(((struct simrm_world *)user)->rings, ch, cookie, ns);
 }
 
@@ -74,10 +74,10 @@ static void world_switched(void *user, const struct sim_switch *sw)
 	sim_rm_switched(((struct simrm_world *)user)->rm, sw);
 }
 
-/* When its clock began, for tests in which that matters. */
+/* When the world's clock began, for tests that depend on it. */
 static uint64_t world_clock_start;
 
-/* @mig GPU instances of @compute compute instances each. */
+/* Divides the GPU into @mig GPU instances of @compute compute instances each. */
 static inline void world_new_divided(struct simrm_world *w, unsigned int branch, unsigned int mig,
 				     unsigned int compute)
 {
@@ -196,7 +196,7 @@ static inline uint32_t world_instance(struct simrm_world *w, struct sim_file *f,
 	return world_alloc(w, f, client, subdevice, &h, SIM_CLASS_MIG_GPU_INSTANCE, p, sizeof(p));
 }
 
-/* A client with device, subdevice, one TSG of two channels. */
+/* Makes a client with device, subdevice, and a TSG of two channels. */
 struct world_tsg {
 	struct sim_file *file;
 	uint32_t client, device, subdevice, tsg, channel[2], cid[2];

@@ -21,12 +21,12 @@
 #include "table/facts.h"
 #include "table/procs.h"
 
-#define STOCK_ADOPTED 0xf11eull /* file of the TSGs that no tap saw */
+#define STOCK_ADOPTED 0xf11eull /* the file in keys of TSGs that no tap saw */
 
 struct stock {
 	struct gs_stock s;
 	int tsgs_fd, fd[WORLD_GPUS];
-	uint64_t file[WORLD_GPUS]; /* as in keys */
+	uint64_t file[WORLD_GPUS]; /* the open file of each GPU's client, as in keys */
 };
 
 static inline void stock_clock(struct stock *s)
@@ -51,7 +51,7 @@ static inline struct gpusched_tsg stock_rec(const struct stock *s, const struct 
 	return rec;
 }
 
-/* The world's facts into the record; wishes and private words stay the kernel's. */
+/* Writes the world's facts to the record. Wishes and private words stay as the kernel has them. */
 static inline void stock_put(struct stock *s, const struct gpusched_task *t)
 {
 	struct gpusched_tsg rec = stock_rec(s, t);
@@ -66,7 +66,7 @@ static inline void stock_put(struct stock *s, const struct gpusched_task *t)
 	rec.task.is = is;
 	rec.task.want = want;
 	memcpy(rec.task.priv, priv, sizeof(priv));
-	if (is_suspended(&want) && !is_suspended(&t->want)) { /* the wait came to its limit */
+	if (is_suspended(&want) && !is_suspended(&t->want)) { /* the wait has reached its limit */
 		struct gpusched_poke poke = { .key = rec.key,
 					      .id = t->id,
 					      .what = GPUSCHED_POKE_ADMIT };
@@ -79,7 +79,7 @@ static inline void stock_put(struct stock *s, const struct gpusched_task *t)
 	assert_int_equal(gs_job_put(table, rec.task.id, gs_virtual_job(&s->s.p, t->id)), 0);
 }
 
-/* What the policy wrote. Returns whether the TSG waits for admission. */
+/* Reads what the policy wrote. Returns whether the TSG waits for admission. */
 static inline bool stock_take(struct stock *s, struct gpusched_task *t)
 {
 	struct gpusched_tsg rec = stock_rec(s, t);
@@ -102,7 +102,7 @@ static inline struct gpusched_run stock_run(struct stock *s, uint32_t op,
 	return run;
 }
 
-/* A new process's TSG, of that class from the first call on. */
+/* Makes a TSG of a new process, which has the class from its first call on. */
 static inline void stock_make(struct stock *s, struct gpusched_task *t)
 {
 	static const struct gpusched_channels none;
@@ -154,13 +154,14 @@ static inline void stock_end(struct stock *s, struct gpusched_task *t)
 	assert_true(bpf_map_lookup_elem(s->tsgs_fd, &key, &rec) < 0);
 }
 
-/* What its owner does, or the daemon for one that no tap saw. */
+/* Does what the owner does, or what the daemon does for a TSG that no tap saw. */
 static inline void stock_call(struct stock *s, struct gpusched_run *r, struct gpusched_task *t)
 {
 	struct gpusched_key key = stock_key(s, t);
 
 	stock_put(s, t);
-	if (t->assumed || r->op == GPUSCHED_RUN_WORK_SUBMIT) /* launches: without a libcuda */
+	/* launches: there is no libcuda to count them in */
+	if (t->assumed || r->op == GPUSCHED_RUN_WORK_SUBMIT)
 		*r = stock_run(s, r->op, t, r->arg);
 	else if (r->op == GPUSCHED_RUN_SCHEDULE)
 		rc_schedule(s->fd[t->gpu], key.client, key.handle, 1);
@@ -217,7 +218,7 @@ static inline int stock_ask(struct gs_policy *p, struct gpusched_run *r, struct 
 	return 0;
 }
 
-/* The open file of a client, as keys name it: from a TSG that is made and freed. */
+/* Finds the open file of a client, as keys have it, by making and freeing a TSG. */
 static inline uint64_t stock_file(int fd, uint32_t client)
 {
 	uint64_t file;

@@ -36,7 +36,7 @@ struct sl_record {
 	uint32_t context, pid;
 	uint16_t reserved;
 	uint8_t gi, ci;
-	uint64_t ns; /* GPU time */
+	uint64_t ns; /* time on the GPU's clock */
 };
 
 struct switch_log {
@@ -45,7 +45,7 @@ struct switch_log {
 	const struct sl_header *header;
 	const struct sl_record *records;
 	bool memfd;
-	uint16_t next; /* sequence number */
+	uint16_t next; /* the next sequence number */
 	uint64_t total, lost;
 };
 
@@ -101,7 +101,7 @@ static inline uint32_t sl_try_map(struct switch_log *l, uint32_t object, uint64_
 
 	memcpy(&w[6], &size, sizeof(size));
 	w[10] = ~0u;
-	w[11] = 1; /* to read */
+	w[11] = 1; /* access: read */
 	w[12] = (uint32_t)fd;
 	return rc_call(l->ctl, 0x4e, w, sizeof(w)) ? ~0u : w[10];
 }
@@ -128,7 +128,7 @@ static inline const void *sl_map(struct switch_log *l, uint32_t object, uint64_t
 	return p;
 }
 
-/* GPU 0's log of all users, from now on. */
+/* Opens GPU 0's log of all users, from now on. */
 static inline void sl_open(struct switch_log *l)
 {
 	uint64_t bytes = SL_SLOTS * sizeof(struct sl_record);
@@ -158,7 +158,7 @@ static inline void sl_open(struct switch_log *l)
 	sl_control(l, l->buffer, 0x90cd0101, on, sizeof(on), "enabling the log");
 }
 
-/* Hands over what has come since the last call. */
+/* Calls @fn for each record since the last call. */
 static inline void sl_read(struct switch_log *l, void (*each)(const struct sl_record *r))
 {
 	uint32_t get = l->header->get, put, where[2] = { 0 };

@@ -76,7 +76,7 @@ static inline int open_ctl(void)
 	return fd;
 }
 
-/* The only record there is. */
+/* Returns the only record in the table. */
 static inline struct gpusched_tsg only(void)
 {
 	CLEANUP_FREE struct gpusched_tsg *all = NULL;

@@ -16,12 +16,13 @@
 #define SLICE_NS (2048 * 1024ull)
 #define SAVE 100000ull
 #define MANY 4096
-#define PATIENCE_NS (10 * NS_PER_S) /* the log's thread answers, however busy the machine is */
+/* time enough for the log's thread, however busy the machine is */
+#define PATIENCE_NS (10 * NS_PER_S)
 
 static struct gs_account *account;
-static uint64_t now; /* of records, and of who reads them */
+static uint64_t now; /* the time of records, and of reading them */
 static unsigned int told, fresh, unknown, runlists, closed;
-static struct gpusched_facts last[MANY + 1]; /* by id */
+static struct gpusched_facts last[MANY + 1]; /* the last facts of each TSG, by id */
 static struct gpusched_runlist_facts runlist;
 static struct gpusched_gpu costs;
 
@@ -76,14 +77,14 @@ static void tell_closed(uint32_t gpu, void *user)
 	closed++;
 }
 
-/* One look at the log, and what is told then: how many TSGs. */
+/* Reads the log once. Returns the number of TSGs with new facts. */
 static unsigned int look(void)
 {
 	const struct gs_account_news news = { tell_tsg,   tell_unknown, tell_runlist,
 					      tell_costs, tell_closed,  NULL };
 	unsigned int before = told;
 
-	gs_account_read(account, now + 33 * MS); /* all of them are handed out */
+	gs_account_read(account, now + 33 * MS); /* facts of all TSGs are reported */
 	gs_account_tell(account, &news);
 	return told - before;
 }
@@ -124,7 +125,7 @@ static void told_what_changed(void **state)
 {
 	tsg(1, 11, 101);
 	tsg(2, 12, 102);
-	look(); /* opens the log */
+	look(); /* the first look opens the log */
 	assert_int_equal(told, 0);
 	turn(101, 11, MS);
 	turn(102, 12, 2 * MS);
@@ -133,7 +134,8 @@ static void told_what_changed(void **state)
 	assert_int_equal(last[1].held_ns, MS);
 	assert_int_equal(last[2].held_ns, 2 * MS);
 	assert_int_equal(last[1].runlist, 1);
-	assert_int_equal(costs.known & GPUSCHED_GPU_SAVE, GPUSCHED_GPU_SAVE); /* an H200's */
+	/* the costs of an H200 */
+	assert_int_equal(costs.known & GPUSCHED_GPU_SAVE, GPUSCHED_GPU_SAVE);
 	assert_int_equal(costs.save_us, 100);
 	assert_in_range(last[1].last_run_ns, now - 3 * MS, now);
 	assert_int_equal(runlist.switches, 2);
@@ -158,17 +160,17 @@ static void others_ids(void **state)
 	struct gpusched_facts f;
 
 	tsg(1, 11, 101);
-	tsg(2, 12, 101); /* says that 101 is its own */
+	tsg(2, 12, 101); /* claims that context 101 is its own */
 	look();
 	turn(101, 11, MS);
 	turn(101, 12, 2 * MS);
-	turn(101, 13, 4 * MS); /* nobody known */
+	turn(101, 13, 4 * MS); /* a turn of no known TSG */
 	look();
 	assert_int_equal(last[1].held_ns, MS);
 	assert_int_equal(last[2].held_ns, 2 * MS);
 	assert_int_equal(runlist.unattributed_ns, 4 * MS);
 	assert_int_equal(counter(GS_ACC_UNATTRIBUTED), 2);
-	/* of a process with turns of none of its TSGs nothing is claimed any more */
+	/* after turns of none of its TSGs, the process's claims no longer count */
 	tsg(3, 12, 103);
 	turn(199, 12, MS);
 	look();
@@ -178,20 +180,20 @@ static void others_ids(void **state)
 	assert_int_equal(gs_account_facts(account, 1, &f), 0);
 }
 
-/* The log names who made the channel, whoever has the TSG now. */
+/* The log names the process that made the channel, even if another one has the TSG now. */
 static void another_has_it(void **state)
 {
 	tsg_of(1, 21, 101, 11);
 	look();
 	turn(101, 11, MS);
-	turn(101, 21, 2 * MS); /* is none of its turns */
+	turn(101, 21, 2 * MS); /* a turn of another TSG */
 	look();
 	assert_int_equal(last[1].held_ns, MS);
 	assert_int_equal(runlist.unattributed_ns, 2 * MS);
-	/* its maker is dead, and another process has that pid: what that claims is its own */
+	/* the maker is dead and its pid is another process's, which may claim turns for itself */
 	tsg_of(2, 11, 102, 11);
 	tsg_of(2, 11, 101, 11);
-	tsg_of(1, 21, 102, 11); /* a lie */
+	tsg_of(1, 21, 102, 11); /* a false claim */
 	turn(102, 11, 4 * MS);
 	turn(101, 11, 8 * MS);
 	look();
@@ -201,7 +203,7 @@ static void another_has_it(void **state)
 	gs_account_gone(account, 2);
 }
 
-/* Without ids: by its process, if that has one. */
+/* Without context ids, a turn counts for the process's TSG if it has only one. */
 static void by_process(void **state)
 {
 	tsg(1, 11, 0);
@@ -248,7 +250,7 @@ static void clients(void **state)
 	assert_int_equal(counter(GS_ACC_UNATTRIBUTED), 2);
 }
 
-/* Lost records are counted, and what lies around them is nobody's. */
+/* Lost records are counted, and the time around them counts for no TSG. */
 static void drops(void **state)
 {
 	struct gs_account_gpu g;
@@ -270,12 +272,15 @@ static void drops(void **state)
 	assert_int_equal(g.sums.held_ns + g.sums.lost_ns + g.sums.open_ns + g.sums.unknown_ns,
 			 g.sums.as_of_ns - g.sums.since_ns);
 	assert_true(g.sums.unknown_ns > 0 && g.sums.gaps > 0);
-	/* and as many as a buffer that nobody reads has no room for */
+	/* as are records for which a full buffer has no room */
 	for (int i = 0; i < 20000; i++)
 		fake_log_switch(101, 11, i % 2 == 0, now += 100000);
 	now += 80000;
 	look();
-	/* RM is told in a thread how far the log is read: only then it has room for what shows the gap */
+	/*
+	 * a thread tells RM how far the log is read; only then is there room for the record that
+	 * shows the gap
+	 */
 	while (fake_log.header->get % fake_log.count != fake_log.header->put % fake_log.count)
 		usleep(100);
 	turn(102, 12, MS);
@@ -318,7 +323,9 @@ static void suspended(void **state)
 	assert_int_equal(last[2].state, GPUSCHED_STATE_WAITING);
 }
 
-/* Contended time of TSG 1, which its slice ends after 2 ms of thread blocks: by how much it is off. */
+/*
+ * Contended time of TSG 1, which its slice ends after 2 ms of thread blocks: by how much it is off.
+ */
 static uint64_t off_in_a_round(void)
 {
 	struct gs_turn_sums was = { 0 }, is;
@@ -334,7 +341,10 @@ static uint64_t off_in_a_round(void)
 	return is.contended_off_ns - was.contended_off_ns;
 }
 
-/* What it judges turns by, from whatever says so: a record, or a call before or after the log is open. */
+/*
+ * The slice and mode that turns are judged by come from a record, or from a call before or after
+ * the log is open.
+ */
 static void modes(void **state)
 {
 	struct gpusched_tsg rec = {
@@ -356,11 +366,11 @@ static void modes(void **state)
 	assert_int_equal(off_in_a_round(), 0);
 	gs_account_mode(account, 1, GPUSCHED_PREEMPT_WFI, now);
 	assert_int_not_equal(off_in_a_round(), 0);
-	tsg(1, 11, 101); /* a record that does not know */
+	tsg(1, 11, 101); /* a record without the mode */
 	assert_int_not_equal(off_in_a_round(), 0);
 }
 
-/* Why there is no log, in words. */
+/* Each reason why there is no log has its words. */
 static void reasons(void **state)
 {
 	static const struct {
@@ -392,7 +402,7 @@ static void reasons(void **state)
 	begin(NULL);
 }
 
-/* Somebody acts on facts: on old branches, too, they are never a second old. */
+/* If a policy acts on facts, they are never a second old, on old branches too. */
 static uint64_t spent_ns;
 
 static void spent(uint32_t gpu, uint64_t ns, void *user)
@@ -401,7 +411,7 @@ static void spent(uint32_t gpu, uint64_t ns, void *user)
 	spent_ns += ns;
 }
 
-/* Whoever has a budget for calls is told what those on the log take. */
+/* The account reports the time of its calls, for the budget of calls. */
 static void what_calls_take(void **state)
 {
 	const struct gs_gpu gpu = { .index = 0, .name = "NVIDIA H200" };
@@ -417,16 +427,16 @@ static void what_calls_take(void **state)
 	assert_int_equal(gs_account_new(&opts, &account), 0);
 	tsg(1, 11, 101);
 	gs_account_read(account, at);
-	assert_true(spent_ns > 0); /* of the clock */
+	assert_true(spent_ns > 0); /* the call for the clock */
 	spent_ns = 0;
-	at = gs_now_ns(); /* not before it was read: it would be read again */
+	at = gs_now_ns(); /* after the last reading, so that nothing is read again */
 	gs_account_read(account, at + MS);
-	assert_int_equal(spent_ns, 0); /* reading what is there is none */
+	assert_int_equal(spent_ns, 0); /* reading memory makes no call */
 	fake_log.call_ns = 3 * MS;
 	gs_account_flush(account, at + 200 * MS);
 	assert_in_range(spent_ns, 3 * MS, NS_PER_S);
 	spent_ns = 0;
-	gs_account_flush(account, at + 201 * MS); /* not made */
+	gs_account_flush(account, at + 201 * MS); /* there is no flush */
 	assert_int_equal(spent_ns, 0);
 }
 
@@ -448,13 +458,13 @@ static void eager(void **state)
 		fake_log.flushes = 0;
 		assert_in_range(gs_account_read(account, at), at, at + 100 * MS);
 		assert_int_equal(fake_log.flushes, old);
-		gs_account_read(account, at + MS); /* not more than 10 times a second */
+		gs_account_read(account, at + MS); /* at most 10 flushes a second */
 		gs_account_flush(account, at + 2 * MS);
 		assert_int_equal(fake_log.flushes, 1);
 	}
 }
 
-/* RM does not answer for two seconds, as while it frees all that some process had. */
+/* RM does not answer for two seconds, as while it frees all objects of a process. */
 static void late_answers(void **state)
 {
 	const struct gs_gpu gpu = { .index = 0, .name = "NVIDIA H200" };
@@ -483,16 +493,17 @@ static void late_answers(void **state)
 	look();
 	assert_in_range(gs_now_ns() - at, 0, NS_PER_S);
 	assert_true(counter(GS_ACC_LATE) >= 2);
-	assert_int_equal(gs_account_of(account, 1, &sums), 0); /* its memory is read all the same */
+	/* the log's memory is read all the same */
+	assert_int_equal(gs_account_of(account, 1, &sums), 0);
 	assert_int_equal(sums.held_ns, MS);
 	gs_account_gone(account, 1);
 	assert_in_range(gs_now_ns() - at, 0, NS_PER_S);
-	while (gs_now_ns() - at < 3 * NS_PER_S) /* the thread closes the log, and ends */
+	while (gs_now_ns() - at < 3 * NS_PER_S) /* until the thread closes the log and ends */
 		usleep(10000);
 	fake_log.call_ns = 0;
 }
 
-/* Records that a flush takes before the look are no sign of an idle GPU. */
+/* Records that a flush has read before the look do not make the GPU look idle. */
 static void flushed(void **state)
 {
 	tsg(1, 11, 101);
@@ -522,7 +533,7 @@ static void flushed_again(void **state)
 	assert_int_equal(s.turns, 2);
 }
 
-/* A second goes by in which nothing is in the log; the driver's new samples say @usage. */
+/* A second passes without a record; the driver's new samples say @usage. */
 static void quiet_second(uint32_t usage)
 {
 	now += NS_PER_S;
@@ -531,7 +542,7 @@ static void quiet_second(uint32_t usage)
 	gs_account_read(account, now + 33 * MS);
 }
 
-/* What one does that is alone is as much as the engine did, from the second silent second on. */
+/* The work of a TSG that is alone is the engine's, from the second silent second on. */
 static void alone(void **state)
 {
 	struct gs_turn_sums s;
@@ -544,13 +555,13 @@ static void alone(void **state)
 	look();
 	fake_log_switch(101, 11, true, now);
 	look();
-	quiet_second(9000); /* who was it before? */
-	quiet_second(9000); /* up to here samples may be of others */
+	quiet_second(9000); /* before this second, another TSG may have worked */
+	quiet_second(9000); /* samples up to here may be of other TSGs */
 	assert_int_equal(gs_account_of(account, 1, &s), 0);
 	assert_int_equal(s.alone_ns, 0);
 	quiet_second(5000);
 	quiet_second(2500);
-	quiet_second(0); /* it was silent so far, of this second nobody knows yet */
+	quiet_second(0); /* silent so far; this second counts only once it is over */
 	assert_int_equal(gs_account_of(account, 1, &s), 0);
 	assert_int_equal(s.alone_ns, 2 * NS_PER_S);
 	assert_int_equal(s.worked_ns, 3 * NS_PER_S / 4);

@@ -15,7 +15,7 @@
 
 #define SECONDS 10
 
-/* As `gpusched advise` sees it, from the log alone. */
+/* The figures that `gpusched advise` has from the log alone. */
 static struct gs_program_seen seen_of(const struct sim_result *res, struct gs_turns *turns,
 				      size_t process)
 {
@@ -140,9 +140,9 @@ static void test_signs(void **state)
 				     .launches = NAN };
 
 	assert_int_equal(gs_program_kind(&s), GS_PROGRAM_WHOLE);
-	s.returns = 80; /* launch-bound, or bursts */
+	s.returns = 80; /* may be launch-bound, or have bursts */
 	assert_int_equal(gs_program_kind(&s), GS_PROGRAM_UNCLEAR);
-	s.returns = 30; /* requests at random, or launch-bound beside long slices */
+	s.returns = 30; /* may have requests at random, or be launch-bound beside long slices */
 	s.beside_us = 2048;
 	assert_int_equal(gs_program_kind(&s), GS_PROGRAM_UNCLEAR);
 	s.beside_us = 1;
@@ -151,13 +151,13 @@ static void test_signs(void **state)
 	assert_int_equal(gs_program_kind(&s), GS_PROGRAM_WHOLE);
 	s.launches = 100000;
 	assert_int_equal(gs_program_kind(&s), GS_PROGRAM_LAUNCH_BOUND);
-	s.turn_cost_s = NAN; /* nobody knows how much of its turns is work: by its returns */
+	s.turn_cost_s = NAN; /* the work in its turns is unknown, so its returns decide */
 	assert_int_equal(gs_program_kind(&s), GS_PROGRAM_WHOLE);
 	s.known = false; /* records were lost, or there is no log */
 	assert_int_equal(gs_program_kind(&s), GS_PROGRAM_UNSEEN);
 	s = (struct gs_program_seen){ .known = true, .span_s = 10 };
 	assert_int_equal(gs_program_kind(&s), GS_PROGRAM_IDLE);
-	s.held_s = 10; /* loaded, and nobody else is there: it may work or not */
+	s.held_s = 10; /* loaded and alone: it is unknown whether it works */
 	assert_int_equal(gs_program_kind(&s), GS_PROGRAM_UNSEEN);
 	s.server = true;
 	assert_int_equal(gs_program_kind(&s), GS_PROGRAM_SERVER);
@@ -167,7 +167,8 @@ static void test_signs(void **state)
 				      .turns = 100,
 				      .slice_ended = 50,
 				      .drained = 50 };
-	assert_int_equal(gs_program_kind(&s), GS_PROGRAM_UNSEEN); /* it changes its ways */
+	/* its figures contradict each other */
+	assert_int_equal(gs_program_kind(&s), GS_PROGRAM_UNSEEN);
 	s.held_s = 8; /* its queue runs dry now and then */
 	assert_int_equal(gs_program_kind(&s), GS_PROGRAM_BATCH);
 }
@@ -194,7 +195,7 @@ static void test_means(void **state)
 	assert_null(advise_policy(&c));
 	assert_int_equal(advise_means(GS_PROGRAM_BATCH, &c), ADVISE_DO_NOTHING);
 	c = (struct advise_crowd){ .n = { [GS_PROGRAM_BATCH] =
-						  2 } }; /* nobody waits for an answer */
+						  2 } }; /* no program waits for an answer */
 	assert_int_equal(advise_means(GS_PROGRAM_BATCH, &c), ADVISE_DO_NOTHING);
 	assert_null(advise_policy(&c));
 	assert_int_equal(advise_means(GS_PROGRAM_UNSEEN, &c), ADVISE_DO_UNKNOWN);

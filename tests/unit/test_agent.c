@@ -13,7 +13,7 @@
 
 #define MS 1000000ull
 
-/* One request: it arrives at @at, a launch follows after @after; 0: none does. */
+/* A request arrives at @at, and a launch follows after @after; 0: no launch follows. */
 static bool request(struct foresee *f, uint64_t at, uint64_t after)
 {
 	bool foreseen = foresee_arrival(f, at);
@@ -63,13 +63,13 @@ static void test_given_up_when_wrong(void **state)
 
 	for (uint64_t i = 1; i <= 10; i++)
 		request(&f, i * 100 * MS, MS);
-	assert_true(request(&f, 1100 * MS, 0)); /* foreseen, and wrong */
+	assert_true(request(&f, 1100 * MS, 0)); /* a launch was foreseen, and did not come */
 	for (uint64_t i = 12; i <= 21; i++)
 		assert_false(request(&f, i * 100 * MS, MS));
-	assert_true(request(&f, 2200 * MS, MS)); /* it has earned it anew */
+	assert_true(request(&f, 2200 * MS, MS)); /* after right guesses, it foresees again */
 }
 
-/* A request in three pieces is one case, and foreseen once. */
+/* A request in three pieces counts once, and is foreseen once. */
 static void test_pieces(void **state)
 {
 	struct foresee f = { 0 };
@@ -91,13 +91,13 @@ static void test_share_of_a_second(void **state)
 	for (uint64_t at = 5000; at < 6000; at += 100)
 		share_use(&s, at * MS, (at + 20) * MS);
 	assert_int_equal(share_used(&s, 6000 * MS), 200 * MS);
-	assert_true(share_used(&s, 6500 * MS) >= 100 * MS); /* what lies within the second */
+	assert_true(share_used(&s, 6500 * MS) >= 100 * MS); /* the part within the last second */
 	assert_true(share_used(&s, 6500 * MS) <= 120 * MS);
 	assert_int_equal(share_used(&s, 8000 * MS), 0);
 	assert_int_equal(share_used(&s, 999999999 * MS), 0);
 }
 
-/* Never less than what was really used in the second before any moment. */
+/* The result is never less than the time really used in the second before any moment. */
 static void test_share_is_not_less(void **state)
 {
 	struct share s = { 0 };
@@ -121,10 +121,14 @@ static void test_share_is_not_less(void **state)
 	}
 }
 
-/* Beside a daemon: half of any second, and nothing after one of which the log says more. */
+/*
+ * Beside a daemon, hints get half of any second, and nothing after a second of which the log says
+ * more.
+ */
 static void test_share_by_the_log(void **state)
 {
-	assert_int_equal(gs_agents_share_ns(0, 900 * MS, 1000 * MS), 500 * MS); /* since when? */
+	/* the begin of the time is unknown */
+	assert_int_equal(gs_agents_share_ns(0, 900 * MS, 1000 * MS), 500 * MS);
 	assert_int_equal(gs_agents_share_ns(100 * MS, 600 * MS, 1000 * MS), 500 * MS);
 	assert_int_equal(gs_agents_share_ns(100 * MS, 601 * MS, 1000 * MS), 0);
 	assert_int_equal(gs_agents_share_ns(100 * MS, 50 * MS, 1000 * MS),
@@ -132,7 +136,7 @@ static void test_share_by_the_log(void **state)
 	assert_int_equal(gs_agents_share_ns(100 * MS, 601 * MS, 2000 * MS), 500 * MS);
 }
 
-/* Launches as told: never back, and no faster than a program can launch. */
+/* Reported launches never decrease, and grow no faster than a program can launch. */
 static void test_launches_believed(void **state)
 {
 	assert_int_equal(gs_agents_believed(100, 150, 1000 * MS), 150);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Alerts: which findings began and which are over, and how many of them a user's programs may have. */
+/* Alerts: findings that begin and end, and how many of them one user's programs may cause. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,7 +20,7 @@ static const struct gs_alert *see(enum gs_finding_kind kind, uint64_t tsg, uid_t
 	return gs_alerts_see(&alerts, &f, now, 1000, left ? left : &none);
 }
 
-/* Seconds pass, in each of which somebody looks; how many ended. */
+/* Lets seconds pass, with a look in each. Returns how many findings ended. */
 static unsigned int pass(unsigned int seconds)
 {
 	unsigned int n = 0;
@@ -60,7 +60,7 @@ static void it_begins_once_and_ends_once(void **state)
 		assert_int_equal(pass(1), 0);
 		assert_null(see(GS_FINDING_STARVED, 7, 1, NULL));
 	}
-	assert_int_equal(pass(2), 0); /* a pause is no end */
+	assert_int_equal(pass(2), 0); /* a pause does not end a finding */
 	assert_null(see(GS_FINDING_STARVED, 7, 1, NULL));
 	assert_int_equal(pass(2), 0);
 	assert_int_equal(pass(2), 1);
@@ -90,12 +90,13 @@ static void a_user_has_a_share(void **state)
 		assert_non_null(see(GS_FINDING_STARVED, i, 1000, NULL));
 	assert_null(see(GS_FINDING_STARVED, 99, 1000, &left));
 	assert_true(left);
-	assert_non_null(see(GS_FINDING_STARVED, 100, 1001, &left)); /* another one is not harmed */
+	/* another user's program still gets one */
+	assert_non_null(see(GS_FINDING_STARVED, 100, 1001, &left));
 	assert_false(left);
 	for (uint64_t i = 200; i < 200 + 2 * GS_ALERTS_UID; i++)
-		assert_non_null(see(GS_FINDING_STARVED, i, 0, &left)); /* nor is root */
+		assert_non_null(see(GS_FINDING_STARVED, i, 0, &left)); /* and so does root's */
 	assert_non_null(see(GS_FINDING_LOST_TIME, 0, 0, &left));
-	/* it does not help to begin and end many times a minute */
+	/* findings that begin and end many times a minute still count */
 	assert_int_equal(pass(4), GS_ALERTS_UID + 1 + 2 * GS_ALERTS_UID + 1);
 	assert_null(see(GS_FINDING_STARVED, 1, 1000, &left));
 	assert_true(left);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* When the load generator's requests come, and that they begin anew. */
+/* The load generator's arrivals: when requests come, and that the sequence begins anew. */
 #include <math.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -34,7 +34,7 @@ static void test_anew(void **state)
 	before = gs_now_ns();
 	gsload_arrive_anew();
 	after = gs_now_ns();
-	do /* a busy machine leaves some that were due before */
+	do /* on a busy machine, some requests may have been due before */
 		again[0] = gsload_next_arrival(&s);
 	while (again[0] < before);
 	for (size_t i = 1; i < N; i++)
@@ -44,7 +44,7 @@ static void test_anew(void **state)
 		assert_int_equal(again[i] - again[i - 1], first[i] - first[i - 1]);
 }
 
-/* A service that is behind: who came before is served, however late. */
+/* A service that is behind serves each request that has come, however late. */
 static void test_those_due_before(void **state)
 {
 	uint64_t start = gs_now_ns() - 50 * NS_PER_MS, at, was, now, n = 0;
@@ -68,7 +68,7 @@ static void on_alarm(int sig)
 	gsload_arrive_anew();
 }
 
-/* Told while it waits. */
+/* A signal comes while the service waits. */
 static void test_waiting(void **state)
 {
 	const struct gsload_options seldom = {
@@ -88,7 +88,9 @@ static void test_waiting(void **state)
 	assert_int_equal(gsload_next_arrival(&s), start + 300 * NS_PER_MS);
 }
 
-/* What comes when the one before is done comes after a time that the seed says, and waits for nobody. */
+/*
+ * A request that follows the one before comes after a time drawn from the seed, and never queues.
+ */
 static void test_closed(void **state)
 {
 	struct gsload_options closed = often;
@@ -106,7 +108,10 @@ static void test_closed(void **state)
 	}
 }
 
-/* What the generator begins too late is its own, for the requests that queue behind it too. */
+/*
+ * If the generator begins a request too late, that delay does not count, nor does it for requests
+ * that queue behind.
+ */
 static void test_late(void **state)
 {
 	uint64_t free_ns = 0;
@@ -114,13 +119,15 @@ static void test_late(void **state)
 
 	assert_int_equal(l.gpu_ns, 100);
 	assert_int_equal(l.late_ns, 0);
-	l = gsload_latency_of(&free_ns, 2000, 2300, 2400); /* woke 300 late */
+	l = gsload_latency_of(&free_ns, 2000, 2300, 2400); /* the generator woke 300 too late */
 	assert_int_equal(l.gpu_ns, 100);
 	assert_int_equal(l.late_ns, 300);
-	l = gsload_latency_of(&free_ns, 2050, 2400, 2500); /* waited for that one: 50 of its own */
+	/* 50 of its wait are its own, the rest is due to that one */
+	l = gsload_latency_of(&free_ns, 2050, 2400, 2500);
 	assert_int_equal(l.gpu_ns, 150);
 	assert_int_equal(l.late_ns, 300);
-	l = gsload_latency_of(&free_ns, 2060, 2500, 2600); /* a queue is the GPU's part */
+	/* queueing counts, since it is due to the GPU */
+	l = gsload_latency_of(&free_ns, 2060, 2500, 2600);
 	assert_int_equal(l.gpu_ns, 240);
 	l = gsload_latency_of(&free_ns, 9000, 9000, 9100);
 	assert_int_equal(l.gpu_ns, 100);

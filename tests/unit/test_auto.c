@@ -31,10 +31,10 @@ static void test_costs(void **state)
 
 	assert_int_equal(c.switch_us, 175);
 	assert_int_equal(c.waste_pct, 10);
-	/* within a tenth of the fitted ones: those */
+	/* within a tenth of the fitted costs, these are used */
 	costs_learn(&c, &gpu, 0);
 	assert_int_equal(c.switch_us, 175);
-	/* three times as dear: more may go into switches, within bounds */
+	/* switches cost three times as much: more of the time may go into them, within bounds */
 	gpu.switch_us = 270;
 	gpu.save_us = 270;
 	costs_learn(&c, &gpu, 0);
@@ -76,12 +76,12 @@ static void test_guess(void **state)
 	assert_int_equal(g.leaning, BE);
 	assert_int_equal(looks(&g, &f, 1, 100, 0, 200), 0);
 	assert_int_equal(g.verdict, BE);
-	/* a single other look changes nothing, and the count begins anew after one that agrees */
+	/* a single other look changes nothing; after a look that agrees, the count begins anew */
 	looks(&g, &f, STEADY - 1, 0, 100, 20);
 	looks(&g, &f, 1, 100, 0, 200);
 	looks(&g, &f, STEADY - 1, 0, 100, 20);
 	assert_int_equal(g.verdict, BE);
-	/* this one changes it, and is told */
+	/* this look changes the verdict, and the function says so */
 	assert_int_equal(looks(&g, &f, 1, 0, 100, 20), 1);
 	assert_int_equal(g.verdict, LC);
 }
@@ -91,7 +91,9 @@ static void test_guess_nothing(void **state)
 	struct gpusched_facts f = { .since_ns = 1, .as_of_ns = 1 };
 	struct guess g = { 0 };
 
-	/* all turns are drained, but it has most of the GPU; then: it is alone, no turn was ended */
+	/*
+	 * first: all turns drain, but it has most of the GPU; then: it is alone, and no turn ended
+	 */
 	looks(&g, &f, 3 * STEADY, 0, 100, 250);
 	assert_int_equal(g.verdict, NOTHING);
 	looks(&g, &f, 3 * STEADY, 0, 0, 300);
@@ -104,7 +106,7 @@ static void test_guess_nothing(void **state)
 	assert_int_equal(g.verdict, NOTHING);
 }
 
-/* A log that began anew has sums of its own. */
+/* When the log begins anew, its sums begin at 0. */
 static void test_guess_anew(void **state)
 {
 	struct gpusched_facts f = { .since_ns = 1, .as_of_ns = 1 };
@@ -138,7 +140,9 @@ static void look(struct slice *s, struct slice_seen *in)
 	slice_fit(s, in, &c);
 }
 
-/* A service of no class: its slice grows while too much is lost, up to what the driver would give. */
+/*
+ * A service of no class: its slice grows while too much is lost, up to what the driver would give.
+ */
 static void test_slice_grows(void **state)
 {
 	struct slice_seen in = service(100, 100, 300);
@@ -153,7 +157,7 @@ static void test_slice_grows(void **state)
 	for (unsigned int i = 0; i < 100; i++)
 		look(&s, &in);
 	assert_int_equal(s.us, slice_longest_us(&in, &c));
-	/* and is short again some time after the loss has gone */
+	/* the slice is short again some time after the loss has gone */
 	in.lost_permille = 0;
 	look(&s, &in);
 	assert_true(s.us > 1);
@@ -162,7 +166,7 @@ static void test_slice_grows(void **state)
 	assert_int_equal(s.us, 1);
 }
 
-/* Who has the class comes first: what its own turns lose is no reason. */
+/* A service with the class comes first: the loss in its own turns does not make the slice grow. */
 static void test_slice_first(void **state)
 {
 	struct slice_seen in = service(400, 100, 300);
@@ -175,7 +179,7 @@ static void test_slice_first(void **state)
 	assert_int_equal(s.work_us, 100);
 }
 
-/* While TSGs come and go, or in a hold, nothing is learnt. */
+/* While TSGs come and go, and in holds, looks change nothing. */
 static void test_slice_waits(void **state)
 {
 	struct slice_seen in = service(100, 100, 300);
@@ -189,7 +193,7 @@ static void test_slice_waits(void **state)
 	assert_int_equal(s.work_us, 0);
 }
 
-/* A service that seems launch-bound: a trial of a longer slice tells. */
+/* If a service seems launch-bound, a trial of a longer slice shows whether it is. */
 static void trial(uint64_t work_us_in_trial, int serial)
 {
 	struct slice_seen in = service(200, 50, 100);
@@ -218,7 +222,7 @@ static void test_slice_trial(void **state)
 	trial(50, 1);  /* no more: it waits for each turn's end */
 }
 
-/* Rounds are whole parts of the driver's, and never shorter than asked. */
+/* The driver's round is a multiple of the round, which is never shorter than asked. */
 static void test_slice_in_step(void **state)
 {
 	struct slice_seen in = { .ready = 1 };
@@ -239,12 +243,12 @@ static void test_probe(void **state)
 	struct probe_seen s = { .now_ns = GS_S, .drain_ns = 90 * US, .drains = 5, .known = 1 };
 	struct probe p = { 0 };
 
-	assert_false(probe_cta(&p, &s)); /* too little is seen */
+	assert_false(probe_cta(&p, &s)); /* too few turns were measured */
 	s.drains = PROBE_DRAINS;
 	assert_true(probe_cta(&p, &s));
 	s.now_ns += PROBE_NS - 1;
 	assert_true(probe_cta(&p, &s));
-	/* it leaves sooner: kept, until that is over */
+	/* it leaves sooner: it stays in CTA mode as long as that is so */
 	s.now_ns += 1;
 	s.drain_ns = 40 * US;
 	s.drains += PROBE_DRAINS;
@@ -252,7 +256,7 @@ static void test_probe(void **state)
 	assert_int_equal(p.in_cta, 1);
 	s.drain_ns = 200 * US;
 	assert_false(probe_cta(&p, &s));
-	/* the next one comes a minute after the first, and finds it worse */
+	/* the next probe comes a minute after the first, and finds CTA worse */
 	s.drains += PROBE_DRAINS;
 	assert_false(probe_cta(&p, &s));
 	s.now_ns += PROBE_EVERY_NS;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The batch job that a title names. */
+/* Finds the batch job in a process's title. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

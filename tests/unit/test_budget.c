@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* test_budget.c - the budget for control calls, in a time that is not real */
+/* test_budget.c - the budget for control calls, on a clock of the test's own */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,7 +12,7 @@
 #define FAKE_MS 70000u
 static struct gs_budget budget;
 static struct gs_core core = { .opts = { .dilate = 1 }, .budgets = &budget };
-static uint64_t fake_spent[FAKE_MS + 1]; /* call time until each ms of a time that is not real */
+static uint64_t fake_spent[FAKE_MS + 1]; /* time of all calls up to each ms of the test's time */
 
 /* A policy that always has something to change, by calls of 1.5 ms. */
 static void spend(unsigned int from_ms, unsigned int to_ms)
@@ -27,7 +27,7 @@ static void spend(unsigned int from_ms, unsigned int to_ms)
 	}
 }
 
-/* Most that was spent in any @len ms. */
+/* Returns the most time that calls took in any @len ms. */
 static uint64_t most_in(unsigned int from_ms, unsigned int to_ms, unsigned int len)
 {
 	uint64_t most = 0;
@@ -38,31 +38,36 @@ static uint64_t most_in(unsigned int from_ms, unsigned int to_ms, unsigned int l
 	return most;
 }
 
-/* A twentieth of any longer time, once the bucket is spent; debts are paid, whoever made them. */
+/* Once the bucket is spent, calls take a twentieth of the time; all debts are paid. */
 static void test_budget_holds_over_time(void **state)
 {
 	const int64_t debt = 400 * (int64_t)NS_PER_MS;
 	const uint64_t now = 30000 * NS_PER_MS;
 
 	spend(0, 30000);
-	assert_true(fake_spent[1000] >= 70 * NS_PER_MS); /* 25 of the bucket at once, 5 % of 1 s */
+	/* 25 ms from the bucket at once, and 5 % of 1 s */
+	assert_true(fake_spent[1000] >= 70 * NS_PER_MS);
 	assert_true(most_in(0, 30000, 1000) <= 80 * NS_PER_MS);
 	assert_true(most_in(1000, 30000, 1000) <= 53 * NS_PER_MS);
 	assert_true(most_in(1000, 30000, 10000) <= 503 * NS_PER_MS);
-	assert_true(fake_spent[30000] - fake_spent[1000] >= 1440 * NS_PER_MS); /* and all of that */
-	/* a first call goes, a user's does not */
+	/* calls use all of the budget */
+	assert_true(fake_spent[30000] - fake_spent[1000] >= 1440 * NS_PER_MS);
+	/* a TSG's first call goes through; a user's does not */
 	assert_int_equal(gs_budget_wait(&core, &budget, now, GS_QUEUE_FIRST), 0);
 	assert_true(gs_budget_wait(&core, &budget, now, GS_QUEUE_USERS) > 200 * NS_PER_MS);
 
-	gs_budget_charge(&core, &budget, now, debt); /* a person's calls */
+	gs_budget_charge(&core, &budget, now, debt); /* the debt is due to a person's calls */
 	assert_true(gs_budget_wait(&core, &budget, now, GS_QUEUE_FIRST) > 7 * NS_PER_S);
 	spend(30000, FAKE_MS);
-	/* 40 s, a twentieth of it less what is owed */
+	/* a twentieth of 40 s, less the debt */
 	assert_true(fake_spent[FAKE_MS] - fake_spent[30000] + (uint64_t)debt <= 2003 * NS_PER_MS);
 	assert_true(fake_spent[FAKE_MS] - fake_spent[30000] + (uint64_t)debt >= 1990 * NS_PER_MS);
 }
 
-/* A call that hangs, or waits for a processor, is not charged as if the GPU had worked all the time. */
+/*
+ * A call that hangs, or waits for a processor, is not charged as if the GPU had worked all the
+ * time.
+ */
 static void test_hanging_call(void **state)
 {
 	const struct gs_plan plan = { .nsteps = 2, .estimate_ns = NS_PER_MS };
@@ -73,7 +78,7 @@ static void test_hanging_call(void **state)
 	assert_int_equal(budget.left_ns, -39 * (int64_t)NS_PER_MS);
 	gs_budget_settle(&core, &plan, 3 * NS_PER_MS);
 	assert_int_equal(budget.left_ns, -41 * (int64_t)NS_PER_MS);
-	/* RM answers whether it has a TSG from its own memory */
+	/* RM answers this call from its own memory, without the GPU */
 	gs_budget_settle(&core, &question, 3 * NS_PER_MS);
 	assert_int_equal(budget.left_ns, -41 * (int64_t)NS_PER_MS);
 }
@@ -87,7 +92,7 @@ static void test_calls_beside(void **state)
 
 	assert_non_null(c);
 	for (unsigned int i = 0; i < 100;
-	     i++) /* as much as the bucket has, and comes in meanwhile */
+	     i++) /* the size of the bucket, and the time that comes in meanwhile */
 		gs_core_spent(c, 1, 600 * NS_PER_US, now += NS_PER_MS);
 	assert_int_equal(c->counters[GS_ENG_BESIDE_NS], 60 * NS_PER_MS);
 	assert_true(gs_budget_wait(c, &c->budgets[1], now, GS_QUEUE_FIRST) > 0);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What switches cost, from lengths of turns: what confirms a cluster, and what does not. */
+/*
+ * Costs of switches from the lengths of turns: which lengths confirm a cluster, and which do not.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -28,7 +30,7 @@ static struct gs_calibration *begin(const struct gs_costs *measured)
 
 static void turns(struct gs_calibration *c, uint64_t id, uint64_t us, uint64_t length, int n)
 {
-	for (int i = 0; i < n; i++) /* spread by 16 us, as on an H200 */
+	for (int i = 0; i < n; i++) /* lengths spread by 16 us, as on an H200 */
 		gs_calibration_turn(c, id, us, length + (uint64_t)(i % 5) * 4 * US);
 }
 
@@ -69,7 +71,7 @@ static void a_product_begins_with_what_was_measured(void **state)
 	gs_calibration_free(c);
 }
 
-/* One number for that slice: unit and save are not told apart. */
+/* One slice gives only a sum: unit and save cannot be told apart. */
 static void two_tsgs_confirm_a_slice(void **state)
 {
 	struct gs_calibration *c = begin(&unknown);
@@ -133,7 +135,7 @@ static void a_cluster_that_moves_with_the_slice_counts(void **state)
 	gs_calibration_free(c);
 }
 
-/* However the slice is set its turns are as long. */
+/* A program has turns of the same length, whatever its slice is. */
 static void a_service_of_constant_length_does_not(void **state)
 {
 	struct gs_calibration *c = begin(&unknown);
@@ -176,7 +178,8 @@ static void the_log_contradicts_what_was_measured(void **state)
 	struct gs_calibration *c = begin(&gs_costs_h200);
 
 	turns(c, A, SLICE, after(SLICE, 1, 1024000, 279), 130);
-	assert_false(gs_calibration_cut(c, SLICE).known); /* one TSG: unknown, for this slice */
+	/* only one TSG has this length, so nothing is known for this slice */
+	assert_false(gs_calibration_cut(c, SLICE).known);
 	assert_true(gs_calibration_cut(c, 1000).known);
 	turns(c, B, SLICE, after(SLICE, 1, 1024000, 279), 64);
 	is_cut(c, SLICE, after(SLICE, 1, 1024000, 279));
@@ -185,7 +188,7 @@ static void the_log_contradicts_what_was_measured(void **state)
 	gs_calibration_free(c);
 }
 
-/* Kept costs are no better: the log is believed, and its word outlives a doubt about the log. */
+/* The log counts more than kept costs, also after a doubt about the log. */
 static void the_log_contradicts_what_was_kept(void **state)
 {
 	struct gs_costs kept = gs_costs_h200;
@@ -200,7 +203,8 @@ static void the_log_contradicts_what_was_kept(void **state)
 	assert_int_equal(gs_calibration_contradicted(c), 1);
 	assert_int_equal(gs_calibration_costs(c)->save_basis, GS_COST_UNKNOWN);
 	assert_int_equal(gs_calibration_costs(c)->restore_basis, GS_COST_UNKNOWN);
-	for (int i = 0; i < 64; i++) /* none of them near what was kept, nor near each other */
+	/* lengths that are near neither the kept costs nor each other */
+	for (int i = 0; i < 64; i++)
 		gs_calibration_gap(c, (200 + (uint64_t)i * 10) * US);
 	assert_int_equal(gs_calibration_contradicted(c), 2);
 	assert_int_equal(gs_calibration_costs(c)->switch_ns, 0);
@@ -210,7 +214,7 @@ static void the_log_contradicts_what_was_kept(void **state)
 	gs_calibration_free(c);
 }
 
-/* The log agrees: what was kept becomes measured now, and what no log shows still holds. */
+/* If the log agrees, kept costs become measured ones, and costs that no log shows still hold. */
 static void the_log_confirms_what_was_kept(void **state)
 {
 	struct gs_costs kept = gs_costs_h200;

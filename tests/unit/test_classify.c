@@ -73,7 +73,7 @@ static void test_table(void **state)
 	assert_int_equal(gs_classes_add(c, "a b", &cls, NULL), -EINVAL);
 	assert_int_equal(gs_classes_add(c, "", &cls, NULL), -EINVAL);
 	assert_int_equal(gs_classes_add(c, "none", &cls, NULL), -EINVAL);
-	/* a built-in one may get other limits, once */
+	/* a built-in class may get other limits, once */
 	cls.suspend_limit_ms = 77;
 	assert_int_equal(gs_classes_add(c, "be", &cls, NULL), 0);
 	assert_int_equal(gs_class_of(c, GPUSCHED_CLASS_BE)->suspend_limit_ms, 77);
@@ -202,9 +202,9 @@ static void test_rules(void **state)
 	assert_int_equal(gs_classes_add_rule(c, "  comm=pyth* arg=tr?in   ->   be ", NULL), 0);
 	expect(c, &f, "be", GPUSCHED_SRC_RULE);
 	assert_int_equal(gs_classes_add_rule(c, "uid=1000 -> lc", NULL), 0);
-	expect(c, &f, "be", GPUSCHED_SRC_RULE); /* the first that matches */
+	expect(c, &f, "be", GPUSCHED_SRC_RULE); /* the first rule that matches counts */
 	snprintf(f.comm, sizeof(f.comm), "other");
-	expect(c, &f, "lc", GPUSCHED_SRC_RULE); /* uid is not the user's to choose */
+	expect(c, &f, "lc", GPUSCHED_SRC_RULE); /* a user cannot choose the uid */
 	f.uid = 1001;
 	expect(c, &f, "normal", GPUSCHED_SRC_DEFAULT);
 	assert_int_equal(gs_classes_add_rule(c, "exe=/usr/bin/py* -> batch", NULL), 0);
@@ -221,7 +221,7 @@ static void test_never_raises(void **state)
 	assert_int_equal(gs_classes_add_rule(c, "comm=server -> lc", NULL), 0);
 	expect(c, &user, "none", GPUSCHED_SRC_DEFAULT);
 	expect(c, &root, "lc", GPUSCHED_SRC_RULE);
-	/* a directory of his own is his to name, one of root's is not */
+	/* a user can name the user's own directory, but not one of root's */
 	assert_int_equal(gs_classes_add_rule(c, "cgroup=*/inner -> lc", NULL), 0);
 	expect(c, &user, "none", GPUSCHED_SRC_DEFAULT);
 	assert_int_equal(gs_classes_add_rule(c, "cgroup=/user.slice/job -> lc", NULL), 0);
@@ -244,11 +244,14 @@ static void test_attribute(void **state)
 	assert_int_equal(gs_classes_add_rule(c, "uid=1000 -> normal", NULL), 0);
 	snprintf(f.cgroups[2].attr, sizeof(f.cgroups[2].attr), "lc"); /* root's */
 	expect(c, &f, "lc", GPUSCHED_SRC_CGROUP);
-	snprintf(f.cgroups[1].attr, sizeof(f.cgroups[1].attr), "train"); /* root's, nearer */
+	/* root's, on a nearer cgroup */
+	snprintf(f.cgroups[1].attr, sizeof(f.cgroups[1].attr), "train");
 	expect(c, &f, "train", GPUSCHED_SRC_CGROUP);
-	snprintf(f.cgroups[0].attr, sizeof(f.cgroups[0].attr), "be"); /* his own, lowers */
+	/* the user's own, which lowers */
+	snprintf(f.cgroups[0].attr, sizeof(f.cgroups[0].attr), "be");
 	expect(c, &f, "be", GPUSCHED_SRC_CGROUP);
-	snprintf(f.cgroups[0].attr, sizeof(f.cgroups[0].attr), "lc"); /* his own, would raise */
+	/* the user's own, which would raise */
+	snprintf(f.cgroups[0].attr, sizeof(f.cgroups[0].attr), "lc");
 	expect(c, &f, "train", GPUSCHED_SRC_CGROUP);
 	f.cgroups[1].attr[0] = f.cgroups[2].attr[0] = '\0';
 	expect(c, &f, "normal", GPUSCHED_SRC_RULE);
@@ -257,7 +260,10 @@ static void test_attribute(void **state)
 	gs_classes_free(c);
 }
 
-/* As much as a raise, for others have less for it: of lower rank, and yet not for its owner to take. */
+/*
+ * A class of lower rank can still be a raise, if others have less because of it: its owner may not
+ * take that class.
+ */
 static void test_a_class_with_a_request(void **state)
 {
 	const struct gpusched_class wrong = { .weight = 100, .request_pct = 60, .limit_pct = 50 };
@@ -273,7 +279,7 @@ static void test_a_class_with_a_request(void **state)
 	assert_int_equal(gs_classes_set_default(c, "normal", NULL), 0);
 	assert_false(gs_class_may(c, 1000, 1000, 1000, GPUSCHED_CLASS_NORMAL, id));
 	assert_true(gs_class_may(c, 1000, 1000, 1000, id, GPUSCHED_CLASS_BE));
-	snprintf(f.cgroups[0].attr, sizeof(f.cgroups[0].attr), "team"); /* his own */
+	snprintf(f.cgroups[0].attr, sizeof(f.cgroups[0].attr), "team"); /* the user's own */
 	expect(c, &f, "normal", GPUSCHED_SRC_DEFAULT);
 	snprintf(f.cgroups[1].attr, sizeof(f.cgroups[1].attr), "team"); /* root's */
 	expect(c, &f, "team", GPUSCHED_SRC_CGROUP);
@@ -284,7 +290,7 @@ static void test_a_class_with_a_request(void **state)
 	gs_classes_free(c);
 }
 
-/* A class with a limit is left for one with the same or a lower limit only, but by root. */
+/* From a class with a limit, only root may move a program to one with a higher limit or none. */
 static void test_a_class_with_a_limit(void **state)
 {
 	const struct gpusched_class third = { .weight = 1, .limit_pct = 30 };
@@ -343,7 +349,7 @@ static struct gs_kin kin(pid_t pid, pid_t group)
 	return k;
 }
 
-/* sshd, a shell, a launcher, a training; from the last on. */
+/* A training, and upwards: its launcher, a shell, sshd. */
 static void ssh(struct gs_kin up[4])
 {
 	up[0] = kin(300, 200);
@@ -389,7 +395,7 @@ static void test_job_command(void **state)
 	up[0].commanded = true;
 	assert_int_equal(gs_job_root(up, 4), 300);
 	up[1].commanded = true;
-	up[0].uid = 1001; /* whoever it became */
+	up[0].uid = 1001; /* its uid has changed */
 	assert_int_equal(gs_job_root(up, 4), 200);
 	up[2].commanded = true; /* the shell was given a class */
 	assert_int_equal(gs_job_root(up, 4), 100);
@@ -418,7 +424,7 @@ static void test_job_cgroups(void **state)
 		assert_false(gs_job_shares(own[i], "/system.slice/gpuschedd.service"));
 }
 
-/* Our own: the parent's, whoever that is, as we have done nothing to be another. */
+/* The job of this process is its parent's, since nothing has made it another one. */
 static void test_job_of(void **state)
 {
 	uint64_t ours = gs_job_of(NULL, getpid());

@@ -96,14 +96,14 @@ static void test_options_first(void **state)
 	assert_string_equal(cli_opt(&c, "class"), "lc");
 	assert_string_equal(c.argv[1], "-l");
 
-	/* a flag of one, and with a value of another */
+	/* a flag of one verb, which has a value in another */
 	assert_int_equal(parse("--gpu demo", &c, NULL), 0);
 	assert_string_equal(cli_opt(&c, "gpu"), "");
 	assert_int_equal(parse("--gpu path bench", &c, NULL), 0);
 	assert_string_equal(cli_opt(&c, "gpu"), "path");
 }
 
-/* So that a value is told from a verb before the verb is known. */
+/* Before the verb is known, an option must show whether a value follows. */
 static void test_options_agree(void **state)
 {
 	for (size_t i = 0; i < cli_table.n; i++)

@@ -15,7 +15,7 @@
 struct thing {
 	struct gs_completion c;
 	unsigned int asked, told, released;
-	int code; /* what a check returns */
+	int code; /* the result of a check */
 };
 
 static int check(struct gs_completion *c, uint64_t now_ns)
@@ -85,7 +85,7 @@ static void asked_of_what_concerns_it(void **state)
 	assert_int_equal(engine.asked, 2);
 	assert_int_equal(start.asked, 1);
 	assert_true(gs_waits_next(&w) == UINT64_MAX);
-	gs_waits_run(&w, 4); /* it has happened once */
+	gs_waits_run(&w, 4); /* the check runs once */
 	assert_int_equal(engine.asked, 2);
 	engine.code = 0;
 	gs_waits_happened(&w, ENGINE | START);
@@ -98,7 +98,7 @@ static void asked_of_what_concerns_it(void **state)
 	gs_waits_run(&w, 6);
 	assert_int_equal(engine.asked, 3);
 	gs_completion_free(&engine.c);
-	gs_completion_free(&start.c); /* while it waits: nobody is told */
+	gs_completion_free(&start.c); /* it is freed while it waits: no callback is called */
 	assert_int_equal(start.told, 0);
 	assert_null(w.first);
 }
@@ -125,7 +125,7 @@ static void times(void **state)
 	gs_completion_free(&t.c);
 }
 
-/* A step of several moves its own end. */
+/* One step may move its own end. */
 static int longer(struct gs_completion *c, uint64_t now_ns)
 {
 	if (c->until_ns == 1000)

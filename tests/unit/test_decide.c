@@ -19,7 +19,7 @@ static struct gpusched_tsg rec;
 static struct gs_scratch scratch;
 static uint64_t becomes; /* the id of the record that the memory is another's of during the call */
 
-static int taken_over; /* another policy sees the record during the call */
+static int taken_over; /* another policy takes the record over during the call */
 
 static int call_it(const char *name, struct gpusched_task *t)
 {

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* test_decode.c - the pure parts: decoding, simulated files' list, finding objects */
+/*
+ * test_decode.c - pure functions: decoding of calls, the list of simulated files, the search for
+ * objects
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -32,7 +35,7 @@ static void test_alloc_by_size(void **state)
 	assert_int_equal(a.status, 110);
 	assert_int_equal(gs_decode_alloc(w, 32, 580, &a), 1);
 	assert_int_equal(a.status, 107);
-	assert_int_equal(gs_decode_alloc(w, 32, 0, &a), 1); /* unknown branch: a new one */
+	assert_int_equal(gs_decode_alloc(w, 32, 0, &a), 1); /* an unknown branch counts as new */
 	assert_int_equal(a.status, 107);
 	assert_int_equal(gs_decode_alloc(w, 32, 525, &a), 1);
 	assert_int_equal(a.status, 106);
@@ -141,7 +144,7 @@ static void test_objects_of_cuda(void **state)
 	struct gs_objects s = {};
 
 	assert_int_equal(gs_objects_scan(&src, CLIENT, &s), 0);
-	assert_int_equal(s.n, 10); /* all but the memory */
+	assert_int_equal(s.n, 10); /* all objects but the memory */
 	assert_int_equal(gs_objects_child(&s, 0x5c000001, 0x2080), 0x5c000002);
 	assert_int_equal(gs_objects_kind(&s, 0x5c000010), GPUSCHED_KIND_COMPUTE);
 	assert_int_equal(gs_objects_kind(&s, 0x5c0000c0), GPUSCHED_KIND_COPY);

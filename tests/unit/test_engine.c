@@ -32,7 +32,7 @@ static void test_wish_becomes_is(void **state)
 
 	gs_engine_touch_all(engine);
 	settle();
-	assert_int_equal(fake.nlog, 2); /* it is as it should be */
+	assert_int_equal(fake.nlog, 2); /* the settings are as wished: no further call */
 
 	t->task.want.valid = 0;
 	gs_engine_touch(engine, &t->key);
@@ -75,7 +75,7 @@ static void test_policy_counts_only_while_active(void **state)
 	assert_int_equal(fake.hw[0].timeslice_us, 2048);
 }
 
-/* Somebody acted in our place: what was planned is not called, and then all begins anew. */
+/* Another process took over: planned calls are not made, and all TSGs are looked at anew. */
 static void test_overtaken(void **state)
 {
 	struct gpusched_tsg *t = fake_tsg(1, 0), *next = fake_tsg(2, 0);
@@ -87,19 +87,21 @@ static void test_overtaken(void **state)
 	gs_engine_touch(engine, &t->key);
 	while (!*(volatile unsigned int *)&fake.begun)
 		gs_sleep_ns(NS_PER_MS);
-	gs_engine_touch(engine, &next->key); /* queued behind it */
-	fake.cfg.epoch++; /* during the first of three calls; whoever it was puts that back */
+	gs_engine_touch(engine, &next->key); /* queued behind the first call */
+	/* during the first of three calls; the process that took over restores that one */
+	fake.cfg.epoch++;
 	fake.call_ns = 0;
 	t->changed = 0;
 	run_until(gs_engine_idle(engine));
 	assert_int_equal(fake.nlog, 1);
 	assert_int_equal(next->changed, 0);
 	assert_true(t->changed &
-		    GPUSCHED_TIMESLICE); /* it was made all the same: should we die now */
+		    /* the call was made, so a restore after our death has to know of it */
+		    GPUSCHED_TIMESLICE);
 	gs_engine_touch_all(engine);
 	run_for(50);
 	assert_int_equal(fake.nlog, 1);
-	fake.hw[0].timeslice_us = 2048; /* nobody knows which of the two calls came last */
+	fake.hw[0].timeslice_us = 2048; /* it is unknown which of the two calls came last */
 	assert_int_equal(gs_engine_begin_anew(engine), 0);
 	settle();
 	assert_int_equal(fake.hw[0].timeslice_us, 1000);
@@ -114,7 +116,7 @@ static void test_owner_is_overridden(void **state)
 	fake_want(t, GPUSCHED_TIMESLICE, 20);
 	gs_engine_touch(engine, &t->key);
 	settle();
-	/* CUDA's own 2048 comes later; asked is equal, so only the event tells */
+	/* CUDA's own 2048 comes later; asked is equal, so only the event shows the call */
 	fake.hw[0].timeslice_us = 2048;
 	gs_engine_owner_set(engine, &t->key, GPUSCHED_TIMESLICE, gs_now_ns());
 	settle();
@@ -126,7 +128,9 @@ static void test_owner_is_overridden(void **state)
 	settle();
 	assert_int_equal(fake.hw[0].timeslice_us, 20);
 	assert_int_equal(counter(GS_ENG_OVERRIDDEN), 2);
-	/* no wish any more, and the owner sets it itself: nothing to call, nothing left changed */
+	/*
+	 * the wish is gone and the owner sets the same value: there is nothing to call or restore
+	 */
 	t->task.want.valid = 0;
 	fake.hw[0].timeslice_us = 4000;
 	fake.nlog = 0;
@@ -170,14 +174,14 @@ static void test_doubted_suspension(void **state)
 
 	gs_engine_doubt(engine, &t->key);
 	settle();
-	assert_int_equal(fake.nlog, 0); /* it runs */
+	assert_int_equal(fake.nlog, 0); /* the TSG runs anyway */
 	fake_want(t, GPUSCHED_RUNNABLE, 0);
 	gs_engine_touch(engine, &t->key);
 	settle();
 	gs_engine_doubt(engine, &t->key);
 	settle();
 	assert_int_equal(fake_count(1, GS_RM_SUSPEND), 2);
-	/* the first to be told that nobody wants it any more */
+	/* the first restored TSG is the one without any wish */
 	fake_want(t, GPUSCHED_RUNNABLE, 1);
 	gs_engine_doubt(engine, &t->key);
 	settle();
@@ -194,12 +198,13 @@ static void test_order_within_and_across(void **state)
 	fake_want(a, GPUSCHED_RUNNABLE, 0);
 	gs_engine_touch(engine, &a->key);
 	settle();
-	assert_int_equal(fake.log[0].op, GS_RM_SUSPEND); /* before what it makes harmless */
+	/* the suspension comes before the call that it makes harmless */
+	assert_int_equal(fake.log[0].op, GS_RM_SUSPEND);
 	fake.nlog = 0;
 	fake_want(a, GPUSCHED_TIMESLICE, 5000);
 	fake_want(a, GPUSCHED_RUNNABLE, 1);
 	fake_want(b, GPUSCHED_TIMESLICE, 6000);
-	/* the worker is kept busy, so that both wait in its queue */
+	/* keeps the worker busy, so that both calls wait in its queue */
 	fake_slow(3, 1500 * NS_PER_MS);
 	fake_want(block, GPUSCHED_TIMESLICE, 1000);
 	begun = fake_begun();
@@ -228,7 +233,7 @@ static void test_person_before_policy(void **state)
 	assert_int_equal(gs_engine_clear_manual(engine, &t->key, GPUSCHED_TIMESLICE, 0), 0);
 	settle();
 	assert_int_equal(fake.hw[0].timeslice_us, 20);
-	/* what the owner has anyway: accepted and shown, one call to leave 20 */
+	/* the owner's own value: accepted and shown, with one call to leave 20 */
 	set.timeslice_us = 2048;
 	fake.nlog = 0;
 	assert_int_equal(gs_engine_set_manual(engine, &t->key, &set, 0, 0, &err), 0);
@@ -259,7 +264,7 @@ static void test_modes_are_for_compute_tsgs(void **state)
 	settle();
 	assert_int_equal(fake.nlog, 1);
 	assert_int_equal(copy->manual.valid, GPUSCHED_TIMESLICE);
-	/* an assumed setting is set even to what it is assumed to be */
+	/* an assumed setting is set even if the wish equals the assumed value */
 	old->task.assumed = GPUSCHED_PREEMPT_MODE;
 	assert_int_equal(gs_engine_set_manual(engine, &old->key, &set, 0, 0, NULL), 0);
 	settle();
@@ -283,13 +288,13 @@ static void test_persons_suspend_ends_in_time(void **state)
 	assert_int_equal(t->suspend_by, GPUSCHED_BY_NOBODY);
 }
 
-/* A class's limit of the table counts from the next time that limits are told. */
+/* A class's limit in the table counts once the engine is given limits anew. */
 static void test_limits_of_classes_are_read_again(void **state)
 {
 	struct gpusched_tsg *t = fake_tsg(1, 0);
 	uint64_t from = gs_now_ns();
 
-	fake.cls.suspend_limit_ms = 500; /* it was 10 s */
+	fake.cls.suspend_limit_ms = 500; /* before that it was 10 s */
 	gs_engine_limits(engine, 200, 0);
 	fake_want(t, GPUSCHED_RUNNABLE, 0);
 	gs_engine_touch(engine, &t->key);
@@ -328,7 +333,8 @@ static void test_backoff_then_success(void **state)
 	assert_int_equal(fake.hw[0].timeslice_us, 20);
 	assert_int_equal(fake.hw[0].interleave, 2);
 	assert_int_equal(fake_count(1, GS_RM_SET_TIMESLICE), 4);
-	assert_int_equal(fake_count(1, GS_RM_SET_INTERLEAVE), 1); /* not held back by the other */
+	/* the other TSG's failures do not hold it back */
+	assert_int_equal(fake_count(1, GS_RM_SET_INTERLEAVE), 1);
 	assert_int_equal(counter(GS_ENG_RETRIES), 3);
 	assert_int_equal(counter(GS_ENG_CALLS_FAILED), 3);
 	assert_true(fake.log[4].ns - fake.log[0].ns >= 70 * NS_PER_MS); /* 10 + 20 + 40 */
@@ -343,7 +349,7 @@ static void test_refused_call_leaves_nothing_changed(void **state)
 	fake.fail_times = 1000000;
 	fake_want(t, GPUSCHED_TIMESLICE, 20);
 	gs_engine_touch(engine, &t->key);
-	run_until(t->errors > 0 && !t->changed); /* not while it is tried again */
+	run_until(t->errors > 0 && !t->changed); /* until it is given up */
 	assert_int_equal(t->last_status, 0x65);
 	assert_false(gs_engine_idle(engine));
 }
@@ -367,7 +373,7 @@ static void test_dead_owner_is_left_alone(void **state)
 	settle();
 }
 
-/* What the dead owner could not be told, the one who has its file now is. */
+/* A setting that a dead owner's end left is restored once another process has its file. */
 static void test_new_owner_is_told(void **state)
 {
 	struct gpusched_tsg *t = fake_tsg(1, 0);
@@ -389,7 +395,7 @@ static void test_new_owner_is_told(void **state)
 	assert_int_equal(fake.hw[0].runnable, 1);
 }
 
-/* A person who asks once more is not told what came of it before. */
+/* A person who asks once more gets the new result, not the old one. */
 static void test_second_resume_of_a_person(void **state)
 {
 	const struct gpusched_settings suspend = { .valid = GPUSCHED_RUNNABLE, .runnable = 0 };
@@ -419,12 +425,12 @@ static void test_stuck_call_holds_up_its_gpu_only(void **state)
 	gs_engine_touch_all(engine);
 	run_until(counter(GS_ENG_STUCK) == 1 && fake.hw[1].timeslice_us == 20);
 	assert_int_equal(fake.hw[0].timeslice_us, 2048);
-	settle(); /* it came back after all */
+	settle(); /* the late call came back */
 	assert_int_equal(fake.hw[0].timeslice_us, 20);
 	assert_int_equal(counter(GS_ENG_STUCK), 1);
 }
 
-/* One whose owner holds its lock keeps no other of its GPU waiting, and is done when it is let go. */
+/* If an owner holds its lock, its TSG's call is made later, and delays no other TSG. */
 static void test_locked_owner_holds_up_nobody(void **state)
 {
 	struct gpusched_tsg *a = fake_tsg(1, 0), *b = fake_tsg(2, 0);
@@ -435,13 +441,13 @@ static void test_locked_owner_holds_up_nobody(void **state)
 	fake_lock(1, true);
 	fake_want(a, GPUSCHED_TIMESLICE, 300);
 	gs_engine_touch(engine, &a->key);
-	gs_sleep_ns(20 * NS_PER_MS); /* under way */
+	gs_sleep_ns(20 * NS_PER_MS); /* the call is under way */
 	fake_want(b, GPUSCHED_TIMESLICE, 400);
 	gs_engine_touch(engine, &b->key);
 	run_until(fake.hw[1].timeslice_us == 400);
 	assert_true(gs_now_ns() - begin < 2 * NS_PER_S);
 	assert_int_equal(counter(GS_ENG_LEFT_BEHIND), 1);
-	run_for(500); /* tried again and again, it takes no thread more */
+	run_for(500); /* further tries use no further thread */
 	assert_int_equal(counter(GS_ENG_LEFT_BEHIND), 1);
 	assert_int_equal(counter(GS_ENG_GAVE_UP), 0);
 	assert_int_equal(fake_count(1, GS_RM_SET_TIMESLICE), 0);
@@ -450,10 +456,10 @@ static void test_locked_owner_holds_up_nobody(void **state)
 	run_until(fake.hw[0].timeslice_us == 300);
 	settle();
 	assert_int_equal(fake_count(1, GS_RM_SET_TIMESLICE), 1);
-	assert_int_equal(fake.nlog, n + 1); /* what came back late was dropped */
+	assert_int_equal(fake.nlog, n + 1); /* the late answer was dropped */
 }
 
-/* Nor does its end wait, and what comes back after it makes no call. */
+/* Its end does not wait either, and an answer after its end causes no call. */
 static void test_end_with_a_locked_owner(void **state)
 {
 	struct gpusched_tsg *a = fake_tsg(1, 0);
@@ -479,7 +485,7 @@ static void test_dry_run_calls_nothing(void **state)
 	fake_want(t, GPUSCHED_TIMESLICE, 20);
 	for (int i = 0; i < 3; i++)
 		gs_engine_touch_all(engine);
-	assert_int_equal(told_dry, 1); /* told once */
+	assert_int_equal(told_dry, 1); /* reported once */
 	gs_engine_set_manual(engine, &t->key, &set, 0, 0, NULL);
 	gs_engine_preempt(engine, &t->key, 0, NULL);
 	settle();
@@ -500,7 +506,7 @@ static void test_selves_are_taken_back(void **state)
 	make_engine(false);
 }
 
-/* A TSG ends while a call on it is under way, and its handles are another one's at once. */
+/* A TSG ends during a call on it, and another TSG gets its handles at once. */
 static void test_same_handles_again(void **state)
 {
 	struct gpusched_tsg *t = fake_tsg(1, 0);
@@ -518,7 +524,7 @@ static void test_same_handles_again(void **state)
 	gs_engine_touch(engine, &t->key);
 	settle();
 	assert_int_equal(fake.hw[0].timeslice_us, 400);
-	/* and where the new one is to be as its owner asked: our call may have met it */
+	/* the new TSG gets its owner's value, since our call may have reached it */
 	fake_want(t, GPUSCHED_TIMESLICE, 500);
 	begun = fake_begun();
 	gs_engine_touch(engine, &t->key);
@@ -534,7 +540,7 @@ static void test_same_handles_again(void **state)
 	assert_int_equal(t->changed, 0);
 }
 
-/* What is left of a job whose call hung is not done once the engine is gone. */
+/* The remaining calls of a job with a hanging call are not made once the engine is gone. */
 static void test_left_behind_worker_stops(void **state)
 {
 	struct gpusched_tsg *t = fake_tsg(1, 0);
@@ -544,7 +550,7 @@ static void test_left_behind_worker_stops(void **state)
 	fake_slow(1, 2500 * NS_PER_MS);
 	gs_engine_touch(engine, &t->key);
 	wait_begun(1);
-	gs_engine_free(engine); /* waits for a second */
+	gs_engine_free(engine); /* freeing waits for a second */
 	fake_slow(0, 0);
 	for (int i = 0; i < 1000 && !fake_count(1, GS_RM_SET_TIMESLICE); i++)
 		gs_sleep_ns(10 * NS_PER_MS);
@@ -554,7 +560,7 @@ static void test_left_behind_worker_stops(void **state)
 	make_engine(false);
 }
 
-/* The owner sets a slice while our own call on it is under way, and ours comes last. */
+/* The owner sets a slice during our own call for it, and ours reaches the driver last. */
 static void owner_races(bool at_once)
 {
 	struct gpusched_tsg *t = fake_tsg(1, 0);
@@ -576,7 +582,7 @@ static void owner_races(bool at_once)
 	if (at_once)
 		gs_engine_owner_set(engine, &t->key, GPUSCHED_TIMESLICE, then);
 	settle();
-	if (!at_once) /* the event comes after the call's end */
+	if (!at_once) /* the event comes only after the end of our call */
 		gs_engine_owner_set(engine, &t->key, GPUSCHED_TIMESLICE, then);
 	settle();
 	assert_int_equal(fake.hw[0].timeslice_us, 4000);
@@ -593,7 +599,7 @@ static void test_owner_races_and_is_told_late(void **state)
 	owner_races(false);
 }
 
-/* Whoever asked for a preemption is told how it ended. */
+/* The caller that asked for a preemption gets its result. */
 static void test_preempt_tells_its_end(void **state)
 {
 	struct gpusched_tsg *t = fake_tsg(1, 0);
@@ -616,7 +622,7 @@ static void test_preempt_tells_its_end(void **state)
 	assert_int_equal(gs_engine_preempted(engine, &t->key, &res), 0);
 }
 
-/* One of the things that happen to a TSG. */
+/* Does one random thing to a TSG. */
 static void happen(unsigned int what, struct gpusched_tsg *t, uint32_t value)
 {
 	const struct gpusched_settings set = { .valid = what < 8 ? GPUSCHED_RUNNABLE
@@ -627,7 +633,7 @@ static void happen(unsigned int what, struct gpusched_tsg *t, uint32_t value)
 	switch (what) {
 	case 0:
 		pthread_mutex_lock(&fake.lock);
-		t->task.id += MAX_REC; /* the same handles again */
+		t->task.id += MAX_REC; /* a new TSG with the same handles */
 		t->changed = 0;
 		pthread_mutex_unlock(&fake.lock);
 		gs_engine_touch(engine, &t->key);
@@ -672,7 +678,10 @@ static void happen(unsigned int what, struct gpusched_tsg *t, uint32_t value)
 	}
 }
 
-/* One run of the live engine with random events, given to another core: it says the same. */
+/*
+ * Feeds one run of the live engine, with random events, to another core, which must give the same
+ * outputs.
+ */
 static void say_again(unsigned int seed, bool *seen)
 {
 	enum { TSGS = 6 };
@@ -708,12 +717,12 @@ static void say_again(unsigned int seed, bool *seen)
 	for (size_t i = 0; i < GS_COUNT(r.inputs); i++)
 		seen[i] |= r.inputs[i] > 0;
 	assert_true(r.todos > 100);
-	/* another answer is seen */
+	/* a changed output is detected */
 	data[r.last_todo + sizeof(struct gs_core_trace) + offsetof(struct gs_todo, poke.what)] ^= 1;
 	assert_false(replay_trace(&r, data, size));
 }
 
-/* Which inputs come depends on the workers: in some run each kind does. */
+/* The kinds of input depend on the workers: over some runs, each kind has come. */
 static void test_core_says_the_same_again(void **state)
 {
 	bool seen[GS_COUNT(((struct replay *)NULL)->inputs)] = { false }, all = false;
@@ -727,7 +736,7 @@ static void test_core_says_the_same_again(void **state)
 	assert_true(all);
 }
 
-/* For a policy in the kernel: known, unknown, and none are three things. */
+/* For a policy in the kernel, a known job, an unknown one and none differ. */
 static void test_a_call_names_the_partition(void **state)
 {
 	struct gpusched_tsg rec = { .task.engine = GPUSCHED_ENGINE_GR0 };

@@ -3,7 +3,7 @@
 #include "engine_setup.h"
 #include "engine/restore.h"
 
-static uint64_t ended; /* id of the TSG whose record the engine wants ended */
+static uint64_t ended; /* id of the TSG that the engine reports as ended */
 
 static void on_denied(const struct gpusched_tsg *rec, void *user)
 {
@@ -53,13 +53,14 @@ static void test_denied_once(void **state)
 	deny(t, 1);
 	fake_want(t, GPUSCHED_TIMESLICE, 20);
 	gs_engine_touch(engine, &t->key);
-	run_until(fake.hw[0].timeslice_us == 20); /* it is there: the wish is tried again */
+	/* RM has the TSG again: the wish is tried again */
+	run_until(fake.hw[0].timeslice_us == 20);
 	settle();
 	assert_int_equal(ended, 0);
 	assert_int_equal(counter(GS_ENG_DENIED), 0);
 }
 
-/* The owner has put another file under that number. */
+/* The owner has replaced the file at that descriptor. */
 static void test_denied_elsewhere(void **state)
 {
 	struct gpusched_tsg *t = fake_tsg(1, 0);
@@ -70,7 +71,8 @@ static void test_denied_elsewhere(void **state)
 	gs_engine_touch(engine, &t->key);
 	run_for(500);
 	assert_int_equal(ended, 0);
-	assert_int_equal(fake_count(1, GS_RM_GET_TIMESLICE), 1); /* asked once, and not for ever */
+	/* RM is asked once, not again and again */
+	assert_int_equal(fake_count(1, GS_RM_GET_TIMESLICE), 1);
 }
 
 static void test_other_refusals(void **state)
@@ -104,7 +106,7 @@ static void test_new_sibling(void **state)
 	new->key.client = old->key.client;
 	gs_engine_touch(engine, &new->key);
 	run_until(ended == 1);
-	assert_int_equal(fake_count(2, GS_RM_GET_TIMESLICE), 0); /* another client's */
+	assert_int_equal(fake_count(2, GS_RM_GET_TIMESLICE), 0); /* a TSG of another client */
 	assert_int_equal(fake_count(4, GS_RM_GET_TIMESLICE), 0); /* nothing can run in it */
 	assert_int_equal(fake_count(3, GS_RM_GET_TIMESLICE), 0);
 }

@@ -13,7 +13,7 @@ static struct gpusched_tsg *new_of(uint32_t n, uint32_t class_id)
 	return t;
 }
 
-/* As gpusched_hold() does. */
+/* Makes the wish that gpusched_hold() makes. */
 static void hold(struct gpusched_tsg *t, uint32_t ms)
 {
 	struct gpusched_settings *w = &t->task.want;
@@ -62,7 +62,7 @@ static void test_suspends_be(void **state)
 	assert_int_equal(be->task.is.hold, GPUSCHED_HOLD_NONE);
 	assert_int_equal(gs_core_holder(world.core, be), 0);
 	assert_int_equal(world.nlog, 2);
-	/* one that the policy lets yield */
+	/* a TSG that the policy lets yield */
 	other->task.want.valid |= GPUSCHED_WANT_YIELD;
 	touch(other);
 	hold(lc, 200);
@@ -102,18 +102,18 @@ static void test_ends_by_time(void **state)
 	assert_int_equal(lc->task.is.hold, GPUSCHED_HOLD_OVER);
 	assert_int_equal(counter(GS_ENG_HOLDS_OVER), 1);
 	pass(NS_PER_S);
-	assert_true(runs(be)); /* the wish stands, and has had its time */
+	assert_true(runs(be)); /* the wish still stands, but its hold has had its time */
 	hold(lc, 20);
 	pass(NS_PER_MS);
 	assert_false(runs(be));
-	/* the policy ends without a word */
+	/* the policy ends without taking its wish back */
 	gs_core_policy(world.core, false, 0);
 	touch_all();
 	pass(NS_PER_MS);
 	assert_true(runs(be));
 }
 
-/* Longer than it was: from its begin on. */
+/* A hold is made longer, from its begin on. */
 static void test_goes_on(void **state)
 {
 	struct gpusched_tsg *lc = new_of(1, GPUSCHED_CLASS_LC), *be = new_of(2, GPUSCHED_CLASS_BE);
@@ -140,7 +140,7 @@ static void test_owner_ends(void **state)
 	assert_true(runs(be));
 }
 
-/* Its own calls do not return: that lengthens no hold. */
+/* Calls that do not return do not make the hold longer. */
 static void test_owner_is_stuck(void **state)
 {
 	struct gpusched_tsg *lc = new_of(1, GPUSCHED_CLASS_LC), *be = new_of(2, GPUSCHED_CLASS_BE);
@@ -150,12 +150,15 @@ static void test_owner_is_stuck(void **state)
 	hold(lc, 20);
 	pass(5 * NS_PER_MS);
 	assert_int_equal(gs_core_look(world.core, lc, &preempt, world.now, &todo), 0);
-	assert_int_equal(todo.plan.nsteps, 1); /* nobody carries it out */
+	assert_int_equal(todo.plan.nsteps, 1); /* the planned call is never carried out */
 	pass(30 * NS_PER_MS);
 	assert_true(runs(be));
 }
 
-/* Lives on holds of @ms with rests of @rest_ms; returns the part of 20 s that be ran, in percent. */
+/*
+ * Holds for @ms with rests of @rest_ms, again and again. Returns the percentage of 20 s in which be
+ * ran.
+ */
 static unsigned int part_of_be(struct gpusched_tsg *lc, const struct gpusched_tsg *be,
 			       unsigned int ms, unsigned int rest_ms, unsigned int *ret_longest_ms)
 {
@@ -190,7 +193,8 @@ static void test_floor(void **state)
 		unsigned int longest, part = part_of_be(lc, be, ways[i][0], ways[i][1], &longest);
 
 		assert_in_range(part, 4, 100);
-		assert_in_range(longest, 1, 1510); /* a second of its floor had been in advance */
+		/* best effort had a second of its floor in advance */
+		assert_in_range(longest, 1, 1510);
 		release(lc);
 		pass(5 * NS_PER_S);
 	}
@@ -241,11 +245,11 @@ static void test_several_hold(void **state)
 	pass(10 * NS_PER_MS);
 	assert_false(runs(be));
 	assert_int_equal(gs_core_holder(world.core, be), b->task.id);
-	/* together they are one stretch */
+	/* together both holds are one stretch */
 	pass(200 * NS_PER_MS);
 	assert_true(runs(be));
 	assert_int_equal(b->task.is.hold, GPUSCHED_HOLD_OVER);
-	/* neither gets another before the floor is paid */
+	/* neither TSG gets another hold before the floor is paid */
 	hold(a, 400);
 	pass(NS_PER_MS);
 	assert_int_equal(a->task.is.hold, GPUSCHED_HOLD_FLOOR);
@@ -276,7 +280,7 @@ static void test_person_wins(void **state)
 	assert_int_equal(a->suspend_by, GPUSCHED_BY_PERSON);
 }
 
-/* A turn of the policy's begins in a hold: it does not. */
+/* A policy that begins a turn during a hold does not lift the hold. */
 static void test_turns_stand_still(void **state)
 {
 	struct gpusched_tsg *lc = new_of(1, GPUSCHED_CLASS_LC), *a = new_of(2, GPUSCHED_CLASS_BE);
@@ -310,7 +314,7 @@ static void test_unable(void **state)
 	assert_false(runs(fine));
 	assert_int_equal(be->task.is.hold, GPUSCHED_HOLD_UNABLE);
 	assert_int_equal(counter(GS_ENG_HOLD_UNABLE), 1);
-	/* nor may one of class be hold */
+	/* a TSG of class be may not hold either */
 	hold(fine, 200);
 	pass(10 * NS_PER_MS);
 	assert_int_equal(counter(GS_ENG_REFUSED_HOLD_YIELDS), 1);
@@ -333,10 +337,11 @@ static void test_budget(void **state)
 	ns = counter(GS_ENG_CALL_NS);
 	assert_in_range(counter(GS_ENG_REFUSED_HOLD_BUDGET), 1, UINT32_MAX);
 	assert_in_range(ns, 1, (world.now - begin) / 20 + 60 * NS_PER_MS);
-	assert_in_range(ns, (world.now - begin) / 40, UINT64_MAX); /* and uses what there is */
+	/* and calls use the budget that there is */
+	assert_in_range(ns, (world.now - begin) / 40, UINT64_MAX);
 	pass(NS_PER_S);
 	assert_true(runs(be));
-	/* more TSGs than the whole bucket would do for */
+	/* more TSGs than the whole bucket is enough for */
 	for (uint32_t n = 3; n < 60; n++)
 		new_of(n, GPUSCHED_CLASS_BE);
 	hold(lc, 100);

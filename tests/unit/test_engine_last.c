@@ -3,7 +3,7 @@
 #include "core_world.h"
 #include "gpusched/policy_types.h"
 
-/* As long as the gate would hold it; the wish counts again after its class's limit. */
+/* Suspended as long as the gate would hold it; after its class's limit, the wish counts again. */
 static void test_past_share_waits_longer(void **state)
 {
 	struct gpusched_tsg *t = new_tsg(1, 0);
@@ -21,7 +21,7 @@ static void test_past_share_waits_longer(void **state)
 	assert_int_equal(world.hw[0].runnable, 1);
 	pass(20 * NS_PER_MS);
 	assert_int_equal(world.hw[0].runnable, 0);
-	/* within its share again: its class's limit holds */
+	/* within its quota again: the class's limit holds */
 	t->task.known &= ~GPUSCHED_KNOWN_PAST_SHARE;
 	touch(t);
 	pass(9900 * NS_PER_MS);
@@ -31,7 +31,7 @@ static void test_past_share_waits_longer(void **state)
 	assert_int_equal(counter(GS_ENG_RELEASED_SUSPEND), 2);
 	pass(60000 * NS_PER_MS);
 	assert_int_equal(world.hw[0].runnable, 1);
-	/* it is past its share while it runs */
+	/* it gets past its quota while it runs */
 	t->task.known |= GPUSCHED_KNOWN_PAST_SHARE;
 	touch(t);
 	pass(9900 * NS_PER_MS);
@@ -51,7 +51,7 @@ static void test_used_up_time_suspends(void **state)
 	assert_false(world.hw[0].runnable);
 	assert_int_equal(t->suspend_by, GPUSCHED_BY_BUDGET);
 	assert_int_equal(counter(GS_ENG_SPENT), 1);
-	/* a user's own word is none against it, root's is */
+	/* the user's own resume does not end it, root's does */
 	gs_field_put(&t->manual, GPUSCHED_RUNNABLE, 1);
 	t->flags |= GPUSCHED_RUNNABLE << GPUSCHED_TSG_USERS_SHIFT;
 	touch(t);
@@ -65,7 +65,7 @@ static void test_used_up_time_suspends(void **state)
 	tell(t, &again);
 	settle();
 	assert_true(world.hw[0].runnable);
-	/* what cannot be suspended whole runs on, and that is told */
+	/* a TSG that cannot be suspended whole runs on, and that is reported */
 	t->flags |= GPUSCHED_TSG_PARTIAL;
 	tell(t, &spent);
 	settle();

@@ -25,15 +25,15 @@ static void test_switch_cost_rule(void **state)
 	assert_int_equal(gs_core_overruled(world.core, &a->key), 1u << GS_OVERRULE_SHORT);
 	assert_int_equal(gs_core_overruled(world.core, &c->key), 0);
 	touch_all();
-	assert_int_equal(world.overruled[GS_OVERRULE_SHORT], 2); /* once each */
+	assert_int_equal(world.overruled[GS_OVERRULE_SHORT], 2); /* reported once for each */
 	assert_int_equal(world.wishes, 3);
-	/* one of them suspended: the other may have it */
+	/* one is suspended, so the other may have the short slice */
 	want(b, GPUSCHED_RUNNABLE, 0);
 	touch(b);
 	pass(100 * NS_PER_MS);
 	assert_int_equal(world.hw[0].timeslice_us, 20);
 	assert_int_equal(short_slices(), 2);
-	/* the last one goes */
+	/* now the last one ends */
 	b->task.want.valid = 0;
 	want(b, GPUSCHED_TIMESLICE, 20);
 	touch(b);
@@ -44,7 +44,7 @@ static void test_switch_cost_rule(void **state)
 	assert_int_equal(world.hw[1].timeslice_us, 20);
 }
 
-/* Each GPU's own, as its log says; the configuration's is that of all. */
+/* Each GPU has its own switch cost from its log; the configured one holds for all. */
 static void test_switch_cost_by_gpu(void **state)
 {
 	struct gpusched_tsg *t[] = { new_tsg(1, 0), new_tsg(2, 0), new_tsg(3, 1), new_tsg(4, 1) };
@@ -52,14 +52,16 @@ static void test_switch_cost_by_gpu(void **state)
 	assert_int_equal(gs_core_switch_cost_us(world.core, 0), 200);
 	assert_true(gs_core_costs(world.core, 0, 580));
 	assert_false(gs_core_costs(world.core, 0, 580));
-	assert_false(gs_core_costs(world.core, 0, 590)); /* a cost that wanders by a step */
+	/* a cost that moves by one step changes nothing */
+	assert_false(gs_core_costs(world.core, 0, 590));
 	for (size_t i = 0; i < 4; i++)
 		want(t[i], GPUSCHED_TIMESLICE, 500);
 	touch_all();
 	settle();
 	assert_int_equal(short_slices(), 0);
 	assert_int_equal(world.hw[1].timeslice_us, 4 * 580);
-	assert_int_equal(world.hw[2].timeslice_us, 500); /* 200 us there: it is not known */
+	/* the cost there is the default of 200 us, since it is not known */
+	assert_int_equal(world.hw[2].timeslice_us, 500);
 	assert_int_equal(world.hw[3].timeslice_us, 500);
 	gs_core_limits(world.core, 300, 0);
 	assert_int_equal(gs_core_switch_cost_us(world.core, 0), 300);
@@ -71,7 +73,7 @@ static void test_switch_cost_by_gpu(void **state)
 	assert_int_equal(world.hw[1].timeslice_us, 500);
 }
 
-/* A person's slice; false: refused. */
+/* Sets a person's slice. Returns false if it is refused. */
 static bool set_slice_by(struct gpusched_tsg *t, uint32_t us, bool user)
 {
 	const struct gs_news news = { .anew = GPUSCHED_TIMESLICE, .user = user };
@@ -98,7 +100,7 @@ static void test_second_short_slice_of_a_person_is_refused(void **state)
 	settle();
 	assert_int_equal(gs_core_rival(world.core, b, 20, false), a->task.id);
 	assert_true(set_slice(b, 200));
-	/* and a policy's wish yields to a person's */
+	/* a policy's wish yields to the person's */
 	gs_field_unset(&b->manual, GPUSCHED_TIMESLICE);
 	want(b, GPUSCHED_TIMESLICE, 30);
 	touch(b);
@@ -157,7 +159,7 @@ static void test_greedy_pre_switches_lose_the_long_slice(void **state)
 	assert_int_equal(world.hw[0].timeslice_us, gs_asked(t).timeslice_us);
 	assert_int_equal(world.hw[1].timeslice_us, 1000000);
 	assert_int_equal(gs_core_overruled(world.core, &t->key), 1u << GS_OVERRULE_HELD_TOO_LONG);
-	/* as long as it goes on, and once */
+	/* reported once, for as long as it goes on */
 	for (int i = 0; i < 5; i++) {
 		pass(NS_PER_S);
 		tell(t, &greedy);
@@ -165,11 +167,11 @@ static void test_greedy_pre_switches_lose_the_long_slice(void **state)
 	pass(2900 * NS_PER_MS);
 	assert_int_equal(world.hw[0].timeslice_us, gs_asked(t).timeslice_us);
 	assert_int_equal(counter(GS_ENG_HELD_TOO_LONG), 1);
-	/* calm: the policy's wish holds again */
+	/* nothing fails now: the policy's wish holds again */
 	pass(200 * NS_PER_MS);
 	assert_int_equal(world.hw[0].timeslice_us, 1000000);
 	assert_int_equal(gs_core_overruled(world.core, &t->key), 0);
-	/* a slice below its own, and a person's, are no long ones */
+	/* neither a slice below its own nor a person's counts as a long one */
 	want(t, GPUSCHED_TIMESLICE, 300);
 	tell(t, &greedy);
 	settle();
@@ -194,7 +196,7 @@ static void test_policy_cannot_suspend_for_ever(void **state)
 	pass(3 * NS_PER_MS);
 	assert_int_equal(world.hw[0].runnable, 1);
 	assert_int_equal(counter(GS_ENG_RELEASED_SUSPEND), 1);
-	touch_all(); /* the wish stands, but had its time */
+	touch_all(); /* the wish still stands, but has had its time */
 	settle();
 	assert_int_equal(world.hw[0].runnable, 1);
 	assert_int_equal(gs_core_overruled(world.core, &t->key), 1u << GS_OVERRULE_SUSPEND_LIMIT);
@@ -209,7 +211,7 @@ static void test_policy_cannot_suspend_for_ever(void **state)
 	assert_int_equal(world.hw[0].runnable, 0);
 }
 
-/* Given up is a resume not for good: what kept it off may pass. */
+/* A resume that was given up is tried again later: the obstacle may pass. */
 static void test_resume_is_tried_again(void **state)
 {
 	struct gpusched_tsg *t = new_tsg(1, 0);
@@ -218,13 +220,14 @@ static void test_resume_is_tried_again(void **state)
 	touch(t);
 	settle();
 	world.fail_op = GS_RM_RESUME;
-	world.fail_err = -ESRCH; /* given up at once */
+	world.fail_err = -ESRCH; /* this error is given up at once */
 	world.fail_times = 2;
 	want(t, GPUSCHED_RUNNABLE, 1);
 	touch(t);
 	settle();
 	assert_int_equal(calls_of(1, GS_RM_RESUME), 1);
-	assert_int_equal(world.overruled[GS_OVERRULE_GAVE_UP], 0); /* of who is gone none is told */
+	/* for a process that is gone, none is reported */
+	assert_int_equal(world.overruled[GS_OVERRULE_GAVE_UP], 0);
 	pass(119 * NS_PER_S);
 	assert_int_equal(calls_of(1, GS_RM_RESUME), 2);
 	assert_int_equal(world.hw[0].runnable, 0);
@@ -232,7 +235,7 @@ static void test_resume_is_tried_again(void **state)
 	assert_int_equal(world.hw[0].runnable, 1);
 }
 
-/* 10 ms, 20, 40 ... until it is given up, once. */
+/* Tries come after 10 ms, 20, 40 ... until the call is given up, which is reported once. */
 static void test_backoff(void **state)
 {
 	struct gpusched_tsg *t = new_tsg(1, 0);
@@ -248,7 +251,7 @@ static void test_backoff(void **state)
 	assert_int_equal(world.nlog, 12);
 	assert_in_range(world.log[11].ns - world.log[10].ns, 10 * NS_PER_S, 10100 * NS_PER_MS);
 	assert_int_equal(counter(GS_ENG_GAVE_UP), 1);
-	assert_int_equal(t->changed, 0); /* RM said no: nothing is to be put back */
+	assert_int_equal(t->changed, 0); /* RM refused, so there is nothing to restore */
 }
 
 static void test_new_channel_of_a_suspended_tsg(void **state)
@@ -285,7 +288,7 @@ static void test_mps_servers(void **state)
 	touch(t);
 	settle();
 	assert_int_equal(calls_of(1, GS_RM_SUSPEND), 1);
-	/* its clients turn out to have channels elsewhere: what is suspended goes on */
+	/* its clients turn out to have channels elsewhere: a suspended server is resumed */
 	t->flags |= GPUSCHED_TSG_SPREAD;
 	touch(t);
 	settle();
@@ -293,7 +296,10 @@ static void test_mps_servers(void **state)
 	assert_int_equal(counter(GS_ENG_REFUSED_BATCH), 2);
 }
 
-/* Another handle of an MPS server's TSG: what was changed through it is put back, and no wish counts. */
+/*
+ * A second handle of an MPS server's TSG: changes through it are restored, and no wish counts for
+ * it.
+ */
 static void test_alias_of_an_mps_server(void **state)
 {
 	struct gpusched_tsg *t = new_tsg(1, 0);
@@ -316,7 +322,7 @@ static void test_alias_of_an_mps_server(void **state)
 	assert_int_equal(t->changed, 0);
 }
 
-/* So does one that waits for admission: it is held whole or not at all. */
+/* A TSG that waits for admission is likewise held whole or not at all. */
 static void test_held_mps_server(void **state)
 {
 	struct gpusched_tsg *t = new_tsg(1, 0);
@@ -336,7 +342,7 @@ static void test_held_mps_server(void **state)
 	assert_int_equal(counter(GS_ENG_REFUSED_BATCH), 1);
 }
 
-/* Some of its channels have no place in the table: it is suspended by nobody, and runs on. */
+/* If the table lacks some channels of a TSG, no call suspends it, and it runs on. */
 static void test_partial(void **state)
 {
 	struct gpusched_tsg *t = new_tsg(1, 0);
@@ -379,7 +385,7 @@ static void test_empty(void **state)
 	assert_int_equal(world.hw[0].timeslice_us, 500);
 }
 
-/* Beside one that nobody can set no slice is shorter than its owner asked. */
+/* Beside a TSG that cannot be set, no slice is shorter than its owner asked. */
 static void test_beside_unseen(void **state)
 {
 	struct gpusched_tsg *t = new_tsg(1, 0);
@@ -422,7 +428,7 @@ static void test_refused_wishes(void **state)
 	assert_int_equal(counter(GS_ENG_REFUSED_ASSUMED), 1);
 }
 
-/* A policy that says so may change what is only assumed; the next one without the flag may not. */
+/* A policy with the flag may change assumed settings; the next one without the flag may not. */
 static void test_assumed_needs_the_flag(void **state)
 {
 	struct gpusched_tsg *old = new_tsg(1, 0);
@@ -460,26 +466,26 @@ static void test_call_budget(void **state)
 		pass(2 * NS_PER_MS);
 	}
 	assert_true(counter(GS_ENG_OVER_BUDGET) > 0);
-	/* the bucket without its reserve, 5 % of 600 ms, and two calls' slack */
+	/* the bucket less its reserve, 5 % of 600 ms, and a tolerance of two calls */
 	assert_in_range(counter(GS_ENG_CALL_NS), 40 * NS_PER_MS, 63 * NS_PER_MS);
 	/* a person's call takes from the reserve: a policy's next one would wait */
 	assert_true(set_slice(t, 600));
 	pass(10 * NS_PER_MS);
 	assert_int_equal(world.hw[0].timeslice_us, 600);
-	/* who has had no call yet does not wait for that */
+	/* a TSG that has had no call yet does not wait for that */
 	waits = counter(GS_ENG_OVER_BUDGET);
 	want(fresh, GPUSCHED_TIMESLICE, 900);
 	touch(fresh);
 	pass(10 * NS_PER_MS);
 	assert_int_equal(world.hw[1].timeslice_us, 900);
 	assert_int_equal(counter(GS_ENG_OVER_BUDGET), waits);
-	/* and a person neither, also where the policy has something to change beside it */
+	/* neither does a person, also if the policy has changes for the same TSG */
 	want(t, GPUSCHED_INTERLEAVE, 2);
 	assert_true(set_slice(t, 700));
 	pass(10 * NS_PER_MS);
 	assert_int_equal(world.hw[0].timeslice_us, 700);
 	assert_int_equal(counter(GS_ENG_OVER_BUDGET), waits);
-	/* users come after all that */
+	/* users' calls come last */
 	assert_true(set_slice_by(fresh, 1000, true));
 	pass(10 * NS_PER_MS);
 	assert_int_equal(world.hw[1].timeslice_us, 900);
@@ -487,7 +493,7 @@ static void test_call_budget(void **state)
 	assert_int_equal(world.hw[1].timeslice_us, 1000);
 }
 
-/* A thousand TSGs of one user, as far as the world has room. */
+/* Makes a thousand TSGs of one user, or as many as the world has room for. */
 enum { CROWD = 400 };
 
 static void crowd(void)
@@ -505,7 +511,7 @@ static uint64_t first_call_after(struct gpusched_tsg *t, uint64_t start, uint64_
 	return world.now - start;
 }
 
-/* What a user asks for all of them waits, call by call; what others need does not wait for it. */
+/* A user's request for all of them waits call by call, and delays no call for other users. */
 static void test_users_requests_come_last(void **state)
 {
 	const struct gs_news preempt = { .preempt = true, .user = true };
@@ -525,14 +531,17 @@ static void test_users_requests_come_last(void **state)
 	touch(old);
 	pass(100 * NS_PER_MS);
 	assert_int_equal(world.hw[old - world.rec].timeslice_us, 600);
-	/* all of them, and no more of the GPU than 5 % and the bucket */
+	/* all calls are made, within 5 % of the time and the bucket */
 	settle();
 	for (uint32_t i = 1; i <= CROWD; i++)
 		assert_int_equal(calls_of(i, GS_RM_PREEMPT), 1);
 	assert_true(counter(GS_ENG_CALL_NS) < (world.now - 3600 * NS_PER_S) / 20 + 50 * NS_PER_MS);
 }
 
-/* A policy's wishes for all TSGs of one user, all of them new: another's waits for one of them. */
+/*
+ * A policy has wishes for all TSGs of one user, all new: another user's TSG waits for one call at
+ * most.
+ */
 static void test_first_calls_go_round_by_user(void **state)
 {
 	struct gpusched_tsg *fresh, *old;
@@ -542,7 +551,7 @@ static void test_first_calls_go_round_by_user(void **state)
 	old = new_tsg(CROWD + 2, 0);
 	want(old, GPUSCHED_TIMESLICE, 700);
 	touch(old);
-	for (uint32_t i = CROWD - 20; i < CROWD - 10; i++) { /* not new: their changes wait */
+	for (uint32_t i = CROWD - 20; i < CROWD - 10; i++) { /* not new, so their changes wait */
 		want(&world.rec[i], GPUSCHED_TIMESLICE, 700);
 		touch(&world.rec[i]);
 	}
@@ -554,7 +563,7 @@ static void test_first_calls_go_round_by_user(void **state)
 	assert_true(counter(GS_ENG_OVER_BUDGET) > CROWD / 2);
 	assert_in_range(first_call_after(fresh, world.now, NS_PER_S), 0, 100 * NS_PER_MS);
 	assert_true(counter(GS_ENG_CALLS) < CROWD);
-	/* neither do changes of others wait for all of the new ones */
+	/* changes for other users do not wait for all of the new ones either */
 	want(old, GPUSCHED_TIMESLICE, 600);
 	touch(old);
 	pass(100 * NS_PER_MS);
@@ -564,7 +573,7 @@ static void test_first_calls_go_round_by_user(void **state)
 	assert_int_equal(calls_of(1, GS_RM_SET_TIMESLICE), 1);
 }
 
-/* Who waits and ends, or whose wish is withdrawn, keeps nobody waiting. */
+/* A TSG that ends or loses its wish while it waits delays no other. */
 static void test_waiting_ends(void **state)
 {
 	crowd();
@@ -582,7 +591,10 @@ static void test_waiting_ends(void **state)
 	assert_true(world.now < 3601 * NS_PER_S);
 }
 
-/* The user's own short slice, asked or set, is lengthened where a policy wishes one; root's is not. */
+/*
+ * A user's own short slice, asked for or set, is lengthened if a policy wishes one elsewhere;
+ * root's is not.
+ */
 static void test_users_slice_gives_way(void **state)
 {
 	struct gpusched_tsg *be = new_tsg(1, 0), *user = new_tsg(2, 0), *roots = new_tsg(3, 0);
@@ -590,7 +602,7 @@ static void test_users_slice_gives_way(void **state)
 	user->task.asked.timeslice_us = world.hw[1].timeslice_us = 1;
 	touch_all();
 	settle();
-	assert_int_equal(world.nlog, 0); /* its own affair */
+	assert_int_equal(world.nlog, 0); /* the owner's own choice */
 	want(be, GPUSCHED_TIMESLICE, 1);
 	touch(be);
 	settle();
@@ -598,7 +610,10 @@ static void test_users_slice_gives_way(void **state)
 	assert_int_equal(world.hw[1].timeslice_us, 800);
 	assert_int_equal(gs_core_overruled(world.core, &user->key), 1u << GS_OVERRULE_SHORT);
 	assert_int_equal(user->changed, GPUSCHED_TIMESLICE);
-	/* set: refused while the policy has its own, lengthened when that comes later */
+	/*
+	 * a set slice is refused while the policy has one, and lengthened if the policy's comes
+	 * later
+	 */
 	assert_false(set_slice_by(user, 20, true));
 	be->task.want.valid = 0;
 	touch(be);
@@ -611,13 +626,13 @@ static void test_users_slice_gives_way(void **state)
 	settle();
 	assert_int_equal(world.hw[0].timeslice_us, 1);
 	assert_int_equal(world.hw[1].timeslice_us, 800);
-	/* root's comes before both, and is refused for nobody but root's own */
+	/* root's comes before both, and only another one of root's can refuse it */
 	assert_true(set_slice(roots, 30));
 	settle();
 	assert_int_equal(world.hw[2].timeslice_us, 30);
 	assert_int_equal(world.hw[0].timeslice_us, 800);
 	assert_false(set_slice(be, 20));
-	/* what the program asked comes back when nobody else has a short one */
+	/* the program's own slice comes back when no other TSG has a short one */
 	gs_field_unset(&roots->manual, GPUSCHED_TIMESLICE);
 	gs_field_unset(&user->manual, GPUSCHED_TIMESLICE);
 	be->task.want.valid = 0;
@@ -627,7 +642,7 @@ static void test_users_slice_gives_way(void **state)
 	assert_int_equal(user->changed, 0);
 }
 
-/* One that is known to do nothing takes the short slice from nobody who works. */
+/* An idle TSG does not take the short slice from one that works. */
 static void test_idle_takes_no_short_slice(void **state)
 {
 	struct gpusched_tsg *busy = new_tsg(2, 0), *idle = new_tsg(1, 0);
@@ -641,7 +656,7 @@ static void test_idle_takes_no_short_slice(void **state)
 	settle();
 	assert_int_equal(world.hw[0].timeslice_us, 1);
 	assert_int_equal(world.hw[1].timeslice_us, 800);
-	/* nor does root's, from another of root's */
+	/* the same holds between two of root's */
 	assert_true(set_slice(idle, 10));
 	assert_true(set_slice(busy, 20));
 	settle();
@@ -649,7 +664,7 @@ static void test_idle_takes_no_short_slice(void **state)
 	assert_int_equal(world.hw[1].timeslice_us, 800);
 }
 
-/* Its owner is stopped in the call that would schedule it: there is nothing to suspend. */
+/* The owner is stopped in the call to schedule the TSG, so there is nothing to suspend. */
 static void test_held_at_the_gate(void **state)
 {
 	struct gpusched_tsg *t = new_tsg(1, 0);
@@ -661,7 +676,7 @@ static void test_held_at_the_gate(void **state)
 	settle();
 	assert_int_equal(world.nlog, 0);
 	assert_true(world.stopped[0]);
-	/* the policy admits it */
+	/* here the policy admits it */
 	t->flags &= ~GPUSCHED_TSG_HELD;
 	t->task.want.valid = 0;
 	touch_all();
@@ -669,7 +684,7 @@ static void test_held_at_the_gate(void **state)
 	assert_false(world.stopped[0]);
 	assert_int_equal(counter(GS_ENG_CONTINUED), 1);
 	assert_int_equal(world.nlog, 0);
-	/* the limit does */
+	/* here the limit does */
 	t->flags |= GPUSCHED_TSG_HELD;
 	world.stopped[0] = true;
 	want(t, GPUSCHED_RUNNABLE, 0);
@@ -683,7 +698,7 @@ static void test_held_at_the_gate(void **state)
 	assert_int_equal(t->flags & GPUSCHED_TSG_HELD, 0);
 	assert_int_equal(counter(GS_ENG_RELEASED_HOLD), 1);
 	assert_int_equal(world.nlog, 0);
-	/* scheduled after all, by another of its threads */
+	/* another thread of the owner schedules it after all */
 	t->flags |= GPUSCHED_TSG_HELD | GPUSCHED_TSG_SCHEDULED;
 	want(t, GPUSCHED_RUNNABLE, 0);
 	touch(t);
@@ -695,14 +710,14 @@ static void test_held_until_admitted(void **state)
 {
 	struct gpusched_tsg *t = new_tsg(1, 0);
 
-	t->task.created_ns = world.now - 601 * NS_PER_S; /* its age does not count, its wait does */
+	t->task.created_ns = world.now - 601 * NS_PER_S; /* its wait counts, not its age */
 	t->flags |= GPUSCHED_TSG_HELD;
 	want(t, GPUSCHED_RUNNABLE, 0);
 	touch(t);
 	settle();
 	assert_int_equal(world.hw[0].runnable, 0);
 	assert_int_equal(t->suspend_by, GPUSCHED_BY_ADMISSION);
-	/* another engine goes on counting where this one was */
+	/* another engine continues the count of this one */
 	t->suspended_ns = world.now - 601 * NS_PER_S;
 	new_core();
 	touch(t);
@@ -720,7 +735,7 @@ static void test_held_until_admitted(void **state)
 	assert_int_equal(world.hw[0].runnable, 1);
 }
 
-/* Of many one is left, and it may have what it wishes. */
+/* When one of many is left, it gets its wish. */
 static void test_many_short_wishes(void **state)
 {
 	enum { MANY = 40 };

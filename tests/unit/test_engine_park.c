@@ -5,7 +5,7 @@
 
 #define PARKED_TOO 1u << GS_OVERRULE_PARK
 
-/* As gpusched_park() does. */
+/* Makes the wish that gpusched_park() makes. */
 static void wish(struct gpusched_tsg *t, uint32_t min)
 {
 	uint32_t n = (t->task.want.valid & GPUSCHED_WANT_PARKS) >> 8;
@@ -22,7 +22,7 @@ static uint32_t told(const struct gpusched_tsg *t)
 	return todo.park_min;
 }
 
-/* Another core, whose user can park. */
+/* Makes another core, with a user that can park. */
 static void can_park(void)
 {
 	const struct gs_core_opts opts = { .ngpus = 1, .parks = true };
@@ -41,7 +41,7 @@ static void test_a_wish_is_passed_on_once(void **state)
 	wish(t, 30);
 	assert_int_equal(told(t), 30);
 	assert_int_equal(told(t), 0);
-	wish(t, 30); /* the same once more */
+	wish(t, 30); /* the same wish once more */
 	assert_int_equal(told(t), 30);
 	wish(t, GPUSCHED_PARK_MAX_MIN);
 	assert_int_equal(told(t), 1023);
@@ -66,8 +66,9 @@ static void test_a_user_that_cannot_park_refuses(void **state)
 	wish(t, 30);
 	touch(t);
 	assert_int_equal(counter(GS_ENG_REFUSED_PARK), 2);
-	assert_int_equal(world.overruled[GS_OVERRULE_PARK], 1); /* reported when it begins */
-	t->task.want.valid = 0;                                 /* another policy */
+	/* reported when the refusals begin */
+	assert_int_equal(world.overruled[GS_OVERRULE_PARK], 1);
+	t->task.want.valid = 0; /* another policy starts */
 	touch(t);
 	assert_int_equal(gs_core_overruled(world.core, &t->key), 0);
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-/* test_engine_parts.c - MIG partitions: each has runlists of its own; an unknown one is left alone */
+/*
+ * test_engine_parts.c - MIG partitions: each has runlists of its own; an unknown one is left alone
+ */
 #include "core_world.h"
 #include "gpusched/policy_types.h"
 
@@ -20,7 +22,7 @@ static void test_engines_of_partitions(void **state)
 	assert_int_equal(gpusched_gpu_instance(last), 14);
 	assert_int_equal(gpusched_compute_instance(last), 7);
 	assert_int_equal(gpusched_engine_in(1, GPUSCHED_NO_INSTANCE, GPUSCHED_NO_INSTANCE), 1);
-	assert_int_equal(gpusched_engine_in(1, 15, 8), 1); /* no driver has those */
+	assert_int_equal(gpusched_engine_in(1, 15, 8), 1); /* no driver has these ids */
 	assert_int_equal(gpusched_gpu_instance(1), GPUSCHED_NO_INSTANCE);
 	assert_int_equal(gpusched_compute_instance(1), GPUSCHED_NO_INSTANCE);
 	assert_int_equal(gpusched_runlist_key(3, 1), 3 << 8 | 1);
@@ -63,7 +65,7 @@ static void test_unknown_partitions_are_left_alone(void **state)
 	assert_int_equal(world.nlog, 0);
 	assert_int_equal(counter(GS_ENG_LEFT_ALONE), 2);
 	assert_int_equal(gs_core_overruled(world.core, &half->key), 1u << GS_OVERRULE_MIG);
-	gs_field_put(&none->manual, GPUSCHED_TIMESLICE, 300); /* a person may */
+	gs_field_put(&none->manual, GPUSCHED_TIMESLICE, 300); /* a person may set it */
 	touch(none);
 	settle();
 	assert_int_equal(world.hw[1].timeslice_us, 300);

@@ -24,7 +24,7 @@ static struct gs_table *table(void)
 	return (struct gs_table *)&fake;
 }
 
-/* Changed by a daemon that is dead now. */
+/* Changes settings as a daemon did that is dead now. */
 static struct gpusched_tsg *changed_tsg(uint32_t n, uint32_t gpu, bool suspended)
 {
 	struct gpusched_tsg *t = fake_tsg(n, gpu);
@@ -87,7 +87,7 @@ static void test_everything_put_back_in_order(void **state)
 		assert_int_not_equal(fake.log[i].tsg, 99);
 	}
 	assert_int_equal(fake.selves, 0);
-	/* again: nothing to do */
+	/* a second restore has nothing to do */
 	assert_int_equal(gs_restore(table(), 580, &res, NULL), 0);
 	assert_int_equal(res.changed, 0);
 	assert_int_equal(fake.nlog, 40);
@@ -146,7 +146,7 @@ static void test_gpus_side_by_side_and_one_stuck(void **state)
 	assert_int_equal(res.failed, 1);
 	assert_int_equal(fake.hw[1].runnable, 1);
 	assert_int_equal(fake.hw[2].timeslice_us, 2048);
-	/* the one left behind ends by itself and leaves the table alone */
+	/* the guardian that is left ends by itself, and does not change the table */
 	gs_sleep_ns(2 * NS_PER_S);
 	assert_int_not_equal(fake.rec[0].changed, 0);
 	fake_slow(0, 0);
@@ -154,7 +154,10 @@ static void test_gpus_side_by_side_and_one_stuck(void **state)
 	assert_restored();
 }
 
-/* However many TSGs one user has: everybody else's first is put back before his second. */
+/*
+ * However many TSGs one user has, the first TSG of each other user is restored before that user's
+ * second.
+ */
 static void test_users_take_turns(void **state)
 {
 	struct gs_restored res;
@@ -169,7 +172,7 @@ static void test_users_take_turns(void **state)
 	assert_restored();
 }
 
-/* However many processes one user has that hold their locks: the others have theirs back first. */
+/* However many of one user's processes hold their locks, other users' TSGs are restored first. */
 static void test_locked_owners_come_last(void **state)
 {
 	struct gs_restored res;
@@ -192,7 +195,8 @@ static void test_locked_owners_come_last(void **state)
 		fake_lock(i, false);
 	gs_sleep_ns(100 * NS_PER_MS);
 	assert_int_equal(fake.rec[0].task.asked.timeslice_us, 2048);
-	assert_int_not_equal(fake.hw[0].timeslice_us, 2048); /* who comes back late calls nobody */
+	/* the thread that comes back late makes no call */
+	assert_int_not_equal(fake.hw[0].timeslice_us, 2048);
 	assert_int_equal(gs_restore(table(), 580, &res, NULL), 0);
 	assert_restored();
 }
@@ -258,7 +262,10 @@ static void test_values_the_owner_forged_are_not_used(void **state)
 
 /* ---- the guardian ---------------------------------------------------------------------------- */
 
-/* A daemon in a process of its own: starts the guardian, tells its pid, then does as told. */
+/*
+ * Runs a daemon in a process of its own: it starts the guardian, reports its pid, then obeys
+ * commands.
+ */
 static pid_t start_daemon(pid_t *ret_guardian, bool orderly)
 {
 	int fds[2];
@@ -299,7 +306,7 @@ static void wait_gone(pid_t pid)
 			return;
 		p = fgets(text, sizeof(text), f) ? strrchr(text, ')') : NULL;
 		fclose(f);
-		if (p && p[2] == 'Z') /* nobody reaps orphans in some containers */
+		if (p && p[2] == 'Z') /* in some containers no process reaps orphans */
 			return;
 		gs_sleep_ns(NS_PER_MS);
 	}
@@ -316,7 +323,7 @@ static void test_guardian_restores_after_sigkill(void **state)
 	fake.call_ns = 300 * NS_PER_US;
 	fake.cfg.heartbeat_ns = gs_now_ns();
 	daemon = start_daemon(&guardian, false);
-	kill(guardian, SIGTERM); /* it does not listen */
+	kill(guardian, SIGTERM); /* the guardian ignores it */
 	kill(guardian, SIGINT);
 	gs_sleep_ns(20 * NS_PER_MS);
 	assert_int_equal(fake.nlog, 0);
@@ -333,7 +340,7 @@ static void test_guardian_restores_after_sigkill(void **state)
 	assert_int_equal(fake.cfg.policy_active, 0);
 }
 
-/* The daemon lives and its heart has stopped: who waits at the gate does not wait for it. */
+/* The daemon lives without a heartbeat: processes at the gate are continued. */
 static void test_guardian_opens_the_gate_of_a_hung_daemon(void **state)
 {
 	pid_t guardian, daemon;
@@ -356,7 +363,7 @@ static void test_guardian_opens_the_gate_of_a_hung_daemon(void **state)
 	wait_gone(guardian);
 }
 
-/* ... and after five seconds everything is put back, once. */
+/* After five seconds all settings are restored, once. */
 static void test_guardian_takes_over_from_a_hung_daemon(void **state)
 {
 	pid_t guardian, daemon;
@@ -366,13 +373,13 @@ static void test_guardian_takes_over_from_a_hung_daemon(void **state)
 	fake.cfg.heartbeat_ns = gs_now_ns() - 3 * NS_PER_S;
 	daemon = start_daemon(&guardian, false);
 	gs_sleep_ns(1200 * NS_PER_MS);
-	assert_int_equal(fake.nlog, 0); /* late is not lost */
+	assert_int_equal(fake.nlog, 0); /* a late heartbeat does not count as a lost one */
 	while (*(volatile gs_u32 *)&fake.rec[0].changed && gs_now_ns() < until)
 		gs_sleep_ns(10 * NS_PER_MS);
 	assert_restored();
 	assert_int_equal(fake.cfg.epoch, 1);
 	assert_int_equal(fake.cfg.policy_active, 0);
-	assert_true(fake.cfg.heartbeat_ns); /* it lives, after all */
+	assert_true(fake.cfg.heartbeat_ns); /* the daemon lives after all */
 	gs_sleep_ns(2500 * NS_PER_MS);
 	assert_int_equal(fake.cfg.epoch, 1);
 	kill(daemon, SIGKILL);
@@ -380,7 +387,7 @@ static void test_guardian_takes_over_from_a_hung_daemon(void **state)
 	wait_gone(guardian);
 }
 
-/* Somebody else took over: that is not done once more. */
+/* Another process took over, so the guardian does not. */
 static void test_guardian_sees_that_it_was_done(void **state)
 {
 	pid_t guardian, daemon;
@@ -392,7 +399,7 @@ static void test_guardian_sees_that_it_was_done(void **state)
 	fake.cfg.epoch++;
 	gs_sleep_ns(3500 * NS_PER_MS);
 	assert_int_equal(fake.nlog, 0);
-	fake.cfg.heartbeat_ns = 0; /* nothing to put back at its end either */
+	fake.cfg.heartbeat_ns = 0; /* nothing is restored at its end either */
 	fake.rec[0].changed = 0;
 	kill(daemon, SIGKILL);
 	waitpid(daemon, NULL, 0);
@@ -408,7 +415,7 @@ static int slow_open(struct gs_table **ret, struct gs_error *err)
 	return fake_open(ret, err);
 }
 
-/* The daemon is killed before its guardian can say that it is ready. */
+/* The daemon is killed before its guardian can report that it is ready. */
 static void test_guardian_restores_after_early_death(void **state)
 {
 	pid_t daemon;
@@ -428,7 +435,7 @@ static void test_guardian_restores_after_early_death(void **state)
 	waitpid(daemon, NULL, 0);
 	for (int i = 0; i < 1000 && fake.rec[0].changed; i++)
 		gs_sleep_ns(10 * NS_PER_MS);
-	gs_sleep_ns(100 * NS_PER_MS); /* it ends, too */
+	gs_sleep_ns(100 * NS_PER_MS); /* the guardian ends, too */
 	assert_restored();
 }
 
@@ -460,7 +467,10 @@ static void test_guardian_yields_to_a_new_daemon(void **state)
 	close(lock);
 }
 
-/* A TSG that is never put back: the lock is to be had all the same, though the guardian tries on. */
+/*
+ * A TSG that cannot be restored does not keep the lock from the next daemon, although the guardian
+ * goes on trying.
+ */
 static void test_guardian_shares_the_lock(void **state)
 {
 	uint64_t until = gs_now_ns() + 10 * NS_PER_S;
@@ -473,7 +483,8 @@ static void test_guardian_shares_the_lock(void **state)
 	daemon = start_daemon(&guardian, false);
 	kill(daemon, SIGKILL);
 	waitpid(daemon, NULL, 0);
-	while (fake_count(1, GS_RM_RESUME) < 3 && gs_now_ns() < until) /* it has begun */
+	/* until the guardian has begun */
+	while (fake_count(1, GS_RM_RESUME) < 3 && gs_now_ns() < until)
 		gs_sleep_ns(NS_PER_MS);
 	do {
 		r = gs_lock_take(&lock, NULL);
@@ -549,7 +560,7 @@ int main(void)
 	char path[64];
 	int r;
 
-	/* a run directory of our own; the fake table needs nothing else of it */
+	/* a run directory of the test's own, which is all that the fake table needs */
 	if (!mkdtemp(dir) || setenv("GPUSCHED_SIM", dir, 1))
 		return 1;
 	r = cmocka_run_group_tests_name("engine_restore", tests, NULL, NULL);

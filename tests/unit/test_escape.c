@@ -47,19 +47,19 @@ static void test_what_is_not_utf8(void **state)
 	is("\x9b", "\\x9b");
 	is("\xc3", "\\xc3");
 	is("\xe2\x82", "\\xe2\\x82");
-	is("\xc0\x8a", "\\xc0\\x8a");          /* a newline, too long */
-	is("\xed\xa0\x80", "\\xed\\xa0\\x80"); /* half a pair */
+	is("\xc0\x8a", "\\xc0\\x8a");          /* a newline in an overlong form */
+	is("\xed\xa0\x80", "\\xed\\xa0\\x80"); /* half of a surrogate pair */
 	is("\xf8\x88\x80\x80\x80", "\\xf8\\x88\\x80\\x80\\x80");
 }
 
-/* Whatever the room: an end, and nothing cut in two. */
+/* Whatever the buffer's size, the text is terminated, and no character is cut in two. */
 static void test_every_room(void **state)
 {
 	static const char text[] = "a\033\xe2\x82\xac\n\xe2\x80\xae";
 	CLEANUP_FREE char *all = gs_escaped(text);
 
 	for (size_t size = 1; size <= strlen(all) + 1; size++) {
-		char *buf = malloc(size); /* the sanitizer sees a byte too many */
+		char *buf = malloc(size); /* so that the sanitizer sees a write past the end */
 		size_t n;
 
 		gs_escape(buf, size, text);

@@ -14,7 +14,7 @@
 #include "taps_fixture.h"
 #include "table/cfg.h"
 
-/* A process and what the table has of it. */
+/* A process, and its entries in the table. */
 struct waiter {
 	pid_t pid;
 	struct gpusched_stopped_key key;
@@ -143,7 +143,7 @@ static void test_held_stays_until_admitted(void **state)
 	end(&w);
 }
 
-/* Who is past its share waits until there is room, or for as long as the limit says. */
+/* A process past its quota waits until there is room, or for as long as the limit says. */
 static void test_past_share(void **state)
 {
 	struct gpusched_tsg no_tsg = { .key = { 0x1230, 5, 6 } };
@@ -163,13 +163,13 @@ static void test_past_share(void **state)
 	assert_int_equal(release(false).continued, 0);
 	assert_int_equal(gs_gate_limit(table, UINT64_MAX), 0);
 	assert_int_equal(state_of(w.pid), 'T');
-	/* there is room */
+	/* now there is room */
 	proc.past = 0;
 	assert_int_equal(bpf_map_update_elem(procs, &tgid, &proc, BPF_ANY), 0);
 	assert_int_equal(release(false).continued, 1);
 	assert_true(becomes(w.pid, 'S'));
 	end(&w);
-	/* it has waited long enough */
+	/* it has waited as long as the limit */
 	w = stopped_process(&no_tsg);
 	tgid = (uint32_t)w.pid;
 	proc.past = 1;
@@ -180,7 +180,7 @@ static void test_past_share(void **state)
 	assert_int_equal(bpf_map_lookup_elem(procs, &tgid, &proc), 0);
 	assert_int_equal(proc.let, 1);
 	end(&w);
-	/* no policy runs any more */
+	/* now no policy runs */
 	w = stopped_process(&no_tsg);
 	tgid = (uint32_t)w.pid;
 	proc.let = 0;
@@ -250,7 +250,7 @@ static void test_who_else_stopped_it_keeps_it(void **state)
 	assert_int_equal(state_of(w.pid), 'T');
 	kill(w.pid, SIGCONT);
 	assert_true(becomes(w.pid, 'S'));
-	/* a second signal of ours looks the same: then nobody is left behind */
+	/* a second signal of ours looks the same: no process is left stopped */
 	kill(w.pid, SIGSTOP);
 	assert_true(becomes(w.pid, 'T'));
 	kill(w.pid, SIGSTOP);
@@ -272,7 +272,7 @@ static void test_another_process_is_not_continued(void **state)
 	fd = open_ctl();
 	rec = held_tsg(fd);
 	w = stopped_process(&rec);
-	w.value.start_ns -= NS_PER_S; /* a process of the past had this pid */
+	w.value.start_ns -= NS_PER_S; /* an earlier process had this pid */
 	enter(&w);
 	dead = stopped_process(&rec);
 	end(&dead);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* What libgpreempt decides: whose turn it is, and whose TSG is stopped; on a clock of our own. */
+/*
+ * Decisions of libgpreempt on the test's own clock: which queue has the turn, and which TSG is
+ * stopped.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -36,7 +39,7 @@ static struct world world(void)
 	return w;
 }
 
-/* Addresses are of where it lies. */
+/* Rebuilt in place, since the queues' addresses are used. */
 static void place(struct world *w)
 {
 	w->core.n = 4;
@@ -84,9 +87,9 @@ static void test_strict_priority(void **state)
 	WORLD(w);
 
 	assert_int_equal(ask(&w, 3), CORE_GO);
-	assert_int_equal(ask(&w, 0), CORE_BELOW); /* it only wants to */
+	assert_int_equal(ask(&w, 0), CORE_BELOW); /* the higher queue only wants to submit */
 	begin(&w, 3);
-	assert_int_equal(ask(&w, 0), CORE_BELOW); /* it works */
+	assert_int_equal(ask(&w, 0), CORE_BELOW); /* the higher queue works */
 	assert_int_equal(ask(&w, 2), CORE_BELOW);
 	done(&w, 3, MS);
 	assert_int_equal(ask(&w, 2), CORE_GO);
@@ -104,7 +107,8 @@ static void test_other_processes(void **state)
 
 	w.core.outside = NORMAL;
 	assert_int_equal(ask(&w, 0), CORE_BELOW);
-	assert_int_equal(ask(&w, 2), CORE_GO); /* an equal outside holds nobody back */
+	/* an equal queue of another process holds no queue back */
+	assert_int_equal(ask(&w, 2), CORE_GO);
 	w.q[2].waiting = false;
 	w.core.outside = CORE_NONE;
 	assert_int_equal(ask(&w, 0), CORE_GO);
@@ -122,7 +126,7 @@ static void test_nobody_starves(void **state)
 	w.now++;
 	assert_int_equal(ask(&w, 0), CORE_PASS);
 	begin(&w, 0);
-	assert_int_equal(ask(&w, 0), CORE_BELOW); /* one alone */
+	assert_int_equal(ask(&w, 0), CORE_BELOW); /* one higher queue is enough */
 }
 
 static void test_equals_take_turns(void **state)
@@ -134,11 +138,11 @@ static void test_equals_take_turns(void **state)
 	assert_int_equal(ask(&w, 1), CORE_TURN);
 	begin(&w, 0);
 	done(&w, 0, CORE_QUANTUM_NS);
-	assert_int_equal(ask(&w, 0), CORE_GO); /* within its quantum it goes on */
+	assert_int_equal(ask(&w, 0), CORE_GO); /* within its quantum the queue goes on */
 	begin(&w, 0);
 	done(&w, 0, MS);
-	assert_int_equal(ask(&w, 0), CORE_TURN); /* it is to be relieved ... */
-	assert_int_equal(ask(&w, 1), CORE_TURN); /* ... once its work is done */
+	assert_int_equal(ask(&w, 0), CORE_TURN); /* its quantum is over ... */
+	assert_int_equal(ask(&w, 1), CORE_TURN); /* ... but its work has to be done first */
 	done(&w, 0, MS);
 	assert_int_equal(ask(&w, 1), CORE_GO);
 	begin(&w, 1);
@@ -158,14 +162,16 @@ static void test_earlier_deadline_first(void **state)
 	assert_int_equal(ask(&w, 0), CORE_GO);
 	begin(&w, 0);
 	ask(&w, 1);
-	assert_int_equal(ask(&w, 0), CORE_TURN); /* drained, quantum or not */
+	/* it has drained, so the quantum does not matter */
+	assert_int_equal(ask(&w, 0), CORE_TURN);
 	w.q[1].deadline_ns = 0;
 	w.q[1].waiting = false;
 	ask(&w, 1);
-	assert_int_equal(ask(&w, 0), CORE_GO); /* any deadline is before none */
+	/* a queue with a deadline comes before one without */
+	assert_int_equal(ask(&w, 0), CORE_GO);
 }
 
-/* Both always want to: each submission of 1 ms, until @turns are done. *ret: those of queue 0. */
+/* Both queues always want to submit 1 ms, until @turns are done. *ret: the number of queue 0. */
 static unsigned int race(struct world *w, unsigned int turns)
 {
 	unsigned int first = 0;
@@ -195,7 +201,7 @@ static void test_weights(void **state)
 	assert_in_range(race(&w, 4000), 1900, 2100);
 }
 
-/* Who comes back has not saved up what it left. */
+/* A queue that comes back has not saved up the time of its absence. */
 static void test_idle_saves_nothing(void **state)
 {
 	WORLD(w);
@@ -223,7 +229,7 @@ static void test_failed_submission(void **state)
 
 /* ---- inversion ------------------------------------------------------------------------------- */
 
-/* Low work is on the GPU, and high work behind it. */
+/* Puts low work on the GPU, and high work behind it. */
 static void invert(struct world *w)
 {
 	ask(w, 0);
@@ -249,13 +255,13 @@ static void test_preempts_then_suspends(void **state)
 	wish = look(&w, 0, US);
 	assert_true(wish.inverted && wish.preempt && !wish.suspend);
 	wish = look(&w, 0, US);
-	assert_false(wish.inverted || wish.preempt); /* once */
+	assert_false(wish.inverted || wish.preempt); /* reported once */
 	assert_false(look(&w, 0, 1498 * US).suspend);
 	assert_true(look(&w, 0, US).suspend);
-	assert_false(look(&w, 3, 0).suspend); /* never the higher one */
-	assert_false(look(&w, 1, 0).suspend); /* nor one without work */
+	assert_false(look(&w, 3, 0).suspend); /* the higher queue is never suspended */
+	assert_false(look(&w, 1, 0).suspend); /* nor is one without work */
 	done(&w, 3, MS);
-	assert_true(look(&w, 0, 0).suspend); /* another may follow, and does */
+	assert_true(look(&w, 0, 0).suspend); /* another suspension may follow, and does */
 	w.now += CORE_LINGER_NS - 1;
 	begin(&w, 3);
 	assert_true(look(&w, 0, 0).suspend);
@@ -323,7 +329,7 @@ static void test_other_processes_invert(void **state)
 	look(&w, 0, 0);
 	assert_false(look(&w, 0, CORE_LINGER_NS).suspend);
 	w.core.outside = HIGH;
-	w.core.outside_ns = w.now + MS; /* nonsense does no harm */
+	w.core.outside_ns = w.now + MS; /* a nonsensical claim does no harm */
 	assert_false(look(&w, 0, 0).suspend);
 }
 
@@ -336,7 +342,7 @@ static void test_by_hand(void **state)
 	w.q[3].taken_ns = w.now + 10 * MS;
 	assert_true(look(&w, 3, 0).suspend);
 	assert_int_equal(ask(&w, 3), CORE_TAKEN);
-	assert_int_equal(ask(&w, 0), CORE_GO); /* it holds nobody back */
+	assert_int_equal(ask(&w, 0), CORE_GO); /* the claim holds no queue back */
 	assert_true(look(&w, 3, 10 * MS - 1).suspend);
 	assert_false(look(&w, 3, 1).suspend);
 	w.q[3].taken_ns = UINT64_MAX;

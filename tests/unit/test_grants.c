@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Limits and requests: who was given one, which of several holds, and who has it together. */
+/* Limits and requests: who gets one, which of several holds, and which programs share it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +10,7 @@
 #include "classify/grants.h"
 #include "classify/priv.h"
 
-/* A program of a user's, in a cgroup of the user's own below one of root's. */
+/* A user's program, in a cgroup of the user's own below one of root's. */
 static struct gs_cgroup_parts cgroups[2];
 static struct gs_grant_facts f;
 
@@ -77,14 +77,14 @@ static void an_owners_limit_never_replaces_roots(void **state)
 	struct gs_grant roots;
 
 	cgroups[0].pct[GS_LIMIT] = 90;
-	assert_int_equal(limit().pct, 90); /* its own only */
+	assert_int_equal(limit().pct, 90); /* this limit is the program's own */
 	assert_false(limit().by_root);
 	command(80, 0, 1);
 	assert_int_equal(limit().pct, 80);
 	cgroups[1].pct[GS_LIMIT] = 30;
 	roots = limit();
 	assert_int_equal(roots.pct, 30);
-	/* not even a lower one, which would be another group beside it */
+	/* not even a lower one, which would make another group beside it */
 	command(20, 0, 2);
 	cgroups[0].pct[GS_LIMIT] = 10;
 	assert_int_equal(limit().group, roots.group);
@@ -117,7 +117,7 @@ static void owners_give_no_requests(void **state)
 	assert_int_equal(request().pct, 40);
 }
 
-/* What was given once is had once, in whatever cgroups its descendants are. */
+/* A limit that was given once is shared by all descendants, in whatever cgroups they are. */
 static void a_grant_is_one_group(void **state)
 {
 	struct gs_grant first;
@@ -160,7 +160,9 @@ static void numbers_differ(void **state)
 	assert_int_not_equal(a, 0);
 }
 
-/* ---- with a class: weights, and the reasons that `class explain` gives ------------------------ */
+/*
+ * ---- with a class: weights, and the reasons that `class explain` gives ------------------------
+ */
 
 static struct gs_classes *classes;
 static struct gs_facts facts;
@@ -200,7 +202,7 @@ static void a_cgroup_gives_a_weight(void **state)
 	facts.cgroups[1].weight = 300;
 	assert_int_equal(answer(NULL).weight, 300);
 	assert_true(answer(NULL).weight_kept);
-	facts.cgroups[0].weight = 500; /* its owner's */
+	facts.cgroups[0].weight = 500; /* the owner's weight */
 	assert_int_equal(answer(NULL).weight, 300);
 	facts.cgroups[0].weight = 20;
 	assert_int_equal(answer(NULL).weight, 20);
@@ -216,7 +218,7 @@ static void a_cgroup_gives_a_weight(void **state)
 	own = (struct gpusched_proc){ .source = GPUSCHED_SRC_COMMAND, .weight = 80 };
 	a.weight = 80;
 	gs_parts_give(classes, &own, &facts, &a, NULL);
-	assert_int_equal(a.weight, 80); /* root's does */
+	assert_int_equal(a.weight, 80); /* root's command does */
 }
 
 static void a_weight_of_class_set_comes_first(void **state)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The history: what is written comes out again, whatever happens to file, clock and queue. */
+/* The history: rows that were written come out again, whatever happens to file, clock and queue. */
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
@@ -74,7 +74,7 @@ static struct gs_history *open_history(void)
 	return open_with(90, 1u << 30);
 }
 
-/* A minute in which it held the GPU for @held_ms. */
+/* Adds a minute in which the program held the GPU for @held_ms. */
 static struct gs_history_sums minute(uint64_t held_ms)
 {
 	struct gs_history_sums s = { 0 };
@@ -112,7 +112,7 @@ static json_t *since(uint64_t s, enum gs_history_by by)
 	return ask(&(struct gs_history_query){ .since_s = s, .by = by, .root = true });
 }
 
-/* At @path of the row whose @key is @value; -1: null or absent. */
+/* Returns the number at @path of the row with @key @value; -1: null or absent. */
 static double figure(const json_t *list, const char *key, const char *value, const char *path)
 {
 	json_t *o;
@@ -258,7 +258,7 @@ static void test_others_are_not_shown(void **state)
 		    json_is_null(json_object_get(json_array_get(list, 1), "cgroup")));
 	json_decref(list);
 	q.times = false;
-	q.by = GS_BY_CLASS; /* sums are everybody's */
+	q.by = GS_BY_CLASS; /* any user may see sums */
 	assert_figure(ask(&q), "class", "be", "gpu_time_ms", 2000);
 	q.by = GS_BY_CGROUP;
 	assert_figure(ask(&q), "cgroup", "/user.slice", "gpu_time_ms", 1000);
@@ -273,7 +273,7 @@ static void test_others_are_not_shown(void **state)
 	gs_history_free(h);
 }
 
-/* Whatever somebody else has done since, and however often. */
+/* The result stays the same, whatever other users have done since. */
 static void test_what_one_user_did_is_found(void **state)
 {
 	struct gs_history *h = open_history();
@@ -291,7 +291,7 @@ static void test_what_one_user_did_is_found(void **state)
 	list = ask(&q);
 	assert_int_equal(json_array_size(list), 1);
 	json_decref(list);
-	q.has_uid = false; /* the latest of all */
+	q.has_uid = false; /* the latest of all users */
 	list = ask(&q);
 	assert_int_equal(json_array_size(list), 10000);
 	assert_int_equal(json_integer_value(json_object_get(json_array_get(list, 0), "by_uid")),
@@ -311,7 +311,7 @@ static void test_who_ended_and_came_back(void **state)
 	gs_history_flush(h);
 	assert_figure(since(NOON, GS_BY_PROCESS), "pid", "2", "ended_s", NOON + MINUTE);
 	assert_figure(since(NOON, GS_BY_PROCESS), "pid", "3", "ended_s", -1);
-	gs_history_free(h); /* nobody says that 3 ended */
+	gs_history_free(h); /* the end of process 3 is not reported */
 	h = open_history();
 	set_now(NOON + 2 * MINUTE);
 	add(h, &a, 5);
@@ -328,7 +328,10 @@ static void test_calm_minutes(void **state)
 	struct gs_history *h = open_history();
 	struct gs_history_who a = history_somebody(2);
 
-	/* of eight minutes three are calm: a tenth of its time it waits; else nine tenths */
+	/*
+	 * three of eight minutes are calm: it waits for a tenth of its time, in the others for nine
+	 * tenths
+	 */
 	for (int i = 0; i < 8; i++) {
 		struct gs_history_sums s = minute(i % 3 ? 10 : 90);
 
@@ -374,7 +377,7 @@ static void wait_until(const char *text, int64_t below)
 	assert_true(number_in_file(text) < below);
 }
 
-/* Four hours on, by the hour: what lies before that. */
+/* Four hours later, points before that are by the hour. */
 #define HOURS_BEFORE (4 * HOUR - NOON % HOUR)
 
 static void test_old_minutes_become_hours(void **state)
@@ -391,7 +394,7 @@ static void test_old_minutes_become_hours(void **state)
 	set_now(NOON + 3 * DAY);
 	add(h, &a, 1);
 	wait_until("SELECT count(*) FROM point", 9);
-	gs_history_flush(h); /* it may have been tended before the last was written */
+	gs_history_flush(h); /* the file may have been tended before the last write */
 	assert_figure(since(NOON, GS_BY_PROCESS), "pid", "2", "gpu_time_ms", 301);
 	assert_figure(since(NOON + 4 * HOUR, GS_BY_PROCESS), "pid", "2", "gpu_time_ms",
 		      301 - (double)HOURS_BEFORE / 60.0);
@@ -435,13 +438,14 @@ static void test_too_much_goes(void **state)
 		set_now(NOON + (uint64_t)pid);
 	}
 	gs_history_flush(h);
-	set_now(NOON + 2 * HOUR); /* the next round is due */
+	set_now(NOON + 2 * HOUR); /* the next tending is due */
 	add(h, &last, 1);
 	wait_until("SELECT (page_count - freelist_count) * 4096 FROM pragma_page_count, "
 		   "pragma_freelist_count",
 		   400001);
 	assert_true(number_in_file("SELECT count(*) FROM process") > 100);
-	assert_true(number_in_file("SELECT min(pid) FROM process") > 100); /* the oldest went */
+	/* the oldest rows are gone */
+	assert_true(number_in_file("SELECT min(pid) FROM process") > 100);
 	gs_history_free(h);
 }
 
@@ -468,7 +472,7 @@ static void test_the_clock_is_set_back(void **state)
 	assert_figure(since(NOON + 5 * MINUTE, GS_BY_PROCESS), "pid", "2", "gpu_time_ms", 65);
 	assert_int_equal(gs_history_counter(h, GS_HIST_STEPS), 1);
 	gs_history_free(h);
-	/* while nobody kept a history */
+	/* in a time in which no history was kept */
 	set_now(NOON);
 	h = open_history();
 	add(h, &a, 1);
@@ -517,7 +521,7 @@ static void change_file(const char *text)
 
 	snprintf(path, sizeof(path), "%s/history.db", dir);
 	assert_int_equal(sqlite3_open(path, &sql), SQLITE_OK);
-	sqlite3_busy_timeout(sql, 5000); /* a writer may be at work */
+	sqlite3_busy_timeout(sql, 5000); /* the history's writer may be at work */
 	assert_int_equal(sqlite3_exec(sql, text, NULL, NULL, NULL), SQLITE_OK);
 	sqlite3_close(sql);
 }
@@ -539,7 +543,7 @@ static void test_a_file_without_its_tables_is_put_aside(void **state)
 	gs_history_flush(h);
 	assert_int_equal(gs_history_counter(h, GS_HIST_RENEWED), 1);
 	assert_figure(since(NOON, GS_BY_PROCESS), "pid", "2", "gpu_time_ms", 7);
-	change_file("DROP TABLE series"); /* beside the writer */
+	change_file("DROP TABLE series"); /* while the writer runs */
 	add(h, &a, 1);
 	gs_history_flush(h);
 	add(h, &a, 9);
@@ -560,7 +564,7 @@ static void test_a_newer_file_is_left_alone(void **state)
 
 	add(h, &a, 5);
 	gs_history_free(h);
-	number_in_file("SELECT count(*) FROM process"); /* it is there */
+	number_in_file("SELECT count(*) FROM process"); /* the file has the table */
 	{
 		char path[100];
 		sqlite3 *sql;
@@ -582,7 +586,10 @@ static void test_a_newer_file_is_left_alone(void **state)
 	assert_int_equal(number_in_file("SELECT sum(held_ns) FROM series"), 5 * NS_PER_MS);
 }
 
-/* Version 1 had no sums of time alone, of requests of others, of memory, of deadlines; no names of pods. */
+/*
+ * Version 1 had no sums of time alone, of requests of others, of memory, of deadlines; no names of
+ * pods.
+ */
 static void test_an_older_file_is_converted(void **state)
 {
 	static const char back[] = "ALTER TABLE series DROP COLUMN alone_ns;"
@@ -637,7 +644,7 @@ static void test_an_older_file_is_converted(void **state)
 	gs_history_free(h);
 	assert_int_equal(number_in_file("PRAGMA user_version"), 9);
 	assert_int_equal(number_in_file("SELECT sum(held_ns) FROM series"), 10 * NS_PER_MS);
-	/* all that an older row held may have been used */
+	/* in an older row, all time held may have been used */
 	assert_int_equal(number_in_file("SELECT sum(used_ns) FROM series"), 5 * NS_PER_MS);
 	assert_true(number_in_file("SELECT sum(unpriced_turns) FROM series") > 0);
 	assert_int_equal(gs_history_ask(dir, &q, keep, list, &err), 0);
@@ -647,7 +654,7 @@ static void test_an_older_file_is_converted(void **state)
 
 static void test_the_worst_lateness_is_of_the_range(void **state)
 {
-	static const uint64_t late_ms[] = { 70, 50, 20, 0 }; /* minute by minute */
+	static const uint64_t late_ms[] = { 70, 50, 20, 0 }; /* the worst lateness of each minute */
 	struct gs_history_who a = history_somebody(2);
 	struct gs_history *h = open_history();
 
@@ -666,7 +673,7 @@ static void test_the_worst_lateness_is_of_the_range(void **state)
 
 		assert_true(figure(l, "pid", "2", "deadline_worst_late_us") == late_ms[i] * 1000.0);
 	}
-	set_now(NOON - 10 * MINUTE); /* the clock goes back: the worst is no less */
+	set_now(NOON - 10 * MINUTE); /* the clock goes back: the worst stays */
 	gs_history_stepped(h);
 	gs_history_free(h);
 	assert_int_equal(number_in_file("SELECT max(worst_ns) FROM late"), 70 * NS_PER_MS);
@@ -686,7 +693,7 @@ static void test_a_full_queue_is_counted(void **state)
 	assert_int_equal(sqlite3_open(path, &sql), SQLITE_OK);
 	sqlite3_busy_timeout(sql, 10000);
 	assert_int_equal(sqlite3_exec(sql, "BEGIN EXCLUSIVE", NULL, NULL, NULL), SQLITE_OK);
-	add(h, &a, 1); /* the writer waits with this one */
+	add(h, &a, 1); /* the writer waits before it writes this one */
 	gs_sleep_ns(100 * NS_PER_MS);
 	for (int i = 0; i < 40000; i++) {
 		struct gs_history_sums s = minute(1);

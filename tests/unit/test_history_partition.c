@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The history tells partitions of a divided GPU apart, and shows them to whom they concern. */
+/* The history keeps partitions of a divided GPU apart, and shows each to the users concerned. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -67,7 +67,10 @@ static int keep(json_t *row, void *list)
 	return json_array_append(list, row);
 }
 
-/* The rows as "VALUE ", of the key @path, in their order: the one that held most first. */
+/*
+ * Returns the values at @path of all rows, each with a space behind it. The row that held most
+ * comes first.
+ */
 static const char *ask(const struct gs_history_query *q, const char *path)
 {
 	static char text[200];
@@ -102,7 +105,8 @@ static void each_has_a_row(void **state)
 static void a_row_of_one_names_it(void **state)
 {
 	assert_string_equal(by(GS_BY_PROCESS, "gpu_instance"), "- 2 1 1 ");
-	assert_string_equal(by(GS_BY_CLASS, "gpu_instance"), "- "); /* of several */
+	/* the sum is of several instances */
+	assert_string_equal(by(GS_BY_CLASS, "gpu_instance"), "- ");
 }
 
 static const char *on(const char *gpu)
@@ -124,7 +128,10 @@ static void a_target_names_one(void **state)
 	assert_string_equal(on("4/1"), "");
 }
 
-/* Unlike the sums of a GPU: a partition is mostly one user's. */
+/*
+ * Other users' sums of a partition are hidden, unlike those of a GPU, since a partition is mostly
+ * one user's.
+ */
 static void others_are_not_shown(void **state)
 {
 	struct gs_history_query q = { .by = GS_BY_PARTITION, .uid = 77 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The entries of the agent's hooks: what a program gives libcuda arrives, and so does the answer. */
+/* The entries of the agent's hooks pass a program's arguments to libcuda, and the result back. */
 #include <dlfcn.h>
 #include <setjmp.h>
 #include <stdarg.h>

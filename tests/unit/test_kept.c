@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* Costs that outlive the daemon: what is kept of whom, and files that are torn, forged or another's. */
+/*
+ * Costs that outlive the daemon: which are kept for which GPU, and files that are torn, forged or
+ * another user's.
+ */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -24,7 +27,7 @@ static const struct gs_gpu gpu = { .uuid = "GPU-1", .vbios = "96.00.90.00.01" };
 static const struct gs_gpu other = { .uuid = "GPU-2" };
 static const struct gs_costs nothing;
 
-/* By the log: 1.28, a save of 158 us, a switch of 143 us. */
+/* Costs from a log: unit 1.28, a save of 158 us, a switch of 143 us. */
 static struct gs_costs told(void)
 {
 	return (struct gs_costs){ .unit_ps = 1280000,
@@ -70,7 +73,7 @@ static void comes_back_as_it_was(void **state)
 	assert_int_equal(b.save_ns, 158000);
 	assert_int_equal(b.switch_ns, 143000);
 	assert_int_equal(b.restore_ns, 0);
-	/* what was kept is not measured again by being read */
+	/* kept costs do not become measured ones by being read */
 	assert_false(gs_kept_differs(gs_kept_find(&again, &gpu), &b));
 	assert_false(gs_kept_is_older(gs_kept_find(&again, &gpu), &b));
 	assert_true(gs_kept_is_older(gs_kept_find(&again, &gpu), &c));
@@ -91,7 +94,7 @@ static void of_another_driver_or_vbios_does_not_count(void **state)
 	assert_false(gs_kept_counts(k, &flashed, DRIVER));
 	assert_false(gs_kept_counts(NULL, &gpu, DRIVER));
 	gs_kept_put(&kept, &flashed, DRIVER, &c, DAY);
-	assert_int_equal(kept.n, 1); /* in its place */
+	assert_int_equal(kept.n, 1); /* the new costs replace the old ones */
 	assert_true(gs_kept_counts(gs_kept_find(&kept, &flashed), &flashed, DRIVER));
 }
 
@@ -103,7 +106,8 @@ static void nothing_is_kept_of_a_gpu_without_uuid(void **state)
 	struct gs_kept kept = { 0 };
 
 	assert_false(gs_kept_put(&kept, &unnamed, DRIVER, &c, DAY));
-	assert_false(gs_kept_put(&kept, &gpu, DRIVER, &gs_costs_h200, DAY)); /* the product's */
+	/* costs of the product are not kept */
+	assert_false(gs_kept_put(&kept, &gpu, DRIVER, &gs_costs_h200, DAY));
 	assert_int_equal(kept.n, 0);
 	assert_null(gs_kept_find(&kept, &unnamed));
 }
@@ -126,7 +130,7 @@ static void what_the_log_contradicts_is_dropped(void **state)
 	assert_int_equal(kept.n, 0);
 }
 
-/* What no log shows is a product's, as long as the GPU behaves like that product. */
+/* Costs that no log shows are the product's, as long as the GPU behaves like that product. */
 static void a_products_restore_holds_with_its_save(void **state)
 {
 	struct gs_costs c = told(), b;
@@ -199,7 +203,7 @@ static void forged_files_are_refused_as_a_whole(void **state)
 		ALL(1, GPU("GPU-1", ",\"switch\":{\"by\":\"kept\",\"at_s\":5,\"ns\":9000000}")),
 		ALL(1, GPU("GPU-1", ",\"switch\":{\"by\":\"kept\",\"ns\":84000}")),
 		ALL(1, GPU("GPU-1", ",\"switch\":{\"by\":\"kept\",\"at_s\":-1,\"ns\":84000}")),
-		/* a file cannot say that this log, or the product, says so */
+		/* a file cannot claim that its costs come from this log, or from the product */
 		ALL(1, GPU("GPU-1", ",\"switch\":{\"by\":\"calibrated\",\"at_s\":5,\"ns\":84000}")),
 		ALL(1, GPU("GPU-1", ",\"switch\":{\"by\":\"unknown\",\"at_s\":5,\"ns\":84000}")),
 		ALL(1, GPU("GPU-1", "," SAVE "\"ns\":100000}")),
@@ -219,7 +223,7 @@ static void forged_files_are_refused_as_a_whole(void **state)
 	}
 }
 
-/* Any part of a file, and any file with one byte changed, is refused, or is of plausible costs. */
+/* A truncated file, or one with a changed byte, is refused or has plausible costs. */
 static void torn_files_are_harmless(void **state)
 {
 	struct gs_costs c = told();

@@ -71,7 +71,7 @@ static void test_mounts_that_serve_users(void **state)
 	assert_int_equal(dev, makedev(0, 50));
 }
 
-/* What cannot be looked at may be what makes a probe dangerous. */
+/* A library that cannot be looked at may make a probe dangerous. */
 static void test_unseen_mounts_refuse(void **state)
 {
 	struct gs_error why = { 0 };
@@ -103,7 +103,8 @@ static void test_other_maps_lines(void **state)
 		"1000-2000 r-xp 0 fd:00 7 /usr/lib/libnvidia-ml.so.1\n",
 		"1000-2000 r-xp 0 00:00 0 \n",
 		"1000-2000 r-xp 0 00:00 0 [vdso]\n",
-		"1000-2000 r-xp 0 00:00 0 libcuda.so.1\n", /* a mapping's name, no file */
+		/* the name of a mapping without a file */
+		"1000-2000 r-xp 0 00:00 0 libcuda.so.1\n",
 		"1000 r-xp 0 fd:00 7 /usr/lib/libcuda.so.1\n",
 	};
 	struct gs_cuda_map m;
@@ -121,10 +122,10 @@ static void test_long_path_is_cut(void **state)
 
 	(void)state;
 	snprintf(line, sizeof(line), "1000-2000 r-xp 0 fd:00 7 /%0600d/libcuda.so.1\n", 0);
-	assert_false(gs_cuda_map_parse(line, &m)); /* no name that could be trusted */
+	assert_false(gs_cuda_map_parse(line, &m)); /* this name cannot be trusted */
 }
 
-/* The symbols of the C library are as good as any. */
+/* The C library serves as an object with symbols. */
 static void test_offsets(void **state)
 {
 	static const char *const names[] = { "malloc", "no_such_function", "free", "malloc" };
@@ -138,7 +139,7 @@ static void test_offsets(void **state)
 	assert_int_equal(at[1], 0);
 	assert_int_not_equal(at[2], 0);
 	assert_int_not_equal(at[0], at[2]);
-	assert_int_equal(at[3], 0); /* an alias: probed once */
+	assert_int_equal(at[3], 0); /* an alias is probed once */
 	close(fd);
 }
 
@@ -171,7 +172,7 @@ static int copy_of(const char *path)
 
 static bool stop;
 
-/* Cuts the file and puts it back, all the time. */
+/* Truncates the file and restores it, over and over. */
 static void *cut(void *arg)
 {
 	int fd = *(int *)arg, whole = copy_of(LIBC);
@@ -189,7 +190,7 @@ static void *cut(void *arg)
 	return NULL;
 }
 
-/* Whoever may write a library that the daemon looks into does not end the daemon. */
+/* A user that changes a library while the daemon reads it cannot crash the daemon. */
 static void test_cut_meanwhile(void **state)
 {
 	static const char *const names[] = { "malloc" };
@@ -206,7 +207,7 @@ static void test_cut_meanwhile(void **state)
 	close(fd);
 }
 
-/* Tables of a size that no library has are not read. */
+/* Tables of an implausible size are not read. */
 static void test_absurd_sizes(void **state)
 {
 	static const char *const names[] = { "malloc" };
@@ -229,13 +230,13 @@ static void test_absurd_sizes(void **state)
 	assert_int_equal(ftruncate(fd, 1ll << 41), 0);
 	assert_int_equal(gs_elf_offsets(fd, names, 1, at), 0);
 	assert_int_equal(at[0], 0);
-	h.e_shnum = 0; /* the first section's size says how many */
+	h.e_shnum = 0; /* the first section's size has the number of sections */
 	assert_int_equal(pwrite(fd, &h, sizeof(h), 0), sizeof(h));
 	assert_int_equal(gs_elf_offsets(fd, names, 1, at), -ENOEXEC);
 	close(fd);
 }
 
-/* Nor is table after table, or section after section. */
+/* The total work is bounded too, however many tables or sections there are. */
 static void test_absurd_numbers(void **state)
 {
 	static const char *const names[] = { "malloc" };
@@ -261,7 +262,7 @@ static void test_absurd_numbers(void **state)
 	close(fd);
 }
 
-/* A steady load comes out at its rate, whatever that is. */
+/* For a steady load the result is its rate, high or low. */
 static void test_steady_rates(void **state)
 {
 	static const uint64_t per_s[] = { 1, 5, 50, 1000, 30000, 1000000 };
@@ -272,7 +273,7 @@ static void test_steady_rates(void **state)
 
 		for (uint64_t t = 0; t < 12 * S; t += gap)
 			rate = gs_rate_decayed(rate, gap) + GS_RATE_STEP_MHZ;
-		/* read at a launch; the mean between two is what it should be */
+		/* the rate is read at a launch; its mean between two launches should be right */
 		rate = (rate + gs_rate_decayed(rate, gap)) / 2;
 		if (rate < per_s[i] * 900 || rate > per_s[i] * 1100)
 			fail_msg("%lu/s comes out as %lu mHz", per_s[i], rate);
@@ -291,7 +292,7 @@ static void test_rate_fades(void **state)
 	assert_in_range(gs_launch_rate_mhz(&t, S + 2 * half), 245000, 255000);
 	assert_in_range(gs_launch_rate_mhz(&t, S + 4 * half), 60000, 65000);
 	assert_int_equal(gs_launch_rate_mhz(&t, 20 * S), 0);
-	/* both ways of computing it agree where they meet */
+	/* the two formulas agree where they meet */
 	assert_in_range(gs_rate_decayed(1000000, GS_RATE_SHORT_NS - 1), 882000, 883500);
 	assert_in_range(gs_rate_decayed(1000000, GS_RATE_SHORT_NS), 882000, 883500);
 }

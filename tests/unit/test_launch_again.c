@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* What was left uncounted for a reason that passes is tried again, rarer and rarer. */
+/*
+ * Libraries and processes that could not be probed for a passing reason are tried again, more and
+ * more rarely.
+ */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -36,7 +39,8 @@ static void test_rarer_and_rarer(void **state)
 	assert_int_equal(gs_again_next(&l, 1000 * S), 0);
 	assert_true(gs_again_add(&l, 7, USER, 0));
 	for (size_t i = 0; i < sizeof(at) / sizeof(at[0]); i++) {
-		assert_true(gs_again_add(&l, 7, USER, at[i] * S - 1)); /* keeps its time */
+		/* it is known already and keeps its time */
+		assert_true(gs_again_add(&l, 7, USER, at[i] * S - 1));
 		assert_int_equal(gs_again_due(&l), at[i] * S);
 		assert_int_equal(gs_again_next(&l, at[i] * S - 1), 0);
 		assert_int_equal(gs_again_next(&l, at[i] * S), 7);
@@ -48,7 +52,7 @@ static void test_rarer_and_rarer(void **state)
 	assert_int_equal(gs_again_due(&l), UINT64_MAX);
 }
 
-/* Whatever there is to be done, it takes a part of the time. */
+/* However much there is to do, tries take only a part of the time. */
 static void test_bounded_time(void **state)
 {
 	struct gs_again_list l = { 0 };
@@ -78,7 +82,7 @@ static void test_shares(void **state)
 	for (int i = 0; i < GS_AGAIN_SHARE; i++)
 		assert_true(gs_again_add(&l, pid++, USER, 0));
 	assert_false(gs_again_add(&l, pid, USER, 0));
-	assert_true(gs_again_add(&l, 1, USER, 0)); /* is there */
+	assert_true(gs_again_add(&l, 1, USER, 0)); /* it is on the list already */
 	while (l.n < GS_AGAIN_PROCESSES)
 		assert_true(gs_again_add(&l, pid++, 0, 0));
 	assert_false(gs_again_add(&l, pid, 0, 0));

@@ -100,7 +100,7 @@ static enum gs_means_name chosen(const struct gs_evidence *e)
 	return gs_means_choose(&c).means;
 }
 
-/* Blocks of 20 and 100 us suit a shared server, and such of 1 ms slices. */
+/* For blocks of 20 and 100 us a shared server is best, and for 1 ms slices are. */
 static void the_best_means_whatever_is_known(void **state)
 {
 	static const struct kind_of_gpu *const gpus[] = { &h200, &h100, &other };
@@ -116,7 +116,7 @@ static void the_best_means_whatever_is_known(void **state)
 		e = told(&w);
 		assert_int_not_equal(e.leave_cta_us, 0);
 		assert_int_equal(chosen(&e), i % 3 < 2 ? GS_MEANS_SHARE : GS_MEANS_SLICES);
-		/* the real difference of the two modes, within what the mean of 8 leaves */
+		/* the real difference of the two modes, within the error of a mean of 8 */
 		assert_in_range(1000 + e.leave_cta_us - e.leave_cilp_us,
 				1000 + w.gpu.save_cta + blocks_us[i % 3] / 4 - w.gpu.save_cilp - 5,
 				1000 + w.gpu.save_cta + blocks_us[i % 3] - w.gpu.save_cilp + 5);
@@ -138,7 +138,7 @@ static void half_is_not_told(void **state)
 	gs_turns_free(w.turns);
 }
 
-/* Nor does a time with another slice. */
+/* A time with another slice says nothing either. */
 static void slices_are_not_mixed(void **state)
 {
 	struct world w = begin(&h100, 100, false);
@@ -175,7 +175,7 @@ static void real_times_where_costs_are_known(void **state)
 	gs_turns_free(w.turns);
 }
 
-/* Its slice moves, so the account learns the costs: real times take the place of nominal ones. */
+/* When the slice changes, the account learns the costs, and real times replace nominal ones. */
 static void costs_are_learned_later(void **state)
 {
 	struct world w = begin(&other, 20, false);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The library, used wrongly: an error with a reason each time, never a crash. */
+/* The library, used wrongly, returns an error with a reason each time, and never crashes. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -33,7 +33,7 @@ static void expect(int r, int code, struct gpusched *g, const char *reason)
 	assert_null(strchr(gpusched_error(g), '\n'));
 }
 
-/* A handle that no daemon answers. */
+/* Returns a handle without a daemon behind it. */
 static struct gpusched *unopened(void)
 {
 	const struct gpusched_open_options o = { sizeof(o), "/nonexistent/gpusched/api", 0 };

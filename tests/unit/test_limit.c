@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* test_limit.c - gpusched/limit.h as plain C: a group kept to a part of the time */
+/* test_limit.c - gpusched/limit.h as plain C: a group is kept to a part of the time */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,17 +11,20 @@
 #define MS 1000000ull
 #define ROUND_MS 10u
 
-/* A group that works whenever it may, for @busy_pct of that; the log is read every 33 ms, 17 late. */
+/*
+ * A group that works for @busy_pct of the time in which it may run; the log is read every 33 ms, 17
+ * ms late.
+ */
 struct world {
 	struct gpusched_throttle throttle;
 	uint64_t now_ms, as_of_ms;
-	uint64_t used_of[64]; /* ns, by round, not told yet */
+	uint64_t used_of[64]; /* work of each round that the log has not shown yet, ns */
 	unsigned int pct, busy_pct, late_ms;
 	int runs, stays_loaded;
 	uint64_t worked_ns;
 };
 
-/* Returns what it worked in so many ms, in percent of them. */
+/* Returns the percentage of @ms in which the group worked. */
 static double run(struct world *w, unsigned int ms)
 {
 	uint64_t before = w->worked_ns, end = w->now_ms + ms;
@@ -75,7 +78,7 @@ static void test_busy(void **state)
 	}
 }
 
-/* One that works less than it may is never paused. */
+/* A group that works less than its limit is never paused. */
 static void test_below(void **state)
 {
 	struct world w = world(50, 40);
@@ -84,7 +87,7 @@ static void test_below(void **state)
 	assert_near(run(&w, 5000), 40, 0.1);
 }
 
-/* It is beside others, and gets half of the time in which it may run. */
+/* Beside others, the group gets half of the time in which it may run. */
 static void test_beside(void **state)
 {
 	struct world w = world(25, 50);
@@ -100,7 +103,7 @@ static void test_hundred(void **state)
 	assert_near(run(&w, 5000), 100, 0.1);
 }
 
-/* Its context stays loaded while it is suspended, as that of one that nobody follows. */
+/* Its context stays loaded while it is suspended, since no other TSG follows. */
 static void test_stays_loaded(void **state)
 {
 	struct world w = world(50, 100);
@@ -110,7 +113,7 @@ static void test_stays_loaded(void **state)
 	assert_near(run(&w, 10000), 50, 5);
 }
 
-/* What it did not use for a minute is no more than a moment's. */
+/* After a minute without work, only a moment's time is saved up. */
 static void test_saves_nothing(void **state)
 {
 	struct world w = world(50, 0);
@@ -120,7 +123,7 @@ static void test_saves_nothing(void **state)
 	assert_near(run(&w, 1000), 50, 5);
 }
 
-/* A log that ended long ago: nobody knows, and nobody is paused. */
+/* If the log ended long ago, use is unknown, and no group is paused. */
 static void test_no_log(void **state)
 {
 	struct world w = world(10, 100);
@@ -129,7 +132,7 @@ static void test_no_log(void **state)
 	assert_near(run(&w, 5000), 100, 6);
 }
 
-/* Rounds stopped for a while: it begins anew. */
+/* After a break in the rounds, the throttle begins anew. */
 static void test_gap(void **state)
 {
 	struct world w = world(50, 100);

@@ -21,7 +21,7 @@
 #include "means/trial.h"
 #include "process/command.h"
 
-/* An H200's, from its log: with blocks of 100 us, and of 1 ms. */
+/* Times of an H200, from its log: with blocks of 100 us, and of 1 ms. */
 static const struct gs_evidence short_blocks = {
 	.kind = GS_PROGRAM_BATCH, .leave_cilp_us = 126, .leave_cta_us = 104, .switch_us = 84
 };
@@ -81,7 +81,7 @@ static void be_goes_by_its_blocks(void **state)
 	expect(be(e), GS_MEANS_SLICES, GS_MEANS_WHY_NO_BLOCKS);
 }
 
-/* Where switches are cheap, the same blocks are long. */
+/* If switches are cheap, the same blocks count as long. */
 static void the_gpu_decides_what_is_short(void **state)
 {
 	struct gs_evidence e = short_blocks;
@@ -281,12 +281,12 @@ static void looks_add_up(void **state)
 
 	assert_int_equal(r->seen.kind, GS_PROGRAM_BATCH);
 	gs_remember_look(&m, r, &whole, GS_ROLE_LC, 5);
-	assert_int_equal(r->seen.kind, GS_PROGRAM_BATCH); /* once each */
+	assert_int_equal(r->seen.kind, GS_PROGRAM_BATCH); /* each is counted once */
 	gs_remember_look(&m, r, &whole, GS_ROLE_LC, 6);
 	gs_remember_look(&m, r, &unseen, GS_ROLE_LC, 7);
 	assert_int_equal(r->seen.kind, GS_PROGRAM_WHOLE);
 	assert_int_equal(r->seen.turns_a_request, 9);
-	assert_int_equal(r->seen.leave_cta_us, 104); /* not known any better */
+	assert_int_equal(r->seen.leave_cta_us, 104); /* the figure is no better known now */
 	for (int i = 0; i < 1000; i++)
 		gs_remember_look(&m, r, &whole, GS_ROLE_LC, 8);
 	for (int i = 0; i < 65; i++)

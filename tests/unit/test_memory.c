@@ -19,7 +19,7 @@ static struct {
 	uint32_t npids, pids[NV_PIDS_MAX];
 	uint32_t fb_size, status_cmd, status;
 	unsigned int allocs, infos;
-	uint32_t largest; /* call, in processes */
+	uint32_t largest; /* the largest call, in processes */
 } drv;
 
 static uint32_t answer_pids(struct nv_pids *p)
@@ -31,7 +31,7 @@ static uint32_t answer_pids(struct nv_pids *p)
 	return GS_NV_OK;
 }
 
-/* A process holds its pid in MiB alone, as much shared of its own, twice as much of others. */
+/* A process with pid N holds N MiB alone, shares N MiB of its own, and has 2 N MiB of others. */
 static uint32_t answer_infos(struct nv_pid_infos *p)
 {
 	drv.infos++;
@@ -42,7 +42,7 @@ static uint32_t answer_infos(struct nv_pid_infos *p)
 		uint64_t bytes = (uint64_t)p->list[i].pid << 20;
 
 		assert_int_equal(p->list[i].index, 0);
-		if (p->list[i].pid == 7) { /* holds nothing */
+		if (p->list[i].pid == 7) { /* process 7 holds nothing */
 			continue;
 		}
 		if (p->list[i].pid == 8) {
@@ -144,7 +144,7 @@ static void many_processes_take_several_calls(void **state)
 	drv.npids = MANY;
 	for (uint32_t i = 0; i < MANY; i++)
 		drv.pids[i] = 100 + MANY - i;
-	drv.pids[0] = drv.pids[1]; /* named twice */
+	drv.pids[0] = drv.pids[1]; /* one process named twice */
 	assert_int_equal(gs_rm_memory_ask(3, &gpu, 580, &m, &err), 0);
 	assert_int_equal(m.n, MANY - 1);
 	assert_int_equal(drv.infos, 3);
@@ -155,7 +155,7 @@ static void many_processes_take_several_calls(void **state)
 
 static void a_full_list_says_so(void **state)
 {
-	drv.npids = 4000000000u; /* not to be believed */
+	drv.npids = 4000000000u; /* an implausible number */
 	for (uint32_t i = 0; i < NV_PIDS_MAX; i++)
 		drv.pids[i] = 100 + i;
 	assert_int_equal(gs_rm_memory_ask(3, &gpu, 580, &m, &err), 0);
@@ -189,7 +189,7 @@ static void refusals_are_told(void **state)
 	err = (struct gs_error){ 0 };
 	assert_int_equal(gs_rm_memory_ask(3, &gpu, 580, &m, &err), -ENOTSUP);
 	assert_non_null(strstr(err.text, "NV_ERR_NOT_SUPPORTED"));
-	assert_true(m.spent_ns > 0); /* it is charged all the same */
+	assert_true(m.spent_ns > 0); /* the time is charged all the same */
 }
 
 int main(void)

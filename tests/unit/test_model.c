@@ -213,7 +213,7 @@ static const struct course courses[] = {
 	    AT(20000),
 	    IS(2, 195 + 50 + 5 + 100),
 	    { EVER, 0, 3 } } },
-	/* a restore is paid once; the next turn after finished work is a fresh start */
+	/* a restore costs time once; the next turn after finished work is a fresh start */
 	{ "restored state is gone",
 	  { K('a', 1500), K('b', 100), AT(10000), K('b', 100), AT(20000), K('a', 100), AT(30000),
 	    IS(4, 20000 + 50 + 5 + 100) } },
@@ -225,7 +225,10 @@ static const struct course courses[] = {
 	{ "who is drained gives up its turn",
 	  { SET(SLICE, 'a', 1000000), K('a', 200), K('b', 100), AT(20000), IS(1, 255),
 	    IS(2, 255 + 40 + 50 + 5 + 100) } },
-	/* The host goes on when all that is queued has begun, but what runs keeps the GPU. */
+	/*
+	 * Once all queued kernels have begun, the engine goes on, but the running ones keep the
+	 * GPU.
+	 */
 	{ "the last kernel runs to its end",
 	  { SET(SLICE, 'a', 1000000),
 	    K('a', 20000),
@@ -234,7 +237,10 @@ static const struct course courses[] = {
 	    { TURNS, 'a', 1 },
 	    IS(1, 20055),
 	    IS(2, 20055 + 40 + 50 + 5 + 100) } },
-	/* A second kernel of a comes at 200, while its first runs; b has something to do from @0, 150, 300. */
+	/*
+	 * A second kernel of a comes at 200, while its first runs; b has something to do from @0,
+	 * 150, 300.
+	 */
 	{ "what comes after the last has begun waits for the next turn: a rival from the beginning",
 	  { SET(SLICE, 'a', 1000000), K('a', 500), K('b', 100), AT(200), K('a', 100), AT(20000),
 	    IS(1, 555), IS(2, 555 + 40 + 50 + 5 + 100), IS(3, 555 + 2 * (40 + 50 + 5 + 100)) } },
@@ -256,12 +262,12 @@ static const struct course courses[] = {
 	{ "... nobody waited then",
 	  { SET(SLICE, 'a', 1000000), SET(JOIN, 'b', 0), K('a', 500), AT(200), K('a', 100), AT(300),
 	    K('b', 100), AT(20000), IS(1, 555), IS(2, 655), IS(3, 655 + 40 + 50 + 5 + 100) } },
-	/* What was left out begins when the last of the others is gone. */
+	/* A kernel that did not fit begins when the last of the others has ended. */
 	{ "a turn takes work again when nobody waits any more",
 	  { SET(SLICE, 'a', 1000000), KB('a', CAPACITY / 2, 500), K('b', 100), AT(150),
 	    KB('A', CAPACITY / 2, 100), AT(300), SET(LEAVE, 'b', 0), AT(20000), IS(1, 555),
 	    IS(3, 400) } },
-	/* done at 155; nobody waits, so it stays; done at 270 */
+	/* done at 155; it stays loaded, since none waits; done at 270 */
 	{ "what comes while an idle context is saved waits for the next turn",
 	  { SET(JOIN, 'a', 0), SET(JOIN, 'b', 0), K('a', 100), AT(170), K('a', 100), K('b', 100),
 	    AT(280), K('a', 100), AT(10000), IS(2, 270), IS(3, 270 + 40 + 50 + 5 + 100),
@@ -276,7 +282,10 @@ static const struct course courses[] = {
 	  { SET(SLICE, 'a', 1000000), K('a', 20000), KB('a', 1, 10), K('b', 100), AT(1000),
 	    K('a', 100), AT(30000), IS(1, 20055), IS(4, 20165),
 	    IS(3, 20165 + 40 + 50 + 5 + 100) } },
-	/* a: 10 waves of 300 us from 55 on; its slice ends at 1050, in the fourth wave (955 to 1255) */
+	/*
+	 * a: 10 waves of 300 us from 55 on; its slice ends at 1050, in the fourth wave (955 to
+	 * 1255)
+	 */
 	{ "CILP saves at once",
 	  { SET(MODE, 'a', 2),
 	    KB('a', 10 * CAPACITY, 300),
@@ -298,7 +307,7 @@ static const struct course courses[] = {
 	    AT(60000),
 	    { EVER, 0, 1 },
 	    IS(2, 3055 + 10 + 100 + 5 + 100) } },
-	/* 400 done; start 5, run 400, save 20; suspended is not waiting */
+	/* 400 done; start 5, run 400, save 20; time suspended does not count as waiting */
 	{ "a disabled one is skipped and keeps its progress",
 	  { K('a', 1000), AT(455), SET(DISABLE, 'a', 0), AT(5000), SET(RAN, 'a', 425), AT(10000),
 	    SET(RAN, 'a', 425), SET(WAITED, 'a', 50), IS(1, 0), SET(ENABLE, 'a', 0), AT(20000),
@@ -322,7 +331,7 @@ static const struct course courses[] = {
 	    SET(JOIN, 'a', 0),
 	    AT(20000),
 	    { EVER, 0, 1 } } },
-	/* b is not running: nothing happens to it */
+	/* b is not loaded: the preemption does nothing */
 	{ "preempt ends the turn",
 	  { SET(SLICE, 'a', 1000000),
 	    K('a', 20000),

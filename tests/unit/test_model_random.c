@@ -13,7 +13,7 @@
 
 struct queue {
 	struct sim_channel *ch;
-	uint64_t submitted, done; /* cookies are numbers in order */
+	uint64_t submitted, done; /* numbers of work, in order */
 };
 
 struct chaos {

@@ -38,7 +38,7 @@ static void work_is_conserved(void **state)
 	world_free(w);
 }
 
-/* Channels that fill the GPU again and again leave a third one its turn: clients of one server. */
+/* Two channels of one server that always fill the GPU leave a third one its turn. */
 static void full_channels_take_turns(void **state)
 {
 	struct world *w = world(NULL, 1);
@@ -127,7 +127,7 @@ static void mark_takes_no_turn_but_its_place_in_order(void **state)
 	mark.cookie = 6;
 	sim_model_advance(w->m, 500 * US);
 	assert_int_equal(sim_channel_submit(cb, &mark), 0);
-	assert_int_equal(w->ndone, 0); /* callbacks come from advance alone */
+	assert_int_equal(w->ndone, 0); /* callbacks come only from sim_model_advance() */
 	sim_model_advance(w->m, 500 * US);
 	assert_int_equal(done_at(w, 6), 500 * US);
 	sim_model_advance(w->m, 10 * MS);
@@ -182,7 +182,7 @@ static void hold_waits_for_its_flag_and_takes_no_room(void **state)
 	hold.cookie = 3;
 	assert_int_equal(sim_channel_submit(a, &hold), 0);
 	sim_model_advance(w->m, 20 * MS);
-	assert_int_equal(done_at(w, 3), 12 * MS); /* its limit */
+	assert_int_equal(done_at(w, 3), 12 * MS); /* at the limit of its wait */
 	world_free(w);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The plugin's side of NRI: messages byte by byte, hostile ones, and what the daemon is to hear. */
+/* The plugin's side of NRI: messages byte by byte, hostile ones, and the reports to the daemon. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,7 +14,7 @@
 #include "nri/pods.h"
 #include "nri/session.h"
 
-/* Protocol buffers by hand: the generated code is what is tested. */
+/* Protocol buffers written by hand, since the generated code is under test. */
 struct bytes {
 	uint8_t at[70000];
 	size_t n;
@@ -57,7 +57,7 @@ static void big(struct bytes *b, uint32_t v)
 	add(b, four, 4);
 }
 
-/* A message of ttrpc in a piece of its own. */
+/* Sends a message of ttrpc as one piece. */
 static void message(struct bytes *b, uint32_t connection, uint32_t stream, uint8_t type,
 		    const struct bytes *data)
 {
@@ -76,7 +76,7 @@ static void call(struct bytes *b, uint32_t stream, const char *method, const str
 	text(&c, 1, "nri.pkg.api.v1alpha1.Plugin");
 	text(&c, 2, method);
 	field(&c, 3, payload->at, payload->n);
-	number(&c, 4 << 3); /* timeout_nano, which is not read */
+	number(&c, 4 << 3); /* the field timeout_nano, which the plugin ignores */
 	number(&c, 2000000000);
 	message(b, 1, stream, 1, &c);
 }
@@ -94,7 +94,7 @@ static struct bytes pod_of(const char *uid, const char *class_name)
 {
 	struct bytes pod = { .n = 0 };
 
-	text(&pod, 1, "sandbox"); /* fields that are not read */
+	text(&pod, 1, "sandbox"); /* fields that the plugin ignores */
 	text(&pod, 2, "p-0");
 	text(&pod, 3, uid);
 	text(&pod, 4, "web");
@@ -146,14 +146,14 @@ static void forget_out(struct world *w)
 	gs_nri_frames_sent(&w->s.frames, w->s.frames.out.n);
 }
 
-/* The one answer that is there, with its payload in hex. */
+/* Expects exactly one answer, with this payload in hex. */
 static void expect_answer(struct world *w, uint32_t stream, const char *hex)
 {
 	const struct gs_nri_bytes *out = &w->s.frames.out;
 	char got[256] = "";
 
 	assert_true(out->n >= 18);
-	assert_int_equal(out->at[3], 1); /* of the connection that was asked on */
+	assert_int_equal(out->at[3], 1); /* on the connection of the request */
 	assert_int_equal(out->at[7], out->n - 8);
 	assert_int_equal(out->at[11], out->n - 18);
 	assert_int_equal(out->at[15], stream);
@@ -208,7 +208,7 @@ static void it_wants_two_events_and_no_others(void **state)
 	assert_true(w->s.configured);
 }
 
-/* As the two of them, and in pieces of one byte. */
+/* The conversation as containerd and CRI-O have it, whole and in pieces of one byte. */
 static void a_list_in_parts_is_one_list(void **state)
 {
 	struct world *w = *state;
@@ -224,7 +224,7 @@ static void a_list_in_parts_is_one_list(void **state)
 		assert_int_equal(gs_nri_session_in(&w->s, b.at + i, 1), 0);
 		assert_int_equal(gs_nri_frames_is_torn(&w->s.frames), i + 1 < b.n);
 	}
-	expect_answer(w, 1, "12021001"); /* more */
+	expect_answer(w, 1, "12021001"); /* further events */
 	expect_news(w, GS_NRI_SET,
 		    "\"uid\":\"aa\",\"namespace\":\"web\",\"pod\":\"p-0\",\"words\":[\"class=lc\","
 		    "\"weight=70\"]");
@@ -250,7 +250,7 @@ static void both_kinds_of_runtimes_are_heard(void **state)
 	feed(w, &b);
 	expect_answer(w, 1, "");
 	expect_news(w, GS_NRI_SET, "class=lc");
-	number(&payload, 1 << 3); /* the one call of older ones */
+	number(&payload, 1 << 3); /* the only call of older runtimes */
 	number(&payload, 1);
 	field(&payload, 2, pod.at, pod.n);
 	b.n = 0;
@@ -270,7 +270,7 @@ static void both_kinds_of_runtimes_are_heard(void **state)
 	expect_news(w, GS_NRI_NOTHING, NULL);
 }
 
-/* An error could keep a container from starting. */
+/* The plugin answers no error, which could keep a container from starting. */
 static void what_was_not_asked_for_is_answered_with_nothing(void **state)
 {
 	struct world *w = *state;
@@ -282,19 +282,19 @@ static void what_was_not_asked_for_is_answered_with_nothing(void **state)
 	feed(w, &b);
 	expect_answer(w, 1, "");
 	b.n = payload.n = 0;
-	add(&payload, "\xff\xff\xff\xff", 4); /* no protocol buffer */
+	add(&payload, "\xff\xff\xff\xff", 4); /* not a protocol buffer */
 	call(&b, 3, "RunPodSandbox", &payload);
 	feed(w, &b);
 	expect_answer(w, 3, "");
 	b.n = 0;
-	call(&b, 5, "RunPodSandbox", &(struct bytes){ .n = 0 }); /* of no pod */
+	call(&b, 5, "RunPodSandbox", &(struct bytes){ .n = 0 }); /* a call without a pod */
 	feed(w, &b);
 	expect_answer(w, 5, "");
 	assert_int_equal(w->s.unread, 2);
 	b.n = 0;
 	message(&b, 1, 7, 1, &payload);
 	feed(w, &b);
-	assert_true(w->s.frames.out.n > 18); /* not a call at all: that is said */
+	assert_true(w->s.frames.out.n > 18); /* not a call at all, so the answer is an error */
 	expect_news(w, GS_NRI_NOTHING, NULL);
 }
 
@@ -381,7 +381,7 @@ static void other_connections_and_types_are_passed_over(void **state)
 	expect_news(w, GS_NRI_SET, "\"aa\"");
 }
 
-/* The peer reads nothing, and asks on. */
+/* The peer reads no answers, and goes on asking. */
 static void answers_that_nobody_reads_are_not_kept_for_ever(void **state)
 {
 	struct world *w = *state;
@@ -415,7 +415,7 @@ static void another_daemon_hears_it_all_again(void **state)
 	expect_news(w, GS_NRI_NOTHING, NULL);
 	gs_nri_pods_daemon(w->pods, 7);
 	expect_news(w, GS_NRI_SET, "aa");
-	/* nothing is taken out before the runtime has listed its pods */
+	/* no pod is removed before the runtime has listed its pods */
 	expect_news(w, GS_NRI_NOTHING, NULL);
 	gs_nri_pods_complete(w->pods);
 	expect_news(w, GS_NRI_COMPARE, NULL);
@@ -473,8 +473,7 @@ static void pods_that_cannot_be_are_left_out(void **state)
 
 	assert_int_equal(put(w, "", "class=lc"), -EINVAL);
 	assert_int_equal(gs_nri_pods_put(w->pods, &bad), -EINVAL);
-	assert_int_equal(put(w, "0", word),
-			 0); /* of which the daemon will say that it is unknown */
+	assert_int_equal(put(w, "0", word), 0); /* the daemon will answer that this is unknown */
 	expect_news(w, GS_NRI_SET, "class=");
 	memset(uid, 'a', sizeof(uid));
 	uid[sizeof(uid) - 1] = '\0';

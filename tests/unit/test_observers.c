@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Observers: each TSG's end reaches each of them once, whoever saw it. */
+/* Observers: each TSG's end reaches each observer once, from whatever source. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,7 +14,7 @@
 #define NOBSERVERS 3
 #define NTSGS 8
 
-/* What one observer was told, by TSG; @order: of all that was told to anybody. */
+/* The calls of one observer, by TSG; @order: their place among all calls. */
 static struct log {
 	unsigned int told, seen, ended;
 	unsigned int told_at, ended_at;
@@ -154,7 +154,7 @@ static void every_end_reaches_every_observer(void **state)
 			assert_true(l->ended_at > l->told_at);
 		}
 	}
-	find_missed(NTSGS); /* all are known to have ended */
+	find_missed(NTSGS); /* all ends are known already */
 	assert_int_equal(log_of(0, GS_END_MISSED)->ended, 1);
 }
 
@@ -179,7 +179,7 @@ static void an_end_that_a_tap_told_is_not_told_by_the_sweep(void **state)
 	assert_int_equal(log_of(0, 1)->ended, 1);
 }
 
-/* Between the look at the table and the verdict its event was handled, or it was made. */
+/* A TSG is made, or its event handled, between the look at the table and the verdict. */
 static void what_the_events_tell_is_not_missed(void **state)
 {
 	const struct gpusched_tsg only = tsg(3);
@@ -218,7 +218,9 @@ static void a_wish_is_not_told_by_the_taps(void **state)
 	assert_int_equal(order, NOBSERVERS);
 }
 
-/* The table that the daemon has: who remembers TSGs must learn when to forget them. */
+/*
+ * Checks the daemon's own table of observers: a room that keeps data for each TSG must get its end.
+ */
 static void who_sees_a_tsg_learns_of_its_end(void **state)
 {
 	struct gs_hub hub = { 0 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is odd is told once when it begins, and nothing else is. */
+/* An anomaly is reported once when it begins, and normal figures are not. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,9 +15,9 @@
 
 static const struct gs_limits limits = { 10, 1, 2, 10, 10, 60 };
 
-static uint64_t short_ns; /* a turn that costs half its time in switching */
+static uint64_t short_ns; /* a turn that spends half of its time on the switch */
 
-/* A second later: @held and @waited ms more, @turns more of which @cut were ended by the slice. */
+/* Adds a second with @held and @waited ms, and @turns turns; the slice ended @cut of these. */
 static uint32_t second(struct gs_odd_state *s, bool lc, unsigned int held, unsigned int waited,
 		       unsigned int turns, unsigned int cut)
 {
@@ -48,15 +48,16 @@ static void lc_waits(void **state)
 {
 	struct gs_odd_state s = { 0 };
 
-	assert_int_equal(second(&s, true, 100, 900, 10, 0), 0); /* one look says nothing */
+	assert_int_equal(second(&s, true, 100, 900, 10, 0), 0); /* one look proves nothing */
 	assert_int_equal(second(&s, true, 100, 90, 10, 0), 0);
 	assert_int_equal(second(&s, true, 600, 300, 10, 0), 0);
 	assert_int_equal(second(&s, true, 100, 400, 10, 0), BIT(LC_WAITS));
 	assert_true(s.rates.waited > 0.39 && s.rates.waited < 0.41);
-	assert_int_equal(second(&s, true, 100, 400, 10, 0), 0); /* told */
+	assert_int_equal(second(&s, true, 100, 400, 10, 0), 0); /* reported */
 	for (int i = 0; i < GS_ODD_CALM - 1; i++)
 		assert_int_equal(second(&s, true, 600, 0, 10, 0), 0);
-	assert_int_equal(second(&s, true, 100, 400, 10, 0), 0); /* not calm for long enough */
+	/* it was not calm for long enough */
+	assert_int_equal(second(&s, true, 100, 400, 10, 0), 0);
 	for (int i = 0; i < GS_ODD_CALM; i++)
 		assert_int_equal(second(&s, true, 600, 0, 10, 0), 0);
 	assert_int_equal(second(&s, true, 100, 400, 10, 0), BIT(LC_WAITS));
@@ -70,7 +71,7 @@ static void a_be_may_wait(void **state)
 		assert_int_equal(second(&s, false, 100, 800, 10, 10), 0);
 }
 
-/* It never gets a turn: no wait has ended, but it waits. */
+/* A TSG that never gets a turn has no ended wait, but waits all the same. */
 static void lc_that_gets_none(void **state)
 {
 	struct gs_odd_look now = { .ns = NS_PER_S, .lc = true, .timed = true, .waiting = true };
@@ -86,17 +87,17 @@ static void cut_short(void **state)
 	struct gs_odd_state s = { 0 };
 
 	short_ns = gs_costs_short_turn_ns(&(struct gs_costs){ 0 });
-	assert_in_range(short_ns, 240 * NS_PER_US, 260 * NS_PER_US); /* an H200's */
+	assert_in_range(short_ns, 240 * NS_PER_US, 260 * NS_PER_US); /* the value of an H200 */
 	second(&s, false, 100, 0, 10, 10);
-	assert_int_equal(second(&s, false, 400, 0, 200, 200), 0); /* of 2 ms each */
-	assert_int_equal(second(&s, false, 4, 0, 40, 40), 0);     /* few */
-	assert_int_equal(second(&s, false, 60, 0, 600, 100), 0);  /* they drain */
+	assert_int_equal(second(&s, false, 400, 0, 200, 200), 0); /* turns of 2 ms each */
+	assert_int_equal(second(&s, false, 4, 0, 40, 40), 0);     /* too few turns */
+	assert_int_equal(second(&s, false, 60, 0, 600, 100), 0);  /* turns that drain */
 	assert_int_equal(second(&s, false, 60, 0, 600, 590), BIT(CUT_SHORT));
 	s = (struct gs_odd_state){ 0 };
 	short_ns =
 		gs_costs_short_turn_ns(&(struct gs_costs){ .save_ns = 20000, .switch_ns = 17000 });
 	second(&s, false, 100, 0, 10, 10);
-	assert_int_equal(second(&s, false, 60, 0, 600, 590), 0); /* cheap switches */
+	assert_int_equal(second(&s, false, 60, 0, 600, 590), 0); /* switches that cost little */
 }
 
 static void bursts_and_ends(void **state)
@@ -106,7 +107,7 @@ static void bursts_and_ends(void **state)
 	assert_int_equal(launches(&s, 1000000), 0);
 	for (int i = 0; i < 5; i++)
 		assert_int_equal(launches(&s, 200), 0);
-	assert_int_equal(launches(&s, 1500), 0); /* not ten times */
+	assert_int_equal(launches(&s, 1500), 0); /* not ten times the usual rate */
 	assert_int_equal(launches(&s, 40000), BIT(LAUNCH_BURST));
 	assert_int_equal(launches(&s, 200), 0);
 	for (int i = 0; i < GS_ODD_CALM - 1; i++)
@@ -116,7 +117,7 @@ static void bursts_and_ends(void **state)
 		assert_int_equal(launches(&s, 0), 0);
 }
 
-/* Who launches now and then does not stop, and without counts nobody knows. */
+/* A program that launches now and then has not stopped, and without counts nothing is known. */
 static void slow_ones(void **state)
 {
 	struct gs_odd_state s = { 0 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The turns of the loop: how long they took, and how much of that was their own. */
+/* Iterations of the loop: how long they took, and which part of that was their own work. */
 #include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -38,12 +38,12 @@ static void test_longest(void **state)
 	assert_true(t.longest_cpu_ns < t.longest_ns);
 	if (!t.own_known)
 		print_message("# this kernel does not tell waits for a processor\n");
-	else /* sleep is the turn's own */
+	else /* sleep counts as the iteration's own */
 		assert_in_range(t.longest_own_ns, 90 * NS_PER_MS, t.longest_ns);
 	gs_pace_done(&t);
 }
 
-/* Two threads on one processor: each waits for it half of the time. */
+/* Two threads share one processor: each waits for it half of the time. */
 static void test_queued(void **state)
 {
 	cpu_set_t one, before;

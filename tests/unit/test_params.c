@@ -48,7 +48,7 @@ static void refused(const char *text, const char *line, const char *word)
 	before = p;
 	content(text);
 	assert_int_equal(sim_params_load(path, &p, &error), -EINVAL);
-	assert_memory_equal(&p, &before, sizeof(p)); /* left alone */
+	assert_memory_equal(&p, &before, sizeof(p)); /* nothing was changed */
 	assert_non_null(error);
 	assert_non_null(strstr(error, line));
 	assert_non_null(strstr(error, word));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The laws of parking against a process in a model: whatever fails or dies, nothing stays locked. */
+/* The laws of parking with a modelled process: whatever fails or dies, nothing stays locked. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,13 +22,15 @@
 
 #define GIB (1ull << 30)
 
-/* ---- a process, and what libcuda makes of it --------------------------------------------------- */
+/*
+ * ---- a process, and what libcuda makes of it ---------------------------------------------------
+ */
 
 struct model {
 	enum gs_park_state state;
 	bool suspended, memory, lost;
 	uint64_t now;
-	unsigned int seed, trouble; /* of 100 calls so many go wrong */
+	unsigned int seed, trouble; /* the percentage of calls that go wrong */
 	unsigned int restores_without_memory;
 };
 
@@ -46,7 +48,7 @@ static struct gs_park_end bring_in(struct model *m)
 {
 	if (m->lost)
 		return refuse(GS_PARK_IN, GS_PARK_CU_LOST, m);
-	if (!m->memory && bad_luck(m)) { /* somebody took it in that moment */
+	if (!m->memory && bad_luck(m)) { /* another program took the memory at that moment */
 		m->restores_without_memory++;
 		m->lost = true;
 		return refuse(GS_PARK_IN, GS_PARK_CU_NO_MEMORY, m);
@@ -80,7 +82,7 @@ static struct gs_park_end perform(struct model *m, enum gs_park_op op)
 	return refuse(op, 0, m);
 }
 
-/* The helper may die before the call, or after it and before its answer. */
+/* The helper may die before the call, or between the call and its answer. */
 static struct gs_park_end call(struct model *m, enum gs_park_op op)
 {
 	struct gs_park_end e = { .op = op, .code = -EPIPE, .state = -1 };
@@ -100,7 +102,7 @@ static struct gs_park_facts facts(const struct model *m)
 	return (struct gs_park_facts){ .now_ns = m->now, .suspended = m->suspended, .dilate = 1 };
 }
 
-/* Until there is nothing more to do. */
+/* Carries out calls until there is nothing more to do. */
 static enum gs_park_act run(struct gs_park *p, struct model *m, unsigned int most)
 {
 	for (unsigned int i = 0; i < most; i++) {
@@ -154,7 +156,7 @@ static void waits_for_memory(void **state)
 	assert_false(p.short_of_memory);
 }
 
-/* A lock that does not come, as with work that never ends. */
+/* A lock that never comes, as with work that never ends. */
 static void what_cannot_be_parked_runs(void **state)
 {
 	const struct gs_park_end locked = { .op = GS_PARK_LOCK, .state = GS_PARK_LOCKED };
@@ -190,7 +192,7 @@ static void one_without_a_state_is_left_alone(void **state)
 		f.now_ns = p.not_before_ns + 1;
 		assert_int_equal(gs_park_next(&p, &f).act, GS_PARK_ACT_RUNS);
 		assert_true(p.failed);
-		gs_park_took(&q, &ends[i], &f); /* that one may be locked */
+		gs_park_took(&q, &ends[i], &f); /* that process may be locked */
 		assert_int_equal(gs_park_next(&q, &f).act, GS_PARK_ACT_WAIT);
 		f.now_ns = q.not_before_ns + 1;
 		assert_int_equal(gs_park_next(&q, &f).op, GS_PARK_STATE);
@@ -243,7 +245,8 @@ static void nothing_stays_locked(void **state)
 		m.trouble = (unsigned int)rand_r(&m.seed) % 60;
 		m.suspended = m.state == GS_PARK_RUNNING && rand_r(&m.seed) % 2;
 		end = run(&p, &m, 2000);
-		if (p.lost || m.lost) { /* by chance of 999: not by memory here */
+		/* lost by error 999, which comes by chance, not for lack of memory */
+		if (p.lost || m.lost) {
 			assert_int_equal(m.restores_without_memory, 0);
 			continue;
 		}
@@ -256,7 +259,9 @@ static void nothing_stays_locked(void **state)
 	assert_true(parked > 1000 && ran > 1000);
 }
 
-/* ---- answers ---------------------------------------------------------------------------------- */
+/*
+ * ---- answers ----------------------------------------------------------------------------------
+ */
 
 static void hostile_answers(void **state)
 {
@@ -278,13 +283,15 @@ static void hostile_answers(void **state)
 	BAD(result, -1);
 	BAD(result, 100000);
 	BAD(state, 4);
-	BAD(state, GS_PARK_RUNNING); /* a lock that succeeded and has not locked */
+	BAD(state, GS_PARK_RUNNING); /* a lock call that succeeded but has not locked */
 	BAD(gpu, GS_PARK_GPUS);
 	BAD(bytes[3], 1ull << 60);
 #undef BAD
 }
 
-/* ---- the file --------------------------------------------------------------------------------- */
+/*
+ * ---- the file ---------------------------------------------------------------------------------
+ */
 
 static void the_file_comes_back(void **state)
 {
@@ -330,7 +337,9 @@ static void the_file_comes_back(void **state)
 		gs_parked_unref(p);
 }
 
-/* ---- back on use ------------------------------------------------------------------------------- */
+/*
+ * ---- back on use -------------------------------------------------------------------------------
+ */
 
 static void a_call_brings_back_what_nobody_else_parked(void **state)
 {
@@ -358,7 +367,7 @@ static void a_call_brings_back_what_nobody_else_parked(void **state)
 	gs_park_agent_counts(&pk, 4711, 5 * NS_PER_S, 8);
 	assert_false(p->used);
 	gs_park_agent_counts(&pk, 4711, 5 * NS_PER_S, 9);
-	assert_true(p->used); /* while its memory goes out */
+	assert_true(p->used); /* used while its memory goes out */
 	p->by_itself = false; /* root parked it */
 	assert_int_equal(gs_park_back_of(&pk, p), GS_PARK_BACK_WORD);
 	p->by = 1000;
@@ -378,7 +387,9 @@ static void a_call_brings_back_what_nobody_else_parked(void **state)
 	gs_classes_free(hub.classes);
 }
 
-/* ---- wishes of a policy ----------------------------------------------------------------------- */
+/*
+ * ---- wishes of a policy -----------------------------------------------------------------------
+ */
 
 static void a_policy_has_six_a_minute(void **state)
 {
@@ -402,16 +413,18 @@ static void one_wish_a_process_and_so_many_at_once(void **state)
 	struct gpusched_tsg rec = { .task = { .pid = 1 } };
 
 	gs_park_wish(&pk, &rec, 5);
-	gs_park_wish(&pk, &rec, 7); /* another TSG of it */
+	gs_park_wish(&pk, &rec, 7); /* another TSG of the same process */
 	assert_int_equal(pk.wished.n, 1);
 	assert_int_equal(pk.wished.all[0].min, 5);
 	for (rec.task.pid = 2; rec.task.pid < 200; rec.task.pid++)
 		gs_park_wish(&pk, &rec, 5);
 	assert_int_equal(pk.wished.n, GS_PARK_WISHES);
-	assert_true(pk.wished.told_ns); /* the others were refused */
+	assert_true(pk.wished.told_ns); /* the further wishes were refused */
 }
 
-/* ---- newcomers at the gate -------------------------------------------------------------------- */
+/*
+ * ---- newcomers at the gate --------------------------------------------------------------------
+ */
 
 static void newcomers_wait_for_a_bounded_time(void **state)
 {
@@ -419,7 +432,7 @@ static void newcomers_wait_for_a_bounded_time(void **state)
 	uint64_t t = 1000 * NS_PER_S, open_s = 0;
 
 	assert_false(gs_park_window_step(&w, false, t, 1));
-	for (int i = 0; i < 100; i++) /* somebody brings one back again and again */
+	for (int i = 0; i < 100; i++) /* a user brings one back again and again */
 		open_s += gs_park_window_step(&w, i % 3 != 2, t += NS_PER_S, 1);
 	assert_int_equal(open_s, 30);
 	assert_false(gs_park_window_step(&w, true, t + 100 * NS_PER_S, 1));
@@ -433,7 +446,9 @@ static void newcomers_wait_for_a_bounded_time(void **state)
 	assert_false(gs_park_window_step(&w, true, t + 60 * NS_PER_S, 2));
 }
 
-/* ---- progress --------------------------------------------------------------------------------- */
+/*
+ * ---- progress ---------------------------------------------------------------------------------
+ */
 
 static void a_copy_is_estimated_by_two_signs(void **state)
 {
@@ -441,9 +456,9 @@ static void a_copy_is_estimated_by_two_signs(void **state)
 	struct gs_park_look now = full;
 
 	assert_int_equal(gs_park_moved(GS_PARK_OUT, &full, &now), 0);
-	now.held = 6 * GIB; /* the driver counts less */
+	now.held = 6 * GIB; /* the driver reports less */
 	assert_int_equal(gs_park_moved(GS_PARK_OUT, &full, &now), 4 * GIB);
-	now.resident = 8 * GIB; /* the host has more already */
+	now.resident = 8 * GIB; /* the host already has more of it in memory */
 	assert_int_equal(gs_park_moved(GS_PARK_OUT, &full, &now), 7 * GIB);
 	assert_int_equal(gs_park_moved(GS_PARK_IN, &now, &full), 4 * GIB);
 	now = (struct gs_park_look){ true, true, 20 * GIB, 1 * GIB }; /* allocated, not filled */
@@ -456,7 +471,9 @@ static void a_copy_is_estimated_by_two_signs(void **state)
 	assert_true(gs_park_moved(GS_PARK_OUT, &none, &now) == GS_PARK_MOVED_UNKNOWN);
 }
 
-/* ---- margin, refusals ------------------------------------------------------------------------- */
+/*
+ * ---- margin, refusals -------------------------------------------------------------------------
+ */
 
 static void the_margin_follows_growth(void **state)
 {
@@ -519,7 +536,7 @@ static void what_comes_back_at_once_is_left_alone(void **state)
 
 	assert_true(gs_park_may_again(&a, 0));
 	r.wanted_ns = 131 * NS_PER_S;
-	gs_park_came_back(&a, &r); /* that was worth it */
+	gs_park_came_back(&a, &r); /* that parking was worth it */
 	assert_true(a.soon == 0 && gs_park_may_again(&a, 131 * NS_PER_S));
 	assert_false(gs_park_may_again(&a, 129 * NS_PER_S));
 	r = (struct gs_park_return){ 200 * NS_PER_S, 229 * NS_PER_S, 3 * NS_PER_S };
@@ -528,7 +545,7 @@ static void what_comes_back_at_once_is_left_alone(void **state)
 	assert_false(gs_park_may_again(&a, 229 * NS_PER_S));
 	assert_true(gs_park_may_again(&a, 230 * NS_PER_S));
 	r = (struct gs_park_return){ 300 * NS_PER_S, 400 * NS_PER_S, 3 * NS_PER_S };
-	gs_park_came_back(&a, &r); /* in between one that was: counted anew */
+	gs_park_came_back(&a, &r); /* a parking that was worth it starts the count anew */
 	assert_int_equal(a.soon, 0);
 	for (int i = 0; i < 2; i++) {
 		assert_false(gs_park_in_vain(&a));
@@ -538,7 +555,7 @@ static void what_comes_back_at_once_is_left_alone(void **state)
 	assert_true(gs_park_in_vain(&a));
 	assert_false(gs_park_may_again(&a, UINT64_MAX));
 	a = (struct gs_park_again){ 0 };
-	r.restore_ns = 0; /* not known: its owner did it */
+	r.restore_ns = 0; /* unknown, since its owner did it */
 	gs_park_came_back(&a, &r);
 	assert_int_equal(a.soon, 0);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The shell around the laws of parking: what goes on when a record, or the daemon, ends meanwhile. */
+/* The shell around the laws of parking: a record, or the daemon, ends in the middle of it. */
 #include <errno.h>
 #include <fcntl.h>
 #include <malloc.h>
@@ -27,7 +27,7 @@ static struct {
 	char *names[1], be[3];
 	struct gs_config config;
 	_Alignas(8) unsigned char table
-		[4096]; /* a struct gs_table without a map: each descriptor is -1 */
+		[4096]; /* a struct gs_table without maps: each descriptor is -1 */
 	struct gs_hub hub;
 	struct gs_parking pk;
 	uint32_t class_id;
@@ -38,7 +38,9 @@ static int never(sd_event_source *src, uint64_t us, void *user)
 	return 0;
 }
 
-/* A parking whose helper has just said that there is no libcuda: no process is started. */
+/*
+ * Makes a parking with a helper that has just reported that there is no libcuda; starts no process.
+ */
 static int setup(void **state)
 {
 	memset(&world, 0, sizeof(world));
@@ -95,7 +97,9 @@ static struct gs_parked *wants_to_work(int32_t pid)
 	return p;
 }
 
-/* ---- a record that ends while others come back ------------------------------------------------- */
+/*
+ * ---- a record that ends while others come back -------------------------------------------------
+ */
 
 /*
  * To bring one back looks at all of them. The one after it runs by then, so its record ends and is
@@ -105,7 +109,7 @@ static void a_record_ends_while_another_is_brought_back(void **state)
 {
 	struct gs_parked *first = wants_to_work(11), *last;
 
-	mallopt(M_PERTURB, 0xa5); /* what is freed is no record any more */
+	mallopt(M_PERTURB, 0xa5); /* freed records are overwritten */
 	add(12, GS_PARKED_UNDER_WAY, GS_PARK_RUNNING);
 	add(13, GS_PARKED_UNDER_WAY, GS_PARK_RUNNING);
 	last = wants_to_work(14);
@@ -118,7 +122,7 @@ static void a_record_ends_while_another_is_brought_back(void **state)
 	assert_int_equal(world.hub.counters[GS_SVC_UNPARKED_ON_USE], 2);
 }
 
-/* Who waits for it has a reference: it may still ask for it, to no effect. */
+/* A waiter has a reference: it may still ask, to no effect. */
 static void an_unpark_of_an_ended_record_does_nothing(void **state)
 {
 	struct gs_parked *p = add(11, GS_PARKED_UNDER_WAY, GS_PARK_RUNNING);
@@ -138,7 +142,9 @@ static void an_unpark_of_an_ended_record_does_nothing(void **state)
 	gs_parked_unref(p);
 }
 
-/* ---- the daemon's end -------------------------------------------------------------------------- */
+/*
+ * ---- the daemon's end --------------------------------------------------------------------------
+ */
 
 static void make_gate(void)
 {
@@ -154,7 +160,7 @@ static void make_gate(void)
 	close(fd);
 }
 
-/* A window that opens after the end would be closed by nobody. */
+/* After the end no window may open, since none would close it. */
 static void no_window_opens_after_the_end(void **state)
 {
 	struct gs_parked *p = wants_to_work(11);
@@ -176,7 +182,9 @@ static void no_window_opens_after_the_end(void **state)
 	assert_int_equal(p->over, GS_PARKED_UNDER_WAY);
 }
 
-/* ---- signs ------------------------------------------------------------------------------------- */
+/*
+ * ---- signs -------------------------------------------------------------------------------------
+ */
 
 static void a_count_from_before_the_lock_outlives_the_daemon(void **state)
 {
@@ -195,7 +203,7 @@ static void a_count_from_before_the_lock_outlives_the_daemon(void **state)
 	free(text);
 	DL_DELETE(world.pk.all, p);
 	gs_parked_unref(p);
-	DL_APPEND(world.pk.all, back); /* of the next daemon, which knows no state yet */
+	DL_APPEND(world.pk.all, back); /* a parking of the next daemon, which knows no state yet */
 	gs_park_agent_counts(&world.pk, 11, 5 * NS_PER_S, 41);
 	assert_true(back->used);
 	gs_park_on_use_beat(&world.pk);
@@ -206,11 +214,11 @@ static void a_count_from_before_the_lock_outlives_the_daemon(void **state)
 	gs_park_on_use_beat(&world.pk);
 	assert_int_equal(back->core.wish, GS_PARK_WISH_IN);
 	gs_park_agent_counts(&world.pk, 11, 5 * NS_PER_S, 41);
-	assert_false(back->used);          /* the same call is no second sign */
-	assert_int_equal(back->calls, 40); /* what yet another daemon compares with */
+	assert_false(back->used);          /* the same call does not count twice */
+	assert_int_equal(back->calls, 40); /* the number that a further daemon compares with */
 }
 
-/* Its lock waits for the probes, so that no call is missed, but not for ever. */
+/* The lock waits for the probes, so that no call is missed, but not for ever. */
 static void a_lock_waits_for_probes(void **state)
 {
 	struct gs_parked *p = add(11, GS_PARKED_UNDER_WAY, GS_PARK_RUNNING);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Pod and container by a cgroup's path. */
+/* Finds pod and container by a cgroup's path. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

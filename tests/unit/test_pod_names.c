@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Each source of pods' names by itself: what it reads, and what it does not believe. */
+/* Each source of pods' names by itself: what it accepts, and what it rejects. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -128,7 +128,7 @@ static void test_containers(void **state)
 	assert_int_equal(link_to(entry, "/var/log/pods/web_server-0_" UID "/other/0.log"), -EINVAL);
 	assert_int_equal(link_to(entry, "nowhere"), -EINVAL);
 	assert_int_equal(link_to("server-0_web_app.log", "x"), -EINVAL);
-	/* one that was cut says nothing, and is no mistake */
+	/* a truncated file gives nothing, and is not an error */
 	memset(cut, 'a', 251);
 	strcpy(cut + 251, ".log");
 	assert_int_equal(take(&gs_pod_by_containers, cut), 0);
@@ -148,7 +148,7 @@ static void test_fractions(void **state)
 	assert_string_equal(n.uid, UID);
 	assert_string_equal(n.namespace, "ml");
 	assert_string_equal(n.pod, "train-7d9f");
-	for (size_t len = 0; len < strlen(good); len++) { /* torn anywhere */
+	for (size_t len = 0; len < strlen(good); len++) { /* truncated at any byte */
 		put(ID ".json", good, len);
 		assert_int_not_equal(take(&gs_pod_by_fractions, ID ".json"), 0);
 	}
@@ -368,6 +368,7 @@ static void test_synonyms(void **state)
 }
 
 /* No folder makes the daemon's memory grow without end. */
+/* A huge folder does not make the daemon's memory grow without end. */
 static void test_many(void **state)
 {
 	struct gs_pod_names n = { .namespace = "a", .pod = "b" };

@@ -86,7 +86,8 @@ static void test_tick_wakes_loop(void **state)
 	(void)state;
 	NEED_TABLE();
 	p = start("lcbe", NULL, NULL);
-	be = fixture_tsg(2, GPUSCHED_CLASS_BE); /* nobody calls task_init: the tick finds it */
+	/* task_init is not called for it: the tick finds it */
+	be = fixture_tsg(2, GPUSCHED_CLASS_BE);
 	gs_policy_nudge(p);
 	pfd = (struct pollfd){ .fd = gs_policy_fd(p), .events = POLLIN };
 	assert_int_equal(poll(&pfd, 1, 5000), 1);
@@ -97,7 +98,7 @@ static void test_tick_wakes_loop(void **state)
 	fixture_remove(&be);
 }
 
-/* The id of the program in it; 0: none. */
+/* Returns the id of the program in the slot; 0: none. */
 static uint32_t in_slot(const char *slot)
 {
 	uint32_t zero = 0, id = 0;
@@ -110,7 +111,10 @@ static bool hears_of_launches(void)
 	return in_slot("gs_work_slot");
 }
 
-/* A policy that has ended has no wishes. It keeps the slots until it is freed, or another one comes. */
+/*
+ * A policy that has ended has no wishes. It keeps the slots until it is freed, or another policy
+ * comes.
+ */
 static void test_ended(void **state)
 {
 	struct gpusched_tsg be;
@@ -139,7 +143,7 @@ static void test_ended(void **state)
 	fixture_remove(&be);
 }
 
-/* Puts one that fails at its first TSG in the place of @prev; it is still to be freed. */
+/* Starts a policy that fails at its first TSG in the place of @prev. The caller frees it. */
 static struct gs_policy *fails_in_start(struct gs_policy *prev)
 {
 	struct gs_policy_exit x = { 0 };
@@ -155,7 +159,9 @@ static struct gs_policy *fails_in_start(struct gs_policy *prev)
 	return p;
 }
 
-/* A policy that fails in its own start leaves the slots when it is freed, like one that has ended. */
+/*
+ * A policy that fails in its own start leaves the slots when it is freed, like one that has ended.
+ */
 static void test_failed_start(void **state)
 {
 	struct gpusched_tsg be;
@@ -178,14 +184,14 @@ static void test_failed_start(void **state)
 	gs_policy_discard(p);
 	assert_int_equal(in_slot("gs_slot"), of_prev);
 	for (int i = 0; i < 250 && fixture_get(&be).task.want.timeslice_us != 33; i++)
-		gs_sleep_ns(20 * NS_PER_MS); /* its tick counts anew */
+		gs_sleep_ns(20 * NS_PER_MS); /* until its tick has counted anew */
 	want_slice(&be, 33);
 	gs_policy_stop(prev, GS_POLICY_EXIT_STOPPED);
 	assert_int_equal(in_slot("gs_slot"), 0);
 	fixture_remove(&be);
 }
 
-/* A policy that wants launches counted and has nothing to say of each delays none. */
+/* A policy that wants launches counted but has no work_submit delays no launch. */
 static void test_hears_of_launches(void **state)
 {
 	struct gs_policy *counts, *hears;
@@ -227,7 +233,10 @@ static void look(struct gs_policy *p, const struct gpusched_tsg *rec, uint64_t *
 	memcpy(priv, fixture_get(rec).task.priv, sizeof(fixture_get(rec).task.priv));
 }
 
-/* Facts reach a policy: of what is loaded as of the runlist's time, and of nobody else's TSG. */
+/*
+ * Facts reach a policy: those of a loaded TSG hold for the runlist's time, and no other TSG's come
+ * along.
+ */
 static void test_facts(void **state)
 {
 	const struct gpusched_runlist_facts r = {
@@ -280,7 +289,7 @@ static void test_facts(void **state)
 	fixture_remove(&b);
 }
 
-/* What switches cost a GPU, while it is known. */
+/* The policy gets the costs of switches while they are known. */
 static void test_costs(void **state)
 {
 	const struct gpusched_gpu g = { .known = GPUSCHED_GPU_SAVE | GPUSCHED_GPU_SWITCH,
@@ -316,7 +325,7 @@ static void count_log(int level, const char *message, void *count)
 		__atomic_fetch_add((int *)count, 1, __ATOMIC_RELAXED);
 }
 
-/* Without a tick as well: what a policy logs is told while it runs. */
+/* Log lines of a policy without a tick are printed while it runs, too. */
 static void test_log_wakes_loop(void **state)
 {
 	struct gpusched_tsg be;
@@ -355,7 +364,7 @@ static void test_switch(void **state)
 	p = start("lcbe", "be_slice_us=60", p);
 	want_slice(&be, 60);
 
-	/* a start that fails leaves the running one alone */
+	/* a start that fails leaves the running policy alone */
 	assert_int_equal(fixture_start("lcbe", "be_slice_us=0", p, &q, &x, &err), -ERANGE);
 	assert_non_null(strstr(err.text, "1 to 100000000"));
 	assert_null(q);
@@ -365,7 +374,7 @@ static void test_switch(void **state)
 	fixture_remove(&be);
 }
 
-/* A policy that fails over its first TSG has not touched the others. */
+/* A policy that fails at its first TSG has not changed the others. */
 static void test_failed_switch(void **state)
 {
 	struct gs_policy_exit x = { 0 };
@@ -427,7 +436,7 @@ static void test_callbacks(void **state)
 	assert_int_equal((int64_t)now.task.priv[2], -9);
 	assert_int_equal(now.task.priv[3], 1);
 	assert_int_equal(now.task.priv[5], 1); /* one LC in the table */
-	assert_int_equal(now.task.priv[6], 1); /* task_init came once */
+	assert_int_equal(now.task.priv[6], 1); /* task_init was called once */
 	run(p, GPUSCHED_RUN_TASK_INIT, &be, 0, 0);
 	assert_int_equal(fixture_get(&be).task.priv[6], 2);
 
@@ -455,7 +464,7 @@ static void test_callbacks(void **state)
 	assert_true(now.task.want.valid & GPUSCHED_INTERLEAVE);
 	assert_int_equal(now.task.want.interleave, 2);
 
-	/* what it leaves behind is nothing to the next one */
+	/* the words that it leaves do not reach the next policy */
 	run(p, GPUSCHED_RUN_SCHEDULE, &be, 0, GPUSCHED_HOLD);
 	p = start("lcbe", NULL, p);
 	now = fixture_get(&be);
@@ -479,7 +488,10 @@ static unsigned int entries(const struct gs_policy *p, const char *map)
 	return n;
 }
 
-/* The hooks know a TSG by the process that made it, and nothing is left of one that went to others. */
+/*
+ * The hooks know a TSG by the process that made it. No entry is left of a TSG that went to other
+ * processes.
+ */
 static void test_hooked_names(void **state)
 {
 	struct gs_policy_exit x = { 0 };
@@ -519,7 +531,7 @@ static bool is_ticked(const struct gpusched_tsg *rec)
 	return false;
 }
 
-/* The tick keeps a list of what it met: who comes later, in any number, is met all the same. */
+/* The tick keeps a list of TSGs. TSGs that come later, in any number, are met all the same. */
 static void test_tick_meets_all(void **state)
 {
 	enum { MANY = 1100 }; /* more than the list holds */
@@ -529,13 +541,13 @@ static void test_tick_meets_all(void **state)
 	(void)state;
 	NEED_TABLE();
 	assert_non_null(many);
-	assert_int_equal(gs_cfg_max_tsgs(table, 0), 0); /* they are one process's */
+	assert_int_equal(gs_cfg_max_tsgs(table, 0), 0); /* all of them are of one process */
 	p = start(fixture_source("flips"), NULL, NULL);
-	gs_sleep_ns(100 * NS_PER_MS); /* it met an empty table */
+	gs_sleep_ns(100 * NS_PER_MS); /* so that the tick has met an empty table */
 	first = fixture_tsg(1, GPUSCHED_CLASS_BE);
 	gs_policy_nudge(p);
 	assert_true(is_ticked(&first));
-	gs_sleep_ns(100 * NS_PER_MS); /* its list holds the first one */
+	gs_sleep_ns(100 * NS_PER_MS); /* so that its list has the first TSG */
 	fixture_remove(&first);
 	same = fixture_tsg(1, GPUSCHED_CLASS_BE);
 	assert_true(is_ticked(&same));
@@ -550,7 +562,7 @@ static void test_tick_meets_all(void **state)
 	free(many);
 }
 
-/* Rounds that a policy skips do not make its tick rare. */
+/* Rounds that a policy skips do not make its rounds rarer. */
 static void test_skipped_rounds(void **state)
 {
 	struct gpusched_tsg rec;
@@ -563,13 +575,14 @@ static void test_skipped_rounds(void **state)
 	p = start(fixture_source("skips"), NULL, NULL);
 	assert_true(is_ticked(&rec));
 	first = fixture_get(&rec).task.want.timeslice_us;
-	gs_sleep_ns(2 * NS_PER_S); /* 200 rounds; a rare tick would have two */
+	/* time for 200 rounds; a tick that has become rare would have two */
+	gs_sleep_ns(2 * NS_PER_S);
 	assert_true(fixture_get(&rec).task.want.timeslice_us >= first + 24);
 	gs_policy_stop(p, GS_POLICY_EXIT_STOPPED);
 	fixture_remove(&rec);
 }
 
-/* A policy that is settled is left alone until something happens. */
+/* A settled policy gets no rounds until something happens. */
 static void test_rests(void **state)
 {
 	struct gpusched_tsg rec;

@@ -20,7 +20,7 @@ static void test_check(void **state)
 		const char *name;
 		enum gs_policy_exit_kind kind;
 		int code;          /* 0: any */
-		const char *words; /* in the message */
+		const char *words; /* words of the message */
 	} cases[] = {
 		{ "out_of_bounds", GS_POLICY_EXIT_VERIFIER, 0, "verifier" },
 		{ "endless", GS_POLICY_EXIT_VERIFIER, 0, "verifier" },
@@ -55,7 +55,7 @@ static void test_check(void **state)
 		int r = gs_policy_check(fixture_source(cases[i].name), NULL, &x, &err);
 
 		if (!strcmp(cases[i].name, "deny") && !gs_gate_probe(NULL)) {
-			assert_int_equal(r, 0); /* this kernel has the gate */
+			assert_int_equal(r, 0); /* this kernel runs the gate */
 			continue;
 		}
 		if (x.kind != cases[i].kind || (cases[i].code && x.code != cases[i].code) ||
@@ -89,11 +89,11 @@ static void test_absurd(void **state)
 	before = fixture_get(&before);
 	assert_int_equal(start("absurd", &p, &x), 0);
 	now = fixture_get(&before);
-	/* bits without a meaning came along, so nothing that is done once is done */
+	/* the wish has bits without a meaning, so one-time wishes are not carried out */
 	assert_int_equal(now.task.want.valid, GPUSCHED_ALL_WANTS & ~GPUSCHED_WANT_ONCE);
 	assert_int_equal(now.task.want.runnable, 1);
 	assert_int_equal(now.task.priv[7], (uint64_t)-1);
-	/* nothing else of the record moved */
+	/* nothing else in the record has changed */
 	memset(&now.task.want, 0, sizeof(now.task.want));
 	memset(now.task.priv, 0, sizeof(now.task.priv));
 	memset(&before.task.want, 0, sizeof(before.task.want));
@@ -129,7 +129,10 @@ static void keep_log(int level, const char *message, void *unused)
 	snprintf(logged + at, sizeof(logged) - at, "%s\n", message);
 }
 
-/* What the library logs from here on; the policy's threads log as well, so no test may go by order. */
+/*
+ * The library's log from here on. The policy's threads log as well, so tests may not depend on the
+ * order.
+ */
 static void listen(void)
 {
 	logged[0] = '\0';
@@ -227,7 +230,7 @@ static void test_slow_tick(void **state)
 	}
 }
 
-/* Voluntary context switches of this process's other threads. */
+/* Counts voluntary context switches of this process's other threads. */
 static unsigned long others_switches(void)
 {
 	unsigned long sum = 0, n;
@@ -253,10 +256,10 @@ static unsigned long others_switches(void)
 	return sum;
 }
 
-/* A tick wakes its own thread and nobody else: the watchdog looks once per timeout. */
+/* A tick wakes only its own thread: the watchdog looks once per timeout. */
 static void test_watchdog_is_quiet(void **state)
 {
-	const uint64_t period = NS_PER_MS; /* flips' */
+	const uint64_t period = NS_PER_MS; /* the period of the policy flips */
 	struct gpusched_tsg rec;
 	struct gs_policy_exit x;
 	struct gs_policy *p;
@@ -283,7 +286,7 @@ static uint64_t no_time(void *user)
 	return 1;
 }
 
-/* One best-effort TSG and a clock that stands. */
+/* A native world with one best-effort TSG and a clock that stands still. */
 static struct gpusched_task lone;
 static struct gpusched_task *lone_tasks[] = { &lone };
 
@@ -307,7 +310,7 @@ static struct gs_policy *native(const char *name)
 	return p;
 }
 
-/* What the kernel's hosts refuse by its numbers the native one does too. */
+/* The native host refuses the same numbers as the kernel's hosts. */
 static void test_native_numbers(void **state)
 {
 	struct gs_policy_exit x = { 0 };
@@ -348,7 +351,7 @@ static void crashes(const char *name, const char *how)
 	gs_policy_stop(p, GS_POLICY_EXIT_ERROR);
 }
 
-/* And a crash. */
+/* The native host outlives a crash. */
 static void test_native_crash(void **state)
 {
 	struct gs_policy *p;

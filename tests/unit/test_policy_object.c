@@ -86,7 +86,7 @@ static void test_info(void **state)
 	gs_policy_info_free(&info);
 }
 
-/* Which facts it reads: directly, through a function, across calls, by a helper. */
+/* Finds the facts that a policy reads: directly, through a function, across calls, by a helper. */
 static void test_reads(void **state)
 {
 	struct gs_policy_info info = { 0 };
@@ -127,7 +127,7 @@ static void test_reads(void **state)
 	gs_policy_info_free(&info);
 }
 
-/* A chain of functions that only newer kernels run, and the deepest that all do. */
+/* A chain of functions that only newer kernels accept, and the deepest one that all accept. */
 static void test_stack(void **state)
 {
 	struct gs_policy_info info = { 0 };
@@ -218,7 +218,7 @@ static void test_new_and_build(void **state)
 	assert_int_equal(rmdir(folder), 0);
 }
 
-/* A process that has ended may still wait for its new parent's attention. */
+/* A process counts as ended even if its new parent has not reaped it yet. */
 static bool lives(int pid)
 {
 	char path[64], state = 'Z';
@@ -234,7 +234,10 @@ static bool lives(int pid)
 	return state != 'Z';
 }
 
-/* Builds with @script for a compiler, which writes its processes' numbers into "pids": none is left. */
+/*
+ * Builds with @script as the compiler, which writes the ids of its processes to "pids". None may be
+ * left.
+ */
 static int build_with(const char *script, struct gs_error *err)
 {
 	int pid, n = 0, r;
@@ -268,7 +271,9 @@ static void *forbid_soon(void *unused)
 	return NULL;
 }
 
-/* A compiler that hangs ends with all that it has started; what it leaves behind does too. */
+/*
+ * A compiler that hangs is killed with all its children, and so are children that it leaves behind.
+ */
 static void test_build_limit(void **state)
 {
 	const char *path = getenv("PATH");
@@ -316,7 +321,10 @@ static void test_damaged(void **state)
 
 	(void)state;
 	assert_int_equal(gs_polobj_open(fixture_source("options"), &obj, &err), 0);
-	/* any prefix, and any byte of the headers turned over: refused or read, never a crash */
+	/*
+	 * any prefix, and any changed byte of the headers, is refused or read, and never causes a
+	 * crash
+	 */
 	for (size_t len = 0; len < obj.len; len += 61) {
 		struct gs_policy_info info = { 0 };
 

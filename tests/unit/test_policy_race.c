@@ -34,7 +34,7 @@ static void *tick_all_the_time(void *arg)
 	return NULL;
 }
 
-/* Until the round that may be under way has ended. */
+/* Waits until a round that may be under way has ended. */
 static void wait_round(void)
 {
 	uint64_t until = __atomic_load_n(&ticks, __ATOMIC_ACQUIRE) + 1;
@@ -43,7 +43,7 @@ static void wait_round(void)
 		;
 }
 
-/* A hold once made ends by an admission only, and an admission ends it. */
+/* A hold ends by an admission, and by nothing else. */
 static void test_hold_and_tick(void **state)
 {
 	struct gs_policy_exit x = { 0 };
@@ -57,7 +57,7 @@ static void test_hold_and_tick(void **state)
 	rec = fixture_tsg(1, GPUSCHED_CLASS_LC);
 	if (fixture_start(fixture_source("holds"), NULL, NULL, &policy, &x, &err))
 		fail_msg("%s", err.text);
-	gs_ticker_pause(gs_stock_of(policy)); /* the rounds are ours */
+	gs_ticker_pause(gs_stock_of(policy)); /* so that only the test makes rounds */
 	assert_int_equal(pthread_create(&thread, NULL, tick_all_the_time, &rec), 0);
 	for (int i = 0; i < TIMES; i++) {
 		run(GPUSCHED_RUN_SCHEDULE, &rec.key);
@@ -76,7 +76,7 @@ static void test_hold_and_tick(void **state)
 	assert_int_equal(lost, 0);
 	assert_int_equal(stayed, 0);
 	now = fixture_get(&rec);
-	/* each word of priv has one writer: no count of it is lost */
+	/* each word of priv has one writer, so no count is lost */
 	assert_int_equal(now.task.priv[0], TIMES);
 	assert_int_equal(now.task.priv[1], ticks);
 	assert_int_equal(now.task.want.timeslice_us, 1000 + ticks % 2);

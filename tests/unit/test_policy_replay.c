@@ -20,7 +20,7 @@ static void open_world(struct world *w, const struct gs_host *host, const char *
 		fail_msg("%s host, policy %s: %s", host->name, policy, err.text);
 }
 
-/* One round of @w at @ms; how many there were so far. */
+/* Makes a round of @w at @ms. Returns the number of rounds so far. */
 static uint64_t round_at(struct world *w, uint64_t ms)
 {
 	w->now = ms * NS_PER_MS;
@@ -29,7 +29,7 @@ static uint64_t round_at(struct world *w, uint64_t ms)
 	return w->tasks[0].t.priv[0];
 }
 
-/* tick_end()'s rest means the same on both. */
+/* The rest that tick_end() asks for means the same on both hosts. */
 static void rests_on(const struct gs_host *host)
 {
 	static struct world w;
@@ -47,7 +47,7 @@ static void rests_on(const struct gs_host *host)
 	gs_virtual_ask(w.p, GPUSCHED_RUN_SCHEDULE, t, 0);
 	assert_int_equal(round_at(&w, 6021), 3);
 	assert_int_equal(round_at(&w, 6031), 3);
-	/* a round that changes something is no reason to rest */
+	/* after a round that changes a wish, there is no rest */
 	t->launches = 300;
 	gs_virtual_ask(w.p, GPUSCHED_RUN_TIMESLICE_SET, t, 2048);
 	assert_int_equal(round_at(&w, 6041), 4);
@@ -93,7 +93,7 @@ static void kicks_on(const struct gs_host *host)
 	}
 	assert_int_equal(heard, 99);
 	assert_int_equal(w.p->kicks_refused, 901);
-	w.now += NS_PER_S; /* the next second has its own */
+	w.now += NS_PER_S; /* the next second has a limit of its own */
 	gs_virtual_ask(w.p, GPUSCHED_RUN_WORK_SUBMIT, t, GS_WORK_ARG(1, 0));
 	assert_true(gs_virtual_kicked(w.p));
 	world_close(&w);
@@ -112,7 +112,7 @@ static void test_kicks_in_the_kernel(void **state)
 	kicks_on(&gs_host_sim);
 }
 
-/* What the world hides the policy is not told, and the world keeps. */
+/* The policy does not get facts that the world hides, and the world keeps them. */
 static void hides_on(const struct gs_host *host)
 {
 	struct gpusched_task t = { .id = 1,
@@ -166,7 +166,7 @@ static void fair_round(struct world *w, size_t n, uint64_t first_cgroup, uint64_
 	assert_int_equal(gs_virtual_round(w->p), 0);
 }
 
-/* fair keeps nothing of users, jobs and processes that are gone, however many there were. */
+/* fair keeps no entry of users, jobs and processes that are gone, however many there were. */
 static void test_fair_groups(void **state)
 {
 	static struct world w;
@@ -190,7 +190,7 @@ static void test_fair_groups(void **state)
 	world_close(&w);
 }
 
-/* rr passes an idle BE over, and leaves it no short slice to wake up with. */
+/* rr passes an idle BE over, and does not leave it a short slice. */
 static void test_rr_idle(void **state)
 {
 	static struct world w;
@@ -211,7 +211,7 @@ static void test_rr_idle(void **state)
 	}
 	assert_int_equal(w.live[0]->want.valid, GPUSCHED_TIMESLICE);
 	assert_true(is_suspended(&w.live[1]->want));
-	/* the second one's turn; the first has launched nothing since */
+	/* the second BE has the turn; the first has launched nothing since */
 	w.now += 2 * NS_PER_S;
 	w.live[1]->last_launch_ns = w.now;
 	assert_int_equal(gs_virtual_round(w.p), 0);
@@ -221,7 +221,7 @@ static void test_rr_idle(void **state)
 	world_close(&w);
 }
 
-/* admit: who runs already has his place before the first round. */
+/* admit: a TSG that runs already has its place before the first round. */
 static void test_admit_at_once(void **state)
 {
 	const char *const one[] = { "max_be=1", NULL };
@@ -257,7 +257,7 @@ static void live(struct world *w, const char *policy)
 	world_close(w);
 }
 
-/* Twice the same seed through the native host: no state survives from one run to the next. */
+/* The same seed twice through the native host: no state survives from one run to the next. */
 static void test_repeatable(void **state)
 {
 	static struct world a, b;

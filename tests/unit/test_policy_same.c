@@ -8,7 +8,7 @@
 
 #define STEPS 500
 
-/* What a run must have seen at least once, so that nothing agrees with nothing. */
+/* Events that a run must have had at least once; otherwise agreement would prove nothing. */
 #define SLICES 1u
 #define SUSPENDS 2u
 #define HOLDS 4u
@@ -135,7 +135,7 @@ static void test_three_hosts(void **state)
 	replay(hosts, 3);
 }
 
-/* Several natively, which needs no privilege: each instance has a state of its own. */
+/* Several native instances, which need no privilege: each has a state of its own. */
 static void test_three_natives(void **state)
 {
 	static const struct gs_host *const hosts[] = { &gs_host_native, &gs_host_native,

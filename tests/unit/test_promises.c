@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Requests: which groups have theirs, in what order, and which are told that there is no room. */
+/* Requests: which groups get theirs, in what order, and which are refused for lack of room. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -23,7 +23,7 @@ static int end(void **state)
 	return p.groups || p.tsgs;
 }
 
-/* A TSG of its own group: id and group are the same. */
+/* Makes a TSG with a group of its own: both have the same number. */
 static int ask(uint64_t id, uint32_t pct, uint64_t start_ns)
 {
 	const struct gs_promise_wish w = {
@@ -46,7 +46,7 @@ static void the_last_to_come_has_none(void **state)
 {
 	assert_int_equal(ask(1, 60, 300), 1);
 	gs_promises_settle(&p, false);
-	assert_int_equal(ask(2, 50, 100), 1); /* older, and yet later */
+	assert_int_equal(ask(2, 50, 100), 1); /* an older TSG that asks later */
 	gs_promises_settle(&p, false);
 	assert_true(group(1)->has);
 	assert_false(group(2)->has);
@@ -54,7 +54,7 @@ static void the_last_to_come_has_none(void **state)
 	assert_true(group(2)->changed);
 	assert_int_equal(ask(3, 40, 400), 1);
 	gs_promises_settle(&p, false);
-	assert_true(group(3)->has); /* for which there is room */
+	assert_true(group(3)->has); /* there is room for this one */
 }
 
 static void a_restart_goes_by_start(void **state)
@@ -119,11 +119,11 @@ static void each_runlist_has_its_own(void **state)
 	gs_promises_settle(&p, false);
 	assert_true(group(1)->has);
 	assert_true(group(2)->has);
-	w.id = 3; /* a member of it: they have it together */
+	w.id = 3; /* a member of the group, which shares the request */
 	assert_int_equal(gs_promises_put(&p, &w), 0);
 	assert_ptr_equal(group(2), group(3));
 	w.runlist = 0;
-	assert_int_equal(gs_promises_put(&p, &w), 1); /* it moved */
+	assert_int_equal(gs_promises_put(&p, &w), 1); /* it moved to another group */
 	assert_ptr_equal(group(1), group(3));
 }
 
@@ -154,7 +154,7 @@ static void each_partition_has_100_pct(void **state)
 	w.runlist = gpusched_runlist(&t);
 	gs_promises_put(&p, &w);
 	gs_promises_settle(&p, false);
-	assert_false(group(4)->has); /* of those of its own instance it is past 100 % */
+	assert_false(group(4)->has); /* the requests of its own instance are past 100 % */
 	assert_int_equal(group(4)->over_pct, 101);
 }
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What `qualify` makes of a GPU's log, and of what it found: the model takes it, unknown stays out. */
+/*
+ * The costs that `qualify` finds in a GPU's log, and the file that it writes: the model reads it,
+ * and unknown costs are left out.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -31,7 +34,7 @@ static void record(uint32_t pid, uint64_t ns, bool start, bool gap)
 	qualify_window_feed(&w, &r);
 }
 
-/* @n turns by each of @programs in a round, @us long and @gap_us apart. */
+/* Adds @n turns by each of @programs in a round, @us long and @gap_us apart. */
 static void rounds(uint64_t from, unsigned int n, uint32_t programs, uint64_t us, uint64_t gap_us)
 {
 	for (unsigned int i = 0; i < n * programs; i++) {
@@ -66,7 +69,7 @@ static void test_turns(void **state)
 	assert_int_equal(id[2], 3);
 }
 
-/* Others' turns are not ours, and a turn or a switch across them is none. */
+/* Other programs' turns do not count, nor does a turn or a switch across them. */
 static void test_others(void **state)
 {
 	begin();
@@ -107,7 +110,7 @@ static void test_hidden(void **state)
 	assert_int_equal(w.v[0].ns, 20 * US);
 }
 
-/* Few turns, or lengths all over the place, say nothing. */
+/* Too few turns, or lengths that vary widely, give no result. */
 static void test_nothing(void **state)
 {
 	begin();
@@ -136,7 +139,9 @@ static void test_unit(void **state)
 	assert_false(qualify_unit(1000, 900e3, 4000, 4189e3, &unit, &save));
 }
 
-/* ---- what is kept ------------------------------------------------------------------------------- */
+/*
+ * ---- what is kept -------------------------------------------------------------------------------
+ */
 
 static char dir[] = "/tmp/gpusched-test-qualify.XXXXXX";
 
@@ -208,7 +213,7 @@ static void test_known_goes_in(void **state)
 	qualify_free(r);
 }
 
-/* No cost, or a reason, is made up. */
+/* Neither costs nor reasons are made up. */
 static void test_costs_as_the_account_has_them(void **state)
 {
 	struct qualify_result *r = nothing();
@@ -217,7 +222,7 @@ static void test_costs_as_the_account_has_them(void **state)
 	assert_true(gs_costs_plausible(&c));
 	assert_int_equal(c.save_basis, GS_COST_UNKNOWN);
 	assert_int_equal(c.switch_basis, GS_COST_UNKNOWN);
-	r->costs[QUALIFY_SAVE].us = 100; /* without the unit it says nothing */
+	r->costs[QUALIFY_SAVE].us = 100; /* without the unit, the save alone is of no use */
 	c = qualify_as_costs(r, 9);
 	assert_int_equal(c.save_basis, GS_COST_UNKNOWN);
 	r->costs[QUALIFY_UNIT].us = 1.024;
@@ -293,7 +298,7 @@ static void test_why_there_is_no_log(void **state)
 	assert_string_equal(reason, "only the log would tell: No such device");
 }
 
-/* A folder that cannot be made, or a file that cannot be written, is no result. */
+/* If a folder cannot be made, or a file cannot be written, there is an error. */
 static void test_no_place_to_keep(void **state)
 {
 	struct qualify_result *r = nothing();
@@ -308,7 +313,7 @@ static void test_no_place_to_keep(void **state)
 	qualify_free(r);
 }
 
-/* What is left behind is told beside the result, which is kept. */
+/* Leftovers are reported beside the result, which is kept. */
 static void test_left_behind(void **state)
 {
 	struct qualify_result *r = nothing();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* test_quiet.c - what is learned from a service's rests */
+/* test_quiet.c - learns from a service's rests when its requests end */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -27,7 +27,7 @@ static void test_unknown(void **state)
 	assert_int_equal(gs_quiet_us(&q), 1000);
 }
 
-/* Tokens at 50 us, requests as they come: 4, 8, 40 a second. */
+/* Tokens 50 us apart; requests at random times: 4, 8, 40 a second. */
 static void test_tokens(void **state)
 {
 	static const double means_us[] = { 170000, 47000, 15000 };
@@ -58,7 +58,7 @@ static void test_slow_tokens(void **state)
 	assert_in_range(quiet, 4000, GS_QUIET_MOST_US);
 }
 
-/* A service that others keep from resting: what it had so far was in requests. */
+/* A service that others keep from resting: its rests so far were within requests. */
 static void test_held_up(void **state)
 {
 	struct gs_quiet q = { 0 };
@@ -79,7 +79,7 @@ static void test_overlap(void **state)
 	assert_int_equal(gs_quiet_us(&q), 0);
 }
 
-/* What it did once is forgotten. */
+/* Old behaviour is forgotten. */
 static void test_changes(void **state)
 {
 	struct gs_quiet q = { 0 };

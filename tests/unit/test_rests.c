@@ -12,7 +12,7 @@
 #define MS 1000000ull
 #define US 1000ull
 
-/* A launch that is waited for, @us long. Returns whether the daemon would hear of a request. */
+/* A launch of @us for which the program waits. Returns whether the daemon would get a request. */
 static int token(struct gs_rests *s, uint64_t *now, uint64_t us, uint32_t quiet_us)
 {
 	int begins = gs_rests_begins(s, gs_rests_worked(s, *now, 0), quiet_us, *now);
@@ -104,7 +104,7 @@ static void test_two_threads_wait(void **state)
 	assert_int_equal(s.rest_ns, 5003 * MS);
 }
 
-/* It polls: between its launches it rests, as far as anybody can tell. */
+/* A program that polls seems to rest between its launches. */
 static void test_a_program_that_never_waits(void **state)
 {
 	struct gs_rests s = { 0 };
@@ -126,7 +126,7 @@ static void test_a_program_that_never_waits(void **state)
 	assert_in_range(heard, 15, 40);
 }
 
-/* One that would flood the ring. */
+/* A program that would flood the ring. */
 static void test_events_are_bounded(void **state)
 {
 	struct gs_rests s = { 0 };

@@ -43,7 +43,7 @@ static struct sim_ring_entry *put(const struct world_tsg *t)
 	return e;
 }
 
-/* Model time until @ns, with all that is due on the way. */
+/* Advances model time to @ns, with all that is due until then. */
 static void run_until(struct simrm_world *w, uint64_t ns)
 {
 	for (;;) {
@@ -93,11 +93,11 @@ static void hold_waits_for_its_flag(void **s)
 	e->kind = SIM_RING_HOLD;
 	e->limit_ns = 10000000000;
 	e->flag_at = 128;
-	put(&t); /* behind it: keeps the turn */
+	put(&t); /* queued behind it, so that the turn goes on */
 	run_until(&w, 5000000);
 	assert_int_equal(ring.done[3], 0);
 	*(uint32_t *)(ring.host + 128) = 1;
-	run_until(&w, 99000000); /* not yet: what was launched before is not due by then */
+	run_until(&w, 99000000); /* earlier launches are not due yet */
 	assert_int_equal(ring.done[3], 0);
 	now = gs_now_ns() - world_clock_start;
 	run_until(&w, now + 1000000);
@@ -155,7 +155,10 @@ static void nonsense_is_dropped(void **s)
 /* After hours without work the next launch is one event, not one per launch time of them. */
 static void idle_time_is_one_step(void **s)
 {
-	/* the world's clock starts at 0; a number that a double holds, however long this machine is up */
+	/*
+	 * the world's clock starts at 0; a number that a double holds, however long this machine is
+	 * up
+	 */
 	const uint64_t called = gs_now_ns() & ~1023ull;
 	struct simrm_world w;
 	struct world_tsg t;
@@ -169,7 +172,10 @@ static void idle_time_is_one_step(void **s)
 	end(&w, &t);
 }
 
-/* A client whose clock is ahead of ours gains nothing, and does not make us look again and again. */
+/*
+ * A client with a clock ahead of the server's gains nothing, and does not make the server look
+ * again and again.
+ */
 static void future_calls_count_as_made(void **s)
 {
 	struct simrm_world w;
@@ -210,14 +216,14 @@ static void spoilt_indices(void **s)
 	ring.head = 0x80000000u;
 	run_until(&w, 1000000);
 	assert_int_equal(sim_rings_bad(w.rings), 1);
-	ring.tail = 12345; /* the server has its own */
+	ring.tail = 12345; /* the server keeps a tail of its own */
 	put(&t);
 	run_until(&w, 2000000);
 	assert_int_equal(ring.done[3], 1);
 	end(&w, &t);
 }
 
-/* Objects go while their work is queued, running, and done but not yet reported. */
+/* Objects are freed while their work is queued, running, and done but not yet reported. */
 static void channels_go(void **s)
 {
 	for (uint64_t at = 1000; at < 200000; at += 3000) {

@@ -39,9 +39,9 @@ struct seen {
 static struct {
 	struct seen calls[64];
 	unsigned int n;
-	uint64_t ino[2];         /* accepted files; the first carries the client */
-	uint32_t fail_cmd;       /* this command ... */
-	unsigned int fail_after; /* ... fails after so many */
+	uint64_t ino[2];         /* accepted files; the first one has the client */
+	uint32_t fail_cmd;       /* a command that fails ... */
+	unsigned int fail_after; /* ... after so many successes */
 	uint32_t fail_status;
 	uint32_t missing_channel;
 	uint8_t disabled[GPUSCHED_MAX_CHANNELS];
@@ -315,7 +315,7 @@ static void test_moved_descriptor_is_found(void **state)
 	unsigned int before = open_fds();
 	int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
 
-	t.fd = null; /* another file by now */
+	t.fd = null; /* the descriptor is another file by now */
 	assert_int_equal(do_op(&t, GS_RM_SET_TIMESLICE, 20, &res), -EBADF);
 	t.find = find_right;
 	t.finder = &finds;
@@ -336,7 +336,7 @@ static void test_moved_descriptor_is_found(void **state)
 	assert_int_equal(open_fds(), before);
 }
 
-/* That RM has no such TSG is its word alone: another file of the owner's says nothing. */
+/* Only an answer through the right file proves that RM has no such TSG. */
 static void test_denied(void **state)
 {
 	struct gs_rm_tsg t = own_tsg(1);
@@ -375,7 +375,7 @@ static void test_owner_gone(void **state)
 	assert_non_null(strstr(err.text, "gone"));
 }
 
-/* As one with GPU contexts, whose files take their time to be closed. */
+/* A process that takes long to close its files, as one with GPU contexts does. */
 static void __attribute__((noreturn)) end_late(int ready)
 {
 	int memory = memfd_create("late", MFD_CLOEXEC);
@@ -457,7 +457,7 @@ static void test_main_thread_gone(void **state)
 	if (fd >= 0) {
 		assert_int_equal(do_op(&t, GS_RM_SET_TIMESLICE, 20, &res), 0);
 		close(fd);
-	} else { /* an older kernel: refused, not mistaken for a dead process */
+	} else { /* an older kernel: the call is refused, and the process is not taken for dead */
 		assert_int_equal(do_op(&t, GS_RM_SET_TIMESLICE, 20, &res), -EINVAL);
 	}
 	kill(child, SIGKILL);
@@ -518,7 +518,7 @@ static void test_gpu_find(void **state)
 	assert_null(gs_gpu_find(g, 2, ""));
 }
 
-/* Without the seam: an ordinary process's files are not NVIDIA's. */
+/* Without the test's seam, files of an ordinary process are not taken for NVIDIA's. */
 static void test_strangers_are_refused(void **state)
 {
 	struct gs_error err = { 0 };
@@ -552,7 +552,7 @@ static void test_registered_files(void **state)
 	fprintf(f, "%llu %llu /dev/nvidia0\n", (unsigned long long)st.st_dev,
 		(unsigned long long)st.st_ino);
 	fclose(f);
-	child = fork(); /* the instance is settled once in a process */
+	child = fork(); /* a process looks for its instance only once */
 	if (!child) {
 		int fd;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* test_rotation.c - gpusched/rotation.h as plain C: who has turns, and how many */
+/* test_rotation.c - gpusched/rotation.h as plain C: which TSGs get turns, and how many */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,10 +12,12 @@
 #define TURN_NS 50000000ull
 #define MEMBERS 8u
 
-/* A TSG that may want turns; accounts of the same user, job or process are found by number. */
+/*
+ * A TSG that may want turns; TSGs with the same number share the account of user, job or process.
+ */
 struct member {
 	unsigned int user, job, process;
-	uint32_t weight; /* of its job within the user, and its process within the job */
+	uint32_t weight; /* weight of its job within the user, and of its process within the job */
 	int away, past;
 	unsigned int turns;
 	struct gpusched_account account;
@@ -58,7 +60,7 @@ static void charge(struct world *w, struct member *m)
 	m->turns++;
 }
 
-/* So many turns; with @backwards TSGs are met in the other order. */
+/* Gives @n turns; with @backwards, rounds meet TSGs in reverse order. */
 static void turns(struct world *w, unsigned int n, int backwards)
 {
 	while (n--) {
@@ -117,7 +119,7 @@ static void test_weights(void **state)
 		assert_in_range(w.m[i].turns, 20 * (i + 1) - 1, 20 * (i + 1) + 1);
 }
 
-/* One that slept while others had a thousand turns has its part from then on, and no more. */
+/* A TSG that slept while others had a thousand turns gets its part from then on, and no more. */
 static void test_sleeper(void **state)
 {
 	struct world w = { .n = 2 };
@@ -164,7 +166,7 @@ static void test_past(void **state)
 	assert_int_equal(w.m[0].turns, 3);
 }
 
-/* What one works without a turn moves its own place, and nobody else's. */
+/* Work without a turn moves only the TSG's own place. */
 static void test_work(void **state)
 {
 	struct world w = { .n = 2 };
@@ -197,7 +199,7 @@ static void test_order(void **state)
 	}
 }
 
-/* Who a TSG's turns are counted for. */
+/* The user and job that a TSG's turns are charged to. */
 static void test_owner(void **state)
 {
 	struct gpusched_task t = { .uid = 1000, .cgroup_id = 7, .pid = 42 };
@@ -237,7 +239,7 @@ static void test_weigh(void **state)
 	}
 }
 
-/* One for which there is no room is served last, and moves nobody else's place. */
+/* A TSG without an account is served last, and moves no other place. */
 static void test_no_room(void **state)
 {
 	struct gpusched_place p = { 0 };
@@ -248,7 +250,7 @@ static void test_no_room(void **state)
 	assert_int_equal(inner_v, 5);
 }
 
-/* Nobody in line, and an account for which there was no room: last, and no crash. */
+/* An empty line, and a TSG without an account: the TSG is last, and nothing crashes. */
 static void test_nobody(void **state)
 {
 	struct world w = { .n = 1 };

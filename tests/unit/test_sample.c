@@ -13,7 +13,7 @@
 #define N 1000
 #define BLOCKS 5
 
-/* Block @k has 1 to N, times @by, plus @k times @step. */
+/* Fills block @k with 1 to N, times @by, plus @k times @step. */
 static struct gs_sample block(double *room, size_t k, double by, double step)
 {
 	for (size_t i = 0; i < N; i++)
@@ -54,7 +54,7 @@ static void test_blocks(void **state)
 		    f.high < 580); /* some 16 from the requests, some 20 from the blocks */
 	f = gs_quantile_of(b, 1, 0.99);
 	assert_true(f.value == 991 && isnan(f.low) && isnan(f.high));
-	b[2].n = 0; /* nothing was measured there */
+	b[2].n = 0; /* this block has no measurements */
 	f = gs_quantile_of(b, BLOCKS, 0.5);
 	assert_true(f.value == 521); /* between 511 and 531 */
 	for (size_t k = 0; k < BLOCKS; k++)
@@ -63,7 +63,7 @@ static void test_blocks(void **state)
 	assert_true(isnan(f.value) && isnan(f.low));
 }
 
-/* A drift that both meet in each block must not widen what is said of their ratio. */
+/* A drift that both meet in each block must not widen the interval of their ratio. */
 static void test_pairs(void **state)
 {
 	static double ra[BLOCKS][N], rb[BLOCKS][N];
@@ -85,7 +85,7 @@ static void test_pairs(void **state)
 	assert_true(gs_quantile_ratio(a, b, BLOCKS, 0.5).value == 2);
 }
 
-/* The interval is as wide as drawing every request again makes it. */
+/* The interval is as wide as one by drawing every request again. */
 static void test_width(void **state)
 {
 	static double room[2][N];

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* What people had set, as the file between two daemons has it; and the limit of a user's entries. */
+/*
+ * The file that keeps people's settings between two daemons, and the limit of a user's entries in
+ * it.
+ */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -163,7 +163,7 @@ static void back_to_back_fills_the_gpu(void **state)
 	assert_int_equal(sim_result_metric(r, "rate", &v), -ENOENT);
 }
 
-/* Open loop: a service that is slower than its arrivals falls behind, and that is counted. */
+/* Open loop: a service that is slower than its arrivals falls behind, and the delay counts. */
 static void open_loop_counts_from_the_arrival(void **state)
 {
 	CLEANUP(sim_scenario_freep)
@@ -470,7 +470,7 @@ static void failed_policy_leaves_the_owners_settings(void **state)
 	assert_int_equal(r->engine[GS_ENG_RESTORED], 1);
 }
 
-/* As on a machine: refused and counted once, and the policy goes on. */
+/* As on a real machine, the wish is refused and counted once, and the policy goes on. */
 static void a_wish_out_of_range_is_refused(void **state)
 {
 	CLEANUP(sim_scenario_freep) struct sim_scenario *s = load(HEAD LC BE);
@@ -501,7 +501,10 @@ static void a_person_overrides_the_policy(void **state)
 
 #define THREE "[process be]\nkind = be\nkernel_us = 1000\ncount = 3\n"
 
-/* Several slices below the switch cost would only switch: nobody gets one, and all get on. */
+/*
+ * Several slices below the switch cost would only cause switches: no TSG gets one, and all make
+ * progress.
+ */
 static void one_short_slice_per_runlist(void **state)
 {
 	CLEANUP(sim_scenario_freep) struct sim_scenario *s = load(HEAD THREE);
@@ -534,7 +537,7 @@ static void calls_have_a_budget(void **state)
 
 	assert_true(r->engine[GS_ENG_OVER_BUDGET] > 100);
 	assert_in_range(r->call_ns, 450000000, 535000000);
-	assert_true(r->call_ns - r->engine[GS_ENG_CALL_NS] < 5000000); /* one under way */
+	assert_true(r->call_ns - r->engine[GS_ENG_CALL_NS] < 5000000); /* less the call under way */
 }
 
 static void held_waits_until_admitted(void **state)
@@ -600,7 +603,7 @@ static void exit_codes(void **state)
 	assert_int_equal(sim_cmd_run("all", &bad_seed, 1, false), GS_EXIT_USAGE);
 }
 
-/* Arrivals follow from the seed and the process's own name, whoever else there is. */
+/* Arrivals depend only on the seed and the process's own name. */
 static void arrivals_follow_the_name(void **state)
 {
 	static const char open_lc[] =
@@ -626,7 +629,7 @@ static void arrivals_follow_the_name(void **state)
 	assert_true(fabs(requests[2] - requests[0]) <= 3);
 }
 
-/* Of bursty arrivals there are as many, and they wait for each other. */
+/* Bursty arrivals are as many, and queue behind each other. */
 static void bursty_arrivals_queue(void **state)
 {
 	static const char lc[] = "kind = lc\narrivals = poisson\nkernel_us = 2000\ngap_us = 5000\n";
@@ -670,7 +673,7 @@ static double of(const char *text, const char *name)
 	return metric(r, name);
 }
 
-/* Clients of an MPS server run side by side, in one TSG that nobody switches to and fro. */
+/* Clients of an MPS server run side by side in one TSG, without switches. */
 static void clients_share_a_server(void **state)
 {
 	static const char three[] = HEAD LC IN_SERVER("0") BE "count = 3\n" IN_SERVER("0");

@@ -169,7 +169,7 @@ static void hardware_is_as_asked_where_untold(void **state)
 	assert_int_equal(is.valid, GPUSCHED_ALL_SETTINGS);
 	assert_int_equal(is.timeslice_us, 20);
 	assert_int_equal(is.preempt_mode, 2);
-	/* Told, changed, and the answer is not known: nothing is claimed. */
+	/* If the answer of a call is not known, the JSON claims nothing. */
 	rec.task.is.valid = 0;
 	rec.changed = GPUSCHED_TIMESLICE;
 	is = gs_record_is(&rec);
@@ -237,7 +237,7 @@ static void engine_names(void **state)
 
 /* ---- verbs on a service without a table: what is refused before anything is touched ---------- */
 
-/* The rooms, of which nothing runs. */
+/* The rooms of a service that does not run. */
 static void begin(struct gs_service *s, struct gs_hub *hub)
 {
 	*s = (struct gs_service){ .hub = hub };

@@ -25,7 +25,7 @@ static const struct gs_column columns[] = {
 	{ "name", "LOUD", 0, 0, shout },
 };
 
-/* What the table prints for the given rows (a JSON array). */
+/* Returns the table's output for the given rows (a JSON array). */
 static char *printed(enum gs_sheet_mode mode, const char *rows)
 {
 	CLEANUP_JSON json_t *all = json_loads(rows, 0, NULL);
@@ -68,7 +68,7 @@ static void test_tenths(void **state)
 	assert_string_equal(text, "    MS\n9695.4\n   7.0\n     -\n");
 }
 
-/* So many rows in a terminal of @width. */
+/* Prints @n rows in a terminal of @width. */
 static char *fitted_rows(size_t n, size_t width)
 {
 	static const struct gs_column cols[] = {
@@ -115,7 +115,7 @@ static void test_fits(void **state)
 				    " 7 cilp a person set it for a while\n"
 				    "        only, and may go\n"
 				    "(too narrow for KNOWN: '| cat' shows all)\n");
-	/* as narrow as it gets */
+	/* the narrowest table */
 	assert_string_equal(least, "ID WHY\n"
 				   " 7 a person set it for a\n"
 				   "   while only, and may go\n"

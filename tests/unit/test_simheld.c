@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the simulated RM says of who holds a GPU's memory. */
+/* The simulated RM's answers about which process holds how much of a GPU's memory. */
 #include "simrm_world.h"
 
 #include "sim/rm_memory.h"
@@ -103,7 +103,7 @@ static void shared_pieces_count_apart(void **s)
 	assert_true(!held.bytes[0] && held.bytes[1] == 3 * MIB && held.bytes[2] == 3 * MIB);
 	assert_int_equal(ask_sizes(&w, &t, sizes), 0);
 	assert_int_equal(sizes[2], SIM_GPU_MEMORY - 3 * MIB);
-	/* the other handle keeps it */
+	/* the other handle keeps the memory */
 	assert_int_equal(world_free_object(&w, t.file, t.client, os.object_src), 0);
 	assert_int_equal(ask_sizes(&w, &t, sizes), 0);
 	assert_int_equal(sizes[2], SIM_GPU_MEMORY - 3 * MIB);

@@ -125,7 +125,7 @@ static void flush(struct simrm_world *w, struct reader *r)
 	assert_int_equal(world_control(w, r->file, r->client, r->buffer, 0x90cd0104, NULL, 0), 0);
 }
 
-/* Looked at all there is. */
+/* Reads all records. */
 static void seen(struct simrm_world *w, struct reader *r)
 {
 	struct sim_ctrl_log_get p = { .record = r->get };
@@ -277,7 +277,7 @@ static void accounts(void **s)
 	}
 	assert_true(n > 40);
 	assert_int_equal(r.header->dropped, 0);
-	for (int k = 0; k < 2; k++) /* who came last is still loaded */
+	for (int k = 0; k < 2; k++) /* the TSG that came last is still loaded */
 		sum[k] += since[k] ? 100 * MS - since[k] : 0;
 	assert_true(sum[0] > 30 * MS && sum[1] > 15 * MS);
 	assert_in_range(sum[0], held(&w, &a) - 32ull * n, held(&w, &a) + 32ull * n);
@@ -310,7 +310,7 @@ static void two_loads(struct simrm_world *w, struct world_tsg t[2])
 	load(w, &t[1], 202, 0, 1, 0);
 }
 
-/* Alone there are no switches, however often it drains and gets work again. */
+/* A TSG that is alone causes no switches, however often it drains and gets work again. */
 static void silent(void **s)
 {
 	struct simrm_world w;
@@ -321,7 +321,7 @@ static void silent(void **s)
 	reader_new(&w, &r, 64, true);
 	load(&w, &t, 201, 0, 1, 3);
 	run_until(&w, 10 * MS);
-	load(&w, &t, 201, 0, 9, 3); /* copies are another engine's */
+	load(&w, &t, 201, 0, 9, 3); /* copies run on another engine */
 	for (int i = 0; i < 5; i++) {
 		struct world_tsg both[2] = { t, t };
 
@@ -383,7 +383,8 @@ static void overflow(void **s)
 	seen(&w, &r);
 	turns(&w, t, 6);
 	flush(&w, &r);
-	assert_int_equal(r.header->put, 0); /* seven: one place stays empty */
+	/* there is room for seven records: one place stays empty */
+	assert_int_equal(r.header->put, 0);
 	assert_int_equal(r.header->dropped, 5);
 	for (uint16_t i = 1; i < 8; i++)
 		assert_int_equal(next_record(&r)->seqno, i);
@@ -409,13 +410,14 @@ static void overflow(void **s)
 	seen(&w, &r);
 	turns(&w, t, 1);
 	flush(&w, &r);
-	assert_int_equal(next_record(&r)->seqno, 29); /* what was not enabled is a gap too */
+	/* the time in which the log was not enabled is a gap too */
+	assert_int_equal(next_record(&r)->seqno, 29);
 	assert_int_equal(enable(&w, &r, 1, 4), 0x1f);
 	reader_free(&w, &r);
 	world_free(&w);
 }
 
-/* Others' names are for administrators, judged when the buffer is bound. */
+/* Only administrators see other users' names; the check is made when the buffer is bound. */
 static void unprivileged(void **s)
 {
 	struct simrm_world w;
@@ -447,7 +449,7 @@ static void unprivileged(void **s)
 	world_free(&w);
 }
 
-/* A process that is gone before RM has looked is not named, and nothing points to it. */
+/* A process that is gone before RM has looked is not named. */
 static void gone(void **s)
 {
 	struct simrm_world w;
@@ -472,7 +474,7 @@ static void gone(void **s)
 	world_free(&w);
 }
 
-/* Two instances at the same time: each its own engine, and its number in the records. */
+/* Two instances at the same time: each has its own engine, and its number in the records. */
 static void instances(void **s)
 {
 	struct simrm_world w;
@@ -510,7 +512,7 @@ static void instances(void **s)
 	world_free(&w);
 }
 
-/* Who is in no instance of a divided GPU has no log of it. */
+/* A client in no instance of a divided GPU gets no log. */
 static void no_instance(void **s)
 {
 	struct simrm_world w;
@@ -544,7 +546,7 @@ static void mapping(void **s)
 	assert_int_equal(map(&w, &r, h, 2 * PAGE, fd), 0x1f);
 	assert_int_equal(map(&w, &r, h, 0, fd), 0x1f);
 	w.caller.tgid = 999;
-	assert_int_equal(map(&w, &r, h, PAGE, fd), 0x23); /* a borrowed file does not do */
+	assert_int_equal(map(&w, &r, h, PAGE, fd), 0x23); /* a borrowed file is refused */
 	w.caller.tgid = 100;
 	other = r.file;
 	r.file = world_open(&w);
@@ -570,7 +572,7 @@ static void refused(void **s)
 	reader_new(&w, &r, 64, true);
 	assert_int_equal(
 		world_control(&w, r.file, r.client, r.buffer, 0x90cd0102, &get, sizeof(get)), 0x1f);
-	assert_int_equal(bind_log(&w, &r, true), 0); /* again: nothing new */
+	assert_int_equal(bind_log(&w, &r, true), 0); /* bound again: nothing changes */
 	assert_int_equal(new_memory(&w, &r, PAGE, 0, &writable), 0);
 	assert_int_equal(new_memory(&w, &r, 31, READ_ONLY, &small), 0);
 	r.h_header = small;
@@ -595,7 +597,7 @@ static void refused(void **s)
 	assert_int_equal(status, 0x1a);
 	assert_in_range(n, 200, 300);
 	assert_int_equal(world_free_object(&w, r.file, r.client, r.h_records), 0);
-	assert_int_equal(enable(&w, &r, 1, 1), 0x57); /* gone with its memory */
+	assert_int_equal(enable(&w, &r, 1, 1), 0x57); /* the log is gone with its memory */
 	reader_free(&w, &r);
 	world_free(&w);
 }

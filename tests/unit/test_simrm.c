@@ -127,7 +127,7 @@ static void caller_is_the_file(void **s)
 	assert_int_equal(world_alloc(&w, other, 0, 0, &own, SIM_CLASS_ROOT_CLIENT, NULL, 0), 0);
 	assert_int_equal(world_control(&w, other, own, t.tsg, SIM_CTRL_TSG_SET_TIMESLICE, &us, 8),
 			 0x57);
-	/* a borrowed copy is the same file, whoever calls */
+	/* a borrowed copy is the same file for any caller */
 	w.caller.tid = w.caller.tgid = 4711;
 	assert_int_equal(
 		world_control(&w, t.file, t.client, t.tsg, SIM_CTRL_TSG_SET_TIMESLICE, &us, 8), 0);
@@ -308,7 +308,7 @@ static void scanning(void **s)
 	c.parent = t.tsg;
 	assert_int_equal(world_control(&w, t.file, t.client, t.client, 0xd05, &c, sizeof(c)), 0);
 	assert_int_equal(c.object, t.channel[0]);
-	c.cls = SIM_CLASS_CHANNEL; /* not what the driver calls it */
+	c.cls = SIM_CLASS_CHANNEL; /* a class that the driver does not have */
 	assert_int_equal(world_control(&w, t.file, t.client, t.client, 0xd05, &c, sizeof(c)), 0x57);
 	world_free(&w);
 }
@@ -384,9 +384,9 @@ static void mig(void **s)
 	w.instance = 2;
 	world_tsg(&w, &t, 0, 1);
 	assert_int_equal(tsg_field(&w, "mig_instance"), 2);
-	assert_int_equal(tsg_field(&w, "engine"), 1); /* as the owner names it */
+	assert_int_equal(tsg_field(&w, "engine"), 1); /* the owner's number of the engine */
 	assert_int_equal(world_instance(&w, t.file, t.client, t.subdevice, 1), 0x63);
-	assert_int_equal(try_tsg(&w, &t, 2), 0x1f); /* an instance has one */
+	assert_int_equal(try_tsg(&w, &t, 2), 0x1f); /* an instance has only one graphics engine */
 	assert_int_equal(try_tsg(&w, &t, 11), 0);   /* and a third of the copy engines */
 	assert_int_equal(try_tsg(&w, &t, 12), 0x1f);
 
@@ -398,7 +398,7 @@ static void mig(void **s)
 	assert_int_equal(world_alloc(&w, t.file, t.client, second.device, &second.subdevice,
 				     SIM_CLASS_SUBDEVICE, &sub, sizeof(sub)),
 			 0);
-	assert_int_equal(try_tsg(&w, &second, 1), 0x40); /* not in any instance */
+	assert_int_equal(try_tsg(&w, &second, 1), 0x40); /* the client is in no instance */
 	assert_int_equal(world_instance(&w, t.file, t.client, second.subdevice, 0), 0x1f);
 	assert_int_equal(world_instance(&w, t.file, t.client, second.subdevice, 4), 0x1f);
 	w.admin = false;
@@ -421,7 +421,8 @@ static void mig(void **s)
 	assert_int_equal(try_tsg(&w, &second, 1), 0);
 	assert_int_equal(world_free_object(&w, t.file, t.client, gi), 0);
 	assert_int_equal(world_instance(&w, t.file, t.client, second.subdevice, 0xfffffffe), 0);
-	assert_int_equal(try_tsg(&w, &second, 1), 0x40); /* who looks on has no engine */
+	/* a client that only observes has no engine */
+	assert_int_equal(try_tsg(&w, &second, 1), 0x40);
 	world_free(&w);
 }
 
@@ -438,7 +439,7 @@ static uint32_t compute_instance(struct simrm_world *w, struct world_tsg *t, uin
 			   sizeof(p));
 }
 
-/* Another device of @t's client, in no instance yet. */
+/* Makes another device of @t's client, in no instance yet. */
 static struct world_tsg beside(struct simrm_world *w, const struct world_tsg *t, uint32_t gpu)
 {
 	uint32_t dev[14] = { gpu }, sub = 0;
@@ -588,7 +589,7 @@ static uint32_t next(uint32_t *x)
 	return *x;
 }
 
-/* Random calls with plausible handles: nothing to assert but that it survives and forgets all. */
+/* Random calls with plausible handles: the RM must survive, and free everything. */
 static void random_calls(void **s)
 {
 	static const uint32_t classes[] = { 0x41,   0x80,   0x2080, 0xa06c, 0xc86f,

@@ -13,7 +13,7 @@
 struct thing {
 	struct gs_sliced w;
 	char name;
-	unsigned int slices; /* as many it needs */
+	unsigned int slices; /* the number of slices that it needs */
 	bool slow;           /* each takes all of its time */
 };
 
@@ -56,10 +56,11 @@ static void test_turns(void **state)
 	gs_slices_add(&all, &b.w);
 	gs_slices_add(&all, &c.w);
 	gs_slices_add(&all, &d.w);
-	gs_slices_add(&all, &a.w); /* is there */
+	gs_slices_add(&all, &a.w); /* the work is in the list already */
 	while (gs_slices_run(&all))
 		;
-	assert_string_equal(order, "adcacabb"); /* 7 is above the 0 that it begins with */
+	/* a goes first, since 7 is above the 0 that others begin with */
+	assert_string_equal(order, "adcacabb");
 }
 
 static void test_dropped(void **state)
@@ -75,7 +76,7 @@ static void test_dropped(void **state)
 	assert_string_equal(order, "b");
 }
 
-/* Who has no end does not keep the loop, nor others waiting. */
+/* Work without an end keeps neither the loop nor other work waiting. */
 static void test_endless(void **state)
 {
 	struct thing a = thing('a', 1, 1u << 30), b = thing('b', 2, 3);

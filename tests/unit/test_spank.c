@@ -71,7 +71,7 @@ void slurm_error(const char *format, ...)
 /* ---- the daemon ------------------------------------------------------------------------------ */
 
 static char dir[] = "/tmp/spank.XXXXXX", path[100], asked[4096];
-static const char *answer; /* NULL: it never says anything */
+static const char *answer; /* NULL: the daemon never answers */
 static int listening = -1;
 static pthread_t thread;
 
@@ -84,7 +84,7 @@ static void *serve(void *arg)
 	if (answer && fd >= 0)
 		send(fd, answer, strlen(answer), MSG_NOSIGNAL);
 	else if (fd >= 0)
-		recv(fd, &(char){ 0 }, 1, 0); /* until the plugin gives up */
+		recv(fd, &(char){ 0 }, 1, 0); /* waits until the plugin gives up */
 	if (fd >= 0)
 		close(fd);
 	return NULL;
@@ -216,11 +216,11 @@ static void test_it_fails_open(void **state)
 		  "yours\"}}");
 	assert_non_null(strstr(said, "not yours"));
 	began = gs_now_ns();
-	post_fork(NULL); /* it never answers */
+	post_fork(NULL); /* the daemon never answers */
 	assert_true(gs_now_ns() - began < 2 * NS_PER_S);
 	assert_non_null(strstr(said, "timed out"));
 	said[0] = '\0';
-	assert_int_equal(slurm_spank_task_post_fork(NULL, 0, NULL), 0); /* there is none */
+	assert_int_equal(slurm_spank_task_post_fork(NULL, 0, NULL), 0); /* there is no daemon */
 	assert_non_null(strstr(said, "No such file"));
 }
 
@@ -229,7 +229,7 @@ static void test_nothing_is_asked_for(void **state)
 	init("default=");
 	said[0] = '\0';
 	assert_int_equal(slurm_spank_task_post_fork(NULL, 0, NULL), 0);
-	assert_string_equal(said, ""); /* the daemon is not there, and nobody asked it */
+	assert_string_equal(said, ""); /* there is no daemon, and it was not asked */
 }
 
 static void test_the_end_of_a_job(void **state)
@@ -245,9 +245,9 @@ static void test_the_end_of_a_job(void **state)
 	fclose(f);
 	chmod(script, 0755);
 	snprintf(arg, sizeof(arg), "record=%s", script);
-	context = S_CTX_JOB_SCRIPT; /* nobody calls slurm_spank_init() there */
+	context = S_CTX_JOB_SCRIPT; /* Slurm does not call slurm_spank_init() there */
 	assert_int_equal(slurm_spank_job_epilog(NULL, 1, (char *[]){ arg }), 0);
-	assert_int_not_equal(access(written, F_OK), 0); /* it was not waited for */
+	assert_int_not_equal(access(written, F_OK), 0); /* the plugin did not wait for it */
 	for (int i = 0; i < 300 && access(written, F_OK); i++)
 		gs_sleep_ns(NS_PER_S / 10);
 	f = fopen(written, "r");

@@ -148,9 +148,9 @@ static void users_and_cgroups(void **state)
 	assert_true(over(8, "/jobs/1/step/deep"));
 	assert_false(over(8, "/jobs/2"));
 	assert_false(over(8, "/jobs"));
-	/* of several the strictest */
+	/* the strictest of several rules counts */
 	assert_true(gs_spending_over(&s, 7, "/jobs/1")->rule->stop);
-	/* each other user has one; who has a rule of the own, not */
+	/* each other user has one, but not a user with an own rule */
 	charge(8, "/", 18, NOON);
 	assert_false(over(8, "/"));
 	charge(8, "/", 1, NOON);
@@ -171,7 +171,7 @@ static void a_period_ends(void **state)
 	gs_spending_roll(&s, NOON + DAY / 2);
 	assert_false(over(7, "/"));
 	gs_spending_roll(&s, NOON + DAY);
-	assert_null(s.all); /* nothing is kept of it */
+	assert_null(s.all); /* no account is kept of it */
 }
 
 static void no_clock_makes_it_stricter(void **state)
@@ -182,13 +182,13 @@ static void no_clock_makes_it_stricter(void **state)
 	gs_spending_past_over(&s);
 	charge(7, "/", 9, NOON);
 	used = s.all->used_ns;
-	/* back by years, and on again */
+	/* the clock goes back by years, and forward again */
 	gs_spending_roll(&s, NOON - 1000ll * DAY);
 	assert_false(over(7, "/"));
 	assert_true(s.all->used_ns == used);
 	gs_spending_roll(&s, NOON);
 	assert_false(over(7, "/"));
-	/* forward by years, and back: what the wrong month had is no more than before */
+	/* the clock goes forward by years, and back: the wrong month has no more than before */
 	charge(7, "/", 3, NOON + 1000ll * DAY);
 	assert_true(s.all->used_ns == 3 * NS_PER_S);
 	gs_spending_roll(&s, NOON);
@@ -204,7 +204,7 @@ static void what_was_used_before(void **state)
 	gs_period_of(GS_PERIOD_DAY, NOON, &b, &e);
 	BEGIN("uid=7 gpu_seconds=10 per=day", "cgroup=/a gpu_seconds=10 per=day");
 	assert_true(gs_spending_wants_past(&s));
-	charge(7, "/a", 100, NOON); /* the history may have it, too */
+	charge(7, "/a", 100, NOON); /* the history may have this time, too */
 	assert_false(over(7, "/a"));
 	gs_spending_add_past(&s, GS_PERIOD_DAY, b, 7, NULL, 6 * NS_PER_S);
 	gs_spending_add_past(&s, GS_PERIOD_DAY, b, 7, NULL, 3 * NS_PER_S);
@@ -230,7 +230,7 @@ static void other_rules(void **state)
 	      "uid=7 gpu_seconds=20 per=day");
 	assert_false(over(7, "/"));
 	assert_true(over(8, "/"));
-	assert_true(gs_spending_wants_past(&s)); /* of the new one */
+	assert_true(gs_spending_wants_past(&s)); /* the history of the new period is needed */
 	charge(7, "/", 9, NOON);
 	assert_true(over(7, "/"));
 	BEGIN("uid=9 gpu_seconds=1 per=day");

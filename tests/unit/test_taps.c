@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* test_taps.c - what the taps and the table do */
+/* test_taps.c - the taps, and the table that they keep */
 #include <bpf/bpf.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
@@ -142,7 +142,7 @@ static void test_started(void **state)
 	assert_int_equal(gs_started(0, &ns), -ESRCH);
 }
 
-/* A pid is one process's at a time: an event from before that process is another's. */
+/* A pid is one process's at a time: an event from before that process belongs to another one. */
 static void test_event_of_a_reused_pid(void **state)
 {
 	struct gpusched_event ev = { .pid = (uint32_t)getpid(), .ns = gs_now_ns() };
@@ -198,7 +198,7 @@ static bool runs_mps(const char *path)
 		_exit(1);
 	}
 	assert_int_equal(write(in[1], "x", 1), 1);
-	assert_int_equal(read(out[0], &hello, 1), 1); /* it is past its exec */
+	assert_int_equal(read(out[0], &hello, 1), 1); /* the child is past its exec */
 	is = gs_reader_is_mps(pid);
 	close(in[0]);
 	close(in[1]);
@@ -228,16 +228,16 @@ static void test_mps_executable(void **state)
 	assert_true(runs_mps(server));
 	assert_false(runs_mps("/mnt/roots/nvidia-cuda-mps"));
 	assert_int_equal(chmod(server, 0775), 0);
-	assert_false(runs_mps(server)); /* its group writes it */
+	assert_false(runs_mps(server)); /* its group may write the file */
 	assert_int_equal(chmod(server, 0755), 0);
 	assert_int_equal(chown(server, 1000, 0), 0);
-	assert_false(runs_mps(server)); /* a user's */
+	assert_false(runs_mps(server)); /* the file is a user's */
 	assert_int_equal(chown(server, 0, 0), 0);
 	assert_int_equal(chmod("/mnt/roots", 01777), 0);
-	assert_false(runs_mps(server)); /* who can make a link to any file of root's */
+	assert_false(runs_mps(server)); /* its user could make a link to any file of root's */
 	assert_int_equal(chmod("/mnt/roots", 0755), 0);
 	assert_int_equal(chmod("/mnt", 0777), 0);
-	assert_false(runs_mps(server)); /* who can rename folders */
+	assert_false(runs_mps(server)); /* its user could rename folders */
 	assert_int_equal(chmod("/mnt", 0755), 0);
 	assert_true(runs_mps(server));
 	assert_int_equal(umount2("/mnt", MNT_DETACH), 0);
@@ -282,7 +282,7 @@ static void test_client_free_with_policy(void **state)
 	assert_int_equal(gs_cfg_policy_active(table, true), 0);
 	rc_free(fd, RC_CLIENT, RC_CLIENT, RC_CLIENT);
 	assert_int_equal(gs_table_all(table, &all, &n), 0);
-	assert_int_equal(n, 2); /* one went through the slot, two wait for the sweep */
+	assert_int_equal(n, 2); /* one end went through the slot, two wait for the sweep */
 	for (size_t i = 0; i < n; i++)
 		assert_true(all[i].flags & GPUSCHED_TSG_GONE);
 	assert_int_equal(gs_sweep(table, NULL, NULL, NULL), 2);
@@ -342,11 +342,12 @@ static void test_claim_outlives_its_sweep(void **state)
 	assert_int_equal(gs_table_change(table, &arg), -ESTALE);
 	arg.head.id = only().task.id;
 	assert_int_equal(gs_table_change(table, &arg), 0);
-	assert_int_equal(arg.head.id, GPUSCHED_TSG_EMPTY); /* the flags before */
+	assert_int_equal(arg.head.id, GPUSCHED_TSG_EMPTY); /* the flags before the claim */
 	rc_free(fd, RC_CLIENT, RC_DEVICE, RC_TSG);
 	assert_int_equal(records(), 1);
 	assert_int_equal(count_events(GPUSCHED_EV_TSG_FREE), 0);
-	rc_tsg(fd, RC_CLIENT, RC_TSG, 1); /* the same handle: not while somebody is busy with it */
+	/* the same handle cannot be made while its end is under way */
+	rc_tsg(fd, RC_CLIENT, RC_TSG, 1);
 	assert_int_equal(only().task.id, 1);
 	assert_int_equal(counter(GPUSCHED_CNT_REUSED), 1);
 	close(fd);
@@ -356,7 +357,7 @@ static void test_claim_outlives_its_sweep(void **state)
 	assert_int_equal(records(), 0);
 }
 
-/* The free of the old one was not seen: it ends, and the new one is there. */
+/* The old TSG's free was not seen: its record ends, and the new one has a record. */
 static void test_handle_used_again(void **state)
 {
 	CLEANUP_FD int fd = -1;
@@ -484,7 +485,7 @@ static void test_class_of_record(void **state)
 	assert_string_equal(cls.name, "be");
 	cls.weight = 50;
 	assert_int_equal(gs_class_set(table, GPUSCHED_CLASS_BE, &cls), 0);
-	/* Nobody would take out the entry of a process that the taps do not know. */
+	/* The entry of a process that the taps do not know would never be removed. */
 	assert_int_equal(gs_proc_set(table, getpid(), &proc), -ENOENT);
 	fd = open_ctl();
 	rc_client(fd, RC_CLIENT, 0);
@@ -622,7 +623,7 @@ static void test_holders(void **state)
 	fd = open_ctl();
 	copy = dup(fd);
 	assert_int_equal(gs_holders_read(table, &all, &n, NULL), 0);
-	assert_int_equal(n, 1); /* however many descriptors of it there are */
+	assert_int_equal(n, 1); /* one file, however many descriptors it has */
 	assert_int_equal(all[0].pid, getpid());
 	assert_true(all[0].control);
 	assert_int_equal(all[0].fd, fd < copy ? fd : copy);
@@ -641,7 +642,7 @@ static void test_on_again_keeps(void **state)
 	rc_tsg(fd, RC_CLIENT, RC_TSG, 1);
 	assert_int_equal(gs_taps_on(NULL), 0);
 	assert_int_equal(records(), 1);
-	gs_table_close(table); /* as a daemon that dies: the taps go on */
+	gs_table_close(table); /* as when a daemon dies: the taps go on */
 	table = NULL;
 	rc_tsg(fd, RC_CLIENT, RC_TSG + 1, 1);
 	assert_int_equal(gs_table_open(&table, NULL), 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* test_taps_hostile.c - what a hostile client can make of the taps: counts, and nothing else */
+/* test_taps_hostile.c - hostile clients can change the taps' counts, and nothing else */
 #include <bpf/bpf.h>
 #include <pthread.h>
 #include <sys/socket.h>
@@ -38,7 +38,7 @@ static void test_bad_pointers(void **state)
 	assert_int_equal(records(), 1);
 }
 
-/* The end of a page: nothing may be read past what the size says. */
+/* Arguments at the end of a page: the taps may not read past the size that is given. */
 static void test_at_the_end_of_memory(void **state)
 {
 	const size_t bytes = (size_t)sysconf(_SC_PAGESIZE);
@@ -110,7 +110,7 @@ static void test_refused_calls_do_not_count(void **state)
 	assert_int_equal(counter(GPUSCHED_CNT_RM_FAILED) - before, 2);
 }
 
-/* Another's numbers on one's own file reach nothing of the other's. */
+/* Handles of another client, used on one's own file, reach none of its records. */
 static void test_forged_handles(void **state)
 {
 	uint64_t orphans;
@@ -180,7 +180,7 @@ static void test_process_limit(void **state)
 	assert_int_equal(counter(GPUSCHED_CNT_PROC_LIMIT) - before, 3000 - 1024);
 	assert_int_equal(gs_proc_get(table, getpid(), &proc), 0);
 	assert_int_equal(proc.tsgs, 1024);
-	/* as many of the others as places count */
+	/* each of the other kinds up to its limit */
 	assert_int_equal(proc.past, 1024 - 3);
 	for (uint32_t i = 0; i < 3000; i++)
 		rc_free(fd, RC_CLIENT, RC_DEVICE, RC_TSG + i);
@@ -190,7 +190,7 @@ static void test_process_limit(void **state)
 	assert_int_equal(proc.past, 0);
 }
 
-/* What has no channel makes room, also while a policy has to be told of its end. */
+/* TSGs without a channel make room, also while a policy has yet to get their end. */
 static void test_empty_makes_room(void **state)
 {
 	struct gpusched_key key = { .client = RC_CLIENT, .handle = RC_TSG + 5000 };
@@ -237,7 +237,7 @@ static unsigned int fill(uint64_t file, uint32_t uid, unsigned int max)
 	return n;
 }
 
-/* A user has at most half of what others leave, and nothing of root's part. */
+/* A user has at most half of the room that others leave, and nothing of root's part. */
 static void test_share_of_user(void **state)
 {
 	const uint32_t all = GPUSCHED_MAX_TSGS, roots = all / GPUSCHED_ROOT_PART;
@@ -250,7 +250,7 @@ static void test_share_of_user(void **state)
 	assert_int_equal(gs_cfg_max_tsgs(table, GPUSCHED_MAX_TSGS_PER_PROC), 0);
 	gs_sweep(table, NULL, NULL, NULL);
 	assert_int_equal(records(), 0);
-	/* each was given back once */
+	/* each place was given back once */
 	assert_int_equal(gs_cfg_max_tsgs(table, 0), 0);
 	assert_int_equal(fill(0x1230, 60001, all), (all - roots) / 2);
 	assert_int_equal(gs_cfg_max_tsgs(table, GPUSCHED_MAX_TSGS_PER_PROC), 0);
@@ -258,7 +258,7 @@ static void test_share_of_user(void **state)
 	assert_int_equal(records(), 0);
 }
 
-/* What each of these leaves behind counts on the process until it is gone, and not longer. */
+/* Entries that each of these leaves count for the process until they are gone, and no longer. */
 static void shares_are(uint32_t tsgs, uint32_t devices, uint32_t channels)
 {
 	struct gpusched_proc proc;
@@ -269,7 +269,7 @@ static void shares_are(uint32_t tsgs, uint32_t devices, uint32_t channels)
 	assert_int_equal(proc.channels, channels);
 }
 
-/* A walk of somebody else's over open files holds each for a moment, and longer on a busy machine. */
+/* Another process that walks over open files holds each for a moment, longer on a busy machine. */
 static void sweep_files(void)
 {
 	struct gpusched_proc proc;
@@ -282,7 +282,7 @@ static void sweep_files(void)
 	}
 }
 
-/* The same for a closed file's TSGs: how many have ended when some have. */
+/* Waits for the ends of a closed file's TSGs. Returns how many have ended when some have. */
 static int sweep_closed(void)
 {
 	int n = gs_sweep(table, NULL, NULL, NULL);
@@ -304,18 +304,18 @@ static void test_share_of_devices(void **state)
 	fd = open_ctl();
 	before = counter(GPUSCHED_CNT_DEVICE_LIMIT);
 	rc_client(fd, RC_CLIENT, 0);
-	shares_are(0, 3, 0); /* the file, the client, the device */
+	shares_are(0, 3, 0); /* entries: the file, the client, the device */
 	/* devices without a TSG make room for others */
 	for (uint32_t i = 0; i < 1500; i++)
 		rc_alloc_as(fd, 1, RC_CLIENT, RC_CLIENT, 0x50000000 + i, 0x80, device, 0);
 	assert_int_equal(counter(GPUSCHED_CNT_DEVICE_LIMIT), before);
-	/* those with one that has channels do not */
+	/* devices with a TSG that has channels do not */
 	for (uint32_t i = 0; i < 1020; i++)
 		used_tsg(fd, i, true);
 	shares_are(1020, 1022, 0);
 	for (uint32_t i = 0; i < 10; i++)
 		rc_alloc_as(fd, 1, RC_CLIENT, RC_CLIENT, 0x52000000 + i, 0x80, device, 0);
-	/* no TSG without the entries by which its end is found */
+	/* no TSG gets a record without the entries by which its end is found */
 	for (uint32_t i = 0; i < 1020; i += 2) {
 		rc_free(fd, RC_CLIENT, RC_CLIENT, 0x60000000 + i);
 		used_tsg(fd, 2000 + i, true);
@@ -324,7 +324,7 @@ static void test_share_of_devices(void **state)
 	other = open_ctl();
 	rc_free(fd, RC_CLIENT, RC_CLIENT, RC_CLIENT);
 	assert_int_equal(records(), 0);
-	shares_are(0, 1, 0); /* the file */
+	shares_are(0, 1, 0); /* entries: the file */
 	close(fd);
 	fd = -1;
 	sweep_files();
@@ -343,7 +343,7 @@ static void test_share_of_files(void **state)
 			rc_tsg(fds[i], RC_CLIENT, RC_TSG, 1);
 			rc_channel(fds[i], RC_CLIENT, RC_TSG, 0x70000000, 1);
 		}
-		/* a file, a client and a device each */
+		/* each has a file, a client and a device */
 		assert_in_range(records(), 340, 342);
 		for (int i = 0; i < 600; i++)
 			close(fds[i]);
@@ -369,14 +369,15 @@ static void test_share_of_channels(void **state)
 			rc_channel(fd, RC_CLIENT, RC_TSG + i, 0x60000000 + i * 100 + c, c);
 	}
 	shares_are(100, 3, GPUSCHED_MAX_CHANNELS_PER_PROC);
-	/* the first of each are free */
+	/* the first channels of each TSG are free */
 	assert_int_equal(counter(GPUSCHED_CNT_CHANNEL_LIMIT) - before, 100 * (100 - 8) - 8192);
 	assert_int_equal(gs_proc_get(table, getpid(), &proc), 0);
-	assert_int_equal(proc.past, (100 * (100 - 8) - 8192) / 92 + 1); /* that are not whole */
+	/* TSGs of which channels are missing */
+	assert_int_equal(proc.past, (100 * (100 - 8) - 8192) / 92 + 1);
 	for (uint32_t c = 0; c < 50; c++)
 		rc_free(fd, RC_CLIENT, RC_TSG, 0x60000000 + c);
 	shares_are(100, 3, 8192 - 42);
-	rc_free(fd, RC_CLIENT, RC_DEVICE, RC_TSG); /* takes the other 50 of it along */
+	rc_free(fd, RC_CLIENT, RC_DEVICE, RC_TSG); /* the other 50 channels go with it */
 	shares_are(99, 3, 8192 - 92);
 	close(fd);
 	fd = -1;
@@ -403,7 +404,7 @@ static void test_share_of_adopted(void **state)
 		taken += !gs_table_insert(table, &rec, &ch);
 	}
 	assert_int_equal(records(), 1024);
-	assert_int_equal(taken, 1024 - 1); /* the channels of one did not all fit */
+	assert_int_equal(taken, 1024 - 1); /* one TSG's channels did not all fit */
 	shares_are(1024, 2 + 1200 - 1024, 8192);
 	assert_int_equal(counter(GPUSCHED_CNT_PROC_LIMIT) + counter(GPUSCHED_CNT_CHANNEL_LIMIT) -
 				 before,
@@ -433,7 +434,7 @@ static void *come_and_go(void *arg)
 	return NULL;
 }
 
-/* Threads on one file and on others, with the sweep beside them: nothing is counted twice. */
+/* Threads use the same file and others, with the sweep beside them: no end counts twice. */
 static void test_shares_in_a_storm(void **state)
 {
 	struct storm s[4];
@@ -521,7 +522,8 @@ static void test_event_storm(void **state)
 	lost = counter(GPUSCHED_CNT_EVENTS_LOST) - lost;
 	assert_true(lost > 0);
 	assert_int_equal(count_events(GPUSCHED_EV_TIMESLICE) + lost, 20000);
-	assert_int_equal(only().task.asked.timeslice_us, 1000 + 19999); /* the table is exact */
+	/* the table has the exact number */
+	assert_int_equal(only().task.asked.timeslice_us, 1000 + 19999);
 }
 
 static void *rewrite(void *arg)
@@ -562,7 +564,7 @@ static void test_memory_rewritten(void **state)
 	__atomic_store_n(&stop, 1, __ATOMIC_RELAXED);
 	pthread_join(thread, NULL);
 	assert_int_equal(gs_table_all(table, &all, &n), 0);
-	assert_in_range(n, 1, 9); /* the bystander's, and eight handles at most */
+	assert_in_range(n, 1, 9); /* the record of the bystander, and at most eight handles */
 	assert_int_equal(gs_proc_get(table, getpid(), &proc), 0);
 	assert_int_equal(proc.tsgs, n);
 	rc_free(fd, RC_CLIENT, RC_CLIENT, RC_CLIENT);
@@ -603,7 +605,7 @@ static long call32(long nr, long b, long c, long d)
 }
 #endif
 
-/* In a message no process holds it: the record stays until the file is closed. */
+/* While the file is only in a message, the record stays until the file is closed. */
 static void test_file_in_flight(void **state)
 {
 	union {
@@ -640,7 +642,7 @@ static void test_file_in_flight(void **state)
 	assert_int_equal(records(), 0);
 }
 
-/* As when its memory was a closed file's, and nobody saw it being opened. */
+/* As if its memory had been a closed file's, and its open had not been seen. */
 static void test_another_file_at_that_address(void **state)
 {
 	int files, fd;
@@ -740,7 +742,7 @@ static void test_unregistered_file(void **state)
 		f = fopen(list, "re+");
 		assert_non_null(f);
 		fprintf(f, "9");
-		fclose(f); /* another device number now */
+		fclose(f); /* now it has another device number */
 	}
 	assert_int_equal(gs_taps_on(NULL), 0);
 	assert_int_equal(gs_table_open(&table, NULL), 0);
@@ -780,7 +782,7 @@ int main(void)
 		T(test_share_of_channels),
 		T(test_share_of_adopted),
 		T(test_shares_in_a_storm),
-		T(test_unregistered_file), /* last: it spoils the list of files */
+		T(test_unregistered_file), /* last, since it spoils the list of files */
 	};
 
 	return cmocka_run_group_tests(tests, group_setup, group_teardown);

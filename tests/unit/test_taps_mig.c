@@ -13,7 +13,7 @@ static void subscribe(int fd, uint32_t gi, uint32_t ci)
 	rc_alloc(fd, RC_CLIENT, RC_GI, RC_CI, 0xc638, params);
 }
 
-/* What the next TSG's engine is. */
+/* Makes a TSG, and returns its engine. */
 static uint16_t engine_now(int fd)
 {
 	uint16_t engine;
@@ -34,10 +34,10 @@ static void test_mig_partition(void **state)
 	rc_client(fd, RC_CLIENT, 0);
 	subscribe(fd, 0, 7);
 	assert_int_equal(engine_now(fd), gpusched_engine_in(1, 0, 7));
-	/* the same once more: freed and made again */
+	/* the same subscription, freed and made again */
 	subscribe(fd, 0, 7);
 	assert_int_equal(engine_now(fd), gpusched_engine_in(1, 0, 7));
-	/* another one: nobody knows which counts */
+	/* a second subscription: it is unknown which one counts */
 	subscribe(fd, 2, 7);
 	assert_int_equal(engine_now(fd), 1);
 	rc_free(fd, RC_CLIENT, RC_CLIENT, RC_CLIENT);
@@ -70,7 +70,9 @@ static void test_mig(void **state)
 	rc_tsg(fd, RC_CLIENT, RC_TSG, 1);
 	assert_int_equal(only().flags, GPUSCHED_TSG_EMPTY | GPUSCHED_TSG_MIG);
 	rc_free(fd, RC_CLIENT, RC_CLIENT, RC_CLIENT);
-	/* another client of the same file is in no instance, one with a compute instance alone is */
+	/*
+	 * another client of the same file is in no instance, one with a compute instance alone is
+	 */
 	rc_client(fd, RC_CLIENT + 1, 0);
 	rc_tsg(fd, RC_CLIENT + 1, RC_TSG, 1);
 	assert_int_equal(only().flags, GPUSCHED_TSG_EMPTY);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The screen of top, cell by cell, from figures that are given. */
+/* The screen of top, cell by cell, from given figures. */
 #include <errno.h>
 #include <locale.h>
 #include <setjmp.h>
@@ -81,7 +81,7 @@ static enum gs_style style(const struct screen *s, unsigned int row, unsigned in
 	return s->g.cells[row * s->g.cols + col].style;
 }
 
-/* All of it, on the classical terminal. */
+/* The whole screen, on a terminal of the classical size. */
 static void whole_screen(void **state)
 {
 	struct screen s = begin(24, 80);
@@ -120,7 +120,7 @@ static void wide_has_more(void **state)
 	text = printed(&s);
 	assert_non_null(strstr(text, "TURNS/S TURN_US CUT% MEM_MIB STATE"));
 	assert_non_null(strstr(text, "200    4700  100   31744 waits"));
-	assert_non_null(strstr(text, "       - ")); /* not known of the others */
+	assert_non_null(strstr(text, "       - ")); /* this figure is not known for the others */
 	end(&s);
 }
 
@@ -159,7 +159,7 @@ static void help_explains_the_keys(void **state)
 	end(&s);
 }
 
-/* The rows' ids, in order. */
+/* Returns the rows' ids, in order. */
 static void order(struct screen *s, const char *want)
 {
 	CLEANUP_JSON json_t *rows = gs_top_rows(&s->t);
@@ -235,14 +235,17 @@ static void processes(void **state)
 	assert_non_null(strstr(
 		text,
 		"a      2     100 train           be         0   70.0    8.0     400 suspended"));
-	/* what nobody knows stays unknown */
+	/* unknown figures stay unknown */
 	assert_non_null(strstr(
 		text,
 		"c      1     300 other           be         0      -      -     200 overruled"));
 	end(&s);
 }
 
-/* However small the window and wherever the cursor: nothing outside is written (the sanitizer looks). */
+/*
+ * However small the window and wherever the cursor: nothing outside is written (the sanitizer
+ * looks).
+ */
 static void any_size(void **state)
 {
 	for (unsigned int rows = 1; rows < 14; rows++) {
@@ -257,7 +260,7 @@ static void any_size(void **state)
 	}
 }
 
-/* With one row of room the chosen one is in it. */
+/* If there is room for one row, it is the chosen one. */
 static void scrolls(void **state)
 {
 	struct screen s = begin(8, 80);
@@ -272,7 +275,7 @@ static void scrolls(void **state)
 	end(&s);
 }
 
-/* A name moves no cursor, and a character of two columns shifts nothing. */
+/* A name cannot move the cursor, and a character of two columns shifts no other cell. */
 static void hostile_names(void **state)
 {
 	struct gs_grid g;
@@ -313,7 +316,7 @@ static void strip_of_a_second(void **state)
 	assert_int_equal(gs_strip_read(s, 0, ids, 10), -ENODATA);
 	feed(s, "{\"event\":\"tsg\",\"id\":1,\"gpu\":0}");
 	feed(s, "{\"event\":\"tsg\",\"id\":2,\"gpu\":1}");
-	/* from 5.0 to 6.0 s: 200 ms of the first, 300 ms of nobody, the rest under way */
+	/* from 5.0 to 6.0 s: 200 ms of the first TSG, 300 ms of none, the rest under way */
 	feed(s, "{\"event\":\"turns\",\"turns\":[[1,4000000000,5200000000,0,\"slice\"],"
 		"[2,5000000000,5900000000,0,null],[9,5000000000,5900000000,0,null]]}");
 	feed(s, "{\"event\":\"counters\",\"open\":[[1,5500000000,6000000000]]}");
@@ -326,7 +329,10 @@ static void strip_of_a_second(void **state)
 	gs_strip_free(s);
 }
 
-/* One with a tenth of the time has a tenth of the parts, though never the most of one. */
+/*
+ * A TSG with a tenth of the time gets a tenth of the cells, although it never has most of one
+ * cell's time.
+ */
 static void strip_in_proportion(void **state)
 {
 	struct gs_strip *s = NULL;

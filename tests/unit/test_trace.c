@@ -215,7 +215,10 @@ static void two_take_turns(void **state)
 	line(&m, FIRST);
 	line(&m, TSG("1", "100", "true"));
 	line(&m, TSG("2", "200", "true"));
-	/* the first began, and was waited for, before the recording: it is cut there */
+	/*
+	 * the first turn, and the wait for it, began before the recording: both are cut at its
+	 * begin
+	 */
 	line(&m, "{\"event\":\"turns\",\"time_ns\":9000000,\"turns\":["
 		 "[1,500000,2000000,0,\"slice\",900000],[2,2100000,2200000,0,\"drained\",null],"
 		 "[1,2300000,4300000,0,\"slice\",200000],[2,4400000,4500000,0,null,null]]}");
@@ -230,14 +233,15 @@ static void two_take_turns(void **state)
 	assert_int_equal(number(rows, 0, "waits"), 2);
 	assert_int_equal(number(rows, 0, "wait_p50_us"), 200);
 	assert_int_equal(number(rows, 0, "wait_p99_us"), 300);
-	assert_int_equal(number(rows, 0, "dropped"), 0); /* before it began */
+	/* records lost before the recording began do not count */
+	assert_int_equal(number(rows, 0, "dropped"), 0);
 	assert_int_equal(number(rows, 1, "gpu_time_us"), 200);
 	assert_int_equal(number(rows, 1, "turns"), 2);
 	assert_true(is_null(rows, 1, "waits"));
 	assert_true(is_null(rows, 1, "wait_p99_us"));
 }
 
-/* A turn that was open and ended since counts once; what came after the end not at all. */
+/* A turn that was open and has ended counts once; turns after the recording's end do not count. */
 static void open_turns_count_once(void **state)
 {
 	struct made m = begin();
@@ -260,7 +264,7 @@ static void open_turns_count_once(void **state)
 	assert_int_equal(number(rows, 0, "dropped"), 6);
 }
 
-/* Hidden ones are unknown, and so is one that is alone since before the log was opened. */
+/* Hidden TSGs are unknown, and so is one that was alone since before the log was opened. */
 static void unknown_is_null(void **state)
 {
 	struct made m = begin();
@@ -295,7 +299,7 @@ static void dilated(void **state)
 	assert_int_equal(number(rows, 0, "wait_p99_us"), 700);
 }
 
-/* A pid that comes again is another process. */
+/* A pid that is used again is another process. */
 static void pids_come_again(void **state)
 {
 	struct made m = begin();
@@ -379,7 +383,9 @@ static void as_a_picture(void **state)
 	"{\"event\":\"tsg\",\"time_ns\":1000000,\"new\":true,\"id\":" id ",\"pid\":" pid \
 	",\"gpu\":" gpu ",\"comm\":\"p" pid "\",\"class\":\"be\"}"
 
-/* GPU 1's TSG comes between the two of GPU 0; the ends are a slice's, unknown, and the program's. */
+/*
+ * GPU 1's TSG comes between the two of GPU 0; the ends are a slice's, unknown, and the program's.
+ */
 static void two_gpus_in_a_picture(void **state)
 {
 	static const struct gs_plot_opts whole = { .for_ns = 10 * NS_PER_MS, .png = true };

@@ -96,7 +96,7 @@ static void cut_and_drained(void **state)
 	gs_turns_until(t, at + 300 * US);
 	assert_int_equal(ntold, 2);
 	assert_int_equal(told[0].end, GS_TURN_SLICE);
-	/* B came in A's slice, nobody knows when */
+	/* B came in A's slice, at an unknown time */
 	assert_int_equal(told[0].contended_ns, SLICE_NS / 2 + SAVE);
 	assert_int_equal(of(t, A).contended_off_ns, SLICE_NS / 2);
 	assert_int_equal(told[1].end, GS_TURN_DRAINED);
@@ -118,7 +118,7 @@ static void cut_and_drained(void **state)
 	gs_turns_free(t);
 }
 
-/* Of many slices only the last is known to be contended, from some time in it on. */
+/* Of a turn of many slices, only the last one is known to be contended, from some time in it on. */
 static void contended_in_the_last_slice(void **state)
 {
 	struct gs_turns *t = begin();
@@ -135,7 +135,9 @@ static void contended_in_the_last_slice(void **state)
 	gs_turns_free(t);
 }
 
-/* A turn of many slices ended by chance as if by its slice: nobody waits, for B goes on and on. */
+/*
+ * A turn of many slices ends by chance as if by its slice. A does not wait, since B goes on and on.
+ */
 static void nobody_waits_beside_a_long_turn(void **state)
 {
 	struct gs_turns *t = begin();
@@ -151,7 +153,7 @@ static void nobody_waits_beside_a_long_turn(void **state)
 	assert_int_equal(of(t, A).contended_ns, 0);
 	assert_false(of(t, A).waiting);
 	end(t, B, at + 20 * MS, SLICE);
-	/* and of two slices: it is taken to be cut off, until B goes on */
+	/* a turn of two slices counts as cut off, until B goes on */
 	start(t, A, at + 21 * MS, SLICE);
 	end(t, A, at + 21 * MS + 2 * SLICE_NS + SAVE, SLICE);
 	assert_true(of(t, A).waiting);
@@ -164,7 +166,7 @@ static void nobody_waits_beside_a_long_turn(void **state)
 	gs_turns_free(t);
 }
 
-/* Who is suspended waits for somebody's will, and contends with nobody. */
+/* A suspended TSG does not wait for the GPU, so it makes no other turn contended. */
 static void suspended_waits_not(void **state)
 {
 	struct gs_turns *t = begin();
@@ -194,7 +196,9 @@ static void suspended_waits_not(void **state)
 	gs_turns_free(t);
 }
 
-/* Whether it waited nobody will know: others' turns since may have been contended, or not. */
+/*
+ * It stays unknown whether it waited, so turns of others since then may have been contended or not.
+ */
 static void suspended_before_it_is_back(void **state)
 {
 	struct gs_turns *t = begin();
@@ -212,11 +216,11 @@ static void suspended_before_it_is_back(void **state)
 	assert_int_equal(of(t, B).contended_off_ns, 160 * US);
 	assert_int_equal(of(t, C).contended_off_ns, 100 * US);
 	assert_int_equal(gs_turns_suspend(t, A, false, 0), 0);
-	assert_int_equal(gs_turns_suspend(t, A, true, 0), 0); /* once is enough */
+	assert_int_equal(gs_turns_suspend(t, A, true, 0), 0); /* it is suspended already */
 	end(t, C, at + 1500 * US, 1000000);
 	assert_int_equal(of(t, C).contended_off_ns, 100 * US);
 	assert_int_equal(of(t, B).contended_ns + of(t, C).contended_ns, 0);
-	/* another one turns out to have waited: then they were */
+	/* another TSG turns out to have waited, so these turns were contended */
 	start(t, D, at + 1580 * US, 20);
 	assert_int_equal(of(t, B).contended_ns, 160 * US);
 	assert_int_equal(of(t, C).contended_ns, 200 * US);
@@ -237,7 +241,8 @@ static void settings_have_their_time(void **state)
 	assert_int_equal(gs_turns_suspend(t, A, false, at + 40 * MS), 0);
 	feed(t, A, at, true);
 	feed(t, A, at + SLICE_NS + SAVE, false);
-	assert_true(of(t, A).waiting); /* its slice was over, and it is not suspended yet */
+	/* at that time its slice was over, and it was not suspended yet */
+	assert_true(of(t, A).waiting);
 	feed(t, B, at + SLICE_NS + 2 * SAVE, true);
 	feed(t, B, at + 6 * MS, false);
 	feed(t, A, at + 6 * MS + SAVE, true);
@@ -251,18 +256,19 @@ static void settings_have_their_time(void **state)
 	feed(t, B, at + 41 * MS, false);
 	feed(t, A, at + 41 * MS + SAVE, true);
 	assert_int_equal(of(t, A).waits, 1);
-	feed(t, A, at + 41 * MS + 3 * SAVE, false); /* 20 us now: perhaps cut off */
+	/* the slice is 20 us now: perhaps it was cut off */
+	feed(t, A, at + 41 * MS + 3 * SAVE, false);
 	assert_int_equal(of(t, A).ended[GS_TURN_SLICE], 2);
 	assert_int_equal(of(t, A).ended[GS_TURN_DRAINED], 0);
 	gs_turns_forget(t, A);
 	assert_int_equal(gs_turns_slice(t, B, SLICE, at + 50 * MS), 0);
-	gs_turns_forget(t, B); /* with a change to come */
+	gs_turns_forget(t, B); /* a change of B was still to come */
 	gs_turns_until(t, at + 60 * MS);
 	adds_up(t);
 	gs_turns_free(t);
 }
 
-/* That a short slice cut it off shows when it is back: B's turn was contended then, all of it. */
+/* A short slice's end shows when the TSG is back: then all of B's turn was contended. */
 static void contended_after_all(void **state)
 {
 	struct gs_turns *t = begin();
@@ -307,7 +313,7 @@ static void rests_beside_a_loaded_one(void **state)
 	gs_turns_free(t);
 }
 
-/* In CTA mode it is away sooner than by CILP: too soon to be sure, so it has to come back. */
+/* In CTA mode a TSG leaves sooner than in CILP: too soon to be sure, so its return decides. */
 static void leaves_soon(void **state)
 {
 	struct gs_turns *t = begin();
@@ -343,7 +349,9 @@ static struct gs_turn_sums cut_off_once(uint32_t mode, unsigned int slice, uint6
 	return sums;
 }
 
-/* In CTA mode thread blocks come to an end first: how long that took a short slice does not show. */
+/*
+ * In CTA mode thread blocks come to an end first: how long that took a short slice does not show.
+ */
 static void finishes_first(void **state)
 {
 	struct gs_turn_sums s = cut_off_once(GPUSCHED_PREEMPT_CILP, 1, 4 * MS);
@@ -353,13 +361,13 @@ static void finishes_first(void **state)
 		s = cut_off_once(mode, 1, 4 * MS);
 		assert_int_equal(s.ended[GS_TURN_SLICE], 1);
 		assert_int_equal(s.contended_ns + s.contended_off_ns, 4 * MS);
-		/* for longer nobody waits */
+		/* a longer time does not count as contended */
 		s = cut_off_once(mode, 1, 40 * MS);
 		assert_int_equal(s.contended_ns + s.contended_off_ns, 5 * MS + 1024);
 	}
 }
 
-/* Nor does a longer one that blocks outlast: then it is as with a short one. */
+/* If blocks outlast a longer slice, its length does not show either. */
 static void outlasts_its_slice(void **state)
 {
 	struct gs_turn_sums s = cut_off_once(GPUSCHED_PREEMPT_CTA, SLICE, SLICE_NS + MS);
@@ -383,7 +391,7 @@ static void launches(void **state)
 	end(t, A, MS + 300 * US, SLICE);
 	start(t, B, 2 * MS, SLICE);
 	gs_turns_until(t, at);
-	gs_turns_launched(t, A, at + 500 * US); /* to come */
+	gs_turns_launched(t, A, at + 500 * US); /* a launch still to come */
 	assert_false(of(t, A).waiting);
 	gs_turns_until(t, at + 700 * US);
 	assert_true(of(t, A).waiting);
@@ -394,13 +402,13 @@ static void launches(void **state)
 	assert_int_equal(of(t, A).waits, 1);
 	assert_int_equal(of(t, A).wait_ns, 580 * US);
 	assert_int_equal(of(t, B).contended_ns, 500 * US);
-	/* while it is loaded it does not wait, nor for what was launched before its last turn */
+	/* it does not wait while it is loaded, nor because of launches before its last turn */
 	gs_turns_launched(t, A, at + MS + 90 * US);
 	end(t, A, at + MS + 400 * US, SLICE);
 	gs_turns_launched(t, A, at + MS + 300 * US);
 	start(t, B, at + 2 * MS, SLICE);
 	assert_false(of(t, A).waiting);
-	/* it has launched what cannot run yet: B goes on */
+	/* its launch cannot run yet: B goes on */
 	gs_turns_until(t, at + 50 * MS);
 	gs_turns_launched(t, A, at + 50 * MS);
 	gs_turns_until(t, at + 52 * MS);
@@ -453,7 +461,7 @@ static void drains(void **state)
 
 	for (int i = 0; i < 100; i++, at += 2 * (SLICE_NS + 600 * US)) {
 		start(t, A, at, SLICE);
-		end(t, A, at + SLICE_NS + 500 * US, SLICE); /* of long thread blocks */
+		end(t, A, at + SLICE_NS + 500 * US, SLICE); /* with long thread blocks */
 		start(t, B, at + SLICE_NS + 600 * US, SLICE);
 		end(t, B, at + 2 * SLICE_NS + 600 * US + SAVE, SLICE);
 	}
@@ -470,7 +478,7 @@ static void hear(uint64_t id, void *user)
 	*(uint64_t *)user = *(uint64_t *)user * 10 + id;
 }
 
-/* Whoever has changed is told once. */
+/* Each TSG that has changed is reported once. */
 static void changes(void **state)
 {
 	struct gs_turns *t = begin();
@@ -492,7 +500,7 @@ static void changes(void **state)
 	gs_turns_free(t);
 }
 
-/* Short slices do not show in the length: whoever comes back in its place was cut off. */
+/* Short slices do not show in the length: a TSG that comes back in its place was cut off. */
 static void short_slices(void **state)
 {
 	struct gs_turns *t = begin();
@@ -506,7 +514,7 @@ static void short_slices(void **state)
 	}
 	assert_int_equal(of(t, A).ended[GS_TURN_SLICE], 9);
 	assert_int_equal(of(t, B).ended[GS_TURN_DRAINED], 10);
-	/* it does not come back any more while B goes on: it had drained */
+	/* it does not come back while B goes on: it had drained */
 	for (int i = 0; i < 10; i++, at += 1000 * US) {
 		start(t, B, at, 1000000);
 		end(t, B, at + 160 * US, 1000000);
@@ -517,7 +525,7 @@ static void short_slices(void **state)
 	gs_turns_free(t);
 }
 
-/* An idle GPU has nobody waiting. */
+/* On an idle GPU no TSG waits. */
 static void idle_settles(void **state)
 {
 	struct gs_turns *t = begin();
@@ -536,7 +544,7 @@ static void idle_settles(void **state)
 	gs_turns_free(t);
 }
 
-/* Alone: a START and nothing more. Held, and no sign of work. */
+/* A TSG that is alone has one START: held time, and no sign of work. */
 static void alone(void **state)
 {
 	struct gs_turns *t = begin();
@@ -551,7 +559,7 @@ static void alone(void **state)
 	gs_turns_free(t);
 }
 
-/* What lies around lost records is nobody's, and no turn's end is guessed. */
+/* Time around lost records counts for no TSG, and no end of a turn is guessed. */
 static void gaps(void **state)
 {
 	struct gs_turns *t = begin();
@@ -565,7 +573,7 @@ static void gaps(void **state)
 	assert_int_equal(of(t, A).held_ns, 3 * MS);
 	assert_int_equal(of(t, A).ended[GS_TURN_UNSURE], 1);
 	end(t, B, 10 * MS, SLICE);
-	end(t, A, 12 * MS, SLICE); /* without its START */
+	end(t, A, 12 * MS, SLICE); /* an END without its START */
 	gs_turns_runlist(t, &r);
 	assert_int_equal(r.unknown_ns, 7 * MS);
 	assert_int_equal(r.gaps, 2);
@@ -593,7 +601,7 @@ static void unattributed_and_forgotten(void **state)
 	gs_turns_free(t);
 }
 
-/* Time may have been taken to be later than a record's: nothing is lost over that. */
+/* Time may have been advanced past a record's time: that loses nothing. */
 static void late_record(void **state)
 {
 	struct gs_turns *t = begin();
@@ -612,7 +620,7 @@ static void late_record(void **state)
 	gs_turns_free(t);
 }
 
-/* Any records in any order: nothing is counted twice, and nobody held more than there was. */
+/* Any records in any order: nothing counts twice, and no more is held than there was. */
 static void random_records(void **state)
 {
 	for (unsigned int seed = 0; seed < 200; seed++) {
@@ -664,7 +672,7 @@ static void judge(const struct gs_turn *turn, void *user)
 		wrong[is_lc]++;
 }
 
-/* Slices of a case by its name; false: not one of those with a known outcome. */
+/* Returns the slices of a case by its name; false: its outcome is not known. */
 static bool known_case(const char *label, unsigned int *be, unsigned int *lc_slice)
 {
 	if (strstr(label, "ten") || strstr(label, "hold") || strstr(label, "3000"))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What TSGs used of the time that they held. */
+/* The work of TSGs within the time that they held. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -67,7 +67,7 @@ static void adds_up(struct gs_turns *t)
 	assert_true(r.held_ns + r.lost_ns + r.open_ns + r.unknown_ns == r.as_of_ns - r.since_ns);
 }
 
-/* Saving and restoring of turns that were cut off is none of the TSG's use. */
+/* Saves and restores around a slice's end do not count as use. */
 static void used(void **state)
 {
 	struct gs_turns *t = begin();
@@ -86,7 +86,7 @@ static void used(void **state)
 	assert_int_equal(of(t, A).unpriced, 0);
 	s = of(t, A);
 	assert_int_equal(gs_turn_used(&s), held - 10 * (SAVE + 24 * US));
-	s = of(t, B); /* it leaves by itself */
+	s = of(t, B); /* it drains */
 	assert_int_equal(s.turns, 10);
 	assert_int_equal(gs_turn_used(&s), s.held_ns);
 	gs_turns_alone(t, B, 10 * MS, 2 * MS);
@@ -120,7 +120,7 @@ static void freed_while_loaded(void **state)
 	gs_turns_free(t);
 }
 
-/* Without costs, and in modes in which nobody measured them, it is only known at most. */
+/* Without costs, and in modes without measured ones, only an upper bound is known. */
 static void used_at_most(void **state)
 {
 	struct gs_turns *t = NULL;

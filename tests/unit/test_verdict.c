@@ -22,7 +22,7 @@ static void anew(void)
 	gs_findings_done(&found);
 }
 
-/* The only finding, of this kind. */
+/* Expects exactly one finding, of this kind. */
 static const struct gs_finding *only(enum gs_finding_kind kind)
 {
 	assert_int_equal(found.n, 1);
@@ -58,7 +58,8 @@ static void harm_by_calm_minutes(void **state)
 	assert_true(gs_is_harmed(&limits, 0, 11, 0));
 	assert_false(gs_is_harmed(&limits, 99, 60, 30));
 	assert_true(gs_is_harmed(&limits, 99, 75, 30));
-	assert_false(gs_is_harmed(&limits, 99, 100, 80)); /* it has no calm minutes */
+	/* the service has no calm minutes to compare with */
+	assert_false(gs_is_harmed(&limits, 99, 100, 80));
 }
 
 static void harm_without_calm_minutes(void **state)
@@ -155,7 +156,7 @@ static void classes_without_effect(void **state)
 	c = (struct gs_class_facts){ .name = "batch", .tsgs = 1, .policy = "mine" };
 	anew();
 	gs_judge_class(&c, &found);
-	assert_int_equal(found.n, 0); /* it does not say on which it acts */
+	assert_int_equal(found.n, 0); /* the policy does not say on which classes it acts */
 	c.ignored = true;
 	c.acts_on = "lc be";
 	gs_judge_class(&c, &found);
@@ -192,7 +193,7 @@ static void lost_time(void **state)
 	gs_judge_gpu(&limits, &g, &found);
 	assert_non_null(strstr(only(GS_FINDING_LOST_TIME)->text, "11 % of its time in 100"));
 	anew();
-	g = gpu(2, 20); /* the last second says so already */
+	g = gpu(2, 20); /* the last second shows it already */
 	gs_judge_gpu(&limits, &g, &found);
 	f = only(GS_FINDING_LOST_TIME);
 	assert_non_null(strstr(f->text, "GPU 3 loses 20 % of its time in 900"));
@@ -204,12 +205,12 @@ static void a_log_that_nobody_reads(void **state)
 	struct gs_gpu_facts g = { .gpu = 0, .reason = "module options" };
 
 	anew();
-	gs_judge_gpu(&limits, &g, &found); /* no daemon: said already */
+	gs_judge_gpu(&limits, &g, &found); /* the missing daemon has been reported already */
 	assert_int_equal(found.n, 0);
 	g.read = true;
 	gs_judge_gpu(&limits, &g, &found);
 	only(GS_FINDING_LOG_UNREAD);
-	g.reason = NULL; /* nobody tried, since no program came */
+	g.reason = NULL; /* the log was not tried, since no program came */
 	anew();
 	gs_judge_gpu(&limits, &g, &found);
 	assert_int_equal(found.n, 0);
@@ -242,7 +243,7 @@ static void starved(void **state)
 	struct gs_tsg_facts t = tsg(0.5, NAN, NAN);
 
 	anew();
-	gs_judge_tsg(&limits, &t, &found); /* idle */
+	gs_judge_tsg(&limits, &t, &found); /* the TSG is idle */
 	t.waiting = t.suspended = true;
 	gs_judge_tsg(&limits, &t, &found);
 	assert_int_equal(found.n, 0);
@@ -260,7 +261,7 @@ static void a_harmed_service(void **state)
 	struct gs_tsg_facts t = tsg(20, 60, 75);
 
 	anew();
-	gs_judge_tsg(&limits, &t, &found); /* no service */
+	gs_judge_tsg(&limits, &t, &found); /* the TSG is no service */
 	assert_int_equal(found.n, 0);
 	t.lc = true;
 	t.calm_pct = 40;
@@ -282,7 +283,7 @@ static void waits_that_nobody_sees(void **state)
 
 	t.lc = true;
 	anew();
-	gs_judge_tsg(&limits, &t, &found); /* it had no turn */
+	gs_judge_tsg(&limits, &t, &found); /* the TSG had no turn */
 	t.window.turns_per_s = 100;
 	t.window.cut_pct = 95; /* after such turns its waits are known */
 	gs_judge_tsg(&limits, &t, &found);
@@ -328,7 +329,7 @@ static void rates_of_a_gpu(void **state)
 
 	gs_gpu_rates(&a, &b, &r);
 	assert_true(r.held_pct == 80 && r.lost_pct == 5 && r.switches_per_s == 2e6);
-	gs_gpu_rates(&b, &a, &r); /* opened again in between: it began at 0 */
+	gs_gpu_rates(&b, &a, &r); /* the log was opened again in between, and began at 0 */
 	assert_true(r.held_pct == 20 && r.span_ms == 500 / 1e6);
 	gs_gpu_rates(&a, &a, &r);
 	assert_true(isnan(r.held_pct) && isnan(r.switches_per_s));
@@ -350,9 +351,9 @@ static void rates_of_a_tsg(void **state)
 	assert_true(isnan(r.alone_pct) && isnan(r.work_pct));
 	gs_tsg_rates(&b, &unsure, 1000, &r); /* why its last turns ended is not known */
 	assert_true(isnan(r.cut_pct) && r.turns_per_s > 0);
-	gs_tsg_rates(&a, &b, 0, &r); /* nobody knows of what time */
+	gs_tsg_rates(&a, &b, 0, &r); /* the length of the time is unknown */
 	assert_true(isnan(r.held_pct) && isnan(r.turns_per_s) && r.wait_share_pct == 25);
-	gs_tsg_rates(&a, &b, 300, &r); /* no more than all */
+	gs_tsg_rates(&a, &b, 300, &r); /* at most all of the time */
 	assert_true(r.held_pct == 100);
 }
 
@@ -383,7 +384,7 @@ static void idle_and_holding_much(void **state)
 	gs_judge_holder(&limits, &h, &found); /* not much */
 	h.bytes++;
 	h.idle_since_ns = 0;
-	gs_judge_holder(&limits, &h, &found); /* nobody knows */
+	gs_judge_holder(&limits, &h, &found); /* unknown */
 	assert_int_equal(found.n, 0);
 }
 
@@ -425,7 +426,7 @@ static void parked_and_lost(void **state)
 	p.by_policy = false;
 	p.guest = 0;
 	p.sign = "probe";
-	p.waiters = 3; /* of no use beside a sign */
+	p.waiters = 3; /* it counts for nothing beside a clear sign */
 	gs_judge_parked(&p, &found);
 	assert_string_equal(strstr(only(GS_FINDING_PARKED)->text, "31.0"),
 			    "31.0 GiB, until it works again, as its probe tells");
@@ -457,7 +458,7 @@ static void a_budget_that_is_used_up(void **state)
 	const struct gs_finding *f;
 
 	anew();
-	gs_judge_budget(&b, &found); /* a second is left */
+	gs_judge_budget(&b, &found); /* a second of the budget is left */
 	assert_int_equal(found.n, 0);
 	b.used_ns = 3960 * NS_PER_S;
 	gs_judge_budget(&b, &found);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Which threads seem to wait in libcuda, by the kernel's own words. */
+/* Finds threads that seem to wait in libcuda, from the kernel's files in /proc. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,7 +15,7 @@ static void its_zeroed_data_is_libcudas(void **state)
 {
 	static const char *const maps[] = {
 		"7f10-7f20 r-xp 00000000 00:2a 11 /usr/lib/libother.so.1\n",
-		"7f20-7f30 rw-p 00000000 00:00 0 \n", /* another library's */
+		"7f20-7f30 rw-p 00000000 00:00 0 \n", /* memory of another library */
 		"7f40-7f50 r-xp 00000000 00:2a 12 /usr/lib/libcuda.so.580.95\n",
 		"7f50-7f60 rw-p 00010000 00:2a 12 /usr/lib/libcuda.so.580.95\n",
 		"7f60-7f70 rw-p 00000000 00:00 0 \n",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The watchdog of policies' C code: what it leaves, and what it lets run. */
+/* The watchdog of policies' C code: which calls it ends, and which it lets run. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,7 +21,7 @@ static void work_on(void *arg)
 		++*n;
 }
 
-/* Without a processor, as one that others have kept from it. */
+/* A thread without a processor, as if others had kept it from running. */
 static void blocked(void *arg)
 {
 	uint64_t until = gs_now_ns() + *(unsigned int *)arg * LIMIT_MS * NS_PER_MS;
@@ -68,7 +68,7 @@ static void test_never_a_processor(void **state)
 	assert_true(ns >= BLOCKED_PERIODS * LIMIT_MS * NS_PER_MS);
 }
 
-/* What one call has had does not count against the next. */
+/* The time of one call does not count against the next. */
 static void test_each_call_anew(void **state)
 {
 	unsigned int periods = BLOCKED_PERIODS / 4;

@@ -21,7 +21,7 @@
 #include "rm/module.h"
 #include "rm/sys.h"
 
-/* What the node has been asked, and what it answers. */
+/* The requests that the node got, and its answers. */
 static struct {
 	int open_errno; /* 0: it is there */
 	int opened;     /* descriptors of it */
@@ -87,7 +87,7 @@ static int fake_ioctl(int fd, unsigned long request, void *arg)
 }
 
 static uint64_t owner_start_ns = 7 * NS_PER_S;
-static int owner_unknown; /* -errno that the look at the owner answers */
+static int owner_unknown; /* -errno of the look at the owner */
 
 static int fake_started(pid_t pid, uint64_t *ret_ns)
 {
@@ -235,7 +235,8 @@ static void test_steps(void **state)
 	assert_int_equal(take(GS_RM_SUSPEND, 0, &res), 0);
 	assert_true(node.last.set == GPUSCHED_RUNNABLE &&
 		    node.last.want.valid == GPUSCHED_RUNNABLE && !node.last.want.runnable);
-	assert_int_equal(take(GS_RM_RESUME, 0, &res), 0); /* as its owner has it: nobody's wish */
+	/* the owner's own setting, so it is no wish */
+	assert_int_equal(take(GS_RM_RESUME, 0, &res), 0);
 	assert_true(node.last.set == GPUSCHED_RUNNABLE && !node.last.want.valid);
 	assert_int_equal(take(GS_RM_SET_INTERLEAVE, 2, &res), 0);
 	assert_true(node.last.want.valid == GPUSCHED_INTERLEAVE && node.last.want.interleave == 2);
@@ -246,7 +247,9 @@ static void test_steps(void **state)
 	assert_int_equal(node.others, 0);
 }
 
-/* Reading and scheduling change nothing: those borrow, which this process has no descriptor for. */
+/*
+ * Calls that read or schedule change nothing: they borrow a descriptor, and this process has none.
+ */
 static void test_borrowed(void **state)
 {
 	(void)state;
@@ -304,7 +307,9 @@ static void test_what_refusals_mean(void **state)
 	assert_false(reaches());
 }
 
-/* What was changed through the module stays with it until it has its owner's settings again. */
+/*
+ * A TSG that was changed through the module stays with it until it has its owner's settings again.
+ */
 static void test_leave(void **state)
 {
 	(void)state;
@@ -318,7 +323,7 @@ static void test_leave(void **state)
 	assert_true(reaches());
 	assert_int_equal(take(GS_RM_RESUME, 0, NULL), 0);
 	assert_false(reaches());
-	assert_int_equal(gs_module_beat(), 0); /* lets it go */
+	assert_int_equal(gs_module_beat(), 0); /* this beat releases it */
 	assert_int_equal(node.beats, 0);
 	use();
 	assert_int_equal(node.holds, 2);
@@ -344,7 +349,7 @@ static void test_a_dead_owner(void **state)
 
 	(void)state;
 	use();
-	t.start_ns = 1; /* another one of that number */
+	t.start_ns = 1; /* another process with that pid */
 	assert_int_equal(gs_way_module.take(&t, &step, 1), -ESRCH);
 	owner_unknown = -ESRCH;
 	assert_int_equal(take(GS_RM_SET_TIMESLICE, 300, NULL), -ESRCH);
@@ -394,7 +399,7 @@ static void test_an_owner_that_holds_a_lock(void **state)
 	}
 	assert_int_equal(waitpid(child, &status, 0), child);
 	if (WIFEXITED(status) && WEXITSTATUS(status) == 2)
-		skip(); /* no mount namespace of its own */
+		skip(); /* there is no mount namespace for the test */
 	assert_int_equal(status, 0);
 }
 
@@ -412,7 +417,7 @@ static void test_it_has_lost_us(void **state)
 		assert_int_equal(gs_module_beat(), -ETIMEDOUT);
 		assert_int_equal(node.holds, 2);
 		node.set = 0;
-		gs_module_leave(); /* it knows of nothing that was changed */
+		gs_module_leave(); /* it knows of no change */
 		assert_false(reaches());
 	}
 	setup(NULL);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* test_where.c - in which of a process's TSGs its requests work */
+/* test_where.c - finds the TSGs of a process in which its requests work */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -51,7 +51,7 @@ static void add(uint64_t id)
 	gs_where_add(&w, &rec);
 }
 
-/* @n requests, 5 a second, with a turn of TSG @id in each; 0: of none. */
+/* Makes @n requests, 5 a second, with a turn of TSG @id in each; 0: without a turn. */
 static void requests(unsigned int n, uint64_t id)
 {
 	while (n--) {
@@ -68,7 +68,7 @@ static void test_the_one_that_works(void **state)
 {
 	add(1);
 	add(2);
-	has_turns[2] = true; /* long ago */
+	has_turns[2] = true; /* it had turns long ago */
 	sums[2].start_ns = NS_PER_S;
 	requests(2, 1);
 	assert_true(gs_where_works(&w, &w.tsgs[0]));
@@ -106,7 +106,7 @@ static void test_it_begins_to_work(void **state)
 	assert_true(gs_where_works(&w, &w.tsgs[1]));
 }
 
-/* Eight requests in a moment are less than the log needs to show anything. */
+/* Eight requests in a moment are too few for the log to show anything. */
 static void test_not_before_a_second(void **state)
 {
 	add(1);

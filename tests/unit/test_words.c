@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What pods ask for by their annotations, and what they get: rules, ceilings, mistakes. */
+/* Pods' annotations, and what they lead to: rules, ceilings, mistakes. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -69,7 +69,7 @@ static void without_a_ceiling_a_pod_only_lowers(void **state)
 	assert_int_equal(g.class_id, GPUSCHED_CLASS_BE);
 	assert_int_equal(g.weight, 50);
 	assert_string_equal(g.left, "");
-	g = judge(c, "", GPUSCHED_CLASS_LC); /* a rule gave it */
+	g = judge(c, "", GPUSCHED_CLASS_LC); /* a rule gave this class */
 	assert_int_equal(g.class_id, GPUSCHED_CLASS_LC);
 	g = judge(c, "class=normal", GPUSCHED_CLASS_BE);
 	assert_int_equal(g.class_id, GPUSCHED_CLASS_BE);
@@ -95,7 +95,7 @@ static void a_ceiling_allows_by_namespace(void **state)
 	assert_string_equal(g.left, "");
 	g = judge(c, "class=train weight=301 request=21", GPUSCHED_CLASS_BE);
 	assert_string_equal(gs_class_name(c, g.class_id), "train");
-	assert_int_equal(g.weight, 301); /* at most the class's own, which is 500 */
+	assert_int_equal(g.weight, 301); /* limited to the class's own, which is 500 */
 	assert_int_equal(g.request_pct, 0);
 	g = judge(c, "class=lc weight=301", GPUSCHED_CLASS_BE);
 	assert_int_equal(g.weight, 0);

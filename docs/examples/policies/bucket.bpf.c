@@ -2,12 +2,12 @@
 /*
  * bucket - a token bucket: GPU time comes in at a rate, and is saved up for bursts
  *
- * Does: each best-effort TSG has a bucket of GPU time. It fills at rate_pct of real time, up to
- * burst_ms. While it is empty, the TSG is suspended. Unlike a limit of fair, which saves up
- * nothing, it lets a program that rested have the GPU for burst_ms.
+ * Does: each best-effort TSG has a bucket of GPU time, which fills at rate_pct of real time, up to
+ * burst_ms. While the bucket is empty, the TSG is suspended. A limit of fair saves up nothing; a
+ * bucket lets a program that rested have the GPU for burst_ms.
  * Good for: notebooks and tests, which work in bursts, beside one long job.
- * Known weaknesses: the GPU's log is up to 67 ms late, so a bucket goes below zero by that; what it
- * lacks then is paid first. What a TSG holds while it is alone counts. Without the log nobody is
+ * Known weaknesses: the GPU's log is up to 67 ms late, so a bucket can go below zero by that; the
+ * debt is paid first. The time for which a TSG holds the GPU alone counts. Without the log no TSG is
  * suspended.
  */
 #include <gpusched/policy.bpf.h>

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * hours - time of day by user: some hours are one user's
+ * hours - gives the GPU to a user at some times of the day
  *
- * Does: within its hours a user's TSGs have long slices, and those of all others the shortest.
- * Outside of them everybody has the default. Hours that end before they begin go over midnight.
+ * Does: within a user's hours that user's TSGs have long slices, and those of all others the
+ * shortest. At other times all have the default. Hours that end before they begin go over midnight.
  * Good for: a machine that is one group's by day, and everybody's at night.
- * Known weaknesses: hours are those of UTC plus zone_s, and know of no summer time. A policy without
- * a word from the daemon follows a clock that is set with its next round: within a second here.
- * Programs that fill no slice gain little. Nobody is kept off the GPU: see limit= for that.
+ * Known weaknesses: hours are those of UTC plus zone_s, without summer time. If somebody sets the
+ * clock, the policy follows with its next round: within a second here. Programs that fill no slice
+ * gain little. No program is kept off the GPU: see limit= for that.
  */
 #include <gpusched/policy.bpf.h>
 

@@ -2,10 +2,11 @@
 /*
  * las - least attained service: the TSG that had the least of the GPU so far goes first
  *
- * Does: a TSG's level is how often what it had doubles, from first_ms on; seven levels. On each
- * runlist the TSGs of the lowest level run, the others are suspended. So short jobs are done soon,
- * without anybody having said which are short, and long ones go on when there are none.
- * Good for: many jobs of very different lengths, whose lengths nobody knows.
+ * Does: puts each TSG on one of seven levels by the GPU time that it has had. The first level ends at
+ * first_ms, and each further one at twice the time of the one before. On each runlist the TSGs of the
+ * lowest level run, and the others are suspended. So short jobs are done soon, although the policy
+ * does not know which are short. Long ones go on when there are no short ones.
+ * Good for: many jobs of very different and unknown lengths.
  * Known weaknesses: while short jobs keep coming, long ones wait, for the host's limit on suspension
  * (10 s) at most. Jobs that come as ever new processes are always new.
  */
@@ -19,17 +20,20 @@ GPUSCHED_OPTION_RANGE(gs_u32, first_ms, 500, 50, 60000, "GPU time until a TSG le
 #define LEVELS 7
 #define QUIET_NS 20000000ull
 
-/* priv: its level; whether it has work; what it had, and held, when it was last looked at; memory */
+/*
+ * Words of priv: the TSG's level; whether it has work; the time that it has had; held_ns and since_ns
+ * of its facts at the last round; the word that gpusched_is_busy() keeps.
+ */
 enum word { LEVEL, WANTS, HAD, HELD, SINCE, BUSY };
 
-/* Of a runlist: the lowest level on which somebody wants it, in this round. */
+/* A runlist's lowest level with a TSG that has work, in round @seq. */
 struct lowest {
 	gs_u64 seq, level;
-	gs_u64 first; /* a TSG of that level, */
-	gs_u64 told;  /* and the last one that was told of */
+	gs_u64 first; /* a TSG of that level */
+	gs_u64 told;  /* the last such TSG that was logged */
 };
 GPUSCHED_MAP(las_lowest, HASH, gs_u32, struct lowest, 256);
-/* What is too large for the stack; rounds of the tick never overlap. */
+/* Room for data too large for the stack. One entry is enough, since rounds never overlap. */
 GPUSCHED_MAP(las_other, ARRAY, gs_u32, struct gpusched_task, 1);
 GPUSCHED_MAP(las_facts, ARRAY, gs_u32, struct gpusched_facts, 1);
 
@@ -46,8 +50,8 @@ GPUSCHED_INLINE gs_u64 level_of(gs_u64 had_ns)
 }
 
 /*
- * What it held while it had work: one that is alone holds the GPU, whether it works or not. A
- * suspended one looks idle, and had work when it was suspended.
+ * Adds the time that the TSG held the GPU while it had work; alone, a TSG holds the GPU even without
+ * work. A suspended TSG looks idle, so it counts as having the work that it had before.
  */
 GPUSCHED_INLINE void look(struct gpusched_task *t, const struct gpusched_facts *f, gs_u64 now)
 {
@@ -62,7 +66,7 @@ GPUSCHED_INLINE void look(struct gpusched_task *t, const struct gpusched_facts *
 	t->priv[LEVEL] = level_of(t->priv[HAD]);
 }
 
-/* Who is first now: another TSG's record, of which only the id is known here. */
+/* Logs the TSG that is first now. Only its id is known here, so its record is looked up. */
 GPUSCHED_INLINE void tell(struct lowest *l)
 {
 	gs_u32 zero = 0;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * makeroom - memory of batch jobs that do nothing is free while a service runs
+ * makeroom - frees the GPU memory of idle batch jobs while a service runs
  *
- * Does: while a TSG of class lc is there, parks the process of class be that has been idle for the
- * longest time, and for idle_s at least; one each 10 s. It comes back after for_min minutes, by
- * `gpusched unpark`, or when it works again (UnparkOnUse=).
+ * Does: while there is a TSG of class lc, parks the process of class be that has been idle longest,
+ * if it was idle for idle_s or more; one process each 10 s. A parked process comes back after for_min
+ * minutes, by `gpusched unpark`, or when it works again (UnparkOnUse=).
  * Good for: notebooks that were left open, beside a service whose memory grows.
  * Known weaknesses: the policy does not see how much memory is free, or who holds how much. A
  * process that is refused once is asked for again only after it has had the GPU. A process with
@@ -21,15 +21,15 @@ GPUSCHED_OPTION_RANGE(gs_u32, for_min, 60, 1, 1023, "parked for so long, min");
 
 #define PAUSE_NS 10000000000ull
 
-/* priv: when it last had work; whether it was wished parked since */
+/* Words of priv: when the TSG last had work; whether the policy has wished it parked since. */
 enum word { WORKED, ASKED };
 
 /* The program that has been idle longest, as found in this round. */
 struct longest {
-	gs_u64 seq; /* of the round in which a TSG of class lc was met last */
-	gs_u64 id;  /* 0: nobody is idle */
-	gs_u64 since;
-	gs_u64 parked_ns; /* when one was wished parked last */
+	gs_u64 seq;       /* the last round in which a TSG of class lc was met */
+	gs_u64 id;        /* that program's TSG; 0: none is idle */
+	gs_u64 since;     /* since when it is idle */
+	gs_u64 parked_ns; /* when the policy last wished a process parked */
 };
 GPUSCHED_MAP(makeroom_longest, ARRAY, gs_u32, struct longest, 1);
 
@@ -49,7 +49,7 @@ GPUSCHED_TICK_BEGIN(round)
 	return 2;
 }
 
-/* Without facts it is not called idle. */
+/* Finds the TSG that has been idle longest. A TSG without facts does not count as idle. */
 GPUSCHED_INLINE void look(struct gpusched_task *t, struct longest *l, gs_u64 now)
 {
 	struct gpusched_facts f;

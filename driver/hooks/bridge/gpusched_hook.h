@@ -14,19 +14,19 @@ enum gpusched_hook_kind {
 	GPUSCHED_HOOK_SCHEDULE,       /* value: 1 onto the runlist, 0 off it */
 	GPUSCHED_HOOK_TIMESLICE_SET,  /* value: us; may be rewritten */
 	GPUSCHED_HOOK_INTERLEAVE_SET, /* value: 0 low, 1 medium, 2 high; may be rewritten */
-	GPUSCHED_HOOK_PREEMPT,        /* cmd: which control; params, size: the kernel's copy */
+	GPUSCHED_HOOK_PREEMPT,        /* cmd: the control; params, size: the kernel's copy of it */
 	GPUSCHED_HOOK_WORK_TOKEN,     /* value: the token; channel: its handle */
 	GPUSCHED_HOOK_TASK_DESTROY,
 };
 
 enum gpusched_hook_verdict {
 	GPUSCHED_HOOK_GO = 0,
-	GPUSCHED_HOOK_HOLD, /* not now: RM answers BUSY_RETRY, unless ioctl_exit() calls it again */
+	GPUSCHED_HOOK_HOLD, /* not now: ends with BUSY_RETRY, unless ioctl_exit() returns 1 */
 	GPUSCHED_HOOK_DENY,
 };
 
 /*
- * One call of a hook. TSGs that RM makes for itself have no hooks. RM's locks are held: the
+ * One call of a hook. TSGs that RM makes for itself cause none. RM's locks are held, so the
  * listener must not sleep and must not call RM.
  */
 struct gpusched_hook {
@@ -55,25 +55,27 @@ struct gpusched_hook_ops {
 	unsigned int version; /* GPUSCHED_HOOK_VERSION */
 	void (*hook)(struct gpusched_hook *h);
 	/*
-	 * Around RM's ioctl, in the caller's context, without RM's locks: may sleep and call RM.
-	 * @file identifies an open file, and is never dereferenced. @arg is the kernel's copy. A
-	 * negative errno ends the ioctl: from enter before RM has seen it, from exit with RM's
-	 * results. Exit may return 1: RM is called again, without another enter.
+	 * Called before and after RM's part of an ioctl, in the caller's context, without RM's
+	 * locks: may sleep and call RM. @file identifies an open file, and is never dereferenced.
+	 * @arg is the kernel's copy of the argument. If one returns a negative errno, the ioctl
+	 * ends with it; after ioctl_enter(), RM has not seen the ioctl. If ioctl_exit() returns 1,
+	 * RM is called again, without another ioctl_enter().
 	 */
 	int (*ioctl_enter)(const void *file, unsigned int nr, void *arg, unsigned long size);
 	int (*ioctl_exit)(const void *file, unsigned int nr, void *arg, unsigned long size);
-	void (*close)(const void *file); /* its last descriptor is closed; RM frees what it made */
+	/* the last descriptor of @file is closed, and RM frees the objects made with it */
+	void (*close)(const void *file);
 };
 
 /* -EBUSY: another module listens already; -EINVAL: another version of this header. May sleep. */
 int nvidia_gpusched_register(const struct gpusched_hook_ops *ops);
-/* No function of @ops runs any more when it returns. May sleep. */
+/* After this returns, no function of @ops runs any more. May sleep. */
 void nvidia_gpusched_unregister(const struct gpusched_hook_ops *ops);
 
-/* nvidia_get_rm_ops(): before branch 565 it is exported in a way that modules cannot look it up. */
+/* nvidia_get_rm_ops() by a second name: before branch 565, modules cannot look up the first. */
 unsigned int nvidia_gpusched_rm_ops(void *ops);
 
-/* For RM's side, which has no static keys: a nop and a return while no module listens. */
+/* For RM's side, which cannot use static keys: a nop and a return while no module listens. */
 int os_gpusched_on(void);
 void os_gpusched_hook(struct gpusched_hook *h);
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-/* The kernel's side of the hooks: one listener, found by SRCU, since some of its functions sleep. */
+/*
+ * The kernel's side of the hooks: one listener, protected by SRCU, since its functions may sleep.
+ */
 #ifdef CONFIG_BPF_GPU_SCHED
 
 #include <linux/errno.h>
@@ -53,7 +55,7 @@ unsigned int nvidia_gpusched_rm_ops(void *ops)
 }
 EXPORT_SYMBOL_GPL(nvidia_gpusched_rm_ops);
 
-/* Never inlined: stable places for fentry and kprobes, without RM's types. */
+/* These are never inlined, so that fentry programs and kprobes find them on each branch. */
 noinline int os_gpusched_on(void)
 {
 	return static_branch_unlikely(&gpusched_listened);

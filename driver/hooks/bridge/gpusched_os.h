@@ -13,7 +13,9 @@ int gpusched_os_enter(const void *file, unsigned int nr, void *arg, unsigned lon
 int gpusched_os_exit(const void *file, unsigned int nr, void *arg, unsigned long size);
 void gpusched_os_close(const void *file);
 
-/* Used in a switch: an ioctl that ends here leaves it. At the label RM is called again. */
+/*
+ * Used in a switch, which `break` leaves with the ioctl's status. At the label RM is called again.
+ */
 #define GPUSCHED_ENTER_OR_BREAK(status, file, nr, arg, size) \
 	if (static_branch_unlikely(&gpusched_listened) && \
 	    ((status) = gpusched_os_enter(file, nr, arg, size)) != 0) \

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* RM's side of the hooks: turns its objects into one flat struct, and writes the decision back. */
+/* RM's side of the hooks: describes RM's objects in one flat struct, and applies the decision. */
 #include "gpusched_rm.h"
 
 #ifdef CONFIG_BPF_GPU_SCHED
@@ -8,7 +8,7 @@
 #include "rmapi/rmapi.h"
 #include "rmapi/rs_utils.h"
 
-/* Returns false for a TSG that RM made for itself, or one without a group: it has no hooks. */
+/* Returns false for a TSG that causes no hook: RM made it for itself, or it has no group. */
 static NvBool of_group(struct gpusched_hook *h, enum gpusched_hook_kind kind, OBJGPU *gpu,
 		       KernelChannelGroupApi *api)
 {
@@ -42,7 +42,8 @@ static NV_STATUS status_of(const struct gpusched_hook *h)
 }
 
 /*
- * RM notes that it made a TSG for itself only after constructing it, but such a TSG skips the RPC.
+ * RM notes only after the construction that it made a TSG for itself. At this moment such a TSG is
+ * known by the flag SKIP_RPC.
  */
 void gpusched_rm_task_init(OBJGPU *gpu, KernelChannelGroupApi *api,
 			   const RS_RES_ALLOC_PARAMS_INTERNAL *params)
@@ -96,8 +97,8 @@ void gpusched_rm_interleave_set(OBJGPU *gpu, KernelChannelGroupApi *api, NvU32 *
 }
 
 /*
- * Picks the controls about the scheduler among all that go on to GSP. The object may be a TSG, a
- * channel or a subdevice.
+ * Calls the hook for controls about the scheduler, among all that go on to GSP. Their object may be
+ * a TSG, a channel or a subdevice.
  */
 NV_STATUS gpusched_rm_preempt(OBJGPU *gpu, RS_RES_CONTROL_PARAMS_INTERNAL *params)
 {

@@ -19,7 +19,10 @@
 void gpusched_rm_task_init(OBJGPU *gpu, KernelChannelGroupApi *api,
 			   const RS_RES_ALLOC_PARAMS_INTERNAL *params);
 void gpusched_rm_task_destroy(OBJGPU *gpu, KernelChannelGroupApi *api);
-/* NV_OK, or the status with which the control ends. Never refuses to take a TSG off. */
+/*
+ * Returns NV_OK, or the status with which the control ends. Taking a TSG off its runlist is never
+ * refused.
+ */
 NV_STATUS gpusched_rm_schedule(OBJGPU *gpu, KernelChannelGroupApi *api, NvBool enable);
 void gpusched_rm_timeslice_set(OBJGPU *gpu, KernelChannelGroupApi *api, NvU64 *us);
 void gpusched_rm_interleave_set(OBJGPU *gpu, KernelChannelGroupApi *api, NvU32 *level);

@@ -1,4 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* stddef.h - the miniature tree asks for the compiler's, which modules do not have */
+/* stddef.h - stands in for the compiler's stddef.h, which modules cannot include */
 #include <linux/stddef.h>
 #include <linux/types.h>

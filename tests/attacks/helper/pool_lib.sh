@@ -28,7 +28,8 @@ server_process() {
 	done
 }
 
-# The attacker's pool of class be, whose supervisor is stopped: it would tell the truth every few seconds.
+# The attacker's pool of class be. Its supervisor is stopped, since it would report the truth every
+# few seconds.
 users_pool() {
 	"${as_attacker[@]}" gpusched run --pool --class be -- sleep 100 >"$scratch/pool" 2>&1 &
 	POOL=$!
@@ -39,7 +40,8 @@ users_pool() {
 	here gpusched-pool | xargs -r kill -STOP
 }
 
-# pool_set WORDS: what the attacker says of its server, as JSON; again while what the server runs is not read yet
+# pool_set WORDS: sends the attacker's claims about its server, as JSON; again until the daemon has
+# read the server's program
 pool_set() {
 	local i
 	for ((i = 0; i < 50; i++)); do

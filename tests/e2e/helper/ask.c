@@ -18,11 +18,11 @@
 
 #define MOST 256
 
-/* Of an answer: its head as far as it is here, then how much of the rest is to come. */
+/* The answer under way: its head as far as it has come, then the size of the missing rest. */
 struct connection {
 	char head[512];
 	size_t have;
-	long long rest; /* -1: the head is not whole yet */
+	long long rest; /* bytes still to come; -1: the head is not complete yet */
 };
 
 static volatile sig_atomic_t stop;
@@ -59,7 +59,7 @@ static void begin(struct pollfd *p, struct connection *c)
 	ask(p, c);
 }
 
-/* How much of what came after the head belongs to it already. */
+/* Returns how many bytes of the body came with the head. */
 static void take_head(struct connection *c)
 {
 	char *end = strstr(c->head, "\r\n\r\n"), *length;

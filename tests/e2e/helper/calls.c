@@ -168,7 +168,7 @@ static int time_calls(pid_t pid, unsigned int n)
 	return 0;
 }
 
-/* Raw controls that nothing of gpusched makes, for bench/hw/settings.sh: n times. */
+/* Makes raw controls that gpusched itself never makes, n times, for bench/hw/settings.sh. */
 static int control(pid_t pid, bool channel, uint32_t cmd, void *params, uint32_t size,
 		   unsigned int n)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* client.c - RM's clients that are many, short-lived, or hostile */
+/* client.c - clients of RM: many, short-lived, or hostile ones */
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
@@ -165,7 +165,7 @@ int verb_churn(int nwords, char **words)
 	return bad != 0;
 }
 
-/* At a word one TSG sets its timeslice @n times and schedules itself once more. */
+/* After a line on stdin, one TSG sets its timeslice @n times, and is scheduled once more. */
 int verb_noise(int nwords, char **words)
 {
 	unsigned int n = number(nwords, words, 0);
@@ -243,7 +243,7 @@ int verb_forge(int nwords, char **words)
 	int fd = open_ctl(O_CLOEXEC);
 	uint32_t own = new_client(fd, 0);
 
-	/* a control, a free, and a TSG below somebody else's device */
+	/* a control, a free, and a TSG below another client's device */
 	memcpy(w, (uint32_t[]){ client, tsg, 0xa06c0103, 0, 0, 0, 8, 0 }, sizeof(w));
 	memcpy(&w[4], &p, sizeof(p));
 	rc_call(fd, 0x2a, w, sizeof(w));
@@ -307,7 +307,7 @@ int verb_hostile(int nwords, char **words)
 		case 0: /* the argument itself cannot be read */
 			rc_call(fd, nr, unmapped, size);
 			break;
-		case 1: /* ... or changes meanwhile */
+		case 1: /* ... or it changes during the call */
 			rc_call(fd, nr, shared_words, size < 256 ? size : 48);
 			break;
 		default:

@@ -75,7 +75,7 @@ static void count(const char *text)
 	}
 }
 
-/* Returns false when the connection is over. */
+/* Returns false if the connection has ended. */
 static bool take(struct pollfd *p)
 {
 	static char text[1 << 16];
@@ -119,7 +119,7 @@ static void run(const char *how)
 			poll(NULL, 0, 100);
 		}
 	}
-	for (uint32_t i = 0; i < connections; i++) /* what nobody read */
+	for (uint32_t i = 0; i < connections; i++) /* answers that were not read */
 		while (polled[i].fd >= 0 && poll(&polled[i], 1, 0) > 0 && !burst && !again) {
 			if (!take(&polled[i]))
 				break;

@@ -191,7 +191,10 @@ static int mode_masks(const char *arg)
 	return 9;
 }
 
-/* As daemons do; and its ends of pipes are its own: the reader sees the end of the file. */
+/*
+ * Runs in the background as daemons do. The agent must not keep its ends of pipes: the reader sees
+ * the end of the file.
+ */
 static int mode_close_all(const char *arg)
 {
 	int pipes[2], out = dup(1);
@@ -237,7 +240,7 @@ static int mode_quick(const char *arg)
 
 /* ---- who speaks with an agent ---------------------------------------------------------------- */
 
-/* Waits until told, with TSGs of its own; says whether it was asked to give way. */
+/* Has TSGs of its own and waits for a line; prints whether it was asked to give way. */
 static int mode_wait(const char *arg)
 {
 	char c;
@@ -295,7 +298,7 @@ static int mode_assault(const char *arg)
 	return 0;
 }
 
-/* One operation by the page alone: guest page PID OP NUMBER ARG [SIGNAL] */
+/* Makes one operation through the page alone: guest page PID OP NUMBER ARG [SIGNAL] */
 static int by_page(char **argv)
 {
 	const struct gs_agent_request rq = { .ask = GS_AGENT_PAGE };
@@ -324,14 +327,14 @@ static int by_page(char **argv)
 	for (int i = 0; i < 300 && (int)p->answered != r; i++)
 		usleep(10000);
 	printf("answered %d, error %d\n", (int)p->answered == r, p->err);
-	/* whatever stands there from now on is nobody's request */
+	/* from now on the page's contents are no request */
 	memset((char *)p + 8, 0xff, 4088);
 	return 0;
 }
 
 /*
- * Each launch function, by each way that a program may come to it: guest entries; prints how often
- * they were called, and waits.
+ * Calls each launch function, in each way that a program may find it (guest entries). Prints how
+ * often each was called, and waits.
  */
 static int mode_entries(const char *arg)
 {
@@ -375,7 +378,7 @@ static int mode_entries(const char *arg)
 	return read(0, &c, 1) < 0;
 }
 
-/* Takes the daemon's page twice, fills it with ones, and stays for @arg ms. */
+/* Takes the daemon's page twice, fills it with 0xff, and stays for @arg ms. */
 static int mode_sheet(const char *arg)
 {
 	struct gs_agent_sheet *s, *other;
@@ -489,7 +492,7 @@ static int nthreads(void)
 	return n;
 }
 
-/* Brings the agent by itself, past what ld.so allows; what does that begin? */
+/* Loads the agent by itself, where ld.so would not; prints what the agent then starts. */
 static int mode_secure(const char *arg)
 {
 	void *agent = dlopen(arg, RTLD_NOW | RTLD_GLOBAL);
@@ -505,7 +508,7 @@ static int mode_secure(const char *arg)
 	_exit(0);
 }
 
-/* How long before a launch a hint is best given; @arg: seconds until it asks. */
+/* Prints how long before a launch a hint is best given; @arg: seconds until it asks. */
 static int mode_lead(const char *arg)
 {
 	if (arg)

@@ -86,7 +86,7 @@ static char text[16];
 static struct iovec iov = { text, sizeof(text) };
 static int epoll = -1;
 
-/* What the agent does not see; for the ways that only tell of a request. */
+/* Receives in a way that the agent does not see, for ways that only announce a request. */
 static ssize_t take(int fd)
 {
 	return syscall(SYS_read, fd, text, sizeof(text));
@@ -173,7 +173,7 @@ static ssize_t by_select(int fd, bool p)
 	return take(fd);
 }
 
-/* name, what is done with the descriptor */
+/* the way's name, and how it waits for the descriptor */
 #define WAYS(X) \
 	X(read, read(fd, text, sizeof(text))) \
 	X(readv, readv(fd, &iov, 1)) \
@@ -214,7 +214,7 @@ static const struct {
 #undef X
 };
 
-/* Fifteen requests, each followed by a launch: what the agent did ahead of the last. */
+/* Makes fifteen requests, each with a launch. Returns what the agent did ahead of the last one. */
 static uint64_t requests(ssize_t (*hear)(int fd), int from, int to)
 {
 	uint64_t before = facts().holds;
@@ -223,7 +223,7 @@ static uint64_t requests(ssize_t (*hear)(int fd), int from, int to)
 		if (write(to, "x", 1) != 1 || hear(from) != 1)
 			exit(5);
 		launch(NULL, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL);
-		usleep(3000); /* what was ahead has ended */
+		usleep(3000); /* the pre-switch has ended by then */
 	}
 	if (epoll >= 0) {
 		close(epoll);
@@ -232,7 +232,7 @@ static uint64_t requests(ssize_t (*hear)(int fd), int from, int to)
 	return facts().holds - before;
 }
 
-/* One line a way: were its requests foreseen? */
+/* Prints a line for each way: whether its requests were foreseen. */
 static int mode_ways(void)
 {
 	int socket[2], pipes[2];
@@ -241,7 +241,7 @@ static int mode_ways(void)
 		return 1;
 	for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++)
 		printf("%s %d\n", ways[i].name, requests(ways[i].fn, socket[0], socket[1]) > 0);
-	/* what arrives by a pipe is no request */
+	/* data that arrives by a pipe is no request */
 	printf("pipe:read %d\n", requests(way_read, pipes[0], pipes[1]) > 0);
 	printf("pipe:poll %d\n", requests(way_poll, pipes[0], pipes[1]) > 0);
 	printf("pipe:select %d\n", requests(way_select, pipes[0], pipes[1]) > 0);
@@ -288,7 +288,10 @@ static void make_graph(void)
 		exit(8);
 }
 
-/* One pre-switch, that begins late enough after those before; then @call: did it end by that? */
+/*
+ * Begins a pre-switch, late enough after the ones before, then makes @call. Returns whether the
+ * call ended it.
+ */
 #define ENDS(words, call) \
 	do { \
 		uint64_t was = facts().held_ns; \
@@ -300,7 +303,7 @@ static void make_graph(void)
 		gpusched_hint_done(); \
 	} while (0)
 
-/* Those that would wait for it, and some that do not. */
+/* Calls that would wait for a pre-switch, and some that do not. */
 static int mode_ends(void)
 {
 	if (CU(cuStreamCreate, &stream, 1u) || CU(cuMemAlloc_v2, &memory, (size_t)4096) ||
@@ -348,7 +351,9 @@ static int mode_ends(void)
 	return 0;
 }
 
-/* ---- threads: requests of several at once, each on a stream of its own ------------------------- */
+/*
+ * ---- threads: requests of several at once, each on a stream of its own -------------------------
+ */
 
 #define THREADS 8
 #define REQUESTS 100

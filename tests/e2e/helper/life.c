@@ -39,7 +39,7 @@ int verb_fork(int nwords, char **words)
 	return until_eof(); /* the TSG is ours now */
 }
 
-/* Work for a minute, which goes on after its maker's death. */
+/* Queues work for a minute, which goes on after its maker's death. */
 static void give_work(int fd, uint32_t client, uint32_t channel)
 {
 	struct sim_ring_attach a = {
@@ -99,7 +99,7 @@ int verb_renumber(int nwords, char **words)
 	new_tsg(fd, new_client(fd, 0), RC_TSG);
 	if (fcntl(fd, F_DUPFD_CLOEXEC, fd + 20) < 0)
 		return 1;
-	/* an NVIDIA file too, of a client that does not know the TSG */
+	/* an NVIDIA file as well, of a client that does not have the TSG */
 	other = open_ctl(O_CLOEXEC);
 	new_client(other, 0);
 	if (dup2(other, fd) != fd)
@@ -265,7 +265,7 @@ int verb_lie(int nwords, char **words)
 		case 0: /* the victim's TSG, in the victim's client */
 			lie_alloc(fd, client, RC_DEVICE, tsg, 0xa06c);
 			break;
-		case 1: /* ... and a channel of it */
+		case 1: /* ... and one of its channels */
 			lie_alloc(fd, client, tsg, channel, 0xc86f);
 			break;
 		case 2: /* TSGs of ours that do not exist: their parent does not */

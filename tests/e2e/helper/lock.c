@@ -75,7 +75,7 @@ static void *replace(void *at)
 	return NULL;
 }
 
-/* As user @uid, with the file of @dir mapped and written to. */
+/* Runs as user @uid, with the file of @dir mapped, and writes to it. */
 static void *served_as(const char *dir, uid_t uid)
 {
 	char path[256], *at;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* meter.c - how long the machine or the daemon let somebody wait, while others do their worst */
+/* meter.c - measures how long the machine or the daemon makes others wait during an attack */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* replay.c - helper replay FILE: what the live engine's core was given, and whether the same follows */
+/*
+ * replay.c - helper replay FILE: feeds the recorded inputs of an engine's core to another core, and
+ * compares the outputs
+ */
 #include "../../unit/core_replay.h"
 
 #include <fcntl.h>

@@ -32,7 +32,7 @@
 static struct bytes {
 	unsigned char at[65536];
 	size_t n;
-} pods; /* of the next sync */
+} pods; /* the pods of the next sync */
 
 static int listener, plugin = -1;
 static unsigned int stream;

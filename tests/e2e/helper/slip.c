@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
 /*
- * slip.c - RM's clients that would slip out of the table, or make it dear to find their files
+ * slip.c - clients of RM that try to get out of the table, or to make the search for their files slow
  *
- *   helper inflight US       a TSG whose file is nowhere but in a message, between two words; then sets its slice to US
+ *   helper inflight US       its TSG has its file only in a message, between two lines of stdin; then sets
+ *                            its slice to US
  *   helper compat [schedule] a TSG made, and scheduled, by the 32-bit system call
- *   helper uring             a TSG on a file that io_uring opened; at a word it closes that and does the same again
+ *   helper uring             a TSG on a file that io_uring opened; at a line it closes the file and does the same again
  *   helper dups N            N descriptors of another client's file before the TSG's own, which moves at a word
  *   helper slices N US       N TSGs, each asking for slices of US
- *   helper named NAME        under that name, with more objects than it has a share for
+ *   helper named NAME        runs under that name, with more objects than its quota
  */
 #include <fcntl.h>
 #include <linux/io_uring.h>
@@ -50,10 +51,10 @@ int verb_inflight(int nwords, char **words)
 }
 
 #ifndef __x86_64__
-#define MAP_32BIT 0 /* nor are there 32-bit calls of 64-bit programs */
+#define MAP_32BIT 0 /* machines without it have no 32-bit calls of 64-bit programs either */
 #endif
 
-/* ioctl() of a 32-bit program; @low lies where its pointers reach. */
+/* Makes the ioctl() of a 32-bit program; @low is in the memory that 32-bit pointers reach. */
 static long ioctl_32(int fd, unsigned int nr, unsigned int size, uint32_t *low)
 {
 	long r = -1;
@@ -97,7 +98,7 @@ int verb_compat(int nwords, char **words)
 	return until_eof();
 }
 
-/* One request of a ring of its own: what came of it. */
+/* Makes one request in a ring of its own. Returns its result. */
 static int by_uring(const struct io_uring_sqe *sqe)
 {
 	struct io_uring_params p = { 0 };

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * table.c - makes the table that is pinned under DIR one of version 1, or gives it any version
+ * table.c - turns the table that is pinned under DIR into version 1, or sets any version number
  *
  * Version 1 is made up: src/table/upgrade.c. Its values are shorter, so that such maps are new ones.
- * The taps go on, on maps that nobody has pinned any more.
+ * The taps go on with the old maps, which are no longer pinned.
  */
 #include <bpf/bpf.h>
 #include <dirent.h>
@@ -21,7 +21,7 @@
 #include "gpusched/abi.h"
 #include "helper.h"
 
-/* Their values, today and in version 1, begin alike: so much is left of them. */
+/* Values of today and of version 1 begin with the same bytes: this many are kept. */
 #define V1_TSG 360u
 #define V1_PROC 48u
 #define V1_CFG 64u
@@ -30,7 +30,7 @@ _Static_assert(offsetof(struct gpusched_tsg, task) + sizeof(struct gpusched_task
 _Static_assert(offsetof(struct gpusched_proc, mps) + sizeof(uint32_t) == V1_PROC, "processes");
 _Static_assert(offsetof(struct gpusched_cfg, epoch) + sizeof(uint32_t) == V1_CFG, "configuration");
 
-/* An origin had two words. */
+/* In version 1 an origin had two words. */
 struct v1_origin {
 	uint32_t owner, made;
 };
@@ -85,7 +85,7 @@ static void make(size_t i)
 		      maps[i].name);
 }
 
-/* All entries, as they were in version 1. */
+/* Copies all entries, in the layout of version 1. */
 static void copy(size_t i)
 {
 	int from = open_pin(maps[i].name);
@@ -106,14 +106,14 @@ static void copy(size_t i)
 
 static void set_version(int cfg, uint32_t number)
 {
-	uint32_t value[64], zero = 0; /* larger than any version's */
+	uint32_t value[64], zero = 0; /* larger than a value of any version */
 
 	must(bpf_map_lookup_elem(cfg, &zero, value), "gs_cfg");
 	value[0] = number;
 	must(bpf_map_update_elem(cfg, &zero, value, BPF_ANY), "gs_cfg");
 }
 
-/* Pins the new maps, and with them all others of today's, in the table's place. */
+/* Pins the new maps, and today's other maps, in place of the table. */
 static void replace(const char *made)
 {
 	char from[PATH_MAX], to[PATH_MAX + 300];
@@ -170,7 +170,7 @@ int verb_oldtable(int n, char **words)
 		if (!strcmp(maps[i].name, "gs_cfg"))
 			set_version(fds[i], 1);
 	}
-	/* the rest there is removed by the next `on`, as after one that was killed */
+	/* the next `gpusched observe on` removes the rest, as after one that was killed */
 	snprintf(made, sizeof(made), "%s/../gpusched-tmp-%d", dir, (int)getpid());
 	must(mkdir(made, 0700), made);
 	replace(made);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* user.c - a program of somebody else's that uses libgpusched: what it sees and does, line by line. */
+/* user.c - another user's program with libgpusched: prints what it sees and does, line by line */
 #include <errno.h>
 #include <gpusched/gpusched.h>
 #include <stdio.h>
@@ -61,7 +61,7 @@ static void steer(struct gpusched *g, const char *target)
 	told(g, "class-clear", gpusched_class_clear(g, target), 0);
 }
 
-/* Two watches: what happened between them is not lost. */
+/* Watches twice: events between the two watches are not lost. */
 static void watch(struct gpusched *g, const char *target)
 {
 	struct gpusched_values v = { 444, GPUSCHED_UNSET, GPUSCHED_UNSET, GPUSCHED_UNSET };
@@ -81,7 +81,7 @@ static int on_turn(const char *json, void *user)
 	return json[0] == '{' ? 7 : -EPROTO;
 }
 
-/* @watching has a stream of another kind. */
+/* @watching already has a stream of another kind. */
 static void trace(struct gpusched *watching)
 {
 	struct gpusched *g = NULL;
