@@ -21,7 +21,10 @@
 
 /* The group runs and pauses once in about this time: two calls to the driver. */
 #define GPUSCHED_LIMIT_PERIOD_NS 150000000ull
-/* The most unused time that it may save up: one round of the tick, so that none is lost. */
+/*
+ * The most unused time that it may save up: one round of the tick, so that none is lost. More while the
+ * log is behind, since a group may get that time back.
+ */
 #define GPUSCHED_LIMIT_SAVED_NS 10000000ull
 #define GPUSCHED_LIMIT_SLOTS 32u
 #define GPUSCHED_LIMIT_SLOT_NS 8000000ull
@@ -78,6 +81,7 @@ GPUSCHED_INLINE int gpusched_throttle(struct gpusched_throttle *x,
 				      const struct gpusched_throttle_round *r)
 {
 	gs_u64 used, then,
+		most = GPUSCHED_LIMIT_SAVED_NS,
 		swing = GPUSCHED_LIMIT_PERIOD_NS / 2 * r->pct / 100 * (100 - r->pct) / 100;
 
 	if (!x->now_ns || r->now_ns < x->now_ns ||
@@ -98,9 +102,10 @@ GPUSCHED_INLINE int gpusched_throttle(struct gpusched_throttle *x,
 		if (used > then + GPUSCHED_LIMIT_SLOT_NS) /* loaded while it was suspended */
 			used = x->used_ns = then;
 		used += x->ran_ns - then;
+		most += (r->now_ns - r->as_of_ns) * (100 - r->pct) / 100;
 	}
-	if (x->allowed_ns > used + swing + GPUSCHED_LIMIT_SAVED_NS)
-		x->allowed_ns = used + swing + GPUSCHED_LIMIT_SAVED_NS;
+	if (x->allowed_ns > used + swing + most)
+		x->allowed_ns = used + swing + most;
 	if (used > x->allowed_ns + swing)
 		x->paused = 1;
 	else if (used + swing <= x->allowed_ns)
