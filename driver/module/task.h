@@ -28,9 +28,9 @@ struct gpu_task {
 	__u32 class_id; /* 1 lc, 2 be, 3 normal, 0 none; GPU_TASK_UNKNOWN: no report yet */
 	__u32 weight;   /* valid once @class_id is known */
 	/*
-	 * The MIG partition, as the daemon reported it last: ids, GPU_TASK_WHOLE, or
-	 * GPU_TASK_UNKNOWN, also before its first report. The hooks do not tell it. Runlists of
-	 * two partitions have nothing to do with each other.
+	 * The MIG partition, as the hooks or the daemon reported it last: ids, GPU_TASK_WHOLE, or
+	 * GPU_TASK_UNKNOWN. Without hooks it is that before the daemon's first report. Runlists
+	 * of two partitions have nothing to do with each other.
 	 */
 	__u32 gpu_instance, compute_instance;
 	__u32 pad;
