@@ -70,7 +70,7 @@ static u32 new_plain(const void *file, struct nv_alloc *a, enum object_kind kind
 	return NV_OK;
 }
 
-/* Of the next TSG. */
+/* Divides the GPU as debugfs says, for the next TSG. */
 static void divide(void)
 {
 	static KERNEL_MIG_GPU_INSTANCE gi;
