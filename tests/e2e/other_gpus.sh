@@ -40,7 +40,7 @@ lost() {
 	*) echo 0.02 ;;
 	esac
 }
-for gpu in ${GPUS:-"$top/src/sim/h200.conf" "$gpus"/*.conf}; do
+for gpu in "$top/src/sim/h200.conf" "$gpus"/*.conf; do
 	name=$(basename "$gpu" .conf)
 	# under the name of another product nothing is known at first; under this one it is wrong
 	sed '/^product/d' "$gpu" >"$dir/$name-as-h200.conf"
