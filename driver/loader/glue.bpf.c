@@ -88,6 +88,9 @@ static __always_inline void fill(struct gpusched_tsg *rec, struct gpu_task *t)
 	rec->task.gpu = t->gpu;
 	rec->task.engine = gpusched_engine_in(gpusched_engine_type((gs_u16)engine), t->gpu_instance,
 					      t->compute_instance);
+	/* The TSG's runlist may be anybody's, so policies leave the TSG alone, as with the taps. */
+	if (t->gpu_instance == GPU_TASK_UNKNOWN || t->compute_instance == GPU_TASK_UNKNOWN)
+		__sync_fetch_and_or(&rec->flags, GPUSCHED_TSG_MIG);
 	/*
 	 * as in the taps: engines 1 to 8 are graphics engines; without hooks the engine is unknown
 	 */

@@ -11,6 +11,9 @@
 #include "rm/abi.h"
 #include "say.h"
 
+_Static_assert(GPUSCHED_HOOK_WHOLE == GPU_TASK_WHOLE && GPUSCHED_HOOK_UNKNOWN == GPU_TASK_UNKNOWN,
+	       "");
+
 #define CREATE_TRACE_POINTS
 #include "trace.h"
 
@@ -42,7 +45,8 @@ static void task_init(struct gpusched_hook *h)
 	t->task.channels = 0;
 	t->task.class_id = GPU_TASK_UNKNOWN; /* until the daemon reports it */
 	t->task.weight = 0;
-	t->task.gpu_instance = t->task.compute_instance = GPU_TASK_UNKNOWN; /* the same */
+	t->task.gpu_instance = h->gpu_instance;
+	t->task.compute_instance = h->compute_instance;
 	t->task.interleave = GPUSCHED_INTERLEAVE_MEDIUM; /* RM's default for a new TSG */
 	t->task.timeslice_us = h->timeslice_us;
 	t->task.status = 0;

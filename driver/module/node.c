@@ -51,8 +51,10 @@ static void note(struct tsg *t, const struct gpusched_module_tell *tell, const u
 	t->task.tid = tell->tid;
 	t->task.class_id = tell->class_id;
 	t->task.weight = tell->weight;
-	t->task.gpu_instance = tell->gpu_instance;
-	t->task.compute_instance = tell->compute_instance;
+	if (!t->hooked || tell->gpu_instance != GPUSCHED_NO_INSTANCE)
+		t->task.gpu_instance = tell->gpu_instance;
+	if (!t->hooked || tell->compute_instance != GPUSCHED_NO_INSTANCE)
+		t->task.compute_instance = tell->compute_instance;
 	for (u32 bit = 1; bit < GPUSCHED_RUNNABLE; bit <<= 1) {
 		u32 own = gs_field_get(&tell->own, bit);
 

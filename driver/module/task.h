@@ -28,9 +28,9 @@ struct gpu_task {
 	__u32 class_id; /* 1 lc, 2 be, 3 normal, 0 none; GPU_TASK_UNKNOWN: no report yet */
 	__u32 weight;   /* valid once @class_id is known */
 	/*
-	 * The ids of the MIG partition, as the daemon reported them last, or GPU_TASK_WHOLE.
-	 * GPU_TASK_UNKNOWN before the first report, since the hooks do not know the partition. TSGs
-	 * of two partitions never share a runlist.
+	 * The ids of the MIG partition, as the hooks or the daemon reported them last, or
+	 * GPU_TASK_WHOLE. GPU_TASK_UNKNOWN without hooks, before the daemon's first report. TSGs of
+	 * two partitions never share a runlist.
 	 */
 	__u32 gpu_instance, compute_instance;
 	__u32 pad;

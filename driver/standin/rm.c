@@ -13,6 +13,8 @@ DEFINE_MUTEX(rm_lock);
 static LIST_HEAD(objects);
 static u32 next_client = 0xc1d00001, next_group = 1;
 static OBJGPU gpu;
+/* debugfs: the partition of new TSGs, 256 * (GPU instance + 1) + compute instance + 1; 0: none */
+static u32 partition;
 
 /* ---- what the miniature tree leaves to the driver -------------------------------------------- */
 
@@ -68,6 +70,18 @@ static u32 new_plain(const void *file, struct nv_alloc *a, enum object_kind kind
 	return NV_OK;
 }
 
+/* Divides the GPU as debugfs says, for the next TSG. */
+static void divide(void)
+{
+	static KERNEL_MIG_GPU_INSTANCE gi;
+	static MIG_COMPUTE_INSTANCE ci;
+
+	gi.swizzId = (partition >> 8) - 1;
+	ci.id = (partition & 0xff) - 1;
+	gpu.mig = (KernelMIGManager){ .divided = partition != 0,
+				      .ref = { &gi, partition & 0xff ? &ci : NULL } };
+}
+
 static u32 new_tsg(const void *file, struct nv_alloc *a)
 {
 	struct tsg_object *t = kzalloc(sizeof(*t), GFP_KERNEL);
@@ -83,6 +97,7 @@ static u32 new_tsg(const void *file, struct nv_alloc *a)
 					  .handle = a->handle,
 					  .gpu = &gpu,
 					  .pKernelChannelGroup = &t->group };
+	divide();
 	status = kchangrpapiConstruct_IMPL(&t->api, NULL, &params);
 	if (status != NV_OK) {
 		kfree(t);
@@ -196,6 +211,7 @@ static u32 delay_ms;
 void rm_debugfs(struct dentry *dir)
 {
 	debugfs_create_u32("delay_ms", 0600, dir, &delay_ms);
+	debugfs_create_u32("partition", 0600, dir, &partition);
 }
 
 static u32 user_control(const void *file, struct nv_control *c)

@@ -23,7 +23,10 @@
 
 /* A group runs and pauses about once in this period, which takes two calls to the driver. */
 #define GPUSCHED_LIMIT_PERIOD_NS 150000000ull
-/* The most unused time that a group may save up: one round of the tick, so that none is lost. */
+/*
+ * The most unused time that a group may save up: one round of the tick, so that none is lost; more
+ * while the log is behind, since the group may get that time back.
+ */
 #define GPUSCHED_LIMIT_SAVED_NS 10000000ull
 #define GPUSCHED_LIMIT_SLOTS 32u
 #define GPUSCHED_LIMIT_SLOT_NS 8000000ull
@@ -84,6 +87,7 @@ GPUSCHED_INLINE int gpusched_throttle(struct gpusched_throttle *x,
 				      const struct gpusched_throttle_round *r)
 {
 	gs_u64 used, then,
+		most = GPUSCHED_LIMIT_SAVED_NS,
 		swing = GPUSCHED_LIMIT_PERIOD_NS / 2 * r->pct / 100 * (100 - r->pct) / 100;
 
 	if (!x->now_ns || r->now_ns < x->now_ns ||
@@ -104,9 +108,10 @@ GPUSCHED_INLINE int gpusched_throttle(struct gpusched_throttle *x,
 		if (used > then + GPUSCHED_LIMIT_SLOT_NS) /* loaded while it was suspended */
 			used = x->used_ns = then;
 		used += x->ran_ns - then;
+		most += (r->now_ns - r->as_of_ns) * (100 - r->pct) / 100;
 	}
-	if (x->allowed_ns > used + swing + GPUSCHED_LIMIT_SAVED_NS)
-		x->allowed_ns = used + swing + GPUSCHED_LIMIT_SAVED_NS;
+	if (x->allowed_ns > used + swing + most)
+		x->allowed_ns = used + swing + most;
 	if (used > x->allowed_ns + swing)
 		x->paused = 1;
 	else if (used + swing <= x->allowed_ns)

@@ -121,6 +121,8 @@ struct gs_account_gpu {
 	uint64_t error_ns; /* possible error of times against CLOCK_MONOTONIC */
 	struct gs_runlist_sums sums;
 	struct gs_costs costs;
+	const char
+		*save_unknown; /* why the log does not tell the save; NULL: it does, or is none */
 };
 void gs_account_gpu(const struct gs_account *a, uint32_t gpu, struct gs_account_gpu *ret);
 

@@ -15,10 +15,11 @@
 #define SHOWS 10u
 #define LEARN_US (SHOWS * WINDOW_NS / 1000)
 /*
- * The real length of one us of a slice is within these bounds on any GPU. A unit above USUAL needs
- * three different numbers of slices as proof.
+ * The real length of one us of a slice is within these bounds on any GPU. A unit above USUAL or
+ * below LEAST needs more proof: one, two and three slices; or two TSGs that moved alike.
  */
-#define UNIT_MIN_PS 900000u
+#define UNIT_MIN_PS 750000u
+#define UNIT_LEAST_PS 900000u
 #define UNIT_USUAL_PS 1400000u
 #define UNIT_MAX_PS 2200000u
 #define NOMINAL_PS 1000000u /* the length that the driver assumes */
@@ -28,7 +29,9 @@
 #define SLOTS 12u  /* slices that are tracked */
 #define STEPS 4u   /* slices from one cluster to the next, at most */
 #define SOON 16u   /* turns until all slices are evaluated again, while something is unknown */
+#define AT_ONCE 4u /* the same after clocks have changed */
 #define ENOUGH 16u /* turns that make a cluster if there is no other */
+#define ODD 6u     /* turns alike, next to those that slices ended: then the clocks have changed */
 #define GAPS 64u
 #define GAPS_ENOUGH 32u
 
@@ -40,7 +43,11 @@ struct slot {
 	struct gs_cluster main;    /* more than half of the turns are in it; n 0: none */
 	/* Confirmed: turns that the slice ends are this long; n 0: none. */
 	struct gs_cluster cut;
-	bool doubted; /* costs known from elsewhere do not hold for this slice */
+	bool doubted; /* the costs in use do not hold for this slice */
+	bool changed; /* the same, by turns of which too few are there to tell more */
+	uint64_t odd_ns;
+	unsigned int
+		odd; /* turns that ended about @odd_ns after a slice, since the last as known */
 };
 
 struct gs_calibration {
@@ -61,6 +68,7 @@ struct fit {
 	uint64_t unit_ps, save;
 	unsigned int explains;           /* turns that the fit explains; 0: there is no fit */
 	unsigned int its, its_explained; /* turns of the TSG that suggests the fit */
+	bool moved_alike;                /* two TSGs suggest it, by slices that changed */
 };
 
 static uint64_t slice_ns(uint64_t us, uint64_t unit_ps)
@@ -88,16 +96,29 @@ static void keep_better(struct fit *best, const struct fit *f)
 		*best = *f;
 }
 
+/* Requests of two or three lengths may suggest a unit that no GPU has. */
+static bool is_proven(const struct fit *f, uint64_t us, const struct gs_sample *x)
+{
+	unsigned int clusters = 0;
+	bool one = false; /* slice alone */
+
+	if (f->unit_ps >= UNIT_LEAST_PS && f->unit_ps <= UNIT_USUAL_PS)
+		return true;
+	for (unsigned int i = 0; i < x->nclusters; i++) {
+		uint64_t length = x->clusters[i].mid;
+
+		clusters += fits(f, us, length);
+		one |= fits(f, us, length) && length < slice_ns(us, f->unit_ps) * 2;
+	}
+	return clusters >= 3 ? one || f->unit_ps > UNIT_USUAL_PS
+			     : f->moved_alike && f->unit_ps < UNIT_LEAST_PS;
+}
+
 static void try_fit(uint64_t us, const struct gs_sample *x, uint64_t maker, struct fit f,
 		    struct fit *best)
 {
-	unsigned int clusters = 0;
-
-	if (f.unit_ps < UNIT_MIN_PS || f.unit_ps > UNIT_MAX_PS || !f.save || f.save > SAVE_MAX_NS)
-		return;
-	for (unsigned int i = 0; i < x->nclusters; i++)
-		clusters += fits(&f, us, x->clusters[i].mid);
-	if (f.unit_ps > UNIT_USUAL_PS && clusters < 3)
+	if (f.unit_ps < UNIT_MIN_PS || f.unit_ps > UNIT_MAX_PS || !f.save || f.save > SAVE_MAX_NS ||
+	    !is_proven(&f, us, x))
 		return;
 	for (unsigned int i = 0; i < x->n; i++) {
 		bool fit = fits(&f, us, x->lengths[i].ns), its = x->lengths[i].id == maker;
@@ -165,7 +186,10 @@ static struct fit fit_moved(const struct gs_calibration *c, const struct slot *s
 		short_ns = slice_ns(r->us, unit);
 		if (r->main.mid > short_ns)
 			try_fit(s->us, x, gs_clusters_share(&s->main, &o->main),
-				(struct fit){ .unit_ps = unit, .save = r->main.mid - short_ns },
+				(struct fit){ .unit_ps = unit,
+					      .save = r->main.mid - short_ns,
+					      .moved_alike =
+						      gs_clusters_share_two(&s->main, &o->main) },
 				&best);
 	}
 	return best;
@@ -266,7 +290,7 @@ static void take_fit(struct gs_calibration *c, uint64_t us, const struct gs_samp
 	c->costs.save_at_s = 0;
 	for (unsigned int i = 0; i < SLOTS; i++) {
 		c->slots[i].cut.n = 0;
-		c->slots[i].doubted = false;
+		c->slots[i].doubted = c->slots[i].changed = false;
 	}
 }
 
@@ -309,7 +333,7 @@ static void look(struct gs_calibration *c, struct slot *s)
 		return;
 	}
 	if (good * 10 >= x.n) {
-		s->doubted = false;
+		s->doubted = s->changed = false;
 		s->cut.n = 0;
 		return;
 	}
@@ -319,7 +343,9 @@ static void look(struct gs_calibration *c, struct slot *s)
 	} else if (!s->main.n) {
 		s->cut.n = 0;
 	}
-	s->doubted = x.nclusters && most->n >= ENOUGH && most->mid >= slice_ns(s->us, NOMINAL_PS);
+	s->changed &= s->n < TURNS;
+	s->doubted = s->changed ||
+		     (x.nclusters && most->n >= ENOUGH && most->mid >= slice_ns(s->us, NOMINAL_PS));
 }
 
 /* ---- what comes in --------------------------------------------------------------------------- */
@@ -338,6 +364,36 @@ static struct slot *slot_of(struct gs_calibration *c, uint64_t us)
 	return oldest;
 }
 
+/*
+ * The clocks of the GPU may change at any time, and the save with them. Turns that end soon after
+ * a slice, and alike, but not as those before show it after a few. The slice is unknown then, until
+ * later turns have told it anew.
+ */
+static void watch(struct gs_calibration *c, struct slot *s, uint64_t length)
+{
+	struct gs_cut cut = gs_calibration_cut(c, s->us);
+	uint64_t past;
+
+	if (!cut.known || cut.first_low < cut.slice || length <= cut.slice)
+		return;
+	past = cut.periodic ? length % cut.slice : length - cut.slice;
+	if (past >= cut.first_low - cut.slice && past <= cut.first_high - cut.slice) {
+		s->odd = 0;
+		return;
+	}
+	if (past > (cut.first_high - cut.slice) * 3)
+		return;
+	if (!s->odd || apart(past, s->odd_ns) > WINDOW_NS) {
+		s->odd = 0;
+		s->odd_ns = past;
+	}
+	if (++s->odd < ODD)
+		return;
+	s->n = s->at = s->fresh = s->odd = 0;
+	s->main.n = s->cut.n = 0;
+	s->doubted = s->changed = true;
+}
+
 void gs_calibration_turn(struct gs_calibration *c, uint64_t id, uint64_t us, uint64_t length)
 {
 	struct slot *s;
@@ -347,11 +403,14 @@ void gs_calibration_turn(struct gs_calibration *c, uint64_t id, uint64_t us, uin
 		return;
 	s = slot_of(c, us);
 	s->used = ++c->clock;
+	if (us >= LEARN_US)
+		watch(c, s, length);
 	s->turns[s->at] = (struct gs_length){ length, id };
 	s->at = (s->at + 1) % TURNS;
 	s->n += s->n < TURNS;
 	s->fresh++;
-	if (s->fresh >= TURNS || (s->fresh >= SOON && !gs_calibration_cut(c, us).known))
+	if (s->fresh >= TURNS ||
+	    (s->fresh >= (s->changed ? AT_ONCE : SOON) && !gs_calibration_cut(c, us).known))
 		look(c, s);
 }
 
@@ -391,6 +450,35 @@ void gs_calibration_gap(struct gs_calibration *c, uint64_t ns)
 const struct gs_costs *gs_calibration_costs(const struct gs_calibration *c)
 {
 	return &c->costs;
+}
+
+/*
+ * True if two TSGs have turns alike that are shorter than their slice as the driver counts it. No
+ * log tells services from programs that a shorter slice cuts off, until slices change.
+ */
+static bool is_short(const struct slot *s)
+{
+	return s->us >= LEARN_US && s->main.n && s->main.maker[1] &&
+	       s->main.mid < slice_ns(s->us, NOMINAL_PS);
+}
+
+const char *gs_calibration_save_unknown(const struct gs_calibration *c)
+{
+	bool cut = false, brief = false;
+
+	if (c->costs.save_basis != GS_COST_UNKNOWN)
+		return NULL;
+	for (unsigned int i = 0; i < SLOTS; i++) {
+		cut |= c->slots[i].cut.n > 0;
+		brief |= is_short(&c->slots[i]);
+	}
+	if (cut)
+		return "only turns of one slice are known: another slice, or gpusched qualify, "
+		       "would tell the save";
+	if (brief)
+		return "turns are alike, but shorter than their slice: services, or slices that "
+		       "last less than they say; another slice, or gpusched qualify, would tell";
+	return "no programs have competed in a way that tells the save";
 }
 
 unsigned int gs_calibration_contradicted(const struct gs_calibration *c)

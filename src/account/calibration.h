@@ -50,6 +50,8 @@ void gs_calibration_turn(struct gs_calibration *c, uint64_t id, uint64_t us, uin
 void gs_calibration_gap(struct gs_calibration *c, uint64_t ns);
 
 const struct gs_costs *gs_calibration_costs(const struct gs_calibration *c);
+/* Why the save and the unit are not known; NULL: they are. */
+const char *gs_calibration_save_unknown(const struct gs_calibration *c);
 /* How often the log contradicted costs known from elsewhere, which were dropped then. */
 unsigned int gs_calibration_contradicted(const struct gs_calibration *c);
 /* For a slice of @us; 0: unknown. */

@@ -84,3 +84,12 @@ uint64_t gs_clusters_share(const struct gs_cluster *a, const struct gs_cluster *
 			return a->maker[i];
 	return 0;
 }
+
+bool gs_clusters_share_two(const struct gs_cluster *a, const struct gs_cluster *b)
+{
+	unsigned int shared = 0;
+
+	for (unsigned int i = 0; i < GS_MAKERS_MAX && a->maker[i]; i++)
+		shared += is_among(b->maker, GS_MAKERS_MAX, a->maker[i]);
+	return shared >= 2;
+}

@@ -141,6 +141,7 @@ void gs_account_gpu(const struct gs_account *a, uint32_t gpu, struct gs_account_
 	if (g->turns) {
 		gs_turns_runlist(g->turns, &ret->sums);
 		ret->costs = gs_turns_costs(g->turns);
+		ret->save_unknown = g->log ? gs_turns_save_unknown(g->turns) : NULL;
 	}
 }
 

@@ -45,6 +45,11 @@ struct gs_costs gs_turns_costs(const struct gs_turns *t)
 	return *gs_calibration_costs(t->calibration);
 }
 
+const char *gs_turns_save_unknown(const struct gs_turns *t)
+{
+	return gs_calibration_save_unknown(t->calibration);
+}
+
 unsigned int gs_turns_contradicted(const struct gs_turns *t)
 {
 	return gs_calibration_contradicted(t->calibration);

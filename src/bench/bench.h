@@ -133,6 +133,7 @@ struct bench_run {
 	char *note_dir;
 	bool dry_run;       /* REAL and PATH: the daemon makes a dry run */
 	bool beside_others; /* REAL and PATH: measure even if others have TSGs */
+	bool any_driver; /* REAL and PATH: the daemon takes an unknown driver for one that is known */
 	/*
 	 * REAL and PATH, may be NULL: non-zero gives the cell up, and ends all that runs in order
 	 */

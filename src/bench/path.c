@@ -100,9 +100,10 @@ static int failed(const struct bench_path *p, const char *what, int code, struct
 	return gs_fail(err, code, "%s: %s", what, words);
 }
 
-static int write_config(const struct bench_path *p, const struct bench_cell *cell,
+static int write_config(const struct bench_run *run, const struct bench_cell *cell,
 			struct gs_error *err)
 {
+	const struct bench_path *p = run->path;
 	const struct bench_scheme *s = cell ? cell->scheme : NULL;
 	CLEANUP_FILE FILE *f = NULL;
 	char name[320];
@@ -113,8 +114,9 @@ static int write_config(const struct bench_path *p, const struct bench_cell *cel
 		return gs_fail(err, -errno, "%s: %s", name, strerror(errno));
 	if (s && s->policy)
 		fprintf(f, "[Policy]\nPolicy=%s\n", s->policy);
+	fprintf(f, "[Daemon]\nUnknownDriver=%s\n", run->any_driver ? "yes" : "no");
 	if (s && s->slices) /* without gpusched: the programs set their slices themselves */
-		fprintf(f, "[Daemon]\nSwitchCost=1us\n");
+		fprintf(f, "SwitchCost=1us\n");
 	setenv("GPUSCHED_CONFIG", name, 1);
 	return fflush(f) ? gs_fail(err, -EIO, "%s cannot be written", name) : 0;
 }
@@ -134,7 +136,7 @@ static int start_daemon(const struct bench_run *run, const struct bench_cell *ce
 	const char *const argv[] = { p->gpuschedd, "--foreground",
 				     run->dry_run ? "--dry-run" : NULL, NULL };
 	uint64_t end = gs_now_ns() + DAEMON_MS * NS_PER_MS;
-	int r = write_config(p, cell, err);
+	int r = write_config(run, cell, err);
 
 	if (!r)
 		r = bench_spawn_to(argv, p->log_fd, p->log_fd, ret, err);
@@ -158,7 +160,7 @@ static int tell_daemon(const struct bench_run *run, const struct bench_child *da
 {
 	const struct bench_path *p = run->path;
 	uint64_t end = gs_now_ns() + DAEMON_MS * NS_PER_MS;
-	int r = write_config(p, cell, err);
+	int r = write_config(run, cell, err);
 
 	if (!r)
 		kill(daemon->pid, SIGHUP);

@@ -33,6 +33,16 @@ static char *save_basis(const json_t *row)
 	return basis(row, "save_basis", "save_kept_s");
 }
 
+/* Why there is no log, or what the log does not tell yet. */
+static char *why_not(const json_t *row)
+{
+	const json_t *why = gs_json_at(row, "reason");
+
+	if (!json_is_string(why))
+		why = gs_json_at(row, "save_reason");
+	return json_is_string(why) ? strdup(json_string_value(why)) : NULL;
+}
+
 static const struct gs_column columns[] = {
 	{ "gpu", "GPU", GS_COL_RIGHT },
 	{ "name", "NAME" },
@@ -42,7 +52,8 @@ static const struct gs_column columns[] = {
 	{ "restore_us", "RESTORE_US", GS_COL_TENTHS, .spare = 2 },
 	{ "switch_basis", "SWITCH_BY", .spare = 3, .cell = switch_basis },
 	{ "save_basis", "SAVE_BY", .spare = 1, .cell = save_basis },
-	{ "reason", "NO_LOG", GS_COL_WRAP },
+	{ "reason", "WHY_NOT", GS_COL_WRAP, .cell = why_not },
+	{ "save_reason" },
 	{ "restore_basis" },
 	{ "switch_kept_s" },
 	{ "save_kept_s" },

@@ -285,6 +285,7 @@ int gs_probe_need_gpu(const char *verb, struct gs_error *err)
 	if (!root.ok)
 		return gs_fail(err, -EPERM, "%s: %s: %s", verb, root.detail, root.remedy);
 	if (!driver.ok)
-		return gs_fail(err, -ENODEV, "%s: %s", verb, driver.detail);
+		return gs_fail(err, -ENODEV, "%s: driver %s: %s", verb, driver.detail,
+			       driver.remedy);
 	return 0;
 }

@@ -15,6 +15,7 @@
 #include "basic/clock.h"
 #include "basic/env.h"
 #include "basic/sheet.h"
+#include "config/config.h"
 #include "local/ask.h"
 #include "probe/probe.h"
 #include "qualify/judge.h"
@@ -143,6 +144,39 @@ static int no_daemon(struct gs_error *err)
 		       gs_env()->sim ? "kill" : "systemctl stop gpuschedd");
 }
 
+/*
+ * Any branch that is known will do, tested or not. Another one is taken for the newest known, if the
+ * configuration says so.
+ */
+static int need_driver(struct qualify *q, struct gs_error *err)
+{
+	struct gs_config *config = NULL;
+	struct gs_probe root = { 0 };
+	unsigned int branch = 0;
+	char version[64];
+	int r;
+
+	gs_probe_root(&root);
+	if (!root.ok)
+		return gs_fail(err, -EPERM, "%s: %s", root.detail, root.remedy);
+	r = gs_rm_driver(&branch, version, sizeof(version), err);
+	if (r || gs_rm_branch_known(branch))
+		return r;
+	r = gs_config_load(&config, err);
+	if (r)
+		return r;
+	q->run.any_driver = config->unknown_driver;
+	gs_config_free(config);
+	if (!q->run.any_driver)
+		return gs_fail(
+			err, -ENOTSUP,
+			"driver %s: its branch is not known, so that gpusched only watches; with "
+			"UnknownDriver=yes this would show which calls it takes, their effects "
+			"and costs",
+			version);
+	return 0;
+}
+
 /* The programs see that GPU alone. */
 static int choose_gpu(struct qualify *q, struct gs_error *err)
 {
@@ -240,7 +274,7 @@ int qualify_run(const struct qualify_opts *o, struct qualify_result *ret, struct
 		.beside_others = o->force,
 		.stop = &stop,
 	};
-	r = gs_probe_need_gpu("qualify", err);
+	r = need_driver(q, err);
 	if (!r)
 		r = no_daemon(err);
 	if (!r)

@@ -22,6 +22,7 @@ static json_t *row_json(struct gs_requests *rs, size_t i)
 	gs_sight_gpu(rs->hub, i, &a);
 	json_object_set_new(o, "log", json_boolean(a.open));
 	gs_json_put_text(o, "reason", a.reason);
+	gs_json_put_text(o, "save_reason", a.save_unknown);
 	json_object_update(o, costs);
 	json_decref(costs);
 	return o;

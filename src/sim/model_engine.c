@@ -154,6 +154,16 @@ void sim_engine_usage(struct sim_model *m, unsigned int gpu, unsigned int engine
 	}
 }
 
+/* The time of a part of a switch that usually takes @ns, at the clocks of now. */
+static uint64_t at_clocks(const struct sim_engine_state *e, uint64_t ns)
+{
+	const struct sim_params *p = &e->m->p;
+
+	if (!p->clocks_period_ns || e->m->now / p->clocks_period_ns % 2 == 0)
+		return ns;
+	return ns * p->clocks_pct / 100;
+}
+
 static uint64_t start_cost(const struct sim_engine_state *e, const struct sim_tsg *t)
 {
 	const struct sim_params *p = &e->m->p;
@@ -190,7 +200,7 @@ static void begin_turn(struct sim_engine_state *e, struct sim_tsg *t, bool loade
 	t->switches_in++;
 	t->context_switches += !loaded;
 	e->phase = SIM_PHASE_START;
-	e->phase_end = e->m->now + (loaded ? 0 : start_cost(e, t));
+	e->phase_end = e->m->now + (loaded ? 0 : at_clocks(e, start_cost(e, t)));
 	t->has_state = false;
 	t->synced = e->m->now;
 	log_loaded(e, t);
@@ -202,7 +212,7 @@ static void begin_switch(struct sim_engine_state *e, uint64_t cost)
 	if (!e->chosen)
 		e->chosen = sim_round_next(e);
 	e->phase = SIM_PHASE_SWITCH;
-	e->phase_end = e->m->now + (is_copy(e) ? e->m->p.switch_copy_ns : cost);
+	e->phase_end = e->m->now + (is_copy(e) ? e->m->p.switch_copy_ns : at_clocks(e, cost));
 }
 
 static void end_turn(struct sim_engine_state *e)
@@ -247,7 +257,7 @@ static void begin_leave_idle(struct sim_engine_state *e)
 	}
 	e->chosen = sim_round_next(e);
 	e->phase = SIM_PHASE_SAVE;
-	e->phase_end = e->m->now + (is_copy(e) ? 0 : e->m->p.save_idle_ns);
+	e->phase_end = e->m->now + (is_copy(e) ? 0 : at_clocks(e, e->m->p.save_idle_ns));
 }
 
 /* The running TSG has to leave: its mode at this moment decides how. */
@@ -263,7 +273,7 @@ static void begin_leave(struct sim_engine_state *e)
 	t->left_in = t->mode;
 	e->chosen = sim_round_next(e);
 	e->phase = is_copy(e) || t->mode == SIM_CILP ? SIM_PHASE_SAVE : SIM_PHASE_DRAIN;
-	e->phase_end = e->m->now + (is_copy(e) ? 0 : e->m->p.save_cilp_ns);
+	e->phase_end = e->m->now + (is_copy(e) ? 0 : at_clocks(e, e->m->p.save_cilp_ns));
 }
 
 static unsigned int others(const struct sim_engine_state *e)
@@ -349,7 +359,7 @@ static bool run_nothing(struct sim_engine_state *e)
 	}
 	if (e->idle_since == SIM_NEVER)
 		e->idle_since = now;
-	end = e->idle_since + (is_copy(e) ? 0 : e->m->p.save_idle_ns);
+	end = e->idle_since + (is_copy(e) ? 0 : at_clocks(e, e->m->p.save_idle_ns));
 	if (e->nready || now >= end || e->preempt || !t->scheduled) {
 		begin_leave_idle(e);
 		return true;
@@ -409,7 +419,8 @@ static bool step_drain(struct sim_engine_state *e)
 		return false;
 	}
 	e->phase = SIM_PHASE_SAVE;
-	e->phase_end = e->m->now + (t->left_in == SIM_CTA ? p->save_cta_ns : p->save_wfi_ns);
+	e->phase_end =
+		e->m->now + at_clocks(e, t->left_in == SIM_CTA ? p->save_cta_ns : p->save_wfi_ns);
 	return true;
 }
 

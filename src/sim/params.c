@@ -56,6 +56,8 @@ static const struct key keys[] = {
 	{ "switch", "start_us", NS_FROM_US, FIELD(start_ns), 0, US, "2" },
 	{ "switch", "restore_cta_us", NS_FROM_US, FIELD(restore_cta_ns), 0, US, "7" },
 	{ "switch", "restore_cilp_us", NS_FROM_US, FIELD(restore_cilp_ns), 0, US, "24" },
+	{ "clocks", "period_us", NS_FROM_US, FIELD(clocks_period_ns), 0, 1e9, "0" },
+	{ "clocks", "switch_pct", NUMBER, FIELD(clocks_pct), 10, 1000, "100" },
 	{ "host", "launch_us", NS_FROM_US, FIELD(launch_ns), 0, US, "9" },
 	{ "host", "notice_us", NS_FROM_US, FIELD(notice_ns), 0, US, "10.4" },
 	{ "host", "notice_tail_us", NS_FROM_US, FIELD(notice_tail_ns), 0, US, "7.7" },

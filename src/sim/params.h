@@ -53,6 +53,9 @@ struct sim_params {
 	 * way back.
 	 */
 	uint64_t launch_ns, notice_ns, notice_tail_ns;
+	/* Clocks that change: in every second of these periods switches take so much; 0: they stay. */
+	uint64_t clocks_period_ns;
+	unsigned int clocks_pct;
 	uint64_t sleep_late_ns;       /* how late a sleeping process wakes */
 	unsigned int call_effect_pct; /* at what part of its time an RM call takes effect */
 	struct sim_call_range call[SIM_CALL_MAX];

@@ -7,14 +7,17 @@
 
 if [ "${1:-}" = unknown ]; then
 	# inside, with a driver that nobody knows
-	start_daemon || exit 1
-	load be --seconds 600
-	pid=$LOAD_PID
 	step() {
 		"$@" >"$scratch/out" 2>&1 && return 0
 		echo "failed: $*: $(cat "$scratch/out")"
 		exit 1
 	}
+	qualify() { "$gpusched" qualify --yes --quick -o "$scratch/q" 2>&1; }
+	step eval 'said=$(qualify); [ $? = 3 ] && [[ $said == *"only watches; with UnknownDriver=yes this would show which calls it takes"* ]]'
+	step [ ! -e "$scratch/q" ]
+	start_daemon || exit 1
+	load be --seconds 600
+	pid=$LOAD_PID
 	step wait_tsgs pid:$pid 4 # it watches
 	step eval '[[ $("$gpusched" set pid:$pid timeslice=150us 2>&1) == *"branch is not known: nothing is done to any TSG"* ]]'
 	step "$gpusched" policy start lcbe
@@ -34,6 +37,10 @@ UnknownDriver=yes'
 	start_daemon || exit 1
 	step "$gpusched" set pid:$pid timeslice=150us
 	step slice_is $pid 150
+	stop_daemon
+	end_load $pid KILL
+	step qualify
+	step [ "$(jq -r '[.driver, (.checks[] | select(.name == "timeslice") | .works)] | @csv' "$scratch/q/result.json")" = '"999.99.99",true' ]
 	exit 0
 fi
 if [ -n "${GPUSCHED_SIM:-}" ]; then
@@ -69,6 +76,6 @@ fi
 for branch in 535 550 570 580 595; do
 	check "branch $branch" in_sim --branch $branch -- bash "$self"
 done
-check "a branch that is not known is watched only" in_sim --branch 999 -- bash "$self" unknown
+check "a branch that is not known is watched only" in_sim --branch 999 --dilate 3 -- bash "$self" unknown
 exits 2 "an unknown branch is refused" in_sim --branch 123 -- true
 done_testing

@@ -5,10 +5,35 @@
 # gpusched gpus: costs that were measured for a product, costs from a GPU's own log, and costs kept
 # from an earlier log.
 . "$(dirname "$0")/lib.sh"
-enter_sim --dilate 4 --params "$top/src/sim/gpus/switch-3.conf"
-trusting
-
 gpu() { "$gpusched" gpus --json | jq -sr "(.[0] | if type == \"array\" then .[0] else . end) | $1"; }
+
+# Where one us of a slice lasts 0.8, turns of one slice do not tell; those of two do.
+if [ "${CASE:-}" = short ]; then
+	trusting
+	start_daemon
+	load be --iterations-per-us 27.777 --seconds 100 --warmup 0
+	load be --iterations-per-us 27.777 --seconds 100 --warmup 0
+	wait_for 30 eval 'gpu .save_reason | grep -q "shorter than their slice"' &&
+		"$gpusched" gpus | grep -q "shorter than" && [ "$(gpu .save_basis)" = unknown ] || exit 1
+	turn=3
+	moved() {
+		"$gpusched" set all timeslice="$((turn = turn == 1 ? 3 : 1))ms" >/dev/null
+		sleep 3
+		[ "$(gpu .save_basis)" = calibrated ]
+	}
+	wait_for 30 moved || exit 1
+	test "$(gpu '.save_reason == null and .slice_unit_us > 0.78 and .slice_unit_us < 0.82')" = true
+	exit
+fi
+if [ -z "${GPUSCHED_SIM:-}" ]; then
+	check "slices shorter than they say leave the save unknown, with the reason, until they change" \
+		env CASE=short "$gpusched" sim shell --dilate 4 --params "$top/src/sim/gpus/unit-0.8.conf" -- bash "$self"
+	rm -rf "${scratch:?}"/*
+	export SAID=$tap_n BAD=$tap_bad
+fi
+enter_sim --dilate 4 --params "$top/src/sim/gpus/switch-3.conf"
+tap_n=$SAID tap_bad=$BAD
+trusting
 
 is "$(gpu '"\(.name) \(.driver_branch) \(.switch_us) \(.save_us) \(.switch_basis)"')" \
 	"Model GPU switch-3 580 null null unknown" "a GPU that nobody measured has no costs at first"

@@ -106,6 +106,32 @@ static KernelChannel channel = { .client = 0xc1d00001,
 				 .pKernelChannelGroupApi = &api };
 static CHANNEL_NODE node = { .pKernelChannel = &channel };
 
+static bool seen_in(NvU32 gpu_instance, NvU32 compute_instance)
+{
+	RS_RES_ALLOC_PARAMS_INTERNAL params = { .hClient = api.client };
+
+	listen(GPUSCHED_HOOK_GO, -1);
+	kchangrpapiConstruct_IMPL(&api, NULL, &params);
+	return hooks == 1 && seen.gpu_instance == gpu_instance &&
+	       seen.compute_instance == compute_instance;
+}
+
+static void try_partitions(void)
+{
+	KERNEL_MIG_GPU_INSTANCE gi = { .swizzId = 9 };
+	MIG_COMPUTE_INSTANCE ci = { .id = 3 };
+
+	is(seen_in(GPUSCHED_HOOK_WHOLE, GPUSCHED_HOOK_WHOLE), 1, "a GPU that is not divided");
+	gpu.mig = (KernelMIGManager){ .divided = NV_TRUE, .ref = { &gi, &ci } };
+	is(seen_in(9, 3), 1, "the hook sees the partition");
+	gpu.mig.ref.pMIGComputeInstance = NULL;
+	is(seen_in(9, GPUSCHED_HOOK_UNKNOWN), 1, "one of no compute instance is in none known");
+	gpu.mig.status = NV_ERR_INVALID_STATE;
+	is(seen_in(GPUSCHED_HOOK_UNKNOWN, GPUSCHED_HOOK_UNKNOWN), 1,
+	   "a partition that RM does not tell is unknown");
+	gpu.mig = (KernelMIGManager){ 0 };
+}
+
 static void try_task_init(void)
 {
 	RS_RES_ALLOC_PARAMS_INTERNAL params = { .hClient = api.client };
@@ -233,6 +259,7 @@ int main(void)
 {
 	api.channels = &node;
 	try_task_init();
+	try_partitions();
 	try_schedule();
 	try_settings();
 	try_preempt();

@@ -37,5 +37,8 @@ check "switch-3: without the costs of its GPU auto's p99 is a tenth longer or mo
 	test "$(jq -n "$blind_p99 >= 1.1 * $p99")" = true
 long=$top/src/sim/gpus/long-save.conf
 exits 0 "long-save: fair charges a turn what it costs there" "$gpusched" sim run fair-1-3 --params "$long"
-exits 0 "long-save: a limit is one of held time" "$gpusched" sim run fair-limit-beside --params "$long"
+for gpu in "$top/src/sim/h200.conf" "$top"/src/sim/gpus/*.conf; do
+	exits 0 "$(basename "$gpu" .conf): a limit is a part of all time, however long switches take" \
+		"$gpusched" sim run fair-limit-beside --params "$gpu"
+done
 done_testing

@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -98,6 +99,50 @@ static void two_tsgs_do_not_confirm_less_than_a_slice(void **state)
 	assert_false(gs_calibration_cut(c, SLICE).known);
 	turns(c, A, 4000, after(4000, 1, 950000, 84), 40);
 	is_cut(c, SLICE, after(SLICE, 1, 950000, 88));
+	gs_calibration_free(c);
+}
+
+/* A unit far below one: one slice does not tell, and two TSGs' turns that move with it do. */
+static void a_short_unit_shows_when_slices_change(void **state)
+{
+	struct gs_calibration *c = begin(&unknown);
+
+	turns(c, A, SLICE, after(SLICE, 1, 800000, 93), 40);
+	turns(c, B, SLICE, after(SLICE, 1, 800000, 93), 40);
+	assert_false(gs_calibration_cut(c, SLICE).known);
+	assert_in_range(gs_calibration_cut(c, SLICE).shortest, 1, after(SLICE, 1, 800000, 93));
+	assert_non_null(strstr(gs_calibration_save_unknown(c), "shorter than their slice"));
+	turns(c, A, 1000, after(1000, 1, 800000, 93), 40);
+	assert_int_equal(gs_calibration_costs(c)->unit_ps,
+			 0); /* one: a request may have been cut */
+	turns(c, B, 1000, after(1000, 1, 800000, 93), 20);
+	turns(c, A, 1000, after(1000, 1, 800000, 93), 20);
+	assert_in_range(gs_calibration_costs(c)->unit_ps, 795000, 805000);
+	assert_null(gs_calibration_save_unknown(c));
+	is_cut(c, SLICE, after(SLICE, 1, 800000, 97));
+	gs_calibration_free(c);
+}
+
+static void a_short_unit_shows_at_three_numbers_of_slices(void **state)
+{
+	struct gs_calibration *c = begin(&unknown);
+
+	for (int i = 0; i < 30; i++)
+		for (unsigned int k = 1; k <= 3; k++)
+			turns(c, A, SLICE, after(SLICE, k, 800000, 93), 1);
+	assert_in_range(gs_calibration_costs(c)->unit_ps, 799000, 801000);
+	is_cut(c, 777, after(777, 1, 800000, 97));
+	gs_calibration_free(c);
+}
+
+/* Requests of 3.8 ms: the longer slice holds one, so what moves is no slice's end. */
+static void a_service_that_fits_into_the_longer_slice_does_not(void **state)
+{
+	struct gs_calibration *c = begin(&unknown);
+
+	turns(c, A, SLICE, after(SLICE, 1, 1024000, 95), 100);
+	turns(c, A, 4000, 3860 * US, 100);
+	assert_int_equal(gs_calibration_costs(c)->unit_ps, 0);
 	gs_calibration_free(c);
 }
 
@@ -248,6 +293,30 @@ static void it_follows_clocks_that_change(void **state)
 	gs_calibration_free(c);
 }
 
+/* At most six turns are taken by the old clocks; then it is unknown, and soon known again. */
+static void clocks_that_change_show_at_once(void **state)
+{
+	struct gs_calibration *c = begin(&unknown);
+	int wrong = 0, lost = 0;
+
+	for (int i = 0; i < 200; i++)
+		for (unsigned int k = 1; k <= 2; k++)
+			turns(c, A, SLICE, after(SLICE, k, 1024000, 93), 1);
+	is_cut(c, SLICE, after(SLICE, 1, 1024000, 95));
+	for (int i = 0; i < 100; i++) {
+		uint64_t length = after(SLICE, 1 + (unsigned int)i % 2, 1024000, 149);
+		struct gs_cut cut = gs_calibration_cut(c, SLICE);
+
+		lost += !cut.known;
+		wrong += cut.known && cut.first_high < after(SLICE, 1, 1024000, 149);
+		gs_calibration_turn(c, A, SLICE, length);
+	}
+	assert_in_range(wrong, 1, 6);
+	assert_in_range(lost, 1, 24);
+	assert_in_range(gs_calibration_costs(c)->save_ns, 145 * US, 153 * US);
+	gs_calibration_free(c);
+}
+
 static void a_log_that_lies_is_forgotten(void **state)
 {
 	struct gs_calibration *c = begin(&unknown);
@@ -299,6 +368,9 @@ int main(void)
 		T(a_product_begins_with_what_was_measured),
 		T(two_tsgs_confirm_a_slice),
 		T(two_tsgs_do_not_confirm_less_than_a_slice),
+		T(a_short_unit_shows_when_slices_change),
+		T(a_short_unit_shows_at_three_numbers_of_slices),
+		T(a_service_that_fits_into_the_longer_slice_does_not),
 		T(one_tsg_alone_confirms_nothing),
 		T(two_numbers_of_slices_tell_unit_and_save),
 		T(a_cluster_that_moves_with_the_slice_counts),
@@ -309,6 +381,7 @@ int main(void)
 		T(the_log_contradicts_what_was_kept),
 		T(the_log_confirms_what_was_kept),
 		T(it_follows_clocks_that_change),
+		T(clocks_that_change_show_at_once),
 		T(a_log_that_lies_is_forgotten),
 		T(absurd_lengths_are_harmless),
 		T(gaps_tell_the_switch),

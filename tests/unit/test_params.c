@@ -91,7 +91,8 @@ static const struct {
 	{ "switch-0.7", 0.7, 0.7, 1.024 }, { "switch-1.7", 1.7, 1.7, 1.024 },
 	{ "switch-2", 2, 2, 1.024 },       { "switch-3", 3, 3, 1.024 },
 	{ "long-save", 3, 0.4, 1.024 },    { "long-switch", 0.4, 3, 1.024 },
-	{ "other-unit", 1.7, 1.7, 1.28 },
+	{ "other-unit", 1.7, 1.7, 1.28 },  { "unit-0.95", 1, 1, 0.95 },
+	{ "unit-0.8", 1, 1, 0.8 },         { "clocks", 1, 1, 1.024 },
 };
 
 static void is_times(uint64_t ns, uint64_t h200_ns, double factor)

@@ -319,6 +319,7 @@ static void leaves_soon(void **state)
 	struct gs_turns *t = begin();
 	uint64_t at = MS;
 
+	assert_int_equal(gs_turns_mode(t, A, GPUSCHED_PREEMPT_CTA, 0), 0);
 	for (int i = 0; i < 10; i++, at += SLICE_NS + 400 * US) {
 		start(t, A, at, SLICE);
 		end(t, A, at + SLICE_NS + 58 * US, SLICE);

@@ -12,9 +12,28 @@
 #   old/nvidia.ko           without hooks, as those before 565
 #   policy-load, *.bpf.o    driver/loader, driver/examples and the test's policies, with libbpf of bookworm-backports
 #   module                  the test's program
+#
+# With ARCH=arm64 all of it for that processor, into $BUILD-arm64/vm-drivers.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
-build=$(cd "${BUILD:-build}" && pwd)
+arch=${ARCH:-amd64}
+build=${BUILD:-build}
+[ "$arch" = amd64 ] || build=$build-$arch
+build=$(cd "$build" && pwd)
+# CC: with what finds that processor's libraries; kernel: more of the kernel's make; target: BPF's.
+if [ "$arch" = arm64 ]; then
+	export MULTIARCH=aarch64-linux-gnu
+	root=$build/root
+	cc=(aarch64-linux-gnu-gcc --sysroot="$root")
+	kernel=(ARCH=arm64 CROSS_COMPILE=aarch64-linux-gnu- CC=aarch64-linux-gnu-gcc)
+	target=arm64
+else
+	MULTIARCH=$(gcc -print-multiarch)
+	root=
+	cc=(gcc)
+	kernel=(CC=gcc-12)
+	target=x86
+fi
 cache=$(cd "${VM_CACHE:-$build/vm}" && pwd)
 out=$build/vm-drivers
 mkdir -p "$out"
@@ -41,7 +60,7 @@ sed -i 's/EXPORT_SYMBOL_GPL(/EXPORT_SYMBOL(/' "$out/old/export.c" "$top/driver/s
 
 # kernel_make DIRECTORY ARGUMENT...: warnings are errors
 kernel_make() {
-	make -s -C "$cache/6.12/headers" M="$1" CC=gcc-12 KCFLAGS=-Werror "${@:2}" modules >>"$out/log" 2>&1 || {
+	make -s -C "$cache/6.12/headers" M="$1" "${kernel[@]}" KCFLAGS=-Werror "${@:2}" modules >>"$out/log" 2>&1 || {
 		cat "$out/log" >&2
 		exit 1
 	}
@@ -54,11 +73,11 @@ wait $!
 cp "$top/driver/module/gpusched.ko" "$top/driver/standin/nvidia.ko" "$out/"
 
 for policy in tests/vm/module/*.bpf.c driver/examples/*.bpf.c; do
-	clang-14 -g -O2 -Wall -Werror -target bpf -D__TARGET_ARCH_x86 -Itests/vm/module -Idriver/examples -Idriver/module -I"$cache/libbpf/include" \
-		-I"/usr/include/$(gcc -print-multiarch)" -c "$policy" -o "$out/$(basename "$policy" .c).o"
+	clang-14 -g -O2 -Wall -Werror -target bpf -D__TARGET_ARCH_$target -Itests/vm/module -Idriver/examples -Idriver/module -I"$cache/libbpf/include" \
+		-I"$root/usr/include/$MULTIARCH" -c "$policy" -o "$out/$(basename "$policy" .c).o"
 done
-make -s -C driver/loader OUT="$out" LIBBPF="$cache/libbpf"
+make -s -C driver/loader OUT="$out" LIBBPF="$cache/libbpf" CC="${cc[*]}" ROOT="$root" MULTIARCH="$MULTIARCH"
 cp "$build"/src/policy/glue_{default,stock}.bpf.o "$out/"
-gcc -O2 -g -Wall -Wextra -Werror -Iinclude -Isrc -I"$cache/libbpf/include" \
+"${cc[@]}" -O2 -g -Wall -Wextra -Werror -Iinclude -Isrc -I"$cache/libbpf/include" \
 	tests/vm/module/{main,program,suites,hooked,hostile,types,examples,cost,text}.c "$cache/libbpf/libbpf.a" -lelf -lz -pthread -o "$out/module"
 echo "$stamp" >"$out/stamp"

@@ -11,8 +11,8 @@
 #   libbpf/                of bookworm-backports: bookworm's finds no struct_ops in a module
 #   guest/                 programs for the guest: busybox, systemd and its libraries
 #
-# With ARCH=arm64, QEMU and kernels for that processor, into $BUILD-arm64/vm: the guest's programs and
-# libraries are those of tools/cross.sh.
+# With ARCH=arm64, QEMU, kernels, headers and libbpf for that processor, into $BUILD-arm64/vm: the guest's
+# programs and libraries are those of tools/cross.sh.
 #
 # Packages come from the mirror that this machine's apt knows. Nothing of the machine's apt is changed.
 set -euo pipefail
@@ -72,20 +72,32 @@ kernels() {
 	done < <(sed 's/#.*//' tests/vm/kernels.txt)
 }
 
-# headers KERNEL: what modules for it are built against
+# headers KERNEL: what modules for it are built against, less kbuild's programs
 headers() {
-	local deb to=$cache/$1 release version
+	local to=$cache/$1 release
 	release=$(cat "$cache/$1/version")
-	version=${release%-cloud-amd64}
-	mkdir -p "$to/tree" "$apt/headers"
-	(cd "$apt/headers" && apt_get download "linux-headers-$release" \
-		"linux-headers-$version-common" "linux-kbuild-$version")
-	for deb in "$apt"/headers/*.deb; do
-		dpkg -x "$deb" "$to/tree"
-	done
+	headers_part "$1" "linux-headers-$release" "linux-headers-${release%-cloud-*}-common"
 	# They name their sources by absolute paths.
 	sed -i "s|/usr/src/|$to/tree/usr/src/|g" "$to/tree/usr/src/linux-headers-$release/Makefile"
 	ln -s "tree/usr/src/linux-headers-$release" "$to/headers"
+}
+
+# kbuild KERNEL: its programs, for this machine
+kbuild() {
+	local release
+	release=$(cat "$cache/$1/version")
+	headers_part "$1" "linux-kbuild-${release%-cloud-*}"
+}
+
+headers_part() { # KERNEL PACKAGE...
+	local deb to=$cache/$1/tree
+	shift
+	rm -rf "$apt/headers"
+	mkdir -p "$to" "$apt/headers"
+	(cd "$apt/headers" && apt_get download "$@")
+	for deb in "$apt"/headers/*.deb; do
+		dpkg -x "$deb" "$to"
+	done
 }
 
 # ---- QEMU ------------------------------------------------------------------------------------------------
@@ -94,7 +106,7 @@ libbpf() {
 	mkdir -p "$cache/libbpf" "$apt/libbpf"
 	(cd "$apt/libbpf" && apt_get download libbpf-dev/bookworm-backports && dpkg -x libbpf-dev_*.deb .)
 	mv "$apt/libbpf/usr/include" "$cache/libbpf/include"
-	mv "$apt/libbpf/usr/lib/x86_64-linux-gnu/libbpf.a" "$cache/libbpf/"
+	mv "$apt"/libbpf/usr/lib/*-linux-gnu/libbpf.a "$cache/libbpf/"
 }
 
 qemu() { # PROGRAM
@@ -115,6 +127,10 @@ if [ "$arch" = arm64 ]; then
 	qemu qemu-system-aarch64
 	apt_begin "$cache/apt" arm64
 	kernels
+	headers 6.12
+	libbpf
+	apt_begin "$cache/apt"
+	kbuild 6.12
 else
 	apt_begin "$cache/apt"
 	apt_unpack "$cache/host" bookworm-backports qemu-system-x86 qemu-system-common qemu-system-data seabios
@@ -123,6 +139,7 @@ else
 	APT_SUITES=$suites apt_begin "$cache/apt"
 	kernels
 	headers 6.12
+	kbuild 6.12
 	libbpf
 fi
 rm -rf "$apt"

@@ -98,7 +98,9 @@ check "so is the third" wait_for 30 at_gate $third
 kill -CONT $second
 check "somebody else's SIGCONT lets nobody in" wait_for 10 at_gate $second
 kill -9 $first
-check "a holder's death releases its place: the second runs" wait_for 30 runs $second
+# On a slow machine it may be done before it is seen to run.
+check "a holder's death releases its place: the second runs" wait_for 30 \
+	eval 'runs $second || ! kill -0 $second 2>/dev/null'
 wait $second
 is $? 0 "nothing has failed in the one that waited"
 is "$(jq .n "$scratch/second.out")" 100 "the second has done all its work"

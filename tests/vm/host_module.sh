@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # kernels: 6.12
+# kernels on arm64: 6.12
 # timeout: 600
 # drivers: yes
 # policies: slow_walks

@@ -25,6 +25,9 @@ enum gpusched_hook_verdict {
 	GPUSCHED_HOOK_DENY,
 };
 
+#define GPUSCHED_HOOK_WHOLE 0xfffffffeu /* the GPU is not divided */
+#define GPUSCHED_HOOK_UNKNOWN 0xffffffffu
+
 /*
  * One call of a hook. TSGs that RM makes for itself cause none. RM's locks are held, so the
  * listener must not sleep and must not call RM.
@@ -36,7 +39,9 @@ struct gpusched_hook {
 	unsigned int object;
 	unsigned int group; /* RM's number of the TSG on its GPU */
 	unsigned int runlist;
-	unsigned int engine;  /* RM's engine type */
+	unsigned int engine; /* RM's engine type */
+	/* The MIG partition: ids, GPUSCHED_HOOK_WHOLE, or GPUSCHED_HOOK_UNKNOWN. Only TASK_INIT. */
+	unsigned int gpu_instance, compute_instance;
 	unsigned int channel; /* WORK_TOKEN: handle */
 	unsigned int cmd;     /* PREEMPT */
 	unsigned int size;
@@ -47,7 +52,7 @@ struct gpusched_hook {
 	unsigned int pad;
 };
 
-#define GPUSCHED_HOOK_VERSION 2u
+#define GPUSCHED_HOOK_VERSION 3u
 
 /* The listener: one module at a time. */
 struct gpusched_hook_ops {

@@ -5,6 +5,7 @@
 #ifdef CONFIG_BPF_GPU_SCHED
 
 #include "kernel/gpu/fifo/kernel_channel_group.h"
+#include "kernel/gpu/mig_mgr/kernel_mig_manager.h"
 #include "rmapi/rmapi.h"
 #include "rmapi/rs_utils.h"
 
@@ -29,6 +30,34 @@ static NvBool of_group(struct gpusched_hook *h, enum gpusched_hook_kind kind, OB
 	return NV_TRUE;
 }
 
+/* Before branch 535 a client is in a partition; later each of its devices may be in another. */
+#ifdef kmigmgrGetInstanceRefFromDevice
+#define partition(gpu, api, ref) \
+	kmigmgrGetInstanceRefFromDevice(gpu, GPU_GET_KERNEL_MIG_MANAGER(gpu), \
+					GPU_RES_GET_DEVICE(api), ref)
+#else
+#define partition(gpu, api, ref) \
+	kmigmgrGetInstanceRefFromClient(gpu, GPU_GET_KERNEL_MIG_MANAGER(gpu), \
+					RES_GET_CLIENT_HANDLE(api), ref)
+#endif
+
+/* RM itself has just asked the same, for the TSG's engine. */
+static void find_partition(struct gpusched_hook *h, OBJGPU *gpu, KernelChannelGroupApi *api)
+{
+	MIG_INSTANCE_REF ref;
+
+	h->gpu_instance = h->compute_instance = GPUSCHED_HOOK_WHOLE;
+	if (!IS_MIG_IN_USE(gpu))
+		return;
+	h->gpu_instance = h->compute_instance = GPUSCHED_HOOK_UNKNOWN;
+	if (partition(gpu, api, &ref) != NV_OK)
+		return;
+	if (ref.pKernelMIGGpuInstance)
+		h->gpu_instance = ref.pKernelMIGGpuInstance->swizzId;
+	if (ref.pMIGComputeInstance)
+		h->compute_instance = ref.pMIGComputeInstance->id;
+}
+
 static NV_STATUS status_of(const struct gpusched_hook *h)
 {
 	switch (h->verdict) {
@@ -50,9 +79,11 @@ void gpusched_rm_task_init(OBJGPU *gpu, KernelChannelGroupApi *api,
 {
 	struct gpusched_hook h;
 
-	if (!(params->allocFlags & RMAPI_ALLOC_FLAGS_SKIP_RPC) &&
-	    of_group(&h, GPUSCHED_HOOK_TASK_INIT, gpu, api))
-		os_gpusched_hook(&h);
+	if ((params->allocFlags & RMAPI_ALLOC_FLAGS_SKIP_RPC) ||
+	    !of_group(&h, GPUSCHED_HOOK_TASK_INIT, gpu, api))
+		return;
+	find_partition(&h, gpu, api);
+	os_gpusched_hook(&h);
 }
 
 void gpusched_rm_task_destroy(OBJGPU *gpu, KernelChannelGroupApi *api)

@@ -149,7 +149,7 @@ static void life_log(void)
 	tsg_new(&p, H + 1, 1);
 	is(life(6).group == l.group, 0, "another TSG has another number");
 	is(life(6).class_id, 0xffffffff, "its class is not known before the daemon tells");
-	is(life(6).gpu_instance, 0xffffffff, "nor is its partition");
+	is(life(6).gpu_instance, 0xfffffffe, "the driver tells that the GPU is not divided");
 	if (node_tell(node, &p, H + 1, 1))
 		die("told");
 	tsg_schedule(&p, H + 1, true);
@@ -157,6 +157,15 @@ static void life_log(void)
 	is(life(7).weight, 250, "its weight is what the daemon told");
 	pass(life(7).gpu_instance == 2 && life(7).compute_instance == 1,
 	     "its partition is what the daemon told");
+	rm_divides(3 << 8 | 1);
+	tsg_new(&p, H + 2, 1);
+	rm_divides(3 << 8);
+	tsg_new(&p, H + 3, 1);
+	rm_divides(0);
+	pass(life(8).gpu_instance == 2 && life(8).compute_instance == 0,
+	     "the driver tells the partition of a TSG");
+	pass(life(9).gpu_instance == 2 && life(9).compute_instance == 0xffffffff,
+	     "in no compute instance it is unknown");
 	l = life(7);
 	pass(l.wall_ns / 1000000000 - (uint64_t)time(NULL) + 60 < 120,
 	     "a policy knows the time of day: %llu ns", (unsigned long long)l.wall_ns);

@@ -216,6 +216,14 @@ void rm_delays(unsigned int ms)
 	write_file(DEBUGFS "delay_ms", text);
 }
 
+void rm_divides(uint32_t partition)
+{
+	char text[16];
+
+	snprintf(text, sizeof(text), "%u", partition);
+	write_file(DEBUGFS "partition", text);
+}
+
 bool gsp_becomes(uint32_t client, uint32_t handle, const char *key, long value)
 {
 	for (int i = 0; i < PATIENCE_S * 20; i++) {

@@ -39,6 +39,8 @@ uint32_t channel_token(struct program *p, uint32_t channel);
 /* Of what GSP was told; -1: it knows no such object. */
 long gsp(uint32_t client, uint32_t handle, const char *key);
 void gsp_refuses(bool all);
+/* Of new TSGs: 256 * (GPU instance + 1) + compute instance + 1, 0 there: in none; 0: it is whole. */
+void rm_divides(uint32_t partition);
 /* RM reads a control's parameters so much later. */
 void rm_delays(unsigned int ms);
 /* It comes to be so within PATIENCE_S. */

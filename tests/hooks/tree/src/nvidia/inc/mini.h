@@ -33,7 +33,25 @@ typedef unsigned long long NvU64;
 #define NV_CHECK_OR_RETURN(level, cond, status) NV_ASSERT_OR_RETURN(cond, status)
 
 typedef struct {
+	NvU32 id;
+} MIG_COMPUTE_INSTANCE;
+typedef struct {
+	NvU32 swizzId;
+} KERNEL_MIG_GPU_INSTANCE;
+struct MIG_INSTANCE_REF {
+	KERNEL_MIG_GPU_INSTANCE *pKernelMIGGpuInstance;
+	MIG_COMPUTE_INSTANCE *pMIGComputeInstance;
+};
+typedef struct MIG_INSTANCE_REF MIG_INSTANCE_REF;
+typedef struct {
+	NvBool divided;
+	NV_STATUS status; /* of a question for a partition */
+	MIG_INSTANCE_REF ref;
+} KernelMIGManager;
+
+typedef struct {
 	NvU32 gpuInstance;
+	KernelMIGManager mig;
 } OBJGPU;
 
 typedef struct KernelChannelGroup {
@@ -70,6 +88,9 @@ typedef struct CHANNEL_NODE {
 #define RES_GET_CLIENT_HANDLE(object) ((object)->client)
 #define RES_GET_HANDLE(object) ((object)->handle)
 #define GPU_RES_GET_GPU(object) ((object)->gpu)
+#define GPU_RES_GET_DEVICE(object) ((object)->gpu)
+#define GPU_GET_KERNEL_MIG_MANAGER(gpu) (&(gpu)->mig)
+#define IS_MIG_IN_USE(gpu) ((gpu)->mig.divided)
 
 typedef struct {
 	NvHandle hClient;
