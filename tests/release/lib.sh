@@ -66,7 +66,7 @@ copy_tree() { # TO
 
 # Of packages, to compare two builds: the second is elsewhere, at another hour, by other locales and
 # another mask, and takes nothing that a compiler's cache kept.
-unlike=(env TZ=Asia/Tokyo LC_ALL=POSIX CCACHE_DISABLE=1 nice -n 10 sh -c 'umask 002 && exec "$@"' sh)
+unlike=(env TZ=Asia/Tokyo LC_ALL=POSIX CCACHE_DISABLE=1 sh -c 'umask 002 && exec "$@"' sh)
 sums() { # FOLDER
 	(cd "$1" && sha256sum -- *.deb)
 }
@@ -87,7 +87,7 @@ build_there() {
 		in_system builder apt-get install -q -y --no-install-recommends lintian >"$scratch/apt" 2>&1
 		exits 0 "apt installs what building needs" in_system builder apt-get build-dep -q -y --no-install-recommends /tree ||
 			return 1
-		exits 0 "make deb builds the packages" in_system builder env KEEP=yes nice -n 10 make -C /tree deb || return 1
+		exits 0 "make deb builds the packages" in_system builder env KEEP=yes make -C /tree deb || return 1
 		rm -rf "$to"
 		mkdir "$to"
 		cp "$systems"/builder/tree/build/deb/gpusched*.changes "$systems"/builder/tree/build/deb/*.deb "$to/"

@@ -55,7 +55,7 @@ chown mysql /run/mysqld
 setpriv --reuid munge --regid munge --clear-groups munged
 mariadbd --user=mysql --skip-networking --innodb-buffer-pool-size=64M &
 until_() {
-	for ((i = 0; i < 300; i++)); do
+	for ((i = 0; i < 600; i++)); do
 		! eval "$1" || return 0
 		sleep 0.1
 	done
@@ -108,7 +108,8 @@ echo "optional spank_gpusched.so socket=$GPUSCHED_SIM/run/api classes=be,normal,
 	>/etc/slurm/plugstack.conf
 slurmdbd
 until_ "sacctmgr -n show cluster"
-gpuschedd --foreground >/tmp/daemon.log 2>&1 &
+# As its unit has it.
+nice -n -5 gpuschedd --foreground >/tmp/daemon.log 2>&1 &
 until_ "gpusched policy get"
 slurmctld
 slurmd
@@ -119,17 +120,17 @@ row() { # GOT WANTED NAME
 }
 submit() { # ARGUMENTS...: gsload in a job of alice's; its id
 	(cd /home/alice && setpriv --reuid alice --regid alice --clear-groups sbatch --parsable --open-mode=append --output=/home/alice/out.%j "$@" \
-		--wrap "exec gsload be --warmup 0 --iterations-per-us 27.777 --linger 1 --seconds ${seconds:-16}")
+		--wrap "exec gsload be --warmup 0 --iterations-per-us 27.777 --linger 1 --seconds ${seconds:-40}")
 }
 # In three classes. The last two go on alone: long enough that the last 33 ms of a run, which the log
 # drops with its program, are well below 1 %.
 cat >/home/alice/array <<'END2'
 #!/bin/bash
-class=be seconds=16
+class=be seconds=40
 case $SLURM_ARRAY_TASK_ID in
 3 | 4) class=normal ;;
 5) class=lc ;;
-6 | 7) seconds=90 ;;
+6 | 7) seconds=120 ;;
 esac
 exec srun --gpu-class=$class gsload be --warmup 0 --iterations-per-us 27.777 --linger 1 --seconds $seconds
 END2
