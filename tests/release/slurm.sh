@@ -118,9 +118,10 @@ until_ 'sinfo -h -o %T | grep -q idle'
 row() { # GOT WANTED NAME
 	printf '%s\t%s\t%s\n' "$(xargs <<<"$1")" "$2" "$3" >&3
 }
+# The load queues enough to fill the GPU even where it gets a processor late.
 submit() { # ARGUMENTS...: gsload in a job of alice's; its id
 	(cd /home/alice && setpriv --reuid alice --regid alice --clear-groups sbatch --parsable --open-mode=append --output=/home/alice/out.%j "$@" \
-		--wrap "exec gsload be --warmup 0 --iterations-per-us 27.777 --linger 1 --seconds ${seconds:-40}")
+		--wrap "exec gsload be --warmup 0 --iterations-per-us 27.777 --linger 1 --in-flight 12 --seconds ${seconds:-40}")
 }
 # In three classes. The last two go on alone: long enough that the last 33 ms of a run, which the log
 # drops with its program, are well below 1 %.
@@ -132,7 +133,7 @@ case $SLURM_ARRAY_TASK_ID in
 5) class=lc ;;
 6 | 7) seconds=120 ;;
 esac
-exec srun --gpu-class=$class gsload be --warmup 0 --iterations-per-us 27.777 --linger 1 --seconds $seconds
+exec srun --gpu-class=$class gsload be --warmup 0 --iterations-per-us 27.777 --linger 1 --in-flight 12 --seconds $seconds
 END2
 row "$(submit --gpu-class=boss 2>&1 | grep -c 'one of be,normal,lc')" 1 "a class above the ceiling is refused where it is submitted"
 row "$(submit --gpu-weight=51 2>&1 | grep -c 'from 1 to 50')" 1 "a weight above it, too"
@@ -157,14 +158,13 @@ again=$(awk '$2 == 7 { print $1 }' /tmp/array)
 row "$(for id in $ids; do of "$id" '.[0].class'; done | sort | uniq -c)" "5 be 1 lc 2 normal" "an array of eight has three classes, as its steps say"
 until_ '[ "$(squeue -h -r -t RUNNING -o %A | wc -l)" = 2 ]'
 sleep 15
-scancel "${array}_6"
 scontrol requeue "${array}_7"
 until_ 'squeue -h -r -o "%K %T" | grep -q "7 PENDING" && [ "$(of "$again" length)" = 0 ]'
 sleep 1
 scontrol update "jobid=${array}_7" StartTime=now
 until_ '[ "$(of "$again" length)" = 1 ]'
 sleep 10
-scancel "${array}_7"
+scancel "${array}_6" "${array}_7"
 fields() { # JOB FIELD: of each of its runs
 	sacct -n -X -P --duplicates -j "$1" -o "JobIDRaw,$2" | sed -n "s/^$1|//p"
 }
