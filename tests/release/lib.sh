@@ -47,6 +47,9 @@ fresh() { # NAME KIND:PLACE...: a copy, with these mounts
 	done
 	ln -s /proc/self/fd "$to/dev/fd"
 	mkdir -m 1777 "$to/dev/shm"
+	mkdir "$to/dev/pts"
+	mount -t devpts -o newinstance,ptmxmode=666 none "$to/dev/pts"
+	ln -s pts/ptmx "$to/dev/ptmx"
 }
 
 in_system() { # NAME COMMAND...
