@@ -47,6 +47,9 @@ fresh() { # NAME KIND:PLACE...: a copy, with these mounts
 	done
 	ln -s /proc/self/fd "$to/dev/fd"
 	mkdir -m 1777 "$to/dev/shm"
+	mkdir "$to/dev/pts"
+	mount -t devpts -o newinstance,ptmxmode=666 none "$to/dev/pts"
+	ln -s pts/ptmx "$to/dev/ptmx"
 }
 
 in_system() { # NAME COMMAND...
@@ -64,13 +67,21 @@ copy_tree() { # TO
 	done | xargs -0 cp --parents -t "$1")
 }
 
+# Of packages, to compare two builds: the second is elsewhere, at another hour, by other locales and
+# another mask, and takes nothing that a compiler's cache kept.
+unlike=(env TZ=Asia/Tokyo LC_ALL=POSIX CCACHE_DISABLE=1 sh -c 'umask 002 && exec "$@"' sh)
+sums() { # FOLDER
+	(cd "$1" && sha256sum -- *.deb)
+}
+
 # Packages for another release than this machine's, in BUILD/deb-CODENAME: built in a system of it,
-# without /sys, unless those of this very tree are there. Beside them: lintian's findings, and what
-# `make install` puts there. Two tests want them; one waits for the other.
+# without /sys, unless those of this very tree are there. Beside them: lintian's findings, what
+# `make install` puts there, and the sums of a second build. Two tests want them; one waits for the other.
 build_there() {
 	local to=$build/deb-$codename stamp
 	copy_tree "$systems/tree"
-	stamp=$(cd "$systems/tree" && find . -type f -print0 | sort -z | xargs -0 sha256sum | sha256sum)
+	# Tests and results of runs go into no package.
+	stamp=$(cd "$systems/tree" && find . -type f ! -path './tests/*' ! -path './bench/local/*' -print0 | sort -z | xargs -0 sha256sum | sha256sum)
 	exec 9>"$to.lock"
 	flock 9
 	if [ "$(cat "$to/stamp" 2>/dev/null)" != "$stamp" ]; then
@@ -79,7 +90,7 @@ build_there() {
 		in_system builder apt-get install -q -y --no-install-recommends lintian >"$scratch/apt" 2>&1
 		exits 0 "apt installs what building needs" in_system builder apt-get build-dep -q -y --no-install-recommends /tree ||
 			return 1
-		exits 0 "the packages are built" in_system builder env KEEP=yes nice -n 10 /tree/tools/deb.sh build || return 1
+		exits 0 "make deb builds the packages" in_system builder env KEEP=yes make -C /tree deb || return 1
 		rm -rf "$to"
 		mkdir "$to"
 		cp "$systems"/builder/tree/build/deb/gpusched*.changes "$systems"/builder/tree/build/deb/*.deb "$to/"
@@ -88,6 +99,9 @@ build_there() {
 		exits 0 "make install with what was built there" in_system builder \
 			sh -c 'DESTDIR=/out meson install --no-rebuild --quiet -C /tree/build/deb/gpusched-*/obj-*' || return 1
 		tar -C "$systems/builder/out" -cf "$to/installed.tar" .
+		cp -a "$systems/tree" "$systems/builder/srv/again"
+		exits 0 "they are built again" in_system builder "${unlike[@]}" make -C /srv/again deb || return 1
+		sums "$systems/builder/srv/again/build/deb" >"$to/again"
 		umount -R "$systems/builder"
 		rm -rf "$systems/builder"
 		echo "$stamp" >"$to/stamp"

@@ -24,24 +24,65 @@ done
 
 begin_systems
 if [ "$codename" = "$here" ]; then
-	exits 0 "the packages are built" "$top/tools/deb.sh" "$build" || done_testing
+	exits 0 "make deb builds the packages" make -C "$top" BUILD="$build" deb || done_testing
 	debs=$build/deb
+	copy_tree "$scratch/again" # as a clean checkout is
+	exits 0 "they are built again" "${unlike[@]}" make -C "$scratch/again" deb || done_testing
+	again=$(sums "$scratch/again/build/deb")
 	linted=$(lintian --fail-on none --suppress-tags bad-distribution-in-changes-file "$debs"/*.changes 2>&1)
 else
 	build_there || done_testing
 	debs=$build/deb-$codename
+	again=$(<"$debs/again")
 	linted=$(<"$debs/lintian")
 fi
 is "$(find "$debs" -name '*.deb' ! -name '*-dbgsym_*' -printf '%f\n' | sed 's/_.*//' | sort | xargs)" \
 	"gpusched gpusched-dkms gpusched-exporter libgpreempt0 libgpusched-dev libgpusched1 python3-gpusched" \
 	"each package of debian/control is there, and no other"
 is "$(grep '^[EW]:' <<<"$linted")" "" "lintian has neither errors nor warnings"
+is "$again" "$(sums "$debs")" "both builds are equal, to the byte"
 mkdir "$scratch/content"
 for deb in "$debs"/*.deb; do
 	dpkg-deb -R "$deb" "$scratch/content/$(basename "$deb")"
 done
 is "$(grep -rlF -e "$top" -e "$(uname -r)" -e /tree/build "$scratch/content" | xargs -r -n 1 basename)" "" \
 	"no file names the folder that they were built in, or this machine's kernel"
+
+# ---- gpusched alone on a bare system, as the README's first look has it, line by line
+fresh bare sysfs:sys bpf:sys/fs/bpf cgroup2:sys/fs/cgroup
+mkdir "$systems/bare/look"
+cp "$debs"/gpusched_*.deb "$systems/bare/look/"
+exits 0 "apt installs gpusched alone" in_system bare sh -c 'cd /look && apt-get install -q -y ./gpusched_*.deb' || done_testing
+sed -n '/^    sudo build\/gpusched sim shell$/,/^$/{ s/^    //; s/ *#.*//; /./p }' "$top/README.md" |
+	tail -n +2 >"$systems/bare/look/lines"
+cat >"$systems/bare/look/run" <<'END'
+# Prints NUMBER, a tab, exit status, a tab, LINE of each; what each printed is in /look/NUMBER.
+[ -n "${GPUSCHED_SIM:-}" ] || exec gpusched sim shell -- bash "$0"
+exec 3>&1
+while IFS= read -r line; do
+	n=$((n + 1))
+	case $line in
+	"gpusched top") eval "TERM=linux timeout -s INT 5 script -qec '$line' /dev/null" >"/look/$n" 2>&1 </dev/null ;;
+	*) eval "$line" >"/look/$n" 2>&1 </dev/null ;;
+	esac
+	printf '%s\t%s\t%s\n' "$n" "$?" "$line" >&3
+	sleep 3
+done </look/lines
+kill $(jobs -p)
+wait
+END
+look=$(in_system bare bash /look/run)
+said() { # LINE
+	cat "$systems/bare/look/$(awk -F '\t' -v line="$1" '$3 == line { print $1 }' <<<"$look" | sed -n "${2:-1}p")"
+}
+is "$(cut -f 3 <<<"$look")" "$(<"$systems/bare/look/lines")" "the README's first look runs on a bare system"
+is "$(awk -F '\t' '$2 != 0 && $3 != "gpusched top"' <<<"$look")" "" "each line of it does what it says" || diag "$(head "$systems"/bare/look/[0-9]*)"
+lc='gpusched run --class lc -- gsload lc | jq .p99_us'
+le "$(said "$lc" 2)" "$(awk '{ print $1 / 2 }' <<<"$(said "$lc" 1)")" "us: the LC has less than half with the policy"
+like "$(said 'gpusched status')" gsload "status names the load"
+like "$(said 'gpusched top')" gsload "top does"
+umount -R "$systems/bare"
+rm -rf "$systems/bare"
 
 # ---- installed
 fresh root sysfs:sys bpf:sys/fs/bpf cgroup2:sys/fs/cgroup
