@@ -110,8 +110,9 @@ lacks() { # NEED: prints why it is missing
 
 # ---- the list of tests: name|timeout|when|needs|command -------------------------------------------
 
-# When a script runs: alone; beside all others at low priority, one after another; a virtual machine
-# beside all others, one after another; or with as many others as jobs say.
+# When a script runs: alone, but for those beside; beside all others, one after another, on what they
+# leave of the processors; a virtual machine beside other jobs, one after another; or with as many
+# others as jobs say.
 when() { # FILE
 	[ "$(header "$1" alone no)" = yes ] && echo alone && return
 	[ "$(header "$1" beside no)" = yes ] && echo beside && return
@@ -299,7 +300,9 @@ declare -A at=() took=() ran=() lane=([beside]= [machine]=)
 start() { # WHEN SPEC
 	(
 		case $1 in
-		beside) renice -n 19 -p "$BASHPID" >/dev/null ;;
+		beside) # for what nobody else wants of the processors
+			renice -n 19 -p "$BASHPID" >/dev/null
+			chrt --idle -p 0 "$BASHPID" ;;
 		esac
 		run_one "$2"
 	) 7<&- &
@@ -328,6 +331,13 @@ reap() {
 	*) running=$((running - 1)) ;;
 	esac
 	collect "$spec"
+}
+
+# Until jobs and machines have ended, or whatever runs.
+reap_jobs() {
+	while [ $((running + machines_on)) -gt 0 ]; do
+		reap
+	done
 }
 
 reap_all() {
@@ -377,7 +387,7 @@ run_all() {
 	run_lane machine
 	run_lane beside
 	run_some job "$jobs"
-	reap_all
+	reap_jobs
 	run_some alone 1
 	reap_all
 	run_again

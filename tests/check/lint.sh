@@ -6,6 +6,7 @@
 #
 # A file in which clang-tidy found nothing is left out until what it looks at has changed: the text
 # with all that it includes, .clang-tidy, or the options here (build/lint/clean, by a hash of these).
+# CI, which begins in a clean tree, does without: it would preprocess each file for nothing.
 . "$(dirname "$0")/lib.sh"
 
 if [ ! -f "$BUILD/compile_commands.json" ]; then
@@ -30,26 +31,31 @@ for option in -Xclang -analyzer-config -Xclang max-nodes=6000; do
 done
 export asked="$($tidy --version) $tidy $(cat .clang-tidy)"
 
+# clean_mark FILE OPTIONS: what exists if nothing was found in it
+clean_mark() {
+	local key
+	[ "${CI:-}" != true ] || return 0
+	key=$(set -o pipefail && { echo "$asked $2" && cd "$lint/.." && eval "clang-14 -E -C -w $2 '$top/$1'"; } | sha256sum) || return 1
+	echo "$lint/clean/${key%% *}"
+}
 # look FILE OPTIONS: what is found; shows the compiler's own errors, too
 look() {
-	local key said rc=0
-	key=$(set -o pipefail && { echo "$asked $2" && cd "$lint/.." && eval "clang-14 -E -C -w $2 '$top/$1'"; } | sha256sum) ||
-		{ echo "$1: error: it cannot be preprocessed" && return; }
-	key=$lint/clean/${key%% *}
-	if [ -e "$key" ]; then
-		touch "$key"
+	local mark said rc=0 err=$lint/err.$$
+	mark=$(clean_mark "$@") || { echo "$1: error: it cannot be preprocessed" && return; }
+	if [ -e "$mark" ]; then
+		touch "$mark"
 		return
 	fi
-	said=$($tidy "$1" 2>"$key.err") || rc=$?
+	said=$($tidy "$1" 2>"$err") || rc=$?
 	grep -E '(warning|error):' <<<"$said"
 	if [ $rc = 0 ] && [ -z "$said" ]; then
-		touch "$key"
+		[ -z "$mark" ] || touch "$mark"
 	elif [ -z "$said" ]; then
-		echo "$1: error: clang-tidy ends with $rc: $(tail -n 1 "$key.err")"
+		echo "$1: error: clang-tidy ends with $rc: $(tail -n 1 "$err")"
 	fi
-	rm "$key.err"
+	rm "$err"
 }
-export -f look
+export -f clean_mark look
 bad=$(jq -r '.[] | (.file | sub("^(\\.\\./)+"; "")), (.command | sub("^(ccache )?\\S+ "; "") | sub(" -MD .*"; ""))' \
 	"$lint/compile_commands.json" | paste -d '\t' - - | grep -F -f <(sed 's/$/\t/' <<<"$files") | tr '\t' '\n' |
 	xargs -r -d '\n' -P "$(nproc)" -n 2 bash -c 'look "$@"' look |

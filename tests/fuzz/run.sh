@@ -100,7 +100,7 @@ for t in "${targets[@]}"; do
 	[ $rc = 0 ] || continue
 	mkdir -p "$out/corpus_$t"
 	# shellcheck disable=SC2046 # a list
-	timeout $((each + 60)) "$out/fuzz_$t" -max_total_time=$each -timeout=10 -rss_limit_mb=2048 \
+	timeout $((each + 60)) "$out/fuzz_$t" -max_total_time=$each -timeout=30 -rss_limit_mb=2048 \
 		-max_len=32768 -print_final_stats=1 -verbosity=1 -artifact_prefix="$out/$t-" \
 		$(seeds "$t") >"$out/$t.log" 2>&1
 	rc=$?

@@ -30,7 +30,7 @@ sim_scheduled() { # PID: compute TSGs that the driver has on the runlist
 	sim_state "[.tsgs[] | select(.pid == $1 and .engine == 1 and .scheduled)] | length"
 }
 stopped() { # PID
-	[ "$(awk '$1 == "State:" { print $2 }' "/proc/$1/status")" = T ]
+	[[ $(<"/proc/$1/status") == *$'\nState:\tT'* ]]
 }
 at_gate() { # PID: stopped, held, and the driver knows nothing of it
 	stopped "$1" && [ "$(compute "$1" .held_how)" = gate ] &&

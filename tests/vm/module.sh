@@ -10,7 +10,7 @@
 # its heartbeat, policies, random commands, loading and unloading while programs come and go.
 . "$(dirname "$0")/../e2e/lib.sh"
 cd "$top/drivers" || exit 1
-seconds=${HOSTILE_SECONDS:-30}
+seconds=${HOSTILE_SECONDS:-10}
 node=/dev/gpusched
 
 phase() { # NAME: the clock, for who makes this test shorter; what is free, for who looks for a leak
@@ -155,7 +155,7 @@ done
 check "the module can go when the policy's memory is freed" wait_for 2 rmmod gpusched
 insmod gpusched.ko
 bad=0
-loads=${LOADS:-100}
+loads=${LOADS:-50}
 for i in $(seq "$loads"); do
 	rmmod gpusched || bad=$((bad + 1))
 	insmod gpusched.ko || bad=$((bad + 1))

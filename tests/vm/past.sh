@@ -24,7 +24,7 @@ hoarding() {
 	declare -g "$1=$!"
 }
 stopped() { # PID
-	[ "$(awk '$1 == "State:" { print $2 }' "/proc/$1/status")" = T ]
+	[[ $(<"/proc/$1/status") == *$'\nState:\tT'* ]]
 }
 taps() { # COUNTER
 	"$gpusched" observe status --json | jq ".counters.$1"

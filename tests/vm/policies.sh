@@ -4,10 +4,11 @@
 # timeout: 600
 # drivers: yes
 # programs: bpftool
-# variables: SAME_STEPS
+# variables: SAME_STEPS FULL
 # policies: fails_in_init fails_in_tick asks
 # The project's own policies in gpusched.ko, beside a stand-in for the driver: each decides as on the
-# native host, event by event, without and with hooks in the driver.
+# native host, event by event, without and with hooks in the driver. Without hooks only those that
+# differ in what they ask of the module, unless FULL=1: to load one takes longer than its events.
 . "$(dirname "$0")/../e2e/lib.sh"
 cd "$top/drivers" || exit 1
 steps=${SAME_STEPS:-50}
@@ -16,7 +17,7 @@ glue="glue_default.bpf.o glue_stock.bpf.o glue.bpf.o"
 phase() { # NAME: the clock, for who makes this test shorter
 	diag "$(cut -d' ' -f1 /proc/uptime) s: $1"
 }
-# same MODULE|HOOKED: its points become ours
+# same MODULE|HOOKED [POLICY]: its points become ours
 same() {
 	local got what ended=no
 	while read -r got what; do
@@ -26,8 +27,8 @@ same() {
 		DONE) ended=yes ;;
 		*) diag "$1: $got $what" ;;
 		esac
-	done < <(./same "$1" "$steps" 2>&1)
-	is $ended yes "$1: it came to its end"
+	done < <(./same "$1" "$steps" "${@:2}" 2>&1)
+	is $ended yes "$1${2:+ $2}: it came to its end"
 }
 
 load() { # OBJECT ARGUMENT...: its loader's pid in $loader, what it says in $scratch/load
@@ -67,7 +68,13 @@ tests=../tests/policy
 insmod plain/nvidia.ko
 insmod gpusched.ko
 phase "an unmodified driver"
-same MODULE
+if [ "${FULL:-}" = 1 ]; then
+	same MODULE
+else
+	for policy in none auto lcbe admit; do # no wish; turns and private words; classes; held ones
+		same MODULE $policy
+	done
+fi
 
 phase "errors"
 load $tests/fails_in_init.bpf.o

@@ -64,7 +64,9 @@ put() {
 put_programs() {
 	local program
 	put "$guest/bin/busybox" /bin/busybox
-	for program in bash cksum curl jq setpriv unshare $(header programs); do
+	program=$(guest_program gojq || true)
+	put "${program:-$(guest_program jq)}" /usr/bin/jq # the former begins in a tenth of the time
+	for program in bash cksum curl setpriv unshare $(header programs); do
 		case $program in
 		/*) put "$guest$program" "$program" ;;
 		*) put "$(guest_program "$program")" "/usr/bin/$program" ;;
