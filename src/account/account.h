@@ -103,7 +103,7 @@ struct gs_account_news {
 void gs_account_tell(struct gs_account *a, const struct gs_account_news *news);
 /* The facts of a TSG at this moment, complete. -ENOENT with *ret zeroed: nothing is known. */
 int gs_account_facts(const struct gs_account *a, uint64_t id, struct gpusched_facts *ret);
-/* Whether policies are told GPUSCHED_STATE_TRIAL of that TSG. -ENOENT: its turns are not known. */
+/* Sets whether policies see GPUSCHED_STATE_TRIAL for that TSG. -ENOENT: its turns are not known. */
 int gs_account_trial(struct gs_account *a, uint64_t id, bool on);
 /*
  * While a policy or the engine acts on facts, logs are read 30 times a second, with or without
@@ -121,8 +121,7 @@ struct gs_account_gpu {
 	uint64_t error_ns; /* possible error of times against CLOCK_MONOTONIC */
 	struct gs_runlist_sums sums;
 	struct gs_costs costs;
-	const char
-		*save_unknown; /* why the log does not tell the save; NULL: it does, or is none */
+	const char *save_unknown; /* why the log does not tell the save; NULL: it does, or no log */
 };
 void gs_account_gpu(const struct gs_account *a, uint32_t gpu, struct gs_account_gpu *ret);
 

@@ -29,9 +29,10 @@
 #define SLOTS 12u  /* slices that are tracked */
 #define STEPS 4u   /* slices from one cluster to the next, at most */
 #define SOON 16u   /* turns until all slices are evaluated again, while something is unknown */
-#define AT_ONCE 4u /* the same after clocks have changed */
+#define AT_ONCE 4u /* the same after the GPU's clocks have changed */
 #define ENOUGH 16u /* turns that make a cluster if there is no other */
-#define ODD 6u     /* turns alike, next to those that slices ended: then the clocks have changed */
+/* this many turns alike, soon after a slice but not as usual, show that clocks have changed */
+#define ODD 6u
 #define GAPS 64u
 #define GAPS_ENOUGH 32u
 
@@ -44,10 +45,9 @@ struct slot {
 	/* Confirmed: turns that the slice ends are this long; n 0: none. */
 	struct gs_cluster cut;
 	bool doubted; /* the costs in use do not hold for this slice */
-	bool changed; /* the same, by turns of which too few are there to tell more */
+	bool changed; /* the same, shown by turns that are too few to tell the new costs */
 	uint64_t odd_ns;
-	unsigned int
-		odd; /* turns that ended about @odd_ns after a slice, since the last as known */
+	unsigned int odd; /* turns ended @odd_ns after a slice since the last usual one */
 };
 
 struct gs_calibration {
@@ -96,11 +96,14 @@ static void keep_better(struct fit *best, const struct fit *f)
 		*best = *f;
 }
 
-/* Requests of two or three lengths may suggest a unit that no GPU has. */
+/*
+ * True if the unit is usual, or proven by more clusters: requests of two or three lengths may
+ * suggest a unit that no GPU has.
+ */
 static bool is_proven(const struct fit *f, uint64_t us, const struct gs_sample *x)
 {
 	unsigned int clusters = 0;
-	bool one = false; /* slice alone */
+	bool one = false; /* a cluster of turns of a single slice */
 
 	if (f->unit_ps >= UNIT_LEAST_PS && f->unit_ps <= UNIT_USUAL_PS)
 		return true;
@@ -365,9 +368,9 @@ static struct slot *slot_of(struct gs_calibration *c, uint64_t us)
 }
 
 /*
- * The clocks of the GPU may change at any time, and the save with them. Turns that end soon after
- * a slice, and alike, but not as those before show it after a few. The slice is unknown then, until
- * later turns have told it anew.
+ * The GPU's clocks may change at any time, and the save with them. If a few turns end soon after a
+ * slice, all alike, but not like those before, clocks have changed: the slice's costs are unknown
+ * until later turns have told them anew.
  */
 static void watch(struct gs_calibration *c, struct slot *s, uint64_t length)
 {
@@ -453,8 +456,8 @@ const struct gs_costs *gs_calibration_costs(const struct gs_calibration *c)
 }
 
 /*
- * True if two TSGs have turns alike that are shorter than their slice as the driver counts it. No
- * log tells services from programs that a shorter slice cuts off, until slices change.
+ * True if turns of two TSGs are alike, but shorter than their slice as the driver counts it. Until
+ * slices change, no log tells whether these are services or programs that a short slice cuts off.
  */
 static bool is_short(const struct slot *s)
 {

@@ -37,7 +37,7 @@ void gs_sample_take(const struct gs_length *lengths, unsigned int n, struct gs_s
 
 /* A TSG that is among the makers of both; 0: none. */
 uint64_t gs_clusters_share(const struct gs_cluster *a, const struct gs_cluster *b);
-/* True if two TSGs or more are. */
+/* True if two TSGs or more are among the makers of both. */
 bool gs_clusters_share_two(const struct gs_cluster *a, const struct gs_cluster *b);
 
 #endif /* GPUSCHED_ACCOUNT_CLUSTERS_H */

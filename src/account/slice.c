@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "account/slice.h"
 
-/* A turn of so many slices says little by its length: it may have ended at any time. */
+/*
+ * If a turn took more slices than this, its length says little: it may have ended by itself at any
+ * time.
+ */
 #define SURE_SLICES 2u
 
 /*
@@ -11,7 +14,7 @@
 static uint64_t slices_in(const struct gs_slice *s, const struct gs_cut *cut, uint64_t length,
 			  enum gs_awaited since)
 {
-	/* in CTA and WFI mode less is saved */
+	/* in CTA and WFI mode less is saved, so a turn is shorter */
 	uint64_t low = s->finishes && cut->periodic ? cut->shortest : cut->first_low;
 	uint64_t slice = cut->slice ? cut->slice : 1;
 
@@ -53,7 +56,7 @@ enum gs_slice_says gs_slice_says(const struct gs_slice *s, const struct gs_cut *
 	if (cut->shows && !cut->periodic)
 		return says_first(s, cut, length, since, ret_slices);
 	*ret_slices = slices_in(s, cut, length, since);
-	/* a bit too short: in another mode, or with little to save */
+	/* slightly shorter than usual: in another mode, or with little to save */
 	if (!cut->shows || length < cut->first_low)
 		return GS_SLICE_MAY;
 	past = length - (*ret_slices - 1) * cut->slice;

@@ -12,8 +12,9 @@
 
 #define LOST_MAX_NS NS_PER_MS
 /*
- * A TSG with a longer slice may have drained long before another TSG is ready. If a turn is so many
- * times longer than its usual ones, it is unknown which TSGs waited, unless its slice ended it.
+ * A TSG with a longer slice may have drained long before another TSG is ready. If a turn is this
+ * many times longer than the TSG's usual ones, it is unknown which TSGs waited, unless its slice
+ * ended it.
  */
 #define DOUBT_TIMES 3
 #define DOUBT_NS (NS_PER_MS / 4)
@@ -26,7 +27,7 @@
 /* If a TSG that drained comes back sooner, it had hardly any pause: it is launch-bound. */
 #define RETURN_NS NS_PER_MS
 #define DRAIN_SMOOTH 8
-#define DRAIN_SLICES 4 /* in CTA and WFI mode; then the unit would have to be known too exactly */
+#define DRAIN_SLICES 4 /* CTA and WFI mode: most slices of a sample; more need too exact a unit */
 
 static struct node *find_or_new(struct gs_turns *t, uint64_t id)
 {

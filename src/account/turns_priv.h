@@ -21,7 +21,7 @@ struct node {
 	uint64_t switches;      /* the runlist's switches at its last END */
 	uint64_t waiting_since; /* 0: not known to wait */
 	bool one_slice;         /* its last turn is as long as one slice, or longer by its drain */
-	uint64_t slices;        /* so many slices its last turn had; 0: no slice ended it */
+	uint64_t slices;        /* slices in its last turn; 0: no slice ended it */
 	struct gs_slice slice;  /* the present settings */
 	struct gs_cut cut;      /* how long its last turn would be if its slice ended it */
 	bool mixed;             /* settings changed during its last turn */

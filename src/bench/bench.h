@@ -134,9 +134,7 @@ struct bench_run {
 	bool dry_run;       /* REAL and PATH: the daemon makes a dry run */
 	bool beside_others; /* REAL and PATH: measure even if others have TSGs */
 	bool any_driver; /* REAL and PATH: the daemon takes an unknown driver for one that is known */
-	/*
-	 * REAL and PATH, may be NULL: non-zero gives the cell up, and ends all that runs in order
-	 */
+	/* REAL and PATH, may be NULL: when non-zero, the measurement stops and ends in order */
 	const volatile sig_atomic_t *stop;
 	/* REAL and PATH, may be NULL: called when the window is over and everything still runs */
 	void (*before_end)(void *user, const struct bench_cell *cell);

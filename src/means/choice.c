@@ -78,8 +78,8 @@ static bool has_few_turns(const struct gs_evidence *e)
 }
 
 /*
- * A server of class lc would not be suspended for a request, nor given short slices, so no hold is
- * better than to join it.
+ * A shared server with best-effort programs has class lc, so a hold would not suspend it, nor give
+ * it short slices: joining it is no worse than a hold.
  */
 static struct gs_means_choice choose_lc(const struct gs_means_case *c)
 {

@@ -24,8 +24,8 @@
 #define LOOK_NS NS_PER_S
 #define LOOKS 64u /* TSGs looked at per second */
 #define WINDOW_NS (5 * NS_PER_S)
-#define LEAST_NS NS_PER_S       /* of a window that ends with its TSG */
-#define TRIED_NS (2 * NS_PER_S) /* of a window that tells whether a trial is worth it */
+#define LEAST_NS NS_PER_S       /* shortest window that is judged when its TSG ends */
+#define TRIED_NS (2 * NS_PER_S) /* shortest window that tells whether a trial is worth it */
 #define SAVE_NS (60 * NS_PER_S)
 #define SAVE_MS 3000 /* longest wait for the disk when the instance ends */
 #define WATCHED_MAX 4096u
@@ -63,8 +63,9 @@ struct gs_means_known {
 	struct watched *all, *next; /* next: the TSG to look at next; NULL: the first one */
 	uint64_t look_ns, save_ns;
 	struct gs_trials trials;
-	unsigned int tried;    /* TSGs that have a trial now */
-	struct gs_polmap says; /* fd -1: the policy says nothing of TSGs, or is not asked yet */
+	unsigned int tried; /* TSGs that have a trial now */
+	/* what the policy knows of TSGs; fd -1: nothing, or the policy was not asked yet */
+	struct gs_polmap says;
 	bool asked_policy;
 	bool keeps; /* the file may be written: it is not a newer gpusched's */
 	bool started;
@@ -236,7 +237,10 @@ static bool is_beside_lc(const struct gs_means_known *k, const struct watched *w
 	return false;
 }
 
-/* Nothing but a shared server is chosen by what a trial tells. */
+/*
+ * True if the program may have another trial. What a trial tells only helps to choose a shared
+ * server, so AllowShare=no means no trials.
+ */
 static bool has_trials(const struct gs_means_known *k, const struct gs_remembered *r)
 {
 	return k->hub->config->allow_share && r && r->asked && !r->seen.leave_cta_us &&
@@ -267,7 +271,7 @@ static void begin_trial(struct gs_means_known *k, struct watched *w, const struc
 	       w->pid, GS_TRIAL_S);
 }
 
-/* A policy that does not try it is no reason not to try again beside another one. */
+/* If the policy did not give CTA mode, the trial does not count: another policy may give it. */
 static void end_trial(struct gs_means_known *k, struct watched *w, enum gs_trial_verdict v,
 		      uint32_t us)
 {
@@ -298,7 +302,7 @@ static void end_trial(struct gs_means_known *k, struct watched *w, enum gs_trial
 		gs_count(k->hub, GS_SVC_TRIALS_VAIN);
 }
 
-/* @ends: its TSG has ended. */
+/* @ends: this is the last look at the TSG. */
 static void look_at_trial(struct gs_means_known *k, struct watched *w, bool ends, uint64_t ns)
 {
 	struct gs_costs costs = costs_of(k, w->gpu);
@@ -324,7 +328,7 @@ static void look_at_trial(struct gs_means_known *k, struct watched *w, bool ends
 
 /* ---- looks ----------------------------------------------------------------------------------- */
 
-/* @ends: it is the last look. */
+/* @ends: this is the last look at the TSG. */
 static void look(struct gs_means_known *k, struct watched *w, bool ends, uint64_t ns)
 {
 	struct gs_turn_sums t;

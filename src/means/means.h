@@ -29,16 +29,19 @@ void gs_means_policy_changed(void *self);
 void gs_means_beat(void *self);
 
 enum gs_role gs_means_role(uint32_t class_id);
-/* For a start of user @id->uid: it is in use. NULL: nothing is known of it. */
+/*
+ * Call it when user @id->uid starts the program: returns what is known, and counts the program as
+ * used now. NULL: nothing is known.
+ */
 const struct gs_remembered *gs_means_use(struct gs_means_known *k, const struct gs_program_id *id);
 /*
- * Its start asked for its means, as a best-effort program. True: CTA mode may be tried on it beside
- * a service, since it is not known how long its thread blocks are.
+ * Call it when a start of a best-effort program asked for its means. True: CTA mode may be tried on
+ * the program beside a service, since it is unknown how long its thread blocks are.
  */
 bool gs_means_ask(struct gs_means_known *k, const struct gs_program_id *id);
-/* A program of class lc has a TSG of its own, in no MPS server. */
+/* True if a program of class lc runs outside of MPS servers. */
 bool gs_means_lc_runs(const struct gs_means_known *k);
-/* All of them, linked by hh.next; of those without @looked nothing was measured. */
+/* All remembered programs, linked by hh.next. Of those without @looked nothing was measured. */
 struct gs_remembered *gs_means_all(const struct gs_means_known *k);
 /* Calls @fn for each process that runs a known program: once for each of its TSGs. */
 void gs_means_running(const struct gs_means_known *k,

@@ -24,11 +24,11 @@ struct gs_remembered {
 	/* how often each kind was found lately; seen.kind is the most frequent */
 	uint32_t looks[GS_PROGRAM_KIND_MAX];
 	struct gs_evidence seen;
-	int64_t used_s; /* since 1970: seen, or asked for */
-	bool looked;    /* something was measured of it */
+	int64_t used_s; /* seconds since 1970: when the program was last seen, or asked for */
+	bool looked;    /* something was measured of the program */
 	bool asked;     /* a start asked for its means, so that a trial may be worth it */
 	uint32_t tries; /* trials of CTA mode */
-	size_t at;      /* its place in an answer that is being made */
+	size_t at;      /* the program's place in the answer that is being made */
 };
 
 struct gs_memory_of_programs {
@@ -36,7 +36,7 @@ struct gs_memory_of_programs {
 	bool dirty; /* not all is written yet */
 };
 
-/* NULL: there is none; it may be one of which nothing was measured. */
+/* NULL: the program is not remembered. @looked tells whether a remembered one was measured. */
 struct gs_remembered *gs_remember_find(const struct gs_memory_of_programs *m,
 				       const struct gs_program_id *id);
 /*
@@ -47,7 +47,10 @@ struct gs_remembered *gs_remember(struct gs_memory_of_programs *m, const struct 
 /* Adds one observation: counts its kind, and takes its known figures. */
 void gs_remember_look(struct gs_memory_of_programs *m, struct gs_remembered *r,
 		      const struct gs_evidence *seen, enum gs_role role, int64_t now_s);
-/* A trial of CTA mode told how long it takes to leave; the others are its GPU's figures. */
+/*
+ * Adds a trial's result. In @seen, the time to leave in CTA mode was measured; the other figures
+ * are the GPU's usual ones.
+ */
 void gs_remember_trial(struct gs_memory_of_programs *m, struct gs_remembered *r,
 		       const struct gs_evidence *seen, int64_t now_s);
 void gs_remember_used(struct gs_memory_of_programs *m, struct gs_remembered *r, int64_t now_s);

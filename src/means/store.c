@@ -14,7 +14,7 @@
 #define VERSION 2
 #define BUSY_MS 2000
 
-/* Columns of numbers, in order: of the evidence, of looks, of trials (version 2). */
+/* Columns of numbers, in this order: evidence, looks, trials (since version 2). */
 #define SCHEMA \
 	"CREATE TABLE IF NOT EXISTS program(uid INTEGER, exe TEXT, script TEXT, place TEXT, " \
 	"used INTEGER, role INTEGER, kind INTEGER, leave_cilp_us INTEGER, leave_cta_us INTEGER, " \

@@ -4,11 +4,12 @@
 #include "basic/clock.h"
 #include "gpusched/abi.h"
 
-#define ENOUGH 12u /* turns: the account's mean of so many is all of CTA mode */
-#define FRESH 6u   /* where it knows none of another mode */
-#define FEW 4u     /* so many show blocks that are long by far */
+#define ENOUGH 12u /* turns: after this many the account's mean is all of CTA mode */
+#define FRESH 6u   /* the same if the account had no turns in another mode */
+#define FEW 4u     /* turns: this many are enough if blocks are too long by FAR */
 #define FAR 2u
-#define LEAST_RATE 40 /* turns a second: those in which others come within four slices tell */
+/* turns a second; with fewer, a trial sees too few that another TSG's arrival ends */
+#define LEAST_RATE 40
 
 bool gs_trials_may(const struct gs_trials *t, uint32_t gpu, uint32_t uid, uint64_t now_ns)
 {

@@ -145,8 +145,8 @@ static int no_daemon(struct gs_error *err)
 }
 
 /*
- * Any branch that is known will do, tested or not. Another one is taken for the newest known, if the
- * configuration says so.
+ * Any known branch will do, tested or not. An unknown one is taken for the newest known branch if
+ * the configuration says so.
  */
 static int need_driver(struct qualify *q, struct gs_error *err)
 {
@@ -177,7 +177,7 @@ static int need_driver(struct qualify *q, struct gs_error *err)
 	return 0;
 }
 
-/* The programs see that GPU alone. */
+/* Lets our programs see only that GPU. */
 static int choose_gpu(struct qualify *q, struct gs_error *err)
 {
 	CLEANUP_FREE struct gs_gpu *gpus = NULL;

@@ -23,14 +23,17 @@ static bool has_class(const struct gs_requests *rs, const struct gs_pool_process
 	return false;
 }
 
-/* A member is about to be a client, or its child is. */
+/*
+ * True if the pool has a client or member of that class. A member counts: it, or its child, is
+ * about to be a client.
+ */
 static bool has_in(const struct gs_requests *rs, const struct gs_pool *p, uint32_t class_id)
 {
 	return p && (has_class(rs, p->clients, p->nclients, class_id) ||
 		     has_class(rs, p->members, p->nmembers, class_id));
 }
 
-/* A pool that its user has under way: the shared server, or a pool of class be. NULL: none. */
+/* A running pool of the user: the shared server, or a pool of class be. NULL: none. */
 static const struct gs_pool *running(const struct gs_requests *rs, uid_t uid, bool share)
 {
 	const struct gs_pools *all = &rs->intake->pools;
@@ -57,7 +60,7 @@ static struct gs_means_choice choose(const struct gs_requests *rs, uid_t uid, en
 		.known = r != NULL,
 		.seen = r ? r->seen : (struct gs_evidence){ 0 },
 		.may_share = rs->hub->config->allow_share,
-		/* a service gains by it only beside best-effort programs in it */
+		/* a service gains by a shared server only if best-effort programs are in it */
 		.share_runs = has_in(rs, share, GPUSCHED_CLASS_BE),
 		.lc_outside = gs_means_lc_runs(rs->means) && !has_in(rs, share, GPUSCHED_CLASS_LC),
 		.pool_runs = running(rs, uid, false) != NULL,

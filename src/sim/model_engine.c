@@ -154,7 +154,7 @@ void sim_engine_usage(struct sim_model *m, unsigned int gpu, unsigned int engine
 	}
 }
 
-/* The time of a part of a switch that usually takes @ns, at the clocks of now. */
+/* How long a part of a switch takes at the present clocks; usually it takes @ns. */
 static uint64_t at_clocks(const struct sim_engine_state *e, uint64_t ns)
 {
 	const struct sim_params *p = &e->m->p;

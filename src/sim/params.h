@@ -53,7 +53,10 @@ struct sim_params {
 	 * way back.
 	 */
 	uint64_t launch_ns, notice_ns, notice_tail_ns;
-	/* Clocks that change: in every second of these periods switches take so much; 0: they stay. */
+	/*
+	 * The GPU's clocks change after each period; in every second one, a switch takes this share
+	 * of its usual time. 0: they stay.
+	 */
 	uint64_t clocks_period_ns;
 	unsigned int clocks_pct;
 	uint64_t sleep_late_ns;       /* how late a sleeping process wakes */
