@@ -24,8 +24,8 @@
 /* A group runs and pauses about once in this period, which takes two calls to the driver. */
 #define GPUSCHED_LIMIT_PERIOD_NS 150000000ull
 /*
- * The most unused time that a group may save up: one round of the tick, so that none is lost; more
- * while the log is behind, since the group may get that time back.
+ * The most unused time that a group may save up: one round of the tick, so that none is lost. While
+ * the log is behind it may save up more, since it may get that time back.
  */
 #define GPUSCHED_LIMIT_SAVED_NS 10000000ull
 #define GPUSCHED_LIMIT_SLOTS 32u

@@ -238,8 +238,8 @@ static bool is_beside_lc(const struct gs_means_known *k, const struct watched *w
 }
 
 /*
- * True if the program may have another trial. What a trial tells only helps to choose a shared
- * server, so AllowShare=no means no trials.
+ * True if the program may have another trial. A trial helps only to choose a shared server, so
+ * AllowShare=no means no trials.
  */
 static bool has_trials(const struct gs_means_known *k, const struct gs_remembered *r)
 {

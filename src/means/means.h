@@ -41,7 +41,7 @@ const struct gs_remembered *gs_means_use(struct gs_means_known *k, const struct 
 bool gs_means_ask(struct gs_means_known *k, const struct gs_program_id *id);
 /* True if a program of class lc runs outside of MPS servers. */
 bool gs_means_lc_runs(const struct gs_means_known *k);
-/* All remembered programs, linked by hh.next. Of those without @looked nothing was measured. */
+/* All remembered programs, linked by hh.next. Without @looked, nothing was measured of one. */
 struct gs_remembered *gs_means_all(const struct gs_means_known *k);
 /* Calls @fn for each process that runs a known program: once for each of its TSGs. */
 void gs_means_running(const struct gs_means_known *k,

@@ -4,8 +4,8 @@
  *
  * Pure. Beside a service with whole turns no policy puts a best-effort program into CTA mode, so
  * the length of the program's thread blocks would stay unknown. During a trial the service waits
- * longer. So a program gets one trial, which ends as soon as it has shown something, and the number
- * of trials of a user and on a GPU is limited, however many programs somebody makes.
+ * longer. So a program gets one trial, which ends as soon as it has shown something. The number of
+ * trials of a user and on a GPU is limited, however many programs somebody makes.
  */
 #ifndef GPUSCHED_MEANS_TRIAL_H
 #define GPUSCHED_MEANS_TRIAL_H
