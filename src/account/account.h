@@ -3,8 +3,9 @@
  * account.h - GPU time by TSG, from the logs of all GPUs
  *
  * A GPU's log is open while a TSG of its graphics engine is known here. Its RM calls are made in a
- * thread (lane.h), since users can keep RM's locks. The caller waits for 20 ms at most, and not at
- * all while an earlier call goes on. For the loop's thread.
+ * thread (lane.h), since a user can hold RM's locks for long. A function here waits for that thread
+ * for 20 ms at most, and not at all while an earlier call is under way. Call these functions from
+ * the event loop's thread only.
  */
 #ifndef GPUSCHED_ACCOUNT_ACCOUNT_H
 #define GPUSCHED_ACCOUNT_ACCOUNT_H
@@ -41,7 +42,10 @@ struct gs_account_opts {
 	const struct gs_gpu *gpus; /* copied */
 	size_t ngpus;
 	unsigned int branch; /* the driver's branch; 0: unknown */
-	/* May be NULL. Copied: costs with which each GPU's log begins; NULL: its product's. */
+	/*
+	 * The costs of each of @gpus until its log shows others; copied. NULL: those of its
+	 * product.
+	 */
 	const struct gs_costs *begin;
 	gs_turn_fn on_turn; /* may be NULL; its times are CLOCK_MONOTONIC */
 	/* May be NULL: reports how long calls on that GPU's log took. */
@@ -70,7 +74,10 @@ int gs_account_tsg(struct gs_account *a, const struct gpusched_tsg *rec,
 void gs_account_slice(struct gs_account *a, uint64_t id, uint32_t timeslice_us, uint64_t ns);
 /* The preemption mode (GPUSCHED_PREEMPT_...) from @ns on. CILP before the first call. */
 void gs_account_mode(struct gs_account *a, uint64_t id, uint32_t mode, uint64_t ns);
-/* The program's last launch that was counted, CLOCK_MONOTONIC; reported after each reading. */
+/*
+ * Time of the program's last counted launch (CLOCK_MONOTONIC). Call this after gs_account_read()
+ * while launches are counted.
+ */
 void gs_account_launched(struct gs_account *a, uint64_t id, uint64_t ns);
 /* Whether the TSG may run, from @ns on: a suspended TSG does not wait for its turn. */
 void gs_account_runnable(struct gs_account *a, uint64_t id, bool on, uint64_t ns);
@@ -86,8 +93,9 @@ uint64_t gs_account_read(struct gs_account *a, uint64_t now);
 void gs_account_flush(struct gs_account *a, uint64_t now);
 
 /*
- * Changes since the last call, for policies and the engine. A TSG without changes goes on as
- * gs_facts_until() computes, up to the runlist's as_of_ns. Nothing here waits or calls RM.
+ * Callbacks of gs_account_tell(), which reports what has changed since its last call. If it reports
+ * nothing of a TSG, the old facts hold, and gs_facts_until() carries them on to the runlist's
+ * as_of_ns. Nothing here waits or calls RM.
  */
 struct gs_account_news {
 	/* @fresh: nothing was known of the TSG before */
@@ -111,7 +119,10 @@ int gs_account_trial(struct gs_account *a, uint64_t id, bool on);
  */
 void gs_account_eager(struct gs_account *a, bool on);
 
-/* -ENOENT: no turn of the TSG was seen, or its GPU has no log. Times are durations. */
+/*
+ * -ENOENT: no turn of the TSG was seen, or its GPU has no log. Use durations and counts alone:
+ * points in time are those of the GPU's clock.
+ */
 int gs_account_of(const struct gs_account *a, uint64_t id, struct gs_turn_sums *ret);
 
 struct gs_account_gpu {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * kept.h - costs of switches that outlive the daemon: STATE_DIR/costs.json
+ * kept.h - costs of switches, kept in STATE_DIR/costs.json for the daemon's next start
  *
  * A GPU's costs count while its UUID, driver and VBIOS are the same. Costs that its log contradicts
- * are dropped. A file that cannot be believed as a whole counts as none.
+ * are dropped. If one entry makes no sense, the whole file is ignored.
  */
 #ifndef GPUSCHED_ACCOUNT_KEPT_H
 #define GPUSCHED_ACCOUNT_KEPT_H
@@ -16,7 +16,7 @@
 
 struct gs_kept_gpu {
 	char uuid[48], driver[64], vbios[20]; /* vbios "": unknown */
-	struct gs_costs costs;                /* only kept or qualified ones */
+	struct gs_costs costs;                /* @basis is GS_COST_KEPT or GS_COST_QUALIFIED */
 };
 
 struct gs_kept {
@@ -46,8 +46,8 @@ bool gs_kept_differs(const struct gs_kept_gpu *k, const struct gs_costs *costs);
 /* True if the log has shown costs later than the kept ones were measured. */
 bool gs_kept_is_older(const struct gs_kept_gpu *k, const struct gs_costs *costs);
 /*
- * Keeps the costs, calibrated ones as of @now_s (since 1970), but not a product's. True if that
- * changed anything: nothing is kept of a GPU without UUID.
+ * Replaces the GPU's entry by @costs. Calibrated costs are dated @now_s (seconds since 1970); those
+ * of a product are left out. Returns false if nothing changed, as for a GPU without a UUID.
  */
 bool gs_kept_put(struct gs_kept *kept, const struct gs_gpu *gpu, const char *driver,
 		 const struct gs_costs *costs, uint64_t now_s);

@@ -17,8 +17,9 @@ typedef int (*gs_lane_fn)(void *user, void *params);
 int gs_lane_new(struct gs_lane **ret);
 /*
  * Calls @fn in the thread with a copy of @params. Returns fn's result, with @params as @fn left
- * them. -EBUSY: the previous call is not over after @wait_ns. -EINPROGRESS: this call is not over,
- * and its result will be dropped. After that no call waits until the thread is seen idle.
+ * them. -EBUSY: an earlier call still runs after @wait_ns. -EINPROGRESS: this call still runs, and
+ * its result will be dropped. After either, later calls fail at once until the thread is found
+ * idle.
  */
 int gs_lane_call(struct gs_lane *lane, gs_lane_fn fn, void *user, void *params, size_t size,
 		 uint64_t wait_ns);

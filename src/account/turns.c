@@ -12,9 +12,9 @@
 
 #define LOST_MAX_NS NS_PER_MS
 /*
- * A TSG with a longer slice may have drained long before another TSG is ready. If a turn is this
- * many times longer than the TSG's usual ones, it is unknown which TSGs waited, unless its slice
- * ended it.
+ * In a long slice (over ALONE_NS) a TSG may have drained long before another became ready. So if a
+ * turn that its slice did not end is longer than DOUBT_TIMES the TSG's usual turns and DOUBT_NS, it
+ * is unknown which TSGs waited.
  */
 #define DOUBT_TIMES 3
 #define DOUBT_NS (NS_PER_MS / 4)
@@ -131,10 +131,10 @@ static void hear_launches(struct gs_turns *t, uint64_t ns)
 /* ---- why a turn ended ------------------------------------------------------------------------ */
 
 /*
- * Another TSG waited from the turn's START on, or came in its first slices, so the GPU was told to
- * leave at the end of the last one. A shorter slice may have ended before the TSG's work went on,
- * which says nothing of its blocks. Blocks that take longer than a slice look shorter by whole
- * slices.
+ * Learns how long a turn goes on after the end of its last slice. Only turns of one slice count (in
+ * CTA and WFI mode of DRAIN_SLICES), with another TSG waiting at the end: the GPU had to leave then.
+ * A slice may be so short that it ends before the work goes on; such a turn says nothing of thread
+ * blocks. Blocks that take longer than a slice look shorter by whole slices.
  */
 static void learn_drain(struct node *n)
 {
@@ -155,8 +155,8 @@ static void learn_drain(struct node *n)
 
 /*
  * Estimates the part of a turn that went into restoring and saving the TSG, if it was cut off. A
- * suspension counts as cutting off; a turn with an unsure end counts half. A TSG that drained left by
- * itself: its switches are its own.
+ * suspension counts as cutting off; a turn with an unsure end counts half. A turn
+ * that drained costs nothing here: the TSG left by itself.
  */
 static void price(const struct gs_turns *t, struct node *n, enum gs_turn_end end)
 {
@@ -222,7 +222,10 @@ static void leave_calm(struct gs_turns *t, struct node *n)
 	n->calm = false;
 }
 
-/* Another TSG turns out to have waited since @ns: beside all turns since then. */
+/*
+ * Another TSG turns out to have waited since @ns. So all turns that began since then were contended
+ * from START to END.
+ */
 static void was_awaited(struct gs_turns *t, uint64_t ns)
 {
 	while (t->calm && t->calm->qprev->last.start_ns >= ns) {
@@ -241,7 +244,10 @@ static void was_awaited(struct gs_turns *t, uint64_t ns)
 	}
 }
 
-/* Uncontended parts of so long a turn are uncertain. */
+/*
+ * Counts the part of a turn that is not known to be contended as a possible error. @inout_doubt:
+ * how much of that part is counted already.
+ */
 static void doubt(struct node *n, uint64_t length, uint64_t contended_ns, uint64_t *inout_doubt)
 {
 	if (length <= contended_ns + *inout_doubt)
@@ -250,7 +256,10 @@ static void doubt(struct node *n, uint64_t length, uint64_t contended_ns, uint64
 	*inout_doubt = length - contended_ns;
 }
 
-/* It will stay unknown whether another TSG has waited since @ns, beside all turns since then. */
+/*
+ * It stays unknown whether another TSG has waited since @ns. So turns that began since then may
+ * have been contended throughout.
+ */
 static void may_be_awaited(struct gs_turns *t, uint64_t ns)
 {
 	for (struct node *n = t->calm ? t->calm->qprev : NULL; n && n->last.start_ns >= ns;
@@ -284,7 +293,10 @@ static void settle_all(struct gs_turns *t, enum gs_turn_end end)
 		settle(t, t->pending, end);
 }
 
-/* The turn under way goes on, so a TSG that could have waited does not: it had drained. */
+/*
+ * The turn under way has gone on past its longest slice, so no other TSG waits. Those that might
+ * have waited had drained.
+ */
 static void settle_alone(struct gs_turns *t)
 {
 	settle_all(t, GS_TURN_DRAINED);
@@ -304,7 +316,10 @@ static void hold_until(struct gs_turns *t, uint64_t ns)
 		t->sums.unattributed_ns += d;
 }
 
-/* No TSG is loaded: this is a switch if another TSG comes soon; otherwise none had work. */
+/*
+ * Adds the time up to @ns to held, open or unknown time. was_switch() makes open time lost time if
+ * another TSG comes soon.
+ */
 static void pass_until(struct gs_turns *t, uint64_t ns)
 {
 	if (ns <= t->last_ns || !t->sums.since_ns)
@@ -377,7 +392,10 @@ static void advance(struct gs_turns *t, uint64_t ns)
 	pass_until(t, ns);
 }
 
-/* @start_ns is the last END while no TSG is loaded. */
+/*
+ * At a START: if the time without a TSG before it was a switch, moves that time from open to lost.
+ * Until then t->start_ns is the last END.
+ */
 static void was_switch(struct gs_turns *t, const struct node *next, uint64_t ns)
 {
 	uint64_t d = ns - t->start_ns;
@@ -410,8 +428,8 @@ static void lose_track(struct gs_turns *t)
 }
 
 /*
- * True if the TSG had drained, and is back within a moment. Or if it was ready by the end of the
- * first slice of the only other TSG that had a turn, so that its pause was shorter than that.
+ * True if the TSG had drained, and is back within RETURN_NS. Also if only one turn came in between,
+ * which was cut off after one slice: then this TSG was ready again within that slice.
  */
 static bool is_return(const struct gs_turns *t, const struct node *n, uint64_t ns)
 {
@@ -552,7 +570,8 @@ static void end_unseen(struct gs_turns *t, uint64_t next_ns)
 }
 
 /*
- * gs_turns_until() may have passed a record that was under way: the record counts as of that time.
+ * gs_turns_until() may have gone past the time of a record that was not read yet. Such a record
+ * counts as of t->last_ns.
  */
 static uint64_t time_of(struct gs_turns *t, const struct gs_switch *sw)
 {

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: MIT
-/* bench - loads under schemes: chooses cells, shows progress, prints the table */
+/*
+ * bench - measures loads (an LC with BEs beside it) under schemes of sharing a GPU
+ *
+ * Here: the choice of loads and schemes, progress, and the table.
+ */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -140,8 +144,8 @@ static int parse(struct bench *b, unsigned int *ret_blocks, struct gs_error *err
 }
 
 /*
- * @list: names with commas between; NULL: all. A load may be named by its beginning before a dash:
- * "blocks", "llm".
+ * @list: names with commas between; NULL: all that are held out or not, as @held_out says. A load
+ * may be named by its beginning before a dash: "blocks", "llm".
  */
 static bool load_listed(const char *list, const struct bench_load *l, bool held_out)
 {
@@ -495,7 +499,10 @@ static int print_rows(const struct bench *b, json_t *rows)
 	return r;
 }
 
-/* False for a row with the LC alone if its load has no other results: many loads share that row. */
+/*
+ * With --minutes 0 only rows with results are shown. A row of the LC alone that was measured for
+ * another load is left out if this load has no results of its own.
+ */
 static bool to_show(const struct bench *b, const struct bench_pick *p, const json_t *row)
 {
 	if (!b->only_looks || gs_json_at(row, "failed"))
@@ -537,7 +544,7 @@ static int report(struct bench *b)
 	return b->m.partly ? GS_EXIT_PARTLY : GS_EXIT_OK;
 }
 
-/* ---- where ----------------------------------------------------------------------------------- */
+/* ---- the place where it is measured ---------------------------------------------------------- */
 
 /* Runs this program again, in a world with a simulated GPU. */
 static int enter_sim(struct bench *b)

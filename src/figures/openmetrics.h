@@ -13,8 +13,8 @@
 #include <stdio.h>
 
 /*
- * Begins a family of OpenMetrics: "gpusched_" @name. An end _seconds or _bytes of @name is also the
- * family's unit.
+ * Begins the metric family "gpusched_" @name. If @name ends in _seconds or _bytes, a UNIT line says
+ * so too.
  */
 void gs_metric_head(FILE *f, const char *name, const char *type, const char *help);
 
@@ -22,8 +22,8 @@ struct gs_figures;
 struct gs_openmetrics;
 
 /*
- * Brings the ledger's sums up to now, and writes the GPUs' sums. Returns -EINPROGRESS if there is
- * more to do after @until_ns. *ret is left alone if there are no sums.
+ * Brings the ledger's sums up to now, then writes the GPUs' sums. At @until_ns it stops and returns
+ * -EINPROGRESS: call it again. Without sums it returns 0 and leaves *ret alone.
  */
 int gs_openmetrics_new(struct gs_figures *fig, bool by_cgroup, FILE *f, uint64_t until_ns,
 		       struct gs_openmetrics **ret);

@@ -2,10 +2,10 @@
 /*
  * pools.h - MPS servers that gpusched's own supervisors have registered (src/mps)
  *
- * Such a server is one unit with a class: policies and laws see its TSG as one program's. Two
- * things make a process such a server: a process of the same user registers it, and its executable
- * is one that only root can have installed. The registration lasts until the server or the daemon
- * ends. Supervisors repeat it.
+ * Such a server is one unit with a class: policies and the engine's laws (docs/architecture.md) see
+ * its TSG as one program's. A process counts as such a server if a process of the same user
+ * registers it, and if only root can have installed its executable. The registration lasts until
+ * the server or the daemon ends. Supervisors repeat it.
  */
 #ifndef GPUSCHED_INTAKE_POOLS_H
 #define GPUSCHED_INTAKE_POOLS_H
@@ -30,7 +30,7 @@ struct gs_intake;
 struct gs_pool_process {
 	pid_t pid;
 	uint64_t start_ns;
-	/* of a client, for `list`; empty: the process has ended or has another user */
+	/* a client's name, for `list`; empty: the process has ended or has another user */
 	char comm[GPUSCHED_COMM_LEN];
 	uint64_t comm_ns;
 };
@@ -39,13 +39,17 @@ struct gs_pool {
 	pid_t server;
 	uid_t uid;
 	char name[GS_POOL_NAME_MAX + 1];
-	/* The pool takes clients of several classes, told apart by MPS; else of one class. */
+	/*
+	 * The pool takes clients of several classes, told apart by their priority in MPS; else of
+	 * one class.
+	 */
 	bool share;
 	struct gs_pool_process clients[GS_POOL_CLIENTS];
 	size_t nclients;
 	struct gs_pool_process members[GS_POOL_CLIENTS]; /* their descendants may become clients */
 	size_t nmembers;
-	sd_event_source *ended; /* reports the server's end, which is later than its exit */
+	/* The server has ended, later than it was killed: its GPU contexts are freed by then. */
+	sd_event_source *ended;
 };
 
 /* The log may name a client thousands of times a second: its ancestors are looked up once. */
@@ -59,13 +63,19 @@ struct gs_pools {
 	struct gs_pool all[GS_MAX_POOLS];
 	size_t n;
 	struct gs_pool_asked asked[GS_POOL_ASKED];
-	/* The program of the server that was asked for last, if the answer came late. */
+	/*
+	 * A server's program, read after its registration was refused with -EAGAIN. The next try
+	 * takes it from here.
+	 */
 	struct gs_program late;
 	pid_t late_pid;
 	uint64_t late_ns; /* when that answer came; 0: there is none */
 };
 
-/* As gs_reader_program(), for a server that is about to be registered: a late answer is kept. */
+/*
+ * As gs_reader_program(), for a server that is about to be registered. -EAGAIN: there is no answer
+ * yet. It is kept when it comes, so call this again.
+ */
 int gs_pool_program(struct gs_intake *in, pid_t pid, struct gs_program *ret);
 void gs_pool_answered(struct gs_intake *in, pid_t pid);
 /* Returns NULL if @pid is no pool's server. */
@@ -74,7 +84,7 @@ const struct gs_pool *gs_pool_of_client(const struct gs_intake *in, pid_t pid);
 /* The pool process for @pid. The caller checks its owner. */
 struct gs_pool_process gs_pool_process(pid_t pid);
 /*
- * The pool in which @pid works, found by its ancestors as they were at most a second ago; or NULL.
+ * The pool in which @pid works, found by its ancestors; NULL: none. The answer may be a second old.
  */
 struct gs_pool *gs_pool_of_process(struct gs_intake *in, pid_t pid);
 /* Forgets remembered answers, which are no longer true. */

@@ -3,9 +3,10 @@
  * launch_pins.h - what stays pinned in the kernel when the daemon is gone; private to the launch
  * probes
  *
- * A folder beside the table's holds the slots through which the attached programs call, the program
- * that forgets all counts, and for each library a folder of links. When a link is unlinked, the
- * kernel detaches its probe. So that is done only if gs_launches_allowed().
+ * All pins are in a folder beside the table's. The slots are a map of programs, which the attached
+ * programs call. Another program makes all counts unknown. Each library has a folder of links.
+ * Unlinking a link detaches its probe, which may stall fork() on the whole machine: only if
+ * gs_launches_allowed().
  */
 #ifndef GPUSCHED_LAUNCH_LAUNCH_PINS_H
 #define GPUSCHED_LAUNCH_LAUNCH_PINS_H
@@ -27,11 +28,11 @@ int gs_pinned_begin(const struct enter_bpf *skel);
 /* Puts @skel's programs into the slots: the attached programs call these from here on. */
 int gs_pinned_fill(int slots_fd, const struct launch_bpf *skel);
 /*
- * Empties the slots: the attached programs return at once, and none of the others is running any
- * more.
+ * Empties the slots, and waits until no program that was in them still runs. From then on the
+ * attached programs do nothing.
  */
 void gs_pinned_empty(int slots_fd);
-/* Makes all counts unknown. Call this when nothing counts. */
+/* Makes all counts unknown. Call this while the slots are empty, so that no program counts. */
 int gs_pinned_forget(void);
 
 /* Calls fn for each library, until it returns non-zero. */

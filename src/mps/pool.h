@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pool.h - the state of a supervisor; private to the room
+ * pool.h - the state of a supervisor; private to src/mps
  */
 #ifndef GPUSCHED_MPS_POOL_H
 #define GPUSCHED_MPS_POOL_H

@@ -23,7 +23,7 @@ struct gs_pstate {
 	gs_u64 random_state; /* sim host: state of a seeded generator; 0: the kernel's */
 	gs_u64 log_seq;      /* lines written so far */
 	gs_u64 walks_refused;
-	gs_u64 activity; /* changed by every callback for a TSG outside the tick */
+	gs_u64 activity; /* changed by each callback that is for a TSG and not of the tick */
 	/*
 	 * Launches that the policy was not told of, since the callback's memory was in use. They
 	 * are counted all the same.
@@ -50,8 +50,8 @@ struct gs_plog {
 #define GS_WALKS_PER_CALL 32
 
 /*
- * With up to this many TSGs, the tick keeps a list and need not walk the whole table. It walks all
- * the same after this time.
+ * With up to GS_TICK_KEYS TSGs the tick goes through a list of its own. Even then it walks the
+ * whole table every GS_TICK_WALK_NS.
  */
 #define GS_TICK_KEYS 1024
 #define GS_TICK_WALK_NS 10000000000ull
@@ -69,8 +69,8 @@ struct gs_plog {
 #define GS_WORK_ARG(count, kind) ((gs_u64)(kind) << 32 | (gs_u32)(count))
 
 /*
- * Argument of REQUEST_BEGIN and -END: the source (enum gpusched_request_from), and how long a rest
- * is.
+ * Argument of REQUEST_BEGIN and -END: the source (enum gpusched_request_from), and the rest in us
+ * that ends a request.
  */
 #define GS_REQUEST_ARG(from, quiet_us) ((gs_u64)(from) << 32 | (gs_u32)(quiet_us))
 

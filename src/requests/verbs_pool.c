@@ -61,7 +61,7 @@ static int check_server(struct gs_request *rq, pid_t pid, uint64_t *ret_start_ns
 	return 0;
 }
 
-/* A server for both classes is of class lc only if its user may raise to lc. */
+/* A server for lc and be programs (@share) is of class lc only if its user may raise to lc. */
 static int choose_class(struct gs_request *rq, pid_t pid, bool share, uint32_t *ret)
 {
 	struct gs_classes *c = rq->rs->hub->classes;
@@ -127,8 +127,8 @@ static size_t take_pids(struct gs_request *rq, const char *name,
 		    gs_parse_u64(json_string_value(v), 1, INT_MAX, &pid, NULL))
 			continue;
 		/*
-		 * Reads the start time before the owner: if the process is replaced in between, its
-		 * entry does not fit.
+		 * Reads the start time before the owner: if the process is replaced in between, the
+		 * entry matches no process.
 		 */
 		ret[n] = gs_pool_process((pid_t)pid);
 		if (ret[n].start_ns && !gs_process_uid((pid_t)pid, &owner) &&
@@ -139,8 +139,8 @@ static size_t take_pids(struct gs_request *rq, const char *name,
 }
 
 /*
- * Marks the process in the process map as an MPS server of that class, so that its TSGs have both
- * from the beginning.
+ * Enters into the process map that the process is an MPS server, and its class. So its TSGs have
+ * that mark and class from their first moment.
  */
 static int mark(struct gs_requests *rs, pid_t pid, uint64_t start_ns, uint32_t class_id,
 		bool *ret_new)

@@ -118,8 +118,8 @@ struct nv_id_info {
 	int32_t numa;
 };
 /*
- * A union follows the flags: up to branch 590 with 16-bit characters (132 bytes), since then 68
- * bytes.
+ * The driver's own structure has flags and then a union of 8-bit and 16-bit names: 132 bytes in all
+ * up to branch 590, 68 from branch 595 on.
  */
 struct nv_gpu_name {
 	uint32_t flags;
@@ -198,8 +198,9 @@ struct nv_usage {
 _Static_assert(sizeof(struct nv_usage) == 16, "usage");
 
 /*
- * A sample has a time, and parts in hundredths of a percent: memory, the graphics engine and
- * others.
+ * Bytes of one engine's entry in a sample. A sample is a time (8 bytes) and then an entry for
+ * memory, the graphics engine and others. An entry begins with the busy part, in hundredths of a
+ * percent.
  */
 static inline uint32_t nv_usage_engine_size(unsigned int branch)
 {
@@ -242,7 +243,7 @@ struct nv_pid_info {
 	uint32_t pid, index, status, pad;
 	/* bytes; shared memory counts in full for each process */
 	uint64_t own, shared_own, shared_others;
-	uint64_t protected_[3];                  /* the part of these with confidential computing */
+	uint64_t protected_[3]; /* of each of the three: bytes in protected memory */
 	uint32_t compute_instance, gpu_instance; /* MIG partition; ~0: none */
 };
 struct nv_pid_infos {
@@ -271,10 +272,9 @@ static inline uint32_t nv_fb_info_size(unsigned int branch)
 	return 4 + 8 * (branch < 545 ? 0x36 : branch < 560 ? 0x37 : branch < 580 ? 0x39 : 0x80);
 }
 
-/*
- * ---- the context-switch log: its buffer is in no GPU's memory, and bound to a subdevice's GPU
- * ----
- */
+/* ---- the context-switch log ------------------------------------------------------------------ */
+
+/* The log's buffer is in system memory. NV_CMD_LOG_BIND on a subdevice binds it to that GPU. */
 
 #define NV_CLASS_MEMORY_DEVICELESS 0x90ceu
 #define NV_CLASS_EVENT_BUFFER 0x90cdu

@@ -90,8 +90,8 @@ static void end_policy(struct sim_sim *x, enum gs_policy_exit_kind reason, const
 }
 
 /*
- * Handles the result of a call of the policy. @p: the process of the TSG about which it was called;
- * also handles its wish.
+ * Ends the policy if its call about @p's TSG failed (@ret). Else, if it wishes that the TSG runs,
+ * notes that the TSG is admitted.
  */
 static void after_call(struct sim_sim *x, int ret, struct sim_proc *p)
 {

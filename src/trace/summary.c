@@ -138,8 +138,8 @@ static json_t *percentile(const struct process *p, unsigned int percent)
 static json_t *process_json(const struct summary *s, struct process *p)
 {
 	/*
-	 * without a turn in it, a recording says nothing of a TSG that began before the log was
-	 * opened
+	 * Without a turn, the GPU time is unknown and not 0: the TSG may have worked before the log
+	 * was opened.
 	 */
 	bool known = !p->hidden && (p->turns || p->held_ns);
 	json_t *o = json_object();
