@@ -35,8 +35,7 @@ struct gs_park {
 
 struct gs_park_facts {
 	uint64_t now_ns;
-	bool suspended;  /* we suspended one of its TSGs, so a lock would wait for ever */
-	bool can_resume; /* unused by gs_park_next(): we still try to let that TSG run */
+	bool suspended; /* we suspended one of its TSGs, so a lock would wait for ever */
 	double dilate;
 };
 
