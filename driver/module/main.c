@@ -2,13 +2,17 @@
 /*
  * gpusched.ko - settings of GPU TSGs from inside the kernel, decided by BPF or by the daemon
  *
- *   hooks  listens to the driver's hooks, if it has them (driver/hooks); call: a program's call
- *          that may have to wait
- *   policy the BPF programs (struct_ops) that decide; kfunc: the functions that they can call
- *   node   the daemon's commands, by /dev/gpusched; hold: the holder and its heartbeat; say: which
- *          wishes count now
- *   tsg    the table of TSGs and wishes; share: quotas; act: the worker that makes calls; rm: the
- *          entry to the driver for these calls
+ *   hooks   listens to the driver's hooks, if it has them (driver/hooks);
+ *   call    a program's call that may have to wait;
+ *   policy  the BPF programs (struct_ops) that decide;
+ *   kfunc   the functions that these can call;
+ *   node    the daemon's commands, by /dev/gpusched;
+ *   hold    the daemon that has the node open, and its heartbeat;
+ *   say     which wishes count now;
+ *   tsg     the table of TSGs and wishes;
+ *   share   quotas;
+ *   act     the worker that makes calls;
+ *   rm      the entry to the driver for these calls.
  */
 #include <linux/module.h>
 

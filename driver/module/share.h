@@ -9,12 +9,17 @@
 
 #include <linux/types.h>
 
-/* A place in the table: the ids of its owners. 0: no place, or no quota (root). */
+/*
+ * A place in the table: the process and the user that it counts for. @process 0: no place. @user 0:
+ * root's, which has no quota.
+ */
 struct share {
 	u64 process, user;
 };
 
-/* Takes a place for the current process. Any context. -EDQUOT: there is none left; -ENOMEM. */
+/*
+ * Takes a place for the current process. Not in an interrupt. -EDQUOT: there is none left; -ENOMEM.
+ */
 int share_take(struct share *ret);
 void share_give(struct share *s); /* calling it twice does no harm */
 

@@ -24,8 +24,9 @@
 /* A group runs and pauses about once in this period, which takes two calls to the driver. */
 #define GPUSCHED_LIMIT_PERIOD_NS 150000000ull
 /*
- * The most unused time that a group may save up: one round of the tick, so that none is lost. While
- * the log is behind it may save up more, since it may get that time back.
+ * The most unused time that a group may save up beyond the swing: one round of the tick, so that
+ * time unused between two rounds is not lost. While the log is late the group may save up more,
+ * since some of the time that counts as used may turn out to be unused.
  */
 #define GPUSCHED_LIMIT_SAVED_NS 10000000ull
 #define GPUSCHED_LIMIT_SLOTS 32u
@@ -63,7 +64,10 @@ GPUSCHED_INLINE gs_u64 gpusched_throttle_then(const struct gpusched_throttle *x,
 	return x->ran_of[(r->as_of_ns / GPUSCHED_LIMIT_SLOT_NS) & (GPUSCHED_LIMIT_SLOTS - 1)];
 }
 
-/* Adds the time since the last round to @ran_ns, and fills the slots that began in it. */
+/*
+ * Adds the time since the last round to @ran_ns if the group was free to run, and fills the slots
+ * that began in it.
+ */
 GPUSCHED_INLINE void gpusched_throttle_ran(struct gpusched_throttle *x,
 					   const struct gpusched_throttle_round *r)
 {
@@ -105,7 +109,7 @@ GPUSCHED_INLINE int gpusched_throttle(struct gpusched_throttle *x,
 	used = x->used_ns;
 	if (gpusched_throttle_knows(r)) {
 		then = gpusched_throttle_then(x, r);
-		if (used > then + GPUSCHED_LIMIT_SLOT_NS) /* loaded while it was suspended */
+		if (used > then + GPUSCHED_LIMIT_SLOT_NS) /* the rest: loaded while suspended */
 			used = x->used_ns = then;
 		used += x->ran_ns - then;
 		most += (r->now_ns - r->as_of_ns) * (100 - r->pct) / 100;

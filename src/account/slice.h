@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * slice.h - finds by a turn's length whether its slice ended it, and how much of the turn was
- * contended
+ * slice.h - from the length of a turn: did the TSG's slice end the turn, and how much of it was
+ * contended?
  *
- * Pure. Lengths in ns on the GPU's clock; slices in us, as set; 0: unknown. The calibration says
- * how long a turn is that its slice ended.
+ * Pure. Lengths in ns on the GPU's clock; slices in us, as set; 0: unknown. calibration.h learns
+ * the length of turns that a slice ends (struct gs_cut).
  */
 #ifndef GPUSCHED_ACCOUNT_SLICE_H
 #define GPUSCHED_ACCOUNT_SLICE_H
@@ -16,8 +16,8 @@
 #include "basic/clock.h"
 
 /*
- * If a turn runs this long past its slice, no other TSG was waiting, however long its thread blocks
- * took to end.
+ * Assumption: running thread blocks end sooner than this after a slice. So a turn that is longer
+ * went on since no other TSG waited at the end of its slice.
  */
 #define ALONE_NS (5 * NS_PER_MS)
 
@@ -35,14 +35,15 @@ enum gs_awaited { GS_AWAITED_NEVER, GS_AWAITED_LATER, GS_AWAITED_FROM_START };
 enum gs_slice_says {
 	GS_SLICE_DID_NOT,
 	GS_SLICE_DID,
-	GS_SLICE_MAY,     /* this depends on whether the TSG comes back in its place */
-	GS_SLICE_UNKNOWN, /* the length of such turns is unknown */
+	/* It did if the TSG's next turn comes in its place of the round, which is known later. */
+	GS_SLICE_MAY,
+	GS_SLICE_UNKNOWN, /* the calibration does not know how long turns are that a slice ends */
 };
 
 /*
- * Judges by a turn's length. @ret_slices: the number of slices it had if its slice ended it, else
- * 0. If another TSG waited from the turn's START on, the first slice was the last, however long the
- * thread blocks took to end.
+ * Did the slice end a turn of this length? *ret_slices: after how many slices (GS_SLICE_DID and
+ * MAY), else 0. It is 1 if another TSG waited from the turn's START on, even if thread blocks ran
+ * on for long.
  */
 enum gs_slice_says gs_slice_says(const struct gs_slice *s, const struct gs_cut *cut,
 				 uint64_t length, enum gs_awaited since, uint64_t *ret_slices);
@@ -51,16 +52,17 @@ struct gs_assumed {
 	uint64_t ns, off_ns; /* contended time, and its possible error */
 };
 /*
- * If its slice ended the turn, another TSG came within the last slice: after half of it on average.
- * Where running work comes to its end first, it is unknown which slice was the last.
+ * Returns the contended time of a turn that ended after @slices slices. The other TSG came within
+ * the last slice, on average after half of it. In CTA and WFI mode it is unknown which slice was
+ * the last, so the possible error is larger.
  */
 struct gs_assumed gs_slice_contended(const struct gs_slice *s, const struct gs_cut *cut,
 				     uint64_t length, uint64_t slices);
 
 /*
  * The time from the end of the turn's only slice to the end of the turn, if the length shows it;
- * else 0. If the slice's length is nominal, the result is too long by as much as the real slice was
- * longer.
+ * else 0. If @cut's slice is nominal, the result is too long by the difference between the real
+ * slice and the nominal one.
  */
 uint64_t gs_slice_drain(const struct gs_cut *cut, uint64_t length);
 

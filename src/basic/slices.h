@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * slices.h - does work that grows with what users have: in slices, and users take turns by uid
+ * slices.h - does long work piece by piece, so that one user's work does not keep others waiting
  *
- * In each iteration the loop makes a round of some milliseconds, in which each user gets at least
- * one slice. A user's tasks are done in the order in which they came, so that only one of them
- * takes memory at a time.
+ * Each iteration of the event loop works for some milliseconds, in pieces, and goes from one uid to
+ * the next higher one. The next iteration goes on where this one ended. A user's tasks are done in
+ * the order in which they came, so that only one of them takes memory at a time.
  */
 #ifndef GPUSCHED_BASIC_SLICES_H
 #define GPUSCHED_BASIC_SLICES_H
@@ -31,17 +31,17 @@ struct gs_sliced {
 
 struct gs_slices {
 	struct gs_sliced *first;
-	int64_t last; /* user that had the last turn */
+	int64_t last; /* user whose work was done last */
 };
 
 /*
- * Both functions queue @w: add, after the user's other work; again, before it. No effect if @w is
- * queued.
+ * gs_slices_add() queues @w behind the user's other work, gs_slices_again() before it. No effect if
+ * @w is queued already.
  */
 void gs_slices_add(struct gs_slices *all, struct gs_sliced *w);
 void gs_slices_again(struct gs_slices *all, struct gs_sliced *w);
 void gs_slices_drop(struct gs_slices *all, struct gs_sliced *w);
-/* Runs one round. Returns true if there is more to do. */
+/* Works for some milliseconds. Returns true if there is more to do. */
 bool gs_slices_run(struct gs_slices *all);
 
 #endif /* GPUSCHED_BASIC_SLICES_H */

@@ -12,7 +12,7 @@
 #include "basic/clock.h"
 #include "basic/sheet.h"
 
-#define MOST_BLOCKS 10 /* for a load with a figure that is left open */
+#define MOST_BLOCKS 10 /* no more, even if a comparison is undecided by then */
 
 void bench_measure_free(struct bench_measure *b)
 {
@@ -25,7 +25,7 @@ void bench_measure_free(struct bench_measure *b)
 
 /* ---- raw data -------------------------------------------------------------------------------- */
 
-/* Takes the machine from a line: for results that are only shown. */
+/* Takes the machine from a line of results, if this run only shows them and so did not look. */
 static void know_origin(struct bench_measure *b, const json_t *line)
 {
 	const char *mode = json_string_value(json_object_get(line, "mode"));
@@ -108,7 +108,10 @@ static unsigned int side_by_side(const struct bench_measure *b, unsigned int lef
 	return left < b->run.gpus ? left : b->run.gpus;
 }
 
-/* Measures @picks of one load from @block on; real programs are the same for all @picks. */
+/*
+ * Measures @picks of one load, in as many blocks from @block on as there are GPUs. Outside the
+ * model the programs are started once for all @picks, so these must have the same programs.
+ */
 static int measure_cells(struct bench_measure *b, const struct bench_pick *const *picks, size_t n,
 			 unsigned int block, struct gs_error *err)
 {
@@ -169,7 +172,10 @@ static size_t at_once(const struct bench_measure *b, const struct bench_pick **p
 	return k;
 }
 
-/* Measures one load in one block. Each block begins with another scheme. */
+/*
+ * Measures one load in one block, or on several GPUs in a block on each. Each block begins with
+ * another scheme.
+ */
 static int measure_load(struct bench_measure *b, const struct bench_pick *all, size_t n,
 			unsigned int block, struct gs_error *err)
 {
@@ -212,7 +218,8 @@ static bool leaves_open(const struct bench_measure *b, const struct bench_pick *
 }
 
 /*
- * True for the default and the LC alone: each block of a load has both, whatever else is measured.
+ * True for the schemes "default" and "alone": each block of a load has both, whatever else is
+ * measured.
  */
 static bool in_each_block(const struct bench_pick *p)
 {
@@ -220,8 +227,8 @@ static bool in_each_block(const struct bench_pick *p)
 }
 
 /*
- * Adds blocks, up to @blocks, to each row that leaves a figure open, and to the default and the LC
- * alone beside it. Returns false if no figure is open.
+ * Raises the blocks of each undecided row to @blocks, and those of the schemes "default" and
+ * "alone" of its load. Returns false if all rows are decided.
  */
 static bool go_on(struct bench_measure *b, unsigned int blocks)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* model.h - a load of the bench on the model, with the model's own log of turns */
+/*
+ * model.h - measures a load of the bench on the GPU model (src/sim), with the account that the
+ * model's own log of turns gives
+ */
 #ifndef GPUSCHED_BENCH_MODEL_H
 #define GPUSCHED_BENCH_MODEL_H
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * classes.c - the table of classes, their order, and the right to raise
+ * classes.c - the list of classes, their ranks, and rights to raise a process to one
  */
 #include <ctype.h>
 #include <errno.h>
@@ -293,8 +293,8 @@ bool gs_class_allowed(const struct gs_classes *c, uid_t uid, gid_t gid, uint32_t
 		const struct gs_allow *a = &c->allows[i];
 
 		/*
-		 * the right to raise to a class holds for lower classes too, if they promise no
-		 * more
+		 * The right to raise a process to a class includes lower classes, unless these give
+		 * more of the GPU.
 		 */
 		if (gs_class_compare(c, class_id, a->class_id) > 0 ||
 		    (class_id != a->class_id && gs_class_gives_more(c, class_id, a->class_id)))
@@ -317,8 +317,8 @@ bool gs_class_may(const struct gs_classes *c, uid_t uid, gid_t gid, uid_t owner_
 }
 
 /*
- * Gives the table's processes their classes' new ids: ids follow the configuration's order, which
- * may have changed since then.
+ * Class ids follow the order in the configuration, which may have changed since an earlier daemon
+ * filled the table. Gives the table's processes the new ids of their classes.
  */
 static int renumber(const struct gs_classes *c, struct gs_table *o)
 {

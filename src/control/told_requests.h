@@ -3,8 +3,8 @@
  * told_requests.h - tells the policy when a program's requests begin and end, as its agent or its
  * counted launches show
  *
- * A program is believed only about its own requests. A lie can begin and end holds, within the
- * engine's bounds.
+ * A program is believed only about its own requests. If it lies, holds begin and end at wrong
+ * times; BE keeps its floor all the same (engine/core_hold.c).
  */
 #ifndef GPUSCHED_CONTROL_TOLD_REQUESTS_H
 #define GPUSCHED_CONTROL_TOLD_REQUESTS_H
@@ -40,16 +40,22 @@ int gs_told_requests_new(struct gs_control *ctl, const struct gs_request_source 
 void gs_told_requests_free(struct gs_told_requests *rq);
 /* A request may have begun, or been announced as over. */
 void gs_told_requests_wake(struct gs_told_requests *rq);
-/* Once a second: the program may wake us again. */
+/*
+ * Call this once a second: it resets the count of wakes, of which some 200 a second are followed.
+ */
 void gs_told_requests_calm(struct gs_told_requests *rq);
-/* clear: forgets the process's compute TSGs. add: adds one. */
+/* Forgets the process's compute TSGs. */
 void gs_told_requests_clear(struct gs_told_requests *rq);
+/* Adds a compute TSG of the process. */
 void gs_told_requests_tsg(struct gs_told_requests *rq, const struct gpusched_tsg *rec);
 /* A rest of this length ends a request; 0: unknown, or the program is never quiet. */
 uint32_t gs_told_requests_quiet_us(struct gs_told_requests *rq);
 /* True if a request of the program is open. */
 bool gs_told_requests_open(const struct gs_told_requests *rq);
-/* Returns the kind of source of the program's last request: enum gpusched_request_from. */
+/*
+ * Returns the kind of source of the program's last request: enum gpusched_request_from. Before the
+ * first request: that of its source.
+ */
 uint32_t gs_told_requests_from(const struct gs_told_requests *rq);
 
 #endif /* GPUSCHED_CONTROL_TOLD_REQUESTS_H */

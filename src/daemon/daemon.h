@@ -26,11 +26,11 @@ struct daemon_options {
 int options_parse(int argc, char **argv, struct daemon_options *ret, struct gs_error *err);
 
 /* ---- log.c ----------------------------------------------------------------------------------- */
-/* Logs to the journal if systemd started us, else to stderr. */
+/* Logs to the journal if systemd started us and not @foreground, else to stderr. */
 void log_open(bool foreground, int level);
 
 /* ---- guardian.c: what gpusched-guardian.service runs ----------------------------------------- */
-/* Runs until a signal ends it. */
+/* Runs until a signal ends it. Fails if the run directory cannot be watched. */
 int guardian_run(struct gs_error *err);
 
 /* ---- api.c ----------------------------------------------------------------------------------- */

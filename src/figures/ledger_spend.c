@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* Charges GPU time to budgets, and notes which TSGs want the GPU. */
+/*
+ * Brings the work of TSGs up to date, and tells the budgets of users and cgroups
+ * (control/budgets.c) which TSGs have worked.
+ */
 #include "basic/clock.h"
 #include "figures/ledger_priv.h"
 

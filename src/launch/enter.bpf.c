@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 /*
- * enter - the programs that are attached to a libcuda; they call the programs that count
+ * enter - the BPF programs that are attached to a libcuda
  *
- * They stay attached when the daemon is gone, and outlive its table. They call the programs that
- * count through slots. While a slot is empty, they return at once.
+ * They outlive the daemon and its table. Each only calls a counting program, from its slot in a
+ * map. While the slot is empty, it returns at once.
  */
 #include <linux/bpf.h>
 

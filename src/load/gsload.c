@@ -296,7 +296,10 @@ static void print_result(const struct gsload_options *o, const struct gsload_cud
 
 static volatile sig_atomic_t ended;
 
-/* The first interrupt ends the load, but not the time to linger. A second one ends that too. */
+/*
+ * An interrupt ends the load; one that comes afterwards ends the time to linger, too. SIGTERM ends
+ * both.
+ */
 static void on_signal(int sig)
 {
 	if (sig == SIGTERM || gsload_stop)

@@ -2,8 +2,8 @@
 /*
  * kind.h - what kind of program this is, judged by its turns
  *
- * Pure. The only source is the GPU's context-switch log, so nothing can be said of a program that
- * had the GPU for itself.
+ * Pure. Turns are known from the GPU's context-switch log alone, so nothing can be said of a
+ * program that had the GPU for itself. Counted launches tell a launch-bound program.
  */
 #ifndef GPUSCHED_MEANS_KIND_H
 #define GPUSCHED_MEANS_KIND_H
@@ -17,16 +17,16 @@ struct gs_program_seen {
 	bool hidden; /* this viewer may not see the times */
 	bool server; /* an MPS server: many programs that look like one */
 	bool suspended;
-	double span_s, held_s; /* length of the span; time in which the TSG was held */
+	double span_s, held_s; /* length of the span; time in which the TSG held the GPU */
 	double turns, slice_ended, drained, returns;
 	double launches;    /* NAN: launches were not counted */
 	double waited_s;    /* waited after turns that its slice ended */
 	double turn_cost_s; /* part of each turn that is no work; NAN: not known */
 	uint32_t timeslice_us;
-	uint32_t beside_us; /* the longest slice of other TSGs there; 0: there are none */
+	uint32_t beside_us; /* the longest slice of others on its runlist; 0: there are none */
 };
 
-/* Declared once: symbol, name, words. */
+/* A line for each kind: symbol, name in the output, explanation. */
 #define GS_PROGRAM_KINDS(X) \
 	X(UNSEEN, "not enough seen", "nobody competed with it, or too few of its turns are known") \
 	X(UNCLEAR, "not enough seen", \

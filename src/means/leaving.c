@@ -7,8 +7,9 @@
 #define DRAINS 12
 
 /*
- * Forgets both times if later ones cannot be compared with them: the account has learned the
- * slice's real length, or the slice is nominal and has changed.
+ * Begins to count samples under new settings. Forgets cilp_us and cta_us if new times cannot be
+ * compared with them: the account has just learned the slice's real length, or it does not know
+ * that length and the slice has changed.
  */
 static void begin(struct gs_leaving *l, const struct gs_turn_sums *t, uint32_t mode,
 		  uint32_t timeslice_us)

@@ -14,7 +14,10 @@
 #define VERSION 2
 #define BUSY_MS 2000
 
-/* Columns of numbers, in this order: evidence, looks, trials (since version 2). */
+/*
+ * kind to be_beside: struct gs_evidence. whole, launch_bound, batch: how often each kind was found.
+ * looked, asked, tries: since version 2.
+ */
 #define SCHEMA \
 	"CREATE TABLE IF NOT EXISTS program(uid INTEGER, exe TEXT, script TEXT, place TEXT, " \
 	"used INTEGER, role INTEGER, kind INTEGER, leave_cilp_us INTEGER, leave_cta_us INTEGER, " \
@@ -56,7 +59,10 @@ static int version_of(sqlite3 *db, int *ret)
 	return 0;
 }
 
-/* Creates the file first, so that its mode is ours: SQLite would choose another one. */
+/*
+ * Opens the file, and makes or upgrades its tables. Creates the file first, so that its mode is
+ * ours: SQLite would choose another one.
+ */
 static int open_db(const char *dir, char *path, size_t size, sqlite3 **ret, struct gs_error *err)
 {
 	CLEANUP_FD int fd = -1;

@@ -2,8 +2,9 @@
 /*
  * parked.h - processes that are parked, or about to be, and the file that outlives the daemon
  *
- * RUN_DIR/parked.json (root's, 0600) is written before a process is locked, and whenever a process
- * enters or leaves the list. A process is known by its pid, its start time and the boot.
+ * RUN_DIR/parked.json (root's, 0600) is written before libcuda is asked to lock a process, which is
+ * the first step of parking, and after each change of the list. A process is known by its pid, its
+ * start time and the boot.
  */
 #ifndef GPUSCHED_PARK_PARKED_H
 #define GPUSCHED_PARK_PARKED_H
@@ -54,7 +55,7 @@ struct gs_parked {
 	uint64_t wanted_ns;          /* when somebody asked to bring it back; 0: nobody has */
 	uint64_t out_ns, restore_ns; /* how long its copies out and back took; 0: not measured */
 	uint64_t told_ns; /* its parked time is in the figures up to here; 0: none of it is */
-	/* its names in the figures; pid 0: its time does not count yet */
+	/* the process for which the figures count its parked time; pid 0: it does not count yet */
 	struct gs_history_who who;
 	struct gs_error why; /* the last failure; "": none */
 	/* signs that it wants to work again */
@@ -70,14 +71,14 @@ struct gs_parked {
 	struct gs_error no_probe; /* LEFT: the reason */
 	int waiters;              /* threads that seem to wait, or GS_PARK_WAITERS_UNKNOWN */
 	uint64_t waiters_ns;      /* when we last asked for @waiters */
-	/* while it is being parked */
+	/* its TSGs; @aside: the engine leaves them alone, since @aside_ns */
 	struct gpusched_key tsgs[GS_PARKED_TSGS];
 	size_t ntsgs;
 	bool aside;
 	uint64_t aside_ns;
-	int pidfd;
+	int pidfd; /* tells its end by @ended */
 	sd_event_source *ended;
-	void *room;
+	void *room; /* the struct gs_parking that has it */
 };
 
 struct gs_parked *gs_parked_new(int32_t pid, uint64_t start_ns);
@@ -89,7 +90,7 @@ uint64_t gs_parked_bytes(const struct gs_parked *p);
 char *gs_parked_text(const struct gs_parked *all, const char *boot);
 /*
  * Adds the processes that @text lists, if @text is of the boot @boot; their states are unknown.
- * -EINVAL.
+ * -EINVAL, -ENOMEM.
  */
 int gs_parked_parse(struct gs_parked **all, const char *text, const char *boot,
 		    struct gs_error *err);

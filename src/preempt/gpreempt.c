@@ -121,7 +121,7 @@ static bool any_suspended(struct gpreempt *g)
 	return false;
 }
 
-/* Ends all suspensions, and waits until no TSG is suspended. */
+/* Ends all suspensions, and waits until no TSG is suspended, at most for LEAVING_NS. */
 static void let_go(struct gpreempt *g)
 {
 	uint64_t end = gs_now_ns() + LEAVING_NS;

@@ -134,7 +134,7 @@ static void count(const struct gs_requests *rs, struct making *m, const struct g
 	m->suspended += rec->suspend_by != GPUSCHED_BY_NOBODY;
 }
 
-/* Counts TSGs of a divided GPU by partition. */
+/* Writes how many TSGs are in each partition. */
 static void parts_text(const struct gs_requests *rs, const struct making *m)
 {
 	gs_metric_head(m->out, "partition_tsgs", "gauge", "TSGs in MIG partitions that are known");
@@ -152,7 +152,8 @@ static void parts_text(const struct gs_requests *rs, const struct making *m)
 }
 
 /*
- * Counts TSGs by GPU, class and kind. No label is a process, which would give series without bound.
+ * Writes how many TSGs there are by GPU, class and kind. No label is a process, which would give
+ * series without bound.
  */
 static void counts_text(const struct gs_requests *rs, const struct making *m)
 {

@@ -8,16 +8,14 @@
 #include "requests/target.h"
 #include "requests/verb.h"
 
-/*
- * The records that a request means, chosen in the request's slices of time. -EINPROGRESS: not all
- * records have been looked at.
- */
+/* The records that a request means. */
 struct gs_selection {
 	struct gs_target target;
 	struct gpusched_tsg *recs;
-	size_t n;        /* of the records looked at so far */
+	size_t n;        /* records in @recs: those that matched so far */
 	size_t at, read; /* private */
 };
+/* Goes on to choose records while the request has time. -EINPROGRESS: call it again. */
 int gs_selection_step(struct gs_request *rq, struct gs_selection *l);
 void gs_selection_free(struct gs_selection *l);
 /* Explains why a target matched nothing that the caller may know of. Returns -ENOENT. */

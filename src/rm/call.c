@@ -60,7 +60,7 @@ int gs_rm_alloc(int fd, uint32_t client, uint32_t parent, uint32_t *inout_handle
 	if (r < 0 && a.status == untouched && a.params_size == size)
 		return r;
 	/*
-	 * branches 515 and 525 have the status in place of the size, and leave the later word alone
+	 * Branches 515 and 525 write the status into params_size, and never touch @status.
 	 */
 	*ret_status = a.status == untouched ? a.params_size : a.status;
 	if (*ret_status == GS_NV_OK)

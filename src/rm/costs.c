@@ -36,7 +36,9 @@ static const struct {
 #define COST_MAX_NS 5000000u
 #define UNIT_MIN_PS 500000u
 #define UNIT_MAX_PS 4000000u
-#define STEP_NS 10000u /* smaller changes of the log's figures change nothing */
+
+/* gs_costs_slice_us() is rounded up to this, so that small changes seldom change it. */
+#define STEP_NS 10000u
 
 struct gs_costs gs_costs_as_kept(const struct gs_costs *c, uint64_t now_s)
 {
@@ -53,7 +55,7 @@ struct gs_costs gs_costs_as_kept(const struct gs_costs *c, uint64_t now_s)
 	return kept;
 }
 
-/* The unit and the three bounds of the save are known together, or none is. */
+/* The unit, the save and its bounds are known together, or none is. */
 static bool save_plausible(const struct gs_costs *c)
 {
 	if (!c->unit_ps || !c->save_ns || !c->save_high_ns)

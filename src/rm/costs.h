@@ -44,8 +44,8 @@ struct gs_costs {
 extern const struct gs_costs gs_costs_h200;
 
 /*
- * Costs of the product, by the driver's name for it, with that branch's firmware; otherwise all are
- * unknown.
+ * Costs that were measured of a product (the driver's name for it) with the firmware of a driver
+ * branch. All are unknown if nobody has measured these two together.
  */
 struct gs_costs gs_costs_measured(const char *product, unsigned int branch);
 
@@ -58,7 +58,7 @@ static inline bool gs_cost_is_prior(enum gs_cost_basis basis)
 /* The same costs for later use: calibrated ones become kept ones, as of @now_s. */
 struct gs_costs gs_costs_as_kept(const struct gs_costs *c, uint64_t now_s);
 
-/* Whether each cost is in a range in which any GPU's costs may be. */
+/* True if each cost is unknown, or one that a real GPU may have. */
 bool gs_costs_plausible(const struct gs_costs *c);
 
 /*

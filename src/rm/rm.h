@@ -27,7 +27,10 @@
 /* "NV_ERR_INVALID_CLIENT"; NULL for an unknown number. */
 const char *gs_rm_status_name(uint32_t status);
 
-/* Raw calls on a descriptor. 0 or -errno of the ioctl; *ret_status is RM's own answer. */
+/*
+ * Raw calls on a descriptor. *ret_status is RM's own answer. Returns 0, or -errno of an ioctl that
+ * brought no answer.
+ */
 int gs_rm_control(int fd, uint32_t client, uint32_t object, uint32_t cmd, void *params,
 		  uint32_t size, uint32_t *ret_status);
 int gs_rm_alloc(int fd, uint32_t client, uint32_t parent, uint32_t *inout_handle, uint32_t class_,
@@ -41,8 +44,8 @@ static inline bool gs_rm_is_denial(uint32_t status)
 	       status == GS_NV_INVALID_CLIENT;
 }
 /*
- * Asks RM whether it has that client, of any process. @own on @fd asks. 1, 0, or a negative errno:
- * this driver does not tell.
+ * Asks RM whether it has @client, of any process. We ask as @own, a client of ours on @fd. Returns
+ * 1 or 0; a negative errno: the call failed, or this driver does not tell.
  */
 int gs_rm_client_exists(int fd, uint32_t own, uint32_t client);
 /* gs_rm_client_exists() with a client made for this question. */
@@ -54,7 +57,7 @@ int gs_rm_client_known(uint32_t client);
  */
 int gs_rm_open_control(void);
 int gs_rm_open_gpu(unsigned int minor);
-/* Driver branch (580, ...) and full version string; -ENODEV without a driver. */
+/* Driver branch (580, ...) and full version string. -ENODEV: there is no driver; others. */
 int gs_rm_driver(unsigned int *ret_branch, char *ret_version, size_t size, struct gs_error *err);
 /* False: the layout of this branch's structures is not known, but guessed. */
 bool gs_rm_branch_known(unsigned int branch);

@@ -2,10 +2,10 @@
 /*
  * way.h - operations on a TSG, and the ways by which they reach the driver
  *
- * A way is one file. way_borrow.c calls through a copy of the owner's descriptor, way_agent.c asks
+ * A way is one file. way_borrow.c calls through a copy of the owner's descriptor, wire/way.c asks
  * the agent in the owner, and way_module.c asks gpusched.ko. In a service, gs_way_of() alone
- * decides which way a TSG's operations take. Restore always borrows, since that needs no other
- * process's help. Thread safe.
+ * decides which way a TSG's operations take. A restore after the daemon's death borrows, since that
+ * needs no other process's help. Thread safe.
  */
 #ifndef GPUSCHED_RM_WAY_H
 #define GPUSCHED_RM_WAY_H
@@ -18,12 +18,12 @@ struct gs_rm_tsg {
 	pid_t pid;
 	uid_t uid;         /* the owner's user */
 	uint64_t start_ns; /* owner's start_boottime as in gpusched_tsg; 0: do not compare */
-	/* a hint: if another file is there by now, the right one is looked for */
+	/* the owner's descriptor, as seen last: if it is another file by now, @find is asked */
 	int fd;
-	uint64_t file; /* the client's open file, as @find names it */
+	uint64_t file; /* identity of the client's open file, as in gpusched_tsg: for @find */
 	/*
-	 * Returns the number of @file in the process, or -EBADF. Gets @finder. NULL: only @fd is
-	 * tried.
+	 * Returns the descriptor that is @file in process @pid, or -EBADF. @finder is its first
+	 * argument. NULL: only @fd is tried.
 	 */
 	int (*find)(void *finder, pid_t pid, uint64_t file);
 	void *finder;
@@ -68,22 +68,27 @@ enum gs_rm_op {
 const char *gs_rm_op_name(enum gs_rm_op op);
 
 struct gs_rm_result {
-	int err; /* 0; -ESRCH owner gone; -ENOENT TSG gone; -EREMOTEIO refused by RM: status;
-		    -EPERM; -EBADF no descriptor of it left; -ETIMEDOUT nothing was called, since the
-		    owner holds the lock of its execve(); -ECANCELED not begun, or given up;
-		    -EAGAIN the module was busy, or had not heard us for too long */
-	uint32_t status;    /* RM status of the failed or last call */
-	bool denied;        /* RM has no such TSG on any file */
-	uint64_t ns;        /* wall time of the borrow and the calls */
-	uint32_t value;     /* GET_TIMESLICE: us (capped) */
-	int fd;             /* the owner's descriptor that worked: the next hint */
-	unsigned int calls; /* number of RM controls; through the module: one or more */
+	/*
+	 * Zero, or an error. The owner has ended: -ESRCH. The TSG has ended: -ENOENT. RM refused,
+	 * and @status says why: -EREMOTEIO. No right to do that: -EPERM. The owner has no
+	 * descriptor of the client's file any more: -EBADF. Nothing was called, since the owner
+	 * holds the lock of its execve(): -ETIMEDOUT. Not begun, or given up: -ECANCELED. The
+	 * module was busy, or our heartbeat came too late for it: -EAGAIN.
+	 */
+	int err;
+	uint32_t status; /* RM status of the failed or last call */
+	bool denied;     /* RM has no such TSG on any file */
+	uint64_t ns;     /* wall time of the borrow and the calls */
+	uint32_t value;  /* GET_TIMESLICE: us (capped) */
+	int fd;          /* the owner's descriptor that worked, for the next call */
+	unsigned int
+		calls; /* number of RM controls; through the module 1, since it does not tell */
 };
 
 struct gs_rm_step {
 	enum gs_rm_op op;
 	uint32_t arg;
-	bool clear; /* for an agent: the value is the program's own again, and no wish */
+	bool clear; /* for an agent: @arg is the program's own value, so the agent drops its wish */
 	struct gs_rm_result res;
 };
 
@@ -92,23 +97,23 @@ struct gs_way {
 	/* True if this way can reach the TSG now. Cheap, and does not wait. */
 	bool (*reaches)(const struct gs_rm_tsg *tsg);
 	/*
-	 * Does the steps in order; stops at the first failure and returns its errno. SUSPEND and
-	 * RESUME first prove with GET_TIMESLICE that the TSG exists on the same descriptor. They
-	 * list one client's channels only, and undo what they did if a later part fails.
-	 * SET_PREEMPT_MODE proves the TSG in the same way, and names its first channel. On a GPU,
-	 * each step blocks for 0.2 to 1 ms.
+	 * Does the steps in order; stops at the first failure and returns its errno. SUSPEND,
+	 * RESUME and SET_PREEMPT_MODE give RM channels, not the TSG. So before each of these a
+	 * GET_TIMESLICE proves that the descriptor's client has the TSG. SUSPEND and RESUME are
+	 * made in batches; if a later batch fails, the earlier ones are undone. On a GPU, each step
+	 * blocks for 0.2 to 1 ms.
 	 */
 	int (*take)(const struct gs_rm_tsg *tsg, struct gs_rm_step *steps, size_t n);
 };
 
 extern const struct gs_way gs_way_borrow;
-extern const struct gs_way gs_way_module; /* module.h */
+extern const struct gs_way gs_way_module; /* module.h has its other functions */
 
-/* The first way that reaches the TSG. If none does: borrowing, which reports why. */
+/* The first way that reaches the TSG; the last one, borrowing, always does. */
 const struct gs_way *gs_way_of(const struct gs_rm_tsg *tsg);
 
 /*
- * Copies the owner's descriptor @number of the control file, for adoption: it makes other calls
+ * Copies the owner's descriptor @number of the control file. For adoption, which makes calls other
  * than the operations above. The caller closes the copy right after its calls. -ETIMEDOUT: the
  * owner holds the lock of its execve().
  */

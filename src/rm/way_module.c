@@ -334,7 +334,9 @@ static int preempt(int fd, const struct gs_rm_tsg *t, struct gs_rm_step *step)
 	return r;
 }
 
-/* Sets one setting. The owner's own value is no wish: the module then follows the owner. */
+/*
+ * Sets one setting. If the value is the owner's own, no wish is sent: the module follows the owner.
+ */
 static int set(int fd, const struct gs_rm_tsg *t, struct gs_rm_step *step, uint32_t bit,
 	       uint32_t value)
 {

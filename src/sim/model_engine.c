@@ -7,8 +7,9 @@
  *
  * The log has START at the edge SWITCH -> START, and END at SAVE -> SWITCH. A TSG that has drained
  * stays loaded while nobody else is ready. Its END comes when another TSG is to be loaded. If it
- * gets work again before that, there is no END: alone, a TSG leaves no log. A slice is counted from
- * START, and goes on in periods while nobody else is ready.
+ * gets work again before that, there is no END: alone, a TSG leaves no log. Slices are counted from
+ * START. If another TSG becomes ready late, the turn ends at the next whole multiple of the
+ * timeslice.
  */
 #include "sim/model_priv.h"
 
@@ -17,7 +18,10 @@ static bool is_copy(const struct sim_engine_state *e)
 	return e->engine >= SIM_ENGINE_COPY0;
 }
 
-/* The context id that stands for the TSG in the log: the id of its first channel with work. */
+/*
+ * The context id that stands for the TSG in the log: that of its first enabled channel with work,
+ * else of its first.
+ */
 static uint32_t context_of(const struct sim_tsg *t)
 {
 	for (const struct sim_channel *ch = t->channels; ch; ch = ch->next)
@@ -244,8 +248,8 @@ static void end_saved(struct sim_engine_state *e)
 }
 
 /*
- * The TSG leaves without work under way. Its context is saved all the same, and new work has to
- * wait.
+ * The TSG leaves without work under way. If another TSG is ready, its context is saved all the
+ * same, and new work has to wait.
  */
 static void begin_leave_idle(struct sim_engine_state *e)
 {
@@ -370,7 +374,8 @@ static bool run_nothing(struct sim_engine_state *e)
 
 /*
  * If another TSG waits and all work queued here has begun, the turn takes no more launches: the
- * host goes on to the next TSG. Running work runs to its end, or to the end of the slice.
+ * GPU's front end fetches for the next TSG already. Running work runs to its end, or to the end of
+ * the slice.
  */
 static void update_closed(struct sim_engine_state *e)
 {

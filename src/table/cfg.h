@@ -9,7 +9,7 @@
 #include "table/table.h"
 
 int gs_cfg_get(struct gs_table *t, struct gpusched_cfg *ret);
-/* Sets the daemon's heartbeat (now); 0 clears it. */
+/* Writes @ns, the present time, as the daemon's heartbeat; 0: no daemon runs. */
 int gs_cfg_heartbeat(struct gs_table *t, uint64_t ns);
 int gs_cfg_default_class(struct gs_table *t, uint32_t class_id);
 int gs_cfg_policy_active(struct gs_table *t, bool active);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * grid.h - a screen in memory: cells with a style. Pure.
+ * grid.h - a screen in memory: cells with a style
  */
 #ifndef GPUSCHED_TOP_GRID_H
 #define GPUSCHED_TOP_GRID_H
@@ -35,7 +35,7 @@ struct gs_grid {
 /* Makes a blank grid. -ENOMEM. */
 int gs_grid_new(unsigned int rows, unsigned int cols, struct gs_grid *ret);
 void gs_grid_free(struct gs_grid *g);
-/* Writes text, and cuts what does not fit. Characters that would move the cursor become '?'. */
+/* Writes text, and cuts what does not fit. Characters that do not take one column become '?'. */
 void gs_grid_put(struct gs_grid *g, unsigned int row, unsigned int col, enum gs_style style,
 		 const char *format, ...) __attribute__((format(printf, 5, 6)));
 void gs_grid_fill(struct gs_grid *g, unsigned int row, unsigned int col, unsigned int n, char ch,

@@ -2,11 +2,11 @@
 /*
  * identity.h - user, cgroup and command of processes, for rows on a screen
  *
- * They are read from /proc with the viewer's own rights, once for each process. A fork reads the
+ * They are read from /proc with the viewer's own rights, once for each TSG. A fork reads the
  * command, since the process's owner can make that read wait (process/reader.h).
  */
-#ifndef GPUSCHED_CLI_IDENTITY_H
-#define GPUSCHED_CLI_IDENTITY_H
+#ifndef GPUSCHED_TOP_IDENTITY_H
+#define GPUSCHED_TOP_IDENTITY_H
 
 #include <jansson.h>
 #include <stddef.h>
@@ -18,4 +18,4 @@ void gs_identity_free(struct gs_identity *identity);
 /* Adds "user", "cgroup" and "command", as far as they are known, to @n rows from @first on. */
 void gs_identity_add(struct gs_identity *identity, json_t *rows, size_t first, size_t n);
 
-#endif /* GPUSCHED_CLI_IDENTITY_H */
+#endif /* GPUSCHED_TOP_IDENTITY_H */

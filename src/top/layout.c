@@ -139,7 +139,7 @@ static bool passes(const char *filter, const json_t *row)
 	       strstr(text(row, "class"), filter);
 }
 
-/* Adds figures; the sum of unknown figures is unknown. */
+/* Adds @from's figure to @to's. An unknown one counts as 0; if both are unknown, so is the sum. */
 static void add_number(json_t *to, const json_t *from, const char *key)
 {
 	double a = number(to, key), b = number(from, key);
@@ -499,8 +499,8 @@ static void draw_top(const struct gs_top *t, const json_t *rows, struct gs_grid 
 }
 
 /*
- * Draws the findings if there is room for them and some rows. @g NULL: only returns how many lines
- * they need.
+ * Draws as many findings of level "wrong" as fit beside some rows. @g NULL: only returns how many
+ * lines they need.
  */
 static unsigned int draw_findings(const struct gs_top *t, struct gs_grid *g, unsigned int row)
 {

@@ -24,7 +24,7 @@ struct gs_top {
 	const struct gs_strip *strip; /* NULL: no turns are known */
 	enum gs_top_sort sort;
 	bool by_process; /* one row per process instead of per TSG */
-	char filter[32]; /* shows only rows with this text in pid, comm, class or user */
+	char filter[32]; /* shows only rows with this text in pid, comm or class */
 	size_t chosen;   /* row under the cursor */
 	bool has_cursor; /* false: the grid is for a file */
 	bool help;       /* a help on the keys takes the place of the rows */
@@ -32,9 +32,9 @@ struct gs_top {
 };
 
 /*
- * The rows, sorted and filtered: objects like a TSG's in @gpus, with "gpu". A row overtakes its
- * neighbour of the last screen only by a clear margin. So rows with similar figures keep their
- * places. The caller owns the reference.
+ * The rows, sorted and filtered: objects like a TSG's in @gpus, with "gpu". A row is sorted by its
+ * figure of the last screen, unless the figure has changed clearly. So rows with similar figures
+ * keep their places. The caller owns the reference.
  */
 json_t *gs_top_rows(const struct gs_top *t);
 /* True if a screen of @cols columns has room for "user", "cgroup" and "command". */

@@ -27,8 +27,8 @@ typedef void (*gs_trace_track_fn)(const struct gs_trace_track *track,
 				  const struct gs_trace_track *process, void *user);
 
 /*
- * Reads a recording. 0; -EBADMSG: it is none, or is cut off; then @item has had all items before
- * that.
+ * Reads a recording. Returns 0, or -EBADMSG if @in is no recording or is cut off; before that,
+ * @item was called for all items up to the cut.
  */
 int gs_trace_read(FILE *in, gs_trace_item_fn item, gs_trace_track_fn track, void *user,
 		  struct gs_error *err);

@@ -39,7 +39,7 @@ struct gs_agent_request {
 struct gs_agent_facts {
 	uint32_t pid, more; /* more: number of TSGs that did not fit */
 	uint64_t launches, graph_launches;
-	uint64_t hints, holds; /* requests that the program announced; pre-switches made for them */
+	uint64_t hints, holds; /* requests that the program announced; pre-switches for these */
 	uint64_t held_ns;      /* GPU time of the pre-switches */
 	uint64_t deadline_us;  /* as the program itself said; 0: none */
 	char class_[GPUSCHED_COMM_LEN];
@@ -73,15 +73,15 @@ struct gs_agent_page {
 };
 
 /*
- * The sheet: where a daemon runs, it gives each agent a sealed page of its own. The agent writes
+ * The sheet: where a daemon runs, it gives each agent sealed memory of its own. The agent writes
  * its figures there, and reads how much the daemon allows. The two do not trust each other: each
- * word is read once, and none is an address, a handle or a size. The daemon shows the agent's
- * figures unchecked.
+ * word is read once, and none that the daemon reads is an address, a handle or a size. The daemon
+ * shows the agent's figures unchecked.
  */
 #define GS_AGENT_SHEET_MAGIC 0x53414736u /* "6GAS" */
 #define GS_AGENT_SHEET_BYTES 4096        /* on kernels with larger pages, too */
 #define GS_AGENT_SHEET_SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
-/* A daemon that has not read the page for this long is gone. */
+/* A daemon that has not read the sheet for this long is gone. */
 #define GS_AGENT_BEAT_NS 3000000000ull
 
 struct gs_agent_sheet {
@@ -119,8 +119,9 @@ struct gs_agent_sheet {
  */
 int gs_agent_daemon_path(char *ret, size_t size);
 /*
- * For an agent: maps the sheet as *ret. A write to *ret_wake wakes the daemon. -ENOENT,
- * -ECONNREFUSED: no daemon; -EPERM: the peer is not root's, or sent no valid sheet.
+ * For an agent: maps the sheet as *ret. A write to *ret_wake wakes the daemon. No daemon: -ENOENT,
+ * -ECONNREFUSED. The peer is not root's, or its sheet is not sealed: -EPERM. It sent something else:
+ * -EPROTO. It sent nothing: -ETIMEDOUT.
  */
 int gs_agent_sheet_get(struct gs_agent_sheet **ret, int *ret_wake);
 

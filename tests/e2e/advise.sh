@@ -10,7 +10,7 @@ fixed="--iterations-per-us 27.777 --seconds 1000 --warmup 0"
 config ''
 trusting
 
-kind() { # PID: of $advice
+kind() { # PID: prints the kind that $advice has for it
 	jq -r ".programs[] | select(.pid == $1) | .kind" <<<"$advice"
 }
 commands() { # PID
@@ -90,7 +90,7 @@ like "$(choice)" '^MPS with client priority .run --share., or CUDA graphs' "its 
 end_load $lc
 end_load $be
 
-# Short thread blocks: the batch program runs in CTA mode, which auto keeps where it leaves sooner.
+# Short thread blocks: we set CTA mode by hand, in which such a program leaves the GPU sooner.
 load be $fixed --block-us 20
 be=$LOAD_PID
 wait_tsgs "pid:$be" 1

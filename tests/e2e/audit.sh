@@ -36,7 +36,7 @@ setpriv --reuid 4711 --regid 4711 --clear-groups "$gsload" be --seconds 600 >"$s
 user=$!
 at_end+=($user)
 
-# ---- without a daemon root's verbs are noted by who runs them
+# ---- without a daemon, the command itself notes root's verbs
 wait_for 10 eval "[ \"\$(sim_tsgs $be)\" -ge 4 ]"
 check "a setting without a daemon" "$gpusched" set pid:$be timeslice=300us
 check "is an entry" entered '.GPUSCHED_VERB == "set"' 1

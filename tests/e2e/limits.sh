@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 # timeout: 150
 # needs: root bpf fuse
-# Limits on GPU time, and requests, which fair keeps on the simulated GPU in real time. They are
-# given by a class of the configuration, `run`, `class set` and `set`; the test also checks who may
+# Policy "fair" keeps limits and requests (parts of GPU time) on the simulated GPU in real time. A
+# class of the configuration, `run`, `class set` and `set` give them; the test also checks who may
 # give and take them.
 . "$(dirname "$0")/lib.sh"
 enter_sim --gpus 2
@@ -12,8 +12,8 @@ exec 2>"$scratch/stderr"
 printf '[Classes]\nClass=capped weight=100 limit=30\nClass=team request=60\n' >"$scratch/conf"
 start_daemon --config "$scratch/conf"
 
-# held PID: what its TSG works, in percent of what one does alone; over 4 s
-held() {
+# worked PID: the work of its TSG in the next 4 s, in percent of a TSG that is alone
+worked() {
 	local before
 	before=$(sim_work "$1")
 	sleep 4
@@ -34,32 +34,32 @@ busy() { # GPU NAME OPTIONS...: a program that is always busy; its pid in NAME
 busy 0 a --class be
 busy 1 b --class capped
 WORK_PER_PCT=1
-free=$(held $a)
+free=$(worked $a)
 WORK_PER_PCT=$((free / 100 > 0 ? free / 100 : 1))
 diag "work a second, free: $free"
 is "$(limit_of $a)" null "no limit unless one is given"
 is "$(limit_of $b)" 30 "a class's limit is its members'"
 is "$("$gpusched" class list --json | jq -c 'select(.name == "capped").limit_pct')" 30 "class list shows it"
-ge "$(held $b)" 80 "a limit needs a policy that keeps it"
+ge "$(worked $b)" 80 "a limit needs a policy that keeps it"
 
 exits 0 "policy start fair" "$gpusched" policy start fair
-check "it is kept" wait_for 20 eval '[ "$(held $b)" -le 40 ]'
-got=$(held $b)
+check "it is kept" wait_for 20 eval '[ "$(worked $b)" -le 40 ]'
+got=$(worked $b)
 ge "$got" 20 "a limit of 30 % leaves 30: $got"
-ge "$(held $a)" 80 "another GPU has its own"
+ge "$(worked $a)" 80 "another GPU has its own"
 
 exits 0 "class set --limit" "$gpusched" class set "pid:$a" be --limit 50
 is "$(limit_of $a)" 50 "list shows it"
-check "it is kept at once" wait_for 20 eval '[ "$(held $a)" -le 60 ]'
-ge "$(held $a)" 35 "it keeps its own part of the GPU"
+check "it is kept at once" wait_for 20 eval '[ "$(worked $a)" -le 60 ]'
+ge "$(worked $a)" 35 "it keeps its own part of the GPU"
 exits 0 "class set without one takes it back" "$gpusched" class set "pid:$a" be
 is "$(limit_of $a)" null "list shows none"
-check "the program is free again" wait_for 20 eval '[ "$(held $a)" -ge 80 ]'
+check "the program is free again" wait_for 20 eval '[ "$(worked $a)" -ge 80 ]'
 
 exits 0 "set limit=" "$gpusched" set "pid:$a" limit=40
 is "$out" "set limit: 1 process" "set says how many programs have it"
 is "$(limit_of $a) $(list_json "pid:$a" '.[0].class')" "40 be" "list shows it, and the class of before"
-check "a limit that was set is kept" wait_for 20 eval '[ "$(held $a)" -le 50 ]'
+check "a limit that was set is kept" wait_for 20 eval '[ "$(worked $a)" -le 50 ]'
 exits 0 "set limit=none" "$gpusched" set "pid:$a" limit=none
 is "$(limit_of $a)" null "set limit=none takes it back"
 exits 2 "a limit beside a setting is refused" "$gpusched" set "pid:$a" limit=40 timeslice=1ms
@@ -72,7 +72,7 @@ like "$out" "has no class, and limits and requests are kept of classes" "the mes
 
 busy 1 c --class be --limit 20
 is "$(limit_of $c)" 20 "run --limit"
-check "beside another it is kept as well" wait_for 20 eval '[ "$(held $c)" -le 30 ]'
+check "beside another it is kept as well" wait_for 20 eval '[ "$(worked $c)" -le 30 ]'
 end_load $c
 
 exits 2 "no percentage" "$gpusched" class set "pid:$a" be --limit 101
@@ -82,7 +82,7 @@ like "$out" "run: --limit needs --class" "the message says so"
 printf '[Classes]\nClass=x limit=0\n' >"$scratch/bad"
 check "a wrong one in the configuration is refused" eval '! "$gpuschedd" --check-config --config "$scratch/bad"'
 
-# rights: as a user's own
+# Rights: a user may limit own programs and lower root's limits, not raise or remove those.
 u=65534
 setpriv --reuid $u --regid $u --clear-groups "$gsload" be --seconds 0 --iterations-per-us 27.78 >/dev/null 2>&1 &
 d=$!
@@ -102,7 +102,7 @@ exits 3 "its owner may not take it back by set" as $u "$gpusched" set "pid:$d" l
 exits 3 "a user may not limit another's program" as $u "$gpusched" set "pid:$a" limit=50
 
 # ---- requests: what a program has at least ----------------------------------------------------------
-requested() { # of PID: what it is promised, and the sum that there was no room for
+requested() { # PID: its promise in percent; without one, what all requests would come to (over 100)
 	list_json "pid:$1" 'map(select(.kind == "compute")) | .[0] | "\(.request_pct) \(.request_over_pct)"'
 }
 "$gpusched" class set "pid:$d" be >/dev/null
@@ -113,7 +113,7 @@ exits 0 "set request=" "$gpusched" set "pid:$a" request=70
 is "$out" "set request: 1 process" "set says how many programs have a request"
 is "$(requested $a)" "70 null" "list shows a request"
 check "a request of 70 % beside another program is kept" \
-	wait_for 30 eval '[ "$(held $a)" -ge 60 ]'
+	wait_for 30 eval '[ "$(worked $a)" -ge 60 ]'
 says=$("$gpusched" list --json --wide "pid:$a" | jq -cs 'flatten | map(select(.kind == "compute")) | .[0].policy_says')
 like "$says" '"means":"BY_(SLICES|TURNS)","why":"[A-Z_]+"' "list --wide has the means and why: $says"
 ge "$(echo "$says" | jq .due_permille)" 700 "the policy says what is due to it"
@@ -147,8 +147,8 @@ check "a class that requests more than its limit is refused" \
 	eval '! "$gpuschedd" --check-config --config "$scratch/bad"'
 
 exits 0 "auto keeps limits as well" "$gpusched" policy start auto
-check "a class's limit is kept under auto" wait_for 20 eval '[ "$(held $b)" -le 40 ]'
-got=$(held $b)
+check "a class's limit is kept under auto" wait_for 20 eval '[ "$(worked $b)" -le 40 ]'
+got=$(worked $b)
 ge "$got" 15 "auto leaves its part to it: $got"
 
 exits 0 "policy stop" "$gpusched" policy stop

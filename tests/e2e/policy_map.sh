@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: MIT
 # timeout: 120
 # needs: root bpf fuse
-# The running policy's maps: shown and written by their types, by us and by bpftool; the pins go with
-# the policy, however it ends. The commands are those of docs/policies/prio.md.
+# gpusched and bpftool show the maps of the running policy, with keys and values by their BTF types;
+# gpusched writes them, too. However the policy ends, its pins go. docs/policies/prio.md has the first
+# commands.
 . "$(dirname "$0")/lib.sh"
 enter_sim
 exec 2>"$scratch/stderr"

@@ -30,7 +30,7 @@ empty() {
 }
 
 check "the taps are on" "$gpusched" observe on
-load be --seconds 600 --iterations-per-us 27.78 # one that is suspended cannot calibrate
+load be --seconds 600 --iterations-per-us 27.78 # gives the rate, since gsload cannot measure it while it is suspended
 set=$LOAD_PID
 load be --seconds 600 --iterations-per-us 27.78
 stopped=$LOAD_PID
@@ -72,7 +72,7 @@ stop_daemon
 check "resume" "$gpusched" resume "pid:$stopped"
 is "$(sim_disabled "$stopped")" 0 "its channels are enabled"
 
-# ---- with makers, and other programs -----------------------------------------------------------
+# ---- the thread that made each TSG is kept; the taps' BPF programs are replaced -----------------
 
 places=$(entries gs_devices)/$(entries gs_clients)/$(entries gs_files)/$(entries gs_chantsg)
 threads() { list_json all 'map({id, tid}) | sort_by(.id) | @json'; }

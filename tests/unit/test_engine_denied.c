@@ -60,7 +60,9 @@ static void test_denied_once(void **state)
 	assert_int_equal(counter(GS_ENG_DENIED), 0);
 }
 
-/* The owner has replaced the file at that descriptor. */
+/*
+ * The TSG's descriptor may be another file by now, so that RM knows no such object proves nothing.
+ */
 static void test_denied_elsewhere(void **state)
 {
 	struct gpusched_tsg *t = fake_tsg(1, 0);
@@ -89,7 +91,10 @@ static void test_other_refusals(void **state)
 	assert_int_equal(fake_count(1, GS_RM_GET_TIMESLICE), 0);
 }
 
-/* As after a checkpoint: nothing is wished for the old one, which no tap saw freed. */
+/*
+ * As after a checkpoint: no tap saw the old TSG freed. A new TSG of its client has the engine ask
+ * for the old one, though nothing is wished for that.
+ */
 static void test_new_sibling(void **state)
 {
 	struct gpusched_tsg *old = fake_tsg(1, 0), *other = fake_tsg(2, 0), *empty = fake_tsg(4, 0);

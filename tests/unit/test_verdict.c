@@ -58,7 +58,7 @@ static void harm_by_calm_minutes(void **state)
 	assert_true(gs_is_harmed(&limits, 0, 11, 0));
 	assert_false(gs_is_harmed(&limits, 99, 60, 30));
 	assert_true(gs_is_harmed(&limits, 99, 75, 30));
-	/* the service has no calm minutes to compare with */
+	/* even in its calm minutes it waits for 80 %: no wait is twice as much */
 	assert_false(gs_is_harmed(&limits, 99, 100, 80));
 }
 
@@ -283,9 +283,9 @@ static void waits_that_nobody_sees(void **state)
 
 	t.lc = true;
 	anew();
-	gs_judge_tsg(&limits, &t, &found); /* the TSG had no turn */
+	gs_judge_tsg(&limits, &t, &found); /* its turns are unknown */
 	t.window.turns_per_s = 100;
-	t.window.cut_pct = 95; /* after such turns its waits are known */
+	t.window.cut_pct = 95; /* its slice ended nearly all of them: its waits are known */
 	gs_judge_tsg(&limits, &t, &found);
 	t.window.cut_pct = 5;
 	t.counted = true;

@@ -2,8 +2,9 @@
 /*
  * day.c - day DIR PID START: makes DIR/history.db, with a day of 2,000 processes that ends now
  *
- * PID, which began at START ns, waited for 9 of 10 ms in a fourth of its minutes and for 1 in the
- * others. An earlier process with its number held more, and waited for half of its time.
+ * Each minute has 10 ms of process PID, which started at START ns: in every fourth minute it waits
+ * for 9 ms and holds the GPU for 1 ms, in the others the reverse. An earlier process with the same
+ * pid held the GPU for longer, and waited for half of its time.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
 /*
- * slip.c - clients of RM that try to get out of the table, or to make the search for their files slow
+ * slip.c - clients of RM that try to get out of the table, or to make the search for their files
+ * slow
  *
- *   helper inflight US       its TSG has its file only in a message, between two lines of stdin; then sets
- *                            its slice to US
+ *   helper inflight US       at a byte on stdin, sends its driver file over a socket and closes it; at the next,
+ *                            receives the file and sets its slice to US
  *   helper compat [schedule] a TSG made, and scheduled, by the 32-bit system call
- *   helper uring             a TSG on a file that io_uring opened; at a line it closes the file and does the same again
- *   helper dups N            N descriptors of another client's file before the TSG's own, which moves at a word
+ *   helper uring             a TSG on a file that io_uring opened; at each byte on stdin, begins with another
+ *   helper dups N            N descriptors of another client's file, numbered below the TSG's own; at each byte on
+ *                            stdin, the TSG's file gets another number
  *   helper slices N US       N TSGs, each asking for slices of US
  *   helper named NAME        runs under that name, with more objects than its quota
  */
