@@ -25,7 +25,7 @@ for arg in "$@"; do
 done
 
 # Debian 12 has LLVM 14, Debian 13 has 19.
-llvm=$(. /etc/os-release 2>/dev/null && [ "${VERSION_ID:-12}" != 12 ] && echo 19 || echo 14)
+llvm=$(. /etc/os-release 2>/dev/null && [ "${VERSION_ID:-}" = 12 ] && echo 14 || echo 19)
 wanted() {
 	sed -e 's/#.*//' "$here/packages.txt" | awk -v kinds=" $kinds " 'NF && index(kinds, " " $2 " ") { print $1 }' |
 		sed -E "s/-14(-|$)/-$llvm\1/"

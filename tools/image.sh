@@ -39,7 +39,8 @@ take usr/sbin/gpuschedd usr/bin/gpusched usr/bin/gpusched-exporter usr/bin/gpusc
 	"$lib/libgpusched-agent.so" usr/include/gpusched usr/share/gpusched
 rm "$root/usr/lib/gpusched/slurm-record"
 find "$root/usr" -type f \( -perm /111 -o -name '*.so*' \) -exec strip --strip-unneeded {} + 2>/dev/null || true
-find "$root/usr" -name '*.bpf.o' -exec llvm-strip-14 -g {} +
+strip=$(command -v llvm-strip-14 || command -v llvm-strip-19)
+find "$root/usr" -name '*.bpf.o' -exec "$strip" -g {} +
 
 # All libraries that are needed, each in the folder where its loader looks for it.
 find "$root" -type f \( -perm /111 -o -name '*.so*' \) -exec ldd {} + 2>/dev/null |

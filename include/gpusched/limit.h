@@ -10,7 +10,7 @@
  * the log's records come, a group that may run counts as running, so that no group gains by the
  * delay. When they come, the group gets back the time in which it did not run. The context of a
  * suspended TSG may stay loaded if no other one is ready: that time does not count as used. A group
- * can save up only some milliseconds of unused time.
+ * can save up some milliseconds of unused time, and more while the log is late (below).
  */
 #ifndef GPUSCHED_LIMIT_H
 #define GPUSCHED_LIMIT_H

@@ -379,11 +379,15 @@ static void watch(struct gs_calibration *c, struct slot *s, uint64_t length)
 
 	if (!cut.known || cut.first_low < cut.slice || length <= cut.slice)
 		return;
-	past = cut.periodic ? length % cut.slice : length - cut.slice;
-	if (past >= cut.first_low - cut.slice && past <= cut.first_high - cut.slice) {
-		s->odd = 0;
-		return;
+	if (length >= cut.first_low) {
+		/* a save may be longer than the slice */
+		past = length - cut.first_low;
+		if ((cut.periodic ? past % cut.slice : past) <= cut.first_high - cut.first_low) {
+			s->odd = 0;
+			return;
+		}
 	}
+	past = cut.periodic ? length % cut.slice : length - cut.slice;
 	if (past > (cut.first_high - cut.slice) * 3)
 		return;
 	if (!s->odd || apart(past, s->odd_ns) > WINDOW_NS) {

@@ -43,9 +43,10 @@ int gs_account_trial(struct gs_account *a, uint64_t id, bool on)
 	struct tsg *t = account_tsg(a, id);
 	struct gpu *g = t ? account_gpu(a, t->gpu) : NULL;
 
+	if (t)
+		t->trial = on && g && g->turns;
 	if (!g || !g->turns)
 		return -ENOENT;
-	t->trial = on;
 	g->anew = true;
 	return 0;
 }

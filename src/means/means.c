@@ -248,7 +248,7 @@ static bool has_trials(const struct gs_means_known *k, const struct gs_remembere
 }
 
 static void begin_trial(struct gs_means_known *k, struct watched *w, const struct gs_tsg_sums *now,
-			uint64_t ns)
+			const struct gs_turn_sums *t, uint64_t ns)
 {
 	struct gs_remembered *r = w->known ? gs_remember_find(&k->memory, &w->program) : NULL;
 
@@ -260,7 +260,7 @@ static void begin_trial(struct gs_means_known *k, struct watched *w, const struc
 	    gs_account_trial(k->hub->account, w->id, true))
 		return;
 	gs_trials_add(&k->trials, w->gpu, w->uid, ns);
-	w->trial = (struct gs_trial){ .began_ns = ns };
+	w->trial = gs_trial_begin(t, ns);
 	k->tried++;
 	r->tries++;
 	gs_remember_used(&k->memory, r, time(NULL));
@@ -349,7 +349,7 @@ static void look(struct gs_means_known *k, struct watched *w, bool ends, uint64_
 		return;
 	}
 	if (!ends)
-		begin_trial(k, w, &now, ns);
+		begin_trial(k, w, &now, &t, ns);
 	if (ns - w->began_ns < (ends ? LEAST_NS : WINDOW_NS))
 		return;
 	if (w->known)

@@ -20,6 +20,8 @@ bool gs_trials_may(const struct gs_trials *t, uint32_t gpu, uint32_t uid, uint64
 
 		if (!ns || now_ns - ns >= 3600 * NS_PER_S)
 			continue;
+		if (i == t->at) /* the next trial's place: its hour has to be over */
+			return false;
 		if (t->last[i].gpu == gpu && now_ns - ns < 60 * NS_PER_S)
 			return false;
 		of_gpu += t->last[i].gpu == gpu;
@@ -34,6 +36,11 @@ void gs_trials_add(struct gs_trials *t, uint32_t gpu, uint32_t uid, uint64_t now
 	t->last[t->at].gpu = gpu;
 	t->last[t->at].uid = uid;
 	t->at = (t->at + 1) % GS_TRIALS;
+}
+
+struct gs_trial gs_trial_begin(const struct gs_turn_sums *t, uint64_t now_ns)
+{
+	return (struct gs_trial){ .began_ns = now_ns, .drains = t->drains };
 }
 
 bool gs_trial_is_worth(double turns, double seconds)

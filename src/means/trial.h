@@ -51,6 +51,8 @@ struct gs_trial {
 	bool in_cta;       /* CTA mode was in force */
 };
 
+struct gs_trial gs_trial_begin(const struct gs_turn_sums *t, uint64_t now_ns);
+
 enum gs_trial_verdict {
 	GS_TRIAL_GOES_ON,
 	GS_TRIAL_TOLD, /* *ret_us: how long the program takes to leave the GPU */

@@ -51,21 +51,29 @@ static const struct gs_pool *running(const struct gs_requests *rs, uid_t uid, bo
 	return NULL;
 }
 
-static struct gs_means_choice choose(const struct gs_requests *rs, uid_t uid, enum gs_role role,
-				     const struct gs_remembered *r)
+/* The programs that run now, for choices for one user. @lc_runs: gs_means_lc_runs(). */
+static struct gs_means_case case_of(const struct gs_requests *rs, uid_t uid, bool lc_runs)
 {
 	const struct gs_pool *share = running(rs, uid, true);
-	const struct gs_means_case c = {
-		.role = role,
-		.known = r != NULL,
-		.seen = r ? r->seen : (struct gs_evidence){ 0 },
+
+	return (struct gs_means_case){
 		.may_share = rs->hub->config->allow_share,
 		/* a service gains by a shared server only if best-effort programs are in it */
 		.share_runs = has_in(rs, share, GPUSCHED_CLASS_BE),
-		.lc_outside = gs_means_lc_runs(rs->means) && !has_in(rs, share, GPUSCHED_CLASS_LC),
+		.lc_outside = lc_runs && !has_in(rs, share, GPUSCHED_CLASS_LC),
 		.pool_runs = running(rs, uid, false) != NULL,
 	};
+}
 
+/* @r NULL: nothing is known of the program. */
+static struct gs_means_choice choose(const struct gs_means_case *now, enum gs_role role,
+				     const struct gs_remembered *r)
+{
+	struct gs_means_case c = *now;
+
+	c.role = role;
+	c.known = r != NULL;
+	c.seen = r ? r->seen : (struct gs_evidence){ 0 };
 	return gs_means_choose(&c);
 }
 
@@ -96,10 +104,10 @@ static void put(json_t *o, const struct gs_means_choice *c, const struct gs_reme
 
 /* ---- means_get ------------------------------------------------------------------------------- */
 
-static json_t *row_of(struct gs_request *rq, const struct gs_remembered *r)
+static json_t *row_of(const struct gs_means_case *now, const struct gs_remembered *r)
 {
 	static const char *const classes[] = { [GS_ROLE_LC] = "lc", [GS_ROLE_BE] = "be" };
-	const struct gs_means_choice c = choose(rq->rs, r->id.uid, r->role, r);
+	const struct gs_means_choice c = choose(now, r->role, r);
 	json_t *o = json_object();
 
 	gs_json_put_number(o, "uid", true, r->id.uid);
@@ -133,16 +141,37 @@ static void add_pid(const struct gs_remembered *r, uint32_t pid, void *user)
 	json_array_append_new(pids, json_integer(pid));
 }
 
+/* Root sees the programs of all users in any order: the same user is not looked up for each. */
+#define USERS 64u
+struct user {
+	bool known;
+	uid_t uid;
+	struct gs_means_case now;
+};
+
+static const struct gs_means_case *case_of_user(const struct gs_requests *rs, struct user *users,
+						uid_t uid, bool lc_runs)
+{
+	struct user *u = &users[uid % USERS];
+
+	if (!u->known || u->uid != uid)
+		*u = (struct user){ true, uid, case_of(rs, uid, lc_runs) };
+	return &u->now;
+}
+
 /* Only root sees other users' programs. */
 int gs_verb_means_get(struct gs_request *rq)
 {
 	struct answer a = { .rows = json_array(), .view = &rq->view };
+	bool lc_runs = gs_means_lc_runs(rq->rs->means);
+	struct user users[USERS] = { 0 };
 
 	for (struct gs_remembered *r = gs_means_all(rq->rs->means); r; r = r->hh.next) {
 		if (!r->looked || !(gs_view_process(&rq->view, r->id.uid) & GS_SEES_ALL))
 			continue;
 		r->at = json_array_size(a.rows);
-		json_array_append_new(a.rows, row_of(rq, r));
+		json_array_append_new(a.rows,
+				      row_of(case_of_user(rq->rs, users, r->id.uid, lc_runs), r));
 	}
 	gs_means_running(rq->rs->means, add_pid, &a);
 	json_object_set_new(rq->answer, "programs", a.rows);
@@ -181,6 +210,7 @@ int gs_verb_means_choose(struct gs_request *rq)
 	const struct gs_remembered *r = NULL;
 	const struct gs_pool *server;
 	struct gs_program_id id;
+	struct gs_means_case now;
 	struct gs_means_choice c;
 	uint32_t class_id;
 	bool trial = false;
@@ -201,7 +231,8 @@ int gs_verb_means_choose(struct gs_request *rq)
 		r = gs_means_use(rs->means, &id);
 		trial = gs_means_role(class_id) == GS_ROLE_BE && gs_means_ask(rs->means, &id);
 	}
-	c = choose(rs, rq->peer->uid, gs_means_role(class_id), r);
+	now = case_of(rs, rq->peer->uid, gs_means_lc_runs(rs->means));
+	c = choose(&now, gs_means_role(class_id), r);
 	put(rq->answer, &c, r);
 	gs_json_put(rq->answer, "trial", json_boolean(trial));
 	server = c.means == GS_MEANS_SHARE || c.means == GS_MEANS_POOL

@@ -94,6 +94,7 @@ check "long blocks are known soon" wait_for 30 eval '[ "$(program long .leave_ct
 is "$(program long '"\(.means) \(.cta_trials)"')" "slices 1" "requests would wait longer for its blocks: slices"
 check "it is out of CTA mode again" wait_for 10 is_as_before third
 sleep 3
+ge "$(tail -n "+$before" "$scratch/lc" | grep -c '^{"t".*}$')" 100 "its requests beside the third program are known"
 slow=$(jq -cs 'map(select(.t)) | group_by(.t | floor) | map(sort_by(.us)[length / 2 | floor].us) | map(select(. > 1000)) | length' \
 	<(tail -n "+$before" "$scratch/lc" | grep '^{"t".*}$'))
 check "in three seconds at most did requests wait longer than a slice of the trial (median): $slow" test "$slow" -le 3

@@ -303,6 +303,7 @@ static void trials_are_few(void **state)
 {
 	struct gs_trials t = { 0 };
 	uint64_t now = 100 * MINUTE;
+	uint32_t gpus = 0;
 
 	assert_true(gs_trials_may(&t, 0, 7, now));
 	gs_trials_add(&t, 0, 7, now);
@@ -317,6 +318,10 @@ static void trials_are_few(void **state)
 		gs_trials_add(&t, 0, uid, now += MINUTE);
 	assert_int_equal(now, (100 + GS_TRIALS_GPU - 1) * MINUTE);
 	assert_true(gs_trials_may(&t, 0, 7, 160 * MINUTE)); /* an hour later */
+	/* many GPUs: no trial is forgotten before its hour is over */
+	for (; gs_trials_may(&t, gpus, 100 + gpus, 300 * MINUTE); gpus++)
+		gs_trials_add(&t, gpus, 100 + gpus, 300 * MINUTE);
+	assert_int_equal(gpus, GS_TRIALS);
 }
 
 static enum gs_trial_verdict look_at(struct gs_trial *trial, uint64_t us, uint64_t drains,
@@ -338,6 +343,10 @@ static void a_trial_ends_when_it_has_told(void **state)
 	assert_int_equal(look_at(&t, 80, 48, cta, 500, &us), GS_TRIAL_GOES_ON);
 	assert_int_equal(look_at(&t, 70, 52, cta, 750, &us), GS_TRIAL_TOLD);
 	assert_int_equal(us, 70);
+	/* nor if the first look comes in CTA mode already */
+	t = gs_trial_begin(&(struct gs_turn_sums){ .drains = 500 }, NS_PER_S);
+	assert_int_equal(look_at(&t, 93, 502, cta, 250, &us), GS_TRIAL_GOES_ON);
+	assert_int_equal(look_at(&t, 70, 512, cta, 500, &us), GS_TRIAL_TOLD);
 	t = (struct gs_trial){ .began_ns = NS_PER_S };
 	assert_int_equal(look_at(&t, 0, 0, cilp, 250, &us), GS_TRIAL_GOES_ON);
 	assert_int_equal(look_at(&t, 70, 6, cta, 500, &us), GS_TRIAL_TOLD);
