@@ -105,6 +105,7 @@ struct gs_classes {
 	size_t nparts;              /* number of pods that ask for a limit or a request */
 	struct gs_ceiling ceilings[GS_MAX_ALLOWS];
 	size_t nceilings;
+	const char *no_slices; /* what ended the slices of pods' claims; NULL: they count */
 };
 
 /* True if AllowClass= holds for this user or one of the user's groups. */

@@ -213,15 +213,22 @@ static void judge_part(const struct gs_classes *c, const struct gs_pod_words *w,
  * A device class is the administrator's. A pod's own claim may ask for no more than what CUDA gives
  * to every program.
  */
-static void judge_slice(const struct gs_pod_words *w, const struct gs_ceiling *most,
-			struct gs_words_given *ret)
+static void judge_slice(const struct gs_classes *c, const struct gs_pod_words *w,
+			const struct gs_ceiling *most, struct gs_words_given *ret)
 {
 	uint32_t us = w->slice_us;
 
-	if (us > GPUSCHED_CUDA_TIMESLICE_US && us > most->slice_us && !w->slice_by_admin)
+	if (us && c->no_slices)
+		leave(ret, "timeslice %u us is off until a reload, after %s", us, c->no_slices);
+	else if (us > GPUSCHED_CUDA_TIMESLICE_US && us > most->slice_us && !w->slice_by_admin)
 		leave(ret, "timeslice %u us is over its ceiling", us);
 	else
 		ret->slice_us = us;
+}
+
+void gs_words_no_slices(struct gs_classes *c, const char *after)
+{
+	c->no_slices = after;
 }
 
 void gs_words_judge(const struct gs_classes *c, const struct gs_pod_words *w, uint32_t from,
@@ -238,7 +245,7 @@ void gs_words_judge(const struct gs_classes *c, const struct gs_pod_words *w, ui
 	else
 		ret->weight = w->weight;
 	judge_part(c, w, &most, ret);
-	judge_slice(w, &most, ret);
+	judge_slice(c, w, &most, ret);
 }
 
 /* FNV-1a, so that the number is the same after a restart of the daemon. */
@@ -263,7 +270,7 @@ uint64_t gs_words_part(const struct gs_classes *c, const struct gs_pod_names *po
 		return 0;
 	most = ceiling_of(c, &w);
 	judge_part(c, &w, &most, ret);
-	judge_slice(&w, &most, ret);
+	judge_slice(c, &w, &most, ret);
 	if (!ret->limit_pct && !ret->request_pct)
 		return 0;
 	return number_of(w.parts_of_container ? w.who.id : w.who.uid);

@@ -64,6 +64,12 @@ bool gs_words_add(const struct gs_classes *c, const struct gs_pod_names *pod,
  */
 int gs_words_add_ceiling(struct gs_classes *c, const char *line, struct gs_error *err);
 
+/*
+ * From now on no pod gets the slice that its claim asks for, until a reload makes new classes.
+ * @after: what happened, a text that outlives @c.
+ */
+void gs_words_no_slices(struct gs_classes *c, const char *after);
+
 struct gs_words_given {
 	uint32_t class_id;
 	uint32_t weight;                 /* 0: that of the class */

@@ -7,6 +7,7 @@
 #include "basic/clock.h"
 #include "basic/log.h"
 #include "process/process.h"
+#include "classify/words.h"
 #include "control/control.h"
 #include "control/starting.h"
 #include "table/cfg.h"
@@ -40,6 +41,8 @@ void gs_past_learn(struct gs_control *ctl)
 	past->twice = past->crashed && gs_saved_crashed_twice(&ctl->saved, past->died_ns);
 	if (past->crashed)
 		ctl->saved.crashed_ns = past->died_ns;
+	if (past->twice)
+		gs_words_no_slices(ctl->hub->classes, "two crashes");
 }
 
 bool gs_saved_crashed_twice(const struct gs_saved *saved, uint64_t died_ns)

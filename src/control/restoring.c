@@ -6,8 +6,10 @@
 #include <string.h>
 
 #include "basic/cleanup.h"
+#include "classify/words.h"
 #include "hub/task.h"
 #include "control/control.h"
+#include "engine/pod_slice.h"
 #include "engine/restore.h"
 
 static void restoring_work(struct gs_errand *e)
@@ -15,6 +17,19 @@ static void restoring_work(struct gs_errand *e)
 	struct gs_restoring *t = (struct gs_restoring *)e;
 
 	t->code = gs_restore(e->hub->table, e->hub->branch, &t->done, &t->err);
+}
+
+/* The engine forgets the slices of pods' claims: it would call them again. */
+static void drop_pod_slices(struct gs_hub *hub)
+{
+	CLEANUP_FREE struct gpusched_tsg *recs = NULL;
+	size_t n = 0;
+
+	if (gs_table_all(hub->table, &recs, &n))
+		return;
+	for (size_t i = 0; i < n; i++)
+		if (recs[i].task.kind == GPUSCHED_KIND_COMPUTE)
+			gs_engine_pod_slice(hub->engine, &recs[i].key, 0);
 }
 
 /*
@@ -29,6 +44,7 @@ static void restoring_end(struct gs_errand *e)
 	if (!ctl->hub->engine)
 		return;
 	sd_event_source_set_enabled(ctl->hub->results, SD_EVENT_ON);
+	drop_pod_slices(ctl->hub);
 	gs_engine_touch_all(ctl->hub->engine);
 	gs_observers_restored(&ctl->hub->observers);
 }
@@ -59,6 +75,7 @@ int gs_restoring_begin(struct gs_control *ctl, struct gs_restoring **ret, struct
 	}
 	if (ctl->hub->engine) /* two restores at once would make the calls twice */
 		sd_event_source_set_enabled(ctl->hub->results, SD_EVENT_OFF);
+	gs_words_no_slices(ctl->hub->classes, "a restore");
 	ctl->restoring = *ret = t;
 	return 0;
 }

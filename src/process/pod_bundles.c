@@ -12,46 +12,49 @@
 #include "basic/sheet.h"
 #include "process/pod_source.h"
 
-#define BYTES_MAX (2u << 20)
+#define BYTES_MAX (256u << 10)
 #define WORD_MAX 64
+#define WORDS_MAX 4096 /* variables in an environment */
 
 static const char *probe(const struct gs_pod_places *p)
 {
 	return p->bundles;
 }
 
-/* containerd has the file in the bundle, CRI-O in a folder of it. */
-static int read_config(const char *folder, const char *id, json_t **ret)
+/*
+ * The runtimes: where each has the file in a bundle, and the annotations that it gives to a
+ * container itself. All others may be the pod's: CRI-O copies those, so where its file lies tells
+ * the runtime, and no annotation does.
+ */
+static const struct runtime {
+	const char *file, *uid, *namespace, *pod, *container;
+} runtimes[] = {
+	{ "config.json", "io.kubernetes.cri.sandbox-uid", "io.kubernetes.cri.sandbox-namespace",
+	  "io.kubernetes.cri.sandbox-name", "io.kubernetes.cri.container-name" }, /* containerd */
+	{ "userdata/config.json", "io.kubernetes.pod.uid", "io.kubernetes.pod.namespace",
+	  "io.kubernetes.pod.name", "io.kubernetes.container.name" }, /* CRI-O */
+};
+
+static int read_config(const char *folder, const char *id, const struct runtime **ret_by,
+		       json_t **ret)
 {
-	static const char *const names[] = { "config.json", "userdata/config.json" };
 	char entry[GS_CONTAINER_LEN + 32];
 	int r = -ENOENT;
 
-	for (size_t i = 0; i < GS_COUNT(names) && r == -ENOENT; i++) {
-		snprintf(entry, sizeof(entry), "%.79s/%s", id, names[i]);
+	for (size_t i = 0; i < GS_COUNT(runtimes) && r == -ENOENT; i++) {
+		*ret_by = &runtimes[i];
+		snprintf(entry, sizeof(entry), "%.79s/%s", id, runtimes[i].file);
 		r = gs_pod_json(folder, entry, BYTES_MAX, ret);
 	}
 	return r;
 }
 
-/* The annotations that containerd and CRI-O themselves give to a container. */
-static void name(const json_t *annotations, struct gs_pod_names *n)
+static void name(const json_t *annotations, const struct runtime *by, struct gs_pod_names *n)
 {
-	static const struct {
-		const char *uid, *namespace, *pod, *container;
-	} keys[] = {
-		{ "io.kubernetes.cri.sandbox-uid", "io.kubernetes.cri.sandbox-namespace",
-		  "io.kubernetes.cri.sandbox-name", "io.kubernetes.cri.container-name" },
-		{ "io.kubernetes.pod.uid", "io.kubernetes.pod.namespace", "io.kubernetes.pod.name",
-		  "io.kubernetes.container.name" },
-	};
-
-	for (size_t i = 0; i < GS_COUNT(keys) && !*n->uid; i++) {
-		gs_pod_text(annotations, keys[i].uid, n->uid, sizeof(n->uid));
-		gs_pod_text(annotations, keys[i].namespace, n->namespace, sizeof(n->namespace));
-		gs_pod_text(annotations, keys[i].pod, n->pod, sizeof(n->pod));
-		gs_pod_text(annotations, keys[i].container, n->container, sizeof(n->container));
-	}
+	gs_pod_text(annotations, by->uid, n->uid, sizeof(n->uid));
+	gs_pod_text(annotations, by->namespace, n->namespace, sizeof(n->namespace));
+	gs_pod_text(annotations, by->pod, n->pod, sizeof(n->pod));
+	gs_pod_text(annotations, by->container, n->container, sizeof(n->container));
 }
 
 /* A word that has no such value is left out, and reported. */
@@ -61,6 +64,8 @@ static int read_environment(const json_t *list, struct gs_pod_asks *ret)
 	int r = 0;
 	size_t i;
 
+	if (json_array_size(list) > WORDS_MAX)
+		return -EFBIG;
 	json_array_foreach(list, i, one) {
 		const char *text = json_string_value(one);
 		const char *value = text ? strchr(text, '=') : NULL;
@@ -78,19 +83,20 @@ static int read_environment(const json_t *list, struct gs_pod_asks *ret)
 static int read_one(struct gs_pod_book *b, const char *folder, const char *entry)
 {
 	CLEANUP_JSON json_t *o = NULL;
+	const struct runtime *by = NULL;
 	struct gs_pod_names n = { 0 };
 	int q, r;
 
 	if (strlen(entry) >= sizeof(n.id))
 		return -EINVAL;
 	strcpy(n.id, entry);
-	r = read_config(folder, entry, &o);
+	r = read_config(folder, entry, &by, &o);
 	if (r == -ENOENT)
 		return r;
 	if (!r && !json_is_object(json_object_get(o, "process")))
 		r = -EBADMSG;
 	if (!r) {
-		name(json_object_get(o, "annotations"), &n);
+		name(json_object_get(o, "annotations"), by, &n);
 		r = read_environment(json_object_get(json_object_get(o, "process"), "env"),
 				     &n.asks);
 	}

@@ -82,14 +82,16 @@ static int sharing_of(const json_t *status, struct gs_pod_names *n)
 	return r;
 }
 
-/* A pod may have several claims. The shortest slice counts. */
+/* A pod may have several claims. The shortest slice counts, of two such the administrator's. */
 static int learn_pod(struct gs_pod_book *b, struct gs_pod_names n)
 {
 	struct gs_pod_names other = { 0 };
 
 	memcpy(other.uid, n.uid, sizeof(other.uid));
 	gs_pod_find(b, &other);
-	if (other.asks.slice_us && (!n.asks.slice_us || other.asks.slice_us < n.asks.slice_us))
+	if (other.asks.slice_us &&
+	    (!n.asks.slice_us || other.asks.slice_us < n.asks.slice_us ||
+	     (other.asks.slice_us == n.asks.slice_us && other.asks.slice_by_admin)))
 		n.asks = other.asks;
 	return *n.pod ? gs_pod_learn(b, NAME, &n) : -EINVAL;
 }

@@ -33,6 +33,7 @@ static struct watched {
 	char folder[PATH_MAX]; /* "": none */
 	int wd;                /* -1: the folder is not watched */
 	uint64_t tried_ns;     /* time of the last try */
+	uint64_t full_ns;      /* when an entry that somebody asked for last found no room */
 	bool refused;          /* the folder is not trusted, and was counted in left */
 } sources[] = {
 	{ .source = &gs_pod_by_cgroup, .wd = -1 },     { .source = &gs_pod_by_logs, .wd = -1 },
@@ -53,6 +54,8 @@ static bool read_entry(struct watched *w, const char *entry)
 	if (r == -ENOENT) /* meanwhile the entry is gone */
 		return false;
 	left += r != 0;
+	if (w->source->when_asked && !gs_pod_is_known(&w->book, entry))
+		w->full_ns = gs_now_ns();
 	return !r || r == -EINVAL;
 }
 
@@ -128,6 +131,7 @@ static void close_all(void)
 		sources[i].wd = -1;
 		sources[i].folder[0] = '\0';
 		sources[i].refused = false;
+		sources[i].full_ns = 0;
 	}
 	if (events >= 0)
 		close(events);
@@ -243,12 +247,15 @@ bool gs_pods_read(void)
 	return learned;
 }
 
+/* An entry without room is not known afterwards: then nothing is read for a while. */
 static void read_when_asked(struct watched *w, const char *id)
 {
 	if (!*id || !*w->folder || events < 0)
 		return;
 	if (w->wd < 0 && gs_now_ns() - w->tried_ns >= AGAIN_NS)
 		open_folder(w);
+	if (w->full_ns && gs_now_ns() - w->full_ns < AGAIN_NS)
+		return;
 	if (w->wd >= 0 && !gs_pod_is_known(&w->book, id))
 		read_entry(w, id);
 }

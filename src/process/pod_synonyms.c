@@ -100,7 +100,7 @@ static int read_interval(const char *value, struct gs_pod_asks *a)
 
 static const struct {
 	enum gs_pod_where where;
-	const char *name; /* a glob pattern */
+	const char *name; /* a glob pattern if it has a * */
 	int (*read)(const char *value, struct gs_pod_asks *a);
 } synonyms[] = {
 	/* NVIDIA's DRA driver */
@@ -117,11 +117,16 @@ static const struct {
 	{ GS_IN_ENVIRONMENT, "CUDA_TASK_PRIORITY", read_priority },
 };
 
+static bool is_word(const char *pattern, const char *name)
+{
+	return strchr(pattern, '*') ? !fnmatch(pattern, name, 0) : !strcmp(pattern, name);
+}
+
 int gs_pod_synonym(enum gs_pod_where where, const char *name, const char *value,
 		   struct gs_pod_asks *inout)
 {
 	for (size_t i = 0; i < GS_COUNT(synonyms); i++)
-		if (synonyms[i].where == where && !fnmatch(synonyms[i].name, name, 0))
+		if (synonyms[i].where == where && is_word(synonyms[i].name, name))
 			return synonyms[i].read(value, inout);
 	return 0;
 }

@@ -77,6 +77,11 @@ claim() { # SOURCE INTERVAL: of the pod that trains
 	JSON
 	mv "$at/claims/new" "$at/claims/checkpoint.json"
 }
+classified_as() { # CLASS: the pod that trains; an engine that wants another slice has called for it then
+	"$gpusched" class set pid:$trainer "$1" >/dev/null
+	check "it is classified as $1" wait_for 10 eval '[ "$(of $trainer .class)" = '"$1"' ]'
+	sleep 1
+}
 start_daemon
 
 # ---- DRA: the slice --------------------------------------------------------------------------------
@@ -108,9 +113,18 @@ sed -i 's/^PodCeiling.*/&\nPodCeiling = ml be timeslice=8ms/' "$GPUSCHED_CONFIG"
 claim FromClaim Long
 kill -HUP "$DAEMON_PID"
 check "a ceiling allows a longer one" wait_for 10 eval '[ "$(slice $trainer)" = 8000 ]'
+exits 0 "a person restores everything" "$gpusched" restore
+classified_as normal
+is "$(slice $trainer)" 2048 "no slice of a claim is set again"
+kill -HUP "$DAEMON_PID"
+check "a reload brings it back" wait_for 10 eval '[ "$(slice $trainer)" = 8000 ]'
 kill_daemon
 start_daemon
 check "another daemon sets it too" wait_for 10 eval '[ "$(slice $trainer)" = 8000 ]'
+kill_daemon
+start_daemon
+classified_as be
+is "$(slice $trainer)" 2048 "after two crashes it is off"
 
 # ---- HAMi and Run:ai: the container's environment --------------------------------------------------
 exits 0 "a policy starts that keeps parts" "$gpusched" policy start fair

@@ -238,6 +238,15 @@ static void test_intervals(void **state)
 		    0);
 	assert_int_equal(a.slice_us, 2000);
 	assert_false(a.slice_by_admin);
+	/* of two with the same slice, the administrator's counts, in whatever order they stand */
+	a = claimed(CHECKPOINT("\"c\":" CLAIMS(OPAQUE("FromClass", "Long")) ",\"d\":" CLAIMS(
+			    OPAQUE("FromClaim", "Long"))),
+		    0);
+	assert_true(a.slice_by_admin);
+	a = claimed(CHECKPOINT("\"c\":" CLAIMS(OPAQUE("FromClaim", "Long")) ",\"d\":" CLAIMS(
+			    OPAQUE("FromClass", "Long"))),
+		    0);
+	assert_true(a.slice_by_admin);
 	a = claimed(CHECKPOINT("\"c\":" CLAIMS(OPAQUE("FromClaim", "Default"))), 0);
 	assert_int_equal(a.slice_us, 0);
 	a = claimed(CHECKPOINT("\"c\":" CLAIMS(OPAQUE("FromClaim", "Forever"))), -EINVAL);
@@ -266,8 +275,11 @@ static void test_bundles(void **state)
 		BUNDLE("\"CUDA_DEVICE_SM_LIMIT=30\",\"CUDA_TASK_PRIORITY=0\",\"GPU_PORTION=0.25\","
 		       "\"RUNAI_GPU_COMPUTE_REQUEST=0.2\",");
 	static const char crio[] =
-		"{\"process\":{},\"annotations\":{\"io.kubernetes.pod.uid\":\"" UID
-		"\",\"io.kubernetes.pod.name\":\"q\"}}";
+		"{\"process\":{},\"annotations\":{\"io.container.manager\":\"cri-o\","
+		"\"io.kubernetes.pod.uid\":\"" UID "\",\"io.kubernetes.pod.namespace\":\"web\","
+		"\"io.kubernetes.pod.name\":\"q\",\"io.kubernetes.cri.sandbox-uid\":\"" UID
+		"\",\"io.kubernetes.cri.sandbox-namespace\":\"bank\","
+		"\"io.kubernetes.cri.sandbox-name\":\"vault\"}}";
 	struct gs_pod_names n;
 
 	assert_int_equal(take(&gs_pod_by_bundles, ID), -ENOENT);
@@ -288,6 +300,9 @@ static void test_bundles(void **state)
 		assert_int_equal(known(UID, ID).asks.limit_pct, 0);
 		assert_true(gs_pod_is_known(&book, ID)); /* so it is counted once */
 	}
+	/* only the runtime's own annotations count: the other one's may be the pod's */
+	assert_int_equal(take_bundle(crio, strlen(crio)), 0);
+	assert_string_equal(known(UID, ID).namespace, "bank");
 	/* CRI-O has it elsewhere, and other annotations */
 	unlink(at(ID "/config.json"));
 	mkdir(at(ID "/userdata"), 0755);
@@ -295,6 +310,7 @@ static void test_bundles(void **state)
 	put(ID "/userdata/config.json", crio, strlen(crio));
 	assert_int_equal(take(&gs_pod_by_bundles, ID), 0);
 	assert_string_equal(known(UID, ID).pod, "q");
+	assert_string_equal(known(UID, ID).namespace, "web");
 }
 
 static void test_hostile_bundles(void **state)
@@ -314,7 +330,8 @@ static void test_hostile_bundles(void **state)
 		"{\"process\":{},\"annotations\":{\"io.kubernetes.cri.sandbox-uid\":\"" UID
 		"\",\"io.kubernetes.cri.sandbox-name\":\"../x\"}}",
 	};
-	static char huge[3 << 20];
+	static char huge[(256 << 10) + 1], many[32768] = "{\"process\":{\"env\":[";
+	size_t len = strlen(many);
 	struct gs_pod_names n;
 
 	for (size_t i = 0; i < GS_COUNT(wrong); i++) {
@@ -330,6 +347,12 @@ static void test_hostile_bundles(void **state)
 	assert_string_equal(known(UID, ID).asks.class_name, "be");
 	memset(huge, ' ', sizeof(huge));
 	assert_int_equal(take_bundle(huge, sizeof(huge)), -EFBIG);
+	for (int i = 0; i < 4096; i++)
+		len += (size_t)snprintf(many + len, sizeof(many) - len, "\"A=\",");
+	strcpy(many + len, "0]}}");
+	assert_int_equal(take_bundle(many, strlen(many)), -EFBIG);
+	strcpy(many + len - 1, "]}}");
+	assert_int_equal(take_bundle(many, strlen(many)), 0);
 	unlink(at(ID "/config.json"));
 	assert_int_equal(mkfifo(at(ID "/config.json"), 0600), 0);
 	gs_pod_forget(&book, NULL);

@@ -356,6 +356,10 @@ static void a_long_slice_needs_a_ceiling(void **state)
 	assert_int_equal(answer_of(c, &f).slice_us, 2000);
 	f.pod.asks = (struct gs_pod_asks){ .slice_us = 8000, .slice_by_admin = true };
 	assert_int_equal(answer_of(c, &f).slice_us, 8000); /* its device class says so */
+	gs_words_no_slices(c, "a restore");
+	assert_int_equal(answer_of(c, &f).slice_us, 0);
+	assert_non_null(strstr(answer_of(c, &f).why, "is off until a reload, after a restore"));
+	gs_words_no_slices(c, NULL);
 	f.pod.asks.slice_by_admin = false;
 	assert_int_equal(gs_words_add_ceiling(c, "bank be timeslice=1s", NULL), 0);
 	assert_int_equal(answer_of(c, &f).slice_us, 0);
