@@ -19,6 +19,11 @@ load be --seconds 600
 b=$LOAD_PID
 wait_for 20 eval 'slice_is $a 2048 && slice_is $b 2048' || not_ok "two programs run"
 
+# Not by a command: once the daemon is dead, a command would do it itself.
+ask() { # VERB ARGUMENTS
+	curl -s --max-time 5 --unix-socket "$GPUSCHED_SIM/run/api" -d "$2" "http://gpusched/v1/$1" >>"$scratch/answers"
+}
+
 bad=0
 changed=0
 suspended=0
@@ -30,8 +35,8 @@ for ((i = 0; i < kills; i++)); do
 		wait_for 5 eval '! restored'
 		# In the middle of something: a suspend, a resume, a set.
 		case $((i % 4)) in
-		1) "$gpusched" suspend pid:$a >/dev/null 2>&1 & ;;
-		2) "$gpusched" set pid:$b timeslice=77us >/dev/null 2>&1 & ;;
+		1) ask suspend "{\"target\":\"pid:$a\"}" & ;;
+		2) ask set "{\"target\":\"pid:$b\",\"timeslice_us\":77}" & ;;
 		esac
 	fi
 	sleep 0.$(printf '%02d' $((RANDOM % 25)))
@@ -56,6 +61,7 @@ is "$bad" 0 "$kills kills: every timeslice is CUDA's again, nothing is disabled"
 is "$late" 0 "each within two seconds"
 ge "$changed" $((kills / 3)) "kills that found something changed"
 ge "$suspended" $((kills / 20)) "kills that found something suspended"
+ge "$(grep -o '"changed":[1-9]' "$scratch/answers" | wc -l)" $((kills / 25)) "requests that had an answer before the kill"
 
 start_daemon && ok "a daemon starts again" || not_ok "a daemon starts again"
 check "the policy is in force again" wait_for 10 eval '! restored'

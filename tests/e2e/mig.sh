@@ -95,7 +95,7 @@ check "lcbe starts" "$gpusched" policy start lcbe
 check "one that is alone in a compute instance has the short slice" wait_for 10 slice_is "$seen" 1
 check "so has one that is alone in another GPU instance" wait_for 10 slice_is "$far" 1
 check "two in one do not" wait_for 10 slice_is "$adopted" 800
-is "$(sim_slice "$second")" 800 "neither of them does"
+check "neither of them does" wait_for 10 slice_is "$second" 800
 
 turned=""
 turns() { # PIDs of which a channel is disabled, at any of these moments
