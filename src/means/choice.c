@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "means/choice.h"
 
+/* A turn this many times as long as the wait for it may have many kernels. */
+#define LONG_TURN 2u
 /* The cost of a hold to a request: two calls to the driver, and one wait for a switch. */
 #define HOLD_COST_US 1000
 
@@ -53,6 +55,8 @@ static struct gs_means_choice choose_be(const struct gs_means_case *c)
 	put_waits_for_be(&c->seen, wait_us);
 	known = wait_us[GS_MEANS_SLICES] && wait_us[GS_MEANS_SHARE];
 	is_short = known && wait_us[GS_MEANS_SHARE] < wait_us[GS_MEANS_SLICES];
+	if (is_short && c->seen.lc_turn_us > LONG_TURN * wait_us[GS_MEANS_SLICES])
+		return choice(GS_MEANS_SLICES, GS_MEANS_WHY_LONG_TURNS);
 	if (is_short && !c->may_share)
 		return choice(GS_MEANS_SLICES, GS_MEANS_WHY_NOT_ALLOWED);
 	if (is_short)

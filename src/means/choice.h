@@ -4,7 +4,9 @@
  *
  * Pure. Beside a BE with short thread blocks a shared server is better than slices: a request waits
  * for one block, and nothing is switched. If the blocks are long, slices are better. So if both
- * waits are known, the shorter one decides. Otherwise the choice is slices, which give nothing up.
+ * waits are known, the shorter one decides. Otherwise the choice is slices, which give nothing up. A
+ * turn of many kernels waits for one switch by slices, but for a block before each kernel in a
+ * server. So slices are the choice beside services with long turns, too.
  */
 #ifndef GPUSCHED_MEANS_CHOICE_H
 #define GPUSCHED_MEANS_CHOICE_H
@@ -48,6 +50,9 @@ const char *gs_means_name(enum gs_means_name m);
 		      "shared server: it would gain nothing by that") \
 	X(LONG_BLOCKS, "its thread blocks are long: requests wait less for a switch than for " \
 		       "their end") \
+	X(LONG_TURNS, \
+	  "its thread blocks are short, but the services beside it had long turns: in a " \
+	  "shared server many of their kernels would wait for such blocks") \
 	X(NO_BLOCKS, "how long its thread blocks are is not known: it was not in CTA mode beside " \
 		     "others") \
 	X(POOL_RUNS, "its thread blocks are not short, and its user's pool of class be runs") \
@@ -76,6 +81,8 @@ struct gs_evidence {
 	uint32_t switch_us; /* from there to the first instruction of the next program */
 	uint32_t turns_a_request;
 	uint32_t be_beside; /* the most BEs that were on its GPU at a time */
+	/* of a BE: the mean turn of the services that ran beside it in its trial */
+	uint32_t lc_turn_us;
 };
 
 struct gs_means_case {

@@ -32,6 +32,12 @@
 #define WATCHED_USER 128u
 
 /* A compute TSG that is watched. */
+/* Turns of all services on a GPU. */
+struct lc_sums {
+	unsigned int tsgs;
+	uint64_t turns, held_ns;
+};
+
 struct watched {
 	UT_hash_handle hh;
 	uint64_t id;
@@ -47,6 +53,7 @@ struct watched {
 	uint32_t timeslice_us;
 	struct gs_leaving leaving;
 	struct gs_trial trial;
+	struct lc_sums lc; /* when the trial began */
 };
 
 struct watching_user {
@@ -247,6 +254,34 @@ static bool has_trials(const struct gs_means_known *k, const struct gs_remembere
 	       r->tries < GS_TRIAL_TRIES;
 }
 
+/* Turns of services on that GPU so far. */
+static struct lc_sums lc_sums_of(const struct gs_means_known *k, uint32_t gpu)
+{
+	struct lc_sums ret = { 0 };
+	struct gs_turn_sums t;
+
+	for (const struct watched *o = k->all; o; o = o->hh.next)
+		if (o->gpu == gpu && gs_means_role(o->class_id) == GS_ROLE_LC &&
+		    !gs_account_of(k->hub->account, o->id, &t)) {
+			const struct gs_tsg_sums s = gs_tsg_sums_of(&t);
+
+			ret.tsgs++;
+			ret.turns += s.turns;
+			ret.held_ns += s.held_ns;
+		}
+	return ret;
+}
+
+/* The mean of their turns since the trial of @w began; 0: not known. */
+static uint32_t lc_turn_us(const struct gs_means_known *k, const struct watched *w)
+{
+	struct lc_sums now = k->hub->account ? lc_sums_of(k, w->gpu) : (struct lc_sums){ 0 };
+
+	if (now.tsgs != w->lc.tsgs || now.turns <= w->lc.turns || now.held_ns < w->lc.held_ns)
+		return 0;
+	return (uint32_t)((now.held_ns - w->lc.held_ns) / (now.turns - w->lc.turns) / NS_PER_US);
+}
+
 static void begin_trial(struct gs_means_known *k, struct watched *w, const struct gs_tsg_sums *now,
 			const struct gs_turn_sums *t, uint64_t ns)
 {
@@ -261,6 +296,7 @@ static void begin_trial(struct gs_means_known *k, struct watched *w, const struc
 		return;
 	gs_trials_add(&k->trials, w->gpu, w->uid, ns);
 	w->trial = gs_trial_begin(t, ns);
+	w->lc = lc_sums_of(k, w->gpu);
 	k->tried++;
 	r->tries++;
 	gs_remember_used(&k->memory, r, time(NULL));
@@ -281,6 +317,7 @@ static void end_trial(struct gs_means_known *k, struct watched *w, enum gs_trial
 		.leave_cta_us = us,
 		.leave_cilp_us = (uint32_t)(costs.save_ns / 1000),
 		.switch_us = (uint32_t)((costs.switch_ns + costs.restore_ns) / 1000),
+		.lc_turn_us = lc_turn_us(k, w),
 	};
 	bool told = v == GS_TRIAL_TOLD || v == GS_TRIAL_LONG;
 	unsigned int ms = (unsigned int)((gs_now_ns() - w->trial.began_ns) / NS_PER_MS);

@@ -106,6 +106,7 @@ void gs_remember_trial(struct gs_memory_of_programs *m, struct gs_remembered *r,
 		       const struct gs_evidence *seen, int64_t now_s)
 {
 	r->seen.leave_cta_us = seen->leave_cta_us;
+	keep_known(&r->seen.lc_turn_us, seen->lc_turn_us);
 	if (!r->seen.leave_cilp_us)
 		r->seen.leave_cilp_us = seen->leave_cilp_us;
 	if (!r->seen.switch_us)

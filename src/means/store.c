@@ -16,19 +16,21 @@
 
 /*
  * kind to be_beside: struct gs_evidence. whole, launch_bound, batch: how often each kind was found.
- * looked, asked, tries: since version 2.
+ * looked to lc_turn_us: since version 2.
  */
 #define SCHEMA \
 	"CREATE TABLE IF NOT EXISTS program(uid INTEGER, exe TEXT, script TEXT, place TEXT, " \
 	"used INTEGER, role INTEGER, kind INTEGER, leave_cilp_us INTEGER, leave_cta_us INTEGER, " \
 	"switch_us INTEGER, turns_a_request INTEGER, be_beside INTEGER, whole INTEGER, " \
 	"launch_bound INTEGER, batch INTEGER, looked INTEGER, asked INTEGER, tries INTEGER, " \
+	"lc_turn_us INTEGER, " \
 	"PRIMARY KEY(uid, exe, script, place)) WITHOUT ROWID;"
 #define UPGRADE \
 	"ALTER TABLE program ADD COLUMN looked INTEGER DEFAULT 1;" \
 	"ALTER TABLE program ADD COLUMN asked INTEGER DEFAULT 0;" \
-	"ALTER TABLE program ADD COLUMN tries INTEGER DEFAULT 0;"
-#define INSERT "INSERT INTO program VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+	"ALTER TABLE program ADD COLUMN tries INTEGER DEFAULT 0;" \
+	"ALTER TABLE program ADD COLUMN lc_turn_us INTEGER DEFAULT 0;"
+#define INSERT "INSERT INTO program VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 
 static int failed(struct gs_error *err, sqlite3 *db, const char *path)
 {
@@ -134,6 +136,7 @@ static void take_row(sqlite3_stmt *st, struct gs_memory_of_programs *m)
 	r->looked = sqlite3_column_int(st, 15);
 	r->asked = sqlite3_column_int(st, 16);
 	r->tries = (uint32_t)sqlite3_column_int64(st, 17);
+	r->seen.lc_turn_us = (uint32_t)sqlite3_column_int64(st, 18);
 }
 
 static int read_rows(sqlite3 *db, const char *path, struct gs_memory_of_programs *m,
@@ -179,7 +182,8 @@ static int write_row(sqlite3_stmt *st, const struct gs_remembered *r)
 				    r->looks[kinds[2]],
 				    r->looked,
 				    r->asked,
-				    r->tries };
+				    r->tries,
+				    r->seen.lc_turn_us };
 
 	sqlite3_reset(st);
 	sqlite3_bind_int64(st, 1, r->id.uid);

@@ -97,6 +97,7 @@ static void put(json_t *o, const struct gs_means_choice *c, const struct gs_reme
 	put_us(o, "leave_cilp_us", e.leave_cilp_us);
 	put_us(o, "leave_cta_us", e.leave_cta_us);
 	put_us(o, "switch_us", e.switch_us);
+	put_us(o, "lc_turn_us", e.lc_turn_us);
 	gs_json_put_number(o, "turns_a_request", e.turns_a_request != 0, e.turns_a_request);
 	gs_json_put_number(o, "be_beside", r != NULL, e.be_beside);
 	gs_json_put(o, "wait_us", waits);

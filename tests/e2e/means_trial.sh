@@ -103,6 +103,21 @@ start fourth --class be --means auto -- "$scratch/bin/long" be $fixed --block-us
 like "$(said fourth)" "slices: its thread blocks are long" "its second start is by slices"
 end_load "$fourth"
 
+# ---- a service with long turns: short blocks do not lead to the shared server
+end_load "$lc"
+restart_daemon
+cp "$gsload" "$scratch/bin/beside"
+start lc --class lc -- "$gsload" lc $fixed --kernel-us 1500 --arrivals poisson --period-us 10000
+start seventh --class be --means auto -- "$scratch/bin/beside" be $fixed --block-us 20 --kernel-us 1000
+check "short blocks beside long turns are known soon" wait_for 30 eval '[ "$(program beside .leave_cta_us)" -gt 0 ]'
+ge "$(program beside .lc_turn_us)" 1200 "the trial has noted the service's turns, us"
+end_load "$seventh"
+end_load "$lc"
+start eighth --class be --means auto -- "$scratch/bin/beside" be $fixed --block-us 20 --kernel-us 1000
+like "$(said eighth)" "slices: its thread blocks are short, but the services beside it had long turns" "its second start is by slices"
+end_load "$eighth"
+start lc --class lc -- "$gsload" lc $fixed --arrivals poisson --period-us 5000
+
 # ---- who has no trial
 restart_daemon
 cp "$gsload" "$scratch/bin/plain"

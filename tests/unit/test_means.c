@@ -94,6 +94,17 @@ static void the_gpu_decides_what_is_short(void **state)
 	expect(be(e), GS_MEANS_SHARE, GS_MEANS_WHY_SHORT_BLOCKS);
 }
 
+/* Each kernel of a CUDA graph would wait for a block. */
+static void long_turns_beside_it_want_slices(void **state)
+{
+	struct gs_evidence e = short_blocks;
+
+	e.lc_turn_us = 350;
+	expect(be(e), GS_MEANS_SHARE, GS_MEANS_WHY_SHORT_BLOCKS);
+	e.lc_turn_us = 1100;
+	expect(be(e), GS_MEANS_SLICES, GS_MEANS_WHY_LONG_TURNS);
+}
+
 static void lc_joins_a_server_that_runs(void **state)
 {
 	struct gs_means_case c = lc(GS_PROGRAM_LAUNCH_BOUND, 1);
@@ -400,7 +411,9 @@ static void an_old_file_is_read(void **state)
 		assert_true(back.all->looked);
 		assert_int_equal(back.all->seen.leave_cta_us, 8);
 		assert_int_equal(back.all->tries, i);
+		assert_int_equal(back.all->seen.lc_turn_us, i * 50);
 		back.all->tries = 1;
+		back.all->seen.lc_turn_us = 50;
 		assert_int_equal(gs_store_write(dir, back.all, 1, &err), 0);
 		gs_memory_of_programs_done(&back);
 	}
@@ -456,6 +469,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(be_goes_by_its_blocks),
 		cmocka_unit_test(the_gpu_decides_what_is_short),
+		cmocka_unit_test(long_turns_beside_it_want_slices),
 		cmocka_unit_test(lc_joins_a_server_that_runs),
 		cmocka_unit_test(many_turns_are_held),
 		cmocka_unit_test(what_is_not_known_is_not_guessed),
