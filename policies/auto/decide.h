@@ -49,6 +49,7 @@ GPUSCHED_INLINE void say(const struct gpusched_task *t, struct tsg *s, const str
 					     : NO_KIND;
 	x->quiet_us = s->requests.quiet_us;
 	x->turns_a_request = s->requests.turns;
+	x->turn_us = s->requests.turn_us;
 	x->not_held = not_held(t, s, r, now);
 	if (!r->be)
 		x->means = NO_MEANS;

@@ -70,6 +70,9 @@ GPUSCHED_INLINE void weigh_requests(struct tsg *s, struct runlist *r, gs_u64 now
 	gs_u64 idle = open > worked ? open - worked : 0;
 
 	q->turns = gpusched_div(turns * mean, open);
+	if (turns)
+		q->turn_us = gpusched_div(gpusched_div(s->progress - q->window_progress, turns),
+					  1000ull);
 	q->idle_permille = gpusched_div(idle * 1000, now - q->window_ns);
 	q->verdict = weigh_hold(q, r);
 	q->length_ns = 0;

@@ -37,6 +37,7 @@ struct says {
 	enum not_held not_held;
 	gs_u32 quiet_us;
 	gs_u64 turns_a_request;
+	gs_u64 turn_us; /* mean turn, as in struct requests */
 };
 
 /* Requests of an LC, measured in windows of a second or more. */
@@ -47,6 +48,7 @@ struct requests {
 	gs_u64 open_ns; /* total length of the requests that ended in the window */
 	gs_u32 ended, quiet_us;
 	gs_u64 turns;         /* expected number per request */
+	gs_u64 turn_us;       /* mean turn in the last window without a hold; 0: not known */
 	gs_u64 idle_permille; /* expected part of the time that the GPU would idle in holds */
 	gs_u64 length_ns;     /* mean length of requests in holds; 0: not known yet */
 	gs_u64 again_ns;      /* earliest time for another look without holds */

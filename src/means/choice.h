@@ -53,6 +53,8 @@ const char *gs_means_name(enum gs_means_name m);
 	X(LONG_TURNS, \
 	  "its thread blocks are short, but the services beside it had long turns: in a " \
 	  "shared server many of their kernels would wait for such blocks") \
+	X(NO_TURNS, "its thread blocks are short, but how long the turns of services beside it " \
+		    "are is not known: a shared server suits short turns alone") \
 	X(NO_BLOCKS, "how long its thread blocks are is not known: it was not in CTA mode beside " \
 		     "others") \
 	X(POOL_RUNS, "its thread blocks are not short, and its user's pool of class be runs") \
@@ -81,7 +83,7 @@ struct gs_evidence {
 	uint32_t switch_us; /* from there to the first instruction of the next program */
 	uint32_t turns_a_request;
 	uint32_t be_beside; /* the most BEs that were on its GPU at a time */
-	/* of a BE: the mean turn of the services that ran beside it in its trial */
+	/* of a BE: the longest mean turn of a service that ran beside it lately */
 	uint32_t lc_turn_us;
 };
 

@@ -22,12 +22,16 @@
 #include "process/command.h"
 
 /* Times of an H200, from its log: with blocks of 100 us, and of 1 ms. */
-static const struct gs_evidence short_blocks = {
-	.kind = GS_PROGRAM_BATCH, .leave_cilp_us = 126, .leave_cta_us = 104, .switch_us = 84
-};
-static const struct gs_evidence long_blocks = {
-	.kind = GS_PROGRAM_BATCH, .leave_cilp_us = 126, .leave_cta_us = 910, .switch_us = 84
-};
+static const struct gs_evidence short_blocks = { .kind = GS_PROGRAM_BATCH,
+						 .leave_cilp_us = 126,
+						 .leave_cta_us = 104,
+						 .switch_us = 84,
+						 .lc_turn_us = 150 };
+static const struct gs_evidence long_blocks = { .kind = GS_PROGRAM_BATCH,
+						.leave_cilp_us = 126,
+						.leave_cta_us = 910,
+						.switch_us = 84,
+						.lc_turn_us = 150 };
 
 static struct gs_means_case be(struct gs_evidence seen)
 {
@@ -103,6 +107,8 @@ static void long_turns_beside_it_want_slices(void **state)
 	expect(be(e), GS_MEANS_SHARE, GS_MEANS_WHY_SHORT_BLOCKS);
 	e.lc_turn_us = 1100;
 	expect(be(e), GS_MEANS_SLICES, GS_MEANS_WHY_LONG_TURNS);
+	e.lc_turn_us = 0; /* no service has shown it */
+	expect(be(e), GS_MEANS_SLICES, GS_MEANS_WHY_NO_TURNS);
 }
 
 static void lc_joins_a_server_that_runs(void **state)
