@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FEW 8u   /* lengths that make a cluster */
+#define FEW 8u   /* a cluster has at least this many lengths */
 #define MAKES 3u /* a TSG with this many of the lengths is a maker */
 
 static int by_length(const void *a, const void *b)

@@ -20,8 +20,8 @@ struct gs_lane {
 	gs_lane_fn last; /* the call to make at the end */
 	void *last_user;
 	bool ends, over; /* ends: no further call; over: the thread is done */
-	bool left;       /* the thread frees this */
-	bool late;       /* the caller's flag: a wait was in vain */
+	bool left;       /* nobody waits for the thread: it frees this */
+	bool late;       /* the caller's flag: a wait has timed out */
 };
 
 static void lane_free(struct gs_lane *lane)
@@ -33,7 +33,7 @@ static void lane_free(struct gs_lane *lane)
 	free(lane);
 }
 
-/* Takes the next call out of the queue. */
+/* Returns the call to make next; NULL: none. After gs_lane_end() that is @last, once. */
 static gs_lane_fn take_next(struct gs_lane *lane, void **ret_user)
 {
 	gs_lane_fn fn = lane->fn;

@@ -11,7 +11,7 @@
 #include "account/opening.h"
 #include "account/usage.h"
 
-/* A TSG with turns that are counted. */
+/* A compute TSG that the account knows. */
 struct tsg {
 	UT_hash_handle hh;
 	struct gpusched_key key;
@@ -26,7 +26,10 @@ struct tsg {
 	uint64_t launch_ns; /* the last launch that was reported */
 };
 
-/* A context as the log names it. Ids come from the owner's memory, so the pid has to fit too. */
+/*
+ * A context as the log names it. A process can forge its own context ids, so the pid must match
+ * too.
+ */
 struct context_key {
 	uint32_t gpu, context, pid;
 };
@@ -48,15 +51,15 @@ struct maker {
 	struct maker_key key;
 	unsigned int ntsgs;
 	struct tsg *sole; /* the TSG if there is only one */
-	/* Turns of this process were seen that belong to none of its known TSGs. */
+	/* The log had turns of this process that belong to none of its known TSGs. */
 	bool unattributed;
 };
 
-/* The TSG that has been alone, from one reading of the driver's samples to the next. */
+/* The TSG that had the GPU to itself between two readings of the driver's usage samples. */
 struct alone {
 	uint64_t id, switches, at_ns, retry_at;
 	struct gs_usage usage;
-	/* values of the last reading, which count once the log has come as far without a switch */
+	/* from the last reading; they count once the log shows no switch up to that time */
 	uint64_t ns, worked_ns;
 };
 
@@ -69,15 +72,17 @@ struct gpu {
 	struct gs_switchlog_clock clock;
 	unsigned int ntsgs;
 	bool anew; /* the known TSGs have changed: report all again */
-	/* Records came between the last two readings, even if another reader fetched them. */
+	/*
+	 * Records came between the last two timed readings, even if a flush has read them already.
+	 */
 	bool active;
 	bool told; /* facts of its runlist were reported, and are still valid */
 	uint64_t flushed, retry_at, lost, spent;
-	uint64_t records, looked; /* records read; records read up to the last reading */
+	uint64_t records, looked; /* records read so far; the same at the last timed reading */
 	struct alone alone;
-	struct gs_costs begin;     /* its log begins with these costs */
-	unsigned int contradicted; /* of the present log, as far as counted */
-	struct gpusched_gpu costs; /* as they were reported */
+	struct gs_costs begin;     /* the costs with which its log begins */
+	unsigned int contradicted; /* contradictions by the present log that are counted already */
+	struct gpusched_gpu costs; /* as last reported */
 	char reason[160], blank[160];
 };
 
