@@ -14,12 +14,12 @@
 /* All programs of one GPU, counted by kind. */
 struct advise_crowd {
 	unsigned int n[GS_PROGRAM_KIND_MAX];
-	bool short_blocks;        /* a batch program runs in CTA mode */
+	bool short_blocks;        /* a batch program stays in CTA mode: its blocks are short */
 	bool has_auto;            /* policy auto is installed; otherwise lcbe and rr are used */
-	bool has_pool, has_share; /* options of gpusched run */
+	bool has_pool, has_share; /* `gpusched run` has --pool, --share */
 };
 
-/* The means, declared once: symbol, name, text. */
+/* The remedies that advise names, declared once: symbol, name, text. */
 #define ADVISE_MEANS(X) \
 	X(NOTHING, "nothing", "nothing has to be done") \
 	X(UNKNOWN, "unknown", "too little was seen to say") \

@@ -229,7 +229,7 @@ int cli_main(const struct cli_table *t, int argc, char **argv)
 {
 	int code;
 
-	/* writes whole lines, since other programs write there too */
+	/* write whole lines, since other programs use the same stderr */
 	setvbuf(stderr, NULL, _IOLBF, BUFSIZ);
 	gs_log_sink(gs_log_to_stderr, "gpusched", LOG_WARNING);
 	code = dispatch(t, argc, argv);

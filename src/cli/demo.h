@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* demo.h - what the demo measures: three cases, three figures */
+/*
+ * demo.h - declares what the demo measures: three figures in each of three cases
+ */
 #ifndef GPUSCHED_CLI_DEMO_H
 #define GPUSCHED_CLI_DEMO_H
 
