@@ -46,7 +46,7 @@ EXPORT int InitializeInjection(void)
 	if (!agent_settings.blind[0])
 		strcpy(agent_settings.blind,
 		       "the agent came after the program's start, not by LD_PRELOAD");
-	if (!agent_is_up()) /* we do not see its pthread_exit() either */
+	if (!agent_is_up()) /* loaded late, we do not see the program's pthread_exit() */
 		agent_leave_last();
 	agent_start();
 	return 1;

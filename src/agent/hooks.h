@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * hooks.h - what hooks.c and its assembler share
+ * hooks.h - declares what hooks.c and its assembler share
  *
- * A hook is a struct with the real function's address. Its entry counts the call and jumps to that
- * address. It calls C code before and after only while more than the count is wanted.
+ * A hook is a struct with a real function's address, and an entry that stands in for the function.
+ * The entry counts the call and jumps to the address. It calls C code before and after only for the
+ * kinds in gs_hook_watch.
  */
 #ifndef GPUSCHED_AGENT_HOOKS_H
 #define GPUSCHED_AGENT_HOOKS_H
@@ -15,7 +16,7 @@
 #define HOOK_POOL 128 /* entries for functions by address */
 
 #define HOOK_START (1 << 0)     /* cuInit: the agent starts after it */
-#define HOOK_NAMES (1 << 1)     /* gives out functions by name */
+#define HOOK_NAMES (1 << 1)     /* cuGetProcAddress: returns functions by name */
 #define HOOK_LAUNCH (1 << 2)    /* argument 0: the function */
 #define HOOK_LAUNCH_EX (1 << 3) /* argument 1: the function */
 #define HOOK_GRAPH (1 << 4)     /* argument 0: the graph */
@@ -47,7 +48,7 @@
 #define EARLY __attribute__((no_sanitize("address", "undefined")))
 
 struct hook {
-	void *real; /* gs_hook_lazy() at first */
+	void *real; /* gs_hook_lazy() until the first call */
 	uint32_t kind, count_at;
 	const char *name;
 	uint64_t pad;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * launches.c - counts the program's launches; calls C code for those that are watched, and knows of
- * captures
+ * launches.c - counts launches and captures, and chooses which calls C code sees
  */
 #include "agent/agent.h"
 #include "agent/launches.h"

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * requests.c - finds when the program's requests begin, for a daemon that may keep other programs
- * off the GPU
+ * requests.c - finds when the program's requests begin, and tells the daemon
+ *
+ * The daemon may then keep other programs off the GPU.
  *
  * A rest is the time from the end of a wait, if no other thread waits, to the next launch. A
  * request is a sequence of launches and waits without a rest as long as `quiet`, a time that is

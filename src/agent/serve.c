@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-/* serve.c - the agent's socket: its own user and root may ask, one message at a time */
+/*
+ * serve.c - serves the agent's socket, for its own user and root, one message at a time
+ */
 #include <errno.h>
 #include <linux/futex.h>
 #include <poll.h>
@@ -179,8 +181,9 @@ static void round_of(struct peers *s)
 }
 
 /*
- * If a program's main thread ended by pthread_exit(), the program ends with the last of its other
- * threads. Agent threads do not count, so when only they are left, this does glibc's last step.
+ * True if only agent threads are left. After pthread_exit() in the main thread, a program ends with
+ * its last other thread. The agent's threads would keep the program alive, so the agent then calls
+ * exit().
  */
 static bool is_last(void)
 {
@@ -211,8 +214,8 @@ static bool is_last(void)
 }
 
 /*
- * Output and exit handlers need the program's own descriptors. So when the main thread ends, it
- * leaves a thread behind that shares them, and that only does this last step.
+ * exit() flushes output and runs handlers, which need the program's own descriptors. So an ending
+ * main thread leaves behind a thread that shares these descriptors and only calls exit().
  */
 static _Atomic uint32_t last;
 
@@ -249,7 +252,7 @@ void *agent_serve(void *unused)
 		s.p[i] = (struct pollfd){ .fd = -1, .events = POLLIN };
 	agent_page_make();
 	s.p[0].fd = open_socket();
-	for (;;) { /* even without a socket, this thread ends the program */
+	for (;;) { /* goes on without a socket too, since it has to end the program */
 		struct gs_agent_facts facts = { 0 };
 
 		fill_facts(&facts);

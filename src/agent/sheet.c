@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * sheet.c - the daemon's page, through which this process's agent and the daemon exchange figures
+ * sheet.c - exchanges figures with the daemon, through a page that the daemon gives
  *
  * The page stays mapped at its first address, even when another daemon's page replaces it or the
  * daemon is gone: any thread of the program may be reading it.

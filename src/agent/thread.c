@@ -49,8 +49,8 @@ int agent_thread(void *(*fn)(void *))
 }
 
 /*
- * The thread gets a descriptor table of its own, empty. So the program's numbers and pipe ends stay
- * as they are, and no closefrom() of the program closes ours.
+ * Gives the thread its own, empty descriptor table. So the agent takes no descriptor numbers of the
+ * program and keeps none of its pipes open, and a closefrom() of the program closes none of ours.
  */
 int agent_thread_begin(const char *name)
 {
