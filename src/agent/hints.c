@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
-/*
- * hints.c - provides the functions that gpusched/hint.h looks up in the process
- */
+/* hints.c - provides the functions that gpusched/hint.h looks up in the process */
 #include "gpusched/hint.h"
 
 #include <errno.h>

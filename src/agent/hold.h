@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * hold.h - declares the pre-switch, and the hints that start it
- */
+/* hold.h - declares the pre-switch, and the hints that start it */
 #ifndef GPUSCHED_AGENT_HOLD_H
 #define GPUSCHED_AGENT_HOLD_H
 

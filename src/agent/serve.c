@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
-/*
- * serve.c - serves the agent's socket, for its own user and root, one message at a time
- */
+/* serve.c - serves the agent's socket, for its own user and root, one message at a time */
 #include <errno.h>
 #include <linux/futex.h>
 #include <poll.h>

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
-/*
- * settings.c - reads the agent's settings from the environment
- */
+/* settings.c - reads the agent's settings from the environment */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>

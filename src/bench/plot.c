@@ -13,7 +13,7 @@
 #define POINTS 200 /* points of one curve */
 #define MAX_BLOCKS 64
 
-/* Writes all blocks' latencies of a row, thinned. */
+/* Writes a row's latencies of all blocks as a curve of POINTS quantiles. */
 static size_t put_curve(FILE *f, const struct bench_result *r, const struct bench_pick *p)
 {
 	CLEANUP_FREE double *all = NULL;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* program.c - one program of a cell: start, output, figures */
+/* program.c - starts a program of a cell, and makes figures of its output */
 #include <errno.h>
 #include <limits.h>
 #include <math.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* tables.c - every load and every scheme of the bench */
+/* tables.c - lists every load and every scheme of the bench */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -104,9 +104,8 @@ static const struct bench_program densenet_loop = { BENCH_TORCH, .torch = "dense
 static const struct bench_program training = { BENCH_TORCH, .torch = "train" };
 static const struct bench_program two_process_training = { BENCH_TORCH, .torch = "ddp" };
 
-/*
- * ---- held out: bench/held-out.md says what they resemble, and when somebody looked at them ------
- */
+/* ---- held out -------------------------------------------------------------------------------- */
+/* bench/held-out.md says what these programs resemble, and when somebody looked at them. */
 
 /* With one kernel per layer: VGG-19, ResNet-152. */
 #define VGG .kernel_us = 40, .kernels = 19

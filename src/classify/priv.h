@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * priv.h - data shared by the files of src/classify: classes, rules, and a process's facts
+ * priv.h - declares what src/classify shares: classes, rules, and a process's facts
  */
 #ifndef GPUSCHED_CLASSIFY_PRIV_H
 #define GPUSCHED_CLASSIFY_PRIV_H
@@ -14,9 +14,8 @@
 #define GS_MAX_ALLOWS 64
 #define GS_CGROUP_LEVELS 32
 
-/*
- * ---- facts: decisions depend on nothing else; facts.c reads them, tests make them up -----------
- */
+/* ---- facts ----------------------------------------------------------------------------------- */
+/* Decisions depend on nothing else. facts.c reads facts; tests make them up. */
 
 /* One directory of the process's cgroup path. */
 struct gs_cgroup_fact {
@@ -105,7 +104,7 @@ struct gs_classes {
 	size_t nparts;              /* number of pods that ask for a limit or a request */
 	struct gs_ceiling ceilings[GS_MAX_ALLOWS];
 	size_t nceilings;
-	const char *no_slices; /* what ended the slices of pods' claims; NULL: they count */
+	const char *no_slices; /* why slices of pods' claims are ignored; NULL: they count */
 };
 
 /* True if AllowClass= holds for this user or one of the user's groups. */

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * cli.h - declares what all commands use: options, failures, requests, printing
- */
+/* cli.h - declares what all commands use: options, failures, requests, printing */
 #ifndef GPUSCHED_CLI_CLI_H
 #define GPUSCHED_CLI_CLI_H
 

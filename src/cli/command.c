@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
-/*
- * command.c - prints failures, finds options, and catches signals for every command
- */
+/* command.c - prints failures, finds options, and catches signals for every command */
 #include "cli/cli.h"
 
 #include <stdarg.h>

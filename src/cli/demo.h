@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * demo.h - declares what the demo measures: three figures in each of three cases
- */
+/* demo.h - declares what the demo measures: three figures in each of three cases */
 #ifndef GPUSCHED_CLI_DEMO_H
 #define GPUSCHED_CLI_DEMO_H
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * detail.h - adds the facts of `monitor --verbose` to events, and makes cells of them
- */
+/* detail.h - adds the facts of `monitor --verbose` to events, and makes cells of them */
 #ifndef GPUSCHED_CLI_DETAIL_H
 #define GPUSCHED_CLI_DETAIL_H
 

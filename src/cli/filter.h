@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * filter.h - decides which events belong to a TARGET
- */
+/* filter.h - decides which events belong to a TARGET */
 #ifndef GPUSCHED_CLI_FILTER_H
 #define GPUSCHED_CLI_FILTER_H
 

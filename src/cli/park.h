@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * park.h - declares the verbs park, unpark and parked, and helpers for other commands
- */
+/* park.h - declares the verbs park, unpark and parked, and helpers for other commands */
 #ifndef GPUSCHED_CLI_PARK_H
 #define GPUSCHED_CLI_PARK_H
 

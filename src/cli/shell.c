@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
-/*
- * shell.c - shows a prompt at which every verb works. Each verb runs in its own process.
- */
+/* shell.c - shows a prompt at which every verb works. Each verb runs in its own process. */
 #include "cli/shell.h"
 
 #include <errno.h>

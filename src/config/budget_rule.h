@@ -33,7 +33,8 @@ struct gs_budget_rule {
 	 * over=stop: when the budget is used up, programs are suspended even if nobody else waits.
 	 */
 	bool stop;
-	bool known; /* for spending.h: the earlier use is known, as far as it can be */
+	/* for spending.h: use from before the daemon's start is counted, as far as known */
+	bool known;
 };
 
 struct gs_budget_rules {
