@@ -12,7 +12,7 @@
 #include "basic/env.h"
 #include "basic/log.h"
 
-#define SOON_NS (33 * NS_PER_MS) /* the period at which RM fills the log itself */
+#define SOON_NS (33 * NS_PER_MS) /* how often RM fills the log by itself */
 #define IDLE_NS NS_PER_S
 #define OLD_BRANCH 545u /* before this driver branch, RM fills the log once a second */
 #define OLD_PERIOD_NS NS_PER_S
@@ -41,7 +41,7 @@ struct tsg *account_tsg(const struct gs_account *a, uint64_t id)
 
 /* ---- clocks ---------------------------------------------------------------------------------- */
 
-/* Converts to the GPU's clock. 0 stays 0: no time. */
+/* Converts a time to the GPU's clock. 0 (no time) stays 0. */
 static uint64_t to_gpu(const struct gpu *g, uint64_t monotonic_ns)
 {
 	return !monotonic_ns ? 0 : gs_switchlog_to_gpu(&g->clock, monotonic_ns);
@@ -189,8 +189,8 @@ struct maker *account_maker(const struct gs_account *a, uint32_t gpu, uint32_t p
 }
 
 /*
- * Drivers before branch 560 do not tell the context ids of an adopted TSG. So a turn of its process
- * is attributed to the process's only compute TSG, if it has just one.
+ * Finds a TSG by its process alone, if the process has just one compute TSG. Drivers before branch
+ * 560 do not report the context ids of an adopted TSG.
  */
 static struct tsg *find_sole(const struct gpu *g, uint32_t pid)
 {
@@ -252,7 +252,7 @@ static void tell_spent(struct gpu *g)
 static void flush(struct gpu *g, uint64_t now)
 {
 	if (now - g->flushed < FLUSH_NS) {
-		log_read(g); /* without a call to RM: only what it has written by itself */
+		log_read(g); /* no call to RM: reads only what RM has written by itself */
 		return;
 	}
 	g->flushed = now;
@@ -290,7 +290,10 @@ static void no_usage(struct gpu *g, uint64_t now, int r, uint32_t status)
 			 "the driver gives no samples of engine use: %s", strerror(-r));
 }
 
-/* Gets how busy the engine was since the last call. Returns false if unknown. */
+/*
+ * Finds for which part of the time since the last call the engine was busy (0 to 1). Returns false
+ * if unknown.
+ */
 static bool ask_usage(struct gpu *g, uint64_t now, double *ret)
 {
 	unsigned int branch = g->a->opts.branch;
@@ -359,7 +362,7 @@ static uint64_t look(struct gpu *g, uint64_t now)
 		flush(g, now);
 	} else {
 		log_read(g);
-		/* RM has handed out all records that are older */
+		/* RM has written all records that are older than @behind */
 		gs_turns_until(g->turns, to_gpu(g, now - behind));
 	}
 	count_contradicted(g);

@@ -39,7 +39,7 @@ enum gs_account_counter {
 
 struct gs_account_opts {
 	size_t size;               /* sizeof(struct gs_account_opts) */
-	const struct gs_gpu *gpus; /* copied */
+	const struct gs_gpu *gpus; /* the GPUs to account for; copied */
 	size_t ngpus;
 	unsigned int branch; /* the driver's major version, such as 580; 0: unknown */
 	/*
@@ -48,9 +48,9 @@ struct gs_account_opts {
 	 */
 	const struct gs_costs *begin;
 	gs_turn_fn on_turn; /* gets each ended turn, in CLOCK_MONOTONIC; may be NULL */
-	/* May be NULL: reports how long calls on that GPU's log took. */
+	/* Gets how long RM calls for that GPU's log took. May be NULL. */
 	void (*on_spent)(uint32_t gpu, uint64_t ns, void *user);
-	uint64_t wait_ns; /* longest wait for an answer of RM; 0: 20 ms */
+	uint64_t wait_ns; /* longest wait for an answer of RM, ns; 0: 20 ms */
 	/*
 	 * Returns the pid of the MPS server that runs the work of @pid in its TSG; 0: @pid has its
 	 * own TSG. May be NULL.
@@ -116,8 +116,8 @@ int gs_account_facts(const struct gs_account *a, uint64_t id, struct gpusched_fa
 /* Sets whether policies see GPUSCHED_STATE_TRIAL for that TSG. -ENOENT: its turns are not known. */
 int gs_account_trial(struct gs_account *a, uint64_t id, bool on);
 /*
- * While a policy or the engine acts on facts, logs are read 30 times a second, with or without
- * switches.
+ * @on: reads logs 30 times a second even without switches, since a policy or the engine acts on the
+ * facts.
  */
 void gs_account_eager(struct gs_account *a, bool on);
 
@@ -130,8 +130,8 @@ int gs_account_of(const struct gs_account *a, uint64_t id, struct gs_turn_sums *
 struct gs_account_gpu {
 	bool open;         /* the log is open */
 	char reason[160];  /* why it is not open; "": there is no TSG to account for */
-	char blank[160];   /* why the work of a TSG that is alone cannot be estimated; "": it can */
-	uint64_t error_ns; /* possible error of times against CLOCK_MONOTONIC */
+	char blank[160];   /* why the work of a TSG alone on the GPU is unknown; "": it is not */
+	uint64_t error_ns; /* possible error of times that are converted to CLOCK_MONOTONIC */
 	struct gs_runlist_sums sums;
 	struct gs_costs costs;
 	const char *save_unknown; /* why the save's cost is unknown; NULL: it is known, or no log */

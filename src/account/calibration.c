@@ -10,8 +10,8 @@
 #include "basic/clock.h"
 
 #define WINDOW_NS GS_WINDOW_NS
-#define TURNS GS_SAMPLE_MAX /* the last turns of a slice that are kept */
-/* A slice of at least ten windows can be recognized in a turn's length. */
+#define TURNS GS_SAMPLE_MAX /* number of last turns that are kept for each slice */
+/* A slice shows in a turn's length if it is at least this many windows long. */
 #define SHOWS 10u
 #define LEARN_US (SHOWS * WINDOW_NS / 1000)
 /*
@@ -27,7 +27,7 @@
 #define SLICES_MAX 16u /* turns of more slices would need too exact a unit */
 
 #define SLOTS 12u  /* different slices that are tracked */
-#define STEPS 4u   /* slices from one cluster to the next, at most */
+#define STEPS 4u   /* most slices by which two clusters may differ */
 #define SOON 16u   /* new turns until a slice is evaluated again, while its cut is unknown */
 #define AT_ONCE 4u /* the same after the GPU's clocks have changed */
 #define ENOUGH 16u /* turns that are enough for a cluster or a fit */
@@ -41,23 +41,24 @@ struct slot {
 	uint64_t us, used; /* us 0: the slot is unused */
 	struct gs_length turns[TURNS];
 	unsigned int n, at, fresh; /* fresh: turns since the last evaluation */
-	struct gs_cluster main;    /* more than half of the turns are in it; n 0: none */
-	/* Confirmed: turns that the slice ends are this long; n 0: none. */
+	struct gs_cluster main;    /* the cluster with more than half of the turns; n 0: none */
+	/* The confirmed length of turns that the slice ends; n 0: none. */
 	struct gs_cluster cut;
 	bool doubted; /* the costs in use do not hold for this slice */
 	/* the GPU's clocks have changed, and turns are too few to learn the new costs */
 	bool changed;
 	uint64_t odd_ns;
-	unsigned int odd; /* turns since the last usual one that ended @odd_ns after a slice */
+	/* unusual turns since the last usual one; they end @odd_ns after a slice */
+	unsigned int odd;
 };
 
 struct gs_calibration {
 	struct gs_costs costs; /* the costs in use */
 	/* Initial costs from elsewhere, less those that the log contradicted. */
 	struct gs_costs measured;
-	unsigned int contradicted; /* how often the log contradicted them */
+	unsigned int contradicted; /* how often the log contradicted @measured */
 	struct slot slots[SLOTS];
-	uint64_t clock; /* counts uses of slots */
+	uint64_t clock; /* counts turns, to find the slot that was used longest ago */
 	struct gs_length gaps[GAPS];
 	unsigned int ngaps, gap_at;
 };
@@ -68,7 +69,7 @@ struct gs_calibration {
 struct fit {
 	uint64_t unit_ps, save;
 	unsigned int explains;           /* turns that the fit explains; 0: there is no fit */
-	unsigned int its, its_explained; /* turns of the TSG that suggests the fit */
+	unsigned int its, its_explained; /* turns of the suggesting TSG; of those, explained ones */
 	/* two TSGs suggest it: their turns changed with their slices */
 	bool moved_alike;
 };
@@ -106,7 +107,7 @@ static void keep_better(struct fit *best, const struct fit *f)
 static bool is_proven(const struct fit *f, uint64_t us, const struct gs_sample *x)
 {
 	unsigned int clusters = 0;
-	bool one = false; /* a cluster of turns of a single slice */
+	bool one = false; /* there is a cluster of turns of a single slice */
 
 	if (f->unit_ps >= UNIT_LEAST_PS && f->unit_ps <= UNIT_USUAL_PS)
 		return true;
@@ -209,8 +210,8 @@ static uint64_t apart(uint64_t a, uint64_t b)
 }
 
 /*
- * Confirmed if two TSGs are back in their place after turns of the same length, or if one TSG's
- * turns became longer or shorter as its slice did.
+ * True if there is evidence that the slice made its main cluster. Either two TSGs came back in
+ * their place after turns of that length, or one TSG's turns changed with its slice.
  */
 static bool is_confirmed(const struct gs_calibration *c, const struct slot *s)
 {
@@ -253,8 +254,8 @@ static void forget_switch(struct gs_costs *costs)
 }
 
 /*
- * The log contradicts a cost: forget it. If it was known from elsewhere, it does not come back
- * later.
+ * Forgets a cost that the log contradicts. A cost known from elsewhere is dropped from c->measured
+ * too.
  */
 static void contradict(struct gs_calibration *c, enum gs_cost_basis basis,
 		       void (*forget)(struct gs_costs *costs))

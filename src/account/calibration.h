@@ -25,11 +25,13 @@ struct gs_cut {
 	bool periodic;
 	/* The slice is long enough to recognize by a turn's length whether the slice ended it. */
 	bool shows;
-	uint64_t first_low, first_high; /* bounds for a turn that its first slice ended */
+	/* bounds for the length of a turn that its first slice ended */
+	uint64_t first_low, first_high;
 	uint64_t slice;
-	uint64_t save;     /* the usual time to save the context; 0: unknown */
-	uint64_t shortest; /* no slice ended a shorter turn, in any mode; set even if unknown */
-	uint64_t longest;  /* the slice is at most this long; set even if unknown */
+	uint64_t save; /* the usual time to save the context; 0: unknown */
+	/* the slice did not end a shorter turn, in any mode; set even if not @known */
+	uint64_t shortest;
+	uint64_t longest; /* the slice is at most this long; set even if not @known */
 };
 
 struct gs_calibration;

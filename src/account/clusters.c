@@ -38,7 +38,10 @@ static void find_makers(const struct gs_length *lengths, unsigned int n, struct 
 	}
 }
 
-/* Finds the densest window in @n sorted lengths: its beginning, and the number of lengths in it. */
+/*
+ * Finds the densest window in @n sorted lengths. Returns the number of lengths in it; *ret_at: the
+ * index of the first.
+ */
 static unsigned int densest(const struct gs_length *lengths, unsigned int n, unsigned int *ret_at)
 {
 	unsigned int best = 0;

@@ -284,7 +284,7 @@ static bool part_differs(enum gs_cost_basis now, enum gs_cost_basis kept, uint64
 {
 	if (now == GS_COST_CALIBRATED || is_kept(now))
 		return !is_kept(kept) || is_other(a, b);
-	return is_kept(kept); /* true if the log has contradicted the kept cost */
+	return is_kept(kept); /* not known now: if a cost was kept, the log has contradicted it */
 }
 
 bool gs_kept_differs(const struct gs_kept_gpu *k, const struct gs_costs *costs)

@@ -21,7 +21,7 @@ struct gs_lane {
 	void *last_user;
 	bool ends, over; /* ends: no further call; over: the thread is done */
 	bool left;       /* nobody waits for the thread: it frees this */
-	bool late;       /* the caller's flag: a wait has timed out */
+	bool late;       /* a wait timed out: calls fail at once until the thread is idle */
 };
 
 static void lane_free(struct gs_lane *lane)
@@ -114,7 +114,7 @@ static struct timespec after(uint64_t ns)
 				  .tv_nsec = (long)(at % NS_PER_S) };
 }
 
-/* Waits until the thread has nothing to do. */
+/* Waits until the thread has nothing to do. Returns false if @until comes before. */
 static bool wait_idle(struct gs_lane *lane, const struct timespec *until)
 {
 	while (lane->fn)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * priv.h - what the files of the account share
+ * priv.h - declares what the files of src/account share
  */
 #ifndef GPUSCHED_ACCOUNT_PRIV_H
 #define GPUSCHED_ACCOUNT_PRIV_H
@@ -21,9 +21,9 @@ struct tsg {
 	uint32_t runlist;
 	struct context *contexts;
 	bool told;          /* its facts were reported, and are still valid */
-	bool suspended;     /* suspended by a call of ours */
+	bool suspended;     /* it is suspended, so it may not run */
 	bool trial;         /* policies are told to try CTA mode on it */
-	uint64_t launch_ns; /* the last launch that was reported */
+	uint64_t launch_ns; /* time of the last launch that was reported */
 };
 
 /*
@@ -82,7 +82,7 @@ struct gpu {
 	struct alone alone;
 	struct gs_costs begin;     /* the costs with which its log begins */
 	unsigned int contradicted; /* contradictions by the present log that are counted already */
-	struct gpusched_gpu costs; /* as last reported */
+	struct gpusched_gpu costs; /* the costs that were last reported */
 	char reason[160], blank[160];
 };
 
@@ -94,11 +94,11 @@ struct gs_account {
 	struct context *contexts;
 	struct maker *makers;
 	bool eager;
-	uint64_t wait_ns; /* time left to wait for RM's answers: 0 once an answer is late */
+	uint64_t wait_ns; /* longest wait for RM's answers, ns; 0 once an answer was late */
 	uint64_t counters[GS_ACC_MAX];
 };
 
-/* Returns NULL if there is none. */
+/* These functions return NULL if there is none. */
 struct gpu *account_gpu(const struct gs_account *a, uint32_t index);
 struct tsg *account_tsg(const struct gs_account *a, uint64_t id);
 struct maker *account_maker(const struct gs_account *a, uint32_t gpu, uint32_t pid);

@@ -56,7 +56,9 @@ enum gs_slice_says gs_slice_says(const struct gs_slice *s, const struct gs_cut *
 	if (cut->shows && !cut->periodic)
 		return says_first(s, cut, length, since, ret_slices);
 	*ret_slices = slices_in(s, cut, length, since);
-	/* slightly shorter than usual: in another mode, or with little to save */
+	/*
+	 * a turn ended by its slice may be slightly shorter in another mode, or with little to save
+	 */
 	if (!cut->shows || length < cut->first_low)
 		return GS_SLICE_MAY;
 	past = length - (*ret_slices - 1) * cut->slice;

@@ -25,7 +25,7 @@ struct gs_switchlog {
 	const struct nv_log_record *records;
 	/* index up to which records were read; index up to which RM knows that */
 	uint32_t get, told;
-	uint16_t seqno; /* of the next record */
+	uint16_t seqno; /* sequence number of the next record */
 	bool any;
 	uint64_t lost, spent_ns;
 };

@@ -41,8 +41,7 @@ int gs_switchlog_read(struct gs_switchlog *log, gs_switchlog_fn fn, void *user);
 /* Has RM fill the buffer now: an RM call, 65 us on an H200. 0 or -errno. */
 int gs_switchlog_flush(struct gs_switchlog *log, uint64_t wait_ns);
 /*
- * The driver's samples of how busy the engines were: an RM call with @params of @size bytes
- * (usage.h).
+ * Asks RM for the driver's samples of how busy the engines were. @params has @size bytes (usage.h).
  */
 int gs_switchlog_usage(struct gs_switchlog *log, void *params, uint32_t size, uint64_t wait_ns,
 		       uint32_t *ret_status);

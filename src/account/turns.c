@@ -395,8 +395,8 @@ static void advance(struct gs_turns *t, uint64_t ns)
 }
 
 /*
- * At a START: if the time without a TSG before it was a switch, moves that time from open to lost.
- * Before the START, t->start_ns is the time of the last END.
+ * Called at a START. If the gap before it was a switch, moves the gap from open to lost time. Until
+ * then, t->start_ns is the time of the last END.
  */
 static void was_switch(struct gs_turns *t, const struct node *next, uint64_t ns)
 {
@@ -430,8 +430,8 @@ static void lose_track(struct gs_turns *t)
 }
 
 /*
- * True if the TSG had drained, and is back within RETURN_NS. Also if only one turn came in between,
- * which was cut off after one slice: then this TSG was ready again within that slice.
+ * True if the TSG had drained, and is back within RETURN_NS. Also true if only one turn came in
+ * between, and was cut off after one slice: then this TSG was ready again within that slice.
  */
 static bool is_return(const struct gs_turns *t, const struct node *n, uint64_t ns)
 {

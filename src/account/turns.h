@@ -102,7 +102,7 @@ void gs_turns_free(struct gs_turns *t);
 void gs_turns_measured(struct gs_turns *t, const struct gs_costs *costs);
 /* Costs of switches on this GPU, as far as known. */
 struct gs_costs gs_turns_costs(const struct gs_turns *t);
-/* Why the save is not known; NULL: it is. */
+/* Why the save's cost is unknown; NULL: it is known. */
 const char *gs_turns_save_unknown(const struct gs_turns *t);
 /* How often the log contradicted costs known from elsewhere, which were dropped then. */
 unsigned int gs_turns_contradicted(const struct gs_turns *t);

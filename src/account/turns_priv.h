@@ -19,19 +19,21 @@ struct node {
 	bool pending;        /* the TSG is in the list gs_turns.pending */
 	struct node *prev, *next;
 	uint64_t switches;      /* the runlist's switches at its last END */
-	uint64_t waiting_since; /* 0: not known to wait */
+	uint64_t waiting_since; /* since when it has waited; 0: not known to wait */
 	bool one_slice;         /* its last turn took one slice, plus the drain */
 	uint64_t slices;        /* slices in its last turn; 0: no slice ended it */
-	struct gs_slice slice;  /* the present settings */
-	struct gs_cut cut;      /* how long its last turn would be if its slice ended it */
-	bool mixed;             /* settings changed during its last turn */
+	struct gs_slice slice;  /* the TSG's present settings */
+	/* the length to expect of its last turn if its slice ended that turn */
+	struct gs_cut cut;
+	bool mixed; /* settings changed during its last turn */
 	/*
 	 * Even if the TSG returns in its place, it is unknown whether the slice ended its last
 	 * turn.
 	 */
 	bool unknown;
-	uint64_t usual_ns;         /* usual length of its turns; 0: none yet */
-	uint64_t turn_us;          /* its slice in its last turn; 0: not to be calibrated from */
+	uint64_t usual_ns; /* usual length of its turns; 0: none yet */
+	/* its slice in its last turn, us; 0: not to be used for calibration */
+	uint64_t turn_us;
 	struct gs_assumed assumed; /* contended part of its last turn if the slice ended it */
 	/* Part of its last turn that may be contended; counted in sums.contended_off_ns. */
 	uint64_t doubt_ns;
@@ -65,7 +67,7 @@ struct gs_turns {
 	struct node *calm;
 	struct setting *settings;
 	size_t nsettings, settings_at, settings_cap;
-	struct node *pending; /* the earliest END first */
+	struct node *pending; /* turns with an unsettled end, the earliest END first */
 	struct node *changed;
 	struct node *launched; /* launches at times that the records have not reached */
 	struct gs_runlist_sums sums;

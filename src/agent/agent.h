@@ -26,7 +26,7 @@ struct agent_settings {
 	bool lc;        /* GPUSCHED_AGENT_CLASS=lc: may pre-switch */
 	int signal;     /* GPUSCHED_AGENT_SIGNAL=N: requests come by SIGRTMIN+N; 0: by futex */
 	char class_[GPUSCHED_COMM_LEN];
-	char blind[96]; /* why launches are left alone; "": they are counted */
+	char blind[96]; /* why launches are not counted; "": they are */
 	bool blocking;  /* CUDA_LAUNCH_BLOCKING: a launch waits until its kernel has ended */
 };
 extern struct agent_settings agent_settings;
@@ -89,7 +89,7 @@ int agent_page_make(void);
 int agent_page_open(void);
 /* Makes a request of the program itself through the page. Waits until it is done, at most 1 s. */
 int agent_page_ask(uint32_t op, uint32_t number, uint32_t arg);
-void agent_page_yield(void); /* another program wants the GPU */
+void agent_page_yield(void); /* notes that another program wants the GPU */
 bool agent_page_yield_asked(void);
 void agent_page_yielded(void);
 void agent_page_after_fork(void);
@@ -102,7 +102,7 @@ void agent_sheet_turn(const struct gs_agent_facts *facts);
 uint64_t agent_share_ns(uint64_t now_ns);
 /* When the daemon last preempted or suspended this program (CLOCK_MONOTONIC); 0: never. */
 uint64_t agent_sheet_yield_ns(void);
-/* How long a switch takes, as the daemon reports; without a daemon, the time of an H200. */
+/* How long a switch takes, us, as the daemon reports; without a daemon, the time of an H200. */
 uint32_t agent_lead_us(void);
 void agent_sheet_after_fork(void);
 

@@ -37,7 +37,7 @@ struct place {
 	bool broken;
 };
 
-/* Taken with trylock only, never waited for. */
+/* hold_begin() takes this with trylock only, so it never waits. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct place places[CONTEXTS];
 static unsigned int nplaces;

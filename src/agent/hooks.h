@@ -13,13 +13,13 @@
 #define HOOK_KIND 8
 #define HOOK_COUNT 12
 #define HOOK_SIZE 32
-#define HOOK_POOL 128 /* entries for functions by address */
+#define HOOK_POOL 128 /* number of entries for functions that are found by address */
 
 #define HOOK_START (1 << 0)     /* cuInit: the agent starts after it */
 #define HOOK_NAMES (1 << 1)     /* cuGetProcAddress: returns functions by name */
-#define HOOK_LAUNCH (1 << 2)    /* argument 0: the function */
-#define HOOK_LAUNCH_EX (1 << 3) /* argument 1: the function */
-#define HOOK_GRAPH (1 << 4)     /* argument 0: the graph */
+#define HOOK_LAUNCH (1 << 2)    /* a launch; argument 0: the function */
+#define HOOK_LAUNCH_EX (1 << 3) /* a launch; argument 1: the function */
+#define HOOK_GRAPH (1 << 4)     /* a graph's launch; argument 0: the graph */
 /* Starts all blocks at once, so it can't run beside a waiting kernel. */
 #define HOOK_TOGETHER (1 << 5)
 #define HOOK_CAPTURE (1 << 6)

@@ -99,7 +99,10 @@ static void on_signal(int sig)
 	errno = saved;
 }
 
-/* Used when the page's holder sends the signal itself, with no thread of ours in between. */
+/*
+ * Handles the signal by which the page's holder announces a request. No thread of ours is needed
+ * then.
+ */
 static void take_signal(void)
 {
 	struct sigaction sa = { .sa_handler = on_signal, .sa_flags = SA_RESTART }, was;

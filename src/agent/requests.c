@@ -34,7 +34,8 @@ static _Atomic uint32_t waiting;
 static _Atomic uint64_t rest_ns;
 /* Number of begins for which the daemon is to be woken. */
 static _Atomic uint32_t signals;
-static _Atomic int wake_fd = -1; /* in the table of the serving thread */
+/* wakes the daemon; in the descriptor table of the serving thread */
+static _Atomic int wake_fd = -1;
 
 void requests_after_fork(void)
 {
@@ -77,7 +78,7 @@ void requests_tell(struct gs_agent_sheet *to, int fd)
 	int was = wake_fd;
 
 	wake_fd = fd;
-	if (was >= 0) { /* from another daemon */
+	if (was >= 0) { /* an earlier daemon's descriptor */
 		close(was);
 	} else if (agent_thread(wake)) {
 		close(wake_fd);

@@ -61,7 +61,7 @@ static int open_socket(void)
 	if (r)
 		return r;
 	snprintf(sun.sun_path, sizeof(sun.sun_path), "%s/agent-%d", dir, (int)getpid());
-	unlink(sun.sun_path); /* left by the program that ran before exec() */
+	unlink(sun.sun_path); /* left by the program that this process ran before an exec() */
 	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0 || bind(fd, (struct sockaddr *)&sun, sizeof(sun)))
 		return -errno;
@@ -254,7 +254,10 @@ void *agent_serve(void *unused)
 		struct gs_agent_facts facts = { 0 };
 
 		fill_facts(&facts);
-		/* At once, so that a daemon's probes do not count the same launches. */
+		/*
+		 * Comes before the first request, so that a daemon's probes do not count the same
+		 * launches.
+		 */
 		agent_sheet_turn(&facts);
 		round_of(&s);
 		if (!is_last())

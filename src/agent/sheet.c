@@ -19,7 +19,7 @@
 #define TRY_NS NS_PER_S
 
 static struct gs_agent_sheet *_Atomic sheet; /* NULL: there was no daemon yet */
-static bool living;                          /* the daemon of the page lives */
+static bool living;                          /* the daemon that gave the page lives */
 static uint64_t next_try_ns;
 static _Atomic uint64_t allowed_ns, until_ns;
 

@@ -58,7 +58,7 @@ int agent_thread_begin(const char *name)
 	pthread_setname_np(pthread_self(), name);
 	if (syscall(SYS_close_range, 0u, ~0u, CLOSE_RANGE_UNSHARE))
 		return -errno;
-	for (int i = 0; i < 3; i++) /* glibc's message when it aborts goes to number 2 */
+	for (int i = 0; i < 3; i++) /* fills 0 to 2: when glibc aborts, it prints to 2 */
 		if (open("/dev/null", O_RDWR | O_CLOEXEC) != i)
 			return -EBADF;
 	return 0;

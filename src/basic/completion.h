@@ -4,8 +4,8 @@
  *
  * A request that cannot be answered at once gets a completion, so that others need not wait for it.
  * The worker reports events, and the loop then checks the completions that wait for them. Each
- * completion ends once: with an answer, with an error, or cancelled. All in one thread. No function
- * reads a clock.
+ * completion ends once: with an answer, with an error, or cancelled. All calls come from one
+ * thread. No function reads a clock.
  */
 #ifndef GPUSCHED_BASIC_COMPLETION_H
 #define GPUSCHED_BASIC_COMPLETION_H
@@ -48,7 +48,7 @@ struct gs_completion {
 	void (*done)(struct gs_completion *c, void *user);
 	void *user;
 
-	/* The result. */
+	/* The result, once the completion is over. */
 	int code;
 	json_t *answer;
 	char *text; /* a long answer, as text */

@@ -21,7 +21,9 @@ struct gs_env {
 	char socket[256];    /* run_dir/api */
 	char lock[256];      /* run_dir/lock */
 	char state_dir[256]; /* /var/lib/gpusched or DIR/state: for files that outlive a boot */
-	/* GPUSCHED_DILATE: how many times slower than real time simulated time runs; 1.0 */
+	/*
+	 * GPUSCHED_DILATE: how many times slower than real time simulated time runs; 1.0 if unset
+	 */
 	double dilate;
 };
 

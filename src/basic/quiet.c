@@ -7,7 +7,7 @@
 
 #define OCTAVE GS_QUIET_OCTAVE
 #define ONE GS_QUIET_ONE
-#define LEAST_BIN (3 * OCTAVE) /* GS_QUIET_LEAST_US */
+#define LEAST_BIN (3 * OCTAVE) /* the bin of GS_QUIET_LEAST_US */
 #define MOST_BIN (6 * OCTAVE + 1)
 #define ENOUGH 16u /* fewer rests say nothing */
 /* one in this many of the longer rests, plus one rest, may lie near the value */

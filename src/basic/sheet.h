@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sheet.h - one call prints a table for people or JSON lines for programs
+ * sheet.h - prints the same rows as a table for people or as JSON lines for programs
  *
  * Columns are declared once. A row is a JSON object. People see the columns with a heading. A
  * program gets the whole object on one line, with null for every declared key that is absent. The

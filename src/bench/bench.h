@@ -72,10 +72,11 @@ struct bench_scheme {
 	bool slices;     /* static slices for the BE: bench_slice_us() */
 	bool bare;       /* without daemon and taps */
 	enum bench_mps mps;
-	unsigned int be_sm_percent; /* SMs that the BE may use in an MPS server; 0: no cap */
-	const char *policy;         /* policy to start: its name or a path; NULL: none */
-	const char *runs;           /* the policy's own name; NULL: as in @policy */
-	bool told;                  /* programs are given their classes */
+	/* % of the SMs that the BE may use in an MPS server; 0: no cap */
+	unsigned int be_sm_percent;
+	const char *policy; /* policy to start: its name or a path; NULL: none */
+	const char *runs;   /* the policy's own name; NULL: as in @policy */
+	bool told;          /* programs are given their classes */
 	/* further options for `gpusched run`; NULL: none */
 	const char *run_lc, *run_be;
 };
@@ -121,7 +122,7 @@ struct bench_cell;
 struct bench_run {
 	enum bench_mode mode;
 	double seconds, warmup_s; /* of each cell, in the GPU's time */
-	double dilate;            /* for mode PATH */
+	double dilate;            /* PATH: how many times slower the GPU's time runs; else 1 */
 	/* SIM: a file with the model's parameters; NULL: those of the H200 */
 	const char *params;
 	unsigned int gpus; /* REAL and PATH: number of GPUs side by side */
@@ -129,7 +130,7 @@ struct bench_run {
 	char gpu[96];
 	char driver[32];         /* "": unknown, or the model is used */
 	unsigned int host_gpus;  /* 0: unknown */
-	struct bench_path *path; /* REAL and PATH: the programs' tools and places */
+	struct bench_path *path; /* REAL and PATH: paths of tools, and the bench's folder */
 	/*
 	 * REAL and PATH, may be NULL: 300 bytes, filled with the name of the bench's folder once it
 	 * is made

@@ -91,7 +91,7 @@ static int take_cell(struct bench_measure *b, struct bench_cell *cell, struct gs
 
 	b->partly |= cell->failed[0];
 	cell->where = bench_where(&b->run);
-	if (b->raw) { /* latencies in the order of measurement */
+	if (b->raw) { /* comes before sorting: raw latencies are in the order of measurement */
 		CLEANUP_JSON json_t *line = bench_cell_json(&b->run, cell);
 
 		if (gs_json_line(b->raw, line) || fflush(b->raw))

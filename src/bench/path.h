@@ -14,8 +14,9 @@
 
 struct bench_path {
 	char gsload[512], gpusched[512], gpuschedd[512], torch[512];
-	double iterations;      /* speed of the load generator's kernels, per us */
-	double multiprocessors; /* of the whole GPU: a cap must not change a kernel's work */
+	double iterations; /* iterations of the load generator's loop per us */
+	/* SMs of the whole GPU: an SM cap must not change a kernel's work */
+	double multiprocessors;
 	/* Holds the daemon's log and configuration, and the MPS servers' pipes. */
 	char dir[300];
 	char uuid[BENCH_GPUS][48]; /* of the GPUs side by side; "": CUDA's first GPU */

@@ -45,7 +45,7 @@ static size_t put_curve(FILE *f, const struct bench_result *r, const struct benc
 	return n;
 }
 
-/* Draws the latencies of one load. Its rows follow each other in @p. */
+/* Draws the latencies of one load, which has the @n rows from @p on. */
 static void put_latency(FILE *f, const struct bench_result *r, const struct bench_pick *p, size_t n)
 {
 	bool drawn[64] = { false };

@@ -100,7 +100,7 @@ int gs_classify(struct gs_classes *c, struct gs_table *o, pid_t pid, struct gs_c
 /* Sources that would give a class, but come later in the order of precedence. */
 struct gs_class_losers {
 	char text[16][256]; /* "class be: rule 2: comm=x -> be" */
-	size_t n;           /* if there are more, they are dropped */
+	size_t n;           /* number of texts; further sources are dropped */
 	/*
 	 * Why the process has its limit and its request, and which sources were passed over. "": it
 	 * has none.

@@ -18,7 +18,7 @@
 
 enum gs_part { GS_LIMIT, GS_REQUEST, GS_PARTS };
 
-/* The weakest comes last. */
+/* By what a part of the GPU is granted. The weakest comes last. */
 enum gs_granted {
 	GS_GRANTED_NOBODY,
 	GS_GRANTED_PROGRAM, /* by a command for it, or for a process from which it descends */

@@ -65,9 +65,9 @@ struct crowd {
 	struct advise_crowd c;
 	const char *policy; /* the policy that runs; NULL: none */
 	const char *reason; /* why the GPU's log is not read; NULL: it is read */
-	json_t *programs;   /* rows */
-	double lost_pct;    /* NAN: unknown */
-	double turn_cost_s; /* NAN: unknown */
+	json_t *programs;   /* rows of the answer, one for each program */
+	double lost_pct;    /* GPU time lost in switches, %; NAN: unknown */
+	double turn_cost_s; /* cost of a turn without work; NAN: unknown */
 	double span_s;
 	long long gpu;
 };
@@ -191,7 +191,7 @@ static void put_means(const struct crowd *c, json_t *o, enum gs_program_kind kin
 
 	if ((m == ADVISE_DO_LC || m == ADVISE_DO_BE) && has_class(o, want) && policy && c->policy &&
 	    !strcmp(policy, c->policy))
-		m = ADVISE_DO_NOTHING; /* all is well */
+		m = ADVISE_DO_NOTHING; /* class and policy are right already */
 	if (by_class && policy && !has_class(o, want))
 		json_array_append_new(list,
 				      json_sprintf("gpusched class set pid:%lld %s", pid, want));

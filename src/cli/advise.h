@@ -64,7 +64,7 @@ const char *advise_line_text(enum advise_line l);
 
 /* Finds the line of docs/choosing.md for this crowd. */
 enum advise_line advise_line(const struct advise_crowd *c);
-/* The means for a program of kind @k in this crowd. */
+/* Chooses the remedy for a program of kind @k in this crowd. */
 enum advise_means advise_means(enum gs_program_kind k, const struct advise_crowd *c);
 /* The policy that fits the crowd; NULL: none is needed. */
 const char *advise_policy(const struct advise_crowd *c);

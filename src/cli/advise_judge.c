@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-/* advise_judge.c - which means fits programs: no I/O */
+/*
+ * advise_judge.c - chooses the remedies for programs; no I/O
+ */
 #include "cli/advise.h"
 
 #include <stddef.h>

@@ -82,7 +82,7 @@ static int bad_opt(const struct cli_cmd *cmd, int got, char **argv, struct gs_er
 	words(cmd, name, sizeof(name));
 	/*
 	 * optopt is 0 for an unknown long option; for a known option that was used wrongly, it is
-	 * our number
+	 * the number from make_spec()
 	 */
 	if (optopt > 0 && optopt < 256)
 		snprintf(text, sizeof(text), "-%c", optopt);

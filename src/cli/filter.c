@@ -24,7 +24,7 @@ struct cli_filter {
 	const char *target, *value;
 	const char *key;    /* the event's key to compare with @value; NULL: ask by TSG id */
 	struct gpusched *g; /* a handle for requests: events come through another one */
-	json_t *known;      /* TSG id -> bool */
+	json_t *known;      /* TSG id -> whether it belongs to the target */
 };
 
 static const struct {

@@ -366,7 +366,7 @@ static void put_csv(const char *text)
 	putchar('"');
 }
 
-/* An absent value is an empty field. */
+/* Prints a row, or its keys as the heading. An absent value is an empty field. */
 static void put_csv_row(const json_t *row, bool heading)
 {
 	const char *key, *comma = "";

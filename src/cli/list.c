@@ -233,7 +233,7 @@ static const char *const may_be_unknown[] = { INSTANCE_HEAD, COMPUTE_HEAD,   NAM
 					      JOB_HEAD,      REQUEST_HEAD,   OVER_HEAD,
 					      LIMIT_HEAD,    MEANS_HEAD,     WHY_HEAD };
 
-/* Lets the columns of give_way go too, but only after all that are spare already. */
+/* Makes the columns of give_way spare too, to be left out after all other spare columns. */
 static void make_room(struct gs_column *cols, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
@@ -329,7 +329,9 @@ static int list_once(const struct cli *c, struct gpusched *g, const char *target
 	if (n > GS_COUNT(columns)) {
 		for (size_t i = 0; i < GS_COUNT(may_be_unknown); i++)
 			hide_unknown(shown, n, may_be_unknown[i], rows);
-		/* where there is a deadline, "-" in MISSED says something */
+		/*
+		 * hide MISSED only with DEADLINE: beside a deadline, "-" in MISSED means something
+		 */
 		if (hide_unknown(shown, n, DEADLINE_HEAD, rows))
 			hide_unknown(shown, n, MISSED_HEAD, rows);
 		make_room(shown, n);

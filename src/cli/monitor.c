@@ -18,7 +18,7 @@
 struct monitor {
 	struct gs_sheet *table;
 	struct cli_filter *filter; /* NULL: all events pass */
-	struct cli_detail *detail; /* NULL: not wanted */
+	struct cli_detail *detail; /* NULL: without --verbose */
 	uint64_t limit, seen;
 	uint64_t first_ns;
 	uint64_t counts[GPUSCHED_EV_MAX], others;

@@ -122,12 +122,12 @@ static int take_class(const char *class_name, json_t *part, struct gs_error *err
 
 /* ---- by which means CMD starts ----------------------------------------------------------------- */
 
-/* The means, chosen by options or by the daemon. */
+/* How CMD shares the GPU, chosen by options or by the daemon. */
 struct chosen {
 	const char *server; /* name of the server; NULL: none */
 	bool share, agent;
-	bool by_itself; /* nobody asked for that server, so CMD can do without it */
-	json_t *answer; /* holds the text of @server */
+	bool by_itself; /* the daemon chose @server, so CMD can do without it */
+	json_t *answer; /* the daemon's answer, which holds the text of @server */
 };
 
 static json_t *question(const struct cli *c, const char *class_name, const struct gs_program *p)

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-/* set.c - the verbs that act on TSGs: set, preempt, suspend, resume, restore */
+/*
+ * set.c - implements the verbs that act on TSGs: set, preempt, suspend, resume, restore
+ */
 #include <errno.h>
 #include <signal.h>
 #include <string.h>

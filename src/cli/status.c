@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* status - prints the daemon's verdict: whether all is well. */
+/* status.c - prints the daemon's verdict: whether all is well */
 #include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -18,7 +18,7 @@
 #include "local/local.h"
 #include "gpusched/gpusched.h"
 
-#define ROWS_MAX 5    /* for all GPUs together; further TSGs are summed up */
+#define ROWS_MAX 5    /* rows for all GPUs together; further TSGs are summed up */
 #define MOSTLY_PCT 90 /* from this percentage on, a part counts as most of a program's turns */
 #define LONG_S 600    /* times from here on are shown in minutes */
 #define SAID_S 60     /* an older log line of a policy is shown by 'policy get' only */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* top - shows the programs on the GPUs, again and again, with keys to change them. */
+/* top.c - shows the programs on the GPUs, again and again, with keys to change them */
 #include <errno.h>
 #include <locale.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* trace record, export, plot: recordings of which TSG had the GPU. */
+/* trace.c - records, exports and plots which TSG had the GPU */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -30,7 +30,7 @@ struct recording {
 	int fd;
 	bool file;        /* it is a regular file, so an incomplete packet can be removed from it */
 	off_t good;       /* bytes of whole packets in the file */
-	uint64_t for_ns;  /* 0: until a signal */
+	uint64_t for_ns;  /* length of the recording, ns; 0: until a signal */
 	uint64_t stop_ns; /* 0: unknown yet */
 	uint64_t told_ns;
 	bool tells; /* progress is reported */

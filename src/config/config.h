@@ -150,7 +150,7 @@ struct gs_config {
 	bool if_possible, allow_share;
 	uint32_t switch_cost_us;
 	bool adopt;
-	uint32_t launches; /* GS_LAUNCHES_ */
+	uint32_t launches; /* GS_LAUNCHES_... bits */
 	bool account;
 	bool history;
 	uint32_t history_days, history_mib;
