@@ -129,7 +129,7 @@ int gs_account_of(const struct gs_account *a, uint64_t id, struct gs_turn_sums *
 
 struct gs_account_gpu {
 	bool open;         /* the log is open */
-	char reason[160];  /* why it is not open; "": there is no TSG to account for */
+	char reason[160];  /* why the log is not open; "": there is no TSG to account for */
 	char blank[160];   /* why the work of a TSG alone on the GPU is unknown; "": it is not */
 	uint64_t error_ns; /* possible error of times that are converted to CLOCK_MONOTONIC */
 	struct gs_runlist_sums sums;

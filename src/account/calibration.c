@@ -29,7 +29,7 @@
 #define SLOTS 12u  /* different slices that are tracked */
 #define STEPS 4u   /* most slices by which two clusters may differ */
 #define SOON 16u   /* new turns until a slice is evaluated again, while its cut is unknown */
-#define AT_ONCE 4u /* the same after the GPU's clocks have changed */
+#define AT_ONCE 4u /* new turns until then after the GPU's clocks have changed */
 #define ENOUGH 16u /* turns that are enough for a cluster or a fit */
 /* this many turns that end alike, but at an unusual time after a slice, show that clocks changed */
 #define ODD 6u

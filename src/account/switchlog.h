@@ -17,7 +17,7 @@
 struct gs_switchlog_record {
 	struct gs_switch sw;
 	uint32_t context;
-	uint32_t pid; /* of the process that made the channel; 0: hidden from us */
+	uint32_t pid; /* pid of the process that made the channel; 0: hidden from us */
 };
 
 struct gs_switchlog;

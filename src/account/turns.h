@@ -5,8 +5,9 @@
  * Pure: no clock, no thread, no I/O. One object per runlist. All times are the GPU's own, in ns.
  * The log has START and END of a loaded context and nothing else, so
  * - a drained TSG stays loaded until another TSG is ready, so held time is no proof of work;
- * - why a turn ended is inferred: from its length where the slice is long enough to show in it,
- *   else from whether the TSG came back in its place of the round (docs/account.md);
+ * - why a turn ended is inferred from its length, if the slice is long enough to show in it.
+ *   Otherwise it is inferred from whether the TSG came back in its place of the round: after at
+ *   most one turn of each other TSG (docs/account.md);
  * - waiting is known only after a turn that its slice ended, or from a launch that was counted.
  */
 #ifndef GPUSCHED_ACCOUNT_TURNS_H
@@ -53,7 +54,7 @@ struct gs_turn_sums {
 	uint64_t turns;            /* turns that have ended */
 	uint64_t ended[GS_TURN_ENDS];
 	uint64_t returns; /* turns that began right after a drained turn of the same TSG */
-	uint64_t longest_ns, last_ns; /* of turns that have ended */
+	uint64_t longest_ns, last_ns; /* of the turns that have ended: the longest, the last */
 	uint64_t wait_ns, waits;      /* known waits */
 	uint64_t wait_bucket[GS_WAIT_BUCKETS];
 	uint64_t alone_ns;  /* part of held_ns in which it had the GPU to itself, as far as known */
@@ -73,9 +74,9 @@ struct gs_turn_sums {
 	uint64_t last_end_ns;      /* 0: no turn has ended */
 	uint64_t last_work_ns;     /* last time at which the TSG certainly had work */
 	uint64_t waiting_since_ns; /* valid if @waiting */
-	bool loaded;               /* at present */
+	bool loaded;               /* it is loaded at present */
 	bool contended;            /* at present it is loaded, and another TSG is known to wait */
-	bool waiting;              /* at present, as far as known */
+	bool waiting;              /* it waits at present, as far as known */
 };
 
 /* Sums of the runlist; held, lost, open and unknown add up to the time since the first record. */

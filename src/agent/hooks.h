@@ -55,16 +55,16 @@ struct hook {
 };
 _Static_assert(sizeof(struct hook) == HOOK_SIZE, "hook");
 
-/* in hooks_ARCH.S */
+/* defined in hooks_ARCH.S */
 void gs_hook_lazy(void);
 extern const char gs_hook_entries[], gs_hook_entries_end[]; /* entries with names */
 extern const char gs_hook_pool[];                           /* entries of the pool, 16 bytes each */
 
-/* in launches.c and real.c, for the assembler */
+/* defined in launches.c and real.c; the assembler uses them */
 extern uint32_t gs_hook_watch; /* kinds for which C code is called */
 extern void *gs_real_dlsym;
 
-/* in hooks.c, for the assembler */
+/* defined in hooks.c; the assembler uses them */
 extern struct hook gs_hooks[];
 void *gs_hook_find(void *handle, const char *name);
 void gs_hook_resolve(struct hook *h);

@@ -9,7 +9,7 @@
 #define COUNTERS 64
 
 uint32_t gs_hook_watch = HOOK_ALWAYS;
-static _Atomic bool all; /* launches are watched from now on */
+static _Atomic bool all; /* all launches are watched, since launches_watch() */
 static _Atomic int captures;
 
 struct counter {

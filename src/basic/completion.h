@@ -52,7 +52,7 @@ struct gs_completion {
 	int code;
 	json_t *answer;
 	char *text; /* a long answer, as text */
-	/* A text shared with other completions, valid until this one is freed. */
+	/* A text shared with other completions; valid until this completion is freed. */
 	const char *shared;
 	struct gs_error err;
 

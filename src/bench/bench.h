@@ -121,7 +121,7 @@ void bench_torch_script(char *ret, size_t size);
 struct bench_cell;
 struct bench_run {
 	enum bench_mode mode;
-	double seconds, warmup_s; /* of each cell, in the GPU's time */
+	double seconds, warmup_s; /* length and warm-up of each cell, in the GPU's time */
 	double dilate;            /* PATH: how many times slower the GPU's time runs; else 1 */
 	/* SIM: a file with the model's parameters; NULL: those of the H200 */
 	const char *params;

@@ -19,7 +19,7 @@ struct bench_path {
 	double multiprocessors;
 	/* Holds the daemon's log and configuration, and the MPS servers' pipes. */
 	char dir[300];
-	char uuid[BENCH_GPUS][48]; /* of the GPUs side by side; "": CUDA's first GPU */
+	char uuid[BENCH_GPUS][48]; /* UUIDs of the GPUs side by side; "": CUDA's first GPU */
 	int log_fd;
 };
 

@@ -196,7 +196,7 @@ int bench_program_ready(struct program *p, unsigned int timeout_ms)
 	}
 }
 
-/* Arrivals begin anew with each cell, so that schemes of a block do not differ by chance. */
+/* Restarts the arrivals with each cell, so that the schemes of a block do not differ by chance. */
 void bench_program_anew(const struct program *p)
 {
 	if (p->what->work == BENCH_REQUESTS || p->what->work == BENCH_TORCH)

@@ -61,7 +61,8 @@ PART(part_80, 80);
  * result.
  */
 #define LLM_TOKENS 64
-#define LLM_REQUEST_US 78500 /* without other programs, on the model and measured on an H200 */
+/* time of a request without other programs, on the model and on an H200 */
+#define LLM_REQUEST_US 78500
 #define LLM(name, percent) \
 	static const struct bench_program name = { \
 		.arrivals = "poisson", \
@@ -219,8 +220,8 @@ const struct bench_load bench_loads[] = {
 	{ "bursts", "10 requests at once, each of a kernel of 100 us, beside 1 BE", false, false,
 	  &bursts, &batch, 1, 1 },
 	/*
-	 * by the clock: a client that waits for answers would send fewer requests the longer they
-	 * take, and most of them while the BE rests
+	 * arrivals by the clock: a client that waits for answers would send fewer requests the
+	 * longer they take, and most of them while the BE rests
 	 */
 	{ "half-be", "arrivals by the clock, " A "beside 1 BE that rests half of its time", false,
 	  false, &open_arrivals, &half_idle, 1, 1 },

@@ -87,7 +87,7 @@ struct gs_ceiling {
 struct gs_pod_words;
 
 struct gs_classes {
-	struct gpusched_class cls[GPUSCHED_MAX_CLASSES]; /* by id; 0: none */
+	struct gpusched_class cls[GPUSCHED_MAX_CLASSES]; /* the classes by id; id 0 is no class */
 	bool redefined[GPUSCHED_CLASS_FIRST_USER];
 	bool means_auto[GPUSCHED_MAX_CLASSES];
 	uint32_t n; /* number of ids in use */
@@ -100,7 +100,7 @@ struct gs_classes {
 	size_t nallows;
 	struct gs_who tracers[GS_MAX_ALLOWS];
 	size_t ntracers;
-	struct gs_pod_words *words; /* by uid */
+	struct gs_pod_words *words; /* hash table of pods, by uid */
 	size_t nparts;              /* number of pods that ask for a limit or a request */
 	struct gs_ceiling ceilings[GS_MAX_ALLOWS];
 	size_t nceilings;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* advise - says what each program is, how much it loses to others, and which command would help */
+/* advise.c - says what each program is, what it loses to others, and which command would help */
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>

@@ -113,7 +113,7 @@ int cli_parse(const struct cli_cmd *cmd, int argc, char **argv, struct cli *ret,
 
 	make_spec(cmd, &spec);
 	opterr = 0;
-	optind = 0; /* makes glibc start anew */
+	optind = 0; /* makes glibc's getopt start again */
 	while ((got = getopt_long(argc, argv, spec.shorts, spec.longs, NULL)) != -1) {
 		if (got == '?' || got == ':')
 			return bad_opt(cmd, got, argv, err);

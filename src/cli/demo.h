@@ -7,7 +7,7 @@
 
 #include "basic/error.h"
 
-/* The load and the schemes, from the bench's tables. */
+/* The load and the policy's scheme, as the bench's tables name them. */
 #define DEMO_LOAD "a-1be"
 #define DEMO_POLICY "lcbe"
 

@@ -330,7 +330,7 @@ static int list_once(const struct cli *c, struct gpusched *g, const char *target
 		for (size_t i = 0; i < GS_COUNT(may_be_unknown); i++)
 			hide_unknown(shown, n, may_be_unknown[i], rows);
 		/*
-		 * hide MISSED only with DEADLINE: beside a deadline, "-" in MISSED means something
+		 * hide MISSED only with DEADLINE: next to a deadline, "-" in MISSED means something
 		 */
 		if (hide_unknown(shown, n, DEADLINE_HEAD, rows))
 			hide_unknown(shown, n, MISSED_HEAD, rows);

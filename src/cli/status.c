@@ -20,7 +20,7 @@
 
 #define ROWS_MAX 5    /* rows for all GPUs together; further TSGs are summed up */
 #define MOSTLY_PCT 90 /* from this percentage on, a part counts as most of a program's turns */
-#define LONG_S 600    /* times from here on are shown in minutes */
+#define LONG_S 600    /* times of this many seconds or more are shown in minutes */
 #define SAID_S 60     /* an older log line of a policy is shown by 'policy get' only */
 
 /* ---- printing -------------------------------------------------------------------------------- */

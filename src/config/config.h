@@ -4,8 +4,8 @@
  *
  * /etc/gpusched/gpusched.conf is read first, then every .conf file of
  * /etc/gpusched/gpusched.conf.d; a later value replaces an earlier one. One table declares every
- * key; parser, manual page and `--help` follow from it. $GPUSCHED_CONFIG names another file, for
- * tests, with NAME.d beside it.
+ * key; parser, manual page and `--help` follow from it. For tests, $GPUSCHED_CONFIG names another
+ * file, and NAME.d has its drop-ins.
  */
 #ifndef GPUSCHED_CONFIG_CONFIG_H
 #define GPUSCHED_CONFIG_CONFIG_H
