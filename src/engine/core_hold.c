@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * core_hold.c - holds: BE TSGs of a runlist are suspended while a request of another TSG runs
+ * core_hold.c - suspends the BE TSGs of a runlist while a request of another TSG runs
  *
  * A hold is a wish of the policy for the TSG with the request. This file begins and ends it. The
  * nodes of the runlist that yield follow it like any other wish: each compares its settings with
@@ -206,7 +206,9 @@ static void follow_yield(struct gs_core *c, struct gs_node *n, const struct gpus
 			gs_core_set_due(c, x, 1);
 }
 
-/* 0: no wish. A wish is never 0, since a hold of no time is none. */
+/*
+ * Returns the hold that the policy wishes for this TSG; 0: none. A hold of no time counts as none.
+ */
 static uint8_t wish_of(const struct gs_core *c, const struct gpusched_tsg *rec)
 {
 	const struct gpusched_settings *want = &rec->task.want;

@@ -47,7 +47,7 @@ static void note_success(struct gs_node *n, const struct gs_plan *plan, unsigned
 		p->rec.changed |= bit;
 	} else {
 		p->rec.changed &= ~bit;
-		/* a call with the owner's own value: nothing wishes the setting any more */
+		/* the call put the owner's value back: no wish holds the setting any more */
 		if (plan->step_src[i] == GS_SRC_ASKED)
 			gs_field_unset(&p->rec.task.is, bit);
 	}

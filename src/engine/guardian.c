@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * guardian.c - a process that outlives the daemon and then restores everything
+ * guardian.c - runs a process that outlives the daemon and then restores everything
  *
  * It has its own session, and its own cgroup if cgroup2 is available, so that a kill of the
  * daemon's session or cgroup does not end it too. It opens the table before the daemon can die;
@@ -54,7 +54,7 @@ static int join_cgroup(const char *dir)
 	return write(fd, "0", 1) == 1 ? 0 : -errno;
 }
 
-/* Moves into a cgroup beside the daemon's. ret_dir is "" if that is impossible. */
+/* Moves into a sibling of the daemon's cgroup. ret_dir is "" if that is impossible. */
 static void leave_cgroup(char *ret_dir, char *ret_parent, size_t size)
 {
 	const char *mount = gs_cgroup_root();
@@ -113,8 +113,9 @@ static void overtake(struct gs_table *o, unsigned int branch, struct heart *h)
 }
 
 /*
- * A daemon that lives but does nothing continues no process that the gate has stopped, and restores
- * nothing. One check alone proves nothing: the whole machine may have stood still.
+ * Acts for a daemon that lives but does nothing: continues processes that the gate has stopped, and
+ * restores. It restores only after a second check without a new heartbeat, since the whole machine
+ * may have stood still.
  */
 static void look_at_heart(struct gs_table *o, unsigned int branch, struct heart *h)
 {
@@ -191,7 +192,7 @@ static int take_lock(struct gs_table *o, uint64_t died_ns, bool *ret_other)
 	return fd;
 }
 
-/* @sum: the result of all tries; @res: of the last one. */
+/* Adds the last try's result @res to @sum, that of all tries, and writes the report. */
 static void report(struct gs_restored *sum, const struct gs_restored *res, uint64_t died_ns)
 {
 	struct gs_error err = { 0 };

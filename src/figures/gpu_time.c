@@ -133,7 +133,7 @@ static int on_read(sd_event_source *src, uint64_t us, void *user)
 	uint64_t next;
 
 	next = gs_account_read(fig->hub->account, gs_now_ns());
-	/* comes after the read: it has settled the records of turns that were reported before */
+	/* comes after the read, which has settled the turns that were reported before */
 	tell_launches(fig);
 	tell(fig);
 	tell_engine(fig);
@@ -260,7 +260,7 @@ void gs_sight_policy(void *self)
 	read_soon(fig);
 }
 
-/* For the engine, which asks when a TSG last worked. */
+/* The engine calls this to learn when a TSG last worked. */
 void gs_sight_complete(struct gs_figures *fig, struct gpusched_tsg *rec)
 {
 	struct gpusched_facts f;
