@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * observers.h - the observers of TSGs, and the one way in which a TSG ends
+ * observers.h - tells the observers of TSGs what happens, and ends TSGs
  *
  * The observers are one static table, which the service passes in (observed.c). Observers get facts
- * in the table's order, and ends in reverse order. So at an end, an observer may still use those
- * above it. A TSG is known from the time its record is first settled until its end. Each end is
- * reported once, from any source: a tap, the sweep, or a check of the table after events were lost.
+ * in the table's order, and ends in reverse order. So when a TSG ends, an observer may still use
+ * the observers above it in the table. A TSG is known from the time its record is first settled
+ * until its end. Each end is reported once, from any source: a tap, the sweep, or a check of the
+ * table after events were lost.
  */
 #ifndef GPUSCHED_HUB_OBSERVERS_H
 #define GPUSCHED_HUB_OBSERVERS_H
@@ -76,12 +77,12 @@ struct gs_observer {
 	void (*said)(void *self, json_t *event, uid_t owner);
 	/* A program's agent reports how long each of its requests may take; 0: no deadline. */
 	void (*deadline_told)(void *self, const struct gpusched_tsg *rec, uint64_t us);
-	/* A policy was started or stopped: about to happen, and done. */
+	/* policy_changes: a policy is about to be started or stopped. policy_changed: it was. */
 	void (*policy_changes)(void *self);
 	void (*policy_changed)(void *self);
 	/* Events about this process, which has TSGs, may have been lost. */
 	void (*process_met)(void *self, pid_t pid);
-	/* An answer from /proc came late. */
+	/* A late answer from /proc is there (process/reader.h). */
 	void (*answered)(void *self, enum gs_reader_what what, pid_t pid);
 	/*
 	 * beat: at each heartbeat. overtaken: after another process restored everything in place of

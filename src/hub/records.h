@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * records.h - facts about one record
+ * records.h - finds facts about one record
  */
 #ifndef GPUSCHED_HUB_RECORDS_H
 #define GPUSCHED_HUB_RECORDS_H
