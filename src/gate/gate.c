@@ -54,7 +54,7 @@ static int load(struct gate_bpf *skel, const struct bpf_object *taps)
 
 	bpf_program__set_autoload(skel->progs.gate_compat,
 				  libbpf_find_vmlinux_btf_id("file_ioctl_compat", BPF_LSM_MAC) > 0);
-	/* dilation (tests) scales this limit, but not the time between heartbeats */
+	/* the simulated GPU's dilation scales this limit, but not the time between heartbeats */
 	skel->rodata->gs_alive_ns =
 		(uint64_t)((double)skel->rodata->gs_alive_ns * gs_env()->dilate);
 	if (!r)

@@ -206,7 +206,7 @@ static int check_version(struct db *db, int64_t *ret_version, struct gs_error *e
 	"UPDATE " table " SET unpriced_turns = turns, " \
 	"used_ns = max(held_ns - alone_ns, 0) + min(worked_ns, alone_ns);"
 
-/* Columns that the next version has and this one lacks. For older rows they are unknown. */
+/* By version: adds the columns that the next version has. For older rows they are unknown. */
 static const char *const upgrades[] = {
 	[1] = "ALTER TABLE series ADD COLUMN alone_ns INTEGER NOT NULL DEFAULT 0;"
 	      "ALTER TABLE series ADD COLUMN worked_ns INTEGER NOT NULL DEFAULT 0;"
@@ -312,7 +312,7 @@ int db_open(struct db *db, const char *dir, struct gs_error *err)
 		r = db_errno(db_exec(db, "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL"));
 	if (!r)
 		r = db_errno(db_exec(db, late));
-	if (!r) /* TSGs that run are reported anew */
+	if (!r) /* processes that still run will be reported again */
 		r = db_errno(db_exec(db, "UPDATE process SET ended = last WHERE ended IS NULL"));
 	if (r == -EIO && db->sql)
 		r = db_failure(db);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* aliases.c - rounds over the table: ask for the GPU's ids, compare them, remove aliases */
+/* aliases.c - asks for the GPU's ids in rounds, compares them, and removes aliases */
 #include "intake/aliases.h"
 
 #include <string.h>
@@ -167,7 +167,7 @@ static void take_servers(struct round *r, const struct gpusched_tsg *recs, size_
 			r->servers[r->nservers++] = recs[i];
 }
 
-/* TSGs with an unknown id, or with an id that is known to be a server's. */
+/* True if the TSG may be an alias: its id or a server's is unknown, or both ids are the same. */
 static bool is_to_ask(struct gs_intake *in, const struct round *r, const struct gpusched_tsg *rec,
 		      uint32_t *ret_hw)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * hardware.h - the GPU's own ids of TSGs, which RM reports through a file of the TSG's owner
+ * hardware.h - asks RM for the GPU's own ids of TSGs, through a file of the TSG's owner
  *
  * An id is kept as long as the TSG exists. For the loop's thread.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pools.h - MPS servers that gpusched's own supervisors have registered (src/mps)
+ * pools.h - keeps the MPS servers that gpusched's supervisors have registered (src/mps)
  *
  * Such a server is one unit with a class: policies and the engine's laws (docs/architecture.md) see
  * its TSG as one program's. A process counts as such a server if a process of the same user
@@ -48,7 +48,10 @@ struct gs_pool {
 	size_t nclients;
 	struct gs_pool_process members[GS_POOL_CLIENTS]; /* their descendants may become clients */
 	size_t nmembers;
-	/* The server has ended, later than it was killed: its GPU contexts are freed by then. */
+	/*
+	 * Reports the server's end. That comes later than a kill: by then its GPU contexts are
+	 * freed.
+	 */
 	sd_event_source *ended;
 };
 

@@ -31,7 +31,10 @@ struct gs_looking {
 	struct gpusched_event met; /* the process of the last record */
 };
 
-/* Both settle all records: at once, before there is a loop; and in slices. */
+/*
+ * gs_records_settle() settles all records at once, before there is a loop. gs_records_look() does
+ * so in slices.
+ */
 void gs_records_settle(struct gs_intake *in);
 void gs_records_look(struct gs_intake *in);
 /* Settles all records, since events were lost. */
