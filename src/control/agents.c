@@ -53,7 +53,7 @@ struct agent {
 	uint64_t tsg;               /* the process's only compute TSG; 0: none, or several */
 	bool counts;                /* the agent counts the launches, and the probes do not */
 	bool greedy;                /* its pre-switches took more of the GPU than allowed */
-	/* in the table, at this check */
+	/* of the process's TSGs in the table, at this check */
 	uint64_t log_ns;
 	uint32_t ncompute, class_id;
 	bool probed; /* the probes have counted a launch of this TSG */

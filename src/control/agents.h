@@ -62,7 +62,7 @@ void gs_agents_tapped(void *self, const struct gpusched_event *ev);
  */
 bool gs_agents_launches(const struct gs_control *ctl, const struct gpusched_tsg *rec,
 			uint64_t *ret_launches);
-/* Adds launches that agents reported to @inout, GPUSCHED_MAX_CLASSES numbers by class id. */
+/* Adds the launches that agents reported. @inout: GPUSCHED_MAX_CLASSES numbers, by class id. */
 void gs_agents_by_class(const struct gs_control *ctl, uint64_t *inout);
 /*
  * The report of the agent in a compute TSG's process; false: there is no agent. @ret_counted: it

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * lock.h - takes the right to act: the instance's lock, or that of a silent daemon
+ * lock.h - takes the right to act, if need be in place of a daemon that does not respond
  */
 #ifndef GPUSCHED_CONTROL_LOCK_H
 #define GPUSCHED_CONTROL_LOCK_H

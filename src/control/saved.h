@@ -49,7 +49,8 @@ struct gs_saved_tsg {
 struct gs_saved_policy {
 	/* A person started this policy, or stopped the last one (then there is no name). */
 	bool chosen;
-	char *name;     /* as a person gave it; for a path, that of our copy of the object */
+	/* as a person gave it; if that was a path, the path of our copy of the object */
+	char *name;
 	char *host;     /* NULL: stock */
 	char **options; /* key=value */
 	size_t noptions;
@@ -135,7 +136,7 @@ void gs_permanent_forget(void);
 struct gs_past {
 	bool crashed, twice;
 	uint64_t died_ns;
-	/* settings that were restored after the crash */
+	/* TSGs restored after the crash, and stopped processes that were continued */
 	unsigned int restored, gone, failed, continued;
 	/* numbers of TSGs: settings applied again; TSG ended; settings refused */
 	unsigned int reapplied, ended, refused;

@@ -75,8 +75,8 @@ bool gs_told_requests_open(const struct gs_told_requests *rq)
 }
 
 /*
- * The shortest deadline of the process's TSGs, and the first TSG with that deadline; 0: none has
- * one.
+ * Returns the shortest deadline of the process's TSGs in ns; 0: none has one. *ret_id: the first
+ * TSG with a deadline.
  */
 static uint64_t deadline_of(const struct gs_told_requests *rq, uint64_t *ret_id)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * aside.h - leaves TSGs alone that are about to be parked, and checks whether a TSG has ended
+ * aside.h - leaves alone TSGs that are about to be parked, and checks whether a TSG has ended
  */
 #ifndef GPUSCHED_ENGINE_ASIDE_H
 #define GPUSCHED_ENGINE_ASIDE_H

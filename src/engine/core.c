@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* core.c - the core's life, its memory of each TSG, and its inputs */
+/* core.c - makes the core, remembers facts of each TSG, and takes inputs */
 #include "engine/core.h"
 
 #include <stdlib.h>
@@ -204,7 +204,10 @@ static struct gs_node *node_of(struct gs_core *c, const struct gpusched_tsg *rec
 {
 	struct gs_node *n = find_node(c, &rec->key);
 
-	/* Another TSG has these handles now. A busy node is compared when its calls are back. */
+	/*
+	 * Another TSG has these handles now, so it gets a new node; if the node is busy, when its
+	 * calls are back.
+	 */
 	if (n && n->id != rec->task.id && !n->busy) {
 		drop(c, n);
 		n = NULL;

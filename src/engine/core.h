@@ -144,15 +144,15 @@ struct gs_plan {
 	unsigned int order; /* order between several TSGs' plans: 0 before 1 before 2 */
 	bool preempt;       /* one preempt call, which changes no setting */
 	bool check;         /* one call that asks whether the TSG exists */
-	uint32_t changed;   /* as in the record */
+	uint32_t changed;   /* the record\'s, when planned */
 	uint32_t bits;      /* settings that the steps change */
 	uint64_t estimate_ns;
-	unsigned int nchannels; /* as in the record */
+	unsigned int nchannels; /* the record\'s, when planned */
 	unsigned int nsteps;
 	uint32_t step_bit[GS_MAX_STEPS];
 	uint8_t step_src[GS_MAX_STEPS];        /* enum gs_source */
 	struct gs_rm_step steps[GS_MAX_STEPS]; /* the user fills in the results */
-	int err;                               /* set by the user if it made no call: the reason */
+	int err; /* set by the user if it made no call: the reason, as -errno */
 };
 
 /*
@@ -169,7 +169,9 @@ struct gs_todo {
 	 */
 	struct gs_plan plan;
 	bool denied; /* RM has no such TSG: the shell ends its record */
-	/* 1 + the index of a step of the handed-in plan that will not be tried again; 0: none. */
+	/*
+	 * If a step of the plan that came back will not be tried again: 1 + its index; otherwise 0.
+	 */
 	unsigned int gave_up;
 	uint32_t wished;    /* settings for which the policy's wish has changed */
 	uint32_t overruled; /* reasons that have begun to hold, as 1 << enum gs_overrule */
@@ -188,10 +190,11 @@ struct gs_news {
 	bool aside;   /* it is about to be parked: it runs as its owner asked, against all wishes */
 	bool back;    /* it is no longer about to be parked */
 	bool check;   /* ask RM whether it exists: it may have ended unseen */
-	bool park_refused;   /* the wish to park its process was refused */
-	bool spent, unspent; /* its GPU time is used up while others want the GPU; no longer */
-	bool user;           /* the person is not root: calls wait behind those of the policy */
-	bool given;          /* its pod's slice is @slice_us now; 0: the pod has none */
+	bool park_refused; /* the wish to park its process was refused */
+	/* its GPU time is used up and others want the GPU; unspent: that is over */
+	bool spent, unspent;
+	bool user;  /* the person is not root: calls wait behind those of the policy */
+	bool given; /* its pod's slice is @slice_us now; 0: the pod has none */
 	uint32_t slice_us;
 };
 

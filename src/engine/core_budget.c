@@ -5,14 +5,14 @@
  * Each GPU has a bucket that fills with a twentieth of the passing time. Calls may take it below
  * zero. The debt is paid back before further calls are made, so the limit holds over any time much
  * longer than the bucket. Half of the bucket is reserved for TSGs that had no call yet. So a policy
- * that changes its wishes all the time does not delay the first settings of new TSGs. Users' own
- * controls begin only while three quarters of the bucket are full.
+ * that changes its wishes all the time does not delay the first settings of new TSGs. Changes that
+ * users make by hand wait until three quarters of the bucket are full.
  *
  * TSGs that have to wait stand in one queue per user, and the users take turns: a thousand TSGs of
  * one user delay another user's TSG by one call. Some calls are charged but do not wait: root's
- * changes, waits for admission, calls that put something back or let it run, calls on a GPU's log.
- * The suspensions of a hold for a request do not wait either; a hold begins only while half of the
- * bucket is full.
+ * changes, waits for admission, calls that put something back or let it run, calls that read a
+ * GPU's log. The suspensions of a hold for a request do not wait either; a hold begins only while
+ * half of the bucket is full.
  */
 #include <stdlib.h>
 #include <utlist.h>
@@ -40,7 +40,7 @@ static int64_t filled(const struct gs_core *c, const struct gs_budget *b, uint64
 	return left < most ? left : most;
 }
 
-/* 0, or how long TSGs in queue @q have to wait with @left in the bucket. */
+/* How long TSGs in queue @q have to wait with @left ns in the bucket; 0: not at all. */
 static uint64_t wait_for(const struct gs_core *c, int64_t left, enum gs_queue q)
 {
 	/* Quarters of the bucket that each queue leaves to others. */

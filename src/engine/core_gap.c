@@ -73,6 +73,7 @@ static void add_step(struct gs_plan *plan, const struct gs_goal *t, unsigned int
 
 /*
  * A suspension comes first, and a resume last, so that the TSG never runs with half of its changes.
+ * Sets also the plan's order among those of other TSGs.
  */
 static void add_steps(struct gs_plan *plan, const struct gs_goal *t, const struct gap *g)
 {
@@ -193,7 +194,7 @@ static void plan_check(struct gs_core *c, struct gs_node *n, uint64_t now, struc
 {
 	struct gs_plan *plan = &todo->plan;
 
-	/* empty records do nothing, and there may be many: do not check them */
+	/* nothing runs in empty TSGs, and there may be many: do not check them */
 	if (todo->poke.rec.flags & GPUSCHED_TSG_EMPTY) {
 		n->check_ns = 0;
 		return;

@@ -12,8 +12,8 @@
  *   without a hold pays it.
  * - A stretch, the time of a hold, is 500 ms at most. Then BE runs until the floor of this stretch
  *   is paid. If BE gets less than that between two holds, both belong to one stretch.
- * - BE can be paid in advance, up to its floor of one second. While such time is left, the next
- *   stretch may begin at once. So BE is without the GPU for 1.5 s at most.
+ * - BE can be paid in advance, up to its floor for one second (50 ms). While such time is left, the
+ *   next stretch may begin at once. So BE is without the GPU for 1.5 s at most.
  * - If several TSGs hold a runlist, there is still one stretch and one floor.
  */
 #include "engine/core_hold.h"

@@ -49,14 +49,14 @@ struct gs_runlist {
 	unsigned int nodes;
 	/* nodes that want a short slice, by rank; and how many of these are busy */
 	unsigned int nshort[GS_RANKS], nactive[GS_RANKS];
-	unsigned int top;        /* the highest enum gs_rank among them */
+	unsigned int top;        /* the highest rank of a node that wants a short slice */
 	struct gs_node *first;   /* its nodes, linked by rl_next */
 	struct gs_node *elected; /* the node that may have the short slice */
 	/* holds for requests (core_hold.c) */
 	unsigned int nyield;    /* number of nodes that yield to holds */
 	unsigned int nholding;  /* number of nodes with a hold */
 	struct gs_node *holder; /* the first node with a hold */
-	uint64_t held_ns;       /* since when it is held */
+	uint64_t held_ns;       /* begin of the present hold */
 	uint64_t held_until;    /* end of the hold, whatever its holders wish */
 	uint64_t pay_until;     /* no hold begins before this time */
 	int64_t stretch_ns;     /* time held in this stretch; time without a hold reduces it */
@@ -103,7 +103,7 @@ struct gs_node {
 	bool left_alone;   /* policies leave it alone: its partition is unknown */
 	uint32_t refused;  /* settings with a refused wish; each value is counted once */
 	struct gpusched_settings refused_wish;
-	uint8_t refused_by[GS_NFIELDS]; /* the law that refused it: enum gs_overrule */
+	uint8_t refused_by[GS_NFIELDS]; /* the law that refused each: enum gs_overrule */
 	struct gpusched_settings seen_want;
 	uint32_t pod_slice_us; /* 0: its pod asks for no slice */
 	uint32_t overruled;    /* reasons already reported, as 1 << enum gs_overrule */
@@ -122,8 +122,8 @@ struct gs_node {
 	/* holds for requests */
 	bool yields, unable;
 	bool holding;
-	uint8_t hold_wish;  /* hold that the policy wishes, in its units; 0: no wish */
-	uint8_t hold_state; /* state of its own wish, enum gpusched_hold_state */
+	uint8_t hold_wish;  /* the hold that the policy wishes, as want.hold; 0: no wish */
+	uint8_t hold_state; /* state of its own hold: enum gpusched_hold_state */
 	uint64_t hold_ns;   /* begin of its hold; valid with @holding */
 	uint64_t hold_due;  /* when its hold ends or may begin; 0: nothing to wait for */
 	bool starved;
@@ -162,7 +162,7 @@ struct gs_budget {
 	uint64_t at;                        /* time of the last update; 0: never used */
 	struct gs_share *shares[GS_QUEUES]; /* the waiting users; the first is next */
 	uint64_t due;            /* when a waiting TSG may go on; UINT64_MAX: none waits */
-	uint32_t switch_cost_us; /* of that GPU; 0: not known */
+	uint32_t switch_cost_us; /* the GPU's own; 0: not known */
 };
 
 struct gs_core {
@@ -217,7 +217,7 @@ void gs_hold_follow(struct gs_core *c, struct gs_node *n, const struct gpusched_
 /* Suspends the node if a hold wants that and nothing else does. */
 void gs_hold_obey(struct gs_core *c, struct gs_node *n, const struct gpusched_tsg *rec, bool whole,
 		  uint64_t now, struct gs_goal *t);
-/* The node leaves its runlist. */
+/* Ends the node's hold, since the node leaves its runlist. */
 void gs_hold_leave(struct gs_core *c, struct gs_node *n);
 /* Writes the hold's state into the record, for the policy. */
 void gs_hold_note(const struct gs_core *c, const struct gs_node *n, bool held,

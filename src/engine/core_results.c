@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* core_results.c - the consequences of a call's result for the record and for the next try */
+/* core_results.c - notes a call's result in the record, and plans the next try after a failure */
 #include "engine/core_priv.h"
 
 #define BACKOFF_FIRST_NS (10 * NS_PER_MS)

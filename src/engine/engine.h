@@ -69,8 +69,8 @@ void gs_engine_free(struct gs_engine *e);
 void gs_engine_limits(struct gs_engine *e, uint32_t switch_cost_us, uint32_t hold_limit_ms);
 
 /*
- * Reports that calls that belong to no TSG took @ns of the GPU's time. The engine has that much
- * less for its own calls.
+ * Reports that calls of no TSG took @ns of the GPU's time. The engine has that much less for its
+ * own calls.
  */
 void gs_engine_spent(struct gs_engine *e, uint32_t gpu, uint64_t ns);
 
@@ -129,10 +129,10 @@ void gs_engine_let_go(struct gs_engine *e);
 bool gs_engine_idle(const struct gs_engine *e);
 
 /*
- * Sets a person's wishes: the valid bits of @set, the others stay. If the user @by is not root,
- * calls for them wait behind the policy's calls. Returns -ERANGE with the range, or -EBUSY for a
- * second slice below the switch cost on its runlist. Returns -ENOTSUP for a preemption mode alone,
- * if the TSG is no compute TSG. (Together with other settings, the mode is left out.)
+ * Sets a person's settings: those that are valid in @set. The others stay. If the user @by is not
+ * root, calls for them wait behind the policy's calls. Returns -ERANGE with the range, or -EBUSY
+ * for a second slice below the switch cost on its runlist. Returns -ENOTSUP for a preemption mode
+ * alone, if the TSG is no compute TSG. (Together with other settings, the mode is left out.)
  */
 int gs_engine_set_manual(struct gs_engine *e, const struct gpusched_key *key,
 			 const struct gpusched_settings *set, uint64_t for_ns, uid_t by,

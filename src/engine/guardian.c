@@ -167,8 +167,8 @@ static bool wait_for_death(struct gs_table *o, unsigned int branch, int pidfd, i
 }
 
 /*
- * True if a new daemon has written a heartbeat: it repairs before it starts, so nothing is left for
- * us to do.
+ * True if a new daemon has written a heartbeat. A daemon repairs before it starts, so nothing is
+ * left for us to do.
  */
 static bool someone_else_acts(struct gs_table *o, uint64_t died_ns)
 {
@@ -290,7 +290,7 @@ static void spare_from_oom(void)
 	CLEANUP_FD int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
 
 	if (fd >= 0 && write(fd, "-900", 4) < 0)
-		errno = 0; /* we may not be allowed to lower it */
+		errno = 0; /* we may not be allowed to lower the score */
 }
 
 static void guard(int pidfd, int release, unsigned int branch)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * internal.h - the live engine's own structures
+ * internal.h - declares the live engine's structures, and functions shared by its files
  *
  * Everything belongs to the loop's thread, except a worker's queue and the list of results, each
  * under its own lock. A worker touches only its job, the table (pokes CHANGED, reads channels) and

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ops.h - the engine's calls to the outside: the table, RM, time
+ * ops.h - lists the engine's calls to the outside: the table, RM, time
  *
  * Internal to src/engine and its tests. A test replaces these calls by a fake table and a fake RM
  * before it makes the first engine.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * round.c - evaluates all TSGs, if that takes long over several iterations of the loop
+ * round.c - evaluates all TSGs, in several iterations of the loop if that takes long
  *
  * A user can have thousands of TSGs. Records read at the beginning may be old by then, so later
  * iterations read each record again. If a round is asked for while one is under way, the new one

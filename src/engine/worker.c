@@ -56,7 +56,7 @@ static bool is_overtaken(struct gs_worker *w, const struct gs_job *job)
 struct gs_hand {
 	struct gs_wait wait;
 	struct gs_worker *w;
-	struct gs_job *job; /* under w->lock */
+	struct gs_job *job; /* protected by w->lock */
 	pthread_t thread;
 };
 

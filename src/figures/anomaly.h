@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * anomaly.h - rules for anomalies of TSGs and GPUs
+ * anomaly.h - finds anomalies of TSGs and GPUs by rules
  *
  * Pure. The caller passes in sums once a second; times are of the GPU's clock. An anomaly is
  * reported when it begins, and again only after it has been absent for GS_ODD_CALM samples.
@@ -64,7 +64,7 @@ struct gs_odd_state {
 /* Returns the anomalies that have begun, as 1 << enum gs_odd. */
 uint32_t gs_odd_tsg(const struct gs_limits *l, struct gs_odd_state *s,
 		    const struct gs_odd_look *now);
-/* gs_odd_tsg() for a GPU. @lost: the part of its time that went into switches. */
+/* Does the same for a GPU. @lost: the part of its time that went into switches. */
 uint32_t gs_odd_gpu(const struct gs_limits *l, struct gs_odd_state *s, double lost);
 
 #endif /* GPUSCHED_FIGURES_ANOMALY_H */

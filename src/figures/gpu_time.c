@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* GPU time: feeds the account with the table's TSGs, and puts its figures into answers. */
+/* Feeds the account of GPU time with the table's TSGs, and passes its figures on. */
 #include "figures/gpu_time.h"
 
 #include <string.h>

@@ -20,7 +20,7 @@ void gs_sight_record(void *self, const struct gpusched_tsg *rec);
 void gs_sight_ended(void *self, const struct gs_end *end);
 void gs_sight_event(void *self, const struct gpusched_event *ev);
 void gs_sight_call(void *self, const struct gs_engine_call *call);
-/* Reads the logs eagerly if the running policy uses facts. */
+/* Has the logs read more often if the running policy uses the account's facts. */
 void gs_sight_policy(void *self);
 /* Fills in the time of the TSG's last run, which the table does not hold. */
 void gs_sight_complete(struct gs_figures *fig, struct gpusched_tsg *rec);

@@ -130,7 +130,10 @@ struct gs_ledger {
 	bool anew;                     /* a TSG has come since the last sample */
 	bool unlearned;                /* some process's batch job is still to be found out */
 	int64_t clock_s;               /* CLOCK_REALTIME less CLOCK_BOOTTIME; 0: not read yet */
-	/* Number of samples taken so far; number of the first one after the last pause. */
+	/*
+	 * @nsamples: samples taken so far. @first_sample: number of the first sample after the last
+	 * pause.
+	 */
 	uint64_t nsamples, first_sample;
 	uint64_t sampled_ns[SAMPLES];
 	struct gs_trouble_counts troubles[SAMPLES];
@@ -157,7 +160,7 @@ void ledger_give(struct gs_figures *fig, struct kept *k, bool always);
 void ledger_give_begin(struct gs_figures *fig);
 void ledger_give_all(struct gs_figures *fig);
 
-/* ledger_groups.c. Returns NULL if out of memory. */
+/* ledger_groups.c: finds the group, or makes it. Returns NULL if out of memory. */
 struct group *ledger_group(struct gs_ledger *l, const struct group_key *key);
 /* Puts the TSG into the group for its present class and cgroup. */
 void ledger_join(struct gs_figures *fig, struct kept *k);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Samples of the figures, for the last ten seconds. */
+/* Takes samples of the figures, for the last ten seconds. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Sums since the daemon's start: by process, class, cgroup and GPU. */
+/* Computes sums since the daemon's start: by process, class, cgroup and GPU. */
 #include <string.h>
 
 #include "basic/cleanup.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Memory as JSON and as metrics. */
+/* Puts figures of GPU memory into JSON and metrics. */
 #include <inttypes.h>
 
 #include "basic/sheet.h"

@@ -142,7 +142,7 @@ struct gs_gpu_facts {
 	bool log;           /* the log can be read */
 	const char *reason; /* why the log cannot be read; NULL: nobody has tried */
 	bool mig;
-	/* rates of the last ten seconds; of the last one or two */
+	/* rates of the last ten seconds, and of the last one or two */
 	struct gs_gpu_rates window, lately;
 };
 void gs_judge_gpu(const struct gs_limits *l, const struct gs_gpu_facts *g, struct gs_findings *ret);
@@ -190,10 +190,10 @@ void gs_judge_parked(const struct gs_parked_facts *p, struct gs_findings *ret);
 
 /* A budget of a user or a cgroup. */
 struct gs_budget_facts {
-	const char *of, *name; /* "user", "alice" */
+	const char *of, *name; /* such as "user" and "alice" */
 	const char *per;       /* day, week, month */
 	const char *until;     /* when the next period begins, as text */
-	bool stop;             /* until then its programs may not run at all */
+	bool stop; /* true: until then its programs may not run; false: they give way to others */
 	uint64_t used_ns, all_ns;
 };
 void gs_judge_budget(const struct gs_budget_facts *b, struct gs_findings *ret);
