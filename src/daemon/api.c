@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * The API: HTTP on the instance's unix socket, served by the daemon's own loop. No request may hold
+ * Serves the API: HTTP on the instance's unix socket, in the daemon's own loop. No request may hold
  * up the loop. So connections, bodies and queues are bounded, and silent peers are disconnected.
  */
 #include <errno.h>

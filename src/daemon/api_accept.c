@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * api_accept.c - accepts connections within limits, in the users' turn
+ * api_accept.c - accepts connections within limits, one user after the other
  *
  * All users share the kernel's one queue, so it is emptied at once. A connection beyond the limits
  * is closed before a byte of it is read. The others go to the server, one for each user in turn,

@@ -76,7 +76,7 @@ int api_listen(struct api *a, struct gs_error *err);
 /* Removes the sockets' names. */
 void api_unlink(const struct api *a);
 void api_listen_end(struct api *a);
-/* Call it before the server runs. */
+/* Hands accepted connections to the server. Call this before the server runs. */
 void api_hand_over(struct api *a);
 void api_on_connection(void *user, struct MHD_Connection *c, void **context,
 		       enum MHD_ConnectionNotificationCode code);

@@ -67,7 +67,7 @@ static int wait_for_daemon(struct gs_error *err)
 	}
 }
 
-/* True if the daemon died: one that ends in order removes its heartbeat. */
+/* True if the daemon died: a daemon that ends in order removes its heartbeat. */
 static bool died(void)
 {
 	struct gpusched_cfg cfg = { 0 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* gpuschedd: starts and stops; the service does the work. */
+/* Starts and stops gpuschedd; the service does the work. */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>

@@ -24,7 +24,10 @@ static __always_inline int gs_gate_alive(const struct gpusched_cfg *cfg, gs_u64 
 	return beat && (now < beat || now - beat <= gs_alive_ns);
 }
 
-/* The TSG that this call puts on its runlist; NULL: the call does something else. */
+/*
+ * Returns the record of the TSG that this call puts on its runlist; NULL: none. *ret_key is set if
+ * the call puts any TSG there.
+ */
 static __always_inline struct gpusched_tsg *gs_gate_tsg(const struct gs_caller *c, gs_u64 arg,
 							struct gpusched_key *ret_key)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The file: its layout, its version, and how it is opened. */
+/* Opens the file; declares its layout, and converts older versions. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The queue of records, and the thread that writes them. */
+/* Queues records, and writes them in a thread. */
 #include "history/history.h"
 
 #include <errno.h>

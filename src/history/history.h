@@ -21,7 +21,7 @@
 #include "process/cgroup.h"
 #include "process/pod_names.h"
 
-/* Counters of the room: symbol, name, help text. */
+/* Counters of the history: symbol, name, help text. */
 #define GS_HISTORY_COUNTERS(X) \
 	X(WRITTEN, "written", "records written to the history") \
 	X(LOST, "lost", "records lost to the history: the queue was full, or a write failed") \
@@ -76,7 +76,7 @@ enum gs_history_sum {
 struct gs_history_sums {
 	uint64_t v[GS_SUM_MAX];
 	uint64_t wait_bucket[GS_WAIT_BUCKETS]; /* as in struct gs_turn_sums */
-	/* how late the latest of GS_SUM_MISSED was; 0: unknown. No sum, but the largest value */
+	/* the greatest lateness among GS_SUM_MISSED, which is not a sum; 0: unknown */
 	uint64_t worst_late_ns;
 };
 
@@ -124,7 +124,7 @@ struct gs_history_who {
 	bool pool;
 };
 
-/* An event of a TSG or a process, or a change that @by made. Texts may be NULL. */
+/* An event of a TSG or a process, or a change that @by_uid made (@by). Texts may be NULL. */
 struct gs_history_event {
 	int32_t pid; /* 0: the event is about no process */
 	uint64_t start_ns;

@@ -90,9 +90,10 @@ int apply_step(struct db *db, uint64_t now_s);
 #define TEND_PERIOD_S 600 /* between two rounds */
 
 struct tending {
-	int64_t series;  /* the next series to thin; 0: from the beginning */
-	uint64_t due_s;  /* time of the next round, if the present one is done */
-	uint64_t fine_s; /* points older than this are thinned from one a minute to one an hour */
+	int64_t series; /* the next series to thin; 0: from the beginning */
+	uint64_t due_s; /* time of the next round, if the present one is done */
+	/* points of more than this age are thinned from one a minute to one an hour */
+	uint64_t fine_s;
 };
 /* Does a part of the round. *ret_trimmed: processes that were dropped. Returns an SQLite result. */
 int tend_step(struct db *db, struct tending *t, const struct gs_history_opts *opts, uint64_t now_s,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * The service's part of the event loop: heartbeat, and completions. The service joins the daemon's
- * loop; without a daemon it makes its own loop.
+ * Runs the service's part of the event loop: heartbeat, slices and completions. The service joins
+ * the daemon's loop; without a daemon it makes its own loop.
  */
 #include "hub/loop.h"
 

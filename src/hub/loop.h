@@ -35,8 +35,7 @@ void gs_loop_beat(struct gs_hub *hub);
 /* Queues work that is done in slices. @again: put it before the same user's other work. */
 void gs_loop_slice(struct gs_hub *hub, struct gs_sliced *w, bool again);
 /*
- * Runs the loop until @c is over. Only at start, at the end and in the library, where nobody else
- * waits.
+ * Runs the loop until @c is over. For the start, the end and the library, where nobody else waits.
  */
 void gs_loop_finish(struct gs_hub *hub, struct gs_completion *c);
 /* Begins @c, then runs the loop until it is over. */

@@ -114,15 +114,15 @@ void gs_observers_tell(struct gs_observers *o, const struct gpusched_tsg *rec, u
 void gs_observers_know(struct gs_observers *o, const struct gpusched_tsg *rec);
 void gs_observers_seen(struct gs_observers *o, const struct gpusched_tsg *rec);
 /*
- * Reports that @rec has ended; @by is not GS_END_TAP. Does nothing if the record's flag GONE is
- * set: a tap has reported the end.
+ * Ends the TSG of @rec; @by is not GS_END_TAP. Tells no event of the end if the record's flag GONE
+ * is set, since a tap has written one.
  */
 void gs_observers_end(struct gs_observers *o, const struct gpusched_tsg *rec, enum gs_end_by by);
 void gs_observers_called(struct gs_observers *o, const struct gs_engine_call *call);
 void gs_observers_turn(struct gs_observers *o, const struct gs_turn *turn);
 void gs_observers_turns_read(struct gs_observers *o);
 void gs_observers_request(struct gs_observers *o, const struct gs_request_done *done);
-/* For observer.said. The call takes the reference to @event. */
+/* Calls the observers' `said`. Takes the reference to @event. */
 #define GS_NOBODY ((uid_t)-1)
 void gs_observers_say(struct gs_observers *o, json_t *event, uid_t owner);
 void gs_observers_deadline_told(struct gs_observers *o, const struct gpusched_tsg *rec,

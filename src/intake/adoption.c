@@ -53,7 +53,7 @@ static void on_found(const struct gpusched_tsg *rec, void *user)
 {
 	struct gs_adopting_trip *t = user;
 
-	/* Out of memory: the policy sees the TSG at its next start. */
+	/* If there is no memory, the policy sees the TSG only at the policy's next start. */
 	if (!GS_GROW(t->found, t->size, t->n + 1))
 		t->found[t->n++] = rec->key;
 }

@@ -19,8 +19,8 @@
 #define END_MS 1000
 
 /*
- * Candidates are asked before servers. If a server has the id later than a candidate had it, the id
- * cannot have passed to a newer TSG in between.
+ * RM is asked about candidates before servers. So if a server then has the id that a candidate had,
+ * the id has not passed to a newer TSG in between.
  */
 struct round {
 	struct gs_errand errand;
@@ -149,7 +149,7 @@ static void end(struct gs_errand *e)
 		a->pause_ns = !a->pause_ns                     ? PAUSE_MIN_NS
 			      : a->pause_ns < PAUSE_MAX_NS / 2 ? 2 * a->pause_ns
 							       : PAUSE_MAX_NS;
-	a->wanted = true; /* another round is to remove the records that were marked */
+	a->wanted = true; /* the next round removes the records that were marked */
 	plan(e->owner, gs_now_ns() + (told ? GAP_NS : a->pause_ns));
 }
 

@@ -24,7 +24,7 @@ struct gs_job_asked {
 struct gs_intake {
 	struct gs_hub *hub;
 	sd_event_source *sweep, *events;
-	sd_event_source *pods; /* watches for names of pods; NULL: nobody is told of changes */
+	sd_event_source *pods; /* watches for names of pods; NULL: changes are not noticed */
 	bool draining;         /* throws away events from before this instance */
 	/* The taps' count of lost events up to which the table was read again. */
 	uint64_t events_lost;

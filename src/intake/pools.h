@@ -58,7 +58,7 @@ struct gs_pool {
 /* The log may name a client thousands of times a second: its ancestors are looked up once. */
 #define GS_POOL_ASKED 64
 struct gs_pool_asked {
-	pid_t pid, server; /* 0: the process is in no pool */
+	pid_t pid, server; /* server 0: the process is in no pool */
 	uint64_t ns;
 };
 
@@ -84,7 +84,7 @@ void gs_pool_answered(struct gs_intake *in, pid_t pid);
 /* Returns NULL if @pid is no pool's server. */
 const struct gs_pool *gs_pool_of_server(const struct gs_intake *in, pid_t pid);
 const struct gs_pool *gs_pool_of_client(const struct gs_intake *in, pid_t pid);
-/* The pool process for @pid. The caller checks its owner. */
+/* Describes the process that has @pid now. The caller checks its owner. */
 struct gs_pool_process gs_pool_process(pid_t pid);
 /*
  * The pool in which @pid works, found by its ancestors; NULL: none. The answer may be a second old.

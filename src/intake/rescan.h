@@ -41,7 +41,9 @@ void gs_records_look(struct gs_intake *in);
 void gs_records_look_lost(struct gs_intake *in);
 /* Observer's function: another process restored everything in place of this daemon. */
 void gs_looking_overtaken(void *self);
-/* Looks up the class of @pid again, and soon after that the class and name of its records. */
+/*
+ * Looks up the class of @pid again, and soon afterwards updates the class and name of its records.
+ */
 void gs_process_reclassify(struct gs_intake *in, pid_t pid);
 bool gs_looking_is_over(const struct gs_intake *in);
 void gs_looking_free(struct gs_intake *in);
