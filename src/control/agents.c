@@ -256,7 +256,7 @@ static void give(struct gs_agents *a, int to, const struct ucred *cred)
 	a->all[a->n++] = one;
 }
 
-/* ---- the look -------------------------------------------------------------------------------- */
+/* ---- the check, once a second ---------------------------------------------------------------- */
 
 static void take_tsg(struct gs_hub *hub, const struct gpusched_tsg *rec, struct agent *one)
 {
@@ -568,7 +568,7 @@ void gs_agents_end(struct gs_control *ctl)
 	ctl->agents = NULL;
 }
 
-/* ---- what they told -------------------------------------------------------------------------- */
+/* ---- the agents' reports --------------------------------------------------------------------- */
 
 bool gs_agents_launches(const struct gs_control *ctl, const struct gpusched_tsg *rec,
 			uint64_t *ret_launches)

@@ -2,8 +2,8 @@
 /*
  * budgets.h - counts use of GPU time, and holds TSGs back when a budget is used up
  *
- * For a daemon with Budget= in its configuration. A thread reads the use from before the daemon's
- * start in the history. Until it is done, no budget counts as used up.
+ * For a daemon with Budget= in its configuration. A thread finds the use before the daemon's start
+ * in the history. Until it is done, no budget counts as used up.
  */
 #ifndef GPUSCHED_CONTROL_BUDGETS_H
 #define GPUSCHED_CONTROL_BUDGETS_H

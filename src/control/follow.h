@@ -16,9 +16,7 @@ struct gs_end;
 void gs_follow_ended(void *self, const struct gs_end *end);
 void gs_follow_record(void *self, const struct gpusched_tsg *rec);
 
-/*
- * ---- for saved.c alone ------------------------------------------------------------------------
- */
+/* ---- in saved.c ------------------------------------------------------------------------------ */
 
 /* Moves entry @t to TSG @id, which has no entry yet. */
 struct gs_saved_tsg *gs_saved_rename(struct gs_saved *saved, struct gs_saved_tsg *t, uint64_t id);

@@ -163,7 +163,7 @@ void gs_service_launches_end(struct gs_control *ctl)
 	ctl->launch_again = sd_event_source_disable_unref(ctl->launch_again);
 }
 
-/* ---- wishes for it --------------------------------------------------------------------------- */
+/* ---- begin, end and events ------------------------------------------------------------------- */
 
 void gs_service_launches_update(void *self)
 {

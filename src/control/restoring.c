@@ -73,7 +73,7 @@ int gs_restoring_begin(struct gs_control *ctl, struct gs_restoring **ret, struct
 		gs_errand_unref(&t->errand);
 		return gs_fail(err, r, "nothing can be put back now: %s", strerror(-r));
 	}
-	if (ctl->hub->engine) /* handling results could make the restore's calls twice */
+	if (ctl->hub->engine) /* on results, the engine would make the restore's calls again */
 		sd_event_source_set_enabled(ctl->hub->results, SD_EVENT_OFF);
 	gs_words_no_slices(ctl->hub->classes, "a restore");
 	ctl->restoring = *ret = t;

@@ -284,7 +284,7 @@ bool gs_starting_counts(const struct gs_control *ctl)
 	return ctl->starting && ctl->starting->count;
 }
 
-/* ---- who waits for it ------------------------------------------------------------------------ */
+/* ---- results --------------------------------------------------------------------------------- */
 
 int gs_starting_result(const struct gs_starting *t, struct gs_error *err)
 {

@@ -205,7 +205,7 @@ static struct gs_node *node_of(struct gs_core *c, const struct gpusched_tsg *rec
 	struct gs_node *n = find_node(c, &rec->key);
 
 	/*
-	 * Another TSG has these handles now, so it gets a new node; if the node is busy, when its
+	 * Another TSG has these handles now, so it gets a new node. A busy node stays until its
 	 * calls are back.
 	 */
 	if (n && n->id != rec->task.id && !n->busy) {

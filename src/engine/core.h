@@ -144,10 +144,10 @@ struct gs_plan {
 	unsigned int order; /* order between several TSGs' plans: 0 before 1 before 2 */
 	bool preempt;       /* one preempt call, which changes no setting */
 	bool check;         /* one call that asks whether the TSG exists */
-	uint32_t changed;   /* the record\'s, when planned */
+	uint32_t changed;   /* the record's, when planned */
 	uint32_t bits;      /* settings that the steps change */
 	uint64_t estimate_ns;
-	unsigned int nchannels; /* the record\'s, when planned */
+	unsigned int nchannels; /* the record's, when planned */
 	unsigned int nsteps;
 	uint32_t step_bit[GS_MAX_STEPS];
 	uint8_t step_src[GS_MAX_STEPS];        /* enum gs_source */

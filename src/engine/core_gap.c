@@ -73,7 +73,7 @@ static void add_step(struct gs_plan *plan, const struct gs_goal *t, unsigned int
 
 /*
  * A suspension comes first, and a resume last, so that the TSG never runs with half of its changes.
- * Sets also the plan's order among those of other TSGs.
+ * Also sets the plan's order among those of other TSGs.
  */
 static void add_steps(struct gs_plan *plan, const struct gs_goal *t, const struct gap *g)
 {

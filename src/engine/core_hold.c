@@ -263,7 +263,7 @@ void gs_hold_leave(struct gs_core *c, struct gs_node *n)
 	n->hold_wish = 0;
 }
 
-/* ---- what those that yield do ---------------------------------------------------------------- */
+/* ---- TSGs that yield to holds ---------------------------------------------------------------- */
 
 void gs_hold_obey(struct gs_core *c, struct gs_node *n, const struct gpusched_tsg *rec, bool whole,
 		  uint64_t now, struct gs_goal *t)

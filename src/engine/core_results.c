@@ -164,7 +164,7 @@ static void judge(struct gs_core *c, struct gs_node *n, const struct gs_plan *pl
 	n->retry_at = now + (wait < BACKOFF_MOST_NS ? wait : BACKOFF_MOST_NS);
 }
 
-/* ---- is it there? ---------------------------------------------------------------------------- */
+/* ---- does the TSG exist? --------------------------------------------------------------------- */
 
 #define DENIALS 2u
 #define CHECK_NS (100 * NS_PER_MS) /* by then a tap has probably reported the TSG's end */

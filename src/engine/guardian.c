@@ -40,7 +40,7 @@
 #define BEAT_LOST_TRIES 30
 #define BEAT_LOOK_MS 1000
 
-/* ---- a cgroup of its own --------------------------------------------------------------------- */
+/* ---- a separate cgroup ----------------------------------------------------------------------- */
 
 static int join_cgroup(const char *dir)
 {
@@ -338,7 +338,7 @@ static int wait_ready(int fd)
 	return read(fd, &byte, 1) == 1 ? 0 : -ECHILD;
 }
 
-/* ---- the daemon that it guards --------------------------------------------------------------- */
+/* ---- in the daemon --------------------------------------------------------------------------- */
 
 struct gs_guardian {
 	pid_t pid; /* 0: none yet */

@@ -228,7 +228,7 @@ static void *restore_gpu(void *arg)
 	return NULL;
 }
 
-/* ---- all of them ----------------------------------------------------------------------------- */
+/* ---- all GPUs -------------------------------------------------------------------------------- */
 
 static struct group *group_of(struct group **groups, size_t *n, uint32_t gpu)
 {

@@ -223,7 +223,7 @@ void gs_sight_end(struct gs_figures *fig)
 	fig->hub->account = NULL;
 }
 
-/* ---- what there is to see -------------------------------------------------------------------- */
+/* ---- the observer's functions ---------------------------------------------------------------- */
 
 void gs_sight_record(void *self, const struct gpusched_tsg *rec)
 {

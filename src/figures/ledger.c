@@ -50,7 +50,7 @@ static struct proc *find_proc(const struct gs_ledger *l, int32_t pid)
 	return p;
 }
 
-/* ---- its times -------------------------------------------------------------------------------- */
+/* ---- the timer ------------------------------------------------------------------------------- */
 
 static int on_due(sd_event_source *src, uint64_t us, void *user)
 {

@@ -88,7 +88,7 @@ static void check_clock(struct gs_ledger *l)
 	l->clock_s = now;
 }
 
-/* ---- all of them -------------------------------------------------------------------------------- */
+/* ---- all TSGs and GPUs ----------------------------------------------------------------------- */
 
 static void end_giving(struct gs_figures *fig)
 {

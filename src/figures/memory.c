@@ -77,7 +77,7 @@ static void reading_free(struct gs_errand *e)
 	free(r);
 }
 
-/* ---- what it found --------------------------------------------------------------------------- */
+/* ---- the results ----------------------------------------------------------------------------- */
 
 static void forget(struct gpu *g)
 {
@@ -282,7 +282,7 @@ static void end(struct gs_errand *e)
 	gs_loop_plan(m->due, m->next_ns);
 }
 
-/* ---- when it is read ------------------------------------------------------------------------- */
+/* ---- when to read ---------------------------------------------------------------------------- */
 
 static bool has_tsgs(const struct gs_figures *fig, uint32_t gpu)
 {

@@ -105,7 +105,7 @@ bool gs_is_lossy(const struct gs_limits *l, double lost);
 bool gs_is_hoarding(const struct gs_limits *l, uint64_t bytes, uint64_t idle_since_ns,
 		    uint64_t now_ns);
 
-/* ---- what is judged -------------------------------------------------------------------------- */
+/* ---- the facts to judge ---------------------------------------------------------------------- */
 
 /* Counters that mean trouble when they rise. */
 struct gs_trouble_counts {

@@ -239,8 +239,8 @@ static void let_go(struct gs_table *t, const struct stopped *all, size_t n, cons
 	syscall(SYS_pidfd_send_signal, pidfd, SIGCONT, NULL, 0);
 	bpf_map_delete_elem(fd, &s->key);
 	/*
-	 * the process was stopped again before its entry was removed: it has to make the call, and
-	 * a new entry, once more
+	 * the process was stopped again before its entry was removed: continue it, so that it
+	 * repeats the call and gets a new entry
 	 */
 	if (is_held(t, s))
 		syscall(SYS_pidfd_send_signal, pidfd, SIGCONT, NULL, 0);

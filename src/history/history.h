@@ -124,7 +124,10 @@ struct gs_history_who {
 	bool pool;
 };
 
-/* An event of a TSG or a process, or a change that @by_uid made (@by). Texts may be NULL. */
+/*
+ * An event of a TSG or a process, or a change made by user @by_uid (if @by is set). Texts may be
+ * NULL.
+ */
 struct gs_history_event {
 	int32_t pid; /* 0: the event is about no process */
 	uint64_t start_ns;

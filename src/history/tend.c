@@ -90,7 +90,7 @@ static int drop_events(struct db *db, int64_t before_s)
 }
 
 /*
- * Makes a too large file smaller: thins younger points first, then removes whole processes, then
+ * Shrinks a file that is too large: thins younger points first, then removes whole processes, then
  * the oldest events.
  */
 static int shrink(struct db *db, struct tending *t, uint64_t now_s, uint64_t *ret_trimmed)

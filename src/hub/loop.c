@@ -107,7 +107,7 @@ void gs_loop_slice(struct gs_hub *hub, struct gs_sliced *w, bool again)
 	plan_round(hub);
 }
 
-/* ---- who waits ------------------------------------------------------------------------------- */
+/* ---- completions ----------------------------------------------------------------------------- */
 
 /* Does nothing: on_happened() runs after each source, and does the work. */
 static int on_look(sd_event_source *src, uint64_t us, void *user)

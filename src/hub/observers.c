@@ -234,7 +234,7 @@ void gs_observers_dispatched(struct gs_observers *o)
 			o->all[i].dispatched(o->selves[o->all[i].self]);
 }
 
-/* ---- ends that nobody told ------------------------------------------------------------------- */
+/* ---- unreported ends ------------------------------------------------------------------------- */
 
 bool gs_observers_miss(struct gs_observers *o, const struct gpusched_tsg *recs, size_t n)
 {

@@ -114,8 +114,8 @@ void gs_observers_tell(struct gs_observers *o, const struct gpusched_tsg *rec, u
 void gs_observers_know(struct gs_observers *o, const struct gpusched_tsg *rec);
 void gs_observers_seen(struct gs_observers *o, const struct gpusched_tsg *rec);
 /*
- * Ends the TSG of @rec; @by is not GS_END_TAP. Tells no event of the end if the record's flag GONE
- * is set, since a tap has written one.
+ * Ends the TSG of @rec; @by is not GS_END_TAP. Reports no event of the end if the record's flag
+ * GONE is set, since a tap has written one.
  */
 void gs_observers_end(struct gs_observers *o, const struct gpusched_tsg *rec, enum gs_end_by by);
 void gs_observers_called(struct gs_observers *o, const struct gs_engine_call *call);

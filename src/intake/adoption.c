@@ -252,7 +252,7 @@ static void plan(struct gs_intake *in)
 	sd_event_source_set_enabled(a->due, SD_EVENT_ONESHOT);
 }
 
-/* ---- from outside ---------------------------------------------------------------------------- */
+/* ---- entry points ---------------------------------------------------------------------------- */
 
 void gs_orphan_seen(struct gs_intake *in, const struct gpusched_event *ev)
 {

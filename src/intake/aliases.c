@@ -57,7 +57,7 @@ static bool may_serve(const struct gpusched_tsg *server, const struct gpusched_t
 	       (!server->task.uid || server->task.uid == rec->task.uid);
 }
 
-/* ---- what becomes of one --------------------------------------------------------------------- */
+/* ---- aliases that were found ----------------------------------------------------------------- */
 
 /* Restoring settings through the alias changed the server's TSG as well: set its settings again. */
 static void call_servers_again(struct gs_intake *in, const struct gpusched_tsg *alias,
@@ -101,7 +101,7 @@ static void mark(struct gs_intake *in, const struct gpusched_tsg *rec, uint32_t 
 	gs_engine_anew(in->hub->engine, &now.key);
 }
 
-/* ---- RM's word ------------------------------------------------------------------------------- */
+/* ---- RM's answers ---------------------------------------------------------------------------- */
 
 static void ask(struct gs_errand *e)
 {
@@ -241,7 +241,7 @@ static void plan(struct gs_intake *in, uint64_t at_ns)
 	sd_event_source_set_enabled(a->due, SD_EVENT_ONESHOT);
 }
 
-/* ---- from outside ---------------------------------------------------------------------------- */
+/* ---- entry points ---------------------------------------------------------------------------- */
 
 void gs_aliases_record(void *self, const struct gpusched_tsg *rec)
 {

@@ -200,7 +200,7 @@ static void plan(struct gs_intake *in)
 	gs_loop_slice(in->hub, &l->sliced, false);
 }
 
-/* ---- from outside ---------------------------------------------------------------------------- */
+/* ---- entry points ---------------------------------------------------------------------------- */
 
 void gs_looking_overtaken(void *self)
 {
