@@ -3,7 +3,7 @@
  * told_requests.h - tells the policy when a program's requests begin and end
  *
  * The program's agent or its counted launches show this. A program is believed only about its own
- * requests. If it lies, holds begin and end at wrong times; BE keeps its floor all the same
+ * requests. If it lies, holds begin and end at wrong times, but BE keeps its floor
  * (engine/core_hold.c).
  */
 #ifndef GPUSCHED_CONTROL_TOLD_REQUESTS_H

@@ -309,10 +309,7 @@ static void guard(int pidfd, int release, unsigned int branch)
 	if (gs_engine_ops.open(&o, NULL) < 0)
 		_exit(1);
 	gs_self_get(o);
-	/*
-	 * if the daemon is dead already, nobody reads this, and its changes are restored all the
-	 * same
-	 */
+	/* if the daemon is dead already, nobody reads this, but its changes are restored */
 	if (write(release, &ready, 1) != 1)
 		errno = 0;
 	if (wait_for_death(o, branch, pidfd, release))

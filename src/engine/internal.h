@@ -46,7 +46,7 @@ struct gs_worker {
 	struct gs_results *results;
 	struct gs_job *queue[GS_PLAN_ORDERS];
 	struct gs_job *queued; /* the same jobs by key: a TSG has at most one */
-	uint64_t busy_since;   /* 0: idle */
+	uint64_t busy_since;   /* begin of the job under way; 0: idle */
 	bool stop, abandoned, stuck;
 };
 

@@ -86,8 +86,8 @@ struct kept {
 	bool waiting;        /* the TSG waited at its last sample */
 	bool mig;            /* in a MIG partition of its GPU */
 	uint32_t runlist;    /* gpusched_runlist() */
-	struct gs_idle idle; /* for memory.c */
-	struct gs_idle rest; /* for ledger_spend.c */
+	struct gs_idle idle; /* idle time, as memory.c reads it */
+	struct gs_idle rest; /* idle time, as ledger_spend.c reads it */
 };
 
 /* The ledger's entry for a GPU. */

@@ -56,7 +56,7 @@ static const char late[] = "CREATE TABLE IF NOT EXISTS late(series INTEGER, minu
 /* Updates a name: it may come after the first figures, and is never removed. */
 #define LEARNED(name) \
 	name " = CASE excluded." name " WHEN '' THEN " name " ELSE excluded." name " END, "
-/* The same for a number that may be unknown. */
+/* Updates a number in the same way; the new number may be unknown. */
 #define LEARNED_NUMBER(name) name " = coalesce(excluded." name ", " name "), "
 
 static const char *const texts[ST_MAX] = {

@@ -486,7 +486,7 @@ void gs_history_free(struct gs_history *h)
 	until.tv_sec += END_S;
 	if (pthread_clockjoin_np(h->thread, NULL, CLOCK_MONOTONIC, &until)) {
 		gs_log(LOG_WARNING, "the disk takes too long: the end of the history is lost");
-		return; /* the thread still uses it */
+		return; /* the thread still uses @h */
 	}
 	free_items(h->first);
 	pthread_cond_destroy(&h->work);

@@ -3,8 +3,8 @@
  * hub.h - declares what all parts of a running instance share
  *
  * These are the machine, the table with its writers, the loop, and the observers. Each other part
- * (a folder in src/, called a room) keeps the rest in its own struct, which points to this one. For
- * the loop's thread.
+ * (a folder in src/) keeps the rest in its own struct, which points to this one. For the loop's
+ * thread.
  */
 #ifndef GPUSCHED_HUB_HUB_H
 #define GPUSCHED_HUB_HUB_H
@@ -209,7 +209,7 @@ struct gs_hub {
 };
 
 int gs_hub_new(const struct gs_config *config, const struct gs_hub_opts *opts, struct gs_hub **ret);
-/* Call this after all rooms, the engine, the policy and the account have ended. */
+/* Call this after all other parts, the engine, the policy and the account have ended. */
 void gs_hub_free(struct gs_hub *hub);
 
 static inline void gs_count(struct gs_hub *hub, enum gs_service_counter c)

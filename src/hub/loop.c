@@ -134,7 +134,7 @@ static int prepare(struct gs_hub *hub)
 	return sd_event_prepare(hub->event);
 }
 
-/* Runs after each source of the loop, whatever room owns the source. */
+/* Runs after each source of the loop, in whatever part of the daemon. */
 static int on_happened(sd_event_source *src, void *user)
 {
 	struct gs_hub *hub = user;

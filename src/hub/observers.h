@@ -52,7 +52,8 @@ struct gs_request_done {
 /* Each function may be NULL. */
 struct gs_observer {
 	const char *name;
-	unsigned int self; /* index into gs_observers.selves of the room that is called */
+	/* index into gs_observers.selves: the object that the functions get as @self */
+	unsigned int self;
 	/* A tap saw the event. Observers get it in the table's order. */
 	void (*tapped)(void *self, const struct gpusched_event *ev);
 	/*
@@ -92,7 +93,7 @@ struct gs_observer {
 	void (*overtaken)(void *self);
 	/* All settings were restored, and TSGs of ended processes were removed without events. */
 	void (*restored)(void *self);
-	/* After each source of the loop, whatever room owns the source. */
+	/* Called after each source of the loop has run, in any part of the daemon. */
 	void (*dispatched)(void *self);
 };
 
@@ -100,7 +101,7 @@ struct gs_known;
 struct gs_observers {
 	const struct gs_observer *all;
 	size_t n;
-	void *const *selves;    /* the rooms, by gs_observer.self */
+	void *const *selves;    /* the objects that observers get as @self, by gs_observer.self */
 	struct gs_known *known; /* all known TSGs, by id */
 };
 

@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 struct gs_pace {
-	/* Each the maximum over all iterations. */
+	/* The maximum of each over all iterations. */
 	uint64_t longest_ns, longest_cpu_ns, longest_own_ns;
 	bool own_known; /* false: this kernel does not report run queue time */
 

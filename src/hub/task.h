@@ -16,7 +16,7 @@ struct gs_errand {
 	void (*end)(struct gs_errand *e);  /* runs in the loop, afterwards */
 	void (*free)(struct gs_errand *e);
 	struct gs_hub *hub;
-	void *owner;       /* the room that owns the task */
+	void *owner;       /* the object that owns the task */
 	unsigned int refs; /* one held by the caller, one by the thread */
 	bool over, left;
 	pthread_t thread;

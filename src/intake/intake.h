@@ -31,7 +31,7 @@ struct gs_intake {
 	uint64_t losses_next_ns; /* no read of the table for lost events before this time */
 	uint64_t table_full;     /* the taps' count of TSGs that found no room, as last reported */
 	uint64_t full_next_ns;   /* no report of a full table before this time */
-	uint64_t past_next_ns;   /* no check for processes past a share before this time */
+	uint64_t past_next_ns;   /* no check for processes past a quota before this time */
 	uint64_t unseen_ns;      /* when a TSG that is not in the table last ran; 0: never */
 	struct gs_ends ends;
 	struct gs_sweeping sweeping;

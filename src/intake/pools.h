@@ -26,7 +26,10 @@ struct gs_intake;
 #define GS_POOL_CLIENTS 64 /* a server has 60 clients at most */
 #define GS_POOL_NAME_MAX 32
 
-/* A process that a pool's owner named: the process that had the pid at that time. */
+/*
+ * A process that a pool's owner named by its pid. @start_ns tells it from later processes with that
+ * pid.
+ */
 struct gs_pool_process {
 	pid_t pid;
 	uint64_t start_ns;
@@ -76,8 +79,8 @@ struct gs_pools {
 };
 
 /*
- * As gs_reader_program(), for a server that is about to be registered. -EAGAIN: there is no answer
- * yet. It is kept when it comes, so call this again.
+ * Does as gs_reader_program(), for a server that is about to be registered. -EAGAIN: there is no
+ * answer yet. It is kept when it comes, so call this again.
  */
 int gs_pool_program(struct gs_intake *in, pid_t pid, struct gs_program *ret);
 void gs_pool_answered(struct gs_intake *in, pid_t pid);

@@ -47,7 +47,7 @@ static void on_denied_end(const struct gpusched_tsg *rec, void *user)
 	gs_observers_end(&in->hub->observers, rec, GS_END_DENIED);
 }
 
-/* This does no harm if a tap or a sweep is ending the same record. */
+/* Ends the record. That does no harm if a tap or a sweep is ending it too. */
 void gs_reap_denied(struct gs_intake *in, const struct gpusched_tsg *rec)
 {
 	gs_log(in->denied_pid == rec->task.pid ? LOG_DEBUG : LOG_NOTICE,
