@@ -48,12 +48,12 @@ _Static_assert(sizeof(struct nv_control) == 32, "NVOS54");
 struct nv_alloc { /* NVOS21 */
 	uint32_t client, parent, handle, class_;
 	uint64_t params;
-	uint32_t params_size; /* in branches 515 and 525, the status is here */
-	uint32_t status;      /* since branch 535 */
+	uint32_t params_size; /* branches 515 and 525 return the status in this field */
+	uint32_t status;      /* used since branch 535 */
 };
 _Static_assert(sizeof(struct nv_alloc) == 32, "NVOS21");
 
-struct nv_map_memory { /* NVOS33, and the file that is to be mapped */
+struct nv_map_memory { /* NVOS33, followed by the descriptor of the file to map */
 	uint32_t client, device, memory, pad;
 	uint64_t offset, length, address;
 	uint32_t status, flags;
@@ -98,7 +98,7 @@ struct nv_device_params {
 };
 _Static_assert(sizeof(struct nv_device_params) == 56, "device");
 
-/* Controls of the root client and of a subdevice */
+/* Controls that the root client and a subdevice accept */
 #define NV_CMD_ID_INFO 0x205u
 #define NV_CMD_GPU_NAME 0x20800110u
 #define NV_CMD_GPU_GID 0x2080014au
@@ -135,7 +135,7 @@ _Static_assert(sizeof(struct nv_id_info) == 32 && sizeof(struct nv_gpu_name) == 
 		       sizeof(struct nv_gpu_gid) == 268 && sizeof(struct nv_bios_info) == 124,
 	       "gpu queries");
 
-/* Controls of a TSG */
+/* Controls that a TSG accepts */
 #define NV_CMD_SCHEDULE 0xa06c0101u
 #define NV_CMD_SET_TIMESLICE 0xa06c0103u
 #define NV_CMD_GET_TIMESLICE 0xa06c0104u
@@ -147,7 +147,7 @@ struct nv_schedule {
 	uint8_t enable, skip_submit;
 	uint8_t skip_enable; /* since branch 575 */
 };
-/* The driver checks the size exactly. */
+/* Size of struct nv_schedule in @branch: the driver refuses any other size. */
 static inline uint32_t nv_schedule_size(unsigned int branch)
 {
 	return branch && branch < 575 ? 2 : 3;
@@ -185,7 +185,7 @@ struct nv_preempt_mode {
 };
 _Static_assert(sizeof(struct nv_preempt_mode) == 32, "preemption mode");
 
-/* ---- samples of how busy the engines were, of a subdevice ---------------------------------------- */
+/* ---- a subdevice's samples of how busy its engines were --------------------------------------*/
 
 #define NV_CMD_USAGE 0x20802096u
 #define NV_USAGE_ENGINES 2u /* type */
@@ -206,30 +206,31 @@ static inline uint32_t nv_usage_engine_size(unsigned int branch)
 {
 	return branch < 570 ? 116 : 128;
 }
-/* Size of a sample. 0: unknown, as for branch 520, which has more engines. */
+/* Size of a sample in bytes. 0: unknown; branch 520 lists more engines, so its size is unknown. */
 static inline uint32_t nv_usage_sample_size(unsigned int branch)
 {
 	if (!branch || branch == 520)
 		return 0;
 	return 8 + (branch < 550 ? 4 : 6) * nv_usage_engine_size(branch);
 }
+/* Offset of the graphics engine's entry in a sample: after the time and the entry for memory. */
 static inline uint32_t nv_usage_graphics_at(unsigned int branch)
 {
 	return 8 + nv_usage_engine_size(branch);
 }
 
-/* ---- a GPU's memory, of a subdevice -------------------------------------------------------------- */
+/* ---- a GPU's memory: controls of a subdevice -------------------------------------------------*/
 
 /*
- * From ctrl2080gpu.h and ctrl2080fb.h; the same in all tags from 515 to 595. Pids are those of the
- * caller's pid namespace (gpu_rmapi.c: _gpuConvertPid): in PIDS since 535.113, in PID_INFO since
- * 570. Earlier drivers use the initial namespace.
+ * From ctrl2080gpu.h and ctrl2080fb.h; the same in all tags from 515 to 595. RM translates pids to
+ * the caller's pid namespace (gpu_rmapi.c: _gpuConvertPid): in PIDS since 535.113, in PID_INFO
+ * since 570. Earlier drivers use the initial namespace.
  */
 #define NV_CMD_PIDS 0x2080018du
 #define NV_CMD_PID_INFO 0x2080018eu
 #define NV_CMD_FB_INFO 0x20801303u /* GET_INFO_V2: the list is in the parameters */
 
-/* Lists processes that have an object of class @id. The class of a subdevice lists all. */
+/* Lists processes that have an object of class @id. All processes on a GPU have a subdevice. */
 #define NV_PIDS_OF_CLASS 0u
 #define NV_PIDS_MAX 950u
 struct nv_pids {
@@ -243,7 +244,7 @@ struct nv_pid_info {
 	uint32_t pid, index, status, pad;
 	/* bytes; shared memory counts in full for each process */
 	uint64_t own, shared_own, shared_others;
-	uint64_t protected_[3]; /* of each of the three: bytes in protected memory */
+	uint64_t protected_[3]; /* the part of each of the three above in protected memory */
 	uint32_t compute_instance, gpu_instance; /* MIG partition; ~0: none */
 };
 struct nv_pid_infos {
@@ -255,7 +256,7 @@ _Static_assert(sizeof(struct nv_pid_info) == 72 && sizeof(struct nv_pid_infos) =
 		       offsetof(struct nv_pid_info, compute_instance) == 64,
 	       "memory by pid");
 
-/* These are in KiB. */
+/* Indices for NV_CMD_FB_INFO; the values are in KiB. */
 #define NV_FB_RAM 0x08u       /* all of the memory */
 #define NV_FB_HEAP 0x09u      /* memory that programs can have: all but the driver's own */
 #define NV_FB_HEAP_FREE 0x16u /* the free part of that heap */
@@ -266,7 +267,7 @@ struct nv_fb_info {
 		uint32_t index, value;
 	} list[NV_FB_MAX];
 };
-/* The driver checks the size exactly. */
+/* Size of struct nv_fb_info in @branch: the driver refuses any other size. */
 static inline uint32_t nv_fb_info_size(unsigned int branch)
 {
 	return 4 + 8 * (branch < 545 ? 0x36 : branch < 560 ? 0x37 : branch < 580 ? 0x39 : 0x80);
@@ -288,7 +289,7 @@ static inline uint32_t nv_fb_info_size(unsigned int branch)
 #define NV_CLASS_MEMORY_LOCAL 0x40u         /* memory of a GPU; its parent is a device */
 #define NV_MEMORY_NONCONTIGUOUS (1u << 27)  /* in attr */
 #define NV_MEMORY_CACHED (1u << 29)         /* in attr */
-#define NV_MEMORY_USER_READ_ONLY (1u << 22) /* in attr2: RM requires it for memory that users map */
+#define NV_MEMORY_USER_READ_ONLY (1u << 22) /* in attr2: RM requires it for user mappings */
 struct nv_memory_params {
 	uint32_t unused0[6], attr, attr2, unused1[8];
 	uint64_t size;
@@ -312,7 +313,7 @@ _Static_assert(sizeof(struct nv_log_params) == 72 && offsetof(struct nv_log_para
 struct nv_log_bind {
 	uint32_t buffer, record_size, level, filter;
 	uint8_t all_users, pad[3];
-	uint32_t reason; /* why it was refused: NV_LOG_* */
+	uint32_t reason; /* why RM refused to bind the log: NV_LOG_* */
 };
 #define NV_LOG_GPU_TOO_OLD 1u
 #define NV_LOG_NEED_ADMIN 4u
