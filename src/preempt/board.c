@@ -27,7 +27,7 @@ struct line {
 	/* upper half: pid; lower half: tells the lines of one process apart; 0: the line is free */
 	_Atomic uint64_t owner;
 	_Atomic uint64_t gpu; /* the number given to board_new() */
-	/* lower 4 bits: priority + 1; all others: the time in ns when the claim lapses; 0: none */
+	/* lower 4 bits: priority + 1; upper bits: when the claim lapses, in ns; 0: no claim */
 	_Atomic uint64_t claim;
 	_Atomic uint64_t since_ns; /* since when the claim's work has made no progress */
 	_Atomic uint32_t levels;   /* one bit for each priority of the process's queues */

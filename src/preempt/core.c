@@ -160,7 +160,7 @@ void core_resume(struct core_queue *q, uint64_t now)
 	resume(q, now + CORE_REST_NS);
 }
 
-/* Ends the queue's suspension if it was long enough, or the higher work has ended. */
+/* Ends a suspension after CORE_LONGEST_NS, or CORE_LINGER_NS after the higher work has ended. */
 static void go_on(struct core_queue *q, uint64_t above, uint64_t now)
 {
 	if (above)

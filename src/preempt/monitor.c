@@ -6,10 +6,10 @@
 #include "preempt/priv.h"
 
 /*
- * Times derived from the cost of a switch: on an H200, 20 us, 800 us, 500 us and 2 ms. If only one
- * process has low queues, their slice is short, so that the GPU soon leaves their kernels for
- * higher work. If TSGs with short slices worked at the same time, the GPU would do little but
- * switch, so they then get slices of several switches' length.
+ * Times derived from the cost of a switch: on an H200, 20 us, 800 us, 500 us and 2 ms. If no other
+ * process has low queues, the slice of ours is short, so that the GPU soon leaves their kernels for
+ * higher work. If TSGs of several processes had short slices, the GPU would do little but switch.
+ * So they then get slices of several switches' length.
  */
 #define SLICE_ALONE(cost) ((cost) / 10)
 #define SLICE_AMONG(cost) ((cost)*4)

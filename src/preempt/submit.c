@@ -135,7 +135,7 @@ int gpreempt_submit(struct gpreempt_queue *q, gpreempt_fn fn, void *user, unsign
 		pthread_mutex_lock(&q->submitting);
 	else if (pthread_mutex_trylock(&q->submitting))
 		return FAIL(-EAGAIN, "another thread submits to the queue");
-	/* a thread that were cancelled in libcuda or in @fn would keep the lock */
+	/* a thread that is cancelled in libcuda or in @fn would keep the lock for ever */
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
 	r = submit(q, fn, user, flags);
 	pthread_mutex_unlock(&q->submitting);

@@ -8,10 +8,9 @@
 #include "process/reader.h"
 
 /*
- * Fills in the executable and the arguments. For a script, these are its interpreter, as its first
- * line names it, and the interpreter's arguments; in a first line with `env NAME`, the interpreter
- * is NAME. Searches $PATH. -ENOENT: there is nothing to execute; -E2BIG: *@ret has only the first
- * arguments.
+ * Fills in the executable and the arguments. For a script, these are the interpreter in its first
+ * line and the interpreter's arguments. If that interpreter is `env NAME`, it is NAME instead.
+ * Searches $PATH. -ENOENT: there is nothing to execute; -E2BIG: *@ret has only the first arguments.
  */
 int gs_command_program(char *const argv[], struct gs_program *ret);
 

@@ -5,8 +5,8 @@
  * A cgroup's path contains only ids. The programs that start containers write files with the names
  * for these ids. Each kind of file is a source. Sources are asked in order, and each adds names
  * that earlier sources did not know. We watch their folders, so most names are known before they
- * are needed. Files that are torn, too large, of an unknown format, or writable by users other than
- * root are only counted. All functions share one state in the process; any thread may call them.
+ * are needed. A file is ignored, and counted, if it is torn, too large, of an unknown format, or
+ * writable by users other than root. The names belong to the process; any thread may ask.
  */
 #ifndef GPUSCHED_PROCESS_POD_NAMES_H
 #define GPUSCHED_PROCESS_POD_NAMES_H

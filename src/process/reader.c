@@ -34,7 +34,7 @@
 #define MAX_WAITING_UID 256
 #define MAX_AGAIN 2 /* readers that may repeat reads that took too long before */
 #define WAIT_MS 20  /* how long a caller waits for an answer */
-/* after a wait of some ms, callers do not wait at all for this multiple of that time */
+/* after a wait longer than SHORT_NS, no caller waits for this multiple of the wait's length */
 #define PAUSE_FACTOR 3
 #define SHORT_NS (NS_PER_MS)         /* a wait of at most this length causes no such pause */
 #define GIVE_UP_NS (3 * NS_PER_S)    /* a reader that takes longer is killed */
@@ -111,7 +111,7 @@ static void set_idle(struct reader *r)
 	r->state = IDLE;
 }
 
-/* SIGKILL ends even a wait for the execve() lock. Other waits may go on for a while after it. */
+/* Kills a reader. SIGKILL ends a wait for the execve() lock; other waits end some time later. */
 static void kill_reader(struct reader *r)
 {
 	kill(r->child, SIGKILL);

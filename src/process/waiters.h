@@ -19,7 +19,7 @@
 struct gs_cuda_range {
 	uint64_t start, end;
 };
-/* Parses one line of /proc/PID/maps; call this for all lines in order. */
+/* Extends the range by a line of /proc/PID/maps; call this for all lines in order. */
 void gs_cuda_range_add(struct gs_cuda_range *r, const char *line);
 /* True if a thread waits in libcuda. @text: the content of its /proc/PID/task/TID/syscall. */
 bool gs_waits_in(const char *text, const struct gs_cuda_range *r);

@@ -35,7 +35,7 @@ static const struct bench_program service = {
 	.arrivals = "closed", .period_us = 5000, .kernel_us = KERNEL_US, .kernels = 1, .burst = 1
 };
 
-/* A span of real time. Programs report only after they have ended how much they did in it. */
+/* A span of real time. How much a program did in it is known only after the program has ended. */
 struct stretch {
 	uint64_t from_ns, to_ns;
 };

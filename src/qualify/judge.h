@@ -29,8 +29,8 @@ double qualify_ratio(const unsigned int *turns, unsigned int n);
  */
 void qualify_leave_reasons(struct qualify_result *r, int nchecks, int ncosts, const char *why);
 /*
- * Makes the reason for results that only the log could give. @why: the error of opening the log.
- * The result leaves out the GPU at its beginning and RM's status at its end.
+ * Makes the reason for results that only the log could give, from the error of opening the log
+ * (@why). Leaves out the GPU's name at the beginning of @why and RM's status at its end.
  */
 void qualify_no_log_reason(const char *why, char *ret, size_t size);
 /* Converts the results, measured at @now_s, to costs as the account uses them. */

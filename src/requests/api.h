@@ -13,14 +13,14 @@
 #include <stdio.h>
 
 /* Flags for the kind of service that a verb needs. */
-#define GS_VERB_ALONE (1u << 0) /* none: the verb also works with a NULL service */
-#define GS_VERB_READS (1u << 1) /* one that was opened read-only is enough */
+#define GS_VERB_ALONE (1u << 0) /* needs no service: it may be NULL */
+#define GS_VERB_READS (1u << 1) /* a service that was opened read-only is enough */
 /* Returns these flags of a verb, or -ENOENT if there is no such verb. */
 int gs_verb_flags(const char *verb);
 
 /* Prints every verb with its arguments, as docs/api.md has them. */
 void gs_verbs_print(FILE *out);
-/* The same as JSON: the array "verbs". */
+/* Returns the same list as a JSON object with the array "verbs". */
 json_t *gs_verbs_json(void);
 /* Prints every counter by group, as gpusched-stats(8) has them. */
 void gs_counters_print(FILE *out);

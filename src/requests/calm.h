@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * calm.h - asks the history how long services wait for the GPU in their calm minutes
+ *
+ * A process's calm minutes are the quarter of its minutes in the last day with the shortest waits.
  */
 #ifndef GPUSCHED_REQUESTS_CALM_H
 #define GPUSCHED_REQUESTS_CALM_H

@@ -72,10 +72,9 @@ static void unref(struct shared *t)
 	free(t);
 }
 
-/*
- * ---- the parts of a text ---------------------------------------------------------------------
- * Each function returns 0, -errno, or -EINPROGRESS if work is left at @until_ns.
- */
+/* ---- the parts of a text --------------------------------------------------------------------- */
+
+/* Each do_*() writes one part. Returns 0, -errno, or -EINPROGRESS if work is left at @until_ns. */
 
 static void limit_text(uid_t uid, const char *limit, uint64_t times, void *user)
 {

@@ -12,7 +12,7 @@
 
 struct gs_requests;
 
-/* Adds findings about the daemon and its policy. @rose: counters of troubles in the window. */
+/* Adds findings about the daemon and its policy. @rose: how much trouble counters rose lately. */
 void gs_state_judge(const struct gs_requests *rs, const struct gs_trouble_counts *rose,
 		    struct gs_findings *ret);
 /* Adds findings about classes with TSGs. @tsgs: the number of TSGs of each class, by class id. */

@@ -25,7 +25,7 @@ void gs_trace_reader_free(struct gs_trace_reader *r);
 /* Call this when the reader's buffer has room again. */
 void gs_trace_reader_go_on(struct gs_trace_reader *r);
 
-/* Observers' functions: a TSG is new or has changed, a TSG has ended, a turn has ended. */
+/* Observers' functions for a new or changed TSG, for the end of a TSG, and the end of a turn. */
 void gs_trace_record(void *self, const struct gpusched_tsg *rec);
 void gs_trace_ended(void *self, const struct gs_end *end);
 void gs_trace_turn(void *self, const struct gs_turn *turn);

@@ -51,14 +51,14 @@ struct gs_request {
 typedef int (*gs_verb_fn)(struct gs_request *rq);
 
 /*
- * Sets a step that waits: @step is called now, each time one of the events @on (GS_ON_*) happens,
- * and at the latest after @ms milliseconds (0: no limit). Returns -EINPROGRESS.
+ * Sets a step that waits: @step is called now, and whenever one of the events @on (GS_ON_*)
+ * happens, and at the latest after @ms milliseconds (0: no limit). Returns -EINPROGRESS.
  */
 int gs_request_wait(struct gs_request *rq, int (*step)(struct gs_request *rq, uint64_t now_ns),
 		    unsigned int on, unsigned int ms);
 /*
- * Sets a step that has much work to do: @step is called in slices of the user's time. It returns
- * -EINPROGRESS when its slice is over (gs_request_has_time()). Returns -EINPROGRESS.
+ * Sets a step that has much work to do: @step is called in slices of the user's time. The step must
+ * return -EINPROGRESS when gs_request_has_time() becomes false. Returns -EINPROGRESS.
  */
 int gs_request_work(struct gs_request *rq, int (*step)(struct gs_request *rq, uint64_t now_ns));
 static inline bool gs_request_has_time(const struct gs_request *rq)

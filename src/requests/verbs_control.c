@@ -116,13 +116,13 @@ struct manual {
 
 struct job {
 	struct gs_selection sel; /* the TSGs */
-	/* checks for users other than root if they may act on their own TSG; NULL: they may */
+	/* checks whether users other than root may do this to their own TSG; NULL: they may */
 	int (*check)(struct gs_request *rq, const struct gpusched_tsg *rec);
 	int (*act)(struct gs_request *rq, const struct gpusched_tsg *rec, struct gs_error *err);
 	struct manual m;
 	/* progress of the three stages: how many of the TSGs each has finished */
 	size_t acted, settled, reported;
-	unsigned int accepted, changed, failed; /* TSGs: accepted by the engine; final results */
+	unsigned int accepted, changed, failed; /* TSGs that the engine accepted; final results */
 	int *codes;                             /* for each TSG: the engine's immediate result */
 	/* first error other than -ENOTSUP; last error -ENOTSUP (the TSG has no such setting) */
 	struct gs_error first, unsuited;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* verbs_pods.c - handles pod_set, pod_clear and pod_list: the container runtime's word on pods */
+/* verbs_pods.c - handles pod_set, pod_clear and pod_list, by which a runtime reports its pods */
 #include <errno.h>
 #include <string.h>
 
@@ -34,7 +34,7 @@ static int read_pod(struct gs_request *rq, struct gs_pod_words *ret)
 	return 0;
 }
 
-/* Stores a pod's words, and classifies the processes that it already has again. */
+/* Stores a pod's words, and classifies the pod's existing processes again. */
 int gs_verb_pod_set(struct gs_request *rq)
 {
 	struct gs_classes *c = rq->rs->hub->classes;

@@ -51,7 +51,7 @@ struct status {
 	struct gs_selection sel;  /* the TSGs at the end of the window */
 	struct gs_window *window; /* the span of time for the figures; NULL: no figures exist */
 	uint64_t for_ms;          /* how long to watch; 0: looks back instead */
-	/* this request keeps the counting of launches on; launches are counted for any reason */
+	/* this request has turned launch counting on; launch counting is on for whatever reason */
 	bool leased, counted;
 	struct gs_starting *starting; /* the start of launch counting */
 	struct gs_calm *calm;

@@ -24,7 +24,7 @@
 #define NV_CTL_MINOR 255
 #define NV_CTL_PATH "/dev/nvidiactl"
 
-/* Escapes: the ioctl's type is 'F', its size that of the structure. */
+/* Numbers of ioctls ("escapes"). Their type is 'F', and their size is that of the structure. */
 #define NV_IOCTL_TYPE 'F'
 #define NV_ESC_FREE 0x29
 #define NV_ESC_CONTROL 0x2a
@@ -86,7 +86,7 @@ _Static_assert(sizeof(struct nv_card) == 72 && offsetof(struct nv_card, gpu_id) 
 	       "card info");
 #define NV_MAX_CARDS 32
 
-/* Classes */
+/* Classes of RM objects */
 #define NV_CLASS_ROOT 0x41u
 #define NV_CLASS_DEVICE 0x80u
 #define NV_CLASS_SUBDEVICE 0x2080u
@@ -103,7 +103,7 @@ _Static_assert(sizeof(struct nv_device_params) == 56, "device");
 #define NV_CMD_GPU_NAME 0x20800110u
 #define NV_CMD_GPU_GID 0x2080014au
 
-#define NV_CMD_BIOS_INFO 0x20800810u /* GET_INFO_V2: the list is in the parameters */
+#define NV_CMD_BIOS_INFO 0x20800810u /* GET_INFO_V2: has the list itself, not a pointer to it */
 #define NV_BIOS_REVISION 0u
 #define NV_BIOS_OEM_REVISION 1u
 
@@ -188,7 +188,7 @@ _Static_assert(sizeof(struct nv_preempt_mode) == 32, "preemption mode");
 /* ---- a subdevice's samples of how busy its engines were --------------------------------------*/
 
 #define NV_CMD_USAGE 0x20802096u
-#define NV_USAGE_ENGINES 2u /* type */
+#define NV_USAGE_ENGINES 2u /* value of the field @type */
 #define NV_USAGE_SAMPLES 72u
 struct nv_usage {
 	uint8_t type, pad[3];
@@ -198,9 +198,9 @@ struct nv_usage {
 _Static_assert(sizeof(struct nv_usage) == 16, "usage");
 
 /*
- * Bytes of one engine's entry in a sample. A sample is a time (8 bytes) and then an entry for
- * memory, the graphics engine and others. An entry begins with the busy part, in hundredths of a
- * percent.
+ * Size of one engine's entry in a sample. A sample consists of a time (8 bytes) and one entry each
+ * for memory, the graphics engine, and other engines. An entry begins with the busy share of time,
+ * in hundredths of a percent.
  */
 static inline uint32_t nv_usage_engine_size(unsigned int branch)
 {
@@ -228,7 +228,7 @@ static inline uint32_t nv_usage_graphics_at(unsigned int branch)
  */
 #define NV_CMD_PIDS 0x2080018du
 #define NV_CMD_PID_INFO 0x2080018eu
-#define NV_CMD_FB_INFO 0x20801303u /* GET_INFO_V2: the list is in the parameters */
+#define NV_CMD_FB_INFO 0x20801303u /* GET_INFO_V2: has the list itself, not a pointer to it */
 
 /* Lists processes that have an object of class @id. All processes on a GPU have a subdevice. */
 #define NV_PIDS_OF_CLASS 0u
@@ -275,7 +275,7 @@ static inline uint32_t nv_fb_info_size(unsigned int branch)
 
 /* ---- the context-switch log ------------------------------------------------------------------ */
 
-/* The log's buffer is in system memory. NV_CMD_LOG_BIND on a subdevice binds it to that GPU. */
+/* The log's buffer is in system memory. NV_CMD_LOG_BIND makes a subdevice's GPU write there. */
 
 #define NV_CLASS_MEMORY_DEVICELESS 0x90ceu
 #define NV_CLASS_EVENT_BUFFER 0x90cdu

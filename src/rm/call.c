@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* call.c - the driver's ioctls as functions */
+/* call.c - makes the driver's ioctls for control, alloc and free */
 #include "rm/rm.h"
 
 #include <errno.h>

@@ -39,7 +39,7 @@ struct gs_costs {
 	uint64_t idle_turn_ns; /* overhead of a drained turn: loading, and saving an idle TSG */
 	/* restore_basis holds for restore_ns and idle_turn_ns */
 	enum gs_cost_basis save_basis, switch_basis, restore_basis;
-	/* When a kept or qualified cost was measured, in seconds since 1970. */
+	/* when a kept or qualified cost was measured, in seconds since 1970 */
 	uint64_t save_at_s, switch_at_s, restore_at_s;
 };
 

@@ -123,7 +123,7 @@ static inline int gs_class_matters(gs_u32 class_)
 	case GS_CLASS_MIG_CI:
 		return 1;
 	default:
-		/* channels are the GPFIFO classes 0x906f to 0xcb6f */
+		/* known channel (GPFIFO) classes are 0x906f to 0xcb6f; accepts future ones too */
 		return (class_ & 0xff) == 0x6f && class_ >= 0x506f && class_ <= 0xffff;
 	}
 }

@@ -19,7 +19,7 @@ static int find_version(const char *text, char *ret, size_t size)
 	for (const char *p = text; *p; p++) {
 		size_t digits = strspn(p, "0123456789"), all = strspn(p, "0123456789.");
 
-		if (p > text && !isspace((unsigned char)p[-1])) /* this is within a word */
+		if (p > text && !isspace((unsigned char)p[-1])) /* not at the start of a word */
 			continue;
 		if (digits >= 2 && all > digits && all < size &&
 		    (isspace((unsigned char)p[all]) || !p[all])) {

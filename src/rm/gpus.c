@@ -31,7 +31,7 @@ static int by_pci(const void *a, const void *b)
 	return (int)x->function - (int)y->function;
 }
 
-/* Makes a control that old or new drivers may not support. Returns true if RM carried it out. */
+/* Makes an RM control that some drivers may not support. Returns true if it succeeded. */
 static bool ask(const struct client *c, uint32_t object, uint32_t cmd, void *params, uint32_t size)
 {
 	uint32_t status = 0;
@@ -155,7 +155,7 @@ int gs_gpus_read(struct gs_gpu **ret, size_t *ret_n, struct gs_error *err)
 	return 0;
 }
 
-/* "0000:3b:00.0", "3b:00.0", "00000000:3B:00.0" all mean the same GPU. */
+/* True if @selector is the address @pci, as "0000:3b:00.0", "3b:00.0" or "00000000:3B:00.0". */
 static bool pci_matches(const char *pci, const char *selector)
 {
 	unsigned int d1, b1, s1, f1, d2 = 0, b2, s2, f2 = 0;

@@ -24,7 +24,7 @@
 #define GS_NV_INVALID_OBJECT_HANDLE 0x33u
 #define GS_NV_OBJECT_NOT_FOUND 0x57u
 
-/* "NV_ERR_INVALID_CLIENT"; NULL for an unknown number. */
+/* The name of a status, such as "NV_ERR_INVALID_CLIENT"; NULL: the number is unknown. */
 const char *gs_rm_status_name(uint32_t status);
 
 /*

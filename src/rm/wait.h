@@ -27,9 +27,9 @@ struct gs_wait {
 };
 
 /*
- * The borrowing thread calls this before it may wait for process @pid. @w NULL: it is never given
- * up. -ETIMEDOUT: do not wait. Another thread that was given up still waits for this process, or
- * too many such threads wait for this user's processes or in total.
+ * The borrowing thread calls this before a read that may wait for process @pid. @w NULL: the thread
+ * is never given up. -ETIMEDOUT: do not wait. Another thread that was given up still waits for this
+ * process, or too many such threads wait for this user's processes or in total.
  */
 int gs_wait_begin(struct gs_wait *w, pid_t pid, uid_t uid);
 /* Ends the wait. False: the thread was given up; it must drop its result and free @w. */

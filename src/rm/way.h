@@ -69,7 +69,7 @@ const char *gs_rm_op_name(enum gs_rm_op op);
 
 struct gs_rm_result {
 	/*
-	 * 0, or:
+	 * 0, or an error:
 	 * -ESRCH: the owner has ended; -ENOENT: the TSG has ended;
 	 * -EREMOTEIO: RM refused, and @status says why; -EPERM: no permission;
 	 * -EBADF: the owner no longer has a descriptor of the client's file;

@@ -3,7 +3,7 @@
  * way_module.c - makes calls through gpusched.ko, which calls the driver from inside the kernel
  *
  * When this process dies or its heartbeat stops, the module restores every setting that it changed.
- * It must therefore see all later changes too. So a TSG that it changed stays on this way until it
+ * It does not see changes made in other ways. So a TSG that it changed stays on this way until it
  * has its owner's settings again, and we hold the node as long as such a TSG exists.
  */
 #include "rm/module.h"

@@ -2,7 +2,7 @@
 /*
  * instance.h - declares the state of a running instance: its rooms, locks and guardian
  *
- * A room is a directory of src, here also the state that its code keeps for an instance.
+ * A room is a directory of src. Here it stands for the state that its code keeps for an instance.
  */
 #ifndef GPUSCHED_SERVICE_INSTANCE_H
 #define GPUSCHED_SERVICE_INSTANCE_H

@@ -56,7 +56,7 @@ static void policy_tapped(void *self, const struct gpusched_event *ev)
 			gs_policy_nudge(s->hub->policy);
 }
 
-/* After a missed end, another TSG may already have the same handle: the engine looks at it. */
+/* After a missed end, a new TSG may have the same handle, so the engine looks at that key again. */
 static void engine_ended(void *self, const struct gs_end *end)
 {
 	const struct gs_service *s = self;

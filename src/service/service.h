@@ -30,8 +30,8 @@ struct gs_service;
 struct gs_service_opts {
 	size_t size;
 	bool dry_run;
-	bool daemon; /* a long-lived instance, with guardian, heartbeat, adoption at its start, and
-			   the configured policy */
+	/* long-lived: has a guardian and a heartbeat, adopts TSGs, starts the configured policy */
+	bool daemon;
 	bool read_only;  /* for list and stats: takes no lock, reads no events, makes no calls */
 	sd_event *event; /* NULL: the instance makes its own loop, which gs_service_run() runs */
 };
@@ -80,9 +80,7 @@ struct gs_completion *gs_service_ask(struct gs_service *s, const struct gs_peer 
  */
 struct gs_completion *gs_service_ask_text(struct gs_service *s, const struct gs_peer *peer,
 					  const char *verb, char *body, size_t n);
-/*
- * Like gs_service_ask(), but waits until the verb is over. *ret_answer is a new reference.
- */
+/* Like gs_service_ask(), but waits until the verb is over. *ret_answer is a new reference. */
 int gs_service_verb(struct gs_service *s, const struct gs_peer *peer, const char *verb,
 		    const json_t *args, json_t **ret_answer, struct gs_error *err);
 /* Ends all requests that are not over yet, with the error @text. */
