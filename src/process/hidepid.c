@@ -32,7 +32,7 @@ void gs_hidepid(struct gs_hidepid *ret)
 	*ret = (struct gs_hidepid){
 		.on = !all || (*mode && strcmp(mode, "off") && strcmp(mode, "0")),
 	};
-	/* with this option, gid= has no effect: a user sees only processes that it may trace */
+	/* with this option, gid= has no effect: users see only processes that they may trace */
 	if (!strcmp(mode, "ptraceable") || !strcmp(mode, "4"))
 		return;
 	/* without gid=, the kernel takes root's group */

@@ -23,7 +23,7 @@ struct gs_setting {
 	const char *name; /* name for people: "timeslice"; NULL: users cannot set it by name */
 	const char *key;  /* name in JSON, with the unit: "timeslice_us" */
 	uint32_t min, max;
-	uint32_t def; /* the driver's default: a new TSG's value until its owner sets another */
+	uint32_t def; /* value that is assumed if a TSG's owner is not known to have set another */
 	/* Words for the values from 0 on, ended by NULL. NULL: the setting is a number. */
 	const char *const *words;
 	bool less_is_more; /* a lower value favours the TSG */

@@ -36,8 +36,8 @@ static int reload_classes(struct gs_service *s, const struct gs_config *config,
 }
 
 /*
- * Starts or stops the policy if the configuration now has another one. If that cannot start, logs
- * this, and the old policy goes on.
+ * Starts the configured policy, or stops the old one, if the configuration has changed there. If
+ * the new policy cannot start, logs this, and the old one goes on.
  */
 static void reload_policy(struct gs_service *s, const char *before)
 {
