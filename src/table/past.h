@@ -17,7 +17,7 @@ struct gs_past_tsg {
 size_t gs_past_fitting(struct gs_table *t, struct gs_past_tsg *ret, size_t max);
 /* True if one of these TSGs may run now, since its process does not wait at the gate. */
 bool gs_past_runs(struct gs_table *t);
-/* The number of the process's TSGs that are not in the table, or not completely. */
+/* The number of TSGs of the process that the table lacks, or has only in part. */
 uint32_t gs_past_of(struct gs_table *t, pid_t pid);
 /* Lets the process pass the gate although it is past its quota: it has waited long enough. */
 int gs_past_let(struct gs_table *t, pid_t pid);
