@@ -107,7 +107,7 @@ void gs_strip_line(struct gs_strip *s, const json_t *line)
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-/* A TSG, and GPU time of it that the parts so far do not represent. */
+/* A TSG, and GPU time of it that no part shows yet; negative: parts show more than it had. */
 struct owed {
 	uint64_t id;
 	int64_t ns;

@@ -123,9 +123,11 @@ struct gs_agent_sheet {
  */
 int gs_agent_daemon_path(char *ret, size_t size);
 /*
- * For an agent: maps the sheet as *ret. A write to *ret_wake wakes the daemon. -ENOENT or
- * -ECONNREFUSED: no daemon. -EPERM: the peer is not root, or its sheet is not sealed. -EPROTO: it
- * sent something else. -ETIMEDOUT: it sent nothing.
+ * For an agent: maps the sheet as *ret. A write to *ret_wake wakes the daemon. Errors are:
+ *  - -ENOENT, -ECONNREFUSED: no daemon
+ *  - -EPERM: the peer is not root, or its sheet is not sealed
+ *  - -EPROTO: the peer sent something else
+ *  - -ETIMEDOUT: the peer sent nothing
  */
 int gs_agent_sheet_get(struct gs_agent_sheet **ret, int *ret_wake);
 
