@@ -45,9 +45,9 @@ struct runlist {
 GPUSCHED_MAP(adaptive_runlists, HASH, gs_u32, struct runlist, 256);
 
 /* Words of priv, for a TSG without a class. */
-#define VERDICT 0 /* the class that the TSG counts as; 0: not known yet */
-#define LEANING 1 /* the other class that the last looks found */
-#define LOOKS 2   /* how many looks in a row found that class */
+#define VERDICT 0 /* class that the policy treats the TSG as; 0: none yet */
+#define LEANING 1 /* different class that the latest looks found */
+#define LOOKS 2   /* number of looks in a row that found that class */
 #define COUNT 3   /* launches at the last look */
 #define WHEN 4    /* time of the last look */
 
@@ -64,7 +64,7 @@ GPUSCHED_INLINE struct runlist *runlist_of(const struct gpusched_task *t, gs_u64
 	return r;
 }
 
-/* Judges the launches since the last look: lc, be, or 0 for no opinion. */
+/* Judges a TSG by its launches since the last look: lc, be, or 0 for no opinion. */
 GPUSCHED_INLINE gs_u64 look(struct gpusched_task *t, gs_u64 now)
 {
 	gs_u64 launched = t->launches - t->priv[COUNT], span = now - t->priv[WHEN], rate;

@@ -141,7 +141,10 @@ GPUSCHED_OPTION(gs_bool, cta, 1, "try CTA mode on be TSGs, for 150 ms a minute")
 #include "auto/requests.h"
 #include "auto/decide.h"
 
-/* Called again when class, weight or GPU change. A new be TSG waits if another TSG has the turn. */
+/*
+ * Called again when class, weight or GPU change. A BE gets the turn if no TSG has it, and waits
+ * otherwise.
+ */
 GPUSCHED_TASK_INIT(t)
 {
 	struct runlist *r = runlist_of(t);
@@ -201,8 +204,8 @@ GPUSCHED_REQUEST_END(t, w)
 }
 
 /*
- * Pass 0 looks at all TSGs, and pass 1 decides for each. In pass 1 the first TSG of a runlist
- * decides for the runlist as well.
+ * Pass 0 looks at all TSGs, and pass 1 decides for each. In pass 1, the first TSG of each runlist
+ * triggers the decision for the runlist.
  */
 GPUSCHED_TICK_BEGIN(round)
 {
@@ -239,7 +242,7 @@ GPUSCHED_TICK(t, round)
 	return 0;
 }
 
-/* Returns the time until the next round, ms: the less there is to watch, the longer. */
+/* Returns the time until the next round, in ms. It is longer if there is less to watch. */
 GPUSCHED_TICK_END(round)
 {
 	gs_u32 zero = 0;

@@ -87,8 +87,8 @@ GPUSCHED_INLINE void begin_runlist(const struct gpusched_task *t, struct runlist
 }
 
 /*
- * Wishes a slice in proportion to the TSG's part. A change of less than a sixteenth is left out: it
- * would cost a call, and make no difference.
+ * Sets a slice in proportion to the TSG's part. Skips changes of less than a sixteenth, which would
+ * cost a call and make no difference.
  */
 GPUSCHED_INLINE void want_slice(struct gpusched_task *t, const struct tsg *s,
 				const struct runlist *r)
@@ -140,7 +140,7 @@ GPUSCHED_INLINE void say(struct tsg *s, const struct runlist *r, gs_u64 now)
 
 /*
  * Called again when class or weight change. A TSG that comes while turns are taken waits for its
- * own.
+ * turn.
  */
 GPUSCHED_TASK_INIT(t)
 {
@@ -179,7 +179,8 @@ GPUSCHED_TASK_DESTROY(t)
 }
 
 /*
- * Pass 0 looks at all TSGs. Pass 1 decides; the first TSG of a runlist decides for the runlist too.
+ * Pass 0 looks at all TSGs. Pass 1 decides; the first TSG of each runlist triggers the decision for
+ * the runlist.
  */
 GPUSCHED_TICK_BEGIN(round)
 {
@@ -237,7 +238,7 @@ GPUSCHED_TICK(t, round)
 	return 0;
 }
 
-/* The less there is to watch, the longer the policy rests. */
+/* Returns the time until the next round, in ms. It is longer if there is less to watch. */
 GPUSCHED_TICK_END(round)
 {
 	gs_u32 zero = 0;
