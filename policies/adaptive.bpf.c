@@ -6,9 +6,9 @@
  * by default) counts as latency-critical, and one below low_rate (100/s) as best-effort. In between
  * a TSG stays what it was.
  *
- * The policy changes its mind about a TSG only after `steady` looks in a row (hysteresis). If the
- * typical length of a TSG's thread blocks is known, and is above long_block_us, the TSG counts as
- * best-effort whatever its rate.
+ * The policy changes its verdict about a TSG only after `steady` looks in a row (hysteresis). If
+ * the typical length of a TSG's thread blocks is known, and is above long_block_us, the TSG counts
+ * as best-effort whatever its rate.
  *
  * Then it acts as lcbe does: latency-critical TSGs get a long slice, and a lone best-effort TSG a
  * short one. A TSG that has a class is treated as its class says.
@@ -16,10 +16,11 @@
  * Good for: machines on which nobody gives programs a class.
  *
  * Known weaknesses:
- *  - A rate is a poor witness. A training loop of tiny kernels looks latency-critical; a service
- *    with ten requests a second looks best-effort. Give a class to the programs that matter.
- *  - The policy needs to see launches. Where it does not, TSGs without a class keep their own
- *    settings.
+ *  - A launch rate is weak evidence. A training loop of tiny kernels looks latency-critical; a
+ *    service with ten requests a second looks best-effort. Give a class to the programs that
+ *    matter.
+ *  - The policy needs to see launches. If it does not see a TSG's launches, a TSG without a class
+ *    keeps its own settings.
  *  - With several BE it has the weaknesses of lcbe.
  */
 #include "gpusched/policy.bpf.h"

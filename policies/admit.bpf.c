@@ -2,8 +2,8 @@
 /*
  * admit - caps how many latency-critical and best-effort TSGs run on a GPU; the rest waits
  *
- * Does: admits at most max_lc compute TSGs of class lc, and max_be of class be, on each GPU. A TSG
- * past that waits when it is put on the runlist; nothing fails. When an admitted TSG ends, the next
+ * Does: admits at most max_lc compute TSGs of class lc, and max_be of class be, on each GPU. Any
+ * further TSG waits when its owner schedules it; no call fails. When an admitted TSG ends, the next
  * tick admits the TSG that has waited longest. A MIG partition counts as a GPU.
  *
  * An lc TSG also waits while the admitted lc TSGs take more than max_lc_load percent of the GPU's
@@ -11,9 +11,9 @@
  * the cap, and the load of the last newcomer must have been measured. Idle TSGs do not count as
  * load, and the first lc TSG of a GPU never waits for load.
  *
- * Load is the TSGs' GPU time where the host knows that. Elsewhere, with launch_us set, load is the
- * number of launches times launch_us. Otherwise load is the time that they worked while others
- * waited, as the GPU's log has it. Without a log, load is unknown and has no cap.
+ * Load is the TSGs' GPU time where the host knows it. Elsewhere, with launch_us set, load is the
+ * number of launches times launch_us. Otherwise load is the time that the TSGs worked while others
+ * waited, as the GPU's log shows it. Without a log, load is unknown and has no cap.
  *
  * With max_starts_per_s, at most that many TSGs of each class start on a GPU in any second that
  * begins with a start.
@@ -28,11 +28,11 @@
  *    if the GPU is full.
  *  - Where there is no gate (BPF LSM), a held TSG is suspended right after it was scheduled. Its
  *    very first work may run for a moment.
- *  - On a stock driver the log shows all load only beside a program that always has work (be). The
- *    log does not show how much a TSG works that is alone. So a second lc TSG is admitted beside a
- *    first one that is alone, whatever the load of that first one. launch_us helps there, but is a
- *    guess: it takes all launches to be equally long. This policy has launches counted, with or
- *    without launch_us, which costs each launch about half a microsecond.
+ *  - On a stock driver, the log shows a TSG's whole load only while a be program always has work.
+ *    It does not show how much a TSG works while it is alone on the GPU. So a second lc TSG is
+ *    admitted next to one that was alone, whatever the load of the first. launch_us helps there,
+ *    but is a guess: it assumes that all launches are equally long. The policy makes gpusched count
+ *    launches even without launch_us, which costs each launch about half a microsecond.
  *  - Load is measured over the last load_ms, so a longer pause looks like the end of the load. If
  *    the admitted TSGs later need more than the cap, none is thrown out.
  *  - Where load is known, a second lc TSG waits for at least load_ms, until the load of the first

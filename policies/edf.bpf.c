@@ -2,11 +2,11 @@
 /*
  * edf - earliest deadline first
  *
- * Does: works out when each TSG with a deadline is due: its relative deadline after the moment at
- * which it was last idle and began to work.
+ * Does: computes when each TSG with a deadline is due: its relative deadline, counted from the
+ * moment at which it last began to work after being idle.
  *
  * At every tick, the busy compute TSG of a runlist that is due first gets a long timeslice, and the
- * others get short ones. So urgent work comes on soon, and no slice ends in the middle of it. TSGs
+ * others get short ones. So urgent work starts soon, and no slice ends in the middle of it. TSGs
  * without a deadline count as due last.
  *
  * TSGs with deadlines overload a GPU if, in the last second, they worked for more than overload_pct
@@ -17,8 +17,9 @@
  * Known weaknesses:
  *  - The policy orders TSGs at the tick (5 ms), not at each launch. Use lcbe for deadlines below
  *    about 20 ms.
- *  - A request begins with a launch after idleness. Where launches are not seen, requests are taken
- *    to come without a pause from the TSG's creation on, each as long as the deadline.
+ *  - A request begins with the first launch after idle time. Where launches are not seen, the
+ *    policy assumes requests without pauses from the TSG's creation on, each as long as the
+ *    deadline.
  *  - Where the daemon keeps no account of GPU time, a TSG that has launched nothing for busy_ms
  *    counts as idle, though its queue may be full. A request that launches all its work at once
  *    then loses its long slice. Set busy_ms above the GPU time of the longest request.

@@ -8,7 +8,8 @@
  * `class set` began; else a tree of processes. A part that is not wanted goes to the others.
  *
  * The TSG with the smallest part gets a timeslice of slice_us, and the others longer ones in
- * proportion. A slow correction follows the work that each one did, within a factor of two.
+ * proportion. A slow correction, within a factor of two, fits each slice to the work that its TSG
+ * did.
  *
  * A program that waits for each of its steps, or launches kernel by kernel, leaves its slices
  * unused: it falls behind, whatever its slice is. Such a program wants every round, and works less
@@ -17,16 +18,17 @@
  * suspended. A program that slept through its turn, or that wants less than half of its part, runs
  * beside the one that has the turn.
  *
- * Every 4 to 16 s, and at most 4 s after a TSG came or went, all run for half a second. That shows
- * whether turns are still needed; the work of each program meanwhile is charged to its account.
+ * Every 4 to 16 s, and at most 4 s after a TSG came or went, all TSGs run for half a second. That
+ * shows whether turns are still needed. The work of each program in this time is charged to its
+ * account.
  *
  * No program gains by having slept, by forking, or by having many processes.
  *
  * A class, or a program, with a request has at least that part of a GPU's time while it has work,
  * or its part by weight if that is larger. The others share the rest by weight.
  *
- * A class, or a program, with a limit has at most that part of a GPU's time, even while others
- * rest. It is suspended now and then, some seven times a second.
+ * A class, or a program, with a limit has at most that part of a GPU's time, even while others are
+ * idle. It is suspended some seven times a second.
  *
  * The daemon's log says when programs begin and cease to take turns.
  *
@@ -45,7 +47,7 @@
  *    its turn. If all rest, there are no turns.
  *  - A person with several user ids has the parts of several users.
  *  - A limit counts the time for which a program holds the GPU. A program that is alone, and works
- *    little, is paused as if it worked. While the GPU's log says nothing of a program, nothing is
+ *    little, is paused as if it worked. While the GPU's log does not show a program, nothing is
  *    charged, and its limit is not kept.
  */
 #include "gpusched/policy.bpf.h"

@@ -2,11 +2,11 @@
 /*
  * hold - a service has the GPU alone while one of its requests runs
  *
- * Does: when a request of an lc TSG begins, suspends the be TSGs of its runlist. When the request
- * has ended, they go on. So a request of many turns costs two calls instead of two switches for
- * each turn. Until the suspension takes effect, and wherever none may begin, be TSGs have short
- * slices, as with lcbe. A request that outlasts its hold gets another hold, after best effort has
- * had its floor.
+ * Does: when a request of an lc TSG begins, suspends the be TSGs of its runlist. They go on when
+ * the request has ended. So a request of many turns costs two calls instead of two switches for
+ * each turn. Until a suspension takes effect, and wherever none is allowed, be TSGs have short
+ * slices, as with lcbe. A request that outlasts its hold gets another hold, after best-effort TSGs
+ * have had their floor.
  *
  * Good for: a service with requests of many turns of the GPU, such as a language model that
  * answers token by token, beside training.
@@ -16,7 +16,7 @@
  *    --agent), or that have their launches counted (gpusched observe launches). Other programs get
  *    no hold: beside them, be TSGs only have short slices (be_slice_us).
  *  - A request of one or two turns takes longer with a hold than without: the calls take 1 ms.
- *  - A service that never rests gets a new hold every 600 ms, however long it works on. Its
+ *  - A service that is never idle gets a new hold every 600 ms, however long it works on. Its
  *    best-effort neighbours run between the holds, some 5 % of the time in all.
  *  - The policy holds for every request, even if the hold costs more than it gains.
  */
