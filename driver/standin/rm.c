@@ -180,7 +180,7 @@ static void free_object(struct object *o)
 		kfree(o);
 }
 
-/* Frees an object and those below it. Refuses a channel: channels are freed with their TSG. */
+/* Frees an object. Refuses a single channel: channels are freed with their TSG. */
 u32 rm_free_object(const void *file, u32 client, u32 handle)
 {
 	struct object *o = rm_find(client, handle);
