@@ -65,7 +65,7 @@ GPUSCHED_OPTION_RANGE(gs_u32, be_slice_us, 800, 1, 100000000, "timeslice of be T
 struct place {
 	gs_u64 seq;     /* number of the round to which the counted_ fields belong */
 	gs_u64 in;      /* admitted TSGs: the count of the last round, updated since */
-	gs_u64 waiting; /* waiting TSGs: the same */
+	gs_u64 waiting; /* waiting TSGs: counted like @in */
 	gs_u64 counted_in, counted_waiting; /* counts that the current round has made so far */
 	gs_u64 first;                       /* id of the TSG that has waited longest */
 	gs_u64 first_ns;                    /* when that TSG began to wait */

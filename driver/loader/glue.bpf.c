@@ -137,8 +137,8 @@ static __always_inline int waits(const struct gpusched_tsg *rec)
 }
 
 /*
- * Passes the settings that a record wants to the module. The module refuses a setting that it could
- * not restore, and drops one that the driver refuses.
+ * Passes the settings that the policy wants for a TSG to the module. The module refuses a setting
+ * that it could not restore, and drops one that the driver refuses.
  */
 static __always_inline void wish(struct gpusched_tsg *rec, struct gpu_task *t)
 {

@@ -88,8 +88,8 @@ static void schedule_tsg(struct gpusched_hook *h)
 }
 
 /*
- * Replaces the value that the owner's call sets by the wish in effect. @wish: the policy's value.
- * It counts as the holder's wish if the policy is the holder's own.
+ * Puts the wish in effect in place of the value that the owner's call sets. @wish: the policy's
+ * value. It counts as the holder's wish if the policy is the holder's own.
  */
 static void rewrite(struct gpusched_hook *h, struct tsg *t, u32 bit, u64 wish)
 {

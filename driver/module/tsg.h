@@ -42,7 +42,7 @@ struct tsg {
 	u32 subdevice, nchannels;
 	u32 channels[GPUSCHED_MAX_CHANNELS];
 	struct gpusched_settings own, wish[WISHERS];
-	/* settings that differ from the owner's, by valid bit; their present values */
+	/* the settings that differ from the owner's, as set now; @valid says which */
 	struct gpusched_settings is;
 };
 

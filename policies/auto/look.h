@@ -13,8 +13,8 @@
 /* If a BE has not been on the GPU for this long, and does not wait for it, it has no work. */
 #define IDLE_NS (20 * GS_MS)
 /*
- * A BE works in bits if this is so in PART_PERMILLE of the looks at it: it has been off the GPU for
- * longer than OFF_NS, but less than IDLE_NS.
+ * A BE is briefly off if it has been off the GPU for longer than OFF_NS, but less than IDLE_NS. A
+ * BE that is briefly off in PART_PERMILLE of the looks at it works in bits.
  */
 #define OFF_NS (4 * GS_MS)
 #define PART_PERMILLE 120

@@ -69,7 +69,7 @@ struct tsg {
 	gs_u32 counted;   /* 0: the TSG belongs to no account yet */
 	gs_u64 absent_ns; /* when somebody else's suspension was first seen; 0: there is none */
 	gs_u64 last_since, last_held, last_turns, last_returns;
-	/* recent part of the GPU; when, and at which @progress, that was computed */
+	/* time and @progress when @share_permille was computed: its recent part of the GPU */
 	gs_u64 share_ns, share_progress, share_permille;
 	struct guess guess; /* without a class: what the TSG is guessed to be */
 	/*

@@ -105,7 +105,7 @@ static int attach(struct sim_server *s, struct handle *h, const struct sim_calle
 	CLEANUP_FD int bell = -1;
 	struct epoll_event ev = { .events = EPOLLIN | EPOLLET, .data.fd = -1 };
 	unsigned int parts = s->config->rm.mig ? s->config->rm.mig : p->gr_engines;
-	unsigned int n = p->copy_engines / parts; /* as many as one GPU instance has */
+	unsigned int n = p->copy_engines / parts; /* copy engines of one GPU instance */
 	int *grown, r;
 
 	if (a->version != SIM_RING_VERSION)

@@ -70,11 +70,11 @@ struct sim_tsg {
 
 enum sim_phase {
 	SIM_PHASE_IDLE,   /* no TSG has the turn; @resident may still be loaded */
-	SIM_PHASE_SWITCH, /* END to START */
-	SIM_PHASE_START,  /* START to first progress */
+	SIM_PHASE_SWITCH, /* from END to START */
+	SIM_PHASE_START,  /* from START to first progress */
 	SIM_PHASE_RUN,
-	SIM_PHASE_DRAIN, /* CTA, WFI: running work comes to its end */
-	SIM_PHASE_SAVE,  /* to END */
+	SIM_PHASE_DRAIN, /* CTA, WFI: until the running blocks or work end */
+	SIM_PHASE_SAVE,  /* the context is saved, up to END */
 };
 
 struct sim_engine_state {
@@ -127,7 +127,7 @@ uint64_t sim_work_next(const struct sim_tsg *t); /* when the work needs attentio
 void sim_work_complete(struct sim_tsg *t);       /* calls on_done for completed work */
 bool sim_work_running(const struct sim_tsg *t);  /* true if some work has begun and is not done */
 bool sim_work_backlog(const struct sim_tsg *t);  /* true if some work has not begun */
-/* In phase DRAIN: true if the TSG can leave, since none of its work must still end. */
+/* In phase DRAIN: true if no running work is left that must end before the TSG leaves. */
 bool sim_work_settled(const struct sim_tsg *t);
 void sim_work_marks(struct sim_tsg *t); /* completes marks at the head of channels */
 void sim_tsg_update_ready(struct sim_tsg *t);

@@ -63,7 +63,7 @@ struct sim_proc {
 	 * @launch_ns. @launch_told: the launch that was last reported to the account.
 	 */
 	uint64_t launch_ns, launch_before, launch_told;
-	bool cut, drained; /* true end of the turn that the account got last */
+	bool cut, drained; /* why the turn that the account got last really ended */
 };
 
 /*

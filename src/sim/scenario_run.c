@@ -239,7 +239,7 @@ int sim_scenario_run(const struct sim_scenario *s, const struct sim_run_options 
 	if (r < 0)
 		gs_fail(err, r, "%s", r == -ENOMEM ? "out of memory" : "the model's parameters");
 	else {
-		/* posted first, so that they come before actions of the same time */
+		/* post the processes' events first: they come before actions of the same time */
 		post_processes(&x);
 		r = sim_control_init(&x, opts, err);
 	}

@@ -12,7 +12,7 @@
 #define NR_IOCTL 29
 #define NR_OPENAT 56
 #define NR_OPEN_BY_HANDLE 265
-#define NR_OPENAT2 437 /* the same number on both architectures */
+#define NR_OPENAT2 437 /* the same in 64-bit and 32-bit programs */
 #define NR_OPEN_32 5
 #define NR_IOCTL_32 54
 #define NR_OPENAT_32 322

@@ -17,7 +17,7 @@
 #define NR_OPENAT_32 295
 #define NR_OPEN_BY_HANDLE 304
 #define NR_OPEN_BY_HANDLE_32 342
-#define NR_OPENAT2 437 /* the same number on both architectures */
+#define NR_OPENAT2 437 /* the same in 64-bit and 32-bit programs */
 #define NR_IOCTL_X32 514
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)

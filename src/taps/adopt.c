@@ -79,7 +79,7 @@ static void adoption_free(struct gs_adoption **a)
 
 /* ---- one client ------------------------------------------------------------------------------ */
 
-/* True if the TSG was freed before it entered the table. The taps have not reported such an end. */
+/* True if the TSG was freed before it entered the table; no tap has reported its end then. */
 static bool has_ended(const struct gs_adoption *a, const struct gpusched_tsg *rec)
 {
 	uint32_t status = GS_NV_OK;

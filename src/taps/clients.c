@@ -182,7 +182,7 @@ static uint32_t engine_of(int fd, uint32_t client, const struct gs_objects *s, u
 	if (!gs_rm_control(fd, client, o->parent, CMD_CLASS_ENGINE, p, sizeof(p), &status) &&
 	    !status && gs_engine_kind(p[3]) == gs_objects_kind(s, tsg))
 		return p[3];
-	return gs_objects_kind(s, tsg) == GPUSCHED_KIND_COMPUTE; /* GR0, or unknown */
+	return gs_objects_kind(s, tsg) == GPUSCHED_KIND_COMPUTE; /* 1: GR0; 0: unknown */
 }
 
 bool gs_client_is_of(int fd, uint32_t client)

@@ -304,8 +304,8 @@ static void note_holder(struct gs_sweep *s, uint32_t i)
 /* ---- looking --------------------------------------------------------------------------------- */
 
 /*
- * Removes the entries of closed files. The entries were read first, so a holder list is never too
- * old.
+ * Removes the entries of closed files. The holders were read later than these entries, so each open
+ * file with an entry is among them.
  */
 static void forget_files(struct gs_sweep *s)
 {

@@ -31,7 +31,7 @@ struct gs_agent_request {
 	uint32_t magic, ask;
 	uint32_t client, tsg; /* CALL: handles from LIST */
 	uint32_t op, arg;     /* CALL: enum gs_rm_op, but not GS_RM_SCHEDULE */
-	/* CALL: drops the setting made by hand, since it is the program's own again. */
+	/* CALL: 1: the program's own setting applies again, so forgets the one made by hand. */
 	uint32_t clear;
 	uint32_t pad;
 };

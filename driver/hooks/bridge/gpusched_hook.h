@@ -69,8 +69,8 @@ struct gpusched_hook_ops {
 	 * Called before and after RM's part of an ioctl, in the caller's context. RM's locks are
 	 * not held, so these may sleep and call RM. @file identifies an open file, and must not be
 	 * dereferenced. @arg is the kernel's copy of the argument. A negative errno becomes the
-	 * result of the ioctl. If ioctl_enter() returns one, RM never sees the ioctl. If
-	 * ioctl_exit() returns 1, RM is called again, without another ioctl_enter().
+	 * result of the ioctl; from ioctl_enter(), it also keeps the ioctl from RM. If ioctl_exit()
+	 * returns 1, RM is called again, without another ioctl_enter().
 	 */
 	int (*ioctl_enter)(const void *file, unsigned int nr, void *arg, unsigned long size);
 	int (*ioctl_exit)(const void *file, unsigned int nr, void *arg, unsigned long size);

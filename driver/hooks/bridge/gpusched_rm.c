@@ -36,8 +36,8 @@ static NvBool of_group(struct gpusched_hook *h, enum gpusched_hook_kind kind, OB
 }
 
 /*
- * Before branch 535, a client is in one partition. Later, each of its devices may be in another
- * one.
+ * Before branch 535, a client is in one partition. Since then, each of its devices may be in a
+ * different one.
  */
 #ifdef kmigmgrGetInstanceRefFromDevice
 #define partition(gpu, api, ref) \

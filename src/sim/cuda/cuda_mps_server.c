@@ -40,7 +40,7 @@ CUresult cuCtxCreate_v2(CUcontext *ret, unsigned int flags, CUdevice d);
 
 static struct client clients[MAX_CLIENTS];
 static CUcontext contexts[MAX_DEVICES];
-static bool faulty; /* all calls fail until the clients of now have left */
+static bool faulty; /* all calls fail until every present client has left */
 static bool wedged; /* new clients hang for ever */
 
 /* ---- clients that fail --------------------------------------------------------------------- */

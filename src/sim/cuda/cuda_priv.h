@@ -53,7 +53,7 @@ enum {
 #define API __attribute__((visibility("default")))
 
 /*
- * Defines a launch function that begins with a no-operation instruction. On that, the kernel can
+ * Defines a launch function that begins with a no-operation instruction, on which the kernel can
  * place a cheap uprobe. The rest of the function is OF_body.
  */
 #if defined(__x86_64__)
