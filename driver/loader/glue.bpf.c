@@ -126,7 +126,7 @@ static __always_inline struct gpusched_tsg *record_make(struct gpu_task *t)
 	return rec;
 }
 
-/* ---- wishes ---------------------------------------------------------------------------------- */
+/* ---- settings that the policy wants ---------------------------------------------------------- */
 
 /* True if the TSG's schedule call itself is held, so the TSG needs no suspension. */
 static __always_inline int waits(const struct gpusched_tsg *rec)

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * say.h - tells which wishes count: the holder's while it sends heartbeats, the policy's while it
- * runs
- */
+/* say.h - tells which wishes count now: the holder's, the policy's, or none */
 #ifndef GPUSCHED_SAY_H
 #define GPUSCHED_SAY_H
 

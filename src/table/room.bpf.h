@@ -11,7 +11,7 @@
 
 #include "table/maps.bpf.h"
 
-/* ---- what is not used ------------------------------------------------------------------------- */
+/* ---- unused entries --------------------------------------------------------------------------- */
 
 struct gs_eviction {
 	gs_u32 pid;
@@ -259,7 +259,7 @@ static __always_inline void gs_uncharge_channel(const struct gs_channel_ref *ref
 		gs_uncharge(ref->owner, ref->uid, GPUSCHED_IN_CHANNELS);
 }
 
-/* ---- past the share --------------------------------------------------------------------------- */
+/* ---- past the quota --------------------------------------------------------------------------- */
 
 static __always_inline int gs_is_past(const struct gpusched_proc *proc)
 {

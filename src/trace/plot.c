@@ -121,7 +121,7 @@ static int take(const struct gs_trace_item *item, void *user)
 	return 0;
 }
 
-/* ---- what gnuplot is told -------------------------------------------------------------------- */
+/* ---- the gnuplot script ---------------------------------------------------------------------- */
 
 /* Places rows of one GPU next to each other, in order of appearance. Returns the number of GPUs. */
 static unsigned int place_rows(struct plot *p)

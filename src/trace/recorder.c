@@ -342,7 +342,7 @@ static int take_counters(struct gs_recorder *r, const json_t *line)
 	return take_open(r, json_object_get(line, "open"));
 }
 
-/* ---- what happens ---------------------------------------------------------------------------- */
+/* ---- events ---------------------------------------------------------------------------------- */
 
 static int take_first(struct gs_recorder *r, const json_t *line)
 {
@@ -538,7 +538,7 @@ int gs_recorder_line(struct gs_recorder *r, const json_t *line, struct gs_pb *ou
 	return code ? code : out->failed ? -ENOMEM : 0;
 }
 
-/* ---- life ------------------------------------------------------------------------------------ */
+/* ---- beginning and end ----------------------------------------------------------------------- */
 
 void gs_recorder_stop(struct gs_recorder *r, uint64_t ns)
 {

@@ -102,7 +102,7 @@ static int take(const struct gs_trace_item *item, void *user)
 	return 0;
 }
 
-/* ---- the answer ------------------------------------------------------------------------------ */
+/* ---- result ---------------------------------------------------------------------------------- */
 
 static int by_length(const void *a, const void *b)
 {

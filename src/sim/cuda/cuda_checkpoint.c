@@ -56,7 +56,7 @@ static struct {
 	bool lost; /* a restore found too little memory, so the process is lost */
 } self = { .fd = -1 };
 
-/* ---- in the process that is asked ------------------------------------------------------------ */
+/* ---- in the process that receives requests --------------------------------------------------- */
 
 static uint64_t now_ms(void)
 {
@@ -325,7 +325,7 @@ void cu_checkpoint_in_child(void)
 	self.fd = -1;
 }
 
-/* ---- in the process that asks ---------------------------------------------------------------- */
+/* ---- in the process that sends requests ------------------------------------------------------ */
 
 static CUresult ask(int pid, enum op op, uint32_t timeout_ms, uint32_t *ret)
 {

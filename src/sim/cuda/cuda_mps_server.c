@@ -120,7 +120,7 @@ static void gone(struct client *c)
 			welcome(&clients[i]);
 }
 
-/* ---- what clients ask ------------------------------------------------------------------------ */
+/* ---- requests of clients --------------------------------------------------------------------- */
 
 static void hello(struct client *c, const struct mps_message *m, int memfd)
 {
@@ -171,7 +171,7 @@ static void forget_channels(struct client *c, const struct mps_message *m)
 			}
 }
 
-/* ---- what the control daemon asks ------------------------------------------------------------ */
+/* ---- requests of the control daemon ---------------------------------------------------------- */
 
 static void terminate(int pid, char *text, size_t size)
 {
