@@ -7,30 +7,22 @@
 # means the processes that are in it now; a class that is set for a cgroup also holds for later
 # ones.
 . "$(dirname "$0")/lib.sh"
-export TREE=/sys/fs/cgroup/elsewhere
-if [ -z "${GPUSCHED_SIM:-}" ] && [ -z "${MOVED:-}" ]; then
-	rmdir "$scratch"
-	MOVED=1 exec unshare -m bash "$self"
-fi
-if [ -z "${GPUSCHED_SIM:-}" ]; then
-	mount -t tmpfs none /sys/fs/cgroup && mkdir "$TREE" && mount -t cgroup2 none "$TREE" || exit 1
-fi
+enter_cgroups
 enter_sim
 a=/$name.$$.a b=/$name.$$.b
-mkdir "$TREE$a" "$TREE$b" "$TREE$a/inner" || not_ok "control groups are made"
-drop_groups() {
+mkdir "$tree$a" "$tree$b" "$tree$a/inner" || not_ok "control groups are made"
+drop_groups() { # at the end, in place of lib.sh's: these groups have no common parent
 	for group in "$a/inner" "$a" "$b"; do
-		echo 1 >"$TREE$group/cgroup.kill" 2>/dev/null
-		wait_for 3 rmdir "$TREE$group"
+		echo 1 >"$tree$group/cgroup.kill" 2>/dev/null
+		wait_for 3 rmdir "$tree$group"
 	done
 	finish
 }
-trap drop_groups EXIT
 config '[Policy]
 Policy=lcbe'
 start_daemon
 in_group() { # GROUP: starts a program there, its pid is $LOAD_PID
-	bash -c 'echo $$ >"$1/cgroup.procs" && exec "$2" be --seconds 600 --iterations-per-us 1' - "$TREE$1" "$gsload" >/dev/null 2>&1 &
+	bash -c 'echo $$ >"$1/cgroup.procs" && exec "$2" be --seconds 600 --iterations-per-us 1' - "$tree$1" "$gsload" >/dev/null 2>&1 &
 	LOAD_PID=$!
 	at_end+=($!)
 	wait_tsgs "pid:$LOAD_PID" 4
@@ -45,16 +37,16 @@ class_of() { # PID
 in_group "$a/inner"
 one=$LOAD_PID
 is "$(pids_of "cgroup:$a")" "$one" "a cgroup has who is below it"
-is "$(pids_of "cgroup:$TREE$a/inner")" "$one" "a path may begin with the mount"
+is "$(pids_of "cgroup:$tree$a/inner")" "$one" "a path may begin with the mount"
 exits 1 "what is no cgroup" "$gpusched" set cgroup:/there/is/none timeslice=300us
 
 # ---- who moves
-echo $one >"$TREE$b/cgroup.procs"
+echo $one >"$tree$b/cgroup.procs"
 is "$(pids_of "cgroup:$b")" "$one" "who has moved is in its new cgroup"
 is "$(pids_of "cgroup:$a")" "" "the process is no more in its old cgroup"
 exits 1 "nor suspended with it" "$gpusched" suspend "cgroup:$a"
 is "$(sim_disabled $one)" 0 "the driver has its channels enabled"
-is "$(list_json "pid:$one" '.[0].cgroup_id')" "$(stat -c %i "$TREE$b")" "the record has the new one"
+is "$(list_json "pid:$one" '.[0].cgroup_id')" "$(stat -c %i "$tree$b")" "the record has the new one"
 
 # ---- who comes
 check "a class for a cgroup that nobody is in" "$gpusched" class set "cgroup:$a" be

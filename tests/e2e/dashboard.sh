@@ -4,14 +4,7 @@
 # timeout: 120
 # needs: root bpf fuse cgroup2
 . "$(dirname "$0")/lib.sh"
-tree=/sys/fs/cgroup/elsewhere
-if [ -z "${GPUSCHED_SIM:-}" ] && [ -z "${MOVED:-}" ]; then
-	rmdir "$scratch"
-	MOVED=1 exec unshare -m bash "$self"
-fi
-if [ -z "${GPUSCHED_SIM:-}" ]; then
-	mount -t tmpfs none /sys/fs/cgroup && mkdir "$tree" && mount -t cgroup2 none "$tree" || exit 1
-fi
+enter_cgroups
 enter_sim --dilate 2
 rules=$top/integrations/prometheus/gpusched.rules.yml
 dashboard=$top/integrations/grafana/gpusched.json
@@ -31,16 +24,6 @@ END
 start_daemon
 pod=/$name.$$/kubepods/pod$uid/$(printf '%064d' 7)
 mkdir -p "$tree$pod"
-drop_groups() {
-	local group=$pod
-	echo 1 >"$tree/$name.$$/cgroup.kill" 2>/dev/null
-	while [ "$group" ]; do
-		wait_for 3 rmdir "$tree$group"
-		group=${group%/*}
-	done
-	finish
-}
-trap drop_groups EXIT
 fixed="--iterations-per-us 27.777 --seconds 100 --warmup 0"
 "$gpusched" run --class be -- "$gsload" be $fixed >"$scratch/be.out" &
 at_end+=($!)

@@ -6,25 +6,17 @@
 # user's attributes below do not replace root's. A part that a command gave to a program stays one
 # part, whatever cgroups the program makes.
 . "$(dirname "$0")/lib.sh"
-tree=/sys/fs/cgroup/grants
-if [ -z "${GPUSCHED_SIM:-}" ] && [ -z "${MOVED:-}" ]; then
-	rmdir "$scratch"
-	MOVED=1 exec unshare -m bash "$self"
-fi
-if [ -z "${GPUSCHED_SIM:-}" ]; then
-	mount -t tmpfs none /sys/fs/cgroup && mkdir "$tree" && mount -t cgroup2 none "$tree" || exit 1
-fi
+enter_cgroups
 enter_sim --gpus 2
 a=/$name.$$.a b=/$name.$$.b
 mkdir "$tree$a" "$tree$a/own" "$tree$b" "$tree$b/x" "$tree$b/y" || not_ok "control groups are made"
-drop_groups() {
+drop_groups() { # at the end, in place of lib.sh's: these groups have no common parent
 	for group in "$a/own" "$a" "$b/x" "$b/y" "$b"; do
 		echo 1 >"$tree$group/cgroup.kill" 2>/dev/null
 		wait_for 3 rmdir "$tree$group"
 	done
 	finish
 }
-trap drop_groups EXIT
 u=65534
 chown $u "$tree$a/own"
 config '[Classes]

@@ -303,6 +303,33 @@ wait_tsgs() {
 	wait_for 30 eval '[ "$(list_json "'"$1"'" length)" -ge '"$2"' ]'
 }
 
+# ---- control groups -------------------------------------------------------------------------------
+
+# enter_cgroups: runs this script again in a mount namespace of its own; returns there, before enter_sim.
+# There /sys/fs/cgroup holds nothing but the machine's cgroup2 hierarchy, at $tree. Groups that the
+# script makes below $tree/$name.$$ are removed at its end, with the processes in them.
+enter_cgroups() {
+	tree=/sys/fs/cgroup/elsewhere
+	trap '[ "$BASHPID" != $$ ] || drop_groups' EXIT
+	[ -z "${GPUSCHED_SIM:-}" ] || return 0
+	if [ -z "${MOVED:-}" ]; then
+		rmdir "$scratch"
+		MOVED=1 exec unshare -m bash "$self"
+	fi
+	mount -t tmpfs none /sys/fs/cgroup && mkdir "$tree" && mount -t cgroup2 none "$tree" || exit 1
+}
+
+drop_groups() {
+	[ ! -e "$tree/$name.$$" ] || echo 1 >"$tree/$name.$$/cgroup.kill"
+	wait_for 3 groups_gone || diag "$tree/$name.$$ cannot be removed"
+	finish
+}
+
+groups_gone() {
+	find "$tree/$name.$$" -depth -type d -exec rmdir {} +
+	[ ! -e "$tree/$name.$$" ]
+}
+
 # ---- leaks ----------------------------------------------------------------------------------------
 
 fds_of() { # PID

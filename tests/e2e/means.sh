@@ -6,24 +6,9 @@
 # needs: root bpf fuse
 . "$(dirname "$0")/lib.sh"
 enter_sim
-mount -t tmpfs -o mode=755 none /opt || not_ok "a folder of root's for the programs of MPS"
-cp "$build"/simmps/* /opt
-export PATH=/opt:$PATH GPUSCHED_POOL_IDLE=1s
-unset XDG_RUNTIME_DIR
+. "$top/tests/e2e/helper/means_lib.sh"
 fixed="--seconds 60 --warmup 0 --ready --iterations-per-us 27"
 
-# start NAME WORDS...: `gpusched run` with them in the background; its pid in NAME, what is said in $scratch/NAME
-start() {
-	local name=$1
-	shift
-	{ "$gpusched" run "$@" & } >"$scratch/$name" 2>&1
-	printf -v "$name" %s $!
-	at_end+=($!)
-	wait_for 20 grep -q ready "$scratch/$name" || diag "$(cat "$scratch/$name")"
-}
-said() { # NAME
-	grep -o 'gpusched: run: [a-z]*: .*' "$scratch/$1" | head -1
-}
 programs() { # FILTER
 	curl -sf --unix-socket "$GPUSCHED_SIM/run/api" -d '{}' http://gpusched/v1/means_get | jq -r ".programs | $1"
 }

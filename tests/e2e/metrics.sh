@@ -4,14 +4,7 @@
 # timeout: 120
 # needs: root bpf fuse cgroup2
 . "$(dirname "$0")/lib.sh"
-tree=/sys/fs/cgroup/elsewhere
-if [ -z "${GPUSCHED_SIM:-}" ] && [ -z "${MOVED:-}" ]; then
-	rmdir "$scratch"
-	MOVED=1 exec unshare -m bash "$self"
-fi
-if [ -z "${GPUSCHED_SIM:-}" ]; then
-	mount -t tmpfs none /sys/fs/cgroup && mkdir "$tree" && mount -t cgroup2 none "$tree" || exit 1
-fi
+enter_cgroups
 enter_sim --dilate 2
 chmod 711 "$scratch"
 config '[Classes]
@@ -41,16 +34,6 @@ is "$(value 0 gpusched_gpu_lost_seconds_total gpu=0)" 0 "a GPU that nobody uses 
 
 pod=/$name.$$/kubepods/pod$uid/$id
 mkdir -p "$tree$pod"
-drop_groups() {
-	local group=$pod
-	echo 1 >"$tree/$name.$$/cgroup.kill" 2>/dev/null
-	while [ "$group" ]; do
-		wait_for 3 rmdir "$tree$group"
-		group=${group%/*}
-	done
-	finish
-}
-trap drop_groups EXIT
 load be $fixed
 be=$LOAD_PID
 wait_tsgs "pid:$be" 1

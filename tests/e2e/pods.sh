@@ -4,14 +4,7 @@
 # timeout: 120
 # needs: root bpf fuse cgroup2
 . "$(dirname "$0")/lib.sh"
-tree=/sys/fs/cgroup/elsewhere
-if [ -z "${GPUSCHED_SIM:-}" ] && [ -z "${MOVED:-}" ]; then
-	rmdir "$scratch"
-	MOVED=1 exec unshare -m bash "$self"
-fi
-if [ -z "${GPUSCHED_SIM:-}" ]; then
-	mount -t tmpfs none /sys/fs/cgroup && mkdir "$tree" && mount -t cgroup2 none "$tree" || exit 1
-fi
+enter_cgroups
 enter_sim --dilate 2
 chmod 711 "$scratch"
 at=$scratch/node
@@ -37,16 +30,6 @@ id_of() {
 cgroup_of() { # UID N
 	echo "/$name.$$/kubepods/pod$1/$(id_of "$2")"
 }
-drop_groups() {
-	echo 1 >"$tree/$name.$$/cgroup.kill" 2>/dev/null
-	for _ in 1 2 3 4 5 6; do
-		find "$tree/$name.$$" -depth -type d -exec rmdir {} + 2>/dev/null
-		[ -e "$tree/$name.$$" ] || break
-		sleep 0.3
-	done
-	finish
-}
-trap drop_groups EXIT
 pod_load() { # CGROUP UID ARGUMENTS...: gsload in it as that user; $LOAD_PID
 	mkdir -p "$tree$1"
 	bash -c 'echo $$ >"$1" && exec setpriv --reuid "$2" --regid "$2" --clear-groups "${@:3}"' - \

@@ -6,14 +6,7 @@
 # needs: root bpf fuse cgroup2
 # alone: yes
 . "$(dirname "$0")/lib.sh"
-tree=/sys/fs/cgroup/elsewhere
-if [ -z "${GPUSCHED_SIM:-}" ] && [ -z "${MOVED:-}" ]; then
-	rmdir "$scratch"
-	MOVED=1 exec unshare -m bash "$self"
-fi
-if [ -z "${GPUSCHED_SIM:-}" ]; then
-	mount -t tmpfs none /sys/fs/cgroup && mkdir "$tree" && mount -t cgroup2 none "$tree" || exit 1
-fi
+enter_cgroups
 enter_sim --dilate 5
 chmod 711 "$scratch"
 config "[Classes]
@@ -26,16 +19,6 @@ web=6f7d3c5e-0a1b-4c2d-8e9f-0123456789ab
 bank=7a7d3c5e-0a1b-4c2d-8e9f-0123456789ab
 requests="lc --period-us 2500 --seconds 2 --warmup 0.1 --iterations-per-us 27.777"
 kernels="be --seconds 300 --iterations-per-us 27.777"
-drop_groups() {
-	echo 1 >"$tree/$name.$$/cgroup.kill" 2>/dev/null
-	for _ in 1 2 3 4 5 6; do
-		find "$tree/$name.$$" -depth -type d -exec rmdir {} + 2>/dev/null
-		[ -e "$tree/$name.$$" ] || break
-		sleep 0.3
-	done
-	finish
-}
-trap drop_groups EXIT
 
 # ---- a runtime and its plugin ----------------------------------------------------------------------
 start_runtime() {

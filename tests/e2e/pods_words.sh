@@ -5,14 +5,7 @@
 # timeout: 120
 # needs: root bpf fuse cgroup2
 . "$(dirname "$0")/lib.sh"
-tree=/sys/fs/cgroup/elsewhere
-if [ -z "${GPUSCHED_SIM:-}" ] && [ -z "${MOVED:-}" ]; then
-	rmdir "$scratch"
-	MOVED=1 exec unshare -m bash "$self"
-fi
-if [ -z "${GPUSCHED_SIM:-}" ]; then
-	mount -t tmpfs none /sys/fs/cgroup && mkdir "$tree" && mount -t cgroup2 none "$tree" || exit 1
-fi
+enter_cgroups
 enter_sim --dilate 2
 chmod 711 "$scratch"
 at=$scratch/node
@@ -31,16 +24,6 @@ kai=9c7d3c5e-0a1b-4c2d-8e9f-0123456789ab
 id_of() {
 	printf '%064d' "$1"
 }
-drop_groups() {
-	echo 1 >"$tree/$name.$$/cgroup.kill" 2>/dev/null
-	for _ in 1 2 3 4 5 6; do
-		find "$tree/$name.$$" -depth -type d -exec rmdir {} + 2>/dev/null
-		[ -e "$tree/$name.$$" ] || break
-		sleep 0.3
-	done
-	finish
-}
-trap drop_groups EXIT
 bundle() { # N UID NAMESPACE POD VARIABLE=VALUE...: as containerd has it before it starts the container
 	local dir
 	dir=$at/bundles/$(id_of "$1")

@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: MIT
+# shellcheck shell=bash
+# means_lib.sh - programs that `gpusched run` starts by a means; source it after enter_sim
+
+# MPS's stand-ins, in a folder of root's: gpuschedd trusts no others.
+mount -t tmpfs -o mode=755 none /opt || not_ok "a folder of root's for the programs of MPS"
+cp "$build"/simmps/* /opt
+export PATH=/opt:$PATH GPUSCHED_POOL_IDLE=1s
+unset XDG_RUNTIME_DIR
+
+# start NAME WORDS...: `gpusched run` with them in the background; its pid in NAME, what is said in $scratch/NAME
+start() {
+	local name=$1
+	shift
+	{ "$gpusched" run "$@" & } >"$scratch/$name" 2>&1
+	printf -v "$name" %s $!
+	at_end+=($!)
+	wait_for 20 grep -q ready "$scratch/$name" || diag "$(cat "$scratch/$name")"
+}
+said() { # NAME
+	grep -o 'gpusched: run: [a-z]*: .*' "$scratch/$1" | head -1
+}
