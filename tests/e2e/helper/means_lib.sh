@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 # means_lib.sh - programs that `gpusched run` starts by a means; source it after enter_sim
 
-# MPS's stand-ins, in a folder of root's: gpuschedd trusts no others.
+# The stand-ins for MPS's programs must lie in a folder that root owns: gpuschedd trusts no others.
 mount -t tmpfs -o mode=755 none /opt || not_ok "a folder of root's for the programs of MPS"
 cp "$build"/simmps/* /opt
 export PATH=/opt:$PATH GPUSCHED_POOL_IDLE=1s
