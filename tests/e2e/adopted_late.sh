@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 # timeout: 120
 # needs: root bpf fuse
-# A TSG is freed while the daemon adopts it: after the daemon has read it, and before it has a record
-# that a tap could end. The simulated RM withholds its answer about channels to give time for that.
+# A TSG is freed while the daemon adopts it: after the daemon has read it, and before it has a
+# record that a tap could end. Meanwhile the simulated RM withholds its answer about channels.
 . "$(dirname "$0")/lib.sh"
 enter_sim --hang 0xa06f0113
 mkfifo "$scratch/words" "$scratch/stay"

@@ -12,7 +12,7 @@ agent_begin
 agents=$GPUSCHED_SIM/run/agents
 mkdir -p "${agents%/*}"
 
-# An agent does not use pages that are not sealed, or too short, or from a process that is no daemon.
+# An agent uses no page that is not sealed, or too short, or not a daemon's.
 cat >"$scratch/false.py" <<'EOF'
 import array, fcntl, os, socket, sys
 s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)

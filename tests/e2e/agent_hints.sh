@@ -44,7 +44,7 @@ agent_load lc --class lc -- "$gsload" lc --hint --iterations-per-us "$iterations
 	--lead-us 400 --warmup 0.1 --seconds 1.5
 wait $agent_pid
 lc=$(cat "$scratch/lc.out")
-# The hint state at the last request: on a busy machine requests take longer, and use up the quarter.
+# The state at the last request. On a busy machine long requests may use up the agent's quarter.
 like "$(jq -r .hint <<<"$lc")" "^(on|not now: its part .*)\$" "class lc gets pre-switches"
 ge "$(jq -r .n <<<"$lc")" 50 "at least 50 of its requests are done"
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # timeout: 120
 # needs: root bpf fuse
-# Launches of a program with an agent, beside a daemon, are counted once: by the agent or by a probe.
+# With a daemon, each launch of a program with an agent counts once: by the agent or by a probe.
 . "$(dirname "$0")/lib.sh"
 enter_sim
 . "$(dirname "$0")/helper/agent_lib.sh"
@@ -11,7 +11,7 @@ trusting
 start_daemon || not_ok "a daemon starts"
 iterations=(--iterations-per-us 27.78)
 
-# one NAME COMMAND...: runs gsload, which launches and then waits; $one: its pid, $own: its own count
+# one NAME COMMAND...: runs gsload, which launches, then waits; $one: its pid; $own: its count
 one() {
 	local to=$scratch/$1.out
 	shift

@@ -3,7 +3,7 @@
 # timeout: 300
 # needs: root fuse
 # asan: yes
-# Programs do and print the same with an agent as without. LOADS=N: how often the agent is loaded (100).
+# Programs do and print the same with an agent as without. LOADS=N: loads of the agent (100).
 . "$(dirname "$0")/lib.sh"
 enter_sim
 . "$(dirname "$0")/helper/agent_lib.sh"

@@ -44,7 +44,7 @@ load be --iterations-per-us 27.777 --count 1 --warmup 0 --seconds 0 --linger 200
 be=$LOAD_PID
 wait_tsgs "pid:$be" 4
 
-# ---- no client watches --------------------------------------------------------------------------------------
+# ---- no client watches ----------------------------------------------------------------------------
 
 "$gpusched" policy start "$policy" >/dev/null
 check "the log has a line when a policy ends by itself" wait_for 20 eval '[ "$(said "alert [0-9]* begins: wrong: policy-died: policy fails_in_tick")" = 1 ]'
@@ -60,7 +60,7 @@ check "the log has a line when it is over" wait_for 20 eval '[ "$(said "alert $i
 is "$(service alerts)-$(service alerts_over)" 1-1 "counters have its begin and its end"
 is "$(units begin)" 1 "no unit runs for its end"
 
-# ---- clients watch ----------------------------------------------------------------------------------------
+# ---- clients watch --------------------------------------------------------------------------------
 
 "$gpusched" monitor --json --for 60s >"$scratch/events" 2>&1 &
 at_end+=($!)

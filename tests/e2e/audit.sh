@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 # timeout: 120
 # needs: root bpf fuse
-# Each control is noted in the journal (here a stand-in for journald's socket) and in the log, within
-# limits.
+# Each control is noted in the journal (here a stand-in for journald's socket) and in the log,
+# within limits.
 . "$(dirname "$0")/lib.sh"
 enter_sim
 chmod 755 "$scratch"

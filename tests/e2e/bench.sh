@@ -11,7 +11,7 @@ row() { # LOAD SCHEME FILTER: of the rows in $rows
 	jq -r "select(.load == \"$1\" and .scheme == \"$2\") | $3" <<<"$rows"
 }
 
-# ---- loads and schemes -----------------------------------------------------------------------------
+# ---- loads and schemes ----------------------------------------------------------------------------
 
 list=$("$gpusched" bench --list --gpu sim --json)
 ge "$(jq -s 'map(select(.kind == "load")) | length' <<<"$list")" 18 "loads are listed"

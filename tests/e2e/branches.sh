@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # timeout: 300
 # needs: root bpf fuse
-# On each driver branch, seeing, setting, suspending and restoring work, though structure sizes differ.
+# Seeing, setting, suspending and restoring work on each driver branch, whatever structure sizes.
 . "$(dirname "$0")/lib.sh"
 
 if [ "${1:-}" = unknown ]; then

@@ -101,7 +101,7 @@ start_daemon || exit 1
 check "after the daemon was killed it is suspended again, too" wait_for 20 suspended $spender
 end_load $other
 
-# ---- over=stop; changes of the configuration ---------------------------------------------------------------------
+# ---- over=stop; changes of the configuration ------------------------------------------------------
 
 end_load $spender
 user_load 4003

@@ -3,9 +3,9 @@
 # timeout: 120
 # needs: root bpf fuse
 # alone: yes
-# The daemon tells working programs from idle ones, on a new and an old stock driver, whose switch log
-# does not say it. Under prio a long kernel does not look idle, and an idle service that stays loaded
-# holds no program back.
+# The daemon tells working programs from idle ones, on a new and an old stock driver, whose switch
+# log does not say it. Under prio a long kernel does not look idle, and an idle service that stays
+# loaded holds no program back.
 . "$(dirname "$0")/lib.sh"
 if [ -z "${GPUSCHED_SIM:-}" ]; then
 	for branch in 535 580; do

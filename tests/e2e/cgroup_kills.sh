@@ -3,8 +3,8 @@
 # timeout: 300
 # needs: root bpf fuse cgroup2
 # The daemon's whole control group is killed, 50 times. Its guardian survives in a group of its own.
-# If the kill came before that, `gpusched restore` (run by the unit's ExecStopPost=) or the next start
-# of the daemon restores from the table.
+# If the kill came before that, `gpusched restore` (run by the unit's ExecStopPost=) or the next
+# start of the daemon restores from the table.
 . "$(dirname "$0")/lib.sh"
 enter_sim
 RANDOM=11

@@ -4,7 +4,8 @@
 # needs: root bpf fuse cgroup2
 # asan: yes
 # The target cgroup:PATH works wherever cgroup2 is mounted (here as in a hybrid hierarchy). It means
-# the processes that are in the cgroup now. A class that is set for a cgroup also holds for later ones.
+# the processes that are in the cgroup now. A class that is set for a cgroup also covers later
+# processes.
 . "$(dirname "$0")/lib.sh"
 enter_cgroups
 enter_sim

@@ -162,7 +162,7 @@ while read -r verb; do
 done <<<"$verbs"
 is "$bad" "" "every verb has its --help"
 
-# ---- the manual has everything that is in the table of verbs ------------------------------------------------------
+# ---- the manual has everything that is in the table of verbs --------------------------------------
 
 bad=
 while read -r verb; do

@@ -178,8 +178,8 @@ like "$(curl -s --max-time 5 --unix-socket "$api" http://gpusched/metrics)" "gpu
 kill $slow 2>/dev/null
 "$gpusched" set pid:$be clear >/dev/null 2>&1
 
-# More clients than the daemon takes, and all of them go while it is stopped. It must then listen again
-# by itself, since no event of these clients will wake it.
+# More clients than the daemon takes, and all of them go while it is stopped. It must then listen
+# again by itself, since no event of these clients will wake it.
 fds=$(fds_of "$DAEMON_PID")
 python3 - "$api" "$scratch/full" <<'PY' &
 import socket, sys, time

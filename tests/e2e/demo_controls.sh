@@ -32,7 +32,7 @@ ours=$(value plain .lc_p99_us.gpusched)
 ge "$(fall)" 4 "LC p99 falls at least 4 times (alone $alone, default $default, gpusched $ours us)"
 ge "$(value plain '.be_rate.gpusched / .be_rate.default')" 0.85 "BE keeps its rate"
 
-# The latency must stay the default's. The p99 of a few hundred requests needs a quiet machine: two tries.
+# The latency must stay the default's. The p99 of so few requests needs a quiet machine: two tries.
 unchanged() { # FILE OPTION
 	local try
 	for try in 1 2; do

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 # timeout: 120
 # needs: root fuse
-# libgpreempt in one process of an ordinary user, without a daemon: priorities, suspensions, and what
-# ends a suspension.
+# libgpreempt in one process of an ordinary user, without a daemon: priorities, suspensions, and
+# what ends a suspension.
 . "$(dirname "$0")/lib.sh"
 enter_sim --dilate 4
 . "$(dirname "$0")/helper/agent_lib.sh"

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: MIT
 # timeout: 90
 # needs: root bpf fuse cgroup2
-# Attributes of a cgroup give a weight, a limit and a request to all its processes together. A user's
-# attributes in a cgroup below do not replace root's. A limit that a command gave to a program stays
-# one limit for all its processes, whatever cgroups they are in.
+# Attributes of a cgroup give a weight, a limit and a request to all its processes together. A
+# user's attributes in a cgroup below do not replace root's. A limit that a command gave to a
+# program stays one limit for all its processes, whatever cgroups they are in.
 . "$(dirname "$0")/lib.sh"
 enter_cgroups
 enter_sim --gpus 2
@@ -77,7 +77,7 @@ exits 0 "the program gets a class with a limit" "$gpusched" class set "pid:$one"
 is "$(parts "$one")" "300 50 null" "a class's limit comes before the owner's attribute"
 end_load $one
 
-# ---- one limit, however many cgroups ---------------------------------------------------------------
+# ---- one limit, however many cgroups --------------------------------------------------------------
 exits 0 "the policy fair starts" "$gpusched" policy start fair
 CUDA_VISIBLE_DEVICES=0 in_group ""
 alone=$LOAD_PID

@@ -121,8 +121,8 @@ start_daemon
 is "$(of $lc gpu_time_ms)" "$held" "a restart keeps the LC's GPU time"
 check "the row of a program that runs goes on" wait_for 10 eval '[ "$(of $be ended_s)" = null ]'
 
-# Suspended time is no waiting. A suspension ends with the resume, or with a restore, which the engine
-# does not see as a call of its own.
+# Suspended time is no waiting. A suspension ends with the resume, or with a restore, which the
+# engine does not see as a call of its own.
 is "$(of $be suspended_ms)" 0 "a program that runs was never suspended"
 waited=$(of $be wait_ms)
 "$gpusched" suspend pid:$be >/dev/null

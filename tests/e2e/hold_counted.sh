@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 # timeout: 120
 # needs: root bpf fuse
-# Policy hold suspends best effort for a service without an agent, whose launches are counted. A service
-# with contexts on two GPUs causes holds only on the GPU that serves its requests.
+# Policy hold suspends best effort for a service without an agent, whose launches are counted. A
+# service with contexts on two GPUs causes holds only on the GPU that serves its requests.
 . "$(dirname "$0")/lib.sh"
 enter_sim --gpus 2
 config '[Policy]

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: MIT
 # timeout: 300
 # needs: root bpf fuse
-# Policy hold with the real programs: an unmodified service under the agent, whose requests have many
-# turns. Then the daemon, the service (SIGKILL) or the policy (stop) ends in the middle of a hold, 12
-# times (KILLS).
+# Policy hold with the real programs: an unmodified service under the agent, whose requests have
+# many turns. Then the daemon, the service (SIGKILL) or the policy (stop) ends in the middle of a
+# hold, 12 times (KILLS).
 . "$(dirname "$0")/lib.sh"
 enter_sim
 RANDOM=11

@@ -30,7 +30,7 @@ check "without a daemon list --wide has the RM's ids" wait_for 10 agrees $be
 is "$(rm_has $be | jq 'map(.[2] | length)' -c)" "$(we_say $be | jq 'map(.[2] | length)' -c)" "all channels are listed"
 ge "$(wide "pid:$be" 'map(.channel_list | length) | add')" 12 "at least 12 channels are listed"
 
-# ---- with a daemon --------------------------------------------------------------------------------------
+# ---- with a daemon --------------------------------------------------------------------------------
 
 start_daemon || exit 1
 mkfifo "$scratch/fifo"
@@ -103,7 +103,7 @@ ge "$(of 'map(select(.event == "timeslice")) | first | .channel_list | length')"
 like "$(head -1 "$scratch/lines")" "CLOCK +EVENT +CPU +PID +TID .*RUNLIST +HW_TSG +CHANNELS" "the table of events has columns"
 like "$(grep -m1 " $new " "$scratch/lines")" "^[0-9:]{8}\.[0-9]{6} " "the table of events has the time of day"
 
-# ---- which users see them --------------------------------------------------------------------------------
+# ---- which users see them -------------------------------------------------------------------------
 
 is "$(setpriv --reuid 4712 --regid 4712 --clear-groups "$gpusched" list "pid:$new" --all --wide --json |
 	jq -cs "flatten | map([.tid == $new, .hw_tsg, .channel_list]) | unique")" "[[true,null,null]]" \

@@ -91,7 +91,8 @@ ge "$(metric "")" 100 "/metrics has the launches of programs of no class"
 
 # ---- exact -------------------------------------------------------------------------------------------
 
-# exact NAME GSLOAD-ARGUMENTS...: a program's own count equals gpusched's; --linger keeps its contexts
+# exact NAME GSLOAD-ARGUMENTS...: a program's own count equals gpusched's; --linger keeps its
+# contexts
 exact() {
 	local what=$1
 	shift
@@ -215,7 +216,7 @@ is "$(launches $late)" null "counts of a daemon that died are unknown"
 is "$(counting | jq .on)" false "counting is off in the next daemon"
 check "the old probes are removed" wait_for 10 no_pins
 
-# ---- a policy that asks for launches ----------------------------------------------------------------------------------
+# ---- a policy that asks for launches --------------------------------------------------------------
 
 check "a policy with work_submit starts" "$gpusched" policy start "$top/tests/policy/work.bpf.c" -o after=500
 is "$(counting | jq -c '[.on, .asked, .policy]')" '[true,false,true]' "counting was asked for by the policy"
@@ -246,8 +247,8 @@ is "$(sed -n 's/.*policy every: .* seen //p' "$scratch/daemon.log" | xargs)" \
 	"$(jq -r '"\(.launches - .graph_launches) \(.graph_launches)"' <"$scratch/load.out")" \
 	"the policy saw kernels and graphs apart"
 end_load $LOAD_PID
-# Removing probes is slow, and the kernel does it at the death of their last holder. The restore must
-# not wait for that.
+# Removing probes is slow, and the kernel does it at the death of their last holder. The restore
+# must not wait for that.
 load be --seconds 600 $iterations
 slow=$LOAD_PID
 check "set changes the slice of a launching program" "$gpusched" set pid:$slow timeslice=100us

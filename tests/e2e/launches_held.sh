@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: MIT
 # timeout: 120
 # needs: root bpf fuse
-# The end of counting launches hangs in the kernel, in a separate thread of the daemon. Meanwhile the
-# daemon answers and restores. Counting can begin again afterwards, and neither the daemon's end nor
-# its death waits for the thread.
+# The end of counting launches hangs in the kernel, in a separate thread of the daemon. Meanwhile
+# the daemon answers and restores. Counting can begin again afterwards, and neither the daemon's end
+# nor its death waits for the thread.
 . "$(dirname "$0")/lib.sh"
 enter_sim
 iterations="--iterations-per-us 27.78"
@@ -39,7 +39,7 @@ still_ends() { kill -0 "$ENDS_PID" 2>/dev/null; }
 trusting
 start_daemon || not_ok "a daemon starts"
 
-# ---- a person turns counting off ---------------------------------------------------------------------------------
+# ---- a person turns counting off ------------------------------------------------------------------
 
 check "launches are counted" "$gpusched" observe launches on
 "$gpusched" run --class be -- "$gsload" be --seconds 1 $iterations >"$scratch/be.out" 2>&1
@@ -64,7 +64,7 @@ check "the probes are gone" wait_for 5 no_pins
 is "$("$gpusched" stats --json | jq .launches.be)" "$counted" "a class has its launches, each once"
 end_load $LOAD_PID
 
-# ---- counting is wanted again while it ends ----------------------------------------------------------------------
+# ---- counting is wanted again while it ends -------------------------------------------------------
 
 check "a policy that wants launches starts" "$gpusched" policy start "$top/tests/policy/work.bpf.c" -o after=1000000
 is "$(state)" "[true,false,false,true]" "launches are counted for the policy"

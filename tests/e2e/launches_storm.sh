@@ -3,8 +3,9 @@
 # timeout: 240
 # needs: root bpf fuse
 # asan: yes
-# Persons and policies turn the counting of launches on and off at the same time, again and again. The
-# last request holds, no launch is counted twice, no probe is left behind, and the next count is exact.
+# Persons and policies turn the counting of launches on and off at the same time, again and again.
+# The last request holds, no launch is counted twice, no probe is left behind, and the next count is
+# exact.
 . "$(dirname "$0")/lib.sh"
 enter_sim
 rounds=${STORM_ROUNDS:-12}
@@ -77,7 +78,7 @@ check "no probe is left" wait_for 20 no_pins
 check "no descriptor or thread is left" wait_for 20 eval '[ "$(held)" = "'"$before"'" ]' ||
 	diag "$before before, $(held) now: $(ls -l "/proc/$DAEMON_PID/fd" | sed 's/.*-> //' | sort | uniq -c | sort -rn | head -20)"
 
-# ---- counting works after the storm --------------------------------------------------------------------------------------------------
+# ---- counting works after the storm ---------------------------------------------------------------
 
 check "counting begins once more" begin
 load be --seconds 1 $iterations --linger 60

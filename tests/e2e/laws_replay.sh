@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 # timeout: 180
 # needs: root bpf fuse
-# The inputs of the live engine's core are recorded in 21 runs of all policies. Another core that gets
-# the same inputs gives the same outputs.
+# The inputs of the live engine's core are recorded in 21 runs of all policies. Another core that
+# gets the same inputs gives the same outputs.
 . "$(dirname "$0")/lib.sh"
 enter_sim --gpus 2
 exec 2>"$scratch/stderr"

@@ -144,8 +144,9 @@ patience() {
 	echo "${PATIENCE:-$((load < 6 ? load : 6))}"
 }
 
-# wait_for SECONDS COMMAND...: repeats the command until it succeeds; waits longer on a busy machine.
-# Between two tries it sleeps as long as one took, so as not to slow down what the test waits for.
+# wait_for SECONDS COMMAND...: repeats the command until it succeeds; waits longer on a busy
+# machine. Between two tries it sleeps as long as one took, so as not to slow down what the test
+# waits for.
 wait_for() {
 	local from=$SECONDS seconds=$1 look_us rest
 	shift
@@ -162,7 +163,8 @@ gone() { # PID
 	! kill -0 "$1" 2>/dev/null
 }
 
-# For JSON that is read often: gojq starts in a tenth of jq's time. Unlike jq, it sorts objects' keys.
+# For JSON that is read often: gojq starts in a tenth of jq's time. Unlike jq, it sorts objects'
+# keys.
 json=$(command -v gojq || echo jq)
 
 # ---- the simulated GPU ----------------------------------------------------------------------------
@@ -204,7 +206,8 @@ finish() {
 		kill "$DAEMON_PID" 2>/dev/null
 		wait_for 5 gone "$DAEMON_PID" || kill -9 "$DAEMON_PID" 2>/dev/null
 	fi
-	# The last first: a process may wait for an earlier one, and must not start its own end then.
+	# The last first: a process may wait for an earlier one, and must not start its own end
+	# then.
 	for ((i = ${#at_end[@]} - 1; i >= 0; i--)); do
 		kill -9 "${at_end[i]}" 2>/dev/null
 	done
@@ -218,8 +221,8 @@ trap '[ "$BASHPID" != $$ ] || finish' EXIT
 # A directory for this test's files, removed at its end.
 scratch=$(mktemp -d "${TMPDIR:-/tmp}/$name.XXXXXX")
 
-# start_daemon [OPTIONS]: starts gpuschedd in the foreground mode, with its log in $scratch/daemon.log,
-# and waits until it answers; $DAEMON_PID
+# start_daemon [OPTIONS]: starts gpuschedd in the foreground mode, with its log in
+# $scratch/daemon.log, and waits until it answers; $DAEMON_PID
 before_daemon=() # words in front of gpuschedd, such as a command that runs it
 start_daemon() {
 	"${before_daemon[@]}" "$gpuschedd" --foreground "$@" >>"$scratch/daemon.log" 2>&1 &
@@ -306,9 +309,10 @@ wait_tsgs() {
 
 # ---- control groups -------------------------------------------------------------------------------
 
-# enter_cgroups: runs this script again in a mount namespace of its own; returns there, before enter_sim.
-# There /sys/fs/cgroup holds nothing but the machine's cgroup2 hierarchy, at $tree. Groups that the
-# script makes below $tree/$name.$$ are removed at its end, with the processes in them.
+# enter_cgroups: runs this script again in a mount namespace of its own; returns there, before
+# enter_sim. There /sys/fs/cgroup holds nothing but the machine's cgroup2 hierarchy, at $tree.
+# Groups that the script makes below $tree/$name.$$ are removed at its end, with the processes in
+# them.
 enter_cgroups() {
 	tree=/sys/fs/cgroup/elsewhere
 	trap '[ "$BASHPID" != $$ ] || drop_groups' EXIT

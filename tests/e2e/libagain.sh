@@ -73,7 +73,7 @@ short early $(($(first_free) + 1))
 short none 3
 short few $(($(first_free) + 1))
 
-# ---- the reader, which reads a program's mappings, hangs and dies; a retry comes after 30 s ----------------------------------------
+# ---- the reader, which reads a program's mappings, hangs and dies; a retry comes after 30 s -------
 
 cp -L "$real" /mnt/libcuda.so.reader
 pgrep -P "$DAEMON_PID" -x gpusched-reader >"$scratch/readers"
@@ -114,7 +114,7 @@ rmdir "$pins/attaching/in/the-way" "$pins/attaching/in"
 check "the library is probed once attaching works again" wait_for 30 eval '[ "$(lib .attach probes)" -ge 10 ]'
 end
 
-# ---- one user's quota ----------------------------------------------------------------------------------------------
+# ---- one user's quota -----------------------------------------------------------------------------
 
 mkdir "$scratch/roots"
 chmod 755 "$scratch" "$scratch/roots"
@@ -130,7 +130,7 @@ is "$(lib .so.40 path)" null "a library past a user's quota is left alone"
 kill "${all[0]}"
 check "it is taken once another program of that user has ended" wait_for 30 eval '[ "$(lib .so.40 processes)" = 1 ]'
 
-# ---- lasting reasons ----------------------------------------------------------------------------------------------------
+# ---- lasting reasons ------------------------------------------------------------------------------
 
 wait_for 10 eval '[ "$(waiting)" = 0 ]'
 is "$(waiting)" 0 "an empty file is not tried again"
@@ -143,7 +143,7 @@ is "$(counter again)" "$again" "a user's own library is not tried again"
 kill "${all[@]:1}" "$PROGRAM"
 as=()
 
-# ---- a file that is still being written ------------------------------------------------------------------------------------------
+# ---- a file that is still being written -----------------------------------------------------------
 
 head -c 4096 "$real" >/mnt/libcuda.so.half
 begin of /mnt/libcuda.so.half

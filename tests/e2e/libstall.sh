@@ -3,8 +3,8 @@
 # timeout: 120
 # needs: root bpf fuse
 # asan: yes
-# Opening a program's libcuda would block the daemon (a hanging FUSE, a lease), or a program has very
-# many of them. The daemon leaves these libraries alone, counts and reports them, and goes on.
+# Opening a program's libcuda would block the daemon (a hanging FUSE, a lease), or a program has
+# very many of them. The daemon leaves these libraries alone, counts and reports them, and goes on.
 . "$(dirname "$0")/lib.sh"
 enter_sim
 mkdir "$scratch/lib"
@@ -43,7 +43,8 @@ libs=$(libs)
 mount -t tmpfs -o mode=755 none /mnt
 mkdir /mnt/at
 printf '%01048576d' 0 >/mnt/libcuda.so.1
-# A program by an MPS server's name. Its path leads into the FUSE for the daemon, and to a tmpfs for itself.
+# A program by an MPS server's name. Its path leads into the FUSE for the daemon, and to a tmpfs for
+# itself.
 mps_beside() {
 	unshare --mount bash -c 'mount -t tmpfs none /mnt/at && cp "$0" /mnt/at/nvidia-cuda-mps-server &&
 		exec /mnt/at/nvidia-cuda-mps-server tsgs 1' "$helper" <&9 9<&- >"$scratch/mps" 2>&1 &
@@ -95,7 +96,7 @@ is "$(libs)" "$libs" "no library that was left alone is listed"
 is "$(grep -c 'are not counted: its file system' "$scratch/daemon.log")" 1 "the log names the file system once"
 like "$(grep 'are not counted' "$scratch/daemon.log")" "/mnt/libcuda.so.1 are not counted: Resource temp" "the log names the leased library, too"
 
-# ---- users' own libraries, and one user's quota of root's libraries ----------------------------------------------------------
+# ---- users' own libraries, and one user's quota of root's libraries -------------------------------
 
 as=(setpriv --reuid 4711 --regid 4711 --clear-groups)
 before=$(left)

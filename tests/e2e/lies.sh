@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 # timeout: 240
 # needs: root bpf fuse
-# The daemon withstands clients that forge the memory that the taps read, 10,000 TSGs, and device files
-# that only look like the driver's.
+# The daemon withstands clients that forge the memory that the taps read, 10,000 TSGs, and device
+# files that only look like the driver's.
 . "$(dirname "$0")/lib.sh"
 enter_sim
 start_daemon || not_ok "a daemon starts"

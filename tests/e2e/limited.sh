@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 # timeout: 120
 # needs: root bpf fuse
-# When a per-user limit refuses something to a user, an event, a metric and the log name that user to
-# root. Other users do not see the name.
+# When a per-user limit refuses something to a user, an event, a metric and the log name that user
+# to root. Other users do not see the name.
 . "$(dirname "$0")/lib.sh"
 enter_sim
 chmod 711 "$scratch"

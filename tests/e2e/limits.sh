@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: MIT
 # timeout: 150
 # needs: root bpf fuse
-# Policy "fair" keeps limits and requests (parts of GPU time) on the simulated GPU in real time. They
-# are given by the configuration's classes, `run`, `class set` and `set`; also, which users may give
-# and remove them.
+# Policy "fair" keeps limits and requests (parts of GPU time) on the simulated GPU in real time.
+# They are given by the configuration's classes, `run`, `class set` and `set`; also, which users may
+# give and remove them.
 . "$(dirname "$0")/lib.sh"
 enter_sim --gpus 2
 exec 2>"$scratch/stderr"
@@ -101,7 +101,7 @@ exits 3 "its owner may not raise it by set" as $u "$gpusched" set "pid:$d" limit
 exits 3 "its owner may not take it back by set" as $u "$gpusched" set "pid:$d" limit=none
 exits 3 "a user may not limit another's program" as $u "$gpusched" set "pid:$a" limit=50
 
-# ---- requests: the part of GPU time that a program has at least ----------------------------------------------------------
+# ---- requests: the part of GPU time that a program has at least -----------------------------------
 requested() { # PID: its granted request in percent; if none, the sum that its request would make
 	list_json "pid:$1" 'map(select(.kind == "compute")) | .[0] | "\(.request_pct) \(.request_over_pct)"'
 }

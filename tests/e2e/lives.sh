@@ -3,9 +3,9 @@
 # timeout: 120
 # needs: root bpf fuse
 # asan: yes
-# Unusual processes: fork, exec, threads, several contexts, pid namespaces, descriptors that are passed
-# on or renumbered, MPS. In each case the process that holds the driver's open file owns the TSG, and
-# the TSG can be controlled.
+# Unusual processes: fork, exec, threads, several contexts, pid namespaces, descriptors that are
+# passed on or renumbered, MPS. In each case the process that holds the driver's open file owns the
+# TSG, and the TSG can be controlled.
 . "$(dirname "$0")/lib.sh"
 enter_sim
 start_daemon || not_ok "a daemon starts"

@@ -4,8 +4,8 @@
 # needs: root bpf fuse
 # asan: yes
 # A program floods the taps' ring of events while the daemon is stopped, so that events are lost. A
-# program that starts meanwhile still gets its class. A program that executes another one has its new
-# name. A suspended program that scheduled itself is suspended again.
+# program that starts meanwhile still gets its class. A program that executes another one has its
+# new name. A suspended program that scheduled itself is suspended again.
 . "$(dirname "$0")/lib.sh"
 enter_sim
 config '[Policy]

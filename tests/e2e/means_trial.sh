@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Trials of CTA mode: a program that runs by means=auto is tried in CTA mode at its first run beside a
-# service, once and briefly, which measures its thread blocks. Even if blocks are long, the service
-# waits little longer meanwhile.
+# Trials of CTA mode: a program that runs by means=auto is tried in CTA mode at its first run beside
+# a service, once and briefly, which measures its thread blocks. Even if blocks are long, the
+# service waits little longer meanwhile.
 # timeout: 200
 # needs: root bpf fuse
 # alone: yes

@@ -3,9 +3,9 @@
 # timeout: 120
 # needs: root bpf fuse
 # asan: yes
-# Programs hold the lock of their own memory map (mmap_lock) for as long as they like, so that nobody
-# can read their arguments and mappings. The daemon waits for none of them, and classifies and counts
-# other programs as usual.
+# Programs hold the lock of their own memory map (mmap_lock) for as long as they like, so that
+# nobody can read their arguments and mappings. The daemon waits for none of them, and classifies
+# and counts other programs as usual.
 . "$(dirname "$0")/lib.sh"
 enter_sim
 mkfifo "$scratch/fifo"

@@ -43,7 +43,7 @@ like "$metrics" "gpusched_gpu_memory_used_bytes.gpu=.0.,UUID=.GPU-[^ ]* $bytes" 
 like "$metrics" "gpusched_memory_bytes.gpu=.0.[^ ]*class=..[^ ]* $bytes" "metrics have what the programs of a class hold"
 is "$(grep -c 'gpusched_gpu_memory_used_bytes{gpu="1"' <<<"$metrics")" 0 "metrics have no line for what is unknown"
 
-# ---- a program that is idle and holds much memory -------------------------------------------------------------------------
+# ---- a program that is idle and holds much memory -------------------------------------------------
 
 check "status notes a program that is idle and holds much" wait_for 30 eval 'note_of $big >/dev/null'
 like "$(note_of $big)" "is idle and holds 4.0 GiB of GPU 0's memory, for [0-9]+ s" "status says how much, and how long"

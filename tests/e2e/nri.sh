@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# gpusched-nri, the plugin of the container runtime, gives pods the class of their annotations before
-# their first kernel, within the namespace's ceiling. The loss of a runtime or a daemon changes
-# nothing. The plugin drops hostile runtimes.
+# gpusched-nri, the plugin of the container runtime, gives pods the class of their annotations
+# before their first kernel, within the namespace's ceiling. The loss of a runtime or a daemon
+# changes nothing. The plugin drops hostile runtimes.
 # timeout: 120
 # needs: root bpf fuse cgroup2
 . "$(dirname "$0")/lib.sh"
@@ -17,7 +17,7 @@ PodCeiling = web lc weight=300
 PodLogs =
 ContainerLogs ="
 
-# ---- a container runtime, played by the helper -------------------------------------------------------------------------------------
+# ---- a container runtime, played by the helper ----------------------------------------------------
 start_runtime() {
 	coproc RUNTIME { exec "$helper" runtime "$scratch/nri.sock"; }
 	RUNTIME_IN=${RUNTIME[1]} RUNTIME_OUT=${RUNTIME[0]} RUNTIME_IS=$RUNTIME_PID
@@ -87,7 +87,7 @@ sed -i 's/^#PodCeiling/PodCeiling/' "$GPUSCHED_CONFIG"
 kill -HUP "$DAEMON_PID"
 check "a reload of the configuration keeps the pods" wait_for 5 eval '[ "$(of $server .class)" = lc ]'
 
-# ---- calls that the plugin did not register for, and hostile ones ---------------------------------------------------
+# ---- calls that the plugin did not register for, and hostile ones ---------------------------------
 tell call CreateContainer
 like "$said" "answered" "a call that the plugin did not register for is answered"
 tell state 1 $late web late-0 gpusched.io/class=normal gpusched.io/weight=many
@@ -105,7 +105,7 @@ tell torn
 tell accept
 like "$said" "plugin" "a message that never ends ends the connection after a while"
 
-# ---- the runtime, the daemon or the plugin dies ---------------------------------------------------------------------------
+# ---- the runtime, the daemon or the plugin dies ---------------------------------------------------
 kill -9 "$RUNTIME_IS"
 wait "$RUNTIME_IS" 2>/dev/null
 sleep 0.5

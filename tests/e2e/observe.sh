@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 # timeout: 120
 # needs: root bpf fuse
-# The taps without a daemon: turning them on and off, what they see of an unmodified program, and pid
-# namespaces.
+# The taps without a daemon: turning them on and off, what they see of an unmodified program, and
+# pid namespaces.
 . "$(dirname "$0")/lib.sh"
 enter_sim
 pins=$(pins_now)

@@ -44,12 +44,14 @@ lost() {
 }
 for gpu in "$top/src/sim/h200.conf" "$gpus"/*.conf; do
 	name=$(basename "$gpu" .conf)
-	# by its own name the GPU is unknown at first; without a product it is wrongly taken for an H200
+	# by its own name the GPU is unknown at first; without a product it is wrongly taken for an
+	# H200
 	sed '/^product/d' "$gpu" >"$dir/$name-as-h200.conf"
 	for scenario in busy served long-requests untold told short; do
 		lost=$(lost "$name" $scenario)
 		is "$(judged "$gpu" $scenario "$lost")" "true true true" "$name, $scenario: the account knows correctly why turns ended"
-		# turns shorter than their slice do not contradict measured figures, since services have such turns
+		# turns shorter than their slice do not contradict measured figures, since services
+		# have such turns
 		[ "$lost" = 1 ] || is "$(judged "$dir/$name-as-h200.conf" $scenario "$lost")" "true true true" \
 			"$name, $scenario, taken for an H200: the log overrides the H200's figures"
 	done

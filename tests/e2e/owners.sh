@@ -115,7 +115,7 @@ sleep 2
 ge "$(($(beat) - first))" 1000000000 "30 clients that ask again and again do not stop the daemon's heartbeat"
 sleep 2
 
-# ---- the daemon dies, and the next one starts soon, whatever the owner did; classes keep their names
+# ---- the daemon dies: the next one starts soon, whatever the owner did; classes keep their names
 config '[Classes]
 Class=gamma weight=5000
 Class=alpha weight=10'

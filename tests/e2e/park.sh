@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 # timeout: 120
 # needs: root bpf fuse
-# A program is parked and brought back by libcuda's checkpoint calls. Its TSGs end with their address
-# space, which the taps do not see, and new TSGs are made.
+# A program is parked and brought back by libcuda's checkpoint calls. Its TSGs end with their
+# address space, which the taps do not see, and new TSGs are made.
 . "$(dirname "$0")/lib.sh"
 enter_sim
 config '[Policy]

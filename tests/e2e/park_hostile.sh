@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 # timeout: 120
 # needs: root bpf fuse
-# Programs that cannot be parked, or are hostile: a libcuda call fails, hangs or kills the program. The
-# error says so, no program stays locked, and other programs can still be parked.
+# Programs that cannot be parked, or are hostile: a libcuda call fails, hangs or kills the program.
+# The error says so, no program stays locked, and other programs can still be parked.
 . "$(dirname "$0")/lib.sh"
 enter_sim
 park_setup

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 # timeout: 240
 # needs: root bpf fuse
-# ParkIdle= parks the programs of a class that have been idle for that long. It leaves alone programs
-# that work or are of other classes, and any program that was twice brought back at once.
+# ParkIdle= parks the programs of a class that have been idle for that long. It leaves alone
+# programs that work or are of other classes, and any program that was twice brought back at once.
 . "$(dirname "$0")/lib.sh"
 enter_sim
 config '[Classes]

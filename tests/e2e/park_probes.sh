@@ -3,8 +3,8 @@
 # timeout: 120
 # needs: root bpf fuse
 # UnparkOnUse= without an agent: if probes may be set, they show that a parked program calls its
-# libcuda. The next daemon notices a call that came while no daemon ran, from the probe's note or from
-# the agent's count.
+# libcuda. The next daemon notices a call that came while no daemon ran, from the probe's note or
+# from the agent's count.
 . "$(dirname "$0")/lib.sh"
 if [ "$(printf '%s\n' 6.6 "$(uname -r)" | sort -V | head -n 1)" != 6.6 ]; then
 	skip_optional "probes of one process" "they need Linux 6.6"

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 # timeout: 150
 # needs: root bpf fuse
-# `run --needs --park-others` parks programs of a class, the longest idle first, until the new program
-# fits. They come back when it has ended.
+# `run --needs --park-others` parks programs of a class, the longest idle first, until the new
+# program fits. They come back when it has ended.
 . "$(dirname "$0")/lib.sh"
 enter_sim
 config '[Classes]

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 # timeout: 60
 # needs: root bpf fuse
-# The RM refuses the placeholder, a trial allocation that an unparking makes to see whether memory is
-# free. The RM's figure of free memory is used instead, which is counted.
+# The RM refuses the placeholder, a trial allocation that an unparking makes to see whether memory
+# is free. The RM's figure of free memory is used instead, which is counted.
 . "$(dirname "$0")/lib.sh"
 enter_sim --refuse placeholder
 park_setup

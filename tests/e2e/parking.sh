@@ -46,7 +46,7 @@ check "root brings it back without a daemon" "$gpusched" unpark "pid:$be"
 check "the program works on" works "$be"
 is "$("$gpusched" parked)" "no process is parked" "parked lists no process"
 
-# ---- with a daemon --------------------------------------------------------------------------------------
+# ---- with a daemon --------------------------------------------------------------------------------
 start_daemon || not_ok "a daemon starts"
 wait_tsgs "pid:$be" 4 || not_ok "the program is listed"
 check "park succeeds with a daemon" "$gpusched" park "pid:$be" --quiet

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Names of pods come from files, as the kubelet, NVIDIA's GPU fractioning and its DRA driver write them.
+# Names of pods come from files, as the kubelet, NVIDIA's GPU fractioning and its DRA driver write
+# them.
 # timeout: 120
 # needs: root bpf fuse cgroup2
 . "$(dirname "$0")/lib.sh"

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Two pods with classes lc and be by annotation: their names are in the metrics within 1 s, they have
-# the class before the first kernel, and the LC's p99 is that without pods, though plugin and runtime
-# are killed meanwhile.
+# Two pods with classes lc and be by annotation: their names are in the metrics within 1 s, they
+# have the class before the first kernel, and the LC's p99 is that without pods, though plugin and
+# runtime are killed meanwhile.
 # timeout: 300
 # needs: root bpf fuse cgroup2
 # alone: yes

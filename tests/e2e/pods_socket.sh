@@ -57,7 +57,7 @@ is "$(top_rows)" 2 "status, which top shows, has the same programs"
 is "$(in_pod $web "$server" 0 "$gpusched" top --batch | awk '/gsload/ { n++ } END { print n }')" 2 "top shows both programs"
 is "$(in_pod $web "$server" 0 "$gpusched" status --json | jq -c .findings)" "[]" "status has no findings, which might name other programs"
 
-# ---- root in a pod has no root rights ----------------------------------------------------------------------
+# ---- root in a pod has no root rights -------------------------------------------------------------
 ask() { # VERB JSON: as root in the pod
 	in_pod $web "$server" 0 curl -s --max-time 5 --unix-socket "$GPUSCHED_SIM/run/api" -d "$2" "http://gpusched/v1/$1" | jq -r 'if type == "object" then .error // "done" | tostring else . end'
 }

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Settings that DRA, KAI, Run:ai and HAMi leave in files and annotations give a pod its class, weight,
-# limit, request and slice, within the ceiling of its namespace. Hostile files are counted.
+# Settings that DRA, KAI, Run:ai and HAMi leave in files and annotations give a pod its class,
+# weight, limit, request and slice, within the ceiling of its namespace. Hostile files are counted.
 # timeout: 120
 # needs: root bpf fuse cgroup2
 . "$(dirname "$0")/lib.sh"

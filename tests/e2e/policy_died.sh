@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 # timeout: 90
 # needs: root bpf fuse
-# A policy fails and ends by itself: status and metrics say so until a person stops or starts a policy;
-# an event and the history have its end.
+# A policy fails and ends by itself: status and metrics say so until a person stops or starts a
+# policy; an event and the history have its end.
 . "$(dirname "$0")/lib.sh"
 enter_sim
 config ''

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Pools: an MPS server that gpusched started is one unit with a class. Its members are known from the
-# server's own list and from the TSGs. Also, the death of a program, of the server and of the
+# Pools: an MPS server that gpusched started is one unit with a class. Its members are known from
+# the server's own list and from the TSGs. Also, the death of a program, of the server and of the
 # supervisor.
 # timeout: 120
 # needs: root bpf fuse
@@ -66,8 +66,8 @@ exits 0 "root may set a client's class" "$gpusched" class set "pid:$ca" be
 exits 3 "a program of another class is not let in" "$gpusched" run --pool --class normal -- $be
 like "$out" "is of class be" "the refusal says the pool's class"
 
-# With NVIDIA's server a client also has the server's TSG under another handle, made by a call that the
-# taps do not see.
+# With NVIDIA's server a client also has the server's TSG under another handle, made by a call that
+# the taps do not see.
 handles_are() { # N
 	[ "$("$gpusched" stats --json | jq .service.pool_handles)" = "$1" ]
 }
@@ -121,7 +121,7 @@ check "a client ends when its gpusched run is killed" wait_for 10 gone "$cb"
 sleep 1
 check "the other client works on, since the ended one's work was taken off the GPU first" kill -0 "$ca"
 
-# ---- a client that is killed with work in flight takes the others along; if alone, its server hangs
+# ---- a client that is killed with work in flight takes others along; if alone, its server hangs
 pool --pool --class be -- $be
 b=$POOL_PID
 check "a client works beside the first" works "$b"

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Pools: where they are refused and why, which users own them, servers that lc and be share (--share),
-# and old versions of NVIDIA's programs.
+# Pools: where they are refused and why, which users own them, servers that lc and be share
+# (--share), and old versions of NVIDIA's programs.
 # timeout: 240
 # needs: root bpf fuse
 . "$(dirname "$0")/lib.sh"

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: MIT
 # timeout: 60
 # needs: root bpf fuse
-# The supervisor of a pool tests a doubtful server with a probe program. Only the pool's user says that
-# the probe is a member. So if the probe holds a TSG whose id on the GPU is not the server's, that TSG is
-# listed as the probe's own.
+# The supervisor of a pool tests a doubtful server with a probe program. Only the pool's user says
+# that the probe is a member. So if the probe holds a TSG whose id on the GPU is not the server's,
+# that TSG is listed as the probe's own.
 . "$(dirname "$0")/lib.sh"
 command -v python3 >/dev/null || { skip_optional "a probe with a TSG" "there is no python3"; done_testing; }
 enter_sim
@@ -17,7 +17,8 @@ $be >"$scratch/early" &
 early=$!
 at_end+=($early)
 wait_for 20 grep -q ready "$scratch/early"
-# in place of the probe: a program that holds the TSG of an adopted program, as a client its server's
+# in place of the probe: a program that holds the TSG of an adopted program, as a client its
+# server's
 cat >/opt/gsload <<P
 #!/usr/bin/env python3
 import ctypes, os, time

@@ -76,7 +76,8 @@ like "$out" "done" "a request after a refusal is answered"
 out=$(python as 4711 <"$scratch/user.py")
 like "$out" "EPERM .*another user" "another user is refused"
 
-# Debian's python3, for which tools/packages.txt has the modules. pip is imported last: it loads distutils.
+# Debian's python3, for which tools/packages.txt has the modules. pip is imported last: it loads
+# distutils.
 py=/usr/bin/python3
 if $py -W ignore -c 'import setuptools, wheel, pip' 2>/dev/null; then
 	cp -r "$top/integrations/python" "$scratch/source"

@@ -2,13 +2,14 @@
 # SPDX-License-Identifier: MIT
 # timeout: 300
 # needs: root bpf fuse
-# gpusched qualify measures a simulated GPU's costs, refuses to run beside other programs, and leaves
-# nothing when it is killed. FULL=1: also those of a second GPU, whose switches are so short that a
-# busy machine blurs the figures.
+# gpusched qualify measures a simulated GPU's costs, refuses to run beside other programs, and
+# leaves nothing when it is killed. FULL=1: also those of a second GPU, whose switches are so short
+# that a busy machine blurs the figures.
 . "$(dirname "$0")/lib.sh"
 params=$top/src/sim/gpus/other-unit.conf
 second=$top/src/sim/gpus/switch-0.4.conf
-# A GPU in MIG mode has no log. If the taps cannot be turned off at the end, the result is still complete.
+# A GPU in MIG mode has no log. If the taps cannot be turned off at the end, the result is still
+# complete.
 if [ "${CASE:-}" = unclean ]; then
 	pins=$GPUSCHED_SIM/bpf/gpusched
 	(until [ -d "$pins" ]; do sleep 0.05; done; mkdir "$pins/held" && mount -t tmpfs none "$pins/held") &

@@ -3,8 +3,8 @@
 # timeout: 120
 # needs: root bpf fuse
 # asan: yes
-# On SIGHUP the daemon reads its configuration again, and changes are in force. A broken configuration
-# changes nothing.
+# On SIGHUP the daemon reads its configuration again, and changes are in force. A broken
+# configuration changes nothing.
 . "$(dirname "$0")/lib.sh"
 enter_sim
 load be --seconds 600

@@ -3,8 +3,8 @@
 # timeout: 240
 # needs: root bpf fuse
 # asan: yes
-# People's settings are in force again after a daemon's restart and after its crash. They are not set
-# again after a second crash within a minute, after restore, or for TSGs that have ended.
+# People's settings are in force again after a daemon's restart and after its crash. They are not
+# set again after a second crash within a minute, after restore, or for TSGs that have ended.
 . "$(dirname "$0")/lib.sh"
 enter_sim
 trusting

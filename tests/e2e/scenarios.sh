@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 # timeout: 300
 # asan: yes
-# Every committed scenario passes in gpusched sim: its checks hold. Also, sim run's options and errors.
+# Every committed scenario passes in gpusched sim: its checks hold. Also, sim run's options and
+# errors.
 . "$(dirname "$0")/lib.sh"
 
 dir=$scratch
@@ -21,8 +22,8 @@ n=$(find "$committed" -name '*.scn' | wc -l)
 check "the last line counts all $n" test "$(tail -1 "$dir/all")" = "{\"passed\":$n,\"failed\":0}"
 check "there is one object for each scenario" test "$(jq -r 'select(.scenario) | .scenario' "$dir/all" | sort -u | wc -l)" = "$n"
 # Compares the account with the model's own record: times to 1 % and 5 ms, counts to 1 % of the
-# turns. Turns that the account itself calls unsure are left out; $unsure is their part. docs/account.md
-# says how inexact the account is about these.
+# turns. Turns that the account itself calls unsure are left out; $unsure is their part.
+# docs/account.md says how inexact the account is about these.
 off() { # CONDITION: the processes that meet it
 	jq -r 'select(.scenario) | .scenario as $s | 0.01 as $off | .processes[] |
 		select(.account) | .model as $m |

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# How much a program works while it is alone on the GPU, which the log does not show, is estimated from
-# the driver's samples, and marked as estimated.
+# How much a program works while it is alone on the GPU, which the log does not show, is estimated
+# from the driver's samples, and marked as estimated.
 # timeout: 120
 # needs: root bpf fuse
 . "$(dirname "$0")/lib.sh"
@@ -41,8 +41,8 @@ stretch() {
 stretch_again() {
 	stretch || stretch || stretch || stretch
 }
-# estimate NAME POINTS: the estimate is within that many percentage points of the simulated GPU's own
-# figure, which includes some 50 us after each kernel
+# estimate NAME POINTS: the estimate is within that many percentage points of the simulated GPU's
+# own figure, which includes some 50 us after each kernel
 estimate() {
 	wait_tsgs "pid:$LOAD_PID" 1
 	if ! stretch_again; then

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * linked.c - linked with the agent and with libcuda: launches by their names, then waits to be told
+ * linked.c - program linked with the agent and libcuda: calls launch functions, then waits for
+ * stdin
  */
 #include <stdio.h>
 #include <unistd.h>

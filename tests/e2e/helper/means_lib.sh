@@ -8,7 +8,8 @@ cp "$build"/simmps/* /opt
 export PATH=/opt:$PATH GPUSCHED_POOL_IDLE=1s
 unset XDG_RUNTIME_DIR
 
-# start NAME WORDS...: `gpusched run` with them in the background; its pid in NAME, what is said in $scratch/NAME
+# start NAME WORDS...: `gpusched run WORDS` in the background, until its program is ready; its pid
+# is in $NAME, its output in $scratch/NAME
 start() {
 	local name=$1
 	shift
@@ -17,6 +18,6 @@ start() {
 	at_end+=($!)
 	wait_for 20 grep -q ready "$scratch/$name" || diag "$(cat "$scratch/$name")"
 }
-said() { # NAME
+said() { # NAME: run's line about the means that it chose
 	grep -o 'gpusched: run: [a-z]*: .*' "$scratch/$1" | head -1
 }
