@@ -50,7 +50,7 @@ check "another GPU has a limit of its own" wait_for 10 runs $elsewhere
 end_load $other
 end_load $elsewhere
 
-# ---- a place that gets free
+# ---- a place becomes free
 kill -9 $first
 wait $first 2>/dev/null
 check "a holder's death releases its place: the next of the queue runs" wait_for 10 runs $second
@@ -60,7 +60,7 @@ is $? 0 "the one that waited has ended well"
 is "$(jq .n "$scratch/second.out")" 5000 "the one that waited has done all its work"
 check "the third has its turn" wait_for 10 runs $third
 
-# ---- one that dies waiting, one that a person lets in
+# ---- a program that dies while it waits, a program that a person lets in
 run_load be waits be --seconds 0
 check "a fourth waits" wait_for 10 held $waits
 end_load $waits KILL

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 # timeout: 120
 # needs: root bpf fuse
-# admit's cap on load where GPU time is not known: load is launches times launch_us; without
-# launch_us there is no cap.
+# admit caps the load of a class. If GPU time is not known, it takes launches times launch_us for
+# the load. Without launch_us there is no cap.
 . "$(dirname "$0")/lib.sh"
 enter_sim
 exec 2>"$scratch/stderr"

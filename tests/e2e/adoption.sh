@@ -35,7 +35,7 @@ check "an adopted program can be set" "$gpusched" set pid:$a timeslice=323us
 check "the RM has the new slice" slice_is $a 323
 check "the adopted TSG is suspended" "$gpusched" suspend pid:$a
 ge "$(sim_disabled $a)" 1 "its channels are disabled"
-check "restore" "$gpusched" restore
+check "restore succeeds" "$gpusched" restore
 
 level_is() { # PID LEVEL
 	[ "$(sim_state | jq "[.tsgs[] | select(.pid == $1 and .interleave != $2)] | length")" = 0 ]
@@ -48,7 +48,7 @@ check "a policy with the flag for assumed settings takes over" "$gpusched" polic
 check "the policy with the flag sets the assumed level, too" wait_for 20 level_is $a 2
 check "the policy stops" "$gpusched" policy stop
 check "the assumed level is restored" wait_for 20 level_is $a 1
-check "everything is as before" restored
+check "every setting is its owner's again" restored
 load be --seconds 600
 check "a program that starts now is seen by the taps" wait_tsgs pid:$LOAD_PID 4
 is "$(list_json pid:$LOAD_PID 'map(.known_by) | unique | join(",")')" tap "its record is marked as made by a tap"

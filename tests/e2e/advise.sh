@@ -20,7 +20,7 @@ advise() {
 	advice=$("$gpusched" advise --for 3s --json)
 }
 
-exits 2 "a time must be a time" "$gpusched" advise --for soon
+exits 2 "a word that is no time is refused" "$gpusched" advise --for soon
 load be $fixed
 wait_tsgs "pid:$LOAD_PID" 1
 exits 0 "advise succeeds without a daemon" "$gpusched" advise --for 100ms

@@ -58,7 +58,7 @@ stop_daemon
 check "the daemon's end puts back what it set" wait_for 10 slice_is $be 2048
 check "without the daemon the agents answer again" mine_has $be
 
-# launch functions by dlsym, and by cuGetProcAddress as CUDA 11.8, 12 and 13 have it
+# The guest finds launch functions by dlsym, and by cuGetProcAddress as in CUDA 11.8, 12 and 13.
 mkfifo "$scratch/in"
 exec 7<>"$scratch/in"
 agent_load entries -- "$guest" entries <&7

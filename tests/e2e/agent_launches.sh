@@ -22,13 +22,13 @@ one() {
 	own=$(jq .launches <"$to")
 }
 agented=("${as_user[@]}" "$gpusched" run --agent --)
-row() { # FILTER: of $one's newest compute TSG
+row() { # FILTER: applies the filter to $one's newest compute TSG
 	"$gpusched" list pid:$one --json | jq -sc "flatten | map(select(.kind == \"compute\")) | max_by(.id) | $1"
 }
 row_is() {
 	[ "$(row '[.launches, .launches_told, .launches_since_ns == null]')" = "$1" ]
 }
-sum() { # launches | launches_told, of all classes
+sum() { # launches or launches_told: its sum over all classes
 	"$gpusched" stats --json | jq "[.$1[]] | add // 0"
 }
 sum_is() {

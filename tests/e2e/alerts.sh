@@ -56,7 +56,7 @@ is "$(jq -c '[.event, .state, .finding, .level, .alert]' "$scratch/finding.$id")
 is "$(cat "$scratch/modes")" "700:0 600:0 " "the file and its folder are for root alone"
 check "the file is gone after the unit" wait_for 10 eval '[ -z "$(ls "$alerts")" ]'
 "$gpusched" policy stop >/dev/null 2>&1
-check "the log has a line when it is over" wait_for 20 eval '[ "$(said "alert $id is over after .*policy-died")" = 1 ]'
+check "the log has a line when the finding is over" wait_for 20 eval '[ "$(said "alert $id is over after .*policy-died")" = 1 ]'
 is "$(service alerts)-$(service alerts_over)" 1-1 "counters have its begin and its end"
 is "$(units begin)" 1 "no unit runs for its end"
 

@@ -21,7 +21,7 @@ with open(sys.argv[1], "a", buffering=1) as out:
 PY
 at_end+=($!)
 wait_for 5 test -S /run/systemd/journal/socket
-entries() { # FILTER: of each entry that has a verb
+entries() { # FILTER: applies the filter to each entry that has a verb
 	jq -rc "select(.GPUSCHED_VERB) | $1" "$scratch/journal"
 }
 entered() { # FILTER NUMBER: waits until that many entries match

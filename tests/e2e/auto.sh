@@ -38,7 +38,7 @@ stop_daemon
 start_daemon || exit 1
 is "$(policy)" null "without a configuration there is no policy"
 stop_daemon
-trusting # for the inversion
+trusting # an inversion is detected from launches
 start_daemon || exit 1
 exits 0 "auto starts" "$gpusched" policy start auto
 

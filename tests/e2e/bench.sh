@@ -7,7 +7,7 @@
 # alone: yes
 . "$(dirname "$0")/lib.sh"
 
-row() { # LOAD SCHEME FILTER: of the rows in $rows
+row() { # LOAD SCHEME FILTER: applies the filter to that row of $rows
 	jq -r "select(.load == \"$1\" and .scheme == \"$2\") | $3" <<<"$rows"
 }
 
@@ -89,7 +89,7 @@ le "$(jq 'select(.scheme == "./mine.bpf.c").lc_p99_us' <<<"$own")" 400 "a policy
 exits 2 "a policy that is a scheme already is refused" "$gpusched" bench --gpu sim --policy auto
 exits 1 "a policy that does not exist is refused" "$gpusched" bench --gpu sim --policy "$scratch/none.bpf.c"
 
-# ---- what it keeps ---------------------------------------------------------------------------------
+# ---- the files that it keeps ----------------------------------------------------------------------
 
 kept=$scratch/kept
 "$gpusched" bench --gpu sim --quick --load a-1be --scheme default,lcbe --blocks 2 --minutes 5 --out "$kept" >"$scratch/first"

@@ -54,12 +54,12 @@ for map in gs_tsgs gs_chans gs_makers gs_chantsg gs_devices gs_clients gs_files 
 done
 le "$(sim_kb)" "$((sim_before + 8192))" "the simulator's memory has hardly grown, KiB"
 
-# The last user of this file has no TSG, and its maker exited before: no exit event shows the end.
+# This process closes its file and lives on: neither an exit event nor a TSG's end shows that.
 mkfifo "$scratch/fifo"
 "$helper" leave <"$scratch/fifo" >"$scratch/left" &
 at_end+=($!)
 exec 9>"$scratch/fifo"
-check "a process that lives on closes an inherited file of the driver" wait_for 10 grep -q ready "$scratch/left"
+check "a process closes its file of the driver, and lives on" wait_for 10 grep -q ready "$scratch/left"
 check "no entry of that file is left" wait_for 30 eval '[ "$(entries gs_files)" = 0 ]'
 exec 9>&-
 wait $!

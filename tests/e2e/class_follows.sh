@@ -41,7 +41,7 @@ at_end+=("$child")
 check "a grandchild of run works" wait_tsgs pid:$child 4
 wait_for 5 slice_is $child 1
 is "$(facts $child)" "be command 1" "the grandchild has the class, by command"
-is "$("$gpusched" class get pid:$child --json | jq -r '.. | .source? // empty' | head -1)" command "class get says so too"
+is "$("$gpusched" class get pid:$child --json | jq -r '.. | .source? // empty' | head -1)" command "class get says that the class is by command"
 kill $child
 
 # ---- without a daemon

@@ -92,7 +92,7 @@ like "$out" "mine.bpf.o: .*the source \(mine.bpf.c\) here, or .*--host sim" "the
 exits 1 "policy check takes a name with a dot for a path" "$gpusched" policy check mine.txt
 like "$out" "mine.txt: cannot read the policy: No such file" "the error has the path, as the manual page says"
 
-# A round may meet TSGs in any order, but in the same one in each run.
+# A policy's round may visit TSGs in any order, but each run must use the same order.
 printf '%s\n' '#include <gpusched/policy.bpf.h>' 'GPUSCHED_POLICY(order, 10000, 100, 0);' \
 	'GPUSCHED_MAP(order_met, ARRAY, gs_u32, gs_u64, 1);' 'GPUSCHED_TICK(t, round) { gs_u32 zero = 0; gs_u64 *met;' \
 	'met = gpusched_lookup(order_met, &zero);' 'if (!met) return 0;' \

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # timeout: 120
-# The command line's answers to bad input; help, manual and completion come from its table.
+# The command line answers bad input in one line. Help, manual and completion agree with its verbs.
 . "$(dirname "$0")/lib.sh"
 
 # refused CODE ARGUMENTS...: that exit code, nothing on stdout, one line on stderr

@@ -20,9 +20,9 @@ program() { # CLASS: a program that gives the hints that are written to descript
 	at_end+=("$agent_pid")
 	wait_tsgs "pid:$agent_pid" 1
 	wait_for 10 eval '"$gpusched" list pid:$agent_pid --json | grep -q "\"hints\":"'
-	sleep 1.2 # the daemon has looked for its TSGs
+	sleep 1.2 # until the daemon has found its TSGs
 }
-one() { # PID FILTER
+one() { # PID FILTER: applies the filter to its compute TSG
 	list_json "pid:$1" "map(select(.kind == \"compute\")) | .[0] | $2"
 }
 counted() { one "$1" '"\(.deadline_missed) \(.deadline_requests)"'; }
@@ -31,7 +31,7 @@ request() { # SECONDS: a request that takes that long
 	echo coming >&7
 	sleep "$1"
 	echo done >&7
-	sleep 1 # an end that was seen is counted at once
+	sleep 1 # the daemon has counted the request by then, if it saw its end
 }
 
 program lc
@@ -81,7 +81,7 @@ echo 2000000 >&7
 sleep 1.2
 request 3
 is "$(counted $be)" "null null" "a deadline that a program of class be gives does not count"
-again() { # TEXT: the new configuration; until it has been read
+again() { # TEXT: writes the new configuration, and waits until the daemon has read it
 	local n
 	n=$(grep -c "configuration was read again" "$scratch/daemon.log")
 	config "$1"

@@ -49,7 +49,7 @@ DAEMON_PID=
 is $bad 0 "the guardian finished the restore of $rounds killed daemons"
 diag "$middle of them were killed in the middle of it"
 
-# ---- then the guardian too, and the next start repairs
+# ---- the daemon and then its guardian are killed; the next start finishes the restore
 bad=0
 middle=0
 for _ in $(seq "$rounds"); do

@@ -32,7 +32,7 @@ Policy=$policy"
 	is "$(jq -rs '[.[] | select(.event == "tsg-free") | .id] | group_by(.) | map(select(length > 1)) | length' <"$scratch/events$policy")" 0 "no end is an event twice${policy:+ with $policy}"
 	stop_daemon
 done
-# ---- a policy whose exit callback is slow, while TSGs end in every way and sweeps run all the time
+# ---- a policy that is slow when a TSG ends, while TSGs end in every way and sweeps run all the time
 config ""
 start_daemon
 check "a policy is built" "$gpusched" policy build "$top/tests/policy/ends.bpf.c" --output "$scratch/ends.o"

@@ -95,7 +95,7 @@ daemon=$(curl -sf --max-time 2 --unix-socket "$GPUSCHED_SIM/run/api" -d '{}' htt
 ticks() { awk '{ print $14 + $15 }' "/proc/$daemon/stat"; }
 before=$(ticks)
 sleep 3
-le $(($(ticks) - before)) 25 "the daemon retries the adoption with little CPU time: 1/100 s in 3 s"
+le $(($(ticks) - before)) 25 "the daemon retries the adoption with little CPU time, in 1/100 s over 3 s"
 kill -USR1 "${servers[@]}"
 check "once the locks are released, everything is restored" wait_for 20 eval '"$gpusched" restore >/dev/null && slices_are "$asked"'
 done_testing

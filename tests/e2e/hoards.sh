@@ -3,9 +3,8 @@
 # timeout: 240
 # needs: root bpf fuse
 # asan: yes
-# One process makes thousands of entries in the taps' maps. The daemon counts entries that were
-# evicted and entries past the quota. A program that starts meanwhile is seen with its GPU, and can
-# be steered.
+# One process makes thousands of entries in the taps' maps. Entries that are evicted or past the
+# quota are counted. A program that starts meanwhile is seen with its GPU, and can be steered.
 . "$(dirname "$0")/lib.sh"
 enter_sim
 config '[Policy]

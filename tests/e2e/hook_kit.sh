@@ -28,7 +28,7 @@ command -v spatch >/dev/null || {
 	exit
 }
 
-# ---- in, used, out
+# ---- the hooks go in, are used, and come out
 fresh
 check "the hooks go in" "$kit/apply" "$tree"
 check "each hook is there exactly once, and the driver compiles" "$kit/check" "$tree"

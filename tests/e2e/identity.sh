@@ -11,7 +11,7 @@ chmod 711 "$scratch"
 wide() { # TARGET FILTER
 	"$gpusched" list "$1" --all --wide --json | jq -cs "flatten | $2"
 }
-# handle, the GPU's number and channels of each TSG, as the simulated RM has them
+# each TSG's handle, number on the GPU and channels, as the simulated RM has them
 rm_has() { # PID
 	sim_state -c "[.tsgs[] | select(.pid == $1) | [.handle, .grp_id, ([.channel_list[] | [.handle, .cid]] | sort)]] | sort"
 }

@@ -11,7 +11,7 @@ load be --seconds 600
 mine=$LOAD_PID
 check "the daemon sees the program of its own simulator" wait_tsgs pid:$mine 4
 
-# The inner shell cannot see the outer one's variables: files in $scratch carry its results.
+# The inner shell has another GPUSCHED_SIM. It leaves its results in files in $scratch.
 env -u GPUSCHED_SIM "$gpusched" sim shell -- bash -c '
 	"$1" be --seconds 600 >/dev/null 2>&1 &
 	echo $! >"$2/inner.pid"

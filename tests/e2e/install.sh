@@ -108,7 +108,7 @@ exits 0 "make uninstall succeeds" make --no-print-directory -C "$top" BUILD="$bu
 is "$(find "$scratch$prefix" ! -type d)" "" "make uninstall leaves no file"
 is "$(find "$scratch$prefix" -name '*gpusched*')" "" "make uninstall leaves no folder of gpusched's"
 
-# On the machine itself, in copies of /usr and /etc that end with their mount namespace.
+# Installs on the machine itself, into overlays of /usr and /etc in a mount namespace.
 on_machine() {
 	mkdir -p "$scratch/over" && mount -t tmpfs none "$scratch/over" && mkdir -p "$scratch"/over/{usr,etc}/{up,work} &&
 		for dir in usr etc; do

@@ -38,12 +38,12 @@ use_end() {
 	wait "$USE_PID" 2>/dev/null
 }
 
-# launches PID: of its compute TSGs, by GPU: "N N"
+# launches PID: the launches of its compute TSGs, a number for each GPU: "N N"
 launches() {
 	list_json "pid:$1" 'map(select(.kind == "compute")) | sort_by(.gpu) | map(.launches | tostring) | join(" ")'
 }
 
-own_count() { # of $USE_OUT
+own_count() { # the program's own counts, from $USE_OUT
 	grep -q device "$USE_OUT" || echo "it did not end: $(cat "$USE_OUT")"
 	grep device "$USE_OUT" | jq -rs 'sort_by(.device) | map(.launches | tostring) | join(" ")'
 }
@@ -82,7 +82,7 @@ is "$(list_json pid:$off 'map(select(.kind != "compute") | .launches) | unique |
 like "$("$gpusched" list pid:$off)" 'MODE +LAUNCHES +HELD' "the table has a column for launches"
 end_load $off
 
-# metric CLASS: of /metrics
+# metric CLASS: its launches in /metrics
 metric() {
 	curl -sf --unix-socket "$GPUSCHED_SIM/run/api" http://gpusched/metrics |
 		sed -n "s/^gpusched_launches_total{class=\"$1\"} //p"
@@ -203,7 +203,7 @@ exits 0 "counting is turned off" "$gpusched" observe launches off
 is "$(metric be)" "$counted" "a class keeps its launches"
 is "$(launches $USE_PID)" "null null" "the counts of programs are unknown at once"
 exits 0 "counting is on again" "$gpusched" observe launches on
-use_go # its thread's context was set before
+use_go # its thread made the context current before counting began
 like "$(launches $USE_PID)" null "launches in a context that was current before are unknown"
 use_end
 load be --seconds 600 $iterations

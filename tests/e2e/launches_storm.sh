@@ -66,7 +66,7 @@ for i in $(seq "$rounds"); do
 	"$gpusched" policy start "$work" -o after=1000000 >/dev/null || not_ok "the policy does not start"
 	begin >/dev/null 2>&1 &
 	all=($!)
-	"$gpusched" policy start auto >/dev/null || not_ok "nor does auto"
+	"$gpusched" policy start auto >/dev/null || not_ok "auto does not start"
 	end >/dev/null 2>&1 &
 	all+=($!)
 	"$gpusched" policy stop >/dev/null

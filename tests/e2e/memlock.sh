@@ -48,7 +48,7 @@ left_more_than() {
 class_is() { # PID CLASS
 	[ "$(list_json "pid:$1" '.[0].class')" = "$2" ]
 }
-readers() { # ps waits for that lock as well
+readers() { # the daemon's reader processes; not by ps, which waits for that lock, too
 	local pid
 	for pid in $(cat "/proc/$DAEMON_PID/task/"*/children); do
 		[ "$(cat "/proc/$pid/comm")" != gpusched-reader ] || echo "$pid"
@@ -109,7 +109,7 @@ check "the daemon answers for that program once more" explain "$PROGRAM"
 check "the daemon answers for others" explain "$honest"
 end
 
-# ---- a lock that is let go -------------------------------------------------------------------------------
+# ---- a lock that is released ----------------------------------------------------------------------
 
 late() { # the lock is released within the reader's time; on a slow machine that may fail
 	begin 0 tsgs

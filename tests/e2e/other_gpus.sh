@@ -7,7 +7,7 @@
 
 dir=$scratch
 gpus=$top/src/sim/gpus
-scenario() { # NAME, processes on stdin
+scenario() { # NAME POLICY: writes a scenario, with the processes from stdin
 	{
 		printf '[scenario]\nduration_s = 40\nwarmup_s = 10\n'
 		[ "$2" ] && echo "policy = $2"

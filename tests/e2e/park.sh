@@ -74,7 +74,7 @@ is "$(park "$parked" lock out)" "lock 0 out 0" "a program that holds memory is c
 hog=$!
 at_end+=("$hog")
 wait_for 10 grep -q ready "$scratch/hog" || not_ok "another program takes all memory"
-is "$(park "$parked" in state in)" "in 2 state 0 2 in 304" "a restore that meets no memory fails"
+is "$(park "$parked" in state in)" "in 2 state 0 2 in 304" "a restore without free memory fails"
 kill -9 "$hog"
 wait "$hog" 2>/dev/null
 wait_for 5 eval '[ "$(used)" -lt 1000000 ]' || not_ok "the memory is free again"

@@ -60,7 +60,7 @@ claim() { # SOURCE INTERVAL: writes the DRA driver's checkpoint with the trainin
 	JSON
 	mv "$at/claims/new" "$at/claims/checkpoint.json"
 }
-classified_as() { # CLASS: of the training pod; waits until the engine would have set another slice
+classified_as() { # CLASS: sets it for the training pod; waits until the engine would have acted
 	"$gpusched" class set pid:$trainer "$1" >/dev/null
 	check "the training pod is of class $1" wait_for 10 eval '[ "$(of $trainer .class)" = '"$1"' ]'
 	sleep 1

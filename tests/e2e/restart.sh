@@ -71,7 +71,7 @@ stop_daemon
 is "$(sim_slice $set) $(sim_disabled $kept)" "2048 0" "an orderly end puts everything back"
 start_daemon || not_ok "it starts again"
 check "an orderly restart sets the slice again" wait_for 5 slice_is $set 400
-check "a suspension without an end, too" wait_for 5 suspended
+check "an orderly restart suspends the program again, too" wait_for 5 suspended
 is "$(past .crashed)" false "the restart is no crash"
 
 # ---- what root sets without a daemon replaces what was kept

@@ -17,7 +17,7 @@ for i in 1 2 3; do
 	load be --seconds 600 --iterations-per-us 27.78
 	bes+=("$LOAD_PID")
 done
-rotates() { # the policy's turn changes: other programs are suspended than 0.1 s ago
+rotates() { # the policy changes within 0.1 s which programs it suspends
 	local a b
 	a=$(sim_state -c '[.tsgs[] | select(.engine == 1) | .disabled_channels]')
 	sleep 0.1

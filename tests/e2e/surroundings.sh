@@ -74,7 +74,7 @@ check "list works for root with a hidden /proc" in_world \
 	'mount -t proc -o hidepid=2 proc /proc && exec "$1" list' "$gpusched"
 out=$(in_world 'mount -t tmpfs tmpfs /proc && exec timeout 20 "$1" --foreground' "$gpuschedd" 2>&1)
 like "$?" '^[13]$' "the daemon does not start without /proc"
-# The sanitizers themselves complain there.
+# Without /proc the sanitizers print lines of their own.
 ldd "$gpuschedd" | grep -q libasan || one_line "without /proc"
 
 # ---- full disks

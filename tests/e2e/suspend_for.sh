@@ -33,7 +33,7 @@ check "the next command sets something else" "$gpusched" set pid:$be interleave=
 check "the next command also ends the overdue suspension" wait_for 5 runs
 "$gpusched" set pid:$be clear >/dev/null
 
-# ---- ... or a daemon that starts
+# ---- the command that waits is killed; a daemon that starts repairs
 "$gpusched" suspend pid:$be --for 8s >/dev/null 2>&1 &
 waits=$!
 check "a longer suspend --for suspends the program" wait_for 5 suspended

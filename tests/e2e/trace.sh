@@ -13,7 +13,7 @@ AllowTrace = uid=4713'
 fixed="--iterations-per-us 27.777 --seconds 100 --warmup 0"
 file=$scratch/one.pftrace
 
-record() { # FILE [OPTIONS]: in the background; $RECORD
+record() { # FILE [OPTIONS]: records in the background; $RECORD
 	wait_for 20 watchers 0 # the daemon may not have noticed yet that an earlier recorder left
 	"$gpusched" trace record -o "$@" >"$scratch/record.out" 2>&1 &
 	RECORD=$!

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cuda.c - driver-API programs that count their own launches, on a simulated or a real GPU
+ * cuda.c - launches through the driver API and counts its launches, on a simulated or a real GPU
  *
  *   helper cuda MODE [LAUNCHES]
  *

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * guest.c - programs that run with an agent in them
+ * guest.c - runs with an agent in its process, in many ways
  *
  *   guest MODE [ARGUMENT]
  *

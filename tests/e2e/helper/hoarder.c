@@ -2,7 +2,7 @@
 /*
  * hoarder.c - preloaded library: makes HOARD_N objects of kind HOARD in the RM
  *
- * HOARD names the kind: "files", "owned" (clients) or "devices", which are not used; "tsgs" without
+ * HOARD names the kind: "files", "own" (clients) or "devices", which are not used; "tsgs" without
  * a channel; "used": scheduled TSGs with one channel each; "channels", 128 in each TSG. They are
  * made before gsload starts CUDA, or HOARD_AFTER seconds later by a thread.
  */
@@ -52,7 +52,7 @@ static void one_more(char what, int fd, uint32_t client, uint32_t i)
 	case 'd':
 		must(rm_alloc(fd, client, client, &h, 0x80, device), "device");
 		break;
-	case 'o': /* "owned": clients */
+	case 'o': /* "own": clients */
 		must(rm_alloc(fd, 0, 0, &own, 0x41, NULL), "client");
 		break;
 	default:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * library.c - clients of the RM that map a libcuda which blocks other processes
+ * library.c - maps, as a client of the RM, a libcuda that blocks other processes
  *
  *   helper library fuse DIR        maps a file of its own FUSE on DIR, which answers no read and no
  *                                  lookup of nvidia-*

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * life.c - clients of the RM that live in unusual ways, or forge their calls
+ * life.c - lives in unusual ways as a client of the RM, or forges its calls
  *
  * The process that prints "ready" is the one that holds the driver's file then.
  */

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * linked.c - program linked with the agent and libcuda: calls launch functions, then waits for
- * stdin
+ * linked.c - links with the agent and libcuda, calls launch functions, then waits for stdin
  */
 #include <stdio.h>
 #include <unistd.h>

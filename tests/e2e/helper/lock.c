@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * lock.c - clients of the RM that hold a kernel lock which readers of their /proc need
+ * lock.c - holds, as a client of the RM, a kernel lock that readers of its /proc need
  *
  *   helper lock DIR UID WORD...        holds its mmap_lock; WORDs are only arguments to be read
  *   helper lock DIR UID exec [SECONDS [AGENTS]]    holds the lock of its execve()

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* main.c - helper VERB WORDS: programs that the end-to-end tests need in addition to gsload */
+/* main.c - runs helper VERB WORDS: programs that end-to-end tests need in addition to gsload */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=bash
-# means_lib.sh - programs that `gpusched run` starts by a means; source it after enter_sim
+# means_lib.sh - starts programs by `gpusched run`, with stand-ins for MPS; source it after
+# enter_sim
 
 # The stand-ins for MPS's programs must lie in a folder that root owns: gpuschedd trusts no others.
 mount -t tmpfs -o mode=755 none /opt || not_ok "a folder of root's for the programs of MPS"

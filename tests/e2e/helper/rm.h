@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * rm.h - calls of the RM; most of them end the program with the reason if the RM refuses
+ * rm.h - calls the RM, and mostly ends the program with the reason if the RM refuses
  */
 #ifndef GPUSCHED_TESTS_HELPER_RM_H
 #define GPUSCHED_TESTS_HELPER_RM_H

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * slip.c - clients of the RM that try to escape from the table, or to slow down the daemon
+ * slip.c - tries, as a client of the RM, to escape from the table or to slow down the daemon
  *
  *   helper inflight US       at a byte on stdin, sends its driver file over a socket and closes it;
  *                            at the next byte, receives the file and sets its TSG's slice to US
