@@ -27,7 +27,7 @@ mkdir -p "$stage" "$root" "$storage"
 trap 'rm -rf "$stage" "$root" "$storage"' EXIT
 DESTDIR=$stage meson install --no-rebuild -C "$build" >/dev/null
 
-take() { # PATH...: of what is installed
+take() { # PATH...: copies installed files into the image
 	local path
 	for path; do
 		mkdir -p "$root/${path%/*}"
