@@ -167,7 +167,7 @@ static void test_greedy_pre_switches_lose_the_long_slice(void **state)
 	pass(2900 * NS_PER_MS);
 	assert_int_equal(world.hw[0].timeslice_us, gs_asked(t).timeslice_us);
 	assert_int_equal(counter(GS_ENG_HELD_TOO_LONG), 1);
-	/* the TSG has stopped holding the GPU too long: the policy's wish applies again */
+	/* three seconds after the last such news, the policy's wish applies again */
 	pass(200 * NS_PER_MS);
 	assert_int_equal(world.hw[0].timeslice_us, 1000000);
 	assert_int_equal(gs_core_overruled(world.core, &t->key), 0);

@@ -263,8 +263,8 @@ static void test_values_the_owner_forged_are_not_used(void **state)
 /* ---- the guardian ---------------------------------------------------------------------------- */
 
 /*
- * Forks a daemon, which starts a guardian and reports its PID. @orderly: the daemon then ends in
- * order; otherwise it waits to be killed.
+ * Forks a daemon, which starts a guardian and reports its PID. With @orderly, the daemon then tells
+ * the guardian to end, and exits; otherwise it waits to be killed.
  */
 static pid_t start_daemon(pid_t *ret_guardian, bool orderly)
 {
