@@ -100,7 +100,9 @@ static void targets_match(void **state)
 		struct gs_error err;
 		struct gs_target t;
 
-		/* The sample's process does not exist, so it is in no cgroup, not even in the root. */
+		/*
+		 * The sample's process does not exist, so it is in no cgroup, not even in the root.
+		 */
 		if (!strncmp(cases[i].text, "cgroup:", 7) && access("/sys/fs/cgroup", R_OK))
 			continue;
 		assert_int_equal(parse(cases[i].text, &t, &err), 0);
