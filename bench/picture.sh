@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# The README's picture, from the archives and rows of bench/results:
+# Makes the README's picture from the archives and rows of bench/results:
 #
 #   bench/picture.sh        make docs/pictures/lc-p99.svg anew
 #   bench/picture.sh data   print the picture's data; tests/check/figures.sh compares them with the picture

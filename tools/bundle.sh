@@ -42,7 +42,7 @@ cp -L "$build/libgpusched.so.1" "$out/lib/libgpusched.so.1"
 find "$build/policies" -name '*.bpf.o' -exec cp {} "$out/policies/" \;
 cp -r policies/*.conf "$out/policies/" 2>/dev/null || true
 
-# All shared libraries that are needed; those of the C library go to a folder of their own.
+# Copies all needed shared libraries; those of the C library go to a folder of their own.
 LD_LIBRARY_PATH=$out/lib ldd "$out"/real/* "$out"/lib/libgpusched.so.1 | awk '$2 == "=>" && $3 ~ /^\// { print $3 } $1 ~ /^\/.*ld-linux/ { print $1 }' |
 	sort -u | while read -r lib; do
 	case $(basename "$lib") in

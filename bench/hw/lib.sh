@@ -170,7 +170,7 @@ lc() {
 	"${as_lc[@]}" timeout $(($2 + 20)) "$gsload" lc --seconds "$2" --warmup 1 --iterations-per-us "$iterations" "${@:3}" >"$file" 2>&1
 }
 
-# measure CASE BES SECONDS LC-ARGUMENTS...: LC beside some BE; notes p50, p99, BE rate
+# measure CASE BES SECONDS LC-ARGUMENTS...: runs an LC program beside BES BE programs; notes p50, p99, BE rate
 measure() {
 	local case=$1 n=$2 seconds=$3 i total=0 r list=()
 	shift 3

@@ -79,7 +79,7 @@ now() {
 	cut -d' ' -f1 /proc/uptime
 }
 
-# call VERB PID CASE: runs `gpusched VERB`. Sets $ms to its duration, and adds its begin and end to raw/calls. Fails if it fails.
+# call VERB PID CASE: runs `gpusched VERB`. Sets $ms to its duration, and adds its begin and end to raw/calls. Fails if the command fails.
 call() {
 	local begun=$EPOCHREALTIME from
 	from=$(now)

@@ -125,6 +125,6 @@ busy)
 hints | stretch) $part ;;
 *) echo "$0: there is no part $part" >&2; exit 2 ;;
 esac
-at_end_of_part # it writes there
+at_end_of_part # before the files are packed: it adds to them
 trap - EXIT
 tar -C "$to" -czf "$to/$part.tar.gz" "$part" && rm -rf "$raw"

@@ -244,15 +244,15 @@ static void test_attribute(void **state)
 
 	(void)state;
 	assert_int_equal(gs_classes_add_rule(c, "uid=1000 -> normal", NULL), 0);
-	snprintf(f.cgroups[2].attr, sizeof(f.cgroups[2].attr), "lc"); /* root's */
+	snprintf(f.cgroups[2].attr, sizeof(f.cgroups[2].attr), "lc"); /* root's cgroup */
 	expect(c, &f, "lc", GPUSCHED_SRC_CGROUP);
-	/* root's, on a nearer cgroup */
+	/* a nearer cgroup, also root's */
 	snprintf(f.cgroups[1].attr, sizeof(f.cgroups[1].attr), "train");
 	expect(c, &f, "train", GPUSCHED_SRC_CGROUP);
-	/* the user's own, which lowers */
+	/* the user's own cgroup; the class is lower, so it counts */
 	snprintf(f.cgroups[0].attr, sizeof(f.cgroups[0].attr), "be");
 	expect(c, &f, "be", GPUSCHED_SRC_CGROUP);
-	/* the user's own, which would raise */
+	/* the user's own cgroup; the class would be a raise, so it is ignored */
 	snprintf(f.cgroups[0].attr, sizeof(f.cgroups[0].attr), "lc");
 	expect(c, &f, "train", GPUSCHED_SRC_CGROUP);
 	f.cgroups[1].attr[0] = f.cgroups[2].attr[0] = '\0';
@@ -281,9 +281,9 @@ static void test_a_class_with_a_request(void **state)
 	assert_int_equal(gs_classes_set_default(c, "normal", NULL), 0);
 	assert_false(gs_class_may(c, 1000, 1000, 1000, GPUSCHED_CLASS_NORMAL, id));
 	assert_true(gs_class_may(c, 1000, 1000, 1000, id, GPUSCHED_CLASS_BE));
-	snprintf(f.cgroups[0].attr, sizeof(f.cgroups[0].attr), "team"); /* the user's own */
+	snprintf(f.cgroups[0].attr, sizeof(f.cgroups[0].attr), "team"); /* the user's cgroup */
 	expect(c, &f, "normal", GPUSCHED_SRC_DEFAULT);
-	snprintf(f.cgroups[1].attr, sizeof(f.cgroups[1].attr), "team"); /* root's */
+	snprintf(f.cgroups[1].attr, sizeof(f.cgroups[1].attr), "team"); /* root's cgroup */
 	expect(c, &f, "team", GPUSCHED_SRC_CGROUP);
 	assert_int_equal(gs_classes_allow(c, "lc uid=1000", NULL), 0);
 	assert_false(gs_class_may(c, 1000, 1000, 1000, GPUSCHED_CLASS_NORMAL, id));

@@ -322,7 +322,10 @@ static void test_damaged(void **state)
 
 	(void)state;
 	assert_int_equal(gs_polobj_open(fixture_source("options"), &obj, &err), 0);
-	/* A truncated object, or one with a changed byte, is refused or read, and never a crash. */
+	/*
+	 * A truncated object, or one with a changed byte, is refused or read. It never causes a
+	 * crash.
+	 */
 	for (size_t len = 0; len < obj.len; len += 61) {
 		struct gs_policy_info info = { 0 };
 

@@ -11,7 +11,7 @@
 . "$(dirname "$0")/../e2e/lib.sh"
 # The simulator's clock is slowed down, since a daemon's heartbeat may be late without KVM.
 enter_sim --gpus 2 --dilate 5
-exec 2>"$scratch/stderr" # the shell tells of each program that was killed
+exec 2>"$scratch/stderr" # the shell reports each killed program
 
 # run_be NAME ARGUMENTS...: starts a gsload of class be; its PID is in the variable NAME. Kernels are
 # long, since each launch takes much time without KVM.

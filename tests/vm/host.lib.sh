@@ -6,7 +6,7 @@
 cd "$top/drivers" || exit 1
 mkdir -p /var/lib # the daemon stores permanent settings here
 state=/sys/kernel/debug/nvidia-standin/state
-exec 2>"$scratch/stderr" # the shell tells of each program that was killed
+exec 2>"$scratch/stderr" # the shell reports each killed program
 
 daemon_ready() {
 	[ "$(curl -sf --max-time 2 --unix-socket /run/gpusched/api -d '{}' http://gpusched/v1/ping | jq .pid)" = "$DAEMON_PID" ]

@@ -10,7 +10,7 @@
 # a TSG. HoldLimit= and the daemon's death let the program go on.
 . "$(dirname "$0")/../e2e/lib.sh"
 enter_sim --dilate 5
-exec 2>"$scratch/stderr" # the shell tells of each program that was killed
+exec 2>"$scratch/stderr" # the shell reports each killed program
 config '[Policy]
 Policy = rr
 HoldLimit = 20s
