@@ -581,6 +581,19 @@ bool gs_agents_launches(const struct gs_control *ctl, const struct gpusched_tsg 
 	return true;
 }
 
+bool gs_agents_graphs(const struct gs_control *ctl, const struct gpusched_tsg *rec,
+		      uint64_t *ret_ns, uint64_t *ret_launches, uint64_t *ret_graphs)
+{
+	const struct agent *one = find(ctl->agents, (pid_t)rec->task.pid);
+
+	if (!one || one->tsg != rec->task.id)
+		return false;
+	*ret_ns = one->sheet->counted_ns;
+	*ret_launches = one->sheet->launches;
+	*ret_graphs = one->sheet->graph_launches;
+	return *ret_ns != 0;
+}
+
 void gs_agents_by_class(const struct gs_control *ctl, uint64_t *inout)
 {
 	for (size_t i = 0; ctl->agents && i < GPUSCHED_MAX_CLASSES; i++)

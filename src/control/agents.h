@@ -62,6 +62,12 @@ void gs_agents_tapped(void *self, const struct gpusched_event *ev);
  */
 bool gs_agents_launches(const struct gs_control *ctl, const struct gpusched_tsg *rec,
 			uint64_t *ret_launches);
+/*
+ * The launches, and those of CUDA graphs among them, that the agent in @rec's process has counted
+ * until *@ret_ns, unchecked. Returns false if there is no agent, or it does not count.
+ */
+bool gs_agents_graphs(const struct gs_control *ctl, const struct gpusched_tsg *rec,
+		      uint64_t *ret_ns, uint64_t *ret_launches, uint64_t *ret_graphs);
 /* Adds the launches that agents reported. @inout: GPUSCHED_MAX_CLASSES numbers, by class id. */
 void gs_agents_by_class(const struct gs_control *ctl, uint64_t *inout);
 /*

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "means/choice.h"
 
-/* A turn this many times as long as the wait for it may have many kernels. */
-#define LONG_TURN 2u
+/* Work at a time, as a percentage of the wait for it under slices, that may have many kernels. */
+#define LONG_PCT 150u
 /* The cost of a hold to a request: two calls to the driver, and one wait for a switch. */
 #define HOLD_COST_US 1000
 
@@ -55,7 +55,9 @@ static struct gs_means_choice choose_be(const struct gs_means_case *c)
 	put_waits_for_be(&c->seen, wait_us);
 	known = wait_us[GS_MEANS_SLICES] && wait_us[GS_MEANS_SHARE];
 	is_short = known && wait_us[GS_MEANS_SHARE] < wait_us[GS_MEANS_SLICES];
-	if (is_short && c->seen.lc_turn_us > LONG_TURN * wait_us[GS_MEANS_SLICES])
+	if (is_short && c->seen.lc_graphs)
+		return choice(GS_MEANS_SLICES, GS_MEANS_WHY_GRAPHS);
+	if (is_short && 100ull * c->seen.lc_turn_us > LONG_PCT * wait_us[GS_MEANS_SLICES])
 		return choice(GS_MEANS_SLICES, GS_MEANS_WHY_LONG_TURNS);
 	if (is_short && !c->seen.lc_turn_us)
 		return choice(GS_MEANS_SLICES, GS_MEANS_WHY_NO_TURNS);

@@ -55,6 +55,9 @@ const char *gs_means_name(enum gs_means_name m);
 	  "shared server many of their kernels would wait for such blocks") \
 	X(NO_TURNS, "its thread blocks are short, but how long the turns of services beside it " \
 		    "are is not known: a shared server suits short turns alone") \
+	X(GRAPHS, \
+	  "its thread blocks are short, but the services beside it launch CUDA graphs: in " \
+	  "a shared server each kernel of a graph would wait for such blocks") \
 	X(NO_BLOCKS, "how long its thread blocks are is not known: it was not in CTA mode beside " \
 		     "others") \
 	X(POOL_RUNS, "its thread blocks are not short, and its user's pool of class be runs") \
@@ -83,8 +86,12 @@ struct gs_evidence {
 	uint32_t switch_us; /* from there to the first instruction of the next program */
 	uint32_t turns_a_request;
 	uint32_t be_beside; /* the most BEs that were on its GPU at a time */
-	/* of a BE: the longest mean turn of a service that ran beside it lately */
+	/*
+	 * Of a BE: the longest work of a service that ran beside it lately. Of a service with an
+	 * agent that is the mean work per launch, of others the mean turn.
+	 */
 	uint32_t lc_turn_us;
+	bool lc_graphs; /* such a service launched CUDA graphs; false: not known */
 };
 
 struct gs_means_case {

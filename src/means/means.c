@@ -15,6 +15,7 @@
 #include "figures/rates.h"
 #include "hub/records.h"
 #include "hub/task.h"
+#include "means/beside.h"
 #include "means/leaving.h"
 #include "means/store.h"
 #include "means/trial.h"
@@ -26,14 +27,12 @@
 #define WINDOW_NS (5 * NS_PER_S)
 #define LEAST_NS NS_PER_S       /* shortest window that is judged when its TSG ends */
 #define TRIED_NS (2 * NS_PER_S) /* shortest window that tells whether a trial is worth it */
-#define TURNS_LEAST 20u         /* turns of a window that tell how long they are */
 #define SAVE_NS (60 * NS_PER_S)
 #define SAVE_MS 3000 /* longest wait for the disk when the instance ends */
 #define WATCHED_MAX 4096u
 #define WATCHED_USER 128u
 
 /* A compute TSG that is watched. */
-
 struct watched {
 	UT_hash_handle hh;
 	uint64_t id;
@@ -49,8 +48,11 @@ struct watched {
 	uint32_t timeslice_us;
 	struct gs_leaving leaving;
 	struct gs_trial trial;
-	uint32_t turn_us;    /* an LC's mean turn, from its last window that shows it; 0: none */
-	uint32_t lc_turn_us; /* a BE's: the longest @turn_us of the LCs beside it */
+	/* what the process's agent counted, also when the window began; @agent: there is one */
+	struct gs_told told, told_before;
+	bool agent;
+	/* of an LC: its work in its last window that shows it; of a BE: the same of LCs beside it */
+	struct gs_service_work work;
 };
 
 struct watching_user {
@@ -62,11 +64,14 @@ struct watching_user {
 struct gs_means_known {
 	struct gs_hub *hub;
 	struct gs_figures *fig;
+	gs_means_told_fn told;
+	void *told_user;
 	struct gs_memory_of_programs memory;
 	struct watching_user *users;
 	struct watched *all, *next; /* next: the TSG to look at next; NULL: the first one */
 	uint64_t look_ns, save_ns;
 	struct gs_trials trials;
+	struct gs_starts starts;
 	unsigned int tried; /* TSGs that have a trial now */
 	/* what the policy knows of TSGs; fd -1: nothing, or the policy was not asked yet */
 	struct gs_polmap says;
@@ -116,14 +121,22 @@ static struct gs_costs costs_of(const struct gs_means_known *k, uint32_t gpu)
 	return g.costs;
 }
 
-static void take_record(struct watched *w, const struct gpusched_tsg *rec)
+static void take_record(const struct gs_means_known *k, struct watched *w,
+			const struct gpusched_tsg *rec)
 {
 	bool counts = rec->task.known & GPUSCHED_KNOWN_LAUNCHES;
+	struct gs_told told;
 
 	w->counted = w->counted && counts && rec->task.launches_since_ns <= w->began_ns;
 	w->launches = rec->task.launches;
 	w->class_id = rec->task.class_id;
 	w->timeslice_us = gs_record_is(rec).timeslice_us;
+	/* the last counts stay when the agent has ended, before its process */
+	if (k->told(k->told_user, rec, &told)) {
+		w->told_before = w->agent ? w->told_before : told;
+		w->told = told;
+		w->agent = true;
+	}
 }
 
 static void take_neighbours(const struct gs_means_known *k, const struct watched *w,
@@ -139,31 +152,17 @@ static void take_neighbours(const struct gs_means_known *k, const struct watched
 	}
 }
 
-/* The mean turn of an LC in the window, without time in which it was loaded and idle; 0: unknown. */
-static uint32_t turn_in_log_us(const struct watched *w, const struct gs_tsg_sums *now)
-{
-	uint64_t turns = now->turns - w->before.turns;
-	uint64_t idle_ns =
-		(now->alone_ns - w->before.alone_ns) - (now->worked_ns - w->before.worked_ns);
-	uint64_t held_ns = now->held_ns - w->before.held_ns;
-
-	if (turns < TURNS_LEAST || idle_ns > held_ns)
-		return 0;
-	return (uint32_t)((held_ns - idle_ns) / turns / NS_PER_US);
-}
-
 /*
  * Adds what the policy knows of an LC. A policy may try things out, so it may know more than the
- * log: in a hold an LC stays loaded, so there the log shows the length of no turn.
+ * log.
  */
-static void take_says(struct gs_means_known *k, struct watched *w, const struct gs_tsg_sums *now,
-		      struct gs_evidence *e)
+static void take_says(struct gs_means_known *k, const struct watched *w, struct gs_evidence *e,
+		      struct gs_service_window *in)
 {
 	CLEANUP_JSON json_t *says = NULL;
 	const char *kind, *means;
-	uint32_t turn_us;
 
-	if (!k->hub->policy || gs_means_role(w->class_id) != GS_ROLE_LC)
+	if (!k->hub->policy)
 		return;
 	if (!k->asked_policy) {
 		k->asked_policy = true;
@@ -175,27 +174,68 @@ static void take_says(struct gs_means_known *k, struct watched *w, const struct 
 	kind = json_string_value(json_object_get(says, "kind"));
 	if (kind && !strcmp(kind, "LAUNCH_BOUND"))
 		e->kind = GS_PROGRAM_LAUNCH_BOUND;
-	e->turns_a_request = (uint32_t)gs_json_number(says, "turns_a_request");
-	turn_us = (uint32_t)gs_json_number(says, "turn_us");
 	means = json_string_value(json_object_get(says, "means"));
-	if (!turn_us && !(means && !strcmp(means, "HOLDS")))
-		turn_us = turn_in_log_us(w, now);
-	if (turn_us)
-		w->turn_us = turn_us;
+	in->holds = means && !strcmp(means, "HOLDS");
+	in->policy_turn_us = gs_json_number(says, "turn_us");
+	e->turns_a_request = (uint32_t)gs_json_number(says, "turns_a_request");
 }
 
-/* Notes for the BEs beside an LC how long turns are there. */
+/* Time for which the TSG was loaded in the window, less the part in which it is known to idle. */
+static uint64_t work_ns(const struct watched *w, const struct gs_tsg_sums *now)
+{
+	uint64_t held_ns = now->held_ns - w->before.held_ns;
+	uint64_t alone_ns = now->alone_ns - w->before.alone_ns;
+	uint64_t worked_ns = now->worked_ns - w->before.worked_ns;
+	uint64_t idle_ns = alone_ns > worked_ns ? alone_ns - worked_ns : 0;
+
+	return held_ns > idle_ns ? held_ns - idle_ns : 0;
+}
+
+/* Notes for the BEs beside an LC how it works. */
 static void tell_neighbours(struct gs_means_known *k, const struct watched *w)
 {
-	uint32_t longest_us = 0;
+	struct gs_service_work all = { 0 };
 
 	for (const struct watched *o = k->all; o; o = o->hh.next)
-		if (o->gpu == w->gpu && gs_means_role(o->class_id) == GS_ROLE_LC &&
-		    o->turn_us > longest_us)
-			longest_us = o->turn_us;
-	for (struct watched *o = k->all; longest_us && o; o = o->hh.next)
-		if (o->gpu == w->gpu && gs_means_role(o->class_id) == GS_ROLE_BE)
-			o->lc_turn_us = longest_us;
+		if (o->gpu == w->gpu && gs_means_role(o->class_id) == GS_ROLE_LC) {
+			all.us = o->work.us > all.us ? o->work.us : all.us;
+			all.graphs |= o->work.graphs;
+		}
+	for (struct watched *o = k->all; o; o = o->hh.next) {
+		struct gs_remembered *r;
+
+		if (o->gpu != w->gpu || gs_means_role(o->class_id) != GS_ROLE_BE)
+			continue;
+		o->work = all;
+		r = o->known ? gs_remember_find(&k->memory, &o->program) : NULL;
+		if (r)
+			gs_remember_service(&k->memory, r, all.us, all.graphs);
+	}
+}
+
+/* The window of an LC is over. */
+static void judge_service(struct gs_means_known *k, struct watched *w,
+			  const struct gs_tsg_sums *now, uint64_t ns, struct gs_evidence *e)
+{
+	struct gs_service_window in = {
+		.turns = now->turns - w->before.turns,
+		.work_ns = work_ns(w, now),
+		.span_ns = ns - w->began_ns,
+		.told = w->agent && w->told.ns > w->told_before.ns &&
+			w->told.launches >= w->told_before.launches &&
+			w->told.graphs >= w->told_before.graphs,
+		.told_ns = w->told.ns - w->told_before.ns,
+		.launches = w->told.launches - w->told_before.launches,
+		.graphs = w->told.graphs - w->told_before.graphs,
+	};
+	struct gs_service_work work;
+
+	take_says(k, w, e, &in);
+	/* at its end a service may no longer work, and its agent may have ended before */
+	if (!gs_service_work(&in, &work) || (w->work.us && in.span_ns < WINDOW_NS))
+		return;
+	w->work = work;
+	tell_neighbours(k, w);
 }
 
 static struct gs_program_seen seen_of(const struct watched *w, const struct gs_tsg_sums *now,
@@ -242,10 +282,12 @@ static void judge(struct gs_means_known *k, struct watched *w, const struct gs_t
 	gs_leaving_tell(&w->leaving, &e);
 	if (costs.switch_ns)
 		e.switch_us = (uint32_t)((costs.switch_ns + costs.restore_ns) / 1000);
-	take_says(k, w, now, &e);
-	if (gs_means_role(w->class_id) == GS_ROLE_LC)
-		tell_neighbours(k, w);
-	e.lc_turn_us = gs_means_role(w->class_id) == GS_ROLE_BE ? w->lc_turn_us : 0;
+	if (gs_means_role(w->class_id) == GS_ROLE_LC) {
+		judge_service(k, w, now, ns, &e);
+	} else if (gs_means_role(w->class_id) == GS_ROLE_BE) {
+		e.lc_turn_us = w->work.us;
+		e.lc_graphs = w->work.graphs;
+	}
 	if (!tells(&e))
 		return;
 	r = gs_remember(&k->memory, &w->program, &dropped);
@@ -267,6 +309,7 @@ static void begin_window(struct watched *w, const struct gs_tsg_sums *now, uint6
 	w->before = *now;
 	w->counted = true;
 	w->launches_before = w->launches;
+	w->told_before = w->told;
 }
 
 /* ---- trials of CTA mode ---------------------------------------------------------------------- */
@@ -357,7 +400,7 @@ static void look_at_trial(struct gs_means_known *k, struct watched *w, bool ends
 		return;
 	if (k->hub->account && !gs_account_of(k->hub->account, w->id, &t) &&
 	    !gs_table_get(k->hub->table, &w->key, &rec) && rec.task.id == w->id) {
-		take_record(w, &rec);
+		take_record(k, w, &rec);
 		gs_leaving_look(&w->leaving, &t, gs_record_is(&rec).preempt_mode, w->timeslice_us);
 		v = gs_trial_look(&w->trial, &t, gs_record_is(&rec).preempt_mode,
 				  (uint32_t)((costs.save_ns + costs.switch_ns) / 1000), ns, &us);
@@ -383,7 +426,7 @@ static void look(struct gs_means_known *k, struct watched *w, bool ends, uint64_
 		return;
 	now = gs_tsg_sums_of(&t);
 	if (!gs_table_get(k->hub->table, &w->key, &rec) && rec.task.id == w->id) {
-		take_record(w, &rec);
+		take_record(k, w, &rec);
 		gs_leaving_look(&w->leaving, &t, gs_record_is(&rec).preempt_mode, w->timeslice_us);
 	}
 	if (!w->began_ns || now.turns < w->before.turns || now.held_ns < w->before.held_ns) {
@@ -614,13 +657,15 @@ int gs_means_new(struct gs_hub *hub, struct gs_figures *fig, struct gs_means_kno
 	return 0;
 }
 
-void gs_means_start(struct gs_means_known *k)
+void gs_means_start(struct gs_means_known *k, gs_means_told_fn told, void *user)
 {
 	struct gs_error err = { 0 };
 	int r;
 
 	if (!k->hub->opts.daemon)
 		return;
+	k->told = told;
+	k->told_user = user;
 	r = gs_store_read(gs_env()->state_dir, &k->memory, &err);
 	if (r)
 		save_failed(k, &err);
@@ -702,6 +747,11 @@ bool gs_means_lc_runs(const struct gs_means_known *k)
 		    (gs_proc_get(k->hub->table, (pid_t)w->pid, &proc) || !proc.mps))
 			return true;
 	return false;
+}
+
+struct gs_starts *gs_means_starts(struct gs_means_known *k)
+{
+	return &k->starts;
 }
 
 struct gs_remembered *gs_means_all(const struct gs_means_known *k)

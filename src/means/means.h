@@ -10,14 +10,21 @@
 
 #include "figures/figures.h"
 #include "means/memory.h"
+#include "means/starts.h"
 #include "process/reader.h"
 
 struct gs_means_known;
 
 int gs_means_new(struct gs_hub *hub, struct gs_figures *fig, struct gs_means_known **ret);
 void gs_means_free(struct gs_means_known *k);
+/* What the agent in a process has counted until @ns, its last report. */
+struct gs_told {
+	uint64_t ns, launches, graphs;
+};
+/* False: there is no agent in @rec's process, or it does not count launches. */
+typedef bool (*gs_means_told_fn)(void *user, const struct gpusched_tsg *rec, struct gs_told *ret);
 /* Reads the file. Does nothing if this is no daemon. */
-void gs_means_start(struct gs_means_known *k);
+void gs_means_start(struct gs_means_known *k, gs_means_told_fn told, void *user);
 /* Call it before the ledger ends: takes last figures of all TSGs, and writes the file. */
 void gs_means_end(struct gs_means_known *k);
 
@@ -39,6 +46,8 @@ const struct gs_remembered *gs_means_use(struct gs_means_known *k, const struct 
  * the program beside a service, since it is unknown how long its thread blocks are.
  */
 bool gs_means_ask(struct gs_means_known *k, const struct gs_program_id *id);
+/* Starts that were told their means. Borrowed. */
+struct gs_starts *gs_means_starts(struct gs_means_known *k);
 /* True if a program of class lc runs outside of MPS servers. */
 bool gs_means_lc_runs(const struct gs_means_known *k);
 /* All remembered programs, linked by hh.next. Without @looked, nothing was measured of one. */

@@ -82,6 +82,14 @@ static void keep_known(uint32_t *inout, uint32_t now)
 		*inout = now;
 }
 
+void gs_remember_service(struct gs_memory_of_programs *m, struct gs_remembered *r, uint32_t us,
+			 bool graphs)
+{
+	r->seen.lc_turn_us = us;
+	r->seen.lc_graphs = graphs;
+	m->dirty = true;
+}
+
 void gs_remember_look(struct gs_memory_of_programs *m, struct gs_remembered *r,
 		      const struct gs_evidence *seen, enum gs_role role, int64_t now_s)
 {
@@ -95,7 +103,8 @@ void gs_remember_look(struct gs_memory_of_programs *m, struct gs_remembered *r,
 	keep_known(&r->seen.leave_cta_us, seen->leave_cta_us);
 	keep_known(&r->seen.switch_us, seen->switch_us);
 	keep_known(&r->seen.turns_a_request, seen->turns_a_request);
-	keep_known(&r->seen.lc_turn_us, seen->lc_turn_us);
+	if (seen->lc_turn_us)
+		gs_remember_service(m, r, seen->lc_turn_us, seen->lc_graphs);
 	if (seen->be_beside > r->seen.be_beside)
 		r->seen.be_beside = seen->be_beside;
 	r->role = role;

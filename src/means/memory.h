@@ -47,6 +47,9 @@ struct gs_remembered *gs_remember(struct gs_memory_of_programs *m, const struct 
 /* Adds one observation: counts its kind, and takes its known figures. */
 void gs_remember_look(struct gs_memory_of_programs *m, struct gs_remembered *r,
 		      const struct gs_evidence *seen, enum gs_role role, int64_t now_s);
+/* Adds how services beside a BE work: lc_turn_us and lc_graphs of struct gs_evidence. */
+void gs_remember_service(struct gs_memory_of_programs *m, struct gs_remembered *r, uint32_t us,
+			 bool graphs);
 /*
  * Adds a trial's result. In @seen, the time to leave in CTA mode was measured; the other figures
  * are the GPU's usual ones.

@@ -11,26 +11,33 @@
 #include "basic/cleanup.h"
 
 #define NAME "programs.db"
-#define VERSION 2
+#define VERSION 3
 #define BUSY_MS 2000
 
 /*
  * kind to be_beside: struct gs_evidence. whole, launch_bound, batch: how often each kind was found.
- * looked to lc_turn_us: since version 2.
+ * looked to lc_turn_us: since version 2. lc_graphs: since version 3.
  */
 #define SCHEMA \
 	"CREATE TABLE IF NOT EXISTS program(uid INTEGER, exe TEXT, script TEXT, place TEXT, " \
 	"used INTEGER, role INTEGER, kind INTEGER, leave_cilp_us INTEGER, leave_cta_us INTEGER, " \
 	"switch_us INTEGER, turns_a_request INTEGER, be_beside INTEGER, whole INTEGER, " \
 	"launch_bound INTEGER, batch INTEGER, looked INTEGER, asked INTEGER, tries INTEGER, " \
-	"lc_turn_us INTEGER, " \
+	"lc_turn_us INTEGER, lc_graphs INTEGER, " \
 	"PRIMARY KEY(uid, exe, script, place)) WITHOUT ROWID;"
-#define UPGRADE \
+#define SINCE_2 \
 	"ALTER TABLE program ADD COLUMN looked INTEGER DEFAULT 1;" \
 	"ALTER TABLE program ADD COLUMN asked INTEGER DEFAULT 0;" \
 	"ALTER TABLE program ADD COLUMN tries INTEGER DEFAULT 0;" \
 	"ALTER TABLE program ADD COLUMN lc_turn_us INTEGER DEFAULT 0;"
-#define INSERT "INSERT INTO program VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+/* What version 2 has of services' turns was measured while the services started: unknown again. */
+#define SINCE_3 \
+	"ALTER TABLE program ADD COLUMN lc_graphs INTEGER DEFAULT 0;" \
+	"UPDATE program SET lc_turn_us = 0;"
+#define INSERT \
+	"INSERT INTO program " \
+	"VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+#define DONE "PRAGMA user_version = 3; COMMIT"
 
 static int failed(struct gs_error *err, sqlite3 *db, const char *path)
 {
@@ -82,9 +89,9 @@ static int open_db(const char *dir, char *path, size_t size, sqlite3 **ret, stru
 	if (version > VERSION)
 		return gs_fail(err, -ENOTSUP, "%s is of a newer gpusched", path);
 	return sqlite3_exec(*ret,
-			    version == 1 ? "BEGIN IMMEDIATE;" UPGRADE
-					   "PRAGMA user_version = 2; COMMIT"
-					 : SCHEMA "PRAGMA user_version = 2",
+			    version == 1   ? "BEGIN IMMEDIATE;" SINCE_2 SINCE_3 DONE
+			    : version == 2 ? "BEGIN IMMEDIATE;" SINCE_3 DONE
+					   : "BEGIN IMMEDIATE;" SCHEMA DONE,
 			    NULL, NULL, NULL)
 		       ? failed(err, *ret, path)
 		       : 0;
@@ -137,6 +144,7 @@ static void take_row(sqlite3_stmt *st, struct gs_memory_of_programs *m)
 	r->asked = sqlite3_column_int(st, 16);
 	r->tries = (uint32_t)sqlite3_column_int64(st, 17);
 	r->seen.lc_turn_us = (uint32_t)sqlite3_column_int64(st, 18);
+	r->seen.lc_graphs = sqlite3_column_int(st, 19);
 }
 
 static int read_rows(sqlite3 *db, const char *path, struct gs_memory_of_programs *m,
@@ -183,7 +191,8 @@ static int write_row(sqlite3_stmt *st, const struct gs_remembered *r)
 				    r->looked,
 				    r->asked,
 				    r->tries,
-				    r->seen.lc_turn_us };
+				    r->seen.lc_turn_us,
+				    r->seen.lc_graphs };
 
 	sqlite3_reset(st);
 	sqlite3_bind_int64(st, 1, r->id.uid);

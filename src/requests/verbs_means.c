@@ -9,8 +9,10 @@
 #include <string.h>
 
 #include "basic/cleanup.h"
+#include "basic/clock.h"
 #include "basic/sheet.h"
 #include "process/cgroup.h"
+#include "process/process.h"
 #include "requests/requests.h"
 #include "table/procs.h"
 
@@ -54,18 +56,34 @@ static const struct gs_pool *running(const struct gs_requests *rs, uid_t uid, bo
 	return NULL;
 }
 
-/* The present situation, on which a choice for one user depends. @lc_runs: gs_means_lc_runs(). */
+/* True if such a program of the user (NULL: of any user) is about to work. */
+static bool starts(const struct gs_requests *rs, const uid_t *uid, enum gs_role role, bool share)
+{
+	return gs_starts_has(gs_means_starts(rs->means), uid, role, share, gs_now_ns());
+}
+
+/*
+ * The programs that run now or are about to, for choices for one user. @lc_runs: a service of any
+ * user, outside of MPS servers.
+ */
 static struct gs_means_case case_of(const struct gs_requests *rs, uid_t uid, bool lc_runs)
 {
 	const struct gs_pool *share = running(rs, uid, true);
+	bool lc_in = has_in(rs, share, GPUSCHED_CLASS_LC) || starts(rs, &uid, GS_ROLE_LC, true);
 
 	return (struct gs_means_case){
 		.may_share = rs->hub->config->allow_share,
 		/* a shared server helps a service only if best-effort programs use that server */
-		.share_runs = has_in(rs, share, GPUSCHED_CLASS_BE),
-		.lc_outside = lc_runs && !has_in(rs, share, GPUSCHED_CLASS_LC),
+		.share_runs =
+			has_in(rs, share, GPUSCHED_CLASS_BE) || starts(rs, &uid, GS_ROLE_BE, true),
+		.lc_outside = lc_runs && !lc_in,
 		.pool_runs = running(rs, uid, false) != NULL,
 	};
+}
+
+static bool lc_runs_outside(const struct gs_requests *rs)
+{
+	return gs_means_lc_runs(rs->means) || starts(rs, NULL, GS_ROLE_LC, false);
 }
 
 /* Chooses the means for a program. @r: what is known about the program; NULL: nothing. */
@@ -101,6 +119,7 @@ static void put(json_t *o, const struct gs_means_choice *c, const struct gs_reme
 	put_us(o, "leave_cta_us", e.leave_cta_us);
 	put_us(o, "switch_us", e.switch_us);
 	put_us(o, "lc_turn_us", e.lc_turn_us);
+	gs_json_put(o, "lc_graphs", json_boolean(e.lc_graphs));
 	gs_json_put_number(o, "turns_a_request", e.turns_a_request != 0, e.turns_a_request);
 	gs_json_put_number(o, "be_beside", r != NULL, e.be_beside);
 	gs_json_put(o, "wait_us", waits);
@@ -170,7 +189,7 @@ static const struct gs_means_case *case_of_user(const struct gs_requests *rs, st
 int gs_verb_means_get(struct gs_request *rq)
 {
 	struct answer a = { .rows = json_array(), .view = &rq->view };
-	bool lc_runs = gs_means_lc_runs(rq->rs->means);
+	bool lc_runs = lc_runs_outside(rq->rs);
 	struct user users[USERS] = { 0 };
 
 	for (struct gs_remembered *r = gs_means_all(rq->rs->means); r; r = r->hh.next) {
@@ -238,8 +257,12 @@ int gs_verb_means_choose(struct gs_request *rq)
 		r = gs_means_use(rs->means, &id);
 		trial = gs_means_role(class_id) == GS_ROLE_BE && gs_means_ask(rs->means, &id);
 	}
-	now = case_of(rs, rq->peer->uid, gs_means_lc_runs(rs->means));
+	now = case_of(rs, rq->peer->uid, lc_runs_outside(rs));
 	c = choose(&now, gs_means_role(class_id), r);
+	gs_starts_add(gs_means_starts(rs->means),
+		      &(struct gs_start){ gs_now_ns(), rq->peer->pid,
+					  gs_proc_start_ns(rq->peer->pid), rq->peer->uid,
+					  gs_means_role(class_id), c.means == GS_MEANS_SHARE });
 	put(rq->answer, &c, r);
 	gs_json_put(rq->answer, "trial", json_boolean(trial));
 	server = c.means == GS_MEANS_SHARE || c.means == GS_MEANS_POOL

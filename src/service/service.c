@@ -326,6 +326,11 @@ static uint32_t server_of(uint32_t pid, void *user)
 	return p ? (uint32_t)p->server : 0;
 }
 
+static bool launches_of(void *user, const struct gpusched_tsg *rec, struct gs_told *ret)
+{
+	return gs_agents_graphs(user, rec, &ret->ns, &ret->launches, &ret->graphs);
+}
+
 static int start_acting(struct gs_service *s, struct gs_error *err)
 {
 	struct gs_error why = { 0 };
@@ -349,7 +354,7 @@ static int start_acting(struct gs_service *s, struct gs_error *err)
 		r = gs_figures_start(s->figures, server_of, s->intake, err);
 	if (r)
 		return r;
-	gs_means_start(s->means);
+	gs_means_start(s->means, launches_of, s->control);
 	r = gs_budgets_set(s->control, s->figures, s->hub->config, err);
 	if (r)
 		return r;

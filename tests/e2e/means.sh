@@ -43,23 +43,23 @@ sleep 2
 end_load "$first"
 end_load "$second"
 check "its thread blocks are known after its end" wait_for 10 eval '[ "$(program be ".leave_cta_us != null")" = true ]'
-diag "$(programs .)"
-is "$(program be '"\(.kind) \(.class) \(.means) \(.wait_us.share < .wait_us.slices)"')" "batch be share true" \
-	"means_get says that requests would wait less for its blocks than for a switch: share"
+is "$(program be '"\(.kind) \(.class) \(.means) \(.wait_us.share < .wait_us.slices)"')" "batch be slices true" \
+	"means_get says that requests would wait less for its blocks than for a switch, but no service was beside it: slices"
 
 # ---- a service that never ran, beside slices
 start plain --class be --means slices -- "$gsload" be $fixed --block-us 30
 advises() { # PATTERN
 	"$gpusched" advise --for 100ms | grep -q "$1"
 }
-check "advise says what its next start would be, and what another means would cost" wait_for 10 advises \
-	"process $plain, started by run --means auto: share .*waits up to [0-9]* us by slices, [0-9]* us by share"
 start service --class lc --means auto -- "$gsload" lc $fixed
 said=$(said service)
 like "$said" "hold: how many turns its requests have is not known" "a service that never ran gets an agent, which reports requests"
 check "the daemon knows the service soon" wait_for 20 eval '[ "$(program lc "\"\(.class) \(.kind)\"")" != "null null" ]'
 is "$(said service)" "$said" "a running service keeps its means"
+check "the batch is known to run beside a service of short work" wait_for 20 eval '[ "$(program be "\"\(.lc_turn_us > 0) \(.lc_graphs)\"")" = "true false" ]'
 end_load "$service"
+check "advise says what its next start would be, and what another means would cost" wait_for 10 advises \
+	"process $plain, started by run --means auto: share .*waits up to [0-9]* us by slices, [0-9]* us by share"
 end_load "$plain"
 
 # ---- the second start

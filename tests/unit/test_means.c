@@ -17,8 +17,11 @@
 #include "basic/cleanup.h"
 #include "basic/clock.h"
 #include "gpusched/abi.h"
+#include "means/beside.h"
+#include "means/starts.h"
 #include "means/store.h"
 #include "means/trial.h"
+#include "process/process.h"
 #include "process/command.h"
 
 /* Times of an H200, from its log: with blocks of 100 us, and of 1 ms. */
@@ -105,12 +108,75 @@ static void long_turns_beside_it_want_slices(void **state)
 {
 	struct gs_evidence e = short_blocks;
 
-	e.lc_turn_us = 350;
+	e.lc_turn_us = 280;
 	expect(be(e), GS_MEANS_SHARE, GS_MEANS_WHY_SHORT_BLOCKS);
-	e.lc_turn_us = 1100;
+	e.lc_graphs = true;
+	expect(be(e), GS_MEANS_SLICES, GS_MEANS_WHY_GRAPHS);
+	e.lc_graphs = false;
+	e.lc_turn_us = 290; /* a language model of graphs, without an agent, had 339 */
 	expect(be(e), GS_MEANS_SLICES, GS_MEANS_WHY_LONG_TURNS);
 	e.lc_turn_us = 0; /* no service has shown it */
 	expect(be(e), GS_MEANS_SLICES, GS_MEANS_WHY_NO_TURNS);
+}
+
+/* Figures of an H200: a decoder, a CUDA graph and a language model beside a training. */
+static void the_agent_tells_how_a_service_works(void **state)
+{
+	struct gs_service_window in = { .told = true,
+					.holds = true,
+					.turns = 30,
+					.work_ns = 3 * NS_PER_S,
+					.span_ns = 5 * NS_PER_S,
+					.told_ns = 4 * NS_PER_S,
+					.launches = 160000 };
+	struct gs_service_work work;
+
+	assert_true(gs_service_work(&in, &work));
+	assert_int_equal(work.us, 15); /* its turn has 100 ms */
+	assert_false(work.graphs);
+	in.launches = 1700;
+	in.graphs = 240;
+	assert_true(gs_service_work(&in, &work));
+	assert_true(work.graphs);
+	in.graphs = 16; /* one of a hundred is too few */
+	assert_true(gs_service_work(&in, &work));
+	assert_false(work.graphs);
+	in.launches = 19; /* too few: its turns tell, but not in holds */
+	assert_false(gs_service_work(&in, &work));
+	in.holds = false;
+	assert_true(gs_service_work(&in, &work));
+	assert_int_equal(work.us, 100000);
+	in.turns = 19;
+	assert_false(gs_service_work(&in, &work));
+	in.policy_turn_us = 340;
+	assert_true(gs_service_work(&in, &work));
+	assert_int_equal(work.us, 340);
+}
+
+static void a_start_counts_while_its_process_lives(void **state)
+{
+	struct gs_starts s = { 0 };
+	const uid_t own = 7, other = 8;
+	struct gs_start one = { NS_PER_S, getpid(),   gs_proc_start_ns(getpid()),
+				own,      GS_ROLE_LC, false };
+
+	gs_starts_add(&s, &one);
+	assert_true(gs_starts_has(&s, &own, GS_ROLE_LC, false, 2 * NS_PER_S));
+	assert_true(gs_starts_has(&s, NULL, GS_ROLE_LC, false, 2 * NS_PER_S));
+	assert_false(gs_starts_has(&s, &other, GS_ROLE_LC, false, 2 * NS_PER_S));
+	assert_false(gs_starts_has(&s, &own, GS_ROLE_BE, false, 2 * NS_PER_S));
+	assert_false(gs_starts_has(&s, &own, GS_ROLE_LC, true, 2 * NS_PER_S));
+	assert_false(gs_starts_has(&s, &own, GS_ROLE_LC, false, 61 * NS_PER_S));
+	one.start_ns++; /* another process has its pid now */
+	s.last[0] = one;
+	assert_false(gs_starts_has(&s, &own, GS_ROLE_LC, false, 2 * NS_PER_S));
+	one.start_ns = 0;
+	gs_starts_add(&s, &one);
+	assert_int_equal(s.at, 1);
+	one.start_ns = 1;
+	for (unsigned int i = 0; i < 2 * GS_STARTS; i++) /* the oldest goes */
+		gs_starts_add(&s, &one);
+	assert_int_equal(s.at, 1);
 }
 
 static void lc_joins_a_server_that_runs(void **state)
@@ -431,6 +497,42 @@ static void an_old_file_is_read(void **state)
 	rmdir(dir);
 }
 
+/* Version 2 has turns of services that were measured while these started. */
+static void turns_of_version_2_are_forgotten(void **state)
+{
+	static const char as_2[] = "ALTER TABLE program DROP COLUMN lc_graphs;"
+				   "PRAGMA user_version = 2";
+	struct gs_memory_of_programs m = { 0 }, back = { 0 };
+	char dir[] = "/tmp/gpusched-means-XXXXXX", path[64];
+	const struct gs_program_id id = id_of(5, 1);
+	struct gs_error err = { 0 };
+	unsigned int dropped;
+	sqlite3 *db;
+
+	assert_non_null(mkdtemp(dir));
+	snprintf(path, sizeof(path), "%s/programs.db", dir);
+	assert_non_null(gs_remember(&m, &id, &dropped));
+	m.all->seen.leave_cta_us = 8;
+	m.all->seen.lc_turn_us = 150;
+	m.all->seen.lc_graphs = true;
+	assert_int_equal(gs_store_write(dir, m.all, 1, &err), 0);
+	assert_int_equal(gs_store_read(dir, &back, &err), 0);
+	assert_int_equal(back.all->seen.lc_turn_us, 150);
+	assert_true(back.all->seen.lc_graphs);
+	gs_memory_of_programs_done(&back);
+	assert_int_equal(sqlite3_open(path, &db), 0);
+	assert_int_equal(sqlite3_exec(db, as_2, NULL, NULL, NULL), 0);
+	sqlite3_close(db);
+	assert_int_equal(gs_store_read(dir, &back, &err), 0);
+	assert_int_equal(back.all->seen.leave_cta_us, 8);
+	assert_int_equal(back.all->seen.lc_turn_us, 0);
+	assert_false(back.all->seen.lc_graphs);
+	gs_memory_of_programs_done(&back);
+	gs_memory_of_programs_done(&m);
+	unlink(path);
+	rmdir(dir);
+}
+
 static void it_is_kept_on_disk(void **state)
 {
 	struct gs_memory_of_programs m = { 0 }, back = { 0 };
@@ -480,6 +582,8 @@ int main(void)
 		cmocka_unit_test(be_goes_by_its_blocks),
 		cmocka_unit_test(the_gpu_decides_what_is_short),
 		cmocka_unit_test(long_turns_beside_it_want_slices),
+		cmocka_unit_test(the_agent_tells_how_a_service_works),
+		cmocka_unit_test(a_start_counts_while_its_process_lives),
 		cmocka_unit_test(lc_joins_a_server_that_runs),
 		cmocka_unit_test(many_turns_are_held),
 		cmocka_unit_test(what_is_not_known_is_not_guessed),
@@ -490,6 +594,7 @@ int main(void)
 		cmocka_unit_test(looks_add_up),
 		cmocka_unit_test(it_is_kept_on_disk),
 		cmocka_unit_test(an_old_file_is_read),
+		cmocka_unit_test(turns_of_version_2_are_forgotten),
 		cmocka_unit_test(trials_are_few),
 		cmocka_unit_test(a_trial_ends_when_it_has_told),
 		cmocka_unit_test(a_trial_lasts_two_seconds_at_most),
