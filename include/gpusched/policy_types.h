@@ -145,8 +145,8 @@ _Static_assert(sizeof(struct gpusched_promise) == 16, "gpusched_promise");
 /*
  * The daemon is measuring how long the thread blocks of the TSG's program run. It does so once for
  * a program that has means=auto, for two seconds at most. Meanwhile, a policy that can afford it
- * gives the TSG mode CTA, and a slice of about eight times a save's length: the slice's end then
- * shows in the lengths of turns.
+ * gives the TSG mode CTA and a slice of about eight times a save's length. The lengths of the
+ * turns then show the end of the slice.
  */
 #define GPUSCHED_STATE_TRIAL (1u << 3)
 
