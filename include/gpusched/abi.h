@@ -726,8 +726,8 @@ struct gpusched_run {
 	struct gpusched_key key;
 	gs_u64 arg;
 	gs_u64 now_ns;
-	gs_u64 visited; /* out, TICK: number of records for which tick() was called */
-	gs_u64 changed; /* out, TICK: number of these that got another @want */
+	gs_u64 visited; /* out, TICK: number of calls of tick(); 0: the table is empty */
+	gs_u64 changed; /* out, TICK: number of these calls that changed @want */
 };
 _Static_assert(sizeof(struct gpusched_run) == 56, "gpusched_run");
 
