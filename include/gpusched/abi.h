@@ -66,7 +66,7 @@ typedef int64_t gs_s64;
 #define GPUSCHED_WANT_PARK_SHIFT 10
 #define GPUSCHED_PARK_MAX_MIN 1023u
 #define GPUSCHED_WANT_PARK_MIN (GPUSCHED_PARK_MAX_MIN << GPUSCHED_WANT_PARK_SHIFT)
-/* The bits that the host acts on once, when they change. It keeps the settings in force. */
+/* The host acts once when one of these bits changes. (Settings it keeps in force.) */
 #define GPUSCHED_WANT_ONCE (GPUSCHED_WANT_PREEMPTS | GPUSCHED_WANT_PARKS | GPUSCHED_WANT_PARK_MIN)
 #define GPUSCHED_ALL_WANTS \
 	(GPUSCHED_ALL_SETTINGS | GPUSCHED_WANT_HOLD | GPUSCHED_WANT_YIELD | GPUSCHED_WANT_ONCE)
@@ -287,7 +287,7 @@ _Static_assert(sizeof(struct gpusched_key) == 16, "gpusched_key");
 /* gpusched_tsg.flags */
 #define GPUSCHED_TSG_SCHEDULED (1u << 0) /* its owner put it on the runlist */
 #define GPUSCHED_TSG_ADOPTED (1u << 1)   /* found by a scan; its creation was not seen */
-#define GPUSCHED_TSG_MPS (1u << 2)       /* an MPS server's, so one unit for all its clients */
+#define GPUSCHED_TSG_MPS (1u << 2)       /* of an MPS server: its clients share this TSG */
 #define GPUSCHED_TSG_MIG (1u << 3)       /* on an engine of a MIG partition */
 #define GPUSCHED_TSG_HELD (1u << 4)      /* waits until the policy admits it */
 #define GPUSCHED_TSG_GONE (1u << 5)      /* its end was seen; the record is removed next */
@@ -523,7 +523,8 @@ struct gpusched_class {
 	char name[GPUSCHED_CLASS_NAME_LEN]; /* "": unused */
 	gs_u32 weight;
 	gs_u32 suspend_limit_ms; /* longest time that a policy may suspend a TSG; default 10000 */
-	gs_u32 starve_limit_ms;  /* longest time without progress, by a slice below switch cost */
+	/* longest time without progress for a TSG with a slice that is shorter than a switch */
+	gs_u32 starve_limit_ms;
 	/* percent of each GPU, for all members of the class together; 0: none */
 	gs_u16 limit_pct, request_pct;
 	gs_u64 deadline_us; /* 0: none */
@@ -596,7 +597,7 @@ struct gpusched_cfg {
 	gs_u32 branch; /* driver branch, e.g. 580; 0 unknown */
 	gs_u32 max_tsgs_per_proc;
 	gs_u64 next_id;      /* ids given out so far; atomically incremented by the taps */
-	gs_u64 heartbeat_ns; /* the daemon's; 0: none */
+	gs_u64 heartbeat_ns; /* time of the daemon's last heartbeat; 0: no daemon */
 	gs_u32 policy_active;
 	gs_u32 default_class;
 	gs_u64 pidns_dev, pidns_ino; /* the pid namespace of the table's pids */
@@ -693,7 +694,7 @@ enum gpusched_tap_counter {
 #define GPUSCHED_POKE_ASKED (1u << 10)      /* asked, assumed: adoption only */
 #define GPUSCHED_POKE_WANT_CLEAR (1u << 11) /* want.valid = 0 */
 #define GPUSCHED_POKE_ADMIT \
-	(1u << 13)                   /* ends a hold: clears the flag HELD and the wish to suspend */
+	(1u << 13) /* admits a TSG: clears the flag HELD and the wish to suspend */
 #define GPUSCHED_POKE_WHO (1u << 14) /* uid, cgroup_id, comm */
 
 struct gpusched_poke {
@@ -746,7 +747,7 @@ _Static_assert(sizeof(struct gpusched_run) == 56, "gpusched_run");
  * gs_classes   ARRAY  u32 class id -> gpusched_class        [GPUSCHED_MAX_CLASSES]
  * gs_cfg       ARRAY  0 -> gpusched_cfg
  * gs_simfiles  HASH   gpusched_simfile -> u32
- * gs_selves    HASH   u32 tgid -> u32: gpusched's own processes: their calls do not change "asked"
+ * gs_selves    HASH   u32 tgid -> u32: gpusched's processes, which do not change "asked" by calls
  * gs_counters  PERCPU_ARRAY enum gpusched_tap_counter -> u64
  * gs_events    RINGBUF of gpusched_event
  * gs_slot      PROG_ARRAY [1]: the running policy's dispatch program, reached by tail call

@@ -42,8 +42,9 @@ struct gpusched_open_options {
 };
 
 /*
- * @options may be NULL. -ECONNREFUSED: no daemon answers. After any failure but -ENOMEM, *ret is
- * still a handle: gpusched_error(*ret) gives the reason, and the caller must close the handle.
+ * @options may be NULL. -ECONNREFUSED: no daemon answers. After any failure except -ENOMEM, *ret is
+ * a handle nevertheless: gpusched_error(*ret) gives the reason, and the caller must close the
+ * handle.
  */
 GPUSCHED_API int gpusched_open(const struct gpusched_open_options *options, struct gpusched **ret);
 GPUSCHED_API void gpusched_close(struct gpusched *g);
@@ -78,7 +79,7 @@ struct gpusched_tsg_info {
 	char engine[12];      /* "GR0", "CE1" */
 	char class_name[32];  /* "": no class */
 	char known_by[12];    /* "tap": gpusched saw its creation; "scan": a scan found it later */
-	uint32_t client, tsg; /* RM handles */
+	uint32_t client, tsg; /* handles of the driver's resource manager */
 	int channels;
 	/* Settings that the owner asked for, that are in force, and that the policy wants. */
 	struct gpusched_values asked, is, want;

@@ -302,7 +302,7 @@ static int open_lib(struct gs_launches *l, const char *file, const char *path, p
 
 	place = gs_peek(AT_FDCWD, file, 0, &st);
 	if (place < 0) {
-		if (place != -ENOENT && place != -ESRCH) /* otherwise the file is gone */
+		if (place != -ENOENT && place != -ESRCH) /* a file that is gone is no failure */
 			leave(l, LEFT_FAILED, path, strerror(-place));
 		return place;
 	}

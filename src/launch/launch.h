@@ -102,6 +102,7 @@ void gs_launches_again(struct gs_launches *l);
 /* Returns the number of libraries and processes that will be tried again. */
 size_t gs_launches_waiting(const struct gs_launches *l);
 
+/* A libcuda for which launches are counted. */
 struct gs_launch_lib {
 	char path[256]; /* its path in the process where it was found first */
 	uint64_t dev, ino;

@@ -82,7 +82,7 @@ static int no_users_mount(struct gs_error *why)
 
 	snprintf(devices, sizeof(devices), "%s/dev", gs_env()->sim_dir);
 	if (gs_env()->sim && stat(devices, &simulated))
-		return 0; /* the process has ended */
+		return 0; /* the simulated GPU has ended */
 	if (!f)
 		return gs_fail(why, -EPERM, "the mounts cannot be read: %s", strerror(errno));
 	while (getline(&line, &size, f) > 0)

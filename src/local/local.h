@@ -12,7 +12,7 @@
 
 struct gpusched;
 
-#define GS_LOCAL_READ_ONLY (1u << 0)   /* only verbs that change nothing; takes no lock */
+#define GS_LOCAL_READ_ONLY (1u << 0)   /* without a daemon: take no lock, refuse changes */
 #define GS_LOCAL_DAEMON_ONLY (1u << 1) /* fail without a daemon, like gpusched_open() */
 
 /* Like gpusched_open(), *ret is set even after a failure, if memory allows. */

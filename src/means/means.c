@@ -22,7 +22,7 @@
 #include "table/procs.h"
 
 #define LOOK_NS NS_PER_S
-#define LOOKS 64u /* TSGs looked at per second */
+#define LOOKS 64u /* most TSGs that are looked at per second */
 #define WINDOW_NS (5 * NS_PER_S)
 #define LEAST_NS NS_PER_S       /* shortest window that is judged when its TSG ends */
 #define TRIED_NS (2 * NS_PER_S) /* shortest window that shows whether a trial is worthwhile */

@@ -17,6 +17,7 @@
 #define GS_REMEMBERED_MAX 1024u
 #define GS_REMEMBERED_USER 128u /* for each user */
 
+/* The record of one program. */
 struct gs_remembered {
 	UT_hash_handle hh;
 	struct gs_program_id id;

@@ -23,6 +23,7 @@ struct gs_mps_client {
 	uint64_t start_ns;
 };
 
+/* A program that is in the pool, or has connected to join it. */
 struct gs_mps_member {
 	int sock;    /* connection to the program's `gpusched run` */
 	pid_t run;   /* pid of `gpusched run`; 0: it has not asked to join yet */

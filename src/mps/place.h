@@ -47,7 +47,7 @@ int gs_mps_gpus(char ret[GS_MPS_UUIDS], struct gs_error *err);
 /* True if both lists name the same GPUs, in any order. */
 bool gs_mps_same_gpus(const char *a, const char *b);
 
-/* Sends one request to the daemon. Takes @args; @ret may be NULL. */
+/* Sends one request to the daemon, and frees @args. @ret may be NULL. */
 int gs_mps_daemon(const char *verb, json_t *args, json_t **ret, struct gs_error *err);
 
 #endif /* GPUSCHED_MPS_PLACE_H */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * supervisor.h - starts a pool's supervisor, the process that starts, watches and ends a MPS server
+ * supervisor.h - starts a pool's supervisor, the process that manages the pool's MPS server
  *
  * The supervisor runs with the rights of its user. It starts the server when the first program
  * comes, registers the server with the daemon, reads the server's list of clients, and replaces a

@@ -9,6 +9,7 @@
 
 #include "basic/error.h"
 
+/* The facts about a process ("it" in the comments) that decide whether it may be parked. */
 struct gs_park_check {
 	pid_t pid;
 	unsigned int branch; /* the driver's version branch */
@@ -18,7 +19,7 @@ struct gs_park_check {
 	bool bytes_known;             /* @bytes and @shared_bytes are known */
 	uint64_t bytes, shared_bytes; /* GPU memory: its own; other processes' that it has open */
 	uint64_t parked_bytes;        /* host memory that parked programs occupy by now */
-	uint32_t park_memory_pct;     /* most host memory for parked programs, percent of all */
+	uint32_t park_memory_pct;     /* most of the host's memory for parked programs, percent */
 	/* The fields below are read by gs_park_check_read(). */
 	char state; /* from /proc/PID/status; 0: unknown */
 	bool traced, frozen;

@@ -19,7 +19,7 @@ enum gs_park_wish {
 	GS_PARK_WISH_SETTLE, /* to stay parked if it is parked, and to run otherwise */
 };
 
-/* One process. All fields but the wish begin as zero: nothing is known yet. */
+/* One process. At first, all fields except the wish are zero: nothing is known yet. */
 struct gs_park {
 	enum gs_park_wish wish;
 	bool known;
@@ -36,7 +36,7 @@ struct gs_park {
 struct gs_park_facts {
 	uint64_t now_ns;
 	bool suspended; /* we suspended one of its TSGs, so a lock would wait for ever */
-	double dilate;  /* factor for all waiting times, for tests on slow machines */
+	double dilate;  /* factor for all waiting times: the dilation of a simulated GPU */
 };
 
 enum gs_park_act {

@@ -17,6 +17,7 @@ struct gs_parking;
 
 #define GS_PARK_FAILED_NS (600 * NS_PER_S) /* pause after a parking that failed */
 
+/* A process ("it" in the comments) that was parked automatically. */
 struct gs_park_idler {
 	struct gs_park_idler *prev, *next;
 	int32_t pid;

@@ -18,10 +18,10 @@ struct gs_parking;
 void gs_park_agent_counts(struct gs_parking *pk, int32_t pid, uint64_t start_ns, uint64_t calls);
 /* Whether a sign brings a parked program back before its time is over or a request comes. */
 enum gs_park_back {
-	/* nothing: its class is not in UnparkOnUse=, or its parking forbids signs */
+	/* no: its class is not in UnparkOnUse=, or gs_park_may_come_back() forbids it otherwise */
 	GS_PARK_BACK_WORD,
-	GS_PARK_BACK_BLIND, /* a sign might, but neither an agent nor probes would see it */
-	GS_PARK_BACK_USE,   /* a sign */
+	GS_PARK_BACK_BLIND, /* no: a sign would, but neither an agent nor probes would see it */
+	GS_PARK_BACK_USE,   /* yes */
 };
 enum gs_park_back gs_park_back_of(const struct gs_parking *pk, const struct gs_parked *p);
 /* Observer callback for each heartbeat: brings back programs that gave a sign. */

@@ -30,6 +30,7 @@ enum gs_parked_over {
 	GS_PARKED_LOST, /* parked, and cannot be brought back any more */
 };
 
+/* A process that is parked or about to be ("it" in the comments). */
 struct gs_parked {
 	struct gs_parked *prev, *next;
 	struct gs_park core;

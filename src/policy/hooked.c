@@ -25,6 +25,7 @@
 #define ATTACH_LIMIT_NS (20 * NS_PER_S)
 #define END_LIMIT_NS (10 * NS_PER_S)
 
+/* A policy in the driver's hooks, and the program policy-load, which keeps it there. */
 struct gs_hooked {
 	char name[GS_POLICY_NAME_LEN];
 	pid_t pid;   /* the program policy-load; 0: it has ended */

@@ -55,6 +55,7 @@ struct gs_policy {
 	uint64_t kicks_seen; /* @kicks at the last gs_virtual_kicked() */
 };
 
+/* A host, as a table of its operations. The two hosts in virtual time leave some NULL. */
 struct gs_host {
 	const char *name;
 	size_t size; /* size of this host's policy struct, which begins with a struct gs_policy */

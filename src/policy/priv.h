@@ -13,7 +13,7 @@
 
 /* ---- records.c ------------------------------------------------------------------------------- */
 
-/* Fills an exit record (may be NULL) and the error; returns @code. Takes @dump. */
+/* Fills an exit record (may be NULL) and the error; returns @code. Takes ownership of @dump. */
 int gs_exit_fill(struct gs_policy_exit *x, struct gs_error *err, enum gs_policy_exit_kind kind,
 		 int code, const char *policy, char *dump, const char *format, ...)
 	__attribute__((format(printf, 7, 8)));
@@ -75,6 +75,7 @@ int gs_options_set(struct gs_policy_info *info, const char *const *options, size
  */
 int gs_policy_link(const struct gs_polobj *obj, int *ret_fd, char *ret_log, size_t log_size);
 
+/* A policy's programs and maps in the kernel. */
 struct gs_loaded {
 	struct bpf_object *obj;
 	int dispatch_fd, run_fd, tsgs_fd, facts_fd, runlists_fd, gpus_fd, jobs_fd;

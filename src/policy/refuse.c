@@ -4,8 +4,7 @@
  *
  * A policy may contain callbacks, their static functions, maps and options. A running BPF program
  * cannot be stopped. So this file refuses everything that could make a callback run long: loop
- * helpers, other programs, and global functions, since the verifier limits the steps of each global
- * function separately.
+ * helpers, other programs, and global functions, which the verifier would check only one by one.
  */
 #include <elf.h>
 #include <linux/bpf.h>
