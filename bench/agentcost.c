@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * agentcost.c - what a counted launch and a hint cost: one line of JSON
+ * agentcost.c - measure what a counted launch and a hint cost, as one line of JSON
  *
- * Calls libcuda's cuLaunchKernel() without a context, so that the library refuses at once. Calls go
- * to the address that dlsym() gives (under `gpusched run --agent` the agent's entry), and to the
- * library's own. The difference is the agent's cost.
+ * Calls libcuda's cuLaunchKernel() without a context, so that the library refuses at once. Times
+ * two entries: the address that dlsym() gives, which is the agent's under `gpusched run --agent`,
+ * and the library's own address. The difference is the agent's cost.
  */
 #include <dlfcn.h>
 #include <link.h>

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * callback.bpf.c - congestion controls for bench/callback.c, two of each kind: without a callback
- * init, with an empty one, and with one that counts in a map
+ * callback.bpf.c - define TCP congestion controls for bench/callback.c
+ *
+ * There are two of each kind: without the callback init, with an empty init, and with an init that
+ * counts in a map.
  */
 #include <linux/bpf.h>
 #include <linux/types.h>

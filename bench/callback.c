@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 /*
- * callback.c - ns that one callback of BPF struct_ops takes on this CPU: a proxy for gpusched.ko's,
- * which no machine here may load
+ * callback.c - measure how many ns one callback of BPF struct_ops takes on this CPU
  *
  *   callback OBJECT
  *
- * A connected socket changes its congestion control over and over, between two of the same kind. The
- * kernel calls init at each change. The cost of the callback is the time of a change, less the time
- * of one without init. Prints a line for each kind: its name, and ns per callback, the least of some
- * rounds. Needs root.
+ * A stand-in for the callbacks of gpusched.ko, which the test machines do not allow to be loaded. A
+ * connected socket switches back and forth between two congestion controls of the same kind, and
+ * the kernel calls init at each change. The cost of the callback is the time of a change minus that
+ * of a change without init. Prints a line for each kind: its name, and ns per callback in the
+ * fastest round. Needs root.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -49,7 +49,7 @@ static uint64_t now(void)
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-/* Returns the ns that a change takes; 0: it was refused. */
+/* Returns how many ns a change takes, or 0 when the kernel refuses it (errno says why). */
 static double change(int fd, const char *kind)
 {
 	char name[2][16];

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * emptyprobe - attaches a program that does nothing to a function of libcuda.so.1
+ * emptyprobe.c - attach a BPF program that does nothing to a function of libcuda.so.1
  *
  *   emptyprobe FUNCTION
  *
- * The time that it adds to a launch is the kernel's part in the cost of counting: no program can be
- * cheaper. Once attached, it prints the id of its process and goes into the background. It ends when
- * it is killed, or after ten minutes. Needs root, Linux 6.6 or later, libc and a libcuda.so.1.
+ * The time that the empty probe adds to a launch is the kernel's part in the cost of counting: no
+ * probe can cost less. Once attached, emptyprobe prints its PID and goes into the background. It
+ * ends when killed, or after ten minutes. Needs root, Linux 6.6 or later, libc and a libcuda.so.1.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -21,7 +21,7 @@
 #include <unistd.h>
 
 #define LIFE_S 600
-/* Linux has this from 6.6 on; the headers of the build may be older. */
+/* BPF_TRACE_UPROBE_MULTI, which Linux has since 6.6; the headers of the build may be older. */
 #define ATTACH_UPROBE_MULTI 48
 
 struct multi_attr {
@@ -124,7 +124,10 @@ int main(int argc, char **argv)
 		printf("%d\n", (int)pid);
 		return 0;
 	}
-	/* closes the output: its reader must not wait for the background process */
+	/*
+	 * Close the output, or a process that reads it to the end waits for this background
+	 * process.
+	 */
 	null = open("/dev/null", O_RDWR);
 	if (setsid() < 0 || null < 0 || dup2(null, 0) < 0 || dup2(null, 1) < 0 || dup2(null, 2) < 0)
 		return 1;

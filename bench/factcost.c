@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 /*
- * factcost.c - the cost of keeping policies' facts about GPU time up to date
+ * factcost.c - measure the CPU time of keeping policies' facts about GPU time up to date
  *
  *   factcost [--tsgs N] [--gpus N] [--seconds S]
  *
- * N TSGs are spread over the GPUs. Each has a turn between two looks at the logs (30 a second): its
- * records become turns, turns become facts, and facts go to the map. Prints the CPU time for that,
- * of the process and the kernel, as a part of S seconds. Reading the logs' memory is not included.
- * Needs root (a BPF map).
+ * N TSGs are spread over the GPUs. The program simulates 30 looks per second at the GPUs' logs,
+ * with one turn of each TSG between two looks: log records become turns, turns become facts, and
+ * facts go to a BPF map. Prints the CPU time of this (user and kernel) as a part of S seconds.
+ * Reading the logs' memory is not included. Needs root, for the map.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,7 +32,7 @@ struct gpu {
 static struct gs_table table = { .facts_fd = -1, .runlists_fd = -1 };
 static struct gpusched_facts told[MAX_TSGS];
 static size_t ntold;
-static struct gs_turns *of; /* the GPU that tell() is called for */
+static struct gs_turns *of; /* the turns of the GPU for which tell() is called */
 
 static void tell(uint64_t id, void *user)
 {
@@ -42,7 +42,7 @@ static void tell(uint64_t id, void *user)
 		ntold++;
 }
 
-/* Each TSG of the GPU has a turn. */
+/* Feeds one turn of each TSG of the GPU. */
 static void work(struct gpu *g, uint64_t first, uint64_t step, uint64_t tsgs)
 {
 	for (uint64_t id = first; id <= tsgs; id += step) {

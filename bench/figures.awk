@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: MIT
 # figures.awk - lists or renews the figures of a page, by their sources; used by bench/results.sh
 #
-#   awk -v mode=list -v exempt=FILE -f figures.awk PAGE      UNIT, LINE, WHAT for each source, by tabs
+#   awk -v mode=list -v exempt=FILE -f figures.awk PAGE      for each source: UNIT, LINE, SOURCE, separated by tabs
 #   awk -v mode=fill -v exempt=FILE -v values=FILE ...       the page, with each figure computed anew
 #
-# A comment "<!-- figures" before a table or paragraph has its sources: filters of jq, one line for
-# each row of a table (- for a row without figures), any number for a paragraph. Their values, in
-# order, are the numbers of the row or paragraph. Lines that begin with "def " define what the others
-# use, up to a line that ends with a semicolon. Headings, code, links and heads of tables hold no
-# figures, nor does text that a line of the exempt file matches.
+# A comment "<!-- figures" before a table or paragraph holds its sources, which are jq filters. A
+# table has one line per row (- for a row without figures); a paragraph has any number. The values
+# of the filters, in order, are the numbers in the row or paragraph. A definition for the filters
+# begins with "def " and ends with a line that ends in a semicolon. Numbers in headings, code, links
+# and table heads are not figures, nor are numbers in text that a regex of the exempt file matches.
 
 function fail(what)
 {
@@ -16,7 +16,7 @@ function fail(what)
 	failed = 1
 }
 
-# Returns the line with everything but figures replaced by underscores, so that positions stay.
+# Returns the line with exempt text replaced by as many underscores, so that positions stay valid.
 function masked(s,    i, out, from)
 {
 	for (i = 1; i <= exempts; i++) {

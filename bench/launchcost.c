@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * launchcost - measures the time of one cuLaunchKernel in several cases, and the differences
+ * launchcost.c - measure the time of one cuLaunchKernel in several cases, and the differences
  *
  *   launchcost THREADS ROUNDS NAME=COMMAND...
  *
- * A round is: COMMAND by the shell, which puts the machine into that case; a context of its own;
- * batches of an empty kernel with a wait after each, so that no queue is full while the clock runs.
- * The cases take turns, each cycle beginning with another, so that whatever drifts (clocks, other
- * programs) meets all of them alike. A round's value is its median batch, in ns per launch.
+ * In a round, the shell runs COMMAND, which puts the machine into the case NAME. The program then
+ * makes a new context and launches batches of an empty kernel. It waits after each batch, so that
+ * no queue is full while the clock runs. A round's value is its median batch, in ns per launch.
+ * Each cycle runs every case once and begins with a different case, so that drift (clock rates,
+ * other programs) affects all cases alike.
  *
- * Prints one line per case: median and quartiles over the rounds, the best batch, and the median of
- * the differences to the first case of the same cycle with its 95 % confidence interval (order
- * statistics: nothing is assumed of the noise). Needs libc and a libcuda.so.1.
+ * Prints one line per case: median and quartiles over the rounds, the best batch, and the median
+ * difference from the first case of the same cycle, with its 95 % confidence interval (from order
+ * statistics, which assume nothing about the noise). Needs libc and a libcuda.so.1.
  */
 #include <dlfcn.h>
 #include <math.h>
@@ -44,7 +45,7 @@ static const char ptx[] = ".version 6.0\n.target sm_50\n.address_size 64\n"
 
 struct test_case {
 	const char *name, *command;
-	double value[MAX_ROUNDS]; /* by cycle */
+	double value[MAX_ROUNDS]; /* ns per launch, by cycle */
 	double best;
 };
 
@@ -127,7 +128,7 @@ static int by_size(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Makes the context within the case, as programs do: so whatever counts launches knows it. */
+/* Makes the context after the case has begun, so that the launch counter sees the new context. */
 static void run_round(struct test_case *c, int cycle)
 {
 	size_t n = (size_t)threads * BATCHES;
@@ -157,7 +158,7 @@ static void run_round(struct test_case *c, int cycle)
 static void print_case(const struct test_case *c)
 {
 	double v[MAX_ROUNDS], d[MAX_ROUNDS];
-	/* ranks between which the median lies with 95 % */
+	/* the median lies between these two ranks with a probability of 95 % */
 	int low = (int)floor(rounds / 2.0 - 0.98 * sqrt(rounds)), high;
 
 	low = low < 0 ? 0 : low;

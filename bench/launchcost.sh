@@ -2,9 +2,10 @@
 # shellcheck shell=bash
 # launchcost.sh - the cases of bench/launchcost.c, for the scripts that measure a launch
 
-# launchcost_cases FOLDER GPUSCHED POLICY EMPTYPROBE: fills $cases. Each is a script in FOLDER that brings a running daemon into
-# that case from any other, and returns when it is there: probes that are let go of are detached a moment later. Where the kernel
-# refuses EMPTYPROBE its case is left out, and said so. launchcost_end FOLDER ends what may be left.
+# launchcost_cases FOLDER GPUSCHED POLICY EMPTYPROBE: fills $cases with NAME=COMMAND. Each command runs a script in FOLDER that
+# switches the running daemon to the case NAME and returns once the switch is complete (the kernel detaches probes with a delay).
+# If the kernel refuses EMPTYPROBE, the function leaves the case "empty" out and says so on stderr.
+# launchcost_end FOLDER kills a remaining empty probe and removes the scripts.
 launchcost_cases() {
 	local folder=$1 gpusched=$2 policy=$3 empty=$4 name
 	cat >"$folder/end-empty" <<-END
@@ -17,7 +18,7 @@ launchcost_cases() {
 		sh $folder/end-empty
 		$gpusched policy stop >/dev/null 2>&1
 		$gpusched observe launches off >/dev/null || exit 1
-		sleep 1 # the kernel detaches in its own time
+		sleep 1 # the kernel detaches probes some time after the request
 	END
 	cat >"$folder/empty" <<-END
 		sh $folder/off && $empty cuLaunchKernel >$folder/empty.pid

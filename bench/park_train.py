@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""park_train.py torch|jax MIB [STEPS|"" [PAUSE_S]] - a training whose losses show whether its memory is what it was
+"""park_train.py torch|jax MIB [STEPS|"" [PAUSE_S]] - a training whose losses show whether its memory stayed intact
 
-Trains a network whose weights fill MIB of GPU memory. A step trains WIDE of its layers, the next
-step the next ones, so that each step depends on what earlier ones left. Prints {"ready":true}, then
-{"step":N,"sum":LOSS} for each step: the same numbers in each run on one machine, whatever happens in
-between. Rests for PAUSE_S (0) after a step. Ends after STEPS, or on SIGTERM. Knows nothing of gpusched.
+Trains a network whose weights fill MIB of GPU memory. Each step trains WIDE of its layers in turn, so
+that a step depends on the weights that earlier steps left. Prints {"ready":true}, then
+{"step":N,"sum":LOSS} for each step. The numbers are the same in each run on one machine, unless its
+memory was changed. Rests for PAUSE_S (0) after a step. Ends after STEPS, or on SIGTERM. Uses nothing of gpusched.
 """
 import json
 import os
@@ -19,7 +19,7 @@ RATE = 0.5
 
 
 def torch_step(layers):
-    os.environ["CUBLAS_WORKSPACE_CONFIG"] = ":4096:8"  # results do not depend on what else runs
+    os.environ["CUBLAS_WORKSPACE_CONFIG"] = ":4096:8"  # gives the same results in each run
     import torch
 
     torch.use_deterministic_algorithms(True)

@@ -1,15 +1,15 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# The README's picture, from the archives and rows of bench/results:
+# Makes the README's picture from the archives and rows of bench/results:
 #
 #   bench/picture.sh        make docs/pictures/lc-p99.svg anew
-#   bench/picture.sh data   print what it shows; tests/check/figures.sh compares
+#   bench/picture.sh data   print the picture's data; tests/check/figures.sh compares them with the picture
 #
-# A group: label, label of its BE, and LC p99 in us alone, by default, under MPS at its best setting
-# and under gpusched, then BE work in percent of the default under MPS and gpusched. MPS's best
-# setting is the one with the lowest p99 of those that leave BE 98 % of their work. The groups of one
-# kernel are from the newest run of bench/hw/core.sh on an H200 that has them, else from rows of 2026-11-23e; a
-# data line ends with its run.
+# A data line has: the group's label, the label of its BE programs, LC p99 in us (alone, by default,
+# under MPS at its best setting, under gpusched), BE work in percent of the default (under MPS, under
+# gpusched), and the run it comes from. MPS's best setting has the lowest p99 among the settings that
+# leave BE at least 98 % of its work. The "one kernel" groups come from the newest run of
+# bench/hw/core.sh on an H200 that has them, else from the rows of 2026-11-23e.
 set -euo pipefail
 top=$(cd "$(dirname "$0")/.." && pwd)
 out=$top/docs/pictures/lc-p99.svg

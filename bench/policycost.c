@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: MIT
 /*
- * policycost.c - what a policy's decisions take, callback by callback
+ * policycost.c - measure how long a policy's decisions take, callback by callback
  *
  *   policycost [--json FILE] [--tsgs N] [--cycles N] [POLICY...]
  *
- * stock: the linked object on the maps of an instance's table, each call one run of the host's
- * program; the kernel's own count of time in it (BPF_ENABLE_STATS). native: the policy as ordinary
- * C, wall time, the host's guard against endless callbacks included. In each cycle N TSGs of mixed
- * classes are made, scheduled, work, meet a round of the tick and end; the table has the best cycle,
- * since only the undisturbed one says something about the policy, FILE the median and all others as
- * well. Policy none decides nothing: its row is what the host itself takes; bold: the policy has
- * such a callback. Needs root and the taps of a simulator's instance (bench/local).
+ * Measures on two hosts. stock: each call is one run of the linked BPF object on the maps of an
+ * instance's table; the time is the kernel's own count (BPF_ENABLE_STATS). native: the policy runs
+ * as ordinary C; the time is wall time and includes the host's guard against endless callbacks.
+ *
+ * In each cycle, N TSGs of mixed classes are made, are scheduled, submit work, go through a round
+ * of the tick, and end. The table shows the best cycle, since only an undisturbed cycle shows the
+ * policy's own cost; FILE also has the median and all samples. The policy none decides nothing, so
+ * its row is the host's own cost. Bold marks callbacks that the policy has. Needs root and the taps
+ * of a simulator's instance (bench/local).
  */
 #include <bpf/bpf.h>
 #include <jansson.h>
@@ -120,7 +122,7 @@ static int put_all(struct gs_table *o, struct gpusched_key *keys)
 		r = gs_table_insert(o, &rec, &none);
 		poke.key = keys[i] = rec.key;
 		poke.id = rec.task.id;
-		poke.rec.task = tasks[i]; /* the record has this process's class so far */
+		poke.rec.task = tasks[i]; /* replaces this process's class, which the insert set */
 		if (r == 0)
 			r = gs_table_poke(o, &poke);
 		if (r < 0)
@@ -154,7 +156,7 @@ static int cycle(struct gs_table *o, const struct gs_loaded *l, uint32_t tick_us
 	uint64_t before = 0, after = 0;
 	int r = put_all(o, keys);
 
-	/* a round that walks the table first: later rounds go by the list that it makes */
+	/* The first round walks the table and makes the list by which later rounds go. */
 	for (int i = 0; i < 3 && r == 0; i++)
 		r = run_op(l, keys, TICK, 4 * n + (uint64_t)i + 1, tick_us);
 	for (int c = 0; c < CALLBACKS && r == 0; c++) {

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
-# From events of `gpusched monitor --json`: how long from a TSG's making, and from its owner's own
-# (overriding) timeslice, until gpusched's slice was in force. Times in us. before_first_work: how many
-# had it before their owner put them on the runlist, so before anything of theirs could run.
+# Reads events of `gpusched monitor --json`. Computes, in us, how long it takes until gpusched's
+# timeslice is in force: after a TSG is made, and after its owner overrides the timeslice.
+# before_first_work: how many TSGs had gpusched's slice before their owner put them on the runlist,
+# that is, before any of their work could run.
 def spread: sort | if length == 0 then null else
 	{n: length, median_us: .[length / 2 | floor], max_us: last} end;
 def first_call($calls; $from): [$calls[] | select(.id == $from.id and .t >= $from.t) | .t] | min;

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
 # Figures from raw results: what bench/results.sh and tests/check/figures.sh compute with.
 
-# As src/basic/sample.h has it.
+# The same definition as in src/basic/sample.h.
 def quantile($q): sort | if length == 0 then null else .[[(length * $q | floor), length - 1] | min] end;
 def median: map(values) | sort |
 	if length == 0 then null else (.[(length - 1) / 2 | floor] + .[length / 2 | floor]) / 2 end;
 
-# A cell of `gpusched bench`: its latencies become quantiles.
+# Reduces a cell of `gpusched bench`: quantiles replace its latencies.
 def digest: {load, scheme, block, be: .be_rate, n: (.latency_us | length),
 	p50: (.latency_us | quantile(0.5)), p90: (.latency_us | quantile(0.9)),
 	p99: (.latency_us | quantile(0.99)), max: (.latency_us | max)};
@@ -22,7 +22,7 @@ def loads: map(select(.failed == null and (.latency_us | type) == "array") | dig
 	| map({key: .[0].load, value: (group_by(.scheme)
 		| map({key: .[0].scheme, value: over_blocks}) | from_entries)}) | from_entries;
 
-# Of each block that both have: the figure $k of the first, in parts of the second's.
+# For each block that both schemes have: the figure $k of $a divided by that of $b.
 def ratios($a; $b; $k): [$a.each | to_entries[] | .value[$k] as $x | ($b.each[.key] // {})[$k] as $y
 	| select($x != null and $y != null and $y != 0) | $x / $y];
 def ratio($a; $b; $k): ratios($a; $b; $k) | median;

@@ -1,16 +1,16 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# results.sh - what was measured: archives, and the tables and figures that are made from them
+# results.sh - pack archives of measurements, and make tables and figures from them
 #
 #   bench/results.sh tables [FOLDER...]   make tables.md anew (default: of every folder of bench/results)
 #   bench/results.sh figures              print all figures as JSON, for pictures and questions
 #   bench/results.sh fill PAGE            print a page of docs/ with each figure computed anew
-#   bench/results.sh ask FILTER           what a filter of jq says, written with bench/sources.jq
+#   bench/results.sh ask FILTER           run a jq filter over all figures, with the functions of bench/sources.jq
 #   bench/results.sh pack FOLDER DIR      make FOLDER/raw.tar.xz of the files in DIR, the same bytes each time
 #   bench/results.sh unpack FOLDER DIR    unpack FOLDER's archive into DIR
 #
-# Cells of `gpusched bench` hold every latency: all figures are computed from these. Older programs
-# printed a summary each (p50, p99, rate): figures of these are their own, and so named.
+# Cells of `gpusched bench` hold every latency, and figures are computed from the latencies. Older
+# programs printed only a summary (p50, p99, rate): their figures are copied, and marked as copied.
 set -euo pipefail
 top=$(cd "$(dirname "$0")/.." && pwd)
 results=$top/bench/results
@@ -31,7 +31,7 @@ unpack() { # FOLDER DIR
 	tar -C "$2" -xJf "$1/raw.tar.xz"
 }
 
-# Cells of a folder that is unpacked: {part: {load: {scheme: figures}}}
+# Prints the cells of an unpacked folder: {part: {load: {scheme: figures}}}
 cells() { # DIR
 	local file
 	(cd "$1" && grep -rlE --include='*.jsonl' '^\{"machine".*"latency_us":' . || true) |
@@ -41,7 +41,7 @@ cells() { # DIR
 	done | jq -c -s 'add // {}'
 }
 
-# What programs printed: {file: object}, and notes, {file: {key: value}}.
+# Prints the objects that programs printed, {file: object}, and the notes, {file: {key: value}}.
 rows() { # DIR
 	(
 		cd "$1"
@@ -57,7 +57,7 @@ rows() { # DIR
 	)
 }
 
-# {folder: {cells, rows, kept}}; kept: rows.jsonl beside the archive, where nothing else exists
+# Prints {folder: {cells, rows, kept}}. kept: rows.jsonl, for measurements whose raw output is lost
 folder() { # FOLDER
 	local name=${1##*/} dir=$room/${1##*/}
 	mkdir -p "$dir"
@@ -110,7 +110,7 @@ write_tables() { # FOLDER
 	! grep -q '^|' "$room/tables.md" || cat "$room/tables.md" >"$1/tables.md"
 }
 
-# RESULTS_FIGURES: what `figures` printed before
+# RESULTS_FIGURES: a file with an earlier output of `figures`, which saves computing it again
 all() {
 	if [ -n "${RESULTS_FIGURES:-}" ]; then
 		ln -sf "$RESULTS_FIGURES" "$room/all.json"
@@ -125,11 +125,11 @@ ask() { # FILTER
 	jq -r -L "$top/bench" -f "$room/ask.jq" "$room/all.json"
 }
 
-# The page's own sources, evaluated over all figures: bench/figures.awk says how they are written.
+# Evaluates the page's sources (bench/figures.awk says how they are written) over all figures.
 fill() { # PAGE
 	local awk=(awk -v "exempt=$top/tests/check/figures.exempt")
 	"${awk[@]}" -v mode=list -f "$top/bench/figures.awk" "$1" \
-		>"$room/sources" 2>/dev/null || true # filling tells what is wrong
+		>"$room/sources" 2>/dev/null || true # mode=fill below reports the errors
 	all
 	{
 		cat "$top/bench/sources.jq"

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 /*
- * tapcost.c - what system calls take, to be run with the taps off and on
+ * tapcost.c - measure how long system calls take, once with the taps off and once with them on
  *
  *   tapcost [--json]
  *
- * The least of many short rounds of each, since only the undisturbed time says something about the
- * taps. Calls on the control file (/dev/nvidiactl) are left out where there is none.
+ * The caller switches the taps. Prints the fastest of many short rounds of each call, since only an
+ * undisturbed round shows what the taps add. Leaves out calls on /dev/nvidiactl where there is
+ * none.
  */
 #include <fcntl.h>
 #include <stdint.h>
@@ -76,7 +77,7 @@ static void do_tsg_control(void)
 	ioctl(ctl, _IOWR('F', 0x2a, struct control), &c);
 }
 
-/* Calls of which each causes an event. */
+/* Makes and frees a client: the taps report an event for each of these two calls. */
 static void do_client(void)
 {
 	struct alloc a = { .class_ = 0x41 };

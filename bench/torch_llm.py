@@ -1,21 +1,21 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""torch_llm.py - a server of a language model in PyTorch alone: static cache, CUDA graphs, batching
+"""torch_llm.py - serve a language model with PyTorch alone: static cache, CUDA graphs, batching
 
-    torch_llm.py capacity [--seconds S]       requests/s when there is always one more to serve
-    torch_llm.py serve --rate R [--rate R]    Poisson arrivals, one rate after the other
+    torch_llm.py capacity [--seconds S]       measure requests/s with requests always waiting
+    torch_llm.py serve --rate R [--rate R]    serve Poisson arrivals, at one rate after the other
 
 A decoder-only model whose weights are drawn on the GPU (18 layers, 2048 wide: 1 B parameters, bf16) answers prompts of 64 to
 512 tokens with 32 to 128 tokens, at most 16 at once. Attention is PyTorch's scaled_dot_product_attention over a static cache.
-A step makes one token for all that are being answered: a CUDA graph per batch size 1, 2, 4, 8, 16. Prompts are read in
-chunks of 128 tokens, a graph too, one chunk between two steps. The CPU looks at every token, as a server must.
-With --plain it answers one at a time, each with 64 tokens to a prompt of one; --shape 0.8b has 16 layers (1.6 GB).
+A step makes one token for each active request; there is one CUDA graph per batch size (1, 2, 4, 8, 16). A further graph
+reads prompts in chunks of 128 tokens, one chunk between two steps. The CPU looks at every token, as a server must.
+With --plain it serves one request at a time: a prompt of one token, an answer of 64. --shape 0.8b has 16 layers (1.6 GB).
 
 serve prints {"ready":true}, waits for a line on its input, then prints one line per rate: times in ms, counted from the
-arrival. token_ms: from one token of an answer to the next. late_ms: how much later than the arrival an idle server woke;
-its own fault, and no part of the other times. Requests that were not done 4 s after the window are `unfinished` and count
-with the time that they had waited by then. p99 is null below 100 values. With the same --seed and rate the same requests
-come at the same times. Times "from" and "to" are CLOCK_MONOTONIC. Ends on SIGTERM. Knows nothing of gpusched.
+arrival. token_ms: from one token of an answer to the next. late_ms: how long after an arrival the idle server woke; this is
+the server's own delay, and the other times exclude it. Requests not done 4 s after the window are `unfinished` and count
+with the time that they have waited by then. p99 is null below 100 values. The same --seed and rate give the same requests
+at the same times. Times "from" and "to" are CLOCK_MONOTONIC. Ends on SIGTERM. Uses nothing of gpusched.
 """
 import argparse
 import collections
@@ -68,7 +68,7 @@ class Model:
         return sum(w.numel() for block in self.blocks for w in block) + self.embed.numel() + self.place.numel()
 
     def forward(self, tokens, slots, start, first):
-        """Hidden states of tokens (n, t) of these slots from these positions on. first: the slots are 0 to n - 1."""
+        """Returns the hidden states of tokens (n, t), which begin at position start of each slot. first: slots are 0 to n - 1."""
         n, t = tokens.shape
         at = start[:, None] + self.every[:t]
         x = self.embed[tokens] + self.place[at]
@@ -163,7 +163,7 @@ class Server:
                 self.active[slot] = r
 
     def give(self, r, token, now):
-        """A token of an answer; true: it was the last."""
+        """Adds a token to a request's answer; returns whether it was the last."""
         r.tokens.append(token)
         r.times.append(now)
         if len(r.times) < r.answer:
@@ -190,7 +190,7 @@ class Server:
         if not ready:
             return
         e, size = self.engine, next(n for n in SIZES if n > max(ready))
-        # what a step writes for a slot that is not ready lies where its next chunk, or owner, writes
+        # For a slot that is not ready, the step writes cache entries that its next chunk or request overwrites.
         e.tokens[:size].copy_(torch.tensor([ready[s].tokens[-1] if s in ready else 0 for s in range(size)]))
         e.at[:size].copy_(torch.tensor([self.position(s) for s in range(size)]))
         tokens = e.steps[size].run()
@@ -204,7 +204,7 @@ class Server:
         return 0 if r is None else r.read if r.read < len(r.prompt) else r.read + len(r.times) - 1
 
     def turn(self):
-        """One chunk and one step; the requests that are done."""
+        """Runs one chunk and one step; returns the requests that are done."""
         done = []
         self.admit()
         self.read_chunk(done)
@@ -300,7 +300,7 @@ def main():
     with torch.inference_mode():
         model = Model(o.shape, o.device)
         server = Server(Engine(model))
-        for _ in range(3):  # whatever is made at the first use
+        for _ in range(3):  # PyTorch sets up much at first use
             server.waiting.append(Request(random.Random(0), time.monotonic()))
             while server.waiting or server.active:
                 server.turn()

@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: MIT
-"""torch_load.py - a PyTorch program that serves or trains until it is told to end
+"""torch_load.py - serve or train with PyTorch until SIGTERM
 
     torch_load.py graph      a ResNet-50 answers one image at a time, as one CUDA graph
-    torch_load.py eager      the same, as some hundred launches
+    torch_load.py eager      a ResNet-50 answers one image at a time, as some hundred launches
     torch_load.py decoder    a decoder of 8 layers generates 16 tokens a request
     torch_load.py resnet152 | vgg19 | densenet201 | bert
-                             these answer one input at a time, eager
+                             each of these models answers one input at a time, eager
     torch_load.py memory     a request copies 8 GiB within the GPU's memory
     torch_load.py train      a transformer is trained; the CPU waits for the loss of each step
-    torch_load.py ahead      the same, and the CPU waits for the loss of each tenth step
-    torch_load.py ddp        the same by two processes, which average their gradients by gloo
+    torch_load.py ahead      like train, but the CPU waits for the loss of each tenth step only
+    torch_load.py ddp        like train, in two processes that average their gradients by gloo
 
-Prints {"ready":true} once it is warm, then one line per request or step: {"t":SECONDS,"us":MICROSECONDS},
-t by CLOCK_MONOTONIC at its end. Between requests it waits an exponential gap: about 40 requests/s, of the decoder 15. --seed N
-says which gaps; SIGUSR1 begins them anew. --loop: without gaps. Ends on SIGTERM. Knows nothing of gpusched.
+Prints {"ready":true} once it is warm, then one line per request or step: {"t":SECONDS,"us":MICROSECONDS}, where t is
+CLOCK_MONOTONIC at the end. Waits an exponential gap between requests: about 40 requests/s, 15 for the decoder. --seed N
+sets the random gaps; SIGUSR1 restarts their sequence. --loop leaves gaps out. Ends on SIGTERM. Uses nothing of gpusched.
 """
 import argparse
 import itertools
@@ -26,8 +26,8 @@ import subprocess
 import sys
 import time
 
-# Before there is a thread: each takes over what is blocked, and a thread that does not block the
-# signal would be chosen for it while the main thread works, and end the program.
+# Block SIGUSR1 before any thread starts, since new threads inherit the mask. The kernel would give
+# the signal to a thread that does not block it, and the default action would end the program.
 ANEW = {signal.SIGUSR1}
 signal.pthread_sigmask(signal.SIG_BLOCK, ANEW)
 
@@ -40,7 +40,7 @@ def say(**what):
 
 
 def vision(name, graph=False):
-    """A function that answers one request with a model of torchvision."""
+    """Returns a function that answers one request with a model of torchvision."""
     model = getattr(torchvision.models, name)().cuda().half().eval().to(memory_format=torch.channels_last)
     image = torch.randn(1, 3, 224, 224, device="cuda", dtype=torch.half).to(memory_format=torch.channels_last)
 
@@ -67,7 +67,7 @@ def vision(name, graph=False):
 
 
 def decoder():
-    """A function that answers one request: 16 tokens, one after the other, each looked at by the CPU."""
+    """Returns a function that answers one request: 16 tokens in turn, each of which the CPU looks at."""
     layer = torch.nn.TransformerEncoderLayer(1024, 16, 4096, dropout=0.0, batch_first=True, norm_first=True)
     model = torch.nn.TransformerEncoder(layer, 8, enable_nested_tensor=False).cuda().half()
     embed = torch.nn.Embedding(32000, 1024).cuda().half()
@@ -86,7 +86,7 @@ def decoder():
 
 
 def bert():
-    """A function that answers one request: the shapes of BERT base, 128 tokens."""
+    """Returns a function that answers one request: the shapes of BERT base, 128 tokens."""
     layer = torch.nn.TransformerEncoderLayer(768, 12, 3072, dropout=0.0, batch_first=True)
     model = torch.nn.TransformerEncoder(layer, 12, enable_nested_tensor=False).cuda().half()
     tokens = torch.randn(1, 128, 768, device="cuda", dtype=torch.half)
@@ -100,7 +100,7 @@ def bert():
 
 
 def memory():
-    """A function that copies 1 GiB eight times; its limit is the memory's bandwidth."""
+    """Returns a function that copies 1 GiB eight times; memory bandwidth is its limit."""
     a = torch.zeros(1 << 28, device="cuda")
     b = torch.empty_like(a)
 
@@ -113,7 +113,7 @@ def memory():
 
 
 def transformer(wrap=lambda model: model, wait_every=1):
-    """A function that makes one step of training: 8 layers, 8 sequences of 1024 tokens."""
+    """Returns a function that makes one step of training: 8 layers, 8 sequences of 1024 tokens."""
     layer = torch.nn.TransformerEncoderLayer(2048, 16, 8192, dropout=0.0, batch_first=True, norm_first=True)
     model = wrap(torch.nn.TransformerEncoder(layer, 8, enable_nested_tensor=False).cuda())
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-4, fused=True)
@@ -132,7 +132,7 @@ def transformer(wrap=lambda model: model, wait_every=1):
 
 
 def distributed():
-    """The same in two processes on one GPU; the second is this program once more, and ends with the first."""
+    """Returns transformer()'s step for training in two processes on one GPU; starts the second one."""
     rank = int(os.environ.get("RANK", 0))
     if not rank:
         with socket.socket() as free:
@@ -145,7 +145,7 @@ def distributed():
 
 
 class Gaps:
-    """Exponential gaps of a seed, from the first again after SIGUSR1."""
+    """Exponential gaps from a seed; SIGUSR1 restarts the sequence at its first gap."""
 
     def __init__(self, seed, mean_ms):
         self.seed, self.mean_ms = seed, mean_ms

@@ -6,9 +6,9 @@
  * by default) counts as latency-critical, and one below low_rate (100/s) as best-effort. In between
  * a TSG stays what it was.
  *
- * The policy changes its mind about a TSG only after `steady` looks in a row (hysteresis). If the
- * typical length of a TSG's thread blocks is known, and is above long_block_us, the TSG counts as
- * best-effort whatever its rate.
+ * The policy changes its verdict about a TSG only after `steady` looks in a row (hysteresis). If
+ * the typical length of a TSG's thread blocks is known, and is above long_block_us, the TSG counts
+ * as best-effort whatever its rate.
  *
  * Then it acts as lcbe does: latency-critical TSGs get a long slice, and a lone best-effort TSG a
  * short one. A TSG that has a class is treated as its class says.
@@ -16,10 +16,11 @@
  * Good for: machines on which nobody gives programs a class.
  *
  * Known weaknesses:
- *  - A rate is a poor witness. A training loop of tiny kernels looks latency-critical; a service
- *    with ten requests a second looks best-effort. Give a class to the programs that matter.
- *  - The policy needs to see launches. Where it does not, TSGs without a class keep their own
- *    settings.
+ *  - A launch rate is weak evidence. A training loop of tiny kernels looks latency-critical; a
+ *    service with ten requests a second looks best-effort. Give a class to the programs that
+ *    matter.
+ *  - The policy needs to see launches. If it does not see a TSG's launches, a TSG without a class
+ *    keeps its own settings.
  *  - With several BE it has the weaknesses of lcbe.
  */
 #include "gpusched/policy.bpf.h"
@@ -45,9 +46,9 @@ struct runlist {
 GPUSCHED_MAP(adaptive_runlists, HASH, gs_u32, struct runlist, 256);
 
 /* Words of priv, for a TSG without a class. */
-#define VERDICT 0 /* the class that the TSG counts as; 0: not known yet */
-#define LEANING 1 /* the other class that the last looks found */
-#define LOOKS 2   /* how many looks in a row found that class */
+#define VERDICT 0 /* class that the policy treats the TSG as; 0: none yet */
+#define LEANING 1 /* different class that the latest looks found */
+#define LOOKS 2   /* number of looks in a row that found that class */
 #define COUNT 3   /* launches at the last look */
 #define WHEN 4    /* time of the last look */
 
@@ -64,7 +65,7 @@ GPUSCHED_INLINE struct runlist *runlist_of(const struct gpusched_task *t, gs_u64
 	return r;
 }
 
-/* Judges the launches since the last look: lc, be, or 0 for no opinion. */
+/* Judges a TSG by its launches since the last look: lc, be, or 0 for no opinion. */
 GPUSCHED_INLINE gs_u64 look(struct gpusched_task *t, gs_u64 now)
 {
 	gs_u64 launched = t->launches - t->priv[COUNT], span = now - t->priv[WHEN], rate;

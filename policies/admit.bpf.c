@@ -2,8 +2,8 @@
 /*
  * admit - caps how many latency-critical and best-effort TSGs run on a GPU; the rest waits
  *
- * Does: admits at most max_lc compute TSGs of class lc, and max_be of class be, on each GPU. A TSG
- * past that waits when it is put on the runlist; nothing fails. When an admitted TSG ends, the next
+ * Does: admits at most max_lc compute TSGs of class lc, and max_be of class be, on each GPU. Any
+ * further TSG waits when its owner schedules it; no call fails. When an admitted TSG ends, the next
  * tick admits the TSG that has waited longest. A MIG partition counts as a GPU.
  *
  * An lc TSG also waits while the admitted lc TSGs take more than max_lc_load percent of the GPU's
@@ -11,9 +11,9 @@
  * the cap, and the load of the last newcomer must have been measured. Idle TSGs do not count as
  * load, and the first lc TSG of a GPU never waits for load.
  *
- * Load is the TSGs' GPU time where the host knows that. Elsewhere, with launch_us set, load is the
- * number of launches times launch_us. Otherwise load is the time that they worked while others
- * waited, as the GPU's log has it. Without a log, load is unknown and has no cap.
+ * Load is the TSGs' GPU time where the host knows it. Elsewhere, with launch_us set, load is the
+ * number of launches times launch_us. Otherwise load is the time that the TSGs worked while others
+ * waited, as the GPU's log shows it. Without a log, load is unknown and has no cap.
  *
  * With max_starts_per_s, at most that many TSGs of each class start on a GPU in any second that
  * begins with a start.
@@ -28,11 +28,11 @@
  *    if the GPU is full.
  *  - Where there is no gate (BPF LSM), a held TSG is suspended right after it was scheduled. Its
  *    very first work may run for a moment.
- *  - On a stock driver the log shows all load only beside a program that always has work (be). The
- *    log does not show how much a TSG works that is alone. So a second lc TSG is admitted beside a
- *    first one that is alone, whatever the load of that first one. launch_us helps there, but is a
- *    guess: it takes all launches to be equally long. This policy has launches counted, with or
- *    without launch_us, which costs each launch about half a microsecond.
+ *  - On a stock driver, the log shows a TSG's whole load only while a be program always has work.
+ *    It does not show how much a TSG works while it is alone on the GPU. So a second lc TSG is
+ *    admitted next to one that was alone, whatever the load of the first. launch_us helps there,
+ *    but is a guess: it assumes that all launches are equally long. The policy makes gpusched count
+ *    launches even without launch_us, which costs each launch about half a microsecond.
  *  - Load is measured over the last load_ms, so a longer pause looks like the end of the load. If
  *    the admitted TSGs later need more than the cap, none is thrown out.
  *  - Where load is known, a second lc TSG waits for at least load_ms, until the load of the first
@@ -63,32 +63,35 @@ GPUSCHED_OPTION_RANGE(gs_u32, be_slice_us, 800, 1, 100000000, "timeslice of be T
 
 /* The TSGs of one class on one GPU (or MIG partition). */
 struct place {
-	gs_u64 seq;     /* the round that counts */
+	gs_u64 seq;     /* number of the round to which the counted_ fields belong */
 	gs_u64 in;      /* admitted TSGs: the count of the last round, updated since */
-	gs_u64 waiting; /* waiting TSGs: the same */
-	gs_u64 counted_in, counted_waiting; /* the counts of the round under way */
+	gs_u64 waiting; /* waiting TSGs: counted like @in */
+	gs_u64 counted_in, counted_waiting; /* counts that the current round has made so far */
 	gs_u64 first;                       /* id of the TSG that has waited longest */
-	gs_u64 first_ns;                    /* since when that TSG waits */
+	gs_u64 first_ns;                    /* when that TSG began to wait */
 	gs_u64 used_ns;                     /* GPU time of the admitted TSGs since window_ns */
 	gs_u64 window_ns;                   /* begin of the present window */
-	gs_u64 settled; /* a whole window has passed since the last TSG was admitted */
-	gs_u64 loaded;  /* load was above the cap, and is not yet below it by the slack */
-	gs_u64 judged, counted_judged; /* admitted TSGs with a known load */
-	gs_u64 second_ns, starts;      /* when the present second began; the starts in it */
+	/* 1: a whole window has passed since the last admission, so load is known */
+	gs_u64 settled;
+	/* 1: load was above the cap, and has not yet fallen below it by load_slack */
+	gs_u64 loaded;
+	gs_u64 judged, counted_judged; /* number of admitted TSGs with a known load */
+	/* begin of the present second, and the number of starts in it */
+	gs_u64 second_ns, starts;
 };
 GPUSCHED_MAP(admit_places, HASH, gs_u64, struct place, 512);
-/* Room for facts, which are too large for the stack. */
+/* Buffer for facts, which are too large for the stack. */
 GPUSCHED_MAP(admit_facts, ARRAY, gs_u32, struct gpusched_facts, 1);
 GPUSCHED_MAP(admit_start, ARRAY, gs_u32, gs_u64, 1); /* when the policy started */
 
 /* Words of priv. */
 #define STATE 0 /* 0, or one of the states below */
 #define SINCE 1 /* when the TSG began to wait */
-#define USED 2  /* its GPU time at the last round, + 1; 0: not looked at yet */
-/* States. 0: not put on the runlist yet, for which a program may take many ticks. */
+#define USED 2  /* GPU time of the TSG at the last round, + 1; 0: not read yet */
+/* States. 0: not scheduled by its owner yet, which may take many ticks. */
 #define ADMITTED 1
 #define WAITS 2
-#define RUNS 3 /* was on the runlist before the policy was asked, so it needs no admission */
+#define RUNS 3 /* was scheduled before the policy began, so it needs no admission */
 
 GPUSCHED_INLINE int takes_part(const struct gpusched_task *t)
 {
@@ -124,7 +127,7 @@ GPUSCHED_INLINE int has_load_cap(const struct gpusched_task *t)
 	return t->class_id == GPUSCHED_CLASS_LC && max_lc_load;
 }
 
-/* True if there is no room for @t because of the load of the admitted TSGs. */
+/* True if the load of the admitted TSGs leaves no room for @t. */
 GPUSCHED_INLINE int is_loaded(const struct place *p, const struct gpusched_task *t)
 {
 	if (!has_load_cap(t) || !p->in || (!p->judged && !used_by(t) && !launch_us))
@@ -133,8 +136,8 @@ GPUSCHED_INLINE int is_loaded(const struct place *p, const struct gpusched_task 
 }
 
 /*
- * Begins to measure load. @settled is 0 when a TSG was just admitted: the load of that TSG is known
- * only after a whole window.
+ * Begins to measure load anew. @settled is 0 if a TSG was just admitted, since that TSG's load is
+ * known only after a whole window.
  */
 GPUSCHED_INLINE void begin_window(struct place *p, gs_u64 now, int settled)
 {
@@ -145,8 +148,7 @@ GPUSCHED_INLINE void begin_window(struct place *p, gs_u64 now, int settled)
 
 /*
  * Returns the time that @t worked while others waited, + 1; 0: unknown. The GPU's log shows no
- * other work. Beside a program that always has work this is all the work of @t, and otherwise a
- * part.
+ * other work. So this is all the work of @t only if another program always has work.
  */
 GPUSCHED_INLINE gs_u64 contended_by(const struct gpusched_task *t)
 {
@@ -187,7 +189,7 @@ GPUSCHED_INLINE void judge_load(struct place *p, const struct gpusched_task *t, 
 	begin_window(p, now, 1);
 }
 
-/* Returns 1, and counts a start, if max_starts_per_s lets another TSG start now. */
+/* Returns 1, and counts a start, if max_starts_per_s allows one more start now. */
 GPUSCHED_INLINE int take_start(struct place *p, gs_u64 now)
 {
 	if (!max_starts_per_s)
@@ -219,8 +221,8 @@ GPUSCHED_INIT()
 }
 
 /*
- * Gives a TSG that runs already its place. That is done here and not in the first round, since
- * another TSG may ask for admission before that round.
+ * Counts a TSG that already runs as admitted. The first round would be too late, since another TSG
+ * may ask for admission before it.
  */
 GPUSCHED_INLINE void give_place(struct gpusched_task *t)
 {
@@ -253,7 +255,8 @@ GPUSCHED_TASK_INIT(t)
 }
 
 /*
- * Takes a place if there is one. If two CPUs take the last one at a time, one gives its own back.
+ * Takes a place if one is free. If two CPUs take the last place at the same time, one of them gives
+ * it back.
  */
 GPUSCHED_INLINE int take_place(struct place *p, gs_u64 limit)
 {
@@ -277,12 +280,10 @@ GPUSCHED_SCHEDULE(t)
 		t->priv[STATE] = RUNS;
 		return GPUSCHED_ADMIT;
 	}
-	/* asked again, since channels of a TSG are put on the runlist one after the other */
+	/* called again for the same TSG, since each of its channels is scheduled separately */
 	if (t->priv[STATE] == WAITS)
 		return GPUSCHED_HOLD;
-	/*
-	 * counts are kept up to date here: a round that counts now may have passed this TSG already
-	 */
+	/* update the current round's counts too: that round may have passed this TSG already */
 	if (!p->waiting && !is_loaded(p, t) && take_place(p, limit_of(t))) {
 		if (take_start(p, gpusched_now())) {
 			begin_window(p, gpusched_now(), 0);
@@ -299,7 +300,7 @@ GPUSCHED_SCHEDULE(t)
 	return GPUSCHED_HOLD;
 }
 
-/* Frees the TSG's place at once, so that a TSG that comes before the next round can have it. */
+/* Frees the TSG's place at once, so that a TSG which comes before the next round can have it. */
 GPUSCHED_TASK_DESTROY(t)
 {
 	struct place *p = takes_part(t) ? place_of(t) : 0;
@@ -328,7 +329,7 @@ GPUSCHED_INLINE void count(struct place *p, struct gpusched_task *t,
 		p->first_ns = 0;
 	}
 	/*
-	 * the wish to suspend it is gone: the host's limit on holds, or root, has admitted the TSG
+	 * the policy's suspension is gone: the host's limit on holds, or root, has admitted the TSG
 	 */
 	if (t->priv[STATE] == WAITS && !(t->want.valid & GPUSCHED_RUNNABLE))
 		t->priv[STATE] = RUNS;
@@ -352,7 +353,7 @@ GPUSCHED_INLINE void count(struct place *p, struct gpusched_task *t,
 
 /*
  * Pass 0 counts the admitted TSGs and their load anew, and finds the TSG that has waited longest.
- * Pass 1 admits that TSG if there is a free place: one TSG in each round.
+ * Pass 1 admits this TSG if a place is free: one TSG per round.
  */
 GPUSCHED_TICK(t, round)
 {
@@ -381,7 +382,7 @@ GPUSCHED_TICK(t, round)
 		p->first = 0;
 		let_in(t);
 		if (p->counted_waiting)
-			gpusched_kick(); /* the next one need not wait for the tick */
+			gpusched_kick(); /* do not wait for the tick to admit the next TSG */
 	}
 	return 0;
 }

@@ -14,43 +14,44 @@
  * Beside an lc TSG with a class, the be slice stays short even where switches cost much: the floor
  * (be_floor_pct) protects be TSGs. A launch-bound service is the exception. It goes on launching
  * while it waits for the GPU, and does more in its next turn, so longer be slices cost it little. A
- * trial of a tenth of a second tells it from a service that waits for each turn's end. Beside
- * launch-bound services and lc TSGs without a class, the be slice grows where switches would take
- * more than waste_pct of a runlist's time. It grows at most to the slice that the owners asked for.
- * Beside a launch-bound service the be slice is the driver's or a whole fraction of it, so that the
- * service waits for no more rounds than by default. A TSG that works for 650 us or more in a
- * turn, as for a token of a language model, is never taken for launch-bound.
+ * trial of a tenth of a second distinguishes it from a service that waits for the end of each turn.
+ * Beside launch-bound services and lc TSGs without a class, the be slice grows where switches would
+ * take more than waste_pct of a runlist's time. It grows at most to the slice that the owners asked
+ * for. Beside a launch-bound service the be slice is the driver's or a whole fraction of it, so
+ * that the service waits for no more rounds than by default. A TSG that works for 650 us or more in
+ * a turn, as for a token of a language model, is never taken for launch-bound.
  *
  * Hints, an agent or counted launches may show when an lc TSG has a request. A hold suspends the be
  * TSGs during a request, so that the lc TSG has the GPU alone; their turns stand still. A hold
  * costs two calls to the driver, and an idle GPU at its end. So a request gets a hold only if it
- * has so many turns that their switches would cost more. There is no hold while be TSGs are owed
- * their floor, nor for requests in which the GPU would idle for more than waste_pct of all time.
+ * has so many turns that their switches would cost more. There is no hold while be TSGs have had
+ * less than their floor, nor for requests in which the GPU would idle for more than waste_pct of
+ * all time.
  *
  * If be TSGs get less than be_floor_pct of the time in which they have work, the lc TSGs lose their
- * long slice until the debt is paid. A be TSG is tried in CTA mode, for 150 ms a minute, and stays
- * in CTA mode if it then leaves the GPU sooner.
+ * long slice until be TSGs have caught up. A be TSG is tried in CTA mode, for 150 ms a minute, and
+ * stays in CTA mode if it then leaves the GPU sooner.
  *
- * The daemon may wish to know how long the thread blocks of a program are (means=auto). With a
- * short slice the log does not show that. So the be TSG then has CTA mode and a slice of 1 ms, or
- * 2 ms where switches cost much, for 2.5 s at most. Meanwhile an lc TSG waits longer, by up to that
- * slice and a thread block.
+ * The daemon may ask how long a program's thread blocks are (means=auto). The log does not show
+ * this while slices are short. So for 2.5 s at most, the be TSG gets CTA mode and a slice of 1 ms,
+ * or 2 ms where switches cost much. Meanwhile an lc TSG waits longer, by up to that slice and one
+ * thread block.
  *
- * A class, or a program, with a limit has at most that part of a GPU's time, even while others
- * rest. It is suspended now and then, some seven times a second, and has no turn meanwhile.
+ * A class, or a program, with a limit has at most that part of a GPU's time, even while others are
+ * idle. It is suspended some seven times a second, and gets no turn while it is suspended.
  *
  * A TSG without a class is taken for lc or be by how its turns end while others wait. It is taken
  * for lc if nearly all of its turns end by draining and it takes less than half of the GPU. It is
  * taken for be if the slice ends nearly all of its turns, or some of them while it takes more than
- * half of the GPU. Such a guess takes effect after several looks, and only beside a TSG of the
- * other kind or several TSGs of class be. There must also be a guess for every TSG that competes.
- * TSGs taken for be have turns process by process, as by default. Beside users of class be, all of
- * them together get the part that the driver would give to as many TSGs.
+ * half of the GPU. Such a guess takes effect after several looks in a row, and only beside a TSG of
+ * the other kind or several TSGs of class be. There must also be a guess for every TSG that
+ * competes. TSGs taken for be have turns process by process, as by default. Beside users of class
+ * be, all of them together get the part that the driver would give to as many TSGs.
  *
  * If some TSG then makes more than 10 % less progress for a second, all guesses are undone, and not
- * tried again for a minute. If the next trial is in vain too, that becomes two minutes, then four,
- * and so on. The second becomes ten if turns of lc work for 650 us or more, since lc first does the
- * work that had piled up. It becomes ten rounds or more if be TSGs take turns. Losses no longer
+ * tried again for a minute. If the next trial fails too, that becomes two minutes, then four, and
+ * so on. The second becomes ten seconds if turns of lc work for 650 us or more, since lc first does
+ * the work that had piled up. It becomes ten rounds or more if be TSGs take turns. Losses no longer
  * count once another TSG with a class has come, since that TSG takes a part as well. Guesses are
  * also undone if, within ten seconds, a TSG looks like another kind than it was taken for. Programs
  * of class normal and of the configuration's own classes keep their settings; copy engines too.
@@ -61,15 +62,15 @@
  *  - The policy needs the daemon's account of GPU time. Without one, as on a GPU divided by MIG, it
  *    works blind, and its log says so. A be TSG then gets blind_slice_us beside lc, all be TSGs
  *    count as busy, and TSGs without a class are left alone.
- *  - The account is up to 67 ms old. For that long a be TSG that wakes up runs beside the one that
- *    has the turn, with a slice of some seven switches (1200 us on an H200).
- *  - A service that never rests keeps the GPU in its long slice, except for be_floor_pct. Give such
- *    a service class normal.
- *  - Beside a be TSG that rests for half of its time, half of all requests find the GPU free. A
- *    client that waits for each answer sends fewer requests while the GPU is busy, by default far
- *    fewer. So by default its median request finds the GPU free: on the model that request takes
- *    210 us, and 301 with auto (90th percentile: 2033 and 314). For requests that come at fixed
- *    times the median is 403 us by default, and 302 with auto.
+ *  - The account is up to 67 ms old. For that long, a be TSG that wakes up runs beside the one that
+ *    has the turn, with a slice of some seven switch costs (1200 us on an H200).
+ *  - A service that is never idle keeps the GPU in its long slice, except for be_floor_pct. Give
+ *    such a service class normal.
+ *  - If a be TSG is idle half of the time, a client that waits for each answer may see a better
+ *    median by default. By default it sends far fewer requests while the GPU is busy, so its median
+ *    request finds the GPU free. On the model that request takes 210 us by default, and 301 us with
+ *    auto (90th percentile: 2033 and 314). For requests that come at fixed times the median is 403
+ *    us by default, and 302 us with auto.
  *  - Each turn of a service with a class costs a switch there and back. Requests of 100 us that
  *    take a fifth of the GPU leave be a tenth of it. Requests that take two fifths are more than
  *    any slices can serve: they pile up, and be gets its floor.
@@ -77,11 +78,11 @@
  *    each pause, whatever the slices are. If nothing shows its requests, MPS with priorities serves
  *    it better. On an H100, eager inference was no faster with auto beside inference in a loop, and
  *    that loop lost 10 to 38 % of its work.
- *  - The number of turns of a request shows only without a hold. So the first requests of a service
- *    get no hold, for a second or more. If requests become four times as long, or a quarter, a few
- *    of them get none again, half a minute later at the earliest. Meanwhile no other lc TSG of that
- *    runlist has a hold, for 5 s at most.
- *  - A request that is shorter than the service's others gets a hold all the same.
+ *  - Only without a hold does the log show how many turns a request has. So the first requests of a
+ *    service get no hold, for a second or more. If requests become four times as long, or a
+ *    quarter, a few of them again get none, half a minute later at the earliest. Meanwhile no other
+ *    lc TSG of that runlist has a hold, for 5 s at most.
+ *  - A request that is shorter than the service's other requests still gets a hold.
  *  - The floor makes queues of requests longer. Say that a service gets 90 % of the requests that
  *    it can serve alone. Then its median and 99th percentile are 1.9 times those without be (model,
  *    medians of eleven runs of 300 s). Alone on 95 % of a GPU they would be 1.7 times as long.
@@ -89,10 +90,11 @@
  *    of a guess takes nearly all time from the others for ten seconds, on the model 8 % in five
  *    minutes.
  *  - Where nobody has a class, the bound of 10 % is on progress, not on single requests. On the
- *    model, the 99th percentile of each service stayed within that of the default as well (28
- *    loads, medians of two or three seeds). Steps of a batch program that does not launch ahead
- *    took longer at times. Their 99th percentile was 1.6 times the default's beside a service that
- *    rests, 1.25 times beside an eager one, and 1.1 times for a program that rests half the time.
+ *    model, the 99th percentile of each service did not exceed the default's either (28 loads,
+ *    medians of two or three seeds). Steps of a batch program that does not launch ahead sometimes
+ *    took longer. Beside a service with pauses, their 99th percentile was 1.6 times the default's;
+ *    beside an eager one, it was 1.25 times. For a program that is idle half the time it was 1.1
+ *    times.
  *  - A job's processes on one GPU have turns one by one. If they wait for each other, each waits
  *    for the others' turns, and on several GPUs their turns may not fit together.
  *  - Without classes, the policy can only guess from the log which programs compete for the GPU. A
@@ -101,13 +103,13 @@
  *  - A program of class normal competes with be TSGs that take turns, as does one without a class
  *    while no guess is in effect. That program then has one part of the GPU, and the be TSGs
  *    together have another.
- *  - A limit is not kept while the GPU's log says nothing of a program. A request (request=) is not
- *    kept: fair does that.
+ *  - A limit is not kept for a program that the GPU's log does not show. A request (request=) is
+ *    not kept: fair does that.
  *  - Counting launches would cost each launch half a microsecond, so this policy does not ask for
- *    it. While launches are not counted (gpusched observe launches on), an inversion is seen only
- *    if the slice ended the lc TSG's turn. CTA is tried only if the GPU's log shows how long a be
- *    TSG takes to leave. The log shows that only if the next TSG waits already when the turn of the
- *    be TSG begins.
+ *    it. While launches are not counted (gpusched observe launches on), an inversion (an lc TSG
+ *    waits while be TSGs run) is seen only if the slice ended the lc TSG's turn. CTA is tried only
+ *    if the GPU's log shows how long a be TSG takes to leave. The log shows that only if the next
+ *    TSG is waiting already when the turn of the be TSG begins.
  */
 #include "gpusched/policy.bpf.h"
 #include "gpusched/rotation.h"
@@ -141,7 +143,10 @@ GPUSCHED_OPTION(gs_bool, cta, 1, "try CTA mode on be TSGs, for 150 ms a minute")
 #include "auto/requests.h"
 #include "auto/decide.h"
 
-/* Called again when class, weight or GPU change. A new be TSG waits if another TSG has the turn. */
+/*
+ * Called again when class, weight or GPU change. A BE gets the turn if no TSG has it, and waits
+ * otherwise.
+ */
 GPUSCHED_TASK_INIT(t)
 {
 	struct runlist *r = runlist_of(t);
@@ -201,8 +206,8 @@ GPUSCHED_REQUEST_END(t, w)
 }
 
 /*
- * Pass 0 looks at all TSGs, and pass 1 decides for each. In pass 1 the first TSG of a runlist
- * decides for the runlist as well.
+ * Pass 0 looks at all TSGs, and pass 1 decides for each. In pass 1, the first TSG of each runlist
+ * triggers the decision for the runlist.
  */
 GPUSCHED_TICK_BEGIN(round)
 {
@@ -239,7 +244,7 @@ GPUSCHED_TICK(t, round)
 	return 0;
 }
 
-/* Returns the time until the next round, ms: the less there is to watch, the longer. */
+/* Returns the time until the next round, in ms. It is longer if there is less to watch. */
 GPUSCHED_TICK_END(round)
 {
 	gs_u32 zero = 0;

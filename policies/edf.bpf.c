@@ -2,11 +2,11 @@
 /*
  * edf - earliest deadline first
  *
- * Does: works out when each TSG with a deadline is due: its relative deadline after the moment at
- * which it was last idle and began to work.
+ * Does: computes when each TSG with a deadline is due: its relative deadline, counted from the
+ * moment at which it last began to work after being idle.
  *
  * At every tick, the busy compute TSG of a runlist that is due first gets a long timeslice, and the
- * others get short ones. So urgent work comes on soon, and no slice ends in the middle of it. TSGs
+ * others get short ones. So urgent work starts soon, and no slice ends in the middle of it. TSGs
  * without a deadline count as due last.
  *
  * TSGs with deadlines overload a GPU if, in the last second, they worked for more than overload_pct
@@ -17,8 +17,9 @@
  * Known weaknesses:
  *  - The policy orders TSGs at the tick (5 ms), not at each launch. Use lcbe for deadlines below
  *    about 20 ms.
- *  - A request begins with a launch after idleness. Where launches are not seen, requests are taken
- *    to come without a pause from the TSG's creation on, each as long as the deadline.
+ *  - A request begins with the first launch after idle time. Where launches are not seen, the
+ *    policy assumes requests without pauses from the TSG's creation on, each as long as the
+ *    deadline.
  *  - Where the daemon keeps no account of GPU time, a TSG that has launched nothing for busy_ms
  *    counts as idle, though its queue may be full. A request that launches all its work at once
  *    then loses its long slice. Set busy_ms above the GPU time of the longest request.
@@ -45,20 +46,20 @@ GPUSCHED_OPTION_RANGE(gs_u32, overload_pct, 90, 20, 100,
 struct runlist {
 	gs_u64 seq;
 	gs_u64 due;                /* the earliest due time in this round */
-	gs_u64 id;                 /* id of the TSG with that due time */
+	gs_u64 id;                 /* id of the TSG with this due time */
 	gs_u64 used_ns, window_ns; /* work of TSGs with deadlines since window_ns */
-	/* the time to which the log reaches; 1: the present overload has been logged */
+	/* time up to which the log is known; 1: the present overload is already logged */
 	gs_u64 as_of_ns, told;
 };
 GPUSCHED_MAP(edf_runlists, HASH, gs_u32, struct runlist, 256);
-/* Room for facts, which are too large for the stack. */
+/* Buffer for facts, which are too large for the stack. */
 GPUSCHED_MAP(edf_facts, ARRAY, gs_u32, struct gpusched_facts, 1);
 
 /* Words of priv. */
 #define BEGAN 0  /* when the present request began */
 #define LAST 1   /* when work_submit saw the last launch */
 #define WORKED 2 /* contended_ns of the facts at the last round */
-#define SINCE 3  /* since_ns of these facts: if it differs, WORKED is no base for a difference */
+#define SINCE 3  /* since_ns of those facts: if it has changed, WORKED cannot be compared */
 #define WORK 4   /* the word that gpusched_is_busy() keeps */
 #define NEVER ((gs_u64)-1)
 
@@ -86,7 +87,7 @@ GPUSCHED_INLINE struct runlist *runlist_of(const struct gpusched_task *t)
 	return gpusched_lookup_or_add(edf_runlists, &key, &fresh);
 }
 
-/* Adds the work of @t while others waited; the log shows no other work. */
+/* Adds the work that @t did while others waited; the log shows no other work. */
 GPUSCHED_INLINE void add_load(struct runlist *r, struct gpusched_task *t)
 {
 	gs_u32 zero = 0;
@@ -102,7 +103,7 @@ GPUSCHED_INLINE void add_load(struct runlist *r, struct gpusched_task *t)
 		r->as_of_ns = f->as_of_ns;
 }
 
-/* Once a second, logs an overload if there is one. */
+/* Once a second, checks the load, and logs an overload when it begins. */
 GPUSCHED_INLINE void watch_load(struct runlist *r)
 {
 	gs_u64 span = r->as_of_ns - r->window_ns, pct;
@@ -160,7 +161,7 @@ GPUSCHED_TICK(t, round)
 		}
 		return 0;
 	}
-	/* no busy TSG has a deadline: there is nothing to order */
+	/* no busy TSG has a deadline, so there is nothing to order */
 	if (r->due >= NEVER - 1)
 		gpusched_want_default(t, GPUSCHED_ALL_SETTINGS);
 	else

@@ -8,7 +8,8 @@
  * `class set` began; else a tree of processes. A part that is not wanted goes to the others.
  *
  * The TSG with the smallest part gets a timeslice of slice_us, and the others longer ones in
- * proportion. A slow correction follows the work that each one did, within a factor of two.
+ * proportion. A slow correction, within a factor of two, fits each slice to the work that its TSG
+ * did.
  *
  * A program that waits for each of its steps, or launches kernel by kernel, leaves its slices
  * unused: it falls behind, whatever its slice is. Such a program wants every round, and works less
@@ -17,16 +18,17 @@
  * suspended. A program that slept through its turn, or that wants less than half of its part, runs
  * beside the one that has the turn.
  *
- * Every 4 to 16 s, and at most 4 s after a TSG came or went, all run for half a second. That shows
- * whether turns are still needed; the work of each program meanwhile is charged to its account.
+ * Every 4 to 16 s, and at most 4 s after a TSG came or went, all TSGs run for half a second. That
+ * shows whether turns are still needed. The work of each program in this time is charged to its
+ * account.
  *
  * No program gains by having slept, by forking, or by having many processes.
  *
  * A class, or a program, with a request has at least that part of a GPU's time while it has work,
  * or its part by weight if that is larger. The others share the rest by weight.
  *
- * A class, or a program, with a limit has at most that part of a GPU's time, even while others
- * rest. It is suspended now and then, some seven times a second.
+ * A class, or a program, with a limit has at most that part of a GPU's time, even while others are
+ * idle. It is suspended some seven times a second.
  *
  * The daemon's log says when programs begin and cease to take turns.
  *
@@ -45,7 +47,7 @@
  *    its turn. If all rest, there are no turns.
  *  - A person with several user ids has the parts of several users.
  *  - A limit counts the time for which a program holds the GPU. A program that is alone, and works
- *    little, is paused as if it worked. While the GPU's log says nothing of a program, nothing is
+ *    little, is paused as if it worked. While the GPU's log does not show a program, nothing is
  *    charged, and its limit is not kept.
  */
 #include "gpusched/policy.bpf.h"
@@ -87,8 +89,8 @@ GPUSCHED_INLINE void begin_runlist(const struct gpusched_task *t, struct runlist
 }
 
 /*
- * Wishes a slice in proportion to the TSG's part. A change of less than a sixteenth is left out: it
- * would cost a call, and make no difference.
+ * Sets a slice in proportion to the TSG's part. Skips changes of less than a sixteenth, which would
+ * cost a call and make no difference.
  */
 GPUSCHED_INLINE void want_slice(struct gpusched_task *t, const struct tsg *s,
 				const struct runlist *r)
@@ -140,7 +142,7 @@ GPUSCHED_INLINE void say(struct tsg *s, const struct runlist *r, gs_u64 now)
 
 /*
  * Called again when class or weight change. A TSG that comes while turns are taken waits for its
- * own.
+ * turn.
  */
 GPUSCHED_TASK_INIT(t)
 {
@@ -179,7 +181,8 @@ GPUSCHED_TASK_DESTROY(t)
 }
 
 /*
- * Pass 0 looks at all TSGs. Pass 1 decides; the first TSG of a runlist decides for the runlist too.
+ * Pass 0 looks at all TSGs. Pass 1 decides; the first TSG of each runlist triggers the decision for
+ * the runlist.
  */
 GPUSCHED_TICK_BEGIN(round)
 {
@@ -237,7 +240,7 @@ GPUSCHED_TICK(t, round)
 	return 0;
 }
 
-/* The less there is to watch, the longer the policy rests. */
+/* Returns the time until the next round, in ms. It is longer if there is less to watch. */
 GPUSCHED_TICK_END(round)
 {
 	gs_u32 zero = 0;

@@ -2,11 +2,11 @@
 /*
  * hold - a service has the GPU alone while one of its requests runs
  *
- * Does: when a request of an lc TSG begins, suspends the be TSGs of its runlist. When the request
- * has ended, they go on. So a request of many turns costs two calls instead of two switches for
- * each turn. Until the suspension takes effect, and wherever none may begin, be TSGs have short
- * slices, as with lcbe. A request that outlasts its hold gets another hold, after best effort has
- * had its floor.
+ * Does: when a request of an lc TSG begins, suspends the be TSGs of its runlist. They go on when
+ * the request has ended. So a request of many turns costs two calls instead of two switches for
+ * each turn. Until a suspension takes effect, and wherever none is allowed, be TSGs have short
+ * slices, as with lcbe. A request that outlasts its hold gets another hold, after best-effort TSGs
+ * have had their floor.
  *
  * Good for: a service with requests of many turns of the GPU, such as a language model that
  * answers token by token, beside training.
@@ -16,7 +16,7 @@
  *    --agent), or that have their launches counted (gpusched observe launches). Other programs get
  *    no hold: beside them, be TSGs only have short slices (be_slice_us).
  *  - A request of one or two turns takes longer with a hold than without: the calls take 1 ms.
- *  - A service that never rests gets a new hold every 600 ms, however long it works on. Its
+ *  - A service that is never idle gets a new hold every 600 ms, however long it works on. Its
  *    best-effort neighbours run between the holds, some 5 % of the time in all.
  *  - The policy holds for every request, even if the hold costs more than it gains.
  */
@@ -31,16 +31,16 @@ GPUSCHED_OPTION_RANGE(gs_u32, lc_slice_us, 1000000, 1, 100000000, "timeslice of 
 GPUSCHED_OPTION_RANGE(gs_u32, be_slice_us, 800, 1, 100000000, "timeslice of be TSGs, us");
 
 #define IN_REQUEST priv[0]
-#define OVER_NS priv[1] /* when the hold ended, although the request goes on; 0: it has not */
-#define HOLDS priv[2]   /* how many holds this request has had */
+#define OVER_NS priv[1] /* when the hold ended while the request goes on; 0: it has not ended */
+#define HOLDS priv[2]   /* number of holds that this request has had */
 /*
- * After MANY holds, the next hold of the same request comes only after a pause, a part (1 in
- * REST_PART) of a hold's time. In the pause best effort gets about half of the GPU.
+ * After MANY holds of a request, the next one comes only after a pause of 1/REST_PART of a hold. In
+ * the pause, best-effort TSGs get about half of the GPU.
  */
 #define MANY 4
 #define REST_PART 6
 
-/* One entry: the last round that met an open request. */
+/* The last round in which a request was in progress. */
 GPUSCHED_MAP(hold_open, ARRAY, gs_u32, gs_u64, 1);
 
 GPUSCHED_TASK_INIT(t)
@@ -97,7 +97,10 @@ GPUSCHED_TICK(t, round)
 	return 0;
 }
 
-/* The policy may rest while no request is open: a request that begins needs no tick. */
+/*
+ * Returns the time until the next round. Without requests in progress the policy can rest, since
+ * the begin of a request needs no tick.
+ */
 GPUSCHED_TICK_END(round)
 {
 	gs_u32 zero = 0;

@@ -50,22 +50,22 @@ GPUSCHED_OPTION(gs_bool, be_cta, 0,
 
 struct runlist {
 	gs_u64 seq;      /* the round to which @counting and @met belong */
-	gs_u32 counting; /* busy BEs met in this round so far */
-	gs_u32 be;       /* busy BEs in the last complete round, and BEs made since */
-	gs_u32 met;      /* BEs met in this round so far, busy or not */
+	gs_u32 counting; /* number of busy BEs met in this round so far */
+	gs_u32 be;       /* number of busy BEs in the last complete round, plus BEs made since */
+	gs_u32 met;      /* number of BEs met in this round so far, busy or not */
 	gs_u32 pad;
 };
 GPUSCHED_MAP(lcbe_runlists, HASH, gs_u32, struct runlist, 256);
 
 /* One entry for the whole policy. */
 struct rounds {
-	gs_u64 counted; /* the last round that met a BE with known work */
-	gs_u64 several; /* the last round that met two BEs on one runlist */
+	gs_u64 counted; /* last round in which the work of some BE was known */
+	gs_u64 several; /* last round in which some runlist had two BEs */
 };
 GPUSCHED_MAP(lcbe_rounds, ARRAY, gs_u32, struct rounds, 1);
 /*
- * The rest between rounds while a runlist has several BEs, but no BE's work is known. It is short,
- * since work may become known without an event that would end a rest.
+ * Time between rounds while a runlist has several BEs, but the work of none is known. It is short,
+ * since work may become known without an event that would start a round.
  */
 #define SEVERAL_REST_MS 5000
 
@@ -108,7 +108,9 @@ GPUSCHED_INLINE void decide(struct gpusched_task *t, gs_u32 bes)
 	}
 }
 
-/* Takes the TSG out of the count. priv[0] is 1 if it is counted, on the runlist in priv[1]. */
+/*
+ * Takes the TSG out of the count. priv[0]: 1 if the TSG is counted; priv[1]: the runlist for which.
+ */
 GPUSCHED_INLINE void uncount(struct gpusched_task *t)
 {
 	gs_u32 key = (gs_u32)t->priv[1];
@@ -126,7 +128,7 @@ GPUSCHED_INLINE void count(struct gpusched_task *t, struct runlist *r)
 	t->priv[1] = gpusched_runlist(t);
 }
 
-/* Called again when the class or the GPU becomes known: the TSG is then counted there. */
+/* Called again when the class or the GPU becomes known, and then counts the TSG there. */
 GPUSCHED_TASK_INIT(t)
 {
 	struct runlist *r;
@@ -145,7 +147,7 @@ GPUSCHED_TASK_DESTROY(t)
 	return 0;
 }
 
-/* Pass 0 counts anew, so that errors from between two rounds do not stay. Pass 1 decides. */
+/* Pass 0 counts anew, which corrects errors that arose between two rounds. Pass 1 decides. */
 GPUSCHED_TICK_BEGIN(round)
 {
 	return 2;
@@ -182,15 +184,18 @@ GPUSCHED_TICK(t, round)
 		return 0;
 	}
 	r->be = r->counting;
-	/* an idle TSG may wake beside the busy one: short slices would then only switch */
+	/*
+	 * an idle TSG may wake up beside the busy one: very short slices would only cause switches
+	 */
 	decide(t, is_be(t) && !t->priv[0] && r->met > 1 ? 2 : r->be);
 	return 0;
 }
 
 /*
- * Where several BEs share a runlist and their work is known, each round may find other BEs busy: no
- * rest. If work is unknown, only events change anything, so the policy may rest. With one BE on
- * each runlist it may rest as well: that BE's slice is the same whether it is busy or not.
+ * Returns the time until the next round. Where several BEs share a runlist and their work is known,
+ * each round may find different BEs busy, so the policy does not rest. If their work is unknown,
+ * only events change anything, so it may rest. With one BE per runlist it may rest too: the BE's
+ * slice is the same whether it is busy or not.
  */
 GPUSCHED_TICK_END(round)
 {

@@ -39,15 +39,15 @@ GPUSCHED_OPTION_RANGE(gs_u32, age_run_ms, 50, 10, 1000, "how long it then runs")
 
 struct runlist {
 	gs_u64 seq;
-	gs_u32 gathering; /* the highest level with a busy TSG in round @seq, plus 1; 0: none */
+	gs_u32 gathering; /* highest level with a busy TSG in round @seq, + 1; 0: none */
 	gs_u32 pad;
 };
 GPUSCHED_MAP(prio_runlists, HASH, gs_u32, struct runlist, 256);
 
 /* Words of priv. */
-#define SUSPENDED_SINCE 0 /* 0: the TSG runs */
-#define RUNS_UNTIL 1      /* when the time of an aged TSG beside higher levels ends */
-#define WORK 2            /* the word that gpusched_is_busy() keeps */
+#define SUSPENDED_SINCE 0 /* 0: the TSG is not suspended */
+#define RUNS_UNTIL 1      /* until when an aged TSG may run beside higher levels */
+#define WORK 2            /* used by gpusched_is_busy() */
 
 /* Levels that root sets for single TSGs: gpusched policy map prio_levels ID LEVEL */
 GPUSCHED_MAP(prio_levels, HASH, gs_u64, gs_u32, 1024);
@@ -132,7 +132,10 @@ GPUSCHED_TICK(t, round)
 			r->seq = round->seq;
 			r->gathering = 0;
 		}
-		/* a suspended TSG cannot show whether it is busy, so it holds back no other */
+		/*
+		 * a suspended TSG cannot show whether it is busy, so it must not hold back other
+		 * TSGs
+		 */
 		if (is_busy(t, round->now_ns) && level_of(t) + 1 > r->gathering &&
 		    !t->priv[SUSPENDED_SINCE])
 			r->gathering = level_of(t) + 1;

@@ -48,15 +48,16 @@ GPUSCHED_OPTION(gs_bool, be_cta, 0,
 
 struct runlist {
 	struct gpusched_rotation line;
-	gs_u64 turn;                    /* id of the TSG that has the turn; 0: none */
-	gs_u64 number;                  /* number of that turn */
-	gs_u64 since;                   /* when that turn began */
-	gs_u64 alive;                   /* the last round in which that TSG was met with work */
-	struct gpusched_account others; /* of all users for which rr_users has no room */
+	gs_u64 turn;   /* id of the TSG that has the turn; 0: none */
+	gs_u64 number; /* number of that turn */
+	gs_u64 since;  /* when that turn began */
+	gs_u64 alive;  /* last round in which that TSG was met and had work */
+	/* one account shared by all users that rr_users has no space for */
+	struct gpusched_account others;
 };
 GPUSCHED_MAP(rr_runlists, HASH, gs_u32, struct runlist, 256);
 
-/* A user (id: uid) or a process (id: pid) on a runlist. */
+/* A user (id: uid) or a process (id: pid), on one runlist. */
 struct member {
 	gs_u32 runlist, id;
 };
@@ -66,7 +67,8 @@ GPUSCHED_MAP(rr_tsgs, HASH, gs_u64, struct gpusched_account, GPUSCHED_MAX_TSGS);
 
 /* Words of priv. */
 #define NUMBER 0 /* number of the TSG's last turn */
-#define BEGAN 1  /* when that turn began; if its last turns went unused, the first of them */
+/* begin of that turn; if its last turns were unused, begin of the first unused one */
+#define BEGAN 1
 
 GPUSCHED_INLINE int takes_part(const struct gpusched_task *t)
 {
@@ -77,13 +79,16 @@ GPUSCHED_INLINE int is_idle(const struct gpusched_task *t, gs_u64 now)
 {
 	if (!idle_ms)
 		return 0;
-	/* a suspended TSG cannot run, so only what it did in its turns shows whether it is idle */
+	/* a suspended TSG cannot run, so only its own turns show whether it is idle */
 	if (t->known & GPUSCHED_KNOWN_LAST_RUN)
 		return t->priv[BEGAN] && t->last_run_ns < t->priv[BEGAN] &&
 		       now > t->priv[BEGAN] + ((gs_u64)quantum_ms + idle_ms) * 1000000ull;
 	if (!(t->known & GPUSCHED_KNOWN_LAUNCHES) || !t->launches)
 		return 0;
-	/* a suspended TSG soon stops launching, because its queue is full: that is no idleness */
+	/*
+	 * a suspended TSG soon stops launching because its queue is full, which does not mean that
+	 * it is idle
+	 */
 	if ((t->want.valid & GPUSCHED_RUNNABLE) && !t->want.runnable)
 		return 0;
 	return now > t->last_launch_ns + (gs_u64)idle_ms * 1000000ull;
@@ -103,7 +108,7 @@ GPUSCHED_INLINE struct gpusched_account *user_of(struct runlist *r, gs_u32 runli
 	struct gpusched_account fresh = { 0 }, *a;
 
 	a = gpusched_lookup_or_add(rr_users, &m, &fresh);
-	return a ? a : &r->others; /* users without an account take turns as one user */
+	return a ? a : &r->others; /* users without accounts take turns as if they were one user */
 }
 
 GPUSCHED_INLINE struct gpusched_account *process_of(gs_u32 runlist, gs_u32 pid)
@@ -121,7 +126,7 @@ GPUSCHED_INLINE struct gpusched_account *tsg_of(gs_u64 id)
 	return gpusched_lookup_or_add(rr_tsgs, &id, &fresh);
 }
 
-/* Puts a TSG in line. rr does not know jobs, so all TSGs have the same place on level JOB. */
+/* Puts a TSG in line. rr does not use jobs, so all TSGs have the same place on level JOB. */
 GPUSCHED_INLINE void gather(struct runlist *r, const struct gpusched_task *t,
 			    const struct gpusched_round *round)
 {
@@ -144,7 +149,7 @@ GPUSCHED_INLINE void gather(struct runlist *r, const struct gpusched_task *t,
 	gpusched_rotation_stand(&r->line, &place);
 }
 
-/* Charges a whole turn to the first in line, however soon that turn ends. */
+/* Charges a whole turn to the first in line, even if the turn ends early. */
 GPUSCHED_INLINE void charge(struct runlist *r, gs_u32 runlist)
 {
 	const struct gpusched_place *p = &r->line.first;
@@ -160,7 +165,7 @@ GPUSCHED_INLINE void charge(struct runlist *r, gs_u32 runlist)
 }
 
 /*
- * Gives the next TSG the turn when the present turn is over. Does so once in a round and runlist.
+ * Gives the turn to the next TSG if the present turn is over. Call this once per round and runlist.
  */
 GPUSCHED_INLINE void advance(struct runlist *r, gs_u32 runlist, const struct gpusched_round *round)
 {
@@ -213,7 +218,7 @@ GPUSCHED_TASK_DESTROY(t)
 	struct runlist *r = runlist_of(t);
 	gs_u64 id = t->id;
 
-	/* its turn is over: the next round gives it to another TSG */
+	/* the TSG has ended, so the next round gives the turn to another TSG */
 	if (r && r->turn == t->id)
 		r->since = 0;
 	gpusched_delete(rr_processes, &process);
@@ -246,8 +251,8 @@ GPUSCHED_TICK(t, round)
 			t->priv[BEGAN] = r->since;
 	}
 	/*
-	 * an idle TSG may wake beside the one that has the turn: short slices would then only
-	 * switch
+	 * an idle TSG may wake up beside the one that has the turn: very short slices would only
+	 * cause switches
 	 */
 	if (r->turn != t->id && is_idle(t, round->now_ns)) {
 		gpusched_want_default(t, GPUSCHED_TIMESLICE | GPUSCHED_RUNNABLE);

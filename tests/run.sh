@@ -10,21 +10,21 @@
 #               most tests wait more than they compute)
 #   -s SET      sets to run, comma separated: unit e2e policy check fuzz asan attacks vm release
 #               (default: all but attacks and vm, which take minutes, and release; in CI all but
-#               release). quick: unit, policy, check and e2e, of the scripts only those with a line
+#               release). quick: unit, policy, check and e2e, but only scripts that have a line
 #               "# quick: yes"
 #   PATTERN     only tests whose name contains it (sets: see -s)
 #
-# Environment: BUILD and ASAN_BUILD, the build folders (build, build-asan); ARCH=arm64: virtual machines
-# of that kind, with what `make cross` has built
+# Environment: BUILD and ASAN_BUILD, the build folders (build, build-asan); ARCH=arm64: use arm64 virtual
+# machines, with the programs that `make cross` has built
 #
 # A test prints TAP; each of its points counts. Logs stay under BUILD/testlogs. Header lines of a
 # script ("# timeout: 60", "# needs: root bpf fuse", "# alone: yes", "# beside: yes", "# asan: yes",
-# "# quick: yes", "# awaits: WHAT") are told in tests/e2e/lib.sh. Those that took longest the last time begin first. A
-# skip that a script calls "required" counts as a failure for root and in CI.
+# "# quick: yes", "# awaits: WHAT") are explained in tests/e2e/lib.sh. The tests that took longest in the
+# last run begin first. A skip that a script calls "required" counts as a failure for root and in CI.
 #
-# Up to ten tests that failed beside others run once more, alone, since most of them wait for what
-# other processes do. One that passes then is listed under Notes. What a sanitizer wrote stays a
-# failure, but for leaks: a unit test that fails leaves what it had.
+# Up to ten tests that failed while others ran are run once more, alone: most tests wait for other
+# processes, which are slow on a busy machine. If such a test then passes, Notes lists it. A sanitizer's
+# report stays a failure, except a leak, since a unit test that fails does not free its memory.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 top=$PWD
@@ -44,12 +44,12 @@ while getopts lj:s: opt; do
 done
 shift $((OPTIND - 1))
 patterns=("$@")
-# The tests' unprivileged users must reach the tree, which may lie in a folder of root's alone.
+# Unprivileged users of the tests must reach the tree, but only root may have access to its folder.
 reachable() {
 	setpriv --reuid 65534 --regid 65534 --clear-groups test -r "$top/tests/run.sh" 2>/dev/null
 }
 if [ "$(id -u)" = 0 ] && [ "$list" = no ] && [ -z "${GPUSCHED_TEST_TREE:-}" ] && ! reachable; then
-	# One name per tree: build folders keep the path that they were made at.
+	# Each tree always gets the same path, since a build folder contains the path where it was made.
 	export GPUSCHED_TEST_TREE=/tmp/gpusched-tree.$(cksum <<<"$top" | cut -d' ' -f1)
 	mkdir -m 755 "$GPUSCHED_TEST_TREE" 2>/dev/null || [ -O "$GPUSCHED_TEST_TREE" ] || {
 		echo "tests: $GPUSCHED_TEST_TREE is somebody else's: remove it" >&2
@@ -74,7 +74,7 @@ skipped=0
 failures=()
 skips=()
 notes=()
-again=() # what failed beside others
+again=() # tests that failed while others ran
 again_max=10
 
 has() {
@@ -96,7 +96,7 @@ header() { # FILE KEY DEFAULT
 	echo "${v:-$3}"
 }
 
-# ---- what this machine has -----------------------------------------------------------------------
+# ---- what this machine lacks ---------------------------------------------------------------------
 
 lacks() { # NEED: prints why it is missing
 	case $1 in
@@ -110,16 +110,18 @@ lacks() { # NEED: prints why it is missing
 
 # ---- the list of tests: name|timeout|when|needs|command -------------------------------------------
 
-# When a script runs: alone, but for those beside; beside all others, one after another, on what they
-# leave of the processors; a virtual machine beside other jobs, one after another; or with as many
-# others as jobs say.
+# Prints when a script runs:
+#   alone    while no other test runs, except those of "beside"
+#   beside   one at a time, beside all other tests, with the processor time that they leave idle
+#   machine  (virtual machines, see machines()) one at a time, beside jobs
+#   job      up to -j of them at the same time
 when() { # FILE
 	[ "$(header "$1" alone no)" = yes ] && echo alone && return
 	[ "$(header "$1" beside no)" = yes ] && echo beside && return
 	echo job
 }
 
-# What does not hold before something else is there; AWAITED=run runs it all the same.
+# Skips a test that cannot pass before something else exists ("# awaits:"); AWAITED=run runs it anyway.
 awaited() { # NAME FILE
 	local what
 	what=$(header "$2" awaits '')
@@ -141,7 +143,7 @@ scripts() { # SET FOLDER BUILD-DIRECTORY ONLY-KEY
 	done
 }
 
-# Those of tests/vm once for each of their kernels; tests/vm/run.sh tells of their header lines.
+# Adds the tests of tests/vm, once for each of their kernels; tests/vm/run.sh explains their header lines.
 machines() {
 	local f base kernel kernels when
 	for f in tests/vm/*.sh; do
@@ -169,7 +171,7 @@ units() { # SET BUILD-DIRECTORY
 
 # ---- running ----------------------------------------------------------------------------------------
 
-# Result of one log: passed failed skipped, then lines of failures and skips
+# Prints the result of one log: numbers of passed, failed and skipped points, then lines of failures and skips
 judge() { # LOG RC LIMIT
 	awk -v rc="$2" -v limit="$3" -v strict=$strict '
 	/\r/ { sub(/.*\r */, "") } # progress of a program that shares the terminal
@@ -217,9 +219,9 @@ judge() { # LOG RC LIMIT
 	}' "$1"
 }
 
-# Daemons and loads write elsewhere than to their test's log: every report is a file of its own, in
-# a folder of its test's. gcc's UBSan has no log_path beside ASan and writes to standard error: it
-# aborts then, which ASan reports.
+# Makes sanitizers write each report to a separate file in the test's folder, since daemons and loads do
+# not write to the test's log. gcc's UBSan ignores log_path when ASan is used, and writes to standard
+# error: let it abort, which ASan then reports.
 sanitizers_write_to() { # FOLDER
 	mkdir -p "$1"
 	chmod 1777 "$1"
@@ -253,7 +255,7 @@ last_lines() { # LOG
 	tail -n 25 "$1" | sed 's/^/  | /'
 }
 
-collect() { # SPEC [last]: a failure counts at its last try
+collect() { # SPEC [last]: adds up a test's result; a failure counts only at the last try
 	local name log good bad skip line seconds
 	name=${1%%|*}
 	log=$logs/${name//\//-}.log
@@ -284,7 +286,7 @@ collect() { # SPEC [last]: a failure counts at its last try
 	[ "$bad" = 0 ] || last_lines "$log"
 }
 
-# The tests of one kind, the longest first: by the last run, else by their limits.
+# Prints the tests of one kind, the longest first, by their time in the last run, else by their limits.
 longest_first() { # WHEN
 	local spec name limit when
 	for spec in "${tests[@]}"; do
@@ -300,7 +302,7 @@ declare -A at=() took=() ran=() lane=([beside]= [machine]=)
 start() { # WHEN SPEC
 	(
 		case $1 in
-		beside) # for what nobody else wants of the processors
+		beside) # gets only processor time that no other process wants
 			renice -n 19 -p "$BASHPID" >/dev/null
 			chrt --idle -p 0 "$BASHPID" ;;
 		esac
@@ -309,7 +311,7 @@ start() { # WHEN SPEC
 	at[$!]=$2
 }
 
-# The next one of a lane, which has one at a time.
+# Starts the next test of a lane, which runs one test at a time.
 next_of() { # LANE
 	local spec
 	[ -n "${lane[$1]}" ] || return 0
@@ -333,7 +335,7 @@ reap() {
 	collect "$spec"
 }
 
-# Until jobs and machines have ended, or whatever runs.
+# Waits until all jobs and machines have ended (reap_all: until all tests have).
 reap_jobs() {
 	while [ $((running + machines_on)) -gt 0 ]; do
 		reap
@@ -355,7 +357,7 @@ run_some() { # WHEN JOBS
 	local spec
 	while read -r -u 7 spec; do
 		[ -n "$spec" ] || continue
-		while [ $((running + (machines_on && $2 > 1))) -ge "$2" ]; do # one takes a job's place
+		while [ $((running + (machines_on && $2 > 1))) -ge "$2" ]; do # a machine takes the place of a job
 			reap
 		done
 		start "$1" "$spec"
@@ -397,13 +399,13 @@ run_all() {
 	tests=()
 }
 
-# A process killed at its end, while LeakSanitizer looks through its memory: the helper that looks
-# says that a thread is gone, or it ends itself between opening the report and its first word.
+# Returns whether a report is only from a process that was killed at its end, while LeakSanitizer's helper
+# searched its memory. The helper then reports a thread that is gone, or leaves an empty report.
 was_killed() { # REPORT
 	! grep -qvE '^==.*==Unable to get registers from thread [0-9]+\.$' "$1"
 }
 
-# What the sanitizers wrote: TEST/report.PROGRAM.PID
+# Counts the sanitizers' reports, TEST/report.PROGRAM.PID, as failures.
 judge_reports() {
 	local report what first
 	for report in "$reports"/*/*; do
@@ -436,7 +438,7 @@ step() { # NAME COMMAND...: one point for a build
 	fi
 }
 
-# What virtual machines need comes over the network: without it they are skipped, but not in CI.
+# Fetches the packages for virtual machines. Without a network their tests are skipped; in CI they fail.
 fetch_machines() {
 	[ "${CI:-}" = true ] && {
 		step vm-fetch tests/vm/fetch.sh
@@ -453,7 +455,7 @@ build_in() { # DIRECTORY MESON-OPTIONS...
 	shift
 	if [ ! -f "$dir/build.ninja" ]; then
 		meson setup "$@" "$dir" || return 1
-	elif [ ! -d "$dir/tests" ]; then # configured before there was what the tests need
+	elif [ ! -d "$dir/tests" ]; then # configured when the tests' dependencies were missing
 		meson setup --reconfigure "$@" "$dir" || return 1
 	elif [ $# -gt 0 ]; then
 		meson configure "$@" "$dir" || return 1
@@ -461,7 +463,8 @@ build_in() { # DIRECTORY MESON-OPTIONS...
 	ninja -C "$dir"
 }
 
-# By what they computed (daemons that nobody waited for are not in it); and that of each set.
+# Lists the tests with the most CPU time, and the CPU time of each set. Daemons that no process waited for
+# are not included.
 dearest() {
 	local name cpu
 	[ ${#took[@]} -gt 1 ] || return 0
@@ -502,7 +505,7 @@ finish() {
 	exit
 }
 
-# A second run at the same time keeps its logs apart.
+# A run that begins while another one is in progress writes its logs to a separate folder.
 mkdir -p "$logs"
 exec 8>"$logs.lock"
 if ! flock -n 8; then
@@ -518,9 +521,9 @@ if [ $list = no ]; then
 fi
 asan=${ASAN_BUILD:-build-asan}
 if has asan && [ $list = no ]; then
-	# The whole tree once more: with sanitizers, and any warning is an error.
-	# gcc's guesses about lengths and initialisation are no good on instrumented code. Reports need
-	# no more than lines, and a quarter of the time goes into the rest.
+	# Build the whole tree again with sanitizers, with warnings as errors. gcc's warnings about lengths and
+	# initialisation are often wrong on instrumented code. Reports need only line numbers: -g1 saves a quarter
+	# of the build time.
 	step build-asan build_in $asan -Db_sanitize=address,undefined -Db_lundef=false -Dwerror=true \
 		-Dbuildtype=debug -Doptimization=1 \
 		-Dc_args='-g1 -Wno-format-truncation -Wno-maybe-uninitialized -Wno-stringop-truncation' || sets=${sets/asan/}

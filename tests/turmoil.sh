@@ -1,24 +1,24 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=bash
-# turmoil.sh - what e2e/turmoil.sh does to a simulated GPU, and bench/hw/churn.sh to a real one
+# turmoil.sh - random actions for e2e/turmoil.sh (simulated GPU) and bench/hw/churn.sh (real GPU)
 #
-# Sourced by both. They have wait_for and gone, list_json (TARGET FILTER), $gpusched, $gsload, and
-# $iterations, how many make a microsecond.
+# Both scripts source this file. They provide wait_for, gone, list_json (TARGET FILTER), $gpusched,
+# $gsload, and $iterations (gsload's iterations per microsecond).
 
 programs=()
 declare -A done_so_far
 all_steps="start pool end kill class suspend policy stop client server"
 
-# program ARGUMENTS...: of `gpusched run`, in the background; its pid in $program
+# program ARGUMENTS...: starts `gpusched run ARGUMENTS` in the background; $program is its PID
 program() {
 	"$gpusched" run "$@" --iterations-per-us "$iterations" >/dev/null &
 	program=$!
 	at_end+=("$program")
 }
-one_of() { # WORD...: in $word
+one_of() { # WORD...: sets $word to a random one of its arguments
 	word=${@:RANDOM % $# + 1:1}
 }
-some_program() { # of those that are there, its pid in $word; fails without one
+some_program() { # sets $word to the PID of a random running program; fails if there is none
 	local p alive=()
 	for p in "${programs[@]}"; do kill -0 "$p" 2>/dev/null && alive+=("$p"); done
 	programs=("${alive[@]}")
@@ -56,19 +56,19 @@ act() { # WHAT
 	esac >/dev/null && done_so_far[$what]=$((${done_so_far[$what]:-0} + 1))
 }
 
-# once each, so that what is made once is made
+# Does each step once, so that everything that is made at first use exists.
 each_step() {
 	local what
 	for what in $all_steps; do act start; act "$what"; done
 }
 
-uptime_s() { # bash's SECONDS has run ahead of it on a machine
+uptime_s() { # used instead of bash's SECONDS, which ran ahead of the uptime on one machine
 	local up
 	read -r up _ </proc/uptime
 	echo "${up%.*}"
 }
 
-some_steps() { # SECONDS; how many it took in $steps_took_s
+some_steps() { # SECONDS: does random steps for so long; sets $steps_took_s to the time that they took
 	local begun
 	begun=$(uptime_s)
 	while steps_took_s=$(($(uptime_s) - begun)) && [ $steps_took_s -lt "$1" ]; do
@@ -90,6 +90,6 @@ end_programs() {
 	programs=()
 }
 
-only_ours() { # those that live on, and no server
+only_ours() { # only two processes are listed: service and training, and no server
 	[ "$(list_json all '[.[].pid] | unique | length')" = 2 ]
 }

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: MIT
-# apt.lib.sh - for scripts that unpack Debian packages without installing them. They use an apt with
-# lists of its own. Packages come from the mirror of this machine's apt, which stays unchanged.
+# apt.lib.sh - unpack Debian packages without installing them
 #
-#   apt_begin DIR [ARCH]   its folder; ARCH, where it is not this machine's: nothing counts as installed
-#   apt_get ARGUMENT..., apt_show PACKAGE...
-#   apt_unpack TO SUITE PACKAGE...    with the packages' dependencies that are not installed
+# Uses an apt with separate lists. Packages come from the mirror of this machine's apt, which stays
+# unchanged.
+#
+#   apt_begin DIR [ARCH]   sets up apt in DIR; for another ARCH, no package counts as installed
+#   apt_get ARGUMENT..., apt_show PACKAGE...     run that apt
+#   apt_unpack TO SUITE PACKAGE...    unpacks the packages and their dependencies that are not installed
 
 apt_die() {
 	echo "${0##*/}: $*" >&2
@@ -18,7 +20,7 @@ apt_begin() {
 	done
 	apt=$1
 	mkdir -p "$apt/lists/partial" "$apt/cache"
-	# Debian's archive as this machine has it, and its backports beside it.
+	# Use Debian's archive at this machine's mirror, and the backports at the same mirror.
 	apt-get indextargets --format '$(REPO_URI) $(RELEASE)' 'Created-By: Packages' 'Component: main' |
 		grep -E ' bookworm(-updates|-security)?$' | sort -u >"$apt/suites" || true
 	mirror=$(awk '$2 == "bookworm" { print $1; exit }' "$apt/suites")

@@ -1,13 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# Packs the built programs into bundle/, with the shared libraries that they need: for a machine with
-# another Linux distribution that lacks these, such as a GPU machine without a network.
+# Packs the built programs into bundle/, with the shared libraries that they need, for a machine with
+# another Linux distribution, such as a GPU machine without a network.
 #
-#   bundle/bin/gpusched ...    wrappers: our libraries from bundle/lib, the C library of that machine
-#                              when it is new enough, else ours through its own loader
-#   bundle/gsload              needs the C library alone and must find that machine's libcuda.so.1;
-#                              bundle/bin/gsload is where `gpusched demo --gpu` looks for it
+#   bundle/bin/gpusched ...    wrappers that use the libraries in bundle/lib, and the target machine's
+#                              C library if it is new enough, else the packed C library and its loader
+#   bundle/gsload              not wrapped: needs only the C library, and must find the target machine's
+#                              libcuda.so.1; `gpusched demo --gpu` looks for it as bundle/bin/gsload
 set -euo pipefail
 cd "$(dirname "$0")/.."
 build=${BUILD:-build}
@@ -29,7 +29,7 @@ for p in "${programs[@]}"; do
 	install -m 755 -s "$from" "$out/real/$p"
 done
 install -m 755 "$build/gsload" "$out/gsload"
-install -m 755 "$build/libgpusched-agent.so" "$out/real/" # beside the program that looks for it
+install -m 755 "$build/libgpusched-agent.so" "$out/real/" # gpusched looks for it in its own folder
 install -m 755 "$build/libgpreempt.so.0" "$out/real/"
 install -m 755 "$build/gpusched-park-helper" "$out/real/"
 for extra in queues tapcost launchcost emptyprobe turns bad_access requests agentcost during memorycost; do
@@ -42,7 +42,7 @@ cp -L "$build/libgpusched.so.1" "$out/lib/libgpusched.so.1"
 find "$build/policies" -name '*.bpf.o' -exec cp {} "$out/policies/" \;
 cp -r policies/*.conf "$out/policies/" 2>/dev/null || true
 
-# All shared libraries that are needed; those of the C library go to a folder of their own.
+# Copies all needed shared libraries; those of the C library go to a folder of their own.
 LD_LIBRARY_PATH=$out/lib ldd "$out"/real/* "$out"/lib/libgpusched.so.1 | awk '$2 == "=>" && $3 ~ /^\// { print $3 } $1 ~ /^\/.*ld-linux/ { print $1 }' |
 	sort -u | while read -r lib; do
 	case $(basename "$lib") in

@@ -5,9 +5,9 @@
 #
 #   tools/cross.sh [arm64]
 #
-# Debian 12's libraries of that processor are unpacked into $BUILD-ARCH/root, once, and QEMU's user
-# emulation beside them: `meson test -C build-arm64 --suite unit` runs there. CROSS_PAGE=65536 tells
-# QEMU the size of a page (default 4096).
+# Unpacks Debian 12's libraries for that processor into $BUILD-ARCH/root, and QEMU's user emulation,
+# once. `meson test -C build-arm64 --suite unit` then runs the tests in QEMU. CROSS_PAGE=65536 sets
+# QEMU's page size (default 4096).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . tools/apt.lib.sh
@@ -19,8 +19,7 @@ mkdir -p "$out"
 out=$(cd "$out" && pwd)
 root=$out/root
 
-# The same development packages as for this machine, and the packages for the tests' virtual
-# machine.
+# Lists the development packages that this machine's build needs too, and those for the tests' virtual machine.
 packages() {
 	sed 's/#.*//' tools/packages.txt | awk '$1 ~ /-dev$/ && ($2 == "build" || $1 == "libcmocka-dev") { print $1 }'
 	echo bash busybox-static coreutils curl fuse3 jq util-linux

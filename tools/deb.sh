@@ -9,7 +9,7 @@ cd "$(dirname "$0")/.."
 to=${1:-build}/deb
 version=$(dpkg-parsechangelog -S Version)
 
-# Builds in a copy, without files that were built here, so that nothing is written beside the tree.
+# Build in a copy of the tree without build outputs: dpkg-buildpackage writes its results beside the source.
 source=$to/gpusched-$version
 rm -rf "$to"
 mkdir -p "$source"

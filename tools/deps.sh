@@ -1,16 +1,16 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Installs what is missing from tools/packages.txt, after saying so.
+# Installs the packages of tools/packages.txt that are missing, after listing them.
 #
 #   tools/deps.sh [--check] [--test] [--deb] [--image] [--cross]
 #
-#   --check     only tell
-#   --test      what the tests need as well; without it what building and running need
-#   --deb       what Debian packages and their test need as well
-#   --image     what the container image and its test need as well
-#   --cross     what building for another processor needs as well
+#   --check     only lists them
+#   --test      includes the packages for the tests; the default is those for building and running
+#   --deb       includes those for Debian packages and their test
+#   --image     includes those for the container image and its test
+#   --cross     includes those for building for another processor
 #
-# DEPS=no forbids installing: then what is missing is named and the exit status is 3.
+# DEPS=no forbids installing: the script then lists what is missing, and its exit status is 3.
 set -euo pipefail
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -67,7 +67,7 @@ if ! ls /var/lib/apt/lists/*Packages* >/dev/null 2>&1; then
 fi
 # shellcheck disable=SC2086 # a list on purpose
 if ! apt install --no-install-recommends $list; then
-	# Old lists name packages that the mirror no longer has.
+	# Outdated lists may name packages that the mirror no longer has.
 	apt update
 	# shellcheck disable=SC2086
 	apt install --no-install-recommends $list

@@ -27,7 +27,7 @@ mkdir -p "$stage" "$root" "$storage"
 trap 'rm -rf "$stage" "$root" "$storage"' EXIT
 DESTDIR=$stage meson install --no-rebuild -C "$build" >/dev/null
 
-take() { # PATH...: of what is installed
+take() { # PATH...: copies installed files into the image
 	local path
 	for path; do
 		mkdir -p "$root/${path%/*}"
@@ -42,7 +42,7 @@ find "$root/usr" -type f \( -perm /111 -o -name '*.so*' \) -exec strip --strip-u
 strip=$(command -v llvm-strip-14 || command -v llvm-strip-19)
 find "$root/usr" -name '*.bpf.o' -exec "$strip" -g {} +
 
-# All libraries that are needed, each in the folder where its loader looks for it.
+# Copies all needed libraries, each in the folder where its loader looks for it.
 find "$root" -type f \( -perm /111 -o -name '*.so*' \) -exec ldd {} + 2>/dev/null |
 	awk '$2 == "=>" && $3 ~ /^\// { print $3 } $1 ~ /^\/.*ld-linux/ { print $1 }' | sort -u |
 	while read -r file; do

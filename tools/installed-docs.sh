@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Mends links in the installed documents: a link to a file that is not installed becomes its name.
+# Repairs links in the installed documents: replaces a link to a file that is not installed by the file's name.
 # Usage: tools/installed-docs.sh DOCDIR INCLUDEDIR   (below the prefix; run by meson install)
 set -eu
 docs=$MESON_INSTALL_DESTDIR_PREFIX/$1

@@ -3,8 +3,8 @@
 #
 #   awk -f tools/policy_page.awk policies/NAME.bpf.c docs/policies/NAME.md
 #
-# "Does:", "Good for:" and "Known weaknesses:" begin a part of the header. A part is paragraphs,
-# between empty lines, or points ("- ").
+# "Does:", "Good for:" and "Known weaknesses:" each begin a part of the header. A part has paragraphs,
+# separated by empty lines, or a list whose points begin with "- ".
 BEGIN {
 	title["Does"] = "What it does"
 	title["Good for"] = "Good for"
@@ -14,7 +14,7 @@ BEGIN {
 	WIDTH = 100
 }
 
-# A block of a part: WORDS, with "- " before it if it is a point.
+# Adds words to the current paragraph or point, or begins a new one.
 function add(words) {
 	if (at == "" || fresh || words ~ /^- /) {
 		n[at]++
@@ -50,7 +50,7 @@ function put(key, i, point) {
 	}
 }
 
-# the header
+# the policy's source, which is the first file
 NR == FNR {
 	if (/^ \*\/$/)
 		done = 1
@@ -74,7 +74,7 @@ NR == FNR {
 	next
 }
 
-# the page
+# the page, which is the second file
 /^## / {
 	skip = 0
 	print

@@ -1,11 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Makes a release of what is committed: a commit, a tag, an archive and its checksum. The version is
-# that of debian/changelog's first entry, which has to be UNRELEASED; it goes to all files that have one.
+# Makes a release of the committed tree: a commit, a tag, an archive and its checksum. The version is
+# that of debian/changelog's first entry, which must be UNRELEASED; all files with a version get it.
 #
 #   tools/release.sh [--dry-run] [DIR]
 #
-#   --dry-run   shows what would change and be packed, in a clone that is removed again
+#   --dry-run   works in a temporary clone, and shows what would change and be packed
 #   DIR         where the archive goes (build)
 #
 # Before it: make test and make test-release. After it: git push --follow-tags.

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # Lists what is left of gpusched on this machine, running or stored, each with the command that ends or removes it.
-# Usage: tools/remains.sh [ROOT]   ROOT: look there, for tests
+# Usage: tools/remains.sh [ROOT]   ROOT: a folder to search instead of / (for tests)
 set -u
 root=${1:-}
 

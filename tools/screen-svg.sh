@@ -1,14 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Draws a terminal's screen: `tmux capture-pane -pe | tools/screen-svg.sh [COLUMNS] >FILE.svg`
-# Knows the colours and attributes of our screens: 16 colours, bold, reverse.
+# Draws a terminal's screen as SVG: `tmux capture-pane -pe | tools/screen-svg.sh [COLUMNS] >FILE.svg`
+# Supports what gpusched's screens use: 16 colours, bold, reverse.
 set -eu
 exec awk -v cols="${1:-80}" '
 function escaped(t) {
 	gsub(/&/, "\\&amp;", t); gsub(/</, "\\&lt;", t); gsub(/>/, "\\&gt;", t)
 	return t
 }
-# One run of characters with the same look.
+# Draws one run of characters with the same colour and attributes.
 function put(t,    x, w) {
 	if (t == "")
 		return

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * bad_access.c - a CUDA program that writes to an invalid address after SECONDS (0) of rest
+ * bad_access.c - write to an invalid address on the GPU, after SECONDS (0) of rest
  *
- *   bad_access [SECONDS]      prints the driver's error; exit status 1, 0: the kernel went well
+ *   bad_access [SECONDS]      prints the driver's error; exit status 1, or 0 if there was no error
  */
 #include <stdio.h>
 #include <stdlib.h>

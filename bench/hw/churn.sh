@@ -1,16 +1,16 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# Six minutes of turmoil on a GPU, under `auto`: programs start, end and are killed, classes and
-# policies change, programs and servers of pools are killed, beside a service and a training that
-# live on. At the end it prints which programs are suspended, which server is left, and how much the
+# Runs six minutes of turmoil on a GPU, under `auto`: programs start, end and are killed, classes and
+# policies change, programs in pools and pool servers are killed. A service and a training run all
+# the time. At the end it prints which programs are suspended, which server is left, and how much the
 # daemon has grown.
 #
 #   bench/hw/churn.sh OUTDIR
 #
 # As root, on an otherwise idle machine with a GPU and nvidia-cuda-mps-control. OUTDIR gets
-# churn.json, log.txt and raw-churn/. Exit status 1: something is left. SECONDS_OF_IT=N: others than
-# 360. `gpusched sim shell` runs it on a simulated GPU, with the stand-ins for MPS in PATH.
+# churn.json, log.txt and raw-churn/. Exit status 1: a check failed. SECONDS_OF_IT=N: the length (360).
+# It also runs in `gpusched sim shell`, on a simulated GPU, with the stand-ins for MPS in PATH.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
@@ -65,7 +65,7 @@ begin_all() {
 begin_all || { say "a service and a training do not work"; exit 1; }
 each_step
 act pool
-pools_seen=$(wait_for 20 eval '[ -n "$(ours nvidia-cuda-mps-server)" ]' && echo true || echo false) # else their end says nothing
+pools_seen=$(wait_for 20 eval '[ -n "$(ours nvidia-cuda-mps-server)" ]' && echo true || echo false) # else "no server is left" proves nothing
 end_programs
 wait_for 40 only_ours || say "a first round is not over"
 before=$(state)
@@ -75,7 +75,7 @@ some_steps "${SECONDS_OF_IT:-360}"
 say "done: $(steps_done)"
 end_programs
 act pool
-pools_still=$(wait_for 20 eval '[ -n "$(server)" ]' && echo true || echo false) # however many were killed
+pools_still=$(wait_for 20 eval '[ -n "$(server)" ]' && echo true || echo false) # a pool still starts after all the kills
 end_programs
 only=$(wait_for 40 only_ours && echo true || echo false)
 pools_gone=$(wait_for 40 eval '[ -z "$(of_pools)" ]' && echo true || echo false)
@@ -84,7 +84,7 @@ unchanged() { [ "$(list_json all '[.[] | select(.changed or .is.runnable == fals
 restored=$(wait_for 10 unchanged && echo true || echo false)
 service_works=$(works "$service" && echo true || echo false)
 training_works=$(works "$training" && echo true || echo false)
-gs policy start auto >/dev/null # as before
+gs policy start auto >/dev/null # the state before the turmoil
 sleep 2
 after=$(state)
 kill "$service" "$training"

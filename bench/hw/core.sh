@@ -1,18 +1,18 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# The core of the proof: one kernel of 100 us beside 1 and 3 BE with thread blocks of 20, 100 and
-# 1000 us, under each rival's best setting; at most 9 minutes.
+# Measures requests of one 100 us kernel beside 1 and 3 BE with thread blocks of 20, 100 and 1000 us,
+# under gpusched and under each rival's best setting; at most 9 minutes.
 #
 #   bench/hw/core.sh OUTDIR
 #
-# Three blocks of: the LC alone, the driver's default, MPS with client priority, the same with 75 %
-# of the SMs, static slices (1 us beside one BE; 200 us beside three, since three of 1 us thrash),
-# no gpusched at all, `auto`, and `auto` with both in one server (share). Blocks come one after the
-# other; each has all of these. As root, on an otherwise idle machine with a GPU. OUTDIR gets
-# core.txt (the table), log.txt and core.tar.gz (all that `gpusched bench` keeps). If OUTDIR has a
-# core.tar.gz of the same GPU already, the run continues it. MINUTES=N: the longest time (9).
-# BLOCKS=N: the most blocks (3). LOADS, SCHEMES: others than these. PATH_TOO=1: on a simulated GPU.
+# Each of three blocks runs all schemes: the LC alone, the driver's default, MPS with client priority,
+# MPS with priority and 75 % of the SMs, static slices (1 us beside one BE; 200 us beside three, which
+# thrash with 1 us), no gpusched at all, `auto`, and `auto` with LC and BE in one server (share).
+# As root, on an otherwise idle machine with a GPU. OUTDIR gets core.txt (the table), log.txt and
+# core.tar.gz (all that `gpusched bench` keeps). If OUTDIR has a core.tar.gz of the same GPU already,
+# the run continues it. MINUTES=N: the time limit (9). BLOCKS=N: the number of blocks (3). LOADS,
+# SCHEMES: other loads and schemes. PATH_TOO=1: on a simulated GPU.
 set -u
 [ $# = 1 ] || { sed -n '3,16s/^# \?//p' "$0" >&2; exit 2; }
 mkdir -p "$1" && to=$(cd "$1" && pwd) || exit 1
@@ -27,7 +27,7 @@ mountpoint -q /sys/fs/bpf || mount -t bpf bpffs /sys/fs/bpf
 mountpoint -q /sys/kernel/tracing || mount -t tracefs tracefs /sys/kernel/tracing
 trap 'timeout 20 "$gpusched" restore >/dev/null 2>&1; timeout 20 "$gpusched" observe off >/dev/null 2>&1' EXIT
 
-# part BLOCKS WARMUP SCHEMES: runs in the time that is left
+# part BLOCK WARMUP SCHEMES: runs one block of these schemes, if time is left
 part() {
 	local left=$((budget - SECONDS))
 	[ "$left" -gt 5 ] || return 0

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
- * during.c - which calls wait for a pre-switch (docs/hints.md): one line of JSON
+ * during.c - measure which calls wait for a pre-switch (docs/hints.md), as one line of JSON
  *
- * Each call is timed alone, and then while the pre-switch's waiting kernel has the GPU for up to 20
- * ms; the time of a launch includes the wait for its stream. The lesser of two times counts. A call
- * that takes 20 ms beside the waiting kernel waits for its end, so the agent has to end the kernel
- * before that call. Runs without an agent, which would do that.
+ * Times each call alone, and while the pre-switch's waiting kernel has the GPU for up to 20 ms. The
+ * time of a launch includes the wait for its stream. Each time is the lesser of two. If a call
+ * takes 20 ms beside the waiting kernel, it waits for the kernel's end: the agent must end the
+ * kernel before such a call. Run this without an agent, or the agent ends the kernel.
  */
 #include <dlfcn.h>
 #include <stdbool.h>
@@ -25,7 +25,7 @@ static cu_handle wait_fn, behind_fn, hold_stream;
 static volatile uint32_t *flag;
 static cu_address flag_at;
 
-/* Objects that the calls need, which are made before the timing. */
+/* Objects that the timed calls use; the calls' preparations make them. */
 static struct {
 	cu_handle module, fresh, grows, stream;
 	cu_address block;
@@ -34,7 +34,10 @@ static struct {
 } have;
 static unsigned int turn; /* counts up, so that each call asks for more local memory */
 
-/* Functions that basic/cuda.h lacks. They are called as variadic ones, with words as arguments. */
+/*
+ * Calls a libcuda function that basic/cuda.h lacks, through a variadic type: all arguments are
+ * words. Returns -1 if libcuda does not have it.
+ */
 #define CU(name, ...) \
 	({ \
 		static int (*f_)(const void *, ...); \
@@ -104,7 +107,7 @@ static int run_together(unsigned int blocks)
 }
 
 /*
- * ---- other kinds of memory: as CUDA's headers have these structs ------------------------------
+ * ---- other kinds of memory: the structs are those of CUDA's headers ---------------------------
  */
 
 #define MIB ((size_t)1 << 20)
@@ -160,7 +163,7 @@ static int put_mapped(void)
 
 #define SMS ((unsigned int)c.multiprocessors)
 
-/* name, before, the call that is timed, after */
+/* name, preparation, timed call, clean-up */
 #define CALLS(X) \
 	X(launch, 0, run(c.function, SMS), 0) \
 	X(launch_full, 0, run(c.function, SMS * 8), 0) \
@@ -233,7 +236,7 @@ static void hold(bool begin)
 	gs_sleep_ns(NS_PER_MS); /* by then the waiting kernel has begun */
 }
 
-/* Returns microseconds; -1: the call was refused, or libcuda does not have it. */
+/* Returns microseconds, or -1 when libcuda refuses the call or does not have it. */
 static double one_us(size_t i, bool beside)
 {
 	uint64_t ns;

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""events.py - what CUDA events say of a program's requests, and what gpusched's account says
+"""events.py - compare the times of requests by CUDA events with those by gpusched's account
 
     events.py GPUSCHED
 
-One kernel a request, 5 ms apart, of several lengths; prints a JSON line for each: requests, mean us between the events
-around the kernel, mean us held by the account, turns.
+Makes requests of one kernel each, 5 ms apart, with several kernel lengths. Prints a JSON line for each length: requests,
+mean us between the events around the kernel, mean us held by the account, turns.
 """
 import json
 import os

@@ -1,17 +1,17 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# libgpreempt on a real GPU, against CUDA stream priorities; at most 4 minutes.
+# Compares libgpreempt with CUDA stream priorities on a real GPU; at most 4 minutes.
 #
 #   bench/hw/gpreempt.sh OUTDIR
 #
-# On an otherwise idle machine with a GPU. As root for the daemon of one part; the programs themselves need neither
-# root nor daemon. OUTDIR gets gpreempt.md (the table), raw/ and log.txt. TIME=N: seconds of each measurement (4).
-#   one      requests of 100 us beside training that fills the GPU, in one process (queues.c): two contexts, two streams
-#            of highest and lowest priority, two queues of libgpreempt; kernels of 1 ms, of 1 ms and of 20 us blocks
-#   long     the same with requests of 10 ms, during which the low queue is suspended
-#   two      the same in two processes: as they are, and by libgpreempt's agents
-#   daemon   in two processes beside the daemon
+# On an otherwise idle machine with a GPU. Needs root, but only for the daemon of the part `daemon`. OUTDIR gets
+# gpreempt.md (the table), raw/ and log.txt. TIME=N: seconds of each measurement (4).
+#   one      requests of 100 us beside training that fills the GPU, in one process (queues.c): in two contexts, in two
+#            streams of highest and lowest priority, in two queues of libgpreempt; 1 ms kernels, blocks of 1 ms and 20 us
+#   long     as one, with requests of 10 ms, during which libgpreempt suspends the low queue
+#   two      as one, in two processes: without libgpreempt, and with libgpreempt's agents
+#   daemon   as two, beside the daemon
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
@@ -29,12 +29,12 @@ prepare() {
 	return 0
 }
 
-# queues NAME BY PART SECONDS OPTIONS...: its line in NAME.json
+# queues NAME BY PART SECONDS OPTIONS...: runs the program queues; its line of JSON goes to NAME.json
 queues() {
 	LD_LIBRARY_PATH=$libraries${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} timeout $(($4 + 15)) "$queues" "$2" "$3" seconds="$4" warmup=1 per_us="$iterations" "${@:5}" >"$raw/$1.json" 2>"$raw/$1.err"
 }
 
-# single NAME BY PART OPTIONS...
+# single NAME BY PART OPTIONS...: one process; notes its result
 single() {
 	queues "$1" "$2" "$3" "$T" "${@:4}"
 	note "$1" "$(tail -n 1 "$raw/$1.json")"

@@ -1,23 +1,23 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# Hints on a real GPU: what the switch ahead of a request gains and costs; at most 4 minutes.
+# Measures on a real GPU what a pre-switch ahead of a request gains and costs; at most 4 minutes.
 #
 #   bench/hw/hints.sh OUTDIR
 #
-# On an otherwise idle machine with a GPU. As root for the daemon of one part; the programs themselves need neither
-# root nor daemon. OUTDIR gets hints.md (the tables), raw/ and log.txt. TIME=N: seconds of each measurement (4).
-#   service   a 100 us request, 300 us of CPU ahead, beside a best-effort program that fills the GPU: alone, without
-#             hint, with hint; with the best-effort program as it is, and with a slice of 20 us
-#   curve     the same with leads of 0 to 500 us
-#   auto      an unmodified server behind epoll (requests.c), alone, without, and with --hint=auto
+# On an otherwise idle machine with a GPU. Needs root, but only for the daemon of some parts. OUTDIR gets hints.md (the
+# tables), raw/ and log.txt. TIME=N: seconds of each measurement (4).
+#   service   a 100 us request after 300 us of CPU work, alone and beside a best-effort program that fills the GPU:
+#             without hint and with hint, with the best-effort program's own slice and with a slice of 20 us
+#   curve     as service, with 0 to 500 us of CPU work between hint and launch
+#   auto      an unmodified server that waits in epoll (requests.c): alone, without hints, with --hint=auto
 #   recorded  the turns of the GPU under lcbe, without and with hints: lcbe.pftrace, lcbe_hint.pftrace
-#   cost      of a counted launch and of a hint
+#   cost      the CPU time of a counted launch and of a hint
 #   during    which calls wait for a pre-switch's end (during.c): cooperative launches, first launches, memory
-#   user      what an ordinary user sees and does of an nvcc program by its agent, without a daemon
-# STEPS="during cost" does those alone. By STEPS=same alone, at most 150 s:
-#   same      PyTorch (eager, graph), an nvcc program with static cudart, JAX and CuPy, what of them the machine has,
-#             with and without agent: results and cost (same.py)
+#   user      list, set, suspend and resume of an nvcc program by its agent, as an ordinary user without a daemon
+# STEPS="during cost" runs those steps only. A further step runs only with STEPS=same, at most 150 s:
+#   same      compares results and cost with and without agent (same.py): PyTorch (eager, graph), an nvcc program with
+#             static cudart, JAX, CuPy; leaves out frameworks that the machine lacks
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
@@ -31,7 +31,7 @@ agent=("$gpusched" run --agent --class lc)
 export XDG_RUNTIME_DIR=$raw/run
 mkdir -p "$XDG_RUNTIME_DIR"
 
-# one NAME BE(0|1) SLICE LEAD [PREFIX -- ] [GSLOAD-OPTIONS]: notes service percentiles, and what BE did meanwhile
+# one NAME BE(0|1) SLICE LEAD [PREFIX -- ] [GSLOAD-OPTIONS]: notes the service's percentiles and the BE's rate meanwhile
 one() {
 	local name=$1 be=$2 slice=$3 lead=$4 b='' rate=null how=()
 	shift 4
@@ -56,7 +56,7 @@ one() {
 	pids=()
 }
 
-# As root without a daemon, since an ordinary user's command would go through the agent.
+# Runs as root without a daemon: an ordinary user's command would go through the agent.
 slice() { # PID SLICE
 	gs set "pid:$1" "timeslice=$2"
 }
@@ -76,7 +76,7 @@ service() {
 	one slice_hint 1 20us 300 "${agent[@]}" -- --hint
 }
 
-# With the daemon and its policy. As root, since only the daemon gives classes.
+# Measures under the daemon's policy lcbe. Needs root, since only the daemon gives classes.
 policy() {
 	daemon_start || return 1
 	gs policy start lcbe || return 1
@@ -116,7 +116,7 @@ curve() {
 	done
 }
 
-# auto_one NAME BE PREFIX...: the server under PREFIX, asked by its client
+# auto_one NAME BE PREFIX...: runs the server under PREFIX, and its client
 auto_one() {
 	local name=$1 be=$2 sock=$raw/run/$1.sock s b=''
 	shift 2
@@ -168,8 +168,8 @@ static_cudart_built() {
 	[ -x "$work" ] || PATH=$PATH:/usr/local/cuda/bin timeout 60 nvcc -O2 -cudart static -o "$work" "$here/work.cu" >>"$raw/nvcc.log" 2>&1
 }
 
-# Lists the frameworks that the machine has, after one run of each: files are then in memory. JAX and CuPy keep
-# compiled code, so all processes run the same.
+# Runs each framework once: shows which ones the machine has, and fills the page cache and the compile caches of JAX
+# and CuPy, so that all later processes run the same code.
 export JAX_COMPILATION_CACHE_DIR=$raw/cache/jax JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS=0
 export JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES=-1 CUPY_CACHE_DIR=$raw/cache/cupy
 scouts() {
@@ -183,7 +183,7 @@ scouts() {
 	wait "${list[@]}"
 }
 
-# same_of NAME PROCESSES SECONDS COMMAND...: see same.py. The bundle's own libraries are not for the program.
+# same_of NAME PROCESSES SECONDS COMMAND...: runs same.py. COMMAND must not load the bundle's libraries.
 same_of() {
 	local name=$1 own=(env -u LD_LIBRARY_PATH -u GPUSCHED_POLICIES)
 	[ -z "${LD_LIBRARY_PATH:-}" ] || own=(env -u GPUSCHED_POLICIES LD_LIBRARY_PATH="$LD_LIBRARY_PATH")
@@ -197,7 +197,7 @@ same() {
 	local kind
 	declare -A seconds=([torch]=30 [jax]=8 [cupy]=14) processes=([torch]=14 [jax]=10 [cupy]=10)
 	rm -f "$raw/same.jsonl"
-	short=$(mktemp -d) # a socket's path has 107 bytes
+	short=$(mktemp -d) # a socket's path has at most 107 bytes
 	scouts
 	[ ! -x "$work" ] || same_of nvcc 12 8 "$work" same
 	for kind in "${kinds[@]}"; do
@@ -209,7 +209,7 @@ same() {
 	rm -rf "$raw/cache" "$work" "$short"
 }
 
-# A program with static cudart, by an ordinary user; and what the agent counts of it.
+# Runs a program with static cudart as an ordinary user; notes what the agent counts.
 user() {
 	static_cudart_built || return 0
 	as_user=(setpriv --reuid 65534 --regid 65534 --clear-groups)
@@ -217,7 +217,8 @@ user() {
 	rm -f "$work"
 }
 
-# As an ordinary user without a daemon: list, set, suspend, resume, by the agent. Needs a copy that the user can read.
+# Lists, sets, suspends and resumes through the agent, as an ordinary user without a daemon. Copies the files, so that
+# the user can read them.
 by_agent_alone() { # PROGRAM
 	local dir=/tmp/gpusched-hints.$$ p seen
 	mkdir -m 755 "$dir" && cp "$1" "$dir/work" && cp -r "$(dirname "$gpusched")/.." "$dir/bundle" 2>/dev/null && chmod -R go+rX "$dir" || return

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
-// launches.cu - a CUDA runtime-API program that knows exactly how often it launches
+// launches.cu - launch by CUDA's runtime API, and count the launches exactly
 //
 //   launches [N]
 //
-// Per GPU a thread that launches N times in each of the runtime's ways: <<<>>>, cudaLaunchKernelExC, the
-// cooperative form, the per-thread default stream, and graphs of ten kernels, which count as one. Says "ready" when
-// all contexts are there, waits for a line on stdin, launches, prints {"device":D,"launches":N} per GPU, and
+// A thread per GPU launches N times in each of the runtime's ways: <<<>>>, cudaLaunchKernelExC, the cooperative
+// form, the per-thread default stream, and graphs of ten kernels, which count as one launch. Prints "ready" when
+// all contexts exist, waits for a line on stdin, launches, prints {"device":D,"launches":N} per GPU, and
 // waits for the end of stdin.
 #include <cstdio>
 #include <cstdlib>
@@ -52,7 +52,7 @@ static unsigned long one_gpu(int device, unsigned long n)
 		launches += 5;
 	}
 	check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "capture");
-	for (int i = 0; i < 10; i++) // captured, not launched: these calls count all the same
+	for (int i = 0; i < 10; i++) // gpusched counts these calls, though they are captured and not launched
 		nothing<<<1, 32, 0, stream>>>(none);
 	check(cudaStreamEndCapture(stream, &graph), "capture's end");
 	launches += 10;

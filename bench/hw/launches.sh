@@ -5,14 +5,14 @@
 #
 #   bench/hw/launches.sh OUTDIR
 #
-# As root, on a machine with nvcc (for a runtime-API program; without it that part is skipped and named). Uses
-# bundle/ when it is there (make bundle), else build/. OUTDIR gets launches.json (one object per case), log.txt and
+# As root, on a machine with nvcc (without nvcc, the script skips the part with a runtime-API program, and says so).
+# Uses bundle/ if it exists (make bundle), else build/. OUTDIR gets launches.json (one object per case), log.txt and
 # raw/. Exit status 1 when a count is not exact.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
 begin 300 raw "$@"
-rounds=${ROUNDS:-40} # of each case; 10 give a first idea
+rounds=${ROUNDS:-40} # of each case; 10 are enough for a first estimate
 . "$top/bench/launchcost.sh"
 if [ -d "$top/bundle" ]; then
 	tools=$top/bundle helper=$top/bundle/bin/helper
@@ -31,7 +31,7 @@ case_is() { # NAME GOT WANTED
 	printf '{"case":"%s","gpusched":"%s","program":"%s","exact":%s}\n' "$1" "$2" "$3" $exact | tee -a "$results"
 }
 
-# Counts of the compute TSGs of a process, "N N" by GPU; null where unknown.
+# Prints the launches of a process that gpusched counted, one number per GPU; null where unknown.
 counted() { # PID
 	gs list "pid:$1" --json | "$jq" -rs 'flatten | map(select(.kind == "compute")) | sort_by(.gpu) |
 		group_by(.gpu) | map(if any(.launches == null) then "null" else (map(.launches) | add | tostring) end) | join(" ")'
@@ -41,7 +41,7 @@ own() { # FILE
 	grep device "$1" | "$jq" -rs 'map(select(.launches > 0)) | sort_by(.device) | map(.launches | tostring) | join(" ")'
 }
 
-# exact NAME PROGRAM ARGUMENTS...: ready, a line, its counts, ours
+# exact NAME PROGRAM ARGUMENTS...: once the program is ready, gives it a line to launch; compares its counts with gpusched's
 exact() {
 	local what=$1 fifo=$raw/in file=$raw/$1.out fd
 	shift
@@ -68,7 +68,7 @@ exact() {
 	wait "$waiter" 2>/dev/null
 }
 
-# gsload's own count against ours
+# Compares gsload's own count with gpusched's.
 exact_load() { # NAME ARGUMENTS...
 	local what=$1 file=$raw/$1.out
 	shift
@@ -102,7 +102,7 @@ exactness() {
 	printf '{"case":"unattributed","processes":%s}\n' "$("$jq" -c .unattributed "$raw/at-end.json")" | tee -a "$results"
 }
 
-# Rounds of the cases in turn: see bench/launchcost.c. "more_ns" is what one launch takes more than without counting.
+# Measures the cost of counting (bench/launchcost.c). "more_ns" is the time that a case adds to a launch without counting.
 cost() { # THREADS ROUNDS
 	daemon_start || return 1
 	launchcost_cases "$raw" "$gpusched" edf "$tools/emptyprobe"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=bash
-# lib.sh - helpers of bench/hw/run.sh: bounded steps, loads, records of what was measured
+# lib.sh - helpers of the scripts in bench/hw: steps with time limits, loads, notes of results
 
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 if [ -x "$top/bundle/bin/gpusched" ]; then
@@ -26,16 +26,16 @@ iterations=0
 closed=(--arrivals closed --period-us 5000)
 twenty=(--arrivals closed --period-us 10000 --kernels 20 --kernel-us 50)
 
-# begin SECONDS RAW ARGUMENTS...: begins a bench, and arranges its end; the bench's one argument is
-# OUTDIR
+# begin SECONDS RAW ARGUMENTS...: begins a bench that may take SECONDS and writes raw files to OUTDIR/RAW, and sets up its
+# clean-up. ARGUMENTS are those of the bench: OUTDIR and nothing else.
 begin() {
 	[ $# = 3 ] || { echo "usage: $0 OUTDIR" >&2; exit 2; }
 	budget=${BUDGET:-$1}
 	mkdir -p "$3" && out=$(cd "$3" && pwd) || exit 1
 	raw=$out/$2
 	mkdir -p "$raw"
-	rm -f "$raw/notes.jsonl" # of an earlier run
-	# not in a subshell, which may be killed before it has started the program
+	rm -f "$raw/notes.jsonl" # left by an earlier run
+	# Only the script itself cleans up: a subshell may run this trap if it is killed before it has started its program.
 	trap '[ "$BASHPID" != $$ ] || at_end' EXIT
 	mountpoint -q /sys/fs/bpf || mount -t bpf bpffs /sys/fs/bpf
 	mountpoint -q /sys/kernel/tracing || mount -t tracefs tracefs /sys/kernel/tracing
@@ -55,8 +55,8 @@ say() {
 	printf '%6.1f  %s\n' "$(awk -v a="$began" -v b="$EPOCHREALTIME" 'BEGIN { print b - a }')" "$*" | tee -a "$out/log.txt"
 }
 
-# note KEY JSON: adds a figure to the summary. A failed measurement has no valid JSON: it is left out, so that the
-# rest stays readable.
+# note KEY JSON: adds a figure to the summary. Invalid JSON, from a failed measurement, is noted as null, so that the
+# file stays readable.
 note() {
 	local value=${2:-null}
 	"$jq" -es 'length == 1' <<<"$value" >/dev/null 2>&1 || {
@@ -66,7 +66,7 @@ note() {
 	printf '{"key":"%s","value":%s}\n' "$1" "$value" >>"$raw/notes.jsonl"
 }
 
-# step NAME SECONDS FUNCTION: skipped when the whole run is past its time
+# step NAME SECONDS FUNCTION: runs FUNCTION, or skips it when the whole run has used up its time
 step() {
 	if [ $SECONDS -gt "$budget" ]; then
 		say "$1: skipped, the time is used up"
@@ -84,7 +84,7 @@ step() {
 	settle
 }
 
-# Ends everything of a step: loads, daemon, changed settings.
+# Cleans up after a step: ends loads and daemon, restores changed settings.
 settle() {
 	local p
 	for p in "${pids[@]}"; do
@@ -115,8 +115,8 @@ wait_for() { # SECONDS COMMAND...
 # The script can be tried on a simulated GPU as well.
 api=/run/gpusched/api
 [ -n "${GPUSCHED_SIM:-}" ] && api=$GPUSCHED_SIM/run/api
-run_dir=$(dirname "$api")/mps/0 # of root's pools
-ours() { # NAME: pids of that program of NVIDIA's in a pool of ours
+run_dir=$(dirname "$api")/mps/0 # has the directories of root's pools
+ours() { # NAME: prints the PIDs of NVIDIA's program NAME in gpusched's pools
 	local p
 	for p in $(pgrep -f "$1"); do
 		tr '\0' '\n' <"/proc/$p/environ" 2>/dev/null | grep -q "^CUDA_MPS_PIPE_DIRECTORY=$run_dir/" &&
@@ -142,7 +142,7 @@ daemon_stop() {
 # ---- loads ------------------------------------------------------------------------------------------
 
 pids=()
-# be_start NAME [ARGUMENTS]: a best-effort program until it is told to end; $pid
+# be_start NAME [ARGUMENTS]: starts a best-effort program that runs until be_end; sets $pid
 be_start() {
 	local file=$raw/$1.be.json
 	shift
@@ -153,7 +153,7 @@ be_start() {
 	wait_for 15 grep -q ready "$file"
 }
 
-# be_end NAME PID: ends it; its rate stays in NAME.be.json
+# be_end NAME PID: ends the best-effort program; its rate stays in NAME.be.json
 be_end() {
 	kill -TERM "$2" 2>/dev/null
 	wait_for 5 eval "! kill -0 $2" || kill -9 "$2" 2>/dev/null
@@ -164,13 +164,13 @@ be_rate() { # NAME
 	"$jq" -rs 'map(select(.rate_per_s)) | last | .rate_per_s' "$raw/$1.be.json"
 }
 
-# lc NAME SECONDS ARGUMENTS...: a latency-critical program to its end
+# lc NAME SECONDS ARGUMENTS...: runs a latency-critical program to its end
 lc() {
 	local file=$raw/$1.lc.json
 	"${as_lc[@]}" timeout $(($2 + 20)) "$gsload" lc --seconds "$2" --warmup 1 --iterations-per-us "$iterations" "${@:3}" >"$file" 2>&1
 }
 
-# measure CASE BES SECONDS LC-ARGUMENTS...: LC beside some BE; notes p50, p99, BE rate
+# measure CASE BES SECONDS LC-ARGUMENTS...: runs an LC program beside BES BE programs; notes p50, p99, BE rate
 measure() {
 	local case=$1 n=$2 seconds=$3 i total=0 r list=()
 	shift 3

@@ -9,7 +9,8 @@
 # the same arrivals for all: alone, the driver's default, `auto` (lc and be told), MPS with client
 # priority, `auto` with both in one server (share). SCHEMES="default auto" names others than these:
 # also `lcbe`, `hold` (the server under the agent), `agent` (`auto`, the server under the agent),
-# `counted` (`auto`, launches counted by probes, no agent).
+# `counted` (`auto`, launches counted by probes, no agent), `first` and `means` (`run --means auto`
+# of both, when nothing is known of them and after that).
 # The training is bench/torch_load.py train. As root, on an otherwise idle machine with a GPU and
 # PyTorch. OUTDIR gets llm.md (the table), llm.jsonl (its rows), log.txt and llm.tar.gz. A scheme
 # that is in an llm.tar.gz there already is not measured again. MINUTES=N: at most so long (9).
@@ -47,6 +48,8 @@ percents=(30 60 90)
 windows=${#percents[@]}
 [ ${#rates[@]} = 0 ] || windows=${#rates[@]}
 mps=$out/mps
+state=/var/lib/gpusched
+[ -z "${GPUSCHED_SIM:-}" ] || state=$GPUSCHED_SIM/state
 
 # measures what the server can do alone, once
 find_capacity() {
@@ -90,6 +93,11 @@ prepare() {
 		be=(env CUDA_MPS_CLIENT_PRIORITY=1)
 		begin_mps
 		return
+		;;
+	first | means)
+		lc=("$gpusched" run --means auto --class lc --) be=("$gpusched" run --means auto --class be --)
+		printf '[Classes]\nAllowShare=yes\n' >"$raw/conf"
+		export GPUSCHED_CONFIG=$raw/conf
 		;;
 	auto | lcbe | counted) lc=("$gpusched" run --class lc --) be=("$gpusched" run --class be --) ;;
 	share) lc=("$gpusched" run --share --class lc --) be=("$gpusched" run --share --class be --) ;;
@@ -164,6 +172,8 @@ run_scheme() {
 	measure_one "$scheme"
 	local r=$?
 	end_mps
+	daemon_stop
+	[ ! -e "$state/programs.db" ] || cp "$state/programs.db" "$raw/$scheme.programs.db"
 	return $r
 }
 

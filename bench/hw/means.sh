@@ -22,14 +22,17 @@ pairs=${PAIRS:-blocks20 blocks1000}
 means_list=${MEANS:-first auto slices share}
 export GPUSCHED_CONFIG=$raw/conf
 printf '[Policy]\nPolicy=auto\n[Classes]\nAllowShare=yes\n' >"$GPUSCHED_CONFIG"
+state=/var/lib/gpusched
+[ -z "${GPUSCHED_SIM:-}" ] || state=$GPUSCHED_SIM/state
 copies=()
 trap '[ "$BASHPID" != $$ ] || { at_end; rm -f "${copies[@]}"; }' EXIT
 
-# programs_of PAIR: $service and $batch. A copy of gsload, so that each pair has programs of its own, which never ran.
+# programs_of PAIR: $service and $batch. Copies, so that each pair has programs of its own, which never ran.
 programs_of() {
-	local own=$gsload.$1.$$
+	local own
 	case $1 in
 	blocks*)
+		own=$gsload.$1.$$
 		[ -x "$own" ] || { cp "$gsload" "$own" && copies+=("$own"); }
 		service=("$own" lc --lines --arrivals poisson --period-us 5000)
 		batch=("$own" be --lines --block-us "${1#blocks}" --kernel-us 1000)
@@ -39,8 +42,10 @@ programs_of() {
 		done
 		;;
 	*)
-		service=(python3 "$top/bench/torch_load.py" "$1")
-		batch=(python3 "$top/bench/torch_load.py" train)
+		own=$raw/load-$1-$$.py
+		[ -e "$own" ] || { cp "$top/bench/torch_load.py" "$own" && copies+=("$own"); }
+		service=(python3 "$own" "$1")
+		batch=(python3 "$own" train)
 		;;
 	esac
 }
@@ -95,12 +100,12 @@ measured() {
 	gs list --wide >"$raw/$1.$2.list.txt" 2>&1
 	be_end "$1.$2.lc" "$lc"
 	be_end "$1.$2.be" "$be"
-	timeout 10 "$gpusched" advise --json >"$raw/$1.$2.advise.json" 2>/dev/null
 	gs stats --json >"$raw/$1.$2.stats.json" 2>/dev/null
 	[[ $2 != first && $2 != auto ]] || said=$(chosen "$1.$2")
 	figures "$1" "$2" "$said" | tee -a "$out/means.md"
 	settle
 	mv "$raw/daemon.log" "$raw/$1.$2.daemon.log"
+	cp "$state/programs.db" "$raw/$1.$2.programs.db"
 }
 
 trouble() {

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# Who holds how much of the GPU's memory: gpusched's figures beside nvidia-smi's; at most 2 minutes.
+# Compares gpusched's figures for the GPU memory of each process with nvidia-smi's; at most 2 minutes.
 #
 #   bench/hw/memory.sh OUTDIR
 #
@@ -17,7 +17,7 @@ PATH=$PATH:/usr/local/nvidia/bin
 memorycost=$(dirname "$gsload")/memorycost
 sizes=(${SIZES:-4096 12288})
 
-smi() { # what nvidia-smi says at this moment, into raw/
+smi() { # saves nvidia-smi's output in raw/
 	timeout 10 nvidia-smi -i 0 --query-gpu=memory.total,memory.reserved,memory.used,memory.free \
 		--format=csv,noheader,nounits >"$raw/smi.gpu.csv"
 	timeout 10 nvidia-smi -i 0 --query-compute-apps=pid,used_memory --format=csv,noheader,nounits \
@@ -25,7 +25,7 @@ smi() { # what nvidia-smi says at this moment, into raw/
 	timeout 10 nvidia-smi -i 0 >"$raw/smi.txt"
 }
 
-# holder MIB: a program that holds so much and then idles; its pid is in the array holders
+# holder MIB: starts a program that allocates MIB and then idles; adds its PID to the array holders
 holders=()
 holder() {
 	local file=$raw/holder.$1.json
@@ -36,7 +36,7 @@ holder() {
 	wait_for 30 grep -q rate_per_s "$file"
 }
 
-held() { # PID: MiB by gpusched, "null": unknown
+held() { # PID: prints the MiB that gpusched reports, or "null" for unknown
 	"$jq" -s "[flatten[] | select(.pid == $1) | .memory_bytes][0] | if . then . / 1048576 else . end" "$raw/list.jsonl"
 }
 
@@ -44,7 +44,7 @@ as_of() {
 	gs stats --json >"$raw/stats.json" && "$jq" -r '.gpu_time[0].memory.as_of_ns' "$raw/stats.json"
 }
 
-read_newer() { # a reading that began after now: the second one from here
+read_newer() { # waits for the second new reading: the first may have begun before this call
 	local i at
 	for i in 1 2; do
 		at=$(as_of)
@@ -52,7 +52,7 @@ read_newer() { # a reading that began after now: the second one from here
 	done
 }
 
-# compare WHAT OURS THEIRS: a row of the table, and whether they agree
+# compare WHAT OURS THEIRS: adds a row to the table, and counts an error if the figures differ by more than is allowed
 compare() {
 	local off
 	off=$(awk -v a="$2" -v b="$3" 'BEGIN {

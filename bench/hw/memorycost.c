@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * memorycost.c - what it costs to ask the driver who holds a GPU's memory, and what it answers
+ * memorycost.c - measure the time of asking the driver which processes hold a GPU's memory
  *
- *   memorycost [GPU [N]]: N readings (100), as the daemon makes them; one JSON object
+ *   memorycost [GPU [N]]: makes N readings (100) as the daemon does; prints the times and the
+ *   driver's answer as one JSON object
  */
 #include <inttypes.h>
 #include <stdio.h>

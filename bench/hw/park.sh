@@ -1,18 +1,19 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# Trainings are parked and come back, beside a service; at most 9 minutes.
+# Parks trainings and brings them back, beside a service; at most 9 minutes.
 #
 #   bench/hw/park.sh OUTDIR
 #
-# As root, on an otherwise idle machine with a GPU, PyTorch, JAX and nvidia-smi. Trainings that hold 1
-# and 10 GiB are parked ten times each, one of 40 GiB three times, by a daemon under `auto` beside a
-# service of 100 us requests; then one of 1 GiB without a daemon. CASES="torch:1024:10 jax:1024:10
-# torch:10240:10 jax:10240:10 torch:40960:3": frameworks, MiB and times. Each step's loss is compared
-# with that of a run that nobody parks. OUTDIR gets park.md, log.txt and raw/: how long parking took,
-# and the service's latency meanwhile. Exits with 1 if a parking or unparking failed, a loss differed, or
-# memory stayed. At the end nothing is parked or locked: the programs are killed.
-# TRY=1: tries the script where there is no PyTorch (a simulated GPU); losses are not compared then.
+# As root, on an otherwise idle machine with a GPU, PyTorch, JAX and nvidia-smi. A daemon under `auto`
+# parks trainings of 1 and 10 GiB ten times each and one of 40 GiB three times, beside a service of
+# 100 us requests. Then a training of 1 GiB is parked without a daemon. CASES="torch:1024:10 jax:1024:10
+# torch:10240:10 jax:10240:10 torch:40960:3" has the framework, MiB and number of parkings of each.
+# The script compares each step's loss with that of a run that is never parked. OUTDIR gets park.md
+# (how long parking took, and the service's latency meanwhile), log.txt and raw/. Exits with 1 if a
+# parking or unparking failed, a loss differed, or a parked program still held GPU memory. The
+# programs are killed at the end, so nothing stays parked or locked.
+# TRY=1: runs without PyTorch, on a simulated GPU; losses are not compared then.
 set -u
 [ -n "${BOUNDED:-}" ] || BOUNDED=1 exec timeout -k 10 560 "$0" "$@"
 here=$(cd "$(dirname "$0")" && pwd)
@@ -25,7 +26,7 @@ wrong=0
 : >"$raw/rows.md"
 : >"$raw/calls"
 
-# start NAME FRAMEWORK MIB [STEPS [PAUSE]]: the training; $pid, its output in raw/NAME.jsonl
+# start NAME FRAMEWORK MIB [STEPS [PAUSE]]: starts a training with its output in raw/NAME.jsonl; sets $pid
 start() {
 	local file=$raw/$1.jsonl
 	if [ -n "${TRY:-}" ]; then
@@ -42,14 +43,14 @@ lines() { # NAME
 	wc -l <"$raw/$1.jsonl"
 }
 
-goes_on() { # NAME: it makes another step
+goes_on() { # NAME: waits until the training has made another step
 	local n
 	[ -n "${TRY:-}" ] && return 0
 	n=$(lines "$1")
 	wait_for 20 eval "[ \$(lines $1) -gt $n ]"
 }
 
-# MiB that a process holds, by nvidia-smi and by gpusched; "-": it does not say
+# Print what nvidia-smi says, in MiB: what a process holds, and what is used in all; "-" when it does not say.
 smi_mib() { # PID
 	local mib
 	mib=$(timeout 10 nvidia-smi -i 0 --query-compute-apps=pid,used_memory --format=csv,noheader,nounits 2>/dev/null |
@@ -73,12 +74,12 @@ trouble() { # WHAT
 	wrong=$((wrong + 1))
 }
 
-# Seconds by the clock of gsload's lines, to 10 ms.
+# Prints the seconds since boot, as gsload's lines have them, with a resolution of 10 ms.
 now() {
 	cut -d' ' -f1 /proc/uptime
 }
 
-# call VERB PID CASE: how long it took in ms, in $ms, and from when to when, in raw/calls; false: it failed
+# call VERB PID CASE: runs `gpusched VERB`. Sets $ms to its duration, and adds its begin and end to raw/calls. Fails if the command fails.
 call() {
 	local begun=$EPOCHREALTIME from
 	from=$(now)
@@ -90,7 +91,7 @@ call() {
 	echo "$1 $3 $from $(now)" >>"$raw/calls"
 }
 
-# once NAME PID NUMBER: out and in
+# once NAME PID NUMBER: parks the training and brings it back
 once() {
 	local before after was_used parked_used out_ms bytes frozen
 	before=$(smi_mib "$2")
@@ -112,7 +113,7 @@ once() {
 	}
 }
 
-# The same steps have the same sums as in a run that nobody parked.
+# Checks that each step has the same sum as in a run that was never parked.
 compare() { # NAME REFERENCE
 	local n
 	[ -n "${TRY:-}" ] && return 0
@@ -126,7 +127,7 @@ compare() { # NAME REFERENCE
 	"$jq" -e '.compared > 0 and .wrong == 0' "$raw/$1.same.json" >/dev/null || trouble "$1: results differ"
 }
 
-# reference NAME FRAMEWORK MIB STEPS: a run that nobody parks
+# reference NAME FRAMEWORK MIB STEPS: records a run that is never parked
 reference() {
 	start "$@" || trouble "$1: it does not start: $(tail -n 1 "$raw/$1.err")"
 	[ -n "${TRY:-}" ] || wait_for 60 eval "[ \$(lines $1) -gt $4 ]"
@@ -142,7 +143,7 @@ service_start() {
 	wait_for 15 grep -q ready "$raw/service.jsonl"
 }
 
-# Latencies of the service while a case was parked, brought back, and neither, its training at work.
+# Prints the service's latencies, by case: during parkings, during unparkings, and while the training ran undisturbed.
 service_table() {
 	echo "| beside | requests | p50 us | p99 us | largest us |"
 	echo "|---|---|---|---|---|"
@@ -172,7 +173,7 @@ service_table() {
 	END { row() }'
 }
 
-# parked FRAMEWORK MIB TIMES
+# parked FRAMEWORK MIB TIMES: runs one case
 parked() {
 	local i name=$1.$2
 	start "$name" "$1" "$2" "" 0.01 || trouble "$name: it does not start: $(tail -n 1 "$raw/$name.err")"

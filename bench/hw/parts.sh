@@ -1,22 +1,22 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# Loads beside those of core.sh and llm.sh, a part at a time; each at most 9 minutes.
+# Measures loads that core.sh and llm.sh do not cover, one part per run; each at most 9 minutes.
 #
 #   bench/hw/parts.sh PART OUTDIR
 #
-#   load       requests by the clock that take 5 to 80 % of the GPU, beside a BE
+#   load       requests at fixed times that take 5 to 80 % of the GPU, beside a BE
 #   inference  inference beside inference: ResNet-152, BERT; VGG-19, DenseNet-201 (PyTorch)
-#   trainings  ResNet-50 as a CUDA graph beside two and four trainings, `fair` as well (PyTorch)
+#   trainings  ResNet-50 as a CUDA graph beside two and four trainings, also under `fair` (PyTorch)
 #   odd        BE kernels of 100 ms; requests bound by memory; a training in two processes (PyTorch)
 #   busy       one 100 us kernel beside a BE while every host CPU is busy
-#   graph      a CUDA graph, 20 kernels, 8 BE: MPS's best settings, pool, share, untold
-#   hints      the same under `auto` without and with hints, from the arrival
-#   stretch    one daemon for all the time: the largest latencies, its memory and its CPU
+#   graph      a CUDA graph, 20 kernels, 8 BE: MPS's best settings, pool, share, no classes given
+#   hints      100 us requests beside a BE under `auto`, without and with hints, from the arrival
+#   stretch    one daemon for the whole time: the largest latencies, its memory and its CPU time
 #
 # As root, on an otherwise idle machine with a GPU. OUTDIR gets PART.txt (the table), log.txt and
 # PART.tar.gz (all that was kept). If OUTDIR has PART.tar.gz already, the run continues it. MINUTES=N:
-# the longest time (9). BLOCKS=N: the most blocks (3). PATH_TOO=1: on a simulated GPU, without
+# the time limit (9). BLOCKS=N: the number of blocks (3). PATH_TOO=1: on a simulated GPU, without
 # PyTorch's loads.
 set -u
 [ $# = 2 ] && [ -n "$2" ] || { sed -n '3,20s/^# \?//p' "$0" >&2; exit 2; }
@@ -38,7 +38,7 @@ at_end_of_part() {
 }
 trap '[ "$BASHPID" != $$ ] || at_end_of_part' EXIT
 
-# loads LOADS SCHEMES [ARGUMENTS...]: block after block, until the time is over
+# loads LOADS SCHEMES [ARGUMENTS...]: runs block after block, until the time is over
 loads() {
 	local block left
 	for ((block = 1; block <= ${BLOCKS:-3}; block++)); do
@@ -77,7 +77,7 @@ stretch() {
 		daemon_kb: [$b[0], $a[0]], daemon_cpu_pct: (($a[1] - $b[1]) / $seconds * 100)}' "$raw/stretch.lc.json" | tee "$to/$part.txt"
 }
 
-# hints: under auto, from a request's arrival to its end, in turn without and with the hint
+# Measures a request's time from arrival to end under auto, in turn without and with the hint.
 hints() {
 	local block hint
 	calibrate || return 1
@@ -125,6 +125,6 @@ busy)
 hints | stretch) $part ;;
 *) echo "$0: there is no part $part" >&2; exit 2 ;;
 esac
-at_end_of_part # it writes there
+at_end_of_part # before the files are packed: it adds to them
 trap - EXIT
 tar -C "$to" -czf "$to/$part.tar.gz" "$part" && rm -rf "$raw"

@@ -1,13 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# Pools and shared use on a GPU: what they give, and what happens to the others when a program in one is killed, has a
-# bad access, the server dies, or the daemon is killed and comes again. Under 7 minutes. STEPS="restart": that alone.
+# Measures what pools and shared servers gain, and what happens to the other programs in a pool when one is killed or
+# accesses a bad address, the server dies, or the daemon is killed and starts again. Under 7 minutes. STEPS="restart"
+# runs only the last.
 #
 #   bench/hw/pool.sh OUTDIR
 #
 # As root, on an otherwise idle machine with a GPU and nvidia-cuda-mps-control. OUTDIR gets pool.md (tables), pool.json,
-# and raw-pool/. No MPS server is left behind, however this ends.
+# and raw-pool/. The script leaves no MPS server behind, even when it is interrupted.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
@@ -21,11 +22,10 @@ command -v nvidia-cuda-mps-control >/dev/null || {
 }
 export GPUSCHED_POOL_IDLE=3s
 unset XDG_RUNTIME_DIR CUDA_MPS_PIPE_DIRECTORY CUDA_MPS_LOG_DIRECTORY
-said=$raw/said.log # what `gpusched run` says
+said=$raw/said.log # messages of `gpusched run`
 : >"$said"
 
-# in_pool WORDS... -- : sets the words before a program, for as_be and as_lc; the messages of `run`
-# go to another file
+# in_pool OPTIONS...: sets $words to a prefix for a program, `gpusched run OPTIONS --`, whose messages go to $said
 in_pool() {
 	words=(bash -c 'log=$1; shift; exec "$@" 2>>"$log"' run "$said" "$gpusched" run "$@" --)
 }
@@ -42,7 +42,7 @@ only_be=("${words[@]}")
 
 servers() { ours nvidia-cuda-mps-server | xargs; }
 controls() { ours nvidia-cuda-mps-control | xargs; }
-supervisors() { # above server, control daemon and keeper
+supervisors() { # prints the PID of each server's gpusched-pool, which is three parents above the server
 	local p i
 	for p in $(servers); do
 		for i in 1 2 3; do p=$(ps -o ppid= -p "$p" | xargs); done
@@ -70,7 +70,7 @@ prepare() {
 	daemon_start
 }
 
-# ---- what they give -------------------------------------------------------------------------------
+# ---- what pools and shared servers gain -----------------------------------------------------------
 
 beside() {
 	daemon_start || return 1
@@ -105,7 +105,7 @@ share() {
 
 child_of() { pgrep -P "$1" | head -1; }
 
-# Runs a small program in the pool. Prints whether it works, and how long it takes.
+# Runs a small program in the pool. Prints its exit status, and how long it takes.
 newcomer() { # NAME
 	local from=$EPOCHREALTIME rc
 	timeout 60 "${pool[@]}" "$gsload" be --count 10 --warmup 0 --iterations-per-us "$iterations" >"$raw/$1.new.json" 2>&1
@@ -113,8 +113,8 @@ newcomer() { # NAME
 	awk -v rc=$rc -v a="$from" -v b="$EPOCHREALTIME" 'BEGIN { printf "{\"status\":%d,\"seconds\":%.1f}", rc, b - a }'
 }
 
-# incident NAME N COMMAND...: starts N BE in the pool, runs COMMAND, and notes which programs live 8
-# s later. $be: their `gpusched run`
+# incident NAME N COMMAND...: starts N BE in the pool, runs COMMAND, and notes which of them are alive 8 s later. $be has
+# the PIDs of their `gpusched run`.
 incident() {
 	local name=$1 n=$2 before dead=0 i after new
 	shift 2
@@ -150,7 +150,7 @@ incident() {
 kill_client() { kill -9 "$(child_of "${be[0]}")"; }
 kill_run() { kill -9 "${be[0]}"; }
 end_run() { kill -TERM "${be[0]}"; }
-# a third program has much work in flight when its `gpusched run` is killed
+# starts a further program, and kills its `gpusched run` while the program has much work in flight
 kill_busy_run() {
 	"${pool[@]}" "$gsload" be --seconds 0 --in-flight 16 --iterations-per-us "$iterations" >/dev/null 2>&1 &
 	local run=$!
@@ -178,8 +178,8 @@ incidents() {
 
 # ---- the daemon comes again -----------------------------------------------------------------------
 
-# Notes the LC's slice under `auto`, and the TSGs that count as BE: the server's one, and none of
-# its clients.
+# Notes the LC's latency under `auto`, the number of TSGs of class be (one: the server's; none is a client's), and the
+# number of pool handles that the daemon holds.
 told() { # NAME
 	lc "restart.$1" 4 "${closed[@]}"
 	gs list --json >"$raw/restart.$1.list.json"
@@ -203,7 +203,7 @@ restart() {
 	kill -9 "$daemon"
 	wait "$daemon" 2>/dev/null
 	daemon_start
-	wait_for 10 eval 'gs policy get | grep -q auto' || return 1 # it starts it anew by itself
+	wait_for 10 eval 'gs policy get | grep -q auto' || return 1 # the new daemon starts the policy again by itself
 	sleep 3
 	told after
 	for i in 0 1 2; do

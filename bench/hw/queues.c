@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT
 /*
- * queues.c - requests beside training, by libgpreempt and by what CUDA has itself
+ * queues.c - run requests beside training, by libgpreempt or by CUDA's own means
  *
  *   queues none|streams|gpreempt [both|requests|training] [OPTION=VALUE...]
  *
- * none: a context each. streams: one context, a stream each, of the highest and lowest priority.
- * gpreempt: a queue each, high and low. Prints one line of JSON: percentiles of the requests from
- * launch to completion, training kernels per second. Two processes: one does the requests, the
- * other the training. Options: request_us=100 period_us=5000 kernel_us=1000 block_us=1000
- * seconds=5 warmup=1 per_us=ITERATIONS (as `gsload cal` prints them; needed)
+ * none: one context each for requests and training. streams: one context, with a stream of the
+ * highest priority for requests and one of the lowest for training. gpreempt: a high and a low
+ * queue. To measure across two processes, start one with "requests" and one with "training". Prints
+ * one line of JSON: percentiles of the requests from launch to completion, training kernels per
+ * second. Options and defaults: request_us=100 period_us=5000 kernel_us=1000 block_us=1000
+ * seconds=5 warmup=1 per_us=ITERATIONS (no default: the number that `gsload cal` prints)
  */
 #include <math.h>
 #include <pthread.h>
@@ -35,7 +36,7 @@ static struct options {
 	double request_us, period_us, kernel_us, block_us, seconds, warmup, per_us;
 } opt = { 100, 5000, 1000, 1000, 5, 1, 0 };
 
-/* A context with a stream, or a queue, to which requests or training kernels are launched. */
+/* Receives the requests, or the training kernels: a context with a stream, or a queue. */
 struct lane {
 	enum by by;
 	struct gsload_cuda *c;

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
 /*
- * requests.c - a request server and its client, for automatic hints: knows nothing of gpusched
+ * requests.c - serve requests and ask them, to test automatic hints; uses nothing of gpusched
  *
  *   requests serve SOCKET KERNEL-US LEAD-US ITERATIONS-PER-US
- *       waits with epoll; a request is one message; it spends LEAD-US of CPU, launches one kernel of
- *       KERNEL-US that fills the GPU, waits for it, and answers with the time from the launch on
+ *       waits in epoll for requests of one message each. For each request, it computes for LEAD-US
+ *       on the CPU, launches one kernel of KERNEL-US that fills the GPU, waits for the kernel, and
+ *       answers with the time since the launch
  *   requests ask SOCKET SECONDS MEAN-GAP-US
- *       one request at a time, exponential gaps; prints percentiles of service and whole latency;
- *       the first second does not count
+ *       sends one request at a time, with exponential gaps; prints percentiles of the service time
+ *       and of the whole latency, without the first second
  */
 #include <math.h>
 #include <stdio.h>

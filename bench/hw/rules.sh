@@ -1,17 +1,17 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# Rules for GPU time on a real GPU: weights, limits, and who waits; at most 5 minutes.
+# Measures on a real GPU how well policies keep weights and limits, and what that costs; at most 5 minutes.
 #
 #   bench/hw/rules.sh OUTDIR
 #
 # As root, on an otherwise idle machine with a GPU. OUTDIR gets rules.txt, raw/ and log.txt. TIME=N:
-# seconds of each measurement (10). STEPS="weights limits" does those alone:
-#   weights    `fair`, weights 10, 20, 30, 40 of four busy programs, in percent of what they do in all
-#   limits     `fair`, a busy program with a limit of 10, 25, 50, 75, 90 %, in percent of alone; the
-#              least and the most of a second
+# seconds of each measurement (10). STEPS="weights limits" runs only those steps:
+#   weights    `fair`, four busy programs with weights 10, 20, 30, 40: the percentage of all work each does
+#   limits     `fair`, a busy program with a limit of 10, 25, 50, 75, 90 %: its work in percent of its
+#              work without a limit, over all and in its slowest and fastest second
 #   lc         one 100 us request beside a BE without and with a limit of 25 %, under `auto`
-#   cpu        what the daemon computes beside eight BE under `fair`, in percent of a processor
+#   cpu        the daemon's CPU time beside eight BE under `fair`, in percent of a processor
 #   trainings  `fair`, two PyTorch trainings: one waits for each step, the other for each tenth
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
@@ -23,13 +23,14 @@ table=$out/rules.txt
 
 now() { awk '{ print $1 }' /proc/uptime; }
 
-# busy NAME [RUN-OPTIONS...]: a program that is always busy, and prints what it did every 20 ms
+# busy NAME [RUN-OPTIONS...]: starts a program that is always busy, and prints every 20 ms what it did
 busy() {
 	as_be=("$gpusched" run --class be "${@:2}" --)
 	be_start "$1" --lines
 }
 
-# counted NAME FROM TO, once it has ended: kernels a second of that time, the least and the most of each whole second in it
+# counted NAME FROM TO, after the program's end: prints kernels per second in that time, then the kernels of its slowest and
+# of its fastest whole second
 counted() {
 	"$jq" -Rnr --argjson from "$2" --argjson to "$3" '[inputs | fromjson?] | map(select(.n and .t >= $from and .t < $to)) |
 		((map(.n) | add // 0) / ($to - $from)) as $all |
@@ -118,14 +119,14 @@ cpu() {
 		'BEGIN { printf "the daemon beside eight BE under fair: %.2f %% of a processor\n", 100 * (b - a) / hz / t }' >>"$table"
 }
 
-train() { # PROGRAM NAME: steps from then on are in NAME.json
+train() { # PROGRAM NAME: starts a training; NAME.json gets a line per step
 	"$gpusched" run --class be -- python3 "$top/bench/torch_load.py" "$1" >"$raw/$2.json" 2>"$raw/$2.err" &
 	pid=$!
 	pids+=($pid)
 	wait_for 60 grep -q ready "$raw/$2.json"
 }
 
-steps() { # NAME FROM TO: steps a second
+steps() { # NAME FROM TO: prints the training's steps per second in that time
 	"$jq" -s --argjson from "$2" --argjson to "$3" \
 		'map(select(.us and .t >= $from and .t < $to)) | length / ($to - $from) * 100 | round / 100' "$raw/$1.json"
 }

@@ -1,13 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# What gpusched does on a real GPU with the stock driver: controls, kills, adoption, costs; at most 8
-# minutes. `gpusched bench` measures loads under schemes.
+# Checks and measures gpusched on a real GPU with the stock driver: controls, kills, adoption, costs;
+# at most 8 minutes. (`gpusched bench` is what measures loads under schemes.)
 #
 #   bench/hw/run.sh OUTDIR
 #
-# As root, on an otherwise idle machine with nvcc (and gcc). Uses bundle/ when it is there (make bundle),
-# else build/. Changes no clocks, no modes, no driver; ends with gpusched restore. OUTDIR gets log.txt,
+# As root, on an otherwise idle machine with nvcc (and gcc). Uses bundle/ if it exists (make bundle),
+# else build/. Changes no clocks, modes or driver; ends with gpusched restore. OUTDIR gets log.txt,
 # summary.json, summary.md and raw.tar.gz.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
@@ -24,7 +24,7 @@ prepare() {
 	note driver "\"$(nvidia-smi --query-gpu=driver_version --format=csv,noheader | head -1)\""
 	note kernel "\"$(uname -r)\""
 	note built "\"$(cat "$top/bundle/VERSION" 2>/dev/null)\""
-	# comes last, since the other steps need no nvcc
+	# Comes last: if there is no nvcc, all else is prepared.
 	PATH=$PATH:/usr/local/cuda/bin nvcc -O2 -o "$raw/work" "$here/work.cu"
 }
 
@@ -36,7 +36,7 @@ doctor() {
 
 # ---- seeing --------------------------------------------------------------------------------------
 
-work_start() { # NAME ARGUMENTS...: the nvcc-built program
+work_start() { # NAME ARGUMENTS...: starts the program that nvcc built; sets $pid
 	pid=0
 	[ -x "$raw/work" ] || return 1
 	"$raw/work" "${@:2}" >"$raw/$1.work" 2>&1 &
@@ -171,7 +171,7 @@ nvcc_be() {
 	measure gpusched_nvcc_be 0 6 "${closed[@]}"
 	as_lc=()
 	kill -9 $keep 2>/dev/null
-	wait $keep 2>/dev/null || true # killed, as it should be
+	wait $keep 2>/dev/null || true # the status is that of the kill
 }
 
 # ---- death ---------------------------------------------------------------------------------------------------
@@ -191,7 +191,7 @@ kill_daemon() {
 	wait_for 5 eval "[ \"\$(gs list pid:$a --json | \"$jq\" -rs 'flatten | map(select(.kind == \"compute\")) | .[0].is.timeslice_us')\" = 2048 ]"
 	note kill_daemon_s "$(awk -v a="$from" -v b="$EPOCHREALTIME" 'BEGIN { print b - a }')"
 	gs list pid:$a --json >"$raw/kill.after.jsonl"
-	# The table's word is not enough: forget it, and read the slice back from the driver by adoption.
+	# The table may be wrong: drop it, so that adoption reads the slice from the driver.
 	gs observe off
 	daemon_start --dry-run || return 1
 	wait_for 5 eval "[ \$(gs list pid:$a --json | \"$jq\" -s 'flatten | length') -ge 4 ]"

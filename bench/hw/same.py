@@ -1,18 +1,19 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""same.py - a program with and without a prefix: are the results the same, and what does the prefix cost?
+"""same.py - compare the results and the time of a program with and without a command before it
 
     same.py --with PREFIX [--processes N] [--seconds S] [--start S] [--raw FILE] COMMAND...
 
-Starts N processes of COMMAND as they are and N behind PREFIX, all at once. Each warms up and waits; then they are asked
-to run one after the other, in rounds of random order, some 10 ms each: so clocks and neighbours are the same for all,
-and nothing of a start is measured. COMMAND speaks as same_work.py does.
+Starts N processes of COMMAND and N of PREFIX COMMAND, all at once. Each warms up and waits. Then they run one after the
+other, in rounds of random order, some 10 ms each: clocks and neighbours are the same for all, and program start is not
+measured. COMMAND follows the protocol of same_work.py.
 
-One line of JSON for each of its cases. A process's level is the median of its times, each divided by the median of its
-round. `ratio` is the median of the ratios of all pairs of levels, with over without (Hodges and Lehmann's estimate).
-`low` and `high` bound it at 95 %, by bootstrap over processes: two processes of one program differ by more than two
-measurements of one process. `sums`: what all processes gave, at the start and at the end. `launches`: the fewest that
-an agent counted, `launches_a_round` those of one run; null: some process behind PREFIX had no agent.
+Prints one line of JSON for each case of COMMAND. A process's level is the median of its times, each divided by the
+median of its round. `ratio` is the median of the ratios of all pairs of levels, with PREFIX over without (Hodges and
+Lehmann's estimate). `low` and `high` bound it at 95 %, by bootstrap over processes, since two processes of one program
+differ by more than two measurements of one process. `sums`: the checksums of all processes, at the start and at the
+end. `launches`: the fewest that an agent counted; `launches_a_round`: those of one run; both null if some process
+behind PREFIX had no agent.
 """
 import argparse
 import json
@@ -58,7 +59,7 @@ class Process:
         return self.hear()
 
     def counted(self):
-        """Returns the launches that its agent has counted; None: it has no agent."""
+        """Returns the launches that the process's agent has counted, or None if it has no agent."""
         with open(f"/proc/{self.p.pid}/maps") as f:
             if "libgpusched-agent" not in f.read():
                 return None

@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""same_work.py - work in PyTorch, JAX or CuPy for same.py: knows nothing of gpusched
+"""same_work.py - do work in PyTorch, JAX or CuPy for same.py; uses nothing of gpusched
 
     same_work.py torch|jax|cupy
 
-Prints {"cases": [...]} once it is warm, then obeys lines of stdin until they end:
-    time CASE WARM ROUNDS   WARM rounds, then ROUNDS that are timed: {"us": MICROSECONDS-OF-ONE}
-    sum CASE                {"sum": a checksum of the result's bytes}
-torch   a small network launch by launch (eager: the CPU is the limit), a large one (eager_large: the GPU is), and the
-        small one as one CUDA graph (graph)
+Prints {"cases": [...]} once it is warm, then obeys the lines of stdin:
+    time CASE WARM ROUNDS   runs WARM rounds, then ROUNDS timed ones; prints {"us": MICROSECONDS-OF-ONE-ROUND}
+    sum CASE                prints {"sum": a checksum of the result's bytes}
+torch   a small network launch by launch (eager: limited by the CPU), a large one (eager_large: limited by the GPU), and
+        the small one as one CUDA graph (graph)
 jax     a small network, compiled
-cupy    the same launch by launch (cupy), and as one graph (cupy_graph)
+cupy    a small network launch by launch (cupy), and as one graph (cupy_graph)
 """
 import gc
 import hashlib
@@ -62,7 +62,7 @@ def with_torch():
 
 
 def numbers():
-    """Small whole numbers: every order of adding gives the same bytes."""
+    """Returns small whole numbers: their sums are exact, so every order of adding gives the same bytes."""
     import numpy as np
 
     rng = np.random.default_rng(1)
@@ -104,7 +104,7 @@ def with_cupy():
     cases = {"cupy": (net, lambda _: cupy.cuda.runtime.deviceSynchronize(), to_bytes)}
     stream = cupy.cuda.Stream(non_blocking=True)
     with stream:
-        net()  # libraries' workspaces are made before the capture
+        net()  # the libraries allocate their workspaces now, which a capture does not allow
         stream.synchronize()
         try:
             stream.begin_capture()

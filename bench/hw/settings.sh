@@ -1,13 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# What single settings do to LC latency: interleave levels, MAKE_REALTIME and RESTART_RUNLIST beside
-# 3 BE, preemption modes beside one BE under lcbe; at most 4 minutes.
+# Measures what single settings do to LC latency: interleave levels, MAKE_REALTIME and RESTART_RUNLIST
+# beside 3 BE, preemption modes beside one BE under lcbe; at most 4 minutes.
 #
 #   bench/hw/settings.sh OUTDIR
 #
-# As root, on an otherwise idle machine with a GPU. Rounds are interleaved, so a drift of the machine
-# meets all cases alike. OUTDIR gets settings.md (the table) and raw.tar.gz. ROUNDS=N: others than 2.
+# As root, on an otherwise idle machine with a GPU. Each round runs all cases, so that a drift of the
+# machine affects all cases alike. OUTDIR gets settings.md (the table) and raw.tar.gz. ROUNDS=N: the
+# number of rounds (2).
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
@@ -25,7 +26,7 @@ lc_pid() {
 	gs list class:lc --json | "$jq" -s 'flatten | .[0].pid'
 }
 
-# one ROUND CASE BES ACTION...: ACTION is run once LC is there; its own output is kept
+# one ROUND CASE BES ACTION...: measures LC beside BES best-effort programs; runs ACTION once LC has started
 one() {
 	local case=$2.$1 n=$3 i l a=0 total=0 list=()
 	shift 3

@@ -1,14 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# Parts of a GPU's time as they are promised and as they come out; at most 5 minutes each.
+# Compares the parts of a GPU's time that are promised with those that programs get; at most 5 minutes each.
 #
-#   bench/hw/shares.sh weights OUTDIR    four programs of weight 10, 20, 30 and 40, under `fair`; then one of the
-#                                        four launches kernel by kernel; then a request of 50 % beside three
-#   bench/hw/shares.sh limits OUTDIR     limits of 10, 25, 50, 75 and 90 % of a program that is alone, under `fair`;
-#                                        then 25, 50 and 75 % of one beside an LC service, under `auto`
-#   bench/hw/shares.sh budget OUTDIR     a user with a budget of so many GPU seconds beside another program, until after
-#                                        it is used up; then that program rests, and comes back
+#   bench/hw/shares.sh weights OUTDIR    four programs of weight 10, 20, 30 and 40, under `fair`; then the same with one
+#                                        that launches kernel by kernel; then one with request=50% beside three others
+#   bench/hw/shares.sh limits OUTDIR     a program alone with a limit of 10, 25, 50, 75 and 90 %, under `fair`; then a BE
+#                                        with a limit of 25, 50 and 75 % beside an LC service, under `auto`
+#   bench/hw/shares.sh budget OUTDIR     a user with a budget of GPU seconds beside another program, before and after the
+#                                        budget is used up; then the other program rests, and comes back
 #
 # As root, on an otherwise idle GPU. OUTDIR gets weights.txt, limits.txt or budget.txt (the table, which is printed as well) and raw/.
 # SECONDS_EACH=10: how long each is measured, after WARMUP=4. `gpusched sim shell -- bench/hw/shares.sh limits OUTDIR` tries
@@ -37,7 +37,7 @@ row() { # FORMAT ARGUMENTS...
 	printf "$@" | tee -a "$table"
 }
 
-program() { # NAME OPTIONS-OF-RUN -- ARGUMENTS: a program that is always busy; its number in $pid
+program() { # NAME OPTIONS-OF-RUN -- ARGUMENTS: starts a program that is always busy; sets $pid
 	local name=$1 how=()
 	shift
 	while [ "$1" != -- ]; do
@@ -48,8 +48,7 @@ program() { # NAME OPTIONS-OF-RUN -- ARGUMENTS: a program that is always busy; i
 	be_start "$name" --warmup "$warmup" "${@:2}"
 }
 
-# held PID...: prints the ns for which each program has held the GPU so far, and the time of that
-# reading, in one line
+# held PID...: prints in one line the ns for which each program has held the GPU so far
 held() {
 	gs list --json >"$raw/list.jsonl" 2>>"$raw/list.log"
 	for pid in "$@"; do
@@ -58,8 +57,8 @@ held() {
 	done | paste -sd' '
 }
 
-# shares NAMES PROMISED PID...: prints a row for each program: its part of the time that all of them
-# held in $seconds
+# shares NAMES PROMISED PID...: prints a row for each program: its part of the GPU time that these programs hold
+# together during $seconds
 shares() {
 	local -a names promised first last
 	local i all=0
@@ -83,7 +82,7 @@ shares() {
 	done
 }
 
-# together TITLE PROMISED "NAME OPTIONS-OF-RUN -- ARGUMENTS"...: these programs beside each other, under fair
+# together TITLE PROMISED "NAME OPTIONS-OF-RUN -- ARGUMENTS"...: runs these programs at the same time, under fair
 together() {
 	local title=$1 promised=$2 names='' list=() words
 	shift 2
@@ -103,7 +102,7 @@ together() {
 	settle
 }
 
-# work NAME OPTIONS-OF-RUN -- : kernels a second, after the warm-up
+# work NAME OPTIONS-OF-RUN -- : prints the program's kernels per second, after the warm-up
 work() {
 	program "$@"
 	sleep $((warmup + seconds))
@@ -125,7 +124,7 @@ limits_alone() {
 	settle
 }
 
-# beside NAME POLICY OPTIONS-OF-RUN...: an LC service beside one BE; a row with its latency and the BE's work
+# beside NAME POLICY OPTIONS-OF-RUN...: runs an LC service beside one BE; adds a row with LC latency and BE work
 beside() {
 	local name=$1 policy=$2 rate=- be=
 	shift 2
@@ -149,7 +148,7 @@ beside() {
 	settle
 }
 
-# Prints the part of the next seconds for which each of two programs held the GPU.
+# Prints for which part of the next SECONDS each of two programs holds the GPU.
 held_row() { # NAME SECONDS PID PID
 	local first last begun=$EPOCHREALTIME
 	read -ra first <<<"$(held "$3" "$4")"

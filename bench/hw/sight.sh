@@ -11,13 +11,13 @@ set -u
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
 begin 300 raw "$@"
-warmup=4 # until classes are set and in force: the programs do not count it
+warmup=4 # seconds until classes are set and in force; the programs leave them out of their figures
 
 cpu_ticks() {
 	awk '{ print $14 + $15 }' "/proc/$daemon/stat"
 }
 
-# watched CASE SECONDS BES LC-ARGUMENTS...: the account over a time in which all programs run
+# watched CASE SECONDS BES LC-ARGUMENTS...: records the account over a time in which all programs run
 watched() {
 	local case=$1 seconds=$2 n=$3 i lc=0 from
 	shift 3
@@ -82,8 +82,8 @@ alone() {
 	daemon_start && watched alone 4 1
 }
 
-# estimated CASE be|lc ARGUMENTS...: compares the estimated work of a program that is alone with its
-# own count
+# estimated CASE be|lc ARGUMENTS...: runs a program alone, and compares the account's estimate of its work with the
+# program's own count
 estimated() {
 	local case=$1 mode=$2 pid filter='flatten | map(select(.kind == "compute"))[0].turns | [.worked_estimated_ns, .alone_ns]'
 	shift 2
@@ -91,7 +91,7 @@ estimated() {
 	pid=$!
 	pids+=($pid)
 	wait_for 20 grep -q ready "$raw/$case.json"
-	sleep 4.5 # it is known after two silent seconds, and a second later
+	sleep 4.5 # the account knows that the program is alone after two seconds without a switch, and estimates a second later
 	gs list "pid:$pid" --json | "$jq" -cs "$filter" >"$raw/$case.before.json"
 	sleep 6
 	gs list "pid:$pid" --json | "$jq" -cs "$filter" >"$raw/$case.after.json"
@@ -110,7 +110,7 @@ estimated() {
 estimates() {
 	local from first
 	daemon_start || return 1
-	# when the log is opened, it does not say which TSG is loaded: so another program runs first
+	# The log, when opened, does not say which TSG is loaded: another program must run first.
 	"$gsload" be --iterations-per-us "$iterations" --count 1 --warmup 0 --seconds 0 --linger 100 >"$raw/first.json" 2>&1 &
 	first=$!
 	wait_for 20 grep -q rate_per_s "$raw/first.json"

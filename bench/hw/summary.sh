@@ -1,12 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# summary.sh RAWDIR OUTDIR - what bench/hw/run.sh measured, as summary.json and a Markdown table
+# summary.sh RAWDIR OUTDIR - write what bench/hw/run.sh measured as summary.json and a Markdown table
 set -u
 raw=$1
 out=$2
 . "$(dirname "$0")/lib.sh"
 
-# From a TSG's making to the policy's slice: events of the monitor, per compute TSG that got one.
+# Time from a TSG's creation to the policy's slice, from the monitor's events for compute TSGs.
 reaction=$("$jq" -cs -f "$(dirname "$0")/../reaction.jq" "$raw/policy.monitor.jsonl" 2>/dev/null)
 
 "$jq" -s --argjson reaction "${reaction:-null}" '

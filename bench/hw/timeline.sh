@@ -1,19 +1,19 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# Recordings of who has the GPU, by the driver's default and under a policy; at most 60 s.
+# Records which program has the GPU, by the driver's default and under a policy; at most 60 s.
 #
 #   bench/hw/timeline.sh OUTDIR
 #
 # As root, on an otherwise idle machine with a GPU. Two best-effort programs beside a server whose request is 20
-# kernels of 50 us. OUTDIR gets default.pftrace and rr.pftrace, their sums (NAME.jsonl), how far these are
-# from the daemon's account (sums.txt), log.txt and raw.tar.gz. `gpusched trace plot` draws them anywhere.
+# kernels of 50 us. OUTDIR gets default.pftrace and rr.pftrace, their sums (NAME.jsonl), the difference of these sums
+# from the daemon's account (sums.txt), log.txt and raw.tar.gz. `gpusched trace plot` draws the recordings, without a GPU.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
 begin 55 raw "$@"
 
-held() { # us of each process in the daemon's account
+held() { # prints for how many us each process held the GPU, by the daemon's account
 	gs list --json | "$jq" -c 'select(.kind == "compute") | [.pid, (.gpu_time_ns // 0) / 1000]'
 }
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-# turns.awk - a table of a trace of bench/hw/turns.c
+# turns.awk - make a table from a trace of bench/hw/turns.c
 #
 # For each line of requests: latency; turns of LC in a request; length of the first turn; time from the flag, or from
-# the completion that the program saw, to the END of that turn; length of a BE's turns; the two kinds of switch.
+# the completion that the program saw, to the END of that turn; length of BE turns; times of switches to LC and to BE.
 
 # Takes the last 15 digits of a time in ns, since awk's numbers hold no more.
 function us(text) { return substr(text, length(text) - 14) / 1000 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * turns - a latency-critical program that keeps the GPU's own record of turns beside its own times
+ * turns.c - make latency-critical requests, and record their times and the GPU's own log of turns
  *
  *   turns ITERATIONS-PER-US TRACE
  *
@@ -8,18 +8,19 @@
  *
  *   LABEL MODE KERNEL-US KERNELS LAUNCH-GAP-US DWELL-US GAP-US REQUESTS
  *
- *   idle     no requests: the log alone, for the time that they would take
+ *   idle     no requests: records the log for as long as the requests would take
  *   sync     KERNELS kernels, each LAUNCH-GAP after the one before, and a wait for them
- *   none     the same, then DWELL on the CPU before the wait
+ *   none     as sync, with DWELL on the CPU before the wait
  *   event    as none, with an event behind the kernels
  *   pair     a wait after each kernel
- *   hold     a kernel that waits for a flag; after DWELL a kernel behind it, and the flag
+ *   hold     a kernel that waits for a flag; after DWELL, a kernel behind it; then sets the flag
  *   holdev   as hold, with an event behind the first kernel
  *   hold2    as hold, with a small kernel behind the first one
  *
- * TRACE gets "P PID", a line "C" with the words of each request line and GPU time and CLOCK_MONOTONIC of
- * one moment, "R BEGIN DECIDED END" for each request (ns, CLOCK_MONOTONIC; DECIDED: before the wait, or
- * the flag) and the log's records as "GPU-NS PID CONTEXT TAG" (6 START, 7 END).
+ * TRACE gets "P PID"; for each line of stdin, "C" with its words and one moment in GPU time and in
+ * CLOCK_MONOTONIC; for each request, "R BEGIN DECIDED END" (ns, CLOCK_MONOTONIC), where DECIDED is
+ * the time before the wait or of setting the flag; and the log's records as "GPU-NS PID CONTEXT
+ * TAG" (6 START, 7 END).
  */
 #include <string.h>
 
@@ -112,7 +113,9 @@ static uint64_t hold_request(const struct line *l)
 	return decided;
 }
 
-/* Makes a request of kernels. Returns the time at which all were launched and the dwell was over. */
+/*
+ * Makes a request of kernels. Returns the time at which all were launched and the dwell was over.
+ */
 static uint64_t kernels_request(const struct line *l)
 {
 	for (int i = 0; i < l->kernels; i++) {

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# The GPU's own record of turns: bench/hw/turns.sh OUTDIR
+# Records turns from the GPU's own log: bench/hw/turns.sh OUTDIR
 #
 # As root, on an otherwise idle machine with a GPU, about 40 s: a saturating BE beside requests of several shapes, first
 # with the driver's slices, then with short ones of BE. OUTDIR gets trace.gz (turns.c says what is in it) and turns.md (a table by turns.awk).
@@ -13,7 +13,8 @@ turns=$(dirname "$gsload")/turns
 trace=$out/trace
 : >"$trace"
 
-# ask LABEL MODE KERNEL-US KERNELS LAUNCH-GAP-US DWELL-US GAP-US REQUESTS
+# ask LABEL MODE KERNEL-US KERNELS LAUNCH-GAP-US DWELL-US GAP-US REQUESTS: gives the program turns this line, and waits for
+# its answer
 ask() {
 	local answer
 	echo "$*" >&7
@@ -42,7 +43,7 @@ slice() { # PID US
 	gs set "pid:$1" timeslice_us="$2" >>"$raw/set.log" 2>&1 || say "a slice of $2 us: not set"
 }
 
-# singles TAG MORE KERNEL-US...: one kernel; waited for, and with MORE us on the CPU before the wait
+# singles TAG MORE KERNEL-US...: requests of one kernel, with and without MORE us of CPU work before the wait
 singles() {
 	local tag=$1 more=$2 us mode
 	shift 2
@@ -53,7 +54,7 @@ singles() {
 	done
 }
 
-gaps() { # TAG: 40 kernels of 5 us
+gaps() { # TAG: requests of 40 kernels of 5 us, with several gaps between launches
 	local gap
 	for gap in 12 15 18 21 25 30 40 60; do
 		ask "$1.gap.$gap" sync 5 40 $gap 0 5000 30

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# Two real GPUs: checks that each TSG's GPU is known, and that calls for one leave the other alone; under a minute.
+# Checks on two real GPUs that gpusched knows each TSG's GPU, and that a call for one GPU leaves the other alone; under
+# a minute.
 #
 #   bench/hw/two-gpus.sh OUTDIR
 #

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# Two jobs, each with work on two GPUs, and an LC on one of these: by default and under `auto`, in turn, BLOCKS=5
-# times; 2 minutes.
+# Measures two jobs that both work on two GPUs, beside an LC on one of the GPUs: by default and under `auto`, in turn,
+# BLOCKS=5 times; 2 minutes.
 #
 #   bench/hw/two-jobs.sh OUTDIR
 #
@@ -18,7 +18,7 @@ export GPUSCHED_CONFIG=$raw/conf
 : >"$GPUSCHED_CONFIG"
 calibrate || exit 1
 
-# one BLOCK SCHEME JOBS: a note KEY with what LC and both jobs got
+# one BLOCK SCHEME JOBS: runs LC beside JOBS jobs; notes the LC's latency and the jobs' rates
 one() {
 	local case=$2.$1 jobs=() i rates
 	daemon_start || return 1

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: MIT
 //
-// work.cu - an ordinary CUDA runtime-API program that knows nothing of gpusched
+// work.cu - an ordinary CUDA runtime-API program that uses nothing of gpusched
 //
 //   work be [--seconds S] [--kernel-us N] [--mib M]
-//       kernels of a fixed amount of work back to back that fill the GPU. Every 100 ms one line
-//       "progress SECONDS KERNELS" on stdout; at its end one JSON object.
+//       runs kernels of a fixed amount of work back to back, which fill the GPU. Prints a line
+//       "progress SECONDS KERNELS" every 100 ms, and one JSON object at the end.
 //   work lc [--seconds S] [--kernel-us N] [--kernels K] [--gap-ms G]
-//       requests of K kernels of N us, exponential gaps; latency counted from the intended arrival.
+//       makes requests of K kernels of N us, with exponential gaps; latency counts from the intended
+//       arrival.
 //   work same
-//       for same.py: says its cases, then obeys lines of stdin. launch: the smallest kernels, so
+//       for same.py: prints its cases, then obeys lines of stdin. launch: the smallest kernels, so
 //       that launches are the limit; kernel: kernels of some 20 us that fill the GPU
 //
-// Work is a fixed number of multiply-adds, calibrated at the start: a kernel that spun on a clock
-// would count the time in which it is preempted as work.
+// The work of a kernel is a number of multiply-adds, calibrated at the start. A kernel that spins on
+// a clock would instead count time in which it is preempted as work.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -72,7 +73,7 @@ static long calibrate(float *out, int blocks, double want_us)
 			check(cudaDeviceSynchronize(), "calibrate");
 			best = std::min(best, (now_s() - t) * 1e6);
 		}
-		us = std::max(best - 8.0, 1.0); // launch and synchronise
+		us = std::max(best - 8.0, 1.0); // 8 us: the launch and the synchronisation
 		rounds = std::max(1L, (long)(rounds * want_us / us));
 	}
 	return rounds;

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# What one callback of BPF struct_ops takes on this machine's CPU, in ns: bench/callback.c. As root, on
-# a quiet machine, whose kernel lets BPF write congestion controls.
+# Measures how many ns one callback of BPF struct_ops takes on this CPU (see bench/callback.c). Needs
+# root, a quiet machine, and a kernel that allows TCP congestion controls in BPF.
 #
 #   bench/local/callback.sh
 set -euo pipefail

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# Measures what counting costs a launch, on the simulated GPU: not counted; with a probe that does nothing; counted;
-# with a policy that has work_submit; and not counted once more, which shows the noise. As root. The stand-in libcuda's
-# launch functions begin with a 5-byte no-operation, which new kernels probe without a trap; a real libcuda's do not.
+# Measures what counting adds to a launch, on the simulated GPU. Cases: not counted; with a probe that does nothing; counted;
+# with a policy that has work_submit; and not counted again, which shows the noise. Needs root. The stand-in libcuda's
+# launch functions begin with a 5-byte no-operation, where new kernels can probe without a trap; a real libcuda's do not.
 #
 #   bench/local/launches.sh [BUILD] >launches.json
 set -u
@@ -17,7 +17,7 @@ export GPUSCHED_POLICIES=$build/policies
 gpusched=$build/gpusched
 work=$(mktemp -d)
 . "$top/bench/launchcost.sh"
-printf '[Daemon]\nCountLaunches=trusted\n' >"$work/gpusched.conf" # wherever users may mount FUSE, too
+printf '[Daemon]\nCountLaunches=trusted\n' >"$work/gpusched.conf" # the default refuses where users may mount FUSE
 export GPUSCHED_CONFIG=$work/gpusched.conf
 "$build/gpuschedd" --foreground >"$work/daemon.log" 2>&1 &
 daemon=$!

@@ -4,7 +4,7 @@
 #
 #   bench/local/policies.sh [OUTDIR]     also policies.md, policies.json and raw/policies.json in OUTDIR
 #
-# No GPU: the decisions are the same with one.
+# Needs no GPU: a policy's decisions take as long without one.
 out=${1:-}
 case $out in '' | /*) ;; *) out=$PWD/$out ;; esac
 export GS_BENCH_OUT=${GS_BENCH_OUT:-$out}

@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Measures gpusched's costs on this machine, with a simulated GPU, against their budgets; prints a Markdown table.
+# Measures what gpusched costs on this machine, with a simulated GPU; prints a Markdown table of values and limits.
 #
 #   bench/local/run.sh [OUTFILE]        also into OUTFILE (and OUTFILE.json, OUTFILE.decisions.json)
 #
-# Times are wall times, undilated. What needs a real GPU is in bench/hw.
+# Times are wall times: the simulator's clock is not slowed. Measurements on a real GPU are in bench/hw.
 out=${1:-}
 case $out in '' | /*) ;; *) out=$PWD/$out ;; esac
 export GS_BENCH_OUT=${GS_BENCH_OUT:-$out}
@@ -22,7 +22,7 @@ cpu_ticks() { # PID
 	awk '{ print $14 + $15 }' "/proc/$1/stat"
 }
 
-# Over 20 s: utime + stime of /proc/PID/stat, and schedstat's ns, which do not round to ticks.
+# CPU time in ns from schedstat, which does not round to ticks as utime and stime do.
 cpu_ns() { # PID
 	cat "/proc/$1"/task/*/schedstat | awk '{ s += $1 } END { printf "%.0f", s }'
 }
@@ -59,7 +59,7 @@ if [ -x "$tapcost" ]; then
 	done
 fi
 
-# ---- what a policy's decisions take --------------------------------------------------------------
+# ---- time of a policy's decisions ----------------------------------------------------------------
 
 "$gpusched" observe on >/dev/null
 "$build/policycost" --cycles 100 --json "$scratch/decisions.json" >"$scratch/decisions.md" || rm -f "$scratch/decisions.md"

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* gpu_policy.h - types and kfuncs for policies of gpusched.ko's own kind, struct gpu_sched_ops */
+/*
+ * gpu_policy.h - declares types and kfuncs for policies of the module's kind, struct gpu_sched_ops
+ */
 #ifndef GPU_POLICY_H
 #define GPU_POLICY_H
 

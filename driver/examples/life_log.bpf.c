@@ -19,7 +19,7 @@ char _license[] SEC("license") = "GPL";
 enum what { INIT = 1, SCHEDULE, TIMESLICE, TOKEN, DESTROY };
 
 struct life {
-	__u64 ns, wall_ns, value; /* value: TIMESLICE: us that the owner asked for; TOKEN: token */
+	__u64 ns, wall_ns, value; /* TIMESLICE: us that the owner asked for; TOKEN: the token */
 	__u32 what, client, tsg, pid, tid, gpu, engine, group, runlist, channels, interleave;
 	__u32 status, class_id, weight, gpu_instance, compute_instance;
 };

@@ -54,7 +54,7 @@ __u64 BPF_PROG(priority_timeslice_set, struct gpu_task *t, __u64 us)
 
 	if (priority && *priority >= FIRST)
 		return FIRST_US;
-	if (priority)                 /* the owner's setting holds from here on */
+	if (priority)                 /* from here on the owner's setting applies */
 		gpusched_unset(t, 1); /* GPUSCHED_TIMESLICE */
 	return us;
 }

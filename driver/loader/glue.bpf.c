@@ -2,19 +2,19 @@
 /*
  * glue - runs a gpusched policy as a policy of gpusched.ko
  *
- * policy-load links this file with the policy, and with glue_default and glue_stock of src/policy,
- * which have the records, the tick and the helpers. It runs in one of two ways:
+ * policy-load links this file with the policy, and with glue_default and glue_stock of src/policy.
+ * Those have the records, the tick and the helpers. It runs in one of two ways:
  *
- * Alone. A callback's wishes go to the module through kfuncs. Each TSG gets a record here, with the
- * class that gs_procs has for its process. A program that knows a TSG's GPU, class or launches may
- * put a record into gs_tsgs (client and TSG as the key, file 0) before the module knows the TSG;
- * that record is then kept.
+ * Alone. The settings that a callback wants go to the module through kfuncs. Each TSG gets a record
+ * here, with the class that gs_procs has for its process. A program that knows a TSG's GPU, class
+ * or launches may put a record into gs_tsgs (key: client and TSG, file 0) before the module knows
+ * the TSG. Such a record is kept.
  *
  * Beside the daemon (its host hooked). All maps are those of the policy in the daemon. The daemon's
- * taps make the records and call all other callbacks. Here the policy is asked before the driver
- * acts: schedule may hold and deny, and the answer of timeslice_set changes the owner's call. The
- * daemon makes the calls for the policy's wishes, under its own laws. When a TSG is first put on
- * the runlist, it waits for these calls for WAIT_NS at most.
+ * taps make the records and call all other callbacks. Here, the policy is called before the driver
+ * acts: schedule may hold and deny, and the result of timeslice_set changes the owner's call. The
+ * daemon makes the calls for the settings that the policy wants, under its own laws. When a TSG is
+ * first put on the runlist, it waits for these calls, for WAIT_NS at most.
  */
 #define GS_MAPS_EXTERN
 #include "gpusched/policy.bpf.h"
@@ -38,15 +38,16 @@ extern int gpusched_unset(struct gpu_task *t, __u32 which) __ksym;
 extern struct gpu_task *gpusched_get_task(__u32 client, __u32 tsg) __ksym;
 extern void gpusched_put_task(struct gpu_task *t) __ksym;
 
-extern const volatile gs_u32 gs_may_deny; /* GPUSCHED_F_DENY, set before load */
+/* GPUSCHED_F_DENY is among the policy's flags; set before load */
+extern const volatile gs_u32 gs_may_deny;
 
 /*
- * This section is the glue's own. All other sections are replaced by the daemon's maps, in which
- * variables of the glue would be missing.
+ * A section that the daemon's maps do not replace. They replace all other sections, and do not
+ * contain the glue's variables.
  */
 #define OURS SEC(".rodata.module")
 
-/* Set before load. 1: beside the daemon, which has the records and makes the calls. */
+/* Set before load. 1: runs beside the daemon, which has the records and makes the calls. */
 const volatile gs_u32 gs_beside OURS = 0;
 
 static const struct gpusched_tsg fresh OURS = { .flags = GPUSCHED_TSG_GONE };
@@ -88,11 +89,12 @@ static __always_inline void fill(struct gpusched_tsg *rec, struct gpu_task *t)
 	rec->task.gpu = t->gpu;
 	rec->task.engine = gpusched_engine_in(gpusched_engine_type((gs_u16)engine), t->gpu_instance,
 					      t->compute_instance);
-	/* The TSG's runlist may be anybody's, so policies leave the TSG alone, as with the taps. */
+	/* The TSG may be in any partition, so policies leave it alone, as with the taps. */
 	if (t->gpu_instance == GPU_TASK_UNKNOWN || t->compute_instance == GPU_TASK_UNKNOWN)
 		__sync_fetch_and_or(&rec->flags, GPUSCHED_TSG_MIG);
 	/*
-	 * as in the taps: engines 1 to 8 are graphics engines; without hooks the engine is unknown
+	 * as in the taps: engines 1 to 8 are graphics engines. Without hooks the engine is unknown;
+	 * assume compute
 	 */
 	rec->task.kind = engine == GPU_TASK_UNKNOWN || (engine >= 1 && engine <= 8)
 				 ? GPUSCHED_KIND_COMPUTE
@@ -106,7 +108,7 @@ static __always_inline void fill(struct gpusched_tsg *rec, struct gpu_task *t)
 	asked->valid = asked->timeslice_us ? GPUSCHED_TIMESLICE : 0;
 }
 
-/* Makes a TSG's record. The flag GONE makes the tick skip the record until it is filled. */
+/* Makes a TSG's record. With the flag GONE, the tick skips the record until it is filled in. */
 static __always_inline struct gpusched_tsg *record_make(struct gpu_task *t)
 {
 	struct gpusched_key key = { .client = t->client, .handle = t->tsg };
@@ -124,9 +126,9 @@ static __always_inline struct gpusched_tsg *record_make(struct gpu_task *t)
 	return rec;
 }
 
-/* ---- wishes ---------------------------------------------------------------------------------- */
+/* ---- settings that the policy wants ---------------------------------------------------------- */
 
-/* True if the TSG's schedule call itself is held, so that the TSG needs no suspension. */
+/* True if the TSG's schedule call itself is held, so the TSG needs no suspension. */
 static __always_inline int waits(const struct gpusched_tsg *rec)
 {
 	const gs_u32 both = GPUSCHED_TSG_HELD | GPUSCHED_TSG_GATED;
@@ -135,8 +137,8 @@ static __always_inline int waits(const struct gpusched_tsg *rec)
 }
 
 /*
- * Passes a record's wishes to the module. The module refuses changes that it could not restore, and
- * drops those that the driver refuses.
+ * Passes the settings that the policy wants for a TSG to the module. The module refuses a setting
+ * that it could not restore, and drops one that the driver refuses.
  */
 static __always_inline void wish(struct gpusched_tsg *rec, struct gpu_task *t)
 {
@@ -157,7 +159,10 @@ static __always_inline void wish(struct gpusched_tsg *rec, struct gpu_task *t)
 		gpusched_unset(t, unset);
 }
 
-/* Counts in @parks the TSGs with a wish to be parked, which only the daemon can carry out. */
+/*
+ * Passes on the settings of one TSG. Counts in @parks a TSG that the policy wants to park, which
+ * only the daemon can do.
+ */
 static long wish_one(void *map, struct gpusched_key *key, struct gpusched_tsg *rec, gs_u32 *parks)
 {
 	struct gpu_task *t = gpusched_get_task(key->client, key->handle);
@@ -170,7 +175,10 @@ static long wish_one(void *map, struct gpusched_key *key, struct gpusched_tsg *r
 	return 0;
 }
 
-/* User space runs this after each round of the tick. Returns the number of wishes to park. */
+/*
+ * User space runs this after each round of the tick. Returns how many TSGs the policy wants to
+ * park.
+ */
 SEC("syscall")
 int gs_module_wish(void *ctx)
 {
@@ -182,7 +190,7 @@ int gs_module_wish(void *ctx)
 
 /* ---- beside the daemon ----------------------------------------------------------------------- */
 
-/* True for one of gpusched's own processes, which makes its calls on a borrowed descriptor. */
+/* True in one of gpusched's own processes, which makes calls on a borrowed descriptor. */
 static __always_inline int is_self(void)
 {
 	gs_u32 tgid = bpf_get_current_pid_tgid() >> 32;
@@ -190,7 +198,7 @@ static __always_inline int is_self(void)
 	return bpf_map_lookup_elem(&gs_selves, &tgid) != NULL;
 }
 
-/* Notes the policy's answer to @op, for the tap that sees the same call when it returns. */
+/* Stores the policy's answer to @op, for the tap that sees the same call when it returns. */
 static __always_inline void noted(struct gs_hook_tsg *h, const struct gpusched_tsg *rec, gs_u32 op,
 				  gs_u64 d)
 {
@@ -201,14 +209,14 @@ static __always_inline void noted(struct gs_hook_tsg *h, const struct gpusched_t
 	h->caller = bpf_get_current_pid_tgid();
 }
 
-/* True if the policy was asked already in this schedule call, which waits for its wishes. */
+/* True if the policy was already called in this schedule call, which now waits for its settings. */
 static __always_inline int is_asked(const struct gs_hook_tsg *h)
 {
 	return h->op == GPUSCHED_RUN_SCHEDULE && h->caller == bpf_get_current_pid_tgid() &&
 	       bpf_ktime_get_ns() < h->since_ns + 2 * WAIT_NS;
 }
 
-/* Emits an event about the TSG, and counts it. */
+/* Emits an event about the TSG, and increments @counter. */
 static __always_inline void told(const struct gpusched_tsg *rec, gs_u32 type, gs_u32 counter)
 {
 	gs_u64 caller = bpf_get_current_pid_tgid();
@@ -227,8 +235,8 @@ static __always_inline void told(const struct gpusched_tsg *rec, gs_u32 type, gs
 }
 
 /*
- * True if the policy's wishes for @rec are in force, or the daemon has begun its calls for them:
- * the module itself waits for the end of those.
+ * True if the settings that the policy wants for @rec are in effect, or the daemon has begun its
+ * calls for them. The module itself waits until such calls end.
  */
 static __always_inline int in_force(const struct gpusched_tsg *rec)
 {
@@ -252,8 +260,8 @@ static __always_inline int go(const struct gs_hook_tsg *h, const struct gpusched
 }
 
 /*
- * Returns the timeslice that the driver gets when the owner sets @us. The daemon's setting comes
- * before the policy's wish, since the daemon's laws may have changed the wish.
+ * Returns the timeslice that the driver gets when the owner sets @us. The daemon's setting
+ * overrides the one that the policy wants, since the daemon's laws may have changed it.
  */
 static __always_inline gs_u32 to_set(const struct gpusched_tsg *rec, gs_u32 us, gs_u64 d)
 {
@@ -299,7 +307,7 @@ SEC("struct_ops/gs_init") int BPF_PROG(gs_init)
 
 SEC("struct_ops/gs_exit") void BPF_PROG(gs_exit, struct gpu_exit *why)
 {
-	/* enum gpusched_module_exit: 1 unloaded, 3 a callback took too long */
+	/* enum gpusched_module_exit: 1: unloaded; 3: a callback took too long */
 	if (why->kind == 1 && !gs_beside)
 		gpusched_ops_exit(GPUSCHED_EXIT_STOPPED);
 }
@@ -314,14 +322,14 @@ SEC("struct_ops/gs_task_init") void BPF_PROG(gs_task_init, struct gpu_task *t)
 	wish(rec, t);
 }
 
-/* The module calls this every 10 ms while a TSG is held. The policy itself is asked only once. */
+/* The module calls this every 10 ms while a TSG is held. The policy itself is called only once. */
 SEC("struct_ops/gs_schedule") int BPF_PROG(gs_schedule, struct gpu_task *t)
 {
 	struct gs_hook_tsg *h = gs_beside ? hook_of(t) : NULL;
 	struct gpusched_tsg *rec = record_of(t, h);
 	/*
-	 * An MPS server works for many programs, so its calls do not wait: its TSG is suspended
-	 * afterwards instead.
+	 * the calls of an MPS server must not wait, since it works for many programs: its TSG is
+	 * suspended afterwards instead
 	 */
 	const gs_u32 runs = GPUSCHED_TSG_SCHEDULED | GPUSCHED_TSG_MPS;
 	gs_u64 d;
@@ -383,12 +391,13 @@ SEC("struct_ops/gs_task_destroy") void BPF_PROG(gs_task_destroy, struct gpu_task
 
 	if (!rec)
 		return;
-	__sync_fetch_and_or(&rec->flags, GPUSCHED_TSG_GONE); /* gpusched_count() skips it now */
+	/* from now on gpusched_count() skips the record */
+	__sync_fetch_and_or(&rec->flags, GPUSCHED_TSG_GONE);
 	gs_decide_aside(rec, GPUSCHED_RUN_TASK_DESTROY, 0);
 	bpf_map_delete_elem(&gs_tsgs, &key);
 }
 
-/* policy-load writes the policy's own name and timeout here. */
+/* policy-load replaces name and timeout by those of the policy. */
 SEC(".struct_ops.link")
 struct gpu_sched_ops gs_module = {
 	.init = (void *)gs_init,

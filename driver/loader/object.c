@@ -56,7 +56,9 @@ int loader_read(struct loader *l, const char *path)
 	return r;
 }
 
-/* Sets a constant of the object. -ENOENT: no such constant; -ERANGE: @value does not fit. */
+/*
+ * Sets a constant of the object. -ENOENT: no such constant; -ERANGE: @value does not fit into it.
+ */
 static int put_constant(struct loader *l, const char *section_name, const char *name,
 			uint64_t value)
 {
@@ -106,9 +108,7 @@ static int set_options(struct loader *l)
 	return 0;
 }
 
-/*
- * Finds the daemon's map for @name. A section of an object is found by its name from the point on.
- */
+/* Finds the daemon's map that replaces @name. Sections are compared only from the dot on. */
 static const struct shared *shared_of(const struct loader *l, const char *name)
 {
 	const char *section_name = strchr(name, '.');
@@ -119,7 +119,7 @@ static const struct shared *shared_of(const struct loader *l, const char *name)
 	return NULL;
 }
 
-/* Replaces the object's maps by the daemon's. */
+/* Replaces the object's maps by those of the daemon. */
 static int share(struct loader *l)
 {
 	struct bpf_map *map;
@@ -145,7 +145,8 @@ int loader_prepare(struct loader *l)
 	bpf_object__for_each_program(program, l->object)
 		if (!strncmp(bpf_program__name(program), "gpusched_dispatch", 17) ||
 		    (l->nshared && bpf_program__type(program) == BPF_PROG_TYPE_SYSCALL))
-			bpf_program__set_autoload(program, false); /* the daemon has its own */
+			/* the daemon runs its own copy of these programs */
+			bpf_program__set_autoload(program, false);
 	map = bpf_object__find_map_by_name(l->object, "gs_module");
 	ops = map ? bpf_map__initial_value(map, &size) : NULL;
 	if (!ops || size != sizeof(*ops)) {

@@ -33,7 +33,7 @@
 #include "loader.h"
 #include "task.h"
 
-/* True if the daemon has ended, or has closed this program's standard input. */
+/* True if the daemon has ended, or has closed the standard input of this program. */
 static bool is_orphan(const struct loader *l)
 {
 	struct pollfd in = { .fd = STDIN_FILENO };
@@ -41,7 +41,7 @@ static bool is_orphan(const struct loader *l)
 	return l->parent && (getppid() != l->parent || (poll(&in, 1, 0) > 0 && in.revents));
 }
 
-/* Beside the daemon, waits for the end of the policy before this one. */
+/* Attaches a policy. Beside the daemon, first waits until the previous policy has ended. */
 static struct bpf_link *attach_one(struct loader *l, struct bpf_map *map)
 {
 	struct bpf_link *link = bpf_map__attach_struct_ops(map);
@@ -89,7 +89,7 @@ static void detach(struct loader *l)
 	l->nlinks = 0;
 }
 
-/* Links the objects into one, in memory. */
+/* Links the objects into one, in memory. Returns its descriptor. */
 static int join(char **paths, int n)
 {
 	int fd = memfd_create("policy", MFD_CLOEXEC), r = -1;
@@ -161,7 +161,10 @@ static void unpin(struct loader *l)
 	rmdir(l->pins);
 }
 
-/* Waits for the end. Returns 0 if a signal or the daemon caused it, 2 if the policy failed. */
+/*
+ * Waits until the policy ends. Returns 0 if a signal or the daemon ended it, 2 if the policy
+ * failed.
+ */
 static int keep(struct loader *l, const sigset_t *ends)
 {
 	struct timespec now_and_then = { .tv_nsec = 100000000 };
@@ -174,7 +177,7 @@ static int keep(struct loader *l, const sigset_t *ends)
 	}
 }
 
-/* Beside the daemon: waits until the daemon says that the policy is to run. */
+/* Beside the daemon: waits until the daemon says that the policy shall run. */
 static int wait_for_daemon(const struct loader *l)
 {
 	char line[8];
@@ -243,7 +246,7 @@ int main(int argc, char **argv)
 		tick_stop(&l);
 	if (l.pinned)
 		unpin(&l);
-	if (r != 2) /* otherwise a round may still be under way */
+	if (r != 2) /* after a failure a round may still run, which uses the object */
 		bpf_object__close(l.object);
 	return r;
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * tick.c - runs a policy's rounds, passes on their wishes, and ends a policy that takes too long
+ * tick.c - runs a policy's rounds, and ends a policy that takes too long
  *
- * The module knows no tick. A thread here runs the policy's rounds, as the daemon's thread does on
- * the stock host: it runs the object's program gpusched_run, and then gs_module_wish, which passes
- * the wishes to the module.
+ * The module has no tick. A thread here runs the policy's rounds, as the daemon's thread does on
+ * the stock host. It runs the object's program gpusched_run, and then gs_module_wish, which passes
+ * the wanted settings to the module.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -18,7 +18,7 @@
 #include "loader.h"
 #include "policy/rest.h"
 
-#define LOOK_NS 10000000ull /* longest delay until a kick, or the end of a rest, is noticed */
+#define LOOK_NS 10000000ull /* longest delay until a kick or the end of a rest is noticed */
 
 const char *const tick_programs[2] = { "gpusched_run", "gs_module_wish" };
 

@@ -10,17 +10,18 @@
 #include "rm/abi.h"
 #include "say.h"
 
-#define COST 20u            /* a call's time counts 20-fold, so that calls take 5 % of the time */
-#define CREDIT NSEC_PER_SEC /* calls for wishes wait while more than this is owed */
-#define PATIENCE (10 * HZ)  /* how long a restore is tried, once a second */
+/* a call's time counts 20-fold, so that calls take at most 5 % of all time */
+#define COST 20u
+#define CREDIT NSEC_PER_SEC /* calls for wishes wait while the time to be paid for exceeds this */
+#define PATIENCE (10 * HZ)  /* how long a failed restore is retried, once a second */
 
 static void act_work(struct work_struct *work);
 static struct workqueue_struct *queue;
 static DECLARE_DELAYED_WORK(work, act_work);
 static DECLARE_WAIT_QUEUE_HEAD(done);
-static LIST_HEAD(todo);        /* under tsg_lock, and so is each TSG in it */
-static struct task_struct *me; /* the worker's thread, while it makes a call */
-static u64 paid_ns;            /* when all calls so far will be paid for, at 5 % of the time */
+static LIST_HEAD(todo);        /* under tsg_lock, as is the field todo of each TSG in it */
+static struct task_struct *me; /* the worker's thread while it makes a call; else NULL */
+static u64 paid_ns;            /* when all calls so far are paid for, at 5 % of the time */
 static u64 put_off, left;
 
 /* ---- wishes ---------------------------------------------------------------------------------- */
@@ -43,15 +44,15 @@ static bool reaches_channels(const struct tsg *t, u32 bits)
 	       (t->subdevice && t->nchannels);
 }
 
-/* Returns 0 if the settings can be made, and restored later. */
+/* Returns 0 if these settings can be made, and restored later. */
 static int possible(const struct tsg *t, enum wisher by, u32 bits)
 {
-	/* The driver can be asked for the timeslice. */
+	/* The timeslice need not be known, since the driver can be asked for it. */
 	u32 known = t->own.valid | GPUSCHED_TIMESLICE;
 
 	/*
 	 * Checked under tsg_lock: if the holder or the policy ends later, the removal of its wishes
-	 * finds this one too.
+	 * then also removes this wish.
 	 */
 	if (!say_alive())
 		return -ETIMEDOUT;
@@ -65,8 +66,8 @@ static int possible(const struct tsg *t, enum wisher by, u32 bits)
 }
 
 /*
- * Has the settings of the holder's wish made even if @is has them: another call may have changed
- * them.
+ * Marks settings of the holder's wish as unsure, so that a call is made even if @is already has the
+ * value: another program's call may have changed it.
  */
 static void doubt(struct tsg *t, u32 set, u32 valid)
 {
@@ -98,7 +99,7 @@ int act_wish(struct tsg *t, enum wisher by, u32 set, const struct gpusched_setti
 	r = possible(t, by, want->valid);
 	if (!r && by == WISH_POLICY && stands(&t->wish[by], set, want)) {
 		spin_unlock(&tsg_lock);
-		return 0; /* a policy may repeat a wish: there is nothing to do */
+		return 0; /* the policy repeats a wish that it already made: nothing to do */
 	}
 	if (!r) {
 		t->wish[by].valid &= ~set;
@@ -145,7 +146,7 @@ void act_gone(struct tsg *t)
 {
 	spin_lock(&tsg_lock);
 	t->hooked = t->told = false;
-	t->is.valid = t->unsure = 0; /* there is nothing to restore any more */
+	t->is.valid = t->unsure = 0; /* nothing is left to restore */
 	for (int by = 0; by < WISHERS; by++)
 		t->wish[by].valid = 0;
 	t->preempt_us = 0;
@@ -160,7 +161,7 @@ static void unwish(struct tsg *t, void *data)
 
 void act_unwish_all(enum wisher by)
 {
-	while (tsg_each(unwish, &by)) /* no memory: try again, since this must not fail */
+	while (tsg_each(unwish, &by)) /* no memory: try again, since this must succeed */
 		schedule_timeout_uninterruptible(HZ / 10);
 }
 
@@ -184,12 +185,16 @@ bool act_is_me(void)
 	return READ_ONCE(me) == current;
 }
 
-/* Finds the next call for @t; returns false if there is none. *ret_back: the call is a restore. */
+/*
+ * Finds the next call for @t; false: there is none. *ret_bit 0: a preemption. *ret_back: the call
+ * restores the owner's value.
+ */
 static bool next_call(struct tsg *t, u32 *ret_bit, u32 *ret_value, bool *ret_back)
 {
 	if (t->dead)
 		return false;
-	for (u32 bit = GPUSCHED_RUNNABLE; bit; bit >>= 1) { /* a suspension comes first */
+	/* highest bit first: a suspension comes before all other settings */
+	for (u32 bit = GPUSCHED_RUNNABLE; bit; bit >>= 1) {
 		const struct gpusched_settings *now = t->is.valid & bit ? &t->is : &t->own;
 
 		*ret_bit = bit;
@@ -217,7 +222,7 @@ static void aim(const struct tsg *t, struct rm_target *at)
 	memcpy(at->channels, t->channels, sizeof(at->channels));
 }
 
-/* Drops a wish that RM refused. If the holder's earlier wish is in force, that one stays. */
+/* Drops a wish that RM refused. If an earlier wish of the holder is in effect, that one stays. */
 static void drop_wish(struct tsg *t, u32 bit)
 {
 	bool held = t->wish[WISH_HOLDER].valid & t->is.valid & bit;
@@ -229,7 +234,9 @@ static void drop_wish(struct tsg *t, u32 bit)
 	t->unsure &= ~bit;
 }
 
-/* RM refused a call. Returns true if the call is to be tried again, which only a restore is. */
+/*
+ * Handles a call that RM refused. Returns true if the call must be tried again: only a restore is.
+ */
 static bool refused(struct tsg *t, u32 bit, bool back)
 {
 	if (!back) {
@@ -267,12 +274,12 @@ static void accepted(struct tsg *t, u32 bit, u32 value, bool back)
 }
 
 /*
- * Makes one call for @t, which the worker has marked busy. Returns 1; 0 if there is nothing to do;
- * -EAGAIN if @t is to be looked at again after *ret_delay.
+ * Makes one call for @t, which the worker has marked busy. Returns 1; 0: no call is left to make;
+ * -EAGAIN: look at @t again after *ret_delay.
  */
 static int step(struct tsg *t, unsigned long *ret_delay)
 {
-	static struct rm_target at; /* used by the worker alone */
+	static struct rm_target at; /* static, since only the worker uses it */
 	u32 bit, value, own, status = 0;
 	bool back, ask, again = false;
 	int r = 0;
@@ -344,7 +351,8 @@ static void act_work(struct work_struct *unused)
 		t->busy = false;
 		if (r == -EAGAIN && list_empty(&t->todo)) {
 			soonest = min(soonest, delay);
-			list_add_tail(&t->todo, &later); /* the list keeps the reference */
+			/* moves the reference from one list to the other */
+			list_add_tail(&t->todo, &later);
 			spin_unlock(&tsg_lock);
 			continue;
 		}
@@ -399,7 +407,7 @@ int act_start(void)
 
 void act_stop(void)
 {
-	/* settings that are not restored yet get their last tries */
+	/* settings that are not restored yet get their last tries here */
 	while (!list_empty_careful(&todo)) {
 		flush_delayed_work(&work);
 		schedule_timeout_uninterruptible(HZ / 10);

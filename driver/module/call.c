@@ -14,13 +14,13 @@
 struct call {
 	struct hlist_node hash;
 	const struct task_struct *thread;
-	struct tsg *tsg; /* the TSG that the hook has put on hold; NULL: none */
+	struct tsg *tsg; /* the TSG for which the hook said HOLD; NULL: none */
 	u32 verdict;
-	bool judged; /* @verdict is the final one for @tsg in this call */
+	bool judged; /* @verdict is final for @tsg in this call */
 };
 
 static DEFINE_HASHTABLE(calls, 6);
-static DEFINE_SPINLOCK(lock); /* protects the table; a call itself is used only by its thread */
+static DEFINE_SPINLOCK(lock); /* protects the table; each entry is used only by its own thread */
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
@@ -59,11 +59,11 @@ void call_enter(void)
 {
 	struct call *c = mine();
 
-	if (c) /* the end of the thread's earlier call was not seen */
+	if (c) /* the exit of the thread's earlier call was missed */
 		end(c);
 	c = kzalloc(sizeof(*c), GFP_KERNEL);
 	if (!c)
-		return; /* without it, the driver refuses a call that should be held */
+		return; /* without an entry, the driver refuses a call that should be held */
 	c->thread = current;
 	spin_lock(&lock);
 	hash_add(calls, &c->hash, key_of(current));
@@ -81,7 +81,7 @@ void call_stop(void)
 
 /* ---- the verdict ----------------------------------------------------------------------------- */
 
-/* Has call_exit() wait for @t. @verdict: the policy's answer so far; UNASKED: not asked yet. */
+/* Makes call_exit() wait for @t. @verdict: the policy's answer so far; UNASKED: not called yet. */
 static void hold(struct call *c, struct tsg *t, u32 verdict)
 {
 	refcount_inc(&t->ref);
@@ -107,8 +107,8 @@ u32 call_verdict(struct tsg *t)
 		return verdict;
 	}
 	/*
-	 * GO only once earlier wishes, and those that the policy makes in this callback, are in
-	 * force
+	 * GO only once all wishes are in effect: earlier ones, and those that the policy makes in
+	 * this callback
 	 */
 	if (act_rests(t))
 		verdict = policy_schedule(t);
@@ -118,7 +118,7 @@ u32 call_verdict(struct tsg *t)
 	return GPU_HOLD;
 }
 
-/* Asks the policy again and again until it lets the call go, or denies it. */
+/* Calls the policy repeatedly until it lets the call pass or denies it. */
 static int ask(struct call *c)
 {
 	while (c->verdict == GPU_HOLD || c->verdict == UNASKED) {
@@ -131,12 +131,12 @@ static int ask(struct call *c)
 	return 0;
 }
 
-/* Waits for the final verdict. A signal ends the wait, and the kernel begins the ioctl again. */
+/* Waits for the final verdict. A signal ends the wait, and the kernel then restarts the ioctl. */
 static int wait(struct call *c)
 {
 	u32 status;
 
-	/* The second wait: when the policy lets the call go, it may have made wishes. */
+	/* Waits twice: when the policy lets the call pass, it may also have made wishes. */
 	if (act_wait(c->tsg, &status) == -EINTR || ask(c) || act_wait(c->tsg, &status) == -EINTR)
 		return -ERESTARTNOINTR;
 	c->judged = true;

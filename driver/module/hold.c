@@ -77,7 +77,7 @@ static void untell(struct tsg *t, void *unused)
 {
 	spin_lock(&tsg_lock);
 	t->told = false;
-	act_look(t); /* the worker restores the TSG, then forgets it */
+	act_look(t); /* the worker restores the TSG's settings, and then removes the TSG */
 	spin_unlock(&tsg_lock);
 }
 

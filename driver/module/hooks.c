@@ -43,14 +43,14 @@ static void task_init(struct gpusched_hook *h)
 	t->task.group = h->group;
 	t->task.runlist = h->runlist;
 	t->task.channels = 0;
-	t->task.class_id = GPU_TASK_UNKNOWN; /* until the daemon reports it */
+	t->task.class_id = GPU_TASK_UNKNOWN; /* until the daemon reports the class */
 	t->task.weight = 0;
 	t->task.gpu_instance = h->gpu_instance;
 	t->task.compute_instance = h->compute_instance;
 	t->task.interleave = GPUSCHED_INTERLEAVE_MEDIUM; /* RM's default for a new TSG */
 	t->task.timeslice_us = h->timeslice_us;
 	t->task.status = 0;
-	/* reset all else: an earlier TSG with the same handles may still have been in the table */
+	/* reset all other fields: an earlier TSG with the same handles may still be in the table */
 	t->told = false;
 	t->nchannels = t->subdevice = t->unsure = 0;
 	t->own = (struct gpusched_settings){};
@@ -88,8 +88,8 @@ static void schedule_tsg(struct gpusched_hook *h)
 }
 
 /*
- * Changes the value that the owner's call sets to the wish. If the policy is the holder's own,
- * @wish counts as the holder's.
+ * Puts the wish in effect in place of the value that the owner's call sets. @wish: the policy's
+ * value. It counts as the holder's wish if the policy is the holder's own.
  */
 static void rewrite(struct gpusched_hook *h, struct tsg *t, u32 bit, u64 wish)
 {
@@ -147,7 +147,7 @@ static void work_token(struct gpusched_hook *h)
 
 static void hook(struct gpusched_hook *h)
 {
-	if (act_is_me()) /* the module's own call */
+	if (act_is_me()) /* a call by the module itself */
 		return;
 	switch (h->kind) {
 	case GPUSCHED_HOOK_TASK_INIT:
@@ -205,7 +205,8 @@ int hooks_start(void)
 	if (!listen)
 		return 0;
 	r = listen(&listener);
-	symbol_put(nvidia_gpusched_register); /* rm.c keeps the driver loaded */
+	/* the driver cannot be unloaded: rm.c holds a reference */
+	symbol_put(nvidia_gpusched_register);
 	if (r)
 		pr_err("gpusched: the driver's hooks: %s\n",
 		       r == -EBUSY ? "another module listens" : "another version");

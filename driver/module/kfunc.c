@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* kfunc.c - the kfuncs of policies. They note wishes; the worker makes the calls. */
+/* kfunc.c - defines the kfuncs of policies, which make wishes; the worker makes the calls */
 #include <linux/bpf.h>
 #include <linux/btf.h>
 #include <linux/btf_ids.h>
@@ -12,7 +12,7 @@
 #include "act.h"
 #include "policy.h"
 
-#ifndef KF_TRUSTED_ARGS /* in 7.0 and later all kfuncs have this property */
+#ifndef KF_TRUSTED_ARGS /* since Linux 7.0 all kfuncs have this property */
 #define KF_TRUSTED_ARGS 0
 #endif
 
@@ -25,7 +25,8 @@ static int wish(struct gpu_task *t, u32 bit, u64 value)
 {
 	struct gpusched_settings want = {};
 
-	if (!gs_field_in_range(bit, value)) /* checked before the value is cut to its field */
+	/* checked before the value is truncated to the field's size */
+	if (!gs_field_in_range(bit, value))
 		return -ERANGE;
 	gs_field_put(&want, bit, value);
 	return act_wish(tsg_of(t), WISH_POLICY, bit, &want);
@@ -35,13 +36,13 @@ __bpf_kfunc_start_defs();
 
 /*
  * All return 0 or -errno:
- *  - -ERANGE: the value is out of range.
- *  - -ENODATA: the owner's own value is unknown, so it could not be restored.
- *  - -ENXIO: the TSG has no channels or no subdevice yet.
- *  - -ENOENT: the TSG has ended.
- *  - -ETIMEDOUT: no holder of /dev/gpusched sends beats.
- *  - -ESHUTDOWN: no policy runs, as in init and exit.
- * The driver's answer comes later, in gpu_task.status; a wish that it refuses is dropped.
+ *   - -ERANGE: the value is out of range.
+ *   - -ENODATA: the owner's own value is unknown, so it could not be restored.
+ *   - -ENXIO: the TSG has no channels or no subdevice yet.
+ *   - -ENOENT: the TSG has ended.
+ *   - -ETIMEDOUT: no holder of /dev/gpusched sends heartbeats.
+ *   - -ESHUTDOWN: no policy runs, as in init and exit.
+ * The driver's answer comes later, in gpu_task.status. A setting that it refuses is dropped.
  */
 __bpf_kfunc int gpusched_set_timeslice(struct gpu_task *t, u64 us)
 {
@@ -68,7 +69,10 @@ __bpf_kfunc int gpusched_suspend(struct gpu_task *t)
 	return wish(t, GPUSCHED_RUNNABLE, 0);
 }
 
-/* Removes wishes (@which: GPUSCHED_TIMESLICE | ...), so that the settings become the owner's. */
+/*
+ * Removes the policy's wishes (@which: GPUSCHED_TIMESLICE | ...), so that the owner's values
+ * return.
+ */
 __bpf_kfunc int gpusched_unset(struct gpu_task *t, u32 which)
 {
 	static const struct gpusched_settings none;
@@ -81,7 +85,7 @@ __bpf_kfunc int gpusched_resume(struct gpu_task *t)
 	return gpusched_unset(t, GPUSCHED_RUNNABLE);
 }
 
-/* Returns another TSG by its handles, or NULL; release it with gpusched_put_task(). */
+/* Finds a TSG by its handles; NULL: none. Release it with gpusched_put_task(). */
 __bpf_kfunc struct gpu_task *gpusched_get_task(u32 client, u32 tsg)
 {
 	struct tsg *t = tsg_get(client, tsg);
@@ -94,7 +98,7 @@ __bpf_kfunc void gpusched_put_task(struct gpu_task *t)
 	tsg_put(tsg_of(t));
 }
 
-/* Returns ns since 1970 in UTC. That clock may jump: for durations use bpf_ktime_get_ns(). */
+/* Returns the time since 1970 in ns, UTC. It may jump: for durations use bpf_ktime_get_ns(). */
 __bpf_kfunc u64 gpusched_wall_ns(void)
 {
 	return ktime_get_real_ns();
@@ -116,8 +120,9 @@ BTF_ID_FLAGS(func, gpusched_wall_ns)
 BTF_KFUNCS_END(kfuncs)
 
 /*
- * Allows the kfuncs to policies and their ticks alone. Other struct_ops types, and programs that
- * user space runs (such as a tick), could be loaded with fewer rights than a policy.
+ * Allows these kfuncs only in policies and their ticks. A program of another struct_ops type may be
+ * loaded with fewer rights than a policy. So may a program that user space runs (such as a tick),
+ * which therefore needs CAP_SYS_ADMIN.
  */
 static int ours_alone(const struct bpf_prog *prog, u32 kfunc)
 {

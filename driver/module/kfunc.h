@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* kfunc.h - what policies can do */
+/* kfunc.h - registers the kfuncs that policies can call */
 #ifndef GPUSCHED_KFUNC_H
 #define GPUSCHED_KFUNC_H
 

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * gpusched.ko - settings of GPU TSGs from inside the kernel, decided by BPF or by the daemon
+ * gpusched.ko - changes settings of GPU TSGs in the kernel, as a BPF policy or the daemon wants
  *
  *   hooks   listens to the driver's hooks, if it has them (driver/hooks);
- *   call    a program's call that may have to wait;
- *   policy  the BPF programs (struct_ops) that decide;
- *   kfunc   the functions that these can call;
- *   node    the daemon's commands, by /dev/gpusched;
- *   hold    the daemon that has the node open, and its heartbeat;
- *   say     which wishes count now;
- *   tsg     the table of TSGs and wishes;
- *   share   quotas;
- *   act     the worker that makes calls;
- *   rm      the entry to the driver for these calls.
+ *   call    tracks a program's schedule call, which may have to wait;
+ *   policy  runs the BPF programs (struct_ops) that decide;
+ *   kfunc   has the functions that these programs can call;
+ *   node    executes the daemon's commands, through /dev/gpusched;
+ *   hold    tracks the daemon that has the node open, and its heartbeat;
+ *   say     tells whether wishes of daemon and policy count now;
+ *   tsg     has the table of TSGs and of wishes for their settings;
+ *   share   has the quotas;
+ *   act     has the worker that makes calls;
+ *   rm      has the entry to the driver for these calls.
  */
 #include <linux/module.h>
 
@@ -39,7 +39,7 @@ static int __init gpusched_init(void)
 	r = hooks_start();
 	if (r)
 		goto no_policy;
-	r = node_start(); /* last: a program that opens the node keeps the module loaded */
+	r = node_start(); /* last, since a program that opens the node keeps the module loaded */
 	if (r)
 		goto no_node;
 	pr_info("gpusched: driver %s, %s hooks\n", rm_version(), hooks_are_there() ? "with" : "no");
@@ -54,7 +54,7 @@ no_act:
 	return r;
 }
 
-/* No policy and no open node can be left, since both keep the module loaded. */
+/* No policy and no open node is left, since both keep the module loaded. */
 static void __exit gpusched_exit(void)
 {
 	node_stop();

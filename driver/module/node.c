@@ -33,8 +33,8 @@ static int ioctl_about(struct gpusched_module_about __user *arg)
 /* ---- tell, forget ---------------------------------------------------------------------------- */
 
 /*
- * Notes a report of the daemon. Under tsg_lock. If the owner's value of a setting has changed, the
- * owner has set it, and that value is in force.
+ * Stores a report of the daemon about a TSG; the caller holds tsg_lock. If the owner's value of a
+ * setting differs from before, the owner has set it, so this value is now in effect.
  */
 static void note(struct tsg *t, const struct gpusched_module_tell *tell, const u32 *channels)
 {
@@ -46,7 +46,8 @@ static void note(struct tsg *t, const struct gpusched_module_tell *tell, const u
 	t->nchannels = tell->nchannels;
 	memcpy(t->channels, channels, tell->nchannels * sizeof(*channels));
 	if (moved && (t->is.valid & GPUSCHED_RUNNABLE))
-		t->unsure |= GPUSCHED_RUNNABLE; /* a new channel runs */
+		/* a new channel is enabled, even in a suspended TSG */
+		t->unsure |= GPUSCHED_RUNNABLE;
 	t->task.pid = tell->pid;
 	t->task.tid = tell->tid;
 	t->task.class_id = tell->class_id;
@@ -60,7 +61,8 @@ static void note(struct tsg *t, const struct gpusched_module_tell *tell, const u
 
 		if (t->hooked && !say_owns_policy() && bit != GPUSCHED_PREEMPT_MODE &&
 		    (t->own.valid & bit))
-			continue; /* the hooks have seen the owner's value, and know better */
+			/* the hooks have seen the owner's call itself, so their value is newer */
+			continue;
 		if (!(tell->own.valid & bit) ||
 		    ((t->own.valid & bit) && gs_field_get(&t->own, bit) == own))
 			continue;
@@ -145,7 +147,7 @@ static int ioctl_forget(struct gpusched_module_name __user *arg)
 	spin_unlock(&tsg_lock);
 	r = act_wait(t, &status);
 	tsg_put(t);
-	return r == -EINTR || r == -EBUSY ? r : 0; /* a TSG that is gone is no error */
+	return r == -EINTR || r == -EBUSY ? r : 0; /* a TSG that has ended is no error */
 }
 
 static int ioctl_gone(struct gpusched_module_name __user *arg)
@@ -158,7 +160,7 @@ static int ioctl_gone(struct gpusched_module_name __user *arg)
 	t = tsg_get(in.client, in.tsg);
 	if (!t)
 		return -ENOENT;
-	if (!t->hooked) { /* otherwise the hook reports the end, and knows better */
+	if (!t->hooked) { /* for a hooked TSG, the hook reports the end */
 		policy_task_destroy(t);
 		act_gone(t);
 	}
@@ -171,7 +173,7 @@ static int ioctl_gone(struct gpusched_module_name __user *arg)
 struct listing {
 	struct gpusched_module_list in;
 	struct gpusched_module_entry *entries;
-	u32 n; /* number of TSGs that match */
+	u32 n; /* number of TSGs that match the request */
 };
 
 static void list_one(struct tsg *t, void *data)
@@ -225,7 +227,10 @@ static int ioctl_list(struct gpusched_module_list __user *arg)
 
 /* ---- set, preempt ---------------------------------------------------------------------------- */
 
-/* Waits for RM's answer to a wish for @t. @r: the result of act_wish() or act_preempt(). */
+/*
+ * Waits for RM's answer to a wish for @t, unless @r, the result of act_wish() or act_preempt(), is
+ * an error.
+ */
 static int wait_for_rm(struct tsg *t, int r, u32 __user *status)
 {
 	u32 got = 0;
@@ -267,7 +272,10 @@ static long node_ioctl(struct file *file, unsigned int cmd, unsigned long addres
 	void __user *arg = (void __user *)address;
 	int r;
 
-	/* A process that was handed the file may do no more than its opener. */
+	/*
+	 * A process that received the file from another must not be able to do more than its
+	 * opener.
+	 */
 	if (!file_ns_capable(file, &init_user_ns, CAP_SYS_ADMIN))
 		return -EPERM;
 	switch (cmd) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* node.h - /dev/gpusched; its commands are in include/gpusched/module.h */
+/* node.h - provides /dev/gpusched; its commands are in include/gpusched/module.h */
 #ifndef GPUSCHED_NODE_H
 #define GPUSCHED_NODE_H
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The whole module on kernels before 6.12: it only says why it does nothing. A build that failed
- * would not do, since Debian 12's dkms would then fail the installation of that kernel.
+ * old.c - replaces the whole module on kernels before 6.12, and only says why it does nothing
+ *
+ * A build error would be worse: on Debian 12, dkms would then fail the installation of such a
+ * kernel.
  */
 #include <linux/errno.h>
 #include <linux/module.h>

@@ -19,9 +19,10 @@
 DEFINE_STATIC_KEY_FALSE(policy_on);
 static DEFINE_MUTEX(policy_lock);
 static struct gpu_sched_ops __rcu *policy;
-static struct gpu_exit last;       /* under policy_lock */
-static unsigned int too_long;      /* ms that a late callback of @policy took; 0: none was late */
-static DEFINE_SPINLOCK(late_lock); /* a leaf lock: @policy and @too_long change together */
+static struct gpu_exit last; /* how the last policy ended; under policy_lock */
+/* duration of a late callback of @policy in ms; 0: no callback was late */
+static unsigned int too_long;
+static DEFINE_SPINLOCK(late_lock); /* leaf lock: @policy and @too_long change together under it */
 static const struct btf *policy_type;
 
 const struct btf *policy_btf(void)
@@ -31,7 +32,7 @@ const struct btf *policy_btf(void)
 
 /* ---- the end of a policy --------------------------------------------------------------------- */
 
-/* Ends the policy and its wishes. Under policy_lock. */
+/* Ends the policy and removes its wishes. The caller holds policy_lock. */
 static void end_policy(u32 kind, s32 code)
 {
 	struct gpu_sched_ops *ops =
@@ -65,7 +66,7 @@ static DECLARE_WORK(slow, end_slow);
 
 /* ---- callbacks ------------------------------------------------------------------------------- */
 
-/* Returns the policy if it may be asked, else NULL. Under rcu_read_lock(). */
+/* Returns the policy if it may be called, else NULL. The caller holds rcu_read_lock(). */
 static struct gpu_sched_ops *asked(u64 *ret_since)
 {
 	*ret_since = ktime_get_ns();
@@ -79,7 +80,7 @@ static void answered(const struct gpu_sched_ops *ops, u64 since)
 	if (ms <= (ops->timeout_ms ?: TIMEOUT_MS))
 		return;
 	spin_lock(&late_lock);
-	/* only if it is still the policy: another one may have its place by now */
+	/* only if @ops is still the policy: another policy may have replaced it */
 	if (rcu_access_pointer(policy) == ops && !too_long) {
 		WRITE_ONCE(too_long, (unsigned int)ms);
 		schedule_work(&slow);
@@ -215,7 +216,7 @@ static int policy_validate(void *kdata)
 	return ops->name[0] ? 0 : -EINVAL;
 }
 
-/* Under policy_lock, before the first callback of @ops except init(). */
+/* The caller holds policy_lock. Comes before the first callback of @ops except init(). */
 static void begin(struct gpu_sched_ops *ops)
 {
 	spin_lock(&late_lock);
@@ -264,8 +265,8 @@ static void policy_unreg(void *kdata, struct bpf_link *link)
 }
 
 /*
- * Replaces the policy by another instance of it. The old instance gets no exit(), and its wishes
- * stay. Late callbacks of the old instance do not count against the new one.
+ * Replaces the policy by another instance of itself. The old instance gets no exit(), and its
+ * wishes stay. Late callbacks of the old instance do not count against the new one.
  */
 static int policy_update(void *kdata, void *old, struct bpf_link *link)
 {
@@ -292,13 +293,13 @@ static const struct bpf_func_proto *policy_func_proto(enum bpf_func_id id,
 	return bpf_base_func_proto(id, prog);
 }
 
-/* There is no btf_struct_access, so policies cannot write to the module's memory. */
+/* Without btf_struct_access, policies cannot write to the module's memory. */
 static const struct bpf_verifier_ops policy_verifier_ops = {
 	.get_func_proto = policy_func_proto,
 	.is_valid_access = policy_is_valid_access,
 };
 
-/* The verifier knows the callbacks by the prototypes of these stubs. */
+/* The verifier takes the callbacks' prototypes from these stubs. */
 static s32 stub_init(void)
 {
 	return 0;

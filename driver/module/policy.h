@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * policy.h - the policy that runs: struct gpu_sched_ops as BPF struct_ops
+ * policy.h - runs the current policy: struct gpu_sched_ops as BPF struct_ops
  *
- * One policy runs at a time. While there is none, each call below is a nop. Callbacks run under
- * RCU, without the module's locks; the driver's locks may be held.
+ * One policy runs at a time. Without a policy, each call below is a nop. Callbacks run under RCU,
+ * without the module's locks; the driver's locks may be held.
  */
 #ifndef GPUSCHED_POLICY_H
 #define GPUSCHED_POLICY_H
@@ -15,7 +15,7 @@
 int policy_start(void); /* registers the type; call it after kfunc_start() */
 void policy_stop(void);
 void policy_about(struct gpusched_module_about *about);
-/* Returns the BTF with the type of policies, by which the kfuncs' filter knows their programs. */
+/* Returns the BTF that has the policies' type, by which the kfuncs' filter recognizes policies. */
 const struct btf *policy_btf(void);
 
 DECLARE_STATIC_KEY_FALSE(policy_on);
@@ -54,7 +54,7 @@ static inline void policy_task_destroy(struct tsg *t)
 		policy_call_task_destroy(t);
 }
 
-/* Calls task_init for every known TSG. May sleep. */
+/* Calls the policy's task_init for every known TSG. May sleep. */
 static inline void policy_greet(void)
 {
 	if (static_branch_unlikely(&policy_on))

@@ -9,13 +9,15 @@
 /* ---- the handshake --------------------------------------------------------------------------- */
 
 /*
- * Filled by nvidia_get_rm_ops(). Branches 515 to 595 agree on it up to @op. After that they differ
- * in size, and each driver writes as much as it has: @room is for that.
+ * Filled in by nvidia_get_rm_ops(). Branches 515 to 595 agree on the fields up to @op. After @op,
+ * the driver's struct has a different size in each branch; @room has space for what the driver
+ * writes there.
  */
 struct rm_ops {
 	const char *version;
 	u8 write_combining;
-	int (*alloc_stack)(void **stack); /* a NULL stack is valid where none is needed */
+	/* sets *stack to NULL if no stack is needed, which is valid */
+	int (*alloc_stack)(void **stack);
 	void (*free_stack)(void *stack);
 	void *enumerate_gpus, *open_gpu, *close_gpu;
 	void (*op)(void *stack, void *request);
@@ -25,15 +27,15 @@ struct rm_ops {
 struct rm_request {
 	u32 op, pad;
 	struct nv_control control;
-	u64 room[16]; /* the driver's union of requests is larger */
+	u64 room[16]; /* space, since the driver's union of requests is larger */
 };
 #define RM_OP_CONTROL 0x36u
 
 u32 nvidia_get_rm_ops(void *ops);
 
 static struct rm_ops rm;
-static bool by_hooks;     /* the entry was found under the name that the hooks export */
-static u64 calls, failed; /* counted by the worker */
+static bool by_hooks;     /* true: the entry was found by the name that the hooks export */
+static u64 calls, failed; /* statistics; only the worker writes them */
 
 int rm_attach(void)
 {
@@ -47,7 +49,7 @@ int rm_attach(void)
 		       "(load it first; branch 565 or later, or with hooks)\n");
 		return -ENODEV;
 	}
-	/* Asked with the wrong version, the driver answers with its own. */
+	/* If the caller names a wrong version, the driver answers with its own. */
 	rm.version = "";
 	if (get(&rm))
 		get(&rm);
@@ -90,7 +92,7 @@ enum rm_command {
 	RM_COMMANDS
 };
 
-/* All controls that this module sends to RM. */
+/* All controls that this module may send to RM. */
 static const struct {
 	u32 cmd, size;
 } commands[RM_COMMANDS] = {
@@ -113,7 +115,7 @@ static int control(enum rm_command command, u32 client, u32 object, void *params
 		.cmd = commands[command].cmd,
 		.params = (uintptr_t)params,
 		.params_size = commands[command].size,
-		.status = 0xffff, /* a generic error, in case RM writes none */
+		.status = 0xffff, /* a generic error, in case RM does not write a status */
 	};
 	if (rm.alloc_stack(&stack))
 		return -ENOMEM;
@@ -145,8 +147,8 @@ int rm_preempt(const struct rm_target *at, u32 timeout_us, u32 *ret_status)
 }
 
 /*
- * Enables or disables @n channels of the TSG, from @from on. RM does not check these handles, so no
- * others may be passed.
+ * Enables or disables @n channels of the TSG, starting at @from. RM does not check these handles,
+ * so pass only handles of the TSG's own channels.
  */
 static int enable_some(const struct rm_target *at, u32 from, u32 n, bool enable, u32 *ret_status)
 {
@@ -162,7 +164,7 @@ static int enable_some(const struct rm_target *at, u32 from, u32 n, bool enable,
 static int enable_channels(const struct rm_target *at, bool enable, u32 *ret_status)
 {
 	u32 done = 0, n, us, ignored;
-	int r = rm_get_timeslice(at, &us, ret_status); /* checks that the TSG exists */
+	int r = rm_get_timeslice(at, &us, ret_status); /* checks that the TSG still exists */
 
 	while (!r && done < at->nchannels) {
 		n = min_t(u32, at->nchannels - done, NV_DISABLE_MAX);

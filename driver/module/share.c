@@ -11,7 +11,7 @@
 
 #define USER_MAX (GPUSCHED_MAX_TSGS / 2)
 
-/* A process or user that has places. */
+/* A process or user that occupies places in the table. */
 struct owner {
 	struct hlist_node hash;
 	u64 id;
@@ -19,7 +19,7 @@ struct owner {
 };
 
 static DEFINE_HASHTABLE(owners, 8);
-static DEFINE_SPINLOCK(lock); /* a leaf lock: may be taken while tsg_lock is held */
+static DEFINE_SPINLOCK(lock); /* leaf lock: may be taken while tsg_lock is held */
 
 static u64 process_id(void)
 {

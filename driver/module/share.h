@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * share.h - how much of the table one process and one user may fill through the driver's hooks
+ * share.h - limits how much of the table a process or user can fill through the driver's hooks
  *
  * A process has GPUSCHED_MAX_TSGS_PER_PROC places. A user other than root has half of the table.
  */
@@ -10,17 +10,18 @@
 #include <linux/types.h>
 
 /*
- * A place in the table: the process and the user that it counts for. @process 0: no place. @user 0:
- * root's, which has no quota.
+ * A place in the table, charged to a process and a user. @process 0: no place. @user 0: root, which
+ * has no quota.
  */
 struct share {
 	u64 process, user;
 };
 
 /*
- * Takes a place for the current process. Not in an interrupt. -EDQUOT: there is none left; -ENOMEM.
+ * Takes a place for the current process. Do not call it in an interrupt. -EDQUOT: no place is left;
+ * -ENOMEM.
  */
 int share_take(struct share *ret);
-void share_give(struct share *s); /* calling it twice does no harm */
+void share_give(struct share *s); /* may be called twice */
 
 #endif /* GPUSCHED_SHARE_H */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * trace.h - tracepoints gpusched:*, for perf, ftrace and bpftrace; they fire where the driver has
- * hooks
+ * trace.h - defines tracepoints gpusched:*, which fire if the driver has hooks
+ *
+ * They are for perf, ftrace and bpftrace.
  */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM gpusched
@@ -82,7 +83,7 @@ TRACE_EVENT(tsg_destroy,
 	TP_printk("client=%#x tsg=%#x", __entry->client, __entry->tsg)
 );
 
-/* A program's own PREEMPT, and the other controls that the hook of that name sees. */
+/* Fires for a program's own PREEMPT, and for the other controls that the preempt hook sees. */
 TRACE_EVENT(preempt,
 	TP_PROTO(u32 client, u32 object, u32 cmd),
 	TP_ARGS(client, object, cmd),

@@ -52,7 +52,7 @@ static struct tsg *tsg_new(u32 client, u32 handle, gfp_t gfp)
 	t->task.gpu_instance = t->task.compute_instance = GPU_TASK_UNKNOWN;
 	gs_field_put(&t->own, GPUSCHED_RUNNABLE, 1);
 	INIT_LIST_HEAD(&t->todo);
-	refcount_set(&t->ref, 2); /* the table's and the caller's */
+	refcount_set(&t->ref, 2); /* one reference for the table, one for the caller */
 	return t;
 }
 
@@ -63,7 +63,7 @@ int tsg_make(u32 client, u32 handle, gfp_t gfp, struct tsg **ret, bool *ret_new)
 	if (!made)
 		return -ENOMEM;
 	spin_lock(&tsg_lock);
-	t = tsg_get(client, handle); /* while we hold the lock, no TSG leaves the table */
+	t = tsg_get(client, handle); /* no TSG leaves the table while we hold the lock */
 	*ret_new = !t;
 	if (!t && tsgs >= GPUSCHED_MAX_TSGS) {
 		spin_unlock(&tsg_lock);

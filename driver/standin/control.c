@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* control.c - RM controls: checks the caller, then calls a function of the miniature tree */
+/*
+ * control.c - handles RM controls: checks the caller, then calls a function of the miniature tree
+ */
 #include "standin.h"
 
 static u32 of_tsg(struct tsg_object *t, u32 cmd, void *params, u32 size)
 {
 	switch (cmd) {
 	case NV_CMD_SCHEDULE:
-		/* The miniature's parameters are those of branches before 575. */
+		/* the miniature tree has the parameters of branches before 575 */
 		return size == sizeof(NVA06C_CTRL_GPFIFO_SCHEDULE_PARAMS)
 			       ? kchangrpapiCtrlCmdGpFifoSchedule_IMPL(&t->api, params)
 			       : NV_ERR_INVALID_ARGUMENT;
@@ -26,7 +28,7 @@ static u32 of_tsg(struct tsg_object *t, u32 cmd, void *params, u32 size)
 	}
 }
 
-/* Answers controls that have no function in RM. */
+/* Handles controls that RM has no function for and passes on to GSP. */
 static u32 to_gsp(const RS_RES_CONTROL_PARAMS_INTERNAL *params, OBJGPU *gpu)
 {
 	RS_RES_CONTROL_PARAMS_INTERNAL copy = *params;
@@ -56,7 +58,7 @@ static u32 dispatch(struct object *o, u32 cmd, void *params, u32 size)
 	};
 
 	if (o->kind == OBJECT_CLIENT && cmd == NV_CMD_ID_INFO && size == sizeof(struct nv_id_info))
-		return NV_OK; /* its only GPU has number 0 of everything */
+		return NV_OK; /* the only GPU has number 0 in every numbering */
 	if (is_to_gsp(cmd, size))
 		return to_gsp(&control, &gpu);
 	if (o->kind == OBJECT_TSG)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * export.c - nvidia_get_rm_ops(): if the caller names another version, answers with the right one
+ * export.c - exports nvidia_get_rm_ops(), which answers a wrong version with the right one
  */
 #include <linux/module.h>
 #include <linux/string.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* file.c - /dev/nvidiactl, 195:255; debugfs shows RM's objects in nvidia-standin/state */
+/* file.c - provides /dev/nvidiactl (195:255), and RM's objects in debugfs nvidia-standin/state */
 #include <linux/cdev.h>
 #include <linux/debugfs.h>
 #include <linux/device.h>
@@ -10,13 +10,13 @@
 
 #include "standin.h"
 
-/* This function is in the miniature tree. */
+/* These functions are in the miniature tree. */
 int nvidia_ioctl(nv_linux_file_private_t *file, int nr, void *arg, unsigned long size);
 void nvidia_close_callback(nv_linux_file_private_t *file);
 
 #define ARG_MAX_SIZE (NV_MAX_CARDS * sizeof(struct nv_card))
 
-/* Answers ioctls that kernel-open handles itself, without RM. */
+/* Handles ioctls that kernel-open answers itself, without RM. False: it is not one of these. */
 static bool answered_here(unsigned int nr, void *arg, unsigned int size)
 {
 	static const struct nv_card card = { .valid = 1, .gpu_id = STANDIN_GPU_ID };

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* gsp.c - notes each control that reaches GSP for a TSG or channel, so that tests can check it */
+/* gsp.c - records each control that reaches GSP for a TSG or channel, so that tests can check it */
 #include <linux/debugfs.h>
 #include <linux/slab.h>
 
 #include "standin.h"
 
-static bool refuse; /* debugfs: GSP refuses all controls */
+static bool refuse; /* set in debugfs: GSP refuses all controls */
 
 struct held {
 	struct list_head list;
 	u32 client, handle;
-	u64 timeslice_us, scheduled_us; /* the latter: when it went onto its runlist */
+	/* @scheduled_us: timeslice when the TSG last went onto its runlist */
+	u64 timeslice_us, scheduled_us;
 	u32 interleave, mode, preempts, scheduled;
 	bool tsg, disabled;
 };
@@ -79,7 +80,7 @@ NV_STATUS mini_gsp_control(OBJGPU *gpu, NvHandle client, NvHandle object, NvU32 
 		h->scheduled = *(u8 *)params;
 		h->scheduled_us = h->timeslice_us;
 		break;
-	case 0: /* it is made */
+	case 0: /* the object was made */
 		h->tsg = true;
 		break;
 	}
@@ -100,7 +101,8 @@ void gsp_forget(u32 client, u32 handle)
 }
 
 /*
- * A line for each: "tsg CLIENT HANDLE us=... ..." or "channel CLIENT HANDLE disabled=... mode=..."
+ * Prints a line per object: "tsg CLIENT HANDLE us=... ..." or "channel CLIENT HANDLE disabled=...
+ * mode=..."
  */
 void gsp_show(struct seq_file *m)
 {

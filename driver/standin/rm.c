@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* rm.c - clients, devices, TSGs and channels, as a program makes them by ioctl */
+/* rm.c - makes clients, devices, TSGs and channels, when a program asks by ioctl */
 #include <linux/debugfs.h>
 #include <linux/delay.h>
 #include <linux/slab.h>
@@ -13,7 +13,9 @@ DEFINE_MUTEX(rm_lock);
 static LIST_HEAD(objects);
 static u32 next_client = 0xc1d00001, next_group = 1;
 static OBJGPU gpu;
-/* debugfs: the partition of new TSGs, 256 * (GPU instance + 1) + compute instance + 1; 0: none */
+/*
+ * set in debugfs: partition of new TSGs, 256 * (GPU instance + 1) + compute instance + 1; 0: none
+ */
 static u32 partition;
 
 /* ---- what the miniature tree leaves to the driver -------------------------------------------- */
@@ -70,7 +72,7 @@ static u32 new_plain(const void *file, struct nv_alloc *a, enum object_kind kind
 	return NV_OK;
 }
 
-/* Divides the GPU as debugfs says, for the next TSG. */
+/* Divides the GPU for the next TSG, as @partition says. */
 static void divide(void)
 {
 	static KERNEL_MIG_GPU_INSTANCE gi;
@@ -178,7 +180,7 @@ static void free_object(struct object *o)
 		kfree(o);
 }
 
-/* Channels go with their TSG. */
+/* Frees an object. Refuses a single channel: channels are freed with their TSG. */
 u32 rm_free_object(const void *file, u32 client, u32 handle)
 {
 	struct object *o = rm_find(client, handle);
@@ -205,7 +207,9 @@ again:
 
 /* ---- the escapes, called by nvidia_ioctl() of the miniature tree ----------------------------- */
 
-/* debugfs: how long the caller can change a control's parameters before RM reads them */
+/*
+ * set in debugfs: time before RM reads a control's parameters, in which the caller can change them
+ */
 static u32 delay_ms;
 
 void rm_debugfs(struct dentry *dir)

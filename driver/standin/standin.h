@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * standin.h - a module named nvidia for virtual machines without a GPU: the names that gpusched.ko
- * needs, the ioctls of a program that makes TSGs, and a model of what GSP holds
+ * standin.h - declares a module named nvidia, for virtual machines without a GPU
  *
- * Built with the miniature tree of tests/hooks: its functions are like RM's and, after
- * driver/hooks/apply, contain the kit's hooks. Numbers and layouts are those of src/rm/abi.h.
+ * It has the symbols that gpusched.ko needs, the ioctls of a program that makes TSGs, and a model
+ * of the state in GSP. It is built with the miniature tree of tests/hooks. The functions there are
+ * like RM's and, after driver/hooks/apply, contain the kit's hooks. Numbers and layouts are those
+ * of src/rm/abi.h.
  */
 #ifndef STANDIN_H
 #define STANDIN_H
@@ -33,7 +34,7 @@ struct standin_file {
 	nv_linux_file_private_t nv;
 };
 
-/* RM's lock: everything below is under it, as are all hooks but those in nvidia_ioctl(). */
+/* RM's lock. Protects everything below. All hooks run under it except those in nvidia_ioctl(). */
 extern struct mutex rm_lock;
 
 enum object_kind { OBJECT_CLIENT, OBJECT_DEVICE, OBJECT_TSG, OBJECT_CHANNEL };
@@ -41,7 +42,7 @@ struct object {
 	struct list_head list;
 	enum object_kind kind;
 	u32 client, handle, parent;
-	const void *file; /* the open file of its client */
+	const void *file; /* open file of the object's client */
 };
 struct tsg_object {
 	struct object object;
@@ -54,7 +55,7 @@ struct channel_object {
 	CHANNEL_NODE node;
 };
 
-/* rm.c: objects. */
+/* In rm.c: objects. */
 struct object *rm_find(u32 client, u32 handle);
 u32 rm_alloc_object(const void *file, struct nv_alloc *a);
 u32 rm_free_object(const void *file, u32 client, u32 handle);
@@ -62,8 +63,8 @@ void rm_free_file(const void *file);
 void rm_debugfs(struct dentry *dir);
 
 /*
- * In control.c. @file is NULL for a caller in the kernel, which RM trusts. @params is in the
- * kernel's memory. Takes rm_lock.
+ * In control.c. @file NULL: the caller is in the kernel, and RM trusts it. @params is kernel
+ * memory. Takes rm_lock.
  */
 u32 rm_control(const void *file, u32 client, u32 object, u32 cmd, void *params, u32 size);
 

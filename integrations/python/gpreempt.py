@@ -10,11 +10,11 @@
         gpu.submit(infer, (64, 1, 1), (256, 1, 1), [c_void_p(batch)])        # in another
         gpu.wait(HIGH)
 
-submit() also takes a function of a stream (an int), for copies, graphs and other libraries' calls:
-it runs with the queue's context current. There is one queue for each priority, made at its first
-use. Any thread may call; submit() waits for the queue's turn, and Python's lock is not held
-meanwhile. gpusched/gpreempt.h says what a priority brings, and docs/gpreempt.md when to use CUDA's
-stream priorities instead. Failures raise OSError.
+submit() also takes a function with a stream (an int) as its argument, for copies, graphs and other
+libraries' calls. The function runs with the queue's context current. There is one queue for each
+priority, made when it is first used. Any thread may call; submit() waits for the queue's turn, and
+releases Python's lock meanwhile. gpusched/gpreempt.h says what a priority means, and
+docs/gpreempt.md when to use CUDA's stream priorities instead. Failures raise OSError.
 """
 import ctypes
 import threading
@@ -80,7 +80,7 @@ class GPUScheduler:
             raise OSError(abs(result), self._lib.gpreempt_error().decode())
 
     def close(self):
-        """Waits for all work of all queues."""
+        """Waits for all work of all queues, and ends the queues."""
         handle, self._handle, self._queues = self._handle, None, {}
         if handle:
             self._lib.gpreempt_end(handle)
@@ -92,7 +92,7 @@ class GPUScheduler:
         self.close()
 
     def queue(self, priority, weight=0, depth=0, deadline_us=0, context=None):
-        """Returns the queue of a priority. Options count when the queue is first used."""
+        """Returns the queue of a priority. The options apply only when the queue is first used."""
         with self._lock:
             if priority not in self._queues:
                 q = c_void_p()
@@ -123,7 +123,7 @@ class GPUScheduler:
             try:
                 work(stream)
                 return 0
-            except BaseException as e:  # goes to the caller, not through C
+            except BaseException as e:  # submit() raises it: exceptions cannot pass through C
                 raised.append(e)
                 return -1
 
@@ -137,11 +137,11 @@ class GPUScheduler:
         self._check(self._lib.gpreempt_synchronize(self.queue(priority)))
 
     def set_priority(self, priority, other):
-        """Gives the queue of @priority another priority, and the timeslice that goes with it."""
+        """Gives the queue of @priority the priority @other, with that priority's timeslice."""
         self._check(self._lib.gpreempt_context_set_priority(self.queue(priority), other))
 
     def preempt(self, priority, for_us=0):
-        """Takes the GPU from the queue until resume(), or for @for_us."""
+        """Takes the GPU from the queue for @for_us; 0: until resume()."""
         self._check(self._lib.gpreempt_preempt(self.queue(priority), for_us))
 
     def resume(self, priority):
@@ -154,11 +154,11 @@ class GPUScheduler:
 
     @property
     def control(self):
-        """Returns how TSGs are called: "daemon", "agent", or why they cannot be."""
+        """Returns which way calls for TSGs go: "daemon", "agent", or why there is no way."""
         return self._lib.gpreempt_control(self._handle).decode()
 
     @property
     def alone(self):
-        """Returns why priorities do not apply between processes; None if they do."""
+        """Returns why priorities do not apply between processes, or None if they do."""
         why = self._lib.gpreempt_alone(self._handle)
         return why.decode() if why else None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""gpusched - see and decide, from Python, which process has the GPU
+"""gpusched - see and control, from Python, which process has the GPU
 
 Each verb of the daemon's API (docs/api.md) is a method, its arguments are keywords, and its answer is a dict:
 
@@ -9,12 +9,12 @@ Each verb of the daemon's API (docs/api.md) is a method, its arguments are keywo
     for tsg in g.list(target="class:be")["tsgs"]:
         print(tsg["pid"], tsg["is"]["timeslice_us"])
     g.set(target="pid:4711", timeslice_us=500)
-    g.class_set(target="pid:4711", class_="be")  # a keyword of Python gets a _ behind it
+    g.class_set(target="pid:4711", class_="be")  # append _ to a keyword of Python
     for event in g.watch():
         print(event["event"])
 
-A failure is a gpusched.Error, an OSError with errno and the daemon's own line. A Gpusched keeps no connection, so
-threads may share one. The standard library is all that it needs.
+A failure raises gpusched.Error, an OSError with errno and the daemon's message. A Gpusched object keeps no connection,
+so threads may share it. The module needs only the standard library.
 """
 import errno
 import http.client
@@ -24,8 +24,8 @@ import socket as _socket
 
 __all__ = ["Error", "Gpusched"]
 
-_REQUEST_S = 30  # controls are answered within 5 s, the start of a policy takes longer
-_SILENT_S = 15  # an empty line every 5 s says that the daemon lives
+_REQUEST_S = 30  # the daemon answers controls within 5 s; starting a policy takes longer
+_SILENT_S = 15  # the daemon sends at least an empty line every 5 s
 
 
 class Error(OSError):
@@ -53,7 +53,7 @@ def _default_socket():
 
 
 def _refusal(response):
-    """The Error that an answer other than 200 stands for."""
+    """Returns the Error for an answer whose status is not 200."""
     try:
         said = json.loads(response.read())
         return Error(-said["code"], said["error"])
@@ -62,13 +62,13 @@ def _refusal(response):
 
 
 class Gpusched:
-    """A daemon, by its socket: /run/gpusched/api, or that of the simulation this process runs in."""
+    """The daemon behind a socket: /run/gpusched/api, or the socket of the simulation in which this process runs."""
 
     def __init__(self, socket=None):
         self._socket = socket or _default_socket()
 
     def request(self, verb, **args):
-        """Sends one verb and returns the answer. Arguments that are None are left out."""
+        """Sends one verb and returns the answer. Leaves out arguments that are None."""
         body = {k.rstrip("_"): v for k, v in args.items() if v is not None}
         watched = body.get("for_us", 0) / 1e6 if verb == "status" else 0
         connection = _Connection(self._socket, _REQUEST_S + watched)
@@ -97,7 +97,7 @@ class Gpusched:
         return self._stream("watch")
 
     def trace(self):
-        """Yields events as watch() does, and every turn on the GPUs, and counters."""
+        """Yields watch()'s events, and also every turn on the GPUs, and counters."""
         return self._stream("trace")
 
     def _stream(self, name):

@@ -8,7 +8,7 @@ every function does nothing.
 
     hint.coming()       # a request has arrived: the GPU begins to switch to this program
     ...                 # prepare, then launch
-    hint.here()         # its work is queued
+    hint.here()         # the request's work is queued
     ...                 # wait for the result
     hint.done()
 """
@@ -41,30 +41,30 @@ except ValueError:
 
 
 def coming():
-    """A request is coming, its first launch within 30 ms. True: the GPU is being switched to this program."""
+    """Says that a request's first launch follows within 30 ms. Returns True if the GPU begins to switch to this program."""
     return bool(_hints and _hints.coming())
 
 
 def here():
-    """The request's first work is launched: the GPU need not be kept free for it any more."""
+    """Says that the request's first work is launched, so that the GPU need not be kept free for it any longer."""
     if _hints:
         _hints.here()
 
 
 def done():
-    """The request is done, or was dropped."""
+    """Says that the request is done, or was dropped."""
     if _hints:
         _hints.done()
 
 
 def deadline(us):
-    """Requests are to be done within `us` microseconds of their arrival; 0: no deadline."""
+    """Says that requests must be done within `us` microseconds of their arrival; 0: no deadline."""
     if _hints:
         _hints.deadline(us)
 
 
 def yield_asked():
-    """True if this program was preempted or suspended since its last self_preempt()."""
+    """Returns whether this program was preempted or suspended since its last self_preempt()."""
     return bool(_hints and _hints.yield_asked())
 
 
@@ -74,10 +74,10 @@ def self_preempt():
 
 
 def lead_us():
-    """How long a switch takes here, in us: call coming() that long before the launch. 0: no agent."""
+    """Returns how many us a switch takes: call coming() so long before the launch. 0 without an agent."""
     return _hints.lead_us() if _hints and _hints.size >= ctypes.sizeof(_Hints) else 0
 
 
 def state():
-    """The result of the last coming(): "on", or why not."""
+    """Returns the result of the last coming(): "on", or why the GPU did not switch."""
     return _hints.state().decode() if _hints else "off: no agent (gpusched run --agent)"

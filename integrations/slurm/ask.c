@@ -42,7 +42,7 @@ static int connect_to(const char *path, int *ret)
 	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0)
 		return -errno;
-	/* a full backlog says EAGAIN at once: there is nothing to wait for */
+	/* With a full backlog, connect() returns EAGAIN at once; polling would not help. */
 	if (connect(fd, (const struct sockaddr *)&to, sizeof(to))) {
 		int r = -errno;
 
@@ -71,7 +71,7 @@ static int send_all(int fd, const char *text, long long until)
 	return 0;
 }
 
-/* To its end, or as much as fits. */
+/* Receives until the peer closes the connection, or @ret is full. */
 static int receive(int fd, char *ret, size_t size, long long until)
 {
 	size_t at = 0;
@@ -92,7 +92,10 @@ static int receive(int fd, char *ret, size_t size, long long until)
 	return 0;
 }
 
-/* The text of {"error":{"text":"..."}}, or the status line. */
+/*
+ * Unless the status is 200, puts the text of {"error":{"text":"..."}}, or the status line, into
+ * why[].
+ */
 static int judge(const char *answer, char *why, int why_size)
 {
 	const char *text = strstr(answer, "\"text\":\"");

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ask.h - one request to gpusched's daemon, for a plugin that must not keep its host waiting
+ * ask.h - send one request to gpusched's daemon, with a time limit
  *
- * No library: what is loaded into slurmstepd has to bring nothing along.
+ * Uses no library, since the plugin is loaded into slurmstepd and must not pull in others.
  */
 #ifndef GPUSCHED_SLURM_ASK_H
 #define GPUSCHED_SLURM_ASK_H
 
 /*
- * Asks @verb on the daemon's socket with the JSON @args. 0: done; -ETIMEDOUT after @ms; -EPROTO: it
- * was refused, and why[] says why, as far as it fits; -errno.
+ * Sends @verb with the JSON @args to the daemon's socket. Returns 0, -ETIMEDOUT after @ms, -EPROTO
+ * when the daemon refuses (why[] then has the reason, as far as it fits), or -errno.
  */
 int gs_ask(const char *socket_path, const char *verb, const char *args, int ms, char *why,
 	   int why_size);

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 /*
- * spank_gpusched.c - Slurm's jobs get a class of gpusched before their first GPU call
+ * spank_gpusched.c - give Slurm's jobs a class of gpusched before their first GPU call
  *
  * Good for: --gpu-class and --gpu-weight for sbatch, salloc and srun, within ceilings that
  * plugstack.conf sets; shards of a GPU as weight; GPU seconds in sacct.
- * Fails open: whatever goes wrong, the job runs, at the latest after 100 ms, and Slurm's log says it.
- * Known weaknesses: a class is per node, so a job has what each node's daemon allows. A process that
- * leaves its step (a daemon of its own) keeps the class, but is of no job in the history.
+ * Fails open: if anything goes wrong, the job still starts within 100 ms, and Slurm's log has the
+ * error. Known weaknesses: each node's daemon decides about classes, so a job may have the class on
+ * some nodes only. A process that leaves its step (daemonizes) keeps the class, but the history
+ * counts it to no job.
  */
 #include <slurm/spank.h>
 
@@ -37,11 +38,11 @@ SPANK_PLUGIN(gpusched, 1)
 /* The arguments of the line in plugstack.conf. */
 static struct {
 	char socket[108];
-	char classes[256];         /* that a job may ask for, with commas */
-	char class[CLASS_LEN];     /* of a job that does not ask; "": none */
-	unsigned int max_weight;   /* that a job may ask for */
-	unsigned int shard_weight; /* of one shard; 0: shards say nothing */
-	char record[256];          /* told of each job that ends; "": nobody is */
+	char classes[256];         /* classes that a job may ask for, separated by commas */
+	char class[CLASS_LEN];     /* class of a job that asks for none; "": none */
+	unsigned int max_weight;   /* largest weight that a job may ask for */
+	unsigned int shard_weight; /* weight of one shard; 0: shards do not set a weight */
+	char record[256];          /* program that runs when a job ends; "": none */
 } conf = {
 	.socket = "/run/gpusched/api",
 	.classes = "be,normal",
@@ -50,7 +51,7 @@ static struct {
 	.record = GPUSCHED_RECORD,
 };
 
-/* What the job asks for. */
+/* The job's --gpu-class and --gpu-weight; "" and 0 if it has none. */
 static char wish_class[CLASS_LEN];
 static unsigned int wish_weight;
 
@@ -97,7 +98,9 @@ static bool take_argument(const char *arg)
 	return false;
 }
 
-/* Where a job ends nobody calls slurm_spank_init(): each of ours that is called reads them. */
+/*
+ * At a job's end Slurm does not call slurm_spank_init(), so each entry point reads the arguments.
+ */
 static void take_arguments(int ac, char *av[])
 {
 	for (int i = 0; i < ac; i++)
@@ -121,7 +124,10 @@ static bool is_allowed(const char *class)
 
 /* ---- options --------------------------------------------------------------------------------- */
 
-/* Where the job is submitted a mistake ends it; on a node, which decides, it is left out. */
+/*
+ * A bad option ends the command that submits the job. On a node, whose ceilings may differ, the
+ * option is ignored.
+ */
 static int on_class(int val, const char *arg, int remote)
 {
 	if (!arg || !is_allowed(arg) || !take_text(arg, wish_class, sizeof(wish_class))) {
@@ -182,7 +188,7 @@ static unsigned int weight_of_shards(spank_t sp)
 	return shards > WEIGHT_MOST / conf.shard_weight ? WEIGHT_MOST : shards * conf.shard_weight;
 }
 
-/* Its program has not begun: what it starts inherits the class. */
+/* The task's program has not begun, so the program and its children inherit the class. */
 int slurm_spank_task_post_fork(spank_t sp, int ac, char *av[])
 {
 	const char *class = *wish_class ? wish_class : conf.class;
@@ -191,7 +197,7 @@ int slurm_spank_task_post_fork(spank_t sp, int ac, char *av[])
 	pid_t pid = 0;
 	int r;
 
-	if (!*class && weight) /* a weight is that of a class */
+	if (!*class && weight) /* the daemon takes a weight only with a class */
 		class = "normal";
 	if (!*class || spank_get_item(sp, S_TASK_PID, &pid) || pid <= 0)
 		return 0;
@@ -208,7 +214,9 @@ int slurm_spank_task_post_fork(spank_t sp, int ac, char *av[])
 
 /* ---- the end of a job ------------------------------------------------------------------------ */
 
-/* Nobody waits for it: it asks the daemon and Slurm's accounting, which may take a while. */
+/*
+ * Runs the record program in the background, since the daemon and Slurm's accounting may be slow.
+ */
 static void record_later(const char *job)
 {
 	int null = open("/dev/null", O_RDWR);

@@ -1,21 +1,24 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * auto/bounds.h - measures what the present settings cost, and acts on that
+ * auto/bounds.h - measures the costs of the present settings, and acts on these
  *
- * A look is one such measurement. It may change the BE slice (slice.h), or make LC pay for the BEs'
- * floor. Guesses for TSGs without a class also take effect here, or are undone.
+ * Each such measurement is a look. A look may change the slice of BEs (slice.h), or shorten LC's
+ * slice until BEs have their floor. Guesses for TSGs without a class also take effect here, or are
+ * undone.
  */
 #ifndef AUTO_BOUNDS_H
 #define AUTO_BOUNDS_H
 
 /*
- * For SETTLE_NS after a TSG came or went, losses are not taken for an effect of the slice. If TSGs
- * come and go all the time, this ends after UNREST_NS, so that no program gains by coming and
- * going.
+ * For SETTLE_NS after a TSG came or went, losses are not blamed on the slice. If TSGs keep coming
+ * and going, this ends after UNREST_NS, so that a program cannot gain by that.
  */
 #define SETTLE_NS (GS_S / 2)
 #define UNREST_NS (6 * GS_S)
-/* LC pays from this debt to the BEs on, with a shorter slice; the debt grows to the maximum. */
+/*
+ * If BEs lack this much of their floor, LC pays them back with a shorter slice. The second value
+ * limits the debt.
+ */
 #define OWED_NS (80 * GS_MS)
 #define OWED_MAX_NS (400 * GS_MS)
 #define PAYING_LC_US 10000ull
@@ -26,24 +29,27 @@ GPUSCHED_INLINE void leave_costs(const struct tsg *s, struct runlist *r)
 }
 
 /*
- * While requests get holds, each payment keeps a whole queue of requests waiting. The log is late,
- * so a BE gets more in one payment than it is owed. That surplus is kept as credit, so that
- * payments are fewer. In return a payment begins at a smaller debt, so that the BE does not wait
- * longer for it. There is no credit with several BEs: the surplus of one BE is no payment to
- * another.
+ * While requests get holds, each payment to a BE keeps a whole queue of requests waiting. The log
+ * is late, so a BE gets more in a payment than its debt. This surplus is kept as a credit, which
+ * makes payments rarer. In return, a payment begins at a smaller debt, so that the BE does not wait
+ * longer for it. With several BEs there is no credit: one BE's surplus does not pay another.
  */
 #define HELD_LATELY_NS (5 * GS_S)
 #define OWED_HELD_NS (20 * GS_MS)
 #define CREDIT_NS (OWED_NS - OWED_HELD_NS)
 
-/* Adds up what BEs with work lack to their floor over @span, and decides whether LC pays. */
+/*
+ * Adds up how much GPU time BEs with work lack to their floor in @span, and decides whether LC
+ * pays.
+ */
 GPUSCHED_INLINE void owe(struct runlist *r, gs_u64 span)
 {
 	int held = r->be == 1 && r->held_ns && r->look_ns < r->held_ns + HELD_LATELY_NS;
 	gs_u64 got = r->be_progress - r->look_progress;
 	gs_u64 due = r->ready + r->part
 			     ? span * be_floor_pct * (r->held_ns > r->look_ns ? 10 : 12) / 1000
-			     : 0; /* without a hold a fifth more, since looks come late */
+			     /* without a hold a fifth more: looks and payments come late */
+			     : 0;
 
 	got += held ? r->credit_ns : 0;
 	r->owed_ns = gs_least(r->owed_ns + due, OWED_MAX_NS + got);
@@ -55,13 +61,13 @@ GPUSCHED_INLINE void owe(struct runlist *r, gs_u64 span)
 		r->paying = 0;
 }
 
-/* The length of a look. A trial's look is as short as it can be, since a trial keeps LC waiting. */
+/* The length of a look. It is shortest in a trial, since a trial keeps LC waiting. */
 GPUSCHED_INLINE gs_u64 look_for(const struct runlist *r)
 {
 	return r->slice.trial_ns ? TRIAL_NS : LOOK_NS;
 }
 
-/* Fills in the findings of the look that ends now. */
+/* Stores the findings of the look that ends now. */
 GPUSCHED_INLINE void see(struct runlist *r, gs_u64 span, gs_u64 now)
 {
 	struct slice_seen *in = &r->seen;
@@ -82,8 +88,8 @@ GPUSCHED_INLINE void see(struct runlist *r, gs_u64 span, gs_u64 now)
 #define BLIND_NS (3 * GS_S)
 
 /*
- * Logs once that facts about the runlist are missing for long. In its first moments they always
- * are.
+ * Logs once that facts about the runlist have been missing for long. A new runlist never has facts
+ * at first.
  */
 GPUSCHED_INLINE void watch_blind(struct runlist *r, gs_u64 now)
 {
@@ -96,8 +102,8 @@ GPUSCHED_INLINE void watch_blind(struct runlist *r, gs_u64 now)
 }
 
 /*
- * Ends a look when it has lasted long enough, acts on it, and begins the next one. If the slice
- * changed during a look, the look says nothing of the new slice: it ends as soon as it can.
+ * Ends a look when it has lasted long enough, acts on it, and begins the next. If the slice changed
+ * during a look, the look cannot judge the new slice, so it ends as soon as possible.
  */
 GPUSCHED_INLINE void watch_costs(struct runlist *r, gs_u32 runlist, gs_u64 now)
 {
@@ -142,10 +148,10 @@ GPUSCHED_INLINE void watch_costs(struct runlist *r, gs_u32 runlist, gs_u64 now)
 }
 
 /*
- * Decides whether guesses take effect. They do so only beside LC and BE, or beside several TSGs of
- * class be. The latter take turns, and without guesses, TSGs without a class would not share these
- * turns. There must also be a guess for every TSG that competes: a TSG without one would take the
- * time that BEs leave to LC.
+ * Decides whether guesses take effect. They do only if there are LC and BE, or several TSGs of
+ * class be. In the latter case, those TSGs take turns, which TSGs without a class would otherwise
+ * not share. Each TSG that competes needs a class or a guess: otherwise it would take the time that
+ * BEs leave to LC.
  */
 GPUSCHED_INLINE void choose_acting(struct runlist *r, gs_u64 now)
 {
@@ -161,7 +167,7 @@ GPUSCHED_INLINE void choose_acting(struct runlist *r, gs_u64 now)
 	r->acting = act;
 }
 
-/* Once per round and runlist, before the first TSG is decided on. */
+/* Decides for the runlist: once per round, before its first TSG is decided on. */
 GPUSCHED_INLINE void settle(struct runlist *r, gs_u32 runlist, gs_u64 now)
 {
 	if (!r->slice.us)
@@ -177,7 +183,7 @@ GPUSCHED_INLINE void settle(struct runlist *r, gs_u32 runlist, gs_u64 now)
 	r->lc = r->g_lc + (r->acting ? r->g_guessed_lc : 0);
 	r->be = r->g_be + (r->acting ? r->g_guessed_be : 0);
 	r->running_lc = r->g_running_lc;
-	/* one busy TSG is enough, or many small ones with a third of what LC leaves */
+	/* one TSG with a large part is enough, or small ones with a third of what LC leaves */
 	r->busy = r->g_busy ||
 		  (r->g_busy_permille && r->g_busy_permille * 3 + r->g_lc_permille >= 1000);
 	r->ready = r->g_ready;
@@ -192,7 +198,7 @@ GPUSCHED_INLINE void settle(struct runlist *r, gs_u32 runlist, gs_u64 now)
 	watch_costs(r, runlist, now);
 	r->stood_ns += r->g_held ? now - r->round_ns : 0;
 	r->round_ns = now;
-	/* the debt is paid: LC gets its long slice back now, not at the next look */
+	/* debt is paid: LC gets its long slice now, not at the next look */
 	if (r->be_progress - r->look_progress >= r->owed_ns)
 		r->paying = 0;
 	change_turn(r, runlist, now);
@@ -206,8 +212,8 @@ GPUSCHED_INLINE void settle(struct runlist *r, gs_u32 runlist, gs_u64 now)
 
 /*
  * Returns the rate that the TSG had before guesses took effect. If BEs with a class took turns
- * beside it, that rate was higher than by default. The result is then at most an equal part of what
- * LC leaves.
+ * then, this TSG's rate was higher than it is by default. So the result is at most an equal part of
+ * what LC leaves.
  */
 GPUSCHED_INLINE gs_u64 base_of(const struct gpusched_task *t, const struct tsg *s,
 			       const struct runlist *r)
@@ -220,10 +226,10 @@ GPUSCHED_INLINE gs_u64 base_of(const struct gpusched_task *t, const struct tsg *
 }
 
 /*
- * Undoes guesses if a TSG is worse off than before they took effect. Only a TSG that nearly always
- * had work can show that. After a TSG with a class has come, none can, since the newcomer takes its
- * part. The rate of a TSG is the growth of @s->progress over a second. Where turns are taken, the
- * rate is measured over ten rounds of turns at first, and then over all the time since. A loss of
+ * Undoes guesses if a TSG is worse off than before they took effect. The rate of a TSG is the
+ * growth of @s->progress per second. Only a TSG that nearly always had work can show a loss. None
+ * can once another TSG with a class has come, since that TSG takes its part. Where turns are taken,
+ * the rate is first measured over ten rounds of turns, and then over all the time since. A loss of
  * up to one turn proves nothing.
  */
 GPUSCHED_INLINE void watch_harm(const struct gpusched_task *t, struct tsg *s, struct runlist *r,
@@ -231,7 +237,7 @@ GPUSCHED_INLINE void watch_harm(const struct gpusched_task *t, struct tsg *s, st
 {
 	const struct gpusched_facts *f = &s->now;
 	gs_u64 turn = r->ready > 1 ? (gs_u64)turn_ms * GS_MS : 0;
-	/* an LC with long work first does the work that piled up before guesses took effect */
+	/* an LC with long turns first does work that piled up before guesses took effect */
 	int slow = r->slice.work_us >= costs_long_work_us(&r->costs);
 	gs_u64 watch = slow ? 2 * WATCH_NS : WATCH_NS, window = slow && r->acting ? WATCH_NS : GS_S;
 	gs_u64 from = r->acting_ns + GS_S / 2, span = now - s->check_ns, got, base;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * auto/decide.h - pass 1: decides what each TSG gets
+ * auto/decide.h - decides in pass 1 what each TSG gets
  */
 #ifndef AUTO_DECIDE_H
 #define AUTO_DECIDE_H
@@ -26,7 +26,10 @@ GPUSCHED_INLINE int wants_cta(const struct gpusched_task *t, struct tsg *s, gs_u
 	return may_have_cta(t) && probe_cta(&s->probe, &seen);
 }
 
-/* The daemon wishes to know how long the blocks are. LC has the time: BEs are owed nothing. */
+/*
+ * True if the daemon wants to learn the length of the TSG's thread blocks, and LC can afford that:
+ * no BE lacks its floor.
+ */
 GPUSCHED_INLINE int is_tried(const struct gpusched_task *t, struct tsg *s, const struct runlist *r,
 			     gs_u64 now)
 {
@@ -37,7 +40,7 @@ GPUSCHED_INLINE int is_tried(const struct gpusched_task *t, struct tsg *s, const
 	return probe_trial(&s->probe, &seen, wished);
 }
 
-/* Notes what `gpusched status` shows of an LC. */
+/* Stores the reasons that `gpusched status` shows for an LC. */
 GPUSCHED_INLINE void say(const struct gpusched_task *t, struct tsg *s, const struct runlist *r,
 			 gs_u64 now)
 {
@@ -49,6 +52,7 @@ GPUSCHED_INLINE void say(const struct gpusched_task *t, struct tsg *s, const str
 					     : NO_KIND;
 	x->quiet_us = s->requests.quiet_us;
 	x->turns_a_request = s->requests.turns;
+	x->turn_us = s->requests.turn_us;
 	x->not_held = not_held(t, s, r, now);
 	if (!r->be)
 		x->means = NO_MEANS;
@@ -75,8 +79,8 @@ GPUSCHED_INLINE void decide_lc(struct gpusched_task *t, struct tsg *s, const str
 }
 
 /*
- * A BE's slice is short only where LC gains by that. Beside a busy TSG without a class it is not,
- * since that TSG's slices would make the BE starve.
+ * Sets a BE's slice. It is short only where LC gains by that. Beside a busy TSG without a class it
+ * is not short, since that TSG's long slices would starve the BE.
  */
 GPUSCHED_INLINE void want_be_slice(struct gpusched_task *t, const struct tsg *s,
 				   const struct runlist *r, int tried)
@@ -102,7 +106,10 @@ GPUSCHED_INLINE void decide_be(struct gpusched_task *t, struct tsg *s, const str
 	int tried = is_tried(t, s, r, now);
 
 	want_be_slice(t, s, r, tried);
-	/* without costs a slice's end does not show: the slices of the trial tell them first */
+	/*
+	 * in a trial, CTA waits until the cost of a save is known: without it, the log does not
+	 * show which turns a slice ended
+	 */
 	if (tried ? r->gpu.known & GPUSCHED_GPU_SAVE : r->lc && !r->busy && wants_cta(t, s, now))
 		gpusched_want_preempt_mode(t, GPUSCHED_PREEMPT_CTA);
 	else
@@ -119,7 +126,7 @@ GPUSCHED_INLINE void decide_be(struct gpusched_task *t, struct tsg *s, const str
 
 /*
  * Suspends a TSG that its limit pauses. When the pause ends, the TSG's turn counts as just begun:
- * the log is late, and the pause in it would look like a lack of work.
+ * the log is late, and the pause in it would look like lack of work.
  */
 GPUSCHED_INLINE void pause_or_not(struct gpusched_task *t, struct tsg *s, gs_u64 now, int paused)
 {

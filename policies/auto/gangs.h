@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * auto/gangs.h - gangs: jobs that have work on several GPUs, and have their turns on all at once
+ * auto/gangs.h - gives jobs with work on several GPUs (gangs) their turns on all GPUs at once
  *
- * One GPU of a gang leads: the GPU on which the gang's part is the smallest. So the gang takes no
- * more than its part on any of its GPUs. The gang stands in line on the leading GPU only. When it
- * is first there, it is called, and all its GPUs give it the next turn. If another gang was called
- * on one of these GPUs already, the gang waits, and is called before others for the turns after
- * that.
+ * One GPU of a gang leads: the one on which the gang's part is the smallest. So the gang takes no
+ * more than its part on any GPU. It stands in line only on the leading GPU. When it is first there,
+ * it is called, and all its GPUs give it the next turn. If one of these GPUs is already taken by
+ * another gang, the gang waits, and is called first for the following turns.
  */
 #ifndef AUTO_GANGS_H
 #define AUTO_GANGS_H
@@ -18,7 +17,7 @@ struct gang_key {
 };
 GPUSCHED_MAP(auto_gangs, HASH, struct gang_key, struct gang, 8192);
 
-/* The first in line of the gangs that a GPU leads. */
+/* On each GPU: the first in line among the gangs that this GPU leads. */
 struct bid {
 	gs_u64 seq;
 	struct gang_key key;
@@ -35,13 +34,13 @@ GPUSCHED_INLINE gs_u64 job_in(const struct candidate *c)
 	return c->place.who[GPUSCHED_LEVEL_JOB];
 }
 
-/* Returns 0 if there is no candidate. */
+/* The id of the candidate's TSG; 0: there is no candidate. */
 GPUSCHED_INLINE gs_u64 tsg_in(const struct candidate *c)
 {
 	return c->place.who[GPUSCHED_LEVEL_TSG];
 }
 
-/* True if a job has work on more than one GPU. */
+/* True if a job has work on more than one GPU. @gpus: one bit per GPU. */
 GPUSCHED_INLINE int is_gang(gs_u64 gpus)
 {
 	return (gpus & (gpus - 1)) != 0;
@@ -56,8 +55,8 @@ GPUSCHED_INLINE struct gang *gang_of(const struct candidate *c)
 }
 
 /*
- * Notes that a TSG of the gang is ready for turns on @runlist. @crowd is the weight of all that
- * share the runlist: the larger it is, the smaller is the gang's part there.
+ * Notes that a TSG of the gang wants turns on @runlist. @crowd: weight of all that share the
+ * runlist. A larger crowd means a smaller part for the gang.
  */
 GPUSCHED_INLINE void gang_found(struct gang *g, const struct runlist *r, gs_u32 runlist,
 				gs_u64 crowd)
@@ -77,7 +76,7 @@ GPUSCHED_INLINE void gang_found(struct gang *g, const struct runlist *r, gs_u32 
 	}
 }
 
-/* Notes the gang that is first in line on its leading GPU, so that gangs_call() can call it. */
+/* Notes that the gang is first in line on its leading GPU, so that gangs_call() can call it. */
 GPUSCHED_INLINE void gang_bid(const struct runlist *r, gs_u32 runlist)
 {
 	gs_u32 gpu = (runlist >> 8) % MAX_GPUS;
@@ -91,9 +90,9 @@ GPUSCHED_INLINE void gang_bid(const struct runlist *r, gs_u32 runlist)
 }
 
 /*
- * Calls the first gang that @gpu leads, if all its GPUs are free. @taken: the GPUs of gangs called
- * so far; returns them with those of this gang. @waits: 1 to call only a gang that had to wait
- * before.
+ * Calls the first gang that @gpu leads, if all its GPUs are free. @taken: GPUs of the gangs called
+ * so far; returns these plus the gang's GPUs. @waits: 1 to call only a gang that had to wait
+ * before; 0 for one that did not.
  */
 GPUSCHED_INLINE gs_u64 gang_call(gs_u32 gpu, gs_u32 waits, gs_u64 taken, gs_u64 seq, gs_u64 epoch)
 {
@@ -114,7 +113,7 @@ GPUSCHED_INLINE gs_u64 gang_call(gs_u32 gpu, gs_u32 waits, gs_u64 taken, gs_u64 
 	return taken | g->found;
 }
 
-/* Calls gangs for a new epoch: first those that had to wait, then the others. */
+/* Calls the gangs for a new epoch: first those that had to wait, then the rest. */
 GPUSCHED_INLINE void gangs_call(gs_u64 seq, gs_u64 epoch)
 {
 	gs_u64 taken = 0;

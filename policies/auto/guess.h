@@ -1,37 +1,37 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * auto/guess.h - takes a TSG without a class for lc or be, by how its turns end
+ * auto/guess.h - guesses whether a TSG without a class is lc or be, by how its turns end
  *
  * Pure: struct gpusched_facts goes in, struct guess comes out. Only turns that the slice ended, or
- * that ended while others waited, show what a TSG is. A TSG that is alone has no such turns.
+ * that ended while others waited, say something. A TSG that is alone has no such turns.
  */
 #ifndef AUTO_GUESS_H
 #define AUTO_GUESS_H
 
 #include "costs.h"
 
-/* How many looks in a row it takes to change the mind about a TSG without a class. */
+/* So many looks in a row must agree before the guess changes. */
 #define STEADY 10
 #define LOOK_NS (250 * GS_MS)
 #define LOOK_MAX_NS (2 * GS_S)
 
-/* A TSG is taken for one of these. */
+/* Roles of a TSG: by its class, or by a guess. */
 enum role { NOTHING, LC, BE, OTHER };
 
-/* Begins with zeroes. */
+/* The guess about one TSG; begins with zeroes. */
 struct guess {
 	/* the facts when the present look began; look_ns 0: no look has begun */
 	gs_u64 look_ns, since_ns, held_ns, slice_ended, drained, returns;
-	gs_u32 verdict; /* enum role: what the TSG is taken for */
-	gs_u32 leaning; /* what the last looks found instead */
-	gs_u32 looks;   /* how many looks in a row found that */
+	gs_u32 verdict; /* enum role: the current guess */
+	gs_u32 leaning; /* enum role: the different result of the latest looks */
+	gs_u32 looks;   /* number of looks in a row with that result */
 	gs_u32 pad;
 };
 
 /*
- * Returns an opinion by the turns of one look: LC, BE, or NOTHING (no opinion). Once a launch-bound
- * service counts as LC, the short BE slices beside it make it return again and again. So returns do
- * not count against a TSG that is taken for LC already.
+ * Returns an opinion from the turns of one look: LC, BE, or NOTHING (none). Beside a launch-bound
+ * service that counts as LC, BE slices are short, which makes the service return again and again.
+ * So returns do not speak against a TSG that already counts as LC.
  */
 GPUSCHED_INLINE gs_u32 guess_opinion(const struct guess *g, const struct gpusched_facts *f,
 				     const struct costs *c, gs_u32 acting)
@@ -40,12 +40,12 @@ GPUSCHED_INLINE gs_u32 guess_opinion(const struct guess *g, const struct gpusche
 	gs_u64 cut = f->slice_ended - g->slice_ended, drained = f->drained - g->drained;
 	gs_u64 held = f->held_ns - g->held_ns, returns = f->returns - g->returns;
 	gs_u64 ended = cut + drained;
-	/* an LC may first do the work that had piled up before the guess */
+	/* an LC may first do work that piled up before the guess */
 	int catches_up = acting && g->verdict == LC && costs_are_long(c, held, drained);
 
 	/*
-	 * BE has most of the GPU; or a good part, and seldom drains; or a small part, and never
-	 * does
+	 * BE: it has most of the GPU; or a good part of it and rarely drains; or a small part and
+	 * never drains
 	 */
 	if (cut * 10 >= ended && held * 2 >= span)
 		return BE;
@@ -55,7 +55,7 @@ GPUSCHED_INLINE gs_u32 guess_opinion(const struct guess *g, const struct gpusche
 		return BE;
 	if (drained * 10 < ended * 9 || held * 10 > span * (catches_up ? 9 : 5))
 		return NOTHING;
-	/* beside turns this long, the BE slice before each of them is little */
+	/* with turns this long, the BE slice before each turn matters little */
 	if (costs_are_long(c, held, drained))
 		return LC;
 	return returns * 4 <= drained * 3 || (acting && g->verdict == LC) ? LC : NOTHING;
@@ -72,8 +72,8 @@ GPUSCHED_INLINE void guess_begin(struct guess *g, const struct gpusched_facts *f
 }
 
 /*
- * Looks at the TSG in a round. @acting: guesses are in effect on the runlist. Returns 1 if the TSG
- * was taken for LC or BE, and that has now changed.
+ * Looks at the TSG in a round. @acting: guesses are in effect on the runlist. Returns 1 if the
+ * guess was LC or BE, and has now changed.
  */
 GPUSCHED_INLINE int guess_look(struct guess *g, const struct gpusched_facts *f,
 			       const struct costs *c, gs_u32 acting)

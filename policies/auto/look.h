@@ -1,37 +1,37 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * auto/look.h - pass 0: reads the log's facts about each TSG, guesses its role, sums by runlist
+ * auto/look.h - reads the facts about each TSG in pass 0, guesses its role, sums up by runlist
  */
 #ifndef AUTO_LOOK_H
 #define AUTO_LOOK_H
 
 /*
- * If a TSG is still suspended this long after the policy wished it to run, somebody else has
- * suspended it. The time is enough for the policy's own call, and shorter than a turn.
+ * If a TSG is still suspended this long after the policy let it run, the suspension is somebody
+ * else's. The time is long enough for the policy's own call, and shorter than a turn.
  */
 #define ABSENT_NS (30 * GS_MS)
-/* A BE that has not been on the GPU for this long, and does not wait for the GPU, has no work. */
+/* If a BE has not been on the GPU for this long, and does not wait for it, it has no work. */
 #define IDLE_NS (20 * GS_MS)
 /*
- * A BE works in bits if in PART_PERMILLE of the looks at it, it has been off the GPU for longer
- * than OFF_NS, but less than IDLE_NS.
+ * A BE is briefly off if it has been off the GPU for longer than OFF_NS, but less than IDLE_NS. A
+ * BE that is briefly off in PART_PERMILLE of the looks at it works in bits.
  */
 #define OFF_NS (4 * GS_MS)
 #define PART_PERMILLE 120
-/* It is an inversion if an LC TSG waits for this long while BEs run. */
+/* An inversion is an LC TSG that waits this long while BEs run. */
 #define INVERSION_NS (5 * GS_MS)
 /*
- * Guesses that take effect are watched for WATCH_NS. If they did harm, there are none for LEAVE_NS.
- * Each new trial harms again, so that time doubles with each vain trial in a row.
+ * Guesses are watched for WATCH_NS after they take effect. If they did harm, there are none for
+ * LEAVE_NS. This time doubles with each failed trial in a row, since each trial does harm.
  */
 #define WATCH_NS (10 * GS_S)
 #define LEAVE_NS (60 * GS_S)
 #define LEAVE_MAX_NS (3600 * GS_S)
 /* A TSG that has not run for this long does not count as running. */
 #define STALE_NS (5 * GS_S)
-/* A TSG that is neither LC nor BE competes with BEs from this part of the GPU on. */
+/* A TSG that is neither LC nor BE competes with BEs if it has at least this part of the GPU. */
 #define BUSY_PERMILLE 200
-/* If LC has more than this part of the GPU, it is no sign of idleness that a BE does not run. */
+/* If LC has more than this part of the GPU, a BE that does not run may still have work. */
 #define HOGGED_PERMILLE 800
 
 GPUSCHED_INLINE gs_u32 role_of(const struct gpusched_task *t, const struct tsg *s)
@@ -60,7 +60,7 @@ GPUSCHED_INLINE int counts_as(const struct gpusched_task *t, const struct tsg *s
 	return s->role == role && (!is_guessed(t) || r->acting);
 }
 
-/* Finds out whether somebody else has suspended the TSG. Such a TSG takes no part in turns. */
+/* Detects a TSG that somebody else has suspended. Such a TSG gets no turns. */
 GPUSCHED_INLINE void look_absent(const struct gpusched_task *t, struct tsg *s, gs_u64 now)
 {
 	if (!gpusched_is_suspended(&t->is) || gpusched_is_suspended(&t->want) ||
@@ -74,7 +74,7 @@ GPUSCHED_INLINE void look_absent(const struct gpusched_task *t, struct tsg *s, g
 	s->absent = now >= s->absent_ns + ABSENT_NS;
 }
 
-/* Notes a hold: turns stand still, and it is not the BEs' doing that they do not run. */
+/* Notes a hold. Turns stop for its duration, and BEs that do not run may still have work. */
 GPUSCHED_INLINE void look_held(const struct gpusched_task *t, struct runlist *r, gs_u64 now)
 {
 	gs_u32 state = gpusched_hold_state(t);
@@ -86,10 +86,10 @@ GPUSCHED_INLINE void look_held(const struct gpusched_task *t, struct runlist *r,
 }
 
 /*
- * Finds out whether a BE works in bits: whether it is often off the GPU for a short time, without
- * waiting for the GPU. Such a BE would waste turns, so it runs beside the TSG that has the turn,
- * with an equal slice. @off: it is off at time @at. A BE that is off for longer counts as idle
- * instead, which costs LC less.
+ * Detects a BE that works in bits: it is often off the GPU for a short time without waiting for it.
+ * Such a BE would waste turns, so it runs beside the TSG that has the turn, with an equal slice. A
+ * BE that is off for longer counts as idle instead, which costs LC less. @off: the BE is off the
+ * GPU at time @at.
  */
 GPUSCHED_INLINE void look_part(struct tsg *s, gs_u64 at, int off)
 {
@@ -104,10 +104,9 @@ GPUSCHED_INLINE void look_part(struct tsg *s, gs_u64 at, int off)
 }
 
 /*
- * Finds out whether a BE has no work. That shows only in the BE's turns, since a suspended TSG
- * cannot run. The log is late, often by more than a turn, so its facts are compared with the turn
- * that they are about. If the TSG never ran in its last turn, it has no work, although that turn is
- * over.
+ * Detects a BE without work. Only its own turns can show that, since a suspended TSG cannot run.
+ * The log is late, often by more than a turn, so its facts are compared with the turn to which they
+ * belong. If the TSG never ran in its last turn, it has no work, even if that turn is over.
  */
 GPUSCHED_INLINE void look_idle(const struct gpusched_task *t, struct tsg *s,
 			       const struct runlist *r)
@@ -118,7 +117,7 @@ GPUSCHED_INLINE void look_idle(const struct gpusched_task *t, struct tsg *s,
 	int away = !(f->state & (GPUSCHED_STATE_LOADED | GPUSCHED_STATE_WAITING));
 	int settled = at > since + IDLE_NS + 5 * GS_MS;
 
-	/* if LC leaves next to nothing, a BE that does not run may still have work */
+	/* if LC leaves almost no time, a BE that does not run may still have work */
 	if (!s->sighted || !(f->known & GPUSCHED_FACT_LAST_RUN) ||
 	    r->lc_permille > HOGGED_PERMILLE) {
 		s->idle = 0;
@@ -135,8 +134,8 @@ GPUSCHED_INLINE void look_idle(const struct gpusched_task *t, struct tsg *s,
 }
 
 /*
- * Undoes guesses because one of them was wrong. They stay off for a while: guesses that come and go
- * would never be watched long enough to see whether they do harm.
+ * Undoes guesses because one of them was wrong. They stay off for a while: guesses that change
+ * often would never be watched long enough to see whether they do harm.
  */
 GPUSCHED_INLINE void doubt(const struct gpusched_task *t, struct runlist *r, gs_u64 now)
 {
@@ -145,7 +144,7 @@ GPUSCHED_INLINE void doubt(const struct gpusched_task *t, struct runlist *r, gs_
 	r->leave_until_ns = now + LEAVE_NS;
 }
 
-/* Guesses what a TSG without a class is. Called before the round's progress is added. */
+/* Guesses the role of a TSG without a class. Call this before the round's progress is added. */
 GPUSCHED_INLINE void judge(const struct gpusched_task *t, struct tsg *s, struct runlist *r)
 {
 	const struct gpusched_facts *f = &s->now;
@@ -160,7 +159,7 @@ GPUSCHED_INLINE void judge(const struct gpusched_task *t, struct tsg *s, struct 
 }
 
 /*
- * Counts an inversion: an LC waits for INVERSION_NS and BEs run meanwhile. Counts each wait once.
+ * Counts an inversion: an LC waits for INVERSION_NS, and BEs run meanwhile. Each wait counts once.
  */
 GPUSCHED_INLINE void look_inversion(const struct gpusched_task *t, struct tsg *s, struct runlist *r)
 {
@@ -182,7 +181,7 @@ GPUSCHED_INLINE void look_inversion(const struct gpusched_task *t, struct tsg *s
 	gpusched_log("inversion: lc waits for 5 ms while be runs; TSG", t->id);
 }
 
-/* Adds the TSG's progress since the last round to its own sums and to its runlist's. */
+/* Adds the TSG's progress since the last round to its own sums and to those of its runlist. */
 GPUSCHED_INLINE void look_progress(const struct gpusched_task *t, struct tsg *s, struct runlist *r)
 {
 	const struct gpusched_facts *f = &s->now;
@@ -219,8 +218,8 @@ GPUSCHED_INLINE void look_progress(const struct gpusched_task *t, struct tsg *s,
 }
 
 /*
- * A real function, not inlined, so that it has a stack frame of its own. It calls nothing, since on
- * old kernels there is no stack left for one more call.
+ * Not inlined, so that it has a stack frame of its own. It must not call anything: on old kernels
+ * the stack has no space for one more call.
  */
 static __attribute__((noinline)) int learn(struct runlist *r)
 {
@@ -249,7 +248,7 @@ GPUSCHED_INLINE void begin_runlist(struct runlist *r, const struct gpusched_roun
 	clear(&r->called);
 }
 
-/* True if the TSG has not run for long. */
+/* True if the TSG has not run for STALE_NS. */
 GPUSCHED_INLINE int is_stale(const struct tsg *s)
 {
 	const struct gpusched_facts *f = &s->now;

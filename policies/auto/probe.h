@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * auto/probe.h - tries for 150 ms a minute whether a BE leaves the GPU sooner in CTA mode
+ * auto/probe.h - tests for 150 ms a minute whether a BE leaves the GPU sooner in CTA mode
  *
- * Pure: struct probe_seen goes in, struct probe comes out. If thread blocks are long, CTA mode is
- * far worse than CILP.
+ * Pure: struct probe_seen goes in, struct probe comes out. With long thread blocks, CTA mode is far
+ * worse than CILP. Separately, the daemon may want a trial, to learn how long the blocks are.
  */
 #ifndef AUTO_PROBE_H
 #define AUTO_PROBE_H
@@ -13,40 +13,46 @@
 #define PROBE_NS (150 * GS_MS)
 #define PROBE_EVERY_NS (60 * GS_S)
 #define PROBE_GAIN_NS (10 * 1000ull)
-/* The longest trial that the daemon wishes, in case it does not end the trial, and its slice. */
+/*
+ * Longest trial for the daemon, in case the daemon does not end it; shortest and longest slice in
+ * it.
+ */
 #define WISHED_NS (2500 * GS_MS)
 #define WISHED_US 1000
 #define WISHED_MAX_US 2000
-/* After this many turns in the probe, drain_ns no longer shows the turns before it. */
+/* After this many turns in the probe, drain_ns no longer reflects turns before the probe. */
 #define PROBE_DRAINS 12
 
 struct probe_seen {
 	gs_u64 now_ns;
-	gs_u64 drain_ns; /* how long the TSG takes to leave the GPU after its slice, lately */
-	gs_u64 drains;   /* how often that was measured so far */
-	int known;       /* 1: both are known */
+	gs_u64 drain_ns; /* recent time that the TSG takes to leave the GPU after its slice */
+	gs_u64 drains;   /* number of such measurements so far */
+	int known;       /* 1: the two values above are known */
 };
 
-/* Begins with zeroes. */
+/* State of one TSG; begins with zeroes. */
 struct probe {
-	gs_u64 until_ns; /* when the present probe ends; 0: there is none */
+	gs_u64 until_ns; /* when the present probe ends; 0: no probe runs */
 	gs_u64 next_ns;  /* when the next probe may begin */
-	gs_u64 cilp_ns;  /* drain_ns in CILP mode, before the last probe */
+	gs_u64 cilp_ns;  /* drain_ns in CILP mode, as it was before the last probe */
 	gs_u64 drains;   /* probe_seen.drains when the last probe began */
-	gs_u32 in_cta;   /* 1: the last probe found CTA better, so the TSG stays in CTA mode */
+	gs_u32 in_cta;   /* 1: the last probe found CTA mode better, so the TSG stays in it */
 	gs_u32 pad;
-	gs_u64 trial_ns; /* when the wished trial began; 0: none is wished */
+	gs_u64 trial_ns; /* when the daemon's trial began; 0: the daemon wants none */
 };
 
-/* The slice of a trial: long against a save, so that its end shows in a turn's length. */
+/*
+ * The slice in a trial. It is long compared to a save, so that the log shows which turns the slice
+ * ended.
+ */
 GPUSCHED_INLINE gs_u64 probe_slice_us(gs_u64 save_us)
 {
 	return gs_least(gs_most(8 * save_us, WISHED_US), WISHED_MAX_US);
 }
 
 /*
- * Returns 1 while a trial is wished and not too long. A probe begins to count its drains anew after
- * a trial.
+ * Returns 1 while the daemon wants a trial and it has not lasted too long. @wished: the daemon
+ * wants it now. After a trial, a probe counts its drains from zero.
  */
 GPUSCHED_INLINE int probe_trial(struct probe *p, const struct probe_seen *s, int wished)
 {
@@ -61,7 +67,7 @@ GPUSCHED_INLINE int probe_trial(struct probe *p, const struct probe_seen *s, int
 	return s->now_ns < p->trial_ns + WISHED_NS;
 }
 
-/* Returns 1 if the TSG should be in CTA mode. */
+/* Returns 1 if the TSG should be in CTA mode now. */
 GPUSCHED_INLINE int probe_cta(struct probe *p, const struct probe_seen *s)
 {
 	if (p->until_ns) {

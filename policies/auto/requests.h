@@ -1,32 +1,32 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * auto/requests.h - decides whether BEs are suspended during an LC's requests, by what that saves
+ * auto/requests.h - decides whether to suspend BEs during an LC's requests (a hold)
  *
- * In windows without a hold, the log shows how many turns a request has, and how long the GPU would
- * idle in a hold. During holds neither shows. Then only the length of requests can show that they
- * have changed; if it does, one window without a hold finds out how.
+ * In windows without holds, the log shows how many turns a request has, and how long the GPU would
+ * idle in a hold. In holds the log shows neither. There, only a change in the length of requests
+ * shows that they are different now. One window without holds then measures them again.
  */
 #ifndef AUTO_REQUESTS_H
 #define AUTO_REQUESTS_H
 
-/* A hold costs a call to suspend and one to resume. */
+/* A hold costs two calls: one to suspend and one to resume. */
 #define CALLS_US 1000ull
 #define HOLD_US GPUSCHED_HOLD_MAX_US
 #define WINDOW_NS GS_S
 #define ENOUGH 4
-/* Requests have changed if the mean length of MANY of them in holds changes by this factor. */
+/* Requests have changed if the mean length of MANY requests in holds differs by this factor. */
 #define MANY 64
 #define OTHER_LENGTH 4
-/* A request in holds that lasts this much longer than others may wait for something else. */
+/* A request in a hold counts as changed if it is this much longer than eight usual ones. */
 #define STUCK_NS (5 * GS_S)
-/* The account may be this late, so it may lack as much of the work. */
+/* The account may be this late, so it may lack this much of the work. */
 #define LATE_NS (67 * GS_MS)
-/* While requests of an LC are measured, no LC of the runlist has a hold, for this long at most. */
+/* While an LC's requests are measured, no LC of the runlist has a hold, for at most this long. */
 #define LOOKED_AT_NS (5 * GS_S)
 #define AGAIN_NS (30 * GS_S)
 #define AGAIN_MAX_NS (3600 * GS_S)
 
-/* Returns the length of all requests in the present window, the open one included. */
+/* Returns the total length of requests in the present window, including the one in progress. */
 GPUSCHED_INLINE gs_u64 open_ns(const struct requests *q, gs_u64 now)
 {
 	gs_u64 from = gs_most(q->began_ns, q->window_ns);
@@ -46,8 +46,9 @@ GPUSCHED_INLINE void begin_window(struct tsg *s, gs_u64 now)
 }
 
 /*
- * A hold is worth its cost if the switches of a request's turns cost more. A hold costs its calls
- * and the idle GPU at its end. It is a waste if the GPU would idle for too much of the time.
+ * Compares a hold with the switches that it saves. Switches cost a round trip for each turn of a
+ * request. A hold costs its calls, and an idle GPU at its end. It is a waste if the GPU would idle
+ * for too large a part of all time.
  */
 GPUSCHED_INLINE gs_u32 weigh_hold(const struct requests *q, const struct runlist *r)
 {
@@ -57,8 +58,8 @@ GPUSCHED_INLINE gs_u32 weigh_hold(const struct requests *q, const struct runlist
 }
 
 /*
- * Ends a window without a hold, and judges its requests. The GPU would idle in a hold for the part
- * of a request that is neither work nor waiting for the GPU.
+ * Ends a window without holds, and judges its requests. In a hold, the GPU would idle in that part
+ * of a request which is neither work nor waiting for the GPU.
  */
 GPUSCHED_INLINE void weigh_requests(struct tsg *s, struct runlist *r, gs_u64 now)
 {
@@ -70,15 +71,16 @@ GPUSCHED_INLINE void weigh_requests(struct tsg *s, struct runlist *r, gs_u64 now
 	gs_u64 idle = open > worked ? open - worked : 0;
 
 	q->turns = gpusched_div(turns * mean, open);
+	if (turns)
+		q->turn_us = gpusched_div(gpusched_div(s->progress - q->window_progress, turns),
+					  1000ull);
 	q->idle_permille = gpusched_div(idle * 1000, now - q->window_ns);
 	q->verdict = weigh_hold(q, r);
 	q->length_ns = 0;
 	r->unheld_until_ns = 0;
 }
 
-/*
- * Ends a window with holds: if the length of requests has changed, they have to be measured again.
- */
+/* Ends a window with holds. If the length of requests has changed, they must be measured again. */
 GPUSCHED_INLINE void compare_requests(struct requests *q, struct runlist *r, gs_u64 now)
 {
 	gs_u64 mean = q->ended ? gpusched_div(q->open_ns, (gs_u64)q->ended) : 0;
@@ -98,7 +100,7 @@ GPUSCHED_INLINE void compare_requests(struct requests *q, struct runlist *r, gs_
 	r->unheld_until_ns = now + LOOKED_AT_NS;
 }
 
-/* Pass 0, for an LC: ends its window when that is long enough. */
+/* Pass 0, for an LC: ends the LC's window if it is long enough. */
 GPUSCHED_INLINE void look_requests(struct tsg *s, struct runlist *r, gs_u64 now)
 {
 	struct requests *q = &s->requests;
@@ -119,15 +121,15 @@ GPUSCHED_INLINE void look_requests(struct tsg *s, struct runlist *r, gs_u64 now)
 }
 
 /*
- * True if a hold would help. It suspends only TSGs of class be, so beside others that compete the
- * switches would stay.
+ * True if a hold would help. A hold suspends only TSGs of class be, so other TSGs that compete
+ * would still cause switches.
  */
 GPUSCHED_INLINE int may_hold(const struct runlist *r, gs_u64 now)
 {
 	return r->g_be && r->be == r->g_be && !r->busy && !r->paying && now >= r->unheld_until_ns;
 }
 
-/* Returns why BEs are not suspended during the LC's requests. */
+/* Returns why BEs are not suspended during the LC's requests; NO_REASON if they are. */
 GPUSCHED_INLINE enum not_held not_held(const struct gpusched_task *t, const struct tsg *s,
 				       const struct runlist *r, gs_u64 now)
 {

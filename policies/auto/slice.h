@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * auto/slice.h - fits the slice of BEs beside LC to the time that switches take on the runlist
+ * auto/slice.h - fits the slice of BEs beside LC to the time that switches take
  *
- * Pure: struct slice_seen goes in, struct slice comes out, once for each look. The slice grows
- * while more than the bound goes into switches, and becomes short again when far less does. It
- * never exceeds what the owners asked for. Beside a launch-bound service it keeps step with the
- * driver's.
+ * Pure: struct slice_seen goes in, struct slice comes out, once per look. The slice grows while
+ * switches take more than the bound, and becomes short again when they take far less. It never
+ * exceeds what the owners asked for. Beside a launch-bound service, the service's rounds stay whole
+ * fractions of the driver's round.
  */
 #ifndef AUTO_SLICE_H
 #define AUTO_SLICE_H
@@ -14,54 +14,60 @@
 
 #define PATIENCE_NS (GS_S / 4)
 #define PATIENCE_MAX_NS (64 * GS_S)
-/* From this many turns of LC on, their mean length is known. */
+/* With this many turns of LC or more, their mean length is known. */
 #define ENOUGH_TURNS 20
 /*
- * A trial of a longer slice lasts TRIAL_NS. The next comes TRIAL_AGAIN_NS later, then less often.
+ * A trial of a longer slice lasts TRIAL_NS. The next trial comes TRIAL_AGAIN_NS later, and further
+ * ones less often.
  */
 #define TRIAL_NS (80 * GS_MS)
 #define TRIAL_AGAIN_NS (60 * GS_S)
 #define TRIAL_MAX_NS (3600 * GS_S)
 
-/* Findings of a look: a stretch of time in which slices stayed the same. */
+/* Findings of a look: a period in which slices did not change. */
 struct slice_seen {
 	gs_u64 now_ns;
 	gs_u64 span_ns;       /* length of the look */
-	gs_u64 lost_permille; /* the part of that time that went into switches */
-	gs_u64 lc_work_ns;    /* work of all LCs in the look */
-	gs_u64 lc_turns;      /* turns in which they did it */
-	gs_u64 lc_returns;    /* the turns that began right after a drained turn of the same TSG */
-	gs_u64 least_us;      /* shortest slice of a BE */
-	gs_u64 asked_us;      /* longest slice that a BE's owner asked for; 0: no owner did */
-	gs_u64 ready;         /* BEs that want turns */
-	gs_u32 lc;            /* TSGs that count as LC */
-	gs_u32 lc_classed;    /* TSGs of class lc */
-	gs_u32 held;          /* 1: there was a hold in the look, so turns say nothing */
-	gs_u32 settled;       /* 1: no TSG has come or gone lately */
-	gs_u32 no_trial;      /* 1: requests are being measured: short slices, and no trial */
+	gs_u64 lost_permille; /* part of that time that switches took */
+	gs_u64 lc_work_ns;    /* work of all LCs during the look */
+	gs_u64 lc_turns;      /* number of turns in which the LCs did this work */
+	/* number of these turns that began right after a drained turn of the same TSG */
+	gs_u64 lc_returns;
+	gs_u64 least_us; /* shortest slice of a BE */
+	/* longest slice that a BE's owner asked for; 0: no owner asked for one */
+	gs_u64 asked_us;
+	gs_u64 ready;      /* number of BEs that want turns */
+	gs_u32 lc;         /* number of TSGs that count as LC */
+	gs_u32 lc_classed; /* number of TSGs of class lc */
+	gs_u32 held;       /* 1: there was a hold during the look, so turns say nothing */
+	gs_u32 settled;    /* 1: no TSG has come or gone recently */
+	/* 1: requests are being measured, which needs short slices and no trial */
+	gs_u32 no_trial;
 	gs_u32 pad;
 };
 
-/* Begins with zeroes, and us = slice_seen.least_us. */
+/* State of a runlist; begins with zeroes, except us = slice_seen.least_us. */
 struct slice {
-	gs_u64 us;            /* the slice */
-	gs_u64 lost_permille; /* as the last look found it */
-	gs_u64 work_us;       /* work of LC in a turn, by the last look with enough turns */
-	gs_u32 launch_bound;  /* 1: the LCs are launch-bound, as seen beside short slices */
-	gs_u32 serial;      /* 1: they seemed so, but did no more in a turn after a longer slice */
-	gs_u64 grown_ns;    /* when the slice grew last */
-	gs_u64 shrunk_ns;   /* when it was made short last */
-	gs_u64 calm_ns;     /* since when the slice is longer than needed; 0: it is not */
-	gs_u64 patience_ns; /* how long that must last before the slice is made short */
-	gs_u64 trial_ns;    /* since when a longer slice is tried; 0: none is */
+	gs_u64 us;            /* the present slice of BEs */
+	gs_u64 lost_permille; /* copied from the last look */
+	gs_u64 work_us;       /* work of LC per turn, from the last look with enough turns */
+	gs_u32 launch_bound;  /* 1: LCs are launch-bound, as seen beside short slices */
+	/* 1: LCs seemed launch-bound, but a longer slice did not increase their work per turn */
+	gs_u32 serial;
+	gs_u64 grown_ns;      /* when the slice last grew */
+	gs_u64 shrunk_ns;     /* when the slice was last made short */
+	gs_u64 calm_ns;       /* since when the slice has been longer than needed; 0: it is not */
+	gs_u64 patience_ns;   /* how long calm_ns must last before the slice is made short */
+	gs_u64 trial_ns;      /* when the present trial began; 0: no trial runs */
 	gs_u64 trial_work_us; /* work_us before the trial */
 	gs_u64 next_trial_ns; /* earliest time of the next trial */
 	gs_u64 trial_wait_ns; /* time from the last trial to the next */
-	gs_u32 over;          /* looks in a row in which switches took more than they may */
+	/* number of looks in a row in which switches took more than the bound */
+	gs_u32 over;
 	gs_u32 pad;
 };
 
-/* Returns the time between two turns of LC if the BEs had their own slices. */
+/* Returns the time between two turns of LC if BEs had the slices that their owners asked for. */
 GPUSCHED_INLINE gs_u64 slice_longest_us(const struct slice_seen *in, const struct costs *c)
 {
 	gs_u64 asked = gs_most(in->asked_us, GPUSCHED_CUDA_TIMESLICE_US);
@@ -71,11 +77,11 @@ GPUSCHED_INLINE gs_u64 slice_longest_us(const struct slice_seen *in, const struc
 }
 
 /*
- * Returns the shortest slice from @us on with which a launch-bound service is no worse off than
- * with the driver's slices. Such a service gets on only in its turns, so its work takes whole
- * rounds. If rounds are a bit shorter than the driver's, the service may need one round more, which
- * takes longer in all. If the driver's round, or 2 % more, is a multiple of the round, it never
- * does.
+ * Returns the shortest slice of at least @us with which a launch-bound service is no slower than
+ * with the driver's slices. Such a service works only in its turns, so its work takes whole rounds.
+ * If rounds are slightly shorter than the driver's, the service may need one round more, which
+ * takes longer in all. It never does if a whole number of rounds makes up the driver's round, or up
+ * to 2 % more.
  */
 GPUSCHED_INLINE gs_u64 slice_in_step_us(const struct slice_seen *in, const struct costs *c,
 					gs_u64 us)
@@ -88,8 +94,8 @@ GPUSCHED_INLINE gs_u64 slice_in_step_us(const struct slice_seen *in, const struc
 }
 
 /*
- * Returns the next longer slice. Beside a launch-bound service that is the first one with which
- * switches take nine tenths of the bound or less.
+ * Returns the next longer slice. Beside a launch-bound service, this is the shortest slice with
+ * which switches take at most nine tenths of the bound.
  */
 GPUSCHED_INLINE gs_u64 slice_longer_us(const struct slice *s, const struct slice_seen *in,
 				       const struct costs *c)
@@ -106,7 +112,7 @@ GPUSCHED_INLINE void slice_grow(struct slice *s, const struct slice_seen *in, co
 {
 	gs_u64 us = slice_longer_us(s, in, c);
 
-	/* the slice had been made short too soon: wait longer next time */
+	/* the slice was made short too soon: wait longer next time */
 	if (s->shrunk_ns && in->now_ns < s->shrunk_ns + 3 * GS_S)
 		s->patience_ns = gs_least(2 * s->patience_ns, PATIENCE_MAX_NS);
 	s->us = gs_most(gs_least(us, slice_longest_us(in, c)), in->least_us);
@@ -116,8 +122,8 @@ GPUSCHED_INLINE void slice_grow(struct slice *s, const struct slice_seen *in, co
 }
 
 /*
- * Makes the slice short once it has been longer than needed for long enough. Only beside short
- * slices does it show whether a service is launch-bound.
+ * Makes the slice short after it has been longer than needed for long enough. Only short slices
+ * show whether a service is launch-bound.
  */
 GPUSCHED_INLINE void slice_shrink(struct slice *s, const struct slice_seen *in)
 {
@@ -133,8 +139,8 @@ GPUSCHED_INLINE void slice_shrink(struct slice *s, const struct slice_seen *in)
 }
 
 /*
- * True if LC comes before BEs whatever switches cost: BEs have their floor. That is so for a
- * service with a class, but not for a launch-bound one: longer slices cost that one little.
+ * True if LC comes before BEs whatever switches cost, so that BEs get only their floor. This
+ * applies to services with a class, except launch-bound ones: longer slices cost those little.
  */
 GPUSCHED_INLINE int slice_is_first(const struct slice *s, const struct slice_seen *in,
 				   const struct costs *c)
@@ -143,9 +149,9 @@ GPUSCHED_INLINE int slice_is_first(const struct slice *s, const struct slice_see
 }
 
 /*
- * Finds out by its turns whether LC is launch-bound, which means that most of them are returns.
- * Beside a long slice every service seems to return, so only short slices show that. A service that
- * waits for each turn's end also returns while it has a queue: @serial says so.
+ * Finds out by its turns whether LC is launch-bound: most turns are returns. Beside a long slice
+ * every service seems to return, so only short slices count. A service that waits for the end of
+ * each turn also returns while it has a queue; @serial marks such a service.
  */
 GPUSCHED_INLINE int slice_look_turns(struct slice *s, const struct slice_seen *in,
 				     const struct costs *c)
@@ -162,9 +168,10 @@ GPUSCHED_INLINE int slice_look_turns(struct slice *s, const struct slice_seen *i
 }
 
 /*
- * Begins a short trial of a longer slice, which tells two kinds of service apart. A launch-bound
- * service launches on while it waits for the GPU: the longer the BE slice, the more it does in its
- * next turn. A service that waits for each turn's end does no more, and then comes first.
+ * Begins a short trial of a longer slice, to distinguish two kinds of service. A launch-bound
+ * service launches on while it waits for the GPU. So the longer the BE slice is, the more it does
+ * in its next turn. A service that waits for the end of each turn does no more. Such a service then
+ * comes before BEs (slice_is_first()).
  */
 GPUSCHED_INLINE void slice_begin_trial(struct slice *s, const struct slice_seen *in,
 				       const struct costs *c)
@@ -189,7 +196,9 @@ GPUSCHED_INLINE void slice_end_trial(struct slice *s, const struct slice_seen *i
 	s->shrunk_ns = in->now_ns;
 }
 
-/* Returns the part of slice_seen.lost_permille due to turns of LC, with two switches for each. */
+/*
+ * Returns the part of slice_seen.lost_permille that LC's turns cause, with two switches per turn.
+ */
 GPUSCHED_INLINE gs_u64 slice_lost_for_lc(const struct slice_seen *in, const struct costs *c)
 {
 	return gs_least(gpusched_div(in->lc_turns * c->switch_us * GS_MS, in->span_ns),
@@ -197,9 +206,9 @@ GPUSCHED_INLINE gs_u64 slice_lost_for_lc(const struct slice_seen *in, const stru
 }
 
 /*
- * Fits the slice to the findings of a look. Requests that come in whole turns make the same number
- * of turns whatever the slice is. A launch-bound service makes more turns the shorter the slice is,
- * so one look is enough to know how long the slice has to be.
+ * Fits the slice to the findings of a look. If each request is a whole turn, the number of turns
+ * does not depend on the slice. A launch-bound service has more turns if the slice is shorter, so
+ * one look is enough to compute the necessary slice.
  */
 GPUSCHED_INLINE void slice_fit(struct slice *s, const struct slice_seen *in, const struct costs *c)
 {
@@ -224,7 +233,7 @@ GPUSCHED_INLINE void slice_fit(struct slice *s, const struct slice_seen *in, con
 		s->over++;
 	else
 		s->over = 0;
-	/* not at the first looks: a program that starts may cost many switches for a moment */
+	/* not at the first looks: a program that starts may cause many switches for a moment */
 	if (s->over > (steady ? 2 : 0))
 		slice_grow(s, in, c);
 	else if (s->us > in->least_us && lost * 100 < bound * 50)
@@ -233,7 +242,7 @@ GPUSCHED_INLINE void slice_fit(struct slice *s, const struct slice_seen *in, con
 		s->calm_ns = 0;
 }
 
-/* An LC has ended: the findings about it say nothing of those that stay. */
+/* Forgets the findings about LCs, since one of them has ended and the rest may differ from it. */
 GPUSCHED_INLINE void slice_lc_ended(struct slice *s)
 {
 	s->launch_bound = s->serial = 0;

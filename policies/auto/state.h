@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * auto/state.h - all that auto remembers, in maps that `gpusched policy map` shows
+ * auto/state.h - defines the state of auto, in maps that `gpusched policy map` shows
  */
 #ifndef AUTO_STATE_H
 #define AUTO_STATE_H
@@ -13,11 +13,11 @@
 enum verdict {
 	UNKNOWN,
 	WORTH,
-	FEW_TURNS, /* a hold would cost more than the switches of the requests' turns */
+	FEW_TURNS, /* a hold would cost more than the switches that it saves */
 	WASTE,     /* in holds the GPU would idle for too much of the time */
 };
 
-/* Shown by `gpusched status` for an LC, and for a TSG that its limit pauses or that is tried; 0: not. */
+/* Reasons in `gpusched status`, for an LC and for a TSG that is paused or in a trial; 0: none. */
 enum kind { NO_KIND, WHOLE_TURNS, MANY_TURNS, LAUNCH_BOUND };
 enum means { NO_MEANS, DRIVERS_SLICES, SHORT_SLICES, LONG_SLICES, HOLDS, PAUSED, CTA_TRIAL };
 enum not_held {
@@ -37,178 +37,185 @@ struct says {
 	enum not_held not_held;
 	gs_u32 quiet_us;
 	gs_u64 turns_a_request;
+	gs_u64 turn_us; /* mean turn, as in struct requests */
 };
 
-/* Requests of an LC, measured in windows of a second or more. */
+/* Requests of an LC, measured in windows of at least one second. */
 struct requests {
-	gs_u64 began_ns;  /* when the open request began; 0: none is open */
-	gs_u64 window_ns; /* when the window began; 0: no request has come yet */
+	gs_u64 began_ns;  /* when the request in progress began; 0: none is in progress */
+	gs_u64 window_ns; /* when the window began; 0: no request has ever come */
 	gs_u64 window_turns, window_progress;
-	gs_u64 open_ns; /* total length of the requests that ended in the window */
+	gs_u64 open_ns; /* total length of the requests that ended in this window */
 	gs_u32 ended, quiet_us;
-	gs_u64 turns;         /* expected number per request */
-	gs_u64 idle_permille; /* expected part of the time that the GPU would idle in holds */
+	gs_u64 turns;         /* expected number of turns per request */
+	gs_u64 turn_us;       /* mean turn in the last window without a hold; 0: not known */
+	gs_u64 idle_permille; /* expected part of all time for which the GPU would idle in holds */
 	gs_u64 length_ns;     /* mean length of requests in holds; 0: not known yet */
-	gs_u64 again_ns;      /* earliest time for another look without holds */
+	gs_u64 again_ns;      /* earliest time for another window without holds */
 	gs_u64 again_wait_ns;
 	gs_u32 verdict, pad; /* enum verdict */
 };
 
 /*
- * One compute TSG. @now has the present facts from the GPU's log; the fields that begin with last_
- * have those of the last round.
+ * A compute TSG. @now has the present facts from the GPU's log. Fields that begin with last_ have
+ * the facts of the last round.
  */
 struct tsg {
 	struct gpusched_facts now;
-	gs_u32 sighted;   /* 1: @now is known */
+	gs_u32 sighted;   /* 1: @now is valid */
 	gs_u32 role;      /* enum role */
-	gs_u32 idle;      /* 1: a BE without work, so it gets no turn */
+	gs_u32 idle;      /* 1: a BE without work, which gets no turn */
 	gs_u32 absent;    /* 1: suspended by somebody else */
-	gs_u64 user, job; /* the accounts on which the TSG is counted */
-	gs_u32 runlist;   /* the runlist of these accounts */
-	gs_u32 counted;   /* 0: the TSG is on no account yet */
-	gs_u64 absent_ns; /* since when somebody else has suspended it; 0: nobody has */
+	gs_u64 user, job; /* the accounts to which the TSG belongs */
+	gs_u32 runlist;   /* runlist of these accounts */
+	gs_u32 counted;   /* 0: the TSG belongs to no account yet */
+	gs_u64 absent_ns; /* when somebody else's suspension was first seen; 0: there is none */
 	gs_u64 last_since, last_held, last_turns, last_returns;
-	/*
-	 * the part of the GPU that it had lately; when, and at which @progress, that was computed
-	 */
+	/* time and @progress when @share_permille was computed: its recent part of the GPU */
 	gs_u64 share_ns, share_progress, share_permille;
-	struct guess guess; /* without a class: what it is taken for */
+	struct guess guess; /* without a class: what the TSG is guessed to be */
 	/*
-	 * Progress in ns of GPU time. @base_permille: its rate before guesses took effect.
-	 * @check_...: time of the last check for harm, and the sums at that time.
+	 * @progress: GPU time without switch costs, ns. @base_permille: growth of @progress before
+	 * guesses took effect. @check_...: time of the last check for harm, and sums at that time.
 	 */
 	gs_u64 progress, base_permille, check_ns, check_progress, check_drained, check_cut;
-	struct probe probe; /* BE: the trial of CTA mode */
+	struct probe probe; /* BE: test of CTA mode */
 	gs_u64 off_ns,
-		off_permille; /* BE: how often it is off the GPU without waiting: look_part() */
-	gs_u64 ended_ns;      /* BE: when its turn was over; 0: it may run */
-	gs_u32 part;          /* BE: 1: works in bits, so it would waste turns */
-	gs_u32 waited;        /* LC: 1: its present wait is counted as an inversion */
-	gs_u64 turns;         /* sum of its turns, over the same time as @progress */
-	gs_u64 done;          /* progress since the last round */
+		off_permille; /* BE: when, and in what part of looks, it was off the GPU: look_part() */
+	gs_u64 ended_ns;      /* BE: when its turn ended; 0: it may run */
+	gs_u32 part;          /* BE: 1: works in bits, so turns would be wasted on it */
+	gs_u32 waited;        /* LC: 1: the present wait is already counted as an inversion */
+	gs_u64 turns;         /* number of its turns, over the same time as @progress */
+	gs_u64 done;          /* progress since the last round, ns */
 	struct limited limited;
 	struct requests requests;
-	struct says says;     /* for `gpusched status` */
-	gs_u64 wait_progress; /* LC: be_progress of its runlist when its present wait began */
+	struct says says;     /* reasons for `gpusched status` */
+	gs_u64 wait_progress; /* LC: be_progress of its runlist when the present wait began */
 };
 GPUSCHED_MAP(auto_tsgs, HASH, gs_u64, struct tsg, GPUSCHED_MAX_TSGS);
 
 /*
- * A BE that may get the next turn. The lowest place gets it. On two levels, @v of the place is not
- * a virtual time: for a process it is the epoch of its last turn, and for a TSG the number of its
- * last turn on the runlist.
+ * A BE that may get the next turn. The candidate with the lowest place gets it. On two levels of
+ * the place, @v is not a virtual time. For a process, it is the epoch of the last turn; for a TSG,
+ * the number of the last turn on the runlist.
  */
 struct candidate {
-	struct gpusched_place place; /* a TSG's id of 0 means that there is no candidate */
+	struct gpusched_place place; /* its TSG's id is 0 if there is no candidate */
 	gs_u64 weight;
 };
 
 struct runlist {
-	struct gpusched_runlist_facts now; /* the facts from the GPU's log at the last look */
-	gs_u64 seq, settled;               /* the round that gathers; the last one that decided */
+	struct gpusched_runlist_facts now; /* facts from the GPU's log at the last look */
+	/* the round that counts now; the last round that decided */
+	gs_u64 seq, settled;
 	/*
 	 * Counts that this round gathers (g_...): TSGs by class; TSGs by guess; LCs that ran
-	 * lately; other TSGs with a large part of the GPU.
+	 * recently; other TSGs with a large part of the GPU.
 	 */
 	gs_u32 g_lc, g_be, g_guessed_lc, g_guessed_be, g_running_lc, g_busy;
 	/*
-	 * BEs that want turns; BEs that work in bits; 1: the TSG that has the turn wants it still;
-	 * all TSGs; the part of the GPU that LCs have.
+	 * BEs that want turns; BEs that work in bits; 1: the TSG that has the turn still wants it;
+	 * all TSGs; part of the GPU that LCs have.
 	 */
 	gs_u32 g_ready, g_part, g_alive, g_tsgs, g_lc_permille, pad3;
-	/* TSGs without class and verdict: their part of the GPU; how many look like BE so far */
+	/*
+	 * TSGs without class and guess: their part of the GPU; number of them that look like BE so
+	 * far
+	 */
 	gs_u32 g_unclear_permille, g_leaning;
-	gs_u32 g_held, pad6; /* TSGs that are held, or hold */
-	/* part of the GPU that other TSGs than LCs and BEs have; BEs by guess that want turns */
+	gs_u32 g_held, pad6; /* number of TSGs that are held or cause a hold */
+	/* part of the GPU that TSGs other than LC and BE have; BEs by guess that want turns */
 	gs_u32 g_busy_permille, g_ready_guessed;
-	/* sum of the weights of users with BEs that want turns: last round, this round */
+	/* sum of the weights of users with BEs that want turns: in the last round, in this round */
 	gs_u64 users, g_users;
 	gs_u64 g_asked_us; /* longest slice that a BE's owner asked for */
 	/*
-	 * The first in line, by kind of job. @local: a job with work on this GPU alone. @leads: a
+	 * The first in line, by kind of job. @local: a job with work on this GPU only. @leads: a
 	 * gang that this GPU leads (gangs.h). @guest: a gang that another GPU leads. @called: a
-	 * gang that has its turn on all its GPUs now.
+	 * gang that now has its turn on all its GPUs.
 	 */
 	struct candidate local, leads, guest, called;
-	struct candidate next;      /* the one to which the last turn was given */
-	struct candidate candidate; /* room for the one that is being looked at */
-	/* counts of the last complete round, as gathered above */
+	struct candidate next;      /* the candidate that got the last turn */
+	struct candidate candidate; /* buffer for the candidate that is being put together */
+	/* counts of the last complete round; meanings as above */
 	gs_u32 lc, be, running_lc, busy, ready, part, tsgs, ready_guessed;
 	gs_u32 lc_permille, pad5; /* part of the GPU that LCs have */
-	/* the present turn: its TSG, when it began, its epoch, and its number */
+	/* the present turn: its TSG, begin, epoch and number */
 	gs_u64 turn_id, turn_ns, epoch, number;
-	gs_u64 held_ns;         /* when the runlist was last seen held */
-	gs_u64 stood_ns;        /* how long the turn has stood still in holds */
+	gs_u64 held_ns;         /* when a hold was last seen on the runlist */
+	gs_u64 stood_ns;        /* how long holds have stopped the present turn */
 	gs_u64 round_ns;        /* time of the last round */
-	gs_u64 unheld_until_ns; /* until then requests of an LC are measured, without holds */
-	gs_u64 inner_v;         /* gpusched_rotation.inner_v, for users */
+	gs_u64 unheld_until_ns; /* until then, LCs' requests are measured without holds */
+	gs_u64 inner_v;         /* gpusched_rotation.inner_v for users */
 	struct limits limits;
-	/* sums over its TSGs, which never decrease */
+	/* sums over the runlist's TSGs; they never decrease */
 	gs_u64 be_progress, lc_progress, lc_turns, lc_returns;
 	/* when the present look began, and the sums at that time */
 	gs_u64 look_ns, look_since, look_lost, look_progress, look_work, look_turns, look_returns;
 	struct slice_seen seen; /* the findings of the last look */
-	struct slice slice;     /* the slice of BEs beside LC */
-	gs_u64 changed_ns; /* when a TSG last came or went, or a BE began or ceased to want turns */
-	gs_u64 unrest_ns;  /* when the present series of such changes began */
-	gs_u64 owed_ns;    /* GPU time that BEs lack to their floor */
-	gs_u64 credit_ns;  /* GPU time that they had beyond their floor, kept for later */
-	gs_u32 paying;     /* 1: LCs pay what BEs lack, with shorter slices */
-	gs_u32 acting;     /* 1: guesses about TSGs without a class are in effect */
-	gs_u32 classed;    /* LCs and BEs with a class when guesses took effect */
-	gs_u32 told_blind; /* 1: the policy has logged that the GPU's log is not known */
-	gs_u64 blind_ns;   /* since when the log is not known; 0: it is known */
-	gs_u64 acting_ns;  /* when guesses took effect */
+	struct slice slice;     /* slice of BEs beside LC */
+	/* when a TSG last came or went, or a BE began or stopped wanting turns */
+	gs_u64 changed_ns;
+	gs_u64 unrest_ns;      /* when the present series of such changes began */
+	gs_u64 owed_ns;        /* GPU time that BEs lack to reach their floor */
+	gs_u64 credit_ns;      /* GPU time that BEs had beyond their floor, kept as credit */
+	gs_u32 paying;         /* 1: LCs have a shorter slice to pay what BEs lack */
+	gs_u32 acting;         /* 1: guesses about TSGs without a class are in effect */
+	gs_u32 classed;        /* number of LCs and BEs with a class when guesses took effect */
+	gs_u32 told_blind;     /* 1: the policy has already logged that the GPU's log is unknown */
+	gs_u64 blind_ns;       /* since when the GPU's log has been unknown; 0: it is known */
+	gs_u64 acting_ns;      /* when guesses took effect */
 	gs_u64 leave_until_ns; /* no guesses take effect before this time */
-	gs_u64 leave_ns; /* how long the last undo in a row keeps guesses off; 0: no undo lately */
-	gs_u64 inversions, undone, told_ns; /* counts; when an inversion was last logged */
-	struct gpusched_gpu gpu;            /* what the host knows of the GPU's costs */
-	struct costs costs;                 /* the costs that follow from that */
+	gs_u64 leave_ns;       /* how long the last undo keeps guesses off; 0: no recent undo */
+	/* counts of inversions and undos; when an inversion was last logged */
+	gs_u64 inversions, undone, told_ns;
+	struct gpusched_gpu gpu; /* what the host knows about the GPU's costs */
+	struct costs costs;      /* costs computed from @gpu */
 };
 GPUSCHED_MAP(auto_runlists, HASH, gs_u32, struct runlist, 256);
 
 /* One entry, for all GPUs. */
 struct whole {
-	gs_u64 sleep_ms; /* how long the policy may rest */
-	gs_u64 epoch;    /* the epoch of the present turns */
+	gs_u64 sleep_ms; /* time until the next round, in ms */
+	gs_u64 epoch;    /* epoch of the present turns */
 };
 GPUSCHED_MAP(auto_whole, ARRAY, gs_u32, struct whole, 1);
 
-/* The account of a user or of a job, for turns on one runlist. */
+/* The account of a user or job, for turns on one runlist. */
 struct account {
 	struct gpusched_account turns;
-	gs_u64 epoch; /* epoch of the last turn that was charged */
-	gs_u64 tsgs;  /* number of TSGs counted on it; it is removed with the last one */
+	gs_u64 epoch; /* epoch of the last turn charged */
+	/* number of TSGs that belong to the account; it is removed with the last TSG */
+	gs_u64 tsgs;
 	struct gpusched_weighing weighs;
 };
 GPUSCHED_MAP(auto_users, HASH, struct gpusched_user_key, struct account, 8192);
 GPUSCHED_MAP(auto_jobs, HASH, struct gpusched_job_key, struct account, 16384);
 /*
- * The epoch of a process's last turn, on whatever GPU: so a process with several GPUs has its turns
+ * The epoch of a process's last turn on any GPU. By that, a process with several GPUs has its turns
  * on all of them at once.
  */
 GPUSCHED_MAP(auto_processes, HASH, gs_u32, gs_u64, 16384);
 
 /*
  * A job, on any number of GPUs. Decisions use the findings of the last round (@gpus, @lead), since
- * those of this round (found...) are not complete.
+ * those of the current round (found...) are incomplete.
  */
 struct gang {
-	gs_u64 seq;         /* the round that is being gathered */
-	gs_u64 gpus, found; /* GPUs with work of the job, a bit for each */
-	gs_u64 found_crowd; /* the weights that share @found_lead: the most of any runlist so far */
-	gs_u32 lead, found_lead; /* the leading runlist */
-	gs_u32 waits, pad;       /* 1: it was first in line, but one of its GPUs was taken */
-	gs_u64 epoch;            /* the epoch for which it was called last */
-	gs_u64 tsgs;             /* number of its TSGs; it is removed with the last one */
+	gs_u64 seq;         /* the round to which found... belong */
+	gs_u64 gpus, found; /* GPUs on which the job has work, one bit each */
+	gs_u64 found_crowd; /* weights that share @found_lead: the largest of any runlist so far */
+	gs_u32 lead, found_lead; /* the leading runlist: of the last round, of this round */
+	gs_u32 waits, pad;       /* 1: the gang was first in line, but one of its GPUs was taken */
+	gs_u64 epoch;            /* epoch for which it was last called */
+	gs_u64 tsgs;             /* number of its TSGs; the gang is removed with the last TSG */
 };
 
 /* Words of priv. */
 #define TURN 0  /* number of the TSG's last turn on its runlist */
 #define BEGAN 1 /* when that turn began */
 
-/* Zeroes, from which new entries are copied; a callback's stack has no room for them. */
+/* Zeroes from which new entries are copied, since a callback's stack is too small for them. */
 union blank {
 	struct tsg tsg;
 	struct runlist runlist;
@@ -242,7 +249,7 @@ GPUSCHED_INLINE struct tsg *tsg_of(const struct gpusched_task *t)
 	return blank ? gpusched_lookup_or_add(auto_tsgs, &id, &blank->tsg) : 0;
 }
 
-/* Shortens the rest after this round to @ms. */
+/* Makes the next round come after @ms at the latest. */
 GPUSCHED_INLINE void sleep_at_most(gs_u64 ms)
 {
 	gs_u32 zero = 0;

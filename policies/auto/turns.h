@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * auto/turns.h - turns of several BEs of a runlist
+ * auto/turns.h - lets several BEs of a runlist take turns
  *
  * Users and jobs take turns by gpusched/rotation.h. Within a job, its processes and their TSGs take
- * turns: the one that has been without a turn for longest is next. Turns change everywhere at the
- * same moments, the epochs, so that a job can have its turn on all its GPUs at once (gangs.h).
+ * turns: the one that has waited longest is next. Turns change on all GPUs at the same moments, the
+ * epochs, so that a job can have its turn on all its GPUs at once (gangs.h).
  *
- * Each process without a class has turns of its own, since shares by job would give some of them
- * less than the driver does. Beside users of class be, all such processes together have what the
- * driver would give them.
+ * Each process without a class takes turns as a separate job, since parts by real jobs would give
+ * some of them less than the driver does. Beside users of class be, all such processes together get
+ * what the driver would give them.
  */
 #ifndef AUTO_TURNS_H
 #define AUTO_TURNS_H
@@ -41,7 +41,7 @@ GPUSCHED_INLINE struct account *job_account(const struct candidate *c, gs_u32 ru
 	return blank ? gpusched_lookup_or_add(auto_jobs, &key, &blank->account) : 0;
 }
 
-/* Takes the TSG off its accounts, and removes those that have no other TSG. */
+/* Takes the TSG off its accounts, and removes accounts that have no other TSG. */
 GPUSCHED_INLINE void leave(const struct tsg *s)
 {
 	struct gpusched_user_key user = { s->user, s->runlist, 0 };
@@ -68,8 +68,8 @@ GPUSCHED_INLINE void leave(const struct tsg *s)
 }
 
 /*
- * Moves the TSG to the accounts of candidate @c. Joins these before leaving the old ones: an
- * account may be among both, and must not be removed meanwhile.
+ * Moves the TSG to the accounts of candidate @c. Joins them before it leaves the old ones: an
+ * account may be among both, and must not be removed in between.
  */
 GPUSCHED_INLINE void join(struct tsg *s, gs_u32 runlist, struct account *u, struct account *j,
 			  struct gang *g, const struct candidate *c)
@@ -86,16 +86,14 @@ GPUSCHED_INLINE void join(struct tsg *s, gs_u32 runlist, struct account *u, stru
 	s->counted = 1;
 }
 
-/*
- * Puts @c in line: it becomes @at, the first of that line, if it has turns before the present one.
- */
+/* Puts @c in line: replaces @at, the first of the line, if @c has its turn before @at. */
 GPUSCHED_INLINE void stand(struct candidate *at, const struct candidate *c)
 {
 	if (!tsg_in(at) || gpusched_place_before(&c->place, &at->place))
 		*at = *c;
 }
 
-/* Puts candidate @c, of job @g, in the lines where it belongs. */
+/* Puts candidate @c of job @g in the line where it belongs. */
 GPUSCHED_INLINE void line_up(struct runlist *r, gs_u32 runlist, const struct gang *g,
 			     const struct candidate *c, gs_u64 epoch)
 {
@@ -110,8 +108,8 @@ GPUSCHED_INLINE void line_up(struct runlist *r, gs_u32 runlist, const struct gan
 }
 
 /*
- * Weighs a candidate's user and job. Returns the weight of all that share the runlist, as the job
- * sees it by the last round: the weights of all users, times those of the jobs of its own user.
+ * Weighs a candidate's user and job. Returns the weight of all that share the runlist, as seen by
+ * the job in the last round: weights of all users, times weights of all jobs of its own user.
  */
 GPUSCHED_INLINE gs_u64 crowd(struct runlist *r, struct account *u, struct account *j,
 			     const struct candidate *c)
@@ -123,8 +121,8 @@ GPUSCHED_INLINE gs_u64 crowd(struct runlist *r, struct account *u, struct accoun
 }
 
 /*
- * Pass 0: puts a BE that wants turns in line. The candidate is put together in a map, since
- * callbacks have little stack.
+ * Pass 0: puts a BE that wants turns in line. The candidate is built in a map, since callbacks have
+ * little stack.
  */
 GPUSCHED_INLINE void gather(struct runlist *r, struct tsg *s, const struct gpusched_task *t)
 {
@@ -147,7 +145,7 @@ GPUSCHED_INLINE void gather(struct runlist *r, struct tsg *s, const struct gpusc
 	u = user_account(user_in(c), runlist);
 	j = u ? job_account(c, runlist) : 0;
 	g = j ? gang_of(c) : 0;
-	if (!g || !w) { /* too many users or jobs, so this one has no account: it comes last */
+	if (!g || !w) { /* too many users or jobs, so this TSG has no account and comes last */
 		p->v[GPUSCHED_LEVEL_USER] = ~0ull;
 		stand(&r->local, c);
 		return;
@@ -159,7 +157,10 @@ GPUSCHED_INLINE void gather(struct runlist *r, struct tsg *s, const struct gpusc
 	line_up(r, runlist, g, c, w->epoch);
 }
 
-/* Returns @ns once per epoch, else 0: a turn that passes on within an account is charged once. */
+/*
+ * Returns @ns once per epoch, otherwise 0: an account pays once if its turn passes between its
+ * TSGs.
+ */
 GPUSCHED_INLINE gs_u64 once(struct account *a, gs_u64 ns, gs_u64 epoch)
 {
 	if (a->epoch == epoch)
@@ -169,9 +170,9 @@ GPUSCHED_INLINE gs_u64 once(struct account *a, gs_u64 ns, gs_u64 epoch)
 }
 
 /*
- * Returns what a turn of @ns costs @user. Beside users of class be, turns of NOBODY have a price of
- * their own. By that, all TSGs without a class together get what the driver would give to as many
- * of them, and so do those of class be.
+ * Returns what a turn of @ns costs @user. Beside users of class be, the turns of NOBODY have a
+ * different price. So all TSGs without a class together get what the driver would give to that many
+ * TSGs, and so do those of class be.
  */
 GPUSCHED_INLINE gs_u64 price(const struct runlist *r, gs_u64 user, gs_u64 ns)
 {
@@ -200,9 +201,7 @@ GPUSCHED_INLINE void charge(struct runlist *r, gs_u32 runlist, gs_u64 ns)
 			      once(j, ns, r->epoch), (gs_u32)c->weight);
 }
 
-/*
- * Chooses the TSG for the next turn. Passes over a gang that was not called because it has to wait.
- */
+/* Chooses the TSG of the next turn. Skips a gang that was not called since it must wait. */
 GPUSCHED_INLINE void choose(struct runlist *r)
 {
 	const struct candidate *leads = &r->leads, *local = &r->local;
@@ -220,19 +219,19 @@ GPUSCHED_INLINE void choose(struct runlist *r)
 		r->next = r->guest;
 }
 
-/* True if the turn goes on in the next epoch, to make up for the time that it lost in holds. */
+/* True if the turn goes on in the next epoch, to make up for time lost in holds. */
 GPUSCHED_INLINE int stands(const struct runlist *r, gs_u64 now)
 {
 	return r->stood_ns && now < (r->epoch + 1) * turn_ms * GS_MS + r->stood_ns;
 }
 
-/* Once per round and runlist: when the turn is over, the next one begins. */
+/* Once per round and runlist: begins the next turn if the present one is over. */
 GPUSCHED_INLINE void change_turn(struct runlist *r, gs_u32 runlist, gs_u64 now)
 {
 	gs_u64 turn_ns = (gs_u64)turn_ms * GS_MS, epoch = gpusched_div(now, turn_ns);
 	gs_u32 pid;
 
-	if (r->g_held) /* no turn begins in a hold */
+	if (r->g_held) /* no turn begins during a hold */
 		return;
 	if (r->g_alive && (r->epoch == epoch || stands(r, now))) {
 		if (tsg_in(&r->leads) &&
@@ -254,7 +253,7 @@ GPUSCHED_INLINE void change_turn(struct runlist *r, gs_u32 runlist, gs_u64 now)
 	charge(r, runlist, (epoch + 1) * turn_ns - now);
 }
 
-/* Begins a round; in a new epoch, calls the gangs that have their turns in it. */
+/* Begins a round. In a new epoch, calls the gangs that have their turns in it. */
 GPUSCHED_INLINE void begin_turns(const struct gpusched_round *round)
 {
 	gs_u64 epoch = gpusched_div(round->now_ns, (gs_u64)turn_ms * GS_MS);
@@ -270,7 +269,7 @@ GPUSCHED_INLINE void begin_turns(const struct gpusched_round *round)
 	gangs_call(round->seq, epoch);
 }
 
-/* Notes when the turn of a TSG began. */
+/* Stores when the TSG's turn began, if it has the turn now. */
 GPUSCHED_INLINE void take_turn(struct gpusched_task *t, const struct tsg *s,
 			       const struct runlist *r, gs_u64 now)
 {

@@ -1,38 +1,37 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * common/limits.h - keeps groups of TSGs to their limits, even while others rest
+ * common/limits.h - keeps groups of TSGs to their limits, even while other TSGs are idle
  *
- * A policy has a struct limited for each TSG, and a struct limits for each runlist. It calls
- * count_limit() for each TSG in pass 0, and keep_limit() in pass 1. Then it suspends the TSGs with
- * @paused set.
+ * A policy has a struct limited per TSG, and a struct limits per runlist. It calls count_limit()
+ * for each TSG in pass 0, and keep_limit() in pass 1. Then it suspends the TSGs with @paused set.
  */
 #ifndef COMMON_LIMITS_H
 #define COMMON_LIMITS_H
 
 #include "gpusched/limit.h"
 
-/* For this long after a pause at its limit, a group has no part in the sharing by weight. */
+/* For this long after its limit has paused it, a group does not count in the sharing by weight. */
 #define CAPPED_NS GS_S
-/* How often a TSG of which the log says nothing is paused, at most: see is_nudged(). */
+/* Most times that a TSG which the log does not show is paused: see is_nudged(). */
 #define NUDGES 5
 
 struct limited {
-	gs_u64 group;     /* the group of the TSG's limit; 0: it has no limit */
-	gs_u32 runlist;   /* the TSG's runlist when it joined the group */
-	gs_u32 paused;    /* 1: the TSG is to be suspended */
-	gs_u64 capped_ns; /* when the TSG was last paused because of its limit */
-	gs_u64 nudge_ns;  /* when is_nudged() pauses the TSG next; 0: not set yet */
-	gs_u64 nudges;    /* how often it has done so */
+	gs_u64 group;     /* group of the TSG's limit; 0: no limit */
+	gs_u32 runlist;   /* runlist of the TSG when it joined the group */
+	gs_u32 paused;    /* 1: the policy must suspend the TSG */
+	gs_u64 capped_ns; /* when the limit last paused the TSG */
+	gs_u64 nudge_ns;  /* when is_nudged() pauses the TSG next; 0: not decided yet */
+	gs_u64 nudges;    /* number of such pauses so far */
 };
 
-/* The sums of a runlist in this round. */
+/* Sums over a runlist in this round. */
 struct limits {
-	gs_u64 seq;      /* the round */
-	gs_u64 as_of_ns; /* the time to which the log reaches */
-	gs_u64 tsgs;     /* number of TSGs that have a limit */
+	gs_u64 seq;      /* number of the round */
+	gs_u64 as_of_ns; /* time up to which the log is known */
+	gs_u64 tsgs;     /* number of TSGs with a limit */
 };
 
-/* A group on a runlist. */
+/* Names a group on one runlist. */
 struct group_key {
 	gs_u64 group;
 	gs_u32 runlist, pad;
@@ -40,12 +39,12 @@ struct group_key {
 struct limit {
 	struct gpusched_throttle throttle;
 	struct gpusched_throttle_round round;
-	gs_u64 seq;     /* the round in which @round was filled */
-	gs_u64 decided; /* the last round in which the throttle was asked */
-	gs_u64 tsgs;    /* number of TSGs in the group; the entry goes with the last one */
+	gs_u64 seq;     /* number of the round in which @round was filled */
+	gs_u64 decided; /* last round in which the throttle decided */
+	gs_u64 tsgs;    /* number of TSGs in the group; the entry is removed with the last one */
 };
 GPUSCHED_MAP(limits_groups, HASH, struct group_key, struct limit, 4096);
-/* Zeroes, from which new entries are copied; a callback's stack has no room for them. */
+/* Zeroes from which new entries are copied, since a callback's stack is too small for them. */
 GPUSCHED_MAP(limits_blank, ARRAY, gs_u32, struct limit, 1);
 
 GPUSCHED_INLINE struct limit *find_limit(const struct limited *s)
@@ -88,7 +87,7 @@ GPUSCHED_INLINE struct limit *join_limit(struct limited *s, gs_u64 group, gs_u32
 	return l;
 }
 
-/* Pass 0: adds @done_ns, the GPU time of @t since the last round, to the use of its group. */
+/* Pass 0: adds @done_ns, the GPU time of @t since the last round, to its group's use. */
 GPUSCHED_INLINE void count_limit(const struct gpusched_task *t, struct limited *s, struct limits *r,
 				 gs_u64 seq, gs_u64 done_ns, gs_u64 as_of_ns)
 {
@@ -115,7 +114,7 @@ GPUSCHED_INLINE void count_limit(const struct gpusched_task *t, struct limited *
 		l->round.pct = limit.pct;
 	}
 	/*
-	 * an owner may lower the limit of one program: the lowest limit holds for the whole group
+	 * an owner may lower the limit of one program: the lowest limit applies to the whole group
 	 */
 	if (limit.pct < l->round.pct)
 		l->round.pct = limit.pct;
@@ -125,10 +124,10 @@ GPUSCHED_INLINE void count_limit(const struct gpusched_task *t, struct limited *
 }
 
 /*
- * The log has switches only. So it has nothing of a TSG that was alone on the GPU already before
- * the log was read. Pausing such a TSG for one round makes a switch. This is tried only a few
- * times, since there may be no log at all. Returns 1 if the TSG is to be paused for that. @sighted:
- * the log has something of the TSG.
+ * Returns 1 if the TSG is to be paused for one round, to make it appear in the log. The log has
+ * only switches. So it does not show a TSG that has been alone on the GPU since before the log was
+ * read. A pause causes a switch. It is tried only a few times, since there may be no log at all.
+ * @sighted: the log shows the TSG.
  */
 GPUSCHED_INLINE int is_nudged(struct limited *s, int sighted, gs_u64 now)
 {
@@ -143,7 +142,7 @@ GPUSCHED_INLINE int is_nudged(struct limited *s, int sighted, gs_u64 now)
 	return 1;
 }
 
-/* Pass 1: at the first TSG of a group, decides for the whole group. @sighted: as in is_nudged(). */
+/* Pass 1: decides for a whole group at its first TSG. @sighted: as in is_nudged(). */
 GPUSCHED_INLINE void keep_limit(struct limited *s, const struct limits *r, int sighted, gs_u64 now)
 {
 	struct limit *l = find_limit(s);
@@ -163,7 +162,7 @@ GPUSCHED_INLINE void keep_limit(struct limited *s, const struct limits *r, int s
 		s->capped_ns = now;
 }
 
-/* True if the TSG was paused at its limit a short time ago. */
+/* True if the TSG was recently paused by its limit. */
 GPUSCHED_INLINE int is_capped(const struct limited *s, gs_u64 now)
 {
 	return s->group && s->capped_ns && now < s->capped_ns + CAPPED_NS;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * fair/look.h - measures the work of TSGs, and finds those that fall behind with slices
+ * fair/look.h - measures the work of TSGs, and finds TSGs that fall behind with slices
  *
  * Work is the time for which a TSG held the GPU, less the cost of each turn. A TSG falls behind if
  * it wants every round of the runlist and yet works less than its due, although its slices do not
@@ -12,24 +12,23 @@
 #define FAIR_LOOK_H
 
 /*
- * The part of each turn on an H200 in which the TSG holds the GPU but does not work; it serves
- * while nothing is known of this GPU. No log shows that part. If the GPU's time to save a TSG is
- * known, TURN_PART_PCT of that time is taken.
+ * The part of each turn in which a TSG holds the GPU but does not work, on an H200. No log shows
+ * this part. If the time to save a TSG is known for this GPU, TURN_PART_PCT of it is used instead.
  */
 #define H200_TURN_NS (62 * 1000ull)
 #define TURN_PART_PCT 62ull
 #define LOOK_NS (400 * GS_MS)
-/* This long after a change of settings, they are in force. */
+/* Changed settings are in effect after this time. */
 #define SETTLE_NS (20 * GS_MS)
-/* A TSG that could run, but has not for this long, does not want the GPU. */
+/* A TSG that could run but has not done so for this long does not want the GPU. */
 #define IDLE_NS (300 * GS_MS)
 #define LOOK_MAX_NS (2 * GS_S)
 #define LIGHT_NS GS_S
-/* A look is valid if the TSG with the most turns had at least this many. */
+/* A look is valid if some TSG had at least this many turns. */
 #define TURNS_ENOUGH 8
 /*
- * If a TSG is still suspended this long after the policy wished it to run, somebody else has
- * suspended it.
+ * If a TSG is still suspended this long after the policy let it run, the suspension is somebody
+ * else's.
  */
 #define ABSENT_NS (30 * GS_MS)
 
@@ -38,7 +37,7 @@ GPUSCHED_INLINE int is_absent(const struct tsg *s, gs_u64 now)
 	return s->absent_ns && now >= s->absent_ns + ABSENT_NS;
 }
 
-/* Finds out whether somebody else has suspended the TSG: see is_absent(). */
+/* Notes since when somebody else has suspended the TSG: see is_absent(). */
 GPUSCHED_INLINE void look_absent(const struct gpusched_task *t, struct tsg *s, gs_u64 now)
 {
 	if (!gpusched_is_suspended(&t->is) || gpusched_is_suspended(&t->want))
@@ -56,13 +55,13 @@ GPUSCHED_INLINE gs_u64 turn_cost_ns(const struct gpusched_gpu *gpu)
 	return H200_TURN_NS;
 }
 
-/* Returns the work in @n turns that held the GPU for @held_ns in all. */
+/* Returns the work in @n turns that held the GPU for @held_ns in total. */
 GPUSCHED_INLINE gs_u64 work_of(gs_u64 held_ns, gs_u64 n, gs_u64 cost_ns)
 {
 	return held_ns > n * cost_ns ? held_ns - n * cost_ns : 0;
 }
 
-/* If the cost of a turn has changed, recomputes @last_work by it, so that old turns add nothing. */
+/* When the cost of a turn changes, recomputes @last_work with it, so that old turns add no work. */
 GPUSCHED_INLINE void follow_cost(struct tsg *s, gs_u64 cost_ns)
 {
 	if (s->cost_ns != cost_ns)
@@ -78,7 +77,7 @@ GPUSCHED_INLINE void begin_sums(struct tsg *s, const struct runlist *r)
 	s->work = s->turns = s->cut = s->drained = 0;
 }
 
-/* Adds the TSG's work since the last round to its sums, and returns it. */
+/* Adds the TSG's work since the last round to its sums. Returns that work. */
 GPUSCHED_INLINE gs_u64 look_work(struct tsg *s, const struct runlist *r)
 {
 	const struct gpusched_facts *f = &s->now;
@@ -106,7 +105,7 @@ GPUSCHED_INLINE gs_u64 look_work(struct tsg *s, const struct runlist *r)
 	return done;
 }
 
-/* Finds whether the TSG wants the GPU. While it is suspended, its last turn tells. */
+/* Detects whether the TSG wants the GPU. While it is suspended, its last turn decides. */
 GPUSCHED_INLINE void look_active(const struct gpusched_task *t, struct tsg *s,
 				 const struct runlist *r)
 {
@@ -117,7 +116,7 @@ GPUSCHED_INLINE void look_active(const struct gpusched_task *t, struct tsg *s,
 		s->active = 1;
 		return;
 	}
-	if (s->asleep_ns) { /* it slept through a turn, and is awake once it has run again */
+	if (s->asleep_ns) { /* it slept through a turn: it is awake once it has run again */
 		if (f->last_run_ns > s->asleep_ns || here)
 			s->asleep_ns = 0;
 	} else if (r->mode == TURNS && s->began_ns && f->as_of_ns > s->began_ns + SETTLE_NS &&
@@ -133,7 +132,7 @@ GPUSCHED_INLINE void look_active(const struct gpusched_task *t, struct tsg *s,
 		s->active = 0;
 }
 
-/* Pass 0: looks at a TSG. Returns its work since the last round, ns. */
+/* Pass 0: looks at a TSG. Returns its work since the last round, in ns. */
 GPUSCHED_INLINE gs_u64 look(const struct gpusched_task *t, struct tsg *s, struct runlist *r,
 			    gs_u64 now)
 {
@@ -155,7 +154,7 @@ GPUSCHED_INLINE gs_u64 look(const struct gpusched_task *t, struct tsg *s, struct
 	return done;
 }
 
-/* Corrects the slice by a quarter of the way to the one that would have been right. */
+/* Corrects the slice by a quarter of the difference to the slice that would have been right. */
 GPUSCHED_INLINE void correct(struct tsg *s, gs_u64 due)
 {
 	gs_u64 factor = s->factor ? s->factor : 1024, wanted;
@@ -165,7 +164,7 @@ GPUSCHED_INLINE void correct(struct tsg *s, gs_u64 due)
 	s->factor = gs_most(gs_least(factor, 2048), 512);
 }
 
-/* Pass 1 of the round in which a look ends: judges whether the TSG falls behind. */
+/* Pass 1 in the round in which a look ends: decides whether the TSG falls behind. */
 GPUSCHED_INLINE void judge(struct tsg *s, struct runlist *r)
 {
 	gs_u64 due = r->g_work / 1000 * s->due_ppm / 1000;
@@ -190,7 +189,9 @@ GPUSCHED_INLINE void judge(struct tsg *s, struct runlist *r)
 	}
 }
 
-/* While turns are taken, ends a light TSG's running beside them once it works more than its due. */
+/*
+ * While turns are taken, a light TSG runs beside them. Ends this once it works more than its due.
+ */
 GPUSCHED_INLINE void watch_light(struct tsg *s, const struct runlist *r)
 {
 	gs_u64 span = s->now.as_of_ns - s->look_ns;

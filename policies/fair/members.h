@@ -28,7 +28,7 @@ GPUSCHED_INLINE struct member *find_process(const struct tsg *s)
 	return gpusched_lookup(fair_processes, &key);
 }
 
-/* Takes a TSG off @m. *ret_last: it was the last one. */
+/* Takes a TSG off @m. *ret_last: it was the last TSG of @m. */
 GPUSCHED_INLINE void part(struct member *m, int *ret_last)
 {
 	*ret_last = m && m->tsgs <= 1;
@@ -36,7 +36,7 @@ GPUSCHED_INLINE void part(struct member *m, int *ret_last)
 		gpusched_add(&m->tsgs, (gs_u64)-1);
 }
 
-/* Takes the TSG off its entries, and removes those that have no other TSG. */
+/* Takes the TSG off its user, job and process, and removes those that have no other TSG. */
 GPUSCHED_INLINE void leave(struct tsg *s)
 {
 	struct gpusched_process_key process = { s->user, s->job, s->runlist, s->pid };
@@ -58,7 +58,7 @@ GPUSCHED_INLINE void leave(struct tsg *s)
 	s->user = 0;
 }
 
-/* Counts the TSG for its user, job and process. Returns 0 if a map has no room for one of these. */
+/* Counts the TSG for its user, job and process. Returns 0 if the map of one of them is full. */
 GPUSCHED_INLINE int join(const struct gpusched_task *t, struct tsg *s)
 {
 	gs_u64 user = gpusched_user_of(t), job = gpusched_job_of(t, gpusched_job(t));
@@ -82,7 +82,7 @@ GPUSCHED_INLINE int join(const struct gpusched_task *t, struct tsg *s)
 		gpusched_add(&j->tsgs, 1ull);
 	if (p)
 		gpusched_add(&p->tsgs, 1ull);
-	leave(s); /* only now, since an old entry may be a new one too, and has to stay */
+	leave(s); /* only now, since an old entry may also be a new one, and must stay */
 	s->user = user;
 	s->job = job;
 	s->runlist = runlist;
@@ -90,7 +90,7 @@ GPUSCHED_INLINE int join(const struct gpusched_task *t, struct tsg *s)
 	return u && j && p;
 }
 
-/* Pass 0: adds the weight of a TSG that wants its part. */
+/* Pass 0: adds the weight of a TSG that wants a part of the GPU. */
 GPUSCHED_INLINE void count_member(const struct gpusched_task *t, const struct tsg *s,
 				  struct runlist *r)
 {
@@ -106,8 +106,8 @@ GPUSCHED_INLINE void count_member(const struct gpusched_task *t, const struct ts
 }
 
 /*
- * Returns the part of @m in @ppm, the part of the entry above it. If @m does not count in this
- * round, that is the part that it would have if it did.
+ * Returns @m's part of @ppm, which is the part of the entry above @m. If @m does not count in this
+ * round, returns the part that it would have if it did.
  */
 GPUSCHED_INLINE gs_u64 portion(gs_u64 ppm, const struct gpusched_weighing *m, gs_u64 seq,
 			       gs_u64 weight, gs_u64 all)
@@ -123,7 +123,7 @@ GPUSCHED_INLINE gs_u64 inner_of(const struct member *m, gs_u64 seq)
 	return m->weighs.seq == seq ? m->weighs.inner : 0;
 }
 
-/* Pass 1: returns the part of the runlist that is due to the TSG by weight. */
+/* Pass 1: returns the part of the runlist that the TSG is due by weight. */
 GPUSCHED_INLINE gs_u64 due_ppm(const struct gpusched_task *t, const struct tsg *s,
 			       const struct runlist *r)
 {

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * fair/promises.h - groups that are promised a part of a GPU while they have work
+ * fair/promises.h - gives groups the part of a GPU that they are promised, while they have work
  *
- * Each group gets the larger of two parts: its part by weight, and its promise. A group with
- * the larger promise is lifted. All other groups share the rest by weight: one factor scales their
+ * Each group gets the larger of two parts: its part by weight, and its promise. If the promise is
+ * larger, the group is lifted. All other groups share the rest by weight: one factor scales their
  * parts, and each round computes that factor more exactly.
  *
- * Where turns are taken, a lifted group has a line of its own, and a credit. The credit grows with
- * time by the promise, and the group's turns are paid from it. For such a turn, the accounts by
+ * Where turns are taken, each lifted group has a separate line and a credit. The credit grows with
+ * time at the rate of the promise, and pays for the group's turns. For such a turn, the accounts by
  * weight are charged only the time that weights would have given. So there are no debts when a
  * promise ends, and no job pays for another job's promise.
  */
 #ifndef FAIR_PROMISES_H
 #define FAIR_PROMISES_H
 
-/* The largest credit or debt of a group; the largest loss to switches that promises make up for. */
+/* Largest credit or debt of a group; largest loss to switches for which promises are raised. */
 #define CREDIT_MAX_NS ((gs_s64)(200 * GS_MS))
 #define LOST_MAX_PPM (PPM / 20)
 
@@ -64,7 +64,7 @@ GPUSCHED_INLINE void pay(struct promise *p, gs_s64 ns)
 		p->credit_ns = -CREDIT_MAX_NS;
 }
 
-/* Begins the group's round: the sums of the last round tell whether the group is lifted. */
+/* Begins a round of the group: the sums of the last round decide whether it is lifted. */
 GPUSCHED_INLINE void begin_promise(struct promise *p, struct runlist *r, gs_u64 now)
 {
 	gs_u64 passed = p->now_ns && now > p->now_ns ? now - p->now_ns : 0;
@@ -84,7 +84,7 @@ GPUSCHED_INLINE void begin_promise(struct promise *p, struct runlist *r, gs_u64 
 	r->g_lifted_due_ppm += p->due_ppm;
 }
 
-/* Pass 0, before the TSG stands in line: finds its promise. */
+/* Pass 0, before the TSG stands in line: finds its promise, if any. */
 GPUSCHED_INLINE void look_promise(const struct gpusched_task *t, struct tsg *s, struct runlist *r,
 				  gs_u64 now)
 {
@@ -105,8 +105,8 @@ GPUSCHED_INLINE void look_promise(const struct gpusched_task *t, struct tsg *s, 
 }
 
 /*
- * Measures the time that switches took in a look in which all ran. Promises are raised by that
- * part, since a promise is a part of the whole time, and slices share only the time without
+ * Measures the time that switches took in a look, in which all TSGs ran. Promises are raised by
+ * that part: a promise is a part of the whole time, but slices share only the time without
  * switches.
  */
 GPUSCHED_INLINE void look_lost(struct runlist *r)
@@ -119,7 +119,8 @@ GPUSCHED_INLINE void look_lost(struct runlist *r)
 }
 
 /*
- * Computes the factor for groups that are not lifted: the part left to them / their part by weight.
+ * Computes the factor for groups that are not lifted: the part left to them, divided by their part
+ * by weight.
  */
 GPUSCHED_INLINE void settle_promises(struct runlist *r)
 {
@@ -128,7 +129,7 @@ GPUSCHED_INLINE void settle_promises(struct runlist *r)
 	r->scale_ppm = due < PPM ? gs_least(gpusched_div(rest * PPM, PPM - due), PPM) : PPM;
 }
 
-/* Pass 1: the TSG's part of the runlist, promises included. @ppm: its part by weight. */
+/* Pass 1: returns the TSG's part of the runlist, including promises. @ppm: its part by weight. */
 GPUSCHED_INLINE gs_u64 promised_ppm(const struct tsg *s, const struct runlist *r, gs_u64 ppm,
 				    int counts)
 {
@@ -141,13 +142,15 @@ GPUSCHED_INLINE gs_u64 promised_ppm(const struct tsg *s, const struct runlist *r
 	return gs_most(ppm * r->scale_ppm / PPM, 1);
 }
 
-/* Returns the time that weights would have given to a lifted group in place of @ns. */
+/* Returns how much of @ns weights alone would have given to a lifted group. */
 GPUSCHED_INLINE gs_u64 weighed_ns(const struct promise *p, const struct runlist *r, gs_u64 ns)
 {
 	return gpusched_div(ns / 1000 * (p->due_ppm * r->scale_ppm / 1000), p->ppm);
 }
 
-/* Pass 0: puts a TSG in the line of its lifted group, and notes the group with the most credit. */
+/*
+ * Pass 0: puts a TSG in the line of its lifted group, and notes the group with the largest credit.
+ */
 GPUSCHED_INLINE void stand_promised(struct promise *p, struct runlist *r, const struct tsg *s)
 {
 	gpusched_rotation_stand(&p->line, &r->place);
@@ -157,7 +160,7 @@ GPUSCHED_INLINE void stand_promised(struct promise *p, struct runlist *r, const 
 	r->g_credit_ns = p->credit_ns;
 }
 
-/* Returns the lifted group that gets the next turn; 0: weights decide. */
+/* Returns the lifted group that gets the next turn; 0: the line by weight decides. */
 GPUSCHED_INLINE struct promise *next_promise(const struct runlist *r, gs_u32 runlist,
 					     gs_u64 turn_ns)
 {

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * fair/state.h - all that fair remembers, in maps that `gpusched policy map` shows
+ * fair/state.h - defines the state of fair, in maps that `gpusched policy map` shows
  */
 #ifndef FAIR_STATE_H
 #define FAIR_STATE_H
 
 /* How a runlist is shared. */
 enum mode {
-	SLICES, /* all run, with slices by weight */
-	TURNS,  /* one runs at a time, because a TSG would fall behind with slices */
+	SLICES, /* all TSGs run, with slices by weight */
+	TURNS,  /* one TSG runs at a time, because some TSG would fall behind with slices */
 };
 
-/* Shown by `gpusched list` and `status`; 0 is not shown. */
+/* Reasons that `gpusched list` and `status` show; 0: nothing. */
 enum means { NO_MEANS, BY_SLICES, BY_TURNS, PAUSED };
 enum why { NO_WHY, NOBODY_FALLS_BEHIND, SOMEBODY_FALLS_BEHIND, PARTS_FAR_APART, AT_ITS_LIMIT };
 struct says {
@@ -20,29 +20,30 @@ struct says {
 	gs_u64 due_permille;
 };
 
-/* One compute TSG. A look is a stretch of time in which all run; its sums begin with the look. */
+/* A compute TSG. A look is a period in which all TSGs run; its sums begin with it. */
 struct tsg {
 	struct gpusched_facts now;
 	/* the facts of the last round */
 	gs_u64 last_since, last_work, last_turns, last_cut, last_drained;
-	gs_u64 look, look_ns; /* the look of the sums below: its number, and its begin */
-	gs_u64 work, turns, cut, drained; /* sums of that look */
-	gs_u64 cost_ns;                   /* the cost of a turn that @last_work was counted with */
-	gs_u64 last_held, held; /* time that it held the GPU: in all; since the last round */
-	gs_u64 due_ppm;         /* the part of its runlist that is due to it now */
-	gs_u64 factor;          /* the correction of its slice; 1024: none */
-	gs_u64 turn, began_ns;  /* its last turn: number, and begin */
-	gs_u64 asleep_ns;       /* when it was seen asleep in that turn; 0: it was not */
-	gs_u64 absent_ns;       /* since when somebody else has suspended it; 0: nobody has */
-	gs_u32 sighted;         /* 1: @now is known */
-	gs_u32 active;          /* 1: it ran lately */
-	gs_u32 light;           /* 1: it wants less than half of its due */
-	gs_u32 looked;          /* 1: it has been judged in a look */
-	gs_u64 done;            /* its work since the last round, ns */
-	gs_u32 runlist, pid;    /* where it is counted: see members.h */
-	gs_u64 user, job;       /* the same; 0: not counted yet */
+	gs_u64 look, look_ns; /* number and begin of the look to which the sums below belong */
+	gs_u64 work, turns, cut, drained; /* sums of this look */
+	gs_u64 cost_ns;                   /* cost of a turn with which @last_work was computed */
+	gs_u64 last_held, held; /* time for which it held the GPU: in total; since the last round */
+	gs_u64 due_ppm;         /* part of its runlist that it is due now */
+	gs_u64 factor;          /* correction of its slice in 1/1024; 1024: none */
+	gs_u64 turn, began_ns;  /* number and begin of its last turn */
+	gs_u64 asleep_ns;       /* when it was seen to sleep through that turn; 0: it was not */
+	/* when somebody else's suspension was first seen; 0: there is none */
+	gs_u64 absent_ns;
+	gs_u32 sighted;      /* 1: @now is valid */
+	gs_u32 active;       /* 1: it wants the GPU */
+	gs_u32 light;        /* 1: it wants less than half of its due */
+	gs_u32 looked;       /* 1: a look has judged it */
+	gs_u64 done;         /* its work since the last round, in ns */
+	gs_u32 runlist, pid; /* runlist and process for which it is counted: see members.h */
+	gs_u64 user, job;    /* user and job for which it is counted; 0: none yet */
 	struct limited limited;
-	gs_u64 promise_group; /* the group of its promise; 0: it has none */
+	gs_u64 promise_group; /* group of its promise; 0: no promise */
 	gs_u32 promise_runlist, pad;
 	struct says says;
 	struct gpusched_account account;
@@ -52,69 +53,79 @@ GPUSCHED_MAP(fair_tsgs, HASH, gs_u64, struct tsg, GPUSCHED_MAX_TSGS);
 /* A user, a job or a process on a runlist. */
 struct member {
 	struct gpusched_account account; /* used while turns are taken */
-	gs_u64 era; /* the era of @account: when turns begin anew, old accounts count for nothing */
+	/* era of @account: accounts of earlier eras, before turns last began, count as zero */
+	gs_u64 era;
 	struct gpusched_weighing weighs;
-	gs_u64 tsgs;    /* number of its TSGs; it is removed with the last one */
-	gs_u64 busy_ns; /* when one of its TSGs was last given a turn */
+	gs_u64 tsgs;    /* number of its TSGs; the entry is removed with the last one */
+	gs_u64 busy_ns; /* when one of its TSGs last got a turn */
 };
 GPUSCHED_MAP(fair_users, HASH, struct gpusched_user_key, struct member, 8192);
 GPUSCHED_MAP(fair_jobs, HASH, struct gpusched_job_key, struct member, 16384);
 GPUSCHED_MAP(fair_processes, HASH, struct gpusched_process_key, struct member, 16384);
 
-/* A group with a request, on a runlist. */
+/* A group with a request, on one runlist. */
 struct promise {
-	gs_u64 seq, tsgs;          /* the round; number of its TSGs */
-	gs_u64 ppm;                /* the part that it is promised */
-	gs_u64 g_due_ppm, due_ppm; /* its part by weight: so far in this round; in the last round */
-	gs_u64 lifted;             /* 1: the promise is larger than the part by weight */
-	gs_u64 now_ns;             /* time of its last round */
-	gs_s64 credit_ns;          /* time of turns that it has to its credit */
+	gs_u64 seq, tsgs; /* number of the last round; number of its TSGs */
+	gs_u64 ppm;       /* promised part */
+	/* part by weight: summed so far in this round; in the last round */
+	gs_u64 g_due_ppm, due_ppm;
+	gs_u64 lifted;    /* 1: the promise is larger than the part by weight */
+	gs_u64 now_ns;    /* time of its last round */
+	gs_s64 credit_ns; /* credit in ns of turns; may be negative */
 	struct gpusched_rotation line;
 };
 GPUSCHED_MAP(fair_promises, HASH, struct group_key, struct promise, 4096);
 
 struct runlist {
 	struct gpusched_rotation line;
-	struct gpusched_place place; /* room to put a place together: callbacks have little stack */
-	gs_u64 seq, settled;         /* the round that gathers; the last one that decided */
+	/* buffer to build a place, since callbacks have little stack */
+	struct gpusched_place place;
+	/* the round that sums up now; the last round that decided */
+	gs_u64 seq, settled;
 	/*
 	 * Gathered in this round (g_...): weights of users; TSGs that want turns; TSGs without
-	 * facts. Then: work of the look; most turns of a TSG in the look; smallest and largest
-	 * part. Then: 1 if the TSG that has the turn still wants it; time to which the log reaches.
+	 * facts. Work in the look; most turns of a TSG in the look; smallest and largest part. 1:
+	 * the TSG that has the turn still wants it; time up to which the log is known.
 	 */
 	gs_u64 g_users, g_ready, g_unknown, g_work, g_turns, g_least_ppm, g_most_ppm, g_alive,
 		g_as_of;
-	/* of lifted groups: their promises; their parts by weight; the one with the most credit */
+	/*
+	 * lifted groups: sum of promises; sum of parts by weight; the group with the largest credit
+	 */
 	gs_u64 g_lifted_ppm, g_lifted_due_ppm, g_promise;
-	gs_s64 g_credit_ns;      /* the credit of that group */
-	struct gpusched_gpu gpu; /* the costs of switches */
-	gs_u64 cost_ns;          /* the part of a turn without work */
-	gs_u64 lost_ppm;         /* the part of the last look that went into switches */
-	gs_u64 scale_ppm;        /* the factor for parts of groups that are not lifted */
+	gs_s64 g_credit_ns;      /* credit of that group */
+	struct gpusched_gpu gpu; /* what is known about the cost of switches */
+	gs_u64 cost_ns;          /* part of a turn without work */
+	gs_u64 lost_ppm;         /* part of the time that switches took in the last look */
+	gs_u64 scale_ppm;        /* factor for the parts of groups that are not lifted */
 	struct limits limits;
-	gs_u64 ready, least_ppm, most_ppm; /* counts of the last round */
-	gs_u64 mode, era;                  /* enum mode; how often turns began */
-	gs_u64 look, look_ns;              /* the look under way: its number, and its begin */
-	gs_u64 shared_ns;                  /* since when all run, for a look; 0: they do not */
-	gs_u64 judging;                    /* the round in which TSGs are judged; 0: none yet */
+	gs_u64 ready, least_ppm, most_ppm; /* counts of the last complete round */
+	gs_u64 mode, era;                  /* enum mode; number of times that turns began */
+	gs_u64 look, look_ns;              /* number and begin of the present look */
+	gs_u64 shared_ns;                  /* since when all TSGs run for a look; 0: they do not */
+	gs_u64 judging;                    /* the round in which TSGs are judged; 0: not yet */
 	enum why why;                      /* why turns are taken */
-	gs_u32 far_apart;                  /* 1: parts are too far apart for slices */
-	gs_u64 behind;                     /* how many TSGs fell behind in the look */
-	gs_u64 seen;                       /* 1: the look had enough turns to judge by */
+	gs_u32 far_apart;                  /* 1: parts differ too much for slices */
+	gs_u64 behind;                     /* number of TSGs that fell behind in the look */
+	gs_u64 seen;                       /* 1: the look had enough turns to judge */
 	gs_u64 joined;                     /* 1: a TSG has come or gone since the last look */
-	gs_u64 blind_ns, told; /* since when nothing is known of its TSGs; 1: that was logged */
-	gs_u64 turn_id, turn_ns, epoch, number; /* the turn: TSG, begin, epoch, number */
-	/* looks while turns are taken: when the next is due, how often, when the last one ended */
+	gs_u64 blind_ns, told; /* since when nothing is known of its TSGs; 1: that is logged */
+	/* the present turn: its TSG, begin, epoch and number */
+	gs_u64 turn_id, turn_ns, epoch, number;
+	/*
+	 * looks while turns are taken: when the next one is due, the interval, when the last one
+	 * ended
+	 */
 	gs_u64 probe_ns, probe_every_ns, probed_ns;
 };
 GPUSCHED_MAP(fair_runlists, HASH, gs_u32, struct runlist, 256);
 
 struct whole {
-	gs_u64 sleep_ms; /* how long the next round may stay away */
+	gs_u64 sleep_ms; /* time until the next round, in ms */
 };
 GPUSCHED_MAP(fair_whole, ARRAY, gs_u32, struct whole, 1);
 
-/* Zeroes, from which new entries are copied; a callback's stack has no room for them. */
+/* Zeroes from which new entries are copied, since a callback's stack is too small for them. */
 union blank {
 	struct tsg tsg;
 	struct runlist runlist;
@@ -148,13 +159,13 @@ GPUSCHED_INLINE struct tsg *tsg_of(const struct gpusched_task *t)
 	return blank ? gpusched_lookup_or_add(fair_tsgs, &id, &blank->tsg) : 0;
 }
 
-/* Slices are such that each TSG gets one within this time. */
+/* Slices are chosen so that each TSG gets one within this time. */
 GPUSCHED_INLINE gs_u64 cycle_us(void)
 {
 	return 4ull * max_slice_us;
 }
 
-/* Shortens the rest after this round to @ms. */
+/* Makes the next round come after @ms at the latest. */
 GPUSCHED_INLINE void sleep_at_most(gs_u64 ms)
 {
 	gs_u32 zero = 0;

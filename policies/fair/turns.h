@@ -1,28 +1,34 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * fair/turns.h - lets TSGs take turns where slices leave one behind
+ * fair/turns.h - lets TSGs take turns where a TSG would fall behind with slices
  *
- * Now and then all run again for a look, which shows whether turns are still needed. During a look,
- * accounts are charged with the work of each TSG, so that no TSG gains or loses by the look.
+ * From time to time all TSGs run again for a look, which shows whether turns are still needed.
+ * During a look, accounts are charged with each TSG's work, so that no TSG gains or loses by the
+ * look.
  */
 #ifndef FAIR_TURNS_H
 #define FAIR_TURNS_H
 
 #define PROBE_EVERY_NS (4 * GS_S)
 #define PROBE_EVERY_MAX_NS (16 * GS_S)
-/* Shortest time between two looks, however many TSGs come and go: a fixed part, and one for each
- * TSG, since a look costs two calls for each. */
+/*
+ * Shortest time between two looks, even if many TSGs come and go. It has a fixed part, and a part
+ * for each TSG, since a look costs two calls per TSG.
+ */
 #define PROBE_LEAST_NS (4 * GS_S)
 #define PROBE_EACH_NS (GS_S / 10)
 #define BLIND_NS (3 * GS_S)
 
-/* True if the TSG wants turns. A TSG that wants little runs beside the one that has the turn. */
+/*
+ * True if the TSG wants turns. A TSG that wants little (light) runs beside the TSG that has the
+ * turn.
+ */
 GPUSCHED_INLINE int wants_turns(const struct tsg *s, gs_u64 now)
 {
 	return s->active && !s->light && !s->asleep_ns && !s->limited.paused && !is_absent(s, now);
 }
 
-/* Returns the account of @m, set to zero if it is of an earlier era. */
+/* Returns the account of @m. Resets it first if it is of an earlier era. */
 GPUSCHED_INLINE struct gpusched_account *account_of(struct member *m, const struct runlist *r)
 {
 	if (m && m->era != r->era) {
@@ -33,8 +39,8 @@ GPUSCHED_INLINE struct gpusched_account *account_of(struct member *m, const stru
 }
 
 /*
- * Charges @ns to the accounts of @p's user, job, process and TSG. @in_line: @p was the first in the
- * common line, so TSGs that come start at its virtual time.
+ * Charges @ns to the accounts of @p's user, job, process and TSG. @in_line: @p was first in the
+ * common line. Then newcomers start at its virtual time.
  */
 GPUSCHED_INLINE void charge(struct runlist *r, const struct gpusched_place *p, gs_u32 runlist,
 			    gs_u64 ns, int in_line)
@@ -64,7 +70,7 @@ GPUSCHED_INLINE void charge(struct runlist *r, const struct gpusched_place *p, g
 			      100);
 }
 
-/* Charges a TSG's work during a look, while all run. */
+/* Charges a TSG's work during a look, while all TSGs run. */
 GPUSCHED_INLINE void charge_work(struct tsg *s, struct runlist *r, gs_u64 ns)
 {
 	struct member *um = find_user(s), *jm = find_job(s), *pm = find_process(s);
@@ -137,7 +143,7 @@ GPUSCHED_INLINE void begin_mode(struct runlist *r, gs_u64 mode, gs_u64 now)
 	}
 }
 
-/* Acts on the findings of the look. */
+/* Acts on the findings of the look, which is over. */
 GPUSCHED_INLINE void end_look(struct runlist *r, gs_u64 now)
 {
 	if (r->mode == SLICES && r->behind)
@@ -155,7 +161,7 @@ GPUSCHED_INLINE void end_look(struct runlist *r, gs_u64 now)
 	}
 }
 
-/* True if parts are so far apart that slices by them would be too short, or too long. */
+/* True if parts differ so much that slices in proportion would be too short or too long. */
 GPUSCHED_INLINE int is_too_unlike(const struct runlist *r)
 {
 	return r->least_ppm * max_slice_us < r->most_ppm * min_slice_us ||
@@ -163,7 +169,7 @@ GPUSCHED_INLINE int is_too_unlike(const struct runlist *r)
 }
 
 /*
- * Begins a look once the log reaches to a time at which all ran; ends the look when it has lasted
+ * Begins a look once the log covers a time at which all TSGs ran. Ends the look when it has lasted
  * long enough.
  */
 GPUSCHED_INLINE void watch_look(struct runlist *r, gs_u64 seq, gs_u64 now)
@@ -207,7 +213,7 @@ GPUSCHED_INLINE void change_turn(struct runlist *r, gs_u32 runlist, gs_u64 now)
 	charge(r, first, runlist, promise ? weighed_ns(promise, r, ns) : ns, !promise);
 }
 
-/* Logs once that facts are missing for long. In the first moments of a TSG they always are. */
+/* Logs once that facts have been missing for long. A new TSG never has facts at first. */
 GPUSCHED_INLINE void watch_blind(struct runlist *r, gs_u64 now)
 {
 	if (!r->g_unknown || r->g_as_of) {
@@ -229,7 +235,7 @@ GPUSCHED_INLINE int is_probe_due(const struct runlist *r, gs_u64 now)
 	return now >= soon && (r->joined || now >= r->probe_ns);
 }
 
-/* Once per round and runlist, before the first TSG is decided on. */
+/* Decides for the runlist: once per round, before its first TSG is decided on. */
 GPUSCHED_INLINE void settle(struct runlist *r, gs_u32 runlist, gs_u64 seq, gs_u64 now)
 {
 	r->ready = r->g_ready;

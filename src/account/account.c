@@ -12,9 +12,9 @@
 #include "basic/env.h"
 #include "basic/log.h"
 
-#define SOON_NS (33 * NS_PER_MS) /* the period at which RM fills the log itself */
+#define SOON_NS (33 * NS_PER_MS) /* how often RM fills the log by itself */
 #define IDLE_NS NS_PER_S
-#define OLD_BRANCH 545u /* in older branches RM's period is a second */
+#define OLD_BRANCH 545u /* before this driver branch, RM fills the log once a second */
 #define OLD_PERIOD_NS NS_PER_S
 #define FLUSH_NS (100 * NS_PER_MS)
 #define CLOCK_NS (10 * NS_PER_S) /* how often the clocks are compared: they drift by some ppm */
@@ -41,7 +41,7 @@ struct tsg *account_tsg(const struct gs_account *a, uint64_t id)
 
 /* ---- clocks ---------------------------------------------------------------------------------- */
 
-/* Converts to the GPU's clock. 0 stays 0: no time. */
+/* Converts a time to the GPU's clock. 0 (no time) stays 0. */
 static uint64_t to_gpu(const struct gpu *g, uint64_t monotonic_ns)
 {
 	return !monotonic_ns ? 0 : gs_switchlog_to_gpu(&g->clock, monotonic_ns);
@@ -67,7 +67,8 @@ static void tell_turn(const struct gs_turn *turn, void *user)
 /* ---- a GPU's log ----------------------------------------------------------------------------- */
 
 /*
- * If one answer is late, RM would let us wait for the other logs as well, so no further call waits.
+ * If RM answers late for one log, it would for the other logs too. So no further call in this pass
+ * waits.
  */
 static int answered(struct gs_account *a, int r)
 {
@@ -78,7 +79,7 @@ static int answered(struct gs_account *a, int r)
 	return r;
 }
 
-/* Keeps the costs found in the log for the time when it is opened again. */
+/* Saves the costs found in the log, for when the log is opened again. */
 static void leave_costs(struct gpu *g)
 {
 	struct gs_costs c = gs_turns_costs(g->turns);
@@ -188,8 +189,8 @@ struct maker *account_maker(const struct gs_account *a, uint32_t gpu, uint32_t p
 }
 
 /*
- * Drivers before branch 560 do not tell the context ids of an adopted TSG. So a turn of its process
- * is attributed to the process's only compute TSG, if it has just one.
+ * Finds a TSG by its process alone, if the process has just one compute TSG. Drivers before branch
+ * 560 do not report the context ids of an adopted TSG.
  */
 static struct tsg *find_sole(const struct gpu *g, uint32_t pid)
 {
@@ -198,7 +199,10 @@ static struct tsg *find_sole(const struct gpu *g, uint32_t pid)
 	return m && m->ntsgs == 1 ? m->sole : NULL;
 }
 
-/* The log names the client, which has channels of its own in the server's TSG. */
+/*
+ * Finds the MPS server's TSG for a client: the log names the client, since the client has its own
+ * channels in that TSG.
+ */
 static struct tsg *find_server(const struct gpu *g, uint32_t pid)
 {
 	const struct gs_account_opts *opts = &g->a->opts;
@@ -248,7 +252,7 @@ static void tell_spent(struct gpu *g)
 static void flush(struct gpu *g, uint64_t now)
 {
 	if (now - g->flushed < FLUSH_NS) {
-		log_read(g); /* no call: what RM has handed out since then */
+		log_read(g); /* no call to RM: reads only what RM has written by itself */
 		return;
 	}
 	g->flushed = now;
@@ -259,7 +263,7 @@ static void flush(struct gpu *g, uint64_t now)
 	gs_turns_until(g->turns, to_gpu(g, now) - g->clock.error_ns);
 }
 
-/* Converts a duration of our clock to the GPU's clock. */
+/* Converts a duration on the GPU's clock to one on ours. A simulated GPU's clock runs slower. */
 static uint64_t in_gpu_time(uint64_t ns)
 {
 	return (uint64_t)((double)ns * gs_env()->dilate);
@@ -286,7 +290,10 @@ static void no_usage(struct gpu *g, uint64_t now, int r, uint32_t status)
 			 "the driver gives no samples of engine use: %s", strerror(-r));
 }
 
-/* Gets how busy the engine was since the last call. Returns false if unknown. */
+/*
+ * Finds for which part of the time since the last call the engine was busy (0 to 1). Returns false
+ * if unknown.
+ */
 static bool ask_usage(struct gpu *g, uint64_t now, double *ret)
 {
 	unsigned int branch = g->a->opts.branch;
@@ -311,8 +318,9 @@ static bool ask_usage(struct gpu *g, uint64_t now, double *ret)
 }
 
 /*
- * The log does not say how much a TSG that is alone works. As it ran alone, its work is the
- * engine's busy time. The driver is asked only after a second without a switch.
+ * Estimates the work of a TSG that has the GPU to itself, since the log does not show it. All the
+ * engine's busy time is then work of that TSG. The driver is asked only after a second without a
+ * switch.
  */
 static void look_alone(struct gpu *g, uint64_t now)
 {
@@ -354,7 +362,7 @@ static uint64_t look(struct gpu *g, uint64_t now)
 		flush(g, now);
 	} else {
 		log_read(g);
-		/* RM has handed out all records that are older */
+		/* RM has written all records that are older than @behind */
 		gs_turns_until(g->turns, to_gpu(g, now - behind));
 	}
 	count_contradicted(g);
@@ -420,9 +428,9 @@ static void hand_over(struct context *c, struct tsg *t)
 }
 
 /*
- * Two TSGs may claim the same id, in three ways. The earlier TSG's channel was freed, and the later
- * one got its id. Or their makers were two processes with one pid, and the later one has it now. Or
- * a process lies about its own id.
+ * Two TSGs may claim the same context id; the later TSG gets it. Either the id was reused after the
+ * earlier TSG's channel was freed, or the pid was reused after the earlier process ended, or a
+ * process lies about its own ids.
  */
 static int add_context(struct gs_account *a, struct tsg *t, uint32_t context)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * account.h - GPU time by TSG, from the logs of all GPUs
+ * account.h - counts each TSG's GPU time from the GPUs' context-switch logs
  *
- * A GPU's log is open while a TSG of its graphics engine is known here. Its RM calls are made in a
- * thread (lane.h), since a user can hold RM's locks for long. A function here waits for that thread
- * for 20 ms at most, and not at all while an earlier call is under way. Call these functions from
- * the event loop's thread only.
+ * A GPU's log is open while the account knows a compute TSG of that GPU. Each log has a thread for
+ * its calls to the driver's resource manager (RM, lane.h), since any user can make RM hold its
+ * locks for long. Functions here wait at most 20 ms for that thread, and not at all while an
+ * earlier call still runs. Call these functions only from the event loop's thread.
  */
 #ifndef GPUSCHED_ACCOUNT_ACCOUNT_H
 #define GPUSCHED_ACCOUNT_ACCOUNT_H
@@ -39,21 +39,21 @@ enum gs_account_counter {
 
 struct gs_account_opts {
 	size_t size;               /* sizeof(struct gs_account_opts) */
-	const struct gs_gpu *gpus; /* copied */
+	const struct gs_gpu *gpus; /* the GPUs to account for; copied */
 	size_t ngpus;
-	unsigned int branch; /* the driver's branch; 0: unknown */
+	unsigned int branch; /* the driver's major version, such as 580; 0: unknown */
 	/*
-	 * The costs of each of @gpus until its log shows others; copied. NULL: those of its
-	 * product.
+	 * Switch costs to assume for each of @gpus until its log shows others; copied. NULL: the
+	 * costs measured for its product.
 	 */
 	const struct gs_costs *begin;
-	gs_turn_fn on_turn; /* may be NULL; its times are CLOCK_MONOTONIC */
-	/* May be NULL: reports how long calls on that GPU's log took. */
+	gs_turn_fn on_turn; /* gets each ended turn, in CLOCK_MONOTONIC; may be NULL */
+	/* Gets how long RM calls for that GPU's log took. May be NULL. */
 	void (*on_spent)(uint32_t gpu, uint64_t ns, void *user);
-	uint64_t wait_ns; /* longest wait for an answer of RM; 0: 20 ms */
+	uint64_t wait_ns; /* longest wait for an answer of RM, ns; 0: 20 ms */
 	/*
-	 * May be NULL. Returns the MPS server with the compute TSG in which @pid works; 0: @pid
-	 * works in its own TSG.
+	 * Returns the pid of the MPS server that runs the work of @pid in its TSG; 0: @pid has its
+	 * own TSG. May be NULL.
 	 */
 	uint32_t (*server_of)(uint32_t pid, void *user);
 	void *user;
@@ -64,22 +64,22 @@ int gs_account_new(const struct gs_account_opts *opts, struct gs_account **ret);
 void gs_account_free(struct gs_account *a);
 
 /*
- * A compute TSG exists, or has new channels. (@ch may be NULL: unknown, and its turns are
- * attributed by its process.) Other TSGs are ignored. @maker: the process that made it, which may
- * not own it any more; 0: the owner at the first call counts as the maker.
+ * Reports a new compute TSG, or new channels of a known one. Other kinds of TSG are ignored. @ch:
+ * NULL if unknown; then the TSG's turns are attributed by pid alone. @maker: pid of the process
+ * that made the TSG, which may no longer own it; 0: the owner at the first call.
  */
 int gs_account_tsg(struct gs_account *a, const struct gpusched_tsg *rec,
 		   const struct gpusched_channels *ch, uint32_t maker);
-/* The timeslice by which turns are judged from @ns on (CLOCK_MONOTONIC; 0: from now on). */
+/* Sets the timeslice by which turns are judged from @ns on (CLOCK_MONOTONIC; 0: now). */
 void gs_account_slice(struct gs_account *a, uint64_t id, uint32_t timeslice_us, uint64_t ns);
-/* The preemption mode (GPUSCHED_PREEMPT_...) from @ns on. CILP before the first call. */
+/* Sets the preemption mode (GPUSCHED_PREEMPT_...) from @ns on. It is CILP before the first call. */
 void gs_account_mode(struct gs_account *a, uint64_t id, uint32_t mode, uint64_t ns);
 /*
- * Time of the program's last counted launch (CLOCK_MONOTONIC). Call this after gs_account_read()
- * while launches are counted.
+ * Reports when the program made its last counted launch (CLOCK_MONOTONIC). While launches are
+ * counted, call this after each gs_account_read().
  */
 void gs_account_launched(struct gs_account *a, uint64_t id, uint64_t ns);
-/* Whether the TSG may run, from @ns on: a suspended TSG does not wait for its turn. */
+/* Sets whether the TSG may run from @ns on: a suspended TSG does not count as waiting. */
 void gs_account_runnable(struct gs_account *a, uint64_t id, bool on, uint64_t ns);
 void gs_account_gone(struct gs_account *a, uint64_t id);
 
@@ -89,13 +89,15 @@ void gs_account_gone(struct gs_account *a, uint64_t id);
  * this asks the driver once a second how busy the engine was.
  */
 uint64_t gs_account_read(struct gs_account *a, uint64_t now);
-/* Reads up to now, for an answer: at most 10 times a second per GPU, however many ask. */
+/*
+ * Reads the logs up to now, for an answer to a client. Calls RM at most 10 times a second per GPU.
+ */
 void gs_account_flush(struct gs_account *a, uint64_t now);
 
 /*
- * Callbacks of gs_account_tell(), which reports what has changed since its last call. If it reports
- * nothing of a TSG, the old facts hold, and gs_facts_until() carries them on to the runlist's
- * as_of_ns. Nothing here waits or calls RM.
+ * Callbacks of gs_account_tell(), which reports what has changed since its last call. A TSG that is
+ * not reported keeps its old facts; gs_facts_until() extends them to the runlist's as_of_ns.
+ * Nothing here waits or calls RM.
  */
 struct gs_account_news {
 	/* @fresh: nothing was known of the TSG before */
@@ -114,29 +116,29 @@ int gs_account_facts(const struct gs_account *a, uint64_t id, struct gpusched_fa
 /* Sets whether policies see GPUSCHED_STATE_TRIAL for that TSG. -ENOENT: its turns are not known. */
 int gs_account_trial(struct gs_account *a, uint64_t id, bool on);
 /*
- * While a policy or the engine acts on facts, logs are read 30 times a second, with or without
- * switches.
+ * @on: reads logs 30 times a second even without switches, since a policy or the engine acts on the
+ * facts.
  */
 void gs_account_eager(struct gs_account *a, bool on);
 
 /*
- * -ENOENT: no turn of the TSG was seen, or its GPU has no log. Use durations and counts alone:
- * points in time are those of the GPU's clock.
+ * Returns the TSG's sums. -ENOENT: no turn of the TSG was seen, or its GPU has no log. Use only
+ * durations and counts: points in time are on the GPU's clock.
  */
 int gs_account_of(const struct gs_account *a, uint64_t id, struct gs_turn_sums *ret);
 
 struct gs_account_gpu {
 	bool open;         /* the log is open */
-	char reason[160];  /* why it is not open; "": there is no TSG to account for */
-	char blank[160];   /* why the work of a TSG that is alone cannot be estimated; "": it can */
-	uint64_t error_ns; /* possible error of times against CLOCK_MONOTONIC */
+	char reason[160];  /* why the log is not open; "": there is no TSG to account for */
+	char blank[160];   /* why the work of a TSG alone on the GPU is unknown; "": it is not */
+	uint64_t error_ns; /* possible error of times that are converted to CLOCK_MONOTONIC */
 	struct gs_runlist_sums sums;
 	struct gs_costs costs;
-	const char *save_unknown; /* why the log does not tell the save; NULL: it does, or no log */
+	const char *save_unknown; /* why the save's cost is unknown; NULL: it is known, or no log */
 };
 void gs_account_gpu(const struct gs_account *a, uint32_t gpu, struct gs_account_gpu *ret);
 
-/* The same as gs_turns_open(), with times as in on_turn. */
+/* Calls @fn for each turn not reported yet (gs_turns_open()). Times are CLOCK_MONOTONIC. */
 void gs_account_open(const struct gs_account *a, gs_turn_fn fn, void *user);
 
 uint64_t gs_account_counter(const struct gs_account *a, enum gs_account_counter c);

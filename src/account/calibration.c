@@ -10,65 +10,68 @@
 #include "basic/clock.h"
 
 #define WINDOW_NS GS_WINDOW_NS
-#define TURNS GS_SAMPLE_MAX /* the last turns of a slice that are kept */
-/* A slice of at least ten windows can be recognized in a turn's length. */
+#define TURNS GS_SAMPLE_MAX /* number of last turns that are kept for each slice */
+/* A slice shows in a turn's length if it is at least this many windows long. */
 #define SHOWS 10u
 #define LEARN_US (SHOWS * WINDOW_NS / 1000)
 /*
- * The real length of one us of a slice is within these bounds on any GPU. A unit above USUAL or
- * below LEAST needs more proof: one, two and three slices; or two TSGs that moved alike.
+ * The unit is the real length of one us of a slice, in ps. MIN and MAX bound it on any GPU. A unit
+ * above USUAL or below LEAST needs more proof: see is_proven().
  */
 #define UNIT_MIN_PS 750000u
 #define UNIT_LEAST_PS 900000u
 #define UNIT_USUAL_PS 1400000u
 #define UNIT_MAX_PS 2200000u
-#define NOMINAL_PS 1000000u /* the length that the driver assumes */
+#define NOMINAL_PS 1000000u /* the unit that the driver assumes */
 #define SAVE_MAX_NS (2 * NS_PER_MS)
-#define SLICES_MAX 16u /* for longer turns the unit would have to be known too exactly */
+#define SLICES_MAX 16u /* turns of more slices would need too exact a unit */
 
-#define SLOTS 12u  /* slices that are tracked */
-#define STEPS 4u   /* slices from one cluster to the next, at most */
-#define SOON 16u   /* turns until all slices are evaluated again, while something is unknown */
-#define AT_ONCE 4u /* the same after the GPU's clocks have changed */
-#define ENOUGH 16u /* turns that make a cluster if there is no other */
-/* this many turns alike, soon after a slice but not as usual, show that clocks have changed */
+#define SLOTS 12u  /* different slices that are tracked */
+#define STEPS 4u   /* most slices by which two clusters may differ */
+#define SOON 16u   /* new turns until a slice is evaluated again, while its cut is unknown */
+#define AT_ONCE 4u /* new turns until then after the GPU's clocks have changed */
+#define ENOUGH 16u /* turns that are enough for a cluster or a fit */
+/* this many turns that end alike, but at an unusual time after a slice, show that clocks changed */
 #define ODD 6u
 #define GAPS 64u
 #define GAPS_ENOUGH 32u
 
-/* A slice that was in force. */
+/* The turns of one slice that was in force. */
 struct slot {
 	uint64_t us, used; /* us 0: the slot is unused */
 	struct gs_length turns[TURNS];
 	unsigned int n, at, fresh; /* fresh: turns since the last evaluation */
-	struct gs_cluster main;    /* more than half of the turns are in it; n 0: none */
-	/* Confirmed: turns that the slice ends are this long; n 0: none. */
+	struct gs_cluster main;    /* the cluster with more than half of the turns; n 0: none */
+	/* The confirmed length of turns that the slice ends; n 0: none. */
 	struct gs_cluster cut;
 	bool doubted; /* the costs in use do not hold for this slice */
-	bool changed; /* the same, shown by turns that are too few to tell the new costs */
+	/* the GPU's clocks have changed, and turns are too few to learn the new costs */
+	bool changed;
 	uint64_t odd_ns;
-	unsigned int odd; /* turns ended @odd_ns after a slice since the last usual one */
+	/* unusual turns since the last usual one; they end @odd_ns after a slice */
+	unsigned int odd;
 };
 
 struct gs_calibration {
 	struct gs_costs costs; /* the costs in use */
-	struct gs_costs
-		measured; /* initial costs from elsewhere, less those that the log contradicted */
-	unsigned int contradicted; /* how often the log contradicted them */
+	/* Initial costs from elsewhere, less those that the log contradicted. */
+	struct gs_costs measured;
+	unsigned int contradicted; /* how often the log contradicted @measured */
 	struct slot slots[SLOTS];
-	uint64_t clock; /* counts uses of slots */
+	uint64_t clock; /* counts turns, to find the slot that was used longest ago */
 	struct gs_length gaps[GAPS];
 	unsigned int ngaps, gap_at;
 };
 
 /* ---- hypotheses ------------------------------------------------------------------------------ */
 
-/* A hypothesis: a turn lasts k slices of @unit_ps per us, and @save longer. */
+/* A hypothesis: a turn that its slice ends lasts k slices, with @unit_ps per us, plus @save ns. */
 struct fit {
 	uint64_t unit_ps, save;
 	unsigned int explains;           /* turns that the fit explains; 0: there is no fit */
-	unsigned int its, its_explained; /* turns of the TSG that suggests the fit */
-	bool moved_alike;                /* two TSGs suggest it, by slices that changed */
+	unsigned int its, its_explained; /* turns of the suggesting TSG; of those, explained ones */
+	/* two TSGs suggest it: their turns changed with their slices */
+	bool moved_alike;
 };
 
 static uint64_t slice_ns(uint64_t us, uint64_t unit_ps)
@@ -87,7 +90,8 @@ static bool fits(const struct fit *f, uint64_t us, uint64_t length)
 }
 
 /*
- * If two fits are equally good, the longer unit wins: half of it always explains the same turns.
+ * If two fits are equally good, the longer unit wins: half of a unit always explains the same
+ * turns.
  */
 static void keep_better(struct fit *best, const struct fit *f)
 {
@@ -103,7 +107,7 @@ static void keep_better(struct fit *best, const struct fit *f)
 static bool is_proven(const struct fit *f, uint64_t us, const struct gs_sample *x)
 {
 	unsigned int clusters = 0;
-	bool one = false; /* a cluster of turns of a single slice */
+	bool one = false; /* there is a cluster of turns of a single slice */
 
 	if (f->unit_ps >= UNIT_LEAST_PS && f->unit_ps <= UNIT_USUAL_PS)
 		return true;
@@ -134,8 +138,8 @@ static void try_fit(uint64_t us, const struct gs_sample *x, uint64_t maker, stru
 }
 
 /*
- * True if the fit explains most turns; or many, among them nearly all of one TSG, beside services
- * that are never cut off.
+ * True if the fit explains over half of the turns. A quarter is enough if it has three quarters of
+ * the suggesting TSG's turns: others may be services that are never cut off.
  */
 static bool is_good(const struct fit *f, unsigned int turns)
 {
@@ -145,7 +149,9 @@ static bool is_good(const struct fit *f, unsigned int turns)
 	       (f->explains * 4 > turns && f->its_explained * 4 >= f->its * 3);
 }
 
-/* The same TSG has the same save at two numbers of slices. */
+/*
+ * Finds a fit from one TSG with two clusters: they differ in the number of slices, not in the save.
+ */
 static struct fit fit_two_k(uint64_t us, const struct gs_sample *x)
 {
 	struct fit best = { 0 };
@@ -170,7 +176,7 @@ static struct fit fit_two_k(uint64_t us, const struct gs_sample *x)
 	return best;
 }
 
-/* A TSG's cluster has moved with its slice. */
+/* Finds a fit from a TSG's cluster that moved when the TSG's slice changed. */
 static struct fit fit_moved(const struct gs_calibration *c, const struct slot *s,
 			    const struct gs_sample *x)
 {
@@ -204,8 +210,8 @@ static uint64_t apart(uint64_t a, uint64_t b)
 }
 
 /*
- * Confirmed if two TSGs are back in their place after turns of the same length, or if one TSG's
- * turns became longer or shorter as its slice did.
+ * True if there is evidence that the slice made its main cluster. Either two TSGs came back in
+ * their place after turns of that length, or one TSG's turns changed with its slice.
  */
 static bool is_confirmed(const struct gs_calibration *c, const struct slot *s)
 {
@@ -247,7 +253,10 @@ static void forget_switch(struct gs_costs *costs)
 	costs->switch_basis = GS_COST_UNKNOWN;
 }
 
-/* The log contradicts a cost: forget it. A cost known from elsewhere is forgotten for good. */
+/*
+ * Forgets a cost that the log contradicts. A cost known from elsewhere is dropped from c->measured
+ * too.
+ */
 static void contradict(struct gs_calibration *c, enum gs_cost_basis basis,
 		       void (*forget)(struct gs_costs *costs))
 {
@@ -259,8 +268,8 @@ static void contradict(struct gs_calibration *c, enum gs_cost_basis basis,
 }
 
 /*
- * True if the log agrees with a save known from elsewhere. Then costs that no log shows hold as
- * well.
+ * True if the log agrees with a save known from elsewhere. Then the restore, which no log shows,
+ * holds as well.
  */
 static bool confirms(const struct gs_costs *costs, const struct fit *f)
 {
@@ -268,7 +277,7 @@ static bool confirms(const struct gs_costs *costs, const struct fit *f)
 	       f->save <= costs->save_high_ns;
 }
 
-/* With the fit, each turn that it explains is a sample of the save. */
+/* Adopts the fit's costs. Each turn that the fit explains is a sample of the save. */
 static void take_fit(struct gs_calibration *c, uint64_t us, const struct gs_sample *x,
 		     const struct fit *f)
 {
@@ -368,9 +377,8 @@ static struct slot *slot_of(struct gs_calibration *c, uint64_t us)
 }
 
 /*
- * The GPU's clocks may change at any time, and the save with them. If a few turns end soon after a
- * slice, all alike, but not like those before, clocks have changed: the slice's costs are unknown
- * until later turns have told them anew.
+ * Notices when the GPU's clocks change, and the save with them: a few turns end soon after a slice,
+ * all alike, but unlike those before. Then the slice's costs are unknown until new turns show them.
  */
 static void watch(struct gs_calibration *c, struct slot *s, uint64_t length)
 {
@@ -421,7 +429,7 @@ void gs_calibration_turn(struct gs_calibration *c, uint64_t id, uint64_t us, uin
 		look(c, s);
 }
 
-/* True if a tenth of the gaps are about as long. */
+/* True if at least a tenth of the gaps are about @ns long. */
 static bool gaps_near(const struct gs_calibration *c, uint64_t ns)
 {
 	unsigned int n = 0;
@@ -460,8 +468,9 @@ const struct gs_costs *gs_calibration_costs(const struct gs_calibration *c)
 }
 
 /*
- * True if turns of two TSGs are alike, but shorter than their slice as the driver counts it. Until
- * slices change, no log tells whether these are services or programs that a short slice cuts off.
+ * True if turns of two TSGs are alike, but shorter than their nominal slice. Until a slice changes,
+ * the log cannot tell whether these are services, or programs cut off by a slice that is really
+ * shorter.
  */
 static bool is_short(const struct slot *s)
 {
@@ -523,7 +532,7 @@ struct gs_cut gs_calibration_cut(const struct gs_calibration *c, uint64_t us)
 		cut.save = k->save_ns;
 		cut.first_low = cut.slice + k->save_low_ns;
 		cut.first_high = cut.slice + k->save_high_ns;
-		/* in the other modes less is saved */
+		/* CTA and WFI mode save less than CILP */
 		cut.shortest = cut.slice + k->save_low_ns * 4 / 7;
 	}
 	if (cut.known)

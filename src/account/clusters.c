@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FEW 8u   /* lengths that make a cluster */
+#define FEW 8u   /* a cluster has at least this many lengths */
 #define MAKES 3u /* a TSG with this many of the lengths is a maker */
 
 static int by_length(const void *a, const void *b)
@@ -38,7 +38,10 @@ static void find_makers(const struct gs_length *lengths, unsigned int n, struct 
 	}
 }
 
-/* Finds the densest window in @n sorted lengths: its beginning, and the number of lengths in it. */
+/*
+ * Finds the densest window in @n sorted lengths. Returns the number of lengths in it; *ret_at: the
+ * index of the first.
+ */
 static unsigned int densest(const struct gs_length *lengths, unsigned int n, unsigned int *ret_at)
 {
 	unsigned int best = 0;

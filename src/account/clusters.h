@@ -2,7 +2,7 @@
 /*
  * clusters.h - finds lengths of time that lie close together, and the TSGs that made them
  *
- * Pure. A mean of lengths with several causes says nothing: the densest narrow window does.
+ * Pure. The mean of lengths with several causes says nothing, so this finds the densest windows.
  */
 #ifndef GPUSCHED_ACCOUNT_CLUSTERS_H
 #define GPUSCHED_ACCOUNT_CLUSTERS_H
@@ -32,12 +32,12 @@ struct gs_sample {
 	struct gs_cluster clusters[GS_CLUSTERS_MAX];
 	unsigned int n, nclusters;
 };
-/* Sorts the lengths, of which it takes GS_SAMPLE_MAX at most, and finds their clusters. */
+/* Sorts @n lengths (GS_SAMPLE_MAX at most) and finds their clusters. */
 void gs_sample_take(const struct gs_length *lengths, unsigned int n, struct gs_sample *ret);
 
-/* A TSG that is among the makers of both; 0: none. */
+/* Returns a TSG that is a maker of both clusters; 0: none. */
 uint64_t gs_clusters_share(const struct gs_cluster *a, const struct gs_cluster *b);
-/* True if two TSGs or more are among the makers of both. */
+/* True if at least two TSGs are makers of both clusters. */
 bool gs_clusters_share_two(const struct gs_cluster *a, const struct gs_cluster *b);
 
 #endif /* GPUSCHED_ACCOUNT_CLUSTERS_H */

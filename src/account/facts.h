@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * facts.h - turns in the form that policies see; pure
+ * facts.h - converts turns to the facts that policies see; pure
  */
 #ifndef GPUSCHED_ACCOUNT_FACTS_H
 #define GPUSCHED_ACCOUNT_FACTS_H
@@ -18,7 +18,7 @@ typedef uint64_t (*gs_facts_clock)(const void *user, uint64_t gpu_ns);
  */
 int gs_facts_of(const struct gs_turns *t, uint64_t id, gs_facts_clock clock, const void *user,
 		struct gpusched_facts *ret);
-/* -ENOENT: as above. */
+/* Facts of the whole runlist. -ENOENT: there is no record of it yet. */
 int gs_facts_of_runlist(const struct gs_turns *t, gs_facts_clock clock, const void *user,
 			struct gpusched_runlist_facts *ret);
 /* Costs of switches. -ENOENT with *ret zeroed: nothing is known. */

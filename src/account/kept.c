@@ -67,7 +67,7 @@ char *gs_kept_text(const struct gs_kept *kept)
 	return o ? json_dumps(o, JSON_COMPACT) : NULL;
 }
 
-/* Absent is unknown; anything that is there has to be complete. */
+/* Reads a number that must be present: a cost may be absent, but not incomplete. */
 static int get_number(const json_t *part, const char *key, uint64_t *ret)
 {
 	const json_t *n = json_object_get(part, key);
@@ -243,7 +243,10 @@ static void take_restore(struct gs_costs *to, const struct gs_costs *from)
 	to->restore_at_s = from->restore_at_s;
 }
 
-/* If the saves differ, the restore in @below is dropped too: both depend on the same state. */
+/*
+ * If the saves differ, the restore in @below is dropped too: both depend on the size of the
+ * context.
+ */
 struct gs_costs gs_kept_above(const struct gs_costs *below, const struct gs_costs *c)
 {
 	struct gs_costs all = *below, none = { 0 };
@@ -276,12 +279,12 @@ static bool is_other(uint64_t a, uint64_t b)
 	return (a > b ? a - b : b - a) * 20 > b;
 }
 
-/* One cost, or the unit and the save as one. */
+/* Compares one cost. The save stands for the unit as well. */
 static bool part_differs(enum gs_cost_basis now, enum gs_cost_basis kept, uint64_t a, uint64_t b)
 {
 	if (now == GS_COST_CALIBRATED || is_kept(now))
 		return !is_kept(kept) || is_other(a, b);
-	return is_kept(kept); /* the log has contradicted it */
+	return is_kept(kept); /* not known now: if a cost was kept, the log has contradicted it */
 }
 
 bool gs_kept_differs(const struct gs_kept_gpu *k, const struct gs_costs *costs)
@@ -322,7 +325,7 @@ static struct gs_kept_gpu *room(struct gs_kept *kept)
 	return oldest;
 }
 
-/* The costs that outlive this log. */
+/* The costs to keep: those from a log or from gpusched qualify, not those of the product. */
 static struct gs_costs lasting(const struct gs_costs *costs, uint64_t now_s)
 {
 	struct gs_costs all = gs_costs_as_kept(costs, now_s), c = { 0 };

@@ -100,7 +100,9 @@ static void tell_runlist(struct gpu *g, const struct gs_account_news *news)
 	}
 }
 
-/* TSGs before runlists: the runlist's time is the time up to which facts of its TSGs hold. */
+/*
+ * Reports TSGs before their runlist, since its as_of_ns says until when the facts of its TSGs hold.
+ */
 void gs_account_tell(struct gs_account *a, const struct gs_account_news *news)
 {
 	struct telling x = { a, news };

@@ -20,8 +20,8 @@ struct gs_lane {
 	gs_lane_fn last; /* the call to make at the end */
 	void *last_user;
 	bool ends, over; /* ends: no further call; over: the thread is done */
-	bool left;       /* the thread frees this */
-	bool late;       /* the caller's flag: a wait was in vain */
+	bool left;       /* nobody waits for the thread: it frees this */
+	bool late;       /* a wait timed out: calls fail at once until the thread is idle */
 };
 
 static void lane_free(struct gs_lane *lane)
@@ -33,7 +33,7 @@ static void lane_free(struct gs_lane *lane)
 	free(lane);
 }
 
-/* Takes the next call out of the queue. */
+/* Returns the call to make next; NULL: none. After gs_lane_end() that is @last, once. */
 static gs_lane_fn take_next(struct gs_lane *lane, void **ret_user)
 {
 	gs_lane_fn fn = lane->fn;
@@ -114,7 +114,7 @@ static struct timespec after(uint64_t ns)
 				  .tv_nsec = (long)(at % NS_PER_S) };
 }
 
-/* Waits until the thread has nothing to do. */
+/* Waits until the thread has nothing to do. Returns false if @until comes before. */
 static bool wait_idle(struct gs_lane *lane, const struct timespec *until)
 {
 	while (lane->fn)

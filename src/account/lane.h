@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * lane.h - a thread for RM calls for which the loop must not wait
+ * lane.h - makes RM calls in a thread, so that the event loop does not wait for them
  *
- * A user can keep RM's locks for long: RM frees everything that a process leaves behind in one go.
- * One call at a time; a call that takes too long goes on without its caller.
+ * A call can block for long: when a process exits, RM holds its locks until it has freed everything
+ * that the process left behind. A lane makes one call at a time. The caller of a call that takes
+ * too long stops waiting, and the call goes on in the thread.
  */
 #ifndef GPUSCHED_ACCOUNT_LANE_H
 #define GPUSCHED_ACCOUNT_LANE_H
@@ -23,7 +24,10 @@ int gs_lane_new(struct gs_lane **ret);
  */
 int gs_lane_call(struct gs_lane *lane, gs_lane_fn fn, void *user, void *params, size_t size,
 		 uint64_t wait_ns);
-/* @last (may be NULL) is the last call. After @wait_ns at most, the thread is left to itself. */
+/*
+ * Ends the lane after a last call, @last (may be NULL). If the thread is still busy after @wait_ns,
+ * this returns, and the thread frees the lane later.
+ */
 void gs_lane_end(struct gs_lane *lane, gs_lane_fn last, void *user, uint64_t wait_ns);
 
 #endif /* GPUSCHED_ACCOUNT_LANE_H */

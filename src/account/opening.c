@@ -14,7 +14,7 @@ struct gs_opening {
 	struct gs_switchlog_clock clock;
 	struct gs_error err;
 	int code;
-	bool over; /* set last: the thread does not touch this any more */
+	bool over; /* set last: from then on the thread does not touch this */
 };
 
 static int open_log(void *user, void *params)

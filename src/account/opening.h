@@ -16,7 +16,7 @@ int gs_opening_begin(const struct gs_gpu *gpu, uint64_t wait_ns, struct gs_openi
  */
 int gs_opening_take(struct gs_opening **inout, struct gs_switchlog **ret,
 		    struct gs_switchlog_clock *ret_clock, struct gs_error *err);
-/* Closes the result when it comes. @o may be NULL. */
+/* Abandons the opening: the thread closes the log once it is open. @o may be NULL. */
 void gs_opening_leave(struct gs_opening *o, uint64_t wait_ns);
 
 #endif /* GPUSCHED_ACCOUNT_OPENING_H */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * priv.h - what the files of the account share
+ * priv.h - declares what the files of src/account share
  */
 #ifndef GPUSCHED_ACCOUNT_PRIV_H
 #define GPUSCHED_ACCOUNT_PRIV_H
@@ -11,7 +11,7 @@
 #include "account/opening.h"
 #include "account/usage.h"
 
-/* A TSG with turns that are counted. */
+/* A compute TSG that the account knows. */
 struct tsg {
 	UT_hash_handle hh;
 	struct gpusched_key key;
@@ -21,12 +21,15 @@ struct tsg {
 	uint32_t runlist;
 	struct context *contexts;
 	bool told;          /* its facts were reported, and are still valid */
-	bool suspended;     /* suspended by a call of ours */
+	bool suspended;     /* it is suspended, so it may not run */
 	bool trial;         /* policies are told to try CTA mode on it */
-	uint64_t launch_ns; /* the last launch that was reported */
+	uint64_t launch_ns; /* time of the last launch that was reported */
 };
 
-/* A context as the log names it. Ids come from the owner's memory, so the pid has to fit too. */
+/*
+ * A context as the log names it. A process can forge its own context ids, so the pid must match
+ * too.
+ */
 struct context_key {
 	uint32_t gpu, context, pid;
 };
@@ -48,15 +51,15 @@ struct maker {
 	struct maker_key key;
 	unsigned int ntsgs;
 	struct tsg *sole; /* the TSG if there is only one */
-	/* Turns of this process were seen that belong to none of its known TSGs. */
+	/* The log had turns of this process that belong to none of its known TSGs. */
 	bool unattributed;
 };
 
-/* The TSG that has been alone, from one reading of the driver's samples to the next. */
+/* The TSG that had the GPU to itself between two readings of the driver's usage samples. */
 struct alone {
 	uint64_t id, switches, at_ns, retry_at;
 	struct gs_usage usage;
-	/* values of the last reading, which count once the log has come as far without a switch */
+	/* from the last reading; they count once the log shows no switch up to that time */
 	uint64_t ns, worked_ns;
 };
 
@@ -69,15 +72,17 @@ struct gpu {
 	struct gs_switchlog_clock clock;
 	unsigned int ntsgs;
 	bool anew; /* the known TSGs have changed: report all again */
-	/* Records came between the last two readings, even if another reader fetched them. */
+	/*
+	 * Records came between the last two timed readings, even if a flush has read them already.
+	 */
 	bool active;
 	bool told; /* facts of its runlist were reported, and are still valid */
 	uint64_t flushed, retry_at, lost, spent;
-	uint64_t records, looked; /* records read; records read up to the last reading */
+	uint64_t records, looked; /* records read so far; the same at the last timed reading */
 	struct alone alone;
-	struct gs_costs begin;     /* its log begins with these costs */
-	unsigned int contradicted; /* of the present log, as far as counted */
-	struct gpusched_gpu costs; /* as they were reported */
+	struct gs_costs begin;     /* the costs with which its log begins */
+	unsigned int contradicted; /* contradictions by the present log that are counted already */
+	struct gpusched_gpu costs; /* the costs that were last reported */
 	char reason[160], blank[160];
 };
 
@@ -89,11 +94,11 @@ struct gs_account {
 	struct context *contexts;
 	struct maker *makers;
 	bool eager;
-	uint64_t wait_ns; /* time left to wait for RM's answers: 0 once an answer is late */
+	uint64_t wait_ns; /* longest wait for RM's answers, ns; 0 once an answer was late */
 	uint64_t counters[GS_ACC_MAX];
 };
 
-/* Returns NULL if there is none. */
+/* These functions return NULL if there is none. */
 struct gpu *account_gpu(const struct gs_account *a, uint32_t index);
 struct tsg *account_tsg(const struct gs_account *a, uint64_t id);
 struct maker *account_maker(const struct gs_account *a, uint32_t gpu, uint32_t pid);

@@ -8,8 +8,8 @@
 #define SURE_SLICES 2u
 
 /*
- * The number of slices in which the GPU may have been told to leave. It is one if another TSG
- * waited from the turn's START on, or if the length is that of one slice.
+ * Returns after how many slices the GPU may have been told to switch. It is 1 if another TSG waited
+ * from the turn's START on, or if the length is that of one slice.
  */
 static uint64_t slices_in(const struct gs_slice *s, const struct gs_cut *cut, uint64_t length,
 			  enum gs_awaited since)
@@ -25,11 +25,11 @@ static uint64_t slices_in(const struct gs_slice *s, const struct gs_cut *cut, ui
 	return (length - (low - slice)) / slice;
 }
 
-/* Used if only the length of one slice is known. */
+/* Judges a turn if only the length of turns of one slice is known. */
 static enum gs_slice_says says_first(const struct gs_slice *s, const struct gs_cut *cut,
 				     uint64_t length, enum gs_awaited since, uint64_t *ret_slices)
 {
-	if (s->finishes) { /* it may leave sooner or later than in CILP mode */
+	if (s->finishes) { /* the TSG may leave sooner or later than in CILP mode */
 		*ret_slices = slices_in(s, cut, length, since);
 		return since == GS_AWAITED_FROM_START ? GS_SLICE_DID : GS_SLICE_MAY;
 	}
@@ -56,7 +56,9 @@ enum gs_slice_says gs_slice_says(const struct gs_slice *s, const struct gs_cut *
 	if (cut->shows && !cut->periodic)
 		return says_first(s, cut, length, since, ret_slices);
 	*ret_slices = slices_in(s, cut, length, since);
-	/* slightly shorter than usual: in another mode, or with little to save */
+	/*
+	 * a turn ended by its slice may be slightly shorter in another mode, or with little to save
+	 */
 	if (!cut->shows || length < cut->first_low)
 		return GS_SLICE_MAY;
 	past = length - (*ret_slices - 1) * cut->slice;
@@ -84,7 +86,7 @@ struct gs_assumed gs_slice_contended(const struct gs_slice *s, const struct gs_c
 		a = (struct gs_assumed){ length - past + half, half };
 	else if (cut->save)
 		a = (struct gs_assumed){ cut->save + half, half + cut->save / 2 };
-	else /* a short slice consists mostly of the saving, which takes an unknown time */
+	else /* a turn of a short slice is mostly the save, which takes an unknown time */
 		a = (struct gs_assumed){ (length + half) / 2, (length + half) / 2 };
 	if (a.ns > length)
 		a.ns = length;

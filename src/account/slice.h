@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * slice.h - from the length of a turn: did the TSG's slice end the turn, and how much of it was
- * contended?
+ * slice.h - infers from a turn's length whether its slice ended it, and its contended time
  *
  * Pure. Lengths in ns on the GPU's clock; slices in us, as set; 0: unknown. calibration.h learns
  * the length of turns that a slice ends (struct gs_cut).
@@ -16,34 +15,37 @@
 #include "basic/clock.h"
 
 /*
- * Assumption: running thread blocks end sooner than this after a slice. So a turn that is longer
- * went on since no other TSG waited at the end of its slice.
+ * Assumption: running thread blocks end within this time after a slice. So if a turn goes on
+ * longer, no other TSG was waiting when the slice ended.
  */
 #define ALONE_NS (5 * NS_PER_MS)
 
 /* The settings of a TSG. */
 struct gs_slice {
 	uint64_t us;
-	/* In CTA or WFI mode: when the slice is over, running blocks first come to their end. */
+	/* In CTA or WFI mode: running blocks or kernels finish before the TSG leaves the GPU. */
 	bool finishes;
 };
 
-/* Since when another TSG is known to have waited. */
+/* Since when in the turn another TSG is known to have waited. */
 enum gs_awaited { GS_AWAITED_NEVER, GS_AWAITED_LATER, GS_AWAITED_FROM_START };
 
 /* Whether the slice ended a turn. */
 enum gs_slice_says {
 	GS_SLICE_DID_NOT,
 	GS_SLICE_DID,
-	/* It did if the TSG's next turn comes in its place of the round, which is known later. */
+	/*
+	 * To be decided later: the slice did if the TSG's next turn comes in its place of the
+	 * round.
+	 */
 	GS_SLICE_MAY,
-	GS_SLICE_UNKNOWN, /* the calibration does not know how long turns are that a slice ends */
+	GS_SLICE_UNKNOWN, /* how long turns are that a slice ends is not calibrated yet */
 };
 
 /*
- * Did the slice end a turn of this length? *ret_slices: after how many slices (GS_SLICE_DID and
- * MAY), else 0. It is 1 if another TSG waited from the turn's START on, even if thread blocks ran
- * on for long.
+ * Says whether the slice ended a turn of @length. *ret_slices: the number of slices in the turn
+ * (GS_SLICE_DID and MAY), else 0. The number is 1 if another TSG waited from the turn's START on,
+ * however long thread blocks went on.
  */
 enum gs_slice_says gs_slice_says(const struct gs_slice *s, const struct gs_cut *cut,
 				 uint64_t length, enum gs_awaited since, uint64_t *ret_slices);

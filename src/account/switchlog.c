@@ -23,8 +23,9 @@ struct gs_switchlog {
 	uint32_t client, subdevice, buffer;
 	const struct nv_log_header *header;
 	const struct nv_log_record *records;
-	uint32_t get, told; /* index up to which records were read; the same as reported to RM */
-	uint16_t seqno;     /* of the next record */
+	/* index up to which records were read; index up to which RM knows that */
+	uint32_t get, told;
+	uint16_t seqno; /* sequence number of the next record */
 	bool any;
 	uint64_t lost, spent_ns;
 };
@@ -50,7 +51,7 @@ static int control(struct gs_switchlog *log, uint32_t object, uint32_t cmd, void
 	return r ? r : *ret_status ? -EREMOTEIO : 0;
 }
 
-/* A call that the GPU's firmware may have to answer: its time is counted. */
+/* Makes a call that the GPU's firmware may have to answer, and adds its duration to spent_ns. */
 static int timed(struct gs_switchlog *log, uint32_t object, uint32_t cmd, void *params,
 		 uint32_t size, uint32_t *ret_status)
 {
@@ -98,7 +99,7 @@ static int prepare_map(struct gs_switchlog *log, uint32_t memory, uint64_t size,
 	return r ? r : m.status ? -EREMOTEIO : 0;
 }
 
-/* Replaces a device's memory if RM's files cannot be mapped, as with the simulated RM. */
+/* Makes a file to map instead of RM's, which cannot be mapped if RM is simulated. */
 static int new_memfd(uint64_t size)
 {
 	CLEANUP_FD int fd = memfd_create("gpusched-log", MFD_CLOEXEC | MFD_ALLOW_SEALING);
@@ -108,7 +109,7 @@ static int new_memfd(uint64_t size)
 	return TAKE_FD(fd);
 }
 
-/* Each mapping needs a file of its own, since RM keeps only one pending mapping per file. */
+/* Each mapping needs its own open file, since RM keeps only one pending mapping per open file. */
 static int map(struct gs_switchlog *log, uint32_t memory, uint64_t size, const void **ret,
 	       uint32_t *ret_status)
 {
@@ -135,7 +136,7 @@ static int map(struct gs_switchlog *log, uint32_t memory, uint64_t size, const v
 	return 0;
 }
 
-/* A whole page, also where one has 64 KiB. */
+/* The header has a whole page, which is 64 KiB on some machines. */
 static uint64_t header_size(void)
 {
 	return (uint64_t)sysconf(_SC_PAGESIZE);
@@ -207,7 +208,7 @@ static int close_log(void *user, void *params)
 	if (log->records)
 		munmap((void *)log->records, SLOTS * sizeof(*log->records));
 	if (log->ctl >= 0)
-		close(log->ctl); /* RM frees all objects of the client with it */
+		close(log->ctl); /* with it, RM frees all objects of the client */
 	if (log->gpu >= 0)
 		close(log->gpu);
 	free(log);
@@ -227,7 +228,7 @@ static void log_closep(struct gs_switchlog **log)
 	gs_switchlog_close(*log, 0);
 }
 
-/* RM's status as text, or its reason if it gives one. */
+/* Explains why RM refused the log; NULL: only the status is known. */
 static const char *words_of(uint32_t status, uint32_t reason)
 {
 	if (reason == NV_LOG_NEED_ADMIN || status == GS_NV_INSUFFICIENT_PERMISSIONS)
@@ -385,7 +386,7 @@ uint64_t gs_switchlog_spent(const struct gs_switchlog *log)
 	return __atomic_load_n(&log->spent_ns, __ATOMIC_RELAXED);
 }
 
-/* Both clocks are read in the thread, so that the loop's wait is no part of the error. */
+/* Reads both clocks in the lane's thread, so that the loop's wait does not add to the error. */
 static int compare_clocks(void *user, void *params)
 {
 	struct gs_switchlog *log = user;

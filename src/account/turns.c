@@ -13,21 +13,21 @@
 #define LOST_MAX_NS NS_PER_MS
 /*
  * In a long slice (over ALONE_NS) a TSG may have drained long before another became ready. So if a
- * turn that its slice did not end is longer than DOUBT_TIMES the TSG's usual turns and DOUBT_NS, it
+ * turn not ended by its slice lasts longer than DOUBT_TIMES the TSG's usual turn plus DOUBT_NS, it
  * is unknown which TSGs waited.
  */
 #define DOUBT_TIMES 3
 #define DOUBT_NS (NS_PER_MS / 4)
 /*
- * How a turn changes the usual length: a shorter one by a quarter of the difference, a longer one
- * by a sixteenth of the usual length, however long it is.
+ * A shorter turn lowers the usual length by a quarter of the difference. A longer turn raises it by
+ * a sixteenth of the usual length, however long the turn is.
  */
 #define USUAL_SHORTER 4
 #define USUAL_LONGER 16
-/* If a TSG that drained comes back sooner, it had hardly any pause: it is launch-bound. */
+/* A drained TSG that comes back within this time had hardly any pause: it is launch-bound. */
 #define RETURN_NS NS_PER_MS
 #define DRAIN_SMOOTH 8
-#define DRAIN_SLICES 4 /* CTA and WFI mode: most slices of a sample; more need too exact a unit */
+#define DRAIN_SLICES 4 /* most slices of a sample in CTA and WFI mode; more need too exact a unit */
 
 static struct node *find_or_new(struct gs_turns *t, uint64_t id)
 {
@@ -97,7 +97,7 @@ static void forget_waits(struct gs_turns *t)
 	}
 }
 
-/* Returns how long the wait was. */
+/* Ends the TSG's wait, if it waits. Returns how long it waited, ns. */
 static uint64_t end_wait(struct gs_turns *t, struct node *n, uint64_t ns)
 {
 	uint64_t wait = ns > n->waiting_since ? ns - n->waiting_since : 0;
@@ -112,7 +112,7 @@ static uint64_t end_wait(struct gs_turns *t, struct node *n, uint64_t ns)
 	return wait;
 }
 
-/* Takes launches up to @ns. If the TSG is loaded then, it works on them at once. */
+/* Applies launches up to @ns. A TSG waits from its launch on, if it was not loaded then. */
 static void hear_launches(struct gs_turns *t, uint64_t ns)
 {
 	struct node *n, *next;
@@ -131,10 +131,11 @@ static void hear_launches(struct gs_turns *t, uint64_t ns)
 /* ---- why a turn ended ------------------------------------------------------------------------ */
 
 /*
- * Learns how long a turn goes on after the end of its last slice. Only turns of one slice count (in
- * CTA and WFI mode of DRAIN_SLICES), with another TSG waiting at the end: the GPU had to leave then.
- * A slice may be so short that it ends before the work goes on; such a turn says nothing of thread
- * blocks. Blocks that take longer than a slice look shorter by whole slices.
+ * Learns how long a turn goes on after the end of its last slice. Only turns of one slice count (up
+ * to DRAIN_SLICES in CTA and WFI mode), and only with another TSG waiting at the end, since only
+ * then does the GPU have to switch. A very short slice may end before the restored work goes on;
+ * such a turn says nothing about thread blocks. Blocks that take longer than a slice look shorter
+ * by whole slices.
  */
 static void learn_drain(struct node *n)
 {
@@ -294,8 +295,8 @@ static void settle_all(struct gs_turns *t, enum gs_turn_end end)
 }
 
 /*
- * The turn under way has gone on past its longest slice, so no other TSG waits. Those that might
- * have waited had drained.
+ * The turn under way has gone on past its longest slice, so no other TSG waits. TSGs that seemed to
+ * wait had drained.
  */
 static void settle_alone(struct gs_turns *t)
 {
@@ -375,7 +376,8 @@ static void apply(struct gs_turns *t, const struct setting *s)
 	forget_wait(t, n);
 	if (n->pending)
 		may_be_awaited(t, n->last.end_ns);
-	settle(t, n, GS_TURN_UNSURE); /* whether it comes back in its place says nothing now */
+	/* after a suspension, coming back in its place says nothing */
+	settle(t, n, GS_TURN_UNSURE);
 }
 
 /* Advances the time to @ns, and applies settings on the way. */
@@ -393,8 +395,8 @@ static void advance(struct gs_turns *t, uint64_t ns)
 }
 
 /*
- * At a START: if the time without a TSG before it was a switch, moves that time from open to lost.
- * Until then t->start_ns is the last END.
+ * Called at a START. If the gap before it was a switch, moves the gap from open to lost time. Until
+ * then, t->start_ns is the time of the last END.
  */
 static void was_switch(struct gs_turns *t, const struct node *next, uint64_t ns)
 {
@@ -428,8 +430,8 @@ static void lose_track(struct gs_turns *t)
 }
 
 /*
- * True if the TSG had drained, and is back within RETURN_NS. Also if only one turn came in between,
- * which was cut off after one slice: then this TSG was ready again within that slice.
+ * True if the TSG had drained, and is back within RETURN_NS. Also true if only one turn came in
+ * between, and was cut off after one slice: then this TSG was ready again within that slice.
  */
 static bool is_return(const struct gs_turns *t, const struct node *n, uint64_t ns)
 {

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * turns.h - from the records of a GPU's context-switch log to turns: which TSG held it, how long,
- * and why the turn ended
+ * turns.h - derives turns from a GPU's context-switch log, and infers why each turn ended
  *
- * Pure: no clock, no thread, no I/O. One object per runlist. All times are the GPU's own, in ns. The
- * log has START and END of a loaded context and nothing else, so
- * - a TSG that has drained stays loaded, and held, until another one is ready: held is no proof of
- *   work;
- * - why a turn ended is inferred: from its length where the slice is long enough to show in it, else
- *   from whether the TSG came back in its place of the round (docs/account.md);
+ * Pure: no clock, no thread, no I/O. One object per runlist. All times are the GPU's own, in ns.
+ * The log has START and END of a loaded context and nothing else, so
+ * - a drained TSG stays loaded until another TSG is ready, so held time is no proof of work;
+ * - why a turn ended is inferred from its length, if the slice is long enough to show in it.
+ *   Otherwise it is inferred from whether the TSG came back in its place of the round: after at
+ *   most one turn of each other TSG (docs/account.md);
  * - waiting is known only after a turn that its slice ended, or from a launch that was counted.
  */
 #ifndef GPUSCHED_ACCOUNT_TURNS_H
@@ -28,7 +27,7 @@ struct gs_switch {
 
 /* Why a turn ended. */
 enum gs_turn_end {
-	GS_TURN_UNSURE, /* not known yet, or never because records were lost */
+	GS_TURN_UNSURE, /* not known yet, or never: records were lost, for example */
 	GS_TURN_SLICE,  /* its slice was over: the TSG has more work, and waits */
 	GS_TURN_DRAINED,
 	GS_TURN_ENDS
@@ -37,7 +36,9 @@ enum gs_turn_end {
 struct gs_turn {
 	uint64_t id;
 	uint64_t start_ns, end_ns;
-	/* Part of the turn in which another TSG was known to wait, at the time of the report. */
+	/*
+	 * Part of the turn in which another TSG waited, as far as known when the turn is reported.
+	 */
 	uint64_t contended_ns;
 	uint64_t waited_ns; /* known wait before this turn; 0: unknown */
 	enum gs_turn_end end;
@@ -47,32 +48,35 @@ struct gs_turn {
 
 /* Sums of one TSG since it was first seen. */
 struct gs_turn_sums {
-	uint64_t held_ns; /* START to END; for the turn under way up to the last call */
+	uint64_t held_ns; /* START to END; the turn under way counts up to the last call */
 	uint64_t contended_ns;
 	uint64_t contended_off_ns; /* possible error of contended_ns, either way */
 	uint64_t turns;            /* turns that have ended */
 	uint64_t ended[GS_TURN_ENDS];
 	uint64_t returns; /* turns that began right after a drained turn of the same TSG */
-	uint64_t longest_ns, last_ns; /* of turns that have ended */
+	uint64_t longest_ns, last_ns; /* of the turns that have ended: the longest, the last */
 	uint64_t wait_ns, waits;      /* known waits */
 	uint64_t wait_bucket[GS_WAIT_BUCKETS];
-	uint64_t alone_ns;  /* part of held_ns in which no other TSG came, as far as known */
-	uint64_t worked_ns; /* estimated work in that part */
+	uint64_t alone_ns;  /* part of held_ns in which it had the GPU to itself, as far as known */
+	uint64_t worked_ns; /* estimated part of alone_ns in which it worked */
 	/* Part of held_ns: estimated saving and restoring, in turns that were cut off. */
 	uint64_t switching_ns;
-	uint64_t unpriced; /* turns that may have been cut off, while these costs were unknown */
+	uint64_t unpriced; /* turns that may have been cut off, with unknown saving and restoring */
 	/* Smoothed time from a slice's end to the turn's end; number of samples. */
 	uint64_t drain_ns, drains;
-	/* The slice's real length is unknown: only differences of drain_ns at one slice count. */
+	/*
+	 * The slice's real length is unknown, so drain_ns has a constant error: only differences at
+	 * the same slice mean anything.
+	 */
 	bool drain_nominal;
 	uint64_t since_ns;         /* when the TSG was first seen */
 	uint64_t start_ns;         /* START of its last turn; 0: none was seen */
 	uint64_t last_end_ns;      /* 0: no turn has ended */
-	uint64_t last_work_ns;     /* last time at which it certainly had work */
+	uint64_t last_work_ns;     /* last time at which the TSG certainly had work */
 	uint64_t waiting_since_ns; /* valid if @waiting */
-	bool loaded;               /* at present */
+	bool loaded;               /* it is loaded at present */
 	bool contended;            /* at present it is loaded, and another TSG is known to wait */
-	bool waiting;              /* at present, as far as known */
+	bool waiting;              /* it waits at present, as far as known */
 };
 
 /* Sums of the runlist; held, lost, open and unknown add up to the time since the first record. */
@@ -80,7 +84,7 @@ struct gs_runlist_sums {
 	uint64_t held_ns;
 	uint64_t unattributed_ns; /* part of held_ns by contexts that belong to no TSG */
 	uint64_t lost_ns;    /* from an END to another TSG's START, if that took less than 1 ms */
-	uint64_t open_ns;    /* times longer than that in which no TSG was loaded */
+	uint64_t open_ns;    /* all other times in which no TSG was loaded */
 	uint64_t unknown_ns; /* times for which records were lost */
 	uint64_t switches;   /* number of STARTs */
 	uint64_t gaps;       /* gaps in the records, including records out of order */
@@ -91,15 +95,15 @@ struct gs_runlist_sums {
 };
 
 struct gs_turns;
-/* @fn (may be NULL) gets each turn once, when it is known why it ended. */
+/* @fn (may be NULL) gets each turn once, when it is settled why the turn ended. */
 typedef void (*gs_turn_fn)(const struct gs_turn *turn, void *user);
 int gs_turns_new(gs_turn_fn fn, void *user, struct gs_turns **ret);
 void gs_turns_free(struct gs_turns *t);
-/* Costs known from elsewhere, set before the first record; unknown without this call. */
+/* Sets costs known from elsewhere. Call it before the first record; without it they are unknown. */
 void gs_turns_measured(struct gs_turns *t, const struct gs_costs *costs);
 /* Costs of switches on this GPU, as far as known. */
 struct gs_costs gs_turns_costs(const struct gs_turns *t);
-/* Why the save is not known; NULL: it is. */
+/* Why the save's cost is unknown; NULL: it is known. */
 const char *gs_turns_save_unknown(const struct gs_turns *t);
 /* How often the log contradicted costs known from elsewhere, which were dropped then. */
 unsigned int gs_turns_contradicted(const struct gs_turns *t);
@@ -109,17 +113,17 @@ unsigned int gs_turns_contradicted(const struct gs_turns *t);
  * record.
  */
 int gs_turns_feed(struct gs_turns *t, const struct gs_switch *sw, uint64_t id);
-/* Says that no record came until @ns. */
+/* Advances to @ns: no record came until then. */
 void gs_turns_until(struct gs_turns *t, uint64_t ns);
 /*
- * The program launched something at @ns, which may be later than the records so far. If the TSG is
- * not loaded then and can run, it waits from then on. An earlier launch that was not used yet is
- * forgotten.
+ * Reports a launch by the program at @ns, which may be later than the last record. If the TSG is
+ * runnable but not loaded at @ns, it waits from then on. This replaces an earlier launch that the
+ * records have not reached yet.
  */
 void gs_turns_launched(struct gs_turns *t, uint64_t id, uint64_t ns);
 /*
- * The next three set something from @ns on (0: from now on), which is mostly later than the records
- * so far: earlier records are judged by the earlier setting. @ns is never before that of an earlier
+ * The next three functions change a setting from @ns on (0: now). @ns is usually later than the
+ * last record: records before @ns are judged by the old setting. @ns must not decrease from call to
  * call. 0 or -ENOMEM.
  */
 /* The timeslice; 0: unknown, as at first. */
@@ -135,7 +139,8 @@ void gs_turns_forget(struct gs_turns *t, uint64_t id);
 
 /*
  * Calls @fn for each TSG for which something has changed since the last call. The passing of time
- * alone is no change: a loaded TSG is held, and contended if its facts say so.
+ * alone is no change, although a loaded TSG's held time grows, and its contended time while another
+ * TSG waits.
  */
 typedef void (*gs_turns_changed_fn)(uint64_t id, void *user);
 void gs_turns_changed(struct gs_turns *t, gs_turns_changed_fn fn, void *user);
@@ -144,20 +149,20 @@ void gs_turns_changed(struct gs_turns *t, gs_turns_changed_fn fn, void *user);
 int gs_turns_of(const struct gs_turns *t, uint64_t id, struct gs_turn_sums *ret);
 void gs_turns_runlist(const struct gs_turns *t, struct gs_runlist_sums *ret);
 /*
- * Turns that were not reported yet: the one under way, up to now, and those with an end that is not
- * settled.
+ * Calls @fn for each turn not reported yet: the turn under way, up to now, and the turns for which
+ * it is not settled why they ended.
  */
 void gs_turns_open(const struct gs_turns *t, gs_turn_fn fn, void *user);
 
 /*
- * Estimated GPU time that the TSG used, and budgets count: time held beside others, less the
- * saving and restoring of turns that were cut off, and work done alone. Where a cost is unknown,
- * nothing is deducted for it.
+ * Estimated GPU time that the TSG used, as budgets count it. Sums the time held while sharing the
+ * GPU and the work done alone, less the saving and restoring of turns that were cut off. Nothing is
+ * deducted for an unknown cost.
  */
 uint64_t gs_turn_used(const struct gs_turn_sums *s);
 /*
  * The upper end, in ns, of the bucket with the @percent-th (1 to 100) percentile of the waits; 0:
- * none.
+ * no waits.
  */
 uint64_t gs_wait_percentile(const struct gs_turn_sums *s, unsigned int percent);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Queries about turns. */
+/* Answers queries about turns. */
 #include "account/turns_priv.h"
 
 #include <errno.h>

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * usage.h - how busy a GPU's graphics engine was, as the driver samples it seven times a second
+ * usage.h - reads the driver's samples of how busy a GPU's graphics engine was
  *
- * Pure. The driver keeps the last ten seconds of its samples. Each sample says for which part of
- * its time the engine was at work. Unlike in the log, a TSG that is loaded and idle does not count.
+ * Pure. The driver takes seven samples a second and keeps the last ten seconds. Each sample gives
+ * the fraction of its period in which the engine worked. Unlike in the switch log, a TSG that is
+ * loaded but idle does not count.
  */
 #ifndef GPUSCHED_ACCOUNT_USAGE_H
 #define GPUSCHED_ACCOUNT_USAGE_H
@@ -21,8 +22,8 @@ uint32_t gs_usage_size(unsigned int branch);
 /* Fills zeroed @params for the query. */
 void gs_usage_ask(void *params, unsigned int branch);
 /*
- * Takes from the answer the mean of the samples since the last call, 0 to 1. Returns false if there
- * is none; and at the first call, which only sets where the next one starts.
+ * Returns the mean of the samples in @params since the last call, 0 to 1. Returns false if there
+ * are none, and at the first call, which only sets the starting point.
  */
 bool gs_usage_take(struct gs_usage *inout, const void *params, unsigned int branch, double *ret);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* agent.c - the agent's life in a program: load, start, fork, end */
+/* agent.c - starts the agent in a program, and again in forked children */
 #include "agent/agent.h"
 #include "agent/hold.h"
 #include "agent/requests.h"
@@ -8,7 +8,10 @@
 #include <pthread.h>
 #include <string.h>
 
-/* The child has none of our threads, and locks may have been held by them at the fork. */
+/*
+ * Resets the agent in a forked child. The child has none of our threads, and our locks may have
+ * been held at the fork.
+ */
 static void in_child(void)
 {
 	agent_tsgs_after_fork();
@@ -37,7 +40,9 @@ void agent_start(void)
 	errno = saved;
 }
 
-/* CUDA_INJECTION64_PATH: libcuda loads us in its cuInit(), and calls this function. */
+/*
+ * If CUDA_INJECTION64_PATH names this library, libcuda's cuInit() loads it and calls this function.
+ */
 EXPORT int InitializeInjection(void);
 EXPORT int InitializeInjection(void)
 {
@@ -46,7 +51,7 @@ EXPORT int InitializeInjection(void)
 	if (!agent_settings.blind[0])
 		strcpy(agent_settings.blind,
 		       "the agent came after the program's start, not by LD_PRELOAD");
-	if (!agent_is_up()) /* we do not see its pthread_exit() either */
+	if (!agent_is_up()) /* loaded late, we do not see the program's pthread_exit() */
 		agent_leave_last();
 	agent_start();
 	return 1;

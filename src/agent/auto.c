@@ -72,7 +72,10 @@ static bool is_socket(int fd)
 	return is;
 }
 
-/* poll() and select() wait for other files as well, and libcuda's own threads call poll(). */
+/*
+ * Only ready sockets count as arrivals: poll() and select() wait for other files as well, and
+ * libcuda's own threads call poll().
+ */
 #define LOOKED_AT 16 /* ready descriptors that are checked; a server gets one or two at a time */
 
 static bool polled_socket(const struct pollfd *fds, nfds_t n)

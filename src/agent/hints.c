@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* hints.c - the functions that gpusched/hint.h looks up in the process */
+/* hints.c - provides the functions that gpusched/hint.h looks up in the process */
 #include "gpusched/hint.h"
 
 #include <errno.h>
@@ -64,7 +64,7 @@ static int self_preempt(void)
 {
 	int saved = errno, r = agent_page_ask(GS_RM_PREEMPT, 0, 0);
 
-	agent_page_yielded(); /* the program's own call has asked for it as well */
+	agent_page_yielded(); /* the program's own call counted as a request to yield */
 	errno = saved;
 	return r;
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
- * hold.c - the pre-switch: the GPU is brought to this program before its request's first launch
+ * hold.c - pre-switch: brings the GPU to this program before its request's first launch
  *
  * A kernel of one thread waits for a word in host memory, and an empty kernel is queued behind it.
  * The GPU switches to the waiting kernel, and stays. Without the empty kernel the channel would be
- * drained, and the GPU would go on to another program. Both kernels are on a stream of their own
- * that no other stream waits for.
+ * drained, and the GPU would go on to another program. Both kernels are on a separate stream, for
+ * which no other stream waits.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -37,7 +37,7 @@ struct place {
 	bool broken;
 };
 
-/* Taken with trylock only, never waited for. */
+/* hold_begin() takes this with trylock only, so it never waits. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct place places[CONTEXTS];
 static unsigned int nplaces;
@@ -95,8 +95,8 @@ static cu_result launch(const struct place *p, uint64_t limit_ns)
 }
 
 /*
- * Runs once per context, for some ms. Both kernels are launched with the word set, so that no later
- * launch is the first of its function.
+ * Makes the agent's objects in a context. Runs once per context, for some ms. Launches both kernels
+ * with the word set already, since the first launch of a function is slow.
  */
 static cu_result fill(struct place *p)
 {
@@ -162,15 +162,15 @@ void hold_release(void)
 	if (ns > on.limit_ns) /* the hold ended by itself */
 		ns = on.limit_ns;
 	held_ns += ns;
-	/* waits shortly: others hold it only while they launch kernels */
+	/* a short wait: other threads hold the lock only while they launch kernels */
 	pthread_mutex_lock(&lock);
 	share_use(&share, now - ns, now);
 	pthread_mutex_unlock(&lock);
 }
 
 /*
- * Contexts have ids, so a later context at the same address is told apart. Old libcudas have no
- * ids.
+ * A later context at the same address has another id. Old versions of libcuda have no ids: there,
+ * @context NULL drops all places.
  */
 void hold_forget(void *context)
 {
@@ -190,7 +190,7 @@ static enum hold_answer begin_in(cu_handle context, uint64_t limit_ns)
 
 	if (!p || p->broken)
 		return HOLD_REFUSED;
-	/* The last hold has not ended: the GPU runs another program. */
+	/* The last hold's kernels have not ended: the GPU runs another program. */
 	if (cuda.stream_query(p->stream))
 		return HOLD_BUSY;
 	*p->flag = 0;

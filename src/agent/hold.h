@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* hold.h - the pre-switch, and the hints that ask for it */
+/* hold.h - declares the pre-switch, and the hints that start it */
 #ifndef GPUSCHED_AGENT_HOLD_H
 #define GPUSCHED_AGENT_HOLD_H
 
@@ -8,7 +8,7 @@
 
 /* ---- hold.c: the pre-switch ------------------------------------------------------------------ */
 
-/* Results of a request for a hold, with the names that gpusched_hint_state() returns. */
+/* Results of hold_begin(), with the texts that gpusched_hint_state() returns. */
 #define HOLD_ANSWERS(X) \
 	X(MADE, "on") \
 	X(NOT_LC, "off: only programs of class lc (gpusched run --agent --class lc)") \
@@ -25,11 +25,17 @@ enum hold_answer {
 #undef X
 };
 
-/* Runs in the program's thread, for some 10 us. The hold ends by itself after @limit_ns. */
+/*
+ * Queues a kernel that holds the GPU until hold_release(), for @limit_ns at most. Runs in the
+ * program's thread, and takes some 10 us.
+ */
 enum hold_answer hold_begin(uint64_t limit_ns);
 void hold_release(void);
 bool hold_is_on(void);
-/* @context ends; NULL: some context may end. The agent's objects in it are not used again. */
+/*
+ * Called when @context ends; NULL: an unknown context may end. The agent's objects in it are not
+ * used again.
+ */
 void hold_forget(void *context);
 void hold_counts(uint64_t *ret_holds, uint64_t *ret_ns);
 void hold_after_fork(void);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * hold_ptx.h - the two kernels of the pre-switch, as PTX that every GPU since 2014 compiles
+ * hold_ptx.h - defines the two kernels of the pre-switch, as PTX for every GPU since 2014
  *
  * gpusched_wait waits until the word at @flag is not 0, or for @limit ns by the GPU's own clock.
  * That clock goes on while the kernel is off the GPU. gpusched_behind does nothing.

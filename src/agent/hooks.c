@@ -120,7 +120,7 @@ EARLY void *gs_hook_find(void *handle, const char *name)
 		return NULL;
 	saved = errno;
 	p = agent_dlsym(handle, name);
-	if (is_entry(p)) { /* found by our own export: is there a real function? */
+	if (is_entry(p)) { /* dlsym() found our own export: is there a real function? */
 		p = agent_dlsym(RTLD_NEXT, name);
 		if (!p)
 			return (void *)1;
@@ -137,7 +137,10 @@ static int not_there(void)
 	return CUDA_ERROR_NOT_INITIALIZED;
 }
 
-/* A program that was linked with libcuda calls the name itself. */
+/*
+ * Finds the real function at the first call of an entry with a name: such entries are called by
+ * programs that are linked with libcuda.
+ */
 void gs_hook_resolve(struct hook *h)
 {
 	int saved = errno;
@@ -153,8 +156,8 @@ void gs_hook_resolve(struct hook *h)
 static _Atomic uint64_t seen[SEEN]; /* functions and graphs that were launched before */
 
 /*
- * The first launch of a function may load its code or make local memory grow, which waits for a
- * hold's end.
+ * True at the first launch of function or graph @f. That launch may load code or make local memory
+ * grow, which would have to wait until the hold ends.
  */
 static bool is_first(uint64_t f)
 {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * hooks.h - what hooks.c and its assembler share
+ * hooks.h - declares what hooks.c and its assembler share
  *
- * A hook is a struct with the real function's address. Its entry counts the call and jumps to that
- * address. It calls C code before and after only while more than the count is wanted.
+ * A hook is a struct with a real function's address, and an entry that stands in for the function.
+ * The entry counts the call and jumps to the address. It calls C code before and after only for the
+ * kinds in gs_hook_watch.
  */
 #ifndef GPUSCHED_AGENT_HOOKS_H
 #define GPUSCHED_AGENT_HOOKS_H
@@ -12,13 +13,13 @@
 #define HOOK_KIND 8
 #define HOOK_COUNT 12
 #define HOOK_SIZE 32
-#define HOOK_POOL 128 /* entries for functions by address */
+#define HOOK_POOL 128 /* number of entries for functions that are found by address */
 
 #define HOOK_START (1 << 0)     /* cuInit: the agent starts after it */
-#define HOOK_NAMES (1 << 1)     /* gives out functions by name */
-#define HOOK_LAUNCH (1 << 2)    /* argument 0: the function */
-#define HOOK_LAUNCH_EX (1 << 3) /* argument 1: the function */
-#define HOOK_GRAPH (1 << 4)     /* argument 0: the graph */
+#define HOOK_NAMES (1 << 1)     /* cuGetProcAddress: returns functions by name */
+#define HOOK_LAUNCH (1 << 2)    /* a launch; argument 0: the function */
+#define HOOK_LAUNCH_EX (1 << 3) /* a launch; argument 1: the function */
+#define HOOK_GRAPH (1 << 4)     /* a graph's launch; argument 0: the graph */
 /* Starts all blocks at once, so it can't run beside a waiting kernel. */
 #define HOOK_TOGETHER (1 << 5)
 #define HOOK_CAPTURE (1 << 6)
@@ -47,23 +48,23 @@
 #define EARLY __attribute__((no_sanitize("address", "undefined")))
 
 struct hook {
-	void *real; /* gs_hook_lazy() at first */
+	void *real; /* gs_hook_lazy() until the first call */
 	uint32_t kind, count_at;
 	const char *name;
 	uint64_t pad;
 };
 _Static_assert(sizeof(struct hook) == HOOK_SIZE, "hook");
 
-/* in hooks_ARCH.S */
+/* defined in hooks_ARCH.S */
 void gs_hook_lazy(void);
 extern const char gs_hook_entries[], gs_hook_entries_end[]; /* entries with names */
 extern const char gs_hook_pool[];                           /* entries of the pool, 16 bytes each */
 
-/* in launches.c and real.c, for the assembler */
+/* defined in launches.c and real.c; the assembler uses them */
 extern uint32_t gs_hook_watch; /* kinds for which C code is called */
 extern void *gs_real_dlsym;
 
-/* in hooks.c, for the assembler */
+/* defined in hooks.c; the assembler uses them */
 extern struct hook gs_hooks[];
 void *gs_hook_find(void *handle, const char *name);
 void gs_hook_resolve(struct hook *h);

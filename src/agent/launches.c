@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * launches.c - counts the program's launches; calls C code for those that are watched, and knows of
- * captures
+ * launches.c - counts launches and captures, and chooses which calls C code sees
  */
 #include "agent/agent.h"
 #include "agent/launches.h"
@@ -10,7 +9,7 @@
 #define COUNTERS 64
 
 uint32_t gs_hook_watch = HOOK_ALWAYS;
-static _Atomic bool all; /* launches are watched from now on */
+static _Atomic bool all; /* all launches are watched, since launches_watch() */
 static _Atomic int captures;
 
 struct counter {

@@ -9,9 +9,9 @@
 /* ---- launches.c ------------------------------------------------------------------------------ */
 
 void launches_counts(uint64_t *ret_launches, uint64_t *ret_graphs);
-/* All calls that a hook stands before. Each counts before libcuda has it. */
+/* Number of all hooked calls. A call is counted before libcuda gets it. */
 uint64_t launches_calls(void);
-/* From now on C code sees each launch, since hints are in use. */
+/* Makes hooks call C code for each launch from now on, since hints are in use. */
 void launches_watch(void);
 /*
  * launches_watch_waits(): C code is called for waits for the GPU from now on.
@@ -21,7 +21,10 @@ void launches_watch_waits(void);
 void launches_watch_next(bool on);
 /* True while a stream is being captured. */
 bool launches_capturing(void);
-/* For the hooks: counts one call of a kind (COUNT_LAUNCHES, ...); a capture begins or ends. */
+/*
+ * For the hooks. launches_count() counts a call of @kind (COUNT_LAUNCHES, ...). launches_capture()
+ * notes that a stream capture begins or ends.
+ */
 void launches_count(uint32_t kind);
 void launches_capture(bool begins);
 
@@ -33,7 +36,7 @@ void launches_capture(bool begins);
 void *agent_next(const char *name);
 /* The real libcuda's function; NULL if no libcuda is loaded, or it lacks the function. */
 void *agent_cuda(const char *name);
-/* glibc's dlsym(), with what it needs before the first call. */
+/* Calls glibc's dlsym() instead of our hook. agent_find_dlsym() has to come before. */
 void *agent_dlsym(void *handle, const char *name);
 void agent_find_dlsym(void);
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * page.c - the page of shared memory: one request at a time, by futex or by signal
+ * page.c - serves requests in a page of shared memory, one at a time, by futex or signal
  *
  * The page is a memory file that is sealed before it is given to another process, so no process can
- * shrink it. Its holders belong to this user or root. Each word is read only once.
+ * shrink it. Processes that have it belong to this user or root. Each word is read only once, since
+ * they may change it meanwhile.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -28,8 +29,8 @@ static struct gs_agent_page *_Atomic page;
 static int page_fd = -1; /* a descriptor in the serving thread's table */
 static _Atomic bool working;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static _Atomic uint32_t yielded; /* yields of the page that the program has followed */
-/* Yields that the program itself asked for, if no process has the page. */
+static _Atomic uint32_t yielded; /* value of @yields when the program last gave way */
+/* How often the program was asked to yield; the page has a copy. */
 static _Atomic uint32_t yields;
 /* When the program last gave way: earlier preempts of a daemon are followed already. */
 static _Atomic uint64_t yielded_ns;
@@ -69,7 +70,10 @@ static void *work(void *unused)
 	for (;;) {
 		uint32_t asked = p->asked;
 
-		/* Serve the number that the page has: a corrupted page affects no other program. */
+		/*
+		 * Serve whatever request number the page has: a corrupted page harms only this
+		 * program.
+		 */
 		if (asked == p->answered)
 			futex(&p->asked, FUTEX_WAIT, asked, NULL);
 		else
@@ -95,7 +99,10 @@ static void on_signal(int sig)
 	errno = saved;
 }
 
-/* Used when the page's holder sends the signal itself, with no thread of ours in between. */
+/*
+ * Handles the signal by which the page's holder announces a request. No thread of ours is needed
+ * then.
+ */
 static void take_signal(void)
 {
 	struct sigaction sa = { .sa_handler = on_signal, .sa_flags = SA_RESTART }, was;
@@ -129,7 +136,10 @@ int agent_page_make(void)
 	return page ? 0 : make_page(&page_fd);
 }
 
-/* The thread that serves the page runs from the first request on. Called with the lock held. */
+/*
+ * Starts the thread that serves the page, or takes the signal, at the first request. Called with
+ * the lock held.
+ */
 static int ready(void)
 {
 	int r = 0;

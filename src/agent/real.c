@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* real.c - functions without our hooks: the next definition of a name, and libcuda's own */
+/* real.c - finds functions behind our hooks: the next definition of a name, and libcuda's own */
 #include <dlfcn.h>
 
 #include "agent/agent.h"

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * requests.c - finds when the program's requests begin, for a daemon that may keep other programs
- * off the GPU
+ * requests.c - finds when the program's requests begin, and tells the daemon
+ *
+ * The daemon may then keep other programs off the GPU.
  *
  * A rest is the time from the end of a wait, if no other thread waits, to the next launch. A
  * request is a sequence of launches and waits without a rest as long as `quiet`, a time that is
@@ -33,7 +34,8 @@ static _Atomic uint32_t waiting;
 static _Atomic uint64_t rest_ns;
 /* Number of begins for which the daemon is to be woken. */
 static _Atomic uint32_t signals;
-static _Atomic int wake_fd = -1; /* in the table of the serving thread */
+/* wakes the daemon; in the descriptor table of the serving thread */
+static _Atomic int wake_fd = -1;
 
 void requests_after_fork(void)
 {
@@ -76,7 +78,7 @@ void requests_tell(struct gs_agent_sheet *to, int fd)
 	int was = wake_fd;
 
 	wake_fd = fd;
-	if (was >= 0) { /* from another daemon */
+	if (was >= 0) { /* an earlier daemon's descriptor */
 		close(was);
 	} else if (agent_thread(wake)) {
 		close(wake_fd);

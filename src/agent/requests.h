@@ -8,8 +8,8 @@
 struct gs_agent_sheet;
 
 /*
- * For the serving thread: from now on requests are written into page @to. A write to @fd, which the
- * call takes, wakes the daemon.
+ * For the serving thread: from now on the program's requests are noted in page @to. A write to @fd
+ * wakes the daemon. The function takes over @fd.
  */
 void requests_tell(struct gs_agent_sheet *to, int fd);
 /* For the hooks: a thread begins to wait for the GPU, or has waited. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* serve.c - the agent's socket: its own user and root may ask, one message at a time */
+/* serve.c - serves the agent's socket, for its own user and root, one message at a time */
 #include <errno.h>
 #include <linux/futex.h>
 #include <poll.h>
@@ -61,7 +61,7 @@ static int open_socket(void)
 	if (r)
 		return r;
 	snprintf(sun.sun_path, sizeof(sun.sun_path), "%s/agent-%d", dir, (int)getpid());
-	unlink(sun.sun_path); /* left by the program that ran before exec() */
+	unlink(sun.sun_path); /* left by the program that this process ran before an exec() */
 	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0 || bind(fd, (struct sockaddr *)&sun, sizeof(sun)))
 		return -errno;
@@ -179,8 +179,9 @@ static void round_of(struct peers *s)
 }
 
 /*
- * If a program's main thread ended by pthread_exit(), the program ends with the last of its other
- * threads. Agent threads do not count, so when only they are left, this does glibc's last step.
+ * True if only agent threads are left. After pthread_exit() in the main thread, a program ends with
+ * its last other thread. The agent's threads would keep the program alive, so the agent then calls
+ * exit().
  */
 static bool is_last(void)
 {
@@ -211,8 +212,8 @@ static bool is_last(void)
 }
 
 /*
- * Output and exit handlers need the program's own descriptors. So when the main thread ends, it
- * leaves a thread behind that shares them, and that only does this last step.
+ * exit() flushes output and runs handlers, which need the program's own descriptors. So an ending
+ * main thread leaves behind a thread that shares these descriptors and only calls exit().
  */
 static _Atomic uint32_t last;
 
@@ -249,11 +250,14 @@ void *agent_serve(void *unused)
 		s.p[i] = (struct pollfd){ .fd = -1, .events = POLLIN };
 	agent_page_make();
 	s.p[0].fd = open_socket();
-	for (;;) { /* even without a socket, this thread ends the program */
+	for (;;) { /* goes on without a socket too, since it has to end the program */
 		struct gs_agent_facts facts = { 0 };
 
 		fill_facts(&facts);
-		/* At once, so that a daemon's probes do not count the same launches. */
+		/*
+		 * Comes before the first request, so that a daemon's probes do not count the same
+		 * launches.
+		 */
 		agent_sheet_turn(&facts);
 		round_of(&s);
 		if (!is_last())

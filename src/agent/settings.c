@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* settings.c - the agent's settings from the environment */
+/* settings.c - reads the agent's settings from the environment */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,8 +24,8 @@ static const char *tool_there(void)
 		{ "NSYS_PROFILING_SESSION_ID", "" },          /* Nsight Systems */
 		{ "NV_NSIGHT_INJECTION_TRANSPORT_TYPE", "" }, /* Nsight Compute */
 		{ "NVPROF_ID", "" },
-		{ "LD_PRELOAD", "TargetInjection.so" }, /* the last one: Compute Sanitizer */
-		{ "LD_PRELOAD", "InjectionTarget.so" },
+		{ "LD_PRELOAD", "TargetInjection.so" },
+		{ "LD_PRELOAD", "InjectionTarget.so" }, /* Compute Sanitizer */
 	};
 
 	for (size_t i = 0; i < GS_COUNT(signs); i++) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * share.h - how much of the last second was used: pure
+ * share.h - counts how much of the last second was used; pure
  *
- * Time is counted in pieces of 50 ms. The count for a second is never less than the use.
+ * Time is counted in pieces of 50 ms. The sum may be more than the real use, never less.
  */
 #ifndef GPUSCHED_AGENT_SHARE_H
 #define GPUSCHED_AGENT_SHARE_H
@@ -27,7 +27,7 @@ static inline void share_turn(struct share *s, uint64_t now_ns)
 		s->at = at;
 }
 
-/* @from_ns to @to_ns was used: counted in the piece in which it ends. */
+/* Counts a use from @from_ns to @to_ns, all of it in the piece of @to_ns. */
 static inline void share_use(struct share *s, uint64_t from_ns, uint64_t to_ns)
 {
 	share_turn(s, to_ns);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * sheet.c - the daemon's page, through which this process's agent and the daemon exchange figures
+ * sheet.c - exchanges figures with the daemon, through a page that the daemon gives
  *
  * The page stays mapped at its first address, even when another daemon's page replaces it or the
  * daemon is gone: any thread of the program may be reading it.
@@ -19,7 +19,7 @@
 #define TRY_NS NS_PER_S
 
 static struct gs_agent_sheet *_Atomic sheet; /* NULL: there was no daemon yet */
-static bool living;                          /* the daemon of the page lives */
+static bool living;                          /* the daemon that gave the page lives */
 static uint64_t next_try_ns;
 static _Atomic uint64_t allowed_ns, until_ns;
 

@@ -49,8 +49,8 @@ int agent_thread(void *(*fn)(void *))
 }
 
 /*
- * The thread gets a descriptor table of its own, empty. So the program's numbers and pipe ends stay
- * as they are, and no closefrom() of the program closes ours.
+ * Gives the thread its own, empty descriptor table. So the agent takes no descriptor numbers of the
+ * program and keeps none of its pipes open, and a closefrom() of the program closes none of ours.
  */
 int agent_thread_begin(const char *name)
 {
@@ -58,7 +58,7 @@ int agent_thread_begin(const char *name)
 	pthread_setname_np(pthread_self(), name);
 	if (syscall(SYS_close_range, 0u, ~0u, CLOSE_RANGE_UNSHARE))
 		return -errno;
-	for (int i = 0; i < 3; i++) /* glibc's message when it aborts goes to number 2 */
+	for (int i = 0; i < 3; i++) /* fills 0 to 2: when glibc aborts, it prints to 2 */
 		if (open("/dev/null", O_RDWR | O_CLOEXEC) != i)
 			return -EBADF;
 	return 0;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * tsgs.c - the program's own TSGs: found through its descriptors, called by copies of them
+ * tsgs.c - finds the program's own TSGs through its descriptors, and calls the driver for them
  *
- * An agent's thread has descriptors of its own. So it borrows descriptors from the program as a
- * daemon would. A process may always do that to itself.
+ * An agent's thread has its own descriptor table. So it copies the program's descriptors by
+ * pidfd_getfd(), as the daemon does. A process may always do that to itself.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -138,7 +138,7 @@ static void look_at(struct gs_clients *c, int pidfd, int number, struct look *l)
 	}
 }
 
-/* /proc/self is the program: its descriptors, not this thread's. */
+/* /proc/self/fd lists the program's descriptors, not this thread's. */
 static void look_at_all(struct gs_clients *c, struct look *l)
 {
 	CLEANUP_FD int pidfd = (int)syscall(SYS_pidfd_open, getpid(), 0);
@@ -189,13 +189,13 @@ unsigned int agent_tsgs_list(struct gpusched_tsg *ret, unsigned int max, uint32_
 
 /* ---- calling --------------------------------------------------------------------------------- */
 
-/* Timeslices, preemption, suspension: a fixed list, though RM would do more. */
+/* Allows only timeslices, preemption and suspension, though RM would do more. */
 static bool is_allowed(uint32_t op)
 {
 	return op < GS_RM_OP_MAX && op != GS_RM_SCHEDULE;
 }
 
-/* Notes the calls as an engine's record has them. */
+/* Notes the call in the TSG's record, as the daemon's engine does. */
 static void note(struct own *t, uint32_t op, uint32_t arg, bool clear)
 {
 	struct gpusched_tsg *rec = &t->rec;
@@ -293,8 +293,8 @@ bool agent_tsgs_call_number(uint32_t number, uint32_t op, uint32_t arg, struct g
 }
 
 /*
- * Takes no lock, allocates nothing, makes one ioctl per TSG. If the number is another file by now,
- * RM refuses the call.
+ * Takes no lock, allocates nothing, makes one ioctl per TSG. If the descriptor's number belongs to
+ * another file by now, RM refuses the call.
  */
 int agent_tsgs_call_at_once(uint32_t number, uint32_t op, uint32_t arg)
 {

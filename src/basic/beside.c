@@ -24,8 +24,8 @@ int gs_own_folder(char *ret, size_t size)
 bool gs_beside(const char *name, char *ret, size_t size)
 {
 	/*
-	 * Where programs of ours lie: all in one folder when built; a daemon in sbin when
-	 * installed; all in bin when packed.
+	 * Where our programs are, relative to this program's folder: in the same folder when built,
+	 * daemons in sbin when installed, all in bin when packed.
 	 */
 	static const char *const places[] = { "", "/../sbin", "/../bin" };
 	char folder[PATH_MAX - 64];

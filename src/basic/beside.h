@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * beside.h - files that belong to this program: as built, as installed, as packed by
- * tools/bundle.sh
+ * beside.h - finds files of gpusched: as built, as installed, as packed by tools/bundle.sh
  */
 #ifndef GPUSCHED_BASIC_BESIDE_H
 #define GPUSCHED_BASIC_BESIDE_H
@@ -17,9 +16,8 @@ int gs_own_folder(char *ret, size_t size);
  */
 bool gs_beside(const char *name, char *ret, size_t size);
 /*
- * Finds an installed file such as /usr/share/gpusched/scenarios below the place where this program
- * was installed (with DESTDIR, or moved). If it is not there, returns false, and @path as
- * configured.
+ * Finds an installed file such as /usr/share/gpusched/scenarios relative to where this program is
+ * now (installed with DESTDIR, or moved). If it is not there, returns false, with @path in @ret.
  */
 bool gs_installed(const char *path, char *ret, size_t size);
 

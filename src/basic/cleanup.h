@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cleanup.h - release at end of scope, and handing a resource on
+ * cleanup.h - releases resources at the end of a scope, unless they are handed on
  *
  * A resource that a function owns carries a cleanup attribute; a resource that it hands on goes
- * through TAKE_PTR() or TAKE_FD(). So a reader sees that it leaks nothing, without reading its
- * callees.
+ * through TAKE_PTR() or TAKE_FD(). So a reader sees that the function leaks nothing, without
+ * reading its callees.
  */
 #ifndef GPUSCHED_BASIC_CLEANUP_H
 #define GPUSCHED_BASIC_CLEANUP_H

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * completion.h - a result that is not there yet, and its waiter
+ * completion.h - stands for a result that is not ready yet, and calls its waiter
  *
- * A caller that has to wait gets a completion, so that it does not keep others waiting. The worker
- * reports events, and the loop then checks the completions that wait for them. Each completion ends
- * once: with an answer, with an error, or cancelled. All in one thread. No function reads a clock.
+ * A request that cannot be answered at once gets a completion, so that others need not wait for it.
+ * The worker reports events, and the loop then checks the completions that wait for them. Each
+ * completion ends once: with an answer, with an error, or cancelled. All calls come from one
+ * thread. No function reads a clock.
  */
 #ifndef GPUSCHED_BASIC_COMPLETION_H
 #define GPUSCHED_BASIC_COMPLETION_H
@@ -32,27 +33,26 @@ struct gs_completion {
 	 */
 	int (*check)(struct gs_completion *c, uint64_t now_ns);
 	unsigned int on;  /* bits of events that may end it */
-	uint64_t look_ns; /* it is checked at this time in any case; 0: no need */
+	uint64_t look_ns; /* it is checked at this time even without an event; 0: never */
 	/*
 	 * The last check is at this time: -ETIMEDOUT if the completion is not over then; 0: never.
 	 */
 	uint64_t until_ns;
-	void (*release)(
-		/* Frees the struct that contains @c; NULL: that struct is not on the heap. */
-		struct gs_completion *c);
+	/* Frees the struct that contains @c; NULL: that struct is not on the heap. */
+	void (*release)(struct gs_completion *c);
 
 	/*
-	 * The waiter sets this. Called once when the completion is over, unless it is over at once.
-	 * May free it.
+	 * The waiter sets this. Called once when the completion is over, but not if that is already
+	 * so in gs_completion_begin(). May free @c.
 	 */
 	void (*done)(struct gs_completion *c, void *user);
 	void *user;
 
-	/* The result. */
+	/* The result, once the completion is over. */
 	int code;
 	json_t *answer;
 	char *text; /* a long answer, as text */
-	/* A text shared with other completions, valid until this one is freed. */
+	/* A text shared with other completions; valid until this completion is freed. */
 	const char *shared;
 	struct gs_error err;
 

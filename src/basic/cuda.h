@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cuda.h - the part of the CUDA driver API that we use
+ * cuda.h - declares the part of the CUDA driver API that we use
  *
  * We declare it ourselves, and do not use the toolkit's cuda.h, so that no toolkit is needed to
  * build. Nothing is linked: our code looks the functions up in the process's own libcuda.so.1, the

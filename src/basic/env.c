@@ -49,7 +49,7 @@ const struct gs_env *gs_env(void)
 	return &env;
 }
 
-/* Checks that nobody but root and us could replace the file to which @path leads. */
+/* Checks that only root and our user can change directory @path. @parent: it is DIR's ancestor. */
 static int check_dir(const char *path, bool parent, struct gs_error *err)
 {
 	struct stat st;

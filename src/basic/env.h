@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * env.h - the places of this instance: the machine's own, or one simulated GPU's
+ * env.h - names the directories of this instance: the machine's, or one simulated GPU's
  *
  * `gpusched sim shell` gives its children GPUSCHED_SIM=DIR. Such an instance keeps everything under
  * DIR (own bpffs, run directory, table), and accepts only simulated files that are registered
@@ -21,16 +21,22 @@ struct gs_env {
 	char socket[256];    /* run_dir/api */
 	char lock[256];      /* run_dir/lock */
 	char state_dir[256]; /* /var/lib/gpusched or DIR/state: for files that outlive a boot */
-	/* GPUSCHED_DILATE: how many times slower than real time simulated time runs; 1.0 */
+	/*
+	 * GPUSCHED_DILATE: how many times slower than real time simulated time runs; 1.0 if unset
+	 */
 	double dilate;
 };
 
-/* The places, read once from the environment. Never fails: a bad GPUSCHED_DILATE counts as 1. */
+/*
+ * Returns the directories, read once from the environment. Never fails: a bad GPUSCHED_DILATE
+ * counts as 1.
+ */
 const struct gs_env *gs_env(void);
 
 /*
- * Checks GPUSCHED_SIM: DIR names files to call and memory to map. -EPERM: another user could change
- * DIR; other errors: it does not exist. 0 without GPUSCHED_SIM. Call this at a program's start.
+ * Checks DIR in GPUSCHED_SIM, since files below it are opened and mapped. -EPERM: another user
+ * could change DIR; other errors: it does not exist. 0 without GPUSCHED_SIM. Call this at a
+ * program's start.
  */
 int gs_env_check(struct gs_error *err);
 

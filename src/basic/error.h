@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * error.h - a failure with one clear line: what went wrong and what to do
+ * error.h - describes a failure in one clear line: what went wrong and what to do
  *
  * Functions that can fail for a reason worth telling take `struct gs_error *err` (may be NULL) as
  * their last argument and return a negative errno. The first message that is set stays, since the
@@ -29,8 +29,8 @@ enum gs_exit {
 };
 
 /*
- * The exit code for an errno: -EINVAL: USAGE; -ENOTSUP, -EPERM, -ENOSYS, -ENODEV: IMPOSSIBLE;
- * -EREMOTEIO and others: FAILED.
+ * The exit code for an errno: -EINVAL, -ERANGE: USAGE; -ENOTSUP, -EPERM, -EACCES, -ENOSYS, -ENODEV,
+ * -ECONNREFUSED: IMPOSSIBLE; others, such as -EREMOTEIO: FAILED.
  */
 enum gs_exit gs_exit_of(int code);
 

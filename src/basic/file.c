@@ -25,7 +25,7 @@ static int vet(const char *path, const struct stat *st, size_t max, struct gs_er
 static int read_file(const char *path, int flags, size_t max, unsigned char **ret, size_t *ret_len,
 		     struct gs_error *err)
 {
-	/* O_NONBLOCK: otherwise, to open a FIFO is to wait for its writer */
+	/* O_NONBLOCK: otherwise opening a FIFO waits for a writer */
 	CLEANUP_FD int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | flags);
 	CLEANUP_FREE unsigned char *data = NULL;
 	struct stat st;

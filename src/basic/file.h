@@ -10,9 +10,9 @@
 #include "basic/error.h"
 
 /*
- * Reads a regular file of at most @max bytes, and adds a 0; the caller frees *ret. Other files
- * could keep the reader waiting, or never end: -EISDIR, -ENOEXEC (FIFO, device, socket), -EFBIG;
- * -errno.
+ * Reads a regular file of at most @max bytes, and adds a 0; the caller frees *ret. Refuses other
+ * files, since they could block the reader or never end: -EISDIR, -ENOEXEC (FIFO, device, socket),
+ * -EFBIG; -errno.
  */
 int gs_read_file(const char *path, size_t max, unsigned char **ret, size_t *ret_len,
 		 struct gs_error *err);

@@ -24,7 +24,8 @@ static inline void *gs_grown(void *array, size_t *inout_room, size_t need, size_
 }
 
 /*
- * Makes room for @need elements (1 or more) in @array, which has @room. On -ENOMEM nothing changes.
+ * Makes room for @need elements (1 or more) in @array, which now has room for @room. On -ENOMEM
+ * nothing changes.
  */
 #define GS_GROW(array, room, need) \
 	({ \

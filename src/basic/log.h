@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * log.h - one log callback; the library itself never prints
+ * log.h - passes log lines to one callback; the library itself never prints
  *
- * Rooms log through gs_log(); programs install a sink (stderr, the journal). Without a sink all
- * messages are dropped, even errors: a program that embeds us decides.
+ * All code logs through gs_log(). A program installs a sink (stderr, the journal). Without a sink
+ * all messages are dropped, even errors: a program that embeds us decides.
  */
 #ifndef GPUSCHED_BASIC_LOG_H
 #define GPUSCHED_BASIC_LOG_H

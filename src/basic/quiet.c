@@ -7,7 +7,7 @@
 
 #define OCTAVE GS_QUIET_OCTAVE
 #define ONE GS_QUIET_ONE
-#define LEAST_BIN (3 * OCTAVE) /* GS_QUIET_LEAST_US */
+#define LEAST_BIN (3 * OCTAVE) /* the bin of GS_QUIET_LEAST_US */
 #define MOST_BIN (6 * OCTAVE + 1)
 #define ENOUGH 16u /* fewer rests say nothing */
 /* one in this many of the longer rests, plus one rest, may lie near the value */
@@ -35,8 +35,8 @@ static uint32_t sum(const struct gs_quiet *q, unsigned int from, unsigned int un
 }
 
 /*
- * True if hardly any rest is within an octave of @bin's length. With many such rests, some would be
- * taken for the other kind.
+ * True if hardly any rest is within an octave of @bin's length. With many such rests, some within a
+ * request would be taken for its end, or the reverse.
  */
 static bool splits(const struct gs_quiet *q, unsigned int bin, uint32_t longer)
 {
@@ -45,8 +45,8 @@ static bool splits(const struct gs_quiet *q, unsigned int bin, uint32_t longer)
 
 /*
  * The shortest length that splits the rests into two kinds, or a longer one that leaves far fewer
- * requests. There need not be a longer rest: if other programs keep a service from resting, it has
- * none yet.
+ * requests. There need not be a longer rest: a service that other programs delay may never have
+ * rested between requests.
  */
 uint32_t gs_quiet_us(const struct gs_quiet *q)
 {

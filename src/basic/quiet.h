@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * quiet.h - learns how long a service has to rest until its request is over
+ * quiet.h - learns how long a rest of a service has to be to end its request
  *
  * It learns from rests of the service: those between the tokens or layers of a request are short,
  * and those between requests are long. Pure: no clock, no memory of its own.
@@ -15,7 +15,9 @@
 /* If a request launches nothing for this long, it is stuck, and counts as over. */
 #define GS_REQUEST_MOST_NS 30000000000ull
 
-/* A rest has ended: from the end of the last work or wait to the next launch. */
+/*
+ * Takes a rest that has ended: the time from the end of the last work or wait to the next launch.
+ */
 void gs_quiet_rest(struct gs_quiet *q, uint64_t rest_ns);
 /*
  * The length of a rest that ends a request. 0: unknown yet, or no length separates the rests within

@@ -14,7 +14,8 @@
 #define GS_QUIET_BINS 32u
 #define GS_QUIET_OCTAVE 4u
 #define GS_QUIET_FIRST_US 125u
-#define GS_QUIET_ONE 16u       /* weight of one rest, so that it can fade */
+/* what one rest adds to its bin: more than 1, so that halving keeps it */
+#define GS_QUIET_ONE 16u
 #define GS_QUIET_MEMORY 16384u /* number of rests at which all counts are halved */
 
 struct gs_quiet {

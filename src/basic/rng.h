@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * rng.h - random numbers that are the same on every machine for the same seed (splitmix64)
+ * rng.h - makes random numbers that are the same on every machine for the same seed (splitmix64)
  */
 #ifndef GPUSCHED_BASIC_RNG_H
 #define GPUSCHED_BASIC_RNG_H
@@ -51,7 +51,8 @@ static inline double gs_rng_gap(uint64_t *state, double mean, double cv)
 }
 
 /*
- * A seed for this name alone: it stays the same when other names that draw from @seed come or go.
+ * Derives a seed for @name and @index from @seed. It does not depend on which other names there
+ * are.
  */
 static inline uint64_t gs_rng_named(uint64_t seed, const char *name, uint64_t index)
 {

@@ -28,8 +28,7 @@ double gs_median(double *v, size_t n)
 }
 
 /*
- * A random number below @n. The generator has its own state: each call with the same seed gives the
- * same.
+ * Draws a random number below @n from @state, so that the same seed always gives the same numbers.
  */
 static size_t below(unsigned short state[3], size_t n)
 {
@@ -42,9 +41,9 @@ static double quantile(const struct gs_sample *s, double q)
 }
 
 /*
- * The quantile of @s if its measurements were drawn again. Only the rank of the value among n draws
- * matters: it is the rank-th smallest of n uniform numbers, which is beta distributed. A block has
- * enough requests for the normal approximation.
+ * Returns the quantile that @s would have if its measurements were drawn again. Only the rank of
+ * the value among n draws matters: it is the rank-th smallest of n uniform numbers, which is beta
+ * distributed. A block has enough requests for the normal approximation.
  */
 static double redrawn(const struct gs_sample *s, double q, unsigned short state[3])
 {

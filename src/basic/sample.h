@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sample.h - statistics of measurements: quantiles, medians over blocks, and their confidence
- * intervals
+ * sample.h - computes quantiles, medians over blocks, and their confidence intervals
  *
  * Pure. A block is one pass over everything that is compared, so figures of one block belong
  * together. The intervals are bootstrap intervals of 95 %: blocks are drawn again with replacement,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* say.h - error messages of the program gpusched */
+/* say.h - prints error messages of the program gpusched */
 #ifndef GPUSCHED_BASIC_SAY_H
 #define GPUSCHED_BASIC_SAY_H
 

@@ -190,7 +190,10 @@ int gs_sheet_new(const struct gs_column *columns, size_t n, enum gs_sheet_mode m
 			goto fail;
 		scols_table_set_stream(t->scols, out);
 		scols_table_enable_colors(t->scols, t->colour);
-		/* cells are escaped already: in a locale without UTF-8 they have none */
+		/*
+		 * cells are escaped already, so libsmartcols encodes them only in locales without
+		 * UTF-8
+		 */
 		scols_table_enable_noencoding(t->scols, MB_CUR_MAX > 1);
 		for (size_t i = 0; i < n; i++) {
 			if (columns[i].head && !new_column(t, &columns[i]))

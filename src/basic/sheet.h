@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sheet.h - one call prints a table for people or JSON lines for programs
+ * sheet.h - prints the same rows as a table for people or as JSON lines for programs
  *
  * Columns are declared once. A row is a JSON object. People see the columns with a heading. A
  * program gets the whole object on one line, with null for every declared key that is absent. The
@@ -47,8 +47,8 @@ struct gs_sheet;
 int gs_sheet_new(const struct gs_column *columns, size_t n, enum gs_sheet_mode mode, FILE *out,
 		 struct gs_sheet **ret);
 /*
- * Adds a member to each row of JSON, which is turned into text only once. Call this before the
- * first row. 0 or -ENOMEM.
+ * Adds @key with @value to each row of JSON. @value is turned into text only once. Call this before
+ * the first row. 0 or -ENOMEM.
  */
 int gs_sheet_tail(struct gs_sheet *t, const char *key, const json_t *value);
 /*
@@ -67,8 +67,8 @@ void gs_sheet_free(struct gs_sheet *t);
 /* Makes a JSON string. Bytes of @text that are not UTF-8 become '?'. NULL: out of memory. */
 json_t *gs_json_text(const char *text);
 /*
- * These functions put a value, or null if it is unknown: if @value is NULL (its reference is
- * taken), @text is NULL or "", or @known is false.
+ * These functions put a value into @o, or null if it is unknown: @value is NULL, @text is NULL or
+ * "", or @known is false. gs_json_put() takes the reference to @value.
  */
 void gs_json_put(json_t *o, const char *key, json_t *value);
 void gs_json_put_text(json_t *o, const char *key, const char *text);

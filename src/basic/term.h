@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* term.h - a terminal's abilities, and text that fits its width */
+/* term.h - finds a terminal's abilities, and wraps text to its width */
 #ifndef GPUSCHED_BASIC_TERM_H
 #define GPUSCHED_BASIC_TERM_H
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * bench.h - measures loads beside each other under several schemes, and keeps the results
+ * bench.h - measures loads (an LC and some BEs) under several schemes, and keeps the results
  *
- * A cell is one load under one scheme in one block, measured once. Blocks are passes over all cells
- * in an order that changes with the block. So a drift of the machine affects all cells alike, and
- * figures are compared within a block.
+ * A cell is one load under one scheme, measured once in one block. A block is one pass over all
+ * loads and schemes; their order differs from block to block. So a drift of the machine affects all
+ * schemes alike, and figures are compared within a block.
  */
 #ifndef GPUSCHED_BENCH_BENCH_H
 #define GPUSCHED_BENCH_BENCH_H
@@ -19,7 +19,7 @@
 #include "basic/sample.h"
 
 enum bench_mode { BENCH_REAL, BENCH_PATH, BENCH_SIM, BENCH_MODES };
-extern const char *const bench_mode_names[BENCH_MODES]; /* names of the modes, for --mode */
+extern const char *const bench_mode_names[BENCH_MODES]; /* names of the modes, for --gpu */
 
 /* ---- what is measured: tables.c -------------------------------------------------------- */
 
@@ -32,16 +32,20 @@ enum bench_work {
 };
 
 /*
- * One program; gsload, the model and torch_load.py get it. Times in us; 0: the program's default.
+ * Describes a program to gsload, the model or torch_load.py. Times are in us; 0: the program's
+ * default.
  */
 struct bench_program {
 	enum bench_work work;
 	/* REQUESTS: poisson or periodic (latency counts from the arrival), or closed */
 	const char *arrivals;
 	double period_us, kernel_us, block_us, gap_us;
-	double cv; /* variation of the time between two requests; above 1 requests come in bursts */
+	double cv; /* coefficient of variation of the gaps between requests; above 1: bursts */
 	unsigned int kernels, burst;
-	/* REQUESTS: how often a request runs its kernels, as one CUDA graph, one after the other */
+	/*
+	 * REQUESTS: tokens of a request, one after the other. Each runs the kernels as one CUDA
+	 * graph. 0: kernels are launched singly
+	 */
 	unsigned int tokens;
 	const char *torch; /* TORCH: the script's argument */
 	bool loop;         /* TORCH: a service without gaps between its requests */
@@ -68,10 +72,11 @@ struct bench_scheme {
 	bool slices;     /* static slices for the BE: bench_slice_us() */
 	bool bare;       /* without daemon and taps */
 	enum bench_mps mps;
-	unsigned int be_sm_percent; /* with an MPS server; 0: no cap */
-	const char *policy;         /* policy to start: its name or a path; NULL: none */
-	const char *runs;           /* the policy's own name; NULL: as in @policy */
-	bool told;                  /* programs are given their classes */
+	/* % of the SMs that the BE may use in an MPS server; 0: no cap */
+	unsigned int be_sm_percent;
+	const char *policy; /* policy to start: its name or a path; NULL: none */
+	const char *runs;   /* the policy's own name; NULL: as in @policy */
+	bool told;          /* programs are given their classes */
 	/* further options for `gpusched run`; NULL: none */
 	const char *run_lc, *run_be;
 };
@@ -80,8 +85,8 @@ struct bench_scheme {
 extern struct bench_scheme bench_schemes[BENCH_SCHEMES_MAX];
 size_t bench_nschemes(void);
 /*
- * Adds a scheme with that policy's name. @given: a policy that is installed, or a source or object
- * of the user's own.
+ * Adds a scheme with that policy's name. @given: an installed policy, or the path of the user's own
+ * source or object.
  */
 int bench_add_policy(const char *given, struct gs_error *err);
 
@@ -95,16 +100,16 @@ const struct bench_load *bench_load(const char *name);
 const struct bench_scheme *bench_scheme(const char *name);
 /*
  * The slice for the scheme of static slices: the shortest one with which the BE still works.
- * Several BE need longer ones.
+ * Several BEs need a longer one.
  */
 unsigned int bench_slice_us(const struct bench_load *load);
 /* The load that stands for all loads with the same LC, when the LC runs alone. */
 const struct bench_load *bench_alone_of(const struct bench_load *load);
-/* Returns true if this cell cannot be measured here, with the reason as static text in @ret. */
+/* Returns true if this cell cannot be measured here, with the reason in @ret. */
 bool bench_absent(const struct bench_load *load, const struct bench_scheme *scheme,
 		  enum bench_mode mode, char *ret, size_t size);
 
-/* Units of work in one request; 1 for a BE, which has none. */
+/* Kernels in one request; 1 for a program without requests. */
 unsigned int bench_kernels(const struct bench_program *p);
 /* True if $PATH has such a program. */
 bool bench_in_path(const char *program);
@@ -116,8 +121,8 @@ void bench_torch_script(char *ret, size_t size);
 struct bench_cell;
 struct bench_run {
 	enum bench_mode mode;
-	double seconds, warmup_s; /* of each cell, in the GPU's time */
-	double dilate;            /* for mode PATH */
+	double seconds, warmup_s; /* length and warm-up of each cell, in the GPU's time */
+	double dilate;            /* PATH: how many times slower the GPU's time runs; else 1 */
 	/* SIM: a file with the model's parameters; NULL: those of the H200 */
 	const char *params;
 	unsigned int gpus; /* REAL and PATH: number of GPUs side by side */
@@ -125,7 +130,7 @@ struct bench_run {
 	char gpu[96];
 	char driver[32];         /* "": unknown, or the model is used */
 	unsigned int host_gpus;  /* 0: unknown */
-	struct bench_path *path; /* REAL and PATH: the programs' tools and places */
+	struct bench_path *path; /* REAL and PATH: paths of tools, and the bench's folder */
 	/*
 	 * REAL and PATH, may be NULL: 300 bytes, filled with the name of the bench's folder once it
 	 * is made
@@ -133,7 +138,7 @@ struct bench_run {
 	char *note_dir;
 	bool dry_run;       /* REAL and PATH: the daemon makes a dry run */
 	bool beside_others; /* REAL and PATH: measure even if others have TSGs */
-	bool any_driver; /* REAL and PATH: the daemon takes an unknown driver for one that is known */
+	bool any_driver; /* REAL and PATH: the daemon makes RM calls with an unknown driver too */
 	/* REAL and PATH, may be NULL: when non-zero, the measurement stops and ends in order */
 	const volatile sig_atomic_t *stop;
 	/* REAL and PATH, may be NULL: called when the window is over and everything still runs */
@@ -151,7 +156,7 @@ struct bench_cell {
 	unsigned int block;
 	double *latency_us; /* in the order of measurement, but sorted in a result; malloc'd */
 	size_t n;
-	double *token_us; /* tokens, in the same way, if requests have several */
+	double *token_us; /* times of tokens, kept in the same way */
 	size_t ntokens;
 	double late_p99_us;              /* lateness of the load generator itself; NAN: unknown */
 	double be_rate;                  /* NAN: there was no BE, or it is unknown */
@@ -179,9 +184,10 @@ int bench_path_begin(struct bench_run *run, struct gs_error *err);
  */
 bool bench_same_programs(const struct bench_scheme *a, const struct bench_scheme *b);
 /*
- * Measures @n cells of one load and block, one after the other with the same programs. @cells also
- * has those cells for the next blocks, @ngpus blocks in all. Each block runs on a GPU of its own at
- * the same time. Returns -EINTR after SIGINT or SIGTERM: programs and daemon have been ended.
+ * Measures @n cells of one load, one after the other with the same programs, in @ngpus blocks. Each
+ * block runs on its own GPU, all at the same time. @cells has the @n cells of the first block, then
+ * those of the next ones. Returns -EINTR after SIGINT or SIGTERM: programs and daemon have been
+ * ended.
  */
 int bench_on_path(struct bench_run *run, struct bench_cell *cells, size_t n, unsigned int ngpus,
 		  struct gs_error *err);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * look.h - reads the GPUs' figures before and after a measurement, and what happened in between
+ * look.h - reads the GPUs' figures before and after a measurement, and finds the difference
  *
- * The daemon's own windows (docs/api.md) cannot begin and end at given times.
+ * The daemon's own windows (docs/api.md) would not do: they cannot begin and end at given times.
  */
 #ifndef GPUSCHED_BENCH_LOOK_H
 #define GPUSCHED_BENCH_LOOK_H
@@ -21,7 +21,7 @@ int bench_look(struct gpusched *g, struct bench_look *ret);
 void bench_look_free(struct bench_look *l);
 
 /*
- * One object per GPU: "gpu", "gpu_uuid", its rates, and "tsgs". That has "pid" and rates of each
+ * One object per GPU: "gpu", "gpu_uuid", its rates, and "tsgs". "tsgs" has "pid" and rates of each
  * compute TSG that is in both looks.
  */
 json_t *bench_look_gpus(const struct bench_look *a, const struct bench_look *b);

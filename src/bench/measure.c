@@ -25,7 +25,10 @@ void bench_measure_free(struct bench_measure *b)
 
 /* ---- raw data -------------------------------------------------------------------------------- */
 
-/* Takes the machine from a line of results, if this run only shows them and so did not look. */
+/*
+ * Takes the machine from a line of results. A run that only shows results has not looked at a
+ * machine.
+ */
 static void know_origin(struct bench_measure *b, const json_t *line)
 {
 	const char *mode = json_string_value(json_object_get(line, "mode"));
@@ -51,7 +54,7 @@ static int read_raw(struct bench_measure *b, const char *path, struct gs_error *
 
 		if (!b->run.machine[0])
 			know_origin(b, o);
-		/* a line that was cut off, as the last one may be */
+		/* skip a line that was cut off, as the last one may be, or is of another machine */
 		if (!o || bench_cell_parse(&b->run, o, &cell) < 0)
 			continue;
 		r = bench_result_add(&b->result, &cell);
@@ -88,7 +91,7 @@ static int take_cell(struct bench_measure *b, struct bench_cell *cell, struct gs
 
 	b->partly |= cell->failed[0];
 	cell->where = bench_where(&b->run);
-	if (b->raw) { /* latencies in the order of measurement */
+	if (b->raw) { /* comes before sorting: raw latencies are in the order of measurement */
 		CLEANUP_JSON json_t *line = bench_cell_json(&b->run, cell);
 
 		if (gs_json_line(b->raw, line) || fflush(b->raw))
@@ -138,7 +141,9 @@ static int measure_cells(struct bench_measure *b, const struct bench_pick *const
 	return r;
 }
 
-/* True if the row still wants one of the blocks that are measured at once, from @block on. */
+/*
+ * True if the row lacks a result for one of the blocks that are measured at once, from @block on.
+ */
 static bool to_measure(struct bench_measure *b, const struct bench_pick *p, unsigned int block)
 {
 	for (unsigned int i = block; i < p->blocks && i < block + b->run.gpus; i++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* measure.h - measures all cells of a bench: their order, the end, and their raw data */
+/* measure.h - measures all cells of a bench, in order, and keeps their raw data */
 #ifndef GPUSCHED_BENCH_MEASURE_H
 #define GPUSCHED_BENCH_MEASURE_H
 

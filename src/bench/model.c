@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* model.c - a cell on the model of the GPU, in virtual time */
+/* model.c - measures a cell on the model of the GPU, in virtual time */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -38,7 +38,7 @@ static void put_requests(int fd, const struct bench_program *p)
 			p->gap_us > 0 ? p->gap_us + LAUNCH_US : 0);
 }
 
-/* Writes the MPS server that serves the programs of this side. */
+/* Writes the settings of the MPS server that the LC's or the BE's programs use. */
 static void put_server(int fd, const struct bench_scheme *s, bool is_lc)
 {
 	const char *how = is_lc ? s->run_lc : s->run_be;
@@ -221,7 +221,7 @@ int bench_on_model(const struct bench_run *run, struct bench_cell *cell, struct 
 	if (r)
 		return r;
 	take_settings(res, cell);
-	/* if the BE makes requests, its requests count */
+	/* a BE may be a program with requests: then count the kernels in them */
 	if (!cell->scheme->alone && !sim_result_metric(res, "be.rate", &rate))
 		cell->be_rate = rate * bench_kernels(cell->load->be);
 	return 0;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * model.h - measures a load of the bench on the GPU model (src/sim), with the account that the
- * model's own log of turns gives
+ * model.h - measures a load of the bench on the GPU model (src/sim)
+ *
+ * The account is made from the model's own log of turns.
  */
 #ifndef GPUSCHED_BENCH_MODEL_H
 #define GPUSCHED_BENCH_MODEL_H

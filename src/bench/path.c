@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * path.c - cells with real programs: gsload or PyTorch ones, gpuschedd, an MPS server
+ * path.c - measures cells with real programs: gsload or PyTorch, gpuschedd, an MPS server
  *
  * Cells that differ only in the policy use the same programs and the same daemon, one after the
- * other; nothing else of one cell reaches the next. Programs write their work, with the time, into
- * memory of their own; work within a cell's window counts.
+ * other. Other cells share nothing. Each program writes its work, with the time, into its own
+ * memory file; work within a cell's window counts.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -115,7 +115,8 @@ static int write_config(const struct bench_run *run, const struct bench_cell *ce
 	if (s && s->policy)
 		fprintf(f, "[Policy]\nPolicy=%s\n", s->policy);
 	fprintf(f, "[Daemon]\nUnknownDriver=%s\n", run->any_driver ? "yes" : "no");
-	if (s && s->slices) /* without gpusched: the programs set their slices themselves */
+	/* as without gpusched: several programs may have slices below a switch's cost */
+	if (s && s->slices)
 		fprintf(f, "SwitchCost=1us\n");
 	setenv("GPUSCHED_CONFIG", name, 1);
 	return fflush(f) ? gs_fail(err, -EIO, "%s cannot be written", name) : 0;
@@ -154,7 +155,7 @@ int bench_path_daemon(const struct bench_run *run, struct bench_child *ret, stru
 	return start_daemon(run, NULL, ret, err);
 }
 
-/* Lets the daemon read its configuration again. 0: @cell's policy runs. */
+/* Makes the daemon read its configuration again, and waits until @cell's policy runs. */
 static int tell_daemon(const struct bench_run *run, const struct bench_child *daemon,
 		       const struct bench_cell *cell, struct gs_error *err)
 {
@@ -179,7 +180,7 @@ static int tell_daemon(const struct bench_run *run, const struct bench_child *da
 	return r ? r : -EINTR;
 }
 
-/* Removes everything of gpusched, since the taps outlive the daemon. */
+/* Removes gpusched's taps and table, which outlive the daemon. */
 static int forget_all(const struct bench_path *p, struct gs_error *err)
 {
 	const char *const argv[] = { p->gpusched, "observe", "off", NULL };
@@ -295,7 +296,7 @@ static int mps_clients(const struct bench_path *p, unsigned int gpu, const struc
 
 /* ---- cells ----------------------------------------------------------------------------------- */
 
-/* A GPU with its programs; it measures a block of its own. */
+/* One of the GPUs side by side, with its programs. Each of these GPUs measures another block. */
 struct side {
 	unsigned int gpu;
 	/* Cells of one load, measured one after the other with the same programs. */
@@ -313,7 +314,7 @@ struct cell_run {
 	struct bench_child daemon;
 	struct side sides[BENCH_GPUS];
 	unsigned int nsides;
-	size_t ncells, measured; /* number of cells of each side */
+	size_t ncells, measured; /* number of cells of each side; of those, how many are measured */
 	struct {
 		uint64_t from_ns, to_ns;
 	} window[BENCH_SCHEMES_MAX];
@@ -440,7 +441,7 @@ static void take_looks(struct cell_run *c, const struct side *s, struct bench_ce
 	}
 }
 
-/* Puts the scheme of all sides' @k-th cells in force. */
+/* Puts the scheme of all sides' @k-th cells in force, and waits for the warm-up. */
 static int put_in_force(struct cell_run *c, size_t k, struct gs_error *err)
 {
 	struct side *end = c->sides + c->nsides;
@@ -615,7 +616,7 @@ static int refuse_others(const struct bench_look *l, struct gs_error *err)
 		       json_array_size(l->tsgs), gs_json_number(t, "pid"), comm ? comm : "-");
 }
 
-/* Chooses by name the GPUs that run side by side. */
+/* Chooses the GPUs that run side by side, by UUID. */
 static int choose_gpus(struct bench_run *run, const json_t *gpus, struct gs_error *err)
 {
 	size_t n = 0;
@@ -649,7 +650,9 @@ static void name_machine(struct bench_run *run, const json_t *gpus)
 				       i ? "," : "", run->path->uuid[i]);
 }
 
-/* Counts GPUs in /proc, which describes another driver in a simulated instance. */
+/*
+ * Counts GPUs in /proc. Returns 0 in a simulated instance, since /proc describes the real driver.
+ */
 static unsigned int count_gpus(void)
 {
 	CLEANUP(globfree) glob_t g = { 0 };
@@ -668,7 +671,7 @@ static int know_machine(struct bench_run *run, struct gs_error *err)
 
 	if (r)
 		return r;
-	gs_sleep_ns(NS_PER_S); /* by then, the daemon has found programs from before */
+	gs_sleep_ns(NS_PER_S); /* enough for the daemon to find programs that started before it */
 	r = look(&l, err);
 	if (!r && !run->beside_others)
 		r = refuse_others(&l, err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* path.h - programs of a cell: starts them, and reads what they report */
+/* path.h - starts the programs of a cell, and reads what they report */
 #ifndef GPUSCHED_BENCH_PATH_H
 #define GPUSCHED_BENCH_PATH_H
 
@@ -14,24 +14,28 @@
 
 struct bench_path {
 	char gsload[512], gpusched[512], gpuschedd[512], torch[512];
-	double iterations;      /* speed of the load generator's kernels, per us */
-	double multiprocessors; /* of the whole GPU: a cap must not change a kernel's work */
+	double iterations; /* iterations of the load generator's loop per us */
+	/* SMs of the whole GPU: an SM cap must not change a kernel's work */
+	double multiprocessors;
 	/* Holds the daemon's log and configuration, and the MPS servers' pipes. */
 	char dir[300];
-	char uuid[BENCH_GPUS][48]; /* of the GPUs side by side; "": the GPU that CUDA takes */
+	char uuid[BENCH_GPUS][48]; /* UUIDs of the GPUs side by side; "": CUDA's first GPU */
 	int log_fd;
 };
 
-/* Starts a daemon without a policy. For more than cells; call it after bench_path_begin(). */
+/*
+ * Starts a daemon without a policy, for callers that measure no cells. Call it after
+ * bench_path_begin().
+ */
 int bench_path_daemon(const struct bench_run *run, struct bench_child *ret, struct gs_error *err);
-/* Removes all of gpusched, since the taps outlive the daemon. */
+/* Removes gpusched's taps and table, which outlive the daemon. */
 int bench_path_forget(const struct bench_run *run, struct gs_error *err);
 
 struct program {
 	struct bench_child child;
 	bool is_lc;
 	unsigned int gpu;
-	int out; /* memory into which the program writes its output */
+	int out; /* memory file to which the program writes its output */
 	const struct bench_program *what;
 };
 
@@ -49,7 +53,7 @@ int bench_program_start(const struct bench_path *p, const struct bench_scheme *s
 void bench_pool_name(unsigned int gpu, char *ret, size_t size);
 /* Waits until the program's load begins. -ENODATA: the program has ended instead; -ETIMEDOUT. */
 int bench_program_ready(struct program *p, unsigned int timeout_ms);
-/* From now on a gsload's requests arrive as they did from its start on. */
+/* Makes a gsload repeat its sequence of arrivals from the beginning. */
 void bench_program_anew(const struct program *p);
 /* After the program's end: adds its requests that ended between the two times to @cell. */
 int bench_program_latencies(const struct program *p, uint64_t from_ns, uint64_t to_ns,
@@ -60,7 +64,7 @@ void bench_program_free(struct program *p);
 
 /* True if the scheme's policy runs, or if the scheme has none and none runs. */
 bool bench_policy_runs(const struct bench_scheme *scheme, const json_t *stats);
-/* Notes the table's and the log's figures for the measurement, and whether they fit the scheme. */
+/* Notes in @cell which settings were in force, and whether they are those of the scheme. */
 void bench_in_force(struct bench_cell *cell, const struct program *all, size_t n,
 		    const struct bench_look *after, const json_t *gpu);
 

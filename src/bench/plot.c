@@ -13,7 +13,7 @@
 #define POINTS 200 /* points of one curve */
 #define MAX_BLOCKS 64
 
-/* Writes all blocks' latencies of a row, thinned. */
+/* Writes a row's latencies of all blocks as a curve of POINTS quantiles. */
 static size_t put_curve(FILE *f, const struct bench_result *r, const struct bench_pick *p)
 {
 	CLEANUP_FREE double *all = NULL;
@@ -45,7 +45,7 @@ static size_t put_curve(FILE *f, const struct bench_result *r, const struct benc
 	return n;
 }
 
-/* Draws the latencies of one load. Its rows follow each other in @p. */
+/* Draws the latencies of one load, which has the @n rows from @p on. */
 static void put_latency(FILE *f, const struct bench_result *r, const struct bench_pick *p, size_t n)
 {
 	bool drawn[64] = { false };

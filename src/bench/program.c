@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* program.c - one program of a cell: start, output, figures */
+/* program.c - starts a program of a cell, and makes figures of its output */
 #include <errno.h>
 #include <limits.h>
 #include <math.h>
@@ -32,7 +32,7 @@ static void add(struct args *a, const char *word)
 		a->argv[a->n++] = word;
 }
 
-/* Adds an option. Nothing if @value is 0: then the program's own default holds. */
+/* Adds an option, unless @value is 0: then the program uses its default. */
 static void add_number(struct args *a, const char *name, double value)
 {
 	if (!(value > 0) || a->ntexts == TEXTS)
@@ -196,7 +196,7 @@ int bench_program_ready(struct program *p, unsigned int timeout_ms)
 	}
 }
 
-/* Arrivals begin anew with each cell, so that schemes of a block do not differ by chance. */
+/* Restarts the arrivals with each cell, so that the schemes of a block do not differ by chance. */
 void bench_program_anew(const struct program *p)
 {
 	if (p->what->work == BENCH_REQUESTS || p->what->work == BENCH_TORCH)
@@ -258,7 +258,7 @@ struct window {
 	size_t nlate;
 };
 
-/* Adds a value to a list. The list's room is a power of two. */
+/* Adds a value to a list. The list's allocated size is a power of two. */
 static int append(double **list, size_t *inout_n, double value)
 {
 	if ((*inout_n & (*inout_n - 1)) == 0) {

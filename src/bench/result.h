@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * result.h - the measured cells of a bench, and the figures made from them
+ * result.h - keeps the measured cells of a bench, and makes figures from them
  */
 #ifndef GPUSCHED_BENCH_RESULT_H
 #define GPUSCHED_BENCH_RESULT_H

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* rows.c - the raw data, one line per cell, and the figures over all blocks */
+/* rows.c - converts cells to lines of raw data and back, and makes figures over all blocks */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -173,7 +173,7 @@ int bench_cell_parse(const struct bench_run *run, const json_t *line, struct ben
 struct blocks {
 	struct gs_sample latency[MAX_BLOCKS], token[MAX_BLOCKS], be[MAX_BLOCKS];
 	size_t n, done, requests, tokens;
-	size_t fewest, fewest_tokens; /* in the block that has the fewest */
+	size_t fewest, fewest_tokens; /* requests, tokens in the block that has the fewest */
 	double largest_us;            /* NAN: there was no request */
 	const struct bench_cell *last;
 	bool proved;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* spawn.h - child processes that never outlive us; their output is read line by line */
+/* spawn.h - starts child processes that never outlive us, and reads their output by lines */
 #ifndef GPUSCHED_BENCH_SPAWN_H
 #define GPUSCHED_BENCH_SPAWN_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* tables.c - every load and every scheme of the bench */
+/* tables.c - lists every load and every scheme of the bench */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -61,7 +61,8 @@ PART(part_80, 80);
  * result.
  */
 #define LLM_TOKENS 64
-#define LLM_REQUEST_US 78500 /* without other programs, on the model and measured on an H200 */
+/* time of a request without other programs, on the model and on an H200 */
+#define LLM_REQUEST_US 78500
 #define LLM(name, percent) \
 	static const struct bench_program name = { \
 		.arrivals = "poisson", \
@@ -104,9 +105,8 @@ static const struct bench_program densenet_loop = { BENCH_TORCH, .torch = "dense
 static const struct bench_program training = { BENCH_TORCH, .torch = "train" };
 static const struct bench_program two_process_training = { BENCH_TORCH, .torch = "ddp" };
 
-/*
- * ---- held out: bench/held-out.md says what they resemble, and when somebody looked at them ------
- */
+/* ---- held out -------------------------------------------------------------------------------- */
+/* bench/held-out.md says what these programs resemble, and when somebody looked at them. */
 
 /* With one kernel per layer: VGG-19, ResNet-152. */
 #define VGG .kernel_us = 40, .kernels = 19
@@ -220,8 +220,8 @@ const struct bench_load bench_loads[] = {
 	{ "bursts", "10 requests at once, each of a kernel of 100 us, beside 1 BE", false, false,
 	  &bursts, &batch, 1, 1 },
 	/*
-	 * by the clock: a client that waits for answers would send fewer requests the longer they
-	 * take, and most of them while the BE rests
+	 * arrivals by the clock: a client that waits for answers would send fewer requests the
+	 * longer they take, and most of them while the BE rests
 	 */
 	{ "half-be", "arrivals by the clock, " A "beside 1 BE that rests half of its time", false,
 	  false, &open_arrivals, &half_idle, 1, 1 },

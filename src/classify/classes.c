@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * classes.c - the list of classes, their ranks, and rights to raise a process to one
+ * classes.c - keeps the classes, their ranks, and the rights to raise processes
  */
 #include <ctype.h>
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * classify.h - which class a process has
+ * classify.h - finds which class a process has
  *
  * Precedence: explicit command (run, class set; inherited by descendants), command for a cgroup,
  * the cgroup's user.gpusched.class attribute, rules of the configuration, default. Some facts can
@@ -45,7 +45,7 @@ struct gs_who {
 };
 /* Adds a uid or group that may see others' GPU times: AllowTrace= of the configuration. */
 int gs_classes_allow_trace(struct gs_classes *c, const char *who, struct gs_error *err);
-/* The @i-th that may see others' times; NULL: no more. */
+/* The @i-th user or group that may see others' times; NULL: no more. */
 const struct gs_who *gs_classes_tracer(const struct gs_classes *c, size_t i);
 
 /* Finds a class by name. -ENOENT. */
@@ -87,7 +87,7 @@ struct gs_class_answer {
 	bool weight_set; /* `class set` gave its cgroup a weight */
 	/* an attribute of root's cgroup gave the weight: no owner's command raises it */
 	bool weight_kept;
-	uint32_t slice_us;    /* its pod's claim asks for it, within a ceiling; 0: none */
+	uint32_t slice_us;    /* slice that its pod's claim asks for, within a ceiling; 0: none */
 	char why[GS_WHY_LEN]; /* for `class explain` */
 	struct gs_grants grants;
 };
@@ -100,7 +100,7 @@ int gs_classify(struct gs_classes *c, struct gs_table *o, pid_t pid, struct gs_c
 /* Sources that would give a class, but come later in the order of precedence. */
 struct gs_class_losers {
 	char text[16][256]; /* "class be: rule 2: comm=x -> be" */
-	size_t n;           /* if there are more, they are dropped */
+	size_t n;           /* number of texts; further sources are dropped */
 	/*
 	 * Why the process has its limit and its request, and which sources were passed over. "": it
 	 * has none.

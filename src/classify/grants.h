@@ -18,7 +18,7 @@
 
 enum gs_part { GS_LIMIT, GS_REQUEST, GS_PARTS };
 
-/* The weakest comes last. */
+/* By what a part of the GPU is granted. The weakest comes last. */
 enum gs_granted {
 	GS_GRANTED_NOBODY,
 	GS_GRANTED_PROGRAM, /* by a command for it, or for a process from which it descends */
@@ -28,8 +28,8 @@ enum gs_granted {
 };
 
 struct gs_grant {
-	uint64_t group; /* as gpusched_limit.group; 0: no grant */
-	uint32_t pct;   /* of each GPU */
+	uint64_t group; /* number of the group, as in gpusched_limit.group; 0: no grant */
+	uint32_t pct;   /* percentage of each GPU */
 	enum gs_granted to;
 	bool by_root;
 };
@@ -51,7 +51,7 @@ struct gs_grant_facts {
 	/* zeroes: the program is in no pod, or the pod has no part of its own */
 	struct gs_cgroup_parts pod;
 	uint32_t class_id;
-	struct gpusched_class cls; /* of @class_id */
+	struct gpusched_class cls; /* the class @class_id */
 };
 
 /*

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * job.h - finds out which processes do the same work: for a policy they share turns
+ * job.h - finds which processes belong to one job: a policy gives their turns to the job
  */
 #ifndef GPUSCHED_CLASSIFY_JOB_H
 #define GPUSCHED_CLASSIFY_JOB_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * priv.h - data shared by the files of src/classify: classes, rules, and a process's facts
+ * priv.h - declares what src/classify shares: classes, rules, and a process's facts
  */
 #ifndef GPUSCHED_CLASSIFY_PRIV_H
 #define GPUSCHED_CLASSIFY_PRIV_H
@@ -14,9 +14,8 @@
 #define GS_MAX_ALLOWS 64
 #define GS_CGROUP_LEVELS 32
 
-/*
- * ---- facts: decisions depend on nothing else; facts.c reads them, tests make them up -----------
- */
+/* ---- facts ----------------------------------------------------------------------------------- */
+/* Decisions depend on nothing else. facts.c reads facts; tests make them up. */
 
 /* One directory of the process's cgroup path. */
 struct gs_cgroup_fact {
@@ -88,7 +87,7 @@ struct gs_ceiling {
 struct gs_pod_words;
 
 struct gs_classes {
-	struct gpusched_class cls[GPUSCHED_MAX_CLASSES]; /* by id; 0: none */
+	struct gpusched_class cls[GPUSCHED_MAX_CLASSES]; /* the classes by id; id 0 is no class */
 	bool redefined[GPUSCHED_CLASS_FIRST_USER];
 	bool means_auto[GPUSCHED_MAX_CLASSES];
 	uint32_t n; /* number of ids in use */
@@ -101,11 +100,11 @@ struct gs_classes {
 	size_t nallows;
 	struct gs_who tracers[GS_MAX_ALLOWS];
 	size_t ntracers;
-	struct gs_pod_words *words; /* by uid */
+	struct gs_pod_words *words; /* hash table of pods, by uid */
 	size_t nparts;              /* number of pods that ask for a limit or a request */
 	struct gs_ceiling ceilings[GS_MAX_ALLOWS];
 	size_t nceilings;
-	const char *no_slices; /* what ended the slices of pods' claims; NULL: they count */
+	const char *no_slices; /* why slices of pods' claims are ignored; NULL: they count */
 };
 
 /* True if AllowClass= holds for this user or one of the user's groups. */

@@ -51,8 +51,8 @@ static bool may_take(const struct gs_classes *c, const struct gs_facts *f, bool 
 }
 
 /*
- * The next functions run in this order. Each step outranks the class that @a has, and later sources
- * of the step's own kind.
+ * by_rule(), by_words(), by_cgroup() and by_command() run in this order. Each step outranks the
+ * class that @a has, and later sources of the step's own kind.
  */
 
 static void add_loser(struct gs_class_losers *l, const struct gs_classes *c, uint32_t id,
@@ -120,8 +120,7 @@ static bool by_rule(const struct gs_classes *c, const struct gs_facts *f, struct
 }
 
 /*
- * Applies a pod's words. They come before the rules, within the bounds set by the rules and a
- * ceiling.
+ * Applies a pod's words. They outrank the rules, within the bounds set by the rules and a ceiling.
  */
 static void by_words(const struct gs_classes *c, const struct gs_facts *f, bool ruled,
 		     struct gs_class_answer *a, struct gs_class_losers *l)
@@ -240,7 +239,10 @@ void gs_classify_facts(const struct gs_classes *c, const struct gs_facts *f,
 	set(c, &a, c->default_class, GPUSCHED_SRC_DEFAULT);
 	if (f->unread)
 		why(&a, "its executable and arguments are not known: reading them takes too long");
-	/* the rules come first: an attribute of a user's own cgroup may only lower their class */
+	/*
+	 * the rules come first: an attribute of a user's own cgroup may only lower the class that
+	 * the rules give
+	 */
 	ruled = by_rule(c, f, &a, losers);
 	if (!ruled)
 		why(&a, "default class %s", c->cls[c->default_class].name);

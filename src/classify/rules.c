@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * rules.c - "comm=python3 uid=1000 -> be": OR of lines, AND within a line, globs
+ * rules.c - parses and matches rules such as "comm=python3 uid=1000 -> be"
+ *
+ * The first rule that matches counts. A rule matches if all its globs match.
  */
 #include <errno.h>
 #include <fnmatch.h>
@@ -200,8 +202,8 @@ static const struct gs_cgroup_fact *cgroup_of(const char *pattern, const struct 
 }
 
 /*
- * True if the pod matches. Its maker chooses its name; its namespace needs the administrator's
- * permission.
+ * True if the pod matches. Only the namespace can be trusted: the pod's maker chooses the other
+ * names.
  */
 static bool is_pod(const struct gs_rule *r, const struct gs_pod_names *pod)
 {

@@ -210,8 +210,8 @@ static void judge_part(const struct gs_classes *c, const struct gs_pod_words *w,
 }
 
 /*
- * A device class is the administrator's. A pod's own claim may ask for no more than what CUDA gives
- * to every program.
+ * A slice from a device class was chosen by the administrator. A slice from the pod's own claim may
+ * not exceed the slice that CUDA gives to every program, nor the ceiling if that is longer.
  */
 static void judge_slice(const struct gs_classes *c, const struct gs_pod_words *w,
 			const struct gs_ceiling *most, struct gs_words_given *ret)

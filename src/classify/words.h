@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * words.h - what pods ask for, and how much of that they get
+ * words.h - keeps what pods ask for, and decides how much of that they get
  *
- * The container runtime reports a pod and its annotations before it starts a container
- * (gpusched-nri). Words of other programs come from files (process/pod_synonyms.h), and count where
- * the annotations say nothing. A pod's maker chooses both, so they are judged like a user's own
- * settings: they may lower what the rules give. To get more, a pod needs a ceiling, which the
- * administrator sets for its namespace. If the runtime reported a pod and no rule matches it, its
- * class is be. For the loop's thread.
+ * Words are settings such as class=be. The container runtime reports a pod and the words in its
+ * annotations before it starts a container (gpusched-nri). Words for other programs, such as HAMi,
+ * come from files (process/pod_synonyms.h), and count where the annotations say nothing. A pod's
+ * maker chooses both, so they are judged like a user's own settings: they may lower what the rules
+ * give. To get more, a pod needs a ceiling, which the administrator sets for its namespace. If the
+ * runtime reported a pod and no rule matches it, its class is be. Call these functions only from
+ * the event loop's thread.
  */
 #ifndef GPUSCHED_CLASSIFY_WORDS_H
 #define GPUSCHED_CLASSIFY_WORDS_H
@@ -52,8 +53,8 @@ const struct gs_pod_words *gs_words_of(const struct gs_classes *c, const char *u
 const struct gs_pod_words *gs_words_next(const struct gs_classes *c, const struct gs_pod_words *w);
 
 /*
- * Adds up all that the container @pod asks for: what was told of its pod, and what files say.
- * Returns false if it asks for nothing, and nobody told of its pod.
+ * Collects all that the container @pod asks for, in the annotations that the runtime reported and
+ * in files. Returns false if it asks for nothing, and its pod was not reported.
  */
 bool gs_words_add(const struct gs_classes *c, const struct gs_pod_names *pod,
 		  struct gs_pod_words *ret);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* advise - says what each program is, how much it loses to others, and which command would help */
+/* advise.c - says what each program is, what it loses to others, and which command would help */
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
@@ -33,7 +33,7 @@ static struct gs_program_seen seen_of(const json_t *t, double span_s)
 		.known = span_s > 0 && !came && !hidden && gs_json_at(t, "sums"),
 		.hidden = hidden,
 		.server = json_is_true(json_object_get(t, "mps")),
-		/* while the policy alone suspends a program, its turns say what it is */
+		/* a program that only the policy suspends has turns to judge it by */
 		.suspended = by && ((strcmp(by, "policy") && strcmp(by, "request")) ||
 				    sum_of(t, "turns") <= 0),
 		.span_s = span_s,
@@ -65,9 +65,9 @@ struct crowd {
 	struct advise_crowd c;
 	const char *policy; /* the policy that runs; NULL: none */
 	const char *reason; /* why the GPU's log is not read; NULL: it is read */
-	json_t *programs;   /* rows */
-	double lost_pct;    /* NAN: unknown */
-	double turn_cost_s; /* NAN: unknown */
+	json_t *programs;   /* rows of the answer, one for each program */
+	double lost_pct;    /* GPU time lost in switches, %; NAN: unknown */
+	double turn_cost_s; /* cost of a turn without work; NAN: unknown */
 	double span_s;
 	long long gpu;
 };
@@ -78,8 +78,8 @@ static void put(json_t *o, const char *key, double v)
 }
 
 /*
- * True if auto keeps the TSG in CTA mode, since it leaves the GPU sooner then. CUDA itself sets
- * CILP, and a mere trial of CTA is over before the window's end.
+ * True if the TSG was in CTA mode at both ends of the window. CUDA sets CILP, and a trial of CTA is
+ * shorter than the window. So policy auto chose CTA because the TSG's thread blocks are short.
  */
 static bool stays_in_cta(const json_t *t)
 {
@@ -131,14 +131,11 @@ static enum gs_program_kind kind_of(const json_t *program)
 	return k;
 }
 
-/*
- * ---- what a program loses, and the means
- * ----------------------------------------------------------
- */
+/* ---- what a program loses, and the means ------------------------------------------------- */
 
 /*
- * Names the programs to which this one loses. A request may have to wait for one slice of every
- * batch program, and a batch program for the slices of all.
+ * Adds which programs take GPU time from this one. A request may have to wait for one slice of each
+ * batch program; a batch program waits for the slices of all others.
  */
 static void put_loss(const struct crowd *c, json_t *o, enum gs_program_kind kind)
 {
@@ -183,9 +180,7 @@ static bool has_mps(void)
 	return path[0];
 }
 
-/*
- * Lists the remedies that help now first. A server of ours helps only at the program's next start.
- */
+/* Lists remedies that help now before those that help only at the program's next start (a pool). */
 static void put_means(const struct crowd *c, json_t *o, enum gs_program_kind kind)
 {
 	enum advise_means m = advise_means(kind, &c->c);
@@ -196,7 +191,7 @@ static void put_means(const struct crowd *c, json_t *o, enum gs_program_kind kin
 
 	if ((m == ADVISE_DO_LC || m == ADVISE_DO_BE) && has_class(o, want) && policy && c->policy &&
 	    !strcmp(policy, c->policy))
-		m = ADVISE_DO_NOTHING; /* all is well */
+		m = ADVISE_DO_NOTHING; /* class and policy are right already */
 	if (by_class && policy && !has_class(o, want))
 		json_array_append_new(list,
 				      json_sprintf("gpusched class set pid:%lld %s", pid, want));
@@ -255,7 +250,8 @@ static void judge_gpu(const json_t *status, const json_t *gpu, const struct advi
 	c.lost_pct = lost ? json_number_value(lost) : NAN;
 	c.span_s = gs_json_number(gpu, "span_ms") / 1e3;
 	/*
-	 * no log shows this cost: if nobody measured it, it is two thirds of a save, as on an H200
+	 * the log does not show this cost: unless somebody measured it, assume two thirds of a
+	 * save, as on an H200
 	 */
 	c.turn_cost_s = cost   ? json_number_value(cost) / 1e6
 			: save ? json_number_value(save) / 1.5e6
@@ -285,7 +281,7 @@ static json_t *program_of(const json_t *remembered, json_int_t pid)
 	return NULL;
 }
 
-/* Adds by which means `run --means auto` would start each program that ran beside others. */
+/* Adds to each program how `run --means auto` would start it next time; null: not remembered. */
 static void add_remembered(json_t *programs)
 {
 	CLEANUP_JSON json_t *answer = NULL;
@@ -335,7 +331,7 @@ static void print_remembered(const json_t *programs)
 	}
 }
 
-/* Names the one thing that would make holds possible. */
+/* Says how a program can report its requests: without that, no other program is held for them. */
 static void print_untold(const json_t *programs)
 {
 	json_t *o;
@@ -408,7 +404,9 @@ static void print_by_text(const json_t *gpus, const char *key, const char *befor
 	}
 }
 
-/* True if a program without a class runs under policy auto, which can guess: it sees enough. */
+/*
+ * True if policy auto runs, and there is advice for a program without a class: auto has to guess.
+ */
 static bool auto_guesses(const json_t *o)
 {
 	json_t *row;
@@ -427,8 +425,8 @@ static bool auto_guesses(const json_t *o)
 }
 
 /*
- * Prints the last line if there is no command to type. It does not call programs well that could
- * not be judged.
+ * Prints a line if there is no command to type. It says "nothing has to be done" only about
+ * programs that could be judged.
  */
 static void print_no_commands(const json_t *programs, const json_t *gpus)
 {

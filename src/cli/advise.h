@@ -14,12 +14,12 @@
 /* All programs of one GPU, counted by kind. */
 struct advise_crowd {
 	unsigned int n[GS_PROGRAM_KIND_MAX];
-	bool short_blocks;        /* a batch program runs in CTA mode */
+	bool short_blocks;        /* a batch program stays in CTA mode: its blocks are short */
 	bool has_auto;            /* policy auto is installed; otherwise lcbe and rr are used */
-	bool has_pool, has_share; /* options of gpusched run */
+	bool has_pool, has_share; /* `gpusched run` has --pool, --share */
 };
 
-/* The means, declared once: symbol, name, text. */
+/* The remedies that advise names, declared once: symbol, name, text. */
 #define ADVISE_MEANS(X) \
 	X(NOTHING, "nothing", "nothing has to be done") \
 	X(UNKNOWN, "unknown", "too little was seen to say") \
@@ -64,7 +64,7 @@ const char *advise_line_text(enum advise_line l);
 
 /* Finds the line of docs/choosing.md for this crowd. */
 enum advise_line advise_line(const struct advise_crowd *c);
-/* The means for a program of kind @k in this crowd. */
+/* Chooses the remedy for a program of kind @k in this crowd. */
 enum advise_means advise_means(enum gs_program_kind k, const struct advise_crowd *c);
 /* The policy that fits the crowd; NULL: none is needed. */
 const char *advise_policy(const struct advise_crowd *c);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-/* advise_judge.c - which means fits programs: no I/O */
+/*
+ * advise_judge.c - chooses the remedies for programs; no I/O
+ */
 #include "cli/advise.h"
 
 #include <stddef.h>
@@ -49,7 +51,7 @@ const char *advise_policy(const struct advise_crowd *c)
 		return NULL;
 	if (c->has_auto)
 		return "auto";
-	/* neither policy bounds what a launch-bound program costs the others */
+	/* lcbe and rr do not bound what a launch-bound program costs the others */
 	if (c->n[GS_PROGRAM_LAUNCH_BOUND])
 		return NULL;
 	return c->n[GS_PROGRAM_BATCH] > 1 ? "rr" : "lcbe";

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * bench - measures loads (an LC with BEs beside it) under schemes of sharing a GPU
+ * bench.c - measures loads (an LC and some BEs) under schemes of sharing a GPU
  *
- * Here: the choice of loads and schemes, progress, and the table.
+ * This file chooses loads and schemes, shows progress, and prints the table.
  */
 #include <errno.h>
 #include <math.h>
@@ -144,8 +144,8 @@ static int parse(struct bench *b, unsigned int *ret_blocks, struct gs_error *err
 }
 
 /*
- * @list: names with commas between; NULL: all that are held out or not, as @held_out says. A load
- * may be named by its beginning before a dash: "blocks", "llm".
+ * True if @list (names separated by commas) has the load. A name may be the part of a load's name
+ * before a dash: "blocks", "llm". @list NULL: true if the load's held_out is @held_out.
  */
 static bool load_listed(const char *list, const struct bench_load *l, bool held_out)
 {
@@ -192,7 +192,7 @@ static int check_names(const char *list, const char *what, bool (*known)(const c
 	return 0;
 }
 
-/* Makes a scheme of each of the user's own policies. */
+/* Adds a scheme for each of the user's own policies in @list. */
 static int add_policies(const char *list, struct gs_error *err)
 {
 	CLEANUP_FREE char *copy = list ? strdup(list) : NULL;
@@ -338,7 +338,7 @@ static char *share_cell(const json_t *row)
 	return with_interval(row, "be_share_of_default", 100, 1);
 }
 
-/* Names a figure that may or may not have become too much worse: its interval leaves that open. */
+/* Names a figure with an interval too wide to tell whether it became worse than allowed. */
 static char *open_cell(const json_t *row)
 {
 	const char *open = json_string_value(gs_json_at(row, "open"));
@@ -381,7 +381,7 @@ static const struct gs_column columns[] = {
 	{ "note", "NOTE", GS_COL_WRAP, .cell = note_cell },
 };
 
-/* Writes rows.jsonl, table.txt and the pictures beside the raw data. */
+/* Writes rows.jsonl, table.txt and the pictures into the folder of the raw data. */
 static int keep(struct bench *b, json_t *rows, struct gs_error *err)
 {
 	static const struct {
@@ -500,8 +500,8 @@ static int print_rows(const struct bench *b, json_t *rows)
 }
 
 /*
- * With --minutes 0 only rows with results are shown. A row of the LC alone that was measured for
- * another load is left out if this load has no results of its own.
+ * With --minutes 0 only rows with results are shown. A row of the LC alone may be shared with
+ * another load; it is left out if this load has no other results.
  */
 static bool to_show(const struct bench *b, const struct bench_pick *p, const json_t *row)
 {
@@ -546,7 +546,7 @@ static int report(struct bench *b)
 
 /* ---- the place where it is measured ---------------------------------------------------------- */
 
-/* Runs this program again, in a world with a simulated GPU. */
+/* Replaces this process by the same command in `gpusched sim shell`, with a simulated GPU. */
 static int enter_sim(struct bench *b)
 {
 	const char *argv[96], *dilate = cli_opt(b->c, "dilate");

@@ -14,7 +14,7 @@
 #include "gpusched/abi.h"
 #include "gpusched/gpusched.h"
 
-#define KEY_WIDTH 8 /* width of the words that class explain prints at the left */
+#define KEY_WIDTH 8 /* width of the left column of `class explain` */
 
 static const struct gs_column process_columns[] = {
 	{ "pid", "PID", GS_COL_RIGHT },

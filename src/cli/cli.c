@@ -82,7 +82,7 @@ static int bad_opt(const struct cli_cmd *cmd, int got, char **argv, struct gs_er
 	words(cmd, name, sizeof(name));
 	/*
 	 * optopt is 0 for an unknown long option; for a known option that was used wrongly, it is
-	 * our number
+	 * the number from make_spec()
 	 */
 	if (optopt > 0 && optopt < 256)
 		snprintf(text, sizeof(text), "-%c", optopt);
@@ -113,7 +113,7 @@ int cli_parse(const struct cli_cmd *cmd, int argc, char **argv, struct cli *ret,
 
 	make_spec(cmd, &spec);
 	opterr = 0;
-	optind = 0; /* makes glibc start anew */
+	optind = 0; /* makes glibc's getopt start again */
 	while ((got = getopt_long(argc, argv, spec.shorts, spec.longs, NULL)) != -1) {
 		if (got == '?' || got == ':')
 			return bad_opt(cmd, got, argv, err);
@@ -229,7 +229,7 @@ int cli_main(const struct cli_table *t, int argc, char **argv)
 {
 	int code;
 
-	/* writes whole lines, since other programs write there too */
+	/* write whole lines, since other programs use the same stderr */
 	setvbuf(stderr, NULL, _IOLBF, BUFSIZ);
 	gs_log_sink(gs_log_to_stderr, "gpusched", LOG_WARNING);
 	code = dispatch(t, argc, argv);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cli.h - functions for all commands of gpusched: options, failures, requests, printing */
+/* cli.h - declares what all commands use: options, failures, requests, printing */
 #ifndef GPUSCHED_CLI_CLI_H
 #define GPUSCHED_CLI_CLI_H
 
@@ -77,8 +77,8 @@ char *cli_user(const json_t *row);
 /* Prints one object: JSON, or "key  value" lines. */
 int cli_print_object(const struct cli *c, const json_t *object);
 /*
- * Prints sums by @by: the answer of `history` or `stats --by`. @life: with begin and end of each
- * process.
+ * Prints the answer of `history` or `stats --by`. @by: by what it is summed, such as "user". @life:
+ * with begin and end of each process.
  */
 int cli_print_sums(const struct cli *c, const char *by, bool life, const json_t *answer);
 void cli_close_(struct gpusched **g);
@@ -87,13 +87,14 @@ void cli_close_(struct gpusched **g);
 /* ---- the files of `run` ---------------------------------------------------------------------- */
 /* Executes CMD. Returns only on failure, with the exit code. */
 int cli_run_exec(char **argv);
-/* In run_agent.c: true if nobody but the agent would learn the class (no daemon, not root). */
+/* In run_agent.c: true without a daemon and without root: then only the agent gets the class. */
 bool cli_run_only_tells(void);
 /* Puts an agent into the program that this process executes next; returns an enum gs_exit. */
 int cli_run_agent(const struct cli *c, const char *class_name);
 /*
- * In run_pool.c. cli_run_join() enters the pool or shared server of that name ("": the usual one).
- * @sm: value of --sm, or NULL. A negative errno on failure. cli_run_beside() runs CMD, and stays.
+ * In run_pool.c. cli_run_join() joins the pool or shared server @name ("": the default one).
+ * @sm: value of --sm, or NULL. A negative errno on failure. cli_run_beside() runs CMD as a child,
+ * and waits for its end.
  */
 int cli_run_join(const char *name, bool share, const char *sm, const char *class_name,
 		 int *ret_sock, struct gs_error *err);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* command.c - functions that every command uses: failures, options, the end by a signal */
+/* command.c - prints failures, finds options, and catches signals for every command */
 #include "cli/cli.h"
 
 #include <stdarg.h>

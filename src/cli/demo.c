@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * demo.c - before and after: chooses the simulated GPU, a real one or the model, and prints the
- * results
+ * demo.c - runs the demo on a simulated GPU, a real one or the model, and prints its results
  */
 #include "cli/demo.h"
 
@@ -159,7 +158,7 @@ static int parse(struct cli *c, struct demo *d, struct gs_error *err)
 	return 0;
 }
 
-/* Runs this program again, in a world with a simulated GPU. */
+/* Replaces this process by the same command in `gpusched sim shell`, with a simulated GPU. */
 static int enter_sim(const struct demo *d)
 {
 	char self[512], dilate[32], seconds[32];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* demo.h - what the demo measures: three cases, three figures */
+/* demo.h - declares what the demo measures: three figures in each of three cases */
 #ifndef GPUSCHED_CLI_DEMO_H
 #define GPUSCHED_CLI_DEMO_H
 
@@ -7,7 +7,7 @@
 
 #include "basic/error.h"
 
-/* The load and the schemes, from the bench's tables. */
+/* The load and the policy's scheme, as the bench's tables name them. */
 #define DEMO_LOAD "a-1be"
 #define DEMO_POLICY "lcbe"
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * detail.c - the ids of an event's TSG: read at the TSG's first event, and when it gets a channel
+ * detail.c - adds the driver's ids of a TSG to its events
+ *
+ * The ids are read at the TSG's first event, and again when it gets a channel.
  */
 #include "cli/detail.h"
 
@@ -20,8 +22,8 @@
 #define MAX_KNOWN 4096
 
 struct cli_detail {
-	struct gpusched *g; /* a handle for requests: the watch has another one */
-	json_t *known;      /* the object that `list` has for a TSG, by id */
+	struct gpusched *g; /* a handle for requests: events come through another one */
+	json_t *known;      /* TSG id -> its object in `list` */
 	uint64_t unix_ns;   /* CLOCK_REALTIME at CLOCK_MONOTONIC 0 */
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* detail.h - facts that `monitor --verbose` adds to an event, and cells for them */
+/* detail.h - adds the facts of `monitor --verbose` to events, and makes cells of them */
 #ifndef GPUSCHED_CLI_DETAIL_H
 #define GPUSCHED_CLI_DETAIL_H
 
@@ -7,7 +7,9 @@
 
 struct cli_detail;
 
-/* Prepares to look up such facts. On failure prints the reason and returns a negative errno. */
+/*
+ * Prepares to look up facts about TSGs. On failure prints the reason and returns a negative errno.
+ */
 int cli_detail_new(struct cli_detail **ret);
 void cli_detail_free(struct cli_detail *d);
 /* Adds time_unix_ns to the event, and runlist, hw_tsg, channel_list of its TSG. @d may be NULL. */

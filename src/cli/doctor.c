@@ -14,7 +14,7 @@ static const struct {
 	const char *name;
 	void (*fn)(struct gs_probe *k);
 	unsigned int needed; /* what is impossible if the check fails */
-	bool pod;            /* with --kubernetes */
+	bool pod;            /* checked only with --kubernetes */
 } checks[] = {
 	{ "root", gs_probe_root, GS_NEED_ALL },
 	{ "btf", gs_probe_btf, GS_NEED_ALL },

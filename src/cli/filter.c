@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * filter.c - filters events. They contain process, name, TSG and GPU. Class and cgroup are asked
- * for once per TSG, and again after the TSG's class has changed.
+ * filter.c - filters events by a TARGET
+ *
+ * An event has its pid, TSG id and process name. For any other kind of target, this asks the daemon
+ * once per TSG, and again after the TSG's class has changed.
  */
 #include "cli/filter.h"
 
@@ -20,9 +22,9 @@
 
 struct cli_filter {
 	const char *target, *value;
-	const char *key;    /* its key in an event; NULL: ask by TSG id */
-	struct gpusched *g; /* a handle for requests: the watch has another one */
-	json_t *known;      /* TSG id -> bool */
+	const char *key;    /* the event's key to compare with @value; NULL: ask by TSG id */
+	struct gpusched *g; /* a handle for requests: events come through another one */
+	json_t *known;      /* TSG id -> whether it belongs to the target */
 };
 
 static const struct {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* filter.h - which events belong to a TARGET */
+/* filter.h - decides which events belong to a TARGET */
 #ifndef GPUSCHED_CLI_FILTER_H
 #define GPUSCHED_CLI_FILTER_H
 
@@ -9,7 +9,7 @@
 struct cli_filter;
 
 /*
- * Makes a filter for a target, which the instance checks. On failure prints why and returns a
+ * Makes a filter for @target, and has the daemon check it. On failure prints why and returns a
  * negative errno.
  */
 int cli_filter_new(const char *target, struct cli_filter **ret);

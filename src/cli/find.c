@@ -14,7 +14,7 @@ static size_t least(size_t a, size_t b)
 	return a < b ? a : b;
 }
 
-/* How many letters must be changed, added, left out, or swapped with their neighbour. */
+/* Returns how many letters of @a must be changed, added, left out or swapped to get @b. */
 static size_t distance(const char *a, const char *b)
 {
 	size_t d[LONGEST + 1][LONGEST + 1], n = strlen(a), m = strlen(b);

@@ -33,7 +33,7 @@ static char *save_basis(const json_t *row)
 	return basis(row, "save_basis", "save_kept_s");
 }
 
-/* Says why there is no log, or why the log does not tell the save yet. */
+/* Says why there is no log, or why the log does not show the save's cost yet. */
 static char *why_not(const json_t *row)
 {
 	const json_t *why = gs_json_at(row, "reason");

@@ -45,8 +45,8 @@ static int parse_zone(const char *text, struct tm *tm, time_t *ret)
 }
 
 /*
- * Parses a time by the local clock: "07:00" is the last one that is past; "2026-11-22 07:00" is on
- * that day.
+ * Parses a time by the local clock: "07:00" is the last 07:00 that has passed; "2026-11-22 07:00"
+ * is on that day.
  */
 static int parse_clock(const char *text, time_t now, time_t *ret)
 {
@@ -220,8 +220,8 @@ static char *is(const json_t *row)
 }
 
 /*
- * Shows "0" or "0,1": a row may be for several GPUs. Sums since the daemon's start are for one. "0/1/0": for
- * the partition of that GPU instance and compute instance.
+ * Shows the row's GPUs: "0", or "0,1" if the row is for several. "0/1/0" is a MIG partition: GPU,
+ * GPU instance, compute instance.
  */
 static char *gpus(const json_t *row)
 {
@@ -279,7 +279,7 @@ static const struct gs_column by_process[] = {
 	{ "gpu", "GPU", .cell = gpus },        FIGURES,
 	{ "began_s", "BEGAN", .cell = began }, { "ended_s", "ENDED", .cell = ended },
 };
-#define LIFE 2 /* the number of the last columns, which only a history has */
+#define LIFE 2 /* number of columns at the end that only `history` has */
 
 static const struct gs_column by_user[] = { { "uid", "USER", .cell = cli_user },
 					    { "class", "CLASS" },
@@ -366,7 +366,7 @@ static void put_csv(const char *text)
 	putchar('"');
 }
 
-/* An absent value is an empty field. */
+/* Prints a row, or its keys as the heading. An absent value is an empty field. */
 static void put_csv_row(const json_t *row, bool heading)
 {
 	const char *key, *comma = "";
@@ -405,7 +405,7 @@ static void print_csv(const json_t *rows)
 /* ---- the verb -------------------------------------------------------------------------------- */
 
 /*
- * Adds each row's part of the sum over all rows, but not if any row's figure is unknown. Returns
+ * Adds each row's percentage of the sum over all rows, unless any row's figure is unknown. Returns
  * the sum.
  */
 static double put_parts(json_t *rows)

@@ -73,7 +73,7 @@ static const char *state_colour(const json_t *row)
 											: NULL;
 }
 
-/* Shows a wish: a person's, if there is one, else the policy's. */
+/* Shows the wanted timeslice: the one that a person set, if any, else the policy's. */
 static char *wanted(const json_t *row)
 {
 	const json_t *manual = gs_json_at(row, "manual.timeslice_us");
@@ -88,7 +88,7 @@ static char *wanted(const json_t *row)
 		       : marked;
 }
 
-/* Shows launches. Those that the program's own agent counted are no fact, and are marked. */
+/* Shows launches. A count by the program's own agent is marked "(told)": it cannot be verified. */
 static char *launched(const json_t *row)
 {
 	CLEANUP_FREE char *text = gs_json_cell(gs_json_at(row, "launches"));
@@ -138,10 +138,12 @@ static char *missed(const json_t *row)
 #define MISSED_HEAD "MISSED"
 #define JOB_HEAD "JOB" /* job of a batch system */
 #define REQUEST_HEAD "REQUEST%"
-/* what all requests on the GPU would add up to, for a TSG that gets no promise for that reason */
+/*
+ * the sum of all requests on the GPU, for a TSG that gets no promise because this sum is too large
+ */
 #define OVER_HEAD "OVER%"
 #define LIMIT_HEAD "LIMIT%"
-#define MEANS_HEAD "MEANS" /* the means that the policy uses; WHY: why these */
+#define MEANS_HEAD "MEANS" /* how the policy shares the GPU; WHY: its reason */
 #define WHY_HEAD "WHY"
 #define SHARING_HEAD "SHARING" /* sharing that the pod's claim asks for */
 
@@ -212,7 +214,7 @@ static struct gs_column *column(struct gs_column *cols, size_t n, const char *he
 	return col;
 }
 
-/* Hides a column in which every row has "-". Returns true if so. */
+/* Hides a column if every row has "-" in it. Returns true if it did. */
 static bool hide_unknown(struct gs_column *cols, size_t n, const char *head, const json_t *rows)
 {
 	struct gs_column *col = column(cols, n, head);
@@ -231,7 +233,7 @@ static const char *const may_be_unknown[] = { INSTANCE_HEAD, COMPUTE_HEAD,   NAM
 					      JOB_HEAD,      REQUEST_HEAD,   OVER_HEAD,
 					      LIMIT_HEAD,    MEANS_HEAD,     WHY_HEAD };
 
-/* Lets the columns of give_way go too, but only after all that are spare already. */
+/* Makes the columns of give_way spare too, to be left out after all other spare columns. */
 static void make_room(struct gs_column *cols, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
@@ -241,7 +243,8 @@ static void make_room(struct gs_column *cols, size_t n)
 }
 
 /*
- * The memory that @pid holds on the server's GPU. A copy TSG of the process itself has the figure.
+ * Returns the memory that @pid, an MPS client, holds on the server's GPU. The client has its own
+ * TSG for copies, and that row has the figure.
  */
 static json_t *memory_of(const json_t *tsgs, const json_t *server, const json_t *pid)
 {
@@ -255,7 +258,7 @@ static json_t *memory_of(const json_t *tsgs, const json_t *server, const json_t 
 	return NULL;
 }
 
-/* Adds the programs that have their kernels in that MPS server's TSG. */
+/* Adds a row for each client of an MPS server: its kernels run in the server's TSG. */
 static void add_clients(json_t *rows, const json_t *tsgs, const json_t *server)
 {
 	const json_t *clients = gs_json_at(server, "pool.clients"), *c;
@@ -276,7 +279,7 @@ static void add_clients(json_t *rows, const json_t *tsgs, const json_t *server)
 	}
 }
 
-/* Keeps the TSGs that most people look for. A TSG that the user named is always kept. */
+/* Keeps compute TSGs, or all TSGs with --all, with --json, or if the user named one. */
 static json_t *shown_rows(const struct cli *c, const char *target, json_t *tsgs)
 {
 	bool all = c->json || cli_opt(c, "all") || strstr(target, "tsg:");
@@ -326,7 +329,9 @@ static int list_once(const struct cli *c, struct gpusched *g, const char *target
 	if (n > GS_COUNT(columns)) {
 		for (size_t i = 0; i < GS_COUNT(may_be_unknown); i++)
 			hide_unknown(shown, n, may_be_unknown[i], rows);
-		/* where there is a deadline, "-" in MISSED says something */
+		/*
+		 * hide MISSED only with DEADLINE: next to a deadline, "-" in MISSED means something
+		 */
 		if (hide_unknown(shown, n, DEADLINE_HEAD, rows))
 			hide_unknown(shown, n, MISSED_HEAD, rows);
 		make_room(shown, n);

@@ -18,7 +18,7 @@
 struct monitor {
 	struct gs_sheet *table;
 	struct cli_filter *filter; /* NULL: all events pass */
-	struct cli_detail *detail; /* NULL: not wanted */
+	struct cli_detail *detail; /* NULL: without --verbose */
 	uint64_t limit, seen;
 	uint64_t first_ns;
 	uint64_t counts[GPUSCHED_EV_MAX], others;
@@ -27,7 +27,7 @@ struct monitor {
 	bool ended; /* the daemon ended */
 };
 
-/* The time of the first event. */
+/* The time of the first event, from which TIME_S counts. */
 static uint64_t epoch_ns;
 
 static char *when(const json_t *row)
@@ -164,7 +164,7 @@ static int watch(struct gpusched *g, struct monitor *m, uint64_t for_us)
 {
 	uint64_t end = for_us ? gs_now_ns() + for_us * NS_PER_US : 0;
 
-	/* waits for short times, so that a signal between two events ends it too */
+	/* waits for short times, so that a signal between two events ends the loop too */
 	while (!cli_stopped && !m->error && (!m->limit || m->seen < m->limit)) {
 		uint64_t now = gs_now_ns(), slice = 200000;
 		int r;

@@ -94,7 +94,10 @@ int cli_observe_on(struct cli *c)
 	return ask(c, 0, "observe_on");
 }
 
-/* Removes the taps at once: without a driver, nothing has to be restored first. */
+/*
+ * Removes the taps directly if no driver is loaded: then nothing has to be restored first. -EAGAIN:
+ * a driver is loaded.
+ */
 static int off_without_driver(struct gs_error *err)
 {
 	unsigned int branch;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * park.c - the verbs park, unpark and parked: take a program's GPU memory out, bring it back, list
+ * park.c - moves programs' GPU memory to host memory and back: verbs park, unpark, parked
  */
 #include <errno.h>
 #include <pthread.h>
@@ -222,7 +222,7 @@ int cli_unpark_all(const struct cli *c, bool keep)
 
 	if (!cli_anybody_parked())
 		return GS_EXIT_OK;
-	if (keep) /* any process that begins to act unlocks them, so to ask is enough */
+	if (keep) /* any gpusched that begins to act unlocks them, so any request is enough */
 		return cli_ask(0, "parked", NULL, &answer) ? GS_EXIT_FAILED : GS_EXIT_OK;
 	return act(c, "unpark", json_pack("{s:s}", "target", "all"));
 }
@@ -323,7 +323,7 @@ void cli_print_parked(const json_t *parked)
 
 /* ---- run --needs ------------------------------------------------------------------------------ */
 
-/* The target is the first GPU that CMD sees. */
+/* Makes the target of --park-others: programs of that class on the first GPU that CMD sees. */
 static int target_of_room(const char *class_name, char *ret, size_t size)
 {
 	const char *visible = getenv("CUDA_VISIBLE_DEVICES");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* park.h - the verbs park, unpark, parked, and parked programs for other commands */
+/* park.h - declares the verbs park, unpark and parked, and helpers for other commands */
 #ifndef GPUSCHED_CLI_PARK_H
 #define GPUSCHED_CLI_PARK_H
 
@@ -14,16 +14,16 @@ int cli_parked(struct cli *c);
 
 /* Prints one line for each parked program, below a table. */
 void cli_print_parked(const json_t *parked);
-/* True if any program is parked. Sees only what root can see without the daemon. */
+/* True if any program is parked. Without the daemon, only root can see that. */
 bool cli_anybody_parked(void);
 /*
  * Brings back the programs that fit, in the order of parking, and names the others. @keep: only
- * those that are locked.
+ * unlocks programs that are locked and not parked.
  */
 int cli_unpark_all(const struct cli *c, bool keep);
 /*
- * Makes the room that --needs asks for. If that is impossible, changes nothing. 0, or an enum
- * gs_exit.
+ * Parks other programs until the memory that --needs asks for is free. If that is impossible,
+ * changes nothing. 0, or an enum gs_exit.
  */
 int cli_run_room(const struct cli *c);
 

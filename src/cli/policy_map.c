@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The maps of the running policy, opened by their pins without the daemon. */
+/* Shows and changes the running policy's maps. Opens them by their pins, without the daemon. */
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <string.h>
@@ -60,7 +60,7 @@ static int print_entry(const struct cli *c, const struct gs_polmap *m, const voi
 	return GS_EXIT_OK;
 }
 
-/* Prints all entries. One that is removed meanwhile is left out, and one that is added may be. */
+/* Prints all entries. Entries that are added or removed meanwhile may be missing. */
 static int print_all(const struct cli *c, const struct gs_polmap *m)
 {
 	CLEANUP_FREE char *key = calloc(1, m->key_size), *next = calloc(1, m->key_size);

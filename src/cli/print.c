@@ -81,7 +81,7 @@ static void print_members(const json_t *object, const char *prefix)
 			print_elements(v, path);
 			continue;
 		}
-		/* prints nothing for an object without members */
+		/* an object without members prints as "-" */
 		text = gs_json_cell(json_is_object(v) ? NULL : v);
 		printf("%-36s %s\n", path, text ? text : "-");
 	}

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * qualify.c - finds what works on this GPU, and what switches cost: asks first, then prints what it
- * found
+ * qualify.c - measures what works on this GPU and what switches cost, after asking the user
  */
 #include <errno.h>
 #include <math.h>
@@ -79,7 +78,7 @@ static json_t *latency_row(const json_t *l)
 			 failed ? failed : detail);
 }
 
-/* Times are in the GPU's time. */
+/* Times are shown in the GPU's time, which is slower on a simulated GPU. */
 static json_t *call_row(const char *name, const json_t *call, double dilate)
 {
 	char what[80], detail[120];

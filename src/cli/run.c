@@ -101,8 +101,8 @@ static int check_options(const struct cli *c, const char *class_name)
 
 /*
  * Gives the class to this very process, which CMD then replaces. So the class is in force before
- * CMD's first instruction, and CMD's descendants inherit it. If the daemon has no time to look at
- * this process, asks it again.
+ * CMD's first instruction, and CMD's descendants inherit it. While the daemon is too busy (-EBUSY),
+ * asks again for up to BUSY_S seconds.
  */
 static int take_class(const char *class_name, json_t *part, struct gs_error *err)
 {
@@ -122,12 +122,12 @@ static int take_class(const char *class_name, json_t *part, struct gs_error *err
 
 /* ---- by which means CMD starts ----------------------------------------------------------------- */
 
-/* The means, chosen by options or by the daemon. */
+/* How CMD shares the GPU, chosen by options or by the daemon. */
 struct chosen {
 	const char *server; /* name of the server; NULL: none */
 	bool share, agent;
-	bool by_itself; /* nobody asked for that server, so CMD can do without it */
-	json_t *answer; /* holds the text of @server */
+	bool by_itself; /* the daemon chose @server, so CMD can do without it */
+	json_t *answer; /* the daemon's answer, which holds the text of @server */
 };
 
 static json_t *question(const struct cli *c, const char *class_name, const struct gs_program *p)
@@ -141,10 +141,7 @@ static json_t *question(const struct cli *c, const char *class_name, const struc
 			 "args", args, "auto", cli_opt(c, "means") != NULL);
 }
 
-/*
- * Asks the daemon for the means. *ret NULL: there is nothing to choose. Prints nothing if only the
- * class may ask for it.
- */
+/* Asks the daemon how CMD should share the GPU. *ret NULL: there is nothing to choose. */
 static int ask_means(const struct cli *c, const char *class_name, json_t **ret,
 		     struct gs_error *err)
 {
@@ -210,7 +207,7 @@ static void choose_means(const struct cli *c, const char *class_name, struct cho
 		inout->server = server ? server : "";
 }
 
-/* Gets CMD into its server. If nobody asked for that server by name, CMD can do without it. */
+/* Makes CMD join its server. If the user did not ask for that server, CMD can do without it. */
 static int join(const struct cli *c, const char *class_name, struct chosen *how, int *ret_sock,
 		struct gs_error *err)
 {
@@ -235,8 +232,8 @@ struct without {
 };
 
 /*
- * Notes that CMD starts without something. Fails after an error of the caller's. Returns 0, or an
- * enum gs_exit.
+ * Sets *@what: CMD starts without that thing. Fails if this is not allowed, or after an error of
+ * usage. Returns 0, or an enum gs_exit.
  */
 static int go_without(struct without *w, bool *what, int r, const struct gs_error *err)
 {
@@ -277,7 +274,7 @@ static void await_daemon(void)
 	gpusched_open(&options, &g);
 }
 
-/* The pool comes first: a server that it starts would inherit CMD's class otherwise. */
+/* Joins the pool before it takes the class: a server that starts here would inherit the class. */
 static int prepare(const struct cli *c, const char *class_name, json_t *part, struct chosen *how,
 		   int *ret_sock)
 {

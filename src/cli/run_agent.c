@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-/* run_agent.c - `gpusched run --agent`: puts an agent into CMD */
+/*
+ * run_agent.c - puts an agent into CMD, for `gpusched run --agent`
+ */
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * run_pool.c - `gpusched run --pool` and `--share`: stays beside CMD. If CMD is to be killed, its
- * work leaves the GPU before, so that the MPS server's other clients live on
+ * run_pool.c - runs CMD in a pool or shared server: `gpusched run --pool` and `--share`
+ *
+ * This process stays CMD's parent. Before CMD is killed, its work is taken off the GPU, so that the
+ * MPS server's other clients survive.
  */
 #include <errno.h>
 #include <poll.h>
@@ -29,7 +31,7 @@ static void say(const char *text)
 	fprintf(stderr, "gpusched: run: %s\n", text);
 }
 
-/* Prints what the program gets by this, and what it gives up. */
+/* Prints which server CMD joins, and what that means for it. */
 static void tell(const struct gs_mps_place *p, const struct gs_mps_joined *j)
 {
 	char server[80] = "that starts with it";
@@ -53,7 +55,7 @@ static sigset_t signals(void)
 	return set;
 }
 
-/* True if the program handles the signal: then it may have to use the GPU to end by itself. */
+/* True if the program handles the signal: then it may still need the GPU for an orderly end. */
 static bool handles(pid_t pid, int sig)
 {
 	unsigned long long caught = 0;
@@ -86,8 +88,8 @@ static void ask(int sock, enum gs_mps_op op, int number)
 }
 
 /*
- * Passes a signal on to CMD. One from the terminal has reached CMD already, in the same process
- * group.
+ * Passes a signal on to CMD, except a signal from the terminal: CMD is in the same process group,
+ * and has got it already.
  */
 static void forward(int sock, pid_t pid, const struct signalfd_siginfo *si)
 {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-/* set.c - the verbs that act on TSGs: set, preempt, suspend, resume, restore */
+/*
+ * set.c - implements the verbs that act on TSGs: set, preempt, suspend, resume, restore
+ */
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
@@ -50,10 +52,7 @@ static int act(const struct cli *c, const char *verb, json_t *args)
 	return r ? (int)gs_exit_of(r) : outcome(c, verb, answer);
 }
 
-/*
- * Sets "limit=30" or "request=none", which belong to each program as a whole: no setting of its
- * TSGs.
- */
+/* Sets "limit=30" or "request=none", which apply to a whole program, not to its TSGs. */
 static int set_part(const struct cli *c, const char *name, const char *word)
 {
 	CLEANUP_JSON json_t *answer = NULL;
@@ -131,7 +130,8 @@ static int suspend_for(const struct cli *c, uint64_t us)
 	sigaddset(&ends, SIGINT);
 	sigaddset(&ends, SIGTERM);
 	sigaddset(&ends, SIGHUP);
-	if (alone) /* comes before the suspension, so that no signal can leave the TSGs suspended */
+	/* block signals before the suspension, so that none can leave the TSGs suspended */
+	if (alone)
 		sigprocmask(SIG_BLOCK, &ends, NULL);
 	r = act(c, "suspend",
 		json_pack("{s:s,s:I}", "target", c->argv[0], "for_us", (json_int_t)us));

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * setting.h - makes arguments of verbs from "timeslice=20us" and the like, and from --limit and the
- * like
+ * setting.h - parses settings such as timeslice=20us, and --weight, --limit and --request
  */
 #ifndef GPUSCHED_CLI_SETTING_H
 #define GPUSCHED_CLI_SETTING_H

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* shell - shows a prompt at which every verb works. Each verb runs as a process of its own. */
+/* shell.c - shows a prompt at which every verb works. Each verb runs in its own process. */
 #include "cli/shell.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* status - prints the daemon's verdict: whether all is well. */
+/* status.c - prints the daemon's verdict: whether all is well */
 #include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -18,17 +18,17 @@
 #include "local/local.h"
 #include "gpusched/gpusched.h"
 
-#define ROWS_MAX 5    /* for all GPUs together; further TSGs are summed up */
-#define MOSTLY_PCT 90 /* a part of a program's turns */
-#define LONG_S 600    /* times from here on are shown in minutes */
+#define ROWS_MAX 5    /* rows for all GPUs together; further TSGs are summed up */
+#define MOSTLY_PCT 90 /* from this percentage on, a part counts as most of a program's turns */
+#define LONG_S 600    /* times of this many seconds or more are shown in minutes */
 #define SAID_S 60     /* an older log line of a policy is shown by 'policy get' only */
 
 /* ---- printing -------------------------------------------------------------------------------- */
 
 /*
- * Shows "62 (12)": the wait, as a part of wait and GPU time; in brackets the same in calm minutes.
- * "62+": at least 62. Waits after drained turns are known only partly, from launches that somebody
- * saw.
+ * Shows "62 (12)": of the time that the program waited or held the GPU, it waited 62 %, but 12 % in
+ * calm minutes. "62+": at least 62, since waits after drained turns are known only from launches
+ * that were counted.
  */
 static char *waits(const json_t *row)
 {
@@ -121,7 +121,7 @@ static bool is_lc(const json_t *tsg)
 	return class && !strcmp(class, "lc");
 }
 
-/* How many TSGs that are no services fit beside the services into @most rows. */
+/* Returns how many TSGs of other classes fit into @most rows next to all TSGs of class lc. */
 static size_t room_beside_lc(const json_t *tsgs, size_t most)
 {
 	size_t lc = 0, i;
@@ -209,7 +209,7 @@ static void print_gpu(const struct cli *c, const json_t *g, const char *policy, 
 		print_tsgs(c, tsgs, most);
 }
 
-/* True if times are hidden: of other users' programs that this user may not see. */
+/* True if the times of other users' programs are hidden from this user. */
 static bool others_are_hidden(const json_t *gpus)
 {
 	json_t *g, *t;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * table.h - the command line of gpusched: one static table of commands
+ * table.h - describes the command line of gpusched: one static table of commands
  *
  * Parser, --help, manual page and shell completion all follow from a command's entry. The table is
  * in commands.c. Functions that read it get it as an argument, or in struct cli.
@@ -25,7 +25,7 @@ struct cli_opt {
 };
 
 #define CLI_JSON (1u << 0)    /* the verb prints, so it has --json */
-#define CLI_COMMAND (1u << 1) /* the positionals are a command, which has options of its own */
+#define CLI_COMMAND (1u << 1) /* the positionals are a command with its own options */
 #define CLI_TARGET (1u << 2)  /* --help says what a TARGET is */
 
 #define CLI_ANY 1000 /* stands for no upper limit */
@@ -63,7 +63,7 @@ bool cli_near_option(const struct cli_cmd *cmd, const char *word, char *buf, siz
 
 /* ---- cli.c ----------------------------------------------------------------------------------- */
 
-/* Parses what follows the command's name; argv[0] is the last word of that name. */
+/* Parses the words after the command's name; argv[0] is the last word of that name. */
 int cli_parse(const struct cli_cmd *cmd, int argc, char **argv, struct cli *ret,
 	      struct gs_error *err);
 /* Moves options that stand before the verb to a place after it. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* top - shows the programs on the GPUs, again and again, with keys to change them. */
+/* top.c - shows the programs on the GPUs, again and again, with keys to change them */
 #include <errno.h>
 #include <locale.h>
 #include <stdarg.h>
@@ -19,7 +19,7 @@
 #include "top/screen.h"
 
 #define KEY_MS 100
-#define FIRST_NS (500 * NS_PER_MS) /* until the first figures are shown */
+#define FIRST_NS (500 * NS_PER_MS) /* from the first reading of figures to the second */
 #define BATCH_COLS 110
 #define ESCAPE 0x1b
 #define WINDOW_MAX_S 10 /* the daemon has windows up to this length */
@@ -103,7 +103,9 @@ static void make_rows(struct view *v)
 		v->t.chosen = json_array_size(v->rows) ? json_array_size(v->rows) - 1 : 0;
 }
 
-/* Asks for the figures since the last time, or for as long as the daemon has figures. */
+/*
+ * Asks the daemon for the figures of the last period, or of its longest window if that is shorter.
+ */
 static int look(struct view *v)
 {
 	uint64_t window_s = (v->period_ns + NS_PER_S - 1) / NS_PER_S;
@@ -192,8 +194,8 @@ static const json_t *chosen(const struct view *v)
 }
 
 /*
- * Makes the target of an action on the chosen row: its process if the action is on a class or rows
- * are processes, else its TSG.
+ * Sets the target of an action on the chosen row: the row's process if @process, or if rows are
+ * processes; else the row's TSG.
  */
 static bool aim(struct view *v, bool process)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* trace record, export, plot: recordings of which TSG had the GPU. */
+/* trace.c - records, exports and plots which TSG had the GPU */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -30,7 +30,7 @@ struct recording {
 	int fd;
 	bool file;        /* it is a regular file, so an incomplete packet can be removed from it */
 	off_t good;       /* bytes of whole packets in the file */
-	uint64_t for_ns;  /* 0: until a signal */
+	uint64_t for_ns;  /* length of the recording, ns; 0: until a signal */
 	uint64_t stop_ns; /* 0: unknown yet */
 	uint64_t told_ns;
 	bool tells; /* progress is reported */
@@ -107,7 +107,9 @@ static int on_line(const json_t *line, void *user)
 	return rec->error != 0;
 }
 
-/* True if everything has come that happened before recording was to end. */
+/*
+ * True if all events from before the planned end have come, or if the wait for them was too long.
+ */
 static bool is_complete(const struct recording *rec, uint64_t now)
 {
 	struct gs_recorder_sums s;
@@ -116,7 +118,7 @@ static bool is_complete(const struct recording *rec, uint64_t now)
 	return rec->stop_ns && (s.seen_ns >= rec->stop_ns || now >= rec->stop_ns + LAST_NS);
 }
 
-/* Reads the stream. 0: the daemon ended. */
+/* Reads the stream until the recording ends. Returns 1 then, 0 if the daemon ended, or -errno. */
 static int follow(struct gpusched *g, struct recording *rec)
 {
 	int r = -ETIMEDOUT;

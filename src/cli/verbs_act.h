@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * verbs_act.h - verbs that act or choose
+ * verbs_act.h - declares the verbs that act or choose
  *
  * commands.c sets them as callbacks in cli_table. Each returns an enum gs_exit.
  */

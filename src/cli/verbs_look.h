@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * verbs_look.h - verbs that show or measure
+ * verbs_look.h - declares the verbs that show or measure
  *
  * commands.c sets them as callbacks in cli_table. Each returns an enum gs_exit.
  */
@@ -35,8 +35,8 @@ int cli_qualify(struct cli *c);
 int cli_help_cmd(struct cli *c);
 
 /*
- * True if the policy holds nobody for the TSG's requests because nobody reports them. @says: the
- * policy's report on the TSG.
+ * True if the policy holds no other TSG for this TSG's requests, since nobody reports them. @says:
+ * the policy's report on the TSG.
  */
 bool cli_is_untold(const json_t *says);
 /* Returns why nothing was done after an answer; NULL: all was done. Not a verb. */

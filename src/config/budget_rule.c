@@ -11,7 +11,7 @@
 #include "basic/parse.h"
 #include "config/config.h"
 
-#define SECONDS_MAX 4000000000ull /* as much as a thousand GPUs have in a month */
+#define SECONDS_MAX 4000000000ull /* more than a thousand GPUs have in a month */
 
 static const char *const periods[] = {
 	[GS_PERIOD_DAY] = "day",

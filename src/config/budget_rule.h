@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * budget_rule.h - Budget= of the configuration: how much GPU time users or cgroups may use
+ * budget_rule.h - parses Budget= of the configuration: how much GPU time users or cgroups get
  *
  * Pure, except for the time zone.
  */
@@ -25,13 +25,16 @@ struct gs_budget_rule {
 	bool by_user;
 	bool every; /* user=*: each user other than root has a budget */
 	uid_t uid;  /* with by_user, unless @every */
-	/* without by_user: a pattern; each cgroup that it matches has a budget of its own */
+	/* without by_user: a pattern; each cgroup that it matches has its own budget */
 	char cgroup[1024];
 	enum gs_period period;
 	uint64_t ns;
-	/* over=stop: when it is used up, programs are suspended even if nobody else waits. */
+	/*
+	 * over=stop: when the budget is used up, programs are suspended even if nobody else waits.
+	 */
 	bool stop;
-	bool known; /* for spending.h: the earlier use is known, as far as it can be */
+	/* for spending.h: use from before the daemon's start is counted, as far as known */
+	bool known;
 };
 
 struct gs_budget_rules {
@@ -49,8 +52,8 @@ int gs_config_budgets(const struct gs_config *c, struct gs_budget_rules *ret, st
 void gs_budget_rules_done(struct gs_budget_rules *rules);
 
 /*
- * True if @rule counts a process of @uid in @cgroup. @ret_name: the name of the account. It is the
- * uid, or the highest part of @cgroup that the pattern matches.
+ * True if @rule counts a process of @uid in @cgroup. @ret_name: the name under which the use is
+ * summed. It is the uid, or the highest cgroup on the path @cgroup that the pattern matches.
  */
 bool gs_budget_rule_counts(const struct gs_budget_rule *rule, uid_t uid, const char *cgroup,
 			   char *ret_name, size_t size);

@@ -255,7 +255,7 @@ struct reading {
 	const char *name;
 	int line;     /* the parser's present line */
 	bool partial; /* the last piece that was read did not end its line */
-	int code;     /* the first mistake */
+	int code;     /* -errno of the first mistake; 0: none */
 	int bad_line;
 	char what[640];
 };
@@ -276,7 +276,7 @@ __attribute__((format(printf, 3, 4))) static void complain(struct reading *rd, i
 
 /*
  * Reads like fgets, and counts lines. The parser's buffer has a fixed size, so a longer line would
- * reach it in two parts.
+ * reach it in two parts: that is a mistake.
  */
 static char *read_line(char *buffer, int size, void *user)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * config.h - gpusched.conf and its drop-in directories
+ * config.h - reads gpusched.conf and its drop-in directory
  *
  * /etc/gpusched/gpusched.conf is read first, then every .conf file of
  * /etc/gpusched/gpusched.conf.d; a later value replaces an earlier one. One table declares every
- * key; parser, manual page and `--help` follow from it. $GPUSCHED_CONFIG names another file, for
- * tests, with NAME.d beside it.
+ * key; parser, manual page and `--help` follow from it. For tests, $GPUSCHED_CONFIG names another
+ * file, and NAME.d has its drop-ins.
  */
 #ifndef GPUSCHED_CONFIG_CONFIG_H
 #define GPUSCHED_CONFIG_CONFIG_H
@@ -20,8 +20,9 @@
 /*
  * One line per key: section, key, type, field, default as text, help text. Types: NAME is a word,
  * PATH a full path or "", TEXTS a list (every line adds an entry, an empty value clears the list).
- * US is a time (20us, 2ms; a bare number is in us), MS a longer time that is kept in ms. LAUNCHES
- * are words, NUMBER is from 1 to 100000.
+ * US is a time (20us, 2ms; a bare number is in us), MS a longer time that is kept in ms. COST is
+ * like US, or auto. LAUNCHES is yes, no or trusted, or two of these words. NUMBER is from 1 to
+ * 100000.
  */
 #define GS_CONFIG_KEYS(X) \
 	X("Policy", "Policy", NAME, policy, "", \
@@ -130,7 +131,7 @@
 #define GS_LAUNCHES_ALWAYS (1u << 0)
 #define GS_LAUNCHES_TRUSTED (1u << 1)
 
-/* The lines of a list. For each, where it was read ("FILE:LINE"). */
+/* The entries of a list. @at: where each one was read ("FILE:LINE"). */
 struct gs_texts {
 	char **text, **at;
 	size_t n;
@@ -149,7 +150,7 @@ struct gs_config {
 	bool if_possible, allow_share;
 	uint32_t switch_cost_us;
 	bool adopt;
-	uint32_t launches; /* GS_LAUNCHES_ */
+	uint32_t launches; /* GS_LAUNCHES_... bits */
 	bool account;
 	bool history;
 	uint32_t history_days, history_mib;

@@ -104,10 +104,7 @@ static int add_lines(struct gs_classes *classes, add_fn add, const struct gs_tex
 	return 0;
 }
 
-/*
- * Checks the name of a class. The name is kept and not the id, as for ParkIdle=: a reload may
- * change ids.
- */
+/* Checks that there is a class @name. Nothing keeps its id, since a reload may change ids. */
 static int check_on_use(struct gs_classes *classes, const char *name, struct gs_error *err)
 {
 	uint32_t id;
@@ -132,7 +129,7 @@ static int fill(const struct gs_config *c, struct gs_classes *classes, struct gs
 		r = add_lines(classes, gs_classes_allow_trace, &c->allow_trace, err);
 	if (!r)
 		r = add_lines(classes, gs_words_add_ceiling, &c->pod_ceilings, err);
-	if (!r) /* comes as soon as the classes are known, so that a mistake is reported */
+	if (!r) /* parsed here only to report mistakes, once the classes are known */
 		r = gs_config_park_idle(c, classes, &idle, err);
 	gs_park_idle_rules_done(&idle);
 	if (!r)

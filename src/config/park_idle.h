@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * park_idle.h - ParkIdle= of the configuration: the classes from which idle programs are parked
- * automatically
+ * park_idle.h - parses ParkIdle= of the configuration: classes with idle programs to be parked
  */
 #ifndef GPUSCHED_CONFIG_PARK_IDLE_H
 #define GPUSCHED_CONFIG_PARK_IDLE_H

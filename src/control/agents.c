@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * agents.c - one page of the daemon for each agent: figures that the agent reports, and what the
- * daemon allows it
+ * agents.c - keeps a page for each agent: its figures, and what the daemon allows it
  *
  * An agent connects, and the kernel says which process it is. The daemon sends it a page that no
  * process can shrink; the daemon maps no file and opens no path of a client. Pre-switches may take
@@ -54,7 +53,7 @@ struct agent {
 	uint64_t tsg;               /* the process's only compute TSG; 0: none, or several */
 	bool counts;                /* the agent counts the launches, and the probes do not */
 	bool greedy;                /* its pre-switches took more of the GPU than allowed */
-	/* in the table, at this check */
+	/* of the process's TSGs in the table, at this check */
 	uint64_t log_ns;
 	uint32_t ncompute, class_id;
 	bool probed; /* the probes have counted a launch of this TSG */
@@ -171,8 +170,8 @@ static bool is_users(pid_t pid, uid_t uid)
 }
 
 /*
- * True if the process may have a page. Each has one, and a user has at most half of the places that
- * others leave.
+ * True if the process may have a page. A process has at most one, and a user at most half of the
+ * places that other users leave.
  */
 static bool has_room(struct gs_agents *a, const struct ucred *cred, uint64_t now)
 {
@@ -251,13 +250,13 @@ static void give(struct gs_agents *a, int to, const struct ucred *cred)
 		return;
 	}
 	take_over(a, &one);
-	/* counts as counting until its first report, which comes soon and may deny it */
+	/* taken as counting launches until its first report, which comes soon and may deny that */
 	one.counts = a->ctl->hub->launches && !gs_service_launches_for_policy(a->ctl) &&
 		     !gs_launches_told(a->ctl->hub->launches, one.pid, true);
 	a->all[a->n++] = one;
 }
 
-/* ---- the look -------------------------------------------------------------------------------- */
+/* ---- the check, once a second ---------------------------------------------------------------- */
 
 static void take_tsg(struct gs_hub *hub, const struct gpusched_tsg *rec, struct agent *one)
 {
@@ -367,7 +366,7 @@ static void look_at_launches(struct gs_agents *a, struct agent *one, bool anew)
 	bool counts = (fresh || (begins && one->counts)) && !gs_service_launches_for_policy(a->ctl);
 
 	take_launches(a, one, fresh, now);
-	/* the probes may have counted a part of them, before the agent came */
+	/* the probes may have counted a part of the launches, before the agent came */
 	anew = anew || (counts && one->probed);
 	if (a->ctl->hub->launches && (counts != one->counts || anew) &&
 	    gs_launches_told(a->ctl->hub->launches, one->pid, counts))
@@ -529,8 +528,8 @@ void gs_agents_start(struct gs_control *ctl)
 	a->began_ns = boot_ns();
 	a->fd = r = listen_on();
 	/*
-	 * Loads the program that checks processes now: that may take longer than an iteration of
-	 * the loop may.
+	 * Has gs_started() load its BPF program now: that may take longer than an iteration of the
+	 * loop should.
 	 */
 	if (r >= 0)
 		r = gs_started(getpid(), &start_ns);
@@ -569,7 +568,7 @@ void gs_agents_end(struct gs_control *ctl)
 	ctl->agents = NULL;
 }
 
-/* ---- what they told -------------------------------------------------------------------------- */
+/* ---- the agents' reports --------------------------------------------------------------------- */
 
 bool gs_agents_launches(const struct gs_control *ctl, const struct gpusched_tsg *rec,
 			uint64_t *ret_launches)

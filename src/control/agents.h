@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * agents.h - a daemon and the agents in programs: one page for each, for its figures (wire/agent.h)
+ * agents.h - shares a page with each agent in a program (wire/agent.h)
  */
 #ifndef GPUSCHED_CONTROL_AGENTS_H
 #define GPUSCHED_CONTROL_AGENTS_H
@@ -18,9 +18,9 @@ struct gs_control;
 struct gpusched_tsg;
 
 /*
- * Returns how much of a second a process's pre-switches may take: half. But nothing if the process
- * had the GPU for more than half of the last @span_ns. By the log, its GPU time was @before_ns (0:
- * unknown) at the beginning of that span and @held_ns at its end.
+ * Returns how many ns of a second a process's pre-switches may take: half a second. Returns 0 if
+ * the process had the GPU for more than half of the last @span_ns. @before_ns (0: unknown) and
+ * @held_ns: its GPU time by the log at the beginning and the end of that span.
  */
 static inline uint64_t gs_agents_share_ns(uint64_t before_ns, uint64_t held_ns, uint64_t span_ns)
 {
@@ -30,8 +30,8 @@ static inline uint64_t gs_agents_share_ns(uint64_t before_ns, uint64_t held_ns, 
 }
 
 /*
- * Returns how many launches to believe if an agent reports @told, @span_ns after @before. The count
- * never goes back. It grows by at most one in 100 ns, which no program can exceed. Nothing is
+ * Returns the number of launches to believe if an agent reports @told, @span_ns after @before. The
+ * count never goes back. It grows by at most one in 100 ns, which no program can exceed. Nothing is
  * decided by this number, but one wrong number must not spoil a sum that people read.
  */
 static inline uint64_t gs_agents_believed(uint64_t before, uint64_t told, uint64_t span_ns)
@@ -44,9 +44,15 @@ static inline uint64_t gs_agents_believed(uint64_t before, uint64_t told, uint64
 /* For a daemon. Failures are logged: agents then work without a page. */
 void gs_agents_start(struct gs_control *ctl);
 void gs_agents_end(struct gs_control *ctl);
-/* Looks now which agents count, and how much: when the probes begin or end counting. */
+/*
+ * Checks now which agents count launches, and how many. Call this when the probes begin or end
+ * counting.
+ */
 void gs_agents_look(struct gs_control *ctl);
-/* The engine has made a call. If it took the GPU from a process, that process's page says so. */
+/*
+ * The engine has made a call. If the call took the GPU from a process, notes that in its agent's
+ * page.
+ */
 void gs_agents_call(void *self, const struct gs_engine_call *call);
 /* The process executed another program: its agent is gone. */
 void gs_agents_tapped(void *self, const struct gpusched_event *ev);
@@ -56,7 +62,7 @@ void gs_agents_tapped(void *self, const struct gpusched_event *ev);
  */
 bool gs_agents_launches(const struct gs_control *ctl, const struct gpusched_tsg *rec,
 			uint64_t *ret_launches);
-/* Adds launches that agents reported to @inout, GPUSCHED_MAX_CLASSES numbers by class id. */
+/* Adds the launches that agents reported. @inout: GPUSCHED_MAX_CLASSES numbers, by class id. */
 void gs_agents_by_class(const struct gs_control *ctl, uint64_t *inout);
 /*
  * The report of the agent in a compute TSG's process; false: there is no agent. @ret_counted: it

@@ -74,7 +74,7 @@ static int64_t clock_s(void)
 	return (int64_t)time(NULL);
 }
 
-/* ---- what was used before -------------------------------------------------------------------- */
+/* ---- use before the start -------------------------------------------------------------------- */
 
 static int take_row(json_t *row, void *user)
 {
@@ -190,7 +190,7 @@ static int begin_reading(struct gs_budgets *b)
 	return r;
 }
 
-/* ---- what follows ---------------------------------------------------------------------------- */
+/* ---- charges and their consequences ---------------------------------------------------------- */
 
 static void on_charge(uid_t uid, const char *cgroup, uint64_t ns, void *user)
 {
@@ -334,7 +334,7 @@ void gs_budgets_ended(void *self, const struct gs_end *end)
 	free(s);
 }
 
-/* ---- asked about ----------------------------------------------------------------------------- */
+/* ---- questions ------------------------------------------------------------------------------- */
 
 const struct gs_spending *gs_budgets_spending(struct gs_control *ctl)
 {

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * budgets.h - budgets of GPU time of users and cgroups: use is counted, and TSGs are held back when
- * a budget is used up
+ * budgets.h - counts use of GPU time, and holds TSGs back when a budget is used up
  *
- * For a daemon with Budget= in its configuration. A thread reads the use before the daemon's start
- * from the history. Until it is done, no budget counts as used up.
+ * For a daemon with Budget= in its configuration. A thread finds the use before the daemon's start
+ * in the history. Until it is done, no budget counts as used up.
  */
 #ifndef GPUSCHED_CONTROL_BUDGETS_H
 #define GPUSCHED_CONTROL_BUDGETS_H
@@ -35,8 +34,8 @@ const struct gs_spending *gs_budgets_spending(struct gs_control *ctl);
  */
 bool gs_budgets_is_complete(const struct gs_control *ctl, const char **ret_why);
 /*
- * How many TSGs are suspended because of that account; *@ret_mine: one of them is, or may be,
- * @uid's.
+ * Returns how many TSGs are suspended because of @a. *@ret_mine: a TSG of @uid is, or may be, one
+ * of them.
  */
 unsigned int gs_budgets_held(struct gs_control *ctl, const struct gs_spending_account *a, uid_t uid,
 			     bool *ret_mine);

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * control.h - what people and the configuration choose: a policy and its host, launch counting,
- * agents' pages; restore; and what is kept of these choices for the next start
+ * control.h - holds what people and the configuration choose
+ *
+ * These are a policy and its host, launch counting, agents' pages, budgets and restores. A part of
+ * these choices is kept for the next start.
  */
 #ifndef GPUSCHED_CONTROL_CONTROL_H
 #define GPUSCHED_CONTROL_CONTROL_H

@@ -119,8 +119,8 @@ static void take(struct gs_control *ctl, const struct gpusched_tsg *rec)
 }
 
 /*
- * Updates how long a rest ends a request. False: counting has begun anew, so the process is not
- * watched.
+ * Updates how long a rest must be to end a request. Returns false if counting has begun anew, so
+ * that the process is no longer watched.
  */
 static bool learn(struct gs_control *ctl, struct counted *one)
 {

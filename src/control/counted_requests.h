@@ -14,7 +14,7 @@
 struct gs_control;
 struct gs_told_requests;
 
-/* For a daemon. If memory is short, such requests are not found. */
+/* For a daemon. Without memory, the requests of these programs are not found. */
 void gs_counted_start(struct gs_control *ctl);
 void gs_counted_end(struct gs_control *ctl);
 /* The observer's functions. */

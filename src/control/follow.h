@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * follow.h - settings that people gave a process's TSGs follow the process to its new TSGs after
- * parking
+ * follow.h - gives people's settings of a process's TSGs to its new TSGs after parking
  */
 #ifndef GPUSCHED_CONTROL_FOLLOW_H
 #define GPUSCHED_CONTROL_FOLLOW_H
@@ -17,11 +16,9 @@ struct gs_end;
 void gs_follow_ended(void *self, const struct gs_end *end);
 void gs_follow_record(void *self, const struct gpusched_tsg *rec);
 
-/*
- * ---- for saved.c alone ------------------------------------------------------------------------
- */
+/* ---- in saved.c ------------------------------------------------------------------------------ */
 
-/* Moves @t to TSG @id, which has no settings of its own. */
+/* Moves entry @t to TSG @id, which has no entry yet. */
 struct gs_saved_tsg *gs_saved_rename(struct gs_saved *saved, struct gs_saved_tsg *t, uint64_t id);
 
 #endif /* GPUSCHED_CONTROL_FOLLOW_H */

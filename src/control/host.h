@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * host.h - the way of the running policy's calls, and which program asks the policy
+ * host.h - chooses how the running policy's calls are made, and who asks the policy
  *
  * stock: calls borrow a descriptor. module: calls go through gpusched.ko. hooked: calls go through
  * gpusched.ko too, and the driver's hooks ask the policy before the driver acts (policy/hooked.h).

@@ -44,8 +44,8 @@ static void look_at_hooks(struct gs_control *ctl)
 }
 
 /*
- * The module has restored everything, so the records are wrong. Does what follows a restore by
- * another process.
+ * The module has restored everything, so the records are wrong. Restores by the records too, in a
+ * new epoch, as another process would.
  */
 static void put_back(struct gs_control *ctl)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Launch counting: the wishes for it, and its tasks. */
+/* Begins and ends launch counting as wanted, and runs its tasks. */
 #include "control/launches.h"
 
 #include <errno.h>
@@ -163,7 +163,7 @@ void gs_service_launches_end(struct gs_control *ctl)
 	ctl->launch_again = sd_event_source_disable_unref(ctl->launch_again);
 }
 
-/* ---- wishes for it --------------------------------------------------------------------------- */
+/* ---- begin, end and events ------------------------------------------------------------------- */
 
 void gs_service_launches_update(void *self)
 {
@@ -174,7 +174,10 @@ void gs_service_launches_update(void *self)
 	if (ctl->hub->launches) {
 		ctl->ending = TAKE_PTR(ctl->hub->launches);
 		set_out(ctl, NULL);
-		/* an earlier instance may have left probes, or this one, to do no harm */
+		/*
+		 * this instance or an earlier one may have left probes, where removing them could
+		 * do harm
+		 */
 	} else if (!ctl->starting) {
 		gs_launches_clear(gs_service_launches_trusted(ctl), NULL);
 	}

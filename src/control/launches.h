@@ -14,11 +14,11 @@ struct gs_errand;
 struct gs_control;
 
 bool gs_service_launches_wanted(const struct gs_control *ctl);
-/* True if it is wanted for longer than a command watches. */
+/* True if counting is wanted by something that outlasts a single request. */
 bool gs_service_launches_lasting(const struct gs_control *ctl);
 /* True if the running policy wants launches counted, for its decisions. */
 bool gs_service_launches_for_policy(const struct gs_control *ctl);
-/* True if the configuration says that no user here would use the probes to stop fork(). */
+/* True if the configuration trusts the users: none would use the probes to stop fork(). */
 bool gs_service_launches_trusted(const struct gs_control *ctl);
 /* Why no probes may be set here now; null if they may. */
 json_t *gs_service_launches_refused(const struct gs_control *ctl);
@@ -28,7 +28,10 @@ json_t *gs_service_launches_refused(const struct gs_control *ctl);
  */
 void gs_service_launches_update(void *self);
 int gs_service_launches_start(struct gs_control *ctl);
-/* The observer's function: after events, after late answers, and when events may have been lost. */
+/*
+ * The observer's functions: after events may have been lost, after a late answer of the reader,
+ * after an event.
+ */
 void gs_service_launches_met(void *self, pid_t pid);
 void gs_service_launches_answered(void *self, enum gs_reader_what what, pid_t pid);
 void gs_service_launches_event(void *self, const struct gpusched_event *ev);
@@ -38,7 +41,7 @@ void gs_service_launches_event(void *self, const struct gpusched_event *ev);
 void gs_service_launches_go_on(struct gs_control *ctl);
 /* The task that is ending counting: no new counting may begin before it is over. NULL: none. */
 struct gs_errand *gs_service_launches_ending(const struct gs_control *ctl);
-/* Ends counting. Waits for the task under way, but for a limited time. */
+/* Ends counting. Waits for the task under way for at most 5 s. */
 void gs_service_launches_end(struct gs_control *ctl);
 
 #endif /* GPUSCHED_CONTROL_LAUNCHES_H */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * lock.h - the right to act: by the instance's lock, or taken from a daemon that does not respond
+ * lock.h - takes the right to act, if need be in place of a daemon that does not respond
  */
 #ifndef GPUSCHED_CONTROL_LOCK_H
 #define GPUSCHED_CONTROL_LOCK_H
@@ -13,7 +13,7 @@
 bool gs_service_has_daemon(void);
 /*
  * Takes the instance's lock; its holder may act. Waits a moment for a guardian at work or another
- * command. Returns -EBUSY beside a daemon.
+ * command. Returns -EBUSY if a daemon has the lock, or if the wait was in vain.
  */
 int gs_service_lock(int *ret_fd, struct gs_error *err);
 /*

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * The policy that starts with the daemon because a person said so: a copy of its object, and its
- * options.
+ * Keeps the policy that a person made permanent: a copy of its object, and its options. It starts
+ * with the daemon.
  */
 #include <errno.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The running policy: start, switch, stop, and the consequences of its failure. */
+/* Starts, switches and stops the running policy, and handles its failure. */
 #include "control/policy.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * policy.h - the running policy, and the consequences of its end
+ * policy.h - puts a policy in place, stops it, and handles its failure
  */
 #ifndef GPUSCHED_CONTROL_POLICY_H
 #define GPUSCHED_CONTROL_POLICY_H
@@ -16,7 +16,10 @@ struct gs_control;
  */
 int gs_service_policy_put(struct gs_control *ctl, const char *name, struct gs_policy *p,
 			  struct gs_policy_exit *exit, int code, struct gs_error *err);
-/* Rounds that the running policy asked for. The counters hold those of earlier policies. */
+/*
+ * Returns how many extra rounds the running policy asked for and got; *ret_left: those that it did
+ * not get. The hub's counters hold those of earlier policies.
+ */
 uint64_t gs_service_kicks(const struct gs_control *ctl, uint64_t *ret_left);
 void gs_service_policy_stop(struct gs_control *ctl, enum gs_policy_exit_kind kind,
 			    const char *message);
@@ -26,7 +29,7 @@ void gs_service_policy_failed(struct gs_control *ctl, const struct gs_policy_exi
 bool gs_policy_note_death(struct gs_control *ctl);
 /* The observer's function: the policy acts again after another process restored everything. */
 void gs_policy_overtaken(void *self);
-/* The observer's function: finds which users the policy's limits have struck. */
+/* The observer's function: notes the users that were refused extra rounds. */
 void gs_policy_beat(void *self);
 /* The start of a policy was cancelled: logs and notes that. */
 void gs_policy_called_off(struct gs_control *ctl, const char *name, const char *message);

@@ -62,7 +62,7 @@ static bool same_tsg(const struct gs_saved_tsg *t, const struct gpusched_tsg *re
 
 /*
  * Applies saved settings again. Settings that the table has were made later, without a daemon, and
- * come first.
+ * take precedence.
  */
 static int reapply(struct gs_control *ctl, struct gs_saved_tsg *t, const struct gpusched_tsg *rec,
 		   struct gs_error *err)
@@ -161,7 +161,7 @@ static bool still_chosen(const struct gs_control *ctl)
 	return p->chosen && now && p->configured && !strcmp(now, p->configured);
 }
 
-/* A failure now is no mistake in the configuration, since the policy ran before. */
+/* Only logs a failure: it is no mistake in the configuration, since the policy ran before. */
 static void start_chosen(struct gs_control *ctl)
 {
 	const struct gs_saved_policy *p = &ctl->saved.policy;

@@ -19,7 +19,7 @@ static void restoring_work(struct gs_errand *e)
 	t->code = gs_restore(e->hub->table, e->hub->branch, &t->done, &t->err);
 }
 
-/* The engine forgets the slices of pods' claims: it would call them again. */
+/* Has the engine forget the slices of pods' claims, which it would otherwise set again. */
 static void drop_pod_slices(struct gs_hub *hub)
 {
 	CLEANUP_FREE struct gpusched_tsg *recs = NULL;
@@ -73,7 +73,7 @@ int gs_restoring_begin(struct gs_control *ctl, struct gs_restoring **ret, struct
 		gs_errand_unref(&t->errand);
 		return gs_fail(err, r, "nothing can be put back now: %s", strerror(-r));
 	}
-	if (ctl->hub->engine) /* two restores at once would make the calls twice */
+	if (ctl->hub->engine) /* on results, the engine would make the restore's calls again */
 		sd_event_source_set_enabled(ctl->hub->results, SD_EVENT_OFF);
 	gs_words_no_slices(ctl->hub->classes, "a restore");
 	ctl->restoring = *ret = t;

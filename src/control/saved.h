@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * saved.h - what people have set, kept beside the table for the daemon's next start
+ * saved.h - keeps what people have set, for the daemon's next start
  *
- * That is settings and suspensions with their authors, the chosen policy, and whether launches are
+ * It keeps settings and suspensions with their authors, the chosen policy, and whether launches are
  * counted. They are in memory, and in RUN_DIR/saved.json (root's, 0600), which is replaced as a
  * whole. A TSG is the same as before if id, handles, process and its start time are the same.
  */
@@ -49,7 +49,8 @@ struct gs_saved_tsg {
 struct gs_saved_policy {
 	/* A person started this policy, or stopped the last one (then there is no name). */
 	bool chosen;
-	char *name;     /* as a person gave it; for a path, that of our copy of the object */
+	/* as a person gave it; if that was a path, the path of our copy of the object */
+	char *name;
 	char *host;     /* NULL: stock */
 	char **options; /* key=value */
 	size_t noptions;
@@ -74,7 +75,10 @@ struct gs_saved {
 /* Reads the file if it is of this boot. Applies nothing yet. */
 void gs_saved_load(struct gs_control *ctl);
 void gs_saved_free(struct gs_saved *saved);
-/* Parses @text, the content of a file. -EINVAL: also if it is not of boot @boot. */
+/*
+ * Parses @text, the content of a file. Takes nothing from the file of another boot than @boot.
+ * -EINVAL: the file is invalid.
+ */
 int gs_saved_parse(struct gs_saved *saved, const char *text, const char *boot,
 		   struct gs_error *err);
 /* The file's text, malloc'd; NULL if out of memory. */
@@ -95,7 +99,7 @@ void gs_saved_choose(struct gs_control *ctl, const char *name, const char *host,
 void gs_saved_launches(struct gs_control *ctl, bool on);
 /* A person restored everything: nothing will be applied again. */
 void gs_saved_forget(struct gs_control *ctl);
-/* gs_saved_forget() for when no instance is open. */
+/* Does as gs_saved_forget(), when no instance is open. */
 void gs_saved_forget_file(void);
 /* The configuration's policy as text: "lcbe\nkey=value", malloc'd. */
 char *gs_saved_configured(const struct gs_control *ctl);
@@ -132,9 +136,9 @@ void gs_permanent_forget(void);
 struct gs_past {
 	bool crashed, twice;
 	uint64_t died_ns;
-	/* settings that were restored after the crash */
+	/* TSGs restored after the crash, and stopped processes that were continued */
 	unsigned int restored, gone, failed, continued;
-	/* number of TSGs with settings applied again; ended; refused */
+	/* numbers of TSGs: settings applied again; TSG ended; settings refused */
 	unsigned int reapplied, ended, refused;
 };
 

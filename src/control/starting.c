@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Starts of policies and of launch counting. Their long parts run in a task: compiler, linker,
- * verifier, attaching. The loop then puts the result in place. One start at a time.
+ * Starts policies and launch counting, one start at a time. The long parts run in a task: compiler,
+ * linker, verifier, attaching. The loop then puts the result in place.
  */
 #include "control/starting.h"
 
@@ -190,7 +190,7 @@ static void put_launches(struct gs_starting *t)
 	gs_service_launches_go_on(ctl);
 }
 
-/* Begins counting again if it was turned off meanwhile, though something wants it. */
+/* Begins counting if something wants it, though it was turned off during the start. */
 static void count_after_all(struct gs_control *ctl)
 {
 	struct gs_starting *t;
@@ -284,7 +284,7 @@ bool gs_starting_counts(const struct gs_control *ctl)
 	return ctl->starting && ctl->starting->count;
 }
 
-/* ---- who waits for it ------------------------------------------------------------------------ */
+/* ---- results --------------------------------------------------------------------------------- */
 
 int gs_starting_result(const struct gs_starting *t, struct gs_error *err)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * starting.h - starts a policy or launch counting; a start takes long, so there is one at a time
+ * starting.h - starts a policy or launch counting, one start at a time
  */
 #ifndef GPUSCHED_CONTROL_STARTING_H
 #define GPUSCHED_CONTROL_STARTING_H

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * takeover.h - takes over a table that this version did not make; the caller holds the instance's
- * lock
+ * takeover.h - takes over a table that this version did not make
+ *
+ * The caller holds the instance's lock.
  */
 #ifndef GPUSCHED_CONTROL_TAKEOVER_H
 #define GPUSCHED_CONTROL_TAKEOVER_H

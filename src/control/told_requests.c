@@ -75,8 +75,8 @@ bool gs_told_requests_open(const struct gs_told_requests *rq)
 }
 
 /*
- * The shortest deadline of the process's TSGs, and the first TSG with that deadline; 0: none has
- * one.
+ * Returns the shortest deadline of the process's TSGs in ns; 0: none has one. *ret_id: the first
+ * TSG with a deadline.
  */
 static uint64_t deadline_of(const struct gs_told_requests *rq, uint64_t *ret_id)
 {
@@ -200,7 +200,7 @@ static bool is_quiet(const struct gs_told_requests *rq, uint64_t now, uint64_t *
 
 /*
  * True if the open request has made no launch for too long. A service that is never quiet goes on
- * launching; one that waits for ever does not.
+ * launching; one that hangs does not.
  */
 static bool is_stuck(struct gs_told_requests *rq, uint64_t now)
 {
@@ -246,8 +246,8 @@ static int on_look(sd_event_source *src, uint64_t us, void *user)
 }
 
 /*
- * Launches within a hinted request begin no request of their own. A hint ends a request that the
- * agent guessed.
+ * Launches within a hinted request begin no other request. A hint ends a request that the agent had
+ * guessed from launches.
  */
 static void take_hint(struct gs_told_requests *rq, uint32_t begins)
 {
@@ -297,7 +297,7 @@ void gs_told_requests_wake(struct gs_told_requests *rq)
 			sd_event_source_set_enabled(rq->wake, SD_EVENT_OFF);
 	}
 	take_word(rq);
-	/* its begin was noticed late, or its end will be noticed late */
+	/* the request's begin was noticed late, or its end will be noticed late */
 	rq->blurred = rq->blurred || was_deaf || rq->deaf;
 }
 

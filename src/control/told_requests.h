@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * told_requests.h - tells the policy when a program's requests begin and end, as its agent or its
- * counted launches show
+ * told_requests.h - tells the policy when a program's requests begin and end
  *
- * A program is believed only about its own requests. If it lies, holds begin and end at wrong
- * times; BE keeps its floor all the same (engine/core_hold.c).
+ * The program's agent or its counted launches show this. A program is believed only about its own
+ * requests. If it lies, holds begin and end at wrong times, but BE keeps its floor
+ * (engine/core_hold.c).
  */
 #ifndef GPUSCHED_CONTROL_TOLD_REQUESTS_H
 #define GPUSCHED_CONTROL_TOLD_REQUESTS_H
@@ -17,13 +17,19 @@
 struct gs_told_requests;
 struct gs_control;
 
-/* A program's requests at one moment, as far as known: members of struct gs_agent_sheet. */
+/*
+ * A program's requests at one moment, as far as known. The fields mean the same as in struct
+ * gs_agent_sheet.
+ */
 struct gs_request_words {
 	uint64_t rest_ns, launches;
 	uint32_t begins, quiet_us, hinted, arrivals, blurs;
 };
 
-/* Reads the words of one program. Requests that no hint announces are reported as @from. */
+/*
+ * Where one program's words come from: @read gets them. Requests without a hint are reported as
+ * @from.
+ */
 struct gs_request_source {
 	void (*read)(void *of, struct gs_request_words *ret);
 	void *of;
@@ -40,9 +46,7 @@ int gs_told_requests_new(struct gs_control *ctl, const struct gs_request_source 
 void gs_told_requests_free(struct gs_told_requests *rq);
 /* A request may have begun, or been announced as over. */
 void gs_told_requests_wake(struct gs_told_requests *rq);
-/*
- * Call this once a second: it resets the count of wakes, of which some 200 a second are followed.
- */
+/* Call this once a second: it resets the count of wake-ups, which are limited to 200 a second. */
 void gs_told_requests_calm(struct gs_told_requests *rq);
 /* Forgets the process's compute TSGs. */
 void gs_told_requests_clear(struct gs_told_requests *rq);

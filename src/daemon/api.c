@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * The API: HTTP on the instance's unix socket, served by the daemon's own loop. No request may hold
+ * Serves the API: HTTP on the instance's unix socket, in the daemon's own loop. No request may hold
  * up the loop. So connections, bodies and queues are bounded, and silent peers are disconnected.
  */
 #include <errno.h>
@@ -220,8 +220,8 @@ static int on_beat(sd_event_source *src, uint64_t us, void *user)
 }
 
 /*
- * Only one thread serves. By this flag the library takes each connection at once, and does not
- * queue it for another thread: api_on_connection() must know its user.
+ * Only one thread serves. With this flag the library takes each connection at once and does not
+ * queue it for another thread, so api_on_connection() finds the user in api.adding.
  */
 #if MHD_VERSION >= 0x00097707
 #define SERVED_BY_ONE MHD_USE_NO_THREAD_SAFETY

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * api_accept.c - the listening socket: which connections are accepted, and in which order
+ * api_accept.c - accepts connections within limits, one user after the other
  *
  * All users share the kernel's one queue, so it is emptied at once. A connection beyond the limits
  * is closed before a byte of it is read. The others go to the server, one for each user in turn,
@@ -258,7 +258,7 @@ static void pods_path(char ret[PODS_PATH], const char *name)
 }
 
 /*
- * Makes the socket in a folder of its own, so that a pod can mount that folder without the other
+ * Makes the socket in a separate folder, so that a pod can mount that folder without the other
  * socket.
  */
 static int listen_for_pods(struct api *a, struct gs_error *err)

@@ -51,7 +51,7 @@ static void free_asked(void *asked)
 
 /*
  * Frees an answer, and gives its memory back: an answer about 10,000 TSGs takes 90 MiB, which
- * malloc would keep for good.
+ * malloc would not give back to the system.
  */
 static void free_large(void *asked)
 {
@@ -92,9 +92,7 @@ static enum MHD_Result queue(struct MHD_Connection *c, unsigned int status, cons
 
 enum MHD_Result api_answer_error(struct MHD_Connection *c, int code, const char *text)
 {
-	/*
-	 * the text may be cut in the middle of a character: the answer has to be valid all the same
-	 */
+	/* the text may be cut in the middle of a character: gs_json_text() makes it valid */
 	CLEANUP_JSON json_t *o = json_pack("{s:o, s:s?, s:i}", "error", gs_json_text(text), "errno",
 					   strerrorname_np(-code), "code", code);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* api_kick.c - wakes the API's server; and finds the caller's user */
+/* api_kick.c - wakes the API's server, and finds a peer's user */
 #include <errno.h>
 #include <sys/socket.h>
 

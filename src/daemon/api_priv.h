@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * api_priv.h - what the API's files share
+ * api_priv.h - declares what the API's files share
  */
 #ifndef GPUSCHED_DAEMON_API_PRIV_H
 #define GPUSCHED_DAEMON_API_PRIV_H
@@ -20,7 +20,7 @@
 #define API_QUEUE_LIMIT (256u << 10) /* limit of bytes that a watcher has not read yet */
 /* Bytes of an answer that each connection gets in one iteration of the loop. */
 #define API_SEND_BYTES (32u << 10)
-#define API_TRACE_LIMIT (2u << 20) /* the same for a watcher that records */
+#define API_TRACE_LIMIT (2u << 20) /* as API_QUEUE_LIMIT, for a watcher that records */
 
 struct api_request {
 	/* Neighbours in the list of the user's requests that are over and not answered. */
@@ -41,7 +41,7 @@ struct api_uid {
 	unsigned int connections, watchers;
 	int waiting[API_CONNECTIONS_UID]; /* accepted connections that wait for their turn */
 	unsigned int nwaiting;
-	struct api_request *over; /* these are answered in the user's turn */
+	struct api_request *over; /* requests that are over and wait for the user's turn */
 };
 
 struct api {
@@ -51,7 +51,7 @@ struct api {
 	struct MHD_Daemon *mhd;
 	int fd;       /* the listening socket */
 	int pods_fd;  /* the socket for pods */
-	int spare_fd; /* kept for moments without free descriptors */
+	int spare_fd; /* closed to accept a connection when no other descriptor is free */
 	bool ending;
 	unsigned int open;      /* connections that the server has */
 	unsigned int room;      /* limit for connections of users other than root */
@@ -76,7 +76,7 @@ int api_listen(struct api *a, struct gs_error *err);
 /* Removes the sockets' names. */
 void api_unlink(const struct api *a);
 void api_listen_end(struct api *a);
-/* Call it before the server runs. */
+/* Hands accepted connections to the server. Call this before the server runs. */
 void api_hand_over(struct api *a);
 void api_on_connection(void *user, struct MHD_Connection *c, void **context,
 		       enum MHD_ConnectionNotificationCode code);

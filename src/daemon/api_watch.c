@@ -176,7 +176,7 @@ static int begin(struct api_watcher *w, const struct gs_peer *peer)
 			  : gs_service_watch(w->a->s, peer, on_event, w, &w->token);
 }
 
-/* Makes a watcher. -EBUSY, -ENOTSUP. */
+/* Makes a watcher. -EBUSY: there are too many; -ENOTSUP: the GPUs' logs are not read. */
 static int watcher_new(struct api *a, struct MHD_Connection *c, const struct gs_peer *peer,
 		       bool records, struct api_watcher **ret)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * daemon.h - gpuschedd: an event loop around the service, and the API on the unix socket
+ * daemon.h - declares the parts of gpuschedd: options, log, guardian, API
  */
 #ifndef GPUSCHED_DAEMON_DAEMON_H
 #define GPUSCHED_DAEMON_DAEMON_H

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * The guardian that is a systemd unit of its own. The daemon forks another guardian before its
+ * Runs the guardian that is a separate systemd unit. The daemon forks another guardian before its
  * first call. The unit is in another cgroup from the start, and systemd restarts it. It acts if the
  * daemon and the forked guardian are both dead.
  */
@@ -67,7 +67,7 @@ static int wait_for_daemon(struct gs_error *err)
 	}
 }
 
-/* True if the daemon died: one that ends in order removes its heartbeat. */
+/* True if the daemon died: a daemon that ends in order removes its heartbeat. */
 static bool died(void)
 {
 	struct gpusched_cfg cfg = { 0 };
@@ -100,8 +100,8 @@ static void put_back(void)
 		if (r != -EBUSY)
 			gs_log(LOG_ERR, "gpuschedd died: %s", err.text);
 		/*
-		 * a new daemon restores before it listens; otherwise the forked guardian may be at
-		 * it: try again
+		 * a daemon that listens has restored already; otherwise the forked guardian may be
+		 * restoring: try again
 		 */
 		fd = daemon_pidfd();
 		if (fd >= 0) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* gpuschedd: starts and stops; the service does the work. */
+/* Starts and stops gpuschedd; the service does the work. */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -52,7 +52,9 @@ static int load_config(const struct daemon_options *o, struct gs_config **ret, s
 	return gs_service_check_config(c, err);
 }
 
-/* Checks the policy now; a start finds a mistake when it loads the policy. */
+/*
+ * Checks the policy for --check-config. An ordinary start finds mistakes when it loads the policy.
+ */
 static int check_policy(const struct gs_config *c, struct gs_error *err)
 {
 	struct gs_error why = { 0 };
@@ -244,7 +246,7 @@ int main(int argc, char **argv)
 	gs_config_free(running.config);
 	if (!r)
 		return GS_EXIT_OK;
-	/* from here on, errors are not the user's */
+	/* an error at run time is no mistake of usage */
 	r = complain(&err, r);
 	return r == GS_EXIT_USAGE ? GS_EXIT_FAILED : r;
 }

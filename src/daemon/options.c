@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Options of gpuschedd, from one table. */
+/* Parses the options of gpuschedd, from one table. */
 #include <errno.h>
 #include <getopt.h>
 #include <stdio.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * aside.h - TSGs of a process that is parked: the engine leaves them alone, and checks whether they
- * have ended
+ * aside.h - leaves alone TSGs that are about to be parked, and checks whether a TSG has ended
  */
 #ifndef GPUSCHED_ENGINE_ASIDE_H
 #define GPUSCHED_ENGINE_ASIDE_H
@@ -12,8 +11,8 @@ struct gpusched_key;
 struct gs_engine;
 
 /*
- * @aside: the TSG is about to be parked; until then it runs as its owner asked, against all wishes.
- * False: it is not to be parked any more.
+ * If @aside is true, the TSG is about to be parked: until then it runs as its owner asked, against
+ * all wishes. If false, it is no longer about to be parked.
  */
 int gs_engine_aside(struct gs_engine *e, const struct gpusched_key *key, bool aside);
 /* Refuses the policy's wish to park the TSG's process, which on_park() had reported. */

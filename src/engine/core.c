@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* core.c - the core's life, its memory of each TSG, and its inputs */
+/* core.c - makes the core, remembers facts of each TSG, and takes inputs */
 #include "engine/core.h"
 
 #include <stdlib.h>
@@ -65,7 +65,7 @@ void gs_core_limits(struct gs_core *c, uint32_t switch_cost_us, uint32_t hold_li
 	set_limits(c, switch_cost_us, hold_limit_ms);
 }
 
-/* A new cost at most a step away from the old one changes nothing, so it may waver (rm/costs.c). */
+/* The measured cost (rm/costs.c) may waver by one step: the core ignores so small a change. */
 static bool lies_near(uint32_t a_us, uint32_t b_us)
 {
 	return a_us <= b_us + COST_STEP_US && b_us <= a_us + COST_STEP_US;
@@ -204,7 +204,10 @@ static struct gs_node *node_of(struct gs_core *c, const struct gpusched_tsg *rec
 {
 	struct gs_node *n = find_node(c, &rec->key);
 
-	/* A new TSG has the same handles. A busy node is compared when its calls are back. */
+	/*
+	 * Another TSG has these handles now, so it gets a new node. A busy node stays until its
+	 * calls are back.
+	 */
 	if (n && n->id != rec->task.id && !n->busy) {
 		drop(c, n);
 		n = NULL;
@@ -309,8 +312,8 @@ static void take_in(struct gs_core *c, struct gs_node *n, const struct gpusched_
 }
 
 /*
- * Reads the policy's preempts. A new policy begins with none. Policies do not preempt TSGs that
- * they leave alone.
+ * Takes the policy's wish to preempt, which is a new count in the record; 0 is a new policy without
+ * a wish. TSGs that policies leave alone are not preempted.
  */
 static void take_in_wish(const struct gs_core *c, struct gs_node *n, const struct gpusched_tsg *rec)
 {
@@ -365,8 +368,8 @@ static void look(struct gs_core *c, struct gs_node *n, uint64_t now, struct gs_t
 #define SIBLING_AGAIN_NS (10 * NS_PER_S)
 
 /*
- * RM frees a TSG with its address space too, which no tap can see: a program that was checkpointed
- * makes new TSGs under the same client. So its old TSGs are checked.
+ * RM also frees a TSG together with its address space, which no tap can see. A checkpointed program
+ * then makes new TSGs under the same client. So a new TSG causes a check of its client's old ones.
  */
 static void check_siblings(struct gs_core *c, struct gs_node *n, const struct gpusched_tsg *rec,
 			   uint64_t now)
@@ -528,7 +531,9 @@ uint64_t gs_core_next(const struct gs_core *c)
 	return c->next_due;
 }
 
-/* Starts after the last node that was due: earlier nodes may be due again by then. */
+/*
+ * Goes on where the last call stopped: earlier nodes may be due again, and would starve later ones.
+ */
 static size_t nodes_due(struct gs_core *c, uint64_t now, struct gpusched_key *ret, size_t max,
 			uint64_t *inout_next)
 {

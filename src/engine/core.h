@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * core.h - the laws: a TSG's settings, the calls that set them, and the consequences of their
- * results
+ * core.h - decides a TSG's settings and the calls that set them, and judges their results
  *
  * Pure: no clock, lock, thread or I/O. Its user (a shell) reads records, passes the time, writes
  * notes into records, makes the calls, and hands them back with their results. The live engine is
@@ -116,7 +115,7 @@ enum gs_overrule {
 
 const char *gs_overrule_text(enum gs_overrule why);
 
-/* Where a setting's wished value comes from. */
+/* Where the value that a setting should have comes from. */
 enum gs_source {
 	GS_SRC_ASKED = 0,
 	GS_SRC_POLICY,
@@ -145,48 +144,57 @@ struct gs_plan {
 	unsigned int order; /* order between several TSGs' plans: 0 before 1 before 2 */
 	bool preempt;       /* one preempt call, which changes no setting */
 	bool check;         /* one call that asks whether the TSG exists */
-	uint32_t changed;   /* as in the record */
+	uint32_t changed;   /* the record's, when planned */
 	uint32_t bits;      /* settings that the steps change */
 	uint64_t estimate_ns;
-	unsigned int nchannels; /* as in the record */
+	unsigned int nchannels; /* the record's, when planned */
 	unsigned int nsteps;
 	uint32_t step_bit[GS_MAX_STEPS];
 	uint8_t step_src[GS_MAX_STEPS];        /* enum gs_source */
 	struct gs_rm_step steps[GS_MAX_STEPS]; /* the user fills in the results */
-	int err;                               /* set by the user: why nothing was called */
+	int err; /* set by the user if it made no call: the reason, as -errno */
 };
 
-/* The answer to an input. The user writes the note first, then lets go, then makes the calls. */
+/*
+ * The answer to an input. The core's user first writes the note, then continues stopped processes
+ * (@let_go), then makes the calls.
+ */
 struct gs_todo {
-	struct gpusched_poke poke; /* a note to write into the record; what 0: none */
+	struct gpusched_poke poke; /* a note to write into the record; none if poke.what is 0 */
 	/* Processes that the gate stopped may go on if nothing holds them. */
 	bool let_go;
-	/* Nsteps 0: no call. Dry run: only to be reported, and not handed back. */
+	/*
+	 * No call if nsteps is 0. In a dry run the user only reports the calls, and does not hand
+	 * them back.
+	 */
 	struct gs_plan plan;
 	bool denied; /* RM has no such TSG: the shell ends its record */
-	/* 1 + the index of a step of the handed-in plan that will not be tried again. */
+	/*
+	 * If a step of the plan that came back will not be tried again: 1 + its index; otherwise 0.
+	 */
 	unsigned int gave_up;
 	uint32_t wished;    /* settings for which the policy's wish has changed */
 	uint32_t overruled; /* reasons that have begun to hold, as 1 << enum gs_overrule */
 	uint32_t park_min;  /* minutes for which the policy wishes the process parked; 0: no wish */
 };
 
-/* News of a TSG that its record does not have. */
+/* News about a TSG that its record does not contain. */
 struct gs_news {
 	uint32_t owner_set; /* settings that the owner itself has set at @owner_ns */
 	uint64_t owner_ns;  /* when the owner set @owner_set */
 	/* A person has set these settings again: try them even if they were given up. */
 	uint32_t anew;
-	bool doubt;   /* a suspended TSG may have a part that runs */
+	bool doubt;   /* part of it may run although it is suspended */
 	bool preempt; /* one preempt call is wanted now */
 	bool greedy;  /* its pre-switches had more of the GPU than allowed */
 	bool aside;   /* it is about to be parked: it runs as its owner asked, against all wishes */
 	bool back;    /* it is no longer about to be parked */
 	bool check;   /* ask RM whether it exists: it may have ended unseen */
-	bool park_refused;   /* the wish to park its process was refused */
-	bool spent, unspent; /* its GPU time is used up, and others want the GPU; that is over */
-	bool user;           /* the person is not root: the wish comes after the policy's */
-	bool given;          /* its pod's slice is @slice_us now; 0: the pod has none */
+	bool park_refused; /* the wish to park its process was refused */
+	/* its GPU time is used up and others want the GPU; unspent: that is over */
+	bool spent, unspent;
+	bool user;  /* the person is not root: calls wait behind those of the policy */
+	bool given; /* its pod's slice is @slice_us now; 0: the pod has none */
 	uint32_t slice_us;
 };
 
@@ -207,11 +215,14 @@ struct gs_core;
 struct gs_core *gs_core_new(const struct gs_core_opts *opts);
 void gs_core_free(struct gs_core *c);
 
-/* A flag beside the GPUSCHED_F_*: a TSG that is not in the table may run, on any GPU. */
+/* A flag in addition to GPUSCHED_F_*: a TSG that is not in the table may run, on any GPU. */
 #define GS_CORE_UNSEEN (1u << 31)
-/* A policy runs with these GPUSCHED_F_*. Its wishes count when TSGs are evaluated next. */
+/*
+ * Sets whether a policy runs, and its GPUSCHED_F_*. Its wishes count from each TSG's next
+ * evaluation.
+ */
 void gs_core_policy(struct gs_core *c, bool active, uint32_t flags);
-/* Limits of the class; zero: the default. */
+/* Sets the limits of a class. A limit of zero means the default. */
 void gs_core_class(struct gs_core *c, uint32_t id, const struct gpusched_class *cls);
 
 /*
@@ -247,9 +258,9 @@ size_t gs_core_due(struct gs_core *c, uint64_t now, struct gpusched_key *ret, si
 /* True if no calls are under way, waiting for a retry, or due. */
 bool gs_core_idle(const struct gs_core *c, uint64_t now);
 /*
- * The TSG that keeps a person (@user: not root) from giving @rec's TSG a slice of @us; 0: none.
- * That TSG is busy, has a slice below the switch cost, is on the same runlist, and does not give
- * way to such a wish.
+ * The TSG that prevents a person from giving @rec's TSG a slice of @us; 0: none. @user: the person
+ * is not root. That TSG is busy, has a slice below the switch cost, is on the same runlist, and
+ * does not give way to such a wish.
  */
 uint64_t gs_core_rival(const struct gs_core *c, const struct gpusched_tsg *rec, uint32_t us,
 		       bool user);

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT
 /*
- * core_budget.c - at most 5 % of a GPU's time goes into control calls
+ * core_budget.c - limits control calls to 5 % of a GPU's time
  *
  * Each GPU has a bucket that fills with a twentieth of the passing time. Calls may take it below
- * zero. All of that is paid back before further calls are made, so the limit holds over any time
- * much longer than the bucket. Half of the bucket is reserved for TSGs that had no call yet. So a
- * policy that changes its wishes all the time does not delay the first settings of new TSGs. Users'
- * own controls begin only while three quarters of the bucket are full.
+ * zero. The debt is paid back before further calls are made, so the limit holds over any time much
+ * longer than the bucket. Half of the bucket is reserved for TSGs that had no call yet. So a policy
+ * that changes its wishes all the time does not delay the first settings of new TSGs. Changes that
+ * users make by hand wait until three quarters of the bucket are full.
  *
  * TSGs that have to wait stand in one queue per user, and the users take turns: a thousand TSGs of
- * one user delay another user's TSG by one call. Some calls are charged but do not wait: changes of
- * root's, waits for admission, calls that put something back or let it run, calls on a GPU's log.
- * The suspensions of a hold for a request do not wait either; a hold begins only while half of the
- * bucket is full.
+ * one user delay another user's TSG by one call. Some calls are charged but do not wait: root's
+ * changes, waits for admission, calls that put something back or let it run, calls that read a
+ * GPU's log. The suspensions of a hold for a request do not wait either; a hold begins only while
+ * half of the bucket is full.
  */
 #include <stdlib.h>
 #include <utlist.h>
@@ -40,7 +40,7 @@ static int64_t filled(const struct gs_core *c, const struct gs_budget *b, uint64
 	return left < most ? left : most;
 }
 
-/* 0, or how long TSGs in queue @q have to wait with @left in the bucket. */
+/* How long TSGs in queue @q have to wait with @left ns in the bucket; 0: not at all. */
 static uint64_t wait_for(const struct gs_core *c, int64_t left, enum gs_queue q)
 {
 	/* Quarters of the bucket that each queue leaves to others. */
@@ -166,9 +166,9 @@ static struct gs_share *another_user(struct gs_share *s, uint32_t uid)
 }
 
 /*
- * Lets in as many TSGs as there is time for. The calls themselves are charged when they are
- * planned. A user who makes TSGs without end must not keep other users' changes waiting. So for
- * each new TSG that is let in, a change of another user is let in too.
+ * Lets in as many waiting TSGs as the bucket has time for. The calls themselves are charged when
+ * they are planned. A user who makes TSGs without end must not keep other users' changes waiting.
+ * So for each new TSG that is let in, a change of another user is let in too.
  */
 static size_t let_in(struct gs_core *c, struct gs_budget *b, uint64_t now, struct gpusched_key *ret,
 		     size_t max)
@@ -263,7 +263,7 @@ bool gs_budget_take(struct gs_core *c, struct gs_node *n, const struct gpusched_
 	return true;
 }
 
-/* The part of @ns that is time of the GPU. */
+/* The part of @ns that counts as GPU time: at most CALL_MOST_NS for each of @n calls. */
 static int64_t of_calls(const struct gs_core *c, uint64_t ns, unsigned int n)
 {
 	uint64_t most = gs_core_dilated(c, CALL_MOST_NS) * n;

@@ -35,20 +35,17 @@ static void find_gap(struct gs_node *n, const struct gpusched_tsg *rec, const st
 
 		if (told && !(n->owner_set & bit))
 			gs_field_put(&g->now, bit, gs_field_get(&rec->task.is, bit));
-		/* a channel was added to a suspended TSG, so that it runs */
+		/* a channel was added to the suspended TSG, and may run */
 		if (bit == GPUSCHED_RUNNABLE && told && !want &&
 		    n->suspended_channels != rec->nchannels)
 			unsure = true;
-		/* the mode is set through a channel */
+		/* the mode is set through a channel, so it needs one */
 		if (bit == GPUSCHED_PREEMPT_MODE && !rec->nchannels)
 			continue;
 		if ((n->gave_up & bit) && gs_field_get(&n->gave_up_at, bit) == want)
 			continue;
 		n->gave_up &= ~bit;
-		/*
-		 * the value was assumed, never read: a person's wish is worth a call that makes
-		 * sure
-		 */
+		/* the value was assumed, never read: for a person's wish, a call makes sure */
 		if ((rec->task.assumed & bit) && !told && t->src[i] == GS_SRC_PERSON)
 			unsure = true;
 		if (unsure || gs_field_get(&g->now, bit) != want)
@@ -75,8 +72,8 @@ static void add_step(struct gs_plan *plan, const struct gs_goal *t, unsigned int
 }
 
 /*
- * A suspension comes before changes that it makes harmless, a resume after changes that make it
- * harmless.
+ * A suspension comes first, and a resume last, so that the TSG never runs with half of its changes.
+ * Also sets the plan's order among those of other TSGs.
  */
 static void add_steps(struct gs_plan *plan, const struct gs_goal *t, const struct gap *g)
 {
@@ -192,12 +189,12 @@ static void plan_preempt(struct gs_core *c, struct gs_node *n, uint64_t now, str
 	n->preempt = false;
 }
 
-/* RM answers this from its own memory, so it need not wait for the budget. */
+/* RM answers a check from its own memory, so a check does not wait for the budget. */
 static void plan_check(struct gs_core *c, struct gs_node *n, uint64_t now, struct gs_todo *todo)
 {
 	struct gs_plan *plan = &todo->plan;
 
-	/* empty records do nothing, and there may be many: do not check them */
+	/* nothing runs in empty TSGs, and there may be many: do not check them */
 	if (todo->poke.rec.flags & GPUSCHED_TSG_EMPTY) {
 		n->check_ns = 0;
 		return;
@@ -212,7 +209,7 @@ static void plan_check(struct gs_core *c, struct gs_node *n, uint64_t now, struc
 	n->check_ns = 0;
 }
 
-/* Tries a resume again for ever: whatever stands in its way may pass. */
+/* Retries a resume that was given up, without limit: the obstacle may pass. */
 static void try_resume_again(struct gs_core *c, struct gs_node *n, uint64_t now)
 {
 	if (!(n->gave_up & GPUSCHED_RUNNABLE) || !n->gave_up_at.runnable)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * core_hold.c - holds: BE TSGs of a runlist are suspended while a request of another TSG runs
+ * core_hold.c - suspends the BE TSGs of a runlist while a request of another TSG runs
  *
  * A hold is a wish of the policy for the TSG with the request. This file begins and ends it. The
  * nodes of the runlist that yield follow it like any other wish: each compares its settings with
@@ -12,8 +12,8 @@
  *   without a hold pays it.
  * - A stretch, the time of a hold, is 500 ms at most. Then BE runs until the floor of this stretch
  *   is paid. If BE gets less than that between two holds, both belong to one stretch.
- * - BE can be paid in advance, up to its floor of one second. While such time is left, the next
- *   stretch may begin at once. So BE is without the GPU for 1.5 s at most.
+ * - BE can be paid in advance, up to its floor for one second (50 ms). While such time is left, the
+ *   next stretch may begin at once. So BE is without the GPU for 1.5 s at most.
  * - If several TSGs hold a runlist, there is still one stretch and one floor.
  */
 #include "engine/core_hold.h"
@@ -206,7 +206,9 @@ static void follow_yield(struct gs_core *c, struct gs_node *n, const struct gpus
 			gs_core_set_due(c, x, 1);
 }
 
-/* 0: no wish. A wish is never 0, since a hold of no time is none. */
+/*
+ * Returns the hold that the policy wishes for this TSG; 0: none. A hold of no time counts as none.
+ */
 static uint8_t wish_of(const struct gs_core *c, const struct gpusched_tsg *rec)
 {
 	const struct gpusched_settings *want = &rec->task.want;
@@ -261,7 +263,7 @@ void gs_hold_leave(struct gs_core *c, struct gs_node *n)
 	n->hold_wish = 0;
 }
 
-/* ---- what those that yield do ---------------------------------------------------------------- */
+/* ---- TSGs that yield to holds ---------------------------------------------------------------- */
 
 void gs_hold_obey(struct gs_core *c, struct gs_node *n, const struct gpusched_tsg *rec, bool whole,
 		  uint64_t now, struct gs_goal *t)

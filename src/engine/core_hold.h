@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* core_hold.h - the request for which BE TSGs are suspended */
+/* core_hold.h - finds the TSG for which a runlist's BE TSGs are suspended */
 #ifndef GPUSCHED_ENGINE_CORE_HOLD_H
 #define GPUSCHED_ENGINE_CORE_HOLD_H
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * core_laws.c - a TSG's settings by person, policy and owner; and the laws, which refuse wishes
+ * core_laws.c - chooses a TSG's settings among all wishes, and applies the laws that refuse some
  */
 #include <stdlib.h>
 
@@ -42,8 +42,8 @@ static void refuse(struct gs_core *c, struct gs_node *n, unsigned int i, uint32_
 }
 
 /*
- * One call suspends only a part of this MPS server's clients. Until the next call, the other
- * clients would run and wait for them, so the server is not suspended.
+ * True if one call can suspend only some of this MPS server's clients. The others would run until
+ * the next call and wait for the suspended ones, so the server is not suspended.
  */
 static bool is_past_batch(const struct gpusched_tsg *rec)
 {
@@ -92,7 +92,7 @@ static uint32_t changed_wishes(struct gs_node *n, const struct gpusched_settings
 static void take_wishes(struct gs_core *c, struct gs_node *n, const struct gpusched_tsg *rec,
 			struct gs_goal *t)
 {
-	/* nothing can run in it; when it gets a channel, it is evaluated again */
+	/* nothing runs in an empty TSG; when it gets a channel, it is evaluated again */
 	uint32_t wishes = rec->flags & GPUSCHED_TSG_EMPTY ? 0 : rec->task.want.valid;
 
 	for (unsigned int i = 0; i < GS_NFIELDS; i++) {
@@ -149,8 +149,8 @@ static uint64_t class_limit_ns(const struct gs_core *c, const struct gpusched_ts
 }
 
 /*
- * A TSG of a process past its quota waits as long as it would at the gate. Its release takes GPU
- * time from others, so it lasts for a while only.
+ * True if the TSG's process is past its quota. Its suspension may last as long as a wait at the
+ * gate. Its release takes GPU time from others, so the release lasts only a while.
  */
 static bool is_past_share(const struct gpusched_tsg *rec)
 {
@@ -252,8 +252,8 @@ static void hold_for_admission(struct gs_core *c, struct gs_node *n, uint64_t no
 }
 
 /*
- * A TSG that is not in the table cannot be set. A slice shorter than the driver's would only give
- * the GPU to that TSG. A process past its quota must not gain what others lose.
+ * While a TSG outside the table may run, a policy cannot shorten others' slices. That TSG cannot be
+ * set, so it would get the time they lose, and its process is past its quota.
  */
 static void unseen_rule(struct gs_core *c, struct gs_node *n, const struct gpusched_tsg *rec,
 			struct gs_goal *t)
@@ -275,16 +275,15 @@ static uint32_t long_slice(const struct gs_core *c, const struct gpusched_task *
 	return gs_core_switch_cost_us(c, t->gpu) * LONG_SLICE_COSTS;
 }
 
-/* True if the TSG's work is known, so that it can be found idle. */
+/* True if the record says when the TSG last worked: without that, the TSG never counts as idle. */
 static bool is_watched(const struct gpusched_task *t)
 {
 	return t->known & (GPUSCHED_KNOWN_LAST_RUN | GPUSCHED_KNOWN_LAUNCHES);
 }
 
 /*
- * Without any fact about its work a TSG counts as active. Launches say little: a kernel or graph
- * that runs for longer than ACTIVE_NS looks like none. So an idle TSG may take a short slice from a
- * busy one, but at most one TSG has such a slice anyway.
+ * A TSG counts as active if nothing is known about its work. Launches say little: a TSG looks idle
+ * during a kernel or graph longer than ACTIVE_NS, and may lose a short slice to an idle TSG.
  */
 static bool is_active(const struct gs_core *c, const struct gpusched_task *t, uint64_t now)
 {
@@ -352,7 +351,10 @@ static void count_short(struct gs_runlist *rl, struct gs_node *n, bool counts)
 	rl->nactive[n->rank] += n->active ? by : 0;
 }
 
-/* A short slice that the owner asked for counts only against others' wishes. */
+/*
+ * Owners' short slices are refused only while the policy or root wants a short slice too. Has them
+ * evaluated again when that begins.
+ */
 static void look_at_owners(struct gs_core *c, struct gs_runlist *rl, unsigned int was)
 {
 	if (was > GS_RANK_USER || rl->top <= GS_RANK_USER || !rl->nshort[GS_RANK_OWNER])
@@ -364,8 +366,8 @@ static void look_at_owners(struct gs_core *c, struct gs_runlist *rl, unsigned in
 
 /*
  * Elects the TSG that may have a short slice, among those of the highest rank; busy ones come
- * first. Several short slices would switch all the time. So if there are several, none is elected,
- * except the oldest TSG for which a person chose it.
+ * first. Several TSGs with short slices would switch all the time. So if policy or owners want
+ * several, none is elected; if persons do, the oldest TSG is.
  */
 static void elect(struct gs_core *c, struct gs_runlist *rl)
 {
@@ -377,7 +379,7 @@ static void elect(struct gs_core *c, struct gs_runlist *rl)
 		rl->top--;
 	busy = rl->nactive[rl->top];
 	several = busy ? rl->nactive[rl->top] : rl->nshort[rl->top];
-	/* the loop takes time, so it runs only if no TSG is elected yet */
+	/* the loop takes time, so it runs only if it will elect a TSG */
 	if (several == 1 || (several && rl->top != GS_RANK_POLICY && rl->top != GS_RANK_OWNER))
 		for (struct gs_node *x = rl->first; x; x = x->rl_next)
 			if (x->wants_short && x->rank == rl->top && (x->active || !busy) &&
@@ -415,7 +417,7 @@ void gs_core_leave_runlist(struct gs_core *c, struct gs_node *n)
 	if (--rl->nodes == 0) {
 		HASH_DELETE(hh, c->runlists, rl);
 		free(rl);
-	} else if (was_short) { /* the one TSG that is left may have its short slice now */
+	} else if (was_short) { /* a remaining TSG may have its short slice now */
 		elect(c, rl);
 	}
 }
@@ -492,8 +494,8 @@ static void switch_cost_rule(struct gs_core *c, struct gs_node *n, const struct 
 
 /*
  * If a TSG with a slice below the switch cost makes no progress, it gets a longer slice for a
- * while. If GPU time is unknown, a launch is the only sign of progress. So a kernel or graph that
- * runs for longer than the limit, and an idle TSG, get the longer slice too, until the next launch.
+ * while. Progress is a launch, or GPU time if launches are unknown. So a TSG in a kernel or graph
+ * longer than the limit, and an idle TSG, get the longer slice too, until the next launch.
  */
 static void starvation_rule(struct gs_core *c, struct gs_node *n, const struct gpusched_tsg *rec,
 			    uint64_t now, struct gs_goal *t)
@@ -530,8 +532,8 @@ static void starvation_rule(struct gs_core *c, struct gs_node *n, const struct g
 }
 
 /*
- * A long slice lets a pre-switch hold the GPU. A TSG that holds it too much loses the long slice
- * for a while.
+ * A TSG with a long slice can hold the GPU by pre-switches. If it does so too long, it loses the
+ * long slice for a while.
  */
 static void greed_rule(struct gs_core *c, struct gs_node *n, const struct gpusched_tsg *rec,
 		       uint64_t now, struct gs_goal *t)
@@ -550,8 +552,8 @@ static void greed_rule(struct gs_core *c, struct gs_node *n, const struct gpusch
 }
 
 /*
- * Root's manual wish that the TSG runs comes first. This rule applies in MIG partitions too, since
- * it is no policy's wish.
+ * Suspends a TSG that has used up its GPU time, except where root has set that it runs. This
+ * applies in MIG partitions too, since it is no policy's wish.
  */
 static void budget_rule(struct gs_core *c, struct gs_node *n, const struct gpusched_tsg *rec,
 			struct gs_goal *t)

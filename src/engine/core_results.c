@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* core_results.c - the consequences of a call's result for the record and for the next try */
+/* core_results.c - notes a call's result in the record, and plans the next try after a failure */
 #include "engine/core_priv.h"
 
 #define BACKOFF_FIRST_NS (10 * NS_PER_MS)
@@ -47,7 +47,7 @@ static void note_success(struct gs_node *n, const struct gs_plan *plan, unsigned
 		p->rec.changed |= bit;
 	} else {
 		p->rec.changed &= ~bit;
-		/* a call with the owner's own value: nothing wishes the setting any more */
+		/* the call put the owner's value back: no wish holds the setting any more */
 		if (plan->step_src[i] == GS_SRC_ASKED)
 			gs_field_unset(&p->rec.task.is, bit);
 	}
@@ -164,7 +164,7 @@ static void judge(struct gs_core *c, struct gs_node *n, const struct gs_plan *pl
 	n->retry_at = now + (wait < BACKOFF_MOST_NS ? wait : BACKOFF_MOST_NS);
 }
 
-/* ---- is it there? ---------------------------------------------------------------------------- */
+/* ---- does the TSG exist? --------------------------------------------------------------------- */
 
 #define DENIALS 2u
 #define CHECK_NS (100 * NS_PER_MS) /* by then a tap has probably reported the TSG's end */

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * core_trace.h - the bytes that gs_core_opts.trace gets: every input, and every answer
+ * core_trace.h - describes the trace of every input to the core and every answer
  *
- * A record is a struct gs_core_trace and @size bytes. If the inputs are fed into a core of the same
- * build, they give the same answers (docs/testing.md). Inputs are the arguments of gs_core_*().
+ * gs_core_opts.trace gets records: each is a struct gs_core_trace and @size bytes. A core of the
+ * same build gives the same answers to the same inputs (docs/testing.md). Inputs are the arguments
+ * of gs_core_*().
  */
 #ifndef GPUSCHED_ENGINE_CORE_TRACE_H
 #define GPUSCHED_ENGINE_CORE_TRACE_H

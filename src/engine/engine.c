@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* engine.c - the live shell of the core: its life, its loop, and its entry points */
+/* engine.c - runs the live shell of the core: its life, its loop, and its entry points */
 #include "engine/engine.h"
 
 #include <errno.h>

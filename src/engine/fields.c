@@ -12,8 +12,8 @@ struct gpusched_settings gs_asked(const struct gpusched_tsg *rec)
 	for (unsigned int i = 0; i < GS_NFIELDS; i++) {
 		uint32_t value = gs_field_get(&rec->task.asked, GS_BIT(i));
 		/*
-		 * An owner can change its memory after the call. If the value there is odd, RM did
-		 * not accept it.
+		 * An owner can change the call's memory before a tap reads it. RM accepts no value
+		 * out of range, so such a value is ignored.
 		 */
 		bool said =
 			(rec->task.asked.valid & GS_BIT(i)) && gs_field_in_range(GS_BIT(i), value);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* fields.h - values taken from a record: what the owner asked, what a call needs */
+/* fields.h - takes values from a record: what the owner asked, what a call needs */
 #ifndef GPUSCHED_ENGINE_FIELDS_H
 #define GPUSCHED_ENGINE_FIELDS_H
 

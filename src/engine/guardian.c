@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * guardian.c - a process that outlives the daemon and then restores everything
+ * guardian.c - runs a process that outlives the daemon and then restores everything
  *
  * It has its own session, and its own cgroup if cgroup2 is available, so that a kill of the
  * daemon's session or cgroup does not end it too. It opens the table before the daemon can die;
@@ -40,7 +40,7 @@
 #define BEAT_LOST_TRIES 30
 #define BEAT_LOOK_MS 1000
 
-/* ---- a cgroup of its own --------------------------------------------------------------------- */
+/* ---- a separate cgroup ----------------------------------------------------------------------- */
 
 static int join_cgroup(const char *dir)
 {
@@ -54,7 +54,7 @@ static int join_cgroup(const char *dir)
 	return write(fd, "0", 1) == 1 ? 0 : -errno;
 }
 
-/* Moves into a cgroup beside the daemon's. ret_dir is "" if that is impossible. */
+/* Moves into a sibling of the daemon's cgroup. ret_dir is "" if that is impossible. */
 static void leave_cgroup(char *ret_dir, char *ret_parent, size_t size)
 {
 	const char *mount = gs_cgroup_root();
@@ -113,8 +113,9 @@ static void overtake(struct gs_table *o, unsigned int branch, struct heart *h)
 }
 
 /*
- * A daemon that lives but does nothing continues no process that the gate has stopped, and restores
- * nothing. One check alone proves nothing: the whole machine may have stood still.
+ * Acts for a daemon that lives but does nothing: continues processes that the gate has stopped, and
+ * restores. It restores only after a second check without a new heartbeat, since the whole machine
+ * may have stood still.
  */
 static void look_at_heart(struct gs_table *o, unsigned int branch, struct heart *h)
 {
@@ -166,8 +167,8 @@ static bool wait_for_death(struct gs_table *o, unsigned int branch, int pidfd, i
 }
 
 /*
- * True if a new daemon has written a heartbeat: it repairs before it starts, so nothing is left for
- * us to do.
+ * True if a new daemon has written a heartbeat. A daemon repairs before it starts, so nothing is
+ * left for us to do.
  */
 static bool someone_else_acts(struct gs_table *o, uint64_t died_ns)
 {
@@ -191,7 +192,7 @@ static int take_lock(struct gs_table *o, uint64_t died_ns, bool *ret_other)
 	return fd;
 }
 
-/* @sum: the result of all tries; @res: of the last one. */
+/* Adds the last try's result @res to @sum, that of all tries, and writes the report. */
 static void report(struct gs_restored *sum, const struct gs_restored *res, uint64_t died_ns)
 {
 	struct gs_error err = { 0 };
@@ -289,7 +290,7 @@ static void spare_from_oom(void)
 	CLEANUP_FD int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
 
 	if (fd >= 0 && write(fd, "-900", 4) < 0)
-		errno = 0; /* we may not be allowed to lower it */
+		errno = 0; /* we may not be allowed to lower the score */
 }
 
 static void guard(int pidfd, int release, unsigned int branch)
@@ -308,10 +309,7 @@ static void guard(int pidfd, int release, unsigned int branch)
 	if (gs_engine_ops.open(&o, NULL) < 0)
 		_exit(1);
 	gs_self_get(o);
-	/*
-	 * if the daemon is dead already, nobody reads this, and its changes are restored all the
-	 * same
-	 */
+	/* if the daemon is dead already, nobody reads this, but its changes are restored */
 	if (write(release, &ready, 1) != 1)
 		errno = 0;
 	if (wait_for_death(o, branch, pidfd, release))
@@ -337,7 +335,7 @@ static int wait_ready(int fd)
 	return read(fd, &byte, 1) == 1 ? 0 : -ECHILD;
 }
 
-/* ---- the daemon that it guards --------------------------------------------------------------- */
+/* ---- in the daemon --------------------------------------------------------------------------- */
 
 struct gs_guardian {
 	pid_t pid; /* 0: none yet */

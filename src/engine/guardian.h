@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * guardian.h - a process that restores when this one has died
+ * guardian.h - starts a process that restores when this one has died
  */
 #ifndef GPUSCHED_ENGINE_GUARDIAN_H
 #define GPUSCHED_ENGINE_GUARDIAN_H

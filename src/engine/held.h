@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* held.h - the request for which BE TSGs are suspended, in the live engine */
+/* held.h - finds the TSG for which a runlist's BE TSGs are suspended, in the live engine */
 #ifndef GPUSCHED_ENGINE_HELD_H
 #define GPUSCHED_ENGINE_HELD_H
 

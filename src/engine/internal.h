@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * internal.h - the live engine's own structures
+ * internal.h - declares the live engine's structures, and functions shared by its files
  *
  * Everything belongs to the loop's thread, except a worker's queue and the list of results, each
- * under its own lock. A worker uses a job, the table (poke CHANGED, channels) and RM.
+ * under its own lock. A worker touches only its job, the table (pokes CHANGED, reads channels) and
+ * RM.
  */
 #ifndef GPUSCHED_ENGINE_INTERNAL_H
 #define GPUSCHED_ENGINE_INTERNAL_H
@@ -45,7 +46,7 @@ struct gs_worker {
 	struct gs_results *results;
 	struct gs_job *queue[GS_PLAN_ORDERS];
 	struct gs_job *queued; /* the same jobs by key: a TSG has at most one */
-	uint64_t busy_since;   /* 0: idle */
+	uint64_t busy_since;   /* begin of the job under way; 0: idle */
 	bool stop, abandoned, stuck;
 };
 
@@ -75,7 +76,7 @@ struct gs_engine {
 	uint32_t epoch;
 	bool overtaken;  /* the epoch has changed: no calls until gs_engine_begin_anew() */
 	FILE *trace;     /* trace of the core; NULL: none */
-	bool registered; /* used by self.c */
+	bool registered; /* the table lists this process as gpusched's own (self.c) */
 };
 
 static inline uint64_t gs_dilated(uint64_t ns)
@@ -83,7 +84,7 @@ static inline uint64_t gs_dilated(uint64_t ns)
 	return (uint64_t)((double)ns * gs_env()->dilate);
 }
 
-/* Longest work of the engine in one iteration of the loop. */
+/* Longest time that the engine works in one iteration of the loop. */
 #define GS_ENGINE_SLICE_NS (5 * NS_PER_MS)
 
 /* in self.c */
@@ -108,7 +109,7 @@ struct gs_job *gs_results_take(struct gs_results *r);
 void gs_results_again(struct gs_results *r);
 
 /* in jobs.c */
-/* Carries out the answer to an input: writes the note, and queues the calls. */
+/* Carries out the core's answer: writes its note into the record, and queues its calls. */
 int gs_carry_out(struct gs_engine *e, const struct gs_todo *todo);
 void gs_batch_release(struct gs_engine *e);
 void gs_job_done(struct gs_engine *e, struct gs_job *job);

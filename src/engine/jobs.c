@@ -105,7 +105,7 @@ void gs_batch_release(struct gs_engine *e)
 	struct gs_job *list = NULL;
 
 	e->batching = false;
-	while (e->batch) { /* oldest first */
+	while (e->batch) { /* reverses the list: the oldest comes first */
 		struct gs_job *job = e->batch;
 
 		e->batch = job->next;

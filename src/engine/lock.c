@@ -52,8 +52,8 @@ static int make_run_dir(struct gs_error *err)
 static int lock_file(const char *path, int *ret_fd, struct gs_error *err)
 {
 	/*
-	 * Any process that can open the file, even only to read, could hold the lock: let only
-	 * ours.
+	 * A process that can open the file, even only to read, could hold the lock: allow only our
+	 * own.
 	 */
 	CLEANUP_FD int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 
@@ -116,7 +116,7 @@ int gs_lock_table(int *inout_fd, struct gs_error *err)
 	return 0;
 }
 
-/* The holder of the lock wrote its pid into the file. */
+/* Refuses with the pid that the lock's holder wrote into the file. */
 static int refuse(struct gs_error *err)
 {
 	CLEANUP_FD int fd = open(gs_env()->lock, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * lock.h - the locks that give the right to act on an instance and on a table
+ * lock.h - takes the locks that give the right to act on an instance and on a table
  */
 #ifndef GPUSCHED_ENGINE_LOCK_H
 #define GPUSCHED_ENGINE_LOCK_H
@@ -12,10 +12,10 @@
  */
 int gs_lock_take(int *ret_fd, struct gs_error *err);
 /*
- * The lock of the table itself: its folder of pins. So two processes cannot act on one table even
- * if the folder of the instance's lock has been moved. Call it again after the table was made or
- * upgraded, since its folder may be another one then. *inout_fd: -1 at first. -EBUSY: another
- * process has the lock.
+ * Locks the table itself, by its folder of pins. So two processes cannot act on one table even if
+ * the folder of the instance's lock has been moved. Call this again after the table was made or
+ * upgraded, since it may be in a new folder. *inout_fd: -1 at first. -EBUSY: another process has
+ * the lock.
  */
 int gs_lock_table(int *inout_fd, struct gs_error *err);
 /*

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* manual.c - a person's wishes, which come before the policy's until they are cleared */
+/* manual.c - sets a person's wishes, which come before the policy's until they are cleared */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -65,7 +65,7 @@ static int wish(struct gs_engine *e, struct gpusched_poke *p, uint32_t which, ui
 		struct gs_error *err)
 {
 	const struct gs_news news = { .anew = which,
-				      .user = by != 0 }; /* try again what was given up */
+				      .user = by != 0 }; /* anew: retries what was given up */
 	struct gs_todo todo;
 	int r;
 

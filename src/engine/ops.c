@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* ops.c - the real table and the real RM */
+/* ops.c - connects the engine to the real table and the real RM */
 #include "engine/ops.h"
 #include "table/cfg.h"
 #include "table/classes.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ops.h - the engine's calls to the outside: the table, RM, time
+ * ops.h - lists the engine's calls to the outside: the table, RM, time
  *
- * Internal to src/engine and its tests, which replace them by a fake table and a fake RM. Set
- * before the first engine is made.
+ * Internal to src/engine and its tests. A test replaces these calls by a fake table and a fake RM
+ * before it makes the first engine.
  */
 #ifndef GPUSCHED_ENGINE_OPS_H
 #define GPUSCHED_ENGINE_OPS_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pod_slice.h - TSGs with a slice that their pod's claim asks for
+ * pod_slice.h - gives TSGs the slice that their pod's claim asks for
  */
 #ifndef GPUSCHED_ENGINE_POD_SLICE_H
 #define GPUSCHED_ENGINE_POD_SLICE_H

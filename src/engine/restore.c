@@ -55,7 +55,7 @@ struct hand {
 	pthread_t thread;
 };
 
-/* Groups of threads that did not come back and may still use them. */
+/* Groups that are never freed, since threads that hang may still use them. */
 static struct left_behind {
 	struct left_behind *next;
 	struct group *groups;
@@ -228,7 +228,7 @@ static void *restore_gpu(void *arg)
 	return NULL;
 }
 
-/* ---- all of them ----------------------------------------------------------------------------- */
+/* ---- all GPUs -------------------------------------------------------------------------------- */
 
 static struct group *group_of(struct group **groups, size_t *n, uint32_t gpu)
 {
@@ -295,7 +295,7 @@ static int sort_out(const struct gpusched_tsg *all, size_t count, struct group *
 	return 0;
 }
 
-/* This comes first: a reconciler that still lives must find no wish to set again. */
+/* Runs before the restore, so that a reconciler that still lives finds no wish to set again. */
 static void clear_wishes(struct gs_table *o, struct gpusched_tsg *rec)
 {
 	struct gpusched_poke p = { .key = rec->key, .id = rec->task.id };
@@ -335,7 +335,10 @@ static int start(struct group *g)
 	return r;
 }
 
-/* The group's thread is stuck at an owner: another thread goes on in its place. */
+/*
+ * If the group's thread is stuck at an owner, another thread goes on in its place. Returns false if
+ * that thread cannot be made.
+ */
 static bool replace_hand(struct group *g)
 {
 	pthread_t thread = g->hand->thread;
@@ -358,7 +361,9 @@ static bool is_stuck(struct group *g)
 	return stuck;
 }
 
-/* Waits as long as calls go on returning. Returns true when the thread has ended. */
+/*
+ * Waits for the group's thread while its calls keep returning. Returns false if the thread hangs.
+ */
 static bool wait_for(struct group *g)
 {
 	for (;;) {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * restore.h - restores what the owners asked for, from the pinned table alone, without engine or
- * daemon
+ * restore.h - restores what the owners asked for, from the pinned table alone
  */
 #ifndef GPUSCHED_ENGINE_RESTORE_H
 #define GPUSCHED_ENGINE_RESTORE_H

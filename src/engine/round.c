@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * round.c - evaluates all TSGs: as many as there is time for at once, the others in the loop's next
- * iterations
+ * round.c - evaluates all TSGs, in several iterations of the loop if that takes long
  *
  * A user can have thousands of TSGs. Records read at the beginning may be old by then, so later
  * iterations read each record again. If a round is asked for while one is under way, the new one
@@ -14,10 +13,7 @@
 #include "engine/internal.h"
 #include "engine/ops.h"
 
-/*
- * News that makes the core set everything again: as if the owners had set all, after our last
- * calls.
- */
+/* News that makes the core set everything again, as if the owner itself had set everything. */
 static const struct gs_news anew = { .owner_set = GPUSCHED_ALL_SETTINGS, .owner_ns = 1 };
 
 /* TSGs that leave their runlists come first. */

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * switch_cost.h - what a switch costs each GPU: at most one TSG of a runlist has a slice below it
+ * switch_cost.h - keeps the cost of a context switch on each GPU
  *
- * The options or gs_core_limits() may set one cost for all GPUs. Without that, each GPU has its
- * own, measured from its log; until there is one, that of an H200 counts.
+ * At most one TSG of a runlist has a slice below the switch cost. The options or gs_core_limits()
+ * may set one cost for all GPUs. Otherwise each GPU has its own, measured from its log. Before it
+ * is measured, the cost of an H200 counts.
  */
 #ifndef GPUSCHED_ENGINE_SWITCH_COST_H
 #define GPUSCHED_ENGINE_SWITCH_COST_H

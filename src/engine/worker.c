@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * worker.c - one thread per GPU that makes its calls, so that a slow call delays no other GPU
+ * worker.c - makes each GPU's calls in a separate thread, so that no GPU delays another
  *
- * The owner of a TSG can make a thread wait that borrows a descriptor from it. Then that thread,
- * the worker's hand, is left behind with its job, and another hand goes on. An ordinary call needs
- * no new thread.
+ * The worker's thread is called its hand. While the hand borrows a descriptor from a TSG's owner,
+ * the owner can make it wait. Then the hand is left behind with its job, and another hand goes on.
+ * An ordinary call needs no new thread.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -32,7 +32,9 @@ static int mark_changed(struct gs_worker *w, const struct gs_job *job)
 	return gs_engine_ops.poke(w->o, &poke);
 }
 
-/* The loop has given this worker up: the owner's settings may have been restored meanwhile. */
+/*
+ * True if the loop has given this worker up: meanwhile the owners' settings may have been restored.
+ */
 static bool is_abandoned(struct gs_worker *w)
 {
 	bool abandoned;
@@ -43,7 +45,7 @@ static bool is_abandoned(struct gs_worker *w)
 	return abandoned;
 }
 
-/* Another process has restored in our place: plans of before are not valid any more. */
+/* True if another process has restored in our place: earlier plans are no longer valid. */
 static bool is_overtaken(struct gs_worker *w, const struct gs_job *job)
 {
 	struct gpusched_cfg cfg;
@@ -54,7 +56,7 @@ static bool is_overtaken(struct gs_worker *w, const struct gs_job *job)
 struct gs_hand {
 	struct gs_wait wait;
 	struct gs_worker *w;
-	struct gs_job *job; /* under w->lock */
+	struct gs_job *job; /* protected by w->lock */
 	pthread_t thread;
 };
 
@@ -92,8 +94,8 @@ static bool run(struct gs_hand *hand, struct gs_job *job)
 			break;
 	}
 	/*
-	 * our last call may have come after that restore: mark the TSG, so that it is restored if
-	 * we die now
+	 * our last call may have come after the other process's restore: mark the TSG, so that it
+	 * is restored if we die now
 	 */
 	if (called && !is_abandoned(w) && is_overtaken(w, job)) {
 		job->plan.changed = 0;
@@ -200,7 +202,7 @@ static void *work(void *arg)
 	return NULL;
 }
 
-/* The new thread waits for the lock, which the caller has. */
+/* The caller holds w->lock, and the new thread first waits for it. */
 static int hand_new(struct gs_worker *w, struct gs_hand **ret)
 {
 	struct gs_hand *hand = calloc(1, sizeof(*hand));
@@ -231,7 +233,7 @@ int gs_worker_start(struct gs_worker *w, struct gs_table *o, struct gs_results *
 	return r;
 }
 
-/* A copy of the job for the loop; the step under way has no result. */
+/* Copies the job for the loop. The step under way gets the result -ETIMEDOUT. */
 static struct gs_job *copy_of(const struct gs_job *job)
 {
 	struct gs_job *copy = malloc(sizeof(*copy));
@@ -276,7 +278,7 @@ struct gs_job *gs_worker_replace(struct gs_worker *w)
 	return job;
 }
 
-/* Longer slices and suspensions first, resumes last. */
+/* The plan's order puts longer slices and suspensions first, and resumes last. */
 void gs_worker_push(struct gs_worker *w, struct gs_job *job)
 {
 	pthread_mutex_lock(&w->lock);

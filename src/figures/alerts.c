@@ -12,8 +12,8 @@ struct gs_alert_user {
 	UT_hash_handle hh;
 	uid_t uid;
 	/*
-	 * Number of the user's alerts under way; and of those that began within the minute from
-	 * minute_ns.
+	 * @open: the user's alerts under way. @began: the alerts that began within the minute from
+	 * @minute_ns.
 	 */
 	unsigned int open, began;
 	uint64_t minute_ns;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * alerts.h - findings over time: which have begun, and which are over
+ * alerts.h - notes which findings have begun, and which are over
  *
  * Pure. The caller passes each finding in once a second as long as it lasts. A finding is over when
  * it was not passed in for GS_ALERT_CALM_NS. The number of alerts for one user's programs is
@@ -20,7 +20,7 @@
 #define GS_ALERT_CALM_NS (3 * NS_PER_S)
 #define GS_ALERTS_MAX 256
 #define GS_ALERTS_UID 16          /* alerts under way for one user's programs; root has no limit */
-#define GS_ALERTS_UID_A_MINUTE 16 /* alerts that begin for them in a minute */
+#define GS_ALERTS_UID_A_MINUTE 16 /* alerts that begin for one user in a minute */
 
 struct gs_alert_key {
 	uint64_t tsg;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * anomaly.h - rules for anomalies of TSGs and GPUs
+ * anomaly.h - finds anomalies of TSGs and GPUs by rules
  *
  * Pure. The caller passes in sums once a second; times are of the GPU's clock. An anomaly is
- * reported when it begins, and again only after it has been absent for GS_ODD_CALM looks.
+ * reported when it begins, and again only after it has been absent for GS_ODD_CALM samples.
  */
 #ifndef GPUSCHED_FIGURES_ANOMALY_H
 #define GPUSCHED_FIGURES_ANOMALY_H
@@ -37,7 +37,8 @@ struct gs_odd_look {
 	bool lc;
 	bool timed; /* GPU time is known */
 	uint64_t held_ns, wait_ns, turns, slice_ended;
-	uint64_t short_ns; /* a turn of this length costs half its time in switching on that GPU */
+	/* on that GPU, the switching for a turn of this length takes half as long as the turn */
+	uint64_t short_ns;
 	bool waiting;
 	bool counted; /* launches are counted */
 	uint64_t launches;
@@ -55,7 +56,7 @@ struct gs_odd_state {
 	struct gs_odd_rates rates;
 	double usual;        /* smoothed launches per second */
 	unsigned int looks;  /* samples with launches counted */
-	unsigned int silent; /* samples without a launch, up to the last one in a row */
+	unsigned int silent; /* number of samples without a launch, in a row up to the last one */
 	uint32_t told;       /* anomalies under way, as 1 << enum gs_odd */
 	unsigned int calm[GS_ODD_MAX];
 };
@@ -63,7 +64,7 @@ struct gs_odd_state {
 /* Returns the anomalies that have begun, as 1 << enum gs_odd. */
 uint32_t gs_odd_tsg(const struct gs_limits *l, struct gs_odd_state *s,
 		    const struct gs_odd_look *now);
-/* gs_odd_tsg() for a GPU. @lost: the part of its time that went into switches. */
+/* Does the same for a GPU. @lost: the part of its time that went into switches. */
 uint32_t gs_odd_gpu(const struct gs_limits *l, struct gs_odd_state *s, double lost);
 
 #endif /* GPUSCHED_FIGURES_ANOMALY_H */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * calls.h - statistics of the engine's calls
+ * calls.h - keeps statistics of the engine's calls
  */
 #ifndef GPUSCHED_FIGURES_CALLS_H
 #define GPUSCHED_FIGURES_CALLS_H

@@ -12,7 +12,7 @@
 #include "basic/log.h"
 #include "figures/figures.h"
 
-#define PAUSE_NS (10 * NS_PER_S) /* between two comparisons */
+#define PAUSE_NS (10 * NS_PER_S) /* between two comparisons of measured and kept costs */
 
 struct gs_cost_book {
 	struct gs_kept kept;

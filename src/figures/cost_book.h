@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cost_book.h - keeps what switches cost each GPU for the daemon's next start (account/kept.h)
+ * cost_book.h - keeps measured switch costs for the daemon's next start (account/kept.h)
  *
  * For the loop's thread. Only a daemon that reads logs calls these functions, except for
  * gs_cost_book_costs().
@@ -16,8 +16,9 @@
 struct gs_figures;
 
 /*
- * Reads the file. *ret: costs with which each GPU's log begins; the caller frees the array. If the
- * file is invalid, this is logged and counted, and all kept costs are unknown. 0 or -ENOMEM.
+ * Reads the file. *ret: for each GPU, the costs with which its account begins; the caller frees the
+ * array. If the file is invalid, this is logged and counted, and all kept costs are unknown. 0 or
+ * -ENOMEM.
  */
 int gs_cost_book_open(struct gs_figures *fig, struct gs_costs **ret);
 /*
@@ -25,9 +26,9 @@ int gs_cost_book_open(struct gs_figures *fig, struct gs_costs **ret);
  * begin.
  */
 struct gs_costs gs_cost_book_costs(const struct gs_figures *fig, size_t i);
-/* Writes costs that the logs have shown since, at most once in 10 s. */
+/* Writes costs that have changed since the last write, at most once in 10 s. */
 void gs_cost_book_look(struct gs_figures *fig, uint64_t now);
-/* Writes the last costs; the account still exists. */
+/* Writes the last costs. Call this while the account still exists. */
 void gs_cost_book_close(struct gs_figures *fig);
 
 #endif /* GPUSCHED_FIGURES_COST_BOOK_H */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * figures.h - figures of TSGs and GPUs: GPU time, sums, anomalies, metrics
+ * figures.h - collects figures of TSGs and GPUs: GPU time, sums, anomalies, metrics
  */
 #ifndef GPUSCHED_FIGURES_FIGURES_H
 #define GPUSCHED_FIGURES_FIGURES_H
@@ -25,17 +25,17 @@ struct gs_failure {
 
 struct gs_figures {
 	struct gs_hub *hub;
-	/* gives the MPS server of the pool in which @pid works, or 0 */
+	/* returns the pid of the MPS server of the pool in which @pid works; 0: none */
 	uint32_t (*server_of)(uint32_t pid, void *user);
 	void *server_user;
 	sd_event_source *sight;
-	unsigned int sight_skips;     /* samples to take until launches are read again */
+	unsigned int sight_skips;     /* samples to skip before launches are read again */
 	struct gs_cost_book *book;    /* NULL: no log is read */
 	struct gs_ledger *ledger;     /* NULL: the instance is no daemon */
 	struct gs_memory *memory;     /* NULL: the instance is no daemon */
 	struct gs_oddities *oddities; /* NULL: no client watches */
 	struct gs_call_stats calls[GS_RM_OP_MAX];
-	struct gs_failure failures[GS_ASKED]; /* by pid */
+	struct gs_failure failures[GS_ASKED]; /* slot: pid modulo GS_ASKED */
 	/*
 	 * called for each finding about a GPU or TSG, once a second as long as it lasts; may be
 	 * NULL

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* GPU time: feeds the account with the table's TSGs, and puts its figures into answers. */
+/* Feeds the account of GPU time with the table's TSGs, and passes its figures on. */
 #include "figures/gpu_time.h"
 
 #include <string.h>
@@ -133,7 +133,7 @@ static int on_read(sd_event_source *src, uint64_t us, void *user)
 	uint64_t next;
 
 	next = gs_account_read(fig->hub->account, gs_now_ns());
-	/* comes after the read: it has settled the records of turns that were reported before */
+	/* comes after the read, which has settled the turns that were reported before */
 	tell_launches(fig);
 	tell(fig);
 	tell_engine(fig);
@@ -223,7 +223,7 @@ void gs_sight_end(struct gs_figures *fig)
 	fig->hub->account = NULL;
 }
 
-/* ---- what there is to see -------------------------------------------------------------------- */
+/* ---- the observer's functions ---------------------------------------------------------------- */
 
 void gs_sight_record(void *self, const struct gpusched_tsg *rec)
 {
@@ -260,7 +260,7 @@ void gs_sight_policy(void *self)
 	read_soon(fig);
 }
 
-/* For the engine, which asks when a TSG last worked. */
+/* The engine calls this to learn when a TSG last worked. */
 void gs_sight_complete(struct gs_figures *fig, struct gpusched_tsg *rec)
 {
 	struct gpusched_facts f;

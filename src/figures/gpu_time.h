@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * gpu_time.h - which TSG had the GPU, and for how long
+ * gpu_time.h - finds out which TSG had the GPU, and for how long
  */
 #ifndef GPUSCHED_FIGURES_GPU_TIME_H
 #define GPUSCHED_FIGURES_GPU_TIME_H
@@ -15,16 +15,16 @@ struct gs_figures;
 
 int gs_sight_start(struct gs_figures *fig, struct gs_error *err);
 void gs_sight_end(struct gs_figures *fig);
-/* A record exists, or its channels changed. */
+/* The record is new, or its channels changed. */
 void gs_sight_record(void *self, const struct gpusched_tsg *rec);
 void gs_sight_ended(void *self, const struct gs_end *end);
 void gs_sight_event(void *self, const struct gpusched_event *ev);
 void gs_sight_call(void *self, const struct gs_engine_call *call);
-/* Reads the logs eagerly if the running policy uses facts. */
+/* Has the logs read more often if the running policy uses the account's facts. */
 void gs_sight_policy(void *self);
-/* Fills in when the TSG last ran, which the table does not hold. */
+/* Fills in the time of the TSG's last run, which the table does not hold. */
 void gs_sight_complete(struct gs_figures *fig, struct gpusched_tsg *rec);
-/* Reads the logs up to now, within limits. For an answer that contains times. */
+/* Reads the logs up to now, within limits. Call this before an answer that contains times. */
 void gs_sight_flush(struct gs_figures *fig);
 /* Adds the GPU time and turns of a TSG to its JSON object. */
 void gs_sight_json(struct gs_figures *fig, const struct gpusched_tsg *rec, json_t *o);

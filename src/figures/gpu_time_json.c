@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* GPU time as JSON: of one TSG, and of each GPU. */
+/* Puts GPU time into JSON: that of one TSG, and that of each GPU. */
 #include "basic/clock.h"
 #include "figures/cost_book.h"
 #include "figures/figures.h"

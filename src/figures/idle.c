@@ -5,7 +5,7 @@
 
 #include "account/turns.h"
 
-/* work for less than one part in this many of the time alone counts as none */
+/* work in less than 1/WORKED_PART of the time alone on the GPU counts as none */
 #define WORKED_PART 100
 
 /*

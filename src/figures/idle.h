@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * idle.h - since when a TSG has not worked, from its sums at two samples
+ * idle.h - finds out since when a TSG has not worked, from its sums at two samples
  *
  * Pure. A TSG stays loaded until another one comes, so it may hold the GPU without working. In that
  * case the driver's samples tell how busy the engine was. Copies by a TSG of a copy engine do not

@@ -50,7 +50,7 @@ static struct proc *find_proc(const struct gs_ledger *l, int32_t pid)
 	return p;
 }
 
-/* ---- its times -------------------------------------------------------------------------------- */
+/* ---- the timer ------------------------------------------------------------------------------- */
 
 static int on_due(sd_event_source *src, uint64_t us, void *user)
 {
@@ -236,7 +236,7 @@ void gs_ledger_ended(void *self, const struct gs_end *end)
 
 /* ---- what happened ---------------------------------------------------------------------------- */
 
-/* True if an event may be written. Too many say nothing new: they are only counted. */
+/* True if an event may be written. Excess events say nothing new, so they are only counted. */
 static bool has_room(struct gs_figures *fig, struct kept *k)
 {
 	if (!fig->ledger->history)
@@ -300,7 +300,7 @@ static bool note_suspension(struct kept *k, const struct gs_engine_call *call)
 	return for_request;
 }
 
-/* Everything was restored, but not by calls of the engine. */
+/* Everything was restored by others than the engine: all suspensions have ended. */
 void gs_ledger_restored(void *self)
 {
 	struct gs_figures *fig = self;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ledger.h - use of the GPUs, from the account's totals: for the history, for metrics, and for the
- * last ten seconds
+ * ledger.h - sums up the use of the GPUs, for the history, for metrics and for the last 10 s
  *
- * A daemon keeps one entry per compute TSG. The TSG's new work is written down every minute, at its
- * end, when its class, cgroup or policy changes, and when a request needs it.
+ * A daemon keeps one entry per compute TSG. The TSG's new work, taken from the account's totals, is
+ * written down every minute, at its end, when its class, cgroup or policy changes, and when a
+ * request needs it.
  */
 #ifndef GPUSCHED_FIGURES_LEDGER_H
 #define GPUSCHED_FIGURES_LEDGER_H
@@ -38,7 +38,7 @@ void gs_ledger_ended(void *self, const struct gs_end *end);
 void gs_ledger_event(void *self, const struct gpusched_event *ev, const struct gpusched_tsg *rec);
 void gs_ledger_call(void *self, const struct gs_engine_call *call);
 void gs_ledger_restored(void *self);
-/* An answer from /proc came late. */
+/* A delayed read of /proc is done: names that were unknown may be known now. */
 void gs_ledger_answered(void *self, enum gs_reader_what what, pid_t pid);
 /* Writes down that a policy ended by itself. Other messages to people (@event) are left out. */
 void gs_ledger_said(void *self, json_t *event, uid_t owner);
@@ -78,7 +78,9 @@ struct gs_spender {
 	/* since the last call the TSG had the GPU or waited for it, as far as is known */
 	bool works;
 };
-/* Calls @fn for all compute TSGs, once a second. Their work until now is charged before. */
+/*
+ * Charges the work of all compute TSGs until now, and calls @fn for each. Call this once a second.
+ */
 void gs_ledger_spenders(struct gs_figures *fig, void (*fn)(const struct gs_spender *s, void *user),
 			void *user);
 /* Counts the compute TSGs of each class, by class id. */

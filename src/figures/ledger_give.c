@@ -88,7 +88,7 @@ static void check_clock(struct gs_ledger *l)
 	l->clock_s = now;
 }
 
-/* ---- all of them -------------------------------------------------------------------------------- */
+/* ---- all TSGs and GPUs ----------------------------------------------------------------------- */
 
 static void end_giving(struct gs_figures *fig)
 {
@@ -171,8 +171,8 @@ void gs_ledger_policy_changes(void *self)
 	if (!fig->ledger)
 		return;
 	/*
-	 * If the policy changes again meanwhile, the rest of the work still belongs to the policy
-	 * before both.
+	 * An earlier change's write may still be under way. Finish it, since the rest of that work
+	 * belongs to the policy before both changes.
 	 */
 	give_some(fig, UINT64_MAX);
 	ledger_give_begin(fig);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Groups of TSGs with the same GPU, class and cgroup. A group's sums outlive its TSGs. */
+/* Keeps groups of TSGs with the same GPU, class and cgroup. A group's sums outlive its TSGs. */
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -63,7 +63,7 @@ static bool make_room(struct gs_ledger *l)
 
 /*
  * True if the pod has ended: its cgroup is gone, and never comes back. Until then, the pod may use
- * the GPU once more.
+ * the GPU again.
  */
 static bool has_ended(const struct group *g)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ledger_priv.h - what the files of the ledger share
+ * ledger_priv.h - declares what the files of the ledger share
  */
 #ifndef GPUSCHED_FIGURES_LEDGER_PRIV_H
 #define GPUSCHED_FIGURES_LEDGER_PRIV_H
@@ -15,8 +15,8 @@
 #include "process/cgroup.h"
 
 /*
- * Sums of a group since the daemon's start, for `stats` and metrics. TSGs that have ended are
- * included.
+ * A group is all TSGs with the same GPU, class and cgroup. Its sums since the daemon's start are
+ * for `stats` and metrics, and include TSGs that have ended.
  */
 #define GROUPS_MAX 1024
 struct group_key {
@@ -28,7 +28,7 @@ struct group {
 	struct group_key key;
 	struct gs_history_sums sums;
 	struct gs_pod_names pod;
-	struct gs_history_sums ended; /* sums of groups that were removed: their pods ended */
+	struct gs_history_sums ended; /* in the group without a cgroup: sums of removed groups */
 	unsigned int live;            /* TSGs in this group */
 	uint64_t left_ns;             /* when the last TSG left */
 	bool pool;
@@ -51,6 +51,7 @@ struct proc {
 	char job[GS_BATCH_JOB_LEN];
 };
 
+/* The ledger's entry for a compute TSG. */
 struct kept {
 	UT_hash_handle hh;
 	uint64_t id, cgroup_id;
@@ -60,7 +61,7 @@ struct kept {
 	struct gpusched_key key;
 	struct gs_history_who who;
 	struct group *group;
-	uint64_t used_ns; /* the most GPU time used that the account reported: this never falls */
+	uint64_t used_ns; /* the highest GPU time used that the account has reported: never falls */
 	struct gs_turn_sums seen; /* the account's sums when work was last taken from it */
 	/*
 	 * @pending: sums that are not yet in the history. @total: sums since the TSG became known.
@@ -75,9 +76,9 @@ struct kept {
 	uint64_t suspended_ns, request_ns;
 	unsigned int events;
 	uint64_t first_sample; /* the first sample in which the TSG existed */
-	uint64_t sampled;      /* how many samples are known: later samples equal the last one */
+	uint64_t sampled;      /* 1 + number of its last stored sample; later samples equal that */
 	struct gs_tsg_sums *samples; /* SAMPLES of them; NULL: all samples so far were 0 */
-	/* wait in calm minutes, found by a status request; NAN: unknown */
+	/* wait in calm minutes in %, found by a status request at calm_ns; NAN: unknown */
 	double calm_pct;
 	uint64_t calm_ns;
 	/* when the TSG began to starve, and to be harmed; 0: it is not */
@@ -85,10 +86,11 @@ struct kept {
 	bool waiting;        /* the TSG waited at its last sample */
 	bool mig;            /* in a MIG partition of its GPU */
 	uint32_t runlist;    /* gpusched_runlist() */
-	struct gs_idle idle; /* for memory.c */
-	struct gs_idle rest; /* for ledger_spend.c */
+	struct gs_idle idle; /* idle time, as memory.c reads it */
+	struct gs_idle rest; /* idle time, as ledger_spend.c reads it */
 };
 
+/* The ledger's entry for a GPU. */
 struct gpu_kept {
 	struct gs_runlist_sums seen;
 	struct gs_history_sums pending, total;
@@ -97,13 +99,13 @@ struct gpu_kept {
 	uint64_t lossy_ns; /* when it began to lose too much time to switches; 0: it does not */
 };
 
-/* An update of all sums to the present, done in slices. */
+/* State of an update of all sums to the present, which is done in slices. */
 struct ledger_bringing {
 	uint64_t *ids; /* NULL: none is under way */
 	size_t n, at;
 };
 
-/* A write of everything to the history, done in slices. */
+/* State of a write of everything to the history, which is done in slices. */
 struct ledger_giving {
 	struct gs_sliced sliced;
 	struct gs_figures *fig;
@@ -128,7 +130,10 @@ struct gs_ledger {
 	bool anew;                     /* a TSG has come since the last sample */
 	bool unlearned;                /* some process's batch job is still to be found out */
 	int64_t clock_s;               /* CLOCK_REALTIME less CLOCK_BOOTTIME; 0: not read yet */
-	/* Number of samples taken so far; number of the first one after the last pause. */
+	/*
+	 * @nsamples: samples taken so far. @first_sample: number of the first sample after the last
+	 * pause.
+	 */
 	uint64_t nsamples, first_sample;
 	uint64_t sampled_ns[SAMPLES];
 	struct gs_trouble_counts troubles[SAMPLES];
@@ -155,7 +160,7 @@ void ledger_give(struct gs_figures *fig, struct kept *k, bool always);
 void ledger_give_begin(struct gs_figures *fig);
 void ledger_give_all(struct gs_figures *fig);
 
-/* ledger_groups.c. Returns NULL if out of memory. */
+/* ledger_groups.c: finds the group, or makes it. Returns NULL if out of memory. */
 struct group *ledger_group(struct gs_ledger *l, const struct group_key *key);
 /* Puts the TSG into the group for its present class and cgroup. */
 void ledger_join(struct gs_figures *fig, struct kept *k);

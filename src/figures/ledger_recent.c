@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Samples of the figures, for the last ten seconds. */
+/* Takes samples of the figures, for the last ten seconds. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,8 +38,8 @@ static void catch_up(struct kept *k, uint64_t n)
 }
 
 /*
- * Makes room for samples when they are first needed: most TSGs of a large table never work. False:
- * out of memory.
+ * Makes room for samples when they are first needed: most TSGs of a large table never work. Returns
+ * false if there is no room: none is needed yet, or out of memory.
  */
 static bool need_samples(struct kept *k, const struct gs_tsg_sums *now)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Sums since the daemon's start: by process, class, cgroup and GPU. */
+/* Computes sums since the daemon's start: by process, class, cgroup and GPU. */
 #include <string.h>
 
 #include "basic/cleanup.h"
@@ -59,7 +59,7 @@ static void put_process(const struct gs_history_who *who, json_t *o)
 	gs_json_put_text(o, "gpu_uuid", who->gpu_uuid);
 }
 
-/* The sums are computed at once. A row's JSON is made when the row is asked for. */
+/* All sums are computed before the first row. A row's JSON is made when the row is asked for. */
 struct gs_ledger_rows {
 	const char *by;
 	struct sum *sums;

@@ -77,7 +77,7 @@ static void reading_free(struct gs_errand *e)
 	free(r);
 }
 
-/* ---- what it found --------------------------------------------------------------------------- */
+/* ---- the results ----------------------------------------------------------------------------- */
 
 static void forget(struct gpu *g)
 {
@@ -282,7 +282,7 @@ static void end(struct gs_errand *e)
 	gs_loop_plan(m->due, m->next_ns);
 }
 
-/* ---- when it is read ------------------------------------------------------------------------- */
+/* ---- when to read ---------------------------------------------------------------------------- */
 
 static bool has_tsgs(const struct gs_figures *fig, uint32_t gpu)
 {
@@ -439,7 +439,7 @@ void gs_memory_gpu(const struct gs_figures *fig, size_t i, struct gs_memory_gpu 
 		ret->reason = "the driver has not answered for too long";
 }
 
-/* Reports to the record's owner: other users of the process are not known here. */
+/* Reports the finding for the TSG's owner: other users of the process are not known here. */
 static void tell_idle(const struct gs_figures *fig, const struct gs_limits *l, uint32_t gpu,
 		      const struct gs_memory_process *p, uint64_t now)
 {

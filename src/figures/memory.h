@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * memory.h - how much of a GPU's memory each process holds, and how long it has been idle
+ * memory.h - reads how much GPU memory each process holds, and how long it has been idle
  *
  * While a GPU has compute TSGs, a thread asks RM every 5 s. The calls hold RM's locks. So the pause
  * is at least 100 times as long as the calls took, and their time is charged to the GPU's budget of

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Memory as JSON and as metrics. */
+/* Puts figures of GPU memory into JSON and metrics. */
 #include <inttypes.h>
 
 #include "basic/sheet.h"
@@ -34,7 +34,7 @@ json_t *gs_memory_gpu_json(const struct gs_figures *fig, size_t i)
 	return o;
 }
 
-/* A GPU with unknown memory has no line. */
+/* Writes one metric for all GPUs; leaves out a GPU with unknown memory. */
 static void put_gauge(const struct gs_figures *fig, FILE *f, const char *name, const char *help,
 		      uint64_t (*of)(const struct gs_memory_gpu *m))
 {

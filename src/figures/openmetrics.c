@@ -31,7 +31,7 @@ static void put_label(FILE *f, const char *name, const char *value)
 	fputc('"', f);
 }
 
-/* Malloc'd: gpu="0",UUID="...",class="be" and further labels. */
+/* Returns malloc'd text: gpu="0",UUID="...",class="be" and further labels. */
 static char *labels_of(const struct gs_figures *fig, const struct group *g)
 {
 	char *text = NULL;
@@ -58,8 +58,8 @@ static char *labels_of(const struct gs_figures *fig, const struct group *g)
 /* ---- owners ---------------------------------------------------------------------------------- */
 
 /*
- * True if the group's GPU time is known. If no TSG was there, it is known to be 0, unless the log
- * could not be read.
+ * True if the group's GPU time is known. If the group had no TSG, the time is known to be 0, unless
+ * the log could not be read.
  */
 static bool is_known(const struct gs_figures *fig, const struct group *g)
 {
@@ -219,7 +219,7 @@ static void put_memory(FILE *f, const struct shown *w)
 		fprintf(f, "gpusched_memory_bytes{%s} %" PRIu64 "\n", w->labels, w->memory);
 }
 
-/* Three families after those of the history's figures. */
+/* Indexes of three metric families, which follow those of the history's figures. */
 #define HISTOGRAM gs_history_nfigures
 #define SHARE (gs_history_nfigures + 1)
 #define MEMORY (gs_history_nfigures + 2)
@@ -269,7 +269,7 @@ bool gs_openmetrics_text(struct gs_openmetrics *w, FILE *f, uint64_t until_ns)
 	return true;
 }
 
-/* A GPU with a log that cannot be read has no such lines. */
+/* Writes one metric for all GPUs; leaves out a GPU if its log cannot be read. */
 static void gpu_text(struct gs_figures *fig, FILE *f, const char *name, enum gs_history_sum sum,
 		     const char *help)
 {

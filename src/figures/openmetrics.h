@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * openmetrics.h - use of the GPUs, as OpenMetrics: by class, or by class and cgroup
+ * openmetrics.h - writes the use of the GPUs as OpenMetrics, by class or by class and cgroup
  *
  * Labels are spelled as dcgm-exporter spells them. No label names a process, since the number of
  * processes has no bound.
@@ -28,7 +28,7 @@ struct gs_openmetrics;
 int gs_openmetrics_new(struct gs_figures *fig, bool by_cgroup, FILE *f, uint64_t until_ns,
 		       struct gs_openmetrics **ret);
 void gs_openmetrics_free(struct gs_openmetrics *w);
-/* Writes on. Returns false if there is more to do after @until_ns. */
+/* Writes the next lines. Returns false if there is more to do after @until_ns. */
 bool gs_openmetrics_text(struct gs_openmetrics *w, FILE *f, uint64_t until_ns);
 
 #endif /* GPUSCHED_FIGURES_OPENMETRICS_H */

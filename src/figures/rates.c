@@ -39,8 +39,8 @@ static double grown(uint64_t before, uint64_t now)
 }
 
 /*
- * The part, at most 1: sums of GPUs and TSGs are read one after the other, so a part may seem to
- * exceed the whole.
+ * The part in %, at most 100. Sums of GPUs and TSGs are read one after the other, so a part may
+ * seem to exceed the whole.
  */
 static double share(double part, double all)
 {

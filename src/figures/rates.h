@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * rates.h - rates and parts between two readings of sums
+ * rates.h - computes rates and parts between two readings of sums
  *
  * Pure. An unknown figure is NAN, in JSON null.
  */
@@ -40,7 +40,7 @@ struct gs_tsg_rates {
 	double turns_per_s, mean_turn_us;
 };
 
-/* If the log was opened again in between, counters began at 0. */
+/* If the log was opened again in between, its sums began at 0: then @before counts as 0. */
 void gs_gpu_rates(const struct gs_gpu_sums *before, const struct gs_gpu_sums *now,
 		  struct gs_gpu_rates *ret);
 /* @span_ns: the time by the GPU's clock; 0: unknown. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * spending.h - accounts of GPU time by user or cgroup: use of a budget, and what is left
+ * spending.h - accounts for the use of budgets of GPU time by users and cgroups
  *
- * Pure. At the end of a period, its use is forgotten. Only charges add to an account's use. A
- * change of the clock or a history that knows less changes nothing.
+ * Pure. An account's use begins at 0 with each period. If the clock is set back, the account keeps
+ * its use.
  */
 #ifndef GPUSCHED_FIGURES_SPENDING_H
 #define GPUSCHED_FIGURES_SPENDING_H
@@ -32,7 +32,7 @@ struct gs_spending_account {
 };
 
 struct gs_spending {
-	struct gs_budget_rules rules; /* a copy of its own */
+	struct gs_budget_rules rules; /* owned by this struct */
 	struct gs_spending_account *all;
 	uint64_t left; /* charges that were dropped, since there was no room for their accounts */
 };
@@ -63,7 +63,10 @@ static inline bool gs_spending_is_used_up(const struct gs_spending_account *a)
 }
 /* True if @rule, a rule for users, is the one that counts @uid. */
 bool gs_spending_counts_user(const struct gs_spending *s, uint32_t rule, uid_t uid);
-/* The account that keeps a process from running; the strictest if there are several. NULL: none. */
+/*
+ * The used-up account that keeps a process from running; the strictest if there are several. NULL:
+ * none.
+ */
 const struct gs_spending_account *gs_spending_over(const struct gs_spending *s, uid_t uid,
 						   const char *cgroup);
 

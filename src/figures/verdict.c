@@ -228,7 +228,8 @@ void gs_judge_class(const struct gs_class_facts *c, struct gs_findings *ret)
 /* ---- GPUs ------------------------------------------------------------------------------------ */
 
 /*
- * Without a daemon nobody reads the log. That is a finding of its own, which was reported already.
+ * If no daemon runs, nobody reads the log: gs_judge_state() reports that, so this function does
+ * not.
  */
 static void judge_log(const struct gs_gpu_facts *g, struct gs_findings *ret)
 {
@@ -249,8 +250,8 @@ static void judge_log(const struct gs_gpu_facts *g, struct gs_findings *ret)
 }
 
 /*
- * Judges by the last ten seconds or by the last one or two, whichever shows the loss: so it shows
- * at once.
+ * Judges by the last ten seconds or by the last one or two, whichever lost more: so a new loss
+ * shows at once.
  */
 static void judge_lost(const struct gs_limits *l, const struct gs_gpu_facts *g,
 		       struct gs_findings *ret)

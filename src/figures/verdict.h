@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * verdict.h - from figures to findings: what is wrong, how bad it is, since when, and what helps
+ * verdict.h - judges figures: finds out what is wrong, how bad, since when, and what helps
  *
  * Pure: no clock, no I/O. This is the only place that judges figures: `status`, `top`, `advise`,
  * events and metrics print its findings. The limits come from the configuration.
@@ -76,8 +76,9 @@ void gs_findings_sort(struct gs_findings *f);
 json_t *gs_finding_json(const struct gs_finding *f);
 
 struct gs_limits {
-	double lost_pct;    /* part of a GPU's time that goes into switches */
-	double starved_pct; /* part of the GPU for a program that waits for it */
+	double lost_pct; /* a GPU with more than this part of its time in switches loses too much */
+	/* a program that waits and has less than this part of the GPU is starved */
+	double starved_pct;
 	/*
 	 * A service is harmed if its wait exceeds its wait in calm minutes times @calm_factor, plus
 	 * @calm_margin_pct points.
@@ -85,8 +86,8 @@ struct gs_limits {
 	double calm_factor;
 	double calm_margin_pct;
 	/*
-	 * If calm minutes are unknown: limits of its wait, as a part of the time, and of wait and
-	 * GPU time.
+	 * Used if calm minutes are unknown: limits of its wait, as a part of the time, and as a
+	 * part of wait and GPU time together.
 	 */
 	double waited_pct, wait_share_pct;
 	/* a process that holds this much memory, and is idle for this long, gives a finding */
@@ -98,13 +99,13 @@ struct gs_limits gs_limits_of(const struct gs_config *config);
 bool gs_is_harmed(const struct gs_limits *l, double waited, double wait_share, double calm);
 bool gs_is_lossy(const struct gs_limits *l, double lost);
 /*
- * True if a process that holds @bytes and has not worked since @idle_since_ns gives a finding. 0:
- * it has worked, or that is unknown.
+ * True if a process that holds @bytes and has not worked since @idle_since_ns gives a finding.
+ * @idle_since_ns 0: it has worked, or that is unknown.
  */
 bool gs_is_hoarding(const struct gs_limits *l, uint64_t bytes, uint64_t idle_since_ns,
 		    uint64_t now_ns);
 
-/* ---- what is judged -------------------------------------------------------------------------- */
+/* ---- the facts to judge ---------------------------------------------------------------------- */
 
 /* Counters that mean trouble when they rise. */
 struct gs_trouble_counts {
@@ -113,9 +114,10 @@ struct gs_trouble_counts {
 
 struct gs_state_facts {
 	bool daemon, dry_run;
-	unsigned int unknown_branch; /* of a driver that is only watched; 0: it is known */
-	const char *start_daemon;    /* the command that starts a daemon */
-	const char *policy;          /* NULL: none runs */
+	/* branch of a driver that is only watched; 0: the branch is known */
+	unsigned int unknown_branch;
+	const char *start_daemon; /* the command that starts a daemon */
+	const char *policy;       /* NULL: none runs */
 	/* A policy that ended by itself, which no person has acknowledged yet. */
 	const char *died;
 	const char *died_why;
@@ -140,7 +142,7 @@ struct gs_gpu_facts {
 	bool log;           /* the log can be read */
 	const char *reason; /* why the log cannot be read; NULL: nobody has tried */
 	bool mig;
-	/* rates of the last ten seconds; of the last one or two */
+	/* rates of the last ten seconds, and of the last one or two */
 	struct gs_gpu_rates window, lately;
 };
 void gs_judge_gpu(const struct gs_limits *l, const struct gs_gpu_facts *g, struct gs_findings *ret);
@@ -181,22 +183,22 @@ struct gs_parked_facts {
 	uint32_t guest; /* pid of the program that needs the memory; 0: none */
 	/* "agent", "probe": the way in which a call would be noticed; NULL: none */
 	const char *sign;
-	bool blind;  /* a call would bring it back, but no way to notice one works */
+	bool blind;  /* a call should bring it back, but no way works to notice a call */
 	int waiters; /* threads that seem to wait; below 0: not known */
 };
 void gs_judge_parked(const struct gs_parked_facts *p, struct gs_findings *ret);
 
 /* A budget of a user or a cgroup. */
 struct gs_budget_facts {
-	const char *of, *name; /* "user", "alice" */
+	const char *of, *name; /* such as "user" and "alice" */
 	const char *per;       /* day, week, month */
 	const char *until;     /* when the next period begins, as text */
-	bool stop;             /* until then its programs may not run at all */
+	bool stop; /* true: until then its programs may not run; false: they give way to others */
 	uint64_t used_ns, all_ns;
 };
 void gs_judge_budget(const struct gs_budget_facts *b, struct gs_findings *ret);
 
-/* A process that is idle at times: gpusched parks it by itself no more. */
+/* A process that gpusched no longer parks by itself: it was wanted back at once, twice. */
 struct gs_in_vain_facts {
 	uint64_t tsg;
 	uint32_t pid;

@@ -26,7 +26,7 @@ struct gs_window {
 	uint64_t began_ns;
 	bool past;
 	uint64_t at; /* for a window in the past: the sample at its beginning */
-	/* the rest is for a window that began when it was asked for */
+	/* the rest is for a window from gs_window_begin() */
 	struct then *tsgs; /* by id */
 	size_t ntsgs;
 	struct gs_gpu_sums *gpus;

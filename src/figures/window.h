@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * window.h - figures of GPUs and TSGs over a time that ends now
+ * window.h - computes figures of GPUs and TSGs over a time that ends now
  */
 #ifndef GPUSCHED_FIGURES_WINDOW_H
 #define GPUSCHED_FIGURES_WINDOW_H
@@ -18,11 +18,11 @@ struct gs_figures;
 /* The sums at the beginning of the window. */
 struct gs_window;
 /*
- * A window that began @ns ago (at least a second), or as long ago as there are samples. Returns
- * -EAGAIN if no sample is a second old, and always without a daemon.
+ * Makes a window that began @ns ago (at least a second), or as long ago as there are samples.
+ * Returns -EAGAIN if no sample is a second old, and always if no daemon takes samples.
  */
 int gs_window_past(const struct gs_figures *fig, uint64_t ns, struct gs_window **ret);
-/* A window that begins now, with these TSGs. */
+/* Makes a window that begins now, with these TSGs. */
 int gs_window_begin(struct gs_figures *fig, const struct gpusched_tsg *recs, size_t n,
 		    struct gs_window **ret);
 void gs_window_free(struct gs_window *w);
@@ -65,7 +65,7 @@ uint64_t gs_window_since(const struct gs_figures *fig, const struct gs_finding *
  * Stores how much a service waits in its calm minutes, as a status request found out; NAN: unknown.
  */
 void gs_window_put_calm(struct gs_figures *fig, uint64_t id, double calm_pct);
-/* Returns false if no request has found that out lately. */
+/* Gets the value that gs_window_put_calm() stored; false if none was stored in the last 5 s. */
 bool gs_window_calm(const struct gs_figures *fig, uint64_t id, double *ret_pct);
 /* The number of findings of each kind about GPUs and TSGs at the last sample. */
 void gs_window_count(const struct gs_figures *fig, unsigned int ret[GS_FINDING_MAX]);

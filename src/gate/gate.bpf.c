@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 /*
- * gate.bpf.c - runs before the driver sees that a TSG is to be scheduled
+ * gate.bpf.c - asks the policy before the driver schedules a TSG
  *
  * The gate is an LSM program on ioctl, the only place where a call can be kept from the driver.
  * Where the kernel refuses such programs, there is no gate (gate.c). The gate asks the running
@@ -24,7 +24,10 @@ static __always_inline int gs_gate_alive(const struct gpusched_cfg *cfg, gs_u64 
 	return beat && (now < beat || now - beat <= gs_alive_ns);
 }
 
-/* The TSG that this call puts on its runlist; NULL: the call does something else. */
+/*
+ * Returns the record of the TSG that this call puts on its runlist; NULL: none. *ret_key is set if
+ * the call puts any TSG there.
+ */
 static __always_inline struct gpusched_tsg *gs_gate_tsg(const struct gs_caller *c, gs_u64 arg,
 							struct gpusched_key *ret_key)
 {
@@ -61,8 +64,8 @@ static __always_inline void gs_gate_note(struct gs_gate_call *g, const struct gs
 }
 
 /*
- * The process was stopped here before, and makes the call again. It was continued by us, or by
- * another process.
+ * Handles a call that is made again, after the process was stopped here. We continued the process,
+ * or another process did.
  */
 static __always_inline int gs_gate_again(const struct gpusched_cfg *cfg, struct gs_gate_call *g,
 					 struct gpusched_tsg *rec)
@@ -236,7 +239,7 @@ int gate(unsigned long long *ctx)
 	return gs_gate_ioctl(ctx);
 }
 
-/* For 32-bit calls, since Linux 6.8. On older kernels those calls come to the other program too. */
+/* Handles 32-bit calls on Linux 6.8 and later. On older kernels they come to the other program. */
 SEC("?lsm/file_ioctl_compat")
 int gate_compat(unsigned long long *ctx)
 {

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * gate.bpf.h - what the gate does with a policy's answer
+ * gate.bpf.h - carries out a policy's answer at the gate
  *
- * The policy's dispatcher uses this, and so does the gate's program, also when a stopped process
- * comes back. No process may stay stopped for ever. So a process is entered in gs_stopped before it
- * is stopped. After that, the gate checks whether the wait has ended meanwhile. If it ends later,
- * the daemon finds the entry.
+ * The policy's dispatcher and the gate's program use this. No process may stay stopped for ever. So
+ * a process is entered in gs_stopped before it is stopped. After that, the gate checks whether the
+ * wait has ended meanwhile. If it ends later, the daemon finds the entry.
  */
 #ifndef GPUSCHED_GATE_GATE_BPF_H
 #define GPUSCHED_GATE_GATE_BPF_H

@@ -54,7 +54,7 @@ static int load(struct gate_bpf *skel, const struct bpf_object *taps)
 
 	bpf_program__set_autoload(skel->progs.gate_compat,
 				  libbpf_find_vmlinux_btf_id("file_ioctl_compat", BPF_LSM_MAC) > 0);
-	/* with dilation, limits are scaled but the heartbeat is not */
+	/* the simulated GPU's dilation scales this limit, but not the time between heartbeats */
 	skel->rodata->gs_alive_ns =
 		(uint64_t)((double)skel->rodata->gs_alive_ns * gs_env()->dilate);
 	if (!r)
@@ -238,7 +238,10 @@ static void let_go(struct gs_table *t, const struct stopped *all, size_t n, cons
 	}
 	syscall(SYS_pidfd_send_signal, pidfd, SIGCONT, NULL, 0);
 	bpf_map_delete_elem(fd, &s->key);
-	/* held again before its entry was removed: let it make the call again, and a new entry */
+	/*
+	 * the process was stopped again before its entry was removed: continue it, so that it
+	 * repeats the call and gets a new entry
+	 */
 	if (is_held(t, s))
 		syscall(SYS_pidfd_send_signal, pidfd, SIGCONT, NULL, 0);
 	ret->continued++;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * gate.h - the gate: a BPF LSM program on ioctl that keeps a TSG off the runlist
+ * gate.h - loads the gate, and continues processes that it has stopped
  */
 #ifndef GPUSCHED_GATE_GATE_H
 #define GPUSCHED_GATE_GATE_H
@@ -10,10 +10,10 @@
 struct bpf_object;
 
 /*
- * A BPF LSM program on ioctl, which gs_taps_on() loads if the kernel allows it. It keeps a TSG off
- * the runlist by stopping the process that is about to schedule the TSG.
+ * The gate is a BPF LSM program on ioctl, which gs_taps_on() loads if the kernel allows it. It
+ * keeps a TSG off the runlist by stopping the process that is about to schedule the TSG.
  */
-/* Whether this kernel runs such programs. 0; -EPERM, -ENOTSUP with the reason. Changes nothing. */
+/* Finds out whether this kernel runs BPF LSM programs. 0; -EPERM, -ENOTSUP with the reason. */
 int gs_gate_probe(struct gs_error *err);
 /* True if gs_taps_on() loaded the gate when it made the table. */
 bool gs_gate_there(void);

@@ -15,7 +15,7 @@
 #include "table/table.h"
 #include "gate/gate.h"
 
-#define KERNEL_ENOTSUPP 524 /* the kernel's own, without a name here */
+#define KERNEL_ENOTSUPP 524 /* the kernel's ENOTSUPP, which user space does not define */
 #define PROBE_CMD 0x4670u   /* a command that no driver uses */
 
 /*

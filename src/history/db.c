@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The file: its layout, its version, and how it is opened. */
+/* Opens the file; declares its layout, and converts older versions. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -56,7 +56,7 @@ static const char late[] = "CREATE TABLE IF NOT EXISTS late(series INTEGER, minu
 /* Updates a name: it may come after the first figures, and is never removed. */
 #define LEARNED(name) \
 	name " = CASE excluded." name " WHEN '' THEN " name " ELSE excluded." name " END, "
-/* The same for a number that may be unknown. */
+/* Updates a number in the same way; the new number may be unknown. */
 #define LEARNED_NUMBER(name) name " = coalesce(excluded." name ", " name "), "
 
 static const char *const texts[ST_MAX] = {
@@ -206,7 +206,7 @@ static int check_version(struct db *db, int64_t *ret_version, struct gs_error *e
 	"UPDATE " table " SET unpriced_turns = turns, " \
 	"used_ns = max(held_ns - alone_ns, 0) + min(worked_ns, alone_ns);"
 
-/* Columns that the next version has and this one lacks. For older rows they are unknown. */
+/* By version: adds the columns that the next version has. For older rows they are unknown. */
 static const char *const upgrades[] = {
 	[1] = "ALTER TABLE series ADD COLUMN alone_ns INTEGER NOT NULL DEFAULT 0;"
 	      "ALTER TABLE series ADD COLUMN worked_ns INTEGER NOT NULL DEFAULT 0;"
@@ -312,7 +312,7 @@ int db_open(struct db *db, const char *dir, struct gs_error *err)
 		r = db_errno(db_exec(db, "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL"));
 	if (!r)
 		r = db_errno(db_exec(db, late));
-	if (!r) /* TSGs that run are reported anew */
+	if (!r) /* processes that still run will be reported again */
 		r = db_errno(db_exec(db, "UPDATE process SET ended = last WHERE ended IS NULL"));
 	if (r == -EIO && db->sql)
 		r = db_failure(db);

@@ -73,7 +73,7 @@ static json_t *value_of(const struct gs_history_figure *f, const struct gs_histo
 	return is_time(f->key) ? json_real((double)us / 1e3) : json_integer((json_int_t)v);
 }
 
-/* The worst lateness; 0: all were in time. */
+/* The worst lateness; 0: all were in time; null: unknown. */
 static json_t *worst_late(const struct gs_history_sums *s)
 {
 	if (!s->v[GS_SUM_REQUESTS] || (s->v[GS_SUM_MISSED] && !s->worst_late_ns))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The queue of records, and the thread that writes them. */
+/* Queues records, and writes them in a thread. */
 #include "history/history.h"
 
 #include <errno.h>
@@ -238,7 +238,7 @@ static void write_kept(struct gs_history *h, bool last)
 	forget_kept(h);
 }
 
-/* True if no tending is due. A clock that was set back does not make it wait. */
+/* True if no tending is due. A clock that was set back does not delay the tending. */
 static bool is_tended(const struct gs_history *h)
 {
 	uint64_t now = now_s(h), due = h->tending.due_s;
@@ -246,7 +246,7 @@ static bool is_tended(const struct gs_history *h)
 	return now < due && due - now <= TEND_PERIOD_S;
 }
 
-/* Tends the file for a moment. The rest comes after the next batch. */
+/* Tends the file for TEND_NS at most. The rest comes after the next batch. */
 static void tend(struct gs_history *h)
 {
 	uint64_t until = gs_now_ns() + TEND_NS, trimmed = 0;
@@ -486,7 +486,7 @@ void gs_history_free(struct gs_history *h)
 	until.tv_sec += END_S;
 	if (pthread_clockjoin_np(h->thread, NULL, CLOCK_MONOTONIC, &until)) {
 		gs_log(LOG_WARNING, "the disk takes too long: the end of the history is lost");
-		return; /* the thread still uses it */
+		return; /* the thread still uses @h */
 	}
 	free_items(h->first);
 	pthread_cond_destroy(&h->work);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * history.h - the GPUs' work, kept on disk: time held, waits, and changes
+ * history.h - keeps the GPUs' work on disk: time held, waits, and changes
  *
  * One SQLite file, which a thread writes; nobody waits for it. A full disk, a damaged or newer
  * file, or a clock that was set stops nothing: each is logged and counted. A series is a GPU, or a
@@ -21,7 +21,7 @@
 #include "process/cgroup.h"
 #include "process/pod_names.h"
 
-/* Counters of the room: symbol, name, help text. */
+/* Counters of the history: symbol, name, help text. */
 #define GS_HISTORY_COUNTERS(X) \
 	X(WRITTEN, "written", "records written to the history") \
 	X(LOST, "lost", "records lost to the history: the queue was full, or a write failed") \
@@ -37,7 +37,7 @@ enum gs_history_counter {
 		GS_HIST_MAX
 };
 
-/* The sums: symbol, column. All of them add up. */
+/* The sums: symbol, column. Sums of several spans or series may be added. */
 #define GS_HISTORY_SUMS(X) \
 	X(HELD, held_ns) \
 	X(CONTENDED, contended_ns) \
@@ -58,12 +58,12 @@ enum gs_history_counter {
 	X(BLIND, blind)                /* records with unknown times */ \
 	X(COUNTED, counted)            /* records with known launches */ \
 	X(FLAWED, flawed)              /* records during which the log lost entries */ \
-	X(MEMORY, memory_mib_s)        /* memory times time, also of idle processes */ \
+	X(MEMORY, memory_mib_s)        /* MiB times s held, also by idle processes */ \
 	X(MEMORY_KNOWN, memory_known)  /* readings of the memory */ \
-	X(REQUESTS, deadline_requests) /* with a deadline and a known begin and end */ \
+	X(REQUESTS, deadline_requests) /* requests with deadline, known begin and end */ \
 	X(MISSED, deadline_missed) \
-	X(USED, used_ns)            /* gs_turn_used() */ \
-	X(UNPRICED, unpriced_turns) /* turns of which the unknown cost is still part of USED */ \
+	X(USED, used_ns)            /* GPU time used, by gs_turn_used() */ \
+	X(UNPRICED, unpriced_turns) /* turns with unknown costs, which USED includes */ \
 	X(PARKED, parked_ns)        /* time parked, on each GPU that had the process's memory */
 
 enum gs_history_sum {
@@ -76,7 +76,7 @@ enum gs_history_sum {
 struct gs_history_sums {
 	uint64_t v[GS_SUM_MAX];
 	uint64_t wait_bucket[GS_WAIT_BUCKETS]; /* as in struct gs_turn_sums */
-	/* how late the latest of GS_SUM_MISSED was; 0: unknown. No sum, but the largest value */
+	/* the greatest lateness among GS_SUM_MISSED, which is not a sum; 0: unknown */
 	uint64_t worst_late_ns;
 };
 
@@ -90,13 +90,14 @@ void gs_history_sums_sub(struct gs_history_sums *inout, const struct gs_history_
 struct gs_history_figure {
 	enum gs_history_sum sum;
 	const char *key; /* key in JSON; a time ends in _ms */
-	const char *is;  /* how it was obtained: exact, estimated */
+	const char *is;  /* how it was obtained: exact, estimated, told (by the program) */
 	unsigned int of; /* GS_FIGURE_* */
 	/* The figure is known if this sum is not 0; GS_SUM_MAX: always. */
 	enum gs_history_sum known;
 	/* Name in OpenMetrics, without gpusched_ and _total; NULL: none. */
 	const char *metric, *help;
-	bool priced; /* unknown unless all costs in it are known: if GS_SUM_UNPRICED is not 0 */
+	/* true: unknown while GS_SUM_UNPRICED is not 0, since it includes unknown costs */
+	bool priced;
 };
 extern const struct gs_history_figure gs_history_figures[];
 extern const size_t gs_history_nfigures;
@@ -119,16 +120,19 @@ struct gs_history_who {
 	char cgroup[GS_CGROUP_PATH_LEN];
 	struct gs_pod_names pod;
 	char job[GS_BATCH_JOB_LEN]; /* job of a batch system; "": none */
-	/* it serves other processes, and its figures are their work's */
+	/* the process is an MPS server: its figures are those of the work of its clients */
 	bool pool;
 };
 
-/* An event of a TSG or a process, or a change that @by made. Texts may be NULL. */
+/*
+ * An event of a TSG or a process, or a change made by user @by_uid (if @by is set). Texts may be
+ * NULL.
+ */
 struct gs_history_event {
 	int32_t pid; /* 0: the event is about no process */
 	uint64_t start_ns;
 	uint64_t tsg;    /* 0: about no TSG */
-	uint64_t ago_ns; /* when it happened */
+	uint64_t ago_ns; /* time since it happened */
 	const char *what, *target, *detail, *result;
 	bool by;
 	uint32_t by_uid;
@@ -150,7 +154,7 @@ struct gs_history;
 int gs_history_new(const struct gs_history_opts *opts, struct gs_history **ret);
 /* Writes what is in the queue, for 3 s at most, and frees. @h may be NULL. */
 void gs_history_free(struct gs_history *h);
-/* 0, or -ENOTSUP with the reason: nothing can be kept. For any thread. */
+/* Returns 0, or -ENOTSUP with the reason if nothing can be kept. For any thread. */
 int gs_history_state(struct gs_history *h, struct gs_error *err);
 
 /*

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * priv.h - what the files of the room share
+ * priv.h - declares what the files of the history share
  */
 #ifndef GPUSCHED_HISTORY_PRIV_H
 #define GPUSCHED_HISTORY_PRIV_H
@@ -41,7 +41,7 @@ struct db {
  * Opens the file, or makes it. -ENOTSUP: it is of a newer version; -EUCLEAN: not ours, or damaged.
  */
 int db_open(struct db *db, const char *dir, struct gs_error *err);
-/* Opens the file for reading. -ENOENT: there is none. */
+/* Opens the file for reading. -ENOTSUP: there is none, or it is of another version. */
 int db_open_read(struct db *db, const char *dir, struct gs_error *err);
 void db_close(struct db *db);
 /* Renames the file, whatever it is. A file that has the new name already is removed. */
@@ -50,7 +50,7 @@ int db_put_aside(const char *dir, struct gs_error *err);
 int db_errno(int rc);
 /* The last failure as an errno; -EUCLEAN if tables are missing. */
 int db_failure(struct db *db);
-/* A kept statement, reset; NULL: @db says why. */
+/* Returns the kept statement, reset; NULL: it failed, see db_failure(). */
 sqlite3_stmt *db_statement(struct db *db, enum statement which);
 int db_exec(struct db *db, const char *text);
 /* Runs @text, which returns no rows; binds @numbers in order. Returns an SQLite result. */
@@ -90,9 +90,10 @@ int apply_step(struct db *db, uint64_t now_s);
 #define TEND_PERIOD_S 600 /* between two rounds */
 
 struct tending {
-	int64_t series;  /* the next series to thin; 0: from the beginning */
-	uint64_t due_s;  /* time of the next round, if the present one is done */
-	uint64_t fine_s; /* points older than this are thinned from one a minute to one an hour */
+	int64_t series; /* the next series to thin; 0: from the beginning */
+	uint64_t due_s; /* time of the next round, if the present one is done */
+	/* points of more than this age are thinned from one a minute to one an hour */
+	uint64_t fine_s;
 };
 /* Does a part of the round. *ret_trimmed: processes that were dropped. Returns an SQLite result. */
 int tend_step(struct db *db, struct tending *t, const struct gs_history_opts *opts, uint64_t now_s,

@@ -15,7 +15,7 @@
 #include "process/cgroup.h"
 
 #define NAMES_MAX 120      /* length of the list of classes or policies in one row */
-#define CALM_MINUTES_MIN 5 /* with fewer minutes, nothing can be said */
+#define CALM_MINUTES_MIN 5 /* with fewer minutes, the calm wait is unknown */
 #define CALM_SPAN_S (24 * 3600)
 #define EVENTS_MAX 10000
 #define GPUS_MAX 64
@@ -244,7 +244,9 @@ static bool is_of(const struct gs_history_query *q, const char *comm, int64_t ui
 	return (!*q->comm || !fnmatch(q->comm, comm, 0)) && (!q->has_uid || uid == q->of_uid);
 }
 
-/* True if sums name no process: everybody may see them. */
+/*
+ * True if the user may see sums over all users' processes. Every user may if the sums name nobody.
+ */
 static bool sees_sums(const struct gs_history_query *q)
 {
 	bool names_nobody = (q->by == GS_BY_CLASS || q->by == GS_BY_GPU) && !of_some(q);
@@ -405,9 +407,9 @@ static int compare(const void *a, const void *b)
 }
 
 /*
- * Computes a process's wait in calm minutes. Takes the minutes of the last day in which the process
- * held the GPU, and of these the calmest quarter. The result is its wait, as a part of its wait and
- * GPU time.
+ * Computes a process's wait in calm minutes, as a part of its wait and GPU time. Takes the minutes
+ * of the last day in which the process held the GPU. The result is the most that it waited in the
+ * calmest quarter of them.
  */
 static int calm_of(struct asking *a, int64_t process, int64_t last_s, double *ret_pct,
 		   int *ret_minutes)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Sums in rows, and wait buckets as a blob. */
+/* Reads and writes sums in rows, with wait buckets as a blob. */
 #include <endian.h>
 #include <string.h>
 

@@ -24,8 +24,8 @@ static int64_t file_bytes(struct db *db)
 }
 
 /*
- * Thins the next few series: to one point an hour before @fine, and to one point in all before the
- * oldest time to keep.
+ * Thins the next few series. From points older than t->fine_s it keeps one an hour, and from points
+ * before @oldest_s one in all.
  */
 static int thin(struct db *db, struct tending *t, uint64_t oldest_s, uint64_t now_s)
 {
@@ -89,7 +89,10 @@ static int drop_events(struct db *db, int64_t before_s)
 	return db_run(db, "DELETE FROM event WHERE at < ?1 * 1000", &before_s, 1);
 }
 
-/* If the file is too large: removes minutes first, then whole processes, then the oldest events. */
+/*
+ * Shrinks a file that is too large: thins younger points first, then removes whole processes, then
+ * the oldest events.
+ */
 static int shrink(struct db *db, struct tending *t, uint64_t now_s, uint64_t *ret_trimmed)
 {
 	int rc;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Events and calls as JSON, and the fields that they share with records (docs/api.md). */
+/* Puts events and calls into JSON, and the fields that they share with records (docs/api.md). */
 #include <stdio.h>
 #include <string.h>
 

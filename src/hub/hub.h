@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * hub.h - what all rooms of a running instance share
+ * hub.h - declares what all parts of a running instance share
  *
- * That is the machine, the table with its writers, the loop, and the observers. Each room above has
- * a struct of its own for the rest, with a pointer to this struct. For the loop's thread.
+ * These are the machine, the table with its writers, the loop, and the observers. Each other part
+ * (a folder in src/) keeps the rest in its own struct, which points to this one. For the loop's
+ * thread.
  */
 #ifndef GPUSCHED_HUB_HUB_H
 #define GPUSCHED_HUB_HUB_H
@@ -159,7 +160,7 @@ struct gs_hub_opts {
 	bool daemon;     /* long-lived: guardian, heartbeat, adoption at start, policy of the
 			   configuration */
 	bool read_only;  /* for list and stats: takes no lock, reads no events, makes no calls */
-	sd_event *event; /* NULL: the instance makes a loop of its own */
+	sd_event *event; /* NULL: the instance makes its own loop */
 };
 
 #define GS_ASKED 64
@@ -200,7 +201,7 @@ struct gs_hub {
 
 	struct gs_observers observers;
 	struct gs_limited_user *limited; /* users whose work a limit has cut */
-	/* a client watches events, so the service makes those that are only for people */
+	/* a client watches events, so the service also makes the events that only people need */
 	bool watched;
 	uint64_t counters[GS_SVC_MAX];
 	/* classes by pid, kept while one request is answered */
@@ -208,7 +209,7 @@ struct gs_hub {
 };
 
 int gs_hub_new(const struct gs_config *config, const struct gs_hub_opts *opts, struct gs_hub **ret);
-/* Call this after all rooms, the engine, the policy and the account have ended. */
+/* Call this after all other parts, the engine, the policy and the account have ended. */
 void gs_hub_free(struct gs_hub *hub);
 
 static inline void gs_count(struct gs_hub *hub, enum gs_service_counter c)

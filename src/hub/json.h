@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * json.h - events, calls and numbers of the table as JSON
+ * json.h - puts events, calls and numbers of the table into JSON
  */
 #ifndef GPUSCHED_HUB_JSON_H
 #define GPUSCHED_HUB_JSON_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * limited.h - which users' work was cut, deferred or refused, and by which limit
+ * limited.h - counts how often each limit cut, deferred or refused a user's work
  *
  * All limits by user are counted in this one place. It makes the metric, the event and the log line
  * that name the user.
@@ -44,7 +44,10 @@ const char *gs_limit_name(enum gs_user_limit limit);
 /* Counts that @limit struck @uid, once or several times. */
 void gs_limited(struct gs_hub *hub, uid_t uid, enum gs_user_limit limit);
 void gs_limited_times(struct gs_hub *hub, uid_t uid, enum gs_user_limit limit, uint64_t times);
-/* How often @limit struck all users together; then the count of each user and limit that struck. */
+/*
+ * gs_limited_sum() returns how often @limit struck all users together. gs_limited_each() calls @fn
+ * for each user and each limit that struck that user.
+ */
 uint64_t gs_limited_sum(const struct gs_hub *hub, enum gs_user_limit limit);
 typedef void (*gs_limited_fn)(uid_t uid, const char *limit, uint64_t times, void *user);
 void gs_limited_each(const struct gs_hub *hub, gs_limited_fn fn, void *user);

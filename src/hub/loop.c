@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * The service's part of the event loop: heartbeat, and completions. The service joins the daemon's
- * loop; without a daemon it makes a loop of its own.
+ * Runs the service's part of the event loop: heartbeat, slices and completions. The service joins
+ * the daemon's loop; without a daemon it makes its own loop.
  */
 #include "hub/loop.h"
 
@@ -29,7 +29,7 @@ static uint64_t us_of(uint64_t ns)
 /* ---- heartbeat ------------------------------------------------------------------------------- */
 
 /*
- * A dry run writes no heartbeat: one that is left in the table says that there is something to
+ * A dry run writes no heartbeat: a heartbeat that is left in the table says that something needs
  * repair.
  */
 void gs_loop_beat(struct gs_hub *hub)
@@ -39,8 +39,8 @@ void gs_loop_beat(struct gs_hub *hub)
 }
 
 /*
- * This process stood still, and another one restored in its place. Plans of the old epoch are
- * dropped already. All TSGs are compared as if seen for the first time.
+ * If this process stood still and another one restored in its place, compares all TSGs as if seen
+ * for the first time. Plans of the old epoch are dropped already.
  */
 static void take_up_again(struct gs_hub *hub)
 {
@@ -80,7 +80,7 @@ static int on_beat(sd_event_source *src, uint64_t us, void *user)
 /* ---- slices ---------------------------------------------------------------------------------- */
 
 /*
- * A timer that is due, not a deferred source: that one would come before all other sources in each
+ * Uses a timer that is due now. A deferred source would come before all other sources in each
  * iteration.
  */
 static void plan_round(struct gs_hub *hub)
@@ -107,9 +107,9 @@ void gs_loop_slice(struct gs_hub *hub, struct gs_sliced *w, bool again)
 	plan_round(hub);
 }
 
-/* ---- who waits ------------------------------------------------------------------------------- */
+/* ---- completions ----------------------------------------------------------------------------- */
 
-/* Notes that time has passed. on_happened() runs afterwards and does the work. */
+/* Does nothing: on_happened() runs after each source, and does the work. */
 static int on_look(sd_event_source *src, uint64_t us, void *user)
 {
 	return 0;
@@ -134,7 +134,7 @@ static int prepare(struct gs_hub *hub)
 	return sd_event_prepare(hub->event);
 }
 
-/* Runs after each source of the loop, whatever room owns the source. */
+/* Runs after each source of the loop, in whatever part of the daemon. */
 static int on_happened(sd_event_source *src, void *user)
 {
 	struct gs_hub *hub = user;

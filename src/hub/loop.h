@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * loop.h - the service's part of the event loop
+ * loop.h - runs the service's part of the event loop
  */
 #ifndef GPUSCHED_HUB_LOOP_H
 #define GPUSCHED_HUB_LOOP_H
@@ -14,7 +14,7 @@ struct gs_hub;
 
 /* Events for which a completion may wait. */
 #define GS_ON_ENGINE (1u << 0)  /* calls came back */
-#define GS_ON_ERRAND (1u << 1)  /* a task of its own thread has ended */
+#define GS_ON_ERRAND (1u << 1)  /* a task in a separate thread has ended (task.h) */
 #define GS_ON_LOOKED (1u << 2)  /* a rescan of records is done */
 #define GS_ON_METRICS (1u << 3) /* the text of the metrics is made */
 #define GS_ON_PARK (1u << 4)    /* a process is where parking wanted it, or parking has failed */
@@ -35,8 +35,7 @@ void gs_loop_beat(struct gs_hub *hub);
 /* Queues work that is done in slices. @again: put it before the same user's other work. */
 void gs_loop_slice(struct gs_hub *hub, struct gs_sliced *w, bool again);
 /*
- * Runs the loop until @c is over. Only at start, at the end and in the library, where nobody else
- * waits.
+ * Runs the loop until @c is over. For the start, the end and the library, where nobody else waits.
  */
 void gs_loop_finish(struct gs_hub *hub, struct gs_completion *c);
 /* Begins @c, then runs the loop until it is over. */

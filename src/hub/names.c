@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Names for numbers of the table, as output shows them. */
+/* Gives the names under which output shows numbers of the table. */
 #include <stdio.h>
 
 #include "basic/cleanup.h"

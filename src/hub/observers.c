@@ -63,8 +63,8 @@ static void end_tsg(struct gs_observers *o, const struct gs_end *end)
 }
 
 /*
- * False for a policy's wishes: the engine reports all of them, with their results. Begins of requests may
- * come hundreds of times a second.
+ * False for a policy's wishes, which the engine reports with their results, and for begins of
+ * requests, which may come hundreds of times a second.
  */
 static bool is_told(const struct gpusched_event *ev)
 {
@@ -234,7 +234,7 @@ void gs_observers_dispatched(struct gs_observers *o)
 			o->all[i].dispatched(o->selves[o->all[i].self]);
 }
 
-/* ---- ends that nobody told ------------------------------------------------------------------- */
+/* ---- unreported ends ------------------------------------------------------------------------- */
 
 bool gs_observers_miss(struct gs_observers *o, const struct gpusched_tsg *recs, size_t n)
 {

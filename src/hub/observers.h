@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * observers.h - the observers of TSGs, and the one way in which a TSG ends
+ * observers.h - tells the observers of TSGs what happens, and ends TSGs
  *
  * The observers are one static table, which the service passes in (observed.c). Observers get facts
- * in the table's order, and ends in reverse order. So at an end, an observer may still use those
- * above it. A TSG is known from the time its record is first settled until its end. Each end is
- * reported once, from any source: a tap, the sweep, or a check of the table after events were lost.
+ * in the table's order, and ends in reverse order. So when a TSG ends, an observer may still use
+ * the observers above it in the table. A TSG is known from the time its record is first settled
+ * until its end. Each end is reported once, from any source: a tap, the sweep, or a check of the
+ * table after events were lost.
  */
 #ifndef GPUSCHED_HUB_OBSERVERS_H
 #define GPUSCHED_HUB_OBSERVERS_H
@@ -51,7 +52,8 @@ struct gs_request_done {
 /* Each function may be NULL. */
 struct gs_observer {
 	const char *name;
-	unsigned int self; /* index into gs_observers.selves of the room that is called */
+	/* index into gs_observers.selves: the object that the functions get as @self */
+	unsigned int self;
 	/* A tap saw the event. Observers get it in the table's order. */
 	void (*tapped)(void *self, const struct gpusched_event *ev);
 	/*
@@ -76,12 +78,12 @@ struct gs_observer {
 	void (*said)(void *self, json_t *event, uid_t owner);
 	/* A program's agent reports how long each of its requests may take; 0: no deadline. */
 	void (*deadline_told)(void *self, const struct gpusched_tsg *rec, uint64_t us);
-	/* A policy was started or stopped: about to happen, and done. */
+	/* policy_changes: a policy is about to be started or stopped. policy_changed: it was. */
 	void (*policy_changes)(void *self);
 	void (*policy_changed)(void *self);
 	/* Events about this process, which has TSGs, may have been lost. */
 	void (*process_met)(void *self, pid_t pid);
-	/* An answer from /proc came late. */
+	/* A late answer from /proc is there (process/reader.h). */
 	void (*answered)(void *self, enum gs_reader_what what, pid_t pid);
 	/*
 	 * beat: at each heartbeat. overtaken: after another process restored everything in place of
@@ -91,7 +93,7 @@ struct gs_observer {
 	void (*overtaken)(void *self);
 	/* All settings were restored, and TSGs of ended processes were removed without events. */
 	void (*restored)(void *self);
-	/* After each source of the loop, whatever room owns the source. */
+	/* Called after each source of the loop has run, in any part of the daemon. */
 	void (*dispatched)(void *self);
 };
 
@@ -99,7 +101,7 @@ struct gs_known;
 struct gs_observers {
 	const struct gs_observer *all;
 	size_t n;
-	void *const *selves;    /* the rooms, by gs_observer.self */
+	void *const *selves;    /* the objects that observers get as @self, by gs_observer.self */
 	struct gs_known *known; /* all known TSGs, by id */
 };
 
@@ -113,15 +115,15 @@ void gs_observers_tell(struct gs_observers *o, const struct gpusched_tsg *rec, u
 void gs_observers_know(struct gs_observers *o, const struct gpusched_tsg *rec);
 void gs_observers_seen(struct gs_observers *o, const struct gpusched_tsg *rec);
 /*
- * Reports that @rec has ended; @by is not GS_END_TAP. Does nothing if the record's flag GONE is
- * set: a tap has reported the end.
+ * Ends the TSG of @rec; @by is not GS_END_TAP. Reports no event of the end if the record's flag
+ * GONE is set, since a tap has written one.
  */
 void gs_observers_end(struct gs_observers *o, const struct gpusched_tsg *rec, enum gs_end_by by);
 void gs_observers_called(struct gs_observers *o, const struct gs_engine_call *call);
 void gs_observers_turn(struct gs_observers *o, const struct gs_turn *turn);
 void gs_observers_turns_read(struct gs_observers *o);
 void gs_observers_request(struct gs_observers *o, const struct gs_request_done *done);
-/* For observer.said. The call takes the reference to @event. */
+/* Calls the observers' `said`. Takes the reference to @event. */
 #define GS_NOBODY ((uid_t)-1)
 void gs_observers_say(struct gs_observers *o, json_t *event, uid_t owner);
 void gs_observers_deadline_told(struct gs_observers *o, const struct gpusched_tsg *rec,

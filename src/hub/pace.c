@@ -20,7 +20,7 @@ void gs_pace_done(struct gs_pace *t)
 	t->schedstat = -1;
 }
 
-/* How long the thread has waited for a processor, although it could have run. */
+/* *ret_ns: how long the thread could have run, but waited for a processor. False: unknown. */
 static bool queued(const struct gs_pace *t, uint64_t *ret_ns)
 {
 	unsigned long long ran, waited;

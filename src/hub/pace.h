@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pace.h - how long the iterations of the loop were, and where the time went
+ * pace.h - measures how long the loop's iterations take, and where the time goes
  *
  * An iteration's time is work, sleep (for a lock, a disk, the kernel's RCU), or a wait for a busy
  * processor. Work and sleep are the iteration's own time.
@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 struct gs_pace {
-	/* Each the maximum over all iterations. */
+	/* The maximum of each over all iterations. */
 	uint64_t longest_ns, longest_cpu_ns, longest_own_ns;
 	bool own_known; /* false: this kernel does not report run queue time */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * peer.h - the user that makes a request
+ * peer.h - describes the user or pod that makes a request
  */
 #ifndef GPUSCHED_HUB_PEER_H
 #define GPUSCHED_HUB_PEER_H
@@ -19,8 +19,8 @@ struct gs_peer {
 	 */
 	int fd;
 	/*
-	 * Not "": the peer asks through the socket for pods, and is this pod (or container). Then
-	 * @uid only serves quotas, and belongs to no user.
+	 * The pod (or container) that the peer is, if it asks through the socket for pods; "": the
+	 * peer is a user. A pod's @uid belongs to no user, and only serves quotas.
 	 */
 	char pod[GS_CONTAINER_LEN];
 };

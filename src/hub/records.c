@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Facts about one record: its GPU, its class, the settings in the hardware. */
+/* Finds facts about one record: its GPU, its class, the settings in the hardware. */
 #include "hub/records.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * records.h - facts about one record
+ * records.h - finds facts about one record
  */
 #ifndef GPUSCHED_HUB_RECORDS_H
 #define GPUSCHED_HUB_RECORDS_H
@@ -10,7 +10,10 @@
 
 struct gs_hub;
 
-/* gs_classify() with a cache for one selection of records: a process may have many TSGs in it. */
+/*
+ * Does as gs_classify(), with a cache for one selection of records: a process may have many TSGs in
+ * it.
+ */
 int gs_record_classify(struct gs_hub *hub, pid_t pid, struct gs_class_answer *ret);
 /* Returns NULL if the GPU is unknown. */
 const struct gs_gpu *gs_record_gpu(const struct gs_hub *hub, const struct gpusched_tsg *rec);

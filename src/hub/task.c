@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * A long task, run once in a thread of its own. The loop goes on, and is told when the task ends.
+ * Runs a long task once in a separate thread. The loop goes on, and gets an event when the task
+ * ends.
  */
 #include "hub/task.h"
 
@@ -83,7 +84,7 @@ void gs_errand_wait(struct gs_errand *e)
 {
 	struct gs_completion c = { .check = is_over, .on = GS_ON_ERRAND, .user = e };
 
-	e->refs++; /* last reference: no other thread can take one */
+	e->refs++; /* keeps @e during the wait; only the loop's thread changes refs */
 	gs_loop_wait(e->hub, &c);
 	gs_errand_unref(e);
 }
@@ -110,7 +111,7 @@ void gs_errand_leave(struct gs_errand *e, unsigned int ms)
 	}
 	__atomic_store_n(&e->left, true, __ATOMIC_SEQ_CST);
 	e->source = sd_event_source_disable_unref(e->source);
-	pthread_detach(e->thread); /* the thread may still use its data, so that is never freed */
+	pthread_detach(e->thread); /* the thread may still use @e, so @e is never freed */
 }
 
 bool gs_errand_follow(const struct gs_errand *e, const bool *stop)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * task.h - runs a long task in a thread of its own
+ * task.h - runs a long task in a separate thread
  */
 #ifndef GPUSCHED_HUB_TASK_H
 #define GPUSCHED_HUB_TASK_H
@@ -16,7 +16,7 @@ struct gs_errand {
 	void (*end)(struct gs_errand *e);  /* runs in the loop, afterwards */
 	void (*free)(struct gs_errand *e);
 	struct gs_hub *hub;
-	void *owner;       /* the room that owns the task */
+	void *owner;       /* the object that owns the task */
 	unsigned int refs; /* one held by the caller, one by the thread */
 	bool over, left;
 	pthread_t thread;
@@ -34,7 +34,8 @@ void gs_errand_wait(struct gs_errand *e);
  */
 void gs_errand_leave(struct gs_errand *e, unsigned int ms);
 /*
- * For another thread, which has a reference: waits for the end of the task (true), or until *@stop.
+ * For another thread, which has a reference: waits until the task is over (returns true) or *@stop
+ * is set (returns false).
  */
 bool gs_errand_follow(const struct gs_errand *e, const bool *stop);
 /* For the task's thread: true if it was left behind, so that the service may be gone. */

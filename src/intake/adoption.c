@@ -2,10 +2,9 @@
 /*
  * adoption.c - adopts TSGs that no tap saw made: from before the taps, or made past them
  *
- * At the start, for less than two seconds, TSGs are adopted at once. The rest is left to tasks. So
- * is the client of a TSG that a tap later sees in use and that the table does not have. Asking RM
- * takes longer the more objects a client has. The loop then settles the TSGs that were found, in
- * slices.
+ * At the start, for less than two seconds, TSGs are adopted at once. The rest is left to tasks.
+ * Tasks also adopt a TSG that has no record when a tap later sees it in use. Asking RM takes longer
+ * the more objects a client has. The loop then settles the TSGs that were found, in slices.
  */
 #include "intake/adoption.h"
 
@@ -54,14 +53,12 @@ static void on_found(const struct gpusched_tsg *rec, void *user)
 {
 	struct gs_adopting_trip *t = user;
 
-	/* Out of memory: the policy sees the TSG at its next start. */
+	/* If there is no memory, the policy sees the TSG only at the policy's next start. */
 	if (!GS_GROW(t->found, t->size, t->n + 1))
 		t->found[t->n++] = rec->key;
 }
 
-/*
- * The adoption outlives each task, so its callback gets the room, and finds the present task there.
- */
+/* The adoption outlives each task, so its callback gets @in, and finds the present task there. */
 static void on_found_of_rest(const struct gpusched_tsg *rec, void *user)
 {
 	struct gs_intake *in = user;
@@ -255,7 +252,7 @@ static void plan(struct gs_intake *in)
 	sd_event_source_set_enabled(a->due, SD_EVENT_ONESHOT);
 }
 
-/* ---- from outside ---------------------------------------------------------------------------- */
+/* ---- entry points ---------------------------------------------------------------------------- */
 
 void gs_orphan_seen(struct gs_intake *in, const struct gpusched_event *ev)
 {

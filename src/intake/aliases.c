@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* aliases.c - rounds over the table: ask for the GPU's ids, compare them, remove aliases */
+/* aliases.c - asks for the GPU's ids in rounds, compares them, and removes aliases */
 #include "intake/aliases.h"
 
 #include <string.h>
@@ -19,8 +19,8 @@
 #define END_MS 1000
 
 /*
- * Candidates are asked before servers. If a server has the id later than a candidate had it, the id
- * cannot have passed to a newer TSG in between.
+ * RM is asked about candidates before servers. So if a server then has the id that a candidate had,
+ * the id has not passed to a newer TSG in between.
  */
 struct round {
 	struct gs_errand errand;
@@ -57,7 +57,7 @@ static bool may_serve(const struct gpusched_tsg *server, const struct gpusched_t
 	       (!server->task.uid || server->task.uid == rec->task.uid);
 }
 
-/* ---- what becomes of one --------------------------------------------------------------------- */
+/* ---- aliases that were found ----------------------------------------------------------------- */
 
 /* Restoring settings through the alias changed the server's TSG as well: set its settings again. */
 static void call_servers_again(struct gs_intake *in, const struct gpusched_tsg *alias,
@@ -101,7 +101,7 @@ static void mark(struct gs_intake *in, const struct gpusched_tsg *rec, uint32_t 
 	gs_engine_anew(in->hub->engine, &now.key);
 }
 
-/* ---- RM's word ------------------------------------------------------------------------------- */
+/* ---- RM's answers ---------------------------------------------------------------------------- */
 
 static void ask(struct gs_errand *e)
 {
@@ -149,7 +149,7 @@ static void end(struct gs_errand *e)
 		a->pause_ns = !a->pause_ns                     ? PAUSE_MIN_NS
 			      : a->pause_ns < PAUSE_MAX_NS / 2 ? 2 * a->pause_ns
 							       : PAUSE_MAX_NS;
-	a->wanted = true; /* another round is to remove the records that were marked */
+	a->wanted = true; /* the next round removes the records that were marked */
 	plan(e->owner, gs_now_ns() + (told ? GAP_NS : a->pause_ns));
 }
 
@@ -167,7 +167,7 @@ static void take_servers(struct round *r, const struct gpusched_tsg *recs, size_
 			r->servers[r->nservers++] = recs[i];
 }
 
-/* TSGs with an unknown id, or with an id that is known to be a server's. */
+/* True if the TSG may be an alias: its id or a server's is unknown, or both ids are the same. */
 static bool is_to_ask(struct gs_intake *in, const struct round *r, const struct gpusched_tsg *rec,
 		      uint32_t *ret_hw)
 {
@@ -241,7 +241,7 @@ static void plan(struct gs_intake *in, uint64_t at_ns)
 	sd_event_source_set_enabled(a->due, SD_EVENT_ONESHOT);
 }
 
-/* ---- from outside ---------------------------------------------------------------------------- */
+/* ---- entry points ---------------------------------------------------------------------------- */
 
 void gs_aliases_record(void *self, const struct gpusched_tsg *rec)
 {

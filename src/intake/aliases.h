@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * aliases.h - records of an MPS server's TSG under the handle of a client
+ * aliases.h - finds and removes records of an MPS server's TSG under a client's handle
  *
- * A client of the driver's own servers has the server's TSG under a handle of its own. No tap sees
- * that handle made, so the TSG is adopted at a start or when it is used. Both handles have the same
- * id on the GPU, which RM reports and no user can forge. Changes made through the alias are
- * restored, and then its record is removed. For the loop's thread.
+ * An MPS client has its server's TSG under another handle. No tap sees that handle made, so the TSG
+ * is adopted at a start or when it is used. Both handles have the same id on the GPU, which RM
+ * reports and no user can forge. Changes made through the alias are restored, and then its record
+ * is removed. For the loop's thread.
  */
 #ifndef GPUSCHED_INTAKE_ALIASES_H
 #define GPUSCHED_INTAKE_ALIASES_H
@@ -26,7 +26,7 @@ struct gs_aliases {
 	sd_event_source *due;
 };
 
-/* Call it when a record has come, or has another process. */
+/* Call this when a record is new, or has another process. */
 void gs_aliases_record(void *self, const struct gpusched_tsg *rec);
 void gs_aliases_end(struct gs_intake *in);
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * hardware.c - the GPU's own ids of TSGs: a task asks RM once for each TSG, when a request wants to
- * show the ids
+ * hardware.c - asks RM once for each TSG's id on the GPU, when a request shows ids
  *
  * The driver answers from its memory, without calling the GPU's firmware.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * hardware.h - the GPU's own ids of TSGs, which RM reports through a file of the TSG's owner
+ * hardware.h - asks RM for the GPU's own ids of TSGs, through a file of the TSG's owner
  *
  * An id is kept as long as the TSG exists. For the loop's thread.
  */
@@ -23,7 +23,10 @@ struct gs_intake;
  */
 int gs_hardware_ask(struct gs_intake *in, const uid_t *only, const struct gpusched_tsg *recs,
 		    size_t n, struct gs_errand **ret);
-/* For the thread of a task. Returns 0, or -errno of the borrowing; also -EBADF if RM refuses. */
+/*
+ * Reads one id, in the thread of a task. Returns 0, the borrowing's -errno, or -EBADF if RM
+ * refuses.
+ */
 int gs_hardware_read(struct gs_errand *e, const struct gpusched_tsg *rec, uint32_t *ret);
 /* Keeps RM's answer; UINT32_MAX: RM gave none. */
 void gs_hardware_note(struct gs_intake *in, const struct gpusched_tsg *rec, uint32_t hw);

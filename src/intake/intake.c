@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Consequences of the taps' events, of late answers, and of lost events. */
+/* Handles the taps' events, late answers, and lost events. */
 #include "intake/intake.h"
 
 #include <errno.h>
@@ -22,7 +22,7 @@
 /* ---- lost events ----------------------------------------------------------------------------- */
 
 /*
- * Lost events are in the table in any case, so the whole table is read again, as at a start. One
+ * The table holds what lost events reported, so the whole table is read again, as at a start. One
  * program can fill the ring again and again, so there is a pause between two such reads.
  */
 static void check_losses(struct gs_intake *in)
@@ -34,7 +34,7 @@ static void check_losses(struct gs_intake *in)
 		return;
 	now = gs_now_ns();
 	if (in->looking.round.lost || in->looking.next.lost)
-		return; /* the end of the draining calls this again */
+		return; /* the sweep after that round calls this again */
 	if (now < in->losses_next_ns) {
 		gs_sweep_in(in, in->losses_next_ns - now); /* the sweep calls this again */
 		return;
@@ -115,7 +115,7 @@ static void on_event(const struct gpusched_event *ev, void *user)
 	gs_observers_tapped(&in->hub->observers, ev);
 }
 
-/* A late answer: ask again, and the answer is there. */
+/* A late answer has come: asking again gets it. */
 void gs_intake_answered(void *self, enum gs_reader_what what, pid_t pid)
 {
 	struct gs_intake *in = self;

@@ -24,14 +24,14 @@ struct gs_job_asked {
 struct gs_intake {
 	struct gs_hub *hub;
 	sd_event_source *sweep, *events;
-	sd_event_source *pods; /* watches for names of pods; NULL: nobody is told of changes */
+	sd_event_source *pods; /* watches for names of pods; NULL: changes are not noticed */
 	bool draining;         /* throws away events from before this instance */
 	/* The taps' count of lost events up to which the table was read again. */
 	uint64_t events_lost;
 	uint64_t losses_next_ns; /* no read of the table for lost events before this time */
 	uint64_t table_full;     /* the taps' count of TSGs that found no room, as last reported */
-	uint64_t full_next_ns;   /* no report of it before this time */
-	uint64_t past_next_ns;   /* no check for processes past a share before this time */
+	uint64_t full_next_ns;   /* no report of a full table before this time */
+	uint64_t past_next_ns;   /* no check for processes past a quota before this time */
 	uint64_t unseen_ns;      /* when a TSG that is not in the table last ran; 0: never */
 	struct gs_ends ends;
 	struct gs_sweeping sweeping;
@@ -56,7 +56,10 @@ void gs_intake_quiet(struct gs_intake *in);
 /* Logs which users fill a full table. Costs one read of a counter if the table is not full. */
 void gs_full_check(struct gs_intake *in);
 
-/* Events from before this instance are thrown away: the table holds what they reported. */
+/*
+ * Begins to handle events. Throws away those from before this instance: the table holds what they
+ * reported.
+ */
 int gs_intake_start(struct gs_intake *in, struct gs_error *err);
 /* The observer's function for events of the taps. */
 void gs_intake_tapped(void *self, const struct gpusched_event *ev);

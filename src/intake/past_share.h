@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * past_share.h - processes that have reached their quota of table records
+ * past_share.h - handles processes that have reached their quota of table records
  */
 #ifndef GPUSCHED_INTAKE_PAST_SHARE_H
 #define GPUSCHED_INTAKE_PAST_SHARE_H

@@ -216,7 +216,7 @@ json_t *gs_pool_json(struct gs_intake *in, pid_t server)
 	return json_pack("{s:s, s:b, s:o}", "name", p->name, "share", p->share, "clients", clients);
 }
 
-/* ---- what a server runs ---------------------------------------------------------------------- */
+/* ---- a server's program ---------------------------------------------------------------------- */
 
 #define LATE_NS (2 * NS_PER_S)
 

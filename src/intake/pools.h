@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pools.h - MPS servers that gpusched's own supervisors have registered (src/mps)
+ * pools.h - keeps the MPS servers that gpusched's supervisors have registered (src/mps)
  *
  * Such a server is one unit with a class: policies and the engine's laws (docs/architecture.md) see
  * its TSG as one program's. A process counts as such a server if a process of the same user
@@ -26,7 +26,10 @@ struct gs_intake;
 #define GS_POOL_CLIENTS 64 /* a server has 60 clients at most */
 #define GS_POOL_NAME_MAX 32
 
-/* A process that a pool's owner named: the process that had the pid at that time. */
+/*
+ * A process that a pool's owner named by its pid. @start_ns tells it from later processes with that
+ * pid.
+ */
 struct gs_pool_process {
 	pid_t pid;
 	uint64_t start_ns;
@@ -48,14 +51,17 @@ struct gs_pool {
 	size_t nclients;
 	struct gs_pool_process members[GS_POOL_CLIENTS]; /* their descendants may become clients */
 	size_t nmembers;
-	/* The server has ended, later than it was killed: its GPU contexts are freed by then. */
+	/*
+	 * Reports the server's end. That comes later than a kill: by then its GPU contexts are
+	 * freed.
+	 */
 	sd_event_source *ended;
 };
 
 /* The log may name a client thousands of times a second: its ancestors are looked up once. */
 #define GS_POOL_ASKED 64
 struct gs_pool_asked {
-	pid_t pid, server; /* 0: the process is in no pool */
+	pid_t pid, server; /* server 0: the process is in no pool */
 	uint64_t ns;
 };
 
@@ -73,15 +79,15 @@ struct gs_pools {
 };
 
 /*
- * As gs_reader_program(), for a server that is about to be registered. -EAGAIN: there is no answer
- * yet. It is kept when it comes, so call this again.
+ * Does as gs_reader_program(), for a server that is about to be registered. -EAGAIN: there is no
+ * answer yet. It is kept when it comes, so call this again.
  */
 int gs_pool_program(struct gs_intake *in, pid_t pid, struct gs_program *ret);
 void gs_pool_answered(struct gs_intake *in, pid_t pid);
 /* Returns NULL if @pid is no pool's server. */
 const struct gs_pool *gs_pool_of_server(const struct gs_intake *in, pid_t pid);
 const struct gs_pool *gs_pool_of_client(const struct gs_intake *in, pid_t pid);
-/* The pool process for @pid. The caller checks its owner. */
+/* Describes the process that has @pid now. The caller checks its owner. */
 struct gs_pool_process gs_pool_process(pid_t pid);
 /*
  * The pool in which @pid works, found by its ancestors; NULL: none. The answer may be a second old.

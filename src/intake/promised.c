@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* promised.c - requests of TSGs, as their policy is to know them */
+/* promised.c - tells policies and people which requests of TSGs are granted */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +28,7 @@ static uint32_t reserved(struct gs_intake *in)
 	return 0;
 }
 
-/* A runlist's key has the partition above the GPU. */
+/* In a runlist's key, the partition's bits are above those of the GPU. */
 static uint32_t gpu_of(const struct gs_promise_group *g)
 {
 	return g->key.runlist >> 8 & 0xffffu;

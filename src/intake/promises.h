@@ -66,7 +66,7 @@ bool gs_promises_drop(struct gs_promises *p, uint64_t id);
  */
 void gs_promises_settle(struct gs_promises *p, bool by_start);
 
-/* ---- of the service -------------------------------------------------------------------------- */
+/* ---- for the service ------------------------------------------------------------------------- */
 
 struct gs_intake;
 struct gpusched_tsg;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * reap.c - when to look for the holders of the driver's files, and the consequences of an end
+ * reap.c - plans sweeps for the holders of the driver's files, and ends records without one
  *
  * A task looks for holders: that takes longer the more descriptors users have. The loop reports the
  * ends.
@@ -47,7 +47,7 @@ static void on_denied_end(const struct gpusched_tsg *rec, void *user)
 	gs_observers_end(&in->hub->observers, rec, GS_END_DENIED);
 }
 
-/* If a tap or a sweep is ending the same record, it does no harm. */
+/* Ends the record. That does no harm if a tap or a sweep is ending it too. */
 void gs_reap_denied(struct gs_intake *in, const struct gpusched_tsg *rec)
 {
 	gs_log(in->denied_pid == rec->task.pid ? LOG_DEBUG : LOG_NOTICE,
@@ -81,8 +81,8 @@ static void on_swept(const struct gpusched_tsg *rec, void *user)
 }
 
 /*
- * An exit is reported before the process's files are closed, which may take a while. The timer also
- * finds descriptors that a living process has closed. With a large table a sweep is costly. So the
+ * Plans the next sweep. An exit is reported before the process's files are closed, and a living
+ * process may close descriptors without a report. With a large table a sweep is costly. So the
  * longer sweeps take, the rarer they are.
  */
 static void end_sweep(struct gs_intake *in, uint64_t cpu_ns)
@@ -155,7 +155,7 @@ static int begin(struct gs_intake *in)
 	return r;
 }
 
-/* A sweep that is under way may have passed the files for which this one was asked. */
+/* A sweep under way may have passed the files in question, so another one follows it. */
 void gs_service_sweep(struct gs_intake *in)
 {
 	uint64_t now = gs_now_ns();

@@ -17,7 +17,7 @@ struct gs_sweep_errand;
 struct gs_sweeping {
 	struct gs_sweep_errand *errand; /* NULL: none is under way */
 	bool again;                     /* another sweep was asked for meanwhile */
-	uint64_t not_before_ns;         /* time of the next sweep */
+	uint64_t not_before_ns;         /* earliest time of the next sweep */
 };
 
 /* Delay after an exit, since several processes often end together. */

@@ -60,7 +60,7 @@ static void doubt(struct gs_intake *in, const struct gpusched_tsg *rec)
 		gs_engine_doubt(in->hub->engine, &rec->key);
 }
 
-/* @ret->comm: the name now; empty: the process has ended. */
+/* Looks up the record's process. @ret->comm: its present name; empty: the process has ended. */
 static void meet(struct gs_intake *in, const struct gpusched_tsg *rec, struct gpusched_event *ret)
 {
 	pid_t pid = (pid_t)rec->task.pid;
@@ -77,7 +77,7 @@ static void meet(struct gs_intake *in, const struct gpusched_tsg *rec, struct gp
 		gs_observers_process_met(&in->hub->observers, pid);
 }
 
-/* Descriptors may outlive an exec, and TSGs with them. */
+/* Takes the process's new name: descriptors may outlive an exec, and TSGs with them. */
 static void rename_record(struct gs_intake *in, struct gpusched_tsg *rec,
 			  const char comm[GPUSCHED_COMM_LEN])
 {
@@ -87,7 +87,10 @@ static void rename_record(struct gs_intake *in, struct gpusched_tsg *rec,
 	gs_record_poke(in, rec, GPUSCHED_POKE_WHO);
 }
 
-/* Do not ask again for a class that we were given: a late answer would loop. */
+/*
+ * Uses the class from gs_process_reclassify() where there is one: to ask again could give a late
+ * answer and so another round, without end.
+ */
 static void settle(struct gs_intake *in, struct gpusched_tsg *rec)
 {
 	const struct gs_looked_pid *told = in->looking.round.all ? NULL : find(&in->looking, rec);
@@ -197,7 +200,7 @@ static void plan(struct gs_intake *in)
 	gs_loop_slice(in->hub, &l->sliced, false);
 }
 
-/* ---- from outside ---------------------------------------------------------------------------- */
+/* ---- entry points ---------------------------------------------------------------------------- */
 
 void gs_looking_overtaken(void *self)
 {

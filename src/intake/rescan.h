@@ -31,14 +31,19 @@ struct gs_looking {
 	struct gpusched_event met; /* the process of the last record */
 };
 
-/* Both settle all records: at once, before there is a loop; and in slices. */
+/*
+ * gs_records_settle() settles all records at once, before there is a loop. gs_records_look() does
+ * so in slices.
+ */
 void gs_records_settle(struct gs_intake *in);
 void gs_records_look(struct gs_intake *in);
 /* Settles all records, since events were lost. */
 void gs_records_look_lost(struct gs_intake *in);
 /* Observer's function: another process restored everything in place of this daemon. */
 void gs_looking_overtaken(void *self);
-/* Looks up the class of @pid again, and soon after that the class and name of its records. */
+/*
+ * Looks up the class of @pid again, and soon afterwards updates the class and name of its records.
+ */
 void gs_process_reclassify(struct gs_intake *in, pid_t pid);
 bool gs_looking_is_over(const struct gs_intake *in);
 void gs_looking_free(struct gs_intake *in);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Class, GPU, cgroup and job of a record, written into the table. */
+/* Writes the class, GPU, cgroup and job of a record into the table. */
 #include "intake/settle.h"
 
 #include <errno.h>
@@ -53,7 +53,10 @@ static bool is_mps(pid_t pid, bool was)
 	return r < 0 ? was : r;
 }
 
-/* If the service was told of the MPS client in time, the taps know it too. */
+/*
+ * Updates the record's flag MPS. The taps have set it already if the service knew the process in
+ * time.
+ */
 static bool take_mps(struct gpusched_tsg *rec)
 {
 	bool is = (rec->flags & GPUSCHED_TSG_MPS) || gs_record_calls_itself_mps(rec);
@@ -114,7 +117,7 @@ static bool take_class(struct gs_intake *in, struct gpusched_tsg *rec,
 	return true;
 }
 
-/* Ancestors are looked up once for all TSGs that a process makes meanwhile. */
+/* Looks up the process's job at most once a second, since that goes through all ancestors. */
 static uint64_t job_of(struct gs_intake *in, const struct gpusched_tsg *rec)
 {
 	struct gs_job_asked *a = &in->jobs[rec->task.pid % GS_ASKED];
@@ -238,7 +241,7 @@ void gs_record_settle_as(struct gs_intake *in, struct gpusched_tsg *rec,
 		gs_policy_ask(in->hub->policy, GPUSCHED_RUN_SCHEDULE, &rec->key, 0);
 	if (what & GPUSCHED_POKE_CLASS)
 		gs_observers_tell(&in->hub->observers, rec, GPUSCHED_EV_CLASS, rec->task.class_id);
-	if (in->hub->engine) /* the gate's wait comes first: the GPU may be waiting for this TSG */
+	if (in->hub->engine) /* before the observers, since the TSG may be waiting at the gate */
 		compare(in->hub->engine, rec, answer);
 	gs_observers_seen(&in->hub->observers, rec);
 }

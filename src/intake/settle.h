@@ -13,7 +13,7 @@ struct gs_intake;
 
 /* Writes the GPU's index and the class of one record; runs task_init if the class changed. */
 void gs_record_settle(struct gs_intake *in, struct gpusched_tsg *rec);
-/* The same with the given class. @answer NULL: its class is not known. */
+/* Does the same with the given class. @answer NULL: the class is not known. */
 void gs_record_settle_as(struct gs_intake *in, struct gpusched_tsg *rec,
 			 const struct gs_class_answer *answer);
 /* Notes the deadline that the program reports, also for its later TSGs. @us 0: it reports none. */

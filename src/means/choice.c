@@ -57,6 +57,8 @@ static struct gs_means_choice choose_be(const struct gs_means_case *c)
 	is_short = known && wait_us[GS_MEANS_SHARE] < wait_us[GS_MEANS_SLICES];
 	if (is_short && c->seen.lc_turn_us > LONG_TURN * wait_us[GS_MEANS_SLICES])
 		return choice(GS_MEANS_SLICES, GS_MEANS_WHY_LONG_TURNS);
+	if (is_short && !c->seen.lc_turn_us)
+		return choice(GS_MEANS_SLICES, GS_MEANS_WHY_NO_TURNS);
 	if (is_short && !c->may_share)
 		return choice(GS_MEANS_SLICES, GS_MEANS_WHY_NOT_ALLOWED);
 	if (is_short)

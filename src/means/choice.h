@@ -7,7 +7,7 @@
  * means with the shorter wait is chosen: a shared server for short blocks, slices for long ones.
  * Otherwise slices are chosen, which need no shared server. A turn with many kernels waits for one
  * switch under slices, but for a block before each kernel in a server. So slices are also chosen if
- * the services on the GPU have long turns.
+ * the turns of the services on the GPU are long, or of unknown length.
  */
 #ifndef GPUSCHED_MEANS_CHOICE_H
 #define GPUSCHED_MEANS_CHOICE_H
@@ -54,6 +54,8 @@ const char *gs_means_name(enum gs_means_name m);
 	X(LONG_TURNS, \
 	  "its thread blocks are short, but the services beside it had long turns: in a " \
 	  "shared server many of their kernels would wait for such blocks") \
+	X(NO_TURNS, "its thread blocks are short, but how long the turns of services beside it " \
+		    "are is not known: a shared server suits short turns alone") \
 	X(NO_BLOCKS, "how long its thread blocks are is not known: it was not in CTA mode beside " \
 		     "others") \
 	X(POOL_RUNS, "its thread blocks are not short, and its user's pool of class be runs") \
@@ -82,7 +84,7 @@ struct gs_evidence {
 	uint32_t switch_us; /* from there to the first instruction of the next program */
 	uint32_t turns_a_request;
 	uint32_t be_beside; /* most other BEs that were on its GPU at the same time */
-	/* for a BE: the mean turn, during its trial, of the services on its GPU */
+	/* for a BE: the longest mean turn of a service that lately ran on its GPU */
 	uint32_t lc_turn_us;
 };
 

@@ -26,16 +26,11 @@
 #define WINDOW_NS (5 * NS_PER_S)
 #define LEAST_NS NS_PER_S       /* shortest window that is judged when its TSG ends */
 #define TRIED_NS (2 * NS_PER_S) /* shortest window that shows whether a trial is worthwhile */
+#define TURNS_LEAST 20u         /* fewest turns of a window that show how long turns are */
 #define SAVE_NS (60 * NS_PER_S)
 #define SAVE_MS 3000 /* longest wait for the disk when the instance ends */
 #define WATCHED_MAX 4096u
 #define WATCHED_USER 128u
-
-/* Sums over the turns of all services on a GPU. */
-struct lc_sums {
-	unsigned int tsgs;
-	uint64_t turns, held_ns;
-};
 
 /* A compute TSG that is watched. */
 struct watched {
@@ -53,7 +48,8 @@ struct watched {
 	uint32_t timeslice_us;
 	struct gs_leaving leaving;
 	struct gs_trial trial;
-	struct lc_sums lc; /* the sums when the trial began */
+	uint32_t turn_us;    /* an LC's mean turn, from its last window that shows it; 0: unknown */
+	uint32_t lc_turn_us; /* for a BE: the longest @turn_us of the LCs on its GPU; 0: unknown */
 };
 
 struct watching_user {
@@ -142,14 +138,29 @@ static void take_neighbours(const struct gs_means_known *k, const struct watched
 	}
 }
 
+/* Returns an LC's mean turn in the window, without the time in which it was idle; 0: unknown. */
+static uint32_t turn_in_log_us(const struct watched *w, const struct gs_tsg_sums *now)
+{
+	uint64_t turns = now->turns - w->before.turns;
+	uint64_t idle_ns =
+		(now->alone_ns - w->before.alone_ns) - (now->worked_ns - w->before.worked_ns);
+	uint64_t held_ns = now->held_ns - w->before.held_ns;
+
+	if (turns < TURNS_LEAST || idle_ns > held_ns)
+		return 0;
+	return (uint32_t)((held_ns - idle_ns) / turns / NS_PER_US);
+}
+
 /*
  * Adds the policy's report on an LC. A policy can try other settings on a program, so it may know
- * more than the log.
+ * more than the log. In a hold an LC stays loaded, so the log does not show how long its turns are.
  */
-static void take_says(struct gs_means_known *k, const struct watched *w, struct gs_evidence *e)
+static void take_says(struct gs_means_known *k, struct watched *w, const struct gs_tsg_sums *now,
+		      struct gs_evidence *e)
 {
 	CLEANUP_JSON json_t *says = NULL;
-	const char *kind;
+	const char *kind, *means;
+	uint32_t turn_us;
 
 	if (!k->hub->policy || gs_means_role(w->class_id) != GS_ROLE_LC)
 		return;
@@ -164,6 +175,26 @@ static void take_says(struct gs_means_known *k, const struct watched *w, struct 
 	if (kind && !strcmp(kind, "LAUNCH_BOUND"))
 		e->kind = GS_PROGRAM_LAUNCH_BOUND;
 	e->turns_a_request = (uint32_t)gs_json_number(says, "turns_a_request");
+	turn_us = (uint32_t)gs_json_number(says, "turn_us");
+	means = json_string_value(json_object_get(says, "means"));
+	if (!turn_us && !(means && !strcmp(means, "HOLDS")))
+		turn_us = turn_in_log_us(w, now);
+	if (turn_us)
+		w->turn_us = turn_us;
+}
+
+/* Sets @lc_turn_us of the BEs on an LC's GPU. */
+static void tell_neighbours(struct gs_means_known *k, const struct watched *w)
+{
+	uint32_t longest_us = 0;
+
+	for (const struct watched *o = k->all; o; o = o->hh.next)
+		if (o->gpu == w->gpu && gs_means_role(o->class_id) == GS_ROLE_LC &&
+		    o->turn_us > longest_us)
+			longest_us = o->turn_us;
+	for (struct watched *o = k->all; longest_us && o; o = o->hh.next)
+		if (o->gpu == w->gpu && gs_means_role(o->class_id) == GS_ROLE_BE)
+			o->lc_turn_us = longest_us;
 }
 
 static struct gs_program_seen seen_of(const struct watched *w, const struct gs_tsg_sums *now,
@@ -210,7 +241,10 @@ static void judge(struct gs_means_known *k, struct watched *w, const struct gs_t
 	gs_leaving_tell(&w->leaving, &e);
 	if (costs.switch_ns)
 		e.switch_us = (uint32_t)((costs.switch_ns + costs.restore_ns) / 1000);
-	take_says(k, w, &e);
+	take_says(k, w, now, &e);
+	if (gs_means_role(w->class_id) == GS_ROLE_LC)
+		tell_neighbours(k, w);
+	e.lc_turn_us = gs_means_role(w->class_id) == GS_ROLE_BE ? w->lc_turn_us : 0;
 	if (!tells(&e))
 		return;
 	r = gs_remember(&k->memory, &w->program, &dropped);
@@ -254,34 +288,6 @@ static bool has_trials(const struct gs_means_known *k, const struct gs_remembere
 	       r->tries < GS_TRIAL_TRIES;
 }
 
-/* Sums the turns of all services on the GPU so far. */
-static struct lc_sums lc_sums_of(const struct gs_means_known *k, uint32_t gpu)
-{
-	struct lc_sums ret = { 0 };
-	struct gs_turn_sums t;
-
-	for (const struct watched *o = k->all; o; o = o->hh.next)
-		if (o->gpu == gpu && gs_means_role(o->class_id) == GS_ROLE_LC &&
-		    !gs_account_of(k->hub->account, o->id, &t)) {
-			const struct gs_tsg_sums s = gs_tsg_sums_of(&t);
-
-			ret.tsgs++;
-			ret.turns += s.turns;
-			ret.held_ns += s.held_ns;
-		}
-	return ret;
-}
-
-/* Returns the mean turn of these services since the trial of @w began; 0: unknown. */
-static uint32_t lc_turn_us(const struct gs_means_known *k, const struct watched *w)
-{
-	struct lc_sums now = k->hub->account ? lc_sums_of(k, w->gpu) : (struct lc_sums){ 0 };
-
-	if (now.tsgs != w->lc.tsgs || now.turns <= w->lc.turns || now.held_ns < w->lc.held_ns)
-		return 0;
-	return (uint32_t)((now.held_ns - w->lc.held_ns) / (now.turns - w->lc.turns) / NS_PER_US);
-}
-
 static void begin_trial(struct gs_means_known *k, struct watched *w, const struct gs_tsg_sums *now,
 			const struct gs_turn_sums *t, uint64_t ns)
 {
@@ -296,7 +302,6 @@ static void begin_trial(struct gs_means_known *k, struct watched *w, const struc
 		return;
 	gs_trials_add(&k->trials, w->gpu, w->uid, ns);
 	w->trial = gs_trial_begin(t, ns);
-	w->lc = lc_sums_of(k, w->gpu);
 	k->tried++;
 	r->tries++;
 	gs_remember_used(&k->memory, r, time(NULL));
@@ -317,7 +322,6 @@ static void end_trial(struct gs_means_known *k, struct watched *w, enum gs_trial
 		.leave_cta_us = us,
 		.leave_cilp_us = (uint32_t)(costs.save_ns / 1000),
 		.switch_us = (uint32_t)((costs.switch_ns + costs.restore_ns) / 1000),
-		.lc_turn_us = lc_turn_us(k, w),
 	};
 	bool told = v == GS_TRIAL_TOLD || v == GS_TRIAL_LONG;
 	unsigned int ms = (unsigned int)((gs_now_ns() - w->trial.began_ns) / NS_PER_MS);

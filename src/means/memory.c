@@ -95,6 +95,7 @@ void gs_remember_look(struct gs_memory_of_programs *m, struct gs_remembered *r,
 	keep_known(&r->seen.leave_cta_us, seen->leave_cta_us);
 	keep_known(&r->seen.switch_us, seen->switch_us);
 	keep_known(&r->seen.turns_a_request, seen->turns_a_request);
+	keep_known(&r->seen.lc_turn_us, seen->lc_turn_us);
 	if (seen->be_beside > r->seen.be_beside)
 		r->seen.be_beside = seen->be_beside;
 	r->role = role;
@@ -106,7 +107,6 @@ void gs_remember_trial(struct gs_memory_of_programs *m, struct gs_remembered *r,
 		       const struct gs_evidence *seen, int64_t now_s)
 {
 	r->seen.leave_cta_us = seen->leave_cta_us;
-	keep_known(&r->seen.lc_turn_us, seen->lc_turn_us);
 	if (!r->seen.leave_cilp_us)
 		r->seen.leave_cilp_us = seen->leave_cilp_us;
 	if (!r->seen.switch_us)

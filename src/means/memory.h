@@ -50,8 +50,8 @@ struct gs_remembered *gs_remember(struct gs_memory_of_programs *m, const struct 
 void gs_remember_look(struct gs_memory_of_programs *m, struct gs_remembered *r,
 		      const struct gs_evidence *seen, enum gs_role role, int64_t now_s);
 /*
- * Adds a trial's result. In @seen, only leave_cta_us and lc_turn_us were measured; the other
- * figures are the GPU's usual ones.
+ * Adds a trial's result. In @seen, only leave_cta_us was measured; the other figures are the GPU's
+ * usual ones.
  */
 void gs_remember_trial(struct gs_memory_of_programs *m, struct gs_remembered *r,
 		       const struct gs_evidence *seen, int64_t now_s);

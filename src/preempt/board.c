@@ -22,26 +22,27 @@
 #define VERSION 1u /* in the file's name, so that different versions do not share a page */
 #define PRIORITY_BITS 4
 
+/* One line of the page. Only the process that owns it writes the claim and the levels. */
 struct line {
-	/* pid, and a number that tells this process's lines apart; 0: the line is free */
+	/* upper half: pid; lower half: tells the lines of one process apart; 0: the line is free */
 	_Atomic uint64_t owner;
-	_Atomic uint64_t gpu;
-	/* In one word: the end of the claim (ns / 16 * 16) and its priority + 1. */
+	_Atomic uint64_t gpu; /* the number given to board_new() */
+	/* lower 4 bits: priority + 1; upper bits: when the claim lapses, in ns; 0: no claim */
 	_Atomic uint64_t claim;
-	_Atomic uint64_t since_ns;
-	_Atomic uint32_t levels;
+	_Atomic uint64_t since_ns; /* since when the claim's work has made no progress */
+	_Atomic uint32_t levels;   /* one bit for each priority of the process's queues */
 };
 
 struct page {
-	_Atomic uint32_t changes;
+	_Atomic uint32_t changes; /* counts changes; threads sleep on this word (futex) */
 	struct line lines[LINES];
 };
 
 struct board {
 	struct page *page;
-	struct line *mine;
+	struct line *mine; /* NULL: no line was free */
 	uint64_t gpu;
-	const char *why_alone;
+	const char *why_alone; /* see board_why_alone() */
 };
 
 /* ---- the page -------------------------------------------------------------------------------- */
@@ -78,7 +79,7 @@ static void map_page(struct board *b)
 	b->page = p == MAP_FAILED ? NULL : p;
 }
 
-/* A line is also free if its process has ended. */
+/* True if a line has no owner, or its owner has ended. */
 static bool is_free(uint64_t owner)
 {
 	return !owner || (kill((pid_t)(owner >> 32), 0) && errno == ESRCH);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * claim.c - passes claims of the GPU between board and core: this process's, and other processes'
+ * claim.c - passes claims of the GPU from the board to the core, and from the core to the board
  */
 #include "preempt/priv.h"
 
@@ -14,8 +14,8 @@ void claim_hear(struct gpreempt *g, uint64_t now)
 }
 
 /*
- * Writes this process's claim. Work of the lowest priority is not claimed, since it holds no other
- * queue back.
+ * Writes this process's claim to the board. Work of the lowest priority makes no claim, since no
+ * queue has to wait for it.
  */
 void claim_tell(struct gpreempt *g, uint64_t now)
 {

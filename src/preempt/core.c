@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "preempt/core.h"
 
-/* The longest sleep of the monitor: */
-#define TICK_NS (100 * NS_PER_US) /* while a queue waits for another one's progress */
+/* How long the monitor sleeps at most: */
+#define TICK_NS (100 * NS_PER_US) /* while a queue waits for another queue's progress */
 #define WATCH_NS (20 * NS_PER_MS) /* while a TSG is suspended, or a claim may lapse */
-#define IDLE_NS NS_PER_S          /* otherwise: a process that is killed wakes nobody */
+#define IDLE_NS NS_PER_S          /* else; not for ever, since a killed process wakes nobody */
 #define USUAL_WEIGHT 100
 
 static bool is_active(const struct core_queue *q)
@@ -14,6 +14,7 @@ static bool is_active(const struct core_queue *q)
 
 /* ---- queues that may submit ------------------------------------------------------------------ */
 
+/* True if work of a higher priority wants the GPU, in this process or in another one. */
 static bool is_below(const struct core *c, const struct core_queue *q)
 {
 	if (c->outside > q->priority)
@@ -26,8 +27,8 @@ static bool is_below(const struct core *c, const struct core_queue *q)
 }
 
 /*
- * True if @a comes before @b: by deadline; if these are equal, @a must have had at least @lead_ns
- * less GPU time.
+ * True if @a comes before @b: its deadline is earlier, or the deadlines are equal and @a has had
+ * more than @lead_ns less GPU time.
  */
 static bool comes_before(const struct core_queue *a, const struct core_queue *b, uint64_t lead_ns)
 {
@@ -37,9 +38,9 @@ static bool comes_before(const struct core_queue *a, const struct core_queue *b,
 }
 
 /*
- * If several equal queues have work, one works at a time, until another one has had a quantum of
- * GPU time less. A switch costs more than a short slice, so queues with short slices would only
- * switch.
+ * True if the queue may work now, among queues of its priority. Only one of them works at a time: a
+ * queue keeps its turn until a waiting one has had CORE_QUANTUM_NS less GPU time. A switch costs
+ * more than a short slice, so with shorter turns the GPU would do little but switch.
  */
 static bool has_turn(const struct core *c, const struct core_queue *q)
 {
@@ -73,8 +74,8 @@ enum core_answer core_may(const struct core *c, const struct core_queue *q, uint
 /* ---- work ------------------------------------------------------------------------------------ */
 
 /*
- * A queue cannot save up GPU time while it is idle: it begins with the least GPU time of its active
- * equals.
+ * Raises the GPU time of a queue that was idle to the least GPU time of the active queues of its
+ * priority. Otherwise an idle queue would save up GPU time.
  */
 static void catch_up(const struct core *c, struct core_queue *q)
 {
@@ -110,8 +111,8 @@ void core_fail(struct core_queue *q)
 }
 
 /*
- * Charges GPU time to the queue: since its last progress, or since a later completion of another
- * queue.
+ * Charges GPU time to the queue for @n completed submissions: the time since its own last progress
+ * or the last completion of any queue, whichever is later.
  */
 void core_done(struct core *c, struct core_queue *q, uint32_t n, uint64_t now)
 {
@@ -130,7 +131,8 @@ void core_done(struct core *c, struct core_queue *q, uint32_t n, uint64_t now)
 /* ---- TSGs to stop ---------------------------------------------------------------------------- */
 
 /*
- * Since when work of a higher priority on the GPU has made no progress; 0: there is no such work.
+ * The time since when work of a higher priority, already on the GPU, has made no progress. 0: there
+ * is no such work.
  */
 static uint64_t above_since(const struct core *c, const struct core_queue *q)
 {
@@ -158,6 +160,7 @@ void core_resume(struct core_queue *q, uint64_t now)
 	resume(q, now + CORE_REST_NS);
 }
 
+/* Ends a suspension after CORE_LONGEST_NS, or CORE_LINGER_NS after the higher work has ended. */
 static void go_on(struct core_queue *q, uint64_t above, uint64_t now)
 {
 	if (above)

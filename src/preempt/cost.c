@@ -13,8 +13,8 @@ uint32_t cost_usual_us(void)
 }
 
 /*
- * Finds the number at @key in the JSON object that ends at @end. (A GPU's object contains no other
- * object, so it ends at the next '}'.) Returns ns; 0: no such key, null, or not plausible.
+ * Reads the time in us at @key of the JSON object that ends at @end. (A GPU's object contains no
+ * other object, so it ends at the next '}'.) Returns ns; 0: no such key, null, or not plausible.
  */
 static uint64_t number(const char *object, const char *end, const char *key)
 {

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* cost.h - what a switch costs this GPU, from the daemon's answer; pure */
+/* cost.h - reads from the daemon's answer how much time a switch costs on a GPU */
 #ifndef GPUSCHED_PREEMPT_COST_H
 #define GPUSCHED_PREEMPT_COST_H
 
 #include <stdint.h>
 
-/* The cost on an H200, for GPUs with an unknown cost. */
+/* The cost of a switch on an H200 in us, for GPUs with an unknown cost. */
 uint32_t cost_usual_us(void);
 /*
- * Returns the time to save and switch on the GPU with @uuid (16 bytes), with a margin. @gpus_json:
- * the answer of the verb `gpus`. 0: the cost is not known, or the GPU is not in the answer.
+ * Returns the time in us to save a TSG and switch on the GPU with @uuid (16 bytes), plus a margin.
+ * @gpus_json: the daemon's answer to `gpus`. 0: the answer does not have this GPU or its costs.
  */
 uint32_t cost_of_us(const char *gpus_json, const unsigned char *uuid);
 

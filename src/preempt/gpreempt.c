@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* gpreempt.c - the handle: libcuda, the threads, and a clean end */
+/* gpreempt.c - opens and closes a handle: loads libcuda, starts the threads, ends suspensions */
 #include "preempt/priv.h"
 
 #include <dlfcn.h>
@@ -11,8 +11,8 @@
 
 #include "basic/cleanup.h"
 
-#define LEAVING_NS (1 * NS_PER_S)
-#define LEAST_US 50u
+#define LEAVING_NS (1 * NS_PER_S) /* longest wait at the end until no TSG is suspended */
+#define LEAST_US 50u              /* range of the options patience_us and suspend_us */
 #define MOST_US 1000000u
 
 static pthread_mutex_t all_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -39,7 +39,7 @@ static int load_cuda(struct gpreempt *g)
 	return 0;
 }
 
-/* *ret_gpu: a number for the GPU that is the same in all processes. */
+/* Finds the GPU. *ret_gpu: a number that identifies it in all processes. */
 static int find_device(struct gpreempt *g, int ordinal, uint64_t *ret_gpu)
 {
 	int n = 0, r;
@@ -91,7 +91,7 @@ static void make_locks(struct gpreempt *g)
 	pthread_condattr_destroy(&monotonic);
 }
 
-/* These threads take no signals: signals are the program's. */
+/* Starts the threads with all signals blocked: signals must reach the program's own threads. */
 static int start_threads(struct gpreempt *g)
 {
 	sigset_t every, before;
@@ -137,7 +137,7 @@ static void let_go(struct gpreempt *g)
 	board_wake(g->board);
 }
 
-/* Runs before libcuda's own exit handler, which may wait for contexts that are suspended. */
+/* Runs before libcuda's exit handler, which could wait for ever for a suspended context. */
 static void at_exit(void)
 {
 	for (struct gpreempt *g = all; g; g = g->next)

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * hand.c - compares each TSG's wanted state with its real one, and makes the calls; knows no CUDA
+ * hand.c - makes the calls that bring each TSG from its real state to the wanted one
+ *
+ * The hand never calls CUDA, so it cannot wait for a suspended TSG.
  */
 #include "preempt/priv.h"
 
@@ -13,7 +15,8 @@ struct call {
 };
 
 /*
- * Ends a suspension that was not renewed: the monitor may wait for the very TSG that is suspended.
+ * Ends a suspension that the monitor did not renew in time. The monitor may itself be waiting, in
+ * libcuda, for the TSG that is suspended.
  */
 static void let_lapse(struct gpreempt_queue *q, uint64_t now)
 {
@@ -45,8 +48,8 @@ static bool next_call(struct gpreempt_queue *q, uint64_t now, struct call *ret)
 }
 
 /*
- * Notes a call's result. A suspension that failed may still take effect, if the daemon was late. So
- * that TSG counts as suspended, and is resumed too.
+ * Records a call's result. A TSG counts as suspended even if the call failed, since a slow daemon
+ * may still suspend it later. So it is resumed in any case.
  */
 static void note(struct gpreempt_queue *q, const struct call *c, int r, uint64_t now)
 {
@@ -80,6 +83,7 @@ static void note(struct gpreempt_queue *q, const struct call *c, int r, uint64_t
 	}
 }
 
+/* Makes the next call, if any. True: look for another one at once. */
 static bool do_one(struct gpreempt *g)
 {
 	uint64_t now = gs_now_ns();
@@ -98,7 +102,7 @@ static bool do_one(struct gpreempt *g)
 		q->calling = false;
 		note(q, &c, r, gs_now_ns());
 		pthread_cond_broadcast(&g->changed);
-		/* a resume that failed is not tried again at once */
+		/* after a failed resume, waits before the next try */
 		return !(r && c.op == WAY_RESUME);
 	}
 	return false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * handle.c - functions for all files: a handle's errors, waits under its lock, its queues' contexts
+ * handle.c - provides shared functions: errors, waits under the lock, entering a queue's context
  */
 #include "preempt/priv.h"
 
@@ -31,13 +31,13 @@ void preempt_wait(struct gpreempt *g, pthread_cond_t *cond, uint64_t ns)
 			      .tv_nsec = (long)(until % NS_PER_S) };
 	int state;
 
-	/* a thread of the program that is cancelled here would keep the lock */
+	/* this may be a thread of the program: if it were cancelled here, it would keep the lock */
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
 	pthread_cond_timedwait(cond, &g->lock, &t);
 	pthread_setcancelstate(state, NULL);
 }
 
-/* ---- its queues ------------------------------------------------------------------------------ */
+/* ---- a handle's queues ----------------------------------------------------------------------- */
 
 struct gpreempt_queue *queue_at(struct gpreempt *g, unsigned int i)
 {

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
-/* monitor.c - reads the queues' events, lets the core decide, tells the hand and other processes */
+/* monitor.c - reads the queues' events, asks the core to decide, and wakes the hand */
 #include <sys/prctl.h>
 
 #include "preempt/cost.h"
 #include "preempt/priv.h"
 
 /*
- * All four follow from the cost of a switch: on an H200 they are 20 and 800 us, 500 us and 2 ms.
- * The slice of a low queue that works alone is short, so that the GPU leaves its kernel after one
- * slice and a switch. If two such TSGs work at a time, they would only switch, so their slices are
- * several switches long.
+ * Times derived from the cost of a switch: on an H200, 20 us, 800 us, 500 us and 2 ms. If no other
+ * process has low queues, the slice of ours is short, so that the GPU soon leaves their kernels for
+ * higher work. If TSGs of several processes had short slices, the GPU would do little but switch.
+ * So they then get slices of several switches' length.
  */
 #define SLICE_ALONE(cost) ((cost) / 10)
 #define SLICE_AMONG(cost) ((cost)*4)

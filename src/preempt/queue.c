@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* queue.c - queues: a context with a TSG of its own; made, changed, ended */
+/* queue.c - makes, changes and ends queues; each queue has a context with a TSG */
 #include "preempt/priv.h"
 
 #include <errno.h>
@@ -9,8 +9,8 @@
 
 #include "basic/cleanup.h"
 
-#define FIND_NS NS_PER_S /* longest time that the daemon takes to know a new TSG */
-#define CALLED_NS (5 * NS_PER_S)
+#define FIND_NS NS_PER_S         /* longest wait until the daemon lists a new TSG */
+#define CALLED_NS (5 * NS_PER_S) /* longest wait for the hand's calls */
 #define MOST_TAKEN_US 3600000000ull
 #define USUAL_WEIGHT 100u
 #define MOST_WEIGHT 10000u
@@ -24,7 +24,7 @@ static int check_priority(int priority)
 	return 0;
 }
 
-/* ---- its context ----------------------------------------------------------------------------- */
+/* ---- a queue's context ----------------------------------------------------------------------- */
 
 static int make_context(struct gpreempt_queue *q, const struct gpreempt_queue_options *o)
 {
@@ -38,7 +38,7 @@ static int make_context(struct gpreempt_queue *q, const struct gpreempt_queue_op
 	r = preempt_check_cuda(q->g, c->context_create(&q->context, o->context_flags, q->g->device),
 			       "making a context");
 	if (!r)
-		queue_leave(q); /* the calling thread's context stays as it was */
+		queue_leave(q); /* context_create() also entered the context: undo that */
 	return r;
 }
 
@@ -61,7 +61,7 @@ static int fill_context(struct gpreempt_queue *q)
 	return r;
 }
 
-/* ---- its TSG --------------------------------------------------------------------------------- */
+/* ---- a queue's TSG --------------------------------------------------------------------------- */
 
 static bool is_among(const struct way_tsg *t, const struct way_tsg *all, int n)
 {
@@ -83,9 +83,9 @@ static bool is_taken(struct gpreempt *g, const struct way_tsg *t)
 }
 
 /*
- * Finds the one compute TSG that came with the queue's context. For an existing context: the only
- * one that no other queue has. If there are several, none is taken: other threads make contexts as
- * well.
+ * Finds the compute TSG of the queue's context. For a new context, that is the only TSG that is
+ * neither among @before nor another queue's; for the program's own context, the only TSG that no
+ * other queue has. If several TSGs remain, takes none: other threads may have made contexts too.
  */
 static bool find_tsg(struct gpreempt_queue *q, const struct way_tsg *before, int nbefore)
 {
@@ -164,7 +164,7 @@ static void enlist(struct gpreempt_queue *q)
 	board_wake(g->board); /* the monitor gives the queue its timeslice */
 }
 
-/* Makes a queue. One at a time, so that a new TSG belongs to the new context. */
+/* Makes a queue. The caller holds g->creating, so that a new TSG belongs to the new context. */
 static int create(struct gpreempt_queue *q, const struct gpreempt_queue_options *o)
 {
 	struct way_tsg before[WAY_TSGS];
@@ -214,7 +214,7 @@ int gpreempt_create_queue(struct gpreempt *g, int priority,
 	return 0;
 }
 
-/* Waits until the queue's TSG is as its owner had it. With the lock held. */
+/* Waits until the queue's TSG has its original settings again. The caller holds the lock. */
 static void give_back(struct gpreempt_queue *q)
 {
 	struct gpreempt *g = q->g;
@@ -256,7 +256,7 @@ void gpreempt_destroy_queue(struct gpreempt_queue *q)
 		preempt_wait(g, &g->changed, LOOK_NS);
 	delist(q);
 	pthread_mutex_unlock(&g->lock);
-	/* wait until the thread that reads the queue's events has finished */
+	/* waits until no thread reads the queue's events any more */
 	pthread_mutex_lock(&q->reaping);
 	pthread_mutex_unlock(&q->reaping);
 	board_wake(g->board);
@@ -293,7 +293,7 @@ int gpreempt_load_kernel(struct gpreempt_queue *q, const void *image, const char
 	return r;
 }
 
-/* ---- by hand --------------------------------------------------------------------------------- */
+/* ---- manual control -------------------------------------------------------------------------- */
 
 int gpreempt_context_set_priority(struct gpreempt_queue *q, int priority)
 {
@@ -311,14 +311,17 @@ int gpreempt_context_set_priority(struct gpreempt_queue *q, int priority)
 	return 0;
 }
 
-/* Waits until the TSG is suspended, or need not be any more. With the lock held. */
+/*
+ * Waits until the TSG is suspended, or the time of gpreempt_preempt() has ended. The caller holds
+ * the lock.
+ */
 static int wait_suspended(struct gpreempt_queue *q)
 {
 	uint64_t end = gs_now_ns() + CALLED_NS;
 
 	while ((!q->is_suspended || q->calling) && q->core.taken_ns && gs_now_ns() < end)
 		preempt_wait(q->g, &q->g->changed, LOOK_NS);
-	if (!q->core.taken_ns) /* the time of gpreempt_preempt() is over */
+	if (!q->core.taken_ns) /* that time has ended */
 		return 0;
 	return q->is_suspended ? q->suspend_err : -ETIMEDOUT;
 }

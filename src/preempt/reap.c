@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* reap.c - finds out which work of a queue is done, by its events */
+/* reap.c - finds out from a queue's events which of its work is done */
 #include "preempt/priv.h"
 
 cu_handle queue_event(const struct gpreempt_queue *q, uint32_t at)
@@ -7,7 +7,10 @@ cu_handle queue_event(const struct gpreempt_queue *q, uint32_t at)
 	return q->events[at % q->core.depth];
 }
 
-/* Returns how many of the events from @from on are done. *ret_broken: CUDA refuses the context. */
+/*
+ * Returns how many events from number @from up to @to are done. If CUDA refuses the context, sets
+ * *ret_broken and counts all as done.
+ */
 static uint32_t count_done(struct gpreempt_queue *q, uint32_t from, uint32_t to, bool *ret_broken)
 {
 	cu_result r = 0;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-/* submit.c - work for a queue: it waits for its turn and is launched */
+/* submit.c - submits work to a queue: waits for the queue's turn, then launches the work */
 #include "preempt/priv.h"
 
 #include <errno.h>
 
-/* Waits for the oldest work in flight. With the lock held, which is released meanwhile. */
+/* Waits for the oldest work in flight. The caller holds the lock, which is released meanwhile. */
 static void wait_for_room(struct gpreempt_queue *q)
 {
-	/* only this thread can record the event again */
+	/* the event stays valid without the lock: only this thread could record it again */
 	cu_handle oldest = queue_event(q, q->reaped);
 
 	pthread_mutex_unlock(&q->g->lock);
@@ -19,7 +19,10 @@ static void wait_for_room(struct gpreempt_queue *q)
 	queue_reap_and_tell(q);
 }
 
-/* Waits for other queues' work, or for gpreempt_resume(). *inout_held_ns: when the wait began. */
+/*
+ * Waits a while for other queues' work, or for gpreempt_resume(). *inout_held_ns: when the first of
+ * these waits began; 0: this is the first.
+ */
 static void wait_for_others(struct gpreempt_queue *q, uint64_t now, uint64_t *inout_held_ns)
 {
 	struct gpreempt *g = q->g;
@@ -43,7 +46,7 @@ static int may(struct gpreempt_queue *q, uint64_t now, enum core_answer *ret)
 	return 0;
 }
 
-/* Waits until the queue has its turn. Its work has then begun. */
+/* Waits until the submission may begin, and counts it as begun. */
 static int wait_turn(struct gpreempt_queue *q, unsigned int flags)
 {
 	struct gpreempt *g = q->g;
@@ -73,7 +76,7 @@ static int wait_turn(struct gpreempt_queue *q, unsigned int flags)
 	core_begin(&q->core, now);
 	claim_tell(g, now);
 	if (held_ns)
-		board_wake(g->board); /* the monitor slept while this submission waited */
+		board_wake(g->board); /* the monitor must watch the work that begins now */
 	return 0;
 }
 
@@ -132,7 +135,7 @@ int gpreempt_submit(struct gpreempt_queue *q, gpreempt_fn fn, void *user, unsign
 		pthread_mutex_lock(&q->submitting);
 	else if (pthread_mutex_trylock(&q->submitting))
 		return FAIL(-EAGAIN, "another thread submits to the queue");
-	/* a thread that is cancelled in libcuda, or in @fn, would keep the lock */
+	/* a thread that is cancelled in libcuda or in @fn would keep the lock for ever */
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
 	r = submit(q, fn, user, flags);
 	pthread_mutex_unlock(&q->submitting);

@@ -18,7 +18,7 @@
 
 #define AGENT_STARTS_MS 2000
 
-/* The functions of libgpusched that we use. */
+/* The functions of libgpusched that are loaded here, without the prefix gpusched_. */
 #define LIBRARY(X) \
 	X(open) X(close) X(list) X(set) X(unset) X(preempt) X(suspend) X(resume) X(request)
 
@@ -31,7 +31,7 @@ struct way {
 #undef X
 };
 
-/* Opens a library. Tries the file beside this one first: it was built with this one. */
+/* Loads a library, first from the directory of this one: that file has the same version. */
 static void *open_beside(const char *file)
 {
 	char path[512];
@@ -136,8 +136,8 @@ static int daemon_call(struct way *w, const struct way_tsg *tsg, enum way_op op,
 /* ---- the agent ------------------------------------------------------------------------------- */
 
 /*
- * Finds the agent. A preloaded agent is ready after cuInit(); else this loads it, as a CUDA
- * injection does.
+ * Connects to the agent in this process. A preloaded agent is already there after cuInit(). If
+ * there is none, loads it in the same way as CUDA's injection would.
  */
 static bool agent_open(void)
 {
@@ -202,7 +202,7 @@ static int agent_call(const struct way_tsg *tsg, enum way_op op, uint32_t arg)
 	return gs_way_agent.take(&t, &step, 1);
 }
 
-/* ---- either ---------------------------------------------------------------------------------- */
+/* ---- daemon or agent ------------------------------------------------------------------------- */
 
 int way_new(struct way **ret)
 {

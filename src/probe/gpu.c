@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* gpu.c - checks that ask gpusched's own rooms: driver, GPUs, policies, daemon */
+/* gpu.c - checks the driver, the GPUs, gpusched.ko, the policies, the daemon and its guardian */
 #include <errno.h>
 #include <jansson.h>
 #include <stdio.h>
@@ -16,7 +16,7 @@
 #include "rm/module.h"
 #include "rm/rm.h"
 
-/* The branches with known structures. */
+/* The branches that are tested. */
 static const unsigned int branches[] = { 535, 550, 570, 580, 595 };
 
 void gs_probe_driver(struct gs_probe *k)
@@ -67,8 +67,8 @@ void gs_probe_gpus(struct gs_probe *k)
 }
 
 /*
- * Checks for gpusched.ko, which makes calls without a descriptor. With hooks, policies decide
- * before the driver acts.
+ * Checks for gpusched.ko, which makes calls without the owner's descriptor. If the driver has the
+ * hooks, policies can also decide before the driver acts.
  */
 void gs_probe_module(struct gs_probe *k)
 {
@@ -115,8 +115,8 @@ void gs_probe_policies(struct gs_probe *k)
 }
 
 /*
- * The daemon's answer to ping; NULL: none. Asked for once, since a daemon that does not respond
- * takes its time.
+ * The daemon's answer to ping; NULL: none. Asks only once, and keeps the result: with a daemon that
+ * does not respond, each ping would wait for its timeout.
  */
 static const json_t *ping(int *ret_code, const char **ret_why)
 {
@@ -145,7 +145,7 @@ bool gs_probe_mute(const char **ret_why)
 	return !ping(&code, ret_why) && code == -EHOSTDOWN;
 }
 
-/* The consequences of the daemon's last crash; "" if there was none. */
+/* Describes how the previous daemon's crash was repaired; "": it did not crash. */
 static void put_crash(const json_t *past, char *ret, size_t size)
 {
 	*ret = '\0';
@@ -175,13 +175,13 @@ void gs_probe_daemon(struct gs_probe *k)
 			 json_is_true(json_object_get(pong, "dry_run")) ? ", dry run" : "", crash);
 	else
 		snprintf(k->detail, sizeof(k->detail), "%s", why);
-	if (!k->ok && code != -EHOSTDOWN) /* for -EHOSTDOWN, the text says already what to do */
+	if (!k->ok && code != -EHOSTDOWN) /* for -EHOSTDOWN, the detail already has a remedy */
 		snprintf(k->remedy, sizeof(k->remedy),
 			 "%s; without it root's verbs act by themselves",
 			 gs_env()->sim ? "gpuschedd &" : "systemctl start gpuschedd");
 }
 
-/* Finds the daemon's guardian: a child of the daemon, which outlives it. */
+/* Finds the daemon's guardian, which is a child of the daemon; 0: there is none. */
 static pid_t find_guardian(json_int_t daemon)
 {
 	CLEANUP_DIR DIR *proc = opendir("/proc");

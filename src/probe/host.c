@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* host.c - checks of the kernel, its rights and what the simulated GPU needs */
+/* host.c - checks the kernel, this process's rights, and the needs of the simulated GPU */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
@@ -181,7 +181,7 @@ void gs_probe_fuse(struct gs_probe *k)
 		    "/dev/fuse: %s", strerror(errno));
 }
 
-/* Tries in a child to make a private mount namespace in which a file system can be mounted. */
+/* Tries, in a child process, to make a private mount namespace and to mount a file system there. */
 void gs_probe_namespace(struct gs_probe *k)
 {
 	int status = 0;
@@ -220,7 +220,10 @@ void gs_probe_gate(struct gs_probe *k)
 		    "no gate: %s", why.text);
 }
 
-/* The answer of a running daemon, or of the configuration. */
+/*
+ * True if users' programs may be probed for launches, according to the running daemon, or without
+ * one according to the configuration.
+ */
 static bool users_are_trusted(void)
 {
 	CLEANUP(gs_closep) struct gpusched *g = NULL;
@@ -261,7 +264,7 @@ void gs_probe_sim_missing(char *ret, size_t size)
 		{ "FUSE", gs_probe_fuse },
 		{ "mount namespaces", gs_probe_namespace },
 	};
-	/* within a simulated GPU's world, the other checks have passed already */
+	/* inside a simulation (sim shell), only root matters: the others passed when it began */
 	size_t n = gs_env()->sim ? 1 : GS_COUNT(needs), at = 0;
 
 	ret[0] = '\0';

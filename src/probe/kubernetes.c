@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* kubernetes.c - what a pod needs before gpusched can work in it */
+/* kubernetes.c - checks what a pod needs so that gpusched can work in it */
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
@@ -13,7 +13,7 @@
 #include "config/config.h"
 #include "process/cgroup.h"
 
-/* The kernel gives the initial namespaces fixed numbers. */
+/* The kernel gives the initial namespaces fixed inode numbers (enum in proc_ns.h). */
 #define FIRST_CGROUP 0xeffffffbul
 #define FIRST_PID 0xeffffffcul
 

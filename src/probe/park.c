@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* park.c - asks the helper whether parking works here */
+/* park.c - starts the helper that parks programs, and asks it whether parking works here */
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* probe.h - single checks of this machine: what works, and what to do if it does not */
+/* probe.h - checks whether parts of gpusched can work on this machine, and suggests remedies */
 #ifndef GPUSCHED_PROBE_H
 #define GPUSCHED_PROBE_H
 
@@ -8,16 +8,18 @@
 
 struct gs_error;
 
-#define GS_NEED_REAL (1u << 0)   /* acting on a GPU */
-#define GS_NEED_SIM (1u << 1)    /* the simulated GPU */
-#define GS_NEED_DAEMON (1u << 2) /* the daemon's services, for any user */
-#define GS_NEED_POD (1u << 3)    /* everything, in a pod */
+/* Uses of gpusched, each with its own set of checks. */
+#define GS_NEED_REAL (1u << 0)   /* acting on a real GPU */
+#define GS_NEED_SIM (1u << 1)    /* using the simulated GPU */
+#define GS_NEED_DAEMON (1u << 2) /* using the daemon, as any user */
+#define GS_NEED_POD (1u << 3)    /* running gpusched in a pod */
 #define GS_NEED_ALL (GS_NEED_REAL | GS_NEED_SIM)
 
+/* Result of one check. */
 struct gs_probe {
 	bool ok;
-	char detail[256];
-	char remedy[256];
+	char detail[256]; /* what was found */
+	char remedy[256]; /* what to do if @ok is false */
 };
 
 void gs_probe_root(struct gs_probe *k);
@@ -37,18 +39,18 @@ void gs_probe_gate(struct gs_probe *k);
 void gs_probe_park(struct gs_probe *k);
 void gs_probe_daemon(struct gs_probe *k);
 void gs_probe_guardian(struct gs_probe *k);
-/* in kubernetes.c: for a pod */
+/* for gpusched in a pod; in kubernetes.c */
 void gs_probe_hostpid(struct gs_probe *k);
 void gs_probe_cgroups(struct gs_probe *k);
 void gs_probe_pods(struct gs_probe *k);
 void gs_probe_lockdown(struct gs_probe *k);
 void gs_probe_run(struct gs_probe *k);
 
-/* Names what a simulated GPU needs and this machine lacks; "": nothing. */
+/* Lists the needs of a simulated GPU that this machine lacks; "": nothing is missing. */
 void gs_probe_sim_missing(char *ret, size_t size);
-/* 0, or why @verb cannot use the real GPU. */
+/* 0 if @verb can use the real GPU; -EPERM or -ENODEV with a message. */
 int gs_probe_need_gpu(const char *verb, struct gs_error *err);
-/* True if a daemon runs and does not respond: *ret_why says so, and what to do. */
+/* True if a daemon runs but does not respond; *ret_why then says that, and what to do. */
 bool gs_probe_mute(const char **ret_why);
 
 #endif /* GPUSCHED_PROBE_H */

@@ -24,7 +24,7 @@ void gs_batch_job_of(const char *title, char ret[GS_BATCH_JOB_LEN])
 		snprintf(ret, GS_BATCH_JOB_LEN, "%.*s", (int)len, at);
 }
 
-/* Only root's processes count: a user can choose a name and a title, but cannot become root. */
+/* Trusts only root's processes: users can give theirs any name and title. */
 int gs_batch_job(pid_t pid, char ret[GS_BATCH_JOB_LEN])
 {
 	struct gs_process_ids ids;

@@ -2,8 +2,8 @@
 /*
  * batch.h - finds the batch job of a process
  *
- * Slurm's slurmstepd is an ancestor of every process of a step, and its title names the job. This
- * works with each version of cgroups, and with none.
+ * In Slurm, slurmstepd is an ancestor of every process of a job step, and its command line names
+ * the job. This works with cgroup v1 and v2, and without cgroups.
  */
 #ifndef GPUSCHED_PROCESS_BATCH_H
 #define GPUSCHED_PROCESS_BATCH_H
@@ -13,12 +13,15 @@
 
 #define GS_BATCH_JOB_LEN 32
 
-/* "": the process is in no job. -EAGAIN: not known yet, ask again; -ESRCH. */
+/*
+ * Gets the job's id; "": the process is in no job. -EAGAIN: not known yet, so ask again; -ESRCH:
+ * the process is gone.
+ */
 int gs_batch_job(pid_t pid, char ret[GS_BATCH_JOB_LEN]);
 
-/* ---- private to the room; here for tests ----------------------------------------------------- */
+/* ---- private to src/process; declared here for tests ----------------------------------------- */
 
-/* Finds the job in a title such as "slurmstepd: [1234.batch]". */
+/* Finds the job's id in a title such as "slurmstepd: [1234.batch]". */
 void gs_batch_job_of(const char *title, char ret[GS_BATCH_JOB_LEN]);
 
 #endif /* GPUSCHED_PROCESS_BATCH_H */

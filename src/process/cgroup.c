@@ -15,7 +15,7 @@
 
 static char root[PATH_MAX]; /* the mount point; "": there is none */
 
-/* False if another mount hides it. */
+/* True if @fs is a cgroup2 mount that no later mount on the same path hides. */
 static bool is_seen(struct libmnt_fs *fs)
 {
 	const char *type = mnt_fs_get_fstype(fs), *path = mnt_fs_get_target(fs);
@@ -26,7 +26,8 @@ static bool is_seen(struct libmnt_fs *fs)
 }
 
 /*
- * Finds the mount of cgroup2. One of the whole tree is better than one of a part (a container's).
+ * Finds the mount of cgroup2. Prefers a mount of the whole tree to a mount of a subtree, as in a
+ * container.
  */
 static void find_root(void)
 {

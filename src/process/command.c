@@ -11,7 +11,7 @@
 
 #include "basic/cleanup.h"
 
-#define FIRST_LINE 256 /* the kernel reads no more of a script's first line */
+#define FIRST_LINE 256 /* bytes of a script's first line that the kernel reads at most */
 
 /* Finds the file that execvp() would execute. */
 static int find(const char *name, char ret[PATH_MAX])
@@ -45,7 +45,7 @@ static int add(struct gs_program *p, const char *arg)
 	return 0;
 }
 
-/* Reads "#! INTERPRETER [ARGUMENT]". False: the file is no script. */
+/* Parses a first line "#! INTERPRETER [ARGUMENT]". False: the file is no script. */
 static bool read_first_line(const char *file, char line[FIRST_LINE], char **ret_name,
 			    char **ret_arg)
 {
@@ -71,7 +71,10 @@ static bool is_env(const char *name)
 	return !strcmp(slash ? slash + 1 : name, "env");
 }
 
-/* Puts the interpreter in the place of its script. */
+/*
+ * If the file is a script, puts the interpreter into @exe, and interpreter, its argument and script
+ * into the arguments. Else adds only the file's name to the arguments.
+ */
 static int take_interpreter(const char *script, char exe[PATH_MAX], struct gs_program *p)
 {
 	char line[FIRST_LINE], *name, *arg;

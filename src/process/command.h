@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * command.h - what a command line would run, as /proc would show it afterwards
+ * command.h - predicts the executable and the arguments that /proc will show for a command
  */
 #ifndef GPUSCHED_PROCESS_COMMAND_H
 #define GPUSCHED_PROCESS_COMMAND_H
@@ -8,9 +8,9 @@
 #include "process/reader.h"
 
 /*
- * Fills in executable and arguments. For a script they are those of its interpreter, which its
- * first line names; for `env NAME` that is NAME. Searches $PATH. -ENOENT: nothing would run;
- * -E2BIG: *@ret has only the first arguments.
+ * Fills in the executable and the arguments. For a script, these are the interpreter in its first
+ * line and the interpreter's arguments. If that interpreter is `env NAME`, it is NAME instead.
+ * Searches $PATH. -ENOENT: there is nothing to execute; -E2BIG: *@ret has only the first arguments.
  */
 int gs_command_program(char *const argv[], struct gs_program *ret);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Finds whether /proc shows a process to every user. */
+/* hidepid.c - finds out whether /proc hides processes from other users */
 #include <libmount.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "basic/parse.h"
 #include "process/process.h"
 
-/* Gets the value of a mount option; "": none. */
+/* Gets the value of a mount option; "": the option is not set. */
 static void option(const char *all, const char *name, char ret[16])
 {
 	char *value = NULL;
@@ -32,7 +32,7 @@ void gs_hidepid(struct gs_hidepid *ret)
 	*ret = (struct gs_hidepid){
 		.on = !all || (*mode && strcmp(mode, "off") && strcmp(mode, "0")),
 	};
-	/* such a /proc shows only processes that the reader may trace */
+	/* with this option, gid= has no effect: users see only processes that they may trace */
 	if (!strcmp(mode, "ptraceable") || !strcmp(mode, "4"))
 		return;
 	/* without gid=, the kernel takes root's group */

@@ -31,7 +31,10 @@ static bool namespace_of(pid_t pid, struct stat *ret)
 	return !stat(path, ret);
 }
 
-/* Reads the pid in the innermost namespace: the last one in a line such as "NSpid: 4711 17". */
+/*
+ * Reads the pid in the process's innermost pid namespace: the last number in a line such as
+ * "NSpid: 4711 17".
+ */
 static pid_t innermost(pid_t pid)
 {
 	char path[64], buf[4096], *at, *end;

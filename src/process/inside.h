@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * inside.h - the pod of a process in a container, and its pid as seen there
+ * inside.h - finds the pod or container of a process, and the process's pid inside of it
  *
- * Reads /proc and waits for no lock of the process.
+ * Reads /proc without waiting for a lock of the process.
  */
 #ifndef GPUSCHED_PROCESS_INSIDE_H
 #define GPUSCHED_PROCESS_INSIDE_H
@@ -13,12 +13,13 @@
 #include "process/pod.h"
 
 /*
- * Gets the uid of the process's pod or, without a pod, the container's id. Returns false if it is
- * in neither.
+ * Gets the uid of the process's pod or, if there is no pod, the id of its container. False: the
+ * process is in neither.
  */
 bool gs_inside_of(pid_t pid, char ret[GS_CONTAINER_LEN]);
 /*
- * The pid by which @viewer knows @pid; 0: they are in different pid namespaces, or one has ended.
+ * The pid of process @pid in the pid namespace of process @viewer; 0: they are in different pid
+ * namespaces, or one of them has ended.
  */
 pid_t gs_inside_pid(pid_t pid, pid_t viewer);
 

@@ -17,8 +17,8 @@ static bool is_roots(const struct statx *st)
 }
 
 /*
- * Checks that root owns the file and all folders above it. Goes from the top down, so that no
- * lookup happens in a user's FUSE.
+ * True if only root can write the file and all folders above it. Checks from the top down, and each
+ * mount before it goes in, so that no lookup waits for a user's FUSE server.
  */
 static bool is_roots_all_down(const char *path, struct statx *ret_file)
 {
@@ -55,8 +55,8 @@ static bool is_same(const struct statx *a, const struct statx *b)
 }
 
 /*
- * Opens nothing before the checks: a program of that name may lie on a file system that never
- * answers.
+ * Uses readlink() and O_PATH only: a user's program can have the same name, and be on a file system
+ * that never answers an open().
  */
 bool gs_mps_read(pid_t pid)
 {
@@ -75,7 +75,8 @@ bool gs_mps_read(pid_t pid)
 	if (strcmp(name, "nvidia-cuda-mps-server") && strcmp(name, "nvidia-cuda-mps-control"))
 		return false;
 	/*
-	 * compare the files: in the process's namespace, another file may be mounted at that path
+	 * The process may be in another mount namespace, with another file at that path. So compare
+	 * the executable with the file that the path names here.
 	 */
 	fd = gs_peek(AT_FDCWD, link, 0, &exe);
 	return fd >= 0 && is_roots_all_down(path, &here) && is_same(&exe, &here);

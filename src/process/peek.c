@@ -9,7 +9,7 @@
 
 #include "basic/cleanup.h"
 
-/* Limit of mounts to read: a user may make more, and libmount would read them all. */
+/* How many mounts are read at most. Users can make more; libmount would read all of them. */
 #define MAX_MOUNTS 8192
 
 int gs_peek(int dir_fd, const char *path, int flags, struct statx *ret)
@@ -29,15 +29,16 @@ struct mount {
 
 static bool parse(const char *line, struct mount *ret)
 {
-	const char *dash = strstr(line, " - "); /* no path here contains blanks */
+	const char *dash = strstr(line, " - "); /* unambiguous: mountinfo escapes blanks in paths */
 
 	return dash && sscanf(line, "%u %*u %u:%u", &ret->id, &ret->major, &ret->minor) == 3 &&
 	       sscanf(dash, " - %31s", ret->type) == 1;
 }
 
 /*
- * Finds a mount in a process's mountinfo: by its number, or if @like is given, by its device. 1:
- * found; 0: not found; -errno: impossible at this moment.
+ * Finds a mount in the mountinfo of a process, named by "self" or its pid. Compares the mount's id
+ * with @id, or if @like is not NULL, the mount's device with that of @like. Returns 1 if found, 0
+ * if not, or -errno if mountinfo cannot be opened for lack of resources.
  */
 static int find(const char *who, uint64_t id, const struct mount *like, struct mount *ret)
 {
@@ -64,7 +65,7 @@ static bool is_fuse(const char *type)
 	return !strncmp(type, "fuse", 4); /* "fuse" or "fuse.NAME" */
 }
 
-/* True for file systems that another program or machine serves. */
+/* True for types of file systems that another program or another machine serves. */
 static bool is_served(const char *type)
 {
 	static const char *const served[] = { "9p",   "afs",    "beegfs", "ceph", "cifs",
@@ -79,9 +80,9 @@ static bool is_served(const char *type)
 }
 
 /*
- * True if this kernel certainly serves the file system. A block device has a device number of its
- * own, which an overlay shows for files that lie there. Our root's mount counts too, since no list
- * has it if our root is below it (chroot).
+ * True if this kernel certainly serves the file system. That is so if the device has a major
+ * number: the file is on a block device, possibly through an overlay. It is also so for the mount
+ * of our root, which mountinfo does not list after a chroot into a folder of that mount.
  */
 static bool is_certain(const struct statx *st)
 {

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #define UID_LEN 36
-#define STATIC_LEN 32 /* uid of a static pod, which the kubelet has from a file */
+#define STATIC_LEN 32 /* length of a static pod's uid; the kubelet reads such pods from files */
 #define ID_LEN 64
 
 static bool is_hex(char c)
@@ -14,7 +14,7 @@ static bool is_hex(char c)
 	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
 }
 
-/* Takes a UUID, also with '_' for '-' as in systemd's names, or with its digits alone. */
+/* Parses a uid: a UUID, with '-' or (in systemd's unit names) '_', or hexadecimal digits only. */
 static bool take_uid(const char *text, size_t len, char *ret)
 {
 	for (size_t i = 0; i < len; i++) {
@@ -36,7 +36,7 @@ static size_t without(const char *name, size_t len, const char *end)
 	return len > n && !memcmp(name + len - n, end, n) ? len - n : len;
 }
 
-/* Recognizes "kubepods-burstable-podUID.slice", "podUID". */
+/* Recognizes a pod's part of a path: "kubepods-burstable-podUID.slice" or "podUID". */
 static bool is_pod(const char *name, size_t len, char *pod)
 {
 	static const size_t lens[] = { UID_LEN, STATIC_LEN };
@@ -52,7 +52,7 @@ static bool is_pod(const char *name, size_t len, char *pod)
 	return false;
 }
 
-/* Recognizes "cri-containerd-ID.scope", "docker-ID.scope", "ID". */
+/* Recognizes a container's part: "cri-containerd-ID.scope", "docker-ID.scope" or "ID". */
 static bool is_container(const char *name, size_t len, char *container)
 {
 	const char *id;
@@ -80,7 +80,7 @@ size_t gs_pod_of(const char *cgroup, char pod[GS_POD_LEN], char container[GS_CON
 		size_t len = strcspn(at, "/");
 
 		if (!*pod && is_pod(at, len, pod)) {
-			/* forget the container in which the node itself runs */
+			/* a container above the pod does not count: the node itself runs in it */
 			container[0] = '\0';
 			end = (size_t)(at - cgroup) + len;
 		} else if (!*container && is_container(at, len, container) && !end) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The names that a source knows, and functions that all sources use. */
+/* pod_book.c - stores the names that a source has read, and helps sources read files */
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -16,13 +16,13 @@
 struct gs_pod_entry {
 	UT_hash_handle hh;
 	char key[GS_CONTAINER_LEN]; /* uid of a pod, or id of a container */
-	char *from;
+	char *from;                 /* name of the file or folder that had these names */
 	struct gs_pod_names is;
 };
 
 /*
- * True for a label, or labels with dots between them: so Kubernetes names namespaces, pods and
- * containers.
+ * True for names that Kubernetes allows: small letters and digits, with '-' and '.' only between
+ * them. "" is allowed too.
  */
 static bool is_name(const char *text)
 {
@@ -116,7 +116,7 @@ static void find(const struct gs_pod_book *b, const char *key, struct gs_pod_nam
 	struct gs_pod_entry *e = NULL;
 
 	HASH_FIND_STR(b->all, key, e);
-	/* if the cgroup's path names another pod than the entry, the path is right */
+	/* ignores an entry that contradicts the pod's uid in the cgroup's path */
 	if (!e || (*inout->uid && *e->is.uid && strcmp(inout->uid, e->is.uid)))
 		return;
 	fill(inout->uid, sizeof(inout->uid), e->is.uid);

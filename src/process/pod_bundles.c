@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * A source: the container runtime's folder of bundles, where each container has its config.json.
- * From its environment only the words of pod_synonyms.c are taken. A bundle is read when somebody
- * asks for its container: its process is there then, so the file is complete.
+ * pod_bundles.c - reads names from the container runtime's bundles
+ *
+ * Each container has a folder, its bundle, with a config.json. From the environment in that file,
+ * only the words in pod_synonyms.c are used. A bundle is read when the names of its container are
+ * needed: the container's process then exists, so the file is complete.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -22,9 +24,9 @@ static const char *probe(const struct gs_pod_places *p)
 }
 
 /*
- * The runtimes: where each has the file in a bundle, and the annotations that it gives to a
- * container itself. All others may be the pod's: CRI-O copies those, so where its file lies tells
- * the runtime, and no annotation does.
+ * For each runtime: the file's path in a bundle, and the annotations that the runtime itself sets.
+ * Other annotations may come from the pod, since CRI-O copies the pod's annotations. So the file's
+ * path tells which runtime made it; an annotation cannot.
  */
 static const struct runtime {
 	const char *file, *uid, *namespace, *pod, *container;
@@ -57,7 +59,10 @@ static void name(const json_t *annotations, const struct runtime *by, struct gs_
 	gs_pod_text(annotations, by->container, n->container, sizeof(n->container));
 }
 
-/* A word that has no such value is left out, and reported. */
+/*
+ * Reads the words of pod_synonyms.c from an environment. Skips words with invalid values, and then
+ * returns -EINVAL.
+ */
 static int read_environment(const json_t *list, struct gs_pod_asks *ret)
 {
 	const json_t *one;
@@ -101,7 +106,7 @@ static int read_one(struct gs_pod_book *b, const char *folder, const char *entry
 				     &n.asks);
 	}
 	q = gs_pod_learn(b, entry, &n);
-	if (q == -EINVAL) { /* it is known that it says nothing: it is read and counted once */
+	if (q == -EINVAL) { /* stores an entry without names, so that it is not read again */
 		n = (struct gs_pod_names){ 0 };
 		strcpy(n.id, entry);
 		gs_pod_learn(b, entry, &n);

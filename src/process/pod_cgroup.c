@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* A source: the pod's uid and the container's id, from a cgroup's path. */
+/* pod_cgroup.c - reads the pod's uid and the container's id from a cgroup's path */
 #include <limits.h>
 #include <stdio.h>
 #include <sys/stat.h>
@@ -8,8 +8,8 @@
 #include "process/pod_source.h"
 
 /*
- * True if root owns the folder: a user may make a folder of any name in an own cgroup, but then
- * owns it.
+ * True if root owns the cgroup's folder. Users can make cgroups of any name below a cgroup that
+ * they own, but then they also own those.
  */
 static bool is_roots(const char *cgroup, size_t len)
 {

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * A source: the checkpoint of NVIDIA's DRA driver. It has the claims, the pods for which they are
- * reserved, and how the GPU is to be shared. Its checksum is not compared, since that is computed
- * from Go's form of the data; a torn file is no valid JSON anyway.
+ * pod_claims.c - reads resource claims from the checkpoint file of NVIDIA's DRA driver
+ *
+ * The file lists the claims, the pods for which they are reserved, and how each claim shares the
+ * GPU. The file's checksum is not verified, since it depends on the layout of Go's structures. A
+ * torn file is not valid JSON, and so is noticed anyway.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -22,8 +24,8 @@ static const char *probe(const struct gs_pod_places *p)
 }
 
 /*
- * The claims in the newest version that we know. The driver writes several versions into one file.
- * NULL: we know none.
+ * Returns the claims in the newest format that we know; NULL: we know none of the formats. The
+ * driver writes the same claims in several formats into one file.
  */
 static json_t *claims_of(const json_t *o)
 {
@@ -38,7 +40,10 @@ static json_t *claims_of(const json_t *o)
 	return NULL;
 }
 
-/* Reads an opaque configuration of the driver: a text such as "TimeSlicing Long", and the slice. */
+/*
+ * Reads how a claim shares the GPU: as a text such as "TimeSlicing Long", and as a slice if it has
+ * one.
+ */
 static int read_sharing(const json_t *sharing, bool by_admin, struct gs_pod_names *n)
 {
 	char strategy[16], interval[16];
@@ -55,8 +60,8 @@ static int read_sharing(const json_t *sharing, bool by_admin, struct gs_pod_name
 }
 
 /*
- * Finds the driver's configuration in the claim. The device class, which only an administrator
- * makes, may have one too. The claim's own comes before it.
+ * Finds the driver's configuration in a claim. It can come from the claim itself or from the device
+ * class, which only administrators make. The claim's configuration takes precedence.
  */
 static int sharing_of(const json_t *status, struct gs_pod_names *n)
 {
@@ -82,7 +87,10 @@ static int sharing_of(const json_t *status, struct gs_pod_names *n)
 	return r;
 }
 
-/* A pod may have several claims. The shortest slice counts, of two such the administrator's. */
+/*
+ * Stores a pod's names and slice. If the pod has several claims, the shortest slice counts; of two
+ * equal ones, the slice from an administrator.
+ */
 static int learn_pod(struct gs_pod_book *b, struct gs_pod_names n)
 {
 	struct gs_pod_names other = { 0 };
@@ -121,7 +129,7 @@ static int learn(struct gs_pod_book *b, const json_t *claim)
 	return r;
 }
 
-/* Replaces all that was known by a complete file. A torn file changes nothing. */
+/* Reads the whole file, and replaces all earlier entries. A torn file changes nothing. */
 static int read_all(struct gs_pod_book *b, const char *folder, const char *entry)
 {
 	CLEANUP_JSON json_t *o = NULL;

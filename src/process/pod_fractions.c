@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * A source: the folder of NVIDIA's GPU fractioning, with one file ID.json for each container with a
- * fraction.
+ * pod_fractions.c - reads names from the files of NVIDIA's GPU fractioning
+ *
+ * Its folder has a file ID.json for each container that has a fraction of a GPU.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -25,7 +26,7 @@ static int read_one(struct gs_pod_book *b, const char *folder, const char *entry
 	CLEANUP_JSON json_t *o = NULL;
 	int r;
 
-	/* a file of another name is still being written */
+	/* a file with another name is a temporary file that is still being written */
 	if (entry[0] == '.' || !dot || strcmp(dot, ".json") != 0)
 		return 0;
 	if ((size_t)(dot - entry) >= sizeof(n.id))

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * Two sources: the folders of the kubelet's logs. One has folders NAMESPACE_POD_UID, the other
- * links POD_NAMESPACE_CONTAINER-ID.log. Names of links are cut at 255 bytes, and the id at their
- * end is lost first. Then only the pod is known, by its uid.
+ * pod_logs.c - reads names from the two folders of the kubelet's logs
+ *
+ * One has folders NAMESPACE_POD_UID, the other has links POD_NAMESPACE_CONTAINER-ID.log. The
+ * kubelet cuts a link's name at 255 bytes, which first removes the id at its end. For such a
+ * container, only the pod is then known, by its uid.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -15,7 +17,7 @@
 #include "process/pod_source.h"
 
 #define ID_LEN 64
-#define CUT_FROM 250 /* a name may be cut from this length on: the kubelet leaves 255 bytes */
+#define CUT_FROM 250 /* a name of this length or more may have been cut, which is no error */
 
 static const char *probe_logs(const struct gs_pod_places *p)
 {
@@ -27,7 +29,7 @@ static const char *probe_containers(const struct gs_pod_places *p)
 	return p->container_logs;
 }
 
-/* Cuts "a_b_c" into three parts, each of which must fit. */
+/* Splits "a_b_c" into three parts. -EINVAL: it has other parts, or a part does not fit. */
 static int cut_in_three(const char *text, char *a, size_t na, char *b, size_t nb, char *c,
 			size_t nc)
 {
@@ -74,7 +76,10 @@ const struct gs_pod_source gs_pod_by_logs = {
 
 /* ---- containers ------------------------------------------------------------------------------ */
 
-/* Checks that the link points to .../NAMESPACE_POD_UID/CONTAINER/N.log with the same names. */
+/*
+ * Checks that the link points to .../NAMESPACE_POD_UID/CONTAINER/N.log, with the same names as in
+ * @n, and takes the pod's uid from there.
+ */
 static int check_link(const char *path, struct gs_pod_names *n)
 {
 	struct gs_pod_names by_link = { 0 };

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Asks the sources in their order. Reads and watches their folders, and looks for missing ones
- * again.
+ * pod_names.c - asks the sources in order, and watches their folders
+ *
+ * A folder that is missing is looked for again after a while.
  */
 #include "process/pod_names.h"
 
@@ -21,20 +22,20 @@
 #include "process/pod_source.h"
 
 #define AGAIN_NS NS_PER_S /* a missing folder is looked for again after this time */
-#define SCAN_MAX 65536
-#define READS_MAX 16 /* reads of events in one call */
+#define SCAN_MAX 65536    /* entries of a folder that are read at most */
+#define READS_MAX 16      /* reads of inotify events in one call at most */
 #define ENTRY_MASK (IN_CREATE | IN_MOVED_TO | IN_CLOSE_WRITE | IN_DELETE | IN_MOVED_FROM)
 #define FOLDER_MASK (IN_DELETE_SELF | IN_MOVE_SELF | IN_IGNORED | IN_UNMOUNT)
 
-/* The ids in the cgroup's path come first: whatever other sources say has to fit them. */
+/* The ids in the cgroup's path come first: names from other sources must match them. */
 static struct watched {
 	const struct gs_pod_source *source;
 	struct gs_pod_book book;
-	char folder[PATH_MAX]; /* "": none */
+	char folder[PATH_MAX]; /* "": the source is not used */
 	int wd;                /* -1: the folder is not watched */
-	uint64_t tried_ns;     /* time of the last try */
-	uint64_t full_ns;      /* when an entry that somebody asked for last found no room */
-	bool refused;          /* the folder is not trusted, and was counted in left */
+	uint64_t tried_ns;     /* when the folder was last opened, with or without success */
+	uint64_t full_ns;      /* when an entry could last not be stored, for lack of room */
+	bool refused;          /* the folder is not trusted; this was counted once in @left */
 } sources[] = {
 	{ .source = &gs_pod_by_cgroup, .wd = -1 },     { .source = &gs_pod_by_logs, .wd = -1 },
 	{ .source = &gs_pod_by_containers, .wd = -1 }, { .source = &gs_pod_by_fractions, .wd = -1 },
@@ -42,16 +43,19 @@ static struct watched {
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static int events = -1; /* inotify; -1: nothing was started */
-static uint64_t left;
-static bool news; /* something was learned while a name was asked for */
+static int events = -1; /* inotify descriptor; -1: not started */
+static uint64_t left;   /* for gs_pods_left() */
+static bool news;       /* gs_pod_names() learned something; gs_pods_read() reports it */
 
-/* Returns true if something may be new: one that has mistakes may have replaced one that had none. */
+/*
+ * Reads an entry. True: names may have changed. That is also so for an invalid entry, since it may
+ * replace a valid one.
+ */
 static bool read_entry(struct watched *w, const char *entry)
 {
 	int r = w->source->read(&w->book, w->folder, entry);
 
-	if (r == -ENOENT) /* meanwhile the entry is gone */
+	if (r == -ENOENT) /* the entry was removed meanwhile */
 		return false;
 	left += r != 0;
 	if (w->source->when_asked && !gs_pod_is_known(&w->book, entry))
@@ -61,7 +65,7 @@ static bool read_entry(struct watched *w, const char *entry)
 
 /* ---- folders --------------------------------------------------------------------------------- */
 
-/* True if only root can write the folder: otherwise a name in it could be anything. */
+/* True if only root (or our user) can write the folder, so that its names can be trusted. */
 static bool is_trusted(int fd)
 {
 	struct stat st;
@@ -88,7 +92,8 @@ static bool scan(struct watched *w, DIR *dir)
 }
 
 /*
- * Begins to watch before it reads: an entry that comes meanwhile is read twice rather than never.
+ * Opens a folder: first watches it, then reads its entries. In this order, an entry that is added
+ * in between is read twice; in the other order, it would be missed.
  */
 static bool open_folder(struct watched *w)
 {
@@ -140,7 +145,7 @@ static void close_all(void)
 
 /* ---- events ---------------------------------------------------------------------------------- */
 
-/* True if the file is still being written: it is read when it is closed. */
+/* True if the event is a file's creation: the file is read later, when its writer closes it. */
 static bool is_unfinished(const struct watched *w, const struct inotify_event *ev)
 {
 	char path[PATH_MAX];
@@ -204,7 +209,7 @@ static bool read_events(void)
 	return learned;
 }
 
-/* ---- for others ------------------------------------------------------------------------------ */
+/* ---- the public functions -------------------------------------------------------------------- */
 
 int gs_pods_start(const struct gs_pod_places *places, int *ret_fd)
 {
@@ -247,7 +252,10 @@ bool gs_pods_read(void)
 	return learned;
 }
 
-/* An entry without room is not known afterwards: then nothing is read for a while. */
+/*
+ * Reads a container's entry when its names are needed. If the book was too full to store an entry,
+ * reads none for a while: each request would read it again.
+ */
 static void read_when_asked(struct watched *w, const char *id)
 {
 	if (!*id || !*w->folder || events < 0)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pod_names.h - namespace, pod and container of a cgroup, by name
+ * pod_names.h - finds the names of a cgroup's namespace, pod and container
  *
- * A cgroup's path contains only ids. The programs that start containers leave files with the names
- * for these ids. Each kind of file is a source. Sources are asked in order, and each adds what
- * earlier ones did not know. We watch their folders, so that names are known before anybody asks. A
- * file is counted but not believed if it is torn, too large, of no known form, or writable by users
- * other than root. One set of names per process; for any thread.
+ * A cgroup's path contains only ids. The programs that start containers write files with the names
+ * for these ids. Each kind of file is a source. Sources are asked in order, and each adds names
+ * that earlier sources did not know. We watch their folders, so most names are known before they
+ * are needed. A file is ignored, and counted, if it is torn, too large, of an unknown format, or
+ * writable by users other than root. The names belong to the process; any thread may ask.
  */
 #ifndef GPUSCHED_PROCESS_POD_NAMES_H
 #define GPUSCHED_PROCESS_POD_NAMES_H
@@ -27,33 +27,36 @@ struct gs_pod_names {
 	char namespace[GS_NAMESPACE_LEN];
 	char pod[GS_POD_NAME_LEN];
 	char container[GS_NAMESPACE_LEN];
-	/* sharing that the pod's claim asks for: "TimeSlicing Long" */
+	/* how the pod's claim shares the GPU, such as "TimeSlicing Long" */
 	char sharing[GS_SHARING_LEN];
-	/* what claim and environment ask for, by other programs' words: not judged yet */
+	/* settings that claim and environment ask for (pod_synonyms.h); rights are not checked */
 	struct gs_pod_asks asks;
 };
 
-/* Where the sources look; NULL or "": that source is not used. */
+/* The folders that the sources read; NULL or "": that source is not used. */
 struct gs_pod_places {
-	const char *pod_logs, *container_logs; /* folders of the kubelet */
-	const char *fractions; /* NVIDIA's GPU fractioning: ID.json of a container */
-	const char *claims;    /* the DRA driver's checkpoint.json */
-	const char *bundles;   /* the container runtime: ID/config.json of each container */
+	const char *pod_logs, *container_logs; /* of the kubelet */
+	const char *fractions; /* of NVIDIA's GPU fractioning, with ID.json for each container */
+	const char *claims;    /* of the DRA driver, with checkpoint.json */
+	const char *bundles;   /* of the container runtime, with ID/config.json for each one */
 };
 
 /*
- * Reads all entries, and begins to watch. *ret_fd is readable when gs_pods_read() has something to
- * do. -ENOMEM, -EMFILE.
+ * Begins to watch the folders, and reads their entries. *ret_fd becomes readable when the caller
+ * should call gs_pods_read(). -ENOMEM, -EMFILE.
  */
 int gs_pods_start(const struct gs_pod_places *places, int *ret_fd);
 void gs_pods_end(void);
-/* Reads news. Returns true if something was learned since the last call. */
+/* Reads new and changed entries. True: names may have changed since the last call. */
 bool gs_pods_read(void);
-/* Returns false if the cgroup is no pod's. A pod counts only below folders that root alone made. */
+/*
+ * Finds the names for a cgroup's path. False: the cgroup is in no pod or container. A pod or
+ * container counts only if root owns its cgroup.
+ */
 bool gs_pod_names(const char *cgroup, struct gs_pod_names *ret);
-/* True if Kubernetes allows such names; uid, or id, is needed. */
+/* True if Kubernetes allows all of the names, and @n has a uid or an id. */
 bool gs_pod_names_valid(const struct gs_pod_names *n);
-/* Number of entries that were dropped as invalid. */
+/* How many entries and folders were not used, as invalid, not trusted or too many. */
 uint64_t gs_pods_left(void);
 
 #endif /* GPUSCHED_PROCESS_POD_NAMES_H */

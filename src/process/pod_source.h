@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pod_source.h - a source of pods' names: private to the room
+ * pod_source.h - declares what a source of pods' names implements; private to src/process
  *
- * Each source has a file of its own, and reads entries of a folder into its book. pod_names.c
- * watches the folders for all of them.
+ * A source reads the entries of a folder into its book. pod_names.c watches the folders of all
+ * sources.
  */
 #ifndef GPUSCHED_PROCESS_POD_SOURCE_H
 #define GPUSCHED_PROCESS_POD_SOURCE_H
@@ -12,36 +12,33 @@
 
 #include "process/pod_names.h"
 
-/* The names that a source knows, by the pod's uid and by the container's id. */
+/* The names that a source has read, by the pod's uid or the container's id. */
 struct gs_pod_entry;
 struct gs_pod_book {
 	struct gs_pod_entry *all;
 };
 /*
- * Stores the names in @n: for the container n->id, or if that is empty, for the pod n->uid. @from:
- * the entry that has the names. Returns -EINVAL for names that Kubernetes does not allow, -EEXIST
- * if another entry has other names, or -ENOSPC.
+ * Stores the names in @n for the container n->id, or if that is empty, for the pod n->uid. @from:
+ * the folder's entry with the names. -EINVAL: Kubernetes does not allow such names; -EEXIST: an
+ * earlier entry has other names for the same id; -ENOSPC.
  */
 int gs_pod_learn(struct gs_pod_book *b, const char *from, const struct gs_pod_names *n);
-/* Forgets what came from entry @from; NULL: everything. */
+/* Drops the names that came from entry @from; NULL: drops all. */
 void gs_pod_forget(struct gs_pod_book *b, const char *from);
-/* True if the book has an entry for that pod's uid, or container's id. */
+/* True if the book has names for @key, a pod's uid or a container's id. */
 bool gs_pod_is_known(const struct gs_pod_book *b, const char *key);
-/* Adds names that *inout does not have yet. */
+/* Looks up inout->id and inout->uid, and adds the names that *inout does not have yet. */
 void gs_pod_find(const struct gs_pod_book *b, struct gs_pod_names *inout);
 
 struct gs_pod_source {
 	const char *name;
-	/* The folder that the source reads; NULL or "": the source is not used. */
+	/* returns the folder that the source reads; NULL or "": the source is not used */
 	const char *(*probe)(const struct gs_pod_places *p);
-	/*
-	 * Reads one entry of that folder anew. 0: its names are stored; otherwise it is not
-	 * believed.
-	 */
+	/* reads one entry of that folder, again if need be; 0: valid, else -errno */
 	int (*read)(struct gs_pod_book *b, const char *folder, const char *entry);
-	/* Entries are containers' ids, and each is read when its container is asked for. */
+	/* entries are named by containers' ids, and are read only when needed, not in advance */
 	bool when_asked;
-	/* Adds names to *inout: from the path, and from names that it has already. */
+	/* adds names to *inout, found by the cgroup's path or by the ids already in *inout */
 	void (*look_up)(const struct gs_pod_book *b, const char *cgroup,
 			struct gs_pod_names *inout);
 };
@@ -52,14 +49,14 @@ extern const struct gs_pod_source gs_pod_by_fractions;  /* in pod_fractions.c */
 extern const struct gs_pod_source gs_pod_by_claims;     /* in pod_claims.c */
 extern const struct gs_pod_source gs_pod_by_bundles;    /* in pod_bundles.c */
 
-/* gs_pod_find(), for sources that know only what is in their book. */
+/* A look_up for sources that only need their book: calls gs_pod_find(). */
 void gs_pod_by_book(const struct gs_pod_book *b, const char *cgroup, struct gs_pod_names *inout);
 /*
- * Reads a file that only root can write, as JSON. -EBADMSG: not JSON, or torn; -EFBIG, -EPERM;
- * -errno.
+ * Reads a JSON file of at most @max bytes. -EBADMSG: not JSON, or torn; -EFBIG: too large; -EPERM:
+ * users other than root can write it; other -errno.
  */
 int gs_pod_json(const char *folder, const char *entry, size_t max, json_t **ret);
-/* Copies the text at @key if it is a string and fits; else "". */
+/* Copies the value of @key; "" if it is not a string, or too long. */
 void gs_pod_text(const json_t *o, const char *key, char *ret, size_t size);
 
 #endif /* GPUSCHED_PROCESS_POD_SOURCE_H */

@@ -13,7 +13,7 @@
 
 /* ---- values ---------------------------------------------------------------------------------- */
 
-/* A part of a GPU as a fraction: percent, rounded up. 0: not from 0 to @max. */
+/* Converts a fraction of a GPU to percent, rounded up. 0: not a number above 0 and up to @max. */
 static uint32_t percent_of(const char *value, double max)
 {
 	double part;
@@ -44,7 +44,7 @@ static int read_limit(const char *value, struct gs_pod_asks *a)
 	return take_most(&a->limit_pct, percent_of(value, 1));
 }
 
-/* Several whole GPUs are no part of one: they ask for nothing. */
+/* Reads a fraction as a weight. A value above 1 means several whole GPUs, and gives no weight. */
 static int read_weight(const char *value, struct gs_pod_asks *a)
 {
 	uint32_t weight = percent_of(value, 1024);
@@ -100,7 +100,7 @@ static int read_interval(const char *value, struct gs_pod_asks *a)
 
 static const struct {
 	enum gs_pod_where where;
-	const char *name; /* a glob pattern if it has a * */
+	const char *name; /* of the annotation or variable; a glob pattern if it contains '*' */
 	int (*read)(const char *value, struct gs_pod_asks *a);
 } synonyms[] = {
 	/* NVIDIA's DRA driver */
@@ -112,7 +112,7 @@ static const struct {
 	{ GS_IN_ENVIRONMENT, "GPU_PORTION", read_weight },
 	{ GS_IN_ENVIRONMENT, "RUNAI_GPU_COMPUTE_REQUEST", read_request },
 	{ GS_IN_ENVIRONMENT, "RUNAI_GPU_COMPUTE_LIMIT", read_limit },
-	/* HAMi: nvidia.com/gpucores and nvidia.com/priority, as the container gets them */
+	/* HAMi passes nvidia.com/gpucores and nvidia.com/priority to containers by these */
 	{ GS_IN_ENVIRONMENT, "CUDA_DEVICE_SM_LIMIT", read_cores },
 	{ GS_IN_ENVIRONMENT, "CUDA_TASK_PRIORITY", read_priority },
 };

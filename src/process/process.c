@@ -61,8 +61,8 @@ bool gs_start_same(uint64_t a_ns, uint64_t b_ns)
 }
 
 /*
- * True if the thread is exiting. Another thread ends before its process does, so the tap will see
- * that end.
+ * True if the thread is exiting, or its stat cannot be parsed. If it is not exiting, the process's
+ * end is still to come, and the tap will see that.
  */
 static bool is_exiting(const char *stat)
 {
@@ -73,7 +73,7 @@ static bool is_exiting(const char *stat)
 	       flags & PF_EXITING;
 }
 
-/* True if @is holds for the file @what of any thread. */
+/* True if @is returns true for the file @what in any thread's /proc folder. */
 static bool any_thread(pid_t pid, const char *what, bool (*is)(FILE *f))
 {
 	char path[64];
@@ -128,7 +128,7 @@ static FILE *open_of(pid_t pid, const char *what)
 	return fopen(path, "re");
 }
 
-/* Reads the file status: /proc/PID itself belongs to root if the process is not dumpable. */
+/* Reads the file status: the owner of /proc/PID would be root if the process is not dumpable. */
 int gs_process_ids(pid_t pid, struct gs_process_ids *ret)
 {
 	CLEANUP_FILE FILE *f = open_of(pid, "status");

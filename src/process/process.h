@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * process.h - facts about a pid: start time, life, user, parent
+ * process.h - reads facts about a process from /proc: start time, life, user, parent
  *
- * Reads /proc. Files that may make their reader wait are read by forks instead (reader.h).
+ * Other files in /proc, which may block their reader for ever, are read through reader.h.
  */
 #ifndef GPUSCHED_PROCESS_PROCESS_H
 #define GPUSCHED_PROCESS_PROCESS_H
@@ -14,21 +14,21 @@
 #include "gpusched/abi.h"
 
 /*
- * start_boottime of a process in ns (from /proc/PID/stat, clock-tick resolution); 0: it is gone.
- * Waits for the lock of the process's execve(): the loop and the workers use gs_started()
- * (table/started.h).
+ * The start_boottime of a process in ns, from /proc/PID/stat, rounded to clock ticks; 0: the
+ * process is gone. Waits for the process's execve() lock. So the event loop and the workers use
+ * gs_started() instead (table/started.h).
  */
 uint64_t gs_proc_start_ns(pid_t pid);
-/* Equal up to the clock-tick resolution of /proc. */
+/* True if two start times are equal, up to the clock ticks to which /proc rounds. */
 bool gs_start_same(uint64_t a_ns, uint64_t b_ns);
-/* True if the process has a thread that is not exiting. Waits for the lock of its execve(), too. */
+/* True if the process has a thread that is not exiting. Waits for its execve() lock, too. */
 bool gs_proc_has_life(pid_t pid);
-/* The real uid of the process; its name. -ESRCH. */
+/* Get the process's real uid, and its comm. -ESRCH: the process is gone. */
 int gs_process_uid(pid_t pid, uid_t *ret);
 int gs_process_comm(pid_t pid, char ret[GPUSCHED_COMM_LEN]);
 /*
- * Ids of a process. Reading them takes none of the process's locks. An id is 0 if it does not exist
- * in our namespace. -ESRCH: the process is gone.
+ * Ids of a process; 0: not in our pid namespace. gs_process_ids() reads them without taking the
+ * process's locks. -ESRCH: the process is gone.
  */
 struct gs_process_ids {
 	uid_t uid; /* real */
@@ -37,29 +37,33 @@ struct gs_process_ids {
 };
 int gs_process_ids(pid_t pid, struct gs_process_ids *ret);
 /*
- * True if a thread still has the process's memory: a thread gives it up as it ends. Takes no lock.
+ * True if any thread still has the process's memory; each thread gives it up as it exits. Takes
+ * none of the process's locks.
  */
 bool gs_process_has_memory(pid_t pid);
-/* 0: the process is gone, or its parent is not in our namespace. Takes none of its locks. */
+/*
+ * The process's parent; 0: the process is gone, or its parent is not in our pid namespace. Takes
+ * none of the process's locks.
+ */
 pid_t gs_process_parent(pid_t pid);
 
 struct gs_hidepid {
-	bool on; /* users outside the group do not see others' processes */
-	bool has_gid;
+	bool on;      /* users do not see other users' processes, unless they are in group @gid */
+	bool has_gid; /* false: no group is exempt */
 	gid_t gid;
 };
 /*
- * Tells how /proc is mounted here. If that is unknown: processes are hidden, and no group may see
- * them.
+ * Reads the hidepid= and gid= options with which /proc is mounted here. If they cannot be read,
+ * @ret says that processes are hidden, without a group that sees them.
  */
 void gs_hidepid(struct gs_hidepid *ret);
 
-/* ---- private to the room and to borrowing ---------------------------------------------------- */
+/* ---- private to src/process and to rm/way_borrow.c ------------------------------------------- */
 
-/* Reads /proc/PID/stat: the state's letter and the start. Returns false if the process is gone. */
+/* Reads the state's letter and the start time from /proc/PID/stat. False: the process is gone. */
 bool gs_proc_stat(pid_t pid, char *ret_state, uint64_t *ret_start_ns);
 
-/* In mps.c: finds the answer for gs_reader_mps(). Called in a reader, since it may have to wait. */
+/* In mps.c: implements gs_reader_mps(). Only readers call it, since it may block. */
 bool gs_mps_read(pid_t pid);
 
 #endif /* GPUSCHED_PROCESS_PROCESS_H */

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * reader.c - bounded reads of /proc in child processes
+ * reader.c - reads /proc in child processes, and kills a child that takes too long
  *
- * If a user makes such a read wait, only SIGKILL ends the wait, and that ends the whole process. So
- * forks do the reads. A fork has a limited time for each answer, and is killed when that time is
- * over.
+ * A user can make such a read block for ever. Then only SIGKILL ends it, and with it the whole
+ * process that reads. So forks of the daemon, the readers, do the reads. A reader has a limited
+ * time for each answer.
  */
 #include "process/reader.h"
 
@@ -27,20 +27,20 @@
 #include "basic/clock.h"
 #include "basic/log.h"
 
-#define MAX_READERS 8 /* the first is for root's processes alone */
+#define MAX_READERS 8 /* the first one reads only about root's processes */
 #define MAX_SLOW 256
 #define MAX_LEFT_OF 64
 #define MAX_WAITING 4096
 #define MAX_WAITING_UID 256
 #define MAX_AGAIN 2 /* readers that may repeat reads that took too long before */
 #define WAIT_MS 20  /* how long a caller waits for an answer */
-/* after a wait, callers do not wait at all for this multiple of its length */
+/* after a wait longer than SHORT_NS, no caller waits for this multiple of the wait's length */
 #define PAUSE_FACTOR 3
-#define SHORT_NS (NS_PER_MS) /* a wait of at most this length causes no such pause */
-#define GIVE_UP_NS (3 * NS_PER_S)
-#define NOT_AGAIN_NS (30 * NS_PER_S)
-#define SAY_AGAIN_NS (60 * NS_PER_S)
-#define REAP_NS NS_PER_S
+#define SHORT_NS (NS_PER_MS)         /* a wait of at most this length causes no such pause */
+#define GIVE_UP_NS (3 * NS_PER_S)    /* a reader that takes longer is killed */
+#define NOT_AGAIN_NS (30 * NS_PER_S) /* its account then gets no reader for this time */
+#define SAY_AGAIN_NS (60 * NS_PER_S) /* least time between two log lines */
+#define REAP_NS NS_PER_S             /* time between two checks whether killed readers ended */
 
 #define TOO_LONG \
 	"reading them takes too long, as it does when somebody holds a lock of that process"
@@ -49,26 +49,26 @@
 enum state {
 	NONE,
 	IDLE,
-	ASKED,  /* a caller waits for the answer */
-	LATE,   /* no caller waits any more */
-	HERE,   /* a late answer, until gs_reader_dispatch() has reported it */
-	KILLED, /* killed, but not ended yet */
+	ASKED,  /* it reads, and a caller waits for the answer */
+	LATE,   /* it reads, and no caller waits any more */
+	HERE,   /* gs_reader_dispatch() reports its late answer right now */
+	KILLED, /* killed, but has not ended yet */
 };
 
 struct reader {
 	enum state state;
 	pid_t child;
 	int sock;
-	/* not valid in states NONE and IDLE */
+	/* the members below are not valid in the states NONE and IDLE */
 	struct gs_reader_request rq;
-	int64_t account;
-	bool again; /* this read took too long before */
-	int pidfd;  /* tells whether the pid is still the same process when a late answer comes */
+	int64_t account; /* to which the read is charged: see account_of() */
+	bool again;      /* the same read took too long before */
+	int pidfd;       /* shows whether the process still lives when a late answer comes */
 	uint64_t since_ns;
 	struct gs_reader_answer answer;
 };
 
-/* A request that waits for a reader. */
+/* A queued request, which waits for a free reader. */
 struct waiting {
 	struct gs_reader_request rq;
 	int64_t account;
@@ -81,19 +81,20 @@ static struct {
 	bool begun;
 	int ep_fd, timer_fd;
 	struct reader readers[MAX_READERS];
+	/* accounts with a read that took too long; they get no reader until then */
 	struct {
 		int64_t account;
 		uint64_t until_ns;
 	} slow[MAX_SLOW];
 	unsigned int next_slow;
 	struct waiting *waiting;
-	int64_t turn;                /* user of the last request that was sent */
-	uint64_t impatient_until_ns; /* until this time callers do not wait */
-	uint64_t left, said_ns;
+	int64_t turn;                /* account of the last queued request that got a reader */
+	uint64_t impatient_until_ns; /* until this time, callers do not wait for answers */
+	uint64_t left, said_ns;      /* for gs_reader_left(); time of the last log line */
 	struct {
 		uid_t uid;
 		uint64_t times;
-	} left_of[MAX_LEFT_OF]; /* counts that gs_reader_lefts() has not reported yet */
+	} left_of[MAX_LEFT_OF]; /* counts that gs_reader_take_left() has not reported yet */
 } all = { .lock = PTHREAD_MUTEX_INITIALIZER, .ep_fd = -1, .timer_fd = -1 };
 
 /* ---- readers --------------------------------------------------------------------------------- */
@@ -110,7 +111,7 @@ static void set_idle(struct reader *r)
 	r->state = IDLE;
 }
 
-/* Ends a wait for the lock; any other wait of a reader ends by itself some time. */
+/* Kills a reader. SIGKILL ends a wait for the execve() lock; other waits end some time later. */
 static void kill_reader(struct reader *r)
 {
 	kill(r->child, SIGKILL);
@@ -120,7 +121,7 @@ static void kill_reader(struct reader *r)
 	r->state = KILLED;
 }
 
-/* Takes killed readers that have ended. Returns how many have not ended yet. */
+/* Reaps killed readers that have ended. Returns how many have not ended yet. */
 static unsigned int reap(void)
 {
 	unsigned int n = 0;
@@ -161,7 +162,10 @@ static struct reader *free_reader(int64_t account)
 	return none;
 }
 
-/* Sets the timer for what only the passing of time brings. @stuck: no reader is free. */
+/*
+ * Sets the timer for the next time at which a reader must be killed or reaped, or a slow account
+ * gets readers again. @stuck: a request waits, and no reader could be started for it.
+ */
 static void set_timer(bool stuck)
 {
 	uint64_t now = gs_now_ns(), next = stuck ? now + REAP_NS : 0;
@@ -182,9 +186,9 @@ static void set_timer(bool stuck)
 	timerfd_settime(all.timer_fd, TFD_TIMER_ABSTIME, &t, NULL);
 }
 
-/* ---- users not waited for ----------------------------------------------------------------------- */
+/* ---- accounts, and slow ones ----------------------------------------------------------------- */
 
-/* The account that a read is charged to: the process's user; for root, the process itself. */
+/* The account to which a read is charged: the process's uid, or for root's processes, -pid. */
 static int account_of(pid_t pid, int64_t *ret)
 {
 	uid_t uid;
@@ -195,7 +199,7 @@ static int account_of(pid_t pid, int64_t *ret)
 	return r;
 }
 
-/* True if an answer for this account took too long, a short time ago. */
+/* True if a read for this account took too long within the last NOT_AGAIN_NS. */
 static bool is_slow(int64_t account)
 {
 	uint64_t now = gs_now_ns();
@@ -215,7 +219,7 @@ static bool is_late(int64_t account)
 	return false;
 }
 
-/* Counts by user. With too many users at once, the last row counts the others. */
+/* Counts a read that was left, by user. With too many users, the last row counts the rest. */
 static void count_left(uid_t uid)
 {
 	size_t i = 0;
@@ -253,9 +257,9 @@ static void note_slow(int64_t account)
 	all.slow[at].until_ns = gs_now_ns() + NOT_AGAIN_NS;
 }
 
-/* ---- in turn --------------------------------------------------------------------------------- */
+/* ---- the queue of requests ------------------------------------------------------------------- */
 
-/* Puts a request into the queue. Returns false if the user has too many there. */
+/* Puts a request into the queue, if it is not there yet. False: too many are queued. */
 static bool enqueue(const struct gs_reader_request *rq, int64_t account, bool again)
 {
 	unsigned int n = 0, own = 0;
@@ -295,8 +299,8 @@ static bool may_have(int64_t account)
 }
 
 /*
- * The next request that may have a reader. Users take turns by uid; requests that took too long
- * before come last.
+ * Finds the next queued request that may get a reader. Users take turns in the order of their uids;
+ * requests that took too long before come last.
  */
 static struct waiting *next_waiting(void)
 {
@@ -356,12 +360,12 @@ static void watch(struct reader *r)
 
 	r->state = LATE;
 	if (epoll_ctl(all.ep_fd, EPOLL_CTL_ADD, r->sock, &ev))
-		give_up(r, TOO_LONG); /* nobody would notice its late answer */
+		give_up(r, TOO_LONG); /* its late answer would never be noticed */
 }
 
 /*
- * Waits for an answer, but not always: many answers that come just in time would hold up a caller
- * as much as one that never comes.
+ * Waits for an answer, but not soon after another wait: a caller with many slow answers would
+ * otherwise be delayed by each.
  */
 static int wait_for(struct reader *r, struct gs_reader_answer *ret)
 {
@@ -376,7 +380,7 @@ static int wait_for(struct reader *r, struct gs_reader_answer *ret)
 	return -EAGAIN;
 }
 
-/* -ESRCH: the process is gone; other errors: a resource is short. */
+/* Sends a request to a reader. -ESRCH: the process is gone; other errors: lack of resources. */
 static int send_request(struct reader *r, const struct gs_reader_request *rq, int64_t account,
 			bool again)
 {
@@ -395,7 +399,7 @@ static int send_request(struct reader *r, const struct gs_reader_request *rq, in
 	return 0;
 }
 
-/* Sends waiting requests to free readers; users take turns. */
+/* Sends queued requests to free readers; users take turns. */
 static void ask_waiting(void)
 {
 	struct waiting *w;
@@ -415,7 +419,7 @@ static void ask_waiting(void)
 	set_timer(w);
 }
 
-/* Finds a reader that works on the same request. */
+/* Finds a reader that works on the same request, or has just answered it. */
 static struct reader *find(const struct gs_reader_request *rq)
 {
 	for (size_t i = 0; i < MAX_READERS; i++) {
@@ -529,7 +533,7 @@ bool gs_reader_is_mps(pid_t pid)
 	return gs_reader_mps(pid) == 1;
 }
 
-/* ---- telling ---------------------------------------------------------------------------------- */
+/* ---- reporting late answers ------------------------------------------------------------------- */
 
 static void tell(struct reader *r, gs_reader_fn fn, void *user)
 {
@@ -541,7 +545,7 @@ static void tell(struct reader *r, gs_reader_fn fn, void *user)
 	}
 	unwatch(r);
 	r->state = HERE;
-	if (!is_readable(r->pidfd, 0)) { /* the process still lives, so the answer is about it */
+	if (!is_readable(r->pidfd, 0)) { /* the process lives, so no other one got its pid */
 		pthread_mutex_unlock(&all.lock);
 		fn(rq.what, rq.pid, user);
 		pthread_mutex_lock(&all.lock);

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * reader.h - reads files in another user's /proc that may make their reader wait, without waiting
+ * reader.h - reads files in another user's /proc that could block the reader for ever
  *
- * A user with a FUSE server that never answers can hold two locks of a process for any time. One is
- * the lock of the process's memory. It is held while a mapping is replaced, and that waits for the
- * server. Reads of cmdline, maps and map_files wait for that lock. The other is the lock of
- * execve(), held while it removes the old mappings. On 6.18 stat, exe, maps, map_files, fd/N and
- * pidfd_getfd wait for it. comm, status, cgroup, mountinfo and the lists fd/ and task/ wait for
- * neither. So forks of the daemon read such files. An answer may come later, or never. Without
- * gs_reader_begin() the caller reads the files itself. Any thread may ask.
+ * A user with a FUSE server that never answers can hold two locks of a process as long as they
+ * like. The memory lock is held while a mapping is replaced, which waits for the server. Reads of
+ * cmdline, maps and map_files wait for that lock. The execve() lock is held while execve() removes
+ * the old mappings. On 6.18, stat, exe, maps, map_files, fd/N and pidfd_getfd wait for that lock.
+ * comm, status, cgroup, mountinfo and the lists fd/ and task/ wait for neither lock.
+ *
+ * So forks of the daemon ("readers") read the files that can block. An answer may come late, or
+ * never. Before gs_reader_begin(), the caller reads the files itself. Thread safe.
  */
 #ifndef GPUSCHED_PROCESS_READER_H
 #define GPUSCHED_PROCESS_READER_H
@@ -29,55 +30,55 @@ struct gs_program {
 	bool life;         /* like gs_proc_has_life() */
 	bool mps;          /* like gs_reader_is_mps() */
 	char exe[512];     /* "": unknown */
-	char args[4096];   /* each argument ends with a NUL; one more NUL ends all */
-	uint32_t nargs;    /* used bytes of args */
+	char args[4096];   /* each argument ends with a NUL; another NUL follows the last one */
+	uint32_t nargs;    /* bytes of @args that are used */
 };
 
 /*
- * Begins to use forks. From here on no thread of this process waits longer than 20 ms for an
- * answer, nor more than a quarter of the time. @ret_fd is readable when gs_reader_dispatch() has
- * something to do; the caller does not close it.
+ * Begins to use forks. From now on, callers wait at most 20 ms for an answer, and in total at most
+ * a quarter of the time. @ret_fd becomes readable when the caller should call
+ * gs_reader_dispatch(); the caller does not close it.
  */
 int gs_reader_begin(int *ret_fd);
-/* Does not wait. Answers that have not come are lost. */
+/* Kills all readers, and waits for them at most 50 ms. Late answers are lost. */
 void gs_reader_end(void);
 
 /*
- * Calls fn for each answer that came late. If fn makes the same request again, it gets that answer.
+ * Calls @fn for each late answer. @fn can get the answer by making the same request again.
  */
 typedef void (*gs_reader_fn)(enum gs_reader_what what, pid_t pid, void *user);
 void gs_reader_dispatch(gs_reader_fn fn, void *user);
 
-/* How many times an answer was given up, or a request was put off. */
+/* How often an answer was given up, or a request was refused or had to wait for a slow user. */
 uint64_t gs_reader_left(void);
-/* How many times since the last call, by user. Call it from one thread only. */
+/* Reports these counts by user since the last call. Only one thread may call this. */
 typedef void (*gs_reader_left_fn)(uid_t uid, uint64_t times, void *user);
 void gs_reader_take_left(gs_reader_left_fn fn, void *user);
 
 /*
- * Program and arguments of a process. 0; -ESRCH, or the kernel's error. -EAGAIN: the answer takes
- * long or waits for its turn; gs_reader_dispatch() will report it. -EBUSY: too many requests of the
- * same user wait.
+ * Gets the program and arguments of a process. Returns -ESRCH, or another error of the kernel.
+ * -EAGAIN: the answer is not there yet. gs_reader_dispatch() will report it. -EBUSY: too many
+ * requests about processes of that user are queued.
  */
 int gs_reader_program(pid_t pid, struct gs_program *ret);
 /*
- * Calls fn for each mapping of a libcuda's code in the process, until fn returns non-zero. -EAGAIN,
- * -EBUSY: as in gs_reader_program().
+ * Calls @fn for each mapping of a libcuda's code in the process, until @fn returns non-zero.
+ * -EAGAIN and -EBUSY as in gs_reader_program().
  */
 int gs_reader_maps(pid_t pid, int (*fn)(pid_t pid, const struct gs_cuda_map *map, void *user),
 		   void *user);
-/* How many threads seem to wait in libcuda (waiters.h). -EAGAIN, -EBUSY: as above. */
+/* Counts threads that seem to wait in libcuda (waiters.h). -EAGAIN and -EBUSY as above. */
 int gs_reader_waiters(pid_t pid, uint32_t *ret);
 /*
- * Whether the process runs an installed MPS server or control daemon. The name does not count,
- * since a user can choose it: the executable must be the same file here, below folders that only
- * root can write. gs_reader_mps() returns 1 or 0, or an error as in gs_reader_program(); -ESRCH
- * also for a process that is ending, since nothing is known of that.
+ * Say whether the process runs an installed MPS server or control daemon. The name alone proves
+ * nothing, since users can choose it. So the executable's path must name the same file in our own
+ * mount namespace, below folders that only root can write. gs_reader_mps() returns 1 or 0, or an
+ * error as in gs_reader_program(). It also returns -ESRCH for a process that is exiting.
  */
 int gs_reader_mps(pid_t pid);
 bool gs_reader_is_mps(pid_t pid);
 
-/* ---- private to the room; here for tests ----------------------------------------------------- */
+/* ---- private to src/process; declared here for tests ----------------------------------------- */
 
 struct gs_reader_answer {
 	int code;       /* 0, or -errno */
@@ -93,12 +94,13 @@ struct gs_reader_request {
 	pid_t pid;
 };
 
-/* In reader_child.c: reads in this process, and waits for as long as it takes. */
+/* In reader_child.c: reads the files in this process; may block for ever. */
 void gs_reader_read(const struct gs_reader_request *rq, struct gs_reader_answer *ret);
-/* In reader_child.c: makes a fork that answers on a socket. Returns its pid, or -errno. */
+/* In reader_child.c: forks a reader, which answers on a socket. Returns its pid, or -errno. */
 pid_t gs_reader_fork(int *ret_sock);
-/* In reader_child.c: receives an answer that has come. -errno: the fork has ended. */
+/* In reader_child.c: receives an answer when @sock is readable. -errno: the reader has ended. */
 int gs_reader_receive(int sock, struct gs_reader_answer *ret);
+/* Closes the descriptors in an answer. */
 void gs_reader_drop(struct gs_reader_answer *answer);
 
 #endif /* GPUSCHED_PROCESS_READER_H */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * reader_child.c - the process that reads, and the transport of its answers
+ * reader_child.c - runs the child process that reads /proc, and passes its answers to the parent
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -17,7 +17,7 @@
 #include "process/process.h"
 #include "process/waiters.h"
 
-#define MAPS_SIZE 32768 /* longer than any line: in a path, a newline takes four characters there */
+#define MAPS_SIZE 32768 /* longer than any line, even one with a path full of escaped newlines */
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
@@ -63,7 +63,10 @@ static void read_program(pid_t pid, struct gs_reader_answer *ret)
 	ret->code = p->start_ns ? read_args(pid, p) : -ESRCH;
 }
 
-/* Opens the mapped file itself through map_files, whatever its name, while the mapping exists. */
+/*
+ * Adds a mapping of libcuda. Opens the mapped file through map_files, since the path in the line
+ * may name another file by now.
+ */
 static void add_map(pid_t pid, const char *line, struct gs_reader_answer *ret)
 {
 	struct gs_cuda_map *map = &ret->maps[ret->nmaps];
@@ -76,7 +79,7 @@ static void add_map(pid_t pid, const char *line, struct gs_reader_answer *ret)
 	map->place = open(path, O_PATH | O_CLOEXEC);
 	if (map->place >= 0)
 		ret->nmaps++;
-	else if (errno != ENOENT && errno != ESRCH) /* with these the mapping is just gone */
+	else if (errno != ENOENT && errno != ESRCH) /* these mean that the mapping was removed */
 		ret->code = -errno;
 }
 
@@ -175,7 +178,7 @@ int gs_reader_receive(int sock, struct gs_reader_answer *ret)
 	if (n != sizeof(*ret))
 		return n < 0 ? -errno : -EPIPE;
 	if (came < ret->nmaps)
-		ret->code = -EMFILE; /* this process has no room for the descriptors */
+		ret->code = -EMFILE; /* the kernel dropped descriptors: our table is full */
 	ret->nmaps = came < ret->nmaps ? came : ret->nmaps;
 	for (uint32_t i = 0; i < ret->nmaps; i++)
 		memcpy(&ret->maps[i].place, CMSG_DATA(c) + i * sizeof(int), sizeof(int));
@@ -184,7 +187,7 @@ int gs_reader_receive(int sock, struct gs_reader_answer *ret)
 	return 0;
 }
 
-/* ---- the process ------------------------------------------------------------------------------ */
+/* ---- the child process ------------------------------------------------------------------------ */
 
 static void __attribute__((noreturn)) serve(int sock)
 {
@@ -206,7 +209,10 @@ static void __attribute__((noreturn)) serve(int sock)
 
 pid_t gs_reader_fork(int *ret_sock)
 {
-	/* a death signal comes when the thread that forked ends, not the process */
+	/*
+	 * The parent's death signal comes when the forking thread ends, not its process. So only
+	 * children of the main thread use it.
+	 */
 	bool may_bind = (pid_t)syscall(SYS_gettid) == getpid();
 	CLEANUP_FD int ours = -1;
 	CLEANUP_FD int theirs = -1;

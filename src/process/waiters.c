@@ -28,7 +28,7 @@ void gs_cuda_range_add(struct gs_cuda_range *r, const char *line)
 		r->start = r->start ? r->start : start;
 		r->end = end;
 	} else if (r->end == start && path_at && !strpbrk(line + path_at, "/[")) {
-		r->end = end; /* a mapping without a name: libcuda's zeroed data */
+		r->end = end; /* a mapping without a name right after libcuda: its zeroed data */
 	}
 }
 
@@ -57,7 +57,7 @@ static int read_range(pid_t pid, struct gs_cuda_range *ret)
 	return ret->start ? 0 : -ENOENT;
 }
 
-/* 1: the thread waits; 0: it does not, or has ended. */
+/* Returns 1 if the thread waits in libcuda, 0 if it does not or has ended, or -errno. */
 static int look(int task_fd, const char *tid, const struct gs_cuda_range *range)
 {
 	char path[64], text[256];

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * cleaner.c - a process that cleans up if ours is killed
+ * cleaner.c - forks a process that cleans up if this process is killed
  *
- * If we are killed, our programs and our daemon end too, and the daemon restores all settings. But
- * the taps would stay on, and the bench's folder would stay in /tmp.
+ * If this process is killed, its programs and its daemon end too, and the daemon restores all
+ * settings. But without the cleaner, the taps would stay on, and the bench's folder would stay in
+ * /tmp.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -39,7 +40,10 @@ static void step(const char *const *argv, int null)
 		bench_child_wait(&c, STEP_MS);
 }
 
-/* If a daemon still runs after the wait, it is not ours and needs the taps. */
+/*
+ * Waits for our daemon's end, then turns the taps off and removes the folder. A daemon that still
+ * runs after the wait is not ours, and needs the taps.
+ */
 static void clean(const char *dir, bool taps, int null)
 {
 	char gpusched[512];
@@ -54,7 +58,10 @@ static void clean(const char *dir, bool taps, int null)
 		step(rm, null);
 }
 
-/* Runs in a session of its own, so that no terminal ends it. It keeps no output of ours open. */
+/*
+ * Waits until the parent closes the pipe by dying, or writes to it. Uses a new session, so that a
+ * closed terminal does not end it, and keeps none of the parent's outputs open.
+ */
 static void wait_for_death(int fd, const char *dir, bool taps)
 {
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);

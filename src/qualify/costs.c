@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT
 /*
- * costs.c - measures what switches cost: from the log of two busy programs, then of one beside
- * short requests
+ * costs.c - measures what switches cost, from the GPU's log
  *
- * When a slice is over, a turn ends at once in CILP mode, with the running thread blocks in CTA,
- * with the kernel in WFI. In CTA and WFI each turn also begins with a new block or a new kernel, so
- * a slice of one length always ends at the same place in it. Slices that differ a little move that
- * place. Blocks of 20 us serve for CTA, kernels of 100 us for WFI. All other costs are measured
- * with kernels of one wave of blocks, since several waves do not take exactly the time that was
- * asked for.
+ * The loads are two busy programs, then a busy program and one with short requests.
+ *
+ * When a slice ends, the turn ends at once in CILP mode, after the running thread blocks in CTA
+ * mode, and after the kernel in WFI mode. In CTA and WFI mode, each turn also begins with a new
+ * block or kernel. So slices of one length always end at the same point of a block or kernel, and
+ * slightly different lengths move that point. We use blocks of 20 us for CTA, and kernels of
+ * 100 us for WFI. All other costs are measured with kernels of one wave of blocks, since kernels of
+ * several waves do not take exactly the requested time.
  */
 #include <errno.h>
 #include <math.h>
@@ -34,7 +35,7 @@ static const struct bench_program service = {
 	.arrivals = "closed", .period_us = 5000, .kernel_us = KERNEL_US, .kernels = 1, .burst = 1
 };
 
-/* A stretch of real time. Only after their end do programs report what they did in it. */
+/* A span of real time. How much a program did in it is known only after the program has ended. */
 struct stretch {
 	uint64_t from_ns, to_ns;
 };
@@ -44,7 +45,7 @@ static double scaled(const struct qualify *q, double seconds)
 	return q->o->quick ? seconds / 2 : seconds;
 }
 
-/* Kernels per second of the GPU's time, summed over the first @n programs, which have ended. */
+/* Kernels per second of GPU time in @s, summed over the first @n programs, which have ended. */
 static double rate(const struct qualify *q, unsigned int n, const struct stretch *s)
 {
 	double sum = 0;
@@ -92,12 +93,12 @@ static void put_main(struct qualify *q, enum qualify_cost_id cost, uint64_t id, 
 		qualify_dark(q, cost, "no time stands out among those of %u turns", q->window.n);
 }
 
-/* The restore is the rest of a turn, after the save and the work. */
+/* Computes the restore, which is the part of a turn that is neither save nor work. */
 static void find_restore(struct qualify *q, const struct stretch *alone,
 			 const struct stretch *beside, double turn_ns)
 {
 	double save = q->r->costs[QUALIFY_SAVE].us, change = q->r->costs[QUALIFY_SWITCH].us;
-	/* the part of the time in which they worked */
+	/* the part of the time in which both programs together did work */
 	double part = rate(q, 2, beside) / rate(q, 1, alone);
 	double left = qualify_restore(turn_ns / 1e3, save, change, part);
 
@@ -112,8 +113,8 @@ static void find_restore(struct qualify *q, const struct stretch *alone,
 }
 
 /*
- * Turns at two slices give the unit of slices and the save. *ret_turn_ns: length of a turn in the
- * stretch.
+ * Computes the unit of slices and the save from the lengths of turns with two different slices.
+ * *ret_beside: the span of time with the short slice; *ret_turn_ns: the length of a turn in it.
  */
 static int find_cilp(struct qualify *q, struct stretch *ret_beside, double *ret_turn_ns,
 		     struct gs_error *err)
@@ -150,8 +151,8 @@ static int find_cilp(struct qualify *q, struct stretch *ret_beside, double *ret_
 }
 
 /*
- * Tries slices in steps that together span one block (kernel), and takes the least time by which a
- * turn outlasts its slice.
+ * Measures a save in CTA or WFI mode. Tries slices of several lengths, in steps that together span
+ * one block or kernel. The save is the least time by which a turn is longer than its slice.
  */
 static int find_lower(struct qualify *q, const char *mode, unsigned int work_us,
 		      unsigned int step_us, enum qualify_cost_id save, enum qualify_cost_id gap)
@@ -175,7 +176,7 @@ static int find_lower(struct qualify *q, const char *mode, unsigned int work_us,
 		if (!r && !us)
 			put_main(q, gap, 0, true);
 	}
-	/* the best slice ended up to one step before the block's end: half a step on average */
+	/* even the best slice ended before the block did, on average by half a step */
 	if (r)
 		qualify_dark(q, save, "%.180s", why.text);
 	else if (isfinite(least))
@@ -185,7 +186,7 @@ static int find_lower(struct qualify *q, const char *mode, unsigned int work_us,
 	return r == -EINTR ? r : 0;
 }
 
-/* A busy program beside a service, of which the turns drain. */
+/* Measures drained turns, with a busy program and a service: the service's turns drain. */
 static int find_idle(struct qualify *q, struct gs_error *err)
 {
 	uint64_t id[QUALIFY_IDS];
@@ -229,7 +230,7 @@ static void find_seen(struct qualify *q)
 		    q->r->default_slice_us, mode ? mode : "-");
 }
 
-/* Measures CILP's costs, including the restore. */
+/* Measures the costs in CILP mode, with two busy programs. */
 static int two_busy(struct qualify *q, struct gs_error *err)
 {
 	struct stretch alone, beside = { 0 };
@@ -257,7 +258,7 @@ static int two_of_blocks(struct qualify *q, struct gs_error *err)
 	return r ? r : find_lower(q, "cta", BLOCK_US, 2, QUALIFY_SAVE_CTA, QUALIFY_SWITCH_CTA);
 }
 
-/* Measures WFI's costs, and the gap between two kernels. */
+/* Measures the costs in WFI mode, and the gap between two kernels. */
 static int two_of_kernels(struct qualify *q, struct gs_error *err)
 {
 	struct stretch alone;
@@ -291,7 +292,7 @@ int qualify_costs(struct qualify *q, struct gs_error *err)
 	int r = 0;
 
 	for (size_t i = 0; !r && i < GS_COUNT(parts); i++) {
-		if (i < 2 || q->log) /* the first two parts find something even without the log */
+		if (i < 2 || q->log) /* the first two parts also measure things without the log */
 			r = parts[i](q, err);
 		qualify_stop_programs(q);
 	}

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * effects.c - checks what each setting does, not only whether the driver accepts it
+ * effects.c - checks that each setting has its effect, not only that the driver accepts it
  *
- * The kernels last 9 ms, their thread blocks 3 ms, and slices 1 ms. So a turn lasts 1, 3 or 9 ms in
- * CILP, CTA and WFI mode.
+ * The loads' kernels last 9 ms, their thread blocks 3 ms, and their slices 1 ms. So a turn lasts
+ * 1 ms in CILP mode, 3 ms in CTA mode, and 9 ms in WFI mode.
  */
 #include <errno.h>
 #include <math.h>
@@ -95,8 +95,8 @@ static int try_suspend(struct qualify *q)
 }
 
 /*
- * Sets the first program to high, the others to low. If the GPU honours that, the first one has
- * twice the turns of another.
+ * Sets the first program's interleave level to high, and the others' to low. If the GPU honours
+ * that, the first program has twice as many turns as each of the others.
  */
 static int try_interleave(struct qualify *q)
 {

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #define MARGIN_NS 10000u
-#define GAP_PART 0.2 /* of the kernel's length: a longer gap has another cause */
+#define GAP_PART 0.2 /* longest plausible gap, as a part of the kernel's length */
 
 double qualify_restore(double turn_us, double save_us, double switch_us, double part)
 {
@@ -57,7 +57,10 @@ static uint64_t ns_of(const struct qualify_result *r, enum qualify_cost_id id)
 	return us > 0 ? (uint64_t)(us * 1e3) : 0;
 }
 
-/* The save was measured with our own loads, so its bounds leave a margin for other programs. */
+/*
+ * Takes over the save. It was measured with our own loads, and other programs may take more or less
+ * time. So the bounds are a quarter below and a quarter and a margin above.
+ */
 static void take_save(const struct qualify_result *r, uint64_t now_s, struct gs_costs *c)
 {
 	double unit = r->costs[QUALIFY_UNIT].us;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* keep.c - writes what was found out: as JSON, and as parameters of the model */
+/* keep.c - writes the results, as JSON and as parameters of the GPU model (src/sim) */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -62,7 +62,7 @@ json_t *qualify_json(const struct qualify_result *r)
 
 /* ---- parameters of the model --------------------------------------------------------------------- */
 
-/* Writes @why as one line, since a comment is one line. */
+/* Writes a comment that @key is unknown, on one line even if @why has several. */
 static void put_unknown(FILE *f, const char *key, const char *why)
 {
 	fprintf(f, "# %s: unknown: ", key);
@@ -85,14 +85,17 @@ static void put_cost(FILE *f, const char *key, const struct qualify_result *r,
 	put(f, key, r->costs[id].us, r->costs[id].why);
 }
 
-/* Only the sum of the two is measured. It is split in the ratio of the default parameters. */
+/*
+ * Writes the times to load and to save an idle TSG. Only their sum is measured; we split it in the
+ * ratio of the default parameters.
+ */
 static void put_idle(FILE *f, const struct qualify_result *r, const struct sim_params *usual)
 {
 	const struct qualify_cost *c = &r->costs[QUALIFY_IDLE_TURN];
 	double start = (double)usual->start_ns, save = (double)usual->save_idle_ns;
 	double gap = r->costs[QUALIFY_GAP].us, sum;
 
-	/* the model adds the gap after a request's kernel itself */
+	/* the measured turn includes the gap after the request's kernel; the model adds it again */
 	sum = c->us - (isfinite(gap) ? gap : (double)usual->kernel_gap_ns / 1e3);
 	fprintf(f, "# of these two the sum is measured\n");
 	put(f, "save_idle_us", sum * save / (start + save), c->why);
@@ -100,8 +103,8 @@ static void put_idle(FILE *f, const struct qualify_result *r, const struct sim_p
 }
 
 /*
- * In the model a program notices the end of its request after a fixed time plus an exponential
- * tail.
+ * Writes the host's part of a request, computed from the latencies of a service alone. In the
+ * model, a program notices the end of its request after a fixed time plus an exponential tail.
  */
 static void put_host(FILE *f, const struct qualify_result *r, const struct sim_params *usual)
 {
@@ -152,7 +155,7 @@ static void put_model(FILE *f, const struct qualify_result *r)
 		   "H200's.\n\n[gpu]\nname = qualified\n");
 	if (r->gpu[0] && !strpbrk(r->gpu, ";#\n"))
 		fprintf(f, "product = %s\n", r->gpu);
-	if (r->multiprocessors > 0) /* each runs 8 of the load's blocks at a time */
+	if (r->multiprocessors > 0) /* each multiprocessor runs 8 of the load's blocks at once */
 		fprintf(f, "blocks_at_once = %.0f\n", r->multiprocessors * 8);
 	put_cost(f, "kernel_gap_us", r, QUALIFY_GAP);
 	fprintf(f, "\n[round]\n");

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * latency.c - measures with the bench a service alone, and beside one and three BEs, by default and
- * under auto
+ * latency.c - measures a service's latencies with the bench
+ *
+ * The service runs alone, then beside one and beside three BE programs: each without a policy, and
+ * under the policy auto.
  */
 #include <errno.h>
 #include <math.h>
@@ -21,7 +23,7 @@ static json_t *number(double v)
 	return isfinite(v) ? json_real(v) : json_null();
 }
 
-/* @few: there were too few requests for a 99th percentile. */
+/* Adds a row to the results. @few: there were too few requests for a 99th percentile. */
 static void take(struct qualify *q, struct bench_cell *c, const char *load, bool few)
 {
 	gs_sort(c->latency_us, c->n);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* qualify.c - runs one part after the other, within a time limit */
+/* qualify.c - runs the parts of a qualification one after the other, within a time limit */
 #include "qualify/qualify.h"
 
 #include <errno.h>
@@ -22,15 +22,16 @@
 #include "qualify/priv.h"
 #include "taps/taps.h"
 
-#define PARTS_S 150 /* no part begins later; all has to be over at QUALIFY_LIMIT_S */
+#define PARTS_S 150 /* parts are asked to end at this time, and must end by QUALIFY_LIMIT_S */
 
-/* ---- an end: by a signal, by time ---------------------------------------------------------------- */
+/* ---- stopping by a signal, or at the time limit -------------------------------------------------- */
 
 static volatile sig_atomic_t stop;
 
 /*
- * The first signal asks the parts to end, and sets an alarm. If a second one comes, a part hangs,
- * so we exit: our programs end with us, and the daemon restores.
+ * The first signal asks the parts to end, and sets an alarm. A second signal or the alarm means
+ * that a part hangs, so we exit at once. Our programs and our daemon end with us, and the daemon
+ * restores all settings.
  */
 static void on_signal(int signal)
 {
@@ -120,7 +121,7 @@ static void measure(struct qualify *q)
 		judge_log(q);
 	take_calls(q);
 	qualify_session_end(q);
-	/* If a part ended early, all that is still unknown gets its reason. */
+	/* if a part ended early, the error is the reason for all results that are still unknown */
 	qualify_leave_reasons(q->r, QUALIFY_TAIL, QUALIFY_ALONE_P50, reason(q, &err));
 	if (!r && !q->o->quick) {
 		tell(q, "latencies beside others");
@@ -145,8 +146,8 @@ static int no_daemon(struct gs_error *err)
 }
 
 /*
- * Any known branch will do, tested or not. An unknown one is taken for the newest known branch if
- * the configuration says so.
+ * Checks that we are root and that the driver's branch is known, tested or not. If the
+ * configuration allows unknown drivers, an unknown branch is treated as the newest known one.
  */
 static int need_driver(struct qualify *q, struct gs_error *err)
 {
@@ -177,7 +178,7 @@ static int need_driver(struct qualify *q, struct gs_error *err)
 	return 0;
 }
 
-/* Lets our programs see only that GPU. */
+/* Chooses the GPU to qualify. If there are several, our programs see only that one. */
 static int choose_gpu(struct qualify *q, struct gs_error *err)
 {
 	CLEANUP_FREE struct gs_gpu *gpus = NULL;
@@ -201,7 +202,10 @@ static int choose_gpu(struct qualify *q, struct gs_error *err)
 	return 0;
 }
 
-/* Keeps the costs for later daemons. Not with --force: other programs' work makes costs wrong. */
+/*
+ * Stores the costs for later daemons, except with --force: other programs on the GPU would have
+ * distorted the measurements.
+ */
 static void keep_costs(struct qualify *q)
 {
 	CLEANUP_FREE struct gs_kept *kept = calloc(1, sizeof(*kept));
@@ -210,7 +214,7 @@ static void keep_costs(struct qualify *q)
 
 	if (!kept || q->o->force)
 		return;
-	gs_kept_load(kept, NULL); /* if the file is damaged, it is replaced */
+	gs_kept_load(kept, NULL); /* on failure, @kept is empty, and a damaged file is replaced */
 	k = gs_kept_find(kept, &q->gpu);
 	if (gs_kept_counts(k, &q->gpu, q->r->driver))
 		costs = gs_kept_above(&k->costs, &costs);
@@ -218,7 +222,7 @@ static void keep_costs(struct qualify *q)
 		gs_kept_save(kept, NULL);
 }
 
-/* Turns the taps off. A failure is only noted: the results stay valid. */
+/* Turns the taps off. A failure is only reported, since the results are valid anyway. */
 static void clean_up(struct qualify *q)
 {
 	struct gs_error why = { 0 };

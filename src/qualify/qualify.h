@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * qualify.h - finds out what of gpusched works on a GPU that nobody has tried, and what switches
- * cost there
+ * qualify.h - tests gpusched on a GPU of an untried kind, and measures the costs of switches there
  *
- * It runs its own loads and its own daemon, on a GPU that is otherwise idle. Within QUALIFY_LIMIT_S
- * all has ended and is restored, whatever happens: programs and daemon end with this process. If
- * this process is killed, another one turns the taps off and removes its folder.
+ * Runs its own loads and its own daemon, on a GPU that is otherwise idle. After QUALIFY_LIMIT_S at
+ * most, all loads have ended and all settings are restored: programs and daemon end with this
+ * process. If this process is killed, a second process turns the taps off and removes the folder.
  */
 #ifndef GPUSCHED_QUALIFY_QUALIFY_H
 #define GPUSCHED_QUALIFY_QUALIFY_H
@@ -18,7 +17,7 @@
 
 #define QUALIFY_LIMIT_S 180u
 
-/* symbol, name, words */
+/* One line per check: symbol, name, text. */
 #define QUALIFY_CHECKS(X) \
 	X(LOG, "log", "the GPU's own log of turns can be read") \
 	X(SEEN, "seen", "TSGs are seen, with owner, engine and settings") \
@@ -38,7 +37,7 @@ enum qualify_check_id {
 		QUALIFY_CHECKS_MAX
 };
 
-/* in us: symbol, name, words */
+/* One line per cost, in us: symbol, name, text. */
 #define QUALIFY_COSTS(X) \
 	X(UNIT, "slice_unit_us", "one us of a timeslice lasts") \
 	X(SWITCH, "switch_cilp_us", "switch: END to another's START, in CILP") \
@@ -63,44 +62,44 @@ enum qualify_cost_id {
 
 struct qualify_check {
 	bool known, works; /* @works is valid if @known */
-	char why[200];     /* what was seen; if unknown, the reason */
+	char why[200];     /* the observation; if not @known, the reason */
 };
 
 struct qualify_cost {
-	double us; /* NAN: unknown */
-	char why[200];
+	double us;     /* NAN: unknown */
+	char why[200]; /* the reason why @us is unknown */
 };
 
 struct qualify_result {
 	char gpu[80], uuid[48], pci[20], driver[32];
-	double multiprocessors, seconds; /* number of multiprocessors; real seconds that it took */
-	double dilate;
-	double default_slice_us; /* the timeslice that CUDA sets; 0: unknown */
-	bool complete;           /* false: time was over, or a signal stopped it */
-	char left[200];          /* why the taps could not be turned off; "": they are off */
+	double multiprocessors, seconds; /* number of multiprocessors; duration in real seconds */
+	double dilate;                   /* real seconds per second of the (simulated) GPU's time */
+	double default_slice_us;         /* the timeslice that CUDA sets; 0: unknown */
+	bool complete;  /* false: a part failed, the time was over, or a signal came */
+	char left[200]; /* why the taps could not be turned off; "": no such error */
 	struct qualify_check checks[QUALIFY_CHECKS_MAX];
 	struct qualify_cost costs[QUALIFY_COSTS_MAX];
-	uint64_t records, lost; /* of the log: read, and lost */
-	json_t *calls;          /* as in `stats`: count, mean_us, max_us; NULL: none */
-	json_t *latencies;      /* an array */
+	uint64_t records, lost; /* records of the log that were read, and that were lost */
+	json_t *calls;          /* `stats` about calls: count, mean_us, max_us; NULL: none */
+	json_t *latencies;      /* an array, with one object for each load and scheme */
 };
 
 struct qualify_opts {
-	const char *gpu;                /* a selector; NULL: the first */
-	bool force;                     /* even if other programs use the GPU */
-	bool quick;                     /* measure for a shorter time, and no latencies */
+	const char *gpu;                /* a selector; NULL: the first GPU */
+	bool force;                     /* run even if other programs use the GPU */
+	bool quick;                     /* measure for a shorter time, and measure no latencies */
 	void (*tell)(const char *what); /* called with each part's name; may be NULL */
 };
 
 /*
- * 0: @ret has all that was found out, which may be little. Free @ret in any case. -EBUSY: other
- * programs use the GPU, or another daemon runs.
+ * Returns 0 if @ret has results, even if most are unknown. -EBUSY: other programs use the GPU, or
+ * another daemon runs. Call qualify_free() even after an error.
  */
 int qualify_run(const struct qualify_opts *o, struct qualify_result *ret, struct gs_error *err);
 void qualify_free(struct qualify_result *r);
 
 json_t *qualify_json(const struct qualify_result *r);
-/* Writes DIR/gpu.conf, which the model accepts, and DIR/result.json; DIR may exist. */
+/* Writes DIR/result.json, and DIR/gpu.conf with parameters for the model. Makes DIR if needed. */
 int qualify_keep(const struct qualify_result *r, const char *dir, struct gs_error *err);
 
 #endif /* GPUSCHED_QUALIFY_QUALIFY_H */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* session.c - a daemon, a log and programs of our own */
+/* session.c - starts our own daemon and programs, changes settings, and reads the log */
 #include <errno.h>
 #include <math.h>
 #include <stdarg.h>
@@ -15,10 +15,10 @@
 
 #define READY_MS 30000
 #define REST_S 0.04 /* time for a changed setting to take effect */
-#define READ_MS 10  /* between two readings of the log */
+#define READ_MS 10  /* time between two readings of the log */
 #define RM_NS (100 * NS_PER_MS)
 
-/* ---- what is found out ------------------------------------------------------------------------- */
+/* ---- results ----------------------------------------------------------------------------------- */
 
 #define PUT_WORDS(to) \
 	do { \
@@ -110,7 +110,7 @@ json_t *qualify_tsg(const struct qualify *q, unsigned int i)
 	return NULL;
 }
 
-/* The error of the first call that failed; NULL: none failed. */
+/* The error of the first failed call in an answer; NULL: no call failed. */
 static const char *refusal(const json_t *answer)
 {
 	json_t *t;
@@ -212,7 +212,7 @@ void qualify_stop_programs(struct qualify *q)
 	q->n = 0;
 }
 
-/* Without the log, gives its reason to all that only the log could show. */
+/* Sets the reason for all results that only the log could give: the log cannot be read. */
 static void no_log(struct qualify *q, const char *why)
 {
 	char reason[200];

@@ -6,7 +6,7 @@
 #include "account/clusters.h"
 #include "basic/cleanup.h"
 
-#define FEW 8u /* turns are too few to say anything */
+#define FEW 8u /* with fewer lengths than this, the result is unknown */
 
 void qualify_window_begin(struct qualify_window *w, const int *ours, unsigned int n)
 {
@@ -88,7 +88,8 @@ unsigned int qualify_window_count(const struct qualify_window *w, uint64_t ret_i
 }
 
 /*
- * Takes the first lengths (or gaps) above @than_ns of @id, as many as a sample holds; sorts them.
+ * Takes a sample of the turns' lengths (or of the gaps after them) of program @id (0: of all
+ * programs). It has the first lengths above @than_ns, as many as a sample holds.
  */
 static void take(const struct qualify_window *w, uint64_t id, bool gaps, double than_ns,
 		 struct gs_sample *ret)
@@ -105,7 +106,7 @@ static void take(const struct qualify_window *w, uint64_t id, bool gaps, double 
 	gs_sample_take(lengths, n, ret);
 }
 
-/* The length below which one of @parts parts of all lengths lies; 0: too few lengths. */
+/* The quantile 1/@parts of the lengths; 0: too few lengths. */
 static double quantile(const struct gs_sample *x, unsigned int parts)
 {
 	unsigned int at = x->n / parts;
@@ -144,7 +145,7 @@ bool qualify_unit(double a_us, double a_ns, double b_us, double b_ns, double *re
 {
 	double unit = (b_ns - a_ns) / (b_us - a_us) / 1000, save = a_ns - a_us * unit * 1000;
 
-	/* one us of a slice lasts about 1 us, and saving a context takes some time */
+	/* plausible: one us of a slice lasts 0.5 to 4 us, and saving takes some time */
 	if (!(a_ns > 0) || !(b_ns > a_ns) || unit < 0.5 || unit > 4 || save <= 0)
 		return false;
 	*ret_unit = unit;

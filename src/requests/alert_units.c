@@ -27,16 +27,16 @@
 
 struct gs_alert_units {
 	struct gs_hub *hub;
-	sd_bus *bus; /* NULL: not open yet */
-	sd_bus_slot *call;
-	uint64_t waiting[A_MINUTE]; /* ids of alerts in the order of their start */
+	sd_bus *bus;                /* NULL: not open yet */
+	sd_bus_slot *call;          /* the call under way; NULL: none */
+	uint64_t waiting[A_MINUTE]; /* ids of the alerts with a queued unit, oldest first */
 	size_t nwaiting;
-	uint64_t wanted_ns[A_MINUTE]; /* ring of the times of the last requests to start a unit */
-	size_t nwanted;
-	uint64_t running; /* id of the alert with a running unit; 0: none */
-	bool runs;        /* systemd has accepted the start */
-	uint64_t look_ns; /* time of the next check */
-	bool told;        /* a failure was logged; cleared by the next success */
+	uint64_t wanted_ns[A_MINUTE]; /* ring: when the last units were queued */
+	size_t nwanted;               /* units queued so far, ever */
+	uint64_t running;             /* id of the alert with a running unit; 0: none */
+	bool runs;                    /* systemd has accepted the start */
+	uint64_t look_ns;             /* time of the next check */
+	bool told;                    /* a failure was logged; cleared by the next success */
 };
 
 /* ---- files ----------------------------------------------------------------------------------- */
@@ -167,7 +167,8 @@ static void start(struct gs_alert_units *u)
 }
 
 /*
- * The unit has ended if systemd does not know it any more, or cannot be asked about it.
+ * Handles systemd's answer about the running unit. An error counts as the unit's end: systemd no
+ * longer knows the unit, or does not answer.
  */
 static int on_state(sd_bus_message *m, void *user, sd_bus_error *ret)
 {
@@ -199,7 +200,7 @@ static void ask(struct gs_alert_units *u)
 		end(u);
 }
 
-/* ---- all of them ----------------------------------------------------------------------------- */
+/* ---- the queue of units ---------------------------------------------------------------------- */
 
 void gs_alert_units_go_on(struct gs_alert_units *u)
 {
@@ -217,7 +218,7 @@ void gs_alert_units_go_on(struct gs_alert_units *u)
 	start(u);
 }
 
-/* True if fewer units than allowed were asked for in the last minute, and the queue has room. */
+/* True if the queue has room, and fewer than A_MINUTE units were queued in the last minute. */
 static bool has_room(const struct gs_alert_units *u, uint64_t now)
 {
 	return u->nwaiting < A_MINUTE &&

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * alerting.h - turns findings of the verdict into alerts, watched or not: an event, a line of the
- * journal, a unit
+ * alerting.h - reports findings of the verdict as alerts when they begin and end
  *
- * For a daemon. Findings about GPUs and TSGs come from the ledger's samples. The other findings are
- * computed once a second.
+ * Each alert becomes an event for watchers, a line of the journal, and possibly a systemd unit.
+ * Only a daemon does this. Findings about GPUs and TSGs come from the ledger's samples; the other
+ * findings are computed once a second.
  */
 #ifndef GPUSCHED_REQUESTS_ALERTING_H
 #define GPUSCHED_REQUESTS_ALERTING_H
@@ -13,7 +13,7 @@ struct gs_requests;
 
 int gs_alerting_start(struct gs_requests *rs);
 void gs_alerting_end(struct gs_requests *rs);
-/* The observer's function for each heartbeat. */
+/* The daemon calls this on each of its heartbeats, as an observer's function. */
 void gs_alerting_beat(void *self);
 
 #endif /* GPUSCHED_REQUESTS_ALERTING_H */

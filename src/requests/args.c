@@ -8,7 +8,7 @@
 #include "requests/target.h"
 #include "requests/verb.h"
 
-/* @v is a number, or a word that the setting has for a number. */
+/* Checks and converts a setting's value: a number, or one of the setting's words such as "high". */
 static int check_setting(uint32_t bit, const json_t *v, uint32_t *ret, struct gs_error *err)
 {
 	const struct gs_setting *s = gs_setting_of(bit);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Writes changes and their authors to the journal. */
+/* audit.c - writes changes and their authors to the journal */
 #define SD_JOURNAL_SUPPRESS_LOCATION 1
 #include "requests/audit.h"
 
@@ -48,7 +48,7 @@ static void put_text(char *ret, size_t size, const char *text)
 			*c = '?';
 }
 
-/* Puts the target into @ret, and the rest of the arguments into @ret_rest, as JSON. */
+/* Puts the target (or the name) into @ret, and all other arguments as JSON into @ret_rest. */
 static void put_target(const json_t *args, char *ret, size_t size, char *ret_rest, size_t rest_size)
 {
 	CLEANUP_JSON json_t *rest = args ? json_copy((json_t *)args) : NULL;

@@ -18,12 +18,12 @@
 struct gs_calm {
 	struct gs_errand errand;
 	struct gs_history *history;
-	/* owned by the thread until it is over */
+	/* belong to the thread until the errand is over */
 	struct gs_calm_of all[GS_CALM_MAX];
 	size_t n;
 };
 
-/* A process that ended may have had the pid before, so only the present process's row counts. */
+/* Takes the row of a process that still runs: an ended process may have had the same pid. */
 static int take_row(json_t *row, void *user)
 {
 	const json_t *calm = json_object_get(row, "calm_wait_pct");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * limit.h - the verbs that limit a program's GPU time, and promise some to it
+ * limit.h - handles the verbs `limit` and `request`: the most and the least GPU time of a program
  */
 #ifndef GPUSCHED_REQUESTS_LIMIT_H
 #define GPUSCHED_REQUESTS_LIMIT_H

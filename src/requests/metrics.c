@@ -23,7 +23,7 @@
 #define KINDS 3
 #define PARTITIONS 256u
 
-/* A text with a reference count: freed with its last user. */
+/* A finished text with a reference count; its last user frees it. */
 struct shared {
 	unsigned int refs;
 	size_t n;
@@ -33,26 +33,27 @@ struct shared {
 struct view;
 enum part { BEGIN, SUMS, FIGURES, TSGS, END, PARTS };
 
-/* A text that is being made. */
+/* State of a text that is being written. */
 struct making {
 	enum part part;
-	FILE *out; /* NULL: none is being made */
+	FILE *out; /* NULL: no text is being written */
 	char *text;
 	size_t size;
 	struct gs_openmetrics *figures;
 	struct gpusched_tsg *recs;
-	size_t n, at, suspended;
-	uint32_t *counts; /* TSGs by GPU, class and kind */
-	uint32_t *parts;  /* TSGs by GPU and partition: the high byte of an engine */
+	size_t n, at, suspended; /* records, those counted so far, and suspended TSGs */
+	uint32_t *counts;        /* number of TSGs by GPU, class and kind */
+	uint32_t *parts; /* number of TSGs by GPU and MIG partition (an engine's high byte) */
 };
 
+/* One of the two texts: one with figures of cgroups and users, the other without. */
 struct view {
 	struct gs_sliced sliced;
 	struct gs_metrics *of;
 	bool by_cgroup;
 	struct making m;
-	int code;         /* result of the last text */
-	uint64_t made_ns; /* when it was finished; 0: never */
+	int code;         /* 0, or -errno if the last text failed */
+	uint64_t made_ns; /* when the last text was finished; 0: never */
 	struct shared *last;
 };
 
@@ -71,7 +72,9 @@ static void unref(struct shared *t)
 	free(t);
 }
 
-/* ---- parts: each returns 0, -EINPROGRESS if there is more to do after @until_ns, or -errno ----- */
+/* ---- the parts of a text --------------------------------------------------------------------- */
+
+/* Each do_*() writes one part. Returns 0, -errno, or -EINPROGRESS if work is left at @until_ns. */
 
 static void limit_text(uid_t uid, const char *limit, uint64_t times, void *user)
 {
@@ -81,7 +84,7 @@ static void limit_text(uid_t uid, const char *limit, uint64_t times, void *user)
 		times);
 }
 
-/* Writes the users that a limit has struck (@by_user), or the sums over users. */
+/* Writes how often each limit took effect, for each user (@by_user) or as sums over users. */
 static void limits_text(const struct gs_requests *rs, bool by_user, FILE *f)
 {
 	gs_metric_head(f, "limited", "counter",
@@ -152,8 +155,8 @@ static void parts_text(const struct gs_requests *rs, const struct making *m)
 }
 
 /*
- * Writes how many TSGs there are by GPU, class and kind. No label is a process, which would give
- * series without bound.
+ * Writes the number of TSGs by GPU, class and kind. No label names a process: that would make the
+ * number of series unbounded.
  */
 static void counts_text(const struct gs_requests *rs, const struct making *m)
 {
@@ -219,7 +222,7 @@ static int (*const parts[PARTS])(struct gs_requests *rs, struct view *v, uint64_
 	[TSGS] = do_tsgs,   [END] = do_end,
 };
 
-/* ---- a text ---------------------------------------------------------------------------------- */
+/* ---- writing a text -------------------------------------------------------------------------- */
 
 static void making_end(struct making *m)
 {
@@ -233,7 +236,7 @@ static void making_end(struct making *m)
 	*m = (struct making){ 0 };
 }
 
-/* Shares the finished text. Users of the last text keep that one. */
+/* Makes the finished text the current one. Requests that use an older text keep that. */
 static int share(struct view *v)
 {
 	struct shared *t = calloc(1, sizeof(*t));
@@ -268,7 +271,7 @@ static void take_slice(struct gs_sliced *w, uint64_t until_ns)
 	gs_waits_happened(&rs->hub->waits, GS_ON_METRICS);
 }
 
-/* ---- who asks -------------------------------------------------------------------------------- */
+/* ---- requests for a text --------------------------------------------------------------------- */
 
 struct asked {
 	struct gs_completion base;

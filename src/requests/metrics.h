@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * metrics.h - the text of /metrics, made in slices and shared by all callers
+ * metrics.h - writes the text of /metrics in slices of time, and shares it among callers
  *
- * There are two texts, with cgroups and without. A text is made on request, at most once in 100 ms.
+ * There are two texts, one with cgroups and one without. Each is written on request; a text that is
+ * at most 100 ms old is used again.
  */
 #ifndef GPUSCHED_REQUESTS_METRICS_H
 #define GPUSCHED_REQUESTS_METRICS_H

@@ -14,7 +14,7 @@
 
 #define HIDEPID_NS NS_PER_S /* /proc's mount options are read again after this time */
 
-/* ---- who asks -------------------------------------------------------------------------------- */
+/* ---- the rights of a peer -------------------------------------------------------------------- */
 
 static bool in_group(const struct gs_peer *peer, gid_t gid)
 {
@@ -72,7 +72,7 @@ struct gs_view gs_view_of(struct gs_requests *rs, const struct gs_peer *peer)
 	return v;
 }
 
-/* ---- what is asked for ----------------------------------------------------------------------- */
+/* ---- processes and TSGs that a request may name ---------------------------------------------- */
 
 int gs_view_pid(const struct gs_view *v, pid_t pid, uid_t *ret_owner)
 {
@@ -101,9 +101,9 @@ bool gs_view_finds(const struct gs_view *v, const struct gs_target *t,
 	return true;
 }
 
-/* ---- what is answered ------------------------------------------------------------------------ */
+/* ---- fields of an answer --------------------------------------------------------------------- */
 
-/* Keys of TSGs' and events' objects, and what a viewer must be allowed to see for each. */
+/* Keys in the JSON objects of TSGs and events, and the right that a viewer needs for each. */
 static const struct {
 	unsigned int needs;
 	const char *key;
@@ -251,7 +251,7 @@ void gs_view_row(const struct gs_view *v, const struct gpusched_tsg *rec, json_t
 }
 
 /*
- * True if the event's mere existence tells something private: a process's times or launches, or
+ * True if even the event's existence is private, since it reveals a process's times or launches, or
  * facts about a user.
  */
 static bool is_private(const json_t *event)
@@ -283,8 +283,8 @@ json_t *gs_view_event(const struct gs_view *v, uid_t owner, json_t *event)
 /* ---- events ---------------------------------------------------------------------------------- */
 
 /*
- * Events of a process that has ended: the process cannot be asked any more, and its pid may be
- * another user's. The last events of its TSGs still belong to its owner.
+ * The process may have ended before its TSG's last events are sent. Its pid may then belong to
+ * another user, so we remember the owners of TSGs with recent events.
  */
 uid_t gs_event_owner(struct gs_requests *rs, const struct gpusched_event *ev)
 {

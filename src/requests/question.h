@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * question.h - a query of the history, which a thread runs
+ * question.h - runs queries of the history in a separate thread
  */
 #ifndef GPUSCHED_REQUESTS_QUESTION_H
 #define GPUSCHED_REQUESTS_QUESTION_H
 
 struct gs_requests;
 
-/* Waits until the query under way is answered. */
+/* Waits for the query that is under way, if any. */
 void gs_questions_end(struct gs_requests *rs);
 
 #endif /* GPUSCHED_REQUESTS_QUESTION_H */

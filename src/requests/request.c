@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The steps of every request, from arrival to answer. */
+/* request.c - carries every request through its steps, from arrival to answer */
 #include "requests/request.h"
 
 #include <errno.h>
@@ -15,7 +15,7 @@
 #include "hub/loop.h"
 #include "requests/unread.h"
 
-#define RESTORING_MS 5000 /* longest wait of a request for a restore */
+#define RESTORING_MS 5000 /* how long a request waits at most for a restore to finish */
 
 static int check_service(const struct gs_requests *rs, const struct gs_verb *v,
 			 struct gs_error *err)
@@ -38,7 +38,7 @@ static int refuse(const char *verb, struct gs_error *err)
 
 /* ---- the life of a request ------------------------------------------------------------------- */
 
-/* Frees the state of the present step. */
+/* Frees the state of the current step. */
 static void drop_state(struct gs_request *rq)
 {
 	if (rq->free_state)
@@ -47,7 +47,7 @@ static void drop_state(struct gs_request *rq)
 	rq->free_state = NULL;
 }
 
-/* Writes the author of a change, or of an attempt, to the journal. */
+/* Enters a change, or an attempt to make one, with its author in the journal. */
 static void enter(struct gs_request *rq, int code)
 {
 	const struct gs_verb *v = rq->verb;
@@ -66,7 +66,10 @@ static int hold(struct gs_request *rq)
 		       : 0;
 }
 
-/* A daemon turns the answer into text, which is charged to the user until it is read. */
+/*
+ * Hands over the answer. A daemon turns it into text, and charges the text's size to the user until
+ * the client has read it.
+ */
 static int deliver(struct gs_request *rq)
 {
 	if (!rq->c.text && rq->rs && rq->rs->hub->opts.daemon) {
@@ -80,7 +83,7 @@ static int deliver(struct gs_request *rq)
 	return hold(rq);
 }
 
-/* Adds "dry_run" to the answer. True: the request was only checked, and no call is made. */
+/* Adds "dry_run" and "watch_only" to the answer of a change: if true, no call is made. */
 static void tell_dry_run(struct gs_request *rq)
 {
 	if (!rq->rs || !rq->verb || !rq->answer ||
@@ -101,8 +104,8 @@ static int finish(struct gs_request *rq, int code)
 		tell_dry_run(rq);
 	enter(rq, code);
 	/*
-	 * Root's changes are synced to disk before the answer. Users' are not: they could write
-	 * without end.
+	 * Root's changes are synced to disk before the answer. Other users' changes are not, since
+	 * users could force any number of writes.
 	 */
 	if (rq->rs)
 		gs_saved_write(rq->rs->control, rq->peer->uid == 0);
@@ -120,8 +123,8 @@ static int finish(struct gs_request *rq, int code)
 }
 
 /*
- * Runs steps until one has to wait. A step with much work (gs_request_work()) runs in slices: the
- * loop gives them to the users in turn.
+ * Runs steps until one must wait. A step with much work (gs_request_work()) runs in slices of time,
+ * which the event loop gives to the users in turn.
  */
 static int take_steps(struct gs_completion *c, uint64_t now_ns)
 {
@@ -230,7 +233,7 @@ static int step_check(struct gs_request *rq, uint64_t now_ns)
 	return r ? r : gs_request_work(rq, step_verb);
 }
 
-/* A user's arguments are parsed in the user's turn as well: 64 KiB take some milliseconds. */
+/* Parses the arguments, in a slice of the user's time too: 64 KiB take some milliseconds. */
 static int step_read(struct gs_request *rq, uint64_t now_ns)
 {
 	json_error_t why = { 0 };
@@ -247,7 +250,7 @@ static int step_line_up(struct gs_request *rq, uint64_t now_ns)
 	return gs_request_work(rq, step_read);
 }
 
-/* ---- asking ---------------------------------------------------------------------------------- */
+/* ---- new requests ---------------------------------------------------------------------------- */
 
 static void request_release(struct gs_completion *c)
 {
@@ -282,14 +285,14 @@ static struct gs_request *request_new(struct gs_requests *rs, const struct gs_pe
 	rq->err = &rq->c.err;
 	rq->verb = verb;
 	rq->sliced = (struct gs_sliced){ .work = take_slice, .uid = peer->uid };
-	/* Without a daemon there are no other requests. */
+	/* without a daemon, no other request competes for time, so slices have no end */
 	rq->until_ns = rs && rs->hub->opts.daemon ? 0 : UINT64_MAX;
 	return rq;
 }
 
 static struct gs_completion *begin(struct gs_request *rq, const char *name)
 {
-	struct gs_waits none = { 0 }; /* without a service every verb is over at once */
+	struct gs_waits none = { 0 }; /* without a service, every verb finishes at once */
 
 	if (!rq->answer || (!rq->args && !rq->nbody)) {
 		request_release(&rq->c);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * request.h - a request from its beginning to its answer
+ * request.h - begins requests to verbs
  */
 #ifndef GPUSCHED_REQUESTS_REQUEST_H
 #define GPUSCHED_REQUESTS_REQUEST_H
@@ -8,13 +8,15 @@
 #include "requests/verb.h"
 
 /*
- * @verb may be NULL: then the answer is that there is no verb @name. Returns NULL if out of memory.
+ * Begins a request. If @verb is NULL, the request fails with a message that no verb @name exists.
+ * Returns NULL if out of memory.
  */
 struct gs_completion *gs_request_new(struct gs_requests *rs, const struct gs_peer *peer,
 				     const struct gs_verb *verb, const char *name,
 				     const json_t *args);
 /*
- * The same with unparsed arguments: @n bytes of JSON, which it takes and parses in the user's turn.
+ * Like gs_request_new(), with @n bytes of JSON. They are parsed later, in a slice of the user's
+ * time. Takes ownership of @body.
  */
 struct gs_completion *gs_request_new_text(struct gs_requests *rs, const struct gs_peer *peer,
 					  const struct gs_verb *verb, const char *name, char *body,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * requests.h - requests to an instance, and events for its watchers
+ * requests.h - answers requests to an instance, and sends events to its watchers
  */
 #ifndef GPUSCHED_REQUESTS_REQUESTS_H
 #define GPUSCHED_REQUESTS_REQUESTS_H
@@ -39,17 +39,17 @@ struct gs_requests {
 	bool emitting; /* events are being sent to watchers */
 	unsigned int next_token;
 	struct gs_tracing *tracing; /* NULL: there is no recording */
-	/* The query of the history that is being answered; NULL: none. */
+	/* the query of the history that a thread runs now; NULL: none */
 	struct gs_errand *question;
-	struct gs_status_watch *status_watches; /* status requests that wait for a time to pass */
+	struct gs_status_watch *status_watches; /* status requests that watch for a given time */
 	struct gs_audit audit;
 	struct gs_alerting *alerting;  /* NULL: the instance is no daemon */
 	struct gs_metrics *metrics;    /* NULL: no request has asked for metrics yet */
 	struct gs_unread_user *unread; /* users with unread answers */
-	/* Users of the last events' TSGs, by TSG id: the processes may have ended. */
+	/* owners of the TSGs with recent events, by TSG id: the processes may have ended */
 	struct gs_owner owners[GS_OWNERS];
 	struct gs_hidepid hidepid;
-	uint64_t hidepid_ns; /* when hidepid was looked up; 0: never */
+	uint64_t hidepid_ns; /* when @hidepid was read from /proc's mount options; 0: never */
 };
 
 int gs_requests_new(struct gs_hub *hub, struct gs_intake *intake, struct gs_figures *figures,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Reads the table, completes records with GPU and class, and picks those that a request means. */
+/* selection.c - picks the table's records that match a request's target, with GPU and class */
 #include "requests/selection.h"
 
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "hub/records.h"
 #include "intake/settle.h"
 
-/* Finds facts that are not written into the table while no daemon runs. */
+/* Fills in the GPU, and facts that only a daemon writes into the table if no daemon runs. */
 static void complete(struct gs_requests *rs, struct gpusched_tsg *rec)
 {
 	const struct gs_gpu *gpu = gs_record_gpu(rs->hub, rec);
@@ -34,21 +34,21 @@ static int by_id(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* Reads all records at this moment, sorted by id. */
+/* Reads all of the table's records, sorted by id. */
 static int read_all(struct gs_requests *rs, struct gpusched_tsg **ret, size_t *ret_n,
 		    struct gs_error *err)
 {
 	int r = gs_table_all(rs->hub->table, ret, ret_n);
 
 	memset(rs->hub->asked, 0,
-	       sizeof(rs->hub->asked)); /* classes may have changed since the last request */
+	       sizeof(rs->hub->asked)); /* drop cached classes: they may have changed since */
 	if (r)
 		return gs_fail(err, r, "the table of TSGs cannot be read: %s", strerror(-r));
 	qsort(*ret, *ret_n, sizeof(**ret), by_id);
 	return 0;
 }
 
-/* Completes a record if the target matches it. */
+/* Completes a record, and returns true if the target matches it. */
 static bool matches(struct gs_requests *rs, const struct gs_view *view,
 		    const struct gs_target *target, struct gpusched_tsg *inout_rec)
 {
@@ -69,7 +69,7 @@ void gs_selection_free(struct gs_selection *l)
 	free(l->recs);
 }
 
-/* A selection may be kept until calls are back, beside those of the user's other requests. */
+/* Gives back unused memory: a selection may live long, until all of its calls have returned. */
 static void shrink(struct gs_selection *l)
 {
 	struct gpusched_tsg *less = reallocarray(l->recs, l->n + 1, sizeof(*less));

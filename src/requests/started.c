@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* A request that waits until a policy or launch counting has started. */
+/* started.c - answers a request when a policy or launch counting has started */
 #include "requests/started.h"
 
 #include <stdlib.h>

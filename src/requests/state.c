@@ -40,7 +40,7 @@ void gs_state_judge_classes(const struct gs_requests *rs,
 	const struct gs_policy_info *info = policy ? gs_policy_running(policy) : NULL;
 
 	for (uint32_t i = 1; i < GPUSCHED_MAX_CLASSES; i++)
-		/* Class normal is to be left alone by any policy. */
+		/* no policy acts on class normal, so there is nothing to judge */
 		if (tsgs[i] && i != GPUSCHED_CLASS_NORMAL)
 			gs_judge_class(
 				&(struct gs_class_facts){

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * state.h - findings about the instance as a whole
+ * state.h - judges the instance as a whole, and exports the numbers of findings
  */
 #ifndef GPUSCHED_REQUESTS_STATE_H
 #define GPUSCHED_REQUESTS_STATE_H
@@ -12,17 +12,17 @@
 
 struct gs_requests;
 
-/* @rose: counters that rose within the window. */
+/* Adds findings about the daemon and its policy. @rose: how much trouble counters rose lately. */
 void gs_state_judge(const struct gs_requests *rs, const struct gs_trouble_counts *rose,
 		    struct gs_findings *ret);
-/* @tsgs: the number of TSGs of each class, by class id. */
+/* Adds findings about classes with TSGs. @tsgs: the number of TSGs of each class, by class id. */
 void gs_state_judge_classes(const struct gs_requests *rs,
 			    const unsigned int tsgs[GPUSCHED_MAX_CLASSES], struct gs_findings *ret);
-/* Judges both for a daemon's last ten seconds. */
+/* Does both for the daemon's last ten seconds. */
 void gs_state_look(const struct gs_requests *rs, struct gs_findings *ret);
 /*
- * Writes gpusched_findings: the number of findings of each kind, including those that are hidden
- * from people.
+ * Writes the metric gpusched_findings: the number of findings of each kind, including findings that
+ * some users may not see. Also writes gpusched_policy_ends.
  */
 void gs_state_metrics(const struct gs_requests *rs, FILE *f);
 

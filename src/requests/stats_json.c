@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Counters and gauges, as JSON and as OpenMetrics text. */
+/* stats_json.c - writes counters and gauges as JSON and as OpenMetrics text */
 #include <ctype.h>
 #include <inttypes.h>
 #include <string.h>
@@ -21,8 +21,8 @@
 #include "figures/window.h"
 
 /*
- * All plain counters by group, from which JSON and OpenMetrics follow. A name that ends in _ns is a
- * time, which OpenMetrics has in seconds.
+ * All plain counters by group. JSON and OpenMetrics both print these tables. A counter with a name
+ * that ends in _ns is a time; OpenMetrics gets it in seconds.
  */
 struct counter {
 	const char *name, *text;
@@ -65,7 +65,7 @@ void gs_counters_print(FILE *f)
 	}
 }
 
-/* True if this instance has the part that group @g counts. */
+/* True if this instance runs the component that the counters of group @g belong to. */
 static bool is_there(const struct gs_requests *rs, enum group g)
 {
 	return g == ENGINE    ? rs->hub->engine != NULL
@@ -129,7 +129,7 @@ static json_t *calls_json(const struct gs_requests *rs)
 	return o;
 }
 
-/* Launches by class since this instance began, as far as they were counted. */
+/* Adds up launches by class since this instance began; only those during launch counting. */
 static void launches_by_class(const struct gs_requests *rs, uint64_t ret[GPUSCHED_MAX_CLASSES])
 {
 	memcpy(ret, rs->control->launched, sizeof(rs->control->launched));
@@ -166,7 +166,7 @@ static json_t *pace_json(const struct gs_pace *t)
 				      : json_null());
 }
 
-/* null if unknown: no request had a deadline and a known begin and end. */
+/* The values are null if no request had a deadline and a known begin and end. */
 static void deadlines_json(const struct gs_requests *rs, json_t *o)
 {
 	struct gs_deadlines d = { 0 };

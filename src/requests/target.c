@@ -46,7 +46,7 @@ static int parse_uid(const char *v, const struct lookup *in, struct gs_target_pa
 	return parse_number(v, 0, UINT32_MAX - 1, "uid:N, or user:NAME", t, err);
 }
 
-/* Reads /etc/passwd alone: other sources of users may block. */
+/* Looks only into /etc/passwd: other sources of user names, such as LDAP, may block. */
 static int parse_user(const char *v, const struct lookup *in, struct gs_target_part *t,
 		      struct gs_error *err)
 {
@@ -108,7 +108,7 @@ static int parse_class(const char *v, const struct lookup *in, struct gs_target_
 	return 0;
 }
 
-/* "2" or "2/0": a GPU instance, or a compute instance of it. */
+/* Parses "2" (a GPU instance) or "2/0" (a compute instance in that GPU instance). */
 static int parse_partition(char *v, struct gs_target_part *t, struct gs_error *err)
 {
 	uint64_t gi, ci = GPUSCHED_NO_INSTANCE;
@@ -198,8 +198,8 @@ static const struct kind *kind_of(const char *text)
 }
 
 /*
- * Returns the comma that ends this part. Names may have commas, so it is the comma after which
- * another part begins.
+ * Returns the comma at the end of this part; NULL: it is the last part. A comma inside a name ends
+ * nothing: only a comma with a prefix such as "gpu:" behind it does.
  */
 static char *end_of_part(char *text)
 {
@@ -258,8 +258,8 @@ int gs_target_parse(const char *text, const struct gs_classes *classes, const st
 }
 
 /*
- * Uses the process's present cgroup, since the record has that of its start. A process that has
- * ended is in none.
+ * Looks up the cgroup that the process is in now; the record has only the cgroup of its start. A
+ * process that has ended is in no cgroup.
  */
 static bool in_cgroup(const struct gs_target_part *t, const struct gpusched_tsg *rec)
 {

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * target.h - which TSGs a verb means: "all", or parts such as "class:be,gpu:0" that must all hold
+ * target.h - parses targets such as "class:be,gpu:0", and matches TSGs against them
+ *
+ * A target says on which TSGs a verb acts: "all", or a list of parts that must all hold.
  */
 #ifndef GPUSCHED_REQUESTS_TARGET_H
 #define GPUSCHED_REQUESTS_TARGET_H
@@ -38,10 +40,10 @@ enum gs_target_kind {
 
 struct gs_target_part {
 	enum gs_target_kind kind;
-	uint64_t number; /* pid, tid, TSG id, uid, class id, GPU index */
-	/* GPU: the partition that is meant, in these bits of an engine; 0: all of it */
+	uint64_t number; /* pid, tid, TSG id, uid, class id or GPU index */
+	/* a GPU's MIG partition: value and mask of a TSG's engine field; 0: the whole GPU */
 	uint16_t engine, of_engine;
-	/* comm pattern; cgroup's path below the root, without a slash at the end; pod's "NS/NAME" */
+	/* pattern of a comm; a cgroup's path, as "/a/b"; a namespace; a pod, as "NS/NAME" */
 	char text[256];
 };
 
@@ -53,12 +55,15 @@ struct gs_target {
 };
 
 /*
- * @classes and @gpus serve to look names up. -EINVAL: not a target; -ENOENT: no such class, GPU,
- * cgroup.
+ * Parses a target, and looks up its names in @classes and @gpus. Returns -EINVAL if @text is not a
+ * target or names an unknown class. Returns -ENOENT if there is no such GPU, cgroup or user.
  */
 int gs_target_parse(const char *text, const struct gs_classes *classes, const struct gs_gpu *gpus,
 		    size_t ngpus, struct gs_target *ret, struct gs_error *err);
-/* @rec has GPU and class filled in. @tid: the thread that made the TSG, 0 if unknown. */
+/*
+ * True if @rec matches. The caller has filled in the record's GPU and class. @tid: the thread that
+ * made the TSG; 0: unknown.
+ */
 bool gs_target_match(const struct gs_target *t, const struct gpusched_tsg *rec, uint32_t tid);
 
 static inline enum gs_target_kind gs_target_kind(const struct gs_target *t)
@@ -73,7 +78,8 @@ static inline bool gs_target_has(const struct gs_target *t, enum gs_target_kind 
 	return false;
 }
 /*
- * True if one process, thread or TSG was named: then a request is refused rather than skipping it.
+ * True if the target names a single process, thread or TSG. A request that may not act on that one
+ * is then refused; with other targets, it skips TSGs of other users.
  */
 static inline bool gs_target_narrow(const struct gs_target *t)
 {

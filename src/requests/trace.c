@@ -14,11 +14,11 @@
 #include "requests/trace_lines.h"
 
 #define TICK_NS (200 * NS_PER_MS)
-#define TICK_COST_FACTOR 20 /* the time between two ticks is this multiple of a tick's cost */
-#define TURNS_MAX 512       /* turns sent together */
-#define LAUNCHES_MAX 512    /* launches in one line */
+#define TICK_COST_FACTOR 20 /* ticks use at most 1/20 of a CPU: costly ticks come less often */
+#define TURNS_MAX 512       /* turns in one line */
+#define LAUNCHES_MAX 512    /* TSGs with launches in one line */
 
-/* A compute TSG. The hash is in the order of @number. */
+/* A compute TSG. The hash table lists TSGs in the order of @number, the order of their arrival. */
 struct traced {
 	UT_hash_handle hh;
 	uint64_t id, number;
@@ -32,18 +32,18 @@ struct gs_trace_reader {
 	struct gs_requests *rs;
 	struct gs_view view;
 	struct gs_trace_to to;
-	struct traced *at; /* the next TSG to report to this reader; NULL: it knows all */
-	uint64_t knows;    /* it knows TSGs up to this number */
-	bool counts;       /* counters are due */
-	struct traced *counted;
-	json_t *counters; /* the line to which launches are being added; NULL: none */
-	char *turns;      /* for the time of one flush: the text for this reader's view */
+	struct traced *at;      /* the next TSG to report to this reader; NULL: all were reported */
+	uint64_t knows;         /* TSGs up to this number were reported */
+	bool counts;            /* a line with counters is due */
+	struct traced *counted; /* the next TSG to add to @counters */
+	json_t *counters;       /* the line to which launches are being added; NULL: none */
+	char *turns;            /* during a flush: the line of turns for this reader's rights */
 	struct gs_trace_reader *prev, *next;
 };
 
 struct gs_tracing {
 	struct traced *tsgs;
-	uint64_t number; /* of the newest TSG */
+	uint64_t number; /* the newest TSG's number */
 	struct gs_trace_reader *readers;
 	sd_event_source *tick;
 	struct {
@@ -99,7 +99,7 @@ static void plan(struct gs_trace_reader *r)
 
 /* ---- TSGs ------------------------------------------------------------------------------------ */
 
-/* The line of a TSG, in the two versions that readers may see. */
+/* A TSG's line for readers that may not see its turns, and for readers that may. */
 struct tsg_texts {
 	char *of[2];
 };
@@ -122,8 +122,8 @@ static void texts_free(struct tsg_texts *x)
 }
 
 /*
- * Tells readers of a new TSG, or of a change of a known one. If a reader has no room, the new TSG
- * waits for it.
+ * Reports a new or changed TSG to all readers. If a reader's buffer is full, a new TSG is reported
+ * to it later.
  */
 static void tell_all_of(struct gs_tracing *t, struct traced *of)
 {
@@ -142,7 +142,7 @@ static void tell_all_of(struct gs_tracing *t, struct traced *of)
 	}
 }
 
-/* Returns false if there is more to do. */
+/* Reports TSGs that the reader does not know yet. False: time is up, and more is left to do. */
 static bool tell_known(struct gs_trace_reader *r, uint64_t until_ns)
 {
 	for (; r->at; r->at = r->at->hh.next) {
@@ -151,7 +151,7 @@ static bool tell_known(struct gs_trace_reader *r, uint64_t until_ns)
 		if (gs_now_ns() >= until_ns)
 			return false;
 		if (!has_room(r))
-			return true; /* goes on when the reader has room */
+			return true; /* gs_trace_reader_go_on() continues */
 		tell_tsg(r, r->at, &texts);
 		r->knows = r->at->number;
 	}
@@ -225,7 +225,10 @@ void gs_trace_turn(void *self, const struct gs_turn *turn)
 		gs_trace_flush(rs);
 }
 
-/* Returns NULL if the reader may see no turn, or does not know the owners yet. */
+/*
+ * The line of turns for a reader: turns that it may see, of TSGs that were reported to it. NULL:
+ * there are none.
+ */
 static char *turns_of(const struct gs_tracing *t, const struct gs_trace_reader *r)
 {
 	json_t *list = json_array();
@@ -240,7 +243,10 @@ static char *turns_of(const struct gs_tracing *t, const struct gs_trace_reader *
 	return NULL;
 }
 
-/* Finds another reader that knows all TSGs, as @r does, and may see the same of them. */
+/*
+ * Finds the first reader that gets the same line of turns as @r: it knows all TSGs and has the same
+ * rights. Returns @r if no reader before it does.
+ */
 static const struct gs_trace_reader *like(const struct gs_tracing *t,
 					  const struct gs_trace_reader *r)
 {
@@ -273,7 +279,7 @@ void gs_trace_flush(void *self)
 
 /* ---- counters -------------------------------------------------------------------------------- */
 
-/* Turns that are still under way. */
+/* Collects the turns that have not ended yet. */
 struct open_turns {
 	const struct gs_tracing *t;
 	const struct gs_view *view;
@@ -300,7 +306,7 @@ static void begin_counters(struct gs_trace_reader *r)
 	r->counted = rs->tracing->tsgs;
 }
 
-/* Very many launches take several lines. */
+/* Sends the counters with the launches of at most LAUNCHES_MAX TSGs; the rest takes more lines. */
 static void tell_launches(struct gs_trace_reader *r)
 {
 	CLEANUP_FREE char *text = NULL;
@@ -316,7 +322,7 @@ static void tell_launches(struct gs_trace_reader *r)
 	tell(r, text);
 }
 
-/* Returns false if there is more to do. */
+/* Sends the lines with counters. False: time is up, and more is left to do. */
 static bool tell_counters(struct gs_trace_reader *r, uint64_t until_ns)
 {
 	if (!r->counters)
@@ -332,9 +338,12 @@ static bool tell_counters(struct gs_trace_reader *r, uint64_t until_ns)
 	return true;
 }
 
-/* ---- looks: for all readers together --------------------------------------------------------- */
+/* ---- reading the table on a tick, for all readers together ----------------------------------- */
 
-/* False if the TSG ended after the table was read. Its end may have been reported since then. */
+/*
+ * False if the TSG ended after the table was read. Observers may already know of its end, so it
+ * must not be added again.
+ */
 static bool is_there(const struct gs_requests *rs, const struct gpusched_tsg *rec)
 {
 	struct gpusched_tsg now;
@@ -343,7 +352,10 @@ static bool is_there(const struct gs_requests *rs, const struct gpusched_tsg *re
 	       !(now.flags & GPUSCHED_TSG_GONE);
 }
 
-/* Launches are counted by probes, or reported by the agent in the process. */
+/*
+ * Adds or updates a record's TSG, with its launches. They are known if probes count them, or if the
+ * process's agent reports them.
+ */
 static void see(struct gs_requests *rs, const struct gpusched_tsg *rec)
 {
 	struct traced *of = find(rs->tracing, rec->task.id);

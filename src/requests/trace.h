@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * trace.h - data for recordings beside the events
+ * trace.h - sends the data for recordings: TSGs, turns and counters
  *
- * The table is read once for all readers. Each reader gets its lines in its user's turns, no faster
- * than it reads them.
+ * On each tick, the table is read once for all readers. A reader's lines are written in slices of
+ * its user's time, and no faster than the reader takes them.
  */
 #ifndef GPUSCHED_REQUESTS_TRACE_H
 #define GPUSCHED_REQUESTS_TRACE_H
@@ -18,19 +18,20 @@ struct gs_requests;
 struct gs_view;
 struct gs_trace_reader;
 
-/* Sends the reader the first line. Returns -ENOTSUP if the GPUs' logs are not read. */
+/* Adds a reader, and sends it the first line. -ENOTSUP: this instance reads no GPU's log. */
 int gs_trace_reader_new(struct gs_requests *rs, const struct gs_view *view,
 			const struct gs_trace_to *to, struct gs_trace_reader **ret);
 void gs_trace_reader_free(struct gs_trace_reader *r);
-/* The reader has room again. */
+/* Call this when the reader's buffer has room again. */
 void gs_trace_reader_go_on(struct gs_trace_reader *r);
 
+/* Observers' functions for a new or changed TSG, for the end of a TSG, and the end of a turn. */
 void gs_trace_record(void *self, const struct gpusched_tsg *rec);
 void gs_trace_ended(void *self, const struct gs_end *end);
 void gs_trace_turn(void *self, const struct gs_turn *turn);
-/* Sends the turns that have come together. */
+/* Sends the turns collected so far. */
 void gs_trace_flush(void *self);
-/* From here on readers get nothing. */
+/* Ends all recordings: readers get no more lines. */
 void gs_trace_end(struct gs_requests *rs);
 
 #endif /* GPUSCHED_REQUESTS_TRACE_H */

@@ -35,7 +35,7 @@ static json_t *known(uint64_t n)
 	return n ? number(n) : json_null();
 }
 
-/* ---- lines, each for one pair of eyes ---------------------------------------------------------- */
+/* ---- lines ------------------------------------------------------------------------------------- */
 
 static json_t *line(const char *event)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Records and events as JSON, as docs/api.md has them. Unknown is null, never 0. */
+/* tsg_json.c - converts records to JSON, as docs/api.md describes it; null: unknown */
 #include <stdio.h>
 #include <string.h>
 
@@ -35,7 +35,7 @@ static json_t *assumed_json(uint32_t assumed)
 	return list;
 }
 
-/* As policies number runlists: gpusched_runlist(). */
+/* Adds the runlist's number as policies see it, from gpusched_runlist(). */
 static void put_runlist(const struct gpusched_tsg *rec, json_t *o)
 {
 	gs_json_put_number(o, "runlist", rec->task.gpu != GPUSCHED_GPU_UNKNOWN,
@@ -43,8 +43,8 @@ static void put_runlist(const struct gpusched_tsg *rec, json_t *o)
 }
 
 /*
- * The source of the TSG's class, as the table has it. `class explain` instead looks at the process
- * again.
+ * The source of the TSG's class according to the table. If the table has none and no daemon runs,
+ * classifies the process anew.
  */
 static const char *source_of(struct gs_requests *rs, const struct gpusched_tsg *rec)
 {
@@ -79,7 +79,7 @@ static void add_past(uint32_t past, char *text, size_t size)
 			at ? "; " : "", past);
 }
 
-/* Returns 0 if the TSG does not hold the GPU, or if that is unknown. */
+/* Id of the TSG with the request for which this TSG is suspended; 0: none, or unknown. */
 static uint64_t held_for(const struct gs_requests *rs, const struct gpusched_tsg *rec)
 {
 	return rec->suspend_by == GPUSCHED_BY_REQUEST && rs && rs->hub->engine
@@ -87,7 +87,7 @@ static uint64_t held_for(const struct gs_requests *rs, const struct gpusched_tsg
 		       : 0;
 }
 
-/* True if the policy acts on requests, and this program reports none. */
+/* True if the policy acts on requests, and this LC program reports none. */
 static bool is_unheard(const struct gs_requests *rs, const struct gpusched_tsg *rec)
 {
 	return rs && rs->hub->policy && rec->task.class_id == GPUSCHED_CLASS_LC &&
@@ -96,7 +96,7 @@ static bool is_unheard(const struct gs_requests *rs, const struct gpusched_tsg *
 	       !gs_requests_of(rs->control, rec);
 }
 
-/* Adds why the TSG does not run, or does not have the settings that were wished. */
+/* Adds the reason why the TSG does not run, or does not have the settings that were set for it. */
 static void put_reason(struct gs_requests *rs, const struct gpusched_tsg *rec, uint32_t past,
 		       json_t *o)
 {
@@ -188,7 +188,7 @@ static void put_state(struct gs_requests *rs, const struct gpusched_tsg *rec, js
 	gs_json_put(o, "reapplied", json_boolean(kept && kept->reapplied));
 }
 
-/* Adds the TSG's part of a GPU: at most (limit), and at least (request). */
+/* Adds the percentages of a GPU that the TSG gets at most (limit) and at least (request). */
 static void put_part(struct gs_requests *rs, const struct gpusched_tsg *rec, json_t *o)
 {
 	struct gpusched_limit limit = { 0 };
@@ -213,14 +213,14 @@ static void put_facts(const struct gpusched_task *t, json_t *o)
 			   t->launches_since_ns);
 	gs_json_put_number(o, "launch_rate_mhz", t->known & GPUSCHED_KNOWN_RATE,
 			   gs_launch_rate_mhz(t, gs_now_ns()));
-	/* null, unless gs_sight_json() has figures */
+	/* null for now; gs_sight_json() replaces them if it has figures */
 	gs_json_put_number(o, "gpu_time_ns", false, 0);
 	gs_json_put_number(o, "wait_time_ns", false, 0);
 	gs_json_put_number(o, "switches", false, 0);
 	gs_json_put_number(o, "last_run_ns", false, 0);
 }
 
-/* Requests of the process that had a deadline and a known begin and end. */
+/* Adds counts of the process's requests, of those with a deadline and a known begin and end. */
 static void put_deadlines(const struct gs_figures *fig, const struct gpusched_tsg *rec, json_t *o)
 {
 	struct gs_deadlines d = { 0 };

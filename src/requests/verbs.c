@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The one table of verbs. */
+/* verbs.c - declares the table of verbs */
 #include "requests/verbs.h"
 
 #include <inttypes.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * verbs.h - the handlers of verbs, described in docs/api.md
+ * verbs.h - declares the handlers of verbs, which docs/api.md describes
  */
 #ifndef GPUSCHED_REQUESTS_VERBS_H
 #define GPUSCHED_REQUESTS_VERBS_H

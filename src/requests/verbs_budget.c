@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* budget: the GPU time that users and cgroups may use, what they have used, and the next period. */
+/*
+ * verbs_budget.c - handles the verb `budget`: the GPU time that users and cgroups may use in a
+ * period, and how much they have used
+ */
 #include "basic/clock.h"
 #include "basic/sheet.h"
 #include "figures/verdict.h"
@@ -35,7 +38,7 @@ static json_t *row_of(const struct gs_spending_account *a, unsigned int held, bo
 	return o;
 }
 
-/* Shows the caller's own budget, even if nothing of it is used yet. */
+/* The row of a user's budget that is still unused, and therefore has no account yet. */
 static json_t *unused(const struct gs_budget_rule *rule, uid_t uid, bool complete)
 {
 	struct gs_spending_account a = { .rule = rule, .uid = uid };

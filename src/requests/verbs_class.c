@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* class set, clear, get, list, explain. */
+/* verbs_class.c - handles the verbs about classes, and the verbs limit and request */
 #include <errno.h>
 #include <poll.h>
 #include <string.h>
@@ -20,20 +20,20 @@
 
 #define SETTLE_MS 200
 
-/* The processes that the request means, handled one by one in the request's slices of time. */
+/* A request's processes. Its slices of time call @fn for one after the other, and then @end. */
 struct each {
 	struct gs_selection sel;
 	int (*fn)(struct gs_request *rq, pid_t pid, uint32_t to);
-	uint32_t to;
-	uint64_t act_ns; /* when the request came, which becomes part of its grants */
+	uint32_t to;     /* class id for @fn */
+	uint64_t act_ns; /* time of the request; part of the grants that it makes */
+	/* a target without processes is no error; the request clears a cgroup's class */
 	bool may_be_none, of_clear;
 	int (*end)(struct gs_request *rq, struct each *e);
 	pid_t *pids; /* NULL: not found yet */
 	size_t n, at;
-	json_int_t done;
-	/* Number of these processes with a class of their own, which outranks the cgroup's. */
-	json_int_t kept;
-	json_int_t none; /* number of these processes without a setting to clear */
+	json_int_t done; /* calls of @fn that succeeded */
+	json_int_t kept; /* those of @done that keep another class, which outranks the cgroup's */
+	json_int_t none; /* those of @done that had nothing to clear */
 	int first;       /* the first error */
 	json_t *list;    /* for class_get */
 };
@@ -55,7 +55,10 @@ static int by_pid(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* pid:N names a process whether it has TSGs or not. Other targets name processes by their TSGs. */
+/*
+ * Finds the processes of the target. pid:N names a process whether or not it has TSGs; all other
+ * targets find processes by their TSGs.
+ */
 static int find_processes(struct gs_request *rq, struct each *e)
 {
 	const struct gs_target *t = &e->sel.target;
@@ -127,7 +130,7 @@ static int end_change(struct gs_request *rq, struct each *e)
 	return gs_request_settle(rq, SETTLE_MS);
 }
 
-/* @o: the table, with classes that commands have set; NULL: find the class without those. */
+/* Classifies a process. @o: the table; NULL: ignore classes that commands have set. */
 static int classify(struct gs_request *rq, struct gs_table *o, pid_t pid,
 		    struct gs_class_answer *ret)
 {
@@ -138,7 +141,8 @@ static int classify(struct gs_request *rq, struct gs_table *o, pid_t pid,
 }
 
 /*
- * The highest class that the caller may set: an owner may undo what the owner lowered.
+ * Finds the highest class that the caller may set. That is the present class, or, if the owner set
+ * it by a command, the class before the command if that is higher: owners may undo their changes.
  */
 static int ceiling(struct gs_request *rq, pid_t pid, struct gs_class_answer *ret)
 {
@@ -181,13 +185,13 @@ static int check_may(struct gs_request *rq, pid_t pid, uint32_t from, uint32_t t
 	return 0;
 }
 
-/* The weight in the request; 0: none, so the class's weight holds. */
+/* The weight in the request; 0: none was given, so the weight of the class holds. */
 static uint32_t weight_of(const struct gs_request *rq)
 {
 	return (uint32_t)gs_arg_number(rq, "weight");
 }
 
-/* A weight above the class's, or above what another person set, is a raise like any other. */
+/* Only root may give a process more weight than its class has. */
 static int check_weight(struct gs_request *rq, uint32_t to)
 {
 	const struct gpusched_class *cls = gs_class_of(rq->rs->hub->classes, to);
@@ -199,6 +203,7 @@ static int check_weight(struct gs_request *rq, uint32_t to)
 	return 0;
 }
 
+/* Only root may give a process more weight than it has now. */
 static int check_present_weight(struct gs_request *rq, pid_t pid, const struct gs_class_answer *now,
 				uint32_t to)
 {
@@ -213,7 +218,7 @@ static int check_present_weight(struct gs_request *rq, pid_t pid, const struct g
 		       pid, now->weight);
 }
 
-/* The limit in the request; 0: none. */
+/* The limit in the request, in percent; 0: none. */
 static uint16_t limit_of(const struct gs_request *rq)
 {
 	return (uint16_t)gs_arg_number(rq, "limit");
@@ -224,7 +229,7 @@ static uint16_t request_of(const struct gs_request *rq)
 	return (uint16_t)gs_arg_number(rq, "request");
 }
 
-/* An owner's limit would have no effect beside root's for the class or the cgroup. */
+/* Refuses a limit from an owner if the class, the cgroup or the pod has a limit from root. */
 static int check_other_limit(struct gs_request *rq, pid_t pid, uint32_t to)
 {
 	const struct gpusched_class *cls = gs_class_of(rq->rs->hub->classes, to);
@@ -245,8 +250,8 @@ static int check_other_limit(struct gs_request *rq, pid_t pid, uint32_t to)
 }
 
 /*
- * An owner may limit own programs, and undo that. If root set the limit, an owner may only lower
- * it.
+ * Checks the right to set a limit. Owners may limit their own programs, and undo that. If root set
+ * a program's limit, its owner may only lower the limit.
  */
 static int check_limit(struct gs_request *rq, pid_t pid, uint32_t to, uint32_t limit)
 {
@@ -263,7 +268,8 @@ static int check_limit(struct gs_request *rq, pid_t pid, uint32_t to, uint32_t l
 }
 
 /*
- * Makes an entry for a process that has none, without taking a lock of that process.
+ * Finds a process's entry, or fills in a new one. Takes none of the process's locks, since the
+ * process could hold them for any time.
  */
 static int entry_of(struct gs_request *rq, pid_t pid, struct gpusched_proc *ret)
 {
@@ -275,7 +281,7 @@ static int entry_of(struct gs_request *rq, pid_t pid, struct gpusched_proc *ret)
 		return known ? 0
 			     : gs_fail(rq->err, r, "process %d cannot be looked at: %s", pid,
 				       strerror(-r));
-	/* the exit that would remove the entry is already past */
+	/* an entry made now would stay: the exit that would remove it has already happened */
 	if (r || !gs_process_has_memory(pid))
 		return gs_fail(rq->err, -ENOENT, "process %d has ended", pid);
 	if (!known || !gs_start_same(ret->start_ns, start_ns))
@@ -291,9 +297,9 @@ static bool has_ended(int pidfd)
 }
 
 /*
- * An MPS client's kernels are in its server's TSG, and the client's priority there is fixed at its
- * start. That a process is a client is a claim by its user, which must not hinder root: root's
- * class holds for the process's own TSGs.
+ * Refuses to change an MPS client's class: its kernels run in the server's TSG, and its priority
+ * there is fixed when it starts. Only its user claims that a process is a client, and that must not
+ * stop root. Root's class then holds for the process's own TSGs.
  */
 static int check_client(struct gs_request *rq, pid_t pid)
 {
@@ -325,7 +331,7 @@ static int check_one(struct gs_request *rq, pid_t pid, uint32_t to)
 	return r ? r : check_present_weight(rq, pid, &now, to);
 }
 
-/* Weight, limit and request of one process; 0: those of its class hold. */
+/* Weight, limit and request of one process, with their grants; 0: that of its class holds. */
 struct part {
 	uint32_t weight;
 	uint16_t limit_pct, request_pct;
@@ -333,8 +339,8 @@ struct part {
 };
 
 /*
- * All of a job's processes get the same grant from one request. If an owner changes a limit of
- * root's, the grant stays root's.
+ * The grant of a limit or request. One request gives all processes of a job the same grant. If an
+ * owner changes a limit that root granted, the grant stays root's.
  */
 static uint64_t grant_of(struct gs_request *rq, pid_t pid, uint64_t was, uint32_t pct)
 {
@@ -347,7 +353,7 @@ static uint64_t grant_of(struct gs_request *rq, pid_t pid, uint64_t was, uint32_
 	return gs_grant_new(e->act_ns, gs_job_of(rq->rs->hub->table, pid), !rq->peer->uid);
 }
 
-/* Notes class @to and @part for the process, as set by a command. */
+/* Enters class @to and @part for the process into the table, as set by a command. */
 static int note_one(struct gs_request *rq, pid_t pid, uint32_t to, const struct part *part)
 {
 	CLEANUP_FD int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
@@ -361,7 +367,7 @@ static int note_one(struct gs_request *rq, pid_t pid, uint32_t to, const struct 
 	if (r)
 		return r;
 	proc.class_id = to;
-	/* a class that root set stays root's */
+	/* a class that root set still counts as root's after an owner's change */
 	proc.source = rq->peer->uid && proc.source != GPUSCHED_SRC_COMMAND ? GPUSCHED_SRC_OWNER
 									   : GPUSCHED_SRC_COMMAND;
 	proc.weight = part->weight;
@@ -373,7 +379,7 @@ static int note_one(struct gs_request *rq, pid_t pid, uint32_t to, const struct 
 	if (r)
 		return gs_fail(rq->err, r, "the class of process %d cannot be noted: %s", pid,
 			       strerror(-r));
-	/* the process's exit removes the entry, and may have come before the entry */
+	/* the process's exit removes the entry; if it came first, the entry is removed here */
 	if (has_ended(pidfd) || gs_proc_forget_dead(rq->rs->hub->table, pid, proc.start_ns)) {
 		gs_proc_del(rq->rs->hub->table, pid);
 		return gs_fail(rq->err, -ENOENT, "process %d has ended", pid);
@@ -382,7 +388,7 @@ static int note_one(struct gs_request *rq, pid_t pid, uint32_t to, const struct 
 	return 0;
 }
 
-/* The parts that a command has set for the process; all 0 if none has. */
+/* Weight, limit and request that commands have set for the process; 0: none set. */
 static struct part part_of(struct gs_request *rq, pid_t pid)
 {
 	struct gpusched_proc proc;
@@ -418,8 +424,8 @@ static int check_class(struct gs_request *rq, pid_t pid, const struct gs_class_a
 }
 
 /*
- * Sets only a limit, or a request. The process keeps its class, which counts as set by a command
- * from here on.
+ * Sets only the limit or only the request of a process. The process keeps its class, which counts
+ * as set by a command from now on.
  */
 static int part_one(struct gs_request *rq, pid_t pid, bool is_limit)
 {
@@ -460,7 +466,10 @@ static int request_one(struct gs_request *rq, pid_t pid, uint32_t unused)
 	return part_one(rq, pid, false);
 }
 
-/* Classifies again after a change of a cgroup's class. A nearer class outranks that. */
+/*
+ * Classifies a process again after its cgroup's class was set or cleared. Counts processes that
+ * keep another class, since a class set for the process itself outranks the cgroup's.
+ */
 static int look_again(struct gs_request *rq, pid_t pid, uint32_t to)
 {
 	struct each *e = rq->state;
@@ -513,9 +522,9 @@ static bool is_rule_for_cgroup(const struct gs_request *rq, const struct gs_targ
 }
 
 /*
- * If root sets a class for a cgroup, it becomes a rule of the daemon for present and future
- * processes. If another user does, or without a daemon, each process gets the class, and the answer
- * says that later processes do not.
+ * If root sets a class for a cgroup, the daemon keeps a rule for the cgroup's present and future
+ * processes. For other users, or without a daemon, each present process gets the class, and the
+ * answer says that later processes do not ("covers_later").
  */
 static int set_for_cgroup(struct gs_request *rq, struct each *e)
 {
@@ -543,7 +552,7 @@ static int set_for_cgroup(struct gs_request *rq, struct each *e)
 	return 0;
 }
 
-/* Removes that rule only. A class that a process was given itself is cleared by another command. */
+/* Removes a cgroup's rule. Classes of single processes stay; `class clear pid:N` clears those. */
 static int clear_for_cgroup(struct gs_request *rq, struct each *e)
 {
 	struct gs_target t;
@@ -607,7 +616,7 @@ int gs_verb_class_clear(struct gs_request *rq)
 	return r ? r : for_each(rq, e);
 }
 
-/* The text of root's rules is shown to the process's owner too. */
+/* A process's class as JSON. Its owner sees "why", even if the text of root's rules is in it. */
 static json_t *process_json(struct gs_request *rq, pid_t pid, uid_t owner,
 			    const struct gs_class_answer *a)
 {
@@ -630,7 +639,7 @@ static int get_one(struct gs_request *rq, pid_t pid, uint32_t unused)
 	struct gs_class_answer a;
 	uid_t owner;
 
-	/* A process that has just ended is no error for the others. */
+	/* leaves out a process that has just ended, without an error */
 	if (!gs_view_pid(&rq->view, pid, &owner) &&
 	    !gs_classify(rq->rs->hub->classes, rq->rs->hub->table, pid, &a, NULL))
 		json_array_append_new(e->list, process_json(rq, pid, owner, &a));
@@ -648,7 +657,7 @@ int gs_verb_class_get(struct gs_request *rq)
 	return for_each(rq, (struct each){ .fn = get_one, .end = end_get, .list = json_array() });
 }
 
-/* Weight, limit and request, with the reasons. */
+/* Adds weight, limit and request, with the source of the limit and of the request. */
 static void add_parts(json_t *o, const struct gs_class_answer *a, const struct gs_class_losers *l)
 {
 	const struct gs_grant *limit = &a->grants.part[GS_LIMIT];
@@ -700,7 +709,7 @@ int gs_verb_class_explain(struct gs_request *rq)
 	return 0;
 }
 
-/* The cgroups that `class set cgroup:PATH` put into the class, as one string. */
+/* Paths of the cgroups that `class set cgroup:PATH` put into class @id, as one string. */
 static json_t *cgroups_json(const struct gs_classes *c, uint32_t id)
 {
 	json_t *all = json_null();

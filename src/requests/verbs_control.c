@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* set, preempt, suspend, resume: what a person does to TSGs by hand. */
+/* verbs_control.c - handles set, preempt, suspend and resume, by which people control TSGs */
 #include <inttypes.h>
 #include <limits.h>
 #include <string.h>
@@ -14,7 +14,7 @@
 #include "requests/selection.h"
 #include "requests/verbs.h"
 
-#define ANSWER_MS 5000 /* a call that takes longer is reported as failed */
+#define ANSWER_MS 5000 /* the answer reports calls that take longer as failed */
 
 static int parse_settings(struct gs_request *rq, struct gpusched_settings *set, bool *ret_clear)
 {
@@ -30,7 +30,10 @@ static int parse_settings(struct gs_request *rq, struct gpusched_settings *set, 
 
 /* ---- rights --------------------------------------------------------------------------------- */
 
-/* The TSG's settings: those in @persons as a person set them, the others as its program asked. */
+/*
+ * The TSG's settings if only those in the mask @persons were set by people. All others have the
+ * value that its program asked for, or the driver's default.
+ */
 static struct gpusched_settings without(const struct gpusched_tsg *rec, uint32_t persons)
 {
 	struct gpusched_settings s = { 0 };
@@ -59,9 +62,9 @@ static bool is_above(const struct gpusched_settings *a, const struct gpusched_se
 }
 
 /*
- * True if the request would raise the TSG. Owners may lower their own TSGs, and undo that. Only
- * root may give more than the program asked for, more than root set, or more than the running
- * policy wants.
+ * True if the request raises a setting, which only root may do. A raise gives the TSG more than its
+ * program asked for, than root set, or than the running policy wants. Owners may lower the settings
+ * of their own TSGs, and undo that.
  */
 static bool raises(struct gs_requests *rs, const struct gpusched_tsg *rec,
 		   const struct gpusched_settings *set, bool clear)
@@ -78,7 +81,8 @@ static bool raises(struct gs_requests *rs, const struct gpusched_tsg *rec,
 }
 
 /*
- * Keeps the TSGs that the peer owns. If one process or TSG was named, another user's is an error.
+ * Drops the TSGs of other users from the list, unless the peer is root. If the target names a
+ * single process, thread or TSG, to drop it is an error.
  */
 static int own_only(struct gs_request *rq, const struct gs_target *t, struct gpusched_tsg *recs,
 		    size_t *inout_n)
@@ -103,32 +107,35 @@ static int own_only(struct gs_request *rq, const struct gs_target *t, struct gpu
 
 /* ---- waiting for the calls ------------------------------------------------------------------- */
 
+/* The change of manual settings that a request makes. */
 struct manual {
 	struct gpusched_settings set;
-	uint64_t for_ns;
-	uint32_t clear; /* settings to clear; 0: settings are set */
+	uint64_t for_ns; /* a suspension ends after this time; 0: it stays */
+	uint32_t clear;  /* bits of the settings to clear; 0: @set is set */
 };
 
 struct job {
 	struct gs_selection sel; /* the TSGs */
-	/* Checks that this may be done to the TSG. NULL: owning it is enough. */
+	/* checks whether users other than root may do this to their own TSG; NULL: they may */
 	int (*check)(struct gs_request *rq, const struct gpusched_tsg *rec);
 	int (*act)(struct gs_request *rq, const struct gpusched_tsg *rec, struct gs_error *err);
 	struct manual m;
-	/* How many TSGs, from the first on, each stage is done with. */
+	/* progress of the three stages: how many of the TSGs each has finished */
 	size_t acted, settled, reported;
-	unsigned int accepted, changed, failed;
-	int *codes;                      /* per record: the engine's immediate result */
-	struct gs_error first, unsuited; /* of the results */
-	uint32_t which;                  /* settings that were asked for; 0: none */
-	bool clear;                      /* the settings are to be as the owner asked */
-	bool preempt;                    /* each TSG gets a preempt call */
-	bool resume;                     /* a person's suspension is undone */
+	unsigned int accepted, changed, failed; /* TSGs that the engine accepted; final results */
+	int *codes;                             /* for each TSG: the engine's immediate result */
+	/* first error other than -ENOTSUP; last error -ENOTSUP (the TSG has no such setting) */
+	struct gs_error first, unsuited;
+	uint32_t which; /* bits of the settings that change; 0: none */
+	bool clear;     /* the settings return to the owner's values */
+	bool preempt;   /* each TSG gets a preempt call */
+	bool resume;    /* a person's suspension is undone */
 	json_t *results;
-	int code;  /* the first TSG's failure */
+	int code;  /* errno of the first TSG that failed */
 	char *why; /* that failure, as text */
 };
 
+/* True if no setting in the mask @f has different known values in @a and @b. */
 static bool same(const struct gpusched_settings *a, const struct gpusched_settings *b, uint32_t f)
 {
 	uint32_t both = a->valid & b->valid & f;
@@ -150,7 +157,7 @@ static enum state preempt_state(struct gs_requests *rs, struct gpusched_tsg *rec
 	return !r ? DONE : r == -EINPROGRESS ? WAITS : r == -ENOENT ? GONE : FAILED;
 }
 
-/* The state of one TSG: its wish has been accepted, has failed, or is under way. */
+/* How far the request has come with one TSG. */
 static enum state state_of(struct gs_requests *rs, const struct job *j, size_t i,
 			   struct gpusched_tsg *ret)
 {
@@ -170,19 +177,22 @@ static enum state state_of(struct gs_requests *rs, const struct job *j, size_t i
 		return ret->errors ? FAILED : WAITS;
 	if (!which)
 		return DONE;
-	/* a mode beside other settings applies to the compute TSGs among the matched ones */
+	/* only compute TSGs have a preemption mode: ignores it for others */
 	if (ret->task.kind != GPUSCHED_KIND_COMPUTE)
 		which &= ~GPUSCHED_PREEMPT_MODE;
 	is = gs_record_is(ret);
 	if (!j->clear && (is.valid & which) == which && same(&is, &ret->manual, which))
 		return DONE;
-	/* what a policy wants from now on is no concern of this request */
+	/* a cleared setting that a policy wants stays changed, and does not delay the answer */
 	if (j->clear && !(ret->changed & which & ~ret->task.want.valid))
 		return DONE;
 	return ret->errors ? FAILED : WAITS;
 }
 
-/* The first failure of a call is the answer. The engine tries again afterwards. */
+/*
+ * True if no TSG's calls are under way. A TSG counts as failed with its first failed call, although
+ * the engine tries that call again later.
+ */
 static bool all_settled(struct gs_requests *rs, struct job *j)
 {
 	struct gpusched_tsg now;
@@ -242,7 +252,7 @@ static void report_one(struct gs_requests *rs, struct job *j, size_t i)
 	json_array_append_new(j->results, one);
 }
 
-/* Fills the answer. If all failed, it is an error with the first reason. */
+/* Fills the answer. If no TSG was changed and some failed, returns the first failure. */
 static int step_report(struct gs_request *rq, uint64_t now_ns)
 {
 	struct job *j = rq->state;
@@ -280,7 +290,7 @@ static void act_on(struct gs_request *rq, struct job *j, size_t i)
 	struct gpusched_tsg now;
 	struct gs_error e = { 0 };
 
-	/* the TSG may have ended since it was chosen, and another one may have its handle */
+	/* the TSG may have ended since the selection, and a new TSG may have the same handle */
 	if (!gs_table_get(rq->rs->hub->table, &rec->key, &now) && now.task.id == rec->task.id)
 		j->codes[i] = j->act(rq, rec, &e);
 	j->accepted += !j->codes[i];
@@ -299,8 +309,8 @@ static int step_act(struct gs_request *rq, uint64_t now_ns)
 	if (j->acted < j->sel.n)
 		return -EINPROGRESS;
 	/*
-	 * Only a mode was given, and the target matched copy TSGs beside compute TSGs: copy TSGs
-	 * have no mode, so they did not fail.
+	 * -ENOTSUP: the request sets only a preemption mode, which copy TSGs do not have. If the
+	 * target also matched compute TSGs, that is no failure.
 	 */
 	for (size_t i = 0; i < j->sel.n && j->accepted; i++)
 		if (j->codes[i] == -ENOTSUP && j->sel.recs[i].task.kind != GPUSCHED_KIND_COMPUTE)
@@ -310,7 +320,7 @@ static int step_act(struct gs_request *rq, uint64_t now_ns)
 	return gs_request_wait(rq, step_settled, GS_ON_ENGINE, ANSWER_MS);
 }
 
-/* Nothing is done if any of the TSGs may not be touched. */
+/* Selects the TSGs and checks the caller's rights for all of them before acting on any. */
 static int step_select(struct gs_request *rq, uint64_t now_ns)
 {
 	struct job *j = rq->state;
@@ -443,10 +453,7 @@ static int check_resume(struct gs_request *rq, const struct gpusched_tsg *rec)
 		       rec->task.id);
 }
 
-/*
- * Undoes a person's suspension, and admits TSGs that wait for it. A policy's suspension is undone
- * by a manual wish to run.
- */
+/* Undoes a person's suspension, and admits TSGs that wait for admission. */
 int gs_verb_resume(struct gs_request *rq)
 {
 	return begin(rq, (struct job){ .check = check_resume,

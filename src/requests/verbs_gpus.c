@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* gpus: lists the GPUs, with whether their log can be read, and what switches cost on them. */
+/* verbs_gpus.c - lists the GPUs, whether each GPU's log is read, and what a switch costs there */
 #include "figures/gpu_time.h"
 #include "figures/unread.h"
 #include "requests/request.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * verbs_gpus.h - the verb gpus, and the costs of switches on a GPU
+ * verbs_gpus.h - handles the verb `gpus`
  */
 #ifndef GPUSCHED_REQUESTS_VERBS_GPUS_H
 #define GPUSCHED_REQUESTS_VERBS_GPUS_H

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* history: queries the file in a thread of its own, one query after the other. */
+/* verbs_history.c - queries the history's file in a separate thread, one query at a time */
 #include <errno.h>
 #include <string.h>
 
@@ -19,13 +19,16 @@ struct question {
 	struct gs_history *history; /* NULL: no history is being written */
 	struct gs_history_query q;
 
-	/* owned by the thread until it is over */
+	/* belong to the thread until the errand is over */
 	char *text;
 	int code;
 	struct gs_error err;
 };
 
-/* Rows are turned into text at once: thousands of JSON objects would cost more than the query. */
+/*
+ * Each row is turned into text as soon as it is read: to keep thousands of JSON objects would cost
+ * more than the query.
+ */
 struct answer {
 	FILE *out;
 	size_t n;
@@ -102,7 +105,7 @@ static void unref(void *state)
 	gs_errand_unref(state);
 }
 
-/* ---- what is asked --------------------------------------------------------------------------- */
+/* ---- parsing the request --------------------------------------------------------------------- */
 
 #define KEPT_BY \
 	"pid:N, tsg:N, comm:NAME, user:NAME, uid:N, class:NAME, cgroup:PATH, " \
@@ -133,8 +136,8 @@ static int parse_part(const struct gs_target *t, size_t i, struct gs_history_que
 }
 
 /*
- * Targets class:, cgroup:, gpu:, namespace:, pod: and job: refer to the past: they need not exist
- * any more. Returns false if @part is none of them.
+ * Parses class:, cgroup:, gpu:, namespace:, pod: and job:. gs_target_parse() cannot: it looks such
+ * names up, and here they may name things that no longer exist. False: @part is something else.
  */
 static bool parse_past(const char *part, struct gs_history_query *q)
 {
@@ -188,7 +191,7 @@ static int parse_target(const char *text, struct gs_history_query *q, struct gs_
 	return r;
 }
 
-/* Others' figures are only for users that may see others' times. */
+/* Parses the arguments. Users see other users' figures only if they may see all times. */
 static int parse(const struct gs_request *rq, struct gs_history_query *q)
 {
 	const char *by = gs_arg_text(rq, "by");
@@ -263,7 +266,7 @@ static int begin(struct gs_request *rq)
 	return r ? r : gs_request_work(rq, step_given);
 }
 
-/* Without a daemon: this process runs the query, if it may read the file. */
+/* Runs the query in this process, for use without a daemon. Needs the right to read the file. */
 static int ask_here(struct gs_request *rq)
 {
 	struct gs_history_query q = { 0 };
@@ -282,7 +285,7 @@ int gs_verb_history(struct gs_request *rq)
 	return begin(rq);
 }
 
-/* The thread uses what is about to be freed. */
+/* Waits for the thread of the query under way, since it uses memory that is about to be freed. */
 void gs_questions_end(struct gs_requests *rs)
 {
 	struct gs_errand *e = rs->question;

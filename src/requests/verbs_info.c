@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* list, stats, ping: what there is at this moment. */
+/* verbs_info.c - handles list, stats and ping */
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
@@ -21,19 +21,19 @@
 #include "park/times.h"
 #include "policy/maps.h"
 
-#define ASK_MS 2000u /* longest wait for RM to report the GPU's ids of TSGs */
+#define ASK_MS 2000u /* longest wait for RM to report hardware ids of TSGs */
 
 /* ---- list ------------------------------------------------------------------------------------ */
 
 struct listing {
 	struct gs_selection sel;
-	struct gs_errand *asked; /* for --wide: asks RM for the listed TSGs' ids */
+	struct gs_errand *asked; /* if @wide: asks RM for hardware ids of TSGs */
 	size_t at;
 	FILE *out;
 	char *text;
 	size_t size;
 	bool wide, failed;
-	struct gs_polmap says; /* fd -1: the policy says nothing of TSGs; when wide */
+	struct gs_polmap says; /* if @wide: the policy's remarks on TSGs; fd -1: it has none */
 };
 
 static void listing_free(void *state)
@@ -73,7 +73,10 @@ static void put_record(struct gs_request *rq, struct listing *l, const struct gp
 	l->failed |= json_dumpf(o, l->out, JSON_COMPACT) != 0;
 }
 
-/* A process without TSGs gives an empty list. A process or TSG that does not exist is an error. */
+/*
+ * True if an empty list is an error: the target names a TSG or process that does not exist. A
+ * process without TSGs gives an empty list.
+ */
 static bool is_nothing(const struct gs_view *view, const struct gs_target *t)
 {
 	uid_t uid;
@@ -110,7 +113,8 @@ static int step_list(struct gs_request *rq, uint64_t now_ns)
 }
 
 /*
- * Asks RM for ids that are not known yet. Another request's task has to be over before ours starts.
+ * Asks RM for the hardware ids that are still unknown. Only one request at a time can ask, so this
+ * one first waits for others.
  */
 static int step_ask(struct gs_request *rq, uint64_t now_ns)
 {
@@ -135,7 +139,7 @@ static int step_choose(struct gs_request *rq, uint64_t now_ns)
 
 	if (r)
 		return r;
-	if (l->wide && policy) /* null if the policy says nothing */
+	if (l->wide && policy) /* on failure, "policy_says" is null */
 		gs_polmap_says_open(gs_policy_running(policy)->name, &l->says);
 	return l->wide ? gs_request_wait(rq, step_ask, GS_ON_ERRAND, ASK_MS)
 		       : gs_request_work(rq, step_list);
@@ -186,7 +190,7 @@ static void summing_free(void *state)
 	free(t);
 }
 
-/* One row per process, so it is done in slices. */
+/* Writes the rows in slices of time: there can be one for each process. */
 static int step_sums(struct gs_request *rq, uint64_t now_ns)
 {
 	struct summing *t = rq->state;
@@ -258,7 +262,7 @@ int gs_verb_stats(struct gs_request *rq)
 	return 0;
 }
 
-/* How the previous daemon ended, and what that means now. */
+/* How the previous daemon ended, and what was restored or continued since. */
 static json_t *past_json(const struct gs_past *p)
 {
 	return json_pack("{s:b,s:b,s:i,s:i,s:i,s:i,s:i,s:i,s:i}", "crashed", p->crashed,

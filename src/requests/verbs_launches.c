@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* observe launches: whether launches are counted, and by which requests. */
+/* verbs_launches.c - handles observe_launches: switches launch counting on and off, and shows it */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -77,13 +77,13 @@ static void answer(struct gs_request *rq)
 	json_object_set_new(o, "unattributed", unattributed_json(rs, &rq->view));
 }
 
-/* True while probes are being placed, or counting ends or begins. */
+/* True while the counting of launches is being started or ended. */
 static bool is_unsettled(const struct gs_requests *rs)
 {
 	return rs->control->launching || gs_starting_counts(rs->control);
 }
 
-/* Answers once the probes are removed. */
+/* Answers once the probes are removed, or at once if launches are needed again meanwhile. */
 static int step_ended(struct gs_request *rq, uint64_t now_ns)
 {
 	if (is_unsettled(rq->rs) && !gs_service_launches_wanted(rq->rs->control))

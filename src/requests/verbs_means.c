@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* means get, choose: what is known of the caller's programs, and by which means one starts. */
+/*
+ * verbs_means.c - handles means_get and means_choose: shows what is known about programs, and
+ * chooses how a new program shares the GPU
+ */
 #include "requests/verbs_means.h"
 
 #include <errno.h>
@@ -24,8 +27,8 @@ static bool has_class(const struct gs_requests *rs, const struct gs_pool_process
 }
 
 /*
- * True if the pool has a client or member of that class. A member counts: it, or its child, is
- * about to be a client.
+ * True if the pool has a client or member of that class. Members count too: a member or one of its
+ * children will soon be a client.
  */
 static bool has_in(const struct gs_requests *rs, const struct gs_pool *p, uint32_t class_id)
 {
@@ -33,7 +36,7 @@ static bool has_in(const struct gs_requests *rs, const struct gs_pool *p, uint32
 		     has_class(rs, p->members, p->nmembers, class_id));
 }
 
-/* A running pool of the user: the shared server, or a pool of class be. NULL: none. */
+/* Finds the user's shared server (@share), or else a pool of class be. NULL: none runs. */
 static const struct gs_pool *running(const struct gs_requests *rs, uid_t uid, bool share)
 {
 	const struct gs_pools *all = &rs->intake->pools;
@@ -51,21 +54,21 @@ static const struct gs_pool *running(const struct gs_requests *rs, uid_t uid, bo
 	return NULL;
 }
 
-/* The programs that run now, for choices for one user. @lc_runs: gs_means_lc_runs(). */
+/* The present situation, on which a choice for one user depends. @lc_runs: gs_means_lc_runs(). */
 static struct gs_means_case case_of(const struct gs_requests *rs, uid_t uid, bool lc_runs)
 {
 	const struct gs_pool *share = running(rs, uid, true);
 
 	return (struct gs_means_case){
 		.may_share = rs->hub->config->allow_share,
-		/* a service gains by a shared server only if best-effort programs are in it */
+		/* a shared server helps a service only if best-effort programs use that server */
 		.share_runs = has_in(rs, share, GPUSCHED_CLASS_BE),
 		.lc_outside = lc_runs && !has_in(rs, share, GPUSCHED_CLASS_LC),
 		.pool_runs = running(rs, uid, false) != NULL,
 	};
 }
 
-/* @r NULL: nothing is known of the program. */
+/* Chooses the means for a program. @r: what is known about the program; NULL: nothing. */
 static struct gs_means_choice choose(const struct gs_means_case *now, enum gs_role role,
 				     const struct gs_remembered *r)
 {
@@ -82,7 +85,7 @@ static void put_us(json_t *o, const char *key, uint32_t us)
 	gs_json_put_number(o, key, us != 0, us);
 }
 
-/* Adds a choice and what is known of the program. @r NULL: nothing is known. */
+/* Adds a choice, and what is known about the program (@r; NULL: nothing). */
 static void put(json_t *o, const struct gs_means_choice *c, const struct gs_remembered *r)
 {
 	const struct gs_evidence e = r ? r->seen : (struct gs_evidence){ 0 };
@@ -142,7 +145,10 @@ static void add_pid(const struct gs_remembered *r, uint32_t pid, void *user)
 	json_array_append_new(pids, json_integer(pid));
 }
 
-/* Root sees the programs of all users in any order: the same user is not looked up for each. */
+/*
+ * A cache of users' situations: root sees all users' programs in any order, and must not look the
+ * same user up for each program.
+ */
 #define USERS 64u
 struct user {
 	bool known;
@@ -160,7 +166,7 @@ static const struct gs_means_case *case_of_user(const struct gs_requests *rs, st
 	return &u->now;
 }
 
-/* Only root sees other users' programs. */
+/* Shows the caller's programs; root sees those of all users. */
 int gs_verb_means_get(struct gs_request *rq)
 {
 	struct answer a = { .rows = json_array(), .view = &rq->view };
@@ -183,7 +189,7 @@ int gs_verb_means_get(struct gs_request *rq)
 
 /* ---- means_choose ---------------------------------------------------------------------------- */
 
-/* Identifies the program that the caller is about to run in the caller's present cgroup. */
+/* Identifies the program that the caller is about to run in its present cgroup. */
 static int program_of(struct gs_request *rq, struct gs_program_id *ret)
 {
 	const json_t *list = json_object_get(rq->args, "args"), *v;

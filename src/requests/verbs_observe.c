@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * observe on, off, status, and restore: turns the taps on and off, and restores, without a daemon
- * too.
+ * verbs_observe.c - handles observe_on, observe_off, observe_status and restore
+ *
+ * They turn the taps on and off, and restore all settings. They also work without a daemon.
  */
 #include <errno.h>
 #include <string.h>
@@ -63,7 +64,7 @@ int gs_verb_observe_on(struct gs_request *rq)
 	CLEANUP_FD int lock = -1;
 	int r = gs_taps_on(&why);
 
-	if (r == -ESTALE || r == -EUCLEAN) { /* no other process may be changing what is there */
+	if (r == -ESTALE || r == -EUCLEAN) { /* replaces old taps, if no other process uses them */
 		r = gs_service_lock(&lock, rq->err);
 		if (!r)
 			r = gs_taps_ready(rq->err);
@@ -98,7 +99,7 @@ static int step_restored(struct gs_request *rq, uint64_t now_ns)
 	return t->code ? gs_fail(rq->err, t->code, "%s", t->err.text) : 0;
 }
 
-/* Waits first for calls under way and those that the end of the policy needs. */
+/* First waits for calls under way, and for the calls that the stop of the policy causes. */
 static int step_settled(struct gs_request *rq, uint64_t now_ns)
 {
 	static const struct gs_restored nothing;
@@ -130,7 +131,10 @@ static int restore_here(struct gs_request *rq)
 	return gs_request_wait(rq, step_settled, GS_ON_ENGINE, SETTLE_MS);
 }
 
-/* If a daemon that does not respond holds the lock, restores beside it: *ret_beside. */
+/*
+ * Takes the lock of the instance. If a daemon that no longer responds holds it, sets *ret_beside:
+ * the restore then goes on in spite of that daemon.
+ */
 static int take_lock(struct gs_request *rq, int *ret_fd, bool *ret_beside)
 {
 	struct gs_error busy = { 0 };
@@ -143,10 +147,7 @@ static int take_lock(struct gs_request *rq, int *ret_fd, bool *ret_beside)
 	return r ? gs_fail(rq->err, r, "%s", busy.text) : 0;
 }
 
-/*
- * Restores from the pinned table alone, or what there is of it: without daemon, configuration or
- * engine.
- */
+/* Restores from the pinned table, or from what is left of it, without daemon and configuration. */
 static int restore_alone(struct gs_request *rq)
 {
 	CLEANUP_FD int lock = -1;
@@ -175,12 +176,12 @@ int gs_verb_restore(struct gs_request *rq)
 	return rq->rs ? restore_here(rq) : restore_alone(rq);
 }
 
-/* Restores first, since nothing can be restored once the table is gone. */
+/* Restores before it removes the taps: their table has the settings to restore. */
 int gs_verb_observe_off(struct gs_request *rq)
 {
 	int r;
 
-	/* the lock is not taken from a daemon that does not respond either */
+	/* refused even if the daemon does not respond: the taps are not removed under a daemon */
 	if (rq->rs || gs_service_has_daemon())
 		return gs_fail(rq->err, -EBUSY,
 			       "a running instance needs the taps: stop gpuschedd first");

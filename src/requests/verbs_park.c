@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* park, unpark, parked: takes a process's GPU memory out, and brings it back. */
+/* verbs_park.c - handles park, unpark and parked: moves a process's GPU memory out and back */
 #include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
@@ -16,10 +16,10 @@
 #include "requests/selection.h"
 #include "requests/verbs_park.h"
 
-#define LOOK_NS (250 * NS_PER_MS) /* time between two checks whether the caller is still there */
-#define MEMORY_NS (5 * NS_PER_S)  /* the longest wait of an unpark for free GPU memory */
-#define TROUBLES 4
-#define KNOWN_MS 15000u /* longest wait, after a start, until each process's state is known */
+#define LOOK_NS (250 * NS_PER_MS) /* time between two checks whether the caller is connected */
+#define MEMORY_NS (5 * NS_PER_S)  /* an unpark waits this long at most for free GPU memory */
+#define TROUBLES 4                /* failed attempts after which a request is answered */
+#define KNOWN_MS 15000u           /* `parked` waits this long at most after a daemon's start */
 
 struct one {
 	int32_t pid;
@@ -33,15 +33,12 @@ struct job {
 	struct gs_selection sel;
 	struct one *all;
 	size_t n;
-	bool in; /* unpark */
-	bool over;
+	bool in;   /* unpark; false: park */
+	bool over; /* the answer is complete */
 	uint64_t began_ns;
 };
 
-/*
- * If the caller leaves before the end, its wishes are undone: programs that it had parked are
- * brought back.
- */
+/* If the caller disconnects before the answer, the programs that the request parked come back. */
 static void job_free(void *state)
 {
 	struct job *j = state;
@@ -92,7 +89,7 @@ static bool is_settled(const struct job *j, const struct gs_parked *p, uint64_t 
 	if (!p || p->over != GS_PARKED_UNDER_WAY)
 		return true;
 	if (p->core.failed &&
-	    p->core.troubles >= TROUBLES) /* retries go on in the background, and may take long */
+	    p->core.troubles >= TROUBLES) /* the answer does not wait for further attempts */
 		return true;
 	return j->in && waits_for_memory(p) && now_ns - j->began_ns > MEMORY_NS;
 }
@@ -161,7 +158,7 @@ static int report(struct gs_request *rq)
 		report_one(rq, j, &j->all[i], results, &done, &waiting, &failed);
 	for (size_t i = 0; i < j->n && waiting && !rq->rs->hub->opts.daemon; i++)
 		if (j->all[i].p && waits_for_memory(j->all[i].p))
-			/* Without a daemon no process would go on with the restore. */
+			/* stays parked: without a daemon, nobody would bring it back later */
 			gs_parking_stay(rq->rs->parking, j->all[i].p);
 	json_object_set_new(rq->answer, "matched", json_integer((json_int_t)j->n));
 	json_object_set_new(rq->answer, "changed", json_integer(done));
@@ -242,7 +239,6 @@ static int park_processes(struct gs_request *rq, struct job *j)
 	return gs_request_wait(rq, step_settled, GS_ON_PARK, 0);
 }
 
-/* A TSG of a process that is parked may still be listed for a moment. */
 static int step_select(struct gs_request *rq, uint64_t now_ns)
 {
 	struct job *j = rq->state;
@@ -266,7 +262,7 @@ int gs_verb_park(struct gs_request *rq)
 
 /* ---- unpark ----------------------------------------------------------------------------------- */
 
-/* Matches the process itself, since a parked process has no TSG. */
+/* Matches the process, by a made-up record: a parked process has no TSG. */
 static bool matches(const struct gs_request *rq, const struct gs_target *t,
 		    const struct gs_parked *p)
 {
@@ -293,7 +289,7 @@ static int may_unpark(struct gs_request *rq, const struct gs_parked *p, struct g
 	return 0;
 }
 
-/* Chooses the matching processes, in the order in which they were parked. */
+/* Collects the matching processes, in the order in which they were parked. */
 static int choose(struct gs_request *rq, struct job *j)
 {
 	struct gs_parked *p, *next;
@@ -341,7 +337,7 @@ int gs_verb_unpark(struct gs_request *rq)
 	return gs_request_wait(rq, step_settled, GS_ON_PARK, 0);
 }
 
-/* ---- who is parked ---------------------------------------------------------------------------- */
+/* ---- parked processes ------------------------------------------------------------------------- */
 
 static const char *const back_words[] = {
 	[GS_PARK_BACK_WORD] = "word",
@@ -372,7 +368,7 @@ json_t *gs_parked_list_json(struct gs_request *rq)
 				    json_string(back_words[gs_park_back_of(rq->rs->parking, p)]));
 		gs_json_put_number(o, "waiting_threads", p->waiters >= 0, (uint64_t)p->waiters);
 		json_object_set_new(o, "sign", sign_json(rq->rs->parking, p));
-		/* As in the list of TSGs, only the owner and root see errors. */
+		/* as in the list of TSGs, only the owner and root see errors */
 		if (rq->peer->uid && p->uid != rq->peer->uid)
 			json_object_set_new(o, "error", json_null());
 		json_array_append_new(list, o);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* verbs_park.h - park, unpark, parked; and the parked processes for other answers */
+/* verbs_park.h - handles park, unpark and parked, and lists parked processes for other answers */
 #ifndef GPUSCHED_REQUESTS_VERBS_PARK_H
 #define GPUSCHED_REQUESTS_VERBS_PARK_H
 
@@ -11,7 +11,7 @@ struct gs_request;
 int gs_verb_park(struct gs_request *rq);
 int gs_verb_unpark(struct gs_request *rq);
 int gs_verb_parked(struct gs_request *rq);
-/* True if the caller has left, so that nobody waits for the answer. */
+/* True if the caller has disconnected, so that nobody waits for the answer. */
 bool gs_caller_left(const struct gs_request *rq);
 int gs_verb_make_room(struct gs_request *rq); /* in verbs_room.c */
 /* The parked processes that the viewer may see. */
@@ -21,11 +21,12 @@ struct gs_findings;
 struct gs_requests;
 struct gs_view;
 /*
- * Findings about idle programs that gpusched no longer parks by itself. @view NULL: for no viewer
- * in particular.
+ * Adds findings about idle programs that gpusched no longer parks by itself: those that @view may
+ * see; NULL: all.
  */
 void gs_in_vain_judge(const struct gs_requests *rs, const struct gs_view *view,
 		      struct gs_findings *ret);
+/* Adds findings about parked processes that the caller may see. */
 void gs_parked_judge(struct gs_request *rq, struct gs_findings *ret);
 
 #endif /* GPUSCHED_REQUESTS_VERBS_PARK_H */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* pod set, clear, list: what the container runtime tells of pods. */
+/* verbs_pods.c - handles pod_set, pod_clear and pod_list, by which a runtime reports its pods */
 #include <errno.h>
 #include <string.h>
 
@@ -19,7 +19,7 @@ static bool copy(const char *text, char *ret, size_t size)
 	return true;
 }
 
-/* Reads the pod's names and words. -EINVAL: names that Kubernetes does not allow. */
+/* Reads a pod's names, and its words such as "class=be". -EINVAL: a name is missing or too long. */
 static int read_pod(struct gs_request *rq, struct gs_pod_words *ret)
 {
 	const json_t *word;
@@ -34,7 +34,7 @@ static int read_pod(struct gs_request *rq, struct gs_pod_words *ret)
 	return 0;
 }
 
-/* Notes a pod's words. Processes that the pod already has are classified again. */
+/* Stores a pod's words, and classifies the pod's existing processes again. */
 int gs_verb_pod_set(struct gs_request *rq)
 {
 	struct gs_classes *c = rq->rs->hub->classes;
@@ -75,7 +75,7 @@ static json_t *number(uint32_t n)
 	return n ? json_integer(n) : json_null();
 }
 
-/* "left" has the words that do not count, judged as if no rule gave the pod a higher class. */
+/* "left": the words that have no effect, assuming that no rule gives the pod a higher class. */
 static json_t *pod_json(const struct gs_classes *c, const struct gs_pod_words *w)
 {
 	struct gs_words_given g;

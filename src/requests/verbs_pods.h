@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* verbs_pods.h - the verbs by which a container runtime reports its pods (docs/api.md) */
+/* verbs_pods.h - handles the verbs by which a container runtime reports its pods (docs/api.md) */
 #ifndef GPUSCHED_REQUESTS_VERBS_PODS_H
 #define GPUSCHED_REQUESTS_VERBS_PODS_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* policy get, start, switch, stop. */
+/* verbs_policy.c - handles policy_get, policy_start and policy_stop */
 #include <string.h>
 
 #include "basic/cleanup.h"
@@ -131,8 +131,8 @@ static void answer_exit(struct gs_request *rq)
 }
 
 /*
- * Stops the policy, or cancels one that is being started. By this a person also acknowledges a
- * policy that ended by itself.
+ * Stops the policy, or cancels the start of one. Also acknowledges that the last policy ended by
+ * itself, so that this is no longer reported.
  */
 int gs_verb_policy_stop(struct gs_request *rq)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* pool set, end, dir: requests of a supervisor of MPS servers (src/mps). */
+/* verbs_pool.c - handles pool_set, pool_end and pool_dir, which MPS supervisors call (src/mps) */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -30,8 +30,8 @@ static int check_daemon(struct gs_request *rq)
 }
 
 /*
- * The server must be the peer's own process, and its executable one that only root can have
- * installed.
+ * Checks that the server is a process of the peer's user, and runs an MPS server's executable that
+ * only root can have installed.
  */
 static int check_server(struct gs_request *rq, pid_t pid, uint64_t *ret_start_ns)
 {
@@ -49,7 +49,7 @@ static int check_server(struct gs_request *rq, pid_t pid, uint64_t *ret_start_ns
 		return gs_fail(rq->err, r == -EAGAIN ? -EBUSY : r,
 			       "what process %d runs cannot be read: %s", pid, strerror(-r));
 	n = strlen(program.exe);
-	/* The process has no memory any more: it is ending, and its GPU contexts end next. */
+	/* no executable: the process has given up its memory and is exiting */
 	if (!n)
 		return gs_fail(rq->err, -ENOENT, "process %d is ending", pid);
 	if (!program.mps || n < len || strcmp(program.exe + n - len, SERVER_NAME))
@@ -61,7 +61,10 @@ static int check_server(struct gs_request *rq, pid_t pid, uint64_t *ret_start_ns
 	return 0;
 }
 
-/* A server for lc and be programs (@share) is of class lc only if its user may raise to lc. */
+/*
+ * Chooses the server's class: for a shared server (@share) lc if its user may raise to lc, else
+ * normal; for others the class in the request.
+ */
 static int choose_class(struct gs_request *rq, pid_t pid, bool share, uint32_t *ret)
 {
 	struct gs_classes *c = rq->rs->hub->classes;
@@ -92,6 +95,7 @@ static int choose_class(struct gs_request *rq, pid_t pid, bool share, uint32_t *
 		       gs_class_name(c, *ret));
 }
 
+/* Finds the pool of this server, or makes one. */
 static int place_for(struct gs_request *rq, pid_t server, struct gs_pool **ret)
 {
 	struct gs_pools *all = &rq->rs->intake->pools;
@@ -112,7 +116,7 @@ static int place_for(struct gs_request *rq, pid_t server, struct gs_pool **ret)
 		 : 0;
 }
 
-/* Takes only the peer's own processes, since the list may contain any pid. */
+/* Takes the pids of the peer's own processes from a list that may contain any pid. */
 static size_t take_pids(struct gs_request *rq, const char *name,
 			struct gs_pool_process ret[GS_POOL_CLIENTS])
 {
@@ -127,8 +131,8 @@ static size_t take_pids(struct gs_request *rq, const char *name,
 		    gs_parse_u64(json_string_value(v), 1, INT_MAX, &pid, NULL))
 			continue;
 		/*
-		 * Reads the start time before the owner: if the process is replaced in between, the
-		 * entry matches no process.
+		 * The start time is read before the owner: if another process gets the pid in
+		 * between, the entry has the wrong start time and matches no process.
 		 */
 		ret[n] = gs_pool_process((pid_t)pid);
 		if (ret[n].start_ns && !gs_process_uid((pid_t)pid, &owner) &&
@@ -139,8 +143,8 @@ static size_t take_pids(struct gs_request *rq, const char *name,
 }
 
 /*
- * Enters into the process map that the process is an MPS server, and its class. So its TSGs have
- * that mark and class from their first moment.
+ * Enters the process as an MPS server, with its class, into the map of processes. The taps then
+ * give its new TSGs that mark and class from the start.
  */
 static int mark(struct gs_requests *rs, pid_t pid, uint64_t start_ns, uint32_t class_id,
 		bool *ret_new)
@@ -157,7 +161,7 @@ static int mark(struct gs_requests *rs, pid_t pid, uint64_t start_ns, uint32_t c
 	proc.class_id = class_id;
 	proc.source = GPUSCHED_SRC_COMMAND;
 	r = gs_proc_set(rs->hub->table, pid, &proc);
-	/* the process's exit removes the entry, and may have come before the entry */
+	/* the process's exit removes the entry; if it came first, the entry is removed here */
 	if (!r && gs_proc_forget_dead(rs->hub->table, pid, start_ns))
 		r = -ESRCH;
 	if (!r)
@@ -192,7 +196,7 @@ int gs_verb_pool_set(struct gs_request *rq)
 		gs_pool_drop(rq->rs->intake, pid);
 		return gs_fail(rq->err, r, "the server's class cannot be noted: %s", strerror(-r));
 	}
-	if (!r && !is_new) /* supervisors repeat it every few seconds: only a new pool is logged */
+	if (!r && !is_new) /* no journal entry: supervisors repeat this every few seconds */
 		rq->entered = true;
 	json_object_set_new(rq->answer, "class",
 			    json_string(gs_class_name(rq->rs->hub->classes, class_id)));
@@ -212,7 +216,7 @@ int gs_verb_pool_end(struct gs_request *rq)
 	return 0;
 }
 
-/* Users' files must not fill root's /run, so they have a mount of their own with a limited size. */
+/* Users' files must not fill root's /run, so their directory is a mount with a size limit. */
 static int users_space(char *path, size_t size, struct gs_error *err)
 {
 	const char *run = gs_env()->run_dir;
@@ -235,7 +239,7 @@ static int roots_space(char *path, size_t size, struct gs_error *err)
 		       : 0;
 }
 
-/* For users without a runtime directory. Only the user can enter it. */
+/* Makes a directory for a user without a runtime directory. Only that user can enter it. */
 static int make_dir(const struct gs_peer *peer, char *path, size_t size, struct gs_error *err)
 {
 	CLEANUP_FD int fd = -1;
@@ -272,7 +276,7 @@ int gs_verb_pool_dir(struct gs_request *rq)
 			    pid, rq->peer->pid);
 	if (r)
 		return r;
-	/* no failure: the answer has the reason */
+	/* a failure is no error of the request: the answer has the reason */
 	if (make_dir(rq->peer, path, sizeof(path), &why))
 		json_object_set_new(rq->answer, "reason", json_string(why.text));
 	else

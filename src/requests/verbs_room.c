@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * make_room: parks programs, the longest idle first, until a GPU has room for the caller's program.
+ * verbs_room.c - handles make_room: parks programs until enough GPU memory is free
+ *
+ * Parks the program first that has been idle for the longest time.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -18,15 +20,15 @@
 #include "table/started.h"
 
 #define LOOK_NS (250 * NS_PER_MS)
-#define READING_NS (30 * NS_PER_S) /* longest wait for the driver's figures */
+#define READING_NS (30 * NS_PER_S) /* longest wait for fresh figures of the GPU's memory */
 
 /* A process that may be parked. */
 struct candidate {
 	const struct gpusched_tsg *recs;
 	size_t n;
-	uint64_t bytes;    /* of memory on that GPU */
-	uint64_t since_ns; /* idle since then; 0: it works, or that is unknown */
-	bool tried;
+	uint64_t bytes;      /* GPU memory that it holds on the request's GPU */
+	uint64_t since_ns;   /* when it became idle; 0: it works, or that is unknown */
+	bool tried;          /* this request asked to park it */
 	struct gs_parked *p; /* NULL: not chosen, or refused */
 };
 
@@ -34,15 +36,16 @@ struct room {
 	struct gs_requests *rs;
 	struct gs_selection sel;
 	uint32_t gpu;
+	/* memory that must be free; start time of the caller, for which programs are parked */
 	uint64_t bytes, guest_start_ns;
 	struct candidate *all;
 	size_t n;
-	bool over;
-	uint64_t asked_ns;   /* figures from before this time do not count */
+	bool over;           /* the request has succeeded */
+	uint64_t asked_ns;   /* figures that are older than this do not count */
 	struct gs_error why; /* the last refusal */
 };
 
-/* If the caller gets no room, or has left, all programs that were parked come back. */
+/* If the request failed or the caller has disconnected, all programs that it parked come back. */
 static void room_free(void *state)
 {
 	struct room *j = state;
@@ -72,7 +75,8 @@ static int by_pid(const void *a, const void *b)
 }
 
 /*
- * Idle programs first, the longest idle before others; then programs that work, the largest first.
+ * Sorts idle programs first, the longest idle one at the front; then programs that work, the one
+ * with the most memory at the front.
  */
 static int by_idleness(const void *a, const void *b)
 {
@@ -100,7 +104,7 @@ static bool may_be_parked(const struct gs_request *rq, const struct gpusched_tsg
 	       !gs_parking_find(rq->rs->parking, (int32_t)rec->task.pid);
 }
 
-/* Uses the present figures. */
+/* Lists the processes of the selection, sorted by idleness, with the current figures. */
 static int list_candidates(struct gs_request *rq, struct room *j)
 {
 	struct gpusched_tsg *recs = j->sel.recs;
@@ -226,7 +230,7 @@ static int decide(struct gs_request *rq, struct room *j, uint64_t free_bytes)
 	return gs_request_wait(rq, step_parking, GS_ON_PARK, 0);
 }
 
-/* ---- what is free ----------------------------------------------------------------------------- */
+/* ---- reading the free memory ------------------------------------------------------------------ */
 
 static bool has_tsgs(const struct gs_request *rq, uint32_t gpu)
 {
@@ -254,7 +258,7 @@ static int step_reading(struct gs_request *rq, uint64_t now_ns)
 			gs_memory_gpu(rq->rs->figures, i, &g);
 	if (g.known && g.as_of_ns > j->asked_ns)
 		return decide(rq, j, g.free_bytes);
-	if (!has_tsgs(rq, j->gpu)) /* an empty GPU is not read */
+	if (!has_tsgs(rq, j->gpu)) /* the memory of a GPU without TSGs is never read */
 		return report(rq, j, 0);
 	if (gs_caller_left(rq))
 		return gs_fail(rq->err, -ECANCELED, "the caller has left");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* status: recent figures of GPUs and programs, and the findings about them. */
+/* verbs_status.c - handles status: recent figures of GPUs and programs, and findings about them */
 #include <errno.h>
 #include <math.h>
 #include <poll.h>
@@ -32,12 +32,12 @@
 #include "rm/setting.h"
 #include "taps/taps.h"
 
-#define FIRST_MS 1000u              /* the time to watch if no samples exist yet */
-#define COUNTED_MS 500u             /* TSGs are counted from their next launch on */
-#define CALLER_NS (250 * NS_PER_MS) /* time between two checks whether the caller is still there */
-#define CALM_MS 5000u
+#define FIRST_MS 1000u              /* how long to watch if no samples exist yet */
+#define COUNTED_MS 500u             /* time for each TSG to launch once, which starts its count */
+#define CALLER_NS (250 * NS_PER_MS) /* time between two checks whether the caller is connected */
+#define CALM_MS 5000u               /* longest wait for the history */
 
-/* Such requests keep a connection for up to an hour: a user may have as many as watchers. */
+/* A request that watches keeps its connection for up to an hour, so each user may have only 8. */
 #define WATCHES_UID 8
 struct gs_status_watch {
 	struct gs_status_watch *prev, *next;
@@ -47,27 +47,27 @@ struct gs_status_watch {
 struct status {
 	struct gs_status_watch watch;
 	struct gs_requests *rs;
-	bool watches;             /* the request is in the list of @rs */
-	struct gs_selection sel;  /* all TSGs, when the window ends */
-	struct gs_window *window; /* NULL: there are no figures for any time */
-	uint64_t for_ms;
-	/* Launches are counted for this request; launches are counted at all. */
+	bool watches;             /* @watch is in the list of @rs */
+	struct gs_selection sel;  /* the TSGs at the end of the window */
+	struct gs_window *window; /* the span of time for the figures; NULL: no figures exist */
+	uint64_t for_ms;          /* how long to watch; 0: looks back instead */
+	/* this request has turned launch counting on; launch counting is on for whatever reason */
 	bool leased, counted;
 	struct gs_starting *starting; /* the start of launch counting */
 	struct gs_calm *calm;
 	struct gs_limits limits;
 	struct gs_findings found;
-	size_t told; /* number of findings in the answer */
-	bool ok;
+	size_t told;                                /* number of findings written so far */
+	bool ok;                                    /* no finding says that something is wrong */
 	unsigned int classes[GPUSCHED_MAX_CLASSES]; /* number of TSGs by class */
-	/* text of the answer, made GPU by GPU */
+	/* the answer's text, written GPU by GPU */
 	FILE *out;
 	char *text;
 	size_t size;
-	size_t gpu, rows;      /* the present GPU; the number of its rows */
-	unsigned int mig;      /* number of TSGs in partitions of the present GPU */
-	unsigned int apart;    /* number of TSGs in an unknown partition */
-	struct gs_polmap says; /* fd -1: the policy reports nothing about TSGs */
+	size_t gpu, rows;      /* the current GPU, and its rows so far */
+	unsigned int mig;      /* TSGs in MIG partitions of the current GPU */
+	unsigned int apart;    /* TSGs in an unknown partition of the current GPU */
+	struct gs_polmap says; /* the policy's remarks on TSGs; fd -1: it has none */
 };
 
 static void status_free(void *state)
@@ -90,7 +90,7 @@ static void status_free(void *state)
 
 /* ---- one TSG --------------------------------------------------------------------------------- */
 
-/* null: the viewer may not see that. */
+/* true if the policy wants any setting for the TSG; null if the viewer may not see that. */
 static json_t *policy_acts(const json_t *tsg)
 {
 	const json_t *wants = gs_json_at(tsg, "want");
@@ -103,7 +103,7 @@ static json_t *policy_acts(const json_t *tsg)
 	return wants ? json_false() : json_null();
 }
 
-/* Copies @path of @tsg to @key of @o. */
+/* Copies the value at @path in @tsg to the key @key of @o. */
 static void put_copy(json_t *o, const char *key, const json_t *tsg, const char *path)
 {
 	json_t *v = (json_t *)gs_json_at(tsg, path);
@@ -168,7 +168,7 @@ static json_t *row_of(struct gs_request *rq, const struct gpusched_tsg *rec,
 	return o;
 }
 
-/* True if the viewer may see what the record's process does with the GPU. */
+/* True if the viewer may see how the record's process uses the GPU. */
 static bool sees(const struct gs_request *rq, const struct gpusched_tsg *rec)
 {
 	const unsigned int needs = GS_SEES_WHO | GS_SEES_TIMES;
@@ -250,7 +250,7 @@ static void put_row(struct gs_request *rq, struct status *t, const struct gpusch
 	json_dumpf(row, t->out, JSON_COMPACT);
 }
 
-/* ---- all together ---------------------------------------------------------------------------- */
+/* ---- GPUs and findings ----------------------------------------------------------------------- */
 
 static json_t *gpu_json(struct gs_request *rq, struct status *t, size_t i)
 {
@@ -305,7 +305,7 @@ static json_t *rest_json(struct gs_request *rq, struct status *t)
 	return o;
 }
 
-/* Takes @o. Writes its members and the end of the object. */
+/* Writes the members of @o, and the brace that ends the object; frees @o. */
 static void put_members(struct status *t, json_t *o)
 {
 	json_dumpf(o, t->out, JSON_COMPACT | JSON_EMBED);
@@ -337,7 +337,7 @@ static int step_findings(struct gs_request *rq, uint64_t now_ns)
 	struct status *t = rq->state;
 	bool failed;
 
-	/* a pod gets no findings: they name other processes, and by the node's pids */
+	/* pods get no findings: findings name other processes, and use the node's pids */
 	if (rq->view.pod)
 		t->told = t->found.n;
 	for (; t->told < t->found.n && gs_request_has_time(rq); t->told++)
@@ -373,7 +373,7 @@ static int begin_findings(struct gs_request *rq)
 	return gs_request_work(rq, step_findings);
 }
 
-/* True if the TSG is on the present GPU and gets a row. */
+/* True if the TSG gets a row: it is a compute TSG on the current GPU. */
 static bool has_row(const struct gs_request *rq, const struct status *t,
 		    const struct gpusched_tsg *rec)
 {
@@ -409,7 +409,7 @@ static int step_rows(struct gs_request *rq, uint64_t now_ns)
 	return t->gpu < rq->rs->hub->ngpus ? -EINPROGRESS : begin_findings(rq);
 }
 
-/* ---- before that: calm minutes --------------------------------------------------------------- */
+/* ---- the stage before: waits in calm minutes ------------------------------------------------- */
 
 static int begin_rows(struct gs_request *rq)
 {
@@ -417,7 +417,7 @@ static int begin_rows(struct gs_request *rq)
 	const struct gs_policy *policy = rq->rs->hub->policy;
 
 	t->counted = rq->rs->hub->launches != NULL;
-	if (policy) /* null if the policy reports nothing */
+	if (policy) /* on failure, "policy_says" is null */
 		gs_polmap_says_open(gs_policy_running(policy)->name, &t->says);
 	t->out = open_memstream(&t->text, &t->size);
 	if (!t->out)
@@ -436,7 +436,7 @@ static int step_calm(struct gs_request *rq, uint64_t now_ns)
 										 : -EINPROGRESS;
 }
 
-/* Finds LC processes with known waits but unknown calm minutes. */
+/* Finds LC processes with a known wait now, but an unknown wait in calm minutes. */
 static size_t find_lc(struct gs_request *rq, struct status *t, struct gs_calm_of ret[GS_CALM_MAX])
 {
 	size_t n = 0;
@@ -491,11 +491,11 @@ static int begin_choose(struct gs_request *rq)
 	return r ? r : gs_request_work(rq, step_choose);
 }
 
-/* ---- before that: a time that passes --------------------------------------------------------- */
+/* ---- the first stage: watching for a time ---------------------------------------------------- */
 
 /*
- * True if the caller has closed its end of the connection: it was interrupted. Its launch counting
- * then ends.
+ * True if the caller has closed its end of the connection. The request then ends, and with it the
+ * counting of launches for it.
  */
 static bool caller_left(const struct gs_request *rq)
 {
@@ -528,7 +528,7 @@ static int step_begin(struct gs_request *rq, uint64_t now_ns)
 	r = gs_window_begin(rq->rs->figures, t->sel.recs, t->sel.n, &t->window);
 	gs_selection_free(&t->sel);
 	t->sel = (struct gs_selection){ .n = 0 };
-	/* The window takes memory for as long as the request waits. */
+	/* the window takes memory while the request waits, so it is charged to the user */
 	rq->size = t->window ? gs_window_bytes(t->window) : 0;
 	return r ? r : gs_request_wait(rq, step_passes, 0, (unsigned int)t->for_ms);
 }
@@ -546,7 +546,7 @@ static int step_first_launch(struct gs_request *rq, uint64_t now_ns)
 	return gs_completion_is_late(&rq->c, now_ns) ? begin_window(rq) : wait_on(rq, now_ns);
 }
 
-/* If launches cannot be counted, goes on without. */
+/* Waits until the counting of launches has started. If that fails, goes on without launches. */
 static int step_counting(struct gs_request *rq, uint64_t now_ns)
 {
 	struct status *t = rq->state;
@@ -597,7 +597,7 @@ static int begin_watch(struct gs_request *rq)
 	return t->starting ? gs_request_wait(rq, step_counting, GS_ON_ERRAND, 0) : begin_window(rq);
 }
 
-/* If the first program has just come, watches for a second so that there are figures. */
+/* Looks back. If samples do not exist yet, as after the first program's start, watches for 1 s. */
 static int begin_past(struct gs_request *rq)
 {
 	struct gs_taps_status st = { 0 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Watchers: get each event as it comes. */
+/* watch.c - sends each event to the watchers as it happens */
 #include "requests/watch.h"
 
 #include "basic/cleanup.h"
@@ -10,9 +10,9 @@
 
 struct gs_watch {
 	struct gs_watch *next;
-	unsigned int token; /* 0: the watcher has ended, and is freed after the current event */
+	unsigned int token; /* 0: the watcher was removed; it is freed after the current event */
 	struct gs_view view;
-	struct gs_trace_reader *reader; /* NULL: it does not record */
+	struct gs_trace_reader *reader; /* NULL: the watcher does not record */
 	gs_watch_fn fn;
 	void *user;
 };
@@ -77,7 +77,7 @@ static void collect(struct gs_requests *rs)
 	rs->hub->watched = rs->watches != NULL;
 }
 
-/* A watcher may end itself within its callback, so it is freed when no loop over the list runs. */
+/* A callback may remove its own watcher, so watchers are freed when no loop over the list runs. */
 void gs_requests_unwatch(struct gs_requests *rs, unsigned int token)
 {
 	for (struct gs_watch *w = rs->watches; w; w = w->next)
@@ -107,8 +107,8 @@ void gs_watch_said(void *self, json_t *event, uid_t owner)
 			show(w, event, owner);
 	rs->emitting = within;
 	/*
-	 * if showing one event caused this one (a slow watcher was dropped), the outer call
-	 * collects
+	 * Events can nest: showing one may drop a slow watcher, which is an event too. Only the
+	 * outermost call frees watchers.
 	 */
 	if (!within)
 		collect(rs);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * watch.h - watchers of events, with or without a recording
+ * watch.h - sends events to watchers
  */
 #ifndef GPUSCHED_REQUESTS_WATCH_H
 #define GPUSCHED_REQUESTS_WATCH_H
@@ -15,11 +15,11 @@ struct gs_engine_call;
 struct gs_requests;
 struct gs_view;
 
-/* The observer's function: shows each watcher what it may see of @event. */
+/* An observer's function: sends each watcher the part of @event that the watcher may see. */
 void gs_watch_said(void *self, json_t *event, uid_t owner);
 /*
- * The observer's functions for an event (of the taps if @rec is NULL, else of the service), and for
- * a call of the engine.
+ * Observers' functions: for an event from the taps (@rec is NULL) or from the service, and for a
+ * call that the engine has made.
  */
 void gs_watch_event(void *self, const struct gpusched_event *ev, const struct gpusched_tsg *rec);
 void gs_watch_call(void *self, const struct gs_engine_call *call);

@@ -24,7 +24,7 @@
 #define NV_CTL_MINOR 255
 #define NV_CTL_PATH "/dev/nvidiactl"
 
-/* Escapes: the ioctl's type is 'F', its size that of the structure. */
+/* Numbers of ioctls ("escapes"). Their type is 'F', and their size is that of the structure. */
 #define NV_IOCTL_TYPE 'F'
 #define NV_ESC_FREE 0x29
 #define NV_ESC_CONTROL 0x2a
@@ -48,12 +48,12 @@ _Static_assert(sizeof(struct nv_control) == 32, "NVOS54");
 struct nv_alloc { /* NVOS21 */
 	uint32_t client, parent, handle, class_;
 	uint64_t params;
-	uint32_t params_size; /* in branches 515 and 525, the status is here */
-	uint32_t status;      /* since branch 535 */
+	uint32_t params_size; /* branches 515 and 525 return the status in this field */
+	uint32_t status;      /* used since branch 535 */
 };
 _Static_assert(sizeof(struct nv_alloc) == 32, "NVOS21");
 
-struct nv_map_memory { /* NVOS33, and the file that is to be mapped */
+struct nv_map_memory { /* NVOS33, followed by the descriptor of the file to map */
 	uint32_t client, device, memory, pad;
 	uint64_t offset, length, address;
 	uint32_t status, flags;
@@ -86,7 +86,7 @@ _Static_assert(sizeof(struct nv_card) == 72 && offsetof(struct nv_card, gpu_id) 
 	       "card info");
 #define NV_MAX_CARDS 32
 
-/* Classes */
+/* Classes of RM objects */
 #define NV_CLASS_ROOT 0x41u
 #define NV_CLASS_DEVICE 0x80u
 #define NV_CLASS_SUBDEVICE 0x2080u
@@ -98,12 +98,12 @@ struct nv_device_params {
 };
 _Static_assert(sizeof(struct nv_device_params) == 56, "device");
 
-/* Controls of the root client and of a subdevice */
+/* Controls that the root client and a subdevice accept */
 #define NV_CMD_ID_INFO 0x205u
 #define NV_CMD_GPU_NAME 0x20800110u
 #define NV_CMD_GPU_GID 0x2080014au
 
-#define NV_CMD_BIOS_INFO 0x20800810u /* GET_INFO_V2: the list is in the parameters */
+#define NV_CMD_BIOS_INFO 0x20800810u /* GET_INFO_V2: has the list itself, not a pointer to it */
 #define NV_BIOS_REVISION 0u
 #define NV_BIOS_OEM_REVISION 1u
 
@@ -135,7 +135,7 @@ _Static_assert(sizeof(struct nv_id_info) == 32 && sizeof(struct nv_gpu_name) == 
 		       sizeof(struct nv_gpu_gid) == 268 && sizeof(struct nv_bios_info) == 124,
 	       "gpu queries");
 
-/* Controls of a TSG */
+/* Controls that a TSG accepts */
 #define NV_CMD_SCHEDULE 0xa06c0101u
 #define NV_CMD_SET_TIMESLICE 0xa06c0103u
 #define NV_CMD_GET_TIMESLICE 0xa06c0104u
@@ -147,7 +147,7 @@ struct nv_schedule {
 	uint8_t enable, skip_submit;
 	uint8_t skip_enable; /* since branch 575 */
 };
-/* The driver checks the size exactly. */
+/* Size of struct nv_schedule in @branch: the driver refuses any other size. */
 static inline uint32_t nv_schedule_size(unsigned int branch)
 {
 	return branch && branch < 575 ? 2 : 3;
@@ -185,10 +185,10 @@ struct nv_preempt_mode {
 };
 _Static_assert(sizeof(struct nv_preempt_mode) == 32, "preemption mode");
 
-/* ---- samples of how busy the engines were, of a subdevice ---------------------------------------- */
+/* ---- a subdevice's samples of how busy its engines were --------------------------------------*/
 
 #define NV_CMD_USAGE 0x20802096u
-#define NV_USAGE_ENGINES 2u /* type */
+#define NV_USAGE_ENGINES 2u /* value of the field @type */
 #define NV_USAGE_SAMPLES 72u
 struct nv_usage {
 	uint8_t type, pad[3];
@@ -198,38 +198,39 @@ struct nv_usage {
 _Static_assert(sizeof(struct nv_usage) == 16, "usage");
 
 /*
- * Bytes of one engine's entry in a sample. A sample is a time (8 bytes) and then an entry for
- * memory, the graphics engine and others. An entry begins with the busy part, in hundredths of a
- * percent.
+ * Size of one engine's entry in a sample. A sample consists of a time (8 bytes) and one entry each
+ * for memory, the graphics engine, and other engines. An entry begins with the busy share of time,
+ * in hundredths of a percent.
  */
 static inline uint32_t nv_usage_engine_size(unsigned int branch)
 {
 	return branch < 570 ? 116 : 128;
 }
-/* Size of a sample. 0: unknown, as for branch 520, which has more engines. */
+/* Size of a sample in bytes. 0: unknown; branch 520 lists more engines, so its size is unknown. */
 static inline uint32_t nv_usage_sample_size(unsigned int branch)
 {
 	if (!branch || branch == 520)
 		return 0;
 	return 8 + (branch < 550 ? 4 : 6) * nv_usage_engine_size(branch);
 }
+/* Offset of the graphics engine's entry in a sample: after the time and the entry for memory. */
 static inline uint32_t nv_usage_graphics_at(unsigned int branch)
 {
 	return 8 + nv_usage_engine_size(branch);
 }
 
-/* ---- a GPU's memory, of a subdevice -------------------------------------------------------------- */
+/* ---- a GPU's memory: controls of a subdevice -------------------------------------------------*/
 
 /*
- * From ctrl2080gpu.h and ctrl2080fb.h; the same in all tags from 515 to 595. Pids are those of the
- * caller's pid namespace (gpu_rmapi.c: _gpuConvertPid): in PIDS since 535.113, in PID_INFO since
- * 570. Earlier drivers use the initial namespace.
+ * From ctrl2080gpu.h and ctrl2080fb.h; the same in all tags from 515 to 595. RM translates pids to
+ * the caller's pid namespace (gpu_rmapi.c: _gpuConvertPid): in PIDS since 535.113, in PID_INFO
+ * since 570. Earlier drivers use the initial namespace.
  */
 #define NV_CMD_PIDS 0x2080018du
 #define NV_CMD_PID_INFO 0x2080018eu
-#define NV_CMD_FB_INFO 0x20801303u /* GET_INFO_V2: the list is in the parameters */
+#define NV_CMD_FB_INFO 0x20801303u /* GET_INFO_V2: has the list itself, not a pointer to it */
 
-/* Lists processes that have an object of class @id. The class of a subdevice lists all. */
+/* Lists processes that have an object of class @id. All processes on a GPU have a subdevice. */
 #define NV_PIDS_OF_CLASS 0u
 #define NV_PIDS_MAX 950u
 struct nv_pids {
@@ -243,7 +244,7 @@ struct nv_pid_info {
 	uint32_t pid, index, status, pad;
 	/* bytes; shared memory counts in full for each process */
 	uint64_t own, shared_own, shared_others;
-	uint64_t protected_[3]; /* of each of the three: bytes in protected memory */
+	uint64_t protected_[3]; /* the part of each of the three above in protected memory */
 	uint32_t compute_instance, gpu_instance; /* MIG partition; ~0: none */
 };
 struct nv_pid_infos {
@@ -255,7 +256,7 @@ _Static_assert(sizeof(struct nv_pid_info) == 72 && sizeof(struct nv_pid_infos) =
 		       offsetof(struct nv_pid_info, compute_instance) == 64,
 	       "memory by pid");
 
-/* These are in KiB. */
+/* Indices for NV_CMD_FB_INFO; the values are in KiB. */
 #define NV_FB_RAM 0x08u       /* all of the memory */
 #define NV_FB_HEAP 0x09u      /* memory that programs can have: all but the driver's own */
 #define NV_FB_HEAP_FREE 0x16u /* the free part of that heap */
@@ -266,7 +267,7 @@ struct nv_fb_info {
 		uint32_t index, value;
 	} list[NV_FB_MAX];
 };
-/* The driver checks the size exactly. */
+/* Size of struct nv_fb_info in @branch: the driver refuses any other size. */
 static inline uint32_t nv_fb_info_size(unsigned int branch)
 {
 	return 4 + 8 * (branch < 545 ? 0x36 : branch < 560 ? 0x37 : branch < 580 ? 0x39 : 0x80);
@@ -274,7 +275,7 @@ static inline uint32_t nv_fb_info_size(unsigned int branch)
 
 /* ---- the context-switch log ------------------------------------------------------------------ */
 
-/* The log's buffer is in system memory. NV_CMD_LOG_BIND on a subdevice binds it to that GPU. */
+/* The log's buffer is in system memory. NV_CMD_LOG_BIND makes a subdevice's GPU write there. */
 
 #define NV_CLASS_MEMORY_DEVICELESS 0x90ceu
 #define NV_CLASS_EVENT_BUFFER 0x90cdu
@@ -288,7 +289,7 @@ static inline uint32_t nv_fb_info_size(unsigned int branch)
 #define NV_CLASS_MEMORY_LOCAL 0x40u         /* memory of a GPU; its parent is a device */
 #define NV_MEMORY_NONCONTIGUOUS (1u << 27)  /* in attr */
 #define NV_MEMORY_CACHED (1u << 29)         /* in attr */
-#define NV_MEMORY_USER_READ_ONLY (1u << 22) /* in attr2: RM requires it for memory that users map */
+#define NV_MEMORY_USER_READ_ONLY (1u << 22) /* in attr2: RM requires it for user mappings */
 struct nv_memory_params {
 	uint32_t unused0[6], attr, attr2, unused1[8];
 	uint64_t size;
@@ -312,7 +313,7 @@ _Static_assert(sizeof(struct nv_log_params) == 72 && offsetof(struct nv_log_para
 struct nv_log_bind {
 	uint32_t buffer, record_size, level, filter;
 	uint8_t all_users, pad[3];
-	uint32_t reason; /* why it was refused: NV_LOG_* */
+	uint32_t reason; /* why RM refused to bind the log: NV_LOG_* */
 };
 #define NV_LOG_GPU_TOO_OLD 1u
 #define NV_LOG_NEED_ADMIN 4u

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* accept.c - decides which files are the driver's */
+/* accept.c - decides whether a file is the driver's control file */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +19,10 @@ static bool is_control(const char *path)
 	return !strncmp(name, "nvidiactl", 9) && (!name[9] || name[9] == '\n');
 }
 
-/* Searches DIR/simfiles, with lines of device (the kernel's or stat's encoding), inode, path. */
+/*
+ * True if the simulator's list names this file. Each line of simfiles has a device number (in the
+ * kernel's or stat's encoding), an inode and a path.
+ */
 static bool registered(uint32_t major_, uint32_t minor_, uint64_t ino)
 {
 	char path[256], line[512];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* call.c - the driver's ioctls as functions */
+/* call.c - makes the driver's ioctls for control, alloc and free */
 #include "rm/rm.h"
 
 #include <errno.h>
@@ -59,9 +59,7 @@ int gs_rm_alloc(int fd, uint32_t client, uint32_t parent, uint32_t *inout_handle
 
 	if (r < 0 && a.status == untouched && a.params_size == size)
 		return r;
-	/*
-	 * Branches 515 and 525 write the status into params_size, and never touch @status.
-	 */
+	/* Branches 515 and 525 write the status into params_size, and never touch a.status. */
 	*ret_status = a.status == untouched ? a.params_size : a.status;
 	if (*ret_status == GS_NV_OK)
 		*inout_handle = a.handle;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* client.c - asks RM whether it has a client, through another client */
+/* client.c - asks RM whether a client exists, in any process */
 #include "rm/rm.h"
 
 #include <errno.h>
@@ -33,8 +33,8 @@ int gs_rm_client_known(uint32_t client)
 	if (r < 0 || status)
 		return r < 0 ? r : -EREMOTEIO;
 	/*
-	 * Closing the file frees our client. A driver that does not know our own client cannot
-	 * tell.
+	 * A driver that does not find even our own client cannot answer for others. On return,
+	 * closing the file frees our client.
 	 */
 	if (gs_rm_client_exists(fd, own, own) != 1)
 		return -ENOTSUP;

@@ -10,8 +10,8 @@ const char *const gs_cost_basis_words[] = { "unknown", "measured",  "calibrated"
 					    "kept",    "qualified", NULL };
 
 /*
- * From docs/facts.md. A save took 94 to 110 us on an H200, 83 and 107 us on two H100s; the bounds
- * leave a margin.
+ * From docs/facts.md. A save took 94 to 110 us on an H200, and 83 and 107 us on two H100s. The
+ * bounds save_low_ns and save_high_ns leave a margin.
  */
 #define H200 \
 	{ \
@@ -32,12 +32,12 @@ static const struct {
 	{ "NVIDIA H100 80GB HBM3", 580, H200 },
 };
 
-/* No known GPU has values beyond these bounds. */
+/* Costs beyond these bounds are implausible: no known GPU has them. */
 #define COST_MAX_NS 5000000u
 #define UNIT_MIN_PS 500000u
 #define UNIT_MAX_PS 4000000u
 
-/* gs_costs_slice_us() is rounded up to this, so that small changes seldom change it. */
+/* gs_costs_slice_us() rounds up to this step, so that small changes of costs rarely change it. */
 #define STEP_NS 10000u
 
 struct gs_costs gs_costs_as_kept(const struct gs_costs *c, uint64_t now_s)
@@ -55,7 +55,7 @@ struct gs_costs gs_costs_as_kept(const struct gs_costs *c, uint64_t now_s)
 	return kept;
 }
 
-/* The unit, the save and its bounds are known together, or none is. */
+/* True if unit_ps and the three save times are all unknown, or all known and in range. */
 static bool save_plausible(const struct gs_costs *c)
 {
 	if (!c->unit_ps || !c->save_ns || !c->save_high_ns)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * decode.h - the RM calls of the NVIDIA driver that the taps understand, by driver branch
+ * decode.h - decodes the arguments of RM calls that the taps follow, for each driver branch
  *
- * Pure functions over words already copied from user memory: BPF programs, unit tests and fuzzer
- * use the same code.
+ * The functions are pure and take words already copied from user memory. BPF programs, unit tests
+ * and the fuzzer use the same code.
  */
 #ifndef GPUSCHED_RM_DECODE_H
 #define GPUSCHED_RM_DECODE_H
@@ -42,7 +42,7 @@
 /* Offsets in allocation parameters */
 #define GS_PARAM_TSG_ENGINE 12u
 #define GS_PARAM_CHANNEL_CID 132u
-/* the same for both subscriptions; after the capability's descriptor */
+/* the instance's number, for both MIG classes; the capability's descriptor comes before it */
 #define GS_PARAM_INSTANCE 8u
 
 struct gs_alloc {
@@ -62,8 +62,8 @@ struct gs_free {
 };
 
 /*
- * Two forms of the call differ only in their size. The short form, and the 40-byte form of the
- * oldest branches, have the status in another place. Returns 0 for a size that no branch has.
+ * Decodes an alloc call. Its structure has 32, 40 or 48 bytes; the place of the status depends on
+ * that size and on the branch. Returns 1, or 0 for any other size.
  */
 static inline int gs_decode_alloc(const gs_u32 *w, gs_u32 size, gs_u32 branch, struct gs_alloc *ret)
 {
@@ -109,7 +109,7 @@ static inline void gs_decode_free(const gs_u32 *w, struct gs_free *ret)
 	ret->status = w[3];
 }
 
-/* True for classes for which we make an entry; all others are ignored. */
+/* True for classes of objects that the taps record; they ignore all others. */
 static inline int gs_class_matters(gs_u32 class_)
 {
 	switch (class_) {
@@ -123,7 +123,7 @@ static inline int gs_class_matters(gs_u32 class_)
 	case GS_CLASS_MIG_CI:
 		return 1;
 	default:
-		/* channels are the GPFIFO classes 0x906f to 0xcb6f */
+		/* known channel (GPFIFO) classes are 0x906f to 0xcb6f; accepts future ones too */
 		return (class_ & 0xff) == 0x6f && class_ >= 0x506f && class_ <= 0xffff;
 	}
 }
@@ -144,7 +144,8 @@ static inline int gs_cmd_matters(gs_u32 cmd)
 }
 
 /*
- * The kind of NV2080_ENGINE_TYPE_*: GR0..7 are 1..8, COPY0..9 are 9..18, COPY10..19 are 0x34..0x3d.
+ * Converts NV2080_ENGINE_TYPE_* to GPUSCHED_KIND_*. GR0..7 are 1..8, COPY0..9 are 9..18, and
+ * COPY10..19 are 0x34..0x3d.
  */
 static inline gs_u32 gs_engine_kind(gs_u32 engine)
 {
@@ -155,7 +156,7 @@ static inline gs_u32 gs_engine_kind(gs_u32 engine)
 	return GPUSCHED_KIND_OTHER;
 }
 
-/* The timeslice, capped: the control takes 64 bits, our records 32. */
+/* Caps a timeslice at 32 bits: the driver's control takes 64 bits, our records hold 32. */
 static inline gs_u32 gs_timeslice_us(gs_u64 us)
 {
 	return us > 0xffffffffull ? 0xffffffffu : (gs_u32)us;

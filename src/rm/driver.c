@@ -13,13 +13,13 @@
 #include "rm/abi.h"
 #include "rm/sys.h"
 
-/* Finds the first word of @text that looks like 580.159.04. */
+/* Finds the first word of @text that looks like a version, such as 580.159.04. */
 static int find_version(const char *text, char *ret, size_t size)
 {
 	for (const char *p = text; *p; p++) {
 		size_t digits = strspn(p, "0123456789"), all = strspn(p, "0123456789.");
 
-		if (p > text && !isspace((unsigned char)p[-1])) /* this is within a word */
+		if (p > text && !isspace((unsigned char)p[-1])) /* not at the start of a word */
 			continue;
 		if (digits >= 2 && all > digits && all < size &&
 		    (isspace((unsigned char)p[all]) || !p[all])) {
@@ -31,7 +31,7 @@ static int find_version(const char *text, char *ret, size_t size)
 	return -ENODATA;
 }
 
-/* Checks the file before it opens it: to open a FUSE file is to ask the process that serves it. */
+/* Checks the file before opening it: opening a FUSE file would wait for the FUSE server. */
 int gs_rm_open_control(void)
 {
 	struct statx st;
@@ -97,7 +97,7 @@ int gs_rm_driver(unsigned int *ret_branch, char *ret_version, size_t size, struc
 	char version[64];
 	int r = ask_device(version, sizeof(version));
 
-	/* In a simulated instance /proc is about another driver. */
+	/* In a simulated instance, /proc describes the real driver, not the simulated one. */
 	if (r < 0 && !gs_env()->sim)
 		r = ask_proc(version, sizeof(version)) < 0 ? r : 0;
 	if (r == -EACCES || r == -EPERM)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * field.h - the fields of struct gpusched_settings by their bits, with their ranges
+ * field.h - reads, writes and checks fields of struct gpusched_settings by their bits
  *
  * The kernel module includes this file too (driver/module).
  */
@@ -9,7 +9,7 @@
 
 #include "gpusched/abi.h"
 
-/* Symbol, field, range; in the order of the bits. */
+/* Symbol, field, least and greatest value; in the order of the bits. */
 #define GS_FIELDS(X) \
 	X(TIMESLICE, timeslice_us, GPUSCHED_TIMESLICE_MIN_US, GPUSCHED_TIMESLICE_MAX_US) \
 	X(INTERLEAVE, interleave, GPUSCHED_INTERLEAVE_LOW, GPUSCHED_INTERLEAVE_HIGH) \
@@ -35,7 +35,7 @@ static inline gs_u32 gs_field_get(const struct gpusched_settings *s, gs_u32 bit)
 	}
 }
 
-/* Sets the valid bit too. */
+/* Sets one field, and marks it as valid. */
 static inline void gs_field_put(struct gpusched_settings *s, gs_u32 bit, gs_u32 value)
 {
 	s->valid |= bit;

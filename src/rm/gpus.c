@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* gpus.c - asks RM for the machine's GPUs, by a client of our own */
+/* gpus.c - asks RM for the machine's GPUs, through an RM client that we allocate */
 #include "rm/rm.h"
 
 #include <errno.h>
@@ -31,7 +31,7 @@ static int by_pci(const void *a, const void *b)
 	return (int)x->function - (int)y->function;
 }
 
-/* Makes a control that RM need not support. Returns true if RM answered. */
+/* Makes an RM control that some drivers may not support. Returns true if it succeeded. */
 static bool ask(const struct client *c, uint32_t object, uint32_t cmd, void *params, uint32_t size)
 {
 	uint32_t status = 0;
@@ -55,7 +55,8 @@ static void ask_vbios(const struct client *c, uint32_t subdevice, struct gs_gpu 
 }
 
 /*
- * Asks for UUID, name and VBIOS. That needs a device and a subdevice of our own, and the GPU's file open.
+ * Asks for UUID, name and VBIOS. These controls need a device and a subdevice, which we allocate
+ * here, and the GPU's device file open.
  */
 static void ask_names(const struct client *c, struct gs_gpu *g)
 {
@@ -91,7 +92,7 @@ static void fill(const struct client *c, const struct nv_card *card, unsigned in
 	*g = (struct gs_gpu){ .index = index, .minor = card->minor, .gpu_id = card->gpu_id };
 	snprintf(g->pci, sizeof(g->pci), "%08X:%02X:%02X.%X", card->domain, card->bus, card->slot,
 		 card->function & 7u);
-	/* while this file is open, RM knows the GPU's instances */
+	/* RM knows the GPU's device and subdevice instance only while the GPU's file is open */
 	keep = gs_rm_open_gpu(card->minor);
 	if (ask(c, c->handle, NV_CMD_ID_INFO, &id, sizeof(id))) {
 		g->dev_instance = id.device;
@@ -154,7 +155,7 @@ int gs_gpus_read(struct gs_gpu **ret, size_t *ret_n, struct gs_error *err)
 	return 0;
 }
 
-/* "0000:3b:00.0", "3b:00.0", "00000000:3B:00.0" all mean the same GPU. */
+/* True if @selector is the address @pci, as "0000:3b:00.0", "3b:00.0" or "00000000:3B:00.0". */
 static bool pci_matches(const char *pci, const char *selector)
 {
 	unsigned int d1, b1, s1, f1, d2 = 0, b2, s2, f2 = 0;

@@ -30,7 +30,7 @@ static int alloc(struct asker *a, uint32_t parent, uint32_t class_, void *params
 	return r ? r : a->status ? -EREMOTEIO : 0;
 }
 
-/* Makes a client of our own. Closing the file frees all its objects. */
+/* Makes an RM client with a device and a subdevice. Closing the file frees them. */
 static int open_client(struct asker *a, const struct gs_gpu *gpu)
 {
 	struct nv_device_params dp = { .device = gpu->dev_instance };
@@ -74,7 +74,7 @@ static int by_number(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
-/* Drops double pids: in a pid namespace RM may list a process twice. */
+/* Sorts the pids and drops duplicates: in a pid namespace, RM may list a process twice. */
 static uint32_t sort_out(uint32_t *pids, uint32_t n)
 {
 	uint32_t kept = 0;
@@ -172,7 +172,7 @@ int gs_rm_memory_read(const struct gs_gpu *gpu, unsigned int branch, struct gs_r
 	*ret = (struct gs_rm_memory){ 0 };
 	if (fd < 0)
 		return fail(&nobody, fd, err);
-	/* while this file is open, RM knows the GPU's instances */
+	/* RM knows the GPU's device and subdevice instance only while the GPU's file is open */
 	gpu_fd = gs_rm_open_gpu(gpu->minor);
 	if (gpu_fd < 0)
 		return fail(&nobody, gpu_fd, err);

@@ -2,8 +2,8 @@
 /*
  * memory.h - reads how much memory a GPU has, and how much each process holds
  *
- * A client of our own asks RM, and is closed again, so that the GPU's file does not stay open. RM
- * answers from its own memory, under the locks of all GPUs; the GPU's firmware is not called.
+ * Each read makes an RM client and frees it again, so that the GPU's file does not stay open. RM
+ * answers from its own memory, with the locks of all GPUs held. It does not call the firmware.
  */
 #ifndef GPUSCHED_RM_MEMORY_H
 #define GPUSCHED_RM_MEMORY_H
@@ -11,10 +11,10 @@
 #include "rm/rm.h"
 
 struct gs_rm_held {
-	/* In our pid namespace; RM leaves out processes of other namespaces. */
+	/* pid in our namespace; RM leaves out processes that have no pid there */
 	uint32_t pid;
-	uint64_t own_bytes;    /* memory that only this process has, or that it made and shares */
-	uint64_t shared_bytes; /* memory that it shares and another process made */
+	uint64_t own_bytes;    /* memory that this process allocated, shared or not */
+	uint64_t shared_bytes; /* memory that another process allocated and shares with this one */
 };
 
 struct gs_rm_memory {
@@ -22,21 +22,21 @@ struct gs_rm_memory {
 	/* The part of the memory that programs can have; the driver keeps the rest. */
 	uint64_t heap_bytes;
 	uint64_t free_bytes;     /* free part of the heap */
-	struct gs_rm_held *held; /* by pid; only processes that hold memory */
-	size_t n;
-	bool cut;          /* RM's list is full with 950 processes: there may be more */
-	uint64_t spent_ns; /* duration of the calls */
+	struct gs_rm_held *held; /* sorted by pid; only processes that hold memory */
+	size_t n;                /* entries in @held */
+	bool cut;                /* RM listed 950 processes, its maximum: more may exist */
+	uint64_t spent_ns;       /* duration of the calls */
 };
 
 /*
- * -ENOTSUP with the reason: RM does not tell (MIG). Call gs_rm_memory_done() in any case; @spent_ns
- * is always set.
+ * -ENOTSUP with the reason: RM does not list holders of memory, for example in MIG mode. Call
+ * gs_rm_memory_done() even after an error. @ret->spent_ns is always set.
  */
 int gs_rm_memory_read(const struct gs_gpu *gpu, unsigned int branch, struct gs_rm_memory *ret,
 		      struct gs_error *err);
 /*
- * gs_rm_memory_read() through @fd, an open control file that keeps our client. The GPU's file must
- * be open meanwhile.
+ * Like gs_rm_memory_read(), but through @fd, an open control file. The client that it makes there
+ * lives until @fd is closed. The caller keeps the GPU's file open.
  */
 int gs_rm_memory_ask(int fd, const struct gs_gpu *gpu, unsigned int branch,
 		     struct gs_rm_memory *ret, struct gs_error *err);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* ops.c - the operations on one TSG, through an open file that carries its client */
+/* ops.c - performs operations on a TSG through an open file that has the TSG's RM client */
 #include "rm/way.h"
 
 #include <errno.h>
@@ -22,10 +22,7 @@ const char *gs_rm_op_name(enum gs_rm_op op)
 	return op < GS_RM_OP_MAX ? op_names[op] : NULL;
 }
 
-/*
- * Converts RM's answer to an errno. @about_tsg: if RM does not find the object, that is the TSG
- * itself.
- */
+/* Converts RM's status to an errno. @about_tsg: the call was made on the TSG itself. */
 static int to_errno(uint32_t status, bool about_tsg)
 {
 	switch (status) {
@@ -69,8 +66,8 @@ static int get_timeslice(struct gs_session *s, struct gs_rm_result *res)
 }
 
 /*
- * RM does not check the channels that the next controls name, so first prove that the TSG exists on
- * this file.
+ * Proves by a GET_TIMESLICE that this file's client has the TSG. Call this before a control that
+ * names channels: RM does not check that the channels belong to the TSG.
  */
 static int prove(struct gs_session *s, struct gs_rm_result *res)
 {
@@ -98,8 +95,8 @@ static bool channel_missing(uint32_t status)
 }
 
 /*
- * If a channel was freed since the table was read, the whole list fails. Then makes one call per
- * channel, and leaves out the freed one.
+ * Makes one call per channel, and skips channels that no longer exist. For a list of channels that
+ * RM refused as a whole, since one of them was freed after the table was read.
  */
 static int enable_each(struct gs_session *s, unsigned int from, unsigned int n, bool disable,
 		       struct gs_rm_result *res)
@@ -139,7 +136,7 @@ static int enable_channels(struct gs_session *s, bool disable, struct gs_rm_resu
 		r = enable_some(s, done, part, disable, res);
 		if (r == -EREMOTEIO && channel_missing(res->status)) {
 			r = enable_each(s, done, part, disable, res);
-			if (r < 0) /* a part of this batch may be done already */
+			if (r < 0) /* undo the channels of this batch that succeeded */
 				enable_each(s, done, part, !disable, &undo);
 		}
 		if (r < 0)
@@ -157,7 +154,7 @@ static int enable_channels(struct gs_session *s, bool disable, struct gs_rm_resu
 	return r;
 }
 
-/* ---- the others ------------------------------------------------------------------------------ */
+/* ---- the other operations -------------------------------------------------------------------- */
 
 static int set_preempt_mode(struct gs_session *s, uint32_t mode, struct gs_rm_result *res)
 {

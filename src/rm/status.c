@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* status.c - names of the driver's status codes, which are the same in every known branch */
+/* status.c - names the driver's status codes, which are the same in every known branch */
 #include "rm/rm.h"
 
 #include "basic/cleanup.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sys.h - the system calls below the RM calls, which unit tests replace
+ * sys.h - lets unit tests replace the system calls that RM calls use
  *
- * Internal to src/rm and its tests. A test sets the members before any thread makes calls; none may
- * be NULL.
+ * Internal to src/rm and its tests. A test sets the members of gs_rm_sys before any thread makes
+ * calls. No member may be NULL.
  */
 #ifndef GPUSCHED_RM_SYS_H
 #define GPUSCHED_RM_SYS_H
@@ -26,19 +26,19 @@ struct gs_rm_sys {
 
 extern struct gs_rm_sys gs_rm_sys;
 
-/* The check of the real driver's files. */
+/* The default for the member @accept. */
 bool gs_rm_sys_accept(const struct statx *st);
 
 /* ---- ops.c ----------------------------------------------------------------------------------- */
 
-/* An open file of the driver, and what is known about the TSG through it. */
+/* A TSG, and the open file of the driver through which operations on it go. */
 struct gs_session {
 	const struct gs_rm_tsg *tsg;
 	int fd;
 	bool proven; /* GET_TIMESLICE has succeeded on this file */
 };
 
-/* Performs one operation. -EBADF: this file does not carry the TSG's client. */
+/* Performs one operation. -EBADF: the TSG's client is not on this file. */
 int gs_rm_perform(struct gs_session *s, enum gs_rm_op op, uint32_t arg, struct gs_rm_result *res);
 
 #endif /* GPUSCHED_RM_SYS_H */

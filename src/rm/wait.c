@@ -17,8 +17,9 @@
 #define GIVEN_UP UINT64_MAX
 
 /*
- * Threads that were left behind, each with the process for which it waits. @pid is our own: a fork
- * does not have those threads.
+ * Threads that were given up. The word in the first field has our own pid in its upper half, and
+ * the pid of the process for which the thread waits in its lower half. A forked child does not have
+ * its parent's threads; its own pid differs, so it ignores their entries.
  */
 static struct {
 	_Atomic uint64_t who;
@@ -132,7 +133,7 @@ bool gs_wait_give_up(struct gs_wait *w, uint64_t patience_ns)
 
 	if (!since || since == GIVEN_UP || now < since + patience_ns)
 		return false;
-	put(&who); /* noted first, since the thread may come back at once */
+	put(&who); /* comes first: once given up, the thread may return and call take() at once */
 	atomic_store(&impatient_until_ns, now + IMPATIENT_FOR_NS);
 	if (!atomic_compare_exchange_strong(&w->since_ns, &since, GIVEN_UP)) {
 		take(&who);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * wait.h - gives up threads that wait for the execve() lock of a process from which they borrow
+ * wait.h - abandons our threads that wait too long for another process's execve() lock
  *
- * Reads of stat and fd/N, and pidfd_getfd(), wait for that lock. A user can hold it for any time:
- * execve() unmaps a file that lies on the user's own FUSE. Only the end of our whole process ends
- * such a wait. So the thread that waits is left behind, and another thread takes its place. A late
- * result of the first thread is dropped. Thread safe, without locks: a fork may come at any time.
+ * Reads of /proc/PID/stat and /proc/PID/fd/N, and pidfd_getfd(), wait for that lock. A user can
+ * hold it as long as they like: execve() may have to unmap a file on a FUSE file system that the
+ * user serves. No signal ends such a wait, short of killing our whole process. So the waiting
+ * thread is abandoned ("given up"), and another thread takes over its work. If it returns later,
+ * its result is dropped. Thread safe, and without locks, since a fork may come at any time.
  */
 #ifndef GPUSCHED_RM_WAIT_H
 #define GPUSCHED_RM_WAIT_H
@@ -16,39 +17,39 @@
 #include <sys/types.h>
 
 /*
- * One for each thread that borrows; must live as long as that thread. All zero: the thread does not
- * wait.
+ * The state of one thread that borrows; must live as long as that thread. All zero: the thread is
+ * not waiting.
  */
 struct gs_wait {
-	_Atomic uint64_t since_ns; /* when the wait began; 0: the thread does not wait */
-	pid_t pid;                 /* the owner for which it waits */
+	_Atomic uint64_t since_ns; /* when the wait began; 0: the thread is not waiting */
+	pid_t pid;                 /* the process that may hold the lock, and its user */
 	uid_t uid;
 };
 
-/* The thread itself calls this. @w NULL: it waits as long as it takes. */
 /*
- * -ETIMEDOUT: another thread waits for that process already, or too many wait for that user or in
- * all.
+ * The borrowing thread calls this before a read that may wait for process @pid. @w NULL: the thread
+ * is never given up. -ETIMEDOUT: do not wait. Another thread that was given up still waits for this
+ * process, or too many such threads wait for this user's processes or in total.
  */
 int gs_wait_begin(struct gs_wait *w, pid_t pid, uid_t uid);
-/* Returns false if the thread was given up: its result is not wanted any more, and it frees @w. */
+/* Ends the wait. False: the thread was given up; it must drop its result and free @w. */
 bool gs_wait_end(struct gs_wait *w);
 
 /*
- * For another thread: how long to let a thread wait. 300 ms; for 30 s after a thread was given up,
- * 20 ms.
+ * How long, in ns, the thread that supervises @w lets it wait: 300 ms, but 20 ms for the 30 s after
+ * any thread was given up.
  */
 uint64_t gs_wait_patience(void);
 /* True if the thread has waited longer than gs_wait_patience(). */
 bool gs_wait_is_long(const struct gs_wait *w);
 /*
- * Gives a thread up if it has waited for @patience_ns. Returns true if it is now left behind. Never
- * for a thread that does not wait.
+ * Gives a thread up if it has waited for @patience_ns or longer. Returns true if this call gave it
+ * up, and false if it does not wait or was given up before.
  */
 bool gs_wait_give_up(struct gs_wait *w, uint64_t patience_ns);
 bool gs_wait_is_given_up(const struct gs_wait *w);
 
-/* True if a thread waits for a process of this user: other users should come first. */
+/* True if a thread that was given up waits for a process of @uid: serve other users first. */
 bool gs_wait_is_slow(uid_t uid);
 
 #endif /* GPUSCHED_RM_WAIT_H */

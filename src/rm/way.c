@@ -3,7 +3,7 @@
 
 #include "basic/cleanup.h"
 
-/* The best way comes first. */
+/* In the order of preference. */
 static const struct gs_way *const ways[] = { &gs_way_module, &gs_way_borrow };
 
 const struct gs_way *gs_way_of(const struct gs_rm_tsg *tsg)

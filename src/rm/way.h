@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * way.h - operations on a TSG, and the ways by which they reach the driver
+ * way.h - performs operations on a TSG, by one of several ways to the driver
  *
- * A way is one file. way_borrow.c calls through a copy of the owner's descriptor, wire/way.c asks
- * the agent in the owner, and way_module.c asks gpusched.ko. In a service, gs_way_of() alone
- * decides which way a TSG's operations take. A restore after the daemon's death borrows, since that
- * needs no other process's help. Thread safe.
+ * Each way is one file. way_borrow.c calls through a copy of the owner's descriptor, wire/way.c
+ * asks the agent in the owner, and way_module.c asks gpusched.ko. In a service, gs_way_of() alone
+ * chooses the way. A restore after the daemon's death borrows, since that needs no help from
+ * another process. Thread safe.
  */
 #ifndef GPUSCHED_RM_WAY_H
 #define GPUSCHED_RM_WAY_H
@@ -13,31 +13,31 @@
 #include "rm/rm.h"
 #include "rm/wait.h"
 
-/* Facts that a call needs; the engine fills them in from the table. */
+/* A TSG and its owner, as far as calls need them; the engine fills it in from the table. */
 struct gs_rm_tsg {
 	pid_t pid;
 	uid_t uid;         /* the owner's user */
 	uint64_t start_ns; /* owner's start_boottime as in gpusched_tsg; 0: do not compare */
-	/* the owner's descriptor, as seen last: if it is another file by now, @find is asked */
+	/* the owner's descriptor of the client's file, as last seen; if stale, @find is called */
 	int fd;
 	uint64_t file; /* identity of the client's open file, as in gpusched_tsg: for @find */
 	/*
-	 * Returns the descriptor that is @file in process @pid, or -EBADF. @finder is its first
-	 * argument. NULL: only @fd is tried.
+	 * Returns process @pid's descriptor number for the open file @file, or -EBADF. NULL: only
+	 * @fd is tried.
 	 */
 	int (*find)(void *finder, pid_t pid, uint64_t file);
-	void *finder;
-	/* When the process with this pid started. 0, -ESRCH, or -errno. Does not wait. */
+	void *finder; /* first argument of @find */
+	/* Reads when process @pid started. Returns 0, -ESRCH, or -errno. Does not wait. */
 	int (*started)(pid_t pid, uint64_t *ret_ns);
 	uint32_t client, tsg, subdevice;
 	unsigned int branch;
 	unsigned int nchannels;
 	struct gpusched_channel channels[GPUSCHED_MAX_CHANNELS];
 	struct gpusched_settings own; /* the owner's settings, for a restore */
-	uint32_t class_id, weight;    /* of its process, for a policy in the kernel */
-	/* The MIG partition, also for a policy in the kernel: as in struct gpusched_module_tell. */
+	uint32_t class_id, weight;    /* the owner's; only for a policy in the kernel */
+	/* MIG partition, as in struct gpusched_module_tell; only for a policy in the kernel */
 	uint32_t gpu_instance, compute_instance;
-	/* limits waits for the owner; it belongs to the calling thread. NULL: no limit */
+	/* the calling thread's wait state, by which it can be given up (wait.h); NULL: it cannot */
 	struct gs_wait *wait;
 };
 
@@ -59,7 +59,7 @@ enum gs_rm_op {
 		GS_RM_OP_MAX
 };
 
-/* How long PREEMPT waits if its argument is 0. */
+/* How long the operation PREEMPT waits for the GPU, in us, if its argument is 0. */
 #define GS_RM_PREEMPT_US 100000u
 
 /* Number of channels that one call suspends or resumes. A TSG with more needs several calls. */
@@ -69,39 +69,40 @@ const char *gs_rm_op_name(enum gs_rm_op op);
 
 struct gs_rm_result {
 	/*
-	 * Zero, or an error. The owner has ended: -ESRCH. The TSG has ended: -ENOENT. RM refused,
-	 * and @status says why: -EREMOTEIO. No right to do that: -EPERM. The owner has no
-	 * descriptor of the client's file any more: -EBADF. Nothing was called, since the owner
-	 * holds the lock of its execve(): -ETIMEDOUT. Not begun, or given up: -ECANCELED. The
-	 * module was busy, or our heartbeat came too late for it: -EAGAIN.
+	 * 0, or an error:
+	 * -ESRCH: the owner has ended; -ENOENT: the TSG has ended;
+	 * -EREMOTEIO: RM refused, and @status says why; -EPERM: no permission;
+	 * -EBADF: the owner no longer has a descriptor of the client's file;
+	 * -ETIMEDOUT: no call was made, since the owner holds its execve() lock;
+	 * -ECANCELED: the step was not begun, or its thread was given up;
+	 * -EAGAIN: the module was busy, or had no heartbeat from us for too long.
 	 */
 	int err;
-	uint32_t status; /* RM status of the failed or last call */
-	bool denied;     /* RM has no such TSG on any file */
+	uint32_t status; /* RM's status for the call that failed, or else for the last call */
+	bool denied;     /* RM has no such TSG on any file, so the TSG has ended */
 	uint64_t ns;     /* wall time of the borrow and the calls */
-	uint32_t value;  /* GET_TIMESLICE: us (capped) */
+	uint32_t value;  /* result of GET_TIMESLICE in us, capped at UINT32_MAX */
 	int fd;          /* the owner's descriptor that worked, for the next call */
-	unsigned int
-		calls; /* number of RM controls; through the module 1, since it does not tell */
+	/* number of RM controls made; always 1 through the module, which does not report it */
+	unsigned int calls;
 };
 
 struct gs_rm_step {
 	enum gs_rm_op op;
 	uint32_t arg;
-	bool clear; /* for an agent: @arg is the program's own value, so the agent drops its wish */
+	bool clear; /* for an agent: @arg is the owner's own value, so it stops overriding that */
 	struct gs_rm_result res;
 };
 
 struct gs_way {
 	const char *name;
-	/* True if this way can reach the TSG now. Cheap, and does not wait. */
+	/* True if calls can reach the TSG's driver this way now. Cheap, and does not wait. */
 	bool (*reaches)(const struct gs_rm_tsg *tsg);
 	/*
-	 * Does the steps in order; stops at the first failure and returns its errno. SUSPEND,
-	 * RESUME and SET_PREEMPT_MODE give RM channels, not the TSG. So before each of these a
-	 * GET_TIMESLICE proves that the descriptor's client has the TSG. SUSPEND and RESUME are
-	 * made in batches; if a later batch fails, the earlier ones are undone. On a GPU, each step
-	 * blocks for 0.2 to 1 ms.
+	 * Performs the steps in order; stops at the first failure and returns its -errno. SUSPEND,
+	 * RESUME and SET_PREEMPT_MODE name channels to RM, not the TSG. So a GET_TIMESLICE first
+	 * proves that the descriptor's client has the TSG. SUSPEND and RESUME work in batches; if
+	 * one batch fails, the earlier ones are undone. A step blocks for 0.2 to 1 ms on real GPUs.
 	 */
 	int (*take)(const struct gs_rm_tsg *tsg, struct gs_rm_step *steps, size_t n);
 };
@@ -109,13 +110,13 @@ struct gs_way {
 extern const struct gs_way gs_way_borrow;
 extern const struct gs_way gs_way_module; /* module.h has its other functions */
 
-/* The first way that reaches the TSG; the last one, borrowing, always does. */
+/* The first way that reaches the TSG. Borrowing comes last, and reaches every TSG. */
 const struct gs_way *gs_way_of(const struct gs_rm_tsg *tsg);
 
 /*
- * Copies the owner's descriptor @number of the control file. For adoption, which makes calls other
- * than the operations above. The caller closes the copy right after its calls. -ETIMEDOUT: the
- * owner holds the lock of its execve().
+ * Copies descriptor @number, which must be the control file, from process @pid. Adoption uses this
+ * to make calls that are not among the operations above. The caller closes the copy right after its
+ * calls. -ETIMEDOUT: the owner holds its execve() lock.
  */
 int gs_rm_borrow(pid_t pid, uid_t uid, uint64_t start_ns, int number, int *ret_fd,
 		 struct gs_error *err);

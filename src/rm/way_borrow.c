@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 /*
- * way_borrow.c - calls through a copy of the owner's nvidiactl descriptor, for the time of one call
+ * way_borrow.c - makes RM calls through a short-lived copy of the owner's nvidiactl descriptor
  *
- * RM checks its caller by open file, so a copy may do what the owner may. The order is always:
- * pidfd_open, compare start time, pidfd_getfd, check the device number (or the registered simulated
- * file), call, close. A file of another kind must neither get a call nor make us wait. So the file
- * is checked before and after it is copied, through /proc, which does not ask the file's file
- * system. If the copy is a wrong file, a thread of its own closes it (closing a FUSE file waits for
- * its server).
+ * RM grants rights per open file, so a call on the copy has the owner's rights. The order is
+ * always: pidfd_open, compare start time, pidfd_getfd, check the device number (or the registered
+ * simulated file), call, close. Any other kind of file must neither get a call nor block us. So we
+ * check the file through /proc before the copy, and check the copy again; neither check asks the
+ * file's file system. If the copy is a wrong file, a separate thread closes it, since closing a
+ * FUSE file waits for its server.
  */
 #include "rm/way.h"
 
@@ -46,17 +46,17 @@ static bool looks_right(pid_t pid, int number)
 	return accepted(AT_FDCWD, path, 0);
 }
 
-#define FINDS 3 /* tries, since the owner may move the file in between */
+#define FINDS 3 /* calls of @find per borrow: the owner may move the file to another descriptor */
 
 /*
- * Descriptors of the owner that may be the client's file: first the hint, then the one that the
- * kernel finds.
+ * Progress through the owner's descriptors that may be the client's file: first the TSG's @fd, then
+ * those that @find returns.
  */
 struct borrowing {
 	int pidfd;
-	pid_t pid;  /* pid of the owner, or the id of one of its threads */
-	int number; /* the last descriptor tried; -1: none */
-	unsigned int finds;
+	pid_t pid;          /* pid of the owner, or the id of one of its threads */
+	int number;         /* the last descriptor tried; -1: none */
+	unsigned int finds; /* calls of @find so far */
 };
 
 /* ---- copying --------------------------------------------------------------------------------- */
@@ -97,8 +97,8 @@ static int copy_fd(struct borrowing *b, int number, int *ret)
 }
 
 /*
- * Takes a thread that still has descriptors: the main thread has none once it has ended, but the
- * process's other threads share them.
+ * Borrows from another thread of the process. For a main thread that has ended: it no longer has
+ * descriptors, but the remaining threads still share them.
  */
 static int use_living_thread(struct borrowing *b)
 {
@@ -145,7 +145,7 @@ static int begin(struct borrowing *b, pid_t pid, uint64_t start_ns)
 	b->pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
 	if (b->pidfd < 0)
 		return errno == EINVAL ? -ESRCH : -errno;
-	/* The start is read after the pidfd is open: if it is the owner's, so is the pidfd. */
+	/* read after pidfd_open(): if the start time is the owner's, the pidfd is as well */
 	if (!gs_proc_stat(pid, &state, &start) || (start_ns && !gs_start_same(start, start_ns)))
 		r = -ESRCH;
 	else if (state == 'Z')
@@ -174,8 +174,8 @@ static int next(struct borrowing *b, const struct gs_rm_tsg *tsg, int *ret_fd)
 }
 
 /*
- * Borrows the next descriptor. *ret_fd is for us to close, *ret_number is the owner's number.
- * -EBADF: there are no more.
+ * Borrows the next candidate. *ret_fd is our copy, which the caller closes; *ret_number is the
+ * owner's descriptor. -EBADF: no candidate is left.
  */
 static int borrow(struct borrowing *b, const struct gs_rm_tsg *tsg, int *ret_fd, int *ret_number)
 {
@@ -187,7 +187,7 @@ static int borrow(struct borrowing *b, const struct gs_rm_tsg *tsg, int *ret_fd,
 		r = begin(b, tsg->pid, tsg->start_ns);
 	if (!r)
 		r = next(b, tsg, &fd);
-	/* the process is ending, and has closed the file; the report of its end may be late */
+	/* the process is exiting and has closed its files; the tap may not have seen that yet */
 	if (r == -EBADF && !gs_proc_has_life(tsg->pid))
 		r = -ESRCH;
 	if (!gs_wait_end(tsg->wait)) {
@@ -203,10 +203,10 @@ static int borrow(struct borrowing *b, const struct gs_rm_tsg *tsg, int *ret_fd,
 /* ---- the way --------------------------------------------------------------------------------- */
 
 /*
- * True if RM no longer has the TSG. The owner chooses which of its files gets the call, and must
- * not forge this. Handles of clients are unique: if RM found the client on this file, no other file
- * has it. If RM did not find the client here, it may be on a file that we cannot see. Then the TSG
- * is gone only if RM has no such client at all.
+ * True if RM no longer has the TSG. The owner could give us a wrong file, and must not make a TSG
+ * look ended in that way. Handles of clients are unique. So if RM found the client on this file but
+ * no TSG, the TSG has ended. If RM did not find the client here, the client may be on a file that
+ * we cannot see. Then the TSG has ended only if RM has no such client at all.
  */
 static bool is_denied(const struct gs_rm_tsg *tsg, int err, const struct gs_rm_result *res)
 {
@@ -216,7 +216,7 @@ static bool is_denied(const struct gs_rm_tsg *tsg, int err, const struct gs_rm_r
 	       !gs_rm_client_known(tsg->client);
 }
 
-/* Tries the owner's descriptors until one of them carries the TSG's client. */
+/* Performs a step on the first of the owner's descriptors that has the TSG's client. */
 static int perform_on_any(struct borrowing *b, struct gs_session *s, struct gs_rm_step *step)
 {
 	for (;;) {
@@ -230,7 +230,7 @@ static int perform_on_any(struct borrowing *b, struct gs_session *s, struct gs_r
 			step->res.fd = number;
 		}
 		r = gs_rm_perform(s, step->op, step->arg, &step->res);
-		/* ENOTTY: a simulated file of another kind */
+		/* -ENOTTY: in the simulator, the file is not a control file */
 		if ((r != -EBADF && r != -ENOTTY) || s->proven)
 			return r;
 		close(s->fd);
@@ -277,8 +277,8 @@ const struct gs_way gs_way_borrow = { .name = "borrow", .reaches = reaches, .tak
 /* ---- a descriptor for other calls ------------------------------------------------------------ */
 
 /*
- * A borrow in a thread of its own, for a caller that must not block and cannot leave its own thread
- * behind.
+ * A borrow in a separate thread. For a caller that must not block: that thread can be given up, and
+ * the caller's own thread cannot.
  */
 struct errand {
 	struct gs_wait wait;
@@ -307,7 +307,7 @@ static void *run_errand(void *arg)
 	return NULL;
 }
 
-/* Waits for the borrow. Frees @e, unless its thread is given up: then that thread frees it. */
+/* Waits for the borrow. Frees @e, except if the thread is given up: then the thread frees it. */
 static int await_errand(struct errand *e, int *ret_fd)
 {
 	struct timespec t;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * way_module.c - calls through gpusched.ko, which calls the driver from inside the kernel
+ * way_module.c - makes calls through gpusched.ko, which calls the driver from inside the kernel
  *
- * When this process dies or its heartbeat stops, the module restores what it has changed. So a TSG
- * that the module changed must be restored through the module. A TSG stays with the module until it
- * has its owner's settings again, and the node is held as long as there is such a TSG.
+ * When this process dies or its heartbeat stops, the module restores every setting that it changed.
+ * It does not see changes made in other ways. So a TSG that it changed stays on this way until it
+ * has its owner's settings again, and we hold the node as long as such a TSG exists.
  */
 #include "rm/module.h"
 
@@ -23,27 +23,28 @@
 #include "rm/sys.h"
 
 /*
- * Somewhat earlier than the module's own limit: a setting that the module has restored must never
- * count as set.
+ * We count the hold as lost somewhat earlier than the module does. Otherwise we could count a
+ * setting as made that the module has already restored.
  */
 #define LOST_NS ((GPUSCHED_MODULE_BEAT_MS - 500) * NS_PER_MS)
 
+/* A TSG with settings that the module changed; @bits has the bits of these settings. */
 struct changed {
 	uint32_t client, tsg, bits;
 };
 
 static struct {
-	pthread_mutex_t lock; /* protects all members below */
-	int fd;               /* -1: we do not hold the node */
-	bool wanted;          /* also TSGs that are not changed yet take this way */
-	bool lost;            /* we sent the module no heartbeat for too long */
-	unsigned int under_way;
-	uint64_t beat_ns;
+	pthread_mutex_t lock;   /* protects all members below */
+	int fd;                 /* -1: we do not hold the node */
+	bool wanted;            /* all TSGs take this way; false: only those in @changed */
+	bool lost;              /* the module may have restored all, since our heartbeat was late */
+	unsigned int under_way; /* calls on @fd right now */
+	uint64_t beat_ns;       /* time of the last heartbeat */
 	struct changed *changed;
-	size_t n, room;
+	size_t n, room; /* entries in @changed, and how many it can have */
 } node = { .lock = PTHREAD_MUTEX_INITIALIZER, .fd = -1 };
 
-/* ---- which TSGs are changed; under the lock -------------------------------------------------- */
+/* ---- the changed TSGs; callers hold the lock ------------------------------------------------- */
 
 static struct changed *find(uint32_t client, uint32_t tsg)
 {
@@ -58,7 +59,7 @@ static void drop(struct changed *c)
 	*c = node.changed[--node.n];
 }
 
-/* Makes room for one more TSG before a call, so that every change can be noted. */
+/* Grows @changed before a call, so that no allocation can fail after the call's change. */
 static int make_room(void)
 {
 	size_t room = node.room ? 2 * node.room : 64;
@@ -143,7 +144,7 @@ int gs_module_about(struct gs_module *ret, struct gs_error *err)
 	return fd < 0 ? fd : ask(fd, ret, err);
 }
 
-/* Under the lock. */
+/* Opens and holds the node. The caller holds the lock. */
 static int hold(struct gs_error *err)
 {
 	CLEANUP_FD int fd = open_node(err);
@@ -191,7 +192,8 @@ int gs_module_use(struct gs_error *err)
 }
 
 /*
- * Lets the module go; it then restores all that is changed. Under the lock, with no call under way.
+ * Releases the module, which then restores all changed settings. The caller holds the lock, and no
+ * call is under way.
  */
 static void let_go(void)
 {
@@ -218,12 +220,12 @@ void gs_module_end(void)
 }
 
 /*
- * Lets the module go and holds it anew: it may have restored settings that we count as set. Under
- * the lock.
+ * Releases the module and holds it anew, since it may have restored settings that we count as made.
+ * The caller holds the lock.
  */
 static int begin_anew(void)
 {
-	if (node.under_way) /* calls under way will fail soon */
+	if (node.under_way) /* those calls will fail soon; the next heartbeat tries again */
 		return 0;
 	let_go();
 	node.lost = false;
@@ -272,7 +274,7 @@ void gs_module_gone(uint32_t client, uint32_t tsg)
 
 /* ---- one step -------------------------------------------------------------------------------- */
 
-/* 0; -ESRCH: the owner has ended; -EAGAIN: unknown at this moment. */
+/* Checks that the TSG's owner still lives. -ESRCH: it has ended. -EAGAIN: not known right now. */
 static int check_owner(const struct gs_rm_tsg *t)
 {
 	uint64_t start;
@@ -283,6 +285,7 @@ static int check_owner(const struct gs_rm_tsg *t)
 	return !t->start_ns || gs_start_same(start, t->start_ns) ? 0 : -ESRCH;
 }
 
+/* Describes the TSG to the module, which knows no TSG by itself. */
 static int tell(int fd, const struct gs_rm_tsg *t)
 {
 	uint32_t channels[GPUSCHED_MAX_CHANNELS];
@@ -305,7 +308,7 @@ static int tell(int fd, const struct gs_rm_tsg *t)
 	return gs_rm_sys.ioctl(fd, GPUSCHED_MODULE_TELL, &told);
 }
 
-/* Finds the setting that a step changes, and its new value. False: it changes none. */
+/* Finds the setting that a step changes, and its new value. False: the step changes no setting. */
 static bool setting_of(const struct gs_rm_step *step, uint32_t *ret_bit, uint32_t *ret_value)
 {
 	*ret_value = step->op == GS_RM_RESUME;
@@ -335,7 +338,8 @@ static int preempt(int fd, const struct gs_rm_tsg *t, struct gs_rm_step *step)
 }
 
 /*
- * Sets one setting. If the value is the owner's own, no wish is sent: the module follows the owner.
+ * Sets one setting. For the owner's own value, @want stays empty, which tells the module to stop
+ * overriding the owner.
  */
 static int set(int fd, const struct gs_rm_tsg *t, struct gs_rm_step *step, uint32_t bit,
 	       uint32_t value)
@@ -370,8 +374,8 @@ static int meaning(int r, uint32_t status)
 		return is_gone(status)                            ? -ENOENT
 		       : status == GS_NV_INSUFFICIENT_PERMISSIONS ? -EPERM
 								  : r;
-	case -ETIMEDOUT: /* the module had no heartbeat from us, or another program holds it */
-	case -EPERM:
+	case -ETIMEDOUT: /* the module had no heartbeat from us for too long */
+	case -EPERM:     /* we no longer hold the module */
 		pthread_mutex_lock(&node.lock);
 		node.lost = true;
 		pthread_mutex_unlock(&node.lock);
@@ -398,7 +402,7 @@ static int perform(int fd, const struct gs_rm_tsg *t, struct gs_rm_step *step)
 		else if (!r)
 			r = setting_of(step, &bit, &value) ? set(fd, t, step, bit, value) : -EINVAL;
 		r = meaning(r, step->res.status);
-		step->res.calls = 1; /* one call at least: the module does not say how many */
+		step->res.calls = 1; /* the module made at least one; it does not report how many */
 	}
 	step->res.err = r;
 	step->res.ns = gs_now_ns() - begun;
@@ -407,7 +411,7 @@ static int perform(int fd, const struct gs_rm_tsg *t, struct gs_rm_step *step)
 
 /* ---- the way --------------------------------------------------------------------------------- */
 
-/* The descriptor for a call; -1: take another way. */
+/* Begins a call and returns the node's descriptor; -1: this TSG takes another way. */
 static int begin(const struct gs_rm_tsg *t)
 {
 	int fd = -1;
@@ -435,7 +439,7 @@ static int take(const struct gs_rm_tsg *tsg, struct gs_rm_step *steps, size_t n)
 	for (size_t i = 0; i < n; i++)
 		steps[i].res = (struct gs_rm_result){ .err = -ECANCELED, .fd = tsg->fd };
 	for (size_t i = 0; i < n && !r; i++) {
-		/* the module has no command for these two operations, which change no setting */
+		/* the module has no command for these two operations; they change no setting */
 		bool other = steps[i].op == GS_RM_GET_TIMESLICE || steps[i].op == GS_RM_SCHEDULE;
 		int fd = other ? -1 : begin(tsg);
 

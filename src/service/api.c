@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The public functions of a running instance: requests, metrics, watchers. */
+/* api.c - passes the public functions for requests, metrics and watchers on to src/requests */
 #include "service/instance.h"
 
 static struct gs_requests *requests_of(const struct gs_service *s)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * instance.h - one running instance: its rooms, its locks and its guardian
+ * instance.h - declares the state of a running instance: its rooms, locks and guardian
+ *
+ * A room is a directory of src. Here it stands for the state that its code keeps for an instance.
  */
 #ifndef GPUSCHED_SERVICE_INSTANCE_H
 #define GPUSCHED_SERVICE_INSTANCE_H
@@ -10,7 +12,7 @@
 
 struct gs_guardian;
 
-/* The rooms, as the table of observers names them. */
+/* Indices of the rooms, for the table of observers. */
 enum gs_room {
 	GS_ROOM_INTAKE,
 	GS_ROOM_FIGURES,
@@ -30,14 +32,14 @@ struct gs_service {
 	struct gs_parking *parking;
 	struct gs_control *control;
 	struct gs_requests *requests;
-	void *selves[GS_ROOM_MAX]; /* the same rooms, for the observers */
-	int lock_fd, table_fd;     /* held: the instance's lock and its table's (gs_lock_*()) */
-	bool self_added;
+	void *selves[GS_ROOM_MAX];    /* pointers to these rooms, as arguments for observers */
+	int lock_fd, table_fd;        /* locks of the instance and of its table; -1: not held */
+	bool self_added;              /* our pid was entered by gs_self_add() */
 	struct gs_guardian *guardian; /* NULL: none */
 	sd_event_source *guardian_ended;
 };
 
-/* Hands the table of observers (observed.c) to the hub. */
+/* Gives the table of observers (observed.c) to the hub. */
 void gs_service_observe(struct gs_service *s);
 
 #endif /* GPUSCHED_SERVICE_INSTANCE_H */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The table of observers: which room is told of TSGs' events, in this order. */
+/* observed.c - lists which rooms are called for which events, and in which order */
 #include "basic/cleanup.h"
 #include "control/agents.h"
 #include "control/budgets.h"
@@ -29,8 +29,8 @@
 #include "requests/privacy.h"
 
 /*
- * Tells the policy about an end that no tap has reported to it. Without a record the policy cannot
- * be asked.
+ * Calls the policy for the end of a TSG. After an end that a tap saw, the tap has already called
+ * it; after a missed end, no record of the TSG is left to call it with.
  */
 static void policy_ended(void *self, const struct gs_end *end)
 {
@@ -40,7 +40,8 @@ static void policy_ended(void *self, const struct gs_end *end)
 }
 
 /*
- * The tap has called the policy for each of these events, so a rest of the policy's tick is over.
+ * Wakes a policy that has paused its ticks. The tap has called the policy for each of these events,
+ * so the policy may have new work.
  */
 static void policy_tapped(void *self, const struct gpusched_event *ev)
 {
@@ -55,7 +56,7 @@ static void policy_tapped(void *self, const struct gpusched_event *ev)
 			gs_policy_nudge(s->hub->policy);
 }
 
-/* If the end was missed, another TSG may have the handle by now. */
+/* After a missed end, a new TSG may have the same handle, so the engine looks at that key again. */
 static void engine_ended(void *self, const struct gs_end *end)
 {
 	const struct gs_service *s = self;
@@ -82,10 +83,10 @@ static void limit_tapped(void *self, const struct gpusched_event *ev)
 }
 
 /*
- * Launches come before the intake: counting must be in place before a program's first launch.
- * Watchers hear of a TSG before its consequences. A recording gets a TSG before its first turn, and
- * its end after its last turn. The ledger records a TSG's figures before the account forgets them.
- * The policy is asked about an end while the TSG's job and facts are still there.
+ * The order matters. Watchers hear of a TSG before its consequences. Launches come before the
+ * intake, so that counting is set up before a program's first launch. Recordings get a TSG before
+ * its first turn, and its end after its last turn. The ledger records a TSG's figures before the
+ * account drops them. The policy is called for an end while the TSG's job and facts still exist.
  */
 static const struct gs_observer observers[] = {
 	{ "watchers", GS_ROOM_REQUESTS, .told = gs_watch_event, .called = gs_watch_call,

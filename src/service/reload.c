@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Reads the configuration again: changes are in force at once. */
+/* reload.c - puts a changed configuration into force without a restart */
 #include <string.h>
 
 #include "basic/cleanup.h"
@@ -14,7 +14,7 @@
 #include "control/starting.h"
 #include "table/cfg.h"
 
-/* Gives each process with a class its class again, since class ids may have changed. */
+/* Replaces the classes. On failure the old ones stay in force. */
 static int reload_classes(struct gs_service *s, const struct gs_config *config,
 			  struct gs_error *err)
 {
@@ -35,7 +35,10 @@ static int reload_classes(struct gs_service *s, const struct gs_config *config,
 	return 0;
 }
 
-/* If the new policy cannot start, the old one goes on, and the log says so. */
+/*
+ * Starts the configured policy, or stops the old one, if the configuration has changed there. If
+ * the new policy cannot start, logs this, and the old one goes on.
+ */
 static void reload_policy(struct gs_service *s, const char *before)
 {
 	const struct gs_config *c = s->hub->config;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Life cycle of an instance: open, repair, adopt, classify, run; and the orderly end. */
+/* service.c - starts and ends an instance: opens, repairs, adopts, classifies, runs, restores */
 #include "service/service.h"
 
 #include <errno.h>
@@ -53,8 +53,8 @@
 #include "engine/lock.h"
 #include "engine/restore.h"
 
-#define SETTLE_MS 2000
-/* A guardian that lives for less than this is not replaced: the next one would die too. */
+#define SETTLE_MS 2000 /* longest wait at the end for calls under way */
+/* a guardian that dies sooner than this is not replaced: the next one would die as well */
 #define GUARDIAN_LIVES_NS NS_PER_S
 
 int gs_service_check_config(const struct gs_config *config, struct gs_error *err)
@@ -73,7 +73,7 @@ int gs_service_check_config(const struct gs_config *config, struct gs_error *err
 
 /* ---- opening --------------------------------------------------------------------------------- */
 
-/* This process must be in the pid namespace in which the taps record pids. */
+/* Checks that this process is in the pid namespace in which the taps record pids. */
 static int check_pid_namespace(struct gs_service *s, struct gs_error *err)
 {
 	struct gpusched_cfg cfg;
@@ -120,8 +120,8 @@ static void only_watch(struct gs_hub *hub)
 }
 
 /*
- * Reads the GPUs. If there is none to observe, taps that this instance turned on are turned off
- * again.
+ * Reads the driver's version and the GPUs. If that fails, turns the taps off again if this instance
+ * turned them on (@fresh).
  */
 static int read_machine(struct gs_service *s, bool fresh, struct gs_error *err)
 {
@@ -150,9 +150,9 @@ static int publish_classes(struct gs_service *s, struct gs_error *err)
 }
 
 /*
- * Repairs what a dead daemon left. We hold the lock, so a heartbeat in the table is a dead
- * daemon's: one that ends in order leaves none. A command leaves none either, since its manual
- * settings are meant to stay.
+ * Restores the settings that a dead daemon left changed. We hold the lock, so a heartbeat in the
+ * table comes from a daemon that died: an orderly end clears it. Commands write no heartbeat, since
+ * their manual settings are meant to stay.
  */
 static int repair(struct gs_service *s, struct gs_error *err)
 {
@@ -166,7 +166,7 @@ static int repair(struct gs_service *s, struct gs_error *err)
 	r = gs_cfg_get(s->hub->table, &cfg);
 	if (r || !cfg.heartbeat_ns)
 		return 0;
-	/* comes first, so that the dead policy's gate stops no more processes */
+	/* first, so that the dead daemon's gate stops no more processes during the restore */
 	gs_cfg_policy_active(s->hub->table, false);
 	r = gs_restore(s->hub->table, s->hub->branch, &done, &why);
 	gs_cfg_heartbeat(s->hub->table, 0);
@@ -183,12 +183,12 @@ static int repair(struct gs_service *s, struct gs_error *err)
 		gs_log(LOG_WARNING,
 		       "an earlier daemon died: %u processes that its gate had stopped go on",
 		       done.continued);
-	return 0; /* an owner that prevents a restore must not prevent our start */
+	return 0; /* a user who can make a restore fail must not make our start fail */
 }
 
 static int start_guardian(struct gs_service *s, struct gs_error *err);
 
-/* The guardian died: start another. */
+/* Replaces a guardian that has died. */
 static int on_guardian_ended(sd_event_source *src, int fd, uint32_t revents, void *user)
 {
 	struct gs_service *s = user;
@@ -313,7 +313,7 @@ static int start_engine(struct gs_service *s, struct gs_error *err)
 	if (!r)
 		r = sd_event_add_io(s->hub->event, &s->hub->results, gs_engine_fd(s->hub->engine),
 				    EPOLLIN, on_results, s);
-	if (r >= 0) /* the loop itself sets the timer's times */
+	if (r >= 0) /* UINT64_MAX: not set; the loop sets the timer later */
 		r = sd_event_add_time(s->hub->event, &s->hub->due, CLOCK_MONOTONIC, UINT64_MAX, 1,
 				      on_engine_due, s);
 	return r < 0 ? gs_fail(err, r, "the reconciler cannot start: %s", strerror(-r)) : 0;
@@ -334,13 +334,13 @@ static int start_acting(struct gs_service *s, struct gs_error *err)
 	r = gs_loop_new(s->hub, err);
 	if (!r && gs_service_launches_start(s->control) < 0)
 		r = gs_fail(err, -ENOMEM, "the event loop: out of memory");
-	if (!r) /* before any thread starts, since the guardian is a fork of this process */
+	if (!r) /* before any thread starts: the guardian is a fork of this process */
 		r = start_guardian(s, err);
 	if (!r)
 		r = start_engine(s, err);
 	if (!r)
 		r = gs_intake_start(s->intake, err);
-	if (!r && s->hub->opts.daemon) { /* the facts are only for policies */
+	if (!r && s->hub->opts.daemon) { /* only policies use the map of jobs, and need a daemon */
 		r = gs_jobs_begin(s->hub->table);
 		if (r)
 			gs_fail(err, r, "no map for the TSGs' jobs: %s", strerror(-r));
@@ -370,7 +370,7 @@ static int start_acting(struct gs_service *s, struct gs_error *err)
 	r = gs_reapply_policy(s->control, err);
 	if (!r && s->hub->opts.daemon && gs_service_launches_wanted(s->control) &&
 	    !s->hub->launches)
-		/* gs_starting_now() logs a failure itself */
+		/* ignores a failure, which gs_starting_now() has logged */
 		gs_starting_now(s->control, NULL, NULL, NULL, 0, &why);
 	gs_service_launches_update(s->control);
 	return r;
@@ -384,7 +384,7 @@ static int start(struct gs_service *s, struct gs_error *err)
 	r = gs_config_classes(s->hub->config, &s->hub->classes, err);
 	if (!r)
 		r = s->hub->opts.read_only ? 0 : gs_service_lock(&s->lock_fd, err);
-	if (!r && !s->hub->opts.read_only) /* comes first, since opening the table may upgrade it */
+	if (!r && !s->hub->opts.read_only) /* before open_table(), which may upgrade the table */
 		r = gs_lock_table(&s->table_fd, err);
 	if (!r)
 		r = open_table(s, &fresh, err);
@@ -440,7 +440,7 @@ static int make_rooms(struct gs_service *s, const struct gs_config *config,
 	return r;
 }
 
-/* Call this when nothing runs in the rooms any more. */
+/* Frees the rooms. Call this when none of their threads and requests runs any more. */
 static void free_rooms(struct gs_service *s)
 {
 	gs_requests_free(s->requests);
@@ -481,7 +481,7 @@ int gs_service_new(const struct gs_config *config, const struct gs_service_opts 
 
 /* ---- the end --------------------------------------------------------------------------------- */
 
-/* A dry run's manual settings had no effect: the next instance must not find them. */
+/* Clears the manual settings of a dry run: the next instance would otherwise apply them. */
 static void forget_dry_run(struct gs_service *s)
 {
 	struct gpusched_tsg *recs;
@@ -518,7 +518,7 @@ static void end_acting(struct gs_service *s)
 {
 	gs_starting_call_off(s->control, "gpusched ended");
 	gs_service_policy_stop(s->control, GS_POLICY_EXIT_STOPPED, "gpusched ended");
-	gs_starting_cancel(s->control); /* a policy that is starting would count launches again */
+	gs_starting_cancel(s->control); /* else it could turn the counting of launches on again */
 	gs_service_launches_end(s->control);
 	if (s->hub->opts.dry_run)
 		forget_dry_run(s);
@@ -559,15 +559,15 @@ void gs_service_free(struct gs_service *s)
 	gs_hardware_end(s->intake);
 	gs_sweeping_end(s->intake);
 	/*
-	 * a policy that is starting is in the compiler or the verifier; the one that acted has been
-	 * stopped
+	 * waits for a policy that is still in the compiler or the verifier; the running policy was
+	 * stopped in end_acting()
 	 */
 	gs_starting_end(s->control);
 	gs_discarding_end(s->control);
 	gs_watch_free_all(s->requests);
 	if (s->hub->table && s->hub->opts.daemon && !s->hub->opts.dry_run && s->hub->event) {
 		gs_cfg_heartbeat(s->hub->table, 0);
-		/* processes that the gate stopped meanwhile */
+		/* lets processes go on that the gate stopped during the restore */
 		gs_gate_release(s->hub->table, true, NULL);
 	}
 	s->guardian_ended = sd_event_source_disable_unref(s->guardian_ended);

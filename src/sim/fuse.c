@@ -174,7 +174,7 @@ static void on_release(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi
 	}
 	for (unsigned int i = 0; i < h->ndoorbells; i++) {
 		/*
-		 * remove it by name: the client may hold the doorbell open, and then the kernel
+		 * remove it by name: the client may still hold the doorbell open, and the kernel
 		 * would go on watching it
 		 */
 		epoll_ctl(s->epoll, EPOLL_CTL_DEL, h->doorbells[i], NULL);
@@ -331,7 +331,7 @@ static int watch(struct sim_server *s, int fd)
 	return fd < 0 || epoll_ctl(s->epoll, EPOLL_CTL_ADD, fd, &ev) < 0 ? -errno : 0;
 }
 
-/* Raises our priority, so that the model's clock does not wait behind compilers. */
+/* Raises our priority, so that the model's clock does not wait for CPU-bound programs. */
 static void ask_priority(void)
 {
 	struct sched_param p = { .sched_priority = 10 }; /* above gsload's */

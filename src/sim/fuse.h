@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fuse.h - the simulated RM in real time, behind a FUSE file system of NVIDIA device files
+ * fuse.h - serves the simulated RM in real time, behind a FUSE file system of NVIDIA device files
  *
- * One thread waits for the fuse descriptor, the clients' doorbells and a timer for the next event.
+ * One thread waits for FUSE requests, the clients' doorbells and a timer for the next event.
  */
 #ifndef GPUSCHED_SIM_FUSE_H
 #define GPUSCHED_SIM_FUSE_H

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fuse_calls.c - ioctls on the simulated files, which take the time that RM takes
+ * fuse_calls.c - makes ioctls on the simulated files take the time that RM takes
  *
  * A call that needs a GPU's lock waits for earlier calls. It takes effect part of the way through
- * its own time, and is answered at the end. Meanwhile the request is kept, and other requests go
- * on.
+ * its duration, and is answered at the end. Meanwhile the server handles other requests.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -106,7 +105,7 @@ static int attach(struct sim_server *s, struct handle *h, const struct sim_calle
 	CLEANUP_FD int bell = -1;
 	struct epoll_event ev = { .events = EPOLLIN | EPOLLET, .data.fd = -1 };
 	unsigned int parts = s->config->rm.mig ? s->config->rm.mig : p->gr_engines;
-	unsigned int n = p->copy_engines / parts; /* as many as one GPU instance has */
+	unsigned int n = p->copy_engines / parts; /* copy engines of one GPU instance */
 	int *grown, r;
 
 	if (a->version != SIM_RING_VERSION)
@@ -120,8 +119,8 @@ static int attach(struct sim_server *s, struct handle *h, const struct sim_calle
 	if (memfd < 0 || bell < 0)
 		return -EBADF;
 	/*
-	 * edge-triggered and never read: a client that empties the doorbell first cannot make us
-	 * wait
+	 * edge-triggered and never read: a client that empties the doorbell first cannot block us
+	 * in read()
 	 */
 	if (epoll_ctl(s->epoll, EPOLL_CTL_ADD, bell, &ev) < 0)
 		return -errno;
@@ -209,7 +208,7 @@ void sim_calls_free(struct sim_server *s)
 	}
 }
 
-/* A hung call ends only when its caller is killed, which FUSE reports. */
+/* A hung call ends only when its caller is killed; then FUSE calls this function. */
 static void interrupted(fuse_req_t req, void *user)
 {
 	struct call *k = user;
@@ -235,13 +234,13 @@ static void set_times(struct sim_server *s, struct call *k)
 		if (!mem_read(&k->caller, os->params, &on, 1) && !on)
 			cost.call = SIM_CALL_ENABLE;
 	}
-	/* only a borrower's call hangs: the owner must be able to start */
+	/* only a borrower's call hangs, so that the owner's program can start */
 	if (cost.hang && (cost.any || k->caller.tgid != sim_file_opener(k->h->file))) {
 		k->hang = true;
 		k->effect_ns = k->reply_ns = UINT64_MAX;
 		return;
 	}
-	/* no wait: the way through FUSE already takes longer than RM would */
+	/* no delay: FUSE itself already takes longer than RM would */
 	if (cost.call == SIM_CALL_OTHER) {
 		k->effect_ns = k->reply_ns = now;
 		return;

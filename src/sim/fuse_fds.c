@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fuse_fds.c - descriptors that a caller names: its memfds and its doorbell
+ * fuse_fds.c - copies descriptors that a caller names: its memfds and its doorbell
  *
- * A descriptor must be copied before its file can be checked. The copy may turn out to be a file of
- * ours, or of another file system in user space. Then another thread closes it: for that the kernel
- * first asks the file system, which is us, or a server that may never answer.
+ * A descriptor must be copied before its file can be checked. The copy may refer to one of our own
+ * files, or to a file of another FUSE file system. Another thread closes such a copy. The close
+ * asks the file's server first, which is this thread or may never answer.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -33,8 +33,8 @@ static void *close_it(void *arg)
 }
 
 /*
- * Closes a file in another thread. If there can be none, the file stays open: a leak is better than
- * a simulator that hangs.
+ * Closes a file in another thread. If no thread can be started, the file stays open: a leak is
+ * better than a simulator that hangs.
  */
 static void close_elsewhere(int fd)
 {
@@ -66,7 +66,7 @@ static bool is_eventfd(int fd)
 
 static bool is_memfd(int fd)
 {
-	return fcntl(fd, F_GET_SEALS) >= 0; /* this does not ask the file's file system */
+	return fcntl(fd, F_GET_SEALS) >= 0; /* this does not call the file system of the file */
 }
 
 /* Copies the caller's descriptor @number if @is_wanted holds for it. */

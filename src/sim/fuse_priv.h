@@ -20,22 +20,22 @@ struct sim_server {
 	struct sim_rings *rings;
 	struct fuse_session *session;
 	int epoll, timer;
-	uint64_t armed;     /* model time to which the timer is set; UINT64_MAX: it is off */
+	uint64_t armed;     /* model time for which the timer is set; UINT64_MAX: it is off */
 	struct call *calls; /* calls under way, sorted by due time */
 	uint64_t gpu_free[SIM_MAX_GPUS];
 	bool stop;
 };
 
-/* fi->fh points to this. */
+/* An open file of the simulated file system; fi->fh points to it. */
 struct handle {
-	struct sim_file *file; /* NULL: this is the file state.json */
-	int *doorbells;        /* doorbells of the file's rings */
+	struct sim_file *file; /* NULL: the open file is state.json */
+	int *doorbells;        /* eventfds of the rings on this file */
 	unsigned int ndoorbells;
 	char *text;
 	size_t size;
 };
 
-/* in fuse_calls.c: starts an ioctl, which is answered when its RM time is over */
+/* in fuse_calls.c: starts an ioctl; its answer follows when its RM time is over */
 void sim_call_start(struct sim_server *s, fuse_req_t req, struct handle *h, unsigned int cmd,
 		    const void *in, size_t in_size, size_t out_size);
 void sim_calls_run(struct sim_server *s, uint64_t now);
@@ -43,10 +43,12 @@ uint64_t sim_calls_next(const struct sim_server *s);
 void sim_calls_free(struct sim_server *s);
 void sim_caller_fill(struct sim_caller *c, fuse_req_t req, bool need_tgid);
 
-/* In fuse_fds.c: copy the caller's descriptors. -EBUSY, -ENOTSUP: not such a file; -errno. */
+/*
+ * In fuse_fds.c: copy a descriptor of the caller. -ENOTSUP: another kind of file; -EBUSY; -errno.
+ */
 int sim_caller_memfd(const struct sim_caller *c, int number);
 int sim_caller_eventfd(const struct sim_caller *c, int number);
-/* Implements @map of struct sim_caller. */
+/* Implements map() of struct sim_caller. */
 int sim_caller_map(const struct sim_caller *c, int number, size_t size, void **ret);
 
 #endif /* GPUSCHED_SIM_FUSE_PRIV_H */

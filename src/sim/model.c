@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The GPU model: objects, settings and time. Turns are in model_engine.c, their order in
- * model_round.c, the progress of work in model_work.c.
+ * model.c - keeps the GPU model's objects, settings and time
+ *
+ * Turns are in model_engine.c, their order in model_round.c, the progress of work in model_work.c.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -180,7 +181,7 @@ int sim_channel_new(struct sim_tsg *t, uint32_t context_id, struct sim_channel *
 	return 0;
 }
 
-/* Notes a change of what @t may do: the next advance looks at its engine again. */
+/* Call this after a change of what @t may do: the next advance looks at its engine again. */
 static void touch(struct sim_tsg *t)
 {
 	sim_tsg_update_ready(t);

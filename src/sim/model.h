@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * model.h - a model of how an NVIDIA GPU shares itself between TSGs
+ * model.h - models how an NVIDIA GPU shares itself between TSGs
  *
- * No I/O, no clock of its own, no threads: the caller moves time. Two drivers exist: scenarios
- * (virtual time) and the simulated RM (real time, possibly dilated). Same calls and same seed give
- * the same result to the nanosecond.
+ * The model has no I/O, no clock and no threads: the caller moves time. It has two callers:
+ * scenarios (virtual time) and the simulated RM (real time, possibly dilated). Same calls and same
+ * seed give the same result to the nanosecond.
  *
- * The model: every GPU has engines (GR0, copy engines), each with a runlist. A runlist gives its
- * TSGs turns in rounds. A TSG's interleave level says how often it appears in a round. A turn ends
- * when its timeslice is over and another TSG is ready. It also ends when all channels of the TSG
- * are drained, or the TSG is preempted or disabled. The cost of a switch depends on the preemption
- * mode of the TSG that leaves. WFI waits for the running work to finish, CTA for the running thread
+ * Every GPU has engines (GR0, copy engines), each with a runlist. A runlist gives its TSGs turns in
+ * rounds. A TSG's interleave level says how often it appears in a round. A turn ends when its
+ * timeslice is over and another TSG is ready. It also ends when all channels of the TSG are
+ * drained, or the TSG is preempted or disabled. The cost of a switch depends on the preemption mode
+ * of the TSG that leaves. WFI waits for the running work to finish, CTA for the running thread
  * blocks, CILP saves state at once. Work is a fixed amount in thread blocks.
  */
 #ifndef GPUSCHED_SIM_MODEL_H
@@ -28,7 +28,7 @@ struct sim_channel;
 enum sim_call {
 	SIM_CALL_ALLOC,
 	SIM_CALL_FREE,
-	SIM_CALL_OTHER, /* answered by CPU-RM alone */
+	SIM_CALL_OTHER, /* answered on the CPU, without the GPU's firmware */
 	SIM_CALL_SET_TIMESLICE,
 	SIM_CALL_PREEMPT,
 	SIM_CALL_SET_INTERLEAVE,
@@ -41,8 +41,8 @@ enum sim_call {
 };
 
 /*
- * All times are in ns. sim_params_load() (params.h) reads them from a file; h200.conf is the
- * reference.
+ * Parameters of the model. All times in this interface are in ns unless the name says otherwise.
+ * sim_params_load() (params.h) reads parameters from a file; h200.conf is the reference.
  */
 struct sim_params;
 
@@ -61,15 +61,15 @@ struct sim_work {
 	enum {
 		SIM_WORK_KERNEL, /* blocks of block_ns each, as many at once as the GPU holds */
 		SIM_WORK_COPY,   /* bytes on a copy engine, or on GR */
-		SIM_WORK_HOLD,   /* a kernel that waits until released(arg) or for limit_ns of GPU
-				    time */
-		SIM_WORK_MARK,   /* takes no time: an event or a semaphore release */
+		/* a kernel that runs until released(arg), or for limit_ns of GPU time */
+		SIM_WORK_HOLD,
+		SIM_WORK_MARK, /* takes no time: an event or a semaphore release */
 	} kind;
 	uint64_t blocks;
 	uint64_t block_ns;
 	uint64_t bytes;
 	uint64_t limit_ns;
-	bool (*released)(void *arg); /* HOLD: asked whenever the model looks at this work */
+	bool (*released)(void *arg); /* HOLD: called whenever the model looks at this work */
 	void *arg;
 	uint64_t cookie; /* passed to on_done */
 };
@@ -79,7 +79,7 @@ struct sim_switch {
 	uint64_t ns;
 	unsigned int gpu, engine;
 	bool start; /* true: START, false: END */
-	/* END: the TSG has more work, or it has none. If both are false, it was suspended. */
+	/* END: @cut: the TSG has more work; @drained: it has none. Both false: it was suspended. */
 	bool cut, drained;
 	uint32_t context_id;
 	uint32_t seqno;
@@ -88,11 +88,11 @@ struct sim_switch {
 
 struct sim_model_ops {
 	/*
-	 * Called from sim_model_advance(). These functions may submit work, change settings and
-	 * make objects, but free none. If a TSG is freed in its turn, sim_tsg_free() also calls
-	 * on_switch with its END. In that call on_switch must leave the model alone.
+	 * The model calls these from sim_model_advance(). They may submit work, change settings and
+	 * make objects, but must not free any. sim_tsg_free() also calls on_switch, with the END of
+	 * a TSG that has the turn. In that call on_switch must not use the model.
 	 */
-	/* the work is complete at model time @ns */
+	/* work is complete at model time @ns */
 	void (*on_done)(void *user, struct sim_channel *ch, uint64_t cookie, uint64_t ns);
 	/* may be NULL */
 	void (*on_switch)(void *user, const struct sim_switch *sw);
@@ -109,17 +109,17 @@ void sim_model_free(struct sim_model *m);
 
 uint64_t sim_model_now(const struct sim_model *m);
 /*
- * Time of the next event; UINT64_MAX: there is none. Right after a change it is `now`: changes take
- * effect in the next sim_model_advance(), which may also go to `now`. While a HOLD runs, the next
- * event is at most one polling period (see the parameters) away.
+ * Time of the next event; UINT64_MAX: none. Right after a change it is the present time, since
+ * changes take effect in the next sim_model_advance(). That call may advance to the present time.
+ * While a HOLD runs, the next event is at most one hold_poll_ns (params.h) away.
  */
 uint64_t sim_model_next(const struct sim_model *m);
 /* Moves time to @ns (never back) and handles everything that happens until then, in order. */
 void sim_model_advance(struct sim_model *m, uint64_t ns);
 
 /*
- * Makes a TSG: not scheduled, with the driver's default timeslice, interleave MEDIUM and the mode
- * of the params.
+ * Makes a TSG. It is not scheduled, and has the driver's default timeslice, interleave level MEDIUM
+ * and the preemption mode of the parameters.
  */
 int sim_tsg_new(struct sim_model *m, unsigned int gpu, unsigned int engine, void *user,
 		struct sim_tsg **ret);
@@ -127,9 +127,9 @@ void sim_tsg_free(struct sim_tsg *t); /* frees its channels too; their work is d
 int sim_channel_new(struct sim_tsg *t, uint32_t context_id, struct sim_channel **ret);
 void sim_channel_free(struct sim_channel *ch);
 /*
- * @ch belongs to client @client (not 0) of an MPS server; channels of all its clients are in one
- * TSG. Their kernels run side by side: priority 0 before 1, then in the order in which they came. A
- * client gets at most @sm_pct of the GPU's block places. -EINVAL: out of range.
+ * Assigns @ch to client @client (not 0) of an MPS server; all clients' channels are in one TSG.
+ * Their kernels run side by side: priority 0 before 1, then in order of arrival. A client gets at
+ * most @sm_pct of the GPU's block places. -EINVAL: out of range.
  */
 int sim_channel_share(struct sim_channel *ch, unsigned int client, unsigned int priority,
 		      unsigned int sm_pct);
@@ -137,9 +137,9 @@ void *sim_tsg_user(const struct sim_tsg *t);
 struct sim_tsg *sim_channel_tsg(const struct sim_channel *ch);
 
 /*
- * How long engine @engine had work in each of the last SIM_USAGE_SLOTS periods of SIM_USAGE_NS,
- * with the present one. @ret[i] is for period @ret_first + i. A TSG that is loaded and idle is no
- * work.
+ * How long engine @engine had work in each of the last SIM_USAGE_SLOTS periods of SIM_USAGE_NS. The
+ * last period is the present one. @ret[i] is for period @ret_first + i. A TSG that is loaded but
+ * idle does not count.
  */
 #define SIM_USAGE_SLOTS 72u
 #define SIM_USAGE_NS 138888888u
@@ -160,20 +160,20 @@ struct sim_tsg_state {
 	unsigned int channels, disabled_channels;
 	bool scheduled, running;
 	uint64_t gpu_time_ns; /* sum of its turns, including the present one */
-	/* Sum of START to END in the log, including time when it was loaded and idle. */
+	/* Time from START to END in the log, including time when the TSG was loaded but idle. */
 	uint64_t held_ns;
 	uint64_t contended_ns; /* part of held_ns in which another TSG of its runlist was ready */
 	/*
-	 * The part of contended_ns in turns that were cut off, or while a TSG waited that had been
-	 * cut off.
+	 * The part of contended_ns that the log can show: in turns that were cut off, or while a
+	 * TSG that had been cut off waited.
 	 */
 	uint64_t contended_told_ns;
-	/* Time in which it had work, was enabled and scheduled, and did not have the turn. */
+	/* Time in which the TSG could run and had work, but did not have the turn. */
 	uint64_t wait_time_ns;
 	uint64_t waits;       /* waits that have ended with a turn */
-	uint64_t cuts;        /* turns that ended while it had more work and could run */
-	uint64_t cut_waits;   /* waits that began with such an end */
-	uint64_t cut_wait_ns; /* sum of these waits */
+	uint64_t cuts;        /* turns that were cut off: the TSG had more work and could run */
+	uint64_t cut_waits;   /* waits that began when a turn was cut off */
+	uint64_t cut_wait_ns; /* sum of the cut_waits */
 	uint64_t work_done;   /* pieces of work completed */
 	uint64_t queued;      /* pieces of work waiting or running */
 	uint64_t switches_in;
@@ -184,12 +184,12 @@ void sim_tsg_state(const struct sim_tsg *t, struct sim_tsg_state *ret);
 /* Queues work. 0, or -ENOSPC: the channel's queue (params) is full. */
 int sim_channel_submit(struct sim_channel *ch, const struct sim_work *w);
 
-/* The duration of this RM call: drawn from the range that the params have for it. */
+/* The duration of one such call, drawn at random from the parameters' range for it. */
 uint64_t sim_call_time(struct sim_model *m, enum sim_call call);
 
 /*
- * The host's part of a launch: time from the call until the GPU sees it, and from completion until
- * the program sees that.
+ * The host's part of a launch. Launch time: from the call until the GPU sees the work. Notice time:
+ * from completion until the program sees it.
  */
 uint64_t sim_launch_time(struct sim_model *m);
 uint64_t sim_notice_time(struct sim_model *m);

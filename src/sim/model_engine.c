@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Turns of one engine: a state machine that is run whenever its time has come or a setting changed.
+ * model_engine.c - runs the turns of one engine, as a state machine
+ *
+ * sim_engine_run() moves it on whenever its time has come or a setting has changed.
  *
  *   IDLE -> SWITCH -> START -> RUN -> [DRAIN ->] SAVE -> SWITCH ...
- *                               |-> (nothing left, nobody else ready) -> IDLE
+ *                               |-> (nothing left, no other TSG is ready) -> IDLE
  *
- * The log has START at the edge SWITCH -> START, and END at SAVE -> SWITCH. A TSG that has drained
- * stays loaded while nobody else is ready. Its END comes when another TSG is to be loaded. If it
- * gets work again before that, there is no END: alone, a TSG leaves no log. Slices are counted from
- * START. If another TSG becomes ready late, the turn ends at the next whole multiple of the
- * timeslice.
+ * The log gets START on the edge SWITCH -> START, and END on SAVE -> SWITCH. A drained TSG stays
+ * loaded until another TSG is ready; only then comes its END. If it gets work before that, there is
+ * no END: a TSG that is alone leaves no log. Slices are counted from START. If another TSG becomes
+ * ready late, the turn ends at the next whole multiple of the timeslice.
  */
 #include "sim/model_priv.h"
 
@@ -19,8 +20,8 @@ static bool is_copy(const struct sim_engine_state *e)
 }
 
 /*
- * The context id that stands for the TSG in the log: that of its first enabled channel with work,
- * else of its first.
+ * The context id by which the log names the TSG: that of its first enabled channel with work. If
+ * there is none, that of its first channel.
  */
 static uint32_t context_of(const struct sim_tsg *t)
 {
@@ -49,7 +50,9 @@ static void log_switch(struct sim_engine_state *e, struct sim_tsg *t, bool start
 		m->ops.on_switch(m->ops.user, &sw);
 }
 
-/* Counts the loaded TSG's contended time, as the log shows it: time while another TSG is ready. */
+/*
+ * Adds up the contended time of the loaded TSG, as the log shows it: time while another is ready.
+ */
 void sim_engine_contended(struct sim_engine_state *e)
 {
 	uint64_t ns = e->m->now - e->counted;
@@ -78,7 +81,7 @@ void sim_tsg_uncut(struct sim_tsg *t)
 	t->contended_cut = 0;
 }
 
-/* For the log, @t's context is loaded from now on; NULL: none is. */
+/* From now on the log shows @t as loaded; NULL: no TSG. */
 static void log_loaded(struct sim_engine_state *e, struct sim_tsg *t)
 {
 	struct sim_tsg *old = e->logged;
@@ -110,7 +113,9 @@ static void forget_periods(struct sim_engine_state *e, uint64_t period)
 	e->busy_period = period;
 }
 
-/* Adds the time in which the engine had work, since @from or the last call. */
+/*
+ * Adds the time in which the engine had work, from @from or the previous call, whichever is later.
+ */
 static void note_busy(struct sim_engine_state *e, uint64_t from)
 {
 	uint64_t to = e->idle_since < e->m->now ? e->idle_since : e->m->now;
@@ -158,7 +163,7 @@ void sim_engine_usage(struct sim_model *m, unsigned int gpu, unsigned int engine
 	}
 }
 
-/* How long a part of a switch takes at the present clocks; usually it takes @ns. */
+/* How long a part of a switch takes at the present GPU clocks; @ns is its usual time. */
 static uint64_t at_clocks(const struct sim_engine_state *e, uint64_t ns)
 {
 	const struct sim_params *p = &e->m->p;
@@ -210,7 +215,7 @@ static void begin_turn(struct sim_engine_state *e, struct sim_tsg *t, bool loade
 	log_loaded(e, t);
 }
 
-/* Begins a switch. The next TSG is chosen now: one that becomes ready later waits for a round. */
+/* Begins a switch and chooses the next TSG. A TSG that becomes ready after that waits a round. */
 static void begin_switch(struct sim_engine_state *e, uint64_t cost)
 {
 	if (!e->chosen)
@@ -248,8 +253,8 @@ static void end_saved(struct sim_engine_state *e)
 }
 
 /*
- * The TSG leaves without work under way. If another TSG is ready, its context is saved all the
- * same, and new work has to wait.
+ * The TSG leaves with no work running. If another TSG is ready, the context must still be saved,
+ * and new work waits.
  */
 static void begin_leave_idle(struct sim_engine_state *e)
 {
@@ -264,7 +269,7 @@ static void begin_leave_idle(struct sim_engine_state *e)
 	e->phase_end = e->m->now + (is_copy(e) ? 0 : at_clocks(e, e->m->p.save_idle_ns));
 }
 
-/* The running TSG has to leave: its mode at this moment decides how. */
+/* The running TSG has to leave. Its preemption mode at this moment decides how. */
 static void begin_leave(struct sim_engine_state *e)
 {
 	struct sim_tsg *t = e->cur;
@@ -351,7 +356,7 @@ static void earliest(uint64_t *next, uint64_t ns)
 		*next = ns;
 }
 
-/* Handles a TSG of which nothing can run: all work is done, or the rest is disabled. */
+/* Handles a TSG that has nothing to run: its work is done, or the rest is on disabled channels. */
 static bool run_nothing(struct sim_engine_state *e)
 {
 	struct sim_tsg *t = e->cur;
@@ -373,9 +378,9 @@ static bool run_nothing(struct sim_engine_state *e)
 }
 
 /*
- * If another TSG waits and all work queued here has begun, the turn takes no more launches: the
- * GPU's front end fetches for the next TSG already. Running work runs to its end, or to the end of
- * the slice.
+ * If another TSG waits and all work queued here has begun, closes the turn to new launches. The
+ * GPU's front end already fetches for the next TSG. Running work goes on to its end, or to the end
+ * of the slice.
  */
 static void update_closed(struct sim_engine_state *e)
 {
@@ -383,7 +388,7 @@ static void update_closed(struct sim_engine_state *e)
 		e->closed |= !sim_work_backlog(e->cur);
 	} else if (e->closed) {
 		e->closed = false;
-		sim_work_sync(e->cur); /* begins work that was left out */
+		sim_work_sync(e->cur); /* begins the work that came while the turn was closed */
 	}
 }
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The round: the order in which a runlist's TSGs get their turns.
+ * model_round.c - orders the turns of a runlist's TSGs, in rounds
  *
- * A plain round is the order of creation. With interleave levels, all MEDIUM entries come before
- * each LOW entry, and all HIGH entries come before each of both. So with L low and M medium TSGs, a
- * medium one appears L times and a high one (M + 1) * L times. An empty level counts as if it had
- * one entry that is never ready.
+ * A plain round is in order of creation. With interleave levels, all MEDIUM entries come before
+ * each LOW entry, and all HIGH entries come before each MEDIUM and each LOW entry. So with L low
+ * and M medium TSGs, a medium one appears L times and a high one (M + 1) * L times. An empty level
+ * counts as if it had one entry that is never ready.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -95,9 +95,9 @@ static bool any_ready(const struct sim_engine_state *e, int level)
 }
 
 /*
- * Three indices are the place in the round. pos[HIGH] counts within the present run of high
- * entries. After such a run comes the medium entry pos[MEDIUM], or, once all medium ones have come,
- * the low entry pos[LOW].
+ * Goes one step on in the round. Three indices are the place in it. pos[HIGH] counts within the
+ * present run of high entries. After this run comes medium entry pos[MEDIUM]. When all medium
+ * entries have come, low entry pos[LOW] follows instead.
  */
 static struct sim_tsg *step(struct sim_engine_state *e, const bool ready[SIM_LEVELS])
 {
@@ -137,7 +137,7 @@ static struct sim_tsg *next_interleaved(struct sim_engine_state *e)
 	return t;
 }
 
-/* The TSG that has the next turn; NULL: none is ready. Moves on to the next place in the round. */
+/* Chooses the TSG of the next turn, and moves on in the round. NULL: no TSG is ready. */
 struct sim_tsg *sim_round_next(struct sim_engine_state *e)
 {
 	struct sim_tsg *t;

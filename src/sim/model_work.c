@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Work of one TSG: channels side by side, each in order, in waves of thread blocks.
+ * model_work.c - computes the progress of one TSG's work, in waves of thread blocks
  *
- * Blocks of a wave start and end together. The heads of the TSG's channels share the GPU's block
- * places. The channel that has had none for the longest time comes first, and leaves places that it
- * does not need to the next one. Among an MPS server's clients, priority decides, then the order in
- * which their work came. Their waves are assumed to end block by block: other clients get a wave's
- * places some time before its end.
+ * Channels run side by side, and each runs its work in order. Blocks of a wave start and end
+ * together. The heads of the TSG's channels share the GPU's block places. The channel that has had
+ * none for the longest time comes first, and leaves the places that it does not need to the next
+ * one. Among an MPS server's clients, priority decides, then the order in which their work came.
+ * The model assumes that their waves end block by block: other clients get a wave's places some
+ * time before its end.
  */
 #include <errno.h>
 #include <stdlib.h>
 
 #include "sim/model_priv.h"
 
-/* once this many bytes of a copy have begun, they are copied to their end */
+/* size of one step of a copy: once begun, a step runs to its end */
 #define COPY_CHUNK 65536u
 
 static bool progressing(const struct sim_tsg *t)
@@ -66,8 +67,8 @@ static void begin(struct sim_item *it, const struct sim_params *p)
 }
 
 /*
- * True if the channel takes free places at once, even while a part of its kernel runs: it comes
- * before other clients.
+ * True if the channel takes free places at once, even while a part of its kernel runs: it has a
+ * higher priority than a client with work.
  */
 static bool comes_first(const struct sim_channel *ch)
 {
@@ -96,7 +97,7 @@ static bool wanted_by_others(const struct sim_channel *ch)
 	return false;
 }
 
-/* How long before its end a wave gives places to other clients. */
+/* How long before its end a wave hands its places to other clients. */
 static uint64_t slack_of(const struct sim_channel *ch)
 {
 	const struct sim_item *it = sim_head(ch);
@@ -115,7 +116,7 @@ static bool comes_before(const struct sim_channel *a, const struct sim_channel *
 }
 
 /*
- * The channel to serve next, among those that have blocks to start and were not asked in this
+ * The channel to serve next, among those that have blocks to start and were not served in this
  * round.
  */
 static struct sim_channel *next_to_serve(const struct sim_tsg *t)
@@ -128,7 +129,7 @@ static struct sim_channel *next_to_serve(const struct sim_tsg *t)
 	return next;
 }
 
-/* Places that other channels may not have: a wave keeps its own until it is near its end. */
+/* Places that other channels cannot have. A wave keeps its places until it is near its end. */
 static uint64_t taken_by(const struct sim_channel *ch)
 {
 	const struct sim_item *it = sim_head(ch);
@@ -199,7 +200,7 @@ static void assign(struct sim_tsg *t)
 	}
 }
 
-/* The only active channel; NULL: there are none, or several. */
+/* The only active channel; NULL: no channel is active, or several are. */
 static struct sim_channel *single(const struct sim_tsg *t)
 {
 	struct sim_channel *one = NULL;
@@ -221,7 +222,7 @@ static uint64_t width_of(const struct sim_channel *ch)
 	return ch->most ? ch->most : ch->tsg->eng->m->p.blocks_at_once;
 }
 
-/* Waves that the work still has to start, if it is alone on the GPU. */
+/* Number of waves that the work has yet to start, if it is alone on the GPU. */
 static uint64_t waves(const struct sim_channel *ch)
 {
 	const struct sim_item *it = sim_head(ch);
@@ -277,8 +278,8 @@ static void elapse(struct sim_tsg *t, uint64_t ns)
 }
 
 /*
- * Skips whole waves of work that is alone on the GPU. So the cost does not depend on the length of
- * blocks.
+ * Skips whole waves of work that is alone on the GPU, so that short blocks do not slow the model
+ * down.
  */
 static uint64_t skip_waves(struct sim_tsg *t, uint64_t ns)
 {
@@ -320,7 +321,7 @@ void sim_work_sync(struct sim_tsg *t)
 	}
 }
 
-/* Adds, with a cap: work that would end after the end of time never ends. */
+/* Adds with saturation: an end after SIM_NEVER never comes. */
 static uint64_t after(uint64_t a, uint64_t b)
 {
 	return a < SIM_NEVER - b ? a + b : SIM_NEVER;
@@ -367,8 +368,8 @@ static void channel_marks(struct sim_channel *ch)
 }
 
 /*
- * Completes marks. They take no time and no turn: the host's front end handles them without the
- * engine.
+ * Completes marks at the heads of channels. The host's front end handles them without the engine,
+ * so they need no time and no turn.
  */
 void sim_work_marks(struct sim_tsg *t)
 {
@@ -376,7 +377,7 @@ void sim_work_marks(struct sim_tsg *t)
 		channel_marks(ch);
 }
 
-/* Completes work. Its progress must be in sync with the model's time. */
+/* Completes work that is done. Call sim_work_sync() first. */
 void sim_work_complete(struct sim_tsg *t)
 {
 	for (struct sim_channel *ch = t->channels; ch; ch = ch->next) {
@@ -411,8 +412,8 @@ bool sim_work_settled(const struct sim_tsg *t)
 }
 
 /*
- * True if work has not begun. Marks do not count: on the GPU, an event after the last kernel
- * changes nothing.
+ * True if some work has not begun. Marks do not count: on the GPU, an event after the last kernel
+ * does not keep the turn open.
  */
 bool sim_work_backlog(const struct sim_tsg *t)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Parameters of the GPU model. One table of keys gives defaults, parser and error messages.
+ * params.c - reads parameters of the GPU model; one table gives keys, defaults and error messages
  */
 #include <errno.h>
 #include <ini.h>
@@ -27,7 +27,7 @@ struct key {
 #define FIELD(member) offsetof(struct sim_params, member), sizeof(((struct sim_params *)0)->member)
 #define US 1e7 /* longest time that a parameter may have, us */
 
-/* Defaults are the H200; docs/model.md says how each was found. */
+/* Defaults are those of the H200; docs/model.md says how each was found. */
 static const struct key keys[] = {
 	{ "gpu", "name", TEXT, FIELD(name), 0, 0, "h200" },
 	{ "gpu", "product", TEXT, FIELD(pci_name), 0, 0, "NVIDIA H200" },

@@ -2,8 +2,8 @@
 /*
  * progress.h - shows the progress of a long run on stderr
  *
- * It prints nothing in the first 2 s. After that, a terminal has one line that changes, and another
- * file gets a line every 10 s.
+ * Prints nothing in the first 2 s. After that, a terminal gets one line that is updated in place,
+ * and any other output gets a new line every 10 s.
  */
 #ifndef GPUSCHED_SIM_PROGRESS_H
 #define GPUSCHED_SIM_PROGRESS_H
@@ -18,7 +18,7 @@ struct sim_progress {
 };
 
 void sim_progress_begin(struct sim_progress *p, const char *name);
-/* Reports that @done_ns of @all_ns are simulated. Cheap enough for every thousand events. */
+/* Reports that @done_ns of @all_ns are simulated. Cheap enough to call every thousand events. */
 void sim_progress_tell(void *progress, uint64_t done_ns, uint64_t all_ns);
 /* Removes the terminal's line. */
 void sim_progress_end(struct sim_progress *p);

@@ -44,7 +44,7 @@ static void set_metric(json_t *o, const char *key, const struct sim_result *r,
 			    metric_of(r, p, metric, &v) == 0 ? json_real(rounded(v)) : json_null());
 }
 
-/* A TSG on the GPU: the model's own record of it, and the account's figures from the log. */
+/* A TSG's figures from the model's own record, which is the truth. */
 static json_t *model_json(const struct sim_tsg_state *s)
 {
 	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "held_ns",

@@ -15,17 +15,18 @@
 #include "sim/rm.h"
 
 #define MAX_OUTSTANDING 65536u
-#define MAX_LATE_NS (1 * NS_PER_MS) /* a client may date its call back at most by this */
+#define MAX_LATE_NS (1 * NS_PER_MS) /* a client may date its call back by at most this */
 #define MAX_BLOCK_NS (3600ull * NS_PER_S)
 #define MAX_BLOCKS (1ull << 40)
 #define NO_FLAG UINT32_MAX
-#define MAX_RINGS_OF_FILE 512 /* an MPS server's clients work on its file */
+/* one file can have many rings: all clients of an MPS server use the server's file */
+#define MAX_RINGS_OF_FILE 512
 
 struct item {
 	struct ring *ring;
 	struct sim_channel *channel;
 	uint32_t slot, stamp, flag_at;
-	uint64_t set_at; /* when its word was seen set; 0: not yet */
+	uint64_t set_at; /* HOLD: when its flag was seen set; 0: not yet */
 	bool done;
 	uint64_t done_ns, visible_ns;
 	struct item *next, *prev;
@@ -36,7 +37,7 @@ struct ring {
 	struct sim_file *file;
 	struct sim_ring *shared;
 	bool mapped;
-	uint32_t tail;      /* our own copy: the client may corrupt the shared one */
+	uint32_t tail;      /* our copy of the shared tail, which the client may corrupt */
 	struct item *items; /* oldest first */
 	struct item *last;
 	unsigned int n;
@@ -49,13 +50,13 @@ struct sim_rings {
 	struct sim_model *model;
 	struct sim_clock clock;
 	struct ring *rings;
-	/* work that was freed, but that the model may still use in this call */
+	/* freed items that the model may still use during this call */
 	struct item *graves;
-	uint64_t now; /* time by the clock; the model's time may be behind it */
+	uint64_t now; /* clock time of this step; the model's time may be behind it */
 	uint64_t next, bad;
 };
 
-/* Converts with a cap: beyond any timer's range, exact values do not matter. */
+/* Converts and limits: such distant times are beyond any timer, so exact values do not matter. */
 static uint64_t to_ns(double ns)
 {
 	return ns < 0x1p62 ? (uint64_t)ns : 1ull << 62;
@@ -152,9 +153,9 @@ static void empty_graves(struct sim_rings *rs)
 }
 
 /*
- * True if a HOLD is released. The word is read at once, but the model's time may be behind. Then
- * the word counts once the model reaches the time at which it was seen: by then, work launched
- * earlier is due.
+ * True if a HOLD is released. The flag is read now, but the model's time may be behind the clock.
+ * So the release counts only once the model reaches the time at which the flag was seen. By then,
+ * all work that was launched earlier is due.
  */
 static bool released(void *arg)
 {
@@ -304,8 +305,9 @@ static bool decode(struct ring *r, const struct sim_ring_entry *e, struct sim_wo
 }
 
 /*
- * When the GPU sees the entry, by the client's own clock, within limits. After a while without work
- * the model's time is behind; even so an entry is not due before the client's call.
+ * When the GPU sees the entry: the client's own time of the call, within limits, plus the launch
+ * time. After a while without work the model's time is behind; an entry is still not due before the
+ * call.
  */
 static uint64_t entry_due(struct ring *r, const struct sim_ring_entry *e)
 {
@@ -314,7 +316,7 @@ static uint64_t entry_due(struct ring *r, const struct sim_ring_entry *e)
 	uint64_t at = to_sim(&rs->clock, e->submitted_ns);
 
 	if (at > now && at > sim_clock_now(&rs->clock))
-		at = 0; /* invalid: a call cannot be later than now */
+		at = 0; /* invalid, since a call cannot be later than now */
 	if (now > at + MAX_LATE_NS)
 		at = now - MAX_LATE_NS;
 	return at + sim_launch_time(rs->model);
@@ -345,15 +347,15 @@ static int submit(struct ring *r, const struct sim_ring_entry *e)
 }
 
 /*
- * Takes entries that are due. Returns when the next one is due; UINT64_MAX: there is none, or none
- * before a completion.
+ * Takes entries that are due from the ring. Returns when the next entry is due. UINT64_MAX: the
+ * ring is empty, or the next entry must wait for a completion.
  */
 static uint64_t take_entries(struct ring *r, uint64_t now)
 {
 	uint32_t head = __atomic_load_n(&r->shared->head, __ATOMIC_ACQUIRE);
 	uint64_t due = UINT64_MAX;
 
-	if (head - r->tail > SIM_RING_ENTRIES) { /* invalid: begin anew from the client's value */
+	if (head - r->tail > SIM_RING_ENTRIES) { /* invalid: start over at the client's value */
 		r->rs->bad++;
 		r->tail = head;
 	}
@@ -403,7 +405,7 @@ static void publish(struct ring *r, struct item *it)
 	r->wake = true;
 }
 
-/* Publishes completions, the oldest first, since a slot's counter goes up in order. */
+/* Publishes completions in the order of submission, since a slot's counter counts in that order. */
 static uint64_t publish_due(struct ring *r, uint64_t now)
 {
 	bool waits[SIM_RING_SLOTS] = { false };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * rm.c - open files and escapes of the simulated RM
+ * rm.c - handles open files and escapes (ioctls) of the simulated RM
  */
 #include <errno.h>
 #include <stdio.h>
@@ -23,7 +23,7 @@ static const struct {
 	{ 570, "570.211.01" },
 	{ 580, "580.159.04" },
 	{ 595, "595.45.04" },
-	/* one that gpusched does not know; its calls are those of 595 */
+	/* a branch that gpusched does not know; its calls are those of 595 */
 	{ 999, "999.99.99" },
 };
 
@@ -45,7 +45,7 @@ unsigned int sim_rm_bus(unsigned int gpu)
 	return 0x19 + 0x11 * gpu % 0xe0;
 }
 
-/* A UUID that is constant for each ordinal, in the form of version 4. */
+/* A UUID that is constant for each GPU number, in the form of version 4. */
 void sim_rm_uuid(unsigned int gpu, uint8_t ret[16])
 {
 	uint64_t x = 0x9e3779b97f4a7c15ull * (gpu + 1);
@@ -174,7 +174,7 @@ static int esc_card_info(struct sim_rm *rm, void *data, size_t size)
 	return 0;
 }
 
-/* '2' asks for the version, '1' accepts others, 0 wants exactly this version */
+/* cmd '2': only asks for the version. '1': accepts any version. 0: accepts exactly this version. */
 static int esc_version(struct sim_rm *rm, void *data, size_t size)
 {
 	struct sim_version *v = data;
@@ -189,7 +189,7 @@ static int esc_version(struct sim_rm *rm, void *data, size_t size)
 	return v->reply ? 0 : -EINVAL;
 }
 
-/* Frees the TSGs that were made with this address space, as RM does. */
+/* Frees the TSGs that were made with this address space; the real RM does so too. */
 static void free_dependants(struct sim_rm *rm, struct sim_object *vaspace)
 {
 	struct sim_object *o = vaspace->parent ? vaspace->parent->first : NULL, *next;
@@ -217,9 +217,7 @@ static uint32_t do_free(struct sim_rm *rm, struct sim_file *f, const struct sim_
 	return SIM_NV_OK;
 }
 
-/*
- * True for objects that have no state but their place in the tree, and for TSGs; see docs/sim.md.
- */
+/* True for objects with no state except their place in the tree, and for TSGs; see docs/sim.md. */
 static bool can_dup(uint32_t cls)
 {
 	return cls == SIM_CLASS_MEM_LOCAL || cls == SIM_CLASS_MEM_SYSTEM ||
@@ -227,8 +225,8 @@ static bool can_dup(uint32_t cls)
 }
 
 /*
- * True within one process. A TSG may also be duplicated by another client of its user: an MPS
- * server lets its clients do that.
+ * True within one process. A client may also duplicate a TSG of another client of the same user, as
+ * an MPS server's clients do.
  */
 static bool may_dup(const struct sim_client *from, const struct sim_client *to,
 		    const struct sim_object *src, const struct sim_caller *c)
@@ -236,7 +234,7 @@ static bool may_dup(const struct sim_client *from, const struct sim_client *to,
 	return from->pid == c->tgid || (src->cls == SIM_CLASS_TSG && from->uid == to->uid);
 }
 
-/* Duplicates an object. RM's default share policy allows that within one process only. */
+/* Duplicates an object, if may_dup() allows it. */
 static uint32_t do_dup(struct sim_rm *rm, struct sim_file *f, struct sim_os_dup *os,
 		       const struct sim_caller *c)
 {
@@ -292,8 +290,8 @@ static int esc_alloc(struct sim_rm *rm, struct sim_file *f, void *data, size_t s
 }
 
 /*
- * Maps or unmaps memory. Only deviceless memory is simulated. To map other memory is accepted and
- * does nothing, since CUDA's start maps some.
+ * Maps or unmaps memory. Only deviceless memory is simulated. Maps of other memory succeed and do
+ * nothing, since CUDA makes some at its start.
  */
 static int esc_memory(struct sim_rm *rm, struct sim_file *f, unsigned int nr, void *data,
 		      size_t size, const struct sim_caller *c)
@@ -376,7 +374,7 @@ int sim_rm_ioctl(struct sim_rm *rm, struct sim_file *f, unsigned int cmd, void *
 {
 	f->calls++;
 	if (is_uvm(f))
-		return 0; /* UVM has its own protocol, of which our programs need only the start */
+		return 0; /* UVM has its own protocol; our programs need only that it starts */
 	if (_IOC_TYPE(cmd) != SIM_IOC_MAGIC)
 		return -EINVAL;
 	return escape(rm, f, _IOC_NR(cmd), data, size, c);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * rm.h - the simulated resource manager: clients, objects and controls over a GPU model
+ * rm.h - simulates the resource manager: clients, objects and controls over a GPU model
  *
- * No FUSE, no threads, no clock: fuse.c (real time) and the unit tests drive it. Like the real RM
- * it knows a caller only by its open file. It reaches the caller's memory through struct
+ * It has no FUSE, threads or clock: fuse.c (real time) and the unit tests call it. Like the real
+ * RM, it identifies a caller only by its open file. It reaches the caller's memory through struct
  * sim_caller, so that tests and fuzzers can supply any memory.
  */
 #ifndef GPUSCHED_SIM_RM_H
@@ -31,18 +31,19 @@ struct sim_caller {
 	int (*read)(const struct sim_caller *c, uint64_t address, void *to, size_t n);
 	int (*write)(const struct sim_caller *c, uint64_t address, const void *from, size_t n);
 	/*
-	 * True if the calling thread has that effective CAP_*. Asked for at every call, as RM does.
+	 * True if the calling thread has this effective CAP_*. Checked at every call, as in the
+	 * real RM.
 	 */
 	bool (*capable)(const struct sim_caller *c, int capability);
 	/*
-	 * Maps memory that the caller's descriptor @fd names; RM will munmap() it. 0, -ENOTSUP: not
-	 * such a descriptor, -errno. May be NULL.
+	 * Maps memory that the caller's descriptor @fd names; RM will munmap() it. May be NULL. 0;
+	 * -ENOTSUP: @fd is of another kind; -errno.
 	 */
 	int (*map)(const struct sim_caller *c, int fd, size_t size, void **ret);
 	void *user;
 };
 
-/* A control that fails or never returns, for tests. cmd 0 ends the list. */
+/* A control that tests make fail, or hang for ever. cmd 0 ends the list. */
 struct sim_refuse {
 	uint32_t cmd, status;
 	bool hang;
@@ -50,19 +51,19 @@ struct sim_refuse {
 
 struct sim_rm_config {
 	unsigned int gpus;   /* 1..SIM_MAX_GPUS */
-	unsigned int branch; /* 535, 550, 570, 580, 595; 999 */
+	unsigned int branch; /* one of 535, 550, 570, 580, 595, 999 */
 	const char *gpu_name;
 	/*
-	 * GPU instances of each GPU (0: MIG is off), and compute instances of each of these (0:
-	 * one). The model has a GR engine for each compute instance.
+	 * @mig: GPU instances of each GPU (0: MIG is off). @compute: compute instances of each GPU
+	 * instance (0: one). The model has a GR engine for each compute instance.
 	 */
 	unsigned int mig, compute;
-	unsigned int copy_engines; /* of each GPU, as in the model */
+	unsigned int copy_engines; /* copy engines of each GPU, as in the model */
 	unsigned int max_objects;  /* limit for one client; 0: the default */
 	struct sim_refuse refuse[SIM_MAX_REFUSE];
 };
 
-/* Makes the simulated RM. The user pointers of the model's TSGs are their struct sim_object. */
+/* Makes the simulated RM. The user pointer of each TSG in the model is its struct sim_object. */
 int sim_rm_new(const struct sim_rm_config *config, struct sim_model *model, struct sim_rm **ret);
 void sim_rm_free(struct sim_rm *rm);
 bool sim_rm_branch_known(unsigned int branch);
@@ -73,33 +74,35 @@ void sim_rm_release(struct sim_rm *rm, struct sim_file *f);
 pid_t sim_file_opener(const struct sim_file *f);
 
 /*
- * Makes one ioctl. @data is the argument structure, @size is encoded in the command; @data is
- * changed in place. 0 or -errno, as ioctl() would return it; RM's own status is in the structure.
+ * Makes one ioctl. @data is the argument structure, which is changed in place; @size comes from the
+ * command number. Returns 0 or -errno, as ioctl() would. RM's own status is in the structure.
  */
 int sim_rm_ioctl(struct sim_rm *rm, struct sim_file *f, unsigned int cmd, void *data, size_t size,
 		 const struct sim_caller *c);
 
-/* The cost of a call, determined before it is made. */
+/* The cost of a call, computed before the call is made. */
 struct sim_cost {
 	enum sim_call call;
 	int gpu;   /* the GPU that the call locks; -1: none */
-	bool hang; /* the call never returns, if its caller is a borrower */
-	/* the opener's call hangs too; set for calls that no program makes at its start */
+	bool hang; /* the call never returns if the caller is not the file's opener */
+	/*
+	 * the call hangs for the opener as well; only for calls that no program makes at its start
+	 */
 	bool any;
 };
 struct sim_cost sim_rm_cost(struct sim_rm *rm, struct sim_file *f, unsigned int cmd,
 			    const void *data, size_t size);
 
-/* The model's on_switch: makes the records of the context-switch log. */
+/* The model's on_switch: makes records of the context-switch log. */
 void sim_rm_switched(struct sim_rm *rm, const struct sim_switch *sw);
 /*
- * sim_rm_run() does what RM does by itself, until model time @now. sim_rm_next() says when that is
- * needed next.
+ * sim_rm_run() does RM's periodic work up to model time @now. sim_rm_next() says when it must be
+ * called next.
  */
 void sim_rm_run(struct sim_rm *rm, uint64_t now);
 uint64_t sim_rm_next(const struct sim_rm *rm);
 
-/* For the ring: the model's channel behind a handle, if @f made the client. */
+/* For the ring: the model's channel behind a handle; NULL unless @f made the client. */
 struct sim_channel *sim_rm_channel(struct sim_rm *rm, struct sim_file *f, uint32_t client,
 				   uint32_t handle);
 /* Sets a function to be called before a channel is freed, so that no pointer to it stays. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * rm_abi.h - the part of the RM ABI that the simulated RM speaks: numbers and layouts
+ * rm_abi.h - defines the part of the RM ABI that the simulated RM speaks: numbers and layouts
  *
- * Kept apart from src/rm on purpose: if the simulator shared a decoder with the program under test,
- * both would make the same mistakes. The numbers are those of NVIDIA's open kernel modules.
+ * It is separate from src/rm on purpose: if the simulator shared a decoder with the program under
+ * test, both would make the same mistakes. The numbers are those of NVIDIA's open kernel modules.
  */
 #ifndef GPUSCHED_SIM_RM_ABI_H
 #define GPUSCHED_SIM_RM_ABI_H
@@ -76,7 +76,7 @@ struct sim_os_free {
 	uint32_t client, parent, object, status;
 };
 
-/* NVOS21. NVOS64 has rights after params, and then size, flags and status. */
+/* NVOS21. NVOS64 is the same up to params; after it come rights, size, flags and status. */
 struct sim_os_alloc {
 	uint32_t client, parent, object, cls;
 	uint64_t params;
@@ -158,7 +158,7 @@ _Static_assert(sizeof(struct sim_version) == 72, "version check");
 #define SIM_MEMORY_ATTR2_AT 28u
 #define SIM_MEMORY_SIZE_AT 64u
 
-/* Controls: the name has the class, the table in rm_control.c the size. */
+/* Controls. The number contains the class; the parameters' size is in the table in rm_control.c. */
 enum sim_ctrl {
 	SIM_CTRL_GPU_ATTACHED_IDS = 0x201,
 	SIM_CTRL_GPU_ID_INFO_V2 = 0x205,
@@ -216,7 +216,7 @@ struct sim_ctrl_handle_info {
 	uint64_t result;
 };
 
-/* The parameters of an engine object under a channel. */
+/* Parameters of the control that names the engine of an object under a channel. */
 struct sim_ctrl_class_engine {
 	uint32_t object, class_engine, cls, engine;
 };
@@ -245,7 +245,8 @@ struct sim_ctrl_pid_info {
 	uint32_t n, pad;
 	struct sim_held {
 		uint32_t pid, index, result, pad;
-		uint64_t bytes[3], protected_bytes[3]; /* private, shared: owned, duplicated */
+		/* index 0: private, 1: shared and owned, 2: shared and duplicated */
+		uint64_t bytes[3], protected_bytes[3];
 		uint32_t compute_instance, gpu_instance;
 	} list[SIM_PID_INFO_MAX];
 };
@@ -291,7 +292,7 @@ struct sim_ctrl_log_get {
 };
 
 /*
- * The context-switch log: parameters of the allocation, then the contents of the two pieces of
+ * The context-switch log: parameters of its allocation, then the contents of its two pieces of
  * memory.
  */
 struct sim_log_params {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * rm_alloc.c - RM_ALLOC: which class may be below which, and which object the model gets
+ * rm_alloc.c - makes RM objects: which class may be below which, and what the model gets
  */
 #include <stdlib.h>
 #include <string.h>
@@ -85,7 +85,7 @@ static uint32_t alloc_channel(struct sim_rm *rm, struct sim_object *o, uint64_t 
 	memcpy(&engine, p + SIM_CHANNEL_ENGINE_AT, sizeof(engine));
 	info = sim_object_tsg(o->parent);
 	if (!info) {
-		/* a bare channel: RM puts it into a TSG of its own */
+		/* a bare channel: RM makes a TSG for it alone */
 		status = make_tsg(rm, o, engine ? engine : SIM_ENGINE_GR);
 		if (status)
 			return status;

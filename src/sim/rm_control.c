@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * rm_control.c - RM_CONTROL: which control exists in which branch, its exact size, who may call it
+ * rm_control.c - dispatches RM_CONTROL: each control's branches, exact size and required rights
  */
 #include <stdlib.h>
 #include <string.h>
@@ -164,7 +164,8 @@ static uint32_t control(struct sim_rm *rm, struct sim_file *f, const struct sim_
 }
 
 /*
- * Counts calls by command. Unknown commands share one count: a client must not make the table grow.
+ * Counts calls by command. Unknown commands share one count, so that a client cannot make the table
+ * grow.
  */
 static void count(struct sim_rm *rm, uint32_t cmd, uint32_t status)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * rm_control_gpu.c - controls of the root client and of the subdevice
+ * rm_control_gpu.c - handles controls of the root client and of the subdevice
  */
 #include <stdio.h>
 #include <string.h>
@@ -77,7 +77,7 @@ static uint32_t handle_info(struct sim_ctrl_args *a)
 	return SIM_NV_OK;
 }
 
-/* The driver's internal number of a class; some queries want it (docs/facts.md). */
+/* The driver's internal id of an object's class, which CHILD_HANDLE takes (docs/facts.md). */
 static uint32_t internal_class(const struct sim_object *o)
 {
 	switch (o->cls) {
@@ -92,7 +92,7 @@ static uint32_t internal_class(const struct sim_object *o)
 }
 
 /*
- * The caller's rights to an object of any client. Callers use it only to find out whether the
+ * Gives the caller's rights to an object of any client: always 0. Callers only ask whether the
  * object exists.
  */
 static uint32_t access_rights(struct sim_ctrl_args *a)
@@ -108,7 +108,7 @@ static uint32_t access_rights(struct sim_ctrl_args *a)
 	return SIM_NV_OK;
 }
 
-/* Returns only the first child of that class: callers cannot walk all. */
+/* Returns only the first child of that class, so that callers cannot list all children. */
 static uint32_t child_handle(struct sim_ctrl_args *a)
 {
 	struct sim_ctrl_child *p = a->p;
@@ -184,7 +184,7 @@ static uint32_t name_string(struct sim_ctrl_args *a)
 	return SIM_NV_OK;
 }
 
-/* 96.00.90.00.01 */
+/* The VBIOS version, always 96.00.90.00.01. */
 static uint32_t bios_info(struct sim_ctrl_args *a)
 {
 	uint32_t *words = a->p;
@@ -200,8 +200,8 @@ static uint32_t bios_info(struct sim_ctrl_args *a)
 }
 
 /*
- * Disables or enables the listed channels. Like the real driver, does not check that their clients
- * are the caller's own. Looks all up first, so that a bad list changes nothing.
+ * Disables or enables the listed channels. Like the real driver, does not check that they belong to
+ * the caller. Looks up all channels first, so that a bad list changes nothing.
  */
 static uint32_t disable_channels(struct sim_ctrl_args *a)
 {
@@ -257,7 +257,7 @@ static uint32_t preemption_mode(struct sim_ctrl_args *a)
 	return sim_tsg_set_preempt_mode(info->tsg, p->cilp) ? SIM_NV_INVALID_ARGUMENT : SIM_NV_OK;
 }
 
-/* Gives one sample for each period that is over: its end, and how busy the graphics engine was. */
+/* Gives one sample per completed period: the period's end, and how busy the graphics engine was. */
 static uint32_t usage(struct sim_ctrl_args *a)
 {
 	const bool old = a->rm->config.branch < 570;

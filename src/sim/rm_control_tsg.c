@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * rm_control_tsg.c - controls of channel groups and channels
+ * rm_control_tsg.c - handles controls of TSGs and channels
  */
 #include <string.h>
 
@@ -12,8 +12,8 @@
 static uint32_t set_timeslice(struct sim_tsg_info *info, uint64_t us)
 {
 	/*
-	 * the driver accepted up to 100 s; what the hardware does with the largest values is
-	 * unknown
+	 * the real driver accepted up to 100 s; it is unknown what the hardware does with the
+	 * largest values
 	 */
 	if (us > MAX_TIMESLICE_US || sim_tsg_set_timeslice(info->tsg, us))
 		return SIM_NV_INVALID_ARGUMENT;
@@ -43,7 +43,7 @@ static uint32_t schedule(struct sim_ctrl_args *a)
 	if (p[0] && !has_channel(a->o))
 		return SIM_NV_INVALID_STATE;
 	/*
-	 * as in the real RM, a suspended TSG runs again if its owner schedules it (docs/facts.md)
+	 * as in the real RM, a suspended TSG runs again when its owner schedules it (docs/facts.md)
 	 */
 	for (struct sim_object *c = a->o->first; p[0] && c; c = c->next)
 		if (c->channel)
@@ -84,7 +84,7 @@ uint32_t sim_ctrl_tsg(uint32_t cmd, struct sim_ctrl_args *a)
 	case SIM_CTRL_TSG_SET_INTERLEAVE:
 		return set_interleave(info, *(uint32_t *)a->p);
 	case SIM_CTRL_TSG_MAKE_REALTIME:
-		/* accepted, but nobody has measured an effect */
+		/* accepted without effect, since no effect was ever measured */
 		info->realtime = *(uint8_t *)a->p != 0;
 		return SIM_NV_OK;
 	}
@@ -110,7 +110,7 @@ uint32_t sim_ctrl_channel(uint32_t cmd, struct sim_ctrl_args *a)
 
 	switch (cmd) {
 	case SIM_CTRL_CHANNEL_SCHEDULE:
-		/* for bare channels only: a TSG's channels are scheduled with the TSG */
+		/* for bare channels only: other channels are scheduled with their TSG */
 		if (!a->o->info)
 			return SIM_NV_INVALID_STATE;
 		sim_tsg_schedule(info->tsg, *(uint8_t *)a->p);

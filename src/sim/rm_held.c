@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * rm_held.c - which process holds how much of a GPU's memory
+ * rm_held.c - answers which process holds how much of a GPU's memory
  *
- * As in the real RM, processes are found by their clients. Shared memory counts in full for each
- * client that has it: as owned for the client that made it, as duplicated for the others. On a GPU
- * in MIG mode, RM refuses a client that has not chosen an instance.
+ * As in the real RM, memory is counted per client of a process. Shared memory counts in full for
+ * each client that has it: as owned for the client that made it, as duplicated for the others. On a
+ * GPU in MIG mode, RM refuses a client that has not chosen an instance.
  */
 #include "sim/rm_held.h"
 
@@ -13,7 +13,7 @@
 #include "sim/rm_memory.h"
 
 /*
- * Finds the instance as the real RM does: that of the client's last device, among devices in the
+ * Finds a client's instance as the real RM does: that of its last subdevice, among those in the
  * caller's instances.
  */
 static void find_instance(struct sim_ctrl_args *a, const struct sim_client *client,
@@ -77,7 +77,9 @@ static void add_up(const struct sim_client *client, int gpu, struct sim_held *to
 	}
 }
 
-/* Fails only for pid 0, like the real RM. */
+/*
+ * Gives the memory of each named process. A process fails only if it has pid 0, as in the real RM.
+ */
 uint32_t sim_held_by_pid(struct sim_ctrl_args *a)
 {
 	struct sim_ctrl_pid_info *p = a->p;

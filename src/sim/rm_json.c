@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * rm_json.c - the simulated RM's own state as JSON, for tests that must not trust gpusched
+ * rm_json.c - prints the simulated RM's state as JSON, for tests that must not trust gpusched
  */
 #include <jansson.h>
 

@@ -12,7 +12,10 @@
 #define INTERVAL_OLD_NS 1000000000u /* the same in branches before 545 */
 #define MAX_PENDING 16384u          /* a guess: the real buffer's size is unknown */
 #define TICK_NS 32u                 /* a tick of the GPU's timer */
-/* Users other than administrators get others' times falsified by up to this. */
+/*
+ * For a user that is not an administrator, times of other users' records are falsified by up to
+ * this.
+ */
 #define NOISE_NS 65536u
 #define MAX_LOGS 256u /* logs of all clients together */
 #define KEEP_OLDEST 1u
@@ -23,7 +26,7 @@ struct sim_pending {
 	uint64_t ns;
 	uint32_t cid, pid;
 	uid_t uid;
-	uint16_t lost;    /* records before it that found no room */
+	uint16_t lost;    /* number of earlier records that were lost, since the buffer was full */
 	uint8_t instance; /* MIG instance; 0: MIG is off */
 	uint8_t compute;
 	bool start, gone;
@@ -57,7 +60,7 @@ static void write_header(struct sim_log *log)
 			 sizeof(h.get));
 	sim_memory_write(log->header->memory, offsetof(struct sim_log_header, count), &h.count,
 			 sizeof(h) - offsetof(struct sim_log_header, count));
-	/* comes last: a reader that sees this value sees the records too */
+	/* published last, so that a reader that sees this value also sees the records */
 	sim_memory_publish(log->header->memory, offsetof(struct sim_log_header, put), h.put);
 }
 
@@ -75,7 +78,7 @@ static void append(struct sim_log *log, const struct sim_log_record *rec)
 }
 
 /*
- * Writes a record into a log. Sequence numbers count records that find no room too, so that the
+ * Writes a record into a log. Sequence numbers also count records that were lost, so that the
  * reader sees a gap.
  */
 static void deliver(struct sim_rm *rm, struct sim_log *log, const struct sim_pending *p)
@@ -117,7 +120,7 @@ static bool is_bound(const struct sim_rm *rm, unsigned int gpu)
 	return false;
 }
 
-/* True if the TSG or bare channel @o has the channel with that id. False: it is freed already. */
+/* True if the TSG or bare channel @o still has the channel with this context id. */
 static bool has_channel(const struct sim_object *o, uint32_t cid)
 {
 	if (o->channel)
@@ -229,7 +232,7 @@ static uint32_t check(const struct sim_log_params *p)
 	    p->free_threshold > p->record_count || p->vardata_threshold > p->vardata_size ||
 	    !p->vardata_size != !p->h_vardata)
 		return SIM_NV_INVALID_ARGUMENT;
-	/* our programs do not use these: docs/sim.md */
+	/* our programs do not use these fields: docs/sim.md */
 	return p->h_vardata || p->event || p->subdevice ? SIM_NV_NOT_SUPPORTED : SIM_NV_OK;
 }
 
@@ -272,7 +275,9 @@ uint32_t sim_log_alloc(struct sim_rm *rm, struct sim_object *o, uint64_t params,
 	return SIM_NV_OK;
 }
 
-/* Drops the GPU's records when no client listens any more: the GPU stops recording. */
+/*
+ * Drops the pending records of GPUs that no log is bound to any more: such a GPU stops recording.
+ */
 static void forget_pending(struct sim_rm *rm)
 {
 	bool any = false;
@@ -335,7 +340,7 @@ uint32_t sim_log_bind(struct sim_ctrl_args *a)
 	log->instance[a->o->gpu] = sim_mig_instance(a->o);
 	if (a->rm->config.mig && !log->instance[a->o->gpu])
 		return SIM_NV_NOT_FOUND;
-	/* only the kernel may choose the level of detail: other clients get START and END */
+	/* only the kernel may choose the level of detail; all other clients get START and END */
 	if (!log->gpus) {
 		log->all_users = p->all_users;
 		log->admin = a->c->capable(a->c, CAP_SYS_ADMIN);

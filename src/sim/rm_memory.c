@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * rm_memory.c - a GPU's memory, and memory that belongs to none (NV01_MEMORY_DEVICELESS)
+ * rm_memory.c - manages a GPU's memory, and memory without a GPU (NV01_MEMORY_DEVICELESS)
  *
- * A GPU's memory is only counted: the stand-in libcuda keeps its contents in host memory.
+ * A GPU's memory is only counted: the stand-in libcuda keeps the contents in host memory.
  *
- * Deviceless memory is there to be mapped. With the real driver, a client maps a new open file of
+ * Deviceless memory exists to be mapped. With the real driver, a client maps a new open file of
  * /dev/nvidiactl. That is impossible here, since all opens of a FUSE file share one page cache. So
- * the client passes a memfd instead, and maps that. The client may write anything there: RM keeps
- * its own copy, and reads nothing back.
+ * the client passes a memfd instead, and maps it. The client may write anything there: RM keeps a
+ * private copy, and reads nothing back.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -25,18 +25,19 @@ struct sim_memory {
 	size_t size;
 	bool user_read_only;
 	uint8_t *own;
-	uint8_t *shared; /* NULL: it is not mapped */
+	uint8_t *shared; /* the client's memfd; NULL: not mapped */
 	size_t shared_size;
 };
 
-/* A piece of a GPU's memory. */
+/* A piece of a GPU's memory, to which several handles may refer. */
 struct sim_piece {
 	uint64_t bytes;
-	const struct sim_object *owner; /* NULL: the owner has freed it, and other handles remain */
+	/* NULL: the owner's handle is freed, and other handles remain */
+	const struct sim_object *owner;
 	unsigned int refs;
 };
 
-/* Allocates memory of a GPU. Without parameters it has no size. */
+/* Allocates memory of a GPU. Without parameters its size is 0. */
 uint32_t sim_local_alloc(struct sim_rm *rm, struct sim_object *o, uint64_t params,
 			 const struct sim_caller *c)
 {
@@ -46,7 +47,9 @@ uint32_t sim_local_alloc(struct sim_rm *rm, struct sim_object *o, uint64_t param
 	if (params && (c->read(c, params + SIM_MEMORY_SIZE_AT, &size, sizeof(size)) ||
 		       c->read(c, params + SIM_MEMORY_ATTR_AT, &attr, sizeof(attr))))
 		return SIM_NV_INVALID_ADDRESS;
-	/* the stand-in libcuda never asks for such memory, so this refuses only placeholders */
+	/*
+	 * libcuda never asks for noncontiguous memory, so this refuses only gpusched's placeholders
+	 */
 	if (attr & SIM_MEMORY_NONCONTIGUOUS && sim_refused(rm, SIM_CLASS_MEM_LOCAL))
 		return sim_refused(rm, SIM_CLASS_MEM_LOCAL);
 	if (size > SIM_GPU_MEMORY - rm->gpu_bytes[o->gpu])
@@ -151,7 +154,9 @@ uint32_t sim_memory_map(struct sim_object *o, const struct sim_os_map *os,
 	void *at;
 	int r;
 
-	/* unlike all others, this call also checks the process: a borrowed file is not enough */
+	/*
+	 * unlike all other calls, this one also checks the process: a borrowed file is not enough
+	 */
 	if (o->client->pid != c->tgid)
 		return SIM_NV_INVALID_CLIENT;
 	if (os->offset || !os->length || os->length > m->size)

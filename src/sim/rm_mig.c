@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * rm_mig.c - MIG: GPU instances, and the objects by which a client says in which one it is
+ * rm_mig.c - simulates MIG: GPU instances, and the objects by which a client chooses one
  *
- * Each GPU has as many GPU instances as the configuration says, numbered from 1. A GPU instance has
- * an equal share of the copy engines. It has as many compute instances as the configuration says,
- * numbered from 0; each has a graphics engine. A client names engines as its instance counts them.
+ * The configuration says how many GPU instances each GPU has, and how many compute instances each
+ * of these has. GPU instances are numbered from 1, compute instances from 0. A GPU instance has an
+ * equal share of the copy engines. Each compute instance has one graphics engine. A client numbers
+ * the engines within its instance.
  */
 #include <linux/capability.h>
 #include <string.h>
 
 #include "sim/rm_object.h"
 
-#define PROFILING 0xfffffffeu /* for the whole device: the client only observes */
+/* instance number that stands for the whole device: the client only observes */
+#define PROFILING 0xfffffffeu
 #define PARAMS_SIZE 16u
 #define ID_AT 8u
 
@@ -80,7 +82,7 @@ uint32_t sim_mig_compute_instance(struct sim_rm *rm, struct sim_object *o, uint6
 	return SIM_NV_OK;
 }
 
-/* The client's subscription on @o's device; NULL: there is none. */
+/* The object by which the client has chosen a GPU instance on @o's device; NULL: none. */
 static struct sim_object *subscription(struct sim_object *o)
 {
 	struct sim_object *device = sim_object_up(o, SIM_CLASS_DEVICE);
@@ -110,8 +112,8 @@ uint32_t sim_mig_compute(struct sim_object *o)
 }
 
 /*
- * Finds a graphics engine by the number that the client uses: a GPU instance counts those of its
- * compute instances, in order.
+ * Converts a client's graphics engine number to the GPU's. A client in a GPU instance counts the
+ * engines of that instance's compute instances, in order.
  */
 static uint32_t graphics_engine(const struct sim_rm *rm, const struct sim_object *o,
 				uint32_t *engine)

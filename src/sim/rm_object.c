@@ -58,7 +58,7 @@ static unsigned int max_objects(const struct sim_rm *rm)
 	return rm->config.max_objects ? rm->config.max_objects : DEFAULT_MAX_OBJECTS;
 }
 
-/* Adds a child at the end: RM lists children in this order. */
+/* Adds a child at the end, since RM lists children in order of creation. */
 static void link_child(struct sim_object *parent, struct sim_object *o)
 {
 	o->parent = parent;
@@ -135,7 +135,7 @@ uint32_t sim_client_new(struct sim_rm *rm, struct sim_file *f, uint32_t handle,
 	return SIM_NV_OK;
 }
 
-/* Frees handles that are aliases of the TSG, which is being freed. */
+/* Detaches all duplicated handles of the TSG, which is being freed. */
 static void drop_aliases(struct sim_rm *rm, const struct sim_object *tsg)
 {
 	struct sim_client *client, *next;
@@ -198,7 +198,10 @@ static void free_leaf(struct sim_rm *rm, struct sim_object *o)
 	free(o);
 }
 
-/* Does not recurse: a hostile client may build a chain of any depth. */
+/*
+ * Frees an object and all below it, without recursion: a hostile client may build a chain of any
+ * depth.
+ */
 void sim_object_free(struct sim_rm *rm, struct sim_object *o)
 {
 	struct sim_object *at = o;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Makes RM calls in the model's time. Each worker makes one call after the other. This is a shell
- * of the engine's core: calls follow its laws, in the order of the live engine.
+ * scenario_calls.c - makes RM calls in the model's time, one after the other per worker
  *
- * Without a policy there is no core: then calls are made exactly as the scenario has them.
+ * It runs the core of the live engine in virtual time: the core decides which calls are made, and
+ * in which order. Without a policy there is no core: calls are made exactly as the scenario has
+ * them.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -17,7 +18,7 @@
 #include "sim/scenario_sight.h"
 
 #define DUE_AT_ONCE 64u
-/* The facts of a TSG that the engine gets on a real machine. */
+/* The facts of a TSG that the engine also has on a real machine. */
 #define ENGINE_KNOWS \
 	(GPUSCHED_KNOWN_LAUNCHES | GPUSCHED_KNOWN_RATE | GPUSCHED_KNOWN_DEADLINE | \
 	 GPUSCHED_KNOWN_PAST_SHARE)
@@ -38,7 +39,10 @@ static const enum sim_call calls[GS_RM_OP_MAX] = {
 	[GS_RM_RESUME] = SIM_CALL_ENABLE,
 };
 
-/* Suspends or resumes a process; if it has an MPS server, all clients of that. */
+/*
+ * Suspends or resumes a process. If it has an MPS server, this applies to all clients of the
+ * server.
+ */
 static void enable_all(struct sim_proc *p, bool on)
 {
 	struct sim_sim *x = p->sim;
@@ -126,7 +130,7 @@ static void begin_job(struct sim_sim *x, unsigned int worker)
 	begin_call(x, worker);
 }
 
-/* Queues a job by the order of its plan, but after the job under way. */
+/* Inserts a job by its plan's order, but never before the job under way. */
 static int push(struct sim_sim *x, unsigned int worker, struct sim_proc *p,
 		const struct gs_plan *plan)
 {
@@ -158,7 +162,7 @@ void sim_script(struct sim_sim *x, struct sim_proc *p, enum gs_rm_op op, uint32_
 
 /* ---- the engine's core ----------------------------------------------------------------------- */
 
-/* The model's time for the core, but never 0: for the core, 0 means "no time". */
+/* The model's time for the core, plus 1: for the core, 0 means "no time". */
 static uint64_t core_now(const struct sim_sim *x)
 {
 	return now_of(x) + 1;
@@ -175,7 +179,7 @@ static void arm(struct sim_sim *x)
 	sim_post(x, next > core_now(x) ? next - 1 : now_of(x), SIM_EV_DUE, NULL, 0);
 }
 
-/* Continues processes that are held no more, as the gate does: their call reaches the driver. */
+/* Continues processes that the policy has admitted. The gate lets their call reach the driver. */
 static void let_go(struct sim_sim *x)
 {
 	for (size_t i = 0; i < x->nprocs; i++) {

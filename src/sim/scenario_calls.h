@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/* scenario_calls.h - RM calls, and the engine's core that orders them */
+/* scenario_calls.h - makes RM calls, in the order that the engine's core decides */
 #ifndef GPUSCHED_SIM_SCENARIO_CALLS_H
 #define GPUSCHED_SIM_SCENARIO_CALLS_H
 
 #include "sim/scenario_priv.h"
 
 void sim_set_runnable(struct sim_proc *p, bool on);
-/* Makes a call exactly as the scenario says. */
+/* Makes a call exactly as the scenario says, without the core. */
 void sim_script(struct sim_sim *x, struct sim_proc *p, enum gs_rm_op op, uint32_t arg);
-/* If there is a core: lets it compare the TSG, or any TSG, with what is wanted. */
+/* These let the core compare one TSG, or all, with the wanted settings. They need a core. */
 void sim_look(struct sim_proc *p, const struct gs_news *news);
 void sim_look_all(struct sim_sim *x);
 void sim_forget(struct sim_proc *p);
 void sim_due(struct sim_sim *x);
 void sim_call_effect(struct sim_sim *x, unsigned int worker);
 void sim_call_end(struct sim_sim *x, unsigned int worker);
-/* Sets the rotation's next turn, which is counted from the end of this turn's calls. */
+/* Posts the rotation's next turn, which starts one period after the end of this turn's calls. */
 void sim_end_rotation(struct sim_sim *x);
 
 #endif /* GPUSCHED_SIM_SCENARIO_CALLS_H */

@@ -32,8 +32,8 @@ static void free_names(struct names *l)
 }
 
 /*
- * The folders with scenarios, in this order: the environment's, beside the program, the source
- * tree's, the system's.
+ * Lists the folders with scenarios, in this order: from the environment, next to the program, in
+ * the source tree, in the system.
  */
 static int each_directory(size_t i, char *ret, size_t size)
 {
@@ -112,7 +112,7 @@ static int find(const char *name, struct names *ret)
 		if (dir[0] && access(path, R_OK) == 0)
 			break;
 	}
-	/* if the file exists and cannot be read, loading it will say so */
+	/* if the file exists but cannot be read, loading it will report that */
 	if (access(path, R_OK) < 0 && (!is_path || errno == ENOENT))
 		return -ENOENT;
 	ret->paths = calloc(1, sizeof(*ret->paths));
@@ -134,10 +134,10 @@ struct run_args {
 	bool has_params;
 	struct {
 		char policy[256], text[160];
-	} unknown; /* facts that the policy reads, and the stock host does not have */
+	} unknown; /* facts that the policy reads but the stock host does not have */
 	bool json;
 	bool hopeless; /* the requested policy cannot run on any scenario */
-	bool mistaken; /* the mistake is in the request */
+	bool mistaken; /* the request itself is wrong */
 	bool broken;   /* the last scenario could not run: it neither passed nor failed */
 	const char *timeline, *scenario;
 };
@@ -170,7 +170,7 @@ static int take_seed(struct run_args *a, const char *value)
 {
 	struct gs_error err = { 0 };
 
-	if (gs_parse_u64(value, 0, INT64_MAX, &a->seed, &err) < 0) /* JSON has no larger numbers */
+	if (gs_parse_u64(value, 0, INT64_MAX, &a->seed, &err) < 0) /* JSON has no larger integers */
 		return usage("--seed: ", err.text);
 	a->opts.seed = &a->seed;
 	return 0;
@@ -253,7 +253,7 @@ static int write_timeline(const struct run_args *a, const struct sim_result *r)
 	return 0;
 }
 
-/* Reports a scenario that cannot even run: by a line on stderr, and in JSON by an object. */
+/* Reports a scenario that cannot run: a line on stderr, and with --json an object on stdout. */
 static void tell_broken(const struct run_args *a, const char *path, const struct gs_error *err)
 {
 	const char *base = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
@@ -271,7 +271,8 @@ static void tell_broken(const struct run_args *a, const char *path, const struct
 }
 
 /*
- * Names the facts that the policy reads and the stock host does not know; NULL: none, or unknown.
+ * Names the facts that the policy reads but the stock host does not have. NULL: none, or the policy
+ * cannot be read.
  */
 static const char *unknown_facts(struct run_args *a, const char *policy)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * scenario_cmd.h - the verbs `gpusched sim run` and `gpusched sim list`
+ * scenario_cmd.h - implements the verbs `gpusched sim run` and `gpusched sim list`
  *
- * Both print to stdout, errors as one line to stderr, and return an exit code of enum gs_exit.
+ * Both print to stdout, print errors as one line to stderr, and return an exit code of enum
+ * gs_exit.
  */
 #ifndef GPUSCHED_SIM_SCENARIO_CMD_H
 #define GPUSCHED_SIM_SCENARIO_CMD_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Actions on a scenario's processes, their rotation, a policy's wishes.
+ * scenario_control.c - applies actions, rotation and a policy's wanted settings to processes
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -22,7 +22,7 @@ static uint64_t now_of(const struct sim_sim *x)
 
 /* ---- the policy ------------------------------------------------------------------------------ */
 
-/* Brings facts up to now, but only those that the host of a real machine would know. */
+/* Updates a TSG's facts, but only those that the host of a real machine would know. */
 static void refresh(struct sim_proc *p)
 {
 	struct gpusched_task *t = &p->rec.task;
@@ -54,13 +54,16 @@ static void refresh(struct sim_proc *p)
 }
 
 /*
- * Time from gpusched_kick() to the round: an event, and a thread's wake-up. And the least time
- * between two such rounds.
+ * KICK_LATE_NS: time from gpusched_kick() to the policy's round, for an event and a thread's
+ * wake-up. KICK_STEP_NS: least time between two such rounds.
  */
 #define KICK_LATE_NS (100 * NS_PER_US)
 #define KICK_STEP_NS (500 * NS_PER_US)
 
-/* Posts a round if the policy has asked for one. Runs after any call of the policy. */
+/*
+ * Posts a round if the policy has asked for one by gpusched_kick(). Call this after each policy
+ * call.
+ */
 static void hear_kick(struct sim_sim *x)
 {
 	uint64_t at = now_of(x) + KICK_LATE_NS;
@@ -74,7 +77,7 @@ static void hear_kick(struct sim_sim *x)
 	sim_post(x, at, SIM_EV_KICK, NULL, 0);
 }
 
-/* The policy is over: settings become what the owners asked for, and no TSG is held any more. */
+/* Ends the policy: restores what the owners asked for, and releases all held TSGs. */
 static void end_policy(struct sim_sim *x, enum gs_policy_exit_kind reason, const char *why)
 {
 	if (!x->policy)
@@ -90,8 +93,8 @@ static void end_policy(struct sim_sim *x, enum gs_policy_exit_kind reason, const
 }
 
 /*
- * Ends the policy if its call about @p's TSG failed (@ret). Else, if it wishes that the TSG runs,
- * notes that the TSG is admitted.
+ * Ends the policy if its call about @p's TSG has failed (@ret < 0). Otherwise marks the TSG as
+ * admitted, if the policy lets it run.
  */
 static void after_call(struct sim_sim *x, int ret, struct sim_proc *p)
 {
@@ -143,7 +146,7 @@ static uint64_t group_cgroup(const struct sim_proc *p)
 	return g->cgroup_id ? g->cgroup_id : (uint64_t)(g - p->sim->s->groups) + 1;
 }
 
-/* Ids of processes' own cgroups begin here, above all that a scenario names. */
+/* Ids of processes' own cgroups begin here, above all ids that a scenario names. */
 #define OWN_CGROUPS 10000000000000000ull
 
 static uint64_t cgroup_of(const struct sim_proc *p)
@@ -151,7 +154,7 @@ static uint64_t cgroup_of(const struct sim_proc *p)
 	return p->g->own_cgroups ? OWN_CGROUPS + (uint64_t)(p - p->sim->procs) : group_cgroup(p);
 }
 
-/* The process's limit or request, by the daemon's rules. */
+/* The process's limit or request, computed by the daemon's rules. */
 static struct gs_grant grant_of(const struct sim_proc *p, enum gs_part part)
 {
 	const struct sim_group *g = p->g;
@@ -250,7 +253,7 @@ static void fill_record(struct sim_proc *p)
 	p->rate_ns = now_of(p->sim);
 }
 
-/* Asks the policy about a new TSG, in the order of CUDA's own calls. */
+/* Calls the policy for a new TSG, in the order of CUDA's own calls. */
 static void ask_policy(struct sim_proc *p)
 {
 	struct gpusched_task *t = &p->rec.task;
@@ -264,7 +267,7 @@ static void ask_policy(struct sim_proc *p)
 		p->rec.flags =
 			GPUSCHED_TSG_HELD | GPUSCHED_TSG_GATED | (p->rec.flags & GPUSCHED_TSG_MIG);
 		gs_field_put(&t->want, GPUSCHED_RUNNABLE, 0);
-		sim_set_runnable(p, false); /* the gate stops it before its first work */
+		sim_set_runnable(p, false); /* the gate stops the process before its first work */
 	} else if (r == GPUSCHED_DENY) {
 		p->denied = true;
 	}
@@ -338,7 +341,7 @@ void sim_control_launch(struct sim_proc *p, unsigned int count)
 	sim_look(p, NULL);
 }
 
-/* Reports a request to the policy as the daemon does, for the TSG in which it works. */
+/* Reports a request to the policy as the daemon does, for the TSG that does the request's work. */
 static void tell_request(struct sim_sim *x, const struct sim_proc *p, bool begins)
 {
 	struct sim_proc *host = p->host;
@@ -393,7 +396,7 @@ static void tick(struct sim_sim *x)
 
 /* ---- actions and rotation -------------------------------------------------------------------- */
 
-/* Makes a person's wish. It comes before the policy's; without a policy it is applied directly. */
+/* Changes a setting by hand. It comes before the policy's; without a policy it applies directly. */
 static void wish(struct sim_proc *p, uint32_t bit, uint32_t value)
 {
 	const struct gs_news news = { .anew = bit };

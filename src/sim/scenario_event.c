@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* scenario_event.c - a heap of future events, by time */
+/* scenario_event.c - keeps future events in a heap, ordered by time */
 #include <errno.h>
 
 #include "basic/grow.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Scenario files: one table of keys per kind of section.
+ * scenario_load.c - reads scenario files, by one table of keys per kind of section
  */
 #include <errno.h>
 #include <ini.h>
@@ -28,7 +28,7 @@ struct key {
 	enum type type;
 	size_t offset, size;
 	double min, max;
-	/* WORD: the words, NULL-terminated; the value is an index into them */
+	/* WORD: NULL-terminated list of words; the value is the word's index */
 	const char *const *words;
 };
 
@@ -294,7 +294,7 @@ static int action_setting(struct loading *l, struct sim_action *a, const char *s
 	return 0;
 }
 
-/* Reads a key of an action. "at_ms" begins an action; its other keys follow. */
+/* Reads a key of an action. "at_ms" begins a new action; its other keys follow. */
 static int action_key(struct loading *l, const char *section, const char *name, const char *value)
 {
 	struct sim_scenario *s = l->s;
@@ -313,8 +313,8 @@ static int action_key(struct loading *l, const char *section, const char *name, 
 }
 
 /*
- * Splits "NAME.METRIC / NAME.METRIC <". inih has cut "be.rate / lc.rate <= 3" at its first '=', so
- * @name ends with '<'.
+ * Splits "NAME.METRIC / NAME.METRIC <". The parser inih has cut the line "be.rate / lc.rate <= 3"
+ * at its first '=', so @name ends with '<'.
  */
 static int split_metric(struct sim_check *c, const char *name)
 {
@@ -342,7 +342,9 @@ static int split_metric(struct sim_check *c, const char *name)
 	return 0;
 }
 
-/* [expect] NAME.METRIC <= 350; [reference] or [missed] NAME.METRIC = 1536 within 20% */
+/*
+ * Reads "NAME.METRIC <= 350" in [expect], or "NAME.METRIC = 1536 within 20%" in the other sections.
+ */
 static int check_key(struct loading *l, const char *section, const char *name, const char *value)
 {
 	struct sim_scenario *s = l->s;
@@ -377,7 +379,9 @@ bad:
 				 : "NAME.METRIC <= 350 or NAME.METRIC >= 900");
 }
 
-/* Reads a policy: its name, or a path in the scenario's folder or ours. */
+/*
+ * Reads a policy: a name, or a path relative to the scenario's folder or else to the current one.
+ */
 static int policy_key(struct loading *l, const char *section, const char *name, const char *value)
 {
 	struct sim_scenario *s = l->s;
@@ -508,7 +512,7 @@ static bool same_part(const struct sim_group *a, const struct sim_group *b)
 	return a->gpu_instance == b->gpu_instance && a->compute_instance == b->compute_instance;
 }
 
-/* Numbers the partitions that groups name. They are equal parts of each GPU. */
+/* Numbers the MIG partitions that groups name. All partitions of a GPU are equal parts of it. */
 static int divide(struct sim_scenario *s, struct gs_error *err)
 {
 	bool on = s->groups[0].gpu_instance != GPUSCHED_NO_INSTANCE;

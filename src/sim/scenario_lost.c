@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Time lost between one TSG's turn and another's: in the worst 3 s of each GPU or part, in percent.
+ * scenario_lost.c - computes time lost between turns, in % of the worst 3 s of each GPU or part
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 
 #define STEP_NS (100 * NS_PER_MS)
 #define WINDOW_STEPS 30u
-/* A longer time between turns counts as idle. */
+/* A longer gap between turns counts as idle time, not as lost. */
 #define LONGEST_NS NS_PER_MS
 
 static unsigned int parts(const struct sim_sim *x)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds a result's figures by name, and makes the scenario's checks of them. */
+/* scenario_metric.c - finds a result's figures by name, and makes the scenario's checks */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +13,10 @@ struct times {
 	size_t n;
 };
 
-/* Latencies of several processes, and of their requests' pieces: each as one sorted array. */
+/*
+ * Latencies of several processes, and durations of their requests' pieces, each as one sorted
+ * array.
+ */
 struct pool {
 	struct times all, pieces;
 	double rate, rate_min, rate_max, share, switches, suspended_pct, requests, missed, launches;
@@ -116,8 +119,8 @@ static int mean(const struct times *o, double *ret)
 }
 
 /*
- * known_pct(): of the turns that a slice ended, the part for which the log shows that. wrong_pct():
- * of all turns, the part for which the log gives a wrong reason.
+ * known_pct(): among turns that a slice ended, the part for which the account knows the reason.
+ * wrong_pct(): among all turns, the part for which the account gives a wrong reason.
  */
 static int known_pct(const struct sim_judged *j, double *ret)
 {
@@ -235,7 +238,7 @@ static bool holds(const struct sim_check *c, double v)
 }
 
 /*
- * Makes the checks. An unknown figure fails its check, and so does a policy that ended by itself.
+ * Makes the checks. A check fails if its figure is unknown. The result fails if the policy failed.
  */
 void sim_result_check(struct sim_result *r)
 {

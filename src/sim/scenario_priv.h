@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * scenario_priv.h - a scenario while it runs: what the scenario_*.c share
+ * scenario_priv.h - defines a running scenario, for the scenario_*.c files
  */
 #ifndef GPUSCHED_SIM_SCENARIO_PRIV_H
 #define GPUSCHED_SIM_SCENARIO_PRIV_H
@@ -10,7 +10,8 @@
 #include "sim/model.h"
 #include "sim/scenario.h"
 
-#define SIM_HOLD_FLAGS 64u /* number of holds of a process that may still read their flags */
+/* a process's last holds, each with a flag that the model may still read */
+#define SIM_HOLD_FLAGS 64u
 
 struct sim_proc {
 	struct sim_sim *sim;
@@ -18,47 +19,56 @@ struct sim_proc {
 	struct sim_process_result *res;
 	unsigned int index, gpu;
 	bool alive;
-	/* The process that has the TSG: this one, or the first process of its MPS server. */
+	/* The process that owns the TSG: this one, or the first process of the same MPS server. */
 	struct sim_proc *host;
 	struct sim_tsg *tsg;
 	struct sim_channel *work, *hold;
 	uint64_t rng;
 	uint64_t start_ns, stop_ns;
-	uint64_t wave_places, block_ns; /* places and length of one kernel's blocks */
-	/* the request under way */
+	/* a kernel's blocks: their number, and the length of each */
+	uint64_t wave_places, block_ns;
+	/* the current request */
 	bool busy;
 	uint64_t counted_from, next_arrival;
 	/*
 	 * Kernels of the request: @to_launch are launched before the next wait, @to_begin after it.
+	 * @to_finish are before that wait and not done yet.
 	 */
 	unsigned int to_launch, to_finish, to_begin, request;
-	uint64_t piece_from; /* when the present piece began */
-	/* sync: kernels that are done; kernels that are done or under way */
+	uint64_t piece_from; /* when the current piece of the request began */
+	/*
+	 * sync: @steps: kernels that are done; @steps_launched: kernels that are done or in flight
+	 */
 	uint64_t steps, steps_launched;
-	unsigned int of_burst; /* requests of this arrival that have not begun */
+	unsigned int of_burst; /* requests of this arrival that have not begun yet */
 	bool released[SIM_HOLD_FLAGS];
-	/* what its agent or its hints have reported */
+	/* request state that the policy was told, from the agent or hints */
 	bool told_request, in_wait;
-	/* when the present rest began, unless it waits; 0: it never launched */
+	/*
+	 * when the process last became idle; 0: it never launched. Not valid while it waits for the
+	 * GPU.
+	 */
 	uint64_t rests_since;
 	struct gs_quiet quiet;
-	/* control */
+	/* state of scenario_control.c and scenario_calls.c */
 	struct gpusched_tsg rec;
-	struct gpusched_settings is;     /* settings in the hardware */
-	struct gpusched_settings wanted; /* wishes before the tick */
+	struct gpusched_settings is;     /* settings that the GPU model has now */
+	struct gpusched_settings wanted; /* settings that the policy wanted before this tick */
 	bool denied;
-	uint64_t suspended_since; /* while is.runnable is 0 */
+	uint64_t suspended_since; /* valid while is.runnable is 0 */
 	uint64_t base_gpu_time, base_switches, base_launches;
 	uint64_t rate_launches, rate_ns;
 	/*
-	 * @launch_ns: its last launch. @launch_before: the last one before the log's period in
-	 * which that was. @launch_told: the one that was reported last.
+	 * @launch_ns: the last launch. @launch_before: the last launch before the log period of
+	 * @launch_ns. @launch_told: the launch that was last reported to the account.
 	 */
 	uint64_t launch_ns, launch_before, launch_told;
-	bool cut, drained; /* the true reason why the turn ended that the account got last */
+	bool cut, drained; /* why the turn that the account got last really ended */
 };
 
-/* False for a client of another process's server: it has no TSG of its own to see or set. */
+/*
+ * True if the process has a TSG. False for an MPS client that shares the TSG of another process.
+ */
 static inline bool sim_has_record(const struct sim_proc *p)
 {
 	return p->alive && p->host == p;
@@ -68,27 +78,27 @@ enum sim_event_type {
 	SIM_EV_START,
 	SIM_EV_STOP,
 	SIM_EV_ARRIVE,
-	SIM_EV_PREPARED, /* hint: the time of the real launch */
+	SIM_EV_PREPARED, /* hint: the preparation is over, and the real launch comes */
 	SIM_EV_LAUNCH,   /* a launch reaches the GPU */
-	SIM_EV_RELEASE,  /* hint: the flag is set */
-	SIM_EV_NOTICE,   /* the program sees that work is done */
+	SIM_EV_RELEASE,  /* hint: the flag that the hold waits for is set */
+	SIM_EV_NOTICE,   /* the program sees that its work is done */
 	SIM_EV_WARM,
 	SIM_EV_TICK,
-	SIM_EV_KICK, /* a round that the policy has asked for */
+	SIM_EV_KICK, /* an extra round that the policy has asked for */
 	SIM_EV_ACTION,
 	SIM_EV_ROTATE,
 	SIM_EV_CALL_EFFECT,
 	SIM_EV_CALL_END,
-	SIM_EV_DUE,   /* the engine's core has something due */
+	SIM_EV_DUE,   /* the engine's core is due */
 	SIM_EV_BEGIN, /* the policy hears that a request began */
 	SIM_EV_END,   /* the policy hears that a request ended */
-	SIM_EV_QUIET, /* a rest may be long enough to end a request */
+	SIM_EV_QUIET, /* the process may have been idle long enough to end a request */
 };
 
 struct sim_event {
 	uint64_t ns, seq;
 	enum sim_event_type type;
-	unsigned int arg; /* worker or action */
+	unsigned int arg; /* number of the worker or action */
 	struct sim_proc *proc;
 };
 
@@ -100,8 +110,8 @@ struct sim_job {
 };
 
 /*
- * Makes calls one after the other. Worker 0 makes the scenario's own calls, worker 1 + g those of
- * the engine for GPU g.
+ * Makes RM calls one after the other. Worker 0 makes the scenario's own calls. Worker 1 + g makes
+ * the engine's calls for GPU g.
  */
 struct sim_worker {
 	struct sim_job *queue;
@@ -112,7 +122,7 @@ struct sim_worker {
 struct sim_lost {
 	uint64_t *ns;
 	uint64_t end_ns;
-	const void *last; /* the TSG that had the last turn */
+	const void *last; /* the TSG that had the previous turn */
 };
 
 struct sim_sim {
@@ -129,18 +139,20 @@ struct sim_sim {
 	uint64_t end_ns, warm_ns, turns_from, turns_until;
 	struct sim_worker *workers;
 	size_t rotate_at;         /* index of the process that may run */
-	bool rotating;            /* its calls are under way */
-	struct gs_policy *policy; /* NULL: there is none, or it has ended */
-	struct gs_core *core;     /* NULL: there was no policy at the start */
+	bool rotating;            /* RM calls of the rotation are under way */
+	struct gs_policy *policy; /* NULL: none, or it has ended */
+	struct gs_core *core;     /* NULL: the scenario began without a policy */
 	struct sim_lost *lost;    /* by GPU */
 	uint64_t lost_steps;
 	uint64_t due_at; /* time of the event that is posted for the core */
-	/* Time of the round that is posted for the policy. If it is past, none is posted. */
+	/*
+	 * Time of the extra round that is posted for the policy. If it is past, no round is posted.
+	 */
 	uint64_t kick_at;
 	struct sim_sight *sights; /* by GPU */
 	struct gpusched_tsg *recs;
 	uint32_t policy_flags;
-	struct gs_error err; /* a callback was out of memory */
+	struct gs_error err; /* set when a callback ran out of memory */
 };
 
 static inline uint64_t sim_us(double us)
@@ -151,17 +163,17 @@ static inline uint64_t sim_us(double us)
 /* scenario_run.c */
 void sim_post(struct sim_sim *x, uint64_t ns, enum sim_event_type type, struct sim_proc *p,
 	      unsigned int arg);
-struct sim_event sim_take(struct sim_sim *x); /* takes the next event */
+struct sim_event sim_take(struct sim_sim *x); /* removes and returns the next event */
 
 /* scenario_proc.c: the process's own work */
 int sim_proc_start(struct sim_proc *p);
 void sim_proc_stop(struct sim_proc *p);
 void sim_proc_event(struct sim_proc *p, enum sim_event_type type);
 void sim_proc_done(struct sim_proc *p, struct sim_channel *ch);
-void sim_proc_count_from_here(struct sim_proc *p); /* the warm-up is over */
+void sim_proc_count_from_here(struct sim_proc *p); /* starts the measured time, after the warm-up */
 void sim_proc_finish(struct sim_proc *p);          /* fills its result */
 
-/* scenario_request.c: what the policy hears of the process's requests */
+/* scenario_request.c: reports the process's requests to the policy */
 void sim_request_coming(struct sim_proc *p);
 void sim_request_launch(struct sim_proc *p);
 void sim_request_rests(struct sim_proc *p);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The work of a scenario's process: requests with gaps (lc) or kernels back to back (be).
+ * scenario_proc.c - does a process's work: requests with gaps (lc), or kernels back to back (be)
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -52,8 +52,8 @@ static bool flag_is_set(void *arg)
 }
 
 /*
- * Submits the waiting kernel. Also submits an empty one behind it (except with hint-one), which
- * keeps the turn.
+ * Submits the kernel that waits for the request (the hold). Except with hint-one, also submits an
+ * empty kernel behind it, which keeps the turn open.
  */
 static void submit_hold(struct sim_proc *p)
 {
@@ -72,7 +72,7 @@ static void submit_hold(struct sim_proc *p)
 		submit(p, p->hold, &behind);
 }
 
-/* Launches the next piece of the request; the process waits after each piece. */
+/* Launches the next piece of the request. The process waits for the GPU after each piece. */
 static void launch_piece(struct sim_proc *p)
 {
 	unsigned int n =
@@ -165,7 +165,7 @@ static void request_done(struct sim_proc *p)
 	next_request(p);
 }
 
-/* A kernel reaches the GPU. */
+/* A launch reaches the GPU: submits one kernel, or more if launches have no gap. */
 static void launch(struct sim_proc *p)
 {
 	if (p->g->kind == SIM_KIND_BE) {
@@ -180,7 +180,7 @@ static void launch(struct sim_proc *p)
 		sim_post(p->sim, now_of(p) + sim_us(p->g->launch_gap_us), SIM_EV_LAUNCH, p, 0);
 }
 
-/* The number of kernels that every process of the group has ended. */
+/* The number of kernels that every process of the group has completed. */
 static uint64_t common_steps(const struct sim_proc *p)
 {
 	const struct sim_sim *x = p->sim;
@@ -192,7 +192,7 @@ static uint64_t common_steps(const struct sim_proc *p)
 	return least;
 }
 
-/* For sync: each process that may go on launches its next kernel. */
+/* sync: launches the next kernel in each process that may go on. */
 static void launch_together(struct sim_proc *p, uint64_t at)
 {
 	struct sim_sim *x = p->sim;
@@ -264,7 +264,7 @@ void sim_proc_event(struct sim_proc *p, enum sim_event_type type)
 	}
 }
 
-/* Divides a kernel into blocks: into waves that fill their part of the GPU. */
+/* Divides a kernel into waves of blocks that fill the group's part of the GPU. */
 static void shape_kernel(struct sim_proc *p)
 {
 	double places = p->sim->s->params.blocks_at_once * p->g->fill_pct / 100;
@@ -274,13 +274,17 @@ static void shape_kernel(struct sim_proc *p)
 	if (places < 1)
 		places = 1;
 	/*
-	 * with fewer SMs fewer blocks run at a time, and each has more work: the sum stays the same
+	 * with fewer SMs, fewer blocks run at a time and each is longer: the total work stays the
+	 * same
 	 */
 	p->wave_places = whole * (uint64_t)(places * p->g->sm_pct / 100);
 	p->block_ns = sim_us(p->g->kernel_us / (double)whole * 100 / p->g->sm_pct);
 }
 
-/* Makes a TSG for the process, or channels in the TSG of its server's first client. */
+/*
+ * Makes a TSG for the process. A further client of an MPS server gets channels in the TSG of the
+ * server's first client.
+ */
 static int make_channels(struct sim_proc *p)
 {
 	struct sim_sim *x = p->sim;
@@ -357,7 +361,7 @@ void sim_proc_finish(struct sim_proc *p)
 		return;
 	r->ran_s = now_of(p) > from ? (double)(now_of(p) - from) / 1e9 : 0;
 	r->is = p->host->is;
-	if (p->host != p) /* the GPU's work counts for the server */
+	if (p->host != p) /* the model counts an MPS server's work for its first client only */
 		return;
 	sim_tsg_state(p->tsg, &s);
 	r->gpu_time_ns = s.gpu_time_ns - p->base_gpu_time;

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reports a process's requests as the daemon does, from hints or an agent. As on a real machine,
- * reports are late by a wake-up. The end of a request is also late by a rest; its length is learned
- * from the service's own rests.
+ * scenario_request.c - reports a process's requests as the daemon does, from hints or an agent
+ *
+ * As on a real machine, reports come late by a thread's wake-up. With an agent, a request ends
+ * after the process has been idle for a while. That length is learned from the process's own idle
+ * times.
  */
 #include "basic/clock.h"
 #include "sim/scenario_priv.h"
 
-#define SIGNAL_NS (100 * NS_PER_US) /* time from the program to the policy's callback */
+#define SIGNAL_NS (100 * NS_PER_US) /* time from the program's event to the policy's callback */
 
 static uint64_t now_of(const struct sim_proc *p)
 {
@@ -30,14 +32,14 @@ void sim_request_coming(struct sim_proc *p)
 		tell(p, true);
 }
 
-/* The answer to its request is out. */
+/* The answer to the process's request is sent. */
 void sim_request_done(struct sim_proc *p)
 {
 	if (p->g->requests == SIM_REQUESTS_HINTS)
 		tell(p, false);
 }
 
-/* The process launches, and waits from then on. */
+/* The process launches work, and waits for the GPU from now on. */
 void sim_request_launch(struct sim_proc *p)
 {
 	if (p->g->requests != SIM_REQUESTS_AGENT)
@@ -50,7 +52,7 @@ void sim_request_launch(struct sim_proc *p)
 	tell(p, true);
 }
 
-/* All that the process launched is done, and it has seen that. */
+/* All launched work is done, and the process has seen that: it is idle. */
 void sim_request_rests(struct sim_proc *p)
 {
 	if (p->g->requests != SIM_REQUESTS_AGENT)
@@ -62,7 +64,7 @@ void sim_request_rests(struct sim_proc *p)
 			 0);
 }
 
-/* A rest was long enough to end the request, if it still lasts. */
+/* Ends the request if the process is still idle and has been for long enough. */
 void sim_request_quiet(struct sim_proc *p)
 {
 	uint32_t quiet = gs_quiet_us(&p->quiet);

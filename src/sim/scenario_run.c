@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Runs a scenario: merges events of the processes and actions with the model's own time.
+ * scenario_run.c - runs a scenario: merges events of processes and actions with the model's time
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 #include "sim/scenario_priv.h"
 #include "sim/scenario_sight.h"
 
-/* The client that owns the channel, of @host's MPS server. */
+/* The client of @host's MPS server that owns channel @ch. */
 static struct sim_proc *client_of(struct sim_sim *x, struct sim_proc *host,
 				  const struct sim_channel *ch)
 {
@@ -30,7 +30,7 @@ static void on_done(void *user, struct sim_channel *ch, uint64_t cookie, uint64_
 	sim_proc_done(p->g->server[0] ? client_of(user, p, ch) : p, ch);
 }
 
-/* Keeps the turn if a timeline is wanted. */
+/* Stores the turn, if a timeline is wanted. */
 static void keep_turn(struct sim_sim *x, const struct sim_switch *sw)
 {
 	struct sim_result *r = x->res;
@@ -111,8 +111,8 @@ static void loop(struct sim_sim *x, const struct sim_run_options *o)
 }
 
 /*
- * The first of the @n processes before @p that has the same server on the same part of the same
- * GPU; @p itself: there is none.
+ * The process that owns @p's TSG: the first of the @n earlier processes with the same server on the
+ * same part of the same GPU. If there is none, @p itself.
  */
 static struct sim_proc *host_of(struct sim_sim *x, struct sim_proc *p, size_t n)
 {
@@ -239,7 +239,8 @@ int sim_scenario_run(const struct sim_scenario *s, const struct sim_run_options 
 	if (r < 0)
 		gs_fail(err, r, "%s", r == -ENOMEM ? "out of memory" : "the model's parameters");
 	else {
-		post_processes(&x); /* these come before actions of the same time */
+		/* post the processes' events first: they come before actions of the same time */
+		post_processes(&x);
 		r = sim_control_init(&x, opts, err);
 	}
 	if (r >= 0) {

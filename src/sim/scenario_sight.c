@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * GPU time as the daemon would know it: the account's rules, applied to the model's log. The log is
- * read as late as a real one.
+ * scenario_sight.c - computes GPU time as the daemon would see it
+ *
+ * It applies the account's rules to the model's log, and reads the log as late as the daemon reads
+ * a real one.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -15,9 +17,9 @@
 #include "table/facts.h"
 
 #define BRANCH 580 /* driver branch for which the model was fitted */
-/* period in which RM gives out records, and the daemon reads them */
+/* period in which RM delivers log records, and in which the daemon reads them */
 #define PERIOD_NS 33333333u
-#define PHASE_NS (PERIOD_NS / 2) /* RM gives out records this long before each read */
+#define PHASE_NS (PERIOD_NS / 2) /* RM delivers records this long before each read */
 
 struct record {
 	struct gs_switch sw;
@@ -28,13 +30,15 @@ struct record {
 /* The log of a GPU. */
 struct sim_sight {
 	struct gs_turns *turns;
-	struct gs_turns *of_log; /* an account without launches, for comparison */
+	struct gs_turns *of_log; /* a second account that gets no launches, for comparison */
 	struct record *queue;
 	size_t n, cap, at;
 	uint64_t read; /* the log was read up to this time */
 };
 
-/* Compares a turn with the record of its end, before the next record of its TSG comes. */
+/*
+ * Compares how the account saw a turn end with the truth, which @p has until its TSG's next record.
+ */
 static void judge(const struct gs_turn *turn, void *user)
 {
 	struct sim_sim *x = user;
@@ -104,7 +108,7 @@ void sim_sight_launched(struct sim_proc *p)
 	p->launch_ns = now;
 }
 
-/* Reports the last launch of each TSG, once a period like the daemon's counts. */
+/* Reports each TSG's last launch to the account, once per period, as the daemon does. */
 static void tell_launches(struct sim_sim *x, unsigned int gpu, uint64_t until)
 {
 	for (size_t i = 0; i < x->nprocs; i++) {
@@ -119,8 +123,8 @@ static void tell_launches(struct sim_sim *x, unsigned int gpu, uint64_t until)
 }
 
 /*
- * Reads the log like the daemon at @read, with launches up to then. By then RM may have given out
- * records up to @until, and has certainly given out all up to @complete.
+ * Reads the log as the daemon does at @read, and reports launches up to @read. The account gets
+ * records up to @until, and may rely on having all records up to @complete.
  */
 static struct gs_turns *read_until(struct sim_sim *x, unsigned int gpu, uint64_t read,
 				   uint64_t until, uint64_t complete)
@@ -151,7 +155,7 @@ static struct gs_turns *read_until(struct sim_sim *x, unsigned int gpu, uint64_t
 	return g->turns;
 }
 
-/* Reads the records that RM has given out by now. */
+/* Reads the records that RM has delivered by now. */
 static struct gs_turns *read_log(struct sim_sim *x, unsigned int gpu)
 {
 	uint64_t now = sim_model_now(x->m), read = now / PERIOD_NS * PERIOD_NS;

@@ -22,7 +22,7 @@
 struct shell_options {
 	struct sim_server_config server;
 	unsigned int nrefuse;
-	uint64_t mig; /* compute instances of each GPU; 0: off */
+	uint64_t mig; /* number of compute instances of each GPU; 0: MIG is off */
 };
 
 static const struct {
@@ -54,7 +54,7 @@ static int parse_control(const char *text, uint32_t *ret, struct gs_error *err)
 	return 0;
 }
 
-/* Parses "set-timeslice=0x56"; for --hang there is no "=STATUS". */
+/* Parses "set-timeslice=0x56". With --hang, there is no "=STATUS". */
 static int add_refusal(struct shell_options *o, const char *value, bool hang, struct gs_error *err)
 {
 	CLEANUP_FREE char *text = strdup(value);
@@ -166,7 +166,9 @@ static int set_options(struct shell_options *o, const struct gs_option_text *opt
 	return 0;
 }
 
-/* Gives each instance an equal part of the GPU. How a real GPU divides itself is not modelled. */
+/*
+ * Gives each MIG instance an equal part of the GPU. How a real GPU divides itself is not modelled.
+ */
 static void divide(struct shell_options *o)
 {
 	struct sim_params *p = &o->server.params;
@@ -208,14 +210,14 @@ static int start_server(struct sim_world *w, struct shell_options *o, struct gs_
 	if (w->server < 0)
 		return gs_fail(err, -errno, "no new process: %s", strerror(errno));
 	if (!w->server) {
-		setsid(); /* the terminal's signals are for the command only */
+		setsid(); /* the terminal's signals (SIGINT) must reach only the command */
 		prctl(PR_SET_PDEATHSIG, SIGTERM);
 		if (getppid() != parent)
 			_exit(1);
 		close(ready[0]);
 		if (sim_server_run(&o->server, ready[1], &why))
 			gs_error_say("simulator: %s", why.text);
-		/* the shell was killed, and nothing else would clean up */
+		/* the shell was killed, so nobody else cleans up */
 		if (getppid() != parent) {
 			sim_world_kill(w->dir, 0);
 			sim_world_remove(w);
@@ -251,10 +253,10 @@ static void command(char **argv)
 	execvp(argv[0], argv);
 	r = errno;
 	gs_error_say("%s: %s", argv[0], strerror(r));
-	_exit(r == ENOENT ? 127 : 126); /* these are the codes of a shell */
+	_exit(r == ENOENT ? 127 : 126); /* the exit codes that a shell uses */
 }
 
-/* Waits for the command, and reaps its orphans, which become this process's children. */
+/* Waits for the command. Also reaps its orphans, since they become this process's children. */
 static int wait_for(struct sim_world *w, pid_t pid)
 {
 	int status = 0;
@@ -354,7 +356,7 @@ int sim_cmd_shell(const struct gs_option_text *opts, size_t n, char **command)
 		code = gs_exit_of(err.code);
 	}
 	sim_reap_all(w.server);
-	/* this also ends processes that entered the world by DIR/join */
+	/* also ends processes that entered the world through DIR/join */
 	sim_world_kill(w.dir, w.server);
 	stop_server(&w);
 	sim_world_remove(&w);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * shell.h - `gpusched sim shell`: a command in a world with simulated GPUs
+ * shell.h - runs a command in a world with simulated GPUs: `gpusched sim shell`
  *
- * The world is a private mount namespace with its own bpffs and run directory. It has the simulated
- * nvidia files in /dev, and the stand-in libcuda first in the library path. Nothing outside is
- * changed, and nothing is left behind, however the shell ends.
+ * A world is a private mount namespace with its own bpffs and run directory. It has the simulated
+ * nvidia files in /dev, and the stand-in libcuda first in the library path. The shell changes
+ * nothing outside, and leaves nothing behind, however it ends.
  */
 #ifndef GPUSCHED_SIM_SHELL_H
 #define GPUSCHED_SIM_SHELL_H
@@ -29,8 +29,8 @@ struct sim_world {
 };
 
 /*
- * Makes the world's directory. First removes directories that dead shells left, and kills processes
- * that live there.
+ * Makes the world's directory. First cleans up after shells that were killed: removes their
+ * directories, and kills processes in their worlds.
  */
 int sim_world_new(struct sim_world *w, struct gs_error *err);
 /* Makes the private mounts DIR/bpf and DIR/run. Call this before the simulator starts. */
@@ -38,16 +38,16 @@ int sim_world_enter(struct sim_world *w, struct gs_error *err);
 /* Makes the new /dev and DIR/simfiles. Call this once the simulator has mounted DIR/dev. */
 int sim_world_devices(struct sim_world *w, struct gs_error *err);
 /*
- * Sets GPUSCHED_SIM, GPUSCHED_DILATE, LD_LIBRARY_PATH and PATH. Writes DIR/join, which sets them
- * too.
+ * Sets GPUSCHED_SIM, GPUSCHED_DILATE, LD_LIBRARY_PATH and PATH. Writes the script DIR/join, which
+ * sets them as well.
  */
 int sim_world_environment(const struct sim_world *w, double dilate, struct gs_error *err);
 void sim_world_remove(struct sim_world *w);
 
-/* Ends every process that the command left behind. This process must be a subreaper. */
+/* Ends every process that the command left behind. The caller must be a subreaper. */
 void sim_reap_all(int except);
 /*
- * Kills all processes in the world of directory @dir, except @except, even if they are not our
+ * Kills all processes in the world of directory @dir except @except, whether or not they are our
  * children.
  */
 void sim_world_kill(const char *dir, int except);

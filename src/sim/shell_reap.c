@@ -20,8 +20,8 @@
 #define ROUND_US 10000
 
 /*
- * Signals the children of this process; as a subreaper it has all orphans as children. Returns
- * their number.
+ * Signals the children of this process, and returns their number. Orphans are children too, since
+ * this process is a subreaper.
  */
 static int signal_children(int except, int sig)
 {
@@ -57,7 +57,7 @@ void sim_reap_all(int except)
 	}
 }
 
-/* True if the process sees @dir's mounts: only processes of that world do. */
+/* True if @dir is mounted in the process's namespace, so the process is in that world. */
 static bool lives_in(const char *pid, const char *dir)
 {
 	char path[64], mounted[80];

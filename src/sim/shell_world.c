@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * shell_world.c - the directory and the mounts of one simulated world
+ * shell_world.c - makes the directory and the mounts of one simulated world
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -51,8 +51,8 @@ static pid_t owner_of(const char *dir)
 }
 
 /*
- * True if this user owns the directory. Another user may make one of such a name in /tmp, and
- * change its content while we check it.
+ * True if this user owns the directory. Another user may make a directory with such a name in /tmp,
+ * and change it while we check it.
  */
 static bool is_ours(const char *dir)
 {
@@ -61,14 +61,14 @@ static bool is_ours(const char *dir)
 	return !lstat(dir, &st) && S_ISDIR(st.st_mode) && st.st_uid == geteuid();
 }
 
-/* Removes a world. Kills its processes first, since the mounts end with their namespace. */
+/* Removes a world. Kills its processes first, since its mounts last as long as they run. */
 static void clean_up(const char *dir)
 {
 	sim_world_kill(dir, 0);
 	remove_tree(dir);
 }
 
-/* Removes the worlds of shells that were killed together with their simulator. */
+/* Removes worlds that remain because a shell and its simulator were both killed. */
 static void remove_leftovers(void)
 {
 	glob_t g = { 0 };
@@ -139,7 +139,9 @@ int sim_world_enter(struct sim_world *w, struct gs_error *err)
 		     { "run/mps/users", 0711 }, { "dev", 0755 }, { "newdev", 0755 } };
 	char path[96];
 
-	/* comes before unshare(): in a chroot, /proc/self/exe leads out of it afterwards */
+	/*
+	 * before unshare(): in a chroot, the link /proc/self/exe leads out of the chroot afterwards
+	 */
 	if (gs_own_folder(w->programs, sizeof(w->programs)))
 		return gs_fail(err, -ENOENT, "/proc/self/exe: %s", strerror(ENOENT));
 	if (unshare(CLONE_NEWNS) || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL))
@@ -159,11 +161,11 @@ int sim_world_enter(struct sim_world *w, struct gs_error *err)
 			"gpusched: sim shell: no bpffs here (%s): the GPU runs, but gpusched "
 			"cannot observe it\n",
 			strerror(errno));
-	/* systemd makes such folders too */
+	/* on a real machine, systemd makes this folder */
 	snprintf(path, sizeof(path), "%s/run/mps/users", w->dir);
 	if (mount("tmpfs", path, "tmpfs", MS_NOSUID | MS_NODEV | MS_NOEXEC, GPUSCHED_POOL_SPACE))
 		return gs_fail(err, -errno, "cannot mount %s: %s", path, strerror(errno));
-	/* the taps find their tracepoints there, and in many containers it is not mounted */
+	/* the taps need the tracepoints there, and in many containers it is not mounted */
 	if (access("/sys/kernel/tracing/events", F_OK))
 		mount("tracefs", "/sys/kernel/tracing", "tracefs", 0, NULL);
 	return 0;
@@ -227,7 +229,7 @@ static int add_file(const struct sim_world *w, const char *dev, const char *name
 	snprintf(to, sizeof(to), "%s/%s", dev, name);
 	if (stat(from, &st))
 		return gs_fail(err, -ENODEV, "the simulator has no %s: %s", name, strerror(errno));
-	/* in the kernel's encoding, with twenty bits of minor number */
+	/* dev_t in the kernel's encoding, with 20 bits of minor number */
 	fprintf(list, "%llu %llu /dev/%s\n",
 		(unsigned long long)major(st.st_dev) << 20 | minor(st.st_dev),
 		(unsigned long long)st.st_ino, name);
@@ -275,7 +277,7 @@ static void print_quoted(FILE *f, const char *text)
 	putc('\'', f);
 }
 
-/* Writes DIR/join: by it a second terminal can enter the world. */
+/* Writes the script DIR/join, by which another terminal can enter the world. */
 static int write_join(const struct sim_world *w, struct gs_error *err)
 {
 	static const char *const variables[] = { "GPUSCHED_SIM", "GPUSCHED_DILATE",
@@ -316,8 +318,8 @@ static int prepend(const char *variable, const char *dir, struct gs_error *err)
 }
 
 /*
- * Finds the stand-in: beside the programs as built, else where `make install` puts it, for any
- * prefix.
+ * Finds the stand-in libcuda: next to the programs in a build tree, or where `make install` puts
+ * it, for any prefix.
  */
 static int find_stand_in(const char *dir, char *ret, size_t size, struct gs_error *err)
 {

@@ -2,8 +2,8 @@
 /*
  * arch.bpf.h - includes the file for this processor: numbers and registers of system calls
  *
- * Each arch_NAME.bpf.h has struct pt_regs, gs_syscall_*() for the exit of a system call, gs_is_*()
- * for its number, and GS_PROBE_* for uprobes.
+ * Each arch_NAME.bpf.h defines struct pt_regs, gs_syscall_*() for the exit of a system call,
+ * gs_is_*() for system call numbers, and GS_PROBE_* for uprobes.
  */
 #ifndef GPUSCHED_TABLE_ARCH_BPF_H
 #define GPUSCHED_TABLE_ARCH_BPF_H

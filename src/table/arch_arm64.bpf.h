@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * arch_arm64.bpf.h - system calls and registers of arm64 and 32-bit arm programs
+ * arch_arm64.bpf.h - reads system calls and registers of arm64 and 32-bit arm programs
  *
- * At the exit of a system call x0 is already its result, so the first argument comes from where the
- * kernel keeps it for a restart.
+ * At the exit of a system call, x0 already holds the result. So the first argument is read from
+ * orig_x0, where the kernel keeps it for a restart.
  */
 #ifndef GPUSCHED_TABLE_ARCH_ARM64_BPF_H
 #define GPUSCHED_TABLE_ARCH_ARM64_BPF_H
@@ -12,7 +12,7 @@
 #define NR_IOCTL 29
 #define NR_OPENAT 56
 #define NR_OPEN_BY_HANDLE 265
-#define NR_OPENAT2 437 /* the same number on both architectures */
+#define NR_OPENAT2 437 /* the same in 64-bit and 32-bit programs */
 #define NR_OPEN_32 5
 #define NR_IOCTL_32 54
 #define NR_OPENAT_32 322
@@ -38,7 +38,7 @@ static __always_inline gs_u32 gs_syscall_nr(const struct pt_regs *regs)
 	return regs->syscallno;
 }
 
-/* True for the numbers below, of any kind of program: most calls leave here. */
+/* True for all system calls that the taps read, in any kind of program. Most calls end here. */
 static __always_inline int gs_syscall_matters(gs_u32 nr)
 {
 	switch (nr) {
@@ -56,7 +56,7 @@ static __always_inline int gs_syscall_matters(gs_u32 nr)
 	}
 }
 
-/* A 32-bit program's call has its own numbers. */
+/* True for a call of a 32-bit program, which uses different numbers. */
 static __always_inline int gs_syscall_compat(const struct pt_regs *regs)
 {
 	return regs->pstate & PSR_MODE32_BIT;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * arch_x86.bpf.h - system calls and registers of x86-64, i386 and x32 programs
+ * arch_x86.bpf.h - reads system calls and registers of x86-64, i386 and x32 programs
  *
- * At the exit of a system call its arguments are still in the registers.
+ * At the exit of a system call, its arguments are still in the registers.
  */
 #ifndef GPUSCHED_TABLE_ARCH_X86_BPF_H
 #define GPUSCHED_TABLE_ARCH_X86_BPF_H
@@ -17,7 +17,7 @@
 #define NR_OPENAT_32 295
 #define NR_OPEN_BY_HANDLE 304
 #define NR_OPEN_BY_HANDLE_32 342
-#define NR_OPENAT2 437 /* the same number on both architectures */
+#define NR_OPENAT2 437 /* the same in 64-bit and 32-bit programs */
 #define NR_IOCTL_X32 514
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
@@ -51,7 +51,7 @@ static __always_inline gs_u32 gs_syscall_nr(const struct pt_regs *regs)
 	return (gs_u32)regs->orig_ax & ~X32_BIT;
 }
 
-/* True for the numbers below, of any kind of program: most calls leave here. */
+/* True for all system calls that the taps read, in any kind of program. Most calls end here. */
 static __always_inline int gs_syscall_matters(gs_u32 nr)
 {
 	switch (nr) {
@@ -71,7 +71,7 @@ static __always_inline int gs_syscall_matters(gs_u32 nr)
 	}
 }
 
-/* A 32-bit call, which any process can make, has its own numbers and registers. */
+/* True for a 32-bit call, which any process can make. It uses different numbers and registers. */
 static __always_inline int gs_syscall_compat(const struct pt_regs *regs)
 {
 	struct task_struct___x86 *task = (void *)bpf_get_current_task_btf();

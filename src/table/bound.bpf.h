@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * bound.bpf.h - the MIG partition that a client is bound to, as its subscriptions say
+ * bound.bpf.h - notes which MIG partition a client is bound to by its subscriptions
  */
 #ifndef GPUSCHED_TABLE_BOUND_BPF_H
 #define GPUSCHED_TABLE_BOUND_BPF_H
@@ -8,11 +8,11 @@
 #include "gpusched/abi.h"
 
 /*
- * Bits of gpusched_client.mig. Its bits 8 to 15 name the partition, as in an engine's number
- * (gpusched_engine_in()).
+ * Bits of gpusched_client.mig: the client is bound. Bits 8 to 15 name the partition, as in an
+ * engine's number (gpusched_engine_in()).
  */
 #define GS_BOUND 1u
-/* two partitions, or an unknown one: nobody knows where its TSGs are */
+/* bound to two partitions or to an unknown one, so its TSGs may be in any */
 #define GS_BOUND_TWICE 0x10000u
 #define GS_BOUND_GI 0xf000u
 #define GS_BOUND_CI 0x0f00u
@@ -23,8 +23,8 @@ static __always_inline int gs_binds_anew(gs_u32 is, gs_u32 to, gs_u32 part)
 }
 
 /*
- * Binds the client to partition @to. @parts: GS_BOUND_GI, GS_BOUND_CI or both; a part that is 0 in
- * @to is unknown.
+ * Binds the client to partition @to. @parts: GS_BOUND_GI, GS_BOUND_CI or both. If such a part is 0
+ * in @to, it is unknown.
  */
 static __always_inline void gs_bind(struct gpusched_client *client, gs_u32 parts, gs_u16 to)
 {

@@ -5,11 +5,11 @@
 #include "basic/error.h"
 
 /*
- * Makes sure that the parent of gs_env()->bpffs is a BPF file system. Mounts one if that is
- * allowed.
+ * Makes sure that the parent of gs_env()->bpffs is a BPF file system. Mounts one there if gpusched
+ * may do that.
  */
 int gs_bpffs_ready(struct gs_error *err);
-/* Where the maps of the running policy are pinned. */
+/* The folder in which the running policy's maps are pinned. */
 #define GS_PINS_PATH 300
 void gs_pins_of_policy(char ret[GS_PINS_PATH]);
 /* Removes a folder of pins and everything in it. */

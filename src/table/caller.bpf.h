@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * caller.bpf.h - the caller of an ioctl, its file and its memory, for taps and gate
+ * caller.bpf.h - reads the caller of an ioctl, its file and its memory, for taps and gate
  */
 #ifndef GPUSCHED_TABLE_CALLER_BPF_H
 #define GPUSCHED_TABLE_CALLER_BPF_H
@@ -21,7 +21,7 @@ static __always_inline int gs_read_user(void *dst, gs_u32 size, gs_u64 addr)
 	return 0;
 }
 
-/* True if the driver made this open file. Sets file and control (1: nvidiactl). */
+/* Returns 0 if the file is not one of the driver's, 2 for nvidiactl, 1 for its other files. */
 static __always_inline int gs_file_accept(const struct gpusched_cfg *cfg, struct file *file)
 {
 	struct inode *inode = BPF_CORE_READ(file, f_inode);
@@ -44,7 +44,7 @@ static __always_inline int gs_file_accept(const struct gpusched_cfg *cfg, struct
 	return 1 + ((rdev & 0xfffff) == 255);
 }
 
-/* as in the kernel's file_ref_t, where 0 means one reference */
+/* in the kernel's file_ref_t, 0 means one reference, and values from here on mean none */
 #define GS_REF_RELEASED 0xc000000000000000ull
 
 static __always_inline int gs_file_referenced(gs_u64 file)
@@ -64,7 +64,7 @@ static __always_inline int gs_file_referenced(gs_u64 file)
 
 /*
  * True if anything still refers to the open file. A closed file's memory may hold another file by
- * now, so compare the inode and data with those of the entry.
+ * now, so this also compares inode and private data with those in the entry.
  */
 static __always_inline int gs_file_lives(gs_u64 file)
 {
@@ -75,7 +75,7 @@ static __always_inline int gs_file_lives(gs_u64 file)
 	       gs_file_is(file, entry) && gs_file_referenced(file);
 }
 
-/* Turns a channel's or a TSG's handle into the TSG's key. */
+/* Replaces a channel's handle in @key by its TSG's handle. Leaves a TSG's handle as it is. */
 static __always_inline void gs_to_tsg(struct gpusched_key *key)
 {
 	struct gs_channel_ref *ref = bpf_map_lookup_elem(&gs_chantsg, key);

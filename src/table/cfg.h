@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cfg.h - settings of the taps: configuration, GPUs, our own processes
+ * cfg.h - sets the taps' configuration: limits, GPUs, our own processes
  */
 #ifndef GPUSCHED_TABLE_CFG_H
 #define GPUSCHED_TABLE_CFG_H
@@ -14,18 +14,22 @@ int gs_cfg_heartbeat(struct gs_table *t, uint64_t ns);
 int gs_cfg_default_class(struct gs_table *t, uint32_t class_id);
 int gs_cfg_policy_active(struct gs_table *t, bool active);
 /*
- * Gives the taps the GPUs' indexes, so that a new TSG's GPU is known at once. Switching the taps on
- * does this as well.
+ * Tells the taps the index of each GPU, so that they know a new TSG's GPU at once. Switching the
+ * taps on does this as well.
  */
 int gs_cfg_gpus(struct gs_table *t, const struct gs_gpu *gpus, size_t n);
 /* The most TSGs that one process may have in the table (default 1024); 0: no limit. */
 int gs_cfg_max_tsgs(struct gs_table *t, uint32_t max);
 int gs_cfg_next_epoch(struct gs_table *t);
-/* @on false: the gate lets everything pass, and a hold suspends the TSG instead. */
+/* @on false: the gate lets every call pass. The daemon then holds a TSG by suspending it. */
 int gs_cfg_gate(struct gs_table *t, bool on);
-/* Processes that started after @started_ns wait at the gate until @until_ns; 0: none does. */
+/*
+ * Processes that started after @started_ns wait at the gate until @until_ns. 0: no process waits.
+ */
 int gs_cfg_newcomers(struct gs_table *t, uint64_t started_ns, uint64_t until_ns);
-/* Adds one of our own processes: its calls do not count as an owner's wish. */
+/*
+ * Registers one of our own processes: its calls do not count as settings that an owner asked for.
+ */
 int gs_self_add(struct gs_table *t, pid_t tgid);
 int gs_self_del(struct gs_table *t, pid_t tgid);
 

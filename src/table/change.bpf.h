@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * change.bpf.h - changes of the table from user space, by BPF_PROG_RUN
+ * change.bpf.h - changes the table for user space, through BPF_PROG_RUN
  *
- * Records are changed in place and field by field: a whole record written from user space would
- * undo what a tap wrote meanwhile.
+ * Records are changed in place, field by field: a whole record written from user space would undo
+ * concurrent changes by a tap.
  */
 #ifndef GPUSCHED_TABLE_CHANGE_BPF_H
 #define GPUSCHED_TABLE_CHANGE_BPF_H
@@ -17,7 +17,7 @@
 #define GS_EEXIST 17
 #define GS_ESTALE 116
 
-/* The entry of a process that the taps may not have seen. */
+/* The entry of process @pid. Makes the entry if the taps have not seen the process. */
 static __always_inline struct gpusched_proc *gs_meet(const struct gpusched_cfg *cfg, gs_u32 pid,
 						     gs_u64 start_ns)
 {
@@ -54,15 +54,18 @@ static __always_inline void gs_poke_owner(struct gpusched_tsg *rec, const struct
 		entry->holder = to;
 	rec->owner_fd = new->owner_fd;
 	rec->owner_start_ns = new->owner_start_ns;
-	/* compare first: the process may have ended meanwhile, and then the TSG has no owner */
+	/*
+	 * change the owner only if it is still @pid: if that process has ended, the TSG has no
+	 * owner
+	 */
 	if (!cfg || !pid || pid == to ||
 	    __sync_val_compare_and_swap(&rec->task.pid, pid, to) != pid)
 		return;
 	gs_give_back(pid, GPUSCHED_SHARE_TSGS);
 	proc = gs_meet(cfg, to, new->owner_start_ns);
 	/*
-	 * Counts even past the quota, since the TSG exists. The user of the process that made the
-	 * TSG goes on paying.
+	 * Counts even beyond the quota, since the TSG exists. The charge to a user stays with the
+	 * user of the process that made the TSG.
 	 */
 	if (proc)
 		__sync_fetch_and_add(&proc->tsgs, 1);
@@ -85,9 +88,8 @@ static __always_inline void gs_poke_class(struct gpusched_task *t, const struct 
 }
 
 /*
- * Compares the id: the kernel reuses a deleted element at once, and this program can be preempted.
- * So the memory may be another record's by now. Checked before each group of fields, and at the
- * end.
+ * True if the memory still holds the same record. The kernel reuses a deleted element at once, and
+ * this program can be preempted. So the id is checked before each group of fields, and at the end.
  */
 static __always_inline int gs_is_still(const struct gpusched_tsg *rec,
 				       const struct gpusched_poke *p)
@@ -101,7 +103,7 @@ static __always_inline int gs_pokes(const struct gpusched_tsg *rec, const struct
 	return p->what & what && gs_is_still(rec, p);
 }
 
-/* Changes bits one by one, since a tap or a policy may change others meanwhile. */
+/* Changes only the bits in flags_mask, since a tap or a policy may change others concurrently. */
 static __always_inline void gs_poke_flags(struct gpusched_tsg *rec, const struct gpusched_poke *p)
 {
 	gs_u32 old = __sync_fetch_and_and(&rec->flags, ~p->flags_mask | p->rec.flags);
@@ -149,7 +151,7 @@ int poke(struct gpusched_poke *p)
 		p->ret = -GS_ENOENT;
 		return 0;
 	}
-	/* one group of fields at a time, see gs_pokes() */
+	/* write one group of fields at a time, each with its own check in gs_pokes() */
 	if (gs_pokes(rec, p, GPUSCHED_POKE_IS))
 		rec->task.is = p->rec.task.is;
 	if (gs_pokes(rec, p, GPUSCHED_POKE_MANUAL))
@@ -175,8 +177,8 @@ int poke(struct gpusched_poke *p)
 }
 
 /*
- * For the one caller that adopts. The record is too big for the stack, and a tap may use its own
- * memory meanwhile.
+ * Scratch memory for the adopted record, which is too big for the stack. There is one adopting
+ * caller at a time. The taps' scratch memory cannot serve, since a tap may run meanwhile.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -186,9 +188,8 @@ struct {
 } gs_adoptee SEC(".maps");
 
 /*
- * Inserts an adopted TSG, or one of an older table, which has its id and class. The process's quota
- * counts here as well. Otherwise TSGs that the taps refused would come in at the daemon's next
- * start.
+ * Inserts an adopted TSG, or one of an older table that keeps its id and class. The process's quota
+ * applies here too. Otherwise TSGs that the taps refused would come in at the daemon's next start.
  */
 static __always_inline int gs_insert(struct gs_table_head *h, const struct gpusched_tsg *from)
 {
@@ -205,7 +206,7 @@ static __always_inline int gs_insert(struct gs_table_head *h, const struct gpusc
 	if (bpf_map_lookup_elem(&gs_tsgs, &key))
 		return -GS_EEXIST;
 	/*
-	 * with a helper, since compilers like to make pointers into the context, which the verifier
+	 * copy with a helper: compilers like to make pointers into the context, which the verifier
 	 * refuses
 	 */
 	bpf_probe_read_kernel(rec, sizeof(*rec), from);
@@ -223,7 +224,8 @@ static __always_inline int gs_insert(struct gs_table_head *h, const struct gpusc
 		gs_uncharge(pid, uid, GPUSCHED_IN_TSGS);
 		return -GS_ENOSPC;
 	}
-	if (rec->flags & GPUSCHED_TSG_MIG) /* the client's next TSGs are in the same partition */
+	/* assume that the client's next TSGs are in the same partition */
+	if (rec->flags & GPUSCHED_TSG_MIG)
 		gs_bind(client, gpusched_is_apart(rec) ? 0 : GS_BOUND_GI | GS_BOUND_CI,
 			rec->task.engine);
 	rec->key = key;
@@ -247,8 +249,9 @@ static __always_inline int gs_insert(struct gs_table_head *h, const struct gpusc
 }
 
 /*
- * If a sweep finds another sweep's claim, it takes it over: there is one sweep at a time, so the
- * other one was killed. A record that a tap has claimed is gone in a moment.
+ * Claims the end of a record for a sweep. A sweep takes over another sweep's claim: there is one
+ * sweep at a time, so the other one was killed. It leaves a record that a tap has claimed, since
+ * the tap removes that at once.
  */
 static __always_inline int gs_sweep_claim(struct gs_table_head *h)
 {
@@ -263,7 +266,7 @@ static __always_inline int gs_sweep_claim(struct gs_table_head *h)
 		return -GS_ESTALE;
 	old = __sync_fetch_and_or(&rec->flags, bits);
 	/*
-	 * compare the id: this program can be preempted, and the memory may be another record's by
+	 * compare the id: this program can be preempted, and the memory may hold another record by
 	 * now
 	 */
 	if (rec->task.id != h->id || ((old & GPUSCHED_TSG_ENDING) && !(old & GPUSCHED_TSG_SWEPT))) {
@@ -331,7 +334,7 @@ static __always_inline int gs_insert_channel(const struct gs_table_head *h)
 	return gs_end_overtook(&key, id, &k) ? -GS_ENOENT : 0;
 }
 
-/* True if the owner has an entry: its quota counts for what is inserted. */
+/* True if @owner has an entry in gs_procs, which is needed to charge the new entry to it. */
 static __always_inline int gs_owner_known(const struct gs_table_head *h, gs_u32 owner)
 {
 	struct gpusched_cfg *cfg = gs_cfg_of();
@@ -381,8 +384,8 @@ static __always_inline int gs_insert_file(const struct gs_table_head *h)
 }
 
 /*
- * For the sweep. @made tells the entry of the closed file from that of a new file at the same
- * address.
+ * For the sweep: deletes an entry if it was made at @made. A different time means that a new file
+ * at the same address has replaced the closed one.
  */
 static __always_inline int gs_forget_made(void *map, const void *key, gs_u32 made,
 					  enum gpusched_room room)
@@ -409,7 +412,7 @@ static __always_inline int gs_forget_place(const struct gs_table_head *h)
 	return gs_forget_made(&gs_files, &h->key.file, h->made, GPUSCHED_IN_FILES);
 }
 
-/* The process has waited at the gate for as long as a quota may make it wait: lets it pass. */
+/* Lets the process pass the gate: it has waited there for as long as a quota may delay it. */
 static __always_inline int gs_let(gs_u32 pid)
 {
 	struct gpusched_proc *proc = bpf_map_lookup_elem(&gs_procs, &pid);
@@ -532,7 +535,10 @@ int change_proc(struct gs_proc_arg *a)
 	a->ret = 0;
 	proc = bpf_map_lookup_elem(&gs_procs, &tgid);
 	if (!proc && fresh.source < GPUSCHED_SRC_COMMAND) {
-		/* the process has ended since the taps saw it: nothing would remove an entry */
+		/*
+		 * the process has ended since the taps saw it: an entry made now would never be
+		 * removed
+		 */
 		a->ret = -GS_ENOENT;
 		return 0;
 	}

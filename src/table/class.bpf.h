@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * class.bpf.h - copies class, weight and deadline of a TSG's process, and limits of its class, to
- * the TSG
+ * class.bpf.h - copies class, weight, deadline and limits of a TSG's process or class to the TSG
  */
 #ifndef GPUSCHED_TABLE_CLASS_BPF_H
 #define GPUSCHED_TABLE_CLASS_BPF_H

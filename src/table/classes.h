@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * classes.h - the classes that the taps know
+ * classes.h - reads and writes the classes that the taps know
  */
 #ifndef GPUSCHED_TABLE_CLASSES_H
 #define GPUSCHED_TABLE_CLASSES_H

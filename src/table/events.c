@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* events.c - the taps' events, in order */
+/* events.c - reads the taps' events in order */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <string.h>
@@ -24,8 +24,8 @@ const char *gs_event_name(unsigned int type)
 }
 
 /*
- * How long the machine has slept: a start time counts sleep (CLOCK_BOOTTIME), an event's time does
- * not.
+ * Total time that the machine was suspended. A start time includes this (CLOCK_BOOTTIME), an
+ * event's time does not (CLOCK_MONOTONIC).
  */
 static uint64_t slept_ns(void)
 {
@@ -38,8 +38,8 @@ static uint64_t slept_ns(void)
 }
 
 /*
- * Reads the start last: if another process has taken the pid meanwhile, its start is later than the
- * event.
+ * Reads the process's start last: if another process has taken over the pid meanwhile, it started
+ * after the event.
  */
 int gs_event_uid(const struct gpusched_event *ev, uid_t *ret)
 {
@@ -67,7 +67,7 @@ static int on_record(void *user, void *data, size_t size)
 
 	if (size < sizeof(ev))
 		return 0;
-	memcpy(&ev, data, sizeof(ev)); /* a copy, since the kernel may reuse the ring's memory */
+	memcpy(&ev, data, sizeof(ev)); /* copy it, since the kernel may reuse the ring's memory */
 	t->fn(&ev, t->user);
 	return ++t->handled < AT_ONCE && gs_now_ns() < t->handle_until_ns ? 0 : -ECANCELED;
 }

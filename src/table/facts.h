@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * facts.h - maps that policies read: facts about TSGs and runlists from the GPUs' logs, and TSGs'
- * jobs
+ * facts.h - writes maps that policies read: facts from the GPUs' logs, and TSGs' jobs
  *
- * The keys are TSG ids, which are never used again. The maps are not pinned: without the daemon,
- * which reads the logs, facts are out of date after a second.
+ * Facts are about TSGs, runlists and GPUs. TSGs are keyed by their ids, which are never reused. The
+ * maps are not pinned: facts get out of date within a second once no daemon reads the logs.
  */
 #ifndef GPUSCHED_TABLE_FACTS_H
 #define GPUSCHED_TABLE_FACTS_H
@@ -14,23 +13,28 @@
 #define GS_MAX_RUNLISTS 1024
 #define GS_MAX_GPUS 64
 
-/* The job that a TSG works for. */
+/* Per TSG: its job, limit and promise. */
 struct gs_job {
-	gs_u64 job;         /* 0: unknown */
-	gs_u64 limit_group; /* gpusched_limit's group, to which @limit_pct belongs */
+	gs_u64 job; /* 0: unknown */
+	/* group of struct gpusched_limit; @limit_pct applies to the whole group */
+	gs_u64 limit_group;
 	gs_u32 limit_pct;
-	gs_u32 promise_pct;   /* gpusched_promise's part and group */
-	gs_u64 promise_group; /* the same */
-	/* not 0: there is no promise, since its GPU's requests would add up to this */
+	gs_u32 promise_pct;   /* percentage of struct gpusched_promise */
+	gs_u64 promise_group; /* group of struct gpusched_promise */
+	/*
+	 * sum of the requests on the GPU in percent, if it is too high, so that none is promised;
+	 * else 0
+	 */
 	gs_u32 over_pct;
-	gs_u32 last;             /* 1: the TSG comes last, since its GPU time is used up */
+	/* 1: policies that take turns put the TSG last, since its GPU time is used up */
+	gs_u32 last;
 	struct gpusched_key key; /* for gpusched_find() */
 };
 
 /*
- * Brings facts up to @as_of_ns: they are written only when something has happened to the TSG. Until
- * then a loaded TSG is held, and a waiting TSG goes on waiting. @passed_ns: from f->as_of_ns to
- * @as_of_ns, in the GPU's time.
+ * Extrapolates facts to @as_of_ns. Facts are written only when something happens to the TSG. Until
+ * then a loaded TSG stays loaded, and a waiting TSG goes on waiting. @passed_ns: time from
+ * f->as_of_ns to @as_of_ns on the GPU's clock.
  */
 static inline __attribute__((always_inline)) void gs_facts_until(struct gpusched_facts *f,
 								 gs_u64 as_of_ns, gs_u64 passed_ns)
@@ -50,7 +54,7 @@ static inline __attribute__((always_inline)) void gs_facts_until(struct gpusched
 	}
 }
 
-/* When the TSG last had the GPU or waited for it, as far as is known at @now. */
+/* When the TSG last had the GPU or waited for it; @now if it still does. */
 static inline __attribute__((always_inline)) gs_u64
 gs_facts_last_run(const struct gpusched_facts *f, gs_u64 now)
 {
@@ -63,10 +67,10 @@ gs_facts_last_run(const struct gpusched_facts *f, gs_u64 now)
 
 #include "table/table.h"
 
-/* Makes the maps if they are missing; policies loaded from then on read them. 0 or -errno. */
+/* Makes the maps if they do not exist; policies that are loaded later read them. 0 or -errno. */
 int gs_facts_begin(struct gs_table *t);
 bool gs_facts_has(const struct gs_table *t);
-/* Writes many facts, with one call for each few hundred. 0, or -errno of the last failure. */
+/* Writes many facts, a few hundred per system call. 0, or -errno of the last failure. */
 int gs_facts_put(struct gs_table *t, const struct gpusched_facts *facts, size_t n);
 int gs_facts_put_runlist(struct gs_table *t, uint32_t runlist,
 			 const struct gpusched_runlist_facts *facts);
@@ -75,24 +79,27 @@ void gs_facts_remove_runlist(struct gs_table *t, uint32_t runlist);
 int gs_facts_put_gpu(struct gs_table *t, uint32_t gpu, const struct gpusched_gpu *costs);
 void gs_facts_remove_gpu(struct gs_table *t, uint32_t gpu);
 
-/* Makes the maps of jobs, which gpusched_job() of policy.bpf.h reads. */
+/* Makes the map of jobs, which gpusched_job() in policy.bpf.h reads. */
 int gs_jobs_begin(struct gs_table *t);
 bool gs_jobs_has(const struct gs_table *t);
 /* Writes the job of TSG @id. 0 or -errno. */
 int gs_job_put(struct gs_table *t, uint64_t id, uint64_t job);
-/* Whether the TSG comes last in policies that take turns. 0 or -errno. */
+/* Sets whether policies that take turns put the TSG last. 0 or -errno. */
 int gs_job_put_last(struct gs_table *t, uint64_t id, bool last);
 /* 0: unknown. */
 uint64_t gs_job_get(struct gs_table *t, uint64_t id);
-/* Writes the TSG's key and its limit, beside its job. 0 or -errno. */
+/* Writes the TSG's key and limit into its entry in the map of jobs. 0 or -errno. */
 int gs_limit_put(struct gs_table *t, const struct gpusched_tsg *rec,
 		 const struct gpusched_limit *limit);
 bool gs_limit_same(struct gs_table *t, const struct gpusched_tsg *rec,
 		   const struct gpusched_limit *limit);
-/* All zero: it has no limit. */
+/* The TSG's limit; all fields 0: it has none. */
 struct gpusched_limit gs_limit_get(struct gs_table *t, uint64_t id);
 
-/* The part that the TSG's group is promised; @pct 0: nothing. @over_pct: as in struct gs_job. */
+/*
+ * The percentage of GPU time that the TSG's group is promised; @pct 0: none. @over_pct: as in
+ * struct gs_job.
+ */
 struct gs_promise {
 	uint64_t group;
 	uint32_t pct, over_pct;

@@ -15,8 +15,8 @@ static __thread char *buffer;
 static __thread size_t room;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static unsigned int threads;       /* threads between begin and end */
-static libbpf_print_fn_t original; /* libbpf's own print function; valid while there are threads */
+static unsigned int threads;       /* number of threads between begin and end */
+static libbpf_print_fn_t original; /* libbpf's own print function; valid while @threads is not 0 */
 
 static int collect(enum libbpf_print_level level, const char *format, va_list args)
 {

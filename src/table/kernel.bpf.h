@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * kernel.bpf.h - the few kernel fields that the taps read, relocated at load (CO-RE)
+ * kernel.bpf.h - declares the few kernel fields that the taps read, relocated at load (CO-RE)
  *
- * Not a vmlinux.h: one build must run on every kernel from 6.1 on.
+ * This is not a vmlinux.h, since one build must run on every kernel from 6.1 on.
  */
 #ifndef GPUSCHED_TABLE_KERNEL_BPF_H
 #define GPUSCHED_TABLE_KERNEL_BPF_H
@@ -25,7 +25,7 @@ struct file {
 	void *private_data;
 };
 
-/* A file's references: up to Linux 6.12, and later. */
+/* A file's reference count: f_count up to Linux 6.12, f_ref in later versions. */
 struct gs_word {
 	unsigned long long value;
 };

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * maps.bpf.h - the pinned maps, and functions that every BPF program uses on them
+ * maps.bpf.h - defines the pinned maps, and functions on them that every BPF program uses
  *
- * One header defines the maps for every BPF object, because libbpf reuses a pinned map only when
- * the definitions agree. An object defines GS_MAPS_EXTERN first if another object that it is linked
- * with defines the maps. The loader of such an object sets the maps' pin paths (or reuses their
+ * One header defines the maps for every BPF object, because libbpf reuses a pinned map only if the
+ * definitions agree. If another object in the same link defines the maps, an object first defines
+ * GS_MAPS_EXTERN. The loader of such an object sets the maps' pin paths (or reuses their
  * descriptors, see gs_table_map_fd()).
  */
 #ifndef GPUSCHED_TABLE_MAPS_BPF_H
@@ -54,13 +54,13 @@ GS_MAP struct {
 
 struct gs_channel_ref {
 	gs_u32 tsg; /* handle */
-	/* the process that is charged for the channel; 0: none (GPUSCHED_FREE_CHANNELS) */
+	/* process to which the channel is charged; 0: none (GPUSCHED_FREE_CHANNELS) */
 	gs_u32 owner;
-	gs_u32 uid; /* the user who is charged, if @owner is not 0 */
+	gs_u32 uid; /* user that is charged for the channel; valid if @owner is not 0 */
 	gs_u32 pad;
 };
 
-/* From a channel (file, client, hChannel) to its TSG. */
+/* Maps a channel (file, client, hChannel) to its TSG. */
 GS_MAP struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, GS_MAX_CHANTSG);
@@ -93,7 +93,10 @@ GS_MAP struct {
 	__type(value, struct gpusched_file);
 } gs_files SEC(".maps");
 
-/* TSGs with channels for which gs_tsgs had no room; only as many as fit here. */
+/*
+ * TSGs with channels that found no room in gs_tsgs. If this map is full as well, they are not
+ * listed.
+ */
 GS_MAP struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, GS_MAX_PLACES);
@@ -132,7 +135,7 @@ GS_MAP struct {
 	__type(value, struct gpusched_cfg);
 } gs_cfg SEC(".maps");
 
-/* From an RM device instance to the GPU's index + 1; 0: unknown. */
+/* Maps an RM device instance to the GPU's index + 1; 0: unknown. */
 GS_MAP struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, GS_MAX_GPUS);
@@ -183,8 +186,8 @@ GS_MAP struct {
 } gs_call SEC(".maps");
 
 /*
- * The running policy's dispatcher for launches. An array of its own, since these programs are
- * uprobes.
+ * The running policy's dispatcher for launches. It needs its own array: a program array holds one
+ * type of program, and these are uprobes.
  */
 GS_MAP struct {
 	__uint(type, BPF_MAP_TYPE_PROG_ARRAY);
@@ -200,7 +203,7 @@ GS_MAP struct {
 	__type(value, struct gs_thread);
 } gs_threads SEC(".maps");
 
-/* The running policy's dispatcher for the gate, for LSM programs. */
+/* The running policy's dispatcher for the gate; an array for LSM programs. */
 GS_MAP struct {
 	__uint(type, BPF_MAP_TYPE_PROG_ARRAY);
 	__uint(max_entries, 1);
@@ -270,7 +273,7 @@ static __always_inline void gs_give_back(gs_u32 pid, enum gpusched_share what)
 		__sync_fetch_and_add(gs_share_of(proc, what), -1);
 }
 
-/* A process without an entry belongs to user GS_NOBODY. */
+/* The user's entry, or that of GS_NOBODY if the user has none. */
 static __always_inline struct gpusched_user *gs_user_known(gs_u32 uid)
 {
 	struct gpusched_user *user = bpf_map_lookup_elem(&gs_users, &uid);
@@ -287,8 +290,8 @@ static __always_inline gs_u32 gs_room_size(enum gpusched_room room)
 }
 
 /*
- * True if a user may have @n of all @entries: at most half of what others leave, and nothing of
- * root's part.
+ * True if a user may have @n entries when there are @entries in all. A user may have at most half
+ * of what others leave, and none of the part reserved for root.
  */
 static __always_inline int gs_user_may(gs_u32 uid, enum gpusched_room room, gs_u32 n,
 				       gs_u32 entries)
@@ -305,7 +308,7 @@ static __always_inline enum gpusched_share gs_room_share(enum gpusched_room room
 					      : GPUSCHED_SHARE_DEVICES;
 }
 
-/* Counts one entry fewer. @pid 0: the process itself is not charged any more. */
+/* Reverses a charge to user and process. @pid 0: the process is not charged any more. */
 static __always_inline void gs_uncharge(gs_u32 pid, gs_u32 uid, enum gpusched_room room)
 {
 	struct gpusched_user *user = gs_user_known(uid);
@@ -320,8 +323,8 @@ static __always_inline void gs_uncharge(gs_u32 pid, gs_u32 uid, enum gpusched_ro
 }
 
 /*
- * Deletes an entry of gs_devices, gs_clients, gs_files or gs_past. Returns the process that was
- * charged, or 0.
+ * Deletes an entry of gs_devices, gs_clients, gs_files or gs_past. Returns the process to which it
+ * was charged, or 0.
  */
 static __always_inline gs_u32 gs_forget(void *map, const void *key, enum gpusched_room room)
 {
@@ -338,7 +341,7 @@ static __always_inline gs_u32 gs_forget(void *map, const void *key, enum gpusche
 	return owner;
 }
 
-/* Counts @n more TSGs of the process that are not in the table, or only in part. */
+/* Adds @n to the number of the process's TSGs that the table lacks, or has only in part. */
 static __always_inline void gs_past_add(gs_u32 pid, gs_s32 n)
 {
 	struct gpusched_proc *proc = bpf_map_lookup_elem(&gs_procs, &pid);
@@ -381,8 +384,8 @@ static __always_inline void gs_forget_channel(const struct gpusched_key *key)
 }
 
 /*
- * Claims the end of a record: one program ends it, the tap that saw the TSG's end or the sweep.
- * That program tells the policy and then drops the record. 0: another program has claimed it.
+ * Claims the end of a record, so that only one program ends it: the tap that saw the TSG's end, or
+ * the sweep. That program tells the policy and then drops the record. 0: already claimed.
  */
 static __always_inline int gs_claim(struct gpusched_tsg *rec)
 {
@@ -391,13 +394,16 @@ static __always_inline int gs_claim(struct gpusched_tsg *rec)
 
 	if (!(old & bits))
 		return 1;
-	/* the end was reported already; the rest is left to the sweep */
+	/* GONE without ENDING: the end was reported, and the sweep must do the rest */
 	if (!(old & GPUSCHED_TSG_ENDING))
 		__sync_fetch_and_and(&rec->flags, ~GPUSCHED_TSG_ENDING);
 	return 0;
 }
 
-/* Counts one record fewer for its owner and its client. The owner may change at this moment. */
+/*
+ * Uncharges a record from its owner and its client. Takes the owner atomically, since it may change
+ * now.
+ */
 static __always_inline void gs_uncount(struct gpusched_tsg *rec)
 {
 	struct gpusched_client *client;
@@ -415,9 +421,9 @@ static __always_inline void gs_uncount(struct gpusched_tsg *rec)
 }
 
 /*
- * Takes a TSG and its channels out of the table; the caller has claimed it. A global function,
- * since the verifier checks such a function once, by itself. Otherwise it would walk through the
- * loop in each state of each caller, and loading the taps would take ten times as long.
+ * Removes a TSG and its channels from the table; the caller has claimed the TSG. This is a global
+ * function, which the verifier checks once and separately. Otherwise it would check the loop for
+ * every state of every caller, and loading the taps would take ten times as long.
  */
 __weak __noinline int gs_drop(const struct gpusched_key *of)
 {

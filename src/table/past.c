@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* past.c - TSGs for which the table had no room, and may have room now */
+/* past.c - lists TSGs for which the table had no room, and may have room now */
 #include "table/past.h"
 
 #include <bpf/bpf.h>
@@ -9,8 +9,8 @@
 #include "table/procs.h"
 
 /*
- * The same rule as in room.bpf.h: a user has at most half of what others leave, and nothing of
- * root's part.
+ * The same rule as gs_user_may() in maps.bpf.h: a user has at most half of what others leave, and
+ * none of the part reserved for root.
  */
 static bool user_has_room(struct gs_table *t, uint32_t uid, const struct gpusched_cfg *cfg)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * priv.h - private to the rooms table, gate, taps and launch
+ * priv.h - declares the open table; private to the rooms table, gate, taps and launch
  */
 #ifndef GPUSCHED_TABLE_PRIV_H
 #define GPUSCHED_TABLE_PRIV_H
@@ -11,7 +11,7 @@
 
 struct ring_buffer;
 
-/* Pinned maps, programs and links: symbol in the enum, name of map, program or link. */
+/* Names of the pinned maps, programs and links. Each is also a symbol in enum gs_pin. */
 #define GS_PIN_MAPS(X) \
 	X(gs_tsgs) \
 	X(gs_chans) \
@@ -52,32 +52,34 @@ enum gs_pin {
 #define X(name) GS_PIN_##name,
 	GS_PIN_MAPS(X) GS_PIN_PROGS(X)
 #undef X
-		GS_PIN_OPENED, /* gs_table_open() opens those above this line */
+		GS_PIN_OPENED, /* gs_table_open() opens the pins above this line */
 };
 
-#define GS_V1_TSG 360u /* size of a record of version 1, see upgrade.c */
+#define GS_V1_TSG 360u /* size of a record of version 1 in bytes, see upgrade.c */
 
 struct gs_table {
 	int fd[GS_PIN_OPENED];
-	int facts_fd, runlists_fd, gpus_fd; /* -1: the maps of facts.h are not made */
-	int jobs_fd;                        /* -1: the map of jobs is not made */
-	/* Size of a record in gs_tsgs. In a table of an older version it is shorter. */
+	int facts_fd, runlists_fd, gpus_fd; /* -1: the maps of facts.h do not exist */
+	int jobs_fd;                        /* -1: the map of jobs does not exist */
+	/* Size of a record in gs_tsgs, which is shorter in a table of an older version. */
 	size_t record_size;
 	unsigned int cpus;
 	unsigned int sweeps;
-	unsigned int handled;     /* events handled by this dispatch */
-	uint64_t handle_until_ns; /* no event is handled after this time */
+	unsigned int handled;     /* events handled so far by the current dispatch */
+	uint64_t handle_until_ns; /* the current dispatch stops at this time */
 	struct ring_buffer *ring;
 	gs_event_fn fn;
 	void *user;
 };
 
-/* Opens a table of this version in @dir, whatever version the table in place has. */
+/*
+ * Opens a table of this version in @dir, even if the table in the usual place has another version.
+ */
 int gs_table_open_at(const char *dir, struct gs_table **ret, struct gs_error *err);
-/* Runs a syscall program with @arg, which it reads and writes. */
+/* Runs a BPF program of type syscall. The program reads and writes @arg. */
 int gs_run_prog(int prog_fd, void *arg, size_t size);
 int gs_table_change(struct gs_table *t, struct gs_table_arg *arg);
-/* gs_table_insert() for a record of an older table, which already has its id and class. */
+/* Like gs_table_insert(), but the record comes from an older table and keeps its id and class. */
 int gs_table_take(struct gs_table *t, const struct gpusched_tsg *rec,
 		  const struct gpusched_channels *ch);
 int gs_table_device(struct gs_table *t, const struct gpusched_key *key,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* procs.c - configuration of the taps, processes and classes */
+/* procs.c - changes configuration, processes and classes of the taps */
 #include <bpf/bpf.h>
 #include <string.h>
 
@@ -32,8 +32,8 @@ int gs_cfg_default_class(struct gs_table *t, uint32_t class_id)
 }
 
 /*
- * When a policy is gone, its maps' pins are removed too. Otherwise they would look like the next
- * policy's.
+ * When no policy is active any more, also removes its pinned maps. Otherwise they would be taken
+ * for the next policy's.
  */
 int gs_cfg_policy_active(struct gs_table *t, bool active)
 {
@@ -102,7 +102,7 @@ int gs_proc_get(struct gs_table *t, pid_t tgid, struct gpusched_proc *ret)
 	return bpf_map_lookup_elem(t->fd[GS_PIN_gs_procs], &key, ret) ? -errno : 0;
 }
 
-/* Only the taps change the count of TSGs. */
+/* Ignores the counts in @proc, which only the taps change. */
 int gs_proc_set(struct gs_table *t, pid_t tgid, const struct gpusched_proc *proc)
 {
 	struct gs_proc_arg arg = { .tgid = tgid, .proc = *proc };
@@ -119,8 +119,8 @@ int gs_proc_del(struct gs_table *t, pid_t tgid)
 }
 
 /*
- * True if the process has ended. If the reader is late, this asks sources that do not wait; they
- * notice an end a moment later.
+ * True if the process has ended. If the process reader has no answer in time, asks sources that
+ * never block, but notice an end a moment later.
  */
 static bool is_dead(pid_t pid, uint64_t start_ns)
 {
@@ -135,7 +135,7 @@ static bool is_dead(pid_t pid, uint64_t start_ns)
 bool gs_proc_forget_dead(struct gs_table *t, pid_t pid, uint64_t start_ns)
 {
 	if (!is_dead(pid, start_ns))
-		return false; /* the taps will see its end */
+		return false; /* the process lives, so the taps will see its end */
 	gs_proc_del(t, pid);
 	return true;
 }
@@ -153,7 +153,7 @@ static int renumber(struct gs_table *t, uint32_t tgid, struct gpusched_proc *pro
 	return r == -ENOENT ? 0 : r; /* -ENOENT: the process has just ended */
 }
 
-/* The caller frees both arrays in any case. */
+/* The caller frees the two arrays, also on failure. */
 static int read_all(struct gs_table *t, uint32_t **ret_tgids, struct gpusched_proc **ret,
 		    uint32_t *ret_n)
 {
@@ -198,7 +198,7 @@ size_t gs_procs_largest(struct gs_table *t, struct gs_proc_size *ret, size_t n)
 	return n;
 }
 
-/* Reads all entries before it changes the first, so that none is met twice. */
+/* Reads all entries before it changes any, so that no entry is renumbered twice. */
 int gs_procs_renumber(struct gs_table *t, const uint32_t to[GPUSCHED_MAX_CLASSES])
 {
 	CLEANUP_FREE struct gpusched_proc *procs = NULL;

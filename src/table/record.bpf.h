@@ -2,9 +2,9 @@
 /*
  * record.bpf.h - makes, changes and ends the table's records
  *
- * A caller's memory may hold false values, and may be rewritten while a call runs. So a record
- * always belongs to the caller's own open file. Nothing in that memory reaches another process's
- * records.
+ * A caller's memory may hold false values, and the caller may rewrite it during the call. So a
+ * record always belongs to the caller's own open file. No value in that memory can affect another
+ * process's records.
  */
 #ifndef GPUSCHED_TABLE_RECORD_BPF_H
 #define GPUSCHED_TABLE_RECORD_BPF_H
@@ -35,7 +35,7 @@ struct gs_caller {
 static const struct gpusched_channels gs_no_channels;
 static const struct gpusched_tsg gs_no_tsg;
 
-/* This memory is too big for the stack. */
+/* Scratch memory for a record, which is too big for the stack. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);
@@ -43,7 +43,7 @@ struct {
 	__type(value, struct gpusched_tsg);
 } gs_scratch SEC(".maps");
 
-/* Id of a thread in the pid namespace of the table; 0: the thread is not in it. */
+/* Id of a thread in the table's pid namespace; 0: the thread is not in that namespace. */
 static __always_inline gs_u32 gs_tid_of(const struct gpusched_cfg *cfg, struct task_struct *task)
 {
 	struct pid *pid;
@@ -67,7 +67,7 @@ static __always_inline gs_u32 gs_tid_of(const struct gpusched_cfg *cfg, struct t
 	return 0;
 }
 
-/* A process's id is the id of its first thread. */
+/* Id of a process, which is the id of its first thread. */
 static __always_inline gs_u32 gs_tgid_of(const struct gpusched_cfg *cfg, struct task_struct *leader)
 {
 	return gs_tid_of(cfg, leader);
@@ -96,7 +96,7 @@ static __always_inline void gs_event_init(struct gpusched_event *ev, const struc
 	ev->cpu = c->tid ? bpf_get_smp_processor_id() : 0;
 }
 
-/* Sends an event about which no policy is asked. Not built on the stack, which is small. */
+/* Emits an event for which no policy is called. Does not build it on the small BPF stack. */
 static __always_inline void gs_tell_event(const struct gs_caller *c, gs_u32 type,
 					  const struct gpusched_key *key, gs_u64 id, gs_u32 arg0,
 					  gs_u32 arg1)
@@ -115,8 +115,8 @@ static __always_inline void gs_tell_event(const struct gs_caller *c, gs_u32 type
 }
 
 /*
- * Reports that a process or its user has used up a quota. Reports it again only after half of the
- * quota was free.
+ * Reports that a process or its user has used up a quota. Reports again only if half of the quota
+ * was free in between.
  */
 static __always_inline void gs_tell_limit(const struct gs_caller *c, struct gpusched_proc *proc,
 					  enum gpusched_share what)
@@ -149,7 +149,7 @@ static __always_inline gs_u32 gs_gpu_of(gs_u32 dev_instance)
 	return index && *index ? *index - 1 : GPUSCHED_GPU_UNKNOWN;
 }
 
-/* Finds the device of a TSG, and the MIG instance that its client is bound to. */
+/* Sets the record's GPU, and the MIG partition to which its client is bound. */
 static __always_inline void gs_place(struct gpusched_tsg *rec, gs_u32 parent)
 {
 	struct gpusched_key k = rec->key;
@@ -168,7 +168,7 @@ static __always_inline void gs_place(struct gpusched_tsg *rec, gs_u32 parent)
 		rec->task.engine |= gs_bound_to(client);
 }
 
-/* A new TSG has the driver's default settings; CUDA chooses its mode. */
+/* Sets the driver's defaults for a new TSG. The preemption mode stays unset, since CUDA sets it. */
 static __always_inline void gs_driver_settings(struct gpusched_settings *s)
 {
 	s->valid = GPUSCHED_TIMESLICE | GPUSCHED_INTERLEAVE | GPUSCHED_RUNNABLE;
@@ -181,7 +181,7 @@ static __always_inline void gs_driver_settings(struct gpusched_settings *s)
 
 /*
  * The entry of gs_devices, gs_clients or gs_files. If it is missing, makes it from @fresh, which
- * begins with its file. NULL: there is no room, or the process is past its quota; this is counted.
+ * begins with its struct gpusched_origin. NULL: no room, or past the quota; a counter counts that.
  */
 static __always_inline void *gs_entry(void *map, const void *key, void *fresh,
 				      enum gpusched_room room)
@@ -219,7 +219,7 @@ static __always_inline void gs_file_identity(gs_u64 file, struct gpusched_file *
 	ret->data = (gs_u64)BPF_CORE_READ(f, private_data);
 }
 
-/* False if another file is at that address by now. */
+/* True if the open file at this address is still the one that the entry describes. */
 static __always_inline int gs_file_is(gs_u64 file, const struct gpusched_file *entry)
 {
 	struct gpusched_file now = {};
@@ -236,7 +236,7 @@ static __always_inline struct gpusched_file *gs_file_entry(gs_u64 file, gs_u32 o
 	return gs_entry(&gs_files, &file, &fresh, GPUSCHED_IN_FILES);
 }
 
-/* The entry of @key's client. Makes it, and its file's, if missing. */
+/* The entry of @key's client. Makes this entry, and that of the file, if missing. */
 static __always_inline struct gpusched_client *gs_client_entry(const struct gpusched_key *key,
 							       gs_u32 owner, gs_u32 uid)
 {
@@ -248,7 +248,7 @@ static __always_inline struct gpusched_client *gs_client_entry(const struct gpus
 		       : NULL;
 }
 
-/* The entry of device @key. Makes it, and its client's, if missing. */
+/* The entry of device @key. Makes this entry, and those of client and file, if missing. */
 static __always_inline struct gpusched_device *
 gs_device_entry(const struct gpusched_key *key, gs_u32 owner, gs_u32 uid, gs_u32 dev_instance)
 {
@@ -260,7 +260,7 @@ gs_device_entry(const struct gpusched_key *key, gs_u32 owner, gs_u32 uid, gs_u32
 		       : NULL;
 }
 
-/* A record of this file waits for the sweep. */
+/* Asks for a sweep, since a record of this file needs it. */
 static __always_inline void gs_call_sweep(gs_u64 file)
 {
 	struct gpusched_file *entry = bpf_map_lookup_elem(&gs_files, &file);
@@ -270,8 +270,8 @@ static __always_inline void gs_call_sweep(gs_u64 file)
 }
 
 /*
- * True if the process is the file's holder. False if it only shares the file, and may have records
- * in it beside the holder's.
+ * True if the process is the one that the table notes as the file's holder. False if it only shares
+ * the file, and may have records there in addition to the holder's.
  */
 static __always_inline int gs_is_holder(gs_u64 file, gs_u32 tgid)
 {
@@ -292,10 +292,7 @@ static __always_inline void gs_fill_owner(struct gpusched_tsg *rec, const struct
 	bpf_probe_read_kernel_str(rec->task.comm, sizeof(rec->task.comm), leader->comm);
 }
 
-/*
- * Charges a new record to the process and its user, and finds its client's entry. NULL: there is no
- * room.
- */
+/* Charges a new record to the process and its user, and finds its client's entry. NULL: no room. */
 static __always_inline struct gpusched_client *
 gs_take_place(const struct gs_caller *c, struct gpusched_proc *proc, const struct gpusched_key *key)
 {
@@ -310,16 +307,16 @@ gs_take_place(const struct gs_caller *c, struct gpusched_proc *proc, const struc
 		gs_tell_limit(c, proc, GPUSCHED_SHARE_TSGS);
 		return NULL;
 	}
-	/* the client itself may have been removed to make room */
+	/* making room may have removed the client's entry */
 	if (!gs_client_entry(key, c->tgid, uid))
 		gs_uncharge(c->tgid, uid, GPUSCHED_IN_TSGS);
 	return bpf_map_lookup_elem(&gs_clients, &k);
 }
 
 /*
- * A new TSG has a handle that the table already has: the free of the old TSG was not seen. Ends the
- * old record. The policy is not told, since only one callback can run per call. 0: another program
- * is changing the old record.
+ * Ends the record of an earlier TSG with the same handle; the tap missed its free. The policy does
+ * not hear of that, since only one callback can run per call. 0: another program is ending the
+ * record.
  */
 static __always_inline int gs_clear_place(const struct gs_caller *c, const struct gpusched_key *key)
 {
@@ -346,7 +343,9 @@ static __always_inline void gs_note_maker(const struct gs_caller *c, const struc
 	bpf_map_update_elem(&gs_makers, key, &maker, BPF_ANY);
 }
 
-/* Returns the new record's id; 0: not recorded, and the reason is counted. */
+/*
+ * Makes the record of a new TSG. Returns its id; 0: not recorded, and a counter counts the reason.
+ */
 static __always_inline gs_u64 gs_new_tsg(const struct gs_caller *c, const struct gpusched_key *key,
 					 gs_u32 parent, gs_u32 engine)
 {
@@ -382,7 +381,7 @@ static __always_inline gs_u64 gs_new_tsg(const struct gs_caller *c, const struct
 	gs_fill_class(&rec->task, proc, c->cfg->default_class);
 	gs_driver_settings(&rec->task.asked);
 	rec->task.is = rec->task.asked;
-	/* comes first, since the end of the record removes the note */
+	/* before the record exists, since the end of the record removes this note */
 	gs_note_maker(c, key, rec->task.id);
 	if (bpf_map_update_elem(&gs_tsgs, key, rec, BPF_NOEXIST)) {
 		bpf_map_delete_elem(&gs_makers, key);
@@ -399,8 +398,8 @@ static __always_inline gs_u64 gs_new_tsg(const struct gs_caller *c, const struct
 }
 
 /*
- * True if TSG @id may have ended before @channel was in its list of channels. Compares the id: the
- * next record of the same key can have the same address.
+ * True if TSG @id ended while @channel was being added to its list; then also removes the channel.
+ * Compares the id, since a new record with the same key can have the same address.
  */
 static __always_inline int gs_end_overtook(const struct gpusched_key *key, gs_u64 id,
 					   const struct gpusched_key *channel)
@@ -500,14 +499,17 @@ static __always_inline void gs_end_channel(const struct gpusched_key *tsg_key, g
 
 struct gs_fall {
 	const struct gs_caller *c;
-	/* the walk's caller ends this record, after the policy was told */
+	/* first record found: the caller ends it, after the policy has seen its end */
 	struct gpusched_key first;
 	gs_u64 file, first_id;
 	gs_u32 client, device, subdevice; /* 0: any */
 	gs_u32 n;
 };
 
-/* While a policy runs, the record is only marked: it stays until the sweep has told the policy. */
+/*
+ * Ends a record under the ancestor. If a policy runs, all but the first are only marked: they stay
+ * until the sweep has told the policy.
+ */
 static long gs_fall_tsg(void *map, struct gpusched_key *key, struct gpusched_tsg *rec,
 			struct gs_fall *f)
 {

@@ -2,22 +2,22 @@
 /*
  * room.bpf.h - makes room in the table for a process's entries, within its quota and its user's
  *
- * A process's unused entries make room for those that it uses. If that is not enough, the process
- * is past its quota. It is counted (gpusched_proc.past) and held back: by the gate if there is one,
- * else by policies, in which it comes last.
+ * A process's unused entries make room for entries that it uses. If that is not enough, the process
+ * is past its quota. Its TSGs without room are counted in gpusched_proc.past, and it is delayed.
+ * The gate does so if there is one; otherwise policies put it last.
  */
 #ifndef GPUSCHED_TABLE_ROOM_BPF_H
 #define GPUSCHED_TABLE_ROOM_BPF_H
 
 #include "table/maps.bpf.h"
 
-/* ---- what is not used ------------------------------------------------------------------------- */
+/* ---- unused entries --------------------------------------------------------------------------- */
 
 struct gs_eviction {
 	gs_u32 pid;
 };
 
-/* Not built on the stack, which is small. */
+/* Emits the end of an evicted record. Does not build the event on the small BPF stack. */
 static __always_inline void gs_tell_evicted(const struct gpusched_tsg *rec)
 {
 	struct gpusched_event *ev = bpf_ringbuf_reserve(&gs_events, sizeof(*ev), 0);
@@ -37,8 +37,8 @@ static __always_inline void gs_tell_evicted(const struct gpusched_tsg *rec)
 }
 
 /*
- * Marks an unused record. It stays until the sweep has told the policy, and its user pays until
- * then.
+ * Marks a record as ended if it is unused. The record stays, and is charged to its user, until the
+ * sweep has told the policy.
  */
 static long gs_evict_tsg(void *map, struct gpusched_key *key, struct gpusched_tsg *rec,
 			 struct gs_eviction *e)
@@ -64,7 +64,7 @@ static long gs_evict_tsg(void *map, struct gpusched_key *key, struct gpusched_ts
 	return 0;
 }
 
-/* The file stays, since something below it does. */
+/* Keeps the file's entry, since an entry below it stays. */
 static __always_inline void gs_keep_file(const struct gpusched_key *key)
 {
 	gs_u64 file = key->file;
@@ -114,8 +114,8 @@ static long gs_evict_file(void *map, gs_u64 *key, struct gpusched_file *file, st
 }
 
 /*
- * Removes all of a process's unused entries at once, so that such walks are rare. A global function
- * for the verifier's sake, like gs_drop().
+ * Removes all unused entries of a process at once, since each walk is expensive. This is a global
+ * function to spare the verifier, like gs_drop().
  */
 __weak __noinline int gs_make_room(gs_u32 pid)
 {
@@ -134,12 +134,15 @@ __weak __noinline int gs_make_room(gs_u32 pid)
 
 /* ---- charging --------------------------------------------------------------------------------- */
 
-/* Takes one entry of the process's quota; 0: it is used up. */
+/* Takes one entry of the process's quota; 0: the quota is used up. */
 static __always_inline int gs_take(struct gpusched_proc *proc, enum gpusched_share what, gs_u32 max)
 {
 	gs_s32 n = __sync_fetch_and_add(gs_share_of(proc, what), 1);
 
-	/* signed: below zero after entries of a process with the same id were removed */
+	/*
+	 * signed: the count may be below zero after entries of an earlier process with this id were
+	 * removed
+	 */
 	if (n < (gs_s32)max || !max) {
 		if (n < (gs_s32)(max / 2) && proc->told & (1u << what))
 			__sync_fetch_and_and(&proc->told, ~(1u << what));
@@ -169,7 +172,7 @@ static __always_inline int gs_user_take(gs_u32 uid, enum gpusched_room room)
 	return 0;
 }
 
-/* Charges one entry. Returns 0, or the counter for what is full. */
+/* Charges one entry. Returns 0, or the number of the counter that says which quota is used up. */
 static __always_inline gs_u32 gs_charge_once(struct gpusched_proc *proc, gs_u32 uid,
 					     enum gpusched_room room, gs_u32 max)
 {
@@ -186,8 +189,8 @@ static __always_inline gs_u32 gs_charge_once(struct gpusched_proc *proc, gs_u32 
 }
 
 /*
- * Charges one more entry to a process. Returns 0, or the counter for what is full. Global, like
- * gs_make_room().
+ * Charges one more entry to a process. Returns 0, or a counter's number as gs_charge_once(). A
+ * global function, like gs_make_room().
  */
 __weak __noinline int gs_try_charge(gs_u32 pid, gs_u32 uid, gs_u32 room)
 {
@@ -204,8 +207,8 @@ __weak __noinline int gs_try_charge(gs_u32 pid, gs_u32 uid, gs_u32 room)
 }
 
 /*
- * Charges one entry, and removes unused entries if there is no room. 0: there is no room even so;
- * that is counted.
+ * Charges one entry. If there is no room, removes the process's unused entries and tries again. 0:
+ * still no room; a counter counts that.
  */
 static __always_inline int gs_charge(struct gpusched_proc *proc, gs_u32 pid, gs_u32 uid,
 				     enum gpusched_room room)
@@ -222,8 +225,8 @@ static __always_inline int gs_charge(struct gpusched_proc *proc, gs_u32 pid, gs_
 }
 
 /*
- * Something can run in the TSG from now on: neither the TSG nor anything above it makes room for
- * others.
+ * Call this when something can run in the TSG from now on. Neither the TSG nor its device counts as
+ * unused any more.
  */
 static __always_inline void gs_not_empty(struct gpusched_tsg *rec)
 {
@@ -239,7 +242,7 @@ static __always_inline void gs_not_empty(struct gpusched_tsg *rec)
 	__sync_fetch_and_and(&rec->flags, ~GPUSCHED_TSG_EMPTY);
 }
 
-/* Charges a channel; the first channels of each TSG are charged to nobody. */
+/* Charges a channel to the process. Each TSG's first GPUSCHED_FREE_CHANNELS are not charged. */
 static __always_inline int gs_charge_channel(struct gpusched_proc *proc,
 					     const struct gpusched_channels *ch,
 					     struct gs_channel_ref *ref)
@@ -256,7 +259,7 @@ static __always_inline void gs_uncharge_channel(const struct gs_channel_ref *ref
 		gs_uncharge(ref->owner, ref->uid, GPUSCHED_IN_CHANNELS);
 }
 
-/* ---- past the share --------------------------------------------------------------------------- */
+/* ---- past the quota --------------------------------------------------------------------------- */
 
 static __always_inline int gs_is_past(const struct gpusched_proc *proc)
 {
@@ -264,7 +267,7 @@ static __always_inline int gs_is_past(const struct gpusched_proc *proc)
 }
 
 /*
- * True if there is no room for another TSG of the process, because it or its user has too many
+ * True if there is no room for another TSG of the process, since it or its user has too many
  * entries.
  */
 static __always_inline int gs_is_full(const struct gpusched_proc *proc, gs_u32 uid)
@@ -284,8 +287,8 @@ static __always_inline int gs_is_full(const struct gpusched_proc *proc, gs_u32 u
 }
 
 /*
- * RM has a TSG @of with channels, and the table has no room for it. While gs_past has room, each
- * such TSG is counted once. Without room there, the process stays past its quota for its life.
+ * Counts TSG @of, which has channels but finds no room in the table. While gs_past has room, each
+ * such TSG is counted once. Once gs_past is full, the process stays past its quota until it ends.
  */
 __weak __noinline int gs_note_past(const struct gpusched_key *of, gs_u32 pid, gs_u32 uid)
 {
@@ -315,7 +318,7 @@ __weak __noinline int gs_note_past(const struct gpusched_key *of, gs_u32 pid, gs
 	return 1;
 }
 
-/* A channel of the TSG is not in the table. */
+/* Marks a TSG that has channels which the table lacks. */
 static __always_inline void gs_set_partial(struct gpusched_tsg *rec)
 {
 	if (!(__sync_fetch_and_or(&rec->flags, GPUSCHED_TSG_PARTIAL) & GPUSCHED_TSG_PARTIAL)) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* started.c - loads the iterator once, and asks it for one process */
+/* started.c - loads the iterator of started.bpf.c once, and asks it about one process */
 #include "table/started.h"
 
 #include <bpf/bpf.h>
@@ -14,7 +14,7 @@
 #include "table/hush.h"
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-static int prog = -ENOTSUP; /* descriptor of the program, or why there is none */
+static int prog = -ENOTSUP; /* descriptor of the iterator program, or a negative errno */
 
 static void skel_destroy(struct started_bpf **skel)
 {

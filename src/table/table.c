@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* table.c - the open table: reads records, and changes them in place */
+/* table.c - opens the table, reads records, and changes them in place */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <limits.h>
@@ -28,7 +28,7 @@ int gs_cfg_get(struct gs_table *t, struct gpusched_cfg *ret)
 
 int gs_run_prog(int prog_fd, void *arg, size_t size)
 {
-	/* no ctx_out: the kernel copies a syscall program's context back in place */
+	/* no ctx_out: the kernel writes a syscall program's context back to ctx_in */
 	LIBBPF_OPTS(bpf_test_run_opts, opts, .ctx_in = arg, .ctx_size_in = size);
 	int r = bpf_prog_test_run_opts(prog_fd, &opts);
 
@@ -53,7 +53,10 @@ static int open_pin(const char *dir, const char *name, struct gs_error *err)
 	return gs_fail(err, -errno, "cannot open %s: %s", path, strerror(errno));
 }
 
-/* A record of an older version equals the beginning of this version's. */
+/*
+ * Checks the size of a record. A record of an older version equals the beginning of the present
+ * one.
+ */
 static int check_records(struct gs_table *t, bool older, struct gs_error *err)
 {
 	struct bpf_map_info info = {};
@@ -287,7 +290,7 @@ static int grow(struct growing *g, size_t need)
 	return 0;
 }
 
-/* Moves records of @size bytes, which are packed, to their places in @recs, last one first. */
+/* Moves packed records of @size bytes to their places in @recs, in place and last one first. */
 static void widen(struct gpusched_tsg *recs, size_t n, size_t size)
 {
 	while (n-- && size < sizeof(*recs)) {
@@ -296,7 +299,7 @@ static void widen(struct gpusched_tsg *recs, size_t n, size_t size)
 	}
 }
 
-/* Reads whole buckets in batches, so that records that come and go cannot make the walk endless. */
+/* Reads whole buckets per call, so that records that come and go cannot make the walk endless. */
 int gs_table_all(struct gs_table *t, struct gpusched_tsg **ret, size_t *ret_n)
 {
 	CLEANUP(growing_free) struct growing g = {};

@@ -4,7 +4,8 @@
  *
  * All conversions are in this file. No release has had another version than the present one.
  * Version 1 is invented, so that conversion stays tested. It charges nothing to users. Its values
- * equal the beginnings of today's values, except those of places: their origin lacks two words.
+ * equal the beginnings of today's values, except that entries of devices, clients and files have an
+ * origin without the last two words.
  */
 #include "table/upgrade.h"
 
@@ -23,7 +24,7 @@
 #include "table/procs.h"
 
 #define PASSES 16
-/* A table that changes while it is read may seem to have more entries than it can hold. */
+/* Limit of records read: a table that changes meanwhile may seem to have more than it can hold. */
 #define MAX_READ (2 * GPUSCHED_MAX_TSGS)
 
 /* Sizes of version 1's values. */
@@ -33,8 +34,8 @@
 #define V1_PLACE(type) (sizeof(type) - sizeof(struct gpusched_origin) + V1_ORIGIN)
 
 /*
- * Name, size of a value, versions that have the map. gs_cfg comes first, since it contains the
- * version.
+ * Name, size of a value, first and last version with the map. gs_cfg comes first, since it contains
+ * the version.
  */
 #define OLD_MAPS(X) \
 	X(gs_cfg, V1_CFG, 1, 1) \
@@ -61,7 +62,7 @@ enum old_map {
 struct gs_old_table {
 	int fd[OLD_COUNT];
 	struct gpusched_cfg cfg;
-	struct gpusched_tsg *copied; /* by key */
+	struct gpusched_tsg *copied; /* sorted by key */
 	size_t ncopied;
 };
 
@@ -91,7 +92,7 @@ static int read_cfg(struct gs_old_table *old, struct gs_error *err)
 {
 	uint32_t zero = 0;
 
-	/* the kernel writes as many bytes as the old map's values have */
+	/* the kernel writes as many bytes as a value of the old map has */
 	if (bpf_map_lookup_elem(old->fd[OLD_gs_cfg], &zero, &old->cfg))
 		return broken(err, "gs_cfg", errno);
 	return old->cfg.version && old->cfg.version < GPUSCHED_TABLE_VERSION
@@ -158,13 +159,13 @@ void gs_old_table_fill_cfg(const struct gs_old_table *old, struct gpusched_cfg *
 	inout->max_tsgs_per_proc = old->cfg.max_tsgs_per_proc;
 	inout->default_class = old->cfg.default_class;
 	inout->heartbeat_ns = old->cfg.heartbeat_ns;
-	/* a margin, since the old taps give out ids until they are gone */
+	/* a margin, since the old taps give out more ids until they are removed */
 	inout->next_id = old->cfg.next_id + GPUSCHED_MAX_TSGS;
 }
 
 /* ---- processes, classes, stopped processes --------------------------------------------------- */
 
-/* Reads a whole map into two arrays. */
+/* Reads a whole map into two new arrays, which the caller frees. */
 static int read_all(int fd, size_t key_size, void *ret_keys, size_t value_size, void *ret_values,
 		    uint32_t max, uint32_t *ret_n)
 {
@@ -181,7 +182,7 @@ static int read_all(int fd, size_t key_size, void *ret_keys, size_t value_size, 
 	return r == -ENOENT ? 0 : r;
 }
 
-/* The same for values that were shorter: the missing part becomes 0. */
+/* Like read_all(), for values that were shorter in the old table: the missing end becomes 0. */
 static int read_all_short(int fd, size_t key_size, void *ret_keys, size_t old_size, size_t size,
 			  void *ret_values, uint32_t max, uint32_t *ret_n)
 {
@@ -197,7 +198,7 @@ static int read_all_short(int fd, size_t key_size, void *ret_keys, size_t old_si
 	return r;
 }
 
-/* Returns how many processes were new to the table. */
+/* Copies processes. Returns how many were new or had changed. */
 static int copy_procs(const struct gs_old_table *old, struct gs_table *t)
 {
 	CLEANUP_FREE struct gpusched_proc *procs = NULL;
@@ -215,7 +216,7 @@ static int copy_procs(const struct gs_old_table *old, struct gs_table *t)
 		if (!gs_proc_get(t, (pid_t)pids[i], &now) && now.start_ns == p->start_ns &&
 		    now.class_id == p->class_id && now.source == p->source)
 			continue;
-		/* the new table keeps its own counts */
+		/* the new taps count for themselves */
 		p->tsgs = p->devices = p->channels = p->told = 0;
 		if (bpf_map_update_elem(t->fd[GS_PIN_gs_procs], &pids[i], p, BPF_NOEXIST)) {
 			r = gs_proc_set(t, (pid_t)pids[i], p);
@@ -254,10 +255,7 @@ static int copy_stopped(const struct gs_old_table *old, struct gs_table *t)
 
 /* ---- devices, clients, files ----------------------------------------------------------------- */
 
-/*
- * The old entry does not name its maker's user: take the user of its process, or root if that is
- * unknown.
- */
+/* The user of process @pid, since an old entry does not name the user; root if unknown. */
 static uint32_t uid_of(uint32_t pid)
 {
 	uid_t uid;
@@ -279,8 +277,8 @@ static int put_place(struct gs_table *t, const struct gs_table_head *head, uint3
 }
 
 /*
- * Files come first: an entry below a file would otherwise make the file's entry, with the wrong
- * owner. A value begins with its file. @at: offset of the value in the request.
+ * Files come first: otherwise an entry below a file would make the file's entry, with the wrong
+ * owner. Each value begins with its origin. @at: offset of the value in the request.
  */
 static const struct place {
 	enum old_map map;
@@ -330,10 +328,10 @@ static int copy_places(const struct gs_old_table *old, struct gs_table *t)
 
 static int by_key(const void *a, const void *b)
 {
-	return memcmp(a, b, sizeof(struct gpusched_key)); /* the key comes first in a record */
+	return memcmp(a, b, sizeof(struct gpusched_key)); /* the key is a record's first member */
 }
 
-/* True if the process and the fields that taps write are the same. */
+/* True if the two records agree in TSG, process and all fields that taps write. */
 static bool is_same(const struct gpusched_tsg *a, const struct gpusched_tsg *b)
 {
 	return a->task.id == b->task.id && a->flags == b->flags && a->nchannels == b->nchannels &&
@@ -387,7 +385,7 @@ static int copy_record(const struct gs_old_table *old, struct gs_table *t,
 	if (!r)
 		copy_maker(old, t, &rec);
 	gs_proc_forget_dead(t, (pid_t)rec.task.pid, rec.owner_start_ns);
-	return r == -EEXIST ? 0 : r; /* -EEXIST: the new taps saw the TSG made */
+	return r == -EEXIST ? 0 : r; /* -EEXIST: the new taps saw this TSG being made */
 }
 
 static struct gpusched_tsg *find(struct gpusched_tsg *all, size_t n, const struct gpusched_tsg *rec)
@@ -395,7 +393,7 @@ static struct gpusched_tsg *find(struct gpusched_tsg *all, size_t n, const struc
 	return n ? bsearch(rec, all, n, sizeof(*all), by_key) : NULL;
 }
 
-/* Returns how many records have changed since the last pass. */
+/* Copies records. Returns how many were new or had changed since the last pass. */
 static int copy_records(struct gs_old_table *old, struct gs_table *t)
 {
 	CLEANUP_FREE struct gpusched_key *keys = NULL;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * adopt.c - finds TSGs that are older than the taps, by asking RM, and enters them into the table
+ * adopt.c - asks RM for TSGs that existed before the taps, and enters them into the table
  */
 #include <fcntl.h>
 #include <string.h>
@@ -21,17 +21,18 @@
 #include "table/procs.h"
 #include "taps/taps.h"
 
-#define UNIT 2048u  /* client numbers that one turn tries for one file */
-#define UNITS 1024u /* turns of one user, then its other files are given up */
+#define UNIT 2048u /* client numbers that one turn tries on one file */
+/* turns of one user; after that, adoption gives up the user's remaining files */
+#define UNITS 1024u
 #define TRIES 30
 #define AGAIN_NS NS_PER_S
 
-/* A file, read through its oldest holder: that process opened it, others inherited it. */
+/* An open file, read through the oldest process that holds it; later holders inherited it. */
 struct item {
 	struct gs_holder holder;
 	struct user *user;
-	uint32_t rank; /* its number among the process's files */
-	size_t at;     /* how many client numbers were tried so far */
+	uint32_t rank; /* position among the files of its process */
+	size_t at;     /* index of the next client number to try */
 	unsigned int tries;
 	uint64_t not_before_ns;
 	struct item *prev, *next;
@@ -41,10 +42,10 @@ struct item {
 struct user {
 	struct gs_sliced sliced;
 	struct gs_adoption *a;
-	/* @later: files to try again, in the order of their times. */
+	/* @now: files to try next. @later: files to try again, ordered by @not_before_ns. */
 	struct item *now, *later;
 	unsigned int units;
-	unsigned int left; /* files that were given up */
+	unsigned int left; /* number of files that were given up */
 };
 
 struct gs_adoption {
@@ -58,7 +59,7 @@ struct gs_adoption {
 	size_t nusers;
 	struct gs_slices turns;
 	struct gs_adopted sum;
-	int fd; /* borrowed from the owner of the client that is being read */
+	int fd; /* descriptor borrowed from the owner of the client that is being read */
 };
 
 void gs_adoption_free(struct gs_adoption *a)
@@ -78,7 +79,7 @@ static void adoption_free(struct gs_adoption **a)
 
 /* ---- one client ------------------------------------------------------------------------------ */
 
-/* True if the TSG was freed before it was in the table, so that no tap has reported its end. */
+/* True if the TSG was freed before it entered the table; no tap has reported its end then. */
 static bool has_ended(const struct gs_adoption *a, const struct gpusched_tsg *rec)
 {
 	uint32_t status = GS_NV_OK;
@@ -116,7 +117,7 @@ static void enter(void *user, const struct gpusched_tsg *found, const struct gpu
 		a->sum.failed++;
 }
 
-/* @handle: an object known to exist, and in use just now; 0: none. */
+/* @handle: an object of @client that is in use now; 0: none is known. */
 static void adopt_client(struct gs_adoption *a, int fd, const struct gs_holder *h, uint32_t client,
 			 uint32_t handle)
 {
@@ -138,7 +139,7 @@ static void adopt_client(struct gs_adoption *a, int fd, const struct gs_holder *
 /* ---- all files ------------------------------------------------------------------------------- */
 
 /*
- * Tries one unit of client numbers. 1: there may be more; -errno: the file cannot be borrowed now.
+ * Tries the next UNIT client numbers on one file. 1: some are left; -errno: cannot borrow it now.
  */
 static int adopt_file(struct gs_adoption *a, struct item *item)
 {
@@ -206,7 +207,7 @@ static void put_back(struct user *u, struct item *item, int r)
 	}
 }
 
-/* Tries one file for one unit, even if that takes longer than @until_ns. */
+/* Tries one unit of one file of a user. A turn may last longer than @until_ns. */
 static void take_turn(struct gs_sliced *w, uint64_t until_ns)
 {
 	struct user *u = GS_SLICED_OF(w, struct user, sliced);
@@ -274,7 +275,7 @@ static int by_process(const void *x, const void *y)
 	return a->holder.fd < b->holder.fd ? -1 : a->holder.fd > b->holder.fd;
 }
 
-/* Orders a user's files so that its processes take turns, whatever number of files each has. */
+/* Orders the files of a user so that its processes take turns, even if one has many files. */
 static int by_user(const void *x, const void *y)
 {
 	const struct item *a = x, *b = y;
@@ -326,7 +327,7 @@ static int find_files(struct gs_adoption *a, struct gs_error *err)
 		if (all[i].control && all[i].pid != getpid() &&
 		    (!i || all[i].file != all[i - 1].file))
 			a->items[a->nitems++].holder = all[i];
-	if (!a->nitems) /* a machine without CUDA programs need not be asked */
+	if (!a->nitems) /* no CUDA program runs here, so RM need not be asked */
 		return 0;
 	hand_out(a);
 	return gs_clients_list(&a->clients, err);

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * answer.bpf.h - the end of a call that a policy may see
+ * answer.bpf.h - emits the event of a call after the policy has seen that call
  *
- * If a policy runs, its dispatcher calls this function after the callback; otherwise the tap does.
- * So each event is emitted exactly once.
+ * If a policy runs, its dispatcher calls this function after the policy's callback. Otherwise the
+ * tap calls it. So each event is emitted exactly once.
  */
 #ifndef GPUSCHED_TAPS_ANSWER_BPF_H
 #define GPUSCHED_TAPS_ANSWER_BPF_H
 
 #include "table/maps.bpf.h"
 
-/* @wished: the policy has changed a wish. */
+/* @wished: the policy has changed the settings that it wants. */
 static __always_inline void gs_tap_answered(struct gpusched_call *call, int wished)
 {
 	if (wished)

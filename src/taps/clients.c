@@ -25,7 +25,7 @@
 
 #define CLIENT_BASE 0xc1d00000u
 #define CLIENT_MASK 0xfffffu
-#define FAR_BACK 65536u /* client numbers that are tried */
+#define FAR_BACK 65536u /* how many of the newest client numbers are tried */
 
 /* ---- which clients may exist ----------------------------------------------------------------- */
 
@@ -35,7 +35,7 @@ static bool client_exists(const struct gs_clients *a, uint32_t client)
 }
 
 /*
- * Goes down from the client number that RM has just given us, so that the newest clients come
+ * Counts down from the client number that RM has just given us, so that the newest clients come
  * first.
  */
 static int list_clients(struct gs_clients *a)
@@ -118,7 +118,10 @@ static int rm_child(void *user, uint32_t client, uint32_t parent, uint32_t class
 
 /* ---- one TSG --------------------------------------------------------------------------------- */
 
-/* Finds the GPU of a subdevice by its UUID; with only one GPU, that one. */
+/*
+ * Finds the GPU of a subdevice by its UUID. If the UUID matches no GPU and there is only one, uses
+ * that.
+ */
 static const struct gs_gpu *gpu_of(const struct gs_clients *a, int fd, uint32_t client,
 				   uint32_t subdevice)
 {
@@ -135,8 +138,8 @@ static const struct gs_gpu *gpu_of(const struct gs_clients *a, int fd, uint32_t 
 }
 
 /*
- * Fills in settings that cannot be read: the interleave level of a new TSG, and the mode that CUDA
- * sets.
+ * Fills in the settings that cannot be read, with defaults: the driver's interleave level for a new
+ * TSG, and the preemption mode that CUDA sets.
  */
 static void assume(struct gpusched_task *t, uint64_t us)
 {
@@ -179,7 +182,7 @@ static uint32_t engine_of(int fd, uint32_t client, const struct gs_objects *s, u
 	if (!gs_rm_control(fd, client, o->parent, CMD_CLASS_ENGINE, p, sizeof(p), &status) &&
 	    !status && gs_engine_kind(p[3]) == gs_objects_kind(s, tsg))
 		return p[3];
-	return gs_objects_kind(s, tsg) == GPUSCHED_KIND_COMPUTE; /* GR0, or unknown */
+	return gs_objects_kind(s, tsg) == GPUSCHED_KIND_COMPUTE; /* 1: GR0; 0: unknown */
 }
 
 bool gs_client_is_of(int fd, uint32_t client)
@@ -190,8 +193,8 @@ bool gs_client_is_of(int fd, uint32_t client)
 }
 
 /*
- * The engine with the TSG's MIG partition: RM tells a client in a partition that partition alone.
- * Unknown: @engine as it is.
+ * Adds the TSG's MIG partition to @engine. RM names the partition, since a client inside one can
+ * see no other. If RM does not answer, returns @engine unchanged.
  */
 static uint16_t place_of(int fd, uint32_t client, uint32_t subdevice, pid_t pid, uint16_t engine)
 {
@@ -236,7 +239,7 @@ static int read_tsg(const struct gs_clients *c, int fd, uint32_t client, const s
 		rec.dev_instance = gpu->dev_instance;
 	rec.task.kind = gs_objects_kind(s, tsg->handle);
 	rec.task.engine = engine_of(fd, client, s, tsg->handle);
-	/* counts as compute until it has work */
+	/* a TSG in use without an engine object counts as compute until it has work */
 	if (look->used && rec.task.kind == GPUSCHED_KIND_OTHER) {
 		rec.task.kind = GPUSCHED_KIND_COMPUTE;
 		rec.task.engine = 1;

@@ -10,7 +10,7 @@
 #include "taps/holders.h"
 #include "taps/taps.h"
 
-/* An iterator, and what was read from it. It gives whole records, but a read may end inside one. */
+/* An open iterator and its read buffer. A read() may end in the middle of a record. */
 struct walk {
 	int fd;
 	char buf[64 * sizeof(struct gs_holder_rec)];
@@ -45,7 +45,8 @@ static int by_file(const void *x, const void *y)
 }
 
 /*
- * Keeps one descriptor of each file and process, the first: a process may have any number of them.
+ * Keeps only the first descriptor per file and process, since a process may have any number of
+ * them.
  */
 static void keep_first(struct list *h)
 {
@@ -92,7 +93,7 @@ static int add(const struct gs_holder_rec *rec, void *user)
 	return 0;
 }
 
-/* Calls @fn for each record until it returns something else than 0, and returns that. */
+/* Calls @fn for each record until it returns non-zero, and returns that value; 0 at the end. */
 static int drain(struct walk *w, int (*fn)(const struct gs_holder_rec *rec, void *user), void *user)
 {
 	struct gs_holder_rec rec;

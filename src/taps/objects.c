@@ -12,10 +12,10 @@
 #define CUDA_BASE 0x5c000000u
 #define RM_BASE 0xcaf00000u
 #define WINDOW 0x4000u /* handles tried from one base */
-/* unused handles in a row that end a window in which objects are known */
+/* this many unused handles in a row end a window that is known to have objects */
 #define GAP 192u
-#define GAP_ELSEWHERE 32u  /* the same for a window that may have none */
-#define MAX_OBJECTS 20000u /* most objects of one client */
+#define GAP_ELSEWHERE 32u  /* the same for a window that may have no objects */
+#define MAX_OBJECTS 20000u /* upper limit of objects read per client */
 
 static bool is_channel(uint32_t class_)
 {
@@ -71,8 +71,8 @@ static int window(const struct gs_object_source *src, uint32_t client, uint32_t 
 }
 
 /*
- * RM names the first child of a class: tries the handles around it, unless that child is known.
- * -ENOENT: RM names none.
+ * Asks RM for the first child of a class, and tries the handles around it unless that child is
+ * known already. -ENOENT: RM names no child.
  */
 static int around(const struct gs_object_source *src, uint32_t client, uint32_t parent,
 		  uint32_t internal, uint32_t class_, struct gs_objects *s)
@@ -85,7 +85,7 @@ static int around(const struct gs_object_source *src, uint32_t client, uint32_t 
 	if (known(s, handle))
 		return 0;
 	base = handle & ~0xfffu;
-	/* far from the window's start, a gap may lie before the handle: begin at the handle */
+	/* a long unused range may come before a distant handle: begin at the handle */
 	return window(src, client, handle - base > GAP ? handle : base, GAP, s);
 }
 
@@ -121,7 +121,7 @@ int gs_objects_near(const struct gs_object_source *src, uint32_t client, uint32_
 int gs_objects_scan(const struct gs_object_source *src, uint32_t client, struct gs_objects *ret)
 {
 	int r = around(src, client, client, GS_INTERNAL_DEVICE, GS_CLASS_DEVICE, ret);
-	/* RM names no device, but there may be one: allow a longer gap */
+	/* if RM names no device, one may still exist: allow a longer gap */
 	uint32_t gap = r == -ENOENT ? GAP : GAP_ELSEWHERE;
 
 	if (!r || r == -ENOENT)
@@ -164,7 +164,7 @@ static bool is_compute(const struct gs_object *o)
 	return (o->class_ & 0xff) == 0xc0;
 }
 
-/* Compute wins, since compute contexts have copy objects as well. */
+/* Prefers a compute object to a copy object, since compute contexts have copy objects as well. */
 const struct gs_object *gs_objects_engine(const struct gs_objects *s, uint32_t tsg)
 {
 	const struct gs_object *found = NULL;

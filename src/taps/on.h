@@ -11,7 +11,7 @@
 
 struct gs_old_table;
 
-/* A folder beside gs_env()->bpffs, named after this process. */
+/* The path of a temporary folder beside gs_env()->bpffs, named after this process. */
 void gs_taps_tmp(char *ret, size_t size);
 /*
  * Loads and attaches the taps, and pins them into @dir. @old (may be NULL): the table to take over.

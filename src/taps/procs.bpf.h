@@ -70,8 +70,8 @@ int tap_exit(unsigned long long *ctx)
 	gs_u32 tgid;
 
 	/*
-	 * True for the process's last thread. If two threads see 0, only one of them succeeds in
-	 * the delete below.
+	 * True for the last thread of the process. Two threads may both see 0 here; then only one
+	 * of them succeeds in the delete below.
 	 */
 	if (!cfg || task->signal->live.counter)
 		return 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * simfiles.h - the simulated files that an instance accepts: DIR/simfiles, lines of "dev ino path"
+ * simfiles.h - reads the list of simulated files, DIR/simfiles with lines of "dev ino path"
  */
 #ifndef GPUSCHED_TAPS_SIMFILES_H
 #define GPUSCHED_TAPS_SIMFILES_H
@@ -16,7 +16,7 @@ struct gs_simfile_entry {
 	uint32_t control; /* 1: the control file, nvidiactl */
 };
 
-/* Converts st_dev of stat(2) to the kernel's inner form (major << 20 | minor). */
+/* Converts st_dev of stat(2) to the kernel's internal form (major << 20 | minor). */
 uint64_t gs_kernel_dev(uint64_t st_dev);
 /* Parses one line. 0, -EINVAL. */
 int gs_simfile_parse(const char *line, struct gs_simfile_entry *ret);

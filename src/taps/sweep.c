@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * sweep.c - ends TSGs with an open file that no process holds any more
+ * sweep.c - ends the TSGs of open files that no process holds any more
  *
- * The table keeps an entry for every open file with its holder. Usually the sweep reads only these
- * holders' descriptors, however many TSGs they have. It reads all records if a file is missing
- * there, if a tap asks for that, and now and then.
+ * For every open file, the table stores one process that holds it. A short sweep reads only the
+ * descriptors of these processes, however many TSGs they have. A full sweep checks all records. It
+ * comes if a process has lost its file, if a tap asks, and once in FULL_EVERY sweeps.
  */
 #include <bpf/bpf.h>
 #include <string.h>
@@ -23,10 +23,10 @@
 #define MANY_HOLDERS 32 /* with more holders, one walk over all processes is cheaper */
 #define FULL_EVERY 64   /* one sweep in this many reads all records */
 
-/* Entries of gs_devices, gs_clients or gs_past. Each belongs to a file. */
+/* Entries of gs_devices, gs_clients or gs_past. Each entry belongs to an open file. */
 struct places {
 	struct gpusched_key *keys;
-	char *values; /* each value begins with the entry's file */
+	char *values; /* each value begins with the entry's struct gpusched_origin */
 	size_t size;  /* of each value */
 	uint32_t n;
 };
@@ -35,7 +35,7 @@ struct gs_sweep {
 	struct gs_table *t;
 	struct gpusched_tsg *ended; /* records that this sweep has claimed, to report their end */
 	size_t nended, at;
-	uint64_t *file_keys; /* keys of gs_files */
+	uint64_t *file_keys; /* keys of gs_files: addresses of open files */
 	struct gpusched_file *files;
 	uint32_t nfiles;
 	struct places devices, clients, past;
@@ -63,7 +63,7 @@ void gs_sweep_free(struct gs_sweep *s)
 	free(s);
 }
 
-/* @pid 0: any process. */
+/* The descriptor of @file in process @pid; @pid 0: in any process. */
 static const struct gs_holder *find(const struct gs_sweep *s, uint64_t file, pid_t pid)
 {
 	return gs_holder_find(s->holders, s->nholders, file, pid);
@@ -72,7 +72,7 @@ static const struct gs_holder *find(const struct gs_sweep *s, uint64_t file, pid
 static int read_map(const struct gs_sweep *s, enum gs_pin map, size_t key_size, void *ret_keys,
 		    size_t value_size, void *ret_values, uint32_t *ret_n)
 {
-	/* not calloc, so that memory that is not filled is not touched */
+	/* malloc, not calloc: pages beyond the entries stay untouched */
 	void *keys = malloc(GS_MAX_PLACES * key_size), *values = malloc(GS_MAX_PLACES * value_size);
 	uint32_t at = 0, n = GS_MAX_PLACES;
 	int r;
@@ -109,8 +109,8 @@ static bool was_read(const struct gs_sweep *s, size_t until, uint32_t holder)
 }
 
 /*
- * True if no process holds the file but a message, a ring or a mapping does: the kernel counts
- * references.
+ * True if the file is still open though no process holds it, for example in a message or an
+ * io_uring. BPF reads the kernel's reference count.
  */
 static bool lives(const struct gs_sweep *s, uint64_t file)
 {
@@ -124,7 +124,10 @@ static bool is_closed(const struct gs_sweep *s, uint64_t file)
 	return !find(s, file, 0) && !lives(s, file);
 }
 
-/* True if RM still has the TSG at that file: by now another file may have the address. */
+/*
+ * True if RM still knows the TSG at that file. The file's address may belong to a newer file by
+ * now.
+ */
 static bool still_there(const struct gs_sweep *s, const struct gpusched_tsg *rec,
 			const struct gs_holder *h)
 {
@@ -133,7 +136,8 @@ static bool still_there(const struct gs_sweep *s, const struct gpusched_tsg *rec
 	CLEANUP_FD int fd = -1;
 
 	if (gs_rm_borrow(h->pid, h->uid, h->start_ns, h->fd, &fd, NULL) < 0)
-		return lives(s, rec->key.file); /* no process can be asked now */
+		/* no process can be asked: rely on the reference count */
+		return lives(s, rec->key.file);
 	return !gs_rm_control(fd, rec->key.client, rec->key.handle, NV_CMD_GET_TIMESLICE, &us,
 			      sizeof(us), &status) &&
 	       status == GS_NV_OK;
@@ -177,7 +181,8 @@ static void set_in_flight(struct gs_table *t, struct gpusched_tsg *rec, bool is)
 }
 
 /*
- * Claims the end for this sweep, unless a tap is ending the record. Returns the flags from before.
+ * Claims the record, so that only this sweep reports its end. Fails if a tap is ending the record.
+ * Stores the record's flags from before the claim in @inout_rec.
  */
 static int claim(struct gs_table *t, struct gpusched_tsg *inout_rec)
 {
@@ -208,7 +213,7 @@ static void judge_one(struct gs_sweep *s, struct gpusched_tsg *rec)
 			return;
 		}
 	}
-	/* since the record was read, its TSG may have ended and another one have the handle */
+	/* the TSG may have ended since the record was read, and a new one may have its handle */
 	if (gs_table_get(s->t, &rec->key, &now) || now.task.id != rec->task.id)
 		return;
 	if (h && still_there(s, rec, h)) {
@@ -225,7 +230,7 @@ static void change(struct gs_sweep *s, struct gs_table_head head)
 {
 	struct gs_table_arg arg = { .head = head };
 
-	gs_table_change(s->t, &arg); /* -ESTALE: the record is another TSG's by now */
+	gs_table_change(s->t, &arg); /* -ESTALE: the entry belongs to a newer object by now */
 }
 
 static void forget_places(struct gs_sweep *s, const struct places *p, enum gs_table_op op)
@@ -257,8 +262,8 @@ static int by_file(const void *x, const void *y)
 }
 
 /*
- * The process that owns one file's records; 0: none; -1: there are several, or one is in flight:
- * each record is to be checked.
+ * The process that owns all records of one file; 0: no record. -1: the owners differ or a record is
+ * in flight, so each record must be checked.
  */
 static int64_t owner_of(const struct gs_sweep *s, uint64_t file)
 {
@@ -298,7 +303,10 @@ static void note_holder(struct gs_sweep *s, uint32_t i)
 
 /* ---- looking --------------------------------------------------------------------------------- */
 
-/* Removes entries of files that are closed. The entries were read before the holders. */
+/*
+ * Removes the entries of closed files. The holders were read later than these entries, so each open
+ * file with an entry is among them.
+ */
 static void forget_files(struct gs_sweep *s)
 {
 	for (uint32_t i = 0; i < s->nfiles; i++)
@@ -312,7 +320,7 @@ static int read_table(struct gs_sweep *s)
 {
 	int r = read_places(s, GS_PIN_gs_devices, sizeof(struct gpusched_device), &s->devices);
 
-	/* the files that asked for this sweep are done; a file that asks later keeps its request */
+	/* clears the requests that this sweep serves; a request that comes later stays */
 	for (uint32_t i = 0; i < s->nfiles; i++)
 		if (s->files[i].sweep)
 			set_holder(s, i, s->files[i].holder, GS_SWEEP_DONE);
@@ -344,13 +352,13 @@ static int look_at_all(struct gs_sweep *s, struct gs_error *err)
 	forget_files(s);
 	if (s->nrecs)
 		qsort(s->recs, s->nrecs, sizeof(*s->recs), by_file);
-	/* the next sweep is to check the right processes, or all */
+	/* tells the next sweep which process to check for each file, or to check all records */
 	for (uint32_t i = 0; i < s->nfiles; i++)
 		note_holder(s, i);
 	return 0;
 }
 
-/* Reads the holders' descriptors. 1: there are too many holders to read them one by one. */
+/* Reads the descriptors of the stored holders. 1: too many processes to read them one by one. */
 static int read_holders(struct gs_sweep *s, struct gs_error *err)
 {
 	unsigned int processes = 0;
@@ -367,7 +375,7 @@ static int read_holders(struct gs_sweep *s, struct gs_error *err)
 	return r;
 }
 
-/* Checks descriptors alone. 0: the holders still have all files. */
+/* Checks only descriptors. 0: every stored holder still has its file; 1: a full sweep is needed. */
 static int look_at_holders(struct gs_sweep *s, struct gs_error *err)
 {
 	int r = read_holders(s, err);
@@ -403,7 +411,7 @@ int gs_sweep_new(struct gs_table *t, struct gs_sweep **ret)
 	return 0;
 }
 
-/* Removes a record if it is the same one: a tap may have made another under that handle. */
+/* Removes a record unless a tap has made a new one under the same handle. */
 static void remove_one(struct gs_table *t, const struct gpusched_tsg *rec)
 {
 	struct gpusched_tsg now;

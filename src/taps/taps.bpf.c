@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 /*
- * taps.bpf.c - the programs that run in the kernel while observing is on
+ * taps.bpf.c - reads every call to the driver, in the kernel, while observing is on
  *
- * The main one runs at the exit of every system call. The arguments are still there (arch.bpf.h),
- * and RM has already written its answers (handles, status, context ids) to user memory. So nothing
- * has to be remembered from entry to exit. All other calls leave after one comparison.
+ * The main program runs at the exit of every system call. The arguments are still there
+ * (arch.bpf.h), and RM has already written its answers (handles, status, context ids) to user
+ * memory. So nothing has to be remembered from entry to exit. Calls other than ioctl leave after
+ * one comparison.
  */
 #include "table/arch.bpf.h"
 #include "table/caller.bpf.h"
@@ -26,8 +27,8 @@ static __always_inline gs_u64 gs_file_of(struct task_struct *task, gs_u32 fd)
 }
 
 /*
- * Hands a call to the running policy by a tail call, which does not return. Without a policy, emits
- * the event here.
+ * Hands a call to the running policy by a tail call, which does not return. If there is no policy,
+ * emits the event here.
  */
 static __always_inline void gs_ask(void *ctx, const struct gs_caller *c, gs_u32 op, gs_u32 type,
 				   const struct gpusched_key *key, gs_u64 id, gs_u32 arg)
@@ -47,7 +48,9 @@ static __always_inline void gs_ask(void *ctx, const struct gs_caller *c, gs_u32 
 	gs_tap_answered(call, 0);
 }
 
-/* True for gpusched's own processes: they have no TSGs, and their controls are no owner's wish. */
+/*
+ * True for gpusched's own processes. They own no TSGs, and their calls are not an owner's settings.
+ */
 static __always_inline int gs_is_self(const struct gs_caller *c)
 {
 	gs_u32 tgid = c->tgid;
@@ -68,7 +71,7 @@ static __always_inline void gs_on_device(const struct gs_caller *c, const struct
 	if (!a->params || !gs_read_user(&instance, sizeof(instance), a->params))
 		instance = GPUSCHED_GPU_UNKNOWN;
 	dev = gs_device_entry(&key, c->tgid, (gs_u32)bpf_get_current_uid_gid(), instance);
-	if (dev) { /* the entry may be an earlier device's, if that one's free was not seen */
+	if (dev) { /* the entry may still describe an earlier device, if the taps missed its free */
 		dev->dev_instance = instance;
 		dev->h_subdevice = 0;
 	} else {
@@ -102,7 +105,7 @@ static __always_inline void gs_on_subdevice(const struct gs_caller *c, const str
 }
 
 /*
- * Tells launch counting which TSG a context has: a TSG that is made inside the call that makes the
+ * Tells launch counting which TSG belongs to a context: the one made during the call that makes the
  * context.
  */
 static __always_inline void gs_note_made(const struct gpusched_key *key, gs_u64 id, gs_u32 engine)
@@ -123,10 +126,10 @@ static __always_inline void gs_on_tsg(void *ctx, const struct gs_caller *c,
 	gs_u32 engine = 0;
 	gs_u64 id;
 
-	/* whatever size the caller gave, RM reads as many bytes as the class has */
+	/* RM reads as many bytes as the class needs, whatever size the caller gave */
 	if (a->params)
 		gs_read_user(&engine, sizeof(engine), a->params + GS_PARAM_TSG_ENGINE);
-	/* no driver has so many engines: the memory was changed after the call */
+	/* no driver has so many engines, so the caller changed the memory after the call */
 	if (engine > 0xff)
 		engine = 0;
 	id = gs_new_tsg(c, &key, a->parent, engine);
@@ -136,7 +139,7 @@ static __always_inline void gs_on_tsg(void *ctx, const struct gs_caller *c,
 		gs_ask(ctx, c, GPUSCHED_RUN_TASK_INIT, GPUSCHED_EV_TSG_NEW, &key, id, engine);
 }
 
-/* RM has the TSG, and the table has not: asks the daemon to adopt it, if there is room. */
+/* RM has a TSG that the table lacks: asks the daemon to adopt it, unless a quota is used up. */
 static __always_inline void gs_on_orphan(const struct gs_caller *c, const struct gpusched_key *key,
 					 gs_u32 counter)
 {
@@ -161,9 +164,7 @@ static __always_inline void gs_on_channel(const struct gs_caller *c, const struc
 	gs_u32 cid = 0;
 
 	if (!bpf_map_lookup_elem(&gs_tsgs, &key)) {
-		/*
-		 * a bare channel under a device has a TSG that RM made, without a handle of its own
-		 */
+		/* a bare channel under a device has a TSG made by RM, which has no handle */
 		if (!bpf_map_lookup_elem(&gs_devices, &key))
 			gs_on_orphan(c, &key, GPUSCHED_CNT_ORPHAN_CHANNEL);
 		return;
@@ -288,8 +289,8 @@ static __always_inline void gs_on_interleave(const struct gs_caller *c,
 }
 
 /*
- * A process calls through a file that was in flight. If it is the owner, calls for the TSG are
- * possible again.
+ * A process calls through a file that was in flight (held by no process). If that process owns the
+ * TSG, gpusched can make calls for the TSG again.
  */
 static __always_inline void gs_is_back(const struct gs_caller *c, const struct gpusched_key *key,
 				       struct gpusched_tsg *rec)
@@ -377,7 +378,7 @@ static __always_inline void gs_end_tsg(void *ctx, const struct gs_caller *c,
 	gs_ask(ctx, c, GPUSCHED_RUN_TASK_DESTROY, GPUSCHED_EV_TSG_FREE, key, id, 0);
 }
 
-/* Removes the entries of a device or subdevice that ended. 0: the object was neither. */
+/* Removes the entries of a device or subdevice that was freed. 0: the object was neither. */
 static __always_inline int gs_below(const struct gs_caller *c, const struct gs_free *q,
 				    struct gs_fall *f)
 {
@@ -398,7 +399,7 @@ static __always_inline int gs_below(const struct gs_caller *c, const struct gs_f
 	return 1;
 }
 
-/* A client, device or subdevice ended, and with it all objects below it. */
+/* A client, device or subdevice was freed: ends all objects below it. */
 static __always_inline void gs_on_ancestor_free(void *ctx, const struct gs_caller *c,
 						const struct gs_free *q)
 {
@@ -461,8 +462,8 @@ static __always_inline int gs_size_ok(gs_u32 nr, gs_u32 size)
 }
 
 /*
- * Ends everything below a closed file. Another file has its address now. If f->n is not 0, no
- * record is left to the caller, so no policy is called.
+ * Ends everything below a closed file: a new file has its address now. If the caller sets f->n to
+ * non-zero, it gets no records back, so no policy hears of the ends.
  */
 static __noinline int gs_file_anew(struct gs_fall *f)
 {
@@ -473,7 +474,7 @@ static __noinline int gs_file_anew(struct gs_fall *f)
 	bpf_for_each_map_elem(&gs_devices, gs_fall_device, f, 0);
 	bpf_for_each_map_elem(&gs_clients, gs_fall_client, f, 0);
 	entry = bpf_map_lookup_elem(&gs_files, &file);
-	/* the sweep still has to tell the policy: keep the entry, for the new file */
+	/* the sweep has yet to report ends to the policy: keep the entry for the new file */
 	if (entry && entry->sweep)
 		gs_file_identity(file, entry);
 	else
@@ -481,7 +482,7 @@ static __noinline int gs_file_anew(struct gs_fall *f)
 	return 0;
 }
 
-/* Notices a file that was opened unseen (by io_uring): it has the memory of a closed file. */
+/* Detects a file that was opened unseen (by io_uring) at the address of a closed file. */
 static __always_inline void gs_check_file(const struct gs_caller *c)
 {
 	struct gs_fall f = { .c = c, .file = c->file, .n = 1 };
@@ -526,7 +527,7 @@ static __always_inline int gs_ioctl(void *ctx, gs_u32 fd, gs_u32 cmd, gs_u64 arg
 	return 0;
 }
 
-/* An NVIDIA file was opened: records of a closed file at the same address are out of date. */
+/* A process opened an NVIDIA file: ends the records of a closed file that had the same address. */
 static __always_inline int gs_open(void *ctx, gs_u32 fd)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
@@ -586,7 +587,7 @@ int iter_holders(struct bpf_iter__task_file *ctx)
 		return 0;
 	leader = task->group_leader;
 	tgid = gs_tgid_of(cfg, leader);
-	/* this descriptor is borrowed for a call, which does not make us an owner */
+	/* gpusched's own descriptors are borrowed for one call: we are no holder */
 	if (bpf_map_lookup_elem(&gs_selves, &tgid))
 		return 0;
 	r.file = (gs_u64)file;

@@ -2,8 +2,8 @@
 /*
  * taps.c - switches the taps on and off
  *
- * Everything is first pinned into a folder of another name, which is then renamed. So an instance
- * is on or off, never half on. Switching off is the same in reverse.
+ * Everything is first pinned into a temporary folder, which is then renamed. So an instance is on
+ * or off, never half on. Switching off renames the folder first, and then removes the pins.
  */
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
@@ -170,7 +170,7 @@ static int pin_all(struct taps_bpf *skel, const char *dir, struct gs_error *err)
 	return r;
 }
 
-/* The iterator gets a new link for each reading, so it is not attached here. */
+/* Attaches all programs except the iterator, which gets a new link for each reading. */
 static int attach(struct taps_bpf *skel, struct gs_error *err)
 {
 #define X(name) \
@@ -265,7 +265,7 @@ int gs_taps_pin(const char *dir, const struct gs_old_table *old, struct gs_error
 	return r;
 }
 
-/* 1: on, 0: off, -errno: something else is pinned there. */
+/* 1: the taps are on; 0: off; -errno: the pins are of another version or incomplete. */
 static int look(struct gs_error *err)
 {
 	struct gs_taps_status st = {};
@@ -300,7 +300,7 @@ int gs_taps_on(struct gs_error *err)
 		return r;
 	if (rename(tmp, gs_env()->bpffs)) {
 		r = -errno;
-		/* another process was faster: keep its taps */
+		/* another process was faster: keep the taps that it pinned */
 		r = r == -EEXIST || r == -ENOTEMPTY
 			    ? 0
 			    : gs_fail(err, r, "cannot make %s: %s", gs_env()->bpffs, strerror(-r));
@@ -316,7 +316,7 @@ static void table_close(struct gs_table **t)
 	gs_table_close(*t);
 }
 
-/* The gate is removed first: it must not stop a process that nobody would continue. */
+/* Takes the gate away first: once the rest is off, nobody would continue the processes it stops. */
 static void open_gate(struct gs_table *t, const char *dir)
 {
 	gs_cfg_gate(t, false);

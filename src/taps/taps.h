@@ -13,19 +13,19 @@
 #include "table/table.h"
 
 /*
- * Loads, pins, attaches; registers simulated files of the instance (gs_env()->sim: DIR/simfiles).
- * If the taps are on already: returns 0, changes nothing. -ESTALE: an older version is on;
- * -EUCLEAN: pins are missing; -EPERM; -ENOTSUP with the reason (no BPF, no BTF); -ENOENT: no bpffs
- * (the text says how to mount it). On failure nothing stays pinned.
+ * Loads, pins and attaches the taps. Registers the simulated files of the instance, if any
+ * (gs_env()->sim: DIR/simfiles). Returns 0 without change if the taps are on already. On failure
+ * nothing stays pinned. -ESTALE: an older version is on; -EUCLEAN: pins are missing; -EPERM;
+ * -ENOTSUP with the reason (no BPF, no BTF); -ENOENT: no bpffs (the text says how to mount it).
  */
 int gs_taps_on(struct gs_error *err);
 /*
- * Call this if gs_taps_on() returned -ESTALE. It replaces the older version's taps, and takes over
- * its records, settings and suspensions. The caller holds the instance's lock. -EUCLEAN: the
- * records cannot be taken over; the older version stays, but without its gate and its policy.
+ * Replaces an older version's taps, after gs_taps_on() returned -ESTALE. Takes over the records,
+ * settings and suspensions. The caller holds the instance's lock. -EUCLEAN: the records cannot be
+ * taken over; the older version stays, but without its gate and its policy.
  */
 int gs_taps_upgrade(struct gs_error *err);
-/* Detaches and unpins whatever is there; 0 if the taps were off. */
+/* Detaches and unpins everything that is there; 0 if the taps were off. */
 int gs_taps_off(struct gs_error *err);
 
 struct gs_taps_status {
@@ -39,7 +39,7 @@ struct gs_taps_status {
 int gs_taps_status(struct gs_taps_status *ret, struct gs_error *err);
 
 /*
- * True if this kernel can tell whether anything still refers to an open file that no process holds.
+ * True if this kernel can tell whether an open file still has references when no process holds it.
  */
 bool gs_taps_see_references(void);
 
@@ -69,57 +69,56 @@ int gs_find_fd(void *table, pid_t pid, uint64_t file);
 
 struct gs_adopted {
 	unsigned int processes, files, clients, tsgs;
-	unsigned int failed; /* files that could not be read */
-	/* files that were not read to the end, since their user has too many */
+	unsigned int failed; /* files, clients and TSGs that could not be read or entered */
+	/* files that were not read to the end, since their user used up its turns */
 	unsigned int left;
 };
 /* Called for a TSG that was adopted just now. */
 typedef void (*gs_adopted_fn)(const struct gpusched_tsg *rec, void *user);
 /*
- * Finds the TSGs of processes from before the taps, by asking RM on borrowed descriptors. Inserts
- * them marked ADOPTED with their assumed settings. Users take turns, file by file; files that
- * cannot be borrowed are tried again. fn (may be NULL) is called for each TSG. Goal: 1 s for 50
- * processes.
+ * Asks RM, on borrowed descriptors, for the TSGs that existed before the taps. Inserts them, marked
+ * ADOPTED, with assumed settings. Users take turns, file by file. A file that cannot be borrowed is
+ * tried again later. fn (may be NULL) is called for each TSG. Goal: 1 s for 50 processes.
  */
 struct gs_adoption;
 int gs_adoption_new(struct gs_table *t, const struct gs_gpu *gpus, size_t ngpus, gs_adopted_fn fn,
 		    void *user, struct gs_adoption **ret, struct gs_error *err);
-/* Works until @until_ns, or some milliseconds longer. In any thread, but in one at a time. */
+/* Works until @until_ns, or some milliseconds longer. Any thread may call it, but one at a time. */
 void gs_adoption_step(struct gs_adoption *a, uint64_t until_ns);
 /* When to call the step again, CLOCK_MONOTONIC; 0: at once; UINT64_MAX: adoption is over. */
 uint64_t gs_adoption_due(const struct gs_adoption *a);
 const struct gs_adopted *gs_adoption_sum(const struct gs_adoption *a);
-/* Reports users with files that were not read to the end, and how many of each. */
+/* Calls @fn for each user that has files which were not read to the end, with their number. */
 typedef void (*gs_adoption_left_fn)(uid_t uid, unsigned int files, void *user);
 void gs_adoption_each_left(const struct gs_adoption *a, gs_adoption_left_fn fn, void *user);
 void gs_adoption_free(struct gs_adoption *a);
 
 /*
- * Adopts the TSGs of one client: the client in @key, which process @pid uses. -ENOENT: the process
- * has closed that file.
+ * Adopts the TSGs of one client, which @key names and process @pid uses. -ENOENT: the process has
+ * closed the file.
  */
 int gs_adopt_orphan(struct gs_table *t, const struct gs_gpu *gpus, size_t ngpus, pid_t pid,
 		    const struct gpusched_key *key, gs_adopted_fn fn, void *user,
 		    struct gs_adopted *ret, struct gs_error *err);
 
 /*
- * Ends records with a closed file, and marks those with a file that no process holds. Moves records
- * to another holder if their owner closed its descriptor. fn (may be NULL) is called for each ended
- * record before removal. Returns how many have ended.
+ * Ends the records of closed files. Marks records if no process holds their file. Moves a record
+ * to another holder of its file if the owner has closed it. fn (may be NULL) is called for each
+ * ended record before removal. Returns how many have ended.
  */
 int gs_sweep(struct gs_table *t, void (*fn)(const struct gpusched_tsg *rec, void *user), void *user,
 	     struct gs_error *err);
 /*
- * Ends one record: RM does not have its TSG any more. -errno: a tap or a sweep is ending the
- * record.
+ * Ends the record of a TSG that RM no longer has. -errno: a tap or a sweep is ending the record
+ * already.
  */
 int gs_sweep_one(struct gs_table *t, const struct gpusched_tsg *rec,
 		 void (*fn)(const struct gpusched_tsg *rec, void *user), void *user);
-/* The first part of a sweep, which may be long. In any thread, but in one at a time. */
+/* The first part of a sweep, which may take long. Any thread may call it, but one at a time. */
 struct gs_sweep;
 int gs_sweep_new(struct gs_table *t, struct gs_sweep **ret);
 int gs_sweep_look(struct gs_sweep *s, struct gs_error *err);
-/* The second part: ends records. Returns false if there are more and @until_ns has come. */
+/* The second part: ends records until @until_ns. Returns false if some are left. */
 bool gs_sweep_end(struct gs_sweep *s, uint64_t until_ns,
 		  void (*fn)(const struct gpusched_tsg *rec, void *user), void *user);
 void gs_sweep_free(struct gs_sweep *s);

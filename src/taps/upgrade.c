@@ -2,9 +2,9 @@
 /*
  * upgrade.c - replaces an older version's taps by this version's
  *
- * The new taps are complete, in a folder of their own, before the two folders change places. So a
- * process that is killed in between leaves the old taps or the new ones. No call is lost, since
- * both are on meanwhile.
+ * The new taps are complete, in a separate folder, before the two folders change places. So a
+ * process that is killed in between leaves either the old taps or the new ones. No call is missed,
+ * since both run meanwhile.
  */
 #include <fcntl.h>
 #include <limits.h>
@@ -48,7 +48,10 @@ int gs_taps_upgrade(struct gs_error *err)
 
 	if (r < 0)
 		return r;
-	/* the old gate goes first: it must not stop a process that nobody would continue */
+	/*
+	 * the old gate goes first: once it is replaced, nobody would continue the processes it
+	 * stops
+	 */
 	gs_gate_off(gs_env()->bpffs);
 	gs_old_table_end_policy(old);
 	gs_taps_tmp(tmp, sizeof(tmp));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * grid.h - a screen in memory: cells with a style
+ * grid.h - draws a screen in memory: cells with a style
  */
 #ifndef GPUSCHED_TOP_GRID_H
 #define GPUSCHED_TOP_GRID_H
@@ -17,7 +17,7 @@ enum gs_style {
 	GS_STYLE_LC,
 	GS_STYLE_BE,
 	GS_STYLE_OTHER, /* for other classes */
-	GS_STYLE_WARN,  /* waits, overruled wishes; lost time */
+	GS_STYLE_WARN,  /* waits, overruled wanted settings, lost time */
 	GS_STYLE_BAD,   /* suspended */
 	GS_STYLES
 };
@@ -29,18 +29,18 @@ struct gs_cell {
 
 struct gs_grid {
 	unsigned int rows, cols;
-	struct gs_cell *cells; /* row by row */
+	struct gs_cell *cells; /* @rows * @cols cells, row by row */
 };
 
 /* Makes a blank grid. -ENOMEM. */
 int gs_grid_new(unsigned int rows, unsigned int cols, struct gs_grid *ret);
 void gs_grid_free(struct gs_grid *g);
-/* Writes text, and cuts what does not fit. Characters that do not take one column become '?'. */
+/* Writes text, cut at the edge. A character that is not one column wide becomes '?'. */
 void gs_grid_put(struct gs_grid *g, unsigned int row, unsigned int col, enum gs_style style,
 		 const char *format, ...) __attribute__((format(printf, 5, 6)));
 void gs_grid_fill(struct gs_grid *g, unsigned int row, unsigned int col, unsigned int n, char ch,
 		  enum gs_style style);
-/* Gives a whole row this style. */
+/* Gives all cells of a row this style. */
 void gs_grid_mark(struct gs_grid *g, unsigned int row, enum gs_style style);
 /* Prints the grid without styles, and without blanks at the end of a line. */
 void gs_grid_print(const struct gs_grid *g, FILE *out);

@@ -14,8 +14,9 @@
 #include "process/reader.h"
 
 struct gs_identity {
-	json_t *known; /* by TSG id, which is never used again */
-	json_t *late;  /* by pid: commands that a reader found too late for the request */
+	json_t *known; /* by TSG id, which is never reused */
+	/* by pid: commands that the reader found only after the request had timed out */
+	json_t *late;
 };
 
 int gs_identity_new(struct gs_identity **ret)
@@ -57,7 +58,7 @@ static void put_user(json_t *o, const json_t *row)
 	json_object_set_new(o, "user", json_string(pw ? pw->pw_name : number));
 }
 
-/* Joins the arguments with blanks; the program's name has no directory. */
+/* Joins a program's arguments with blanks, and cuts the directory off the program's name. */
 static json_t *command_of(const struct gs_program *program)
 {
 	char text[sizeof(program->args) + 1];
@@ -107,7 +108,7 @@ static const char *namespace_of(const json_t *row)
 	return name ? name : "-";
 }
 
-/* Returns false if the reader may know more next time. */
+/* Returns false if the reader may have more at the next call. */
 static bool put_process(struct gs_identity *identity, json_t *o, const json_t *row, pid_t pid)
 {
 	json_t *command = NULL;

@@ -10,14 +10,15 @@
 
 #define MIN_COLS 40
 #define MIN_ROWS 8
-#define WIDE_COLS 100     /* from this width on, more columns are shown */
-#define IDENTITY_COLS 128 /* from this width on, user, cgroup and command are shown too */
+#define WIDE_COLS 100     /* least width for the additional columns */
+#define IDENTITY_COLS 128 /* least width for user, cgroup and command */
 #define STATE_AT 89
 #define STATE_COLS 15
 #define BAR_AT 6
 #define MAX_STRIP 400
-#define SORT_KEY "sort_key" /* key in a row: the figure by which it was sorted */
-#define SORT_MARGIN 2       /* in percentage points, or turns per second */
+#define SORT_KEY "sort_key" /* a row's member: the figure by which the row was sorted */
+/* changes up to this do not move a row; in percentage points or turns per second */
+#define SORT_MARGIN 2
 
 static const char *const sorts[GS_SORTS] = { "held", "waited", "turns", "pid" };
 
@@ -33,7 +34,7 @@ static const char *text(const json_t *o, const char *key)
 	return t ? t : "-";
 }
 
-/* -1: unknown. */
+/* The value of member @key; -1: unknown. */
 static double number(const json_t *o, const char *key)
 {
 	const json_t *v = json_object_get(o, key);
@@ -80,7 +81,10 @@ static int by_id(const void *a, const void *b)
 	return (x->id > y->id) - (x->id < y->id);
 }
 
-/* The figures by which the last screen's rows were sorted, by id; NULL: no rows, or no memory. */
+/*
+ * The figures by which the previous screen's rows were sorted, ordered by TSG id. NULL: no rows, or
+ * out of memory.
+ */
 static struct sortable *keys_of(const json_t *rows)
 {
 	size_t n = json_array_size(rows);
@@ -97,8 +101,8 @@ static struct sortable *keys_of(const json_t *rows)
 }
 
 /*
- * The figure by which to sort a row. A small change does not count: otherwise rows with similar
- * figures would change places all the time.
+ * The figure by which to sort a row: the previous one unless it has changed clearly. Otherwise rows
+ * with similar figures would keep changing places.
  */
 static double steady_key(const struct sortable *then, size_t n, const struct sortable *now,
 			 enum gs_top_sort sort)
@@ -139,7 +143,10 @@ static bool passes(const char *filter, const json_t *row)
 	       strstr(text(row, "class"), filter);
 }
 
-/* Adds @from's figure to @to's. An unknown one counts as 0; if both are unknown, so is the sum. */
+/*
+ * Adds a figure of @from to that of @to. An unknown figure counts as 0; if both are unknown, so is
+ * the sum.
+ */
 static void add_number(json_t *to, const json_t *from, const char *key)
 {
 	double a = number(to, key), b = number(from, key);
@@ -160,7 +167,9 @@ static json_t *of_process(json_t *rows, const json_t *row)
 	return NULL;
 }
 
-/* Adds a TSG's row to its process's row, which has a property if one of the TSGs has it. */
+/*
+ * Adds a TSG's row to its process's row. States such as "waiting" are true if they are for any TSG.
+ */
 static void merge(json_t *to, const json_t *from)
 {
 	static const char *const sums[] = { "held_pct", "waited_pct", "turns_per_s" };
@@ -173,7 +182,7 @@ static void merge(json_t *to, const json_t *from)
 			json_object_set(to, states[i], json_object_get(from, states[i]));
 	if (json_is_true(json_object_get(from, "waiting")))
 		json_object_set_new(to, "waiting", json_true());
-	/* the figure exists only for a TSG that is alone */
+	/* only a TSG that is alone has this estimate */
 	if (number(from, "work_estimated_pct") >= 0)
 		json_object_set(to, "work_estimated_pct",
 				json_object_get(from, "work_estimated_pct"));
@@ -219,7 +228,7 @@ static enum gs_style class_style(const char *class)
 				      : GS_STYLE_OTHER;
 }
 
-/* L, B, N, ...: the first letter of the class. */
+/* The letter for a class: its first letter as a capital, or '#'. */
 static char class_letter(const char *class)
 {
 	return *class >= 'a' && *class <= 'z' ? (char)(*class - 'a' + 'A') : '#';
@@ -228,7 +237,7 @@ static char class_letter(const char *class)
 struct bar {
 	struct gs_grid *g;
 	unsigned int row, width;
-	double at; /* percent of the line drawn so far */
+	double at; /* end of the bar drawn so far, in percent */
 };
 
 static void bar_add(struct bar *b, double percent, char ch, enum gs_style style)
@@ -242,7 +251,7 @@ static void bar_add(struct bar *b, double percent, char ch, enum gs_style style)
 	b->at = end;
 }
 
-/* The name of the class after @last, in the order of names, among those of @tsgs; NULL: none. */
+/* The first class name after @last in alphabetical order, among those of @tsgs; NULL: none. */
 static const char *next_class(const json_t *tsgs, const char *last)
 {
 	const char *next = NULL;
@@ -281,7 +290,7 @@ static void draw_classes(struct bar *b, const json_t *gpu, double held)
 		bar_add(b, sum, class_letter(class), class_style(class));
 		known += sum;
 	}
-	if (held - known >= 1) /* time of processes that are hidden */
+	if (held - known >= 1) /* held time of processes that this user may not see */
 		bar_add(b, held - known, '#', GS_STYLE_OTHER);
 }
 
@@ -320,7 +329,7 @@ static char row_letter(size_t i)
 	return i < 26 ? (char)('a' + i) : '+';
 }
 
-/* The number of a TSG's row; -1: it is not shown. */
+/* The index of the row that contains TSG @id; -1: no row does. */
 static int row_of(const json_t *rows, uint64_t id)
 {
 	const json_t *row, *one;
@@ -391,7 +400,7 @@ bool gs_top_has_identity(unsigned int cols)
 	return cols >= IDENTITY_COLS;
 }
 
-/* Columns at the right of a wide screen. The last one takes all the width that is left. */
+/* Columns at the right of a wide screen. The last column takes all the remaining width. */
 static const struct {
 	unsigned int at, width;
 	const char *head, *key;
@@ -401,7 +410,7 @@ static const struct {
 	{ STATE_AT + STATE_COLS + 37, 0, "COMMAND", "command" },
 };
 
-/* The end of the text: it says more of a cgroup's path than the beginning. */
+/* The end of the text, which says more about a cgroup's path than the beginning. */
 static const char *tail(const char *text, unsigned int width)
 {
 	size_t n = strlen(text);
@@ -431,7 +440,7 @@ static void draw_head(const struct gs_top *t, struct gs_grid *g, unsigned int ro
 	gs_grid_mark(g, row, GS_STYLE_HEAD);
 }
 
-/* The memory of the process: the same number for all its TSGs. */
+/* GPU memory of the process in MiB, equal for all its TSGs; negative: unknown. */
 static double memory_mib(const json_t *row)
 {
 	double bytes = number(row, "memory_bytes");
@@ -499,8 +508,8 @@ static void draw_top(const struct gs_top *t, const json_t *rows, struct gs_grid 
 }
 
 /*
- * Draws as many findings of level "wrong" as fit beside some rows. @g NULL: only returns how many
- * lines they need.
+ * Draws findings of level "wrong", but leaves space for some rows. Returns the number of lines
+ * drawn. @g NULL: draws none and returns how many lines all findings need.
  */
 static unsigned int draw_findings(const struct gs_top *t, struct gs_grid *g, unsigned int row)
 {
@@ -524,7 +533,7 @@ unsigned int gs_top_height(const struct gs_top *t, const json_t *rows)
 	       (unsigned int)json_array_size(rows) + t->has_cursor + draw_findings(t, NULL, 0);
 }
 
-/* Draws as many rows as fit; the chosen row is one of them. */
+/* Draws as many rows as fit, and scrolls so that the chosen row is visible. */
 static void draw_rows(const struct gs_top *t, const json_t *rows, struct gs_grid *g,
 		      unsigned int from)
 {

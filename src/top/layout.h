@@ -2,7 +2,7 @@
 /*
  * layout.h - draws the screen of `gpusched top`
  *
- * Pure: makes a grid from figures and the user's choices. Unknown figures are "-".
+ * Pure: makes a grid from figures and the user's choices. An unknown figure is shown as "-".
  */
 #ifndef GPUSCHED_TOP_LAYOUT_H
 #define GPUSCHED_TOP_LAYOUT_H
@@ -16,30 +16,31 @@ enum gs_top_sort { GS_SORT_HELD, GS_SORT_WAITED, GS_SORT_TURNS, GS_SORT_PID, GS_
 const char *gs_top_sort_name(enum gs_top_sort sort);
 
 struct gs_top {
-	const json_t *gpus;     /* as `status` has them: figures of each GPU, and of its TSGs */
-	const json_t *findings; /* as `status` has them; NULL: not asked for yet */
-	const json_t *before;   /* rows of the last screen; NULL: this is the first */
+	/* each GPU's figures and those of its TSGs, as in the JSON of `gpusched status` */
+	const json_t *gpus;
+	const json_t *findings; /* as in the JSON of `gpusched status`; NULL: not read yet */
+	const json_t *before;   /* rows of the previous screen; NULL: this is the first */
 	const char *policy;     /* NULL: none */
 	const char *clock;
-	const struct gs_strip *strip; /* NULL: no turns are known */
+	const struct gs_strip *strip; /* turns of the last second; NULL: not known */
 	enum gs_top_sort sort;
 	bool by_process; /* one row per process instead of per TSG */
-	char filter[32]; /* shows only rows with this text in pid, comm or class */
+	char filter[32]; /* if not "", shows only rows with this text in pid, comm or class */
 	size_t chosen;   /* row under the cursor */
-	bool has_cursor; /* false: the grid is for a file */
-	bool help;       /* a help on the keys takes the place of the rows */
-	char line[160];  /* the last line: a question or an answer; "": the keys */
+	bool has_cursor; /* false: the grid is printed to a file */
+	bool help;       /* shows help on the keys in place of the rows */
+	char line[160];  /* last line of the screen: a question or an answer; "": shows the keys */
 };
 
 /*
- * The rows, sorted and filtered: objects like a TSG's in @gpus, with "gpu". A row is sorted by its
- * figure of the last screen, unless the figure has changed clearly. So rows with similar figures
+ * Makes the rows, sorted and filtered: objects like a TSG's in @gpus, plus "gpu". A row keeps the
+ * figure by which it was last sorted until the figure changes clearly. So rows with similar figures
  * keep their places. The caller owns the reference.
  */
 json_t *gs_top_rows(const struct gs_top *t);
-/* True if a screen of @cols columns has room for "user", "cgroup" and "command". */
+/* True if a screen of @cols columns is wide enough for "user", "cgroup" and "command". */
 bool gs_top_has_identity(unsigned int cols);
-/* How many lines the whole screen needs. */
+/* The number of lines that the whole screen needs. */
 unsigned int gs_top_height(const struct gs_top *t, const json_t *rows);
 void gs_top_draw(const struct gs_top *t, const json_t *rows, struct gs_grid *g);
 

@@ -53,7 +53,7 @@ void gs_screen_size(unsigned int *ret_rows, unsigned int *ret_cols)
 	*ret_cols = (unsigned int)getmaxx(stdscr);
 }
 
-/* The colour pair of a style. 0 stands for the terminal's own colours: the style has no pair. */
+/* The colour pair of a style; 0: the terminal's default colours. */
 static short pair_of(enum gs_style style)
 {
 	switch (style) {

@@ -9,7 +9,7 @@
 
 #include "basic/clock.h"
 
-#define TURNS 4096 /* turns to keep, for all GPUs: a second with 4,000 switches */
+#define TURNS 4096 /* turns kept for all GPUs together: one second with 4,000 switches */
 #define MAX_OWED 64
 
 struct where {
@@ -27,7 +27,7 @@ struct gs_strip {
 	struct where *tsgs;
 	struct turn turns[TURNS];
 	size_t at;
-	struct turn open[64]; /* still under way */
+	struct turn open[64]; /* turns that have not ended */
 	size_t nopen;
 	uint64_t now;
 };
@@ -107,15 +107,15 @@ void gs_strip_line(struct gs_strip *s, const json_t *line)
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-/* A TSG with turns, and how much of its time was not shown yet. */
+/* A TSG, and GPU time of it that no part shows yet; negative: parts show more than it had. */
 struct owed {
 	uint64_t id;
 	int64_t ns;
-	uint64_t in_part; /* its time within the present part */
+	uint64_t in_part; /* its GPU time in the part being computed */
 };
 
 struct parts {
-	struct owed owed[MAX_OWED]; /* the first one stands for no TSG */
+	struct owed owed[MAX_OWED]; /* entry 0 stands for idle time (no TSG) */
 	size_t n;
 };
 
@@ -138,8 +138,8 @@ static uint64_t common(const struct turn *t, uint64_t from, uint64_t to)
 }
 
 /*
- * Picks the TSG to show for a part, which may have many turns: the one with the most time that was
- * not shown yet. So each TSG gets as many parts as its time is worth.
+ * Picks the TSG to show for a part, which may contain many turns. It is the one with the most GPU
+ * time that no part represents yet. So the number of parts of each TSG matches its time.
  */
 static uint64_t show(struct parts *p, uint64_t each)
 {

@@ -13,7 +13,7 @@ struct chrome {
 	bool begun, failed;
 };
 
-/* Writes an event. Takes @o. */
+/* Writes an event, and releases @o. */
 static void put(struct chrome *c, json_t *o)
 {
 	CLEANUP_JSON json_t *owned = o;

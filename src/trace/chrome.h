@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * chrome.h - a recording as JSON trace events, for viewers that know nothing else
+ * chrome.h - converts a recording to JSON trace events, for viewers without Perfetto's format
  */
 #ifndef GPUSCHED_TRACE_CHROME_H
 #define GPUSCHED_TRACE_CHROME_H
 
 #include "trace/reader.h"
 
-/* Converts a recording. Times are us since the first event. -EIO: @out cannot be written. */
+/* Converts a recording. Times are in us since its first event. -EIO: cannot write @out. */
 int gs_trace_to_json(FILE *in, FILE *out, struct gs_error *err);
 
 #endif /* GPUSCHED_TRACE_CHROME_H */

@@ -36,7 +36,7 @@ enum { NOTE_NUMBER = 4, NOTE_TEXT = 6, NOTE_NAME = 10 };
 #define ID_MONOTONIC 3
 #define ID_BOOTTIME 6
 #define SEQUENCE 1       /* id of the only writer */
-#define FLAGS_CLEARED 1u /* packets before this one do not count */
+#define FLAGS_CLEARED 1u /* flag: a reader ignores the state of all packets before this one */
 
 /* ---- writing --------------------------------------------------------------------------------- */
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * packet.h - a recording's packets: tracks, and events on them (trace.proto)
+ * packet.h - writes and parses a recording's packets: tracks, and events on them (trace.proto)
  *
- * Pure: no file, no clock. Times are ns of CLOCK_MONOTONIC.
+ * Pure: no file, no clock. Times are in ns of CLOCK_MONOTONIC.
  */
 #ifndef GPUSCHED_TRACE_PACKET_H
 #define GPUSCHED_TRACE_PACKET_H
@@ -19,7 +19,7 @@ enum gs_trace_type {
 	GS_TRACE_COUNTER = 4,
 };
 
-/* A fact of an event: a text, or a number if the text is empty. */
+/* A named fact about an event: a text, or a number if the text is empty. */
 struct gs_trace_note {
 	char name[32];
 	char text[GS_TRACE_NAME];
@@ -59,18 +59,18 @@ struct gs_trace_packet {
 	struct gs_trace_event event;
 };
 
-/* Writes the first packet. */
+/* Writes the packet that comes first in a recording. */
 void gs_trace_put_clocks(struct gs_pb *pb, const struct gs_trace_clocks *clocks);
 void gs_trace_put_track(struct gs_pb *pb, const struct gs_trace_track *track);
 void gs_trace_put_event(struct gs_pb *pb, const struct gs_trace_event *ev, bool dropped);
 
-/* Adds a note. A text that is too long is cut. */
+/* Adds a note to an event. Cuts a text that is too long. */
 void gs_trace_note_text(struct gs_trace_event *ev, const char *name, const char *text);
 void gs_trace_note_number(struct gs_trace_event *ev, const char *name, int64_t number);
-/* Finds an event's note by name; NULL: it has none of that name. */
+/* Finds an event's note by name; NULL: the event has no such note. */
 const struct gs_trace_note *gs_trace_find(const struct gs_trace_event *ev, const char *name);
 
-/* How many of these bytes, counted from the first, are whole packets. */
+/* The length of the longest beginning of @data that consists of whole packets. */
 size_t gs_trace_whole(const uint8_t *data, size_t n);
 /* Parses one packet's bytes. 0 or -EBADMSG; unknown fields are skipped. */
 int gs_trace_parse(const uint8_t *data, size_t n, struct gs_trace_packet *ret);

@@ -74,7 +74,8 @@ void gs_pb_uint(struct gs_pb *pb, uint32_t field, uint64_t value)
 void gs_pb_double(struct gs_pb *pb, uint32_t field, double value)
 {
 	put_tag(pb, field, GS_PB_64);
-	put_bytes(pb, &value, sizeof(value)); /* the format is little-endian, and so are we */
+	/* the format is little-endian, and so are all our processors */
+	put_bytes(pb, &value, sizeof(value));
 }
 
 void gs_pb_text(struct gs_pb *pb, uint32_t field, const char *text)

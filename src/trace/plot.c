@@ -16,8 +16,8 @@
 
 struct row {
 	uint64_t track;
-	int64_t gpu;     /* -1: the recording does not say */
-	unsigned int at; /* number of its row in the picture, from the top */
+	int64_t gpu;     /* number of the GPU; -1: the recording does not say */
+	unsigned int at; /* position in the picture, counted from the top */
 	char label[GS_TRACE_NAME];
 	uint64_t held_ns;
 };
@@ -32,14 +32,14 @@ struct box {
 
 struct plot {
 	const struct gs_plot_opts *opts;
-	uint64_t begin_ns; /* begin of the part that is drawn; 0: unknown yet */
+	uint64_t begin_ns; /* start of the part to draw; 0: not known yet */
 	struct row rows[MAX_ROWS];
 	unsigned int nrows, left_out;
 	struct box *boxes;
 	size_t n;
 };
 
-/* Replaces characters that a string of gnuplot cannot hold. */
+/* Replaces characters that a gnuplot string cannot contain. */
 static void plain(char *text)
 {
 	for (; *text; text++)
@@ -121,9 +121,9 @@ static int take(const struct gs_trace_item *item, void *user)
 	return 0;
 }
 
-/* ---- what gnuplot is told -------------------------------------------------------------------- */
+/* ---- the gnuplot script ---------------------------------------------------------------------- */
 
-/* Puts rows of one GPU next to each other, in their order. Returns the number of GPUs. */
+/* Places rows of one GPU next to each other, in order of appearance. Returns the number of GPUs. */
 static unsigned int place_rows(struct plot *p)
 {
 	unsigned int gpus = 0;
@@ -153,7 +153,8 @@ static unsigned int colour(unsigned int row, enum end end)
 		return UNKNOWN_GREY;
 	if (end == SLICE_OVER)
 		return c;
-	for (unsigned int shift = 0; shift < 24; shift += 8) /* mixes the colour with white */
+	/* mix the colour half and half with white */
+	for (unsigned int shift = 0; shift < 24; shift += 8)
 		light |= ((c >> shift & 0xff) + 0xff) / 2 << shift;
 	return light;
 }

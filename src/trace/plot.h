@@ -8,14 +8,14 @@
 #include "trace/reader.h"
 
 struct gs_plot_opts {
-	uint64_t from_ns; /* time since the recording's begin */
+	uint64_t from_ns; /* start of the part, since the start of the recording */
 	uint64_t for_ns;
 	bool png; /* false: SVG */
 };
 
 /*
- * Writes a script on @out by which gnuplot draws the picture on its standard output. -ENODATA: no
- * turn lies in that time.
+ * Writes a gnuplot script to @out, which draws the picture on gnuplot's standard output. -ENODATA:
+ * no turn lies in the part.
  */
 int gs_trace_plot(FILE *in, const struct gs_plot_opts *opts, FILE *out, struct gs_error *err);
 

@@ -13,7 +13,8 @@
 struct track {
 	UT_hash_handle hh;
 	struct gs_trace_track is;
-	struct gs_trace_event *begun; /* begin of the track's open span; NULL: none is open */
+	/* start event of the track's open slice; NULL: none is open */
+	struct gs_trace_event *begun;
 };
 
 struct reader {
@@ -101,7 +102,7 @@ static int take(struct reader *r, const uint8_t *data, size_t n)
 	return p.kind == GS_TRACE_EVENT ? take_event(r, &p) : 0;
 }
 
-/* Reads the length of the next packet: 1, 0 at the end, -EBADMSG, -EIO. */
+/* Reads the length of the next packet. 1; 0: at the end; -EBADMSG; -EIO. */
 static int next_length(FILE *in, size_t *ret)
 {
 	int c = getc(in);

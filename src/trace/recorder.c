@@ -25,15 +25,15 @@ struct tsg {
 	uint32_t pid, gpu;
 	char comm[32], class[32];
 	uint64_t track;
-	uint64_t counter; /* track for launches; 0: none yet */
+	uint64_t counter; /* track for the launch counter; 0: not made yet */
 	int64_t launches; /* -1: unknown */
 	bool gone;
 };
 
 struct gpu {
-	uint64_t engine, calls, counters[3]; /* these are tracks; 0: none yet */
+	uint64_t engine, calls, counters[3]; /* ids of tracks; 0: not made yet */
 	uint64_t call_end;
-	double sums[4]; /* held, lost, open, span at the last counters */
+	double sums[4]; /* held, lost, open and span at the last counter event */
 };
 
 struct turn {
@@ -41,16 +41,16 @@ struct turn {
 };
 
 struct gs_recorder {
-	struct gs_pb *out; /* the output, while a line is handled */
+	struct gs_pb *out; /* where packets go while a line is handled */
 	struct gpu gpus[MAX_GPUS];
 	struct process *processes;
 	struct tsg *tsgs;
-	uint64_t root; /* track for all that belongs to no process */
+	uint64_t root; /* track for everything that belongs to no process */
 	uint64_t last_track;
 	struct turn *open;
 	size_t nopen;
-	uint64_t stop_ns; /* time of the end; 0: not set yet */
-	bool hole;        /* lines before the next packet were lost */
+	uint64_t stop_ns; /* time at which the recording ends; 0: not set */
+	bool hole;        /* true: lines were lost, and the next packet must say so */
 	uint64_t log_lost_first;
 	bool has_log_lost;
 	struct gs_recorder_sums sums;
@@ -148,7 +148,7 @@ static struct tsg *tsg_of(const struct gs_recorder *r, uint64_t id)
 
 /* ---- turns ----------------------------------------------------------------------------------- */
 
-/* Cuts a turn to the part that lies in the recording. False: nothing of it does. */
+/* Clips a turn to the recorded time. False: the turn lies outside. */
 static bool cut(const struct gs_recorder *r, uint64_t *start, uint64_t *end)
 {
 	if (*start < r->sums.begin_ns)
@@ -167,7 +167,7 @@ static const char *why(const char *end, bool over)
 					 : "unknown";
 }
 
-/* Writes the part of a turn that lies in the recording. @over: the turn has ended there. */
+/* Writes the recorded part of a turn. @over: the turn ended within the recorded time. */
 static void put_turn(struct gs_recorder *r, const struct tsg *t, const struct turn *turn,
 		     const char *reason, bool over)
 {
@@ -342,7 +342,7 @@ static int take_counters(struct gs_recorder *r, const json_t *line)
 	return take_open(r, json_object_get(line, "open"));
 }
 
-/* ---- what happens ---------------------------------------------------------------------------- */
+/* ---- events ---------------------------------------------------------------------------------- */
 
 static int take_first(struct gs_recorder *r, const json_t *line)
 {
@@ -420,7 +420,7 @@ static int take_tsg(struct gs_recorder *r, const json_t *line)
 	return 0;
 }
 
-/* Adds all other members of the event, by name. */
+/* Adds all members of @line except event and time_ns as notes. */
 static void note_rest(struct gs_trace_event *ev, const json_t *line)
 {
 	const char *key, *inner;
@@ -450,8 +450,8 @@ static void note_rest(struct gs_trace_event *ev, const json_t *line)
 }
 
 /*
- * Writes a call, which has a length. That happens when the daemon has noticed its end, so two calls
- * never overlap.
+ * Writes an RM call as a slice. The line comes when the call has ended, so the start is computed.
+ * It is moved past the end of the previous call, so that two calls never overlap.
  */
 static void put_call(struct gs_recorder *r, const json_t *line, struct gs_trace_event *ev)
 {
@@ -502,7 +502,7 @@ static int take_event(struct gs_recorder *r, const json_t *line)
 	else
 		put(r, &ev);
 	if (t && !strcmp(name, "tsg-free"))
-		t->gone = true; /* the TSG's last turn may still come */
+		t->gone = true; /* the TSG's last turn may still come in the log */
 	if (!strcmp(name, "exit"))
 		forget_process(r, pid);
 	return 0;
@@ -538,7 +538,7 @@ int gs_recorder_line(struct gs_recorder *r, const json_t *line, struct gs_pb *ou
 	return code ? code : out->failed ? -ENOMEM : 0;
 }
 
-/* ---- life ------------------------------------------------------------------------------------ */
+/* ---- beginning and end ----------------------------------------------------------------------- */
 
 void gs_recorder_stop(struct gs_recorder *r, uint64_t ns)
 {

@@ -102,7 +102,7 @@ static int take(const struct gs_trace_item *item, void *user)
 	return 0;
 }
 
-/* ---- the answer ------------------------------------------------------------------------------ */
+/* ---- result ---------------------------------------------------------------------------------- */
 
 static int by_length(const void *a, const void *b)
 {
@@ -125,8 +125,8 @@ static json_t *us_or_null(const struct summary *s, bool known, uint64_t ns)
 }
 
 /*
- * A percentile of waits. These were measured by the GPU's clock, so they are not divided by
- * @dilate.
+ * A percentile of a process's waits, in us. The GPU's clock measured the waits, so they are not
+ * divided by @dilate.
  */
 static json_t *percentile(const struct process *p, unsigned int percent)
 {
@@ -138,8 +138,8 @@ static json_t *percentile(const struct process *p, unsigned int percent)
 static json_t *process_json(const struct summary *s, struct process *p)
 {
 	/*
-	 * Without a turn, the GPU time is unknown and not 0: the TSG may have worked before the log
-	 * was opened.
+	 * without any turn the GPU time is unknown, not 0: the TSG may have worked before the log
+	 * was opened
 	 */
 	bool known = !p->hidden && (p->turns || p->held_ns);
 	json_t *o = json_object();

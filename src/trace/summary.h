@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * summary.h - sums of a recording, per process
+ * summary.h - sums up a recording per process
  */
 #ifndef GPUSCHED_TRACE_SUMMARY_H
 #define GPUSCHED_TRACE_SUMMARY_H
@@ -10,11 +10,11 @@
 #include "trace/reader.h"
 
 /*
- * One object per process that had a TSG, the process with most GPU time first. Members: pid, comm,
- * uid, class, gpu_time_us (held, on the GPU's clock), turns (that ended), waits, wait_p50_us and
- * wait_p99_us (of known waits; null: none), dropped. @dropped counts records and lines that the
- * whole recording has lost: if there are any, figures may be too small. A figure is null if it is
- * hidden from the user that recorded.
+ * Makes one object per process that had a TSG, ordered by GPU time, largest first. Members: pid,
+ * comm, uid, class, gpu_time_us (held, on the GPU's clock), turns (that ended), waits, wait_p50_us
+ * and wait_p99_us (of known waits; null: none), dropped. @dropped counts records and lines that the
+ * whole recording lost; if it is not 0, other figures may be too small. A figure is null if the
+ * user that recorded was not allowed to see it.
  */
 int gs_trace_summary(FILE *in, json_t **ret_processes, struct gs_error *err);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* sheet.c - how an agent gets the page of memory that it shares with the daemon */
+/* sheet.c - gets the memory that an agent shares with the daemon */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -41,7 +41,9 @@ static int connect_daemon(void)
 	return TAKE_FD(fd);
 }
 
-/* Receives the one message, with two descriptors. */
+/*
+ * Receives the daemon's one message, with two descriptors: returns the sheet, stores the wake-up.
+ */
 static int receive(int fd, int *ret_wake)
 {
 	union {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * way.c - calls through the agent in the TSG's own program
+ * way.c - makes calls through the agent in the TSG's own program
  *
- * For users who have no daemon and may not borrow (ptrace_scope). Daemon, restore and guardian do
- * not use this way, since an agent need not do what it is asked: gs_way_of() does not offer it.
+ * For users who have no daemon and are not allowed to borrow descriptors (ptrace_scope). Daemon,
+ * restore and guardian do not use it, since an agent may refuse to do what it should. So
+ * gs_way_of() does not return it.
  */
 #include "wire/agent.h"
 
@@ -44,7 +45,7 @@ int gs_agent_dir_check(const char *dir, int make)
 	return 0;
 }
 
-/* Checks that the process that listens belongs to the user. */
+/* Checks that this user's process listens on the socket. */
 static int check_peer(int fd)
 {
 	struct ucred cred = { 0 };
@@ -66,7 +67,7 @@ int gs_agent_connect(pid_t pid)
 	if (r)
 		return r;
 	snprintf(sun.sun_path, sizeof(sun.sun_path), "%s/agent-%d", dir, (int)pid);
-	/* not blocking, since the agent may be stopped */
+	/* non-blocking, since the agent may be stopped */
 	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0 || connect(fd, (struct sockaddr *)&sun, sizeof(sun)))
 		return -errno;

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: MIT
 # timeout: 120
 # needs: root bpf fuse
-# A process has more files than adoption looks at: programs of all others are adopted, before and
-# after. A process that holds the lock of its execve() is adopted once the lock is free.
+# A process has more open files than adoption looks at. The daemon still adopts the programs of other
+# users, before and after that process. A process that holds the lock of its execve() is adopted once
+# the lock is free.
 . "$(dirname "$0")/lib.sh"
 enter_sim
 config '[Policy]

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: MIT
 # timeout: 120
 # needs: root bpf fuse
-# A program takes an agent's page from the daemon. Then it holds the lock of its own execve(), by a
-# FUSE that does not answer. The daemon looks at each agent once a second, and must not wait for
-# that lock.
+# A program gets an agent's page from the daemon, and then holds the lock of its own execve(), through
+# a FUSE that does not answer. The daemon looks at each agent once a second, and must not wait for the
+# lock.
 . "$(dirname "$0")/lib.sh"
 enter_sim
 mount -t tmpfs -o mode=755 none /mnt
@@ -27,7 +27,7 @@ if timeout -s KILL 1 cat "/proc/$program/stat" >/dev/null 2>&1; then
 	skip_optional "a held lock" "this kernel executes without it"
 	done_testing
 fi
-sleep 2.5 # two looks at least
+sleep 2.5 # the daemon looks at the agent at least twice
 pings "a page whose process cannot be read"
 set_obeyed "a page whose process cannot be read" $VICTIM 700
 loop_turned "a page whose process cannot be read"

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 # timeout: 240
 # needs: root bpf fuse
-# Programs with 30 ancestors, and as many TSGs as they may have. A TSG's job depends on all its
-# ancestors, but the daemon does not look them up for each TSG.
+# Programs have 30 ancestors, and as many TSGs as they may have. A TSG's job depends on all ancestors
+# of its process, but the daemon must not look them up for each TSG.
 . "$(dirname "$0")/lib.sh"
 enter_sim
 config '[Policy]
@@ -18,13 +18,14 @@ mkfifo "$scratch/below"
 ready() {
 	[ "$(cat "$scratch"/below.* | grep -c ^ready)" = "$n" ]
 }
-ticks() { # of the daemon's own CPU time, 10 ms each
+ticks() { # prints the daemon's CPU time, in ticks of 10 ms
 	awk '{ print $14 + $15 }' "/proc/$DAEMON_PID/stat"
 }
-# below DEPTH: their TSGs come, and then a program of root's gets its slice after $MS; it took $COST ticks
+# below DEPTH: makes the TSGs of programs with that many ancestors. Sets $MS to the time until a program of root
+# then gets its slice, and $COST to the ticks that the daemon used.
 below() {
 	local from i
-	# shellcheck disable=SC2016 # the shell's own
+	# shellcheck disable=SC2016 # the inner shell expands these
 	local deep='below() { if [ "$1" = 0 ]; then exec "$0" tsgs 1000; fi; below $(($1 - 1)) <&0 & wait; }; below "$1"'
 	exec 8<>"$scratch/below"
 	from=$(ticks)
@@ -37,7 +38,7 @@ below() {
 	COST=$(($(ticks) - from))
 	diag "below $1: a program waits for its slice: $MS ms; CPU time of the daemon: ${COST}0 ms"
 	end_load "$VICTIM" KILL
-	exec 8<&- # and they end
+	exec 8<&- # the end of their input ends the programs
 	wait_for 60 eval '[ "$(list_json all length)" = 0 ]' || not_ok "they end"
 }
 
@@ -47,6 +48,6 @@ watch_loop
 below 30
 loop_turned "TSGs of programs below 30 others"
 allowed=$((one * 13 + 300))
-[ "$((COST * 10))" -le $allowed ] || below 30 # a busy machine makes it dearer, too
-le "$((COST * 10))" $allowed "they cost the daemon no more than those below one"
+[ "$((COST * 10))" -le $allowed ] || below 30 # once more: a busy machine raises the cost, too
+le "$((COST * 10))" $allowed "CPU time for programs with 30 ancestors, in ms, is about that for programs with one"
 done_testing

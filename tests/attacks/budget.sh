@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 # timeout: 240
 # needs: root bpf fuse
-# One request over a thousand of a user's own TSGs does not spend the budget that others' TSGs need.
+# A user's request over a thousand of the user's own TSGs must not use up the budget for driver calls
+# that others' TSGs need.
 . "$(dirname "$0")/lib.sh"
 enter_sim
 config '[Policy]

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 # timeout: 240
 # needs: root bpf fuse
-# Each verb once, over thousands of a user's own TSGs: none is done in one iteration of the loop.
+# A user sends each verb once, for thousands of the user's own TSGs. The daemon must spread the work
+# over several iterations of its loop.
 . "$(dirname "$0")/lib.sh"
 enter_sim
 config '[Policy]
@@ -17,7 +18,7 @@ victim
 wait_for 20 slice_is $VICTIM 1
 api=$GPUSCHED_SIM/run/api
 
-asks() { # VERB ARGUMENTS: over all of the attacker's
+asks() { # VERB ARGUMENTS: sends the request, for all TSGs of the attacker
 	"${as_attacker[@]}" curl -s --max-time 30 --unix-socket "$api" \
 		-d "{\"target\": \"uid:$attacker_uid\"$2}" "http://gpusched/v1/$1" >"$scratch/answer"
 }

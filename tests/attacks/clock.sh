@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # timeout: 120
 # needs: root bpf fuse
-# The wall clock is set back by an hour while the daemon waits: it does not wait an hour longer.
+# The wall clock is set back by an hour while the daemon waits. The daemon must not wait an hour longer.
 . "$(dirname "$0")/lib.sh"
 enter_sim --hang set-timeslice
 victim

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # timeout: 120
 # needs: root bpf fuse
-# Six accounts connect without a pause, far more often than they may: root is answered all the same.
+# Six users connect without a pause, far more often than they may. Root must still be answered.
 . "$(dirname "$0")/lib.sh"
 enter_sim
 chmod 711 "$scratch"

@@ -2,15 +2,15 @@
 # SPDX-License-Identifier: MIT
 # timeout: 120
 # needs: root bpf fuse
-# A daemon has few descriptors, and users take all the connections that they get. Root still gets
-# in, and calls are made.
+# A daemon has few descriptors, and users take all the connections that they can get. Root must still
+# get a connection, and the daemon must still make driver calls.
 . "$(dirname "$0")/lib.sh"
 enter_sim
 chmod 711 "$scratch"
 printf '#!/bin/sh\nulimit -n 160\nexec %s "$@"\n' "$gpuschedd" >"$scratch/few"
 chmod 755 "$scratch/few"
 gpuschedd=$scratch/few start_daemon || exit 1
-like "$(cat "$scratch/daemon.log")" "with 160 descriptors users have 40 connections" "says what that means"
+like "$(cat "$scratch/daemon.log")" "with 160 descriptors users have 40 connections" "the daemon says how many connections users have"
 victim
 check "a program is listed" wait_tsgs "pid:$VICTIM" 4
 for uid in $(seq 60001 60002); do

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 # timeout: 180
 # needs: root bpf fuse
-# A process has tens of thousands of descriptors of another file before the one that RM wants.
+# A process has tens of thousands of other descriptors before the one that the daemon must borrow for
+# its calls.
 . "$(dirname "$0")/lib.sh"
 enter_sim
 start_daemon || exit 1

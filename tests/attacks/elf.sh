@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 # timeout: 120
 # needs: root bpf fuse
-# In a user's libcuda all sections name the same table, so that reading all of them takes an hour.
+# In a user's libcuda, all sections refer to the same symbol table, so that reading all of them would take
+# an hour.
 . "$(dirname "$0")/lib.sh"
 enter_sim
 words_open

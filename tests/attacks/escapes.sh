@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # timeout: 60
 # needs: root bpf fuse
-# Names and paths have control characters, which must not reach a terminal.
+# A user puts control characters into names and paths. They must not reach a terminal.
 . "$(dirname "$0")/lib.sh"
 enter_sim
 config '[Classes]

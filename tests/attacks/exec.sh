@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # timeout: 180
 # needs: root bpf fuse
-# Processes hold the lock of their execve(): no other TSG's restore waits for them.
+# Processes hold the lock of their execve(). The restore of other processes' TSGs must not wait for it.
 . "$(dirname "$0")/lib.sh"
 enter_sim
 mount -t tmpfs -o mode=755 none /mnt
@@ -15,7 +15,7 @@ for _ in 1 2 3 4 5 6; do
 	at_end+=($!)
 done
 many=$(size 40 110)
-mkfifo "$scratch/go" # a character lets one execute another program
+mkfifo "$scratch/go" # each character lets one process call execve()
 exec 8<>"$scratch/go"
 for ((i = 0; i < many; i++)); do
 	mkdir /mnt/$i

@@ -3,8 +3,8 @@
 # timeout: 300
 # alone: yes
 # needs: root bpf fuse
-# Beside 16,000 TSGs (root's, since users have quotas), users make requests with answers that grow
-# with these. They ask all at once, without reading, and anew as soon as an answer begins.
+# Root has 16,000 TSGs (users have quotas), and users send requests whose answers grow with the number of
+# TSGs: many at once, without reading the answers, and again as soon as an answer begins.
 . "$(dirname "$0")/lib.sh"
 enter_sim
 chmod 711 "$scratch"
@@ -23,7 +23,7 @@ many=("${ATTACKERS[@]}")
 check "16,000 TSGs are in the table" wait_for 60 eval '[ "$("$gpusched" stats --json | jq .tsgs)" -ge 16000 ]'
 check "the policy acts on the victim" wait_for 30 eval '[ "$(sim_slice $VICTIM)" != 2048 ]'
 
-crowd() { # UIDS CONNECTIONS HOW PATH [BODY]: that many users, from the attacker downwards
+crowd() { # UIDS CONNECTIONS HOW PATH [BODY]: starts requests of so many users, whose uids go down from the attacker's
 	local n=$1 i
 	shift
 	CROWD=(${MORE:+"${CROWD[@]}"})
@@ -58,7 +58,7 @@ turned() { # NAME
 	read -r turn cpu own < <("$gpusched" stats --json | jq -r '.service | "\(.longest_turn_us) \(.longest_turn_cpu_us) \(.longest_turn_own_us)"')
 	[ "$own" != null ] || own=$turn
 	le "$own" 500000 "$1: no turn of the loop so far was long, without waits for a processor, in us"
-	le "$turn" 1000000 "$1: nor was one with these, in us"
+	le "$turn" 1000000 "$1: no turn of the loop so far was long, with waits for a processor, in us"
 	diag "$1: the most CPU time of a turn so far: $cpu us"
 }
 
@@ -106,7 +106,7 @@ crowd 3 48 burst /metrics
 MORE=3 crowd 5 48 burst /v1/list '{"wide":true}'
 root_is_answered "48 connections of each of five users" 30
 turned "48 connections of each of five users"
-put_back=$GPUSCHED_SIM/run/put_back # the guardian's record; the driver's own state takes seconds to tell of 16,000 TSGs
+put_back=$GPUSCHED_SIM/run/put_back # what the guardian wrote: reading 16,000 TSGs from the driver takes seconds
 rm -f "$put_back"
 since=$(now_ms)
 kill_daemon

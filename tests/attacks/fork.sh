@@ -3,21 +3,22 @@
 # timeout: 120
 # needs: root bpf fuse
 # alone: yes
-# A user holds the lock of a process's memory while probes would be set or removed: no fork() waits
-# for that. Uprobes that another program sets or removes at the same time would make this test fail.
+# A user holds the lock of a process's memory while gpusched would set or remove probes, for which every
+# fork() of the machine would wait. No fork() may wait. This test fails if another program sets or removes
+# uprobes at the same time.
 . "$(dirname "$0")/lib.sh"
 enter_sim
 words_open
-sleep 3 # probes of a test before may still be going
+sleep 3 # the kernel may still be removing the probes of an earlier test
 chmod 755 "$scratch"
 mount -t tmpfs -o mode=755 none /mnt
 library=$scratch/libcuda.so.1
 cp "$build/simcuda/libcuda.so.1" "$library"
 chown $attacker_uid "$library"
 
-# held NAME LIBRARY|fork COMMAND...: what would set or remove a probe, while the lock of a process that maps it
-# is held, or that of one that maps none and has begun a fork()
-in_front=() # of the attacker
+# held NAME LIBRARY|fork COMMAND...: runs a command that would set or remove a probe, while an attacker holds the memory
+# lock of a process: one that maps LIBRARY, or one that maps no library and has begun a fork().
+in_front=() # command words before the attacker's
 held() {
 	local what=$1 library=$2 at=/mnt/$attacks_begun uid=$attacker_uid
 	shift 2
@@ -35,7 +36,7 @@ held() {
 	measure_begin forks
 	echo >&8
 	check "$what: the lock is held" wait_for 10 grep -q ^ready "$ATTACK_OUT"
-	sleep 0.4 # the fork(), if there is one, waits for it
+	sleep 0.4 # the attacker's fork(), if there is one, now waits for the lock
 	"$@" >"$scratch/said" 2>&1
 	sleep "$(size 2.5 8)"
 	measure_end forks
@@ -56,17 +57,17 @@ turn_off=("$gpusched" observe launches off)
 
 # ---- a file system that root serves, and lets users into ---------------------------------------------
 
-mknod -m 600 "$scratch/fuse" c 10 229 # root's, as without udev
+mknod -m 600 "$scratch/fuse" c 10 229 # only root may open it, as on a machine without udev
 mount --bind "$scratch/fuse" /dev/fuse
 start_daemon || exit 1
 held "when launches begin to be counted" "$build/simcuda/libcuda.so.1" "${turn_on[@]}"
 like "$(cat "$scratch/said")" "into the FUSE at /mnt/" "it is refused, with the reason"
 "${turn_off[@]}" >/dev/null
-held "though nobody maps it" fork "${turn_on[@]}"
+held "when launches begin to be counted, and no process maps the library" fork "${turn_on[@]}"
 held "when another process maps it" "$library" attack library of "$library"
 is "$(counting '.libraries | map(select(.processes > 0)) | length')" 0 "a user's library is left alone"
 
-# ---- one of the user's own -----------------------------------------------------------------------------
+# ---- a file system that a user serves ------------------------------------------------------------------
 
 chmod 666 "$scratch/fuse"
 in_front=("${as_attacker[@]}" unshare -Urm)
@@ -86,7 +87,7 @@ fi
 in_front=()
 stop_daemon
 
-# ---- probes that are there ------------------------------------------------------------------------------
+# ---- probes that are set already ------------------------------------------------------------------------
 
 config $'[Daemon]\nCountLaunches=yes trusted'
 start_daemon || exit 1

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 # timeout: 180
 # needs: root bpf fuse
-# A user's processes make as many objects as they can, without a TSG: there is still room for
-# others.
+# A user's processes make as many driver objects as they can, but no TSG. The table must still have room
+# for others.
 . "$(dirname "$0")/lib.sh"
 enter_sim
 start_daemon || exit 1

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: MIT
 # timeout: 1200
 # needs: root bpf fuse
-# Attacks that never broke anything, side by side. The daemon is killed at random points: by
-# SIGKILL, by the OOM killer, with its guardian, with a pin deleted. Meanwhile a user's processes
-# come and go, send hostile requests, and ask about processes that hidepid hides.
+# Runs several attacks at once that gpusched has always withstood. The daemon is killed at random
+# points: by SIGKILL, by the OOM killer, together with its guardian, with a pin deleted. Meanwhile a
+# user's processes come and go, send hostile requests, and ask about processes that hidepid hides.
 . "$(dirname "$0")/lib.sh"
 enter_sim
 RANDOM=11
@@ -25,7 +25,7 @@ mkdir "$memory" 2>/dev/null && echo $((256 << 20)) >"$memory/memory.limit_in_byt
 "${as_attacker[@]}" "$helper" churn "$processes" 4 >"$scratch/churn" 2>&1 &
 churn=$!
 at_end+=($churn)
-garbage() { # until the processes are through: how many were answered, refused, without an answer
+garbage() { # sends garbage requests; prints how many got an answer, a refusal, no answer
 	local i
 	for ((i = 0; i < requests; i += 100)); do
 		"${as_attacker[@]}" "$helper" garbage "$api" 100 "$i" || echo bad
@@ -37,7 +37,7 @@ at_end+=($garbage)
 
 same_words=0
 differ=
-oracle() { # what the attacker is told of the victim is what it is told of nobody
+oracle() { # checks that the attacker gets the same answer about the victim as about a process that does not exist
 	local verb ask none=4000001
 	for verb in list set suspend preempt class_get class_set class_explain history; do
 		ask() {

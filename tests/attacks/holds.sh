@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: MIT
 # timeout: 240
 # needs: root bpf fuse
-# A hostile lc under policy hold gets no more than the bounds of holds allow. It is never quiet,
-# launches just before each quiet time ends, forks, dies in its requests, lies in the daemon's page,
-# and wakes the daemon without end.
+# A hostile lc under policy hold must get no more GPU time than the limits of holds allow. It is never
+# quiet, launches just before each quiet time ends, forks, dies in its requests, writes false values
+# into the page that it shares with the daemon, and wakes the daemon without end.
 . "$(dirname "$0")/lib.sh"
 enter_sim
 config '[Policy]
@@ -13,16 +13,16 @@ start_daemon || exit 1
 run_load be training be --kernel-us 1000 --block-us 100 --seconds 600
 wait_tsgs pid:$training 1
 seconds=$(size 6 30)
-did() { # work of best effort in so many seconds
+did() { # SECONDS: prints the work of the best-effort program in that time
 	local from
 	from=$(sim_work $training)
 	sleep "$1"
 	echo $(($(sim_work $training) - from))
 }
-share() { # of what it does alone, in percent
+share() { # prints the best-effort program's work, in percent of what it does alone
 	awk -v a="$(did $seconds)" -v b="$alone" -v s="$seconds" 'BEGIN { print 100 * a / (b / 3 * s) }'
 }
-# hostile ARGUMENTS...: a service under the agent
+# hostile ARGUMENTS...: starts a service under the agent
 hostile() {
 	"$gpusched" run --agent --class lc -- "$gsload" lc --iterations-per-us 27.78 --warmup 0 --seconds 600 "$@" \
 		>/dev/null 2>&1 &

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 # timeout: 120
 # needs: root bpf fuse
-# A user tries to take TSGs out of the table: by a file that is only in a message, and by a call
-# that the taps cannot decode.
+# A user tries to get TSGs out of the table while they exist in the driver: by an open file that is only
+# in a message in flight, and by calls that the taps cannot decode.
 . "$(dirname "$0")/lib.sh"
 enter_sim
 config '[Policy]
@@ -15,14 +15,14 @@ check "it is listed" wait_tsgs pid:$ATTACKER 1
 check "it has the policy's slice" wait_for 10 slice_is $ATTACKER 1
 printf g >&9
 check "its file is in a message" wait_for 10 grep -q inflight "$ATTACK_OUT"
-sleep 3 # a sweep or two
-is "$(sim_tsgs $ATTACKER)" 1 "RM has its TSG"
-is "$(list_json all '.[0].in_flight')" true "so has the table, which knows where its file is"
+sleep 3 # for one or two sweeps
+is "$(sim_tsgs $ATTACKER)" 1 "RM has the attacker's TSG"
+is "$(list_json all '.[0].in_flight')" true "the table has the attacker's TSG, with its file in flight"
 printf b >&9
 check "it is back" wait_for 10 grep -q back "$ATTACK_OUT"
 check "it is listed as before" wait_for 5 eval '[ "$(list_json pid:$ATTACKER length)" = 1 ]'
 check "the attacker does not get the slice that it asked for" wait_for 5 slice_is $ATTACKER 1
-is "$(list_json pid:$ATTACKER '.[0].in_flight')" false "nor is its file in flight any more"
+is "$(list_json pid:$ATTACKER '.[0].in_flight')" false "the attacker's file is no longer in flight"
 end_attack $ATTACKER
 
 attack compat
@@ -37,7 +37,7 @@ if grep -q "^ready" "$ATTACK_OUT"; then
 	for round in 2 3 4 5; do
 		check "a file that io_uring opened: its TSG is listed" wait_for 5 eval '[ "$(list_json pid:$ATTACKER length)" = 1 ]'
 		check "the attacker has the policy's slice" wait_for 5 slice_is $ATTACKER 1
-		printf g >&9 # closed, and another one opened, maybe at its address
+		printf g >&9 # closes the file and opens another, which the kernel may put at the same address
 		wait_for 10 eval '[ "$(grep -c ready "$ATTACK_OUT")" = '$round' ]'
 	done
 	end_attack $ATTACKER
@@ -49,8 +49,8 @@ attack_begin noise 3
 check "another one is listed" wait_tsgs pid:$ATTACKER 1
 "${as_attacker[@]}" "$gpusched" class set pid:$ATTACKER be >/dev/null
 "$helper" calls forget $ATTACKER
-is "$(list_json pid:$ATTACKER length)" 0 "it is lost"
+is "$(list_json pid:$ATTACKER length)" 0 "the table has lost the attacker's TSG"
 printf g >&9
-check "a call of its own brings it back" wait_for 5 eval '[ "$(list_json pid:$ATTACKER length)" = 1 ]'
-check "into the policy's hands" wait_for 5 slice_is $ATTACKER 1
+check "the attacker's own call brings the TSG back" wait_for 5 eval '[ "$(list_json pid:$ATTACKER length)" = 1 ]'
+check "the TSG that came back has the policy's slice" wait_for 5 slice_is $ATTACKER 1
 done_testing

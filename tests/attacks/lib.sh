@@ -3,10 +3,10 @@
 #
 # lib.sh - helpers of the attacks: an ordinary user attacks, and other users must not notice
 #
-# Each attack is shortened so that all together take some minutes; FULL=1 runs them at full size.
-# All attacks have the same limits on what they may cost others:
-#   - no turn of the daemon's loop takes more than a second, nor is its heartbeat older
-#   - when the daemon is killed, everybody else is restored within two seconds
+# By default the attacks are small, so that all of them take some minutes; FULL=1 runs them at full size.
+# All attacks have the same limits on their effect on others:
+#   - no turn of the daemon's loop takes more than a second, and its heartbeat is never older than that
+#   - when the daemon is killed, all other users' TSGs are restored within two seconds
 #
 #   . "$(dirname "$0")/lib.sh"
 #   enter_sim
@@ -20,19 +20,19 @@
 . "$(dirname "${BASH_SOURCE[0]}")/../e2e/lib.sh"
 
 attacker_uid=65534
-# shellcheck disable=SC2034 # e2e/lib.sh's
-before_daemon=(nice -n -5) # as its unit has it
-steady="--iterations-per-us 27.78" # no calibration: it is wrong on a busy machine
+# shellcheck disable=SC2034 # e2e/lib.sh uses it
+before_daemon=(nice -n -5) # as in the daemon's unit
+steady="--iterations-per-us 27.78" # a fixed value, since calibration is wrong on a busy machine
 
-# size SHORT FULL
+# size SHORT FULL: prints FULL with FULL=1, else SHORT
 size() {
 	[ "${FULL:-}" = 1 ] && echo "$2" || echo "$1"
 }
 
-# "${as_attacker[@]}" COMMAND...: no function, so that $! is the command's
+# "${as_attacker[@]}" COMMAND...: an array and not a function, so that $! is the command's PID
 as_attacker=(setpriv --reuid $attacker_uid --regid $attacker_uid --clear-groups)
 
-# Words for the attackers go to file descriptor 9.
+# Opens descriptor 9, from which the attackers read their orders.
 words_open() {
 	[ -p "$scratch/words" ] && return
 	chmod 711 "$scratch"
@@ -40,7 +40,8 @@ words_open() {
 	exec 9<>"$scratch/words"
 }
 
-# attack VERB WORDS...: the helper as the attacker, until it is ready; $ATTACKER, output in $ATTACK_OUT
+# attack VERB WORDS...: starts the helper as the attacker, and waits until it is ready. Sets $ATTACKER to its PID and
+# $ATTACK_OUT to its output file.
 attacks_begun=0
 attack() {
 	attack_begin "$@"
@@ -61,7 +62,7 @@ attack_ready() {
 		not_ok "the attacker is ready" "$(cat "$ATTACK_OUT")"
 }
 
-# attack_many N VERB WORDS...: N of them at once; their pids in ${ATTACKERS[@]}
+# attack_many N VERB WORDS...: starts N attackers at once; their PIDs are in ${ATTACKERS[@]}
 attack_many() {
 	local n=$1 i first=$((attacks_begun + 1))
 	ATTACKERS=()
@@ -82,7 +83,7 @@ end_attack() { # PID...
 	return 0
 }
 
-# victim [GSLOAD'S ARGUMENTS]: starts a program of root's that works; $VICTIM
+# victim [GSLOAD'S ARGUMENTS]: starts a program as root, and waits until it works; $VICTIM is its PID
 victim() {
 	# shellcheck disable=SC2086 # two words
 	load "${1:-be}" --seconds 0 --warmup 0 $steady "${@:2}"
@@ -90,14 +91,14 @@ victim() {
 	wait_for 30 eval '[ "$(sim_slice '$VICTIM')" != null ]' || not_ok "a victim runs"
 }
 
-# new_slice: starts a program, and measures how long it waits for the policy's slice; $VICTIM, $MS
+# new_slice: starts a program ($VICTIM), and measures how long it waits for the policy's slice ($MS)
 new_slice() {
 	victim
 	took wait_for 120 slice_is $VICTIM 1
 }
 
-# no_attack_yet: measures new_slice without an attack, since a busy machine, and a monitor of
-# thousands of TSGs, delay it too; $ALLOWED is 2000 ms plus four times that
+# no_attack_yet: runs new_slice without an attack, since a busy machine and a monitor of thousands of
+# TSGs delay it, too. Sets $ALLOWED to 2000 ms plus four times the measured time.
 no_attack_yet() {
 	new_slice
 	diag "a program waits for its slice without an attack: $MS ms"
@@ -119,7 +120,7 @@ took() {
 	return $rc
 }
 
-# measured PROGRAM: begins to measure; measured_end: its result in $MEASURED
+# measure_begin VERB: starts a measuring helper; measure_end VERB: ends it, and sets $MEASURED to its result
 measure_begin() { # VERB
 	"$helper" "$1" >"$scratch/measured.$1" &
 	declare -g "measure_$1=$!"
@@ -148,21 +149,21 @@ loop_turned() {
 	diag "$1: the longest turn: $turn us; the most CPU time of one: $cpu us; without waits for a processor: $own us"
 }
 
-pings() { # NAME: root is answered
+pings() { # NAME: checks that root is answered
 	took curl -sf -o /dev/null --max-time 30 --unix-socket "$GPUSCHED_SIM/run/api" -d '{}' http://gpusched/v1/ping
 	le $MS 1000 "$1: root is answered, in ms"
 }
 
-# One request looks at all of them: on a busy machine, many requests would be most of the measured
-# time.
+# Looks at all processes with one request: many requests would take most of the measured time on a busy
+# machine.
 all_restored() { # PID...
 	local IFS=,
 	[ "$(sim_state ". as {tsgs: \$all} | [$*] | all(. as \$pid | \$all | map(select(.pid == \$pid)) |
 		(map(select(.engine == 1))[0].timeslice_us == 2048) and (map(.disabled_channels) | add == 0))")" = true ]
 }
 
-# kill_restores NAME PID...: checks that these are restored within two seconds of the daemon's
-# SIGKILL
+# kill_restores NAME PID...: kills the daemon, and checks that these processes are restored within two
+# seconds
 kill_restores() {
 	local what=$1
 	shift

@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: MIT
 # timeout: 240
 # needs: root bpf fuse
-# On as many connections as a user may have, a list of thousands of TSGs is asked for again and
-# again.
+# A user asks for a list of thousands of TSGs again and again, on as many connections as a user may have.
 . "$(dirname "$0")/lib.sh"
 enter_sim
 config '[Policy]

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 # timeout: 90
 # needs: root bpf fuse
-# A user runs the installed MPS server by hand, without registering it, and has a BE work inside.
-# The server's process has the class that the rules give it, and the policy acts on its TSG as on
+# A user runs the installed MPS server by hand, without registering it, and a BE works inside. The
+# server's process must have the class that the rules give it, and the policy must act on its TSG as on
 # any other.
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/helper/pool_lib.sh"

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # timeout: 120
 # needs: root bpf fuse
-# Eight users ask for as many pages for agents as they can get: the ninth still gets one.
+# Eight users ask for as many agents' pages as they can get. A ninth user must still get one.
 . "$(dirname "$0")/lib.sh"
 enter_sim
 start_daemon || exit 1
@@ -28,7 +28,7 @@ for i in range(n):
 print("pages", got, flush=True)
 time.sleep(100)
 EOT
-asks() { # UID N: $PAGES
+asks() { # UID N: asks for N pages as that user; sets $PAGES to the number it got
 	setsid /usr/bin/python3 "$scratch/asks.py" "$1" "$2" >"$scratch/asks.$1" 2>&1 &
 	groups+=($!)
 	wait_for 60 grep -q pages "$scratch/asks.$1" || not_ok "user $1 asks" "$(cat "$scratch/asks.$1")"

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 # timeout: 60
 # needs: root bpf fuse
-# If a pin is missing from the directory, restore uses the pins that are left. If the pins are
-# deleted while a daemon lives, the daemon goes on.
+# If a pin is missing from the directory, restore must use the pins that are left. If the pins are
+# deleted while a daemon lives, the daemon must go on.
 . "$(dirname "$0")/lib.sh"
 enter_sim
 config '[Policy]
@@ -25,7 +25,7 @@ check "the taps can be taken away" timeout 10 "$gpusched" observe off
 start_daemon && ok "a daemon starts"
 check "its policy is in force" wait_for 10 slice_is $VICTIM 1
 
-# ---- deleted while the daemon lives: it and its guardian have them open
+# ---- pins are deleted while the daemon lives: daemon and guardian have the maps open
 for pins in gs_tsgs gs_cfg 'gs_*' '*'; do
 	wait_for 10 eval '[ "$(sim_slice $VICTIM)" != 2048 ]' || not_ok "$pins: the policy's slice is there"
 	find "$GPUSCHED_SIM/bpf/gpusched" -type f -name "$pins" -delete

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: MIT
 # timeout: 120
 # needs: root bpf fuse
-# A user claims that an adopted BE is a client of the user's pool. A real client has the server's
-# TSG under another handle, so its record would be removed. The BE has a TSG of its own, as the
-# GPU's own id says: its record stays.
+# A user claims that an adopted BE is a client of the user's pool. A real client shares the server's TSG
+# under another handle, so gpusched removes the client's record. But this BE has a separate TSG, as the
+# GPU's id of the TSG shows, so its record must stay.
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/helper/pool_lib.sh"
 enter_sim

@@ -26,7 +26,7 @@ told=$(pool_set "\"clients\":[\"$be\"]")
 like "$told" "batch" "its user calls the BE a client of the pool"
 exits 0 "root's class for it is not refused" "$gpusched" class set pid:$be normal
 check "root's class holds" wait_for 5 eval '[ "$(list_json pid:'$be' "[.[] | .class] | unique | join(\" \")")" = normal ]'
-exits 3 "its user's is" "${as_attacker[@]}" gpusched class set pid:$be be
+exits 3 "the user's class for it is refused" "${as_attacker[@]}" gpusched class set pid:$be be
 
 # ---- another process with a client's pid
 cat >"$scratch/reused.py" <<'PY'

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 # timeout: 240
 # needs: root bpf fuse
-# Many users ask for processes of theirs that hold the lock of their memory: root's programs still
-# get their class.
+# Many users send requests about their own processes, which hold the lock of their memory. Root's
+# programs must still get their class.
 . "$(dirname "$0")/lib.sh"
 enter_sim
 mount -t tmpfs -o mode=755 none /mnt
@@ -11,7 +11,7 @@ words_open
 config '[Classes]
 Rule = arg=tsgs uid=0 -> lc'
 start_daemon || exit 1
-honest() { # root's: how long until it has its class, in $MS
+honest() { # starts a program as root; sets $MS to the time until it has its class
 	"$helper" tsgs 1 <&9 9<&- >/dev/null 2>&1 &
 	honest=$!
 	at_end+=($honest)
@@ -20,7 +20,7 @@ honest() { # root's: how long until it has its class, in $MS
 }
 honest
 diag "without an attack: $MS ms"
-allowed=$((3000 + 4 * MS)) # a busy machine delays it, too
+allowed=$((3000 + 4 * MS)) # MS is large on a busy machine
 watch_loop
 many=40
 programs=()

@@ -2,15 +2,15 @@
 # SPDX-License-Identifier: MIT
 # timeout: 90
 # needs: root bpf fuse
-# A user fills the directory that the daemon makes for pools: /run still has room for others, and
-# root's settings outlive the daemon.
+# A user fills the directory that the daemon makes for pools. /run must still have room for others, and
+# root's settings must outlive the daemon.
 . "$(dirname "$0")/lib.sh"
 enter_sim
 chmod 755 "$GPUSCHED_SIM"
 run=$GPUSCHED_SIM/run
 unit=$build/integrations/systemd/run-gpusched-mps-users.mount
 mount -t tmpfs -o size=4m,mode=755 none "$run"
-if [ -e "$unit" ]; then # as systemd does
+if [ -e "$unit" ]; then # mounts what systemd would mount
 	mkdir -p "$run/mps/users"
 	mount -t tmpfs -o "$(sed -n 's/^Options=//p' "$unit")" none "$run/mps/users"
 fi
@@ -20,7 +20,7 @@ Policy = lcbe
 Rule = comm=gsload -> be'
 start_daemon || exit 1
 victim
-pool_dir() { # UID: the daemon's answer
+pool_dir() { # UID: asks for a pool's directory as that user; prints the daemon's answer
 	setpriv --reuid "$1" --regid "$1" --clear-groups bash -c \
 		'exec curl -s --unix-socket "$1/api" -d "{\"pid\":$$}" http://g/v1/pool_dir' - "$run"
 }

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 # timeout: 120
 # needs: root bpf fuse
-# One idle TSG with a short slice must not take the policy's slices from others, nor root's own.
+# A user's idle TSG with a short slice must not prevent the policy's short slices for others, nor those
+# that root sets.
 . "$(dirname "$0")/lib.sh"
 enter_sim
 config '[Policy]

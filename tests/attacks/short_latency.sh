@@ -14,14 +14,14 @@ Rule = uid=0 arg=be -> be'
 start_daemon || exit 1
 victim be
 check "the policy's slice is there" wait_for 10 slice_is $VICTIM 1
-p99() { # in us; of a program of a few simulated seconds
+p99() { # runs an LC for a few simulated seconds; prints its p99 in us
 	# shellcheck disable=SC2086 # two words
 	"$gsload" lc --seconds "$(size 1.5 4)" --warmup 0.2 $steady 2>/dev/null | tail -1 | jq .p99_us
 }
 before=$(p99)
 attack slices 1 1
 wait_tsgs pid:$ATTACKER 1
-for try in 1 2; do # a second look where the machine was noisy
+for try in 1 2; do # measures again if the machine was noisy
 	beside=$(p99)
 	ratio=$(awk -v a="$beside" -v b="$before" 'BEGIN { print a / b }')
 	awk -v r="$ratio" 'BEGIN { exit !(r <= 1.5) }' && break

@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: MIT
 # timeout: 240
 # needs: root bpf fuse
-# Processes have as many descriptors as they may have: the sweep does not look at all of them at
-# once.
+# Processes have as many descriptors as they may have. The sweep must not look at all of them at once.
 . "$(dirname "$0")/lib.sh"
 enter_sim
 config '[Policy]
@@ -14,7 +13,7 @@ start_daemon || exit 1
 no_attack_yet
 attack_many "$(size 60 150)" dups 19800
 watch_loop
-"${as_attacker[@]}" "$helper" churn "$(size 150 400)" 2 >/dev/null & # ends are what a sweep begins with
+"${as_attacker[@]}" "$helper" churn "$(size 150 400)" 2 >/dev/null & # each end of a process starts a sweep
 churn=$!
 at_end+=($churn)
 sleep 2

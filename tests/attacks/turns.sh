@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # timeout: 120
 # needs: root bpf fuse
-# A process with many idle TSGs does not get a turn for each of them.
+# A process with many idle TSGs must not get a turn for each of them.
 . "$(dirname "$0")/lib.sh"
 enter_sim
 config '[Policy]
@@ -14,7 +14,7 @@ start_daemon || exit 1
 victim
 wait_tsgs pid:$VICTIM 1
 sleep 1
-did() { # work in so many seconds
+did() { # SECONDS: prints the victim's work in that time
 	local from
 	from=$(sim_work $VICTIM)
 	sleep "$1"

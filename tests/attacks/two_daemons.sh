@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 # timeout: 60
 # needs: root bpf fuse
-# The run directory is moved while the daemon lives (root's mistake, or a tidy-up of /run). A second
-# daemon must not start beside the first on the same table, and may start after the first has ended.
+# The run directory is moved while the daemon lives (by root's mistake, or by a cleaner of /run). A second
+# daemon must not start on the same table while the first lives, and may start after the first has ended.
 . "$(dirname "$0")/lib.sh"
 enter_sim
 config '[Policy]

@@ -1,13 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # quick: yes
-# What differs by processor compiles for arm64, too: BPF programs, the assembler of the agent's hooks,
-# and the C files that ask for the processor. `make cross ARCH=arm64` builds all of it.
+# Checks that code that depends on the processor compiles for arm64, too: BPF programs, the assembler of
+# the agent's hooks, and C files that test for the processor. `make cross ARCH=arm64` builds everything.
 . "$(dirname "$0")/lib.sh"
 
 include=/usr/aarch64-linux-gnu/include # linux-libc-dev-arm64-cross, libc6-dev-arm64-cross
 
-# complaints COMMAND... -- FILE...: the compiler's, about each
+# complaints COMMAND... -- FILE...: prints the compiler's messages about each file
 complaints() {
 	local file command=()
 	while [ "$1" != -- ]; do
@@ -20,7 +20,7 @@ complaints() {
 	done
 }
 
-# Those with a file per processor beside them, or with code for one.
+# C files that include a file per processor, or have code for one processor.
 mapfile -t split < <(tree_files | grep -E '^src/.*\.c$' | grep -v '\.bpf\.c$' |
 	xargs grep -lE '_(x86|arm64)\.h"|"agent/hooks\.h"|__(x86_64|aarch64)__|"sim/cuda/cuda_priv\.h"')
 mapfile -t bpf < <(tree_files | grep -E '^src/.*\.bpf\.c$')

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # quick: yes
-# What the documents name is there, every document is named somewhere, and their prose keeps to the
-# house style: 100 columns, and a process is no "he" or "who".
+# Checks that files that documents name exist, that every document is named in another, and that the prose
+# follows the house style: 100 columns, and a process is neither "he" nor "who".
 . "$(dirname "$0")/lib.sh"
 
 pages=$(tree_files | grep -E '\.md$' | grep -v '^bench/results/')
@@ -18,8 +18,8 @@ done <<<"$pages"
 is "$bad" "" "every link between documents leads somewhere"
 is "$([ $nlinks -gt 20 ] && echo yes)" yes "documents have links"
 
-# A path in the text, as docs/model.md, counts from the top; that of an #include may count from src,
-# which has a bench of its own. Capitals stand for a name of one's own.
+# A path in the text, such as docs/model.md, is relative to the top folder; the path of an #include may be
+# relative to src, which also has a folder bench. NAME in capitals is a placeholder.
 bad=
 while read -r page path; do
 	[ -e "$path" ] || [ -e "$(dirname "$page")/$path" ] || { [[ $page == *.[ch] ]] && [ -e "src/$path" ]; } || bad="$bad $page($path)"
@@ -43,7 +43,7 @@ bad=$(awk 'FNR == 1 { code = comment = 0 } /^ *```/ { code = !code } /^<!--/ { c
 is "$bad" "" "no line of prose is wider than 100 columns"
 is "$([ "$(wc -l <README.md)" -le 110 ] || wc -l README.md)" "" "README.md has at most 110 lines"
 
-# One meaning for each word: a word has one row, in the order of the alphabet.
+# Each word has one meaning, and so one row; rows are in alphabetical order.
 words=$(sed -n 's/^| \([^|]*[^ |]\) | .*/\1/p' docs/glossary.md | tail -n +2)
 is "$(echo "$words" | LC_ALL=C sort -fu | diff - <(echo "$words"))" "" "docs/glossary.md has each word once, in order"
 is "$([ "$(echo "$words" | wc -l)" -ge 30 ] && echo yes)" yes "it has its words"

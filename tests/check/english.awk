@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-# english.awk - sentences that have to be read twice, as far as a machine can tell
+# english.awk - find sentences that are hard to read
 #
 # Input: C sources and headers, documents (.md), manual pages (.scd), tests. Output: a line for each
-# break of a rule: FILE:LINE RULE TEXT. Rules: begins (a relative clause opens the sentence), who (of
-# a thing), long (over 30 words), name (the name of a test's point is no whole statement). Variable
-# PEOPLE: a regular expression of the phrases in which "who" is a person.
+# break of a rule: FILE:LINE RULE TEXT. Rules: begins (a relative clause opens the sentence), who (used
+# of a thing), long (over 30 words), name (the name of a test's point is not a full statement). The
+# variable PEOPLE is a regular expression of phrases in which "who" means a person.
 
 function said(rule, text) { print FILENAME ":" at " " rule " " text }
 
@@ -71,7 +71,7 @@ code {
 	while (line != "") {
 		if (!inside) {
 			if (match(line, /\/\*/)) {
-				# A string with "/*" is no comment.
+				# "/*" inside a string does not begin a comment.
 				before = substr(line, 1, RSTART - 1)
 				if (gsub(/"/, "", before) % 2 == 1)
 					break
@@ -84,7 +84,7 @@ code {
 		sub(/^[ \t]*\*([ \t]|$)/, "", line)
 		end = index(line, "*/")
 		text = end ? substr(line, 1, end - 1) : line
-		# Columns and code are no sentences.
+		# Skip columns and code, which are not sentences.
 		if (text ~ /^[ \t]*$/ || text ~ /SPDX/ || text ~ /[;{}]$/ || text ~ /^(\t|   )/)
 			add("")
 		if (text !~ /SPDX|[;{}]$|^(\t|    )/)

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # quick: yes
-# Sentences that have to be read twice, as far as a machine can tell (english.awk says which). Each
-# file may have as many as tests/check/english.txt says, and others none: the list only shrinks.
-# Usage: english.sh [FILE...] prints those of some files; english.sh -w writes the list anew.
+# Checks that no file has more sentences that are hard to read, by the rules of english.awk, than
+# tests/check/english.txt allows. Files that are not in that list may have none; the list only shrinks.
+# Usage: english.sh [FILE...] prints the hard sentences of some files; english.sh -w renews the list.
 . "$(dirname "$0")/lib.sh"
 
 list=tests/check/english.txt
@@ -35,7 +35,7 @@ more=$(counts | awk -v list="$list" '
 is "$more" "" "no file has more hard sentences than tests/check/english.txt allows"
 is "$(sed -n 's/^[0-9]* //p' "$list" | while read -r file; do [ -f "$file" ] || echo "$file"; done)" "" "every file on that list is there"
 
-# The rules find what they are for, and nothing else.
+# Each rule finds its kind of sentence, and no other.
 try=$(mktemp -d)
 trap 'rm -rf "$try"' EXIT
 mkdir "$try/tests"
@@ -79,7 +79,7 @@ is "$(found good.c)" "" "no rule finds fault with plain sentences"
 is "$(found page.md)" "1 begins" "headings, code and tables of documents are no sentences"
 is "$(found tests/NAME.sh)" "2 name" "names of points that are no statements are found"
 
-# Commits from the one on that brought this file.
+# Checks commits since the one that added this file.
 bad=
 if command git rev-parse --git-dir >/dev/null 2>&1; then
 	first=$(git log --diff-filter=A --format=%H -- tests/check/english.sh | tail -1)

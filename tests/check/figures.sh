@@ -1,13 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Each figure of README.md, docs/results.md and docs/choosing.md is what the raw results give: pages
-# name their sources in comments (bench/figures.awk says how), and figures.exempt what is no figure.
+# Checks that each figure in README.md, docs/results.md and docs/choosing.md agrees with the raw results.
+# Pages name the sources of their figures in comments (see bench/figures.awk); figures.exempt lists text
+# whose numbers are not figures.
 # timeout: 120
 . "$(dirname "$0")/lib.sh"
 
 room=$(mktemp -d)
 trap 'rm -rf "$room"' EXIT
-# The figures that the archives give, once for all pages.
+# Computes the archives' figures once for all pages.
 export RESULTS_FIGURES=$room/figures.json
 bench/results.sh figures >"$RESULTS_FIGURES"
 checked() { # PAGE
@@ -24,7 +25,7 @@ drawn=$(grep -oE '>(<!\[CDATA\[)?[ ]*[0-9]+' docs/pictures/lc-p99.svg | grep -oE
 is "$(bench/picture.sh data | sed 's/.*" \([0-9. ]*\) ".*/\1/' | cut -d' ' -f2- | tr ' ' '\n' | xargs printf '%.0f\n' |
 	sort -u | comm -23 - <(echo "$drawn"))" "" "each of the bars has that label"
 
-# The check fails where a figure was changed by hand, in a table and in a text, or has no source.
+# The check fails if a figure in a table or a text was changed by hand, or has no source.
 changed() { # PAGE SED NAME
 	sed "$2" "$1" >"$room/page.md"
 	if cmp -s "$1" "$room/page.md"; then

@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # quick: yes
-# C is formatted as .clang-format says.
+# Checks that C files are formatted as .clang-format says, and that shell scripts parse.
 . "$(dirname "$0")/lib.sh"
 tool=$(command -v clang-format-14 || command -v clang-format)
-# One process for many files: a start of the tool takes longer than most files.
+# Runs one process for many files, since starting the tool takes longer than checking most files.
 bad=$(c_files | xargs "$tool" --dry-run -Werror 2>&1 | grep -oE '^[^:]+:[0-9]+' | sort -u | head -10)
 is "$bad" "" "clang-format would change nothing (else: clang-format-14 -i FILE)"
 

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # quick: yes
-# Public headers are clean C17 and C++17 by themselves, and the library exports what they declare.
+# Checks that each public header compiles alone as C17 and C++17, and that the libraries export exactly
+# what the headers declare.
 . "$(dirname "$0")/lib.sh"
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
@@ -27,13 +28,13 @@ for h in include/gpusched/*.h; do
 	printf '#include <%s>\nint x_;\n' "$base" >"$tmp/p.c"
 	out=$(gcc -std=c17 -Wall -Wextra -Wpedantic -Werror -Wstrict-prototypes -Iinclude -c "$tmp/p.c" -o "$tmp/p.o" 2>&1)
 	is "$out" "" "$base is pedantic C17"
-	# These are for C alone: their records are checked with C's static assertions.
+	# These headers are for C only: they check their structs with C's static assertions.
 	case $base in gpusched/abi.h | gpusched/arith.h | gpusched/limit.h | gpusched/module.h | gpusched/rotation.h) continue ;; esac
 	out=$(g++ -std=c++17 -x c++ -Wall -Wextra -Wpedantic -Werror -Iinclude -c "$tmp/p.c" -o "$tmp/p.o" 2>&1)
 	is "$out" "" "$base is pedantic C++17"
 done
 
-# Programs of any age include this one.
+# Old programs may include hint.h, so it must compile as C99 and C++98.
 printf '#include <gpusched/hint.h>\nint main(void) { gpusched_hint_here(); return gpusched_hint_coming(); }\n' >"$tmp/h.c"
 out=$(gcc -std=c99 -Wall -Wextra -Wpedantic -Werror -Iinclude -c "$tmp/h.c" -o "$tmp/h.o" 2>&1)
 is "$out" "" "gpusched/hint.h is pedantic C99"
@@ -44,7 +45,7 @@ out=$(gcc -std=c99 -Wall -Wextra -Wpedantic -Werror -Iinclude -c "$tmp/g.c" -o "
 is "$out" "" "gpusched/gpreempt.h is pedantic C99"
 is "$(grep -cE '^static inline .*gpusched_(hint|yield|self)_[a-z]+\(' include/gpusched/hint.h)" 7 "gpusched/hint.h has seven functions"
 
-# One declaration a function: LIBRARY_API ... name(
+# Each exported function is declared as: LIBRARY_API ... name(
 exports() { # LIBRARY API
 	local lib=$BUILD/lib$1.so declared exported
 	if [ ! -e "$lib" ]; then

@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""The manifest for Kubernetes, and the Helm chart without helm: TAP.
+"""Checks the manifest for Kubernetes, and the Helm chart without helm. Prints TAP.
 
-The chart's templates use two forms alone, which this can fill in: PATH | toJson, and
+The chart's templates use only two forms, which this program can fill in: PATH | toJson, and
 printf FORMAT PATH... | toJson. Any other form fails.
 """
 import copy
@@ -27,7 +27,7 @@ def check(good, name, why=""):
 
 
 class Strict(yaml.SafeLoader):
-    """A key that is there twice is a mistake, as it is for Kubernetes."""
+    """A loader that refuses duplicate keys, as Kubernetes does."""
 
 
 def mapping(loader, node, deep=False):

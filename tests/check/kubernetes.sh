@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # quick: yes
-# The manifest for Kubernetes, and its Helm chart. No helm and no API server here.
+# Checks the manifest for Kubernetes and the Helm chart, without helm and without an API server.
 . "$(dirname "$0")/lib.sh"
 if ! /usr/bin/python3 -c 'import yaml' 2>/dev/null; then
 	echo "ok 1 - the manifest # SKIP no python3-yaml"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=bash
-# lib.sh - helpers of the checks over the tree
+# lib.sh - helpers for the checks of the tree
 
 set -u
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
@@ -26,7 +26,7 @@ done_testing() {
 	exit
 }
 
-# Files of the tree: what git would carry; without git everything but build folders.
+# Lists the files of the tree: those that git tracks or would add; without git, all but build folders.
 tree_files() {
 	if git rev-parse --git-dir >/dev/null 2>&1; then
 		git ls-files --cached --others --exclude-standard

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # quick: yes
-# The lists in manual, documents and completion are those of the programs' tables.
+# Checks that the lists in the manual, the documents and the completion agree with the programs' tables.
 . "$(dirname "$0")/lib.sh"
 
 to=$(mktemp -d)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * macros.h - what cppcheck makes of macros from headers that it does not read
+ * macros.h - define macros of headers that cppcheck does not read
  *
- * Loops without the arithmetic that they hide: that is not ours to check.
+ * The loops here leave out the pointer arithmetic of the real macros, which is not this project's
+ * code to check.
  */
 #define HASH_ITER(hh, head, e, next) for ((e) = (next) = (head); (e); (e) = (next))
 #define DL_FOREACH(head, e) for ((e) = (head); (e); (e) = (e)->next)

@@ -2,14 +2,14 @@
 # SPDX-License-Identifier: MIT
 # quick: yes
 # timeout: 120
-# docs/model.md carries what the model gives today; --write puts it there.
+# Checks that the table in docs/model.md has the model's present results; --write renews the table.
 . "$(dirname "$0")/lib.sh"
 
 doc=docs/model.md
 first='<!-- table: tests/check/model-table.sh --write -->'
 last='<!-- end of table -->'
 
-# References alone: expectations have no measured value.
+# Prints the table. Only scenarios with references are in it: expectations have no measured value.
 table() {
 	echo '| scenario | basis | figure | measured | model | off by | bar | |'
 	echo '|---|---|---|---:|---:|---:|---:|---|'

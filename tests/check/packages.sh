@@ -1,13 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # quick: yes
-# debian/ says what the tree says: files, versions, symbols, what the build needs; and a release is
-# made in a clone. The packages themselves: tests/release/packages.sh.
+# Checks that debian/ agrees with the tree (files, versions, symbols, build dependencies), and makes a
+# release in a clone. tests/release/packages.sh tests the packages themselves.
 . "$(dirname "$0")/lib.sh"
 
 # Each installed file goes into exactly one package, and each pattern matches a file.
 mapfile -t installed < <(meson introspect --installed "$BUILD" | jq -r 'to_entries[].value' | sort -u)
-installed+=(/usr/src/gpusched) # of driver/module's `make dkms`
+installed+=(/usr/src/gpusched) # by `make dkms` in driver/module
 declare -A packages=()
 dead=
 for list in debian/*.install; do
@@ -32,7 +32,7 @@ is "$bad" "" "each file of make install is in one package"
 is "$(ls debian/*.install | sed 's,.*/\(.*\)\.install,\1,' | sort | xargs)" \
 	"$(sed -n 's/^Package: //p' debian/control | sort | xargs)" "each package has files"
 
-# gcc, make and the C library's headers are build-essential.
+# gcc, make and the C library's headers are left out: they are part of build-essential.
 is "$(awk '$2 == "build" { print $1 }' tools/packages.txt | grep -vxE 'gcc|make|libc6-dev|linux-libc-dev' | sort)" \
 	"$(sed -n '/^Build-Depends:/,/^Standards/p' debian/control | sed -E 's/^Build-Depends://; s/[ ,]*(\(.*\))?,?$//; s/ *\|.*//; s/^ *//' |
 		grep -vE '^$|^Standards|^debhelper|^dh-|^python3' | sort)" "Build-Depends is what tools/packages.txt needs to build"
@@ -48,7 +48,7 @@ is "$(sed -n 's/^PACKAGE_VERSION="\(.*\)"/\1/p' driver/module/dkms.conf) $(sed -
 	"$version $version" "module and Python module have the version of meson.build"
 is "$(grep -oE 'gpusched[-/][0-9]+\.[0-9]+\.[0-9]+' docs/module.md | sed 's/.*[-/]//' | sort -u)" "$version" "docs/module.md names that version"
 
-# A release, in a clone of the tree as it is.
+# Makes a release in a copy of the tree.
 to=$(mktemp -d)
 trap 'rm -rf "$to"' EXIT
 mkdir "$to/tree" && tree_files | tar -cf - -T - | tar -xf - -C "$to/tree"
@@ -64,7 +64,7 @@ gpusched (98.7.6) UNRELEASED; urgency=medium
  -- gpusched developers <gpusched@packages.invalid>  Tue, 24 Nov 2026 12:00:00 +0000
 
 END
-release() { # its archive is not for anybody: five seconds less of a processor
+release() { # -0: the archive is thrown away, and fast compression saves five seconds
 	(cd "$to/tree" && XZ_OPT=-0 tools/release.sh "$@" 2>&1)
 }
 sed -i '1s/UNRELEASED/unstable/' "$to/tree/debian/changelog"

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Raw results are archives, and their tables are what bench/results.sh makes of them.
+# Checks that raw results are in archives, and that their tables are what bench/results.sh makes from these.
 . "$(dirname "$0")/lib.sh"
 
 room=$(mktemp -d)
@@ -26,7 +26,7 @@ bench/results.sh pack "$room/again" "$room/files"
 is "$(cmp "$room/again/raw.tar.xz" bench/results/2026-11-22c-h200-580/raw.tar.xz 2>&1)" "" \
 	"the same files give the same archive"
 
-# A cell that is changed changes the table.
+# A changed cell must change the table.
 raw=$room/files/raw.jsonl
 jq -c 'if .scheme == "default" and .latency_us then .latency_us |= map(. + 100) else . end' "$raw" >"$raw.new"
 mv "$raw.new" "$raw"

@@ -1,19 +1,20 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # quick: yes
-# Rooms include downwards only: the order stands in HACKING.md, "Rooms call downwards only (...)".
-# Files of a room do not call each other in a circle, but for those in tests/check/circles.txt.
+# Checks that rooms (folders of src) include only files of lower rooms, in the order that HACKING.md gives
+# at "Rooms call downwards only (...)". Also checks that files of a room do not call each other in a circle,
+# except those in tests/check/circles.txt.
 . "$(dirname "$0")/lib.sh"
 
-# One line per room: its rank and its name.
+# ranks FILE: prints a line per room: its rank and its name.
 ranks() {
 	tr '\n' ' ' <"$1" | sed -n 's/.*Rooms call downwards only *(\([^)]*\)).*/\1/p' |
 		sed 's/programs/daemon, cli/' | tr '<' '\n' | tr -d ' ' |
 		awk -F, 'NF { for (i = 1; i <= NF; i++) print NR, $i }'
 }
 
-# src/sim stands beside: nobody but the bench and programs uses it. src/load is a program of its own.
-# Input: "FILE INCLUDED" lines; output: those that are not allowed.
+# src/sim has no rank: only the bench and programs may use it. src/load is a separate program.
+# Input: lines "FILE INCLUDED". Output: those that are not allowed.
 upward() { # RANKS
 	awk -v ranks="$1" '
 		BEGIN {
@@ -58,7 +59,8 @@ for edge in agent:taps service:engine cli:sim bench:sim load:basic taps:gpusched
 		"${edge%:*} may include ${edge#*:}"
 done
 
-# What docs/architecture.md calls core includes none of what it calls an extension. Input: as above.
+# Rooms that docs/architecture.md calls core must not include rooms that it calls extensions. Input: lines
+# "FILE INCLUDED".
 crossing() { # CORE EXTENSIONS
 	awk -v core="$1" -v extensions="$2" '
 		{
@@ -79,7 +81,8 @@ is "$(printf 'src/%s/x.c %s/x.h\n' engine mps mps engine | crossing "$core" "$ex
 
 # ---- files of a room do not call each other in a circle ----------------------------------------
 
-# What files define ("FILE D NAME") and use ("FILE U NAME"), by their objects. Statics do not count.
+# Prints the symbols that files define ("FILE D NAME") and use ("FILE U NAME"), from their objects. Leaves
+# out static symbols.
 symbols() { # BUILD
 	jq -r '.[] | "\(.file) \(.output)"' "$1/compile_commands.json" | sed 's|^\(\.\./\)*||' |
 		awk '$1 ~ /^src\/.*\.[cS]$/ && !seen[$1]++ { print $1, $2 }' >"$scratch/objects"
@@ -88,11 +91,11 @@ symbols() { # BUILD
 		awk 'NR == FNR { file[$2 ":"] = $1; next }
 			$1 in file { print file[$1], $3 ~ /^[Uvw]$/ ? "U" : "D", $2 }' "$scratch/objects" -
 }
-# The same of driver/module, which is not built here, by its sources.
+# Prints the symbols of driver/module in the same form. It is not built here, so this reads its sources.
 module_symbols() {
 	local file
 	for file in driver/module/*.c; do
-		[ "$file" != driver/module/old.c ] || continue # a module of its own
+		[ "$file" != driver/module/old.c ] || continue # a separate module
 		sed -n -E '/^static|;$|^[ \t#}]/!s/^[A-Za-z_].*[ *]([a-z_0-9]+)\(.*/\1/p
 			s/^DEFINE_[A-Z_]+\(([a-z_]+)\);.*/\1/p' "$file" | sed "s|^|$file D |"
 		! [ -f "${file%.c}.h" ] ||
@@ -101,7 +104,7 @@ module_symbols() {
 			sed "s|^|$file U |"
 	done
 }
-# Input: those lines. Output: a line for each circle of files in one folder: ROOM and its files.
+# Input: lines of symbols. Output: a line for each circle of files in one folder: ROOM and its files.
 circles() {
 	awk '
 		function room_of(file) {
@@ -155,7 +158,7 @@ circles() {
 		}
 		END { if (NR) print line }'
 }
-# Those that nothing allows. Input: circles.
+# Prints circles that the list does not allow. Input: circles.
 unlisted() { # LIST
 	awk -v list="$1" '
 		BEGIN {
@@ -169,7 +172,7 @@ unlisted() { # LIST
 		}
 		NF > 4 || !($0 in allowed)'
 }
-# Lines of the list that no circle needs any more. Input: circles.
+# Prints lines of the list whose circle no longer exists. Input: circles.
 unneeded() { # LIST
 	awk 'NR == FNR { is[$0] = 1; next }
 		!/^#/ && match($0, /: /) && !(substr($0, 1, RSTART - 1) in is)' - "$1"
@@ -182,7 +185,7 @@ circles <"$scratch/symbols" >"$scratch/circles"
 is "$(unlisted tests/check/circles.txt <"$scratch/circles")" "" \
 	"no files of a room call each other in a circle, but for those in tests/check/circles.txt"
 is "$(unneeded tests/check/circles.txt <"$scratch/circles")" "" "tests/check/circles.txt has no more than there are"
-# Callbacks that are kept stand in a list, with the files that set them. Output: what is not so.
+# Checks the list of stored callbacks and the files that set them. Output: entries that are wrong.
 callbacks() { # LIST
 	grep -v '^#' "$1" | while IFS=: read -r what files why; do
 		read -r header names <<<"$what"
@@ -200,7 +203,7 @@ is "$(callbacks <(echo 'src/cli/table.h fn gn: src/cli/NAME.c: so') 2>&1 | wc -l
 for file in src/table/table.c driver/module/act.c; do
 	is "$(grep -c "^$file D" "$scratch/symbols" | sed 's/^[1-9].*/some/')" some "$file defines something"
 done
-# Two of the tree that depend on each other in one direction: a circle as soon as they do in the other.
+# Adds a call in the opposite direction to two dependencies of the tree, which must give a circle.
 for edge in "src/table/table.c src/table/procs.c" "driver/module/tsg.c driver/module/act.c"; do
 	read -r low high <<<"$edge"
 	name=$(awk -v f="$high" '$1 == f && $2 == "D" { print $3; exit }' "$scratch/symbols")

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # quick: yes
-# One noun per file: files under 800 lines, functions under 60 lines.
+# Checks that files have under 800 lines, functions under 60, and headers at most 25 functions.
 . "$(dirname "$0")/lib.sh"
 
 bad=$(tree_files | grep -E '\.(c|h|sh|build)$' | xargs wc -l | awk '$2 != "total" && $1 >= 800 { print $2 ": " $1 " lines" }')
@@ -24,7 +24,7 @@ is "$bad" "" "nothing is marked as not done"
 bad=$(c_files | xargs awk 'length($0) > 120 { print FILENAME ":" FNR }' | head -20)
 is "$bad" "" "no line is longer than 120 characters"
 
-# Input: a header. Output: how many functions it declares or defines.
+# Input: a header. Output: the number of functions that it declares or defines.
 functions() {
 	tr '\n' '\001' | sed -E 's:/\*([^*]|\*+[^*/])*\*+/::g' | tr '\001' '\n' | awk '
 		/^[ \t]*#/ {
@@ -47,7 +47,7 @@ functions() {
 		}
 		END { print n + 0 }'
 }
-# Those that still have more, and how many: the list only shrinks.
+# Reads the list of headers that still have more functions, and how many; the list may only shrink.
 declare -A more
 while read -r file count; do
 	more[$file]=$count

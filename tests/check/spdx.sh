@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # quick: yes
-# Every file says its licence, and the licences are the ones that this project uses.
+# Checks that every file names its licence, and that it is one of this project's licences.
 . "$(dirname "$0")/lib.sh"
 
 files=$(tree_files | grep -vE '^LICENSES/|\.(md|json|png|svg|csv|expected|out|txt\.gz|tar\.gz)$|/corpus[^/]*/|^bench/results/' |

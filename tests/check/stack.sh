@@ -1,12 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # quick: yes
-# The functions of a chain of calls have 512 bytes of stack together, and kernels before 6.8 round each one's part up
-# to 32. The longest chains: the gate's program or the round's with its walk, what decides, a policy's callback, one of
-# the host's functions; and the taps'.
+# Checks the stack of BPF programs. All functions in a chain of calls may use 512 bytes together, and kernels before 6.8
+# round up each function's part to a multiple of 32. The longest chains are those of the taps, and this one: the gate's
+# program or the round's with its walk, gs_decide_one(), a policy's callback, a host function.
 . "$(dirname "$0")/lib.sh"
 
-# frames OBJECT: each function and what it takes of the stack, as an old kernel counts it
+# frames OBJECT: prints each function and its stack use, as a kernel before 6.8 counts it
 frames() {
 	llvm-objdump-14 -d --no-show-raw-insn "$1" | awk '
 		function end() { if (name) print name, int(((most > 0 ? most : 1) + 31) / 32) * 32 }
@@ -16,7 +16,7 @@ frames() {
 		{ copy = $4 == "r10" ? $2 : "" }
 		END { end() }'
 }
-most() { # PATTERN: of the frames on stdin
+most() { # PATTERN: prints the largest frame of the matching functions on stdin
 	awk -v pattern="$1" '$1 ~ pattern && $2 > n { n = $2 } END { print n + 0 }'
 }
 

@@ -1,15 +1,15 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Nothing outside of the readers reads what a user can make wait: stat, exe, maps, map_files, cmdline and fd/N of a process, and
-# pidfd_getfd, wait for a lock that the process's user can hold. Allowed are the rooms process and mps (a process of its own), the
-# park helper (one too, which is killed when it hangs), and
-# a function that is called between gs_wait_begin() and gs_wait_end() alone, where the thread can be left behind.
+# Checks that the daemon makes no call that a user can block, except in threads or processes that may hang. Reading stat, exe,
+# maps, map_files, cmdline or fd/N of a process, and pidfd_getfd, wait for a lock that the process's user can hold. Allowed
+# places: the rooms process and mps (which run in a separate process), the park helper (a process that is killed if it hangs),
+# and functions that are only called between gs_wait_begin() and gs_wait_end(), where the thread can be left behind.
 . "$(dirname "$0")/lib.sh"
 
 calls='gs_proc_start_ns|gs_proc_stat|gs_proc_has_life|gs_mps_read|gs_reader_read|SYS_pidfd_getfd|process_vm_readv'
 files='"/proc/%[-.0-9l]*[dus]/((stat|statm|exe|maps|smaps|map_files|cmdline|environ|mem|auxv|cwd|root)["/]|fd/|fdinfo/|task/[^"]*/stat")'
 
-# Functions of the files on standard input ("FILE" each) that may wait and are not guarded.
+# Prints functions that may wait without a guard. Input: names of files, one a line.
 unguarded() {
 	xargs -r awk -v calls="$calls" -v files="$files" '
 		function judge(	i, j, again, at, guarded) {
@@ -44,7 +44,7 @@ unguarded() {
 					return 1
 			return 0
 		}
-		# Is it called, and by functions that wait themselves or are its guard?
+		# Returns whether the function is called, and only by functions that may wait or that guard it.
 		function called_guarded(w,	i, j, some) {
 			for (i = 1; i <= n; i++)
 				for (j = 1; j <= len[i]; j++)
@@ -76,7 +76,7 @@ unguarded() {
 		END { judge() }'
 }
 
-# The guard itself is in the file: what it calls between the two is not counted against it.
+# Calls between gs_wait_begin() and gs_wait_end() are not counted.
 checked=$(tree_files | grep -E '^src/.*\.c$' |
 	grep -vE '^src/(process|mps|sim|load|agent)/|^src/(probe/host|park/helper_main)\.c$|\.bpf\.c$')
 is "$(echo "$checked" | unguarded)" "" "no room but process and mps reads what a user can make wait"

@@ -1,15 +1,16 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # quick: yes
-# The walks of docs/internals/walks.md: each function is in the file that is named, the function
-# before it calls it or names what it is called through, and the table has the counts.
+# Checks the walks (call chains) of docs/internals/walks.md: each function is in the file that the page
+# names, the function before it calls it or names the pointer through which it is called, and the table
+# has the right counts.
 # Usage: walks.sh -c prints the counts.
 . "$(dirname "$0")/lib.sh"
 
 page=docs/internals/walks.md
 walks() {
 	awk -v order="$(tr '\n' ' ' <HACKING.md | sed 's/.*(basic < /basic < /; s/).*//')" '
-	# The body of the function @name in @file: from its first line to the brace that ends it.
+	# Returns the function @name in @file, from its first line to its closing brace.
 	function body(file, name,    line, text, found) {
 		if ((file, name) in seen)
 			return seen[file, name]

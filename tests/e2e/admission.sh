@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: MIT
 # timeout: 240
 # needs: root bpf fuse
-# Admission on the stock host without the gate (tests/vm/gate.sh has that). A hold suspends: the
-# program waits, and nothing fails. Also the queue's order, limits by class and GPU, the host's own
-# limit, and each way in which a wait ends.
+# Admission on the stock host without the gate (tests/vm/gate.sh tests the gate). A hold suspends a
+# program: it waits, and none of its calls fails. Also the queue's order, limits by class and GPU,
+# HoldLimit=, and each way in which a wait ends.
 . "$(dirname "$0")/lib.sh"
 enter_sim --gpus 2
-exec 2>"$scratch/stderr" # the shell tells of each program that was killed
+exec 2>"$scratch/stderr" # bash writes a line there for each program that is killed
 
 held() {
 	[ "$(compute "$1" .held)" = true ] && [ "$(sim_disabled "$1")" != 0 ]
@@ -34,13 +34,13 @@ run_load be third be --seconds 0
 check "the third waits" wait_for 10 held $third
 is "$(compute $second .suspended_by)" admission "admission suspended it"
 is "$(compute $second .held_by)" admit "the reason is the policy that runs"
-is "$(compute $second .held_how)" suspension "the means is suspension"
+is "$(compute $second .held_how)" suspension "the program is held by suspension"
 like "$(compute $second .reason)" "waits until policy admit admits it" "list says why"
-is "$("$gpusched" list pid:$second | grep -c 'held (admit), suspended')" 1 "the table says why, of one TSG"
-done_before=$(sim_work $second) # between the driver's look and the suspension
+is "$("$gpusched" list pid:$second | grep -c 'held (admit), suspended')" 1 "list shows the hold at exactly one TSG"
+done_before=$(sim_work $second) # includes work that was done before the suspension took effect
 sleep 0.5
-is "$(sim_work $second)" "$done_before" "it does no work"
-check "it is alive: nothing failed" kill -0 $second
+is "$(sim_work $second)" "$done_before" "a suspended program does no work"
+check "a suspended program is alive: none of its calls failed" kill -0 $second
 
 # ---- by class and by GPU
 run_load lc other lc --seconds 0
@@ -50,7 +50,7 @@ check "another GPU has a limit of its own" wait_for 10 runs $elsewhere
 end_load $other
 end_load $elsewhere
 
-# ---- a place that gets free
+# ---- a place becomes free
 kill -9 $first
 wait $first 2>/dev/null
 check "a holder's death releases its place: the next of the queue runs" wait_for 10 runs $second
@@ -60,17 +60,17 @@ is $? 0 "the one that waited has ended well"
 is "$(jq .n "$scratch/second.out")" 5000 "the one that waited has done all its work"
 check "the third has its turn" wait_for 10 runs $third
 
-# ---- one that dies waiting, one that a person lets in
+# ---- a program that dies while it waits, a program that a person lets in
 run_load be waits be --seconds 0
 check "a fourth waits" wait_for 10 held $waits
 end_load $waits KILL
 run_load be person be --seconds 0
 check "a fifth waits" wait_for 10 held $person
 check "a person's resume lets it in" "$gpusched" resume pid:$person
-check "so it runs" wait_for 10 eval "[ \"\$(sim_disabled $person)\" = 0 ] && [ \"\$(sim_work $person)\" != 0 ]"
+check "the resumed program runs" wait_for 10 eval "[ \"\$(sim_disabled $person)\" = 0 ] && [ \"\$(sim_work $person)\" != 0 ]"
 end_load $person KILL
-check "the one in the place goes on" runs $third
-is "$(counter released_hold)" 0 "the limit has let nobody in"
+check "the admitted program goes on" runs $third
+is "$(counter released_hold)" 0 "HoldLimit has let no program in"
 
 # ---- the end of the policy, the end of the daemon
 run_load be last be --seconds 0
@@ -79,7 +79,7 @@ check "another policy takes over" "$gpusched" policy start none
 check "the next policy holds nobody" wait_for 10 runs $last
 check "admit takes over" "$gpusched" policy start admit -o max_be=1
 sleep 0.3
-check "who runs goes on" runs $last
+check "a program that runs when admit starts goes on" runs $last
 run_load be orphan be --seconds 0
 check "one more waits" wait_for 10 held $orphan
 kill_daemon
@@ -90,11 +90,11 @@ is "$(list_json all 'map(select(.held)) | length')" 0 "nobody is said to wait wi
 start_daemon
 check "a new daemon admits" "$gpusched" policy start admit -o max_be=1
 sleep 0.3
-check "who was there" runs $orphan
+check "a program that runs when the daemon starts goes on" runs $orphan
 run_load be stopped be --seconds 0
 check "admit holds programs that come later" wait_for 10 held $stopped
-check "policy stop" "$gpusched" policy stop
-check "lets all run" wait_for 10 runs $stopped
+check "the policy stops" "$gpusched" policy stop
+check "policy stop lets all programs run" wait_for 10 runs $stopped
 check "all have their own timeslices" restored
 stop_daemon
 
@@ -103,14 +103,14 @@ config '[Policy]
 Gate = no
 HoldLimit = 5s'
 start_daemon
-check "admit with a limit of 5 s" "$gpusched" policy start admit -o max_be=1
+check "admit starts with HoldLimit=5s" "$gpusched" policy start admit -o max_be=1
 run_load be late be --seconds 0
-check "one waits" wait_for 10 held $late
-check "until the limit admits it" wait_for 15 runs $late
+check "a program waits for its admission" wait_for 10 held $late
+check "HoldLimit ends the wait" wait_for 15 runs $late
 is "$(counter released_hold)" 1 "the release is counted"
 sleep 0.3
 check "the program is not suspended again" runs $late
-check "policy stop" "$gpusched" policy stop
+check "the policy stops" "$gpusched" policy stop
 
 # ---- deny
 exits 3 "a policy that denies is refused on this host" "$gpusched" policy start "$top/tests/policy/deny.bpf.c"

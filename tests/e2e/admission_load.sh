@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 # timeout: 120
 # needs: root bpf fuse
-# admit's cap on load where GPU time is not known: load is launches times launch_us; without
-# launch_us there is no cap.
+# admit caps the load of a class. If GPU time is not known, it takes launches times launch_us for
+# the load. Without launch_us there is no cap.
 . "$(dirname "$0")/lib.sh"
 enter_sim
 exec 2>"$scratch/stderr"
@@ -32,20 +32,20 @@ sleep 1.5
 run_lc waits 100000
 check "a second one waits: launches say that the GPU is taken" wait_for 10 held "$waits"
 sleep 2.5
-check "window after window" held "$waits"
+check "the second service still waits after more windows" held "$waits"
 like "$(cat "$scratch/daemon.log")" "lc takes more than max_lc_load" "the log says why"
 end_load "$heavy"
 check "it runs once the load is gone" wait_for 5 runs "$waits"
 run_lc light 100000
-check "beside a light one another is let in, once its load has been seen" wait_for 10 runs "$light"
+check "a service is admitted beside a light one, once the load of that one is measured" wait_for 10 runs "$light"
 end_load "$waits"
 end_load "$light"
 
-check "without launch_us" "$gpusched" policy start admit -o max_lc=8 -o max_lc_load=50
+check "admit starts without launch_us" "$gpusched" policy start admit -o max_lc=8 -o max_lc_load=50
 run_lc heavy 2000
-check "load is not known:" wait_for 10 runs "$heavy"
+check "without launch_us a heavy service runs" wait_for 10 runs "$heavy"
 sleep 1.5
 run_lc next 100000
-check "nobody waits for it" wait_for 10 runs "$next"
-is "$("$gpusched" stats --json | jq .engine.released_hold)" 0 "no wait came to its limit"
+check "without launch_us another service runs beside it" wait_for 10 runs "$next"
+is "$("$gpusched" stats --json | jq .engine.released_hold)" 0 "HoldLimit has ended no wait"
 done_testing

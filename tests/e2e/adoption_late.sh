@@ -4,7 +4,7 @@
 # needs: root bpf fuse
 # asan: yes
 # A program that ran alone before the taps holds the lock of its execve() when the daemon starts.
-# The daemon waits for that without using the CPU, and adopts the program once the lock is free.
+# The daemon waits for the lock without using the CPU, and adopts the program once it is free.
 . "$(dirname "$0")/lib.sh"
 enter_sim
 mount -t tmpfs -o mode=755 none /mnt
@@ -18,7 +18,7 @@ check "a program holds its lock" wait_for 30 grep -q ^ready "$scratch/lock"
 server=$(sed -n 's/^ready //p' "$scratch/lock")
 at_end+=("$server")
 start_daemon || not_ok "a daemon starts"
-is "$(list_json all length)" 0 "it has not been adopted"
+is "$(list_json all length)" 0 "the program is not adopted while the lock is held"
 
 cpu_ms() {
 	awk -v hz="$(getconf CLK_TCK)" '{ print int(($14 + $15) * 1000 / hz) }' "/proc/$DAEMON_PID/stat"
@@ -27,6 +27,6 @@ from=$(cpu_ms)
 sleep 4
 le $(($(cpu_ms) - from)) 400 "the daemon's CPU time in 4 s, in ms"
 kill -USR1 "$server"
-check "it is adopted when it lets go" wait_for 20 eval '[ "$(list_json pid:$locked length)" -ge 1 ]'
+check "the program is adopted when it releases the lock" wait_for 20 eval '[ "$(list_json pid:$locked length)" -ge 1 ]'
 stop_daemon
 done_testing

@@ -10,7 +10,7 @@ fixed="--iterations-per-us 27.777 --seconds 1000 --warmup 0"
 config ''
 trusting
 
-kind() { # PID: prints the kind that $advice has for it
+kind() { # PID: prints that program's kind in $advice
 	jq -r ".programs[] | select(.pid == $1) | .kind" <<<"$advice"
 }
 commands() { # PID
@@ -20,22 +20,22 @@ advise() {
 	advice=$("$gpusched" advise --for 3s --json)
 }
 
-exits 2 "a time must be a time" "$gpusched" advise --for soon
+exits 2 "a word that is no time is refused" "$gpusched" advise --for soon
 load be $fixed
 wait_tsgs "pid:$LOAD_PID" 1
-exits 0 "without a daemon" "$gpusched" advise --for 100ms
-like "$out" 'nothing is known of these programs.*no daemon reads its log' "nothing is known, and it says why"
+exits 0 "advise succeeds without a daemon" "$gpusched" advise --for 100ms
+like "$out" 'nothing is known of these programs.*no daemon reads its log' "without a daemon advise says that nothing is known, and why"
 end_load $LOAD_PID
 start_daemon
-exits 0 "without programs" "$gpusched" advise --for 100ms
-like "$out" 'no program uses a GPU' "it says so"
+exits 0 "advise succeeds without programs" "$gpusched" advise --for 100ms
+like "$out" 'no program uses a GPU' "advise says that no program uses a GPU"
 
 load be $fixed
 be=$LOAD_PID
 wait_tsgs "pid:$be" 1
 advise
-like "$(kind $be)" '^(not enough seen|idle)$' "nothing is said of a program that is alone"
-is "$(commands $be)" "" "nothing is to be done for it"
+like "$(kind $be)" '^(not enough seen|idle)$' "advise gives no kind to a program that is alone"
+is "$(commands $be)" "" "advise proposes no command for a program that is alone"
 
 load lc $fixed --arrivals closed
 lc=$LOAD_PID
@@ -45,34 +45,34 @@ diag "$advice"
 is "$(kind $be)" batch "a BE is seen beside an LC"
 is "$(kind $lc)" "whole turns" "the LC is seen beside the BE"
 is "$(jq -r ".programs[] | select(.pid == $lc) | [.may_wait_us, .loses_to[0]] | @json" <<<"$advice")" "[2048,$be]" \
-	"its requests may wait for a slice of the BE"
-is "$(commands $lc)" "gpusched class set pid:$lc lc" "the command to type"
-exits 0 "another user asks" setpriv --reuid 65534 --clear-groups "$gpusched" advise --for 200ms --json
+	"the LC's requests may wait for a slice of the BE"
+is "$(commands $lc)" "gpusched class set pid:$lc lc" "advise prints the command that gives the LC its class"
+exits 0 "advise succeeds for another user" setpriv --reuid 65534 --clear-groups "$gpusched" advise --for 200ms --json
 is "$(jq -c '[.programs[] | .kind, .means, .held_pct] | unique' <<<"$out")" '[null,"not yours to see","unknown"]' \
-	"advise tells another user that these are not for that user's eyes, not that they are idle"
+	"another user sees that the programs are not that user's to see, not that they are idle"
 like "$(jq -r '.gpus[0].do[0]' <<<"$advice")" '^gpusched policy start (lcbe|auto)$' "the GPU's command starts a policy"
 choice() {
 	jq -r '.gpus[0].choice' <<<"$advice"
 }
 check "the page on choosing has the line that advise ends with" grep -qF "$(choice)" "$top/docs/choosing.md"
 like "$(choice)" 'classes and policy auto.*MPS with client priority' \
-	"where nothing is known of thread blocks, the line names both means"
+	"where thread blocks are not known, the line names both means"
 while read -r command; do
-	"$gpusched" ${command#gpusched } >/dev/null || not_ok "it can be typed: $command"
+	"$gpusched" ${command#gpusched } >/dev/null || not_ok "the printed command succeeds: $command"
 done < <(jq -r '(.programs[], .gpus[]).do[]' <<<"$advice")
 advise
-is "$(jq -r '[(.programs[], .gpus[]).do[]] | length' <<<"$advice")" 0 "after that nothing is to be done"
+is "$(jq -r '[(.programs[], .gpus[]).do[]] | length' <<<"$advice")" 0 "after these commands advise proposes no more"
 is "$(kind $lc), $(kind $be)" "whole turns, batch" "they are known under the policy, too"
 
 load be $fixed
 second=$LOAD_PID
 wait_tsgs "pid:$second" 1
-exits 0 "under auto" "$gpusched" policy start auto
+exits 0 "auto starts" "$gpusched" policy start auto
 like "$("$gpusched" advise --for 3s)" "class set pid:$second be.*a class is surer" \
-	"of what auto only guesses the class is told"
+	"for a program whose class auto guesses, advise proposes to set the class"
 "$gpusched" class set "pid:$second" be >/dev/null
 advise
-is "$(kind $be), $(kind $second)" "batch, batch" "one that a policy suspends between its turns is known, too"
+is "$(kind $be), $(kind $second)" "batch, batch" "the kind of a program that a policy suspends between its turns is known, too"
 end_load $second
 end_load $lc
 
@@ -81,16 +81,16 @@ lc=$LOAD_PID
 wait_tsgs "pid:$lc" 1
 advise
 diag "$advice"
-is "$(kind $lc)" "launch-bound" "a service that launches little at a time"
-like "$(jq -r ".programs[] | select(.pid == $lc) | .means" <<<"$advice")" '^(share|CUDA graphs)$' "needs other means"
+is "$(kind $lc)" "launch-bound" "a service that launches little at a time is launch-bound"
+like "$(jq -r ".programs[] | select(.pid == $lc) | .means" <<<"$advice")" '^(share|CUDA graphs)$' "a launch-bound service needs other means"
 like "$(jq -r ".programs[] | select(.pid == $lc) | .do[]" <<<"$advice")" "; first install nvidia-cuda-mps-control" \
-	"what is not here is said"
+	"advise says that MPS is not installed"
 is "$("$gpusched" observe launches --json | jq .asked)" false "launches are counted no longer than it watches"
-like "$(choice)" '^MPS with client priority .run --share., or CUDA graphs' "its line is MPS, or CUDA graphs"
+like "$(choice)" '^MPS with client priority .run --share., or CUDA graphs' "the line for a launch-bound service is MPS, or CUDA graphs"
 end_load $lc
 end_load $be
 
-# Short thread blocks: we set CTA mode by hand, in which such a program leaves the GPU sooner.
+# Short thread blocks: in CTA mode, set by hand here, such a program leaves the GPU sooner.
 load be $fixed --block-us 20
 be=$LOAD_PID
 wait_tsgs "pid:$be" 1
@@ -102,5 +102,5 @@ advise
 diag "$advice"
 like "$(choice)" '^MPS with client priority .run --share.: the batch' \
 	"beside short thread blocks the line names MPS with client priority"
-like "$("$gpusched" advise --for 1s | tail -1)" '^choosing.md, GPU 0: MPS with client priority' "the line is the last one"
+like "$("$gpusched" advise --for 1s | tail -1)" '^choosing.md, GPU 0: MPS with client priority' "the line for the page on choosing is the last one"
 done_testing

@@ -11,29 +11,29 @@ requests=$build/requests
 iterations=$("$gsload" cal | jq .iterations_per_us)
 
 is "$(as $user "$guest" hint)" "0 off: no agent (gpusched run --agent)" "without an agent a hint does nothing"
-is "$(as $user "$gpusched" run --agent --class lc -- "$guest" hint)" "0 not yet: no CUDA context" "nor without CUDA"
-is "$(as $user "$guest" lead)" 0 "without an agent no lead is told"
-is "$(as $user "$gpusched" run --agent --class lc -- "$guest" lead)" 184 "without a daemon it is an H200's"
+is "$(as $user "$gpusched" run --agent --class lc -- "$guest" hint)" "0 not yet: no CUDA context" "without a CUDA context a hint does nothing"
+is "$(as $user "$guest" lead)" 0 "without an agent the lead is 0"
+is "$(as $user "$gpusched" run --agent --class lc -- "$guest" lead)" 184 "without a daemon the lead is that of an H200"
 
-hinted() { # CLASS OPTIONS...: what gsload says
+hinted() { # CLASS OPTIONS...: the result that gsload prints
 	as $user "$gpusched" run --agent --class "$1" -- "$gsload" lc --hint --iterations-per-us "$iterations" \
 		--arrivals closed --period-us 5000 --warmup 0.1 --seconds 0.8 --lead-us 400 "${@:2}"
 }
-is "$(hinted be | jq -r .hint)" "off: only programs of class lc (gpusched run --agent --class lc)" "class be may not"
+is "$(hinted be | jq -r .hint)" "off: only programs of class lc (gpusched run --agent --class lc)" "class be gets no pre-switch"
 is "$(CUDA_INJECTION64_PATH=/usr/lib/libprofiler.so hinted lc | jq -r .hint)" \
-	"off: launches are not seen, so nothing would end it in time" "nor where a profiler is"
-seen_by() { # VARIABLE=VALUE: what the agent says, in a program that a tool has started
+	"off: launches are not seen, so nothing would end it in time" "a program with a profiler gets no pre-switch"
+seen_by() { # VARIABLE=VALUE [LIBRARY]: the agent's answer in a program that a tool has started
 	as $user env "$1" LD_PRELOAD="$agent_preload${2:+:$2}" GPUSCHED_AGENT_CLASS=lc "$guest" hint 2>/dev/null
 }
 for tool in CUDA_INJECTION64_PATH=/usr/lib/libprofiler.so NSYS_PROFILING_SESSION_ID=1 NV_NSIGHT_INJECTION_TRANSPORT_TYPE=1 NVPROF_ID=x; do
-	is "$(seen_by $tool)" "0 off: launches are not seen, so nothing would end it in time" "$tool is a profiler's"
+	is "$(seen_by $tool)" "0 off: launches are not seen, so nothing would end it in time" "the agent takes $tool for a profiler's"
 done
 for tool in libInterceptorInjectionTarget.so libTreeLauncherTargetInjection.so; do
-	is "$(seen_by A=b /opt/$tool)" "0 off: launches are not seen, so nothing would end it in time" "$tool is one"
+	is "$(seen_by A=b /opt/$tool)" "0 off: launches are not seen, so nothing would end it in time" "the agent takes $tool for a profiler"
 done
-is "$(seen_by CUDA_INJECTION64_PATH="$agent_so" /opt/libInjection.so)" "0 not yet: no CUDA context" "the other tools are none"
+is "$(seen_by CUDA_INJECTION64_PATH="$agent_so" /opt/libInjection.so)" "0 not yet: no CUDA context" "the agent takes no other tool for a profiler"
 is "$(CUDA_LAUNCH_BLOCKING=1 hinted lc | jq -r .hint)" \
-	"off: launches wait for their end (CUDA_LAUNCH_BLOCKING)" "nor where its own kernel would hold up the program"
+	"off: launches wait for their end (CUDA_LAUNCH_BLOCKING)" "a program whose launches wait for their end gets no pre-switch"
 
 "${as_user[@]}" "$gsload" be --seconds 300 --iterations-per-us "$iterations" >/dev/null 2>&1 &
 be=$!
@@ -44,11 +44,11 @@ agent_load lc --class lc -- "$gsload" lc --hint --iterations-per-us "$iterations
 	--lead-us 400 --warmup 0.1 --seconds 1.5
 wait $agent_pid
 lc=$(cat "$scratch/lc.out")
-# the last request's; on a busy machine each takes longer
-like "$(jq -r .hint <<<"$lc")" "^(on|not now: its part .*)\$" "class lc is switched ahead of"
-ge "$(jq -r .n <<<"$lc")" 50 "its requests are done"
+# The state at the last request. On a busy machine long requests may use up the agent's quarter.
+like "$(jq -r .hint <<<"$lc")" "^(on|not now: its part .*)\$" "class lc gets pre-switches"
+ge "$(jq -r .n <<<"$lc")" 50 "at least 50 of its requests are done"
 
-# a quarter of any second at most: leads of 20 ms back to back would be nearly all of it
+# Pre-switches may take a quarter of any second at most: these leads of 20 ms would take nearly all.
 agent_load greedy --class lc -- "$gsload" lc --hint --iterations-per-us "$iterations" --arrivals closed --period-us 100 \
 	--lead-us 5000 --warmup 0 --seconds 300
 wait_for 10 mine_has $agent_pid
@@ -57,13 +57,13 @@ a=$(mine '.[0].pre_switched_ns' pid:$agent_pid) t=$EPOCHREALTIME
 sleep 2
 b=$(mine '.[0].pre_switched_ns' pid:$agent_pid)
 used=$(awk -v a="$a" -v b="$b" -v t="$t" -v u="$EPOCHREALTIME" 'BEGIN { print (b - a) / 1e9 / (u - t) }')
-ge "$used" 0.02 "hints use some of the time"
-le "$used" 0.4 "hints stop at a quarter of a second, as the agent counts it"
-is "$(mine '.[0] | .hints > .pre_switches and .pre_switches > 0' pid:$agent_pid)" true "others are not acted on"
+ge "$used" 0.02 "pre-switches use some of the time"
+le "$used" 0.4 "pre-switches stop at about a quarter of each second"
+is "$(mine '.[0] | .hints > .pre_switches and .pre_switches > 0' pid:$agent_pid)" true "further hints cause no pre-switch"
 end_load $agent_pid
 wait $agent_pid 2>/dev/null
 
-# automatic hints: a server that waits with epoll, and knows nothing of hints
+# automatic hints for a server that waits with epoll and gives no hints itself
 "${as_user[@]}" "$gpusched" run --agent --class lc --hint=auto -- "$requests" serve "$XDG_RUNTIME_DIR/sock" 100 300 "$iterations" 2>"$scratch/serve.out" &
 server=$!
 at_end+=($server)
@@ -71,11 +71,11 @@ wait_for 20 test -S "$XDG_RUNTIME_DIR/sock"
 as $user "$requests" ask "$XDG_RUNTIME_DIR/sock" 3 20000 >"$scratch/ask.out"
 ge "$(jq .n "$scratch/ask.out")" 30 "requests are answered"
 pre=$(mine '.[0].pre_switches' pid:$server)
-ge "$pre" 10 "after ten that were followed by a launch the next are foreseen"
-le "$pre" "$(mine '.[0].launches' pid:$server)" "at most once each"
+ge "$pre" 10 "after ten requests that were followed by a launch, the next ones get pre-switches"
+le "$pre" "$(mine '.[0].launches' pid:$server)" "there is at most one pre-switch for each launch"
 end_load $server
 
-# ctypes, in a program without CUDA
+# the Python module, which uses ctypes, in a program without CUDA
 is "$(as $user "$gpusched" run --agent -- /usr/bin/python3 -c '
 import sys; sys.path.insert(0, sys.argv[1])
 import gpusched_hint as h
@@ -85,6 +85,6 @@ is "$(as $user /usr/bin/python3 -c '
 import sys; sys.path.insert(0, sys.argv[1])
 import gpusched_hint as h
 h.here(); h.done(); h.deadline(5)
-print(h.coming(), h.state())' "$top/integrations/python")" "False off: no agent (gpusched run --agent)" "the Python module does without an agent"
+print(h.coming(), h.state())' "$top/integrations/python")" "False off: no agent (gpusched run --agent)" "the Python module works without an agent"
 agent_end
 done_testing

@@ -3,7 +3,7 @@
 # timeout: 60
 # needs: root fuse
 # asan: yes
-# Agents and their page against messages, peers and folders that are not as they should be.
+# Agents and their memory page withstand bad messages, hostile peers and folders of others.
 . "$(dirname "$0")/lib.sh"
 enter_sim
 . "$(dirname "$0")/helper/agent_lib.sh"
@@ -17,45 +17,45 @@ pid=$agent_pid
 wait_for 10 mine_has $pid
 check "an agent answers" mine_has $pid
 is "$(as $user "$guest" assault $pid)" "proper 0" "the agent answers after 300 bad messages and 40 connections"
-check "its program goes on" mine_has $pid
-is "$(sim_disabled $pid)" 0 "its channels are enabled"
+check "the program of that agent goes on" mine_has $pid
+is "$(sim_disabled $pid)" 0 "the channels of that program are enabled"
 
-# the page: 1 is SET_TIMESLICE of enum gs_rm_op, 4 PREEMPT, 7 SCHEDULE
-like "$(as $user "$guest" page $pid 1 0 600)" "cannot be shrunk 1.answered 1, error 0" "a request through the page"
-check "is made" slice_is $pid 600
-like "$(as $user "$guest" page $pid 1 1 700)" "answered 1, error 0" "after its last user filled the page with ones"
-check "a request after that is made, too" slice_is $pid 700
-like "$(as $user "$guest" page $pid 7 0 0)" "answered 1, error -22" "what is not on the list is refused"
-like "$(as $user "$guest" page $pid 4000000000 0 0)" "answered 1, error -22" "nonsense is refused"
-like "$(as $user "$guest" page $pid 1 77 600)" "error -22" "a TSG's number that there is not"
-like "$(as $user "$guest" page $pid 1 0 0)" "error -34" "a slice out of range"
-like "$(as 4712 env XDG_RUNTIME_DIR="$XDG_RUNTIME_DIR" "$guest" page $pid 1 0 800)" "no page" "another user has none"
+# Operations in the page are those of enum gs_rm_op: 1 SET_TIMESLICE, 4 PREEMPT, 7 SCHEDULE.
+like "$(as $user "$guest" page $pid 1 0 600)" "cannot be shrunk 1.answered 1, error 0" "a request through the page is answered"
+check "the agent makes the request" slice_is $pid 600
+like "$(as $user "$guest" page $pid 1 1 700)" "answered 1, error 0" "a request is answered after a user filled the page with ones"
+check "the agent makes that request, too" slice_is $pid 700
+like "$(as $user "$guest" page $pid 7 0 0)" "answered 1, error -22" "an operation that is not on the agent's list is refused"
+like "$(as $user "$guest" page $pid 4000000000 0 0)" "answered 1, error -22" "an unknown operation is refused"
+like "$(as $user "$guest" page $pid 1 77 600)" "error -22" "a request for a TSG that does not exist is refused"
+like "$(as $user "$guest" page $pid 1 0 0)" "error -34" "a slice out of range is refused"
+like "$(as 4712 env XDG_RUNTIME_DIR="$XDG_RUNTIME_DIR" "$guest" page $pid 1 0 800)" "no page" "another user gets no page"
 chmod 755 "$XDG_RUNTIME_DIR" "$XDG_RUNTIME_DIR/gpusched"
 chmod 777 "$XDG_RUNTIME_DIR/gpusched/agent-$pid"
 exits 3 "a folder that others may enter is not trusted" as $user "$gpusched" list
 chmod 700 "$XDG_RUNTIME_DIR/gpusched"
-check "slices are as they were" slice_is $pid 700
+check "the refused requests changed no slice" slice_is $pid 700
 
-# by its own choice: what is asked for, and giving way
+# The program itself decides whether it gives way when it is asked to.
 as $user "$gpusched" preempt pid:$pid >/dev/null
 echo >&7
 check "the program ends" wait_for 10 gone $pid
 wait $pid 2>/dev/null
-is "$(tail -n 1 "$scratch/wait.out")" "asked 1, gave way 0, asked 0" "it was asked, gave way, and is not asked any more"
+is "$(tail -n 1 "$scratch/wait.out")" "asked 1, gave way 0, asked 0" "a program that was asked gives way, and is then not asked any more"
 
-# on demand by a signal, in the program's own thread
+# A signal makes the agent act at once, in the program's own thread.
 export GPUSCHED_AGENT_SIGNAL=3
 agent_load signal -- "$guest" wait <&7
 pid=$agent_pid
 wait_for 10 mine_has $pid
-like "$(as $user "$guest" page $pid 1 0 650 3)" "answered 1, error 0" "a request by signal"
-check "is made in the handler" slice_is $pid 650
-like "$(as $user "$guest" page $pid 5 0 0 3)" "answered 1, error -22" "the handler suspends nothing"
+like "$(as $user "$guest" page $pid 1 0 650 3)" "answered 1, error 0" "a request by signal is answered"
+check "the signal handler makes the request" slice_is $pid 650
+like "$(as $user "$guest" page $pid 5 0 0 3)" "answered 1, error -22" "the signal handler suspends nothing"
 unset GPUSCHED_AGENT_SIGNAL
 echo >&7
 wait_for 10 gone $pid
 
-# a set-user-id program (by its own library path: ld.so takes no LD_PRELOAD there)
+# a set-user-id program: it loads the agent by path, since ld.so ignores LD_PRELOAD there
 cp "$guest" "$scratch/suid"
 cp "$agent_so" "$scratch/agent.so"
 chown 4712 "$scratch/suid"
@@ -69,7 +69,7 @@ fi
 is "$(setpriv --reuid $user --regid $user --clear-groups "$guest" secure "$scratch/agent.so")" \
 	"no hint yet, threads 3" "in any other program the agent acts"
 
-# somebody else's folder in the place of ours
+# another user's folder in place of the agents' folder
 agent_end
 mkdir -m 777 "$XDG_RUNTIME_DIR"
 ln -s /tmp "$XDG_RUNTIME_DIR/gpusched"

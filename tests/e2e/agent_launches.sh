@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # timeout: 120
 # needs: root bpf fuse
-# Launches of a program with an agent, beside a daemon: counted once, by the agent or by a probe.
+# With a daemon, each launch of a program with an agent counts once: by the agent or by a probe.
 . "$(dirname "$0")/lib.sh"
 enter_sim
 . "$(dirname "$0")/helper/agent_lib.sh"
@@ -11,7 +11,7 @@ trusting
 start_daemon || not_ok "a daemon starts"
 iterations=(--iterations-per-us 27.78)
 
-# one NAME COMMAND...: launches some, and then lingers; $one is its process, $own its own count
+# one NAME COMMAND...: runs gsload, which launches, then waits; $one: its pid; $own: its count
 one() {
 	local to=$scratch/$1.out
 	shift
@@ -22,13 +22,13 @@ one() {
 	own=$(jq .launches <"$to")
 }
 agented=("${as_user[@]}" "$gpusched" run --agent --)
-row() { # FILTER: of $one's newest compute TSG
+row() { # FILTER: applies the filter to $one's newest compute TSG
 	"$gpusched" list pid:$one --json | jq -sc "flatten | map(select(.kind == \"compute\")) | max_by(.id) | $1"
 }
 row_is() {
 	[ "$(row '[.launches, .launches_told, .launches_since_ns == null]')" = "$1" ]
 }
-sum() { # launches | launches_told, of all classes
+sum() { # launches or launches_told: its sum over all classes
 	"$gpusched" stats --json | jq "[.$1[]] | add // 0"
 }
 sum_is() {
@@ -36,12 +36,12 @@ sum_is() {
 }
 
 one unprobed "${agented[@]}"
-check "without probes the agent's count is shown, as told" wait_for 10 row_is "[$own,true,true]"
-like "$("$gpusched" list pid:$one)" "$own \(told\)" "in the table, too"
+check "without probes the agent's count is shown, marked as told" wait_for 10 row_is "[$own,true,true]"
+like "$("$gpusched" list pid:$one)" "$own \(told\)" "the table shows it as told, too"
 is "$(as 4712 "$gpusched" list pid:$one --json | jq -sc 'flatten | map(.launches, .launches_told) | unique')" "[null]" \
 	"another user is not told"
-check "a class has what its programs told" wait_for 5 sum_is launches_told "$own"
-is "$(sum launches)" 0 "beside what probes counted"
+check "the class's sum of told launches has that count" wait_for 5 sum_is launches_told "$own"
+is "$(sum launches)" 0 "the class's sum of launches that probes counted is 0"
 end_load $one
 told=$own
 
@@ -59,16 +59,16 @@ for i in range(900):
     os.wait()
 EOF
 one probed "${agented[@]}"
-check "it is the agent's count with probes too, once" wait_for 10 row_is "[$own,true,true]"
-check "of its class, too" wait_for 5 sum_is launches_told $((told + own))
+check "probes do not change the count: it is the agent's, with each launch once" wait_for 10 row_is "[$own,true,true]"
+check "the class's sum of told launches has it, too" wait_for 5 sum_is launches_told $((told + own))
 told=$((told + own))
-le "$(sum launches)" $((own / 2)) "the probe's program counts nothing for it, once its agent has told"
-is "$("$gpusched" observe launches --json | jq -c .unattributed)" "[]" "nor on the process"
+le "$(sum launches)" $((own / 2)) "the probe counts nothing for a program once its agent has reported"
+is "$("$gpusched" observe launches --json | jq -c .unattributed)" "[]" "no launch is left unattributed"
 agented_one=$one agented_own=$own
 probed=$(sum launches)
 one plain
 is "$(row '[.launches, .launches_told]')" "[$own,null]" "a program without an agent is counted by the probe"
-is "$(sum launches)" $((probed + own)) "its class has that count"
+is "$(sum launches)" $((probed + own)) "the class's sum of launches has that count"
 end_load $one
 
 # an agent that reports no launches; the letters say what the program does (guest.c)
@@ -85,49 +85,49 @@ does() { # LETTERS
 }
 does tful
 one=$liar
-check "a program that tells of no launch is shown with none, as told" wait_for 5 row_is "[0,true,true]"
+check "a program that reports no launches is shown with 0, marked as told" wait_for 5 row_is "[0,true,true]"
 wait_for 10 grep -q launched "$scratch/tells"
 one=$(awk '/^child/ { print $2 }' "$scratch/tells")
-is "$(row '[.launches, .launches_told]')" "[100,null]" "its child is not it: counted by the probe"
+is "$(row '[.launches, .launches_told]')" "[100,null]" "the launches of its child are counted by the probe"
 
 "${agented[@]}" "$gsload" be --seconds 300 "${iterations[@]}" >/dev/null 2>&1 &
 runs=$!
 one=$runs
 at_end+=($runs)
-check "of one that runs on it is the agent's count" wait_for 10 eval '[ "$(row ".launches > 100 and .launches_told")" = true ]'
-check "a policy that asks for launches" "$gpusched" policy start "$top/tests/policy/work.bpf.c" -o after=1000000
-check "is told by probes, from now on" wait_for 5 eval \
+check "for a program that runs on, the agent's count is shown" wait_for 10 eval '[ "$(row ".launches > 100 and .launches_told")" = true ]'
+check "a policy that asks for launches starts" "$gpusched" policy start "$top/tests/policy/work.bpf.c" -o after=1000000
+check "from now on probes count the launches" wait_for 5 eval \
 	'[ "$(row ".launches_told == null and .launches > 10 and .launches_since_ns > .created_ns + 1e8")" = true ]'
 end_load $runs
 one=$liar
 does l
-is "$(row '[.launches, .launches_told]')" "[100,null]" "so are those of the program that told of none"
+is "$(row '[.launches, .launches_told]')" "[100,null]" "probes count the launches of the program that reported none"
 one policy "${agented[@]}"
-is "$(row '[.launches, .launches_told]')" "[$own,null]" "gets them from the probe: what is told decides nothing"
+is "$(row '[.launches, .launches_told]')" "[$own,null]" "under the policy a new program is counted by the probe: told counts decide nothing"
 last=$one last_own=$own
 one=$agented_one own=$agented_own
-check "of the first one it knows none" wait_for 5 row_is "[null,null,true]"
+check "no launches are known of a program that launched before the policy" wait_for 5 row_is "[null,null,true]"
 check "the policy ends" "$gpusched" policy stop
 check "each agent's count is shown again" wait_for 10 row_is "[$own,true,true]"
 one=$last own=$last_own
 check "the agent's count includes what the probe had counted meanwhile" wait_for 10 row_is "[$own,true,true]"
 one=$liar
-check "the program that tells of none has none" wait_for 10 row_is "[0,true,true]"
+check "the program that reports none is shown with 0 again" wait_for 10 row_is "[0,true,true]"
 does xul
 is "$(row '[.launches, .launches_told]')" "[100,null]" "the next program in its process is counted by the probe, at once"
 does t
-check "until it tells" wait_for 5 row_is "[0,true,true]"
+check "once the new program reports, its report is shown" wait_for 5 row_is "[0,true,true]"
 does q
-check "when it is quiet" wait_for 10 eval '[ "$(row .launches_told)" = null ]'
+check "after an agent has been silent for a while, its count is no longer shown" wait_for 10 eval '[ "$(row .launches_told)" = null ]'
 does l
-is "$(row '[.launches, .launches_told]')" "[100,null]" "the probe counts it again"
+is "$(row '[.launches, .launches_told]')" "[100,null]" "the probe counts its launches again"
 one=$last
 check "probes are removed" "$gpusched" observe launches off
 is "$(row .launches)" "$own" "the agents' counts stay"
 stop_daemon
 start_daemon || not_ok "a daemon starts again"
-check "the next daemon is told, too" wait_for 10 row_is "[$own,true,true]"
-is "$(sum launches_told)" 0 "no sum has what was counted before its time"
+check "the agent reports to the next daemon, too" wait_for 10 row_is "[$own,true,true]"
+is "$(sum launches_told)" 0 "the next daemon's sums leave out earlier launches"
 end_load $last
 end_load $agented_one
 stop_daemon

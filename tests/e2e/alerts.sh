@@ -7,7 +7,7 @@
 . "$(dirname "$0")/lib.sh"
 enter_sim
 alerts=$GPUSCHED_SIM/run/alerts
-settings() { # MORE: the configuration
+settings() { # LINES: writes the configuration, with these lines in [Alerts]
 	config "[Status]
 IdleLimit=2s
 IdleMemory=1
@@ -44,7 +44,7 @@ load be --iterations-per-us 27.777 --count 1 --warmup 0 --seconds 0 --linger 200
 be=$LOAD_PID
 wait_tsgs "pid:$be" 4
 
-# ---- unwatched --------------------------------------------------------------------------------------
+# ---- no client watches ----------------------------------------------------------------------------
 
 "$gpusched" policy start "$policy" >/dev/null
 check "the log has a line when a policy ends by itself" wait_for 20 eval '[ "$(said "alert [0-9]* begins: wrong: policy-died: policy fails_in_tick")" = 1 ]'
@@ -52,21 +52,21 @@ check "a unit runs for it" wait_for 20 eval '[ "$(units end)" = 1 ]'
 id=$(sed -n 's/^start gpusched-alert@\([0-9]*\).service$/\1/p' "$scratch/calls")
 like "$(grep -c "alert $id begins" "$scratch/daemon.log")" "^1$" "the unit's instance is the id in the log"
 is "$(jq -c '[.event, .state, .finding, .level, .alert]' "$scratch/finding.$id")" \
-	"[\"finding\",\"begins\",\"policy-died\",\"wrong\",$id]" "its file has the finding"
+	"[\"finding\",\"begins\",\"policy-died\",\"wrong\",$id]" "the unit's file has the finding"
 is "$(cat "$scratch/modes")" "700:0 600:0 " "the file and its folder are for root alone"
 check "the file is gone after the unit" wait_for 10 eval '[ -z "$(ls "$alerts")" ]'
 "$gpusched" policy stop >/dev/null 2>&1
-check "the log has a line when it is over" wait_for 20 eval '[ "$(said "alert $id is over after .*policy-died")" = 1 ]'
-is "$(service alerts)-$(service alerts_over)" 1-1 "counters have both"
+check "the log has a line when the finding is over" wait_for 20 eval '[ "$(said "alert $id is over after .*policy-died")" = 1 ]'
+is "$(service alerts)-$(service alerts_over)" 1-1 "counters have its begin and its end"
 is "$(units begin)" 1 "no unit runs for its end"
 
-# ---- watched ----------------------------------------------------------------------------------------
+# ---- clients watch --------------------------------------------------------------------------------
 
 "$gpusched" monitor --json --for 60s >"$scratch/events" 2>&1 &
 at_end+=($!)
 as 65534 "$gpusched" monitor --json --for 60s >"$scratch/others" 2>&1 &
 at_end+=($!)
-check "two watch" wait_for 10 watchers 2
+check "two clients watch" wait_for 10 watchers 2
 "$gpusched" class set "pid:$be" lc >/dev/null
 events() { jq -r 'select(.event == "finding") | .finding + " " + .state + " " + .level' "$scratch/events" 2>/dev/null; }
 check "a class that nothing acts on is an event" wait_for 10 eval 'events | grep -qx "class-idle begins note"'
@@ -85,14 +85,14 @@ for _ in {1..12}; do
 	load be --iterations-per-us 27.777 --count 1 --warmup 0 --seconds 0 --linger 200 --allocate-mib 2
 done
 begun() { [ "$(events | grep -c "memory-idle begins note")" -ge 12 ]; }
-check "each of many programs is an alert" wait_for 40 begun
-check "nine more units run, ten in a minute" wait_for 40 eval '[ "$(units end)" = 10 ]'
-ge "$(service alert_units_left)" 3 "a counter has those that were left out"
+check "each of twelve idle programs is an alert" wait_for 40 begun
+check "nine more units run: ten in a minute is the limit" wait_for 40 eval '[ "$(units end)" = 10 ]'
+ge "$(service alert_units_left)" 3 "a counter has the units that were left out"
 is "$(sed 's/ .*//' "$scratch/units" | uniq -c | awk '$1 != 1' | wc -l)" 0 "units run one at a time"
 is "$(jq -rs '[.[] | select(.event == "finding" and .pid != null)] | length' "$scratch/others" 2>/dev/null)" 0 \
 	"another user is told nothing of these programs"
 ge "$(curl -s --unix-socket "$GPUSCHED_SIM/run/api" http://x/metrics |
-	sed -n 's/^gpusched_findings.*memory-idle.* //p')" 12 "a metric has them all"
+	sed -n 's/^gpusched_findings.*memory-idle.* //p')" 12 "a metric counts all these findings"
 
 # ---- no bus, no unit --------------------------------------------------------------------------------
 
@@ -101,11 +101,11 @@ stop_daemon
 start_daemon || exit 1
 for n in 1 2; do
 	"$gpusched" policy start "$policy" >/dev/null
-	check "a unit that systemd does not have is counted: $n" wait_for 20 eval '[ "$(service alert_units_failed)" = $n ]'
+	check "a unit that systemd does not know is counted as failed: $n" wait_for 20 eval '[ "$(service alert_units_failed)" = $n ]'
 	"$gpusched" policy stop >/dev/null 2>&1
 	check "the finding ends all the same: $n" wait_for 20 eval '[ "$(service alerts_over)" -ge $n ]'
 done
-is "$(said "Unit=fail@.service cannot be started for an alert: Unit fail@.*not found")" 1 "the log says so once"
+is "$(said "Unit=fail@.service cannot be started for an alert: Unit fail@.*not found")" 1 "the log says once that the unit cannot be started"
 check "no file stays behind" wait_for 20 eval '[ -z "$(ls "$alerts")" ]'
 stop_daemon
 done_testing

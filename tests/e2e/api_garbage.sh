@@ -40,7 +40,7 @@ def body():
     if k == 0: return os.urandom(rnd.randrange(200))
     if k == 1: return b"[" * rnd.randrange(1, 60000)
     if k == 2: return json.dumps(value()).encode()
-    # never a control that would be obeyed: the target is none of the living
+    # No request may succeed: its target is never a program that runs.
     o = {rnd.choice(keys): value() for _ in range(rnd.randrange(6))}
     o["target"] = rnd.choice(["pid:999999", "pid:x", 5, None, ["all"], {"a": "all"}, "comm:nobody"])
     return json.dumps(o).encode()
@@ -90,7 +90,7 @@ PY
 for seed in 1 2; do
 	for kind in bytes json; do
 		out=$(timeout 40 python3 "$scratch/garbage.py" "$api" $kind 700 $seed)
-		is "$(tail -1 <<<"$out")" "bad 0" "700 requests of $kind, seed $seed" || diag "$(head -3 <<<"$out")"
+		is "$(tail -1 <<<"$out")" "bad 0" "700 hostile requests ($kind, seed $seed) get an answer or an end, and no status 500" || diag "$(head -3 <<<"$out")"
 		check "the daemon answers" daemon_ready
 	done
 done
@@ -98,7 +98,7 @@ is "$(sim_slice $be) $(sim_disabled $be)" "2048 0" "no TSG was changed"
 check "no connection stays open" wait_for 20 eval "[ \$(fds_of $DAEMON_PID) -le $((fds + 4)) ]"
 limit=65536
 ldd "$gpuschedd" | grep -q libasan && limit=1048576
-le "$(rss_kb_of "$DAEMON_PID")" $limit "memory of the daemon, KiB"
+le "$(rss_kb_of "$DAEMON_PID")" $limit "the daemon's memory stays small, KiB"
 is "$("$gpusched" policy get --json | jq -r '.running.name // "none"')" none "no policy was started"
 stop_daemon
 done_testing

@@ -3,7 +3,7 @@
 # timeout: 60
 # needs: root bpf fuse
 # asan: yes
-# The API says which verbs there are, and by which method a path is asked.
+# The API lists its verbs, and answers each path by one HTTP method only.
 . "$(dirname "$0")/lib.sh"
 enter_sim
 start_daemon
@@ -25,14 +25,14 @@ is "$(jq -c '.verbs[] | select(.verb == "class_set") | [.who, (.args | map(selec
 	'["owner or root",["target","class"]]' "a verb says who may call it and what it needs"
 is "$(jq -c '.verbs[] | select(.verb == "set").args | map(.name) | contains(["timeslice_us", "preempt_mode"])' \
 	"$scratch/body")" true "settings are arguments by their own names"
-is "$(ask GET /v1/list)" 405 "a verb is not asked by GET"
+is "$(ask GET /v1/list)" 405 "GET of a verb is refused"
 is "$(allowed)" POST "Allow names POST"
 is "$(jq -r .errno "$scratch/body")" EINVAL "the body has the error"
 for path in / /v1 /metrics /v1/watch /v1/trace; do
-	is "$(ask POST $path -d '{}')" 405 "$path is not asked by POST"
+	is "$(ask POST $path -d '{}')" 405 "POST of $path is refused"
 	is "$(allowed)" GET "Allow names GET for $path"
 done
-is "$(ask DELETE /v1/list)" 405 "another method is not allowed"
+is "$(ask DELETE /v1/list)" 405 "DELETE of a verb is refused"
 is "$(ask GET /v1/there_is_none)" 404 "an unknown path is not found"
-is "$(ask POST /v1/list -d '{}')" 200 "a verb is asked by POST"
+is "$(ask POST /v1/list -d '{}')" 200 "POST of a verb is answered"
 done_testing

@@ -38,14 +38,14 @@ stop_daemon
 start_daemon || exit 1
 is "$(policy)" null "without a configuration there is no policy"
 stop_daemon
-trusting # for the inversion
+trusting # an inversion is detected from launches
 start_daemon || exit 1
 exits 0 "auto starts" "$gpusched" policy start auto
 
 # ---- with classes
 program be be
 first=$program
-check "alone nothing is done" slice_is "$first" 2048
+check "a program that is alone keeps its slice" slice_is "$first" 2048
 program lc lc --arrivals closed --period-us 5000
 lc=$program
 check "beside LC a BE has the shortest slice" wait_for 10 slice_is "$first" 1
@@ -54,26 +54,26 @@ says() { "$gpusched" status --json | jq -c ".gpus[].tsgs[] | select(.pid == $1).
 check "status says by which means LC is served, and why it has no holds" wait_for 10 eval \
 	'[ "$(says "$lc")" = "[\"SHORT_SLICES\",\"REQUESTS_NOT_TOLD\"]" ]'
 like "$("$gpusched" status | tr '\n' ' ')" "policy auto of tsg [0-9]+ .*means short slices, not held +requests not told: +'gpusched run --agent' tells of them" \
-	"status has a line of that, and what would make holds possible"
+	"status says so in a line, with what would make holds possible"
 like "$("$gpusched" advise --for 100ms | tr '\n' ' ')" "process $lc does not tell of its requests.*start it by 'gpusched run --agent'" \
 	"advise says the same"
 program be be
 second=$program
-check "of two BE the first has its turn" wait_for 10 eval 'suspended $second && ! suspended $first'
-check "the second one has its turn then" wait_for 10 eval 'suspended $first && ! suspended $second'
-check "both work" eval 'working $first && working $second'
-check "turns are counted" eval '[ "$(runlist .number)" -gt 2 ]'
-check "what is lost in switches is known" wait_for 10 eval '[ "$(runlist .slice.lost_permille)" -gt 0 ]'
-check "the loss is a quarter at most" wait_for 10 eval '[ "$(runlist .slice.lost_permille)" -le 250 ]'
+check "of two BE the first runs, and the second is suspended" wait_for 10 eval 'suspended $second && ! suspended $first'
+check "then the second runs, and the first is suspended" wait_for 10 eval 'suspended $first && ! suspended $second'
+check "both BE make progress" eval 'working $first && working $second'
+check "the policy counts the turns" eval '[ "$(runlist .number)" -gt 2 ]'
+check "the policy knows the share of time that switches cost" wait_for 10 eval '[ "$(runlist .slice.lost_permille)" -gt 0 ]'
+check "switches cost a quarter at most" wait_for 10 eval '[ "$(runlist .slice.lost_permille)" -le 250 ]'
 check "LC is never suspended" eval '! suspended $lc'
 
 exits 0 "a person suspends one" "$gpusched" suspend "pid:$second"
-check "the other has all turns" wait_for 10 eval '[ "$(runlist .ready)" = 1 ]'
-check "the other one works" working "$first"
-exits 0 "auto resumes it" "$gpusched" resume "pid:$second"
-check "there are turns again" wait_for 10 eval '[ "$(runlist .ready)" = 2 ]'
+check "the other BE has all turns" wait_for 10 eval '[ "$(runlist .ready)" = 1 ]'
+check "the other BE makes progress" working "$first"
+exits 0 "a person resumes it" "$gpusched" resume "pid:$second"
+check "both BE take turns again" wait_for 10 eval '[ "$(runlist .ready)" = 2 ]'
 
-# ---- inversion: nothing of ours helps where a person has BE's kernels run to their end
+# ---- inversion: no setting helps where a person lets BE kernels run to their end (WFI)
 end_load "$second"
 exits 0 "launches are counted" "$gpusched" observe launches on
 program be be --kernel-us 20000
@@ -81,36 +81,36 @@ second=$program
 is "$(runlist .inversions)" 0 "no inversion so far"
 exits 0 "a person sets WFI" "$gpusched" set "pid:$second" preempt_mode=wfi
 check "it is counted that LC waits while BE runs" wait_for 20 eval '[ "$(runlist .inversions)" -gt 0 ]'
-check "the policy tells of it" wait_for 5 grep -q "inversion: lc waits" "$scratch"/*log*
-like "$("$gpusched" policy get)" "said  *[0-9]* s ago: inversion: lc waits" "policy get has what it told"
-like "$("$gpusched" status)" "auto, [0-9]* s ago: inversion: lc waits" "status has it for a minute"
-exits 0 "it is no longer counted" "$gpusched" observe launches off
+check "the policy's message about the inversion is in the log" wait_for 5 grep -q "inversion: lc waits" "$scratch"/*log*
+like "$("$gpusched" policy get)" "said  *[0-9]* s ago: inversion: lc waits" "policy get has the policy's message"
+like "$("$gpusched" status)" "auto, [0-9]* s ago: inversion: lc waits" "status has the policy's message"
+exits 0 "launches are no longer counted" "$gpusched" observe launches off
 
 end_load "$second"
 end_load "$lc"
-check "without LC the slice is the owner's again" wait_for 10 slice_is "$first" 2048
+check "without LC the BE has its owner's slice again" wait_for 10 slice_is "$first" 2048
 check "the BE runs" eval '! suspended $first'
 end_load "$first"
 
-# ---- without
+# ---- without classes
 program - be
 training=$program
 program - lc --arrivals closed --period-us 5000
 service=$program
-check "nothing is done for them at first, says status" wait_for 5 eval \
+check "status says that auto acts on neither of two programs without a class at first" wait_for 5 eval \
 	'"$gpusched" status | grep -q "policy auto acts on none of the 2 programs without a class"'
-check "of no class: the service is found" wait_for 20 role_is "$service" 1
-check "the training is found, too" wait_for 20 role_is "$training" 2
-check "they get what classes would give them" wait_for 10 eval 'slice_is $training 1 && slice_is $service 200000'
+check "the policy finds that one of them is a service" wait_for 20 role_is "$service" 1
+check "the policy finds that the other one is a training" wait_for 20 role_is "$training" 2
+check "they get the slices that classes would give them" wait_for 10 eval 'slice_is $training 1 && slice_is $service 200000'
 status=$("$gpusched" status)
-like "$status" "policy auto acts on 2 of the 2 programs without a class" "status says so"
+like "$status" "policy auto acts on 2 of the 2 programs without a class" "status says that auto acts on both"
 is "$(grep -cE "^ *($training .*slice 1 us|$service .*slice 200 ms)$" <<<"$status")" 2 "status says which slices they have"
-is "$(awk 'length > 80' <<<"$status")" "" "in 80 columns"
+is "$(awk 'length > 80' <<<"$status")" "" "the status fits 80 columns"
 end_load "$service"
-check "alone again nothing is done" wait_for 40 slice_is "$training" 2048
+check "alone again, the training has its own slice" wait_for 40 slice_is "$training" 2048
 
 end_load "$training"
-check "nothing is kept of what has ended" wait_for 5 eval '[ -z "$(for m in tsgs users jobs gangs processes; do "$gpusched" policy map auto_$m; done)" ]'
+check "the policy keeps nothing about ended programs" wait_for 5 eval '[ -z "$(for m in tsgs users jobs gangs processes; do "$gpusched" policy map auto_$m; done)" ]'
 
 exits 0 "auto stops" "$gpusched" policy stop
 check "everything is as its owner asked" wait_for 5 restored

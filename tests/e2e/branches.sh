@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: MIT
 # timeout: 300
 # needs: root bpf fuse
-# Each driver branch: structure sizes differ; seeing, setting, suspending, restoring work on all.
+# Seeing, setting, suspending and restoring work on each driver branch, whatever structure sizes.
 . "$(dirname "$0")/lib.sh"
 
 if [ "${1:-}" = unknown ]; then
-	# inside, with a driver that nobody knows
+	# inside a simulated GPU whose driver branch is unknown
 	step() {
 		"$@" >"$scratch/out" 2>&1 && return 0
 		echo "failed: $*: $(cat "$scratch/out")"
@@ -18,7 +18,7 @@ if [ "${1:-}" = unknown ]; then
 	start_daemon || exit 1
 	load be --seconds 600
 	pid=$LOAD_PID
-	step wait_tsgs pid:$pid 4 # it watches
+	step wait_tsgs pid:$pid 4 # the daemon watches
 	step eval '[[ $("$gpusched" set pid:$pid timeslice=150us 2>&1) == *"branch is not known: nothing is done to any TSG"* ]]'
 	step "$gpusched" policy start lcbe
 	step "$gpusched" suspend pid:$pid
@@ -31,7 +31,7 @@ if [ "${1:-}" = unknown ]; then
 	step [ "$("$gpusched" gpus --json | jq -r '.. | .reason? // empty')" = "the driver's branch is not known" ]
 	step [ "$(list_json pid:$pid '.[0].memory_bytes')" = null ]
 	stop_daemon
-	# for a trial
+	# the administrator allows a trial
 	config '[Daemon]
 UnknownDriver=yes'
 	start_daemon || exit 1
@@ -44,7 +44,7 @@ UnknownDriver=yes'
 	exit 0
 fi
 if [ -n "${GPUSCHED_SIM:-}" ]; then
-	# inside, once a branch
+	# inside a simulated GPU, once for each branch
 	start_daemon || exit 1
 	load be --seconds 600
 	pid=$LOAD_PID
@@ -74,7 +74,7 @@ if [ -n "${GPUSCHED_SIM:-}" ]; then
 	exit 0
 fi
 for branch in 535 550 570 580 595; do
-	check "branch $branch" in_sim --branch $branch -- bash "$self"
+	check "everything works on branch $branch" in_sim --branch $branch -- bash "$self"
 done
 check "a branch that is not known is watched only" in_sim --branch 999 --dilate 3 -- bash "$self" unknown
 exits 2 "an unknown branch is refused" in_sim --branch 123 -- true

@@ -3,12 +3,13 @@
 # timeout: 120
 # needs: root bpf fuse
 # alone: yes
-# Which programs work, on a stock driver, new and old, with a log that does not say it. Under prio a
-# long kernel does not look idle, and an idle service that stays loaded holds no program back.
+# The daemon tells working programs from idle ones, on a new and an old stock driver, whose switch
+# log does not say it. Under prio a long kernel does not look idle, and an idle service that stays
+# loaded holds no program back.
 . "$(dirname "$0")/lib.sh"
 if [ -z "${GPUSCHED_SIM:-}" ]; then
 	for branch in 535 580; do
-		check "branch $branch" in_sim --branch $branch -- bash "$self"
+		check "working and idle programs are told apart on branch $branch" in_sim --branch $branch -- bash "$self"
 	done
 	done_testing
 	exit
@@ -24,7 +25,7 @@ run_load() { # CLASS NAME ARGUMENTS...
 	declare -g "$name=$!"
 }
 runs() { [ "$(sim_disabled "$1")" = 0 ]; }
-# share PID SECONDS: of that time, in percent, in which it was not suspended
+# share PID SECONDS: for how many percent of that time it was not suspended
 share() {
 	local on=0 n=0 end=$((SECONDS + $2))
 	while [ $SECONDS -lt $end ]; do
@@ -38,19 +39,19 @@ share() {
 start_daemon
 exits 0 "prio starts" "$gpusched" policy start prio
 run_load be be be --seconds 0
-check "a BE is there" wait_tsgs "pid:$be" 1
+check "a BE is listed" wait_tsgs "pid:$be" 1
 
-# it works for 3 s after its only launch; beside an equal it would take 6
+# It works for 3 s after its only launch. In turns with a program of equal rank it would take 6 s.
 run_load lc long lc --kernel-us 3000000 --count 1 --seconds 60
 wait $long
 ms=$(jq '.p50_us / 1000 | floor' "$scratch/long.out")
-ge "$ms" 2900 "a kernel of 3 s takes that long"
-le "$ms" 4000 "it takes not much more: it is not taken for idle"
+ge "$ms" 2900 "a kernel of 3 s takes at least 2.9 s"
+le "$ms" 4000 "a kernel of 3 s takes at most 4 s: its program is not taken for idle"
 
 run_load lc idle lc --kernel-us 1000 --count 3 --seconds 60 --linger 60
 check "a service has worked" wait_for 20 test -s "$scratch/idle.out"
-check "once it is idle the BE run" wait_for 2 runs $be
-ge "$(share $be 3)" 80 "the BE go on to run"
-check "the BE work" wait_for 2 eval "[ \"\$(sim_work $be)\" -gt $(sim_work $be) ]"
-is "$("$gpusched" stats --json | jq -s '(.[0] // .).service.facts_left')" 0 "no fact was left out"
+check "the BE runs once the service is idle" wait_for 2 runs $be
+ge "$(share $be 3)" 80 "the BE goes on running"
+check "the BE makes progress" wait_for 2 eval "[ \"\$(sim_work $be)\" -gt $(sim_work $be) ]"
+is "$("$gpusched" stats --json | jq -s '(.[0] // .).service.facts_left')" 0 "the daemon has left out no fact about the programs"
 done_testing

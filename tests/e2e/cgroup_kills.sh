@@ -3,7 +3,8 @@
 # timeout: 300
 # needs: root bpf fuse cgroup2
 # The daemon's whole control group is killed, 50 times. Its guardian survives in a group of its own.
-# Where it had none, `gpusched restore`, which the unit's ExecStopPost runs, repairs from the table.
+# If the kill came before that, `gpusched restore` (run by the unit's ExecStopPost=) or the next
+# start of the daemon restores from the table.
 . "$(dirname "$0")/lib.sh"
 enter_sim
 RANDOM=11
@@ -13,10 +14,10 @@ tree=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/self/mounts)
 if [ -z "$tree" ]; then
 	tree=$scratch/cgroup
 	mkdir "$tree"
-	mount -t cgroup2 none "$tree" || { not_ok "mount cgroup v2"; done_testing; }
+	mount -t cgroup2 none "$tree" || { not_ok "cgroup v2 can be mounted"; done_testing; }
 fi
 group=$tree/$name.$$
-mkdir "$group" || { not_ok "make a control group"; done_testing; }
+mkdir "$group" || { not_ok "a control group can be made"; done_testing; }
 drop_group() {
 	echo 1 >"$group/cgroup.kill" 2>/dev/null
 	wait_for 3 rmdir "$group"
@@ -56,7 +57,7 @@ for ((i = 0; i < kills; i++)); do
 	fi
 done
 diag "restored by the guardian $by_guardian, by gpusched restore $by_restore, by the next start $by_start"
-is "$bad" 0 "$kills kills of the whole group: everything is restored"
+is "$bad" 0 "everything is restored after each of $kills kills of the whole group"
 check "gpusched restore finds nothing left to do" "$gpusched" restore
 check "the program still has its slice" slice_is $a 2048
 done_testing

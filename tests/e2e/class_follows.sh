@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # timeout: 120
 # needs: root bpf fuse
-# A class given to a process that works already is in force at once; children inherit it.
+# A class that is given to a working process is in force at once. Its children inherit the class.
 . "$(dirname "$0")/lib.sh"
 enter_sim
 config '[Policy]
@@ -12,18 +12,18 @@ load be --seconds 600
 be=$LOAD_PID
 check "a program without a class works" wait_tsgs pid:$be 4
 wait_for 5 slice_is $be 2048
-is "$(sim_slice $be)" 2048 "it has its own slice"
-facts() { # PID: class and source of its compute TSG, and the policy's wish
+is "$(sim_slice $be)" 2048 "a program without a class has its own slice"
+facts() { # PID: class and source of its compute TSG, and the slice that the policy wants
 	list_json "pid:$1" 'map(select(.kind == "compute")) | .[0] | "\(.class) \(.class_source) \(.want.timeslice_us)"'
 }
-check "class set" "$gpusched" class set pid:$be be
+check "class set succeeds on a working program" "$gpusched" class set pid:$be be
 is "$(facts $be)" "be command 1" "its TSGs have the class and the policy's wish when the verb returns"
-is "$(sim_slice $be)" 1 "the GPU has the slice"
-check "class set to another" "$gpusched" class set pid:$be lc
+is "$(sim_slice $be)" 1 "the GPU has the slice when the verb returns"
+check "a second class set gives another class" "$gpusched" class set pid:$be lc
 is "$(facts $be)" "lc command 1000000" "the policy decides anew"
-is "$(sim_slice $be)" 1000000 "at once"
-check "class clear" "$gpusched" class clear pid:$be
-is "$(sim_slice $be)" 2048 "gives its own slice back at once"
+is "$(sim_slice $be)" 1000000 "the GPU has the new slice at once"
+check "class clear succeeds" "$gpusched" class clear pid:$be
+is "$(sim_slice $be)" 2048 "class clear gives the program its own slice back at once"
 is "$(list_json pid:$be '.[0].class_source == "command"')" false "no command is the class's source any more"
 end_load $be
 
@@ -40,15 +40,15 @@ child=$(cat "$scratch/pid")
 at_end+=("$child")
 check "a grandchild of run works" wait_tsgs pid:$child 4
 wait_for 5 slice_is $child 1
-is "$(facts $child)" "be command 1" "it has the class, by command"
-is "$("$gpusched" class get pid:$child --json | jq -r '.. | .source? // empty' | head -1)" command "class get says so too"
+is "$(facts $child)" "be command 1" "the grandchild has the class, by command"
+is "$("$gpusched" class get pid:$child --json | jq -r '.. | .source? // empty' | head -1)" command "class get says that the class is by command"
 kill $child
 
 # ---- without a daemon
 stop_daemon
 load be --seconds 600
 be=$LOAD_PID
-check "without a daemon" wait_tsgs pid:$be 4
-check "class set" "$gpusched" class set pid:$be be
-like "$(facts $be)" "^be command" "its TSGs have it"
+check "a program runs without a daemon" wait_tsgs pid:$be 4
+check "class set succeeds without a daemon" "$gpusched" class set pid:$be be
+like "$(facts $be)" "^be command" "without a daemon its TSGs have the class"
 done_testing

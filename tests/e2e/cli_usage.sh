@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # timeout: 120
-# The command line's answers to bad input; help, manual and completion come from its table.
+# The command line answers bad input in one line. Help, manual and completion agree with its verbs.
 . "$(dirname "$0")/lib.sh"
 
 # refused CODE ARGUMENTS...: that exit code, nothing on stdout, one line on stderr
@@ -11,9 +11,9 @@ refused() {
 	"$gpusched" "$@" >"$scratch/out" 2>"$scratch/err" </dev/null || got=$?
 	if [ "$got" = "$want" ] && [ ! -s "$scratch/out" ] && [ "$(wc -l <"$scratch/err")" = 1 ] &&
 		grep -q "^gpusched[^:]*: ." "$scratch/err"; then
-		ok "refused with $want: $*"
+		ok "this command is refused with exit status $want: $*"
 	else
-		not_ok "refused with $want: $*" "exit status $got; said: $(cat "$scratch/out" "$scratch/err")"
+		not_ok "this command is refused with exit status $want: $*" "exit status $got; said: $(cat "$scratch/out" "$scratch/err")"
 	fi
 }
 
@@ -25,7 +25,7 @@ near() { # MEANT ARGUMENTS...
 	local meant=$1
 	shift
 	refused 2 "$@"
-	like "$(cat "$scratch/err")" "did you mean $meant\?" "the word $meant is offered, which was near"
+	like "$(cat "$scratch/err")" "did you mean $meant\?" "the error offers the similar word $meant"
 }
 near "'list'" lsit
 near "'status' or 'stats'" stat
@@ -34,8 +34,8 @@ near "'--watch'" list --wacht
 near "'run --pool'" pool
 near "'run --share'" help share
 refused 2 "$(printf 'x%.0s' {1..90})"
-like "$(cat "$scratch/err")" "'gpusched help' lists them$" "nothing is near what is very long"
-is "$("$gpusched" nonsense 2>&1)" "gpusched: unknown verb 'nonsense': 'gpusched help' lists them" "nothing is near"
+like "$(cat "$scratch/err")" "'gpusched help' lists them$" "no word is offered for a very long one"
+is "$("$gpusched" nonsense 2>&1)" "gpusched: unknown verb 'nonsense': 'gpusched help' lists them" "no word is offered where none is similar"
 refused 2 policy
 refused 2 policy begin
 refused 2 class
@@ -83,7 +83,7 @@ refused 2 policy check
 refused 2 policy new
 refused 2 policy build nothing.c
 refused 2 demo --dilate 0
-like "$(cat "$scratch/err")" "--dilate: 0 is out of range: 1 to 1000" "the option is named here, too"
+like "$(cat "$scratch/err")" "--dilate: 0 is out of range: 1 to 1000" "the error names the option of demo"
 refused 2 demo --seconds x
 refused 2 demo --gpu --dilate 2
 refused 2 demo --model --dry-run
@@ -93,21 +93,21 @@ refused 2 sim shell --gpus 0 -- true
 refused 2 sim shell --branch 123 -- true
 refused 2 sim shell --dilate x -- true
 refused 2 sim shell --mig 9 -- true
-like "$(cat "$scratch/err")" "--mig: 9 is out of range: 2 to 7" "the option is named"
+like "$(cat "$scratch/err")" "--mig: 9 is out of range: 2 to 7" "the error names the option of sim shell"
 refused 2 sim shell --mig 4x2 -- true
-like "$(cat "$scratch/err")" "--mig: 4x2: 2 to 7 compute instances" "so are too many in all"
+like "$(cat "$scratch/err")" "--mig: 4x2: 2 to 7 compute instances" "the error says that there are too many compute instances"
 refused 2 sim shell --colour
 refused 2 sim shell --params "$scratch/none" -- true
-like "$(cat "$scratch/err")" "--params: $scratch/none: No such file" "the file is named"
+like "$(cat "$scratch/err")" "--params: $scratch/none: No such file" "the error names the file of parameters"
 refused 2 sim run a-alone --params "$scratch/none"
-like "$(cat "$scratch/err")" "--params: $scratch/none: No such file" "sim run names it as well"
+like "$(cat "$scratch/err")" "--params: $scratch/none: No such file" "the error of sim run names the file, too"
 refused 2 bench --gpu sim --load part --scheme alone --params "$scratch/none"
 refused 2 demo --model --params "$scratch/none"
 refused 2 bench --gpu real --params "$scratch/none"
 exits 0 "sim run takes another GPU" "$gpusched" sim run a-alone --params "$top/src/sim/gpus/switch-3.conf"
 like "$out" "GPU model switch-3" "sim run says which GPU it took"
 refused 2 sim shell true
-like "$(cat "$scratch/err")" "write -- before the command 'true'" "a command stands behind --"
+like "$(cat "$scratch/err")" "write -- before the command 'true'" "the error says that a command stands behind --"
 refused 2 sim run no-such-scenario
 refused 2 sim run
 refused 2 sim run --colour all
@@ -122,15 +122,15 @@ refused 1 policy build "$scratch/none.bpf.c"
 
 exits 0 "run without a class runs a command" "$gpusched" run -- true
 exits 7 "run ends as its command does" "$gpusched" run -- sh -c 'exit 7'
-exits 127 "run of what is not there" "$gpusched" run -- "$scratch/none"
-exits 126 "run of what is no program" "$gpusched" run -- /etc/passwd
+exits 127 "run of a missing program exits with 127" "$gpusched" run -- "$scratch/none"
+exits 126 "run of a file that is no program exits with 126" "$gpusched" run -- /etc/passwd
 mkdir "$scratch/bin" "$scratch/locked"
 touch "$scratch/bin/no_program"
 chmod 755 "$scratch" "$scratch/bin"
 chmod 0 "$scratch/locked"
 # in_path CODE NAME: as a user who cannot look into a folder of $PATH
 in_path() {
-	exits "$1" "$2" setpriv --reuid 65534 --regid 65534 --clear-groups \
+	exits "$1" "run exits with $1 for $2 in PATH" setpriv --reuid 65534 --regid 65534 --clear-groups \
 		env PATH="$scratch/locked:$scratch/bin" "$gpusched" run -- "$2"
 }
 if [ "$(id -u)" = 0 ]; then
@@ -142,15 +142,15 @@ is "$("$gpusched" run -- echo --json -x)" "--json -x" "the command keeps its opt
 # ---- help ------------------------------------------------------------------------------------------
 
 "$gpusched" help >"$scratch/help"
-like "$("$gpusched" --version)" '^gpusched [0-9]' "--version"
-is "$("$gpusched" --help)" "$(cat "$scratch/help")" "--help is help"
+like "$("$gpusched" --version)" '^gpusched [0-9]' "--version prints the version"
+is "$("$gpusched" --help)" "$(cat "$scratch/help")" "--help prints the same as help"
 verbs=$(sed -n 's/^  \([a-z]*\( [a-z]*\)\?\)  .*/\1/p' "$scratch/help" | sed 's/ *$//')
 ge "$(wc -l <<<"$verbs")" 30 "help lists the verbs"
-is "$(wc -l <<<"$verbs")" "$(grep -c '^  [a-z]' "$scratch/help")" "each with room before its words"
+is "$(wc -l <<<"$verbs")" "$(grep -c '^  [a-z]' "$scratch/help")" "each verb has a space before its description"
 is "$(while read -r verb; do
 	# shellcheck disable=SC2086 # a noun and a verb
 	"$gpusched" $verb --help | grep -E '^  (-.,|   ) --' | grep -vE '^.{8}[^ ]+( [^ ]+)?  +[^ ]'
-done <<<"$verbs")" "" "every option has room before its words"
+done <<<"$verbs")" "" "every option has a space before its description"
 bad=
 while read -r verb; do
 	# shellcheck disable=SC2086 # a noun and a verb
@@ -162,7 +162,7 @@ while read -r verb; do
 done <<<"$verbs"
 is "$bad" "" "every verb has its --help"
 
-# ---- the manual tells all of the table ------------------------------------------------------
+# ---- the manual has everything that is in the table of verbs --------------------------------------
 
 bad=
 while read -r verb; do
@@ -174,37 +174,37 @@ while read -r verb; do
 		[ "$option" = --help ] || grep -qF -- "$option" "$page" || bad+=" $noun:$option"
 	done
 done <<<"$verbs"
-is "$bad" "" "the page of each noun tells every option"
+is "$bad" "" "the page of each noun has every option"
 bad=$(sed -n '/GS_CONFIG_KEYS/,/^$/s/^	X("[A-Za-z]*", "\([A-Za-z]*\)".*/\1/p' "$top/src/config/config.h" |
 	while read -r key; do grep -q "^\*$key=\*" "$top/man/gpusched.conf.5.scd" || echo "$key"; done)
-is "$bad" "" "gpusched.conf(5) tells every key"
+is "$bad" "" "gpusched.conf(5) has every key"
 
 counters=$(sed -nE '/define (GPUSCHED_TAP|GS_ENGINE|GS_SERVICE)_COUNTERS/,/^$/s/^	X\([A-Z_]+, "([a-z_]+)".*/\1/p' \
 	"$top"/include/gpusched/*.h "$top"/src/*/*.h)
-ge "$(wc -l <<<"$counters")" 40 "there are counters"
+ge "$(wc -l <<<"$counters")" 40 "at least 40 counters are found in the headers"
 is "$(for counter in $counters; do
 	grep -qE "^(.*, )?\*$counter\*" "$top/man/gpusched-stats.8.scd" || echo "$counter"
-done)" "" "gpusched-stats(8) tells every counter"
+done)" "" "gpusched-stats(8) has every counter"
 
 bad=
 for option in $("$gpuschedd" --help | grep -o -- '--[a-z][a-z-]*' | sort -u); do
 	[ "$option" = --help ] || grep -qF -- "*$option*" "$top/man/gpuschedd.8.scd" || bad+=" $option"
 done
-is "$bad" "" "gpuschedd(8) tells every option"
+is "$bad" "" "gpuschedd(8) has every option"
 
 is "$(sed -nE '/define GPUSCHED_EVENTS/,/^$/s/^	X\([A-Z_]+, "([a-z-]+)".*/\1/p' "$top/include/gpusched/abi.h" |
 	while read -r event; do
 		sed -n '/^# EVENTS/,/^# EXIT/p' "$top/man/gpusched-monitor.8.scd" |
 			grep -qE "^(.*, )?$event[,:]" || echo "$event"
-	done)" "" "gpusched-monitor(8) tells every event"
+	done)" "" "gpusched-monitor(8) has every event"
 is "$(grep -oE '^GPUSCHED_API .*' "$top/include/gpusched/gpusched.h" | grep -oE 'gpusched_[a-z_]+\(' | while read -r name; do
 	grep -qF "$name" "$top/man/gpusched.3.scd" || echo "$name"
-done)" "" "gpusched(3) tells every function of the library"
+done)" "" "gpusched(3) has every function of the library"
 is "$(grep -rhoE 'getenv\("GPUSCHED_[A-Z_]+"' "$top/src" | cut -d'"' -f2 | sort -u |
 	while read -r name; do grep -rqE "[*_\`]$name[*_\`=]" "$top"/man "$top"/docs || echo "$name"; done)" \
-	"" "every variable of the environment is told somewhere"
+	"" "every environment variable is documented"
 
-# Checks examples in README and manual pages: each verb exists, and takes these options.
+# Examples in README and manual pages: each verb must exist, and take these options.
 examples() {
 	grep -hoE '`gpusched [a-z][^`]*`' "$top/README.md" | tr -d '`'
 	sed -nE 's/^    (sudo )?build\/(gpusched [^#]*).*/\2/p' "$top/README.md"
@@ -221,7 +221,7 @@ while read -ra word; do
 		grep -q "^usage: gpusched ${word[1]}" "$scratch/out" || bad+=" [${word[*]}]"
 done < <(examples)
 is "$bad" "" "the examples of README and manual are commands"
-ge "$(examples | wc -l)" 25 "there are some examples"
+ge "$(examples | wc -l)" 25 "at least 25 examples are found"
 
 complete_words() { # WORD...: what completion offers for the last one
 	PATH=$build:$PATH bash -c '. "$1/completions/gpusched"; shift
@@ -246,21 +246,21 @@ case "$*" in
 esac
 END
 chmod 755 "$scratch/fake/gpusched"
-complete_known() { # WORD...: the same beside a daemon that knows some classes and programs
+complete_known() { # WORD...: the same with a daemon (a fake gpusched) that knows classes and programs
 	build=$scratch/fake complete_words "$@"
 }
 is "$(complete_known run --class g)" gold "completion of a class of the configuration"
 is "$(complete_known class set pid : 4711 g)" gold "completion of a class that is set"
 is "$(complete_known list class : g)" gold "completion of a target's class"
 is "$(complete_known suspend pid :)" "4711 4712" "completion of a process"
-is "$(complete_known suspend pid : 4712)" 4712 "completion of a process that was begun"
+is "$(complete_known suspend pid : 4712)" 4712 "completion of a process whose pid was begun"
 is "$(complete_known suspend tsg : 3)" 3 "completion of a TSG"
 is "$(complete_known suspend comm : s)" serve "completion of a program's name"
 like "$(complete_words policy start l)" lcbe "completion of a policy's name"
-is "$(complete_words bench --load a-1)" a-1be "of a load of the bench"
-is "$(complete_words bench --scheme rr,lcb)" rr,lcbe "of the last scheme of several"
-is "$(complete_words history --by cg)" cgroup "of those that sums are of"
-is "$(complete_words policy new lc)" "" "but not where a new one is asked for"
+is "$(complete_words bench --load a-1)" a-1be "completion of a load of the bench"
+is "$(complete_words bench --scheme rr,lcb)" rr,lcbe "completion of the last scheme of several"
+is "$(complete_words history --by cg)" cgroup "completion of a grouping of history"
+is "$(complete_words policy new lc)" "" "completion offers no name for a new policy"
 
 # ---- JSON -------------------------------------------------------------------------------------------
 
@@ -268,11 +268,11 @@ is "$(complete_words policy new lc)" "" "but not where a new one is asked for"
 check "doctor --json is one object" jq -es 'length == 1 and (.[0] | (.ok | type) == "boolean" and
 	(.checks | length) > 8 and all(.checks[]; (.name | type) == "string" and
 	(.ok | type) == "boolean" and has("detail") and has("remedy")))' "$scratch/doctor"
-check "what fails has a remedy, what works has none" \
+check "a check that fails has a remedy, a check that passes has none" \
 	jq -e 'all(.checks[]; (.remedy == null) == .ok)' "$scratch/doctor"
-check "policy list --json" \
+check "policy list --json names each policy and its path" \
 	bash -c "$gpusched policy list --json | jq -es 'length > 0 and all(.[]; .name and .path)'"
-check "sim list --json" \
+check "sim list --json names each scenario" \
 	bash -c "$gpusched sim list --json | jq -es 'length > 0 and all(.[]; .name)'"
 
 "$gpusched" demo --model --seconds 3 --json >"$scratch/model"
@@ -282,7 +282,7 @@ check "demo --model takes its --seconds" jq -e '.mode == "model" and .seconds ==
 # ---- a full disk ---------------------------------------------------------------------------------------
 
 exits 1 "output to a full disk is an error" sh -c "$gpusched help >/dev/full"
-exits 1 "so is JSON" sh -c "$gpusched doctor --json >/dev/full"
+exits 1 "JSON output to a full disk is an error" sh -c "$gpusched doctor --json >/dev/full"
 
 # ---- without rights ----------------------------------------------------------------------------------
 
@@ -304,12 +304,12 @@ if [ "$(id -u)" = 0 ]; then
 		as_user "no root: run without a class works" 0 run -- true
 		as_user "no root: sim run works" 0 sim run a-alone
 		as_user "no root: the model answers for the demo" 0 demo --json
-		check "it says that it did" jq -e '.mode == "model" and (.missing | test("root"))' \
+		check "the demo says that the model answered, and why" jq -e '.mode == "model" and (.missing | test("root"))' \
 			"$scratch/out"
 	else
-		skip_optional "without root" "$gpusched cannot be read by others"
+		skip_optional "the command line answers a user without root" "$gpusched cannot be read by others"
 	fi
 else
-	skip_optional "without root" "this is not root"
+	skip_optional "the command line answers a user without root" "this is not root"
 fi
 done_testing

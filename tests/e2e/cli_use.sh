@@ -8,52 +8,52 @@ enter_sim
 start_daemon || not_ok "a daemon starts"
 load be --seconds 10m
 be=$LOAD_PID
-check "a program whose seconds are minutes is listed" wait_tsgs pid:$be 4
+check "gsload takes a time with a unit" wait_tsgs pid:$be 4
 wait_for 5 slice_is $be 2048
 
 # ---- times -------------------------------------------------------------------------------------------
 
-exits 0 "a timeslice of 0.3ms" "$gpusched" set pid:$be timeslice=0.3ms
-check "is 300 us" slice_is $be 300
-exits 0 "suspend --for 1h30m" "$gpusched" suspend pid:$be --for 1h30m
+exits 0 "set takes a timeslice of 0.3ms" "$gpusched" set pid:$be timeslice=0.3ms
+check "the RM has a timeslice of 300 us" slice_is $be 300
+exits 0 "suspend takes --for 1h30m" "$gpusched" suspend pid:$be --for 1h30m
 now_ns=$(awk '{ printf "%.0f", $1 * 1e9 }' /proc/uptime)
 is "$(list_json pid:$be "(.[0].suspended_until_ns - $now_ns) / 1e9 | . > 5300 and . < 5400.5")" true \
-	"lasts 90 minutes"
-exits 0 "resume" "$gpusched" resume pid:$be
-exits 0 "clear" "$gpusched" set pid:$be clear
-exits 2 "a time without sense" "$gpusched" suspend pid:$be --for 1s1h
-like "$out" "write 20us, 500ms, 5s or 1h30m" "is answered with what to write"
+	"the suspension lasts 90 minutes"
+exits 0 "resume ends the suspension" "$gpusched" resume pid:$be
+exits 0 "set clear succeeds" "$gpusched" set pid:$be clear
+exits 2 "a time in the wrong order of units is refused" "$gpusched" suspend pid:$be --for 1s1h
+like "$out" "write 20us, 500ms, 5s or 1h30m" "the error says what to write"
 config "HoldLimit=1m
 Class=slow suspend_limit_ms=2s deadline_us=1.5ms"
-exits 0 "so may those of the configuration" "$gpuschedd" --check-config --config "$scratch/gpusched.conf"
-exits 0 "options of policies may be in milliseconds, too" "$gpusched" policy start lcbe -o be_slice_us=0.1ms
+exits 0 "the configuration takes times with units, too" "$gpuschedd" --check-config --config "$scratch/gpusched.conf"
+exits 0 "an option of a policy takes milliseconds, too" "$gpusched" policy start lcbe -o be_slice_us=0.1ms
 is "$("$gpusched" policy get --json | jq '.running.options[] | select(.name == "be_slice_us").value')" 100 \
-	"in the option's own unit"
+	"the option is shown in its own unit"
 like "$("$gpusched" policy get)" "^policy lcbe runs.*options +lc_slice_us=1000000 be_slice_us=1" "policy get names the options"
 is "$("$gpusched" policy get --json | jq -c .running.callbacks)" "$("$gpusched" policy show lcbe --json | jq -c .callbacks)" \
-	"one policy is the same object in get and in show"
-exits 0 "policy stop" "$gpusched" policy stop
-like "$("$gpusched" policy get)" "^no policy runs.*ended +lcbe \(stopped\): stopped by a person" "then it says who ended it"
+	"policy get and policy show print the same object"
+exits 0 "policy stop succeeds" "$gpusched" policy stop
+like "$("$gpusched" policy get)" "^no policy runs.*ended +lcbe \(stopped\): stopped by a person" "policy get says who ended the policy"
 
 # ---- targets -----------------------------------------------------------------------------------------
 
 is "$(list_json uid:$(id -u) length) $(list_json user:$(id -un) length)" "4 4" "targets by user"
 is "$(list_json "pid:$be,gpu:0" length) $(list_json "user:$(id -un),comm:gs*,pid:$be" length)" "4 4" \
-	"parts with commas: all hold"
-exits 1 "one of them does not" "$gpusched" list "pid:$be,uid:12345"
-exits 1 "nothing is set then" "$gpusched" set "pid:$be,uid:12345" timeslice=33us
-check "as before" slice_is $be 2048
-exits 0 "set by parts" "$gpusched" set "user:$(id -un),gpu:0" timeslice=33us
-check "is done" slice_is $be 33
-exits 0 "clear" "$gpusched" set all clear
+	"a target with commas means TSGs that match all its parts"
+exits 1 "a target with one part that does not match finds nothing" "$gpusched" list "pid:$be,uid:12345"
+exits 1 "set with that target fails" "$gpusched" set "pid:$be,uid:12345" timeslice=33us
+check "the slice is unchanged" slice_is $be 2048
+exits 0 "set takes a target with several parts" "$gpusched" set "user:$(id -un),gpu:0" timeslice=33us
+check "the slice is set by that target" slice_is $be 33
+exits 0 "set all clear succeeds" "$gpusched" set all clear
 
 # ---- options before the verb ---------------------------------------------------------------------------
 
-exits 0 "options before the verb" "$gpusched" --json list pid:$be
-is "$(jq -s length <<<"$out")" 4 "are the verb's"
-exits 0 "options with values are the verb's, too" "$gpusched" --for 200ms suspend pid:$be
-check "the other options are the verb's" wait_for 10 eval "[ \$(sim_disabled $be) = 0 ]"
-is "$("$gpusched" --class be run -- echo -n --json)" "--json" "a command's options stay behind it"
+exits 0 "an option may stand before the verb" "$gpusched" --json list pid:$be
+is "$(jq -s length <<<"$out")" 4 "an option before the verb is the verb's"
+exits 0 "an option with a value may stand before the verb" "$gpusched" --for 200ms suspend pid:$be
+check "the option with a value is the verb's" wait_for 10 eval "[ \$(sim_disabled $be) = 0 ]"
+is "$("$gpusched" --class be run -- echo -n --json)" "--json" "run leaves its command's options to the command"
 
 # ---- list ----------------------------------------------------------------------------------------------
 
@@ -61,7 +61,7 @@ is "$("$gpusched" list pid:$be | grep -c " $be ") $("$gpusched" list pid:$be --a
 	"list shows compute TSGs, --all the others too"
 copy=$(list_json pid:$be 'map(select(.kind == "copy"))[0].id')
 like "$("$gpusched" list tsg:$copy)" " copy " "a copy TSG that is named is shown"
-like "$("$gpusched" list "gpu:0,tsg:$copy")" " copy " "a part of its name will do"
+like "$("$gpusched" list "gpu:0,tsg:$copy")" " copy " "a copy TSG that a part of the target names is shown"
 "$gpusched" list --watch pid:$be >"$scratch/watched" &
 watch=$!
 at_end+=($watch)
@@ -71,34 +71,34 @@ heads() {
 check "list --watch lists again" wait_for 20 heads 3
 kill -INT $watch
 wait $watch
-is "$?" 0 "until SIGINT"
+is "$?" 0 "SIGINT ends list --watch with success"
 
 # ---- policies ------------------------------------------------------------------------------------------
 
 is "$("$gpusched" policy list | awk 'length > 80')" "" "policy list fits 80 columns"
-like "$("$gpusched" policy list)" "lcbe +latency-critical work first" "policy list tells what each does"
-is "$("$gpusched" policy list | awk 'NR > 1 && NF < 4')" "" "of every policy"
+like "$("$gpusched" policy list)" "lcbe +latency-critical work first" "policy list says what a policy does"
+is "$("$gpusched" policy list | awk 'NR > 1 && NF < 4')" "" "policy list says what every policy does"
 like "$("$gpusched" policy show lcbe)" "be_slice_us +1 +1 +100000000 +timeslice of a be TSG" "policy show has the options"
 like "$("$gpusched" policy show hold)" "acts on +classes lc be" "policy show says on which classes it acts"
-is "$("$gpusched" policy show lcbe --json | jq -r '"\(.name) \(.options | length)"')" "lcbe 5" "in JSON, too"
-exits 2 "policy show of none" "$gpusched" policy show there_is_none
-exits 0 "policy start" "$gpusched" policy start none
-exits 1 "--no-replace leaves it" "$gpusched" policy start lcbe --no-replace
-is "$(policy_now)" none "in place"
-exits 0 "policy start again" "$gpusched" policy start lcbe
-is "$(policy_now)" lcbe "replaces it"
+is "$("$gpusched" policy show lcbe --json | jq -r '"\(.name) \(.options | length)"')" "lcbe 5" "policy show --json has the options"
+exits 2 "policy show refuses an unknown name" "$gpusched" policy show there_is_none
+exits 0 "policy start starts a policy" "$gpusched" policy start none
+exits 1 "policy start --no-replace fails if a policy runs" "$gpusched" policy start lcbe --no-replace
+is "$(policy_now)" none "the first policy still runs"
+exits 0 "policy start without it succeeds" "$gpusched" policy start lcbe
+is "$(policy_now)" lcbe "policy start replaces the first policy"
 exits 2 "there is no policy switch" "$gpusched" policy switch none
 like "$("$gpusched" policy get)" "^policy lcbe runs.*options +lc_slice_us=1000000 be_slice_us=1" "policy get names the options, too"
 is "$("$gpusched" policy get --json | jq -c .running.callbacks)" "$("$gpusched" policy show lcbe --json | jq -c .callbacks)" \
-	"one policy is the same object in get and in show"
-exits 0 "policy stop" "$gpusched" policy stop
-like "$("$gpusched" policy get)" "^no policy runs.*ended +lcbe \(stopped\): stopped by a person" "then it says who ended it"
+	"policy get and policy show print the same object"
+exits 0 "policy stop succeeds" "$gpusched" policy stop
+like "$("$gpusched" policy get)" "^no policy runs.*ended +lcbe \(stopped\): stopped by a person" "policy get says who ended the policy"
 
 # ---- counters ------------------------------------------------------------------------------------------
 
 is "$("$gpusched" stats | grep -c '[{]')" 0 "stats has lines for people, not JSON"
-like "$("$gpusched" stats)" "gpu_time.0.held_ns +[-0-9]" "of each GPU, too"
-is "$("$gpusched" stats | grep -c '^ago')" 0 "stats has nothing that only others subtract"
+like "$("$gpusched" stats)" "gpu_time.0.held_ns +[-0-9]" "stats has lines of each GPU, too"
+is "$("$gpusched" stats | grep -c '^ago')" 0 "stats has no line that only programs need"
 curl -s --unix-socket "$GPUSCHED_SIM/run/api" http://gpusched/metrics >"$scratch/metrics"
 names=$("$gpusched" stats --json | jq -r '. as $o | ("taps", "engine", "account", "service") as $g |
 	($o[$g] // {}) | keys[] | select(startswith("longest_turn") | not) |
@@ -106,7 +106,7 @@ names=$("$gpusched" stats --json | jq -r '. as $o | ("taps", "engine", "account"
 names+=$'\nservice_longest_turn_seconds\nservice_longest_turn_cpu_seconds\nservice_longest_turn_own_seconds' # gauges
 ge "$(wc -l <<<"$names")" 40 "stats has counters"
 is "$(while read -r name; do grep -q "^gpusched_$name [0-9]" "$scratch/metrics" || echo "$name"; done <<<"$names")" "" \
-	"each of which /metrics has"
+	"/metrics has each of these counters"
 
 # ---- colours, completion, doctor -----------------------------------------------------------------------
 
@@ -114,18 +114,18 @@ on_terminal() {
 	python3 -c 'import pty, sys; sys.exit(pty.spawn(sys.argv[1:]))' env TERM=xterm "$@"
 }
 is "$(on_terminal "$gpusched" policy list | grep -c $'\e\[')" 1 "headings are bold on a terminal"
-is "$(on_terminal NO_COLOR=1 "$gpusched" policy list | grep -c $'\e\[')" 0 "not with NO_COLOR"
-is "$("$gpusched" policy list | grep -c $'\e\[')" 0 "nor elsewhere"
-is "$(on_terminal "$gpusched" list pid:0 | grep -c $'\e\[31mgpusched:')" 1 "an error is red"
+is "$(on_terminal NO_COLOR=1 "$gpusched" policy list | grep -c $'\e\[')" 0 "headings are not bold with NO_COLOR"
+is "$("$gpusched" policy list | grep -c $'\e\[')" 0 "headings are not bold outside a terminal"
+is "$(on_terminal "$gpusched" list pid:0 | grep -c $'\e\[31mgpusched:')" 1 "an error is red on a terminal"
 
 complete_line() { # WORDS...: what bash offers for the last one
 	PATH="$build:$PATH" bash -c '. "$0"; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); compopt() { :; }
 		_gpusched; printf "%s\n" "${COMPREPLY[@]}"' "$top/completions/gpusched" "$@"
 }
 like "$(complete_line gpusched policy start lcbe -o be_s | paste -sd ' ')" "^be_slice_us= be_slice_multi_us=$" \
-	"options of the policy complete"
-like "$(complete_line gpusched list --wa)" "^--watch$" "options of a verb complete"
-widest() { # of what comes by standard input, without colours
+	"completion offers the options of a policy"
+like "$(complete_line gpusched list --wa)" "^--watch$" "completion offers the options of a verb"
+widest() { # length of the longest line of standard input, without colours
 	sed $'s/\e\\[[0-9;]*m//g; s/\r//' | awk 'length > n { n = length } END { print n + 0 }'
 }
 le "$(on_terminal sh -c 'stty cols 60; exec "$0" doctor' "$gpusched" | widest)" 60 "doctor is as wide as the terminal"
@@ -134,15 +134,15 @@ le "$(for verb in $("$gpusched" help | sed -n 's/^  \([a-z]*\) .*/\1/p' | sort -
 	"$gpusched" help "$verb"
 done | widest)" 80 "help is 80 columns wide"
 of_80() { on_terminal sh -c 'stty cols 80; exec "$@"' sh "$gpusched" "$@"; }
-like "$(of_80 list --wide)" "RUNLIST.*CHANNELS" "list --wide has what it is for on 80 columns"
+like "$(of_80 list --wide)" "RUNLIST.*CHANNELS" "list --wide has its added columns on 80 columns"
 le "$(for words in "list --wide" "observe status" "observe launches" "sim run auto-trees"; do
 	# shellcheck disable=SC2086
 	of_80 $words
-done | widest)" 80 "list --wide is no wider, as are longer lines of others"
-exits 0 "doctor --gpu with a GPU" "$gpusched" doctor --gpu
+done | widest)" 80 "list --wide and other long outputs fit 80 columns"
+exits 0 "doctor --gpu succeeds with a GPU" "$gpusched" doctor --gpu
 if [ ! -e /proc/driver/nvidia/version ]; then
-	exits 3 "doctor --gpu without" env -u GPUSCHED_SIM "$gpusched" doctor --gpu
-	like "$out" "no GPU can be used here" "doctor --gpu says so"
+	exits 3 "doctor --gpu without a GPU exits with 3" env -u GPUSCHED_SIM "$gpusched" doctor --gpu
+	like "$out" "no GPU can be used here" "doctor --gpu says that no GPU can be used"
 fi
 
 done_testing

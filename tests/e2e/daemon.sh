@@ -4,7 +4,7 @@
 # timeout: 180
 # needs: root bpf fuse
 # asan: yes
-# The daemon's life: start, refusals, orderly end, sudden end, and clients that misbehave.
+# The daemon's life: its start, refused starts, orderly and sudden ends, and clients that misbehave.
 . "$(dirname "$0")/lib.sh"
 enter_sim
 api=$GPUSCHED_SIM/run/api
@@ -17,31 +17,31 @@ code_of() { # CURL ARGUMENTS...
 
 # ---- configuration
 config 'Nonsense=1'
-exits 1 "a broken configuration: the daemon does not start" "$gpuschedd" --foreground
-like "$out" "gpusched.conf:1: unknown key 'Nonsense'" "it says where"
-is "$(wc -l <<<"$out")" 1 "in one line"
-exits 1 "--check-config says so too" "$gpuschedd" --check-config
+exits 1 "the daemon does not start with a broken configuration" "$gpuschedd" --foreground
+like "$out" "gpusched.conf:1: unknown key 'Nonsense'" "the error has file and line"
+is "$(wc -l <<<"$out")" 1 "the error is one line"
+exits 1 "--check-config refuses a broken configuration, too" "$gpuschedd" --check-config
 config 'Policy=there_is_no_such_policy'
-exits 1 "--check-config refuses a policy that is not there" "$gpuschedd" --check-config
-like "$out" "Policy=there_is_no_such_policy: " "--check-config names the policy that is not there"
-exits 1 "a policy that is not there" "$gpuschedd" --foreground
-like "$out" there_is_no_such_policy "is named"
+exits 1 "--check-config refuses a policy that does not exist" "$gpuschedd" --check-config
+like "$out" "Policy=there_is_no_such_policy: " "--check-config names the missing policy"
+exits 1 "the daemon does not start with a policy that does not exist" "$gpuschedd" --foreground
+like "$out" there_is_no_such_policy "the error names that policy"
 config '[Policy]
 Policy=lcbe
 PolicyOption=there_is_no_such_option=1'
-exits 1 "--check-config refuses an option that the policy has not" "$gpuschedd" --check-config
+exits 1 "--check-config refuses an option that the policy lacks" "$gpuschedd" --check-config
 like "$out" "lcbe has no option 'there_is_no_such_option'" "--check-config names the option"
 config '[Policy]
 Policy=lcbe'
-exits 0 "--check-config of a good one" "$gpuschedd" --check-config
+exits 0 "--check-config accepts a good configuration" "$gpuschedd" --check-config
 exits 2 "an unknown option is bad usage" "$gpuschedd" --nonsense
-exits 0 "--help" "$gpuschedd" --help
-exits 0 "--version" "$gpuschedd" --version
-exits 0 "--help-config" "$gpuschedd" --help-config
-like "$out" "SwitchCost=auto" "it has every key with its default"
-check "nothing listens after that" test ! -S "$api"
+exits 0 "--help succeeds" "$gpuschedd" --help
+exits 0 "--version succeeds" "$gpuschedd" --version
+exits 0 "--help-config succeeds" "$gpuschedd" --help-config
+like "$out" "SwitchCost=auto" "--help-config has a key with its default"
+check "no daemon listens after these calls" test ! -S "$api"
 
-# ---- start, a second one, orderly end
+# ---- start, a second daemon, orderly end
 config '[Policy]
 Policy=lcbe
 [Classes]
@@ -50,8 +50,8 @@ load be --seconds 600
 be=$LOAD_PID
 wait_for 10 eval "[ \"\$(sim_tsgs $be)\" -ge 4 ]"
 start_daemon && ok "the daemon starts" || not_ok "the daemon starts"
-check "it adopts the programs that were there" wait_tsgs pid:$be 4
-check "whose slice is the policy's" wait_for 5 eval "[ \"\$(sim_slice $be)\" -lt 1000 ]"
+check "the daemon adopts the programs that run already" wait_tsgs pid:$be 4
+check "an adopted program has the policy's slice" wait_for 5 eval "[ \"\$(sim_slice $be)\" -lt 1000 ]"
 exits 1 "a second daemon is refused" "$gpuschedd" --foreground
 like "$out" "pid $DAEMON_PID" "the refusal has the pid of the first"
 is "$(ask ping | jq .pid)" "$DAEMON_PID" "the first daemon goes on"
@@ -60,19 +60,19 @@ stop_daemon
 check "the RM has the owner's slice again" slice_is $be 2048
 check "the socket is gone" test ! -e "$api"
 
-# ---- a command while one starts: it has the lock and does not listen yet
+# ---- a command while a daemon starts: the daemon has the lock and does not listen yet
 "$gpuschedd" --foreground >>"$scratch/daemon.log" 2>&1 &
 DAEMON_PID=$!
 wait_for 10 grep -qx "$DAEMON_PID" "$GPUSCHED_SIM/run/lock"
 exits 0 "a command waits for the daemon that starts" "$gpusched" run --class be -- true
 check "the daemon answers the command" daemon_ready
 
-# ---- a person's setting is taken back while a policy wants another
-exits 0 "set beside a policy" "$gpusched" set pid:$be timeslice=300us
-check "the RM has it" slice_is $be 300
-exits 0 "clear beside a policy" "$gpusched" set pid:$be clear
-like "$out" "4 of 4" "nothing failed"
-check "the slice is the policy's" wait_for 5 eval "[ \"\$(sim_slice $be)\" -lt 100 ]"
+# ---- a person's setting is cleared while a policy wants another slice
+exits 0 "set succeeds while a policy runs" "$gpusched" set pid:$be timeslice=300us
+check "the RM has the person's slice" slice_is $be 300
+exits 0 "set clear succeeds while a policy runs" "$gpusched" set pid:$be clear
+like "$out" "4 of 4" "set clear succeeded on every TSG"
+check "the slice is the policy's again" wait_for 5 eval "[ \"\$(sim_slice $be)\" -lt 100 ]"
 stop_daemon
 
 # ---- a dry run decides and does nothing
@@ -80,48 +80,48 @@ start_daemon --dry-run
 check "a dry run counts what it would have done" wait_for 10 eval '[ "$("$gpusched" stats --json | jq .engine.dry_run)" -ge 1 ]'
 is "$(sim_slice $be)" 2048 "a dry run leaves the slice"
 out=$("$gpusched" set pid:$be timeslice=300us --json 2>"$scratch/said")
-is "$(sim_slice $be)" 2048 "set too"
+is "$(sim_slice $be)" 2048 "in a dry run set leaves the slice, too"
 is "$(jq -c '[.changed, .failed, .dry_run, (.results | map(.done) | any)]' <<<"$out")" '[0,0,true,false]' \
-	"its answer does not say that anything was done"
-like "$(cat "$scratch/said")" "DryRun=yes: nothing is done to any TSG" "set says why not"
+	"in a dry run set's answer counts nothing as done"
+like "$(cat "$scratch/said")" "DryRun=yes: nothing is done to any TSG" "set says that this is a dry run"
 for words in "suspend pid:$be" "resume pid:$be" "preempt pid:$be" "class set pid:$be be" "policy start none" restore; do
 	# shellcheck disable=SC2086
-	like "$("$gpusched" $words 2>&1)" "DryRun=yes: nothing is done" "gpusched $words says so"
+	like "$("$gpusched" $words 2>&1)" "DryRun=yes: nothing is done" "gpusched $words says that this is a dry run"
 done
 like "$("$gpusched" set pid:$be timeslice=300us 2>/dev/null)" "^set: 0 of [0-9]+ TSGs" "set counts nothing as done"
-like "$("$gpusched" list)" "DryRun=yes: nothing is done" "list says so"
-like "$("$gpusched" status)" "note: DryRun=yes: nothing is done" "status says so"
-like "$(grep "set pid:$be" "$scratch/daemon.log" | tail -1)" ": nothing is done to any TSG: DryRun=yes$" "the log says so"
+like "$("$gpusched" list)" "DryRun=yes: nothing is done" "list says that this is a dry run"
+like "$("$gpusched" status)" "note: DryRun=yes: nothing is done" "status says that this is a dry run"
+like "$(grep "set pid:$be" "$scratch/daemon.log" | tail -1)" ": nothing is done to any TSG: DryRun=yes$" "the log says that nothing was done"
 like "$("$gpusched" history --changes --json | jq -r 'select(.what == "set") | .result' | tail -1)" "^nothing is done" \
-	"the history says so"
+	"the history says that nothing was done"
 stop_daemon
-is "$("$gpusched" list pid:$be --json | jq -s 'flatten | map(select(.manual.timeslice_us != null)) | length')" 0 "nothing of it stays in the table"
+is "$("$gpusched" list pid:$be --json | jq -s 'flatten | map(select(.manual.timeslice_us != null)) | length')" 0 "the dry run leaves no setting in the table"
 
 # ---- a sudden end
 start_daemon
-check "the policy acts again" wait_for 5 eval "[ \"\$(sim_slice $be)\" -lt 1000 ]"
+check "the policy's slice is in force again" wait_for 5 eval "[ \"\$(sim_slice $be)\" -lt 1000 ]"
 kill_daemon
 check "after SIGKILL the slice is back within a second" wait_for 2 slice_is $be 2048
 start_daemon && ok "the next daemon starts over what is left" || not_ok "the next daemon starts"
-check "the policy of the next daemon acts" wait_for 5 eval "[ \"\$(sim_slice $be)\" -lt 1000 ]"
+check "the slice of the next daemon's policy is in force" wait_for 5 eval "[ \"\$(sim_slice $be)\" -lt 1000 ]"
 
 # ---- a guardian that dies first is replaced
 sleep 1.2
 kill -9 "$(pgrep -P "$DAEMON_PID" -x gpusched-guard)"
 check "a guardian that was killed is replaced" wait_for 5 grep -q "another one took its place" "$scratch/daemon.log"
 kill_daemon
-check "the new guardian works" wait_for 2 slice_is $be 2048
+check "the new guardian restores" wait_for 2 slice_is $be 2048
 start_daemon && ok "the daemon starts again" || not_ok "the daemon starts again"
 
 # ---- bad clients
-is "$(ask list junk | jq .code)" -22 "a body that is not JSON"
-is "$(ask list '{"target":1}' | jq .code)" -22 "a target that is a number"
-is "$(code_of -d '{}' http://gpusched/v1/nonsense)" 404 "an unknown verb"
-is "$(code_of http://gpusched/v1/list)" 405 "GET of a verb"
-is "$(code_of -X PUT http://gpusched/v1/list)" 405 "an unknown method"
+is "$(ask list junk | jq .code)" -22 "a body that is not JSON gets EINVAL"
+is "$(ask list '{"target":1}' | jq .code)" -22 "a target that is a number gets EINVAL"
+is "$(code_of -d '{}' http://gpusched/v1/nonsense)" 404 "an unknown verb gets status 404"
+is "$(code_of http://gpusched/v1/list)" 405 "GET of a verb gets status 405"
+is "$(code_of -X PUT http://gpusched/v1/list)" 405 "PUT gets status 405"
 head -c 200000 /dev/zero | tr '\0' ' ' >"$scratch/big"
-is "$(code_of -H Expect: --data-binary @"$scratch/big" http://gpusched/v1/list)" 413 "a body that is too long"
-is "$(curl -s --max-time 5 --unix-socket "$api" http://gpusched/metrics | tail -1)" "# EOF" "metrics end as they should"
+is "$(code_of -H Expect: --data-binary @"$scratch/big" http://gpusched/v1/list)" 413 "a body that is too long gets status 413"
+is "$(curl -s --max-time 5 --unix-socket "$api" http://gpusched/metrics | tail -1)" "# EOF" "metrics end with # EOF"
 like "$(curl -s --max-time 5 --unix-socket "$api" http://gpusched/metrics)" 'gpusched_tsgs\{gpu="0".*class="be",kind="compute"\} 1' "metrics count TSGs by class"
 
 cpu_ticks() {
@@ -151,7 +151,7 @@ wait $silent
 check "the daemon answers after 300 silent connections" wait_for 15 eval '[ "$(ask ping | jq .pid)" = "$DAEMON_PID" ]'
 check "the daemon holds no descriptor of silent connections" wait_for 15 eval "[ \$(fds_of $DAEMON_PID) -le $((fds + 4)) ]"
 
-# One who subscribes and never reads: dropped, and nobody waits for him.
+# A client that watches and never reads is dropped, and delays no other client.
 python3 - "$api" <<'PY' &
 import socket, sys, time
 s = socket.socket(socket.AF_UNIX)
@@ -165,21 +165,21 @@ at_end+=($slow)
 curl -sN --max-time 40 --unix-socket "$api" http://gpusched/v1/watch >"$scratch/watch" &
 watch=$!
 at_end+=($watch)
-check "two watch" wait_for 10 watchers 2
+check "two clients watch" wait_for 10 watchers 2
 for i in $(seq 60); do
 	ask set "{\"target\":\"pid:$be\",\"timeslice_us\":$((300 + i % 2))}" >/dev/null
 done
-check "a watcher who reads sees every call" wait_for 10 eval '[ "$(grep -c "\"event\":\"call\"" "$scratch/watch")" -ge 60 ]'
+check "a client that reads sees every call" wait_for 10 eval '[ "$(grep -c "\"event\":\"call\"" "$scratch/watch")" -ge 60 ]'
 kill $watch
 wait $watch
-is "$(head -n "$(wc -l <"$scratch/watch")" "$scratch/watch" | jq -s 'map(select(type != "object")) | length')" 0 "each line is an object"
-is "$(ask ping | jq .pid)" "$DAEMON_PID" "the daemon answers beside one who does not read"
-like "$(curl -s --max-time 5 --unix-socket "$api" http://gpusched/metrics)" "gpusched_watchers [12]"$'\n' "metrics count those who watch"
+is "$(head -n "$(wc -l <"$scratch/watch")" "$scratch/watch" | jq -s 'map(select(type != "object")) | length')" 0 "each line of events is an object"
+is "$(ask ping | jq .pid)" "$DAEMON_PID" "the daemon answers while a client does not read"
+like "$(curl -s --max-time 5 --unix-socket "$api" http://gpusched/metrics)" "gpusched_watchers [12]"$'\n' "metrics count the clients that watch"
 kill $slow 2>/dev/null
 "$gpusched" set pid:$be clear >/dev/null 2>&1
 
-# More clients than it takes, and all go while it cannot look: it must listen again by itself, since
-# nothing that they left wakes it any more.
+# More clients than the daemon takes, and all of them go while it is stopped. It must then listen
+# again by itself, since no event of these clients will wake it.
 fds=$(fds_of "$DAEMON_PID")
 python3 - "$api" "$scratch/full" <<'PY' &
 import socket, sys, time
@@ -193,13 +193,13 @@ time.sleep(60)
 PY
 crowd=$!
 at_end+=($crowd)
-check "it takes 256 connections" wait_for 8 eval "[ -e $scratch/full ] && [ \$(fds_of $DAEMON_PID) -ge $((fds + 250)) ]"
+check "the daemon takes 256 connections" wait_for 8 eval "[ -e $scratch/full ] && [ \$(fds_of $DAEMON_PID) -ge $((fds + 250)) ]"
 kill -STOP "$DAEMON_PID"
 kill -9 $crowd
 wait $crowd 2>/dev/null
 kill -CONT "$DAEMON_PID"
-check "the daemon closes them" wait_for 5 eval "[ \$(fds_of $DAEMON_PID) -le $((fds + 4)) ]"
-is "$(ask ping | jq .pid)" "$DAEMON_PID" "then it hears the next"
+check "the daemon closes these connections" wait_for 5 eval "[ \$(fds_of $DAEMON_PID) -le $((fds + 4)) ]"
+is "$(ask ping | jq .pid)" "$DAEMON_PID" "then the daemon answers the next client"
 stop_daemon
-check "at the end the slice is the owner's" slice_is $be 2048
+check "after the daemon's end the slice is the owner's" slice_is $be 2048
 done_testing

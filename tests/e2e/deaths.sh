@@ -11,7 +11,7 @@ rounds=${ROUNDS:-5}
 many=600
 mkfifo "$scratch/fifo"
 exec 9<>"$scratch/fifo"
-client() { # N: TSGs; $client
+client() { # N: starts a program with N TSGs; $client
 	: >"$scratch/ready"
 	"$helper" tsgs "$1" <"$scratch/fifo" >"$scratch/ready" 2>&1 &
 	client=$!
@@ -46,10 +46,10 @@ for _ in $(seq "$rounds"); do
 	wait_for 8 same_as_before || bad=$((bad + 1))
 done
 DAEMON_PID=
-is $bad 0 "$rounds daemons killed while they restored: the guardian went on"
-diag "$middle of them in the middle"
+is $bad 0 "the guardian finished the restore of $rounds killed daemons"
+diag "$middle of them were killed in the middle of it"
 
-# ---- then the guardian too, and the next start repairs
+# ---- the daemon and then its guardian are killed; the next start finishes the restore
 bad=0
 middle=0
 for _ in $(seq "$rounds"); do
@@ -68,13 +68,13 @@ for _ in $(seq "$rounds"); do
 	sleep 0.2
 	kill $dry
 	wait $dry 2>/dev/null
-	rm -f "$GPUSCHED_SIM/run/saved.json" # by which it would be set again
+	rm -f "$GPUSCHED_SIM/run/saved.json" # the next daemon would set the slice again from it
 	start_daemon || bad=$((bad + 1))
 	wait_for 5 same_as_before || bad=$((bad + 1))
 	stop_daemon
 done
-is $bad 0 "$rounds guardians killed while they restored: the next start repaired"
-ge $middle 1 "some of them had not come to the end"
+is $bad 0 "the next start finished the restore of $rounds killed guardians"
+ge $middle 1 "some of them were killed before the end"
 
 # ---- `gpusched restore` itself is killed
 bad=0
@@ -90,8 +90,8 @@ for _ in $(seq "$rounds"); do
 	"$gpusched" restore >/dev/null 2>&1 || bad=$((bad + 1))
 	same_as_before || bad=$((bad + 1))
 done
-is $bad 0 "$rounds restores killed: the next one finished"
-ge $middle 1 "some of them had not come to the end"
+is $bad 0 "the next restore finished $rounds killed ones"
+ge $middle 1 "some of them were killed before the end"
 
 # ---- programs killed while the daemon suspends, resumes and restores them
 start_daemon || not_ok "a daemon starts"
@@ -116,8 +116,8 @@ for i in $(seq "$rounds"); do
 	wait_for 10 eval '[ "$(sim_state ".files | length")" = 0 ] && [ "$(sim_state ".clients")" = 0 ]' || bad=$((bad + 1))
 	wait_for 30 eval '[ "$(list_json all length)" = 0 ]' || bad=$((bad + 1))
 done
-is $bad 0 "$rounds programs of 100 TSGs killed meanwhile: no file, no client, no record is left"
-check "nor a descriptor of the daemon's" wait_for 10 eval '[ "$(fds_of "$DAEMON_PID")" -le "$((fds + 2))" ]'
+is $bad 0 "$rounds programs of 100 TSGs, killed during verbs, leave no file, client or record"
+check "these programs leave no descriptor in the daemon" wait_for 10 eval '[ "$(fds_of "$DAEMON_PID")" -le "$((fds + 2))" ]'
 check "the daemon answers" daemon_ready
 stop_daemon
 done_testing

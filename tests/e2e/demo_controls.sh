@@ -17,11 +17,11 @@ value() { # FILE FILTER
 }
 
 run_demo plain --dilate 4 || diag "$(tail -5 "$scratch/plain.err")"
-fall() { # how many times
+fall() { # by what factor the p99 falls
 	value plain '.lc_p99_us.default / .lc_p99_us.gpusched'
 }
 holds='(.lc_p99_us.default >= 4 * .lc_p99_us.gpusched) and (.be_rate.gpusched >= 0.85 * .be_rate.default)'
-[ "$(value plain "$holds")" = true ] || { # a second look, more slowly, where the machine was noisy
+[ "$(value plain "$holds")" = true ] || { # a second try, more slowly, in case the machine was noisy
 	diag "try 1: $(cat "$scratch/plain.json")"
 	run_demo plain || diag "$(tail -5 "$scratch/plain.err")"
 }
@@ -32,7 +32,7 @@ ours=$(value plain .lc_p99_us.gpusched)
 ge "$(fall)" 4 "LC p99 falls at least 4 times (alone $alone, default $default, gpusched $ours us)"
 ge "$(value plain '.be_rate.gpusched / .be_rate.default')" 0.85 "BE keeps its rate"
 
-# The latency is the default's. p99 of a few hundred requests wants a quiet machine: a second look is allowed.
+# The latency must stay the default's. The p99 of so few requests needs a quiet machine: two tries.
 unchanged() { # FILE OPTION
 	local try
 	for try in 1 2; do
@@ -45,7 +45,7 @@ unchanged() { # FILE OPTION
 }
 
 unchanged dry --dry-run
-like "$(value dry .reason)" "dry-run" "the demo says why"
+like "$(value dry .reason)" "dry-run" "the demo says that this is a dry run"
 unchanged refused --refuse-set-timeslice
 like "$(value refused .reason)" "refuse" "the demo says that the driver refused"
 done_testing

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 # timeout: 120
 # needs: root bpf fuse
-# What gpusched-guardian.service runs: it puts everything back when the daemon and the guardian that
-# the daemon forked are killed together, and leaves alone what an orderly end left.
+# The command of gpusched-guardian.service restores when the daemon and the guardian that the daemon
+# forked are killed together. After an orderly end of the daemon it changes nothing.
 . "$(dirname "$0")/lib.sh"
 enter_sim
 config '[Policy]
@@ -16,7 +16,7 @@ at_end+=($guardian)
 load be --seconds 600
 be=$LOAD_PID
 wait_for 10 eval "[ \"\$(sim_tsgs $be)\" -ge 4 ]"
-watched() { # the daemon, by a pidfd of the guardian's
+watched() { # the guardian has a pidfd of the daemon
 	grep -qsx "Pid:[[:space:]]*$DAEMON_PID" /proc/$guardian/fdinfo/*
 }
 for round in 1 2 3; do
@@ -26,16 +26,16 @@ for round in 1 2 3; do
 	kill -9 "$(pgrep -P "$DAEMON_PID" -x gpusched-guard)" "$DAEMON_PID"
 	wait "$DAEMON_PID" 2>/dev/null
 	DAEMON_PID=
-	check "round $round: both killed: the slice is back" wait_for 5 slice_is $be 2048
+	check "round $round: after both were killed the slice is restored" wait_for 5 slice_is $be 2048
 done
-check "it lives on" kill -0 $guardian
-check "it is told each time" wait_for 5 eval "[ \"\$(grep -c 'gpuschedd died' $scratch/guardian.log)\" = 3 ]"
+check "the guardian lives on" kill -0 $guardian
+check "the guardian's log has each death" wait_for 5 eval "[ \"\$(grep -c 'gpuschedd died' $scratch/guardian.log)\" = 3 ]"
 start_daemon
-check "it has found the last one" wait_for 10 watched
+check "the guardian has found the last daemon" wait_for 10 watched
 stop_daemon
 "$gpusched" set pid:$be timeslice=700us >/dev/null
 sleep 0.5
 is "$(sim_slice $be)" 700 "after an orderly end a person's setting is left alone"
 "$gpusched" restore >/dev/null
-is "$(sim_slice $be)" 2048 "restore takes it back"
+is "$(sim_slice $be)" 2048 "restore takes that setting back"
 done_testing

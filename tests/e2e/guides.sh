@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # The guides' configurations are valid, and their commands work: each line that begins with gpusched
-# is run as it stands, beside a program for it.
+# runs as it stands, with a program as its target.
 # timeout: 120
 # needs: root bpf fuse
 . "$(dirname "$0")/lib.sh"
@@ -18,7 +18,7 @@ pid=$!
 blocks() { # GUIDE: its indented lines
 	sed -n 's/^    //p' "$1"
 }
-# Those of a process or a pod that is not here say that they found nothing.
+# A command whose process or pod is not here may exit with 1, if it says that it found no TSG.
 runs() { # COMMAND
 	local out
 	out=$(PATH=$build:$PATH timeout 20 bash -c "$1" 2>&1)
@@ -33,19 +33,19 @@ for guide in "$top"/docs/guides/*.md; do
 	what=$(basename "$guide" .md)
 	blocks "$guide" | grep -E '^(\[|[A-Z][A-Za-z]* = )' >"$scratch/$what.conf"
 	if [ -s "$scratch/$what.conf" ]; then
-		exits 0 "$what: the configuration is one" env GPUSCHED_CONFIG="$scratch/$what.conf" "$gpuschedd" --check-config
+		exits 0 "$what: the guide's configuration is valid" env GPUSCHED_CONFIG="$scratch/$what.conf" "$gpuschedd" --check-config
 	fi
 	while read -r line; do
 		case $line in
-		"gpusched NODE"*) continue ;;          # what sacct says
-		"gpusched top") line+=" --batch" ;;    # here is no terminal
-		"gpusched advise") line+=" --for 1" ;; # less than 10 s
+		"gpusched NODE"*) continue ;;          # a line of sacct's output
+		"gpusched top") line+=" --batch" ;;    # there is no terminal
+		"gpusched advise") line+=" --for 1" ;; # instead of 10 s
 		esac
 		line=${line//user:bob/user:root}
-		check "$what: $line" runs "${line//pid:N/pid:$pid}"
+		check "$what: the guide's command works: $line" runs "${line//pid:N/pid:$pid}"
 	done < <(blocks "$guide" | grep '^gpusched ')
 done
-check "a command that is none is found" eval '! runs "gpusched histories" 2>/dev/null'
+check "this test would find a wrong command" eval '! runs "gpusched histories" 2>/dev/null'
 echo "DefaultClas = be" >"$scratch/bad.conf"
-exits 1 "a key that is none is found" env GPUSCHED_CONFIG="$scratch/bad.conf" "$gpuschedd" --check-config
+exits 1 "this test would find a wrong key" env GPUSCHED_CONFIG="$scratch/bad.conf" "$gpuschedd" --check-config
 done_testing

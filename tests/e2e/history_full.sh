@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 # timeout: 90
 # needs: root bpf fuse
-# The history's disk is full when the daemon starts: rows are kept, and written within 10 s after
-# there is room. A history without its tables begins anew.
+# The history's disk is full when the daemon starts: the daemon keeps the rows in memory, and writes
+# them within 10 s once there is room. A history file without its tables is begun anew.
 . "$(dirname "$0")/lib.sh"
 enter_sim
 disk=$GPUSCHED_SIM/state
@@ -21,11 +21,11 @@ load be --seconds 600
 check "a program runs" wait_tsgs "pid:$LOAD_PID" 4
 check "root sets its slice" "$gpusched" set "pid:$LOAD_PID" timeslice=300us
 exits 3 "history says that the disk is full" "$gpusched" history
-like "$out" "full" "the reason is told"
+like "$out" "full" "the error has the reason"
 rm "$disk/fill"
-check "what happened is written within 10 s of room" wait_for 10 writes
-is "$(history_counter lost)" 0 "nothing is lost"
-like "$("$gpusched" history --changes)" "300" "the change of before is in it"
+check "rows are written within 10 s once there is room" wait_for 10 writes
+is "$(history_counter lost)" 0 "no row is lost"
+like "$("$gpusched" history --changes)" "300" "the history has the change that was made before"
 stop_daemon
 python3 - "$disk/history.db" <<'X'
 import sqlite3, sys
@@ -37,7 +37,7 @@ X
 start_daemon || not_ok "a daemon starts again"
 check "a history without its tables is put aside" wait_for 10 test -e "$disk/history.db.damaged"
 check "root sets its slice again" "$gpusched" set "pid:$LOAD_PID" timeslice=400us
-check "the new history has it" wait_for 10 eval '"$gpusched" history --changes | grep -q 400'
+check "the new history has that change" wait_for 10 eval '"$gpusched" history --changes | grep -q 400'
 stop_daemon
 umount "$disk"
 done_testing

@@ -3,8 +3,8 @@
 # timeout: 240
 # needs: root bpf fuse
 # asan: yes
-# One process makes thousands of entries in the taps' maps. Entries that make room, and those past
-# the quota, are counted. A program that starts meanwhile is seen with its GPU, and obeys.
+# One process makes thousands of entries in the taps' maps. Entries that are evicted or past the
+# quota are counted. A program that starts meanwhile is seen with its GPU, and can be steered.
 . "$(dirname "$0")/lib.sh"
 enter_sim
 config '[Policy]
@@ -22,7 +22,7 @@ entries() { # MAP
 	bpftool map dump pinned "$GPUSCHED_SIM/bpf/gpusched/$1" -j | jq length
 }
 
-# the simulated RM is slow with many TSGs, and storm.sh has a flood of them
+# only 4,000 TSGs: the simulated RM is slow with many, and storm.sh tests a flood of them
 while read -r what n counted; do
 	before=$(counter "$counted")
 	"$helper" hoard "$what" "$n" <"$scratch/fifo" >"$scratch/hoard" 2>&1 &
@@ -33,19 +33,19 @@ while read -r what n counted; do
 	check "$what: the hoarder is done" wait_for 30 grep -q ready "$scratch/hoard"
 	grep -q ^ready "$scratch/hoard" || diag "$(cat "$scratch/hoard")"
 	end_load "$LOAD_PID" KILL
-	ge "$(counter "$counted")" "$((before + 1000))" "$what: what made room or is past its share is counted"
+	ge "$(counter "$counted")" "$((before + 1000))" "$what: entries that were evicted or past the quota are counted"
 	load be --seconds 600
 	check "$what: a program that starts afterwards is listed" wait_tsgs "pid:$LOAD_PID" 4
-	check "$what: with GPU and class" wait_for 10 eval \
+	check "$what: that program has its GPU and class" wait_for 10 eval \
 		'[ "$(list_json "pid:$LOAD_PID" "[.[] | [.gpu, .class] | join(\" \")] | unique | join(\",\")")" = "0 be" ]'
-	check "$what: it is suspended" "$gpusched" suspend "pid:$LOAD_PID"
+	check "$what: suspend of that program succeeds" "$gpusched" suspend "pid:$LOAD_PID"
 	ge "$(sim_disabled "$LOAD_PID")" 4 "$what: all its channels are disabled"
-	check "$what: and resumed" "$gpusched" resume "pid:$LOAD_PID"
-	is "$(sim_disabled "$LOAD_PID")" 0 "$what: in the RM too"
+	check "$what: resume of that program succeeds" "$gpusched" resume "pid:$LOAD_PID"
+	is "$(sim_disabled "$LOAD_PID")" 0 "$what: no channel of it is disabled any more"
 	end_load "$LOAD_PID" KILL
 	kill -9 $hoarder
 	wait $hoarder 2>/dev/null
-	check "$what: with the hoarder its entries go" wait_for 60 eval \
+	check "$what: the hoarder's entries are removed after its end" wait_for 60 eval \
 		'[ "$(entries gs_tsgs)$(entries gs_devices)$(entries gs_clients)$(entries gs_files)$(entries gs_chantsg)$(entries gs_procs)" = 000000 ]'
 done <<'EOF'
 devices 10000 evicted

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: MIT
 # timeout: 300
 # needs: root bpf fuse
-# Policy hold with the real programs: a service of many turns a request, unmodified, under the agent. And
-# SIGKILL of the daemon, the service and (by a stop) the policy in the middle of holds, 12 times (KILLS).
+# Policy hold with the real programs: an unmodified service under the agent, whose requests have
+# many turns. Then the daemon, the service (SIGKILL) or the policy (stop) ends in the middle of a
+# hold, 12 times (KILLS).
 . "$(dirname "$0")/lib.sh"
 enter_sim
 RANDOM=11
@@ -36,36 +37,36 @@ run_load be training be --kernel-us 1000 --block-us 100 --seconds 600
 wait_tsgs pid:$training 1
 
 serve unseen 6
-check "a service without an agent: list says what would make holds possible" \
+check "list says what would make holds possible for a service without an agent" \
 	wait_for 5 eval '[[ "$(compute $SERVICE .reason)" == *"run --agent"* ]]'
 wait $SERVICE
-is "$(counter holds)" 0 "nothing is held without an agent"
+is "$(counter holds)" 0 "no hold is made without an agent"
 
 serve seen 14 --agent
 check "best effort is suspended for a request" wait_for 20 holds_are_on
-check "list names the TSG whose request it is" wait_for 20 eval \
+check "list names the TSG for whose request best effort is held" wait_for 20 eval \
 	'[ "$(compute $training .held_for)" = "$(compute $SERVICE .id)" ] &&
 	"$gpusched" list pid:$training | grep -q "held for tsg .*request"'
-check "its agent tells how long quiet is" \
+check "its agent reports how long a pause ends a request" \
 	eval '[ "$(compute $SERVICE .quiet_us)" -ge 1000 ] && [ "$(compute $SERVICE .quiet_us)" -le 10000 ]'
 before=$(sim_work $training)
 wait $SERVICE
 ge "$(($(sim_work $training) - before))" 1 "best effort works between requests"
-ge "$(counter holds)" 5 "holds"
+ge "$(counter holds)" 5 "at least 5 holds were made"
 check "best effort runs when the service has ended" wait_for 2 runs_again
-check "stats --by sums the time as a wait of its own" eval \
+check "stats --by has the suspended time as a separate sum" eval \
 	'[ "$("$gpusched" stats --by process --json |
 		jq -s "flatten | map(select(.pid == $training))[0].request_wait_ms >= 100")" = true ]'
 diag "p50 in us: alone $(p50 alone), beside without holds $(p50 unseen), with holds $(p50 seen)"
-le "$(awk -v a="$(p50 seen)" -v b="$(p50 alone)" 'BEGIN { print a / b }')" 1.2 "p50 with holds to alone"
+le "$(awk -v a="$(p50 seen)" -v b="$(p50 alone)" 'BEGIN { print a / b }')" 1.2 "the service's p50 with holds is at most 1.2 times that alone"
 
 "$gpusched" policy start auto
 serve by_auto 30 --agent
-check "auto says that requests have many turns, how many, how long quiet is, and that it holds" wait_for 20 eval \
+check "policy auto reports many turns a request, their number, the pause that ends one, and holds" wait_for 20 eval \
 	'"$gpusched" status --json | jq -e ".gpus[].tsgs[] | select(.pid == $SERVICE).policy_says |
 	.kind == \"MANY_TURNS\" and .means == \"HOLDS\" and .not_held == null and .quiet_us >= 1000 and .turns_a_request >= 8"'
-check "status has a line of that" wait_for 10 eval '"$gpusched" status | grep "kind many turns, means holds"'
-check "its turns are remembered, and that it starts under an agent again" wait_for 20 eval \
+check "status says so in a line" wait_for 10 eval '"$gpusched" status | grep "kind many turns, means holds"'
+check "the daemon remembers its turns, and to start it under an agent" wait_for 20 eval \
 	'curl -sf --unix-socket "$GPUSCHED_SIM/run/api" -d "{}" http://gpusched/v1/means_get |
 	jq -e ".programs[] | select(.class == \"lc\") | .means == \"hold\" and .turns_a_request >= 8 and .wait_us.hold < .wait_us.slices"'
 kill -9 $SERVICE
@@ -99,7 +100,7 @@ for ((i = 0; i < kills; i++)); do
 	2) "$gpusched" policy start hold >/dev/null 2>&1 ;;
 	esac
 done
-ge "$met" $((kills * 3 / 4)) "kills while best effort was suspended"
-is "$bad" 0 "$kills kills of daemon, service or policy: best effort runs again"
-is "$late" 0 "each time within two seconds, the command and the look included"
+ge "$met" $((kills * 3 / 4)) "three quarters of the kills came while best effort was suspended"
+is "$bad" 0 "best effort runs again after each of $kills kills of daemon, service or policy"
+is "$late" 0 "each time it runs again within 2.1 s"
 done_testing

@@ -2,16 +2,16 @@
 # SPDX-License-Identifier: MIT
 # timeout: 120
 # needs: root bpf fuse
-# A user's own FUSE posing as the driver: here a second simulator, whose files the first one's
-# instance does not know. It must not be seen, and no call may ever go into it.
+# A user's own FUSE file system poses as the driver: here a second simulator, whose device files the
+# first simulator's daemon does not know. The daemon must ignore it, and make no call into it.
 . "$(dirname "$0")/lib.sh"
 enter_sim
 start_daemon || not_ok "a daemon starts"
 load be --seconds 600
 mine=$LOAD_PID
-check "the instance sees its own program" wait_tsgs pid:$mine 4
+check "the daemon sees the program of its own simulator" wait_tsgs pid:$mine 4
 
-# The inner shell has another directory, so tell it apart by what it prints.
+# The inner shell has another GPUSCHED_SIM. It leaves its results in files in $scratch.
 env -u GPUSCHED_SIM "$gpusched" sim shell -- bash -c '
 	"$1" be --seconds 600 >/dev/null 2>&1 &
 	echo $! >"$2/inner.pid"
@@ -25,16 +25,16 @@ inner=$!
 at_end+=($inner)
 wait_for 60 test -s "$scratch/inner.json" || not_ok "the impostor runs: $(cat "$scratch/inner.out")"
 pid=$(cat "$scratch/inner.pid")
-is "$(jq "[.tsgs[]] | length > 0" "$scratch/inner.json")" true "the program behind the impostor has TSGs there"
-is "$("$gpusched" list --json | jq -s "flatten | [.[] | select(.pid == $pid)] | length")" 0 "the instance does not list them"
-exits 1 "a person cannot name them" "$gpusched" set pid:$pid timeslice=100us
+is "$(jq "[.tsgs[]] | length > 0" "$scratch/inner.json")" true "the program behind the impostor has TSGs in the impostor"
+is "$("$gpusched" list --json | jq -s "flatten | [.[] | select(.pid == $pid)] | length")" 0 "the daemon does not list these TSGs"
+exits 1 "set does not find these TSGs" "$gpusched" set pid:$pid timeslice=100us
 "$gpusched" set all timeslice=100us >/dev/null
 touch "$scratch/asked"
 wait_for 10 test -s "$scratch/inner2.json"
 is "$(jq '[.controls["0xa06c0103"].calls // 0, (.controls["0xa06c0104"].calls // 0), (.controls["0x2080110b"].calls // 0)] | join(" ")' "$scratch/inner.json")" \
 	"$(jq '[.controls["0xa06c0103"].calls // 0, (.controls["0xa06c0104"].calls // 0), (.controls["0x2080110b"].calls // 0)] | join(" ")' "$scratch/inner2.json")" \
-	"no control went into the impostor"
-check "the instance's own program was set" slice_is $mine 100
+	"no call went into the impostor"
+check "the program of the daemon's own simulator was set" slice_is $mine 100
 wait $inner 2>/dev/null
 stop_daemon
 done_testing

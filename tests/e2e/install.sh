@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # timeout: 180
-# What `make install` puts where, and that it works from there.
+# `make install` puts every file where it belongs, and the programs work from there.
 . "$(dirname "$0")/lib.sh"
 command -v meson >/dev/null || { skip "installing" "no meson"; done_testing; }
 
@@ -27,14 +27,14 @@ is "$bad" "" "every manual page is installed"
 named=$(grep -hoE '/usr/share/doc/gpusched/[a-z/.-]*\.md' "$top"/man/*.scd | sort -u)
 ge "$(wc -l <<<"$named")" 2 "manual pages name documents"
 is "$(while read -r file; do [ -s "$root/${file#/usr/}" ] || echo "$file"; done <<<"$named")" "" \
-	"these are installed where the pages say"
+	"these documents are installed where the pages say"
 is "$(find "$root/share/doc/gpusched" -name '*.md' | while read -r page; do
 	grep -oE '\]\([^)#]+' "$page" | sed 's/^](//' | grep -v '^https\?:' | while read -r link; do
 		[ -e "$(dirname "$page")/$link" ] || echo "$(basename "$page") $link"
 	done
-done)" "" "their links lead to what is installed, too"
-is "$(grep -hE '(^|[ (])docs/[a-z]' "$top"/man/*.scd)" "" "no document is named by its place in the source"
-# (/etc/gpusched/alert is the administrator's to write)
+done)" "" "links in these documents lead to installed files"
+is "$(grep -hE '(^|[ (])docs/[a-z]' "$top"/man/*.scd)" "" "no manual page names a document by its path in the source"
+# /etc/gpusched/alert is left out: the administrator writes it.
 mkdir "$scratch/units"
 for unit in "$root"/lib/systemd/system/*; do
 	sed "s|=$prefix/|=$root/|" "$unit" >"$scratch/units/$(basename "$unit")"
@@ -42,7 +42,7 @@ done
 is "$(systemd-analyze verify --man=no "$scratch"/units/* 2>&1 | grep -i gpusched | grep -v /etc/gpusched/alert)" "" "systemd finds nothing wrong with the units"
 is "$(grep -hoE '^Exec[A-Za-z]*=[^ ]*' "$root"/lib/systemd/system/*.service | sed "s|=$prefix|=$root|" |
 	cut -d= -f2 | grep -v /etc/gpusched/alert | while read -r program; do [ -x "$program" ] || echo "$program"; done)" "" \
-	"the units start what was installed"
+	"every program that the units start is installed"
 
 lib=$(dirname "$(find "$root" -name libgpusched.so.1 | head -1)")
 is "$(PKG_CONFIG_PATH=$lib/pkgconfig PKG_CONFIG_SYSROOT_DIR=$scratch pkg-config --libs gpusched gpreempt | xargs)" \
@@ -54,7 +54,7 @@ is "$(installed policy list --json | jq -r .path | xargs -n 1 dirname | sort -u 
 	"$(realpath "$root/lib/gpusched/policies")" "an installed gpusched finds the installed policies"
 exits 0 "the installed gpusched plays an installed scenario under such a policy" installed sim run lcbe-1be
 is "$(installed sim list --json | jq -r .path | xargs -n 1 dirname | sort -u | xargs realpath)" \
-	"$(realpath "$root/share/gpusched/scenarios")" "of those that were installed with it"
+	"$(realpath "$root/share/gpusched/scenarios")" "an installed gpusched finds the installed scenarios"
 is "$(installed run --agent -- sh -c 'realpath "$LD_PRELOAD"')" "$(realpath "$lib/libgpusched-agent.so")" \
 	"the installed gpusched takes the agent beside it"
 # Each shell's completion of `gpusched WORDS`, sorted.
@@ -88,7 +88,7 @@ for shell in zsh fish; do
 	is "$bad" "" "$shell completes each verb and its options as bash does"
 done
 is "$(bash_completes policy st)" "start stop" "bash completes verbs"
-# What production machines lack stays away: test tools are for \`make test\`.
+# Production machines need no test tools: only `make test` installs them.
 mkdir -p "$scratch/bin"
 printf '#!/bin/sh\necho "ii  none"\n' >"$scratch/bin/dpkg-query"
 chmod +x "$scratch/bin/dpkg-query"
@@ -102,13 +102,13 @@ is "$(grep -nE '^(all|demo|install|bundle|bench):.*test-deps' "$top/Makefile")" 
 
 mkdir -p "$scratch"/kept/{sys/fs/bpf/gpusched,var/lib/gpusched}
 is "$("$top/tools/remains.sh" "$scratch/kept" | cut -d: -f1,2)" "still watching: the taps pinned in /sys/fs/bpf/gpusched
-kept: /var/lib/gpusched" "what an uninstall leaves behind is named"
-is "$("$top/tools/remains.sh" "$scratch/there_is_none")" "" "nothing is named where nothing is left"
-exits 0 "make uninstall" make --no-print-directory -C "$top" BUILD="$build" uninstall
-is "$(find "$scratch$prefix" ! -type d)" "" "leaves no file"
-is "$(find "$scratch$prefix" -name '*gpusched*')" "" "no folder of ours is left"
+kept: /var/lib/gpusched" "remains.sh names what an uninstall leaves behind"
+is "$("$top/tools/remains.sh" "$scratch/there_is_none")" "" "remains.sh names nothing where nothing is left"
+exits 0 "make uninstall succeeds" make --no-print-directory -C "$top" BUILD="$build" uninstall
+is "$(find "$scratch$prefix" ! -type d)" "" "make uninstall leaves no file"
+is "$(find "$scratch$prefix" -name '*gpusched*')" "" "make uninstall leaves no folder of gpusched's"
 
-# On the machine itself, in copies of /usr and /etc that end with their mount namespace.
+# Installs on the machine itself, into overlays of /usr and /etc in a mount namespace.
 on_machine() {
 	mkdir -p "$scratch/over" && mount -t tmpfs none "$scratch/over" && mkdir -p "$scratch"/over/{usr,etc}/{up,work} &&
 		for dir in usr etc; do
@@ -120,7 +120,7 @@ export -f on_machine
 export scratch build
 if [ "$prefix" = /usr ] && ! getent passwd gpusched-exporter >/dev/null; then
 	like "$(unshare --mount bash -c on_machine 2>&1 | tail -1)" "^gpusched-exporter:" "the exporter's user is made at install"
-	is "$(getent passwd gpusched-exporter)" "" "a DESTDIR makes no user"
+	is "$(getent passwd gpusched-exporter)" "" "an install with DESTDIR makes no user"
 else
 	skip_optional "the exporter's user is made at install" "the prefix is not /usr, or the user is there"
 fi

@@ -17,30 +17,30 @@ trusting
 start_daemon || not_ok "a daemon starts"
 exits 0 "counting is turned on" "$gpusched" observe launches on
 ge "$("$gpusched" observe launches --json | jq '.libraries | map(.probes) | add')" 10 "libcuda is probed"
-# A link of its own for each function, and not one for all.
+# Each function has a separate link in place of one for all.
 ge "$(pins)" "$("$gpusched" observe launches --json | jq '.libraries | map(.probes) | add')" "each function has a link"
 check "a policy with work_submit starts" "$gpusched" policy start "$top/tests/policy/work.bpf.c" -o after=100
 load be --seconds 1 $iterations --linger 30
 wait_for 20 grep -q launches "$scratch/load.out"
-is "$(list_json pid:$LOAD_PID 'map(.launches) | max')" "$(jq .launches <"$scratch/load.out")" "as many as the program says"
-check "the policy saw them" wait_for 5 eval '[ "$(sim_slice '$LOAD_PID')" = 300 ]'
+is "$(list_json pid:$LOAD_PID 'map(.launches) | max')" "$(jq .launches <"$scratch/load.out")" "a program has as many launches as it counts itself"
+check "the policy saw the launches" wait_for 5 eval '[ "$(sim_slice '$LOAD_PID')" = 300 ]'
 end_load $LOAD_PID
 check "the policy stops" "$gpusched" policy stop
 kill_daemon
 start_daemon || not_ok "a daemon starts again"
-exits 0 "the next one counts as it did: counting is turned off" "$gpusched" observe launches off
+exits 0 "the next daemon's counting is turned off" "$gpusched" observe launches off
 check "the probes of a killed daemon are gone" wait_for 5 no_pins
 exits 0 "counting is turned on again" "$gpusched" observe launches on
 kill_daemon
 config $'[Daemon]\nCountLaunches=yes trusted'
-ge "$(pins)" 10 "they stay when it is killed"
+ge "$(pins)" 10 "the probes stay when the daemon is killed"
 start_daemon || not_ok "a daemon starts"
 load be --seconds 1 $iterations --linger 30
 wait_for 20 grep -q launches "$scratch/load.out"
 is "$(list_json pid:$LOAD_PID 'map(.launches) | max')" "$(jq .launches <"$scratch/load.out")" "the probes count for the next daemon"
 end_load $LOAD_PID
 
-# ---- a library is probed while those of others are let go of, which may take the kernel seconds
+# ---- a library is probed while others' probes are removed, which may take the kernel seconds
 mkdir -m 755 "$scratch/libs"
 libraries_are() { # N
 	[ "$("$gpusched" observe launches --json | jq '.libraries | map(select(.probes > 0)) | length')" = "$1" ]
@@ -57,13 +57,13 @@ for i in $(seq 20); do
 done
 check "twenty more libraries are probed" wait_for 60 libraries_are 21
 kill -9 "${copies[@]}"
-check "they are let go of" wait_for 20 libraries_are 1
+check "their probes are removed after their programs' end" wait_for 20 libraries_are 1
 copied 21
 check "another library is probed" wait_for 60 libraries_are 2
 took=$("$gpusched" observe launches --json | jq '.libraries | map(.attach_time_us) | max')
 turn=$("$gpusched" stats --json | jq .service.longest_turn_us)
 diag "probing took $took us, the longest turn of the loop $turn us"
-le "$turn" $((took < 500000 ? 1000000 : took * 3 / 4)) "the loop turned meanwhile, in us"
+le "$turn" $((took < 500000 ? 1000000 : took * 3 / 4)) "the daemon's main loop ran on meanwhile: its longest turn in us"
 stop_daemon
-check "nothing of the probes is left" no_pins
+check "no probe is left" no_pins
 done_testing

@@ -3,8 +3,8 @@
 # timeout: 240
 # needs: root bpf fuse
 # asan: yes
-# Persons and policies turn counting of launches on and off at the same time, again and again. The
-# last request holds, no launch is counted twice, nothing is left behind, and the next count is
+# Persons and policies turn the counting of launches on and off at the same time, again and again.
+# The last request holds, no launch is counted twice, no probe is left behind, and the next count is
 # exact.
 . "$(dirname "$0")/lib.sh"
 enter_sim
@@ -21,7 +21,7 @@ is_off() {
 held() { # by the daemon: "descriptors threads"
 	echo "$(ls "/proc/$DAEMON_PID/fd" | wc -l) $(ls "/proc/$DAEMON_PID/task" | wc -l)"
 }
-be_launches() { # 0: none are known
+be_launches() { # launches of class be; 0 if none are known
 	"$gpusched" stats --json | jq '.launches.be // 0'
 }
 work="$top/tests/policy/work.bpf.c"
@@ -53,7 +53,7 @@ for i in $(seq "$rounds"); do
 	[ "$last" -ge "$now" ] || back=$((back + 1))
 done
 is "$back" 0 "a class's launches never go back"
-is "$(pins)" 0 "when off is answered no probe is left"
+is "$(pins)" 0 "no probe is left once off is answered"
 all=()
 for i in $(seq "$rounds"); do
 	begin >/dev/null 2>&1 &
@@ -66,27 +66,27 @@ for i in $(seq "$rounds"); do
 	"$gpusched" policy start "$work" -o after=1000000 >/dev/null || not_ok "the policy does not start"
 	begin >/dev/null 2>&1 &
 	all=($!)
-	"$gpusched" policy start auto >/dev/null || not_ok "nor does auto"
+	"$gpusched" policy start auto >/dev/null || not_ok "auto does not start"
 	end >/dev/null 2>&1 &
 	all+=($!)
 	"$gpusched" policy stop >/dev/null
 	wait "${all[@]}"
 done
 check "counting ends" end
-check "for good" wait_for 20 is_off
-check "nothing of the probes is left" wait_for 20 no_pins
-check "nor of descriptors and threads" wait_for 20 eval '[ "$(held)" = "'"$before"'" ]' ||
+check "counting stays off" wait_for 20 is_off
+check "no probe is left" wait_for 20 no_pins
+check "no descriptor or thread is left" wait_for 20 eval '[ "$(held)" = "'"$before"'" ]' ||
 	diag "$before before, $(held) now: $(ls -l "/proc/$DAEMON_PID/fd" | sed 's/.*-> //' | sort | uniq -c | sort -rn | head -20)"
 
-# ---- and then --------------------------------------------------------------------------------------------------
+# ---- counting works after the storm ---------------------------------------------------------------
 
 check "counting begins once more" begin
 load be --seconds 1 $iterations --linger 60
 wait_for 30 grep -q launches "$scratch/load.out"
-is "$(list_json pid:$LOAD_PID 'map(.launches) | max')" "$(jq .launches <"$scratch/load.out")" "exactly"
+is "$(list_json pid:$LOAD_PID 'map(.launches) | max')" "$(jq .launches <"$scratch/load.out")" "launches are counted exactly after the storm"
 end_load $LOAD_PID
 end >/dev/null &
 stop_daemon
 check "the daemon's end leaves no probe" wait_for 20 no_pins
-is "$(grep -c Sanitizer "$scratch/daemon.log")" 0 "nothing was used after its end"
+is "$(grep -c Sanitizer "$scratch/daemon.log")" 0 "the sanitizers report nothing"
 done_testing

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 # timeout: 180
 # needs: root bpf fuse
-# The inputs of the live engine's core, in 21 runs of all policies, are fed to another core, which
-# gives the same outputs.
+# The inputs of the live engine's core are recorded in 21 runs of all policies. Another core that
+# gets the same inputs gives the same outputs.
 . "$(dirname "$0")/lib.sh"
 enter_sim --gpus 2
 exec 2>"$scratch/stderr"
@@ -34,7 +34,7 @@ run_load be be --seconds 0 --gpu 1
 run_load normal be --seconds 0
 check "programs work" wait_for 20 eval '[ "$(sim_work $be)" -gt 0 ] && [ "$(sim_work $lc)" -gt 0 ]'
 runs=0
-# one run POLICY OPTIONS: programs come and go, and a person has wishes
+# one POLICY OPTIONS: a run of it, in which programs come and go and a person changes settings
 one() {
 	"$gpusched" policy stop >/dev/null 2>&1
 	"$gpusched" policy start "$@" >/dev/null && runs=$((runs + 1)) || diag "$1 does not start"
@@ -47,7 +47,7 @@ one() {
 	3) "$gpusched" set pid:$be clear ;;
 	esac >/dev/null
 	sleep 0.5
-	end_load $LOAD_PID KILL # a held one would not see less
+	end_load $LOAD_PID KILL # SIGKILL, since a program that is held would not end by itself
 }
 for policy in $("$gpusched" policy list --json | jq -r .name); do
 	one "$policy"
@@ -64,22 +64,22 @@ one admit -o max_be=1
 for policy in starves suspends_all flips absurd every rests suspends_all flips; do
 	one "$scratch/$policy.bpf.o"
 done
-is $runs 21 "21 runs"
-check "policy stop" "$gpusched" policy stop
-check "what the person had set is cleared" "$gpusched" set pid:$be clear
-check "all is as its owner asked" wait_for 10 restored
+is $runs 21 "all 21 policies started"
+check "the last policy stops" "$gpusched" policy stop
+check "the person's settings are cleared" "$gpusched" set pid:$be clear
+check "every setting is its owner's again" wait_for 10 restored
 engine=$("$gpusched" stats --json | jq -c '.engine | map_values(select(. > 0))')
 diag "$engine"
 trace=$scratch/trace.$DAEMON_PID
 stop_daemon
-check "there is a trace" test -s "$trace"
+check "the trace has been written" test -s "$trace"
 out=$("$helper" replay "$trace")
-is $? 0 "fed to another core it gives the same" || diag "$(tail -3 "$scratch/stderr")"
+is $? 0 "another core gives the same outputs for these inputs" || diag "$(tail -3 "$scratch/stderr")"
 diag "$out"
 out=$(tail -1 <<<"$out")
-ge "$(jq '[.look, .round, .round_over, .done] | min' <<<"$out")" 100 "many looks, rounds and calls"
-ge "$(jq '[.policy, .class, .forget, .due] | min' <<<"$out")" 10 "the trace has all else that there is"
+ge "$(jq '[.look, .round, .round_over, .done] | min' <<<"$out")" 100 "the trace has at least 100 looks, rounds and calls"
+ge "$(jq '[.policy, .class, .forget, .due] | min' <<<"$out")" 10 "the trace has at least 10 of the other inputs"
 ge "$(jq .limits <<<"$out")" 1 "the trace has a reload's new limits"
 ge "$(jq .spent <<<"$out")" 1 "the trace has the time of calls on the GPUs' logs"
-ge "$(jq .todo <<<"$out")" "$(jq .done <<<"$out")" "from which something followed"
+ge "$(jq .todo <<<"$out")" "$(jq .done <<<"$out")" "the core asked for at least as many calls as were made"
 done_testing

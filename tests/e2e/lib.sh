@@ -5,12 +5,12 @@
 #
 # A test is a bash script that sources this file and prints TAP. Header lines tell the runner:
 #   # timeout: SECONDS     longest run (default 60)
-#   # needs: root bpf fuse what it can't do without; missing ones fail for root and in CI
-#   # alone: yes           not at the same time as another test (it measures time)
-#   # beside: yes          on what the others leave of the processors, as it computes only
-#   # awaits: WHAT         listed as skipped until somebody has made WHAT, and takes this line away
+#   # needs: root bpf fuse what the test requires; a missing one is a failure for root and in CI
+#   # alone: yes           runs while no other test does (it measures time)
+#   # beside: yes          runs at low priority beside the others, as it only computes
+#   # awaits: WHAT         skipped: the test needs WHAT, which is not written yet
 #   # asan: yes            also run on the sanitizer build
-#   # quick: yes           one of those that `make check` runs
+#   # quick: yes           also run by `make check`
 #
 #   . "$(dirname "$0")/lib.sh"
 #   enter_sim --gpus 1     # from here on inside a simulated GPU of its own
@@ -29,7 +29,7 @@ gsload=$build/gsload
 helper=$build/tests/e2e/helper
 export GPUSCHED_POLICIES=${GPUSCHED_POLICIES:-$build/policies}
 self=$(cd "$(dirname "$0")" && pwd)/$(basename "$0")
-# Names of what this test makes: from a hash of its own name and its process.
+# Prefix for the names of everything that this test makes: a hash of the script's path.
 name=gst$(printf '%s' "$self" | cksum | cut -d' ' -f1)
 
 # ---- TAP ------------------------------------------------------------------------------------------
@@ -53,7 +53,7 @@ not_ok() { # NAME [DIAGNOSIS]
 	[ -z "${2:-}" ] || diag "$2"
 }
 
-# check NAME COMMAND...: it must succeed. Its output is shown when it does not.
+# check NAME COMMAND...: the command must succeed; if it fails, its output is shown
 check() {
 	local what=$1 out
 	shift
@@ -85,7 +85,7 @@ like() {
 	fi
 }
 
-# le A B NAME, ge A B NAME: numbers, fractions too
+# le A B NAME, ge A B NAME: compares numbers, also fractions
 le() {
 	if awk -v a="$1" -v b="$2" 'BEGIN { exit !(a != "" && a + 0 <= b + 0) }'; then
 		ok "$3 ($1 <= $2)"
@@ -104,7 +104,7 @@ ge() {
 	fi
 }
 
-# exits CODE NAME COMMAND...: its exit status; output lands in $out
+# exits CODE NAME COMMAND...: the command must exit with CODE; its output lands in $out
 exits() {
 	local want=$1 what=$2 got=0
 	shift 2
@@ -136,7 +136,7 @@ done_testing() {
 
 # ---- waiting --------------------------------------------------------------------------------------
 
-# How many times slower this machine is: PATIENCE, or by how many programs want one of its processors.
+# Factor by which waits are longer on a busy machine: PATIENCE, or runnable processes per processor.
 patience() {
 	local load
 	read -r load _ </proc/loadavg
@@ -144,8 +144,9 @@ patience() {
 	echo "${PATIENCE:-$((load < 6 ? load : 6))}"
 }
 
-# wait_for SECONDS COMMAND...: until it succeeds; for longer where the machine is slow. Between two
-# looks it rests as long as a look takes: else it would take the processor from what is awaited.
+# wait_for SECONDS COMMAND...: repeats the command until it succeeds; waits longer on a busy
+# machine. Between two tries it sleeps as long as one took, so as not to slow down what the test
+# waits for.
 wait_for() {
 	local from=$SECONDS seconds=$1 look_us rest
 	shift
@@ -162,7 +163,8 @@ gone() { # PID
 	! kill -0 "$1" 2>/dev/null
 }
 
-# What reads JSON again and again: gojq begins in a tenth of jq's time. It sorts the keys of objects.
+# For JSON that is read often: gojq starts in a tenth of jq's time. Unlike jq, it sorts objects'
+# keys.
 json=$(command -v gojq || echo jq)
 
 # ---- the simulated GPU ----------------------------------------------------------------------------
@@ -179,7 +181,7 @@ enter_sim() {
 	exec "$gpusched" sim shell "$@" -- bash "$self"
 }
 
-# here PATTERN: processes of this simulated machine whose name it is
+# here PATTERN: pids of this simulated GPU's processes whose names match
 here() {
 	local p
 	for p in $(pgrep "$1"); do
@@ -204,22 +206,24 @@ finish() {
 		kill "$DAEMON_PID" 2>/dev/null
 		wait_for 5 gone "$DAEMON_PID" || kill -9 "$DAEMON_PID" 2>/dev/null
 	fi
-	# the last first: who waits for another's end does not begin to end by itself
+	# The last first: a process may wait for an earlier one, and must not start its own end
+	# then.
 	for ((i = ${#at_end[@]} - 1; i >= 0; i--)); do
 		kill -9 "${at_end[i]}" 2>/dev/null
 	done
-	# nothing that is mounted there still
+	# leaves alone file systems that are still mounted there
 	[ -n "$scratch" ] && rm -rf --one-file-system "$scratch"
 	return 0
 }
-# not in a part of this shell that a test kills before it has become its program
+# Not in a subshell: a test may kill one before it has executed its program.
 trap '[ "$BASHPID" != $$ ] || finish' EXIT
 
 # A directory for this test's files, removed at its end.
 scratch=$(mktemp -d "${TMPDIR:-/tmp}/$name.XXXXXX")
 
-# start_daemon [OPTIONS]: in the foreground mode, its log in $scratch/daemon.log; $DAEMON_PID
-before_daemon=() # words in front of its command
+# start_daemon [OPTIONS]: starts gpuschedd in the foreground mode, with its log in
+# $scratch/daemon.log, and waits until it answers; $DAEMON_PID
+before_daemon=() # words in front of gpuschedd, such as a command that runs it
 start_daemon() {
 	"${before_daemon[@]}" "$gpuschedd" --foreground "$@" >>"$scratch/daemon.log" 2>&1 &
 	DAEMON_PID=$!
@@ -234,7 +238,7 @@ daemon_ready() {
 		"$json" .pid)" = "$DAEMON_PID" ]
 }
 
-# watchers N: so many watch the daemon's events, whoever has just begun to included
+# watchers N: exactly N clients watch the daemon's events
 watchers() {
 	curl -sf --max-time 2 --unix-socket "$GPUSCHED_SIM/run/api" http://gpusched/metrics |
 		grep -qx "gpusched_watchers $1"
@@ -252,9 +256,9 @@ kill_daemon() {
 	DAEMON_PID=
 }
 
-# load ARGUMENTS...: gsload in the background; $LOAD_PID, output in $scratch/load.PID
+# load ARGUMENTS...: gsload in the background; $LOAD_PID, output in $scratch/load.out
 load() {
-	# opened before it is in the background: who reads or moves the file must not find an older one
+	# The file is opened before the fork: a reader must not find the last program's output.
 	{ "$gsload" "$@" & } >"$scratch/load.out" 2>&1
 	LOAD_PID=$!
 	at_end+=("$LOAD_PID")
@@ -282,11 +286,11 @@ list_json() {
 	"$gpusched" list "$1" --json | "$json" -rs "flatten | $2"
 }
 
-compute() { # PID FILTER: of its compute TSG
+compute() { # PID FILTER: applies the filter to its compute TSG
 	list_json "pid:$1" ".[] | select(.kind == \"compute\") | $2"
 }
 
-counter() { # NAME: of the engine
+counter() { # NAME: a counter of the engine
 	"$gpusched" stats --json | "$json" ".engine.$1"
 }
 
@@ -294,13 +298,41 @@ policy_now() {
 	"$gpusched" policy get --json | "$json" -r .running.name
 }
 
-as() { # UID COMMAND...; not for the background, where $! would be a shell's
+as() { # UID COMMAND...: as that user; not in the background, where $! would be a subshell's pid
 	setpriv --reuid "$1" --regid "$1" --clear-groups "${@:2}"
 }
 
-# wait_tsgs TARGET N: until at least N TSGs of it are listed
+# wait_tsgs TARGET N: waits until at least N TSGs of the target are listed
 wait_tsgs() {
 	wait_for 30 eval '[ "$(list_json "'"$1"'" length)" -ge '"$2"' ]'
+}
+
+# ---- control groups -------------------------------------------------------------------------------
+
+# enter_cgroups: runs this script again in a mount namespace of its own; returns there, before
+# enter_sim. There /sys/fs/cgroup holds nothing but the machine's cgroup2 hierarchy, at $tree.
+# Groups that the script makes below $tree/$name.$$ are removed at its end, with the processes in
+# them.
+enter_cgroups() {
+	tree=/sys/fs/cgroup/elsewhere
+	trap '[ "$BASHPID" != $$ ] || drop_groups' EXIT
+	[ -z "${GPUSCHED_SIM:-}" ] || return 0
+	if [ -z "${MOVED:-}" ]; then
+		rmdir "$scratch"
+		MOVED=1 exec unshare -m bash "$self"
+	fi
+	mount -t tmpfs none /sys/fs/cgroup && mkdir "$tree" && mount -t cgroup2 none "$tree" || exit 1
+}
+
+drop_groups() {
+	[ ! -e "$tree/$name.$$" ] || echo 1 >"$tree/$name.$$/cgroup.kill"
+	wait_for 3 groups_gone || diag "$tree/$name.$$ cannot be removed"
+	finish
+}
+
+groups_gone() {
+	find "$tree/$name.$$" -depth -type d -exec rmdir {} +
+	[ ! -e "$tree/$name.$$" ]
 }
 
 # ---- leaks ----------------------------------------------------------------------------------------
@@ -323,13 +355,13 @@ pins_now() {
 
 # ---- what the simulated RM says -------------------------------------------------------------------
 
-# restored: compute TSGs have CUDA's own slice, copy TSGs the driver's, no channel is disabled
+# restored: every compute TSG has CUDA's slice, every copy TSG the driver's, no channel is disabled
 restored() {
 	[ "$(sim_state '[.tsgs[] | select(.timeslice_us != (if .engine == 1 then 2048 else 1024 end)
 		or .interleave != 1 or .disabled_channels != 0)] | length')" = 0 ]
 }
 
-sim_tsgs() { # PID: how many TSGs the RM has of it
+sim_tsgs() { # PID: how many TSGs the process has in the RM
 	sim_state "[.tsgs[] | select(.pid == $1)] | length"
 }
 
@@ -341,11 +373,11 @@ sim_disabled() { # PID: disabled channels of all its TSGs
 	sim_state "[.tsgs[] | select(.pid == $1) | .disabled_channels] | add // 0"
 }
 
-sim_files() { # PID: open files of it
+sim_files() { # PID: how many files of the driver the process has open
 	sim_state "[.files[] | select(.pid == $1)] | length"
 }
 
-sim_work() { # PID: work done
+sim_work() { # PID: how much work its TSGs have done
 	sim_state "[.tsgs[] | select(.pid == $1) | .work_done] | add // 0"
 }
 
@@ -353,14 +385,14 @@ slice_is() { # PID US
 	[ "$(sim_slice "$1")" = "$2" ]
 }
 
-# config TEXT: a configuration for the daemons of this test; default: BE by command name, lcbe
+# config TEXT: writes the configuration for this test's daemons
 config() {
 	printf '%s\n' "$1" >"$scratch/gpusched.conf"
 	export GPUSCHED_CONFIG=$scratch/gpusched.conf
 }
 
-# Has launches counted although users could stall probes (docs/launches.md): for tests that need
-# counts, after config.
+# Allows the counting of launches, which is off by default since users could stall probes
+# (docs/launches.md). Call it after config.
 trusting() {
 	printf '[Daemon]\nCountLaunches=trusted\n' >>"$scratch/gpusched.conf"
 	export GPUSCHED_CONFIG=$scratch/gpusched.conf
@@ -368,13 +400,13 @@ trusting() {
 
 # ---- parking --------------------------------------------------------------------------------------
 
-# Programs of hold() read from an input without an end.
+# Makes the endless input (descriptor 9) from which the programs of hold() read.
 park_setup() {
 	mkfifo "$scratch/open"
 	exec 9<>"$scratch/open"
 }
 
-hold() { # NAME MIB [COMMAND...]: a program with so much memory; its pid in NAME
+hold() { # NAME MIB [COMMAND...]: a program that holds MIB of GPU memory; its pid in NAME
 	local name=$1 mib=$2
 	shift 2
 	"$@" "$helper" memory "$mib" <&9 >"$scratch/$name" &
@@ -384,10 +416,10 @@ hold() { # NAME MIB [COMMAND...]: a program with so much memory; its pid in NAME
 	wait_tsgs "pid:${!name}" 4 || not_ok "$name is listed"
 }
 
-parked() { # PID FILTER
+parked() { # PID FILTER: applies the filter to its line of `gpusched parked`
 	"$gpusched" parked --json | "$json" -rs "flatten | .[] | select(.pid == $1) | $2"
 }
 
-cuda_state() { # PID: as libcuda says: 0 runs, 1 locked, 2 out
+cuda_state() { # PID: libcuda's checkpoint state of it: 0 running, 1 locked, 2 checkpointed
 	"$helper" park "$1" state | cut -d' ' -f3
 }

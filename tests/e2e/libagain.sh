@@ -3,8 +3,8 @@
 # timeout: 240
 # needs: root bpf fuse
 # asan: yes
-# A libcuda that was left alone for a passing reason is tried again, even if its program makes no
-# more TSGs. After a lasting reason it is not.
+# A libcuda that the daemon could not probe for a passing reason is tried again, even if its program
+# makes no more TSGs. After a lasting reason it is not tried again.
 . "$(dirname "$0")/lib.sh"
 enter_sim
 mkfifo "$scratch/fifo"
@@ -19,7 +19,7 @@ counter() {
 counting() {
 	"$gpusched" observe launches --json
 }
-# lib FILE FIELD: of the library at the end of this path; null: there is none
+# lib FILE FIELD: the field of the library whose path ends in FILE; null if none is listed
 lib() {
 	counting | jq ".libraries | map(select(.path | endswith(\"$1\")))[0].$2"
 }
@@ -32,9 +32,9 @@ begin() {
 	"${as[@]}" "$helper" library "$@" <&9 9<&- >"$scratch/out" 2>&1 &
 	PROGRAM=$!
 	at_end+=($PROGRAM)
-	check "$1: the program is there" wait_for 10 grep -q ready "$scratch/out" ||
+	check "$1: the program runs" wait_for 10 grep -q ready "$scratch/out" ||
 		diag "$(cat "$scratch/out")"
-	check "the library is listed" wait_tsgs "pid:$PROGRAM" 1
+	check "the program is listed" wait_tsgs "pid:$PROGRAM" 1
 }
 end() {
 	kill "$PROGRAM"
@@ -54,7 +54,7 @@ first_free() {
 	while [ -e "/proc/$DAEMON_PID/fd/$fd" ]; do fd=$((fd + 1)); done
 	echo $fd
 }
-# short NAME LIMIT: a program that comes while the daemon's descriptors are limited so
+# short NAME LIMIT: starts a program while the daemon may have only LIMIT descriptors
 short() {
 	cp -L "$real" "/mnt/libcuda.so.$1"
 	prlimit --pid "$DAEMON_PID" --nofile="$2:"
@@ -65,15 +65,15 @@ short() {
 	check "$1: a program comes while the daemon has no descriptors" wait_for 10 grep -q ready "$scratch/out"
 	sleep 1
 	prlimit --pid "$DAEMON_PID" --nofile="${soft// /}:"
-	# a reader that could not answer is asked again after 30 s
-	check "$1: its library is probed when it has" wait_for 75 eval '[ "$(lib .'"$1"' probes)" -ge 10 ]'
+	# the daemon retries after 30 s if its reader process could not answer
+	check "$1: its library is probed once the daemon has descriptors again" wait_for 75 eval '[ "$(lib .'"$1"' probes)" -ge 10 ]'
 	end
 }
 short early $(($(first_free) + 1))
 short none 3
 short few $(($(first_free) + 1))
 
-# ---- the reader of what a program maps is late and dies; it is asked again after 30 s ----------------------------------------
+# ---- the reader, which reads a program's mappings, hangs and dies; a retry comes after 30 s -------
 
 cp -L "$real" /mnt/libcuda.so.reader
 pgrep -P "$DAEMON_PID" -x gpusched-reader >"$scratch/readers"
@@ -82,7 +82,7 @@ xargs kill -STOP <"$scratch/readers"
 "$helper" library of /mnt/libcuda.so.reader <&9 9<&- >"$scratch/unread" 2>&1 &
 unread=$!
 at_end+=($unread)
-check "a program is there" wait_for 10 grep -q ready "$scratch/unread"
+check "a program runs while the readers hang" wait_for 10 grep -q ready "$scratch/unread"
 xargs kill -9 <"$scratch/readers"
 
 # ---- a lease ----------------------------------------------------------------------------------------------
@@ -90,13 +90,13 @@ xargs kill -9 <"$scratch/readers"
 cp -L "$real" /mnt/libcuda.so.lease
 again=$(counter again) before=$(counter left)
 begin lease /mnt/libcuda.so.lease
-check "a leased one is left alone" wait_for 5 eval '[ "$(counter left)" -gt '"$before"' ]'
+check "a leased library is left alone" wait_for 5 eval '[ "$(counter left)" -gt '"$before"' ]'
 is "$(lib .lease path)" null "the leased library is not listed"
-is "$(waiting)" 1 "it is known to wait"
-is "$(as 4711 "$gpusched" observe launches --json | jq .waiting)" null "not to others than root"
+is "$(waiting)" 1 "the leased library is counted as waiting"
+is "$(as 4711 "$gpusched" observe launches --json | jq .waiting)" null "only root sees how many libraries wait"
 kill -USR1 "$PROGRAM"
-check "it is probed when the lease has ended" wait_for 30 eval '[ "$(lib .lease probes)" -ge 10 ]'
-is "$(lib .lease processes)" 1 "its process is known"
+check "the library is probed when the lease has ended" wait_for 30 eval '[ "$(lib .lease probes)" -ge 10 ]'
+is "$(lib .lease processes)" 1 "its process is counted"
 ge "$(counter again)" $((again + 1)) "the retry is counted"
 is "$(waiting)" 0 "nothing waits any more"
 end
@@ -111,10 +111,10 @@ check "attaching fails" wait_for 5 eval '[ "$(lib .attach probes)$(waiting)" = 0
 sleep 2
 is "$(lib .attach probes)$(waiting)" 01 "attaching fails again"
 rmdir "$pins/attaching/in/the-way" "$pins/attaching/in"
-check "it is probed when that is over" wait_for 30 eval '[ "$(lib .attach probes)" -ge 10 ]'
+check "the library is probed once attaching works again" wait_for 30 eval '[ "$(lib .attach probes)" -ge 10 ]'
 end
 
-# ---- a user's share ----------------------------------------------------------------------------------------------
+# ---- one user's quota -----------------------------------------------------------------------------
 
 mkdir "$scratch/roots"
 chmod 755 "$scratch" "$scratch/roots"
@@ -126,24 +126,24 @@ for i in 0 8 16 24 32; do
 	begin of $(seq -f "$scratch/roots/libcuda.so.%.0f" $((i + 1)) $((i + 8)))
 	all+=($PROGRAM)
 done
-is "$(lib .so.40 path)" null "what is past a user's share is left alone"
+is "$(lib .so.40 path)" null "a library past a user's quota is left alone"
 kill "${all[0]}"
-check "it is taken when another of that user's has ended" wait_for 30 eval '[ "$(lib .so.40 processes)" = 1 ]'
+check "it is taken once another program of that user has ended" wait_for 30 eval '[ "$(lib .so.40 processes)" = 1 ]'
 
-# ---- what lasts ----------------------------------------------------------------------------------------------------
+# ---- lasting reasons ------------------------------------------------------------------------------
 
 wait_for 10 eval '[ "$(waiting)" = 0 ]'
 is "$(waiting)" 0 "an empty file is not tried again"
 chmod 777 "$scratch/roots"
 begin many "$scratch/roots" 1
 again=$(counter again)
-is "$(waiting)" 0 "nor is a user's own"
+is "$(waiting)" 0 "a user's own library does not wait for a retry"
 sleep 3
-is "$(counter again)" "$again" "whatever time passes"
+is "$(counter again)" "$again" "a user's own library is not tried again"
 kill "${all[@]:1}" "$PROGRAM"
 as=()
 
-# ---- a file that is written ------------------------------------------------------------------------------------------
+# ---- a file that is still being written -----------------------------------------------------------
 
 head -c 4096 "$real" >/mnt/libcuda.so.half
 begin of /mnt/libcuda.so.half
@@ -154,7 +154,7 @@ begin of /mnt/libcuda.so.half
 check "the next program that maps it finds it whole" wait_for 10 eval '[ "$(lib .half probes)" -ge 10 ]'
 kill "$first"
 end
-check "what a late reader was to read is read, too" wait_for 45 eval '[ "$(lib .reader probes)" -ge 10 ]'
+check "the library that the dead reader should have read is probed, too" wait_for 45 eval '[ "$(lib .reader probes)" -ge 10 ]'
 kill "$unread"
 stop_daemon
 done_testing

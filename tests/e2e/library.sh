@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # timeout: 120
 # needs: root bpf fuse
-# libgpusched as another program uses it.
+# libgpusched, as other programs use it: its answers, its rights, and its exported names.
 . "$(dirname "$0")/lib.sh"
 enter_sim
 load be --seconds 600
@@ -10,9 +10,9 @@ be=$LOAD_PID
 wait_for 10 eval "[ \"\$(sim_tsgs $be)\" -ge 4 ]"
 
 out=$("$helper" user pid:$be 2>&1)
-like "$out" "open -111 0 no daemon answers on .*: start gpuschedd" "without a daemon root gets the reason"
+like "$out" "open -111 0 no daemon answers on .*: start gpuschedd" "without a daemon root gets an error with the reason"
 out=$(as 4711 "$helper" user pid:$be 2>&1)
-like "$out" "open -111 0 no daemon answers" "so does a user"
+like "$out" "open -111 0 no daemon answers" "without a daemon a user gets the same error"
 start_daemon || not_ok "the daemon starts"
 out=$("$helper" user pid:$be 2>&1)
 while read -r line; do
@@ -40,10 +40,10 @@ done <<-'LINES'
 	restore 0 1 -
 	bad-size -22 0
 LINES
-is "$(sim_slice $be)" 2048 "nothing is left changed"
+is "$(sim_slice $be)" 2048 "the program's calls leave no change"
 out=$(as 4711 "$helper" user pid:$be 2>&1)
-like "$out" "set -1 0 .*another user" "a foreign user is refused"
-like "$out" "restore -1 0 only root" "a foreign user may not restore"
+like "$out" "set -1 0 .*another user" "another user may not set the TSG"
+like "$out" "restore -1 0 only root" "another user may not restore"
 check "a program gets what a process holds of the GPU's memory" wait_for 20 eval \
 	'"$helper" user pid:$be 2>&1 | grep -q "^tsg .* kind compute .* memory [1-9]"'
 load be --seconds 600
@@ -57,11 +57,11 @@ like "$(as 4711 "$helper" user pid:$made 2>&1)" "kind compute [^"$'\n'"]* tid $m
 end_load $made
 stop_daemon
 
-# A client needs a socket and JSON; what acts in a process is the programs' own.
+# A client needs only a socket and JSON. Code that acts without a daemon is in the programs alone.
 is "$(ldd "$build/libgpusched.so.1" | grep -oE 'lib(bpf|elf|sqlite3|systemd|inih|smartcols|fuse3|mount)\.so' | xargs)" "" \
 	"libgpusched needs no library of the daemon's"
-is "$(nm -a "$build/libgpusched.so.1" | grep -cE '_bpf__|bpf_object|gs_service_')" 0 "it has no BPF object and no service"
-is "$(grep -rlE '^.include "lib/' "$top"/src | grep -vE '/src/(lib|local)/' | xargs)" "" "our programs use the public header alone"
+is "$(nm -a "$build/libgpusched.so.1" | grep -cE '_bpf__|bpf_object|gs_service_')" 0 "libgpusched contains no BPF object and no service"
+is "$(grep -rlE '^.include "lib/' "$top"/src | grep -vE '/src/(lib|local)/' | xargs)" "" "gpusched's own programs use the public header alone"
 
 # The public header in strict C and in C++; nothing but gpusched_* is exported.
 printf '#include <gpusched/gpusched.h>\nint main(void) { return 0; }\n' >"$scratch/h.c"

@@ -2,14 +2,15 @@
 # SPDX-License-Identifier: MIT
 # timeout: 240
 # needs: root bpf fuse
-# Clients that forge what the taps read, 10,000 TSGs, and files that only look like the driver's.
+# The daemon withstands clients that forge the memory that the taps read, 10,000 TSGs, and device
+# files that only look like the driver's.
 . "$(dirname "$0")/lib.sh"
 enter_sim
 start_daemon || not_ok "a daemon starts"
 mkfifo "$scratch/fifo"
 exec 9<>"$scratch/fifo"
 
-# ---- records of calls that failed, in memory that says otherwise
+# ---- calls that failed, whose result a client overwrites with success
 load be --seconds 600
 victim=$LOAD_PID
 check "the victim is listed" wait_tsgs pid:$victim 4
@@ -23,24 +24,24 @@ at_end+=($liar)
 wait_for 20 grep -q ready "$scratch/lie" || not_ok "the liar is done"
 forged=$(list_json pid:$liar length)
 ge "$forged" 2 "forged records of the liar's own are listed"
-ge "$(list_json pid:$liar "map(select(.client == \"$client\" and .tsg == \"$tsg\")) | length")" 1 "one of them names the victim's"
-is "$(list_json pid:$victim length)" 4 "the victim has its own four"
-is "$(list_json pid:$victim "$compute | [.pid, .asked.timeslice_us] | join(\" \")")" "$victim 2048" "they have what it asked"
+ge "$(list_json pid:$liar "map(select(.client == \"$client\" and .tsg == \"$tsg\")) | length")" 1 "one of them has the victim's handles"
+is "$(list_json pid:$victim length)" 4 "the victim still has its four TSGs"
+is "$(list_json pid:$victim "$compute | [.pid, .asked.timeslice_us] | join(\" \")")" "$victim 2048" "its compute TSG has its pid and the slice that it asked for"
 out=$("$gpusched" set pid:$liar timeslice=123us 2>&1)
 diag "set of the liar: $? $out"
-like "$(tail -1 <<<"$out")" "^gpusched: set: [0-9]+ of [0-9]+ TSGs failed: NV_ERR" "acting on the liar says what failed"
+like "$(tail -1 <<<"$out")" "^gpusched: set: [0-9]+ of [0-9]+ TSGs failed: NV_ERR" "set on the liar says what failed"
 out=$("$gpusched" suspend pid:$liar 2>&1)
 diag "suspend of the liar: $? $out"
-is "$(sim_slice $victim) $(sim_disabled $victim)" "2048 0" "the victim's TSGs are not touched"
-check "the victim is set beside that" "$gpusched" set pid:$victim timeslice=250us
-check "in the RM too" slice_is $victim 250
-check "restore ends" timeout 20 bash -c '"$1" restore >/dev/null 2>&1; [ $? -le 4 ]' - "$gpusched"
-check "the victim is as before" slice_is $victim 2048
+is "$(sim_slice $victim) $(sim_disabled $victim)" "2048 0" "the victim's TSGs are unchanged"
+check "set on the victim succeeds" "$gpusched" set pid:$victim timeslice=250us
+check "the RM has the victim's new slice" slice_is $victim 250
+check "restore comes to its end" timeout 20 bash -c '"$1" restore >/dev/null 2>&1; [ $? -le 4 ]' - "$gpusched"
+check "the victim has its own slice again" slice_is $victim 2048
 is "$(sim_state "[.tsgs[] | .disabled_channels] | add")" 0 "nothing is left suspended"
 fds=$(fds_of "$DAEMON_PID")
 kill -9 $liar
-check "the liar's records go with it" wait_for 30 eval '[ "$(list_json all length)" = 4 ]'
-le "$(fds_of "$DAEMON_PID")" "$((fds + 2))" "the daemon holds no descriptor of its"
+check "the liar's records are removed after its end" wait_for 30 eval '[ "$(list_json all length)" = 4 ]'
+le "$(fds_of "$DAEMON_PID")" "$((fds + 2))" "the daemon keeps no descriptor of the liar's"
 
 # ---- 10,000 TSGs of ten processes
 : >"$scratch/crowd"
@@ -54,21 +55,21 @@ check "ten processes make 1,000 TSGs each" wait_for 60 eval '[ "$(grep -c ready 
 check "all of them are listed" wait_for 30 eval '[ "$(list_json all length)" = 10004 ]'
 limit=65536
 ldd "$gpuschedd" | grep -q libasan && limit=1048576
-le "$(rss_kb_of "$DAEMON_PID")" $limit "memory of the daemon after that, KiB"
+le "$(rss_kb_of "$DAEMON_PID")" $limit "the daemon's memory stays small, KiB"
 check "one process among them is set" "$gpusched" set "pid:${crowd[3]}" timeslice=300us
-is "$(sim_state "[.tsgs[] | select(.timeslice_us == 300)] | length")" 1000 "1,000 slices in the RM"
-check "the victim too" "$gpusched" set pid:$victim timeslice=260us
-check "restore" "$gpusched" restore
-is "$(sim_state "[.tsgs[] | select(.timeslice_us == 300 or .timeslice_us == 260)] | length")" 0 "everything is as before"
+is "$(sim_state "[.tsgs[] | select(.timeslice_us == 300)] | length")" 1000 "the RM has 1,000 TSGs with that slice"
+check "set on the victim succeeds, too" "$gpusched" set pid:$victim timeslice=260us
+check "restore succeeds" "$gpusched" restore
+is "$(sim_state "[.tsgs[] | select(.timeslice_us == 300 or .timeslice_us == 260)] | length")" 0 "restore puts all slices back"
 kill -9 "${crowd[@]}"
 wait "${crowd[@]}" 2>/dev/null
-check "their records go" wait_for 30 eval '[ "$(list_json all length)" = 4 ]'
+check "their records are removed after their end" wait_for 30 eval '[ "$(list_json all length)" = 4 ]'
 check "the daemon answers" daemon_ready
 stop_daemon
 
-# ---- an ordinary instance does not know these files: it must not call into them
+# ---- programs outside the simulator do not know these device files, and must not call into them
 before=$(sim_state -c '[.controls[].calls] | add')
-# Nor is its libcuda there, which doctor loads.
+# Without LD_LIBRARY_PATH doctor does not load the simulated libcuda, either.
 # shellcheck disable=SC2016 # the inner shell's
 ordinary='mount -t bpf bpf /sys/fs/bpf && mount -t tmpfs tmpfs /run || exit 99
 	unset GPUSCHED_SIM GPUSCHED_DILATE LD_LIBRARY_PATH
@@ -83,7 +84,7 @@ done
 out=$(unshare -m bash -c "$ordinary" - "$gpuschedd" --foreground 2>&1)
 is "$?" 3 "an ordinary daemon does not start on somebody's FUSE"
 is "$(wc -l <<<"$out")" 1 "the daemon says so in one line: $out"
-is "$(sim_state -c '[.controls[].calls] | add')" "$before" "no control came to it"
+is "$(sim_state -c '[.controls[].calls] | add')" "$before" "no call reached the simulated RM"
 is "$(sim_slice $victim)" 2048 "the victim was not set"
-is "$(list_json pid:$victim length)" 4 "gpusched of the right instance sees it"
+is "$(list_json pid:$victim length)" 4 "gpusched inside the simulator still lists the victim"
 done_testing

@@ -3,18 +3,18 @@
 # timeout: 120
 # needs: root bpf fuse
 # asan: yes
-# Unusual lives of processes: fork, exec, threads, several contexts, pid namespaces, descriptors
-# that are passed on or renumbered, MPS. The process that holds the open file owns the TSG, and the
-# TSG can be controlled.
+# Unusual processes: fork, exec, threads, several contexts, pid namespaces, descriptors that are
+# passed on or renumbered, MPS. In each case the process that holds the driver's open file owns the
+# TSG, and the TSG can be controlled.
 . "$(dirname "$0")/lib.sh"
 enter_sim
 start_daemon || not_ok "a daemon starts"
 mkfifo "$scratch/fifo"
 exec 9<>"$scratch/fifo"
 
-# live ARGUMENTS...: $owner is the process that has the TSG then
+# live ARGUMENTS...: runs the helper; $owner is the process that then has the TSG
 live() {
-	rm -f "$scratch/ready" # of the one before
+	rm -f "$scratch/ready" # left by the last helper
 	"$helper" "$@" <"$scratch/fifo" >"$scratch/ready" 2>&1 &
 	at_end+=($!)
 	wait_for 10 grep -q ready "$scratch/ready" || {
@@ -26,48 +26,48 @@ live() {
 
 # obeys NAME: the owner's TSG can be set and suspended
 obeys() {
-	check "$1: listed" wait_tsgs "pid:$owner" 1
-	check "$1: set" "$gpusched" set "pid:$owner" timeslice=345us
+	check "$1: the TSG is listed" wait_tsgs "pid:$owner" 1
+	check "$1: set succeeds" "$gpusched" set "pid:$owner" timeslice=345us
 	is "$(sim_state '[.tsgs[] | select(.timeslice_us == 345)] | length')" "$(list_json "pid:$owner" length)" \
-		"$1: the RM has it"
-	check "$1: suspend" "$gpusched" suspend "pid:$owner"
+		"$1: the RM has the slice"
+	check "$1: suspend succeeds" "$gpusched" suspend "pid:$owner"
 	ge "$(sim_state '[.tsgs[].disabled_channels] | add')" 1 "$1: its channels are disabled"
-	check "$1: restore" "$gpusched" restore
+	check "$1: restore succeeds" "$gpusched" restore
 	is "$(sim_state '[.tsgs[] | select(.timeslice_us != 2048 or .disabled_channels != 0)] | length')" 0 \
-		"$1: all is as before"
+		"$1: restore puts everything back"
 }
 
 ended() {
 	kill -9 "$owner"
-	check "$1: with its last holder the TSG ends" wait_for 30 eval \
+	check "$1: the TSG ends with the last process that holds it" wait_for 30 eval \
 		'[ "$(list_json all length)" = 0 ] && [ "$(sim_state ".files | length")" = 0 ]'
 }
 
 live fork
 parent=$(awk '/^PPid/ { print $2 }' "/proc/$owner/status")
 obeys "a child with an inherited descriptor"
-check "the child is latency-critical" "$gpusched" class set "pid:$owner" lc
-is "$(list_json "pid:$owner" '.[0].class')" lc "its TSG is latency-critical, too"
+check "the child is given the class lc" "$gpusched" class set "pid:$owner" lc
+is "$(list_json "pid:$owner" '.[0].class')" lc "its TSG is of class lc"
 kill -9 "$owner"
-check "when the child dies its TSG is the parent's" wait_tsgs "pid:$parent" 1
+check "after the child's death its TSG is the parent's" wait_tsgs "pid:$parent" 1
 check "the TSG is of the parent's class" wait_for 5 eval '[ "$(list_json "pid:$parent" ".[0].class")" = null ]'
 owner=$parent
 obeys "a parent with a child's TSG"
 ended "parent and child"
 
 live pass
-check "a passed descriptor: its new holder is the owner" wait_tsgs "pid:$owner" 1
+check "the new holder of a passed descriptor owns the TSG" wait_tsgs "pid:$owner" 1
 obeys "a passed descriptor"
 ended "a passed descriptor"
 
 live pass work
 load be --seconds 100 --iterations-per-us 27.78
 held() { list_json "pid:$owner" 'map(select(.kind == "compute")) | first | .gpu_time_ns // 0'; }
-check "the log names its maker: its turns are its own" wait_for 10 eval '[ "$(held)" -gt 20000000 ]'
+check "turns of that TSG count for its owner, though the switch log names its maker" wait_for 10 eval '[ "$(held)" -gt 20000000 ]'
 stop_daemon
 start_daemon || not_ok "another daemon starts"
-check "also for a daemon that was not there" wait_for 10 eval '[ "$(held)" -gt 20000000 ]'
-is "$("$gpusched" stats --json | jq -s '(.[0] // .).account.log_unattributed')" 0 "none is nobody's"
+check "they count for its owner with the next daemon, too" wait_for 10 eval '[ "$(held)" -gt 20000000 ]'
+is "$("$gpusched" stats --json | jq -s '(.[0] // .).account.log_unattributed')" 0 "no turn is left without an owner"
 end_load "$LOAD_PID"
 ended "a passed descriptor with work"
 
@@ -78,7 +78,7 @@ ended "a descriptor with another number"
 ln -s "$helper" "$scratch/other-name"
 live exec "$scratch/other-name"
 obeys "after exec"
-is "$(list_json "pid:$owner" '.[0].comm')" "$(cat "/proc/$owner/comm")" "after exec: it has its new name"
+is "$(list_json "pid:$owner" '.[0].comm')" "$(cat "/proc/$owner/comm")" "after exec the process has its new name"
 ended "after exec"
 live execclose "$scratch/other-name"
 check "exec that closes the descriptor ends the TSG" wait_for 30 eval '[ "$(list_json all length)" = 0 ]'
@@ -88,14 +88,14 @@ live leaderless
 obeys "a process whose main thread has ended"
 ended "a process whose main thread has ended"
 
-# Its exit is told, and its files are still to be closed.
+# The kernel has reported its exit, but has not closed its files yet.
 live late 1024
 kill -9 "$owner"
 wait_for 5 eval '! readlink "/proc/$owner/exe"'
 exits 1 "a class for a process that is ending is refused" "$gpusched" class set "pid:$owner" lc
 check "the refusal comes before its end" kill -0 "$owner"
-check "when it has ended" wait_for 30 gone "$owner"
-is "$(bpftool map dump pinned "$GPUSCHED_SIM/bpf/gpusched/gs_procs" -j | jq length)" 0 "nothing is kept of it"
+check "the process ends" wait_for 30 gone "$owner"
+is "$(bpftool map dump pinned "$GPUSCHED_SIM/bpf/gpusched/gs_procs" -j | jq length)" 0 "no entry about it is left"
 
 live threads 16
 is "$(list_json "pid:$owner" length)" 16 "TSGs of 16 threads are one process's"
@@ -106,31 +106,31 @@ ended "TSGs of 16 threads"
 load be --contexts 2 --seconds 600
 owner=$LOAD_PID
 check "two contexts are eight TSGs" wait_tsgs "pid:$owner" 8
-is "$(list_json "pid:$owner" 'map(select(.kind == "compute")) | length')" 2 "two of them compute"
+is "$(list_json "pid:$owner" 'map(select(.kind == "compute")) | length')" 2 "two of them are compute TSGs"
 wait_for 5 eval '[ "$(sim_state "[.tsgs[] | select(.pid == $owner and .timeslice_us == 2048)] | length")" = 2 ]'
-check "both are set" "$gpusched" set "pid:$owner" timeslice=200us
-is "$(sim_state "[.tsgs[] | select(.pid == $owner and .timeslice_us == 200)] | length")" 8 "in the RM too"
+check "set of the process succeeds" "$gpusched" set "pid:$owner" timeslice=200us
+is "$(sim_state "[.tsgs[] | select(.pid == $owner and .timeslice_us == 200)] | length")" 8 "the RM has the slice of all eight"
 one=$(list_json "pid:$owner" 'map(select(.kind == "compute")) | .[0].id')
-check "one of them is suspended" "$gpusched" suspend "tsg:$one"
+check "suspend of one of them succeeds" "$gpusched" suspend "tsg:$one"
 is "$(sim_state "[.tsgs[] | select(.pid == $owner and .disabled_channels > 0)] | length")" 1 "no other TSG is suspended"
-check "restore" "$gpusched" restore
+check "restore succeeds after two contexts" "$gpusched" restore
 end_load "$owner" KILL
 
-# ---- a pid namespace of its own
+# ---- a program in another pid namespace
 unshare --pid --fork --mount-proc "$gsload" be --seconds 600 >"$scratch/inner" 2>&1 &
 unshared=$!
 at_end+=($unshared)
 check "a program in a pid namespace is listed" wait_for 10 eval '[ "$(list_json comm:gsload length)" -ge 4 ]'
 owner=$(list_json comm:gsload '.[0].pid')
 is "$(cat "/proc/$owner/task/$owner/children" 2>/dev/null; cut -d' ' -f1 <"/proc/$unshared/task/$unshared/children")" \
-	"$owner" "the number in the list is the one here"
+	"$owner" "the list has its pid as seen from outside"
 wait_for 5 slice_is "$owner" 2048 || wait_for 1 true
-check "the number here sets it" "$gpusched" set "pid:$owner" timeslice=210us
-ge "$(sim_state '[.tsgs[] | select(.timeslice_us == 210)] | length')" 1 "in the RM too"
+check "set takes that pid" "$gpusched" set "pid:$owner" timeslice=210us
+ge "$(sim_state '[.tsgs[] | select(.timeslice_us == 210)] | length')" 1 "the RM has the slice of the program in the namespace"
 kill -9 "$owner"
-check "the program is gone when it is killed" wait_for 30 eval '[ "$(list_json all length)" = 0 ]'
+check "the killed program is no longer listed" wait_for 30 eval '[ "$(list_json all length)" = 0 ]'
 
-# ---- one that takes an MPS server's name, in a folder that not root alone writes
+# ---- a program by an MPS server's name, in a folder that others than root may write
 chmod 777 "$scratch"
 cp "$gsload" "$scratch/nvidia-cuda-mps-server"
 "$scratch/nvidia-cuda-mps-server" be --seconds 60 >"$scratch/mps" 2>&1 &
@@ -140,12 +140,12 @@ check "a program by an MPS server's name is listed" wait_tsgs "pid:$owner" 4
 is "$(list_json "pid:$owner" 'map([.comm, .mps] | join(" ")) | unique | join(",")')" \
 	"nvidia-cuda-mps false" "such a program is no MPS server"
 wait_for 5 slice_is "$owner" 2048
-check "it is best-effort" "$gpusched" class set "pid:$owner" be
-check "it can be set as a best-effort one" "$gpusched" set class:be timeslice=230us
-check "in the RM too" slice_is "$owner" 230
-check "restore" "$gpusched" restore
+check "the would-be server is given the class be" "$gpusched" class set "pid:$owner" be
+check "set of class be succeeds" "$gpusched" set class:be timeslice=230us
+check "the RM has the slice of that program" slice_is "$owner" 230
+check "restore succeeds after a would-be MPS server" "$gpusched" restore
 end_load "$owner" KILL
-check "it ends" wait_for 30 eval '[ "$(list_json all length)" = 0 ]'
+check "the would-be server ends" wait_for 30 eval '[ "$(list_json all length)" = 0 ]'
 
 # ---- an MPS server: installed by root; the mount is this test's alone
 mount -t tmpfs -o mode=755 none /opt || not_ok "a file system for the server"
@@ -156,15 +156,15 @@ at_end+=($owner)
 check "an MPS server is listed" wait_tsgs "pid:$owner" 4
 check "the server is recognised" wait_for 10 eval '[ "$(list_json "pid:$owner" "map(.mps) | unique | join(\",\")")" = true ]'
 wait_for 5 slice_is "$owner" 2048
-check "a class can be given to it" "$gpusched" class set "pid:$owner" be
+check "an MPS server can be given a class" "$gpusched" class set "pid:$owner" be
 check "an MPS server is set by its class" "$gpusched" set class:be timeslice=210us
 check "an MPS server has that slice in the RM" slice_is "$owner" 210
 check "an MPS server is suspended by its class" "$gpusched" suspend class:be
 check "a suspended MPS server has no channel that runs" wait_for 5 eval '[ "$(sim_disabled "$owner")" -gt 0 ]'
 check "an MPS server is resumed by its class" "$gpusched" resume class:be
-check "as a whole it can be set" "$gpusched" set "pid:$owner" timeslice=220us
-check "in the RM too" slice_is "$owner" 220
-check "restore" "$gpusched" restore
+check "an MPS server can be set by its pid" "$gpusched" set "pid:$owner" timeslice=220us
+check "the RM has the slice that was set by pid" slice_is "$owner" 220
+check "restore succeeds after an MPS server" "$gpusched" restore
 check "a policy starts" "$gpusched" policy start lcbe
 check "a policy acts on an MPS server of class be" wait_for 10 eval '[ "$(sim_slice "$owner")" != 2048 ]'
 end_load "$owner" KILL

@@ -3,9 +3,9 @@
 # timeout: 120
 # needs: root bpf fuse
 # asan: yes
-# Programs hold the lock of their own memory for as long as they like, so that their arguments and
-# mappings cannot be read. The daemon waits for none of them, and other programs are classified and
-# counted as usual.
+# Programs hold the lock of their own memory map (mmap_lock) for as long as they like, so that
+# nobody can read their arguments and mappings. The daemon waits for none of them, and classifies
+# and counts other programs as usual.
 . "$(dirname "$0")/lib.sh"
 enter_sim
 mkfifo "$scratch/fifo"
@@ -20,7 +20,7 @@ start_daemon || not_ok "a daemon starts"
 begun=0
 begin() {
 	begun=$((begun + 1))
-	rm -f "$scratch/out" # the last one's says ready too
+	rm -f "$scratch/out" # the last program's output says ready, too
 	mkdir "/mnt/$begun"
 	"$helper" lock /mnt/$begun "$@" 9<&- >"$scratch/out" 2>&1 &
 	PROGRAM=$!
@@ -48,7 +48,7 @@ left_more_than() {
 class_is() { # PID CLASS
 	[ "$(list_json "pid:$1" '.[0].class')" = "$2" ]
 }
-readers() { # ps waits for that lock as well
+readers() { # the daemon's reader processes; not by ps, which waits for that lock, too
 	local pid
 	for pid in $(cat "/proc/$DAEMON_PID/task/"*/children); do
 		[ "$(cat "/proc/$pid/comm")" != gpusched-reader ] || echo "$pid"
@@ -60,7 +60,7 @@ setpriv --reuid 4711 --clear-groups /mnt/nvidia-cuda-mps-server be --seconds 100
 mps=$!
 at_end+=($mps)
 is_mps() { list_json "pid:$mps" 'map(.mps) | unique | join(",")'; }
-check "an MPS server of the same user is known" wait_for 10 eval '[ "$(is_mps)" = true ]' || diag "$(cat "$scratch/mps")"
+check "an MPS server of the same user is recognised" wait_for 10 eval '[ "$(is_mps)" = true ]' || diag "$(cat "$scratch/mps")"
 
 begin 4711 tsgs
 if timeout -s KILL 1 cat "/proc/$PROGRAM/cmdline" >/dev/null 2>&1; then
@@ -70,57 +70,57 @@ fi
 
 # ---- arguments -------------------------------------------------------------------------------------------
 
-check "the daemon answers who asks for its class" explain "$PROGRAM"
-like "$(cat "$scratch/explained")" "arguments are not known" "the class does not go by its arguments"
-is "$(jq -r .source "$scratch/explained")" default "but by what else is known"
-check "in the end they are given up, which is counted" wait_for 10 left_more_than 0
+check "the daemon answers class explain for the locked program" explain "$PROGRAM"
+like "$(cat "$scratch/explained")" "arguments are not known" "the answer says that its arguments are not known"
+is "$(jq -r .source "$scratch/explained")" default "its class comes from other facts"
+check "the daemon gives up reading its arguments, and counts that" wait_for 10 left_more_than 0
 before=$(left)
-check "the daemon answers again" explain "$PROGRAM"
-check "the daemon does not try again so soon" left_more_than "$before"
-like "$(readers | wc -l)" '^[01]$' "no process is left waiting"
-is "$(grep -c 'are not known' "$scratch/daemon.log")" 1 "it is told once"
+check "the daemon answers class explain again" explain "$PROGRAM"
+check "the second answer did not try to read them again" left_more_than "$before"
+like "$(readers | wc -l)" '^[01]$' "at most one reader is left waiting"
+is "$(grep -c 'are not known' "$scratch/daemon.log")" 1 "the log says so once"
 
-check "what the user's others run is not asked now" "$gpusched" class set "pid:$mps" be
+check "the MPS server of that user is given a class" "$gpusched" class set "pid:$mps" be
 sleep 0.3
-is "$(is_mps)" true "the server is known as one all the same"
+is "$(is_mps)" true "the MPS server is still recognised"
 kill $mps
 
 "$helper" tsgs 1 <&9 9<&- >"$scratch/honest" 2>&1 &
 honest=$!
 at_end+=($honest)
-check "another program is there" wait_tsgs "pid:$honest" 1
+check "another program is listed" wait_tsgs "pid:$honest" 1
 check "its arguments classify it" wait_for 10 class_is "$honest" be
 
 # ---- mappings --------------------------------------------------------------------------------------------
 
 begin 4712 tsgs
 load lc
-check "a program with a libcuda is there" wait_tsgs "pid:$LOAD_PID" 1
+check "a program with a libcuda is listed" wait_tsgs "pid:$LOAD_PID" 1
 check "launches can be counted" timeout 20 "$gpusched" observe launches on
-check "those of others are" wait_for 10 eval '[ "$(list_json "pid:$LOAD_PID" "map(.launches) | max")" -gt 0 ]'
-check "the heartbeat goes on" explain "$honest"
+check "launches of other programs are counted" wait_for 10 eval '[ "$(list_json "pid:$LOAD_PID" "map(.launches) | max")" -gt 0 ]'
+check "the daemon answers for other programs meanwhile" explain "$honest"
 end
 
 # ---- execve() --------------------------------------------------------------------------------------------
 
 begin 4713 exec
-check "the daemon answers who asks for one that executes" explain "$PROGRAM"
-check "the daemon answers once more" explain "$PROGRAM"
+check "the daemon answers class explain for a program in execve()" explain "$PROGRAM"
+check "the daemon answers for that program once more" explain "$PROGRAM"
 check "the daemon answers for others" explain "$honest"
 end
 
-# ---- a lock that is let go -------------------------------------------------------------------------------
+# ---- a lock that is released ----------------------------------------------------------------------
 
-late() { # within the time that it is given, or the machine is too slow today
+late() { # the lock is released within the reader's time; on a slow machine that may fail
 	begin 0 tsgs
 	explain "$PROGRAM" && grep -q "arguments are not known" "$scratch/explained" || return 1
 	kill -USR1 "$SERVER"
 	wait_for 5 class_is "$PROGRAM" be
 }
 if late || late || late; then
-	ok "what comes late is made use of"
+	ok "arguments that are read late are used"
 else
-	not_ok "what comes late is made use of" "$(cat "$scratch/explained")"
+	not_ok "arguments that are read late are used" "$(cat "$scratch/explained")"
 fi
 
 # ---- the end ---------------------------------------------------------------------------------------------
@@ -129,10 +129,10 @@ begin 0 tsgs
 explain "$PROGRAM"
 all=$(readers)
 ge "$(wc -w <<<"$all")" 1 "a process reads for the daemon"
-check "whose end does not wait for it" timeout 20 kill "$DAEMON_PID"
-check "the daemon's end comes" wait_for 10 gone "$DAEMON_PID"
+check "the daemon gets SIGTERM while its reader waits" timeout 20 kill "$DAEMON_PID"
+check "the daemon ends without waiting for the reader" wait_for 10 gone "$DAEMON_PID"
 stop_daemon 2>/dev/null
 for pid in $all; do
-	check "nor is the reader left" wait_for 5 gone "$pid"
+	check "the reader ends, too" wait_for 5 gone "$pid"
 done
 done_testing

@@ -1,7 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Memory: how much of a GPU's memory each process holds, in list, status, stats, metrics and the
-# API.
+# list, status, stats, metrics and the history show how much of a GPU's memory each process holds.
 # timeout: 150
 # needs: root bpf fuse
 . "$(dirname "$0")/lib.sh"
@@ -21,7 +20,7 @@ big=$LOAD_PID
 wait_tsgs "pid:$big" 1
 is "$(mib $big)" null "without a daemon nobody knows what a process holds"
 is "$("$gpusched" status --json | jq -c '.gpus[0].memory | [.used_bytes, .reason]')" '[null,"no daemon asks for it"]' \
-	"status --json says why"
+	"status --json says why nothing is known"
 is "$(controls)" 0 "without a daemon the driver is not asked"
 start_daemon
 load be $idle --allocate-mib 1000
@@ -29,22 +28,22 @@ small=$LOAD_PID
 wait_tsgs "pid:$small" 1
 check "list has what the first process holds" wait_for 20 eval '[ "$(mib $big)" = 4096 ]'
 check "list has what the second process holds" wait_for 20 eval '[ "$(mib $small)" = 1000 ]'
-like "$("$gpusched" list "pid:$big")" "MEM MIB.* 4096 " "the table has a column for it"
+like "$("$gpusched" list "pid:$big")" "MEM MIB.* 4096 " "the table has a column for memory"
 is "$(gpu_mib 0 used_bytes)" 5096 "the GPU's used memory is their sum"
-is "$(gpu_mib 0 held_bytes)" 5096 "processes hold all of it"
+is "$(gpu_mib 0 held_bytes)" 5096 "processes hold all of the used memory"
 is "$("$gpusched" stats --json | jq '.gpu_time[0].memory | .total_bytes == .reserved_bytes + .used_bytes + .free_bytes')" true \
 	"reserved, used and free add up to the total"
 is "$(gpu_mib 1 used_bytes)" null "a GPU without programs is not asked: unknown, not 0"
-like "$("$gpusched" status)" "memory: 5.0 of 141.6 GiB used, 136.0 free; processes hold 5.0" "status has a line for it"
+like "$("$gpusched" status)" "memory: 5.0 of 141.6 GiB used, 136.0 free; processes hold 5.0" "status has a line for memory"
 is "$("$gpusched" status --json | jq -c "[.gpus[0].tsgs[] | select(.pid == $big) | .memory_bytes / 1048576 | floor]")" "[4096]" \
-	"status --json has it by program"
+	"status --json has the memory of each program"
 bytes=$("$gpusched" stats --json | jq .gpu_time[0].memory.held_bytes)
 metrics=$(curl -s --unix-socket "$GPUSCHED_SIM/run/api" http://x/metrics)
 like "$metrics" "gpusched_gpu_memory_used_bytes.gpu=.0.,UUID=.GPU-[^ ]* $bytes" "metrics have the GPU's memory"
 like "$metrics" "gpusched_memory_bytes.gpu=.0.[^ ]*class=..[^ ]* $bytes" "metrics have what the programs of a class hold"
 is "$(grep -c 'gpusched_gpu_memory_used_bytes{gpu="1"' <<<"$metrics")" 0 "metrics have no line for what is unknown"
 
-# ---- idle, and holding much -------------------------------------------------------------------------
+# ---- a program that is idle and holds much memory -------------------------------------------------
 
 check "status notes a program that is idle and holds much" wait_for 30 eval 'note_of $big >/dev/null'
 like "$(note_of $big)" "is idle and holds 4.0 GiB of GPU 0's memory, for [0-9]+ s" "status says how much, and how long"
@@ -60,11 +59,11 @@ sleep 8
 is "$(note_of $busy)" "" "status does not call a busy program idle"
 like "$(note_of $big)" "is idle" "the idle program is still noted beside a busy one"
 
-# ---- whose eyes it is for --------------------------------------------------------------------------
+# ---- which users see it --------------------------------------------------------------------------
 
 is "$(as 65534 "$gpusched" list "pid:$big" --json | jq -cs 'flatten | map([(.memory_bytes / 1048576 | floor), .idle_since_ns]) | unique')" \
 	'[[4096,null]]' "another user sees what a process holds, as ps does, but not since when it is idle"
-is "$(as 65534 "$gpusched" status | grep -c "is idle")" 0 "another user is not told who is idle"
+is "$(as 65534 "$gpusched" status | grep -c "is idle")" 0 "another user does not see which program is idle"
 
 # ---- what it costs ----------------------------------------------------------------------------------
 
@@ -72,7 +71,7 @@ before=$(controls)
 sleep 11
 n=$(($(controls) - before))
 le "$n" 3 "the driver is asked once in 5 s at most"
-ge "$n" 1 "the driver is asked on"
+ge "$n" 1 "the driver is asked again and again"
 ge "$(service memory_reads)" 3 "a counter has the readings"
 ge "$(service memory_read_ns)" 1 "a counter has their time"
 sum() { "$gpusched" "$@" --json | jq -s "[flatten[] | select(.pid == $big) | .memory_mib_s] | add // 0"; }
@@ -80,16 +79,16 @@ ge "$(sum stats --by process)" $((4096 * 15)) "stats has memory times time of th
 for pid in $big $small $busy; do
 	end_load $pid
 done
-check "history has it once the program has ended" wait_for 20 eval '[ "$(sum history)" -ge $((4096 * 15)) ]'
-le "$(sum history)" $((4100 * SECONDS)) "history has no more of it than there was time"
+check "history has memory times time of the ended program" wait_for 20 eval '[ "$(sum history)" -ge $((4096 * 15)) ]'
+le "$(sum history)" $((4100 * SECONDS)) "history has no more of that than time has passed"
 ge "$("$gpusched" stats --by gpu --json | jq -s '[flatten[] | select(.gpu == 0) | .memory_mib_s][0]')" $((4096 * 15)) \
 	"stats by GPU has the memory in use"
-like "$("$gpusched" history)" "MEM GIB H" "history has a column for it"
+like "$("$gpusched" history)" "MEM GIB H" "history has a column for memory"
 sleep 6
 before=$(controls)
 sleep 6
 is "$(controls)" "$before" "without programs the driver is not asked"
-is "$(gpu_mib 0 used_bytes)" null "without programs nothing is claimed"
+is "$(gpu_mib 0 used_bytes)" null "without programs the used memory is unknown"
 
 # ---- without the account ----------------------------------------------------------------------------
 
@@ -103,10 +102,10 @@ start_daemon
 load be $idle --allocate-mib 300
 wait_tsgs "pid:$LOAD_PID" 1
 check "without the account list has what a process holds" wait_for 20 eval '[ "$(mib $LOAD_PID)" = 300 ]'
-check "nothing is held open between two readings" wait_for 10 eval '[ "$(sim_files $DAEMON_PID)" = 0 ]'
+check "the daemon keeps no file of the driver open between two readings" wait_for 10 eval '[ "$(sim_files $DAEMON_PID)" = 0 ]'
 ge "$(counter beside_ns)" 1 "the readings are charged to the budget of calls"
 sleep 6
 is "$(list_json "pid:$LOAD_PID" '[.[].idle_since_ns] | unique')" "[
   null
-]" "without the account nobody knows who is idle"
+]" "without the account idle times are unknown"
 done_testing

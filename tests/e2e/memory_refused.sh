@@ -1,12 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Memory figures where the driver refuses to give them, is in MIG mode, or never answers.
+# Memory figures are unknown, with the reason, if the driver refuses them, is in MIG mode, or never
+# answers.
 # timeout: 150
 # needs: root bpf fuse
 . "$(dirname "$0")/lib.sh"
 
 if [ -n "${GPUSCHED_SIM:-}" ]; then
-	# inside, once a case: $CASE
+	# inside a simulated GPU, once for each $CASE
 	start_daemon || exit 1
 	load be --iterations-per-us 27.777 --seconds 100 --warmup 0 --allocate-mib 500
 	pid=$LOAD_PID
@@ -43,7 +44,7 @@ if [ -n "${GPUSCHED_SIM:-}" ]; then
 	stop_daemon
 	exit 0
 fi
-check "refused: unknown, with the driver's status as the reason" env CASE=refused "$gpusched" sim shell --refuse 0x2080018e=0x56 -- bash "$self"
-check "MIG mode: unknown, and the reason names it" env CASE=mig "$gpusched" sim shell --mig 2 -- bash "$self"
-check "a call that never returns: unknown, and everything else goes on" env CASE=hang "$gpusched" sim shell --hang 0x2080018e -- bash "$self"
+check "figures that the driver refuses are unknown, with the driver's status as the reason" env CASE=refused "$gpusched" sim shell --refuse 0x2080018e=0x56 -- bash "$self"
+check "figures in MIG mode are unknown, with that as the reason" env CASE=mig "$gpusched" sim shell --mig 2 -- bash "$self"
+check "figures whose call never returns are unknown, and everything else goes on" env CASE=hang "$gpusched" sim shell --hang 0x2080018e -- bash "$self"
 done_testing

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 # timeout: 120
 # needs: root bpf fuse
-# Events for anomalies: time lost in switches, turns cut short, programs that stop launching; and
-# which users see them.
+# Anomalies are events of kind "odd": time lost in switches, turns cut short, programs that stop
+# launching. Also, which users see them.
 . "$(dirname "$0")/lib.sh"
 enter_sim --dilate 2
 chmod 711 "$scratch"
@@ -16,7 +16,7 @@ monitor_as() { # UID NAME
 	setpriv --reuid "$1" --clear-groups "$gpusched" monitor --json --for 60s >"$scratch/$2" 2>&1 &
 	at_end+=($!)
 }
-odd() { # NAME WHAT: how many
+odd() { # NAME WHAT: how many such events that monitor has printed
 	jq -cs "map(select(.event == \"odd\" and .what == \"$2\")) | length" "$scratch/$1"
 }
 told() { # WHAT
@@ -36,13 +36,13 @@ check "two programs run" wait_for 20 eval 'wait_tsgs pid:$be 4 && wait_tsgs pid:
 "$gpusched" class set "pid:$lc" lc >/dev/null
 monitor_as 0 root
 monitor_as 65534 other
-check "they watch" wait_for 10 watchers 2
-sleep 6 # of dilated seconds half as many: what is usual is known then
-is "$(jq -cs 'map(select(.event == "odd")) | length' "$scratch/root")" 0 "nothing is odd about whole turns"
+check "both monitors watch" wait_for 10 watchers 2
+sleep 6 # 3 s of the simulated GPU's time: then the daemon knows what is usual
+is "$(jq -cs 'map(select(.event == "odd")) | length' "$scratch/root")" 0 "whole turns cause no such event"
 
 kill -STOP $lc
-check "a program that stops launching is told" wait_for 20 told launches-stopped
-is "$(first launches-stopped .pid)" "$lc" "the event says whose it is"
+check "a program that stops launching is an event" wait_for 20 told launches-stopped
+is "$(first launches-stopped .pid)" "$lc" "the event has the program"
 kill -CONT $lc
 
 "$gpusched" policy start lcbe >/dev/null
@@ -50,14 +50,14 @@ load lc $fixed --arrivals closed --period-us 200 --kernels 96 --kernel-us 4 --ga
 bound=$LOAD_PID
 wait_tsgs "pid:$bound" 1
 "$gpusched" class set "pid:$bound" lc >/dev/null
-check "so is time that is lost beside short slices" wait_for 20 told lost-time
+check "time that is lost with short slices is an event" wait_for 20 told lost-time
 ge "$(first lost-time .lost_pct)" 10 "the event says how much is lost"
-is "$(first lost-time .gpu)" 0 "the event says where"
+is "$(first lost-time .gpu)" 0 "the event has the GPU"
 like "$(first lost-time '.text + " " + .do')" "GPU 0 loses .*set class:be timeslice" \
 	"the event has the words of status, and what to do"
-check "turns that come to nothing are told" wait_for 20 told cut-short
-is "$(first cut-short .pid)" "$be" "namely BE's"
+check "turns that are cut short are an event" wait_for 20 told cut-short
+is "$(first cut-short .pid)" "$be" "the event about short turns has the BE"
 ge "$(first cut-short .turns_per_s)" 50 "the event says how many turns there are"
-check "another user is told of the GPU" wait_for 5 eval '[ "$(odd other lost-time)" -ge 1 ]'
-is "$(jq -cs 'map(select(.event == "odd" and .pid)) | length' "$scratch/other")" 0 "but of no program"
+check "another user gets the event about the GPU" wait_for 5 eval '[ "$(odd other lost-time)" -ge 1 ]'
+is "$(jq -cs 'map(select(.event == "odd" and .pid)) | length' "$scratch/other")" 0 "another user gets no event about a program"
 done_testing

@@ -2,17 +2,17 @@
 # SPDX-License-Identifier: MIT
 # timeout: 60
 # needs: root bpf fuse
-# Each command that reads asks the daemon once: its own counter of requests says so.
+# Each command makes one request to the daemon, as the daemon's counter of requests shows.
 . "$(dirname "$0")/lib.sh"
 enter_sim
 start_daemon || exit 1
 load be --iterations-per-us 27.777 --seconds 100 --warmup 0
 wait_tsgs "pid:$LOAD_PID" 1
 
-# Just after the first program status watches for a second, and then a ping may come between.
+# Until the last second is known, status watches for a second, in which another request may come.
 check "the last second is known" wait_for 10 eval \
 	'"$gpusched" stats --json | jq -e ".gpu_time[0].window_1s != null"'
-asked() { # not a command of ours: that would count itself in another way
+asked() { # how many requests the daemon has had; by curl, which makes exactly one
 	curl -s --unix-socket "$GPUSCHED_SIM/run/api" -d '{}' http://x/v1/stats | jq .service.requests
 }
 requests_of() { # COMMAND...

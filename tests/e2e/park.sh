@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 # timeout: 120
 # needs: root bpf fuse
-# A program is parked and comes back by libcuda's checkpoint calls. Its TSGs end unseen, with their
-# address space, and new ones are made.
+# A program is parked and brought back by libcuda's checkpoint calls. Its TSGs end with their
+# address space, which the taps do not see, and new TSGs are made.
 . "$(dirname "$0")/lib.sh"
 enter_sim
 config '[Policy]
@@ -42,22 +42,22 @@ for how in seen_late seen; do
 	check "$how: root sets its slice" "$gpusched" set "pid:$pid" timeslice=700us
 	before=$(used)
 	like "$(park "$pid" state lock:20000 out state)" "^state 0 0 lock:20000 0 out 0 state 0 2$" \
-		"$how: it is locked and checkpointed"
+		"$how: the program is locked and checkpointed"
 	is "$(sim_tsgs "$pid") $((before - $(used)))" "0 4096" "$how: its TSGs and its memory are off the GPU"
-	is "$(park "$pid" unlock out)" "unlock 401 out 401" "$how: a checkpointed process is not unlocked"
-	is "$(park "$pid" in state unlock state)" "in 0 state 0 1 unlock 0 state 0 0" "$how: it comes back"
-	check "$how: it works on" works "$pid"
-	check "$how: the records of its old TSGs end, though they were changed" wait_for 10 only_what_rm_has "$pid"
+	is "$(park "$pid" unlock out)" "unlock 401 out 401" "$how: a checkpointed process cannot be unlocked"
+	is "$(park "$pid" in state unlock state)" "in 0 state 0 1 unlock 0 state 0 0" "$how: the program comes back"
+	check "$how: the program works on" works "$pid"
+	check "$how: the records of its old TSGs end, though their slices were set" wait_for 10 only_what_rm_has "$pid"
 done
-is "$(counter denied)" 8 "a counter has all records that ended so"
+is "$(counter denied)" 8 "a counter has all records that ended like this"
 le "$(grep -c "get-timeslice failed" "$scratch/daemon.log")" 2 "the log has one line for each process"
 check "auto gives turns to the first" works "$seen_late"
 check "auto gives turns to the second" works "$seen"
 
 check "a program is suspended" "$gpusched" suspend "pid:$seen"
 is "$(park "$seen" lock:500 state)" "lock:500 600 state 0 0" "a suspended program is not locked"
-check "it is resumed" "$gpusched" resume "pid:$seen"
-is "$(park "$seen" lock:20000 unlock)" "lock:20000 0 unlock 0" "then it is"
+check "the program is resumed" "$gpusched" resume "pid:$seen"
+is "$(park "$seen" lock:20000 unlock)" "lock:20000 0 unlock 0" "a resumed program is locked"
 is "$(as 4321 "$helper" park "$seen" state)" "state 800 -1" "another user may not ask"
 is "$(park $$ state)" "state 1 -1" "a process without CUDA has no state"
 tid=$(park "$seen" thread)
@@ -69,16 +69,16 @@ exec 9<>"$scratch/open" # an input without an end
 parked=$!
 at_end+=("$parked")
 wait_for 10 grep -q ready "$scratch/parked" || not_ok "a program holds memory"
-is "$(park "$parked" lock out)" "lock 0 out 0" "it is checkpointed"
+is "$(park "$parked" lock out)" "lock 0 out 0" "a program that holds memory is checkpointed"
 "$helper" memory 144000 <&9 >"$scratch/hog" &
 hog=$!
 at_end+=("$hog")
-wait_for 10 grep -q ready "$scratch/hog" || not_ok "another takes all memory"
-is "$(park "$parked" in state in)" "in 2 state 0 2 in 304" "a restore that meets no memory fails"
+wait_for 10 grep -q ready "$scratch/hog" || not_ok "another program takes all memory"
+is "$(park "$parked" in state in)" "in 2 state 0 2 in 304" "a restore without free memory fails"
 kill -9 "$hog"
 wait "$hog" 2>/dev/null
 wait_for 5 eval '[ "$(used)" -lt 1000000 ]' || not_ok "the memory is free again"
-is "$(park "$parked" in unlock)" "in 304 unlock 401" "the process is lost all the same"
+is "$(park "$parked" in unlock)" "in 304 unlock 401" "the process stays lost with memory free"
 
 kill_daemon
 check "everything is restored after SIGKILL" wait_for 5 restored

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: MIT
 # timeout: 300
 # needs: root bpf fuse
-# Programs are parked and unparked, PARKS times (40). At random moments the helper, the daemon, a
-# program or the asking command gets SIGKILL. Nothing stays locked, nothing is lost, and each
-# program runs or is parked, as gpusched says.
+# Programs are parked and unparked, PARKS times (40). At random moments gpusched-park (the helper
+# that calls libcuda), the daemon, a program or the asking command gets SIGKILL. No program stays
+# locked or is lost, and each runs or is parked, as `gpusched parked` says.
 . "$(dirname "$0")/lib.sh"
 enter_sim --dilate 0.2 # copies take a fifth of the time
 PARKS=${PARKS:-40}
@@ -12,7 +12,7 @@ RANDOM=${SEED:-7}
 park_setup
 programs=()
 
-begin() { # PLACE: a program there
+begin() { # INDEX: starts programs[INDEX], of a kind that depends on it
 	local out=$scratch/program.$1.$RANDOM
 	if [ $(($1 % 2)) = 0 ]; then
 		load be --seconds 0 --warmup 0
@@ -25,7 +25,7 @@ begin() { # PLACE: a program there
 	wait_for 20 eval '[ "$(sim_tsgs '"${programs[$1]}"')" = 4 ]' || not_ok "program ${programs[$1]} starts"
 }
 
-# Each is where it is said to be, and none is locked.
+# Each program runs or is parked, as `gpusched parked` says, and none is locked.
 all_well() {
 	local p said
 	said=$("$gpusched" parked --json | jq -r '"\(.pid) \(.state)"') || return 1
@@ -52,7 +52,7 @@ for p in "${programs[@]}"; do
 	wait_tsgs "pid:$p" 4 || not_ok "program $p is listed"
 done
 
-# Without a daemon, a command that asks does the work itself, and is in charge until it has ended.
+# Without a daemon a command does the work itself, and no daemon can start until it has ended.
 restart() {
 	kill_daemon
 	start_daemon >/dev/null || {
@@ -100,21 +100,21 @@ for ((n = 0; n < PARKS; n++)); do
 		diag "round $n: $verb, killed ${killed[-1]:-nobody}: $(tell)"
 	}
 done 2>/dev/null
-is "$bad" 0 "after each of $PARKS rounds every program runs or is parked and said to be (killed: ${#killed[@]})"
+is "$bad" 0 "after each of $PARKS rounds every program runs or is parked, as gpusched says (killed: ${#killed[@]})"
 for what in helper daemon target asker both; do
 	diag "$what: $(printf '%s\n' "${killed[@]}" | grep -cx "$what")"
 done
 ge "${#killed[@]}" $((PARKS / 2)) "most rounds had a victim"
-check "all come back" "$gpusched" unpark all
+check "all programs come back" "$gpusched" unpark all
 for p in "${programs[@]}"; do
 	is "$(cuda_state "$p")" 0 "program $p runs"
 done
-works() { # it does more work
+works() { # the first program makes progress
 	local before
 	before=$(sim_work "${programs[0]}")
 	wait_for 20 eval "[ \$(sim_work ${programs[0]}) -gt $before ]"
 }
-check "it works" works
+check "the first program makes progress" works
 stop_daemon
 is "$(here gpusched-park)" "" "no helper stays behind"
 done_testing

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 # timeout: 150
 # needs: root bpf fuse
-# `run --needs --park-others`: programs of a class are parked, the longest idle first, until a
-# program fits; they come back when it has ended.
+# `run --needs --park-others` parks programs of a class, the longest idle first, until the new
+# program fits. They come back when it has ended.
 . "$(dirname "$0")/lib.sh"
 enter_sim
 config '[Classes]
@@ -29,45 +29,45 @@ states() {
 	for p in "$@"; do cuda_state "$p"; done | tr -d '\n'
 }
 
-exits 3 "without a daemon it is refused" "$gpusched" run --needs 1G --park-others be -- true
-like "$out" "to make room needs a daemon" "the message says what it needs"
+exits 3 "run --park-others is refused without a daemon" "$gpusched" run --needs 1G --park-others be -- true
+like "$out" "to make room needs a daemon" "the error says that it needs a daemon"
 start_daemon || not_ok "a daemon starts"
-check "it starts at once where nobody is" "$gpusched" run --needs 100G --park-others be -- true
+check "a program starts at once on an empty GPU" "$gpusched" run --needs 100G --park-others be -- true
 load be --seconds 0 --warmup 0 --allocate-mib 8000
 busy=$LOAD_PID
 hold other 100000
 idle first 8000
-wait_for 60 eval 'list_json "pid:$first" "[.[].idle_since_ns] | max" | grep -q "^[0-9]"' || not_ok "it is idle"
+wait_for 60 eval 'list_json "pid:$first" "[.[].idle_since_ns] | max" | grep -q "^[0-9]"' || not_ok "the first program is idle"
 sleep 2
 idle second 8000 setpriv --reuid 4321 --regid 4321 --clear-groups
-check "both are idle" wait_for 60 eval 'list_json "pid:$second" "[.[].idle_since_ns] | max" | grep -q "^[0-9]"'
+check "the second program is idle, too" wait_for 60 eval 'list_json "pid:$second" "[.[].idle_since_ns] | max" | grep -q "^[0-9]"'
 
-exits 2 "a size needs a unit" "$gpusched" run --needs 40 --park-others be -- true
-exits 2 "the two options go together" "$gpusched" run --needs 40G -- true
-exits 2 "a class that is not known is a mistake" "$gpusched" run --needs 40G --park-others no -- true
+exits 2 "--needs refuses a size without a unit" "$gpusched" run --needs 40 --park-others be -- true
+exits 2 "--needs is refused without --park-others" "$gpusched" run --needs 40G -- true
+exits 2 "--park-others refuses an unknown class" "$gpusched" run --needs 40G --park-others no -- true
 check "a program that fits starts at once" "$gpusched" run --needs 5G --park-others be -- true
-is "$(states "$busy" "$first" "$second")" 000 "nobody was parked for it"
+is "$(states "$busy" "$first" "$second")" 000 "no program was parked for it"
 
-exits 1 "one that does not fit does not start" "$gpusched" run --needs 139G --park-others be -- touch "$scratch/began"
-like "$out" "139.0 GiB do not fit on GPU 0: [0-9.]+ are free, and programs that may be parked for it hold 23.4" "the reason has the figures"
-is "$(ls "$scratch/began" 2>&1 | grep -c 'No such')$(states "$busy" "$first" "$second")" 1000 "nothing has begun, and nobody is parked"
+exits 1 "a program that cannot fit does not start" "$gpusched" run --needs 139G --park-others be -- touch "$scratch/began"
+like "$out" "139.0 GiB do not fit on GPU 0: [0-9.]+ are free, and programs that may be parked for it hold 23.4" "the error has the figures"
+is "$(ls "$scratch/began" 2>&1 | grep -c 'No such')$(states "$busy" "$first" "$second")" 1000 "its command has not run, and no program is parked"
 
 "$gpusched" run --needs 24G --park-others be -- "$helper" memory 24000 <&9 >"$scratch/guest" 2>"$scratch/said" &
 guest=$!
 at_end+=($!)
-check "a program starts when others have made room" wait_for 60 grep -q ready "$scratch/guest"
-is "$(states "$busy" "$first" "$second" "$other")" 0200 "the longest idle one is parked, and no more"
-like "$(cat "$scratch/said")" "process $first \(gsload\) is parked until this has ended, 7.8 GiB" "it says who"
-is "$(parked "$first" .for_pid)" "$guest" "it is told for whom"
-like "$("$gpusched" status)" "process $first \(gsload\) is parked by root, for process $guest" "status says for whom"
+check "a program starts after another one was parked" wait_for 60 grep -q ready "$scratch/guest"
+is "$(states "$busy" "$first" "$second" "$other")" 0200 "only the longest idle program is parked"
+like "$(cat "$scratch/said")" "process $first \(gsload\) is parked until this has ended, 7.8 GiB" "run says which program is parked"
+is "$(parked "$first" .for_pid)" "$guest" "parked says for which process it is parked"
+like "$("$gpusched" status)" "process $first \(gsload\) is parked by root, for process $guest" "status says for which process it is parked"
 kill_daemon
 start_daemon || not_ok "a daemon starts again"
-is "$(parked "$first" .for_pid)" "$guest" "the next daemon knows for whom"
+is "$(parked "$first" .for_pid)" "$guest" "the next daemon knows for which process it is parked"
 kill -9 "$guest"
-check "it comes back when that has ended" wait_for 60 eval '[ "$(cuda_state "$first")" = 0 ]'
-wait_tsgs "pid:$first" 4 || not_ok "it has TSGs"
+check "the parked program comes back when that process has ended" wait_for 60 eval '[ "$(cuda_state "$first")" = 0 ]'
+wait_tsgs "pid:$first" 4 || not_ok "the program has TSGs"
 
-exits 1 "a user parks their own alone" user "$gpusched" run --needs 100G --park-others be -- true
-like "$out" "may be parked for it hold 7.8" "others' do not count"
+exits 1 "a user may have only own programs parked" user "$gpusched" run --needs 100G --park-others be -- true
+like "$out" "may be parked for it hold 7.8" "the error counts that user's programs alone"
 stop_daemon
 done_testing

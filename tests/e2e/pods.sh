@@ -1,17 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Pods by name, from files as the kubelet, NVIDIA's GPU fractioning and its DRA driver leave them.
+# Names of pods come from files, as the kubelet, NVIDIA's GPU fractioning and its DRA driver write
+# them.
 # timeout: 120
 # needs: root bpf fuse cgroup2
 . "$(dirname "$0")/lib.sh"
-tree=/sys/fs/cgroup/elsewhere
-if [ -z "${GPUSCHED_SIM:-}" ] && [ -z "${MOVED:-}" ]; then
-	rmdir "$scratch"
-	MOVED=1 exec unshare -m bash "$self"
-fi
-if [ -z "${GPUSCHED_SIM:-}" ]; then
-	mount -t tmpfs none /sys/fs/cgroup && mkdir "$tree" && mount -t cgroup2 none "$tree" || exit 1
-fi
+enter_cgroups
 enter_sim --dilate 2
 chmod 711 "$scratch"
 at=$scratch/node
@@ -37,16 +31,6 @@ id_of() {
 cgroup_of() { # UID N
 	echo "/$name.$$/kubepods/pod$1/$(id_of "$2")"
 }
-drop_groups() {
-	echo 1 >"$tree/$name.$$/cgroup.kill" 2>/dev/null
-	for _ in 1 2 3 4 5 6; do
-		find "$tree/$name.$$" -depth -type d -exec rmdir {} + 2>/dev/null
-		[ -e "$tree/$name.$$" ] || break
-		sleep 0.3
-	done
-	finish
-}
-trap drop_groups EXIT
 pod_load() { # CGROUP UID ARGUMENTS...: gsload in it as that user; $LOAD_PID
 	mkdir -p "$tree$1"
 	bash -c 'echo $$ >"$1" && exec setpriv --reuid "$2" --regid "$2" --clear-groups "${@:3}"' - \
@@ -61,7 +45,7 @@ wide() { # PID FILTER
 metrics() { # UID
 	as "$1" curl -sf --max-time 5 --unix-socket "$GPUSCHED_SIM/run/api" http://gpusched/metrics
 }
-value() { # UID LABEL=VALUE...: GPU seconds of what fits
+value() { # UID LABEL=VALUE...: the sum of GPU seconds of the series with these labels
 	local uid=$1 lines label
 	shift
 	lines=$(metrics "$uid" | grep '^gpusched_gpu_seconds_total{')
@@ -85,41 +69,41 @@ server=$LOAD_PID
 is "$(wide $server '[.namespace, .pod, .container, .pod_uid] | join(" ")')" "web server-0 app $web" \
 	"a pod has its names from its first TSG on"
 is "$(wide $server '.class + " " + .class_source')" "lc rule" "a rule gives a class by namespace and container"
-like "$("$gpusched" class explain pid:$server)" "rule 2" "the name alone, which its user may choose, does not raise it"
-is "$("$gpusched" list pod:web/server-0 --json | jq -s 'flatten | map(.pid) | unique | .[0]')" $server "a target by pod"
-is "$("$gpusched" list namespace:web --json | jq -s 'flatten | length > 0')" true "a target by namespace"
-exits 1 "no TSG is in another namespace" "$gpusched" list namespace:we
-exits 2 "a pod is NAMESPACE/NAME" "$gpusched" list pod:server-0
-like "$("$gpusched" list --wide)" "NAMESPACE.*POD.*CONTAINER" "list --wide has columns for them"
+like "$("$gpusched" class explain pid:$server)" "rule 2" "a pod's name, which its user may choose, gives no higher class by itself"
+is "$("$gpusched" list pod:web/server-0 --json | jq -s 'flatten | map(.pid) | unique | .[0]')" $server "a target by pod finds its process"
+is "$("$gpusched" list namespace:web --json | jq -s 'flatten | length > 0')" true "a target by namespace finds TSGs"
+exits 1 "a target by another namespace finds nothing" "$gpusched" list namespace:we
+exits 2 "a target by pod needs NAMESPACE/NAME" "$gpusched" list pod:server-0
+like "$("$gpusched" list --wide)" "NAMESPACE.*POD.*CONTAINER" "list --wide has columns for namespace, pod and container"
 is "$(as 4712 "$gpusched" list --wide --json | jq -s 'flatten | map(.pod // empty) | length')" 0 \
-	"they are not others' to see"
+	"another user sees no names of pods"
 
 # ---- in a pod --------------------------------------------------------------------------------------
 doctor() { # NAME
 	"${@:2}" "$gpusched" doctor --kubernetes --json | jq -r --arg name "$1" '.checks[] | select(.name == $name) | .ok'
 }
 is "$(doctor pods)" true "doctor --kubernetes finds the kubelet's folders"
-is "$(doctor hostpid unshare --pid --fork)" false "it tells another pid namespace"
-is "$(doctor cgroups unshare --cgroup)" false "it tells another namespace of cgroups"
-exits 3 "such a pod is not enough" unshare --cgroup "$gpusched" doctor --kubernetes
-is "$("$gpusched" doctor --json | jq '[.checks[].name] | index("hostpid")')" null "without the option nothing of pods is asked"
+is "$(doctor hostpid unshare --pid --fork)" false "doctor --kubernetes notices another pid namespace"
+is "$(doctor cgroups unshare --cgroup)" false "doctor --kubernetes notices another cgroup namespace"
+exits 3 "doctor --kubernetes exits with 3 in another cgroup namespace" unshare --cgroup "$gpusched" doctor --kubernetes
+is "$("$gpusched" doctor --json | jq '[.checks[].name] | index("hostpid")')" null "doctor without the option has no check for pods"
 
-# ---- files that come later, and that are not as they should be -------------------------------------
+# ---- files that come later, and malformed files -------------------------------------
 pod_load "$(cgroup_of $bank 2)" 4714 be
 clerk=$LOAD_PID
 is "$(wide $clerk '[.namespace, .pod, .pod_uid] | map(. // "-") | join(" ")')" "- - $bank" "a pod may have no names yet"
 before=$(not_believed)
 fraction='{"schemaVersion":1,"pod":"clerk-1","namespace":"bank","podUID":"'$bank'","gpuDevices":[{"index":0}]}'
 printf '%s' "${fraction:0:60}" >"$at/fractions/$(id_of 2).json"
-check "one that is torn is counted" wait_for 5 eval '[ "$(not_believed)" -gt '"$before"' ]'
-is "$(wide $clerk '.pod // "-"')" "-" "it is not believed"
+check "a truncated file is counted" wait_for 5 eval '[ "$(not_believed)" -gt '"$before"' ]'
+is "$(wide $clerk '.pod // "-"')" "-" "a truncated file names no pod"
 printf '%s' "$fraction" >"$at/fractions/$(id_of 2).json"
-check "whole, it names the pod" wait_for 5 eval '[ "$(wide $clerk .pod)" = clerk-1 ]'
-check "its class follows" wait_for 5 eval '[ "$(wide $clerk .class)" = be ]'
+check "the whole file names the pod" wait_for 5 eval '[ "$(wide $clerk .pod)" = clerk-1 ]'
+check "the pod gets the class of its namespace" wait_for 5 eval '[ "$(wide $clerk .class)" = be ]'
 head -c 300000 /dev/zero >"$at/fractions/huge.json"
 mkfifo "$at/fractions/fifo.json"
 mkdir "$at/pods/web_other_$bank"
-check "of a huge one, a FIFO and a second name none is believed" \
+check "a huge file, a FIFO and a second name for a pod are not believed" \
 	wait_for 5 eval '[ "$(not_believed)" -ge '$((before + 3))' ] && [ "$(wide $clerk .pod)" = clerk-1 ]'
 cat >"$at/claims/new" <<-END
 	{"checksum":1,"v2":{"checksum":2,"preparedClaims":{"c":{"checkpointState":"PrepareCompleted","namespace":"ml",
@@ -130,39 +114,39 @@ mv "$at/claims/new" "$at/claims/checkpoint.json"
 pod_load "$(cgroup_of $train 3)" 4715 be
 trainer=$LOAD_PID
 is "$(wide $trainer '[.namespace, .pod, .sharing] | join(" ")')" "ml train-7 TimeSlicing Long" \
-	"the DRA driver's checkpoint names a pod, and how its claim is to be shared"
+	"the DRA driver's checkpoint names a pod and its claim's sharing"
 
 # ---- a user's own cgroup ---------------------------------------------------------------------------
 fake=/$name.$$/mine/kubepods/pod$web/$(id_of 1)
 mkdir -p "$tree$fake"
 chown -R 4716 "$tree/$name.$$/mine"
 pod_load "$fake" 4716 be
-is "$(wide $LOAD_PID '[.pod, .class] | map(. // "-") | join(" ")')" "- -" "a folder that a user has made is no pod"
+is "$(wide $LOAD_PID '[.pod, .class] | map(. // "-") | join(" ")')" "- -" "a cgroup that a user has made is no pod"
 end_load $LOAD_PID
 
 # ---- figures ---------------------------------------------------------------------------------------
-check "GPU time by pod" wait_for 20 eval \
+check "metrics have GPU time by pod" wait_for 20 eval \
 	'[ "$(value 0 namespace=web pod=server-0 container=app pod_uid=$web | cut -c1)" != n ] &&
 	awk -v v="$(value 4713 namespace=bank pod=clerk-1)" "BEGIN { exit !(v > 0.05) }"'
-is "$(value 4712 namespace=web)" none "others see no pod there"
+is "$(value 4712 namespace=web)" none "another user sees no pod in the metrics"
 rows() { # FILTER ARGUMENTS...
 	"$gpusched" history --since 1h "${@:2}" --json | jq -rcs "flatten | $1"
 }
-check "the history has them" wait_for 10 eval \
+check "the history has the pods" wait_for 10 eval \
 	'[ "$(rows "map(.pod // empty) | sort | join(\" \")" --by pod)" = "clerk-1 server-0 train-7" ]'
 is "$(rows 'map(.namespace // empty) | sort' --by namespace)" '["bank","ml","web"]' "the history has sums by namespace"
-is "$(rows 'map(.pid)' pod:web/server-0)" "[$server]" "a pod's processes"
-is "$(rows 'length' namespace:nowhere)" 0 "none of another namespace"
+is "$(rows 'map(.pid)' pod:web/server-0)" "[$server]" "the history of a pod has its process"
+is "$(rows 'length' namespace:nowhere)" 0 "the history of another namespace is empty"
 end_load $server
 rm -r "$at/pods/web_server-0_$web" "$at/containers/"*
 total=$(value 4712 class=lc)
 rmdir "$tree$(cgroup_of $web 1)" "$tree/$name.$$/kubepods/pod$web"
-check "the series of a pod that has ended go" wait_for 10 eval '[ "$(value 0 namespace=web)" = none ]'
-ge "$(value 4712 class=lc)" "$total" "no sum by class goes back"
-is "$(value 0 class=lc cgroup=/)" none "no series by cgroup takes it over"
+check "the series of a pod that has ended disappear" wait_for 10 eval '[ "$(value 0 namespace=web)" = none ]'
+ge "$(value 4712 class=lc)" "$total" "the sum by class does not go back"
+is "$(value 0 class=lc cgroup=/)" none "its time appears in no series by cgroup"
 ge "$("$gpusched" stats --by class --json | jq -s 'flatten | map(select(.class == "lc"))[0].gpu_time_ms')" 1 \
-	"sums by class have it"
-is "$(rows '.[0].pod' pod:web/server-0)" server-0 "the history keeps its name"
+	"stats --by class still has its time"
+is "$(rows '.[0].pod' pod:web/server-0)" server-0 "the history keeps the pod's name"
 mv "$at/pods" "$at/gone"
 before=$(not_believed)
 mkdir -m 777 "$at/pods"
@@ -171,8 +155,8 @@ new=9c7d3c5e-0a1b-4c2d-8e9f-0123456789ab
 mkdir "$at/pods/ml_new_$new"
 pod_load "$(cgroup_of $new 5)" 4717 be
 sleep 1.1
-is "$(wide $LOAD_PID '.pod // "-"')" "-" "a folder that others may write names nobody"
-ge "$(not_believed)" $((before + 1)) "it is counted"
+is "$(wide $LOAD_PID '.pod // "-"')" "-" "a folder that others may write names no pod"
+ge "$(not_believed)" $((before + 1)) "an untrusted folder is counted"
 chmod 755 "$at/pods"
-check "one that was missing is found again" wait_for 5 eval '[ "$(wide $LOAD_PID .pod)" = new ]'
+check "a folder that can be trusted again names its pod" wait_for 5 eval '[ "$(wide $LOAD_PID .pod)" = new ]'
 done_testing

@@ -1,19 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Two pods, lc and be by annotation: names in the metrics within 1 s, the class before the first
-# kernel, and the LC's p99 as without pods, while plugin and runtime are killed.
+# Two pods with classes lc and be by annotation: their names are in the metrics within 1 s, they
+# have the class before the first kernel, and the LC's p99 is that without pods, though plugin and
+# runtime are killed meanwhile.
 # timeout: 300
 # needs: root bpf fuse cgroup2
 # alone: yes
 . "$(dirname "$0")/lib.sh"
-tree=/sys/fs/cgroup/elsewhere
-if [ -z "${GPUSCHED_SIM:-}" ] && [ -z "${MOVED:-}" ]; then
-	rmdir "$scratch"
-	MOVED=1 exec unshare -m bash "$self"
-fi
-if [ -z "${GPUSCHED_SIM:-}" ]; then
-	mount -t tmpfs none /sys/fs/cgroup && mkdir "$tree" && mount -t cgroup2 none "$tree" || exit 1
-fi
+enter_cgroups
 enter_sim --dilate 5
 chmod 711 "$scratch"
 config "[Classes]
@@ -26,16 +20,6 @@ web=6f7d3c5e-0a1b-4c2d-8e9f-0123456789ab
 bank=7a7d3c5e-0a1b-4c2d-8e9f-0123456789ab
 requests="lc --period-us 2500 --seconds 2 --warmup 0.1 --iterations-per-us 27.777"
 kernels="be --seconds 300 --iterations-per-us 27.777"
-drop_groups() {
-	echo 1 >"$tree/$name.$$/cgroup.kill" 2>/dev/null
-	for _ in 1 2 3 4 5 6; do
-		find "$tree/$name.$$" -depth -type d -exec rmdir {} + 2>/dev/null
-		[ -e "$tree/$name.$$" ] || break
-		sleep 0.3
-	done
-	finish
-}
-trap drop_groups EXIT
 
 # ---- a runtime and its plugin ----------------------------------------------------------------------
 start_runtime() {
@@ -48,15 +32,15 @@ start_plugin() {
 	PLUGIN=$!
 	at_end+=("$PLUGIN")
 }
-tell() { # LINE: to the runtime
+tell() { # LINE: a command to the runtime
 	echo "$*" >&"$RUNTIME_IN"
 	[ "$1" = pod ] || read -r -t 30 said <&"$RUNTIME_OUT" || said=nothing
 }
-pod() { # UID NAMESPACE NAME CLASS: the kubelet makes its folder, the runtime tells of it
+pod() { # UID NAMESPACE NAME CLASS: makes its folder, as the kubelet, and has the runtime report it
 	mkdir -p "$scratch/pods/$2_$3_$1"
 	tell run "$1" "$2" "$3" "gpusched.io/class=$4"
 }
-in_pod() { # UID N COMMAND...: in the background
+in_pod() { # UID N COMMAND...: runs it in the pod's container N; for the background
 	local group
 	group=$tree/$name.$$/kubepods/pod$1/$(printf '%064d' "$2")
 	mkdir -p "$group"
@@ -77,7 +61,7 @@ tell sync
 exits 0 "a policy starts" "$gpusched" policy start lcbe
 
 # ---- without pods ----------------------------------------------------------------------------------
-plain() { # FILE CLASS: the p99 of requests of that class, beside a be
+plain() { # FILE CLASS: requests of that class beside a BE; the result in FILE
 	"$gpusched" run --class be -- "$gsload" $kernels >/dev/null 2>&1 &
 	local be=$!
 	at_end+=("$be")
@@ -87,7 +71,7 @@ plain() { # FILE CLASS: the p99 of requests of that class, beside a be
 }
 # ---- in pods ---------------------------------------------------------------------------------------
 n=0
-podded() { # FILE CLASS [AT_HALF]: the same as a pod's annotation
+podded() { # FILE CLASS [MEANWHILE]: the same in pods with classes by annotation; runs MEANWHILE
 	n=$((n + 2))
 	pod $bank bank train-0 be
 	pod $web web server-0 "$2"
@@ -109,14 +93,14 @@ podded() { # FILE CLASS [AT_HALF]: the same as a pod's annotation
 	kill $monitor
 	end_load $be
 }
-named() { # how long it takes until the metrics have the pod's name, from its first TSG on
+named() { # $least_ms: the least time from a first TSG until the metrics have the pod's name
 	local since=${EPOCHREALTIME/./}
 	wait_for 5 eval 'curl -sf --max-time 5 --unix-socket "$GPUSCHED_SIM/run/api" http://gpusched/metrics |
 		grep "^gpusched_gpu_seconds_total{" | grep -F namespace=\"web\" | grep -qF pod=\"server-0\"'
 	took_ms=$(((${EPOCHREALTIME/./} - since) / 1000))
 	[ "$took_ms" -ge "${least_ms:-999999}" ] || least_ms=$took_ms
 }
-lose() { # the plugin and the runtime are killed, and come back
+lose() { # kills the plugin and the runtime, and starts them again
 	kill -9 "$PLUGIN" "$RUNTIME_IS"
 	wait "$PLUGIN" "$RUNTIME_IS" 2>/dev/null
 	lost=$(of pod:web/server-0 .class)
@@ -130,7 +114,7 @@ lose() { # the plugin and the runtime are killed, and come back
 ratio() {
 	awk -v a="$(p99 "$scratch/$1")" -v b="$(p99 "$scratch/$2")" 'BEGIN { printf "%.2f", b ? a / b : 999 }'
 }
-# The p99 of some hundred requests wants a quiet machine: three tries are allowed.
+# The p99 of some hundred requests needs a quiet machine: three tries are allowed.
 for try in 1 2 3; do
 	plain without lc
 	podded within lc lose
@@ -139,15 +123,15 @@ for try in 1 2 3; do
 done
 is "$(jq -sc 'map(select(.kind == "compute" and .comm == "gsload") | .event) |
 	[index("schedule") != null, (.[index("schedule") // 0:] | index("class"))]' "$scratch/events")" "[true,null]" \
-	"its class did not change once its first TSG was scheduled"
-le "$least_ms" 1000 "its name is in the metrics within 1 s of its first TSG"
-is "$lost" lc "plugin and runtime are killed: the class stays"
+	"the class did not change after the first TSG was scheduled"
+le "$least_ms" 1000 "the pod's name is in the metrics within 1 s of its first TSG"
+is "$lost" lc "the pod keeps its class when plugin and runtime are killed"
 is "$(curl -sf --unix-socket "$GPUSCHED_SIM/run/api" -d '{}' http://gpusched/v1/pod_list | jq -c '.pods | map(.pod) | sort')" \
-	'["server-0","train-0"]' "nothing is lost"
-le "$(ratio within without)" 1.3 "the LC's p99 in a pod is that without pods ($(p99 "$scratch/within"), $(p99 "$scratch/without") us)"
+	'["server-0","train-0"]' "no pod is lost"
+le "$(ratio within without)" 1.3 "the LC's p99 in a pod is at most 1.3 times that without pods ($(p99 "$scratch/within"), $(p99 "$scratch/without") us)"
 podded lowered be
 for load in within without lowered; do
 	ge "$(p99 "$scratch/$load")" 1 "the p99 of the load '$load' is known"
 done
-ge "$(ratio lowered within)" 2 "without the annotation it is another ($(p99 "$scratch/lowered") us): the class made it"
+ge "$(ratio lowered within)" 2 "the p99 with class be is at least twice as long ($(p99 "$scratch/lowered") us)"
 done_testing

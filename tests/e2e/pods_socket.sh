@@ -1,37 +1,21 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# The socket for pods: a pod sees only its own programs, by the pids that it knows, and root in a
-# pod is not root. Pods are cgroups with pid and mount namespaces.
+# The socket for pods: a pod sees only its own programs, by their pids inside, and root in a pod has
+# no root rights. The pods of this test are cgroups with pid and mount namespaces.
 # timeout: 120
 # needs: root bpf fuse cgroup2
 . "$(dirname "$0")/lib.sh"
-tree=/sys/fs/cgroup/elsewhere
-if [ -z "${GPUSCHED_SIM:-}" ] && [ -z "${MOVED:-}" ]; then
-	rmdir "$scratch"
-	MOVED=1 exec unshare -m bash "$self"
-fi
-if [ -z "${GPUSCHED_SIM:-}" ]; then
-	mount -t tmpfs none /sys/fs/cgroup && mkdir "$tree" && mount -t cgroup2 none "$tree" || exit 1
-fi
+enter_cgroups
 enter_sim --dilate 2
 chmod 711 "$scratch"
 web=6f7d3c5e-0a1b-4c2d-8e9f-0123456789ab
 bank=7a7d3c5e-0a1b-4c2d-8e9f-0123456789ab
-drop_groups() {
-	echo 1 >"$tree/$name.$$/cgroup.kill" 2>/dev/null
-	for _ in 1 2 3 4 5 6; do
-		find "$tree/$name.$$" -depth -type d -exec rmdir {} + 2>/dev/null
-		[ -e "$tree/$name.$$" ] || break
-		sleep 0.3
-	done
-	finish
-}
-trap drop_groups EXIT
 folder_of() { # UID
 	echo "$tree/$name.$$/kubepods/pod$1/$(printf '%064d' 1)"
 }
 fixed="--iterations-per-us 27.777 --seconds 100 --warmup 0"
-# A pod with the socket's folder in place of the whole one; gsload is its pid 1. $LEADER: its pid here
+# A pod that has the folder of the pods' socket in place of the daemon's; gsload is its pid 1.
+# $LEADER: its pid outside
 start_pod() { # UID USER ARGUMENTS...
 	local at
 	at=$(folder_of "$1")
@@ -59,41 +43,41 @@ list() { # UID LEADER USER FILTER
 	in_pod "$1" "$2" "$3" "$gpusched" list --json | jq -rsc "flatten | map(select(.kind == \"compute\")) | $4"
 }
 is "$(list $web "$server" 0 'map([.pid, .uid])')" '[[1,0]]' "a pod sees its own program alone, by the pid inside"
-is "$(list $bank "$clerk" 4712 'map([.pid, .uid])')" '[[1,4712]]' "another pod sees its own"
-is "$(list $web "$server" 4799 'length')" 1 "it is the pod that counts, not the user"
-is "$(list $web "$server" 0 'map(.client, .cgroup_id) | unique')" '[null]' "handles and ids of the node are not told"
+is "$(list $bank "$clerk" 4712 'map([.pid, .uid])')" '[[1,4712]]' "another pod sees its own program"
+is "$(list $web "$server" 4799 'length')" 1 "another user in the pod sees the pod's program, too"
+is "$(list $web "$server" 0 'map(.client, .cgroup_id) | unique')" '[null]' "a pod sees no handles and no cgroup ids of the node"
 in_pod $web "$server" 0 "$gsload" be $fixed >/dev/null 2>&1 &
 at_end+=($!)
 check "a second program of the pod appears" wait_for 20 eval '[ "$(list $web "$server" 0 length)" = 2 ]'
-is "$(list $web "$server" 0 'map(.pid > 0 and .pid < 1000) | all')" true "it has the pid that the pod knows"
+is "$(list $web "$server" 0 'map(.pid > 0 and .pid < 1000) | all')" true "it has its pid inside the pod"
 top_rows() {
 	in_pod $web "$server" 0 "$gpusched" status --json | jq -c '[.gpus[].tsgs[].pid] | length'
 }
 is "$(top_rows)" 2 "status, which top shows, has the same programs"
-is "$(in_pod $web "$server" 0 "$gpusched" top --batch | awk '/gsload/ { n++ } END { print n }')" 2 "top shows them"
-is "$(in_pod $web "$server" 0 "$gpusched" status --json | jq -c .findings)" "[]" "it tells no findings, which name others"
+is "$(in_pod $web "$server" 0 "$gpusched" top --batch | awk '/gsload/ { n++ } END { print n }')" 2 "top shows both programs"
+is "$(in_pod $web "$server" 0 "$gpusched" status --json | jq -c .findings)" "[]" "status has no findings, which might name other programs"
 
-# ---- root in a pod is no root ----------------------------------------------------------------------
+# ---- root in a pod has no root rights -------------------------------------------------------------
 ask() { # VERB JSON: as root in the pod
 	in_pod $web "$server" 0 curl -s --max-time 5 --unix-socket "$GPUSCHED_SIM/run/api" -d "$2" "http://gpusched/v1/$1" | jq -r 'if type == "object" then .error // "done" | tostring else . end'
 }
 for verb in stats gpus history policy_get class_list parked means_get; do
-	like "$(ask $verb '{}')" "not from a pod" "$verb is not answered"
+	like "$(ask $verb '{}')" "not from a pod" "$verb is refused to a pod"
 done
-like "$(ask policy_stop '{}')" "root|not from a pod" "policy_stop is not answered"
-like "$(ask class_set '{"target":"all","class":"lc"}')" "not from a pod" "class_set is not answered"
-like "$(ask list "{\"target\":\"pid:$clerk\"}")" "its own programs" "a target is refused"
+like "$(ask policy_stop '{}')" "root|not from a pod" "policy_stop is refused to a pod"
+like "$(ask class_set '{"target":"all","class":"lc"}')" "not from a pod" "class_set is refused to a pod"
+like "$(ask list "{\"target\":\"pid:$clerk\"}")" "its own programs" "list with a target is refused to a pod"
 for path in metrics v1/watch v1/trace; do
 	is "$(in_pod $web "$server" 0 curl -s --max-time 5 -o /dev/null -w '%{http_code}' --unix-socket "$GPUSCHED_SIM/run/api" \
-		"http://gpusched/$path")" 403 "/$path is not answered"
+		"http://gpusched/$path")" 403 "/$path is refused to a pod"
 done
-check "somebody outside of pods is not answered" eval \
+check "a process outside of pods is refused at the pods' socket" eval \
 	'! curl -sf --max-time 5 --unix-socket "$GPUSCHED_SIM/run/pods/api" -d "{}" http://gpusched/v1/ping'
 is "$(in_pod $web "$server" 0 ls "$GPUSCHED_SIM/run")" api "the pod has no other file of the daemon's"
 fake=$tree/$name.$$/mine/kubepods/pod$bank/$(printf '%064d' 1)
 mkdir -p "$fake" && chown -R 4716 "$tree/$name.$$/mine"
-check "a folder that a user has made is no pod" eval '! bash -c "echo \$\$ >$fake/cgroup.procs
+check "a cgroup that a user has made is no pod" eval '! bash -c "echo \$\$ >$fake/cgroup.procs
 	exec setpriv --reuid 4716 --regid 4716 --clear-groups curl -sf --max-time 5 --unix-socket $GPUSCHED_SIM/run/pods/api -d {} http://gpusched/v1/list"'
 stop_daemon
-is "$(ls "$GPUSCHED_SIM/run/pods")" "" "the socket goes with the daemon"
+is "$(ls "$GPUSCHED_SIM/run/pods")" "" "the socket is removed at the daemon's end"
 done_testing

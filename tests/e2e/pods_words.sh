@@ -1,18 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Words of DRA, KAI, Run:ai and HAMi, from files and annotations as they leave them: class, weight,
-# limit, request and slice, within the ceiling of the pod's namespace; hostile files are counted.
+# Settings that DRA, KAI, Run:ai and HAMi leave in files and annotations give a pod its class,
+# weight, limit, request and slice, within the ceiling of its namespace. Hostile files are counted.
 # timeout: 120
 # needs: root bpf fuse cgroup2
 . "$(dirname "$0")/lib.sh"
-tree=/sys/fs/cgroup/elsewhere
-if [ -z "${GPUSCHED_SIM:-}" ] && [ -z "${MOVED:-}" ]; then
-	rmdir "$scratch"
-	MOVED=1 exec unshare -m bash "$self"
-fi
-if [ -z "${GPUSCHED_SIM:-}" ]; then
-	mount -t tmpfs none /sys/fs/cgroup && mkdir "$tree" && mount -t cgroup2 none "$tree" || exit 1
-fi
+enter_cgroups
 enter_sim --dilate 2
 chmod 711 "$scratch"
 at=$scratch/node
@@ -31,17 +24,7 @@ kai=9c7d3c5e-0a1b-4c2d-8e9f-0123456789ab
 id_of() {
 	printf '%064d' "$1"
 }
-drop_groups() {
-	echo 1 >"$tree/$name.$$/cgroup.kill" 2>/dev/null
-	for _ in 1 2 3 4 5 6; do
-		find "$tree/$name.$$" -depth -type d -exec rmdir {} + 2>/dev/null
-		[ -e "$tree/$name.$$" ] || break
-		sleep 0.3
-	done
-	finish
-}
-trap drop_groups EXIT
-bundle() { # N UID NAMESPACE POD VARIABLE=VALUE...: as containerd has it before it starts the container
+bundle() { # N UID NAMESPACE POD VARIABLE=VALUE...: the bundle that containerd writes before a start
 	local dir
 	dir=$at/bundles/$(id_of "$1")
 	mkdir -p "$dir"
@@ -68,7 +51,7 @@ slice() { # PID
 not_believed() {
 	"$gpusched" stats --json | jq .service.pod_entries_left
 }
-claim() { # SOURCE INTERVAL: of the pod that trains
+claim() { # SOURCE INTERVAL: writes the DRA driver's checkpoint with the training pod's claim
 	cat >"$at/claims/new" <<-JSON
 		{"checksum":1,"v1":{},"v2":{"checksum":2,"preparedClaims":{"c":{"checkpointState":"PrepareCompleted","namespace":"ml",
 		"status":{"allocation":{"devices":{"config":[{"source":"$1","opaque":{"driver":"gpu.nvidia.com","parameters":{"sharing":{
@@ -77,9 +60,9 @@ claim() { # SOURCE INTERVAL: of the pod that trains
 	JSON
 	mv "$at/claims/new" "$at/claims/checkpoint.json"
 }
-classified_as() { # CLASS: the pod that trains; an engine that wants another slice has called for it then
+classified_as() { # CLASS: sets it for the training pod; waits until the engine would have acted
 	"$gpusched" class set pid:$trainer "$1" >/dev/null
-	check "it is classified as $1" wait_for 10 eval '[ "$(of $trainer .class)" = '"$1"' ]'
+	check "the training pod is of class $1" wait_for 10 eval '[ "$(of $trainer .class)" = '"$1"' ]'
 	sleep 1
 }
 start_daemon
@@ -88,60 +71,60 @@ start_daemon
 claim FromClaim Short
 pod_load $train 3 4715 be
 trainer=$LOAD_PID
-is "$(of $trainer '[.pod, .sharing] | join(" ")')" "train-7 TimeSlicing Short" "the checkpoint names the pod, and how its claim is to be shared"
+is "$(of $trainer '[.pod, .sharing] | join(" ")')" "train-7 TimeSlicing Short" "the checkpoint names the pod and its claim's sharing"
 check "Short is a slice of 1 ms" wait_for 10 eval '[ "$(slice $trainer)" = 1000 ]'
-is "$(of $trainer '.asked.timeslice_us')" 2048 "what CUDA asked for stays known"
+is "$(of $trainer '.asked.timeslice_us')" 2048 "the record keeps the slice that CUDA asked for"
 claim FromClaim Medium
-check "another interval counts at once" wait_for 10 eval '[ "$(slice $trainer)" = 2000 ]'
+check "another interval is in force at once" wait_for 10 eval '[ "$(slice $trainer)" = 2000 ]'
 claim FromClaim Long
 check "a pod's own claim gets no slice that is longer than CUDA's" wait_for 10 eval '[ "$(slice $trainer)" = 2048 ]'
-like "$("$gpusched" class explain pid:$trainer)" "timeslice 8000 us is over its ceiling" "class explain says so"
+like "$("$gpusched" class explain pid:$trainer)" "timeslice 8000 us is over its ceiling" "class explain says that the slice is over its ceiling"
 claim FromClass Long
-check "the administrator's device class does" wait_for 10 eval '[ "$(slice $trainer)" = 8000 ]'
+check "a device class of the administrator may give a longer slice" wait_for 10 eval '[ "$(slice $trainer)" = 8000 ]'
 before=$(not_believed)
 claim FromClaim Forever
-check "an interval that is none is counted" wait_for 5 eval '[ "$(not_believed)" -gt '"$before"' ]'
-check "it is not believed" wait_for 10 eval '[ "$(slice $trainer)" = 2048 ]'
+check "an unknown interval is counted" wait_for 5 eval '[ "$(not_believed)" -gt '"$before"' ]'
+check "an unknown interval gives no slice" wait_for 10 eval '[ "$(slice $trainer)" = 2048 ]'
 claim FromClaim Short
-check "there is a slice again" wait_for 10 eval '[ "$(slice $trainer)" = 1000 ]'
+check "a known interval gives a slice again" wait_for 10 eval '[ "$(slice $trainer)" = 1000 ]'
 exits 0 "a policy starts" "$gpusched" policy start lcbe
 "$gpusched" class set pid:$trainer be >/dev/null
-check "its slice comes first" wait_for 10 eval '[ "$(slice $trainer)" -lt 1000 ]'
-exits 0 "it ends" "$gpusched" policy stop
-check "then the claim's counts again" wait_for 10 eval '[ "$(slice $trainer)" = 1000 ]'
+check "the policy's slice comes before the claim's" wait_for 10 eval '[ "$(slice $trainer)" -lt 1000 ]'
+exits 0 "the policy stops" "$gpusched" policy stop
+check "without the policy the claim's slice is in force again" wait_for 10 eval '[ "$(slice $trainer)" = 1000 ]'
 sed -i 's/^PodCeiling.*/&\nPodCeiling = ml be timeslice=8ms/' "$GPUSCHED_CONFIG"
 claim FromClaim Long
 kill -HUP "$DAEMON_PID"
-check "a ceiling allows a longer one" wait_for 10 eval '[ "$(slice $trainer)" = 8000 ]'
+check "a ceiling may allow a pod's claim a longer slice" wait_for 10 eval '[ "$(slice $trainer)" = 8000 ]'
 exits 0 "a person restores everything" "$gpusched" restore
 classified_as normal
-is "$(slice $trainer)" 2048 "no slice of a claim is set again"
+is "$(slice $trainer)" 2048 "after a restore no slice of a claim is set"
 kill -HUP "$DAEMON_PID"
-check "a reload brings it back" wait_for 10 eval '[ "$(slice $trainer)" = 8000 ]'
+check "a reload sets the claim's slice again" wait_for 10 eval '[ "$(slice $trainer)" = 8000 ]'
 kill_daemon
 start_daemon
-check "another daemon sets it too" wait_for 10 eval '[ "$(slice $trainer)" = 8000 ]'
+check "the next daemon sets the claim's slice, too" wait_for 10 eval '[ "$(slice $trainer)" = 8000 ]'
 kill_daemon
 start_daemon
 classified_as be
-is "$(slice $trainer)" 2048 "after two crashes it is off"
+is "$(slice $trainer)" 2048 "after two crashes no slice of a claim is set"
 
 # ---- HAMi and Run:ai: the container's environment --------------------------------------------------
-exits 0 "a policy starts that keeps parts" "$gpusched" policy start fair
+exits 0 "a policy that keeps limits and requests starts" "$gpusched" policy start fair
 bundle 1 $web web server-0 CUDA_DEVICE_SM_LIMIT=80 CUDA_TASK_PRIORITY=0 RUNAI_GPU_COMPUTE_REQUEST=0.2
 bundle 2 $bank bank clerk-1 CUDA_DEVICE_SM_LIMIT=40 CUDA_TASK_PRIORITY=0 RUNAI_GPU_COMPUTE_REQUEST=0.2
 pod_load $web 1 4711 lc
 server=$LOAD_PID
-is "$(of $server '.class + " " + .class_source')" "lc rule" "priority 0 is class lc, where a ceiling allows it"
+is "$(of $server '.class + " " + .class_source')" "lc rule" "priority 0 gives class lc if a ceiling allows it"
 is "$(of $server '[.namespace, .pod, .container] | join(" ")')" "web server-0 app" "the bundle names the pod, too"
-check "cores are its limit, and the compute request its request" \
+check "the core limit is its limit, and the compute request is its request" \
 	wait_for 5 eval '[ "$(of $server "[.limit_pct, .request_pct] | join(\" \")")" = "80 20" ]'
 like "$("$gpusched" class explain pid:$server)" "asks for it in its environment" "class explain says why"
-like "$("$gpusched" class explain pid:$server)" "limit in the environment of container app of pod web/server-0" "class explain says whence the limit is"
+like "$("$gpusched" class explain pid:$server)" "limit in the environment of container app of pod web/server-0" "class explain says where the limit comes from"
 pod_load $bank 2 4712 be
 clerk=$LOAD_PID
-is "$(of $clerk .class)" be "without a ceiling it is be"
-check "its limit counts, its request does not" \
+is "$(of $clerk .class)" be "without a ceiling the pod is of class be"
+check "without a ceiling its limit is in force, and its request is not" \
 	wait_for 5 eval '[ "$(of $clerk "[.limit_pct, .request_pct // 0] | join(\" \")")" = "40 0" ]'
 like "$("$gpusched" class explain pid:$clerk)" "class lc is over its ceiling" "class explain says what was left out"
 
@@ -159,13 +142,13 @@ for n in 5 6 7; do
 	is "$(of $LOAD_PID '[.limit_pct // 0, .class == "lc"] | map(tostring) | join(" ")')" "0 false" "hostile file $n gives nothing"
 	end_load $LOAD_PID
 done
-is "$(not_believed)" $((before + 3)) "each of them is counted once"
+is "$(not_believed)" $((before + 3)) "each of these files is counted once"
 bundle 8 $web web server-0 CUDA_TASK_PRIORITY=0
 pod_load $bank 8 4728 be
-is "$(of $LOAD_PID "[.pod // \"-\", .class == \"lc\"] | join(\" \")")" "- false" "the bundle of another pod's container raises nobody"
+is "$(of $LOAD_PID "[.pod // \"-\", .class == \"lc\"] | join(\" \")")" "- false" "the bundle of another pod's container gives no class"
 end_load $LOAD_PID
 rm -r "$at/bundles/$(id_of 1)"
-check "a bundle that is gone says nothing more" wait_for 10 eval '"$gpusched" set pid:$server weight=100 >/dev/null; kill -HUP $DAEMON_PID
+check "the settings of a removed bundle do not count any more" wait_for 10 eval '"$gpusched" set pid:$server weight=100 >/dev/null; kill -HUP $DAEMON_PID
 	[ "$(of $server ".limit_pct // 0")" = 0 ]'
 
 # ---- KAI: annotations, by the runtime's plugin -----------------------------------------------------
@@ -184,11 +167,11 @@ pods() {
 tell accept
 tell sync
 tell run $kai web kai-0 gpu-fraction=0.5 nvidia.com/container.app.gpu-compute.request=0.15
-like "$said" "answered" "a pod of KAI's starts"
-is "$(pods '.pods[0] | [.weight, .request_pct, .left]')" '[50,15,null]' "its fraction is a weight, its compute request a request"
+like "$said" "answered" "the plugin answers the start of a KAI pod"
+is "$(pods '.pods[0] | [.weight, .request_pct, .left]')" '[50,15,null]' "its fraction is its weight, its compute request is its request"
 tell run $bank bank clerk-1 gpu-fraction=0.5 gpusched.io/weight=30 nvidia.com/container.app.gpu-compute.request=0.9
 is "$(pods '.pods | map(select(.pod == "clerk-1"))[0] | [.weight, .left]')" '[30,"request 90 is over its ceiling"]' \
-	"the pod's own word comes first, and the ceiling stays"
+	"the pod's own annotation comes before KAI's, within the ceiling"
 pod_load $kai 9 4719 be
-is "$(of $LOAD_PID '.class + " " + (.weight | tostring)')" "be 50" "its processes have the weight, and are be"
+is "$(of $LOAD_PID '.class + " " + (.weight | tostring)')" "be 50" "its processes have that weight, and class be"
 done_testing

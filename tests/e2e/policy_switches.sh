@@ -3,9 +3,9 @@
 # timeout: 480
 # needs: root bpf fuse
 # 150 switches of the policy (SWITCHES) through the API while programs launch, come and go. No TSG
-# is lost, and nothing is left behind. After each switch the new policy's wishes stand and the old
-# one's are gone; each exit record is right. A person has launches counted all the time, and the
-# counts are exact. Policies with work_submit see each launch once while they run.
+# is lost, and nothing is left behind. After each switch the new policy's wishes are in force, and
+# the old one's are gone; each exit record is right. A person has launches counted all the time, and
+# the counts are exact. Policies with work_submit see each launch once while they run.
 . "$(dirname "$0")/lib.sh"
 enter_sim
 exec 2>"$scratch/stderr"
@@ -91,17 +91,17 @@ fds=$(fds_of $DAEMON_PID) work=$(sim_work $a)
 python3 "$scratch/switch.py" "$GPUSCHED_SIM/run/api" "$a" "$switches" "$scratch/every.bpf.o" >"$scratch/switched.json" ||
 	not_ok "$switches switches" "$(cat "$scratch/stderr")"
 diag "$(cat "$scratch/switched.json")"
-is "$(jq .wrong_name "$scratch/switched.json")" 0 "$switches switches: each time the new policy is the one that runs"
-is "$(jq .wrong_wish "$scratch/switched.json")" 0 "its wish stands, the one before it has none left"
-is "$(jq .wrong_exit "$scratch/switched.json")" 0 "the one before it has its exit record"
+is "$(jq .wrong_name "$scratch/switched.json")" 0 "after each of $switches switches the new policy runs"
+is "$(jq .wrong_wish "$scratch/switched.json")" 0 "after each switch only the new policy's wish is in force"
+is "$(jq .wrong_exit "$scratch/switched.json")" 0 "after each switch the old policy has its exit record"
 kill $comers
 wait $comers
 read -r came failed <"$scratch/came"
-ge "$came" $((switches / 50)) "programs came and went"
-is "$failed" 0 "none of them failed"
+ge "$came" $((switches / 50)) "programs came and went meanwhile"
+is "$failed" 0 "no program that came failed"
 ge "$(sim_work $a)" $((work + switches / 10)) "the programs went on working"
 
-# own FILE: what the program says of itself; counted PID: what we say
+# own FILE: the program's own count of launches; counted PID: gpusched's count
 own() {
 	wait_for 10 grep -q graph_launches "$1"
 	jq .launches "$1"
@@ -110,25 +110,25 @@ counted() {
 	list_json "pid:$1" 'map(.launches) | max'
 }
 "$gpusched" policy start none >/dev/null
-kill -INT $a $b # they end their load, and keep their contexts
+kill -INT $a $b # the programs end their load, and keep their contexts
 is "$(own "$scratch/a.out")" "$(counted $a)" "the program's launches are counted exactly"
-is "$(own "$scratch/b.out")" "$(counted $b)" "those of graphs as well"
-ge "$(jq -s 'map(.launches) | add' "$scratch/a.out" "$scratch/b.out")" $((switches * 2)) "there were many"
+is "$(own "$scratch/b.out")" "$(counted $b)" "launches of graphs are counted exactly"
+ge "$(jq -s 'map(.launches) | add' "$scratch/a.out" "$scratch/b.out")" $((switches * 2)) "the programs have made many launches"
 is "$(list_json "pid:$a" 'map(select(.kind == "compute")) | map(.launches_since_ns == .created_ns) | tostring')" "[true]" \
-	"from the TSG's start on"
+	"launches are counted from the TSG's start on"
 "$gpusched" observe launches --json >"$scratch/counting.json"
 is "$(jq -c '[.on, .asked, (.unattributed | length)]' "$scratch/counting.json")" "[true,true,0]" "no launch went without a TSG"
-seen() { # WHAT: by all the policies that have work_submit
+seen() { # WHAT: how many of them the policies with work_submit have seen
 	sed -n "s/.*policy every: $1 seen //p" "$scratch/daemon.log" | awk '{ n += $1 } END { print n + 0 }'
 }
-ge "$(seen kernels)" $((switches / 10)) "policies saw kernels, each once"
-ge "$(seen graphs)" $((switches / 10)) "policies saw graphs"
-le "$(seen graphs)" "$(jq .graph_launches "$scratch/b.out")" "none that there was not"
-check "no TSG is lost, none is left" wait_for 30 eval '[ "$(list_json all "map(.id) | sort | tostring")" = "$ids" ]'
+ge "$(seen kernels)" $((switches / 10)) "the policies saw kernels"
+ge "$(seen graphs)" $((switches / 10)) "the policies saw graphs"
+le "$(seen graphs)" "$(jq .graph_launches "$scratch/b.out")" "the policies saw no more graphs than were launched"
+check "the TSGs of the two programs are listed, and no others" wait_for 30 eval '[ "$(list_json all "map(.id) | sort | tostring")" = "$ids" ]'
 le "$(fds_of $DAEMON_PID)" $((fds + 2)) "no descriptor is left open"
 is "$("$gpusched" stats --json | jq .taps.events_lost)" 0 "no event was lost"
-is "$(grep "failed:" "$scratch/daemon.log" | grep -c "process \($a\|$b\):")" 0 "no call on those two has failed"
-check "policy stop" "$gpusched" policy stop
-check "puts all back" wait_for 5 restored
-is "$("$gpusched" policy get --json | jq -r .last_exit.kind)" stopped "restore leaves the exit record"
+is "$(grep "failed:" "$scratch/daemon.log" | grep -c "process \($a\|$b\):")" 0 "no call on the two programs has failed"
+check "the policy stops" "$gpusched" policy stop
+check "the stop restores all settings" wait_for 5 restored
+is "$("$gpusched" policy get --json | jq -r .last_exit.kind)" stopped "the exit record says that it was stopped"
 done_testing

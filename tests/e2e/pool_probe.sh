@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: MIT
 # timeout: 60
 # needs: root bpf fuse
-# Only its user's claim makes the program that a supervisor sends into a doubtful server a member of
-# the pool. If it holds a TSG that is not the server's, by the GPU's id, that TSG is listed as its
-# own.
+# The supervisor of a pool tests a doubtful server with a probe program. Only the pool's user says
+# that the probe is a member. So if the probe holds a TSG whose id on the GPU is not the server's,
+# that TSG is listed as the probe's own.
 . "$(dirname "$0")/lib.sh"
 command -v python3 >/dev/null || { skip_optional "a probe with a TSG" "there is no python3"; done_testing; }
 enter_sim
@@ -17,7 +17,8 @@ $be >"$scratch/early" &
 early=$!
 at_end+=($early)
 wait_for 20 grep -q ready "$scratch/early"
-# in place of the probe: one that has the TSG of an adopted program, as a client has its server's
+# in place of the probe: a program that holds the TSG of an adopted program, as a client its
+# server's
 cat >/opt/gsload <<P
 #!/usr/bin/env python3
 import ctypes, os, time
@@ -39,11 +40,11 @@ a=$!
 at_end+=($a)
 check "a program of a pool works" wait_for 20 grep -q ready "$scratch/pool" || diag "$(cat "$scratch/pool")"
 /opt/gpusched run --pool --class be -- false
-check "when another one fails the server is tried" wait_for 10 test -s "$scratch/probe"
+check "the supervisor starts the probe after another program failed" wait_for 10 test -s "$scratch/probe"
 kill -9 $early
 compute_of_probe() { list_json "pid:$(cat "$scratch/probe")" 'map(select(.kind == "compute")) | length'; }
-check "a TSG of the probe with an id of its own is listed" wait_for 6 eval '[ "$(compute_of_probe)" = 1 ]'
-is "$("$gpusched" stats --json | jq .service.pool_handles)" 0 "a TSG with an id of its own is no handle of the server's"
+check "the probe's TSG, which has another id than the server's, is listed" wait_for 6 eval '[ "$(compute_of_probe)" = 1 ]'
+is "$("$gpusched" stats --json | jq .service.pool_handles)" 0 "the probe's TSG is not counted as a handle of the server's TSG"
 kill $a
 wait_for 20 gone $a
 stop_daemon

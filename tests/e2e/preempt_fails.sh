@@ -17,12 +17,12 @@ be=$LOAD_PID
 wait_for 10 eval "[ \"\$(sim_tsgs $be)\" -ge 4 ]"
 for with in "no daemon" "a daemon"; do
 	[ "$with" = "no daemon" ] || start_daemon
-	exits 1 "$WAY, with $with: it fails" "$gpusched" preempt pid:$be --json
+	exits 1 "$WAY, with $with: preempt fails" "$gpusched" preempt pid:$be --json
 	if [ "$WAY" = refused ]; then
 		like "$out" "INVALID_ARGUMENT" "the error has RM's status"
 	else
-		like "$out" "not done within 5 s" "after five seconds"
+		like "$out" "not done within 5 s" "the error says that it was not done within 5 s"
 	fi
-	is "$(grep -c '"done": *true' <<<"$out")" 0 "nothing is said to be done"
+	is "$(grep -c '"done": *true' <<<"$out")" 0 "no preemption is reported as done"
 done
 exit $((tap_bad > 0))

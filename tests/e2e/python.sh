@@ -2,14 +2,14 @@
 # SPDX-License-Identifier: MIT
 # timeout: 60
 # needs: root bpf fuse
-# The Python module asks the daemon: verbs, arguments, refusals, events, and where no daemon is.
+# The Python module: verbs, arguments, refusals and events with a daemon, and its error without one.
 . "$(dirname "$0")/lib.sh"
 enter_sim
 load be --seconds 600
 be=$LOAD_PID
 wait_for 10 eval "[ \"\$(sim_tsgs $be)\" -ge 4 ]"
-python=$(PATH=/usr/bin:$PATH command -v python3) # one that other users may run
-python() { # [AS UID]: a script on standard input
+python=$(PATH=/usr/bin:$PATH command -v python3) # a python3 that other users may run
+python() { # COMMAND...: runs the script on standard input by that command, such as env or as UID
 	PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$top/integrations/python "$@" "$python" - 2>&1
 }
 
@@ -38,7 +38,7 @@ out=$(python env <<-SCRIPT
 SCRIPT
 )
 like "$out" "tsgs 4 True" "list gives the TSGs of a target"
-like "$out" "set 4" "set changes them"
+like "$out" "set 4" "set changes these TSGs"
 is "$(sim_slice $be)" 333 "the GPU has the new timeslice"
 like "$out" "class be" "a keyword with an underscore is the argument class"
 like "$out" "findings list" "status is answered"
@@ -71,19 +71,20 @@ out=$(python env <"$scratch/bad.py")
 like "$out" "ERANGE .*1 to 100000000" "a value out of range is refused with its range"
 like "$out" "EINVAL .*slice" "an unknown argument is refused by its name"
 like "$out" "E[A-Z]+ .*no_such_verb" "an unknown verb is refused by its name"
-like "$out" "done" "what follows a refusal is answered"
+like "$out" "done" "a request after a refusal is answered"
 { cat "$scratch/refused.py"; echo "refused(gpusched.Gpusched().set, target='pid:$be', timeslice_us=100)"; } >"$scratch/user.py"
 out=$(python as 4711 <"$scratch/user.py")
-like "$out" "EPERM .*another user" "a foreign user is refused"
+like "$out" "EPERM .*another user" "another user is refused"
 
-# Debian's own: tools/packages.txt has what it needs. pip comes last: it loads distutils.
+# Debian's python3, for which tools/packages.txt has the modules. pip is imported last: it loads
+# distutils.
 py=/usr/bin/python3
 if $py -W ignore -c 'import setuptools, wheel, pip' 2>/dev/null; then
 	cp -r "$top/integrations/python" "$scratch/source"
-	check "pip installs it" $py -m pip install -q --no-index --no-build-isolation --no-deps \
+	check "pip installs the module" $py -m pip install -q --no-index --no-build-isolation --no-deps \
 		--root-user-action=ignore --target "$scratch/site" "$scratch/source"
 	is "$(ls "$scratch/site" | grep -c '^gp.*\.py$')" 3 "all three modules are installed"
 else
-	skip "pip installs it" "no pip, setuptools or wheel"
+	skip "pip installs the module" "no pip, setuptools or wheel"
 fi
 done_testing

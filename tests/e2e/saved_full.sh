@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 # timeout: 90
 # needs: root bpf fuse
-# /run is full: earlier settings of people stay in their file. New ones are in force, and are saved
-# once there is room.
+# /run is full: the file of people's settings keeps the earlier ones. New settings are in force, and
+# are saved once there is room.
 . "$(dirname "$0")/lib.sh"
 enter_sim
 run=$GPUSCHED_SIM/run
@@ -22,11 +22,11 @@ is "$(slices)" 333 "the slice is saved"
 head -c 2000000 /dev/zero >"$run/fill" 2>/dev/null
 exits 0 "root sets another slice while /run is full" "$gpusched" set "pid:$LOAD_PID" timeslice=444us
 is "$(sim_slice "$LOAD_PID")" 444 "the new slice is in force"
-is "$(slices)" 333 "the file of before is whole"
+is "$(slices)" 333 "the file still has the earlier slice"
 cp "$build/policies/none.bpf.o" "$scratch/mine.bpf.o"
 exits 0 "a policy starts from a path while /run is full" "$gpusched" policy start "$scratch/mine.bpf.o"
 check "each failure is counted" wait_for 5 eval '[ "$("$gpusched" stats --json | jq .service.saved_failed)" -ge 3 ]'
-is "$(grep -c "a restart will not know what was set last" "$scratch/daemon.log")" 1 "the log says it once"
+is "$(grep -c "a restart will not know what was set last" "$scratch/daemon.log")" 1 "the log says once that settings cannot be saved"
 like "$(grep "will not know" "$scratch/daemon.log")" "saved.json cannot be written: No space left.*make room" \
 	"the log says why, and what to do"
 rm "$run/fill"

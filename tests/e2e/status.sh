@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# gpusched status: it says when all is well, and what is wrong.
+# gpusched status says that nothing is wrong, or what is wrong and what to do.
 # timeout: 180
 # needs: root bpf fuse
 . "$(dirname "$0")/lib.sh"
@@ -9,19 +9,19 @@ config '[Classes]
 Class=batch weight=50'
 fixed="--iterations-per-us 27.777 --seconds 100 --warmup 0"
 
-exits 5 "without a daemon something is wrong" "$gpusched" status --for 100ms
-like "$out" 'wrong: no daemon runs' "status says so"
+exits 5 "without a daemon status exits with 5" "$gpusched" status --for 100ms
+like "$out" 'wrong: no daemon runs' "status says that no daemon runs"
 load be $fixed
 wait_tsgs "pid:$LOAD_PID" 1
-exits 5 "beside a program" "$gpusched" status --for 100ms
-like "$out" 'no policy: no daemon reads its log' "it does not say that nothing was seen"
-is "$(grep -c wrong: <<<"$out")" 1 "status tells the one cause once"
+exits 5 "without a daemon status exits with 5 beside a program, too" "$gpusched" status --for 100ms
+like "$out" 'no policy: no daemon reads its log' "status says why there are no figures"
+is "$(grep -c wrong: <<<"$out")" 1 "status has one finding for the one cause"
 end_load $LOAD_PID
 start_daemon
-exits 0 "an idle GPU is all right" "$gpusched" status --for 100ms
+exits 0 "status finds nothing wrong with an idle GPU" "$gpusched" status --for 100ms
 like "$out" 'nothing is wrong' "status says that nothing is wrong"
-is "$("$gpusched" status --json | jq -c '[.ok, .window_ms]')" '[true,0]' "at once: there is nothing to wait for"
-exits 2 "a time must be a time" "$gpusched" status --for soon
+is "$("$gpusched" status --json | jq -c '[.ok, .window_ms]')" '[true,0]' "status answers at once if there is nothing to measure"
+exits 2 "a word that is no time is refused" "$gpusched" status --for soon
 
 load be $fixed
 be=$LOAD_PID
@@ -31,35 +31,35 @@ lc=$LOAD_PID
 wait_tsgs "pid:$lc" 1
 "$gpusched" class set pid:$lc lc >/dev/null
 unseen() { "$gpusched" status >"$scratch/status" && grep -q "^not known: process $lc .* how long its requests wait" "$scratch/status"; }
-check "of a service whose turns drain status says that its waits are not known" wait_for 10 unseen
-like "$(cat "$scratch/status")" "do: .*observe launches on" "status says how to know"
-like "$(tail -1 "$scratch/status")" "^nothing is wrong as far as is known$" "its last line does not say more than it knows"
+check "status says that the waits of a service whose turns drain are not known" wait_for 10 unseen
+like "$(cat "$scratch/status")" "do: .*observe launches on" "status says how to make them known"
+like "$(tail -1 "$scratch/status")" "^nothing is wrong as far as is known$" "the last line says: as far as is known"
 "$gpusched" class clear pid:$lc >/dev/null
-exits 0 "an LC that comes in whole turns beside a BE is all right" "$gpusched" status
+exits 0 "status finds nothing wrong with an LC of whole turns beside a BE" "$gpusched" status
 like "$out" 'held 9[0-9] %, lost in switches [0-9] %' "the GPU is held nearly all the time"
 status=$("$gpusched" status --json)
-is "$(jq .ok <<<"$status")" true "the same as JSON"
-ge "$(jq '.gpus[0].tsgs[] | select(.comm == "gsload" and .pid == '$be') | .held_pct' <<<"$status")" 80 "BE holds most of it"
-le "$(jq '.gpus[0].tsgs[] | select(.pid == '$lc') | .held_pct' <<<"$status")" 10 "LC little"
+is "$(jq .ok <<<"$status")" true "status --json says so, too"
+ge "$(jq '.gpus[0].tsgs[] | select(.comm == "gsload" and .pid == '$be') | .held_pct' <<<"$status")" 80 "the BE holds at least 80 %"
+le "$(jq '.gpus[0].tsgs[] | select(.pid == '$lc') | .held_pct' <<<"$status")" 10 "the LC holds at most 10 %"
 end_load $lc
 
-ge "$(jq .window_ms <<<"$status")" 1000 "it is of more than a second, and comes at once"
-is "$(jq '.gpus[0].tsgs | map(.pid == '$be') | .[0]' <<<"$status")" true "who holds most is first"
+ge "$(jq .window_ms <<<"$status")" 1000 "the figures are of at least one second, which had passed before"
+is "$(jq '.gpus[0].tsgs | map(.pid == '$be') | .[0]' <<<"$status")" true "the program that holds most comes first"
 idle=()
 for _ in 1 2 3 4 5; do
 	load be --iterations-per-us 27.777 --count 1 --warmup 0 --seconds 0 --linger 100
 	idle+=($LOAD_PID)
 	wait_tsgs "pid:$LOAD_PID" 1
 done
-check "six programs" wait_for 10 eval '"$gpusched" status | grep -q "1 more held"'
-le "$("$gpusched" status | wc -l)" 10 "a person reads ten lines"
+check "of six programs status leaves one out" wait_for 10 eval '"$gpusched" status | grep -q "1 more held"'
+le "$("$gpusched" status | wc -l)" 10 "status prints at most ten lines"
 "$gpusched" class set "pid:${idle[4]}" lc >/dev/null
 "$gpusched" class set "pid:${idle[3]}" lc >/dev/null
 rows() { "$gpusched" status "$@" | grep -cE "^ *($be|${idle[0]}|${idle[1]}|${idle[2]}|${idle[3]}|${idle[4]}) "; }
 lc_rows() { "$gpusched" status | grep -cE "^ *(${idle[3]}|${idle[4]}) .* lc "; }
-check "services show, however many others wait before them" wait_for 10 eval '[ "$(lc_rows)" = 2 ]'
-is "$(rows)" 5 "others have what room is left"
-is "$(rows --all)" 6 "--all shows everybody"
+check "both services are shown, though others hold more" wait_for 10 eval '[ "$(lc_rows)" = 2 ]'
+is "$(rows)" 5 "five rows are shown in all"
+is "$(rows --all)" 6 "--all shows all six programs"
 
 for pid in "${idle[@]}"; do
 	end_load $pid
@@ -67,25 +67,25 @@ done
 sums() { # BY FILTER
 	"$gpusched" stats --by "$1" --json | jq -cs "flatten | $2"
 }
-ge "$(sums process 'map(select(.pid == '$be'))[0].gpu_time_ms')" 500 "stats: BE's sums"
-ge "$(sums class 'map(.gpu_time_ms) | add')" 500 "sums by class"
-ge "$(sums cgroup 'map(.turns) | add')" 50 "status has sums by cgroup"
-ge "$(sums gpu '.[0].lost_ms')" 1 "status has sums by GPU"
-is "$(sums process 'map(.figures.gpu_time_ms) | unique')" '["exact"]' "the sums say how they came about"
-exits 2 "there are no sums by anything else" "$gpusched" stats --by planet
+ge "$(sums process 'map(select(.pid == '$be'))[0].gpu_time_ms')" 500 "stats has the BE's sums"
+ge "$(sums class 'map(.gpu_time_ms) | add')" 500 "stats has sums by class"
+ge "$(sums cgroup 'map(.turns) | add')" 50 "stats has sums by cgroup"
+ge "$(sums gpu '.[0].lost_ms')" 1 "stats has sums by GPU"
+is "$(sums process 'map(.figures.gpu_time_ms) | unique')" '["exact"]' "the sums say that they are exact"
+exits 2 "stats --by refuses an unknown word" "$gpusched" stats --by planet
 is "$(setpriv --reuid 65534 --clear-groups "$gpusched" stats --by process --json |
-	jq -cs 'flatten | map(.gpu_time_ms) | unique')" '[null]' "others' times are not for a user's eyes"
+	jq -cs 'flatten | map(.gpu_time_ms) | unique')" '[null]' "a user sees no times of other users"
 
 "$gpusched" class set pid:$be lc >/dev/null
-like "$("$gpusched" status)" "class lc has no effect without a policy" "a class that nobody heeds is told of"
+like "$("$gpusched" status)" "class lc has no effect without a policy" "status says that a class has no effect without a policy"
 "$gpusched" class set pid:$be be >/dev/null
 "$gpusched" policy start lcbe >/dev/null
-is "$("$gpusched" status | grep -c "has no effect")" 0 "not beside a policy"
+is "$("$gpusched" status | grep -c "has no effect")" 0 "status does not say so while a policy runs"
 "$gpusched" class set pid:$be batch >/dev/null
-exits 0 "a class that the policy does not act on is not wrong" "$gpusched" status
-like "$out" "note: policy lcbe does not act on class batch, of 1 TSG.*do: .*lc be" "status tells of that class"
+exits 0 "a class on which the policy does not act is not wrong" "$gpusched" status
+like "$out" "note: policy lcbe does not act on class batch, of 1 TSG.*do: .*lc be" "status notes that class"
 "$gpusched" policy start fair >/dev/null
-is "$("$gpusched" status | grep -c "does not act on")" 0 "a policy that goes by no class acts on all"
+is "$("$gpusched" status | grep -c "does not act on")" 0 "status has no such note for a policy that ignores classes"
 "$gpusched" policy start lcbe >/dev/null
 "$gpusched" class set pid:$be be >/dev/null
 load lc $fixed --arrivals closed --period-us 200 --kernels 96 --kernel-us 4 --gap-us 14
@@ -93,27 +93,27 @@ lc=$LOAD_PID
 wait_tsgs "pid:$lc" 1
 "$gpusched" monitor --json --for 60s >"$scratch/events" 2>&1 &
 at_end+=($!)
-check "somebody watches" wait_for 10 watchers 1
-sleep 5 # of which the ten seconds before have much: their mean is no answer yet
+check "a client watches" wait_for 10 watchers 1
+sleep 5 # so that the mean of the last ten seconds mixes the time before and after the class
 "$gpusched" class set pid:$lc lc >/dev/null
 since() { awk -v a="$began" -v b="$EPOCHREALTIME" 'BEGIN { printf "%d", (b - a) * 1000 }'; }
 began=$EPOCHREALTIME
-check "a launch-bound LC beside short slices is told of" wait_for 20 eval \
+check "status finds time lost with a launch-bound LC beside short slices" wait_for 20 eval \
 	'"$gpusched" status >"$scratch/status"; [ $? = 5 ] && grep -q "wrong: GPU 0 loses" "$scratch/status"'
 ms=$(since)
-check "in an event" wait_for 20 grep -q '"what":"lost-time"' "$scratch/events"
+check "the finding is an event" wait_for 20 grep -q '"what":"lost-time"' "$scratch/events"
 diag "status: after $ms ms, event: $(since) ms at most: $(grep -A 1 wrong: "$scratch/status")"
 le $ms 8000 "the finding takes a second or two on a quiet machine"
 like "$(cat "$scratch/status")" "do: .*gpusched run --share.*gpusched set class:be" "the finding says what to do"
-ge "$("$gpusched" top --batch | sed -n 's/.*lost \([0-9]*\) .*/\1/p' | head -1)" 10 "top has what is lost"
-ge "$("$gpusched" status --json | jq '.gpus[0].lost_pct')" 10 "status --json has what is lost"
+ge "$("$gpusched" top --batch | sed -n 's/.*lost \([0-9]*\) .*/\1/p' | head -1)" 10 "top has the lost share"
+ge "$("$gpusched" status --json | jq '.gpus[0].lost_pct')" 10 "status --json has the lost share"
 "$gpusched" set class:be timeslice=2ms >/dev/null
-check "the finding is gone after what it says to do" wait_for 20 "$gpusched" status
+check "the finding is gone after the command that it proposes" wait_for 20 "$gpusched" status
 
-# ---- is a service harmed now? ----------------------------------------------------------------------
+# ---- a service that waits more than in its calm minutes -------------------------------------------
 
 share() { "$gpusched" status --json | jq "[.gpus[0].tsgs[] | select(.pid == $lc)][0].wait_share_pct // 0 | floor"; }
-# Ten minutes of an hour ago, in each of which it waited for PERCENT of its time.
+# Writes ten minutes into the history, an hour ago, in which it waited PERCENT of its time.
 was_calm() { # PERCENT
 	python3 - "$GPUSCHED_SIM/state/history.db" $lc "$1" <<'EOF'
 import sqlite3, sys, time
@@ -129,25 +129,25 @@ EOF
 }
 end_load $lc
 "$gpusched" policy stop >/dev/null
-load be $fixed # whose turns end by its slice: then it is known to wait
+load be $fixed # its turns are ended by its slice, so that its waits are known
 lc=$LOAD_PID
 wait_tsgs "pid:$lc" 1
 "$gpusched" class set pid:$lc lc >/dev/null
 check "a service waits beside slices of 2 ms" wait_for 30 eval '[ "$(share)" -ge 30 ]'
-check "without calm minutes nothing is said of that" wait_for 20 "$gpusched" status
-check "it has had calm minutes" was_calm 2
-check "now it is harmed: exit 5" wait_for 20 eval \
+check "without calm minutes in its history that is not wrong" wait_for 20 "$gpusched" status
+check "calm minutes are written into the history" was_calm 2
+check "status then exits with 5: the service waits more than in those" wait_for 20 eval \
 	'"$gpusched" status >"$scratch/status"; [ $? = 5 ] && grep -q "wrong: process $lc .* of class lc waits" "$scratch/status"'
-like "$(cat "$scratch/status")" "in its calm minutes 2 %" "the finding has the figure that it is compared with"
-check "it has always waited like that" was_calm 60
-check "then it is not" wait_for 20 "$gpusched" status
+like "$(cat "$scratch/status")" "in its calm minutes 2 %" "the finding has the figure of the calm minutes"
+check "minutes with as much waiting are written into the history" was_calm 60
+check "status then finds nothing wrong" wait_for 20 "$gpusched" status
 
 window() { "$gpusched" list "pid:$1" --json | jq -s "map(.window_10s.$2 // 0) | add"; }
 check "list has the rates of the last ten seconds" wait_for 20 eval \
 	'[ "$(window $be held_pct | cut -d. -f1)" -ge 20 ] && [ "$(window $lc turns_per_s | cut -d. -f1)" -ge 2 ]'
 gpu=$("$gpusched" stats --json | jq -c '.gpu_time[0]')
-ge "$(jq '.window_10s.held_pct | floor' <<<"$gpu")" 50 "stats has those of the GPU"
-ge "$(jq '.window_1s.switches_per_s | floor' <<<"$gpu")" 10 "stats has those of its last second"
+ge "$(jq '.window_10s.held_pct | floor' <<<"$gpu")" 50 "stats has the GPU's share of the last ten seconds"
+ge "$(jq '.window_1s.switches_per_s | floor' <<<"$gpu")" 10 "stats has the GPU's switches of the last second"
 is "$("$gpusched" status --json | jq '[.. | objects | has("ago") or has("lately")] | any')" false \
-	"no answer leaves the subtraction to its reader"
+	"no answer has raw sums that the reader would have to subtract"
 done_testing

@@ -3,7 +3,7 @@
 # timeout: 120
 # needs: root bpf fuse
 # asan: yes
-# A call that does not return keeps its own client waiting, not the daemon's other clients.
+# A call to the driver that does not return delays only the client that caused it.
 . "$(dirname "$0")/lib.sh"
 enter_sim --hang preempt
 start_daemon
@@ -17,22 +17,22 @@ ms_of() { # COMMAND...: how long it took; nothing if it failed
 from=$SECONDS
 "$gpusched" preempt pid:$be >"$scratch/out" 2>&1 &
 stuck=$!
-curl -s --max-time 0.5 --unix-socket "$GPUSCHED_SIM/run/api" -d "{\"target\":\"pid:$be\"}" http://gpusched/v1/preempt >/dev/null 2>&1 # gives up early
-le "$(ms_of "$gpusched" list)" 2000 "others are answered meanwhile: list"
-le "$(ms_of "$gpusched" policy start lcbe)" 3500 "policy start"
-le "$(ms_of "$gpusched" class get all)" 2000 "class get"
+curl -s --max-time 0.5 --unix-socket "$GPUSCHED_SIM/run/api" -d "{\"target\":\"pid:$be\"}" http://gpusched/v1/preempt >/dev/null 2>&1 # this client gives up early
+le "$(ms_of "$gpusched" list)" 2000 "list is answered meanwhile, in ms"
+le "$(ms_of "$gpusched" policy start lcbe)" 3500 "policy start is answered meanwhile, in ms"
+le "$(ms_of "$gpusched" class get all)" 2000 "class get is answered meanwhile, in ms"
 check "the client of the stuck call still waits" kill -0 $stuck
 wait $stuck
-is "$?" 1 "the client is told that the call failed"
-le $((SECONDS - from)) 9 "after five seconds"
-like "$(cat "$scratch/out")" "not done within 5 s" "the answer has the reason"
+is "$?" 1 "the client of the stuck call fails"
+le $((SECONDS - from)) 9 "it fails after about five seconds, in s"
+like "$(cat "$scratch/out")" "not done within 5 s" "the error says that it was not done within 5 s"
 "$gpusched" preempt pid:$be >"$scratch/out" 2>&1 &
 stuck=$!
 sleep 0.7
 from=$SECONDS
 stop_daemon
-le $((SECONDS - from)) 8 "the daemon ends while a client waits"
+le $((SECONDS - from)) 8 "the daemon ends while a client waits, in s"
 wait $stuck
-is "$?" 1 "who is told"
-is "$(grep -c Sanitizer "$scratch/daemon.log")" 0 "nothing was used after its end"
+is "$?" 1 "the waiting client fails"
+is "$(grep -c Sanitizer "$scratch/daemon.log")" 0 "the sanitizers report nothing"
 done_testing

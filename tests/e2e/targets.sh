@@ -3,8 +3,8 @@
 # timeout: 120
 # needs: root bpf fuse
 # asan: yes
-# Programs that are killed while calls on them are under way, and while they are suspended: their
-# objects go at once, since nobody keeps a copy of their descriptor.
+# Programs are killed while calls on them are under way, and while they are suspended. Their objects
+# in the RM are freed at once, since the daemon keeps no copy of their descriptors.
 . "$(dirname "$0")/lib.sh"
 enter_sim
 start_daemon || not_ok "a daemon starts"
@@ -25,7 +25,7 @@ for i in $(seq 20); do
 	wait $setter 2>/dev/null
 	wait_for 10 eval "[ \$(sim_tsgs $pid) = 0 ] && [ \$(sim_files $pid) = 0 ]" || bad=$((bad + 1))
 done
-is $bad 0 "20 programs killed in the middle of calls: no object, no open file is left"
+is $bad 0 "20 programs that were killed during calls leave no TSG and no open file"
 
 bad=0
 for _ in $(seq 5); do
@@ -38,9 +38,9 @@ for _ in $(seq 5); do
 	wait $pid 2>/dev/null
 	wait_for 10 eval "[ \$(sim_tsgs $pid) = 0 ] && [ \$(sim_files $pid) = 0 ]" || bad=$((bad + 1))
 done
-is $bad 0 "5 programs killed while suspended: no object, no open file is left"
-check "the table forgets them" wait_for 30 eval '[ "$("$gpusched" list --json | jq -s "flatten | length")" = 0 ]'
-# readers of processes may have begun meanwhile: 8 at most
+is $bad 0 "5 programs that were killed while suspended leave no TSG and no open file"
+check "the table has no record of them" wait_for 30 eval '[ "$("$gpusched" list --json | jq -s "flatten | length")" = 0 ]'
+# up to 8 reader processes may have been started meanwhile
 check "the daemon holds no more descriptors than before" wait_for 10 \
 	eval '[ "$(fds_of $DAEMON_PID)" -le "$((fds + 8))" ]'
 stop_daemon

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# bench/torch_load.py: SIGUSR1 begins its gaps anew and ends nothing, whatever threads PyTorch starts.
-# A module with its name stands for PyTorch: no more of it is used than one request.
+# bench/torch_load.py: SIGUSR1 restarts its list of gaps and does not end it, whichever threads
+# PyTorch starts. A stand-in module named torch has only what one request uses.
 . "$(dirname "$0")/lib.sh"
 
 mkdir "$scratch/modules"
@@ -11,7 +11,7 @@ import threading
 import time
 import types
 
-# as the libraries that it loads do
+# PyTorch's libraries start threads, too
 threading.Thread(target=time.sleep, args=(600,), daemon=True).start()
 zeros = lambda *_, **__: types.SimpleNamespace(copy_=lambda _: time.sleep(0.01))
 empty_like = zeros
@@ -29,13 +29,13 @@ more() { # THAN
 
 PYTHONPATH=$scratch/modules python3 "$top/bench/torch_load.py" memory --loop >"$scratch/out" 2>&1 &
 load=$!
-check "it works" wait_for 20 more 10
+check "the load makes requests" wait_for 20 more 10
 for i in {1..10}; do
 	kill -USR1 $load
 	sleep 0.02
 done
-check "it goes on after the signal" wait_for 10 more $(($(requests) + 20))
+check "the load goes on after SIGUSR1" wait_for 10 more $(($(requests) + 20))
 kill -TERM $load
 wait $load
-is $? 0 "SIGTERM ends it"
+is $? 0 "SIGTERM ends the load with success"
 done_testing

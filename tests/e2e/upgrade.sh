@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: MIT
 # timeout: 240
 # needs: root bpf fuse
-# The pinned table of an older version is converted, with settings and suspensions. That of a newer
-# version is left alone. From an incomplete one, the settings that it has are restored.
+# The pinned table of an older version is converted, with settings and suspensions. A table of a
+# newer version is left alone. From an incomplete table, the settings that it still has are
+# restored.
 . "$(dirname "$0")/lib.sh"
 enter_sim
 table=$GPUSCHED_SIM/bpf/gpusched
@@ -12,18 +13,18 @@ entries() { # MAP
 	bpftool map dump pinned "$table/$1" -j 2>/dev/null | jq length
 }
 
-# What has to be the same before and after, of the processes of this test.
+# The fields of this test's processes that must be the same before and after.
 kept() {
 	"$gpusched" list --json | jq -sc 'flatten | sort_by(.id) | map(select(.pid as $p | $pids | index($p))
 		| {id, pid, gpu, engine, kind, class, asked, manual, is, suspend_by, suspend_until_ns})' \
 		--argjson pids "[$set,$stopped,$lc]"
 }
 
-as_made() {
+as_made() { # N: this many programs have CUDA's slice
 	wait_for 30 eval '[ "$(sim_state "[.tsgs[] | select(.engine == 1 and .timeslice_us == 2048)] | length")" = '"$1"' ]'
 }
 
-empty() {
+empty() { # no map of the table has an entry
 	for map in gs_tsgs gs_chans gs_makers gs_chantsg gs_devices gs_clients gs_files gs_procs; do
 		[ "$(entries $map)" = 0 ] || return 1
 	done
@@ -36,41 +37,41 @@ load be --seconds 600 --iterations-per-us 27.78
 stopped=$LOAD_PID
 load lc --seconds 600 --iterations-per-us 27.78
 lc=$LOAD_PID
-check "three programs" as_made 3
-check "one is set" "$gpusched" set "pid:$set" timeslice=500
-check "one is suspended" "$gpusched" suspend "pid:$stopped"
-check "one has a class" "$gpusched" class set "pid:$lc" lc
+check "three programs run" as_made 3
+check "root sets the slice of one" "$gpusched" set "pid:$set" timeslice=500
+check "root suspends another" "$gpusched" suspend "pid:$stopped"
+check "root gives the third a class" "$gpusched" class set "pid:$lc" lc
 kept >"$scratch/before"
 places=$(entries gs_devices)/$(entries gs_clients)/$(entries gs_files)/$(entries gs_chantsg)
 
 # ---- by a command ------------------------------------------------------------------------------
 
-check "as version 1 left it" "$helper" oldtable "$table"
+check "the table is made as version 1 left it" "$helper" oldtable "$table"
 is "$(bpftool map show pinned "$table/gs_tsgs" -j | jq .bytes_value)" 360 "a record of version 1 is shorter"
-exits 1 "list does not take it over" "$gpusched" list
+exits 1 "list does not take over an old table" "$gpusched" list
 like "$out" "older gpusched.*version 1.*observe on" "list says what takes the table over"
-like "$("$gpusched" observe status)" "older gpusched" "observe status says so"
-check "observe on takes it over" "$gpusched" observe on
-is "$("$gpusched" observe status --json | jq -c '[.complete, .version]')" '[true,2]' "it is of this version"
+like "$("$gpusched" observe status)" "older gpusched" "observe status says that the table is of an older version"
+check "observe on takes over an old table" "$gpusched" observe on
+is "$("$gpusched" observe status --json | jq -c '[.complete, .version]')" '[true,2]' "the table is of this version then"
 is "$(kept)" "$(cat "$scratch/before")" "settings, suspensions and classes are kept"
 is "$(entries gs_devices)/$(entries gs_clients)/$(entries gs_files)/$(entries gs_chantsg)" "$places" \
-	"devices, clients, files and channels as well"
-is "$(ls "$GPUSCHED_SIM/bpf" | grep -c tmp)" 0 "nothing else is left"
+	"devices, clients, files and channels are kept"
+is "$(ls "$GPUSCHED_SIM/bpf" | grep -c tmp)" 0 "no temporary table is left"
 load be --seconds 600 --iterations-per-us 27.78
 later=$LOAD_PID
 check "the taps see a new program" wait_tsgs "pid:$later" 4
 ge "$(list_json "pid:$later" '[.[].id] | min')" "$(($(jq '[.[].id] | max' "$scratch/before") + 1))" \
-	"its ids are new"
+	"the new program's ids are new"
 end_load "$later"
 
 # ---- by the daemon -----------------------------------------------------------------------------
 
-check "version 1 again" "$helper" oldtable "$table"
+check "the table is made as version 1 left it, again" "$helper" oldtable "$table"
 start_daemon
-is "$(kept)" "$(cat "$scratch/before")" "the daemon takes it over, settings are kept"
+is "$(kept)" "$(cat "$scratch/before")" "the daemon takes over an old table, and keeps the settings"
 stop_daemon
-check "resume" "$gpusched" resume "pid:$stopped"
-is "$(sim_disabled "$stopped")" 0 "its channels are enabled"
+check "resume succeeds" "$gpusched" resume "pid:$stopped"
+is "$(sim_disabled "$stopped")" 0 "the channels of the resumed program are enabled"
 
 # ---- the thread that made each TSG is kept; the taps' BPF programs are replaced -----------------
 
@@ -78,20 +79,20 @@ places=$(entries gs_devices)/$(entries gs_clients)/$(entries gs_files)/$(entries
 threads() { list_json all 'map({id, tid}) | sort_by(.id) | @json'; }
 load be --seconds 600 --iterations-per-us 27.78
 later=$LOAD_PID
-check "a program whose maker is known" wait_tsgs "pid:$later" 4
+check "a program whose making thread is known is listed" wait_tsgs "pid:$later" 4
 threads=$(threads)
-check "suspend" "$gpusched" suspend "pid:$stopped"
-check "version 1 again" "$helper" oldtable "$table"
+check "suspend succeeds" "$gpusched" suspend "pid:$stopped"
+check "the table is made as version 1 left it, again" "$helper" oldtable "$table"
 before=$(bpftool prog show pinned "$table/change_proc" | head -1)
 start_daemon
-is "$(kept)" "$(cat "$scratch/before")" "the daemon takes it over, settings are kept"
-is "$(threads)" "$threads" "it is kept which thread made which TSG"
+is "$(kept)" "$(cat "$scratch/before")" "the daemon takes over an old table, and keeps the settings"
+is "$(threads)" "$threads" "the thread that made each TSG is kept"
 end_load "$later"
-check "devices, clients, files and channels as well" wait_for 10 eval \
+check "devices, clients, files and channels are kept, too" wait_for 10 eval \
 	'[ "$(entries gs_devices)/$(entries gs_clients)/$(entries gs_files)/$(entries gs_chantsg)" = "$places" ]'
-check "its programs are new" [ "$before" != "$(bpftool prog show pinned "$table/change_proc" | head -1)" ]
+check "the taps' BPF programs are new" [ "$before" != "$(bpftool prog show pinned "$table/change_proc" | head -1)" ]
 stop_daemon
-check "resume" "$gpusched" resume "pid:$stopped"
+check "resume succeeds" "$gpusched" resume "pid:$stopped"
 
 # ---- a policy that was running ---------------------------------------------------------------------
 
@@ -100,70 +101,70 @@ Policy = rr
 [Classes]
 Rule = comm=gsload -> be'
 start_daemon
-check "the policy acts" wait_for 30 eval '! restored'
+check "the policy has changed settings" wait_for 30 eval '! restored'
 guardian=$(pgrep -P "$DAEMON_PID" -x gpusched-guard)
 kill -9 "$guardian"
 kill_daemon
-check "daemon and guardian die" eval '! restored'
-check "version 1 again" "$helper" oldtable "$table"
+check "settings stay changed after the death of daemon and guardian" eval '! restored'
+check "the table is made as version 1 left it, again" "$helper" oldtable "$table"
 printf '[Classes]\nRule = comm=gsload -> be\n' >"$GPUSCHED_CONFIG"
-rm -f "$GPUSCHED_SIM/run/saved.json" # else what people had set is set again
+rm -f "$GPUSCHED_SIM/run/saved.json" # the next daemon would set people's settings again from it
 start_daemon
-check "its changes are put back" wait_for 10 restored
-is "$(list_json all '[.[] | .want | select(.) | .[] | values] | length')" 0 "its wishes are gone"
+check "the next daemon restores the policy's changes" wait_for 10 restored
+is "$(list_json all '[.[] | .want | select(.) | .[] | values] | length')" 0 "the table has no wish of the policy's"
 stop_daemon
 
-# ---- a newer one, a broken one ---------------------------------------------------------------------
+# ---- a table of a newer version, and incomplete tables --------------------------------------------
 
-check "suspend" "$gpusched" suspend "pid:$stopped"
+check "suspend succeeds" "$gpusched" suspend "pid:$stopped"
 "$helper" version "$table" 3
 for verb in list "observe on" "observe off" restore; do
 	# shellcheck disable=SC2086
-	exits 1 "newer: $verb is refused" "$gpusched" $verb
-	like "$out" "newer gpusched.*version 3" "newer: $verb says why"
+	exits 1 "gpusched $verb refuses a table of a newer version" "$gpusched" $verb
+	like "$out" "newer gpusched.*version 3" "gpusched $verb says that the table is newer"
 done
-ge "$(sim_disabled "$stopped")" 4 "newer: nothing has changed"
+ge "$(sim_disabled "$stopped")" 4 "the refused commands changed nothing"
 "$helper" version "$table" 2
 
-check "version 1 again" "$helper" oldtable "$table"
+check "the table is made as version 1 left it, again" "$helper" oldtable "$table"
 rm "$table/gs_devices"
-check "a table that can't be copied" "$gpusched" observe on
-check "is put back first" restored
-is "$("$gpusched" observe status --json | jq -c '[.complete, .version, .tsgs]')" '[true,2,0]' "then it is new"
+check "observe on succeeds with a table that cannot be copied" "$gpusched" observe on
+check "observe on restores from that table first" restored
+is "$("$gpusched" observe status --json | jq -c '[.complete, .version, .tsgs]')" '[true,2,0]' "the table is a new one then"
 start_daemon
-check "a daemon adopts what there is" wait_tsgs all 12
+check "a daemon adopts the programs" wait_tsgs all 12
 stop_daemon
 
-check "suspend" "$gpusched" suspend "pid:$stopped"
+check "suspend succeeds" "$gpusched" suspend "pid:$stopped"
 rm "$table/gs_gate_slot"
-check "incomplete: restore" "$gpusched" restore
-check "incomplete: acts on what is there" restored
+check "restore works with an incomplete table" "$gpusched" restore
+check "restore has restored from the incomplete table" restored
 "$gpusched" observe off
-check "incomplete: observe off" eval '[ ! -e "$table" ]'
+check "observe off removes an incomplete table" eval '[ ! -e "$table" ]'
 start_daemon
 stop_daemon
-check "suspend" "$gpusched" suspend "pid:$stopped"
+check "suspend succeeds" "$gpusched" suspend "pid:$stopped"
 rm "$table/gs_slot"
 rm -f "$GPUSCHED_SIM/run/saved.json"
 start_daemon
-check "incomplete: a start puts back first" restored
+check "a daemon restores from an incomplete table first" restored
 stop_daemon
 rm "$table/gs_tsgs"
-exits 1 "without records: restore" "$gpusched" restore
-like "$out" "no records" "without records: says so"
-check "without records: observe off" "$gpusched" observe off
+exits 1 "restore fails with a table without records" "$gpusched" restore
+like "$out" "no records" "the error says that there are no records"
+check "observe off works with a table without records" "$gpusched" observe off
 
 # ---- the end -------------------------------------------------------------------------------------
 
-check "on" "$gpusched" observe on
+check "observe on makes a new table" "$gpusched" observe on
 start_daemon
-check "all are adopted" wait_tsgs all 12
+check "a daemon adopts all programs" wait_tsgs all 12
 stop_daemon
-check "version 1 again" "$helper" oldtable "$table"
+check "the table is made as version 1 left it, again" "$helper" oldtable "$table"
 start_daemon
 for pid in $set $stopped $lc; do
 	end_load "$pid" KILL
 done
-check "all entries go with the programs" wait_for 30 empty
+check "no entry is left after the programs' end" wait_for 30 empty
 stop_daemon
 done_testing

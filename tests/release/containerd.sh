@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: MIT
 # timeout: 300
 # needs: root bpf fuse cgroup2
-# Pods of a real containerd 1.7 (Debian 13's, unpacked), which starts their containers by runc: classes
-# by annotation on the simulated GPU. CRI is spoken by curl and protoc. MIRROR: of Debian's packages.
+# Checks classes by annotation for pods of a real containerd 1.7 (Debian 13's, unpacked), which starts the
+# containers by runc, on the simulated GPU. curl and protoc make the CRI calls. MIRROR: the mirror of Debian's
+# packages.
 . "$(dirname "$0")/../e2e/lib.sh"
 tree=/sys/fs/cgroup
 if [ -z "${GPUSCHED_SIM:-}" ] && [ -z "${ALONE:-}" ]; then
@@ -22,7 +23,7 @@ for tool in runc protoc curl jq; do
 done
 
 # ---- containerd ------------------------------------------------------------------------------------
-fetch() { # the package, as its list of contents and checksums says
+fetch() { # downloads the package that the mirror's list names, and checks its checksum
 	local file sum
 	curl -fsS --max-time 120 "$mirror/dists/trixie/main/binary-amd64/Packages.xz" | xz -d |
 		awk 'BEGIN { RS = ""; FS = "\n" } $1 == "Package: containerd"' >"$scratch/about"
@@ -34,7 +35,7 @@ fetch() { # the package, as its list of contents and checksums says
 exits 0 "containerd of Debian 13 is unpacked" fetch || done_testing
 PATH=$scratch/containerd/usr/bin:$PATH
 diag "$(containerd --version), $(runc --version | head -1)"
-# Where a machine's controllers are in cgroup v1, there are none for limits in cgroup2.
+# If the machine's controllers are in cgroup v1, cgroup2 has none for limits: a wrapper of runc drops the limits.
 cat >"$scratch/runc" <<'END'
 #!/bin/bash
 before=
@@ -69,7 +70,7 @@ state = "$scratch/state"
       [plugins."io.containerd.grpc.v1.cri".containerd.runtimes.runc.options]
         BinaryName = "$scratch/runc"
 END
-# An image made from nothing: one program that waits.
+# Makes an image from scratch, with one program that waits.
 pause_image() {
 	mkdir -p "$scratch/image/layer"
 	echo 'int pause(void); int main(void) { for (;;) pause(); }' >"$scratch/image/pause.c"
@@ -92,7 +93,7 @@ start_plugin() {
 	PLUGIN=$!
 	at_end+=("$PLUGIN")
 }
-cri() { # METHOD TYPE TEXT: its first answer, an id
+cri() { # METHOD TYPE TEXT: makes a CRI call; prints the id in its answer
 	printf '%s' "$3" | protoc --encode="$2" -I "$top/tests/release" containerd.proto >"$scratch/message" || return 1
 	{
 		printf '\0%b' "$(printf '%08x' "$(stat -c %s "$scratch/message")" | sed 's/../\\x&/g')"
@@ -112,10 +113,10 @@ pod_text() { # UID NAMESPACE NAME CLASS
 		log_directory: \"$scratch/logs/$2_$3_$1\"
 		linux { cgroup_parent: \"/kubepods/pod$1\" security { namespaces { network: 2 } } }"
 }
-run_pod() { # UID NAMESPACE NAME CLASS: its id
+run_pod() { # UID NAMESPACE NAME CLASS: starts a pod; prints its id
 	cri RunPodSandbox RunPod "config { $(pod_text "$@") }"
 }
-# gsload in a container with this machine's programs and the simulated GPU.
+# Starts gsload in a container that sees this machine's programs and the simulated GPU; prints the container's id.
 run_load() { # POD UID NAMESPACE NAME CLASS ARGUMENTS...
 	local pod=$1 text=$(pod_text "${@:2:4}") path words='' mounts='' id
 	for path in "$gsload" "${@:6}" --iterations-per-us 27.777 --seconds 200 --warmup 0; do
@@ -131,7 +132,7 @@ run_load() { # POD UID NAMESPACE NAME CLASS ARGUMENTS...
 		image { image: \"localhost/pause:1\" } $words $mounts }") &&
 		cri StartContainer Id "id: \"$id\"" && echo "$id"
 }
-# Shims outlive containerd.
+# Also ends the shims, which outlive containerd.
 end_pods() {
 	kill -9 "${CONTAINERD:-}" 2>/dev/null
 	echo 1 >"$tree/kubepods/cgroup.kill" 2>/dev/null
@@ -155,7 +156,7 @@ PodCeiling = web lc
 PodLogs = $scratch/logs
 ContainerLogs =
 Bundles = $scratch/state/io.containerd.runtime.v2.task/k8s.io"
-export CUDA_DEVICE_SM_LIMIT=40 # as HAMi gives it to containers
+export CUDA_DEVICE_SM_LIMIT=40 # a variable that HAMi sets in containers
 mkdir -p "$scratch/logs/web_server-0_$web" "$scratch/logs/bank_train-0_$bank"
 exits 0 "an image is made from nothing" pause_image || done_testing
 start_daemon
@@ -194,7 +195,7 @@ cri RemovePodSandbox Id "id: \"$train\"" >/dev/null
 check "a pod that is removed is forgotten" wait_for 10 eval '[ "$(pods ".pods | map(.pod)")" = "[\"server-0\"]" ]'
 like "$(run_pod ${bank/7/8} bank clerk-0 be)" "^[0-9a-f]{64}$" "another one starts"
 
-# ---- those that are lost ---------------------------------------------------------------------------
+# ---- containerd, plugin or daemon are killed --------------------------------------------------------
 kill -9 "$CONTAINERD"
 wait "$CONTAINERD" 2>/dev/null
 check "the plugin misses it" wait_for 5 grep -q "calls, of which" "$scratch/nri.log"

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # timeout: 3000
-# The whole tree built for arm64 by a cross compiler, and the unit tests that need no BPF run under
+# Builds the whole tree for arm64 by a cross compiler, and runs the unit tests that need no BPF under
 # QEMU's user emulation, with pages of 4 and of 64 KiB.
 cd "$(dirname "$0")/../.." || exit 1
 . tests/check/lib.sh
@@ -12,7 +12,7 @@ said=$(tools/cross.sh arm64 2>&1) || rc=$?
 is "$([ $rc = 0 ] || tail -n 30 <<<"$said")" "" "the tree is built for arm64"
 is "$(grep 'warning:' <<<"$said")" "" "without a warning"
 
-# Those that need BPF or FUSE, and those to which QEMU's own name or slowness matters.
+# Left out: tests that need BPF or FUSE, and tests that fail because QEMU is slow or changes the program's name.
 leave='^(advise|classify|gate|history|means|policy_.*|taps.*)$'
 mapfile -t tests < <(meson introspect "$cross" --tests | jq -r '.[] | [.name, .timeout,
 	((.env | to_entries | map("\(.key)=\(.value | @sh)")) + ["\"$emulator\""] + (.cmd | map(@sh)) | join(" "))] | @tsv')

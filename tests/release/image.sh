@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 # timeout: 300
 # needs: root bpf fuse
-# The container image: its size, what is in it, and its daemon and exporter run by podman beside a
-# program of this machine on the simulated GPU.
+# Checks the container image: its size and contents, and its daemon and exporter, which podman runs beside
+# a program of this machine on the simulated GPU.
 . "$(dirname "$0")/../e2e/lib.sh"
 enter_sim --gpus 1
 for tool in buildah podman runc; do
@@ -15,7 +15,7 @@ is "$?" 0 "the image is made" || done_testing
 archive=${out%%:*}
 le "$(sed -E 's/.*: ([0-9]+) MiB.*/\1/' <<<"$out")" 150 "MiB unpacked"
 
-# Its own storage and limits that also hold where nobody may raise any.
+# Podman gets limits that it can set even where it may not raise any.
 cat >"$scratch/containers.conf" <<'C'
 [containers]
 default_ulimits = ["nofile=1024:1024", "nproc=1000:1000"]
@@ -40,7 +40,7 @@ is "$(pod run --rm --network host -v "$top/policies:/p:ro" "$image" /usr/bin/gpu
 like "$(tail -1 "$scratch/podman")" "clang" "it names the compiler"
 
 # ---- the daemon in a container, a program outside
-on_host() { # NAME COMMAND...: as the DaemonSets run them
+on_host() { # NAME COMMAND...: runs a container with the access that the DaemonSets give
 	pod run -d --name "$1" --privileged --pid host --network host -v /dev:/dev -v "$GPUSCHED_SIM:$GPUSCHED_SIM:rslave" \
 		-v /sys/fs/bpf:/sys/fs/bpf -v /sys/kernel/tracing:/sys/kernel/tracing --env GPUSCHED_SIM="$GPUSCHED_SIM" \
 		--read-only "$image" "${@:2}" >/dev/null
@@ -55,11 +55,11 @@ pod kill -s KILL daemon >/dev/null
 check "after SIGKILL of the daemon everything is put back" wait_for 10 slice_is $train 2048
 pod rm -f daemon >/dev/null
 
-# ---- a guardian in a container of its own, which the daemon's deletion does not reach
+# ---- a guardian in a separate container, which survives the deletion of the daemon's container
 on_host guardian /usr/sbin/gpuschedd --guardian
 on_host daemon
 check "another daemon answers" wait_for 30 eval '"$gpusched" list >/dev/null 2>&1'
-acts() { # the last daemon's policy may have come back by itself
+acts() { # starts the policy unless the new daemon has started it again by itself
 	! slice_is $train 2048 || { pod exec daemon /usr/bin/gpusched policy start lcbe >/dev/null; false; }
 }
 check "the policy acts again" wait_for 20 acts

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 
-// kubernetes renders the chart as helm would, and decodes documents into Kubernetes' own types. A
-// field that these do not have, and a key that is there twice, are mistakes. The case of letters is
-// not compared.
+// kubernetes renders the chart as helm would, and decodes documents into Kubernetes' own types. An
+// unknown field or a duplicate key is an error. Upper and lower case are not distinguished.
 //
 //	kubernetes FILE                 decodes the manifest
 //	kubernetes CHART VALUES         fills in the chart's templates, and decodes them
@@ -86,7 +85,7 @@ func render(chart, values string) {
 			die("%s: %v", path, err)
 		}
 	}
-	for key, value := range given { // helm goes deeper where both are maps
+	for key, value := range given { // helm merges maps at all levels; this, at the first level only
 		old, isMap := base[key].(map[string]interface{})
 		if part, ok := value.(map[string]interface{}); ok && isMap {
 			for k, v := range part {

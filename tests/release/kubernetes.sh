@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 # timeout: 1500
 # needs: root
-# Manifest and chart by Kubernetes' own types, and by the functions that helm gives to templates: a
-# small program in Go, made from Debian 13's packages in a fresh system. It is not run by helm.
+# Checks the manifest and the chart with Kubernetes' own types and helm's template functions. A small
+# program in Go does this, built from Debian 13's packages in a fresh system. helm itself does not run.
 . "$(dirname "$0")/../e2e/lib.sh"
 if [ -z "${ALONE:-}" ]; then
 	rmdir "$scratch"
@@ -23,7 +23,7 @@ cp -a "$top/integrations/kubernetes/." "$top/tests/release/kubernetes.go" "$syst
 exits 0 "the program is built" in_system go env HOME=/root GO111MODULE=off GOPATH=/usr/share/gocode GOFLAGS=-buildvcs=false \
 	go build -gcflags='all=-N -l' -ldflags=-w -o /test/kubernetes /test/kubernetes.go || done_testing
 diag "$(in_system go dpkg-query -W -f '${Package} ${Version}\n' golang-k8s-api-dev golang-github-masterminds-sprig-dev | tr '\n' ' ')"
-kubernetes() { # ARGUMENTS...: its documents, in order of their kinds and names
+kubernetes() { # ARGUMENTS...: runs the Go program; prints the documents, sorted
 	in_system go /test/kubernetes "$@" >"$scratch/docs" || return 1
 	jq -cS . "$scratch/docs" | sort
 }
@@ -36,7 +36,7 @@ exits 1 "a field that Kubernetes does not have is found" kubernetes /test/wrong.
 sed 's/^  name: gpusched-guardian$/&\n&/' "$systems/go/test/gpusched.yaml" >"$systems/go/test/twice.yaml"
 exits 1 "a key that is there twice is found" kubernetes /test/twice.yaml
 
-values() { # NAME: a file of values, from the input
+values() { # NAME: makes a file of values from the input
 	cat >"$systems/go/test/$1.yaml"
 }
 echo '{}' | values default

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=bash
 #
-# lib.sh - fresh systems of a release of Debian, and gpusched's packages for it
+# lib.sh - make fresh systems of a Debian release, and gpusched's packages for it
 #
-# CODENAME: of the release (bookworm). MIRROR: where Debian's packages come from.
+# CODENAME: the release (bookworm). MIRROR: the mirror of Debian's packages.
 #
 #   . "$(dirname "$0")/../e2e/lib.sh"
 #   [ "${ALONE:-}" = yes ] || { ...exec unshare --mount... }
@@ -17,7 +17,8 @@ mirror=${MIRROR:-http://deb.debian.org/debian}
 here=$(. /etc/os-release && echo "$VERSION_CODENAME")
 systems=$scratch/systems
 
-# Nothing of this machine's is mounted below them, and they go before the files of this test do.
+# Makes the folder of systems and a pure system. Mounts nothing of this machine below them, and unmounts them
+# before the test's files are deleted.
 begin_systems() {
 	command -v debootstrap >/dev/null || { skip "a fresh Debian" "no debootstrap"; done_testing; }
 	mkdir "$systems"
@@ -32,7 +33,7 @@ begin_systems() {
 	chmod 755 "$systems/pure/usr/sbin/policy-rc.d"
 }
 
-fresh() { # NAME KIND:PLACE...: a copy, with these mounts
+fresh() { # NAME KIND:PLACE...: makes a copy of the pure system, with these mounts
 	local to=$systems/$1 mounted node file major minor
 	shift
 	cp -a "$systems/pure" "$to"
@@ -59,7 +60,7 @@ in_system() { # NAME COMMAND...
 		chroot "$system" "$@"
 }
 
-# The tree as it is, without what was built in it.
+# Copies the tree without build outputs.
 copy_tree() { # TO
 	mkdir -p "$1"
 	(cd "$top" && git ls-files -z --cached --others --exclude-standard | while IFS= read -r -d '' file; do
@@ -67,20 +68,20 @@ copy_tree() { # TO
 	done | xargs -0 cp --parents -t "$1")
 }
 
-# Of packages, to compare two builds: the second is elsewhere, at another hour, by other locales and
-# another mask, and takes nothing that a compiler's cache kept.
+# Command words for a second build of the packages, to see whether builds are reproducible: another time zone,
+# locale and umask, and no compiler cache. The second build also runs in another folder.
 unlike=(env TZ=Asia/Tokyo LC_ALL=POSIX CCACHE_DISABLE=1 sh -c 'umask 002 && exec "$@"' sh)
 sums() { # FOLDER
 	(cd "$1" && sha256sum -- *.deb)
 }
 
-# Packages for another release than this machine's, in BUILD/deb-CODENAME: built in a system of it,
-# without /sys, unless those of this very tree are there. Beside them: lintian's findings, what
-# `make install` puts there, and the sums of a second build. Two tests want them; one waits for the other.
+# Builds packages for another release than this machine's into BUILD/deb-CODENAME, in a system of that release
+# without /sys, unless packages of this very tree are there. Also stores lintian's findings, the files of
+# `make install`, and the sums of a second build. Two tests use these packages, so a lock lets one wait.
 build_there() {
 	local to=$build/deb-$codename stamp
 	copy_tree "$systems/tree"
-	# Tests and results of runs go into no package.
+	# Leave out tests and results, which no package contains.
 	stamp=$(cd "$systems/tree" && find . -type f ! -path './tests/*' ! -path './bench/local/*' -print0 | sort -z | xargs -0 sha256sum | sha256sum)
 	exec 9>"$to.lock"
 	flock 9

@@ -2,16 +2,16 @@
 # SPDX-License-Identifier: MIT
 # timeout: 1800
 # needs: root bpf fuse
-# The Debian packages: built from source, installed in a fresh Debian, run there, installed over a
-# `make install`, removed and purged; and debian/tests by autopkgtest. CODENAME: of the release
-# (bookworm); one that is not this machine's builds them in a chroot of its own. MIRROR: where
-# Debian's packages come from.
+# Checks the Debian packages: builds them from source, installs and runs them in a fresh Debian, installs
+# them over a `make install`, removes and purges them; and runs debian/tests by autopkgtest. CODENAME: the
+# release (bookworm); for a release other than this machine's, the packages are built in a chroot. MIRROR: the
+# mirror of Debian's packages.
 . "$(dirname "$0")/../e2e/lib.sh"
-# What is mounted here ends with this test.
+# Runs in a mount namespace, so that its mounts end with the test.
 [ "${ALONE:-}" = yes ] || { rm -r "$scratch" && ALONE=yes exec unshare --mount --propagation private bash "$self"; }
 
 . "$(dirname "$0")/lib.sh"
-# Its compiler, and the kernels whose headers it has.
+# The release's compiler, and the kernels whose headers it has.
 case $codename in
 bookworm) clang=clang-14 kernels="6.1 6.12" ;;
 trixie) clang=clang-19 kernels=6.12 ;;
@@ -26,7 +26,7 @@ begin_systems
 if [ "$codename" = "$here" ]; then
 	exits 0 "make deb builds the packages" make -C "$top" BUILD="$build" deb || done_testing
 	debs=$build/deb
-	copy_tree "$scratch/again" # as a clean checkout is
+	copy_tree "$scratch/again" # like a clean checkout
 	exits 0 "they are built again" "${unlike[@]}" make -C "$scratch/again" deb || done_testing
 	again=$(sums "$scratch/again/build/deb")
 	linted=$(lintian --fail-on none --suppress-tags bad-distribution-in-changes-file "$debs"/*.changes 2>&1)
@@ -48,7 +48,7 @@ done
 is "$(grep -rlF -e "$top" -e "$(uname -r)" -e /tree/build "$scratch/content" | xargs -r -n 1 basename)" "" \
 	"no file names the folder that they were built in, or this machine's kernel"
 
-# ---- gpusched alone on a bare system, as the README's first look has it, line by line
+# ---- only gpusched, on a bare system: runs each line of the README's first look
 fresh bare sysfs:sys bpf:sys/fs/bpf cgroup2:sys/fs/cgroup
 mkdir "$systems/bare/look"
 cp "$debs"/gpusched_*.deb "$systems/bare/look/"
@@ -56,7 +56,7 @@ exits 0 "apt installs gpusched alone" in_system bare sh -c 'cd /look && apt-get 
 sed -n '/^    sudo build\/gpusched sim shell$/,/^$/{ s/^    //; s/ *#.*//; /./p }' "$top/README.md" |
 	tail -n +2 >"$systems/bare/look/lines"
 cat >"$systems/bare/look/run" <<'END'
-# Prints NUMBER, a tab, exit status, a tab, LINE of each; what each printed is in /look/NUMBER.
+# Prints NUMBER, STATUS and LINE, separated by tabs, for each line; /look/NUMBER has the line's output.
 [ -n "${GPUSCHED_SIM:-}" ] || exec gpusched sim shell -- bash "$0"
 exec 3>&1
 while IFS= read -r line; do
@@ -129,8 +129,8 @@ exits 0 "policy build finds it, and the kernel takes what it makes" inside sh -c
 	gpusched policy build mine.bpf.c && gpusched policy check mine.bpf.o'
 inside apt-get purge -q -y --autoremove $clang >"$scratch/apt" 2>&1
 
-# ---- none of it is left
-leftovers() { # this package's own archives excepted
+# ---- nothing is left after removal and purge
+leftovers() { # lists files, users and packages of gpusched, except the test's package archives
 	inside sh -c 'find / -xdev \( -name "*gpusched*" -o -name "*gpreempt*" \) ! -path "/debs/*" ! -path "/var/cache/apt/*" ! -path "/proc/*"
 		getent passwd gpusched-exporter; dpkg -l | grep -E "gpusched|gpreempt"; ls -d /run/gpusched 2>/dev/null'
 }
@@ -149,12 +149,12 @@ if [ "$codename" = "$here" ]; then
 	prefix=$(meson introspect --buildoptions "$build" | jq -r '.[] | select(.name == "prefix").value')
 	is "$prefix" /usr "make install and the packages use the same places"
 	exits 0 "make install into the same system" env DESTDIR="$root" meson install --no-rebuild --quiet -C "$build"
-else # what that release's compiler has made
+else # unpacks the files that that release's compiler has made
 	exits 0 "make install into the same system" tar -C "$root" --keep-directory-symlink -xf "$debs/installed.tar"
 fi
 inside ldconfig
 cat >"$root/debs/over" <<'END'
-# GOT, a tab, WANTED, a tab, NAME
+# Prints a line per point: GOT, WANTED and NAME, separated by tabs.
 [ -n "${GPUSCHED_SIM:-}" ] || exec gpusched sim shell -- bash "$0"
 slice() {
 	jq ".tsgs[] | select(.pid == $be and .engine == 1) | .timeslice_us" <"$GPUSCHED_SIM/dev/state.json"
@@ -208,7 +208,7 @@ exits 0 "apt purges what was installed over it" inside dpkg --purge $packages
 is "$(leftovers)" "" "nothing is left, of make install neither"
 umount -R "$root"
 
-# ---- by autopkgtest: a test that was skipped fails, too
+# ---- autopkgtest, for which a skipped test counts as a failure, too
 rm -rf "$systems/tree"
 copy_tree "$systems/tree"
 fresh testbed sysfs:sys bpf:sys/fs/bpf cgroup2:sys/fs/cgroup

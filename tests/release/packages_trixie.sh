@@ -2,5 +2,5 @@
 # SPDX-License-Identifier: MIT
 # timeout: 3000
 # needs: root bpf fuse
-# The Debian packages of Debian 13, built there by its compilers (packages.sh).
+# Runs packages.sh for Debian 13, whose compilers build the packages.
 CODENAME=trixie exec bash "$(dirname "$0")/packages.sh"

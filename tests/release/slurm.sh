@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: MIT
 # timeout: 900
 # needs: root bpf fuse
-# Slurm as Debian has it, with its accounting, in a fresh chroot: classes, weights, shards, and what
-# sacct says of a job's GPU time. CODENAME: of the release (bookworm, with 22.05). gpusched is
-# what was built here, or in another release its packages. MIRROR: where Debian's packages come from.
+# Checks the plugin for Slurm with Debian's Slurm and its accounting, in a fresh chroot: classes, weights,
+# shards, and the GPU time of jobs in sacct. CODENAME: the release (bookworm, with Slurm 22.05). Uses the
+# gpusched that was built here, or for another release gpusched's packages. MIRROR: the mirror of Debian's packages.
 . "$(dirname "$0")/../e2e/lib.sh"
-# What is mounted and started here ends with this test.
+# Runs in mount and PID namespaces, so that its mounts and processes end with the test.
 [ "${ALONE:-}" = yes ] || {
 	rm -r "$scratch"
 	ALONE=yes exec unshare --mount --pid --fork --mount-proc --propagation private bash "$self"
@@ -41,7 +41,7 @@ exits 0 "the plugin builds with Slurm's own header" gcc -O2 -Wall -Wextra -Werro
 
 cp "$top/docs/guides/slurm.md" "$root/guide.md"
 cat >"$root/slurm" <<'END'
-# GOT, a tab, WANTED, a tab, NAME
+# Prints a line per point: GOT, WANTED and NAME, separated by tabs.
 [ -n "${GPUSCHED_SIM:-}" ] || exec gpusched sim shell -- bash "$0"
 exec 3>&1 >/tmp/log 2>&1
 set -x
@@ -100,7 +100,7 @@ NodeName=$host NodeAddr=127.0.0.1 CPUs=16 Gres=gpu:1,shard:16
 PartitionName=p Nodes=$host Default=YES MaxTime=10
 END2
 printf 'AutoDetect=off\nName=gpu File=/dev/nvidia0\nName=shard Count=16\n' >/etc/slurm/gres.conf
-# The one that belongs to the machine's cgroups is not to matter.
+# Name a plugin, so that Slurm does not choose one by this machine's cgroups.
 echo CgroupPlugin=cgroup/v1 >/etc/slurm/cgroup.conf
 printf '#!/bin/sh\nexport GPUSCHED_SIM=%s PATH=%s\nexec /usr/lib/gpusched/slurm-record "$@"\n' "$GPUSCHED_SIM" "$PATH" >/usr/local/bin/record
 chmod 755 /usr/local/bin/record
@@ -108,7 +108,7 @@ echo "optional spank_gpusched.so socket=$GPUSCHED_SIM/run/api classes=be,normal,
 	>/etc/slurm/plugstack.conf
 slurmdbd
 until_ "sacctmgr -n show cluster"
-# As its unit has it.
+# The same nice value as in the daemon's unit.
 nice -n -5 gpuschedd --foreground >/tmp/daemon.log 2>&1 &
 until_ "gpusched policy get"
 slurmctld
@@ -118,13 +118,13 @@ until_ 'sinfo -h -o %T | grep -q idle'
 row() { # GOT WANTED NAME
 	printf '%s\t%s\t%s\n' "$(xargs <<<"$1")" "$2" "$3" >&3
 }
-# The load queues enough to fill the GPU even where it gets a processor late.
-submit() { # ARGUMENTS...: gsload in a job of alice's; its id
+# The load keeps 12 kernels in flight, which fill the GPU even if the load gets a processor late.
+submit() { # ARGUMENTS...: submits gsload as a job of alice; prints the job's id
 	(cd /home/alice && setpriv --reuid alice --regid alice --clear-groups sbatch --parsable --open-mode=append --output=/home/alice/out.%j "$@" \
 		--wrap "exec gsload be --warmup 0 --iterations-per-us 27.777 --linger 1 --in-flight 12 --seconds ${seconds:-40}")
 }
-# In three classes. The last two go on alone: long enough that the last 33 ms of a run, which the log
-# drops with its program, are well below 1 %.
+# The array's tasks are in three classes. The last two run longest and are cancelled. They run so long that the
+# last 33 ms of a run, which the log loses when its program dies, are well below 1 %.
 cat >/home/alice/array <<'END2'
 #!/bin/bash
 class=be seconds=40
@@ -137,16 +137,17 @@ exec srun --gpu-class=$class gsload be --warmup 0 --iterations-per-us 27.777 --l
 END2
 row "$(submit --gpu-class=boss 2>&1 | grep -c 'one of be,normal,lc')" 1 "a class above the ceiling is refused where it is submitted"
 row "$(submit --gpu-weight=51 2>&1 | grep -c 'from 1 to 50')" 1 "a weight above it, too"
-# Switches, so that the log says all that jobs held: one that is alone may be loaded and idle.
+# A load beside the jobs makes the GPU switch, so that the log has each turn: without switches, a job may stay loaded
+# while it is idle.
 gsload lc --seconds 0 --period-us 20000 --iterations-per-us 27.777 >/dev/null &
 beside=$!
 until_ 'gpusched list | grep -q gsload'
-# They linger, since the log has no records of a program that is gone.
+# Loads linger after their work, since the log loses the last records of a program that has ended.
 array=$(cd /home/alice && setpriv --reuid alice --regid alice --clear-groups sbatch --parsable --open-mode=append \
 	--output=/home/alice/out.%A_%a --requeue --array=0-7 --gres=shard:1 array)
 normal=$(submit --gpu-class=normal --gpu-weight=7)
 lc=$(submit --gpu-class=lc --gres=shard:3)
-of() { # JOB FILTER: of its compute TSGs
+of() { # JOB FILTER: applies the filter to the list of the job's compute TSGs
 	gpusched list --wide --json | jq -rs --arg job "$1" "[flatten | .[] | select(.kind == \"compute\" and .job == \$job)] | $2"
 }
 until_ '[ "$(gpusched list --wide --json | jq -s "[flatten | .[] | select(.kind == \"compute\" and .job != null)] | length")" -ge 10 ]'
@@ -165,10 +166,10 @@ scontrol update "jobid=${array}_7" StartTime=now
 until_ '[ "$(of "$again" length)" = 1 ]'
 sleep 10
 scancel "${array}_6" "${array}_7"
-fields() { # JOB FIELD: of each of its runs
+fields() { # JOB FIELD: prints the field for each run of the job
 	sacct -n -X -P --duplicates -j "$1" -o "JobIDRaw,$2" | sed -n "s/^$1|//p"
 }
-record() { # JOB: what sacct has
+record() { # JOB: prints gpusched's record from sacct
 	fields "$1" AdminComment%300 | grep -o "gpusched $host: .*" | tail -n 1
 }
 value() { # JOB KEY
@@ -176,11 +177,11 @@ value() { # JOB KEY
 }
 all="$normal $lc $ids"
 until_ 'for id in $all; do [ -n "$(record $id)" ] || break; done; [ -n "$(record $id)" ]'
-until_ '! pgrep -f slurm-record' # they look again whether it stayed
+until_ '! pgrep -f slurm-record' # each of these checks once more that its record stayed
 sacct -a -n -X -P --duplicates -o JobID,State,ExitCode,Elapsed,AdminComment%200 >/tmp/jobs
 row "$(for id in $all; do record "$id" | grep -c used_s; done | sort | uniq -c)" "10 1" "sacct has a record of each, the cancelled and the requeued included"
 printf '%s\t%s\t%s\t%s\t%s\t%s\n' job class state own used held >/tmp/table
-for id in $all; do # the load itself counts kernels of 1 ms, without switches
+for id in $all; do # own: the load's count of its kernels, 1 ms each without switches
 	own=$(grep -h '^{' "/home/alice/out.$(awk -v a="$array" -v id="$id" '$1 == id { id = a "_" $2 } END { print id }' /tmp/array)" | jq -s 'map(.n) | add / 1000')
 	printf '%s\t%s\t%s\t%s\t%s\t%s\n' "$id" "$(gpusched history "job:$id" --by job --json | jq -rs 'flatten | .[0].class')" \
 		"$(fields "$id" State | sed 's/ by .*//' | paste -sd ,)" "$own" "$(value "$id" used_s)" "$(value "$id" held_s)"
@@ -191,7 +192,7 @@ row "$(awk -F '\t' 'NR > 1 { used = $5; sub("~", "", used)
 	END { print NR }' /tmp/table)" \
 	11 "the GPU seconds used are what each load counts, within 1 %, job by job"
 row "$(awk -F '\t' 'NR > 1 { print $3 }' /tmp/table | sort | uniq -c)" "1 CANCELLED 8 COMPLETED 1 REQUEUED,CANCELLED" "one was cancelled, one ran twice"
-# The guide's questions, of a job that there is.
+# Runs the guide's commands, with the id of a job that exists.
 grep -E '^    (gpusched (list|history)|sacct) ' /guide.md | sed "s/1234/$lc/" >/tmp/questions
 row "$(grep -c . /tmp/questions) $(bash -e /tmp/questions >/tmp/answers && grep -c "used_s=~" /tmp/answers)" "4 1" "the guide's questions have answers"
 row "$(awk -v w="$(value "$normal" wait_s)" 'BEGIN { print (w > 0) }')" 1 "it waited"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * core_replay.h - feeds the inputs in a trace of the engine's core into another core, and compares
- * the outputs
+ * core_replay.h - replay a trace of the engine's core to another core
+ *
+ * Feeds the trace's inputs into the other core, and compares its outputs with those in the trace.
  */
 #ifndef GPUSCHED_TESTS_CORE_REPLAY_H
 #define GPUSCHED_TESTS_CORE_REPLAY_H
@@ -16,7 +17,7 @@
 
 struct replay {
 	const unsigned char *data;
-	size_t size, at; /* where the next output of the other core is compared */
+	size_t size, at; /* @at: offset of the record with which the next output is compared */
 	struct gs_core *core;
 	bool differs;
 	size_t inputs[GS_TRACE_DUE - GS_TRACE_OPTS + 1], todos, last_todo;
@@ -26,13 +27,13 @@ static void replay_compare(void *user, const void *data, size_t size)
 {
 	struct replay *r = user;
 
-	if (r->size - r->at < size) /* the writer was killed in the middle of a record */
+	if (r->size - r->at < size) /* the trace's writer was killed in the middle of a record */
 		size = r->size - r->at;
 	r->differs |= memcmp(r->data + r->at, data, size) != 0;
 	r->at += size;
 }
 
-/* Returns the next whole record in the trace; false: there is none. */
+/* Gets the header of the next record. Returns false if the trace has no further whole record. */
 static bool replay_peek(const struct replay *r, struct gs_core_trace *ret)
 {
 	if (r->differs || r->size - r->at < sizeof(*ret))
@@ -129,7 +130,7 @@ static void replay_one(struct replay *r, const struct gs_core_trace *head)
 	void *copy;
 
 	if (head->type < GS_TRACE_OPTS || head->type > GS_TRACE_DUE) {
-		r->differs = true; /* the trace has another output, which this core did not give */
+		r->differs = true; /* the trace has a further output that this core did not give */
 		return;
 	}
 	r->inputs[head->type - GS_TRACE_OPTS]++;

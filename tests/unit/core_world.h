@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* core_world.h - the engine's core with records, workers, hardware and a clock of the test's own */
+/* core_world.h - surround the engine's core with simulated records, workers, hardware and time */
 #ifndef GPUSCHED_TESTS_CORE_WORLD_H
 #define GPUSCHED_TESTS_CORE_WORLD_H
 
@@ -27,7 +27,7 @@ struct world_call {
 	uint64_t ns;
 };
 
-/* The plans of one GPU; the first one is under way. */
+/* The worker of one GPU, with its queue of plans; the first plan is under way. */
 struct world_worker {
 	struct gs_plan queue[MAX_REC];
 	unsigned int n;
@@ -45,10 +45,10 @@ static struct {
 	struct world_worker workers[MAX_GPUS];
 	struct world_call log[MAX_LOG];
 	unsigned int nlog;
-	uint64_t call_ns;
-	int fail_op, fail_err; /* -1: none */
+	uint64_t call_ns;      /* how long a call takes */
+	int fail_op, fail_err; /* calls of this kind fail with this error; fail_op -1: none */
 	unsigned int fail_times;
-	unsigned int wishes, overruled[GS_OVERRULE_MAX]; /* how often they were reported */
+	unsigned int wishes, overruled[GS_OVERRULE_MAX]; /* how often the core reported these */
 } world;
 
 static unsigned int world_index(const struct gpusched_key *key)
@@ -151,7 +151,7 @@ static inline void touch_all(void)
 	gs_core_look_all(world.core, world.rec, world.n, world.now, world_carry_out, NULL);
 }
 
-/* Lets time pass, and does what falls due meanwhile. */
+/* Lets time pass, and carries out what becomes due meanwhile. */
 static void pass(uint64_t ns)
 {
 	const uint64_t end = world.now + ns;
@@ -190,7 +190,7 @@ static inline void settle(void)
 	assert_true(world.now < end);
 }
 
-/* A compute TSG as CUDA makes it; @n is its handle and id. */
+/* Makes a compute TSG as CUDA does; @n is its handle and id. */
 static struct gpusched_tsg *new_tsg(uint32_t n, uint32_t gpu)
 {
 	struct gpusched_tsg *rec = &world.rec[world.n];
@@ -246,7 +246,7 @@ static inline uint64_t counter(enum gs_engine_counter c)
 	return gs_core_counters(world.core)[c];
 }
 
-/* Replaces the engine by another one on the same table. */
+/* Replaces the core by a new one on the same records. */
 static void new_core(void)
 {
 	const struct gpusched_class cls = { .suspend_limit_ms = 10000, .starve_limit_ms = 100 };

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * echo_rm.h - an "nvidiactl" that says yes to everything
+ * echo_rm.h - serve an "nvidiactl" that accepts every call
  *
- * A FUSE file whose ioctl hands back what it was given, so that a test writes RM's answers itself:
- * the taps must stay right whatever a caller makes its memory say. Raw protocol, one process of its
- * own: a process that serves its own open files cannot end.
+ * A FUSE file's ioctl returns the caller's data unchanged, so a test writes RM's answers into its
+ * calls. The taps must stay correct whatever the caller's memory says. The server speaks FUSE's raw
+ * protocol in a separate process, since a process that serves its own open files cannot end.
  */
 #ifndef GPUSCHED_TESTS_ECHO_RM_H
 #define GPUSCHED_TESTS_ECHO_RM_H
@@ -25,7 +25,7 @@
 #define ECHO_INO 2 /* the inode of the only file */
 
 struct echo_rm {
-	char dir[64];   /* instance's directory: bpf/, simfiles, dev/nvidiactl */
+	char dir[64];   /* directory of the gpusched instance: bpf/, simfiles, dev/nvidiactl */
 	char path[128]; /* path of the file */
 	int fuse;
 	pid_t server;
@@ -132,8 +132,8 @@ static inline void echo_loop(int fuse)
 }
 
 /*
- * In a private mount namespace of the caller's; sets GPUSCHED_SIM, so it comes before the first
- * gs_env(). -errno where FUSE or the privilege is missing.
+ * Starts the server. Moves the caller into a private mount namespace, and sets GPUSCHED_SIM: call
+ * this before the first gs_env(). Returns -errno if FUSE or a privilege is missing.
  */
 static inline int echo_start(struct echo_rm *e)
 {

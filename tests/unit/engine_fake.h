@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* engine_fake.h - a TSG table and an RM in memory, for the engine's tests */
+/* engine_fake.h - stand in for the TSG table and RM, in memory, for the engine's tests */
 #ifndef GPUSCHED_TESTS_ENGINE_FAKE_H
 #define GPUSCHED_TESTS_ENGINE_FAKE_H
 
@@ -34,8 +34,8 @@ struct fake_call {
 	uint32_t tsg;
 	enum gs_rm_op op;
 	uint32_t arg;
-	uint32_t changed;           /* the record's @changed at that moment */
-	unsigned int still_stopped; /* stopped processes at that moment */
+	uint32_t changed;           /* the record's @changed at the time of the call */
+	unsigned int still_stopped; /* processes that were stopped at the time of the call */
 	uint64_t ns;
 };
 
@@ -51,14 +51,14 @@ struct fake_state {
 	uint32_t ended;     /* handle of the TSG whose record a restore ended; 0: none */
 	uint32_t denied;    /* bits of TSGs that the fake RM does not have */
 	unsigned int denied_times;
-	bool elsewhere; /* the answer proves nothing: the TSG may be on another file */
+	bool elsewhere; /* a denial proves nothing, since the TSG may be on another file */
 	int selves;
 	bool stopped[MAX_REC]; /* the gate has stopped a process for that record */
 	/* how the fake RM behaves */
-	int fail_op; /* -1: none */
+	int fail_op; /* calls of this kind fail with fail_err; -1: none */
 	int fail_err;
 	unsigned int fail_times;
-	uint64_t call_ns;
+	uint64_t call_ns;  /* how long a call takes */
 	uint32_t slow_tsg; /* this TSG's calls take slow_ns */
 	uint64_t slow_ns;
 	bool locked[MAX_REC];                 /* the owner holds the lock of its execve() */
@@ -192,7 +192,6 @@ static void fake_close(struct gs_table *o)
 {
 }
 
-/* @all: number of records in the table; each counts as one process. */
 static int fake_launches_forget(void)
 {
 	return 0;
@@ -224,7 +223,7 @@ static int fake_sweep(struct gs_table *o, void (*fn)(const struct gpusched_tsg *
 	return 0;
 }
 
-/* Ends a record, and notes its handle in fake.ended. */
+/* Notes the record's handle in fake.ended, in place of ending the record. */
 static int fake_end(struct gs_table *o, const struct gpusched_tsg *rec,
 		    void (*fn)(const struct gpusched_tsg *rec, void *user), void *user)
 {
@@ -385,7 +384,7 @@ static inline void wait_begun(unsigned int n)
 	assert_true(fake_begun() >= n);
 }
 
-/* A compute TSG as CUDA makes it; @n is its handle and id. */
+/* Makes a compute TSG as CUDA does; @n is its handle and id. */
 static struct gpusched_tsg *fake_tsg(uint32_t n, uint32_t gpu)
 {
 	struct gpusched_tsg *rec = &fake.rec[fake.n];
@@ -477,7 +476,7 @@ static void fake_want(struct gpusched_tsg *rec, uint32_t bit, uint32_t value)
 	pthread_mutex_unlock(&fake.lock);
 }
 
-/* Counts calls of one kind in the log. *ret_first: the first of them; may be NULL. */
+/* Counts the calls of one kind on @tsg in the log; @tsg 0: on any TSG. */
 static unsigned int fake_count(uint32_t tsg, enum gs_rm_op op)
 {
 	unsigned int n = 0;
@@ -487,7 +486,7 @@ static unsigned int fake_count(uint32_t tsg, enum gs_rm_op op)
 	return n;
 }
 
-/* Functions of the table that the real ops refer to; no test reaches them. */
+/* Functions of the table to which the real ops refer. No test calls them. */
 #define UNREACHED(name, args) \
 	int name args \
 	{ \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* engine_setup.h - an engine on the fake table, made anew for each test */
+/* engine_setup.h - make a new engine on the fake table for each test */
 #ifndef GPUSCHED_TESTS_ENGINE_SETUP_H
 #define GPUSCHED_TESTS_ENGINE_SETUP_H
 

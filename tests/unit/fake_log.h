@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fake_log.h - an RM that has nothing but context-switch logs, which the test fills
+ * fake_log.h - stand in for an RM that has only context-switch logs, which the test fills
  *
- * It stands in for the driver's files as well, so no other test's rm may be linked with it.
+ * It also replaces the functions that open the driver's files, so a test cannot use it together
+ * with another fake RM.
  */
 #ifndef GPUSCHED_TESTS_FAKE_LOG_H
 #define GPUSCHED_TESTS_FAKE_LOG_H
@@ -30,15 +31,16 @@ static struct {
 	uint32_t status, reason; /* the answer to binding a log */
 	unsigned int flushes;
 	uint64_t call_ns; /* how long a flush takes */
-	uint64_t
-		/* of the newest sample, of which there are @usage_n, a tenth of a second each */
-		usage_at;
-	uint32_t usage_n, usage; /* hundredths of a percent */
+	/*
+	 * Samples of GPU use: there are @usage_n, a tenth of a second apart, all with value @usage.
+	 */
+	uint64_t usage_at;       /* time of the newest sample */
+	uint32_t usage_n, usage; /* usage: hundredths of a percent */
 	uint32_t usage_status, usage_asked;
 	uint64_t dropped; /* records for which the log had no room */
 } fake_log;
 
-/* Samples as branch 580 lays them out: 776 bytes each, the graphics engine's figure at 136. */
+/* Writes samples in branch 580's layout: 776 bytes each, the graphics engine's figure at 136. */
 static inline uint32_t fake_usage(const struct nv_control *c)
 {
 	uint8_t *at = (uint8_t *)(uintptr_t)c->params + 16;
@@ -55,7 +57,7 @@ static inline uint32_t fake_usage(const struct nv_control *c)
 					 : 1;
 }
 
-/* The fake GPU's clock is CLOCK_MONOTONIC. */
+/* Answers a control; the fake GPU's clock is CLOCK_MONOTONIC. */
 static inline uint32_t fake_control(const struct nv_control *c)
 {
 	struct nv_log_bind *bind = (void *)(uintptr_t)c->params;
@@ -93,7 +95,10 @@ static inline void fake_unmap_records(void)
 	fake_log.records = NULL;
 }
 
-/* As the simulated RM does it: memory of the caller's, since files of FUSE cannot be mapped so. */
+/*
+ * Maps a log into memory that the caller provides (a memfd), as the simulated RM does: RM's files
+ * are FUSE files there, which cannot be mapped for this.
+ */
 static inline uint32_t fake_map(const struct nv_map_memory *m)
 {
 	void *p;
@@ -151,7 +156,7 @@ static inline void fake_log_begin(void)
 	gs_rm_sys.ioctl = fake_ioctl;
 }
 
-/* Writes a record as RM would, hostile values included. */
+/* Writes a record to the log as RM would. The record may have hostile values. */
 static inline void fake_log_put(const struct nv_log_record *r)
 {
 	uint32_t at = fake_log.header->put % fake_log.count, next = (at + 1) % fake_log.count;

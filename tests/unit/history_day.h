@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* A day of 2,000 processes in a history: a hundred run all day, the others an hour each. */
+/*
+ * history_day.h - write a day of 2,000 processes into a history
+ *
+ * A hundred processes run all day, the others for an hour each.
+ */
 #ifndef GPUSCHED_TESTS_HISTORY_DAY_H
 #define GPUSCHED_TESTS_HISTORY_DAY_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* hooks_cuda.c - a libcuda for test_hooks.c, which prints the arguments that it gets */
+/* hooks_cuda.c - stand in for libcuda in test_hooks.c, and store the arguments of calls */
 #include <stdint.h>
 
 #define API __attribute__((visibility("default")))

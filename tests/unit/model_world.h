@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * model_world.h - a model, what it reported, and short ways to use it, for the tests of the model
+ * model_world.h - run a model for tests, and note what it reports
  *
- * Switch costs are round numbers here (see params), so that expected times can be added up by hand.
+ * Switch costs are round numbers (see params()), so that expected times can be added up by hand.
  */
 #ifndef TESTS_UNIT_MODEL_WORLD_H
 #define TESTS_UNIT_MODEL_WORLD_H
@@ -36,7 +36,7 @@ struct world {
 	size_t ndone;
 	struct sim_switch sw[MAX_LOG];
 	size_t nsw;
-	/* a busy channel: its work is replaced when it is done */
+	/* busy channels: each gets new work when its work is done */
 	struct sim_channel *busy[64];
 	size_t nbusy;
 	struct sim_work busy_work;
@@ -61,8 +61,9 @@ static inline void on_switch(void *user, const struct sim_switch *sw)
 	w->sw[w->nsw++] = *sw;
 }
 
-/* WFI and CTA save 10 us, CILP 20, an idle one 40; END to START 100, after an idle one 50; starts 5,
- * 15, 30
+/*
+ * Switch costs in us: saving takes 10 in WFI and CTA mode, 20 in CILP, 40 for an idle TSG. From END
+ * to START it takes 100, after an idle TSG 50. Starts take 5, 15 or 30.
  */
 static inline void params(struct sim_params *p)
 {
@@ -131,7 +132,7 @@ static inline void kernel(struct sim_channel *ch, uint64_t blocks, uint64_t bloc
 	assert_int_equal(sim_channel_submit(ch, &k), 0);
 }
 
-/* Returns when the work was done; 0: it is not. */
+/* Returns when the work was done, or 0 if it is not done. */
 static inline uint64_t done_at(const struct world *w, uint64_t cookie)
 {
 	for (size_t i = 0; i < w->ndone; i++)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * policy_fixture.h - an instance of its own for tests of policies: taps, table, no GPU
+ * policy_fixture.h - make a separate gpusched instance (taps and table, no GPU) for policy tests
  */
 #ifndef POLICY_FIXTURE_H
 #define POLICY_FIXTURE_H
@@ -29,7 +29,9 @@ static const char *fixture_skip; /* why there is no fixture; NULL: there is one 
 static struct gs_table *table;
 static bool fixture_made;
 
-/* Before gs_env() is first asked: an instance under a directory of its own, in a mount namespace.
+/*
+ * Makes the instance in a new directory, in a private mount namespace. Must run before the first
+ * gs_env().
  */
 static inline int fixture_setup(void **state)
 {
@@ -81,7 +83,7 @@ static inline int fixture_teardown(void **state)
 	return 0;
 }
 
-/* tests/policy/NAME.bpf.c of the source tree, looked for from the executable upwards. */
+/* Finds tests/policy/NAME.bpf.c in the folders above the executable. */
 static inline const char *fixture_source(const char *name)
 {
 	static char path[PATH_MAX + 80];
@@ -100,7 +102,7 @@ static inline const char *fixture_source(const char *name)
 	return NULL;
 }
 
-/* Prepares a policy, and starts it in the place of @prev. */
+/* Prepares a policy, and lets it take over from @prev. */
 static inline int fixture_start(const char *name, const char *option, struct gs_policy *prev,
 				struct gs_policy **ret, struct gs_policy_exit *ret_exit,
 				struct gs_error *err)
@@ -125,7 +127,7 @@ static inline int fixture_start(const char *name, const char *option, struct gs_
 		} \
 	} while (0)
 
-/* A compute TSG of class @class_id, as adoption would insert it. */
+/* Inserts a compute TSG of class @class_id, as adoption would. */
 static inline struct gpusched_tsg fixture_tsg(uint32_t handle, uint32_t class_id)
 {
 	struct gpusched_tsg rec = {
@@ -143,7 +145,7 @@ static inline struct gpusched_tsg fixture_tsg(uint32_t handle, uint32_t class_id
 
 	struct gpusched_poke poke = { .key = rec.key, .what = GPUSCHED_POKE_CLASS };
 
-	/* a new record gets its process's class: set the test's class afterwards */
+	/* The insert gives a record its process's class, so set the test's class afterwards. */
 	assert_int_equal(gs_table_insert(table, &rec, &none), 0);
 	poke.id = rec.task.id;
 	poke.rec = rec;

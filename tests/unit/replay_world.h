@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * replay_world.h - a world of TSGs that lives the same life under any host of policies
+ * replay_world.h - generate the same random life of TSGs for any host of policies
  *
- * All that happens in it is drawn from a seed and does not depend on what a policy decides, so two
- * worlds under two hosts see the same events at the same times. The exception is the end of a wait
- * by the host's limit: it needs somebody who waits, and comes to both or the decisions differ.
+ * All events come from a seed and do not depend on a policy's decisions, so two worlds under two
+ * hosts see the same events at the same times. The one exception is the end of a wait by the host's
+ * limit, which needs a TSG that waits: it comes in both worlds unless the decisions differ.
  */
 #ifndef GPUSCHED_TESTS_REPLAY_WORLD_H
 #define GPUSCHED_TESTS_REPLAY_WORLD_H
@@ -17,7 +17,7 @@
 
 struct world_task {
 	struct gpusched_task t;
-	uint32_t known; /* facts that become known after its first calls */
+	uint32_t known; /* GPUSCHED_KNOWN_ bits that are set after the TSG's first calls */
 	bool held;      /* schedule() has held the TSG, and nothing has admitted it since */
 };
 
@@ -43,7 +43,7 @@ static inline struct gpusched_task *const *world_live(void *user, size_t *ret_n)
 	return w->live;
 }
 
-/* For some TSGs the world hides a fact. */
+/* Returns a TSG's job. A quarter of the TSGs get 0: their job is unknown. */
 static inline uint64_t world_job(void *user, uint64_t id)
 {
 	return id % 4;
@@ -137,7 +137,7 @@ static inline void world_unmake(struct world *w, struct world_task *x)
 	x->held = false;
 }
 
-/* Adds the work of GPU and programs since the last round. */
+/* Adds to the TSGs' facts the work since the last round. */
 static inline void world_work(struct world *w)
 {
 	for (size_t i = 0; i < w->nlive; i++) {
@@ -172,7 +172,7 @@ static inline void world_round(struct world *w)
 	w->what = "met the tick";
 	if (w->p->info.tick_us)
 		gs_virtual_round(w->p);
-	/* as in the engine when a wait reaches its limit */
+	/* Ends some holds, as the engine does when a wait reaches its limit. */
 	for (size_t i = 0; i < WORLD_TASKS; i++)
 		if (w->tasks[i].held && world_draw(w, 60) == 0)
 			w->tasks[i].t.want.valid &= ~GPUSCHED_RUNNABLE;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * simrm_world.h - a simulated RM without FUSE: one caller whose memory is an array
+ * simrm_world.h - run the simulated RM without FUSE, for one caller whose memory is an array
  */
 #ifndef TESTS_UNIT_SIMRM_WORLD_H
 #define TESTS_UNIT_SIMRM_WORLD_H
@@ -65,7 +65,7 @@ static bool world_capable(const struct sim_caller *c, int capability)
 
 static void world_done(void *user, struct sim_channel *ch, uint64_t cookie, uint64_t ns)
 {
-	if (cookie) /* otherwise the work did not come through a ring */
+	if (cookie) /* work with cookie 0 did not come through a ring */
 		sim_rings_done(((struct simrm_world *)user)->rings, ch, cookie, ns);
 }
 
@@ -74,7 +74,7 @@ static void world_switched(void *user, const struct sim_switch *sw)
 	sim_rm_switched(((struct simrm_world *)user)->rm, sw);
 }
 
-/* When the world's clock began, for tests that depend on it. */
+/* Start time of the simulation's clock; a test sets it before it makes the world. */
 static uint64_t world_clock_start;
 
 /* Divides the GPU into @mig GPU instances of @compute compute instances each. */
@@ -196,7 +196,7 @@ static inline uint32_t world_instance(struct simrm_world *w, struct sim_file *f,
 	return world_alloc(w, f, client, subdevice, &h, SIM_CLASS_MIG_GPU_INSTANCE, p, sizeof(p));
 }
 
-/* Makes a client with device, subdevice, and a TSG of two channels. */
+/* A client with device, subdevice, and a TSG of two channels; world_tsg() makes them. */
 struct world_tsg {
 	struct sim_file *file;
 	uint32_t client, device, subdevice, tsg, channel[2], cid[2];

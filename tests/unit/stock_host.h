@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stock_host.h - the stock host as a world's: real taps, the policy that runs, times of the test's
+ * stock_host.h - run replay_world.h's events on the stock host, with real taps and a running policy
  *
- * The TSGs are made, scheduled and freed by RM calls on a file that says yes to everything, so the
- * permanent taps see them and reach the policy through the slot. What the daemon does on a real
- * machine is done as it does it: class changes, adopted TSGs and rounds of the tick by the policy's
- * own "run" program. Its tick's thread is paused and its clock is the world's.
+ * RM calls on a file that accepts every call make, schedule and free the TSGs, so the permanent
+ * taps see the calls and call the policy. For class changes, adopted TSGs and rounds of the tick,
+ * this file uses the policy's "run" program, as the daemon does. The policy's clock is the world's,
+ * and the thread for its tick is paused.
  */
 #ifndef GPUSCHED_TESTS_STOCK_HOST_H
 #define GPUSCHED_TESTS_STOCK_HOST_H
@@ -26,7 +26,7 @@
 struct stock {
 	struct gs_stock s;
 	int tsgs_fd, fd[WORLD_GPUS];
-	uint64_t file[WORLD_GPUS]; /* the open file of each GPU's client, as in keys */
+	uint64_t file[WORLD_GPUS]; /* the open file of each GPU's client, as it is in record keys */
 };
 
 static inline void stock_clock(struct stock *s)
@@ -51,7 +51,7 @@ static inline struct gpusched_tsg stock_rec(const struct stock *s, const struct 
 	return rec;
 }
 
-/* Writes the world's facts to the record. Wishes and private words stay as the kernel has them. */
+/* Writes the world's facts to the record, but keeps the policy's settings and private words. */
 static inline void stock_put(struct stock *s, const struct gpusched_task *t)
 {
 	struct gpusched_tsg rec = stock_rec(s, t);
@@ -66,7 +66,7 @@ static inline void stock_put(struct stock *s, const struct gpusched_task *t)
 	rec.task.is = is;
 	rec.task.want = want;
 	memcpy(rec.task.priv, priv, sizeof(priv));
-	if (is_suspended(&want) && !is_suspended(&t->want)) { /* the wait has reached its limit */
+	if (is_suspended(&want) && !is_suspended(&t->want)) { /* the host's limit ended the wait */
 		struct gpusched_poke poke = { .key = rec.key,
 					      .id = t->id,
 					      .what = GPUSCHED_POKE_ADMIT };
@@ -79,7 +79,7 @@ static inline void stock_put(struct stock *s, const struct gpusched_task *t)
 	assert_int_equal(gs_job_put(table, rec.task.id, gs_virtual_job(&s->s.p, t->id)), 0);
 }
 
-/* Reads what the policy wrote. Returns whether the TSG waits for admission. */
+/* Copies what the policy wrote into @t. Returns whether the TSG waits for admission. */
 static inline bool stock_take(struct stock *s, struct gpusched_task *t)
 {
 	struct gpusched_tsg rec = stock_rec(s, t);
@@ -154,13 +154,13 @@ static inline void stock_end(struct stock *s, struct gpusched_task *t)
 	assert_true(bpf_map_lookup_elem(s->tsgs_fd, &key, &rec) < 0);
 }
 
-/* Does what the owner does, or what the daemon does for a TSG that no tap saw. */
+/* Makes the owner's call, or for a TSG that no tap saw, runs the policy as the daemon would. */
 static inline void stock_call(struct stock *s, struct gpusched_run *r, struct gpusched_task *t)
 {
 	struct gpusched_key key = stock_key(s, t);
 
 	stock_put(s, t);
-	/* launches: there is no libcuda to count them in */
+	/* Launches are passed on directly, since there is no libcuda in which to count them. */
 	if (t->assumed || r->op == GPUSCHED_RUN_WORK_SUBMIT)
 		*r = stock_run(s, r->op, t, r->arg);
 	else if (r->op == GPUSCHED_RUN_SCHEDULE)
@@ -218,7 +218,7 @@ static inline int stock_ask(struct gs_policy *p, struct gpusched_run *r, struct 
 	return 0;
 }
 
-/* Finds the open file of a client, as keys have it, by making and freeing a TSG. */
+/* Finds the value of a client's open file in record keys, by making and freeing a TSG. */
 static inline uint64_t stock_file(int fd, uint32_t client)
 {
 	uint64_t file;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * switch_log.h - reads the GPU's own context-switch log, from a program that has nothing else open
+ * switch_log.h - read the GPU's own context-switch log, without a library of gpusched or NVIDIA
  *
- * Works on the simulated GPU and, for root, on a real one; no library of gpusched or of NVIDIA is
- * used. Only the mapping differs: where a file of /dev/nvidiactl cannot be mapped, a memfd is handed
- * over in its place. What fails ends the program with one line.
+ * Works on the simulated GPU and, for root, on a real GPU. Only the mapping differs: if a file of
+ * /dev/nvidiactl cannot be mapped, the driver gets a memfd instead. Any failure ends the program
+ * with one line.
  */
 #ifndef GPUSCHED_TESTS_SWITCH_LOG_H
 #define GPUSCHED_TESTS_SWITCH_LOG_H
@@ -128,7 +128,7 @@ static inline const void *sl_map(struct switch_log *l, uint32_t object, uint64_t
 	return p;
 }
 
-/* Opens GPU 0's log of all users, from now on. */
+/* Opens GPU 0's log, which has the records of all users from now on. */
 static inline void sl_open(struct switch_log *l)
 {
 	uint64_t bytes = SL_SLOTS * sizeof(struct sl_record);
@@ -184,7 +184,10 @@ static inline uint64_t sl_now(void)
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* GPU time, and the middle of the two readings of CLOCK_MONOTONIC around it: the closest of ten. */
+/*
+ * Returns a GPU time and the CLOCK_MONOTONIC time of the same moment: the middle between two
+ * readings just before and after. Tries ten times, and takes the two readings that are closest.
+ */
 static inline uint64_t sl_gpu_time(struct switch_log *l, uint64_t *monotonic)
 {
 	uint64_t best = ~0ull, ret = 0;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * taps_fixture.h - taps on, on a file that says yes to everything; for tests of the taps
+ * taps_fixture.h - turn on the taps, on a file that accepts every call, for tests of the taps
  *
- * Needs root, BPF and FUSE; tests skip, visibly, without. Everything lives in a mount namespace and
- * an instance directory of its own.
+ * Needs root, BPF and FUSE; without them, tests report a skip. All files are in a private mount
+ * namespace and a new instance directory.
  */
 #ifndef GPUSCHED_TESTS_TAPS_FIXTURE_H
 #define GPUSCHED_TESTS_TAPS_FIXTURE_H

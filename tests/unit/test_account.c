@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-/* The account of a log: whose turn it was, what is told of whom, and what lost records do. */
+/*
+ * test_account.c - check the account of a log: whose turns, what it reports, what lost records do
+ */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,7 +22,7 @@
 #define PATIENCE_NS (10 * NS_PER_S)
 
 static struct gs_account *account;
-static uint64_t now; /* the time of records, and of reading them */
+static uint64_t now; /* the time of the next record, and of the next reading */
 static unsigned int told, fresh, unknown, runlists, closed;
 static struct gpusched_facts last[MANY + 1]; /* the last facts of each TSG, by id */
 static struct gpusched_runlist_facts runlist;
@@ -125,7 +127,7 @@ static void told_what_changed(void **state)
 {
 	tsg(1, 11, 101);
 	tsg(2, 12, 102);
-	look(); /* the first look opens the log */
+	look(); /* opens the log */
 	assert_int_equal(told, 0);
 	turn(101, 11, MS);
 	turn(102, 12, 2 * MS);
@@ -180,7 +182,7 @@ static void others_ids(void **state)
 	assert_int_equal(gs_account_facts(account, 1, &f), 0);
 }
 
-/* The log names the process that made the channel, even if another one has the TSG now. */
+/* The log names the process that made the channel, even if another process has the TSG now. */
 static void another_has_it(void **state)
 {
 	tsg_of(1, 21, 101, 11);
@@ -190,7 +192,7 @@ static void another_has_it(void **state)
 	look();
 	assert_int_equal(last[1].held_ns, MS);
 	assert_int_equal(runlist.unattributed_ns, 2 * MS);
-	/* the maker is dead and its pid is another process's, which may claim turns for itself */
+	/* The maker is dead. Another process has its PID now, and may claim turns for itself. */
 	tsg_of(2, 11, 102, 11);
 	tsg_of(2, 11, 101, 11);
 	tsg_of(1, 21, 102, 11); /* a false claim */
@@ -272,14 +274,14 @@ static void drops(void **state)
 	assert_int_equal(g.sums.held_ns + g.sums.lost_ns + g.sums.open_ns + g.sums.unknown_ns,
 			 g.sums.as_of_ns - g.sums.since_ns);
 	assert_true(g.sums.unknown_ns > 0 && g.sums.gaps > 0);
-	/* as are records for which a full buffer has no room */
+	/* Records for which a full buffer has no room are counted as lost, too. */
 	for (int i = 0; i < 20000; i++)
 		fake_log_switch(101, 11, i % 2 == 0, now += 100000);
 	now += 80000;
 	look();
 	/*
-	 * a thread tells RM how far the log is read; only then is there room for the record that
-	 * shows the gap
+	 * The log has room for the record that shows the gap only after a thread has told RM how
+	 * far the log is read.
 	 */
 	while (fake_log.header->get % fake_log.count != fake_log.header->put % fake_log.count)
 		usleep(100);
@@ -324,7 +326,8 @@ static void suspended(void **state)
 }
 
 /*
- * Contended time of TSG 1, which its slice ends after 2 ms of thread blocks: by how much it is off.
+ * Has turns in which TSG 1's slice ends, but its thread blocks run on for 2 ms. Returns by how much
+ * its contended time may be off.
  */
 static uint64_t off_in_a_round(void)
 {
@@ -342,8 +345,8 @@ static uint64_t off_in_a_round(void)
 }
 
 /*
- * The slice and mode that turns are judged by come from a record, or from a call before or after
- * the log is open.
+ * The slice and mode by which the account judges turns come from a record, or from a call, before
+ * or after the log is opened.
  */
 static void modes(void **state)
 {
@@ -402,8 +405,7 @@ static void reasons(void **state)
 	begin(NULL);
 }
 
-/* If a policy acts on facts, they are never a second old, on old branches too. */
-static uint64_t spent_ns;
+static uint64_t spent_ns; /* time of calls that the account has reported */
 
 static void spent(uint32_t gpu, uint64_t ns, void *user)
 {
@@ -429,17 +431,18 @@ static void what_calls_take(void **state)
 	gs_account_read(account, at);
 	assert_true(spent_ns > 0); /* the call for the clock */
 	spent_ns = 0;
-	at = gs_now_ns(); /* after the last reading, so that nothing is read again */
+	at = gs_now_ns(); /* the time of the last reading, so that the next reading is not due */
 	gs_account_read(account, at + MS);
 	assert_int_equal(spent_ns, 0); /* reading memory makes no call */
 	fake_log.call_ns = 3 * MS;
 	gs_account_flush(account, at + 200 * MS);
 	assert_in_range(spent_ns, 3 * MS, NS_PER_S);
 	spent_ns = 0;
-	gs_account_flush(account, at + 201 * MS); /* there is no flush */
+	gs_account_flush(account, at + 201 * MS); /* too soon after the last flush: makes no call */
 	assert_int_equal(spent_ns, 0);
 }
 
+/* If a policy acts on facts, they are never a second old, on old branches too. */
 static void eager(void **state)
 {
 	const struct gs_gpu gpu = { .index = 0, .name = "NVIDIA H200" };
@@ -464,7 +467,7 @@ static void eager(void **state)
 	}
 }
 
-/* RM does not answer for two seconds, as while it frees all objects of a process. */
+/* RM does not answer for two seconds, as happens while it frees all objects of a process. */
 static void late_answers(void **state)
 {
 	const struct gs_gpu gpu = { .index = 0, .name = "NVIDIA H200" };
@@ -493,7 +496,7 @@ static void late_answers(void **state)
 	look();
 	assert_in_range(gs_now_ns() - at, 0, NS_PER_S);
 	assert_true(counter(GS_ACC_LATE) >= 2);
-	/* the log's memory is read all the same */
+	/* The account reads the log's memory anyway. */
 	assert_int_equal(gs_account_of(account, 1, &sums), 0);
 	assert_int_equal(sums.held_ns, MS);
 	gs_account_gone(account, 1);
@@ -503,7 +506,7 @@ static void late_answers(void **state)
 	fake_log.call_ns = 0;
 }
 
-/* Records that a flush has read before the look do not make the GPU look idle. */
+/* If a flush has read the records before the next reading, the GPU does not count as idle. */
 static void flushed(void **state)
 {
 	tsg(1, 11, 101);
@@ -517,7 +520,7 @@ static void flushed(void **state)
 	assert_int_equal(gs_account_read(account, now), now + NS_PER_S);
 }
 
-/* Two TSGs may end at once: the second one's end reads what is there without another call. */
+/* When two TSGs end at once, the second end reads the records without another flush. */
 static void flushed_again(void **state)
 {
 	struct gs_turn_sums s;
@@ -533,7 +536,7 @@ static void flushed_again(void **state)
 	assert_int_equal(s.turns, 2);
 }
 
-/* A second passes without a record; the driver's new samples say @usage. */
+/* Lets a second pass without a record; the driver's new samples have the value @usage. */
 static void quiet_second(uint32_t usage)
 {
 	now += NS_PER_S;
@@ -542,7 +545,7 @@ static void quiet_second(uint32_t usage)
 	gs_account_read(account, now + 33 * MS);
 }
 
-/* The work of a TSG that is alone is the engine's, from the second silent second on. */
+/* While a TSG is alone, the engine's usage counts as its work, from the second silent second on. */
 static void alone(void **state)
 {
 	struct gs_turn_sums s;
@@ -555,13 +558,13 @@ static void alone(void **state)
 	look();
 	fake_log_switch(101, 11, true, now);
 	look();
-	quiet_second(9000); /* before this second, another TSG may have worked */
-	quiet_second(9000); /* samples up to here may be of other TSGs */
+	quiet_second(9000); /* another TSG may have worked before this second */
+	quiet_second(9000); /* samples up to now may include other TSGs' work */
 	assert_int_equal(gs_account_of(account, 1, &s), 0);
 	assert_int_equal(s.alone_ns, 0);
 	quiet_second(5000);
 	quiet_second(2500);
-	quiet_second(0); /* silent so far; this second counts only once it is over */
+	quiet_second(0); /* counts only when the next reading shows that it stayed silent */
 	assert_int_equal(gs_account_of(account, 1, &s), 0);
 	assert_int_equal(s.alone_ns, 2 * NS_PER_S);
 	assert_int_equal(s.worked_ns, 3 * NS_PER_S / 4);

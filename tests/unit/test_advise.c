@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What programs are: on every load of the bench that the model has, under several schemes. */
+/* test_advise.c - check how advise classifies programs, on the bench's loads in the model */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,7 +15,7 @@
 
 #define SECONDS 10
 
-/* The figures that `gpusched advise` has from the log alone. */
+/* Returns the figures of a process that `gpusched advise` would get from the log alone. */
 static struct gs_program_seen seen_of(const struct sim_result *res, struct gs_turns *turns,
 				      size_t process)
 {
@@ -41,8 +41,8 @@ static struct gs_program_seen seen_of(const struct sim_result *res, struct gs_tu
 }
 
 /*
- * How many programs of @load are not taken for what they are. Without counted launches some may be
- * left open, and none may be taken for what it is not.
+ * Returns how many programs of @load get a wrong kind. Without counted launches, the kind "unclear"
+ * is not wrong.
  */
 static unsigned int wrong(const struct bench_load *load, const char *scheme_name, bool launches)
 {
@@ -70,7 +70,10 @@ static unsigned int wrong(const struct bench_load *load, const char *scheme_name
 								: GS_PROGRAM_LAUNCH_BOUND;
 		if (kind == want || (!launches && kind == GS_PROGRAM_UNCLEAR))
 			continue;
-		/* known: turns alone do not tell a token's graph from a short kernel (man page) */
+		/*
+		 * A known weakness (see the man page): by turns alone, a token's graph looks like a
+		 * short kernel.
+		 */
 		if (!launches && kind == GS_PROGRAM_LAUNCH_BOUND && !strncmp(load->name, "llm", 3))
 			continue;
 		print_message("%s %s %s[%u]: %s: turns %.0f cut %.0f drained %.0f returns %.0f "
@@ -92,8 +95,8 @@ static void all_loads(const char *scheme_name, bool launches)
 		char why[160];
 
 		/*
-		 * Nothing is judged by what is held out, so that nobody tunes on it. A service that is
-		 * overloaded has no rest between requests: no sign tells it from a launch-bound one.
+		 * Held-out loads are left out, so that nobody tunes for them. So are overloaded
+		 * services: without pauses between requests, they look like launch-bound programs.
 		 */
 		if (bench_loads[i].held_out || bench_load_is(&bench_loads[i], "part", 4) ||
 		    bench_absent(&bench_loads[i], bench_scheme("default"), BENCH_SIM, why,
@@ -140,9 +143,9 @@ static void test_signs(void **state)
 				     .launches = NAN };
 
 	assert_int_equal(gs_program_kind(&s), GS_PROGRAM_WHOLE);
-	s.returns = 80; /* may be launch-bound, or have bursts */
+	s.returns = 80; /* launch-bound, or requests in bursts */
 	assert_int_equal(gs_program_kind(&s), GS_PROGRAM_UNCLEAR);
-	s.returns = 30; /* may have requests at random, or be launch-bound beside long slices */
+	s.returns = 30; /* random requests, or launch-bound beside long slices */
 	s.beside_us = 2048;
 	assert_int_equal(gs_program_kind(&s), GS_PROGRAM_UNCLEAR);
 	s.beside_us = 1;
@@ -167,9 +170,9 @@ static void test_signs(void **state)
 				      .turns = 100,
 				      .slice_ended = 50,
 				      .drained = 50 };
-	/* its figures contradict each other */
+	/* more cut turns than fit into the time held: the figures contradict each other */
 	assert_int_equal(gs_program_kind(&s), GS_PROGRAM_UNSEEN);
-	s.held_s = 8; /* its queue runs dry now and then */
+	s.held_s = 8; /* a batch program whose queue is empty now and then */
 	assert_int_equal(gs_program_kind(&s), GS_PROGRAM_BATCH);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* What the agent decides: when a launch is foreseen, and how much of a second is used. */
+/* test_agent.c - check when the agent foresees a launch, and how it counts its share of time */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,7 +13,7 @@
 
 #define MS 1000000ull
 
-/* A request arrives at @at, and a launch follows after @after; 0: no launch follows. */
+/* A request arrives at @at, and a launch follows @after ns later (0: none). Returns if foreseen. */
 static bool request(struct foresee *f, uint64_t at, uint64_t after)
 {
 	bool foreseen = foresee_arrival(f, at);
@@ -66,7 +66,7 @@ static void test_given_up_when_wrong(void **state)
 	assert_true(request(&f, 1100 * MS, 0)); /* a launch was foreseen, and did not come */
 	for (uint64_t i = 12; i <= 21; i++)
 		assert_false(request(&f, i * 100 * MS, MS));
-	assert_true(request(&f, 2200 * MS, MS)); /* after right guesses, it foresees again */
+	assert_true(request(&f, 2200 * MS, MS)); /* foresees again, after ten right guesses */
 }
 
 /* A request in three pieces counts once, and is foreseen once. */
@@ -122,17 +122,17 @@ static void test_share_is_not_less(void **state)
 }
 
 /*
- * Beside a daemon, hints get half of any second, and nothing after a second of which the log says
- * more.
+ * With a daemon, hints get half of each second, and nothing after a second for which the log shows
+ * more than half.
  */
 static void test_share_by_the_log(void **state)
 {
-	/* the begin of the time is unknown */
+	/* the figure at the begin of the second is unknown (0) */
 	assert_int_equal(gs_agents_share_ns(0, 900 * MS, 1000 * MS), 500 * MS);
 	assert_int_equal(gs_agents_share_ns(100 * MS, 600 * MS, 1000 * MS), 500 * MS);
 	assert_int_equal(gs_agents_share_ns(100 * MS, 601 * MS, 1000 * MS), 0);
 	assert_int_equal(gs_agents_share_ns(100 * MS, 50 * MS, 1000 * MS),
-			 500 * MS); /* TSGs ended */
+			 500 * MS); /* the sum is smaller, since TSGs ended */
 	assert_int_equal(gs_agents_share_ns(100 * MS, 601 * MS, 2000 * MS), 500 * MS);
 }
 

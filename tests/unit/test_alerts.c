@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Alerts: findings that begin and end, and how many of them one user's programs may cause. */
+/* test_alerts.c - check when alerts begin and end, and how many a user's programs may cause */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

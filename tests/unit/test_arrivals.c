@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The load generator's arrivals: when requests come, and that the sequence begins anew. */
+/* test_arrivals.c - check when gsload's requests come, and that the sequence can restart */
 #include <math.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -34,7 +34,7 @@ static void test_anew(void **state)
 	before = gs_now_ns();
 	gsload_arrive_anew();
 	after = gs_now_ns();
-	do /* on a busy machine, some requests may have been due before */
+	do /* skips requests that were due before the restart, on a busy machine */
 		again[0] = gsload_next_arrival(&s);
 	while (again[0] < before);
 	for (size_t i = 1; i < N; i++)
@@ -44,7 +44,7 @@ static void test_anew(void **state)
 		assert_int_equal(again[i] - again[i - 1], first[i] - first[i - 1]);
 }
 
-/* A service that is behind serves each request that has come, however late. */
+/* A service that is late serves all requests that have come, also those due before a restart. */
 static void test_those_due_before(void **state)
 {
 	uint64_t start = gs_now_ns() - 50 * NS_PER_MS, at, was, now, n = 0;
@@ -68,7 +68,7 @@ static void on_alarm(int sig)
 	gsload_arrive_anew();
 }
 
-/* A signal comes while the service waits. */
+/* The signal for a restart comes while the service waits for a request. */
 static void test_waiting(void **state)
 {
 	const struct gsload_options seldom = {
@@ -89,7 +89,8 @@ static void test_waiting(void **state)
 }
 
 /*
- * A request that follows the one before comes after a time drawn from the seed, and never queues.
+ * With closed arrivals, each request comes a random time after the end of the one before, so it
+ * never queues.
  */
 static void test_closed(void **state)
 {
@@ -109,8 +110,8 @@ static void test_closed(void **state)
 }
 
 /*
- * If the generator begins a request too late, that delay does not count, nor does it for requests
- * that queue behind.
+ * If the generator begins a request too late, that delay does not count as GPU time, neither for
+ * this request nor for those that queue behind it.
  */
 static void test_late(void **state)
 {
@@ -122,11 +123,11 @@ static void test_late(void **state)
 	l = gsload_latency_of(&free_ns, 2000, 2300, 2400); /* the generator woke 300 too late */
 	assert_int_equal(l.gpu_ns, 100);
 	assert_int_equal(l.late_ns, 300);
-	/* 50 of its wait are its own, the rest is due to that one */
+	/* waits 350: 50 count, 300 are due to the late request before it */
 	l = gsload_latency_of(&free_ns, 2050, 2400, 2500);
 	assert_int_equal(l.gpu_ns, 150);
 	assert_int_equal(l.late_ns, 300);
-	/* queueing counts, since it is due to the GPU */
+	/* the queue behind earlier requests counts, since the GPU causes it */
 	l = gsload_latency_of(&free_ns, 2060, 2500, 2600);
 	assert_int_equal(l.gpu_ns, 240);
 	l = gsload_latency_of(&free_ns, 9000, 9000, 9100);

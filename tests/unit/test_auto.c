@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* test_auto.c - the headers of the policy auto that are plain C: costs, guess, slice, probe */
+/* test_auto.c - check the policy auto's headers in plain C: costs, guess, slice, probe */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -31,10 +31,12 @@ static void test_costs(void **state)
 
 	assert_int_equal(c.switch_us, 175);
 	assert_int_equal(c.waste_pct, 10);
-	/* within a tenth of the fitted costs, these are used */
+	/* measured costs within a tenth of the built-in ones: the built-in costs stay */
 	costs_learn(&c, &gpu, 0);
 	assert_int_equal(c.switch_us, 175);
-	/* switches cost three times as much: more of the time may go into them, within bounds */
+	/*
+	 * switches cost three times as much: they may take a larger part of the time, up to a limit
+	 */
 	gpu.switch_us = 270;
 	gpu.save_us = 270;
 	costs_learn(&c, &gpu, 0);
@@ -48,7 +50,10 @@ static void test_costs(void **state)
 	assert_true(costs_are_long(&c, 5000 * US, 1));
 }
 
-/* Looks of 300 ms, in which a TSG has @cut and @drained turns and holds the GPU for @held_ms. */
+/*
+ * Makes @n looks, 300 ms apart. Between two looks the TSG has @cut and @drained turns, and holds
+ * the GPU for @held_ms. Returns how often the verdict changed.
+ */
 static unsigned int looks(struct guess *g, struct gpusched_facts *f, unsigned int n, uint64_t cut,
 			  uint64_t drained, uint64_t held_ms)
 {
@@ -70,13 +75,15 @@ static void test_guess(void **state)
 	struct gpusched_facts f = { .since_ns = 1, .as_of_ns = 1 };
 	struct guess g = { 0 };
 
-	/* the first look only begins; then it takes STEADY of one opinion */
+	/* the first look only begins; a verdict then takes STEADY looks with the same result */
 	looks(&g, &f, STEADY, 100, 0, 200);
 	assert_int_equal(g.verdict, NOTHING);
 	assert_int_equal(g.leaning, BE);
 	assert_int_equal(looks(&g, &f, 1, 100, 0, 200), 0);
 	assert_int_equal(g.verdict, BE);
-	/* a single other look changes nothing; after a look that agrees, the count begins anew */
+	/*
+	 * fewer than STEADY different looks change nothing; a look that agrees restarts the count
+	 */
 	looks(&g, &f, STEADY - 1, 0, 100, 20);
 	looks(&g, &f, 1, 100, 0, 200);
 	looks(&g, &f, STEADY - 1, 0, 100, 20);
@@ -92,13 +99,14 @@ static void test_guess_nothing(void **state)
 	struct guess g = { 0 };
 
 	/*
-	 * first: all turns drain, but it has most of the GPU; then: it is alone, and no turn ended
+	 * First all turns drain, but the TSG has most of the GPU. Then it is alone, and no turn
+	 * ends.
 	 */
 	looks(&g, &f, 3 * STEADY, 0, 100, 250);
 	assert_int_equal(g.verdict, NOTHING);
 	looks(&g, &f, 3 * STEADY, 0, 0, 300);
 	assert_int_equal(g.verdict, NOTHING);
-	/* a launch-bound service, which returns at once after most turns, is left alone */
+	/* A launch-bound service, which returns at once after most turns, gets no verdict. */
 	for (unsigned int i = 0; i < 3 * STEADY; i++) {
 		f.returns += 90;
 		looks(&g, &f, 1, 0, 100, 20);
@@ -106,7 +114,7 @@ static void test_guess_nothing(void **state)
 	assert_int_equal(g.verdict, NOTHING);
 }
 
-/* When the log begins anew, its sums begin at 0. */
+/* The sums of a log that is opened again begin at 0. */
 static void test_guess_anew(void **state)
 {
 	struct gpusched_facts f = { .since_ns = 1, .as_of_ns = 1 };
@@ -141,7 +149,8 @@ static void look(struct slice *s, struct slice_seen *in)
 }
 
 /*
- * A service of no class: its slice grows while too much is lost, up to what the driver would give.
+ * Beside a service without a class, the slice grows while too much time is lost in switches, up to
+ * the driver's default.
  */
 static void test_slice_grows(void **state)
 {
@@ -166,7 +175,7 @@ static void test_slice_grows(void **state)
 	assert_int_equal(s.us, 1);
 }
 
-/* A service with the class comes first: the loss in its own turns does not make the slice grow. */
+/* A service of class lc comes first: time lost in its own turns does not make the slice grow. */
 static void test_slice_first(void **state)
 {
 	struct slice_seen in = service(400, 100, 300);
@@ -179,7 +188,7 @@ static void test_slice_first(void **state)
 	assert_int_equal(s.work_us, 100);
 }
 
-/* While TSGs come and go, and in holds, looks change nothing. */
+/* Looks change nothing while TSGs come and go, or during holds. */
 static void test_slice_waits(void **state)
 {
 	struct slice_seen in = service(100, 100, 300);
@@ -193,7 +202,7 @@ static void test_slice_waits(void **state)
 	assert_int_equal(s.work_us, 0);
 }
 
-/* If a service seems launch-bound, a trial of a longer slice shows whether it is. */
+/* A service seems launch-bound: a trial with a longer slice shows whether it is. */
 static void trial(uint64_t work_us_in_trial, int serial)
 {
 	struct slice_seen in = service(200, 50, 100);
@@ -218,11 +227,11 @@ static void trial(uint64_t work_us_in_trial, int serial)
 
 static void test_slice_trial(void **state)
 {
-	trial(100, 0); /* it does twice as much in a turn: launch-bound */
-	trial(50, 1);  /* no more: it waits for each turn's end */
+	trial(100, 0); /* twice the work in a turn: launch-bound */
+	trial(50, 1);  /* the same work in a turn: it waits for each turn's end */
 }
 
-/* The driver's round is a multiple of the round, which is never shorter than asked. */
+/* The driver's round is a multiple of the slice's round; the slice is never shorter than asked. */
 static void test_slice_in_step(void **state)
 {
 	struct slice_seen in = { .ready = 1 };
@@ -248,7 +257,7 @@ static void test_probe(void **state)
 	assert_true(probe_cta(&p, &s));
 	s.now_ns += PROBE_NS - 1;
 	assert_true(probe_cta(&p, &s));
-	/* it leaves sooner: it stays in CTA mode as long as that is so */
+	/* the TSG leaves the GPU sooner in CTA mode, and stays in it as long as that is so */
 	s.now_ns += 1;
 	s.drain_ns = 40 * US;
 	s.drains += PROBE_DRAINS;
@@ -256,7 +265,7 @@ static void test_probe(void **state)
 	assert_int_equal(p.in_cta, 1);
 	s.drain_ns = 200 * US;
 	assert_false(probe_cta(&p, &s));
-	/* the next probe comes a minute after the first, and finds CTA worse */
+	/* the next probe comes a minute after the first, and finds CTA mode worse */
 	s.drains += PROBE_DRAINS;
 	assert_false(probe_cta(&p, &s));
 	s.now_ns += PROBE_EVERY_NS;
@@ -281,13 +290,13 @@ static void test_probe_wished(void **state)
 	s.drains += 100;
 	assert_true(probe_trial(&p, &s, 1));
 	s.now_ns++;
-	assert_false(probe_trial(&p, &s, 1)); /* though the daemon does not end it */
+	assert_false(probe_trial(&p, &s, 1)); /* ends even if the daemon does not end it */
 	assert_false(probe_trial(&p, &s, 0));
-	/* its turns are no sign of how long it takes to leave in CILP mode */
+	/* turns of the trial do not show how long leaving takes in CILP mode */
 	assert_false(probe_cta(&p, &s));
 	s.drains += PROBE_DRAINS;
 	assert_true(probe_cta(&p, &s));
-	/* a probe under way is over with the wish */
+	/* the daemon's wish for a trial ends a probe in progress */
 	assert_true(probe_trial(&p, &s, 1));
 	assert_int_equal(p.until_ns, 0);
 }

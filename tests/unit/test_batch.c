@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds the batch job in a process's title. */
+/* test_batch.c - check that the batch job is found in a process's title */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* test_budget.c - the budget for control calls, on a clock of the test's own */
+/* test_budget.c - check the budget for control calls, with a simulated clock */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,7 +14,7 @@ static struct gs_budget budget;
 static struct gs_core core = { .opts = { .dilate = 1 }, .budgets = &budget };
 static uint64_t fake_spent[FAKE_MS + 1]; /* time of all calls up to each ms of the test's time */
 
-/* A policy that always has something to change, by calls of 1.5 ms. */
+/* Acts as a policy that always has something to change, by calls of 1.5 ms. */
 static void spend(unsigned int from_ms, unsigned int to_ms)
 {
 	for (unsigned int ms = from_ms; ms < to_ms; ms++) {
@@ -38,7 +38,9 @@ static uint64_t most_in(unsigned int from_ms, unsigned int to_ms, unsigned int l
 	return most;
 }
 
-/* Once the bucket is spent, calls take a twentieth of the time; all debts are paid. */
+/*
+ * Once the bucket is empty, calls get a twentieth of the time, and any debt delays further calls.
+ */
 static void test_budget_holds_over_time(void **state)
 {
 	const int64_t debt = 400 * (int64_t)NS_PER_MS;
@@ -56,7 +58,7 @@ static void test_budget_holds_over_time(void **state)
 	assert_int_equal(gs_budget_wait(&core, &budget, now, GS_QUEUE_FIRST), 0);
 	assert_true(gs_budget_wait(&core, &budget, now, GS_QUEUE_USERS) > 200 * NS_PER_MS);
 
-	gs_budget_charge(&core, &budget, now, debt); /* the debt is due to a person's calls */
+	gs_budget_charge(&core, &budget, now, debt); /* as if a person's calls had taken so long */
 	assert_true(gs_budget_wait(&core, &budget, now, GS_QUEUE_FIRST) > 7 * NS_PER_S);
 	spend(30000, FAKE_MS);
 	/* a twentieth of 40 s, less the debt */
@@ -65,8 +67,8 @@ static void test_budget_holds_over_time(void **state)
 }
 
 /*
- * A call that hangs, or waits for a processor, is not charged as if the GPU had worked all the
- * time.
+ * A call that hangs, or waits for a processor, does not use the GPU all the time, so only a part of
+ * its time is charged.
  */
 static void test_hanging_call(void **state)
 {
@@ -83,7 +85,7 @@ static void test_hanging_call(void **state)
 	assert_int_equal(budget.left_ns, -41 * (int64_t)NS_PER_MS);
 }
 
-/* Calls on no TSG, that read a GPU's log, do not wait: what they took, others have less of. */
+/* Calls that read a GPU's log do not wait for the budget, but their time is charged to it. */
 static void test_calls_beside(void **state)
 {
 	const struct gs_core_opts opts = { .ngpus = 2 };
@@ -92,7 +94,7 @@ static void test_calls_beside(void **state)
 
 	assert_non_null(c);
 	for (unsigned int i = 0; i < 100;
-	     i++) /* the size of the bucket, and the time that comes in meanwhile */
+	     i++) /* 60 ms: more than the bucket has, and gains meanwhile */
 		gs_core_spent(c, 1, 600 * NS_PER_US, now += NS_PER_MS);
 	assert_int_equal(c->counters[GS_ENG_BESIDE_NS], 60 * NS_PER_MS);
 	assert_true(gs_budget_wait(c, &c->budgets[1], now, GS_QUEUE_FIRST) > 0);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Costs of switches from the lengths of turns: which lengths confirm a cluster, and which do not.
+ * test_calibration.c - check the costs of switches that are learned from the lengths of turns
+ *
+ * The question is which lengths show where a slice ends, and which could come from a program.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -72,7 +74,7 @@ static void a_product_begins_with_what_was_measured(void **state)
 	gs_calibration_free(c);
 }
 
-/* One slice gives only a sum: unit and save cannot be told apart. */
+/* A single slice gives only the sum of unit and save time; the two stay unknown. */
 static void two_tsgs_confirm_a_slice(void **state)
 {
 	struct gs_calibration *c = begin(&unknown);
@@ -87,8 +89,8 @@ static void two_tsgs_confirm_a_slice(void **state)
 }
 
 /*
- * Turns shorter than their slice: two services that are alike, or a GPU whose unit is below one.
- * Only slices that change tell these apart.
+ * Turns shorter than their slice may come from two similar services, or from a GPU whose unit is
+ * below 1. Only a change of the slices shows which.
  */
 static void two_tsgs_do_not_confirm_less_than_a_slice(void **state)
 {
@@ -102,7 +104,9 @@ static void two_tsgs_do_not_confirm_less_than_a_slice(void **state)
 	gs_calibration_free(c);
 }
 
-/* A unit far below one: one slice does not tell, and two TSGs' turns that move with it do. */
+/*
+ * A unit far below 1 is unknown with one slice, and known once two TSGs' turns follow a new slice.
+ */
 static void a_short_unit_shows_when_slices_change(void **state)
 {
 	struct gs_calibration *c = begin(&unknown);
@@ -114,7 +118,7 @@ static void a_short_unit_shows_when_slices_change(void **state)
 	assert_non_null(strstr(gs_calibration_save_unknown(c), "shorter than their slice"));
 	turns(c, A, 1000, after(1000, 1, 800000, 93), 40);
 	assert_int_equal(gs_calibration_costs(c)->unit_ps,
-			 0); /* one: a request may have been cut */
+			 0); /* only one TSG followed: this may be a cut request */
 	turns(c, B, 1000, after(1000, 1, 800000, 93), 20);
 	turns(c, A, 1000, after(1000, 1, 800000, 93), 20);
 	assert_in_range(gs_calibration_costs(c)->unit_ps, 795000, 805000);
@@ -135,7 +139,7 @@ static void a_short_unit_shows_at_three_numbers_of_slices(void **state)
 	gs_calibration_free(c);
 }
 
-/* Requests of 3.8 ms: the longer slice holds one, so what moves is no slice's end. */
+/* Requests of 3.8 ms fit into the longer slice, so these turns end with a request, not a slice. */
 static void a_service_that_fits_into_the_longer_slice_does_not(void **state)
 {
 	struct gs_calibration *c = begin(&unknown);
@@ -180,7 +184,7 @@ static void a_cluster_that_moves_with_the_slice_counts(void **state)
 	gs_calibration_free(c);
 }
 
-/* A program has turns of the same length, whatever its slice is. */
+/* A program's turns have the same length with any slice, so no slice ends them. */
 static void a_service_of_constant_length_does_not(void **state)
 {
 	struct gs_calibration *c = begin(&unknown);
@@ -233,7 +237,7 @@ static void the_log_contradicts_what_was_measured(void **state)
 	gs_calibration_free(c);
 }
 
-/* The log counts more than kept costs, also after a doubt about the log. */
+/* The log's figures outweigh stored costs, also after a doubt about the log. */
 static void the_log_contradicts_what_was_kept(void **state)
 {
 	struct gs_costs kept = gs_costs_h200;
@@ -248,7 +252,7 @@ static void the_log_contradicts_what_was_kept(void **state)
 	assert_int_equal(gs_calibration_contradicted(c), 1);
 	assert_int_equal(gs_calibration_costs(c)->save_basis, GS_COST_UNKNOWN);
 	assert_int_equal(gs_calibration_costs(c)->restore_basis, GS_COST_UNKNOWN);
-	/* lengths that are near neither the kept costs nor each other */
+	/* gaps that are near neither the stored costs nor each other */
 	for (int i = 0; i < 64; i++)
 		gs_calibration_gap(c, (200 + (uint64_t)i * 10) * US);
 	assert_int_equal(gs_calibration_contradicted(c), 2);
@@ -259,7 +263,7 @@ static void the_log_contradicts_what_was_kept(void **state)
 	gs_calibration_free(c);
 }
 
-/* If the log agrees, kept costs become measured ones, and costs that no log shows still hold. */
+/* If the log agrees, stored costs count as measured, and those that no log shows stay in use. */
 static void the_log_confirms_what_was_kept(void **state)
 {
 	struct gs_costs kept = gs_costs_h200;
@@ -293,7 +297,10 @@ static void it_follows_clocks_that_change(void **state)
 	gs_calibration_free(c);
 }
 
-/* At most six turns are taken by the old clocks; then it is unknown, and soon known again. */
+/*
+ * After a change of clocks, at most six turns use the old costs; these are then unknown for a
+ * while.
+ */
 static void clocks_that_change_show_at_once(void **state)
 {
 	struct gs_calibration *c = begin(&unknown);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Classes, rules, who may raise, and precedence, on made-up facts. */
+/* test_classify.c - check classes, rules, rights to raise, and precedence, on invented facts */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -221,7 +221,9 @@ static void test_never_raises(void **state)
 	assert_int_equal(gs_classes_add_rule(c, "comm=server -> lc", NULL), 0);
 	expect(c, &user, "none", GPUSCHED_SRC_DEFAULT);
 	expect(c, &root, "lc", GPUSCHED_SRC_RULE);
-	/* a user can name the user's own directory, but not one of root's */
+	/*
+	 * users choose names of their own cgroups, so such a rule must not raise; root's names may
+	 */
 	assert_int_equal(gs_classes_add_rule(c, "cgroup=*/inner -> lc", NULL), 0);
 	expect(c, &user, "none", GPUSCHED_SRC_DEFAULT);
 	assert_int_equal(gs_classes_add_rule(c, "cgroup=/user.slice/job -> lc", NULL), 0);
@@ -242,15 +244,15 @@ static void test_attribute(void **state)
 
 	(void)state;
 	assert_int_equal(gs_classes_add_rule(c, "uid=1000 -> normal", NULL), 0);
-	snprintf(f.cgroups[2].attr, sizeof(f.cgroups[2].attr), "lc"); /* root's */
+	snprintf(f.cgroups[2].attr, sizeof(f.cgroups[2].attr), "lc"); /* root's cgroup */
 	expect(c, &f, "lc", GPUSCHED_SRC_CGROUP);
-	/* root's, on a nearer cgroup */
+	/* a nearer cgroup, also root's */
 	snprintf(f.cgroups[1].attr, sizeof(f.cgroups[1].attr), "train");
 	expect(c, &f, "train", GPUSCHED_SRC_CGROUP);
-	/* the user's own, which lowers */
+	/* the user's own cgroup; the class is lower, so it counts */
 	snprintf(f.cgroups[0].attr, sizeof(f.cgroups[0].attr), "be");
 	expect(c, &f, "be", GPUSCHED_SRC_CGROUP);
-	/* the user's own, which would raise */
+	/* the user's own cgroup; the class would be a raise, so it is ignored */
 	snprintf(f.cgroups[0].attr, sizeof(f.cgroups[0].attr), "lc");
 	expect(c, &f, "train", GPUSCHED_SRC_CGROUP);
 	f.cgroups[1].attr[0] = f.cgroups[2].attr[0] = '\0';
@@ -261,8 +263,8 @@ static void test_attribute(void **state)
 }
 
 /*
- * A class of lower rank can still be a raise, if others have less because of it: its owner may not
- * take that class.
+ * A class of lower rank still counts as a raise if its request takes GPU time from others, so users
+ * may not take it.
  */
 static void test_a_class_with_a_request(void **state)
 {
@@ -279,9 +281,9 @@ static void test_a_class_with_a_request(void **state)
 	assert_int_equal(gs_classes_set_default(c, "normal", NULL), 0);
 	assert_false(gs_class_may(c, 1000, 1000, 1000, GPUSCHED_CLASS_NORMAL, id));
 	assert_true(gs_class_may(c, 1000, 1000, 1000, id, GPUSCHED_CLASS_BE));
-	snprintf(f.cgroups[0].attr, sizeof(f.cgroups[0].attr), "team"); /* the user's own */
+	snprintf(f.cgroups[0].attr, sizeof(f.cgroups[0].attr), "team"); /* the user's cgroup */
 	expect(c, &f, "normal", GPUSCHED_SRC_DEFAULT);
-	snprintf(f.cgroups[1].attr, sizeof(f.cgroups[1].attr), "team"); /* root's */
+	snprintf(f.cgroups[1].attr, sizeof(f.cgroups[1].attr), "team"); /* root's cgroup */
 	expect(c, &f, "team", GPUSCHED_SRC_CGROUP);
 	assert_int_equal(gs_classes_allow(c, "lc uid=1000", NULL), 0);
 	assert_false(gs_class_may(c, 1000, 1000, 1000, GPUSCHED_CLASS_NORMAL, id));
@@ -290,7 +292,7 @@ static void test_a_class_with_a_request(void **state)
 	gs_classes_free(c);
 }
 
-/* From a class with a limit, only root may move a program to one with a higher limit or none. */
+/* Only root may move a program from a class with a limit to one with a higher limit or none. */
 static void test_a_class_with_a_limit(void **state)
 {
 	const struct gpusched_class third = { .weight = 1, .limit_pct = 30 };
@@ -340,7 +342,7 @@ static void test_own_process(void **state)
 
 #define LOGIN "/user.slice/user-1000.slice/session-3.scope"
 
-/* A process of user 1000 in the session that 100 leads. */
+/* Returns a process of user 1000, in the session whose leader is process 100. */
 static struct gs_kin kin(pid_t pid, pid_t group)
 {
 	struct gs_kin k = { .pid = pid, .group = group, .session = 100, .uid = 1000 };
@@ -349,7 +351,7 @@ static struct gs_kin kin(pid_t pid, pid_t group)
 	return k;
 }
 
-/* A training, and upwards: its launcher, a shell, sshd. */
+/* Sets up[] to a training and its ancestors: its launcher, a shell, sshd. */
 static void ssh(struct gs_kin up[4])
 {
 	up[0] = kin(300, 200);
@@ -369,7 +371,7 @@ static void test_job_tree(void **state)
 	assert_int_equal(gs_job_root(up, 4), 200);
 	assert_int_equal(gs_job_root(up + 1, 3), 200);
 	assert_int_equal(gs_job_root(up, 1), 300);
-	up[0].session = up[0].group = 300; /* a worker in a session of its own */
+	up[0].session = up[0].group = 300; /* a worker that leads a new session */
 	assert_int_equal(gs_job_root(up, 4), 200);
 	ssh(up);
 	up[1].group = up[0].group = 100; /* no job control: a script leads the session */
@@ -379,7 +381,7 @@ static void test_job_tree(void **state)
 	snprintf(up[1].cgroup, sizeof(up[1].cgroup), "/init.scope");
 	assert_int_equal(gs_job_root(up, 4), 300);
 	ssh(up);
-	up[2].shell = false; /* a launcher whose workers have groups of their own */
+	up[2].shell = false; /* a launcher whose workers lead new process groups */
 	assert_int_equal(gs_job_root(up, 4), 90);
 	assert_true(gs_job_is_shell("bash") && gs_job_is_shell("zsh"));
 	assert_false(gs_job_is_shell("") || gs_job_is_shell("mpirun") ||
@@ -424,7 +426,7 @@ static void test_job_cgroups(void **state)
 		assert_false(gs_job_shares(own[i], "/system.slice/gpuschedd.service"));
 }
 
-/* The job of this process is its parent's, since nothing has made it another one. */
+/* This process has its parent's job, since nothing has given it another one. */
 static void test_job_of(void **state)
 {
 	uint64_t ours = gs_job_of(NULL, getpid());

@@ -42,7 +42,10 @@ static void test_table_is_sound(void **state)
 		for (size_t j = 0; j < i; j++) {
 			bool same = !strcmp(cmd->noun, cli_table.cmds[j].noun);
 
-			/* a noun is a verb itself or has verbs, never both, and none twice */
+			/*
+			 * A noun is a command itself or has verbs, never both; no command is there
+			 * twice.
+			 */
 			assert_false(same && !cmd->verb != !cli_table.cmds[j].verb);
 			assert_false(same &&
 				     (!cmd->verb || !strcmp(cmd->verb, cli_table.cmds[j].verb)));
@@ -96,14 +99,16 @@ static void test_options_first(void **state)
 	assert_string_equal(cli_opt(&c, "class"), "lc");
 	assert_string_equal(c.argv[1], "-l");
 
-	/* a flag of one verb, which has a value in another */
+	/* an option that is a flag for one command and has a value for another */
 	assert_int_equal(parse("--gpu demo", &c, NULL), 0);
 	assert_string_equal(cli_opt(&c, "gpu"), "");
 	assert_int_equal(parse("--gpu path bench", &c, NULL), 0);
 	assert_string_equal(cli_opt(&c, "gpu"), "path");
 }
 
-/* Before the verb is known, an option must show whether a value follows. */
+/*
+ * The parser meets options before the verb: for all verbs, an option must agree on having a value.
+ */
 static void test_options_agree(void **state)
 {
 	for (size_t i = 0; i < cli_table.n; i++)

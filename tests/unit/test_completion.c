@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Completions, on a clock that the test sets. */
+/* test_completion.c - check completions, with a clock that the test sets */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -85,7 +85,7 @@ static void asked_of_what_concerns_it(void **state)
 	assert_int_equal(engine.asked, 2);
 	assert_int_equal(start.asked, 1);
 	assert_true(gs_waits_next(&w) == UINT64_MAX);
-	gs_waits_run(&w, 4); /* the check runs once */
+	gs_waits_run(&w, 4); /* nothing new has happened: the check does not run again */
 	assert_int_equal(engine.asked, 2);
 	engine.code = 0;
 	gs_waits_happened(&w, ENGINE | START);
@@ -98,7 +98,7 @@ static void asked_of_what_concerns_it(void **state)
 	gs_waits_run(&w, 6);
 	assert_int_equal(engine.asked, 3);
 	gs_completion_free(&engine.c);
-	gs_completion_free(&start.c); /* it is freed while it waits: no callback is called */
+	gs_completion_free(&start.c); /* freed while it waits: its callback is not called */
 	assert_int_equal(start.told, 0);
 	assert_null(w.first);
 }
@@ -125,7 +125,7 @@ static void times(void **state)
 	gs_completion_free(&t.c);
 }
 
-/* One step may move its own end. */
+/* A check that moves its own deadline, once. */
 static int longer(struct gs_completion *c, uint64_t now_ns)
 {
 	if (c->until_ns == 1000)

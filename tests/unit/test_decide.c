@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-/* decide.h alone: what becomes of a callback's wishes while the record under it changes. */
+/*
+ * test_decide.c - check what decide.h does with a callback's wishes if the record changes meanwhile
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,7 +19,7 @@ static int call_it(const char *name, struct gpusched_task *t);
 
 static struct gpusched_tsg rec;
 static struct gs_scratch scratch;
-static uint64_t becomes; /* the id of the record that the memory is another's of during the call */
+static uint64_t becomes; /* the id of another TSG that gets the record during the call; 0: none */
 
 static int taken_over; /* another policy takes the record over during the call */
 

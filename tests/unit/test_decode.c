@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * test_decode.c - pure functions: decoding of calls, the list of simulated files, the search for
- * objects
+ * test_decode.c - check the decoding of calls, the list of simulated files, the search for objects
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* test_engine.c - the reconciler and its laws against a fake table and a fake RM */
+/* test_engine.c - check the engine and its laws, with a fake table and a fake RM */
 #include "basic/cleanup.h"
 #include "core_replay.h"
 #include "engine_setup.h"
@@ -75,7 +75,7 @@ static void test_policy_counts_only_while_active(void **state)
 	assert_int_equal(fake.hw[0].timeslice_us, 2048);
 }
 
-/* Another process took over: planned calls are not made, and all TSGs are looked at anew. */
+/* Another process has taken over: planned calls are not made, all TSGs are checked anew. */
 static void test_overtaken(void **state)
 {
 	struct gpusched_tsg *t = fake_tsg(1, 0), *next = fake_tsg(2, 0);
@@ -88,7 +88,7 @@ static void test_overtaken(void **state)
 	while (!*(volatile unsigned int *)&fake.begun)
 		gs_sleep_ns(NS_PER_MS);
 	gs_engine_touch(engine, &next->key); /* queued behind the first call */
-	/* during the first of three calls; the process that took over restores that one */
+	/* during the first of three calls, another process takes over, and restores this TSG */
 	fake.cfg.epoch++;
 	fake.call_ns = 0;
 	t->changed = 0;
@@ -96,7 +96,7 @@ static void test_overtaken(void **state)
 	assert_int_equal(fake.nlog, 1);
 	assert_int_equal(next->changed, 0);
 	assert_true(t->changed &
-		    /* the call was made, so a restore after our death has to know of it */
+		    /* the call was made, so a restore after the daemon's death must know of it */
 		    GPUSCHED_TIMESLICE);
 	gs_engine_touch_all(engine);
 	run_for(50);
@@ -116,7 +116,7 @@ static void test_owner_is_overridden(void **state)
 	fake_want(t, GPUSCHED_TIMESLICE, 20);
 	gs_engine_touch(engine, &t->key);
 	settle();
-	/* CUDA's own 2048 comes later; asked is equal, so only the event shows the call */
+	/* CUDA sets 2048 again; the record's asked stays equal, so only the event shows it */
 	fake.hw[0].timeslice_us = 2048;
 	gs_engine_owner_set(engine, &t->key, GPUSCHED_TIMESLICE, gs_now_ns());
 	settle();
@@ -128,9 +128,7 @@ static void test_owner_is_overridden(void **state)
 	settle();
 	assert_int_equal(fake.hw[0].timeslice_us, 20);
 	assert_int_equal(counter(GS_ENG_OVERRIDDEN), 2);
-	/*
-	 * the wish is gone and the owner sets the same value: there is nothing to call or restore
-	 */
+	/* The wish is gone, and the owner sets its value: there is nothing to call or restore. */
 	t->task.want.valid = 0;
 	fake.hw[0].timeslice_us = 4000;
 	fake.nlog = 0;
@@ -181,7 +179,7 @@ static void test_doubted_suspension(void **state)
 	gs_engine_doubt(engine, &t->key);
 	settle();
 	assert_int_equal(fake_count(1, GS_RM_SUSPEND), 2);
-	/* the first restored TSG is the one without any wish */
+	/* a doubt about a TSG without a suspension: only the resume is called */
 	fake_want(t, GPUSCHED_RUNNABLE, 1);
 	gs_engine_doubt(engine, &t->key);
 	settle();
@@ -198,7 +196,7 @@ static void test_order_within_and_across(void **state)
 	fake_want(a, GPUSCHED_RUNNABLE, 0);
 	gs_engine_touch(engine, &a->key);
 	settle();
-	/* the suspension comes before the call that it makes harmless */
+	/* the suspension comes first, since it makes the other call harmless */
 	assert_int_equal(fake.log[0].op, GS_RM_SUSPEND);
 	fake.nlog = 0;
 	fake_want(a, GPUSCHED_TIMESLICE, 5000);
@@ -213,7 +211,7 @@ static void test_order_within_and_across(void **state)
 	gs_engine_touch_all(engine);
 	settle();
 	assert_int_equal(fake.nlog, 4);
-	assert_int_equal(fake.log[1].tsg, 2); /* slices grow before anything is enabled */
+	assert_int_equal(fake.log[1].tsg, 2); /* slices grow before a TSG is resumed */
 	assert_int_equal(fake.log[2].op, GS_RM_SET_TIMESLICE);
 	assert_int_equal(fake.log[3].op, GS_RM_RESUME);
 }
@@ -233,7 +231,7 @@ static void test_person_before_policy(void **state)
 	assert_int_equal(gs_engine_clear_manual(engine, &t->key, GPUSCHED_TIMESLICE, 0), 0);
 	settle();
 	assert_int_equal(fake.hw[0].timeslice_us, 20);
-	/* the owner's own value: accepted and shown, with one call to leave 20 */
+	/* a person sets the owner's value: accepted and shown, with one call that ends the 20 us */
 	set.timeslice_us = 2048;
 	fake.nlog = 0;
 	assert_int_equal(gs_engine_set_manual(engine, &t->key, &set, 0, 0, &err), 0);
@@ -288,7 +286,7 @@ static void test_persons_suspend_ends_in_time(void **state)
 	assert_int_equal(t->suspend_by, GPUSCHED_BY_NOBODY);
 }
 
-/* A class's limit in the table counts once the engine is given limits anew. */
+/* A new limit of a class in the table applies once the engine is given limits again. */
 static void test_limits_of_classes_are_read_again(void **state)
 {
 	struct gpusched_tsg *t = fake_tsg(1, 0);
@@ -333,7 +331,7 @@ static void test_backoff_then_success(void **state)
 	assert_int_equal(fake.hw[0].timeslice_us, 20);
 	assert_int_equal(fake.hw[0].interleave, 2);
 	assert_int_equal(fake_count(1, GS_RM_SET_TIMESLICE), 4);
-	/* the other TSG's failures do not hold it back */
+	/* the timeslice's failures do not delay the interleave level */
 	assert_int_equal(fake_count(1, GS_RM_SET_INTERLEAVE), 1);
 	assert_int_equal(counter(GS_ENG_RETRIES), 3);
 	assert_int_equal(counter(GS_ENG_CALLS_FAILED), 3);
@@ -349,7 +347,7 @@ static void test_refused_call_leaves_nothing_changed(void **state)
 	fake.fail_times = 1000000;
 	fake_want(t, GPUSCHED_TIMESLICE, 20);
 	gs_engine_touch(engine, &t->key);
-	run_until(t->errors > 0 && !t->changed); /* until it is given up */
+	run_until(t->errors > 0 && !t->changed); /* until the engine gives up */
 	assert_int_equal(t->last_status, 0x65);
 	assert_false(gs_engine_idle(engine));
 }
@@ -373,7 +371,7 @@ static void test_dead_owner_is_left_alone(void **state)
 	settle();
 }
 
-/* A setting that a dead owner's end left is restored once another process has its file. */
+/* A setting that remained after the owner's death is restored once another process has its file. */
 static void test_new_owner_is_told(void **state)
 {
 	struct gpusched_tsg *t = fake_tsg(1, 0);
@@ -395,7 +393,7 @@ static void test_new_owner_is_told(void **state)
 	assert_int_equal(fake.hw[0].runnable, 1);
 }
 
-/* A person who asks once more gets the new result, not the old one. */
+/* A person who repeats a request gets the new result, not the old one. */
 static void test_second_resume_of_a_person(void **state)
 {
 	const struct gpusched_settings suspend = { .valid = GPUSCHED_RUNNABLE, .runnable = 0 };
@@ -430,7 +428,7 @@ static void test_stuck_call_holds_up_its_gpu_only(void **state)
 	assert_int_equal(counter(GS_ENG_STUCK), 1);
 }
 
-/* If an owner holds its lock, its TSG's call is made later, and delays no other TSG. */
+/* While an owner holds the lock of its execve(), calls for its TSG wait, and delay no other TSG. */
 static void test_locked_owner_holds_up_nobody(void **state)
 {
 	struct gpusched_tsg *a = fake_tsg(1, 0), *b = fake_tsg(2, 0);
@@ -459,7 +457,7 @@ static void test_locked_owner_holds_up_nobody(void **state)
 	assert_int_equal(fake.nlog, n + 1); /* the late answer was dropped */
 }
 
-/* Its end does not wait either, and an answer after its end causes no call. */
+/* The engine's end does not wait for a locked owner, and an answer after the end causes no call. */
 static void test_end_with_a_locked_owner(void **state)
 {
 	struct gpusched_tsg *a = fake_tsg(1, 0);
@@ -524,7 +522,7 @@ static void test_same_handles_again(void **state)
 	gs_engine_touch(engine, &t->key);
 	settle();
 	assert_int_equal(fake.hw[0].timeslice_us, 400);
-	/* the new TSG gets its owner's value, since our call may have reached it */
+	/* the new TSG gets its owner's value back, since the call may have reached it */
 	fake_want(t, GPUSCHED_TIMESLICE, 500);
 	begun = fake_begun();
 	gs_engine_touch(engine, &t->key);
@@ -540,7 +538,7 @@ static void test_same_handles_again(void **state)
 	assert_int_equal(t->changed, 0);
 }
 
-/* The remaining calls of a job with a hanging call are not made once the engine is gone. */
+/* After the engine's end, a worker with a hanging call does not make its remaining calls. */
 static void test_left_behind_worker_stops(void **state)
 {
 	struct gpusched_tsg *t = fake_tsg(1, 0);
@@ -560,7 +558,7 @@ static void test_left_behind_worker_stops(void **state)
 	make_engine(false);
 }
 
-/* The owner sets a slice during our own call for it, and ours reaches the driver last. */
+/* The owner sets its slice during the engine's call, which reaches the driver last. */
 static void owner_races(bool at_once)
 {
 	struct gpusched_tsg *t = fake_tsg(1, 0);
@@ -582,7 +580,7 @@ static void owner_races(bool at_once)
 	if (at_once)
 		gs_engine_owner_set(engine, &t->key, GPUSCHED_TIMESLICE, then);
 	settle();
-	if (!at_once) /* the event comes only after the end of our call */
+	if (!at_once) /* the event comes only after the end of the engine's call */
 		gs_engine_owner_set(engine, &t->key, GPUSCHED_TIMESLICE, then);
 	settle();
 	assert_int_equal(fake.hw[0].timeslice_us, 4000);
@@ -679,8 +677,8 @@ static void happen(unsigned int what, struct gpusched_tsg *t, uint32_t value)
 }
 
 /*
- * Feeds one run of the live engine, with random events, to another core, which must give the same
- * outputs.
+ * Records a run of the engine with random events, and replays it to another core, which must give
+ * the same outputs.
  */
 static void say_again(unsigned int seed, bool *seen)
 {
@@ -722,7 +720,7 @@ static void say_again(unsigned int seed, bool *seen)
 	assert_false(replay_trace(&r, data, size));
 }
 
-/* The kinds of input depend on the workers: over some runs, each kind has come. */
+/* Which kinds of input come depends on the workers' timing: runs until each kind has come. */
 static void test_core_says_the_same_again(void **state)
 {
 	bool seen[GS_COUNT(((struct replay *)NULL)->inputs)] = { false }, all = false;
@@ -736,7 +734,7 @@ static void test_core_says_the_same_again(void **state)
 	assert_true(all);
 }
 
-/* For a policy in the kernel, a known job, an unknown one and none differ. */
+/* The call for gpusched.ko names the TSG's MIG partition, or says that the GPU is not divided. */
 static void test_a_call_names_the_partition(void **state)
 {
 	struct gpusched_tsg rec = { .task.engine = GPUSCHED_ENGINE_GR0 };

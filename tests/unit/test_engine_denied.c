@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* test_engine_denied.c - records of TSGs that RM does not have any more */
+/* test_engine_denied.c - check records of TSGs that RM no longer has */
 #include "engine_setup.h"
 #include "engine/restore.h"
 
@@ -53,7 +53,7 @@ static void test_denied_once(void **state)
 	deny(t, 1);
 	fake_want(t, GPUSCHED_TIMESLICE, 20);
 	gs_engine_touch(engine, &t->key);
-	/* RM has the TSG again: the wish is tried again */
+	/* RM has the TSG again: the engine retries the call */
 	run_until(fake.hw[0].timeslice_us == 20);
 	settle();
 	assert_int_equal(ended, 0);
@@ -61,7 +61,8 @@ static void test_denied_once(void **state)
 }
 
 /*
- * The TSG's descriptor may be another file by now, so that RM knows no such object proves nothing.
+ * The TSG's descriptor may refer to another file by now, so RM's "no such object" does not prove
+ * that the TSG is gone.
  */
 static void test_denied_elsewhere(void **state)
 {
@@ -92,8 +93,8 @@ static void test_other_refusals(void **state)
 }
 
 /*
- * As after a checkpoint: no tap saw the old TSG freed. A new TSG of its client has the engine ask
- * for the old one, though nothing is wished for that.
+ * No tap saw the old TSG's end, as after a checkpoint. When its client makes a new TSG, the engine
+ * asks RM about the old one, even without a wish for it.
  */
 static void test_new_sibling(void **state)
 {

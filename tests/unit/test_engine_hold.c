@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* test_engine_hold.c - holds for requests: what they suspend, when they end, what they may take */
+/* test_engine_hold.c - check holds for requests: what they suspend, when they end, their limits */
 #include "core_world.h"
 #include "engine/core_hold.h"
 #include "gpusched/policy_types.h"
@@ -62,7 +62,7 @@ static void test_suspends_be(void **state)
 	assert_int_equal(be->task.is.hold, GPUSCHED_HOLD_NONE);
 	assert_int_equal(gs_core_holder(world.core, be), 0);
 	assert_int_equal(world.nlog, 2);
-	/* a TSG that the policy lets yield */
+	/* a further TSG yields to holds, because the policy says so */
 	other->task.want.valid |= GPUSCHED_WANT_YIELD;
 	touch(other);
 	hold(lc, 200);
@@ -102,7 +102,7 @@ static void test_ends_by_time(void **state)
 	assert_int_equal(lc->task.is.hold, GPUSCHED_HOLD_OVER);
 	assert_int_equal(counter(GS_ENG_HOLDS_OVER), 1);
 	pass(NS_PER_S);
-	assert_true(runs(be)); /* the wish still stands, but its hold has had its time */
+	assert_true(runs(be)); /* the wish still stands, but the hold's time is over */
 	hold(lc, 20);
 	pass(NS_PER_MS);
 	assert_false(runs(be));
@@ -113,7 +113,7 @@ static void test_ends_by_time(void **state)
 	assert_true(runs(be));
 }
 
-/* A hold is made longer, from its begin on. */
+/* A longer hold replaces a shorter one; its time counts from the first begin. */
 static void test_goes_on(void **state)
 {
 	struct gpusched_tsg *lc = new_of(1, GPUSCHED_CLASS_LC), *be = new_of(2, GPUSCHED_CLASS_BE);
@@ -140,7 +140,7 @@ static void test_owner_ends(void **state)
 	assert_true(runs(be));
 }
 
-/* Calls that do not return do not make the hold longer. */
+/* A call for the holder that does not return does not make the hold longer. */
 static void test_owner_is_stuck(void **state)
 {
 	struct gpusched_tsg *lc = new_of(1, GPUSCHED_CLASS_LC), *be = new_of(2, GPUSCHED_CLASS_BE);
@@ -193,7 +193,7 @@ static void test_floor(void **state)
 		unsigned int longest, part = part_of_be(lc, be, ways[i][0], ways[i][1], &longest);
 
 		assert_in_range(part, 4, 100);
-		/* best effort had a second of its floor in advance */
+		/* best effort had a second of its guaranteed time in advance */
 		assert_in_range(longest, 1, 1510);
 		release(lc);
 		pass(5 * NS_PER_S);
@@ -201,7 +201,10 @@ static void test_floor(void **state)
 	assert_in_range(counter(GS_ENG_REFUSED_HOLD_FLOOR), 1, UINT32_MAX);
 }
 
-/* What best effort has had of its floor in advance; then that of the last stretch is owed. */
+/*
+ * Holds until the time that best effort had in advance of its floor is used up. A further hold then
+ * has to wait until best effort has run.
+ */
 static void spend_advance(struct gpusched_tsg *lc, struct gpusched_tsg *be)
 {
 	for (int i = 0; i < 3; i++) {
@@ -245,11 +248,11 @@ static void test_several_hold(void **state)
 	pass(10 * NS_PER_MS);
 	assert_false(runs(be));
 	assert_int_equal(gs_core_holder(world.core, be), b->task.id);
-	/* together both holds are one stretch */
+	/* the limit for one hold applies to both holds together */
 	pass(200 * NS_PER_MS);
 	assert_true(runs(be));
 	assert_int_equal(b->task.is.hold, GPUSCHED_HOLD_OVER);
-	/* neither TSG gets another hold before the floor is paid */
+	/* neither TSG gets another hold before best effort has had its floor */
 	hold(a, 400);
 	pass(NS_PER_MS);
 	assert_int_equal(a->task.is.hold, GPUSCHED_HOLD_FLOOR);
@@ -280,7 +283,7 @@ static void test_person_wins(void **state)
 	assert_int_equal(a->suspend_by, GPUSCHED_BY_PERSON);
 }
 
-/* A policy that begins a turn during a hold does not lift the hold. */
+/* A hold stays in force when the policy begins a turn for another TSG. */
 static void test_turns_stand_still(void **state)
 {
 	struct gpusched_tsg *lc = new_of(1, GPUSCHED_CLASS_LC), *a = new_of(2, GPUSCHED_CLASS_BE);
@@ -337,11 +340,11 @@ static void test_budget(void **state)
 	ns = counter(GS_ENG_CALL_NS);
 	assert_in_range(counter(GS_ENG_REFUSED_HOLD_BUDGET), 1, UINT32_MAX);
 	assert_in_range(ns, 1, (world.now - begin) / 20 + 60 * NS_PER_MS);
-	/* and calls use the budget that there is */
+	/* calls use most of the available budget */
 	assert_in_range(ns, (world.now - begin) / 40, UINT64_MAX);
 	pass(NS_PER_S);
 	assert_true(runs(be));
-	/* more TSGs than the whole bucket is enough for */
+	/* even a full bucket is too small to suspend so many TSGs */
 	for (uint32_t n = 3; n < 60; n++)
 		new_of(n, GPUSCHED_CLASS_BE);
 	hold(lc, 100);

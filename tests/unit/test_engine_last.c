@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: MIT
-/* test_engine_last.c - TSGs past a share of the table, or with no GPU time left; slices of pods */
+/* test_engine_last.c - check TSGs past a share of the table or a budget, and slices of pods */
 #include "core_world.h"
 #include "gpusched/policy_types.h"
 
-/* Suspended as long as the gate would hold it; after its class's limit, the wish counts again. */
+/*
+ * A TSG past its share stays suspended as long as the gate would hold it, beyond its class's limit.
+ * Within its share, the class's limit applies.
+ */
 static void test_past_share_waits_longer(void **state)
 {
 	struct gpusched_tsg *t = new_tsg(1, 0);
@@ -21,7 +24,7 @@ static void test_past_share_waits_longer(void **state)
 	assert_int_equal(world.hw[0].runnable, 1);
 	pass(20 * NS_PER_MS);
 	assert_int_equal(world.hw[0].runnable, 0);
-	/* within its quota again: the class's limit holds */
+	/* within its share again: the class's limit applies */
 	t->task.known &= ~GPUSCHED_KNOWN_PAST_SHARE;
 	touch(t);
 	pass(9900 * NS_PER_MS);
@@ -31,7 +34,7 @@ static void test_past_share_waits_longer(void **state)
 	assert_int_equal(counter(GS_ENG_RELEASED_SUSPEND), 2);
 	pass(60000 * NS_PER_MS);
 	assert_int_equal(world.hw[0].runnable, 1);
-	/* it gets past its quota while it runs */
+	/* it goes past its share while it runs */
 	t->task.known |= GPUSCHED_KNOWN_PAST_SHARE;
 	touch(t);
 	pass(9900 * NS_PER_MS);
@@ -47,7 +50,7 @@ static void test_used_up_time_suspends(void **state)
 
 	want(t, GPUSCHED_RUNNABLE, 1);
 	tell(t, &spent);
-	pass(1000 * NS_PER_S); /* no class limits it */
+	pass(1000 * NS_PER_S); /* no class's limit ends this suspension */
 	assert_false(world.hw[0].runnable);
 	assert_int_equal(t->suspend_by, GPUSCHED_BY_BUDGET);
 	assert_int_equal(counter(GS_ENG_SPENT), 1);
@@ -65,7 +68,7 @@ static void test_used_up_time_suspends(void **state)
 	tell(t, &again);
 	settle();
 	assert_true(world.hw[0].runnable);
-	/* a TSG that cannot be suspended whole runs on, and that is reported */
+	/* a TSG that cannot be suspended as a whole runs on, and the engine reports that */
 	t->flags |= GPUSCHED_TSG_PARTIAL;
 	tell(t, &spent);
 	settle();
@@ -73,7 +76,7 @@ static void test_used_up_time_suspends(void **state)
 	assert_int_equal(gs_core_overruled(world.core, &t->key), 1u << GS_OVERRULE_SPENT_UNABLE);
 }
 
-/* Its place: after a person's and a policy's, before its owner's. */
+/* A pod's slice comes after a person's and a policy's, and before the owner's. */
 static void test_slice_of_a_pod(void **state)
 {
 	struct gpusched_tsg *t = new_tsg(1, 0), *other = new_tsg(2, 0);
@@ -85,7 +88,7 @@ static void test_slice_of_a_pod(void **state)
 	settle();
 	assert_int_equal(world.hw[0].timeslice_us, 1000);
 	assert_int_equal(t->changed, GPUSCHED_TIMESLICE);
-	touch(t); /* other news leave it */
+	touch(t); /* news without a slice do not change it */
 	settle();
 	assert_int_equal(world.hw[0].timeslice_us, 1000);
 	gs_core_policy(world.core, true, 0);
@@ -107,7 +110,7 @@ static void test_slice_of_a_pod(void **state)
 	settle();
 	assert_int_equal(world.hw[0].timeslice_us, asked);
 	assert_int_equal(t->changed, 0);
-	/* what it asked for is only assumed: it could not be put back */
+	/* the owner's slice is only assumed, so it could not be restored: the pod's is not set */
 	other->task.assumed = GPUSCHED_TIMESLICE;
 	news.slice_us = 1000;
 	tell(other, &news);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * test_engine_laws.c - what the engine holds to whatever a policy wants, in a time that is not real
+ * test_engine_laws.c - check the rules that the engine keeps for any policy, in simulated time
  */
 #include "core_world.h"
 #include "engine/switch_cost.h"
@@ -27,13 +27,13 @@ static void test_switch_cost_rule(void **state)
 	touch_all();
 	assert_int_equal(world.overruled[GS_OVERRULE_SHORT], 2); /* reported once for each */
 	assert_int_equal(world.wishes, 3);
-	/* one is suspended, so the other may have the short slice */
+	/* b is suspended, so a may have the short slice */
 	want(b, GPUSCHED_RUNNABLE, 0);
 	touch(b);
 	pass(100 * NS_PER_MS);
 	assert_int_equal(world.hw[0].timeslice_us, 20);
 	assert_int_equal(short_slices(), 2);
-	/* now the last one ends */
+	/* a ends, so b may have it */
 	b->task.want.valid = 0;
 	want(b, GPUSCHED_TIMESLICE, 20);
 	touch(b);
@@ -44,7 +44,7 @@ static void test_switch_cost_rule(void **state)
 	assert_int_equal(world.hw[1].timeslice_us, 20);
 }
 
-/* Each GPU has its own switch cost from its log; the configured one holds for all. */
+/* Each GPU has the switch cost that its log shows; a configured cost replaces those of all GPUs. */
 static void test_switch_cost_by_gpu(void **state)
 {
 	struct gpusched_tsg *t[] = { new_tsg(1, 0), new_tsg(2, 0), new_tsg(3, 1), new_tsg(4, 1) };
@@ -52,7 +52,7 @@ static void test_switch_cost_by_gpu(void **state)
 	assert_int_equal(gs_core_switch_cost_us(world.core, 0), 200);
 	assert_true(gs_core_costs(world.core, 0, 580));
 	assert_false(gs_core_costs(world.core, 0, 580));
-	/* a cost that moves by one step changes nothing */
+	/* a change that is smaller than a step is ignored */
 	assert_false(gs_core_costs(world.core, 0, 590));
 	for (size_t i = 0; i < 4; i++)
 		want(t[i], GPUSCHED_TIMESLICE, 500);
@@ -60,7 +60,7 @@ static void test_switch_cost_by_gpu(void **state)
 	settle();
 	assert_int_equal(short_slices(), 0);
 	assert_int_equal(world.hw[1].timeslice_us, 4 * 580);
-	/* the cost there is the default of 200 us, since it is not known */
+	/* the cost of GPU 1 is unknown, so the default of 200 us applies */
 	assert_int_equal(world.hw[2].timeslice_us, 500);
 	assert_int_equal(world.hw[3].timeslice_us, 500);
 	gs_core_limits(world.core, 300, 0);
@@ -100,7 +100,7 @@ static void test_second_short_slice_of_a_person_is_refused(void **state)
 	settle();
 	assert_int_equal(gs_core_rival(world.core, b, 20, false), a->task.id);
 	assert_true(set_slice(b, 200));
-	/* a policy's wish yields to the person's */
+	/* a person's short slice comes before a policy's */
 	gs_field_unset(&b->manual, GPUSCHED_TIMESLICE);
 	want(b, GPUSCHED_TIMESLICE, 30);
 	touch(b);
@@ -159,7 +159,7 @@ static void test_greedy_pre_switches_lose_the_long_slice(void **state)
 	assert_int_equal(world.hw[0].timeslice_us, gs_asked(t).timeslice_us);
 	assert_int_equal(world.hw[1].timeslice_us, 1000000);
 	assert_int_equal(gs_core_overruled(world.core, &t->key), 1u << GS_OVERRULE_HELD_TOO_LONG);
-	/* reported once, for as long as it goes on */
+	/* reported once while it goes on */
 	for (int i = 0; i < 5; i++) {
 		pass(NS_PER_S);
 		tell(t, &greedy);
@@ -167,11 +167,11 @@ static void test_greedy_pre_switches_lose_the_long_slice(void **state)
 	pass(2900 * NS_PER_MS);
 	assert_int_equal(world.hw[0].timeslice_us, gs_asked(t).timeslice_us);
 	assert_int_equal(counter(GS_ENG_HELD_TOO_LONG), 1);
-	/* nothing fails now: the policy's wish holds again */
+	/* three seconds after the last such news, the policy's wish applies again */
 	pass(200 * NS_PER_MS);
 	assert_int_equal(world.hw[0].timeslice_us, 1000000);
 	assert_int_equal(gs_core_overruled(world.core, &t->key), 0);
-	/* neither a slice below its own nor a person's counts as a long one */
+	/* a slice below the owner's, or a person's, is never too long */
 	want(t, GPUSCHED_TIMESLICE, 300);
 	tell(t, &greedy);
 	settle();
@@ -196,7 +196,7 @@ static void test_policy_cannot_suspend_for_ever(void **state)
 	pass(3 * NS_PER_MS);
 	assert_int_equal(world.hw[0].runnable, 1);
 	assert_int_equal(counter(GS_ENG_RELEASED_SUSPEND), 1);
-	touch_all(); /* the wish still stands, but has had its time */
+	touch_all(); /* the wish still stands, but its time is over */
 	settle();
 	assert_int_equal(world.hw[0].runnable, 1);
 	assert_int_equal(gs_core_overruled(world.core, &t->key), 1u << GS_OVERRULE_SUSPEND_LIMIT);
@@ -211,7 +211,7 @@ static void test_policy_cannot_suspend_for_ever(void **state)
 	assert_int_equal(world.hw[0].runnable, 0);
 }
 
-/* A resume that was given up is tried again later: the obstacle may pass. */
+/* The engine retries a resume later that it gave up, since the cause may have gone. */
 static void test_resume_is_tried_again(void **state)
 {
 	struct gpusched_tsg *t = new_tsg(1, 0);
@@ -226,7 +226,7 @@ static void test_resume_is_tried_again(void **state)
 	touch(t);
 	settle();
 	assert_int_equal(calls_of(1, GS_RM_RESUME), 1);
-	/* for a process that is gone, none is reported */
+	/* giving up is not reported for a process that is gone */
 	assert_int_equal(world.overruled[GS_OVERRULE_GAVE_UP], 0);
 	pass(119 * NS_PER_S);
 	assert_int_equal(calls_of(1, GS_RM_RESUME), 2);
@@ -235,7 +235,7 @@ static void test_resume_is_tried_again(void **state)
 	assert_int_equal(world.hw[0].runnable, 1);
 }
 
-/* Tries come after 10 ms, 20, 40 ... until the call is given up, which is reported once. */
+/* Retries come after 10, 20, 40 ms ... until the engine gives up, which it reports once. */
 static void test_backoff(void **state)
 {
 	struct gpusched_tsg *t = new_tsg(1, 0);
@@ -288,7 +288,7 @@ static void test_mps_servers(void **state)
 	touch(t);
 	settle();
 	assert_int_equal(calls_of(1, GS_RM_SUSPEND), 1);
-	/* its clients turn out to have channels elsewhere: a suspended server is resumed */
+	/* its clients have channels in other TSGs, too, so the suspended server is resumed */
 	t->flags |= GPUSCHED_TSG_SPREAD;
 	touch(t);
 	settle();
@@ -297,8 +297,8 @@ static void test_mps_servers(void **state)
 }
 
 /*
- * A second handle of an MPS server's TSG: changes through it are restored, and no wish counts for
- * it.
+ * A record turns out to be a second handle of an MPS server's TSG: its changes are restored, and
+ * wishes for it no longer count.
  */
 static void test_alias_of_an_mps_server(void **state)
 {
@@ -322,7 +322,7 @@ static void test_alias_of_an_mps_server(void **state)
 	assert_int_equal(t->changed, 0);
 }
 
-/* A TSG that waits for admission is likewise held whole or not at all. */
+/* An MPS server that waits for admission is held as a whole or not at all, too. */
 static void test_held_mps_server(void **state)
 {
 	struct gpusched_tsg *t = new_tsg(1, 0);
@@ -367,7 +367,7 @@ static void test_partial(void **state)
 	assert_int_equal(t->flags & GPUSCHED_TSG_HELD, 0);
 }
 
-/* A TSG that never had a channel costs no calls until it has one. */
+/* The engine makes no calls for a TSG without channels until it has one. */
 static void test_empty(void **state)
 {
 	struct gpusched_tsg *t = new_tsg(1, 0);
@@ -385,7 +385,7 @@ static void test_empty(void **state)
 	assert_int_equal(world.hw[0].timeslice_us, 500);
 }
 
-/* Beside a TSG that cannot be set, no slice is shorter than its owner asked. */
+/* Beside a TSG that cannot be set, the engine sets no slice below the owner's own. */
 static void test_beside_unseen(void **state)
 {
 	struct gpusched_tsg *t = new_tsg(1, 0);
@@ -466,20 +466,20 @@ static void test_call_budget(void **state)
 		pass(2 * NS_PER_MS);
 	}
 	assert_true(counter(GS_ENG_OVER_BUDGET) > 0);
-	/* the bucket less its reserve, 5 % of 600 ms, and a tolerance of two calls */
+	/* the bucket without its reserve, 5 % of 600 ms, and a tolerance of two calls */
 	assert_in_range(counter(GS_ENG_CALL_NS), 40 * NS_PER_MS, 63 * NS_PER_MS);
-	/* a person's call takes from the reserve: a policy's next one would wait */
+	/* a person's call uses the reserve, while a policy's next call would wait */
 	assert_true(set_slice(t, 600));
 	pass(10 * NS_PER_MS);
 	assert_int_equal(world.hw[0].timeslice_us, 600);
-	/* a TSG that has had no call yet does not wait for that */
+	/* a TSG's first call does not wait for that */
 	waits = counter(GS_ENG_OVER_BUDGET);
 	want(fresh, GPUSCHED_TIMESLICE, 900);
 	touch(fresh);
 	pass(10 * NS_PER_MS);
 	assert_int_equal(world.hw[1].timeslice_us, 900);
 	assert_int_equal(counter(GS_ENG_OVER_BUDGET), waits);
-	/* neither does a person, also if the policy has changes for the same TSG */
+	/* a person's call does not wait either, even if the policy has changes for the same TSG */
 	want(t, GPUSCHED_INTERLEAVE, 2);
 	assert_true(set_slice(t, 700));
 	pass(10 * NS_PER_MS);
@@ -493,9 +493,9 @@ static void test_call_budget(void **state)
 	assert_int_equal(world.hw[1].timeslice_us, 1000);
 }
 
-/* Makes a thousand TSGs of one user, or as many as the world has room for. */
 enum { CROWD = 400 };
 
+/* Makes many TSGs of one user. */
 static void crowd(void)
 {
 	for (uint32_t i = 1; i <= CROWD; i++)
@@ -511,7 +511,7 @@ static uint64_t first_call_after(struct gpusched_tsg *t, uint64_t start, uint64_
 	return world.now - start;
 }
 
-/* A user's request for all of them waits call by call, and delays no call for other users. */
+/* Calls of a user's request for many TSGs wait one by one, and delay no call for other users. */
 static void test_users_requests_come_last(void **state)
 {
 	const struct gs_news preempt = { .preempt = true, .user = true };
@@ -531,7 +531,7 @@ static void test_users_requests_come_last(void **state)
 	touch(old);
 	pass(100 * NS_PER_MS);
 	assert_int_equal(world.hw[old - world.rec].timeslice_us, 600);
-	/* all calls are made, within 5 % of the time and the bucket */
+	/* all calls are made, and take at most 5 % of the time plus the bucket */
 	settle();
 	for (uint32_t i = 1; i <= CROWD; i++)
 		assert_int_equal(calls_of(i, GS_RM_PREEMPT), 1);
@@ -539,8 +539,8 @@ static void test_users_requests_come_last(void **state)
 }
 
 /*
- * A policy has wishes for all TSGs of one user, all new: another user's TSG waits for one call at
- * most.
+ * A policy has wishes for many new TSGs of one user. A new TSG of another user still waits for one
+ * call at most.
  */
 static void test_first_calls_go_round_by_user(void **state)
 {
@@ -573,7 +573,7 @@ static void test_first_calls_go_round_by_user(void **state)
 	assert_int_equal(calls_of(1, GS_RM_SET_TIMESLICE), 1);
 }
 
-/* A TSG that ends or loses its wish while it waits delays no other. */
+/* A TSG that ends, or loses its wish, while its call waits, delays no other TSG. */
 static void test_waiting_ends(void **state)
 {
 	crowd();
@@ -592,8 +592,8 @@ static void test_waiting_ends(void **state)
 }
 
 /*
- * A user's own short slice, asked for or set, is lengthened if a policy wishes one elsewhere;
- * root's is not.
+ * The engine lengthens a short slice that a user's program or a user has set, if a policy wants a
+ * short one for another TSG. It does not lengthen root's.
  */
 static void test_users_slice_gives_way(void **state)
 {
@@ -602,7 +602,7 @@ static void test_users_slice_gives_way(void **state)
 	user->task.asked.timeslice_us = world.hw[1].timeslice_us = 1;
 	touch_all();
 	settle();
-	assert_int_equal(world.nlog, 0); /* the owner's own choice */
+	assert_int_equal(world.nlog, 0); /* the owner may have its short slice */
 	want(be, GPUSCHED_TIMESLICE, 1);
 	touch(be);
 	settle();
@@ -611,8 +611,7 @@ static void test_users_slice_gives_way(void **state)
 	assert_int_equal(gs_core_overruled(world.core, &user->key), 1u << GS_OVERRULE_SHORT);
 	assert_int_equal(user->changed, GPUSCHED_TIMESLICE);
 	/*
-	 * a set slice is refused while the policy has one, and lengthened if the policy's comes
-	 * later
+	 * A user's set is refused while the policy has one; if the policy's comes later, it wins.
 	 */
 	assert_false(set_slice_by(user, 20, true));
 	be->task.want.valid = 0;
@@ -626,7 +625,7 @@ static void test_users_slice_gives_way(void **state)
 	settle();
 	assert_int_equal(world.hw[0].timeslice_us, 1);
 	assert_int_equal(world.hw[1].timeslice_us, 800);
-	/* root's comes before both, and only another one of root's can refuse it */
+	/* root's slice comes before both; only another short slice of root's has it refused */
 	assert_true(set_slice(roots, 30));
 	settle();
 	assert_int_equal(world.hw[2].timeslice_us, 30);
@@ -656,7 +655,7 @@ static void test_idle_takes_no_short_slice(void **state)
 	settle();
 	assert_int_equal(world.hw[0].timeslice_us, 1);
 	assert_int_equal(world.hw[1].timeslice_us, 800);
-	/* the same holds between two of root's */
+	/* the same applies to two slices that root has set */
 	assert_true(set_slice(idle, 10));
 	assert_true(set_slice(busy, 20));
 	settle();
@@ -664,7 +663,7 @@ static void test_idle_takes_no_short_slice(void **state)
 	assert_int_equal(world.hw[1].timeslice_us, 800);
 }
 
-/* The owner is stopped in the call to schedule the TSG, so there is nothing to suspend. */
+/* The gate stops the owner in the call that schedules the TSG, so there is nothing to suspend. */
 static void test_held_at_the_gate(void **state)
 {
 	struct gpusched_tsg *t = new_tsg(1, 0);
@@ -676,7 +675,7 @@ static void test_held_at_the_gate(void **state)
 	settle();
 	assert_int_equal(world.nlog, 0);
 	assert_true(world.stopped[0]);
-	/* here the policy admits it */
+	/* the policy admits it */
 	t->flags &= ~GPUSCHED_TSG_HELD;
 	t->task.want.valid = 0;
 	touch_all();
@@ -684,7 +683,7 @@ static void test_held_at_the_gate(void **state)
 	assert_false(world.stopped[0]);
 	assert_int_equal(counter(GS_ENG_CONTINUED), 1);
 	assert_int_equal(world.nlog, 0);
-	/* here the limit does */
+	/* the limit admits it */
 	t->flags |= GPUSCHED_TSG_HELD;
 	world.stopped[0] = true;
 	want(t, GPUSCHED_RUNNABLE, 0);
@@ -698,7 +697,7 @@ static void test_held_at_the_gate(void **state)
 	assert_int_equal(t->flags & GPUSCHED_TSG_HELD, 0);
 	assert_int_equal(counter(GS_ENG_RELEASED_HOLD), 1);
 	assert_int_equal(world.nlog, 0);
-	/* another thread of the owner schedules it after all */
+	/* another thread of the owner schedules the TSG: now it is suspended */
 	t->flags |= GPUSCHED_TSG_HELD | GPUSCHED_TSG_SCHEDULED;
 	want(t, GPUSCHED_RUNNABLE, 0);
 	touch(t);
@@ -710,14 +709,14 @@ static void test_held_until_admitted(void **state)
 {
 	struct gpusched_tsg *t = new_tsg(1, 0);
 
-	t->task.created_ns = world.now - 601 * NS_PER_S; /* its wait counts, not its age */
+	t->task.created_ns = world.now - 601 * NS_PER_S; /* the wait counts, not the age */
 	t->flags |= GPUSCHED_TSG_HELD;
 	want(t, GPUSCHED_RUNNABLE, 0);
 	touch(t);
 	settle();
 	assert_int_equal(world.hw[0].runnable, 0);
 	assert_int_equal(t->suspend_by, GPUSCHED_BY_ADMISSION);
-	/* another engine continues the count of this one */
+	/* a new engine continues the time of the wait */
 	t->suspended_ns = world.now - 601 * NS_PER_S;
 	new_core();
 	touch(t);
@@ -727,7 +726,7 @@ static void test_held_until_admitted(void **state)
 	assert_int_equal(t->task.want.valid & GPUSCHED_RUNNABLE, 0);
 	assert_int_equal(counter(GS_ENG_RELEASED_HOLD), 1);
 	assert_int_equal(counter(GS_ENG_RELEASED_SUSPEND), 0);
-	/* no policy, no hold */
+	/* without a policy, no TSG is held */
 	t->flags |= GPUSCHED_TSG_HELD;
 	gs_core_policy(world.core, false, 0);
 	touch(t);
@@ -735,7 +734,7 @@ static void test_held_until_admitted(void **state)
 	assert_int_equal(world.hw[0].runnable, 1);
 }
 
-/* When one of many is left, it gets its wish. */
+/* Many TSGs want short slices; once only one is left, it gets its slice. */
 static void test_many_short_wishes(void **state)
 {
 	enum { MANY = 40 };

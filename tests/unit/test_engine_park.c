@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* test_engine_park.c - gpusched_park(): which wishes the core passes on, and which it refuses */
+/* test_engine_park.c - check which wishes of gpusched_park() the core passes on or refuses */
 #include "core_world.h"
 #include "gpusched/policy_types.h"
 
@@ -22,7 +22,7 @@ static uint32_t told(const struct gpusched_tsg *t)
 	return todo.park_min;
 }
 
-/* Makes another core, with a user that can park. */
+/* Replaces the core by one whose user can park programs. */
 static void can_park(void)
 {
 	const struct gs_core_opts opts = { .ngpus = 1, .parks = true };
@@ -41,7 +41,7 @@ static void test_a_wish_is_passed_on_once(void **state)
 	wish(t, 30);
 	assert_int_equal(told(t), 30);
 	assert_int_equal(told(t), 0);
-	wish(t, 30); /* the same wish once more */
+	wish(t, 30); /* repeats the wish */
 	assert_int_equal(told(t), 30);
 	wish(t, GPUSCHED_PARK_MAX_MIN);
 	assert_int_equal(told(t), 1023);
@@ -66,7 +66,7 @@ static void test_a_user_that_cannot_park_refuses(void **state)
 	wish(t, 30);
 	touch(t);
 	assert_int_equal(counter(GS_ENG_REFUSED_PARK), 2);
-	/* reported when the refusals begin */
+	/* reported only once, when the refusals begin */
 	assert_int_equal(world.overruled[GS_OVERRULE_PARK], 1);
 	t->task.want.valid = 0; /* another policy starts */
 	touch(t);
@@ -92,7 +92,7 @@ static void test_other_wishes_stay(void **state)
 	struct gpusched_tsg *t = new_tsg(1, 0);
 
 	can_park();
-	t->task.want.valid |= 2u << 6 | GPUSCHED_TIMESLICE; /* two preemptions */
+	t->task.want.valid |= 2u << 6 | GPUSCHED_TIMESLICE; /* 2 << 6: two preemptions */
 	t->task.want.timeslice_us = 300;
 	wish(t, 30);
 	assert_int_equal(told(t), 30);

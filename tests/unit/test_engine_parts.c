@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * test_engine_parts.c - MIG partitions: each has runlists of its own; an unknown one is left alone
+ * test_engine_parts.c - check that MIG partitions have separate runlists
+ *
+ * TSGs whose partition is unknown are left alone.
  */
 #include "core_world.h"
 #include "gpusched/policy_types.h"
@@ -22,7 +24,7 @@ static void test_engines_of_partitions(void **state)
 	assert_int_equal(gpusched_gpu_instance(last), 14);
 	assert_int_equal(gpusched_compute_instance(last), 7);
 	assert_int_equal(gpusched_engine_in(1, GPUSCHED_NO_INSTANCE, GPUSCHED_NO_INSTANCE), 1);
-	assert_int_equal(gpusched_engine_in(1, 15, 8), 1); /* no driver has these ids */
+	assert_int_equal(gpusched_engine_in(1, 15, 8), 1); /* larger ids than drivers have */
 	assert_int_equal(gpusched_gpu_instance(1), GPUSCHED_NO_INSTANCE);
 	assert_int_equal(gpusched_compute_instance(1), GPUSCHED_NO_INSTANCE);
 	assert_int_equal(gpusched_runlist_key(3, 1), 3 << 8 | 1);

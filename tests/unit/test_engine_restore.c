@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* test_engine_restore.c - restore, the guardian and the lock */
+/* test_engine_restore.c - check the restore, the guardian and the lock */
 #include "engine_fake.h"
 #include "engine/guardian.h"
 #include "engine/lock.h"
@@ -24,7 +24,7 @@ static struct gs_table *table(void)
 	return (struct gs_table *)&fake;
 }
 
-/* Changes settings as a daemon did that is dead now. */
+/* Makes a TSG whose settings a daemon, now dead, has changed. */
 static struct gpusched_tsg *changed_tsg(uint32_t n, uint32_t gpu, bool suspended)
 {
 	struct gpusched_tsg *t = fake_tsg(n, gpu);
@@ -121,7 +121,7 @@ static void test_suspended_wait_half_a_second_at_most(void **state)
 
 	for (uint32_t i = 1; i <= 200; i++)
 		changed_tsg(i, 0, i == 1);
-	fake.call_ns = 8 * NS_PER_MS; /* far slower than a GPU: 1.6 s of slices */
+	fake.call_ns = 8 * NS_PER_MS; /* slow, so that the calls for slices take 1.6 s */
 	assert_int_equal(gs_restore(table(), 580, &res, NULL), 0);
 	assert_restored();
 	for (unsigned int i = 0; i < fake.nlog; i++)
@@ -146,7 +146,7 @@ static void test_gpus_side_by_side_and_one_stuck(void **state)
 	assert_int_equal(res.failed, 1);
 	assert_int_equal(fake.hw[1].runnable, 1);
 	assert_int_equal(fake.hw[2].timeslice_us, 2048);
-	/* the guardian that is left ends by itself, and does not change the table */
+	/* the worker that is left behind ends by itself, and does not change the table */
 	gs_sleep_ns(2 * NS_PER_S);
 	assert_int_not_equal(fake.rec[0].changed, 0);
 	fake_slow(0, 0);
@@ -155,8 +155,8 @@ static void test_gpus_side_by_side_and_one_stuck(void **state)
 }
 
 /*
- * However many TSGs one user has, the first TSG of each other user is restored before that user's
- * second.
+ * However many TSGs one user has, each other user's first TSG is restored before the second TSG of
+ * that user.
  */
 static void test_users_take_turns(void **state)
 {
@@ -263,8 +263,8 @@ static void test_values_the_owner_forged_are_not_used(void **state)
 /* ---- the guardian ---------------------------------------------------------------------------- */
 
 /*
- * Runs a daemon in a process of its own: it starts the guardian, reports its pid, then obeys
- * commands.
+ * Forks a daemon, which starts a guardian and reports its PID. With @orderly, the daemon then tells
+ * the guardian to end, and exits; otherwise it waits to be killed.
  */
 static pid_t start_daemon(pid_t *ret_guardian, bool orderly)
 {
@@ -306,7 +306,7 @@ static void wait_gone(pid_t pid)
 			return;
 		p = fgets(text, sizeof(text), f) ? strrchr(text, ')') : NULL;
 		fclose(f);
-		if (p && p[2] == 'Z') /* in some containers no process reaps orphans */
+		if (p && p[2] == 'Z') /* dead; in some containers, no process reaps orphans */
 			return;
 		gs_sleep_ns(NS_PER_MS);
 	}
@@ -340,7 +340,7 @@ static void test_guardian_restores_after_sigkill(void **state)
 	assert_int_equal(fake.cfg.policy_active, 0);
 }
 
-/* The daemon lives without a heartbeat: processes at the gate are continued. */
+/* The daemon lives but has no heartbeat: the guardian continues processes at the gate. */
 static void test_guardian_opens_the_gate_of_a_hung_daemon(void **state)
 {
 	pid_t guardian, daemon;
@@ -357,13 +357,13 @@ static void test_guardian_opens_the_gate_of_a_hung_daemon(void **state)
 	while (*(volatile bool *)&fake.stopped[0] && gs_now_ns() < until)
 		gs_sleep_ns(10 * NS_PER_MS);
 	assert_false(fake.stopped[0]);
-	assert_int_equal(fake.cfg.policy_active, 1); /* nothing else is touched */
+	assert_int_equal(fake.cfg.policy_active, 1); /* nothing else has changed */
 	kill(daemon, SIGKILL);
 	waitpid(daemon, NULL, 0);
 	wait_gone(guardian);
 }
 
-/* After five seconds all settings are restored, once. */
+/* After five seconds without a heartbeat, the guardian restores all settings, once. */
 static void test_guardian_takes_over_from_a_hung_daemon(void **state)
 {
 	pid_t guardian, daemon;
@@ -373,13 +373,13 @@ static void test_guardian_takes_over_from_a_hung_daemon(void **state)
 	fake.cfg.heartbeat_ns = gs_now_ns() - 3 * NS_PER_S;
 	daemon = start_daemon(&guardian, false);
 	gs_sleep_ns(1200 * NS_PER_MS);
-	assert_int_equal(fake.nlog, 0); /* a late heartbeat does not count as a lost one */
+	assert_int_equal(fake.nlog, 0); /* the heartbeat may still be only late */
 	while (*(volatile gs_u32 *)&fake.rec[0].changed && gs_now_ns() < until)
 		gs_sleep_ns(10 * NS_PER_MS);
 	assert_restored();
 	assert_int_equal(fake.cfg.epoch, 1);
 	assert_int_equal(fake.cfg.policy_active, 0);
-	assert_true(fake.cfg.heartbeat_ns); /* the daemon lives after all */
+	assert_true(fake.cfg.heartbeat_ns); /* not cleared, since the daemon still lives */
 	gs_sleep_ns(2500 * NS_PER_MS);
 	assert_int_equal(fake.cfg.epoch, 1);
 	kill(daemon, SIGKILL);
@@ -387,7 +387,7 @@ static void test_guardian_takes_over_from_a_hung_daemon(void **state)
 	wait_gone(guardian);
 }
 
-/* Another process took over, so the guardian does not. */
+/* Another process has taken over from the hung daemon, so the guardian does not. */
 static void test_guardian_sees_that_it_was_done(void **state)
 {
 	pid_t guardian, daemon;
@@ -399,7 +399,7 @@ static void test_guardian_sees_that_it_was_done(void **state)
 	fake.cfg.epoch++;
 	gs_sleep_ns(3500 * NS_PER_MS);
 	assert_int_equal(fake.nlog, 0);
-	fake.cfg.heartbeat_ns = 0; /* nothing is restored at its end either */
+	fake.cfg.heartbeat_ns = 0; /* so that the guardian restores nothing at its end either */
 	fake.rec[0].changed = 0;
 	kill(daemon, SIGKILL);
 	waitpid(daemon, NULL, 0);
@@ -448,7 +448,7 @@ static void test_guardian_leaves_when_told(void **state)
 	daemon = start_daemon(&guardian, true);
 	waitpid(daemon, &status, 0);
 	assert_int_equal(status, 0);
-	assert_int_equal(fake.nlog, 0); /* an orderly daemon restores itself */
+	assert_int_equal(fake.nlog, 0); /* a daemon that ends in order restores by itself */
 }
 
 static void test_guardian_yields_to_a_new_daemon(void **state)
@@ -468,8 +468,8 @@ static void test_guardian_yields_to_a_new_daemon(void **state)
 }
 
 /*
- * A TSG that cannot be restored does not keep the lock from the next daemon, although the guardian
- * goes on trying.
+ * The guardian keeps trying to restore a TSG that cannot be restored, but still lets the next
+ * daemon take the lock.
  */
 static void test_guardian_shares_the_lock(void **state)
 {
@@ -483,7 +483,7 @@ static void test_guardian_shares_the_lock(void **state)
 	daemon = start_daemon(&guardian, false);
 	kill(daemon, SIGKILL);
 	waitpid(daemon, NULL, 0);
-	/* until the guardian has begun */
+	/* waits until the guardian has begun */
 	while (fake_count(1, GS_RM_RESUME) < 3 && gs_now_ns() < until)
 		gs_sleep_ns(NS_PER_MS);
 	do {
@@ -493,7 +493,7 @@ static void test_guardian_shares_the_lock(void **state)
 	assert_int_equal(r, 0);
 	fake.cfg.heartbeat_ns = gs_now_ns() + 60 * NS_PER_S;
 	wait_gone(guardian);
-	assert_int_not_equal(fake.cfg.heartbeat_ns, 0); /* the new daemon's */
+	assert_int_not_equal(fake.cfg.heartbeat_ns, 0); /* the new daemon's heartbeat stays */
 	close(lock);
 }
 
@@ -560,7 +560,7 @@ int main(void)
 	char path[64];
 	int r;
 
-	/* a run directory of the test's own, which is all that the fake table needs */
+	/* a new run directory, which is all that the fake table needs */
 	if (!mkdtemp(dir) || setenv("GPUSCHED_SIM", dir, 1))
 		return 1;
 	r = cmocka_run_group_tests_name("engine_restore", tests, NULL, NULL);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* test_engine_rounds.c - more TSGs than one iteration of the loop has time to look at */
+/* test_engine_rounds.c - check rounds over more TSGs than one iteration of the loop has time for */
 #include "engine_setup.h"
 
 #include "engine/core_priv.h"
@@ -7,9 +7,9 @@
 
 #define TSGS 20
 
-static unsigned int looks[TSGS + 1]; /* the number of looks by handle, from 1 */
+static unsigned int looks[TSGS + 1]; /* number of looks at each TSG, by its handle (from 1) */
 
-/* A look that takes so long that one iteration has time for some five. */
+/* Makes each look so slow that one iteration has time for about five. */
 static void slow(struct gpusched_tsg *rec, void *user)
 {
 	looks[rec->key.handle % (TSGS + 1)]++;
@@ -55,7 +55,7 @@ static void test_what_changes_meanwhile_is_seen(void **state)
 	begin();
 	gs_engine_touch_all(engine);
 	assert_int_equal(looks[TSGS], 0);
-	fake.rec[TSGS - 1].task.want.interleave = 0; /* it is read anew when it comes up */
+	fake.rec[TSGS - 1].task.want.interleave = 0; /* the look reads the record's new value */
 	settle();
 	assert_int_equal(fake.hw[TSGS - 1].interleave, 0);
 	assert_int_equal(fake_count(TSGS, GS_RM_SET_INTERLEAVE), 1);
@@ -99,7 +99,7 @@ static void test_all_begins_anew_in_turns_too(void **state)
 		assert_int_equal(fake.hw[i].interleave, 2);
 }
 
-/* Otherwise a thousand TSGs that are due again at once would take every iteration. */
+/* Otherwise, many TSGs that are due again at once would use up every iteration. */
 static void test_those_due_again_come_last(void **state)
 {
 	struct gpusched_key key;
@@ -118,7 +118,7 @@ static void test_those_due_again_come_last(void **state)
 		assert_false(came[key.handle]);
 		came[key.handle] = true;
 	}
-	key = engine->core->nodes->key; /* the TSG that comes up now */
+	key = engine->core->nodes->key; /* the next TSG to come up */
 	gs_engine_forget(engine, &key);
 	assert_int_equal(gs_core_due(engine->core, 2, &key, 1), 1);
 }

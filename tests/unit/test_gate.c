@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * test_gate.c - letting go whom the gate has stopped
+ * test_gate.c - check the release of processes that the gate has stopped
  *
- * The gate itself needs a kernel with BPF LSM (tests/vm/gate.sh). What it leaves in the table is
- * written here by hand.
+ * The gate itself needs a kernel with BPF LSM (tests/vm/gate.sh tests it). This test writes the
+ * gate's entries into the table itself.
  */
 #include <bpf/bpf.h>
 
@@ -14,7 +14,7 @@
 #include "taps_fixture.h"
 #include "table/cfg.h"
 
-/* A process, and its entries in the table. */
+/* A stopped process, and its entry in the gate's table. */
 struct waiter {
 	pid_t pid;
 	struct gpusched_stopped_key key;
@@ -143,7 +143,7 @@ static void test_held_stays_until_admitted(void **state)
 	end(&w);
 }
 
-/* A process past its quota waits until there is room, or for as long as the limit says. */
+/* A process past its share waits until the table has room for it, or until the limit. */
 static void test_past_share(void **state)
 {
 	struct gpusched_tsg no_tsg = { .key = { 0x1230, 5, 6 } };
@@ -163,13 +163,13 @@ static void test_past_share(void **state)
 	assert_int_equal(release(false).continued, 0);
 	assert_int_equal(gs_gate_limit(table, UINT64_MAX), 0);
 	assert_int_equal(state_of(w.pid), 'T');
-	/* now there is room */
+	/* the table has room */
 	proc.past = 0;
 	assert_int_equal(bpf_map_update_elem(procs, &tgid, &proc, BPF_ANY), 0);
 	assert_int_equal(release(false).continued, 1);
 	assert_true(becomes(w.pid, 'S'));
 	end(&w);
-	/* it has waited as long as the limit */
+	/* the wait has reached the limit */
 	w = stopped_process(&no_tsg);
 	tgid = (uint32_t)w.pid;
 	proc.past = 1;
@@ -180,7 +180,7 @@ static void test_past_share(void **state)
 	assert_int_equal(bpf_map_lookup_elem(procs, &tgid, &proc), 0);
 	assert_int_equal(proc.let, 1);
 	end(&w);
-	/* now no policy runs */
+	/* no policy runs */
 	w = stopped_process(&no_tsg);
 	tgid = (uint32_t)w.pid;
 	proc.let = 0;
@@ -250,7 +250,7 @@ static void test_who_else_stopped_it_keeps_it(void **state)
 	assert_int_equal(state_of(w.pid), 'T');
 	kill(w.pid, SIGCONT);
 	assert_true(becomes(w.pid, 'S'));
-	/* a second signal of ours looks the same: no process is left stopped */
+	/* two SIGSTOPs, both the gate's: the process is continued */
 	kill(w.pid, SIGSTOP);
 	assert_true(becomes(w.pid, 'T'));
 	kill(w.pid, SIGSTOP);
@@ -272,7 +272,7 @@ static void test_another_process_is_not_continued(void **state)
 	fd = open_ctl();
 	rec = held_tsg(fd);
 	w = stopped_process(&rec);
-	w.value.start_ns -= NS_PER_S; /* an earlier process had this pid */
+	w.value.start_ns -= NS_PER_S; /* as if the entry were of an earlier process with this PID */
 	enter(&w);
 	dead = stopped_process(&rec);
 	end(&dead);

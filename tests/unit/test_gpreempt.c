@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Decisions of libgpreempt on the test's own clock: which queue has the turn, and which TSG is
- * stopped.
+ * test_gpreempt.c - check libgpreempt's decisions, with a simulated clock
+ *
+ * Which queue has the turn, and which queue's TSG is preempted or suspended.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -39,7 +40,7 @@ static struct world world(void)
 	return w;
 }
 
-/* Rebuilt in place, since the queues' addresses are used. */
+/* Sets the core's pointers to the queues, once the world is at its final address. */
 static void place(struct world *w)
 {
 	w->core.n = 4;
@@ -87,7 +88,7 @@ static void test_strict_priority(void **state)
 	WORLD(w);
 
 	assert_int_equal(ask(&w, 3), CORE_GO);
-	assert_int_equal(ask(&w, 0), CORE_BELOW); /* the higher queue only wants to submit */
+	assert_int_equal(ask(&w, 0), CORE_BELOW); /* the higher queue has asked, but not begun */
 	begin(&w, 3);
 	assert_int_equal(ask(&w, 0), CORE_BELOW); /* the higher queue works */
 	assert_int_equal(ask(&w, 2), CORE_BELOW);
@@ -107,7 +108,7 @@ static void test_other_processes(void **state)
 
 	w.core.outside = NORMAL;
 	assert_int_equal(ask(&w, 0), CORE_BELOW);
-	/* an equal queue of another process holds no queue back */
+	/* another process's queue of the same priority holds no queue back */
 	assert_int_equal(ask(&w, 2), CORE_GO);
 	w.q[2].waiting = false;
 	w.core.outside = CORE_NONE;
@@ -126,7 +127,7 @@ static void test_nobody_starves(void **state)
 	w.now++;
 	assert_int_equal(ask(&w, 0), CORE_PASS);
 	begin(&w, 0);
-	assert_int_equal(ask(&w, 0), CORE_BELOW); /* one higher queue is enough */
+	assert_int_equal(ask(&w, 0), CORE_BELOW); /* it passes only once */
 }
 
 static void test_equals_take_turns(void **state)
@@ -162,7 +163,7 @@ static void test_earlier_deadline_first(void **state)
 	assert_int_equal(ask(&w, 0), CORE_GO);
 	begin(&w, 0);
 	ask(&w, 1);
-	/* it has drained, so the quantum does not matter */
+	/* queue 0 has no more work, so its quantum does not matter */
 	assert_int_equal(ask(&w, 0), CORE_TURN);
 	w.q[1].deadline_ns = 0;
 	w.q[1].waiting = false;
@@ -171,7 +172,7 @@ static void test_earlier_deadline_first(void **state)
 	assert_int_equal(ask(&w, 0), CORE_GO);
 }
 
-/* Both queues always want to submit 1 ms, until @turns are done. *ret: the number of queue 0. */
+/* Two queues always want to submit 1 ms of work. Returns how many of @turns queue 0 had. */
 static unsigned int race(struct world *w, unsigned int turns)
 {
 	unsigned int first = 0;
@@ -201,7 +202,7 @@ static void test_weights(void **state)
 	assert_in_range(race(&w, 4000), 1900, 2100);
 }
 
-/* A queue that comes back has not saved up the time of its absence. */
+/* A queue does not save up time while it is idle. */
 static void test_idle_saves_nothing(void **state)
 {
 	WORLD(w);
@@ -259,9 +260,9 @@ static void test_preempts_then_suspends(void **state)
 	assert_false(look(&w, 0, 1498 * US).suspend);
 	assert_true(look(&w, 0, US).suspend);
 	assert_false(look(&w, 3, 0).suspend); /* the higher queue is never suspended */
-	assert_false(look(&w, 1, 0).suspend); /* nor is one without work */
+	assert_false(look(&w, 1, 0).suspend); /* a queue without work is not suspended either */
 	done(&w, 3, MS);
-	assert_true(look(&w, 0, 0).suspend); /* another suspension may follow, and does */
+	assert_true(look(&w, 0, 0).suspend); /* stays suspended for CORE_LINGER_NS: more may come */
 	w.now += CORE_LINGER_NS - 1;
 	begin(&w, 3);
 	assert_true(look(&w, 0, 0).suspend);
@@ -329,7 +330,7 @@ static void test_other_processes_invert(void **state)
 	look(&w, 0, 0);
 	assert_false(look(&w, 0, CORE_LINGER_NS).suspend);
 	w.core.outside = HIGH;
-	w.core.outside_ns = w.now + MS; /* a nonsensical claim does no harm */
+	w.core.outside_ns = w.now + MS; /* another process's claim from the future does no harm */
 	assert_false(look(&w, 0, 0).suspend);
 }
 
@@ -342,7 +343,7 @@ static void test_by_hand(void **state)
 	w.q[3].taken_ns = w.now + 10 * MS;
 	assert_true(look(&w, 3, 0).suspend);
 	assert_int_equal(ask(&w, 3), CORE_TAKEN);
-	assert_int_equal(ask(&w, 0), CORE_GO); /* the claim holds no queue back */
+	assert_int_equal(ask(&w, 0), CORE_GO); /* a queue whose GPU is taken holds no queue back */
 	assert_true(look(&w, 3, 10 * MS - 1).suspend);
 	assert_false(look(&w, 3, 1).suspend);
 	w.q[3].taken_ns = UINT64_MAX;
@@ -364,7 +365,7 @@ static void test_claims(void **state)
 	assert_true(since == w.now - MS);
 	w.core.queues[0] = &w.q[3];
 	w.core.queues[3] = &w.q[0];
-	assert_int_equal(core_claim(&w.core, w.now, &since), HIGH); /* in any order */
+	assert_int_equal(core_claim(&w.core, w.now, &since), HIGH); /* for any order of queues */
 	assert_in_range(core_sleep_ns(&w.core), 1, MS);
 	done(&w, 3, 0);
 	assert_int_equal(core_claim(&w.core, w.now, &since), LOW);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Limits and requests: who gets one, which of several holds, and which programs share it. */
+/* test_grants.c - check who gets limits and requests, which one applies, and who shares it */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +10,7 @@
 #include "classify/grants.h"
 #include "classify/priv.h"
 
-/* A user's program, in a cgroup of the user's own below one of root's. */
+/* Facts of a user's program: cgroups[0] is the user's, below root's cgroups[1]. */
 static struct gs_cgroup_parts cgroups[2];
 static struct gs_grant_facts f;
 
@@ -84,7 +84,7 @@ static void an_owners_limit_never_replaces_roots(void **state)
 	cgroups[1].pct[GS_LIMIT] = 30;
 	roots = limit();
 	assert_int_equal(roots.pct, 30);
-	/* not even a lower one, which would make another group beside it */
+	/* not even a lower limit of the owner replaces root's, since it would form another group */
 	command(20, 0, 2);
 	cgroups[0].pct[GS_LIMIT] = 10;
 	assert_int_equal(limit().group, roots.group);
@@ -117,7 +117,7 @@ static void owners_give_no_requests(void **state)
 	assert_int_equal(request().pct, 40);
 }
 
-/* A limit that was given once is shared by all descendants, in whatever cgroups they are. */
+/* All descendants share a limit that a command gave, whatever cgroups they are in. */
 static void a_grant_is_one_group(void **state)
 {
 	struct gs_grant first;
@@ -160,9 +160,7 @@ static void numbers_differ(void **state)
 	assert_int_not_equal(a, 0);
 }
 
-/*
- * ---- with a class: weights, and the reasons that `class explain` gives ------------------------
- */
+/* ---- with a class: weights, and the reasons that `class explain` gives ----------------------- */
 
 static struct gs_classes *classes;
 static struct gs_facts facts;
@@ -202,7 +200,7 @@ static void a_cgroup_gives_a_weight(void **state)
 	facts.cgroups[1].weight = 300;
 	assert_int_equal(answer(NULL).weight, 300);
 	assert_true(answer(NULL).weight_kept);
-	facts.cgroups[0].weight = 500; /* the owner's weight */
+	facts.cgroups[0].weight = 500; /* the owner's, which is higher than root's: not taken */
 	assert_int_equal(answer(NULL).weight, 300);
 	facts.cgroups[0].weight = 20;
 	assert_int_equal(answer(NULL).weight, 20);

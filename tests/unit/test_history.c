@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The history: rows that were written come out again, whatever happens to file, clock and queue. */
+/*
+ * test_history.c - check that the history keeps its rows, despite trouble with file, clock or queue
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
@@ -74,7 +76,7 @@ static struct gs_history *open_history(void)
 	return open_with(90, 1u << 30);
 }
 
-/* Adds a minute in which the program held the GPU for @held_ms. */
+/* Returns the sums of a minute in which a program held the GPU for @held_ms. */
 static struct gs_history_sums minute(uint64_t held_ms)
 {
 	struct gs_history_sums s = { 0 };
@@ -112,7 +114,7 @@ static json_t *since(uint64_t s, enum gs_history_by by)
 	return ask(&(struct gs_history_query){ .since_s = s, .by = by, .root = true });
 }
 
-/* Returns the number at @path of the row with @key @value; -1: null or absent. */
+/* Returns the number at @path in the row where @key is @value; -1 if it is null or absent. */
 static double figure(const json_t *list, const char *key, const char *value, const char *path)
 {
 	json_t *o;
@@ -273,7 +275,7 @@ static void test_others_are_not_shown(void **state)
 	gs_history_free(h);
 }
 
-/* The result stays the same, whatever other users have done since. */
+/* A user's change is still found after very many changes by others. */
 static void test_what_one_user_did_is_found(void **state)
 {
 	struct gs_history *h = open_history();
@@ -291,7 +293,7 @@ static void test_what_one_user_did_is_found(void **state)
 	list = ask(&q);
 	assert_int_equal(json_array_size(list), 1);
 	json_decref(list);
-	q.has_uid = false; /* the latest of all users */
+	q.has_uid = false; /* asks for the latest changes by any user */
 	list = ask(&q);
 	assert_int_equal(json_array_size(list), 10000);
 	assert_int_equal(json_integer_value(json_object_get(json_array_get(list, 0), "by_uid")),
@@ -328,10 +330,7 @@ static void test_calm_minutes(void **state)
 	struct gs_history *h = open_history();
 	struct gs_history_who a = history_somebody(2);
 
-	/*
-	 * three of eight minutes are calm: it waits for a tenth of its time, in the others for nine
-	 * tenths
-	 */
+	/* In three of eight minutes, it waits for a tenth of its time; in the others, for nine. */
 	for (int i = 0; i < 8; i++) {
 		struct gs_history_sums s = minute(i % 3 ? 10 : 90);
 
@@ -369,7 +368,7 @@ static int64_t number_in_file(const char *text)
 	return n;
 }
 
-/* The writer tends the file once there is something to write. */
+/* Waits until a number in the file is below @below: the writer tidies the file after a write. */
 static void wait_until(const char *text, int64_t below)
 {
 	for (int i = 0; i < 1200 && number_in_file(text) >= below; i++)
@@ -377,7 +376,7 @@ static void wait_until(const char *text, int64_t below)
 	assert_true(number_in_file(text) < below);
 }
 
-/* Four hours later, points before that are by the hour. */
+/* Four hours after NOON, this part of the time is stored by the hour instead of the minute. */
 #define HOURS_BEFORE (4 * HOUR - NOON % HOUR)
 
 static void test_old_minutes_become_hours(void **state)
@@ -394,7 +393,7 @@ static void test_old_minutes_become_hours(void **state)
 	set_now(NOON + 3 * DAY);
 	add(h, &a, 1);
 	wait_until("SELECT count(*) FROM point", 9);
-	gs_history_flush(h); /* the file may have been tended before the last write */
+	gs_history_flush(h); /* the tidying may have come before the last write */
 	assert_figure(since(NOON, GS_BY_PROCESS), "pid", "2", "gpu_time_ms", 301);
 	assert_figure(since(NOON + 4 * HOUR, GS_BY_PROCESS), "pid", "2", "gpu_time_ms",
 		      301 - (double)HOURS_BEFORE / 60.0);
@@ -438,7 +437,7 @@ static void test_too_much_goes(void **state)
 		set_now(NOON + (uint64_t)pid);
 	}
 	gs_history_flush(h);
-	set_now(NOON + 2 * HOUR); /* the next tending is due */
+	set_now(NOON + 2 * HOUR); /* the next tidying is due */
 	add(h, &last, 1);
 	wait_until("SELECT (page_count - freelist_count) * 4096 FROM pragma_page_count, "
 		   "pragma_freelist_count",
@@ -587,7 +586,7 @@ static void test_a_newer_file_is_left_alone(void **state)
 }
 
 /*
- * Version 1 had no sums of time alone, of requests of others, of memory, of deadlines; no names of
+ * Version 1 lacks several columns: time alone, waits in requests, memory, deadlines, and names of
  * pods.
  */
 static void test_an_older_file_is_converted(void **state)
@@ -644,7 +643,7 @@ static void test_an_older_file_is_converted(void **state)
 	gs_history_free(h);
 	assert_int_equal(number_in_file("PRAGMA user_version"), 9);
 	assert_int_equal(number_in_file("SELECT sum(held_ns) FROM series"), 10 * NS_PER_MS);
-	/* in an older row, all time held may have been used */
+	/* in an old row, all the time held counts as perhaps used */
 	assert_int_equal(number_in_file("SELECT sum(used_ns) FROM series"), 5 * NS_PER_MS);
 	assert_true(number_in_file("SELECT sum(unpriced_turns) FROM series") > 0);
 	assert_int_equal(gs_history_ask(dir, &q, keep, list, &err), 0);
@@ -673,7 +672,7 @@ static void test_the_worst_lateness_is_of_the_range(void **state)
 
 		assert_true(figure(l, "pid", "2", "deadline_worst_late_us") == late_ms[i] * 1000.0);
 	}
-	set_now(NOON - 10 * MINUTE); /* the clock goes back: the worst stays */
+	set_now(NOON - 10 * MINUTE); /* the clock is set back: the worst value stays */
 	gs_history_stepped(h);
 	gs_history_free(h);
 	assert_int_equal(number_in_file("SELECT max(worst_ns) FROM late"), 70 * NS_PER_MS);

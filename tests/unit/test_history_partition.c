@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The history keeps partitions of a divided GPU apart, and shows each to the users concerned. */
+/* test_history_partition.c - check the history of MIG partitions, and which users may see them */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,7 +20,7 @@
 
 static char dir[64];
 static struct gs_history *h;
-/* GPU instance/compute instance: 1/0, 1/1, 2/0, none; held 1, 2, 4, 8 ms */
+/* Programs in GPU instance/compute instance 1/0, 1/1, 2/0 and in none; they held 1, 2, 4, 8 ms. */
 static struct gs_history_who who[4];
 
 static void add(const struct gs_history_who *w, uint64_t held_ms)
@@ -68,8 +68,7 @@ static int keep(json_t *row, void *list)
 }
 
 /*
- * Returns the values at @path of all rows, each with a space behind it. The row that held most
- * comes first.
+ * Returns the values at @path of all rows, each followed by a space; the most time held is first.
  */
 static const char *ask(const struct gs_history_query *q, const char *path)
 {
@@ -105,7 +104,7 @@ static void each_has_a_row(void **state)
 static void a_row_of_one_names_it(void **state)
 {
 	assert_string_equal(by(GS_BY_PROCESS, "gpu_instance"), "- 2 1 1 ");
-	/* the sum is of several instances */
+	/* a sum over several instances names none */
 	assert_string_equal(by(GS_BY_CLASS, "gpu_instance"), "- ");
 }
 
@@ -129,8 +128,8 @@ static void a_target_names_one(void **state)
 }
 
 /*
- * Other users' sums of a partition are hidden, unlike those of a GPU, since a partition is mostly
- * one user's.
+ * Unlike sums by GPU, sums by partition do not show other users' use, since mostly a single user
+ * has a partition.
  */
 static void others_are_not_shown(void **state)
 {
@@ -143,7 +142,7 @@ static void others_are_not_shown(void **state)
 	assert_string_equal(ask(&q, "gpu_instance"), "- 2 1 1 ");
 }
 
-/* As with an adopted program. */
+/* An adopted program's partition may become known later; then it stays known. */
 static void one_that_is_learned_stays(void **state)
 {
 	who[3].engine = gpusched_engine_in(GPUSCHED_ENGINE_GR0, 5, 0);

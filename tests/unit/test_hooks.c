@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The entries of the agent's hooks pass a program's arguments to libcuda, and the result back. */
+/* test_hooks.c - check that the agent's hooks pass arguments to libcuda, and results back */
 #include <dlfcn.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -39,7 +39,9 @@ static const char *file_of(const void *p)
 	return strrchr(info.dli_fname, '/') ? strrchr(info.dli_fname, '/') + 1 : info.dli_fname;
 }
 
-/* The first call of a thread takes the long way, since it has no counter yet; the others do not. */
+/*
+ * Tests several calls: a thread's first call takes a slower path, since the thread has no counter.
+ */
 static void test_linked(void **state)
 {
 	assert_string_equal(file_of((void *)cuLaunchKernel), "libgpusched-agent.so");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Since when a TSG has not worked. */
+/* test_idle.c - check since when a TSG counts as idle */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -44,7 +44,7 @@ static void a_turn_is_work(void **state)
 	assert_int_equal(idle.since_ns, 10 * S);
 }
 
-/* Another TSG came: the long turn ended, and no other one began. */
+/* Another TSG came, so the idle TSG's long turn ended, and no new turn of it began. */
 static void the_end_of_a_turn_is_no_work(void **state)
 {
 	t.loaded = true;
@@ -78,7 +78,7 @@ static void loaded_without_samples_is_not_known(void **state)
 	gs_idle_look(&idle, &t, 10 * S);
 	assert_int_equal(idle.since_ns, 0);
 	t.held_ns += 5 * S;
-	t.alone_ns += S; /* the time of a part in which it was alone */
+	t.alone_ns += S; /* it was alone for only a part of that time */
 	gs_idle_look(&idle, &t, 15 * S);
 	assert_int_equal(idle.since_ns, 0);
 }

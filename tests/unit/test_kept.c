@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Costs that outlive the daemon: which are kept for which GPU, and files that are torn, forged or
- * another user's.
+ * test_kept.c - check the costs that are stored for the next daemon
+ *
+ * Which costs are stored for which GPU, and how damaged, forged or foreign files are treated.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -27,7 +28,7 @@ static const struct gs_gpu gpu = { .uuid = "GPU-1", .vbios = "96.00.90.00.01" };
 static const struct gs_gpu other = { .uuid = "GPU-2" };
 static const struct gs_costs nothing;
 
-/* Costs from a log: unit 1.28, a save of 158 us, a switch of 143 us. */
+/* Returns costs as from a log: unit 1.28, a save of 158 us, a switch of 143 us. */
 static struct gs_costs told(void)
 {
 	return (struct gs_costs){ .unit_ps = 1280000,
@@ -73,7 +74,7 @@ static void comes_back_as_it_was(void **state)
 	assert_int_equal(b.save_ns, 158000);
 	assert_int_equal(b.switch_ns, 143000);
 	assert_int_equal(b.restore_ns, 0);
-	/* kept costs do not become measured ones by being read */
+	/* reading stored costs does not make them count as measured */
 	assert_false(gs_kept_differs(gs_kept_find(&again, &gpu), &b));
 	assert_false(gs_kept_is_older(gs_kept_find(&again, &gpu), &b));
 	assert_true(gs_kept_is_older(gs_kept_find(&again, &gpu), &c));
@@ -98,7 +99,7 @@ static void of_another_driver_or_vbios_does_not_count(void **state)
 	assert_true(gs_kept_counts(gs_kept_find(&kept, &flashed), &flashed, DRIVER));
 }
 
-/* A GPU that the driver does not name could be any. */
+/* Costs of a GPU without a UUID could later be taken for another GPU's. */
 static void nothing_is_kept_of_a_gpu_without_uuid(void **state)
 {
 	const struct gs_gpu unnamed = { .uuid = "" };
@@ -106,7 +107,7 @@ static void nothing_is_kept_of_a_gpu_without_uuid(void **state)
 	struct gs_kept kept = { 0 };
 
 	assert_false(gs_kept_put(&kept, &unnamed, DRIVER, &c, DAY));
-	/* costs of the product are not kept */
+	/* built-in costs of the product are not stored either */
 	assert_false(gs_kept_put(&kept, &gpu, DRIVER, &gs_costs_h200, DAY));
 	assert_int_equal(kept.n, 0);
 	assert_null(gs_kept_find(&kept, &unnamed));
@@ -130,7 +131,9 @@ static void what_the_log_contradicts_is_dropped(void **state)
 	assert_int_equal(kept.n, 0);
 }
 
-/* Costs that no log shows are the product's, as long as the GPU behaves like that product. */
+/*
+ * For costs that no log shows, the product's apply while the GPU's other costs match the product's.
+ */
 static void a_products_restore_holds_with_its_save(void **state)
 {
 	struct gs_costs c = told(), b;
@@ -203,7 +206,7 @@ static void forged_files_are_refused_as_a_whole(void **state)
 		ALL(1, GPU("GPU-1", ",\"switch\":{\"by\":\"kept\",\"at_s\":5,\"ns\":9000000}")),
 		ALL(1, GPU("GPU-1", ",\"switch\":{\"by\":\"kept\",\"ns\":84000}")),
 		ALL(1, GPU("GPU-1", ",\"switch\":{\"by\":\"kept\",\"at_s\":-1,\"ns\":84000}")),
-		/* a file cannot claim that its costs come from this log, or from the product */
+		/* a file may not claim that its costs come from the present log, or are unknown */
 		ALL(1, GPU("GPU-1", ",\"switch\":{\"by\":\"calibrated\",\"at_s\":5,\"ns\":84000}")),
 		ALL(1, GPU("GPU-1", ",\"switch\":{\"by\":\"unknown\",\"at_s\":5,\"ns\":84000}")),
 		ALL(1, GPU("GPU-1", "," SAVE "\"ns\":100000}")),

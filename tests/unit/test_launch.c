@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Finding libcudas and their functions, and the smoothed rate of launches. */
+/* test_launch.c - check the search for libcudas and their functions, and the rate of launches */
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -71,7 +71,7 @@ static void test_mounts_that_serve_users(void **state)
 	assert_int_equal(dev, makedev(0, 50));
 }
 
-/* A library that cannot be looked at may make a probe dangerous. */
+/* If the mounts cannot be read, probes may be dangerous, and are refused. */
 static void test_unseen_mounts_refuse(void **state)
 {
 	struct gs_error why = { 0 };
@@ -97,7 +97,7 @@ static void test_other_maps_lines(void **state)
 		"",
 		"\n",
 		"nonsense",
-		"1000-2000 r--p 0 fd:00 7 /usr/lib/libcuda.so.1\n", /* not code */
+		"1000-2000 r--p 0 fd:00 7 /usr/lib/libcuda.so.1\n", /* not executable */
 		"1000-2000 r-xp 0 fd:00 7 /usr/lib/libcudart.so.12\n",
 		"1000-2000 r-xp 0 fd:00 7 /usr/lib/libcuda.so.1/other.so\n",
 		"1000-2000 r-xp 0 fd:00 7 /usr/lib/libnvidia-ml.so.1\n",
@@ -122,10 +122,10 @@ static void test_long_path_is_cut(void **state)
 
 	(void)state;
 	snprintf(line, sizeof(line), "1000-2000 r-xp 0 fd:00 7 /%0600d/libcuda.so.1\n", 0);
-	assert_false(gs_cuda_map_parse(line, &m)); /* this name cannot be trusted */
+	assert_false(gs_cuda_map_parse(line, &m)); /* the name is too long, so it may be cut */
 }
 
-/* The C library serves as an object with symbols. */
+/* Uses the C library as an ELF object with symbols. */
 static void test_offsets(void **state)
 {
 	static const char *const names[] = { "malloc", "no_such_function", "free", "malloc" };
@@ -230,13 +230,13 @@ static void test_absurd_sizes(void **state)
 	assert_int_equal(ftruncate(fd, 1ll << 41), 0);
 	assert_int_equal(gs_elf_offsets(fd, names, 1, at), 0);
 	assert_int_equal(at[0], 0);
-	h.e_shnum = 0; /* the first section's size has the number of sections */
+	h.e_shnum = 0; /* means: the first section's size is the number of sections */
 	assert_int_equal(pwrite(fd, &h, sizeof(h), 0), sizeof(h));
 	assert_int_equal(gs_elf_offsets(fd, names, 1, at), -ENOEXEC);
 	close(fd);
 }
 
-/* The total work is bounded too, however many tables or sections there are. */
+/* The total work has a limit, too, however many tables or sections there are. */
 static void test_absurd_numbers(void **state)
 {
 	static const char *const names[] = { "malloc" };
@@ -262,7 +262,7 @@ static void test_absurd_numbers(void **state)
 	close(fd);
 }
 
-/* For a steady load the result is its rate, high or low. */
+/* For a steady load, the smoothed rate is the load's rate, whether high or low. */
 static void test_steady_rates(void **state)
 {
 	static const uint64_t per_s[] = { 1, 5, 50, 1000, 30000, 1000000 };
@@ -273,7 +273,7 @@ static void test_steady_rates(void **state)
 
 		for (uint64_t t = 0; t < 12 * S; t += gap)
 			rate = gs_rate_decayed(rate, gap) + GS_RATE_STEP_MHZ;
-		/* the rate is read at a launch; its mean between two launches should be right */
+		/* the rate jumps at a launch and then decays: its mean between launches is right */
 		rate = (rate + gs_rate_decayed(rate, gap)) / 2;
 		if (rate < per_s[i] * 900 || rate > per_s[i] * 1100)
 			fail_msg("%lu/s comes out as %lu mHz", per_s[i], rate);

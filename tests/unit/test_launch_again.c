@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * Libraries and processes that could not be probed for a passing reason are tried again, more and
- * more rarely.
+ * test_launch_again.c - check the retries of probes
+ *
+ * Libraries and processes that could not be probed for a temporary reason are tried again, at
+ * growing intervals.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -39,7 +41,7 @@ static void test_rarer_and_rarer(void **state)
 	assert_int_equal(gs_again_next(&l, 1000 * S), 0);
 	assert_true(gs_again_add(&l, 7, USER, 0));
 	for (size_t i = 0; i < sizeof(at) / sizeof(at[0]); i++) {
-		/* it is known already and keeps its time */
+		/* a process that is on the list already keeps its time */
 		assert_true(gs_again_add(&l, 7, USER, at[i] * S - 1));
 		assert_int_equal(gs_again_due(&l), at[i] * S);
 		assert_int_equal(gs_again_next(&l, at[i] * S - 1), 0);
@@ -52,7 +54,7 @@ static void test_rarer_and_rarer(void **state)
 	assert_int_equal(gs_again_due(&l), UINT64_MAX);
 }
 
-/* However much there is to do, tries take only a part of the time. */
+/* Retries take only a limited part of the time, however many there are. */
 static void test_bounded_time(void **state)
 {
 	struct gs_again_list l = { 0 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* test_leaving.c - how long BEs take to leave the GPU, from its log, and which means that gives */
+/* test_leaving.c - check how long BEs take to leave the GPU, and the means chosen from that */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,7 +14,7 @@
 #define SLICE_US 2048
 #define BES 2
 
-/* A GPU, in us; the unit: one us of a slice, in ps. */
+/* Costs of a GPU, in us; unit_ps: how many ps a nominal us of a slice lasts. */
 struct kind_of_gpu {
 	uint64_t unit_ps, save_cilp, save_cta, switches;
 };
@@ -22,7 +22,7 @@ static const struct kind_of_gpu h200 = { 1024000, 100, 58, 84 };
 static const struct kind_of_gpu h100 = { 1031000, 83, 54, 79 };
 static const struct kind_of_gpu other = { 1280000, 158, 98, 142 };
 
-/* A log of BEs that have the GPU by turns. */
+/* A log of BEs that take turns on the GPU. */
 struct world {
 	struct gs_turns *turns;
 	struct kind_of_gpu gpu;
@@ -100,7 +100,7 @@ static enum gs_means_name chosen(const struct gs_evidence *e)
 	return gs_means_choose(&c).means;
 }
 
-/* For blocks of 20 and 100 us a shared server is best, and for 1 ms slices are. */
+/* A shared server is best for blocks of 20 and 100 us, slices for blocks of 1 ms. */
 static void the_best_means_whatever_is_known(void **state)
 {
 	static const struct kind_of_gpu *const gpus[] = { &h200, &h100, &other };
@@ -124,7 +124,7 @@ static void the_best_means_whatever_is_known(void **state)
 	}
 }
 
-/* One mode alone says nothing while the slice is nominal. */
+/* While only the nominal slice is known, one mode's times prove nothing: both modes are needed. */
 static void half_is_not_told(void **state)
 {
 	struct world w = begin(&h100, 100, false);
@@ -138,7 +138,7 @@ static void half_is_not_told(void **state)
 	gs_turns_free(w.turns);
 }
 
-/* A time with another slice says nothing either. */
+/* Times of two modes with different slices must not be compared. */
 static void slices_are_not_mixed(void **state)
 {
 	struct world w = begin(&h100, 100, false);
@@ -156,7 +156,7 @@ static void slices_are_not_mixed(void **state)
 	gs_turns_free(w.turns);
 }
 
-/* With costs that are known the times are the real ones, each by itself. */
+/* With known costs, each mode's time is the real one. */
 static void real_times_where_costs_are_known(void **state)
 {
 	struct world w = begin(&h200, 20, true);
@@ -189,7 +189,9 @@ static void costs_are_learned_later(void **state)
 	gs_turns_free(w.turns);
 }
 
-/* A service of short requests comes at any time, beside one BE with the slice of a trial. */
+/*
+ * Adds turns of one BE with a trial's slice, and of a service whose short requests come at random.
+ */
 static void trial(struct world *w, unsigned int requests)
 {
 	for (unsigned int i = 0; i < requests; i++) {
@@ -207,7 +209,7 @@ static void trial(struct world *w, unsigned int requests)
 	}
 }
 
-/* So turns of several slices tell as well, and what is left of the last one is no sign of blocks. */
+/* Turns of several slices count, too; the cut end of the last slice does not look like a block. */
 static void beside_a_service_blocks_show(void **state)
 {
 	static const uint64_t blocks_us[] = { 1, 20, 100, 1000 };

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-/* The library, used wrongly, returns an error with a reason each time, and never crashes. */
+/*
+ * test_library.c - check that wrong use of the library gives an error with a reason, never a crash
+ */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>

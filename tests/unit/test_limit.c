@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* test_limit.c - gpusched/limit.h as plain C: a group is kept to a part of the time */
+/* test_limit.c - check that gpusched/limit.h keeps a group to its part of the time */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,8 +12,8 @@
 #define ROUND_MS 10u
 
 /*
- * A group that works for @busy_pct of the time in which it may run; the log is read every 33 ms, 17
- * ms late.
+ * A group that works for busy_pct of the time in which it may run. The log is read every 33 ms, and
+ * is then 17 ms old.
  */
 struct world {
 	struct gpusched_throttle throttle;
@@ -87,7 +87,7 @@ static void test_below(void **state)
 	assert_near(run(&w, 5000), 40, 0.1);
 }
 
-/* Beside others, the group gets half of the time in which it may run. */
+/* A group with a limit of 25 %, which beside others gets half of the time in which it may run. */
 static void test_beside(void **state)
 {
 	struct world w = world(25, 50);
@@ -96,7 +96,7 @@ static void test_beside(void **state)
 	assert_near(run(&w, 10000), 25, 2);
 }
 
-/* Others leave it little more than its limit: what the log tells late is not lost. */
+/* Others leave the group little more than its limit: work that the log shows late still counts. */
 static void test_little_more(void **state)
 {
 	for (unsigned int busy = 11; busy <= 16; busy++) {
@@ -114,7 +114,7 @@ static void test_hundred(void **state)
 	assert_near(run(&w, 5000), 100, 0.1);
 }
 
-/* Its context stays loaded while it is suspended, since no other TSG follows. */
+/* The group's context stays loaded while it is suspended, since no other TSG has work. */
 static void test_stays_loaded(void **state)
 {
 	struct world w = world(50, 100);
@@ -124,7 +124,7 @@ static void test_stays_loaded(void **state)
 	assert_near(run(&w, 10000), 50, 5);
 }
 
-/* After a minute without work, only a moment's time is saved up. */
+/* A minute without work does not let the group exceed its limit afterwards. */
 static void test_saves_nothing(void **state)
 {
 	struct world w = world(50, 0);
@@ -134,7 +134,7 @@ static void test_saves_nothing(void **state)
 	assert_near(run(&w, 1000), 50, 5);
 }
 
-/* If the log ended long ago, use is unknown, and no group is paused. */
+/* If the log has shown nothing for long, use is unknown, and no group is paused. */
 static void test_no_log(void **state)
 {
 	struct world w = world(10, 100);
@@ -143,7 +143,7 @@ static void test_no_log(void **state)
 	assert_near(run(&w, 5000), 100, 6);
 }
 
-/* After a break in the rounds, the throttle begins anew. */
+/* After a gap in the rounds, the throttle begins anew. */
 static void test_gap(void **state)
 {
 	struct world w = world(50, 100);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which program a process runs, what is remembered of it, and by which means it starts. */
+/* test_means.c - check how programs are recognised, what is stored of them, and their means */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,12 +22,16 @@
 #include "process/command.h"
 
 /* Times of an H200, from its log: with blocks of 100 us, and of 1 ms. */
-static const struct gs_evidence short_blocks = {
-	.kind = GS_PROGRAM_BATCH, .leave_cilp_us = 126, .leave_cta_us = 104, .switch_us = 84
-};
-static const struct gs_evidence long_blocks = {
-	.kind = GS_PROGRAM_BATCH, .leave_cilp_us = 126, .leave_cta_us = 910, .switch_us = 84
-};
+static const struct gs_evidence short_blocks = { .kind = GS_PROGRAM_BATCH,
+						 .leave_cilp_us = 126,
+						 .leave_cta_us = 104,
+						 .switch_us = 84,
+						 .lc_turn_us = 150 };
+static const struct gs_evidence long_blocks = { .kind = GS_PROGRAM_BATCH,
+						.leave_cilp_us = 126,
+						.leave_cta_us = 910,
+						.switch_us = 84,
+						.lc_turn_us = 150 };
 
 static struct gs_means_case be(struct gs_evidence seen)
 {
@@ -94,7 +98,9 @@ static void the_gpu_decides_what_is_short(void **state)
 	expect(be(e), GS_MEANS_SHARE, GS_MEANS_WHY_SHORT_BLOCKS);
 }
 
-/* Each kernel of a CUDA graph would wait for a block. */
+/*
+ * Slices are better beside long turns: in a server, each kernel of a CUDA graph waits for a block.
+ */
 static void long_turns_beside_it_want_slices(void **state)
 {
 	struct gs_evidence e = short_blocks;
@@ -103,6 +109,8 @@ static void long_turns_beside_it_want_slices(void **state)
 	expect(be(e), GS_MEANS_SHARE, GS_MEANS_WHY_SHORT_BLOCKS);
 	e.lc_turn_us = 1100;
 	expect(be(e), GS_MEANS_SLICES, GS_MEANS_WHY_LONG_TURNS);
+	e.lc_turn_us = 0; /* no service has shown it */
+	expect(be(e), GS_MEANS_SLICES, GS_MEANS_WHY_NO_TURNS);
 }
 
 static void lc_joins_a_server_that_runs(void **state)
@@ -138,7 +146,7 @@ static void what_is_not_known_is_not_guessed(void **state)
 	expect(c, GS_MEANS_SLICES, GS_MEANS_WHY_UNKNOWN);
 	c.role = GS_ROLE_LC;
 	expect(c, GS_MEANS_SHARE,
-	       GS_MEANS_WHY_SERVER_RUNS); /* outside it has the driver's slices */
+	       GS_MEANS_WHY_SERVER_RUNS); /* outside the server it would get the driver's slices */
 	c.share_runs = false;
 	expect(c, GS_MEANS_HOLD, GS_MEANS_WHY_UNTOLD);
 	c = be(short_blocks);
@@ -292,12 +300,12 @@ static void looks_add_up(void **state)
 
 	assert_int_equal(r->seen.kind, GS_PROGRAM_BATCH);
 	gs_remember_look(&m, r, &whole, GS_ROLE_LC, 5);
-	assert_int_equal(r->seen.kind, GS_PROGRAM_BATCH); /* each is counted once */
+	assert_int_equal(r->seen.kind, GS_PROGRAM_BATCH); /* one look each: the kind stays */
 	gs_remember_look(&m, r, &whole, GS_ROLE_LC, 6);
 	gs_remember_look(&m, r, &unseen, GS_ROLE_LC, 7);
 	assert_int_equal(r->seen.kind, GS_PROGRAM_WHOLE);
 	assert_int_equal(r->seen.turns_a_request, 9);
-	assert_int_equal(r->seen.leave_cta_us, 104); /* the figure is no better known now */
+	assert_int_equal(r->seen.leave_cta_us, 104); /* the new looks have no such figure */
 	for (int i = 0; i < 1000; i++)
 		gs_remember_look(&m, r, &whole, GS_ROLE_LC, 8);
 	for (int i = 0; i < 65; i++)
@@ -318,18 +326,18 @@ static void trials_are_few(void **state)
 
 	assert_true(gs_trials_may(&t, 0, 7, now));
 	gs_trials_add(&t, 0, 7, now);
-	assert_false(gs_trials_may(&t, 0, 8, now + MINUTE - 1)); /* one a minute */
-	assert_true(gs_trials_may(&t, 1, 8, now + 1));           /* of each GPU */
+	assert_false(gs_trials_may(&t, 0, 8, now + MINUTE - 1)); /* one per minute ... */
+	assert_true(gs_trials_may(&t, 1, 8, now + 1));           /* ... and GPU */
 	for (unsigned int i = 1; i < GS_TRIALS_USER; i++)
 		gs_trials_add(&t, 0, 7, now += MINUTE);
-	assert_false(gs_trials_may(&t, 0, 7, now + MINUTE)); /* that user has had the own */
-	assert_false(gs_trials_may(&t, 1, 7, now + MINUTE)); /* on any GPU */
-	assert_true(gs_trials_may(&t, 0, 8, now + MINUTE));  /* and others have not */
+	assert_false(gs_trials_may(&t, 0, 7, now + MINUTE)); /* user 7's share is used up ... */
+	assert_false(gs_trials_may(&t, 1, 7, now + MINUTE)); /* ... for all GPUs */
+	assert_true(gs_trials_may(&t, 0, 8, now + MINUTE));  /* other users' shares are not */
 	for (uint32_t uid = 8; gs_trials_may(&t, 0, uid, now + MINUTE); uid++)
 		gs_trials_add(&t, 0, uid, now += MINUTE);
 	assert_int_equal(now, (100 + GS_TRIALS_GPU - 1) * MINUTE);
 	assert_true(gs_trials_may(&t, 0, 7, 160 * MINUTE)); /* an hour later */
-	/* many GPUs: no trial is forgotten before its hour is over */
+	/* even with many GPUs, a trial counts until its hour is over */
 	for (; gs_trials_may(&t, gpus, 100 + gpus, 300 * MINUTE); gpus++)
 		gs_trials_add(&t, gpus, 100 + gpus, 300 * MINUTE);
 	assert_int_equal(gpus, GS_TRIALS);
@@ -349,19 +357,21 @@ static void a_trial_ends_when_it_has_told(void **state)
 	const uint32_t cilp = GPUSCHED_PREEMPT_CILP, cta = GPUSCHED_PREEMPT_CTA;
 	uint32_t us;
 
-	/* turns in CILP mode do not count, and then more of CTA mode are needed */
+	/*
+	 * the first look is in CILP mode, whose turns do not count: more turns in CTA mode follow
+	 */
 	assert_int_equal(look_at(&t, 93, 40, cilp, 250, &us), GS_TRIAL_GOES_ON);
 	assert_int_equal(look_at(&t, 80, 48, cta, 500, &us), GS_TRIAL_GOES_ON);
 	assert_int_equal(look_at(&t, 70, 52, cta, 750, &us), GS_TRIAL_TOLD);
 	assert_int_equal(us, 70);
-	/* nor if the first look comes in CTA mode already */
+	/* the first look is in CTA mode already */
 	t = gs_trial_begin(&(struct gs_turn_sums){ .drains = 500 }, NS_PER_S);
 	assert_int_equal(look_at(&t, 93, 502, cta, 250, &us), GS_TRIAL_GOES_ON);
 	assert_int_equal(look_at(&t, 70, 512, cta, 500, &us), GS_TRIAL_TOLD);
 	t = (struct gs_trial){ .began_ns = NS_PER_S };
 	assert_int_equal(look_at(&t, 0, 0, cilp, 250, &us), GS_TRIAL_GOES_ON);
 	assert_int_equal(look_at(&t, 70, 6, cta, 500, &us), GS_TRIAL_TOLD);
-	/* long blocks: four turns will do */
+	/* for long blocks, four turns are enough */
 	t = (struct gs_trial){ .began_ns = NS_PER_S };
 	assert_int_equal(look_at(&t, 900, 3, cta, 250, &us), GS_TRIAL_GOES_ON);
 	assert_int_equal(look_at(&t, 300, 4, cta, 250, &us), GS_TRIAL_GOES_ON);
@@ -405,7 +415,7 @@ static void an_old_file_is_read(void **state)
 	assert_int_equal(sqlite3_open(path, &db), 0);
 	assert_int_equal(sqlite3_exec(db, old, NULL, NULL, NULL), 0);
 	sqlite3_close(db);
-	for (int i = 0; i < 2; i++) { /* with its own columns, and with the new ones */
+	for (int i = 0; i < 2; i++) { /* reads the old columns, then the new ones */
 		assert_int_equal(gs_store_read(dir, &back, &err), 0);
 		assert_int_equal(HASH_COUNT(back.all), 1);
 		assert_true(back.all->looked);

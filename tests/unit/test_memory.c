@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Who holds a GPU's memory, asked of a fake driver below the ioctl seam. */
+/* test_memory.c - check the question to the driver who holds a GPU's memory, with a fake ioctl() */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -31,7 +31,9 @@ static uint32_t answer_pids(struct nv_pids *p)
 	return GS_NV_OK;
 }
 
-/* A process with pid N holds N MiB alone, shares N MiB of its own, and has 2 N MiB of others. */
+/*
+ * Answers that process N holds N MiB alone, shares N MiB of its own, and uses 2 N MiB of others'.
+ */
 static uint32_t answer_infos(struct nv_pid_infos *p)
 {
 	drv.infos++;
@@ -155,7 +157,7 @@ static void many_processes_take_several_calls(void **state)
 
 static void a_full_list_says_so(void **state)
 {
-	drv.npids = 4000000000u; /* an implausible number */
+	drv.npids = 4000000000u; /* more than the list has room for */
 	for (uint32_t i = 0; i < NV_PIDS_MAX; i++)
 		drv.pids[i] = 100 + i;
 	assert_int_equal(gs_rm_memory_ask(3, &gpu, 580, &m, &err), 0);
@@ -189,7 +191,7 @@ static void refusals_are_told(void **state)
 	err = (struct gs_error){ 0 };
 	assert_int_equal(gs_rm_memory_ask(3, &gpu, 580, &m, &err), -ENOTSUP);
 	assert_non_null(strstr(err.text, "NV_ERR_NOT_SUPPORTED"));
-	assert_true(m.spent_ns > 0); /* the time is charged all the same */
+	assert_true(m.spent_ns > 0); /* a failed call's time is charged, too */
 }
 
 int main(void)

@@ -1,34 +1,36 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The rules of turns in the GPU model. Those that are a course of events and the times that come out
- * are data: a case is a list of steps; the others are functions.
+ * test_model.c - check the GPU model's rules for turns
+ *
+ * Most cases are data in courses[]: a list of events, and the times that must result. The other
+ * cases are functions.
  */
 #include "model_world.h"
 
 enum op {
 	END,
-	KERNEL,  /* for channel @who: @n blocks of @us; kernels are numbered from 1 */
-	MARK,    /* for channel @who, with number @n */
-	TO,      /* time goes on to @us */
-	SLICE,   /* of TSG @who: @us */
-	MODE,    /* of TSG @who: @n */
-	ENABLE,  /* channel @who */
-	DISABLE, /* channel @who */
-	LEAVE,   /* TSG @who is no longer scheduled */
-	JOIN,    /* ... is */
-	PREEMPT, /* TSG @who */
-	UNIT,    /* of slices: @us ns; comes first */
-	DONE,    /* kernel @n was done at @us; 0: is not done */
-	EVER,    /* kernel @n is done */
-	TURNS,   /* TSG @who has had @n */
-	WAITED,  /* TSG @who, for @us */
-	RAN,     /* TSG @who, for @us */
-	SWITCH,  /* the @n-th entry of the log, the last one, was at @us */
+	KERNEL,  /* submit a kernel of @n blocks of @us to channel @who; kernels count from 1 */
+	MARK,    /* submit a mark with number @n to channel @who */
+	TO,      /* let time pass until @us */
+	SLICE,   /* set TSG @who's timeslice to @us */
+	MODE,    /* set TSG @who's preemption mode to @n */
+	ENABLE,  /* enable channel @who */
+	DISABLE, /* disable channel @who */
+	LEAVE,   /* take TSG @who off the runlist */
+	JOIN,    /* put TSG @who on the runlist */
+	PREEMPT, /* preempt TSG @who */
+	UNIT,    /* set the unit of slices to @us ns; must come first */
+	DONE,    /* check: kernel @n was done at @us; 0: is not done */
+	EVER,    /* check: kernel @n is done */
+	TURNS,   /* check: TSG @who has had @n turns */
+	WAITED,  /* check: TSG @who has waited for @us */
+	RAN,     /* check: TSG @who has run for @us */
+	SWITCH,  /* check: the log's @n-th entry is the last one, and was at @us */
 };
 
 /*
- * Channels are letters: 'a' to 'c' the first ones of TSGs 'a' to 'c', 'A' to 'C' their second ones. All are made
- * where they are named first.
+ * @who is a letter: 'a' to 'c' are TSGs and their first channels, 'A' to 'C' the second channels of
+ * these TSGs. A step that names a TSG or channel for the first time makes it.
  */
 struct step {
 	enum op op;
@@ -171,15 +173,17 @@ static void take_course(void **state)
 	world_free(c.w);
 }
 
-/* The order of making and of the round is that of the letters where it matters: see each. */
+/* TSGs take turns in the order in which they were made, that is, first named. Times are in us. */
 static const struct course courses[] = {
 	{ "a resident context starts at once",
 	  { K('a', 100), AT(10000), K('a', 100), AT(20000), IS(2, 10000 + 100) } },
 	{ "a slice goes on while nobody else is ready",
 	  { K('a', 20000), K('a', 20000), AT(50000), { TURNS, 'a', 1 }, IS(2, 40055) } },
 	/*
-	 * a from 50 to 1050, saved 20, switch 100, start 5, run 100; b idle for 40, switch 50, restore 30; a has done
-	 * 995 of 3000. Waiting is to its START each; for a once more from its END at 1070 to its START at 1365.
+	 * a runs from 50 to 1050, and has then done 995 of 3000. Saving it takes 20, the switch
+	 * 100. b starts in 5 and runs 100. Saving the idle b takes 40, the switch 50, restoring a
+	 * 30. A wait ends at the TSG's START; a waits a second time, from its END at 1070 to its
+	 * START at 1365.
 	 */
 	{ "a slice expires when another is ready",
 	  { K('a', 3000), K('b', 100), AT(20000), IS(2, 1050 + 20 + 100 + 5 + 100),
@@ -189,7 +193,7 @@ static const struct course courses[] = {
 	{ "a late rival waits for the end of the period",
 	  { K('a', 30000), SET(JOIN, 'b', 0), AT(4550), K('b', 100), AT(60000),
 	    IS(2, 5050 + 20 + 100 + 5 + 100) } },
-	/* b is ready while the switch to c is under way: a has left at 1050 */
+	/* b becomes ready during the switch to c: too late, since a's turn has ended at 1050 */
 	{ "who is next is settled when the turn ends",
 	  { SET(JOIN, 'a', 0),
 	    SET(JOIN, 'b', 0),
@@ -202,7 +206,7 @@ static const struct course courses[] = {
 	    { EVER, 0, 3 },
 	    { TURNS, 'b', 1 },
 	    { WAITED, 'c', 0, 1170 } } },
-	/* a was done at 155 and leaves until 195 */
+	/* a is done at 155; saving it takes until 195 */
 	{ "who is next is settled when an idle turn ends",
 	  { SET(JOIN, 'a', 0),
 	    SET(JOIN, 'b', 0),
@@ -213,7 +217,7 @@ static const struct course courses[] = {
 	    AT(20000),
 	    IS(2, 195 + 50 + 5 + 100),
 	    { EVER, 0, 3 } } },
-	/* a restore costs time once; the next turn after finished work is a fresh start */
+	/* a restore is paid once: after finished work, the next turn is a fresh start */
 	{ "restored state is gone",
 	  { K('a', 1500), K('b', 100), AT(10000), K('b', 100), AT(20000), K('a', 100), AT(30000),
 	    IS(4, 20000 + 50 + 5 + 100) } },
@@ -225,10 +229,7 @@ static const struct course courses[] = {
 	{ "who is drained gives up its turn",
 	  { SET(SLICE, 'a', 1000000), K('a', 200), K('b', 100), AT(20000), IS(1, 255),
 	    IS(2, 255 + 40 + 50 + 5 + 100) } },
-	/*
-	 * Once all queued kernels have begun, the engine goes on, but the running ones keep the
-	 * GPU.
-	 */
+	/* Once all queued kernels have begun, the turn ends, but running kernels keep the GPU. */
 	{ "the last kernel runs to its end",
 	  { SET(SLICE, 'a', 1000000),
 	    K('a', 20000),
@@ -238,8 +239,8 @@ static const struct course courses[] = {
 	    IS(1, 20055),
 	    IS(2, 20055 + 40 + 50 + 5 + 100) } },
 	/*
-	 * A second kernel of a comes at 200, while its first runs; b has something to do from @0,
-	 * 150, 300.
+	 * A second kernel of a comes at 200, while its first runs. b has work from 0, 150 or 300
+	 * on.
 	 */
 	{ "what comes after the last has begun waits for the next turn: a rival from the beginning",
 	  { SET(SLICE, 'a', 1000000), K('a', 500), K('b', 100), AT(200), K('a', 100), AT(20000),
@@ -267,7 +268,7 @@ static const struct course courses[] = {
 	  { SET(SLICE, 'a', 1000000), KB('a', CAPACITY / 2, 500), K('b', 100), AT(150),
 	    KB('A', CAPACITY / 2, 100), AT(300), SET(LEAVE, 'b', 0), AT(20000), IS(1, 555),
 	    IS(3, 400) } },
-	/* done at 155; it stays loaded, since none waits; done at 270 */
+	/* a is done at 155, and stays loaded, since no TSG waits; it is done again at 270 */
 	{ "what comes while an idle context is saved waits for the next turn",
 	  { SET(JOIN, 'a', 0), SET(JOIN, 'b', 0), K('a', 100), AT(170), K('a', 100), K('b', 100),
 	    AT(280), K('a', 100), AT(10000), IS(2, 270), IS(3, 270 + 40 + 50 + 5 + 100),
@@ -283,8 +284,8 @@ static const struct course courses[] = {
 	    K('a', 100), AT(30000), IS(1, 20055), IS(4, 20165),
 	    IS(3, 20165 + 40 + 50 + 5 + 100) } },
 	/*
-	 * a: 10 waves of 300 us from 55 on; its slice ends at 1050, in the fourth wave (955 to
-	 * 1255)
+	 * a has 10 waves of 300 us from 55 on. Its slice ends at 1050, in the fourth wave (955 to
+	 * 1255).
 	 */
 	{ "CILP saves at once",
 	  { SET(MODE, 'a', 2),
@@ -307,7 +308,9 @@ static const struct course courses[] = {
 	    AT(60000),
 	    { EVER, 0, 1 },
 	    IS(2, 3055 + 10 + 100 + 5 + 100) } },
-	/* 400 done; start 5, run 400, save 20; time suspended does not count as waiting */
+	/*
+	 * a starts in 5, runs 400, and is saved in 20: it ran 425. Suspended time is not waiting.
+	 */
 	{ "a disabled one is skipped and keeps its progress",
 	  { K('a', 1000), AT(455), SET(DISABLE, 'a', 0), AT(5000), SET(RAN, 'a', 425), AT(10000),
 	    SET(RAN, 'a', 425), SET(WAITED, 'a', 50), IS(1, 0), SET(ENABLE, 'a', 0), AT(20000),
@@ -331,7 +334,7 @@ static const struct course courses[] = {
 	    SET(JOIN, 'a', 0),
 	    AT(20000),
 	    { EVER, 0, 1 } } },
-	/* b is not loaded: the preemption does nothing */
+	/* preempting b does nothing, since b is not loaded */
 	{ "preempt ends the turn",
 	  { SET(SLICE, 'a', 1000000),
 	    K('a', 20000),
@@ -349,7 +352,7 @@ static const struct course courses[] = {
 	  { KB('a', 2 * CAPACITY + 1, 100), AT(10000), IS(1, 50 + 5 + 300) } },
 	{ "a channel is in order",
 	  { KB('a', 1, 100), KB('a', 1, 10), AT(10000), IS(1, 155), IS(2, 165) } },
-	/* no room: the fourth waits until the third one's wave is over */
+	/* the fourth kernel has no room until the third one's wave is over */
 	{ "channels of a TSG run side by side",
 	  { KB('a', CAPACITY / 2, 100), KB('A', CAPACITY / 2, 60), AT(10000), IS(1, 155),
 	    IS(2, 115), K('a', 100), K('A', 100), AT(20000), IS(3, 10000 + 100),
@@ -375,7 +378,7 @@ static void unknown_settings_are_refused(void **state)
 	world_free(w);
 }
 
-/* Copy engines beyond the tenth, and graphics engines beyond the first, have numbers apart. */
+/* The numbers of further copy engines (from the 11th) and graphics engines do not overlap. */
 static void engines_have_their_numbers(void **state)
 {
 	struct sim_tsg *t = NULL;
@@ -460,7 +463,7 @@ static void slice_shorter_than_the_restore_makes_no_progress(void **state)
 	sim_tsg_state(t[0], &s);
 	assert_int_equal(s.work_done, 0);
 	assert_true(s.switches_in > 1000);
-	/* longer ones again: it ends */
+	/* with longer slices, the thrashing ends */
 	for (unsigned int i = 0; i < 2; i++)
 		assert_int_equal(sim_tsg_set_timeslice(t[i], 2000), 0);
 	sim_model_advance(w->m, 1100 * MS);

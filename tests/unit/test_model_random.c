@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Anything may happen to the GPU model at any time. What must hold all the same: START and END
- * alternate on every engine, no work is lost or done twice, each channel keeps its order, GPU time
- * adds up to no more than the time that passed, and the same seed gives the same log.
+ * test_model_random.c - check the GPU model with random events at random times
+ *
+ * At all times, START and END must alternate on every engine, no work may be lost or done twice,
+ * each channel must keep its order, GPU time must not add up to more than the time that has passed,
+ * and the same seed must give the same log.
  */
 #include "model_world.h"
 #include "basic/rng.h"
@@ -13,7 +15,7 @@
 
 struct queue {
 	struct sim_channel *ch;
-	uint64_t submitted, done; /* numbers of work, in order */
+	uint64_t submitted, done; /* number of the last work submitted, and of the last done */
 };
 
 struct chaos {

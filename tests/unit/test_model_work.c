@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Work in the GPU model: what goes beyond a course of kernels, which test_model.c has as data. */
+/* test_model_work.c - check kinds of work in the GPU model that test_model.c does not cover */
 #include "model_world.h"
 
 static void work_is_conserved(void **state)
@@ -38,7 +38,7 @@ static void work_is_conserved(void **state)
 	world_free(w);
 }
 
-/* Two channels of one server that always fill the GPU leave a third one its turn. */
+/* Two channels of a server that always fill the GPU do not keep a third one from running. */
 static void full_channels_take_turns(void **state)
 {
 	struct world *w = world(NULL, 1);
@@ -109,7 +109,7 @@ static void copies_run_beside_kernels_and_one_at_a_time(void **state)
 	assert_int_equal(sim_channel_submit(channel(t, 8), &copy), 0);
 	sim_model_advance(w->m, 10 * MS);
 	assert_int_equal(done_at(w, 1), 5055 * US);
-	/* 100 chunks of 1 us each on either channel, one at a time */
+	/* two copies of 100 chunks of 1 us each; the engine copies one chunk at a time */
 	assert_in_range(done_at(w, 2), 104 * US, 206 * US);
 	assert_in_range(done_at(w, 3), 205 * US, 206 * US);
 	world_free(w);
@@ -186,7 +186,9 @@ static void hold_waits_for_its_flag_and_takes_no_room(void **state)
 	world_free(w);
 }
 
-/* 2^64 - 1 ns of work, which programs may ask for, end after the end of time; time goes on. */
+/*
+ * A program may submit 2^64 - 1 ns of work, whose end is past the last time; time must still pass.
+ */
 static void endless_kernel_does_not_stop_time(void **state)
 {
 	const uint64_t waves = 6700417;

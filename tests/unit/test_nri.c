@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The plugin's side of NRI: messages byte by byte, hostile ones, and the reports to the daemon. */
+/* test_nri.c - check the NRI plugin: messages byte by byte, hostile ones, reports to the daemon */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,7 +14,7 @@
 #include "nri/pods.h"
 #include "nri/session.h"
 
-/* Protocol buffers written by hand, since the generated code is under test. */
+/* A message in protocol buffers, encoded by hand, since the generated code is under test. */
 struct bytes {
 	uint8_t at[70000];
 	size_t n;
@@ -57,7 +57,7 @@ static void big(struct bytes *b, uint32_t v)
 	add(b, four, 4);
 }
 
-/* Sends a message of ttrpc as one piece. */
+/* Adds a message of ttrpc to @b, in one piece. */
 static void message(struct bytes *b, uint32_t connection, uint32_t stream, uint8_t type,
 		    const struct bytes *data)
 {
@@ -208,7 +208,7 @@ static void it_wants_two_events_and_no_others(void **state)
 	assert_true(w->s.configured);
 }
 
-/* The conversation as containerd and CRI-O have it, whole and in pieces of one byte. */
+/* The runtime sends its list of pods in parts, as containerd and CRI-O do, also byte by byte. */
 static void a_list_in_parts_is_one_list(void **state)
 {
 	struct world *w = *state;
@@ -250,7 +250,7 @@ static void both_kinds_of_runtimes_are_heard(void **state)
 	feed(w, &b);
 	expect_answer(w, 1, "");
 	expect_news(w, GS_NRI_SET, "class=lc");
-	number(&payload, 1 << 3); /* the only call of older runtimes */
+	number(&payload, 1 << 3); /* StateChange is the only call that older runtimes make */
 	number(&payload, 1);
 	field(&payload, 2, pod.at, pod.n);
 	b.n = 0;
@@ -298,7 +298,7 @@ static void what_was_not_asked_for_is_answered_with_nothing(void **state)
 	expect_news(w, GS_NRI_NOTHING, NULL);
 }
 
-/* KAI's words, where the pod has none of gpusched's own. */
+/* Annotations of KAI are translated if the pod has none of gpusched's own. */
 static void words_of_others_are_translated(void **state)
 {
 	struct world *w = *state;
@@ -395,7 +395,7 @@ static void answers_that_nobody_reads_are_not_kept_for_ever(void **state)
 	assert_true(w->s.frames.out.n < 2u << 20);
 }
 
-/* ---- what the daemon is to hear -------------------------------------------------------------- */
+/* ---- reports to the daemon ------------------------------------------------------------------- */
 
 static int put(struct world *w, const char *uid, const char *word)
 {
@@ -435,7 +435,7 @@ static void another_list_ends_those_that_are_not_in_it(void **state)
 	put(w, "bb", "class=lc");
 	expect_news(w, GS_NRI_SET, NULL);
 	expect_news(w, GS_NRI_SET, NULL);
-	gs_nri_pods_begin(w->pods); /* a lost runtime changes nothing */
+	gs_nri_pods_begin(w->pods); /* the runtime was lost: pods stay until its new list */
 	expect_news(w, GS_NRI_NOTHING, NULL);
 	put(w, "bb", "class=lc");
 	gs_nri_pods_complete(w->pods);
@@ -473,7 +473,7 @@ static void pods_that_cannot_be_are_left_out(void **state)
 
 	assert_int_equal(put(w, "", "class=lc"), -EINVAL);
 	assert_int_equal(gs_nri_pods_put(w->pods, &bad), -EINVAL);
-	assert_int_equal(put(w, "0", word), 0); /* the daemon will answer that this is unknown */
+	assert_int_equal(put(w, "0", word), 0); /* passed on: the daemon rejects unknown words */
 	expect_news(w, GS_NRI_SET, "class=");
 	memset(uid, 'a', sizeof(uid));
 	uid[sizeof(uid) - 1] = '\0';

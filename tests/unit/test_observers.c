@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Observers: each TSG's end reaches each observer once, from whatever source. */
+/* test_observers.c - check that each TSG's end reaches each observer once, from any source */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,7 +14,7 @@
 #define NOBSERVERS 3
 #define NTSGS 8
 
-/* The calls of one observer, by TSG; @order: their place among all calls. */
+/* The calls that an observer got, by TSG; told_at and ended_at: their place among all calls. */
 static struct log {
 	unsigned int told, seen, ended;
 	unsigned int told_at, ended_at;
@@ -179,7 +179,9 @@ static void an_end_that_a_tap_told_is_not_told_by_the_sweep(void **state)
 	assert_int_equal(log_of(0, 1)->ended, 1);
 }
 
-/* A TSG is made, or its event handled, between the look at the table and the verdict. */
+/*
+ * A TSG is made, or its event handled, after the table was read and before missed ends are sought.
+ */
 static void what_the_events_tell_is_not_missed(void **state)
 {
 	const struct gpusched_tsg only = tsg(3);
@@ -218,9 +220,7 @@ static void a_wish_is_not_told_by_the_taps(void **state)
 	assert_int_equal(order, NOBSERVERS);
 }
 
-/*
- * Checks the daemon's own table of observers: a room that keeps data for each TSG must get its end.
- */
+/* In the daemon's own table, each observer that keeps data for TSGs must get the TSGs' ends. */
 static void who_sees_a_tsg_learns_of_its_end(void **state)
 {
 	struct gs_hub hub = { 0 };

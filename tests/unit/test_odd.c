@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* An anomaly is reported once when it begins, and normal figures are not. */
+/* test_odd.c - check that an anomaly is reported once, when it begins, and normal figures never */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,7 +15,7 @@
 
 static const struct gs_limits limits = { 10, 1, 2, 10, 10, 60 };
 
-static uint64_t short_ns; /* a turn that spends half of its time on the switch */
+static uint64_t short_ns; /* length of a turn that spends half of its time on the switch */
 
 /* Adds a second with @held and @waited ms, and @turns turns; the slice ended @cut of these. */
 static uint32_t second(struct gs_odd_state *s, bool lc, unsigned int held, unsigned int waited,
@@ -53,10 +53,10 @@ static void lc_waits(void **state)
 	assert_int_equal(second(&s, true, 600, 300, 10, 0), 0);
 	assert_int_equal(second(&s, true, 100, 400, 10, 0), BIT(LC_WAITS));
 	assert_true(s.rates.waited > 0.39 && s.rates.waited < 0.41);
-	assert_int_equal(second(&s, true, 100, 400, 10, 0), 0); /* reported */
+	assert_int_equal(second(&s, true, 100, 400, 10, 0), 0); /* already reported */
 	for (int i = 0; i < GS_ODD_CALM - 1; i++)
 		assert_int_equal(second(&s, true, 600, 0, 10, 0), 0);
-	/* it was not calm for long enough */
+	/* not reported again, since it was not calm for long enough */
 	assert_int_equal(second(&s, true, 100, 400, 10, 0), 0);
 	for (int i = 0; i < GS_ODD_CALM; i++)
 		assert_int_equal(second(&s, true, 600, 0, 10, 0), 0);
@@ -71,7 +71,7 @@ static void a_be_may_wait(void **state)
 		assert_int_equal(second(&s, false, 100, 800, 10, 10), 0);
 }
 
-/* A TSG that never gets a turn has no ended wait, but waits all the same. */
+/* The wait of a TSG that never gets a turn does not end, but counts anyway. */
 static void lc_that_gets_none(void **state)
 {
 	struct gs_odd_look now = { .ns = NS_PER_S, .lc = true, .timed = true, .waiting = true };
@@ -117,7 +117,7 @@ static void bursts_and_ends(void **state)
 		assert_int_equal(launches(&s, 0), 0);
 }
 
-/* A program that launches now and then has not stopped, and without counts nothing is known. */
+/* A program that launches now and then has not stopped. Without counts, nothing is known. */
 static void slow_ones(void **state)
 {
 	struct gs_odd_state s = { 0 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Iterations of the loop: how long they took, and which part of that was their own work. */
+/* test_pace.c - check how the daemon measures its loop's iterations, and their own part of that */
 #include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -30,7 +30,7 @@ static void test_longest(void **state)
 	gs_pace_begin(&t);
 	work_for(20 * NS_PER_MS);
 	gs_pace_end(&t);
-	/* the two clocks are read one after the other */
+	/* a tolerance, since the two clocks are read one after the other */
 	assert_in_range(t.longest_cpu_ns, 20 * NS_PER_MS, t.longest_ns + 20 * NS_PER_MS);
 	gs_pace_begin(&t);
 	gs_sleep_ns(100 * NS_PER_MS);
@@ -39,7 +39,7 @@ static void test_longest(void **state)
 	assert_true(t.longest_cpu_ns < t.longest_ns);
 	if (!t.own_known)
 		print_message("# this kernel does not tell waits for a processor\n");
-	else /* sleep counts as the iteration's own */
+	else /* sleep counts as the iteration's own time */
 		assert_in_range(t.longest_own_ns, 90 * NS_PER_MS, t.longest_ns);
 	gs_pace_done(&t);
 }

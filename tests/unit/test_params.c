@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Parameters of the GPU model: the file, its defaults, and what broken files get. */
+/* test_params.c - check the file of the GPU model's parameters, its defaults, and broken files */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -82,7 +82,7 @@ static void installed_file_holds_the_defaults(void **state)
 	assert_memory_equal(&a, &b, sizeof(a));
 }
 
-/* Times of saving and of switching, against the H200's. */
+/* Times of saving and of switching, relative to an H200's. */
 static const struct {
 	const char *name;
 	double save, change, unit;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The laws of parking with a modelled process: whatever fails or dies, nothing stays locked. */
+/* test_park.c - check parking with a simulated process: whatever fails, nothing stays locked */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,9 +22,7 @@
 
 #define GIB (1ull << 30)
 
-/*
- * ---- a process, and what libcuda makes of it ---------------------------------------------------
- */
+/* ---- a simulated process and its libcuda ----------------------------------------------------- */
 
 struct model {
 	enum gs_park_state state;
@@ -82,7 +80,7 @@ static struct gs_park_end perform(struct model *m, enum gs_park_op op)
 	return refuse(op, 0, m);
 }
 
-/* The helper may die before the call, or between the call and its answer. */
+/* Makes a call. The helper may die before the call, or between the call and its answer. */
 static struct gs_park_end call(struct model *m, enum gs_park_op op)
 {
 	struct gs_park_end e = { .op = op, .code = -EPIPE, .state = -1 };
@@ -156,7 +154,7 @@ static void waits_for_memory(void **state)
 	assert_false(p.short_of_memory);
 }
 
-/* A lock that never comes, as with work that never ends. */
+/* If the lock never succeeds, as with work that never ends, the process goes on. */
 static void what_cannot_be_parked_runs(void **state)
 {
 	const struct gs_park_end locked = { .op = GS_PARK_LOCK, .state = GS_PARK_LOCKED };
@@ -174,7 +172,7 @@ static void what_cannot_be_parked_runs(void **state)
 	assert_int_equal(m.state, GS_PARK_RUNNING);
 }
 
-/* Libcuda refuses, or hangs, when it is asked for the first time. */
+/* libcuda refuses the first question for the process's state, or hangs. */
 static void one_without_a_state_is_left_alone(void **state)
 {
 	static const struct gs_park_end ends[] = {
@@ -192,7 +190,7 @@ static void one_without_a_state_is_left_alone(void **state)
 		f.now_ns = p.not_before_ns + 1;
 		assert_int_equal(gs_park_next(&p, &f).act, GS_PARK_ACT_RUNS);
 		assert_true(p.failed);
-		gs_park_took(&q, &ends[i], &f); /* that process may be locked */
+		gs_park_took(&q, &ends[i], &f); /* @q may be locked, so its state is asked again */
 		assert_int_equal(gs_park_next(&q, &f).act, GS_PARK_ACT_WAIT);
 		f.now_ns = q.not_before_ns + 1;
 		assert_int_equal(gs_park_next(&q, &f).op, GS_PARK_STATE);
@@ -230,7 +228,7 @@ static void a_lost_one_is_not_tried_again(void **state)
 	assert_int_equal(run(&p, &m, 20), GS_PARK_ACT_LOST);
 }
 
-/* Calls that fail and helpers that die, 20,000 wishes long: never locked at the end. */
+/* During 20,000 wishes, calls fail and helpers die. No process is left locked. */
 static void nothing_stays_locked(void **state)
 {
 	struct model m = { .memory = true, .now = 1, .seed = 7 };
@@ -245,7 +243,7 @@ static void nothing_stays_locked(void **state)
 		m.trouble = (unsigned int)rand_r(&m.seed) % 60;
 		m.suspended = m.state == GS_PARK_RUNNING && rand_r(&m.seed) % 2;
 		end = run(&p, &m, 2000);
-		/* lost by error 999, which comes by chance, not for lack of memory */
+		/* processes are lost only by the random error 999, never for lack of memory */
 		if (p.lost || m.lost) {
 			assert_int_equal(m.restores_without_memory, 0);
 			continue;
@@ -362,12 +360,12 @@ static void a_call_brings_back_what_nobody_else_parked(void **state)
 	assert_int_equal(gs_park_back_of(&pk, p), GS_PARK_BACK_USE);
 	assert_string_equal(gs_park_sign_of(p), "agent");
 	gs_park_agent_counts(&pk, 4711, 5 * NS_PER_S, 8);
-	assert_false(p->used); /* it still runs */
+	assert_false(p->used); /* the call came while the program still ran */
 	p->core.touched = true;
 	gs_park_agent_counts(&pk, 4711, 5 * NS_PER_S, 8);
 	assert_false(p->used);
 	gs_park_agent_counts(&pk, 4711, 5 * NS_PER_S, 9);
-	assert_true(p->used); /* used while its memory goes out */
+	assert_true(p->used); /* the call came while its memory was moved out */
 	p->by_itself = false; /* root parked it */
 	assert_int_equal(gs_park_back_of(&pk, p), GS_PARK_BACK_WORD);
 	p->by = 1000;
@@ -536,7 +534,7 @@ static void what_comes_back_at_once_is_left_alone(void **state)
 
 	assert_true(gs_park_may_again(&a, 0));
 	r.wanted_ns = 131 * NS_PER_S;
-	gs_park_came_back(&a, &r); /* that parking was worth it */
+	gs_park_came_back(&a, &r); /* the program was parked long enough for it to pay off */
 	assert_true(a.soon == 0 && gs_park_may_again(&a, 131 * NS_PER_S));
 	assert_false(gs_park_may_again(&a, 129 * NS_PER_S));
 	r = (struct gs_park_return){ 200 * NS_PER_S, 229 * NS_PER_S, 3 * NS_PER_S };
@@ -545,7 +543,7 @@ static void what_comes_back_at_once_is_left_alone(void **state)
 	assert_false(gs_park_may_again(&a, 229 * NS_PER_S));
 	assert_true(gs_park_may_again(&a, 230 * NS_PER_S));
 	r = (struct gs_park_return){ 300 * NS_PER_S, 400 * NS_PER_S, 3 * NS_PER_S };
-	gs_park_came_back(&a, &r); /* a parking that was worth it starts the count anew */
+	gs_park_came_back(&a, &r); /* a parking that paid off restarts the count */
 	assert_int_equal(a.soon, 0);
 	for (int i = 0; i < 2; i++) {
 		assert_false(gs_park_in_vain(&a));
@@ -555,7 +553,7 @@ static void what_comes_back_at_once_is_left_alone(void **state)
 	assert_true(gs_park_in_vain(&a));
 	assert_false(gs_park_may_again(&a, UINT64_MAX));
 	a = (struct gs_park_again){ 0 };
-	r.restore_ns = 0; /* unknown, since its owner did it */
+	r.restore_ns = 0; /* unknown, since the owner brought the program back */
 	gs_park_came_back(&a, &r);
 	assert_int_equal(a.soon, 0);
 }

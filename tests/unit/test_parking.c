@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The shell around the laws of parking: a record, or the daemon, ends in the middle of it. */
+/* test_parking.c - check the daemon's side of parking: records, or the daemon, end meanwhile */
 #include <errno.h>
 #include <fcntl.h>
 #include <malloc.h>
@@ -27,7 +27,7 @@ static struct {
 	char *names[1], be[3];
 	struct gs_config config;
 	_Alignas(8) unsigned char table
-		[4096]; /* a struct gs_table without maps: each descriptor is -1 */
+		[4096]; /* serves as a struct gs_table without maps: each descriptor is -1 */
 	struct gs_hub hub;
 	struct gs_parking pk;
 	uint32_t class_id;
@@ -39,7 +39,8 @@ static int never(sd_event_source *src, uint64_t us, void *user)
 }
 
 /*
- * Makes a parking with a helper that has just reported that there is no libcuda; starts no process.
+ * Makes a parking whose helper seems to have just reported that there is no libcuda, so that no
+ * helper process is started.
  */
 static int setup(void **state)
 {
@@ -102,8 +103,8 @@ static struct gs_parked *wants_to_work(int32_t pid)
  */
 
 /*
- * To bring one back looks at all of them. The one after it runs by then, so its record ends and is
- * freed; the walk must not go on from there.
+ * Bringing a program back looks at all records. The records after it turn out to be of running
+ * programs, so they end and are freed: the walk over the records must not go on from one of them.
  */
 static void a_record_ends_while_another_is_brought_back(void **state)
 {
@@ -122,7 +123,7 @@ static void a_record_ends_while_another_is_brought_back(void **state)
 	assert_int_equal(world.hub.counters[GS_SVC_UNPARKED_ON_USE], 2);
 }
 
-/* A waiter has a reference: it may still ask, to no effect. */
+/* A waiter with a reference may still ask for an ended record; that has no effect. */
 static void an_unpark_of_an_ended_record_does_nothing(void **state)
 {
 	struct gs_parked *p = add(11, GS_PARKED_UNDER_WAY, GS_PARK_RUNNING);
@@ -160,7 +161,7 @@ static void make_gate(void)
 	close(fd);
 }
 
-/* After the end no window may open, since none would close it. */
+/* No window may open after the parking's end, since nothing would close it. */
 static void no_window_opens_after_the_end(void **state)
 {
 	struct gs_parked *p = wants_to_work(11);
@@ -176,7 +177,7 @@ static void no_window_opens_after_the_end(void **state)
 	assert_false(world.pk.window.open_ns);
 	gs_park_newcomers_tend(&world.pk);
 	assert_false(world.pk.window.open_ns);
-	gs_parking_in(&world.pk, p); /* a request that the loop still answers */
+	gs_parking_in(&world.pk, p); /* the loop still handles requests */
 	gs_parking_beat(&world.pk);
 	assert_false(world.pk.window.open_ns);
 	assert_int_equal(p->over, GS_PARKED_UNDER_WAY);
@@ -203,11 +204,11 @@ static void a_count_from_before_the_lock_outlives_the_daemon(void **state)
 	free(text);
 	DL_DELETE(world.pk.all, p);
 	gs_parked_unref(p);
-	DL_APPEND(world.pk.all, back); /* a parking of the next daemon, which knows no state yet */
+	DL_APPEND(world.pk.all, back); /* the next daemon's, which has yet to ask for its state */
 	gs_park_agent_counts(&world.pk, 11, 5 * NS_PER_S, 41);
 	assert_true(back->used);
 	gs_park_on_use_beat(&world.pk);
-	assert_int_equal(back->core.wish, GS_PARK_WISH_SETTLE); /* its state is asked first */
+	assert_int_equal(back->core.wish, GS_PARK_WISH_SETTLE); /* first asks for its state */
 	back->core.known = true;
 	back->core.is = GS_PARK_IS_OUT;
 	gs_parking_go_on(&world.pk);
@@ -218,7 +219,7 @@ static void a_count_from_before_the_lock_outlives_the_daemon(void **state)
 	assert_int_equal(back->calls, 40); /* the number that a further daemon compares with */
 }
 
-/* The lock waits for the probes, so that no call is missed, but not for ever. */
+/* The lock waits for the probes, so that no call is missed, but only until a time limit. */
 static void a_lock_waits_for_probes(void **state)
 {
 	struct gs_parked *p = add(11, GS_PARKED_UNDER_WAY, GS_PARK_RUNNING);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds pod and container by a cgroup's path. */
+/* test_pod.c - check that pod and container are found by a cgroup's path */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -44,7 +44,7 @@ static void test_paths(void **state)
 		{ "/pod" UID ".slice.slice", "", "" },
 		{ "/kubepods/burstable/pod" STATIC "/" ID, STATIC, ID },
 		{ "/kubepods/podG" STATIC, "", "" },
-		/* a node that is a container itself; a container that makes folders of its own */
+		/* a node that is itself a container; a container that makes further cgroups */
 		{ "/docker/" OTHER_ID "/kubelet/kubepods/pod" UID "/" ID, UID, ID },
 		{ "/kubepods/pod" UID "/" ID "/kubepods/pod" OTHER_UID "/" OTHER_ID, UID, ID },
 	};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Each source of pods' names by itself: what it accepts, and what it rejects. */
+/* test_pod_names.c - check what each source of pods' names accepts and rejects */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -226,7 +226,7 @@ static void test_intervals(void **state)
 	a = claimed(CHECKPOINT("\"c\":" CLAIMS(OPAQUE("FromClass", "Long"))), 0);
 	assert_int_equal(a.slice_us, 8000);
 	assert_true(a.slice_by_admin);
-	/* a claim's own comes before its class's, wherever it stands */
+	/* a claim's own slice comes before its class's, in any order */
 	a = claimed(CHECKPOINT("\"c\":" CLAIMS(
 			    OPAQUE("FromClaim", "Long") "," OPAQUE("FromClass", "Short"))),
 		    0);
@@ -238,7 +238,7 @@ static void test_intervals(void **state)
 		    0);
 	assert_int_equal(a.slice_us, 2000);
 	assert_false(a.slice_by_admin);
-	/* of two with the same slice, the administrator's counts, in whatever order they stand */
+	/* of two claims with the same slice, the administrator's counts, in any order */
 	a = claimed(CHECKPOINT("\"c\":" CLAIMS(OPAQUE("FromClass", "Long")) ",\"d\":" CLAIMS(
 			    OPAQUE("FromClaim", "Long"))),
 		    0);
@@ -251,7 +251,7 @@ static void test_intervals(void **state)
 	assert_int_equal(a.slice_us, 0);
 	a = claimed(CHECKPOINT("\"c\":" CLAIMS(OPAQUE("FromClaim", "Forever"))), -EINVAL);
 	assert_int_equal(a.slice_us, 0);
-	assert_string_equal(known(UID, "").pod, "train"); /* its name is as good as ever */
+	assert_string_equal(known(UID, "").pod, "train"); /* the name is still used */
 }
 
 #define BUNDLE(env) \
@@ -283,7 +283,7 @@ static void test_bundles(void **state)
 	struct gs_pod_names n;
 
 	assert_int_equal(take(&gs_pod_by_bundles, ID), -ENOENT);
-	assert_false(gs_pod_is_known(&book, ID)); /* it may come */
+	assert_false(gs_pod_is_known(&book, ID)); /* not known, so it is looked for again */
 	assert_int_equal(take_bundle(good, strlen(good)), 0);
 	n = known(UID, ID);
 	assert_string_equal(n.namespace, "web");
@@ -300,10 +300,10 @@ static void test_bundles(void **state)
 		assert_int_equal(known(UID, ID).asks.limit_pct, 0);
 		assert_true(gs_pod_is_known(&book, ID)); /* so it is counted once */
 	}
-	/* only the runtime's own annotations count: the other one's may be the pod's */
+	/* only this runtime's annotations count: the pod may have set those of another runtime */
 	assert_int_equal(take_bundle(crio, strlen(crio)), 0);
 	assert_string_equal(known(UID, ID).namespace, "bank");
-	/* CRI-O has it elsewhere, and other annotations */
+	/* CRI-O has the file elsewhere, and other annotations */
 	unlink(at(ID "/config.json"));
 	mkdir(at(ID "/userdata"), 0755);
 	gs_pod_forget(&book, NULL);
@@ -380,18 +380,17 @@ static void test_synonyms(void **state)
 	assert_int_equal(gs_pod_synonym(GS_IN_ANNOTATION, key, "1.01", &a), -EINVAL);
 	snprintf(key, sizeof(key), "%sportion", kai);
 	assert_int_equal(gs_pod_synonym(GS_IN_ANNOTATION, key, "0.29", &a), 1);
-	assert_int_equal(a.request_pct, 29); /* the most of several containers */
+	assert_int_equal(a.request_pct, 29); /* the largest of several containers' */
 	snprintf(key, sizeof(key), "%smode", kai);
 	assert_int_equal(gs_pod_synonym(GS_IN_ANNOTATION, key, "sm-sharing", &a), 0);
-	/* a word counts where it belongs */
+	/* a word is ignored in the wrong place (annotation or environment) */
 	assert_int_equal(gs_pod_synonym(GS_IN_ANNOTATION, "CUDA_TASK_PRIORITY", "0", &a), 0);
 	assert_int_equal(gs_pod_synonym(GS_IN_ENVIRONMENT, "interval", "Long", &a), 0);
 	assert_string_equal(a.class_name, "");
 	assert_int_equal(a.slice_us, 0);
 }
 
-/* No folder makes the daemon's memory grow without end. */
-/* A huge folder does not make the daemon's memory grow without end. */
+/* A huge folder does not make the daemon's memory grow without limit. */
 static void test_many(void **state)
 {
 	struct gs_pod_names n = { .namespace = "a", .pod = "b" };

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * The stock host in the kernel: start, decide, switch, fail, stop. Needs root; skipped without.
+ * test_policy_host.c - check the stock host in the kernel: start, decide, switch, fail, stop
+ *
+ * Needs root, and is skipped without it.
  */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -98,7 +100,7 @@ static void test_tick_wakes_loop(void **state)
 	fixture_remove(&be);
 }
 
-/* Returns the id of the program in the slot; 0: none. */
+/* Returns the id of the BPF program in a slot of the table, or 0 if the slot is empty. */
 static uint32_t in_slot(const char *slot)
 {
 	uint32_t zero = 0, id = 0;
@@ -112,8 +114,8 @@ static bool hears_of_launches(void)
 }
 
 /*
- * A policy that has ended has no wishes. It keeps the slots until it is freed, or another policy
- * comes.
+ * A policy that has ended has no wishes. Its programs stay in the slots until it is freed, or
+ * another policy starts.
  */
 static void test_ended(void **state)
 {
@@ -143,7 +145,7 @@ static void test_ended(void **state)
 	fixture_remove(&be);
 }
 
-/* Starts a policy that fails at its first TSG in the place of @prev. The caller frees it. */
+/* Replaces @prev by a policy that fails at its first TSG. The caller frees the policy. */
 static struct gs_policy *fails_in_start(struct gs_policy *prev)
 {
 	struct gs_policy_exit x = { 0 };
@@ -159,9 +161,7 @@ static struct gs_policy *fails_in_start(struct gs_policy *prev)
 	return p;
 }
 
-/*
- * A policy that fails in its own start leaves the slots when it is freed, like one that has ended.
- */
+/* The programs of a policy that fails at its start stay in the slots until it is freed, too. */
 static void test_failed_start(void **state)
 {
 	struct gpusched_tsg be;
@@ -184,7 +184,7 @@ static void test_failed_start(void **state)
 	gs_policy_discard(p);
 	assert_int_equal(in_slot("gs_slot"), of_prev);
 	for (int i = 0; i < 250 && fixture_get(&be).task.want.timeslice_us != 33; i++)
-		gs_sleep_ns(20 * NS_PER_MS); /* until its tick has counted anew */
+		gs_sleep_ns(20 * NS_PER_MS); /* until its tick has counted the TSGs again */
 	want_slice(&be, 33);
 	gs_policy_stop(prev, GS_POLICY_EXIT_STOPPED);
 	assert_int_equal(in_slot("gs_slot"), 0);
@@ -234,8 +234,8 @@ static void look(struct gs_policy *p, const struct gpusched_tsg *rec, uint64_t *
 }
 
 /*
- * Facts reach a policy: those of a loaded TSG hold for the runlist's time, and no other TSG's come
- * along.
+ * A policy gets a TSG's facts, and never another TSG's. The facts of a loaded TSG are as recent as
+ * its runlist's.
  */
 static void test_facts(void **state)
 {
@@ -419,7 +419,9 @@ static void run(struct gs_policy *p, enum gpusched_run_op op, const struct gpusc
 	assert_int_equal(gs_policy_ask(p, op, &rec->key, arg), expected);
 }
 
-/* Every callback of a policy object in the kernel, and what the host does with its answers. */
+/*
+ * Calls every callback of a policy in the kernel, and checks what the host does with the answers.
+ */
 static void test_callbacks(void **state)
 {
 	struct gpusched_tsg lc, be, now;
@@ -457,14 +459,14 @@ static void test_callbacks(void **state)
 
 	run(p, GPUSCHED_RUN_TIMESLICE_SET, &lc, 100, 0);
 	assert_int_equal(fixture_get(&lc).task.want.timeslice_us, 101);
-	/* a round's third pass; the ones before it want 0 and 1 */
+	/* waits for a round's third pass; the passes before it want 0 and 1 */
 	for (int i = 0; i < 500 && fixture_get(&lc).task.want.interleave != 2; i++)
 		gs_sleep_ns(20 * NS_PER_MS);
 	now = fixture_get(&lc);
 	assert_true(now.task.want.valid & GPUSCHED_INTERLEAVE);
 	assert_int_equal(now.task.want.interleave, 2);
 
-	/* the words that it leaves do not reach the next policy */
+	/* the next policy does not see this policy's private words */
 	run(p, GPUSCHED_RUN_SCHEDULE, &be, 0, GPUSCHED_HOLD);
 	p = start("lcbe", NULL, p);
 	now = fixture_get(&be);
@@ -489,8 +491,8 @@ static unsigned int entries(const struct gs_policy *p, const char *map)
 }
 
 /*
- * The hooks know a TSG by the process that made it. No entry is left of a TSG that went to other
- * processes.
+ * The hooks know a TSG by the process that made it. When a TSG goes to other processes, no entry of
+ * it may be left behind.
  */
 static void test_hooked_names(void **state)
 {
@@ -508,7 +510,7 @@ static void test_hooked_names(void **state)
 	rec = fixture_tsg(1, GPUSCHED_CLASS_BE);
 	run(p, GPUSCHED_RUN_TASK_INIT, &rec, 0, 0);
 	fd = gs_table_map_fd(table, "gs_tsgs");
-	for (uint32_t pid = 1; pid < 4; pid++) { /* its open file goes from one to the next */
+	for (uint32_t pid = 1; pid < 4; pid++) { /* its open file goes from process to process */
 		rec = fixture_get(&rec);
 		rec.task.pid = pid;
 		assert_int_equal(bpf_map_update_elem(fd, &rec.key, &rec, BPF_EXIST), 0);
@@ -531,7 +533,7 @@ static bool is_ticked(const struct gpusched_tsg *rec)
 	return false;
 }
 
-/* The tick keeps a list of TSGs. TSGs that come later, in any number, are met all the same. */
+/* The tick keeps a list of TSGs, but also calls the policy for any number of later TSGs. */
 static void test_tick_meets_all(void **state)
 {
 	enum { MANY = 1100 }; /* more than the list holds */
@@ -543,11 +545,11 @@ static void test_tick_meets_all(void **state)
 	assert_non_null(many);
 	assert_int_equal(gs_cfg_max_tsgs(table, 0), 0); /* all of them are of one process */
 	p = start(fixture_source("flips"), NULL, NULL);
-	gs_sleep_ns(100 * NS_PER_MS); /* so that the tick has met an empty table */
+	gs_sleep_ns(100 * NS_PER_MS); /* so that a tick has found an empty table */
 	first = fixture_tsg(1, GPUSCHED_CLASS_BE);
 	gs_policy_nudge(p);
 	assert_true(is_ticked(&first));
-	gs_sleep_ns(100 * NS_PER_MS); /* so that its list has the first TSG */
+	gs_sleep_ns(100 * NS_PER_MS); /* so that the tick's list has the first TSG */
 	fixture_remove(&first);
 	same = fixture_tsg(1, GPUSCHED_CLASS_BE);
 	assert_true(is_ticked(&same));
@@ -562,7 +564,7 @@ static void test_tick_meets_all(void **state)
 	free(many);
 }
 
-/* Rounds that a policy skips do not make its rounds rarer. */
+/* If a policy skips rounds, its tick does not become rarer. */
 static void test_skipped_rounds(void **state)
 {
 	struct gpusched_tsg rec;
@@ -615,7 +617,7 @@ static uint64_t rounds_of(const struct gpusched_tsg *rec, uint64_t at_least)
 	return fixture_get(rec).task.priv[0];
 }
 
-/* gpusched_kick(): a round long before the period of 10 s ends, and not as often as it is asked. */
+/* gpusched_kick() starts a round long before the period of 10 s ends, up to a limited rate. */
 static void test_kicks(void **state)
 {
 	uint64_t granted, refused;
@@ -641,7 +643,9 @@ static void test_kicks(void **state)
 	fixture_remove(&rec);
 }
 
-/* Back and forth: at every moment the wishes are those of exactly one policy. */
+/*
+ * Switches between two policies many times: at each moment, all wishes are of exactly one of them.
+ */
 static void test_switch_often(void **state)
 {
 	struct gpusched_tsg recs[20];

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * Hostile policies (tests/policy): each ends in the driver's own behaviour and an exit record, or
- * runs without reaching what is not its own.
+ * test_policy_hostile.c - check hostile policies (tests/policy)
+ *
+ * Each policy is ended with an exit record and leaves the driver's own behaviour, or runs without
+ * access to anything that is not its own.
  */
 #include <dirent.h>
 #include <poll.h>
@@ -55,7 +57,7 @@ static void test_check(void **state)
 		int r = gs_policy_check(fixture_source(cases[i].name), NULL, &x, &err);
 
 		if (!strcmp(cases[i].name, "deny") && !gs_gate_probe(NULL)) {
-			assert_int_equal(r, 0); /* this kernel runs the gate */
+			assert_int_equal(r, 0); /* allowed, since this kernel has the gate */
 			continue;
 		}
 		if (x.kind != cases[i].kind || (cases[i].code && x.code != cases[i].code) ||
@@ -130,8 +132,8 @@ static void keep_log(int level, const char *message, void *unused)
 }
 
 /*
- * The library's log from here on. The policy's threads log as well, so tests may not depend on the
- * order.
+ * Collects the library's log from now on. A policy's threads log, too, so tests must not depend on
+ * the order of lines.
  */
 static void listen(void)
 {
@@ -256,7 +258,7 @@ static unsigned long others_switches(void)
 	return sum;
 }
 
-/* A tick wakes only its own thread: the watchdog looks once per timeout. */
+/* A tick wakes only its own thread: the watchdog wakes only once per timeout. */
 static void test_watchdog_is_quiet(void **state)
 {
 	const uint64_t period = NS_PER_MS; /* the period of the policy flips */
@@ -286,7 +288,7 @@ static uint64_t no_time(void *user)
 	return 1;
 }
 
-/* A native world with one best-effort TSG and a clock that stands still. */
+/* One best-effort TSG for the native host, with a clock that stands still. */
 static struct gpusched_task lone;
 static struct gpusched_task *lone_tasks[] = { &lone };
 
@@ -325,7 +327,7 @@ static void test_native_numbers(void **state)
 	assert_non_null(strstr(err.text, "tick of 1 us: 1000 to"));
 }
 
-/* The native host outlives a tick that never returns. */
+/* The native host survives a tick that never returns. */
 static void test_native_endless(void **state)
 {
 	struct gs_policy *p;
@@ -351,7 +353,7 @@ static void crashes(const char *name, const char *how)
 	gs_policy_stop(p, GS_POLICY_EXIT_ERROR);
 }
 
-/* The native host outlives a crash. */
+/* The native host survives a policy's crash. */
 static void test_native_crash(void **state)
 {
 	struct gs_policy *p;

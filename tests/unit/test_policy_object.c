@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* Policy objects without the kernel: what they declare, options, build, new; and the ABI's layout.
+/*
+ * test_policy_object.c - check policy objects without the kernel
+ *
+ * Their declarations and options, the commands build and new, and the ABI's layout.
  */
 #include <pthread.h>
 #include <sys/stat.h>
@@ -34,7 +37,7 @@ static void test_layout(void **state)
 	GPUSCHED_ABI_V1_VALUES(VALUE)
 #undef VALUE
 	assert_int_equal(GPUSCHED_ABI_VERSION, 1);
-	/* and as clang lays it out for BPF */
+	/* the same layout by clang for BPF */
 	if (gs_policy_info(fixture_source("abi_layout"), &info, &err) < 0)
 		fail_msg("%s", err.text);
 	gs_policy_info_free(&info);
@@ -86,7 +89,7 @@ static void test_info(void **state)
 	gs_policy_info_free(&info);
 }
 
-/* Finds the facts that a policy reads: directly, through a function, across calls, by a helper. */
+/* Finds the facts that a policy reads: directly, in a function, after other calls, by a helper. */
 static void test_reads(void **state)
 {
 	struct gs_policy_info info = { 0 };
@@ -127,7 +130,7 @@ static void test_reads(void **state)
 	gs_policy_info_free(&info);
 }
 
-/* A chain of functions that only newer kernels accept, and the deepest one that all accept. */
+/* One policy's chain of functions needs too much stack for older kernels; another's just fits. */
 static void test_stack(void **state)
 {
 	struct gs_policy_info info = { 0 };
@@ -163,7 +166,7 @@ static void test_option_errors(void **state)
 		{ "neg=2147483648", -ERANGE, "-2147483648 to 2147483647" },
 		{ "drift=-9000000001", -ERANGE, "-9000000000 to 9000000000" },
 		{ "level=6", -ERANGE, "-5 to 5" },
-		{ "level=010", -ERANGE, "-5 to 5" }, /* ten, as everywhere */
+		{ "level=010", -ERANGE, "-5 to 5" }, /* decimal 10, not octal */
 		{ "level=5us", -EINVAL, "a number, -5 to 5" },
 		{ "level= 5", -EINVAL, "number" },
 		{ "level=-", -EINVAL, "number" },
@@ -218,7 +221,7 @@ static void test_new_and_build(void **state)
 	assert_int_equal(rmdir(folder), 0);
 }
 
-/* A process counts as ended even if its new parent has not reaped it yet. */
+/* Returns whether a process lives. A zombie counts as ended. */
 static bool lives(int pid)
 {
 	char path[64], state = 'Z';
@@ -235,8 +238,8 @@ static bool lives(int pid)
 }
 
 /*
- * Builds with @script as the compiler, which writes the ids of its processes to "pids". None may be
- * left.
+ * Builds with @script as the compiler, which writes the PIDs of its processes to "pids". Checks
+ * that all of these have ended.
  */
 static int build_with(const char *script, struct gs_error *err)
 {
@@ -271,9 +274,7 @@ static void *forbid_soon(void *unused)
 	return NULL;
 }
 
-/*
- * A compiler that hangs is killed with all its children, and so are children that it leaves behind.
- */
+/* A compiler that hangs is killed with all its children. So are children that it leaves behind. */
 static void test_build_limit(void **state)
 {
 	const char *path = getenv("PATH");
@@ -322,8 +323,8 @@ static void test_damaged(void **state)
 	(void)state;
 	assert_int_equal(gs_polobj_open(fixture_source("options"), &obj, &err), 0);
 	/*
-	 * any prefix, and any changed byte of the headers, is refused or read, and never causes a
-	 * crash
+	 * A truncated object, or one with a changed byte, is refused or read. It never causes a
+	 * crash.
 	 */
 	for (size_t len = 0; len < obj.len; len += 61) {
 		struct gs_policy_info info = { 0 };

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * Callbacks for one TSG on two CPUs at once: the tick does not undo what another one decided while
- * it ran. Needs root; skipped without.
+ * test_policy_race.c - check callbacks for one TSG on two CPUs at once
+ *
+ * A tick must not undo the decision of a callback that runs at the same time. Needs root, and is
+ * skipped without it.
  */
 #include <pthread.h>
 
@@ -34,7 +36,7 @@ static void *tick_all_the_time(void *arg)
 	return NULL;
 }
 
-/* Waits until a round that may be under way has ended. */
+/* Waits until any round in progress has ended. */
 static void wait_round(void)
 {
 	uint64_t until = __atomic_load_n(&ticks, __ATOMIC_ACQUIRE) + 1;
@@ -43,7 +45,7 @@ static void wait_round(void)
 		;
 }
 
-/* A hold ends by an admission, and by nothing else. */
+/* Only an admission ends a hold. */
 static void test_hold_and_tick(void **state)
 {
 	struct gs_policy_exit x = { 0 };
@@ -57,7 +59,7 @@ static void test_hold_and_tick(void **state)
 	rec = fixture_tsg(1, GPUSCHED_CLASS_LC);
 	if (fixture_start(fixture_source("holds"), NULL, NULL, &policy, &x, &err))
 		fail_msg("%s", err.text);
-	gs_ticker_pause(gs_stock_of(policy)); /* so that only the test makes rounds */
+	gs_ticker_pause(gs_stock_of(policy)); /* so that only this test starts rounds */
 	assert_int_equal(pthread_create(&thread, NULL, tick_all_the_time, &rec), 0);
 	for (int i = 0; i < TIMES; i++) {
 		run(GPUSCHED_RUN_SCHEDULE, &rec.key);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * The same events once more give the same wishes and the same private words, and a tick that rests
- * does so on each host. (Three hosts side by side: test_policy_same.c.)
+ * test_policy_replay.c - check that the same events give the same wishes and private words again
+ *
+ * Also checks on two hosts when a policy's tick rests. test_policy_same.c compares three hosts.
  */
 #include "policy_fixture.h"
 #include "replay_world.h"
@@ -112,7 +113,7 @@ static void test_kicks_in_the_kernel(void **state)
 	kicks_on(&gs_host_sim);
 }
 
-/* The policy does not get facts that the world hides, and the world keeps them. */
+/* The policy does not see facts that the host hides, but the host keeps them. */
 static void hides_on(const struct gs_host *host)
 {
 	struct gpusched_task t = { .id = 1,
@@ -166,7 +167,7 @@ static void fair_round(struct world *w, size_t n, uint64_t first_cgroup, uint64_
 	assert_int_equal(gs_virtual_round(w->p), 0);
 }
 
-/* fair keeps no entry of users, jobs and processes that are gone, however many there were. */
+/* fair drops its entries of users, jobs and processes that are gone, however many there were. */
 static void test_fair_groups(void **state)
 {
 	static struct world w;
@@ -179,7 +180,7 @@ static void test_fair_groups(void **state)
 			gs_virtual_ask(w.p, GPUSCHED_RUN_TASK_DESTROY, w.live[i], 0);
 	}
 	fair_round(&w, 3, 20000, 0);
-	w.live[2]->cgroup_id = 20001; /* root's: a user of its own */
+	w.live[2]->cgroup_id = 20001; /* root's cgroup, which counts as a separate user */
 	w.now += 100 * NS_PER_MS;
 	assert_int_equal(gs_virtual_round(w.p), 0);
 	w.now += 100 * NS_PER_MS;
@@ -190,7 +191,7 @@ static void test_fair_groups(void **state)
 	world_close(&w);
 }
 
-/* rr passes an idle BE over, and does not leave it a short slice. */
+/* rr skips an idle BE, and does not leave it a short slice. */
 static void test_rr_idle(void **state)
 {
 	static struct world w;
@@ -211,7 +212,7 @@ static void test_rr_idle(void **state)
 	}
 	assert_int_equal(w.live[0]->want.valid, GPUSCHED_TIMESLICE);
 	assert_true(is_suspended(&w.live[1]->want));
-	/* the second BE has the turn; the first has launched nothing since */
+	/* the first BE has launched nothing since, so the second has the turn */
 	w.now += 2 * NS_PER_S;
 	w.live[1]->last_launch_ns = w.now;
 	assert_int_equal(gs_virtual_round(w.p), 0);
@@ -257,7 +258,7 @@ static void live(struct world *w, const char *policy)
 	world_close(w);
 }
 
-/* The same seed twice through the native host: no state survives from one run to the next. */
+/* Two runs with the same seed on the native host agree, so no state is left from the first. */
 static void test_repeatable(void **state)
 {
 	static struct world a, b;

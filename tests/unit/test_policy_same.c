@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: MIT
 /*
- * One event sequence, three hosts, the same decisions: every policy on the stock host (real RM
- * calls through the taps), on the sim host and on the native host, event by event.
+ * test_policy_same.c - check that policies decide the same on three hosts
+ *
+ * Replays the same events to each policy on the stock host (real RM calls through the taps), the
+ * sim host and the native host, and compares the decisions after each event.
  */
 #include "stock_host.h"
 #include "table/cfg.h"
 
 #define STEPS 500
 
-/* Events that a run must have had at least once; otherwise agreement would prove nothing. */
+/* Decisions that must occur at least once in a run; otherwise agreement proves nothing. */
 #define SLICES 1u
 #define SUSPENDS 2u
 #define HOLDS 4u
@@ -110,7 +112,7 @@ static void replay(const struct gs_host *const *hosts, size_t n)
 
 		for (size_t h = 0; h < n; h++)
 			open_as(&w[h], hosts[h], c);
-		for (size_t h = 0; h < n; h++) /* ids are the same everywhere */
+		for (size_t h = 0; h < n; h++) /* so that all hosts use the same ids */
 			w[h].last_id = last_id();
 		for (int step = 0; step < STEPS; step++) {
 			for (size_t h = 0; h < n; h++)
@@ -135,7 +137,7 @@ static void test_three_hosts(void **state)
 	replay(hosts, 3);
 }
 
-/* Several native instances, which need no privilege: each has a state of its own. */
+/* Several native instances, which need no privilege, do not share state. */
 static void test_three_natives(void **state)
 {
 	static const struct gs_host *const hosts[] = { &gs_host_native, &gs_host_native,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Requests: which groups get theirs, in what order, and which are refused for lack of room. */
+/* test_promises.c - check which groups get their request, in which order, and which are refused */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -23,7 +23,7 @@ static int end(void **state)
 	return p.groups || p.tsgs;
 }
 
-/* Makes a TSG with a group of its own: both have the same number. */
+/* Makes a TSG in a new group; TSG and group have the same number. */
 static int ask(uint64_t id, uint32_t pct, uint64_t start_ns)
 {
 	const struct gs_promise_wish w = {
@@ -46,7 +46,7 @@ static void the_last_to_come_has_none(void **state)
 {
 	assert_int_equal(ask(1, 60, 300), 1);
 	gs_promises_settle(&p, false);
-	assert_int_equal(ask(2, 50, 100), 1); /* an older TSG that asks later */
+	assert_int_equal(ask(2, 50, 100), 1); /* of an older process, but asks later */
 	gs_promises_settle(&p, false);
 	assert_true(group(1)->has);
 	assert_false(group(2)->has);
@@ -119,15 +119,15 @@ static void each_runlist_has_its_own(void **state)
 	gs_promises_settle(&p, false);
 	assert_true(group(1)->has);
 	assert_true(group(2)->has);
-	w.id = 3; /* a member of the group, which shares the request */
+	w.id = 3; /* another member of the group, with which it shares the request */
 	assert_int_equal(gs_promises_put(&p, &w), 0);
 	assert_ptr_equal(group(2), group(3));
 	w.runlist = 0;
-	assert_int_equal(gs_promises_put(&p, &w), 1); /* it moved to another group */
+	assert_int_equal(gs_promises_put(&p, &w), 1); /* it has moved to another group */
 	assert_ptr_equal(group(1), group(3));
 }
 
-/* Each instance of a divided GPU is a whole one to its programs. */
+/* Each instance of a divided GPU has 100 % for its programs. */
 static void each_partition_has_100_pct(void **state)
 {
 	struct gpusched_task t = { .gpu = 3 };
@@ -154,7 +154,7 @@ static void each_partition_has_100_pct(void **state)
 	w.runlist = gpusched_runlist(&t);
 	gs_promises_put(&p, &w);
 	gs_promises_settle(&p, false);
-	assert_false(group(4)->has); /* the requests of its own instance are past 100 % */
+	assert_false(group(4)->has); /* its instance's requests are past 100 % */
 	assert_int_equal(group(4)->over_pct, 101);
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The costs that `qualify` finds in a GPU's log, and the file that it writes: the model reads it,
- * and unknown costs are left out.
+ * test_qualify.c - check the costs that `qualify` finds in a GPU's log, and the file that it writes
+ *
+ * The model must be able to read the file, and unknown costs must be missing from it.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -69,7 +70,7 @@ static void test_turns(void **state)
 	assert_int_equal(id[2], 3);
 }
 
-/* Other programs' turns do not count, nor does a turn or a switch across them. */
+/* Other programs' turns do not count, nor does a turn or a switch during which they ran. */
 static void test_others(void **state)
 {
 	begin();
@@ -97,7 +98,7 @@ static void test_lost(void **state)
 	assert_int_equal(w.v[0].gap_ns, 0);
 }
 
-/* A log that hides processes tells programs apart by their contexts. */
+/* If the log hides processes, contexts distinguish programs. */
 static void test_hidden(void **state)
 {
 	struct gs_switchlog_record r = { .sw = { .ns = 10 * US, .start = true }, .context = 5 };
@@ -139,9 +140,7 @@ static void test_unit(void **state)
 	assert_false(qualify_unit(1000, 900e3, 4000, 4189e3, &unit, &save));
 }
 
-/*
- * ---- what is kept -------------------------------------------------------------------------------
- */
+/* ---- the result's file ----------------------------------------------------------------------- */
 
 static char dir[] = "/tmp/gpusched-test-qualify.XXXXXX";
 
@@ -213,7 +212,7 @@ static void test_known_goes_in(void **state)
 	qualify_free(r);
 }
 
-/* Neither costs nor reasons are made up. */
+/* Unknown costs stay unknown in the account's form. */
 static void test_costs_as_the_account_has_them(void **state)
 {
 	struct qualify_result *r = nothing();
@@ -313,7 +312,7 @@ static void test_no_place_to_keep(void **state)
 	qualify_free(r);
 }
 
-/* Leftovers are reported beside the result, which is kept. */
+/* Failures of the clean-up are reported with the result, which is still stored. */
 static void test_left_behind(void **state)
 {
 	struct qualify_result *r = nothing();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* test_quiet.c - learns from a service's rests when its requests end */
+/* test_quiet.c - check how the end of a service's requests is learned from its rests */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -27,7 +27,7 @@ static void test_unknown(void **state)
 	assert_int_equal(gs_quiet_us(&q), 1000);
 }
 
-/* Tokens 50 us apart; requests at random times: 4, 8, 40 a second. */
+/* Requests with tokens 50 us apart, at random times: 4, 8 or 40 a second. */
 static void test_tokens(void **state)
 {
 	static const double means_us[] = { 170000, 47000, 15000 };
@@ -44,7 +44,7 @@ static void test_tokens(void **state)
 	}
 }
 
-/* The CPU thinks between tokens for 2.5 ms, and for 60 ms between requests. */
+/* The CPU computes for 2.5 ms between tokens, and rests for 60 ms between requests. */
 static void test_slow_tokens(void **state)
 {
 	struct gs_quiet q = { 0 };
@@ -58,7 +58,7 @@ static void test_slow_tokens(void **state)
 	assert_in_range(quiet, 4000, GS_QUIET_MOST_US);
 }
 
-/* A service that others keep from resting: its rests so far were within requests. */
+/* A service that is behind has no rests between requests: all its rests are within requests. */
 static void test_held_up(void **state)
 {
 	struct gs_quiet q = { 0 };
@@ -69,7 +69,7 @@ static void test_held_up(void **state)
 	assert_in_range(gs_quiet_us(&q), 6000, GS_QUIET_MOST_US);
 }
 
-/* Rests of all lengths: no value splits them. */
+/* For rests of all lengths, no value separates those within requests from those between. */
 static void test_overlap(void **state)
 {
 	struct gs_quiet q = { 0 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* test_rests.c - when a program without an agent begins a request, and since when it rests */
+/* test_rests.c - check how requests and rests of a program without an agent are recognised */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,7 +12,7 @@
 #define MS 1000000ull
 #define US 1000ull
 
-/* A launch of @us for which the program waits. Returns whether the daemon would get a request. */
+/* Makes a launch of @us and waits for it. Returns whether the daemon hears of a new request. */
 static int token(struct gs_rests *s, uint64_t *now, uint64_t us, uint32_t quiet_us)
 {
 	int begins = gs_rests_begins(s, gs_rests_worked(s, *now, 0), quiet_us, *now);
@@ -36,7 +36,10 @@ static void test_one_event_a_request(void **state)
 		for (unsigned int i = 0; i < 32; i++) {
 			int begins = token(&s, &now, 3000, 1000);
 
-			/* the first request begins as soon as a rest is known, the others at theirs */
+			/*
+			 * The first begin comes late, once a rest is known; the others come in
+			 * time.
+			 */
 			assert_int_equal(begins, i == !r);
 			now += 50 * US;
 		}
@@ -47,7 +50,7 @@ static void test_one_event_a_request(void **state)
 	assert_int_equal(gs_quiet_us(&s.rests), 1000);
 }
 
-/* Requests wait in line from the start, so no rest is long. */
+/* Requests always wait in a queue, so no rest is long. */
 static void test_a_program_that_is_never_quiet(void **state)
 {
 	struct gs_rests s = { 0 };
@@ -74,7 +77,7 @@ static void test_no_event_while_quiet_is_unknown(void **state)
 	assert_int_equal(s.begins, 0);
 }
 
-/* A thread waits for 3 s: that is no rest, whatever others launch meanwhile. */
+/* A thread's wait of 3 s is not a rest, whatever other threads launch meanwhile. */
 static void test_a_wait_is_no_rest(void **state)
 {
 	struct gs_rests s = { 0 };
@@ -104,7 +107,7 @@ static void test_two_threads_wait(void **state)
 	assert_int_equal(s.rest_ns, 5003 * MS);
 }
 
-/* A program that polls seems to rest between its launches. */
+/* A program that polls instead of waiting seems to rest between its launches. */
 static void test_a_program_that_never_waits(void **state)
 {
 	struct gs_rests s = { 0 };
@@ -126,7 +129,7 @@ static void test_a_program_that_never_waits(void **state)
 	assert_in_range(heard, 15, 40);
 }
 
-/* A program that would flood the ring. */
+/* A program with very many requests cannot flood the ring of events. */
 static void test_events_are_bounded(void **state)
 {
 	struct gs_rests s = { 0 };
@@ -141,7 +144,7 @@ static void test_events_are_bounded(void **state)
 	assert_int_equal(heard + s.dropped, s.begins);
 }
 
-/* The process came under watch while it waited. */
+/* The process was already waiting when its probes were set. */
 static void test_a_wait_that_began_before(void **state)
 {
 	struct gs_rests s = { 0 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Launches through the ring, and rings with hostile content. */
+/* test_ring.c - check launches through the simulator's ring, and rings with hostile content */
 #include "simrm_world.h"
 
 #include <fcntl.h>
@@ -43,7 +43,7 @@ static struct sim_ring_entry *put(const struct world_tsg *t)
 	return e;
 }
 
-/* Advances model time to @ns, with all that is due until then. */
+/* Advances model time to @ns, and runs all that becomes due. */
 static void run_until(struct simrm_world *w, uint64_t ns)
 {
 	for (;;) {
@@ -87,17 +87,17 @@ static void hold_waits_for_its_flag(void **s)
 
 	uint64_t now;
 
-	world_clock_start = gs_now_ns() - 100000000; /* the model's time is behind by that */
+	world_clock_start = gs_now_ns() - 100000000; /* model time is 100 ms behind the launches */
 	begin(&w, &t);
 	e = put(&t);
 	e->kind = SIM_RING_HOLD;
 	e->limit_ns = 10000000000;
 	e->flag_at = 128;
-	put(&t); /* queued behind it, so that the turn goes on */
+	put(&t); /* queued behind the hold, so that the turn goes on */
 	run_until(&w, 5000000);
 	assert_int_equal(ring.done[3], 0);
 	*(uint32_t *)(ring.host + 128) = 1;
-	run_until(&w, 99000000); /* earlier launches are not due yet */
+	run_until(&w, 99000000); /* just before the launches are due */
 	assert_int_equal(ring.done[3], 0);
 	now = gs_now_ns() - world_clock_start;
 	run_until(&w, now + 1000000);
@@ -144,7 +144,7 @@ static void nonsense_is_dropped(void **s)
 	put(&t)->kind = SIM_RING_HOLD;
 	ring.entry[9].flag_at = 6;
 	bad += 2;
-	put(&t)->stamp = 0x7fffffff; /* only the stamp is lost */
+	put(&t)->stamp = 0x7fffffff; /* the launch counts, but has no stamp */
 	put(&t)->submitted_ns = UINT64_MAX;
 	run_until(&w, 10000000);
 	assert_int_equal(sim_rings_bad(w.rings), bad);
@@ -152,12 +152,11 @@ static void nonsense_is_dropped(void **s)
 	end(&w, &t);
 }
 
-/* After hours without work the next launch is one event, not one per launch time of them. */
+/* After hours without work, the next launch is a single event, not one per launch time passed. */
 static void idle_time_is_one_step(void **s)
 {
 	/*
-	 * the world's clock starts at 0; a number that a double holds, however long this machine is
-	 * up
+	 * The world's clock starts at 0. A double must hold this number, however long the uptime.
 	 */
 	const uint64_t called = gs_now_ns() & ~1023ull;
 	struct simrm_world w;
@@ -173,8 +172,8 @@ static void idle_time_is_one_step(void **s)
 }
 
 /*
- * A client with a clock ahead of the server's gains nothing, and does not make the server look
- * again and again.
+ * Launches with a time in the future count as made now. They do not make the server look again and
+ * again.
  */
 static void future_calls_count_as_made(void **s)
 {
@@ -216,14 +215,14 @@ static void spoilt_indices(void **s)
 	ring.head = 0x80000000u;
 	run_until(&w, 1000000);
 	assert_int_equal(sim_rings_bad(w.rings), 1);
-	ring.tail = 12345; /* the server keeps a tail of its own */
+	ring.tail = 12345; /* ignored, since the server has its own copy of the tail */
 	put(&t);
 	run_until(&w, 2000000);
 	assert_int_equal(ring.done[3], 1);
 	end(&w, &t);
 }
 
-/* Objects are freed while their work is queued, running, and done but not yet reported. */
+/* Objects are freed while their work is queued, or runs, or is done but not yet reported. */
 static void channels_go(void **s)
 {
 	for (uint64_t at = 1000; at < 200000; at += 3000) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* test_rm.c - calls on a TSG against a fake driver below the ioctl seam */
+/* test_rm.c - check calls on a TSG, with a fake driver in place of ioctl() */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -193,7 +193,7 @@ static void test_layouts(void **state)
 	assert_int_equal(drv.calls[2].params[0], 1);
 	assert_int_equal(*(uint32_t *)(drv.calls[2].params + 4), 5000);
 
-	/* proven first, then the call that names channels */
+	/* first a call that proves that the file has the TSG, then the call that names channels */
 	assert_int_equal(do_op(&t, GS_RM_SUSPEND, 0, &res), 0);
 	assert_int_equal(drv.calls[3].cmd, NV_CMD_GET_TIMESLICE);
 	assert_int_equal(drv.calls[4].cmd, 0x2080110b);
@@ -254,7 +254,7 @@ static void test_many_channels(void **state)
 	struct gs_rm_result res;
 
 	assert_int_equal(do_op(&t, GS_RM_SUSPEND, 0, &res), 0);
-	assert_int_equal(drv.n, 3); /* proof, 64, 36 */
+	assert_int_equal(drv.n, 3); /* proof, 64 channels, 36 channels */
 	for (int i = 0; i < 100; i++)
 		assert_int_equal(drv.disabled[i], 1);
 	assert_int_equal(do_op(&t, GS_RM_RESUME, 0, &res), 0);
@@ -315,7 +315,7 @@ static void test_moved_descriptor_is_found(void **state)
 	unsigned int before = open_fds();
 	int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
 
-	t.fd = null; /* the descriptor is another file by now */
+	t.fd = null; /* the descriptor now refers to another file */
 	assert_int_equal(do_op(&t, GS_RM_SET_TIMESLICE, 20, &res), -EBADF);
 	t.find = find_right;
 	t.finder = &finds;
@@ -362,7 +362,7 @@ static void test_owner_gone(void **state)
 	struct gs_error err = { 0 };
 	int fd;
 
-	t.start_ns += 1000000000ull; /* the pid was given to another process */
+	t.start_ns += 1000000000ull; /* as if another process had the PID now */
 	assert_int_equal(do_op(&t, GS_RM_SET_TIMESLICE, 20, &res), -ESRCH);
 	t.pid = fork();
 	if (!t.pid)
@@ -375,7 +375,7 @@ static void test_owner_gone(void **state)
 	assert_non_null(strstr(err.text, "gone"));
 }
 
-/* A process that takes long to close its files, as one with GPU contexts does. */
+/* Acts as a process that takes long to end, as a process with GPU contexts does. */
 static void __attribute__((noreturn)) end_late(int ready)
 {
 	int memory = memfd_create("late", MFD_CLOEXEC);
@@ -436,7 +436,7 @@ static void *stay(void *arg)
 	return arg;
 }
 
-/* The main thread ends, another one goes on with the same descriptors. */
+/* The main thread has ended, and another thread goes on with the same descriptors. */
 static void test_main_thread_gone(void **state)
 {
 	struct gs_rm_tsg t = own_tsg(1);
@@ -464,7 +464,7 @@ static void test_main_thread_gone(void **state)
 	waitpid(child, NULL, 0);
 }
 
-/* 515 and 525 answer an allocation in the word that later branches use for the size. */
+/* Branches 515 and 525 put an allocation's status where later branches have the size. */
 static unsigned int alloc_branch;
 
 static int alloc_ioctl(int fd, unsigned long request, void *arg)
@@ -518,7 +518,7 @@ static void test_gpu_find(void **state)
 	assert_null(gs_gpu_find(g, 2, ""));
 }
 
-/* Without the test's seam, files of an ordinary process are not taken for NVIDIA's. */
+/* With the real check of files, an ordinary process's files do not count as NVIDIA's. */
 static void test_strangers_are_refused(void **state)
 {
 	struct gs_error err = { 0 };
@@ -530,7 +530,7 @@ static void test_strangers_are_refused(void **state)
 	assert_non_null(strstr(err.text, "no NVIDIA control file"));
 }
 
-/* In a simulated instance: the registered control file alone, whatever its path looks like. */
+/* In a simulated instance, only the registered control file counts, whatever its path is. */
 static void test_registered_files(void **state)
 {
 	char dir[] = "/tmp/gpusched-test-XXXXXX", path[64];
@@ -552,7 +552,7 @@ static void test_registered_files(void **state)
 	fprintf(f, "%llu %llu /dev/nvidia0\n", (unsigned long long)st.st_dev,
 		(unsigned long long)st.st_ino);
 	fclose(f);
-	child = fork(); /* a process looks for its instance only once */
+	child = fork(); /* in a child, since a process looks for its instance only once */
 	if (!child) {
 		int fd;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* test_rotation.c - gpusched/rotation.h as plain C: which TSGs get turns, and how many */
+/* test_rotation.c - check which TSGs get turns from gpusched/rotation.h, and how many */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,9 +12,7 @@
 #define TURN_NS 50000000ull
 #define MEMBERS 8u
 
-/*
- * A TSG that may want turns; TSGs with the same number share the account of user, job or process.
- */
+/* A TSG that may want turns. TSGs with the same user, job or process number share its account. */
 struct member {
 	unsigned int user, job, process;
 	uint32_t weight; /* weight of its job within the user, and of its process within the job */
@@ -60,7 +58,7 @@ static void charge(struct world *w, struct member *m)
 	m->turns++;
 }
 
-/* Gives @n turns; with @backwards, rounds meet TSGs in reverse order. */
+/* Gives @n turns. With @backwards, each round goes over the TSGs in reverse order. */
 static void turns(struct world *w, unsigned int n, int backwards)
 {
 	while (n--) {
@@ -90,7 +88,7 @@ static void test_equal(void **state)
 		assert_int_equal(w.m[i].turns, 10);
 }
 
-/* A user with five jobs, and a job with three processes, have no more than others. */
+/* A user with more jobs, or a job with more processes, does not get more turns. */
 static void test_many(void **state)
 {
 	struct world w = { .n = 7 };
@@ -119,7 +117,7 @@ static void test_weights(void **state)
 		assert_in_range(w.m[i].turns, 20 * (i + 1) - 1, 20 * (i + 1) + 1);
 }
 
-/* A TSG that slept while others had a thousand turns gets its part from then on, and no more. */
+/* A TSG that slept for a thousand turns gets its part from then on, but does not catch up. */
 static void test_sleeper(void **state)
 {
 	struct world w = { .n = 2 };
@@ -132,7 +130,7 @@ static void test_sleeper(void **state)
 	assert_int_equal(w.m[1].turns, 10);
 }
 
-/* Each turn of one job is a new process: its job pays all the same. */
+/* A job that uses a new process for each turn does not get more turns, since the job is charged. */
 static void test_forks(void **state)
 {
 	struct world w = { .n = 2 };
@@ -166,7 +164,7 @@ static void test_past(void **state)
 	assert_int_equal(w.m[0].turns, 3);
 }
 
-/* Work without a turn moves only the TSG's own place. */
+/* Work outside a turn moves only the place of the TSG that did it. */
 static void test_work(void **state)
 {
 	struct world w = { .n = 2 };
@@ -181,7 +179,7 @@ static void test_work(void **state)
 	assert_int_equal(w.m[0].turns, 5);
 }
 
-/* The order in which a round meets TSGs decides nothing. */
+/* The order in which a round goes over the TSGs does not matter. */
 static void test_order(void **state)
 {
 	struct world a = { .n = 5 }, b;
@@ -199,7 +197,7 @@ static void test_order(void **state)
 	}
 }
 
-/* The user and job that a TSG's turns are charged to. */
+/* Checks which user and job a TSG's turns are charged to. */
 static void test_owner(void **state)
 {
 	struct gpusched_task t = { .uid = 1000, .cgroup_id = 7, .pid = 42 };
@@ -209,7 +207,7 @@ static void test_owner(void **state)
 	assert_int_equal(gpusched_job_of(&t, 99), 99);
 	assert_int_equal(gpusched_weight_of(&t), 100);
 	assert_int_equal(gpusched_user_weight(gpusched_user_of(&t), 300), 100);
-	/* root's cgroups count as users, with their weights; so do its processes without one */
+	/* root's cgroups, and root's processes without a cgroup, count as users with weights */
 	t.uid = 0;
 	t.weight = 300;
 	assert_int_equal(gpusched_user_of(&t), GPUSCHED_USER_CGROUP | 7);
@@ -219,7 +217,7 @@ static void test_owner(void **state)
 	assert_true(gpusched_user_of(&t) & GPUSCHED_USER_CGROUP);
 }
 
-/* A job weighs as much as its heaviest TSG, in whatever order they are seen. */
+/* A job has the weight of its heaviest TSG, in any order of TSGs. */
 static void test_weigh(void **state)
 {
 	struct gpusched_weighing job = { 0 }, other = { 0 }, user = { 0 };
@@ -239,7 +237,7 @@ static void test_weigh(void **state)
 	}
 }
 
-/* A TSG without an account is served last, and moves no other place. */
+/* Charging a place without an account changes no other place. */
 static void test_no_room(void **state)
 {
 	struct gpusched_place p = { 0 };
@@ -250,7 +248,7 @@ static void test_no_room(void **state)
 	assert_int_equal(inner_v, 5);
 }
 
-/* An empty line, and a TSG without an account: the TSG is last, and nothing crashes. */
+/* An empty rotation and a TSG without an account do not crash; the TSG comes last. */
 static void test_nobody(void **state)
 {
 	struct world w = { .n = 1 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Statistics of measurements. */
+/* test_sample.c - check statistics of measurements */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,7 +13,7 @@
 #define N 1000
 #define BLOCKS 5
 
-/* Fills block @k with 1 to N, times @by, plus @k times @step. */
+/* Fills block @k with the numbers 1 to N, each times @by plus @k times @step. */
 static struct gs_sample block(double *room, size_t k, double by, double step)
 {
 	for (size_t i = 0; i < N; i++)
@@ -51,19 +51,19 @@ static void test_blocks(void **state)
 	assert_true(f.value == 521); /* the third block's 501 + 20 */
 	assert_true(f.low < f.value && f.value < f.high);
 	assert_true(f.low > 470 &&
-		    f.high < 580); /* some 16 from the requests, some 20 from the blocks */
+		    f.high < 580); /* about 16 from the requests, 20 from the blocks */
 	f = gs_quantile_of(b, 1, 0.99);
 	assert_true(f.value == 991 && isnan(f.low) && isnan(f.high));
 	b[2].n = 0; /* this block has no measurements */
 	f = gs_quantile_of(b, BLOCKS, 0.5);
-	assert_true(f.value == 521); /* between 511 and 531 */
+	assert_true(f.value == 521); /* the middle of 511 and 531 */
 	for (size_t k = 0; k < BLOCKS; k++)
 		b[k].n = 0;
 	f = gs_quantile_of(b, BLOCKS, 0.5);
 	assert_true(isnan(f.value) && isnan(f.low));
 }
 
-/* A drift that both meet in each block must not widen the interval of their ratio. */
+/* A drift that affects both samples in each block must not widen the interval of their ratio. */
 static void test_pairs(void **state)
 {
 	static double ra[BLOCKS][N], rb[BLOCKS][N];
@@ -85,13 +85,16 @@ static void test_pairs(void **state)
 	assert_true(gs_quantile_ratio(a, b, BLOCKS, 0.5).value == 2);
 }
 
-/* The interval is as wide as one by drawing every request again. */
+/* The interval is about as wide as one from resampling all requests. */
 static void test_width(void **state)
 {
 	static double room[2][N];
 	struct gs_sample b[2] = { block(room[0], 0, 1, 0), block(room[1], 0, 1, 0) };
 	struct gs_figure f = gs_quantile_of(b, 2, 0.5);
-	/* median of two blocks: sqrt(.25 / 1000 / 2) = 1.12 % of the range, twice 1.96 of that */
+	/*
+	 * Standard error of the median of two blocks: sqrt(.25 / 1000 / 2) = 1.12 % of the range.
+	 * The interval is 2 * 1.96 times as wide.
+	 */
 	double wide = (f.high - f.low) / N;
 
 	assert_true(wide > 0.03 && wide < 0.06);

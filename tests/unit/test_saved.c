@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * The file that keeps people's settings between two daemons, and the limit of a user's entries in
- * it.
+ * test_saved.c - check the file that keeps people's settings for the next daemon
+ *
+ * Includes the limit of a user's entries in it.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -112,7 +113,7 @@ static void ten_entries_a_minute_each(void **state)
 	assert_false(gs_audit_take(&a, 1000, now + 59 * NS_PER_S));
 	assert_true(gs_audit_take(&a, 1001, now + 59 * NS_PER_S));
 	assert_true(gs_audit_take(&a, 1000, now + 60 * NS_PER_S));
-	/* more users than there are places: the oldest is forgotten, the others are not */
+	/* with more users than places, only the oldest user's count is forgotten */
 	for (uid_t u = 2000; u < 2000 + GS_AUDIT_USERS - 1; u++)
 		assert_true(gs_audit_take(&a, u, now + 61 * NS_PER_S));
 	for (int i = 0; i < 9; i++)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Scenarios: the file, processes, actions, rotation, a policy host, checks, reports. */
+/* test_scenario.c - check scenarios: file, processes, actions, rotation, policy host, reports */
 #include <errno.h>
 #include <math.h>
 #include <setjmp.h>
@@ -158,12 +158,12 @@ static void back_to_back_fills_the_gpu(void **state)
 
 	assert_true(metric(r, "be.rate") > 980 && metric(r, "be.rate") < 1000);
 	assert_true(metric(r, "be.share_pct") > 99.9);
-	assert_int_equal(sim_result_metric(r, "be.p50_us", &v), -ENODATA); /* absent, not zero */
+	assert_int_equal(sim_result_metric(r, "be.p50_us", &v), -ENODATA); /* not 0 */
 	assert_int_equal(sim_result_metric(r, "lc.rate", &v), -ENOENT);
 	assert_int_equal(sim_result_metric(r, "rate", &v), -ENOENT);
 }
 
-/* Open loop: a service that is slower than its arrivals falls behind, and the delay counts. */
+/* With an open loop, a service slower than its arrivals falls behind, and that delay counts. */
 static void open_loop_counts_from_the_arrival(void **state)
 {
 	CLEANUP(sim_scenario_freep)
@@ -470,7 +470,7 @@ static void failed_policy_leaves_the_owners_settings(void **state)
 	assert_int_equal(r->engine[GS_ENG_RESTORED], 1);
 }
 
-/* As on a real machine, the wish is refused and counted once, and the policy goes on. */
+/* A wish out of range is refused and counted once, and the policy goes on, as on a real machine. */
 static void a_wish_out_of_range_is_refused(void **state)
 {
 	CLEANUP(sim_scenario_freep) struct sim_scenario *s = load(HEAD LC BE);
@@ -502,8 +502,8 @@ static void a_person_overrides_the_policy(void **state)
 #define THREE "[process be]\nkind = be\nkernel_us = 1000\ncount = 3\n"
 
 /*
- * Several slices below the switch cost would only cause switches: no TSG gets one, and all make
- * progress.
+ * Several slices below the switch cost would leave time for nothing but switches. So no TSG gets
+ * one, and all TSGs make progress.
  */
 static void one_short_slice_per_runlist(void **state)
 {
@@ -528,7 +528,7 @@ static void no_suspension_for_ever(void **state)
 	assert_in_range((int)metric(r, "be.suspended_pct"), 49, 51);
 }
 
-/* 5 % of the time, and half of the bucket of 50 ms. */
+/* A policy's calls get 5 % of the time, and half of the bucket of 50 ms. */
 static void calls_have_a_budget(void **state)
 {
 	CLEANUP(sim_scenario_freep)
@@ -537,7 +537,7 @@ static void calls_have_a_budget(void **state)
 
 	assert_true(r->engine[GS_ENG_OVER_BUDGET] > 100);
 	assert_in_range(r->call_ns, 450000000, 535000000);
-	assert_true(r->call_ns - r->engine[GS_ENG_CALL_NS] < 5000000); /* less the call under way */
+	assert_true(r->call_ns - r->engine[GS_ENG_CALL_NS] < 5000000); /* a call in progress */
 }
 
 static void held_waits_until_admitted(void **state)
@@ -629,7 +629,7 @@ static void arrivals_follow_the_name(void **state)
 	assert_true(fabs(requests[2] - requests[0]) <= 3);
 }
 
-/* Bursty arrivals are as many, and queue behind each other. */
+/* Bursty arrivals are as many as even ones, but queue behind each other. */
 static void bursty_arrivals_queue(void **state)
 {
 	static const char lc[] = "kind = lc\narrivals = poisson\nkernel_us = 2000\ngap_us = 5000\n";
@@ -647,7 +647,7 @@ static void bursty_arrivals_queue(void **state)
 	assert_true(metric(r, "bursty.p50_us") > 1.3 * metric(r, "even.p50_us"));
 }
 
-/* The pieces of a request are timed one by one. */
+/* The time of each piece of a request is recorded. */
 static void pieces_are_timed(void **state)
 {
 	CLEANUP(sim_scenario_freep)

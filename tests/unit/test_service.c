@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Targets, JSON of records, arguments and permissions: what needs no table and no GPU. */
+/* test_service.c - check the service's parts that need no table: targets, JSON, permissions */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -100,7 +100,9 @@ static void targets_match(void **state)
 		struct gs_error err;
 		struct gs_target t;
 
-		/* No such process has a cgroup, so it is in none; and the root is always there. */
+		/*
+		 * The sample's process does not exist, so it is in no cgroup, not even in the root.
+		 */
 		if (!strncmp(cases[i].text, "cgroup:", 7) && access("/sys/fs/cgroup", R_OK))
 			continue;
 		assert_int_equal(parse(cases[i].text, &t, &err), 0);
@@ -169,7 +171,7 @@ static void hardware_is_as_asked_where_untold(void **state)
 	assert_int_equal(is.valid, GPUSCHED_ALL_SETTINGS);
 	assert_int_equal(is.timeslice_us, 20);
 	assert_int_equal(is.preempt_mode, 2);
-	/* If the answer of a call is not known, the JSON claims nothing. */
+	/* While a call's answer is unknown, so is the setting. */
 	rec.task.is.valid = 0;
 	rec.changed = GPUSCHED_TIMESLICE;
 	is = gs_record_is(&rec);
@@ -235,9 +237,9 @@ static void engine_names(void **state)
 	assert_null(gs_engine_name(0, b));
 }
 
-/* ---- verbs on a service without a table: what is refused before anything is touched ---------- */
+/* ---- verbs on a service without a table: requests that are refused first --------------------- */
 
-/* The rooms of a service that does not run. */
+/* Makes the parts of a service, which does not run. */
 static void begin(struct gs_service *s, struct gs_hub *hub)
 {
 	*s = (struct gs_service){ .hub = hub };

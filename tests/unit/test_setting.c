@@ -40,7 +40,7 @@ static void test_parse(void **state)
 		const char *name, *text;
 		int result;
 		uint32_t value;
-		const char *word; /* word that the error has */
+		const char *word; /* must be in the error's text */
 	} cases[] = {
 		{ "timeslice", "20us", 0, 20, "" },
 		{ "timeslice_us", "2ms", 0, 2000, "" },

@@ -25,7 +25,7 @@ static const struct gs_column columns[] = {
 	{ "name", "LOUD", 0, 0, shout },
 };
 
-/* Returns the table's output for the given rows (a JSON array). */
+/* Prints the table with the given rows (a JSON array), and returns the text. */
 static char *printed(enum gs_sheet_mode mode, const char *rows)
 {
 	CLEANUP_JSON json_t *all = json_loads(rows, 0, NULL);

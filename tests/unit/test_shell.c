@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What Tab offers at a prompt. */
+/* test_shell.c - check what Tab offers at the prompt of gpusched's shell */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

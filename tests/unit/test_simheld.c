@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The simulated RM's answers about which process holds how much of a GPU's memory. */
+/* test_simheld.c - check the simulated RM's answers about how much GPU memory processes hold */
 #include "simrm_world.h"
 
 #include "sim/rm_memory.h"

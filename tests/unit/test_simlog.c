@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The context-switch log of the simulated RM: its account of the GPU against the model's own. */
+/* test_simlog.c - check the simulated RM's context-switch log against the model's own figures */
 #include "simrm_world.h"
 
 #include <fcntl.h>
@@ -125,7 +125,7 @@ static void flush(struct simrm_world *w, struct reader *r)
 	assert_int_equal(world_control(w, r->file, r->client, r->buffer, 0x90cd0104, NULL, 0), 0);
 }
 
-/* Reads all records. */
+/* Tells RM that all records so far have been read. */
 static void seen(struct simrm_world *w, struct reader *r)
 {
 	struct sim_ctrl_log_get p = { .record = r->get };
@@ -186,7 +186,7 @@ static void reader_free(struct simrm_world *w, struct reader *r)
 
 /* ---- loads ----------------------------------------------------------------------------------- */
 
-/* A TSG of a process @pid with @kernels kernels of 300 us. */
+/* Makes a TSG of process @pid, and submits @kernels kernels of 300 us to it. */
 static void load(struct simrm_world *w, struct world_tsg *t, pid_t pid, uid_t uid, uint32_t engine,
 		 int kernels)
 {
@@ -287,8 +287,8 @@ static void accounts(void **s)
 }
 
 /*
- * @n turns of two TSGs by turns: the log has a START for each, and the END of the other. The very
- * first has a START alone.
+ * Lets two TSGs have @n turns alternately. Each turn adds two records to the log: the END of the
+ * other TSG's turn and a START; the very first turn adds only a START.
  */
 static void turns(struct simrm_world *w, const struct world_tsg t[2], int n)
 {
@@ -334,7 +334,7 @@ static void silent(void **s)
 	world_free(&w);
 }
 
-/* 30 times a second, or once a second; and FLUSH at once. */
+/* RM delivers records 30 times a second, on old branches once a second, and at once after FLUSH. */
 static void delivery(void **s)
 {
 	static const struct {
@@ -397,7 +397,7 @@ static void overflow(void **s)
 	assert_int_equal(next_record(&r)->seqno, 13); /* the gap */
 	assert_int_equal(next_record(&r)->seqno, 14);
 	seen(&w, &r);
-	assert_int_equal(enable(&w, &r, 1, 2), 0); /* keeps the newest */
+	assert_int_equal(enable(&w, &r, 1, 2), 0); /* mode 2: a full log keeps the newest */
 	turns(&w, t, 6);
 	flush(&w, &r);
 	assert_int_equal(r.header->dropped, 0);
@@ -410,7 +410,7 @@ static void overflow(void **s)
 	seen(&w, &r);
 	turns(&w, t, 1);
 	flush(&w, &r);
-	/* the time in which the log was not enabled is a gap too */
+	/* the time in which the log was disabled leaves a gap, too */
 	assert_int_equal(next_record(&r)->seqno, 29);
 	assert_int_equal(enable(&w, &r, 1, 4), 0x1f);
 	reader_free(&w, &r);
@@ -449,7 +449,7 @@ static void unprivileged(void **s)
 	world_free(&w);
 }
 
-/* A process that is gone before RM has looked is not named. */
+/* RM does not name a process that ended before RM delivered its records. */
 static void gone(void **s)
 {
 	struct simrm_world w;
@@ -474,7 +474,7 @@ static void gone(void **s)
 	world_free(&w);
 }
 
-/* Two instances at the same time: each has its own engine, and its number in the records. */
+/* Two MIG instances work at the same time: each has its engine, and its number in the records. */
 static void instances(void **s)
 {
 	struct simrm_world w;
@@ -541,7 +541,7 @@ static void mapping(void **s)
 	assert_int_equal(new_memory(&w, &r, 0, READ_ONLY, &h), 0x1f);
 	assert_int_equal(new_memory(&w, &r, 1ull << 40, READ_ONLY, &h), 0x51);
 	assert_int_equal(new_memory(&w, &r, PAGE, READ_ONLY, &h), 0);
-	assert_int_equal(map(&w, &r, h, PAGE, -1), 0x56); /* no memfd: as a device file would be */
+	assert_int_equal(map(&w, &r, h, PAGE, -1), 0x56); /* not a memfd */
 	assert_int_equal(map(&w, &r, h, PAGE, loose), 0x56);
 	assert_int_equal(map(&w, &r, h, 2 * PAGE, fd), 0x1f);
 	assert_int_equal(map(&w, &r, h, 0, fd), 0x1f);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Objects, callers, controls and statuses of the simulated RM. */
+/* test_simrm.c - check objects, callers, controls and statuses of the simulated RM */
 #include "simrm_world.h"
 
 #include <jansson.h>
@@ -76,7 +76,7 @@ static void parents(void **s)
 	assert_int_equal(world_alloc(&w, t.file, t.client, t.client, &h, SIM_CLASS_TSG, p, 20),
 			 0x36);
 	assert_int_equal(world_alloc(&w, t.file, t.client, t.device, &h, 0x1234, p, 20), 0x22);
-	/* there are two GPUs */
+	/* a GPU that does not exist: there are two */
 	assert_int_equal(world_alloc(&w, t.file, t.client, t.client, &h, SIM_CLASS_DEVICE, p, 56),
 			 0x26);
 	h = t.tsg;
@@ -252,7 +252,7 @@ static void disabling(void **s)
 		world_control(&w, t.file, t.client, t.subdevice, 0x2080110b, &d, sizeof(d)), 0);
 	assert_int_equal(tsg_field(&w, "disabled_channels"), 2);
 	d.disable = 0;
-	d.channels[1] = 0x666; /* one bad name: nothing changes */
+	d.channels[1] = 0x666; /* with one bad handle, nothing changes */
 	assert_int_equal(
 		world_control(&w, t.file, t.client, t.subdevice, 0x2080110b, &d, sizeof(d)), 0x57);
 	assert_int_equal(tsg_field(&w, "disabled_channels"), 2);
@@ -387,7 +387,7 @@ static void mig(void **s)
 	assert_int_equal(tsg_field(&w, "engine"), 1); /* the owner's number of the engine */
 	assert_int_equal(world_instance(&w, t.file, t.client, t.subdevice, 1), 0x63);
 	assert_int_equal(try_tsg(&w, &t, 2), 0x1f); /* an instance has only one graphics engine */
-	assert_int_equal(try_tsg(&w, &t, 11), 0);   /* and a third of the copy engines */
+	assert_int_equal(try_tsg(&w, &t, 11), 0);   /* ... and a third of the copy engines */
 	assert_int_equal(try_tsg(&w, &t, 12), 0x1f);
 
 	second = t;
@@ -439,7 +439,7 @@ static uint32_t compute_instance(struct simrm_world *w, struct world_tsg *t, uin
 			   sizeof(p));
 }
 
-/* Makes another device of @t's client, in no instance yet. */
+/* Makes another device of @t's client, which is in no MIG instance yet. */
 static struct world_tsg beside(struct simrm_world *w, const struct world_tsg *t, uint32_t gpu)
 {
 	uint32_t dev[14] = { gpu }, sub = 0;
@@ -455,10 +455,10 @@ static struct world_tsg beside(struct simrm_world *w, const struct world_tsg *t,
 	return second;
 }
 
-/* Two GPU instances of three compute instances each; @said: what RM says of the process. */
+/* A GPU is divided into two GPU instances of three compute instances each. */
 static void mig_compute(void **s)
 {
-	static struct sim_ctrl_pid_info said;
+	static struct sim_ctrl_pid_info said; /* RM's answer about the process */
 	struct simrm_world w;
 	struct world_tsg t, second;
 
@@ -472,7 +472,7 @@ static void mig_compute(void **s)
 	second = beside(&w, &t, 0);
 	assert_int_equal(compute_instance(&w, &second, 2, 2), 0);
 	assert_int_equal(try_tsg(&w, &second, 1), 0);
-	assert_int_equal(try_tsg(&w, &second, 2), 0x1f); /* a compute instance has one */
+	assert_int_equal(try_tsg(&w, &second, 2), 0x1f); /* a compute instance has one engine */
 	said.n = 1;
 	said.list[0].pid = (uint32_t)w.caller.tgid;
 	assert_int_equal(world_control(&w, t.file, t.client, second.subdevice,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Work in slices: whose turn it is, and that a round ends. */
+/* test_slices.c - check the daemon loop's work in slices: order, and length of a round */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,7 +14,7 @@ struct thing {
 	struct gs_sliced w;
 	char name;
 	unsigned int slices; /* the number of slices that it needs */
-	bool slow;           /* each takes all of its time */
+	bool slow;           /* each slice takes all of its time */
 };
 
 static struct gs_slices all;
@@ -76,7 +76,7 @@ static void test_dropped(void **state)
 	assert_string_equal(order, "b");
 }
 
-/* Work without an end keeps neither the loop nor other work waiting. */
+/* Work that never ends delays neither the loop nor other work. */
 static void test_endless(void **state)
 {
 	struct thing a = thing('a', 1, 1u << 30), b = thing('b', 2, 3);
@@ -90,7 +90,7 @@ static void test_endless(void **state)
 	assert_int_equal(b.slices, 0);
 	memset(order, 0, sizeof(order));
 	assert_true(gs_slices_run(&all));
-	assert_true(strlen(order) <= 6); /* 2 ms each, 10 ms */
+	assert_true(strlen(order) <= 6); /* slices of 2 ms in a round of 10 ms */
 }
 
 int main(void)

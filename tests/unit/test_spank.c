@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The plugin for Slurm, on a stand-in for Slurm and for the daemon. */
+/* test_spank.c - check the plugin for Slurm, with stand-ins for Slurm and the daemon */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -183,7 +183,7 @@ static void test_a_task_gets_its_class(void **state)
 	assert_non_null(
 		strstr(asked, "{\"target\":\"pid:4321\",\"class\":\"batch\",\"weight\":7}"));
 	assert_string_equal(said, "");
-	/* on the node, which decides, what is past the ceiling is left out */
+	/* on the node, options past the ceiling are ignored */
 	assert_int_equal(class_option->cb(0, "lc", 1), 0);
 	assert_int_equal(weight_option->cb(0, "100000", 1), 0);
 	post_fork(OK);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Budgets: rules and periods, accounts, and clocks that jump. */
+/* test_spending.c - check budgets of GPU time: rules, periods, accounts, and clocks that jump */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -150,7 +150,7 @@ static void users_and_cgroups(void **state)
 	assert_false(over(8, "/jobs"));
 	/* the strictest of several rules counts */
 	assert_true(gs_spending_over(&s, 7, "/jobs/1")->rule->stop);
-	/* each other user has one, but not a user with an own rule */
+	/* user=* gives each other user a budget, but not a user with a separate rule, nor root */
 	charge(8, "/", 18, NOON);
 	assert_false(over(8, "/"));
 	charge(8, "/", 1, NOON);
@@ -188,7 +188,7 @@ static void no_clock_makes_it_stricter(void **state)
 	assert_true(s.all->used_ns == used);
 	gs_spending_roll(&s, NOON);
 	assert_false(over(7, "/"));
-	/* the clock goes forward by years, and back: the wrong month has no more than before */
+	/* the clock goes forward by years, and back: the account only has the wrong month's use */
 	charge(7, "/", 3, NOON + 1000ll * DAY);
 	assert_true(s.all->used_ns == 3 * NS_PER_S);
 	gs_spending_roll(&s, NOON);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* test_taps.c - the taps, and the table that they keep */
+/* test_taps.c - check the taps, and the table that they keep */
 #include <bpf/bpf.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
@@ -125,7 +125,7 @@ static void test_gpu_index(void **state)
 	assert_int_equal(only().task.gpu, 0);
 }
 
-/* The same as /proc says, in full, and as long as the process has not been waited for. */
+/* gs_started() agrees with /proc, in full ns, until the process has been waited for. */
 static void test_started(void **state)
 {
 	uint64_t ns = 0;
@@ -142,7 +142,7 @@ static void test_started(void **state)
 	assert_int_equal(gs_started(0, &ns), -ESRCH);
 }
 
-/* A pid is one process's at a time: an event from before that process belongs to another one. */
+/* An event that is older than the process with its PID belongs to an earlier process. */
 static void test_event_of_a_reused_pid(void **state)
 {
 	struct gpusched_event ev = { .pid = (uint32_t)getpid(), .ns = gs_now_ns() };
@@ -157,7 +157,7 @@ static void test_event_of_a_reused_pid(void **state)
 	assert_int_equal(gs_event_uid(&ev, &uid), -ESRCH);
 }
 
-/* A name of its own choice does not make a process an MPS server, the entry in the table does. */
+/* Only the entry in the table makes a process an MPS server, not a name that it chooses. */
 static void test_mps_server(void **state)
 {
 	struct gpusched_proc proc;
@@ -231,13 +231,13 @@ static void test_mps_executable(void **state)
 	assert_false(runs_mps(server)); /* its group may write the file */
 	assert_int_equal(chmod(server, 0755), 0);
 	assert_int_equal(chown(server, 1000, 0), 0);
-	assert_false(runs_mps(server)); /* the file is a user's */
+	assert_false(runs_mps(server)); /* a user owns the file */
 	assert_int_equal(chown(server, 0, 0), 0);
 	assert_int_equal(chmod("/mnt/roots", 01777), 0);
-	assert_false(runs_mps(server)); /* its user could make a link to any file of root's */
+	assert_false(runs_mps(server)); /* a user could put a link to a file of root there */
 	assert_int_equal(chmod("/mnt/roots", 0755), 0);
 	assert_int_equal(chmod("/mnt", 0777), 0);
-	assert_false(runs_mps(server)); /* its user could rename folders */
+	assert_false(runs_mps(server)); /* a user could rename the folder */
 	assert_int_equal(chmod("/mnt", 0755), 0);
 	assert_true(runs_mps(server));
 	assert_int_equal(umount2("/mnt", MNT_DETACH), 0);
@@ -282,7 +282,7 @@ static void test_client_free_with_policy(void **state)
 	assert_int_equal(gs_cfg_policy_active(table, true), 0);
 	rc_free(fd, RC_CLIENT, RC_CLIENT, RC_CLIENT);
 	assert_int_equal(gs_table_all(table, &all, &n), 0);
-	assert_int_equal(n, 2); /* one end went through the slot, two wait for the sweep */
+	assert_int_equal(n, 2); /* the policy got one end; two wait for the sweep */
 	for (size_t i = 0; i < n; i++)
 		assert_true(all[i].flags & GPUSCHED_TSG_GONE);
 	assert_int_equal(gs_sweep(table, NULL, NULL, NULL), 2);
@@ -326,7 +326,7 @@ static void test_sweep_after_close(void **state)
 	assert_int_equal(records(), 0);
 }
 
-/* A sweep that was killed between its claim and the end; the owner's free in between is refused. */
+/* A sweep was killed after it had claimed a TSG: until another sweep ends it, frees are ignored. */
 static void test_claim_outlives_its_sweep(void **state)
 {
 	struct gs_table_arg arg = { .head = { .op = GS_TABLE_CLAIM } };
@@ -346,7 +346,7 @@ static void test_claim_outlives_its_sweep(void **state)
 	rc_free(fd, RC_CLIENT, RC_DEVICE, RC_TSG);
 	assert_int_equal(records(), 1);
 	assert_int_equal(count_events(GPUSCHED_EV_TSG_FREE), 0);
-	/* the same handle cannot be made while its end is under way */
+	/* while its end is in progress, a new TSG with the same handle gets no record */
 	rc_tsg(fd, RC_CLIENT, RC_TSG, 1);
 	assert_int_equal(only().task.id, 1);
 	assert_int_equal(counter(GPUSCHED_CNT_REUSED), 1);
@@ -357,7 +357,7 @@ static void test_claim_outlives_its_sweep(void **state)
 	assert_int_equal(records(), 0);
 }
 
-/* The old TSG's free was not seen: its record ends, and the new one has a record. */
+/* The taps missed a TSG's free, and its handle is used again: the new TSG gets a new record. */
 static void test_handle_used_again(void **state)
 {
 	CLEANUP_FD int fd = -1;
@@ -418,7 +418,7 @@ static void test_sweep_moves_to_child(void **state)
 	close(p[1]);
 }
 
-/* A file that is closed and another that is opened at the same kernel address. */
+/* A new open file may have the kernel address of one that was just closed. */
 static void test_address_reuse(void **state)
 {
 	int fd;
@@ -623,7 +623,7 @@ static void test_holders(void **state)
 	fd = open_ctl();
 	copy = dup(fd);
 	assert_int_equal(gs_holders_read(table, &all, &n, NULL), 0);
-	assert_int_equal(n, 1); /* one file, however many descriptors it has */
+	assert_int_equal(n, 1); /* one entry per open file, not per descriptor */
 	assert_int_equal(all[0].pid, getpid());
 	assert_true(all[0].control);
 	assert_int_equal(all[0].fd, fd < copy ? fd : copy);
@@ -642,7 +642,7 @@ static void test_on_again_keeps(void **state)
 	rc_tsg(fd, RC_CLIENT, RC_TSG, 1);
 	assert_int_equal(gs_taps_on(NULL), 0);
 	assert_int_equal(records(), 1);
-	gs_table_close(table); /* as when a daemon dies: the taps go on */
+	gs_table_close(table); /* as when the daemon dies; the taps stay attached */
 	table = NULL;
 	rc_tsg(fd, RC_CLIENT, RC_TSG + 1, 1);
 	assert_int_equal(gs_table_open(&table, NULL), 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* test_taps_hostile.c - hostile clients can change the taps' counts, and nothing else */
+/* test_taps_hostile.c - check that hostile clients can change nothing but the taps' counters */
 #include <bpf/bpf.h>
 #include <pthread.h>
 #include <sys/socket.h>
@@ -23,7 +23,7 @@ static void test_bad_pointers(void **state)
 	fd = open_ctl();
 	before = counter(GPUSCHED_CNT_BAD_READ);
 	rc_client(fd, RC_CLIENT, 0);
-	rc_alloc(fd, RC_CLIENT, RC_DEVICE, RC_TSG, 0xa06c, BAD); /* recorded, engine unknown */
+	rc_alloc(fd, RC_CLIENT, RC_DEVICE, RC_TSG, 0xa06c, BAD); /* gets a record without engine */
 	assert_int_equal(only().task.kind, GPUSCHED_KIND_OTHER);
 	rc_alloc(fd, RC_CLIENT, RC_TSG, 0x5c000020, 0xc86f, BAD);
 	rc_control(fd, RC_CLIENT, RC_TSG, 0xa06c0103, BAD, 8);
@@ -38,7 +38,7 @@ static void test_bad_pointers(void **state)
 	assert_int_equal(records(), 1);
 }
 
-/* Arguments at the end of a page: the taps may not read past the size that is given. */
+/* Arguments end at the end of a page: the taps must not read past the size that the call gives. */
 static void test_at_the_end_of_memory(void **state)
 {
 	const size_t bytes = (size_t)sysconf(_SC_PAGESIZE);
@@ -86,7 +86,7 @@ static void test_wrong_sizes(void **state)
 			sent += !rc_call(fd, nr, buf, size);
 		}
 	}
-	/* all but 16 for FREE, 32 for CONTROL, 32, 40 and 48 for ALLOC */
+	/* all sizes are bad except 16 for FREE, 32 for CONTROL, and 32, 40 and 48 for ALLOC */
 	assert_int_equal(counter(GPUSCHED_CNT_BAD_SIZE) - before, sent - 5);
 	assert_true(sent > 200);
 	assert_int_equal(records(), 0);
@@ -110,7 +110,9 @@ static void test_refused_calls_do_not_count(void **state)
 	assert_int_equal(counter(GPUSCHED_CNT_RM_FAILED) - before, 2);
 }
 
-/* Handles of another client, used on one's own file, reach none of its records. */
+/*
+ * Calls with another client's handles on the caller's own file do not reach that client's records.
+ */
 static void test_forged_handles(void **state)
 {
 	uint64_t orphans;
@@ -152,7 +154,7 @@ static void test_forged_handles(void **state)
 			 6);
 }
 
-/* TSG number @i, on a device of its own where @device, and with a channel. */
+/* Makes TSG number @i with a channel; with @device, on a new device. */
 static void used_tsg(int fd, uint32_t i, bool device)
 {
 	uint32_t params[5] = { 0, 0, 0, 1, 0 }, instance[14] = { 3 };
@@ -180,7 +182,7 @@ static void test_process_limit(void **state)
 	assert_int_equal(counter(GPUSCHED_CNT_PROC_LIMIT) - before, 3000 - 1024);
 	assert_int_equal(gs_proc_get(table, getpid(), &proc), 0);
 	assert_int_equal(proc.tsgs, 1024);
-	/* each of the other kinds up to its limit */
+	/* TSGs past the share are counted, up to the number of device entries that are left */
 	assert_int_equal(proc.past, 1024 - 3);
 	for (uint32_t i = 0; i < 3000; i++)
 		rc_free(fd, RC_CLIENT, RC_DEVICE, RC_TSG + i);
@@ -190,7 +192,7 @@ static void test_process_limit(void **state)
 	assert_int_equal(proc.past, 0);
 }
 
-/* TSGs without a channel make room, also while a policy has yet to get their end. */
+/* TSGs without channels give way to others, even if a policy has yet to hear of their end. */
 static void test_empty_makes_room(void **state)
 {
 	struct gpusched_key key = { .client = RC_CLIENT, .handle = RC_TSG + 5000 };
@@ -221,7 +223,7 @@ static void test_empty_makes_room(void **state)
 	assert_int_equal(rec.nchannels, 1);
 }
 
-/* How many TSGs of that user there is room for, below a file of that number; at most @max. */
+/* Inserts TSGs of @uid under @file until there is no room, at most @max. Returns their number. */
 static unsigned int fill(uint64_t file, uint32_t uid, unsigned int max)
 {
 	unsigned int n = 0;
@@ -258,7 +260,7 @@ static void test_share_of_user(void **state)
 	assert_int_equal(records(), 0);
 }
 
-/* Entries that each of these leaves count for the process until they are gone, and no longer. */
+/* Checks how many entries of each kind count for this process. */
 static void shares_are(uint32_t tsgs, uint32_t devices, uint32_t channels)
 {
 	struct gpusched_proc proc;
@@ -269,7 +271,10 @@ static void shares_are(uint32_t tsgs, uint32_t devices, uint32_t channels)
 	assert_int_equal(proc.channels, channels);
 }
 
-/* Another process that walks over open files holds each for a moment, longer on a busy machine. */
+/*
+ * Sweeps until closed files are gone. Another process that walks over open files may hold them for
+ * a moment, longer on a busy machine.
+ */
 static void sweep_files(void)
 {
 	struct gpusched_proc proc;
@@ -315,7 +320,7 @@ static void test_share_of_devices(void **state)
 	shares_are(1020, 1022, 0);
 	for (uint32_t i = 0; i < 10; i++)
 		rc_alloc_as(fd, 1, RC_CLIENT, RC_CLIENT, 0x52000000 + i, 0x80, device, 0);
-	/* no TSG gets a record without the entries by which its end is found */
+	/* a TSG gets no record unless there is room for the entries by which its end is found */
 	for (uint32_t i = 0; i < 1020; i += 2) {
 		rc_free(fd, RC_CLIENT, RC_CLIENT, 0x60000000 + i);
 		used_tsg(fd, 2000 + i, true);
@@ -343,7 +348,7 @@ static void test_share_of_files(void **state)
 			rc_tsg(fds[i], RC_CLIENT, RC_TSG, 1);
 			rc_channel(fds[i], RC_CLIENT, RC_TSG, 0x70000000, 1);
 		}
-		/* each has a file, a client and a device */
+		/* each file takes three entries (file, client, device), so some 341 files fit */
 		assert_in_range(records(), 340, 342);
 		for (int i = 0; i < 600; i++)
 			close(fds[i]);
@@ -369,15 +374,15 @@ static void test_share_of_channels(void **state)
 			rc_channel(fd, RC_CLIENT, RC_TSG + i, 0x60000000 + i * 100 + c, c);
 	}
 	shares_are(100, 3, GPUSCHED_MAX_CHANNELS_PER_PROC);
-	/* the first channels of each TSG are free */
+	/* the first 8 channels of each TSG do not count */
 	assert_int_equal(counter(GPUSCHED_CNT_CHANNEL_LIMIT) - before, 100 * (100 - 8) - 8192);
 	assert_int_equal(gs_proc_get(table, getpid(), &proc), 0);
-	/* TSGs of which channels are missing */
+	/* the number of TSGs that lack channels in the table */
 	assert_int_equal(proc.past, (100 * (100 - 8) - 8192) / 92 + 1);
 	for (uint32_t c = 0; c < 50; c++)
 		rc_free(fd, RC_CLIENT, RC_TSG, 0x60000000 + c);
 	shares_are(100, 3, 8192 - 42);
-	rc_free(fd, RC_CLIENT, RC_DEVICE, RC_TSG); /* the other 50 channels go with it */
+	rc_free(fd, RC_CLIENT, RC_DEVICE, RC_TSG); /* also frees the other 50 channels */
 	shares_are(99, 3, 8192 - 92);
 	close(fd);
 	fd = -1;
@@ -385,7 +390,7 @@ static void test_share_of_channels(void **state)
 	shares_are(0, 0, 0);
 }
 
-/* Adoption brings in no more than a process may have. */
+/* Adoption inserts no more than a process's share. */
 static void test_share_of_adopted(void **state)
 {
 	struct gpusched_channels ch = { .n = 100 };
@@ -434,7 +439,7 @@ static void *come_and_go(void *arg)
 	return NULL;
 }
 
-/* Threads use the same file and others, with the sweep beside them: no end counts twice. */
+/* Threads use the same file and others while sweeps run: no end must count twice. */
 static void test_shares_in_a_storm(void **state)
 {
 	struct storm s[4];
@@ -571,7 +576,7 @@ static void test_memory_rewritten(void **state)
 	assert_int_equal(only().owner_fd, bystander);
 }
 
-/* Files that are not NVIDIA's are not looked at, however the call looks. */
+/* The taps ignore calls on files that are not NVIDIA's, whatever the arguments are. */
 static void test_other_files(void **state)
 {
 	CLEANUP_FD int null = open("/dev/null", O_RDWR), fd = -1;
@@ -605,7 +610,7 @@ static long call32(long nr, long b, long c, long d)
 }
 #endif
 
-/* While the file is only in a message, the record stays until the file is closed. */
+/* While an open file is only in a message in flight, its TSG's record stays. */
 static void test_file_in_flight(void **state)
 {
 	union {
@@ -642,7 +647,7 @@ static void test_file_in_flight(void **state)
 	assert_int_equal(records(), 0);
 }
 
-/* As if its memory had been a closed file's, and its open had not been seen. */
+/* The table has an entry of an earlier file at this file's address, whose close was not seen. */
 static void test_another_file_at_that_address(void **state)
 {
 	int files, fd;
@@ -685,7 +690,7 @@ static void test_orphans_are_told(void **state)
 }
 
 #ifdef __x86_64__
-/* 32-bit calls count as others do; their numbers do not pass for 64-bit ones. */
+/* 32-bit calls count as 64-bit ones do. Their call numbers are not taken for 64-bit numbers. */
 static void test_compat_calls(void **state)
 {
 	uint64_t looked;
@@ -724,7 +729,7 @@ static void test_compat_calls(void **state)
 }
 #endif
 
-/* A user's own FUSE file in the driver's place is not registered, so it does not count. */
+/* Calls on a user's FUSE file with the driver's name do not count, since it is not registered. */
 static void test_unregistered_file(void **state)
 {
 	CLEANUP_FD int fd = -1;
@@ -742,7 +747,7 @@ static void test_unregistered_file(void **state)
 		f = fopen(list, "re+");
 		assert_non_null(f);
 		fprintf(f, "9");
-		fclose(f); /* now it has another device number */
+		fclose(f); /* the list now has another device number */
 	}
 	assert_int_equal(gs_taps_on(NULL), 0);
 	assert_int_equal(gs_table_open(&table, NULL), 0);

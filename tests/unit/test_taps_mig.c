@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* test_taps_mig.c - what the taps learn of MIG partitions */
+/* test_taps_mig.c - check what the taps learn about MIG partitions */
 #include "taps_fixture.h"
 
 #define RC_GI 0x5c000003
@@ -51,7 +51,7 @@ static void test_mig_partition(void **state)
 	rc_alloc(fd, RC_CLIENT, RC_SUBDEVICE, RC_GI, 0xc637, (void *)8);
 	assert_int_equal(engine_now(fd), 1);
 	rc_free(fd, RC_CLIENT, RC_CLIENT, RC_CLIENT);
-	/* ids that no driver gives, and engines that would pass for a partition */
+	/* ids larger than any driver's, and an engine number that would look like a partition's */
 	rc_client(fd, RC_CLIENT, 0);
 	subscribe(fd, 15, 8);
 	assert_int_equal(engine_now(fd), 1);
@@ -71,7 +71,8 @@ static void test_mig(void **state)
 	assert_int_equal(only().flags, GPUSCHED_TSG_EMPTY | GPUSCHED_TSG_MIG);
 	rc_free(fd, RC_CLIENT, RC_CLIENT, RC_CLIENT);
 	/*
-	 * another client of the same file is in no instance, one with a compute instance alone is
+	 * Another client of the same file is in no instance; with a compute instance only, it is in
+	 * one.
 	 */
 	rc_client(fd, RC_CLIENT + 1, 0);
 	rc_tsg(fd, RC_CLIENT + 1, RC_TSG, 1);
@@ -82,7 +83,7 @@ static void test_mig(void **state)
 	assert_int_equal(only().flags, GPUSCHED_TSG_EMPTY | GPUSCHED_TSG_MIG);
 }
 
-/* GR1 to GR7 are there in MIG mode only: no subscription has to be seen. */
+/* Engines GR1 to GR7 exist only in MIG mode, so they prove it without a subscription. */
 static void test_mig_engines(void **state)
 {
 	CLEANUP_FD int fd = -1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The screen of top, cell by cell, from given figures. */
+/* test_top.c - check the screen of top for given figures, cell by cell */
 #include <errno.h>
 #include <locale.h>
 #include <setjmp.h>
@@ -81,7 +81,7 @@ static enum gs_style style(const struct screen *s, unsigned int row, unsigned in
 	return s->g.cells[row * s->g.cols + col].style;
 }
 
-/* The whole screen, on a terminal of the classical size. */
+/* Checks the whole screen on a terminal of 80 by 24. */
 static void whole_screen(void **state)
 {
 	struct screen s = begin(24, 80);
@@ -159,7 +159,7 @@ static void help_explains_the_keys(void **state)
 	end(&s);
 }
 
-/* Returns the rows' ids, in order. */
+/* Checks the rows' ids, in order. */
 static void order(struct screen *s, const char *want)
 {
 	CLEANUP_JSON json_t *rows = gs_top_rows(&s->t);
@@ -180,7 +180,7 @@ static void set_held(struct screen *s, size_t i, double held)
 	json_object_set_new(json_array_get(tsgs, i), "held_pct", json_real(held));
 }
 
-/* Two programs with like figures keep their places from look to look. */
+/* Two programs with similar figures keep their places when the screen is drawn again. */
 static void rows_do_not_jump(void **state)
 {
 	static const double helds[][2] = { { 49.9, 49.2 }, { 49.1, 49.8 }, { 48.5, 50.3 } };
@@ -243,8 +243,8 @@ static void processes(void **state)
 }
 
 /*
- * However small the window and wherever the cursor: nothing outside is written (the sanitizer
- * looks).
+ * With a window of any size and the cursor anywhere, nothing outside the screen is written (the
+ * sanitizer checks).
  */
 static void any_size(void **state)
 {
@@ -260,7 +260,7 @@ static void any_size(void **state)
 	}
 }
 
-/* If there is room for one row, it is the chosen one. */
+/* If there is room for only one row, the chosen row is shown. */
 static void scrolls(void **state)
 {
 	struct screen s = begin(8, 80);

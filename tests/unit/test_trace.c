@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Recordings: the encoding, from the daemon's lines to packets, and sums of them. */
+/* test_trace.c - check recordings: encoding, packets made from the daemon's lines, and sums */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -121,7 +121,7 @@ static void events_come_back(void **state)
 	gs_pb_free(&pb);
 }
 
-/* Whatever a file holds: an answer, and no byte read past its end (the sanitizer looks). */
+/* For any damage of a file there is an answer, and no read past its end (the sanitizer checks). */
 static void damage_is_told(void **state)
 {
 	const struct gs_trace_event ev = an_event();
@@ -215,10 +215,7 @@ static void two_take_turns(void **state)
 	line(&m, FIRST);
 	line(&m, TSG("1", "100", "true"));
 	line(&m, TSG("2", "200", "true"));
-	/*
-	 * the first turn, and the wait for it, began before the recording: both are cut at its
-	 * begin
-	 */
+	/* The first turn and its wait began before the recording, and count only from its begin. */
 	line(&m, "{\"event\":\"turns\",\"time_ns\":9000000,\"turns\":["
 		 "[1,500000,2000000,0,\"slice\",900000],[2,2100000,2200000,0,\"drained\",null],"
 		 "[1,2300000,4300000,0,\"slice\",200000],[2,4400000,4500000,0,null,null]]}");
@@ -241,7 +238,10 @@ static void two_take_turns(void **state)
 	assert_true(is_null(rows, 1, "wait_p99_us"));
 }
 
-/* A turn that was open and has ended counts once; turns after the recording's end do not count. */
+/*
+ * A turn that is first reported as open, and later as ended, counts once. Turns after the
+ * recording's end do not count.
+ */
 static void open_turns_count_once(void **state)
 {
 	struct made m = begin();
@@ -264,7 +264,7 @@ static void open_turns_count_once(void **state)
 	assert_int_equal(number(rows, 0, "dropped"), 6);
 }
 
-/* Hidden TSGs are unknown, and so is one that was alone since before the log was opened. */
+/* Figures are unknown for hidden TSGs, and for a TSG that was alone since before the log began. */
 static void unknown_is_null(void **state)
 {
 	struct made m = begin();
@@ -285,7 +285,7 @@ static void unknown_is_null(void **state)
 	}
 }
 
-/* The simulated GPU may be slower than real time: GPU time is on its own clock. */
+/* The simulated GPU may run slower than real time; GPU time is in the GPU's own clock. */
 static void dilated(void **state)
 {
 	struct made m = begin();
@@ -299,7 +299,7 @@ static void dilated(void **state)
 	assert_int_equal(number(rows, 0, "wait_p99_us"), 700);
 }
 
-/* A pid that is used again is another process. */
+/* A PID that is used again belongs to another process. */
 static void pids_come_again(void **state)
 {
 	struct made m = begin();
@@ -384,7 +384,8 @@ static void as_a_picture(void **state)
 	",\"gpu\":" gpu ",\"comm\":\"p" pid "\",\"class\":\"be\"}"
 
 /*
- * GPU 1's TSG comes between the two of GPU 0; the ends are a slice's, unknown, and the program's.
+ * The recording has GPU 1's TSG between two TSGs of GPU 0. Their turns end by the slice, for an
+ * unknown reason, and because the TSG has drained.
  */
 static void two_gpus_in_a_picture(void **state)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Turns from records: by hand, at random, and from a record of a real GPU. */
+/* test_turns.c - check the turns made from log records: written by hand, random, of a real GPU */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -79,7 +79,7 @@ static void adds_up(struct gs_turns *t)
 	assert_true(r.held_ns + r.lost_ns + r.open_ns + r.unknown_ns == r.as_of_ns - r.since_ns);
 }
 
-/* A is cut off by its slice, B drains: A waits while B runs, and B's turn is contended. */
+/* A's slice ends, and B drains: A waits while B runs, so B's turn is contended. */
 static void cut_and_drained(void **state)
 {
 	struct gs_turns *t = begin();
@@ -96,7 +96,7 @@ static void cut_and_drained(void **state)
 	gs_turns_until(t, at + 300 * US);
 	assert_int_equal(ntold, 2);
 	assert_int_equal(told[0].end, GS_TURN_SLICE);
-	/* B came in A's slice, at an unknown time */
+	/* B's work came during A's slice, at an unknown time */
 	assert_int_equal(told[0].contended_ns, SLICE_NS / 2 + SAVE);
 	assert_int_equal(of(t, A).contended_off_ns, SLICE_NS / 2);
 	assert_int_equal(told[1].end, GS_TURN_DRAINED);
@@ -118,7 +118,7 @@ static void cut_and_drained(void **state)
 	gs_turns_free(t);
 }
 
-/* Of a turn of many slices, only the last one is known to be contended, from some time in it on. */
+/* In a turn of many slices, only the last is known to be contended, from an unknown time on. */
 static void contended_in_the_last_slice(void **state)
 {
 	struct gs_turns *t = begin();
@@ -136,7 +136,8 @@ static void contended_in_the_last_slice(void **state)
 }
 
 /*
- * A turn of many slices ends by chance as if by its slice. A does not wait, since B goes on and on.
+ * A's turn of many slices drains, by chance at the end of a slice. A is not waiting, as B's long
+ * turn then shows.
  */
 static void nobody_waits_beside_a_long_turn(void **state)
 {
@@ -185,7 +186,7 @@ static void suspended_waits_not(void **state)
 	assert_int_equal(of(t, B).contended_ns, 500 * US - SAVE);
 	end(t, B, at + MS, SLICE);
 	assert_int_equal(of(t, B).contended_ns, 500 * US - SAVE);
-	/* its last turn's end is settled while it is suspended */
+	/* the reason for its last turn's end becomes known while it is suspended */
 	start(t, A, at + 2 * MS, SLICE);
 	end(t, A, at + 2 * MS + SLICE_NS + SAVE, SLICE);
 	assert_false(of(t, A).waiting);
@@ -197,7 +198,8 @@ static void suspended_waits_not(void **state)
 }
 
 /*
- * It stays unknown whether it waited, so turns of others since then may have been contended or not.
+ * A is suspended before its return shows whether it waited. So it stays unknown whether others'
+ * turns since then were contended.
  */
 static void suspended_before_it_is_back(void **state)
 {
@@ -220,7 +222,7 @@ static void suspended_before_it_is_back(void **state)
 	end(t, C, at + 1500 * US, 1000000);
 	assert_int_equal(of(t, C).contended_off_ns, 100 * US);
 	assert_int_equal(of(t, B).contended_ns + of(t, C).contended_ns, 0);
-	/* another TSG turns out to have waited, so these turns were contended */
+	/* D turns out to have waited, so these turns were contended */
 	start(t, D, at + 1580 * US, 20);
 	assert_int_equal(of(t, B).contended_ns, 160 * US);
 	assert_int_equal(of(t, C).contended_ns, 200 * US);
@@ -228,7 +230,7 @@ static void suspended_before_it_is_back(void **state)
 	gs_turns_free(t);
 }
 
-/* Records come late: each is judged by what was set when it was made, not by what is set now. */
+/* Records come late. Each is judged by the settings at its time, not by the present ones. */
 static void settings_have_their_time(void **state)
 {
 	struct gs_turns *t = begin();
@@ -241,7 +243,7 @@ static void settings_have_their_time(void **state)
 	assert_int_equal(gs_turns_suspend(t, A, false, at + 40 * MS), 0);
 	feed(t, A, at, true);
 	feed(t, A, at + SLICE_NS + SAVE, false);
-	/* at that time its slice was over, and it was not suspended yet */
+	/* at the time of that END, A's slice was over, and A was not suspended yet */
 	assert_true(of(t, A).waiting);
 	feed(t, B, at + SLICE_NS + 2 * SAVE, true);
 	feed(t, B, at + 6 * MS, false);
@@ -256,7 +258,7 @@ static void settings_have_their_time(void **state)
 	feed(t, B, at + 41 * MS, false);
 	feed(t, A, at + 41 * MS + SAVE, true);
 	assert_int_equal(of(t, A).waits, 1);
-	/* the slice is 20 us now: perhaps it was cut off */
+	/* the slice is 20 us now, so it may have ended the turn */
 	feed(t, A, at + 41 * MS + 3 * SAVE, false);
 	assert_int_equal(of(t, A).ended[GS_TURN_SLICE], 2);
 	assert_int_equal(of(t, A).ended[GS_TURN_DRAINED], 0);
@@ -268,7 +270,7 @@ static void settings_have_their_time(void **state)
 	gs_turns_free(t);
 }
 
-/* A short slice's end shows when the TSG is back: then all of B's turn was contended. */
+/* A short slice's end shows only when the TSG returns: then all of B's turn counts as contended. */
 static void contended_after_all(void **state)
 {
 	struct gs_turns *t = begin();
@@ -287,8 +289,8 @@ static void contended_after_all(void **state)
 }
 
 /*
- * A rests, and B, which has a long slice, stays loaded when it has drained. A's return in its place
- * says nothing then. A turn of B of some length may be work: A waited beside it.
+ * A rests. B, which has a long slice, stays loaded after it has drained, so A's return after B's
+ * turn does not show that A waited. If B's turn is short enough to be work, A did wait.
  */
 static void rests_beside_a_loaded_one(void **state)
 {
@@ -313,7 +315,10 @@ static void rests_beside_a_loaded_one(void **state)
 	gs_turns_free(t);
 }
 
-/* In CTA mode a TSG leaves sooner than in CILP: too soon to be sure, so its return decides. */
+/*
+ * In CTA mode a TSG leaves sooner than in CILP mode. Its turn's length then does not prove that its
+ * slice ended; its return decides.
+ */
 static void leaves_soon(void **state)
 {
 	struct gs_turns *t = begin();
@@ -351,7 +356,8 @@ static struct gs_turn_sums cut_off_once(uint32_t mode, unsigned int slice, uint6
 }
 
 /*
- * In CTA mode thread blocks come to an end first: how long that took a short slice does not show.
+ * In CTA mode, running thread blocks end first. With a short slice, the turn does not show how long
+ * that took.
  */
 static void finishes_first(void **state)
 {
@@ -368,7 +374,7 @@ static void finishes_first(void **state)
 	}
 }
 
-/* If blocks outlast a longer slice, its length does not show either. */
+/* If blocks run on past a longer slice, the turn's length does not show the slice's end either. */
 static void outlasts_its_slice(void **state)
 {
 	struct gs_turn_sums s = cut_off_once(GPUSCHED_PREEMPT_CTA, SLICE, SLICE_NS + MS);
@@ -382,7 +388,7 @@ static void outlasts_its_slice(void **state)
 	assert_int_equal(s.ended[GS_TURN_DRAINED], 1);
 }
 
-/* From a launch on it waits, whether that is told before or after the records around it. */
+/* A TSG waits from a launch on, whether the launch is reported before or after its log records. */
 static void launches(void **state)
 {
 	struct gs_turns *t = begin();
@@ -403,13 +409,13 @@ static void launches(void **state)
 	assert_int_equal(of(t, A).waits, 1);
 	assert_int_equal(of(t, A).wait_ns, 580 * US);
 	assert_int_equal(of(t, B).contended_ns, 500 * US);
-	/* it does not wait while it is loaded, nor because of launches before its last turn */
+	/* launches while it is loaded, or before its last turn, do not make it wait */
 	gs_turns_launched(t, A, at + MS + 90 * US);
 	end(t, A, at + MS + 400 * US, SLICE);
 	gs_turns_launched(t, A, at + MS + 300 * US);
 	start(t, B, at + 2 * MS, SLICE);
 	assert_false(of(t, A).waiting);
-	/* its launch cannot run yet: B goes on */
+	/* B goes on for long, so A's launch cannot run yet, and A is not waiting */
 	gs_turns_until(t, at + 50 * MS);
 	gs_turns_launched(t, A, at + 50 * MS);
 	gs_turns_until(t, at + 52 * MS);
@@ -424,7 +430,7 @@ static void launches(void **state)
 	gs_turns_free(t);
 }
 
-/* A launch-bound TSG is back at once; one of whole turns is not. */
+/* Turns that begin soon after a drained turn count as returns; those after a pause do not. */
 static void returns(void **state)
 {
 	struct gs_turns *t = begin();
@@ -454,7 +460,7 @@ static void returns(void **state)
 	gs_turns_free(t);
 }
 
-/* How long it takes to leave: what is longer than its slice while somebody waits from START on. */
+/* The time to leave is a turn's length past its slice, if another TSG waits from the START on. */
 static void drains(void **state)
 {
 	struct gs_turns *t = begin();
@@ -501,7 +507,10 @@ static void changes(void **state)
 	gs_turns_free(t);
 }
 
-/* Short slices do not show in the length: a TSG that comes back in its place was cut off. */
+/*
+ * A turn's length does not show the end of a short slice. If the TSG returns right after the next
+ * TSG's turn, its slice had ended.
+ */
 static void short_slices(void **state)
 {
 	struct gs_turns *t = begin();
@@ -515,7 +524,7 @@ static void short_slices(void **state)
 	}
 	assert_int_equal(of(t, A).ended[GS_TURN_SLICE], 9);
 	assert_int_equal(of(t, B).ended[GS_TURN_DRAINED], 10);
-	/* it does not come back while B goes on: it had drained */
+	/* A does not return while B has turns: it had drained */
 	for (int i = 0; i < 10; i++, at += 1000 * US) {
 		start(t, B, at, 1000000);
 		end(t, B, at + 160 * US, 1000000);
@@ -545,7 +554,7 @@ static void idle_settles(void **state)
 	gs_turns_free(t);
 }
 
-/* A TSG that is alone has one START: held time, and no sign of work. */
+/* A TSG that is alone has only a START: its time counts as held, without a sign of work. */
 static void alone(void **state)
 {
 	struct gs_turns *t = begin();
@@ -602,7 +611,7 @@ static void unattributed_and_forgotten(void **state)
 	gs_turns_free(t);
 }
 
-/* Time may have been advanced past a record's time: that loses nothing. */
+/* A record that is older than the time already reached is not lost. */
 static void late_record(void **state)
 {
 	struct gs_turns *t = begin();
@@ -621,7 +630,7 @@ static void late_record(void **state)
 	gs_turns_free(t);
 }
 
-/* Any records in any order: nothing counts twice, and no more is held than there was. */
+/* With random records, nothing counts twice, and TSGs never hold more time than has passed. */
 static void random_records(void **state)
 {
 	for (unsigned int seed = 0; seed < 200; seed++) {
@@ -658,8 +667,8 @@ static void random_records(void **state)
 }
 
 /*
- * A real GPU's record (bench/hw/turns.c): a BE that always has work beside requests. Each of its
- * turns was ended by its slice, and each request that fits into a slice drained.
+ * A real GPU's log (from bench/hw/turns.c) of a BE that always has work, and an LC with requests.
+ * The slice ended each turn of the BE. Each request that fits into a slice drained.
  */
 static unsigned int lc, right[2], wrong[2];
 
@@ -673,7 +682,7 @@ static void judge(const struct gs_turn *turn, void *user)
 		wrong[is_lc]++;
 }
 
-/* Returns the slices of a case by its name; false: its outcome is not known. */
+/* Gets the slices of a case from its name. Returns false if its right outcome is not known. */
 static bool known_case(const char *label, unsigned int *be, unsigned int *lc_slice)
 {
 	if (strstr(label, "ten") || strstr(label, "hold") || strstr(label, "3000"))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The work of TSGs within the time that they held. */
+/* test_used.c - check how much of the held time counts as used */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -96,7 +96,7 @@ static void used(void **state)
 	gs_turns_free(t);
 }
 
-/* A TSG is freed while it is loaded, and its END with it: no record was lost. */
+/* A TSG is freed while it is loaded, so its END never comes. That is not a lost record. */
 static void freed_while_loaded(void **state)
 {
 	struct gs_turns *t = begin();
@@ -120,7 +120,7 @@ static void freed_while_loaded(void **state)
 	gs_turns_free(t);
 }
 
-/* Without costs, and in modes without measured ones, only an upper bound is known. */
+/* Without known costs, and in modes whose costs were not measured, only an upper bound is known. */
 static void used_at_most(void **state)
 {
 	struct gs_turns *t = NULL;

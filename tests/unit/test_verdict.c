@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The verdict: from figures to findings, and the rates that it is made of. */
+/* test_verdict.c - check the findings that follow from figures, and the rates they are based on */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -58,7 +58,7 @@ static void harm_by_calm_minutes(void **state)
 	assert_true(gs_is_harmed(&limits, 0, 11, 0));
 	assert_false(gs_is_harmed(&limits, 99, 60, 30));
 	assert_true(gs_is_harmed(&limits, 99, 75, 30));
-	/* even in its calm minutes it waits for 80 %: no wait is twice as much */
+	/* it waits for 80 % even in calm minutes, and no wait can be twice as long */
 	assert_false(gs_is_harmed(&limits, 99, 100, 80));
 }
 
@@ -156,7 +156,7 @@ static void classes_without_effect(void **state)
 	c = (struct gs_class_facts){ .name = "batch", .tsgs = 1, .policy = "mine" };
 	anew();
 	gs_judge_class(&c, &found);
-	assert_int_equal(found.n, 0); /* the policy does not say on which classes it acts */
+	assert_int_equal(found.n, 0); /* it is unknown on which classes the policy acts */
 	c.ignored = true;
 	c.acts_on = "lc be";
 	gs_judge_class(&c, &found);
@@ -193,7 +193,7 @@ static void lost_time(void **state)
 	gs_judge_gpu(&limits, &g, &found);
 	assert_non_null(strstr(only(GS_FINDING_LOST_TIME)->text, "11 % of its time in 100"));
 	anew();
-	g = gpu(2, 20); /* the last second shows it already */
+	g = gpu(2, 20); /* 2 % in the window, 20 % in the last second */
 	gs_judge_gpu(&limits, &g, &found);
 	f = only(GS_FINDING_LOST_TIME);
 	assert_non_null(strstr(f->text, "GPU 3 loses 20 % of its time in 900"));
@@ -210,7 +210,7 @@ static void a_log_that_nobody_reads(void **state)
 	g.read = true;
 	gs_judge_gpu(&limits, &g, &found);
 	only(GS_FINDING_LOG_UNREAD);
-	g.reason = NULL; /* the log was not tried, since no program came */
+	g.reason = NULL; /* no program came, so the log was not opened */
 	anew();
 	gs_judge_gpu(&limits, &g, &found);
 	assert_int_equal(found.n, 0);
@@ -285,7 +285,7 @@ static void waits_that_nobody_sees(void **state)
 	anew();
 	gs_judge_tsg(&limits, &t, &found); /* its turns are unknown */
 	t.window.turns_per_s = 100;
-	t.window.cut_pct = 95; /* its slice ended nearly all of them: its waits are known */
+	t.window.cut_pct = 95; /* its slice ended nearly all turns, so its waits are known */
 	gs_judge_tsg(&limits, &t, &found);
 	t.window.cut_pct = 5;
 	t.counted = true;
@@ -329,7 +329,7 @@ static void rates_of_a_gpu(void **state)
 
 	gs_gpu_rates(&a, &b, &r);
 	assert_true(r.held_pct == 80 && r.lost_pct == 5 && r.switches_per_s == 2e6);
-	gs_gpu_rates(&b, &a, &r); /* the log was opened again in between, and began at 0 */
+	gs_gpu_rates(&b, &a, &r); /* sums shrank: the log was opened again, and began at 0 */
 	assert_true(r.held_pct == 20 && r.span_ms == 500 / 1e6);
 	gs_gpu_rates(&a, &a, &r);
 	assert_true(isnan(r.held_pct) && isnan(r.switches_per_s));
@@ -349,11 +349,11 @@ static void rates_of_a_tsg(void **state)
 	gs_tsg_rates(&a, &b, 1000, &r);
 	assert_true(r.held_pct == 60 && r.wait_share_pct == 25 && r.cut_pct == 25);
 	assert_true(isnan(r.alone_pct) && isnan(r.work_pct));
-	gs_tsg_rates(&b, &unsure, 1000, &r); /* why its last turns ended is not known */
+	gs_tsg_rates(&b, &unsure, 1000, &r); /* why the last turns ended is not known */
 	assert_true(isnan(r.cut_pct) && r.turns_per_s > 0);
 	gs_tsg_rates(&a, &b, 0, &r); /* the length of the time is unknown */
 	assert_true(isnan(r.held_pct) && isnan(r.turns_per_s) && r.wait_share_pct == 25);
-	gs_tsg_rates(&a, &b, 300, &r); /* at most all of the time */
+	gs_tsg_rates(&a, &b, 300, &r); /* more held than time: limited to 100 % */
 	assert_true(r.held_pct == 100);
 }
 
@@ -378,13 +378,13 @@ static void idle_and_holding_much(void **state)
 	assert_true(f->tsg == 3 && f->pid == 4711 && f->uid == 1000);
 	anew();
 	h.now_ns = h.idle_since_ns + limits.idle_ns - 1;
-	gs_judge_holder(&limits, &h, &found); /* not for long */
+	gs_judge_holder(&limits, &h, &found); /* not idle for long enough */
 	h.now_ns++;
 	h.bytes = limits.idle_bytes;
-	gs_judge_holder(&limits, &h, &found); /* not much */
+	gs_judge_holder(&limits, &h, &found); /* does not hold enough memory */
 	h.bytes++;
 	h.idle_since_ns = 0;
-	gs_judge_holder(&limits, &h, &found); /* unknown */
+	gs_judge_holder(&limits, &h, &found); /* unknown since when it is idle */
 	assert_int_equal(found.n, 0);
 }
 
@@ -426,7 +426,7 @@ static void parked_and_lost(void **state)
 	p.by_policy = false;
 	p.guest = 0;
 	p.sign = "probe";
-	p.waiters = 3; /* it counts for nothing beside a clear sign */
+	p.waiters = 3; /* not mentioned, since there is a clear sign */
 	gs_judge_parked(&p, &found);
 	assert_string_equal(strstr(only(GS_FINDING_PARKED)->text, "31.0"),
 			    "31.0 GiB, until it works again, as its probe tells");

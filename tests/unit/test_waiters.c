@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Finds threads that seem to wait in libcuda, from the kernel's files in /proc. */
+/* test_waiters.c - check how threads that seem to wait in libcuda are found, from /proc */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,7 +19,7 @@ static void its_zeroed_data_is_libcudas(void **state)
 		"7f40-7f50 r-xp 00000000 00:2a 12 /usr/lib/libcuda.so.580.95\n",
 		"7f50-7f60 rw-p 00010000 00:2a 12 /usr/lib/libcuda.so.580.95\n",
 		"7f60-7f70 rw-p 00000000 00:00 0 \n",
-		"7f80-7f90 rw-p 00000000 00:00 0 \n", /* not next to it */
+		"7f80-7f90 rw-p 00000000 00:00 0 \n", /* not adjacent to libcuda's memory */
 	};
 	struct gs_cuda_range r = { 0 };
 

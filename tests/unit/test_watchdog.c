@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The watchdog of policies' C code: which calls it ends, and which it lets run. */
+/* test_watchdog.c - check which calls of policies' C code the watchdog ends */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,7 +21,7 @@ static void work_on(void *arg)
 		++*n;
 }
 
-/* A thread without a processor, as if others had kept it from running. */
+/* Uses time without using a processor, like a thread that others keep from running. */
 static void blocked(void *arg)
 {
 	uint64_t until = gs_now_ns() + *(unsigned int *)arg * LIMIT_MS * NS_PER_MS;
@@ -68,7 +68,7 @@ static void test_never_a_processor(void **state)
 	assert_true(ns >= BLOCKED_PERIODS * LIMIT_MS * NS_PER_MS);
 }
 
-/* The time of one call does not count against the next. */
+/* The time of one call does not count for the next. */
 static void test_each_call_anew(void **state)
 {
 	unsigned int periods = BLOCKED_PERIODS / 4;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The way through gpusched.ko, against a node that the test answers for. */
+/* test_way_module.c - check the way through gpusched.ko, with a fake node */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -23,12 +23,12 @@
 
 /* The requests that the node got, and its answers. */
 static struct {
-	int open_errno; /* 0: it is there */
-	int opened;     /* descriptors of it */
+	int open_errno; /* the result of opening the node; 0: success */
+	int opened;     /* open descriptors of the node */
 	struct gpusched_module_about about;
 	unsigned long hold_flags;
 	int holds, beats, tells, sets, preempts, gones, others;
-	int hold, beat, set, preempt; /* -errno that it answers */
+	int hold, beat, set, preempt; /* the node's answers: 0 or -errno */
 	uint32_t status;
 	struct gpusched_module_tell told;
 	uint32_t channels[4];
@@ -87,7 +87,7 @@ static int fake_ioctl(int fd, unsigned long request, void *arg)
 }
 
 static uint64_t owner_start_ns = 7 * NS_PER_S;
-static int owner_unknown; /* -errno of the look at the owner */
+static int owner_unknown; /* the result of looking up the owner's start time: 0 or -errno */
 
 static int fake_started(pid_t pid, uint64_t *ret_ns)
 {
@@ -235,7 +235,7 @@ static void test_steps(void **state)
 	assert_int_equal(take(GS_RM_SUSPEND, 0, &res), 0);
 	assert_true(node.last.set == GPUSCHED_RUNNABLE &&
 		    node.last.want.valid == GPUSCHED_RUNNABLE && !node.last.want.runnable);
-	/* the owner's own setting, so it is no wish */
+	/* running is the owner's own setting, so the module gets no wish */
 	assert_int_equal(take(GS_RM_RESUME, 0, &res), 0);
 	assert_true(node.last.set == GPUSCHED_RUNNABLE && !node.last.want.valid);
 	assert_int_equal(take(GS_RM_SET_INTERLEAVE, 2, &res), 0);
@@ -248,7 +248,8 @@ static void test_steps(void **state)
 }
 
 /*
- * Calls that read or schedule change nothing: they borrow a descriptor, and this process has none.
+ * Calls that read or schedule do not go through the module: they borrow a descriptor. They fail
+ * here, since this process has none.
  */
 static void test_borrowed(void **state)
 {
@@ -303,12 +304,13 @@ static void test_what_refusals_mean(void **state)
 		assert_int_equal(take(GS_RM_SET_TIMESLICE, 300, &res), all[i].means);
 		assert_int_equal(res.status, all[i].status);
 	}
-	gs_module_leave(); /* nothing was changed */
+	gs_module_leave(); /* nothing was changed, so the module is not needed any longer */
 	assert_false(reaches());
 }
 
 /*
- * A TSG that was changed through the module stays with it until it has its owner's settings again.
+ * Calls for a TSG that was changed through the module go through the module until the TSG has its
+ * owner's settings again.
  */
 static void test_leave(void **state)
 {
@@ -323,7 +325,7 @@ static void test_leave(void **state)
 	assert_true(reaches());
 	assert_int_equal(take(GS_RM_RESUME, 0, NULL), 0);
 	assert_false(reaches());
-	assert_int_equal(gs_module_beat(), 0); /* this beat releases it */
+	assert_int_equal(gs_module_beat(), 0); /* this beat closes the node instead of beating */
 	assert_int_equal(node.beats, 0);
 	use();
 	assert_int_equal(node.holds, 2);
@@ -349,7 +351,7 @@ static void test_a_dead_owner(void **state)
 
 	(void)state;
 	use();
-	t.start_ns = 1; /* another process with that pid */
+	t.start_ns = 1; /* as if another process had that PID */
 	assert_int_equal(gs_way_module.take(&t, &step, 1), -ESRCH);
 	owner_unknown = -ESRCH;
 	assert_int_equal(take(GS_RM_SET_TIMESLICE, 300, NULL), -ESRCH);
@@ -367,7 +369,7 @@ static void test_an_owner_that_cannot_be_looked_at(void **state)
 	assert_int_equal(take(GS_RM_SET_TIMESLICE, 300, NULL), 0);
 }
 
-/* Each file of the owner in /proc never answers: as under the lock of its execve(). */
+/* Replaces the owner's files in /proc by files that never answer, as under its execve()'s lock. */
 static void hide_owner(void)
 {
 	static const char *const names[] = { "stat", "exe", "maps", "cmdline", "status", "comm" };
@@ -417,7 +419,7 @@ static void test_it_has_lost_us(void **state)
 		assert_int_equal(gs_module_beat(), -ETIMEDOUT);
 		assert_int_equal(node.holds, 2);
 		node.set = 0;
-		gs_module_leave(); /* it knows of no change */
+		gs_module_leave(); /* the module knows of no change */
 		assert_false(reaches());
 	}
 	setup(NULL);

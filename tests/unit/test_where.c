@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* test_where.c - finds the TSGs of a process in which its requests work */
+/* test_where.c - check how the TSGs in which a process's requests work are found */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,7 +12,7 @@
 #include "basic/clock.h"
 #include "control/where_works.h"
 
-/* The account that the file sees: of TSG n, sums[n]. */
+/* Stand-in for the account: sums[n] are the sums of TSG n. */
 static struct gs_turn_sums sums[4];
 static bool has_turns[4], log_open;
 
@@ -51,7 +51,7 @@ static void add(uint64_t id)
 	gs_where_add(&w, &rec);
 }
 
-/* Makes @n requests, 5 a second, with a turn of TSG @id in each; 0: without a turn. */
+/* Makes @n requests, 5 a second, each with a turn of TSG @id; with @id 0, without a turn. */
 static void requests(unsigned int n, uint64_t id)
 {
 	while (n--) {
@@ -78,7 +78,7 @@ static void test_the_one_that_works(void **state)
 	assert_false(gs_where_works(&w, &w.tsgs[1]));
 }
 
-/* A TSG that is alone stays loaded, so it has no new turns, but the driver says that it works. */
+/* A TSG that is alone stays loaded without new turns, but the driver's samples show its work. */
 static void test_alone_and_working(void **state)
 {
 	add(1);
@@ -106,7 +106,7 @@ static void test_it_begins_to_work(void **state)
 	assert_true(gs_where_works(&w, &w.tsgs[1]));
 }
 
-/* Eight requests in a moment are too few for the log to show anything. */
+/* Requests within less than a second are too few to tell in which TSG they work. */
 static void test_not_before_a_second(void **state)
 {
 	add(1);

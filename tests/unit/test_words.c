@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Pods' annotations, and what they lead to: rules, ceilings, mistakes. */
+/* test_words.c - check the effect of pods' annotations: rules, ceilings, mistakes */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -95,7 +95,7 @@ static void a_ceiling_allows_by_namespace(void **state)
 	assert_string_equal(g.left, "");
 	g = judge(c, "class=train weight=301 request=21", GPUSCHED_CLASS_BE);
 	assert_string_equal(gs_class_name(c, g.class_id), "train");
-	assert_int_equal(g.weight, 301); /* limited to the class's own, which is 500 */
+	assert_int_equal(g.weight, 301); /* the limit is the class's own weight, 500 */
 	assert_int_equal(g.request_pct, 0);
 	g = judge(c, "class=lc weight=301", GPUSCHED_CLASS_BE);
 	assert_int_equal(g.weight, 0);
@@ -266,7 +266,9 @@ static void a_process_outside_has_no_part(void **state)
 	gs_classes_free(c);
 }
 
-/* ---- other programs' words -------------------------------------------------------------------- */
+/*
+ * ---- other programs' words --------------------------------------------------------------------
+ */
 
 static struct gs_facts in_container(const char *id, const struct gs_pod_asks *asks)
 {
@@ -301,11 +303,11 @@ static void a_container_asks_in_its_environment(void **state)
 	assert_int_equal(a.grants.part[GS_LIMIT].pct, 30); /* a limit only lowers */
 	assert_int_equal(a.grants.part[GS_REQUEST].pct, 0);
 	assert_true(a.grants.part[GS_LIMIT].group !=
-		    answer_of(c, &g).grants.part[GS_LIMIT].group); /* each has its own */
+		    answer_of(c, &g).grants.part[GS_LIMIT].group); /* a limit per container */
 	assert_int_equal(gs_words_add_ceiling(c, "web lc request=20", NULL), 0);
 	expect(c, &f, GPUSCHED_CLASS_LC, GPUSCHED_SRC_RULE, 100, "asks for it in its environment");
 	assert_int_equal(answer_of(c, &f).grants.part[GS_REQUEST].pct, 20);
-	f.pod.uid[0] = '\0'; /* a user's own cgroup: the environment is anybody's */
+	f.pod.uid[0] = '\0'; /* a user's own cgroup, whose environment any user can choose */
 	a = answer_of(c, &f);
 	assert_int_not_equal(a.class_id, GPUSCHED_CLASS_LC);
 	assert_int_equal(a.grants.part[GS_LIMIT].pct, 0);
@@ -329,7 +331,7 @@ static void annotations_come_before_the_environment(void **state)
 	gs_classes_free(c);
 }
 
-/* Nobody told of the pod, and its words are about something else: its class stays. */
+/* A pod whose words set only a slice, and for which no class was given, keeps its class. */
 static void a_slice_changes_no_class(void **state)
 {
 	const struct gs_pod_asks brief = { .slice_us = 1000 };

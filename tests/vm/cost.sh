@@ -4,9 +4,9 @@
 # timeout: 300
 # drivers: yes
 # machine: icount
-# What the hooks cost, in instructions: the same calls of a program with the stand-in driver without
-# hooks, with hooks and nobody who listens, with gpusched.ko, and with a policy. The clock of this
-# machine counts instructions. docs/hook-kit.md has the figures.
+# Measures the cost of the hooks in instructions: a program makes the same calls to the stand-in
+# driver without hooks, with unused hooks, with gpusched.ko, and with a policy. The clock of this
+# virtual machine counts instructions. docs/hook-kit.md has the figures.
 . "$(dirname "$0")/../e2e/lib.sh"
 cd "$top/drivers" || exit 1
 calls="get_timeslice set_timeslice set_interleave schedule preempt work_token make_and_free open_and_close"
@@ -23,10 +23,10 @@ measure() { # NAME
 of() { # NAME CALL
 	echo "${at[$1.$2]:-0}"
 }
-code() { # FUNCTION|[MODULE]: as it lies in memory
+code() { # FUNCTION|[MODULE]: prints the bytes of its code in memory
 	./module text "$1" | head -1
 }
-# jumps BEFORE AFTER: how many nops have become jumps; "other" if that is not all
+# jumps BEFORE AFTER: prints how many nops have become jumps; "other" if anything else has changed
 jumps() {
 	printf '%s\n%s\n' "$1" "$2" | awk '
 		NR == 1 { n = split($0, a); next }
@@ -77,14 +77,14 @@ is "$(jumps "${before[nvidia_close_callback]}" "$(code nvidia_close_callback)")"
 measure module
 without=$(code "[gpusched]")
 policy empty empty.bpf.o
-# Where hooks and node ask it: five callbacks, some of them in several places.
+# The module calls a policy from the hooks and the node: five callbacks, some of them from several places.
 ge "$(jumps "$without" "$with")" 8 "the module has nops where it asks a policy"
-is "$(jumps "$without" "$(code "[gpusched]")")" 0 "as again when that is gone"
+is "$(jumps "$without" "$(code "[gpusched]")")" 0 "the nops are back when the policy is gone"
 policy lcbe ../build/policies/lcbe.bpf.o glue_default.bpf.o glue_stock.bpf.o glue.bpf.o
 for call in $calls; do
 	ge "$(of off $call)" 100 "$call is measured"
 	le "$(more hooks off $call)" 100 "$call: hooks that nobody listens to: $(more hooks off $call) instructions"
-	# Wide: where a TSG is made, the module's worker may run within each call, or once for many.
+	# The limits are wide: the module's worker may run within each make_and_free, or once for many.
 	le "$(more module off $call)" 20000 "$call: gpusched.ko without a policy: $(more module off $call)"
 	le "$(more empty off $call)" 20000 "$call: an empty policy: $(more empty off $call)"
 	le "$(more lcbe off $call)" 60000 "$call: lcbe: $(more lcbe off $call)"

@@ -1,26 +1,26 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# Builds what a machine with kernel 6.12 loads in the test of gpusched.ko, after tests/vm/fetch.sh:
+# Builds the modules and programs for the tests of gpusched.ko on kernel 6.12, after tests/vm/fetch.sh:
 #
-#   tests/vm/drivers.sh     into $BUILD/vm-drivers; later calls find it there if no source has changed
+#   tests/vm/drivers.sh     builds into $BUILD/vm-drivers, unless no source has changed since the last call
 #
 #   gpusched.ko             driver/module
-#   nvidia.ko               driver/standin, with the hooks of driver/hooks, and with nvidia_get_rm_ops
-#                           exported as branches before 565 have it
-#   plain/nvidia.ko         without hooks, as later branches have it
-#   old/nvidia.ko           without hooks, as those before 565
+#   nvidia.ko               driver/standin with the hooks of driver/hooks; exports nvidia_get_rm_ops by
+#                           EXPORT_SYMBOL, as driver branches before 565 do
+#   plain/nvidia.ko         without hooks; exports it by EXPORT_SYMBOL_GPL, as branches from 565 on do
+#   old/nvidia.ko           without hooks; exports it as branches before 565 do
 #   policy-load, *.bpf.o    driver/loader, driver/examples and the test's policies, with libbpf of bookworm-backports
 #   module                  the test's program
 #
-# With ARCH=arm64 all of it for that processor, into $BUILD-arm64/vm-drivers.
+# With ARCH=arm64, builds for that processor, into $BUILD-arm64/vm-drivers.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 arch=${ARCH:-amd64}
 build=${BUILD:-build}
 [ "$arch" = amd64 ] || build=$build-$arch
 build=$(cd "$build" && pwd)
-# CC: with what finds that processor's libraries; kernel: more of the kernel's make; target: BPF's.
+# cc: the compiler with its options for this processor; kernel: options for the kernel's make; target: for BPF.
 if [ "$arch" = arm64 ]; then
 	export MULTIARCH=aarch64-linux-gnu
 	root=$build/root
@@ -46,7 +46,7 @@ stamp=$({
 [ "$(cat "$out/stamp" 2>/dev/null)" != "$stamp" ] || exit 0
 find "$out" -mindepth 1 -maxdepth 1 ! -name lock -exec rm -rf {} +
 
-# Modules are built where they lie: a copy, of the project's shape.
+# The kernel's make writes beside the sources: build in a copy of the project's directories.
 top=$out/top
 mkdir -p "$top/driver" "$top/src"
 cp -r driver/module driver/hooks driver/standin "$top/driver/"

@@ -4,14 +4,14 @@
 # timeout: 300
 # drivers: yes
 # programs: bpftool
-# The policies of driver/examples in gpusched.ko, beside a stand-in for the driver with hooks.
+# Checks the policies of driver/examples in gpusched.ko, beside a stand-in for the driver with hooks.
 . "$(dirname "$0")/../e2e/lib.sh"
 cd "$top/drivers" || exit 1
 scratch=$(mktemp -d)
 insmod nvidia.ko
 insmod gpusched.ko
 
-example() { # NAME MAP...: its points become ours
+example() { # NAME MAP...: loads the policy, runs its test program, and repeats the program's points as TAP points
 	local name=$1 map got what ended=no
 	./policy-load "$name.bpf.o" >"$scratch/$name" 2>&1 &
 	loader=$!

@@ -1,20 +1,20 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# Fetches what the tests' virtual machines need, unpacked and not installed, once:
+# Fetches the packages that the tests' virtual machines need, and unpacks them without installing them:
 #
-#   tests/vm/fetch.sh      into $VM_CACHE (default $BUILD/vm), about 5 s; later calls find it there
+#   tests/vm/fetch.sh      fetches into $VM_CACHE (default $BUILD/vm) in about 5 s, unless it is there already
 #
 #   qemu                   starts QEMU 10 of bookworm-backports: bookworm's 7.2 corrupts its guests under TCG
 #   6.1/ 6.12/ trixie/     Debian's kernels of tests/vm/kernels.txt: vmlinuz, config, modules/, version
-#   6.12/headers           what modules for the latter are built against
+#   6.12/headers           headers for building modules for 6.12
 #   libbpf/                of bookworm-backports: bookworm's finds no struct_ops in a module
 #   guest/                 programs for the guest: busybox, systemd and its libraries
 #
-# With ARCH=arm64, QEMU, kernels, headers and libbpf for that processor, into $BUILD-arm64/vm: the guest's
-# programs and libraries are those of tools/cross.sh.
+# With ARCH=arm64, fetches QEMU, kernels, headers and libbpf for that processor into $BUILD-arm64/vm. The
+# guest's programs and libraries are then those of tools/cross.sh.
 #
-# Packages come from the mirror that this machine's apt knows. Nothing of the machine's apt is changed.
+# Packages come from the mirror of this machine's apt. The machine's own apt stays unchanged.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 . tools/apt.lib.sh
@@ -26,27 +26,27 @@ mkdir -p "$cache"
 cache=$(cd "$cache" && pwd)
 exec 9>"$cache/lock"
 flock 9
-# CI, which has no time for it, has no test on trixie's kernel.
+# CI has no time for tests on trixie's kernel.
 suites=trixie
 [ "${CI:-}" != true ] || suites=
 stamp=$({ cat tests/vm/fetch.sh tests/vm/kernels.txt tools/apt.lib.sh && echo "$suites"; } | cksum)
 [ "$(cat "$cache/stamp" 2>/dev/null)" != "$stamp" ] || exit 0
-# The lock's file stays: somebody may be waiting on it.
+# Keep the lock file: another process may wait on it.
 find "$cache" -mindepth 1 -maxdepth 1 ! -name lock -exec rm -rf {} +
 
 # ---- kernels ---------------------------------------------------------------------------------------------
 
-# versions PACKAGE: each with the package that it depends on
+# versions PACKAGE: lists its versions, each with the package that it depends on
 versions() {
 	apt_show "$1" | awk '$1 == "Version:" { v = $2 } $1 == "Depends:" { print v, $2 }' | sort -V
 }
 
-# of_series: on stdin, those of the same number and suite as this version
+# of_series VERSION: keeps the lines of stdin whose version has the same major and minor number and suite
 of_series() { # VERSION
 	grep "^${1%%.*}\.$(cut -d. -f2 <<<"$1")\." | if [[ $1 == *~bpo* ]]; then grep '~bpo'; else grep -v '~bpo'; fi
 }
 
-# kernel NAME PACKAGE VERSION
+# kernel NAME PACKAGE VERSION: fetches this version, or the newest of its series if the mirror lacks it
 kernel() {
 	local to=$cache/$1 found package at
 	found=$(versions "$2" | of_series "$3") || apt_die "no $2 like $3 on $mirror"
@@ -58,7 +58,7 @@ kernel() {
 	release=${package#linux-image-}
 	mv "$apt/kernel/boot/vmlinuz-$release" "$to/vmlinuz"
 	mv "$apt/kernel/boot/config-$release" "$to/config"
-	for at in lib usr/lib; do # trixie's are under the latter
+	for at in lib usr/lib; do # trixie has its modules under usr/lib
 		[ ! -d "$apt/kernel/$at/modules" ] || mv "$apt/kernel/$at/modules/$release" "$to/modules"
 	done
 	echo "$release" >"$to/version"
@@ -72,17 +72,17 @@ kernels() {
 	done < <(sed 's/#.*//' tests/vm/kernels.txt)
 }
 
-# headers KERNEL: what modules for it are built against, less kbuild's programs
+# headers KERNEL: fetches the headers for building its modules, without kbuild's programs
 headers() {
 	local to=$cache/$1 release
 	release=$(cat "$cache/$1/version")
 	headers_part "$1" "linux-headers-$release" "linux-headers-${release%-cloud-*}-common"
-	# They name their sources by absolute paths.
+	# The headers' Makefile names its sources by absolute paths.
 	sed -i "s|/usr/src/|$to/tree/usr/src/|g" "$to/tree/usr/src/linux-headers-$release/Makefile"
 	ln -s "tree/usr/src/linux-headers-$release" "$to/headers"
 }
 
-# kbuild KERNEL: its programs, for this machine
+# kbuild KERNEL: fetches kbuild's programs, for this machine's processor
 kbuild() {
 	local release
 	release=$(cat "$cache/$1/version")
@@ -120,7 +120,7 @@ END
 	"$cache/qemu" --version | grep -q 'version 1[0-9]\.' || apt_die "QEMU 10 does not start here"
 }
 
-# Trixie's lists are for its kernel: its C library would be taken before bookworm's.
+# Use trixie's package lists for its kernel only: with them, apt would take trixie's C library instead of bookworm's.
 if [ "$arch" = arm64 ]; then
 	apt_begin "$cache/apt"
 	apt_unpack "$cache/host" bookworm-backports qemu-system-arm qemu-system-common qemu-system-data

@@ -6,15 +6,15 @@
 # timeout: 600
 # modules: fuse
 # policies: deny
-# The gate: a hold stops a program before the driver sees that its TSG is to be scheduled, and every
-# way in which it goes on; deny; a daemon that dies, and one that hangs.
+# Checks the gate: a hold stops a program before the driver sees the call that schedules its TSG, and
+# the program goes on in each of the possible ways. Also deny, a daemon that dies, and one that hangs.
 . "$(dirname "$0")/../e2e/lib.sh"
-# Slowed down, since without KVM a daemon's heartbeat may be late.
+# The simulator's clock is slowed down, since a daemon's heartbeat may be late without KVM.
 enter_sim --gpus 2 --dilate 5
-exec 2>"$scratch/stderr" # the shell tells of each program that was killed
+exec 2>"$scratch/stderr" # the shell reports each killed program
 
-# run_be NAME ARGUMENTS...: a gsload of class be; its pid in the variable NAME. Long kernels: without
-# KVM each launch is dear.
+# run_be NAME ARGUMENTS...: starts a gsload of class be; its PID is in the variable NAME. Kernels are
+# long, since each launch takes much time without KVM.
 run_be() {
 	local name=$1
 	shift
@@ -23,16 +23,16 @@ run_be() {
 	at_end+=($!)
 	declare -g "$name=$!"
 }
-compute() { # PID FILTER: of its first compute TSG
+compute() { # PID FILTER: applies the filter to the process's first compute TSG in `gpusched list`
 	list_json "pid:$1" "[.[] | select(.kind == \"compute\")] | first | $2"
 }
-sim_scheduled() { # PID: compute TSGs that the driver has on the runlist
+sim_scheduled() { # PID: prints how many of its compute TSGs the driver has on the runlist
 	sim_state "[.tsgs[] | select(.pid == $1 and .engine == 1 and .scheduled)] | length"
 }
 stopped() { # PID
 	[[ $(<"/proc/$1/status") == *$'\nState:\tT'* ]]
 }
-at_gate() { # PID: stopped, held, and the driver knows nothing of it
+at_gate() { # PID: is stopped and held, and the driver has neither scheduled nor disabled its TSG
 	stopped "$1" && [ "$(compute "$1" .held_how)" = gate ] &&
 		[ "$(sim_scheduled "$1"),$(sim_disabled "$1")" = 0,0 ]
 }
@@ -56,7 +56,7 @@ start_daemon || exit 1
 is "$("$gpusched" observe status --json | jq -c '[.gate, .gate_reason]')" '[true,null]' "the gate is there"
 like "$("$gpusched" doctor | grep ' gate ')" "^yes" "doctor says that there is a gate"
 
-# ---- no policy: memory is brought back to a parked program, and new ones might take it
+# ---- no policy: while a parked program waits for its memory, the gate stops new programs, which might take that memory
 park_setup
 hold parked 100
 check "a program is parked" "$gpusched" park "pid:$parked" --quiet
@@ -84,7 +84,7 @@ done
 start_daemon
 check "admit starts" "$gpusched" policy start admit -o max_be=1
 
-# ---- one place: the second is kept from the driver, the queue moves as the first ones end
+# ---- admit with one place: the gate holds the second program, and the queue moves when a program ends
 run_be first
 check "the first runs" wait_for 30 runs $first
 is "$(compute $first '[.held_how, .suspended_by]' | tr -d ' \n')" '[null,null]' "the first was let through by no hold's leave"
@@ -98,7 +98,7 @@ check "so is the third" wait_for 30 at_gate $third
 kill -CONT $second
 check "somebody else's SIGCONT lets nobody in" wait_for 10 at_gate $second
 kill -9 $first
-# On a slow machine it may be done before it is seen to run.
+# On a slow machine the second may end before the check sees it run.
 check "a holder's death releases its place: the second runs" wait_for 30 \
 	eval 'runs $second || ! kill -0 $second 2>/dev/null'
 wait $second
@@ -108,7 +108,7 @@ check "a holder's end does, too" wait_for 30 runs $third
 is "$(taps gate_held)" 2 "two holds are counted"
 is "$(engine continued)" 2 "two that went on are counted"
 
-# ---- one that dies waiting, one that somebody else stopped as well, one that a person lets in
+# ---- a program that dies while it waits, one that is also stopped by a signal, one that a person lets in
 run_be dies
 check "a fourth waits" wait_for 30 at_gate $dies
 run_be twice
@@ -128,7 +128,7 @@ check "a person's resume lets it in" "$gpusched" resume pid:$person
 check "so it runs" wait_for 30 runs $person
 end_load $person KILL
 
-# ---- a process that was admitted is not stopped for another of its TSGs
+# ---- an admitted process is not stopped at its second TSG
 mkfifo "$scratch/in"
 exec 9<>"$scratch/in"
 before=$(taps gate_suspends)
@@ -183,13 +183,13 @@ check "it runs" eval '! stopped $orphan'
 end_load $hung KILL
 end_load $waits KILL
 
-# ---- when all that could let it go on is dead
+# ---- daemon and guardian are dead while a program waits
 start_daemon
 check "a new daemon admits" "$gpusched" policy start admit -o max_be=1
 run_be last
 check "the policy holds the next one that comes" wait_for 30 at_gate $last
 guardian=$(grep -l '^gpusched-guard$' /proc/[0-9]*/comm | cut -d/ -f3)
-kill -STOP "$DAEMON_PID" # else it makes itself another guardian
+kill -STOP "$DAEMON_PID" # or it would fork another guardian
 kill -9 "$guardian" "$DAEMON_PID"
 wait "$DAEMON_PID" 2>/dev/null
 DAEMON_PID=
@@ -224,7 +224,7 @@ is "$(($(taps gate_denied) - before))" 1 "the second denial is counted, too"
 check "who was there runs on" runs $late
 stop_daemon
 
-# ---- a configuration without it
+# ---- a configuration without the gate
 config '[Policy]
 Gate = no'
 start_daemon

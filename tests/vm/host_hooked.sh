@@ -4,15 +4,15 @@
 # timeout: 600
 # drivers: yes
 # policies: deny slow_walks
-# The daemon's policies in the driver's hooks, beside a stand-in for the driver that has them: decisions
-# before it acts, what the taps make of that, and who goes on when daemon or loader die or stand still.
+# Checks the daemon's policies in the driver's hooks, with a stand-in driver: the policy decides before
+# the driver acts, the taps note the right settings, and TSGs are restored if daemon or loader die or hang.
 . "$(dirname "$0")/host.lib.sh"
 trace=/sys/kernel/tracing
 
-last_set() { # ASKED SET: of the owners' calls; what the driver was told in the same call
+last_set() { # ASKED SET: in the last call for a timeslice, the owner asked for ASKED and the driver got SET
 	grep ' timeslice_set: ' $trace/trace | tail -1 | grep -q "asked_us=$1 set_us=$2\$"
 }
-said() { # CLASS REGEX: an owner, last
+said() { # CLASS REGEX: the last line that this owner printed matches
 	tail -1 "$scratch/$1" | grep -qE "$2"
 }
 scheduled() { # PID 0|1
@@ -28,7 +28,7 @@ tap() { # COUNTER
 asks() { # NAME: the policy that the hooks ask
 	[[ $(./module about) == "$1 "* ]]
 }
-loaders() { # NUMBER: of them run
+loaders() { # NUMBER: so many loaders run
 	[ "$(grep -lx policy-load /proc/[0-9]*/comm 2>/dev/null | wc -l)" = "$1" ]
 }
 
@@ -48,7 +48,7 @@ owner lc
 exits 0 "a policy starts in the hooks" start hooked
 check "the policy says that it runs in the hooks" wait_for 10 runs_on hooked
 check "the hooks ask it" wait_for 5 asks lcbe
-like "$(doctor)" ", policy lcbe$" "as doctor says"
+like "$(doctor)" ", policy lcbe$" "doctor names the policy in the hooks"
 # shellcheck disable=SC2154 # be, lc: set by owner
 check "a TSG that was there has lcbe's slice" wait_for 5 us_is $be 1
 order be timeslice 2048
@@ -148,10 +148,10 @@ check "in the owner's call" wait_for 5 last_set 2048 1
 stop_daemon
 check "an orderly end puts back" wait_for 2 eval 'us_is $be 2048 && us_is $lc 1024'
 start_daemon
-check "what was started for good is there again, in the hooks" wait_for 10 runs_on hooked
-# The largest; how each of them decides there: policies.sh.
+check "the permanent policy runs again after a restart, in the hooks" wait_for 10 runs_on hooked
+# auto is the largest policy. policies.sh checks the decisions of each policy in the hooks.
 policy=auto exits 0 "policy auto starts in the hooks" start hooked
-check "they ask it" wait_for 60 asks auto
+check "the hooks ask auto" wait_for 60 asks auto
 stop_daemon
 kill $be $lc
 check "both modules can go" wait_for 5 eval 'rmmod gpusched && rmmod nvidia'

@@ -5,8 +5,8 @@
 # timeout: 600
 # drivers: yes
 # policies: slow_walks
-# The daemon's calls through gpusched.ko, beside a stand-in for the driver: what doctor says, a policy
-# on host module, its owners, people, and who puts back when the daemon dies or stands still.
+# Checks the daemon's calls through gpusched.ko, with a stand-in driver: doctor's output, a policy on
+# host module, settings by owners and by people, and the restore when the daemon dies or hangs.
 . "$(dirname "$0")/host.lib.sh"
 
 insmod plain/nvidia.ko
@@ -29,16 +29,16 @@ exits 0 "a policy starts on host module" start module
 check "the policy says that it runs on the module" wait_for 10 runs_on module
 # shellcheck disable=SC2154 # be, lc: set by owner
 check "BE gets lcbe's short slice" wait_for 5 us_is $be 1
-check "LC its long one" wait_for 5 us_is $lc 1000000
+check "LC gets lcbe's long slice" wait_for 5 us_is $lc 1000000
 check "the module made the calls" wait_for 5 known 2 2
-like "$(doctor)" "; 2 TSGs known, 2 changed$" "as doctor says"
+like "$(doctor)" "; 2 TSGs known, 2 changed$" "doctor says how many TSGs the module knows and has changed"
 is "$(compute $be .is.timeslice_us)" 1 "list knows the slice"
 
 # shellcheck disable=SC2154 # set by owner
 echo timeslice 2048 >&$be_in
 check "what the owner sets is changed again" wait_for 5 eval '[ "$(compute $be .asked.timeslice_us)" = 2048 ] && us_is $be 1'
 echo timeslice 2048 >&$be_in
-check "the same once more" wait_for 5 us_is $be 1
+check "the owner's second setting is changed again, too" wait_for 5 us_is $be 1
 exits 0 "a person sets a slice" "$gpusched" set pid:$be timeslice=300us
 check "in the driver" us_is $be 300
 exits 0 "a person suspends the program" "$gpusched" suspend pid:$be
@@ -87,22 +87,22 @@ check "the policy runs on the same host" wait_for 10 runs_on module
 check "the policy acts again" wait_for 10 us_is $be 1
 
 policy=$top/tests/policy/slow_walks.bpf.o exits 0 "a policy whose round takes too long" start module -o in_tick=1
-check "is stopped" wait_for 10 exit_kind stalled
+check "the policy whose round takes too long is stopped" wait_for 10 exit_kind stalled
 like "$("$gpusched" policy get --json | jq -r .last_exit.message)" "a round of its tick took longer than 10 ms" "the reason is given: a round of its tick"
 check "what it has changed is put back" wait_for 5 all_put_back
 
-exits 0 "one starts for good" start module --permanent
-check "it runs" wait_for 10 us_is $be 1
+exits 0 "a policy starts with --permanent" start module --permanent
+check "the permanent policy acts" wait_for 10 us_is $be 1
 stop_daemon
 check "an orderly end puts back too" wait_for 2 all_put_back
 start_daemon
-check "it is there again, on the same host" wait_for 10 runs_on module
+check "the permanent policy runs again after a restart, on the same host" wait_for 10 runs_on module
 check "the policy acts" wait_for 10 us_is $be 1
-exits 0 "it is forgotten" "$gpusched" policy stop --permanent
+exits 0 "policy stop --permanent forgets the policy" "$gpusched" policy stop --permanent
 stop_daemon
 printf '[Policy]\nPolicy=lcbe\nPolicyHost=module\n' >"$scratch/gpusched.conf"
 start_daemon --config "$scratch/gpusched.conf"
-check "PolicyHost= says the same" wait_for 10 runs_on module
+check "PolicyHost= starts the policy on the module" wait_for 10 runs_on module
 check "the daemon's policy acts" wait_for 10 us_is $be 1
 stop_daemon
 check "all is put back" wait_for 2 all_put_back

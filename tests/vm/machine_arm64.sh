@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=bash disable=SC2034,SC2154 # for tests/vm/run.sh, which sources this one
-# An arm64 machine: QEMU's options, its console, and the guest's programs, which tools/cross.sh unpacked.
+# Describes an arm64 machine: QEMU's options, the console, the guest's programs, which tools/cross.sh unpacked.
 
 guest=$build/root
 machine_options=(-machine virt -cpu neoverse-n1 -serial "file:$logs/console"
@@ -15,7 +15,7 @@ guest_program() { # NAME
 	done
 }
 
-guest_libraries() { # FILE: as ldd says
+guest_libraries() { # FILE: lists its shared libraries, in ldd's format
 	"$build/qemu-user" "$guest/lib/ld-linux-aarch64.so.1" --list "$1"
 }
 

@@ -6,17 +6,17 @@
 # programs: bpftool
 # variables: LOADS HOSTILE_SECONDS
 # boot: slub_debug=FZPU init_on_alloc=1 init_on_free=1
-# gpusched.ko beside a stand-in for the driver, without and with the hooks of driver/hooks: the node,
-# its heartbeat, policies, random commands, loading and unloading while programs come and go.
+# Checks gpusched.ko with a stand-in driver, without and with the hooks of driver/hooks: the node, its
+# heartbeat, policies, random commands, loading and unloading while programs come and go.
 . "$(dirname "$0")/../e2e/lib.sh"
 cd "$top/drivers" || exit 1
 seconds=${HOSTILE_SECONDS:-10}
 node=/dev/gpusched
 
-phase() { # NAME: the clock, for who makes this test shorter; what is free, for who looks for a leak
+phase() { # NAME: prints the time, which shows the slow parts, and the free memory, which shows leaks
 	diag "$(cut -d' ' -f1 /proc/uptime) s, $(awk '/^MemAvailable/ { print int($2 / 1024) }' /proc/meminfo) MiB free: $1"
 }
-# suite NAME [ARGUMENT]: its points become ours
+# suite NAME [ARGUMENT]: runs a suite of the test program, and repeats its points as TAP points
 suite() {
 	local got what ended=no
 	while read -r got what; do
@@ -29,10 +29,10 @@ suite() {
 	done < <(./module "$@" 2>&1)
 	is $ended yes "$1: it came to its end"
 }
-counted() { # FIELD [pinned /sys/fs/bpf/counts]: of the policy all
+counted() { # FIELD [pinned /sys/fs/bpf/counts]: prints this counter of the policy all
 	bpftool -j map dump ${2:-name} "${3:-counts}" | jq ".[0].formatted.value.$1"
 }
-start_policy() { # NAME: its loader's pid in $loader
+start_policy() { # NAME: sets $loader to the PID of its loader
 	./policy-load "$1.bpf.o" >"$scratch/$1" 2>&1 &
 	loader=$!
 	wait_for 5 grep -q "policy $1 runs" "$scratch/$1" || {
@@ -151,7 +151,7 @@ for i in 1 2; do
 	./module storm &
 	storms="$storms $!"
 done
-# A policy's memory, which keeps the module, is freed some time after its loader's end.
+# The kernel frees a policy's memory, which pins the module, some time after its loader's end.
 check "the module can go when the policy's memory is freed" wait_for 2 rmmod gpusched
 insmod gpusched.ko
 bad=0
@@ -161,13 +161,13 @@ for i in $(seq "$loads"); do
 	insmod gpusched.ko || bad=$((bad + 1))
 	[ $((i % 25)) != 0 ] || phase "loaded $i times"
 done
-is $bad 0 "$loads times under programs that come and go"
+is $bad 0 "the module is unloaded and loaded $loads times while programs run"
 # shellcheck disable=SC2086 # a list
 check "the storms live" kill -0 $storms
 # shellcheck disable=SC2086
 kill $storms
 wait
-check "then both go" eval 'rmmod gpusched && rmmod nvidia'
+check "both modules can be unloaded at the end" eval 'rmmod gpusched && rmmod nvidia'
 is "$(dmesg | grep -cE 'WARNING|BUG|slab.*corrupt|Poison|Redzone')" 0 "the kernel has nothing to complain of"
 phase "the end"
 done_testing

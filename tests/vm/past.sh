@@ -5,18 +5,19 @@
 # kernels in CI: 6.1
 # timeout: 600
 # modules: fuse
-# A program that is past its share of the table: the gate stops it before the driver sees that a TSG is
-# to be scheduled which nobody could set; HoldLimit= and the daemon's death let it go on.
+# Checks the gate for a program that is past its share of the table. Its further TSGs have no record, so
+# nobody could set them: the gate stops the program before the driver sees the call that schedules such
+# a TSG. HoldLimit= and the daemon's death let the program go on.
 . "$(dirname "$0")/../e2e/lib.sh"
 enter_sim --dilate 5
-exec 2>"$scratch/stderr" # the shell tells of each program that was killed
+exec 2>"$scratch/stderr" # the shell reports each killed program
 config '[Policy]
 Policy = rr
 HoldLimit = 20s
 [Classes]
 Rule = comm=gsload -> be'
 
-# hoarding NAME: a program with more used TSGs than its share; its pid in the variable NAME
+# hoarding NAME: starts a program that uses more TSGs than its share; its PID is in the variable NAME
 hoarding() {
 	HOARD=used HOARD_N=40 LD_PRELOAD=$build/tests/e2e/hoarder.so "$gsload" be --seconds 0 --warmup 0 \
 		--kernel-us 10000 --iterations-per-us 27.78 >"$scratch/$1.out" 2>&1 &
@@ -32,12 +33,12 @@ taps() { # COUNTER
 
 start_daemon || exit 1
 is "$("$gpusched" observe status --json | jq .gate)" true "the gate is there"
-"$helper" share "$GPUSCHED_SIM/bpf/gpusched" 30 # for the machine is slow
+"$helper" share "$GPUSCHED_SIM/bpf/gpusched" 30 # lowers the share: 30 TSGs are made faster on this slow machine
 hoarding first
 check "what is past its share is stopped" wait_for 60 stopped $first
 is "$(sim_state "[.tsgs[] | select(.pid == $first and .scheduled)] | length")" 30 "the driver has scheduled none past the share"
 is "$(taps gate_past)" 1 "the stop is counted"
-ge "$(list_json pid:$first '[.[].past_share] | max')" 1 "list tells it at the process"
+ge "$(list_json pid:$first '[.[].past_share] | max')" 1 "list shows how far the process is past its share"
 like "$(list_json pid:$first '.[0].reason')" "past its share" "the list has the reason"
 kill -CONT $first
 sleep 2

@@ -5,18 +5,18 @@
 # kernels in CI: 6.1
 # timeout: 300
 # modules: fuse
-# The whole way from a program's ioctl to the driver and back on these kernels: an LC and a BE program
-# on the simulated GPU, lcbe, their launches, and the daemon's sudden end.
+# Checks the whole path from a program's ioctl to the driver and back on these kernels: an LC and a BE
+# program on the simulated GPU under lcbe, their launches, and the daemon's sudden end.
 . "$(dirname "$0")/../e2e/lib.sh"
 enter_sim --dilate 20 # a machine without KVM is slow
 
-# run_load CLASS ARGUMENTS...: gsload of that class; its pid in the variable CLASS
+# run_load CLASS ARGUMENTS...: starts a gsload of that class; its PID is in the variable CLASS
 run_load() {
 	"$gpusched" run --class "$1" -- "$gsload" "$@" --iterations-per-us 27.78 --linger 600 >"$scratch/$1.out" 2>&1 &
 	at_end+=($!)
 	declare -g "$1=$!"
 }
-# What both sides say of the settings of all TSGs: process, compute or copy, slice
+# Print the settings of all TSGs as gpusched and as the driver have them: process, compute or not, slice.
 listed() {
 	"$gpusched" list --json | jq -s 'flatten | map([.pid, .kind == "compute", .is.timeslice_us]) | sort' -c
 }
@@ -45,7 +45,7 @@ run_load lc --seconds 0 --count 10
 check "the TSGs of both are listed" eval "wait_tsgs pid:$be 4 && wait_tsgs pid:$lc 4"
 is "$(classes_of $be) $(classes_of $lc)" "be lc" "the programs have their classes"
 check "BE gets lcbe's short slice" wait_for 10 slice_is $be 1
-check "LC its long one" wait_for 10 slice_is $lc 1000000
+check "LC gets lcbe's long slice" wait_for 10 slice_is $lc 1000000
 is "$(listed)" "$(in_the_driver)" "every slice that is listed is the driver's own"
 for class in be lc; do
 	check "$class does its work" wait_for 20 ended $class

@@ -6,18 +6,18 @@
 # programs: bpftool
 # variables: SAME_STEPS FULL
 # policies: fails_in_init fails_in_tick asks
-# The project's own policies in gpusched.ko, beside a stand-in for the driver: each decides as on the
-# native host, event by event, without and with hooks in the driver. Without hooks only those that
-# differ in what they ask of the module, unless FULL=1: to load one takes longer than its events.
+# Checks that the project's policies decide in gpusched.ko as on the native host, event by event, with
+# a stand-in driver without and with hooks. Without hooks only a few policies run, each of which uses
+# other functions of the module, since loading a policy takes longer than its events. FULL=1: all.
 . "$(dirname "$0")/../e2e/lib.sh"
 cd "$top/drivers" || exit 1
 steps=${SAME_STEPS:-50}
 glue="glue_default.bpf.o glue_stock.bpf.o glue.bpf.o"
 
-phase() { # NAME: the clock, for who makes this test shorter
+phase() { # NAME: prints the time, which shows the slow parts
 	diag "$(cut -d' ' -f1 /proc/uptime) s: $1"
 }
-# same MODULE|HOOKED [POLICY]: its points become ours
+# same MODULE|HOOKED [POLICY]: runs `module same`, and repeats its points as TAP points
 same() {
 	local got what ended=no
 	while read -r got what; do
@@ -31,18 +31,18 @@ same() {
 	is $ended yes "$1${2:+ $2}: it came to its end"
 }
 
-load() { # OBJECT ARGUMENT...: its loader's pid in $loader, what it says in $scratch/load
+load() { # OBJECT ARGUMENT...: loads a policy; $loader is the loader's PID, $scratch/load has its output
 	# shellcheck disable=SC2086 # a list
 	./policy-load "${@:2}" "$1" $glue >"$scratch/load" 2>&1 &
 	loader=$!
 }
-ended() { # STATUS REGEX WHAT: the loader has, by itself
+ended() { # STATUS REGEX WHAT: the loader ends by itself with this status, and its output matches
 	local got=0
 	wait $loader || got=$?
 	is $got "$1" "$3"
 	like "$(cat "$scratch/load")" "$2" "the reason is given"
 }
-# Somebody that holds the module and tells of NUMBER TSGs as soon as it reads a line: $pid $client $tsg.
+# Starts a process that holds the module, and tells it of NUMBER TSGs after a line of input. Sets $pid, $client and $tsg.
 holder() { # NUMBER
 	mkfifo "$scratch/in" "$scratch/out"
 	./module tell "$1" <"$scratch/in" >"$scratch/out" &
@@ -51,7 +51,7 @@ holder() { # NUMBER
 	read -r pid client tsg <"$scratch/out"
 	rm "$scratch/in" "$scratch/out"
 }
-slice() { # US: the first TSG's
+slice() { # US: the first TSG has this timeslice in the driver
 	grep -q "tsg $client $tsg us=$1 " /sys/kernel/debug/nvidia-standin/state
 }
 let_go() {
@@ -59,7 +59,7 @@ let_go() {
 	wait $teller
 	exec 8>&-
 }
-bytes() { # NUMBER: four, as bpftool wants them
+bytes() { # NUMBER: prints its four bytes, as bpftool takes them
 	printf '%d %d %d %d' $(($1 & 255)) $(($1 >> 8 & 255)) $(($1 >> 16 & 255)) $(($1 >> 24 & 255))
 }
 scratch=$(mktemp -d)
@@ -71,7 +71,7 @@ phase "an unmodified driver"
 if [ "${FULL:-}" = 1 ]; then
 	same MODULE
 else
-	for policy in none auto lcbe admit; do # no wish; turns and private words; classes; held ones
+	for policy in none auto lcbe admit; do # sets nothing; uses turns and private words; uses classes; holds TSGs
 		same MODULE $policy
 	done
 fi
@@ -96,7 +96,7 @@ phase "classes and options"
 holder 1
 load ../build/policies/lcbe.bpf.o -p /sys/fs/bpf/one -o be_slice_us=7
 check "lcbe runs" wait_for 20 test -e /sys/fs/bpf/one/gs_module_wish
-# Class be (2), of a command (3); the rest of struct gpusched_proc is 0.
+# A struct gpusched_proc with class be (2), which a command gave (3); the rest is 0.
 # shellcheck disable=SC2046 # bytes
 bpftool map update pinned /sys/fs/bpf/one/gs_procs key $(bytes "$pid") \
 	value 0 0 0 0 0 0 0 0 2 0 0 0 3 0 0 0 $(yes 0 | head -64)
@@ -117,7 +117,7 @@ echo >&8
 check "its wish is refused, with the reason" wait_for 20 grep -q "asks wishes programs parked: refused, only gpuschedd parks" "$scratch/load"
 kill -TERM $loader
 wait $loader
-is "$(grep -c refused "$scratch/load")" 1 "it is told so once"
+is "$(grep -c refused "$scratch/load")" 1 "the loader reports the refusal once"
 let_go
 load ../build/policies/lcbe.bpf.o -o no_such_option=1
 ended 1 'no such option' "an option that is not there is refused"

@@ -5,24 +5,24 @@
 #
 #   tests/vm/run.sh NAME [KERNEL]    tests/vm/NAME.sh, on the first of its kernels if none is named
 #
-# The machine has no disk: its files are packed here, and what the test prints is this script's output.
-# What it puts into /logs, with the kernel's messages, comes back to $BUILD/testlogs/vm/NAME-KERNEL/.
+# The machine has no disk: this script packs its files into an initramfs, and prints the test's output.
+# The test's files in /logs, and the kernel's messages, come back to $BUILD/testlogs/vm/NAME-KERNEL/.
 # Header lines of a test:
-#   # kernels: 6.12 6.1      it runs on each of them (makes a script in tests/vm a test)
-#   # timeout: SECONDS       longest run, boot included (default 60); VM_SECONDS goes before it
-#   # variables: LOADS        of this shell's, if set: the test has them too
+#   # kernels: 6.12 6.1      kernels to run on (this line makes a script in tests/vm a test)
+#   # timeout: SECONDS       time limit, boot included (default 60); VM_SECONDS overrides it
+#   # variables: LOADS       variables of this shell that the test gets, if they are set
 #   # modules: fuse          kernel modules to load, in this order, where they are not built in
-#   # programs: bpftool      more programs than put_programs() takes along: of systemd's package by
-#                            path, else this machine's
+#   # programs: bpftool      programs in addition to those of put_programs(): a path names a file of
+#                            systemd's package, a name a program of this machine
 #   # policies: deny         policies of tests/policy, built
 #   # drivers: yes           /gpusched/drivers has what tests/vm/drivers.sh builds
-#   # boot: OPTION...        more of the kernel's command line
-#   # machine: icount       one processor, whose clock counts instructions; VM_ICOUNT=icount: so for each
-#                            test, however little of this machine is left for it
-#   # init: yes              the test is process 1 first, and execs what runs `/init test` later
-#   # kernels on arm64: 6.12 6.1   with ARCH=arm64 it runs on each of these
+#   # boot: OPTION...        options for the kernel's command line
+#   # machine: icount        one processor, whose clock counts instructions, so that the load of this
+#                            machine does not matter; VM_ICOUNT=icount does this for every test
+#   # init: yes              the test starts as process 1, and execs a program that later runs `/init test`
+#   # kernels on arm64: 6.12 6.1   kernels to run on with ARCH=arm64
 #
-# With ARCH=arm64 the machine is such a one, and runs what tools/cross.sh has built.
+# With ARCH=arm64, runs an arm64 machine with the programs that tools/cross.sh has built.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 tests/vm/fetch.sh
@@ -55,7 +55,7 @@ trap 'rm -rf "$root"' EXIT
 
 . "tests/vm/machine_$arch.sh"
 
-# put FILE AT: a file or directory of this machine, under that path in the guest
+# put FILE AT: copies a file or directory of this machine to the path AT in the guest
 put() {
 	mkdir -p "$root/files$(dirname "$2")"
 	cp -aL "$1" "$root/files$2"
@@ -65,7 +65,7 @@ put_programs() {
 	local program
 	put "$guest/bin/busybox" /bin/busybox
 	program=$(guest_program gojq || true)
-	put "${program:-$(guest_program jq)}" /usr/bin/jq # the former begins in a tenth of the time
+	put "${program:-$(guest_program jq)}" /usr/bin/jq # gojq starts ten times as fast as jq
 	for program in bash cksum curl setpriv unshare $(header programs); do
 		case $program in
 		/*) put "$guest$program" "$program" ;;
@@ -125,7 +125,7 @@ put_modules() {
 	done
 }
 
-# Every program's libraries, where its loader looks for them.
+# Puts every program's libraries where the program's loader looks for them.
 put_libraries() {
 	local lib
 	find "$root/files" -type f \( -perm /111 -o -name '*.so*' \) |
@@ -153,7 +153,7 @@ pack() {
 	(cd "$root/files" && find . | busybox_here cpio -o -H newc 2>/dev/null) >"$root/initramfs"
 }
 
-# The kernel makes what it does not know on its command line the first program's environment.
+# Prints variables for the kernel's command line: the kernel passes those that it does not know to init's environment.
 variables() {
 	local name
 	for name in $(header variables); do
@@ -163,8 +163,8 @@ variables() {
 
 # ---- the machine ------------------------------------------------------------------------------------------
 
-# One thread: with several, a processor may meet code that another one is patching (int3), which this
-# kernel takes for a bug.
+# Uses one TCG thread: with several, a virtual processor may run into the int3 of code that another one
+# is patching, which this kernel takes for a bug.
 boot() {
 	local machine="-accel tcg,thread=single -smp 2"
 	[ "${VM_ICOUNT:-$(header machine)}" != icount ] || machine="-accel tcg -icount shift=0,sleep=off -smp 1"

@@ -4,9 +4,9 @@
 # timeout: 300
 # init: yes
 # programs: /lib/systemd /bin/systemctl /bin/journalctl
-# The units of integrations/systemd under bookworm's systemd: hardened as they are, with a simulated GPU.
+# Checks the units of integrations/systemd, with their hardening, under bookworm's systemd and a simulated GPU.
 
-sim=/run/sim # the units see no /tmp
+sim=/run/sim # not below /tmp, which the units do not see
 
 # Process 1: makes the simulated GPU and becomes systemd among its mounts.
 become_systemd() {
@@ -21,7 +21,7 @@ become_systemd() {
 		mkdir $units/$unit.service.d
 		printf '[Service]\nEnvironment=GPUSCHED_SIM=%s\nReadWritePaths=%s\n' $sim $sim >$units/$unit.service.d/sim.conf
 		printf 'TimeoutSec=200\nWatchdogSec=%s\n' "$([ $unit = gpuschedd ] && echo 150 || echo 0)" \
-			>>$units/$unit.service.d/sim.conf # for a machine that is this slow
+			>>$units/$unit.service.d/sim.conf # longer timeouts, since the machine is slow
 	done
 	cp /gpusched/build/integrations/systemd/run-gpusched-mps-users.mount $units
 	cat >$units/test.target <<-END
@@ -33,13 +33,13 @@ become_systemd() {
 		Environment=vm_test=$vm_test vm_points=$vm_points vm_logs=$vm_logs GPUSCHED_SIM=$sim GPUSCHED_DILATE=50 LD_LIBRARY_PATH=/gpusched/build/simcuda
 		ExecStart=/init test
 	END
-	rm -r /lib/systemd/system/*.wants # nothing but what is tested
+	rm -r /lib/systemd/system/*.wants # starts no other units
 	gpusched sim shell --dilate 50 -- sh -c "mount --rbind \$GPUSCHED_SIM $sim
-		mknod /dev/ttyS1 c 4 65; mknod /dev/ttyS2 c 4 66 # its /dev is new
+		mknod /dev/ttyS1 c 4 65; mknod /dev/ttyS2 c 4 66 # the shell's /dev is new and lacks them
 		echo \$\$ >/run/inside
 		exec sleep 1000000" &
 	until [ -s /run/inside ]; do sleep 0.1; done
-	# unshare: the kernel threads share the working directory of process 1, and setns() minds.
+	# unshare: process 1 shares its working directory with the kernel threads, and setns() refuses that.
 	exec unshare --mount nsenter -m/proc/"$(cat /run/inside)"/ns/mnt /lib/systemd/systemd --unit=test.target
 }
 [ $$ != 1 ] || become_systemd
@@ -54,17 +54,17 @@ active_again() { # NUMBER OF RESTARTS
 has_guardian() { # the process that the daemon forks, not the unit
 	grep -q . /sys/fs/cgroup/system.slice/gpusched-guardian/cgroup.procs
 }
-# The daemon and the guardian that it forked, at once: neither acts on the other's death.
+# Kills the daemon and the guardian that it forked at the same time, so that neither acts on the other's death.
 kill_both() {
 	local daemon
 	daemon=$(unit MainPID)
 	kill -STOP "$daemon"
 	kill -KILL "$(cat /sys/fs/cgroup/system.slice/gpusched-guardian/cgroup.procs)" "$daemon"
 }
-post_restored() { # the next start would put it back too, later
+post_restored() { # the unit's ExecStopPost= has restored; the next start would restore too, but later
 	journalctl -b -u gpuschedd --no-pager | grep -q 'restore: 4 of 4 changed TSGs put back'
 }
-# change WHEN: BE's slice, from outside
+# change WHEN: sets BE's slice by a command
 change() {
 	check "$1: a slice is changed" "$gpusched" set "pid:$be" timeslice=300us
 	is "$(sim_slice $be)" 300 "$1: in the driver"
@@ -72,7 +72,7 @@ change() {
 
 exits 0 "gpuschedd.service starts" systemctl start gpuschedd
 is "$(unit ActiveState)" active "it is active"
-is "$(unit StatusText)" watching "it told systemd that it is ready, and what it does"
+is "$(unit StatusText)" watching "the daemon told systemd that it is ready, and what it does"
 is "$(unit ActiveState gpusched-guardian)" active "the guardian's unit came with it"
 check "the daemon has a guardian of its own as well" wait_for 5 has_guardian
 is "$(sed -nE 's/^(CapBnd|NoNewPrivs):\t//p' "/proc/$(unit MainPID)/status" | tr '\n' ' ')" "000000c001a80027 1 " \

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * The kernel's side of the hooks: one listener, protected by SRCU, since its functions may sleep.
+ * gpusched_os.c - calls the hooks' one listener, on the kernel's side
+ *
+ * SRCU protects the listener, since its functions may sleep.
  */
 #ifdef CONFIG_BPF_GPU_SCHED
 
@@ -55,7 +57,7 @@ unsigned int nvidia_gpusched_rm_ops(void *ops)
 }
 EXPORT_SYMBOL_GPL(nvidia_gpusched_rm_ops);
 
-/* These are never inlined, so that fentry programs and kprobes find them on each branch. */
+/* Never inlined, so that fentry programs and kprobes find these functions on each branch. */
 noinline int os_gpusched_on(void)
 {
 	return static_branch_unlikely(&gpusched_listened);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* gpusched_os.h - the hooks' lines in kernel-open: one nop each while no module listens */
+/* gpusched_os.h - defines the hooks' lines in kernel-open: one nop each while no module listens */
 #ifndef GPUSCHED_OS_H
 #define GPUSCHED_OS_H
 
@@ -14,7 +14,8 @@ int gpusched_os_exit(const void *file, unsigned int nr, void *arg, unsigned long
 void gpusched_os_close(const void *file);
 
 /*
- * Used in a switch, which `break` leaves with the ioctl's status. At the label RM is called again.
+ * For use in a switch: `break` leaves it with the ioctl's status. The code after the label calls
+ * RM, and may run again.
  */
 #define GPUSCHED_ENTER_OR_BREAK(status, file, nr, arg, size) \
 	if (static_branch_unlikely(&gpusched_listened) && \

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-/* RM's side of the hooks: describes RM's objects in one flat struct, and applies the decision. */
+/*
+ * gpusched_rm.c - describes RM's objects in a flat struct for the hooks, and applies their verdict
+ */
 #include "gpusched_rm.h"
 
 #ifdef CONFIG_BPF_GPU_SCHED
@@ -9,7 +11,10 @@
 #include "rmapi/rmapi.h"
 #include "rmapi/rs_utils.h"
 
-/* Returns false for a TSG that causes no hook: RM made it for itself, or it has no group. */
+/*
+ * Describes a TSG in @h. False: there is no group, or RM made the TSG for itself; such TSGs cause
+ * no hook.
+ */
 static NvBool of_group(struct gpusched_hook *h, enum gpusched_hook_kind kind, OBJGPU *gpu,
 		       KernelChannelGroupApi *api)
 {
@@ -30,7 +35,10 @@ static NvBool of_group(struct gpusched_hook *h, enum gpusched_hook_kind kind, OB
 	return NV_TRUE;
 }
 
-/* Before branch 535 a client is in a partition; later each of its devices may be in another. */
+/*
+ * Before branch 535, a client is in one partition. Since then, each of its devices may be in a
+ * different one.
+ */
 #ifdef kmigmgrGetInstanceRefFromDevice
 #define partition(gpu, api, ref) \
 	kmigmgrGetInstanceRefFromDevice(gpu, GPU_GET_KERNEL_MIG_MANAGER(gpu), \
@@ -41,7 +49,7 @@ static NvBool of_group(struct gpusched_hook *h, enum gpusched_hook_kind kind, OB
 					RES_GET_CLIENT_HANDLE(api), ref)
 #endif
 
-/* RM itself has just asked the same, for the TSG's engine. */
+/* Finds the MIG partition of a TSG. RM has just looked up the same for the TSG's engine. */
 static void find_partition(struct gpusched_hook *h, OBJGPU *gpu, KernelChannelGroupApi *api)
 {
 	MIG_INSTANCE_REF ref;
@@ -71,8 +79,8 @@ static NV_STATUS status_of(const struct gpusched_hook *h)
 }
 
 /*
- * RM notes only after the construction that it made a TSG for itself. At this moment such a TSG is
- * known by the flag SKIP_RPC.
+ * Calls the hook for a new TSG. RM marks a TSG as its own only after the construction. Until then,
+ * the flag SKIP_RPC shows that RM makes the TSG for itself.
  */
 void gpusched_rm_task_init(OBJGPU *gpu, KernelChannelGroupApi *api,
 			   const RS_RES_ALLOC_PARAMS_INTERNAL *params)
@@ -128,8 +136,8 @@ void gpusched_rm_interleave_set(OBJGPU *gpu, KernelChannelGroupApi *api, NvU32 *
 }
 
 /*
- * Calls the hook for controls about the scheduler, among all that go on to GSP. Their object may be
- * a TSG, a channel or a subdevice.
+ * Calls the hook for controls that concern the scheduler, among all controls that RM passes on to
+ * GSP. The control's object may be a TSG, a channel or a subdevice.
  */
 NV_STATUS gpusched_rm_preempt(OBJGPU *gpu, RS_RES_CONTROL_PARAMS_INTERNAL *params)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * gpusched_rm.h - the hooks' lines in RM (src/nvidia)
+ * gpusched_rm.h - defines the hooks' lines in RM (src/nvidia)
  *
- * Without CONFIG_BPF_GPU_SCHED each line is empty. With it, and no module listening, each is a call
- * to os_gpusched_on().
+ * Without CONFIG_BPF_GPU_SCHED, these lines are empty. With it, each line only calls
+ * os_gpusched_on() while no module listens.
  */
 #ifndef GPUSCHED_RM_H
 #define GPUSCHED_RM_H
@@ -20,8 +20,8 @@ void gpusched_rm_task_init(OBJGPU *gpu, KernelChannelGroupApi *api,
 			   const RS_RES_ALLOC_PARAMS_INTERNAL *params);
 void gpusched_rm_task_destroy(OBJGPU *gpu, KernelChannelGroupApi *api);
 /*
- * Returns NV_OK, or the status with which the control ends. Taking a TSG off its runlist is never
- * refused.
+ * Returns NV_OK, or the status with which the control ends. A call that takes a TSG off its runlist
+ * always gets NV_OK.
  */
 NV_STATUS gpusched_rm_schedule(OBJGPU *gpu, KernelChannelGroupApi *api, NvBool enable);
 void gpusched_rm_timeslice_set(OBJGPU *gpu, KernelChannelGroupApi *api, NvU64 *us);

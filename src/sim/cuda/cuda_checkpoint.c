@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cuda_checkpoint.c - the checkpoint calls: a process takes its memory off the GPU, and back
+ * cuda_checkpoint.c - simulates the checkpoint calls, which move a process's memory off the GPU
  *
  * Each process with CUDA has a thread that takes requests over a socket, from root and from
- * processes of its own user. It holds the lock of the whole library from Lock to Unlock, so every
- * call that would reach the GPU waits meanwhile. Times and failures of the calls are those seen on
- * an H200: Restore without enough memory loses the process for good.
+ * processes of its own user. The thread holds the library's lock from Lock to Unlock, so every call
+ * that would reach the GPU waits meanwhile. Durations and failures of the calls are those seen on
+ * an H200. If Restore finds too little memory, the process is lost.
  *
- * GPUSCHED_SIM_PARK="CALL=WHAT ..." makes a call go wrong; set it in the process that is asked.
- * CALL is state, lock, out, in or unlock. WHAT is a CUresult, "hang", or "die" (the process dies
- * within the call).
+ * GPUSCHED_SIM_PARK="CALL=WHAT ..." makes a call fail; set it in the process that receives the
+ * request. CALL is state, lock, out, in or unlock. WHAT is a CUresult, "hang", or "die" (the
+ * process dies during the call).
  */
 #include <errno.h>
 #include <poll.h>
@@ -31,7 +31,7 @@
 #define MAIN_LOOK_MS 500
 #define STACK_SIZE (256u << 10)
 
-/* Measured with 1.8 to 21 GB. */
+/* Durations on an H200, measured with 1.8 to 21 GB. */
 #define OUT_MS 500u
 #define OUT_MS_PER_GB 460u
 #define IN_MS 300u
@@ -56,7 +56,7 @@ static struct {
 	bool lost; /* a restore found too little memory, so the process is lost */
 } self = { .fd = -1 };
 
-/* ---- in the process that is asked ------------------------------------------------------------ */
+/* ---- in the process that receives requests --------------------------------------------------- */
 
 static uint64_t now_ms(void)
 {
@@ -80,7 +80,7 @@ static void take_time(unsigned int base, unsigned int per_gb, size_t bytes)
 	sleep_ms((base + per_gb * ((double)bytes / 1e9)) * cu.facts.dilate);
 }
 
-/* True if the caller no longer waits for the answer. */
+/* True if the caller has hung up, and so no longer waits for the answer. */
 static bool is_left(int conn)
 {
 	struct pollfd p = { .fd = conn, .events = POLLRDHUP };
@@ -88,7 +88,9 @@ static bool is_left(int conn)
 	return poll(&p, 1, 0) > 0;
 }
 
-/* Waits until all launched work is done. Work of a suspended TSG is never done. */
+/*
+ * Takes the library's lock once all launched work is done. Work of a suspended TSG never gets done.
+ */
 static CUresult lock(int conn, uint32_t timeout_ms)
 {
 	uint64_t begun = now_ms();
@@ -150,7 +152,7 @@ static CUresult unlock(void)
 	return CUDA_SUCCESS;
 }
 
-/* The failure of that call that a test wants; 0: none. */
+/* The failure that a test wants for this call; 0: none. */
 static CUresult fault(enum op op)
 {
 	static const char *const names[] = {
@@ -225,7 +227,7 @@ static void answer(int conn)
 }
 
 /*
- * True if the main thread has ended. Then the program is to end with its last other thread, so this
+ * True if the main thread has ended. The program should end with its last other thread, so this
  * thread must not stay.
  */
 static bool main_has_ended(void)
@@ -266,8 +268,8 @@ static void *serve(void *arg)
 }
 
 /*
- * The socket address of process @pid. @ctl is the simulated driver's file, since pids belong to its
- * world.
+ * The socket address of process @pid. It contains device and inode of @ctl, the simulated driver's
+ * file, since each world of simulated GPUs has its own pids.
  */
 static socklen_t address(int pid, const struct stat *ctl, struct sockaddr_un *ret)
 {
@@ -315,7 +317,7 @@ void cu_checkpoint_start(void)
 	}
 }
 
-/* Forgets the thread in a forked child, which does not have it and is another process. */
+/* Closes the socket in a forked child: the child is a process of its own, without the thread. */
 void cu_checkpoint_in_child(void)
 {
 	if (self.fd >= 0)
@@ -323,7 +325,7 @@ void cu_checkpoint_in_child(void)
 	self.fd = -1;
 }
 
-/* ---- in the process that asks ---------------------------------------------------------------- */
+/* ---- in the process that sends requests ------------------------------------------------------ */
 
 static CUresult ask(int pid, enum op op, uint32_t timeout_ms, uint32_t *ret)
 {
@@ -342,7 +344,7 @@ static CUresult ask(int pid, enum op op, uint32_t timeout_ms, uint32_t *ret)
 		return CUDA_ERROR_OPERATING_SYSTEM;
 	if (connect(fd, (struct sockaddr *)&to, address(pid, &ctl, &to)) ||
 	    getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &size) || who.pid != pid)
-		/* there is no such process, or it has no CUDA */
+		/* there is no such process, or it does not use CUDA */
 		a.result = CUDA_ERROR_INVALID_VALUE;
 	else if (send(fd, &rq, sizeof(rq), MSG_NOSIGNAL) != sizeof(rq) ||
 		 recv(fd, &a, sizeof(a), MSG_WAITALL) != sizeof(a))
@@ -378,7 +380,7 @@ API CUresult cuCheckpointProcessGetRestoreThreadId(int pid, int *tid)
 	return r;
 }
 
-/* @args NULL or no timeout: waits as long as it takes. */
+/* @args NULL or timeout 0: waits without limit. */
 API CUresult cuCheckpointProcessLock(int pid, const struct lock_args *args)
 {
 	return ask(pid, LOCK, args ? args->timeout_ms : 0, NULL);

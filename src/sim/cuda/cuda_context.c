@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cuda_context.c - contexts: one compute TSG with eight channels, three copy TSGs with four each
+ * cuda_context.c - makes contexts: a compute TSG with 8 channels, three copy TSGs with 4 each
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,7 +37,10 @@ int cu_channel_make(struct tsg *t, struct channel *ch, bool work)
 	return 0;
 }
 
-/* Makes a TSG. @again: its channels keep their slots of the ring, which count completed work. */
+/*
+ * Makes a TSG. @again: after a restore, its channels keep their ring slots, which count completed
+ * work.
+ */
 static int make_tsg(CUcontext ctx, struct tsg *t, uint32_t engine, unsigned int channels,
 		    bool again)
 {
@@ -83,8 +86,8 @@ static int open_device(struct cu_device *d)
 }
 
 /*
- * Chooses the instance of a divided GPU, which the environment names: "2", or "2/1" for compute
- * instance 1 of GPU instance 2.
+ * Chooses the MIG instance that $GPUSCHED_SIM_MIG names: "2", or "2/1" for compute instance 1 of
+ * GPU instance 2.
  */
 static int choose_instance(CUcontext ctx)
 {
@@ -103,8 +106,8 @@ static int choose_instance(CUcontext ctx)
 }
 
 /*
- * Makes the TSGs in the real library's order; CUDA's own timeslice comes last. If RM refuses that,
- * the context works nevertheless.
+ * Makes the TSGs in the real library's order. Last, sets CUDA's own timeslice; the context also
+ * works if RM refuses that.
  */
 static int make_tsgs(CUcontext ctx, bool again)
 {
@@ -224,7 +227,7 @@ bool cu_contexts_done(void)
 	return true;
 }
 
-/* Ends all contexts' TSGs with their address space: no call frees them one by one. */
+/* Frees the TSGs of all contexts by freeing their address spaces: no call frees them one by one. */
 void cu_contexts_out(void)
 {
 	for (CUcontext ctx = cu.contexts; ctx; ctx = ctx->next)
@@ -279,7 +282,7 @@ API CUresult cuCtxCreate_v2(CUcontext *ret, unsigned int flags, CUdevice d)
 	return r;
 }
 
-/* Ignores the parameters that the two later forms add. */
+/* The two later forms of this call have more parameters, which are ignored here. */
 API CUresult cuCtxCreate_v3(CUcontext *ret, void *params, int n, unsigned int flags, CUdevice d)
 {
 	return cuCtxCreate_v2(ret, flags, d);
@@ -337,7 +340,7 @@ API CUresult cuCtxGetApiVersion(CUcontext ctx, unsigned int *ret)
 	return CUDA_SUCCESS;
 }
 
-static pthread_mutex_t primary_lock = PTHREAD_MUTEX_INITIALIZER; /* taken without holding cu.lock */
+static pthread_mutex_t primary_lock = PTHREAD_MUTEX_INITIALIZER; /* take this lock before cu.lock */
 
 API CUresult cuDevicePrimaryCtxRetain(CUcontext *ret, CUdevice d)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cuda_current.c - the calling thread's current context */
+/* cuda_current.c - keeps the calling thread's stack of current contexts */
 #include "sim/cuda/cuda_priv.h"
 
 #define MAX_STACK 32

@@ -9,7 +9,7 @@
 #define DRIVER_VERSION 13000
 #define TOTAL_MEMORY (141ull << 30)
 
-/* Loads a tool's library and calls it, once, as the real library does. */
+/* Loads $CUDA_INJECTION64_PATH and calls its entry point once, as the real library does. */
 static void inject(void)
 {
 	const char *path = getenv("CUDA_INJECTION64_PATH");
@@ -226,7 +226,7 @@ static void *find(void *lib, const char *name, bool per_thread)
 	return p;
 }
 
-/* Unversioned names mean the newest form of a function, as in the real library. */
+/* A name without a version means the newest form of a function, as in the real library. */
 API CUresult cuGetProcAddress_v2(const char *name, void **ret, int version, uint64_t flags,
 				 int *status)
 {

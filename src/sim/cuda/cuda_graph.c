@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cuda_graph.c - graphs of kernels: captured from a stream or built node by node, launched as one
+ * cuda_graph.c - simulates graphs of kernels: captured from a stream, or built node by node
  *
- * A graph is a list of kernels. They run one after the other in the order in which they were
- * captured or added, which satisfies any dependencies. Other captures (copies, events, other
- * streams) are refused, and end the capture as in the real library.
+ * A graph is a list of kernels. They run in the order in which they were captured or added, which
+ * satisfies any dependencies. Captures of anything else (copies, events, other streams) are
+ * refused, and end the capture as in the real library.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +15,9 @@
 #define MAX_CAPTURE_MODE 2u
 #define MAX_NODES (1u << 20)
 
-/* A CUgraph; a CUgraphExec is a copy of one. A node is the number of its kernel, from 1. */
+/*
+ * A CUgraph; a CUgraphExec is a copy of a CUgraph. A node's handle is its kernel's number, from 1.
+ */
 struct cu_graph {
 	CUcontext ctx; /* context of its kernels */
 	size_t n, room;
@@ -26,7 +28,7 @@ struct cu_graph {
 typedef struct cu_graph *CUgraphExec;
 typedef struct cu_node *CUgraphNode;
 
-/* CUDA_KERNEL_NODE_PARAMS. Its second version has two more members, which are ignored. */
+/* CUDA_KERNEL_NODE_PARAMS. Its second version appends two members, which are ignored. */
 struct kernel_node {
 	CUfunction f;
 	unsigned int gx, gy, gz, bx, by, bz, shared;
@@ -213,7 +215,7 @@ API CUresult cuGraphInstantiateWithFlags(CUgraphExec *ret, const struct cu_graph
 	return CUDA_SUCCESS;
 }
 
-/* The name in programs for CUDA 11. */
+/* The name of this function in programs that were built for CUDA 11. */
 API CUresult cuGraphInstantiate_v2(CUgraphExec *ret, const struct cu_graph *g, CUgraphNode *bad,
 				   char *log, size_t size)
 {

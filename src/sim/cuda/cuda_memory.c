@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cuda_memory.c - device memory (which is really host memory), copies, mapped host memory
+ * cuda_memory.c - simulates device memory (in host memory), copies and mapped host memory
  *
- * Mapped host memory comes from the ring's host area while there is room, so that a waiting kernel
- * in the model sees what the program writes there.
+ * Mapped host memory comes from the ring's host area while there is space. So a waiting kernel in
+ * the model sees what the program writes there.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -21,13 +21,14 @@
 struct block {
 	void *at;
 	size_t size;
-	uint32_t handle; /* RM's memory object; 0: this is host memory */
+	uint32_t handle; /* RM's memory object; 0: the block is host memory */
 	uint32_t parent;
 	struct block *next;
 };
 
 static struct block *blocks;
-static uint8_t used[GRAINS]; /* 1: a grain begins a piece; 2: it continues one */
+/* per grain of the host area: 0: free; 1: first of an allocation; 2: continues one */
+static uint8_t used[GRAINS];
 static size_t device_bytes;
 
 bool cu_host_offset(CUdeviceptr p, uint32_t *ret)
@@ -126,7 +127,7 @@ API CUresult cuMemHostUnregister(void *p)
 	return CUDA_SUCCESS;
 }
 
-/* These kinds of memory are not simulated. The functions exist for programs that look them up. */
+/* These kinds of memory are not simulated. The functions exist because programs look them up. */
 #define FREES_NONE(name, ...) \
 	API CUresult name(__VA_ARGS__) \
 	{ \
@@ -141,7 +142,7 @@ FREES_NONE(cuMipmappedArrayDestroy, void *array)
 
 /* ---- device memory --------------------------------------------------------------------------- */
 
-/* Makes the RM object of a block. Returns 0 or RM's status. Called with the lock held. */
+/* Makes the RM object of a block. Returns 0 or RM's status. The caller holds the lock. */
 static int block_make(struct block *b)
 {
 	uint64_t p[SIM_MEMORY_PARAMS_MAX / 8] = { 0 };
@@ -150,7 +151,7 @@ static int block_make(struct block *b)
 	return cu_rm_alloc(b->parent, b->handle, SIM_CLASS_MEM_LOCAL, p, sizeof(p));
 }
 
-/* Takes memory off the GPU piece by piece. @moves takes the time for each. */
+/* Frees the RM objects of all blocks. @moves waits as long as the copy of a block would take. */
 void cu_memory_out(void (*moves)(size_t bytes))
 {
 	for (struct block *b = blocks; b; b = b->next) {
@@ -253,8 +254,8 @@ API CUresult cuMemGetInfo_v2(size_t *free_bytes, size_t *total)
 enum { TO_DEVICE = 0, TO_HOST = 1, BETWEEN = 2 };
 
 /*
- * Waits for the stream's earlier work; then the copy engine takes its time. The model has no
- * semaphores between engines, so an asynchronous copy blocks its caller too.
+ * Waits for the stream's earlier work, then submits the copy to the copy engine. An asynchronous
+ * copy blocks its caller as well, since the model has no semaphores between engines.
  */
 static CUresult copy(void *to, const void *from, size_t size, int which, CUstream stream)
 {

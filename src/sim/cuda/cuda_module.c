@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cuda_module.c - modules from PTX text
+ * cuda_module.c - loads modules from PTX text
  *
- * The text is not executed. Its entries and their parameters are read, and a comment says what a
- * kernel costs:
+ * The text is not executed. The library reads its entries and their parameters, and comments that
+ * say what a kernel costs:
  *     // gpusched-sim: NAME work iterations=I      parameter I is the number of loop iterations
  *     // gpusched-sim: NAME hold flag=F limit=L    waits until *F != 0 or L ns have passed
- *     // gpusched-sim: NAME bad                    reads where nothing is
- * The load generator's own kernels are known by name. Any other takes a fixed short time.
+ *     // gpusched-sim: NAME bad                    makes an invalid access
+ * The load generator's kernels are recognized by name. All others take a fixed short time.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,7 +25,7 @@ static unsigned int type_size(const char *type)
 	return bits >= 8 && bits <= 64 ? (unsigned int)bits / 8 : 8;
 }
 
-/* Reads the list of parameters after ".entry NAME". False: there are too many. */
+/* Reads the list of parameters after ".entry NAME". False: there are more than we support. */
 static bool read_params(const char *at, struct cu_function *f)
 {
 	const char *open = strchr(at, '('), *body = strchr(at, '{'), *end;
@@ -94,7 +94,7 @@ static void read_costs(CUmodule m, const char *text)
 	}
 }
 
-/* Knows gsload's kernels: gs_work(out, iterations), gs_hold(flag, limit in clocks). */
+/* Recognizes gsload's kernels: gs_work(out, iterations), gs_hold(flag, limit in clocks). */
 static void know_gsload(CUmodule m)
 {
 	for (unsigned int i = 0; i < m->n; i++) {

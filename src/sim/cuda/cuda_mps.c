@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cuda_mps.c - a client of the stand-in for the MPS server
+ * cuda_mps.c - connects a program to the stand-in for the MPS server
  *
- * As with the real library, if no server answers behind $CUDA_MPS_PIPE_DIRECTORY the program runs
- * without MPS, silently. With a server, the program sees only the server's devices, numbered anew,
- * and its kernels go to channels of the server's TSG. Copies take no time.
+ * If no server answers in $CUDA_MPS_PIPE_DIRECTORY, the program silently runs without MPS, as with
+ * the real library. With a server, it sees only the server's devices, numbered anew. Its kernels go
+ * to channels of the server's TSG. Copies take no time.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -27,13 +27,13 @@ static int connect_server(void)
 	control = mps_socket(dir, "control", 0);
 	if (control < 0)
 		return -1;
-	/* this makes the control daemon start a server */
+	/* this request makes the control daemon start a server */
 	r = mps_send(control, &m, -1) || mps_receive(control, &m, NULL);
 	close(control);
 	return r ? -1 : mps_socket(dir, "server", 0);
 }
 
-/* Keeps the devices that the server has, in the server's order. */
+/* Keeps only the devices that the server has, in the server's order. */
 static int keep(struct cu_device *dev, int n, const struct mps_message *m)
 {
 	struct cu_device all[MAX_DEVICES];
@@ -54,7 +54,7 @@ CUresult cu_mps_begin(struct cu_device *dev, int *inout_n, int ring_memfd, int *
 
 	if (sock < 0)
 		return CUDA_SUCCESS;
-	/* never returns if the server hangs */
+	/* waits for ever if the server hangs */
 	if (mps_send(sock, &m, ring_memfd) || mps_receive(sock, &m, ret_file) || *ret_file < 0) {
 		close(sock);
 		return CUDA_ERROR_MPS_CONNECTION_FAILED;

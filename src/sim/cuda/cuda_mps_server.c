@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cuda_mps_server.c - the stand-in for the MPS server: one TSG for all its clients' kernels
+ * cuda_mps_server.c - simulates the MPS server: one TSG for all its clients' kernels
  *
- * It imitates what the real server was seen to do. A client that is killed with work in flight
- * makes the others fail. If that client was alone, later clients hang in cuInit while everything
- * looks healthy. A bad access makes all fail. A client that was terminated before harms nobody.
+ * It imitates failures seen with the real server. If a client is killed with work in flight, the
+ * other clients fail. If there were none, later clients hang in cuInit while everything looks
+ * healthy. After a bad access all clients fail. A client that was first terminated by command harms
+ * nobody.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -26,12 +27,12 @@
 #define MAX_OF_CLIENT 256 /* channels of one client */
 
 struct client {
-	int sock; /* -1: this place is free */
-	int pid;  /* 0: the client has not said hello */
+	int sock; /* socket to the client; -1: this slot is free */
+	int pid;  /* 0: the client has not sent MPS_HELLO */
 	struct sim_ring *ring;
 	uint32_t channel[MAX_OF_CLIENT];
 	unsigned int n;
-	bool waits; /* its hello was not answered yet */
+	bool waits; /* its MPS_HELLO is not answered yet */
 	bool terminated;
 };
 
@@ -39,8 +40,8 @@ CUresult cuCtxCreate_v2(CUcontext *ret, unsigned int flags, CUdevice d);
 
 static struct client clients[MAX_CLIENTS];
 static CUcontext contexts[MAX_DEVICES];
-static bool faulty; /* all calls fail, until the present clients have left */
-static bool wedged; /* new clients hang, for ever */
+static bool faulty; /* all calls fail until every present client has left */
+static bool wedged; /* new clients hang for ever */
 
 /* ---- clients that fail --------------------------------------------------------------------- */
 
@@ -119,7 +120,7 @@ static void gone(struct client *c)
 			welcome(&clients[i]);
 }
 
-/* ---- what clients ask ------------------------------------------------------------------------ */
+/* ---- requests of clients --------------------------------------------------------------------- */
 
 static void hello(struct client *c, const struct mps_message *m, int memfd)
 {
@@ -170,7 +171,7 @@ static void forget_channels(struct client *c, const struct mps_message *m)
 			}
 }
 
-/* ---- what the control daemon asks ------------------------------------------------------------ */
+/* ---- requests of the control daemon ---------------------------------------------------------- */
 
 static void terminate(int pid, char *text, size_t size)
 {
@@ -247,7 +248,7 @@ static void take(int sock)
 	close(sock);
 }
 
-/* Runs until somebody tells it to end. */
+/* Serves clients and the control daemon until it is told to end. */
 API int cuSimMpsServe(const char *dir)
 {
 	struct pollfd p[1 + MAX_CLIENTS];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cuda_priv.h - shared by the files of the stand-in libcuda: types of the driver API, and its state
+ * cuda_priv.h - declares the stand-in libcuda's types of the driver API, and its state
  *
  * The library makes the real one's system calls, in the same order, on the simulated RM. Launches
  * go through the ring. It has only the functions that our programs use.
@@ -53,8 +53,8 @@ enum {
 #define API __attribute__((visibility("default")))
 
 /*
- * A launch function: its first instruction is a no-operation, which the kernel can turn into a
- * cheap uprobe; the function itself is OF_body.
+ * Defines a launch function that begins with a no-operation instruction, on which the kernel can
+ * place a cheap uprobe. The rest of the function is OF_body.
  */
 #if defined(__x86_64__)
 #include "sim/cuda/probed_x86.h"
@@ -78,14 +78,14 @@ struct cu_device {
 	unsigned int bus;
 	uint8_t uuid[16];
 	char name[64];
-	int fd; /* /dev/nvidiaN, opened for the first context */
+	int fd; /* descriptor of /dev/nvidiaN, opened for the first context */
 	CUcontext primary;
 	unsigned int primary_refs, primary_flags;
 };
 
 struct channel {
 	uint32_t handle, slot;
-	uint64_t submitted; /* the slot's counter once all work is done */
+	uint64_t submitted; /* value of the slot's counter when all submitted work is done */
 };
 
 struct tsg {
@@ -107,10 +107,11 @@ struct cu_context {
 struct cu_stream {
 	CUcontext ctx;
 	struct channel *ch;
-	uint64_t last; /* the channel's counter once our last work is done */
+	uint64_t last; /* value of the channel's counter when the stream's last work is done */
 	int priority;
 	unsigned int flags;
-	struct cu_graph *capture; /* not NULL: launches are added to this graph */
+	/* not NULL: the stream is capturing, and launches are added to this graph */
+	struct cu_graph *capture;
 	struct cu_stream *next;
 };
 
@@ -118,7 +119,7 @@ struct cu_event {
 	CUcontext ctx;
 	struct channel *ch;
 	uint64_t at;
-	uint32_t stamp; /* SIM_RING_NO_STAMP: without timing */
+	uint32_t stamp; /* SIM_RING_NO_STAMP: the event has no timing */
 	bool recorded;
 };
 
@@ -127,8 +128,8 @@ enum kernel_kind { KERNEL_PLAIN, KERNEL_WORK, KERNEL_HOLD, KERNEL_BAD };
 struct cu_function {
 	char name[128];
 	enum kernel_kind kind;
-	int iterations_at, flag_at, limit_at; /* number of the parameter */
-	bool limit_in_clocks;                 /* the limit is in clocks; else in ns */
+	int iterations_at, flag_at, limit_at; /* numbers of the parameters */
+	bool limit_in_clocks;                 /* true: the limit is in clocks; false: in ns */
 	unsigned int nparams;
 	uint8_t size[16];
 };
@@ -153,24 +154,24 @@ struct cu_state {
 	struct sim_ring_attach facts;
 	int doorbell;
 	int mps;             /* socket to the MPS server; -1: none */
-	uint32_t mps_client; /* the client that owns our channels; 0: there is no MPS */
+	uint32_t mps_client; /* RM client that owns our channels; 0: without MPS */
 	bool slot_used[SIM_RING_SLOTS], stamp_used[SIM_RING_STAMPS];
 };
 extern struct cu_state cu;
 
 CUresult cu_start(void);
 /*
- * In cuda_checkpoint.c: starts a thread that takes other processes' requests. Not for a client of
- * MPS.
+ * In cuda_checkpoint.c: starts a thread that takes checkpoint requests of other processes. Not used
+ * by MPS clients.
  */
 void cu_checkpoint_start(void);
 void cu_checkpoint_in_child(void);
 
 /* cuda_context.c */
-bool cu_contexts_done(void); /* true if all launched work is done. Called with the lock held */
+bool cu_contexts_done(void); /* true if all launched work is done; the caller holds the lock */
 /*
- * cu_contexts_out() frees the contexts' objects, except devices and objects below those.
- * cu_contexts_in() makes them again: 0 or -1.
+ * cu_contexts_out() frees the contexts' RM objects except devices and what is directly below them.
+ * cu_contexts_in() makes the objects again: 0 or -1.
  */
 void cu_contexts_out(void);
 int cu_contexts_in(void);
@@ -191,7 +192,7 @@ struct cu_graph;
 void cu_graph_free(struct cu_graph *g);
 CUresult cu_capture(struct cu_stream *s, const struct sim_ring_entry *e, size_t n);
 /*
- * For a call that no graph here can hold: returns an error, and ends the capture if @s is
+ * For a call that these graphs cannot hold: returns an error and ends the capture if @s is
  * capturing.
  */
 CUresult cu_not_captured(struct cu_stream *s);
@@ -199,8 +200,8 @@ CUresult cu_not_captured(struct cu_stream *s);
 /* cuda_memory.c */
 bool cu_host_offset(CUdeviceptr p, uint32_t *ret);
 /*
- * cu_memory_out() frees the objects of all device memory. cu_memory_in() makes all of them anew, or
- * none.
+ * cu_memory_out() frees the RM objects of all device memory. cu_memory_in() makes all of them
+ * again, or none.
  */
 void cu_memory_out(void (*moves)(size_t bytes));
 CUresult cu_memory_in(void (*moves)(size_t bytes));

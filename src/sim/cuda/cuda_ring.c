@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cuda_ring.c - sends launches to the model, and gets completions
+ * cuda_ring.c - sends launches to the model, and learns of completions
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -60,7 +60,7 @@ CUresult cu_ring_start(int memfd, int file)
 		close(bell);
 	}
 	close(memfd);
-	if (file >= 0) /* the ring keeps a reference to the file, which the server owns */
+	if (file >= 0) /* the ring holds a reference to the file, which belongs to the MPS server */
 		close(file);
 	return r;
 }
@@ -77,7 +77,9 @@ int cu_slot_get(struct channel *ch)
 	return -1;
 }
 
-/* Frees a slot. One with dropped work is never used again, since its counter may still change. */
+/*
+ * Frees a slot. A slot with dropped work is never used again, since its counter may still change.
+ */
 void cu_slot_put(struct channel *ch)
 {
 	if (cu_is_done(ch, ch->submitted))
@@ -98,7 +100,7 @@ static bool sleep_on(uint32_t seen)
 	return r == 0 || errno != ETIMEDOUT || (cu_alive() && cu_mps_alive());
 }
 
-/* An error that an MPS server has reported. It stays. */
+/* The error that an MPS server has set in the ring, if any. Once set, it stays. */
 static CUresult cu_fault(void)
 {
 	return (CUresult)__atomic_load_n(&cu.ring->fault, __ATOMIC_SEQ_CST);
@@ -133,7 +135,10 @@ static void ring_bell(void)
 	(void)!write(cu.doorbell, &one, sizeof(one));
 }
 
-/* Waits for room in the ring. The simulator takes an entry when the model's time reaches it. */
+/*
+ * Waits until the ring has a free entry. The simulator takes an entry when the model's time reaches
+ * it.
+ */
 static CUresult wait_room(uint32_t head)
 {
 	while (head - __atomic_load_n(&cu.ring->tail, __ATOMIC_ACQUIRE) >= SIM_RING_ENTRIES - 1) {
@@ -149,7 +154,10 @@ static CUresult wait_room(uint32_t head)
 	return CUDA_SUCCESS;
 }
 
-/* Waits for room in the channel. Called with the lock held, but releases it meanwhile. */
+/*
+ * Waits until the channel's queue has space. The caller holds the lock, which is released
+ * meanwhile.
+ */
 static CUresult wait_channel(const struct channel *ch, bool *waited)
 {
 	uint64_t room = cu.facts.queue_depth > 16 ? cu.facts.queue_depth - 8 : 8;
@@ -201,7 +209,7 @@ CUresult cu_submit(struct channel *ch, const struct sim_ring_entry *e, size_t n,
 	uint64_t now = now_ns();
 	CUresult r = CUDA_SUCCESS;
 
-	if (!cu.up) /* in a child of fork(): the ring belongs to the parent */
+	if (!cu.up) /* in a forked child: the ring belongs to the parent */
 		return CUDA_ERROR_NOT_INITIALIZED;
 	r = cu_fault();
 	pthread_mutex_lock(&cu.lock);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cuda_rm.c - the stand-in libcuda's calls to RM
+ * cuda_rm.c - makes the stand-in libcuda's calls to RM
  */
 #include <fcntl.h>
 #include <sys/ioctl.h>
@@ -63,7 +63,7 @@ void cu_rm_free(uint32_t parent, uint32_t object)
 	ioctl(cu.ctl, _IOWR(SIM_IOC_MAGIC, SIM_ESC_FREE, os), &os);
 }
 
-/* True if the simulator still answers. Threads that wait for it check this now and then. */
+/* True if the simulator still answers. Waiting threads check this periodically. */
 bool cu_alive(void)
 {
 	uint64_t params = 0;

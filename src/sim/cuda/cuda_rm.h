@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cuda_rm.h - the way to RM */
+/* cuda_rm.h - calls RM */
 #ifndef GPUSCHED_SIM_CUDA_CUDA_RM_H
 #define GPUSCHED_SIM_CUDA_CUDA_RM_H
 

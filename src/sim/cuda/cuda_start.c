@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cuda_start.c - what a program does at cuInit
+ * cuda_start.c - does what a program does in cuInit
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,7 +38,7 @@ static CUresult make_client(void)
 	return CUDA_SUCCESS;
 }
 
-/* Reads names through a device and a subdevice of our own, which it frees at once. */
+/* Reads a GPU's name and UUID through a temporary device and subdevice. */
 static void read_names(struct cu_device *d)
 {
 	uint32_t dev[SIM_DEVICE_PARAMS_SIZE / 4] = { d->instance }, sub = 0, h = cu_rm_handle();
@@ -58,8 +58,8 @@ static void read_names(struct cu_device *d)
 }
 
 /*
- * Finds the device that a name in $CUDA_VISIBLE_DEVICES means: an ordinal, or the beginning of a
- * UUID. -1: none.
+ * The number of the device that one entry of $CUDA_VISIBLE_DEVICES names. The entry is a number, or
+ * the beginning of a UUID. -1: no such device.
  */
 static int device_named(const char *name, size_t len, const struct cu_device *all, int n)
 {
@@ -81,7 +81,9 @@ static int device_named(const char *name, size_t len, const struct cu_device *al
 	return -1;
 }
 
-/* Makes the list of visible devices. The first invalid name ends it, as in the real library. */
+/*
+ * Makes the list of visible devices. The first invalid entry ends the list, as in the real library.
+ */
 static int visible(const struct cu_device *all, int n, int order[MAX_DEVICES])
 {
 	const char *list = getenv("CUDA_VISIBLE_DEVICES");
@@ -104,7 +106,7 @@ static int visible(const struct cu_device *all, int n, int order[MAX_DEVICES])
 	return count;
 }
 
-/* @ret_file: for cu_ring_start(). */
+/* @ret_file: file for cu_ring_start(). */
 static CUresult find_devices(int memfd, int *ret_file)
 {
 	struct sim_card cards[32] = { 0 };
@@ -143,8 +145,8 @@ static CUresult find_devices(int memfd, int *ret_file)
 }
 
 /*
- * In a child of fork(): the parent's objects must not be used; the real library refuses too. Makes
- * a new lock, since another thread of the parent may have held it.
+ * Runs in a forked child: like the real library, refuses all use of the parent's objects. Makes a
+ * new lock, since another thread of the parent may have held the old one.
  */
 static void in_child(void)
 {
@@ -157,7 +159,7 @@ static void in_child(void)
 static CUresult start(void)
 {
 	uint64_t uvm[2] = { 0 };
-	int memfd = -1, file = -1; /* our ring, and the file it works on */
+	int memfd = -1, file = -1; /* @memfd: our ring; @file: file on which the ring works */
 	CUresult r;
 
 	cu.ctl = cu_rm_open("/dev/nvidiactl");
@@ -184,7 +186,7 @@ static CUresult start(void)
 	return CUDA_SUCCESS;
 }
 
-/* Called with the lock held. */
+/* The caller holds the lock. */
 CUresult cu_start(void)
 {
 	if (cu.up || cu.failed)

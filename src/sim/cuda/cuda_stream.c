@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cuda_stream.c - streams, events, launches
+ * cuda_stream.c - simulates streams, events and launches
  */
 #include <stdlib.h>
 #include <string.h>
@@ -8,9 +8,9 @@
 #include "sim/cuda/cuda_priv.h"
 #include "sim/cuda/cuda_ring.h"
 
-#define NS_PER_ITERATION 36 /* on the full machine, with 8 blocks of 256 threads on every SM */
+#define NS_PER_ITERATION 36 /* on a full GPU, with 8 blocks of 256 threads on every SM */
 #define PLAIN_NS 2000
-#define BLOCK_THREADS 256 /* threads for which the model counts one block place */
+#define BLOCK_THREADS 256 /* threads that take one block place of the model */
 #define EVENT_DISABLE_TIMING 2u
 
 /* ---- streams --------------------------------------------------------------------------------- */
@@ -168,7 +168,7 @@ API CUresult cuEventSynchronize(CUevent ev)
 	return ev->recorded ? cu_wait(ev->ch, ev->at) : CUDA_SUCCESS;
 }
 
-/* The GPU's time, which is simulated time however the clock is dilated. */
+/* Uses the GPU's time stamps, which are in simulated time even if the clock is dilated. */
 API CUresult cuEventElapsedTime(float *ret, CUevent a, CUevent b)
 {
 	if (!a || !b || !a->recorded || !b->recorded || a->stamp == SIM_RING_NO_STAMP ||
@@ -182,7 +182,7 @@ API CUresult cuEventElapsedTime(float *ret, CUevent a, CUevent b)
 	return CUDA_SUCCESS;
 }
 
-/* The model has no semaphores between channels, so the caller waits here. */
+/* Waits in the calling thread, since the model has no semaphores between channels. */
 API CUresult cuStreamWaitEvent(CUstream stream, CUevent ev, unsigned int flags)
 {
 	CUresult r = cu_not_captured(cu_stream_of(stream));
@@ -273,7 +273,7 @@ cuLaunchCooperativeKernel_body(CUfunction f, unsigned int gx, unsigned int gy, u
 PROBED(cuLaunchCooperativeKernel);
 PROBED_AS(cuLaunchCooperativeKernel_ptsz, cuLaunchCooperativeKernel);
 
-/* CUlaunchConfig: only the members that are used */
+/* CUlaunchConfig: only the members that we use */
 struct launch_config {
 	unsigned int gx, gy, gz, bx, by, bz, shared;
 	CUstream stream;

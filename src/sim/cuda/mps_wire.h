@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * mps_wire.h - messages between the stand-ins for MPS: control daemon, server, client
+ * mps_wire.h - defines messages between the stand-ins for MPS: control daemon, server, client
  *
- * The stand-ins use unix sockets in the pipe directory: "control" is the daemon's, "server" the
- * server's.
+ * They use unix sockets in the pipe directory: "control" is the daemon's, "server" the server's.
  */
 #ifndef GPUSCHED_SIM_MPS_WIRE_H
 #define GPUSCHED_SIM_MPS_WIRE_H
@@ -21,17 +20,17 @@
 
 enum mps_op {
 	MPS_TEXT, /* a command of the control program, or the answer */
-	/* from a client, with its ring; the answer has the devices and the server's file */
+	/* from a client, with its ring's memfd; the answer has the devices and the server's file */
 	MPS_HELLO,
-	MPS_CONTEXT, /* asks for channels on device[0]; the answer has n channels */
+	MPS_CONTEXT, /* asks for channels on device[0]; the answer has @n channels */
 	MPS_FREE,    /* gives these channels back */
-	MPS_BAD,     /* a kernel of the client has a bad access */
+	MPS_BAD,     /* a kernel of the client made an invalid access */
 };
 
 struct mps_message {
 	uint32_t op;
 	int32_t pid;
-	uint32_t client; /* RM handle */
+	uint32_t client; /* handle of the server's RM client */
 	uint32_t n;
 	uint32_t channel[MPS_CHANNELS];
 	uint8_t device[MPS_DEVICES][16]; /* UUIDs */
@@ -39,8 +38,8 @@ struct mps_message {
 };
 
 /*
- * Makes a socket: connected to NAME in the pipe directory, or (@serve) listening there. -1 on
- * failure.
+ * Makes a socket. @serve: it listens as NAME in the pipe directory; otherwise it is connected to
+ * NAME. -1: failed.
  */
 static inline int mps_socket(const char *dir, const char *name, int serve)
 {
@@ -59,7 +58,7 @@ static inline int mps_socket(const char *dir, const char *name, int serve)
 	return -1;
 }
 
-/* Sends a message. @fd goes with it; -1: none. 0 or -1. */
+/* Sends a message, with descriptor @fd; @fd -1: without a descriptor. 0 or -1. */
 static inline int mps_send(int sock, const struct mps_message *m, int fd)
 {
 	char control[CMSG_SPACE(sizeof(int))] = { 0 };
@@ -79,7 +78,9 @@ static inline int mps_send(int sock, const struct mps_message *m, int fd)
 	return sendmsg(sock, &h, MSG_NOSIGNAL) == (ssize_t)sizeof(*m) ? 0 : -1;
 }
 
-/* Receives a message. 0, or -1: the other side is closed. *ret_fd: -1 if no descriptor came. */
+/*
+ * Receives a message. 0; -1: the other side has closed. *ret_fd: the descriptor that came, or -1.
+ */
 static inline int mps_receive(int sock, struct mps_message *m, int *ret_fd)
 {
 	char control[CMSG_SPACE(sizeof(int))];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * probed_arm64.h - the two instructions of a launch function's entry
+ * probed_arm64.h - defines the two instructions at the entry of a launch function
  */
 #ifndef GPUSCHED_SIM_CUDA_PROBED_ARM64_H
 #define GPUSCHED_SIM_CUDA_PROBED_ARM64_H

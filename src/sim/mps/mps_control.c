@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 /*
- * mps_control.c - stand-in for nvidia-cuda-mps-control: the daemon (-d, -f), and without an option
- * the program that reads commands and asks the daemon
+ * mps_control.c - stands in for nvidia-cuda-mps-control
  *
- * Commands and answers are those of the real program, as far as we use them. $GPUSCHED_SIM_MPS
- * chooses another variant. "old" knows neither terminate_client nor get_server_status nor
- * start_server. In "wide", lists have a header and more columns; in "crowd", there are 60 more
+ * With -d or -f it is the daemon. Without an option it is the program that reads commands and sends
+ * them to the daemon. Commands and answers are those of the real program, as far as we use them.
+ *
+ * $GPUSCHED_SIM_MPS chooses a variant. "old" lacks the commands terminate_client, get_server_status
+ * and start_server. In "wide", lists have a header and more columns. In "crowd", there are 60 more
  * clients.
  */
 #include <errno.h>

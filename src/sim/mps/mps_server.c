@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * mps_server.c - stand-in for nvidia-cuda-mps-server. Its code is in the stand-in libcuda, since
- * that can make channels
+ * mps_server.c - stands in for nvidia-cuda-mps-server
+ *
+ * Its code is in the stand-in libcuda, which can make channels.
  */
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -9,12 +10,12 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-#define FREED_LATE_MIB 256 /* to free these takes some 40 ms */
+#define FREED_LATE_MIB 256 /* it takes some 40 ms to free this much */
 
 /*
- * Makes the end come later than the exit, as for the real server. There, GPU contexts are freed
- * with the last files, which takes tenths of a second. Here, a file's pages are freed:
- * $GPUSCHED_SIM_MPS_FREED, in MiB.
+ * Makes the process end some time after its exit, as with the real server. There, the kernel frees
+ * GPU contexts with the last files, which takes tenths of a second. Here it frees the pages of a
+ * file: $GPUSCHED_SIM_MPS_FREED MiB.
  */
 static void end_late(void)
 {
@@ -42,7 +43,7 @@ int main(void)
 			"nvidia-cuda-mps-server: no pipe directory, or no simulated libcuda\n");
 		return 1;
 	}
-	/* the server itself must not become a client */
+	/* the server itself must not become an MPS client */
 	setenv("CUDA_MPS_PIPE_DIRECTORY", "/nowhere", 1);
 	end_late();
 	return init(0) ? 1 : serve(at);

@@ -6,11 +6,11 @@
 #   enter_sim
 #   pool_programs
 #   start_daemon
-#   users_pool           $SERVER; its supervisor says nothing more
+#   users_pool           starts the attacker's pool; $SERVER is its server's PID
 #   pool_set '"clients":["4711"]'
 #   end_pool
 
-# In a folder of root's, as an administrator installs them.
+# Installs the programs into a folder that root owns, as an administrator does.
 pool_programs() {
 	mount -t tmpfs -o mode=755 none /opt || not_ok "a folder of root's for the programs of MPS"
 	cp "$build"/simmps/* "$gsload" "$gpusched" /opt
@@ -28,8 +28,8 @@ server_process() {
 	done
 }
 
-# The attacker's pool of class be. Its supervisor is stopped, since it would report the truth every
-# few seconds.
+# Starts the attacker's pool, of class be. Stops its supervisor, which would report the true state every few
+# seconds and so correct the attacker's claims.
 users_pool() {
 	"${as_attacker[@]}" gpusched run --pool --class be -- sleep 100 >"$scratch/pool" 2>&1 &
 	POOL=$!
@@ -40,8 +40,8 @@ users_pool() {
 	here gpusched-pool | xargs -r kill -STOP
 }
 
-# pool_set WORDS: sends the attacker's claims about its server, as JSON; again until the daemon has
-# read the server's program
+# pool_set WORDS: sends the attacker's claims about its server, as JSON. Repeats the request while the
+# daemon is still reading the server's program.
 pool_set() {
 	local i
 	for ((i = 0; i < 50; i++)); do

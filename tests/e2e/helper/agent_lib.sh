@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=bash
-# agent_lib.sh - an ordinary user without any privilege, and programs with an agent; source lib.sh first
+# agent_lib.sh - runs programs with an agent, as a user without any privilege; source lib.sh first
 
 user=4711
 guest=$build/tests/e2e/guest
@@ -8,13 +8,13 @@ agent_so=$build/libgpusched-agent.so
 # A sanitizer's runtime must be in every program that has a sanitized agent.
 asan=$(ldd "$agent_so" | awk '$1 ~ /^libasan/ { print $3 }')
 [ -z "$asan" ] || export LD_PRELOAD=$asan ASAN_OPTIONS=verify_asan_link_order=0:detect_leaks=0:handle_segv=0
-curl() { # with that runtime it would wait for itself
+curl() { # without the sanitizer's runtime, with which curl would deadlock
 	LD_PRELOAD='' command curl "$@"
 }
 agent_preload=$agent_so${asan:+:$asan}
 export XDG_RUNTIME_DIR=/tmp/$name.run.$$
 
-# no capability can ever be had again, so no BPF, no mounts, no borrowing from others
+# The user can never gain a capability: no BPF, no mounts, no borrowed descriptors.
 plain=(--clear-groups --inh-caps=-all --bounding-set=-all --no-new-privs)
 as_user=(setpriv --reuid $user --regid $user "${plain[@]}")
 as() { # UID COMMAND...
@@ -33,7 +33,7 @@ agent_end() {
 	rm -rf "$XDG_RUNTIME_DIR"
 }
 
-# agent_load NAME COMMAND...: with an agent, in the background, as the user; $agent_pid
+# agent_load NAME COMMAND...: runs it with an agent, as the user, in the background; $agent_pid
 agent_load() {
 	local to=$scratch/$1.out
 	shift
@@ -48,6 +48,6 @@ mine() {
 	as $user "$gpusched" list "${2:-all}" --json | jq -rs "flatten | $1"
 }
 
-mine_has() { # PID
+mine_has() { # PID: the user's list has at least four TSGs of it
 	[ "$(mine length "pid:$1")" -ge 4 ]
 }

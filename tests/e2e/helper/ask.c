@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
- * ask.c - helper ask SOCKET CONNECTIONS VERB BODY: asks the API for the same on many connections, each
- * as soon as it has its answer, until SIGTERM; prints how many answers came
+ * ask.c - sends the same request to the API on many connections
+ *
+ *   helper ask SOCKET CONNECTIONS VERB BODY
+ *
+ * Each connection repeats the request as soon as it has its answer. At SIGTERM the helper prints
+ * the number of answers.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -18,11 +22,11 @@
 
 #define MOST 256
 
-/* The answer under way: its head as far as it has come, then the size of the missing rest. */
+/* The answer that a connection is receiving. */
 struct connection {
-	char head[512];
-	size_t have;
-	long long rest; /* bytes still to come; -1: the head is not complete yet */
+	char head[512]; /* the HTTP head, as far as received */
+	size_t have;    /* bytes in @head */
+	long long rest; /* bytes of the body still to come; -1: the head is incomplete */
 };
 
 static volatile sig_atomic_t stop;
@@ -59,7 +63,7 @@ static void begin(struct pollfd *p, struct connection *c)
 	ask(p, c);
 }
 
-/* Returns how many bytes of the body came with the head. */
+/* Once the head is complete, sets @rest to the part of the body that did not come with it. */
 static void take_head(struct connection *c)
 {
 	char *end = strstr(c->head, "\r\n\r\n"), *length;

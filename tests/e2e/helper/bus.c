@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 /*
- * bus.c - the system's bus, with a systemd on it that starts units
+ * bus.c - plays the system bus and a systemd that starts units
  *
- *   helper bus SOCKET PROGRAM      for DBUS_SYSTEM_BUS_ADDRESS=unix:path=SOCKET
+ *   helper bus SOCKET PROGRAM
  *
- * Unit NAME is PROGRAM NAME, and active as long as that runs. "fail@..." is refused. It prints a line
- * for each call: "start NAME", "ask NAME STATE".
+ * Clients need DBUS_SYSTEM_BUS_ADDRESS=unix:path=SOCKET. To start unit NAME it runs "PROGRAM NAME".
+ * The unit is "activating" while that runs, then "inactive". Units "fail@..." are refused. Each
+ * call prints a line: "start NAME" or "ask NAME STATE".
  */
 #include <stdlib.h>
 #include <string.h>

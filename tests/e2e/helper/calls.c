@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT
 /*
- * calls.c - src/rm and src/engine from outside a process, without daemon or command line
+ * calls.c - runs src/rm and src/engine on another process's TSGs, without a daemon
  *
- *   helper calls gpus         the driver and its GPUs, a line each
- *   helper calls on           only the taps
- *   helper calls ops PID      every operation on PID's compute TSG by a borrowed descriptor: name, status
- *   helper calls time PID N   N set-timeslice calls: median time
- *   helper calls realtime PID 0|1   MAKE_REALTIME; gpusched has no use for it
- *   helper calls restart PID N      RESTART_RUNLIST for its first channel, N times, 2 ms apart
- *   helper calls change PID   sets slice, mode and interleave and suspends, by the engine; stays so
- *   helper calls die PID      the same with a guardian, then SIGKILL on itself
- *   helper calls restore      from the table alone
- *   helper calls forget PID   takes its TSGs out of the table
+ *   helper calls gpus         prints the driver and its GPUs, a line each
+ *   helper calls on           only turns the taps on
+ *   helper calls ops PID      makes every operation on PID's compute TSG by a borrowed descriptor
+ *   helper calls time PID N   makes N set-timeslice calls; prints median and 99th percentile
+ *   helper calls realtime PID 0|1   calls MAKE_REALTIME, which gpusched never does
+ *   helper calls restart PID N      calls RESTART_RUNLIST on its first channel, N times, 2 ms apart
+ *   helper calls change PID   lets the engine change all settings and suspend, and leaves it so
+ *   helper calls die PID      the same with a guardian, then kills itself with SIGKILL
+ *   helper calls restore      restores all TSGs from the table
+ *   helper calls forget PID   removes PID's TSGs from the table
  */
 #include <errno.h>
 #include <signal.h>
@@ -168,7 +168,7 @@ static int time_calls(pid_t pid, unsigned int n)
 	return 0;
 }
 
-/* Makes raw controls that gpusched itself never makes, n times, for bench/hw/settings.sh. */
+/* Makes @n raw control calls that gpusched itself never makes, for bench/hw/settings.sh. */
 static int control(pid_t pid, bool channel, uint32_t cmd, void *params, uint32_t size,
 		   unsigned int n)
 {
@@ -204,7 +204,7 @@ static int realtime(pid_t pid, unsigned int on)
 
 static int restart_runlist(pid_t pid, unsigned int n)
 {
-	uint8_t params[2] = { 1, 0 }; /* force, do not skip the wait */
+	uint8_t params[2] = { 1, 0 }; /* force; do not skip the wait */
 
 	return control(pid, true, 0xa06f0111, params, sizeof(params), n ? n : 1);
 }

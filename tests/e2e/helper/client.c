@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* client.c - clients of RM: many, short-lived, or hostile ones */
+/* client.c - makes clients of the RM: many, short-lived, or hostile ones */
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
@@ -165,7 +165,7 @@ int verb_churn(int nwords, char **words)
 	return bad != 0;
 }
 
-/* After a line on stdin, one TSG sets its timeslice @n times, and is scheduled once more. */
+/* Waits for a line on stdin, then sets its TSG's timeslice @n times and schedules it once more. */
 int verb_noise(int nwords, char **words)
 {
 	unsigned int n = number(nwords, words, 0);
@@ -250,7 +250,7 @@ int verb_forge(int nwords, char **words)
 	printf("control 0x%x\n", w[7]);
 	rc_free(fd, client, RC_DEVICE, tsg);
 	printf("alloc 0x%x\n", rm_alloc(fd, client, RC_DEVICE, &h, 0xa06c, params));
-	/* a TSG of our own with the victim's handle, in a client of our own */
+	/* an own TSG in an own client, with the handle of the victim's TSG */
 	h = tsg;
 	printf("same handle 0x%x\n", rm_alloc(fd, own, RC_DEVICE, &h, 0xa06c, params));
 	rc_timeslice(fd, own, tsg, 99);
@@ -304,10 +304,10 @@ int verb_hostile(int nwords, char **words)
 		memcpy(&w[4], &p, sizeof(p));
 		w[6] = (uint32_t)rand_r(&seed) % 3 ? 8 : 0xfffffff0;
 		switch (rand_r(&seed) % 4) {
-		case 0: /* the argument itself cannot be read */
+		case 0: /* the argument is unmapped memory */
 			rc_call(fd, nr, unmapped, size);
 			break;
-		case 1: /* ... or it changes during the call */
+		case 1: /* the argument changes during the call */
 			rc_call(fd, nr, shared_words, size < 256 ? size : 48);
 			break;
 		default:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* clock_ahead.c - preloaded: the wall clock as it is to somebody whom it is set back by an hour from now on */
+/* clock_ahead.c - preloaded library: shows the wall clock one hour ahead */
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 /*
- * crowd.c - many connections that ask the API at its worst, and how long somebody else's ping takes
+ * crowd.c - loads the API with many connections, and times the ping of another client
  *
- * helper crowd SOCKET CONNECTIONS HOW PATH [BODY]: with a body by POST, until SIGTERM; says "ready" when
- * all are connected, "answered" when the first answer comes, then how many answers and refusals came. HOW is
- *   burst   all ask in the same moment, every two seconds, and read
- *   again   each hangs up as soon as an answer begins, and connects anew
- *   unread  nobody reads
+ * helper crowd SOCKET CONNECTIONS HOW PATH [BODY]: requests PATH until SIGTERM, by POST if there is
+ * a body. Prints "ready" when all are connected, "answered" at the first answer or refusal, and at
+ * the end the numbers of answers and refusals. HOW is
+ *   burst   all send in the same moment, every two seconds, and read the answers
+ *   again   each hangs up as soon as an answer begins, and connects again
+ *   unread  each sends one request and does not read
  * helper ping SOCKET TIMES: prints the median and the maximum, in ms.
  */
 #include <errno.h>
@@ -119,7 +120,8 @@ static void run(const char *how)
 			poll(NULL, 0, 100);
 		}
 	}
-	for (uint32_t i = 0; i < connections; i++) /* answers that were not read */
+	/* with "unread", the answers are counted only now */
+	for (uint32_t i = 0; i < connections; i++)
 		while (polled[i].fd >= 0 && poll(&polled[i], 1, 0) > 0 && !burst && !again) {
 			if (!take(&polled[i]))
 				break;

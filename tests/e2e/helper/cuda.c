@@ -1,21 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cuda.c - driver-API programs that know exactly how often they launch, on the simulated GPU and
- * on a real one
+ * cuda.c - launches through the driver API and counts its launches, on a simulated or a real GPU
  *
  *   helper cuda MODE [LAUNCHES]
  *
- * Says "ready" when its contexts are there, waits for a line on stdin, launches, prints one line
+ * Makes its contexts, prints "ready", waits for a line on stdin, launches, prints one line
  * {"device":D,"launches":N} per GPU, and waits for the end of stdin.
  *
- *   threads   per GPU a thread that makes a context and one that sets it; all at the same time
+ *   threads   for each GPU, one thread makes a context and another sets it; all run at once
  *   switch    one thread, contexts on the first and the last GPU, pushed and popped in turn
  *   primary   primary contexts, as the runtime API uses them
- *   retain    threads that ask for a GPU's primary context at the same time: it is one; no launches
- *   fork      a child, which must not use what its parent has; no launches
- *   api       every launch function there is
+ *   retain    threads ask for a GPU's primary context at once: all get the same one; no launches
+ *   fork      a child of fork() must get errors for its parent's context; one launch by the parent
+ *   api       calls every launch function
  *   once      one context, one thread
- *   exec      launches, then executes itself and does so again
+ *   exec      launches, then executes itself and launches again
  */
 #include <dlfcn.h>
 #include <pthread.h>
@@ -165,8 +164,8 @@ static void *maker(void *arg)
 	pthread_barrier_wait(&together);
 	check(cu.create(&shared_ctx[gpu], 0, gpu), "cuCtxCreate");
 	shared_function[gpu] = function_here();
-	pthread_barrier_wait(&together); /* contexts are there */
-	pthread_barrier_wait(&together); /* go */
+	pthread_barrier_wait(&together); /* all contexts are made */
+	pthread_barrier_wait(&together); /* the line on stdin has come */
 	launch(shared_function[gpu], gpu, wanted);
 	check(cu.sync(), "cuCtxSynchronize");
 	return NULL;
@@ -212,7 +211,7 @@ static void run_switch(void)
 	fb = function_here();
 	check(cu.pop(&popped), "cuCtxPopCurrent");
 	ready();
-	for (unsigned long i = 0; i < wanted; i++) { /* a is current */
+	for (unsigned long i = 0; i < wanted; i++) { /* context a is current here */
 		launch(fa, 0, 1);
 		check(cu.push(b), "cuCtxPushCurrent");
 		launch(fb, gpus - 1, 2);
@@ -288,7 +287,7 @@ static void run_fork(void)
 	ready();
 }
 
-/* Three kernels in one. */
+/* Returns a graph of three kernels. */
 static handle graph_of(handle f)
 {
 	const struct node p = { .f = f, .gx = 1, .gy = 1, .gz = 1, .bx = 32, .by = 1, .bz = 1 };

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * day.c - day DIR PID START: makes DIR/history.db, with a day of 2,000 processes that ends now
+ * day.c - makes a history of a day and 2,000 processes, which ends now
  *
- * Each minute has 10 ms of process PID, which started at START ns: in every fourth minute it waits
- * for 9 ms and holds the GPU for 1 ms, in the others the reverse. An earlier process with the same
- * pid held the GPU for longer, and waited for half of its time.
+ *   helper day DIR PID START       makes DIR/history.db; PID started at START, in ns
+ *
+ * In the second half of the day, each minute has 10 ms of PID: in every fourth minute it waits for
+ * 9 ms and holds the GPU for 1 ms, in the others the reverse. In the first half an earlier process
+ * with the same pid holds the GPU for 50 ms a minute and waits for 50 ms.
  */
 #include <stdio.h>
 #include <stdlib.h>

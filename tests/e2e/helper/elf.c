@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
- * elf.c - helper elf FILE SECTIONS BYTES: an ELF whose sections all name the same table of so many bytes, so
- * that whoever reads table after table reads SECTIONS * BYTES
+ * elf.c - writes an ELF file that makes a reader of its symbol tables read too much
+ *
+ *   helper elf FILE SECTIONS BYTES
+ *
+ * All its sections name the same symbol table of BYTES bytes. A reader of every table thus reads
+ * SECTIONS * BYTES.
  */
 #include <elf.h>
 #include <fcntl.h>
@@ -70,7 +74,7 @@ int verb_elf(int nwords, char **words)
 			     .sh_link = 1,
 			     .sh_addralign = 8,
 			     .sh_entsize = sizeof(Elf64_Sym) };
-	/* almost one of ours: every name is compared to its end */
+	/* one letter longer than a real name, so that each comparison reads it to its end */
 	char names[NAMES] = "\0cuLaunchKernelZ";
 	int fd = open(words[0], O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0755);
 

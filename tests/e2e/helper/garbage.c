@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 /*
- * garbage.c - helper garbage SOCKET TIMES SEED: hostile requests, each on a connection of its own
+ * garbage.c - sends hostile requests to the API, each on a new connection
  *
- * Verbs with bodies that are no JSON, too deep, of wrong types, out of range, or cut off. None names a
- * living process, so nothing of it may be obeyed. Prints how many were answered, refused and left
- * without an answer. 1: an answer is no HTTP, or an internal error.
+ *   helper garbage SOCKET TIMES SEED
+ *
+ * The bodies are no JSON, too deep, of wrong types, out of range, or cut off. No request names a
+ * living process, so none may change anything. Prints how many requests were answered, refused and
+ * left without an answer. Exits with 1 if an answer is no HTTP, or an internal error.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -88,7 +90,7 @@ static size_t make_body(char *body)
 	}
 }
 
-/* Waits for a daemon: one may have just been killed. */
+/* Retries for 10 s, since the daemon may have been killed just now. */
 static int connected(void)
 {
 	const struct timeval patience = { .tv_sec = 10 };
@@ -107,7 +109,7 @@ static int connected(void)
 	return -ENOTCONN;
 }
 
-/* 0, or -errno; the answer's beginning in @ret. */
+/* Returns 0 or -errno; @ret: the beginning of the answer. */
 static int ask(const char *head, size_t nhead, const char *body, size_t nbody, bool whole,
 	       char ret[64])
 {
@@ -120,8 +122,8 @@ static int ask(const char *head, size_t nhead, const char *body, size_t nbody, b
 		return fd;
 	if (send(fd, head, nhead, MSG_NOSIGNAL) == (ssize_t)nhead &&
 	    send(fd, body, nbody, MSG_NOSIGNAL) >= 0) {
-		n = whole ? recv(fd, ret, 63, 0)
-			  : 0; /* the daemon waits for the rest of the others */
+		/* a body that was cut off gets no answer */
+		n = whole ? recv(fd, ret, 63, 0) : 0;
 	}
 	while (n > 0 && recv(fd, rest, sizeof(rest), 0) > 0)
 		;

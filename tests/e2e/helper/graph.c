@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * graph.c - CUDA graphs through the driver API, on the simulated GPU and on a real one
+ * graph.c - checks CUDA graphs through the driver API, on a simulated or a real GPU
  *
- * One line of TAP per fact; exit status 1 when one of them does not hold.
+ * Prints one line of TAP for each check, and exits with 1 if a check fails.
  */
 #include <dlfcn.h>
 #include <stdbool.h>
@@ -70,7 +70,7 @@ static struct {
 #undef X
 } cu;
 
-/* gs_work and gs_hold by name and parameters: the simulated GPU knows what they cost. */
+/* The simulated GPU knows these kernels' costs by their names and parameters. */
 static const char ptx[] =
 	".version 6.0\n.target sm_50\n.address_size 64\n"
 	".visible .entry gs_work(.param .u64 out, .param .u32 n)\n"
@@ -160,7 +160,7 @@ static handle instance(handle graph)
 	return exec;
 }
 
-/* The first kernel waits for the flag, so all behind it wait too. */
+/* Checks that all kernels of @exec wait for its first one, which waits for the flag. */
 static void in_order(handle exec, int (*launch)(handle, handle), const char *what)
 {
 	bool waits;
@@ -212,7 +212,7 @@ static void capturing(void)
 	ok(launch_work(100) == 0 && cu.sync(stream) == 0, "the stream launches at once again");
 }
 
-/* Both ways to the end of a capture that can't be. */
+/* A call that a capture does not allow ends it; the default stream cannot be captured at all. */
 static void spoilt(void)
 {
 	handle event, graph = stream;

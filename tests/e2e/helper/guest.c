@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: MIT
 /*
- * guest.c - programs that an agent is a guest in: guest MODE [ARGUMENT]
+ * guest.c - runs with an agent in its process, in many ways
  *
- * Each prints what it sees (not addresses or ids) and ends in its own way, so that a run with an
- * agent can be compared with one without. The second part speaks with agents, well and badly.
+ *   guest MODE [ARGUMENT]
+ *
+ * Programs of the first part print what they see (no addresses or ids) and end in different ways,
+ * so that a run with an agent can be compared with a run without. Those of the second part talk to
+ * agents or to the daemon in an agent's place, some of them badly.
  */
 #include <dirent.h>
 #include <dlfcn.h>
@@ -33,7 +36,7 @@
 
 static int (*init)(unsigned int), (*create)(void **, unsigned int, int);
 
-/* CUDA by dlopen(), as frameworks have it; a context. */
+/* Loads CUDA by dlopen(), as frameworks do, and makes a context. */
 static void use_cuda(void)
 {
 	void *lib = dlopen("libcuda.so.1", RTLD_NOW), *context;
@@ -45,7 +48,7 @@ static void use_cuda(void)
 	*(void **)&create = dlsym(lib, "cuCtxCreate_v2");
 	r = init(0);
 	printf("cuda %d %d\n", r, create(&context, 0, 0));
-	usleep(50000); /* the agent's threads have begun */
+	usleep(50000); /* gives the agent's threads time to begin */
 }
 
 static int lowest_fd(void)
@@ -139,7 +142,7 @@ static void at_exit(void)
 	puts("atexit");
 }
 
-/* The main thread ends first: the program ends with the other one, and with 0. */
+/* The main thread ends first. The program ends with its other thread, with exit status 0. */
 static int mode_main_first(const char *arg)
 {
 	pthread_t t;
@@ -168,7 +171,7 @@ static void on_signal(int sig)
 	signals++;
 }
 
-/* Blocked signals stay blocked and pending; others come to a thread of the program's. */
+/* Blocked signals stay pending. Other signals go to the program's thread, not to the agent's. */
 static int mode_masks(const char *arg)
 {
 	struct sigaction sa = { .sa_handler = on_signal };
@@ -192,15 +195,15 @@ static int mode_masks(const char *arg)
 }
 
 /*
- * Runs in the background as daemons do. The agent must not keep its ends of pipes: the reader sees
- * the end of the file.
+ * Closes all descriptors, as a program does that becomes a daemon. The agent's threads must keep no
+ * end of a pipe open: the reader must see the end of the file.
  */
 static int mode_close_all(const char *arg)
 {
 	int pipes[2], out = dup(1);
 	char c;
 
-	if (pipe(pipes)) /* before the agent's threads begin, which must not keep its ends */
+	if (pipe(pipes)) /* before the agent's threads begin */
 		return 1;
 	use_cuda();
 	close(pipes[1]);
@@ -238,9 +241,9 @@ static int mode_quick(const char *arg)
 	_exit(12);
 }
 
-/* ---- who speaks with an agent ---------------------------------------------------------------- */
+/* ---- programs that talk to an agent, or to the daemon ---------------------------------------- */
 
-/* Has TSGs of its own and waits for a line; prints whether it was asked to give way. */
+/* Makes TSGs, waits for a line, then prints whether the program was asked to give way. */
 static int mode_wait(const char *arg)
 {
 	char c;
@@ -267,7 +270,7 @@ static int connect_raw(pid_t pid)
 	return connect(fd, (struct sockaddr *)&sun, sizeof(sun)) ? -errno : fd;
 }
 
-/* Messages of all sizes and contents, and more connections than it takes; then a proper one. */
+/* Sends bad messages, opens more connections than an agent takes, then sends a proper request. */
 static int mode_assault(const char *arg)
 {
 	struct gs_agent_request rq = { .magic = GS_AGENT_MAGIC };
@@ -298,7 +301,7 @@ static int mode_assault(const char *arg)
 	return 0;
 }
 
-/* Makes one operation through the page alone: guest page PID OP NUMBER ARG [SIGNAL] */
+/* Asks for one operation through the agent's page: guest page PID OP NUMBER ARG [SIGNAL] */
 static int by_page(char **argv)
 {
 	const struct gs_agent_request rq = { .ask = GS_AGENT_PAGE };
@@ -327,14 +330,14 @@ static int by_page(char **argv)
 	for (int i = 0; i < 300 && (int)p->answered != r; i++)
 		usleep(10000);
 	printf("answered %d, error %d\n", (int)p->answered == r, p->err);
-	/* from now on the page's contents are no request */
+	/* leaves a page that is no request */
 	memset((char *)p + 8, 0xff, 4088);
 	return 0;
 }
 
 /*
- * Calls each launch function, in each way that a program may find it (guest entries). Prints how
- * often each was called, and waits.
+ * Finds each launch function in each way that a program may find it, and calls it five times.
+ * Prints the number of calls, and waits.
  */
 static int mode_entries(const char *arg)
 {
@@ -358,7 +361,7 @@ static int mode_entries(const char *arg)
 
 	use_cuda();
 	*(void **)&first = dlsym(lib, "cuGetProcAddress");     /* CUDA 11.3 to 11.8 */
-	*(void **)&second = dlsym(lib, "cuGetProcAddress_v2"); /* from 12.0 on */
+	*(void **)&second = dlsym(lib, "cuGetProcAddress_v2"); /* CUDA 12.0 and later */
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		void *ways[4] = { dlsym(lib, names[i]) };
 		bool per_thread = strstr(names[i], "_ptsz");
@@ -378,7 +381,7 @@ static int mode_entries(const char *arg)
 	return read(0, &c, 1) < 0;
 }
 
-/* Takes the daemon's page twice, fills it with 0xff, and stays for @arg ms. */
+/* Fetches the daemon's page twice, fills it with 0xff, and runs for @arg ms. */
 static int mode_sheet(const char *arg)
 {
 	struct gs_agent_sheet *s, *other;
@@ -396,8 +399,8 @@ static int mode_sheet(const char *arg)
 }
 
 /*
- * For @arg ms: tells of requests that begin 10,000 times a second and never end, of a quiet time of
- * 0 and of 136 years, and wakes the daemon for each.
+ * For @arg ms, reports 10,000 requests a second that begin and never end, and pauses (quiet_us,
+ * rest_ns) of 0 and of the largest values. Wakes the daemon for each report.
  */
 static int mode_lies(const char *arg)
 {
@@ -447,9 +450,9 @@ static void child_launches(void)
 }
 
 /*
- * Tells, in the daemon's page, that it counts its launches, and of none. Does what comes by letters:
- * takes the page, uses CUDA, launches 100 times, forks a child that does these two, executes itself,
- * is quiet.
+ * Reports in the daemon's page that it counts its launches, but never counts one. Obeys letters on
+ * stdin: t fetches the page, q stops reporting, u uses CUDA, l launches 100 times, f forks a child
+ * that uses CUDA and launches, x executes itself.
  */
 static int mode_tells(const char *arg)
 {
@@ -492,7 +495,7 @@ static int nthreads(void)
 	return n;
 }
 
-/* Loads the agent by itself, where ld.so would not; prints what the agent then starts. */
+/* Loads the agent @arg itself, since ld.so does not in a set-user-id program; prints its state. */
 static int mode_secure(const char *arg)
 {
 	void *agent = dlopen(arg, RTLD_NOW | RTLD_GLOBAL);
@@ -508,17 +511,17 @@ static int mode_secure(const char *arg)
 	_exit(0);
 }
 
-/* Prints how long before a launch a hint is best given; @arg: seconds until it asks. */
+/* Prints the best lead of a hint before its launch, in us; @arg: seconds to wait first, or NULL. */
 static int mode_lead(const char *arg)
 {
 	if (arg)
-		use_cuda(); /* brings the agent's thread, which asks the daemon */
+		use_cuda(); /* starts the agent's thread, which asks the daemon */
 	sleep((unsigned int)atoi(arg ? arg : "0"));
 	printf("%u\n", gpusched_hint_lead_us());
 	return 0;
 }
 
-/* Nothing but what one hint costs where there is no agent, or does. */
+/* Gives one hint, and prints its result and state. */
 static int mode_hint(const char *arg)
 {
 	int r = gpusched_hint_coming();
@@ -528,8 +531,8 @@ static int mode_hint(const char *arg)
 }
 
 /*
- * Tells of its requests as it is told, by lines: "coming", "done", or the microseconds of its
- * deadline.
+ * Gives a hint for each line on stdin: "coming" and "done" for a request, or a number for its
+ * deadline in us.
  */
 static int mode_requests(const char *arg)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * helper.h - the verbs of the tests' helper, and what they share
+ * helper.h - declares the verbs of the tests' helper, and their common functions
  *
- * A verb gets its own words alone, as many as main.c's table asks for at least; its result is the exit status.
+ * A verb gets the words after its name. main.c has checked their number. Its result is the exit
+ * status.
  */
 #ifndef GPUSCHED_TESTS_HELPER_H
 #define GPUSCHED_TESTS_HELPER_H
@@ -61,7 +62,7 @@ VERB(named);
 VERB(oldtable);
 VERB(share);
 VERB(version);
-/* the others: a file each */
+/* each of these in the file of its name; ping in crowd.c */
 VERB(ask);
 VERB(bus);
 VERB(crowd);
@@ -84,13 +85,13 @@ uint32_t number(int n, char **words, int i);
 /* Ends the program with @what and errno's reason. */
 void die(const char *what) __attribute__((noreturn));
 
-/* Prints @line at once. */
+/* Prints @line and flushes. */
 void say(const char *line);
 
-/* Says "ready PID" and waits for the end of the input; returns 0. */
+/* Prints "ready PID" and waits for the end of stdin; returns 0. */
 int until_eof(void);
 
-/* Hands an open file to another process, and takes it there. */
+/* Send a descriptor over a socket, and receive it at the other end. */
 void send_fd(int sock, int fd);
 int take_fd(int sock);
 

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
- * hinted.c - what an agent sees of arrivals, and what ends a pre-switch: hinted ways|ends|threads
+ * hinted.c - checks which arrivals an agent sees, and which calls end a pre-switch
  *
- * Asks its own agent how many pre-switches there were and what they took. Under `gpusched run
- * --agent --class lc`; `ways` with --hint=auto.
+ *   hinted ways|ends|threads
+ *
+ * Asks the agent in this process for the number and the time of pre-switches. Run it by `gpusched
+ * run --agent --class lc`, and `ways` with --hint=auto, too.
  */
 #include <dlfcn.h>
 #include <poll.h>
@@ -29,7 +31,7 @@ typedef int (*launch_fn)(void *, unsigned int, unsigned int, unsigned int, unsig
 static void *lib, *context;
 static launch_fn launch;
 
-/* ---- the agent's own word -------------------------------------------------------------------- */
+/* ---- the agent's own figures ----------------------------------------------------------------- */
 
 static struct gs_agent_facts facts(void)
 {
@@ -61,7 +63,7 @@ static void use_cuda(void)
 	*(void **)&launch = dlsym(lib, "cuLaunchKernel");
 	if (init(0) || create(&context, 0, 0))
 		exit(4);
-	for (int i = 0; i < 500; i++) { /* till it listens */
+	for (int i = 0; i < 500; i++) { /* until the agent listens */
 		int fd = gs_agent_connect(getpid());
 
 		if (fd >= 0) {
@@ -72,7 +74,7 @@ static void use_cuda(void)
 	}
 }
 
-/* ---- ways: by each that a server may hear of a request --------------------------------------- */
+/* ---- ways: each call by which a server may learn of a request -------------------------------- */
 
 ssize_t __read_chk(int fd, void *buf, size_t n, size_t room);
 ssize_t __recv_chk(int fd, void *buf, size_t n, size_t room, int flags);
@@ -124,7 +126,7 @@ static ssize_t by_accept(int fd, bool four)
 	return take(fd);
 }
 
-/* @how: 0 to 2: epoll_wait and its kin. */
+/* @how: 0 epoll_wait, 1 epoll_pwait, 2 epoll_pwait2 */
 static ssize_t by_epoll(int fd, int how)
 {
 	struct epoll_event ev = { .events = EPOLLIN };
@@ -173,7 +175,7 @@ static ssize_t by_select(int fd, bool p)
 	return take(fd);
 }
 
-/* the way's name, and how it waits for the descriptor */
+/* X(name of the way, expression that waits for or reads @fd) */
 #define WAYS(X) \
 	X(read, read(fd, text, sizeof(text))) \
 	X(readv, readv(fd, &iov, 1)) \
@@ -214,7 +216,7 @@ static const struct {
 #undef X
 };
 
-/* Makes fifteen requests, each with a launch. Returns what the agent did ahead of the last one. */
+/* Makes fifteen requests, each with a launch. Returns how many pre-switches the agent made. */
 static uint64_t requests(ssize_t (*hear)(int fd), int from, int to)
 {
 	uint64_t before = facts().holds;
@@ -232,7 +234,7 @@ static uint64_t requests(ssize_t (*hear)(int fd), int from, int to)
 	return facts().holds - before;
 }
 
-/* Prints a line for each way: whether its requests were foreseen. */
+/* Prints a line for each way: 1 if the agent made pre-switches for its requests. */
 static int mode_ways(void)
 {
 	int socket[2], pipes[2];
@@ -241,14 +243,14 @@ static int mode_ways(void)
 		return 1;
 	for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++)
 		printf("%s %d\n", ways[i].name, requests(ways[i].fn, socket[0], socket[1]) > 0);
-	/* data that arrives by a pipe is no request */
+	/* the agent must not take data from a pipe for a request */
 	printf("pipe:read %d\n", requests(way_read, pipes[0], pipes[1]) > 0);
 	printf("pipe:poll %d\n", requests(way_poll, pipes[0], pipes[1]) > 0);
 	printf("pipe:select %d\n", requests(way_select, pipes[0], pipes[1]) > 0);
 	return 0;
 }
 
-/* ---- ends: what a pre-switch does not outlast ------------------------------------------------ */
+/* ---- ends: calls that end a pre-switch ------------------------------------------------------- */
 
 static void *module, *stream, *function, *graph, *graph_exec;
 static void *memory, *host;
@@ -289,8 +291,8 @@ static void make_graph(void)
 }
 
 /*
- * Begins a pre-switch, late enough after the ones before, then makes @call. Returns whether the
- * call ended it.
+ * Begins a pre-switch (retrying until the agent allows another one), then makes @call. Prints
+ * @words and 1 if the call ended it, 0 if not, -1 if no pre-switch began.
  */
 #define ENDS(words, call) \
 	do { \
@@ -303,13 +305,13 @@ static void make_graph(void)
 		gpusched_hint_done(); \
 	} while (0)
 
-/* Calls that would wait for a pre-switch, and some that do not. */
+/* Calls that would wait for a pre-switch, which must end it, and some others. */
 static int mode_ends(void)
 {
 	if (CU(cuStreamCreate, &stream, 1u) || CU(cuMemAlloc_v2, &memory, (size_t)4096) ||
 	    CU(cuMemHostAlloc, &host, (size_t)4096, 0u))
 		return 1;
-	gpusched_hint_coming(); /* from now on launches are looked at */
+	gpusched_hint_coming(); /* makes the agent watch launches from now on */
 	gpusched_hint_done();
 	load();
 	ENDS("first launch", launch_one());
@@ -352,7 +354,7 @@ static int mode_ends(void)
 }
 
 /*
- * ---- threads: requests of several at once, each on a stream of its own -------------------------
+ * ---- threads: requests of several threads at once, each with its own stream --------------------
  */
 
 #define THREADS 8

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * hoarder.c - preloaded: before its CUDA starts, a program makes HOARD_N more of HOARD in RM
+ * hoarder.c - preloaded library: makes HOARD_N objects of kind HOARD in the RM
  *
- * HOARD is one of: clients, devices or files that nothing uses; tsgs without a channel; used, which
- * are TSGs with one channel each that are scheduled; channels, 128 in each of as many TSGs as that
- * takes. With HOARD_AFTER a thread makes them so many seconds later.
+ * HOARD names the kind: "files", "own" (clients) or "devices", which are not used; "tsgs" without
+ * a channel; "used": scheduled TSGs with one channel each; "channels", 128 in each TSG. They are
+ * made before gsload starts CUDA, or HOARD_AFTER seconds later by a thread.
  */
 #include <pthread.h>
 #include <sys/resource.h>
@@ -12,7 +12,7 @@
 
 #include "rm.h"
 
-#define FIRST 0x02000000u /* handles apart from libcuda's */
+#define FIRST 0x02000000u /* handles that libcuda does not use */
 #define CHANNELS_PER_TSG 128u
 
 void die(const char *what)
@@ -52,7 +52,7 @@ static void one_more(char what, int fd, uint32_t client, uint32_t i)
 	case 'd':
 		must(rm_alloc(fd, client, client, &h, 0x80, device), "device");
 		break;
-	case 'o': /* clients, which it owns */
+	case 'o': /* "own": clients */
 		must(rm_alloc(fd, 0, 0, &own, 0x41, NULL), "client");
 		break;
 	default:

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: MIT
 /*
- * library.c - RM's clients whose libcuda is not for others to open
+ * library.c - maps, as a client of the RM, a libcuda that blocks other processes
  *
- *   helper library fuse DIR        served by itself on DIR, where no read is ever answered, nor who looks for nvidia-*
- *   helper library gone DIR        the same, and DIR is unmounted
- *   helper library lease FILE      with a lease, for which whoever opens it waits (45 s);
- *                                  SIGUSR1 ends that
- *   helper library many DIR N      N of them, made in DIR
- *   helper library of FILE...      those
+ *   helper library fuse DIR        maps a file of its own FUSE on DIR, which answers no read and no
+ *                                  lookup of nvidia-*
+ *   helper library gone DIR        the same, then unmounts DIR
+ *   helper library lease FILE      takes a lease on FILE, so that an open() by others waits (45 s);
+ *                                  SIGUSR1 ends the lease
+ *   helper library many DIR N      makes N files in DIR, and maps them
+ *   helper library of FILE...      maps these files
  *
- * The server prints "read" or "lookup" when it is asked.
+ * The FUSE server prints "read" or "lookup" when it gets such a request.
  */
 #include "served.h"
 

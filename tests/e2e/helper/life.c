@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * life.c - RM's clients with an unusual life, or with lies
+ * life.c - lives in unusual ways as a client of the RM, or forges its calls
  *
- * The process that says "ready" is the one that has the descriptor then.
+ * The process that prints "ready" is the one that holds the driver's file then.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -36,10 +36,10 @@ int verb_fork(int nwords, char **words)
 		return until_eof();
 	}
 	waitpid(child, NULL, 0);
-	return until_eof(); /* the TSG is ours now */
+	return until_eof(); /* the TSG is this process's now */
 }
 
-/* Queues work for a minute, which goes on after its maker's death. */
+/* Queues work for a minute, which the simulated GPU does even after its maker's death. */
 static void give_work(int fd, uint32_t client, uint32_t channel)
 {
 	struct sim_ring_attach a = {
@@ -99,7 +99,7 @@ int verb_renumber(int nwords, char **words)
 	new_tsg(fd, new_client(fd, 0), RC_TSG);
 	if (fcntl(fd, F_DUPFD_CLOEXEC, fd + 20) < 0)
 		return 1;
-	/* an NVIDIA file as well, of a client that does not have the TSG */
+	/* the old number gets another file of the driver, whose client does not have the TSG */
 	other = open_ctl(O_CLOEXEC);
 	new_client(other, 0);
 	if (dup2(other, fd) != fd)
@@ -212,7 +212,7 @@ int verb_words(int nwords, char **words)
 static volatile uint32_t call[12];
 static volatile int stop;
 
-/* An allocation's status is word 10, a control's word 7; neither matters to the other. */
+/* Overwrites the status with success: word 10 of an allocation, word 7 of a control call. */
 static void *claim_success(void *arg)
 {
 	while (!stop) {
@@ -246,7 +246,7 @@ static void lie_timeslice(int fd, uint32_t client, uint32_t tsg)
 	call[2] = 0xa06c0103;
 	call[3] = 0;
 	memcpy((void *)&call[4], &p, sizeof(p));
-	call[6] = 7; /* a size that RM refuses */
+	call[6] = 7; /* a size that the RM refuses */
 	rc_call(fd, 0x2a, (void *)call, 32);
 }
 
@@ -265,14 +265,13 @@ int verb_lie(int nwords, char **words)
 		case 0: /* the victim's TSG, in the victim's client */
 			lie_alloc(fd, client, RC_DEVICE, tsg, 0xa06c);
 			break;
-		case 1: /* ... and one of its channels */
+		case 1: /* a channel of the victim's TSG */
 			lie_alloc(fd, client, tsg, channel, 0xc86f);
 			break;
-		case 2: /* TSGs of ours that do not exist: their parent does not */
+		case 2: /* own TSGs, which are not made: their parent does not exist */
 			lie_alloc(fd, own, 0x7777, 0x60000000 + n++ % 100, 0xa06c);
 			break;
-		case 3: /* the victim's channel in our own TSG: a class that RM does not have there
-			 */
+		case 3: /* the victim's channel in an own client, below a missing parent */
 			lie_alloc(fd, own, 0x7777, channel, 0xc86f);
 			break;
 		case 4:

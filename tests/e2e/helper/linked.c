@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * linked.c - linked with the agent and with libcuda: launches by their names, then waits to be told
+ * linked.c - links with the agent and libcuda, calls launch functions, then waits for stdin
  */
 #include <stdio.h>
 #include <unistd.h>

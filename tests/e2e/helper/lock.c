@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT
 /*
- * lock.c - an RM's client one of whose locks is held
+ * lock.c - holds, as a client of the RM, a kernel lock that readers of its /proc need
  *
- *   helper lock DIR UID WORD...        as that user; words are only there to be read
- *   helper lock DIR UID exec [SECONDS [AGENTS]]
- *   helper stall DIR UID FILE MS       maps FILE executable, says "mapped" and begins at a line
- *   helper stall DIR UID fork MS       maps no library; one of its threads is in a fork() meanwhile
+ *   helper lock DIR UID WORD...        holds its mmap_lock; WORDs are only arguments to be read
+ *   helper lock DIR UID exec [SECONDS [AGENTS]]    holds the lock of its execve()
+ *   helper stall DIR UID FILE MS       maps FILE executable, prints "mapped", and after a line on
+ *                                      stdin holds its mmap_lock
+ *   helper stall DIR UID fork MS       maps no library; a thread of it is in fork() meanwhile
  *
- * It serves a FUSE on DIR, maps a file of it and writes to that mapping. Then a thread replaces it:
- * the kernel holds the lock of the process's memory for that, and waits until the server has
- * answered the write. With exec it executes another program: likewise, with the lock of the execve();
- * after so many seconds, or at a character of its standard input. Before that it takes an agent's
- * page from the daemon's socket AGENTS. The server prints "ready PID", its own, and answers when it
- * is sent SIGUSR1, or after MS.
+ * As user UID it writes to a mapped file of a FUSE on DIR. Then a thread replaces the mapping: the
+ * kernel takes mmap_lock for that, and holds it until the FUSE server has answered the write. With
+ * exec it executes another program, after SECONDS or at a character on stdin, which holds the lock
+ * of the execve() in the same way. Before that it fetches an agent's page from the daemon's socket
+ * AGENTS. The server prints "ready" and its pid, and answers at SIGUSR1, or after MS.
  */
 #include "served.h"
 
@@ -75,7 +75,7 @@ static void *replace(void *at)
 	return NULL;
 }
 
-/* Runs as user @uid, with the file of @dir mapped, and writes to it. */
+/* Serves @dir, becomes user @uid, maps the file and writes to it. Returns the mapping. */
 static void *served_as(const char *dir, uid_t uid)
 {
 	char path[256], *at;
@@ -142,7 +142,7 @@ static void map_code(const char *path)
 		die(path);
 }
 
-/* Made before the lock is held, which a new thread's stack needs too. */
+/* The thread is made before the lock is held, since making its stack takes the lock, too. */
 static void *fork_soon(void *unused)
 {
 	(void)unused;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* main.c - helper VERB WORDS: what the end-to-end tests need beside gsload */
+/* main.c - runs helper VERB WORDS: programs that end-to-end tests need in addition to gsload */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -13,7 +13,7 @@
 static const struct {
 	const char *name;
 	int (*run)(int n, char **words);
-	int min, max; /* words after the verb */
+	int min, max; /* how many words may follow the verb */
 	const char *words, *what;
 } verbs[] = {
 	{ "tsgs", verb_tsgs, 1, 2, "N [GPU]", "has N scheduled TSGs" },
@@ -130,7 +130,7 @@ int until_eof(void)
 	return 0;
 }
 
-/* A message of one byte, with room for one descriptor. */
+/* A message of one byte with space for one descriptor. */
 struct one_fd {
 	_Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(int))];
 	char byte;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* meter.c - measures how long the machine or the daemon makes others wait during an attack */
+/* meter.c - measures how much an attack delays the daemon's heartbeat or a fork() */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
- * park.c - libcuda's checkpoint calls on another process
+ * park.c - makes libcuda's checkpoint calls on another process
  *
  *   helper park PID WORD...    one call per word: state, thread, lock[:MS], out, in, unlock
- *   helper memory MIB          holds so much GPU memory
+ *   helper memory MIB          holds MIB of GPU memory
  *
- * Prints what each call answered: the error's number, and for state and thread the value after it.
+ * Prints the CUresult of each call, and for state and thread the value after it.
  */
 #include <dlfcn.h>
 #include <stdio.h>
@@ -93,7 +93,7 @@ int verb_memory(int n, char **words)
 	int r = init(0);
 
 	r = r ? r : create(&ctx, 0, 0);
-	for (; !r && mib; mib -= piece) { /* the library moves one after the other */
+	for (; !r && mib; mib -= piece) { /* the simulated libcuda moves them one after the other */
 		piece = mib < PIECE_MIB ? mib : PIECE_MIB;
 		r = alloc(&at, (size_t)piece << 20);
 	}

@@ -1,24 +1,25 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=bash
-# queues_lib.sh - programs of an ordinary user with libgpreempt; source agent_lib.sh first
+# queues_lib.sh - runs programs of an ordinary user with libgpreempt; source agent_lib.sh first
 
 queues=$build/queues
 iterations=$("$gsload" cal | jq .iterations_per_us)
 export LD_LIBRARY_PATH=$build${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} PYTHONPATH=$top/integrations/python
 
-# queues NAME WORDS...: bench/hw/queues.c as the user; its line in NAME.json
+# queues NAME WORDS...: runs bench/hw/queues.c as the user; its line of results in NAME.json
 queues() {
 	local to=$scratch/$1.json
 	shift
 	timeout 60 "${as_user[@]}" "$queues" "$@" per_us="$iterations" >"$to" 2>&1
 }
 
-# of NAME FILTER: from that line
+# of NAME FILTER: applies the filter to that line
 of() {
 	tail -n 1 "$scratch/$1.json" | jq -r "$2"
 }
 
-# python NAME CODE: as the user, in the background, after it has said "ready"; $python_pid, output in NAME.out
+# python NAME CODE: runs it as the user in the background, and waits until it prints "ready";
+# $python_pid, output in NAME.out, input by $python_in
 python() {
 	mkfifo "$scratch/$1.in"
 	chmod 644 "$scratch/$1.in"

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * replay.c - helper replay FILE: feeds the recorded inputs of an engine's core to another core, and
- * compares the outputs
+ * replay.c - feeds the recorded inputs of an engine's core to another core
+ *
+ *   helper replay FILE
+ *
+ * Compares the outputs, and prints one JSON object with the result and the number of each input.
  */
 #include "../../unit/core_replay.h"
 

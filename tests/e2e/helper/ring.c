@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ring.c - a client that hands the simulated driver odd descriptors; prints TAP lines
+ * ring.c - hands the simulated driver odd descriptors, and prints TAP lines
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -51,7 +51,7 @@ int verb_ring(int nwords, char **words)
 	int r;
 
 	setvbuf(stdout, NULL, _IOLBF, 0);
-	/* a copy of the driver's own file must not be closed by the driver's only thread */
+	/* the driver's only thread would wait for itself if it closed a copy of its own file */
 	ok(attach(ctl, ctl, bell) == EBADF, "a device file is no ring");
 	ok(attach(ctl, memfd, ctl) == EBADF, "nor a doorbell");
 	ok(attach(ctl, loose, bell) == EINVAL, "a ring that could shrink is refused");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * rm.h - calls of RM that end the program with a reason when RM refuses what it must grant
+ * rm.h - calls the RM, and mostly ends the program with the reason if the RM refuses
  */
 #ifndef GPUSCHED_TESTS_HELPER_RM_H
 #define GPUSCHED_TESTS_HELPER_RM_H
@@ -32,7 +32,7 @@ static inline void must(uint32_t status, const char *what)
 	exit(1);
 }
 
-/* RM's status; *handle 0: RM chooses one. */
+/* Returns the RM's status. If *@handle is 0, the RM chooses a handle and sets it. */
 static inline uint32_t rm_alloc(int fd, uint32_t root, uint32_t parent, uint32_t *handle,
 				uint32_t class_, void *params)
 {
@@ -46,7 +46,7 @@ static inline uint32_t rm_alloc(int fd, uint32_t root, uint32_t parent, uint32_t
 	return w[10];
 }
 
-/* A client with device and subdevice; RM chooses the client's handle. */
+/* Makes a client with device and subdevice. Returns its handle, which the RM chooses. */
 static inline uint32_t new_client(int fd, uint32_t gpu)
 {
 	uint32_t device[14] = { gpu }, sub[2] = { 0 }, client = 0, h;
@@ -59,7 +59,7 @@ static inline uint32_t new_client(int fd, uint32_t gpu)
 	return client;
 }
 
-/* Scheduled, with one channel; it asks for slices of @us. */
+/* Makes a scheduled TSG with one channel (@handle + 1), and sets its slice to @us. */
 static inline void new_tsg_of(int fd, uint32_t client, uint32_t handle, uint64_t us)
 {
 	uint32_t params[8] = { 0, 0, 0, 1 }, channel[128] = { 0 }, h = handle;

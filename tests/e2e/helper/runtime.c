@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: MIT
 /*
- * runtime.c - a container runtime's side of NRI, written from the protocols' descriptions alone
+ * runtime.c - plays a container runtime's side of NRI, by the protocols' descriptions alone
  *
- * Nothing of it is the plugin's own code: messages are put together by hand. It does what the lines
- * of its input say, and says what came of each:
+ * It shares no code with the plugin: messages are put together by hand. Each line of its input is a
+ * command, and most print a line:
  *
- *   accept             a plugin connects, registers and is configured: "plugin INDEX-NAME events N"
- *   pod UID NS NAME [KEY=VALUE]...  one more pod for the next sync; KEY is an annotation
- *   sync [more]        the pods that are there: "answered MS"
- *   run, remove UID NS NAME [KEY=VALUE]...  the same pod's start and end: "answered MS"
- *   state EVENT UID NS NAME [KEY=VALUE]...  these as runtimes up to NRI 0.11 tell them
- *   call METHOD        of whatever name: "answered MS"
- *   torn               half of a message
- *   huge               a message that is longer than any may be: "closed" when the plugin closes
- *   close              the connection
+ *   accept             waits for a plugin, and configures it: "plugin INDEX-NAME events N"
+ *   pod UID NS NAME [KEY=VALUE]...  adds a pod to the next sync; KEY is an annotation
+ *   sync [more]        sends the list of pods: "answered MS"
+ *   run, remove UID NS NAME [KEY=VALUE]...  reports a pod's start or end: "answered MS"
+ *   state EVENT UID NS NAME [KEY=VALUE]...  reports them as runtimes up to NRI 0.11 do
+ *   call METHOD        calls any method: "answered MS"
+ *   torn               sends half of a message
+ *   huge               sends a message that is longer than allowed: "closed" if the plugin closes
+ *   close              closes the connection
  */
 #include <errno.h>
 #include <poll.h>
@@ -90,7 +90,7 @@ static long long now_ms(void)
 
 /* ---- the socket ------------------------------------------------------------------------------ */
 
-/* Returns false at the end of the connection. */
+/* Returns 0 at the end of the connection, otherwise 1. */
 static int read_all(unsigned char *to, size_t n)
 {
 	while (n) {
@@ -107,7 +107,7 @@ static int read_all(unsigned char *to, size_t n)
 	return 1;
 }
 
-/* A message of that connection, which the plugin sends in one piece. Returns its length. */
+/* Reads a message of the multiplexed @connection, which comes in one piece. Returns its length. */
 static size_t read_message(unsigned int connection, unsigned char *to, size_t room)
 {
 	unsigned char head[18];
@@ -138,7 +138,7 @@ static void send_message(unsigned int connection, unsigned int id, unsigned char
 		die("the plugin does not read");
 }
 
-/* Returns the length of the answer, which is in @to; says how long it took if @told. */
+/* Returns the length of the answer, which is in @to. If @told, prints how long it took. */
 static size_t call(const char *method, const struct bytes *payload, unsigned char *to, size_t room,
 		   int told)
 {
@@ -164,7 +164,7 @@ static size_t call(const char *method, const struct bytes *payload, unsigned cha
 
 /* ---- commands -------------------------------------------------------------------------------- */
 
-/* The text of field @id among texts; "" if it is not there. */
+/* Returns field @id of a message of text fields; "" if it is missing. */
 static const char *field_of(const unsigned char *at, size_t n, unsigned int id)
 {
 	static char text[256];

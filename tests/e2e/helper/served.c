@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* served.c - a FUSE of the test's own with one file */
+/* served.c - serves a FUSE file system with one file */
 #include "served.h"
 
 #include <errno.h>
@@ -47,7 +47,7 @@ static void on_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi
 	fuse_reply_attr(req, &st, FOREVER);
 }
 
-/* @told gets a byte when it is mounted. */
+/* Writes a byte to @told when the file system is mounted. */
 static int serve(const char *dir, int told)
 {
 	char *argv[] = { "helper", (char *)(uintptr_t)served->option, NULL };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* served.h - a FUSE of the test's own with one file, whose answers the test gives or withholds */
+/* served.h - serves a FUSE file system with one file, whose answers a test gives or withholds */
 #ifndef GPUSCHED_TESTS_HELPER_SERVED_H
 #define GPUSCHED_TESTS_HELPER_SERVED_H
 
@@ -11,8 +11,8 @@ struct served {
 	const char *name;
 	size_t size;
 	mode_t mode;
-	const char *option; /* of the mount, or NULL */
-	/* somebody looks for another name: true if that was dealt with */
+	const char *option; /* mount option, or NULL */
+	/* lookup of any other name: returns true if it has dealt with the request; NULL: ENOENT */
 	int (*other)(fuse_req_t req, const char *name);
 	void (*read)(fuse_req_t req, fuse_ino_t ino, size_t size, off_t at,
 		     struct fuse_file_info *fi);
@@ -20,7 +20,7 @@ struct served {
 		      struct fuse_file_info *fi);
 };
 
-/* Mounts @what on @dir; a child serves it, with SIGUSR1 blocked, as long as we live. */
+/* Mounts @what on @dir. A child serves it, with SIGUSR1 blocked, until the caller's death. */
 void serve_on(const char *dir, const struct served *what);
 
 #endif /* GPUSCHED_TESTS_HELPER_SERVED_H */

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
 /*
- * slip.c - clients of RM that try to get out of the table, or to make the search for their files
- * slow
+ * slip.c - tries, as a client of the RM, to escape from the table or to slow down the daemon
  *
- *   helper inflight US       at a byte on stdin, sends its driver file over a socket and closes it; at the next,
- *                            receives the file and sets its slice to US
- *   helper compat [schedule] a TSG made, and scheduled, by the 32-bit system call
- *   helper uring             a TSG on a file that io_uring opened; at each byte on stdin, begins with another
- *   helper dups N            N descriptors of another client's file, numbered below the TSG's own; at each byte on
- *                            stdin, the TSG's file gets another number
- *   helper slices N US       N TSGs, each asking for slices of US
- *   helper named NAME        runs under that name, with more objects than its quota
+ *   helper inflight US       at a byte on stdin, sends its driver file over a socket and closes it;
+ *                            at the next byte, receives the file and sets its TSG's slice to US
+ *   helper compat [schedule] makes a TSG, and schedules it, by the 32-bit system call
+ *   helper uring             makes a TSG on a file that io_uring opened; at each byte on stdin,
+ *                            closes the file and starts again with another
+ *   helper dups N            duplicates another client's file to nearly N descriptors below the
+ *                            TSG's own; at each byte on stdin, the TSG's file gets another number
+ *   helper slices N US       makes N TSGs with slices of US
+ *   helper named NAME        takes that name and makes more objects than its quota
  */
 #include <fcntl.h>
 #include <linux/io_uring.h>
@@ -53,10 +53,10 @@ int verb_inflight(int nwords, char **words)
 }
 
 #ifndef __x86_64__
-#define MAP_32BIT 0 /* machines without it have no 32-bit calls of 64-bit programs either */
+#define MAP_32BIT 0 /* where it is missing, 64-bit programs have no 32-bit calls */
 #endif
 
-/* Makes the ioctl() of a 32-bit program; @low is in the memory that 32-bit pointers reach. */
+/* Makes an ioctl() as a 32-bit program does; @low: its argument, at a 32-bit address. */
 static long ioctl_32(int fd, unsigned int nr, unsigned int size, uint32_t *low)
 {
 	long r = -1;
@@ -100,7 +100,7 @@ int verb_compat(int nwords, char **words)
 	return until_eof();
 }
 
-/* Makes one request in a ring of its own. Returns its result. */
+/* Makes one request in a new ring. Returns its result. */
 static int by_uring(const struct io_uring_sqe *sqe)
 {
 	struct io_uring_params p = { 0 };

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * switches.c - who was on GPU 0 and how long, from the GPU's own context-switch log
+ * switches.c - sums up the time of each context on GPU 0 from the GPU's own context-switch log
  *
- * Prints "ready", reads until SIGTERM, then prints one JSON object. See switch_log.h for where it works.
+ * Prints "ready", reads until SIGTERM, then prints one JSON object. switch_log.h says on which
+ * drivers that works.
  */
 #include <signal.h>
 

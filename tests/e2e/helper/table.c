@@ -2,8 +2,8 @@
 /*
  * table.c - turns the table that is pinned under DIR into version 1, or sets any version number
  *
- * Version 1 is made up: src/table/upgrade.c. Its values are shorter, so that such maps are new ones.
- * The taps go on with the old maps, which are no longer pinned.
+ * No release had version 1: src/table/upgrade.c describes it. Its values are shorter, so new maps
+ * are made for it. The taps go on writing the old maps, which are no longer pinned.
  */
 #include <bpf/bpf.h>
 #include <dirent.h>
@@ -21,7 +21,7 @@
 #include "gpusched/abi.h"
 #include "helper.h"
 
-/* Values of today and of version 1 begin with the same bytes: this many are kept. */
+/* Values of version 1 are the first bytes of today's values: this many. */
 #define V1_TSG 360u
 #define V1_PROC 48u
 #define V1_CFG 64u
@@ -30,7 +30,7 @@ _Static_assert(offsetof(struct gpusched_tsg, task) + sizeof(struct gpusched_task
 _Static_assert(offsetof(struct gpusched_proc, mps) + sizeof(uint32_t) == V1_PROC, "processes");
 _Static_assert(offsetof(struct gpusched_cfg, epoch) + sizeof(uint32_t) == V1_CFG, "configuration");
 
-/* In version 1 an origin had two words. */
+/* In version 1 struct gpusched_origin had two words. */
 struct v1_origin {
 	uint32_t owner, made;
 };
@@ -106,14 +106,14 @@ static void copy(size_t i)
 
 static void set_version(int cfg, uint32_t number)
 {
-	uint32_t value[64], zero = 0; /* larger than a value of any version */
+	uint32_t value[64], zero = 0; /* large enough for a value of any version */
 
 	must(bpf_map_lookup_elem(cfg, &zero, value), "gs_cfg");
 	value[0] = number;
 	must(bpf_map_update_elem(cfg, &zero, value, BPF_ANY), "gs_cfg");
 }
 
-/* Pins the new maps, and today's other maps, in place of the table. */
+/* Replaces the pinned table by the new maps, together with today's other maps. */
 static void replace(const char *made)
 {
 	char from[PATH_MAX], to[PATH_MAX + 300];
@@ -170,7 +170,7 @@ int verb_oldtable(int n, char **words)
 		if (!strcmp(maps[i].name, "gs_cfg"))
 			set_version(fds[i], 1);
 	}
-	/* the next `gpusched observe on` removes the rest, as after one that was killed */
+	/* the next `gpusched observe on` removes what is left of the old folder */
 	snprintf(made, sizeof(made), "%s/../gpusched-tmp-%d", dir, (int)getpid());
 	must(mkdir(made, 0700), made);
 	replace(made);

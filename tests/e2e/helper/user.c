@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* user.c - another user's program with libgpusched: prints what it sees and does, line by line */
+/* user.c - calls libgpusched as other programs do, and prints each result on a line */
 #include <errno.h>
 #include <gpusched/gpusched.h>
 #include <stdio.h>
@@ -81,7 +81,7 @@ static int on_turn(const char *json, void *user)
 	return json[0] == '{' ? 7 : -EPROTO;
 }
 
-/* @watching already has a stream of another kind. */
+/* Checks that @watching, which has a stream already, gets no second one; then traces. */
 static void trace(struct gpusched *watching)
 {
 	struct gpusched *g = NULL;

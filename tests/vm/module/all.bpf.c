@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * all - every callback and every kfunc. What a TSG gets depends on its handle's last digit, so that a
- * test can ask for it: 1 a short slice, 2 interleave and mode, 3 a suspension, 4 a preemption, 5 is
- * denied, 6 is held until a TSG with the last digit 7 comes, which also resumes number 3; a may go
- * until one with the last digit b comes.
+ * all.bpf.c - use every callback and every kfunc
+ *
+ * A TSG's treatment depends on the last hexadecimal digit of its handle, so that a test can choose
+ * it: 1 gets a short slice, 2 interleave and mode, 3 is suspended, 4 preempted, 5 denied. 6 is held
+ * until a TSG that ends in 7 is made, which also resumes the one that ends in 3. 8 gets half the
+ * slice that it asks for. a is denied once a TSG that ends in b has been made.
  */
 #include "policy.h"
 
@@ -20,8 +22,8 @@ struct {
 	__type(value, struct counts);
 } counts SEC(".maps");
 
-int go;   /* set by a TSG that ends in 7 */
-int shut; /* set by one that ends in b */
+int go;   /* a TSG that ends in 7 was made */
+int shut; /* a TSG that ends in b was made */
 
 static struct counts *count(void)
 {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * cost.c - what calls cost, in the clock's ns. Where QEMU counts instructions as ns (-icount shift=0)
- * that is instructions, from the program into the driver and back.
+ * cost.c - measure what calls to the driver cost, in ns of the clock
+ *
+ * In a QEMU whose clock counts instructions (-icount shift=0), a ns is one instruction. The figure
+ * includes the way from the program into the driver and back.
  */
 #include "program.h"
 
@@ -55,7 +57,7 @@ static void open_and_close(struct program *p)
 	close(open(NV_CTL_PATH, O_RDWR | O_CLOEXEC));
 }
 
-static void get_timeslice(struct program *p) /* meets no hook in RM */
+static void get_timeslice(struct program *p) /* RM has no hook on this path */
 {
 	tsg_timeslice(p, C);
 }
@@ -66,7 +68,7 @@ static void make_and_free(struct program *p)
 	tsg_free(p, C + 1);
 }
 
-/* The least of some times, so without the timer's interrupts. */
+/* Prints the least of several times, which no timer interrupt has lengthened. */
 static void measure(const char *name, struct program *p, void (*call)(struct program *p))
 {
 	uint64_t best = UINT64_MAX;
@@ -90,7 +92,7 @@ void cost(void)
 	if (!access("/dev/gpusched", F_OK))
 		node_keep(node_open());
 	tsg_new(&p, C, 1);
-	sleep(1); /* for what the module's worker has to do */
+	sleep(1); /* lets the module's worker finish */
 	measure("get_timeslice", &p, get_timeslice);
 	measure("set_timeslice", &p, set_timeslice);
 	measure("schedule", &p, schedule);

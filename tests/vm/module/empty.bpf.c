@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* empty - every callback of a TSG, and nothing in it: what a call of a policy costs by itself */
+/* empty.bpf.c - do nothing in every callback of a TSG, to show what calling a policy costs */
 #include "policy.h"
 
 char _license[] SEC("license") = "GPL";

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* examples.c - the policies of driver/examples: each runs, its maps are pinned in /sys/fs/bpf */
+/*
+ * examples.c - check the policies of driver/examples; examples.sh has loaded them and pinned their
+ * maps
+ */
 #include "program.h"
 
 #include <bpf/bpf.h>
@@ -38,7 +41,10 @@ static long slice(uint32_t tsg)
 	return gsp(p.client, tsg, "us");
 }
 
-/* With a channel, and put onto its runlist: what was wished at its making is in force then. */
+/*
+ * Makes a TSG with a channel and schedules it: settings that the policy chose in task_init are then
+ * in force.
+ */
 static void make(uint32_t tsg)
 {
 	tsg_new(&p, tsg, 1);

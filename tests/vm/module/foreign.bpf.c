@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* foreign - a program of another struct_ops type, which needs fewer rights, calls a kfunc: refused */
+/*
+ * foreign.bpf.c - call a kfunc from another struct_ops type, which needs fewer rights; the kernel
+ * must refuse it
+ */
 #include "policy.h"
 
 char _license[] SEC("license") = "GPL";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* hooked.c - decisions before the driver acts: a driver with hooks, and the policy all.bpf.c */
+/* hooked.c - check decisions before the driver acts, with hooks and the policy all.bpf.c */
 #include "program.h"
 
 #include <pthread.h>
@@ -11,13 +11,13 @@
 #include "rm/abi.h"
 
 #define H 0x5c000040u
-#define FIRST 0x5d000000u /* and each 16th from there */
+#define FIRST 0x5d000000u /* first handle of hoard(); the next ones follow at intervals of 16 */
 #define NOBODY 65534
 
 static struct program p;
 static int node;
 
-/* A process that puts H + 6 onto its runlist; the policy holds it. */
+/* Forks a process that puts H + 6 onto its runlist; the policy holds the call. */
 static pid_t held(void)
 {
 	pid_t child = fork();
@@ -32,7 +32,7 @@ static pid_t held(void)
 	return child;
 }
 
-/* Another open file, which names this one's client. */
+/* Calls through another open file, with the handle of this file's client. */
 static void others_call(void)
 {
 	struct program other = program_new();
@@ -61,7 +61,7 @@ static void hold(void)
 	kill(child, SIGKILL);
 	is(waitpid(child, &status, 0), child, "it can be killed");
 	child = held();
-	tsg_new(&p, H + 7, 1); /* the policy lets it go */
+	tsg_new(&p, H + 7, 1); /* makes the policy release the held call */
 	is(waitpid(child, &status, 0) == child && !status, 1, "let go, its call succeeds");
 	is(gsp(p.client, H + 6, "scheduled"), 1, "in the driver");
 }
@@ -74,7 +74,7 @@ static unsigned int known(pid_t pid)
 	return n < 0 ? 0 : (unsigned int)n;
 }
 
-/* What is freed leaves the table a moment later. */
+/* Waits until freed TSGs have left the module's table, which happens a moment after the free. */
 static void freed(unsigned int before)
 {
 	for (int i = 0; i < PATIENCE_S * 20 && known(0) > before; i++)
@@ -91,7 +91,9 @@ static void *set_late(void *nothing)
 	return nothing;
 }
 
-/* What the policy said of an earlier call, which RM refused, is not what it says of this one. */
+/*
+ * The policy's answer to an earlier call, which RM then refused, must not apply to the next call.
+ */
 static void slip(void)
 {
 	struct nv_schedule s = { .enable = 1 };
@@ -113,7 +115,7 @@ static void slip(void)
 	freed(before);
 }
 
-/* As user @uid, and waits to be killed. */
+/* Forks a process that makes @n TSGs as user @uid, and then waits to be killed. */
 static pid_t hoard(unsigned int n, uid_t uid)
 {
 	int ready[2];
@@ -194,7 +196,10 @@ static void rewrite(void)
 	is(gsp(p.client, H + 8, "us"), 300, "the wish goes out in the owner's call");
 }
 
-/* Policies have no callback for these: a holder's wish goes out, and a preemption is told. */
+/*
+ * Settings without a policy callback: the holder's value goes out with the owner's call. A
+ * preemption is only reported.
+ */
 static void others(void)
 {
 	tsg_new(&p, H + 9, 1);

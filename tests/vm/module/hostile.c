@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* hostile.c - random commands on the node, and programs that come and go meanwhile */
+/* hostile.c - send random commands to the node while programs come and go */
 #include "program.h"
 
 #include <fcntl.h>
@@ -41,7 +41,7 @@ void hold_and_wait(void)
 	int node;
 
 	tsg_new(&p, T, 2);
-	if (fork()) /* the TSG outlives the holder, which alone has the node */
+	if (fork()) /* the parent keeps the TSG; only the child opens the node */
 		for (;;)
 			pause();
 	node = node_open();
@@ -57,7 +57,7 @@ void hold_and_wait(void)
 	}
 }
 
-/* Waits for a line; then tells of @n TSGs, and beats. */
+/* Waits for a line of input; then tells the module of @n TSGs, and sends heartbeats. */
 void tell_and_wait(unsigned int n)
 {
 	struct program p = program_new();
@@ -69,7 +69,7 @@ void tell_and_wait(unsigned int n)
 	fflush(stdout);
 	if (getchar() < 0)
 		die("a line");
-	node_beat(node); /* it may have been a long time */
+	node_beat(node); /* the wait may have lasted long */
 	for (unsigned int i = 0; i < n; i++) {
 		tsg_new(&p, T + i, 1);
 		if (node_tell(node, &p, T + i, 1))
@@ -88,7 +88,7 @@ static const unsigned long commands[] = {
 	GPUSCHED_MODULE_PREEMPT, GPUSCHED_MODULE_GONE,
 };
 
-/* Half of it is likely to be taken. */
+/* Fills @words at random, but about half of the values are plausible. */
 static void fill(uint32_t *words, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
@@ -99,7 +99,10 @@ static void fill(uint32_t *words, size_t n)
 		words[1] = T + (uint32_t)(random() & 0x1f);
 }
 
-/* At the end of a page behind which there is nothing, or nowhere. */
+/*
+ * Returns where an argument goes: mostly within the page, else across its end, which is unmapped,
+ * or NULL.
+ */
 static void *place(char *page, size_t size, uint32_t **words)
 {
 	switch (random() & 15) {
@@ -152,7 +155,7 @@ static void random_call(int node, char *page)
 	ioctl(node, cmd, arg);
 }
 
-/* One process with a node of its own, or the holder's. */
+/* Forks a process that sends random commands through @node. */
 static pid_t caller(int node, unsigned int seed)
 {
 	pid_t child = fork();
@@ -197,7 +200,7 @@ void suite_hostile(unsigned int seconds)
 	children[0] = caller(node, 1);
 	children[1] = caller(node, 2);
 	children[2] = caller(node, 3);
-	children[3] = caller(node_open(), 4); /* does not hold it */
+	children[3] = caller(node_open(), 4); /* another open file, which does not hold the node */
 	children[4] = program();
 	children[5] = program();
 	sleep(seconds);

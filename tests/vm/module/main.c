@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/* main.c - module SUITE: prints "PASS name", "FAIL name: why" and, at its end, "DONE" */
+/*
+ * main.c - run "module SUITE": print "PASS name" or "FAIL name: why" for each check, and "DONE" at
+ * the end
+ */
 #include "program.h"
 
 #include <errno.h>
@@ -9,7 +12,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-/* What the node on standard input answers. */
+/* Prints how the node on standard input answers: "ok", or the error. */
 static void suite_stdin(void)
 {
 	struct gpusched_module_about about;
@@ -19,7 +22,7 @@ static void suite_stdin(void)
 	exit(0);
 }
 
-/* The policy that runs, how many TSGs are known, how many of those are changed. */
+/* Prints the running policy, how many TSGs the module knows, and how many of them are changed. */
 static void about(void)
 {
 	struct gpusched_module_about about;

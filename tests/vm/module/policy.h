@@ -1,3 +1,3 @@
 /* SPDX-License-Identifier: MIT */
-/* policy.h - what the policies of this test share: gpusched.ko's types and kfuncs */
+/* policy.h - include gpusched.ko's types and kfuncs for the policies of this test */
 #include "gpu_policy.h"

@@ -47,7 +47,10 @@ void is(long got, long want, const char *name)
 static uint32_t alloc(struct program *p, uint32_t parent, uint32_t handle, uint32_t class_,
 		      uint32_t *ret_handle)
 {
-	/* As the taps read them: GPU 0; a TSG's engine (its fourth word) is for compute. */
+	/*
+	 * Parameters as the taps read them: GPU 0, and for a TSG the compute engine in the fourth
+	 * word.
+	 */
 	const uint32_t words[16] = { [3] = class_ == 0xa06c };
 	struct nv_alloc a = { .client = p->client,
 			      .parent = parent,
@@ -171,7 +174,7 @@ uint32_t channel_token(struct program *p, uint32_t channel)
 	return token;
 }
 
-/* ---- what GSP holds -------------------------------------------------------------------------- */
+/* ---- the GSP's state ------------------------------------------------------------------------- */
 
 long gsp(uint32_t client, uint32_t handle, const char *key)
 {

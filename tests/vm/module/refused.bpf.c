@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* refused - its init() says no */
+/* refused.bpf.c - return an error from init(), so that the policy is not loaded */
 #include "policy.h"
 
 char _license[] SEC("license") = "GPL";

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
- * same.c - same MODULE|HOOKED: each of the project's policies in gpusched.ko, beside the native host:
- * the same events bring the same decisions
+ * same.c - check that policies decide the same in gpusched.ko as on the native host
  *
- * The events are those of tests/unit/replay_world.h. The TSGs are made, scheduled and freed in the
- * stand-in driver. With hooks the policy hears of that from the driver; without them the test says
- * it, as a daemon does whose taps have seen it. The clock is the world's, and the tick the test's.
+ * "same MODULE|HOOKED" replays the events of tests/unit/replay_world.h to each of the project's
+ * policies on both hosts. The TSGs are made, scheduled and freed in the stand-in driver. With
+ * hooks, the driver reports that to the policy; without them, the test reports it, in place of a
+ * daemon with taps. The clock is replay_world.h's, and the test itself starts each tick.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -30,12 +30,12 @@
 #define PINS "/sys/fs/bpf/same"
 #define T 0x5c010000u
 #define MAX_IDS 4096
-#define LOOK_EVERY 8 /* steps, at what the module holds */
+#define LOOK_EVERY 8 /* steps between two checks of the module's state */
 
 static bool hooked;
 static int node;
 
-/* A call to schedule a TSG, which waits as long as the policy holds it. */
+/* A call that schedules a TSG. It waits in its own thread while the policy holds the TSG. */
 struct pending {
 	pthread_t thread;
 	uint32_t tsg;
@@ -50,7 +50,7 @@ struct vm {
 	struct program prog;
 	struct pending pending[MAX_IDS]; /* by id */
 };
-static struct vm *vm; /* for its threads; there is one */
+static struct vm *vm; /* the only one, for the threads */
 
 /* ---- the loader ------------------------------------------------------------------------------ */
 
@@ -119,7 +119,10 @@ static bool record(const struct vm *v, const struct gpusched_task *t, struct gpu
 	return !bpf_map_lookup_elem(v->tsgs_fd, &key, ret);
 }
 
-/* The world's facts into the record; wishes and private words stay the kernel's. */
+/*
+ * Writes the replayed world's facts into the record, but keeps the policy's settings and private
+ * words.
+ */
 static void put(const struct vm *v, const struct gpusched_task *t)
 {
 	struct gpusched_tsg rec;
@@ -133,7 +136,8 @@ static void put(const struct vm *v, const struct gpusched_task *t)
 	rec.task.is = was.is;
 	rec.task.want = was.want;
 	memcpy(rec.task.priv, was.priv, sizeof(was.priv));
-	if (is_suspended(&was.want) && !is_suspended(&t->want)) { /* the wait came to its limit */
+	if (is_suspended(&was.want) && !is_suspended(&t->want)) {
+		/* the host's time limit has ended the hold */
 		rec.flags &= ~GPUSCHED_TSG_HELD;
 		rec.task.want.valid &= ~GPUSCHED_RUNNABLE;
 	}
@@ -200,7 +204,7 @@ static void schedule(struct vm *v, struct gpusched_task *t)
 
 	if (w->there && !is_held(v, t))
 		settle(v, t);
-	if (!hooked || t->assumed || w->there) { /* its owner has asked already, and waits */
+	if (!hooked || t->assumed || w->there) { /* w->there: the owner's call waits already */
 		run(v, GPUSCHED_RUN_SCHEDULE, t, 0);
 		return;
 	}
@@ -226,7 +230,7 @@ static void make(struct vm *v, struct gpusched_task *t)
 	tsg_new(&v->prog, handle_of(t), 1);
 	if (node_tell(node, &v->prog, handle_of(t), 1))
 		die("a TSG is told");
-	if (hooked) /* only now can it be suspended */
+	if (hooked) /* the TSG can be suspended only after the module was told of it */
 		run(v, 0, NULL, 0);
 }
 
@@ -265,7 +269,7 @@ static int vm_ask(struct gs_policy *p, struct gpusched_run *r, struct gpusched_t
 
 	v->state->virtual_now = p->world.now_ns(p->world.user);
 	switch (r->op) {
-	case GPUSCHED_RUN_INIT: /* once more, since the clock was another when it was loaded */
+	case GPUSCHED_RUN_INIT: /* run it again: at load, the clock was not yet the replayed one */
 		r->ret = run(v, r->op, NULL, 0).ret;
 		return 0;
 	case GPUSCHED_RUN_TICK:
@@ -330,7 +334,7 @@ static bool vm_detach(struct gs_policy *p, enum gs_policy_exit_kind kind)
 	size_t n;
 
 	(void)kind;
-	end_loader(v); /* lets go whoever is held */
+	end_loader(v); /* releases all held calls */
 	tasks = p->world.tasks(p->world.user, &n);
 	for (size_t i = 0; i < n; i++)
 		node_forget(node, &v->prog, handle_of(tasks[i]));
@@ -401,7 +405,7 @@ static bool same(const struct world *a, const struct world *b, int step)
 	return true;
 }
 
-/* What the module wishes is what the policy wishes; @ret: how many wishes. */
+/* Returns whether the module has the settings that the policy wants; adds their number to *@ret. */
 static bool arrived(const struct world *w, int *ret)
 {
 	static struct gpusched_module_entry all[WORLD_TASKS * 2];
@@ -417,7 +421,7 @@ static bool arrived(const struct world *w, int *ret)
 			if (handle_of(w->live[j]) != all[i].tsg || vm->prog.client != all[i].client)
 				continue;
 			if (a->runnable || vm->pending[w->live[j]->id].there)
-				valid &= ~GPUSCHED_RUNNABLE; /* waits in its own call */
+				valid &= ~GPUSCHED_RUNNABLE; /* the hold is the call's wait */
 			*ret += __builtin_popcount(valid);
 			if (valid == b->valid &&
 			    (!(valid & GPUSCHED_TIMESLICE) || a->timeslice_us == b->timeslice_us) &&
@@ -444,7 +448,7 @@ static void open_world(struct world *w, const struct gs_host *host, const char *
 		printf("# %s: %s\n", host->name, err.text);
 		die(policy);
 	}
-	w->p->world.job = NULL; /* there is no daemon beside the module that would know */
+	w->p->world.job = NULL; /* jobs are the daemon's knowledge, and no daemon runs here */
 }
 
 static void replay(const char *policy, int steps)

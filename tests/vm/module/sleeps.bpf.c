@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* sleeps - a callback that may sleep: the type refuses it */
+/* sleeps.bpf.c - declare a callback that may sleep, which the struct_ops type refuses */
 #include "policy.h"
 
 char _license[] SEC("license") = "GPL";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* slow - wishes something, and then takes longer than it said it would */
+/* slow.bpf.c - set something, and then take longer than the policy's timeout_ms */
 #include "policy.h"
 
 char _license[] SEC("license") = "GPL";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* suites.c - the node, its heartbeat, and policies beside an unmodified driver */
+/* suites.c - check the node, its heartbeat, and policies, with a driver without hooks */
 #include "program.h"
 
 #include <errno.h>
@@ -207,7 +207,7 @@ void suite_node(void)
 	is((long)about.left, 0, "nothing was left changed");
 }
 
-/* Without a beat for 5 s; then closed. */
+/* The holder sends no heartbeat for 5 s, and later closes the node. */
 void suite_beat(void)
 {
 	struct gpusched_module_about about;
@@ -239,7 +239,7 @@ void suite_beat(void)
 	is(about.features & GPUSCHED_MODULE_HELD, 0, "nobody holds it");
 }
 
-/* The policy notes the status that it finds when a TSG goes. */
+/* RM refuses a policy's setting; the policy finds RM's status in the TSG when the TSG ends. */
 static void wish_refused(void)
 {
 	struct gpusched_module_about about;
@@ -259,7 +259,10 @@ static void wish_refused(void)
 	is(node_forget(node, &p, REFUSED), 0, "it is forgotten");
 }
 
-/* With the policy all.bpf.c, loaded by @loader, which is killed in the end. */
+/*
+ * Checks the policy all.bpf.c. The process @loader has loaded it; the test kills that process at
+ * the end.
+ */
 void suite_policy(int loader)
 {
 	struct gpusched_module_about about;
@@ -305,7 +308,7 @@ void suite_policy(int loader)
 	is(node_forget(node, &p, 0x5c000031), 0, "one is forgotten");
 }
 
-/* With the policy slow.bpf.c, whose task_init takes too long. */
+/* Checks the policy slow.bpf.c, whose task_init takes too long. */
 void suite_slow(void)
 {
 	struct gpusched_module_about about = { 0 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* text.c - the kernel's code as it lies in memory, where static keys have patched it */
+/* text.c - print kernel code from memory, which shows how static keys have patched it */
 #include "program.h"
 
 #include <elf.h>
@@ -11,7 +11,10 @@
 
 #define TEXT_MAX 65536
 
-/* From a function to the next symbol; of a "[MODULE]" from its first function to its last. */
+/*
+ * Finds the range of a function up to the next symbol, or of a "[MODULE]" from its first to its
+ * last function.
+ */
 static void find(const char *name, uint64_t *ret_from, uint64_t *ret_to)
 {
 	FILE *f = fopen("/proc/kallsyms", "r");
@@ -45,7 +48,10 @@ static void find(const char *name, uint64_t *ret_from, uint64_t *ret_to)
 	*ret_to = to;
 }
 
-/* /proc/kcore is a core file of the kernel's memory. */
+/*
+ * Returns the range's offset in /proc/kcore, an ELF core file of the kernel's memory; -1 if it is
+ * not there.
+ */
 static long place(int fd, uint64_t from, uint64_t to)
 {
 	Elf64_Ehdr e;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* types - policies that are exchanged, and two that the type refuses */
+/*
+ * types.bpf.c - define policies that replace each other, and two that the struct_ops type refuses
+ */
 #include "policy.h"
 
 char _license[] SEC("license") = "GPL";
@@ -20,7 +22,7 @@ struct gpu_sched_ops second = {
 	.name = "second",
 };
 
-/* late: begins, and ends when it is let go. */
+/* Policy late: its callback sets entered, and runs until leave is set. */
 struct {
 	int entered, leave;
 } late_data;

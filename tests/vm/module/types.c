@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* types.c - policies as the kernel's struct_ops has them: taken, exchanged under their link, refused */
+/* types.c - check policies as struct_ops: accepted, replaced under their link, refused */
 #include "program.h"
 
 #include <errno.h>
@@ -37,7 +37,7 @@ static bool runs(const char *name)
 	return !node_about(node, &about) && !strcmp(about.policy, name);
 }
 
-/* Of late.bpf.c: whether it has begun, and whether it is to end. */
+/* late_data of types.bpf.c: whether the callback has begun, and whether it is to end. */
 struct late {
 	int entered, leave;
 };
@@ -49,7 +49,7 @@ static void *tell(void *nothing)
 	return nothing;
 }
 
-/* The callback of a policy ends after another one took its place. */
+/* A policy's callback still runs when another policy replaces it. */
 static void replaced(void)
 {
 	int data = bpf_map__fd(map(".bss")), zero = 0;

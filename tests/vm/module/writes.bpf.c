@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* writes - what the verifier must refuse: a policy writes into a TSG's record */
+/* writes.bpf.c - write into a TSG's record, which the verifier must refuse */
 #include "policy.h"
 
 char _license[] SEC("license") = "GPL";

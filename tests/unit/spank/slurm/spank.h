@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * spank.h - of Slurm's plugin interface what our plugin uses, for its unit test where Slurm is not
- * there. The numbers are this test's own: nothing that is built with it is loaded into Slurm.
+ * spank.h - declare the part of Slurm's plugin interface that gpusched's plugin uses
+ *
+ * The plugin's unit test is built with this header, so it needs no Slurm. The numeric values differ
+ * from Slurm's: do not load a plugin that was built with it into Slurm.
  */
 #ifndef TESTS_SLURM_SPANK_H
 #define TESTS_SLURM_SPANK_H
