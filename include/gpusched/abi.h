@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * abi.h - the records that gpusched's BPF programs and its user-space rooms share
+ * abi.h - defines the records that gpusched's BPF programs and user space share
  *
  * Every structure here is a value or a key of a pinned BPF map, or a ring-buffer record. BPF
- * programs, policies, the daemon and the library include this file; it includes nothing but
- * fixed-width types. Layouts are checked by static assertions: moving a field is an ABI change.
+ * programs, policies, the daemon and the library include this file, which needs only fixed-width
+ * types. Static assertions check the layouts: moving a field is an ABI change.
  *
  * Units are in the names: _us microseconds, _ns nanoseconds (CLOCK_MONOTONIC unless said).
  */
@@ -12,7 +12,7 @@
 #define GPUSCHED_ABI_H
 
 #if defined(__bpf__) || defined(__KERNEL__)
-/* linux/types.h only: no vmlinux.h of the build machine */
+/* not vmlinux.h, so that the file does not depend on the build machine's kernel */
 #include <linux/types.h>
 typedef __u8 gs_u8;
 typedef __u16 gs_u16;
@@ -30,7 +30,7 @@ typedef int32_t gs_s32;
 typedef int64_t gs_s64;
 #endif
 
-/* The version that policies are built against. It is raised when they have to be rebuilt. */
+/* The version that policies are built against. It is raised when they must be rebuilt. */
 #define GPUSCHED_ABI_VERSION 1u
 /*
  * The version of the pinned maps and programs. It is raised when their layout or meaning changes.
@@ -48,32 +48,32 @@ typedef int64_t gs_s64;
 
 /* ---- settings of a TSG -------------------------------------------------------------------- */
 
-/* Valid bits of struct gpusched_settings: a field without its bit has no meaning. */
+/* Bits of gpusched_settings.valid: a field without its bit has no meaning. */
 #define GPUSCHED_TIMESLICE (1u << 0)
 #define GPUSCHED_INTERLEAVE (1u << 1)
 #define GPUSCHED_PREEMPT_MODE (1u << 2)
 #define GPUSCHED_RUNNABLE (1u << 3)
 #define GPUSCHED_ALL_SETTINGS 0xfu
 /*
- * Bits beside the settings, in gpusched_task.want alone: see gpusched_hold() and gpusched_yield().
+ * Further bits, in gpusched_task.want.valid only: see gpusched_hold() and gpusched_yield().
  */
 #define GPUSCHED_WANT_HOLD (1u << 4)
 #define GPUSCHED_WANT_YIELD (1u << 5)
 /* Two bits that count the calls of gpusched_preempt(): 1, 2, 3, 1 ...; 0: no call yet. */
 #define GPUSCHED_WANT_PREEMPTS (3u << 6)
-/* Two bits that count the calls of gpusched_park(); ten more have its time in minutes. */
+/* Two bits count the calls of gpusched_park() likewise; ten more have its time in minutes. */
 #define GPUSCHED_WANT_PARKS (3u << 8)
 #define GPUSCHED_WANT_PARK_SHIFT 10
 #define GPUSCHED_PARK_MAX_MIN 1023u
 #define GPUSCHED_WANT_PARK_MIN (GPUSCHED_PARK_MAX_MIN << GPUSCHED_WANT_PARK_SHIFT)
-/* The bits of wishes that the host carries out once, unlike settings, which it keeps in force. */
+/* The host acts once when one of these bits changes. (Settings it keeps in force.) */
 #define GPUSCHED_WANT_ONCE (GPUSCHED_WANT_PREEMPTS | GPUSCHED_WANT_PARKS | GPUSCHED_WANT_PARK_MIN)
 #define GPUSCHED_ALL_WANTS \
 	(GPUSCHED_ALL_SETTINGS | GPUSCHED_WANT_HOLD | GPUSCHED_WANT_YIELD | GPUSCHED_WANT_ONCE)
 
 /*
- * gpusched_settings.hold of @want: the hold's longest time in units of GPUSCHED_HOLD_UNIT_US, and a
- * bit that each new hold flips.
+ * gpusched_settings.hold in gpusched_task.want: seven bits have the hold's longest time in units of
+ * GPUSCHED_HOLD_UNIT_US; each new hold flips the eighth.
  */
 #define GPUSCHED_HOLD_UNIT_US 4000u
 #define GPUSCHED_HOLD_UNITS 0x7fu
@@ -81,8 +81,8 @@ typedef int64_t gs_s64;
 #define GPUSCHED_HOLD_MAX_US 500000u
 
 /*
- * gpusched_settings.hold of @is: the state of a TSG's hold. Each line has the symbol, the name in
- * output, and the text.
+ * gpusched_settings.hold in gpusched_task.is: the state of a TSG's hold. Each line has the symbol,
+ * the name in output, and the text.
  */
 #define GPUSCHED_HOLD_STATES(X) \
 	X(NONE, "none", "no hold") \
@@ -114,7 +114,7 @@ enum gpusched_hold_state {
 #define GPUSCHED_PREEMPT_CILP 2u
 #define GPUSCHED_PREEMPT_WORDS "wfi", "cta", "cilp"
 
-/* Range of timeslices, us. In trials the driver accepted 1 us to 100 s. */
+/* Range of timeslices, us: in trials the driver accepted 1 us to 100 s. */
 #define GPUSCHED_TIMESLICE_MIN_US 1u
 #define GPUSCHED_TIMESLICE_MAX_US 100000000u
 /* The timeslice that CUDA sets on its compute TSG at the end of context creation. */
@@ -139,7 +139,8 @@ struct gpusched_settings {
 	gs_u8 preempt_mode;
 	gs_u8 runnable; /* 1 runnable, 0 suspended (all channels of the TSG are disabled) */
 	union {
-		gs_u8 hold; /* in want and is: GPUSCHED_HOLD_UNITS; enum gpusched_hold_state */
+		/* in want: GPUSCHED_HOLD_UNITS and _FLIP; in is: enum gpusched_hold_state */
+		gs_u8 hold;
 		gs_u8 pad[5];
 	};
 };
@@ -170,15 +171,15 @@ enum gpusched_class_id {
 #define GPUSCHED_KNOWN_DEADLINE (1u << 4)
 #define GPUSCHED_KNOWN_RATE (1u << 5)
 /*
- * This bit stands for no field. It is set if the table lacks the record or a channel of one of the
- * process's TSGs. It is also set if the process's GPU time budget is used up (Budget= of the
- * configuration).
+ * Unlike the bits above, this one belongs to no field. It is set if the table lacks the record or a
+ * channel of one of the process's TSGs. It is also set if the process has used up its GPU time
+ * budget (Budget= of the configuration).
  */
 #define GPUSCHED_KNOWN_PAST_SHARE (1u << 6)
 
 /*
- * struct gpusched_task - one TSG as a policy sees it. The policy gets a copy. Only what it writes
- * to @want and @priv is read back.
+ * struct gpusched_task - one TSG as a policy sees it. The policy gets a copy. The host reads only
+ * @want and @priv back.
  */
 struct gpusched_task {
 	gs_u64 id;     /* never reused while the table lives */
@@ -190,12 +191,12 @@ struct gpusched_task {
 	gs_u64 cgroup_id;
 	gs_u32 class_id;    /* enum gpusched_class_id or a class of the configuration */
 	gs_u32 weight;      /* 1..10000, default 100 */
-	gs_u64 deadline_us; /* relative; valid with GPUSCHED_KNOWN_DEADLINE */
+	gs_u64 deadline_us; /* from a request's arrival; valid with GPUSCHED_KNOWN_DEADLINE */
 	gs_u64 created_ns;
 	gs_u32 known; /* GPUSCHED_KNOWN_* */
-	/* Bits of the settings in @asked that nobody saw being set (adopted TSGs): defaults. */
+	/* Bits of the settings in @asked that are only the driver's defaults: no call was seen. */
 	gs_u32 assumed;
-	gs_u64 launches; /* since launches_since_ns */
+	gs_u64 launches; /* number of launches since @launches_since_ns */
 	gs_u64 launches_since_ns;
 	gs_u64 last_launch_ns;
 	gs_u64 launch_rate_mhz; /* launches per second x 1000, smoothed */
@@ -204,9 +205,9 @@ struct gpusched_task {
 	gs_u64 switches;
 	gs_u64 last_run_ns;   /* when the TSG last had the GPU, or was seen to wait; 0: never */
 	gs_u64 block_time_ns; /* typical thread-block length */
-	struct gpusched_settings asked;     /* settings that the owner asked for */
-	struct gpusched_settings is;        /* settings that the driver last accepted */
-	struct gpusched_settings want;      /* the policy's wishes; without one, @asked holds */
+	struct gpusched_settings asked; /* settings that the owner asked for */
+	struct gpusched_settings is;    /* settings that the driver last accepted */
+	struct gpusched_settings want;  /* settings that the policy wants; where unset: @asked */
 	gs_u64 priv[GPUSCHED_POLICY_WORDS]; /* private to the policy, zero at task_init */
 	char comm[GPUSCHED_COMM_LEN];
 };
@@ -241,7 +242,10 @@ GPUSCHED_OF_ENGINE gs_u32 gpusched_compute_instance(gs_u16 engine)
 	return ((gs_u32)engine >> 8 & 0xfu) - 1;
 }
 
-/* An instance number that no driver uses, such as GPUSCHED_NO_INSTANCE, is entered as unknown. */
+/*
+ * Returns the number for an engine. An instance past the maximum, such as GPUSCHED_NO_INSTANCE,
+ * counts as unknown.
+ */
 GPUSCHED_OF_ENGINE gs_u16 gpusched_engine_in(gs_u32 type, gs_u32 gpu_instance,
 					     gs_u32 compute_instance)
 {
@@ -252,50 +256,50 @@ GPUSCHED_OF_ENGINE gs_u16 gpusched_engine_in(gs_u32 type, gs_u32 gpu_instance,
 }
 
 /*
- * TSGs on the same engine of the same partition of a GPU share a runlist. This is the key of all
- * data that is kept for each runlist.
+ * Returns the map key for data about one runlist. TSGs on the same engine of the same partition of
+ * a GPU share a runlist.
  */
 GPUSCHED_OF_ENGINE gs_u32 gpusched_runlist_key(gs_u32 gpu, gs_u16 engine)
 {
 	return ((gs_u32)engine & 0xff00u) << 16 | (gpu & 0xffffu) << 8 | (engine & 0xffu);
 }
 
-/* The runlist of a TSG, as a number for use as a map key. */
+/* Returns that key for the runlist of a TSG. */
 GPUSCHED_OF_ENGINE gs_u32 gpusched_runlist(const struct gpusched_task *t)
 {
 	return gpusched_runlist_key(t->gpu, t->engine);
 }
 
-/* ---- the whole record: the host's header and the policy's part ------------------------------ */
+/* ---- the whole record: the host's part, and the part that policies see ---------------------- */
 
 /*
- * The key of a TSG's record. Handles are unique only per RM client, and clients per driver
- * instance. The kernel address of the open file is part of the key, so that a process that makes
- * calls with another process's handles cannot change that process's records.
+ * The key of a TSG's record. Handles are unique only within an RM client, and clients only within
+ * a driver instance. A process may make calls with another process's handles. The kernel address of
+ * the open file is part of the key, so that such calls cannot change the other process's records.
  */
 struct gpusched_key {
-	gs_u64 file;   /* struct file of the nvidiactl descriptor; adopted: see GPUSCHED_TSG_ADOPTED
-			*/
+	gs_u64 file;   /* kernel address of the open nvidiactl file */
 	gs_u32 client; /* hClient */
-	gs_u32 handle; /* hTsg; in other maps another object's handle */
+	gs_u32 handle; /* hTsg; in maps of other objects, their handle */
 };
 _Static_assert(sizeof(struct gpusched_key) == 16, "gpusched_key");
 
 /* gpusched_tsg.flags */
 #define GPUSCHED_TSG_SCHEDULED (1u << 0) /* its owner put it on the runlist */
 #define GPUSCHED_TSG_ADOPTED (1u << 1)   /* found by a scan; its creation was not seen */
-#define GPUSCHED_TSG_MPS (1u << 2)       /* an MPS server's, so one unit for all its clients */
+#define GPUSCHED_TSG_MPS (1u << 2)       /* of an MPS server: its clients share this TSG */
 #define GPUSCHED_TSG_MIG (1u << 3)       /* on an engine of a MIG partition */
 #define GPUSCHED_TSG_HELD (1u << 4)      /* waits until the policy admits it */
 #define GPUSCHED_TSG_GONE (1u << 5)      /* its end was seen; the record is removed next */
-#define GPUSCHED_TSG_ENDING (1u << 6)    /* a program tells the policy and removes the record */
-/* with ENDING: that program is a user-space process, which may be killed before it is done */
+/* a tap or a process tells the policy of the TSG's end, and then removes the record */
+#define GPUSCHED_TSG_ENDING (1u << 6)
+/* with ENDING: a user-space process does that, and may be killed before it is done */
 #define GPUSCHED_TSG_SWEPT (1u << 7)
-/* its owner is stopped at the gate, so the driver has not got the schedule call (gs_stopped) */
+/* its owner is stopped at the gate (gs_stopped): the schedule call has not reached the driver */
 #define GPUSCHED_TSG_GATED (1u << 8)
 /*
- * no process has a descriptor of its open file, which is alive in a message, a ring or a mapping:
- * no call can reach the TSG
+ * its open file lives on in a socket message, a ring or a mapping, but no process has a descriptor
+ * for that file: no call can reach the TSG
  */
 #define GPUSCHED_TSG_IN_FLIGHT (1u << 9)
 /* four bits, one for each setting of @manual: a user other than root made that setting */
@@ -303,8 +307,8 @@ _Static_assert(sizeof(struct gpusched_key) == 16, "gpusched_key");
 #define GPUSCHED_TSG_USERS (GPUSCHED_ALL_SETTINGS << GPUSCHED_TSG_USERS_SHIFT)
 /* bit 14 is unused, and may be set in the record of an older daemon */
 /*
- * with MPS: the channels of the server's clients have handles of their own, so no single call
- * suspends the whole TSG
+ * with MPS: the server's clients have channels in this TSG under other handles than the server's,
+ * so no single call suspends the whole TSG
  */
 #define GPUSCHED_TSG_SPREAD (1u << 15)
 /* a second handle of an MPS server's TSG: after its settings are restored, the record is removed */
@@ -316,7 +320,7 @@ _Static_assert(sizeof(struct gpusched_key) == 16, "gpusched_key");
 #define GPUSCHED_TSG_EMPTY (1u << 17)
 /* some of its channels are not in the table, so no call can suspend the whole TSG */
 #define GPUSCHED_TSG_PARTIAL (1u << 18)
-/* the record is being removed to make room: its process's quota no longer counts it */
+/* the record is being removed to make room: the process's quota no longer counts this record */
 #define GPUSCHED_TSG_EVICTED (1u << 19)
 
 /* The cause of a TSG's suspension (gpusched_tsg.suspend_by). */
@@ -335,21 +339,21 @@ enum gpusched_suspend_by {
  */
 struct gpusched_tsg {
 	struct gpusched_key key;
-	/* start_boottime of the owner's group leader: detects that the pid was reused. */
+	/* start_boottime of the owner's thread group leader: shows if the pid was reused. */
 	gs_u64 owner_start_ns;
-	gs_u32 owner_fd; /* the descriptor's number in the owner when last seen */
+	gs_u32 owner_fd; /* the owner's descriptor number for the file, when last seen */
 	gs_u32 flags;    /* GPUSCHED_TSG_* */
 	gs_u32 h_device;
 	gs_u32 h_subdevice;  /* 0: none seen yet */
-	gs_u32 dev_instance; /* RM device instance; GPUSCHED_GPU_UNKNOWN */
+	gs_u32 dev_instance; /* RM device instance, or GPUSCHED_GPU_UNKNOWN */
 	gs_u32 nchannels;
-	gs_u32 changed;    /* settings bits that gpusched has changed and not restored */
+	gs_u32 changed;    /* bits of settings that gpusched has changed and not restored */
 	gs_u32 suspend_by; /* enum gpusched_suspend_by */
 	gs_u64 suspended_ns;
-	gs_u64 suspend_until_ns;         /* 0: until `resume` */
+	gs_u64 suspend_until_ns;         /* 0: until a person resumes the TSG */
 	gs_u32 errors;                   /* consecutive RM calls that failed */
 	gs_u32 last_status;              /* RM status of the last failed call */
-	struct gpusched_settings manual; /* a person's settings; they come before the policy's */
+	struct gpusched_settings manual; /* a person's settings, which override the policy's */
 	struct gpusched_task task;
 	gs_u32 charged_uid; /* the user whose quota counts this record */
 	gs_u32 pad;
@@ -394,13 +398,13 @@ struct gpusched_origin {
 	gs_u32 owner; /* the process to which the entry is charged */
 	gs_u32 made;  /* distinguishes the entry from a later one with the same key */
 	gs_u32 uid;   /* the user whose quota counts the entry */
-	gs_u32 used;  /* 1: a TSG below it has or had channels, so it is not removed to make room */
+	gs_u32 used;  /* 1: one of its TSGs has or had channels, so it is not removed for room */
 };
 
-/* A device object of a client, below which the client's TSGs are. */
+/* A device object of a client: the parent of the client's TSGs. */
 struct gpusched_device {
 	struct gpusched_origin origin;
-	gs_u32 dev_instance; /* RM's; GPUSCHED_GPU_UNKNOWN */
+	gs_u32 dev_instance; /* RM device instance, or GPUSCHED_GPU_UNKNOWN */
 	gs_u32 h_subdevice;  /* 0: none seen yet */
 };
 _Static_assert(sizeof(struct gpusched_device) == 24, "gpusched_device");
@@ -408,8 +412,8 @@ _Static_assert(sizeof(struct gpusched_device) == 24, "gpusched_device");
 /* An RM client of an open file. */
 struct gpusched_client {
 	struct gpusched_origin origin;
-	gs_u32 tsgs; /* number of its TSGs' records; if 0, its end needs no walk of the table */
-	gs_u32 mig;  /* 0: bound to no MIG instance; else bits as src/table/bound.bpf.h has them */
+	gs_u32 tsgs; /* number of its TSGs' records; if 0, the table is not searched at its end */
+	gs_u32 mig;  /* 0: bound to no MIG instance; else bits of src/table/bound.bpf.h */
 };
 _Static_assert(sizeof(struct gpusched_client) == 24, "gpusched_client");
 
@@ -420,7 +424,7 @@ _Static_assert(sizeof(struct gpusched_client) == 24, "gpusched_client");
 struct gpusched_file {
 	struct gpusched_origin origin;
 	gs_u32 holder; /* the process that owns its records */
-	gs_u32 sweep;  /* 1: the sweep must look at its records, as one ended or has a new owner */
+	gs_u32 sweep;  /* 1: a record ended or has a new owner, so the sweep must check them all */
 	gs_u64 inode;  /* with @data, distinguishes the file from a later one at its address */
 	gs_u64 data;   /* the driver's own data */
 };
@@ -434,7 +438,7 @@ enum gpusched_class_source {
 	GPUSCHED_SRC_RULE = 1,
 	GPUSCHED_SRC_CGROUP = 2,
 	GPUSCHED_SRC_COMMAND = 3, /* run, class set; inherited by descendants */
-	GPUSCHED_SRC_OWNER = 4,   /* as COMMAND, but given by the owner, so the owner may undo it */
+	GPUSCHED_SRC_OWNER = 4,   /* a command of the process's own user: that user may undo it */
 };
 
 /*
@@ -444,7 +448,7 @@ enum gpusched_class_source {
 #define GPUSCHED_MAX_TSGS_PER_PROC 1024u    /* default of gpusched_cfg.max_tsgs_per_proc */
 #define GPUSCHED_MAX_DEVICES_PER_PROC 1024u /* device objects, clients and open files together */
 #define GPUSCHED_MAX_CHANNELS_PER_PROC 8192u
-/* The first channels of each TSG, which no quota counts: CUDA makes this many. */
+/* The number of channels that CUDA makes for a TSG. No quota counts these. */
 #define GPUSCHED_FREE_CHANNELS 8u
 
 /*
@@ -455,7 +459,7 @@ enum gpusched_class_source {
 #define GPUSCHED_ROOM_PLACES 16384u
 #define GPUSCHED_ROOM_CHANNELS 131072u
 #define GPUSCHED_ROOT_PART 16u
-/* A user with at most this part of a map is never past the quota. */
+/* A user with at most one 256th of a map is never past the quota. */
 #define GPUSCHED_LITTLE_PART 256u
 
 /* The maps for which users have a quota. */
@@ -485,9 +489,9 @@ enum gpusched_share {
 };
 
 /*
- * A grant is the number of one command that gave a program a limit or a request. Children inherit
- * the grant. All processes with the same grant share the limit or request. This bit is set in the
- * grants that root gave.
+ * A grant is a number that identifies the command that gave a program a limit or a request.
+ * Children inherit the grant, and all processes with the same grant share the limit or request.
+ * This bit is set in the grants that root gave.
  */
 #define GPUSCHED_GRANT_ROOT (1ull << 63)
 
@@ -502,13 +506,13 @@ struct gpusched_proc {
 	gs_u32 weight; /* 0: the class's weight */
 	gs_u32 tsgs;   /* live records of this process */
 	gs_u64 deadline_us;
-	gs_u32 devices;  /* its entries among devices, clients and files */
-	gs_u32 channels; /* the channels that it made */
-	gs_u32 told;     /* bits by enum gpusched_share: the event LIMIT was sent for this kind */
-	gs_u32 mps;      /* not 0: an MPS server, as its executable says */
+	gs_u32 devices;  /* number of its entries for devices, clients and files */
+	gs_u32 channels; /* number of channels that it made */
+	gs_u32 told;     /* bits 1 << enum gpusched_share: the event LIMIT was sent for this kind */
+	gs_u32 mps;      /* not 0: its executable is the MPS server */
 	gs_u32 unused;   /* roughly how many entries may be removed for room; 0: do not search */
-	gs_u32 past;     /* its TSGs of which the table lacks the record or a channel */
-	gs_u32 let;      /* 1: it waited at the gate as long as HoldLimit= allows: let it pass */
+	gs_u32 past;     /* number of its TSGs that lack their record, or a channel, in the table */
+	gs_u32 let;      /* 1: has waited at the gate as long as HoldLimit= allows, and may pass */
 	/* percent of a GPU for all processes with the same grant; 0: none */
 	gs_u16 limit_pct, request_pct;
 	gs_u64 limit_grant, request_grant; /* 0: none */
@@ -518,8 +522,9 @@ _Static_assert(sizeof(struct gpusched_proc) == 80, "gpusched_proc");
 struct gpusched_class {
 	char name[GPUSCHED_CLASS_NAME_LEN]; /* "": unused */
 	gs_u32 weight;
-	gs_u32 suspend_limit_ms; /* longest a policy may keep it suspended; default 10000 */
-	gs_u32 starve_limit_ms;  /* longest without progress under a slice below the switch cost */
+	gs_u32 suspend_limit_ms; /* longest time that a policy may suspend a TSG; default 10000 */
+	/* longest time without progress for a TSG with a slice that is shorter than a switch */
+	gs_u32 starve_limit_ms;
 	/* percent of each GPU, for all members of the class together; 0: none */
 	gs_u16 limit_pct, request_pct;
 	gs_u64 deadline_us; /* 0: none */
@@ -565,6 +570,7 @@ enum gpusched_event_type {
 		GPUSCHED_EV_MAX
 };
 
+/* Bit of gpusched_event.arg[3]: the policy also changed its wish for the TSG at this event. */
 #define GPUSCHED_EVENT_WANT (1u << 0)
 
 struct gpusched_event {
@@ -575,7 +581,7 @@ struct gpusched_event {
 	gs_u64 id;               /* of the TSG; 0: none */
 	gs_u32 arg[4]; /* TIMESLICE: us; CHANNEL: handle, cid; INTERLEAVE/PREEMPT_MODE: value;
 			* LIMIT: enum gpusched_share; OVERRULED: 1 << enum gs_overrule;
-			* [3]: GPUSCHED_EVENT_WANT when the policy changed its wish at this event */
+			* [3]: GPUSCHED_EVENT_WANT or 0 */
 	char comm[GPUSCHED_COMM_LEN];
 	gs_u32 tid; /* the thread of @pid that made the call; 0: none, or unknown */
 	gs_u32 cpu; /* the CPU on which that thread ran; valid with @tid */
@@ -585,23 +591,23 @@ _Static_assert(sizeof(struct gpusched_event) == 80, "gpusched_event");
 /* ---- configuration and counters of the taps -------------------------------------------------- */
 
 struct gpusched_cfg {
-	/* The GPUSCHED_TABLE_VERSION by which the maps were made; always the first member. */
+	/* The GPUSCHED_TABLE_VERSION with which the maps were made; always the first member. */
 	gs_u32 version;
 	gs_u32 sim; /* 1: only registered simulated files are accepted; 0: only char device 195:* */
 	gs_u32 branch; /* driver branch, e.g. 580; 0 unknown */
 	gs_u32 max_tsgs_per_proc;
 	gs_u64 next_id;      /* ids given out so far; atomically incremented by the taps */
-	gs_u64 heartbeat_ns; /* the daemon's; 0: none */
+	gs_u64 heartbeat_ns; /* time of the daemon's last heartbeat; 0: no daemon */
 	gs_u32 policy_active;
 	gs_u32 default_class;
 	gs_u64 pidns_dev, pidns_ino; /* the pid namespace of the table's pids */
 	gs_u32 gate;  /* 1: the running policy may hold and deny at the gate, if there is one */
 	gs_u32 epoch; /* counts takeovers from a daemon that did not respond */
-	gs_u32 entries[GPUSCHED_ROOMS]; /* of all users */
+	gs_u32 entries[GPUSCHED_ROOMS]; /* number of entries of all users, for each map */
 	/*
-	 * While memory is brought back to a parked process, new processes wait at the gate: until
-	 * @newcomers_until_ns (CLOCK_MONOTONIC), those that started after @newcomers_ns (since
-	 * boot) and run no TSG yet.
+	 * While memory is brought back to a parked process, new programs wait at the gate until
+	 * @newcomers_until_ns (CLOCK_MONOTONIC). A program is new if it started after @newcomers_ns
+	 * (since boot) and runs no TSG yet.
 	 */
 	gs_u64 newcomers_until_ns, newcomers_ns;
 };
@@ -611,16 +617,17 @@ struct gpusched_cfg {
  * send SIGCONT, then remove the entry; the kernel makes the call again.
  */
 struct gpusched_stopped_key {
-	gs_u64 id; /* the TSG that waits for admission; 0: the process is past its quota; or: */
+	/* The TSG that waits for admission; 0: the process is past its quota; or _NEWCOMER. */
+	gs_u64 id;
 #define GPUSCHED_STOPPED_NEWCOMER (~0ull)
 	gs_u32 tgid;
 	gs_u32 pad;
 };
 struct gpusched_stopped {
-	gs_u64 start_ns; /* of the process; detects that the pid was reused */
+	gs_u64 start_ns; /* start time of the process: shows if the pid was reused */
 	gs_u64 since_ns;
 	struct gpusched_key key; /* of the TSG */
-	gs_u32 stops;            /* SIGSTOPs sent: one more after each SIGCONT of another program */
+	gs_u32 stops;            /* SIGSTOPs sent: one more whenever another program continues it */
 	gs_u32 pad;
 };
 _Static_assert(sizeof(struct gpusched_stopped) == 40, "gpusched_stopped");
@@ -631,7 +638,7 @@ struct gpusched_simfile {
 	gs_u64 ino;
 };
 
-/* Counters of the taps. Each case that a tap silently gives up on has a counter. */
+/* Counters of the taps. There is one for each case in which a tap silently gives up. */
 #define GPUSCHED_TAP_COUNTERS(X) \
 	X(IOCTLS, "ioctls", "NVIDIA ioctls looked at") \
 	X(BAD_READ, "bad_read", "user memory that could not be read") \
@@ -687,7 +694,7 @@ enum gpusched_tap_counter {
 #define GPUSCHED_POKE_ASKED (1u << 10)      /* asked, assumed: adoption only */
 #define GPUSCHED_POKE_WANT_CLEAR (1u << 11) /* want.valid = 0 */
 #define GPUSCHED_POKE_ADMIT \
-	(1u << 13)                   /* ends a hold: clears the flag HELD and the wish to suspend */
+	(1u << 13) /* admits a TSG: clears the flag HELD and the wish to suspend */
 #define GPUSCHED_POKE_WHO (1u << 14) /* uid, cgroup_id, comm */
 
 struct gpusched_poke {
@@ -720,8 +727,8 @@ struct gpusched_run {
 	struct gpusched_key key;
 	gs_u64 arg;
 	gs_u64 now_ns;
-	gs_u64 visited; /* TICK: records walked */
-	gs_u64 changed; /* TICK: records with a changed @want */
+	gs_u64 visited; /* out, TICK: number of calls of tick(); 0: the table is empty */
+	gs_u64 changed; /* out, TICK: number of these calls that changed @want */
 };
 _Static_assert(sizeof(struct gpusched_run) == 56, "gpusched_run");
 
@@ -740,7 +747,7 @@ _Static_assert(sizeof(struct gpusched_run) == 56, "gpusched_run");
  * gs_classes   ARRAY  u32 class id -> gpusched_class        [GPUSCHED_MAX_CLASSES]
  * gs_cfg       ARRAY  0 -> gpusched_cfg
  * gs_simfiles  HASH   gpusched_simfile -> u32
- * gs_selves    HASH   u32 tgid -> u32: gpusched's own processes: their calls do not change "asked"
+ * gs_selves    HASH   u32 tgid -> u32: gpusched's processes, which do not change "asked" by calls
  * gs_counters  PERCPU_ARRAY enum gpusched_tap_counter -> u64
  * gs_events    RINGBUF of gpusched_event
  * gs_slot      PROG_ARRAY [1]: the running policy's dispatch program, reached by tail call

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * arith.h - arithmetic for policies and the pure headers that they use
+ * arith.h - computes quotients, minima and maxima for policies and their headers
  */
 #ifndef GPUSCHED_ARITH_H
 #define GPUSCHED_ARITH_H
@@ -15,7 +15,7 @@
 #define GS_MS 1000000ull
 #define GS_S 1000000000ull
 
-/* Returns 0 if @b is 0, on every host, in the kernel and in tests. */
+/* Returns a / b, or 0 if @b is 0: the same on every host, whatever its CPU does. */
 GPUSCHED_INLINE gs_u64 gpusched_div(gs_u64 a, gs_u64 b)
 {
 	return b ? a / b : 0;

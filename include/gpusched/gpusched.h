@@ -5,17 +5,18 @@
  * Every call goes through the daemon's socket (/run/gpusched/api) and may be made by any user: the
  * daemon checks what the caller may touch. The library itself touches no GPU and needs no root.
  *
- * Handles are opaque. Structures that the caller fills begin with their size, so that they can
- * grow. Functions return 0 or a negative errno; gpusched_error() then holds one clear line. A
- * handle is for one thread at a time.
+ * Handles are opaque. Structures that the caller fills begin with their size, so that later
+ * versions can add fields. Functions return 0 or a negative errno; after a failure,
+ * gpusched_error() returns one clear line. A handle may be used by one thread at a time.
  *
  * Errors of all functions:
  *  - -EPERM: the target is another user's.
  *  - -ENOENT: there is no such target.
  *  - -EINVAL: an argument is wrong; the line names it.
  *  - -ERANGE: a value is out of range; the line has the range.
- *  - -EBUSY: another instance has the lock.
- *  - -ENODEV: there is no driver.
+ *  - -EBUSY: another instance of gpusched holds the lock.
+ *  - -EHOSTDOWN: the daemon listens but does not respond.
+ *  - -ENODEV: there is no NVIDIA driver.
  *  - -ENOTSUP: this is not possible here; the line says why.
  *  - -EREMOTEIO: the driver's resource manager refused; the line has its status.
  */
@@ -35,13 +36,15 @@ struct gpusched;
 
 struct gpusched_open_options {
 	size_t size;        /* sizeof(struct gpusched_open_options) */
-	const char *socket; /* NULL: the instance's own socket */
-	uint64_t wait_us;   /* longest wait for a daemon of this machine that is starting */
+	const char *socket; /* path of the daemon's socket; NULL: the default path */
+	/* How long to wait for a daemon that is starting, if @socket is NULL; 0: do not wait. */
+	uint64_t wait_us;
 };
 
 /*
- * @options may be NULL. -ECONNREFUSED: no daemon answers. On failure too, *ret is a handle if
- * memory allows, so that gpusched_error(*ret) says why; close that handle as well.
+ * @options may be NULL. -ECONNREFUSED: no daemon answers. After any failure except -ENOMEM, *ret is
+ * a handle nevertheless: gpusched_error(*ret) gives the reason, and the caller must close the
+ * handle.
  */
 GPUSCHED_API int gpusched_open(const struct gpusched_open_options *options, struct gpusched **ret);
 GPUSCHED_API void gpusched_close(struct gpusched *g);
@@ -63,7 +66,7 @@ struct gpusched_values {
 };
 
 struct gpusched_tsg_info {
-	size_t size; /* set by the library: the size of the structure as the library was built */
+	size_t size; /* sizeof(struct gpusched_tsg_info) in the library, which sets this field */
 	/* If the process is another user's, fields that the caller may not see are 0, "", or
 	 * GPUSCHED_UNSET (uid: -1). */
 	uint64_t id;
@@ -75,13 +78,14 @@ struct gpusched_tsg_info {
 	char kind[12];        /* "compute", "copy", "other" */
 	char engine[12];      /* "GR0", "CE1" */
 	char class_name[32];  /* "": no class */
-	char known_by[12];    /* "tap", "scan" */
-	uint32_t client, tsg; /* RM handles */
+	char known_by[12];    /* "tap": gpusched saw its creation; "scan": a scan found it later */
+	uint32_t client, tsg; /* handles of the driver's resource manager */
 	int channels;
+	/* Settings that the owner asked for, that are in force, and that the policy wants. */
 	struct gpusched_values asked, is, want;
-	/* Memory of the TSG's GPU that its process has; GPUSCHED_UNSET: unknown. */
+	/* GPU memory that the TSG's process has on the TSG's GPU; GPUSCHED_UNSET: unknown. */
 	int64_t memory_bytes;
-	int32_t tid; /* the thread that made it; GPUSCHED_UNSET: made before the taps were on */
+	int32_t tid; /* the thread that made the TSG; GPUSCHED_UNSET: unknown */
 };
 
 /*
@@ -94,24 +98,26 @@ GPUSCHED_API int gpusched_list(struct gpusched *g, const char *target, gpusched_
 			       void *user);
 
 /*
- * Makes manual settings, which come before the policy's until they are cleared. Unset fields of
+ * Makes manual settings, which override the policy's until they are cleared. Unset fields of
  * @values change nothing. *ret_n (@ret_n may be NULL) is the number of TSGs that were changed. If
- * some calls failed, the function returns -EREMOTEIO, and *ret_n counts those that succeeded.
+ * the driver refused some changes, the function returns -EREMOTEIO, and *ret_n counts the others.
  */
 GPUSCHED_API int gpusched_set(struct gpusched *g, const char *target,
 			      const struct gpusched_values *values, unsigned int *ret_n);
 /* Clears all manual settings of the target. */
 GPUSCHED_API int gpusched_unset(struct gpusched *g, const char *target, unsigned int *ret_n);
+/* Takes the TSGs off the GPU now. Their work goes on at their next turn. */
 GPUSCHED_API int gpusched_preempt(struct gpusched *g, const char *target, unsigned int *ret_n);
-/* @for_us: how long; 0: until gpusched_resume(). */
+/* Keeps the TSGs from running for @for_us microseconds; 0: until gpusched_resume(). */
 GPUSCHED_API int gpusched_suspend(struct gpusched *g, const char *target, uint64_t for_us,
 				  unsigned int *ret_n);
 GPUSCHED_API int gpusched_resume(struct gpusched *g, const char *target, unsigned int *ret_n);
 /*
  * gpusched_park() copies the GPU memory of programs to host memory and frees it on the GPU;
- * gpusched_unpark() brings it back. @for_us: how long; 0: until gpusched_unpark(). *ret_n: number
- * of processes. Both may take minutes. -EAGAIN: some programs wait for memory, and come back when
- * there is enough.
+ * gpusched_unpark() brings it back. The programs stay parked for @for_us microseconds; 0: until
+ * gpusched_unpark(). *ret_n is the number of processes. The two functions may take minutes.
+ * gpusched_unpark() returns -EAGAIN if the GPU lacks memory for some of the programs; the daemon
+ * brings these back when there is enough.
  */
 GPUSCHED_API int gpusched_park(struct gpusched *g, const char *target, uint64_t for_us,
 			       unsigned int *ret_n);
@@ -133,11 +139,11 @@ GPUSCHED_API int gpusched_class_clear(struct gpusched *g, const char *target);
 
 /* ---- watching -------------------------------------------------------------------------------- */
 
-/* A caller's function for one event: a JSON object on one line, as in `gpusched monitor --json`. */
+/* Gets one event as @json: a JSON object on one line, as in `gpusched monitor --json`. */
 typedef int (*gpusched_event_fn)(const char *json, void *user);
 /*
- * Calls @fn for each event until @fn returns non-zero, which is returned. Returns 0 if the daemon
- * ends or @timeout_us (0: no limit) has passed.
+ * Calls @fn for each event. Returns @fn's result as soon as that is not 0; 0 if the daemon ends;
+ * -ETIMEDOUT after @timeout_us (0: no limit); or -EINTR after a signal.
  */
 GPUSCHED_API int gpusched_watch(struct gpusched *g, gpusched_event_fn fn, void *user,
 				uint64_t timeout_us);

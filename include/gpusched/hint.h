@@ -2,11 +2,12 @@
 /*
  * gpusched/hint.h - functions by which a program tells gpusched about its requests
  *
- * For C99 and C++. No library has to be linked. The functions look for libgpusched-agent.so in the
- * process, which `gpusched run --agent` loads. Without it they do nothing, and cost a few ns. Any
- * thread may call them. No function changes errno, waits for the GPU, or changes results.
+ * For C99 and C++. No library has to be linked. The functions look in the process for
+ * libgpusched-agent.so, which `gpusched run --agent` loads. Without that library they do nothing,
+ * and cost a few ns. Any thread may call them. No function changes errno, waits for the GPU, or
+ * changes the program's results.
  *
- * A request that first needs the CPU, and then the GPU beside others' work:
+ * Example: a request first needs the CPU, and then the GPU, which other programs use as well:
  *
  *     gpusched_hint_coming();    on arrival: the GPU begins to switch to this program
  *     ... prepare, on the CPU ...
@@ -43,8 +44,8 @@ struct gpusched_hints {
 };
 
 /*
- * Returns the agent's functions, or NULL if there is no agent. While there is none, only calls 1,
- * 2, 4, 8 ... search again, so that the other calls cost next to nothing.
+ * Returns the agent's functions, or NULL if there is no agent. Until an agent is found, only calls
+ * 1, 2, 4, 8 ... search for it, so that the other calls cost next to nothing.
  */
 static inline const struct gpusched_hints *gpusched_hints_find(void)
 {
@@ -64,12 +65,12 @@ static inline const struct gpusched_hints *gpusched_hints_find(void)
 }
 
 /*
- * A request is coming: its first launch follows within 30 ms. If this program has the class lc and
- * a CUDA context, the GPU is switched to this program. The GPU is kept for it until
+ * Says that a request is coming: its first launch follows within 30 ms. If this program has the
+ * class lc and a CUDA context, the GPU switches to this program, and stays with it until
  * gpusched_hint_here() or gpusched_hint_done(), for 30 ms at most. All calls together keep the GPU
- * for at most a quarter of
- * any second (half if a daemon runs). The call takes some 10 us; the first one in a context takes
- * some ms. Returns 1 if the GPU is being switched, and 0 if not: gpusched_hint_state() says why.
+ * for at most a quarter of any second (half if a daemon runs). The call takes some 10 us; the first
+ * one in a context takes some ms. Returns 1 if the GPU begins to switch. Returns 0 if not;
+ * gpusched_hint_state() then gives the reason.
  */
 static inline int gpusched_hint_coming(void)
 {
@@ -78,7 +79,7 @@ static inline int gpusched_hint_coming(void)
 	return h ? h->coming() : 0;
 }
 
-/* The request's first work is launched. */
+/* Says that the request's first work is launched. */
 static inline void gpusched_hint_here(void)
 {
 	const struct gpusched_hints *h = gpusched_hints_find();
@@ -87,7 +88,7 @@ static inline void gpusched_hint_here(void)
 		h->here();
 }
 
-/* The request is done, or was dropped. */
+/* Says that the request is done, or was dropped. */
 static inline void gpusched_hint_done(void)
 {
 	const struct gpusched_hints *h = gpusched_hints_find();
@@ -97,8 +98,8 @@ static inline void gpusched_hint_done(void)
 }
 
 /*
- * Requests are to be done within @us microseconds of their arrival; 0: no deadline. Policies see
- * this deadline if the program has the class lc, and the class has no deadline of its own.
+ * Says that requests must be done within @us microseconds of their arrival; 0: no deadline.
+ * Policies see this deadline if the program has the class lc, and that class sets no deadline.
  */
 static inline void gpusched_hint_deadline(uint64_t us)
 {
@@ -120,9 +121,9 @@ static inline int gpusched_yield_asked(void)
 }
 
 /*
- * Takes the GPU from this program's own work, once: the next program that waits gets it. Takes
- * about 1 ms. Returns 0, or a negative errno: -ENODEV without an agent, -ENOENT without work on a
- * GPU, -ETIMEDOUT.
+ * Gives the GPU to the next program that waits: this program's work is preempted once, and goes on
+ * at its next turn. The call takes about 1 ms. Returns 0, or a negative errno: -ENODEV without an
+ * agent, -ENOENT without work on a GPU, -ETIMEDOUT.
  */
 static inline int gpusched_self_preempt(void)
 {
@@ -132,8 +133,8 @@ static inline int gpusched_self_preempt(void)
 }
 
 /*
- * Returns how long a switch takes on this GPU, in us. The best time for gpusched_hint_coming() is
- * that long before the launch. The value may change. 0: there is no agent.
+ * Returns how long a switch takes on this GPU, in us; 0 without an agent. The best time to call
+ * gpusched_hint_coming() is that long before the launch. The value may change.
  */
 static inline uint32_t gpusched_hint_lead_us(void)
 {
@@ -144,7 +145,10 @@ static inline uint32_t gpusched_hint_lead_us(void)
 		       : 0;
 }
 
-/* The result of the last gpusched_hint_coming(): "on", or why not. Never NULL; do not free it. */
+/*
+ * Returns "on" if the last gpusched_hint_coming() made the GPU switch, or else the reason why not.
+ * Never NULL; do not free it.
+ */
 static inline const char *gpusched_hint_state(void)
 {
 	const struct gpusched_hints *h = gpusched_hints_find();

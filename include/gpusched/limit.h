@@ -2,15 +2,15 @@
 /*
  * limit.h - keeps a group of TSGs to its limit, a part of a runlist's time, by pausing the group
  *
- * Pure: no map, no clock, no helper. A policy keeps one struct gpusched_throttle for each group and
- * runlist, calls gpusched_throttle() with it in each round, and suspends the group's TSGs while
- * that returns 1.
+ * These functions use no map, clock or helper. A policy keeps one struct gpusched_throttle for each
+ * group and runlist, calls gpusched_throttle() with it in each round, and suspends the group's TSGs
+ * while that function returns 1.
  *
- * The GPU time that a group has used is known late, since the GPU's log is up to 100 ms old. Until
- * the log's records come, a group that may run counts as running, so that no group gains by the
- * delay. When they come, the group gets back the time in which it did not run. The context of a
- * suspended TSG may stay loaded if no other one is ready: that time does not count as used. A group
- * can save up some milliseconds of unused time, and more while the log is late (below).
+ * The policy learns late how much GPU time a group has used, since the GPU's log is up to 100 ms
+ * old. Until the log's records come, a group that may run counts as running, so that no group gains
+ * by the delay. When they come, the group gets back the time in which it did not run. A suspended
+ * TSG may stay loaded while no other TSG is ready: that time does not count as used. A group can
+ * save up some milliseconds of unused time, and more while the log is late (below).
  */
 #ifndef GPUSCHED_LIMIT_H
 #define GPUSCHED_LIMIT_H
@@ -24,20 +24,21 @@
 /* A group runs and pauses about once in this period, which takes two calls to the driver. */
 #define GPUSCHED_LIMIT_PERIOD_NS 150000000ull
 /*
- * The most unused time that a group may save up beyond the swing: one round of the tick, so that
- * time unused between two rounds is not lost. While the log is late the group may save up more,
- * since some of the time that counts as used may turn out to be unused.
+ * The most unused time that a group may save up beyond @swing (see gpusched_throttle()): one round
+ * of the tick, so that time unused between two rounds is not lost. While the log is late the group
+ * may save up more, since some of the time that counts as used may turn out to be unused.
  */
 #define GPUSCHED_LIMIT_SAVED_NS 10000000ull
+/* The history of @ran_ns that is kept for a late log: this many slots, each of this length. */
 #define GPUSCHED_LIMIT_SLOTS 32u
 #define GPUSCHED_LIMIT_SLOT_NS 8000000ull
 
 struct gpusched_throttle {
-	gs_u64 now_ns;                       /* of the last round; 0: there was none */
-	gs_u64 used_ns;                      /* the group's use, as far as the log has shown it */
+	gs_u64 now_ns;                       /* time of the last round; 0: there was none */
+	gs_u64 used_ns;                      /* the group's GPU time, as far as the log shows it */
 	gs_u64 ran_ns;                       /* how long the group was free to run so far */
 	gs_u64 ran_of[GPUSCHED_LIMIT_SLOTS]; /* @ran_ns at the start of recent slots of time */
-	gs_u64 allowed_ns;                   /* the use that the limit has allowed so far */
+	gs_u64 allowed_ns;                   /* the GPU time that the limit has allowed so far */
 	gs_u32 paused, pad;
 };
 
@@ -45,9 +46,9 @@ struct gpusched_throttle {
 struct gpusched_throttle_round {
 	gs_u64 now_ns;
 	gs_u64 as_of_ns; /* the time to which the log reaches */
-	gs_u64 used_ns;  /* the group's use that the log has newly shown */
-	gs_u32 may_run;  /* 1: one of its TSGs was not suspended since the last round */
-	gs_u32 pct;      /* the group's limit */
+	gs_u64 used_ns;  /* the group's GPU time that the log has shown since the last round */
+	gs_u32 may_run;  /* 1: at least one of the group's TSGs was not suspended */
+	gs_u32 pct;      /* the group's limit, percent of the runlist's time */
 };
 
 /* True if the log is recent enough: @ran_of still has a slot for the time to which it reaches. */
@@ -57,7 +58,7 @@ GPUSCHED_INLINE int gpusched_throttle_knows(const struct gpusched_throttle_round
 	       r->now_ns - r->as_of_ns < GPUSCHED_LIMIT_SLOT_NS * (GPUSCHED_LIMIT_SLOTS - 1);
 }
 
-/* Returns how long the group was free to run up to the log's end. */
+/* Returns @ran_ns as it was at @as_of_ns, the time to which the log reaches. */
 GPUSCHED_INLINE gs_u64 gpusched_throttle_then(const struct gpusched_throttle *x,
 					      const struct gpusched_throttle_round *r)
 {
@@ -66,7 +67,7 @@ GPUSCHED_INLINE gs_u64 gpusched_throttle_then(const struct gpusched_throttle *x,
 
 /*
  * Adds the time since the last round to @ran_ns if the group was free to run, and fills the slots
- * that began in it.
+ * that began since then.
  */
 GPUSCHED_INLINE void gpusched_throttle_ran(struct gpusched_throttle *x,
 					   const struct gpusched_throttle_round *r)
@@ -84,8 +85,8 @@ GPUSCHED_INLINE void gpusched_throttle_ran(struct gpusched_throttle *x,
 }
 
 /*
- * Returns 1 if the group is to pause until the next round. So that the group does not start and
- * stop in each round, it pauses only @swing past what is allowed, and runs again @swing below.
+ * Returns 1 if the group must pause until the next round. The group pauses when its use is @swing
+ * above the allowed time, and runs again @swing below it, so that it does not switch in each round.
  */
 GPUSCHED_INLINE int gpusched_throttle(struct gpusched_throttle *x,
 				      const struct gpusched_throttle_round *r)
@@ -109,7 +110,8 @@ GPUSCHED_INLINE int gpusched_throttle(struct gpusched_throttle *x,
 	used = x->used_ns;
 	if (gpusched_throttle_knows(r)) {
 		then = gpusched_throttle_then(x, r);
-		if (used > then + GPUSCHED_LIMIT_SLOT_NS) /* the rest: loaded while suspended */
+		/* Use beyond the free time: the group was loaded while it was suspended. */
+		if (used > then + GPUSCHED_LIMIT_SLOT_NS)
 			used = x->used_ns = then;
 		used += x->ran_ns - then;
 		most += (r->now_ns - r->as_of_ns) * (100 - r->pct) / 100;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * policy.bpf.h - the one header that a gpusched policy includes; policy ABI version 1
+ * policy.bpf.h - declares all that a gpusched policy may use; policy ABI version 1
  *
- * A policy is one file, NAME.bpf.c, with GPUSCHED_POLICY(), any of the callbacks below, and its own
- * maps and options. The same source runs on every host: in the kernel beside the driver (stock,
- * module, hooked), in the kernel against the GPU model (sim), and as ordinary C (native). Only the
- * last is built with -DGPUSCHED_NATIVE.
+ * A policy includes only this header. It is one file, NAME.bpf.c, with GPUSCHED_POLICY(), any of
+ * the callbacks below, and its own maps and options. The same source runs on every host: in the
+ * kernel with a real driver (stock, module, hooked), in the kernel against the GPU model (sim), and
+ * as ordinary C (native). Only the native host is built with -DGPUSCHED_NATIVE.
  *
  *	#include <gpusched/policy.bpf.h>
  *
@@ -20,15 +20,17 @@
  *	}
  *
  * For all callbacks
- *  - @t is a copy of the TSG's record. Only t->want and t->priv are read back; other changes are
- *    ignored. A wish that is out of range is refused, counted, and shown to users.
- *  - Callbacks run on several CPUs at once, also for the same TSG. A wish or a word of priv that a
- *    callback leaves unchanged keeps what another callback may write at the same time. If two
- *    callbacks change the same one, the last writer wins. Use gpusched_add() for counters in maps.
- *  - Callbacks may not block. They may call the helpers of this file, and nothing else. A policy
- *    that has other kernel helpers, other BPF programs, pinned maps or global functions is refused
- *    when it is loaded; the message names them. Loops must be bounded (the verifier checks).
- *  - To divide by what may be zero, use gpusched_div(), which then gives 0 on every host.
+ *  - @t is a copy of the TSG's record. The host reads only t->want and t->priv back, and ignores
+ *    other changes. A wish is a setting that the policy asks for in t->want. A wish that is out of
+ *    range is refused, counted, and shown to users.
+ *  - Callbacks run on several CPUs at once, also for the same TSG. The host writes back only the
+ *    wishes and the words of priv that the callback changed, so it keeps other callbacks' changes
+ *    to the rest. If two callbacks change the same word or wish, the last writer wins. Use
+ *    gpusched_add() for counters in maps.
+ *  - Callbacks may not block, and may call only the helpers of this file. A policy that has other
+ *    kernel helpers, other BPF programs, pinned maps or global functions is refused when it is
+ *    loaded; the message names them. Loops must be bounded (the verifier checks).
+ *  - If a divisor may be zero, use gpusched_div(), which then returns 0 on every host.
  *  - After gpusched_fail() no further callback is called.
  */
 #ifndef GPUSCHED_POLICY_BPF_H
@@ -50,14 +52,14 @@
 #define GPUSCHED_LICENSE_TEXT \
 	char gpusched_license[] __attribute__((section("license"), used)) = "Dual MIT/GPL"
 
-/* An option's variable. `gpusched policy start NAME -o name=value` sets it before loading. */
+/* Defines an option's variable, which `policy start NAME -o name=value` sets before loading. */
 #define GPUSCHED_OPTION_VAR(type, name, def) \
 	extern const volatile type name; \
 	const volatile type name = (def)
 
 /*
  * GPUSCHED_MAP(name, kind, key type, value type, entries): kind is HASH or ARRAY (key gs_u32).
- * Names that begin with gs_ or gpusched_ are the host's.
+ * Names that begin with gs_ or gpusched_ are reserved for the host.
  */
 #define GPUSCHED_MAP(name, kind, key_type, value_type, entries) \
 	struct { \
@@ -81,12 +83,12 @@ GPUSCHED_INLINE void *gpusched_find_or_add(void *map, const void *key, const voi
 	bpf_map_update_elem(map, key, fresh, BPF_NOEXIST); /* another CPU may be first */
 	return bpf_map_lookup_elem(map, key);
 }
-/* Returns the value's address, after adding a copy of *fresh if there was none. NULL: map full. */
+/* Returns the value's address; first adds a copy of *fresh if the key is new. NULL: map full. */
 #define gpusched_lookup_or_add(map, key, fresh) gpusched_find_or_add(&(map), (key), (fresh))
 /* Adds to a counter in a map value, safely on several CPUs. */
 #define gpusched_add(ptr, n) ((void)__sync_fetch_and_add((ptr), (n)))
 
-/* The host's side; call the wrappers below. */
+/* Functions that the host provides. Policies call the wrappers below instead. */
 extern gs_u64 gpusched_host_now(void);
 extern gs_u64 gpusched_host_wall(void);
 extern gs_u32 gpusched_host_random(void);
@@ -103,7 +105,7 @@ extern int gpusched_host_limit(gs_u64 id, struct gpusched_limit *ret);
 extern int gpusched_host_promise(gs_u64 id, struct gpusched_promise *ret);
 #endif
 
-#include "gpusched/arith.h" /* with GPUSCHED_INLINE of this host */
+#include "gpusched/arith.h" /* only here: it needs this host's GPUSCHED_INLINE */
 
 /* ---- declaring a policy ---------------------------------------------------------------------- */
 
@@ -112,8 +114,8 @@ extern int gpusched_host_promise(gs_u64 id, struct gpusched_promise *ret);
  *  - tick_us: period of the tick, GPUSCHED_TICK_MIN_US .. GPUSCHED_TICK_MAX_US; 0: no tick.
  *  - timeout_ms: a round that takes longer ends the policy (exit kind "stalled").
  *  - flags: GPUSCHED_F_*.
- * The macro declares the licence "Dual MIT/GPL", since the kernel loads the policy linked with the
- * host's BPF programs.
+ * The macro also declares the licence "Dual MIT/GPL", which the kernel requires because it loads
+ * the policy linked with the host's BPF programs.
  */
 #define GPUSCHED_POLICY(policy_name, period_us, limit_ms, policy_flags) \
 	GPUSCHED_LICENSE_TEXT; \
@@ -130,8 +132,8 @@ extern int gpusched_host_promise(gs_u64 id, struct gpusched_promise *ret);
 	}
 
 /*
- * GPUSCHED_ABOUT(text): says in one line, for `gpusched policy list`, what the policy does. Once
- * per file; may be left out.
+ * GPUSCHED_ABOUT(text): says in one line what the policy does; `gpusched policy list` shows it.
+ * Once per file; may be left out.
  */
 #define GPUSCHED_ABOUT(text) \
 	_Static_assert(sizeof(text) <= GPUSCHED_ABOUT_LEN, \
@@ -218,7 +220,7 @@ int gpusched_ops_tick_end(struct gpusched_round *round);
 	} \
 	GPUSCHED_INLINE int gpusched_body_exit(GPUSCHED_UNUSED gs_u32 reason)
 
-/* Wraps the author's body in a global function, which checks its pointer for the verifier. */
+/* Wraps the policy's code in a global function, which checks its pointer for the verifier. */
 #define GPUSCHED_TASK_CALLBACK(cb, t) \
 	GPUSCHED_INLINE int gpusched_body_##cb(struct gpusched_task *t); \
 	GPUSCHED_GLOBAL int gpusched_ops_##cb(struct gpusched_task *task_) \
@@ -246,10 +248,10 @@ int gpusched_ops_tick_end(struct gpusched_round *round);
  * GPUSCHED_SCHEDULE(t): the owner asks to put the TSG on the runlist. Called in the context of the
  * owner's system call. Returns one of these; any other value admits:
  *  - GPUSCHED_ADMIT.
- *  - GPUSCHED_HOLD: the TSG waits until the policy calls gpusched_admit(t) in a later callback, or
- *    until the host's limit. With the stock host's gate (BPF LSM) the process is stopped before the
- *    driver sees the call; elsewhere the TSG is suspended. If the host's limit or root ends the
- *    wait, the next tick finds the wish for suspension gone.
+ *  - GPUSCHED_HOLD: the TSG waits until the policy calls gpusched_admit(t) in a later callback, but
+ *    at most for the host's limit. With the stock host's gate (BPF LSM) the process is stopped
+ *    before the driver sees the call; elsewhere the TSG is suspended. If the host's limit or root
+ *    ends the wait, t->want no longer suspends the TSG at the next tick.
  *  - GPUSCHED_DENY: the owner's call fails (at the gate: EPERM). A policy that uses this sets
  *    GPUSCHED_F_DENY, and is refused where the host cannot deny.
  * If a TSG gets its class only after it was put on the runlist, the callback is called once more.
@@ -261,8 +263,7 @@ int gpusched_ops_tick_end(struct gpusched_round *round);
  * GPUSCHED_TIMESLICE_SET(t, us): the owner has asked for a timeslice, which t->asked already has.
  * Called in the context of the owner's system call. To accept the owner's timeslice, clear the
  * policy's wish (gpusched_want_default()); to override it, leave or set the wish. The return value
- * is ignored. Without this callback wishes stay as they are, so they override what the owner asks
- * for.
+ * is ignored. Without this callback, wishes stay and override the owner's timeslice.
  */
 #define GPUSCHED_TIMESLICE_SET(t, us) \
 	GPUSCHED_INLINE int gpusched_body_timeslice_set(struct gpusched_task *t, gs_u64 us); \
@@ -288,21 +289,21 @@ int gpusched_ops_tick_end(struct gpusched_round *round);
 
 /*
  * GPUSCHED_WORK_SUBMIT(t, w): work was launched; w is a struct gpusched_work. Called in the context
- * of the launching thread, so every instruction here delays a launch. Called only with
- * GPUSCHED_F_WORK, and where the host sees launches. t->launches already includes w. The return
- * value is ignored. Without this callback launches are only counted.
+ * of the launching thread, so every instruction here delays a launch. Called only if the policy has
+ * GPUSCHED_F_WORK and the host sees launches. t->launches already includes w. The return value is
+ * ignored. Without this callback, launches are only counted.
  */
 #define GPUSCHED_WORK_SUBMIT(t, w) GPUSCHED_PAIR_CALLBACK(work_submit, t, struct gpusched_work, w)
 
 /*
  * GPUSCHED_REQUEST_BEGIN(t, r) and GPUSCHED_REQUEST_END(t, r): a request of the TSG's program
  * began, or has ended; r is a struct gpusched_request. A request is a sequence of launches and
- * waits without a rest as long as the program's `quiet_us`. The host learns of requests from the
+ * waits without a pause of the program's `quiet_us` or longer. The host learns of requests from the
  * program's hints, from its agent (`gpusched run --agent`), or from its launches while these are
- * counted; otherwise it does not call these. If a program has several TSGs, the calls come only for
- * those in which requests work. A program may lie about its requests: so holds have bounds of their
- * own. Called in process context; the return value is ignored. Without these callbacks requests
- * change nothing.
+ * counted. Otherwise it calls neither callback. If a program has several TSGs, the
+ * calls come only for those in which its requests work. A program may lie about its requests, so
+ * the host limits every hold (gpusched_hold()). Called in process context; the return value is
+ * ignored. Without these callbacks, requests change nothing.
  */
 #define GPUSCHED_REQUEST_BEGIN(t, r) \
 	GPUSCHED_PAIR_CALLBACK(request_begin, t, struct gpusched_request, r)
@@ -311,21 +312,20 @@ int gpusched_ops_tick_end(struct gpusched_round *round);
 
 /*
  * GPUSCHED_TASK_DESTROY(t): the TSG has ended. Wishes written here are ignored. Called in the
- * context of the owner's system call, or in the host's process context if the owner has died. May
- * be left out.
+ * context of the owner's system call, or in the host's process context if the owner has died.
  */
 #define GPUSCHED_TASK_DESTROY(t) GPUSCHED_TASK_CALLBACK(task_destroy, t)
 
 /*
  * The tick is a round every tick_us. A round calls tick_begin(round) once, then tick(t, round) for
- * every TSG in each of round->passes passes, then tick_end(round) once. A policy that has to know
- * all TSGs before it decides collects facts in pass 0 and decides in pass 1. Rounds run in process
- * context, in a thread of their own, one at a time; other callbacks may run meanwhile. TSGs come in
- * any order. Each pass meets the same set, unless TSGs come or go.
+ * every TSG in each of round->passes passes, then tick_end(round) once. A policy that must know all
+ * TSGs before it decides collects facts in pass 0 and decides in pass 1. Rounds run one at a time,
+ * in process context, in a separate thread; other callbacks may run meanwhile. TSGs come in any
+ * order. Each pass visits the same TSGs, except those that are made or end meanwhile.
  *
- * Rounds do not always come after tick_us, so measure time with round->now_ns:
- *  - With no TSG at all, they come every GPUSCHED_REST_MAX_MS.
- *  - If a round makes more than 2048 calls, rounds come less often, so that they take at most a
+ * The interval between rounds is not always tick_us, so measure time with round->now_ns:
+ *  - Without any TSG, rounds come every GPUSCHED_REST_MAX_MS.
+ *  - If a round makes more than 2048 calls of tick(), rounds come less often: they take at most a
  *    twentieth of the time, or a two hundredth if they change nothing.
  *
  * GPUSCHED_TICK_BEGIN(round): returns how many passes this round takes, 1 .. GPUSCHED_MAX_PASSES; 0
@@ -346,13 +346,13 @@ int gpusched_ops_tick_end(struct gpusched_round *round);
 #define GPUSCHED_TICK(t, round) GPUSCHED_PAIR_CALLBACK(tick, t, struct gpusched_round, round)
 
 /*
- * GPUSCHED_TICK_END(round): returns how long the policy rests, in ms (at most
- * GPUSCHED_REST_MAX_MS); 0: the next round comes after the usual period. A policy may rest as long
- * as rounds over the same TSGs would change nothing. The rest ends early if task_init, schedule,
- * timeslice_set or task_destroy is called for any TSG, or if work_submit changes a wish: the next
- * round then comes after the usual period. Launches alone do not end a rest, so a policy that
- * depends on them, or on time that passes, returns 0. There is no rest after a round that changed a
- * wish. Without this callback the policy never rests.
+ * GPUSCHED_TICK_END(round): returns how long the policy rests, that is, needs no round, in ms (at
+ * most GPUSCHED_REST_MAX_MS); 0: the next round comes after the usual period. A policy may rest as
+ * long as rounds over the same TSGs would change nothing. The rest ends early if task_init,
+ * schedule, timeslice_set or task_destroy is called for any TSG, or if work_submit changes a wish:
+ * the next round then comes after the usual period. Launches alone do not end a rest, so a policy
+ * that depends on launches, or on the time, returns 0. There is no rest after a round that changed
+ * a wish. Without this callback the policy never rests.
  */
 #define GPUSCHED_TICK_END(round) \
 	GPUSCHED_INLINE int gpusched_body_tick_end(const struct gpusched_round *round); \
@@ -370,9 +370,9 @@ int gpusched_ops_tick_end(struct gpusched_round *round);
 /* Returns the time in ns of CLOCK_MONOTONIC; in the sim, of the model's clock. */
 #define gpusched_now() gpusched_host_now()
 /*
- * Returns ns since 1970 in UTC (CLOCK_REALTIME), for times of day. Do not use it for durations:
- * people set that clock, and a round sees the change made before it. In the sim this is the model's
- * time, which begins at midnight of 1970-01-01.
+ * Returns ns since 1970 in UTC (CLOCK_REALTIME), for times of day. Do not use it for durations,
+ * since people can set that clock; a round sees the clock as last set. In the sim this is the
+ * model's time, which begins at midnight of 1970-01-01.
  */
 #define gpusched_wall_ns() gpusched_host_wall()
 /* Returns 32 random bits. In the sim they come from a seed, so that runs can be repeated. */
@@ -387,7 +387,7 @@ int gpusched_ops_tick_end(struct gpusched_round *round);
 	} while (0)
 /*
  * Ends the policy with exit kind "error", this code, and this message (a literal of at most 63
- * characters). The first call counts. Every TSG then runs as its owner asked.
+ * characters). Only the first call counts. Every TSG then gets its owner's settings back.
  */
 #define gpusched_fail(code, literal) \
 	do { \
@@ -398,17 +398,18 @@ int gpusched_ops_tick_end(struct gpusched_round *round);
 	} while (0)
 /*
  * Returns the number of TSGs that match @filter (of a GPU, class, cgroup, process ...). May be used
- * in any callback. Each use walks the whole table: so there are at most 32 in one callback, or in
- * one round of the tick; further ones return -E2BIG (-7). In the tick, count in pass 0 instead.
+ * in any callback. Each call walks the whole table, so only 32 calls are allowed in one callback,
+ * or in one round of the tick; further ones return -E2BIG (-7). In the tick, count in pass 0
+ * instead.
  */
 #define gpusched_count(filter) gpusched_host_count(filter)
 
 /*
- * Asks for a round now. May be used in any callback; within the tick, it asks for another round
- * right after this one. The round comes as soon as the host's thread can make it, and ends a rest.
- * The period stays as it was. Limits: 100 a second for the TSG of the callback, 400 for its user;
- * on the stock host such rounds take at most a twentieth of a CPU. A request past the limits is
- * counted, and waits for the next tick. In a policy without a tick this does nothing.
+ * Asks for a round of the tick now. May be used in any callback; within the tick, it asks for
+ * another round right after this one. The round comes as soon as the host's thread can run it, and
+ * ends a rest; the usual period stays. Limits: 100 a second for the TSG of the callback, 400 for
+ * its user; on the stock host such rounds take at most a twentieth of a CPU. A call past the limits
+ * is counted, and its round comes with the next tick. In a policy without a tick this does nothing.
  */
 #define gpusched_kick() ((void)gpusched_host_kick())
 
@@ -419,9 +420,9 @@ GPUSCHED_INLINE int gpusched_is_suspended(const struct gpusched_settings *x)
 }
 
 /*
- * Wishes for settings. A setting without a wish is as the owner asked. A wish for a setting that
- * the owner is only assumed to have (t->assumed, in adopted TSGs) is refused and counted, unless
- * the policy has GPUSCHED_F_ASSUMED.
+ * The functions gpusched_want_*() write wishes. A setting without a wish is as the owner asked. In
+ * adopted TSGs, some of the owner's settings are only assumed (t->assumed). A wish for these is
+ * refused and counted, unless the policy has GPUSCHED_F_ASSUMED.
  */
 GPUSCHED_INLINE void gpusched_want_timeslice(struct gpusched_task *t, gs_u32 us)
 {
@@ -441,7 +442,7 @@ GPUSCHED_INLINE void gpusched_want_preempt_mode(struct gpusched_task *t, gs_u32 
 	t->want.valid |= GPUSCHED_PREEMPT_MODE;
 }
 
-/* 0 suspends the TSG, for as long as its class's limit allows; 1 lets it run. */
+/* @on: 0 suspends the TSG, for as long as its class's limit allows; 1 lets it run. */
 GPUSCHED_INLINE void gpusched_want_runnable(struct gpusched_task *t, gs_u32 on)
 {
 	t->want.runnable = on ? 1 : 0;
@@ -454,7 +455,7 @@ GPUSCHED_INLINE void gpusched_want_default(struct gpusched_task *t, gs_u32 which
 	t->want.valid &= ~which;
 }
 
-/* Ends the wait of a TSG that schedule() held. */
+/* Lets a TSG run for which schedule() returned GPUSCHED_HOLD. */
 GPUSCHED_INLINE void gpusched_admit(struct gpusched_task *t)
 {
 	gpusched_want_default(t, GPUSCHED_RUNNABLE);
@@ -462,20 +463,20 @@ GPUSCHED_INLINE void gpusched_admit(struct gpusched_task *t)
 
 /*
  * Holds @t's runlist for its request: suspends other TSGs on that runlist until
- * gpusched_release(t), for @for_us at most (rounded up to 4 ms; at most 500 ms). These are the
- * compute TSGs of class be, and those for which the policy has called gpusched_yield().
+ * gpusched_release(t), for @for_us at most (rounded up to 4 ms; at most 500 ms). The suspended TSGs
+ * are the compute TSGs of class be, and those for which the policy has called gpusched_yield().
  *
- * The engine keeps these bounds, whatever the policy does:
- *  - A hold ends after @for_us, when @t ends, and when the policy ends. After an end by time, no
- *    hold begins until best effort has had the GPU for its floor of 5 %.
+ * The host enforces these bounds, whatever the policy does:
+ *  - A hold ends after @for_us, when @t ends, and when the policy ends. If the time @for_us ended
+ *    it, no hold begins until best effort has had the GPU for its floor of 5 %.
  *  - No hold begins while less than half of the budget for calls is left.
  *  - A person's suspension or resume stays in force.
  *  - A TSG that no call can suspend as a whole runs on.
  *  - Several TSGs may hold the same runlist, which is held while any of them holds it.
  *
  * A hold that cannot begin now begins as soon as it can; gpusched_hold_state(t) has the reason for
- * the wait. A call during a hold moves the hold's end to @for_us after its begin. After a hold is
- * over (GPUSCHED_HOLD_OVER), a call begins a new one.
+ * the wait. A call during a hold moves the hold's end to @for_us after the hold's begin. After a
+ * hold is over (GPUSCHED_HOLD_OVER), a call begins a new one.
  */
 GPUSCHED_INLINE void gpusched_hold(struct gpusched_task *t, gs_u32 for_us)
 {
@@ -495,11 +496,12 @@ GPUSCHED_INLINE void gpusched_release(struct gpusched_task *t)
 }
 
 /*
- * The state of @t's hold (enum gpusched_hold_state), or HELD if @t is held for another's request.
+ * The state of @t's hold (enum gpusched_hold_state), or GPUSCHED_HOLD_HELD if @t itself is
+ * suspended for another TSG's request.
  */
 #define gpusched_hold_state(t) ((t)->is.hold)
 
-/* Lets a TSG of a class other than be yield to holds of other TSGs (1), or no longer (0). */
+/* @on: 1: holds of other TSGs also suspend @t, even if its class is not be; 0: no longer. */
 GPUSCHED_INLINE void gpusched_yield(struct gpusched_task *t, gs_u32 on)
 {
 	if (on)
@@ -510,8 +512,8 @@ GPUSCHED_INLINE void gpusched_yield(struct gpusched_task *t, gs_u32 on)
 
 /*
  * Preempts @t once: the TSG leaves the GPU now, and works on at its next turn. No setting changes.
- * The preemption counts in the budget for calls, and comes after settings that wait for the budget.
- * Several of these calls before the host has acted count as one.
+ * The preemption uses the budget for calls, and comes after changed settings that already wait for
+ * that budget. Several of these calls before the host has acted count as one.
  */
 GPUSCHED_INLINE void gpusched_preempt(struct gpusched_task *t)
 {
@@ -524,17 +526,17 @@ GPUSCHED_INLINE void gpusched_preempt(struct gpusched_task *t)
 /*
  * Parks @t's process: copies its GPU memory to the host, on all its GPUs, and frees it there, for
  * @for_min minutes (1 .. GPUSCHED_PARK_MAX_MIN, or the nearest of these). The process stands still
- * from its next call of libcuda. Its TSGs end, and it gets new ones when it comes back. It comes
- * back after that time, by `gpusched unpark`, or when it works again (UnparkOnUse=). A policy
- * cannot bring it back. A copy out and in takes seconds for each 10 GiB, so park rarely.
+ * at its next call of libcuda. Its TSGs end, and it gets new ones when it comes back. It comes back
+ * after that time, by `gpusched unpark`, or when the program next uses CUDA (UnparkOnUse=). A
+ * policy cannot bring it back. Parking and return take seconds for each 10 GiB, so park rarely.
  *
- * The daemon keeps these bounds, whatever the policy does:
+ * The daemon enforces these bounds, whatever the policy does:
  *  - It parks at most 6 processes a minute, and each of them once in 10 minutes.
  *  - After a parking, the next one waits at least ten times as long as the restore took.
  *
- * A wish past these bounds, or for a process that cannot be parked, is refused, and is not carried
- * out later: the log has the reason, `list` shows it, and refused_park in `stats` counts it. A host
- * that cannot park (the model; gpusched.ko without the daemon) refuses each wish. Several wishes
+ * A call past these bounds, or for a process that cannot be parked, is refused, and has no effect
+ * later: the log has the reason, `list` shows it, and refused_park in `stats` counts it. A host
+ * that cannot park (the model; gpusched.ko without the daemon) refuses every call. Several calls
  * before the host has acted count as one.
  */
 GPUSCHED_INLINE void gpusched_park(struct gpusched_task *t, gs_u32 for_min)
@@ -548,10 +550,10 @@ GPUSCHED_INLINE void gpusched_park(struct gpusched_task *t, gs_u32 for_min)
 }
 
 /*
- * Returns the job of a TSG, as a number. TSGs with the same number belong together, on any number
- * of GPUs. A job is the first of these that there is:
+ * Returns the job of a TSG, as a number. TSGs with the same number belong together, even on several
+ * GPUs. The first of these that exists is the job:
  *  - the cgroup (t->cgroup_id), if it was made for one job;
- *  - the process that `gpusched run` or `class set` gave its class, with its descendants;
+ *  - the process to which `gpusched run` or `class set` gave a class, with its descendants;
  *  - the tree of processes (docs/policies/auto.md).
  * A TSG's job may change. 0: unknown, as in the first moments of a TSG. May be used in any
  * callback, and costs one lookup.
@@ -560,10 +562,10 @@ GPUSCHED_INLINE void gpusched_park(struct gpusched_task *t, gs_u32 for_min)
 
 /*
  * Finds another TSG by its id, and copies its record as the policy sees it to @ret, a struct
- * gpusched_task. Its 264 bytes are too many for the stack, so @ret has to be in a map. Changes to
- * the copy do nothing: wishes for a TSG can only be made in its own callbacks. Returns 0, or
- * -ENOENT (-2) with *ret zeroed if the TSG is gone, or too new. May be used in any callback, and
- * costs two lookups. For the TSG's times on the GPU, use gpusched_peek(id, ret).
+ * gpusched_task. Its 264 bytes are too many for the stack, so @ret must be in a map. Changes to the
+ * copy do nothing: a policy can change a TSG only in callbacks for that TSG. Returns 0, or -ENOENT
+ * (-2) with *ret zeroed if the TSG is gone, or too new. May be used in any callback, and costs two
+ * lookups. For the TSG's times on the GPU, use gpusched_peek(id, ret).
  */
 #define gpusched_find(id, ret) gpusched_host_find((id), (ret))
 
@@ -575,21 +577,21 @@ GPUSCHED_INLINE void gpusched_park(struct gpusched_task *t, gs_u32 for_min)
  */
 #define gpusched_limit(t, ret) gpusched_host_limit((t)->id, (ret))
 /*
- * Copies the promise to @t, the part of the GPU's time that it gets at least, to @ret; used like
- * gpusched_limit(). All promises of a GPU together are at most 100 %: a `request=` that came when
- * too little was left has no promise.
+ * Copies @t's promise, the least part of the GPU's time that it gets, to @ret; used like
+ * gpusched_limit(). All promises of a GPU together are at most 100 %. A `request=` that came when
+ * less than that was left gets no promise.
  */
 #define gpusched_promise(t, ret) gpusched_host_promise((t)->id, (ret))
 
 /*
  * Copies facts about a TSG from the GPU's own log to @ret (struct gpusched_facts: 184 bytes; a
  * callback that calls helpers has 224 bytes of stack). Returns 0, or -ENOENT (-2) with *ret zeroed
- * if nothing is known: where GPU time is not measured (no daemon, no root, MIG: docs/account.md),
- * for copy engines, and in the first moments of a TSG. May be used in any callback, and costs one
- * lookup.
+ * if nothing is known. This is so where GPU time is not measured (no daemon, no root, MIG:
+ * docs/account.md), for copy engines, and in the first moments of a TSG. May be used in any
+ * callback, and costs one lookup.
  */
 #define gpusched_facts(t, ret) gpusched_host_facts((t)->id, (ret))
-/* Copies the facts about any TSG, by its id. */
+/* Copies the facts about the TSG with this id, like gpusched_facts(). */
 #define gpusched_peek(id, ret) gpusched_host_facts((id), (ret))
 /* Copies the facts about a runlist (gpusched_runlist(t)): time held, lost in switches, and open. */
 #define gpusched_runlist_facts(runlist, ret) gpusched_host_runlist((runlist), (ret))
@@ -601,10 +603,10 @@ GPUSCHED_INLINE void gpusched_park(struct gpusched_task *t, gs_u32 for_min)
 #define gpusched_gpu(t, ret) gpusched_host_gpu((t)->gpu, (ret))
 
 /*
- * Returns 1 if the TSG's process is past its quota of table records, so that it has TSGs that no
- * policy sees. Also returns 1 if the process has used up its budget of GPU time (Budget= of the
- * configuration). A policy that takes turns puts such a process last, so that it gains nothing by
- * exceeding its quota.
+ * Returns 1 if the TSG's process is past its quota of table records, so that no policy sees all of
+ * its TSGs. Also returns 1 if the process has used up its budget of GPU time (Budget= of the
+ * configuration). A policy that takes turns should put this process last, so that the process gains
+ * nothing by exceeding its quota.
  */
 GPUSCHED_INLINE int gpusched_is_past_share(const struct gpusched_task *t)
 {
@@ -616,14 +618,13 @@ GPUSCHED_INLINE int gpusched_is_past_share(const struct gpusched_task *t)
  * @quiet_ns after it last certainly had work: when it waited, or its slice ended its turn.
  *
  * If a TSG is loaded and alone, no fact says whether it works. So it counts as busy for
- * GPUSCHED_DOUBT_NS at first, and then as idle. If it does work, that shows as soon as other TSGs
- * get turns: its slice ends its turn, and within 67 ms it counts as busy again. From that the
- * helper learns how long this TSG works after its last launch, and from then on lets it count as
- * busy that long: up to GPUSCHED_DOUBT_MAX_NS. The helper keeps this time in *last, a word of
- * t->priv.
+ * GPUSCHED_DOUBT_NS at first, and then as idle. If it does work, its slice ends its turn as soon as
+ * other TSGs get turns, and within 67 ms it counts as busy again. The helper thus learns how long
+ * this TSG works after its last launch. From then on it lets the TSG count as busy for that time,
+ * up to GPUSCHED_DOUBT_MAX_NS. The helper keeps this time in *last, a word of t->priv.
  *
  * If neither launches nor facts are known, the TSG counts as busy. A suspended TSG does not run or
- * wait for a turn, and soon stops launching: it looks idle, whatever it has queued.
+ * wait for a turn, and soon stops launching, so it looks idle even if it has queued work.
  */
 #define GPUSCHED_DOUBT_NS 100000000ull
 #define GPUSCHED_DOUBT_MAX_NS 500000000ull
@@ -631,7 +632,7 @@ GPUSCHED_INLINE int gpusched_is_busy(const struct gpusched_task *t, gs_u64 now, 
 				     gs_u64 *last)
 {
 	gs_u64 launch = t->known & GPUSCHED_KNOWN_LAUNCHES ? t->last_launch_ns : 0;
-	/* bit 0 of *last: the TSG was called idle while it was loaded */
+	/* bit 0 of *last: the TSG counted as idle while it was loaded */
 	gs_u64 doubt = *last ? *last & ~1ull : GPUSCHED_DOUBT_NS, work;
 	struct gpusched_facts f;
 
@@ -651,9 +652,9 @@ GPUSCHED_INLINE int gpusched_is_busy(const struct gpusched_task *t, gs_u64 now, 
 	if (f.known & GPUSCHED_FACT_EXACT)
 		return 0;
 	if (f.known & GPUSCHED_FACT_STATE && !(f.state & GPUSCHED_STATE_LOADED)) {
-		if (*last & 1) /* the idle verdict was right */
+		if (*last & 1) /* it counted as idle, and was */
 			doubt -= doubt / 8;
-		*last = doubt | 2; /* never 0 */
+		*last = doubt | 2; /* never 0, which stands for the first call */
 		return 0;
 	}
 	if (now < (work < launch + doubt ? launch : work) + doubt + quiet_ns) {

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * policy_native.h - the native host's side of policy.bpf.h: a policy as ordinary C
+ * policy_native.h - lets a policy be built as ordinary C, for the native host
  *
- * Included by policy.bpf.h with -DGPUSCHED_NATIVE; one policy is one shared object. Maps are fixed
- * tables, and options are variables found by name. After dlopen() the host fills a table with its
- * helpers. Nothing here is thread-safe: the native host makes one call at a time.
+ * policy.bpf.h includes this file with -DGPUSCHED_NATIVE. Each policy is one shared object. Maps
+ * are tables of fixed size, and the host finds options, which are variables, by name. After
+ * dlopen() the host fills tables with pointers to its helpers. Nothing here is thread-safe: the
+ * native host makes one call at a time.
  */
 #ifndef GPUSCHED_POLICY_NATIVE_H
 #define GPUSCHED_POLICY_NATIVE_H
@@ -26,7 +27,7 @@
 	extern GPUSCHED_EXPORT volatile type name; \
 	volatile type name = (def)
 
-/* The first table of helpers, filled by the host. */
+/* Helpers that policies call. The host fills this table. */
 struct gpusched_native_ops {
 	gs_u64 (*now)(void *user);
 	gs_u32 (*random)(void *user);
@@ -37,7 +38,10 @@ struct gpusched_native_ops {
 };
 extern GPUSCHED_EXPORT struct gpusched_native_ops gpusched_native_ops;
 
-/* Filled by the host. A separate table, since policies that were built earlier lack it. */
+/*
+ * The host fills this table and those below as well. Each is separate, since it was added later:
+ * the host skips a table that an older policy lacks.
+ */
 struct gpusched_native_kick {
 	int (*kick)(void *user);
 	void *user;
@@ -46,7 +50,6 @@ extern GPUSCHED_EXPORT struct gpusched_native_kick gpusched_native_kick;
 struct gpusched_native_kick gpusched_native_kick;
 struct gpusched_native_ops gpusched_native_ops;
 
-/* Filled by the host. A separate table, since policies that were built earlier lack it. */
 struct gpusched_native_facts {
 	int (*facts)(void *user, gs_u64 id, struct gpusched_facts *ret);
 	int (*runlist)(void *user, gs_u32 runlist, struct gpusched_runlist_facts *ret);
@@ -55,7 +58,6 @@ struct gpusched_native_facts {
 extern GPUSCHED_EXPORT struct gpusched_native_facts gpusched_native_facts;
 struct gpusched_native_facts gpusched_native_facts;
 
-/* Filled by the host; separate for the same reason. */
 struct gpusched_native_job {
 	gs_u64 (*job)(void *user, gs_u64 id);
 	void *user;
@@ -63,7 +65,6 @@ struct gpusched_native_job {
 extern GPUSCHED_EXPORT struct gpusched_native_job gpusched_native_job;
 struct gpusched_native_job gpusched_native_job;
 
-/* Filled by the host; separate for the same reason. */
 struct gpusched_native_gpu {
 	int (*gpu)(void *user, gs_u32 gpu, struct gpusched_gpu *ret);
 	void *user;
@@ -71,7 +72,6 @@ struct gpusched_native_gpu {
 extern GPUSCHED_EXPORT struct gpusched_native_gpu gpusched_native_gpu;
 struct gpusched_native_gpu gpusched_native_gpu;
 
-/* Filled by the host; separate for the same reason. */
 struct gpusched_native_limit {
 	int (*limit)(void *user, gs_u64 id, struct gpusched_limit *ret);
 	void *user;
@@ -79,7 +79,6 @@ struct gpusched_native_limit {
 extern GPUSCHED_EXPORT struct gpusched_native_limit gpusched_native_limit;
 struct gpusched_native_limit gpusched_native_limit;
 
-/* Filled by the host; separate for the same reason. */
 struct gpusched_native_promise {
 	int (*promise)(void *user, gs_u64 id, struct gpusched_promise *ret);
 	void *user;
@@ -87,7 +86,6 @@ struct gpusched_native_promise {
 extern GPUSCHED_EXPORT struct gpusched_native_promise gpusched_native_promise;
 struct gpusched_native_promise gpusched_native_promise;
 
-/* Filled by the host; separate for the same reason. */
 struct gpusched_native_other {
 	int (*find)(void *user, gs_u64 id, struct gpusched_task *ret);
 	void *user;
@@ -95,7 +93,6 @@ struct gpusched_native_other {
 extern GPUSCHED_EXPORT struct gpusched_native_other gpusched_native_other;
 struct gpusched_native_other gpusched_native_other;
 
-/* Filled by the host; separate for the same reason. */
 struct gpusched_native_wall {
 	gs_u64 (*wall)(void *user);
 	void *user;
@@ -125,7 +122,7 @@ struct gpusched_native_wall gpusched_native_wall;
 #define gpusched_host_promise(id, ret) \
 	gpusched_native_promise.promise(gpusched_native_promise.user, (id), (ret))
 
-/* The linker gathers the options of a policy between these two. */
+/* The linker collects the policy's options between these two symbols. */
 extern const struct gpusched_option_desc __start_gpusched_opts[]
 	__attribute__((weak, visibility("hidden")));
 extern const struct gpusched_option_desc __stop_gpusched_opts[]
@@ -143,7 +140,10 @@ GPUSCHED_EXPORT const struct gpusched_option_desc *gpusched_native_options(gs_u3
 #define GPUSCHED_NATIVE_ARRAY 1
 #define GPUSCHED_NATIVE_HASH 0
 
-/* used[]: 0 free, 1 taken, 2 deleted. As in the kernel, a value keeps its address until deleted. */
+/*
+ * An array, or a hash table with open addressing. used[]: 0 free, 1 taken, 2 deleted. As in the
+ * kernel, a value keeps its address until it is deleted.
+ */
 struct gpusched_native_map {
 	gs_u32 entries, slots, key_size, value_size, is_array, n;
 	unsigned char *keys, *values, *used;
@@ -206,7 +206,7 @@ GPUSCHED_INLINE int gpusched_native_update(struct gpusched_native_map *m, const 
 
 	if (!v) {
 		if (m->is_array || m->n >= m->entries)
-			return -7; /* E2BIG, as the kernel says */
+			return -7; /* E2BIG, as in the kernel */
 		gpusched_native_find(m, key, &at);
 		memcpy(m->keys + (size_t)at * m->key_size, key, m->key_size);
 		m->used[at] = 1;

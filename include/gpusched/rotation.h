@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * rotation.h - takes turns on a runlist: among users, the jobs of each, their processes, and TSGs
+ * rotation.h - decides which TSG has the next turn on a runlist
  *
- * Pure: structures go in and come out; no map, no clock, no helper. A policy keeps the accounts in
- * maps of its own. On each level turns are shared by weight. Each account has a virtual time, which
- * advances with the charged time, more slowly for a larger weight. The account that is farthest
- * behind is next.
+ * Turns are shared by weight on four levels: among users, the jobs of each user, the processes of
+ * each job, and the TSGs of each process. Each account has a virtual time, which advances with the
+ * charged time, more slowly for a larger weight. The account that is farthest behind is next. The
+ * functions use no map, clock or helper: a policy keeps the accounts in its own maps.
  *
  * A program gains nothing by absence: a TSG that comes, or comes back, starts at the virtual time
- * of the TSG that was served last. So neither a sleeper nor a new process has turns to catch up on.
- * A program gains nothing by many processes either: these share their job's part, and jobs their
- * user's.
+ * of the TSG that was served last. So neither a sleeper nor a new process can catch up on turns. A
+ * program gains nothing by many processes either: these share their job's part, and jobs share
+ * their user's.
  *
  * In each round, the policy calls gpusched_rotation_begin() for each TSG. For a TSG that wants
  * turns it calls gpusched_place_at() on the levels from GPUSCHED_LEVEL_USER to GPUSCHED_LEVEL_TSG,
- * then gpusched_rotation_stand(). After the last TSG, @first is next. The policy charges the turn
- * with gpusched_place_charge(), on each level.
+ * then gpusched_rotation_stand(). After the last TSG of the round, gpusched_rotation.first is next.
+ * The policy charges the turn with gpusched_place_charge(), on each level.
  */
 #ifndef GPUSCHED_ROTATION_H
 #define GPUSCHED_ROTATION_H
@@ -44,8 +44,8 @@ struct gpusched_process_key {
 	gs_u32 runlist, pid;
 };
 
-#define GPUSCHED_USER_CGROUP (1ull << 63) /* bit of a user: a cgroup of root */
-#define GPUSCHED_JOB_PROCESS (1ull << 62) /* bit of a job: a process without a cgroup */
+#define GPUSCHED_USER_CGROUP (1ull << 63) /* bit in a user: this "user" is a cgroup of root */
+#define GPUSCHED_JOB_PROCESS (1ull << 62) /* bit in a job: this job is a process, not a cgroup */
 
 /* The job of @t if no better one is known: its cgroup, or its process if it has no cgroup. */
 GPUSCHED_INLINE gs_u64 gpusched_cgroup_of(const struct gpusched_task *t)
@@ -76,17 +76,17 @@ GPUSCHED_INLINE gs_u64 gpusched_user_weight(gs_u64 user, gs_u64 weight)
 	return user & GPUSCHED_USER_CGROUP ? weight : 100;
 }
 
-/* The weight of a user, job or process in a round. */
+/* The weight of a user, job or process ("it") in a round. */
 struct gpusched_weighing {
-	gs_u64 seq;    /* the round */
+	gs_u64 seq;    /* the number of the round */
 	gs_u64 weight; /* the weight of its heaviest TSG so far in this round */
 	gs_u64 inner;  /* the sum of the weights one level below, so far in this round */
-	gs_u64 before; /* that sum at the end of the last round in which it had a TSG */
+	gs_u64 before; /* @inner at the end of the last round in which it had a TSG */
 };
 
 /*
- * Counts a TSG of @weight in @w. @inout_sum, the sum on the level above, grows so that it has the
- * weight of @w's heaviest TSG once, whatever the order of the TSGs.
+ * Counts a TSG of @weight in @w. Also raises @inout_sum, the sum on the level above, so that it
+ * contains the weight of @w's heaviest TSG exactly once, in whatever order the TSGs come.
  */
 GPUSCHED_INLINE void gpusched_weigh(struct gpusched_weighing *w, gs_u64 seq, gs_u64 weight,
 				    gs_u64 *inout_sum)
@@ -103,12 +103,12 @@ GPUSCHED_INLINE void gpusched_weigh(struct gpusched_weighing *w, gs_u64 seq, gs_
 	w->weight = weight;
 }
 
-/* The account of a user, a job, a process or a TSG on one runlist. Zero to begin with. */
+/* The account of a user, a job, a process or a TSG on one runlist. A new account is all zero. */
 struct gpusched_account {
-	gs_u64 v; /* its virtual time, ns at weight 100 */
+	gs_u64 v; /* its virtual time: charged ns * 100 / weight */
 	/*
-	 * The virtual time of the level below: the @v that the account charged there last had when
-	 * its turn began.
+	 * The virtual time of its members (the accounts one level below): the @v with which the
+	 * last charged member began its turn. Members that come start here.
 	 */
 	gs_u64 inner_v;
 };
@@ -117,10 +117,10 @@ struct gpusched_account {
 struct gpusched_place {
 	gs_u64 past; /* 1: its process is past its quota of table records, so the TSG comes last */
 	gs_u64 v[GPUSCHED_LEVELS];
-	gs_u64 who[GPUSCHED_LEVELS]; /* user, job, pid, TSG's id: the smaller is first in a tie */
+	gs_u64 who[GPUSCHED_LEVELS]; /* user, job, pid, TSG's id: in a tie, the smaller is first */
 };
 
-/* The line of a runlist. */
+/* The waiting line of a runlist, of which only the head is kept. */
 struct gpusched_rotation {
 	gs_u64 seq;                  /* the round to which @first belongs */
 	gs_u64 inner_v;              /* as gpusched_account.inner_v, for the accounts of users */
@@ -128,9 +128,9 @@ struct gpusched_rotation {
 };
 
 /*
- * Computes a TSG's place on @level. @own is the account there of its user, job, process or itself.
- * @inner_v is that of the account one level above; for users, the rotation's. @own is NULL if the
- * policy's map is full: the TSG then comes last.
+ * Computes a TSG's place on @level. @own is the account on that level: of the TSG's user, job or
+ * process, or of the TSG itself. @inner_v points into the account one level above; for users, into
+ * the rotation. @own is NULL if the policy's map is full: the TSG then comes last.
  */
 GPUSCHED_INLINE void gpusched_place_at(struct gpusched_place *p, enum gpusched_level level,
 				       const gs_u64 *inner_v, const struct gpusched_account *own,
@@ -170,7 +170,7 @@ GPUSCHED_INLINE void gpusched_rotation_begin(struct gpusched_rotation *r, gs_u64
 	r->first.who[GPUSCHED_LEVEL_TSG] = 0;
 }
 
-/* Puts a TSG in line: it becomes @first if it is served before the present one. */
+/* Puts a TSG in line: it becomes @first if its place is before that of the present @first. */
 GPUSCHED_INLINE void gpusched_rotation_stand(struct gpusched_rotation *r,
 					     const struct gpusched_place *p)
 {
@@ -179,9 +179,10 @@ GPUSCHED_INLINE void gpusched_rotation_stand(struct gpusched_rotation *r,
 }
 
 /*
- * Charges a turn of @ns to @own, the account of @p's TSG on @level. @weight (1 to 10000) counts
- * against the other accounts of the same user, job or process. If @own is NULL, @inner_v stays too:
- * with the place of such a TSG, all accounts would jump to the end.
+ * Charges a turn of @ns to @own, the account of @p's TSG on @level. @weight (1 to 10000) is the
+ * account's weight among the accounts of the same user, job or process. If @own is NULL (the map
+ * was full), @inner_v stays too: @p then has the largest virtual time, to which all accounts would
+ * jump.
  */
 GPUSCHED_INLINE void gpusched_place_charge(const struct gpusched_place *p,
 					   enum gpusched_level level, gs_u64 *inner_v,
@@ -197,8 +198,8 @@ GPUSCHED_INLINE void gpusched_place_charge(const struct gpusched_place *p,
 }
 
 /*
- * Charges GPU time that a TSG had outside its turns: only its own place in line changes, not the
- * virtual time at which others start.
+ * Charges GPU time that a TSG had outside its turns. This moves only the TSG's own account, not the
+ * virtual time at which other accounts start.
  */
 GPUSCHED_INLINE void gpusched_account_charge(struct gpusched_account *own, gs_u64 ns, gs_u32 weight)
 {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * answer.bpf.h - what follows after a policy was told of a launch
+ * answer.bpf.h - wakes the engine after a policy's callback for a launch, if that is necessary
  */
 #ifndef GPUSCHED_LAUNCH_ANSWER_BPF_H
 #define GPUSCHED_LAUNCH_ANSWER_BPF_H
 
 #include "table/maps.bpf.h"
 
-/* Wakes the engine if a wish has changed, or the policy has failed; never for a launch alone. */
+/* @wished: a wish has changed, or the policy has failed. A mere launch does not wake the engine. */
 static __always_inline void gs_launch_answered(const struct gpusched_tsg *rec, gs_u64 now,
 					       int wished)
 {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 /*
- * enter - the BPF programs that are attached to a libcuda
+ * enter - the BPF programs that are attached to a libcuda, and call the counting programs
  *
- * They outlive the daemon and its table. Each only calls a counting program, from its slot in a
- * map. While the slot is empty, it returns at once.
+ * They outlive the daemon and its table. Each of them only tail-calls a counting program from a
+ * slot in a map. While the slot is empty, it returns at once.
  */
 #include <linux/bpf.h>
 

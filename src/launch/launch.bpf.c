@@ -2,9 +2,10 @@
 /*
  * launch - counts launches per TSG; called from uprobes on libcuda (enter.bpf.c)
  *
- * A submission goes through a user-mode doorbell that no kernel code sees, so the launch functions
- * themselves are probed. The TSG of a launch follows from the thread's current context. A context's
- * TSG is the compute TSG made inside the call that made the context. Nothing here wakes a thread.
+ * A program submits work through a user-mode doorbell, without the kernel. So probes on libcuda's
+ * launch functions count. The thread's current context gives the TSG of a launch: a context's TSG
+ * is the compute TSG that was made inside the call that made the context. Nothing here wakes a
+ * thread.
  */
 #include "launch/launch.bpf.h"
 #include "launch/rests.bpf.h"
@@ -14,10 +15,10 @@
 
 char LICENSE[] SEC("license") = "Dual MIT/GPL";
 
-/* Distinguishes this counting from an earlier one; set before load, never 0. */
+/* Distinguishes this daemon's counting from an earlier daemon's; set before load, never 0. */
 const volatile gs_u32 gs_session = 1;
 
-/* Set once any process is in gs_told: until then a launch does not pay for looking. */
+/* Set once any process is in gs_told: until then, launches save the lookup. */
 volatile gs_u32 gs_any_told;
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
@@ -27,8 +28,8 @@ struct task_struct___exec {
 #pragma clang attribute pop
 
 /*
- * From a process's context to its compute TSG. When the map is full, the oldest entries are
- * removed.
+ * The compute TSG of each context of a process. When the map is full, the least recently used
+ * entries are removed.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
@@ -44,7 +45,7 @@ struct {
 	__type(value, struct gs_launcher);
 } gs_launchers SEC(".maps");
 
-/* By the library's number: the time when all its probes were in place, or GS_LAUNCH_LIB_*. */
+/* By library number: the time when all probes of the library were in place, or GS_LAUNCH_LIB_*. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, GS_MAX_LAUNCH_LIBS);
@@ -52,7 +53,7 @@ struct {
 	__type(value, gs_u64);
 } gs_launch_libs SEC(".maps");
 
-/* Processes with an agent that counts: the time until when it counted, or GS_TOLD_NOW. */
+/* Processes with an agent that counts launches: the time when it stopped, or GS_TOLD_NOW. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, GS_MAX_TOLD);
@@ -61,8 +62,8 @@ struct {
 } gs_told SEC(".maps");
 
 /*
- * Launches by class. They count for the class that the TSG had at that time, since a TSG's own
- * count ends with it.
+ * Launches by class: each counts for the class that the TSG had at that time. These are kept
+ * separately, since the count of a TSG ends with the TSG.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
@@ -71,7 +72,7 @@ struct {
 	__type(value, gs_u64);
 } gs_launch_classes SEC(".maps");
 
-/* NULL: launches of the probe's library are not counted. */
+/* Returns the entry of the probe's library; NULL: its launches are not counted. */
 static __always_inline gs_u64 *lib_of(gs_u64 cookie)
 {
 	gs_u32 lib = cookie >> 8;
@@ -81,7 +82,8 @@ static __always_inline gs_u64 *lib_of(gs_u64 cookie)
 }
 
 /*
- * Until when the process's agent counted its launches; 0: it never did; GS_TOLD_NOW: it does now.
+ * Returns when the process's agent stopped counting; 0: no agent has counted; GS_TOLD_NOW: it
+ * counts now.
  */
 static __always_inline gs_u64 told_until(gs_u32 tgid)
 {
@@ -114,9 +116,7 @@ static __always_inline struct gs_thread *thread_of(gs_u64 cookie)
 	return t;
 }
 
-/*
- * The thread's current context; 0: unknown. Calls inside the making of a context are libcuda's own.
- */
+/* Returns the thread's current context, as the probed calls show it; 0: unknown. */
 static __always_inline gs_u64 current_ctx(const struct gs_thread *t)
 {
 	gs_u32 at = t->depth - 1;
@@ -158,7 +158,7 @@ static __always_inline void destroy(struct gs_thread *t, gs_u64 ctx)
 		pop(t);
 }
 
-/* A call that makes a context has begun. */
+/* Called when a call that makes a context begins. @out: where it puts the context's handle. */
 static __always_inline void make(struct gs_thread *t, gs_u64 out)
 {
 	if (t->making++)
@@ -179,7 +179,7 @@ int context(struct pt_regs *ctx)
 		return 0;
 	if (what == GS_CTX_MAKE)
 		make(t, arg);
-	else if (t->making) /* within this call, libcuda's own calls are ignored */
+	else if (t->making) /* a call by libcuda itself, while it makes a context: ignored */
 		return 0;
 	else if (what == GS_CTX_SET)
 		set(t, arg);
@@ -194,7 +194,7 @@ int context(struct pt_regs *ctx)
 
 /* ---- a context has been made ----------------------------------------------------------------- */
 
-/* From now on the TSG's count is known and exact, since no thread could launch on it before. */
+/* Marks the TSG's count as known: it is exact, since no thread could launch before. */
 static __always_inline void begin_count(const struct gs_tsg_ref *ref)
 {
 	struct gpusched_key key = ref->key;
@@ -223,8 +223,8 @@ int made(struct pt_regs *ctx)
 	key.ctx = handle;
 	key.tgid = t->tgid;
 	/*
-	 * Several TSGs were made: it is unknown to which one a launch goes. None was made: the TSG
-	 * is an older one.
+	 * If the call made several TSGs, it is unknown to which one a launch goes. If it made none,
+	 * the context uses an older TSG.
 	 */
 	if (t->nmade == 1) {
 		ref = t->made;
@@ -245,7 +245,7 @@ int made(struct pt_regs *ctx)
 struct search {
 	struct gs_tsg_ref sole;
 	gs_u32 tgid, n;
-	gs_u32 spoil; /* only make the process's counts unknown */
+	gs_u32 spoil; /* 1: do not search, but make the process's counts unknown */
 };
 
 static long search_one(void *map, struct gpusched_key *key, struct gpusched_tsg *rec,
@@ -278,7 +278,7 @@ static __always_inline struct gs_launcher *launcher_of(gs_u32 tgid)
 	return bpf_map_lookup_elem(&gs_launchers, &tgid);
 }
 
-/* Searches the table if there may be news of this process. */
+/* Searches the table for the process's TSGs, if they may have changed since the last search. */
 static __always_inline void search_again(struct gs_launcher *l, gs_u32 tgid)
 {
 	struct gpusched_proc *proc = bpf_map_lookup_elem(&gs_procs, &tgid);
@@ -313,8 +313,8 @@ static __always_inline struct gpusched_tsg *live(const struct gs_tsg_ref *ref)
 }
 
 /*
- * If the process has only one compute TSG, the launch is for that one. Otherwise the launch counts
- * for the process alone.
+ * Finds the TSG of a launch in an unknown context. If the process has only one compute TSG, the
+ * launch is for that TSG. Otherwise it counts as a launch of the process without a TSG.
  */
 static __always_inline struct gpusched_tsg *guess(struct gs_thread *t, struct gs_tsg_ref *ret)
 {
@@ -323,8 +323,8 @@ static __always_inline struct gpusched_tsg *guess(struct gs_thread *t, struct gs
 	gs_u32 tgid = t->tgid;
 
 	/*
-	 * The taps have not seen the process: it belongs to another instance, and maps the same
-	 * library.
+	 * If the taps have not seen the process, it belongs to another instance of gpusched, and
+	 * only maps the same library.
 	 */
 	if (!bpf_map_lookup_elem(&gs_procs, &tgid))
 		return NULL;
@@ -355,7 +355,7 @@ static __always_inline struct gpusched_tsg *tsg_of(struct gs_thread *t, struct g
 		if (rec)
 			return rec;
 	}
-	/* another thread may have destroyed the context, and a new context may have its handle */
+	/* another thread may have destroyed the context, and a new one may have the same handle */
 	t->cached = 0;
 	known = key.ctx ? bpf_map_lookup_elem(&gs_contexts, &key) : NULL;
 	if (!known)
@@ -381,14 +381,14 @@ static __always_inline void count_rate(struct gpusched_task *task, gs_u64 now)
 			     gs_rate_decayed(rate, ns) + GS_RATE_STEP_MHZ - rate);
 }
 
-/* @from: until this time the process's own agent counted its launches. */
+/* @from: the time until which the process's own agent counted its launches; 0: none did. */
 static __always_inline void count(struct gpusched_task *task, gs_u64 cookie, gs_u64 from,
 				  gs_u64 now)
 {
 	const gs_u32 bits = GPUSCHED_KNOWN_LAUNCHES | GPUSCHED_KNOWN_RATE;
 	gs_u64 since = *(volatile gs_u64 *)&task->launches_since_ns;
 
-	/* we have not seen the context made: the count is exact from the time of the probes on */
+	/* begin_count() did not run for the TSG: the count is exact since the probes are set */
 	if (!since) {
 		gs_u64 *at = lib_of(cookie);
 
@@ -401,7 +401,7 @@ static __always_inline void count(struct gpusched_task *task, gs_u64 cookie, gs_
 	}
 	__sync_fetch_and_add(&task->launches, 1);
 	count_rate(task, now);
-	/* another change of the same word may have undone these bits: set them again */
+	/* a concurrent write of the whole word may have cleared these bits: set them again */
 	if (since != GS_LAUNCHES_NEVER && (task->known & bits) != bits)
 		__sync_fetch_and_or(&task->known, bits);
 }
@@ -410,7 +410,7 @@ static __always_inline void count_class(gs_u32 class_id)
 {
 	gs_u64 *n = bpf_map_lookup_elem(&gs_launch_classes, &class_id);
 
-	if (n) /* atomic, since another thread's probe may come in between on this CPU */
+	if (n) /* atomic, since another thread's probe may run in between on this CPU */
 		__sync_fetch_and_add(n, 1);
 }
 
@@ -440,7 +440,7 @@ int launch(struct pt_regs *ctx)
 	return 0;
 }
 
-/* A thread waits for the GPU, inside a call. */
+/* A thread enters a call in which it waits for the GPU. */
 SEC("uprobe")
 int wait(struct pt_regs *ctx)
 {
@@ -463,7 +463,7 @@ int waited(struct pt_regs *ctx)
 
 /* ---- counting begins or ends ----------------------------------------------------------------- */
 
-/* Makes counts unknown. @of: a process; 0: all. */
+/* Makes a TSG's count unknown. @of: only for TSGs of this process; 0: for all. */
 static long forget_one(void *map, struct gpusched_key *key, struct gpusched_tsg *rec, gs_u32 *of)
 {
 	if (*of && rec->task.pid != *of)
@@ -476,7 +476,7 @@ static long forget_one(void *map, struct gpusched_key *key, struct gpusched_tsg 
 	return 0;
 }
 
-/* Makes all counts unknown, while no probe counts: a count with a gap in it is worse than none. */
+/* Makes all counts unknown; run it while no probe counts. A count with a gap would mislead. */
 SEC("syscall")
 int launch_forget(void *ctx)
 {
@@ -486,7 +486,7 @@ int launch_forget(void *ctx)
 	return 0;
 }
 
-/* Makes the counts of one process unknown. The process is in gs_told. */
+/* Makes the counts of one process unknown. User space has put the process into gs_told. */
 SEC("syscall")
 int launch_told(const struct gs_launch_told *who)
 {

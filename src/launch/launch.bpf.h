@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * launch.bpf.h - the kernel's memory of threads and contexts, for counting launches
+ * launch.bpf.h - defines the records of contexts and processes that are kept to count launches
  */
 #ifndef GPUSCHED_LAUNCH_LAUNCH_BPF_H
 #define GPUSCHED_LAUNCH_LAUNCH_BPF_H
@@ -11,7 +11,7 @@
 #define GS_MAX_LAUNCHERS 8192
 #define GS_MAX_LAUNCH_LIBS 256
 #define GS_MAX_TOLD 512 /* processes that count their launches themselves */
-/* launches_since_ns of a TSG that lost the exact count. */
+/* launches_since_ns of a TSG with a count that is not exact any more. */
 #define GS_LAUNCHES_NEVER (~0ull)
 
 struct gs_ctx_key {
@@ -24,26 +24,29 @@ struct gs_ctx_key {
 struct gs_launcher {
 	gs_u64 unattributed; /* launches that count for no TSG */
 	gs_u64 since_ns;
-	/* the table's id counter at the last search: if it has moved, there may be new TSGs */
+	/* gpusched_cfg.next_id at the last search for TSGs: if it differs, there may be new TSGs */
 	gs_u64 next_id;
-	gs_u32 tsgs; /* number of the process's TSGs at that time */
-	gs_u32 ncompute;
-	struct gs_tsg_ref sole; /* the process's only compute TSG, if it has just one */
+	gs_u32 tsgs;            /* number of the process's TSGs at that search */
+	gs_u32 ncompute;        /* number of its compute TSGs */
+	struct gs_tsg_ref sole; /* the only compute TSG, if @ncompute is 1 */
 };
 
 /*
- * Cookie of a probe: the library's number, and the kind of call. For program launch, the kind is
- * what is launched (enum gpusched_work_kind). For the others, it is what the call does to the
- * thread's contexts.
+ * Cookie of a probe: the library's number, and the kind of call (@what). For the BPF program
+ * "launch", the kind is an enum gpusched_work_kind. For the programs "context" and "made", it is
+ * one of the two enums below: what the call does to the thread's contexts.
  */
 #define GS_COOKIE(lib, what) ((gs_u64)(lib) << 8 | (what))
 enum gs_cookie_context { GS_CTX_MAKE, GS_CTX_SET, GS_CTX_PUSH, GS_CTX_POP, GS_CTX_DESTROY };
 enum gs_cookie_made {
 	GS_MADE_ONLY,
-	GS_MADE_PUSHES, /* the new context becomes the thread's current one */
+	GS_MADE_PUSHES, /* the new context also becomes the thread's current one */
 };
 
-/* A value in gs_told: the agent counts now. Other values are the time until when it counted. */
+/*
+ * A value in gs_told: the process's agent counts its launches now. Other values are the time at
+ * which the agent stopped counting.
+ */
 #define GS_TOLD_NOW (~0ull)
 
 /* Argument of the program launch_told. */
@@ -51,7 +54,7 @@ struct gs_launch_told {
 	gs_u32 tgid;
 };
 
-/* The programs of src/launch/launch.bpf.c that count, in the order of attaching. */
+/* The counting programs of src/launch/launch.bpf.c, in the order in which they are attached. */
 enum gs_launch_prog {
 	GS_LAUNCH_MADE,
 	GS_LAUNCH_CONTEXT,
@@ -62,13 +65,14 @@ enum gs_launch_prog {
 };
 
 /*
- * Values in gs_launch_libs. Other values are the time when all probes of the library were in place.
+ * Values in gs_launch_libs: launches are not counted; or the probes are being attached. Any other
+ * value is the time when all probes of the library were in place.
  */
 #define GS_LAUNCH_LIB_OFF 0ull
 #define GS_LAUNCH_LIB_BEGINS 1ull
 
 /*
- * Launches per second, smoothed: each launch adds 1/T, and the sum fades with e^(-t/T). T is 2^30
+ * Launches per second, smoothed: each launch adds 1/T, and the sum decays with e^(-t/T). T is 2^30
  * ns, so that the common case needs no division.
  */
 #define GS_RATE_BITS 30

@@ -2,8 +2,8 @@
 /*
  * launch.c - attaches the launch probes to libcudas, and removes them
  *
- * Device and inode identify a library, wherever a container has it mounted. It is opened through
- * /proc/PID/map_files: that is the very file that the process maps (reader_child.c).
+ * Device and inode identify a library, wherever a container has mounted it. A library is opened
+ * through /proc/PID/map_files, which leads to the very file that the process maps (reader_child.c).
  */
 #include "launch/launch.h"
 #include "launch/launch_find.h"
@@ -36,8 +36,8 @@
 #include "taps/taps.h"
 
 /*
- * UID_SHARE limits the libraries of one user's processes, other than root's. MAX_TRIES limits the
- * unknown libraries that one look at a process tries.
+ * UID_SHARE limits the libraries that the processes of one user (except root) add. MAX_TRIES limits
+ * the new or refused libraries in one look at a process.
  */
 #define UID_SHARE (GS_MAX_LAUNCH_LIBS / 8)
 #define MAX_TRIES 8
@@ -50,15 +50,15 @@ enum left { LEFT_FULL, LEFT_SERVED, LEFT_USERS, LEFT_REFUSED, LEFT_FAILED, LEFT_
 struct lib {
 	struct gs_launch_lib info;
 	/*
-	 * identifies the library; @pinned.number is in its cookies, @pinned.probes is 0 if it could
-	 * not be probed
+	 * Identifies the library. @pinned.number is in its probes' cookies; @pinned.probes is 0
+	 * while it has no probes.
 	 */
 	struct gs_pinned_lib pinned;
 	uid_t uid; /* user of the process in which it was found */
 	int fd;    /* the library, while it waits to be probed; -1: it was probed, or cannot be */
-	struct gs_again again;
-	struct statx_timestamp written;
-	pid_t *users;
+	struct gs_again again;          /* when to try to probe it */
+	struct statx_timestamp written; /* the file's mtime when it was opened */
+	pid_t *users;                   /* processes that map it */
 	size_t nusers;
 };
 
@@ -76,13 +76,13 @@ struct gs_launches {
 	struct enter_bpf *entries;
 	int slots_fd;
 	bool trusted, allowed, ended;
-	struct gs_error why; /* why probes are not allowed */
-	uint64_t asked_ns;
+	struct gs_error why; /* why probes are not allowed, if @allowed is false */
+	uint64_t asked_ns;   /* when @allowed was last checked */
 	struct lib **libs;
 	size_t nlibs;
 	struct gs_launch_job *job; /* NULL: none is under way */
 	uint32_t next_number;
-	uint64_t left, tried_again; /* counts since they were last asked for */
+	uint64_t left, tried_again; /* counts since the last gs_launches_left() */
 	struct gs_again_list again;
 	uint64_t said_ns[LEFT_MAX];
 };
@@ -169,7 +169,10 @@ static bool has_share(const struct gs_launches *l, uid_t uid)
 	return uid && n >= UID_SHARE;
 }
 
-/* A number that was not used for long: probes of the library that had it last may still exist. */
+/*
+ * Chooses a number that was unused for as long as possible, since probes of the last library with
+ * that number may still exist.
+ */
 static int free_number(struct gs_launches *l, uint32_t *ret)
 {
 	for (uint32_t k = 0; k < GS_MAX_LAUNCH_LIBS; k++) {
@@ -206,7 +209,7 @@ static int new_lib(struct gs_launches *l, const struct gs_pinned_lib *what, stru
 	return 0;
 }
 
-/* Takes over a library that an earlier instance probed; its users and name are not known yet. */
+/* Takes over a library that an earlier daemon probed; its users and path are not known yet. */
 static int on_pinned(const struct gs_pinned_lib *pinned, void *user)
 {
 	struct gs_launches *l = user;
@@ -225,7 +228,7 @@ static bool is_under_way(const struct gs_launches *l, const struct lib *lib)
 }
 
 /*
- * False if a user could change the file, or make it costly to read. A simulated libcuda in a usual
+ * False if a user other than root could change the file. With a simulated GPU, a libcuda in a usual
  * place counts as root's.
  */
 static bool is_roots(const struct statx *st, pid_t pid)
@@ -252,11 +255,12 @@ static int left_alone(struct gs_launches *l, const struct statx *st, const char 
 	if (allowed(l))
 		return 0;
 	leave(l, LEFT_REFUSED, path, l->why.text);
-	return -EBUSY; /* no probes while there are users who could do harm */
+	return -EBUSY; /* tried again, since probes may be allowed later */
 }
 
 /*
- * True if the file was changed: when it was read it had no functions, and may be complete by now.
+ * True if a file that could not be probed has been written since. It may have been incomplete when
+ * it was read.
  */
 static bool is_rewritten(const struct gs_launches *l, const struct lib *lib, const struct statx *st)
 {
@@ -281,10 +285,10 @@ static int add_lib(struct gs_launches *l, struct gs_pinned_lib *pinned, const ch
 }
 
 /*
- * Finds or adds a library. @file is a path to it, @path its name for people, @pid the process in
- * which it was found. That process may have chosen a file on a server that never answers, or one
- * with a lease that an open would wait for. No probe may be set in such a file: the kernel would
- * read it while no fork() can begin.
+ * Finds or adds a library. @file is the path by which it is opened, @path its path in the process
+ * @pid. That process may have chosen a file on a server that never answers, or a file with a lease
+ * for which an open would wait. Such a file must not be probed: the kernel would read it while
+ * every fork() waits.
  */
 static int open_lib(struct gs_launches *l, const char *file, const char *path, pid_t pid,
 		    struct lib **ret)
@@ -298,7 +302,7 @@ static int open_lib(struct gs_launches *l, const char *file, const char *path, p
 
 	place = gs_peek(AT_FDCWD, file, 0, &st);
 	if (place < 0) {
-		if (place != -ENOENT && place != -ESRCH) /* otherwise the file is gone */
+		if (place != -ENOENT && place != -ESRCH) /* a file that is gone is no failure */
 			leave(l, LEFT_FAILED, path, strerror(-place));
 		return place;
 	}
@@ -357,7 +361,7 @@ static int on_map(pid_t pid, const struct gs_cuda_map *map, void *user)
 	snprintf(file, sizeof(file), "/proc/self/fd/%d", map->place);
 	r = open_lib(look->l, file, map->path, pid, &lib);
 	look->again |= gs_again_passes(r ? r : add_user(lib, pid));
-	/* in any case go on with the next mapping, but not with thousands of them */
+	/* go on with the next mapping even after a failure, but not with thousands of them */
 	return (r || look->l->nlibs != known) && ++look->tries >= MAX_TRIES;
 }
 
@@ -379,7 +383,7 @@ int gs_launches_process(struct gs_launches *l, pid_t pid)
 	if (is_known(l, pid) && !gs_again_has(&l->again, pid))
 		return 0;
 	r = gs_reader_maps(pid, on_map, &look);
-	if (r == -EAGAIN) /* the reader's answer comes later */
+	if (r == -EAGAIN) /* the caller tries again when the reader has answered */
 		return r;
 	snprintf(name, sizeof(name), "process %d", (int)pid);
 	if (gs_again_passes(r))
@@ -392,8 +396,8 @@ int gs_launches_process(struct gs_launches *l, pid_t pid)
 }
 
 /*
- * Removes libraries without users. Probes stay while removing them could do harm; their library may
- * also be used again.
+ * Removes libraries without users, with their probes. A library with probes stays while the removal
+ * of probes is not allowed, as it could stall fork().
  */
 static void drop_unused(struct gs_launches *l)
 {
@@ -534,7 +538,7 @@ void gs_launch_job_work(struct gs_launch_job *job)
 	set_attached(job->l, job->pinned.number, job->code ? GS_LAUNCH_LIB_OFF : job->ended_ns);
 }
 
-/* Logs what became of a job. A library that cannot be probed stays in the list, without probes. */
+/* Logs the result of a job. A library that cannot be probed stays in the list, without probes. */
 static void tell(struct gs_launches *l, const struct lib *lib, struct gs_launch_job *job)
 {
 	char reason[384];
@@ -566,7 +570,7 @@ void gs_launches_done(struct gs_launches *l, struct gs_launch_job *job)
 		close(job->fd);
 	free(job);
 	l->job = NULL;
-	drop_unused(l); /* meanwhile the library may have lost its last user */
+	drop_unused(l); /* the library may have lost its last user during the job */
 }
 
 /* ---- beginning and ending -------------------------------------------------------------------- */
@@ -579,10 +583,7 @@ static void on_usual(const char *path, void *user)
 		lib->info.system = true;
 }
 
-/*
- * Looks at all processes that have the driver open, since a process maps its libcuda before it has
- * TSGs.
- */
+/* Looks at all processes that have the driver open, since these map libcuda even without TSGs. */
 int gs_launches_catch_up(struct gs_launches *l)
 {
 	CLEANUP_FREE struct gs_holder *all = NULL;
@@ -609,7 +610,7 @@ static int attach_all(struct gs_launches *l)
 	return r;
 }
 
-/* Takes the attached programs of an earlier instance, or makes new ones if that is allowed. */
+/* Takes over the attached programs of an earlier daemon, or makes new ones if that is allowed. */
 static int open_entries(struct gs_launches *l, struct gs_error *err)
 {
 	CLEANUP_FD int slots = gs_pinned_slots();

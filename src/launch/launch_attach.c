@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
- * launch_attach.c - the functions that are probed, and how probes are attached to one library
+ * launch_attach.c - lists the functions that are probed, and attaches the probes to one library
  *
  * From Linux 6.6 on, one link per program covers all functions of a library, and is attached in
  * tens of milliseconds. Older kernels need one perf event per function: about 1 ms each to attach
- * and 0.1 s each to detach, and attaching waits for detaching. All links are pinned: a thread of
- * the kernel detaches them, some time after the last pin is gone.
+ * and 0.1 s each to detach, and attaching waits for detaching. All links are pinned; a kernel
+ * thread detaches a link some time after its pin is removed.
  */
 #include "launch/launch_attach.h"
 
@@ -30,9 +30,9 @@
 #include "launch/uprobes.h"
 
 /*
- * The probes: program, function, kind (the cookie). They are attached in this order. So if the
- * begin of a context's making, or of a wait, is seen, its end is seen too. Launches come last,
- * since they need what the others record.
+ * The probes: program, function, kind (for the cookie). They are attached in this order, returns
+ * first: if a probe sees the begin of a context's creation or of a wait, another sees the end too.
+ * Launches come last, since they need the data that the other probes record.
  */
 #define PROBES(X) \
 	X(MADE, "cuCtxCreate", GS_MADE_PUSHES) \
@@ -84,14 +84,11 @@ static const struct probe {
 };
 #define NPROBES GS_COUNT(probes)
 
-/* ---- what the kernel can --------------------------------------------------------------------- */
+/* ---- features of the kernel ------------------------------------------------------------------ */
 
 static bool multi_works;
 
-/*
- * Tries to attach to a folder. A folder is no library: kernels that know the type return EBADF for
- * it.
- */
+/* Tries to attach to a folder: only a kernel that has the attach type refuses that with EBADF. */
 static void probe_multi(void)
 {
 	/* r0 = 0; exit */
@@ -163,7 +160,7 @@ static int load_entries(int slots_fd, struct enter_bpf *skel)
 	if (slots_fd >= 0)
 		r = bpf_map__reuse_fd(skel->maps.gs_launch_slots, slots_fd);
 	if (!r && bpf_map__max_entries(skel->maps.gs_launch_slots) != GS_LAUNCH_PROGS)
-		r = -ESTALE; /* another version's */
+		r = -ESTALE; /* the slots of another version of gpusched */
 	return r ? r : enter_bpf__load(skel);
 }
 
@@ -232,7 +229,7 @@ static bool is_return(enum gs_launch_prog prog)
 }
 
 struct target {
-	/* Path to the very file that was read: by now its name may belong to another file. */
+	/* A /proc path to the file that was read: another file may have its name by now. */
 	char path[32];
 	const char *pins;
 	uint32_t lib;
@@ -241,8 +238,8 @@ struct target {
 };
 
 /*
- * Finds the functions' offsets. A probe of the return has the offset of the probe of the call. A
- * function with several names is probed once.
+ * Finds the functions' offsets. A probe on a function's return has the same offset as one on its
+ * call. A function with several names is probed once.
  */
 static int find_functions(struct target *t, int fd)
 {
@@ -262,7 +259,7 @@ static int find_functions(struct target *t, int fd)
 	return r;
 }
 
-/* Pins @link, and closes it: the pin keeps it. @link may be -errno. */
+/* Pins @link (may be -errno) and closes it, since the pin keeps it alive. */
 static int pin(struct target *t, int link)
 {
 	CLEANUP_FD int fd = link;
@@ -295,7 +292,7 @@ static int attach_multi(struct target *t, const struct enter_bpf *skel, enum gs_
 							    .ret = is_return(prog) }));
 }
 
-/* Reads a number by @format from file @name, in which the kernel describes its uprobes. */
+/* Reads a number by @format from file @name of the kernel's description of uprobe events. */
 static int about_uprobes(const char *name, const char *format, unsigned int *ret)
 {
 	CLEANUP_FILE FILE *f = NULL;
@@ -309,8 +306,8 @@ static int about_uprobes(const char *name, const char *format, unsigned int *ret
 }
 
 /*
- * Makes the link itself: libbpf's links switch their event off when they are closed, even if they
- * are pinned.
+ * Attaches one probe. This does not use libbpf's links, since these disable their event when they
+ * are closed, even if they are pinned.
  */
 static int single_link(const struct target *t, int prog_fd, const struct probe *p, uint64_t at)
 {

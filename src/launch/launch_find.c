@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * launch_find.c - finds the libcudas of this machine and the offsets of their functions; computes
- * the present rate of launches
+ * launch_find.c - finds libcudas and the offsets of their functions, and computes launch rates
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -61,8 +60,8 @@ uint64_t gs_launch_rate_mhz(const struct gpusched_task *t, uint64_t now)
 /*
  * ---- ELF -------------------------------------------------------------------------------------
  *
- * Not every file of root's that is called libcuda is one. So this code maps nothing of it, and
- * reads a limited amount.
+ * A file of root that is called libcuda may be something else. So this code does not map the file,
+ * and limits how much it reads.
  */
 #define MAX_SEGMENTS 64
 #define MAX_SECTIONS 1024    /* a libcuda has some 40 */
@@ -74,7 +73,7 @@ static void elf_close(Elf **elf)
 	elf_end(*elf);
 }
 
-/* The file offset of @address; 0: no loaded segment has it. */
+/* Returns the file offset of @address; 0: no loaded segment contains it. */
 static uint64_t file_offset(Elf *elf, uint64_t address)
 {
 	size_t n = 0;
@@ -109,7 +108,7 @@ static void take_symbol(Elf *elf, const char *name, uint64_t address, const char
 	}
 }
 
-/* True for a library of another machine, or with more sections than any libcuda has. */
+/* True for a file that is no 64-bit ELF, or that has more sections than any libcuda. */
 static bool is_strange(int fd)
 {
 	Elf64_Ehdr h;

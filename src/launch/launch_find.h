@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * launch_find.h - finds libcudas, their exported functions, and the servers of their file systems
+ * launch_find.h - finds libcudas and their exported functions, and recognizes FUSE mounts
  */
 #ifndef GPUSCHED_LAUNCH_LAUNCH_FIND_H
 #define GPUSCHED_LAUNCH_LAUNCH_FIND_H
@@ -11,14 +11,14 @@
 #include <sys/types.h>
 
 /*
- * File offsets of exported functions; 0: the library lacks the function. If a function has several
- * names, only one gets the offset: otherwise its calls would count twice.
+ * Finds the file offsets of exported functions; 0: the library lacks the function. If a function
+ * has several names, only one name gets the offset: otherwise its calls would count twice.
  */
 int gs_elf_offsets(int fd, const char *const *names, size_t n, uint64_t *ret_offsets);
 
 /*
- * Reads a line of mountinfo. True if it is a FUSE file system that others than the server's user
- * may enter. Also returns its mount point.
+ * Reads a line of mountinfo. Returns true for a FUSE file system that is served by a user other
+ * than root, or that other users may enter. Also returns its device and mount point.
  */
 bool gs_mount_serves_users(const char *line, dev_t *ret_dev, char ret_place[256]);
 

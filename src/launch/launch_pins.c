@@ -17,7 +17,7 @@
 #include "table/bpffs.h"
 
 #define PATH 400
-#define UNFINISHED "attaching" /* name of a library's folder until all of its links are there */
+#define UNFINISHED "attaching" /* a library's folder has this name until all its links are there */
 
 static void path_of(char ret[PATH], const char *name)
 {
@@ -70,7 +70,7 @@ int gs_pinned_fill(int slots_fd, const struct launch_bpf *skel)
 	};
 	char path[PATH];
 
-	/* comes first: a process that finds the slots filled must be able to clear the counts */
+	/* first: a process that finds the slots filled must also find the program "forget" */
 	path_of(path, "forget");
 	unlink(path);
 	if (bpf_obj_pin(bpf_program__fd(skel->progs.launch_forget), path))
@@ -135,7 +135,7 @@ int gs_pinned_attach(const struct enter_bpf *skel, struct gs_pinned_lib *lib, in
 	int r;
 
 	path_of(unfinished, UNFINISHED);
-	gs_pins_remove(unfinished); /* a daemon that died while it attached has left this */
+	gs_pins_remove(unfinished); /* left by a daemon that died while it attached */
 	if (mkdir(unfinished, 0700))
 		return -errno;
 	r = gs_probes_attach(skel, unfinished, lib->number, fd);

@@ -2,11 +2,11 @@
 /*
  * launch_safe.c - checks that no user can make every fork() of the machine wait for a probe
  *
- * While the kernel sets or removes a uprobe, in any file, no fork() begins. The kernel waits first
- * for forks that have begun, then for the memory of each process that maps the file. A user who
- * serves a file system can hold the memory of an own process, and its fork(), for any time
- * (docs/uprobe-fork-stall.md). That process need not have the library open. So it would not help to
- * check only processes that have.
+ * While the kernel sets or removes a uprobe, in any file, no fork() can begin. The kernel first
+ * waits for forks that have begun, then for the mm lock of each process that maps the file. A user
+ * who serves a file system can make a process hold that lock, or stay in fork(), for any time
+ * (docs/uprobe-fork-stall.md). The process need not even map the library. So it would not help to
+ * check only the processes that do.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -23,7 +23,7 @@
 #include "launch/launch.h"
 #include "launch/launch_find.h"
 
-/* ---- FUSE mounts that users are in ----------------------------------------------------------- */
+/* ---- FUSE mounts that users serve or enter ---------------------------------------------------- */
 
 /* linux/mount.h and sys/mount.h cannot both be included; older headers lack these constants. */
 #define CMD_CREATE 6
@@ -57,7 +57,7 @@ static int no_users_connection(struct gs_error *why)
 	return 0;
 }
 
-/* A server of root's counts too, since a user may be able to make it slow. */
+/* A root-run server that lets other users in counts too, since a user may be able to slow it. */
 bool gs_mount_serves_users(const char *line, dev_t *ret_dev, char ret_place[256])
 {
 	const char *dash = strstr(line, " - fuse"), *options;
@@ -82,7 +82,7 @@ static int no_users_mount(struct gs_error *why)
 
 	snprintf(devices, sizeof(devices), "%s/dev", gs_env()->sim_dir);
 	if (gs_env()->sim && stat(devices, &simulated))
-		return 0; /* the process has ended */
+		return 0; /* the simulated GPU has ended */
 	if (!f)
 		return gs_fail(why, -EPERM, "the mounts cannot be read: %s", strerror(errno));
 	while (getline(&line, &size, f) > 0)
@@ -100,7 +100,7 @@ static bool is_open_to_users(const char *path)
 {
 	struct stat st;
 
-	/* with an ACL, the bits of the group are the ACL's mask */
+	/* the group's bits count: with an ACL, they are the ACL's mask for users as well */
 	return !stat(path, &st) && (st.st_uid || st.st_mode & 0066);
 }
 
@@ -123,7 +123,7 @@ static const char *mounter(void)
 	return NULL;
 }
 
-/* The number in a file; @otherwise if there is no such file. */
+/* Returns the number in a file, or @otherwise if there is no such file. */
 static long setting(const char *path, long otherwise)
 {
 	CLEANUP_FILE FILE *f = fopen(path, "re");

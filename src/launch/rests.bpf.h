@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * rests.bpf.h - the maps of processes that are watched for requests, and the event at a request's
- * begin
+ * rests.bpf.h - watches processes for requests, and emits an event when a request begins
  */
 #ifndef GPUSCHED_LAUNCH_RESTS_BPF_H
 #define GPUSCHED_LAUNCH_RESTS_BPF_H
@@ -17,7 +16,7 @@ struct {
 	__type(value, struct gs_rests);
 } gs_rests SEC(".maps");
 
-/* By process: a rest of this many us ends a request, as the daemon has learned. */
+/* By process: the pause in us that ends a request, as the daemon has learned it. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, GS_MAX_RESTS);
@@ -25,7 +24,7 @@ struct {
 	__type(value, gs_u32);
 } gs_rests_quiet SEC(".maps");
 
-/* Waits of a thread that were counted, one inside the other. */
+/* How many nested waits (one libcuda call inside another) a thread is in. */
 struct {
 	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
 	__uint(map_flags, BPF_F_NO_PREALLOC);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * watched.h - processes that are watched for requests: counted launches and waits show when one
- * begins, and since when the process rests
+ * watched.h - watches processes for requests, by their counted launches and waits
  *
- * A begin comes as event GPUSCHED_EV_REQUEST, at most 200 times a second and process.
+ * When a request begins, the probes emit the event GPUSCHED_EV_REQUEST, at most 200 times a second
+ * for each process. rests.h says what a rest is.
  */
 #ifndef GPUSCHED_LAUNCH_WATCHED_H
 #define GPUSCHED_LAUNCH_WATCHED_H
@@ -15,12 +15,12 @@
 
 struct gs_launches;
 
-/* Watches a process from now on, or no longer. 0 or -errno; -E2BIG: too many are watched. */
+/* Begin and end the watch of a process. 0 or -errno; -E2BIG: too many are watched. */
 int gs_watched_add(const struct gs_launches *l, pid_t pid);
 void gs_watched_drop(const struct gs_launches *l, pid_t pid);
-/* Its launches, waits and rests so far. -ENOENT: it is not watched. */
+/* Returns the process's launches, waits and rests so far. -ENOENT: it is not watched. */
 int gs_watched_get(const struct gs_launches *l, pid_t pid, struct gs_rests *ret);
-/* A rest of this length ends a request; 0: unknown, so there are no events. */
+/* Sets the length of the rest that ends a request; 0: unknown, so there are no events. */
 int gs_watched_quiet(const struct gs_launches *l, pid_t pid, uint32_t quiet_us);
 
 #endif /* GPUSCHED_LAUNCH_WATCHED_H */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * await.c - waits for a daemon that is starting: it has the instance's lock but does not listen yet
+ * await.c - waits for a daemon that is starting: it holds the lock but does not listen yet
  */
 #include <inttypes.h>
 #include <stdbool.h>
@@ -14,11 +14,11 @@
 #include "lib/remote.h"
 
 #define LOOK_NS (50 * NS_PER_MS)
-#define FREE_NS NS_PER_S /* the lock is free for a moment when one daemon follows another */
+#define FREE_NS NS_PER_S /* between two daemons, the lock may be free for this long */
 
 /*
- * True if somebody holds the lock. Only root may open its file, but anybody may read the kernel's
- * list of locks.
+ * True if a process holds the lock. Only root may open the lock's file, so this reads the kernel's
+ * list of locks, as any user may.
  */
 static bool is_locked(const char *path)
 {

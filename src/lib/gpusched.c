@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* The library's functions: each sends a request through its handle. */
+/* gpusched.c - implements the library's functions: each sends a request through its handle */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -82,7 +82,7 @@ const char *gpusched_version(void)
 
 /* ---- requests -------------------------------------------------------------------------------- */
 
-/* Fails if the caller left out argument @what. @is: not NULL or 0 if it is there. */
+/* Fails if the caller left out the argument @is. @what: its name for the message. */
 static int need(struct gpusched *g, const void *is, const char *what)
 {
 	if (!g)
@@ -115,7 +115,7 @@ int gpusched_request(struct gpusched *g, const char *verb, const char *args_json
 	return request(g, verb, args, ret_json);
 }
 
-/* Sends a request. Takes @args. */
+/* Sends a request, and frees @args. */
 static int ask_with(struct gpusched *g, const char *verb, json_t *args, json_t **ret)
 {
 	CLEANUP_JSON json_t *owned = args;
@@ -142,7 +142,10 @@ static int number(struct gpusched *g, const json_t *o, const char *key, unsigned
 	return 0;
 }
 
-/* Sends a request, and reads how many TSGs it changed. -EREMOTEIO: some failed. Takes @args. */
+/*
+ * Sends a request, and reads how many TSGs (or processes) it changed. -EREMOTEIO: some could not be
+ * changed. Frees @args.
+ */
 static int control(struct gpusched *g, const char *verb, const char *target, json_t *args,
 		   unsigned int *ret_n)
 {

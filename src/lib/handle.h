@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * handle.h - what a handle of the library uses: a daemon's socket (remote.c), or another
- * implementation that a program brings (src/local)
+ * handle.h - defines the operations behind a handle of the library
+ *
+ * The library itself implements them by a daemon's socket (remote.c); src/local has another
+ * implementation.
  */
 #ifndef GPUSCHED_LIB_HANDLE_H
 #define GPUSCHED_LIB_HANDLE_H
@@ -13,19 +15,19 @@
 #include "gpusched/gpusched.h"
 
 enum gs_stream {
-	GS_STREAM_EVENTS, /* of the verb `watch` */
-	GS_STREAM_TURNS,  /* with turns and counters, of the verb `trace` */
+	GS_STREAM_EVENTS, /* events, from the verb `watch` */
+	GS_STREAM_TURNS,  /* turns and counters, from the verb `trace` */
 };
 
 struct gs_handle_ops {
 	bool (*has_daemon)(const void *self);
-	/* Sends one verb. 0 with its answer (malloc'd JSON), or a negative errno with one line. */
+	/* Sends one verb. *ret: the answer (malloc'd JSON). On failure @err has one line. */
 	int (*request)(void *self, const char *verb, const json_t *args, char **ret,
 		       struct gs_error *err);
 	/*
-	 * Passes lines to @fn until @fn returns non-zero (then returns that), or until the end (0),
-	 * -ETIMEDOUT or -EINTR. The subscription stays, so a caller that comes back has missed
-	 * nothing.
+	 * Passes lines to @fn. Returns @fn's result when that is not 0; 0 at the stream's end;
+	 * -ETIMEDOUT or -EINTR. The subscription stays until the stream's end, so a caller that
+	 * calls this again has missed nothing.
 	 */
 	int (*stream)(void *self, enum gs_stream which, gpusched_event_fn fn, void *user,
 		      uint64_t timeout_us, struct gs_error *err);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* HTTP over the daemon's unix socket. */
+/* remote.c - sends requests and reads streams by HTTP over the daemon's unix socket */
 #include <curl/curl.h>
 #include <errno.h>
 #include <stdbool.h>
@@ -17,11 +17,11 @@
 #define ANSWER_LIMIT (64u << 20) /* the list of a full table is 16 MiB long */
 #define STREAM_LIMIT (8u << 20)  /* a slow reader may get 2 MiB at once */
 #define REQUEST_MS 30000L    /* controls are answered within 5 s, a policy's start takes longer */
-#define PARK_US 1800000000ll /* longest time of a parking */
+#define PARK_US 1800000000ll /* longest time to park or unpark programs */
 #define PING_MS 1000L        /* a daemon that responds answers a ping at once */
 /*
- * While a request is under way, pings ask whether the daemon lives. Most requests end before the
- * first ping.
+ * Interval of the pings that check, during a request, whether the daemon responds. Most requests
+ * end before the first ping.
  */
 #define PING_EVERY_NS (NS_PER_S * 9 / 10)
 
@@ -31,21 +31,21 @@ struct text {
 };
 
 struct remote {
-	CURL *ping;
+	CURL *ping;        /* for pings */
 	uint64_t alive_ns; /* when the daemon last answered */
 	char socket[sizeof(((struct sockaddr_un *)0)->sun_path)];
-	CURL *easy;
-	CURLM *multi; /* for the stream; NULL: there is none yet */
-	CURL *watch;
+	CURL *easy;           /* for requests */
+	CURLM *multi;         /* for the stream; NULL: there was none yet */
+	CURL *watch;          /* the stream; NULL: none is open */
 	enum gs_stream which; /* kind of the stream */
-	struct text in;       /* received, but not passed on yet */
+	struct text in;       /* the stream's data that was received but not passed on yet */
 	int watch_code;       /* negative errno: the stream broke */
 	bool refused;         /* the stream was refused, and the data says why */
 };
 
 /*
  * Tries to connect, since curl has the same error for a missing daemon and for a slow one. -EAGAIN:
- * many connections wait for the daemon already. *ret_pid: the listener; 0: unknown.
+ * the socket's backlog is full. *ret_pid: the process that listens; unchanged if unknown.
  */
 static int try_connect(const char *path, pid_t *ret_pid)
 {
@@ -144,7 +144,7 @@ static int errno_of(CURLcode c)
 					       : -EPROTO;
 }
 
-/* Reads the reason why the daemon refused a request. */
+/* Reads the reason with which the daemon refused a request. */
 static int read_error(long status, const json_t *body, struct gs_error *err)
 {
 	const json_t *text = json_object_get(body, "error"), *code = json_object_get(body, "code");
@@ -193,7 +193,8 @@ static bool is_stopped(pid_t pid)
 }
 
 /*
- * True if a daemon takes connections. Also if there is none at all: the request will report that.
+ * False if the daemon is stopped, or accepts no connections. True if there is no daemon: the
+ * request itself then fails.
  */
 static bool may_answer(const struct remote *r, pid_t *ret_pid)
 {
@@ -230,7 +231,7 @@ static int fail_dead(pid_t pid, struct gs_error *err)
 		       who, stopped ? "continue (kill -CONT) or restart" : "restart");
 }
 
-/* 0; -EHOSTDOWN, within 2 s: a daemon listens but does not respond. */
+/* Pings the daemon. -EHOSTDOWN, within 2 s: a daemon listens but does not respond. */
 static int check_alive(struct remote *r, struct gs_error *err)
 {
 	pid_t pid = 0;
@@ -238,7 +239,7 @@ static int check_alive(struct remote *r, struct gs_error *err)
 	return is_alive(r, &pid) ? 0 : fail_dead(pid, err);
 }
 
-/* Checks while a request is under way: the daemon may have been stopped since it began. */
+/* Called by curl during a request: aborts it if the daemon no longer responds. */
 static int on_progress(void *user, curl_off_t a, curl_off_t b, curl_off_t c, curl_off_t d)
 {
 	struct remote *r = user;
@@ -253,7 +254,7 @@ static bool is_word(const char *verb)
 	       strlen(verb) < 64;
 }
 
-/* How long an answer may take: `status` watches for some time, and parking copies memory. */
+/* Returns how long an answer may take: `status` measures for a time, and parking copies memory. */
 static long limit_ms(const char *verb, const json_t *args)
 {
 	json_int_t us = !strcmp(verb, "park") || !strcmp(verb, "unpark") ? PARK_US
@@ -264,14 +265,14 @@ static long limit_ms(const char *verb, const json_t *args)
 	return REQUEST_MS + (long)(us / 1000);
 }
 
-/* Checks only the first and the last character: the reader of the answer parses it anyway. */
+/* Checks only the first and the last character, since the reader of the answer parses it anyway. */
 static bool is_object(const struct text *body)
 {
 	return body->n >= 2 && body->p[0] == '{' && body->p[body->n - 1] == '}' &&
 	       strlen(body->p) == body->n;
 }
 
-/* Handles the answer of a request; takes @body. */
+/* Handles the answer to a request; frees @body, or returns its text in *ret. */
 static int read_answer(long status, struct text body, char **ret, struct gs_error *err)
 {
 	CLEANUP_FREE char *answer = body.p;
@@ -371,7 +372,8 @@ static void close_stream(struct remote *r)
 }
 
 /*
- * Passes whole lines on. Empty lines only say that the daemon lives. Returns non-zero if @fn does.
+ * Passes complete lines to @fn, until it returns non-zero, which is returned. Skips empty lines,
+ * which only show that the daemon lives.
  */
 static int hand_out(struct remote *r, gpusched_event_fn fn, void *user)
 {
@@ -397,7 +399,7 @@ static int hand_out(struct remote *r, gpusched_event_fn fn, void *user)
 	return stop;
 }
 
-/* Waits for the socket. Not with curl's own function, since that goes on after a signal. */
+/* Waits for the socket. This does not use curl's own function, which goes on after a signal. */
 static int wait_stream(struct remote *r, uint64_t until)
 {
 	uint64_t now = gs_now_ns(), ns = until ? until - now : NS_PER_S;

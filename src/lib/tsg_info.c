@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Reads a TSG's JSON object into the public structure, strictly. */
+/* tsg_info.c - reads a TSG's JSON object into the public structure */
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -62,7 +62,7 @@ static uint32_t handle(struct reader *rd, const char *key)
 	return (uint32_t)v;
 }
 
-/* The value of a word; null: the setting is unset. */
+/* Reads a setting that is given as a word. null: GPUSCHED_UNSET. */
 static int choice(struct reader *rd, uint32_t bit)
 {
 	char word[12];

@@ -6,7 +6,7 @@
 
 #include "gpusched/gpusched.h"
 
-/* Reads one TSG object strictly: -EPROTO if a key is missing or of another type. */
+/* Reads the JSON object of one TSG: -EPROTO if a key is missing or has another type. */
 int tsg_info_read(const json_t *o, struct gpusched_tsg_info *ret);
 
 #endif /* GPUSCHED_LIB_TSG_INFO_H */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * gsload - a load of fixed work: latency-critical requests, or best-effort kernels back to back
+ * gsload - generates load of fixed work: latency-critical requests, or best-effort kernels
  *
- * Needs libc and a libcuda.so.1, the system's or the simulated GPU's.
+ * It needs only libc and a libcuda.so.1: the system's or the simulated GPU's.
  */
 #include "load/gsload.h"
 
@@ -297,8 +297,8 @@ static void print_result(const struct gsload_options *o, const struct gsload_cud
 static volatile sig_atomic_t ended;
 
 /*
- * An interrupt ends the load; one that comes afterwards ends the time to linger, too. SIGTERM ends
- * both.
+ * SIGINT ends the load; a second SIGINT also ends the time of --linger. SIGTERM ends the load and
+ * that time.
  */
 static void on_signal(int sig)
 {
@@ -313,7 +313,7 @@ static void on_anew(int sig)
 	gsload_arrive_anew();
 }
 
-/* Sleeps in pieces, so that an interrupt ends it. */
+/* Sleeps in short pieces, so that a signal can end the sleep. */
 static void idle(uint64_t ns)
 {
 	uint64_t until = gs_now_ns() + ns, now;
@@ -323,8 +323,8 @@ static void idle(uint64_t ns)
 }
 
 /*
- * Raises our priority: otherwise, other programs of the host would blur measurements on a simulated
- * GPU. Stays below the simulator's.
+ * With a simulated GPU, raises our priority, but stays below the simulator's. Otherwise other
+ * programs of the host would distort the measurements.
  */
 static void be_prompt(void)
 {
@@ -367,7 +367,7 @@ int main(int argc, char **argv)
 	sigaction(SIGINT, &on_end, NULL);
 	sigaction(SIGTERM, &on_end, NULL);
 	sigaction(SIGUSR1, &anew, NULL);
-	/* the first GPU comes last, so that its context is current */
+	/* the first GPU comes last, so that its context is the current one */
 	for (uint64_t i = o.gpus; i-- > 0;) {
 		if (gsload_cuda_open(&c[i], (int)(o.gpu + i), (unsigned int)o.contexts))
 			return GS_EXIT_FAILED;

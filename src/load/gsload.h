@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * gsload.h - the load generator's options and results
+ * gsload.h - defines the options, results and functions of gsload, the load generator
  */
 #ifndef GPUSCHED_LOAD_GSLOAD_H
 #define GPUSCHED_LOAD_GSLOAD_H
@@ -26,7 +26,7 @@ struct gsload_options {
 	double iterations_per_us; /* 0: calibrate first */
 	enum gsload_arrivals arrivals;
 	bool hold, hint, graph, memory, copy, ready, lines;
-	double dilate; /* real seconds per simulated second */
+	double dilate; /* real seconds per simulated second; 1 on a real GPU */
 };
 
 static inline uint64_t gsload_real_ns(const struct gsload_options *o, double us)
@@ -38,27 +38,28 @@ static inline uint64_t gsload_real_ns(const struct gsload_options *o, double us)
 struct gsload_result {
 	uint64_t launches;       /* calls of launch functions, including calibration and warm-up */
 	uint64_t graph_launches; /* calls that launched a graph */
-	uint64_t n;              /* number of requests or kernels that count */
-	double seconds;          /* time that these took */
-	/* for LC: @n values, sorted */
+	uint64_t n;              /* number of requests or kernels after the warm-up */
+	double seconds;          /* the time that these took */
+	/* for LC: @n values, sorted; see gsload_latency_of() */
 	double *latency_us; /* the GPU's part of the latency */
-	double *service_us; /* from the first launch to the end */
-	double *late_us;    /* lateness that the generator itself caused, with its consequences */
-	double *token_us;   /* LC with several tokens a request: @ntokens values, sorted */
+	double *service_us; /* from a request's first launch to its end */
+	double *late_us;    /* the part of the latency that the generator itself caused */
+	double *token_us;   /* LC with several tokens per request: @ntokens values, sorted */
 	size_t ntokens;
 	uint64_t from_ns; /* LC: end of the warm-up */
 	double iterations_per_us;
-	uint32_t iterations; /* iterations of each thread of one block */
+	uint32_t iterations; /* iterations of each thread */
 };
 
-/* Set by SIGINT and SIGTERM: end in order, and print the results so far. */
+/* Set by SIGINT and SIGTERM: the load ends, and the results so far are printed. */
 extern volatile int gsload_stop;
 
-/* Measures iterations per us. A result of 0 or less: another program's work came between. */
+/* Measures iterations per us. A result of 0 or less: other work on the GPU disturbed this. */
 double gsload_measure(struct gsload_cuda *c, const struct gsload_options *o,
 		      struct gsload_result *r);
 /*
- * Uses the given rate, else the last measured one, else measures now. Ends the program on failure.
+ * Sets r->iterations_per_us: to the option's value, else to the last measured value, else to a new
+ * measurement. Ends the program on failure.
  */
 void gsload_calibrate(struct gsload_cuda *c, const struct gsload_options *o,
 		      struct gsload_result *r);

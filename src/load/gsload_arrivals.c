@@ -8,9 +8,10 @@
 #include "basic/clock.h"
 #include "basic/rng.h"
 
-#define SPIN_NS 100000 /* this long before an arrival, it spins instead of sleeping */
+#define SPIN_NS 100000 /* in this time before an arrival, the wait spins instead of sleeping */
 
-static volatile uint64_t anew_ns; /* when arrivals begin anew; 0: they go on as they are */
+/* When the sequence begins again, set by gsload_arrive_anew(); 0: it goes on as it is. */
+static volatile uint64_t anew_ns;
 
 void gsload_arrive_anew(void)
 {
@@ -46,7 +47,7 @@ static void sleep_until(uint64_t at_ns)
 	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL);
 }
 
-/* Returns false if arrivals have begun anew meanwhile. A signal ends the sleep. */
+/* Returns false if the sequence has begun again meanwhile. A signal ends the sleep. */
 static bool wait_until(const struct gsload_schedule *s, uint64_t at)
 {
 	uint64_t spin = s->o->arrivals == GSLOAD_CLOSED ? 0 : SPIN_NS;

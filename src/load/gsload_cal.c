@@ -2,10 +2,10 @@
 /*
  * gsload_cal.c - measures the GPU's speed once for several programs that start together
  *
- * A measurement beside another program's kernels is useless. So the first program locks a file,
- * measures, and writes the result into it; the others read that. The file belongs to this simulated
- * GPU, else to this user. If there can be no file, each program measures for itself, and again if
- * needed.
+ * A measurement is useless while other programs' kernels run. So the first program locks a file,
+ * measures, and writes the result into the file, which the others read. There is one file for each
+ * simulated GPU; for real GPUs, each user has files. If the file cannot be used, each program
+ * measures for itself, and repeats a disturbed measurement.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -22,11 +22,11 @@
 #include "basic/clock.h"
 #include "load/gsload.h"
 
-#define KEPT_S 600 /* older values do not count: clocks or driver may have changed */
+#define KEPT_S 600 /* older results do not count, since clocks or driver may have changed */
 #define LOCK_S 5   /* simulated time; a measurement takes less than 1 s */
 #define ATTEMPTS 5
 
-/* A text of everything that the result depends on. */
+/* Makes a text of everything on which the result depends. */
 static void key_of(const struct gsload_cuda *c, char *ret, size_t size)
 {
 	snprintf(ret, size, "%s/%d/%d", c->name, c->multiprocessors, c->clock_khz);
@@ -46,7 +46,7 @@ static void path_of(const char *key, char *ret, size_t size)
 		 hash);
 }
 
-/* Opens and locks the file; -1: there is none, or another program keeps the lock. */
+/* Opens and locks the file; -1: it cannot be used, or another program keeps the lock. */
 static int open_kept(const struct gsload_options *o, const char *path)
 {
 	uint64_t until = gs_now_ns() + (uint64_t)(LOCK_S * o->dilate * 1e9);
@@ -54,7 +54,7 @@ static int open_kept(const struct gsload_options *o, const char *path)
 		open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0644);
 	struct stat st;
 
-	if (fd < 0) /* the file may be root's, for the same simulated GPU */
+	if (fd < 0) /* with a simulated GPU, the file may belong to root: then only read it */
 		fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	if (fd < 0 || fstat(fd, &st) || !S_ISREG(st.st_mode) || st.st_nlink != 1 ||
 	    (st.st_uid != geteuid() && st.st_uid))
@@ -67,7 +67,7 @@ static int open_kept(const struct gsload_options *o, const char *path)
 	return TAKE_FD(fd);
 }
 
-/* The rate in the file; 0: there is none, or it is old, or for another GPU. */
+/* Returns the rate in the file; 0: there is none, or it is too old, or for another GPU. */
 static double read_kept(int fd, const char *key)
 {
 	char text[256] = "", *end;
@@ -84,7 +84,7 @@ static double read_kept(int fd, const char *key)
 	return v;
 }
 
-/* Writes the rate. If we are killed meanwhile, the written part is no number with this key. */
+/* Writes the rate. If we are killed meanwhile, readers notice that the key is incomplete. */
 static void keep(int fd, const char *key, double v)
 {
 	char text[256];

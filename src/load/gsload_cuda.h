@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * gsload_cuda.h - a GPU, used through the libcuda.so.1 that dlopen() finds: the system's or our
- * stand-in
+ * gsload_cuda.h - uses a GPU through the libcuda.so.1 that dlopen() finds
+ *
+ * This is the system's libcuda, or the simulated GPU's stand-in.
  */
 #ifndef GPUSCHED_LOAD_GSLOAD_CUDA_H
 #define GPUSCHED_LOAD_GSLOAD_CUDA_H
@@ -20,13 +21,13 @@ struct gsload_cuda {
 };
 
 /*
- * Loads libcuda and makes @contexts contexts on GPU @ordinal. The first one gets the kernels and
- * becomes current. 0, or -1 after one line on stderr.
+ * Loads libcuda and makes @contexts contexts on GPU @ordinal. The first context gets the kernels
+ * and becomes current. Returns 0, or -1 after one line on stderr.
  */
 int gsload_cuda_open(struct gsload_cuda *c, int ordinal, unsigned int contexts);
-/* Allocates memory that nothing uses, until the context is destroyed. */
+/* Occupies memory without using it, until the context is destroyed. */
 void gsload_cuda_keep(struct gsload_cuda *c, size_t bytes);
-/* Loads what gs_stream needs: its kernel and @bytes of memory. */
+/* Loads the kernel gs_stream, and allocates @bytes of memory for it. */
 void gsload_cuda_stream(struct gsload_cuda *c, size_t bytes, cu_handle *ret_function,
 			cu_address *ret_at);
 /* Ends the program with one line if a call failed. */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * gsload_ptx.h - the load generator's kernels, as PTX that every GPU since 2014 compiles
+ * gsload_ptx.h - has the load generator's kernels, as PTX for every GPU since 2014
  *
  * gs_work does a fixed amount of arithmetic: in each thread, @n rounds of four multiply-adds. (A
- * kernel that works until a clock has advanced would take time without the GPU for work.)
- * gs_stream, in a module of its own, reads and writes each of @n words at @at once. gs_hold waits
- * until the word at @flag is not 0, or for @limit clocks.
+ * kernel that runs for a fixed time would count the time in which it is preempted as work.)
+ * gs_stream, in a separate module, reads and writes each of @n words at @at once. gs_hold waits
+ * until the word at @flag is not 0, but at most for @limit clocks.
  */
 #ifndef GPUSCHED_LOAD_GSLOAD_PTX_H
 #define GPUSCHED_LOAD_GSLOAD_PTX_H
@@ -40,7 +40,7 @@ static const char gsload_ptx[] = ".version 6.0\n"
 				 "	add.f32 %sum, %a, %b;\n"
 				 "	add.f32 %sum, %sum, %c;\n"
 				 "	add.f32 %sum, %sum, %d;\n"
-				 /* the store keeps the compiler from dropping the arithmetic */
+				 /* without this store, the compiler would drop the arithmetic */
 				 "	setp.eq.f32 %never, %sum, 0fBF800000;\n"
 				 "	@%never st.global.f32 [%to], %sum;\n"
 				 "	ret;\n"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * gsload_run.c - the loads themselves
+ * gsload_run.c - runs the loads: best-effort kernels, and latency-critical requests
  */
 #include "load/gsload.h"
 
@@ -18,7 +18,7 @@
 #define THREADS 256
 #define BLOCKS_PER_SM 8
 #define MAX_IN_FLIGHT 64
-#define HOLD_LIMIT_MS 30 /* then the kernel ends anyway: the program may have died */
+#define HOLD_LIMIT_MS 30 /* longest time of a waiting kernel, in case the program has died */
 #define LINE_NS (20 * NS_PER_MS)
 
 volatile int gsload_stop;
@@ -56,13 +56,10 @@ double gsload_measure(struct gsload_cuda *c, const struct gsload_options *o,
 	const unsigned int rounds = 20, big = 100000, small = 20000;
 	double us[2];
 
-	for (unsigned int i = 0; i < rounds; i++) /* warm up, until the GPU's clocks are high */
+	for (unsigned int i = 0; i < rounds; i++) /* warm up, so that the GPU's clocks rise */
 		launch(c, r, full_grid(c), big);
 	wait_all(c);
-	/*
-	 * Measures two sizes: their difference does not contain the time that is the same for any
-	 * work.
-	 */
+	/* Measure two sizes: the fixed overhead of a launch is not in their difference. */
 	for (unsigned int k = 0; k < 2; k++) {
 		uint64_t t = gs_now_ns();
 
@@ -74,7 +71,7 @@ double gsload_measure(struct gsload_cuda *c, const struct gsload_options *o,
 	return (big - small) / (us[1] - us[0]);
 }
 
-/* ---- what is launched at once: one kernel, or a graph of several ------------------------------ */
+/* ---- batches: one kernel, or a graph of several, that is launched at once --------------------- */
 
 #define STREAM_BYTES (1ull << 30)
 #define COPY_BYTES (64u << 20)
@@ -82,7 +79,7 @@ double gsload_measure(struct gsload_cuda *c, const struct gsload_options *o,
 struct batch {
 	unsigned int blocks;
 	cu_handle graph; /* executable graph; NULL: one kernel */
-	/* with --memory or --copy, these are used instead */
+	/* used instead with --memory or --copy */
 	cu_handle stream_function;
 	cu_address memory;
 	void *host;
@@ -115,7 +112,7 @@ static void launch_traffic(struct gsload_cuda *c, struct gsload_result *r, const
 	r->launches++;
 }
 
-/* Captures the graph from the stream, as frameworks do. */
+/* Makes a batch; a graph is captured from the stream, as frameworks do. */
 static void batch_new(struct gsload_cuda *c, const struct gsload_options *o,
 		      struct gsload_result *r, unsigned int blocks, struct batch *b)
 {
@@ -161,7 +158,7 @@ static uint32_t iterations_of(const struct gsload_result *r, double us)
 	return n < 1 ? 1 : n > 4e9 ? 4000000000u : (uint32_t)n;
 }
 
-/* Prints a line with the time of its end, CLOCK_MONOTONIC. */
+/* With --lines, prints a line with the time @at (CLOCK_MONOTONIC). */
 static void print_line(const struct gsload_options *o, uint64_t at, const char *key, double value)
 {
 	if (o->lines)
@@ -170,7 +167,10 @@ static void print_line(const struct gsload_options *o, uint64_t at, const char *
 
 /* ---- BE: kernels back to back ---------------------------------------------------------------- */
 
-/* As many waves of blocks as fit into the kernel. @ret_blocks: the blocks of all waves. */
+/*
+ * Returns how many waves of blocks, each running for --block-us, make up one kernel of --kernel-us.
+ * @ret_blocks: the number of blocks of all waves.
+ */
 static unsigned int shape(const struct gsload_cuda *c, const struct gsload_options *o,
 			  unsigned int *ret_blocks)
 {
@@ -223,8 +223,8 @@ static void lane_free(struct lane *l, const struct gsload_options *o)
 }
 
 /*
- * Launches the @k-th kernel on each GPU, after each GPU has ended the kernel that makes room for
- * it.
+ * Launches the @k-th kernel on each GPU, once every GPU has ended the kernel of --in-flight
+ * launches before.
  */
 static void step(struct lane *lanes, const struct gsload_options *o, struct gsload_result *r,
 		 uint64_t k)
@@ -279,7 +279,8 @@ void gsload_run_be(struct gsload_cuda *c, const struct gsload_options *o, struct
 		lane_use(&lanes[i], o);
 		wait_all(&c[i]);
 	}
-	if (!k0) /* with a warm-up, as many kernels are under way at the beginning as at the end */
+	/* after a warm-up, as many kernels are in flight at the begin as at the end of the count */
+	if (!k0)
 		now = gs_now_ns();
 	for (uint64_t i = 0; i < o->gpus; i++)
 		lane_free(&lanes[i], o);
@@ -304,8 +305,8 @@ static void hold_new(struct gsload_cuda *c, struct hold *h)
 }
 
 /*
- * Launches the waiting kernel, and an empty one behind it. With the waiting kernel alone, its
- * channel would be drained, and the GPU would go on to other programs.
+ * Launches the waiting kernel, and an empty kernel after it. Without the second kernel, the channel
+ * would have no more work, and the GPU would go on to other programs.
  */
 static void hold_begin(struct gsload_cuda *c, struct hold *h, struct gsload_result *r)
 {
@@ -329,7 +330,7 @@ static void spin(const struct gsload_options *o, double us)
 		;
 }
 
-/* Makes room for one more entry in a list of @n. The room is a power of two, at least 1024. */
+/* Makes room for one more entry in a list of @n. Its size is a power of two, at least 1024. */
 static void make_room(double **list, size_t n)
 {
 	if (*list && (n < 1024 || (n & (n - 1))))
@@ -339,7 +340,7 @@ static void make_room(double **list, size_t n)
 		exit(GS_EXIT_FAILED);
 }
 
-/* A token has ended. It began where the previous one ended. */
+/* Called when a token has ended. It began at *inout_from, the end of the previous token. */
 static void take_token(const struct gsload_options *o, struct gsload_result *r,
 		       uint64_t *inout_from)
 {
@@ -356,7 +357,7 @@ static void take_token(const struct gsload_options *o, struct gsload_result *r,
 	r->token_us[r->ntokens++] = us;
 }
 
-/* Does the work of one token; then the CPU reads the result. */
+/* Launches the work of one token. */
 static void token(struct gsload_cuda *c, const struct gsload_options *o, const struct batch *b,
 		  struct gsload_result *r)
 {
@@ -369,7 +370,7 @@ static void token(struct gsload_cuda *c, const struct gsload_options *o, const s
 	}
 }
 
-/* *ret_launched_ns: when its first launch began. */
+/* Runs one request. *ret_launched_ns: when its first launch began. */
 static void request(struct gsload_cuda *c, const struct gsload_options *o, const struct batch *b,
 		    struct hold *h, struct gsload_result *r, uint64_t *ret_launched_ns)
 {
@@ -396,7 +397,7 @@ static void request(struct gsload_cuda *c, const struct gsload_options *o, const
 	}
 }
 
-/* A request has ended. *inout_free_ns: see gsload_latency_of(). */
+/* Called when a request has ended. *inout_free_ns: see gsload_latency_of(). */
 static void take_request(const struct gsload_options *o, struct gsload_result *r, uint64_t at,
 			 uint64_t begin, uint64_t launched, uint64_t *inout_free_ns)
 {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * agents.c - uses the agents in the user's own programs, for a user without a daemon
+ * agents.c - carries out requests through the agents in the user's own programs
  *
- * Each agent is asked for its program's TSGs. Controls go to the agent, which makes the calls.
- * Verbs that need a table, a policy or other users' programs need a daemon.
+ * This is for a user without a daemon. Each agent lists its program's TSGs. Controls go to the
+ * agent, which makes the calls to the driver. Verbs that need a table, a policy or other users'
+ * programs need a daemon.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -23,7 +24,7 @@
 #include "requests/target.h"
 #include "requests/verb.h"
 
-#define ID_SHIFT 8 /* a TSG's id is its process, then its number there */
+#define ID_SHIFT 8 /* a TSG's id is the pid, shifted by this, plus its number in the process */
 
 struct seen {
 	struct gpusched_tsg rec;
@@ -84,7 +85,7 @@ static int add(struct agents *a, const struct gs_agent_answer *answer, uint32_t 
 	s->facts = answer->facts;
 	s->facts.class_[sizeof(s->facts.class_) - 1] = '\0';
 	s->facts.blind[sizeof(s->facts.blind) - 1] = '\0';
-	/* the agent's own words, except for what the kernel knows better */
+	/* do not trust the agent for values that the kernel knows */
 	s->rec.task.pid = (uint32_t)pid;
 	s->rec.task.uid = geteuid();
 	s->rec.task.id = (uint64_t)pid << ID_SHIFT | (s->rec.task.id & ((1u << ID_SHIFT) - 1));
@@ -144,7 +145,7 @@ static json_t *row(const struct seen *s)
 	json_object_set_new(o, "known_by", json_string("agent"));
 	gs_json_put_text(o, "class", f->class_);
 	gs_json_put_text(o, "class_source", *f->class_ ? "told" : NULL);
-	/* launches are counted by process: they say most about its compute TSG */
+	/* launches are counted per process, and shown with its compute TSGs */
 	gs_told_json(f, counted, o);
 	if (f->blind[0] && json_is_null(json_object_get(o, "reason"))) {
 		char text[160];
@@ -185,7 +186,7 @@ static json_t *rows(const struct agents *a)
 
 #define MAX_STEPS GS_NFIELDS
 
-/* Makes the steps that restore what the program asked for. */
+/* Makes the steps that restore the settings that the program asked for. */
 static size_t clearing(const struct gpusched_tsg *rec, struct gs_rm_step *steps)
 {
 	size_t n = 0;
@@ -211,7 +212,7 @@ static size_t setting(const struct gpusched_tsg *rec, const struct gpusched_sett
 	for (unsigned int i = 0; i < GS_NFIELDS; i++) {
 		uint32_t bit = GS_BIT(i);
 
-		/* with other settings, a mode is set only for compute TSGs */
+		/* a preemption mode is set for compute TSGs only */
 		if (bit == GPUSCHED_PREEMPT_MODE && rec->task.kind != GPUSCHED_KIND_COMPUTE)
 			continue;
 		if (set->valid & bit)
@@ -251,7 +252,7 @@ static const char *why_text(const struct gs_rm_result *res, char buf[32])
 	return name ? name : buf;
 }
 
-/* Acts on one TSG, and makes its entry among the results. */
+/* Acts on one TSG, and returns its entry for the results. */
 static json_t *act_on(const char *verb, const json_t *args, const struct seen *s, int *ret_code)
 {
 	const struct gs_rm_tsg tsg = {

@@ -7,10 +7,11 @@
 
 #include "basic/error.h"
 
-/* True if this user has programs with an agent; some of them may have crashed. */
+/* True if there are sockets of agents in this user's programs; some programs may have crashed. */
 bool agents_are_there(void);
 /*
- * The verbs list, set, preempt, suspend and resume, through the agents in the user's own programs.
+ * Carries out the verbs list, set, preempt, suspend and resume through the agents in the user's own
+ * programs.
  */
 int agents_request(const char *verb, const json_t *args, json_t **ret, struct gs_error *err);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* ask.h - libgpusched's requests and streams with json_t values */
+/* ask.h - sends requests and reads streams through libgpusched, with json_t values */
 #ifndef GPUSCHED_LOCAL_ASK_H
 #define GPUSCHED_LOCAL_ASK_H
 
@@ -9,8 +9,8 @@
 #include "gpusched/gpusched.h"
 
 /*
- * Sends one verb; @args NULL: none. 0 and a new reference, or a negative errno and
- * gpusched_error().
+ * Sends one verb; @args NULL: no arguments. *ret is a new reference. On failure, gpusched_error()
+ * may have the reason.
  */
 int gs_ask(struct gpusched *g, const char *verb, const json_t *args, json_t **ret);
 

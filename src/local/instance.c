@@ -19,9 +19,9 @@ struct instance {
 	bool s_reads;         /* @s is read-only */
 	unsigned int token;   /* token of the watch; 0: there is none */
 	json_t *missed;       /* events that came between two calls of instance_watch() */
-	gpusched_event_fn fn; /* NULL between two calls of instance_watch() */
+	gpusched_event_fn fn; /* the caller's function; NULL outside of instance_watch() */
 	void *user;
-	int stop;
+	int stop; /* the last result of @fn: if not 0, instance_watch() returns it */
 };
 
 int instance_new(bool read_only, struct instance **ret, struct gs_error *err)
@@ -70,7 +70,7 @@ int instance_ready(struct instance *l, const char *verb, struct gs_error *err)
 {
 	int flags = verb ? gs_verb_flags(verb) : 0;
 
-	/* a verb that will be refused anyway needs no instance */
+	/* a verb that instance_request() refuses, or that works alone, needs no service */
 	if (flags < 0 || flags & GS_VERB_ALONE ||
 	    (verb && l->read_only && !(flags & GS_VERB_READS)))
 		return 0;
@@ -109,8 +109,8 @@ static int hand_out(struct instance *l, const json_t *event)
 }
 
 /*
- * Passes an event on, or keeps it until the caller comes back. The number of kept events has a
- * limit: the newest are dropped.
+ * Passes an event to the caller's function, or keeps it until the next instance_watch(). Beyond
+ * MISSED_LIMIT kept events, new ones are dropped.
  */
 static void on_event(const json_t *event, void *user)
 {

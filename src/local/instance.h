@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* instance.h - a service in this process, opened when a verb first needs it */
+/* instance.h - does a daemon's work in this process, by a service that is opened when needed */
 #ifndef GPUSCHED_LOCAL_INSTANCE_H
 #define GPUSCHED_LOCAL_INSTANCE_H
 
@@ -14,11 +14,11 @@ struct instance;
 int instance_new(bool read_only, struct instance **ret, struct gs_error *err);
 void instance_free(struct instance *l);
 /*
- * Opens the instance as far as @verb (NULL: the watch) needs it. -EBUSY: another process is in
- * charge.
+ * Opens the service if @verb (NULL: instance_watch()) needs it. -EBUSY: another process holds the
+ * lock.
  */
 int instance_ready(struct instance *l, const char *verb, struct gs_error *err);
-/* Sends one verb. 0 and a new reference, or a negative errno with one line. */
+/* Carries out one verb. *ret is a new reference. On failure @err has one line. */
 int instance_request(struct instance *l, const char *verb, const json_t *args, json_t **ret,
 		     struct gs_error *err);
 /* Like gpusched_watch(). */

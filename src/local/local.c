@@ -14,10 +14,11 @@
 #include "local/instance.h"
 
 struct local {
-	struct gpusched *daemon; /* exactly one of these three is set */
+	/* exactly one of these three is set: what carries out the requests */
+	struct gpusched *daemon;
 	struct instance *instance;
 	bool agents;
-	bool may_act; /* the user is root, and a daemon on this socket would serve this machine */
+	bool may_act; /* the user is root, and the handle is not read-only */
 };
 
 static void local_free(void *self)
@@ -37,8 +38,8 @@ static bool has_daemon(const void *self)
 }
 
 /*
- * Opens the instance. -EBUSY: a daemon that was about to listen has the lock; then that daemon is
- * used.
+ * Opens the instance. If that fails with -EBUSY, a daemon that has just started holds the lock:
+ * then uses that daemon.
  */
 static int make_ready(struct local *l, const char *verb, struct gs_error *err)
 {
@@ -141,7 +142,7 @@ static const struct gs_handle_ops local_ops = {
 	.free = local_free,
 };
 
-/* Picks what to use if no daemon answers. */
+/* Chooses what carries out the requests if no daemon answers. */
 static int act_alone(uint32_t flags, struct local *l, struct gs_error *err)
 {
 	if (!geteuid())

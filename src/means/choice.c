@@ -29,7 +29,7 @@ static struct gs_means_choice choice(enum gs_means_name means, enum gs_means_why
 	return (struct gs_means_choice){ .means = means, .why = why };
 }
 
-/* Under slices a BE gets the preemption mode in which it leaves the GPU sooner. */
+/* Returns the time to leave the GPU in the faster mode, which a BE gets under slices. */
 static uint32_t leave_us(const struct gs_evidence *e)
 {
 	return e->leave_cta_us && e->leave_cta_us < e->leave_cilp_us ? e->leave_cta_us
@@ -37,8 +37,8 @@ static uint32_t leave_us(const struct gs_evidence *e)
 }
 
 /*
- * A pool takes turns by slices like any other program, so a request waits for it equally long. In a
- * shared server the request only waits for a thread block.
+ * Computes how long a request waits for the BE. A pool takes turns by slices like any program, so
+ * the wait is the same as under slices. In a shared server a request only waits for a thread block.
  */
 static void put_waits_for_be(const struct gs_evidence *e, uint32_t wait_us[GS_MEANS_MAX])
 {
@@ -71,7 +71,7 @@ static struct gs_means_choice choose_be(const struct gs_means_case *c)
 	return choice(GS_MEANS_SLICES, known ? GS_MEANS_WHY_LONG_BLOCKS : GS_MEANS_WHY_NO_BLOCKS);
 }
 
-/* How long a request waits for switches at each of its turns; 0: not known. */
+/* Returns how long a request waits for a switch at each of its turns; 0: unknown. */
 static uint32_t turn_us(const struct gs_evidence *e)
 {
 	return e->leave_cilp_us && e->switch_us ? e->leave_cilp_us + e->switch_us : 0;
@@ -86,8 +86,8 @@ static bool has_few_turns(const struct gs_evidence *e)
 }
 
 /*
- * A shared server with best-effort programs has class lc, so a hold would not suspend it, nor give
- * it short slices: joining it is no worse than a hold.
+ * Chooses the means of an LC. A shared server with best-effort programs has class lc, so holds do
+ * not suspend it, and it does not get short slices. So joining the server is no worse than a hold.
  */
 static struct gs_means_choice choose_lc(const struct gs_means_case *c)
 {
@@ -112,7 +112,7 @@ static struct gs_means_choice choose_lc(const struct gs_means_case *c)
 		      c->seen.turns_a_request ? GS_MEANS_WHY_MANY_TURNS : GS_MEANS_WHY_UNTOLD);
 }
 
-/* Under slices each turn of a request waits for a switch, in a hold only the first one. */
+/* Under slices each turn of a request waits for a switch; in a hold only the first turn waits. */
 static void put_waits_of_lc(const struct gs_evidence *e, uint32_t wait_us[GS_MEANS_MAX])
 {
 	wait_us[GS_MEANS_SLICES] = turn_us(e) * e->turns_a_request;

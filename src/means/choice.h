@@ -2,11 +2,12 @@
 /*
  * choice.h - chooses the means by which a program shares the GPU, from earlier measurements of it
  *
- * Pure. Beside a BE with short thread blocks a shared server is better than slices: a request waits
- * for one block, and nothing is switched. If the blocks are long, slices are better. So if both
- * waits are known, the shorter one decides. Otherwise the choice is slices, which give nothing up. A
- * turn of many kernels waits for one switch by slices, but for a block before each kernel in a
- * server. So slices are the choice beside services with long turns, too.
+ * Pure. A service's request waits for a best-effort program (BE) either under slices, for a switch,
+ * or in a shared MPS server, for one thread block of the BE. If these two waits are known, the
+ * means with the shorter wait is chosen: a shared server for short blocks, slices for long ones.
+ * Otherwise slices are chosen, which need no shared server. A turn with many kernels waits for one
+ * switch under slices, but for a block before each kernel in a server. So slices are also chosen if
+ * the turns of the services on the GPU are long, or of unknown length.
  */
 #ifndef GPUSCHED_MEANS_CHOICE_H
 #define GPUSCHED_MEANS_CHOICE_H
@@ -18,7 +19,7 @@
 
 enum gs_role { GS_ROLE_OTHER, GS_ROLE_LC, GS_ROLE_BE };
 
-/* Declared once: symbol, name. */
+/* The means, each with its symbol and name. */
 #define GS_MEANS(X) \
 	X(SLICES, "slices") \
 	X(HOLD, "hold") /* slices, and an agent that reports requests */ \
@@ -33,7 +34,7 @@ enum gs_means_name {
 };
 const char *gs_means_name(enum gs_means_name m);
 
-/* Reasons, declared once: symbol, words. */
+/* The reasons for a choice, each with its symbol and text. */
 #define GS_MEANS_WHYS(X) \
 	X(CLASS, "its class is neither lc nor be") \
 	X(UNKNOWN, "nothing is known of it: it has not run beside others yet") \
@@ -78,10 +79,10 @@ enum gs_means_why {
 };
 const char *gs_means_why_text(enum gs_means_why w);
 
-/* Figures measured of a program; 0: not known. */
+/* Figures measured for a program; 0: unknown. */
 struct gs_evidence {
 	enum gs_program_kind kind;
-	/* from its slice's end until it has left the GPU, in each mode */
+	/* time from its slice's end until it has left the GPU, in each preemption mode */
 	uint32_t leave_cilp_us, leave_cta_us;
 	uint32_t switch_us; /* from there to the first instruction of the next program */
 	uint32_t turns_a_request;
@@ -94,25 +95,26 @@ struct gs_evidence {
 	bool lc_graphs; /* such a service launched CUDA graphs; false: not known */
 };
 
+/* The facts from which the means are chosen. */
 struct gs_means_case {
 	enum gs_role role;
-	bool known; /* @seen is known */
+	bool known; /* @seen is valid */
 	struct gs_evidence seen;
 	bool may_share; /* AllowShare= allows a shared server */
 	/*
-	 * Such servers of the same user run. A shared server counts only with best-effort programs
-	 * in it.
+	 * The same user's shared server or pool runs. A shared server counts only if best-effort
+	 * programs are in it.
 	 */
 	bool share_runs, pool_runs;
-	bool lc_outside; /* a service runs, and none in the user's shared server */
+	bool lc_outside; /* a service runs, but none runs in the user's shared server */
 };
 
 struct gs_means_choice {
 	enum gs_means_name means;
 	enum gs_means_why why;
 	/*
-	 * Longest waits under each means. For a BE: how long a request waits for it. For an LC: how
-	 * long its request waits for switches. 0: not known.
+	 * Longest waits under each means. For a BE: how long a service's request waits for the BE.
+	 * For an LC: how long its own request waits for switches. 0: unknown.
 	 */
 	uint32_t wait_us[GS_MEANS_MAX];
 };

@@ -3,32 +3,32 @@
 
 #include <math.h>
 
-/* Fewer turns of which the end is known say nothing. */
+/* Least number of turns that must have a known end, so that they say something. */
 #define MIN_TURNS 20
 /*
  * A program is batch if its slice ends BATCH_PART of its turns and it holds the GPU for BATCH_HELD
- * of the time. The second pair is for a program that has the GPU most of the time.
+ * of the time. MOST_PART and MOST_HELD are for a program that has the GPU most of the time.
  */
 #define BATCH_PART 0.7
-#define BATCH_HELD 0.05 /* less: a service with a request longer than its slice */
+#define BATCH_HELD 0.05 /* with less, it may be a service with requests longer than its slice */
 #define MOST_PART 0.4
 #define MOST_HELD 0.5
 #define WHOLE_PART 0.9 /* a service drains this part of its turns */
 /*
- * A launch that works for less is over before the CPU makes the next one. The cost of each turn is
- * not counted as work.
+ * A launch with less work than this is over before the CPU makes the next launch. The cost of each
+ * turn does not count as work.
  */
 #define SHORT_LAUNCH_S 20e-6
 /*
- * Used if launches are not counted. If returns follow RETURN_PART of the drained turns, the program
- * may be launch-bound. If they follow fewer than FEW_RETURNS, its turns are whole. The longer the
- * others' slices are, the fewer returns a launch-bound program has.
+ * Used if launches are not counted. If RETURN_PART of the drained turns are followed by a return,
+ * the program may be launch-bound. If less than FEW_RETURNS of them are, its turns are whole. A
+ * launch-bound program has fewer returns if the slices of other programs are longer.
  */
 #define RETURN_PART 0.5
 #define FEW_RETURNS 0.2
 /* beside slices up to this long, nearly all turns of a launch-bound program are returns */
 #define SHORT_SLICE_US 400
-#define MANY_RETURNS 300 /* per second: so many turns cost a tenth of the GPU's time or more */
+#define MANY_RETURNS 300 /* per second: this many turns cost at least a tenth of the GPU's time */
 
 #define X(sym, name, text) { name, text },
 static const struct {
@@ -46,7 +46,7 @@ const char *gs_program_kind_text(enum gs_program_kind k)
 	return kinds[k].text;
 }
 
-/* The kind of a program that drains nearly all of its turns. */
+/* Returns the kind of a program with turns that nearly all drain. */
 static enum gs_program_kind service_kind(const struct gs_program_seen *s)
 {
 	double work = s->held_s - s->turn_cost_s * s->turns;
@@ -60,7 +60,7 @@ static enum gs_program_kind service_kind(const struct gs_program_seen *s)
 		return GS_PROGRAM_WHOLE;
 	if (s->returns < RETURN_PART * s->drained)
 		return GS_PROGRAM_UNCLEAR;
-	/* bursts of requests cause returns, too, but not as many a second */
+	/* bursts of requests also cause returns, but not that many per second */
 	return s->returns >= MANY_RETURNS * s->span_s ? GS_PROGRAM_LAUNCH_BOUND
 						      : GS_PROGRAM_UNCLEAR;
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * kind.h - what kind of program this is, judged by its turns
+ * kind.h - judges by a program's turns what kind of program it is
  *
- * Pure. Turns are known from the GPU's context-switch log alone, so nothing can be said of a
- * program that had the GPU for itself. Counted launches tell a launch-bound program.
+ * Pure. The turns come from the GPU's context-switch log, which shows nothing about a program that
+ * has the GPU for itself. A launch-bound program is recognized by its counted launches.
  */
 #ifndef GPUSCHED_MEANS_KIND_H
 #define GPUSCHED_MEANS_KIND_H
@@ -14,16 +14,16 @@
 /* Figures of one compute TSG over a span of time. */
 struct gs_program_seen {
 	bool known;  /* the log had figures at the beginning and at the end */
-	bool hidden; /* this viewer may not see the times */
-	bool server; /* an MPS server: many programs that look like one */
+	bool hidden; /* the user who asks may not see the times */
+	bool server; /* an MPS server, in which many programs look like one */
 	bool suspended;
 	double span_s, held_s; /* length of the span; time in which the TSG held the GPU */
 	double turns, slice_ended, drained, returns;
 	double launches;    /* NAN: launches were not counted */
-	double waited_s;    /* waited after turns that its slice ended */
-	double turn_cost_s; /* part of each turn that is no work; NAN: not known */
+	double waited_s;    /* time that it waited after its slice had ended a turn */
+	double turn_cost_s; /* part of each turn that is no work; NAN: unknown */
 	uint32_t timeslice_us;
-	uint32_t beside_us; /* the longest slice of others on its runlist; 0: there are none */
+	uint32_t beside_us; /* the longest slice of the others on its runlist; 0: no others */
 };
 
 /* A line for each kind: symbol, name in the output, explanation. */

@@ -3,13 +3,13 @@
 
 #include "gpusched/abi.h"
 
-/* after this many samples the account's smoothed mean is of the present mode alone */
+/* after this many samples, earlier modes no longer affect the account's smoothed mean */
 #define DRAINS 12
 
 /*
- * Begins to count samples under new settings. Forgets cilp_us and cta_us if new times cannot be
- * compared with them: the account has just learned the slice's real length, or it does not know
- * that length and the slice has changed.
+ * Begins to count samples under new settings. Forgets cilp_us and cta_us if new times are not
+ * comparable: either the account has just learned the slice's real length, or it does not know this
+ * length and the slice has changed.
  */
 static void begin(struct gs_leaving *l, const struct gs_turn_sums *t, uint32_t mode,
 		  uint32_t timeslice_us)

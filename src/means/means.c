@@ -23,7 +23,7 @@
 #include "table/procs.h"
 
 #define LOOK_NS NS_PER_S
-#define LOOKS 64u /* TSGs looked at per second */
+#define LOOKS 64u /* most TSGs that are looked at per second */
 #define WINDOW_NS (5 * NS_PER_S)
 #define LEAST_NS NS_PER_S       /* shortest window that is judged when its TSG ends */
 #define TRIED_NS (2 * NS_PER_S) /* shortest window that tells whether a trial is worth it */
@@ -38,12 +38,12 @@ struct watched {
 	uint64_t id;
 	struct gpusched_key key;
 	uint32_t pid, uid, gpu, class_id;
-	bool asked, known; /* known: @program is; asked: the reader has answered */
+	bool asked, known; /* asked: the reader has answered; known: @program is valid */
 	struct gs_program_id program;
-	/* figures since the window began */
+	/* the present window: when it began, and the sums at that time */
 	uint64_t began_ns;
 	struct gs_tsg_sums before;
-	bool counted; /* launches were counted all the time */
+	bool counted; /* launches were counted during the whole window */
 	uint64_t launches, launches_before;
 	uint32_t timeslice_us;
 	struct gs_leaving leaving;
@@ -58,7 +58,7 @@ struct watched {
 struct watching_user {
 	UT_hash_handle hh;
 	uint32_t uid;
-	unsigned int n; /* TSGs */
+	unsigned int n; /* number of the user's TSGs that are watched */
 };
 
 struct gs_means_known {
@@ -68,7 +68,7 @@ struct gs_means_known {
 	void *told_user;
 	struct gs_memory_of_programs memory;
 	struct watching_user *users;
-	struct watched *all, *next; /* next: the TSG to look at next; NULL: the first one */
+	struct watched *all, *next; /* @next: the TSG to look at next; NULL: the first one */
 	uint64_t look_ns, save_ns;
 	struct gs_trials trials;
 	struct gs_starts starts;
@@ -76,7 +76,7 @@ struct gs_means_known {
 	/* what the policy knows of TSGs; fd -1: nothing, or the policy was not asked yet */
 	struct gs_polmap says;
 	bool asked_policy;
-	bool keeps; /* the file may be written: it is not a newer gpusched's */
+	bool keeps; /* the file may be written: it is not from a newer gpusched */
 	bool started;
 	struct gs_errand *saving; /* the thread that writes the file; NULL: none */
 };
@@ -91,8 +91,8 @@ enum gs_role gs_means_role(uint32_t class_id)
 /* ---- one TSG --------------------------------------------------------------------------------- */
 
 /*
- * Asks the reader which program the process runs; a late answer calls this again. An MPS server is
- * no program: its turns are its clients'.
+ * Asks the reader which program the process runs; called again when a late answer comes. An MPS
+ * server does not count as a program, since its turns are those of its clients.
  */
 static void identify(struct gs_means_known *k, struct watched *w)
 {
@@ -111,7 +111,7 @@ static void identify(struct gs_means_known *k, struct watched *w)
 				  *who->pod.uid ? &who->pod : NULL, &w->program);
 }
 
-/* Gets the costs of switches on that GPU, as far as known. */
+/* Returns the costs of switches on the GPU, as far as known. */
 static struct gs_costs costs_of(const struct gs_means_known *k, uint32_t gpu)
 {
 	struct gs_account_gpu g = { .open = false };
@@ -255,8 +255,8 @@ static struct gs_program_seen seen_of(const struct watched *w, const struct gs_t
 }
 
 /*
- * Is this worth remembering? For a service in holds only the policy's answer is: the log shows
- * nothing then.
+ * True if the figures are worth remembering. While holds keep others off the GPU, the log shows
+ * nothing about a service; then only the policy's report counts.
  */
 static bool tells(const struct gs_evidence *e)
 {
@@ -264,7 +264,7 @@ static bool tells(const struct gs_evidence *e)
 	       e->kind == GS_PROGRAM_LAUNCH_BOUND || e->kind == GS_PROGRAM_BATCH;
 }
 
-/* The window is over: adds its figures to what is known of the program. */
+/* Called when a window is over: adds its figures to the program's record. */
 static void judge(struct gs_means_known *k, struct watched *w, const struct gs_tsg_sums *now,
 		  uint64_t ns)
 {
@@ -293,8 +293,8 @@ static void judge(struct gs_means_known *k, struct watched *w, const struct gs_t
 	r = gs_remember(&k->memory, &w->program, &dropped);
 	k->hub->counters[GS_SVC_PROGRAMS_LEFT] += dropped;
 	/*
-	 * The slice of a service never ends its turns, so its own leave time is unknown: take the
-	 * GPU's save.
+	 * A service's slice never ends its turns, so its own time to leave is unknown. Use the
+	 * GPU's usual time to save a TSG instead.
 	 */
 	if (r && !e.leave_cilp_us &&
 	    (gs_means_role(w->class_id) == GS_ROLE_LC || !r->seen.leave_cilp_us))
@@ -356,7 +356,7 @@ static void begin_trial(struct gs_means_known *k, struct watched *w, const struc
 	       w->pid, GS_TRIAL_S);
 }
 
-/* If the policy did not give CTA mode, the trial does not count: another policy may give it. */
+/* Ends a trial. It does not count if the policy did not set CTA mode: another policy may set it. */
 static void end_trial(struct gs_means_known *k, struct watched *w, enum gs_trial_verdict v,
 		      uint32_t us)
 {
@@ -445,8 +445,8 @@ static void look(struct gs_means_known *k, struct watched *w, bool ends, uint64_
 /* ---- all of them ----------------------------------------------------------------------------- */
 
 /*
- * Adds @more (1 or -1) to the number of TSGs of @uid that are watched. NULL: none is left, or out
- * of memory.
+ * Adds @more (1 or -1) to the number of watched TSGs of @uid. NULL: the number is now 0, or there
+ * is no memory.
  */
 static struct watching_user *count_user(struct gs_means_known *k, uint32_t uid, int more)
 {
@@ -611,7 +611,7 @@ static void save(struct gs_means_known *k)
 	if (s->rows && !gs_errand_begin(&s->errand, k->hub, k)) {
 		k->memory.dirty = false;
 		k->saving = &s->errand;
-		gs_errand_unref(&s->errand); /* the thread keeps a reference of its own */
+		gs_errand_unref(&s->errand); /* the thread has its own reference */
 		return;
 	}
 	save_free(&s->errand);
@@ -670,8 +670,8 @@ void gs_means_start(struct gs_means_known *k, gs_means_told_fn told, void *user)
 	if (r)
 		save_failed(k, &err);
 	/*
-	 * If the file could not be read, it must not be overwritten, unless it was damaged and put
-	 * aside.
+	 * A file that could not be read must not be overwritten. A damaged file has been renamed,
+	 * so a new one may be written.
 	 */
 	k->keeps = !r || r == -EUCLEAN;
 	k->started = true;
@@ -689,11 +689,11 @@ void gs_means_end(struct gs_means_known *k)
 		look(k, w, true, ns);
 	}
 	k->started = false;
-	/* a write under way may lack the last figures: wait for it, then write again */
+	/* A write under way may lack the last figures: wait for its end, then write again. */
 	for (int i = 0; i < 2; i++) {
 		if (k->saving)
 			gs_errand_leave(k->saving, SAVE_MS);
-		if (k->saving) /* the write is not over: the disk does not answer */
+		if (k->saving) /* the disk does not answer: give up */
 			return;
 		save(k);
 	}

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#define LATELY 64u /* observations of one kind; beyond that all counts are halved */
+#define LATELY 64u /* most observations of one kind: beyond this, all counts are halved */
 
 struct gs_remembered *gs_remember_find(const struct gs_memory_of_programs *m,
 				       const struct gs_program_id *id)
@@ -23,7 +23,7 @@ static unsigned int count_of(const struct gs_memory_of_programs *m, uid_t uid)
 	return n;
 }
 
-/* The user with the most programs. */
+/* Returns the user with the most programs. */
 static uid_t richest(const struct gs_memory_of_programs *m)
 {
 	unsigned int most = 0;

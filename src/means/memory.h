@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * memory.h - what is known of programs that ran beside others
+ * memory.h - keeps the records of programs that shared a GPU
  *
- * Bounded: if a user has too many programs, the user's least recently used one is dropped. If all
- * users together have too many, the user with the most loses one, so that nobody can push out what
- * another user has.
+ * The number of records is limited. If a user has too many, that user's least recently used record
+ * is dropped. If all users together have too many, the user with the most records loses one, so
+ * that no user can push out another user's records.
  */
 #ifndef GPUSCHED_MEANS_MEMORY_H
 #define GPUSCHED_MEANS_MEMORY_H
@@ -17,6 +17,7 @@
 #define GS_REMEMBERED_MAX 1024u
 #define GS_REMEMBERED_USER 128u /* for each user */
 
+/* The record of one program. */
 struct gs_remembered {
 	UT_hash_handle hh;
 	struct gs_program_id id;
@@ -24,23 +25,24 @@ struct gs_remembered {
 	/* how often each kind was found lately; seen.kind is the most frequent */
 	uint32_t looks[GS_PROGRAM_KIND_MAX];
 	struct gs_evidence seen;
-	int64_t used_s; /* seconds since 1970: when the program was last seen, or asked for */
-	bool looked;    /* something was measured of the program */
-	bool asked;     /* a start asked for its means, so that a trial may be worth it */
-	uint32_t tries; /* trials of CTA mode */
-	size_t at;      /* the program's place in the answer that is being made */
+	int64_t used_s; /* seconds since 1970: when the program was last seen or started */
+	bool looked;    /* @seen has measured figures */
+	bool asked;     /* it was started with means=auto, so a trial may be worthwhile */
+	uint32_t tries; /* number of trials of CTA mode (trial.h) */
+	size_t at;      /* the program's index in an answer that is being built */
 };
 
 struct gs_memory_of_programs {
 	struct gs_remembered *all;
-	bool dirty; /* not all is written yet */
+	bool dirty; /* there are changes that are not in the file yet */
 };
 
-/* NULL: the program is not remembered. @looked tells whether a remembered one was measured. */
+/* Finds the program's record, which may have no figures yet (@looked). NULL: there is none. */
 struct gs_remembered *gs_remember_find(const struct gs_memory_of_programs *m,
 				       const struct gs_program_id *id);
 /*
- * Finds or adds the program; NULL: out of memory. @ret_dropped: number of programs dropped for it.
+ * Finds or adds the program's record; NULL: out of memory. @ret_dropped: number of other records
+ * that were dropped to make room.
  */
 struct gs_remembered *gs_remember(struct gs_memory_of_programs *m, const struct gs_program_id *id,
 				  unsigned int *ret_dropped);
@@ -51,8 +53,8 @@ void gs_remember_look(struct gs_memory_of_programs *m, struct gs_remembered *r,
 void gs_remember_service(struct gs_memory_of_programs *m, struct gs_remembered *r, uint32_t us,
 			 bool graphs);
 /*
- * Adds a trial's result. In @seen, the time to leave in CTA mode was measured; the other figures
- * are the GPU's usual ones.
+ * Adds a trial's result. In @seen, only leave_cta_us was measured; the other figures are the GPU's
+ * usual ones.
  */
 void gs_remember_trial(struct gs_memory_of_programs *m, struct gs_remembered *r,
 		       const struct gs_evidence *seen, int64_t now_s);

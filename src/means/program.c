@@ -10,7 +10,7 @@
 
 #include "basic/cleanup.h"
 
-#define DELETED " (deleted)" /* /proc adds this if the file was replaced, as by an upgrade */
+#define DELETED " (deleted)" /* /proc adds this if the file was replaced, for example upgraded */
 
 static const char *base_of(const char *path)
 {
@@ -19,7 +19,7 @@ static const char *base_of(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* @name: of an executable, such as "python3.11" or "bash". */
+/* @name: the executable's name, such as "python3.11" or "bash". */
 static bool is_interpreter(const char *name)
 {
 	static const char *const names[] = { "python", "pypy", "bash", "sh",    "dash", "zsh",
@@ -41,8 +41,8 @@ static const char *next_arg(const char *at, const char *end)
 }
 
 /*
- * The first argument, such as "serve" of `llm serve --port 8080`, if it is a plain word: other
- * arguments may differ at each start.
+ * Returns the argument if it is a plain word, such as "serve" in `llm serve --port 8080`; else "",
+ * since other arguments may differ at each start.
  */
 static const char *plain_word(const char *arg)
 {
@@ -52,8 +52,8 @@ static const char *plain_word(const char *arg)
 }
 
 /*
- * Skips options, and the value of those that have one. After "-m" comes a module; with "-c" or "-e"
- * there is no script.
+ * Finds an interpreter's script. Skips options, and the values of options that have one. After "-m"
+ * comes a module; with "-c" or "-e" there is no script.
  */
 static void find_script(const char *args, size_t n, char *ret, size_t size)
 {
@@ -77,7 +77,10 @@ static void find_script(const char *args, size_t n, char *ret, size_t size)
 		 *word ? " " : "", word);
 }
 
-/* The unit's name if a person chose it: not a user's manager, nor a unit of `systemd-run`. */
+/*
+ * Finds the service's name if a person chose it. The names of a user's manager and of units of
+ * `systemd-run` do not count.
+ */
 static void find_service(const char *cgroup, char *ret, size_t size)
 {
 	const char *name = base_of(cgroup);

@@ -15,8 +15,9 @@
 #define BUSY_MS 2000
 
 /*
- * kind to be_beside: struct gs_evidence. whole, launch_bound, batch: how often each kind was found.
- * looked to lc_turn_us: since version 2. lc_graphs: since version 3.
+ * Columns "kind" to "be_beside" are those of struct gs_evidence. "whole", "launch_bound" and
+ * "batch": how often each kind was found. "looked" to "lc_turn_us" exist since version 2,
+ * "lc_graphs" since version 3.
  */
 #define SCHEMA \
 	"CREATE TABLE IF NOT EXISTS program(uid INTEGER, exe TEXT, script TEXT, place TEXT, " \
@@ -69,8 +70,8 @@ static int version_of(sqlite3 *db, int *ret)
 }
 
 /*
- * Opens the file, and makes or upgrades its tables. Creates the file first, so that its mode is
- * ours: SQLite would choose another one.
+ * Opens the file, and makes or upgrades its tables. Creates the file first, since SQLite would give
+ * it another mode than 0600.
  */
 static int open_db(const char *dir, char *path, size_t size, sqlite3 **ret, struct gs_error *err)
 {
@@ -110,7 +111,7 @@ static bool take_text(sqlite3_stmt *st, int column, char *ret, size_t size)
 static const enum gs_program_kind kinds[] = { GS_PROGRAM_WHOLE, GS_PROGRAM_LAUNCH_BOUND,
 					      GS_PROGRAM_BATCH };
 
-/* Skips a row with impossible values. */
+/* Adds one row; skips it if it has impossible values. */
 static void take_row(sqlite3_stmt *st, struct gs_memory_of_programs *m)
 {
 	unsigned int dropped;

@@ -4,11 +4,11 @@
 #include "basic/clock.h"
 #include "gpusched/abi.h"
 
-#define ENOUGH 12u /* turns: after this many the account's mean is all of CTA mode */
-#define FRESH 6u   /* the same if the account had no turns in another mode */
-#define FEW 4u     /* turns: this many are enough if blocks are too long by FAR */
+#define ENOUGH 12u /* turns after which other modes no longer affect the account's mean */
+#define FRESH 6u   /* turns that suffice if the account had no turns in another mode */
+#define FEW 4u     /* turns that suffice if the wait for a block is FAR times that for slices */
 #define FAR 2u
-/* turns a second; with fewer, a trial sees too few that another TSG's arrival ends */
+/* turns per second; with fewer, a trial has too few turns that can be measured */
 #define LEAST_RATE 40
 
 bool gs_trials_may(const struct gs_trials *t, uint32_t gpu, uint32_t uid, uint64_t now_ns)
@@ -20,7 +20,7 @@ bool gs_trials_may(const struct gs_trials *t, uint32_t gpu, uint32_t uid, uint64
 
 		if (!ns || now_ns - ns >= 3600 * NS_PER_S)
 			continue;
-		if (i == t->at) /* the next trial's place: its hour has to be over */
+		if (i == t->at) /* the ring is full of trials of the last hour */
 			return false;
 		if (t->last[i].gpu == gpu && now_ns - ns < 60 * NS_PER_S)
 			return false;

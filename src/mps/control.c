@@ -50,7 +50,7 @@ void gs_mps_environment(const struct gs_mps_place *p, const char *gpus)
 	unsetenv("CUDA_MPS_ACTIVE_THREAD_PERCENTAGE");
 }
 
-/* ---- one program, bounded -------------------------------------------------------------------- */
+/* ---- running one program with a time limit --------------------------------------------------- */
 
 void gs_mps_exec(char *const *argv, int in, int out)
 {
@@ -66,7 +66,7 @@ void gs_mps_exec(char *const *argv, int in, int out)
 	_exit(127);
 }
 
-/* Reads as much as there is room for; the rest is thrown away. -ETIMEDOUT. */
+/* Reads until the end of the output, but keeps only as much as fits into @ret. -ETIMEDOUT. */
 static int read_until(int fd, uint64_t until, char *ret, size_t size)
 {
 	char rest[512] = "";
@@ -88,7 +88,7 @@ static int read_until(int fd, uint64_t until, char *ret, size_t size)
 	}
 }
 
-/* Waits for the program's end: it may come after the end of the output. */
+/* Waits for the program's end, which may be later than the end of its output. */
 static int reap(pid_t pid, uint64_t until, int *ret_status)
 {
 	int status = 0;
@@ -129,10 +129,7 @@ static int run(char *const *argv, const char *input, unsigned int ms, char *ret,
 		gs_mps_exec(argv, in[0], out[1]);
 	close(in[0]);
 	close(out[1]);
-	/*
-	 * this fits into the pipe's buffer, so the write does not block even if the reader has
-	 * ended
-	 */
+	/* the input fits into the pipe's buffer, so the write does not block */
 	if (pid > 0 && input && write(in[1], input, strlen(input)) < 0)
 		errno = 0;
 	close(in[1]);

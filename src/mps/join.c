@@ -12,12 +12,12 @@
 #include "mps/link.h"
 #include "mps/supervisor.h"
 
-/* time for a server to start, perhaps after the old one was probed and replaced */
+/* long enough to probe and replace an old server, and to start a new one */
 #define JOIN_MS 90000
 #define TRIES 3
 #define RETRY_NS (100 * NS_PER_MS)
 
-/* Asks the supervisor to let us in. -EAGAIN: it was about to end. */
+/* Asks the supervisor to let us in. -EAGAIN: the supervisor was about to end: start another. */
 static int ask(const struct gs_mps_place *p, const struct gs_mps_message *say, int *ret_sock,
 	       struct gs_mps_message *ret, struct gs_error *err)
 {
@@ -41,8 +41,8 @@ static int ask(const struct gs_mps_place *p, const struct gs_mps_message *say, i
 }
 
 /*
- * Sets variables for MPS, where priority is a hint and the percentage a cap. Both are fixed when
- * the client starts.
+ * Sets variables that MPS reads when the client starts. The priority is only a hint; the percentage
+ * is a limit.
  */
 static void set_environment(const struct gs_mps_place *p, const char *gpus, const char *class_name,
 			    unsigned int sm_percent)
@@ -97,7 +97,7 @@ int gs_mps_end(const struct gs_mps_place *p, unsigned int timeout_ms)
 			r = r ? r
 			      : gs_mps_receive(sock, &answer, (int)((until - now) / NS_PER_MS) + 1);
 		while (!r && answer.op == GS_MPS_SAY);
-		if (r != -EPIPE) /* the connection is still there: the supervisor refused */
+		if (r != -EPIPE) /* the supervisor still runs, so it has refused or is slow */
 			gs_sleep_ns(RETRY_NS);
 	}
 	return -ETIMEDOUT;

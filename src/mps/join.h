@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * join.h - how `gpusched run --pool` gets its program into a pool
+ * join.h - lets the program of `gpusched run --pool` join a pool
  */
 #ifndef GPUSCHED_MPS_JOIN_H
 #define GPUSCHED_MPS_JOIN_H
@@ -14,16 +14,17 @@ struct gs_mps_joined {
 };
 
 /*
- * Lets this process and its descendants into the pool; the environment tells them how. @sm_percent
- * 0: all of the GPU. -ENOTSUP with the reason: impossible here, or in this pool.
+ * Lets this process and its descendants join the pool, and sets their environment variables for it.
+ * @sm_percent: the part of the GPU's multiprocessors that they may use; 0: all. -ENOTSUP with the
+ * reason: impossible here, or in this pool.
  */
 int gs_mps_join(const struct gs_mps_place *p, const char *class_name, unsigned int sm_percent,
 		struct gs_mps_joined *ret, struct gs_error *err);
 
 /*
- * Ends the pool's server and supervisor, which would wait for further programs. Waits until both
- * have ended. 0: the pool has neither any more. -ETIMEDOUT: programs are in the pool, or the end
- * takes longer.
+ * Ends the pool's server and supervisor, which would otherwise wait for further programs. Returns 0
+ * once server and supervisor have ended. -ETIMEDOUT: programs are in the pool, or the end takes
+ * longer.
  */
 int gs_mps_end(const struct gs_mps_place *p, unsigned int timeout_ms);
 

@@ -35,7 +35,10 @@ static void run_control(const struct gs_mps_place *p, const char *program)
 	_exit(127);
 }
 
-/* Kills all children, including orphans of children, which become ours. */
+/*
+ * Sends @sig (0: none) to all children; orphaned descendants are children of this subreaper too.
+ * Returns true if there are any.
+ */
 static bool kill_children(int sig)
 {
 	char path[64];
@@ -73,7 +76,7 @@ static void end_all(void)
 	} while (gs_now_ns() < until + QUIT_MS * NS_PER_MS);
 }
 
-/* True if the control daemon has ended, or nobody needs it any more. */
+/* Returns true if the control daemon or the supervisor has ended. Waits for at most LOOK_MS. */
 static bool is_over(pid_t control, int hold)
 {
 	struct pollfd f = { .fd = hold, .events = POLLIN };
@@ -82,7 +85,7 @@ static bool is_over(pid_t control, int hold)
 	while ((ended = waitpid(-1, NULL, WNOHANG)) > 0)
 		if (ended == control)
 			return true;
-	/* nothing is ever written to the pipe: it is ready when its other end is closed */
+	/* nothing is ever written to the pipe, so it is ready only if its other end is closed */
 	return poll(&f, 1, LOOK_MS) != 0;
 }
 
@@ -94,10 +97,7 @@ static void keep(pid_t control, int hold)
 	_exit(0);
 }
 
-/*
- * Makes a keeper of this process: with a session of its own, and without the supervisor's
- * descriptors.
- */
+/* Turns this process into a keeper, with a new session and without the supervisor's descriptors. */
 static void be_keeper(const struct gs_mps_place *p, const char *program, int hold)
 {
 	pid_t control;

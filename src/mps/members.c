@@ -35,8 +35,8 @@ static bool lives(const struct gs_mps_client *c)
 }
 
 /*
- * True if @pid belongs to the member. If `gpusched run` was killed, its program is no descendant of
- * it any more.
+ * True if @pid belongs to the member. The child is checked separately, since it is no descendant of
+ * `gpusched run` any more if that was killed.
  */
 static bool is_of(const struct gs_mps_member *m, pid_t pid)
 {
@@ -85,8 +85,8 @@ pid_t gs_mps_member_outside(const struct gs_mps_member *m, const json_t *tsgs)
 		pid_t pid = (pid_t)json_integer_value(json_object_get(t, "pid"));
 
 		/*
-		 * "scan" means that no tap saw the TSG made: it is the server's TSG under another
-		 * handle
+		 * With "scan", no tap has seen the TSG's creation: it is the server's TSG under
+		 * another handle.
 		 */
 		if (kind && !strcmp(kind, "compute") && known && strcmp(known, "scan") &&
 		    is_of(m, pid))

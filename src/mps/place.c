@@ -55,8 +55,8 @@ static bool is_ours(const char *dir)
 }
 
 /*
- * $XDG_RUNTIME_DIR, if it is the user's own: it may be left from another user's session, or name a
- * folder that cannot be entered.
+ * Returns $XDG_RUNTIME_DIR if it belongs to this user: the variable may be left from another user's
+ * session, or name a folder that cannot be entered.
  */
 static const char *runtime_dir(void)
 {
@@ -117,7 +117,7 @@ int gs_mps_place(const char *name, bool share, struct gs_mps_place *ret, struct 
 	return r;
 }
 
-/* Removes all files and sockets from a folder, whatever names NVIDIA's programs gave them. */
+/* Removes all files and sockets, since it is not known how NVIDIA's programs name theirs. */
 void gs_mps_place_clear(const struct gs_mps_place *p, const char *folder)
 {
 	CLEANUP_DIR DIR *d = NULL;

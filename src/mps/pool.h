@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pool.h - the state of a supervisor; private to src/mps
+ * pool.h - defines the state of a pool's supervisor; private to src/mps
  */
 #ifndef GPUSCHED_MPS_POOL_H
 #define GPUSCHED_MPS_POOL_H
@@ -18,8 +18,8 @@ struct gs_mps_pool {
 	pid_t server; /* pid of the server; 0: none */
 	uint64_t server_start_ns;
 	int server_fd;      /* readable when the server has ended; -1: none */
-	unsigned int batch; /* channels that one call can suspend; 0: unknown */
-	bool told_batch;    /* the user was told that the server has more */
+	unsigned int batch; /* most channels that one call can suspend; 0: unknown */
+	bool told_batch;    /* the user was told that the server has more channels than that */
 	bool told_daemon;   /* the user was told that the daemon does not register the server */
 	pid_t clients[GS_MPS_CLIENTS];
 	size_t nclients;
@@ -28,9 +28,9 @@ struct gs_mps_pool {
 	bool had_members;
 	pid_t probe; /* a small program that tests whether the server takes clients; 0: none */
 	uint64_t probe_until_ns;
-	bool tainted; /* a client has ended, and nobody knows how */
-	uint64_t probed_ns;
-	/* A client ended in a way that may have harmed the server: a probe is wanted. */
+	bool tainted;       /* a client has ended with an unknown exit status */
+	uint64_t probed_ns; /* when the last probe began */
+	/* A client ended in a way that may have harmed the server, so a probe must begin. */
 	bool suspect;
 	uint64_t idle_since_ns; /* 0: the pool is not idle */
 	uint64_t look_ns;       /* time of the next check */
@@ -42,7 +42,7 @@ struct gs_mps_pool {
 
 /* Starts the server if there is none, and registers it. */
 int gs_mps_server_ready(struct gs_mps_pool *p, struct gs_error *err);
-/* Checks which members exist, and tells them what has happened to the server. */
+/* Checks whether the server lives and which clients it has, and reports changes to the members. */
 void gs_mps_server_look(struct gs_mps_pool *p);
 /* Reports to the daemon at once which programs are in the pool. */
 void gs_mps_server_tell(struct gs_mps_pool *p);
@@ -52,9 +52,9 @@ void gs_mps_server_end(struct gs_mps_pool *p);
 void gs_mps_say(struct gs_mps_pool *p, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* ---- probe.c: does the server take clients? -------------------------------------------------- */
+/* ---- probe.c: tests whether the server still accepts clients ---------------------------------- */
 
-/* Ends a server that does not take the probe, or begins a probe that is wanted. */
+/* Begins a probe if p->suspect is set. Ends the server if a probe has failed. */
 void gs_mps_probe_look(struct gs_mps_pool *p);
 void gs_mps_probe_end(struct gs_mps_pool *p);
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * probe.c - tests whether the server takes clients. A server that looks healthy may let clients
- * hang in CUDA's start, so one small CUDA program is sent first.
+ * probe.c - tests whether the server still accepts clients
+ *
+ * In a damaged server that looks healthy, new clients hang while they initialize CUDA. So a small
+ * CUDA program, the probe, is run in the server first.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -16,7 +18,7 @@
 #include "basic/clock.h"
 #include "mps/pool.h"
 
-#define PROBE_NS (10 * NS_PER_S) /* CUDA's start takes up to 3 s on a busy machine */
+#define PROBE_NS (10 * NS_PER_S) /* CUDA's initialization takes up to 3 s on a busy machine */
 
 static void run_probe(char *program)
 {
@@ -49,7 +51,7 @@ static void probe_start(struct gs_mps_pool *p)
 		run_probe(program);
 	if (p->probe < 0)
 		p->probe = 0;
-	gs_mps_server_tell(p); /* comes first: the probe will have the server's TSG */
+	gs_mps_server_tell(p); /* at once: the daemon must know the probe before it has a TSG */
 	p->probe_until_ns = gs_now_ns() + PROBE_NS;
 }
 

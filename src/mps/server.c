@@ -15,7 +15,7 @@
 #define START_NS (20 * NS_PER_S)
 /* Without start_server (older versions), there is no server until a client comes. */
 #define OLD_NS (2 * NS_PER_S)
-/* The server is registered again after this time, since the daemon may have been restarted. */
+/* The server is registered anew at this interval, since the daemon may have been restarted. */
 #define REGISTER_NS (2 * NS_PER_S)
 #define END_NS (10 * NS_PER_S)
 #define STEP_NS (50 * NS_PER_MS)
@@ -54,8 +54,8 @@ static json_t *client_names(const struct gs_mps_pool *p)
 }
 
 /*
- * The names of the programs in the pool. The probe is no user's program, but has the server's TSG
- * under a handle like all clients.
+ * Returns the pids of the programs in the pool. They include the probe: like all clients, it has a
+ * handle of the server's TSG.
  */
 static json_t *member_names(const struct gs_mps_pool *p)
 {
@@ -88,7 +88,7 @@ static int tell_daemon(struct gs_mps_pool *p, struct gs_error *err)
 	return 0;
 }
 
-/* Registers the server's state. If the daemon is away now, it gets the state when it is back. */
+/* Registers the server's state with the daemon, also again when the daemon has been away. */
 static void keep_registered(struct gs_mps_pool *p, bool changed)
 {
 	struct gs_error err = { 0 };
@@ -99,7 +99,7 @@ static void keep_registered(struct gs_mps_pool *p, bool changed)
 	r = tell_daemon(p, &err);
 	if (r == -ENOENT) /* the server has ended: the next check reports it */
 		return;
-	/* try again at the next check: the daemon still has the earlier registration */
+	/* try again at the next check; until then the daemon has the earlier registration */
 	if (r == -EBUSY && p->server_class[0]) {
 		p->register_ns = 0;
 		return;
@@ -117,8 +117,9 @@ static void keep_registered(struct gs_mps_pool *p, bool changed)
 }
 
 /*
- * True if the server has too many channels to suspend: half of its work would go on, so the engine
- * refuses. That also holds for a client's own handle of the server's TSG.
+ * True if the engine refuses to suspend the server, since one call cannot suspend all its channels.
+ * This is so if the server has too many channels, or if clients have channels under their own
+ * handles of the server's TSG.
  */
 static bool is_past_batch(const struct gs_mps_pool *p, const json_t *tsg)
 {
@@ -170,7 +171,7 @@ static void check_members(struct gs_mps_pool *p, const json_t *tsgs)
 	}
 }
 
-/* Finds out which processes work in the server, by the TSGs that they have. */
+/* Checks the TSGs of the user's processes for too many channels and for work without the server. */
 static void look_at_tsgs(struct gs_mps_pool *p)
 {
 	CLEANUP_JSON json_t *answer = NULL;
@@ -189,8 +190,8 @@ static void look_at_tsgs(struct gs_mps_pool *p)
 /* ---- its life -------------------------------------------------------------------------------- */
 
 /*
- * True if the server takes clients. A server that was killed takes none, though it ends only later:
- * its GPU contexts are freed first.
+ * True if the server lives. A server that was killed counts as dead even while it still exists,
+ * which it does until its GPU contexts are freed.
  */
 static bool server_lives(const struct gs_mps_pool *p)
 {
@@ -209,7 +210,7 @@ static void take_server(struct gs_mps_pool *p, pid_t pid)
 	p->told_batch = false;
 }
 
-/* Waits a moment. Returns false once @until has come. */
+/* Waits for STEP_NS and returns true; returns false at once if it is past @until. */
 static bool step(uint64_t until)
 {
 	if (gs_now_ns() >= until)
@@ -218,7 +219,7 @@ static bool step(uint64_t until)
 	return true;
 }
 
-/* True if a control daemon runs; also if it hangs. */
+/* True if a control daemon runs, even if it hangs. */
 static bool is_answered(void)
 {
 	char text[256];
@@ -227,7 +228,7 @@ static bool is_answered(void)
 	return r != -ESRCH && r != -ENOENT;
 }
 
-/* Ends a control daemon that an earlier supervisor left: we would take it for ours. */
+/* Ends a control daemon that an earlier supervisor left, since we could not tell it from ours. */
 static int end_leftover(const struct gs_mps_pool *p, struct gs_error *err)
 {
 	char text[256];
@@ -285,11 +286,11 @@ static void look_for_server(struct gs_mps_pool *p)
 		p->nclients = 0;
 	}
 	if (!gs_mps_server(&pid) && pid && gs_proc_has_life(pid))
-		/* the control daemon starts a server for any client that comes */
+		/* the control daemon has started a server for a client */
 		take_server(p, pid);
 }
 
-/* Waits until a killed server has ended: until then it is in the list, and no other one starts. */
+/* Waits until a killed server has ended: until then it is listed, and no new server starts. */
 static int await_end(void)
 {
 	uint64_t until = gs_now_ns() + END_NS;
@@ -309,7 +310,7 @@ static int start_server(struct gs_mps_pool *p, struct gs_error *err)
 	pid_t pid = 0;
 	int r = await_end();
 
-	/* an older version does not know this command, and says so in its output or not at all */
+	/* older versions do not know this command, and may not report that */
 	if (!r)
 		gs_mps_ask(text, sizeof(text), "start_server -uid %u", geteuid());
 	until = gs_now_ns() + (text[0] ? OLD_NS : START_NS);
@@ -323,8 +324,8 @@ static int start_server(struct gs_mps_pool *p, struct gs_error *err)
 }
 
 /*
- * Registers the server. A class that the user may not have is refused now, before any program works
- * in the server.
+ * Registers the server for the first time. If the user may not have the class, the daemon refuses
+ * now, before any program works in the server.
  */
 static int enlist(struct gs_mps_pool *p, struct gs_error *err)
 {
@@ -354,7 +355,7 @@ int gs_mps_server_ready(struct gs_mps_pool *p, struct gs_error *err)
 {
 	int r = -ENOENT;
 
-	/* -ENOENT: the server has ended again */
+	/* repeat after -ENOENT: the server has ended again */
 	for (int i = 0; i < READY_TRIES && r == -ENOENT; i++) {
 		*err = (struct gs_error){ 0 };
 		r = make_ready(p, err);
@@ -393,7 +394,7 @@ void gs_mps_server_look(struct gs_mps_pool *p)
 
 	look_for_server(p);
 	if (p->server && !gs_mps_clients(p->server, clients, &n)) {
-		for (size_t i = 0; i < n; i++) /* the probe is not a user's program */
+		for (size_t i = 0; i < n; i++) /* leave out the probe, which is ours */
 			if (p->probe && clients[i] == p->probe)
 				clients[i--] = clients[--n];
 		changed = !same_clients(p, clients, n);

@@ -22,12 +22,12 @@
 #define LOOK_NS (2 * NS_PER_S)
 #define LOOK_SOON_NS (250 * NS_PER_MS) /* pause while a program is about to arrive */
 #define SOON_FOR_NS (20 * NS_PER_S)
-/* A program was let in, and has neither become a client nor ended: the server may hang. */
+/* If a program has neither become a client nor ended in this time, the server may hang. */
 #define HANG_NS (15 * NS_PER_S)
-/* A program may start and end processes all the time: no more than one probe in this time. */
+/* Least time between probes for clients with an unknown exit status, which may end often. */
 #define TAINTED_NS (30 * NS_PER_S)
 #define START_MS 60000
-#define MAX_CONTEXTS 60 /* the limit of one MPS server and device */
+#define MAX_CONTEXTS 60 /* NVIDIA's limit for one MPS server on one GPU */
 
 static volatile sig_atomic_t ending;
 
@@ -57,7 +57,8 @@ static void refuse(struct gs_mps_member *m, int code, const char *text)
 }
 
 /*
- * Refuses a program of another class, or with other GPUs: a pool has one class and one set of GPUs.
+ * Refuses a program with other GPUs than the pool's, or of another class (except in a shared
+ * server), or if the server is full.
  */
 static int check(const struct gs_mps_pool *p, const struct gs_mps_member *m, const char *gpus,
 		 struct gs_error *err)
@@ -80,7 +81,7 @@ static int check(const struct gs_mps_pool *p, const struct gs_mps_member *m, con
 	return 0;
 }
 
-/* Lets a program in. Not while the server is probed. */
+/* Lets a program in. Do not call this while the server is probed. */
 static void let_in(struct gs_mps_pool *p, struct gs_mps_member *m)
 {
 	struct gs_mps_message yes = { .op = GS_MPS_IN };
@@ -94,7 +95,7 @@ static void let_in(struct gs_mps_pool *p, struct gs_mps_member *m)
 	}
 	yes.number = p->server;
 	snprintf(yes.word, sizeof(yes.word), "%s", p->server_class);
-	gs_mps_server_tell(p); /* comes first, so that the daemon knows before the program comes */
+	gs_mps_server_tell(p); /* first: the daemon must know the program before it starts */
 	m->in = true;
 	m->since_ns = gs_now_ns();
 	p->look_ns = 0;
@@ -119,8 +120,8 @@ static void join(struct gs_mps_pool *p, struct gs_mps_member *m, const struct gs
 }
 
 /*
- * A program has left. If it failed, it may have left work on the GPU: the server is probed before
- * another program comes in.
+ * Called when a program has ended. If the program failed, it may have left work on the GPU, so the
+ * server is probed before another program is let in.
  */
 static void left(struct gs_mps_pool *p, struct gs_mps_member *m, int status)
 {
@@ -145,8 +146,8 @@ static void stop(struct gs_mps_pool *p, struct gs_mps_member *m)
 }
 
 /*
- * The member's `gpusched run` was killed: takes the program's work off the GPU, then kills the
- * program.
+ * Called when the member's `gpusched run` has died: takes the program's work off the GPU, then
+ * kills the program.
  */
 static void abandon(struct gs_mps_pool *p, struct gs_mps_member *m)
 {
@@ -158,7 +159,7 @@ static void abandon(struct gs_mps_pool *p, struct gs_mps_member *m)
 	p->suspect |= !m->outside;
 }
 
-/* True if the server has clients: a descendant that a program left behind may still be one. */
+/* True if the server has clients, such as a descendant that a program left behind. */
 static bool has_clients(const struct gs_mps_pool *p)
 {
 	for (size_t i = 0; i < p->nclients; i++)
@@ -167,7 +168,7 @@ static bool has_clients(const struct gs_mps_pool *p)
 	return false;
 }
 
-/* A program asked for the pool's end. Refuses while members are in the pool or about to come. */
+/* Handles GS_MPS_END: ends the pool, or refuses if programs are in it or about to join. */
 static void end_if_empty(struct gs_mps_pool *p, struct gs_mps_member *asks)
 {
 	bool empty = !p->probe && !has_clients(p);
@@ -224,8 +225,8 @@ static void greet(struct gs_mps_pool *p)
 /* ---- the loop -------------------------------------------------------------------------------- */
 
 /*
- * Reports a program that neither arrives nor ends: it may hang in CUDA's start. Once for each
- * program.
+ * Requests a probe if a program has neither become a client nor ended, since it may hang while it
+ * initializes CUDA. Each program causes this once.
  */
 static void check_arrivals(struct gs_mps_pool *p, uint64_t now)
 {
@@ -252,10 +253,7 @@ static bool is_soon(const struct gs_mps_pool *p, uint64_t now)
 	return p->probe || p->suspect;
 }
 
-/*
- * True if there is no server, or if the pool has been without programs for as long as it waits for
- * one.
- */
+/* True if the pool has no programs, and either its server has ended or the idle time is over. */
 static bool is_idle(struct gs_mps_pool *p, uint64_t now, uint64_t limit)
 {
 	if (p->nmembers || p->probe || has_clients(p)) {
@@ -300,9 +298,7 @@ static void serve(struct gs_mps_pool *p)
 			for (size_t i = n; i-- > 0;)
 				if (f[2 + i].revents)
 					hear(p, i);
-			/*
-			 * comes before greet(): the programs must know that their server has ended
-			 */
+			/* before greet(): members must hear first that the server has ended */
 			if (f[1].revents)
 				gs_mps_server_look(p);
 			if (f[0].revents)
@@ -315,7 +311,7 @@ static void serve(struct gs_mps_pool *p)
 	}
 }
 
-/* Removes the socket first: a program that comes too late starts another supervisor. */
+/* Ends the pool. Removes the socket first, so that late programs start another supervisor. */
 static void end(struct gs_mps_pool *p)
 {
 	char path[GS_MPS_DIR_MAX + 8];
@@ -346,7 +342,7 @@ static void set_signals(void)
 	sigaction(SIGINT, &sa, NULL);
 }
 
-/* The supervisor's process. It has no parent that waits for it. */
+/* Runs in the supervisor's process, which init adopts. @ready: gets a struct gs_error at start. */
 static void supervise(struct gs_mps_pool *p, int ready)
 {
 	struct gs_error err = { 0 };
@@ -413,7 +409,7 @@ int gs_mps_supervisor_start(const struct gs_mps_place *p, const char *gpus, cons
 	lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (lock < 0 || flock(lock, LOCK_EX))
 		return gs_fail(err, -errno, "%s: %s", path, strerror(errno));
-	sock = gs_mps_link_connect(p); /* meanwhile another program has started a supervisor */
+	sock = gs_mps_link_connect(p); /* another program may have started a supervisor meanwhile */
 	if (sock >= 0) {
 		close(sock);
 		return 0;

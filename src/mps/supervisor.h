@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * supervisor.h - the process that runs a pool: starts, watches and ends its MPS server
+ * supervisor.h - starts a pool's supervisor, the process that manages the pool's MPS server
  *
- * The supervisor has the rights of its user. It starts the server with the first program, registers
- * it with the daemon, reads the server's list of clients, and replaces a server that takes no new
- * client. It ends the server, and itself, when no program has been there for $GPUSCHED_POOL_IDLE
- * (60s).
+ * The supervisor runs with the rights of its user. It starts the server when the first program
+ * comes, registers the server with the daemon, reads the server's list of clients, and replaces a
+ * server that accepts no new clients. When the pool has had no program for $GPUSCHED_POOL_IDLE
+ * (default 60s), the supervisor ends the server and itself.
  */
 #ifndef GPUSCHED_MPS_SUPERVISOR_H
 #define GPUSCHED_MPS_SUPERVISOR_H
 
 #include "mps/place.h"
 
-/* Starts a supervisor for the pool if there is none. 0: a supervisor listens now. */
+/* Starts a supervisor for the pool if there is none. Returns 0 if a supervisor listens now. */
 int gs_mps_supervisor_start(const struct gs_mps_place *p, const char *gpus, const char *class_name,
 			    struct gs_error *err);
 

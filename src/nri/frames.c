@@ -8,7 +8,7 @@
 #define PIECE_HEAD 8
 #define MESSAGE_HEAD 10
 #define FIRST_ROOM 4096
-#define OUT_MAX (1u << 20) /* limit of unsent bytes; an answer has some ten */
+#define OUT_MAX (1u << 20) /* most unsent bytes; an answer has only some ten bytes */
 
 static uint32_t number_at(const uint8_t *at)
 {
@@ -23,7 +23,7 @@ static void put_number(uint8_t *at, uint32_t n)
 	at[3] = (uint8_t)n;
 }
 
-/* Grows the buffer as bytes arrive, and never by the length that a header claims. */
+/* Appends bytes. The buffer grows only as bytes arrive, not by the length that a header claims. */
 static int append(struct gs_nri_bytes *b, const void *data, size_t n)
 {
 	if (b->n + n > b->room) {
@@ -49,7 +49,7 @@ static void drop_front(struct gs_nri_bytes *b, size_t n)
 	b->n -= n;
 	if (n && b->n)
 		memmove(b->at, b->at + n, b->n);
-	if (!b->n && b->room > 16 * FIRST_ROOM) { /* large messages are rare */
+	if (!b->n && b->room > 16 * FIRST_ROOM) { /* large messages are rare: free the memory */
 		free(b->at);
 		*b = (struct gs_nri_bytes){ 0 };
 	}
@@ -89,7 +89,7 @@ static int take_messages(struct gs_nri_frames *f, enum gs_nri_connection connect
 	return r;
 }
 
-/* Takes the missing bytes of a piece's header. Returns their number. */
+/* Takes the missing bytes of a piece's header from @data. Returns how many it took. */
 static size_t take_head(struct gs_nri_frames *f, const uint8_t *data, size_t n)
 {
 	size_t part = PIECE_HEAD - f->nhead < n ? PIECE_HEAD - f->nhead : n;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * frames.h - messages on the one socket between a container runtime and a plugin of NRI
+ * frames.h - reads and writes messages on the socket between a container runtime and an NRI plugin
  *
  * Two connections share the socket. Each piece of data has a header of 8 bytes: the number of its
- * connection and its length. Within a connection, each message of ttrpc has a header of 10 bytes:
+ * connection and its length. Within a connection, each ttrpc message has a header of 10 bytes:
  * length, stream, type, flags. Numbers are big-endian. A message may come in many pieces, and a
- * piece may have parts of several messages. Pure: bytes in, messages out. A peer can make this code
- * use four times GS_NRI_MESSAGE_MAX bytes of memory at most.
+ * piece may have parts of several messages. Pure: these functions do no I/O. A peer can make this
+ * code use at most four times GS_NRI_MESSAGE_MAX bytes of memory.
  */
 #ifndef GPUSCHED_NRI_FRAMES_H
 #define GPUSCHED_NRI_FRAMES_H
@@ -34,7 +34,7 @@ struct gs_nri_message {
 	const uint8_t *data;
 	size_t n;
 };
-/* A non-zero return ends gs_nri_frames_in(), which returns it. */
+/* Handles one message. A non-zero result ends gs_nri_frames_in(), which returns that result. */
 typedef int (*gs_nri_message_fn)(const struct gs_nri_message *m, void *user);
 
 struct gs_nri_bytes {
@@ -45,9 +45,9 @@ struct gs_nri_bytes {
 struct gs_nri_frames {
 	uint8_t head[8]; /* header of the present piece */
 	size_t nhead;
-	size_t left; /* bytes of the present piece still to come */
-	struct gs_nri_bytes in[2];
-	struct gs_nri_bytes out; /* bytes to send */
+	size_t left;               /* bytes of the present piece that are still missing */
+	struct gs_nri_bytes in[2]; /* incomplete messages of the two connections */
+	struct gs_nri_bytes out;   /* bytes to send */
 };
 
 void gs_nri_frames_free(struct gs_nri_frames *f);
@@ -57,14 +57,14 @@ void gs_nri_frames_free(struct gs_nri_frames *f);
  */
 int gs_nri_frames_in(struct gs_nri_frames *f, const uint8_t *data, size_t n, gs_nri_message_fn fn,
 		     void *user);
-/* True if a piece or a message has come only in part. */
+/* True if a piece or a message has arrived only in part. */
 bool gs_nri_frames_is_torn(const struct gs_nri_frames *f);
 /*
- * Appends a message to @f->out. -EMSGSIZE: too many bytes are unsent, since the peer does not read;
+ * Appends a message to f->out. -EMSGSIZE: too many bytes are unsent, since the peer does not read;
  * -ENOMEM.
  */
 int gs_nri_frames_put(struct gs_nri_frames *f, const struct gs_nri_message *m);
-/* @n bytes of @f->out were sent. */
+/* Removes the first @n bytes of f->out, which were sent. */
 void gs_nri_frames_sent(struct gs_nri_frames *f, size_t n);
 
 #endif /* GPUSCHED_NRI_FRAMES_H */

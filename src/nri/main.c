@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * gpusched-nri: reports to the daemon what pods ask for by their annotations. It is a plugin of the
- * container runtime (NRI), and only listens. If it fails, pods start as if it were not there.
+ * main.c - gpusched-nri: reports to the daemon what pods request by their annotations
+ *
+ * It is an NRI plugin of the container runtime, and changes nothing there. If it fails, pods start
+ * as if it were not there.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -31,12 +33,10 @@
 #define RUNTIME_SOCKET "/var/run/nri/nri.sock"
 #define INDEX "90"
 #define AGAIN_MS 1000 /* pause before another try to connect to the runtime */
-/*
- * If the runtime does not configure us, or does not complete a message, in this time, connect anew.
- */
+/* If the runtime has not configured us, or completed a message, after this time, connect anew. */
 #define CONFIGURES_NS (10 * NS_PER_S)
 #define ENDS_NS (2 * NS_PER_S)
-#define WAIT_MS 6 /* the runtime waits 10 ms for our answer to a pod's start */
+#define WAIT_MS 6 /* less than the 10 ms that the runtime waits for our answer to a pod's start */
 
 struct options {
 	const char *runtime, *index;
@@ -108,7 +108,7 @@ static int serve(int fd, struct gs_nri_session *s)
 	}
 }
 
-/* Connects to the runtime and serves it. Returns why that ended. */
+/* Connects to the runtime and serves it. Returns the error that ended this. */
 static int attend(const struct options *o, struct gs_nri_pods *pods, bool *inout_missed)
 {
 	CLEANUP_FD int fd = connect_to(o->runtime);
@@ -132,7 +132,7 @@ static int attend(const struct options *o, struct gs_nri_pods *pods, bool *inout
 
 /* ---- privilege ------------------------------------------------------------------------------- */
 
-/* Drops all capabilities: root may use root's sockets without any. */
+/* Drops all capabilities, since root needs none of them to use sockets that belong to root. */
 static void drop_capabilities(void)
 {
 	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };

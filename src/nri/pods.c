@@ -18,9 +18,9 @@
 struct pod {
 	UT_hash_handle hh;
 	char uid[UID_LEN];
-	char *args; /* arguments of pod_set */
-	unsigned int round;
-	bool told, gone;
+	char *args;         /* arguments of pod_set */
+	unsigned int round; /* number of the last list that had the pod */
+	bool told, gone;    /* the daemon knows the present state; the pod has ended */
 };
 
 struct gs_nri_pods {
@@ -29,7 +29,7 @@ struct gs_nri_pods {
 	struct pod *all;
 	unsigned int round; /* number of lists that the runtime has begun */
 	bool complete;      /* the last list is complete */
-	bool compare;       /* the daemon's pods have to be compared with ours */
+	bool compare;       /* the daemon may have pods that have ended: GS_NRI_COMPARE is due */
 	int64_t daemon;     /* pid of the daemon; 0: none answers */
 	bool late;          /* a wait for the daemon timed out, and it has taken no news since */
 };
@@ -77,7 +77,7 @@ static struct pod *find(struct gs_nri_pods *p, const char *uid)
 	return pod;
 }
 
-/* ---- what the runtime says ------------------------------------------------------------------- */
+/* ---- reports of the runtime ------------------------------------------------------------------ */
 
 void gs_nri_pods_begin(struct gs_nri_pods *p)
 {
@@ -164,7 +164,7 @@ void gs_nri_pods_complete(struct gs_nri_pods *p)
 	pthread_mutex_unlock(&p->lock);
 }
 
-/* ---- what the daemon is told ----------------------------------------------------------------- */
+/* ---- news for the daemon --------------------------------------------------------------------- */
 
 static enum gs_nri_news next(struct gs_nri_pods *p, const char **ret)
 {
@@ -190,7 +190,8 @@ enum gs_nri_news gs_nri_pods_news(struct gs_nri_pods *p, char **ret_text)
 }
 
 /*
- * Marks the news as told only if they still hold: the runtime may have changed the pod meanwhile.
+ * Marks the news as told, except if the runtime has changed the pod meanwhile: then the pod is news
+ * again.
  */
 void gs_nri_pods_told(struct gs_nri_pods *p, enum gs_nri_news news, const char *text)
 {

@@ -18,7 +18,7 @@
 #define REGISTRATION 1 /* stream of the registration: a client's first stream */
 #define PREFIX "gpusched.io/"
 
-/* Numbers of events begin at 1, bits of a mask of events at 0. */
+/* Event numbers begin at 1, but the bits of an event mask at 0. */
 enum { RUN_POD = 1, REMOVE_POD = 3 };
 #define EVENTS ((1 << (RUN_POD - 1)) | (1 << (REMOVE_POD - 1)))
 
@@ -41,7 +41,7 @@ static int put(struct gs_nri_session *s, enum gs_nri_connection connection, uint
 	return gs_nri_frames_put(&s->frames, &out);
 }
 
-/* Answers a call. @m NULL: an empty message, which any call of NRI accepts as success. */
+/* Answers a call. @m NULL: an empty message, which means success for any call of NRI. */
 static int answer(struct gs_nri_session *s, uint32_t stream, const ProtobufCMessage *m)
 {
 	Nri__Answer a = NRI__ANSWER__INIT;
@@ -67,14 +67,17 @@ static int answer_error(struct gs_nri_session *s, uint32_t stream, int code, con
 
 /* ---- pods ------------------------------------------------------------------------------------ */
 
-/* Adds a word. One that is too long is cut: the daemon knows no such word, cut or not. */
+/* Adds KEY=VALUE. Long parts are cut: the daemon refuses such a word anyway, cut or not. */
 static void add_word(struct gs_nri_pod *ret, const char *key, const char *value)
 {
 	if (ret->nwords < GS_NRI_WORDS)
 		snprintf(ret->words[ret->nwords++], GS_NRI_WORD_LEN, "%.40s=%.36s", key, value);
 }
 
-/* Adds a word of another program, if the pod has none of gpusched's own with this key. */
+/*
+ * Adds KEY=NUMBER from another program's annotation, unless one of gpusched's own (the first @nown
+ * words) has this key.
+ */
 static void add_number(struct gs_nri_pod *ret, unsigned int nown, const char *key, uint32_t n)
 {
 	char value[16];
@@ -103,7 +106,7 @@ static void read_annotations(const Nri__Pod *pod, struct gs_nri_pod *ret)
 		const Nri__Annotation *a = pod->annotations[i];
 
 		if (gs_pod_synonym(GS_IN_ANNOTATION, a->key, a->value, &asks) < 0)
-			add_word(ret, a->key, a->value); /* the daemon says that it knows no such */
+			add_word(ret, a->key, a->value); /* the daemon refuses it with a reason */
 	}
 	add_number(ret, nown, "weight", asks.weight);
 	add_number(ret, nown, "request", asks.request_pct);
@@ -127,7 +130,7 @@ static void put_pod(struct gs_nri_session *s, const Nri__Pod *pod)
 	p.namespace = pod->namespace_;
 	p.name = pod->name;
 	read_annotations(pod, &p);
-	/* sort the words, since a map's order changes from call to call */
+	/* Annotations are a map without a fixed order: sort, so that equal pods compare equal. */
 	qsort(p.words, p.nwords, sizeof(p.words[0]), by_text);
 	r = gs_nri_pods_put(s->pods, &p);
 	s->unread += r != 0;
@@ -159,7 +162,7 @@ static int on_configure(struct gs_nri_session *s, const Nri__Call *call, uint32_
 	return answer(s, stream, &events.base);
 }
 
-/* Takes a part of the runtime's list of pods; more parts may follow. */
+/* Handles a part of the runtime's list of pods; more parts may follow. */
 static int on_synchronize(struct gs_nri_session *s, const Nri__Call *call, uint32_t stream)
 {
 	Nri__Synchronized more = NRI__SYNCHRONIZED__INIT;
@@ -201,7 +204,7 @@ static int on_remove(struct gs_nri_session *s, const Nri__Call *call, uint32_t s
 	return answer(s, stream, NULL);
 }
 
-/* Up to NRI 0.11, runtimes have one call for all events that need no answer. */
+/* Runtimes up to NRI 0.11 have one call for all events that need no answer. */
 static int on_state(struct gs_nri_session *s, const Nri__Call *call, uint32_t stream)
 {
 	Nri__StateChange *e =
@@ -283,7 +286,7 @@ static int on_message(const struct gs_nri_message *m, void *user)
 	return 0;
 }
 
-/* ---- from outside ---------------------------------------------------------------------------- */
+/* ---- public functions ------------------------------------------------------------------------ */
 
 int gs_nri_session_begin(struct gs_nri_session *s, struct gs_nri_pods *pods, const char *index)
 {

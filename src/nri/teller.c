@@ -46,7 +46,7 @@ static int ask(struct teller *t, const char *verb, const char *args, json_t **re
 	return r ? r : *ret ? 0 : -EIO;
 }
 
-/* Finds out which daemon answers: a new one knows none of our pods. */
+/* Finds out the daemon's pid, which shows a restart: a new daemon knows none of our pods. */
 static bool meet(struct teller *t)
 {
 	CLEANUP_JSON json_t *o = NULL;

@@ -5,7 +5,7 @@
 
 struct gs_nri_pods;
 
-/* The body of a thread; never returns. @pods: struct gs_nri_pods. */
+/* The function of a thread; never returns. @pods: a struct gs_nri_pods. */
 void *gs_nri_teller(void *pods);
 
 #endif /* GPUSCHED_NRI_TELLER_H */

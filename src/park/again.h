@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * again.h - may a process that was parked automatically be parked so again?
+ * again.h - decides when a process may be parked automatically again
  *
- * Pure. While a process is restored, it cannot work. So it is not parked again before ten times the
- * length of its last restore has passed since it was last parked. If a process is wanted back
+ * Pure. While a process is restored, it cannot work. So it is not parked again until ten times the
+ * length of its last restore has passed since its last parking. If a process has to come back
  * within that time twice in a row, it is never parked automatically again.
  */
 #ifndef GPUSCHED_PARK_AGAIN_H
@@ -14,18 +14,18 @@
 
 struct gs_park_again {
 	uint64_t not_before_ns;
-	unsigned int soon; /* parkings in a row from which the process was wanted back too soon */
+	unsigned int soon; /* parkings in a row from which the process had to come back too soon */
 };
 
-/* How a process came back that had been parked since @parked_ns. */
+/* The times of one parking, from which the process came back. */
 struct gs_park_return {
-	uint64_t parked_ns;
-	uint64_t wanted_ns;  /* when somebody asked for the process */
-	uint64_t restore_ns; /* how long the restore took; 0: not known */
+	uint64_t parked_ns;  /* when the process was parked */
+	uint64_t wanted_ns;  /* when its return was requested */
+	uint64_t restore_ns; /* how long the restore took; 0: unknown */
 };
 
 void gs_park_came_back(struct gs_park_again *a, const struct gs_park_return *r);
-/* The process must never be parked automatically again. */
+/* Returns true if the process must never be parked automatically again. */
 bool gs_park_in_vain(const struct gs_park_again *a);
 bool gs_park_may_again(const struct gs_park_again *a, uint64_t now_ns);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 /*
- * called - notes when a parked program calls libcuda
+ * called - records when a parked program last called libcuda
  *
- * Loaded once for each such program: so the probes and the note below belong to that program alone.
+ * It is loaded once for each parked program, so its probes and @last_ns belong to that program.
  */
 #include <linux/bpf.h>
 

@@ -9,8 +9,8 @@
 #include "basic/cleanup.h"
 #include "process/cgroup.h"
 
-#define BRANCH_FIRST 570 /* the first with libcuda's checkpoint calls */
-#define BRANCH_IPC 610   /* the first that parks processes with shared memory, too */
+#define BRANCH_FIRST 570 /* the first driver branch with libcuda's checkpoint calls */
+#define BRANCH_IPC 610   /* the first that also parks processes with shared GPU memory */
 #define HOST_SPARE 10    /* the host must have a tenth more free than the process holds */
 
 /* ---- reading --------------------------------------------------------------------------------- */

@@ -7,7 +7,7 @@
 #include "basic/clock.h"
 
 #define MEMORY_AGAIN_NS (2 * NS_PER_S)
-/* pause after the first failure; it doubles with each further one */
+/* pause after the first failure; each further failure doubles it */
 #define TROUBLE_NS (NS_PER_S / 4)
 #define TROUBLE_DOUBLINGS 8u
 
@@ -68,10 +68,7 @@ void gs_park_give_up(struct gs_park *p)
 	p->wish = GS_PARK_WISH_SETTLE;
 }
 
-/*
- * libcuda does not tell the state of this process, and we have not touched it: so it runs as
- * before.
- */
+/* libcuda does not report the process's state, but we have not touched it, so it runs as before. */
 static void leave_it(struct gs_park *p)
 {
 	gs_park_give_up(p);
@@ -80,8 +77,8 @@ static void leave_it(struct gs_park *p)
 }
 
 /*
- * The helper died or hung in the call, so its effect is unknown: ask the process's state next. If
- * the process turns out to be locked, gs_park_next() has it unlocked.
+ * The helper died or hung in the call, so the call's effect is unknown: the process's state is
+ * asked for next. If the process turns out to be locked, gs_park_next() has it unlocked.
  */
 static void left_open(struct gs_park *p, const struct gs_park_end *end,
 		      const struct gs_park_facts *f)

@@ -9,7 +9,7 @@
 
 #define INVALID_VALUE 1
 
-/* Argument of each checkpoint call: 64 bytes, reserved and zero but for the timeout of a lock. */
+/* Argument of each checkpoint call: 64 bytes, all zero except the timeout of a lock. */
 union args {
 	uint32_t timeout_ms;
 	uint64_t all[8];

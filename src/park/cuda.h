@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cuda.h - the checkpoint calls of the libcuda that is installed here; in the helper alone */
+/* cuda.h - makes the checkpoint calls of the installed libcuda; only the park helper uses it */
 #ifndef GPUSCHED_PARK_CUDA_H
 #define GPUSCHED_PARK_CUDA_H
 

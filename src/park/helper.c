@@ -24,10 +24,7 @@ static void find(char *ret, size_t size)
 		gs_installed(GPUSCHED_PREFIX "/lib/gpusched/" GS_PARK_HELPER, ret, size);
 }
 
-/*
- * The helper starts with no signal blocked. Its socket is the only descriptor of ours that it
- * inherits.
- */
+/* The helper starts with no signal blocked, and inherits only its socket of our descriptors. */
 static int spawn(const char *path, int socket, pid_t *ret)
 {
 	char name[] = GS_PARK_HELPER, *argv[] = { name, NULL };

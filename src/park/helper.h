@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * helper.h - the daemon's side of the park helper: starts it, asks it, ends it
+ * helper.h - starts the park helper, exchanges messages with it, and ends it
  *
- * One request at a time. Nothing here waits.
+ * The daemon has one request under way at a time. No function here waits.
  */
 #ifndef GPUSCHED_PARK_HELPER_H
 #define GPUSCHED_PARK_HELPER_H
@@ -14,7 +14,7 @@
 
 struct gs_park_helper {
 	pid_t pid;
-	/* @fd, the socket, is readable when the helper answers or ends; @pidfd when it has ended */
+	/* @fd: the socket, readable when the helper answers or ends; @pidfd: when it has ended */
 	int fd, pidfd;
 };
 
@@ -24,8 +24,8 @@ int gs_park_helper_ask(const struct gs_park_helper *h, const struct gs_park_requ
 int gs_park_helper_answer(const struct gs_park_helper *h, const struct gs_park_request *rq,
 			  struct gs_park_answer *ret);
 /*
- * Closes the socket: the helper unlocks what it had locked, and ends. @kill: kill it, since it
- * hangs.
+ * Closes the socket: the helper then unlocks the processes that it had locked, and ends. @kill:
+ * also kills the helper, for one that hangs.
  */
 void gs_park_helper_leave(struct gs_park_helper *h, bool kill);
 /* Returns true once the helper has ended and its zombie is collected. */

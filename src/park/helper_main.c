@@ -2,10 +2,10 @@
 /*
  * helper_main.c - gpusched-park-helper: makes libcuda's checkpoint calls for the daemon
  *
- * Descriptor 3 is the socket. When the other side closes it, the helper unlocks the processes that
+ * Descriptor 3 is the socket. When the daemon closes its end, the helper unlocks the processes that
  * it had locked, and ends: so a daemon that dies leaves no process locked. The helper also ends
- * after a minute without a request, unless a process is locked. A call may hang for as long as the
- * process that libcuda talks to likes; then the daemon kills the helper.
+ * after a minute without a request, unless a process is locked. libcuda talks to the process to be
+ * parked, which can make a call hang for any time; the daemon then kills the helper.
  */
 #include <errno.h>
 #include <poll.h>
@@ -31,7 +31,7 @@
 #define CU_NOT_INITIALIZED 3
 
 static struct {
-	int usable; /* 0, or -errno: why no calls can be made */
+	int usable; /* 0: calls can be made; otherwise the -errno for all requests */
 	uint32_t version;
 	struct locked {
 		int32_t pid;
@@ -85,8 +85,8 @@ static const struct gs_rm_held *held_by(const struct gs_rm_memory *m, int32_t pi
 }
 
 /*
- * Bytes that @pid holds on each GPU. -ENOTSUP: RM does not say for one GPU, or there are too many
- * GPUs.
+ * Returns the bytes that @pid holds on each GPU. -ENOTSUP: RM does not say it for one of them, or
+ * there are more than GS_PARK_GPUS.
  */
 static int measure(int32_t pid, uint64_t ret[GS_PARK_GPUS])
 {
@@ -135,9 +135,10 @@ static int place(const struct gs_gpu *gpu, uint64_t need, struct gs_placeholder 
 }
 
 /*
- * If GPU memory is short during a restore, the process is lost. So we first allocate all that it
- * needs, on all its GPUs, and free that right before the restore. Where RM refuses for another
- * reason than short memory, the amount that RM calls free must do.
+ * If GPU memory is short during a restore, the process is lost. So we first allocate placeholders:
+ * all the memory that the process needs, on all its GPUs. The caller frees them right before the
+ * restore. If RM refuses a placeholder for another reason than short memory, RM's own count of free
+ * memory must suffice.
  */
 static int make_sure(const struct gs_park_request *rq, struct gs_park_answer *a,
 		     struct gs_placeholder *places)
@@ -215,7 +216,7 @@ static void perform(const struct gs_park_request *rq, struct gs_park_answer *a)
 	note_lock(rq, a->state);
 }
 
-/* The daemon has closed the socket. */
+/* Called when the daemon has closed the socket. */
 static void unlock_all(void)
 {
 	for (unsigned int tries = 0; self.nlocked && tries < UNLOCK_TRIES; tries++) {

@@ -59,7 +59,7 @@ static void park(struct gs_parking *pk, const struct gs_park_idle_rule *rule,
 	struct gs_parked *p = NULL;
 	struct gs_error err = { 0 };
 
-	/* an event names @idler->tsg: do not change that after the event */
+	/* After told_ns, an event has named @idler->tsg: do not change it any more. */
 	if (idler && !idler->told_ns)
 		idler->tsg = recs->task.id;
 	if (!since || now - since < rule->idle_ns || gs_parking_find(pk, (int32_t)recs->task.pid) ||

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * idlers.h - remembers processes that were parked automatically: since they were idle, or by a
- * policy's wish
+ * idlers.h - remembers processes that were parked automatically, and how soon they had to come back
  *
- * Kept in memory only: a daemon that starts again does not know how soon a process was wanted back.
+ * These are processes that were idle, or that a policy asked to park. The list is in memory only:
+ * after a restart, the daemon has forgotten it.
  */
 #ifndef GPUSCHED_PARK_IDLERS_H
 #define GPUSCHED_PARK_IDLERS_H
@@ -17,15 +17,16 @@ struct gs_parking;
 
 #define GS_PARK_FAILED_NS (600 * NS_PER_S) /* pause after a parking that failed */
 
+/* A process ("it" in the comments) that was parked automatically. */
 struct gs_park_idler {
 	struct gs_park_idler *prev, *next;
 	int32_t pid;
 	uint64_t start_ns;
 	uint32_t uid;
 	char comm[GPUSCHED_COMM_LEN + 1];
-	uint64_t tsg;       /* one of its TSGs, for an event to name */
-	uint64_t wished_ns; /* when a policy's wish to park it was last carried out; 0: never */
-	/* when we logged that it is never parked automatically again; 0: it may be */
+	uint64_t tsg;       /* id of one of its TSGs, which events about the process name */
+	uint64_t wished_ns; /* when it was last parked because a policy asked; 0: never */
+	/* when we logged that it is not parked automatically any more; 0: it still may be */
 	uint64_t told_ns;
 	struct gs_park_again again;
 };
@@ -34,7 +35,7 @@ struct gs_park_idler *gs_park_idler_find(const struct gs_parking *pk, int32_t pi
 					 uint64_t start_ns);
 /* Finds or adds the process of @rec. NULL: the list is full. */
 struct gs_park_idler *gs_park_idler_remember(struct gs_parking *pk, const struct gpusched_tsg *rec);
-/* @p runs again: notes how soon it was wanted back, or that its parking failed. */
+/* Called when @p runs again: records how soon it had to come back, or that its parking failed. */
 void gs_park_idler_back(struct gs_parking *pk, const struct gs_parked *p);
 /* Forgets processes that have ended. */
 void gs_park_idlers_tend(struct gs_parking *pk);

@@ -30,8 +30,8 @@
 #endif
 
 /*
- * The calls that libcuda makes are not documented, so the filter lists those that it surely never
- * needs.
+ * It is not documented which system calls libcuda makes. So the filter refuses those that libcuda
+ * surely never needs, and allows all others.
  */
 static struct sock_filter filter[] = {
 	LOAD(arch),

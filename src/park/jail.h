@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* jail.h - what the helper gives up before libcuda is loaded; threads of libcuda inherit it */
+/* jail.h - confines the park helper before libcuda is loaded; libcuda's threads inherit this */
 #ifndef GPUSCHED_PARK_JAIL_H
 #define GPUSCHED_PARK_JAIL_H
 
 /*
- * Confines this process: it can execute no program, open no network socket, change no setting of
- * the kernel, and leaves no core; few files may be open. Closes descriptors above @keep. Returns 0
+ * Confines this process: it can no longer execute programs, open network sockets, change settings
+ * of the kernel, dump core, or open more than 4096 files. Closes descriptors above @keep. Returns 0
  * or -errno.
  */
 int gs_park_jail(int keep);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* jail_arm64.h - the part of jail.c's filter that only arm64 has */
+/* jail_arm64.h - defines the part of jail.c's system call filter that is specific to arm64 */
 #ifndef GPUSCHED_PARK_JAIL_ARM64_H
 #define GPUSCHED_PARK_JAIL_ARM64_H
 

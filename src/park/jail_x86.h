@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* jail_x86.h - the part of jail.c's filter that only x86 has */
+/* jail_x86.h - defines the part of jail.c's system call filter that is specific to x86 */
 #ifndef GPUSCHED_PARK_JAIL_X86_H
 #define GPUSCHED_PARK_JAIL_X86_H
 

@@ -39,8 +39,8 @@ bool gs_park_gate_there(const struct gs_parking *pk)
 }
 
 /*
- * Only programs that began after every parked one wait at the gate: a parked one must not wait for
- * itself.
+ * Returns a time after the start of every parked program. Only programs that start later than this
+ * wait at the gate: a parked program would otherwise wait for itself.
  */
 static uint64_t youngest(const struct gs_parking *pk)
 {
@@ -74,7 +74,7 @@ void gs_park_newcomers_tend(struct gs_parking *pk)
 	bool was_open = pk->window.open_ns, open, wanted = is_wanted(pk);
 	uint64_t now = gs_now_ns();
 
-	if (!pk->due) /* before the start and after the end: nobody would close the window */
+	if (!pk->due) /* before gs_parking_start() or at the end: nothing would close the window */
 		return;
 	if (!was_open && (!wanted || !gs_park_gate_there(pk)))
 		return;

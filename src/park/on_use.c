@@ -15,8 +15,8 @@ enum gs_park_back gs_park_back_of(const struct gs_parking *pk, const struct gs_p
 }
 
 /*
- * Calls before the lock do not count: they were finished before it. So we compare with the count at
- * the lock, which parked.json keeps: the program may have called while no daemon ran.
+ * Only calls after the lock are signs. So we compare with the count at the lock. That count is in
+ * parked.json, since the program may call libcuda while no daemon runs.
  */
 void gs_park_agent_counts(struct gs_parking *pk, int32_t pid, uint64_t start_ns, uint64_t calls)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * parked.h - processes that are parked, or about to be, and the file that outlives the daemon
+ * parked.h - lists the processes that are parked or about to be, and saves the list in a file
  *
- * RUN_DIR/parked.json (root's, 0600) is written before libcuda is asked to lock a process, which is
- * the first step of parking, and after each change of the list. A process is known by its pid, its
- * start time and the boot.
+ * The file, RUN_DIR/parked.json (root's, 0600), outlives the daemon. It is written before the first
+ * step of parking, the request to libcuda to lock the process, and after each change of the list.
+ * The pid, the start time and the boot id identify a process.
  */
 #ifndef GPUSCHED_PARK_PARKED_H
 #define GPUSCHED_PARK_PARKED_H
@@ -21,32 +21,34 @@
 #define GS_PARKED_MAX 1024
 #define GS_PARKED_TSGS 64 /* most TSGs of a process that can be parked */
 
+/* How far the last request for a process has come. */
 enum gs_parked_over {
 	GS_PARKED_UNDER_WAY,
-	GS_PARKED_IS_OUT,
+	GS_PARKED_IS_OUT, /* parked */
 	GS_PARKED_RUNS,
 	GS_PARKED_GONE, /* the process has ended */
-	GS_PARKED_LOST,
+	GS_PARKED_LOST, /* parked, and cannot be brought back any more */
 };
 
+/* A process that is parked or about to be ("it" in the comments). */
 struct gs_parked {
 	struct gs_parked *prev, *next;
 	struct gs_park core;
-	unsigned int refs; /* one is the list's, the others belong to requests that wait */
+	unsigned int refs; /* the list holds one, and each waiting request another */
 	enum gs_parked_over over;
 	int32_t pid;
 	uint64_t start_ns;
 	uint32_t uid, by; /* its owner's uid; the uid that asked to park it */
-	bool by_itself;   /* no user asked: it was idle, or a policy wished it */
-	bool by_policy;
+	bool by_itself;   /* no user asked: it was idle, or the policy asked */
+	bool by_policy;   /* the policy asked: gpusched_park() */
 	uint32_t class_id;
 	char comm[GPUSCHED_COMM_LEN + 1];
-	uint64_t bytes[GS_PARK_GPUS]; /* GPU memory: an estimate until it is out */
-	uint64_t free_bytes;          /* while its restore waits: what is free on GPU @lacking */
-	uint32_t lacking;
+	uint64_t bytes[GS_PARK_GPUS]; /* its GPU memory by GPU; an estimate until it is parked */
+	uint64_t free_bytes;          /* while its restore waits: bytes free on GPU @lacking */
+	uint32_t lacking;             /* the GPU that lacks memory for the restore */
 	/*
-	 * pid of the program that needs its memory: when that ends, this one is brought back; 0:
-	 * none
+	 * pid of the program for which this one made room: when that program ends, this one is
+	 * brought back. 0: none
 	 */
 	int32_t guest;
 	uint64_t guest_start_ns;
@@ -54,31 +56,31 @@ struct gs_parked {
 	uint64_t since_ns, until_ns;
 	uint64_t wanted_ns;          /* when somebody asked to bring it back; 0: nobody has */
 	uint64_t out_ns, restore_ns; /* how long its copies out and back took; 0: not measured */
-	uint64_t told_ns; /* its parked time is in the figures up to here; 0: none of it is */
-	/* the process for which the figures count its parked time; pid 0: it does not count yet */
+	uint64_t told_ns; /* the figures have its parked time up to here; 0: they have none yet */
+	/* identifies the process in the figures; pid 0: its parked time does not count yet */
 	struct gs_history_who who;
 	struct gs_error why; /* the last failure; "": none */
 	/* signs that it wants to work again */
-	bool counted; /* it has an agent, which counts its calls of libcuda */
-	bool calls_known;
+	bool counted;        /* it has an agent, which counts its calls of libcuda */
+	bool calls_known;    /* @calls is valid */
 	uint64_t calls;      /* the agent's count when the process was locked */
 	uint64_t calls_seen; /* the agent's last count */
-	bool used;           /* a call came since the lock */
+	bool used;           /* the program has called libcuda since the lock */
 	enum gs_park_probe probe;
 	uint64_t probe_ns;        /* AWAITED: the lock waits until then; LEFT: try again then */
-	uint64_t noted_ns;        /* the last call that the probes noted */
-	uint64_t locked_ns;       /* when we asked to lock it; 0: not known */
-	struct gs_error no_probe; /* LEFT: the reason */
+	uint64_t noted_ns;        /* time of the last call that the probes recorded */
+	uint64_t locked_ns;       /* when we asked to lock it; 0: unknown */
+	struct gs_error no_probe; /* LEFT: why there are no probes */
 	int waiters;              /* threads that seem to wait, or GS_PARK_WAITERS_UNKNOWN */
 	uint64_t waiters_ns;      /* when we last asked for @waiters */
-	/* its TSGs; @aside: the engine leaves them alone, since @aside_ns */
+	/* its TSGs; @aside: since @aside_ns, the engine does not schedule them */
 	struct gpusched_key tsgs[GS_PARKED_TSGS];
 	size_t ntsgs;
 	bool aside;
 	uint64_t aside_ns;
-	int pidfd; /* tells its end by @ended */
+	int pidfd; /* readable when the process has ended: @ended then fires */
 	sd_event_source *ended;
-	void *room; /* the struct gs_parking that has it */
+	void *room; /* the struct gs_parking with the list that contains it */
 };
 
 struct gs_parked *gs_parked_new(int32_t pid, uint64_t start_ns);
@@ -86,11 +88,11 @@ void gs_parked_ref(struct gs_parked *p);
 void gs_parked_unref(struct gs_parked *p);
 uint64_t gs_parked_bytes(const struct gs_parked *p);
 
-/* malloc'd; NULL: out of memory */
+/* Returns the file's text for the list (malloc'd); NULL: out of memory. */
 char *gs_parked_text(const struct gs_parked *all, const char *boot);
 /*
- * Adds the processes that @text lists, if @text is of the boot @boot; their states are unknown.
- * -EINVAL, -ENOMEM.
+ * Adds the processes that @text lists, with unknown states. Adds none if @text is from another boot
+ * than @boot. -EINVAL, -ENOMEM.
  */
 int gs_parked_parse(struct gs_parked **all, const char *text, const char *boot,
 		    struct gs_error *err);

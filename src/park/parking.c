@@ -148,7 +148,7 @@ static struct gs_parked *make(const struct gs_park_ask *ask)
 	return p;
 }
 
-/* Saves the process before it is touched: if we die from here on, the next daemon knows of it. */
+/* Adds the process to the list and the file, so that a later daemon knows it if this one dies. */
 static int enter(struct gs_parking *pk, struct gs_parked *p, struct gs_error *err)
 {
 	int r = gs_parking_watch(pk, p);
@@ -238,14 +238,14 @@ static void load(struct gs_parking *pk)
 	int r = gs_parked_load(&loaded, &err);
 
 	pk->loaded = true;
-	pk->probes_stale = true; /* while no daemon ran, processes may have ended that had probes */
+	pk->probes_stale = true; /* processes with probes may have ended while no daemon ran */
 	if (r && r != -ENOENT)
 		gs_log(LOG_WARNING, "who is parked is not known: %s", err.text);
 	DL_FOREACH_SAFE(loaded, p, next) {
 		DL_DELETE(loaded, p);
 		if (pk->hub->opts.read_only) {
 			p->over = p->core.lost ? GS_PARKED_LOST : GS_PARKED_IS_OUT;
-		} else if (gs_parking_watch(pk, p)) { /* it has ended while no daemon ran */
+		} else if (gs_parking_watch(pk, p)) { /* the process ended while no daemon ran */
 			pk->dirty = true;
 			gs_parked_unref(p);
 			continue;
@@ -271,7 +271,7 @@ void gs_parking_end(struct gs_parking *pk)
 {
 	gs_park_time_tell_all(pk);
 	gs_parking_dispatched(pk);
-	/* first of all, since the calls below run the loop: no new call may begin */
+	/* before the calls below, which run the loop: no new request may begin */
 	pk->due = sd_event_source_disable_unref(pk->due);
 	gs_parking_leave_helper(pk, false);
 	gs_park_progress_end(&pk->progress);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* parking_calls.c - which process is next, the helper's answers, and its deaths */
+/* parking_calls.c - chooses the next process, and handles the helper's answers and deaths */
 #include <errno.h>
 #include <poll.h>
 #include <string.h>
@@ -19,8 +19,8 @@
 #define HELLO_NS (60 * NS_PER_S)
 #define STATE_NS (10 * NS_PER_S)
 #define COPY_NS (60 * NS_PER_S)     /* deadline of a copy out or in */
-#define COPY_GIB_NS (2 * NS_PER_S)  /* more for each GiB */
-#define COPY_UNKNOWN (100ull << 30) /* the size to assume if it is unknown */
+#define COPY_GIB_NS (2 * NS_PER_S)  /* added to the deadline for each GiB */
+#define COPY_UNKNOWN (100ull << 30) /* bytes to assume if the size is unknown */
 #define HELLO_AGAIN_NS (10 * NS_PER_S)
 #define END_MS 15000
 
@@ -177,7 +177,7 @@ void gs_parking_leave_helper(struct gs_parking *pk, bool must)
 	pk->greeted = false;
 }
 
-/* Overwrites the same user's entry if there is one, else the oldest. */
+/* Records the hang in the user's entry, or in place of the oldest entry. */
 static void note_hung(struct gs_parking *pk, uint32_t uid)
 {
 	struct gs_parking_hung *at = pk->hung;
@@ -200,7 +200,7 @@ static void lose_helper(struct gs_parking *pk, int code)
 
 	gs_parking_leave_helper(pk, true);
 	if (!was_busy)
-		return; /* no fault: it ends by itself after a minute without a request */
+		return; /* no fault: the helper ends by itself after a minute without a request */
 	gs_count(pk->hub, GS_SVC_PARK_HELPERS);
 	gs_log(LOG_WARNING, "the helper that parks %s; another one takes its place",
 	       code == -ETIMEDOUT ? "hangs and was killed" : "died");
@@ -214,8 +214,8 @@ static void lose_helper(struct gs_parking *pk, int code)
 		pk->hello_ns = gs_now_ns();
 	}
 	/*
-	 * the helper may have left other processes locked too, so ask their states; those that are
-	 * out stay out
+	 * The helper may have left other processes locked too, so ask for their states. Parked
+	 * processes stay parked.
 	 */
 	DL_FOREACH(pk->all, q)
 		if (q != p && q->over == GS_PARKED_UNDER_WAY)
@@ -231,7 +231,7 @@ static int on_answer(sd_event_source *src, int fd, uint32_t revents, void *user)
 
 	if (r == -EAGAIN)
 		return 0;
-	if (r || !pk->busy) { /* it died, or its answer fits no request */
+	if (r || !pk->busy) { /* the helper died, or its answer fits no request */
 		lose_helper(pk, -EPIPE);
 	} else if (a.op == GS_PARK_HELLO) {
 		pk->busy = false;
@@ -334,8 +334,9 @@ static void ask(struct gs_parking *pk, struct gs_parked *p, enum gs_park_op op)
 }
 
 /*
- * Lowest first. A locked process comes first, since its program stands still; then questions, then
- * processes that root parked. Within a rank, the list's order decides.
+ * Returns the rank of a call; the lowest is made first. A locked process comes first, since its
+ * program stands still; then GS_PARK_STATE; then processes that root parked. Within a rank, the
+ * list's order decides.
  */
 static unsigned int rank(const struct gs_parked *p, enum gs_park_op op)
 {
@@ -396,7 +397,7 @@ void gs_parking_go_on(struct gs_parking *pk)
 	DL_FOREACH_SAFE(pk->all, p, next)
 		if (p != pk->asked_of)
 			look(pk, p, &c);
-	gs_park_newcomers_tend(pk); /* before a restore begins */
+	gs_park_newcomers_tend(pk); /* first: new programs must wait before a restore begins */
 	if (!pk->busy && c.p) {
 		ask(pk, c.p, c.op);
 		if (!pk->busy) /* the call could not be made: look again now */

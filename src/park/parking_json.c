@@ -48,7 +48,7 @@ static void put_progress(const struct gs_parking *pk, const struct gs_parked *p,
 	uint64_t bytes = moves ? gs_park_progress_bytes(g) : GS_PARK_MOVED_UNKNOWN;
 	bool known = bytes != GS_PARK_MOVED_UNKNOWN;
 	uint64_t held = g->looked_ns && pk->asked.op == GS_PARK_OUT ? g->first.held : 0;
-	/* read before a copy out began; the process may have freed some since */
+	/* measured before a copy out began; the process may have freed memory since */
 	uint64_t all = gs_parked_bytes(p);
 	double s = known ? (double)(g->looked_ns - g->began_ns) / NS_PER_S : 0;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* parking_where.c - the list of parked processes, and what follows from where a process is */
+/* parking_where.c - keeps the list of parked processes up to date as they are parked or end */
 #include "park/parking.h"
 
 #include <errno.h>
@@ -35,7 +35,7 @@ void gs_park_use_add(struct gs_park_use *u, uint64_t used, uint64_t as_of_ns)
 	u->n += u->n < GS_PARK_GROWTH;
 }
 
-/* The most that the use grew from sample @i to any sample within 10 s. */
+/* Returns the most that the use grew from sample @i to any sample of the next 10 s. */
 static uint64_t growth_from(const struct gs_park_use *u, size_t first, size_t i)
 {
 	size_t from = (first + i) % GS_PARK_GROWTH;
@@ -43,7 +43,7 @@ static uint64_t growth_from(const struct gs_park_use *u, size_t first, size_t i)
 
 	for (size_t k = i + 1; k < u->n; k++) {
 		size_t to = (first + k) % GS_PARK_GROWTH;
-		/* always compared, since samples may be more than 10 s apart */
+		/* the next sample always counts, since samples may be more than 10 s apart */
 		bool next = k == i + 1;
 
 		if (!next && u->as_of_ns[to] - u->as_of_ns[from] > GROWTH_SPAN_NS)
@@ -125,7 +125,7 @@ int gs_parking_watch(struct gs_parking *pk, struct gs_parked *p)
 	return r < 0 ? r : 0;
 }
 
-/* ---- where a process is ----------------------------------------------------------------------- */
+/* ---- the state of a process ------------------------------------------------------------------- */
 
 void gs_parking_aside(struct gs_parking *pk, struct gs_parked *p, bool aside)
 {
@@ -149,14 +149,14 @@ struct gs_park_facts gs_parking_facts(const struct gs_parking *pk, const struct 
 	return f;
 }
 
-/* Parking frees the process's address space and with it its TSGs, which no tap sees: check them. */
+/* Parking frees the GPU address space, which ends the TSGs unseen by the taps: so check them. */
 static void check_tsgs(struct gs_parking *pk, const struct gs_parked *p)
 {
 	for (size_t i = 0; i < p->ntsgs && pk->hub->engine; i++)
 		gs_engine_check(pk->hub->engine, &p->tsgs[i]);
 }
 
-/* Forgets the samples of the GPUs of @p: its own change of use is no growth of others' use. */
+/* Forgets the samples of the GPUs of @p: they must not count its own memory as others' growth. */
 static void forget_use(struct gs_parking *pk, const struct gs_parked *p)
 {
 	for (size_t i = 0; i < GS_PARK_GPUS; i++)
@@ -179,7 +179,7 @@ static void now_out(struct gs_parking *pk, struct gs_parked *p)
 		check_tsgs(pk, p);
 	}
 	gs_park_time_begin(pk, p);
-	/* if its owner brings it back without us, it is left running */
+	/* from now on: if its owner brings it back without us, leave it running */
 	p->core.wish = GS_PARK_WISH_SETTLE;
 	pk->dirty = true;
 	gs_waits_happened(&pk->hub->waits, GS_ON_PARK);
@@ -187,7 +187,7 @@ static void now_out(struct gs_parking *pk, struct gs_parked *p)
 
 static void now_runs(struct gs_parking *pk, struct gs_parked *p)
 {
-	if (p->restore_ns) /* it was parked, even if we never saw it so */
+	if (p->restore_ns) /* it was parked, even if we never saw it in that state */
 		gs_park_time_begin(pk, p);
 	gs_park_time_tell(pk, p);
 	if (p->since_ns) {
@@ -225,7 +225,7 @@ void gs_parking_settle(struct gs_parking *pk, struct gs_parked *p, enum gs_park_
 		now_lost(pk, p);
 }
 
-/* A parked process has a new TSG: somebody else has brought it back, so ask its state. */
+/* If a parked process has a new TSG, somebody else has brought it back: so ask for its state. */
 void gs_parking_record(void *self, const struct gpusched_tsg *rec)
 {
 	struct gs_parking *pk = self;
@@ -238,7 +238,7 @@ void gs_parking_record(void *self, const struct gpusched_tsg *rec)
 	gs_loop_plan(pk->due, gs_now_ns());
 }
 
-/* Forget the TSG that ended: another one may get its handle. */
+/* Forgets a TSG that has ended, since another one may get the same handle. */
 void gs_parking_ended(void *self, const struct gs_end *end)
 {
 	struct gs_parking *pk = self;

@@ -14,7 +14,7 @@
 #include "rm/memory.h"
 
 #define PAUSE_NS NS_PER_S
-/* the pause after a reading is at least this multiple of the time that RM's calls took */
+/* the pause after a sample is at least this many times as long as RM's calls for it took */
 #define PAUSE_FACTOR 100
 #define END_MS 1000
 
@@ -59,7 +59,7 @@ uint64_t gs_park_moved(enum gs_park_op op, const struct gs_park_look *first,
 
 /* ---- the thread ------------------------------------------------------------------------------ */
 
-/* Reads /proc/PID/status, since that waits for no lock of the process. */
+/* Reads /proc/PID/status, which never waits for a lock that the process holds. */
 static bool read_resident(int32_t pid, uint64_t *ret)
 {
 	char path[48], line[128];

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * progress.h - how far the current copy has come, as seen from outside
+ * progress.h - estimates how many bytes the current copy has moved
  *
- * libcuda tells nothing before a copy ends. So this is an estimate from two signs: the process's
- * memory on the GPUs as the driver counts it, and the process's resident memory. A thread reads
- * both.
+ * libcuda reports nothing before a copy ends. So the estimate uses two signs: the process's memory
+ * on the GPUs as the driver counts it, and the process's resident memory. A thread reads these two.
  */
 #ifndef GPUSCHED_PARK_PROGRESS_H
 #define GPUSCHED_PARK_PROGRESS_H
@@ -25,27 +24,27 @@ struct gs_park_look {
 };
 
 struct gs_park_progress {
-	struct gs_errand *reading; /* NULL: no reading is under way */
-	struct gs_park_request of; /* the call that is followed; op HELLO: none */
-	uint64_t began_ns, next_ns;
-	uint64_t looked_ns; /* time of @last; 0: no sample yet */
+	struct gs_errand *reading;  /* the thread that takes a sample; NULL: none runs */
+	struct gs_park_request of;  /* the call that is observed; op HELLO: none */
+	uint64_t began_ns, next_ns; /* begin of that call; no sample before @next_ns */
+	uint64_t looked_ns;         /* time of @last; 0: no sample yet */
 	struct gs_park_look first, last;
 };
 
 /*
- * Pure. Bytes that the call @op (OUT or IN) moved between two samples. On the way out either sign
- * may lag, so the larger change counts. On the way in memory may be allocated before it is filled,
- * so the smaller change counts if both signs have moved.
+ * Pure. Returns the bytes that the call @op (OUT or IN) moved between two samples. During OUT
+ * either sign may lag, so the larger change counts. During IN memory may be allocated before it is
+ * filled, so the smaller change counts if the two signs have changed.
  */
 uint64_t gs_park_moved(enum gs_park_op op, const struct gs_park_look *first,
 		       const struct gs_park_look *now);
 
-/* The call @of begins now. Following ends with any op other than OUT and IN. */
+/* Reports that the call @of begins now. Only OUT and IN are observed. */
 void gs_park_progress_begin(struct gs_park_progress *g, struct gs_hub *hub,
 			    const struct gs_park_request *of);
 /* Takes a sample when the pause is over. */
 void gs_park_progress_beat(struct gs_park_progress *g, struct gs_hub *hub);
-/* Bytes moved until g->looked_ns, or GS_PARK_MOVED_UNKNOWN. */
+/* Returns the bytes moved until g->looked_ns, or GS_PARK_MOVED_UNKNOWN. */
 uint64_t gs_park_progress_bytes(const struct gs_park_progress *g);
 void gs_park_progress_end(struct gs_park_progress *g);
 

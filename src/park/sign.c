@@ -26,7 +26,7 @@
 #define AWAIT_NS (3 * NS_PER_S)  /* the longest time that a lock waits for its probes */
 #define AGAIN_NS (60 * NS_PER_S) /* pause after probes could not be set or removed */
 #define END_MS 2000
-/* per minute, since no fork() on the host begins while the kernel sets or removes probes */
+/* How often per minute probes are set: meanwhile the kernel blocks every fork() on the host. */
 #define MOST_SETTINGS 30u
 
 /* ---- which sign ------------------------------------------------------------------------------- */
@@ -43,8 +43,8 @@ static bool is_asked_for(const struct gs_parking *pk, uint32_t class_id)
 }
 
 /*
- * A program's sign must not undo root's parking, nor take memory for which another program parked
- * it.
+ * A program's sign must neither undo a parking by root nor take back memory that another program
+ * needs.
  */
 bool gs_park_may_come_back(const struct gs_parking *pk, const struct gs_parked *p)
 {
@@ -104,7 +104,7 @@ static void end(struct gs_errand *e)
 			break;
 	pk->probing = NULL;
 	gs_errand_unref(e);
-	if (!p) { /* the process has ended, or runs again */
+	if (!p) { /* the process has ended or runs again, so its new probes are of no use */
 		pk->probes_stale = true;
 	} else if (s->r) {
 		leave(pk, p, s->err.text);
@@ -119,7 +119,8 @@ static void end(struct gs_errand *e)
 }
 
 /*
- * Opens the first mapped libcuda that may be probed: root's regular file, on a local file system.
+ * Opens the first mapped libcuda that may be probed: a regular file that belongs to root, on a
+ * local file system.
  */
 static int on_map(pid_t pid, const struct gs_cuda_map *map, void *user)
 {
@@ -170,7 +171,7 @@ static bool has_budget(struct gs_parking *pk)
 	return pk->nsettings++ < MOST_SETTINGS;
 }
 
-/* -EAGAIN: the reader does not know the process's libraries yet. */
+/* Begins to set probes for @p. -EAGAIN: the reader does not know the process's libraries yet. */
 static int set(struct gs_parking *pk, struct gs_parked *p)
 {
 	bool trusted = pk->hub->config->launches & GS_LAUNCHES_TRUSTED;
@@ -238,7 +239,7 @@ void gs_park_sign_begin(struct gs_parking *pk, struct gs_parked *p)
 
 /* ---- the beat ---------------------------------------------------------------------------------- */
 
-/* Only a call after the lock was asked for is a sign. */
+/* Reads when the probes last saw a call. Only a call after the request to lock @p is a sign. */
 static void read_note(struct gs_parked *p)
 {
 	uint64_t last = 0, from = p->locked_ns ? p->locked_ns : p->since_ns;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sign.h - how the daemon learns that a parked program wants to work again: UnparkOnUse=
+ * sign.h - detects that a parked program wants to work again: UnparkOnUse=
  *
  * There are two signs. If the program has an agent, the agent counts its calls of libcuda.
- * Otherwise probes in the program's libcuda note its last call, if they may be set. Both act before
- * libcuda, in which the call then waits.
+ * Otherwise uprobes in the program's libcuda record the time of its last call, if they may be set.
+ * Agent and probes see the call before libcuda, where the call then waits.
  */
 #ifndef GPUSCHED_PARK_SIGN_H
 #define GPUSCHED_PARK_SIGN_H
@@ -20,25 +20,26 @@ struct gs_parking;
 /* Probes in a program that is parked or on its way there. */
 enum gs_park_probe {
 	GS_PARK_PROBE_NONE,
-	GS_PARK_PROBE_AWAITED, /* to be set: the lock waits for them, for a bounded time */
+	GS_PARK_PROBE_AWAITED, /* being set; meanwhile the lock waits, for a bounded time */
 	GS_PARK_PROBE_SET,
-	GS_PARK_PROBE_LEFT, /* they could not be set, or may not be: @no_probe says why */
+	GS_PARK_PROBE_LEFT, /* not set: gs_parked.no_probe says why they cannot or may not be */
 };
 
 /*
- * May a sign bring @p back? Its class is in UnparkOnUse=, and neither root nor another program's
- * need of memory forbids it.
+ * Returns true if a sign may bring @p back. Its class must be in UnparkOnUse=. It must not have
+ * been parked by another user (such as root), or to make room for another program.
  */
 bool gs_park_may_come_back(const struct gs_parking *pk, const struct gs_parked *p);
-/* "agent", "probe"; NULL: nothing would show a sign. */
+/* Returns what would show a sign: "agent" or "probe"; NULL: nothing would. */
 const char *gs_park_sign_of(const struct gs_parked *p);
 
 /* Called before @p is locked: sets probes if they are needed. */
 void gs_park_sign_begin(struct gs_parking *pk, struct gs_parked *p);
-/* As observers: they set probes, remove old ones, and read the notes. */
+/* Observer callback for each heartbeat: sets probes, removes old ones, and reads their records. */
 void gs_park_sign_beat(void *self);
+/* Observer callback: the reader has found a process's mapped libcuda, so probes can be set. */
 void gs_park_sign_answered(void *self, enum gs_reader_what what, pid_t pid);
-/* The instance ends: probes in programs that stay parked remain. */
+/* Called when the daemon ends: programs that stay parked keep their probes. */
 void gs_park_sign_end(struct gs_parking *pk);
 
 #endif /* GPUSCHED_PARK_SIGN_H */

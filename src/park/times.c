@@ -35,7 +35,7 @@ void gs_park_time_tell(struct gs_parking *pk, struct gs_parked *p)
 		if (p->bytes[i])
 			gs_parked_time_add(pk->figures, &p->who, i, now - p->told_ns);
 	p->told_ns = now;
-	/* told_ns goes into the file, so that the next daemon goes on from there */
+	/* The file must have the new told_ns, from which the next daemon continues. */
 	pk->dirty = true;
 }
 
@@ -59,7 +59,7 @@ void gs_park_time_beat(struct gs_parking *pk)
 
 	DL_FOREACH(pk->all, p)
 		if (counts(p) && gs_now_ns() - p->told_ns >= MINUTE_NS) {
-			/* all of them at once, since each change writes the file */
+			/* all processes at once, since each change rewrites the file */
 			tell_older(pk, NS_PER_S);
 			return;
 		}

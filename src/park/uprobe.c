@@ -22,7 +22,10 @@
 
 #define PATH 400
 
-/* Calls that give work to the GPU, wait for it, or need its memory. Queries are no sign of work. */
+/*
+ * The functions of libcuda that give work to the GPU, wait for it, or need its memory. Queries are
+ * not listed, since they are no sign of work.
+ */
 static const char *const functions[] = {
 	"cuLaunchKernel",
 	"cuLaunchKernel_ptsz",
@@ -80,7 +83,7 @@ static void path_of(char ret[PATH], const char *name)
 	snprintf(ret, PATH, "%.250s-park/%.100s", gs_env()->bpffs, name);
 }
 
-/* @what: "link" is the pin that keeps the probes, "last" the note. */
+/* @what: "link": the pin that keeps the probes; "last": the time of the last call. */
 static void path_of_process(char ret[PATH], int32_t pid, uint64_t start_ns, const char *what)
 {
 	char name[64];
@@ -121,7 +124,7 @@ static int load(struct called_bpf **ret)
 	return r;
 }
 
-/* Pins the note before the probes, so that wherever there are probes, there is a note. */
+/* Pins the map for the last call before the probes, so that pinned probes always have the map. */
 static int attach(const struct called_bpf *skel, int32_t pid, uint64_t start_ns,
 		  const struct gs_uprobes *u)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * uprobe.h - the kernel's note of when a parked program last called libcuda
+ * uprobe.h - sets uprobes that record when a parked program last called libcuda
  *
- * The probes act in that process only (Linux 6.6 and later). They and the note are pinned beside
- * the table, so a call that was made while no daemon ran is noted too. The caller must ask
- * gs_launches_allowed() first, which says whether probes may be set and removed.
+ * The probes act in that process only (Linux 6.6 and later). The probes and the record are pinned
+ * in bpffs, so they also see calls that are made while no daemon runs. The caller must first check
+ * with gs_launches_allowed() that probes may be set and removed.
  */
 #ifndef GPUSCHED_PARK_UPROBE_H
 #define GPUSCHED_PARK_UPROBE_H
@@ -20,13 +20,13 @@
  */
 int gs_park_uprobe_set(int32_t pid, uint64_t start_ns, int fd, struct gs_error *err);
 /*
- * When the process last called libcuda; 0: not since the probes were set. -ENOENT: it has no
- * probes.
+ * Returns in *ret_ns when the process last called libcuda; 0: not since the probes were set.
+ * -ENOENT: the process has no probes.
  */
 int gs_park_uprobe_last(int32_t pid, uint64_t start_ns, uint64_t *ret_ns);
 /*
- * Unpins the probes of all processes for which @keep says no. The kernel removes them a little
- * later.
+ * Unpins the probes of all processes for which @keep returns false. The kernel removes the probes
+ * a little later.
  */
 void gs_park_uprobes_sweep(bool (*keep)(int32_t pid, uint64_t start_ns, const void *user),
 			   const void *user);

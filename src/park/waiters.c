@@ -20,7 +20,7 @@ static void look(struct gs_parked *p)
 		p->waiters = r ? GS_PARK_WAITERS_UNKNOWN : (int)n;
 }
 
-/* People need no estimate where a sign brings the program back. */
+/* Nobody needs the estimate for a program that a sign brings back. */
 static bool is_wanted(const struct gs_parking *pk, const struct gs_parked *p)
 {
 	return p->over == GS_PARKED_IS_OUT && !(gs_park_sign_of(p) && gs_park_may_come_back(pk, p));

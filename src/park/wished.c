@@ -28,7 +28,7 @@ bool gs_park_wish_take(struct gs_park_wished *w, uint64_t now_ns)
 	return true;
 }
 
-/* Logs at most one refusal in 10 s: a policy may repeat its wish in every round. */
+/* Logs at most one refusal in 10 s, since a policy may repeat its wish in every round. */
 static void refuse(struct gs_parking *pk, const struct gpusched_key *key, uint32_t pid,
 		   const char *why)
 {
@@ -48,7 +48,7 @@ void gs_park_wish(struct gs_parking *pk, const struct gpusched_tsg *rec, uint32_
 
 	for (size_t i = 0; i < w->n; i++)
 		if (w->all[i].pid == rec->task.pid)
-			return; /* the process is wished already, through another of its TSGs */
+			return; /* the process is queued already, through another of its TSGs */
 	if (w->n == GS_PARK_WISHES) {
 		refuse(pk, &rec->key, rec->task.pid, "too many are wished at once");
 		return;
@@ -58,7 +58,7 @@ void gs_park_wish(struct gs_parking *pk, const struct gpusched_tsg *rec, uint32_
 	w->all[w->n++].min = min;
 }
 
-/* Why the process must not be parked now, going by its own past; NULL: it may. */
+/* Returns why the process must not be parked now, judged by its past parkings; NULL: it may be. */
 static const char *objection(const struct gs_parking *pk, const struct gs_park_idler *i)
 {
 	uint64_t now = gs_now_ns();

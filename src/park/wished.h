@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * wished.h - parks programs that the running policy wishes parked: gpusched_park()
+ * wished.h - parks programs when the running policy asks for it: gpusched_park()
  *
- * All bounds on these wishes are here. A refused wish is counted by the engine (refused_park) and
- * shown in `list`; its reason is logged.
+ * A policy's request is called a wish. This file enforces all limits on wishes. The engine counts a
+ * refused wish (refused_park), `list` shows it, and the log has the reason.
  */
 #ifndef GPUSCHED_PARK_WISHED_H
 #define GPUSCHED_PARK_WISHED_H
@@ -16,9 +16,9 @@
 
 struct gs_parking;
 
-/* processes parked by a policy's wish per minute, on all GPUs together */
+/* most processes that are parked by a policy's wish per minute, on all GPUs together */
 #define GS_PARK_A_MINUTE 6u
-#define GS_PARK_WISHES 64u /* wishes that can wait for the next beat */
+#define GS_PARK_WISHES 64u /* most wishes that can wait for the next heartbeat */
 
 struct gs_park_wished {
 	struct {
@@ -26,19 +26,19 @@ struct gs_park_wished {
 		uint32_t pid, min;
 	} all[GS_PARK_WISHES];
 	size_t n;
-	uint64_t granted_ns[GS_PARK_A_MINUTE]; /* when the last ones were granted; 0: none yet */
+	uint64_t granted_ns[GS_PARK_A_MINUTE]; /* times of the last granted wishes; 0: unused */
 	uint64_t told_ns;                      /* when we last logged a refusal */
 };
 
-/* Pure: may one more process be parked now? If so, counts it. */
+/* Pure. If one more process may be parked this minute, counts it and returns true. */
 bool gs_park_wish_take(struct gs_park_wished *w, uint64_t now_ns);
 
 /*
- * Notes the policy's wish to park the process of @rec for @min minutes. The next beat carries it
- * out.
+ * Queues the policy's wish to park the process of @rec for @min minutes. The next heartbeat carries
+ * it out.
  */
 void gs_park_wish(struct gs_parking *pk, const struct gpusched_tsg *rec, uint32_t min);
-/* As an observer. */
+/* Observer callback for each heartbeat: carries out the queued wishes. */
 void gs_park_wished_beat(void *self);
 
 #endif /* GPUSCHED_PARK_WISHED_H */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * ask.bpf.h - helpers for policies that look up the daemon's facts about a TSG by its id
+ * ask.bpf.h - gives policies limits, promises and other TSGs' records, by the TSG's id
  *
- * A part of glue_stock.bpf.c, after its maps.
+ * Part of glue_stock.bpf.c, which includes this file after its maps.
  */
 #ifndef GPUSCHED_POLICY_ASK_BPF_H
 #define GPUSCHED_POLICY_ASK_BPF_H
@@ -42,7 +42,7 @@ __attribute__((noinline)) int gpusched_host_find(gs_u64 id, struct gpusched_task
 	rec = j ? bpf_map_lookup_elem(&gs_tsgs, &j->key) : NULL;
 	if (rec)
 		*ret = rec->task;
-	/* by now the memory may hold another TSG's record */
+	/* during the copy, the memory may have become another TSG's record */
 	if (!rec || ret->id != id || *(volatile gs_u64 *)&rec->task.id != id ||
 	    rec->flags & GPUSCHED_TSG_GONE) {
 		__builtin_memset(ret, 0, sizeof(*ret));

@@ -25,7 +25,7 @@
 #define NO_SUCH_TOOL 127
 #define NO_START 126
 
-/* Longest time for a compiler; a policy takes it less than a second. */
+/* Longest time for a compiler, which usually needs less than a second for a policy. */
 #define TOOL_LIMIT_S 60
 unsigned int gs_policy_build_limit_s = TOOL_LIMIT_S;
 
@@ -44,7 +44,7 @@ void gs_policy_build_forbid(bool on)
 	pthread_mutex_unlock(&under_way.lock);
 }
 
-/* Runs in the child, in a process group of its own. The kernel kills the child if we die. */
+/* Runs in the child, in a new process group. The kernel kills the child if we die. */
 static _Noreturn void exec_tool(char *const argv[], int err_fd)
 {
 	int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
@@ -62,8 +62,8 @@ static _Noreturn void exec_tool(char *const argv[], int err_fd)
 }
 
 /*
- * Reads the tool's output into @out. Returns true if the tool has ended, false if it has not by
- * @end_ns.
+ * Reads the tool's output into @out. Returns true when the tool has ended, or false if it still
+ * runs at @end_ns.
  */
 static bool listen_to_tool(int rd, int pidfd, uint64_t end_ns, char *out, size_t size)
 {
@@ -99,8 +99,8 @@ static bool listen_to_tool(int rd, int pidfd, uint64_t end_ns, char *out, size_t
 }
 
 /*
- * Runs @argv and collects its stderr in @out. Returns its exit status or -errno. At the limit
- * (-ETIME), and when the tool ends, everything in its process group is killed.
+ * Runs @argv and collects its stderr in @out. Returns its exit status or -errno. When the tool has
+ * ended, or at the time limit (-ETIME), its whole process group is killed.
  */
 static int run_tool(char *const argv[], char *out, size_t size)
 {
@@ -121,7 +121,7 @@ static int run_tool(char *const argv[], char *out, size_t size)
 	if (pid < 0)
 		r = under_way.forbidden ? -EINTR : -errno;
 	if (pid > 0) {
-		setpgid(pid, pid); /* in both processes, since either may come first */
+		setpgid(pid, pid); /* the child does so too, since either may be first */
 		under_way.group = pid;
 	}
 	pthread_mutex_unlock(&under_way.lock);
@@ -131,7 +131,7 @@ static int run_tool(char *const argv[], char *out, size_t size)
 	pidfd = pidfd_open(pid, 0);
 	if (!listen_to_tool(rd, pidfd, end, out, size))
 		r = -ETIME;
-	/* The child is not waited for yet, so no other process can have its number. */
+	/* The child is still unreaped, so no other process can have its number. */
 	pthread_mutex_lock(&under_way.lock);
 	kill(-pid, SIGKILL);
 	under_way.group = 0;
@@ -261,7 +261,7 @@ int gs_policy_build_native(const char *source, const char *output, struct gs_err
 			 "-fPIC",
 			 "-shared",
 			 "-DGPUSCHED_NATIVE",
-			 "-Wreturn-type", /* the value returned would be undefined */
+			 "-Wreturn-type", /* a missing return would give an undefined answer */
 			 inc_arg,
 			 "-x",
 			 "c",

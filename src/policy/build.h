@@ -8,11 +8,11 @@
 #include "basic/error.h"
 
 /*
- * Compiles FILE.bpf.c into FILE.bpf.o with clang -target bpf. -ETIME: the compiler did not end, and
- * was killed; -ENOEXEC: errors.
+ * Compiles FILE.bpf.c with clang -target bpf. @output: NULL: FILE.bpf.o. -ETIME: the compiler did
+ * not end, and was killed; -ENOEXEC: the source has errors.
  */
 int gs_policy_build(const char *source, const char *output, struct gs_error *err);
-/* @on: kills the compiler for which another thread waits; builds fail with -EINTR. */
+/* @on: kills the compiler for which another thread waits, and lets all builds fail with -EINTR. */
 void gs_policy_build_forbid(bool on);
 /* Writes a skeleton NAME.bpf.c with comments into the current folder. -EEXIST. */
 int gs_policy_new(const char *name, struct gs_error *err);

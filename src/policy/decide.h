@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * decide.h - one callback for one TSG: the same code in the kernel and in the native host
+ * decide.h - runs one callback for one TSG, with the same code in the kernel and in the native host
  *
- * Copies the record's policy part, calls the callback, and writes back the fields that it changed:
- * another CPU's callback for the same TSG may have written other fields meanwhile. The host marks
- * records that its policy has seen by a generation number in the padding of want. So nothing has to
- * be stored outside the table, and a policy switch invalidates all marks at once.
+ * It copies the record's policy part, calls the callback on the copy, and writes back only the
+ * fields that the callback changed: another CPU's callback for the same TSG may have written other
+ * fields meanwhile. Each loaded policy has a generation number. A record that the policy has seen
+ * is marked with this number, in the padding of want. So nothing is stored outside the table, and a
+ * policy switch invalidates all marks at once.
  *
- * Only the flag GPUSCHED_TSG_HELD makes a hold. Policies see a hold as the wish not to be runnable.
- * A callback can end a hold only if it saw the hold.
+ * The flag GPUSCHED_TSG_HELD says that a TSG waits for admission (GPUSCHED_HOLD). Policies do not
+ * see the flag: for them the TSG has the wish not to be runnable. A callback can admit the TSG only
+ * if the flag was set when the callback began.
  */
 #ifndef GPUSCHED_POLICY_DECIDE_H
 #define GPUSCHED_POLICY_DECIDE_H
@@ -18,7 +20,7 @@
 
 #define GS_DECIDE static inline __attribute__((always_inline))
 
-/* The second half of struct gpusched_settings as the host reads it in `want`: with its mark. */
+/* struct gpusched_settings as the host reads it in `want`: the last four bytes are its mark. */
 struct gs_want {
 	gs_u32 valid, timeslice_us;
 	gs_u8 interleave, preempt_mode, runnable, hold;
@@ -26,13 +28,13 @@ struct gs_want {
 };
 _Static_assert(sizeof(struct gs_want) == sizeof(struct gpusched_settings), "gs_want");
 
-/* Memory for a call. The policy gets the first four members. */
+/* Memory for one callback. The policy gets pointers to the first four members. */
 struct gs_scratch {
 	struct gpusched_task task;
 	struct gpusched_work work;
 	struct gpusched_round round;
 	struct gpusched_request request;
-	/* the wishes as the callback got them */
+	/* @want, @priv, @id and @held: values of the record from before the callback */
 	struct gs_want want;
 	gs_u64 priv[GPUSCHED_POLICY_WORDS];
 	gs_u64 id;
@@ -44,7 +46,7 @@ struct gs_scratch {
 #define GS_CALL(ops, name, ...) gpusched_ops_##name(__VA_ARGS__)
 #endif
 
-/* If the host's clock differs from the policy's, it translates the times in facts here. */
+/* A host may define this to add facts to the copy, or to convert times to the policy's clock. */
 #ifndef GS_SHOW
 #define GS_SHOW(task) ((void)(task))
 #endif
@@ -65,7 +67,7 @@ GS_DECIDE void gs_want_suspend(struct gs_want *w)
 	w->runnable = 0;
 }
 
-/* Returns the bit of one field if the callback changed its value. */
+/* Returns @bit if the callback set a new value in that field. @same: the value is as before. */
 GS_DECIDE gs_u32 gs_wished(const struct gs_want *was, const struct gs_want *now, gs_u32 bit,
 			   gs_u32 same)
 {
@@ -80,7 +82,7 @@ GS_DECIDE int gs_copy_back(struct gpusched_tsg *rec, struct gs_scratch *s)
 	gs_u32 set, gone, counted;
 	int i;
 
-	/* Bits without a meaning were not written by our functions, so nothing is done for them. */
+	/* With undefined bits set, the policy wrote @valid directly: then do no one-time acts. */
 	if (now->valid & ~GPUSCHED_ALL_WANTS)
 		now->valid = (now->valid & ~GPUSCHED_WANT_ONCE) | (was->valid & GPUSCHED_WANT_ONCE);
 	now->valid &= GPUSCHED_ALL_WANTS;
@@ -103,19 +105,19 @@ GS_DECIDE int gs_copy_back(struct gpusched_tsg *rec, struct gs_scratch *s)
 		to->runnable = now->runnable;
 	if (set & GPUSCHED_WANT_HOLD)
 		to->hold = now->hold;
-	if (set) /* comes after the values, so that a reader of the bit finds the value */
+	if (set) /* after the values, so that a reader that sees the bit also sees the value */
 		__sync_fetch_and_or(&rec->task.want.valid, set);
 	if (gone)
 		__sync_fetch_and_and(&rec->task.want.valid, ~gone);
 	for (i = 0; i < GPUSCHED_POLICY_WORDS; i++)
 		if (s->task.priv[i] != s->priv[i])
 			*(volatile gs_u64 *)&rec->task.priv[i] = s->task.priv[i];
-	if (counted) /* written at once: each value that somebody sees causes one act */
+	if (counted) /* in one write, since the host acts once on each value that it sees */
 		__sync_fetch_and_xor(&rec->task.want.valid, counted);
 	return (set | gone | counted) != 0;
 }
 
-/* The flag comes last: code that sees the flag finds the wish. */
+/* Makes a TSG wait for admission. The flag comes last: code that sees it also sees the wish. */
 GS_DECIDE void gs_hold(struct gpusched_tsg *rec)
 {
 	*(volatile gs_u8 *)&gs_want_of(&rec->task)->runnable = 0;
@@ -141,9 +143,9 @@ GS_DECIDE void gs_copy_in(const struct gpusched_tsg *rec, struct gs_scratch *s)
 }
 
 /*
- * The kernel reuses a deleted element at once. So while the callback ran, the memory may have
- * become another TSG's record. This check right before the write leaves a gap of only a few
- * instructions.
+ * Returns false if the memory has become another TSG's record while the callback ran, since the
+ * kernel reuses a deleted element at once. Between this check and the write, that can still happen
+ * within a few instructions.
  */
 GS_DECIDE int gs_is_same(const struct gpusched_tsg *rec, const struct gs_scratch *s)
 {
@@ -151,8 +153,8 @@ GS_DECIDE int gs_is_same(const struct gpusched_tsg *rec, const struct gs_scratch
 }
 
 /*
- * True if no other policy has seen the record meanwhile: a callback that outlasted its policy must
- * not write into it.
+ * Returns true if no other policy has seen the record meanwhile: a callback that outlasted its
+ * policy must not write into the record.
  */
 GS_DECIDE int gs_is_ours(struct gpusched_tsg *rec, gs_u32 generation)
 {
@@ -161,13 +163,13 @@ GS_DECIDE int gs_is_ours(struct gpusched_tsg *rec, gs_u32 generation)
 
 enum gs_sight {
 	GS_SEEN_BEFORE,
-	GS_SEEN_FIRST,  /* seen first by this call */
-	GS_SEEN_BESIDE, /* another CPU is marking it just now */
+	GS_SEEN_FIRST,  /* this call is the first to see the record */
+	GS_SEEN_BESIDE, /* another CPU is just marking the record */
 };
 
 /*
- * Marks the record as seen by this policy. Wishes and private words of another policy are cleared,
- * including holds.
+ * Marks the record as seen by this policy. Clears wishes, private words and the wait for admission
+ * that another policy left.
  */
 GS_DECIDE enum gs_sight gs_see(struct gpusched_tsg *rec, gs_u32 generation)
 {
@@ -226,9 +228,9 @@ struct gs_decision {
 };
 
 /*
- * Runs one callback for one record, after task_init if the policy has not seen the record. While
- * one callback sees it for the first time, others are skipped, as if they had come before the
- * policy.
+ * Runs one callback for one record; runs task_init first if the policy has not seen the record.
+ * While that happens on one CPU, other CPUs skip their callbacks for the record, as if they had
+ * come before the policy started.
  */
 GS_DECIDE struct gs_decision gs_decide(const void *ops, gs_u32 generation, struct gpusched_tsg *rec,
 				       struct gs_scratch *s, gs_u32 op, gs_u64 arg, gs_u64 now)

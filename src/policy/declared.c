@@ -59,7 +59,7 @@ static int read_options(const struct gs_polelf *e, struct gs_policy_info *info)
 		return 0;
 	if (data->d_size % sizeof(*all))
 		return -EINVAL;
-	/* In a damaged object it may be at any address: copy it to an aligned one. */
+	/* In a damaged object the section may be unaligned: copy it. */
 	all = malloc(data->d_size);
 	if (!all)
 		return -ENOMEM;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * glue.h - the objects of the glue, embedded in the library
+ * glue.h - embeds the glue, the BPF objects of the host with which every policy is linked
  */
 #ifndef GPUSCHED_POLICY_GLUE_H
 #define GPUSCHED_POLICY_GLUE_H

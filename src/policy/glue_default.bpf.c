@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 /*
- * glue_default - default callbacks, in place of those that a policy leaves out
+ * glue_default - provides default callbacks in place of those that a policy leaves out
  *
- * Linked after the policy, so the policy's strong symbols win. The barriers keep every argument
- * alive in the code and in the BTF, so that a policy's callback and the default one have the same
- * prototype.
+ * It is linked after the policy, so the policy's strong symbols win. A default callback must have
+ * the same prototype as a policy's. So barriers keep every argument alive in the code and in the
+ * BTF, where the compiler would otherwise drop unused arguments.
  */
 #include "gpusched/policy.bpf.h"
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * glue_facts.bpf.h - gives policies the facts from the GPUs' logs; a part of glue_stock.bpf.c
+ * glue_facts.bpf.h - gives policies the facts from the GPUs' logs; part of glue_stock.bpf.c
  */
 #ifndef GPUSCHED_POLICY_GLUE_FACTS_BPF_H
 #define GPUSCHED_POLICY_GLUE_FACTS_BPF_H
 
 /*
- * Facts from the GPUs' logs. The daemon writes an entry when a TSG's facts have changed. The kernel
- * reuses a replaced value at once, so compare the id after copying a value.
+ * Facts from the GPUs' logs, by TSG id. The daemon writes an entry when a TSG's facts have changed.
+ * The kernel may reuse a replaced value at once, so readers compare the id after the copy.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -33,7 +33,7 @@ struct {
 	__type(value, struct gpusched_gpu);
 } gs_costs SEC(".maps");
 
-/* Job, limit and promise of a TSG, by TSG id; the daemon writes them too. */
+/* Job, limit and promise of each TSG, by TSG id; the daemon writes these too. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, GPUSCHED_MAX_TSGS);
@@ -76,8 +76,8 @@ __attribute__((noinline)) int gpusched_host_gpu(gs_u32 gpu, struct gpusched_gpu 
 }
 
 /*
- * Extends the facts to the time up to which the runlist is known: the daemon does not write facts
- * that stay the same.
+ * Extends the facts to the time for which the runlist is known: the daemon writes no new facts for
+ * a TSG with an unchanged state. Also converts all times to the policy's clock.
  */
 static __always_inline void bring_up(struct gpusched_facts *f)
 {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 /*
- * glue_stock - the host's half of a linked policy: dispatcher, run program, helpers
+ * glue_stock - provides the host's half of a linked policy: dispatchers, run program, helpers
  *
- * The taps reach gpusched_dispatch by a tail call through gs_slot. User space runs gpusched_run by
- * BPF_PROG_RUN (tick, adopted TSGs, start and stop, and every event of the sim host).
+ * A dispatcher is a program that calls the policy's callbacks. The taps reach gpusched_dispatch by
+ * a tail call through gs_slot. User space runs gpusched_run by BPF_PROG_RUN (for ticks, adopted
+ * TSGs, start and stop, and every event of the sim host).
  */
 #include "gate/gate.bpf.h"
 #include "gpusched/policy.bpf.h"
@@ -20,19 +21,19 @@ static __attribute__((always_inline)) inline void gs_show(struct gpusched_task *
 
 GPUSCHED_LICENSE_TEXT;
 
-/* Distinguishes this policy's marks from another policy's; set before load, never 0. */
+/* Distinguishes this policy's marks (decide.h) from another policy's; set before load, never 0. */
 const volatile gs_u32 gs_generation = 1;
 
 /*
- * Dilation x 1000. A slowed simulated GPU has a time of its own, in which the policy gets all
- * times.
+ * Dilation x 1000. A slowed simulated GPU has its own clock, dilated by this factor, and the policy
+ * gets all times on that clock.
  */
 const volatile gs_u32 gs_dilate_milli = 1000;
 
 /* GPUSCHED_F_DENY; without this flag a policy's denial counts as admission. */
 const volatile gs_u32 gs_may_deny = 0;
 
-/* Set for host hooked (hooked.bpf.h). */
+/* 1: the driver's hooks call the policy too (hooked.bpf.h). */
 const volatile gs_u32 gs_in_hooks = 0;
 
 struct {
@@ -50,7 +51,7 @@ struct {
 	__type(value, struct gs_plog);
 } gs_plog SEC(".maps");
 
-/* Memory for the dispatcher: taps run with preemption off. */
+/* Memory for the dispatcher: one entry per CPU is enough, since taps run with preemption off. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);
@@ -59,8 +60,8 @@ struct {
 } gs_scratch_tap SEC(".maps");
 
 /*
- * Memory for the run program: user space makes one call at a time, and the tick runs in its own
- * thread.
+ * Memory for the run program: one entry for the main loop, which makes one call at a time, and
+ * below one for the tick, which runs in its own thread.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -78,7 +79,7 @@ struct {
 
 /*
  * Memory for the launch probes. Unlike a tap, a probe can be preempted, and another process's probe
- * may run on the same CPU meanwhile.
+ * may run on the same CPU meanwhile. So there are several entries per CPU.
  */
 #define WORK_SLOTS 4
 struct gs_work_scratch {
@@ -92,7 +93,7 @@ struct {
 	__type(value, struct gs_work_scratch);
 } gs_scratch_work SEC(".maps");
 
-/* Walks that the callback may still make, see gpusched_count(). */
+/* The number of gpusched_count() calls that the callback may still make. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);
@@ -127,7 +128,7 @@ static __always_inline int is_over(const struct gs_pstate *st)
 	return *(volatile gs_u32 *)&st->failed || *(volatile gs_u32 *)&st->stopped;
 }
 
-/* Sets how many walks a callback may make. Call it before each callback. */
+/* Sets the limit of gpusched_count() calls, and clears gs_kicked. Call it before each callback. */
 static __always_inline void grant_walks(void)
 {
 	gs_u32 zero = 0, *left = bpf_map_lookup_elem(&gs_walks, &zero);
@@ -139,7 +140,7 @@ static __always_inline void grant_walks(void)
 		*kicked = 0;
 }
 
-/* Converts the kernel's time to the policy's; exact to a microsecond if they differ. */
+/* Converts the kernel's time to the policy's; with dilation, exact to a microsecond. */
 static __always_inline gs_u64 policy_time(gs_u64 ns)
 {
 	return gs_dilate_milli == 1000 ? ns : ns / gs_dilate_milli * 1000;
@@ -162,7 +163,8 @@ static __always_inline void in_policy_time(struct gpusched_task *t)
 }
 
 /*
- * Adds the facts, which are in maps beside the table. In virtual time the record already has them.
+ * Adds @last_run_ns, which is not in the record but in gs_facts. In virtual time the record already
+ * has it.
  */
 static __always_inline void overlay(struct gpusched_task *t)
 {
@@ -181,7 +183,7 @@ static __always_inline void overlay(struct gpusched_task *t)
 		t->known |= GPUSCHED_KNOWN_LAST_RUN;
 }
 
-/* Adds whether the process is past its quota, which the record does not have. */
+/* Adds GPUSCHED_KNOWN_PAST_SHARE, which is not in the record but follows from two other maps. */
 static __always_inline void overlay_share(struct gpusched_task *t)
 {
 	struct gpusched_proc *proc;
@@ -216,7 +218,7 @@ __attribute__((noinline)) gs_u64 gpusched_host_now(void)
 	return policy_time(bpf_ktime_get_ns());
 }
 
-/* Real time, also where time is dilated. Not all supported kernels have a helper for it. */
+/* Not dilated. User space keeps the offset, since not all supported kernels have a helper. */
 __attribute__((noinline)) gs_u64 gpusched_host_wall(void)
 {
 	struct gs_pstate *st = state_of();
@@ -293,7 +295,7 @@ static __always_inline int may_kick(gs_u64 key, gs_u64 limit, gs_u64 now)
 	return k && gs_kick_take(k, now, limit);
 }
 
-/* Runs after a callback. Returns 1 if the callback has asked for a round within its limits. */
+/* Runs after a callback. Returns 1 if the callback called gpusched_kick() within the limits. */
 int gs_take_kick(gs_u64 id, gs_u32 uid);
 __attribute__((noinline)) int gs_take_kick(gs_u64 id, gs_u32 uid)
 {
@@ -392,7 +394,7 @@ int gpusched_dispatch(unsigned long long *ctx)
 		return 0;
 	s = bpf_map_lookup_elem(&gs_scratch_tap, &zero);
 	rec = bpf_map_lookup_elem(&gs_tsgs, &call->key);
-	/* Without a living daemon nobody would carry out wishes, or end a hold. */
+	/* Without a living daemon, nothing would carry out wishes or admit waiting TSGs. */
 	if (cfg && cfg->policy_active && st && !is_over(st) && s && rec) {
 		if (gs_in_hooks)
 			d = hook_call(call, rec);
@@ -420,7 +422,7 @@ static __always_inline struct gs_work_scratch *take_scratch(void)
 	return NULL;
 }
 
-/* An exchange is a full barrier: the next user of the memory sees all writes to it. */
+/* The atomic exchange is a full barrier, so the next user of the memory sees all writes to it. */
 static __always_inline void give_scratch(struct gs_work_scratch *w)
 {
 	__sync_lock_test_and_set(&w->busy, 0);
@@ -455,7 +457,7 @@ int gpusched_dispatch_work(void *ctx)
 	d = gs_decide(0, gs_generation, rec, &w->s, GPUSCHED_RUN_WORK_SUBMIT,
 		      GS_WORK_ARG(1, t->work_kind), policy_time(now));
 	kicked = gs_take_kick(w->s.task.id, w->s.task.uid);
-	/* a failure is reported too, since the tick may be at rest and would not notice */
+	/* report a failure too, since a resting tick would not notice it */
 	gs_launch_answered(rec, now, d.changed || st->failed || kicked);
 	give_scratch(w);
 	return 0;
@@ -464,8 +466,8 @@ int gpusched_dispatch_work(void *ctx)
 /* ---- gpusched.ko --------------------------------------------------------------------------- */
 
 /*
- * The host's part in driver/loader calls this. Its callbacks can be preempted, like launch probes.
- * Returns GS_ASIDE_UNASKED if the policy is over, or if the callback's memory is in use.
+ * The glue in driver/loader calls this. Its callbacks can be preempted, like launch probes. Returns
+ * GS_ASIDE_UNASKED if the policy has ended, or if all memory for callbacks is in use.
  */
 __attribute__((noinline)) gs_u64 gs_decide_aside(struct gpusched_tsg *rec, gs_u32 op, gs_u64 arg)
 {
@@ -528,21 +530,22 @@ int gpusched_dispatch_gate(unsigned long long *ctx)
 /* ---- the run program ---------------------------------------------------------------------- */
 
 /*
- * The round under way. It is in a map and not on the stack: the verifier would follow counters on
- * the stack through every step of the walk.
+ * The round under way. It is in a map because the verifier would follow counters on the stack
+ * through every step of the walk.
  *
- * A walk of the table visits every bucket, full or not, which is most of a tick's cost with few
- * TSGs. So the keys met in a walk are kept, and the next rounds look them up, until a TSG is made.
- * Ids are given out before the record is in the table, so two rounds walk after that.
+ * A walk of the table visits every bucket, even empty ones, which is most of a tick's cost if there
+ * are few TSGs. So the keys found in a walk are kept, and the next rounds look them up, until a TSG
+ * is made. A new TSG gets its id (cfg->next_id) before its record is in the table, and the next
+ * walk may miss the record. So the two rounds after a new id walk.
  */
 struct tick_state {
 	struct gpusched_round round;
 	gs_u64 visited, changed;
-	gs_u64 last_id;   /* the last id given out when the last round began */
+	gs_u64 last_id;   /* cfg->next_id when the last round began */
 	gs_u64 walked_ns; /* time of the last walk */
-	gs_u32 walks;     /* number of rounds that still have to walk */
-	gs_u32 collect;   /* this pass fills gs_tick_keys */
-	gs_u32 nkeys;     /* number of keys met; if above GS_TICK_KEYS, the list is not used */
+	gs_u32 walks;     /* number of rounds that must still walk */
+	gs_u32 collect;   /* 1: this pass fills gs_tick_keys */
+	gs_u32 nkeys;     /* number of keys found; if above GS_TICK_KEYS, the list is not used */
 };
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -573,8 +576,8 @@ static __always_inline void keep_key(struct tick_state *c, const struct gpusched
 }
 
 /*
- * Inlined: kernels count at least 32 of the stack's 512 bytes for each function in a chain of
- * calls.
+ * Runs tick() for one record. Inlined, since kernels count at least 32 of the stack's 512 bytes for
+ * each function in a chain of calls.
  */
 static __always_inline long tick_rec(struct gpusched_key *key, struct gpusched_tsg *rec)
 {
@@ -680,7 +683,7 @@ static __always_inline int run_tick(struct gpusched_run *a, struct gs_pstate *st
 		if (!c->visited)
 			break;
 	}
-	if (is_over(st)) /* a walk that was broken off may leave an incomplete list */
+	if (is_over(st)) /* the walk was broken off, so the list of keys may be incomplete */
 		c->walks = 2;
 	s->round = c->round;
 	if (passes)

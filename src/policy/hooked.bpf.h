@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * hooked.bpf.h - host hooked: tells the dispatcher what the driver's hooks have asked the policy
+ * hooked.bpf.h - tells the dispatcher which calls the driver's hooks have already given the policy
  *
- * These functions are global, so they have stacks of their own. That leaves all of the kernel's
- * stack to the policy's callbacks.
+ * This is for the host "hooked". The functions are global, so that the verifier counts their stack
+ * separately, which leaves all of the BPF stack to the policy's callbacks.
  */
 #ifndef GPUSCHED_POLICY_HOOKED_BPF_H
 #define GPUSCHED_POLICY_HOOKED_BPF_H
@@ -11,8 +11,8 @@
 #include "policy/aside.h"
 
 /*
- * By TSG: the key under which the hooks find its entry. The record of a TSG follows its open file
- * to another process. But the hooks know the TSG by the process that made it.
+ * For each TSG id, the key of its entry in gs_hook_tsgs. A TSG's record changes its pid when the
+ * open file passes to another process, but the hooks know the TSG by the process that made it.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -22,7 +22,7 @@ struct {
 	__type(value, struct gs_hook_key);
 } gs_hook_names SEC(".maps");
 
-/* @op tells whether the policy sees the TSG from now on, or no longer. */
+/* @op: TASK_INIT: the policy sees the TSG from now on; TASK_DESTROY: it does no longer. */
 int gs_hook_follow(struct gpusched_tsg *rec, gs_u32 op);
 __attribute__((noinline)) int gs_hook_follow(struct gpusched_tsg *rec, gs_u32 op)
 {
@@ -45,9 +45,7 @@ __attribute__((noinline)) int gs_hook_follow(struct gpusched_tsg *rec, gs_u32 op
 		bpf_map_update_elem(&gs_hook_tsgs, &k, &h, BPF_ANY);
 	} else if (op == GPUSCHED_RUN_TASK_DESTROY && made) {
 		now = bpf_map_lookup_elem(&gs_hook_tsgs, &k);
-		/*
-		 * with another id the entry belongs to a later TSG with the same handles, and stays
-		 */
+		/* Another id: the entry belongs to a later TSG with the same handles, and stays. */
 		if (now && now->id == h.id)
 			bpf_map_delete_elem(&gs_hook_tsgs, &k);
 		bpf_map_delete_elem(&gs_hook_names, &h.id);
@@ -55,13 +53,13 @@ __attribute__((noinline)) int gs_hook_follow(struct gpusched_tsg *rec, gs_u32 op
 	return 0;
 }
 
-#define HOOK_ASKED (1ull << 33)
-#define HOOK_SAID (1ull << 34) /* the lower 32 bits: the timeslice that the owner asked for */
+#define HOOK_ASKED (1ull << 33) /* a hook has called the policy in this system call */
+#define HOOK_SAID (1ull << 34)  /* the lower 32 bits: the timeslice that the owner asked for */
 
 /*
- * Tells whether a hook has asked the policy in this very call. If so, the taps have read the
- * timeslice that the driver was given (@us); the result has the one that the owner asked for.
- * GS_ASIDE_CHANGED is set if a wish has changed since.
+ * Returns HOOK_ASKED if a hook has already called the policy in this very system call. The hook may
+ * have given the driver another timeslice, which the taps have read (@us): the result then has the
+ * one that the owner asked for. GS_ASIDE_CHANGED is set if a wish has changed.
  */
 gs_u64 gs_hook_asked(struct gpusched_tsg *rec, gs_u32 op, gs_u32 us);
 __attribute__((noinline)) gs_u64 gs_hook_asked(struct gpusched_tsg *rec, gs_u32 op, gs_u32 us)
@@ -93,8 +91,8 @@ __attribute__((noinline)) gs_u64 gs_hook_asked(struct gpusched_tsg *rec, gs_u32 
 }
 
 /*
- * Puts into @call the timeslice that the TSG's owner asked for. Nonzero: a hook has asked the
- * policy already.
+ * Puts into @call the timeslice that the TSG's owner asked for. Nonzero: a hook has already called
+ * the policy.
  */
 static __always_inline gs_u64 hook_call(struct gpusched_call *call, struct gpusched_tsg *rec)
 {

@@ -25,13 +25,14 @@
 #define ATTACH_LIMIT_NS (20 * NS_PER_S)
 #define END_LIMIT_NS (10 * NS_PER_S)
 
+/* A policy in the driver's hooks, and the program policy-load, which keeps it there. */
 struct gs_hooked {
 	char name[GS_POLICY_NAME_LEN];
-	pid_t pid;   /* 0: it has ended */
+	pid_t pid;   /* the program policy-load; 0: it has ended */
 	int in, out; /* our ends of the program's standard input and output */
 	bool runs;
-	uint64_t attached_ns; /* when the program was told to attach */
-	char said[1024];
+	uint64_t attached_ns; /* when we told the program to attach the policy */
+	char said[1024];      /* the end of its output */
 };
 
 /* ---- its program ----------------------------------------------------------------------------- */
@@ -71,7 +72,7 @@ struct start {
 /* Hands @fd to the child, under the next number from FIRST_FD on. */
 static int hand_over(struct start *s, int fd)
 {
-	/* a number above all of the child's, so that no later one overwrites it */
+	/* above all numbers that the child uses, so that no later dup2() overwrites it */
 	int high = fcntl(fd, F_DUPFD_CLOEXEC, FIRST_FD + MAX_MAPS + 1);
 
 	if (high < 0)
@@ -87,7 +88,7 @@ static int hand_over_maps(struct start *s, const struct gs_policy *p)
 
 	bpf_object__for_each_map(map, p->loaded.obj) {
 		const char *name = bpf_map__name(map);
-		/* libbpf puts a prefix, the object's name, before the section */
+		/* for a section's map, libbpf puts the object's name before the section's */
 		const char *section = strchr(name, '.');
 
 		if (r || s->n == MAX_MAPS - 1)
@@ -101,7 +102,10 @@ static int hand_over_maps(struct start *s, const struct gs_policy *p)
 	return r;
 }
 
-/* Comes before the maps: their numbers in the child may be these descriptors' numbers here. */
+/*
+ * Hands over the pipes. This comes before the maps, which in the child may get the numbers that the
+ * pipes have here.
+ */
 static int hand_over_pipes(struct start *s, int in, int out)
 {
 	int r = posix_spawn_file_actions_adddup2(&s->actions, in, STDIN_FILENO);
@@ -173,11 +177,11 @@ static int start(struct gs_hooked *h, const struct gs_policy *p)
 	return r;
 }
 
-/* ---- what it says ---------------------------------------------------------------------------- */
+/* ---- its output ------------------------------------------------------------------------------ */
 
 /*
- * Reads the program's output and keeps it. 0: it has said @word; -EAGAIN: not yet; -ECHILD: it has
- * ended.
+ * Reads the program's output into @said. 0: the output contains @word; -EAGAIN: not yet; -ECHILD:
+ * the program has ended.
  */
 static int read_some(struct gs_hooked *h, const char *word, int wait_ms)
 {
@@ -208,7 +212,7 @@ static int wait_until_loaded(struct gs_hooked *h)
 	return r == -EAGAIN ? -ETIME : r;
 }
 
-/* The last line of the program's output. */
+/* Returns the last line of the program's output. */
 static const char *last_words(struct gs_hooked *h)
 {
 	size_t n = strlen(h->said);

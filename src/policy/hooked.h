@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * hooked.h - a policy of the stock host that also runs in the driver's hooks, through gpusched.ko
+ * hooked.h - also runs a policy of the stock host in the driver's hooks, through gpusched.ko
  *
- * struct_ops of modules need a newer libbpf than the daemon has. So a separate program, policy-load
- * (driver/loader), loads the policy's object once more, with the same maps, and keeps it loaded.
- * The program ends with this process.
+ * The struct_ops of modules need a newer libbpf than the daemon has. So a separate program,
+ * policy-load (driver/loader), loads the policy's object a second time, with the same maps, and
+ * keeps it loaded. The program ends when this process ends.
  */
 #ifndef GPUSCHED_POLICY_HOOKED_H
 #define GPUSCHED_POLICY_HOOKED_H
@@ -13,22 +13,23 @@
 
 struct gs_hooked;
 
-/* -ENOTSUP: policy-load is not installed. */
+/* Checks that policy-load is installed; -ENOTSUP if not. */
 int gs_hooked_found(struct gs_error *err);
 /*
- * Loads @p, which gs_policy_prepare() made for hooks. Waits for the kernel's verifier, so a thread
- * may call it. The hooks do not ask the policy yet. *ret_exit: as in gs_policy_prepare().
+ * Has policy-load load @p, which gs_policy_prepare() made for hooks. The hooks do not call the
+ * policy yet. Waits for the kernel's verifier, so it may be called in a separate thread. *ret_exit:
+ * as in gs_policy_prepare().
  */
 int gs_hooked_new(const struct gs_policy *p, struct gs_hooked **ret,
 		  struct gs_policy_exit *ret_exit, struct gs_error *err);
-/* Tells the hooks to ask this policy, as soon as they have left the last one. Does not wait. */
+/* Has the hooks call this policy, once the previous policy has left them. Does not wait. */
 void gs_hooked_attach(struct gs_hooked *h);
 /*
- * 1: the hooks ask the policy; 0: not yet. -ECHILD: its program has ended; -ETIME: it takes too
- * long.
+ * Returns 1 if the hooks call the policy, 0 if not yet. -ECHILD: policy-load has ended; -ETIME: it
+ * takes too long.
  */
 int gs_hooked_state(struct gs_hooked *h, struct gs_error *err);
-/* Tells the hooks to stop asking the policy, and frees. Does not wait. @h may be NULL. */
+/* Has the hooks stop calling the policy, and frees @h (may be NULL). Does not wait. */
 void gs_hooked_free(struct gs_hooked *h);
 
 #endif /* GPUSCHED_POLICY_HOOKED_H */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * host.c - common parts of hosts: how a policy's failure is reported; the two hosts in virtual time
+ * host.c - reports a policy's failure, and has the common parts of the hosts in virtual time
  */
 #include "policy/host.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * host_native.c - the native host: a policy's source as a shared object, called in virtual time
+ * host_native.c - runs policies as shared objects in virtual time: the native host
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -17,7 +17,7 @@
 #include "policy/kick.h"
 #include "policy/watchdog.h"
 
-/* Must match the table in gpusched/policy_native.h, which this side fills. */
+/* This struct and those below must match the tables in gpusched/policy_native.h. */
 struct native_helpers {
 	gs_u64 (*now)(void *user);
 	gs_u32 (*random)(void *user);
@@ -32,7 +32,6 @@ struct native_kick {
 	void *user;
 };
 
-/* Helpers for facts. A policy that was built earlier does not have this table. */
 struct native_facts {
 	int (*facts)(void *user, gs_u64 id, struct gpusched_facts *ret);
 	int (*runlist)(void *user, gs_u32 runlist, struct gpusched_runlist_facts *ret);
@@ -77,11 +76,11 @@ struct native {
 	uint64_t random_state;
 	unsigned int walks;
 	bool failed, watched, kicked;
-	/* index: a hash of the key; two keys may share one entry */
+	/* lower half: by TSG id, upper half: by uid, modulo the size; keys may share an entry */
 	struct gs_kicks kicks[GS_KICK_KEYS];
 };
 
-#define GENERATION 1 /* the mark of the only policy that marks these records */
+#define GENERATION 1 /* the mark for decide.h; only one policy ever marks these records */
 
 static struct native *native_of(struct gs_policy *p)
 {
@@ -157,8 +156,8 @@ static int help_kick(void *user)
 }
 
 /*
- * Runs after a callback for @t (NULL: for no task): grants the policy's request for a round if it
- * is within the limits.
+ * Runs after a callback for @t (NULL: for no task): if the callback called gpusched_kick(), counts
+ * that as granted or, past the limits, as refused.
  */
 static void take_kick(struct native *n, const struct gpusched_task *t)
 {
@@ -224,7 +223,7 @@ static gs_u64 help_job(void *user, gs_u64 id)
 	return gs_virtual_job(&n->p, id);
 }
 
-/* Links the helpers that came later: a policy may have been built without them. */
+/* Fills the tables that were added later: a policy may have been built without them. */
 static void link_later(struct native *n)
 {
 	struct native_kick *kick = dlsym(n->dl, "gpusched_native_kick");
@@ -363,7 +362,7 @@ static uint32_t native_flags(const struct gs_world *w)
 	return GPUSCHED_F_ALL;
 }
 
-/* Refuses what the other hosts refuse because of the declaration alone. */
+/* Refuses a policy for the faults in its declaration for which other hosts refuse it too. */
 static int native_vet(struct gs_policy *p, const char *name, struct gs_policy_exit *x,
 		      struct gs_error *err)
 {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * host_sim.c - the sim host: the linked policy in the kernel, driven by BPF_PROG_RUN in model time
+ * host_sim.c - runs policies in the kernel against the GPU model: the sim host
  *
- * It uses the stock host's objects with maps of its own; no tap is attached. A task is put into the
- * table before each call and read back after it.
+ * It loads the linked policy like the stock host, but with separate maps and without taps, and runs
+ * it by BPF_PROG_RUN in the model's time. Before each call a task is put into the sim's table, and
+ * read back after it.
  */
 #include <bpf/bpf.h>
 #include <errno.h>
@@ -131,7 +132,7 @@ static int call(struct gs_policy *p, struct gpusched_run *r)
 	return ret;
 }
 
-/* The table gets all tasks, not only @t: gpusched_count() walks it. */
+/* Puts all tasks into the table, not only @t, since gpusched_count() walks the table. */
 static int sim_ask(struct gs_policy *p, struct gpusched_run *r, struct gpusched_task *t)
 {
 	bool round = r->op == GPUSCHED_RUN_TICK;

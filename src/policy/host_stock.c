@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * host_stock.c - the stock host: the kernel, beside the unmodified driver
+ * host_stock.c - runs policies in the kernel, with the unmodified driver: the stock host
  *
- * The permanent taps reach the running policy's dispatcher through one slot of a program array, so
- * a switch is one update. The new policy ignores the old one's marks in the table from the start,
- * since they are of another generation (decide.h).
+ * The taps stay loaded, and reach the running policy's dispatcher through one slot of a program
+ * array. So a policy switch is one map update. The new policy ignores the old one's marks in the
+ * table from the start, since they have another generation number (decide.h).
  */
 #include <bpf/bpf.h>
 #include <inttypes.h>
@@ -35,11 +35,11 @@ static void set_over(struct gs_policy *p, bool over)
 	__atomic_store_n(&p->loaded.state->stopped, over ? 1u : 0u, __ATOMIC_SEQ_CST);
 }
 
-#define MEET_AT_ONCE 1024u /* TSGs for which the loop waits */
+#define MEET_AT_ONCE 1024u /* TSGs for which meet_all() itself calls task_init */
 
 /*
- * Calls task_init for every TSG that @p has not seen. Beyond the first ones, the tick's thread does
- * it.
+ * Calls task_init for every TSG that @p has not seen. Beyond the first MEET_AT_ONCE, the tick's
+ * thread calls it.
  */
 static int meet_all(struct gs_policy *p)
 {
@@ -59,7 +59,7 @@ static int meet_all(struct gs_policy *p)
 	now = n < MEET_AT_ONCE ? n : MEET_AT_ONCE;
 	r = gs_stock_meet(s, keys + n - now, now);
 	pthread_mutex_lock(&s->lock);
-	/* a round under way still works on the older list, and goes on with it */
+	/* a round under way still uses the older list, which then stays */
 	if (!s->round_began) {
 		free(s->unmet);
 		s->unmet = TAKE_PTR(keys);
@@ -70,7 +70,7 @@ static int meet_all(struct gs_policy *p)
 	return r;
 }
 
-/* Clears the wishes of a policy that is gone, and lets go of the TSGs that it held. */
+/* Clears the wishes of a policy that has ended, and admits the TSGs that it held. */
 static void clear_wishes(struct gs_table *o)
 {
 	CLEANUP_FREE struct gpusched_tsg *all = NULL;
@@ -144,7 +144,7 @@ static int stock_ask(struct gs_policy *p, struct gpusched_run *r, struct gpusche
 		       : ret;
 }
 
-/* The old policy acts until the slot holds the new one's dispatcher. The two never act together. */
+/* Lets @p act in place of @prev, which is marked as over first: the two never act together. */
 static int take_over(struct gs_policy *p, struct gs_policy *prev, struct gs_policy_exit *x,
 		     struct gs_error *err)
 {
@@ -176,8 +176,8 @@ static int take_over(struct gs_policy *p, struct gs_policy *prev, struct gs_poli
 		return r;
 	}
 	/*
-	 * @prev goes on. Records that @p marked get @prev's task_init again; all else is as @prev
-	 * left it.
+	 * @prev goes on. Records that @p has marked get @prev's task_init again; everything else is
+	 * as @prev left it.
 	 */
 	set_over(prev, false);
 	gs_slots_take(prev);
@@ -187,8 +187,8 @@ static int take_over(struct gs_policy *p, struct gs_policy *prev, struct gs_poli
 }
 
 /*
- * Ends the policy. Returns false if its last round is still under way: then the tick's thread frees
- * what it uses.
+ * Ends the policy. Returns false if its last round is still under way: the tick's thread then frees
+ * @p.
  */
 static bool finish(struct gs_policy *p, enum gs_policy_exit_kind kind)
 {

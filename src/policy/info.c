@@ -7,7 +7,7 @@
 #include "basic/cleanup.h"
 #include "policy/priv.h"
 
-/* A value of the option's type; null if it exceeds JSON's integers. */
+/* Returns a value of the option's type; null if it exceeds a signed 64-bit integer. */
 static json_t *value_json(const struct gs_policy_option *o, uint64_t v)
 {
 	return o->is_signed || v <= INT64_MAX ? json_integer((json_int_t)v) : json_null();

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * kick.h - how often gpusched_kick() may cause a round: the same on every host
+ * kick.h - limits how often gpusched_kick() may cause a round, the same on every host
  *
- * Programs can cause any number of callbacks (one for each launch). So each TSG and each user has a
- * limit of rounds that a policy may ask for in their callbacks. In addition the stock host keeps
- * such rounds within the part of a CPU that the tick may take (ticker.c).
+ * Programs can cause any number of callbacks (one for each launch). So for each TSG and for each
+ * user there is a limit on the rounds that a policy may request in their callbacks. In addition the
+ * stock host keeps these rounds within the part of a CPU that the tick may take (ticker.c).
  */
 #ifndef GPUSCHED_POLICY_KICK_H
 #define GPUSCHED_POLICY_KICK_H
@@ -12,11 +12,11 @@
 #include "gpusched/abi.h"
 
 #define GS_KICK_WINDOW_NS 1000000000ull
-#define GS_KICKS_PER_TSG 100 /* per window; callbacks for no TSG share one such limit */
+#define GS_KICKS_PER_TSG 100 /* per window; callbacks without a TSG together count as one TSG */
 #define GS_KICKS_PER_UID 400
 #define GS_KICK_KEYS 4096
 
-/* Keys: a TSG's id, no TSG, or a user. */
+/* Keys of the counts: a TSG's id, GS_KICK_NO_TSG, or GS_KICK_OF_UID(). */
 #define GS_KICK_NO_TSG 0ull
 #define GS_KICK_OF_UID(uid) (1ull << 63 | (gs_u32)(uid))
 

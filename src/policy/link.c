@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * link.c - links a policy's object with the host's glue, by libbpf's linker
+ * link.c - links a policy's object with the host's glue, using libbpf's linker
  */
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * list.c - lists the policies of the search path; if two have one name, the first counts
+ * list.c - lists the policies of the search path; of two with the same name, the first counts
  */
 #include <dirent.h>
 #include <limits.h>

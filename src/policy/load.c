@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * load.c - sets options in the linked object, gives it the table's maps, and loads it
+ * load.c - sets options in a linked policy object, gives it the table's maps, and loads it
  */
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
@@ -21,8 +21,8 @@
 #define LOG_SIZE (1u << 20)
 #define DUMP_LINES 12
 /*
- * Limit for the size of all of a policy's own maps; and the bytes that the kernel adds to an entry
- * of a hash map.
+ * Limit for the size of all of a policy's own maps together; bytes that the kernel adds to each
+ * entry of a hash map.
  */
 #define MAX_MAP_BYTES (64ull << 20)
 #define HASH_ENTRY_BYTES 64
@@ -107,7 +107,7 @@ static int set_constants(struct gs_loaded *l, const struct gs_load_opts *opts, s
 	return write_rodata(l->obj, "gs_generation", &l->generation, sizeof(l->generation));
 }
 
-/* An upper bound for the map's size. Capped far above the limit, so that sums do not overflow. */
+/* Returns an upper bound for the map's size, capped so that sums of sizes do not overflow. */
 static uint64_t map_bytes(const struct bpf_map *map)
 {
 	bool hash = bpf_map__type(map) == BPF_MAP_TYPE_HASH;
@@ -120,7 +120,7 @@ static uint64_t map_bytes(const struct bpf_map *map)
 	return bpf_map__max_entries(map) * entry;
 }
 
-/* Finds faults for which the kernel would give only an error number. */
+/* Finds faults for which the kernel would return only an error number. */
 static int vet_map(const struct bpf_map *map, char *why, size_t size)
 {
 	const char *name = bpf_map__name(map);
@@ -140,7 +140,7 @@ static int vet_map(const struct bpf_map *map, char *why, size_t size)
 	return -EINVAL;
 }
 
-/* Replaces maps by the table's maps of the same name, and refuses pins that the policy names. */
+/* Replaces maps by the table's maps of the same name, and checks the policy's own maps. */
 static int prepare_maps(struct gs_loaded *l, const struct gs_load_opts *opts, char *why,
 			size_t size)
 {
@@ -155,9 +155,7 @@ static int prepare_maps(struct gs_loaded *l, const struct gs_load_opts *opts, ch
 			bpf_map__set_pin_path(map, NULL);
 			fd = opts->o ? gs_table_map_fd(opts->o, name) : -1;
 			r = fd >= 0 ? bpf_map__reuse_fd(map, fd) : 0;
-			/*
-			 * these hashes do not vary, so that walks have the same order in each run
-			 */
+			/* in the sim, walks must have the same order in each run: no random seed */
 			if (opts->run_only && bpf_map__type(map) == BPF_MAP_TYPE_HASH)
 				bpf_map__set_map_flags(map,
 						       bpf_map__map_flags(map) | BPF_F_ZERO_SEED);
@@ -182,7 +180,7 @@ static int prepare_maps(struct gs_loaded *l, const struct gs_load_opts *opts, ch
 	return -EINVAL;
 }
 
-/* The end of the log, where the verifier says what it refuses. */
+/* Returns the end of the log, where the verifier says what it refuses. */
 static char *tail(const char *log)
 {
 	const char *p = log + strlen(log);
@@ -205,7 +203,7 @@ static bool is_trace(const char *line)
 }
 
 /*
- * Takes one sentence from the log: the last one that is no trace, before the verifier's statistics.
+ * Finds the log's last message: the last line before the verifier's statistics that is no trace.
  */
 static void last_words(const char *log, char *ret, size_t size)
 {
@@ -253,8 +251,8 @@ static int find_programs(struct gs_loaded *l, const struct gs_load_opts *opts)
 }
 
 /*
- * False if the policy only wants launches counted: then a launch must not pay for a call that does
- * nothing.
+ * Returns false if the policy only needs launches counted: launches then do not pay for a call that
+ * does nothing.
  */
 static bool hears_of_launches(const struct gs_policy_info *info)
 {
@@ -289,7 +287,7 @@ static int prepare(struct gs_loaded *l, const struct gs_load_opts *opts, struct 
 	p = bpf_object__find_program_by_name(l->obj, "gpusched_dispatch_work");
 	if (p && (opts->run_only || !hears_of_launches(opts->info)))
 		bpf_program__set_autoload(p, false);
-	else if (p && gs_launch_attach_type()) /* the type of the program that calls it */
+	else if (p && gs_launch_attach_type()) /* must equal the type of the launch probe */
 		bpf_program__set_expected_attach_type(p, gs_launch_attach_type());
 	p = bpf_object__find_program_by_name(l->obj, "gpusched_dispatch_gate");
 	if (p && (opts->run_only || !opts->gate))
@@ -308,8 +306,8 @@ static void unload(struct gs_loaded *l)
 }
 
 /*
- * Opens and loads the linked object. *ret_load: the kernel's result; 0 if the object did not get
- * that far.
+ * Opens and loads the linked object. *ret_load: the result of the load itself; 0 if an earlier step
+ * failed.
  */
 static int attempt(int fd, const struct gs_load_opts *opts, char *log, struct gs_loaded *ret,
 		   int *ret_load, struct gs_policy_exit *x, struct gs_error *err)
@@ -379,8 +377,8 @@ static int load(const struct gs_polobj *obj, const struct gs_load_opts *opts, st
 	if (!code)
 		return gs_fail(err, r, "policy %s: the linked object is incomplete", name);
 	/*
-	 * Load once more with a log. With a log at each load, a too small buffer would make it
-	 * fail.
+	 * Load once more, with a log. The first load has none, since a log that exceeds its buffer
+	 * makes the load fail.
 	 */
 	log = calloc(1, LOG_SIZE);
 	if (!log)
@@ -391,10 +389,7 @@ static int load(const struct gs_polobj *obj, const struct gs_load_opts *opts, st
 	return refused_by_kernel(code, name, log, x, err);
 }
 
-/*
- * Tells the policy when the machine's clock is set: at its next call, at the latest at the next
- * tick.
- */
+/* Updates the offset of the wall clock, which people can set. Each run of the policy does this. */
 static void tell_wall(struct gs_pstate *st)
 {
 	struct timespec t;

@@ -170,7 +170,7 @@ static bool is_signed(const struct btf_type *t)
 	return btf_is_int(t) ? btf_int_encoding(t) & BTF_INT_SIGNED : btf_kflag(t);
 }
 
-/* BPF is little-endian here. */
+/* The low bytes hold the number, since BPF is little-endian here. */
 static int64_t number_at(const struct btf_type *t, const void *data)
 {
 	uint64_t v = 0;
@@ -281,7 +281,7 @@ char *gs_polmap_text(const struct gs_polmap *m, bool key, const void *data)
 	return fclose(f) ? NULL : TAKE_PTR(text);
 }
 
-/* ---- what a policy says of a TSG ------------------------------------------------------------- */
+/* ---- a policy's report on a TSG -------------------------------------------------------------- */
 
 static const struct btf_member *says_of(const struct gs_polmap *m)
 {

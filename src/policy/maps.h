@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * maps.h - the running policy's maps, pinned while it runs, for root to read and write
+ * maps.h - lets root read and write the maps of the running policy
  *
- * The stock host pins them in a folder of root beside the table's pins, and removes them with the
- * policy. Keys and values are printed and parsed by the types in the policy's own BTF.
+ * The stock host pins these maps in a folder of root next to the table's pins, and removes the pins
+ * with the policy. Keys and values are printed and parsed by the types in the policy's BTF.
  */
 #ifndef GPUSCHED_POLICY_MAPS_H
 #define GPUSCHED_POLICY_MAPS_H
@@ -13,7 +13,7 @@
 
 #include "basic/error.h"
 
-/* Pins the policy's own maps among those of @obj, and removes all earlier pins. */
+/* Removes all earlier pins, and pins the policy's own maps, which are some of the maps of @obj. */
 int gs_polmaps_pin(struct bpf_object *obj);
 
 struct gs_polmap {
@@ -29,26 +29,27 @@ struct gs_polmap {
  */
 int gs_polmap_open(const char *name, struct gs_polmap *ret, struct gs_error *err);
 void gs_polmap_close(struct gs_polmap *m);
-/* Calls @fn for each map, in the order of names; the map is closed after @fn. */
+/* Calls @fn for each map, sorted by name, and closes the map afterwards. */
 int gs_polmaps_each(void (*fn)(const struct gs_polmap *m, void *user), void *user,
 		    struct gs_error *err);
 
 /*
- * Malloc'd; NULL: out of memory. The text can be read by gs_polmap_parse(), except arrays and
- * structures within structures, which are in [] and {}.
+ * Returns @data as text; malloc'd, NULL: out of memory. gs_polmap_parse() can read the text, except
+ * arrays and structures within structures, which are in [] and {}.
  */
 char *gs_polmap_text(const struct gs_polmap *m, bool key, const void *data);
 json_t *gs_polmap_json(const struct gs_polmap *m, bool key, const void *data);
 /*
- * A policy @name may report on its TSGs in a map NAME_tsgs, by TSG id: the report is the member
- * "says" of each value. -ENOENT: it has no such map. Fields of "says" that are 0 give null.
+ * Opens the map in which a policy reports on its TSGs. The map is called NAME_tsgs after the
+ * policy, its keys are TSG ids, and the member "says" of a value is the report. gs_polmap_says()
+ * returns a report as JSON; fields that are 0 give null. -ENOENT if there is no such map.
  */
 int gs_polmap_says_open(const char *name, struct gs_polmap *ret);
 json_t *gs_polmap_says(const struct gs_polmap *m, uint64_t id);
 /*
- * Parses text into a key or a value: a number (decimal, 0x, or an enumerator's name), or for a
- * structure FIELD=NUMBER,... Fields that are not named keep their value in @inout. -EINVAL with the
- * reason.
+ * Parses text into a key or a value. A number is decimal, hexadecimal (0x), or an enumerator's
+ * name. A structure is FIELD=NUMBER,... and fields that are not named keep their value in @inout.
+ * -EINVAL with the reason.
  */
 int gs_polmap_parse(const struct gs_polmap *m, bool key, const char *text, void *inout,
 		    struct gs_error *err);

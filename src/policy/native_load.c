@@ -82,9 +82,9 @@ static void look_up(void *dl, struct gs_native_ops *ops)
 }
 
 /*
- * Further instances of an object load a copy, so that each has its own variables. The dynamic
- * linker takes files of one name for one object, and numbers of descriptors are used again. So
- * slashes make the names differ.
+ * Loads a copy of an object, so that each instance of a policy has its own variables. The dynamic
+ * linker takes files of the same name for the same object, and descriptor numbers are reused. So
+ * the number of slashes in the name differs.
  */
 static void *open_copy(const char *path)
 {
@@ -155,8 +155,8 @@ int gs_native_load(const char *policy, void **ret_dl, struct gs_native_ops *ret,
 		bool object = n > 6 && strcmp(policy + n - 6, ".bpf.o") == 0;
 
 		/*
-		 * NAME.bpf.o: the native object is beside it. "./" keeps dlopen() from looking for
-		 * a library of the system.
+		 * For NAME.bpf.o, load NAME.native.so from the same folder. "./" keeps dlopen()
+		 * from searching the system's libraries.
 		 */
 		snprintf(path, sizeof(path), "%s%.*s%s", strchr(policy, '/') ? "" : "./",
 			 (int)(object ? n - 6 : n), policy, object ? ".native.so" : "");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * native_ops.h - finds and opens a policy's shared object, and looks its callbacks up
+ * native_ops.h - finds and opens a policy's shared object, and looks up its callbacks
  */
 #ifndef GPUSCHED_POLICY_NATIVE_OPS_H
 #define GPUSCHED_POLICY_NATIVE_OPS_H
@@ -8,7 +8,7 @@
 #include "gpusched/policy_types.h"
 #include "policy/policy.h"
 
-/* No member is NULL after gs_native_load(): a callback that the policy leaves out does nothing. */
+/* After gs_native_load() no member is NULL: defaults stand for callbacks that the policy lacks. */
 struct gs_native_ops {
 	int (*init)(void);
 	int (*exit)(gs_u32 reason);
@@ -24,7 +24,7 @@ struct gs_native_ops {
 	int (*tick_end)(struct gpusched_round *round);
 };
 
-/* In the native host, decide.h calls callbacks through this table. */
+/* For decide.h: in the native host, callbacks are called through this table. */
 #define GS_CALL(ops, name, ...) ((const struct gs_native_ops *)(ops))->name(__VA_ARGS__)
 
 int gs_native_load(const char *policy, void **ret_dl, struct gs_native_ops *ret,

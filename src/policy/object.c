@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * object.c - opens a policy's object file by name or path; a source is built first
+ * object.c - opens a policy's object file by name or path, and builds a source first
  */
 #include <limits.h>
 #include <stdio.h>

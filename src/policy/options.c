@@ -90,7 +90,7 @@ static int no_option(const struct gs_policy_info *info, const char *key, struct 
 		       info->noptions ? names : "none");
 }
 
-/* Like gs_parse_u64(), but a minus may come first. */
+/* Like gs_parse_u64(), but for signed numbers. */
 static int parse_signed(const char *text, int64_t min, int64_t max, int64_t *ret)
 {
 	const char *digits = text + (*text == '-');

@@ -12,7 +12,7 @@
 #include "basic/cleanup.h"
 #include "policy/priv.h"
 
-/* How many levels above the executable are tried: build/gpusched, build/tests/unit/test_policy. */
+/* Number of folders tried, from the executable's upwards: build/tests/unit/test_policy needs 3. */
 #define LEVELS 3
 
 static int exe_dir(unsigned int up, char *ret, size_t size)

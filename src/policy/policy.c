@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * policy.c - a policy's life, the same on every host
+ * policy.c - opens, starts, switches and ends policies, the same on every host
  */
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * policy.h - open, check, link, start, switch and stop a policy
+ * policy.h - opens, checks, links, starts, switches and stops policies
  */
 #ifndef GPUSCHED_POLICY_POLICY_H
 #define GPUSCHED_POLICY_POLICY_H
@@ -21,8 +21,8 @@ enum gs_policy_exit_kind {
 	GS_POLICY_EXIT_NONE = 0, /* still running, or never started */
 	GS_POLICY_EXIT_STOPPED,  /* by a person or by the daemon's end */
 	GS_POLICY_EXIT_SWITCHED, /* another policy took over */
-	GS_POLICY_EXIT_VERIFIER, /* the kernel refused it; dump: tail of the verifier's log */
-	GS_POLICY_EXIT_REFUSED,  /* gpusched refused it: ABI, helpers, programs of its own */
+	GS_POLICY_EXIT_VERIFIER, /* the kernel refused it; dump: end of the verifier's log */
+	GS_POLICY_EXIT_REFUSED,  /* gpusched refused it: wrong ABI, forbidden helpers or programs */
 	GS_POLICY_EXIT_ERROR,    /* the policy itself failed: gpusched_fail(), or init < 0 */
 	GS_POLICY_EXIT_STALLED,  /* a tick exceeded its timeout */
 	GS_POLICY_EXITS
@@ -38,14 +38,14 @@ struct gs_policy_exit {
 	uint64_t ns;
 };
 
-#define GS_POLICY_OPTIONS_MAX 64 /* number of key=value pairs of one start */
+#define GS_POLICY_OPTIONS_MAX 64 /* most key=value pairs of one start */
 
 struct gs_policy_option {
 	char name[32];
 	char type[16]; /* gs_u32, gs_u64, gs_s32, gs_s64, gs_bool */
 	char help[120];
 	uint32_t size;
-	bool is_signed;    /* then def, value, min and max are int64_t */
+	bool is_signed;    /* if true, def, value, min and max have the bits of an int64_t */
 	uint64_t min, max; /* accepted range */
 	uint64_t def;
 	uint64_t value;
@@ -62,50 +62,49 @@ struct gs_policy_info {
 	uint32_t tick_us; /* 0: no tick */
 	uint32_t timeout_ms;
 	uint32_t flags;
-	/* Facts about a TSG that the policy reads, for gs_reads_text(); and GS_READS_FACTS. */
+	/* Facts about a TSG that the policy reads: bits for gs_reads_text(), and GS_READS_FACTS. */
 	uint32_t reads;
-	bool reads_more; /* it may read facts that could not be found */
-	uint32_t
-		stack; /* stack of its deepest callback in bytes; up to GS_CALLBACK_STACK is safe */
-	char deepest[32];
+	bool reads_more;  /* it may read further facts, which the analysis did not find */
+	uint32_t stack;   /* bytes that callback @deepest needs; up to GS_CALLBACK_STACK is safe */
+	char deepest[32]; /* the callback that needs the most stack */
 	struct gs_policy_option *options; /* malloc'd */
 	size_t noptions;
 };
 void gs_policy_info_free(struct gs_policy_info *info);
 /*
- * True if the policy declares the classes on which it acts, and @name is not among them. "none" is
- * no class.
+ * True if the policy declares the classes on which it acts, and @name is not among them. @name
+ * "none" stands for programs without a class.
  */
 bool gs_policy_ignores(const struct gs_policy_info *info, const char *name);
-/* The policy's JSON object as in docs/api.md. @running: with the values of its options. */
+/* Returns the policy's JSON object as in docs/api.md. @running: adds its options' values. */
 json_t *gs_policy_info_json(const struct gs_policy_info *info, bool running);
 
-/* All policies in the search path: $GPUSCHED_POLICIES, next to the executable, libdir. */
+/* Lists the policies of the search path: $GPUSCHED_POLICIES, next to the executable, libdir. */
 int gs_policy_list(struct gs_policy_info **ret, size_t *ret_n, struct gs_error *err);
 /*
- * @name_or_path: a name in the search path, or a path of an object or a .bpf.c (which is built
- * first, see gs_policy_build()).
+ * Reads a policy's facts. @name_or_path: a name in the search path, or the path of an object or of
+ * a .bpf.c (which is built first, see gs_policy_build()).
  */
 int gs_policy_info(const char *name_or_path, struct gs_policy_info *ret, struct gs_error *err);
 #define GS_READS_FACTS (1u << 31) /* the policy calls gpusched_facts() */
 /*
- * Names the fields in @reads that are not in @known (GPUSCHED_KNOWN_*). Returns false if there are
- * none.
+ * Lists the names of the fields in @reads that a host does not know. @known: the host's facts
+ * (GPUSCHED_KNOWN_*). Returns false if there are no such fields.
  */
 bool gs_reads_text(uint32_t reads, uint32_t known, char *ret, size_t size);
 /*
- * Bytes of the stack's 512 that are left to a callback beside the host's own functions
- * (tests/check/stack.sh).
+ * A BPF call chain has 512 bytes of stack. A callback may use this many; the host's functions need
+ * the rest (tests/check/stack.sh).
  */
 #define GS_CALLBACK_STACK 256u
 /*
- * The @n-th lint warning, from 0 on, about code that is legal but probably unintended. Returns
- * false after the last.
+ * Writes the @n-th lint warning, from 0 on, about code that is legal but probably unintended.
+ * Returns false if there are only @n warnings.
  */
 bool gs_policy_remark(const struct gs_policy_info *info, unsigned int n, char *ret, size_t size);
 /*
- * Looks for what gpusched refuses, and, with BPF rights, has the kernel's verifier check the linked
- * object. Nothing is attached. *ret_info (may be NULL) is filled on success.
+ * Checks that gpusched does not refuse the policy, and has the kernel's verifier check the linked
+ * object, which needs root. Nothing is attached. *ret_info (may be NULL) is filled on success.
  */
 int gs_policy_check(const char *name_or_path, struct gs_policy_info *ret_info,
 		    struct gs_policy_exit *ret_exit, struct gs_error *err);
@@ -117,56 +116,55 @@ int gs_policy_fits(const char *name_or_path, const char *const *options, size_t 
 struct gs_policy;
 
 /*
- * Builds @name if it is a source, links it with the stock host's glue, sets @options ("key=value"),
- * loads it with the table's maps and runs init. @hooked: the driver's hooks will ask the policy too
- * (hooked.h). Takes as long as compiler and verifier do. The running policy is not touched, so a
- * thread may call this.
+ * Builds @name if it is a source, links it with the stock host's glue (glue.h), sets @options
+ * ("key=value"), loads it with the table's maps and runs init. @hooked: the driver's hooks will
+ * call the policy too (hooked.h). Compiler and verifier may take long; since the running policy is
+ * not touched, another thread may call this.
  */
 int gs_policy_prepare(struct gs_table *o, bool hooked, const char *name, const char *const *options,
 		      size_t noptions, struct gs_policy **ret, struct gs_policy_exit *ret_exit,
 		      struct gs_error *err);
-/* Frees a policy that was prepared and not attached, or that has ended. */
+/* Frees a policy that was prepared but never acted, or that has ended. */
 void gs_policy_discard(struct gs_policy *p);
 /*
- * Puts @p's dispatcher into the slot and runs task_init for every TSG. @prev (may be NULL) is the
- * policy that it replaces: exactly one acts at any time. On success @prev is freed with exit kind
- * SWITCHED, on failure it goes on undisturbed. If @p failed, it no longer acts: gs_policy_discard()
- * frees it.
+ * Puts @p's dispatcher into the slot, where the taps call it, and runs task_init for every TSG. @p
+ * replaces @prev (may be NULL); the two never act together. On success @prev is freed with exit
+ * kind SWITCHED. On failure @prev goes on, and the caller frees @p by gs_policy_discard().
  */
 int gs_policy_take_over(struct gs_policy *p, struct gs_policy *prev,
 			struct gs_policy_exit *ret_exit, struct gs_error *err);
 /*
- * The policy no longer acts; its exit is called, all wishes are cleared. gs_policy_discard() frees
- * the rest. That waits for RCU, 0.1 s, and may be done in any thread. Returns false if a round does
- * not end: then the round's thread frees @p.
+ * Ends the policy: calls its exit callback and clears all its wishes. The caller then frees it by
+ * gs_policy_discard(), which waits 0.1 s for RCU and may run in any thread. Returns false if a
+ * round does not end: the round's thread then frees @p.
  */
 bool gs_policy_end(struct gs_policy *p, enum gs_policy_exit_kind kind);
-/* gs_policy_end() and gs_policy_discard(). */
+/* Calls gs_policy_end() and, if that returns true, gs_policy_discard(). */
 void gs_policy_stop(struct gs_policy *p, enum gs_policy_exit_kind kind);
 const struct gs_policy_info *gs_policy_running(const struct gs_policy *p);
-/* The object from which the policy was loaded, as the verifier accepted it. */
+/* Returns the object file from which the policy was loaded. */
 const void *gs_policy_object(const struct gs_policy *p, size_t *ret_len);
 
 /* Calls a callback for one TSG (adopted, class changed, ended). */
 int gs_policy_ask(struct gs_policy *p, enum gpusched_run_op op, const struct gpusched_key *key,
 		  uint64_t arg);
 /*
- * A tap called the policy, or its work_submit changed a wish: ends the tick's rest, and runs a
- * round if the policy asked for one.
+ * Called after a tap called the policy, or after its work_submit changed a wish: ends the tick's
+ * rest, and runs a round if the policy asked for one.
  */
 void gs_policy_nudge(struct gs_policy *p);
-/* The policy's last text by gpusched_log(), and when it was seen; malloc'd, NULL: none. */
+/* Returns the policy's last gpusched_log() line, and when we read it; malloc'd, NULL: none. */
 char *gs_policy_said(const struct gs_policy *p, uint64_t *ret_ns);
-/* Rounds that the policy's gpusched_kick() has caused so far, and its requests past the limits. */
+/* Counts the rounds that gpusched_kick() has caused so far, and its calls past the limits. */
 void gs_policy_kicks(const struct gs_policy *p, uint64_t *ret_granted, uint64_t *ret_refused);
-/* Requests past the limits since the last call, by the user of the TSGs. */
+/* Calls @fn for each user whose TSGs' callbacks called gpusched_kick() past the limits lately. */
 typedef void (*gs_policy_refused_fn)(uid_t uid, uint32_t times, void *user);
 void gs_policy_take_refused(struct gs_policy *p, gs_policy_refused_fn fn, void *user);
 /*
- * The tick has a thread of its own. The descriptor becomes readable after each tick that changed a
- * wish, and when the policy failed. gs_policy_dispatch() then returns the number of records
- * changed. If it returns a negative errno with *ret_exit filled, the caller stops the policy and
- * restores.
+ * The tick runs in a separate thread. The descriptor becomes readable after each tick that changed
+ * a wish, and when the policy has failed. The loop then calls gs_policy_dispatch(), which returns
+ * the number of records changed. If it returns a negative errno with *ret_exit filled, the caller
+ * must stop the policy and restore.
  */
 int gs_policy_fd(const struct gs_policy *p);
 int gs_policy_dispatch(struct gs_policy *p, struct gs_policy_exit *ret_exit);

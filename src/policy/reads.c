@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
 /*
- * reads.c - finds in a policy's object which facts about a TSG it reads
+ * reads.c - finds out which facts about a TSG a policy's code reads
  *
  * A callback's first argument is a pointer to the record. This code follows the pointer through
  * registers, the stack and static functions, along every branch. Each load through the pointer
- * names a field, and so does an address in the record that a helper gets. Two things are not seen:
- * a pointer to the record that was stored elsewhere (the verifier does not allow that), and whether
- * a value that was read is used.
+ * reads a field, and a helper that gets an address in the record reads there. The analysis misses
+ * pointers to the record that are stored elsewhere (the verifier forbids that), and cannot tell
+ * whether a value is used.
  *
- * Policies do not declare these facts, since an author would forget one and not notice. The policy
- * compiles, starts, and never acts where its host does not know that fact. `policy check` and `sim
- * run` name such facts.
+ * Where a host does not know a fact, a policy that needs this fact compiles and starts, but never
+ * acts. Policies do not declare the facts that they need, since an author would forget one without
+ * noticing. `policy check` and `sim run` list the facts that a host does not know.
  */
 #include <linux/bpf.h>
 #include <stddef.h>
@@ -21,15 +21,15 @@
 #include "policy/polelf.h"
 #include "policy/priv.h"
 
-#define MAX_INSNS 65536u /* limit of instructions; each has one state */
-#define STEPS 64u        /* per instruction, on average; usual policies take 2 */
+#define MAX_INSNS 65536u /* most instructions of a policy; each has one state */
+#define STEPS 64u        /* most steps per instruction, on average; usual policies take 2 */
 #define STACK_SLOTS 64   /* of 8 bytes */
 #define FP BPF_REG_10
 
-/* The content of a register or a stack slot; 0: of no interest. */
+/* Content of a register or a stack slot: one of these kinds, plus an offset; 0: anything else. */
 #define RECORD 0x10000 /* a pointer into the record, with the offset below */
 #define STACK 0x20000  /* a pointer into the stack, with the offset from its end */
-#define SOME 0x30000   /* a pointer into one of the two */
+#define SOME 0x30000   /* a pointer into the record or the stack, with an unknown offset */
 #define FACT 0x40000   /* a field of struct gpusched_facts, with its offset there */
 #define FACTS 0x50000  /* a pointer into struct gpusched_facts, with the offset below */
 #define KIND 0x70000
@@ -90,13 +90,13 @@ bool gs_reads_text(uint32_t reads, uint32_t known, char *ret, size_t size)
 
 /* ---- states ---------------------------------------------------------------------------------- */
 
-/* Joins two values that a place may hold. A pointer counts, whichever path brings it. */
+/* Joins the values that a place may hold on two paths. A pointer counts if either path has it. */
 static uint32_t either(uint32_t a, uint32_t b)
 {
 	return !a || a == b ? b : !b ? a : SOME;
 }
 
-/* Notes that control may reach @to in state @s. */
+/* Records that control may reach instruction @to in state @s. */
 static void go(struct follower *f, size_t to, const struct state *s)
 {
 	struct state *t;
@@ -119,7 +119,7 @@ static void go(struct follower *f, size_t to, const struct state *s)
 	f->queue[f->nqueue++] = (uint32_t)to;
 }
 
-/* Notes a read at @offset from @pointer, by a load or by a helper that gets the address. */
+/* Records a read at @offset from @pointer, by a load or by a helper that gets the address. */
 static void reads(struct follower *f, uint32_t pointer, int offset)
 {
 	uint32_t at = (uint32_t)((int)(pointer & 0xffff) + offset);
@@ -140,7 +140,7 @@ static void reads_fact(struct follower *f, uint32_t at)
 			f->fields |= 1u << i;
 }
 
-/* The stack slot at @offset from @pointer; NULL: it is no stack slot. */
+/* Returns the stack slot at @offset from @pointer; NULL: it is no stack slot. */
 static uint32_t *slot_of(struct state *s, uint32_t pointer, int offset)
 {
 	int at = (int)(int16_t)(pointer & 0xffff) + offset;
@@ -190,7 +190,7 @@ static void calculate(const struct bpf_insn *i, struct state *s)
 		*dst = 0;
 }
 
-/* The facts that gpusched_facts() fills in are recognized on the stack only. */
+/* Handles a call of gpusched_facts(). It follows facts on the stack only. */
 static void ask_facts(struct follower *f, struct state *s)
 {
 	f->fields |= GS_READS_FACTS;
@@ -205,8 +205,8 @@ static void ask_facts(struct follower *f, struct state *s)
 }
 
 /*
- * Stacks of different functions are not told apart. So in a called function a pointer to facts on
- * the stack becomes one to facts.
+ * Converts an argument for the called function. A pointer to facts on the caller's stack becomes a
+ * pointer of kind FACTS, since the callee's own stack is followed in the same slots.
  */
 static uint32_t handed(struct state *s, uint32_t value)
 {
@@ -215,7 +215,7 @@ static uint32_t handed(struct state *s, uint32_t value)
 	return slot && (*slot & KIND) == FACT ? FACTS | (*slot & 0xffff) : value;
 }
 
-/* A static function is followed with its arguments. A helper reads through its arguments. */
+/* Follows a static function. A helper counts as one that reads through each of its arguments. */
 static void call(struct follower *f, const struct bpf_insn *i, size_t at, struct state *s)
 {
 	GElf_Sym sym = { 0 };
@@ -326,7 +326,7 @@ uint32_t gs_polelf_reads(const struct gs_polelf *e, bool *ret_lost)
 	if (!f.n || f.n > MAX_INSNS)
 		return 0;
 	f.insn = insns = calloc(f.n, sizeof(*insns));
-	if (insns) /* in a damaged object they may be at any address */
+	if (insns) /* copied, since in a damaged object they may be unaligned */
 		memcpy(insns, data->d_buf, f.n * sizeof(*insns));
 	f.at = states = calloc(f.n, sizeof(*states));
 	f.queue = queue = calloc(f.n, sizeof(*queue));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * records.c - frees and fills exit records and policies' facts
+ * records.c - fills exit records, frees facts about policies, and reads policies' log lines
  */
 #include <bpf/bpf.h>
 #include <inttypes.h>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * refuse.c - refuses a policy's object by its code, without the kernel
+ * refuse.c - refuses policies with forbidden code, without the kernel's help
  *
- * A policy is callbacks, their static functions, its own maps and options. A running BPF program
- * cannot be stopped. So this file refuses by name whatever could make a callback long: loop
- * helpers, other programs, and global functions (the verifier counts their steps one by one).
+ * A policy may contain callbacks, their static functions, maps and options. A running BPF program
+ * cannot be stopped. So this file refuses everything that could make a callback run long: loop
+ * helpers, other programs, and global functions, which the verifier would check only one by one.
  */
 #include <elf.h>
 #include <linux/bpf.h>
@@ -175,7 +175,7 @@ static int check_symbols(struct checker *c)
 	return any ? 0 : refuse(c, "no callback");
 }
 
-/* The name of the symbol to which instruction @at refers; NULL: none. */
+/* Returns the name of the symbol to which instruction @at refers; NULL: none. */
 static const char *named(const struct checker *c, uint64_t at, GElf_Sym *ret)
 {
 	return c->symbols[at] ? gs_polelf_symbol(c->e, c->symbols[at], ret) : NULL;
@@ -240,7 +240,7 @@ static int check_text(struct checker *c)
 	for (size_t i = 0; i < n; i++) {
 		int r;
 
-		/* in a damaged object the code may be at any address */
+		/* copied, since in a damaged object the code may be unaligned */
 		memcpy(&insn, (const char *)data->d_buf + i * sizeof(insn), sizeof(insn));
 		r = check_insn(c, &insn, i);
 		if (r < 0)

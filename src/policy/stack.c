@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
- * stack.c - how much stack a callback needs, with all that it calls
+ * stack.c - computes how much stack a callback needs, with all that it calls
  *
  * A chain of calls in BPF has 512 bytes of stack together, and kernels before 6.8 round each
- * function's part up to 32. The host's functions above and below a callback need their part. A
- * policy that takes more may pass a newer kernel's verifier, and not start on an older kernel.
+ * function's part up to a multiple of 32. The host's functions that call a callback, and those that
+ * it calls, need their part. A policy that needs more than the rest may pass a newer kernel's
+ * verifier, but not start on an older kernel.
  */
 #include <linux/bpf.h>
 #include <stdio.h>
@@ -14,20 +15,20 @@
 #include "policy/polelf.h"
 
 #define MAX_DEPTH 8        /* functions in a chain; the kernel refuses longer chains itself */
-#define MAX_STEPS 1000000u /* limit of instructions, since a damaged object could take for ever */
+#define MAX_STEPS 1000000u /* most instructions looked at: a damaged object could take for ever */
 #define ROUND 32u
-#define HOST 32u /* the stack of one of the host's functions; tests/check/stack.sh compares */
+#define HOST 32u /* stack of a host function that a policy calls; tests/check/stack.sh checks it */
 
 struct code {
 	const struct gs_polelf *e;
 	size_t text, n;
 	struct bpf_insn *insn;
 	uint32_t *symbols; /* by instruction: the symbol to which it refers */
-	uint32_t *depths;  /* depth of functions, by first instruction; 0: unknown yet */
+	uint32_t *depths;  /* stack of functions, by their first instruction; 0: unknown yet */
 	uint32_t steps;
 };
 
-/* The end of the function at byte @at, in instructions. 0: there is none. */
+/* Returns the index of the first instruction after the function at byte @at; 0: no function. */
 static size_t function_end(const struct code *c, uint64_t at)
 {
 	for (size_t i = 1; i < c->e->nsymbols; i++) {
@@ -41,7 +42,7 @@ static size_t function_end(const struct code *c, uint64_t at)
 	return 0;
 }
 
-/* How far below the frame pointer instruction @i reaches; 0: it does not. */
+/* Returns how many bytes below the frame pointer instruction @i reaches. */
 static uint32_t reach(const struct code *c, size_t i)
 {
 	const struct bpf_insn *insn = &c->insn[i], *next = insn + 1;
@@ -51,7 +52,7 @@ static uint32_t reach(const struct code *c, size_t i)
 	if ((class == BPF_LDX && insn->src_reg == BPF_REG_10) ||
 	    ((class == BPF_STX || class == BPF_ST) && insn->dst_reg == BPF_REG_10))
 		to = insn->off;
-	/* the function passes an address on: a copy of the frame pointer, less a number */
+	/* the function computes an address on its stack: frame pointer minus a number */
 	if (insn->code == (BPF_ALU64 | BPF_MOV | BPF_X) && insn->src_reg == BPF_REG_10 &&
 	    i + 1 < c->n && BPF_CLASS(next->code) == BPF_ALU64 && BPF_OP(next->code) == BPF_ADD &&
 	    BPF_SRC(next->code) == BPF_K && next->dst_reg == insn->dst_reg)
@@ -60,8 +61,8 @@ static uint32_t reach(const struct code *c, size_t i)
 }
 
 /*
- * The start, in bytes, of the static function that instruction @i calls; UINT64_MAX: a function of
- * the host.
+ * Returns the start, in bytes, of the static function that instruction @i calls; UINT64_MAX: the
+ * instruction calls a function of the host.
  */
 static uint64_t callee(const struct code *c, size_t i)
 {
@@ -73,7 +74,7 @@ static uint64_t callee(const struct code *c, size_t i)
 	return (name ? 0 : i * 8) + 8 * (1 + (uint64_t)(int64_t)c->insn[i].imm);
 }
 
-/* The stack in bytes of the function at @at and its deepest chain of calls. */
+/* Returns the stack in bytes that the function at @at and its deepest chain of calls need. */
 static uint32_t depth_of(struct code *c, uint64_t at, unsigned int level)
 {
 	size_t end = function_end(c, at);

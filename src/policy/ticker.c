@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
 /*
- * ticker.c - the tick's thread, and the watchdog that notices if the thread overruns
+ * ticker.c - runs the tick's thread, and a watchdog that notices if a round takes too long
  *
- * A BPF program that runs cannot be stopped. So the round runs in a thread of its own, and every
- * wait for it has a limit. The watchdog marks the policy stopped (the round then ends at its next
- * TSG) and wakes the main loop, which restores at once.
+ * A running BPF program cannot be stopped. So the rounds run in a separate thread, and every wait
+ * for that thread has a limit. On an overrun the watchdog marks the policy stopped, so that the
+ * round ends at its next TSG, and wakes the main loop, which restores at once.
  *
- * A tick costs one wait and one run of the program. The watchdog is not told of rounds: while there
- * are rounds, it checks the start time of the present one once per timeout. While a round could
- * change nothing, there is none (rest.h). The main loop, which gets every event of TSGs, ends such
- * a rest by a nudge.
+ * A tick must be cheap: it costs one wait and one run of the program. So rounds do not signal the
+ * watchdog; while there are rounds, it checks the start time of the present round once per timeout.
+ * While rounds would change nothing, none run (rest.h). The main loop, which gets all events of
+ * TSGs, ends such a rest by gs_ticker_nudge().
  */
 #include <stdio.h>
 #include <string.h>
@@ -24,19 +24,19 @@
 #include "policy/slots.h"
 #include "policy/stock.h"
 
-/* A policy without a tick is checked for a failure this soon after a nudge. */
+/* Period of checks for a failure, for a policy without a tick that does not rest. */
 #define IDLE_PERIOD_NS (100 * NS_PER_MS)
 /* How often a table without TSGs is walked, and a policy without a tick is checked. */
 #define EMPTY_PERIOD_NS (GPUSCHED_REST_MAX_MS * NS_PER_MS)
 /*
- * Rounds over a large table may take one QUIET_PART-th of the time if they change nothing, else one
- * BUSY_PART-th.
+ * Rounds over a large table may take 1/QUIET_PART of the time if they change nothing, otherwise
+ * 1/BUSY_PART.
  */
 #define QUIET_PART 200
 #define BUSY_PART 20
 /* The number of TSGs that one round calls task_init for. */
 #define MEET_KEYS 128u
-/* Longest wait for the end of a round that was told to end. */
+/* Longest wait for the end of a round after the policy was marked stopped. */
 #define STOP_LIMIT_NS (200 * NS_PER_MS)
 
 static uint64_t scaled(uint64_t ns)
@@ -116,7 +116,7 @@ static bool has_news(const struct gs_stock *s)
 	       __atomic_load_n(&s->p.loaded.state->log_seq, __ATOMIC_RELAXED) != s->log_seen;
 }
 
-/* Runs one round, without the lock. Returns the least wait before the next one. */
+/* Runs one round, without the lock. Returns how long the next round must wait at least. */
 static uint64_t round_of(struct gs_stock *s, uint64_t seq, bool kicked, uint64_t *ret_rest)
 {
 	struct gpusched_run run = { .op = GPUSCHED_RUN_TICK, .arg = seq << 32 | s->p.info.tick_us };
@@ -141,7 +141,7 @@ static uint64_t round_of(struct gs_stock *s, uint64_t seq, bool kicked, uint64_t
 	return large ? took * (run.changed ? BUSY_PART : QUIET_PART) : 0;
 }
 
-/* With the lock: notes a round that begins at @now. Wakes the watchdog only if it sleeps. */
+/* With the lock: records that a round begins at @now, and wakes the watchdog if it sleeps. */
 static void begin_round(struct gs_stock *s, uint64_t now)
 {
 	s->round_began = now;
@@ -152,7 +152,7 @@ static void begin_round(struct gs_stock *s, uint64_t now)
 	pthread_cond_signal(&s->dog);
 }
 
-/* With the lock, which is released meanwhile: runs a round. Returns when the next one may come. */
+/* Runs a round, with the lock released meanwhile. Returns when the next round may come. */
 static uint64_t do_round(struct gs_stock *s, uint64_t now)
 {
 	uint64_t seq, rest = EMPTY_PERIOD_NS, wait = 0;
@@ -190,7 +190,7 @@ int gs_stock_meet(struct gs_stock *s, const struct gpusched_key *keys, size_t n)
 	return r;
 }
 
-/* With the lock, which is released meanwhile: a round that calls task_init and no tick. */
+/* Runs a round that calls task_init, not tick, for some TSGs, with the lock released meanwhile. */
 static void meet_some(struct gs_stock *s, uint64_t now)
 {
 	size_t n = s->nunmet < MEET_KEYS ? s->nunmet : MEET_KEYS;
@@ -234,7 +234,7 @@ static void *ticker_main(void *arg)
 		} else if (now < at) {
 			pthread_cond_timedwait(&s->cond, &s->lock, &t);
 		} else {
-			/* missed rounds are not made up for */
+			/* missed rounds are skipped, not run later */
 			if (next <= now)
 				next = now + period_ns(s) - (now - next) % period_ns(s);
 			may = do_round(s, now);
@@ -250,8 +250,8 @@ static void *ticker_main(void *arg)
 }
 
 /*
- * With the lock: returns when the watchdog is to check next; 0: when the next round begins. Marks
- * an overrun.
+ * With the lock: checks for an overrun, and marks it. Returns when to check next; 0: when the next
+ * round begins.
  */
 static uint64_t watch(struct gs_stock *s, uint64_t *inout_seen)
 {
@@ -363,11 +363,11 @@ bool gs_ticker_stop(struct gs_stock *s)
 	s->orphan = !ended;
 	s->started = !ended;
 	if (!ended) {
-		/* leave now: the table may be closed before the thread ends */
+		/* empty the slots now, since the table may be closed before the thread ends */
 		gs_slots_leave(&s->p);
 		pthread_detach(s->ticker);
 	}
-	/* a thread that was left behind may free @s from here on */
+	/* from here on, a thread that was left behind may free @s */
 	pthread_mutex_unlock(&s->lock);
 	if (ended)
 		pthread_join(s->ticker, NULL);

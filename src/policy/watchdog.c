@@ -22,22 +22,23 @@
 #define BLOCKED_PERIODS 20
 
 /*
- * The state of each thread that runs policies. Only a thread's own signals may make it leave a
- * call.
+ * The state of each thread that runs policies. A thread leaves a call only by a signal to that
+ * thread.
  */
 static _Thread_local struct {
 	sigjmp_buf back;
 	volatile sig_atomic_t inside; /* a call is under way */
-	/* The number of the present call, and of the one that the last signal saw. */
+	/* The number of the present call; the number of the call at the last timer signal. */
 	volatile sig_atomic_t running, last_seen;
-	/* The thread's CPU time when the call was first seen. */
+	/* The call's limit; the thread's CPU time when a timer signal first saw the call. */
 	uint64_t limit_ns, seen_cpu_ns;
-	unsigned int seen;            /* how often the call was seen */
+	unsigned int seen;            /* number of later timer signals that saw the call */
 	volatile sig_atomic_t signal; /* signal of the last crash */
 	timer_t timer;
-	unsigned int users;
+	unsigned int users; /* gs_watchdog_start() less gs_watchdog_stop() calls */
 	/*
-	 * A stack for the handlers, since the call's own may be full; NULL: the thread brought one.
+	 * A stack for the handlers, since the policy may have used up the thread's; NULL: the
+	 * thread already has one.
 	 */
 	void *stack;
 } me;
@@ -45,7 +46,7 @@ static _Thread_local struct {
 static const int crashes[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL };
 #define CRASHES (sizeof(crashes) / sizeof(crashes[0]))
 
-/* The process's handlers, for as long as any thread has a watch. */
+/* The process's earlier handlers, which come back when no thread has a watch any more. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct sigaction before[CRASHES], before_tick;
 static unsigned int threads;
@@ -59,8 +60,8 @@ static void on_crash(int sig)
 {
 	if (!me.inside) {
 		/*
-		 * a crash outside a call is not the policy's fault: when it happens again, we die
-		 * of it
+		 * A crash outside a call is not the policy's fault: with the default action, the
+		 * repeated fault ends this process.
 		 */
 		signal(sig, SIG_DFL);
 		return;
@@ -78,8 +79,8 @@ static uint64_t cpu_ns(void)
 }
 
 /*
- * Runs once per period. A call that was seen before has lasted a period, but may not have had a
- * processor for so long.
+ * Runs once per @limit_ns. A call that the last signal saw too has lasted at least that long, but
+ * may have had a CPU for a shorter time.
  */
 static void on_tick(int sig)
 {
