@@ -7,8 +7,8 @@
  * A stand-in for the callbacks of gpusched.ko, which the test machines do not allow to be loaded. A
  * connected socket switches back and forth between two congestion controls of the same kind, and
  * the kernel calls init at each change. The cost of the callback is the time of a change minus that
- * of a change without init. Prints a line for each kind: its name, and ns per callback in the
- * fastest round. Needs root.
+ * of a change without init. Prints a line for that change, and one for each kind: its name,
+ * and ns per callback in the fastest round. Needs root.
  */
 #include <arpa/inet.h>
 #include <errno.h>

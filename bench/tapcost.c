@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 /*
- * tapcost.c - measure how long system calls take, once with the taps off and once with them on
+ * tapcost.c - measures how long system calls take
  *
  *   tapcost [--json]
  *
- * The caller switches the taps. Prints the fastest of many short rounds of each call, since only an
- * undisturbed round shows what the taps add. Leaves out calls on /dev/nvidiactl where there is
- * none.
+ * Run it once with the taps off and once with them on: the difference is what the taps cost. Prints
+ * the fastest of many short rounds of each call, since only an undisturbed round shows what the taps
+ * add. Leaves out calls on /dev/nvidiactl where there is none.
  */
 #include <fcntl.h>
 #include <stdint.h>

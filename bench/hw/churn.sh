@@ -3,7 +3,7 @@
 #
 # Runs six minutes of turmoil on a GPU, under `auto`: programs start, end and are killed, classes and
 # policies change, programs in pools and pool servers are killed. A service and a training run all
-# the time. At the end it prints which programs are suspended, which server is left, and how much the
+# the time. At the end it prints whether a program is suspended or a server is left, and how much the
 # daemon has grown.
 #
 #   bench/hw/churn.sh OUTDIR
@@ -65,7 +65,8 @@ begin_all() {
 begin_all || { say "a service and a training do not work"; exit 1; }
 each_step
 act pool
-pools_seen=$(wait_for 20 eval '[ -n "$(ours nvidia-cuda-mps-server)" ]' && echo true || echo false) # else "no server is left" proves nothing
+# If no server is ever seen here, no_server_left below proves nothing.
+pools_seen=$(wait_for 20 eval '[ -n "$(ours nvidia-cuda-mps-server)" ]' && echo true || echo false)
 end_programs
 wait_for 40 only_ours || say "a first round is not over"
 before=$(state)

@@ -1,16 +1,19 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# `run --means auto` of programs that never ran and that ran once, beside each means by hand; at most 200 s.
+# Compares `run --means auto` with means chosen by hand; at most 200 s.
 #
 #   bench/hw/means.sh OUTDIR
 #
 # A pair is a service and a best-effort program: 100 us requests beside thread blocks of 20, 100 or 1000 us; a CUDA graph, an
 # eager service or a decoder beside a training (bench/torch_load.py). PAIRS="blocks20 graph" names others than blocks20 and
-# blocks1000. Each pair runs SECONDS_EACH=8 by `--means auto`: first, when nothing is known of its programs, and policy auto
-# tries CTA mode on the batch; again (auto), as the first run taught; then under slices and in a shared server. MEANS="slices
-# agent share auto" names others and their order. BUDGET=520 leaves time for all pairs. As root, on an otherwise idle machine
-# with a GPU (and PyTorch). OUTDIR gets means.md (the table), log.txt and raw/, with what was known of each pair.
+# blocks1000. Each pair runs four times, SECONDS_EACH=8 each:
+#   first    `--means auto`: nothing is known of the programs yet, and policy auto tries CTA mode on the batch
+#   auto     the same again, with what the daemon learned before
+#   slices   neither an agent nor a shared server
+#   share    both in a shared server
+# MEANS="slices agent share auto" names others and their order. BUDGET=520 leaves time for all pairs. As root, on an otherwise
+# idle machine with a GPU (and PyTorch). OUTDIR gets means.md (the table), log.txt and raw/, with what was known of each pair.
 # `gpusched sim shell -- bench/hw/means.sh OUTDIR` with PAIRS of blocks tries it.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
@@ -50,7 +53,7 @@ programs_of() {
 	esac
 }
 
-# opened NAME COMMAND...: it works; $pid
+# opened NAME COMMAND...: starts COMMAND with its output in NAME.jsonl, waits until it is ready, and sets $pid
 opened() {
 	local file=$raw/$1.jsonl
 	shift
@@ -60,7 +63,7 @@ opened() {
 	wait_for 60 grep -q ready "$file"
 }
 
-# figures PAIR MEANS: a row, of what both did in the same seconds
+# figures PAIR MEANS SAID: prints a row of the table, from what both programs did in the service's last $seconds
 figures() {
 	"$jq" -rns --arg pair "$1" --arg means "$2" --argjson seconds "$seconds" --arg said "$3" \
 		--slurpfile lc <(grep '^{' "$raw/$1.$2.lc.jsonl") --slurpfile be <(grep '^{' "$raw/$1.$2.be.jsonl") '
@@ -73,7 +76,7 @@ figures() {
 		"\($us[($us | length) * 0.99 | floor] // "-") | \($worst // "-") | \($steps / $seconds * 10 | round / 10) | \($said) |"'
 }
 
-# chosen NAME: what was said at both starts, and of a trial
+# chosen NAME: prints the means that `gpusched run` chose for the batch and the service, and what the log says of a trial
 chosen() {
 	{
 		grep -hoE '^gpusched: run: (slices|hold|share|pool):' "$raw/$1.be.err" "$raw/$1.lc.err" | cut -d: -f3

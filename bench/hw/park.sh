@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# Parks trainings and brings them back, beside a service; at most 9 minutes.
+# Parks trainings and brings them back, beside a service; at most 10 minutes.
 #
 #   bench/hw/park.sh OUTDIR
 #
@@ -11,8 +11,8 @@
 # torch:10240:10 jax:10240:10 torch:40960:3" has the framework, MiB and number of parkings of each.
 # The script compares each step's loss with that of a run that is never parked. OUTDIR gets park.md
 # (how long parking took, and the service's latency meanwhile), log.txt and raw/. Exits with 1 if a
-# parking or unparking failed, a loss differed, or a parked program still held GPU memory. The
-# programs are killed at the end, so nothing stays parked or locked.
+# parking or unparking failed, or a loss differed. The programs are killed at the end, so nothing
+# stays parked or locked.
 # TRY=1: runs without PyTorch, on a simulated GPU; losses are not compared then.
 set -u
 [ -n "${BOUNDED:-}" ] || BOUNDED=1 exec timeout -k 10 560 "$0" "$@"
@@ -143,7 +143,7 @@ service_start() {
 	wait_for 15 grep -q ready "$raw/service.jsonl"
 }
 
-# Prints the service's latencies, by case: during parkings, during unparkings, and while the training ran undisturbed.
+# Prints the service's latencies, by case: during parkings, during unparkings, and at all other times.
 service_table() {
 	echo "| beside | requests | p50 us | p99 us | largest us |"
 	echo "|---|---|---|---|---|"

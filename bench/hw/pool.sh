@@ -178,8 +178,8 @@ incidents() {
 
 # ---- the daemon comes again -----------------------------------------------------------------------
 
-# Notes the LC's latency under `auto`, the number of TSGs of class be (one: the server's; none is a client's), and the
-# number of pool handles that the daemon holds.
+# Notes the LC's latency under `auto`, the number of compute TSGs of class be (expected: 1, the server's, since
+# clients have none), and the number of pool handles that the daemon holds.
 told() { # NAME
 	lc "restart.$1" 4 "${closed[@]}"
 	gs list --json >"$raw/restart.$1.list.json"

@@ -10,9 +10,11 @@
 #   weights    `fair`, four busy programs with weights 10, 20, 30, 40: the percentage of all work each does
 #   limits     `fair`, a busy program with a limit of 10, 25, 50, 75, 90 %: its work in percent of its
 #              work without a limit, over all and in its slowest and fastest second
-#   lc         one 100 us request beside a BE without and with a limit of 25 %, under `auto`
+#   lc         a service with 100 us requests, one at a time: alone, then beside a BE without and with a
+#              limit of 25 %, under `auto`
 #   cpu        the daemon's CPU time beside eight BE under `fair`, in percent of a processor
-#   trainings  `fair`, two PyTorch trainings: one waits for each step, the other for each tenth
+#   trainings  `fair`, two PyTorch trainings: in one the CPU waits for the GPU after each step, in the
+#              other after every tenth
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"

@@ -8,7 +8,7 @@
  *
  *   LABEL MODE KERNEL-US KERNELS LAUNCH-GAP-US DWELL-US GAP-US REQUESTS
  *
- *   idle     no requests: records the log for as long as the requests would take
+ *   idle     no requests: records the log for as long as the gaps between the requests would take
  *   sync     KERNELS kernels, each LAUNCH-GAP after the one before, and a wait for them
  *   none     as sync, with DWELL on the CPU before the wait
  *   event    as none, with an event behind the kernels
@@ -20,7 +20,7 @@
  * TRACE gets "P PID"; for each line of stdin, "C" with its words and one moment in GPU time and in
  * CLOCK_MONOTONIC; for each request, "R BEGIN DECIDED END" (ns, CLOCK_MONOTONIC), where DECIDED is
  * the time before the wait or of setting the flag; and the log's records as "GPU-NS PID CONTEXT
- * TAG" (6 START, 7 END).
+ * TAG" (6 START, 7 END); and at its end "E records N lost N".
  */
 #include <string.h>
 

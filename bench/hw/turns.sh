@@ -13,8 +13,8 @@ turns=$(dirname "$gsload")/turns
 trace=$out/trace
 : >"$trace"
 
-# ask LABEL MODE KERNEL-US KERNELS LAUNCH-GAP-US DWELL-US GAP-US REQUESTS: gives the program turns this line, and waits for
-# its answer
+# ask LABEL MODE KERNEL-US KERNELS LAUNCH-GAP-US DWELL-US GAP-US REQUESTS: sends these words as a line to the program
+# `turns` (bench/hw/turns.c explains them), and waits for its answer
 ask() {
 	local answer
 	echo "$*" >&7
@@ -43,7 +43,8 @@ slice() { # PID US
 	gs set "pid:$1" timeslice_us="$2" >>"$raw/set.log" 2>&1 || say "a slice of $2 us: not set"
 }
 
-# singles TAG MORE KERNEL-US...: requests of one kernel, with and without MORE us of CPU work before the wait
+# singles TAG MORE KERNEL-US...: requests of one kernel. The CPU waits for it at once (sync), or first works for the
+# kernel's length and MORE us (none), or does so with an event behind the kernel (event)
 singles() {
 	local tag=$1 more=$2 us mode
 	shift 2

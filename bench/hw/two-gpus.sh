@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# Checks on two real GPUs that gpusched knows each TSG's GPU, and that a call for one GPU leaves the other alone; under
-# a minute.
+# Records on two real GPUs whether gpusched knows each TSG's GPU, and whether a call for one GPU leaves the other alone;
+# under a minute.
 #
 #   bench/hw/two-gpus.sh OUTDIR
 #

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Measures a policy's decisions on this machine, in ns per callback (see bench/policycost.c); prints a Markdown table.
 #
-#   bench/local/policies.sh [OUTDIR]     also policies.md, policies.json and raw/policies.json in OUTDIR
+#   bench/local/policies.sh [OUTDIR]     also policies.md, policies.json and raw/policies.jsonl in OUTDIR
 #
 # Needs no GPU: a policy's decisions take as long without one.
 out=${1:-}

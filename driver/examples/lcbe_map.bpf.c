@@ -6,8 +6,9 @@
  * a BE get 200 us and the low one, whatever their owners ask. Others are left alone.
  *
  * Good for: one LC that rests between requests, beside programs that fill the GPU. Known
- * weaknesses: an LC that never rests starves the BEs. If a process's type changes, its existing
- * TSGs follow only when the process next sets a slice. The gpusched policy lcbe follows classes at
+ * weaknesses: an LC that never rests starves the BEs. If a process's type changes, the
+ * slices of its existing TSGs follow only when the process next sets one, and their interleave
+ * levels never. The gpusched policy lcbe follows classes at
  * once.
  */
 #include "gpu_policy.h"

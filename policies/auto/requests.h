@@ -14,10 +14,13 @@
 #define HOLD_US GPUSCHED_HOLD_MAX_US
 #define WINDOW_NS GS_S
 #define ENOUGH 4
-/* Requests have changed if the mean length of MANY requests in holds differs by this factor. */
+/*
+ * Requests count as changed if the mean length of at least MANY requests in holds is OTHER_LENGTH
+ * times longer or shorter than that of the first MANY.
+ */
 #define MANY 64
 #define OTHER_LENGTH 4
-/* A request in a hold counts as changed if it is this much longer than eight usual ones. */
+/* They also count as changed if one in a hold lasts longer than 8 times their mean plus STUCK_NS. */
 #define STUCK_NS (5 * GS_S)
 /* The account may be this late, so it may lack this much of the work. */
 #define LATE_NS (67 * GS_MS)
@@ -58,7 +61,7 @@ GPUSCHED_INLINE gs_u32 weigh_hold(const struct requests *q, const struct runlist
 }
 
 /*
- * Ends a window without holds, and judges its requests. In a hold, the GPU would idle in that part
+ * Judges the requests of a window without holds, at its end. In a hold, the GPU would idle in that part
  * of a request which is neither work nor waiting for the GPU.
  */
 GPUSCHED_INLINE void weigh_requests(struct tsg *s, struct runlist *r, gs_u64 now)
@@ -80,7 +83,10 @@ GPUSCHED_INLINE void weigh_requests(struct tsg *s, struct runlist *r, gs_u64 now
 	r->unheld_until_ns = 0;
 }
 
-/* Ends a window with holds. If the length of requests has changed, they must be measured again. */
+/*
+ * Looks at the requests of a window with holds. If their length has changed, they must be measured
+ * again.
+ */
 GPUSCHED_INLINE void compare_requests(struct requests *q, struct runlist *r, gs_u64 now)
 {
 	gs_u64 mean = q->ended ? gpusched_div(q->open_ns, (gs_u64)q->ended) : 0;
@@ -121,8 +127,9 @@ GPUSCHED_INLINE void look_requests(struct tsg *s, struct runlist *r, gs_u64 now)
 }
 
 /*
- * True if a hold would help. A hold suspends only TSGs of class be, so other TSGs that compete
- * would still cause switches.
+ * True if a hold would help and is allowed now: not while BEs are owed time, or while requests are
+ * measured. A hold suspends only TSGs of class be, so other TSGs that compete would still cause
+ * switches.
  */
 GPUSCHED_INLINE int may_hold(const struct runlist *r, gs_u64 now)
 {

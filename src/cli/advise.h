@@ -19,7 +19,7 @@ struct advise_crowd {
 	bool has_pool, has_share; /* `gpusched run` has --pool, --share */
 };
 
-/* The remedies that advise names, declared once: symbol, name, text. */
+/* The remedies that `gpusched advise` can give, declared once: symbol, name, text. */
 #define ADVISE_MEANS(X) \
 	X(NOTHING, "nothing", "nothing has to be done") \
 	X(UNKNOWN, "unknown", "too little was seen to say") \

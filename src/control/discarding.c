@@ -8,7 +8,7 @@
 struct discarding {
 	struct gs_errand errand;
 	struct gs_policy *policy;
-	struct gs_errand *before; /* the policy that is freed before this one; NULL: none */
+	struct gs_errand *before; /* frees the policy before this one; NULL: none */
 };
 
 static void work(struct gs_errand *e)

@@ -121,9 +121,9 @@ enum gs_source {
 	GS_SRC_POLICY,
 	GS_SRC_PERSON,
 	GS_SRC_ADMISSION,
-	GS_SRC_LAW,     /* a law overrules the owner's setting */
+	GS_SRC_LAW, /* a rule of the core (only one short slice a runlist) overrules the owner's setting */
 	GS_SRC_REQUEST, /* another TSG's request, through a hold of the policy */
-	GS_SRC_BUDGET,  /* a budget that is used up */
+	GS_SRC_BUDGET,  /* its user's GPU time (a budget) is used up */
 	GS_SRC_POD,     /* its pod's claim, within a ceiling; a policy's wish comes before it */
 };
 
@@ -215,7 +215,7 @@ struct gs_core;
 struct gs_core *gs_core_new(const struct gs_core_opts *opts);
 void gs_core_free(struct gs_core *c);
 
-/* A flag in addition to GPUSCHED_F_*: a TSG that is not in the table may run, on any GPU. */
+/* A flag in addition to GPUSCHED_F_*: a TSG that is not in the table possibly runs, on any GPU. */
 #define GS_CORE_UNSEEN (1u << 31)
 /*
  * Sets whether a policy runs, and its GPUSCHED_F_*. Its wishes count from each TSG's next
@@ -252,7 +252,7 @@ void gs_core_forget(struct gs_core *c, const struct gpusched_key *key);
 
 /* The time of the next gs_core_due(); UINT64_MAX: none is needed. */
 uint64_t gs_core_next(const struct gs_core *c);
-/* Gives up to @max TSGs that are to be evaluated now. If it gives @max, call it again. */
+/* Returns at most @max TSGs that are to be evaluated now. If it returns @max, call it again. */
 size_t gs_core_due(struct gs_core *c, uint64_t now, struct gpusched_key *ret, size_t max);
 
 /* True if no calls are under way, waiting for a retry, or due. */

@@ -22,8 +22,10 @@ struct gs_figures;
 struct gs_openmetrics;
 
 /*
- * Brings the ledger's sums up to now, then writes the GPUs' sums. At @until_ns it stops and returns
- * -EINPROGRESS: call it again. Without sums it returns 0 and leaves *ret alone.
+ * Brings the ledger's sums up to now, writes the lines of whole GPUs, and sets *ret for
+ * gs_openmetrics_text(), which writes the rest. If the sums are not up to date at @until_ns, it has
+ * written nothing and returns -EINPROGRESS: call it again. If no sums are kept, it writes nothing,
+ * returns 0 and leaves *ret alone.
  */
 int gs_openmetrics_new(struct gs_figures *fig, bool by_cgroup, FILE *f, uint64_t until_ns,
 		       struct gs_openmetrics **ret);

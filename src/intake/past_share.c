@@ -39,8 +39,9 @@ static void take_in(struct gs_intake *in)
 }
 
 /*
- * True if a TSG that is not in the table may run. It stays true for a while, since each change
- * makes the engine evaluate all TSGs, and a program could cause many.
+ * True if a TSG that is not in the table is possibly running. It stays true for UNSEEN_NS after
+ * that: each change of the answer makes the engine evaluate all TSGs, and a program could otherwise
+ * cause many such changes.
  */
 static bool may_run_unseen(struct gs_intake *in, uint64_t now)
 {

@@ -355,7 +355,10 @@ static __always_inline struct gpusched_tsg *tsg_of(struct gs_thread *t, struct g
 		if (rec)
 			return rec;
 	}
-	/* another thread may have destroyed the context, and a new one may have the same handle */
+	/*
+	 * The cached TSG is no longer valid: another thread may have destroyed its context, and a new
+	 * context may have the same handle. So look the context up again.
+	 */
 	t->cached = 0;
 	known = key.ctx ? bpf_map_lookup_elem(&gs_contexts, &key) : NULL;
 	if (!known)

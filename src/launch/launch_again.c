@@ -6,7 +6,7 @@
 #include "basic/clock.h"
 
 #define MAX_TRIES 6    /* after this many tries the pause no longer grows */
-#define COST_FACTOR 20 /* the pause after a look at a process, in lengths of that look */
+#define COST_FACTOR 20 /* after a look that took T, the next one waits for this many T */
 
 bool gs_again_passes(int r)
 {

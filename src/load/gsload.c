@@ -27,7 +27,7 @@
 
 enum type { NUMBER, REAL, ARRIVALS, FLAG };
 
-/* One line per option; parser and --help use this table. */
+/* One entry per option; parser and --help use this table. */
 static const struct option {
 	const char *name, *value;
 	unsigned int modes;
@@ -297,8 +297,7 @@ static void print_result(const struct gsload_options *o, const struct gsload_cud
 static volatile sig_atomic_t ended;
 
 /*
- * SIGINT ends the load; a second SIGINT also ends the time of --linger. SIGTERM ends the load and
- * that time.
+ * SIGINT ends the load, or the time of --linger if the load has ended. SIGTERM ends both.
  */
 static void on_signal(int sig)
 {
@@ -323,8 +322,8 @@ static void idle(uint64_t ns)
 }
 
 /*
- * With a simulated GPU, raises our priority, but stays below the simulator's. Otherwise other
- * programs of the host would distort the measurements.
+ * With a simulated GPU, raises our priority (to below the simulator's), so that other programs of
+ * the host do not distort the measurements.
  */
 static void be_prompt(void)
 {

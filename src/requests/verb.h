@@ -23,7 +23,7 @@
  */
 struct gs_request {
 	struct gs_completion c;
-	struct gs_requests *rs; /* NULL for verbs that work alone */
+	struct gs_requests *rs; /* NULL for verbs that need nothing of the daemon */
 	const struct gs_peer *peer;
 	struct gs_view view; /* the rights of the peer */
 	const json_t *args;

@@ -2,8 +2,9 @@
 /*
  * memory.h - reads how much memory a GPU has, and how much each process holds
  *
- * Each read makes an RM client and frees it again, so that the GPU's file does not stay open. RM
- * answers from its own memory, with the locks of all GPUs held. It does not call the firmware.
+ * gs_rm_memory_read() makes an RM client and frees it again, so that the GPU's file does not stay
+ * open. RM answers from its own memory, with the locks of all GPUs held. It does not call the
+ * firmware.
  */
 #ifndef GPUSCHED_RM_MEMORY_H
 #define GPUSCHED_RM_MEMORY_H
@@ -35,8 +36,9 @@ struct gs_rm_memory {
 int gs_rm_memory_read(const struct gs_gpu *gpu, unsigned int branch, struct gs_rm_memory *ret,
 		      struct gs_error *err);
 /*
- * Like gs_rm_memory_read(), but through @fd, an open control file. The client that it makes there
- * lives until @fd is closed. The caller keeps the GPU's file open.
+ * Like gs_rm_memory_read(), but uses @fd, a control file (/dev/nvidiactl) that the caller has
+ * opened. The caller must also have the GPU's file open during the call. The RM client made here is
+ * freed only when @fd is closed.
  */
 int gs_rm_memory_ask(int fd, const struct gs_gpu *gpu, unsigned int branch,
 		     struct gs_rm_memory *ret, struct gs_error *err);

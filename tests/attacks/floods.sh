@@ -106,7 +106,8 @@ crowd 3 48 burst /metrics
 MORE=3 crowd 5 48 burst /v1/list '{"wide":true}'
 root_is_answered "48 connections of each of five users" 30
 turned "48 connections of each of five users"
-put_back=$GPUSCHED_SIM/run/put_back # what the guardian wrote: reading 16,000 TSGs from the driver takes seconds
+# The guardian's report. It is timed by this file, since asking the driver about 16,000 TSGs would take seconds.
+put_back=$GPUSCHED_SIM/run/put_back
 rm -f "$put_back"
 since=$(now_ms)
 kill_daemon

@@ -2,7 +2,8 @@
 /*
  * fuzz_nri.c - a container runtime that says arbitrary bytes to the plugin, in pieces
  *
- * The first byte is the size of the pieces. Answers are messages, and of a bounded size.
+ * The first byte plus 1 is the size of the pieces. Checked: the plugin's output is bounded, and its
+ * news for the daemon are JSON objects.
  */
 #include <stdint.h>
 #include <stdlib.h>

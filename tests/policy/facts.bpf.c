@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads facts in all ways: directly, through a function, by the stack and by a helper. */
+/*
+ * Reads the fields of a TSG in all ways: directly, in a called function, from a pointer on the stack,
+ * and as an argument of a map's helper.
+ */
 #include <gpusched/policy.bpf.h>
 
 GPUSCHED_POLICY(facts, 100000, 100, 0);
@@ -18,7 +21,7 @@ GPUSCHED_WORK_SUBMIT(t, w)
 
 GPUSCHED_SCHEDULE(t)
 {
-	/* both are still needed after calls that keep only five registers */
+	/* these must survive calls, which keep few registers: the compiler may spill them */
 	gs_u64 before = gpusched_now(), n = last_run(t), more = gpusched_random();
 
 	t->priv[2] = n + before + more;

@@ -132,7 +132,8 @@ static void what_the_log_contradicts_is_dropped(void **state)
 }
 
 /*
- * For costs that no log shows, the product's apply while the GPU's other costs match the product's.
+ * A cost that no log has shown is taken from the built-in costs of this GPU model, but only if the
+ * GPU's stored costs match the built-in ones.
  */
 static void a_products_restore_holds_with_its_save(void **state)
 {

@@ -113,7 +113,7 @@ static void long_turns_beside_it_want_slices(void **state)
 	e.lc_graphs = true;
 	expect(be(e), GS_MEANS_SLICES, GS_MEANS_WHY_GRAPHS);
 	e.lc_graphs = false;
-	e.lc_turn_us = 290; /* a language model of graphs, without an agent, had 339 */
+	e.lc_turn_us = 290; /* us; a language model, measured without an agent, had 339 */
 	expect(be(e), GS_MEANS_SLICES, GS_MEANS_WHY_LONG_TURNS);
 	e.lc_turn_us = 0; /* no service has shown it */
 	expect(be(e), GS_MEANS_SLICES, GS_MEANS_WHY_NO_TURNS);
@@ -132,7 +132,7 @@ static void the_agent_tells_how_a_service_works(void **state)
 	struct gs_service_work work;
 
 	assert_true(gs_service_work(&in, &work));
-	assert_int_equal(work.us, 15); /* its turn has 100 ms */
+	assert_int_equal(work.us, 15); /* per launch; a turn has 100 ms */
 	assert_false(work.graphs);
 	in.launches = 1700;
 	in.graphs = 240;
@@ -141,7 +141,7 @@ static void the_agent_tells_how_a_service_works(void **state)
 	in.graphs = 16; /* one of a hundred is too few */
 	assert_true(gs_service_work(&in, &work));
 	assert_false(work.graphs);
-	in.launches = 19; /* too few: its turns tell, but not in holds */
+	in.launches = 19; /* too few: its turns count instead, but not in holds */
 	assert_false(gs_service_work(&in, &work));
 	in.holds = false;
 	assert_true(gs_service_work(&in, &work));
@@ -403,7 +403,7 @@ static void trials_are_few(void **state)
 		gs_trials_add(&t, 0, uid, now += MINUTE);
 	assert_int_equal(now, (100 + GS_TRIALS_GPU - 1) * MINUTE);
 	assert_true(gs_trials_may(&t, 0, 7, 160 * MINUTE)); /* an hour later */
-	/* even with many GPUs, a trial counts until its hour is over */
+	/* with many GPUs the list gets full: no trial of the last hour is overwritten */
 	for (; gs_trials_may(&t, gpus, 100 + gpus, 300 * MINUTE); gpus++)
 		gs_trials_add(&t, gpus, 100 + gpus, 300 * MINUTE);
 	assert_int_equal(gpus, GS_TRIALS);
@@ -423,9 +423,7 @@ static void a_trial_ends_when_it_has_told(void **state)
 	const uint32_t cilp = GPUSCHED_PREEMPT_CILP, cta = GPUSCHED_PREEMPT_CTA;
 	uint32_t us;
 
-	/*
-	 * the first look is in CILP mode, whose turns do not count: more turns in CTA mode follow
-	 */
+	/* at the first look the mode is still CILP: only turns after it count */
 	assert_int_equal(look_at(&t, 93, 40, cilp, 250, &us), GS_TRIAL_GOES_ON);
 	assert_int_equal(look_at(&t, 80, 48, cta, 500, &us), GS_TRIAL_GOES_ON);
 	assert_int_equal(look_at(&t, 70, 52, cta, 750, &us), GS_TRIAL_TOLD);
