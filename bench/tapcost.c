@@ -5,8 +5,8 @@
  *   tapcost [--json]
  *
  * Run it once with the taps off and once with them on: the difference is what the taps cost. Prints
- * the fastest of many short rounds of each call, since only an undisturbed round shows what the taps
- * add. Leaves out calls on /dev/nvidiactl where there is none.
+ * the fastest of many short rounds of each call, since only an undisturbed round shows what the
+ * taps add. Leaves out calls on /dev/nvidiactl where there is none.
  */
 #include <fcntl.h>
 #include <stdint.h>

@@ -20,7 +20,9 @@
  */
 #define MANY 64
 #define OTHER_LENGTH 4
-/* They also count as changed if one in a hold lasts longer than 8 times their mean plus STUCK_NS. */
+/*
+ * They also count as changed if one in a hold lasts longer than 8 times their mean plus STUCK_NS.
+ */
 #define STUCK_NS (5 * GS_S)
 /* The account may be this late, so it may lack this much of the work. */
 #define LATE_NS (67 * GS_MS)
@@ -61,8 +63,8 @@ GPUSCHED_INLINE gs_u32 weigh_hold(const struct requests *q, const struct runlist
 }
 
 /*
- * Judges the requests of a window without holds, at its end. In a hold, the GPU would idle in that part
- * of a request which is neither work nor waiting for the GPU.
+ * Judges the requests of a window without holds, at its end. In a hold, the GPU would idle in that
+ * part of a request which is neither work nor waiting for the GPU.
  */
 GPUSCHED_INLINE void weigh_requests(struct tsg *s, struct runlist *r, gs_u64 now)
 {

@@ -121,7 +121,7 @@ enum gs_source {
 	GS_SRC_POLICY,
 	GS_SRC_PERSON,
 	GS_SRC_ADMISSION,
-	GS_SRC_LAW, /* a rule of the core (only one short slice a runlist) overrules the owner's setting */
+	GS_SRC_LAW, /* a rule of the core overrules the owner's setting: one short slice a runlist */
 	GS_SRC_REQUEST, /* another TSG's request, through a hold of the policy */
 	GS_SRC_BUDGET,  /* its user's GPU time (a budget) is used up */
 	GS_SRC_POD,     /* its pod's claim, within a ceiling; a policy's wish comes before it */

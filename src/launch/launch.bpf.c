@@ -356,8 +356,8 @@ static __always_inline struct gpusched_tsg *tsg_of(struct gs_thread *t, struct g
 			return rec;
 	}
 	/*
-	 * The cached TSG is no longer valid: another thread may have destroyed its context, and a new
-	 * context may have the same handle. So look the context up again.
+	 * The cached TSG is no longer valid: another thread may have destroyed its context, and a
+	 * new context may have the same handle. So look the context up again.
 	 */
 	t->cached = 0;
 	known = key.ctx ? bpf_map_lookup_elem(&gs_contexts, &key) : NULL;

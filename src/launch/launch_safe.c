@@ -58,8 +58,8 @@ static int no_users_connection(struct gs_error *why)
 }
 
 /*
- * True if @line of mountinfo is a FUSE mount that a user serves, or that root serves for other users
- * as well: users may be able to slow such a server.
+ * True if @line of mountinfo is a FUSE mount that a user serves, or that root serves for other
+ * users as well: users may be able to slow such a server.
  */
 bool gs_mount_serves_users(const char *line, dev_t *ret_dev, char ret_place[256])
 {

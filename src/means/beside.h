@@ -14,7 +14,9 @@
 /* What a service did in a window of some seconds. */
 struct gs_service_window {
 	uint64_t turns, work_ns; /* by the GPU's log; work_ns: loaded, and not known to be idle */
-	/* Best effort is suspended during requests, so the log does not show the length of turns. */
+	/*
+	 * Best effort is suspended during requests, so the log does not show the length of turns.
+	 */
 	bool holds;
 	uint64_t policy_turn_us; /* mean turn, as the policy knows it; 0: not known */
 	uint64_t span_ns;        /* the window's length */

@@ -51,7 +51,9 @@ struct watched {
 	/* what the process's agent counted, also when the window began; @agent: there is one */
 	struct gs_told told, told_before;
 	bool agent;
-	/* of an LC: its work in its last window that shows it; of a BE: the same of LCs beside it */
+	/*
+	 * of an LC: its work in its last window that shows it; of a BE: the same of LCs beside it
+	 */
 	struct gs_service_work work;
 };
 

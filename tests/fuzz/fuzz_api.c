@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * fuzz_api.c - the API's HTTP and JSON: arbitrary bytes on its socket, and arbitrary bodies of requests
+ * fuzz_api.c - the API's HTTP and JSON: arbitrary bytes on its socket, and arbitrary bodies of
+ * requests
  *
- * The first byte chooses: 0 for bytes, else a verb for a body, or a path that is got and what comes after.
- * Behind it is stub_api.c in place of a service.
+ * The first byte chooses: 0 for bytes, else a verb for a body, or a path that is got and what comes
+ * after. Behind it is stub_api.c in place of a service.
  */
 #include <stdint.h>
 #include <stdio.h>

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
- * fuzz_askers.c - who records and who asks for /metrics, while TSGs come and go in between their slices
+ * fuzz_askers.c - who records and who asks for /metrics, while TSGs come and go in between their
+ * slices
  *
- * Two bytes are a step: what happens, and to whom. Each reader must know a TSG before it is told of its
- * turns, and must be told of no TSG while it has no room for more. When all have gone, nobody has
- * unread answers.
+ * Two bytes are a step: what happens, and to whom. Each reader must know a TSG before it is told of
+ * its turns, and must be told of no TSG while it has no room for more. When all have gone, nobody
+ * has unread answers.
  */
 #include <stdint.h>
 #include <stdio.h>

@@ -2,8 +2,8 @@
 /*
  * fuzz_log.c - the reader of context-switch logs: any records, any header, TSGs that come and go
  *
- * Input: a byte that says what, and its arguments. The first 32 bytes after WRITE are a record as it
- * stands in the buffer.
+ * Input: a byte that says what, and its arguments. The first 32 bytes after WRITE are a record as
+ * it stands in the buffer.
  */
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * stub_api.c - a service that has a verb for each type of argument, and does what the real one does with
- * them before a handler sees them
+ * stub_api.c - a service that has a verb for each type of argument, and does what the real one does
+ * with them before a handler sees them
  */
 #include <errno.h>
 #include <stdlib.h>

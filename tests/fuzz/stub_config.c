@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * stub_config.c - the table that classes would be published into, and who reads a process: none, when
- * fuzzing their text
+ * stub_config.c - the table that classes would be published into, and who reads a process: none,
+ * when fuzzing their text
  */
 #include <errno.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reads the fields of a TSG in all ways: directly, in a called function, from a pointer on the stack,
- * and as an argument of a map's helper.
+ * Reads the fields of a TSG in all ways: directly, in a called function, from a pointer on the
+ * stack, and as an argument of a map's helper.
  */
 #include <gpusched/policy.bpf.h>
 

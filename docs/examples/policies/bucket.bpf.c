@@ -4,11 +4,10 @@
  *
  * Does: each best-effort TSG has a bucket of GPU time, which fills at rate_pct of real time, up to
  * burst_ms. While the bucket is empty, the TSG is suspended. A limit of fair saves up nothing; a
- * bucket lets a program that rested have the GPU for burst_ms.
- * Good for: notebooks and tests, which work in bursts, beside one long job.
- * Known weaknesses: the GPU's log is up to 67 ms late, so a bucket can go below zero by that; the
- * debt is paid first. The time for which a TSG holds the GPU alone counts. Without the log no TSG is
- * suspended.
+ * bucket lets a program that rested have the GPU for burst_ms. Good for: notebooks and tests, which
+ * work in bursts, beside one long job. Known weaknesses: the GPU's log is up to 67 ms late, so a
+ * bucket can go below zero by that; the debt is paid first. The time for which a TSG holds the GPU
+ * alone counts. Without the log no TSG is suspended.
  */
 #include <gpusched/policy.bpf.h>
 

@@ -2,12 +2,12 @@
 /*
  * hours - gives the GPU to a user at some times of the day
  *
- * Does: within a user's hours that user's TSGs have long slices, and those of all others a
- * short one. At other times all have the default. Hours that end before they begin go over midnight.
- * Good for: a machine that is one group's by day, and everybody's at night.
- * Known weaknesses: hours are those of UTC plus zone_s, without summer time. If somebody sets the
- * clock, the policy follows with its next round: within a second here. Programs that fill no slice
- * gain little. No program is kept off the GPU: see limit= for that.
+ * Does: within a user's hours that user's TSGs have long slices, and those of all others a short
+ * one. At other times all have the default. Hours that end before they begin go over midnight. Good
+ * for: a machine that is one group's by day, and everybody's at night. Known weaknesses: hours are
+ * those of UTC plus zone_s, without summer time. If somebody sets the clock, the policy follows
+ * with its next round: within a second here. Programs that fill no slice gain little. No program is
+ * kept off the GPU: see limit= for that.
  */
 #include <gpusched/policy.bpf.h>
 

@@ -2,13 +2,13 @@
 /*
  * las - least attained service: the TSG that had the least of the GPU so far goes first
  *
- * Does: puts each TSG on one of seven levels by the GPU time that it has had. The first level ends at
- * first_ms, and each further one at twice the time of the one before. On each runlist the TSGs of the
- * lowest level run, and the others are suspended. So short jobs are done soon, although the policy
- * does not know which are short. Long ones go on when there are no short ones.
- * Good for: many jobs of very different and unknown lengths.
- * Known weaknesses: while short jobs keep coming, long ones wait, for the host's limit on suspension
- * (10 s) at most. Jobs that come as ever new processes are always new.
+ * Does: puts each TSG on one of seven levels by the GPU time that it has had. The first level ends
+ * at first_ms, and each further one at twice the time of the one before. On each runlist the TSGs
+ * of the lowest level run, and the others are suspended. So short jobs are done soon, although the
+ * policy does not know which are short. Long ones go on when there are no short ones. Good for:
+ * many jobs of very different and unknown lengths. Known weaknesses: while short jobs keep coming,
+ * long ones wait, for the host's limit on suspension (10 s) at most. Jobs that come as ever new
+ * processes are always new.
  */
 #include <gpusched/policy.bpf.h>
 
@@ -21,8 +21,8 @@ GPUSCHED_OPTION_RANGE(gs_u32, first_ms, 500, 50, 60000, "GPU time until a TSG le
 #define QUIET_NS 20000000ull
 
 /*
- * Words of priv: the TSG's level; whether it has work; the time that it has had; held_ns and since_ns
- * of its facts at the last round; the word that gpusched_is_busy() keeps.
+ * Words of priv: the TSG's level; whether it has work; the time that it has had; held_ns and
+ * since_ns of its facts at the last round; the word that gpusched_is_busy() keeps.
  */
 enum word { LEVEL, WANTS, HAD, HELD, SINCE, BUSY };
 
@@ -50,8 +50,8 @@ GPUSCHED_INLINE gs_u64 level_of(gs_u64 had_ns)
 }
 
 /*
- * Adds the time that the TSG held the GPU while it had work; alone, a TSG holds the GPU even without
- * work. A suspended TSG looks idle, so it counts as having the work that it had before.
+ * Adds the time that the TSG held the GPU while it had work; alone, a TSG holds the GPU even
+ * without work. A suspended TSG looks idle, so it counts as having the work that it had before.
  */
 GPUSCHED_INLINE void look(struct gpusched_task *t, const struct gpusched_facts *f, gs_u64 now)
 {

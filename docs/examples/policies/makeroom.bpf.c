@@ -3,12 +3,11 @@
  * makeroom - frees the GPU memory of idle batch jobs while a service runs
  *
  * Does: while there is a TSG of class lc, parks the process of class be that has been idle longest,
- * if it was idle for idle_s or more; one process each 10 s. A parked process comes back after for_min
- * minutes, by `gpusched unpark`, or when it works again (UnparkOnUse=).
- * Good for: notebooks that were left open, beside a service whose memory grows.
- * Known weaknesses: the policy does not see how much memory is free, or who holds how much. A
- * process that is refused once is asked for again only after it has had the GPU. A process with
- * several TSGs counts as idle by each of them.
+ * if it was idle for idle_s or more; one process each 10 s. A parked process comes back after
+ * for_min minutes, by `gpusched unpark`, or when it works again (UnparkOnUse=). Good for: notebooks
+ * that were left open, beside a service whose memory grows. Known weaknesses: the policy does not
+ * see how much memory is free, or who holds how much. A process that is refused once is asked for
+ * again only after it has had the GPU. A process with several TSGs counts as idle by each of them.
  */
 #include <gpusched/policy.bpf.h>
 
