@@ -44,7 +44,7 @@ struct gs_end {
 
 /* A request of a process, with a known begin and end. */
 struct gs_request_done {
-	uint64_t id;      /* a TSG of the process: always the same one while it exists */
+	uint64_t id;      /* a TSG of the process, which stands for all of them */
 	uint64_t took_ns; /* from the request's arrival to its end */
 	uint64_t deadline_ns;
 };
