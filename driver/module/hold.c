@@ -29,7 +29,8 @@ static void hold_lost(struct work_struct *work)
 }
 static DECLARE_DELAYED_WORK(silence, hold_lost);
 
-static int beat(struct file *file, bool take)
+/* @take: @file becomes the holder, with these @flags; else it is the holder already. */
+static int beat(struct file *file, bool take, unsigned long flags)
 {
 	bool revived = false;
 	int r = 0;
@@ -42,6 +43,8 @@ static int beat(struct file *file, bool take)
 	} else {
 		revived = !say_alive();
 		WRITE_ONCE(holder, file);
+		if (take) /* first, since wishes count from say_set_alive() on */
+			say_set_owns_policy(flags & GPUSCHED_MODULE_OWN_POLICY);
 		say_set_alive(true);
 		mod_delayed_work(system_unbound_wq, &silence,
 				 msecs_to_jiffies(GPUSCHED_MODULE_BEAT_MS));
@@ -54,16 +57,14 @@ static int beat(struct file *file, bool take)
 
 int hold_take(struct file *file, unsigned long flags)
 {
-	int r = flags & ~(unsigned long)GPUSCHED_MODULE_OWN_POLICY ? -EINVAL : beat(file, true);
-
-	if (!r)
-		say_set_owns_policy(flags & GPUSCHED_MODULE_OWN_POLICY);
-	return r;
+	if (flags & ~(unsigned long)GPUSCHED_MODULE_OWN_POLICY)
+		return -EINVAL;
+	return beat(file, true, flags);
 }
 
 int hold_beat(struct file *file)
 {
-	return beat(file, false);
+	return beat(file, false, 0);
 }
 
 int hold_check(struct file *file)

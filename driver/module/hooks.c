@@ -93,14 +93,15 @@ static void schedule_tsg(struct gpusched_hook *h)
  */
 static void rewrite(struct gpusched_hook *h, struct tsg *t, u32 bit, u64 wish)
 {
-	bool owned = say_owns_policy(), taken;
+	bool alive, owned, taken;
 	u32 standing;
 
 	spin_lock(&tsg_lock);
+	alive = say_alive(); /* asked before say_owns_policy(): see say.h */
+	owned = say_owns_policy();
 	gs_field_put(&t->own, bit, min_t(u64, h->value, U32_MAX));
 	t->task.interleave = t->own.interleave;
-	taken = wish != h->value && gs_field_in_range(bit, wish) && say_alive() &&
-		say_policy_runs();
+	taken = wish != h->value && gs_field_in_range(bit, wish) && alive && say_policy_runs();
 	if (taken)
 		gs_field_put(&t->wish[owned ? WISH_HOLDER : WISH_POLICY], bit, wish);
 	if ((taken || !owned) && tsg_wished(t, bit, &standing))

@@ -2,12 +2,13 @@
 #include "say.h"
 
 #include <linux/compiler.h>
+#include <asm/barrier.h>
 
 static bool alive, owns_policy, policy_runs;
 
 bool say_alive(void)
 {
-	return READ_ONCE(alive);
+	return smp_load_acquire(&alive);
 }
 
 bool say_owns_policy(void)
@@ -22,7 +23,7 @@ bool say_policy_runs(void)
 
 void say_set_alive(bool is)
 {
-	WRITE_ONCE(alive, is);
+	smp_store_release(&alive, is);
 }
 
 void say_set_owns_policy(bool owns)

@@ -6,7 +6,8 @@
 #include <linux/types.h>
 
 /* These may be called in any context. */
-bool say_alive(void);       /* true while a holder sends heartbeats */
+/* True while a holder sends heartbeats. After that, say_owns_policy() tells about this holder. */
+bool say_alive(void);
 bool say_owns_policy(void); /* GPUSCHED_MODULE_OWN_POLICY */
 bool say_policy_runs(void);
 

@@ -76,7 +76,8 @@ bool gs_told_requests_open(const struct gs_told_requests *rq)
 
 /*
  * Returns the shortest deadline of the process's TSGs in ns; 0: none has one. *ret_id: the first
- * TSG with a deadline.
+ * TSG with any deadline. It stands for the process: its figures count all requests, even if another
+ * TSG's deadline is the shortest for a time.
  */
 static uint64_t deadline_of(const struct gs_told_requests *rq, uint64_t *ret_id)
 {

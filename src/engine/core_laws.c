@@ -494,8 +494,10 @@ static void switch_cost_rule(struct gs_core *c, struct gs_node *n, const struct 
 
 /*
  * If a TSG with a slice below the switch cost makes no progress, it gets a longer slice for a
- * while. Progress is a launch, or GPU time if launches are unknown. So a TSG in a kernel or graph
- * longer than the limit, and an idle TSG, get the longer slice too, until the next launch.
+ * while. Progress is a launch, or GPU time if launches are unknown. Launches come first, since GPU
+ * time counts the restore at the begin of each turn: where the slice is shorter than the restore,
+ * GPU time grows without any progress. So a TSG in a kernel or graph longer than the limit, and an
+ * idle TSG, get the longer slice too, until the next launch.
  */
 static void starvation_rule(struct gs_core *c, struct gs_node *n, const struct gpusched_tsg *rec,
 			    uint64_t now, struct gs_goal *t)

@@ -5,8 +5,8 @@
  * The observers are one static table, which the service passes in (observed.c). Observers get facts
  * in the table's order, and ends in reverse order. So when a TSG ends, an observer may still use
  * the observers above it in the table. A TSG is known from the time its record is first settled
- * until its end. Each end is reported once, from any source: a tap, the sweep, or a check of the
- * table after events were lost.
+ * until its end. The event of an end is reported once, from any source: a tap, the sweep, or a check
+ * of the table after events were lost.
  */
 #ifndef GPUSCHED_HUB_OBSERVERS_H
 #define GPUSCHED_HUB_OBSERVERS_H
@@ -25,7 +25,8 @@ struct gs_turn;
 
 /* Where the end of a TSG was seen. */
 enum gs_end_by {
-	GS_END_TAP, /* a call freed the TSG: the tap has told the policy and written the event */
+	/* A call freed the TSG: a tap has written the event. It told the policy, or the sweep will. */
+	GS_END_TAP,
 	/* no process holds the TSG's file any more; the record is removed after this */
 	GS_END_SWEEP,
 	GS_END_DENIED, /* RM no longer has the TSG; the record is removed after this */
@@ -44,7 +45,7 @@ struct gs_end {
 
 /* A request of a process, with a known begin and end. */
 struct gs_request_done {
-	uint64_t id;      /* a TSG of the process: always the same one while it exists */
+	uint64_t id;      /* a TSG of the process, which stands for all of them */
 	uint64_t took_ns; /* from the request's arrival to its end */
 	uint64_t deadline_ns;
 };
@@ -63,7 +64,12 @@ struct gs_observer {
 	void (*told)(void *self, const struct gpusched_event *ev, const struct gpusched_tsg *rec);
 	/* A TSG exists, or its class, GPU or cgroup may have changed. */
 	void (*seen)(void *self, const struct gpusched_tsg *rec);
-	/* Called once, after the TSG's last event. Also called for a TSG that `seen` never got. */
+	/*
+	 * Called after the TSG's last event, also for a TSG that `seen` never got. If a tap reports
+	 * the end but leaves the record to the sweep, it is called twice: for the tap, and when the
+	 * record is removed. A policy learns of that end at the second call. So a call for an
+	 * unknown TSG must do nothing.
+	 */
 	void (*ended)(void *self, const struct gs_end *end);
 	void (*called)(void *self, const struct gs_engine_call *call);
 	/* A turn of the GPU is over. All turns known before it have been reported. */
@@ -116,7 +122,7 @@ void gs_observers_know(struct gs_observers *o, const struct gpusched_tsg *rec);
 void gs_observers_seen(struct gs_observers *o, const struct gpusched_tsg *rec);
 /*
  * Ends the TSG of @rec; @by is not GS_END_TAP. Reports no event of the end if the record's flag
- * GONE is set, since a tap has written one.
+ * GONE is set, since a tap has written one. The observers' `ended` is called in any case.
  */
 void gs_observers_end(struct gs_observers *o, const struct gpusched_tsg *rec, enum gs_end_by by);
 void gs_observers_called(struct gs_observers *o, const struct gs_engine_call *call);

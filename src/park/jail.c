@@ -95,9 +95,8 @@ int gs_park_jail(int keep)
 		r = limit(RLIMIT_CORE, 0);
 	if (!r)
 		r = limit(RLIMIT_NOFILE, FILES);
-	if (!r)
-		if (!r && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
-			r = -errno;
+	if (!r && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
+		r = -errno;
 	if (!r && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program))
 		r = -errno;
 	return r;

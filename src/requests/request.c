@@ -3,6 +3,7 @@
 #include "requests/request.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -183,6 +184,13 @@ static int step_idle(struct gs_request *rq, uint64_t now_ns)
 	return gs_looking_is_over(rq->rs->intake) && gs_engine_idle(rq->rs->hub->engine)
 		       ? 0
 		       : -EINPROGRESS;
+}
+
+bool gs_request_is_left(const struct gs_request *rq)
+{
+	struct pollfd p = { .fd = rq->peer->fd };
+
+	return p.fd >= 0 && poll(&p, 1, 0) > 0 && p.revents & (POLLHUP | POLLERR);
 }
 
 int gs_request_settle(struct gs_request *rq, unsigned int ms)

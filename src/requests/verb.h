@@ -65,6 +65,8 @@ static inline bool gs_request_has_time(const struct gs_request *rq)
 {
 	return gs_now_ns() < rq->until_ns;
 }
+/* True if the caller has disconnected, so that nobody waits for the answer. */
+bool gs_request_is_left(const struct gs_request *rq);
 /* Sends the complete answer as soon as the engine has no calls to make, at the latest after @ms. */
 int gs_request_settle(struct gs_request *rq, unsigned int ms);
 

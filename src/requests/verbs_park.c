@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* verbs_park.c - handles park, unpark and parked: moves a process's GPU memory out and back */
 #include <errno.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <utlist.h>
@@ -71,13 +70,6 @@ static struct job *begin(struct gs_request *rq)
 }
 
 /* ---- waiting ---------------------------------------------------------------------------------- */
-
-bool gs_caller_left(const struct gs_request *rq)
-{
-	struct pollfd p = { .fd = rq->peer->fd };
-
-	return p.fd >= 0 && poll(&p, 1, 0) > 0 && p.revents & (POLLHUP | POLLERR);
-}
 
 static bool waits_for_memory(const struct gs_parked *p)
 {
@@ -181,7 +173,7 @@ static int step_settled(struct gs_request *rq, uint64_t now_ns)
 	for (size_t i = 0; i < j->n; i++) {
 		if (is_settled(j, j->all[i].p, now_ns))
 			continue;
-		if (gs_caller_left(rq))
+		if (gs_request_is_left(rq))
 			return gs_fail(rq->err, -ECANCELED, "the caller has left");
 		rq->c.look_ns = now_ns + LOOK_NS;
 		return -EINPROGRESS;

@@ -4,15 +4,12 @@
 #define GPUSCHED_REQUESTS_VERBS_PARK_H
 
 #include <jansson.h>
-#include <stdbool.h>
 
 struct gs_request;
 
 int gs_verb_park(struct gs_request *rq);
 int gs_verb_unpark(struct gs_request *rq);
 int gs_verb_parked(struct gs_request *rq);
-/* True if the caller has disconnected, so that nobody waits for the answer. */
-bool gs_caller_left(const struct gs_request *rq);
 int gs_verb_make_room(struct gs_request *rq); /* in verbs_room.c */
 /* The parked processes that the viewer may see. */
 json_t *gs_parked_list_json(struct gs_request *rq);

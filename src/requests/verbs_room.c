@@ -182,7 +182,7 @@ static int step_parking(struct gs_request *rq, uint64_t now_ns)
 
 	for (size_t i = 0; i < j->n; i++) {
 		if (under_way(&j->all[i])) {
-			if (gs_caller_left(rq))
+			if (gs_request_is_left(rq))
 				return gs_fail(rq->err, -ECANCELED, "the caller has left");
 			rq->c.look_ns = now_ns + LOOK_NS;
 			return -EINPROGRESS;
@@ -260,7 +260,7 @@ static int step_reading(struct gs_request *rq, uint64_t now_ns)
 		return decide(rq, j, g.free_bytes);
 	if (!has_tsgs(rq, j->gpu)) /* the memory of a GPU without TSGs is never read */
 		return report(rq, j, 0);
-	if (gs_caller_left(rq))
+	if (gs_request_is_left(rq))
 		return gs_fail(rq->err, -ECANCELED, "the caller has left");
 	if (now_ns > j->asked_ns + READING_NS)
 		return gs_fail(rq->err, -EREMOTEIO, "what is free on GPU %u is not known%s%s",

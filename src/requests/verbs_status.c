@@ -2,7 +2,6 @@
 /* verbs_status.c - handles status: recent figures of GPUs and programs, and findings about them */
 #include <errno.h>
 #include <math.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -493,20 +492,10 @@ static int begin_choose(struct gs_request *rq)
 
 /* ---- the first stage: watching for a time ---------------------------------------------------- */
 
-/*
- * True if the caller has closed its end of the connection. The request then ends, and with it the
- * counting of launches for it.
- */
-static bool caller_left(const struct gs_request *rq)
-{
-	struct pollfd p = { .fd = rq->peer->fd };
-
-	return p.fd >= 0 && poll(&p, 1, 0) > 0 && p.revents & (POLLHUP | POLLERR);
-}
-
+/* If the caller has left, the request ends, and with it the counting of launches for it. */
 static int wait_on(struct gs_request *rq, uint64_t now_ns)
 {
-	if (caller_left(rq))
+	if (gs_request_is_left(rq))
 		return gs_fail(rq->err, -ECANCELED, "the caller has left");
 	rq->c.look_ns = now_ns + CALLER_NS;
 	return -EINPROGRESS;

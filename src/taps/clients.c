@@ -170,7 +170,10 @@ static void read_cids(int fd, uint32_t client, struct gpusched_channels *ch)
 	}
 }
 
-/* The engine (NV2080_ENGINE_TYPE_*) that a TSG works on; 0: RM does not say. */
+/*
+ * The engine (NV2080_ENGINE_TYPE_*) that a TSG works on; 0: unknown. Where RM does not say, compute
+ * work counts as GR0's.
+ */
 static uint32_t engine_of(int fd, uint32_t client, const struct gs_objects *s, uint32_t tsg)
 {
 	const struct gs_object *o = gs_objects_engine(s, tsg);
@@ -182,7 +185,7 @@ static uint32_t engine_of(int fd, uint32_t client, const struct gs_objects *s, u
 	if (!gs_rm_control(fd, client, o->parent, CMD_CLASS_ENGINE, p, sizeof(p), &status) &&
 	    !status && gs_engine_kind(p[3]) == gs_objects_kind(s, tsg))
 		return p[3];
-	return gs_objects_kind(s, tsg) == GPUSCHED_KIND_COMPUTE; /* 1: GR0; 0: unknown */
+	return gs_objects_kind(s, tsg) == GPUSCHED_KIND_COMPUTE ? GPUSCHED_ENGINE_GR0 : 0;
 }
 
 bool gs_client_is_of(int fd, uint32_t client)
@@ -242,7 +245,7 @@ static int read_tsg(const struct gs_clients *c, int fd, uint32_t client, const s
 	/* a TSG in use without an engine object counts as compute until it has work */
 	if (look->used && rec.task.kind == GPUSCHED_KIND_OTHER) {
 		rec.task.kind = GPUSCHED_KIND_COMPUTE;
-		rec.task.engine = 1;
+		rec.task.engine = GPUSCHED_ENGINE_GR0;
 	}
 	rec.task.pid = h->pid;
 	rec.task.uid = h->uid;

@@ -126,13 +126,14 @@ static void test_starving_tsg_gets_a_longer_slice(void **state)
 {
 	struct gpusched_tsg *t = new_tsg(1, 0);
 
-	t->task.known = GPUSCHED_KNOWN_LAUNCHES;
+	t->task.known = GPUSCHED_KNOWN_LAUNCHES | GPUSCHED_KNOWN_GPU_TIME;
 	t->task.last_launch_ns = world.now;
 	t->task.launches = 5;
 	want(t, GPUSCHED_TIMESLICE, 20);
 	touch(t);
 	pass(99 * NS_PER_MS);
 	assert_int_equal(world.hw[0].timeslice_us, 20);
+	t->task.gpu_time_ns += NS_PER_MS; /* may be a restore, so it is no progress */
 	pass(52 * NS_PER_MS);
 	assert_int_equal(world.hw[0].timeslice_us, 800);
 	assert_int_equal(counter(GS_ENG_STARVED), 1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* test_observers.c - check that each TSG's end reaches each observer once, from any source */
+/* test_observers.c - check that each TSG's end reaches each observer, from any source */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -180,6 +180,24 @@ static void an_end_that_a_tap_told_is_not_told_by_the_sweep(void **state)
 }
 
 /*
+ * When a client's objects are freed while a policy runs, the tap writes the events of all its TSGs,
+ * but leaves the records to the sweep, which tells the policy.
+ */
+static void an_end_that_a_tap_leaves_to_the_sweep_is_told_once(void **state)
+{
+	struct gpusched_tsg rec = tsg(1);
+
+	meet(1);
+	free_event(1);
+	assert_int_equal(log_of(0, 1)->by, GS_END_TAP);
+	rec.flags = GPUSCHED_TSG_GONE;
+	gs_observers_end(&observers, &rec, GS_END_SWEEP);
+	assert_int_equal(log_of(0, 1)->told, 1);
+	assert_int_equal(log_of(0, 1)->ended, 2);
+	assert_int_equal(log_of(0, 1)->by, GS_END_SWEEP);
+}
+
+/*
  * A TSG is made, or its event handled, after the table was read and before missed ends are sought.
  */
 static void what_the_events_tell_is_not_missed(void **state)
@@ -240,6 +258,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(every_end_reaches_every_observer, setup, teardown),
 		cmocka_unit_test_setup_teardown(the_last_observer_forgets_first, setup, teardown),
 		cmocka_unit_test_setup_teardown(an_end_that_a_tap_told_is_not_told_by_the_sweep,
+						setup, teardown),
+		cmocka_unit_test_setup_teardown(an_end_that_a_tap_leaves_to_the_sweep_is_told_once,
 						setup, teardown),
 		cmocka_unit_test_setup_teardown(what_the_events_tell_is_not_missed, setup,
 						teardown),
