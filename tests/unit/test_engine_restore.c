@@ -296,7 +296,7 @@ static pid_t start_daemon(pid_t *ret_guardian, bool orderly)
 
 static void wait_gone(pid_t pid)
 {
-	for (int i = 0; i < 3000; i++) {
+	for (int i = 0; i < 20000; i++) {
 		char path[32], text[256] = "", *p;
 		FILE *f;
 
