@@ -12,8 +12,10 @@ said=$(tools/cross.sh arm64 2>&1) || rc=$?
 is "$([ $rc = 0 ] || tail -n 30 <<<"$said")" "" "the tree is built for arm64"
 is "$(grep 'warning:' <<<"$said")" "" "without a warning"
 
-# Left out: tests that need BPF or FUSE, and tests that fail because QEMU is slow or changes the program's name.
-leave='^(advise|classify|gate|history|means|policy_.*|taps.*)$'
+# Left out: tests that need BPF or FUSE, and tests that fail because QEMU is slow or changes the program's name. QEMU 10.0
+# can also deadlock in itself when a process with several threads forks, as in engine_restore: the guardian runs in
+# arm64 virtual machines instead.
+leave='^(advise|arrivals|classify|engine_restore|gate|history|means|policy_.*|taps.*)$'
 mapfile -t tests < <(meson introspect "$cross" --tests | jq -r '.[] | [.name, .timeout,
 	((.env | to_entries | map("\(.key)=\(.value | @sh)")) + ["\"$emulator\""] + (.cmd | map(@sh)) | join(" "))] | @tsv')
 is "$((${#tests[@]} > 60))" 1 "there are ${#tests[@]} unit tests"
