@@ -10,7 +10,7 @@
 # priority, `auto` with both in one server (share). SCHEMES="default auto" names others than these:
 # also `lcbe`, `hold` (the server under the agent), `agent` (`auto`, the server under the agent),
 # `counted` (`auto`, launches counted by probes, no agent), `first` and `means` (`run --means auto`
-# of both, when nothing is known of them and after that).
+# of both: `first` forgets what was known of programs, `means` comes after it).
 # The training is bench/torch_load.py train. As root, on an otherwise idle machine with a GPU and
 # PyTorch. OUTDIR gets llm.md (the table), llm.jsonl (its rows), log.txt and llm.tar.gz. A scheme
 # that is in an llm.tar.gz there already is not measured again. MINUTES=N: at most so long (9).
@@ -95,6 +95,7 @@ prepare() {
 		return
 		;;
 	first | means)
+		[ "$1" = means ] || rm -f "$state/programs.db"
 		lc=("$gpusched" run --means auto --class lc --) be=("$gpusched" run --means auto --class be --)
 		printf '[Classes]\nAllowShare=yes\n' >"$raw/conf"
 		export GPUSCHED_CONFIG=$raw/conf

@@ -21,12 +21,13 @@ bool gs_service_work(const struct gs_service_window *w, struct gs_service_work *
 		double part = (double)w->work_ns / (double)w->span_ns;
 
 		ret->us = us_of((uint64_t)(part * (double)w->told_ns / (double)w->launches));
-		ret->graphs = w->graphs * GRAPH_OF >= w->launches;
+		ret->graphs = w->graphs >= w->launches / GRAPH_OF && w->graphs;
+		ret->told = true;
 		return true;
 	}
-	if (w->policy_turn_us)
-		ret->us = us_of(w->policy_turn_us * NS_PER_US);
-	else if (!w->holds && w->turns >= ENOUGH)
+	if (!w->holds && w->turns >= ENOUGH)
 		ret->us = us_of(w->work_ns / w->turns);
+	else if (w->policy_turn_us)
+		ret->us = us_of(w->policy_turn_us * NS_PER_US);
 	return ret->us != 0;
 }

@@ -32,7 +32,8 @@ struct gs_service_window {
 struct gs_service_work {
 	/* mean work per launch if an agent counts launches, else mean turn; 0: unknown */
 	uint32_t us;
-	bool graphs; /* it launches CUDA graphs; false: not known */
+	bool graphs; /* it launches CUDA graphs; false without @told: not known */
+	bool told;   /* by an agent's counts */
 };
 
 /* False if the window shows too little. */

@@ -1,10 +1,19 @@
 // SPDX-License-Identifier: MIT
 #include "means/choice.h"
 
+#include "gpusched/abi.h"
+
 /* Work at a time, as a percentage of the wait for it under slices, that may have many kernels. */
 #define LONG_PCT 150u
 /* The cost of a hold to a request: two calls to the driver, and one wait for a switch. */
 #define HOLD_COST_US 1000
+
+enum gs_role gs_means_role(uint32_t class_id)
+{
+	return class_id == GPUSCHED_CLASS_LC   ? GS_ROLE_LC
+	       : class_id == GPUSCHED_CLASS_BE ? GS_ROLE_BE
+					       : GS_ROLE_OTHER;
+}
 
 const char *gs_means_name(enum gs_means_name m)
 {

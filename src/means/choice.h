@@ -32,6 +32,7 @@ enum gs_means_name {
 #undef X
 		GS_MEANS_MAX
 };
+enum gs_role gs_means_role(uint32_t class_id);
 const char *gs_means_name(enum gs_means_name m);
 
 /* The reasons for a choice, each with its symbol and text. */
@@ -88,11 +89,11 @@ struct gs_evidence {
 	uint32_t turns_a_request;
 	uint32_t be_beside; /* the most BEs that were on its GPU at a time */
 	/*
-	 * Of a BE: the longest work of a service that ran beside it lately. Of a service with an
-	 * agent that is the mean work per launch, of others the mean turn.
+	 * For a BE: how long a service on its GPU works at a time; for a service: the same of its
+	 * own. With an agent that is the mean work per launch, else the mean turn.
 	 */
 	uint32_t lc_turn_us;
-	bool lc_graphs; /* such a service launched CUDA graphs; false: not known */
+	uint32_t lc_graphs; /* 1: such a service launches CUDA graphs; 0: no, or not known */
 };
 
 /* The facts from which the means are chosen. */

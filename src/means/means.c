@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "means/means.h"
+#include "means/priv.h"
 
 #include <errno.h>
 #include <math.h>
@@ -23,72 +23,13 @@
 #include "table/procs.h"
 
 #define LOOK_NS NS_PER_S
-#define LOOKS 64u /* most TSGs that are looked at per second */
-#define WINDOW_NS (5 * NS_PER_S)
+#define LOOKS 64u               /* most TSGs that are looked at per second */
 #define LEAST_NS NS_PER_S       /* shortest window that is judged when its TSG ends */
 #define TRIED_NS (2 * NS_PER_S) /* shortest window that tells whether a trial is worth it */
 #define SAVE_NS (60 * NS_PER_S)
 #define SAVE_MS 3000 /* longest wait for the disk when the instance ends */
 #define WATCHED_MAX 4096u
 #define WATCHED_USER 128u
-
-/* A compute TSG that is watched. */
-struct watched {
-	UT_hash_handle hh;
-	uint64_t id;
-	struct gpusched_key key;
-	uint32_t pid, uid, gpu, class_id;
-	bool asked, known; /* asked: the reader has answered; known: @program is valid */
-	struct gs_program_id program;
-	/* the present window: when it began, and the sums at that time */
-	uint64_t began_ns;
-	struct gs_tsg_sums before;
-	bool counted; /* launches were counted during the whole window */
-	uint64_t launches, launches_before;
-	uint32_t timeslice_us;
-	struct gs_leaving leaving;
-	struct gs_trial trial;
-	/* what the process's agent counted, also when the window began; @agent: there is one */
-	struct gs_told told, told_before;
-	bool agent;
-	/*
-	 * of an LC: its work in its last window that shows it; of a BE: the same of LCs beside it
-	 */
-	struct gs_service_work work;
-};
-
-struct watching_user {
-	UT_hash_handle hh;
-	uint32_t uid;
-	unsigned int n; /* number of the user's TSGs that are watched */
-};
-
-struct gs_means_known {
-	struct gs_hub *hub;
-	struct gs_figures *fig;
-	gs_means_told_fn told;
-	void *told_user;
-	struct gs_memory_of_programs memory;
-	struct watching_user *users;
-	struct watched *all, *next; /* @next: the TSG to look at next; NULL: the first one */
-	uint64_t look_ns, save_ns;
-	struct gs_trials trials;
-	struct gs_starts starts;
-	unsigned int tried; /* TSGs that have a trial now */
-	/* what the policy knows of TSGs; fd -1: nothing, or the policy was not asked yet */
-	struct gs_polmap says;
-	bool asked_policy;
-	bool keeps; /* the file may be written: it is not from a newer gpusched */
-	bool started;
-	struct gs_errand *saving; /* the thread that writes the file; NULL: none */
-};
-
-enum gs_role gs_means_role(uint32_t class_id)
-{
-	return class_id == GPUSCHED_CLASS_LC   ? GS_ROLE_LC
-	       : class_id == GPUSCHED_CLASS_BE ? GS_ROLE_BE
-					       : GS_ROLE_OTHER;
-}
 
 /* ---- one TSG --------------------------------------------------------------------------------- */
 
@@ -108,6 +49,7 @@ static void identify(struct gs_means_known *k, struct watched *w)
 	if (r == -EAGAIN || r == -EBUSY)
 		return;
 	w->asked = true;
+	w->mps = !r && program.mps;
 	w->known = !r && !program.mps && gs_start_same(program.start_ns, who->start_ns) &&
 		   !gs_program_id(w->uid, program.exe, program.args, program.nargs, who->cgroup,
 				  *who->pod.uid ? &who->pod : NULL, &w->program);
@@ -123,6 +65,13 @@ static struct gs_costs costs_of(const struct gs_means_known *k, uint32_t gpu)
 	return g.costs;
 }
 
+static void set_class(struct watched *w, uint32_t class_id)
+{
+	if (w->class_id != class_id)
+		w->work = (struct gs_service_work){ 0 };
+	w->class_id = class_id;
+}
+
 static void take_record(const struct gs_means_known *k, struct watched *w,
 			const struct gpusched_tsg *rec)
 {
@@ -131,10 +80,10 @@ static void take_record(const struct gs_means_known *k, struct watched *w,
 
 	w->counted = w->counted && counts && rec->task.launches_since_ns <= w->began_ns;
 	w->launches = rec->task.launches;
-	w->class_id = rec->task.class_id;
+	set_class(w, rec->task.class_id);
 	w->timeslice_us = gs_record_is(rec).timeslice_us;
 	/* the last counts stay when the agent has ended, before its process */
-	if (k->told(k->told_user, rec, &told)) {
+	if (k->told(k->told_user, rec, &told) && told.ns <= gs_now_ns()) {
 		w->told_before = w->agent ? w->told_before : told;
 		w->told = told;
 		w->agent = true;
@@ -152,92 +101,6 @@ static void take_neighbours(const struct gs_means_known *k, const struct watched
 		if (o->timeslice_us > seen->beside_us)
 			seen->beside_us = o->timeslice_us;
 	}
-}
-
-/*
- * Adds what the policy knows of an LC. A policy may try things out, so it may know more than the
- * log.
- */
-static void take_says(struct gs_means_known *k, const struct watched *w, struct gs_evidence *e,
-		      struct gs_service_window *in)
-{
-	CLEANUP_JSON json_t *says = NULL;
-	const char *kind, *means;
-
-	if (!k->hub->policy)
-		return;
-	if (!k->asked_policy) {
-		k->asked_policy = true;
-		if (gs_polmap_says_open(gs_policy_running(k->hub->policy)->name, &k->says))
-			k->says.fd = -1;
-	}
-	if (k->says.fd >= 0)
-		says = gs_polmap_says(&k->says, w->id);
-	kind = json_string_value(json_object_get(says, "kind"));
-	if (kind && !strcmp(kind, "LAUNCH_BOUND"))
-		e->kind = GS_PROGRAM_LAUNCH_BOUND;
-	means = json_string_value(json_object_get(says, "means"));
-	in->holds = means && !strcmp(means, "HOLDS");
-	in->policy_turn_us = gs_json_number(says, "turn_us");
-	e->turns_a_request = (uint32_t)gs_json_number(says, "turns_a_request");
-}
-
-/* Time for which the TSG was loaded in the window, less the part in which it is known to idle. */
-static uint64_t work_ns(const struct watched *w, const struct gs_tsg_sums *now)
-{
-	uint64_t held_ns = now->held_ns - w->before.held_ns;
-	uint64_t alone_ns = now->alone_ns - w->before.alone_ns;
-	uint64_t worked_ns = now->worked_ns - w->before.worked_ns;
-	uint64_t idle_ns = alone_ns > worked_ns ? alone_ns - worked_ns : 0;
-
-	return held_ns > idle_ns ? held_ns - idle_ns : 0;
-}
-
-/* Notes for the BEs beside an LC how it works. */
-static void tell_neighbours(struct gs_means_known *k, const struct watched *w)
-{
-	struct gs_service_work all = { 0 };
-
-	for (const struct watched *o = k->all; o; o = o->hh.next)
-		if (o->gpu == w->gpu && gs_means_role(o->class_id) == GS_ROLE_LC) {
-			all.us = o->work.us > all.us ? o->work.us : all.us;
-			all.graphs |= o->work.graphs;
-		}
-	for (struct watched *o = k->all; o; o = o->hh.next) {
-		struct gs_remembered *r;
-
-		if (o->gpu != w->gpu || gs_means_role(o->class_id) != GS_ROLE_BE)
-			continue;
-		o->work = all;
-		r = o->known ? gs_remember_find(&k->memory, &o->program) : NULL;
-		if (r)
-			gs_remember_service(&k->memory, r, all.us, all.graphs);
-	}
-}
-
-/* The window of an LC is over. */
-static void judge_service(struct gs_means_known *k, struct watched *w,
-			  const struct gs_tsg_sums *now, uint64_t ns, struct gs_evidence *e)
-{
-	struct gs_service_window in = {
-		.turns = now->turns - w->before.turns,
-		.work_ns = work_ns(w, now),
-		.span_ns = ns - w->began_ns,
-		.told = w->agent && w->told.ns > w->told_before.ns &&
-			w->told.launches >= w->told_before.launches &&
-			w->told.graphs >= w->told_before.graphs,
-		.told_ns = w->told.ns - w->told_before.ns,
-		.launches = w->told.launches - w->told_before.launches,
-		.graphs = w->told.graphs - w->told_before.graphs,
-	};
-	struct gs_service_work work;
-
-	take_says(k, w, e, &in);
-	/* at its end a service may no longer work, and its agent may have ended before */
-	if (!gs_service_work(&in, &work) || (w->work.us && in.span_ns < WINDOW_NS))
-		return;
-	w->work = work;
-	tell_neighbours(k, w);
 }
 
 static struct gs_program_seen seen_of(const struct watched *w, const struct gs_tsg_sums *now,
@@ -284,12 +147,8 @@ static void judge(struct gs_means_known *k, struct watched *w, const struct gs_t
 	gs_leaving_tell(&w->leaving, &e);
 	if (costs.switch_ns)
 		e.switch_us = (uint32_t)((costs.switch_ns + costs.restore_ns) / 1000);
-	if (gs_means_role(w->class_id) == GS_ROLE_LC) {
-		judge_service(k, w, now, ns, &e);
-	} else if (gs_means_role(w->class_id) == GS_ROLE_BE) {
-		e.lc_turn_us = w->work.us;
-		e.lc_graphs = w->work.graphs;
-	}
+	if (gs_means_role(w->class_id) == GS_ROLE_LC)
+		means_judge_service(k, w, now, ns, &e);
 	if (!tells(&e))
 		return;
 	r = gs_remember(&k->memory, &w->program, &dropped);
@@ -301,8 +160,17 @@ static void judge(struct gs_means_known *k, struct watched *w, const struct gs_t
 	if (r && !e.leave_cilp_us &&
 	    (gs_means_role(w->class_id) == GS_ROLE_LC || !r->seen.leave_cilp_us))
 		e.leave_cilp_us = (uint32_t)(costs.save_ns / 1000);
-	if (r)
-		gs_remember_look(&k->memory, r, &e, gs_means_role(w->class_id), time(NULL));
+	if (!r)
+		return;
+	gs_remember_look(&k->memory, r, &e, gs_means_role(w->class_id), time(NULL));
+	if (gs_means_role(w->class_id) == GS_ROLE_LC) {
+		gs_remember_service(&k->memory, r, &w->work);
+	} else if (gs_means_role(w->class_id) == GS_ROLE_BE && !r->seen.lc_turn_us) {
+		/* the record is new: the services may have had their window before */
+		struct gs_service_work all = means_services_on(k, w->gpu);
+
+		gs_remember_service(&k->memory, r, &all);
+	}
 }
 
 static void begin_window(struct watched *w, const struct gs_tsg_sums *now, uint64_t ns)
@@ -437,10 +305,15 @@ static void look(struct gs_means_known *k, struct watched *w, bool ends, uint64_
 	}
 	if (!ends)
 		begin_trial(k, w, &now, &t, ns);
-	if (ns - w->began_ns < (ends ? LEAST_NS : WINDOW_NS))
+	if (ns - w->began_ns < (ends ? LEAST_NS : MEANS_WINDOW_NS))
 		return;
-	if (w->known)
+	if (w->known) {
 		judge(k, w, &now, ns);
+	} else if (w->asked && !w->mps && gs_means_role(w->class_id) == GS_ROLE_LC) {
+		struct gs_evidence e; /* for no record, since its program is not known */
+
+		means_judge_service(k, w, &now, ns, &e);
+	}
 	begin_window(w, &now, ns);
 }
 
@@ -492,7 +365,7 @@ void gs_means_seen(void *self, const struct gpusched_tsg *rec)
 		return;
 	HASH_FIND(hh, k->all, &rec->task.id, sizeof(rec->task.id), w);
 	if (w) {
-		w->class_id = rec->task.class_id;
+		set_class(w, rec->task.class_id);
 		return;
 	}
 	w = watch(k, rec->task.uid);
@@ -505,7 +378,7 @@ void gs_means_seen(void *self, const struct gpusched_tsg *rec)
 	w->pid = rec->task.pid;
 	w->uid = rec->task.uid;
 	w->gpu = gpu->index;
-	w->class_id = rec->task.class_id;
+	set_class(w, rec->task.class_id);
 	HASH_ADD(hh, k->all, id, sizeof(w->id), w);
 }
 
@@ -749,6 +622,15 @@ bool gs_means_lc_runs(const struct gs_means_known *k)
 		    (gs_proc_get(k->hub->table, (pid_t)w->pid, &proc) || !proc.mps))
 			return true;
 	return false;
+}
+
+void gs_means_graphs_come(struct gs_means_known *k, uid_t uid)
+{
+	const struct gs_service_work graphs = { .graphs = true, .told = true };
+
+	for (struct gs_remembered *r = k->memory.all; r; r = r->hh.next)
+		if (r->id.uid == uid && r->role == GS_ROLE_BE && r->looked)
+			gs_remember_service(&k->memory, r, &graphs);
 }
 
 struct gs_starts *gs_means_starts(struct gs_means_known *k)

@@ -36,7 +36,6 @@ void gs_means_answered(void *self, enum gs_reader_what what, pid_t pid);
 void gs_means_policy_changed(void *self);
 void gs_means_beat(void *self);
 
-enum gs_role gs_means_role(uint32_t class_id);
 /*
  * Called when a user (id->uid) starts the program: marks the program as used now, and returns its
  * record. NULL: nothing was measured.
@@ -47,6 +46,11 @@ const struct gs_remembered *gs_means_use(struct gs_means_known *k, const struct 
  * long its thread blocks are, so that a trial (trial.h) may put it into CTA mode.
  */
 bool gs_means_ask(struct gs_means_known *k, const struct gs_program_id *id);
+/*
+ * A service of user @uid that launches CUDA graphs starts. It may join that user's shared server,
+ * where nothing is measured, so their best-effort programs get slices at their next start.
+ */
+void gs_means_graphs_come(struct gs_means_known *k, uid_t uid);
 /* Starts that were told their means. Borrowed. */
 struct gs_starts *gs_means_starts(struct gs_means_known *k);
 /* True if a program of class lc runs outside of MPS servers. */

@@ -3,7 +3,8 @@
 
 #include <stdlib.h>
 
-#define LATELY 64u /* most observations of one kind: beyond this, all counts are halved */
+#define NO_GRAPHS 12u /* windows (of 5 s) without CUDA graphs after which these are forgotten */
+#define LATELY 64u    /* most observations of one kind: beyond this, all counts are halved */
 
 struct gs_remembered *gs_remember_find(const struct gs_memory_of_programs *m,
 				       const struct gs_program_id *id)
@@ -82,11 +83,17 @@ static void keep_known(uint32_t *inout, uint32_t now)
 		*inout = now;
 }
 
-void gs_remember_service(struct gs_memory_of_programs *m, struct gs_remembered *r, uint32_t us,
-			 bool graphs)
+void gs_remember_service(struct gs_memory_of_programs *m, struct gs_remembered *r,
+			 const struct gs_service_work *work)
 {
-	r->seen.lc_turn_us = us;
-	r->seen.lc_graphs = graphs;
+	if (work->us)
+		r->seen.lc_turn_us = work->us;
+	if (work->graphs) {
+		r->seen.lc_graphs = 1;
+		r->no_graphs = 0;
+	} else if (work->told && ++r->no_graphs >= NO_GRAPHS) {
+		r->seen.lc_graphs = 0;
+	}
 	m->dirty = true;
 }
 
@@ -103,8 +110,6 @@ void gs_remember_look(struct gs_memory_of_programs *m, struct gs_remembered *r,
 	keep_known(&r->seen.leave_cta_us, seen->leave_cta_us);
 	keep_known(&r->seen.switch_us, seen->switch_us);
 	keep_known(&r->seen.turns_a_request, seen->turns_a_request);
-	if (seen->lc_turn_us)
-		gs_remember_service(m, r, seen->lc_turn_us, seen->lc_graphs);
 	if (seen->be_beside > r->seen.be_beside)
 		r->seen.be_beside = seen->be_beside;
 	r->role = role;

@@ -11,6 +11,7 @@
 
 #include <uthash.h>
 
+#include "means/beside.h"
 #include "means/choice.h"
 #include "means/program.h"
 
@@ -29,7 +30,9 @@ struct gs_remembered {
 	bool looked;    /* @seen has measured figures */
 	bool asked;     /* it was started with means=auto, so a trial may be worthwhile */
 	uint32_t tries; /* number of trials of CTA mode (trial.h) */
-	size_t at;      /* the program's index in an answer that is being built */
+	/* number of windows without CUDA graphs since the last one with them; not on disk */
+	uint32_t no_graphs;
+	size_t at; /* the program's index in an answer that is being built */
 };
 
 struct gs_memory_of_programs {
@@ -49,9 +52,12 @@ struct gs_remembered *gs_remember(struct gs_memory_of_programs *m, const struct 
 /* Adds one observation: counts its kind, and takes its known figures. */
 void gs_remember_look(struct gs_memory_of_programs *m, struct gs_remembered *r,
 		      const struct gs_evidence *seen, enum gs_role role, int64_t now_s);
-/* Adds how services beside a BE work: lc_turn_us and lc_graphs of struct gs_evidence. */
-void gs_remember_service(struct gs_memory_of_programs *m, struct gs_remembered *r, uint32_t us,
-			 bool graphs);
+/*
+ * Adds how services on a BE's GPU work, or how a service itself works: lc_turn_us and lc_graphs.
+ * Graphs are forgotten only after a minute's windows without: a service has none while it starts.
+ */
+void gs_remember_service(struct gs_memory_of_programs *m, struct gs_remembered *r,
+			 const struct gs_service_work *work);
 /*
  * Adds a trial's result. In @seen, only leave_cta_us was measured; the other figures are the GPU's
  * usual ones.

@@ -15,6 +15,7 @@
 #include "means/choice.h"
 
 #define GS_STARTS 64u
+#define GS_STARTS_USER 8u
 #define GS_STARTS_S 60 /* a start counts for so long, and while its process lives */
 
 struct gs_start {
@@ -26,16 +27,18 @@ struct gs_start {
 	bool share; /* it was told to run in its user's shared server */
 };
 
-/* The last GS_STARTS starts of all users. */
+/* The last GS_STARTS starts of all users, at most GS_STARTS_USER of one. */
 struct gs_starts {
 	struct gs_start last[GS_STARTS];
-	unsigned int at;
 };
 
-/* A start whose process has no beginning (@start->start_ns is 0) is not remembered. */
+/*
+ * A process has one start, its last. A start whose process has no beginning (@start->start_ns is 0)
+ * is not remembered.
+ */
 void gs_starts_add(struct gs_starts *s, const struct gs_start *start);
-/* True if such a start counts. @uid: of that user; NULL: of any. */
-bool gs_starts_has(const struct gs_starts *s, const uid_t *uid, enum gs_role role, bool share,
+/* True if such a start of that user counts. */
+bool gs_starts_has(const struct gs_starts *s, uid_t uid, enum gs_role role, bool share,
 		   uint64_t now_ns);
 
 #endif /* GPUSCHED_MEANS_STARTS_H */

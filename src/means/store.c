@@ -145,7 +145,7 @@ static void take_row(sqlite3_stmt *st, struct gs_memory_of_programs *m)
 	r->asked = sqlite3_column_int(st, 16);
 	r->tries = (uint32_t)sqlite3_column_int64(st, 17);
 	r->seen.lc_turn_us = (uint32_t)sqlite3_column_int64(st, 18);
-	r->seen.lc_graphs = sqlite3_column_int(st, 19);
+	r->seen.lc_graphs = sqlite3_column_int(st, 19) != 0;
 }
 
 static int read_rows(sqlite3 *db, const char *path, struct gs_memory_of_programs *m,

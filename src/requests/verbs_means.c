@@ -56,34 +56,29 @@ static const struct gs_pool *running(const struct gs_requests *rs, uid_t uid, bo
 	return NULL;
 }
 
-/* True if such a program of the user (NULL: of any user) is about to work. */
-static bool starts(const struct gs_requests *rs, const uid_t *uid, enum gs_role role, bool share)
+/* True if such a program of the user is about to work. */
+static bool starts(const struct gs_requests *rs, uid_t uid, enum gs_role role, bool share)
 {
 	return gs_starts_has(gs_means_starts(rs->means), uid, role, share, gs_now_ns());
 }
 
 /*
- * The programs that run now or are about to, for choices for one user. @lc_runs: a service of any
- * user, outside of MPS servers.
+ * The programs that run now or are about to, for choices for one user. @lc_runs:
+ * gs_means_lc_runs().
  */
 static struct gs_means_case case_of(const struct gs_requests *rs, uid_t uid, bool lc_runs)
 {
 	const struct gs_pool *share = running(rs, uid, true);
-	bool lc_in = has_in(rs, share, GPUSCHED_CLASS_LC) || starts(rs, &uid, GS_ROLE_LC, true);
+	bool lc_in = has_in(rs, share, GPUSCHED_CLASS_LC) || starts(rs, uid, GS_ROLE_LC, true);
 
 	return (struct gs_means_case){
 		.may_share = rs->hub->config->allow_share,
 		/* a shared server helps a service only if best-effort programs use that server */
 		.share_runs =
-			has_in(rs, share, GPUSCHED_CLASS_BE) || starts(rs, &uid, GS_ROLE_BE, true),
-		.lc_outside = lc_runs && !lc_in,
+			has_in(rs, share, GPUSCHED_CLASS_BE) || starts(rs, uid, GS_ROLE_BE, true),
+		.lc_outside = (lc_runs || starts(rs, uid, GS_ROLE_LC, false)) && !lc_in,
 		.pool_runs = running(rs, uid, false) != NULL,
 	};
-}
-
-static bool lc_runs_outside(const struct gs_requests *rs)
-{
-	return gs_means_lc_runs(rs->means) || starts(rs, NULL, GS_ROLE_LC, false);
 }
 
 /* Chooses the means for a program. @r: what is known about the program; NULL: nothing. */
@@ -104,7 +99,7 @@ static void put_us(json_t *o, const char *key, uint32_t us)
 }
 
 /* Adds a choice, and what is known about the program (@r; NULL: nothing). */
-static void put(json_t *o, const struct gs_means_choice *c, const struct gs_remembered *r)
+static void put(json_t *o, const struct gs_means_choice *c, const struct gs_remembered *r, bool all)
 {
 	const struct gs_evidence e = r ? r->seen : (struct gs_evidence){ 0 };
 	json_t *waits = json_object();
@@ -118,8 +113,9 @@ static void put(json_t *o, const struct gs_means_choice *c, const struct gs_reme
 	put_us(o, "leave_cilp_us", e.leave_cilp_us);
 	put_us(o, "leave_cta_us", e.leave_cta_us);
 	put_us(o, "switch_us", e.switch_us);
-	put_us(o, "lc_turn_us", e.lc_turn_us);
-	gs_json_put(o, "lc_graphs", json_boolean(e.lc_graphs));
+	/* figures of services, which may be other users' */
+	put_us(o, "lc_turn_us", all ? e.lc_turn_us : 0);
+	gs_json_put(o, "lc_graphs", all ? json_boolean(e.lc_graphs) : json_null());
 	gs_json_put_number(o, "turns_a_request", e.turns_a_request != 0, e.turns_a_request);
 	gs_json_put_number(o, "be_beside", r != NULL, e.be_beside);
 	gs_json_put(o, "wait_us", waits);
@@ -127,7 +123,7 @@ static void put(json_t *o, const struct gs_means_choice *c, const struct gs_reme
 
 /* ---- means_get ------------------------------------------------------------------------------- */
 
-static json_t *row_of(const struct gs_means_case *now, const struct gs_remembered *r)
+static json_t *row_of(const struct gs_means_case *now, const struct gs_remembered *r, bool all)
 {
 	static const char *const classes[] = { [GS_ROLE_LC] = "lc", [GS_ROLE_BE] = "be" };
 	const struct gs_means_choice c = choose(now, r->role, r);
@@ -140,7 +136,7 @@ static json_t *row_of(const struct gs_means_case *now, const struct gs_remembere
 		gs_json_put(o, "script", gs_json_text(r->id.script));
 	gs_json_put_text(o, "place", r->id.place);
 	gs_json_put_text(o, "class", r->role == GS_ROLE_OTHER ? NULL : classes[r->role]);
-	put(o, &c, r);
+	put(o, &c, r, all);
 	gs_json_put_number(o, "used_s", true, (uint64_t)r->used_s);
 	gs_json_put_number(o, "cta_trials", true, r->tries);
 	json_object_set_new(o, "pids", json_array());
@@ -189,7 +185,7 @@ static const struct gs_means_case *case_of_user(const struct gs_requests *rs, st
 int gs_verb_means_get(struct gs_request *rq)
 {
 	struct answer a = { .rows = json_array(), .view = &rq->view };
-	bool lc_runs = lc_runs_outside(rq->rs);
+	bool lc_runs = gs_means_lc_runs(rq->rs->means);
 	struct user users[USERS] = { 0 };
 
 	for (struct gs_remembered *r = gs_means_all(rq->rs->means); r; r = r->hh.next) {
@@ -197,7 +193,8 @@ int gs_verb_means_get(struct gs_request *rq)
 			continue;
 		r->at = json_array_size(a.rows);
 		json_array_append_new(a.rows,
-				      row_of(case_of_user(rq->rs, users, r->id.uid, lc_runs), r));
+				      row_of(case_of_user(rq->rs, users, r->id.uid, lc_runs), r,
+					     rq->view.others & GS_SEES_ALL));
 	}
 	gs_means_running(rq->rs->means, add_pid, &a);
 	json_object_set_new(rq->answer, "programs", a.rows);
@@ -257,13 +254,15 @@ int gs_verb_means_choose(struct gs_request *rq)
 		r = gs_means_use(rs->means, &id);
 		trial = gs_means_role(class_id) == GS_ROLE_BE && gs_means_ask(rs->means, &id);
 	}
-	now = case_of(rs, rq->peer->uid, lc_runs_outside(rs));
+	if (r && r->seen.lc_graphs && gs_means_role(class_id) == GS_ROLE_LC)
+		gs_means_graphs_come(rs->means, rq->peer->uid);
+	now = case_of(rs, rq->peer->uid, gs_means_lc_runs(rs->means));
 	c = choose(&now, gs_means_role(class_id), r);
 	gs_starts_add(gs_means_starts(rs->means),
 		      &(struct gs_start){ gs_now_ns(), rq->peer->pid,
 					  gs_proc_start_ns(rq->peer->pid), rq->peer->uid,
 					  gs_means_role(class_id), c.means == GS_MEANS_SHARE });
-	put(rq->answer, &c, r);
+	put(rq->answer, &c, r, rq->view.others & GS_SEES_ALL);
 	gs_json_put(rq->answer, "trial", json_boolean(trial));
 	server = c.means == GS_MEANS_SHARE || c.means == GS_MEANS_POOL
 			 ? running(rs, rq->peer->uid, c.means == GS_MEANS_SHARE)

@@ -102,6 +102,18 @@ end_load "$lc"
 start eighth --class be --means auto -- "$scratch/bin/beside" be $fixed --block-us 20 --kernel-us 1000
 like "$(said eighth)" "slices: its thread blocks are short, but the services beside it had long turns" "short blocks start by slices beside a service with long turns"
 end_load "$eighth"
+
+# ---- a service that launches CUDA graphs of short turns: only its agent knows
+graphs="$gsload lc $fixed --graph --kernels 4 --kernel-us 20 --arrivals poisson --period-us 5000"
+start lc --class lc --agent -- $graphs
+start ninth --class be --means auto -- "$scratch/bin/beside" be $fixed --block-us 20 --kernel-us 1000
+check "the agent's counts show that the service launches graphs" wait_for 40 eval '[ "$(program beside .lc_graphs)" = true ]'
+end_load "$ninth"
+end_load "$lc"
+start tenth --class be --means auto -- "$scratch/bin/beside" be $fixed --block-us 20 --kernel-us 1000
+like "$(said tenth)" "slices: its thread blocks are short, but the services beside it launch CUDA graphs" \
+	"the batch's next start beside graphs is by slices"
+end_load "$tenth"
 start lc --class lc -- "$gsload" lc $fixed --arrivals poisson --period-us 5000
 
 # ---- programs that get no trial

@@ -110,9 +110,9 @@ static void long_turns_beside_it_want_slices(void **state)
 
 	e.lc_turn_us = 280;
 	expect(be(e), GS_MEANS_SHARE, GS_MEANS_WHY_SHORT_BLOCKS);
-	e.lc_graphs = true;
+	e.lc_graphs = 1;
 	expect(be(e), GS_MEANS_SLICES, GS_MEANS_WHY_GRAPHS);
-	e.lc_graphs = false;
+	e.lc_graphs = 0;
 	e.lc_turn_us = 290; /* us; a language model, measured without an agent, had 339 */
 	expect(be(e), GS_MEANS_SLICES, GS_MEANS_WHY_LONG_TURNS);
 	e.lc_turn_us = 0; /* no service has shown it */
@@ -156,27 +156,73 @@ static void the_agent_tells_how_a_service_works(void **state)
 static void a_start_counts_while_its_process_lives(void **state)
 {
 	struct gs_starts s = { 0 };
-	const uid_t own = 7, other = 8;
-	struct gs_start one = { NS_PER_S, getpid(),   gs_proc_start_ns(getpid()),
-				own,      GS_ROLE_LC, false };
+	const uint64_t began = gs_proc_start_ns(getpid());
+	struct gs_start one = { NS_PER_S, getpid(), began, 7, GS_ROLE_LC, false };
 
 	gs_starts_add(&s, &one);
-	assert_true(gs_starts_has(&s, &own, GS_ROLE_LC, false, 2 * NS_PER_S));
-	assert_true(gs_starts_has(&s, NULL, GS_ROLE_LC, false, 2 * NS_PER_S));
-	assert_false(gs_starts_has(&s, &other, GS_ROLE_LC, false, 2 * NS_PER_S));
-	assert_false(gs_starts_has(&s, &own, GS_ROLE_BE, false, 2 * NS_PER_S));
-	assert_false(gs_starts_has(&s, &own, GS_ROLE_LC, true, 2 * NS_PER_S));
-	assert_false(gs_starts_has(&s, &own, GS_ROLE_LC, false, 61 * NS_PER_S));
-	one.start_ns++; /* another process has its pid now */
-	s.last[0] = one;
-	assert_false(gs_starts_has(&s, &own, GS_ROLE_LC, false, 2 * NS_PER_S));
-	one.start_ns = 0;
+	assert_true(gs_starts_has(&s, 7, GS_ROLE_LC, false, 2 * NS_PER_S));
+	assert_false(gs_starts_has(&s, 8, GS_ROLE_LC, false, 2 * NS_PER_S));
+	assert_false(gs_starts_has(&s, 7, GS_ROLE_BE, false, 2 * NS_PER_S));
+	assert_false(gs_starts_has(&s, 7, GS_ROLE_LC, true, 2 * NS_PER_S));
+	assert_false(gs_starts_has(&s, 7, GS_ROLE_LC, false, 61 * NS_PER_S));
+	one.share = true; /* the same process asks again: its last choice counts */
 	gs_starts_add(&s, &one);
-	assert_int_equal(s.at, 1);
-	one.start_ns = 1;
-	for (unsigned int i = 0; i < 2 * GS_STARTS; i++) /* the oldest goes */
+	assert_true(gs_starts_has(&s, 7, GS_ROLE_LC, true, 2 * NS_PER_S));
+	assert_false(gs_starts_has(&s, 7, GS_ROLE_LC, false, 2 * NS_PER_S));
+	s.last[0].start_ns++; /* another process has its pid now */
+	assert_false(gs_starts_has(&s, 7, GS_ROLE_LC, true, 2 * NS_PER_S));
+}
+
+/* Another user's starts push out none of this user's, and a user has few. */
+static void a_user_has_few_starts(void **state)
+{
+	struct gs_starts s = { 0 };
+	struct gs_start one = {
+		NS_PER_S, getpid(), gs_proc_start_ns(getpid()), 7, GS_ROLE_LC, false
+	};
+
+	gs_starts_add(&s, &one);
+	one.start_ns = 0;
+	one.uid = 9;
+	gs_starts_add(&s, &one); /* its process has no beginning */
+	assert_false(gs_starts_has(&s, 9, GS_ROLE_LC, false, 2 * NS_PER_S));
+	one.uid = 8;
+	for (unsigned int i = 1; i <= 2 * GS_STARTS; i++) {
+		one.start_ns = i;
+		one.ns++;
 		gs_starts_add(&s, &one);
-	assert_int_equal(s.at, 1);
+	}
+	assert_true(gs_starts_has(&s, 7, GS_ROLE_LC, false, 2 * NS_PER_S));
+	for (unsigned int i = 0, n = 0; i < GS_STARTS; i++) {
+		n += s.last[i].uid == 8;
+		assert_true(s.last[i].uid != 8 || s.last[i].start_ns > 2 * GS_STARTS - 8);
+		assert_true(n <= GS_STARTS_USER);
+	}
+}
+
+/* A service has none while it starts, and one of two services may have none. */
+static void graphs_are_not_forgotten_at_once(void **state)
+{
+	struct gs_memory_of_programs m = { 0 };
+	const struct gs_program_id id = { .uid = 5, .exe = "/bin/a" };
+	struct gs_service_work work = { .us = 120, .graphs = true, .told = true };
+	unsigned int dropped;
+	struct gs_remembered *r = gs_remember(&m, &id, &dropped);
+
+	gs_remember_service(&m, r, &work);
+	assert_int_equal(r->seen.lc_graphs, 1);
+	work = (struct gs_service_work){ .us = 9, .told = true };
+	for (int i = 0; i < 11; i++)
+		gs_remember_service(&m, r, &work);
+	assert_int_equal(r->seen.lc_turn_us, 9);
+	assert_int_equal(r->seen.lc_graphs, 1);
+	work.told = false;
+	gs_remember_service(&m, r, &work); /* turns show no graphs */
+	assert_int_equal(r->seen.lc_graphs, 1);
+	work.told = true;
+	gs_remember_service(&m, r, &work);
+	assert_int_equal(r->seen.lc_graphs, 0);
+	gs_memory_of_programs_done(&m);
 }
 
 static void lc_joins_a_server_that_runs(void **state)
@@ -498,41 +544,42 @@ static void an_old_file_is_read(void **state)
 /* Version 2 has turns of services that were measured while these started. */
 static void turns_of_version_2_are_forgotten(void **state)
 {
-	static const char as_2[] = "ALTER TABLE program DROP COLUMN lc_graphs;"
-				   "PRAGMA user_version = 2";
-	struct gs_memory_of_programs m = { 0 }, back = { 0 };
+	static const char old[] =
+		"CREATE TABLE program(uid INTEGER, exe TEXT, script TEXT, place TEXT, used "
+		"INTEGER, role INTEGER, kind INTEGER, leave_cilp_us INTEGER, leave_cta_us INTEGER, "
+		"switch_us INTEGER, turns_a_request INTEGER, be_beside INTEGER, whole INTEGER, "
+		"launch_bound INTEGER, batch INTEGER, looked INTEGER, asked INTEGER, tries "
+		"INTEGER, lc_turn_us INTEGER, PRIMARY KEY(uid, exe, script, place)) WITHOUT ROWID;"
+		"INSERT INTO program VALUES(5, '/bin/a', '', '', 1, 2, 6, 9, 8, 7, 0, 1, 0, 0, 3, "
+		"1, 1, 1, 150);"
+		"PRAGMA user_version = 2";
+	struct gs_memory_of_programs back = { 0 };
 	char dir[] = "/tmp/gpusched-means-XXXXXX", path[64];
-	const struct gs_program_id id = id_of(5, 1);
 	struct gs_error err = { 0 };
-	unsigned int dropped;
 	sqlite3 *db;
 
 	assert_non_null(mkdtemp(dir));
 	snprintf(path, sizeof(path), "%s/programs.db", dir);
-	assert_non_null(gs_remember(&m, &id, &dropped));
-	m.all->seen.leave_cta_us = 8;
-	m.all->seen.lc_turn_us = 150;
-	m.all->seen.lc_graphs = true;
-	assert_int_equal(gs_store_write(dir, m.all, 1, &err), 0);
-	assert_int_equal(gs_store_read(dir, &back, &err), 0);
-	assert_int_equal(back.all->seen.lc_turn_us, 150);
-	assert_true(back.all->seen.lc_graphs);
-	gs_memory_of_programs_done(&back);
 	assert_int_equal(sqlite3_open(path, &db), 0);
-	assert_int_equal(sqlite3_exec(db, as_2, NULL, NULL, NULL), 0);
+	assert_int_equal(sqlite3_exec(db, old, NULL, NULL, NULL), 0);
 	sqlite3_close(db);
 	assert_int_equal(gs_store_read(dir, &back, &err), 0);
 	assert_int_equal(back.all->seen.leave_cta_us, 8);
 	assert_int_equal(back.all->seen.lc_turn_us, 0);
-	assert_false(back.all->seen.lc_graphs);
+	assert_int_equal(back.all->seen.lc_graphs, 0);
+	back.all->seen.lc_graphs = 1;
+	assert_int_equal(gs_store_write(dir, back.all, 1, &err), 0);
 	gs_memory_of_programs_done(&back);
-	gs_memory_of_programs_done(&m);
+	assert_int_equal(gs_store_read(dir, &back, &err), 0);
+	assert_int_equal(back.all->seen.lc_graphs, 1);
+	gs_memory_of_programs_done(&back);
 	unlink(path);
 	rmdir(dir);
 }
 
 static void it_is_kept_on_disk(void **state)
 {
+	const struct gs_service_work work = { .us = short_blocks.lc_turn_us };
 	struct gs_memory_of_programs m = { 0 }, back = { 0 };
 	char dir[] = "/tmp/gpusched-means-XXXXXX", path[64], aside[80];
 	const struct gs_program_id id = id_of(5, 1);
@@ -546,7 +593,8 @@ static void it_is_kept_on_disk(void **state)
 	snprintf(aside, sizeof(aside), "%s.damaged", path);
 	assert_int_equal(gs_store_read(dir, &back, &err), 0);
 	assert_null(back.all);
-	assert_int_equal(gs_store_write(dir, note(&m, 5, 1), 1, &err), 0);
+	gs_remember_service(&m, note(&m, 5, 1), &work);
+	assert_int_equal(gs_store_write(dir, m.all, 1, &err), 0);
 	assert_int_equal(stat(path, &st), 0);
 	assert_int_equal(st.st_mode & 0777, 0600);
 	assert_int_equal(gs_store_read(dir, &back, &err), 0);
@@ -582,6 +630,8 @@ int main(void)
 		cmocka_unit_test(long_turns_beside_it_want_slices),
 		cmocka_unit_test(the_agent_tells_how_a_service_works),
 		cmocka_unit_test(a_start_counts_while_its_process_lives),
+		cmocka_unit_test(a_user_has_few_starts),
+		cmocka_unit_test(graphs_are_not_forgotten_at_once),
 		cmocka_unit_test(lc_joins_a_server_that_runs),
 		cmocka_unit_test(many_turns_are_held),
 		cmocka_unit_test(what_is_not_known_is_not_guessed),
