@@ -8,7 +8,7 @@ include=$(realpath -m --relative-to="$docs" "$MESON_INSTALL_DESTDIR_PREFIX/$2")
 for page in "$docs"/*.md "$docs"/*/*.md; do
 	up=
 	[ "${page%/*}" = "$docs" ] || up=../
-	sed -E -i -e "s#\]\((\.\./)+include/#](${up}$include/#g" \
+	sed -E -z -i -e "s#\]\((\.\./)+include/#](${up}$include/#g" \
 		-e 's#\[([^]]*)\]\((\.\./)+((bench|src|tests|driver|man|HACKING|README)[^)]*)\)#\1 (\3 in the source)#g' \
 		-e 's#`([^`]*)` \(\1 in the source\)#`\1` in the source#g; s#(bench/[^ ]*) \(\1 in the source\)#\1 in the source#g' "$page"
 done
