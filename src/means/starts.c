@@ -2,7 +2,6 @@
 #include "means/starts.h"
 
 #include "basic/clock.h"
-#include "process/process.h"
 
 static bool is_same(const struct gs_start *a, const struct gs_start *b)
 {
@@ -40,14 +39,13 @@ void gs_starts_add(struct gs_starts *s, const struct gs_start *start)
 }
 
 bool gs_starts_has(const struct gs_starts *s, uid_t uid, enum gs_role role, bool share,
-		   uint64_t now_ns)
+		   uint64_t now_ns, gs_lives_fn lives)
 {
 	for (unsigned int i = 0; i < GS_STARTS; i++) {
 		const struct gs_start *o = &s->last[i];
 
 		if (o->ns && o->uid == uid && o->role == role && o->share == share &&
-		    now_ns - o->ns < GS_STARTS_S * NS_PER_S &&
-		    gs_proc_start_ns(o->pid) == o->start_ns)
+		    now_ns - o->ns < GS_STARTS_S * NS_PER_S && lives(o->pid, o->start_ns))
 			return true;
 	}
 	return false;

@@ -21,7 +21,7 @@
 struct gs_start {
 	uint64_t ns; /* CLOCK_MONOTONIC, of the choice; 0: none */
 	pid_t pid;
-	uint64_t start_ns; /* when the process began, as gs_proc_start_ns() has it */
+	uint64_t start_ns; /* when the process began, as gs_started() has it */
 	uid_t uid;
 	enum gs_role role;
 	bool share; /* it was told to run in its user's shared server */
@@ -37,8 +37,10 @@ struct gs_starts {
  * is not remembered.
  */
 void gs_starts_add(struct gs_starts *s, const struct gs_start *start);
+/* True if the process with this pid and beginning lives. */
+typedef bool (*gs_lives_fn)(pid_t pid, uint64_t start_ns);
 /* True if such a start of that user counts. */
 bool gs_starts_has(const struct gs_starts *s, uid_t uid, enum gs_role role, bool share,
-		   uint64_t now_ns);
+		   uint64_t now_ns, gs_lives_fn lives);
 
 #endif /* GPUSCHED_MEANS_STARTS_H */

@@ -12,9 +12,9 @@
 #include "basic/clock.h"
 #include "basic/sheet.h"
 #include "process/cgroup.h"
-#include "process/process.h"
 #include "requests/requests.h"
 #include "table/procs.h"
+#include "table/started.h"
 
 static bool has_class(const struct gs_requests *rs, const struct gs_pool_process *all, size_t n,
 		      uint32_t class_id)
@@ -56,10 +56,17 @@ static const struct gs_pool *running(const struct gs_requests *rs, uid_t uid, bo
 	return NULL;
 }
 
+static bool lives(pid_t pid, uint64_t start_ns)
+{
+	uint64_t ns;
+
+	return !gs_started(pid, &ns) && ns == start_ns;
+}
+
 /* True if such a program of the user is about to work. */
 static bool starts(const struct gs_requests *rs, uid_t uid, enum gs_role role, bool share)
 {
-	return gs_starts_has(gs_means_starts(rs->means), uid, role, share, gs_now_ns());
+	return gs_starts_has(gs_means_starts(rs->means), uid, role, share, gs_now_ns(), lives);
 }
 
 /*
@@ -227,6 +234,20 @@ static int program_of(struct gs_request *rq, struct gs_program_id *ret)
 			     *pod.uid ? &pod : NULL, ret);
 }
 
+static void remember_start(struct gs_request *rq, enum gs_role role, bool share)
+{
+	struct gs_start start = {
+		.ns = gs_now_ns(),
+		.pid = rq->peer->pid,
+		.uid = rq->peer->uid,
+		.role = role,
+		.share = share,
+	};
+
+	if (!gs_started(start.pid, &start.start_ns))
+		gs_starts_add(gs_means_starts(rq->rs->means), &start);
+}
+
 int gs_verb_means_choose(struct gs_request *rq)
 {
 	struct gs_requests *rs = rq->rs;
@@ -258,10 +279,7 @@ int gs_verb_means_choose(struct gs_request *rq)
 		gs_means_graphs_come(rs->means, rq->peer->uid);
 	now = case_of(rs, rq->peer->uid, gs_means_lc_runs(rs->means));
 	c = choose(&now, gs_means_role(class_id), r);
-	gs_starts_add(gs_means_starts(rs->means),
-		      &(struct gs_start){ gs_now_ns(), rq->peer->pid,
-					  gs_proc_start_ns(rq->peer->pid), rq->peer->uid,
-					  gs_means_role(class_id), c.means == GS_MEANS_SHARE });
+	remember_start(rq, gs_means_role(class_id), c.means == GS_MEANS_SHARE);
 	put(rq->answer, &c, r, rq->view.others & GS_SEES_ALL);
 	gs_json_put(rq->answer, "trial", json_boolean(trial));
 	server = c.means == GS_MEANS_SHARE || c.means == GS_MEANS_POOL

@@ -21,7 +21,6 @@
 #include "means/starts.h"
 #include "means/store.h"
 #include "means/trial.h"
-#include "process/process.h"
 #include "process/command.h"
 
 /* Times of an H200, from its log: with blocks of 100 us, and of 1 ms. */
@@ -153,49 +152,51 @@ static void the_agent_tells_how_a_service_works(void **state)
 	assert_int_equal(work.us, 340);
 }
 
+static bool lives(pid_t pid, uint64_t start_ns)
+{
+	return pid == 99 && start_ns == 5;
+}
+
 static void a_start_counts_while_its_process_lives(void **state)
 {
 	struct gs_starts s = { 0 };
-	const uint64_t began = gs_proc_start_ns(getpid());
-	struct gs_start one = { NS_PER_S, getpid(), began, 7, GS_ROLE_LC, false };
+	struct gs_start one = { NS_PER_S, 99, 5, 7, GS_ROLE_LC, false };
 
 	gs_starts_add(&s, &one);
-	assert_true(gs_starts_has(&s, 7, GS_ROLE_LC, false, 2 * NS_PER_S));
-	assert_false(gs_starts_has(&s, 8, GS_ROLE_LC, false, 2 * NS_PER_S));
-	assert_false(gs_starts_has(&s, 7, GS_ROLE_BE, false, 2 * NS_PER_S));
-	assert_false(gs_starts_has(&s, 7, GS_ROLE_LC, true, 2 * NS_PER_S));
-	assert_false(gs_starts_has(&s, 7, GS_ROLE_LC, false, 61 * NS_PER_S));
+	assert_true(gs_starts_has(&s, 7, GS_ROLE_LC, false, 2 * NS_PER_S, lives));
+	assert_false(gs_starts_has(&s, 8, GS_ROLE_LC, false, 2 * NS_PER_S, lives));
+	assert_false(gs_starts_has(&s, 7, GS_ROLE_BE, false, 2 * NS_PER_S, lives));
+	assert_false(gs_starts_has(&s, 7, GS_ROLE_LC, true, 2 * NS_PER_S, lives));
+	assert_false(gs_starts_has(&s, 7, GS_ROLE_LC, false, 61 * NS_PER_S, lives));
 	one.share = true; /* the same process asks again: its last choice counts */
 	gs_starts_add(&s, &one);
-	assert_true(gs_starts_has(&s, 7, GS_ROLE_LC, true, 2 * NS_PER_S));
-	assert_false(gs_starts_has(&s, 7, GS_ROLE_LC, false, 2 * NS_PER_S));
+	assert_true(gs_starts_has(&s, 7, GS_ROLE_LC, true, 2 * NS_PER_S, lives));
+	assert_false(gs_starts_has(&s, 7, GS_ROLE_LC, false, 2 * NS_PER_S, lives));
 	s.last[0].start_ns++; /* another process has its pid now */
-	assert_false(gs_starts_has(&s, 7, GS_ROLE_LC, true, 2 * NS_PER_S));
+	assert_false(gs_starts_has(&s, 7, GS_ROLE_LC, true, 2 * NS_PER_S, lives));
 }
 
 /* Another user's starts push out none of this user's, and a user has few. */
 static void a_user_has_few_starts(void **state)
 {
 	struct gs_starts s = { 0 };
-	struct gs_start one = {
-		NS_PER_S, getpid(), gs_proc_start_ns(getpid()), 7, GS_ROLE_LC, false
-	};
+	struct gs_start one = { NS_PER_S, 99, 5, 7, GS_ROLE_LC, false };
 
 	gs_starts_add(&s, &one);
 	one.start_ns = 0;
 	one.uid = 9;
 	gs_starts_add(&s, &one); /* its process has no beginning */
-	assert_false(gs_starts_has(&s, 9, GS_ROLE_LC, false, 2 * NS_PER_S));
+	assert_false(gs_starts_has(&s, 9, GS_ROLE_LC, false, 2 * NS_PER_S, lives));
 	one.uid = 8;
 	for (unsigned int i = 1; i <= 2 * GS_STARTS; i++) {
-		one.start_ns = i;
+		one.start_ns = 100 + i;
 		one.ns++;
 		gs_starts_add(&s, &one);
 	}
-	assert_true(gs_starts_has(&s, 7, GS_ROLE_LC, false, 2 * NS_PER_S));
+	assert_true(gs_starts_has(&s, 7, GS_ROLE_LC, false, 2 * NS_PER_S, lives));
 	for (unsigned int i = 0, n = 0; i < GS_STARTS; i++) {
 		n += s.last[i].uid == 8;
-		assert_true(s.last[i].uid != 8 || s.last[i].start_ns > 2 * GS_STARTS - 8);
+		assert_true(s.last[i].uid != 8 || s.last[i].start_ns > 100 + 2 * GS_STARTS - 8);
 		assert_true(n <= GS_STARTS_USER);
 	}
 }
