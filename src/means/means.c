@@ -310,7 +310,7 @@ static void look(struct gs_means_known *k, struct watched *w, bool ends, uint64_
 	if (w->known) {
 		judge(k, w, &now, ns);
 	} else if (w->asked && !w->mps && gs_means_role(w->class_id) == GS_ROLE_LC) {
-		struct gs_evidence e; /* for no record, since its program is not known */
+		struct gs_evidence e = { 0 }; /* for no record, since its program is not known */
 
 		means_judge_service(k, w, &now, ns, &e);
 	}

@@ -505,6 +505,18 @@ static void a_trial_lasts_two_seconds_at_most(void **state)
 	assert_false(gs_trial_is_worth(0, 0));
 }
 
+/* Makes a folder from the template @dir, with a file of programs that has what @sql makes. */
+static void make_file(char *dir, char path[64], const char *sql)
+{
+	sqlite3 *db;
+
+	assert_non_null(mkdtemp(dir));
+	snprintf(path, 64, "%s/programs.db", dir);
+	assert_int_equal(sqlite3_open(path, &db), 0);
+	assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), 0);
+	sqlite3_close(db);
+}
+
 /* A file of version 1 has no columns of trials. */
 static void an_old_file_is_read(void **state)
 {
@@ -519,13 +531,8 @@ static void an_old_file_is_read(void **state)
 	struct gs_memory_of_programs back = { 0 };
 	char dir[] = "/tmp/gpusched-means-XXXXXX", path[64];
 	struct gs_error err = { 0 };
-	sqlite3 *db;
 
-	assert_non_null(mkdtemp(dir));
-	snprintf(path, sizeof(path), "%s/programs.db", dir);
-	assert_int_equal(sqlite3_open(path, &db), 0);
-	assert_int_equal(sqlite3_exec(db, old, NULL, NULL, NULL), 0);
-	sqlite3_close(db);
+	make_file(dir, path, old);
 	for (int i = 0; i < 2; i++) { /* reads the old columns, then the new ones */
 		assert_int_equal(gs_store_read(dir, &back, &err), 0);
 		assert_int_equal(HASH_COUNT(back.all), 1);
@@ -557,13 +564,8 @@ static void turns_of_version_2_are_forgotten(void **state)
 	struct gs_memory_of_programs back = { 0 };
 	char dir[] = "/tmp/gpusched-means-XXXXXX", path[64];
 	struct gs_error err = { 0 };
-	sqlite3 *db;
 
-	assert_non_null(mkdtemp(dir));
-	snprintf(path, sizeof(path), "%s/programs.db", dir);
-	assert_int_equal(sqlite3_open(path, &db), 0);
-	assert_int_equal(sqlite3_exec(db, old, NULL, NULL, NULL), 0);
-	sqlite3_close(db);
+	make_file(dir, path, old);
 	assert_int_equal(gs_store_read(dir, &back, &err), 0);
 	assert_int_equal(back.all->seen.leave_cta_us, 8);
 	assert_int_equal(back.all->seen.lc_turn_us, 0);
