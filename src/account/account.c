@@ -348,23 +348,33 @@ static void look_alone(struct gpu *g, uint64_t now)
 	l->at_ns = now;
 }
 
+static bool is_old(const struct gpu *g)
+{
+	return g->a->opts.branch && g->a->opts.branch < OLD_BRANCH;
+}
+
+/* Reads what RM has written by itself: all records that are older than its period. */
+static void read_behind(struct gpu *g, uint64_t now)
+{
+	uint64_t period = in_gpu_time(is_old(g) ? OLD_PERIOD_NS : SOON_NS);
+
+	log_read(g);
+	gs_turns_until(g->turns, to_gpu(g, now - period - g->clock.error_ns));
+}
+
 /* Returns the time of the next reading. */
 static uint64_t look(struct gpu *g, uint64_t now)
 {
-	bool old = g->a->opts.branch && g->a->opts.branch < OLD_BRANCH;
 	uint64_t period = in_gpu_time(SOON_NS);
-	uint64_t behind = (old ? in_gpu_time(OLD_PERIOD_NS) : period) + g->clock.error_ns;
 	bool soon = g->active || g->a->eager;
+	bool old = is_old(g);
 
 	if (now - g->clock.monotonic_ns > CLOCK_NS)
 		answered(g->a, gs_switchlog_clock(g->log, g->a->wait_ns, &g->clock));
-	if (old && soon) {
+	if (old && soon)
 		flush(g, now);
-	} else {
-		log_read(g);
-		/* RM has written all records that are older than @behind */
-		gs_turns_until(g->turns, to_gpu(g, now - behind));
-	}
+	else
+		read_behind(g, now);
 	count_contradicted(g);
 	g->active = g->records != g->looked;
 	g->looked = g->records;
@@ -405,6 +415,22 @@ void gs_account_flush(struct gs_account *a, uint64_t now)
 			continue;
 		flush(&a->gpus[i], now);
 		tell_spent(&a->gpus[i]);
+	}
+}
+
+void gs_account_catch_up(struct gs_account *a, uint64_t now)
+{
+	for (size_t i = 0; i < a->ngpus; i++) {
+		struct gpu *g = &a->gpus[i];
+
+		if (!g->log)
+			continue;
+		a->wait_ns = a->opts.wait_ns;
+		if (g->active || a->eager)
+			flush(g, now);
+		else
+			read_behind(g, now);
+		tell_spent(g);
 	}
 }
 

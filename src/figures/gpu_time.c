@@ -11,6 +11,7 @@
 #include "engine/switch_cost.h"
 #include "figures/cost_book.h"
 #include "figures/figures.h"
+#include "hub/loop.h"
 #include "table/events.h"
 #include "table/facts.h"
 
@@ -127,6 +128,8 @@ static void tell_engine(struct gs_figures *fig)
 	}
 }
 
+/* If the next read is so far away, little happens: a fraction of a second does not matter. */
+#define REST_NS (500 * NS_PER_MS)
 static int on_read(sd_event_source *src, uint64_t us, void *user)
 {
 	struct gs_figures *fig = user;
@@ -141,8 +144,11 @@ static int on_read(sd_event_source *src, uint64_t us, void *user)
 	gs_observers_turns_read(&fig->hub->observers);
 	if (next == UINT64_MAX)
 		return 0; /* the next TSG starts the timer again */
-	sd_event_source_set_time(src, us_of(next));
-	return sd_event_source_set_enabled(src, SD_EVENT_ONESHOT);
+	if (next < gs_now_ns() + REST_NS)
+		gs_loop_plan(src, next);
+	else
+		gs_loop_plan_about(src, next - NS_PER_S / 8); /* the log must not wait longer */
+	return 0;
 }
 
 static void read_soon(struct gs_figures *fig)
@@ -207,10 +213,7 @@ int gs_sight_start(struct gs_figures *fig, struct gs_error *err)
 	if (!r)
 		r = gs_facts_begin(fig->hub->table);
 	if (!r)
-		r = sd_event_add_time(fig->hub->event, &fig->sight, CLOCK_MONOTONIC, 0, 1000,
-				      on_read, fig);
-	if (r >= 0)
-		r = sd_event_source_set_enabled(fig->sight, SD_EVENT_OFF);
+		r = gs_loop_timer(fig->hub, on_read, fig, &fig->sight);
 	return r < 0 ? gs_fail(err, r, "the account of GPU time cannot start: %s", strerror(-r))
 		     : 0;
 }
@@ -314,5 +317,12 @@ void gs_sight_flush(struct gs_figures *fig)
 {
 	if (fig->hub->account)
 		gs_account_flush(fig->hub->account, gs_now_ns());
+	gs_observers_turns_read(&fig->hub->observers);
+}
+
+void gs_sight_catch_up(struct gs_figures *fig)
+{
+	if (fig->hub->account)
+		gs_account_catch_up(fig->hub->account, gs_now_ns());
 	gs_observers_turns_read(&fig->hub->observers);
 }

@@ -26,6 +26,8 @@ void gs_sight_policy(void *self);
 void gs_sight_complete(struct gs_figures *fig, struct gpusched_tsg *rec);
 /* Reads the logs up to now, within limits. Call this before an answer that contains times. */
 void gs_sight_flush(struct gs_figures *fig);
+/* The same before a regular look at all figures, as gs_account_catch_up(). */
+void gs_sight_catch_up(struct gs_figures *fig);
 /* Adds the GPU time and turns of a TSG to its JSON object. */
 void gs_sight_json(struct gs_figures *fig, const struct gpusched_tsg *rec, json_t *o);
 /* Costs of switches on a GPU, given by its index in the hub; unknown costs are null. */

@@ -12,6 +12,8 @@
 #include "basic/log.h"
 #include "process/cgroup.h"
 #include "hub/json.h"
+#include "hub/loop.h"
+#include "figures/ledger_judged.h"
 #include "figures/ledger_priv.h"
 #include "hub/records.h"
 #include "figures/gpu_time.h"
@@ -24,8 +26,8 @@
 
 void gs_ledger_classes(const struct gs_figures *fig, unsigned int ret[GPUSCHED_MAX_CLASSES])
 {
-	for (const struct kept *k = fig->ledger ? fig->ledger->all : NULL; k; k = k->hh.next)
-		ret[k->class_id % GPUSCHED_MAX_CLASSES]++;
+	if (fig->ledger)
+		memcpy(ret, fig->ledger->classes, sizeof(fig->ledger->classes));
 }
 
 struct gs_history *gs_ledger_history(const struct gs_figures *fig)
@@ -52,6 +54,15 @@ static struct proc *find_proc(const struct gs_ledger *l, int32_t pid)
 
 /* ---- the timer ------------------------------------------------------------------------------- */
 
+/* Keeps to one sample a second on average, though each may be a little early or late. */
+static void plan_sample(struct gs_ledger *l, uint64_t now)
+{
+	l->due_ns += SAMPLE_NS;
+	if (l->due_ns < now + SAMPLE_NS / 2 || l->due_ns > now + 2 * SAMPLE_NS)
+		l->due_ns = now + SAMPLE_NS;
+	gs_loop_plan_about(l->due, l->due_ns);
+}
+
 static int on_due(sd_event_source *src, uint64_t us, void *user)
 {
 	struct gs_figures *fig = user;
@@ -69,8 +80,8 @@ static int on_due(sd_event_source *src, uint64_t us, void *user)
 		ledger_pause(l);
 		return 0;
 	}
-	sd_event_source_set_time(src, (now + SAMPLE_NS) / NS_PER_US);
-	return sd_event_source_set_enabled(src, SD_EVENT_ONESHOT);
+	plan_sample(l, now);
+	return 0;
 }
 
 static void wake(struct gs_figures *fig)
@@ -83,11 +94,23 @@ static void wake(struct gs_figures *fig)
 		return;
 	ledger_sample(fig);
 	ledger_mark(fig);
-	sd_event_source_set_time(l->due, (gs_now_ns() + SAMPLE_NS) / NS_PER_US);
-	sd_event_source_set_enabled(l->due, SD_EVENT_ONESHOT);
+	plan_sample(l, gs_now_ns());
 }
 
 /* ---- TSGs ------------------------------------------------------------------------------------ */
+
+/* Counts the TSG in (@by 1), or out (-1), by what it now says of its class and partition. */
+static void count(struct gs_figures *fig, const struct kept *k, int by)
+{
+	struct gs_ledger *l = fig->ledger;
+
+	l->classes[k->class_id % GPUSCHED_MAX_CLASSES] += (unsigned int)by;
+	for (size_t i = 0; i < fig->hub->ngpus; i++)
+		if (fig->hub->gpus[i].index == k->who.gpu) {
+			l->gpus[i].ntsgs += (unsigned int)by;
+			l->gpus[i].nmig += (unsigned int)(k->mig ? by : 0);
+		}
+}
 
 static void put_class(struct gs_figures *fig, struct kept *k, const struct gpusched_tsg *rec)
 {
@@ -187,11 +210,16 @@ void gs_ledger_record(void *self, const struct gpusched_tsg *rec)
 	if (!is_new && (k->class_id != rec->task.class_id || k->cgroup_id != rec->task.cgroup_id ||
 			k->who.pool != !!(rec->flags & GPUSCHED_TSG_MPS)))
 		ledger_give(fig, k, false);
+	if (!is_new)
+		count(fig, k, -1);
 	k->who.pool = rec->flags & GPUSCHED_TSG_MPS;
 	k->mig = rec->flags & GPUSCHED_TSG_MIG;
 	k->runlist = gpusched_runlist(&rec->task);
 	k->who.engine = rec->task.engine;
 	put_class(fig, k, rec);
+	count(fig, k, 1);
+	if (!strcmp(k->who.class, "lc"))
+		ledger_judge(fig->ledger, k);
 	if (is_new || k->cgroup_id != rec->task.cgroup_id)
 		put_cgroup(k, rec);
 	ledger_learn(fig->ledger, k);
@@ -229,6 +257,8 @@ void gs_ledger_ended(void *self, const struct gs_end *end)
 			ledger_take_gpu(fig, i);
 	leave_proc(l, k->who.pid);
 	ledger_leave(k);
+	count(fig, k, -1);
+	ledger_forgive(l, k);
 	HASH_DEL(l->all, k);
 	free(k->samples);
 	free(k);
@@ -478,9 +508,7 @@ int gs_ledger_start(struct gs_figures *fig, struct gs_error *err)
 		return gs_fail(err, -ENOMEM, "out of memory");
 	for (size_t i = 0; i < fig->hub->ngpus; i++)
 		l->gpus[i].given_ns = l->minute_ns;
-	r = sd_event_add_time(fig->hub->event, &l->due, CLOCK_MONOTONIC, 0, 100000, on_due, fig);
-	if (r >= 0)
-		r = sd_event_source_set_enabled(l->due, SD_EVENT_OFF);
+	r = gs_loop_timer(fig->hub, on_due, fig, &l->due);
 	return r < 0 ? gs_fail(err, r, "the event loop: %s", strerror(-r))
 		     : start_history(fig, err);
 }

@@ -13,15 +13,6 @@
 #define REST_NS (600 * NS_PER_S) /* a TSG without work is written down only this often */
 #define STEP_S 2                 /* a change of the clock by less is drift */
 
-/* True if there was no work, and no time in which work is unknown. */
-static bool is_nothing(const struct gs_history_sums *sums)
-{
-	for (int i = 0; i < GS_SUM_SEEN; i++)
-		if (sums->v[i])
-			return false;
-	return true;
-}
-
 static uint64_t seconds_since(uint64_t ns, uint64_t now)
 {
 	return (now - ns + NS_PER_S / 2) / NS_PER_S;
@@ -42,15 +33,29 @@ void ledger_give(struct gs_figures *fig, struct kept *k, bool always)
 	uint64_t now = gs_now_ns();
 
 	ledger_take_tsg(fig, k);
+	k->given_sampled = k->sampled;
 	if (!fig->ledger->history ||
-	    (!always && now - k->given_ns < REST_NS && is_nothing(&k->pending)))
+	    (!always && now - k->given_ns < REST_NS && gs_history_sums_is_nothing(&k->pending)))
 		return;
 	k->pending.v[GS_SUM_BLIND] = !k->pending.v[GS_SUM_SEEN];
 	put_policy(fig, &k->who, k->given_ns);
 	ledger_learn(fig->ledger, k);
 	gs_history_add(fig->ledger->history, &k->who, seconds_since(k->given_ns, now), &k->pending);
 	k->pending = (struct gs_history_sums){ 0 };
+	k->news = false;
 	k->given_ns = now;
+}
+
+/* True if there is certainly nothing to take or to write for the TSG. */
+static bool does_nothing(const struct gs_figures *fig, const struct kept *k)
+{
+	if (k->news || k->suspended_ns || k->sampled != k->given_sampled ||
+	    gs_now_ns() - k->given_ns >= REST_NS)
+		return false;
+	for (size_t i = 0; i < fig->hub->ngpus; i++)
+		if (fig->hub->gpus[i].index == k->who.gpu)
+			return fig->ledger->gpus[i].tells;
+	return false;
 }
 
 static void give_gpu(struct gs_figures *fig, size_t i, uint64_t now)
@@ -59,7 +64,7 @@ static void give_gpu(struct gs_figures *fig, size_t i, uint64_t now)
 	struct gs_history_who who = { .gpu = fig->hub->gpus[i].index };
 
 	ledger_take_gpu(fig, i);
-	if (!fig->ledger->history || is_nothing(&k->pending)) {
+	if (!fig->ledger->history || gs_history_sums_is_nothing(&k->pending)) {
 		k->given_ns = now;
 		return;
 	}
@@ -114,8 +119,9 @@ static bool give_some(struct gs_figures *fig, uint64_t until_ns)
 		HASH_FIND(hh, fig->ledger->all, &g->ids[g->at], sizeof(*g->ids), k);
 		if (!k)
 			continue;
-		ledger_give(fig, k, false);
 		k->events = 0;
+		if (!does_nothing(fig, k))
+			ledger_give(fig, k, false);
 	}
 	if (g->ids && g->at < g->n)
 		return false;
@@ -130,6 +136,16 @@ static void work(struct gs_sliced *w, uint64_t until_ns)
 
 	if (!give_some(g->fig, until_ns))
 		gs_loop_slice(g->fig->hub, w, true);
+}
+
+/* True if the GPU's log would have told of a turn, though none may have been told yet. */
+static bool tells_turns(const struct gs_figures *fig, uint32_t gpu)
+{
+	struct gs_account_gpu a = { 0 };
+
+	if (fig->hub->account)
+		gs_account_gpu(fig->hub->account, gpu, &a);
+	return a.open && !a.sums.blind;
 }
 
 /*
@@ -150,6 +166,8 @@ void ledger_give_begin(struct gs_figures *fig)
 	g->ids = ledger_ids(l, &g->n);
 	if (!g->ids)
 		return;
+	for (size_t i = 0; i < fig->hub->ngpus; i++)
+		l->gpus[i].tells = tells_turns(fig, fig->hub->gpus[i].index);
 	snprintf(g->policy, sizeof(g->policy), "%s",
 		 fig->hub->policy ? gs_policy_running(fig->hub->policy)->name : "");
 	g->fig = fig;

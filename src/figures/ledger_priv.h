@@ -51,16 +51,35 @@ struct proc {
 	char job[GS_BATCH_JOB_LEN];
 };
 
-/* The ledger's entry for a compute TSG. */
+/*
+ * The ledger's entry for a compute TSG. First comes what is read for all TSGs again and again, so
+ * that ten thousand that do nothing cost few cache lines.
+ */
 struct kept {
 	UT_hash_handle hh;
-	uint64_t id, cgroup_id;
+	uint64_t id;
+	struct gs_idle idle; /* idle time, as memory.c reads it */
+	struct group *group;
+	uint64_t sampled;       /* 1 + number of its last stored sample; later samples equal that */
+	uint64_t given_ns;      /* time of the last write to the history */
+	uint64_t given_sampled; /* @sampled at that time */
+	/*
+	 * Time up to which the present suspension is counted; 0: the TSG is not suspended.
+	 * @request_ns: the same for a suspension for another TSG's request.
+	 */
+	uint64_t suspended_ns, request_ns;
 	uint32_t class_id;
+	unsigned int events;
+	bool news;      /* @pending has work or time */
+	bool waiting;   /* the TSG waited at its last sample */
+	bool mig;       /* in a MIG partition of its GPU */
 	bool job_known; /* it is known which batch job it belongs to, or that it belongs to none */
+	uint32_t runlist; /* gpusched_runlist() */
+	struct gs_history_who who;
+
+	uint64_t cgroup_id;
 	struct proc *proc;
 	struct gpusched_key key;
-	struct gs_history_who who;
-	struct group *group;
 	uint64_t used_ns; /* the highest GPU time used that the account has reported: never falls */
 	struct gs_turn_sums seen; /* the account's sums when work was last taken from it */
 	/*
@@ -68,26 +87,15 @@ struct kept {
 	 */
 	struct gs_history_sums pending, total;
 	uint64_t launches, launches_since_ns, gaps;
-	uint64_t given_ns; /* time of the last write to the history */
-	/*
-	 * Time up to which the present suspension is counted; 0: the TSG is not suspended.
-	 * @request_ns: the same for a suspension for another TSG's request.
-	 */
-	uint64_t suspended_ns, request_ns;
-	unsigned int events;
-	uint64_t first_sample; /* the first sample in which the TSG existed */
-	uint64_t sampled;      /* 1 + number of its last stored sample; later samples equal that */
+	uint64_t first_sample;       /* the first sample in which the TSG existed */
 	struct gs_tsg_sums *samples; /* SAMPLES of them; NULL: all samples so far were 0 */
 	/* wait in calm minutes in %, found by a status request at calm_ns; NAN: unknown */
 	double calm_pct;
 	uint64_t calm_ns;
 	/* when the TSG began to starve, and to be harmed; 0: it is not */
 	uint64_t starved_ns, harmed_ns;
-	bool waiting;        /* the TSG waited at its last sample */
-	bool mig;            /* in a MIG partition of its GPU */
-	uint32_t runlist;    /* gpusched_runlist() */
-	struct gs_idle idle; /* idle time, as memory.c reads it */
-	struct gs_idle rest; /* idle time, as ledger_spend.c reads it */
+	struct kept *judged_prev, *judged_next; /* NULL: it is not in gs_ledger.judged */
+	struct gs_idle rest;                    /* idle time, as ledger_spend.c reads it */
 };
 
 /* The ledger's entry for a GPU. */
@@ -97,6 +105,9 @@ struct gpu_kept {
 	uint64_t given_ns;
 	struct gs_gpu_sums samples[SAMPLES];
 	uint64_t lossy_ns; /* when it began to lose too much time to switches; 0: it does not */
+	/* its compute TSGs, and how many of them are in a MIG partition */
+	unsigned int ntsgs, nmig;
+	bool tells; /* a turn would have been seen, when the last write to the history began */
 };
 
 /* State of an update of all sums to the present, which is done in slices. */
@@ -117,10 +128,17 @@ struct ledger_giving {
 
 struct gs_ledger {
 	struct kept *all;
+	/*
+	 * @judged: TSGs that a finding may be about (ledger_judged.h). @classes: how many TSGs each
+	 * class has, by class id.
+	 */
+	struct kept *judged;
+	unsigned int classes[GPUSCHED_MAX_CLASSES];
 	struct proc *procs;
 	struct group *groups;
 	struct gpu_kept *gpus; /* one per GPU of the hub */
 	sd_event_source *due;
+	uint64_t due_ns; /* nominal time of the next sample */
 	struct gs_history *history;
 	uint64_t minute_ns, given_ns, brought_ns;
 	struct ledger_bringing bringing;

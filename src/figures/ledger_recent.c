@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "basic/clock.h"
+#include "figures/ledger_judged.h"
 #include "figures/ledger_priv.h"
 #include "figures/gpu_time.h"
 #include "table/events.h"
@@ -66,6 +67,8 @@ static void take_tsg(struct gs_figures *fig, struct kept *k)
 	}
 	k->waiting = t.waiting;
 	k->sampled = n + 1;
+	if (k->samples || k->waiting)
+		ledger_judge(fig->ledger, k);
 }
 
 struct gs_tsg_sums ledger_sample_of(const struct kept *k, uint64_t at)
@@ -113,7 +116,7 @@ void ledger_sample(struct gs_figures *fig)
 	size_t slot = l->nsamples % SAMPLES;
 	bool all = l->anew;
 
-	gs_sight_flush(fig);
+	gs_sight_catch_up(fig);
 	l->sampled_ns[slot] = gs_now_ns();
 	l->troubles[slot] = ledger_troubles(fig);
 	for (size_t i = 0; i < fig->hub->ngpus; i++)

@@ -72,6 +72,7 @@ void ledger_add(struct kept *k, const struct gs_history_sums *d)
 {
 	gs_history_sums_add(&k->pending, d);
 	gs_history_sums_add(&k->total, d);
+	k->news |= !gs_history_sums_is_nothing(d);
 	if (k->group)
 		gs_history_sums_add(&k->group->sums, d);
 }

@@ -15,6 +15,7 @@
 
 #define PAUSE_NS (5 * NS_PER_S)
 #define PAUSE_FACTOR 100 /* the pause is at least so many times as long as the calls took */
+#define LOOK_FACTOR 4000 /* the same for the look at all TSGs, for large tables */
 #define PAUSE_MOST_NS (300 * NS_PER_S)
 /* the first reading comes soon: the TSG's program allocates now */
 #define FIRST_NS NS_PER_S
@@ -238,7 +239,7 @@ static void look_at_all(struct gs_figures *fig)
 {
 	uint64_t now = gs_now_ns();
 
-	gs_sight_flush(fig);
+	gs_sight_catch_up(fig);
 	look_at_gpus(fig);
 	for (struct group *g = fig->ledger->groups; g; g = g->hh.next)
 		g->memory = 0;
@@ -255,11 +256,16 @@ static void look_at_all(struct gs_figures *fig)
 	}
 }
 
-/* The pause has an upper limit: a call that takes seconds has waited for a lock. */
-static uint64_t pause_after(uint64_t spent_ns)
+/*
+ * The pause has an upper limit: a call that takes seconds has waited for a lock. @cpu_ns: what it
+ * took to look at all TSGs.
+ */
+static uint64_t pause_after(uint64_t spent_ns, uint64_t cpu_ns)
 {
 	uint64_t pause = spent_ns < PAUSE_MOST_NS ? spent_ns * PAUSE_FACTOR : PAUSE_MOST_NS;
 
+	if (pause < cpu_ns * LOOK_FACTOR)
+		pause = cpu_ns * LOOK_FACTOR;
 	return pause < PAUSE_NS ? PAUSE_NS : pause > PAUSE_MOST_NS ? PAUSE_MOST_NS : pause;
 }
 
@@ -268,7 +274,7 @@ static void end(struct gs_errand *e)
 	const struct reading *r = (struct reading *)e;
 	struct gs_figures *fig = e->owner;
 	struct gs_memory *m = fig->memory;
-	uint64_t spent = 0;
+	uint64_t spent = 0, cpu_ns = gs_thread_cpu_ns();
 
 	m->reading = NULL;
 	for (size_t i = 0; i < r->n; i++) {
@@ -277,20 +283,12 @@ static void end(struct gs_errand *e)
 		spent += r->all[i].state.spent_ns;
 	}
 	look_at_all(fig);
-	m->pause_ns = pause_after(spent);
+	m->pause_ns = pause_after(spent, gs_thread_cpu_ns() - cpu_ns);
 	m->next_ns = r->began_ns + m->pause_ns;
-	gs_loop_plan(m->due, m->next_ns);
+	gs_loop_plan_about(m->due, m->next_ns);
 }
 
 /* ---- when to read ---------------------------------------------------------------------------- */
-
-static bool has_tsgs(const struct gs_figures *fig, uint32_t gpu)
-{
-	for (const struct kept *k = fig->ledger->all; k; k = k->hh.next)
-		if (k->who.gpu == gpu)
-			return true;
-	return false;
-}
 
 static int begin(struct gs_figures *fig)
 {
@@ -303,7 +301,7 @@ static int begin(struct gs_figures *fig)
 	r->branch = fig->hub->branch;
 	r->began_ns = gs_now_ns();
 	for (size_t i = 0; i < fig->hub->ngpus; i++) {
-		if (has_tsgs(fig, fig->hub->gpus[i].index))
+		if (fig->ledger->gpus[i].ntsgs)
 			r->all[r->n++] = (struct one){ .gpu = i, .is = fig->hub->gpus[i] };
 		else
 			forget(&fig->memory->gpus[i]);
@@ -325,7 +323,7 @@ static int on_due(sd_event_source *src, uint64_t us, void *user)
 		return 0;
 	m->next_ns = gs_now_ns() + PAUSE_NS;
 	if (begin(fig))
-		gs_loop_plan(src, m->next_ns);
+		gs_loop_plan_about(src, m->next_ns);
 	return 0;
 }
 
@@ -340,7 +338,7 @@ void gs_memory_record(void *self, const struct gpusched_tsg *rec)
 		return;
 	sd_event_source_get_enabled(m->due, &enabled);
 	if (!enabled)
-		gs_loop_plan(m->due, soon > m->next_ns ? soon : m->next_ns);
+		gs_loop_plan_about(m->due, soon > m->next_ns ? soon : m->next_ns);
 }
 
 /* The process's idle time depends on this TSG too: it is unknown until the next reading. */

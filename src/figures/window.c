@@ -5,9 +5,11 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <utlist.h>
 
 #include "basic/cleanup.h"
 #include "basic/clock.h"
+#include "figures/ledger_judged.h"
 #include "figures/ledger_priv.h"
 #include "figures/unread.h"
 #include "hub/records.h"
@@ -342,14 +344,6 @@ static void take_found(struct gs_figures *fig, struct gs_findings *found)
 	}
 }
 
-static bool is_in_mig(const struct gs_figures *fig, uint32_t gpu)
-{
-	for (const struct kept *k = fig->ledger->all; k; k = k->hh.next)
-		if (k->mig && k->who.gpu == gpu)
-			return true;
-	return false;
-}
-
 /*
  * Looks for findings about a GPU. If it has no programs, its log is not opened, and that gives no
  * finding.
@@ -365,7 +359,7 @@ static void mark_gpu(struct gs_figures *fig, const struct gs_limits *l, size_t i
 	gs_sight_gpu(fig->hub, i, &a);
 	g.log = a.open;
 	g.reason = a.reason[0] ? a.reason : NULL;
-	g.mig = is_in_mig(fig, fig->hub->gpus[i].index);
+	g.mig = fig->ledger->gpus[i].nmig;
 	gs_gpu_rates_unknown(&g.window);
 	gs_gpu_rates_unknown(&g.lately);
 	if (fig->hub->account && ledger_oldest(fig->ledger, &long_one.at) &&
@@ -389,7 +383,7 @@ static void put_record(const struct gs_figures *fig, const struct kept *k, struc
 	t->counted = rec.task.known & GPUSCHED_KNOWN_LAUNCHES;
 }
 
-/* Uses the samples alone, since this runs once a second for each TSG. */
+/* Uses the samples alone, since this runs once a second for each TSG that works. */
 static void mark_tsg(struct gs_figures *fig, const struct gs_limits *l, struct kept *k, uint64_t at,
 		     double span, uint64_t now)
 {
@@ -424,11 +418,19 @@ static void forget_marks(struct gs_figures *fig)
 		fig->ledger->gpus[i].lossy_ns = 0;
 }
 
+/* True if the TSG worked since the sample before the last, is of class lc, or has a finding. */
+static bool may_have_findings(const struct gs_ledger *l, const struct kept *k)
+{
+	return k->sampled == l->nsamples || k->starved_ns || k->harmed_ns ||
+	       !strcmp(k->who.class, "lc");
+}
+
 void ledger_mark(struct gs_figures *fig)
 {
 	const struct gs_limits l = gs_limits_of(fig->hub->config);
 	struct gs_window w = { .past = true };
 	uint64_t now = gs_now_ns();
+	struct kept *k, *next;
 
 	memset(fig->ledger->found, 0, sizeof(fig->ledger->found));
 	if (!fig->ledger->all) {
@@ -439,10 +441,12 @@ void ledger_mark(struct gs_figures *fig)
 		mark_gpu(fig, &l, i, now);
 	if (!fig->hub->account || !ledger_oldest(fig->ledger, &w.at))
 		return;
-	for (struct kept *k = fig->ledger->all; k; k = k->hh.next)
-		if (k->sampled == fig->ledger->nsamples || k->starved_ns || k->harmed_ns ||
-		    !strcmp(k->who.class, "lc"))
+	DL_FOREACH_SAFE2(fig->ledger->judged, k, next, judged_next) {
+		if (may_have_findings(fig->ledger, k))
 			mark_tsg(fig, &l, k, w.at, span_ns(fig, &w, k->who.gpu), now);
+		else
+			ledger_forgive(fig->ledger, k);
+	}
 }
 
 uint64_t gs_window_since(const struct gs_figures *fig, const struct gs_finding *f)

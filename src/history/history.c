@@ -3,6 +3,7 @@
 #include "history/history.h"
 
 #include <errno.h>
+#include <malloc.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -15,6 +16,7 @@
 #include "history/priv.h"
 
 #define QUEUE_MAX 16384 /* one minute of all 4,096 TSGs, and what happens meanwhile */
+#define MANY 1024       /* items */
 #define AGAIN_S 5       /* pause after a file could not be opened or written */
 #define END_S 3
 #define TEND_NS (100 * NS_PER_MS) /* longest time for one call of tend() */
@@ -196,6 +198,8 @@ static void free_items(struct item *it)
 static void forget_kept(struct gs_history *h)
 {
 	free_items(h->kept);
+	if (h->nkept >= MANY)
+		malloc_trim(0); /* malloc would keep tens of MiB */
 	h->kept = NULL;
 	h->kept_last = &h->kept;
 	h->nkept = 0;
@@ -215,6 +219,8 @@ static int try_to_write(struct gs_history *h)
 {
 	int r = open_db(h);
 
+	if (!r)
+		h->kept_last = items_merge(&h->kept);
 	if (!r && h->kept && write_items(h, h->kept) != SQLITE_DONE) {
 		r = failed(h);
 		if (may_pass(r))

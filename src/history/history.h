@@ -80,6 +80,8 @@ struct gs_history_sums {
 	uint64_t worst_late_ns;
 };
 
+/* True if there was no work, and no time in which work is unknown. */
+bool gs_history_sums_is_nothing(const struct gs_history_sums *s);
 void gs_history_sums_add(struct gs_history_sums *inout, const struct gs_history_sums *s);
 /* Subtracts sums; none goes below 0. The worst lateness stays. */
 void gs_history_sums_sub(struct gs_history_sums *inout, const struct gs_history_sums *s);

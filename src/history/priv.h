@@ -6,6 +6,7 @@
 #define GPUSCHED_HISTORY_PRIV_H
 
 #include <sqlite3.h>
+#include <uthash.h>
 
 #include "history/history.h"
 
@@ -73,6 +74,7 @@ int sums_bind(sqlite3_stmt *st, int at, const struct gs_history_sums *s);
 enum item_kind { ITEM_SUMS, ITEM_ENDED, ITEM_EVENT, ITEM_STEP };
 
 struct item {
+	UT_hash_handle hh; /* used by items_merge() */
 	struct item *next;
 	enum item_kind kind;
 	uint64_t at_ms, at_s, span_s;
@@ -82,6 +84,11 @@ struct item {
 	char what[32], target[160], detail[256], result[256];
 };
 int item_apply(struct db *db, const struct item *it);
+/*
+ * merge.c: adds up records of one series and minute, so that they are one row to write. Frees the
+ * others. Returns the end of the list, as struct gs_history's kept_last.
+ */
+struct item **items_merge(struct item **first);
 /* Corrects rows that are later than @now_s: they come from a clock that was wrong. */
 int apply_step(struct db *db, uint64_t now_s);
 

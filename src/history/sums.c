@@ -76,6 +76,14 @@ int sums_bind(sqlite3_stmt *st, int at, const struct gs_history_sums *s)
 	return rc;
 }
 
+bool gs_history_sums_is_nothing(const struct gs_history_sums *sums)
+{
+	for (int i = 0; i < GS_SUM_SEEN; i++)
+		if (sums->v[i])
+			return false;
+	return true;
+}
+
 void gs_history_sums_add(struct gs_history_sums *inout, const struct gs_history_sums *s)
 {
 	for (int i = 0; i < GS_SUM_MAX; i++)

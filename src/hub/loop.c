@@ -18,6 +18,10 @@
 #include "table/events.h"
 #include "engine/lock.h"
 
+/*
+ * sd-event wakes at multiples of 250 ms of its own clock if a timer's accuracy allows that. Windows
+ * of this length have exactly one such multiple.
+ */
 #define HEARTBEAT_NS (250 * NS_PER_MS)
 #define ACCURACY_US 1000
 
@@ -73,8 +77,8 @@ static int on_beat(sd_event_source *src, uint64_t us, void *user)
 	gs_observers_beat(&hub->observers);
 	if (hub->engine)
 		take_up_again(hub);
-	sd_event_source_set_time(src, us_of(gs_now_ns() + HEARTBEAT_NS));
-	return sd_event_source_set_enabled(src, SD_EVENT_ONESHOT);
+	gs_loop_plan_about(src, gs_now_ns() + HEARTBEAT_NS);
+	return 0;
 }
 
 /* ---- slices ---------------------------------------------------------------------------------- */
@@ -121,7 +125,15 @@ void gs_loop_plan(sd_event_source *src, uint64_t at)
 		sd_event_source_set_enabled(src, SD_EVENT_OFF);
 		return;
 	}
+	sd_event_source_set_time_accuracy(src, ACCURACY_US);
 	sd_event_source_set_time(src, us_of(at + NS_PER_US - 1));
+	sd_event_source_set_enabled(src, SD_EVENT_ONESHOT);
+}
+
+void gs_loop_plan_about(sd_event_source *src, uint64_t at)
+{
+	sd_event_source_set_time_accuracy(src, us_of(HEARTBEAT_NS));
+	sd_event_source_set_time(src, us_of(at - HEARTBEAT_NS / 2));
 	sd_event_source_set_enabled(src, SD_EVENT_ONESHOT);
 }
 

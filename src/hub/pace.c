@@ -2,7 +2,7 @@
 #include "hub/pace.h"
 
 #include <fcntl.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "basic/clock.h"
@@ -23,25 +23,30 @@ void gs_pace_done(struct gs_pace *t)
 /* *ret_ns: how long the thread could have run, but waited for a processor. False: unknown. */
 static bool queued(const struct gs_pace *t, uint64_t *ret_ns)
 {
-	unsigned long long ran, waited;
-	char text[80];
+	char text[80], *at;
 	ssize_t n = t->schedstat < 0 ? -1 : pread(t->schedstat, text, sizeof(text) - 1, 0);
 
 	if (n <= 0)
 		return false;
 	text[n] = '\0';
-	/* all 0: the kernel has schedstats turned off */
-	if (sscanf(text, "%llu %llu", &ran, &waited) != 2 || !ran)
+	/* "RAN WAITED TIMES"; all 0: the kernel has schedstats turned off */
+	if (!strtoull(text, &at, 10) || *at != ' ')
 		return false;
-	*ret_ns = waited;
+	*ret_ns = strtoull(at, NULL, 10);
 	return true;
 }
 
+/* The time in the run queue since a reading that is so young is too short to matter. */
+#define YOUNG_NS (100 * NS_PER_US)
+
 void gs_pace_begin(struct gs_pace *t)
 {
-	t->own_known = queued(t, &t->queued_ns);
-	t->cpu_ns = gs_thread_cpu_ns();
 	t->began_ns = gs_now_ns();
+	t->cpu_ns = gs_thread_cpu_ns();
+	if (t->own_known && t->began_ns - t->read_ns < YOUNG_NS)
+		return;
+	t->own_known = queued(t, &t->queued_ns);
+	t->read_ns = t->began_ns;
 }
 
 static void keep_most(uint64_t *most, uint64_t ns)
@@ -57,7 +62,8 @@ void gs_pace_end(struct gs_pace *t)
 
 	keep_most(&t->longest_ns, took);
 	keep_most(&t->longest_cpu_ns, cpu);
-	if (!t->own_known || !queued(t, &now))
+	/* the own time is a part of the whole, and reading it costs as much as a short iteration */
+	if (!t->own_known || took <= t->longest_own_ns || !queued(t, &now))
 		return;
 	waited = now - t->queued_ns;
 	/* the larger of two estimates, since the kernel's two clocks differ a little */

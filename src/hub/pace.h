@@ -17,7 +17,7 @@ struct gs_pace {
 	bool own_known; /* false: this kernel does not report run queue time */
 
 	int schedstat; /* /proc file of the loop's thread; -1: cannot be read */
-	uint64_t began_ns, cpu_ns, queued_ns;
+	uint64_t began_ns, cpu_ns, queued_ns, read_ns; /* @read_ns: when @queued_ns was read */
 };
 
 /* Measures the calling thread. */

@@ -32,7 +32,10 @@ struct gs_intake {
 	uint64_t table_full;     /* the taps' count of TSGs that found no room, as last reported */
 	uint64_t full_next_ns;   /* no report of a full table before this time */
 	uint64_t past_next_ns;   /* no check for processes past a quota before this time */
-	uint64_t unseen_ns;      /* when a TSG that is not in the table last ran; 0: never */
+	/* at the last check gs_past was empty, and the taps' count of TSGs that went into it */
+	bool past_none;
+	uint64_t past_counted;
+	uint64_t unseen_ns; /* when a TSG that is not in the table last ran; 0: never */
 	struct gs_ends ends;
 	struct gs_sweeping sweeping;
 	uint32_t denied_pid; /* process of the record that ended last because RM denied it */

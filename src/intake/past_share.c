@@ -41,25 +41,45 @@ static void take_in(struct gs_intake *in)
 /*
  * True if a TSG that is not in the table is possibly running. It stays true for UNSEEN_NS after
  * that: each change of the answer makes the engine evaluate all TSGs, and a program could otherwise
- * cause many such changes.
+ * cause many such changes. @none: all TSGs are in the table.
  */
-static bool may_run_unseen(struct gs_intake *in, uint64_t now)
+static bool may_run_unseen(struct gs_intake *in, bool none, uint64_t now)
 {
-	if (gs_past_runs(in->hub->table))
+	if (!none && gs_past_runs(in->hub->table))
 		in->unseen_ns = now;
 	return in->unseen_ns && now - in->unseen_ns < UNSEEN_NS;
+}
+
+/*
+ * True if all TSGs are in the table. The taps count each one that is not, so the map is searched
+ * only while it has entries, and after that counter has changed: a search of an empty map takes as
+ * long as of a full one.
+ */
+static bool all_are_in(struct gs_intake *in)
+{
+	uint64_t n;
+
+	if (gs_tap_counter(in->hub->table, GPUSCHED_CNT_PAST_SHARE, &n))
+		return false;
+	if (!in->past_none || n != in->past_counted)
+		in->past_none = gs_past_is_empty(in->hub->table);
+	in->past_counted = n;
+	return in->past_none;
 }
 
 void gs_past_check(struct gs_intake *in)
 {
 	const struct gs_hub *hub = in->hub;
 	uint64_t now = gs_now_ns();
+	bool none;
 
 	if (!hub->engine || now < in->past_next_ns)
 		return;
 	in->past_next_ns = now + NS_PER_S;
-	take_in(in);
+	none = all_are_in(in);
+	if (!none)
+		take_in(in);
 	gs_gate_limit(hub->table, (uint64_t)((double)hub->config->hold_limit_ms * NS_PER_MS *
 					     gs_env()->dilate));
-	gs_engine_unseen(hub->engine, may_run_unseen(in, now));
+	gs_engine_unseen(hub->engine, may_run_unseen(in, none, now));
 }

@@ -60,16 +60,19 @@ void gs_reap_denied(struct gs_intake *in, const struct gpusched_tsg *rec)
 
 void gs_sweep_in(struct gs_intake *in, uint64_t ns)
 {
-	uint64_t due = (gs_now_ns() + ns) / NS_PER_US, planned;
+	uint64_t due_ns = gs_now_ns() + ns, planned;
 	int enabled = SD_EVENT_OFF;
 
 	if (!in->sweep)
 		return;
 	sd_event_source_get_enabled(in->sweep, &enabled);
-	if (enabled && !sd_event_source_get_time(in->sweep, &planned) && planned <= due)
+	if (enabled && !sd_event_source_get_time(in->sweep, &planned) &&
+	    planned <= due_ns / NS_PER_US)
 		return;
-	sd_event_source_set_time(in->sweep, due);
-	sd_event_source_set_enabled(in->sweep, SD_EVENT_ONESHOT);
+	if (ns < GS_SWEEP_MIN_NS)
+		gs_loop_plan(in->sweep, due_ns);
+	else
+		gs_loop_plan_about(in->sweep, due_ns);
 }
 
 static void on_swept(const struct gpusched_tsg *rec, void *user)

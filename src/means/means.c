@@ -39,11 +39,11 @@
  */
 static void identify(struct gs_means_known *k, struct watched *w)
 {
-	const struct gs_history_who *who = gs_ledger_who(k->fig, w->id);
+	const struct gs_history_who *who = w->asked ? NULL : gs_ledger_who(k->fig, w->id);
 	struct gs_program program;
 	int r;
 
-	if (w->asked || !who)
+	if (!who)
 		return;
 	r = gs_reader_program((pid_t)w->pid, &program);
 	if (r == -EAGAIN || r == -EBUSY)

@@ -30,8 +30,9 @@
 #define EMPTY_PERIOD_NS (GPUSCHED_REST_MAX_MS * NS_PER_MS)
 /*
  * Rounds over a large table may take 1/QUIET_PART of the time if they change nothing, otherwise
- * 1/BUSY_PART.
+ * 1/BUSY_PART. If the policy asks for the longest rest, 1/RESTING_PART.
  */
+#define RESTING_PART 4000
 #define QUIET_PART 200
 #define BUSY_PART 20
 /* The number of TSGs that one round calls task_init for. */
@@ -136,6 +137,8 @@ static uint64_t round_of(struct gs_stock *s, uint64_t seq, bool kicked, uint64_t
 	if (run.changed || has_news(s))
 		wake_loop(s);
 	took = began ? gs_thread_cpu_ns() - began : 0;
+	if (*ret_rest == scaled(EMPTY_PERIOD_NS) && took * RESTING_PART > *ret_rest)
+		*ret_rest = took * RESTING_PART;
 	if (kicked)
 		s->kick_ns = gs_now_ns() + took * BUSY_PART;
 	return large ? took * (run.changed ? BUSY_PART : QUIET_PART) : 0;

@@ -33,6 +33,13 @@ static bool fits(struct gs_table *t, const struct gpusched_origin *origin)
 	       user_has_room(t, origin->uid, &cfg);
 }
 
+bool gs_past_is_empty(struct gs_table *t)
+{
+	struct gpusched_key key;
+
+	return bpf_map_get_next_key(t->fd[GS_PIN_gs_past], NULL, &key);
+}
+
 size_t gs_past_fitting(struct gs_table *t, struct gs_past_tsg *ret, size_t max)
 {
 	int fd = t->fd[GS_PIN_gs_past];

@@ -13,6 +13,8 @@ struct gs_past_tsg {
 	pid_t pid;
 };
 
+/* True if there is none, which is the usual case. */
+bool gs_past_is_empty(struct gs_table *t);
 /* Gets up to @max of these TSGs for which there would be room now. */
 size_t gs_past_fitting(struct gs_table *t, struct gs_past_tsg *ret, size_t max);
 /* True if one of these TSGs may run now, since its process does not wait at the gate. */

@@ -358,17 +358,25 @@ static int look_at_all(struct gs_sweep *s, struct gs_error *err)
 	return 0;
 }
 
-/* Reads the descriptors of the stored holders. 1: too many processes to read them one by one. */
-static int read_holders(struct gs_sweep *s, struct gs_error *err)
+static bool has_many_holders(const struct gs_sweep *s)
 {
 	unsigned int processes = 0;
+
+	for (uint32_t i = 0; i < s->nfiles && processes <= MANY_HOLDERS; i++)
+		processes += !was_read(s, i, s->files[i].holder);
+	return processes > MANY_HOLDERS;
+}
+
+/* Reads the descriptors of the stored holders. */
+static int read_holders(struct gs_sweep *s, struct gs_error *err)
+{
 	int r = 0;
 
+	if (has_many_holders(s))
+		return gs_holders_read(s->t, &s->holders, &s->nholders, err);
 	for (uint32_t i = 0; i < s->nfiles && !r; i++) {
 		if (was_read(s, i, s->files[i].holder))
 			continue;
-		if (++processes > MANY_HOLDERS)
-			return 1;
 		r = gs_holders_add(s->t, (pid_t)s->files[i].holder, &s->holders, &s->nholders, err);
 	}
 	gs_holders_sort(s->holders, s->nholders);

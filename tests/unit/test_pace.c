@@ -44,6 +44,25 @@ static void test_longest(void **state)
 	gs_pace_done(&t);
 }
 
+/* A short iteration does not read the time in the run queue; the next long one must. */
+static void test_after_short_ones(void **state)
+{
+	struct gs_pace t;
+
+	(void)state;
+	gs_pace_init(&t);
+	for (int i = 0; i < 100; i++) {
+		gs_pace_begin(&t);
+		gs_pace_end(&t);
+	}
+	gs_pace_begin(&t);
+	gs_sleep_ns(50 * NS_PER_MS);
+	gs_pace_end(&t);
+	if (t.own_known)
+		assert_in_range(t.longest_own_ns, 40 * NS_PER_MS, t.longest_ns);
+	gs_pace_done(&t);
+}
+
 /* Two threads share one processor: each waits for it half of the time. */
 static void test_queued(void **state)
 {
@@ -79,6 +98,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_longest),
+		cmocka_unit_test(test_after_short_ones),
 		cmocka_unit_test(test_queued),
 	};
 
