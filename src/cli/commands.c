@@ -224,7 +224,7 @@ static const struct cli_cmd commands[] = {
 	  "Exit code 0: gpusched can be used here, on a GPU, on the simulated one or through the "
 	  "daemon; 3: it cannot.",
 	  cli_doctor, doctor_opts, CLI_JSON, 0, 0 },
-	{ "list", NULL, "[TARGET]", "list the TSGs: who has them, what was asked, what is",
+	{ "list", NULL, "[TARGET]", "list the TSGs: owners, settings asked for, settings in force",
 	  "One row per compute TSG (--json and --all: per TSG): ASKED, IS and WANT are timeslices "
 	  "in us as the owner asked, as the "
 	  "hardware was told, and as a policy or person wants them; \"-\" is unknown or unset.",

@@ -94,10 +94,10 @@ const char *gs_engine_counter_text(enum gs_engine_counter c);
 	X(HOLD_LIMIT, "held for as long as HoldLimit= allows: it runs") \
 	X(STARVED, "no progress with its short slice: it has a longer one") \
 	X(HELD_TOO_LONG, "its pre-switches held the GPU too long: it has no long slice") \
-	X(BUDGET, "calls have had their share of the GPU: its change waits") \
+	X(BUDGET, "calls have used their share of the GPU's time: its change waits") \
 	X(GAVE_UP, "calls failed too often: its change is given up") \
 	X(PARTIAL, "it has more channels than its process's share: it can't be suspended") \
-	X(UNSEEN, "no slices shorter than asked while somebody past a share runs unseen") \
+	X(UNSEEN, "no shorter slices while a process past its share runs TSGs that are not seen") \
 	X(HOLD_OVER, "its hold lasted as long as it may: best effort runs") \
 	X(HOLD_FLOOR, "no hold until best effort has had its floor") \
 	X(HOLD_BUDGET, "no hold while calls have had half of their share of the GPU") \

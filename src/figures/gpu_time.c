@@ -15,11 +15,6 @@
 #include "table/events.h"
 #include "table/facts.h"
 
-static uint64_t us_of(uint64_t ns)
-{
-	return ns / NS_PER_US;
-}
-
 /* ---- reading --------------------------------------------------------------------------------- */
 
 /* Facts that wait to be written to the policies' map, many in one call. */
@@ -153,8 +148,7 @@ static int on_read(sd_event_source *src, uint64_t us, void *user)
 
 static void read_soon(struct gs_figures *fig)
 {
-	sd_event_source_set_time(fig->sight, us_of(gs_now_ns()));
-	sd_event_source_set_enabled(fig->sight, SD_EVENT_ONESHOT);
+	gs_loop_plan(fig->sight, gs_now_ns());
 }
 
 static void read_unless_planned(struct gs_figures *fig)

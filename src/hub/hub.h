@@ -43,108 +43,112 @@
 	  "s, or did so for its user in the last 30 s; it is tried again, unless too many of its " \
 	  "user's wait for that") \
 	X(ORPHANS_LEFT, "orphans_left", \
-	  "TSGs not adopted: too many others of their user, or of all users, waited for that") \
+	  "TSGs from before the taps that were not adopted: too many of their user, or in " \
+	  "all, waited") \
 	X(POOL_HANDLES, "pool_handles", \
-	  "records taken out: a client has its MPS server's TSG under another handle") \
+	  "records removed: the MPS server's TSG was known under another handle already") \
 	X(ADOPTION_LEFT, "adoption_left", \
-	  "open files from before the taps not looked at to the end: their user has too many") \
+	  "open files from before the taps that were not read: their user has too many") \
 	X(OVERTAKEN, "overtaken", \
-	  "times that somebody had to put everything back in place of this daemon") \
+	  "times that another process restored all settings because this daemon did not " \
+	  "answer") \
 	X(MODULE_LOST, "module_lost", \
-	  "times that gpusched.ko put everything back since it had not heard this daemon") \
-	X(FACTS_LEFT, "facts_left", "times that facts of TSGs did not get to the running policy") \
-	X(SAVED_LEFT, "saved_left", \
-	  "settings that a restart will not know of: there are too many") \
+	  "times that gpusched.ko restored all settings because this daemon did not " \
+	  "answer") \
+	X(FACTS_LEFT, "facts_left", \
+	  "times that the running policy could not be given a TSG's facts") \
+	X(SAVED_LEFT, "saved_left", "settings not saved for a restart: there are too many") \
 	X(SAVED_FAILED, "saved_failed", \
-	  "times that what people had set could not be saved, as /run was full: it is tried " \
-	  "again") \
+	  "times that settings could not be saved because /run was full: they are saved " \
+	  "later") \
 	X(KICKS, "policy_kicks", "rounds that policies asked for by gpusched_kick()") \
 	X(KICKS_LEFT, "policy_kicks_left", \
-	  "times that gpusched_kick() asked in vain: past the limits of its TSG or user") \
+	  "times that gpusched_kick() was refused: its TSG or user had reached a limit") \
 	X(AGENT_WAKES_LEFT, "agent_wakes_left", \
-	  "programs not heard for up to a second: their agents or launches had told of 200 " \
-	  "requests in one") \
+	  "programs ignored for up to a second: they had reported 200 requests within one") \
 	X(COUNTED_LEFT, "counted_left", \
-	  "times that a program's requests could not be looked for in its counted launches: too " \
-	  "many are") \
+	  "times that a program's requests were not looked for in its counted launches: " \
+	  "too many programs' are") \
 	X(REQUESTS, "requests", "requests answered") \
 	X(REQUESTS_FAILED, "requests_failed", "requests answered with an error") \
 	X(REFUSED, "refused", "requests refused for lack of permission") \
 	X(AUDIT_LEFT, "audit_left", \
 	  "users' requests that were not noted: more than 10 a minute of one user") \
 	X(IDS_LEFT, "ids_left", \
-	  "times that 'list --wide' did not know a TSG's number on its GPU: RM did not tell, or " \
-	  "not in time") \
+	  "times that 'list --wide' did not know a TSG's number on its GPU: RM did not " \
+	  "answer, or not in time") \
 	X(AGENTS_LEFT, "agents_left", \
-	  "times that an agent in a program was given no page: it asks too often, or its user " \
-	  "has " \
-	  "too many") \
+	  "times that an agent was given no page: it asks too often, or its user has too " \
+	  "many") \
 	X(CGROUPS_LEFT, "cgroups_left", \
-	  "times that sums by cgroup had no room for one more: it counts as none") \
+	  "TSGs that sums by cgroup count in none: there are too many cgroups") \
 	X(MEMORY_READS, "memory_reads", \
 	  "times that the driver was asked for a GPU which process holds its memory") \
 	X(MEMORY_READ_NS, "memory_read_ns", "how long these calls took") \
-	X(MEMORY_LEFT, "memory_unknown", "times of them that it did not say") \
+	X(MEMORY_LEFT, "memory_unknown", "calls of memory_reads that gave no answer") \
 	X(ALERTS, "alerts", "findings that began: events, and lines of the journal") \
 	X(ALERTS_OVER, "alerts_over", "findings of these that are over") \
 	X(ALERTS_LEFT, "alerts_left", \
-	  "times that a finding was not told: its user has 16, or there are 256") \
+	  "findings not reported: their user has 16 already, or there are 256") \
 	X(ALERT_UNITS, "alert_units", "units started for alerts: Unit= of [Alerts]") \
 	X(ALERT_UNITS_LEFT, "alert_units_left", \
 	  "alerts for which no unit was started: more than 10 a minute, or 10 wait") \
 	X(ALERT_UNITS_FAILED, "alert_units_failed", \
 	  "alerts for which no unit could be started: see the log") \
 	X(PODS_LEFT, "pod_entries_left", \
-	  "entries of the folders that name pods which are not believed: torn, too large, of no " \
-	  "known form, or others than root may write them") \
+	  "entries of pod folders that were refused: incomplete, too large, of unknown " \
+	  "form, or writable by others than root") \
 	X(POD_WORDS_LEFT, "pod_words_left", \
-	  "pods told of whose annotations were not known, or over their ceiling, or for which " \
-	  "there was no room") \
+	  "pods whose annotations were not applied: unknown, above their ceiling, or too " \
+	  "many") \
 	X(PARKED, "parked", "processes whose GPU memory was taken out") \
-	X(PARKED_IDLE, "parked_idle", "idle programs that were begun to be parked: ParkIdle=") \
+	X(PARKED_IDLE, "parked_idle", "idle programs whose parking began: ParkIdle=") \
 	X(PARK_IDLE_LEFT, "park_idle_left", "idle programs that could not be parked") \
 	X(PARKED_WISHED, "parked_wished", \
-	  "programs that were begun to be parked as a policy wished: gpusched_park()") \
+	  "programs whose parking began because a policy wished it: gpusched_park()") \
 	X(UNPARKED_ON_USE, "unparked_on_use", \
-	  "parked processes that were brought back since they wanted to work: UnparkOnUse=") \
+	  "parked processes brought back because they had work: UnparkOnUse=") \
 	X(PARK_PROBES, "park_probes", \
-	  "parked processes in whose libcuda probes were set, to see that they want to work") \
+	  "parked processes in whose libcuda probes were set, to see when they have work") \
 	X(PARK_PROBES_LEFT, "park_probes_left", \
-	  "times that they were not set: they may not be here, or could not") \
-	X(UNPARKED, "unparked", "processes that got it back") \
+	  "parked processes without such probes: not allowed, or not possible") \
+	X(UNPARKED, "unparked", "processes whose GPU memory was put back") \
 	X(PARK_FAILED, "park_failed", "parkings and unparkings that failed") \
 	X(PARK_WAITS, "park_waits", "times that an unparking found too little memory") \
 	X(PARK_UNSURE, "park_unsure", \
-	  "unparkings for which RM refused the placeholder: what it said is free had to do") \
+	  "unparkings that relied on RM's figure of free memory, since RM refused a " \
+	  "placeholder") \
 	X(PARK_GATE_LEFT, "park_gate_left", \
-	  "times that new programs were let in while memory was brought back: they had waited at " \
-	  "the gate for 30 s") \
+	  "times that new programs were let in while memory was being put back: they had " \
+	  "waited at the gate for 30 s") \
 	X(PARK_LOST, "park_lost", "processes lost because a restore met no memory") \
 	X(PARK_HELPERS, "park_helpers_lost", \
 	  "times that the process that parks died or hung, and another one took its place") \
 	X(PARK_SAVE_FAILED, "park_save_failed", \
-	  "times that who is parked could not be saved: a restart would not know") \
+	  "times that the list of parked processes could not be saved for a restart") \
 	X(PROGRAMS_LEFT, "programs_left", \
-	  "times that a program was forgotten, or not looked at, for what --means auto knows: " \
-	  "there are too many, of one user or in all") \
+	  "times that --means auto forgot or ignored a program: too many of one user, or " \
+	  "in all") \
 	X(TRIALS, "cta_trials", \
-	  "times that CTA mode was tried on a program whose start had asked for its means") \
+	  "times that CTA mode was tried on a program started with --means auto") \
 	X(TRIALS_VAIN, "cta_trials_vain", \
-	  "times of them that did not show how long its thread blocks are") \
+	  "trials of cta_trials that did not show how long the program's thread blocks " \
+	  "are") \
 	X(PROGRAMS_UNSAVED, "programs_unsaved", \
-	  "times that what is known of programs could not be read or written: see the log") \
+	  "times that the database of programs could not be read or written: see the log") \
 	X(COSTS_LEFT, "costs_left", \
-	  "times that kept costs of switches were not believed: the file is torn, of another " \
-	  "version, or others may write it; see the log") \
+	  "times that saved costs of switches were refused: the file is incomplete, of " \
+	  "another version, or writable by others; see the log") \
 	X(COSTS_ANEW, "costs_anew", \
-	  "GPUs whose kept costs of switches do not count: the driver or the VBIOS has changed") \
+	  "GPUs whose saved costs of switches were dropped: the driver or the VBIOS has " \
+	  "changed") \
 	X(COSTS_UNSAVED, "costs_unsaved", \
-	  "times that costs of switches could not be kept: a restart would not know them") \
-	X(REQUESTS_OVER, "requests_over", "requests of GPU time that a GPU had no room for") \
+	  "times that costs of switches could not be saved for a restart") \
+	X(REQUESTS_OVER, "requests_over", "requests of GPU time that did not fit on their GPU") \
 	X(BUDGETS_LEFT, "budgets_left", \
-	  "times that GPU time was charged to nobody: there are 4096 accounts of budgets") \
+	  "times that GPU time was charged to no account: there are 4096 already") \
 	X(HISTORY_LEFT, "history_left", \
-	  "events of TSGs that the history leaves out: too many a minute")
+	  "events of TSGs that the history leaves out: too many in a minute")
 
 enum gs_service_counter {
 #define X(sym, name, text) GS_SVC_##sym,
@@ -192,7 +196,7 @@ struct gs_hub {
 
 	/* owned by loop.c; event is NULL if the instance is read-only or not open yet */
 	sd_event *event;
-	sd_event_source *beat, *look, *happened, *reads, *round;
+	sd_event_source *beat, *look, *reads, *round;
 	sd_event_source *results, *due; /* the engine's sources: calls are back, something is due */
 	struct gs_slices slices;
 	struct gs_waits waits;

@@ -29,7 +29,7 @@
 	X(PARKING, "parking", \
 	  "helpers killed: its libcuda hung; for 10 min nothing of it is parked") \
 	X(AUDIT, "audit", "requests not noted: more than 10 a minute") \
-	X(ALERTS, "alerts", "findings about its programs not told: it has 16 of them already")
+	X(ALERTS, "alerts", "findings about its programs not reported: it has 16 already")
 
 enum gs_user_limit {
 #define X(sym, name, text) GS_LIMIT_##sym,

@@ -113,10 +113,19 @@ void gs_loop_slice(struct gs_hub *hub, struct gs_sliced *w, bool again)
 
 /* ---- completions ----------------------------------------------------------------------------- */
 
-/* Does nothing: on_happened() runs after each source, and does the work. */
+/* Does nothing: happened() runs after each source, and does the work. */
 static int on_look(sd_event_source *src, uint64_t us, void *user)
 {
 	return 0;
+}
+
+/* Takes back the accuracy that gs_loop_plan_about() set. Some timers have one of their own. */
+static void end_about(sd_event_source *src)
+{
+	uint64_t us;
+
+	if (!sd_event_source_get_time_accuracy(src, &us) && us == us_of(HEARTBEAT_NS))
+		sd_event_source_set_time_accuracy(src, ACCURACY_US);
 }
 
 void gs_loop_plan(sd_event_source *src, uint64_t at)
@@ -125,7 +134,7 @@ void gs_loop_plan(sd_event_source *src, uint64_t at)
 		sd_event_source_set_enabled(src, SD_EVENT_OFF);
 		return;
 	}
-	sd_event_source_set_time_accuracy(src, ACCURACY_US);
+	end_about(src);
 	sd_event_source_set_time(src, us_of(at + NS_PER_US - 1));
 	sd_event_source_set_enabled(src, SD_EVENT_ONESHOT);
 }
@@ -147,13 +156,10 @@ static int prepare(struct gs_hub *hub)
 }
 
 /* Runs after each source of the loop, in whatever part of the daemon. */
-static int on_happened(sd_event_source *src, void *user)
+static void happened(struct gs_hub *hub)
 {
-	struct gs_hub *hub = user;
-
 	gs_waits_run(&hub->waits, gs_now_ns());
 	gs_observers_dispatched(&hub->observers);
-	return 0;
 }
 
 /* Dispatches one ready source of the loop. */
@@ -163,6 +169,7 @@ static int take_turn(struct gs_hub *hub)
 
 	gs_pace_begin(&hub->pace);
 	r = sd_event_dispatch(hub->event);
+	happened(hub);
 	gs_pace_end(&hub->pace);
 	return r;
 }
@@ -265,8 +272,6 @@ int gs_loop_new(struct gs_hub *hub, struct gs_error *err)
 		r = gs_loop_timer(hub, on_round, hub, &hub->round);
 	if (r >= 0)
 		r = sd_event_source_set_time_accuracy(hub->round, 1);
-	if (r >= 0)
-		r = sd_event_add_post(hub->event, &hub->happened, on_happened, hub);
 	if (r >= 0 && hub->opts.daemon)
 		r = add_daemons(hub);
 	return r < 0 ? gs_fail(err, r, "the event loop: %s", strerror(-r)) : 0;
@@ -274,8 +279,7 @@ int gs_loop_new(struct gs_hub *hub, struct gs_error *err)
 
 void gs_loop_free(struct gs_hub *hub)
 {
-	sd_event_source **all[] = { &hub->happened, &hub->look, &hub->round, &hub->beat,
-				    &hub->reads };
+	sd_event_source **all[] = { &hub->look, &hub->round, &hub->beat, &hub->reads };
 
 	for (size_t i = 0; i < GS_COUNT(all); i++)
 		*all[i] = sd_event_source_disable_unref(*all[i]);

@@ -10,6 +10,7 @@
 #include "intake/settle.h"
 #include "intake/hardware.h"
 #include "intake/intake.h"
+#include "taps/taps.h"
 
 #define MAX_CANDIDATES 256 /* TSGs asked for in one round */
 #define MAX_SERVERS 64
@@ -74,7 +75,17 @@ static void call_servers_again(struct gs_intake *in, const struct gpusched_tsg *
 					    gs_now_ns());
 }
 
-/* Returns true if the record is gone, false if its settings are being restored first. */
+static void on_end(const struct gpusched_tsg *rec, void *user)
+{
+	struct gs_intake *in = user;
+
+	gs_observers_end(&in->hub->observers, rec, GS_END_ALIAS);
+}
+
+/*
+ * Returns true if the record is gone, false if its settings are being restored first. A tap may end
+ * it at the same moment, and then reports the end itself.
+ */
 static bool take_out(struct gs_intake *in, const struct gpusched_tsg *rec,
 		     const struct gpusched_tsg *recs, size_t n)
 {
@@ -84,8 +95,7 @@ static bool take_out(struct gs_intake *in, const struct gpusched_tsg *rec,
 	}
 	gs_count(in->hub, GS_SVC_POOL_HANDLES);
 	call_servers_again(in, rec, recs, n);
-	gs_observers_end(&in->hub->observers, rec, GS_END_ALIAS);
-	gs_table_remove(in->hub->table, &rec->key);
+	gs_sweep_one(in->hub->table, rec, on_end, in);
 	return true;
 }
 

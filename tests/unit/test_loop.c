@@ -67,10 +67,35 @@ static void test_timers_come_together(void **state)
 	sd_event_unref(e);
 }
 
+/* A timer that was planned about a time once is exact again when its time is set. */
+static void test_exact_again(void **state)
+{
+	sd_event_source *src = NULL;
+	struct timer t = { 0 };
+	sd_event *e = NULL;
+	uint64_t us;
+
+	(void)state;
+	assert_true(sd_event_new(&e) >= 0);
+	assert_true(sd_event_add_time(e, &src, CLOCK_MONOTONIC, 0, 7, on_due, &t) >= 0);
+	gs_loop_plan(src, gs_now_ns() + NS_PER_S);
+	assert_true(sd_event_source_get_time_accuracy(src, &us) >= 0);
+	assert_int_equal(us, 7); /* its own stays */
+	gs_loop_plan_about(src, gs_now_ns() + NS_PER_S);
+	assert_true(sd_event_source_get_time_accuracy(src, &us) >= 0);
+	assert_int_equal(us, 250000);
+	gs_loop_plan(src, gs_now_ns() + NS_PER_S);
+	assert_true(sd_event_source_get_time_accuracy(src, &us) >= 0);
+	assert_in_range(us, 1, 1000);
+	sd_event_source_disable_unref(src);
+	sd_event_unref(e);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_timers_come_together),
+		cmocka_unit_test(test_exact_again),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
