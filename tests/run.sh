@@ -353,6 +353,12 @@ run_lane() { # LANE
 	next_of "$1"
 }
 
+# Tests that run alone come in reverse order: the longest ones measure most, and the last of them have no test of
+# "beside" any more that could disturb them.
+in_order() { # WHEN
+	if [ "$1" = alone ]; then longest_first alone | tac; else longest_first "$1"; fi
+}
+
 run_some() { # WHEN JOBS
 	local spec
 	while read -r -u 7 spec; do
@@ -362,7 +368,7 @@ run_some() { # WHEN JOBS
 		done
 		start "$1" "$spec"
 		running=$((running + 1))
-	done 7<<<"$(longest_first "$1")"
+	done 7<<<"$(in_order "$1")"
 }
 
 run_again() {

@@ -74,7 +74,7 @@ static int on_due(sd_event_source *src, uint64_t us, void *user)
 	if (now - l->minute_ns >= MINUTE_NS) {
 		l->minute_ns = now;
 		l->events = 0;
-		ledger_give_begin(fig);
+		ledger_give_begin(fig, false);
 	}
 	if (!l->all) { /* the next TSG starts the timer again */
 		ledger_pause(l);

@@ -46,7 +46,7 @@ void ledger_give(struct gs_figures *fig, struct kept *k, bool always)
 	k->given_ns = now;
 }
 
-/* True if there is certainly nothing to take or to write for the TSG. */
+/* True if the TSG has done nothing between its last write to the history and the last sample. */
 static bool does_nothing(const struct gs_figures *fig, const struct kept *k)
 {
 	if (k->news || k->suspended_ns || k->sampled != k->given_sampled ||
@@ -120,7 +120,7 @@ static bool give_some(struct gs_figures *fig, uint64_t until_ns)
 		if (!k)
 			continue;
 		k->events = 0;
-		if (!does_nothing(fig, k))
+		if (g->all || !does_nothing(fig, k))
 			ledger_give(fig, k, false);
 	}
 	if (g->ids && g->at < g->n)
@@ -150,13 +150,14 @@ static bool tells_turns(const struct gs_figures *fig, uint32_t gpu)
 
 /*
  * Begins to write all TSGs' work. At a change of policy, some ms of the new policy may be counted
- * for the old one.
+ * for the old one. @all: work since the last sample counts too.
  */
-void ledger_give_begin(struct gs_figures *fig)
+void ledger_give_begin(struct gs_figures *fig, bool all)
 {
 	struct gs_ledger *l = fig->ledger;
 	struct ledger_giving *g = &l->giving;
 
+	g->all = all || (g->ids && g->all);
 	if (g->ids)
 		return;
 	check_clock(l);
@@ -178,7 +179,7 @@ void ledger_give_begin(struct gs_figures *fig)
 
 void ledger_give_all(struct gs_figures *fig)
 {
-	ledger_give_begin(fig);
+	ledger_give_begin(fig, true);
 	give_some(fig, UINT64_MAX);
 }
 
@@ -193,7 +194,7 @@ void gs_ledger_policy_changes(void *self)
 	 * belongs to the policy before both changes.
 	 */
 	give_some(fig, UINT64_MAX);
-	ledger_give_begin(fig);
+	ledger_give_begin(fig, true);
 }
 
 bool gs_ledger_give_for_answer(struct gs_figures *fig, uint64_t until_ns)
@@ -202,6 +203,6 @@ bool gs_ledger_give_for_answer(struct gs_figures *fig, uint64_t until_ns)
 
 	if (!l || (!l->giving.ids && gs_now_ns() - l->given_ns < NS_PER_S))
 		return true;
-	ledger_give_begin(fig);
+	ledger_give_begin(fig, true);
 	return give_some(fig, until_ns);
 }

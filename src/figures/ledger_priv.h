@@ -122,6 +122,7 @@ struct ledger_giving {
 	struct gs_figures *fig;
 	uint64_t *ids; /* NULL: none is under way */
 	size_t n, at;
+	bool all; /* no TSG is left out since it did nothing up to the last sample */
 	uint64_t began_ns;
 	char policy[64]; /* the policy that was in force for the work that is written */
 };
@@ -175,7 +176,7 @@ void ledger_learn(struct gs_ledger *l, struct kept *k);
 
 /* ledger_give.c. @always: write an entry even if there was no work. */
 void ledger_give(struct gs_figures *fig, struct kept *k, bool always);
-void ledger_give_begin(struct gs_figures *fig);
+void ledger_give_begin(struct gs_figures *fig, bool all);
 void ledger_give_all(struct gs_figures *fig);
 
 /* ledger_groups.c: finds the group, or makes it. Returns NULL if out of memory. */

@@ -89,10 +89,16 @@ obeys "a process whose main thread has ended"
 ended "a process whose main thread has ended"
 
 # The kernel has reported its exit, but has not closed its files yet.
-live late 1024
-kill -9 "$owner"
-wait_for 5 eval '! readlink "/proc/$owner/exe"'
-exits 1 "a class for a process that is ending is refused" "$gpusched" class set "pid:$owner" lc
+# On a busy machine the command may come after that.
+for _ in 1 2 3 4 5; do
+	live late 1024
+	kill -9 "$owner"
+	wait_for 5 eval '! readlink "/proc/$owner/exe"'
+	"$gpusched" class set "pid:$owner" lc >/dev/null 2>&1
+	code=$?
+	kill -0 "$owner" 2>/dev/null && break
+done
+is "$code" 1 "a class for a process that is ending is refused"
 check "the refusal comes before its end" kill -0 "$owner"
 check "the process ends" wait_for 30 gone "$owner"
 is "$(bpftool map dump pinned "$GPUSCHED_SIM/bpf/gpusched/gs_procs" -j | jq length)" 0 "no entry about it is left"
