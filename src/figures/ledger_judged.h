@@ -2,8 +2,8 @@
 /*
  * ledger_judged.h - keeps the TSGs that a finding may be about
  *
- * All TSGs that work, are of class lc, or have a finding. Most TSGs of a large table do nothing, and
- * a look at the list costs nothing for them.
+ * These are the TSGs that work, are of class lc, or have a finding. Most TSGs of a large table do
+ * nothing, so a look at the list costs nothing for them.
  */
 #ifndef GPUSCHED_FIGURES_LEDGER_JUDGED_H
 #define GPUSCHED_FIGURES_LEDGER_JUDGED_H

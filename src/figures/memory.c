@@ -239,7 +239,6 @@ static void look_at_all(struct gs_figures *fig)
 {
 	uint64_t now = gs_now_ns();
 
-	gs_sight_catch_up(fig);
 	look_at_gpus(fig);
 	for (struct group *g = fig->ledger->groups; g; g = g->hh.next)
 		g->memory = 0;
@@ -274,7 +273,7 @@ static void end(struct gs_errand *e)
 	const struct reading *r = (struct reading *)e;
 	struct gs_figures *fig = e->owner;
 	struct gs_memory *m = fig->memory;
-	uint64_t spent = 0, cpu_ns = gs_thread_cpu_ns();
+	uint64_t spent = 0, cpu_ns;
 
 	m->reading = NULL;
 	for (size_t i = 0; i < r->n; i++) {
@@ -282,6 +281,8 @@ static void end(struct gs_errand *e)
 			take(fig, r, &r->all[i]);
 		spent += r->all[i].state.spent_ns;
 	}
+	gs_sight_catch_up(fig); /* its cost is that of the GPU's log, not of the TSGs */
+	cpu_ns = gs_thread_cpu_ns();
 	look_at_all(fig);
 	m->pause_ns = pause_after(spent, gs_thread_cpu_ns() - cpu_ns);
 	m->next_ns = r->began_ns + m->pause_ns;

@@ -418,7 +418,7 @@ static void forget_marks(struct gs_figures *fig)
 		fig->ledger->gpus[i].lossy_ns = 0;
 }
 
-/* True if the TSG worked since the sample before the last, is of class lc, or has a finding. */
+/* True if the TSG is in the last sample, is of class lc, or has a finding. */
 static bool may_have_findings(const struct gs_ledger *l, const struct kept *k)
 {
 	return k->sampled == l->nsamples || k->starved_ns || k->harmed_ns ||

@@ -19,8 +19,8 @@
 #include "engine/lock.h"
 
 /*
- * sd-event wakes at multiples of 250 ms of its own clock if a timer's accuracy allows that. Windows
- * of this length have exactly one such multiple.
+ * sd-event wakes at multiples of 250 ms of its own clock if a timer's accuracy allows that. Each
+ * window of 250 ms contains one of them.
  */
 #define HEARTBEAT_NS (250 * NS_PER_MS)
 #define ACCURACY_US 1000
