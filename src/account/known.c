@@ -7,10 +7,11 @@
 
 int gs_account_of(const struct gs_account *a, uint64_t id, struct gs_turn_sums *ret)
 {
-	struct tsg *t = account_tsg(a, id);
-	struct gpu *g = t ? account_gpu(a, t->gpu) : NULL;
-
-	return g && g->turns ? gs_turns_of(g->turns, id, ret) : -ENOENT;
+	/* not by the TSG's own entry: most TSGs have no turns, and entries are too many for a cache */
+	for (size_t i = 0; i < a->ngpus; i++)
+		if (a->gpus[i].turns && !gs_turns_of(a->gpus[i].turns, id, ret))
+			return 0;
+	return -ENOENT;
 }
 
 static uint64_t clock_of(const void *user, uint64_t gpu_ns)

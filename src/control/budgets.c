@@ -312,7 +312,10 @@ void gs_budgets_beat(void *self)
 	struct gs_budgets *b = ctl->budgets;
 	uint64_t now = gs_now_ns();
 
-	if (!b || now - b->looked_ns < LOOK_NS)
+	if (!b)
+		return;
+	ctl->hub->beat_soon = true;
+	if (now - b->looked_ns < LOOK_NS)
 		return;
 	b->looked_ns = now;
 	if (begin_reading(b))

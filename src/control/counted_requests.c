@@ -166,7 +166,10 @@ void gs_counted_beat(void *self)
 	struct gs_control *ctl = self;
 	uint64_t now = gs_now_ns();
 
-	if (!ctl->counted || now < ctl->counted->looked_ns + LOOK_NS)
+	if (!ctl->counted)
+		return;
+	ctl->hub->beat_soon |= ctl->counted->n != 0;
+	if (now < ctl->counted->looked_ns + LOOK_NS)
 		return;
 	ctl->counted->looked_ns = now;
 	if (ctl->hub->launches || ctl->counted->n)

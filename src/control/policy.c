@@ -68,8 +68,10 @@ void gs_policy_beat(void *self)
 {
 	const struct gs_control *ctl = self;
 
-	if (ctl->hub->policy)
-		gs_policy_take_refused(ctl->hub->policy, name_refused, ctl->hub);
+	if (!ctl->hub->policy)
+		return;
+	gs_policy_take_refused(ctl->hub->policy, name_refused, ctl->hub);
+	ctl->hub->beat_soon |= !gs_policy_rests(ctl->hub->policy);
 }
 
 uint64_t gs_service_kicks(const struct gs_control *ctl, uint64_t *ret_left)

@@ -142,7 +142,7 @@ static int on_read(sd_event_source *src, uint64_t us, void *user)
 	if (next < gs_now_ns() + REST_NS)
 		gs_loop_plan(src, next);
 	else
-		gs_loop_plan_about(src, next - NS_PER_S / 8); /* the log must not wait longer */
+		gs_loop_plan_about(src, next - NS_PER_S / 4); /* the log must not wait longer */
 	return 0;
 }
 

@@ -11,6 +11,7 @@
 #include "hub/loop.h"
 
 #define REST_NS (600 * NS_PER_S) /* a TSG without work is written down only this often */
+#define REST_MOST 1024           /* such TSGs in one write, since rows take memory until then */
 #define STEP_S 2                 /* a change of the clock by less is drift */
 
 static uint64_t seconds_since(uint64_t ns, uint64_t now)
@@ -46,16 +47,15 @@ void ledger_give(struct gs_figures *fig, struct kept *k, bool always)
 	k->given_ns = now;
 }
 
-/* True if the TSG has done nothing between its last write to the history and the last sample. */
-static bool does_nothing(const struct gs_figures *fig, const struct kept *k)
+/* True if the TSG may have done something between its last write to the history and the last sample. */
+static bool may_have_worked(const struct gs_figures *fig, const struct kept *k)
 {
-	if (k->news || k->suspended_ns || k->sampled != k->given_sampled ||
-	    gs_now_ns() - k->given_ns >= REST_NS)
-		return false;
+	if (k->news || k->suspended_ns || k->sampled != k->given_sampled)
+		return true;
 	for (size_t i = 0; i < fig->hub->ngpus; i++)
 		if (fig->hub->gpus[i].index == k->who.gpu)
-			return fig->ledger->gpus[i].tells;
-	return false;
+			return !fig->ledger->gpus[i].tells;
+	return true;
 }
 
 static void give_gpu(struct gs_figures *fig, size_t i, uint64_t now)
@@ -120,8 +120,7 @@ static bool give_some(struct gs_figures *fig, uint64_t until_ns)
 		if (!k)
 			continue;
 		k->events = 0;
-		if (g->all || !does_nothing(fig, k))
-			ledger_give(fig, k, false);
+		ledger_give(fig, k, false);
 	}
 	if (g->ids && g->at < g->n)
 		return false;
@@ -149,24 +148,33 @@ static bool tells_turns(const struct gs_figures *fig, uint32_t gpu)
 }
 
 /*
- * Begins to write all TSGs' work. At a change of policy, some ms of the new policy may be counted
- * for the old one. @all: work since the last sample counts too.
+ * Returns the TSGs that have something to write, and some that have rested for long, in a list that
+ * the caller frees; NULL: no memory.
  */
-void ledger_give_begin(struct gs_figures *fig, bool all)
+static uint64_t *ids_of(struct gs_figures *fig, bool all, size_t *ret_n)
 {
 	struct gs_ledger *l = fig->ledger;
-	struct ledger_giving *g = &l->giving;
+	uint64_t *ids = calloc(HASH_COUNT(l->all) + 1, sizeof(*ids)), now = gs_now_ns();
+	unsigned int rested = 0;
 
-	g->all = all || (g->ids && g->all);
-	if (g->ids)
-		return;
+	*ret_n = 0;
+	for (struct kept *k = ids ? l->all : NULL; k; k = k->hh.next) {
+		if (all || may_have_worked(fig, k) ||
+		    (now - k->given_ns >= REST_NS && rested++ < REST_MOST))
+			ids[(*ret_n)++] = k->id;
+		else if (k->events)
+			k->events = 0;
+	}
+	return ids;
+}
+
+static void begin(struct gs_figures *fig, struct ledger_giving *g)
+{
+	struct gs_ledger *l = fig->ledger;
+
 	check_clock(l);
 	gs_sight_flush(fig);
 	g->began_ns = gs_now_ns();
-	g->at = 0;
-	g->ids = ledger_ids(l, &g->n);
-	if (!g->ids)
-		return;
 	for (size_t i = 0; i < fig->hub->ngpus; i++)
 		l->gpus[i].tells = tells_turns(fig, fig->hub->gpus[i].index);
 	snprintf(g->policy, sizeof(g->policy), "%s",
@@ -174,6 +182,30 @@ void ledger_give_begin(struct gs_figures *fig, bool all)
 	g->fig = fig;
 	g->sliced.work = work;
 	g->sliced.uid = GS_SLICES_OURS;
+}
+
+/*
+ * Begins to write all TSGs' work. At a change of policy, some ms of the new policy may be counted
+ * for the old one. @all: work since the last sample counts too, so no TSG is left out.
+ */
+void ledger_give_begin(struct gs_figures *fig, bool all)
+{
+	struct ledger_giving *g = &fig->ledger->giving;
+	uint64_t *ids;
+	size_t n;
+
+	if (g->ids && (g->all || !all))
+		return;
+	if (!g->ids)
+		begin(fig, g);
+	ids = ids_of(fig, all, &n);
+	if (!ids)
+		return;
+	free(g->ids); /* a write that left TSGs out begins anew */
+	g->ids = ids;
+	g->n = n;
+	g->at = 0;
+	g->all = all;
 	gs_loop_slice(fig->hub, &g->sliced, false);
 }
 

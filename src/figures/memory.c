@@ -14,8 +14,8 @@
 #include "rm/memory.h"
 
 #define PAUSE_NS (5 * NS_PER_S)
-#define PAUSE_FACTOR 100 /* the pause is at least so many times as long as the calls took */
-#define LOOK_FACTOR 4000 /* the same for the look at all TSGs, for large tables */
+#define PAUSE_FACTOR 100  /* the pause is at least so many times as long as the calls took */
+#define LOOK_FACTOR 20000 /* the same for the look at all TSGs, for large tables */
 #define PAUSE_MOST_NS (300 * NS_PER_S)
 /* the first reading comes soon: the TSG's program allocates now */
 #define FIRST_NS NS_PER_S

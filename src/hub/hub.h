@@ -197,6 +197,7 @@ struct gs_hub {
 	/* owned by loop.c; event is NULL if the instance is read-only or not open yet */
 	sd_event *event;
 	sd_event_source *beat, *look, *reads, *round;
+	bool beat_soon; /* set during a beat: the next one comes in 250 ms, not in 500 */
 	sd_event_source *results, *due; /* the engine's sources: calls are back, something is due */
 	struct gs_slices slices;
 	struct gs_waits waits;

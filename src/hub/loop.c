@@ -19,10 +19,11 @@
 #include "engine/lock.h"
 
 /*
- * sd-event wakes at multiples of 250 ms of its own clock if a timer's accuracy allows that. Each
- * window of 250 ms contains one of them.
+ * Time between two beats. A second without one opens the gate (gate.bpf.c). While the policy rests
+ * and no observer of beats has work, they come half as often.
  */
-#define HEARTBEAT_NS (250 * NS_PER_MS)
+#define BEAT_NS (250 * NS_PER_MS)
+#define REST_BEAT_NS (500 * NS_PER_MS)
 #define ACCURACY_US 1000
 
 static uint64_t us_of(uint64_t ns)
@@ -68,16 +69,23 @@ static void name_left(uid_t uid, uint64_t times, void *user)
 	gs_limited_times(user, uid, GS_LIMIT_READS, times);
 }
 
+/* Beats come at multiples of their period, so that gs_loop_plan_about() finds them. */
+static void plan_beat(sd_event_source *src, uint64_t period)
+{
+	gs_loop_plan(src, (gs_now_ns() / period + 1) * period);
+}
+
 static int on_beat(sd_event_source *src, uint64_t us, void *user)
 {
 	struct gs_hub *hub = user;
 
+	hub->beat_soon = false;
 	gs_loop_beat(hub);
 	gs_reader_take_left(name_left, hub);
 	gs_observers_beat(&hub->observers);
 	if (hub->engine)
 		take_up_again(hub);
-	gs_loop_plan_about(src, gs_now_ns() + HEARTBEAT_NS);
+	plan_beat(src, hub->beat_soon ? BEAT_NS : REST_BEAT_NS);
 	return 0;
 }
 
@@ -119,31 +127,19 @@ static int on_look(sd_event_source *src, uint64_t us, void *user)
 	return 0;
 }
 
-/* Takes back the accuracy that gs_loop_plan_about() set. Some timers have one of their own. */
-static void end_about(sd_event_source *src)
-{
-	uint64_t us;
-
-	if (!sd_event_source_get_time_accuracy(src, &us) && us == us_of(HEARTBEAT_NS))
-		sd_event_source_set_time_accuracy(src, ACCURACY_US);
-}
-
 void gs_loop_plan(sd_event_source *src, uint64_t at)
 {
 	if (at == UINT64_MAX) {
 		sd_event_source_set_enabled(src, SD_EVENT_OFF);
 		return;
 	}
-	end_about(src);
 	sd_event_source_set_time(src, us_of(at + NS_PER_US - 1));
 	sd_event_source_set_enabled(src, SD_EVENT_ONESHOT);
 }
 
 void gs_loop_plan_about(sd_event_source *src, uint64_t at)
 {
-	sd_event_source_set_time_accuracy(src, us_of(HEARTBEAT_NS));
-	sd_event_source_set_time(src, us_of(at - HEARTBEAT_NS / 2));
-	sd_event_source_set_enabled(src, SD_EVENT_ONESHOT);
+	gs_loop_plan(src, (at + REST_BEAT_NS / 2) / REST_BEAT_NS * REST_BEAT_NS);
 }
 
 /* Runs before each sleep: any event may have changed the time of the next check. */

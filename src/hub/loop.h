@@ -26,9 +26,9 @@ int gs_loop_timer(struct gs_hub *hub, sd_event_time_handler_t fn, void *user,
 		  sd_event_source **ret);
 void gs_loop_plan(sd_event_source *src, uint64_t at);
 /*
- * Sets the timer to the heartbeat that is next to @at: at most 125 ms earlier or later. A processor
- * that sleeps is then woken once for all that is due about then. For timers of half a second or
- * more, if the functions read the clock.
+ * Sets the timer to the heartbeat that is next to @at: at most 250 ms earlier or later. A processor
+ * that sleeps is then woken once for all that is due about then. For timers of a second or more, if
+ * the functions read the clock.
  */
 void gs_loop_plan_about(sd_event_source *src, uint64_t at);
 /*

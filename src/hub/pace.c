@@ -38,12 +38,28 @@ static bool queued(const struct gs_pace *t, uint64_t *ret_ns)
 
 /* The time in the run queue since a reading that is so young is too short to matter. */
 #define YOUNG_NS (100 * NS_PER_US)
+/*
+ * A reading costs as much as half an iteration of a loop that has nothing to do. After a sleep of
+ * RESTED_NS, one of the last second will do. The waits since that reading are then subtracted from
+ * the iteration's own time, which may thus be too short by some wake-ups.
+ */
+#define RESTED_NS (100 * NS_PER_MS)
+#define OLD_NS NS_PER_S
+
+static bool needs_reading(const struct gs_pace *t)
+{
+	uint64_t age = t->began_ns - t->read_ns;
+
+	if (!t->own_known)
+		return true;
+	return age >= (t->began_ns - t->ended_ns >= RESTED_NS ? OLD_NS : YOUNG_NS);
+}
 
 void gs_pace_begin(struct gs_pace *t)
 {
 	t->began_ns = gs_now_ns();
 	t->cpu_ns = gs_thread_cpu_ns();
-	if (t->own_known && t->began_ns - t->read_ns < YOUNG_NS)
+	if (!needs_reading(t))
 		return;
 	t->own_known = queued(t, &t->queued_ns);
 	t->read_ns = t->began_ns;
@@ -57,9 +73,11 @@ static void keep_most(uint64_t *most, uint64_t ns)
 
 void gs_pace_end(struct gs_pace *t)
 {
-	uint64_t took = gs_now_ns() - t->began_ns, cpu = gs_thread_cpu_ns() - t->cpu_ns, now;
-	uint64_t waited;
+	uint64_t took, cpu, now, waited;
 
+	t->ended_ns = gs_now_ns();
+	took = t->ended_ns - t->began_ns;
+	cpu = gs_thread_cpu_ns() - t->cpu_ns;
 	keep_most(&t->longest_ns, took);
 	keep_most(&t->longest_cpu_ns, cpu);
 	/* the own time is a part of the whole, and reading it costs as much as a short iteration */

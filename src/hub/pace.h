@@ -16,8 +16,9 @@ struct gs_pace {
 	uint64_t longest_ns, longest_cpu_ns, longest_own_ns;
 	bool own_known; /* false: this kernel does not report run queue time */
 
-	int schedstat; /* /proc file of the loop's thread; -1: cannot be read */
-	uint64_t began_ns, cpu_ns, queued_ns, read_ns; /* @read_ns: when @queued_ns was read */
+	int schedstat;               /* /proc file of the loop's thread; -1: cannot be read */
+	uint64_t began_ns, ended_ns; /* of the last iteration */
+	uint64_t cpu_ns, queued_ns, read_ns; /* @read_ns: when @queued_ns was read */
 };
 
 /* Measures the calling thread. */

@@ -19,7 +19,7 @@
 #include "taps/taps.h"
 
 #define MAX_NS (10 * NS_PER_S)
-#define COST_FACTOR 4000 /* the pause after a sweep is this multiple of the sweep's cost */
+#define COST_FACTOR 10000 /* the pause after a sweep is this multiple of the sweep's cost */
 #define SOON_FACTOR 2 /* the same for sweeps that users' exits cause: at most a third of the time */
 
 struct gs_sweep_errand {

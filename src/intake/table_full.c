@@ -48,8 +48,10 @@ void gs_full_check(struct gs_intake *in)
 	uint64_t now = gs_now_ns(), full;
 	struct part most;
 
-	if (now < in->full_next_ns ||
-	    gs_tap_counter(in->hub->table, GPUSCHED_CNT_TABLE_FULL, &full) ||
+	if (now < in->full_next_ns)
+		return;
+	in->full_next_ns = now + NS_PER_S;
+	if (gs_tap_counter(in->hub->table, GPUSCHED_CNT_TABLE_FULL, &full) ||
 	    full == in->table_full)
 		return;
 	most = largest_part(in->hub->table);

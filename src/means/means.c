@@ -501,6 +501,7 @@ void gs_means_beat(void *self)
 
 	if (!k->started)
 		return;
+	k->hub->beat_soon |= k->tried != 0;
 	for (struct watched *w = k->tried ? k->all : NULL; w; w = w->hh.next)
 		look_at_trial(k, w, false, ns);
 	if (ns < k->look_ns)

@@ -62,6 +62,7 @@ void gs_parking_beat(void *self)
 	gs_park_time_beat(pk);
 	gs_park_progress_beat(&pk->progress, pk->hub);
 	gs_park_newcomers_tend(pk);
+	pk->hub->beat_soon |= pk->all || pk->window.open_ns;
 }
 
 /* ---- what is asked ---------------------------------------------------------------------------- */

@@ -297,11 +297,20 @@ void gs_policy_kicks(const struct gs_policy *p, uint64_t *ret_granted, uint64_t 
 	*ret_refused = __atomic_load_n(&st->kicks_refused, __ATOMIC_RELAXED);
 }
 
+bool gs_policy_rests(const struct gs_policy *p)
+{
+	return gs_ticker_rests(gs_stock_of(p));
+}
+
 void gs_policy_take_refused(struct gs_policy *p, gs_policy_refused_fn fn, void *user)
 {
 	const struct gs_pstate *st = p->loaded.state;
 	struct gs_stock *s = gs_stock_of(p);
+	uint64_t all = __atomic_load_n(&st->kicks_refused, __ATOMIC_ACQUIRE);
 
+	if (all == s->refused_all)
+		return;
+	s->refused_all = all;
 	for (size_t i = 0; i < GS_KICK_USERS; i++) {
 		uint32_t times = __atomic_load_n(&st->kicks_refused_of[i].times, __ATOMIC_RELAXED);
 

@@ -157,6 +157,8 @@ void gs_policy_nudge(struct gs_policy *p);
 char *gs_policy_said(const struct gs_policy *p, uint64_t *ret_ns);
 /* Counts the rounds that gpusched_kick() has caused so far, and its calls past the limits. */
 void gs_policy_kicks(const struct gs_policy *p, uint64_t *ret_granted, uint64_t *ret_refused);
+/* True if nothing has happened to any TSG since the last round, and the policy rests. */
+bool gs_policy_rests(const struct gs_policy *p);
 /* Calls @fn for each user whose TSGs' callbacks called gpusched_kick() past the limits lately. */
 typedef void (*gs_policy_refused_fn)(uid_t uid, uint32_t times, void *user);
 void gs_policy_take_refused(struct gs_policy *p, gs_policy_refused_fn fn, void *user);

@@ -36,7 +36,9 @@ struct gs_stock {
 	bool large;
 	int stalled;
 	uint32_t changed;
-	uint32_t refused_seen[GS_KICK_USERS]; /* only the main loop uses this */
+	/* only the main loop uses these */
+	uint64_t refused_all;
+	uint32_t refused_seen[GS_KICK_USERS];
 
 	/* TSGs that must still get task_init; under @lock while the thread runs */
 	struct gpusched_key *unmet;
@@ -61,6 +63,8 @@ int gs_ticker_start(struct gs_stock *s, struct gs_error *err);
  */
 void gs_ticker_pause(struct gs_stock *s);
 void gs_ticker_resume(struct gs_stock *s);
+/* True if the tick rests, and nothing has happened to any TSG since the last round. */
+bool gs_ticker_rests(struct gs_stock *s);
 /* Ends a rest, since something happened to a TSG. */
 void gs_ticker_nudge(struct gs_stock *s);
 /* Returns false if a round does not end: the tick's thread then owns @s and frees it. */

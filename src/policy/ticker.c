@@ -32,7 +32,7 @@
  * Rounds over a large table may take 1/QUIET_PART of the time if they change nothing, otherwise
  * 1/BUSY_PART. If the policy asks for the longest rest, 1/RESTING_PART.
  */
-#define RESTING_PART 4000
+#define RESTING_PART 20000
 #define QUIET_PART 200
 #define BUSY_PART 20
 /* The number of TSGs that one round calls task_init for. */
@@ -101,6 +101,16 @@ static bool is_idle(const struct gs_stock *s, uint64_t now)
 {
 	return gs_rest_is(&s->p.rest, now) && !s->nudged &&
 	       s->activity == __atomic_load_n(&s->p.loaded.state->activity, __ATOMIC_RELAXED);
+}
+
+bool gs_ticker_rests(struct gs_stock *s)
+{
+	bool rests;
+
+	pthread_mutex_lock(&s->lock);
+	rests = is_idle(s, gs_now_ns());
+	pthread_mutex_unlock(&s->lock);
+	return rests;
 }
 
 /* True if the policy has asked for a round since the last one began. */

@@ -20,8 +20,8 @@
 #include "taps/holders.h"
 #include "taps/taps.h"
 
-#define MANY_HOLDERS 32 /* with more holders, one walk over all processes is cheaper */
-#define FULL_EVERY 64   /* one sweep in this many reads all records */
+#define MANY_HOLDERS 128 /* with more holders, one walk over all processes is cheaper */
+#define FULL_EVERY 64    /* one sweep in this many reads all records */
 
 /* Entries of gs_devices, gs_clients or gs_past. Each entry belongs to an open file. */
 struct places {

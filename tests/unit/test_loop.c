@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_loop.c - check that timers which can wait a little wake the loop together */
+/* test_loop.c - check when the loop wakes: for timers that can wait a little, and for heartbeats */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "basic/clock.h"
+#include "hub/hub.h"
 #include "hub/loop.h"
 
 #define TIMERS 5
@@ -24,7 +25,7 @@ static int on_due(sd_event_source *src, uint64_t us, void *user)
 
 	(void)us;
 	/* never earlier than said; how much later depends on the machine */
-	assert_true(gs_now_ns() + NS_PER_S / 8 + NS_PER_MS >= t->planned_ns);
+	assert_true(gs_now_ns() + NS_PER_S / 4 + NS_PER_MS >= t->planned_ns);
 	t->runs++;
 	t->planned_ns = gs_now_ns() + NS_PER_S;
 	gs_loop_plan_about(src, t->planned_ns);
@@ -67,35 +68,77 @@ static void test_timers_come_together(void **state)
 	sd_event_unref(e);
 }
 
-/* A timer that was planned about a time once is exact again when its time is set. */
-static void test_exact_again(void **state)
+/* ---- heartbeats ------------------------------------------------------------------------------ */
+
+#define REST_US 500000u
+#define SOON_US 250000u
+
+struct watcher {
+	struct gs_hub *hub;
+	unsigned int beats;
+	bool works;
+};
+
+static void on_beat(void *self)
 {
-	sd_event_source *src = NULL;
-	struct timer t = { 0 };
-	sd_event *e = NULL;
+	struct watcher *w = self;
+
+	w->beats++;
+	if (w->works)
+		w->hub->beat_soon = true;
+}
+
+static const struct gs_observer watchers[] = { { "watcher", .beat = on_beat } };
+
+/* Runs the loop for @n beats. Returns how many of them were planned between two of a loop at rest. */
+static unsigned int run_beats(struct watcher *w, unsigned int n)
+{
+	unsigned int between = 0, until = w->beats + n;
 	uint64_t us;
 
+	while (w->beats < until) {
+		unsigned int seen = w->beats;
+
+		assert_int_equal(gs_loop_run(w->hub, -1), 0);
+		if (w->beats == seen)
+			continue;
+		assert_true(sd_event_source_get_time(w->hub->beat, &us) >= 0);
+		assert_true(us < gs_now_ns() / NS_PER_US + (w->works ? SOON_US : REST_US) + 1);
+		assert_in_range(us % SOON_US, 0, 1); /* rounded up from ns */
+		between += us % REST_US > 1;
+	}
+	return between;
+}
+
+/* A loop at rest beats twice a second; while an observer has work, twice as often. */
+static void test_beats(void **state)
+{
+	struct gs_hub hub = { .opts = { .daemon = true, .dry_run = true } };
+	struct watcher w = { .hub = &hub };
+	void *selves[] = { &w };
+
 	(void)state;
-	assert_true(sd_event_new(&e) >= 0);
-	assert_true(sd_event_add_time(e, &src, CLOCK_MONOTONIC, 0, 7, on_due, &t) >= 0);
-	gs_loop_plan(src, gs_now_ns() + NS_PER_S);
-	assert_true(sd_event_source_get_time_accuracy(src, &us) >= 0);
-	assert_int_equal(us, 7); /* its own stays */
-	gs_loop_plan_about(src, gs_now_ns() + NS_PER_S);
-	assert_true(sd_event_source_get_time_accuracy(src, &us) >= 0);
-	assert_int_equal(us, 250000);
-	gs_loop_plan(src, gs_now_ns() + NS_PER_S);
-	assert_true(sd_event_source_get_time_accuracy(src, &us) >= 0);
-	assert_in_range(us, 1, 1000);
-	sd_event_source_disable_unref(src);
-	sd_event_unref(e);
+	hub.observers.all = watchers;
+	hub.observers.n = GS_COUNT(watchers);
+	hub.observers.selves = selves;
+	gs_pace_init(&hub.pace);
+	assert_int_equal(gs_loop_new(&hub, NULL), 0);
+	assert_int_equal(w.beats, 1);
+	assert_int_equal(run_beats(&w, 4), 0);
+	w.works = true;
+	assert_in_range(run_beats(&w, 8), 2, 6);
+	w.works = false;
+	run_beats(&w, 1); /* was planned before */
+	assert_int_equal(run_beats(&w, 3), 0);
+	gs_loop_free(&hub);
+	gs_pace_done(&hub.pace);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_timers_come_together),
-		cmocka_unit_test(test_exact_again),
+		cmocka_unit_test(test_beats),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
