@@ -37,7 +37,7 @@ deps:
 	@tools/deps.sh
 
 test-deps:
-	@tools/deps.sh --test
+	@tools/deps.sh --test $(if $(filter true,$(CI)),--cross)
 
 deb-deps:
 	@tools/deps.sh --deb
@@ -62,7 +62,7 @@ test: test-deps
 	@BUILD=$(BUILD) $(if $(SUDO),$(SUDO) -E) tests/run.sh $(ARGS)
 
 test-release: test-deps deb-deps image-deps cross-deps
-	@BUILD=$(BUILD) $(if $(SUDO),$(SUDO) -E) tests/run.sh -s release $(ARGS)
+	@BUILD=$(BUILD) $(if $(SUDO),$(SUDO) -E) tests/run.sh -s release,cross $(ARGS)
 
 agent-test: test-deps
 	@BUILD=$(BUILD) $(if $(SUDO),$(SUDO) -E) tests/run.sh -s unit,e2e,check agent gpreempt headers
@@ -71,7 +71,7 @@ cross: cross-deps
 	@BUILD=$(BUILD) tools/cross.sh $(ARCH)
 
 cross-test: cross test-deps
-	@BUILD=$(BUILD) $(if $(SUDO),$(SUDO) -E) tests/run.sh -s release $(ARGS) release/cross
+	@BUILD=$(BUILD) $(if $(SUDO),$(SUDO) -E) tests/run.sh -s cross $(ARGS)
 
 vm-test: test-deps $(if $(ARCH),cross)
 	@BUILD=$(BUILD) ARCH=$(ARCH) $(if $(SUDO),$(SUDO) -E) tests/run.sh -s vm $(ARGS)

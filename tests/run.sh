@@ -8,8 +8,8 @@
 #   -l          only list the tests
 #   -j JOBS     how many tests at the same time (default: one more than there are processors, since
 #               most tests wait more than they compute)
-#   -s SET      sets to run, comma separated: unit e2e policy check fuzz asan attacks vm release
-#               (default: all but attacks and vm, which take minutes, and release; in CI all but
+#   -s SET      sets to run, comma separated: unit e2e policy check fuzz asan attacks vm cross release
+#               (default: all but attacks, vm and cross, which take minutes, and release; in CI all but
 #               release). quick: unit, policy, check and e2e, but only scripts that have a line
 #               "# quick: yes"
 #   PATTERN     only tests whose name contains it (sets: see -s)
@@ -18,8 +18,8 @@
 # machines, with the programs that `make cross` has built
 #
 # A test prints TAP; each of its points counts. Logs stay under BUILD/testlogs. Header lines of a
-# script ("# timeout: 60", "# needs: root bpf fuse", "# alone: yes", "# beside: yes", "# asan: yes",
-# "# quick: yes", "# awaits: WHAT") are explained in tests/e2e/lib.sh. The tests that took longest in the
+# script ("# timeout: 60", "# needs: root bpf fuse", "# alone: yes", "# paired: yes", "# beside: yes",
+# "# asan: yes", "# quick: yes", "# awaits: WHAT") are explained in tests/e2e/lib.sh. The tests that took longest in the
 # last run begin first. A skip that a script calls "required" counts as a failure for root and in CI.
 #
 # Up to ten tests that failed while others ran are run once more, alone: most tests wait for other
@@ -33,7 +33,7 @@ jobs=$(($(nproc) + 1))
 arguments=("$@")
 list=no
 sets=check,unit,policy,e2e,asan,fuzz
-[ "${CI:-}" = true ] && sets=$sets,attacks,vm
+[ "${CI:-}" = true ] && sets=$sets,attacks,vm,cross
 while getopts lj:s: opt; do
 	case $opt in
 	l) list=yes ;;
@@ -112,11 +112,13 @@ lacks() { # NEED: prints why it is missing
 
 # Prints when a script runs:
 #   alone    while no other test runs, except those of "beside"
+#   paired   after the jobs, two at a time, since they measure time but compute little
 #   beside   one at a time, beside all other tests, with the processor time that they leave idle
 #   machine  (virtual machines, see machines()) one at a time, beside jobs
 #   job      up to -j of them at the same time
 when() { # FILE
 	[ "$(header "$1" alone no)" = yes ] && echo alone && return
+	[ "$(header "$1" paired no)" = yes ] && echo paired && return
 	[ "$(header "$1" beside no)" = yes ] && echo beside && return
 	echo job
 }
@@ -396,6 +398,8 @@ run_all() {
 	run_lane beside
 	run_some job "$jobs"
 	reap_jobs
+	run_some paired 2
+	reap_jobs
 	run_some alone 1
 	reap_all
 	run_again
@@ -553,6 +557,7 @@ if has asan; then
 fi
 has attacks && scripts attacks attacks "$BUILD" ''
 has fuzz && scripts fuzz fuzz "$BUILD" ''
+has cross && scripts cross cross "$BUILD" ''
 has release && scripts release release "$BUILD" ''
 
 if [ $list = yes ]; then

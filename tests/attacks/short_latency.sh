@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # timeout: 180
 # needs: root bpf fuse
-# alone: yes
+# paired: yes
 # One idle TSG with a short slice (short.sh) must not change the latency of others.
 . "$(dirname "$0")/lib.sh"
 enter_sim --dilate 4

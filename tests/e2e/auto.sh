@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # timeout: 120
 # needs: root bpf fuse
-# alone: yes
+# paired: yes
 # The policy auto in real time on the simulated GPU (slowed), through the taps, the account, the
 # engine and the simulated driver, with classes and without.
 . "$(dirname "$0")/lib.sh"

@@ -4,7 +4,7 @@
 # figures, the files that it keeps and continues, and the requests that it refuses.
 # timeout: 240
 # needs: root bpf fuse
-# alone: yes
+# paired: yes
 . "$(dirname "$0")/lib.sh"
 
 row() { # LOAD SCHEME FILTER: applies the filter to that row of $rows

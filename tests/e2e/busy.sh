@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # timeout: 120
 # needs: root bpf fuse
-# alone: yes
+# paired: yes
 # The daemon tells working programs from idle ones, on a new and an old stock driver, whose switch
 # log does not say it. Under prio a long kernel does not look idle, and an idle service that stays
 # loaded holds no program back.

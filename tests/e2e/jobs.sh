@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # timeout: 120
 # needs: root bpf fuse
-# alone: yes
+# paired: yes
 # The jobs of one user under auto: each command of a shell with job control is one job, however many
 # processes it has; so is each `gpusched run`.
 . "$(dirname "$0")/lib.sh"

@@ -7,6 +7,7 @@
 #   # timeout: SECONDS     longest run (default 60)
 #   # needs: root bpf fuse what the test requires; a missing one is a failure for root and in CI
 #   # alone: yes           runs while no other test does (it measures time)
+#   # paired: yes          runs beside one other such test at most (it measures time)
 #   # beside: yes          runs at low priority beside the others, as it only computes
 #   # awaits: WHAT         skipped: the test needs WHAT, which is not written yet
 #   # asan: yes            also run on the sanitizer build

@@ -5,7 +5,7 @@
 # service waits little longer meanwhile.
 # timeout: 200
 # needs: root bpf fuse
-# alone: yes
+# paired: yes
 . "$(dirname "$0")/lib.sh"
 enter_sim
 . "$top/tests/e2e/helper/means_lib.sh"

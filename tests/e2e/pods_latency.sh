@@ -5,7 +5,7 @@
 # runtime are killed meanwhile.
 # timeout: 300
 # needs: root bpf fuse cgroup2
-# alone: yes
+# paired: yes
 . "$(dirname "$0")/lib.sh"
 enter_cgroups
 enter_sim --dilate 5

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # timeout: 480
 # needs: root bpf fuse
-# alone: yes
+# paired: yes
 # Every policy on the stock host, in real time on the simulated GPU (slowed down, so that a busy
 # machine blurs it less), with real programs, the daemon, its taps and borrowed descriptors. The
 # figures are those of the programs themselves and of the simulated RM.

@@ -126,6 +126,32 @@ insmod nvidia.ko
 insmod gpusched.ko
 phase "a driver with hooks"
 same HOOKED
+phase "a divided GPU: the hooks tell the partition"
+# partition NUMBER: a TSG of class be is made there while lcbe runs; the number is that of the stand-in driver (rm.c)
+partition() {
+	holder 1
+	load ../build/policies/lcbe.bpf.o -p /sys/fs/bpf/one -o be_slice_us=7
+	check "lcbe runs" wait_for 20 test -e /sys/fs/bpf/one/gs_module_wish
+	# shellcheck disable=SC2046 # bytes
+	bpftool map update pinned /sys/fs/bpf/one/gs_procs key $(bytes "$pid") \
+		value 0 0 0 0 0 0 0 0 2 0 0 0 3 0 0 0 $(yes 0 | head -64)
+	echo "$1" >/sys/kernel/debug/nvidia-standin/partition
+	echo >&8
+}
+leave() {
+	kill -TERM $loader
+	wait $loader
+	let_go
+}
+partition $((3 << 8 | 1))
+check "a TSG of a partition that RM knows gets the policy's slice" wait_for 20 slice 7
+leave
+partition $((3 << 8))
+check "a TSG of an unknown partition is made" wait_for 20 slice 1024
+sleep 3 # rounds of the policy
+check "the policy leaves it alone" slice 1024
+leave
+echo 0 >/sys/kernel/debug/nvidia-standin/partition
 check "the modules can go" wait_for 20 eval 'rmmod gpusched && rmmod nvidia'
 is "$(dmesg | grep -cE 'WARNING|BUG')" 0 "the kernel has nothing to complain of"
 phase "the end"

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # timeout: 3000
+# beside: yes
 # Builds the whole tree for arm64 by a cross compiler, and runs the unit tests that need no BPF under
 # QEMU's user emulation, with pages of 4 and of 64 KiB.
 cd "$(dirname "$0")/../.." || exit 1
@@ -28,7 +29,7 @@ for CROSS_PAGE in 4096 65536; do
 		IFS=$'\t' read -r name limit command <<<"$t"
 		[[ ! $name =~ $leave ]] || continue
 		# into a file: a process that a test leaves behind would keep a pipe open
-		is "$(timeout "$((limit * 4))" bash -c "$command" >"$output" 2>&1 </dev/null ||
+		is "$(timeout "$((limit * 20))" bash -c "$command" >"$output" 2>&1 </dev/null ||
 			{ echo "exit status $?" && grep -A 3 '^not ok' "$output" | head -n 20; })" "" \
 			"$name, pages of $((CROSS_PAGE / 1024)) KiB"
 	done
