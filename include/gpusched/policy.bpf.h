@@ -327,7 +327,7 @@ int gpusched_ops_tick_end(struct gpusched_round *round);
  *  - Without any TSG, rounds come every GPUSCHED_REST_MAX_MS.
  *  - If a round makes more than 2048 calls of tick(), rounds come less often: they take at most a
  *    twentieth of the time, or a two hundredth if they change nothing. A rest of
- *    GPUSCHED_REST_MAX_MS then becomes so long that they take a 4000th.
+ *    GPUSCHED_REST_MAX_MS then becomes so long that they take a 20,000th.
  *
  * GPUSCHED_TICK_BEGIN(round): returns how many passes this round takes, 1 .. GPUSCHED_MAX_PASSES; 0
  * skips the round. Without this callback a round has one pass.

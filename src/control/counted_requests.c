@@ -12,7 +12,7 @@
 #include "control/told_requests.h"
 #include "launch/watched.h"
 
-#define LOOK_NS NS_PER_S
+#define LOOK_NS GS_BEATS_SECOND_NS
 
 /* One process. Its address must not change, since its request source points to it. */
 struct counted {

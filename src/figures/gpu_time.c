@@ -151,12 +151,15 @@ static void read_soon(struct gs_figures *fig)
 	gs_loop_plan(fig->sight, gs_now_ns());
 }
 
-static void read_unless_planned(struct gs_figures *fig)
+/* If the GPU's log is closed, it must open before the new TSG and another one take turns. */
+static void read_for(struct gs_figures *fig, uint32_t gpu)
 {
+	struct gs_account_gpu a = { 0 };
 	int enabled = SD_EVENT_OFF;
 
+	gs_account_gpu(fig->hub->account, gpu, &a);
 	sd_event_source_get_enabled(fig->sight, &enabled);
-	if (!enabled)
+	if (!enabled || !a.open)
 		read_soon(fig);
 }
 
@@ -234,7 +237,7 @@ void gs_sight_record(void *self, const struct gpusched_tsg *rec)
 	if (gs_account_tsg(fig->hub->account, rec, &ch, gs_table_maker(fig->hub->table, rec).pid))
 		gs_log(LOG_WARNING, "TSG %llu: no memory for its GPU time",
 		       (unsigned long long)rec->task.id);
-	read_unless_planned(fig);
+	read_for(fig, rec->task.gpu);
 }
 
 void gs_sight_ended(void *self, const struct gs_end *end)

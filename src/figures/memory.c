@@ -16,6 +16,7 @@
 #define PAUSE_NS (5 * NS_PER_S)
 #define PAUSE_FACTOR 100  /* the pause is at least so many times as long as the calls took */
 #define LOOK_FACTOR 20000 /* the same for the look at all TSGs, for large tables */
+#define LOOK_MOST_NS (30 * NS_PER_S) /* the longest pause for that reason */
 #define PAUSE_MOST_NS (300 * NS_PER_S)
 /* the first reading comes soon: the TSG's program allocates now */
 #define FIRST_NS NS_PER_S
@@ -262,9 +263,10 @@ static void look_at_all(struct gs_figures *fig)
 static uint64_t pause_after(uint64_t spent_ns, uint64_t cpu_ns)
 {
 	uint64_t pause = spent_ns < PAUSE_MOST_NS ? spent_ns * PAUSE_FACTOR : PAUSE_MOST_NS;
+	uint64_t rest = cpu_ns * LOOK_FACTOR < LOOK_MOST_NS ? cpu_ns * LOOK_FACTOR : LOOK_MOST_NS;
 
-	if (pause < cpu_ns * LOOK_FACTOR)
-		pause = cpu_ns * LOOK_FACTOR;
+	if (pause < rest)
+		pause = rest;
 	return pause < PAUSE_NS ? PAUSE_NS : pause > PAUSE_MOST_NS ? PAUSE_MOST_NS : pause;
 }
 

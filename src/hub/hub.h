@@ -167,6 +167,9 @@ struct gs_hub_opts {
 	sd_event *event; /* NULL: the instance makes its own loop */
 };
 
+/* Pause between looks that beats make once a second: some beats come a little early. */
+#define GS_BEATS_SECOND_NS (NS_PER_S - NS_PER_S / 8)
+
 #define GS_ASKED 64
 struct gs_asked {
 	pid_t pid; /* 0: the entry is unused */
@@ -197,7 +200,9 @@ struct gs_hub {
 	/* owned by loop.c; event is NULL if the instance is read-only or not open yet */
 	sd_event *event;
 	sd_event_source *beat, *look, *reads, *round;
-	bool beat_soon; /* set during a beat: the next one comes in 250 ms, not in 500 */
+	bool beat_soon;   /* the next beat plans the one after it in 250 ms, not in 500 */
+	bool rests;       /* the next beat is planned as that of a loop at rest */
+	uint64_t at_beat; /* number of requests and events up to the last beat */
 	sd_event_source *results, *due; /* the engine's sources: calls are back, something is due */
 	struct gs_slices slices;
 	struct gs_waits waits;

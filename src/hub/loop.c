@@ -19,8 +19,8 @@
 #include "engine/lock.h"
 
 /*
- * Time between two beats. A second without one opens the gate (gate.bpf.c). While the policy rests
- * and no observer of beats has work, they come half as often.
+ * Time between two beats. A second without one opens the gate (gate.bpf.c). While nobody asks for
+ * anything, the policy rests, and no observer of beats has work, they come half as often.
  */
 #define BEAT_NS (250 * NS_PER_MS)
 #define REST_BEAT_NS (500 * NS_PER_MS)
@@ -75,17 +75,42 @@ static void plan_beat(sd_event_source *src, uint64_t period)
 	gs_loop_plan(src, (gs_now_ns() / period + 1) * period);
 }
 
+static uint64_t requests_and_events(const struct gs_hub *hub)
+{
+	return hub->counters[GS_SVC_REQUESTS] + hub->counters[GS_SVC_EVENTS];
+}
+
+/* True if nobody has asked for anything, and no TSG had an event, since the last call. */
+static bool is_at_rest(struct gs_hub *hub)
+{
+	uint64_t now = requests_and_events(hub);
+	bool rests = !hub->beat_soon && now == hub->at_beat;
+
+	hub->at_beat = now;
+	hub->beat_soon = false;
+	return rests;
+}
+
+/* Brings the next beat forward if a rest has ended. */
+static void look_at_rest(struct gs_hub *hub)
+{
+	if (!hub->rests || requests_and_events(hub) == hub->at_beat)
+		return;
+	hub->rests = false;
+	plan_beat(hub->beat, BEAT_NS);
+}
+
 static int on_beat(sd_event_source *src, uint64_t us, void *user)
 {
 	struct gs_hub *hub = user;
 
-	hub->beat_soon = false;
 	gs_loop_beat(hub);
 	gs_reader_take_left(name_left, hub);
 	gs_observers_beat(&hub->observers);
 	if (hub->engine)
 		take_up_again(hub);
-	plan_beat(src, hub->beat_soon ? BEAT_NS : REST_BEAT_NS);
+	hub->rests = is_at_rest(hub);
+	plan_beat(src, hub->rests ? REST_BEAT_NS : BEAT_NS);
 	return 0;
 }
 
@@ -156,6 +181,7 @@ static void happened(struct gs_hub *hub)
 {
 	gs_waits_run(&hub->waits, gs_now_ns());
 	gs_observers_dispatched(&hub->observers);
+	look_at_rest(hub);
 }
 
 /* Dispatches one ready source of the loop. */

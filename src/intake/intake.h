@@ -30,7 +30,7 @@ struct gs_intake {
 	uint64_t events_lost;
 	uint64_t losses_next_ns; /* no read of the table for lost events before this time */
 	uint64_t table_full;     /* the taps' count of TSGs that found no room, as last reported */
-	uint64_t full_next_ns;   /* no report of a full table before this time */
+	uint64_t full_next_ns;   /* no look whether the table is full before this time */
 	uint64_t past_next_ns;   /* no check for processes past a quota before this time */
 	/* at the last check gs_past was empty, and the taps' count of TSGs that went into it */
 	bool past_none;

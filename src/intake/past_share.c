@@ -75,7 +75,7 @@ void gs_past_check(struct gs_intake *in)
 
 	if (!hub->engine || now < in->past_next_ns)
 		return;
-	in->past_next_ns = now + NS_PER_S;
+	in->past_next_ns = now + GS_BEATS_SECOND_NS;
 	none = all_are_in(in);
 	if (!none)
 		take_in(in);

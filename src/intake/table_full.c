@@ -50,7 +50,7 @@ void gs_full_check(struct gs_intake *in)
 
 	if (now < in->full_next_ns)
 		return;
-	in->full_next_ns = now + NS_PER_S;
+	in->full_next_ns = now + GS_BEATS_SECOND_NS;
 	if (gs_tap_counter(in->hub->table, GPUSCHED_CNT_TABLE_FULL, &full) ||
 	    full == in->table_full)
 		return;

@@ -22,7 +22,7 @@
 #include "policy/maps.h"
 #include "table/procs.h"
 
-#define LOOK_NS NS_PER_S
+#define LOOK_NS GS_BEATS_SECOND_NS
 #define LOOKS 64u               /* most TSGs that are looked at per second */
 #define LEAST_NS NS_PER_S       /* shortest window that is judged when its TSG ends */
 #define TRIED_NS (2 * NS_PER_S) /* shortest window that tells whether a trial is worth it */

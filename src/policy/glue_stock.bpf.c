@@ -309,12 +309,11 @@ __attribute__((noinline)) int gs_take_kick(gs_u64 id, gs_u32 uid)
 	now = gpusched_host_now();
 	if (!may_kick(id, GS_KICKS_PER_TSG, now) ||
 	    (id != GS_KICK_NO_TSG && !may_kick(GS_KICK_OF_UID(uid), GS_KICKS_PER_UID, now))) {
+		__sync_fetch_and_add(&st->kicks_refused, 1);
 		if (id != GS_KICK_NO_TSG) {
 			st->kicks_refused_of[uid % GS_KICK_USERS].uid = uid;
 			__sync_fetch_and_add(&st->kicks_refused_of[uid % GS_KICK_USERS].times, 1);
 		}
-		/* last: the host looks at the users when this has changed */
-		__sync_fetch_and_add(&st->kicks_refused, 1);
 		return 0;
 	}
 	__sync_fetch_and_add(&st->kicks, 1);

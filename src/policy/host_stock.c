@@ -306,10 +306,13 @@ void gs_policy_take_refused(struct gs_policy *p, gs_policy_refused_fn fn, void *
 {
 	const struct gs_pstate *st = p->loaded.state;
 	struct gs_stock *s = gs_stock_of(p);
-	uint64_t all = __atomic_load_n(&st->kicks_refused, __ATOMIC_ACQUIRE);
+	uint64_t all = __atomic_load_n(&st->kicks_refused, __ATOMIC_RELAXED);
+	bool rose = all != s->refused_all;
 
-	if (all == s->refused_all)
+	/* looks once more after a rise, since a user's count may follow the sum a moment later */
+	if (!rose && !s->refused_rose)
 		return;
+	s->refused_rose = rose;
 	s->refused_all = all;
 	for (size_t i = 0; i < GS_KICK_USERS; i++) {
 		uint32_t times = __atomic_load_n(&st->kicks_refused_of[i].times, __ATOMIC_RELAXED);

@@ -38,6 +38,7 @@ struct gs_stock {
 	uint32_t changed;
 	/* only the main loop uses these */
 	uint64_t refused_all;
+	bool refused_rose;
 	uint32_t refused_seen[GS_KICK_USERS];
 
 	/* TSGs that must still get task_init; under @lock while the thread runs */

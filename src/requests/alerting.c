@@ -23,7 +23,7 @@
 #include "requests/verbs_park.h"
 #include "table/events.h"
 
-#define LOOK_NS NS_PER_S
+#define LOOK_NS GS_BEATS_SECOND_NS
 
 struct gs_alerting {
 	struct gs_alerts alerts;

@@ -134,11 +134,51 @@ static void test_beats(void **state)
 	gs_pace_done(&hub.pace);
 }
 
+static int on_ask(sd_event_source *src, uint64_t us, void *user)
+{
+	struct gs_hub *hub = user;
+
+	(void)src;
+	(void)us;
+	hub->counters[GS_SVC_REQUESTS]++;
+	return 0;
+}
+
+/* A request brings the next beat forward. */
+static void test_request_ends_rest(void **state)
+{
+	struct gs_hub hub = { .opts = { .daemon = true, .dry_run = true } };
+	struct watcher w = { .hub = &hub };
+	void *selves[] = { &w };
+	sd_event_source *src = NULL;
+	uint64_t us;
+
+	(void)state;
+	hub.observers = (struct gs_observers){ .all = watchers, .n = 1, .selves = selves };
+	gs_pace_init(&hub.pace);
+	assert_int_equal(gs_loop_new(&hub, NULL), 0);
+	assert_int_equal(gs_loop_timer(&hub, on_ask, &hub, &src), 0);
+	run_beats(&w, 2);
+	assert_true(hub.rests);
+	gs_loop_plan(src, gs_now_ns());
+	while (!hub.counters[GS_SVC_REQUESTS])
+		assert_int_equal(gs_loop_run(&hub, -1), 0);
+	assert_false(hub.rests);
+	assert_true(sd_event_source_get_time(hub.beat, &us) >= 0);
+	assert_true(us <= gs_now_ns() / NS_PER_US + SOON_US + 1);
+	run_beats(&w, 2); /* the first one still knows of the request */
+	assert_true(hub.rests);
+	sd_event_source_disable_unref(src);
+	gs_loop_free(&hub);
+	gs_pace_done(&hub.pace);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_timers_come_together),
 		cmocka_unit_test(test_beats),
+		cmocka_unit_test(test_request_ends_rest),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
