@@ -47,7 +47,7 @@ void ledger_give(struct gs_figures *fig, struct kept *k, bool always)
 	k->given_ns = now;
 }
 
-/* True if the TSG may have done something between its last write to the history and the last sample. */
+/* True if the TSG may have worked between its last write to the history and the last sample. */
 static bool may_have_worked(const struct gs_figures *fig, const struct kept *k)
 {
 	if (k->news || k->suspended_ns || k->sampled != k->given_sampled)

@@ -4,7 +4,8 @@
  *
  * While a GPU has compute TSGs, a thread asks RM every 5 s. The calls hold RM's locks. So the pause
  * is at least 100 times as long as the calls took, and their time is charged to the GPU's budget of
- * calls. The pause also bounds the cost of looking at all TSGs: with 10,000 it is some 20 s. For the loop's thread.
+ * calls. The pause also bounds the cost of looking at all TSGs: with 10,000 it is some 20 s. For
+ * the loop's thread.
  */
 #ifndef GPUSCHED_FIGURES_MEMORY_H
 #define GPUSCHED_FIGURES_MEMORY_H
