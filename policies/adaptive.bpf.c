@@ -10,8 +10,10 @@
  * the typical length of a TSG's thread blocks is known, and is above long_block_us, the TSG counts
  * as best-effort whatever its rate.
  *
- * Then it acts as lcbe does: latency-critical TSGs get a long slice, and a lone best-effort TSG a
- * short one. A TSG that has a class is treated as its class says.
+ * Then it acts as lcbe does: TSGs of class lc get a long slice, and a lone best-effort TSG a short
+ * one. A TSG without a class that counts as latency-critical keeps its own slice: if it is a
+ * training after all, a long slice would leave the others nothing. A TSG that has a class is
+ * treated as its class says.
  *
  * Good for: machines on which nobody gives programs a class.
  *
@@ -126,7 +128,7 @@ GPUSCHED_TICK(t, round)
 			r->be++;
 		return 0;
 	}
-	if (class_of(t) == GPUSCHED_CLASS_LC)
+	if (t->class_id == GPUSCHED_CLASS_LC)
 		gpusched_want_timeslice(t, lc_slice_us);
 	else if (class_of(t) == GPUSCHED_CLASS_BE)
 		gpusched_want_timeslice(t, r->be > 1 ? be_slice_multi_us : be_slice_us);

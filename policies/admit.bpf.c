@@ -6,6 +6,10 @@
  * further TSG waits when its owner schedules it; no call fails. When an admitted TSG ends, the next
  * tick admits the TSG that has waited longest. A MIG partition counts as a GPU.
  *
+ * A job gets all its places, or none: its processes may wait for each other, on one GPU or on
+ * several. So while one TSG of a job is admitted, the job's other TSGs are first in line. They are
+ * admitted after 15 s even if no place is free. A job is the same as in auto.
+ *
  * An lc TSG also waits while the admitted lc TSGs take more than max_lc_load percent of the GPU's
  * time, measured over load_ms. Before the next one is admitted, the load must fall load_slack below
  * the cap, and the load of the last newcomer must have been measured. Idle TSGs do not count as
@@ -26,6 +30,7 @@
  * Known weaknesses:
  *  - The host's limit on holds (10 minutes by default) admits a TSG that has waited that long, even
  *    if the GPU is full.
+ *  - The caps hold for jobs: one that has a place gets further TSGs in within 15 s, any number.
  *  - Where there is no gate (BPF LSM), a held TSG is suspended right after it was scheduled. Its
  *    very first work may run for a moment.
  *  - On a stock driver, the log shows a TSG's whole load only while a be program always has work.
@@ -41,6 +46,7 @@
  *    its place among max_lc and max_be.
  */
 #include "gpusched/policy.bpf.h"
+#include "gpusched/rotation.h"
 
 GPUSCHED_POLICY(admit, 50000, 500, GPUSCHED_F_WORK | GPUSCHED_F_FACTS);
 GPUSCHED_ABOUT("caps how many lc and be TSGs run on a GPU; the rest waits");
@@ -67,8 +73,9 @@ struct place {
 	gs_u64 in;      /* admitted TSGs: the count of the last round, updated since */
 	gs_u64 waiting; /* waiting TSGs: counted like @in */
 	gs_u64 counted_in, counted_waiting; /* counts that the current round has made so far */
-	gs_u64 first;                       /* id of the TSG that has waited longest */
+	gs_u64 first;                       /* id of the TSG that is first in line */
 	gs_u64 first_ns;                    /* when that TSG began to wait */
+	gs_u64 first_joins;                 /* 1: another TSG of its job is admitted */
 	gs_u64 used_ns;                     /* GPU time of the admitted TSGs since window_ns */
 	gs_u64 window_ns;                   /* begin of the present window */
 	/* 1: a whole window has passed since the last admission, so load is known */
@@ -80,6 +87,19 @@ struct place {
 	gs_u64 second_ns, starts;
 };
 GPUSCHED_MAP(admit_places, HASH, gs_u64, struct place, 512);
+/* A job, on all its GPUs. */
+struct job_key {
+	gs_u64 user, job;
+};
+struct job {
+	gs_u64 seq;        /* as in struct place */
+	gs_u64 in;         /* admitted TSGs, counted like place.in */
+	gs_u64 counted_in; /* the same so far in this round */
+};
+GPUSCHED_MAP(admit_jobs, HASH, struct job_key, struct job, 8192);
+/* For so long a TSG waits for a place while another TSG of its job is admitted. */
+#define JOIN_NS (15000 * 1000000ull)
+
 /* Buffer for facts, which are too large for the stack. */
 GPUSCHED_MAP(admit_facts, ARRAY, gs_u32, struct gpusched_facts, 1);
 GPUSCHED_MAP(admit_start, ARRAY, gs_u32, gs_u64, 1); /* when the policy started */
@@ -110,6 +130,28 @@ GPUSCHED_INLINE struct place *place_of(const struct gpusched_task *t)
 	gs_u64 key = (gs_u64)gpusched_runlist(t) << 32 | t->class_id;
 
 	return gpusched_lookup_or_add(admit_places, &key, &fresh);
+}
+
+GPUSCHED_INLINE struct job_key job_key_of(const struct gpusched_task *t)
+{
+	return (struct job_key){ gpusched_user_of(t), gpusched_job_of(t, gpusched_job(t)) };
+}
+
+GPUSCHED_INLINE struct job *job_of(const struct gpusched_task *t)
+{
+	struct job_key key = job_key_of(t);
+	struct job fresh = { 0 };
+
+	return gpusched_lookup_or_add(admit_jobs, &key, &fresh);
+}
+
+/* True if another TSG of @t's job is admitted, which may wait for @t. */
+GPUSCHED_INLINE int joins(const struct gpusched_task *t)
+{
+	struct job_key key = job_key_of(t);
+	const struct job *j = gpusched_lookup(admit_jobs, &key);
+
+	return j && j->in;
 }
 
 /* Returns the GPU time of @t so far, + 1; 0: unknown. */
@@ -206,6 +248,12 @@ GPUSCHED_INLINE int take_start(struct place *p, gs_u64 now)
 
 GPUSCHED_INLINE void let_in(struct gpusched_task *t)
 {
+	struct job *j = t->priv[STATE] == ADMITTED ? 0 : job_of(t);
+
+	if (j) {
+		gpusched_add(&j->in, 1ull);
+		gpusched_add(&j->counted_in, 1ull);
+	}
 	t->priv[STATE] = ADMITTED;
 	gpusched_admit(t);
 	gpusched_want_timeslice(t, t->class_id == GPUSCHED_CLASS_LC ? lc_slice_us : be_slice_us);
@@ -284,7 +332,7 @@ GPUSCHED_SCHEDULE(t)
 	if (t->priv[STATE] == WAITS)
 		return GPUSCHED_HOLD;
 	/* update the current round's counts too: that round may have passed this TSG already */
-	if (!p->waiting && !is_loaded(p, t) && take_place(p, limit_of(t))) {
+	if ((!p->waiting || joins(t)) && !is_loaded(p, t) && take_place(p, limit_of(t))) {
 		if (take_start(p, gpusched_now())) {
 			begin_window(p, gpusched_now(), 0);
 			let_in(t);
@@ -304,6 +352,13 @@ GPUSCHED_SCHEDULE(t)
 GPUSCHED_TASK_DESTROY(t)
 {
 	struct place *p = takes_part(t) ? place_of(t) : 0;
+	struct job_key key = job_key_of(t);
+	struct job *j = gpusched_lookup(admit_jobs, &key);
+
+	if (j && t->priv[STATE] == ADMITTED && j->in > 1)
+		gpusched_add(&j->in, (gs_u64)-1);
+	else if (j && (t->priv[STATE] == ADMITTED || !j->in))
+		gpusched_delete(admit_jobs, &key); /* a round adds it again if it has other TSGs */
 
 	if (p && t->priv[STATE] == ADMITTED && p->in)
 		gpusched_add(&p->in, (gs_u64)-1);
@@ -317,6 +372,36 @@ GPUSCHED_TICK_BEGIN(round)
 	return 2;
 }
 
+/* Counts a TSG for its job. */
+GPUSCHED_INLINE void count_job(const struct gpusched_task *t, gs_u64 seq)
+{
+	struct job *j = job_of(t);
+
+	if (!j)
+		return;
+	if (j->seq != seq) {
+		j->seq = seq;
+		j->in = j->counted_in;
+		j->counted_in = 0;
+	}
+	j->counted_in += t->priv[STATE] == ADMITTED;
+}
+
+/* Puts a waiting TSG in line. TSGs that joins() is true for come first, then the oldest. */
+GPUSCHED_INLINE void line_up(struct place *p, const struct gpusched_task *t)
+{
+	gs_u64 joining = (gs_u64)joins(t), since = t->priv[SINCE];
+
+	if (p->first && joining < p->first_joins)
+		return;
+	if (p->first && joining == p->first_joins &&
+	    (since > p->first_ns || (since == p->first_ns && t->id > p->first)))
+		return;
+	p->first = t->id;
+	p->first_ns = since;
+	p->first_joins = joining;
+}
+
 GPUSCHED_INLINE void count(struct place *p, struct gpusched_task *t,
 			   const struct gpusched_round *round)
 {
@@ -327,6 +412,7 @@ GPUSCHED_INLINE void count(struct place *p, struct gpusched_task *t,
 		p->counted_judged = 0;
 		p->first = 0;
 		p->first_ns = 0;
+		p->first_joins = 0;
 	}
 	/*
 	 * the policy's suspension is gone: the host's limit on holds, or root, has admitted the TSG
@@ -341,14 +427,19 @@ GPUSCHED_INLINE void count(struct place *p, struct gpusched_task *t,
 		gpusched_add(&p->counted_in, 1ull);
 		add_load(p, t);
 	}
+	count_job(t, round->seq);
 	if (t->priv[STATE] != WAITS)
 		return;
 	gpusched_add(&p->counted_waiting, 1ull);
-	if (!p->first || t->priv[SINCE] < p->first_ns ||
-	    (t->priv[SINCE] == p->first_ns && t->id < p->first)) {
-		p->first = t->id;
-		p->first_ns = t->priv[SINCE];
-	}
+	line_up(p, t);
+}
+
+/* Pass 1: true if the waiting TSG is to be admitted now. */
+GPUSCHED_INLINE int may_come_in(struct place *p, const struct gpusched_task *t, gs_u64 now)
+{
+	if (now >= t->priv[SINCE] + JOIN_NS && joins(t))
+		return 1;
+	return p->first == t->id && p->in < limit_of(t) && !is_loaded(p, t) && take_start(p, now);
 }
 
 /*
@@ -374,12 +465,12 @@ GPUSCHED_TICK(t, round)
 	judge_load(p, t, round->now_ns);
 	if (t->priv[STATE] == ADMITTED) {
 		let_in(t);
-	} else if (p->first == t->id && p->in < limit_of(t) && !is_loaded(p, t) &&
-		   take_start(p, round->now_ns)) {
+	} else if (t->priv[STATE] == WAITS && may_come_in(p, t, round->now_ns)) {
 		begin_window(p, round->now_ns, 0);
 		gpusched_add(&p->counted_in, 1ull);
 		gpusched_add(&p->counted_waiting, (gs_u64)-1);
-		p->first = 0;
+		if (p->first == t->id)
+			p->first = 0;
 		let_in(t);
 		if (p->counted_waiting)
 			gpusched_kick(); /* do not wait for the tick to admit the next TSG */

@@ -3,13 +3,18 @@
  * auto - acts on what it sees: short slices, turns or holds for best-effort work, within bounds
  *
  * Does: nothing where nothing competes. Beside a TSG of class lc, a lone be TSG gets a slice of
- * be_slice_us (1), and the lc TSG a long one. If a runlist has several be TSGs, one of them runs at
- * a time, for turn_ms, and the others are suspended. Users take turns (each of root's cgroups
- * counts as a user), within a user its jobs, and within a job its processes. A job is a cgroup;
- * else the processes that one `gpusched run` or `class set` began; else a tree of processes. A job
- * has its turn on all its GPUs at once, and weights share the turns. A be TSG without work gets no
- * turn. A TSG of a process past its quota of the table gets a turn only while no other TSG wants
- * one.
+ * be_slice_us (1), and the lc TSG a long one. If be TSGs of several jobs share a runlist, one job
+ * runs at a time, for turn_ms, and the others are suspended. Users take turns (each of root's
+ * cgroups counts as a user), and within a user its jobs. A job is a cgroup; else the processes that
+ * one `gpusched run` or `class set` began; else a tree of processes. A job has its turn as a whole,
+ * with all its processes, on all its GPUs at once, and weights share the turns. Turns last longer
+ * than turn_ms where they need many calls to the driver. A be TSG without work gets no turn. A TSG
+ * of a process past its quota of the table gets a turn only while no other TSG wants one. A TSG
+ * that was without a turn for 1.8 s runs for a moment beside the others.
+ *
+ * Nobody is suspended for a TSG that is not known to work. While no lc TSG runs, a be TSG that
+ * often drains runs beside the job that has the turn. It does so while it has less than an equal
+ * part. In the turn of a job that is not known to work, the next in line runs too.
  *
  * Beside an lc TSG with a class, the be slice stays short even where switches cost much: the floor
  * (be_floor_pct) protects be TSGs. A launch-bound service is the exception. It goes on launching
@@ -29,16 +34,12 @@
  * all time.
  *
  * If be TSGs get less than be_floor_pct of the time in which they have work, the lc TSGs lose their
- * long slice until be TSGs have caught up. A be TSG is tried in CTA mode, for 150 ms a minute, and
- * stays in CTA mode if it then leaves the GPU sooner.
- *
- * The daemon may ask how long a program's thread blocks are (means=auto). The log does not show
- * this while slices are short. So for 2.5 s at most, the be TSG gets CTA mode and a slice of 1 ms,
- * or 2 ms where switches cost much. Meanwhile an lc TSG waits longer, by up to that slice and one
- * thread block.
+ * long slice until be TSGs have caught up.
  *
  * A class, or a program, with a limit has at most that part of a GPU's time, even while others are
- * idle. It is suspended some seven times a second, and gets no turn while it is suspended.
+ * idle. It is suspended some seven times a second, and gets no turn while it is suspended. A job
+ * that works on several GPUs is suspended on all of them, while it is past the limit on one or
+ * waits for its turn there. Its processes may wait for each other.
  *
  * A TSG without a class is taken for lc or be by how its turns end while others wait. It is taken
  * for lc if nearly all of its turns end by draining and it takes less than half of the GPU. It is
@@ -95,8 +96,10 @@
  *    took longer. Beside a service with pauses, their 99th percentile was 1.6 times the default's;
  *    beside an eager one, it was 1.25 times. For a program that is idle half the time it was 1.1
  *    times.
- *  - A job's processes on one GPU have turns one by one. If they wait for each other, each waits
- *    for the others' turns, and on several GPUs their turns may not fit together.
+ *  - A job with several processes on a GPU has all of them there in its turn. A request of lc then
+ *    waits for a round of them: for 3 ms where there are three, on the model (default 7 ms).
+ *  - Beside an lc TSG that runs, a be TSG that rests for less than 4 ms at a time has whole turns,
+ *    and the GPU idles in these rests. So it does in the rests of a job with work on several GPUs.
  *  - Without classes, the policy can only guess from the log which programs compete for the GPU. A
  *    program that starts undoes the guesses for some three seconds. A class is better: until a
  *    batch program is taken for be, an lc program waits for its whole slices.
@@ -107,9 +110,7 @@
  *    not kept: fair does that.
  *  - Counting launches would cost each launch half a microsecond, so this policy does not ask for
  *    it. While launches are not counted (gpusched observe launches on), an inversion (an lc TSG
- *    waits while be TSGs run) is seen only if the slice ended the lc TSG's turn. CTA is tried only
- *    if the GPU's log shows how long a be TSG takes to leave. The log shows that only if the next
- *    TSG is waiting already when the turn of the be TSG begins.
+ *    waits while be TSGs run) is seen only if the slice ended the lc TSG's turn.
  */
 #include "gpusched/policy.bpf.h"
 #include "gpusched/rotation.h"
@@ -132,9 +133,9 @@ GPUSCHED_OPTION_RANGE(gs_u32, blind_slice_us, 1000, 1, 100000,
 GPUSCHED_OPTION_RANGE(gs_u32, lc_slice_us, 200000, 1000, 100000000,
 		      "timeslice of an lc TSG that is the only one of its runlist, us");
 GPUSCHED_OPTION(gs_bool, guess, 1, "take TSGs of no class for lc or be by what is seen");
-GPUSCHED_OPTION(gs_bool, cta, 1, "try CTA mode on be TSGs, for 150 ms a minute");
 
 #include "common/limits.h"
+#include "common/work.h"
 #include "auto/state.h"
 #include "auto/look.h"
 #include "auto/gangs.h"
@@ -156,6 +157,7 @@ GPUSCHED_TASK_INIT(t)
 		return 0;
 	s->role = role_of(t, s);
 	if (s->role == BE && !r->turn_id) {
+		r->turn.any = 0; /* its job may not be known yet */
 		r->turn_id = t->id;
 		r->turn_ns = gpusched_now();
 	}
@@ -167,19 +169,17 @@ GPUSCHED_TASK_INIT(t)
 GPUSCHED_TASK_DESTROY(t)
 {
 	gs_u64 id = t->id;
-	gs_u32 pid = t->pid;
 	struct runlist *r = runlist_of(t);
 	struct tsg *s = gpusched_lookup(auto_tsgs, &id);
 
-	if (r && r->turn_id == id)
-		r->turn_id = 0;
 	if (!s)
 		return 0;
 	if (r)
 		leave_costs(s, r);
+	if (r && has_turn(t, s, r) && r->alive < 2)
+		r->turn.any = r->turn_id = 0;
 	leave(s);
 	leave_limit(&s->limited);
-	gpusched_delete(auto_processes, &pid);
 	gpusched_delete(auto_tsgs, &id);
 	gpusched_kick(); /* so that another TSG gets the turn at once */
 	return 0;
@@ -225,7 +225,7 @@ GPUSCHED_TICK(t, round)
 		return 0;
 	if (round->pass == 0) {
 		begin_runlist(r, round);
-		look(t, s, r, round->now_ns);
+		look(t, s, r, round);
 		if (s->role == LC)
 			look_requests(s, r, round->now_ns);
 		return 0;
@@ -237,8 +237,8 @@ GPUSCHED_TICK(t, round)
 		settle(r, gpusched_runlist(t), round->now_ns);
 	}
 	take_turn(t, s, r, round->now_ns);
-	paused = s->limited.paused;
-	keep_limit(&s->limited, &r->limits, s->sighted, round->now_ns);
+	paused = must_pause(&s->limited);
+	keep_limit(&s->limited, round->seq, s->sighted, round->now_ns);
 	decide(t, s, r, round->now_ns);
 	pause_or_not(t, s, round->now_ns, paused);
 	return 0;

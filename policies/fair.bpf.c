@@ -14,7 +14,7 @@
  * A program that waits for each of its steps, or launches kernel by kernel, leaves its slices
  * unused: it falls behind, whatever its slice is. Such a program wants every round, and works less
  * than 0.9 of its part, or loses 0.15 of that part to switches. While there is one, or where
- * weights are too far apart for slices, programs take turns of turn_ms: one runs, the others are
+ * weights are too far apart for slices, jobs take turns of turn_ms: one runs, the others are
  * suspended. A program that slept through its turn, or that wants less than half of its part, runs
  * beside the one that has the turn.
  *
@@ -28,7 +28,9 @@
  * or its part by weight if that is larger. The others share the rest by weight.
  *
  * A class, or a program, with a limit has at most that part of a GPU's time, even while others are
- * idle. It is suspended some seven times a second.
+ * idle. It is suspended some seven times a second. A job that works on several GPUs is suspended
+ * on all of them, while it is past the limit on one or waits for its turn there. Its processes may
+ * wait for each other.
  *
  * The daemon's log says when programs begin and cease to take turns.
  *
@@ -38,6 +40,8 @@
  * Known weaknesses:
  *  - While turns are taken, a program waits for the turns of all the others: (n - 1) * turn_ms
  *    without progress. A latency-critical program among them waits as well: use auto or lcbe.
+ *    It waits for 1.8 s at most. A job with more than 8 TSGs on a GPU has turns TSG by TSG, and its
+ *    TSGs wait for longer.
  *  - The policy needs the daemon's account of GPU time. Without one, there are slices by weight,
  *    without correction and without turns, and nothing is charged; the log says so.
  *  - Time for which a program holds the GPU alone counts as work, since the log does not show
@@ -115,9 +119,11 @@ GPUSCHED_INLINE void want_slice(struct gpusched_task *t, const struct tsg *s,
 
 GPUSCHED_INLINE void decide(struct gpusched_task *t, struct tsg *s, struct runlist *r, gs_u64 now)
 {
-	int waits = s->limited.paused || (r->mode == TURNS && !r->shared_ns && r->turn_id &&
-					  r->turn_id != t->id && wants_turns(s, now));
+	int waits = waits_for_turn(t, s, r, now);
 
+	if (waits)
+		note_turn(&s->limited, r->seq);
+	waits |= must_pause(&s->limited);
 	want_slice(t, s, r);
 	if (waits)
 		gpusched_want_runnable(t, 0);
@@ -206,7 +212,7 @@ GPUSCHED_TICK(t, round)
 	if (round->pass == 0) {
 		begin_runlist(t, r, round);
 		s->done = look(t, s, r, now);
-		count_limit(t, &s->limited, &r->limits, round->seq, s->held,
+		count_limit(t, &s->limited, &r->limits, round, s->held,
 			    s->sighted ? s->now.as_of_ns : 0);
 		look_promise(t, s, r, now);
 		join(t, s);
@@ -233,7 +239,7 @@ GPUSCHED_TICK(t, round)
 		judge(s, r);
 	else if (r->mode == TURNS && !r->shared_ns)
 		watch_light(s, r);
-	keep_limit(&s->limited, &r->limits, s->sighted, now);
+	keep_limit(&s->limited, round->seq, s->sighted, now);
 	take_turn(t, s, r, now);
 	decide(t, s, r, now);
 	say(s, r, now);

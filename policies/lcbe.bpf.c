@@ -10,9 +10,7 @@
  * of them would cost more than such a slice. So each then gets be_slice_multi_us (800, which is
  * four times the cost of a switch).
  *
- * With be_cta, a BE leaves the GPU when its running thread blocks end, not in the middle of them.
- * If blocks are short, that is quicker. TSGs without a class or of another class, and copy engines,
- * keep their own settings.
+ * TSGs without a class or of another class, and copy engines, keep their own settings.
  *
  * Good for: one or more services of short requests beside one training or batch job.
  *
@@ -27,8 +25,6 @@
  *    count. Elsewhere, if launches are counted, a BE without a launch for busy_ms does not count,
  *    even while a longer kernel of it runs. (This policy does not ask for launches to be counted.)
  *    Where neither is known, every BE counts, busy or not.
- *  - The policy does not know how long a BE's thread blocks are. Set be_cta only if you do (on an
- *    H200 it gained 40 us with blocks of 20 us, and lost 900 us with blocks of 1 ms).
  */
 #include "gpusched/policy.bpf.h"
 
@@ -45,8 +41,6 @@ GPUSCHED_OPTION_RANGE(
 	gs_u32, busy_ms, 1000, 0, 3600000,
 	"a be TSG that has not run (or, where only that is seen, launched) for this long "
 	"is idle; 0: never");
-GPUSCHED_OPTION(gs_bool, be_cta, 0,
-		"preempt be TSGs between thread blocks (CTA); harmful where blocks are long");
 
 struct runlist {
 	gs_u64 seq;      /* the round to which @counting and @met belong */
@@ -98,11 +92,8 @@ GPUSCHED_INLINE void decide(struct gpusched_task *t, gs_u32 bes)
 {
 	if (t->kind == GPUSCHED_KIND_COMPUTE && t->class_id == GPUSCHED_CLASS_LC) {
 		gpusched_want_timeslice(t, lc_slice_us);
-		gpusched_want_default(t, GPUSCHED_PREEMPT_MODE);
 	} else if (is_be(t)) {
 		gpusched_want_timeslice(t, bes > 1 ? be_slice_multi_us : be_slice_us);
-		if (be_cta)
-			gpusched_want_preempt_mode(t, GPUSCHED_PREEMPT_CTA);
 	} else {
 		gpusched_want_default(t, GPUSCHED_ALL_SETTINGS);
 	}

@@ -33,7 +33,7 @@ GPUSCHED_ABOUT("strict priorities by class, with ageing");
 
 GPUSCHED_OPTION_RANGE(gs_u32, idle_ms, 50, 1, 60000,
 		      "a TSG that has launched nothing for this long, and has no work, is idle");
-GPUSCHED_OPTION_RANGE(gs_u32, age_ms, 2000, 10, 9000,
+GPUSCHED_OPTION_RANGE(gs_u32, age_ms, 1900, 10, 1900,
 		      "longest wait before a suspended TSG may run");
 GPUSCHED_OPTION_RANGE(gs_u32, age_run_ms, 50, 10, 1000, "how long it then runs");
 

@@ -32,7 +32,7 @@ install -m 755 "$build/gsload" "$out/gsload"
 install -m 755 "$build/libgpusched-agent.so" "$out/real/" # gpusched looks for it in its own folder
 install -m 755 "$build/libgpreempt.so.0" "$out/real/"
 install -m 755 "$build/gpusched-park-helper" "$out/real/"
-for extra in queues tapcost launchcost emptyprobe turns bad_access requests agentcost during memorycost; do
+for extra in queues tapcost launchcost emptyprobe turns bad_access requests agentcost during memorycost harm; do
 	for at in "$build/$extra" "$build/bench/$extra"; do
 		[ -x "$at" ] && install -m 755 "$at" "$out/$extra"
 	done

@@ -13,7 +13,8 @@
 /* a call's time counts 20-fold, so that calls take at most 5 % of all time */
 #define COST 20u
 #define CREDIT NSEC_PER_SEC /* calls for wishes wait while the time to be paid for exceeds this */
-#define PATIENCE (10 * HZ)  /* how long a failed restore is retried, once a second */
+#define PATIENCE (10 * HZ)  /* how long a failed restore is retried once a second */
+#define LATER (60 * HZ)     /* after that it is retried once in this time */
 
 static void act_work(struct work_struct *work);
 static struct workqueue_struct *queue;
@@ -23,6 +24,7 @@ static LIST_HEAD(todo);        /* under tsg_lock, as is the field todo of each T
 static struct task_struct *me; /* the worker's thread while it makes a call; else NULL */
 static u64 paid_ns;            /* when all calls so far are paid for, at 5 % of the time */
 static u64 put_off, left;
+static bool stopping;
 
 /* ---- wishes ---------------------------------------------------------------------------------- */
 
@@ -42,6 +44,18 @@ static bool reaches_channels(const struct tsg *t, u32 bits)
 {
 	return !(bits & (GPUSCHED_PREEMPT_MODE | GPUSCHED_RUNNABLE)) ||
 	       (t->subdevice && t->nchannels);
+}
+
+/*
+ * True if a policy wishes a mode that only the owner or a person may set. In another mode than CILP
+ * a thread block that waits for another GPU never leaves, and the driver ends its program.
+ */
+static bool is_foreign_mode(const struct tsg *t, const struct gpusched_settings *want)
+{
+	return (want->valid & GPUSCHED_PREEMPT_MODE) &&
+	       want->preempt_mode != GPUSCHED_PREEMPT_CILP &&
+	       !((t->own.valid & GPUSCHED_PREEMPT_MODE) &&
+		 t->own.preempt_mode == want->preempt_mode);
 }
 
 /* Returns 0 if these settings can be made, and restored later. */
@@ -97,6 +111,8 @@ int act_wish(struct tsg *t, enum wisher by, u32 set, const struct gpusched_setti
 		return -EINVAL;
 	spin_lock(&tsg_lock);
 	r = possible(t, by, want->valid);
+	if (!r && by == WISH_POLICY && is_foreign_mode(t, want))
+		r = -EPERM;
 	if (!r && by == WISH_POLICY && stands(&t->wish[by], set, want)) {
 		spin_unlock(&tsg_lock);
 		return 0; /* the policy repeats a wish that it already made: nothing to do */
@@ -222,36 +238,48 @@ static void aim(const struct tsg *t, struct rm_target *at)
 	memcpy(at->channels, t->channels, sizeof(at->channels));
 }
 
-/* Drops a wish that RM refused. If an earlier wish of the holder is in effect, that one stays. */
-static void drop_wish(struct tsg *t, u32 bit)
+/*
+ * Drops a wish after its call failed. If RM surely refused it, an earlier wish of the holder that is in
+ * effect stays. Otherwise the setting is unknown, and the owner's value is put back.
+ */
+static void drop_wish(struct tsg *t, u32 bit, bool surely)
 {
-	bool held = t->wish[WISH_HOLDER].valid & t->is.valid & bit;
+	bool held = surely && t->wish[WISH_HOLDER].valid & t->is.valid & bit;
 
 	for (int by = 0; by < WISHERS; by++)
 		t->wish[by].valid &= ~bit;
 	if (held)
 		gs_field_put(&t->wish[WISH_HOLDER], bit, gs_field_get(&t->is, bit));
 	t->unsure &= ~bit;
+	if (surely)
+		return;
+	t->is.valid &= ~bit;
+	t->unsure |= bit & t->own.valid;
 }
 
 /*
- * Handles a call that RM refused. Returns true if the call must be tried again: only a restore is.
+ * Handles a call that failed; @surely: RM refused it, or it was not made. Returns true if the call
+ * must be tried again: only a restore is, until it succeeds or the TSG has ended.
  */
-static bool refused(struct tsg *t, u32 bit, bool back)
+static bool failed(struct tsg *t, u32 bit, bool back, bool surely, unsigned long *ret_delay)
 {
 	if (!back) {
-		drop_wish(t, bit);
+		drop_wish(t, bit, surely);
 		return false;
 	}
+	*ret_delay = HZ;
 	if (!t->give_up)
 		t->give_up = (jiffies + PATIENCE) ?: 1;
 	if (!rm_gone(t->status) && time_before(jiffies, t->give_up))
 		return true;
 	if (!rm_gone(t->status)) {
 		left++;
+		*ret_delay = LATER;
 		pr_warn_ratelimited("gpusched: client %#x TSG %#x: a setting could not be put "
 				    "back: RM says %#x\n",
 				    t->task.client, t->task.tsg, t->status);
+		if (!READ_ONCE(stopping))
+			return true;
 	}
 	t->is.valid &= ~bit;
 	t->unsure &= ~bit;
@@ -281,7 +309,7 @@ static int step(struct tsg *t, unsigned long *ret_delay)
 {
 	static struct rm_target at; /* static, since only the worker uses it */
 	u32 bit, value, own, status = 0;
-	bool back, ask, again = false;
+	bool back, ask, made = false, again = false;
 	int r = 0;
 
 	spin_lock(&tsg_lock);
@@ -299,8 +327,10 @@ static int step(struct tsg *t, unsigned long *ret_delay)
 	}
 	if (ask)
 		r = rm_get_timeslice(&at, &own, &status);
-	if (!r)
+	if (!r) {
+		made = true;
 		r = call(&at, bit, value, &status);
+	}
 	spin_lock(&tsg_lock);
 	if (ask && !r && !(t->own.valid & bit))
 		gs_field_put(&t->own, bit, own);
@@ -311,14 +341,15 @@ static int step(struct tsg *t, unsigned long *ret_delay)
 		if (!bit)
 			t->preempt_us = 0;
 		else
-			again = refused(t, bit, back);
+			again = failed(t, bit, back,
+				       !made || r != -EREMOTEIO || rm_refuses(&at, bit, status),
+				       ret_delay);
 	} else {
 		accepted(t, bit, value, back);
 	}
 	spin_unlock(&tsg_lock);
 	if (r)
 		wake_up_all(&done);
-	*ret_delay = HZ;
 	return again ? -EAGAIN : 1;
 }
 
@@ -408,6 +439,8 @@ int act_start(void)
 void act_stop(void)
 {
 	/* settings that are not restored yet get their last tries here */
+	WRITE_ONCE(stopping, true);
+	mod_delayed_work(queue, &work, 0);
 	while (!list_empty_careful(&todo)) {
 		flush_delayed_work(&work);
 		schedule_timeout_uninterruptible(HZ / 10);

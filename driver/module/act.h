@@ -5,7 +5,7 @@
  * A wish is a setting that the policy or the holder of /dev/gpusched wants. Wishes may be made in
  * any context. Only the worker calls RM, outside all locks. A setting without a wish gets the
  * owner's value back. Calls for wishes take at most 5 % of the time. A restore is never delayed for
- * that, and is tried for 10 s.
+ * that. It is tried once a second for 10 s, then once a minute; when the module goes, for 10 s.
  */
 #ifndef GPUSCHED_ACT_H
 #define GPUSCHED_ACT_H

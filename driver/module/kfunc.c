@@ -42,6 +42,7 @@ __bpf_kfunc_start_defs();
  *   - -ENOENT: the TSG has ended.
  *   - -ETIMEDOUT: no holder of /dev/gpusched sends heartbeats.
  *   - -ESHUTDOWN: no policy runs, as in init and exit.
+ *   - -EPERM: a preemption mode that is neither CILP nor the owner's own.
  * The driver's answer comes later, in gpu_task.status. A setting that it refuses is dropped.
  */
 __bpf_kfunc int gpusched_set_timeslice(struct gpu_task *t, u64 us)

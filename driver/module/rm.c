@@ -207,6 +207,15 @@ int rm_set(const struct rm_target *at, u32 bit, u32 value, u32 *ret_status)
 	}
 }
 
+bool rm_refuses(const struct rm_target *at, u32 bit, u32 status)
+{
+	if (bit == GPUSCHED_RUNNABLE && at->nchannels > NV_DISABLE_MAX)
+		return false;
+	/* INSUFFICIENT_PERMISSIONS, INVALID_CLIENT, INVALID_COMMAND, NOT_SUPPORTED */
+	return status == 0x1b || status == 0x23 || status == 0x24 ||
+	       (status == 0x56 && bit != GPUSCHED_INTERLEAVE);
+}
+
 bool rm_gone(u32 status)
 {
 	/* INVALID_CLIENT, INVALID_OBJECT, INVALID_OBJECT_HANDLE, OBJECT_NOT_FOUND */

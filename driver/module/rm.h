@@ -27,6 +27,8 @@ int rm_get_timeslice(const struct rm_target *at, u32 *ret_us, u32 *ret_status);
 /* Makes one setting. @bit: GPUSCHED_TIMESLICE, ... A suspension that fails halfway is undone. */
 int rm_set(const struct rm_target *at, u32 bit, u32 value, u32 *ret_status);
 int rm_preempt(const struct rm_target *at, u32 timeout_us, u32 *ret_status);
+/* True if RM surely refused to set @bit, with that status, before it changed anything. */
+bool rm_refuses(const struct rm_target *at, u32 bit, u32 status);
 /* True if this status means that the object no longer exists, so nothing can be restored. */
 bool rm_gone(u32 status);
 

@@ -36,7 +36,7 @@ typedef int64_t gs_s64;
  * The version of the pinned maps and programs. It is raised when their layout or meaning changes.
  * The daemon converts a table of an older version when it starts.
  */
-#define GPUSCHED_TABLE_VERSION 2u
+#define GPUSCHED_TABLE_VERSION 3u
 
 #define GPUSCHED_COMM_LEN 16
 #define GPUSCHED_CLASS_NAME_LEN 32
@@ -322,6 +322,8 @@ _Static_assert(sizeof(struct gpusched_key) == 16, "gpusched_key");
 #define GPUSCHED_TSG_PARTIAL (1u << 18)
 /* the record is being removed to make room: the process's quota no longer counts this record */
 #define GPUSCHED_TSG_EVICTED (1u << 19)
+/* a daemon suspended it or tried to, and no call that enables it has succeeded since */
+#define GPUSCHED_TSG_ENABLE_DUE (1u << 20)
 
 /* The cause of a TSG's suspension (gpusched_tsg.suspend_by). */
 enum gpusched_suspend_by {
@@ -372,6 +374,15 @@ GPUSCHED_OF_ENGINE int gpusched_is_apart(const struct gpusched_tsg *rec)
 	return (flags & GPUSCHED_TSG_MIG) &&
 	       (gpusched_gpu_instance(engine) == GPUSCHED_NO_INSTANCE ||
 		gpusched_compute_instance(engine) == GPUSCHED_NO_INSTANCE);
+}
+
+/*
+ * Settings, as bits, of which nobody knows the value: a call for them failed after it may have
+ * taken effect, or its daemon died, and no call has succeeded since.
+ */
+GPUSCHED_OF_ENGINE gs_u32 gpusched_unknown(const struct gpusched_tsg *rec)
+{
+	return rec->changed & ~rec->task.is.valid & GPUSCHED_ALL_SETTINGS;
 }
 
 struct gpusched_channel {
@@ -495,6 +506,14 @@ enum gpusched_share {
  */
 #define GPUSCHED_GRANT_ROOT (1ull << 63)
 
+/* Memory that a process has opened and that another process made, or may have made. */
+enum gpusched_imported {
+	GPUSCHED_IMPORTED_NONE,
+	GPUSCHED_IMPORTED_MEMORY,    /* a process's: CUDA IPC, a descriptor of VMM memory */
+	GPUSCHED_IMPORTED_FABRIC,    /* memory of the NVLink fabric */
+	GPUSCHED_IMPORTED_MULTICAST, /* a multicast object */
+};
+
 /*
  * Value of the process map (key: tgid, u32). A child gets a copy at fork if @source is
  * GPUSCHED_SRC_COMMAND or stronger.
@@ -509,20 +528,29 @@ struct gpusched_proc {
 	gs_u32 devices;  /* number of its entries for devices, clients and files */
 	gs_u32 channels; /* number of channels that it made */
 	gs_u32 told;     /* bits 1 << enum gpusched_share: the event LIMIT was sent for this kind */
-	gs_u32 mps;      /* not 0: its executable is the MPS server */
-	gs_u32 unused;   /* roughly how many entries may be removed for room; 0: do not search */
-	gs_u32 past;     /* number of its TSGs that lack their record, or a channel, in the table */
-	gs_u32 let;      /* 1: has waited at the gate as long as HoldLimit= allows, and may pass */
+	gs_u8 mps;       /* not 0: its executable is the MPS server */
+	gs_u8 restored;  /* 1: its GPU memory was taken out and brought back */
+	gs_u16 pad;
+	gs_u32 unused;  /* roughly how many entries may be removed for room; 0: do not search */
+	gs_u32 past;    /* number of its TSGs that lack their record, or a channel, in the table */
+	gs_u8 let;      /* 1: has waited at the gate as long as HoldLimit= allows, and may pass */
+	gs_u8 seen;     /* 1: it started after the taps, which saw all its calls of the driver */
+	gs_u8 imported; /* enum gpusched_imported: what it has opened of others */
+	gs_u8 exported; /* 1: it has let others open memory of its own */
 	/* percent of a GPU for all processes with the same grant; 0: none */
 	gs_u16 limit_pct, request_pct;
 	gs_u64 limit_grant, request_grant; /* 0: none */
 };
 _Static_assert(sizeof(struct gpusched_proc) == 80, "gpusched_proc");
 
+/* The limits of a class that says nothing else. */
+#define GPUSCHED_SUSPEND_LIMIT_MS 10000u
+#define GPUSCHED_STARVE_LIMIT_MS 1000u
+
 struct gpusched_class {
 	char name[GPUSCHED_CLASS_NAME_LEN]; /* "": unused */
 	gs_u32 weight;
-	gs_u32 suspend_limit_ms; /* longest time that a policy may suspend a TSG; default 10000 */
+	gs_u32 suspend_limit_ms; /* longest time that a policy may suspend a TSG */
 	/* longest time without progress for a TSG with a slice that is shorter than a switch */
 	gs_u32 starve_limit_ms;
 	/* percent of each GPU, for all members of the class together; 0: none */
@@ -560,7 +588,9 @@ struct gpusched_class {
 	X(FINDING, "finding", "something that gpusched status tells of began, or is over") \
 	X(BUDGET, "budget", "a user or cgroup has used up its GPU time, or has some again") \
 	X(REQUEST_OVER, "request-over", "the requests of a GPU are more than 100 %: one has none") \
-	X(REQUEST, "request", "a program's request began, as its counted launches show")
+	X(REQUEST, "request", "a program's request began, as its counted launches show") \
+	X(XID, "xid", "the driver reported an error (Xid), or a lost GPU") \
+	X(QUARANTINE, "quarantine", "a program's quarantine after an Xid began, or is over")
 
 enum gpusched_event_type {
 	GPUSCHED_EV_NONE = 0,

@@ -45,10 +45,11 @@ struct gpusched_throttle {
 /* The facts of a round that gpusched_throttle() needs. */
 struct gpusched_throttle_round {
 	gs_u64 now_ns;
-	gs_u64 as_of_ns; /* the time to which the log reaches */
-	gs_u64 used_ns;  /* the group's GPU time that the log has shown since the last round */
-	gs_u32 may_run;  /* 1: at least one of the group's TSGs was not suspended */
-	gs_u32 pct;      /* the group's limit, percent of the runlist's time */
+	gs_u64 as_of_ns;  /* the time to which the log reaches */
+	gs_u64 used_ns;   /* the group's GPU time that the log has shown since the last round */
+	gs_u32 may_run;   /* 1: at least one of the group's TSGs was not suspended */
+	gs_u32 pct;       /* the group's limit, percent of the runlist's time */
+	gs_u64 period_ns; /* of running and pausing; 0: GPUSCHED_LIMIT_PERIOD_NS */
 };
 
 /* True if the log is recent enough: @ran_of still has a slot for the time to which it reaches. */
@@ -91,9 +92,9 @@ GPUSCHED_INLINE void gpusched_throttle_ran(struct gpusched_throttle *x,
 GPUSCHED_INLINE int gpusched_throttle(struct gpusched_throttle *x,
 				      const struct gpusched_throttle_round *r)
 {
-	gs_u64 used, then,
-		most = GPUSCHED_LIMIT_SAVED_NS,
-		swing = GPUSCHED_LIMIT_PERIOD_NS / 2 * r->pct / 100 * (100 - r->pct) / 100;
+	gs_u64 period = r->period_ns ? r->period_ns : GPUSCHED_LIMIT_PERIOD_NS;
+	gs_u64 swing = period / 2 * r->pct / 100 * (100 - r->pct) / 100;
+	gs_u64 used, then, most = GPUSCHED_LIMIT_SAVED_NS;
 
 	if (!x->now_ns || r->now_ns < x->now_ns ||
 	    r->now_ns > x->now_ns + 20 * GPUSCHED_LIMIT_PERIOD_NS) {

@@ -142,12 +142,7 @@ _Static_assert(sizeof(struct gpusched_promise) == 16, "gpusched_promise");
 #define GPUSCHED_STATE_LOADED (1u << 0)    /* loaded on the GPU, whether it works or not */
 #define GPUSCHED_STATE_CONTENDED (1u << 1) /* loaded while another TSG waits, so it has work */
 #define GPUSCHED_STATE_WAITING (1u << 2)   /* waits for the GPU; unset: unknown */
-/*
- * The daemon is measuring how long the thread blocks of the TSG's program run. It does so once for
- * a program that has means=auto, for two seconds at most. Meanwhile, a policy that can afford it
- * gives the TSG mode CTA and a slice of about eight times a save's length. The lengths of the
- * turns then show the end of the slice.
- */
+/* Never set any more: it asked for a trial of mode CTA, which a policy may no longer set. */
 #define GPUSCHED_STATE_TRIAL (1u << 3)
 
 /*

@@ -47,7 +47,6 @@ static struct {
 	.socket = "/run/gpusched/api",
 	.classes = "be,normal",
 	.max_weight = 100,
-	.shard_weight = 10,
 	.record = GPUSCHED_RECORD,
 };
 
@@ -177,6 +176,10 @@ int slurm_spank_init(spank_t sp, int ac, char *av[])
 
 /* ---- tasks ----------------------------------------------------------------------------------- */
 
+/*
+ * A job without shards may have set the variable itself. So shards count only where root's file says
+ * so, and give no more than the job may ask for with --gpu-weight.
+ */
 static unsigned int weight_of_shards(spank_t sp)
 {
 	unsigned int shards;
@@ -185,7 +188,8 @@ static unsigned int weight_of_shards(spank_t sp)
 	if (!conf.shard_weight || spank_getenv(sp, "SLURM_SHARDS_ON_NODE", text, sizeof(text)) ||
 	    !take_number(text, 1000000, &shards))
 		return 0;
-	return shards > WEIGHT_MOST / conf.shard_weight ? WEIGHT_MOST : shards * conf.shard_weight;
+	return shards > conf.max_weight / conf.shard_weight ? conf.max_weight
+							    : shards * conf.shard_weight;
 }
 
 /* The task's program has not begun, so the program and its children inherit the class. */
@@ -197,8 +201,13 @@ int slurm_spank_task_post_fork(spank_t sp, int ac, char *av[])
 	pid_t pid = 0;
 	int r;
 
-	if (!*class && weight) /* the daemon takes a weight only with a class */
+	/* the daemon takes a weight only with a class, and root may not have allowed that class */
+	if (!*class && weight && is_allowed("normal"))
 		class = "normal";
+	if (!*class && wish_weight)
+		slurm_error("gpusched: --gpu-weight=%u is left out: no class, and classes= has no "
+			    "'normal'",
+			    wish_weight);
 	if (!*class || spank_get_item(sp, S_TASK_PID, &pid) || pid <= 0)
 		return 0;
 	if (weight)

@@ -202,6 +202,7 @@ GPUSCHED_INLINE void settle(struct runlist *r, gs_u32 runlist, gs_u64 now)
 	if (r->be_progress - r->look_progress >= r->owed_ns)
 		r->paying = 0;
 	change_turn(r, runlist, now);
+	settle_turn(r);
 	if (r->ready > 1 || r->slice.trial_ns || r->limits.tsgs)
 		sleep_at_most(0);
 	else if (r->be > 1)

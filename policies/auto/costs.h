@@ -41,6 +41,15 @@ GPUSCHED_INLINE gs_u64 costs_idle_us(const struct costs *c)
 	return c->switch_us * 48 / 7;
 }
 
+/*
+ * The slice of @n TSGs of a job that share its turn. Short ones would only cause switches. With
+ * long ones, LC would wait long for a round of all of them.
+ */
+GPUSCHED_INLINE gs_u64 costs_shared_us(const struct costs *c, gs_u64 n)
+{
+	return gs_most(gpusched_div(2 * costs_idle_us(c), n), costs_grown_us(c));
+}
+
 /* If an LC works longer than this per turn, long BE slices cost it more than all switches do. */
 GPUSCHED_INLINE gs_u64 costs_long_work_us(const struct costs *c)
 {

@@ -5,40 +5,13 @@
 #ifndef AUTO_DECIDE_H
 #define AUTO_DECIDE_H
 
-GPUSCHED_INLINE int may_have_cta(const struct gpusched_task *t)
-{
-	return cta && !(t->assumed & GPUSCHED_PREEMPT_MODE) &&
-	       t->asked.preempt_mode == GPUSCHED_PREEMPT_CILP;
-}
-
-GPUSCHED_INLINE struct probe_seen probe_seen_of(const struct tsg *s, gs_u64 now)
-{
-	const struct gpusched_facts *f = &s->now;
-
-	return (struct probe_seen){ now, f->drain_ns, f->drains,
-				    s->sighted && f->known & GPUSCHED_FACT_DRAIN };
-}
-
-GPUSCHED_INLINE int wants_cta(const struct gpusched_task *t, struct tsg *s, gs_u64 now)
-{
-	struct probe_seen seen = probe_seen_of(s, now);
-
-	return may_have_cta(t) && probe_cta(&s->probe, &seen);
-}
-
 /*
- * True if the daemon wants to learn the length of the TSG's thread blocks, and LC can afford that:
- * no BE lacks its floor.
+ * Nobody is off the GPU for longer than the first time, however many take turns, and whatever their
+ * weights: then it runs for the second time beside the job that has the turn. This does not help
+ * processes past their quota, or with a spent budget.
  */
-GPUSCHED_INLINE int is_tried(const struct gpusched_task *t, struct tsg *s, const struct runlist *r,
-			     gs_u64 now)
-{
-	struct probe_seen seen = probe_seen_of(s, now);
-	int wished = s->sighted && s->now.state & GPUSCHED_STATE_TRIAL && may_have_cta(t) &&
-		     r->lc && !r->busy && !r->paying;
-
-	return probe_trial(&s->probe, &seen, wished);
-}
+#define OFF_MOST_NS (1800 * GS_MS)
+#define OFF_RUN_NS (50 * GS_MS)
 
 /* Stores the reasons that `gpusched status` shows for an LC. */
 GPUSCHED_INLINE void say(const struct gpusched_task *t, struct tsg *s, const struct runlist *r,
@@ -69,7 +42,7 @@ GPUSCHED_INLINE void decide_lc(struct gpusched_task *t, struct tsg *s, const str
 {
 	hold_or_not(t, s, r, now);
 	say(t, s, r, now);
-	gpusched_want_default(t, GPUSCHED_RUNNABLE | GPUSCHED_PREEMPT_MODE);
+	gpusched_want_default(t, GPUSCHED_RUNNABLE);
 	if (r->paying)
 		gpusched_want_timeslice(t, (gs_u32)PAYING_LC_US);
 	else if (r->running_lc > 1)
@@ -83,7 +56,7 @@ GPUSCHED_INLINE void decide_lc(struct gpusched_task *t, struct tsg *s, const str
  * is not short, since that TSG's long slices would starve the BE.
  */
 GPUSCHED_INLINE void want_be_slice(struct gpusched_task *t, const struct tsg *s,
-				   const struct runlist *r, int tried)
+				   const struct runlist *r)
 {
 	gs_u64 us = r->slice.us ? r->slice.us : be_slice_us;
 
@@ -92,8 +65,6 @@ GPUSCHED_INLINE void want_be_slice(struct gpusched_task *t, const struct tsg *s,
 			     gs_least(1200ull * r->lc, 100000));
 	else if (r->be > 1 && (s->idle || r->part))
 		us = gs_most(us, costs_idle_us(&r->costs));
-	if (tried)
-		us = gs_most(us, probe_slice_us(r->gpu.save_us));
 	if (!r->lc || (r->busy && !r->paying))
 		gpusched_want_default(t, GPUSCHED_TIMESLICE);
 	else
@@ -103,25 +74,19 @@ GPUSCHED_INLINE void want_be_slice(struct gpusched_task *t, const struct tsg *s,
 GPUSCHED_INLINE void decide_be(struct gpusched_task *t, struct tsg *s, const struct runlist *r,
 			       gs_u64 now)
 {
-	int tried = is_tried(t, s, r, now);
-
-	want_be_slice(t, s, r, tried);
-	/*
-	 * in a trial, CTA waits until the cost of a save is known: without it, the log does not
-	 * show which turns a slice ended
-	 */
-	if (tried ? r->gpu.known & GPUSCHED_GPU_SAVE : r->lc && !r->busy && wants_cta(t, s, now))
-		gpusched_want_preempt_mode(t, GPUSCHED_PREEMPT_CTA);
-	else
-		gpusched_want_default(t, GPUSCHED_PREEMPT_MODE);
-	if (s->idle || s->part || s->absent || r->turn_id == t->id) {
+	want_be_slice(t, s, r);
+	if (s->idle || s->part || s->absent || has_turn(t, s, r) || runs_beside(t, s, r, now)) {
 		gpusched_want_default(t, GPUSCHED_RUNNABLE);
 		s->ended_ns = 0;
-	} else {
-		gpusched_want_runnable(t, 0);
-		if (!s->ended_ns)
-			s->ended_ns = now;
+		return;
 	}
+	gpusched_want_runnable(t, 0);
+	if (!s->ended_ns || now >= s->ended_ns + OFF_MOST_NS + OFF_RUN_NS)
+		s->ended_ns = now;
+	else if (now >= s->ended_ns + OFF_MOST_NS && !gpusched_is_past_share(t))
+		gpusched_want_default(t, GPUSCHED_RUNNABLE);
+	if (t->want.valid & GPUSCHED_RUNNABLE)
+		note_turn(&s->limited, r->seq);
 }
 
 /*
@@ -130,7 +95,9 @@ GPUSCHED_INLINE void decide_be(struct gpusched_task *t, struct tsg *s, const str
  */
 GPUSCHED_INLINE void pause_or_not(struct gpusched_task *t, struct tsg *s, gs_u64 now, int paused)
 {
-	if (s->limited.paused) {
+	if (s->role == LC) /* a service does not wait for the turns of its job's other programs */
+		s->limited.with_job = 0;
+	if (must_pause(&s->limited)) {
 		gpusched_release(t);
 		gpusched_want_runnable(t, 0);
 		s->ended_ns = s->ended_ns ? s->ended_ns : now;
@@ -140,7 +107,7 @@ GPUSCHED_INLINE void pause_or_not(struct gpusched_task *t, struct tsg *s, gs_u64
 	if (is_capped(&s->limited, now))
 		s->says.means = PAUSED;
 	else if (s->role != LC)
-		s->says.means = s->probe.trial_ns ? CTA_TRIAL : NO_MEANS;
+		s->says.means = NO_MEANS;
 }
 
 GPUSCHED_INLINE void decide(struct gpusched_task *t, struct tsg *s, struct runlist *r, gs_u64 now)

@@ -242,10 +242,12 @@ GPUSCHED_INLINE void begin_runlist(struct runlist *r, const struct gpusched_roun
 	r->g_ready = r->g_ready_guessed = r->g_part = r->g_alive = r->g_tsgs = r->g_lc_permille = 0;
 	r->g_unclear_permille = r->g_leaning = r->g_busy_permille = r->g_held = 0;
 	r->g_asked_us = r->g_users = 0;
+	r->g_works = r->g_fresh = 0;
 	clear(&r->local);
 	clear(&r->leads);
 	clear(&r->guest);
 	clear(&r->called);
+	clear(&r->spare);
 }
 
 /* True if the TSG has not run for STALE_NS. */
@@ -286,8 +288,11 @@ GPUSCHED_INLINE void count(const struct gpusched_task *t, const struct tsg *s, s
 
 GPUSCHED_INLINE void gather(struct runlist *r, struct tsg *s, const struct gpusched_task *t);
 
-GPUSCHED_INLINE void look(struct gpusched_task *t, struct tsg *s, struct runlist *r, gs_u64 now)
+GPUSCHED_INLINE void look(struct gpusched_task *t, struct tsg *s, struct runlist *r,
+			  const struct gpusched_round *round)
 {
+	gs_u64 now = round->now_ns;
+
 	s->sighted = gpusched_facts(t, &s->now) == 0;
 	look_absent(t, s, now);
 	look_held(t, r, now);
@@ -295,20 +300,19 @@ GPUSCHED_INLINE void look(struct gpusched_task *t, struct tsg *s, struct runlist
 		if (guess)
 			judge(t, s, r);
 		look_progress(t, s, r);
+		work_look(&s->work, &s->now);
 		look_inversion(t, s, r);
 	}
 	s->role = role_of(t, s);
 	count(t, s, r);
-	count_limit(t, &s->limited, &r->limits, r->seq, s->sighted ? s->done : 0,
+	count_limit(t, &s->limited, &r->limits, round, s->sighted ? s->done : 0,
 		    s->sighted ? s->now.as_of_ns : 0);
 	if (!counts_as(t, s, r, BE))
 		return;
 	look_idle(t, s, r);
-	r->g_part += s->part && !s->absent && !s->limited.paused;
-	if (s->idle || s->absent || s->part || s->limited.paused)
+	r->g_part += s->part && !s->absent && !s->limited.past;
+	if (s->idle || s->absent || s->part || s->limited.past)
 		return;
-	if (t->id == r->turn_id)
-		r->g_alive = 1;
 	r->g_ready++;
 	r->g_ready_guessed += is_guessed(t);
 	gather(r, s, t);

@@ -6,7 +6,6 @@
 #define AUTO_STATE_H
 
 #include "guess.h"
-#include "probe.h"
 #include "slice.h"
 
 /* Whether an LC's requests are worth a hold. */
@@ -17,9 +16,9 @@ enum verdict {
 	WASTE,     /* in holds the GPU would idle for too much of the time */
 };
 
-/* Reasons in `gpusched status`, for an LC and for a TSG that is paused or in a trial; 0: none. */
+/* Reasons in `gpusched status`, for an LC and for a TSG that is paused; 0: none. */
 enum kind { NO_KIND, WHOLE_TURNS, MANY_TURNS, LAUNCH_BOUND };
-enum means { NO_MEANS, DRIVERS_SLICES, SHORT_SLICES, LONG_SLICES, HOLDS, PAUSED, CTA_TRIAL };
+enum means { NO_MEANS, DRIVERS_SLICES, SHORT_SLICES, LONG_SLICES, HOLDS, PAUSED };
 enum not_held {
 	NO_REASON,
 	NO_BE,
@@ -74,12 +73,14 @@ struct tsg {
 	/* time and @progress when @share_permille was computed: its recent part of the GPU */
 	gs_u64 share_ns, share_progress, share_permille;
 	struct guess guess; /* without a class: what the TSG is guessed to be */
+	struct work work;   /* whether it always has work */
+	gs_u64 mates;       /* BE: TSGs of its job that want turns on its runlist, with itself */
+	gs_u64 gang;        /* BE: 1: its job has work on several GPUs */
 	/*
 	 * @progress: GPU time without switch costs, ns. @base_permille: growth of @progress before
 	 * guesses took effect. @check_...: time of the last check for harm, and sums at that time.
 	 */
 	gs_u64 progress, base_permille, check_ns, check_progress, check_drained, check_cut;
-	struct probe probe; /* BE: test of CTA mode */
 	gs_u64 off_ns,
 		off_permille; /* BE: when, and in what part of looks, it was off the GPU: look_part() */
 	gs_u64 ended_ns;      /* BE: when its turn ended; 0: it may run */
@@ -95,13 +96,21 @@ struct tsg {
 GPUSCHED_MAP(auto_tsgs, HASH, gs_u64, struct tsg, GPUSCHED_MAX_TSGS);
 
 /*
- * A BE that may get the next turn. The candidate with the lowest place gets it. On two levels of
- * the place, @v is not a virtual time. For a process, it is the epoch of the last turn; for a TSG,
- * the number of the last turn on the runlist.
+ * A BE that may get the next turn, for its whole job. The candidate with the lowest place gets it.
+ * Jobs have turns as a whole, so on the levels of processes and TSGs all places have the same @v.
  */
 struct candidate {
 	struct gpusched_place place; /* its TSG's id is 0 if there is no candidate */
 	gs_u64 weight;
+	gs_u64 works; /* 1: it is known to work all the time */
+	gs_u64 mates; /* TSGs of its job that want turns */
+};
+
+/* The job that has a turn. @past: TSGs past their quota have turns of their own. */
+struct holder {
+	gs_u64 user, job;
+	gs_u64 past;
+	gs_u64 any; /* 0: nobody */
 };
 
 struct runlist {
@@ -114,10 +123,9 @@ struct runlist {
 	 */
 	gs_u32 g_lc, g_be, g_guessed_lc, g_guessed_be, g_running_lc, g_busy;
 	/*
-	 * BEs that want turns; BEs that work in bits; 1: the TSG that has the turn still wants it;
-	 * all TSGs; part of the GPU that LCs have.
+	 * BEs that want turns; BEs that work in bits; all TSGs; part of the GPU that LCs have.
 	 */
-	gs_u32 g_ready, g_part, g_alive, g_tsgs, g_lc_permille, pad3;
+	gs_u32 g_ready, g_part, g_tsgs, g_lc_permille;
 	/*
 	 * TSGs without class and guess: their part of the GPU; number of them that look like BE so
 	 * far
@@ -135,13 +143,23 @@ struct runlist {
 	 * gang that now has its turn on all its GPUs.
 	 */
 	struct candidate local, leads, guest, called;
+	/* the first in line among those that are known to work and do not have the turn */
+	struct candidate spare;
 	struct candidate next;      /* the candidate that got the last turn */
 	struct candidate candidate; /* buffer for the candidate that is being put together */
 	/* counts of the last complete round; meanings as above */
 	gs_u32 lc, be, running_lc, busy, ready, part, tsgs, ready_guessed;
 	gs_u32 lc_permille, pad5; /* part of the GPU that LCs have */
-	/* the present turn: its TSG, begin, epoch and number */
+	/* the present turn: its first TSG, begin, epoch and number */
 	gs_u64 turn_id, turn_ns, epoch, number;
+	gs_u64 end_ns;      /* when that turn is over, without the time that holds took from it */
+	struct holder turn; /* the job that has the turn */
+	struct holder fill; /* the job that runs beside it while it is not known to work */
+	/*
+	 * TSGs of that turn, counted in this round: those that want it; those known to work, and
+	 * known of late. The same in the last round.
+	 */
+	gs_u32 g_alive, g_works, g_fresh, alive, works, fresh;
 	gs_u64 held_ns;         /* when a hold was last seen on the runlist */
 	gs_u64 stood_ns;        /* how long holds have stopped the present turn */
 	gs_u64 round_ns;        /* time of the last round */
@@ -177,7 +195,11 @@ GPUSCHED_MAP(auto_runlists, HASH, gs_u32, struct runlist, 256);
 /* One entry, for all GPUs. */
 struct whole {
 	gs_u64 sleep_ms; /* time until the next round, in ms */
-	gs_u64 epoch;    /* epoch of the present turns */
+	gs_u64 epoch;    /* number of the present epoch, in which turns do not change */
+	gs_u64 end_ns;   /* when it ends */
+	gs_u64 calls;    /* TSGs suspended or resumed at its begin, on all GPUs */
+	gs_u64 most;     /* the most of these in the last epochs */
+	gs_u64 lists;    /* runlists on which a turn began with it */
 };
 GPUSCHED_MAP(auto_whole, ARRAY, gs_u32, struct whole, 1);
 
@@ -188,15 +210,11 @@ struct account {
 	/* number of TSGs that belong to the account; it is removed with the last TSG */
 	gs_u64 tsgs;
 	struct gpusched_weighing weighs;
+	/* a job's TSGs that want turns: found in round @seq, in the round before */
+	gs_u64 seq, found, ready;
 };
 GPUSCHED_MAP(auto_users, HASH, struct gpusched_user_key, struct account, 8192);
 GPUSCHED_MAP(auto_jobs, HASH, struct gpusched_job_key, struct account, 16384);
-/*
- * The epoch of a process's last turn on any GPU. By that, a process with several GPUs has its turns
- * on all of them at once.
- */
-GPUSCHED_MAP(auto_processes, HASH, gs_u32, gs_u64, 16384);
-
 /*
  * A job, on any number of GPUs. Decisions use the findings of the last round (@gpus, @lead), since
  * those of the current round (found...) are incomplete.

@@ -32,6 +32,7 @@ struct tsg {
 	gs_u64 due_ppm;         /* part of its runlist that it is due now */
 	gs_u64 factor;          /* correction of its slice in 1/1024; 1024: none */
 	gs_u64 turn, began_ns;  /* number and begin of its last turn */
+	gs_u64 off_ns;          /* since when it has been suspended; 0: it is not */
 	gs_u64 asleep_ns;       /* when it was seen to sleep through that turn; 0: it was not */
 	/* when somebody else's suspension was first seen; 0: there is none */
 	gs_u64 absent_ns;
@@ -110,8 +111,9 @@ struct runlist {
 	gs_u64 seen;                       /* 1: the look had enough turns to judge */
 	gs_u64 joined;                     /* 1: a TSG has come or gone since the last look */
 	gs_u64 blind_ns, told; /* since when nothing is known of its TSGs; 1: that is logged */
-	/* the present turn: its TSG, begin, epoch and number */
+	/* the present turn: its first TSG, begin, epoch and number; the job that has it as a whole */
 	gs_u64 turn_id, turn_ns, epoch, number;
+	gs_u64 turn_user, turn_job;
 	/*
 	 * looks while turns are taken: when the next one is due, the interval, when the last one
 	 * ended

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * fair/turns.h - lets TSGs take turns where a TSG would fall behind with slices
+ * fair/turns.h - lets jobs take turns where a TSG would fall behind with slices
+ *
+ * The first TSG in line brings its whole job. That charges the TSG's own accounts, so the TSGs of a
+ * job come first in turn.
  *
  * From time to time all TSGs run again for a look, which shows whether turns are still needed.
  * During a look, accounts are charged with each TSG's work, so that no TSG gains or loses by the
@@ -18,6 +21,14 @@
 #define PROBE_LEAST_NS (4 * GS_S)
 #define PROBE_EACH_NS (GS_S / 10)
 #define BLIND_NS (3 * GS_S)
+/*
+ * Nobody is off the GPU for longer than the first time for others' turns: then it runs for the
+ * second time beside the job that has the turn. Processes past their quota or budget are left out.
+ */
+#define OFF_MOST_NS (1800 * GS_MS)
+#define OFF_RUN_NS (50 * GS_MS)
+/* A job with more TSGs has turns TSG by TSG: calls for all of them would take whole turns. */
+#define JOB_TSGS_MOST 8
 
 /*
  * True if the TSG wants turns. A TSG that wants little (light) runs beside the TSG that has the
@@ -25,7 +36,15 @@
  */
 GPUSCHED_INLINE int wants_turns(const struct tsg *s, gs_u64 now)
 {
-	return s->active && !s->light && !s->asleep_ns && !s->limited.paused && !is_absent(s, now);
+	return s->active && !s->light && !s->asleep_ns && !s->limited.past && !is_absent(s, now);
+}
+
+/* True if the TSG's job has the turn: its processes may wait for each other, so all of them run. */
+GPUSCHED_INLINE int has_turn(const struct gpusched_task *t, const struct tsg *s,
+			     const struct runlist *r)
+{
+	return r->turn_id &&
+	       (r->turn_id == t->id || (s->user == r->turn_user && s->job == r->turn_job));
 }
 
 /* Returns the account of @m. Resets it first if it is of an earlier era. */
@@ -110,7 +129,7 @@ GPUSCHED_INLINE void line_up(const struct gpusched_task *t, struct tsg *s, struc
 	else
 		gpusched_rotation_stand(&r->line, p);
 	r->g_ready++;
-	if (t->id == r->turn_id)
+	if (has_turn(t, s, r))
 		r->g_alive = 1;
 }
 
@@ -190,6 +209,16 @@ GPUSCHED_INLINE void watch_look(struct runlist *r, gs_u64 seq, gs_u64 now)
 	}
 }
 
+/* True if the job of @p has so few TSGs that calls for all of them fit into a turn. */
+GPUSCHED_INLINE int is_small(const struct gpusched_place *p, gs_u32 runlist)
+{
+	struct gpusched_job_key key = { p->who[GPUSCHED_LEVEL_USER], p->who[GPUSCHED_LEVEL_JOB],
+					runlist, 0 };
+	const struct member *m = gpusched_lookup(fair_jobs, &key);
+
+	return m && m->tsgs <= JOB_TSGS_MOST;
+}
+
 GPUSCHED_INLINE void change_turn(struct runlist *r, gs_u32 runlist, gs_u64 now)
 {
 	gs_u64 turn_ns = (gs_u64)turn_ms * GS_MS, epoch = gpusched_div(now, turn_ns), ns;
@@ -202,6 +231,8 @@ GPUSCHED_INLINE void change_turn(struct runlist *r, gs_u32 runlist, gs_u64 now)
 	if (promise)
 		first = &promise->line.first;
 	r->turn_id = first->who[GPUSCHED_LEVEL_TSG];
+	r->turn_user = first->who[GPUSCHED_LEVEL_USER];
+	r->turn_job = is_small(first, runlist) ? first->who[GPUSCHED_LEVEL_JOB] : 0;
 	r->turn_ns = now;
 	r->epoch = epoch;
 	r->number++;
@@ -264,10 +295,28 @@ GPUSCHED_INLINE void settle(struct runlist *r, gs_u32 runlist, gs_u64 seq, gs_u6
 GPUSCHED_INLINE void take_turn(const struct gpusched_task *t, struct tsg *s,
 			       const struct runlist *r, gs_u64 now)
 {
-	if (r->turn_id != t->id || s->turn == r->number)
+	if (!has_turn(t, s, r) || s->turn == r->number)
 		return;
 	s->turn = r->number;
 	s->began_ns = now;
+}
+
+/* True if the TSG must wait for its turn. */
+GPUSCHED_INLINE int waits_for_turn(const struct gpusched_task *t, struct tsg *s,
+				   const struct runlist *r, gs_u64 now)
+{
+	const struct member *job;
+
+	if (r->mode != TURNS || r->shared_ns || !r->turn_id || has_turn(t, s, r) ||
+	    !wants_turns(s, now)) {
+		s->off_ns = 0;
+		return 0;
+	}
+	if (!s->off_ns || now >= s->off_ns + OFF_MOST_NS + OFF_RUN_NS)
+		s->off_ns = now;
+	job = find_job(s);
+	return now < s->off_ns + OFF_MOST_NS || gpusched_is_past_share(t) || !job ||
+	       job->tsgs > JOB_TSGS_MOST;
 }
 
 #endif /* FAIR_TURNS_H */

@@ -314,13 +314,25 @@ static bool ask_usage(struct gpu *g, uint64_t now, double *ret)
 		return false;
 	}
 	g->blank[0] = '\0';
-	return gs_usage_take(&g->alone.usage, params, branch, ret);
+	if (!gs_usage_take(&g->alone.usage, params, branch, ret))
+		return false;
+	g->alone.idle_ns = in_gpu_time(gs_usage_idle_ns(params, branch));
+	return true;
+}
+
+/* True if a TSG of this GPU is suspended: then idle time may be of somebody's making. */
+static bool has_suspended(const struct gpu *g)
+{
+	for (const struct tsg *t = g->a->tsgs; t; t = t->hh.next)
+		if (t->suspended && t->gpu == g->gpu.index)
+			return true;
+	return false;
 }
 
 /*
  * Estimates the work of a TSG that has the GPU to itself, since the log does not show it. All the
  * engine's busy time is then work of that TSG. The driver is asked only after a second without a
- * switch.
+ * switch. It is also asked while no TSG is loaded and one is suspended.
  */
 static void look_alone(struct gpu *g, uint64_t now)
 {
@@ -333,10 +345,11 @@ static void look_alone(struct gpu *g, uint64_t now)
 	if (past < in_gpu_time(ALONE_NS))
 		return;
 	gs_turns_runlist(g->turns, &r);
-	same = r.loaded && r.loaded == l->id && r.switches == l->switches;
+	same = !r.blind && r.loaded == l->id && r.switches == l->switches &&
+	       (r.loaded || has_suspended(g));
 	if (same && l->ns)
 		gs_turns_alone(g->turns, l->id, l->ns, l->worked_ns);
-	l->ns = 0;
+	l->ns = l->idle_ns = 0;
 	if (!same)
 		l->usage.newest = 0;
 	else if (now >= l->retry_at && ask_usage(g, now, &part)) {

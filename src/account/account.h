@@ -86,7 +86,7 @@ void gs_account_gone(struct gs_account *a, uint64_t id);
 /*
  * Reads what the logs hold. Returns when to call again (ns, CLOCK_MONOTONIC): soon while there are
  * switches, once a second while there are none; UINT64_MAX: no log is open. While a TSG is alone,
- * this asks the driver once a second how busy the engine was.
+ * or suspended and no other is loaded, this asks the driver once a second how busy the engine was.
  */
 uint64_t gs_account_read(struct gs_account *a, uint64_t now);
 /*
@@ -118,8 +118,6 @@ struct gs_account_news {
 void gs_account_tell(struct gs_account *a, const struct gs_account_news *news);
 /* The facts of a TSG at this moment, complete. -ENOENT with *ret zeroed: nothing is known. */
 int gs_account_facts(const struct gs_account *a, uint64_t id, struct gpusched_facts *ret);
-/* Sets whether policies see GPUSCHED_STATE_TRIAL for that TSG. -ENOENT: its turns are not known. */
-int gs_account_trial(struct gs_account *a, uint64_t id, bool on);
 /*
  * @on: reads logs 30 times a second even without switches, since a policy or the engine acts on the
  * facts.
@@ -137,6 +135,11 @@ struct gs_account_gpu {
 	char reason[160];  /* why the log is not open; "": there is no TSG to account for */
 	char blank[160];   /* why the work of a TSG alone on the GPU is unknown; "": it is not */
 	uint64_t error_ns; /* possible error of times that are converted to CLOCK_MONOTONIC */
+	/*
+	 * For how long it has been idle at least, as the driver's samples of the last second say;
+	 * 0: it works, or that is unknown.
+	 */
+	uint64_t idle_ns;
 	struct gs_runlist_sums sums;
 	struct gs_costs costs;
 	const char *save_unknown; /* why the save's cost is unknown; NULL: it is known, or no log */

@@ -35,20 +35,6 @@ int gs_account_facts(const struct gs_account *a, uint64_t id, struct gpusched_fa
 	    gs_facts_of(g->turns, id, clock_of, g, ret))
 		return -ENOENT;
 	ret->runlist = t->runlist;
-	ret->state |= t->trial ? GPUSCHED_STATE_TRIAL : 0;
-	return 0;
-}
-
-int gs_account_trial(struct gs_account *a, uint64_t id, bool on)
-{
-	struct tsg *t = account_tsg(a, id);
-	struct gpu *g = t ? account_gpu(a, t->gpu) : NULL;
-
-	if (t)
-		t->trial = on && g && g->turns;
-	if (!g || !g->turns)
-		return -ENOENT;
-	g->anew = true;
 	return 0;
 }
 
@@ -142,6 +128,7 @@ void gs_account_gpu(const struct gs_account *a, uint32_t gpu, struct gs_account_
 	memcpy(ret->blank, g->blank, sizeof(ret->blank));
 	ret->error_ns = g->clock.error_ns;
 	ret->costs = g->begin;
+	ret->idle_ns = g->alone.idle_ns;
 	if (g->turns) {
 		gs_turns_runlist(g->turns, &ret->sums);
 		ret->costs = gs_turns_costs(g->turns);

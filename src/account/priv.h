@@ -22,7 +22,6 @@ struct tsg {
 	struct context *contexts;
 	bool told;          /* its facts were reported, and are still valid */
 	bool suspended;     /* it is suspended, so it may not run */
-	bool trial;         /* policies are told to try CTA mode on it */
 	uint64_t launch_ns; /* time of the last launch that was reported */
 };
 
@@ -55,12 +54,16 @@ struct maker {
 	bool unattributed;
 };
 
-/* The TSG that had the GPU to itself between two readings of the driver's usage samples. */
+/*
+ * The TSG that had the GPU to itself between two readings of the driver's usage samples; 0: none
+ * was loaded.
+ */
 struct alone {
 	uint64_t id, switches, at_ns, retry_at;
 	struct gs_usage usage;
 	/* from the last reading; they count once the log shows no switch up to that time */
 	uint64_t ns, worked_ns;
+	uint64_t idle_ns; /* gs_usage_idle_ns() at the last reading; 0: unknown, too */
 };
 
 struct gpu {

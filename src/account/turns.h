@@ -83,8 +83,9 @@ struct gs_turn_sums {
 struct gs_runlist_sums {
 	uint64_t held_ns;
 	uint64_t unattributed_ns; /* part of held_ns by contexts that belong to no TSG */
-	uint64_t lost_ns;    /* from an END to another TSG's START, if that took less than 1 ms */
-	uint64_t open_ns;    /* all other times in which no TSG was loaded */
+	uint64_t idle_ns; /* part of held_ns in which the TSG was alone and is known to be idle */
+	uint64_t lost_ns; /* from an END to another TSG's START, if that took less than 1 ms */
+	uint64_t open_ns; /* all other times in which no TSG was loaded */
 	uint64_t unknown_ns; /* times for which records were lost */
 	uint64_t switches;   /* number of STARTs */
 	uint64_t gaps;       /* gaps in the records, including records out of order */

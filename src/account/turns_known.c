@@ -4,6 +4,8 @@
 
 #include <errno.h>
 
+#include "account/usage.h"
+
 int gs_turns_of(const struct gs_turns *t, uint64_t id, struct gs_turn_sums *ret)
 {
 	const struct node *n = turns_find(t, id);
@@ -63,6 +65,8 @@ void gs_turns_alone(struct gs_turns *t, uint64_t id, uint64_t ns, uint64_t worke
 		return;
 	n->sums.alone_ns += ns;
 	n->sums.worked_ns += worked_ns;
+	if ((double)worked_ns < GS_USAGE_IDLE * (double)ns)
+		t->sums.idle_ns += ns;
 }
 
 void gs_turns_open(const struct gs_turns *t, gs_turn_fn fn, void *user)

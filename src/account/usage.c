@@ -3,9 +3,11 @@
 
 #include <string.h>
 
+#include "basic/clock.h"
 #include "rm/abi.h"
 
 #define FULL 10000.0 /* samples are in hundredths of a percent */
+#define PERIOD_NS (NS_PER_S / 7)
 
 uint32_t gs_usage_size(unsigned int branch)
 {
@@ -48,4 +50,24 @@ bool gs_usage_take(struct gs_usage *inout, const void *params, unsigned int bran
 		return false;
 	*ret = sum / n;
 	return true;
+}
+
+uint64_t gs_usage_idle_ns(const void *params, unsigned int branch)
+{
+	const uint32_t size = nv_usage_sample_size(branch);
+	const uint8_t *first = (const uint8_t *)params + sizeof(struct nv_usage);
+	uint64_t when, worked = 0, n = 0;
+	uint32_t busy;
+
+	for (unsigned int i = 0; i < NV_USAGE_SAMPLES; i++) {
+		memcpy(&when, first + i * size, sizeof(when));
+		memcpy(&busy, first + i * size + nv_usage_graphics_at(branch), sizeof(busy));
+		if (busy >= GS_USAGE_IDLE * FULL && when > worked)
+			worked = when;
+	}
+	for (unsigned int i = 0; i < NV_USAGE_SAMPLES; i++) {
+		memcpy(&when, first + i * size, sizeof(when));
+		n += when > worked;
+	}
+	return n * PERIOD_NS;
 }

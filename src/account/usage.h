@@ -26,5 +26,12 @@ void gs_usage_ask(void *params, unsigned int branch);
  * are none, and at the first call, which only sets the starting point.
  */
 bool gs_usage_take(struct gs_usage *inout, const void *params, unsigned int branch, double *ret);
+/*
+ * Returns for how long the engine has been idle up to the newest sample, ns: busy for less than
+ * GS_USAGE_IDLE of each sample. The samples reach back ten seconds, so it may be more. The samples'
+ * own times have no known unit, so the samples are counted.
+ */
+#define GS_USAGE_IDLE 0.05
+uint64_t gs_usage_idle_ns(const void *params, unsigned int branch);
 
 #endif /* GPUSCHED_ACCOUNT_USAGE_H */

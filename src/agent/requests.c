@@ -15,6 +15,7 @@
 #include <linux/futex.h>
 #include <pthread.h>
 #include <stddef.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -51,7 +52,7 @@ void requests_after_fork(void)
 static void *wake(void *unused)
 {
 	uint32_t seen = 0;
-	uint64_t one = 1;
+	char one = 1;
 
 	agent_own = true;
 	pthread_setname_np(pthread_self(), "gpusched-wake");
@@ -61,8 +62,8 @@ static void *wake(void *unused)
 		while ((now = signals) == seen)
 			syscall(SYS_futex, &signals, FUTEX_WAIT_PRIVATE, seen, NULL, NULL, 0);
 		seen = now;
-		if (write(wake_fd, &one, sizeof(one)) < 0)
-			continue; /* the daemon has not read the last wake-up yet */
+		if (send(wake_fd, &one, sizeof(one), MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
+			continue; /* the daemon has not read earlier ones, or has ended */
 	}
 	return NULL;
 }

@@ -30,6 +30,30 @@ static size_t decode(const unsigned char *p, uint32_t *ret)
 	return !n || c < least[n] || c > 0x10ffff || (c >= 0xd800 && c < 0xe000) ? 0 : n;
 }
 
+/* True if the text ends within the character that begins at @p. */
+static bool is_cut(const unsigned char *p)
+{
+	size_t n = *p < 0xc2 ? 0 : *p < 0xe0 ? 2 : *p < 0xf0 ? 3 : *p < 0xf5 ? 4 : 0, i = 1;
+
+	while (i < n && (p[i] & 0xc0) == 0x80)
+		i++;
+	return i < n && !p[i];
+}
+
+void gs_escape_mend(char *text)
+{
+	unsigned char *p = (unsigned char *)text;
+
+	while (*p) {
+		uint32_t c;
+		size_t n = decode(p, &c);
+
+		if (!n)
+			*p = is_cut(p) ? '\0' : '?';
+		p += n ? n : *p != '\0';
+	}
+}
+
 /* True for control characters, line ends, and marks that turn the direction of writing. */
 static bool is_harmful(uint32_t c)
 {

@@ -16,6 +16,11 @@
  * Returns @buf.
  */
 char *gs_escape(char *buf, size_t size, const char *text);
+/*
+ * Makes @text valid UTF-8, in place. A character that is cut at the end, as in a comm of 15 bytes,
+ * is left out; other bytes that are not UTF-8 become '?'.
+ */
+void gs_escape_mend(char *text);
 /* Escapes the whole text; malloc'd; NULL: out of memory. */
 char *gs_escaped(const char *text);
 

@@ -53,9 +53,8 @@ json_t *gs_json_text(const char *text)
 	if (v)
 		return v;
 	copy = strdup(text);
-	for (char *p = copy; p && *p; p++)
-		if (*p & 0x80)
-			*p = '?';
+	if (copy)
+		gs_escape_mend(copy);
 	return copy ? json_string(copy) : NULL;
 }
 

@@ -18,9 +18,6 @@
 #include "table/procs.h"
 
 #define DEFAULT_WEIGHT 100
-#define DEFAULT_SUSPEND_LIMIT_MS 10000
-#define DEFAULT_STARVE_LIMIT_MS 1000
-#define MAX_GROUPS 256
 
 static const char *const builtin[] = {
 	[GPUSCHED_CLASS_NONE] = "none",
@@ -40,8 +37,8 @@ int gs_classes_new(struct gs_classes **ret)
 
 		snprintf(cls->name, sizeof(cls->name), "%s", builtin[id]);
 		cls->weight = DEFAULT_WEIGHT;
-		cls->suspend_limit_ms = DEFAULT_SUSPEND_LIMIT_MS;
-		cls->starve_limit_ms = DEFAULT_STARVE_LIMIT_MS;
+		cls->suspend_limit_ms = GPUSCHED_SUSPEND_LIMIT_MS;
+		cls->starve_limit_ms = GPUSCHED_STARVE_LIMIT_MS;
 	}
 	c->n = GPUSCHED_CLASS_FIRST_USER;
 	*ret = c;
@@ -270,24 +267,7 @@ const struct gs_who *gs_classes_tracer(const struct gs_classes *c, size_t i)
 	return i < c->ntracers ? &c->tracers[i] : NULL;
 }
 
-static bool in_group(uid_t uid, gid_t gid, gid_t wanted)
-{
-	gid_t groups[MAX_GROUPS];
-	int n = MAX_GROUPS;
-	struct passwd *pw;
-
-	if (gid == wanted)
-		return true;
-	pw = getpwuid(uid);
-	if (!pw || getgrouplist(pw->pw_name, pw->pw_gid, groups, &n) < 0)
-		return false;
-	for (int i = 0; i < n; i++)
-		if (groups[i] == wanted)
-			return true;
-	return false;
-}
-
-bool gs_class_allowed(const struct gs_classes *c, uid_t uid, gid_t gid, uint32_t class_id)
+bool gs_class_allowed(const struct gs_classes *c, const struct gs_asker *by, uint32_t class_id)
 {
 	for (size_t i = 0; i < c->nallows; i++) {
 		const struct gs_allow *a = &c->allows[i];
@@ -299,21 +279,22 @@ bool gs_class_allowed(const struct gs_classes *c, uid_t uid, gid_t gid, uint32_t
 		if (gs_class_compare(c, class_id, a->class_id) > 0 ||
 		    (class_id != a->class_id && gs_class_gives_more(c, class_id, a->class_id)))
 			continue;
-		if (a->who.is_group ? in_group(uid, gid, a->who.gid) : uid == a->who.uid)
+		if (a->who.is_group ? by->in_group(by->self, a->who.gid)
+				    : by->uid == a->who.uid && (by->uid || by->root))
 			return true;
 	}
 	return false;
 }
 
-bool gs_class_may(const struct gs_classes *c, uid_t uid, gid_t gid, uid_t owner_uid, uint32_t from,
-		  uint32_t to)
+bool gs_class_may(const struct gs_classes *c, const struct gs_asker *by, uid_t owner_uid,
+		  uint32_t from, uint32_t to)
 {
-	if (uid == 0)
+	if (by->root)
 		return true;
-	if (uid != owner_uid)
+	if (by->uid != owner_uid)
 		return false;
 	return (gs_class_compare(c, to, from) <= 0 && !gs_class_gives_more(c, to, from)) ||
-	       gs_class_allowed(c, uid, gid, to);
+	       gs_class_allowed(c, by, to);
 }
 
 /*

@@ -62,9 +62,19 @@ int gs_class_compare(const struct gs_classes *c, uint32_t a, uint32_t b);
  * has one. A user needs the same right for this as for raising.
  */
 bool gs_class_gives_more(const struct gs_classes *c, uint32_t a, uint32_t b);
-/* True if @uid may change the class of a process of @owner_uid from @from to @to. */
-bool gs_class_may(const struct gs_classes *c, uid_t uid, gid_t gid, uid_t owner_uid, uint32_t from,
-		  uint32_t to);
+/*
+ * A user who wants a class. The groups are those of the process that asks or is classified, so no
+ * name is looked up: a directory that does not answer would stop the loop.
+ */
+struct gs_asker {
+	uid_t uid;
+	bool root; /* the machine's root; uid 0 alone may be a container's */
+	bool (*in_group)(const void *self, gid_t gid);
+	const void *self;
+};
+/* True if @by may change the class of a process of @owner_uid from @from to @to. */
+bool gs_class_may(const struct gs_classes *c, const struct gs_asker *by, uid_t owner_uid,
+		  uint32_t from, uint32_t to);
 
 /*
  * Sets the class of present and future processes in or below a cgroup (a path as in cgroup.h), as a

@@ -149,6 +149,7 @@ int gs_facts_read(pid_t pid, struct gs_facts *ret, struct gs_error *err)
 	if (n <= 0 || read_ids(f) < 0)
 		return gs_fail(err, -ESRCH, "no process %d", pid);
 	f->comm[strcspn(f->comm, "\n")] = '\0';
+	f->root = gs_root_of(pid, f->uid);
 	read_cgroups(f);
 	return 0;
 }

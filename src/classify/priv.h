@@ -9,6 +9,7 @@
 #include "classify/grants.h"
 #include "process/cgroup.h"
 #include "process/pod_names.h"
+#include "process/root.h"
 
 #define GS_MAX_RULES 256
 #define GS_MAX_ALLOWS 64
@@ -32,6 +33,7 @@ struct gs_facts {
 	pid_t pid;
 	uid_t uid;
 	gid_t gid;
+	enum gs_root root; /* if its uid is 0: the machine's root, or a container's */
 	char comm[64];
 	char exe[512];           /* "": unknown */
 	char args[4096];         /* each argument ends with a NUL */
@@ -51,6 +53,7 @@ void gs_facts_read_program(struct gs_facts *f);
 
 struct gs_rule {
 	char *comm, *exe, *cgroup, *arg; /* glob patterns; NULL: any */
+	char *exe_real;                  /* @exe without links; NULL: it names no file */
 	char *namespace, *pod, *container;
 	bool has_uid;
 	uid_t uid;
@@ -62,6 +65,11 @@ void gs_rule_done(struct gs_rule *r);
  * True if the rule matches. @ret_trusted: it names a fact that the process's owner cannot choose.
  */
 bool gs_rule_matches(const struct gs_rule *r, const struct gs_facts *f, bool *ret_trusted);
+/*
+ * True if the rule came near: all matches but one, which is known; or its only one names something
+ * similar. Writes that one as text, such as "its exe is /usr/bin/vim here".
+ */
+bool gs_rule_is_near(const struct gs_rule *r, const struct gs_facts *f, char *ret, size_t size);
 
 /* A user's or group's right to raise to a class. */
 struct gs_allow {
@@ -108,7 +116,7 @@ struct gs_classes {
 };
 
 /* True if AllowClass= holds for this user or one of the user's groups. */
-bool gs_class_allowed(const struct gs_classes *c, uid_t uid, gid_t gid, uint32_t class_id);
+bool gs_class_allowed(const struct gs_classes *c, const struct gs_asker *by, uint32_t class_id);
 /*
  * Adds weight, limit and request to @a, which has the class. @own: zeroes if no command gave the
  * process anything. @losers may be NULL.

@@ -10,6 +10,7 @@
 #include "basic/cleanup.h"
 #include "classify/priv.h"
 #include "classify/words.h"
+#include "process/process.h"
 #include "table/procs.h"
 
 static void why(struct gs_class_answer *a, const char *format, ...)
@@ -38,6 +39,13 @@ static void set(const struct gs_classes *c, struct gs_class_answer *a, uint32_t 
 	a->weight = c->cls[id].weight;
 }
 
+static bool facts_in_group(const void *self, gid_t gid)
+{
+	const struct gs_facts *f = self;
+
+	return f->gid == gid || gs_process_in_group(f->pid, gid);
+}
+
 /*
  * True if the process may have class @to. A source that its owner cannot choose may raise; so may a
  * user who is allowed to.
@@ -45,9 +53,24 @@ static void set(const struct gs_classes *c, struct gs_class_answer *a, uint32_t 
 static bool may_take(const struct gs_classes *c, const struct gs_facts *f, bool trusted,
 		     uint32_t from, uint32_t to)
 {
+	const struct gs_asker owner = { f->uid, f->root == GS_ROOT_MACHINES, facts_in_group, f };
+
 	return trusted ||
 	       (gs_class_compare(c, to, from) <= 0 && !gs_class_gives_more(c, to, from)) ||
-	       gs_class_allowed(c, f->uid, f->gid, to);
+	       gs_class_allowed(c, &owner, to);
+}
+
+/* Why the process's own choices cannot raise it. */
+static const char *why_not(const struct gs_facts *f)
+{
+	switch (f->root) {
+	case GS_ROOT_CONTAINERS:
+		return "a container's root chose it; use cgroup= or namespace=";
+	case GS_ROOT_UNKNOWN:
+		return "whether root is a container's is not known; use cgroup=";
+	default:
+		return "what its owner chooses cannot raise it";
+	}
 }
 
 /*
@@ -92,6 +115,17 @@ static void outrank(struct gs_class_losers *l, const struct gs_classes *c,
 		memcpy(l->text[l->n++], rest.text[i], sizeof(rest.text[i]));
 }
 
+/* Adds the @n-th rule, if it came near. */
+static void add_near(struct gs_class_losers *l, size_t n, const struct gs_rule *r,
+		     const struct gs_facts *f)
+{
+	char what[128];
+
+	if (l && l->n < GS_COUNT(l->text) && gs_rule_is_near(r, f, what, sizeof(what)))
+		snprintf(l->text[l->n++], sizeof(l->text[0]),
+			 "rule %zu does not match, since %s: %.70s", n, what, r->text);
+}
+
 static bool by_rule(const struct gs_classes *c, const struct gs_facts *f, struct gs_class_answer *a,
 		    struct gs_class_losers *l)
 {
@@ -101,15 +135,16 @@ static bool by_rule(const struct gs_classes *c, const struct gs_facts *f, struct
 		const struct gs_rule *r = &c->rules[i];
 		bool trusted = false;
 
-		if (!gs_rule_matches(r, f, &trusted))
+		if (!gs_rule_matches(r, f, &trusted)) {
+			add_near(l, i + 1, r, f);
 			continue;
+		}
 		if (found) {
 			add_loser(l, c, r->class_id, "rule %zu: %.100s", i + 1, r->text);
 			continue;
 		}
 		if (!may_take(c, f, trusted, c->default_class, r->class_id)) {
-			why(a, "rule '%.60s' passed over: what its owner chooses cannot raise it",
-			    r->text);
+			why(a, "rule '%.60s' passed over: %s", r->text, why_not(f));
 			continue;
 		}
 		set(c, a, r->class_id, GPUSCHED_SRC_RULE);

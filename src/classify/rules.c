@@ -5,19 +5,20 @@
  * The first rule that matches counts. A rule matches if all its globs match.
  */
 #include <errno.h>
-#include <fnmatch.h>
 #include <pwd.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "basic/cleanup.h"
 #include "basic/parse.h"
+#include "classify/patterns.h"
 #include "classify/priv.h"
 
 void gs_rule_done(struct gs_rule *r)
 {
 	free(r->comm);
 	free(r->exe);
+	free(r->exe_real);
 	free(r->cgroup);
 	free(r->arg);
 	free(r->namespace);
@@ -27,14 +28,20 @@ void gs_rule_done(struct gs_rule *r)
 	memset(r, 0, sizeof(*r));
 }
 
-static int set_glob(char **to, const char *key, const char *value, struct gs_error *err)
+static int set_glob(char **to, enum gs_pattern_of what, const char *key, const char *value,
+		    struct gs_error *err)
 {
+	size_t n = strlen(value);
+
 	if (*to)
 		return gs_fail(err, -EINVAL, "'%s=' twice in one rule", key);
 	if (!*value)
 		return gs_fail(err, -EINVAL, "'%s=' without a value", key);
-	*to = strdup(value);
-	return *to ? 0 : gs_fail(err, -ENOMEM, "out of memory");
+	*to = malloc(n + 2); /* one more than the text: gs_pattern_form() */
+	if (!*to)
+		return gs_fail(err, -ENOMEM, "out of memory");
+	memcpy(*to, value, n + 1);
+	return gs_pattern_form(what, *to, err);
 }
 
 static int set_uid(struct gs_rule *r, const char *value, struct gs_error *err)
@@ -60,11 +67,15 @@ static int matcher(struct gs_rule *r, char *word, struct gs_error *err)
 	const struct {
 		const char *word;
 		char **glob;
+		enum gs_pattern_of what;
 	} globs[] = {
-		{ "comm", &r->comm },           { "exe", &r->exe },
-		{ "cgroup", &r->cgroup },       { "arg", &r->arg },
-		{ "namespace", &r->namespace }, { "pod", &r->pod },
-		{ "container", &r->container },
+		{ "comm", &r->comm, GS_PATTERN_COMM },
+		{ "exe", &r->exe, GS_PATTERN_EXE },
+		{ "cgroup", &r->cgroup, GS_PATTERN_CGROUP },
+		{ "arg", &r->arg, GS_PATTERN_ANY },
+		{ "namespace", &r->namespace, GS_PATTERN_NAME },
+		{ "pod", &r->pod, GS_PATTERN_NAME },
+		{ "container", &r->container, GS_PATTERN_NAME },
 	};
 	char *value = strchr(word, '=');
 
@@ -73,7 +84,7 @@ static int matcher(struct gs_rule *r, char *word, struct gs_error *err)
 	*value++ = '\0';
 	for (size_t i = 0; i < GS_COUNT(globs); i++)
 		if (!strcmp(word, globs[i].word))
-			return set_glob(globs[i].glob, word, value, err);
+			return set_glob(globs[i].glob, globs[i].what, word, value, err);
 	if (strcmp(word, "uid") == 0)
 		return set_uid(r, value, err);
 	return gs_fail(err, -EINVAL,
@@ -120,6 +131,8 @@ static int parse_rule(const struct gs_classes *c, const char *text, struct gs_ru
 	if (!any)
 		return gs_fail(err, -EINVAL, "rule '%s' has no matcher: use DefaultClass= for all",
 			       text);
+	if (rule.exe)
+		rule.exe_real = realpath(rule.exe, NULL); /* a pattern names no file */
 	rule.text = strdup(text + strspn(text, " \t"));
 	if (!rule.text)
 		return gs_fail(err, -ENOMEM, "out of memory");
@@ -179,15 +192,10 @@ const char *gs_classes_cgroup(const struct gs_classes *c, uint32_t class_id, siz
 	return NULL;
 }
 
-static bool glob(const char *pattern, const char *text)
-{
-	return *text && fnmatch(pattern, text, 0) == 0;
-}
-
 static bool any_arg(const char *pattern, const struct gs_facts *f)
 {
 	for (size_t at = 0; at < f->nargs; at += strlen(f->args + at) + 1)
-		if (glob(pattern, f->args + at))
+		if (gs_pattern_matches(pattern, f->args + at))
 			return true;
 	return false;
 }
@@ -196,42 +204,88 @@ static bool any_arg(const char *pattern, const struct gs_facts *f)
 static const struct gs_cgroup_fact *cgroup_of(const char *pattern, const struct gs_facts *f)
 {
 	for (size_t i = 0; i < f->ncgroups; i++)
-		if (glob(pattern, f->cgroups[i].path))
+		if (gs_pattern_matches(pattern, f->cgroups[i].path))
 			return &f->cgroups[i];
 	return NULL;
 }
 
-/*
- * True if the pod matches. Only the namespace can be trusted: the pod's maker chooses the other
- * names.
- */
-static bool is_pod(const struct gs_rule *r, const struct gs_pod_names *pod)
+/* A part of a rule, and whether the process has it. */
+struct part {
+	const char *key, *pattern; /* NULL: the rule does not ask for it */
+	const char *value;         /* the process's */
+	bool matches;
+};
+
+enum { PARTS = 8 };
+
+static bool is_exe(const struct gs_rule *r, const char *exe)
 {
-	return (!r->namespace || glob(r->namespace, pod->namespace)) &&
-	       (!r->pod || glob(r->pod, pod->pod)) &&
-	       (!r->container || glob(r->container, pod->container));
+	return gs_pattern_matches(r->exe, exe) || (r->exe_real && !strcmp(r->exe_real, exe));
+}
+
+static void compare(const struct gs_rule *r, const struct gs_facts *f, struct part ret[PARTS])
+{
+	const struct gs_pod_names *pod = &f->pod;
+	const struct part all[PARTS] = {
+		{ "comm", r->comm, f->comm, r->comm && gs_pattern_matches(r->comm, f->comm) },
+		{ "exe", r->exe, f->exe, r->exe && is_exe(r, f->exe) },
+		{ "uid", r->has_uid ? "uid" : NULL, "another", r->uid == f->uid },
+		{ "arg", r->arg, "another", r->arg && any_arg(r->arg, f) },
+		{ "cgroup", r->cgroup, f->ncgroups ? f->cgroups[0].path : "",
+		  r->cgroup && cgroup_of(r->cgroup, f) },
+		{ "namespace", r->namespace, pod->namespace,
+		  r->namespace && gs_pattern_matches(r->namespace, pod->namespace) },
+		{ "pod", r->pod, pod->pod, r->pod && gs_pattern_matches(r->pod, pod->pod) },
+		{ "container", r->container, pod->container,
+		  r->container && gs_pattern_matches(r->container, pod->container) },
+	};
+
+	memcpy(ret, all, sizeof(all));
 }
 
 bool gs_rule_matches(const struct gs_rule *r, const struct gs_facts *f, bool *ret_trusted)
 {
-	const struct gs_cgroup_fact *cg = NULL;
+	const struct gs_cgroup_fact *cg = r->cgroup ? cgroup_of(r->cgroup, f) : NULL;
+	struct part parts[PARTS];
 
-	if (r->comm && !glob(r->comm, f->comm))
-		return false;
-	if (r->exe && !glob(r->exe, f->exe))
-		return false;
-	if (r->has_uid && r->uid != f->uid)
-		return false;
-	if (r->arg && !any_arg(r->arg, f))
-		return false;
-	if (r->cgroup) {
-		cg = cgroup_of(r->cgroup, f);
-		if (!cg)
+	compare(r, f, parts);
+	for (size_t i = 0; i < PARTS; i++)
+		if (parts[i].pattern && !parts[i].matches)
 			return false;
+	/*
+	 * a process's owner chooses neither its user, nor the cgroup where root has put it, nor its
+	 * pod's namespace; uid 0 in a container is anybody who may start one
+	 */
+	*ret_trusted = f->root == GS_ROOT_MACHINES || (r->has_uid && r->uid) ||
+		       (cg && cg->owner == 0) || r->namespace;
+	return true;
+}
+
+/* True if the end of the pattern, without its folders, is somewhere in the process's names. */
+static bool is_similar(const char *pattern, const struct gs_facts *f)
+{
+	const char *slash = strrchr(pattern, '/'), *name = slash ? slash + 1 : pattern;
+
+	return strlen(name) > 2 && (strstr(f->comm, name) || strstr(f->exe, name) ||
+				    (f->ncgroups && strstr(f->cgroups[0].path, name)));
+}
+
+bool gs_rule_is_near(const struct gs_rule *r, const struct gs_facts *f, char *ret, size_t size)
+{
+	const struct part *wrong = NULL;
+	unsigned int asked = 0, bad = 0;
+	struct part parts[PARTS];
+
+	compare(r, f, parts);
+	for (size_t i = 0; i < PARTS; i++) {
+		asked += parts[i].pattern != NULL;
+		if (!parts[i].pattern || parts[i].matches)
+			continue;
+		wrong = &parts[i];
+		bad++;
 	}
-	if (!is_pod(r, &f->pod))
+	if (bad != 1 || !*wrong->value || (asked == 1 && !is_similar(wrong->pattern, f)))
 		return false;
-	/* a process's owner chooses neither its user, nor the cgroup where root has put it */
-	*ret_trusted = f->uid == 0 || r->has_uid || (cg && cg->owner == 0) || r->namespace;
+	snprintf(ret, size, "its %s is %.100s here", wrong->key, wrong->value);
 	return true;
 }

@@ -78,8 +78,8 @@ static void put(json_t *o, const char *key, double v)
 }
 
 /*
- * True if the TSG was in CTA mode at both ends of the window. CUDA sets CILP, and a trial of CTA is
- * shorter than the window. So policy auto chose CTA because the TSG's thread blocks are short.
+ * True if the TSG was in CTA mode at both ends of the window. CUDA sets CILP, and gpusched sets no
+ * other mode by itself. So its owner or a person chose CTA because its thread blocks are short.
  */
 static bool stays_in_cta(const json_t *t)
 {

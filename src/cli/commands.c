@@ -24,6 +24,11 @@ static const struct cli_opt list_opts[] = {
 	END,
 };
 
+static const struct cli_opt gpus_opts[] = {
+	{ "wide", 0, NULL, "with the minor number of its device file, its PCI id and its UUID" },
+	END,
+};
+
 static const struct cli_opt monitor_opts[] = {
 	{ "for", 't', "TIME", "end after TIME (500ms, 1h30m)" },
 	{ "count", 'n', "N", "end after N events" },
@@ -65,6 +70,8 @@ static const struct cli_opt suspend_opts[] = {
 
 static const struct cli_opt park_opts[] = {
 	{ "for", 't', "TIME", "bring it back by itself after TIME (10m, 8h)" },
+	{ "force", 0, NULL,
+	  "also a rank of several, or a program older than the taps (may lose it)" },
 	{ "quiet", 'q', NULL, "do not tell the risk" },
 	END,
 };
@@ -118,13 +125,13 @@ static const struct cli_opt policy_build_opts[] = {
 
 static const struct cli_opt shell_opts[] = {
 	{ "gpus", 0, "N", "number of simulated GPUs (1)" },
-	{ "branch", 0, "BRANCH", "driver branch: 535, 550, 570, 580 or 595 (580)" },
+	{ "branch", 0, "BRANCH", "driver branch: %s (580)" },
 	{ "mig", 0, "N",
 	  "N MIG instances of each GPU, 2 to 7; 2x3: of three compute instances each" },
 	{ "dilate", 0, "F", "simulated time runs F times slower than real time (1)" },
 	{ "seed", 0, "N", "seed of every random choice (1)" },
 	{ "params", 0, "FILE", "parameters of the model instead of the built-in H200's" },
-	{ "refuse", 0, "CONTROL[=STATUS]", "the driver refuses CONTROL, such as set-timeslice" },
+	{ "fault", 0, "FAULT", "CONTROL[=STATUS][:applied][:N]: this control fails, N times" },
 	{ "hang", 0, "CONTROL", "CONTROL never returns" },
 	END,
 };
@@ -256,7 +263,7 @@ static const struct cli_cmd commands[] = {
 	{ "gpus", NULL, "", "list the GPUs, and what switches cost them",
 	  "SWITCH_BY and SAVE_BY: calibrated (from the GPU's own log), measured (of this product "
 	  "and driver), or unknown. Costs are those of CILP mode.",
-	  cli_gpus, NULL, CLI_JSON, 0, 0 },
+	  cli_gpus, gpus_opts, CLI_JSON, 0, 0 },
 	{ "history", NULL, "[TARGET]", "who had the GPUs, from the daemon's records on disk",
 	  "TARGET is pid:N, comm:NAME, user:NAME, uid:N, class:NAME, cgroup:PATH, gpu:N, "
 	  "namespace:NAME, pod:NAMESPACE/NAME or job:ID; tsg:N: "
@@ -265,7 +272,7 @@ static const struct cli_cmd commands[] = {
 	  "sums by class and GPU are everybody's.",
 	  cli_history, history_opts, CLI_JSON, 0, 1 },
 	{ "set", NULL, "TARGET KEY=VALUE... | TARGET clear",
-	  "set a TSG's timeslice, interleave, mode",
+	  "set timeslice, interleave, mode, limit, request",
 	  "Keys: timeslice=TIME (1us to 100s; timeslice_us=N), interleave=low|medium|high, "
 	  "preempt_mode=wfi|cta|cilp. They override the policy until \"clear\". limit=PERCENT "
 	  "and, from root, request=PERCENT of a GPU's time are for each program as a whole, until "

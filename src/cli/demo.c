@@ -169,7 +169,7 @@ static int enter_sim(const struct demo *d)
 	snprintf(dilate, sizeof(dilate), "%g", d->dilate);
 	snprintf(seconds, sizeof(seconds), "%g", d->seconds);
 	if (d->refuse) {
-		argv[n++] = "--refuse";
+		argv[n++] = "--fault";
 		argv[n++] = "set-timeslice";
 	}
 	if (d->params) {

@@ -144,3 +144,22 @@ char *cli_memory(const json_t *row)
 		return NULL;
 	return asprintf(&text, "%lld", json_integer_value(bytes) >> 20) < 0 ? NULL : text;
 }
+
+void cli_add_ended(json_t *rows, const json_t *ended, bool table)
+{
+	json_t *one;
+	size_t i;
+
+	json_array_foreach((json_t *)ended, i, one) {
+		const char *comm = json_string_value(json_object_get(one, "comm"));
+		long long pid = json_integer_value(json_object_get(one, "pid"));
+		json_t *row = json_copy(one);
+
+		if (table)
+			json_object_set_new(
+				row, "comm",
+				comm ? json_sprintf("ended process %lld (%s)", pid, comm)
+				     : json_sprintf("ended process %lld", pid));
+		json_array_append_new(rows, row);
+	}
+}

@@ -4,6 +4,7 @@
 #define GPUSCHED_CLI_DETAIL_H
 
 #include <jansson.h>
+#include <stdbool.h>
 
 struct cli_detail;
 
@@ -19,6 +20,8 @@ void cli_detail_add(struct cli_detail *d, json_t *event);
 char *cli_clock(const json_t *row);
 char *cli_channels(const json_t *row);
 char *cli_memory(const json_t *row);
+/* Appends to @rows what processes that have ended left; for a table, @comm says what each is. */
+void cli_add_ended(json_t *rows, const json_t *ended, bool table);
 
 static inline void cli_detail_freep(struct cli_detail **d)
 {

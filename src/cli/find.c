@@ -4,44 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "basic/similar.h"
 #include "cli/table.h"
-
-#define LONGEST 24
-#define PREFIX_LEAST 3
-
-static size_t least(size_t a, size_t b)
-{
-	return a < b ? a : b;
-}
-
-/* Returns how many letters of @a must be changed, added, left out or swapped to get @b. */
-static size_t distance(const char *a, const char *b)
-{
-	size_t d[LONGEST + 1][LONGEST + 1], n = strlen(a), m = strlen(b);
-
-	if (n > LONGEST || m > LONGEST)
-		return n + m;
-	for (size_t i = 0; i <= n; i++)
-		for (size_t j = 0; j <= m; j++) {
-			if (!i || !j) {
-				d[i][j] = i + j;
-				continue;
-			}
-			d[i][j] = least(least(d[i - 1][j], d[i][j - 1]) + 1,
-					d[i - 1][j - 1] + (a[i - 1] != b[j - 1]));
-			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
-				d[i][j] = least(d[i][j], d[i - 2][j - 2] + 1);
-		}
-	return d[n][m];
-}
-
-static bool is_near(const char *word, const char *known)
-{
-	size_t n = strlen(word);
-
-	return (n >= PREFIX_LEAST && !strncmp(word, known, n)) ||
-	       distance(word, known) <= (n + 1) / 3;
-}
 
 /* Adds a suggestion, as in "did you mean 'X' or 'Y'?". */
 static void add(char *buf, size_t size, const char *prefix, const char *one, const char *two)
@@ -56,12 +20,12 @@ static void add(char *buf, size_t size, const char *prefix, const char *one, con
 
 bool cli_near_option(const struct cli_cmd *cmd, const char *word, char *buf, size_t size)
 {
-	char name[LONGEST + 1];
+	char name[32];
 
 	buf[0] = '\0';
 	snprintf(name, sizeof(name), "%.*s", (int)strcspn(word, "="), word);
 	for (const struct cli_opt *o = cmd->opts; o && o->name; o++)
-		if (is_near(name, o->name))
+		if (gs_similar(name, o->name))
 			add(buf, size, "--", o->name, NULL);
 	return *buf;
 }
@@ -97,9 +61,9 @@ static bool near_command(const struct cli_table *t, const char *noun, const char
 		const struct cli_cmd *cmd = &t->cmds[i];
 		bool first = !i || strcmp(cmd->noun, cmd[-1].noun);
 
-		if (noun && !strcmp(noun, cmd->noun) && is_near(word, cmd->verb))
+		if (noun && !strcmp(noun, cmd->noun) && gs_similar(word, cmd->verb))
 			add(buf, size, "", noun, cmd->verb);
-		else if (!noun && first && is_near(word, cmd->noun))
+		else if (!noun && first && gs_similar(word, cmd->noun))
 			add(buf, size, "", cmd->noun, NULL);
 		else if (!noun && cmd->verb && !strcmp(word, cmd->verb))
 			add(buf, size, "", cmd->noun, cmd->verb);

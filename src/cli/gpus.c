@@ -60,19 +60,26 @@ static const struct gs_column columns[] = {
 	{ "restore_kept_s" },
 	{ "driver" },
 	{ "vbios" },
-	{ "gpu_uuid" },
-	{ "pci" },
 	{ "log" },
 	{ "slice_unit_us" },
 	{ "idle_turn_us" },
+	/* in tables only with --wide */
+	{ "minor", "MINOR", GS_COL_RIGHT },
+	{ "pci", "PCI" },
+	{ "gpu_uuid", "UUID" },
 };
+#define WIDE 3
 
 int cli_gpus(struct cli *c)
 {
+	struct gs_column shown[GS_COUNT(columns)];
 	CLEANUP_JSON json_t *answer = NULL;
 	int r = cli_ask(GS_LOCAL_READ_ONLY, "gpus", NULL, &answer);
 
 	if (r)
 		return gs_exit_of(r);
-	return cli_print_rows(c, columns, GS_COUNT(columns), json_object_get(answer, "gpus"));
+	memcpy(shown, columns, sizeof(shown));
+	for (size_t i = 0; i < WIDE && !cli_opt(c, "wide"); i++)
+		shown[GS_COUNT(columns) - 1 - i].head = NULL;
+	return cli_print_rows(c, shown, GS_COUNT(columns), json_object_get(answer, "gpus"));
 }

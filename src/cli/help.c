@@ -8,6 +8,7 @@
 #include "cli/cli.h"
 #include "cli/verbs_look.h"
 #include "requests/target.h"
+#include "rm/rm.h"
 
 #define OPTION_COLUMN 33 /* column where the text about an option begins */
 
@@ -39,6 +40,19 @@ void cli_usage(const struct cli_table *t, FILE *out)
 			"'gsload lc &' and 'gsload be &' programs (gsload --help). A second\n"
 			"terminal joins by 'sudo %s/join'.\n",
 			gs_env()->sim_dir);
+}
+
+/* Returns the text about @o; "%s" in it stands for the tested driver branches. */
+static const char *help_of(const struct cli_opt *o, char *buf, size_t size)
+{
+	const char *at = strstr(o->help, "%s");
+	char branches[128];
+
+	if (!at)
+		return o->help;
+	gs_rm_branches_text(branches, sizeof(branches), ", ", " or ");
+	snprintf(buf, size, "%.*s%s%s", (int)(at - o->help), o->help, branches, at + 2);
+	return buf;
 }
 
 static void print_opt(FILE *out, char letter, const char *name, const char *arg, const char *help)
@@ -79,7 +93,7 @@ void cli_help(FILE *out, const struct cli_cmd *cmd)
 	}
 	fputs("\noptions:\n", out);
 	for (const struct cli_opt *o = cmd->opts; o && o->name; o++)
-		print_opt(out, o->letter, o->name, o->arg, o->help);
+		print_opt(out, o->letter, o->name, o->arg, help_of(o, text, sizeof(text)));
 	if (cmd->flags & CLI_JSON)
 		print_opt(out, 0, "json", NULL, "print JSON instead of text");
 	print_opt(out, 'h', "help", NULL, "print this");
@@ -111,6 +125,8 @@ static void scdoc_text(FILE *out, const char *text)
 
 static void man_opt(FILE *out, const struct cli_opt *o)
 {
+	char text[256];
+
 	fprintf(out, "\t*--%s*", o->name);
 	if (o->letter)
 		fprintf(out, ", *-%c*", o->letter);
@@ -119,7 +135,7 @@ static void man_opt(FILE *out, const struct cli_opt *o)
 	else if (o->arg)
 		fprintf(out, " _%s_", o->arg);
 	fputs(": ", out);
-	scdoc_text(out, o->help);
+	scdoc_text(out, help_of(o, text, sizeof(text)));
 	fputs(".\n\n", out);
 }
 
@@ -236,8 +252,9 @@ static const char completion_words[] =
 	"\t\tCOMPREPLY=($(compgen -W \"$(_gpusched_values \"${prev%:}\")\" -- \"$cur\"))\n"
 	"\t\treturn ;;\n"
 	"\t--class | -c | class:)\n"
-	"\t\tCOMPREPLY=($(compgen -W \"$(_gpusched_classes)\" -- \"$cur\"))\n\t\treturn ;;\n"
-	"\t--branch) COMPREPLY=($(compgen -W \"535 550 570 580 595\" -- \"$cur\")); return ;;\n"
+	"\t\tCOMPREPLY=($(compgen -W \"$(_gpusched_classes)\" -- \"$cur\"))\n\t\treturn ;;\n";
+
+static const char completion_values[] =
 	"\t--host)\n\t\twords=\"native sim\"\n"
 	"\t\t[ \"$noun\" != policy ] || words=\"stock module hooked\"\n"
 	"\t\tCOMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n\t\treturn ;;\n"
@@ -322,9 +339,15 @@ static void completion_topics(const struct cli_table *t, FILE *out)
 
 static void print_completion(const struct cli_table *t, FILE *out)
 {
+	char branches[128];
+
+	gs_rm_branches_text(branches, sizeof(branches), " ", " ");
 	fputs(completion_head, out);
 	completion_topics(t, out);
 	fputs(completion_words, out);
+	fprintf(out, "\t--branch) COMPREPLY=($(compgen -W \"%s\" -- \"$cur\")); return ;;\n",
+		branches);
+	fputs(completion_values, out);
 	fputs("\tif ((COMP_CWORD == 1)); then\n\t\tCOMPREPLY=($(compgen -W \"", out);
 	print_nouns(t, out);
 	fputs("--help --version\" -- \"$cur\"))\n\t\treturn\n\tfi\n", out);

@@ -215,6 +215,24 @@ static struct gs_column *column(struct gs_column *cols, size_t n, const char *he
 }
 
 /* Hides a column if every row has "-" in it. Returns true if it did. */
+/* One line for each process that was parked once: what its end may do to the host. */
+static void print_restored(const json_t *rows)
+{
+	json_int_t last = 0, pid;
+	json_t *row;
+	size_t i;
+
+	json_array_foreach((json_t *)rows, i, row) {
+		pid = json_integer_value(json_object_get(row, "pid"));
+		if (!json_is_true(json_object_get(row, "restored")) || pid == last)
+			continue;
+		last = pid;
+		printf("restored: process %lld was parked and brought back; with drivers 595 and "
+		       "610 hosts hung when such a process was killed\n",
+		       pid);
+	}
+}
+
 static bool hide_unknown(struct gs_column *cols, size_t n, const char *head, const json_t *rows)
 {
 	struct gs_column *col = column(cols, n, head);
@@ -316,7 +334,8 @@ static int list_once(const struct cli *c, struct gpusched *g, const char *target
 	if (!json_array_size(tsgs) && strcmp(target, "all") && !cli_opt(c, "watch"))
 		return cli_fail(-ENOENT, "no TSG matches %s: 'gpusched list' shows all", target);
 	rows = shown_rows(c, target, json_object_get(answer, "tsgs"));
-	if (!json_array_size(tsgs) && !c->json)
+	cli_add_ended(rows, json_object_get(answer, "ended"), !c->json);
+	if (!json_array_size(rows) && !json_array_size(tsgs) && !c->json)
 		puts("no TSGs: no process uses a GPU");
 	else if (!json_array_size(rows) && !c->json)
 		printf("no compute TSGs; %zu others: 'gpusched list --all' shows them\n",
@@ -339,6 +358,8 @@ static int list_once(const struct cli *c, struct gpusched *g, const char *target
 	r = cli_print_rows(c, shown, n, rows);
 	if (!c->json && !strcmp(target, "all"))
 		cli_print_parked(json_object_get(answer, "parked"));
+	if (!c->json)
+		print_restored(rows);
 	if (!c->json && cli_not_done(answer))
 		puts(cli_not_done(answer));
 	return r;

@@ -126,6 +126,16 @@ static void print_done(const json_t *one, const char *done)
 	if (s >= 0.1)
 		printf(" in %.1f s (%.1f GB/s)", s,
 		       json_number_value(json_object_get(one, "bytes")) / 1e9 / s);
+	if (json_is_true(json_object_get(one, "lent"))) {
+		json_t *stays = json_object_get(one, "stays_bytes");
+
+		fputs("; another process has memory of it open: ", stdout);
+		if (json_is_integer(stays))
+			printf("%.1f GiB stay in use",
+			       json_number_value(stays) / (double)(1ull << 30));
+		else
+			fputs("unknown how much stays in use", stdout);
+	}
 	putchar('\n');
 }
 
@@ -200,7 +210,8 @@ int cli_park(struct cli *c)
 	if (!c->json && !cli_opt(c, "quiet"))
 		gs_wrap(stderr, "gpusched: " RISK, 0, CLI_WIDTH);
 	return act(c, "park",
-		   json_pack("{s:s,s:I}", "target", c->argv[0], "for_us", (json_int_t)for_us));
+		   json_pack("{s:s,s:I,s:b}", "target", c->argv[0], "for_us", (json_int_t)for_us,
+			     "force", cli_opt(c, "force") != NULL));
 }
 
 int cli_unpark(struct cli *c)

@@ -3,9 +3,12 @@
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "basic/cleanup.h"
 #include "cli/cli.h"
+#include "local/local.h"
+#include "gpusched/gpusched.h"
 #include "cli/verbs_act.h"
 #include "policy/maps.h"
 
@@ -81,6 +84,25 @@ static int print_all(const struct cli *c, const struct gs_polmap *m)
 	return code;
 }
 
+/* Warns if no callback can see what was written. A file that is newer than the map says nothing. */
+static void warn_unused(const struct gs_polmap *m)
+{
+	CLEANUP_GPUSCHED struct gpusched *g = NULL;
+	CLEANUP_JSON json_t *get = NULL;
+	const char *path;
+	struct stat object, pin;
+
+	if (cli_open(GS_LOCAL_READ_ONLY, &g) || cli_try(g, "policy_get", NULL, &get))
+		return;
+	path = json_string_value(gs_json_at(get, "running.path"));
+	if (path && !stat(path, &object) && !stat(m->path, &pin) &&
+	    object.st_mtime < pin.st_mtime && gs_polmap_is_unused(path, m->name))
+		fprintf(stderr,
+			"gpusched: policy map: warning: policy %s does not use %s after its start: "
+			"the value has no effect\n",
+			json_string_value(gs_json_at(get, "running.name")), m->name);
+}
+
 static int one_entry(struct cli *c, const struct gs_polmap *m, const char *key_text,
 		     const char *value_text)
 {
@@ -104,6 +126,8 @@ static int one_entry(struct cli *c, const struct gs_polmap *m, const char *key_t
 			    errno == E2BIG ? "it is full, or has no such index" : strerror(errno));
 	if (r)
 		return cli_fail_err(r, &err, "policy map");
+	if (value_text)
+		warn_unused(m);
 	return print_entry(c, m, key, value);
 }
 

@@ -173,14 +173,6 @@ static void tell_waits(const json_t *answer)
 			(long long)json_integer_value(share));
 }
 
-static void tell_trial(const json_t *answer)
-{
-	if (json_is_true(json_object_get(answer, "trial")))
-		fprintf(stderr,
-			"gpusched: run: policy auto may try it in CTA mode beside a "
-			"service, for 2 seconds, to learn how long its thread blocks are\n");
-}
-
 static void choose_means(const struct cli *c, const char *class_name, struct chosen *inout)
 {
 	const char *asked = cli_opt(c, "means"), *means, *server;
@@ -198,7 +190,6 @@ static void choose_means(const struct cli *c, const char *class_name, struct cho
 	gs_error_say("run: %s: %s", means,
 		     json_string_value(json_object_get(inout->answer, "why")));
 	tell_waits(inout->answer);
-	tell_trial(inout->answer);
 	server = json_string_value(json_object_get(inout->answer, "server"));
 	inout->by_itself = true;
 	inout->agent = !strcmp(means, gs_means_name(GS_MEANS_HOLD));

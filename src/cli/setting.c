@@ -19,9 +19,15 @@ int cli_setting_parse(const char *text, json_t *args, struct gs_error *err)
 	if (!eq)
 		return gs_fail(err, -EINVAL, "'%s' is not KEY=VALUE, such as timeslice=20us", text);
 	bit = gs_setting_find(text, (size_t)(eq - text));
+	if (!bit && !strncmp(text, "priority=", 9))
+		return gs_fail(
+			err, -EINVAL,
+			"a TSG has no priority: its program's class says who goes first, such "
+			"as 'gpusched class set TARGET lc'");
 	if (!bit)
 		return gs_fail(err, -EINVAL,
-			       "unknown setting '%.*s': timeslice, interleave or preempt_mode",
+			       "unknown setting '%.*s': timeslice, interleave, preempt_mode, "
+			       "limit or request",
 			       (int)(eq - text), text);
 	key = gs_setting_of(bit)->key;
 	if (json_object_get(args, key))

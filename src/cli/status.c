@@ -133,7 +133,7 @@ static size_t room_beside_lc(const json_t *tsgs, size_t most)
 }
 
 /* Prints TSGs: at most @most rows, since a person reads some ten lines, but always all services. */
-static void print_tsgs(const struct cli *c, const json_t *tsgs, size_t most)
+static void print_tsgs(const struct cli *c, const json_t *tsgs, const json_t *ended, size_t most)
 {
 	static const struct gs_column columns[] = {
 		{ "pid", "PID", GS_COL_RIGHT },
@@ -163,8 +163,9 @@ static void print_tsgs(const struct cli *c, const json_t *tsgs, size_t most)
 		held += gs_json_number(t, "held_pct");
 		waiting += json_is_true(json_object_get(t, "waiting"));
 	}
-	cli_print_rows(c, columns, GS_COUNT(columns), shown);
 	n -= json_array_size(shown);
+	cli_add_ended(shown, ended, true);
+	cli_print_rows(c, columns, GS_COUNT(columns), shown);
 	if (n)
 		printf("%zu more held %.1f %%, %zu of them wait: 'gpusched status --all'\n", n,
 		       held, waiting);
@@ -192,21 +193,23 @@ static void print_memory(const json_t *g)
 static void print_gpu(const struct cli *c, const json_t *g, const char *policy, size_t most)
 {
 	const json_t *held = gs_json_at(g, "held_pct"), *reason = gs_json_at(g, "reason");
+	double idle = gs_json_number(g, "idle_pct"); /* a TSG was loaded, and nobody worked */
+	const json_t *ended = json_object_get(g, "ended");
 	json_t *tsgs = json_object_get(g, "tsgs");
 
 	printf("GPU %lld, %s%s: ", (long long)json_integer_value(json_object_get(g, "gpu")),
 	       policy ? "policy " : "no policy", policy ? policy : "");
 	if (held)
 		printf("held %.0f %%, lost in switches %.0f %%, open %.0f %%, %.0f switches/s\n",
-		       json_number_value(held), gs_json_number(g, "lost_pct"),
-		       gs_json_number(g, "open_pct"), gs_json_number(g, "switches_per_s"));
+		       json_number_value(held) - idle, gs_json_number(g, "lost_pct"),
+		       gs_json_number(g, "open_pct") + idle, gs_json_number(g, "switches_per_s"));
 	else
 		puts(!json_array_size(tsgs) ? "no program uses it"
 		     : reason               ? json_string_value(reason)
 					    : "one program or none has work: no switches are seen");
 	print_memory(g);
-	if (json_array_size(tsgs))
-		print_tsgs(c, tsgs, most);
+	if (json_array_size(tsgs) || json_array_size(ended))
+		print_tsgs(c, tsgs, ended, most);
 }
 
 /* True if the times of other users' programs are hidden from this user. */

@@ -9,6 +9,7 @@
 #include "basic/cleanup.h"
 #include "basic/clock.h"
 #include "basic/parse.h"
+#include "classify/patterns.h"
 #include "config/config.h"
 
 #define SECONDS_MAX 4000000000ull /* more than a thousand GPUs have in a month */
@@ -77,11 +78,14 @@ static int take_cgroup(const char *pattern, struct gs_budget_rule *ret, struct g
 {
 	size_t n = strlen(pattern);
 
-	if (*pattern != '/' || n < 2)
-		return gs_fail(err, -EINVAL, "'%s' is not the path of a cgroup below '/'", pattern);
-	if (n >= sizeof(ret->cgroup))
+	if (n + 2 > sizeof(ret->cgroup))
 		return gs_fail(err, -EINVAL, "the cgroup's path is too long");
 	strcpy(ret->cgroup, pattern);
+	gs_pattern_form(GS_PATTERN_CGROUP, ret->cgroup, NULL);
+	n = strlen(ret->cgroup);
+	if (*pattern != '/' ||
+	    n < 2) /* a budget has its first "/": elsewhere it is a mistyped name */
+		return gs_fail(err, -EINVAL, "'%s' is not the path of a cgroup below '/'", pattern);
 	if (ret->cgroup[n - 1] == '/')
 		ret->cgroup[n - 1] = '\0';
 	return 0;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "config/config.h"
 
-#include <ini.h>
 #include <stdarg.h>
 #include <string.h>
 #include <strings.h>
 #include <syslog.h>
 
 #include "basic/cleanup.h"
+#include "basic/ini_text.h"
 #include "basic/parse.h"
 
 enum type { NAME, PATH, TEXTS, BOOL, COST, US, MS, LAUNCHES, NUMBER };
@@ -73,6 +73,23 @@ static int texts_add(struct gs_texts *t, const char *value, const char *at, stru
 		return -ENOMEM;
 	}
 	t->n++;
+	return 0;
+}
+
+int gs_config_leave_out(struct gs_config *c, struct gs_texts *lines, size_t i, const char *at,
+			const char *why)
+{
+	int r = texts_add(&c->left_out, why, at, NULL);
+
+	if (r == -EINVAL) /* so many are told of; the others are left out as well */
+		r = 0;
+	if (r || !lines)
+		return r;
+	free(lines->text[i]);
+	free(lines->at[i]);
+	lines->n--;
+	memmove(&lines->text[i], &lines->text[i + 1], (lines->n - i) * sizeof(*lines->text));
+	memmove(&lines->at[i], &lines->at[i + 1], (lines->n - i) * sizeof(*lines->at));
 	return 0;
 }
 
@@ -239,6 +256,7 @@ void gs_config_free(struct gs_config *c)
 	for (size_t i = 0; i < GS_COUNT(keys); i++)
 		if (keys[i].type == TEXTS)
 			texts_clear(texts_of(c, &keys[i]));
+	texts_clear(&c->left_out);
 	free(c);
 }
 
@@ -253,9 +271,8 @@ struct reading {
 	struct gs_config *c;
 	FILE *f;
 	const char *name;
-	int line;     /* the parser's present line */
-	bool partial; /* the last piece that was read did not end its line */
-	int code;     /* -errno of the first mistake; 0: none */
+	int line; /* the parser's present line */
+	int code; /* -errno of the first mistake; 0: none */
 	int bad_line;
 	char what[640];
 };
@@ -263,36 +280,44 @@ struct reading {
 __attribute__((format(printf, 3, 4))) static void complain(struct reading *rd, int line,
 							   const char *format, ...)
 {
+	char at[256];
 	va_list ap;
 
 	if (rd->code)
 		return;
-	rd->code = -EINVAL;
-	rd->bad_line = line;
 	va_start(ap, format);
 	vsnprintf(rd->what, sizeof(rd->what), format, ap);
 	va_end(ap);
+	if (rd->c->lenient) {
+		snprintf(at, sizeof(at), "%.230s:%d", rd->name, line);
+		rd->code = gs_config_leave_out(rd->c, NULL, 0, at, rd->what);
+		return;
+	}
+	rd->code = -EINVAL;
+	rd->bad_line = line;
 }
 
 /*
- * Reads like fgets, and counts lines. The parser's buffer has a fixed size, so a longer line would
- * reach it in two parts: that is a mistake.
+ * Reads like fgets, and counts lines. The parser's buffer has a fixed size: a longer line is a
+ * mistake, and the parser gets an empty one for it.
  */
 static char *read_line(char *buffer, int size, void *user)
 {
 	struct reading *rd = user;
 	size_t len;
+	int c;
 
 	if (rd->code || !fgets(buffer, size, rd->f))
 		return NULL;
 	len = strlen(buffer);
-	if (rd->partial) {
-		complain(rd, rd->line, "the line is too long");
-		return NULL;
-	}
 	rd->line++;
-	rd->partial = len && buffer[len - 1] != '\n' && !feof(rd->f);
-	return buffer;
+	if (len + 1 < (size_t)size || buffer[len - 1] == '\n' || (c = fgetc(rd->f)) == EOF)
+		return buffer;
+	while (c != EOF && c != '\n')
+		c = fgetc(rd->f);
+	complain(rd, rd->line, "the line is too long");
+	strcpy(buffer, "\n");
+	return rd->code ? NULL : buffer;
 }
 
 static bool known_section(const char *name)
@@ -303,9 +328,9 @@ static bool known_section(const char *name)
 	return false;
 }
 
-static int on_line(void *user, const char *section, const char *name, const char *value)
+/* Takes one line, or complains. Returns 0 if it is taken. */
+static int take_line(struct reading *rd, const char *section, const char *name, const char *value)
 {
-	struct reading *rd = user;
 	struct gs_error why = { 0 };
 	const struct key *k = find_key(name);
 	char at[256];
@@ -314,16 +339,16 @@ static int on_line(void *user, const char *section, const char *name, const char
 	if (*section && !known_section(section)) {
 		complain(rd, rd->line, "%.64s= is in [%.64s], and there is no such section", name,
 			 section);
-		return 0;
+		return -EINVAL;
 	}
 	if (!k) {
 		complain(rd, rd->line, "unknown key '%.64s'", name);
-		return 0;
+		return -EINVAL;
 	}
 	if (*section && strcasecmp(section, k->section)) {
 		complain(rd, rd->line, "%s= belongs into [%s], not [%s]", k->name, k->section,
 			 section);
-		return 0;
+		return -EINVAL;
 	}
 	snprintf(at, sizeof(at), "%.230s:%d", rd->name, rd->line);
 	r = set_key(rd->c, k, value, at, &why);
@@ -331,7 +356,18 @@ static int on_line(void *user, const char *section, const char *name, const char
 		rd->code = r;
 	if (r)
 		complain(rd, rd->line, "%s: %s", k->name, why.text);
-	return r == 0;
+	return r;
+}
+
+static int on_line(void *user, const char *section, const char *name, const char *value)
+{
+	struct reading *rd = user;
+
+	if (!take_line(rd, section, name, value))
+		return 1;
+	if (rd->c->lenient && !strcasecmp(name, "DryRun"))
+		rd->c->dry_run = true; /* calls may be unwanted where somebody writes this key */
+	return rd->c->lenient;
 }
 
 int gs_config_parse(struct gs_config *c, FILE *f, const char *name, struct gs_error *err)
@@ -339,14 +375,15 @@ int gs_config_parse(struct gs_config *c, FILE *f, const char *name, struct gs_er
 	struct reading rd = { .c = c, .f = f, .name = name };
 	int bad;
 
+	gs_ini_prepare();
 	bad = ini_parse_stream(read_line, &rd, on_line, &rd);
 	if (bad < 0 || rd.code == -ENOMEM)
 		return -ENOMEM;
 	/* the parser reports its own error at the end; its line may come before ours */
-	if (bad > 0 && (!rd.code || bad < rd.bad_line))
-		return gs_fail(err, -EINVAL,
-			       "%s:%d: neither 'Key=value' nor '[Section]' nor a comment", name,
-			       bad);
+	if (bad > 0 && (!rd.code || bad < rd.bad_line)) {
+		rd.code = 0;
+		complain(&rd, bad, "neither 'Key=value' nor '[Section]' nor a comment");
+	}
 	if (rd.code)
 		return gs_fail(err, rd.code, "%s:%d: %s", name, rd.bad_line, rd.what);
 	if (ferror(f))

@@ -16,6 +16,7 @@
 #include <stdio.h>
 
 #include "basic/error.h"
+#include "process/pod_names.h"
 
 /*
  * One line per key: section, key, type, field, default as text, help text. Types: NAME is a word,
@@ -82,10 +83,9 @@
 	  "where NVIDIA's GPU fractioning says which pod has which fraction; empty: none") \
 	X("Kubernetes", "Claims", PATH, claims, "/var/lib/kubelet/plugins/gpu.nvidia.com", \
 	  "where NVIDIA's DRA driver has its checkpoint.json; empty: none") \
-	X("Kubernetes", "Bundles", PATH, bundles, \
-	  "/run/containerd/io.containerd.runtime.v2.task/k8s.io", \
-	  "where the container runtime has ID/config.json, with the words of HAMi and Run:ai; " \
-	  "empty: none") \
+	X("Kubernetes", "Bundles", PATH, bundles, GS_POD_BUNDLES, \
+	  "where the container runtime has ID/config.json, with the words of HAMi and Run:ai; by " \
+	  "default those of k3s, RKE2, MicroK8s and k0s, too; empty: none") \
 	X("Kubernetes", "PodCeiling", TEXTS, pod_ceilings, "", \
 	  "the most that pods of a namespace get by words of their own: NAMESPACE CLASS " \
 	  "[weight=N] " \
@@ -166,6 +166,9 @@ struct gs_config {
 	bool alert_notes;
 	bool allow_park;
 	uint32_t park_memory; /* % of the host's memory */
+	/* Lines that were left out: why, and where they are. Only gs_config_load_start() does so. */
+	struct gs_texts left_out;
+	bool lenient; /* a bad line is left out */
 };
 
 /*
@@ -175,6 +178,12 @@ struct gs_config {
 int gs_config_load(struct gs_config **ret, struct gs_error *err);
 /* Reads @path instead of the usual file; it must exist. NULL: reads the usual files. */
 int gs_config_load_file(const char *path, struct gs_config **ret, struct gs_error *err);
+/*
+ * Does as gs_config_load_file() at the start of a daemon, or of a command without one: a bad line is
+ * left out, and @left_out names it. A bad DryRun= counts as yes. A file that cannot be read is an
+ * error.
+ */
+int gs_config_load_start(const char *path, struct gs_config **ret, struct gs_error *err);
 /*
  * The value of IfPossible=. If the configuration has a mistake: the value from the lines before it.
  */
@@ -188,6 +197,12 @@ int gs_config_add_option(struct gs_config *c, const char *text, struct gs_error 
 
 /* The LOG_* level of the key LogLevel=. */
 int gs_config_log_level(const struct gs_config *c);
+
+/* Takes @lines[@i] of @c out, for the reason @why, at a start. Takes none if @lines is NULL. */
+int gs_config_leave_out(struct gs_config *c, struct gs_texts *lines, size_t i, const char *at,
+			const char *why);
+/* Takes out the lines that gs_config_classes() and gs_config_budgets() would refuse. */
+int gs_config_prune(struct gs_config *c, struct gs_error *err);
 
 struct gs_classes;
 /* Makes the classes, rules and allowances that @c declares. Errors name file and line. */

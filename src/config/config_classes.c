@@ -6,12 +6,11 @@
 #include "basic/parse.h"
 #include "classify/classify.h"
 #include "classify/words.h"
+#include "config/budget_rule.h"
 #include "config/config.h"
 #include "config/park_idle.h"
 
 #define DEFAULT_WEIGHT 100
-#define DEFAULT_SUSPEND_LIMIT_MS 10000
-#define DEFAULT_STARVE_LIMIT_MS 1000
 
 static int located(struct gs_error *err, int code, const char *at, const struct gs_error *why)
 {
@@ -61,8 +60,8 @@ static int add_class(struct gs_classes *classes, const char *line, struct gs_err
 {
 	CLEANUP_FREE char *copy = strdup(line);
 	struct gpusched_class cls = { .weight = DEFAULT_WEIGHT,
-				      .suspend_limit_ms = DEFAULT_SUSPEND_LIMIT_MS,
-				      .starve_limit_ms = DEFAULT_STARVE_LIMIT_MS };
+				      .suspend_limit_ms = GPUSCHED_SUSPEND_LIMIT_MS,
+				      .starve_limit_ms = GPUSCHED_STARVE_LIMIT_MS };
 	char *save = NULL, *name, *word;
 	bool means_auto = false;
 	uint32_t id;
@@ -91,15 +90,32 @@ static int add_class(struct gs_classes *classes, const char *line, struct gs_err
 
 typedef int (*add_fn)(struct gs_classes *c, const char *line, struct gs_error *err);
 
-static int add_lines(struct gs_classes *classes, add_fn add, const struct gs_texts *lines,
+/* The lines of a key. If @prune is the configuration itself, bad lines are taken out of it. */
+struct lines {
+	const struct gs_config *c;
+	struct gs_config *prune;
+	size_t key; /* offset of a struct gs_texts */
+};
+
+static int add_lines(struct gs_classes *classes, add_fn add, const struct lines *of,
 		     struct gs_error *err)
 {
-	for (size_t i = 0; i < lines->n; i++) {
+	const struct gs_texts *lines = (const void *)((const char *)of->c + of->key);
+	size_t i = 0;
+
+	while (i < lines->n) {
 		struct gs_error why = { 0 };
 		int r = add(classes, lines->text[i], &why);
 
-		if (r)
+		if (r && of->prune && r != -ENOMEM)
+			r = gs_config_leave_out(of->prune, (void *)((char *)of->prune + of->key), i,
+						lines->at[i], why.text);
+		else if (r)
 			return located(err, r == -ENOMEM ? r : -EINVAL, lines->at[i], &why);
+		else
+			i++;
+		if (r)
+			return r;
 	}
 	return 0;
 }
@@ -114,30 +130,77 @@ static int check_on_use(struct gs_classes *classes, const char *name, struct gs_
 		       : 0;
 }
 
-static int fill(const struct gs_config *c, struct gs_classes *classes, struct gs_error *err)
+static int check_park_idle(struct gs_classes *classes, const char *line, struct gs_error *err)
 {
-	struct gs_park_idle_rules idle = { .n = 0 };
+	struct gs_park_idle_rule rule;
 	struct gs_error why = { 0 };
-	int r;
+	int r = gs_park_idle_check(classes, line, &rule, &why);
 
-	r = add_lines(classes, add_class, &c->classes, err);
+	return r ? gs_fail(err, r, "ParkIdle: %s", why.text) : 0;
+}
+
+static int check_budget(struct gs_classes *classes, const char *line, struct gs_error *err)
+{
+	struct gs_budget_rule rule;
+	struct gs_error why = { 0 };
+	int r = gs_budget_rule_parse(line, &rule, &why);
+
+	return r ? gs_fail(err, r, "Budget: %s", why.text) : 0;
+}
+
+static int set_default(const struct gs_config *c, struct gs_config *prune,
+		       struct gs_classes *classes, struct gs_error *err)
+{
+	struct gs_error why = { 0 };
+	int r = c->default_class[0] ? gs_classes_set_default(classes, c->default_class, &why) : 0;
+
 	if (!r)
-		r = add_lines(classes, gs_classes_add_rule, &c->rules, err);
-	if (!r)
-		r = add_lines(classes, gs_classes_allow, &c->allow, err);
-	if (!r)
-		r = add_lines(classes, gs_classes_allow_trace, &c->allow_trace, err);
-	if (!r)
-		r = add_lines(classes, gs_words_add_ceiling, &c->pod_ceilings, err);
-	if (!r) /* parsed here only to report mistakes, once the classes are known */
-		r = gs_config_park_idle(c, classes, &idle, err);
-	gs_park_idle_rules_done(&idle);
-	if (!r)
-		r = add_lines(classes, check_on_use, &c->unpark_on_use, err);
-	if (r || !c->default_class[0])
+		return 0;
+	if (!prune)
+		return located(err, -EINVAL, c->default_class_at, &why);
+	prune->default_class[0] = '\0';
+	return gs_config_leave_out(prune, NULL, 0, c->default_class_at, why.text);
+}
+
+static int fill(const struct gs_config *c, struct gs_config *prune, struct gs_classes *classes,
+		struct gs_error *err)
+{
+	/* in this order, since later lines name earlier ones' classes */
+	static const struct {
+		add_fn add;
+		size_t key;
+	} keys[] = {
+		{ add_class, offsetof(struct gs_config, classes) },
+		{ gs_classes_add_rule, offsetof(struct gs_config, rules) },
+		{ gs_classes_allow, offsetof(struct gs_config, allow) },
+		{ gs_classes_allow_trace, offsetof(struct gs_config, allow_trace) },
+		{ gs_words_add_ceiling, offsetof(struct gs_config, pod_ceilings) },
+		{ check_park_idle, offsetof(struct gs_config, park_idle) },
+		{ check_on_use, offsetof(struct gs_config, unpark_on_use) },
+	};
+	int r = 0;
+
+	for (size_t i = 0; i < GS_COUNT(keys) && !r; i++) {
+		const struct lines of = { c, prune, keys[i].key };
+
+		r = add_lines(classes, keys[i].add, &of, err);
+	}
+	return r ? r : set_default(c, prune, classes, err);
+}
+
+int gs_config_prune(struct gs_config *c, struct gs_error *err)
+{
+	const struct lines budgets = { c, c, offsetof(struct gs_config, budgets) };
+	struct gs_classes *classes;
+	int r = gs_classes_new(&classes);
+
+	if (r)
 		return r;
-	r = gs_classes_set_default(classes, c->default_class, &why);
-	return r ? located(err, -EINVAL, c->default_class_at, &why) : 0;
+	r = fill(c, c, classes, err);
+	if (!r)
+		r = add_lines(classes, check_budget, &budgets, err);
+	gs_classes_free(classes);
+	return r;
 }
 
 int gs_config_classes(const struct gs_config *c, struct gs_classes **ret, struct gs_error *err)
@@ -148,7 +211,7 @@ int gs_config_classes(const struct gs_config *c, struct gs_classes **ret, struct
 	r = gs_classes_new(&classes);
 	if (r)
 		return r;
-	r = fill(c, classes, err);
+	r = fill(c, NULL, classes, err);
 	if (r) {
 		gs_classes_free(classes);
 		return r;

@@ -62,7 +62,7 @@ static int parse_all(struct gs_config *c, const char *path, struct gs_error *err
 	return r ? r : parse_drop_ins(c, main_file, err);
 }
 
-int gs_config_load_file(const char *path, struct gs_config **ret, struct gs_error *err)
+static int load(const char *path, bool lenient, struct gs_config **ret, struct gs_error *err)
 {
 	struct gs_config *c;
 	int r;
@@ -70,13 +70,26 @@ int gs_config_load_file(const char *path, struct gs_config **ret, struct gs_erro
 	r = gs_config_new(&c);
 	if (r)
 		return r;
+	c->lenient = lenient;
 	r = parse_all(c, path, err);
+	if (!r && lenient)
+		r = gs_config_prune(c, err);
 	if (r) {
 		gs_config_free(c);
 		return r;
 	}
 	*ret = c;
 	return 0;
+}
+
+int gs_config_load_file(const char *path, struct gs_config **ret, struct gs_error *err)
+{
+	return load(path, false, ret, err);
+}
+
+int gs_config_load_start(const char *path, struct gs_config **ret, struct gs_error *err)
+{
+	return load(path, true, ret, err);
 }
 
 int gs_config_load(struct gs_config **ret, struct gs_error *err)

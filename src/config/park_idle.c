@@ -45,6 +45,17 @@ int gs_park_idle_parse(const char *line, struct gs_park_idle_rule *ret, struct g
 	return take_time(word + 4, &ret->for_ns, err);
 }
 
+int gs_park_idle_check(const struct gs_classes *classes, const char *line,
+		       struct gs_park_idle_rule *ret, struct gs_error *err)
+{
+	uint32_t id;
+	int r = gs_park_idle_parse(line, ret, err);
+
+	if (!r && gs_class_id(classes, ret->class_name, &id))
+		r = gs_fail(err, -EINVAL, "there is no class '%s'", ret->class_name);
+	return r;
+}
+
 int gs_config_park_idle(const struct gs_config *c, const struct gs_classes *classes,
 			struct gs_park_idle_rules *ret, struct gs_error *err)
 {
@@ -55,11 +66,8 @@ int gs_config_park_idle(const struct gs_config *c, const struct gs_classes *clas
 	for (size_t i = 0; i < c->park_idle.n; i++) {
 		struct gs_park_idle_rule *rule = &ret->all[ret->n];
 		struct gs_error why = { 0 };
-		uint32_t id;
-		int r = gs_park_idle_parse(c->park_idle.text[i], rule, &why);
+		int r = gs_park_idle_check(classes, c->park_idle.text[i], rule, &why);
 
-		if (!r && gs_class_id(classes, rule->class_name, &id))
-			r = gs_fail(&why, -EINVAL, "there is no class '%s'", rule->class_name);
 		if (r) {
 			gs_park_idle_rules_done(ret);
 			return gs_fail(err, r == -ENOMEM ? r : -EINVAL, "%s: ParkIdle: %s",

@@ -26,6 +26,9 @@ struct gs_park_idle_rules {
 
 /* Parses one line: CLASS TIME [for=TIME] */
 int gs_park_idle_parse(const char *line, struct gs_park_idle_rule *ret, struct gs_error *err);
+/* The same; its class must be in @classes. */
+int gs_park_idle_check(const struct gs_classes *classes, const char *line,
+		       struct gs_park_idle_rule *ret, struct gs_error *err);
 /* Parses all lines of @c; their classes must be in @classes. Errors name file and line. */
 int gs_config_park_idle(const struct gs_config *c, const struct gs_classes *classes,
 			struct gs_park_idle_rules *ret, struct gs_error *err);

@@ -29,6 +29,7 @@
 #include "control/told_requests.h"
 #include "control/control.h"
 #include "control/launches.h"
+#include "control/waker.h"
 #include "hub/limited.h"
 #include "park/on_use.h"
 #include "table/started.h"
@@ -135,29 +136,6 @@ static int make_sheet(struct gs_agent_sheet **ret)
 	return TAKE_FD(fd);
 }
 
-static bool send_sheet(int to, const int fds[2])
-{
-	union {
-		struct cmsghdr align;
-		char room[CMSG_SPACE(2 * sizeof(int))];
-	} control = { 0 };
-	uint32_t word = GS_AGENT_SHEET_MAGIC;
-	struct iovec iov = { &word, sizeof(word) };
-	struct msghdr msg = {
-		.msg_iov = &iov,
-		.msg_iovlen = 1,
-		.msg_control = control.room,
-		.msg_controllen = sizeof(control.room),
-	};
-	struct cmsghdr *c = CMSG_FIRSTHDR(&msg);
-
-	c->cmsg_level = SOL_SOCKET;
-	c->cmsg_type = SCM_RIGHTS;
-	c->cmsg_len = CMSG_LEN(2 * sizeof(int));
-	memcpy(CMSG_DATA(c), fds, 2 * sizeof(int));
-	return sendmsg(to, &msg, MSG_NOSIGNAL | MSG_DONTWAIT) == sizeof(word);
-}
-
 /*
  * True if the process is still the user's: the one that connected may have ended since, or may
  * execute another user's program. Then its page would speak for another user's process.
@@ -226,26 +204,37 @@ static void read_sheet(void *of, struct gs_request_words *ret)
 	};
 }
 
-static int new_requests(struct gs_agents *a, struct agent *one, int *ret_wake)
+/* Takes @to, a connection of the process: the user's lane sends the page there, and closes it. */
+static int new_requests(struct gs_agents *a, struct agent *one, int to, int fd)
 {
 	const struct gs_request_source source = { read_sheet, one->sheet, GPUSCHED_REQUEST_AGENT };
+	struct gs_waker *waker;
+	int r = gs_waker_new(a->ctl->hub->lanes, one->uid, to, GS_AGENT_SHEET_MAGIC, fd, &waker);
 
-	return gs_told_requests_new(a->ctl, &source, &one->request, ret_wake);
+	if (r) {
+		close(fd);
+		gs_lanes_close(a->ctl->hub->lanes, one->uid, to);
+		return r;
+	}
+	r = gs_told_requests_new(a->ctl, &source, waker, &one->request);
+	if (r)
+		gs_waker_free(waker);
+	return r;
 }
 
+/* Takes @to. */
 static void give(struct gs_agents *a, int to, const struct ucred *cred)
 {
 	struct agent one = { .pid = cred->pid, .uid = cred->uid, .since_ns = gs_now_ns() };
-	CLEANUP_FD int fd = -1;
-	CLEANUP_FD int wake = -1;
+	int fd = -1;
 
-	if (gs_started(cred->pid, &one.start_ns) || !is_users(cred->pid, cred->uid))
+	if (!gs_started(cred->pid, &one.start_ns) && is_users(cred->pid, cred->uid))
+		fd = make_sheet(&one.sheet);
+	if (fd < 0) {
+		gs_lanes_close(a->ctl->hub->lanes, cred->uid, to);
 		return;
-	fd = make_sheet(&one.sheet);
-	if (fd < 0)
-		return;
-	if (new_requests(a, &one, &wake) || !send_sheet(to, (const int[]){ fd, wake })) {
-		gs_told_requests_free(one.request);
+	}
+	if (new_requests(a, &one, to, fd)) {
 		munmap(one.sheet, GS_AGENT_SHEET_BYTES);
 		return;
 	}
@@ -465,15 +454,19 @@ static int on_look(sd_event_source *src, uint64_t us, void *user)
 
 /* ---- connections ----------------------------------------------------------------------------- */
 
+/* Takes @fd. */
 static void take_in(struct gs_agents *a, int fd)
 {
 	struct ucred cred = { 0 };
 	socklen_t len = sizeof(cred);
 	uint64_t now = gs_now_ns();
 
-	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &len) || cred.pid <= 0)
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &len) || cred.pid <= 0) {
+		gs_lanes_close(a->ctl->hub->lanes, GS_LANES_NOBODY, fd);
 		return;
+	}
 	if (!has_room(a, &cred, now)) {
+		gs_lanes_close(a->ctl->hub->lanes, cred.uid, fd);
 		gs_count(a->ctl->hub, GS_SVC_AGENTS_LEFT);
 		gs_limited(a->ctl->hub, cred.uid, GS_LIMIT_AGENTS);
 		return;
@@ -488,7 +481,7 @@ static void take_in(struct gs_agents *a, int fd)
 static int on_come(sd_event_source *src, int fd, uint32_t events, void *user)
 {
 	for (unsigned int i = 0; i < AT_ONCE; i++) {
-		CLEANUP_FD int peer = accept4(fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+		int peer = accept4(fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
 		if (peer < 0)
 			break;

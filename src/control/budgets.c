@@ -12,6 +12,7 @@
 #include "basic/grow.h"
 #include "basic/log.h"
 #include "basic/sheet.h"
+#include "basic/steady.h"
 #include "control/control.h"
 #include "engine/spend.h"
 #include "figures/figures.h"
@@ -53,6 +54,8 @@ struct reading {
 	struct gs_errand errand;
 	struct past pasts[PASTS_MAX];
 	size_t n;
+	int64_t from_s, to_s; /* when this daemon may have written records */
+	int64_t newest_s;     /* the newest record of before */
 	int code;
 	struct gs_error err;
 	bool stale; /* the rules have changed since the reading began */
@@ -64,14 +67,39 @@ struct gs_budgets {
 	struct gs_spending spending;
 	struct spender *spenders;
 	uint64_t looked_ns;
+	struct gs_steady steady;
+	int64_t began_s;         /* the first time that was believed, in s since 1970 */
 	struct reading *reading; /* NULL: the history is not being read */
 	bool incomplete;
 	char why[200];
 };
 
-static int64_t clock_s(void)
+static uint64_t boot_s(void)
 {
-	return (int64_t)time(NULL);
+	struct timespec boot;
+
+	clock_gettime(CLOCK_BOOTTIME, &boot);
+	return (uint64_t)boot.tv_sec;
+}
+
+/* A clock that jumps neither forgives what was used nor begins a period. */
+static int64_t clock_s(struct gs_budgets *b)
+{
+	unsigned int corrected = b->steady.corrected;
+	uint64_t boot = boot_s();
+	int64_t was_s = (int64_t)boot + b->steady.off_s;
+	int64_t now_s = gs_steady_now(&b->steady, boot, (int64_t)time(NULL));
+
+	if (!b->began_s)
+		b->began_s = now_s;
+	if (b->steady.corrected == corrected)
+		return now_s;
+	gs_log(LOG_NOTICE, "budgets: the clock was wrong at the start, by %" PRId64 " s",
+	       was_s - now_s);
+	gs_spending_rebase(&b->spending, was_s, now_s);
+	if (b->reading)
+		b->reading->stale = true;
+	return now_s;
 }
 
 /* ---- use before the start -------------------------------------------------------------------- */
@@ -98,6 +126,8 @@ static void read_past(struct gs_errand *e)
 {
 	struct reading *rd = (struct reading *)e;
 
+	rd->code = gs_history_newest(gs_env()->state_dir, rd->from_s, rd->to_s, &rd->newest_s,
+				     &rd->err);
 	for (size_t i = 0; i < rd->n && !rd->code; i++) {
 		struct past *p = &rd->pasts[i];
 		const struct gs_history_query q = {
@@ -117,6 +147,8 @@ static void past_read(struct gs_errand *e)
 	struct gs_budgets *b = e->owner;
 
 	b->reading = NULL;
+	if (!b->steady.corrected) /* later, records of the wrong time may be there */
+		b->steady.known_s = rd->newest_s;
 	for (size_t i = 0; i < rd->n && !rd->stale; i++)
 		for (size_t k = 0; k < rd->pasts[i].n; k++) {
 			const struct past *p = &rd->pasts[i];
@@ -147,7 +179,7 @@ static void reading_free(struct gs_errand *e)
 }
 
 /* Plans one query of the history for each period, for users and for cgroups. */
-static void plan_past(struct reading *rd, const struct gs_budget_rule *rule)
+static void plan_past(struct reading *rd, const struct gs_budget_rule *rule, int64_t now_s)
 {
 	int64_t ends_s;
 	struct past *p;
@@ -160,12 +192,13 @@ static void plan_past(struct reading *rd, const struct gs_budget_rule *rule)
 	p = &rd->pasts[rd->n++];
 	p->period = rule->period;
 	p->by_user = rule->by_user;
-	gs_period_of(rule->period, clock_s(), &p->begins_s, &ends_s);
+	gs_period_of(rule->period, now_s, &p->begins_s, &ends_s);
 }
 
 static int begin_reading(struct gs_budgets *b)
 {
 	struct reading *rd;
+	int64_t now_s;
 	int r;
 
 	if (b->reading || !gs_spending_wants_past(&b->spending))
@@ -180,8 +213,11 @@ static int begin_reading(struct gs_budgets *b)
 	if (!rd)
 		return -ENOMEM;
 	rd->errand = (struct gs_errand){ read_past, past_read, reading_free, .fd = -1, .refs = 1 };
+	now_s = clock_s(b);
+	rd->from_s = b->began_s;
+	rd->to_s = now_s + GS_STEADY_JUMP_S;
 	for (size_t i = 0; i < b->spending.rules.n; i++)
-		plan_past(rd, &b->spending.rules.all[i]);
+		plan_past(rd, &b->spending.rules.all[i], now_s);
 	r = gs_errand_begin(&rd->errand, b->ctl->hub, b);
 	if (r)
 		gs_errand_unref(&rd->errand);
@@ -197,7 +233,7 @@ static void on_charge(uid_t uid, const char *cgroup, uint64_t ns, void *user)
 	struct gs_budgets *b = user;
 	uint64_t left = b->spending.left;
 
-	gs_spending_charge(&b->spending, uid, cgroup, ns, clock_s());
+	gs_spending_charge(&b->spending, uid, cgroup, ns, clock_s(b));
 	if (b->spending.left != left)
 		gs_count(b->ctl->hub, GS_SVC_BUDGETS_LEFT);
 }
@@ -278,7 +314,7 @@ static void follow(struct gs_budgets *b, struct spender *s, bool wanted)
 {
 	if (s->last != (s->over != NULL)) {
 		s->last = s->over != NULL;
-		gs_job_put_last(b->ctl->hub->table, s->id, s->last);
+		gs_job_put_last(b->ctl->hub->table, s->id, GS_LAST_SPENT, s->last);
 	}
 	set_spent(b, s, s->over && (s->over->rule->stop || wanted));
 }
@@ -292,7 +328,7 @@ static void look(struct gs_budgets *b)
 {
 	struct spender *first, *s;
 
-	gs_spending_roll(&b->spending, clock_s());
+	gs_spending_roll(&b->spending, clock_s(b));
 	gs_ledger_spenders(b->fig, on_spender, b);
 	tell_accounts(b);
 	HASH_SRT(hh, b->spenders, by_runlist);
@@ -348,7 +384,11 @@ bool gs_budgets_is_complete(const struct gs_control *ctl, const char **ret_why)
 {
 	const struct gs_budgets *b = ctl->budgets;
 
-	*ret_why = b->reading ? "the history is being read" : b->incomplete ? b->why : NULL;
+	*ret_why = b->reading      ? "the history is being read"
+		   : b->incomplete ? b->why
+		   : gs_steady_is_behind(&b->steady, boot_s())
+			   ? "the clock is before the history's last record"
+			   : NULL;
 	return !*ret_why;
 }
 
@@ -383,31 +423,23 @@ static struct gs_budgets *make(struct gs_control *ctl, struct gs_figures *fig)
 	return b;
 }
 
-int gs_budgets_set(struct gs_control *ctl, struct gs_figures *fig, const struct gs_config *config,
+int gs_budgets_set(struct gs_control *ctl, struct gs_figures *fig, struct gs_budget_rules *rules,
 		   struct gs_error *err)
 {
-	struct gs_budget_rules rules;
 	struct gs_spending old;
 	struct gs_budgets *b;
-	int r = gs_config_budgets(config, &rules, err);
 
-	if (r)
-		return r;
-	if (!ctl->hub->opts.daemon || (!rules.n && !ctl->budgets)) {
-		gs_budget_rules_done(&rules);
+	if (!ctl->hub->opts.daemon || (!rules->n && !ctl->budgets))
 		return 0;
-	}
 	b = ctl->budgets ? ctl->budgets : make(ctl, fig);
-	if (!b) {
-		gs_budget_rules_done(&rules);
+	if (!b)
 		return gs_fail(err, -ENOMEM, "out of memory");
-	}
 	if (b->reading)
 		b->reading->stale = true;
 	for (struct spender *s = b->spenders; s; s = s->hh.next)
 		s->over = NULL;
 	old = b->spending;
-	gs_spending_begin(&b->spending, &rules, &old);
+	gs_spending_begin(&b->spending, rules, &old);
 	return 0;
 }
 
@@ -426,7 +458,7 @@ void gs_budgets_end(struct gs_control *ctl)
 		if (ctl->hub->engine)
 			set_spent(b, s, false);
 		if (s->last)
-			gs_job_put_last(ctl->hub->table, s->id, false);
+			gs_job_put_last(ctl->hub->table, s->id, GS_LAST_SPENT, false);
 		HASH_DEL(b->spenders, s);
 		free(s);
 	}

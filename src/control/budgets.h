@@ -14,13 +14,15 @@
 #include "figures/spending.h"
 
 struct gs_budgets;
-struct gs_config;
 struct gs_control;
 struct gs_end;
 struct gs_figures;
 
-/* Call this before anything is counted, and when the configuration was read again. */
-int gs_budgets_set(struct gs_control *ctl, struct gs_figures *fig, const struct gs_config *config,
+/*
+ * Call this before anything is counted, and when the configuration was read again. Takes the rules
+ * out of *@rules.
+ */
+int gs_budgets_set(struct gs_control *ctl, struct gs_figures *fig, struct gs_budget_rules *rules,
 		   struct gs_error *err);
 void gs_budgets_end(struct gs_control *ctl);
 /* The observer's functions: at each heartbeat; when a TSG ends. */

@@ -20,6 +20,7 @@ void gs_control_free(struct gs_control *ctl)
 	if (!ctl)
 		return;
 	gs_saved_free(&ctl->saved);
+	free(ctl->wanted.runs);
 	free(ctl->last_exit.dump);
 	free(ctl);
 }

@@ -16,6 +16,7 @@ struct gs_agents;
 struct gs_budgets;
 struct gs_counted;
 struct gs_errand;
+struct gs_harm;
 struct gs_restoring;
 struct gs_starting;
 
@@ -26,8 +27,16 @@ struct gs_died {
 	uint64_t ns;
 };
 
+/* The policy that the configuration names, and the one that runs. */
+struct gs_wanted {
+	bool by_config; /* the configuration decides; false: a person has, or the policy failed */
+	bool gave_up;   /* it could not be started */
+	char *runs;     /* what the running policy was started as; NULL: none runs */
+};
+
 struct gs_control {
 	struct gs_hub *hub;
+	struct gs_wanted wanted;
 	sd_event_source *ticks; /* ticks of the running policy */
 	enum gs_host_word host; /* the running policy's host */
 	/* Lets the driver's hooks ask the policy; NULL: they do not ask. */
@@ -38,6 +47,7 @@ struct gs_control {
 	/* reasons already logged for the running policy, as 1 << enum gs_overrule */
 	uint32_t overruled_logged;
 	struct gs_starting *starting; /* NULL: nothing is being started */
+	bool ends;                    /* nothing is started any more */
 	struct gs_errand *discarding; /* the task that frees the last policy; NULL: none */
 	struct gs_launches *ending;   /* counting that ends when its task is over */
 	struct gs_errand *launching;  /* the task that probes a library or ends counting */
@@ -52,6 +62,7 @@ struct gs_control {
 	struct gs_agents *agents;
 	struct gs_counted *counted;     /* NULL: there is no daemon */
 	struct gs_budgets *budgets;     /* NULL: none are configured */
+	struct gs_harm *harm;           /* NULL: there is no daemon */
 	struct gs_restoring *restoring; /* NULL: no restore is under way */
 	struct gs_parking *parking;     /* parked processes */
 	struct gs_saved saved;

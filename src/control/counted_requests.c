@@ -83,7 +83,7 @@ static struct counted *add(struct gs_control *ctl, pid_t pid)
 	one->ctl = ctl;
 	one->pid = pid;
 	if (gs_watched_add(ctl->hub->launches, pid) ||
-	    gs_told_requests_new(ctl, &source, &one->request, NULL)) {
+	    gs_told_requests_new(ctl, &source, NULL, &one->request)) {
 		gs_watched_drop(ctl->hub->launches, pid);
 		free(one);
 		gs_count(ctl->hub, GS_SVC_COUNTED_LEFT);

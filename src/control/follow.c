@@ -17,16 +17,19 @@ void gs_follow_ended(void *self, const struct gs_end *end)
 {
 	struct gs_control *ctl = self;
 	struct gs_saved_tsg *t = gs_saved_find(&ctl->saved, end->id);
+	const struct gs_gpu *gpu = NULL;
 	struct gpusched_tsg rec;
-	const struct gs_gpu *gpu;
 
-	if (!t || t->pending || !gs_parking_find(ctl->parking, (int32_t)end->pid) ||
-	    gs_table_get(ctl->hub->table, &end->key, &rec))
+	if (!t || t->pending)
 		return;
-	gpu = gs_record_gpu(ctl->hub, &rec);
+	if (gs_parking_find(ctl->parking, (int32_t)end->pid) &&
+	    !gs_table_get(ctl->hub->table, &end->key, &rec))
+		gpu = gs_record_gpu(ctl->hub, &rec);
 	t->set.valid &= ~GPUSCHED_RUNNABLE;
-	if (!t->set.valid || !gpu)
+	if (!t->set.valid || !gpu) {
+		gs_saved_drop(&ctl->saved, t);
 		return;
+	}
 	t->pending = t->away = true;
 	t->engine = rec.task.engine;
 	t->gpu = gpu->index;

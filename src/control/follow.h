@@ -19,6 +19,8 @@ void gs_follow_record(void *self, const struct gpusched_tsg *rec);
 /* ---- in saved.c ------------------------------------------------------------------------------ */
 
 /* Moves entry @t to TSG @id, which has no entry yet. */
+/* TSG @t has ended. */
+void gs_saved_drop(struct gs_saved *saved, struct gs_saved_tsg *t);
 struct gs_saved_tsg *gs_saved_rename(struct gs_saved *saved, struct gs_saved_tsg *t, uint64_t id);
 
 #endif /* GPUSCHED_CONTROL_FOLLOW_H */

@@ -176,6 +176,7 @@ void gs_service_policy_failed(struct gs_control *ctl, const struct gs_policy_exi
 		gs_log(LOG_ERR, "policy %s failed: %s", name, exit->message);
 	if (ctl->saved.policy.chosen)
 		gs_saved_choose(ctl, NULL, NULL, NULL, 0);
+	ctl->wanted.by_config = false; /* it is not tried again: the finding says that it failed */
 	gs_service_policy_stop(ctl, exit->kind ? exit->kind : GS_POLICY_EXIT_ERROR, exit->message);
 	ctl->last_exit.code = exit->code;
 	ctl->last_exit.dump = exit->dump;

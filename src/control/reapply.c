@@ -218,6 +218,7 @@ int gs_reapply_policy(struct gs_control *ctl, struct gs_error *err)
 		start_permanent(ctl);
 		return 0;
 	}
+	ctl->wanted.by_config = true;
 	return gs_starting_now(ctl, c->policy, c->policy_host,
 			       (const char *const *)c->policy_options.text, c->policy_options.n,
 			       err);

@@ -9,7 +9,7 @@
 #include "classify/words.h"
 #include "hub/task.h"
 #include "control/control.h"
-#include "engine/pod_slice.h"
+#include "engine/settled.h"
 #include "engine/restore.h"
 
 static void restoring_work(struct gs_errand *e)
@@ -22,6 +22,7 @@ static void restoring_work(struct gs_errand *e)
 /* Has the engine forget the slices of pods' claims, which it would otherwise set again. */
 static void drop_pod_slices(struct gs_hub *hub)
 {
+	const struct gs_settled none = { .sliced = true };
 	CLEANUP_FREE struct gpusched_tsg *recs = NULL;
 	size_t n = 0;
 
@@ -29,7 +30,7 @@ static void drop_pod_slices(struct gs_hub *hub)
 		return;
 	for (size_t i = 0; i < n; i++)
 		if (recs[i].task.kind == GPUSCHED_KIND_COMPUTE)
-			gs_engine_pod_slice(hub->engine, &recs[i].key, 0);
+			gs_engine_settled(hub->engine, &recs[i].key, &none);
 }
 
 /*

@@ -205,6 +205,12 @@ static void drop(struct gs_saved *saved, struct gs_saved_tsg *t)
 	memmove(t, t + 1, after * sizeof(*t));
 }
 
+void gs_saved_drop(struct gs_saved *saved, struct gs_saved_tsg *t)
+{
+	drop(saved, t);
+	saved->dirty = true;
+}
+
 struct gs_saved_tsg *gs_saved_rename(struct gs_saved *saved, struct gs_saved_tsg *t, uint64_t id)
 {
 	struct gs_saved_tsg is = *t;

@@ -66,6 +66,7 @@ void gs_starting_unref(struct gs_starting *t)
 
 void gs_starting_chosen(struct gs_starting *t, bool permanent)
 {
+	((struct gs_control *)t->errand.owner)->wanted.by_config = false;
 	t->permanent = permanent;
 	t->chosen = true;
 }
@@ -200,9 +201,58 @@ static void count_after_all(struct gs_control *ctl)
 		gs_starting_unref(t);
 }
 
+/* A policy with its host and options as one text, malloc'd; NULL: out of memory. */
+static char *text_of(const char *name, enum gs_host_word host, const char *const *options, size_t n)
+{
+	size_t len = 0;
+	char *text = NULL;
+	FILE *f = open_memstream(&text, &len);
+
+	if (!f)
+		return NULL;
+	fprintf(f, "%s\n%s", name, gs_host_name(host));
+	for (size_t i = 0; i < n; i++)
+		fprintf(f, "\n%s", options[i]);
+	fclose(f);
+	return text;
+}
+
+static char *text_of_start(const struct gs_starting *t)
+{
+	return text_of(t->name, t->host, (const char *const *)t->options, t->noptions);
+}
+
+/* NULL: the configuration names no policy, or one that cannot run here. */
+static char *text_configured(const struct gs_control *ctl)
+{
+	const struct gs_config *c = ctl->hub->config;
+	enum gs_host_word host;
+
+	if (!c->policy[0] || gs_host_vet(ctl, c->policy_host, &host, NULL))
+		return NULL;
+	return text_of(c->policy, host, (const char *const *)c->policy_options.text,
+		       c->policy_options.n);
+}
+
+static bool is_same(const char *a, const char *b)
+{
+	return a && b && !strcmp(a, b);
+}
+
+/* True if the configured policy does not run. @text: the configured policy. */
+static bool differs(const struct gs_control *ctl, const char *text)
+{
+	const char *runs = ctl->hub->policy ? ctl->wanted.runs : NULL;
+
+	if (!ctl->hub->config->policy[0])
+		return runs;
+	return !text || !runs || strcmp(text, runs) != 0;
+}
+
 static void put_policy(struct gs_starting *t)
 {
 	struct gs_control *ctl = t->errand.owner;
+	char *text = text_of_start(t);
 
 	if (!t->code)
 		t->code = gs_host_use(ctl, t->host, &t->err);
@@ -210,14 +260,20 @@ static void put_policy(struct gs_starting *t)
 		gs_policy_discard(TAKE_PTR(t->policy));
 	t->code = gs_service_policy_put(ctl, t->name, TAKE_PTR(t->policy), &t->exit, t->code,
 					&t->err);
-	if (!t->code)
+	if (!t->code) {
 		gs_host_put(ctl, t->host, TAKE_PTR(t->hooked));
+		free(ctl->wanted.runs);
+		ctl->wanted.runs = TAKE_PTR(text);
+	}
+	free(text);
 	gs_hooked_free(TAKE_PTR(t->hooked));
 	gs_host_settle(ctl);
 }
 
 static void put_in_place(struct gs_starting *t)
 {
+	struct gs_control *ctl = t->errand.owner;
+
 	put_launches(t);
 	if (t->name)
 		put_policy(t);
@@ -226,9 +282,15 @@ static void put_in_place(struct gs_starting *t)
 		t->code = t->launches_code;
 		t->err = t->launches_err;
 	}
+	if (t->name && t->code && !t->chosen) {
+		CLEANUP_FREE char *text = text_configured(ctl), *started = text_of_start(t);
+
+		ctl->wanted.gave_up |= is_same(text, started);
+	}
 	if (t->name && t->code && t->errand.refs == 1) /* nobody waits for the result, so log it */
 		gs_log(LOG_ERR, "policy %s does not start: %s", t->name, t->err.text);
-	if (t->name && !t->code && t->chosen)
+	/* the configuration may have been read again meanwhile: then it decides */
+	if (t->name && !t->code && t->chosen && !ctl->wanted.by_config)
 		gs_saved_choose(t->errand.owner, t->name, gs_host_name(t->host),
 				(const char *const *)t->options, t->noptions);
 	if (t->name && !t->code && t->permanent)
@@ -238,6 +300,56 @@ static void put_in_place(struct gs_starting *t)
 	gs_agents_look(t->errand.owner);
 	if (t->name && !t->code && !t->launches_code)
 		count_after_all(t->errand.owner);
+}
+
+/* Begins to start the configured policy. If it cannot run, logs that, and the old one goes on. */
+static void start_configured(struct gs_control *ctl)
+{
+	const struct gs_config *c = ctl->hub->config;
+	struct gs_error err = { 0 };
+	struct gs_starting *t;
+
+	if (!gs_starting_begin(ctl, c->policy, c->policy_host,
+			       (const char *const *)c->policy_options.text, c->policy_options.n, &t,
+			       &err)) {
+		gs_starting_unref(t);
+		return;
+	}
+	ctl->wanted.gave_up = true;
+	gs_log(LOG_ERR, "policy %s does not start: %s", c->policy, err.text);
+}
+
+/* The start under way: calls it off if the configuration has changed since. */
+static void follow_start(struct gs_control *ctl, const char *text)
+{
+	const struct gs_starting *t = ctl->starting;
+	CLEANUP_FREE char *starts = NULL;
+
+	if (!t->name || t->chosen || t->cancelled)
+		return; /* its end looks again */
+	starts = text_of_start(t);
+	if (!is_same(text, starts))
+		gs_starting_call_off(ctl, "the configuration has changed again");
+}
+
+/*
+ * Compares the configured policy with the one that runs, and not with an earlier wish: a start may
+ * be under way, or may have been refused because of another one.
+ */
+static void follow_configuration(struct gs_control *ctl)
+{
+	CLEANUP_FREE char *text = NULL;
+
+	if (!ctl->wanted.by_config || ctl->wanted.gave_up || ctl->ends)
+		return;
+	text = text_configured(ctl);
+	if (ctl->starting)
+		follow_start(ctl, text);
+	else if (ctl->hub->config->policy[0] && differs(ctl, text))
+		start_configured(ctl);
+	if (!ctl->hub->config->policy[0])
+		gs_service_policy_stop(ctl, GS_POLICY_EXIT_STOPPED,
+				       "the configuration has none any more");
 }
 
 static void starting_end(struct gs_errand *e)
@@ -256,6 +368,24 @@ static void starting_end(struct gs_errand *e)
 	} else {
 		put_in_place(t);
 	}
+	follow_configuration(e->owner);
+}
+
+void gs_starting_configured(struct gs_control *ctl, bool changed)
+{
+	ctl->wanted.by_config |= changed;
+	ctl->wanted.gave_up = false;
+	follow_configuration(ctl);
+}
+
+const char *gs_starting_differs(const struct gs_control *ctl)
+{
+	CLEANUP_FREE char *text = NULL;
+
+	if (!ctl->wanted.by_config || ctl->starting)
+		return NULL;
+	text = text_configured(ctl);
+	return differs(ctl, text) ? ctl->hub->config->policy : NULL;
 }
 
 void gs_starting_cancel(struct gs_control *ctl)
@@ -268,6 +398,7 @@ void gs_starting_cancel(struct gs_control *ctl)
 
 void gs_starting_end(struct gs_control *ctl)
 {
+	ctl->ends = true;
 	if (!ctl->starting)
 		return;
 	gs_starting_cancel(ctl);

@@ -27,6 +27,16 @@ void gs_starting_unref(struct gs_starting *t);
  * that every later daemon starts it.
  */
 void gs_starting_chosen(struct gs_starting *t, bool permanent);
+/*
+ * The configuration was read. @changed: it names another policy than before, which now comes before
+ * what a person chose. Starts, stops or replaces the running policy until it is the configured one.
+ */
+void gs_starting_configured(struct gs_control *ctl, bool changed);
+/*
+ * The configured policy ("": none) that should run, but does not, although no start is under way;
+ * NULL: all is as configured, or a person decided otherwise.
+ */
+const char *gs_starting_differs(const struct gs_control *ctl);
 /* Begins a start and waits for its end. For an instance that serves nobody yet. */
 int gs_starting_now(struct gs_control *ctl, const char *name, const char *host,
 		    const char *const *options, size_t n, struct gs_error *err);

@@ -5,13 +5,13 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include "basic/cleanup.h"
 #include "basic/clock.h"
 #include "basic/quiet.h"
 #include "control/control.h"
+#include "control/waker.h"
 #include "policy/pstate.h"
 #include "control/where_works.h"
 
@@ -23,7 +23,7 @@ struct gs_told_requests {
 	struct gs_request_source source;
 	struct gs_request_words words; /* the words read last from the source */
 	sd_event_source *wake, *look;
-	int fd; /* a write wakes us; -1: gs_told_requests_wake() does */
+	struct gs_waker *waker; /* NULL: gs_told_requests_wake() wakes us */
 	struct gs_where where;
 	unsigned int wakes;
 	/*
@@ -304,48 +304,37 @@ void gs_told_requests_wake(struct gs_told_requests *rq)
 
 static int on_wake(sd_event_source *src, int fd, uint32_t events, void *user)
 {
-	uint64_t count;
+	struct gs_told_requests *rq = user;
 
-	if (read(fd, &count, sizeof(count)) < 0 && errno != EAGAIN)
-		sd_event_source_set_enabled(src, SD_EVENT_OFF);
-	gs_told_requests_wake(user);
+	if (events & (EPOLLHUP | EPOLLERR)) /* the program has closed its end */
+		rq->wake = sd_event_source_disable_unref(rq->wake);
+	else
+		gs_waker_woken(rq->waker);
+	gs_told_requests_wake(rq);
 	return 0;
 }
 
-static int wake_by(struct gs_told_requests *rq, int *ret_fd)
-{
-	CLEANUP_FD int theirs = -1;
-	int r;
-
-	rq->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	theirs = rq->fd < 0 ? -1 : fcntl(rq->fd, F_DUPFD_CLOEXEC, 3);
-	if (theirs < 0)
-		return -errno;
-	r = sd_event_add_io(rq->ctl->hub->event, &rq->wake, rq->fd, EPOLLIN, on_wake, rq);
-	if (r >= 0)
-		*ret_fd = TAKE_FD(theirs);
-	return r;
-}
-
 int gs_told_requests_new(struct gs_control *ctl, const struct gs_request_source *source,
-			 struct gs_told_requests **ret, int *ret_fd)
+			 struct gs_waker *waker, struct gs_told_requests **ret)
 {
 	struct gs_told_requests *rq = calloc(1, sizeof(*rq));
 	int r;
 
 	if (!rq)
 		return -ENOMEM;
-	*rq = (struct gs_told_requests){ .ctl = ctl, .source = *source, .fd = -1 };
+	*rq = (struct gs_told_requests){ .ctl = ctl, .source = *source };
 	refresh(rq);
 	r = sd_event_add_time(ctl->hub->event, &rq->look, CLOCK_MONOTONIC, 0, 50, on_look, rq);
 	if (r >= 0)
 		r = sd_event_source_set_enabled(rq->look, SD_EVENT_OFF);
-	if (r >= 0 && ret_fd)
-		r = wake_by(rq, ret_fd);
+	if (r >= 0 && waker) /* edge-triggered: the loop never reads what the program writes */
+		r = sd_event_add_io(ctl->hub->event, &rq->wake, gs_waker_fd(waker),
+				    EPOLLIN | EPOLLET, on_wake, rq);
 	if (r < 0) {
 		gs_told_requests_free(rq);
 		return r;
 	}
+	rq->waker = waker;
 	*ret = rq;
 	return 0;
 }
@@ -358,14 +347,15 @@ void gs_told_requests_free(struct gs_told_requests *rq)
 		tell(rq, false);
 	sd_event_source_disable_unref(rq->wake);
 	sd_event_source_disable_unref(rq->look);
-	if (rq->fd >= 0)
-		close(rq->fd);
+	gs_waker_free(rq->waker);
 	free(rq);
 }
 
 void gs_told_requests_calm(struct gs_told_requests *rq)
 {
 	rq->wakes = 0;
+	if (rq->waker)
+		gs_waker_drain(rq->waker);
 	if (rq->wake)
 		sd_event_source_set_enabled(rq->wake, SD_EVENT_ON);
 }

@@ -16,6 +16,7 @@
 
 struct gs_told_requests;
 struct gs_control;
+struct gs_waker;
 
 /*
  * A program's requests at one moment, as far as known. The fields mean the same as in struct
@@ -37,11 +38,11 @@ struct gs_request_source {
 };
 
 /*
- * Begins to follow one process. A write to *ret_fd wakes us; the caller closes *ret_fd. With
- * @ret_fd NULL, the caller calls gs_told_requests_wake(). 0 or -errno.
+ * Begins to follow one process. With @waker, a write by the process wakes us: gs_waker_new().
+ * Takes @waker if it succeeds. Without, the caller calls gs_told_requests_wake(). 0 or -errno.
  */
 int gs_told_requests_new(struct gs_control *ctl, const struct gs_request_source *source,
-			 struct gs_told_requests **ret, int *ret_fd);
+			 struct gs_waker *waker, struct gs_told_requests **ret);
 /* Ends an open request. */
 void gs_told_requests_free(struct gs_told_requests *rq);
 /* A request may have begun, or been announced as over. */

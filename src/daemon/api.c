@@ -10,6 +10,7 @@
 #include "basic/clock.h"
 #include "basic/env.h"
 #include "basic/log.h"
+#include "daemon/api_link.h"
 #include "daemon/api_priv.h"
 
 /* ---- peers ----------------------------------------------------------------------------------- */
@@ -18,19 +19,18 @@
 static int peer_of(struct MHD_Connection *c, struct gs_peer *ret)
 {
 	const union MHD_ConnectionInfo *info =
-		MHD_get_connection_info(c, MHD_CONNECTION_INFO_CONNECTION_FD);
-
+		MHD_get_connection_info(c, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+	const struct api_link *l = info ? info->socket_context : NULL;
 	const struct api_uid *u;
-	int r = info ? api_peer_of_fd(info->connect_fd, ret) : -EPERM;
+	int r = l ? api_link_peer(l, ret) : -EPERM;
 
 	if (r)
 		return r;
 	/* the pod was found when the peer connected: the process may have ended since */
-	info = MHD_get_connection_info(c, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
-	u = info ? info->socket_context : NULL;
-	if (u && *u->pod)
+	u = api_link_uid(l);
+	if (*u->pod)
 		api_pod_set(ret, u->pod);
-	return u ? 0 : -EPERM;
+	return 0;
 }
 
 /* ---- verbs ----------------------------------------------------------------------------------- */
@@ -275,7 +275,9 @@ int api_new(sd_event *event, struct gs_service *s, struct api **ret, struct gs_e
 	a->s = s;
 	a->event = event;
 	a->fd = a->pods_fd = a->spare_fd = -1;
-	r = start_server(a, err);
+	r = api_links_begin(a);
+	if (!r)
+		r = start_server(a, err);
 	if (!r)
 		r = add_sources(a);
 	if (r) {
@@ -293,8 +295,8 @@ void api_free(struct api *a)
 		return;
 	if (a->mhd) {
 		api_unlink(a);
+		a->ending = true; /* from now on no request or watcher may begin to sleep */
 		api_watch_end(a);
-		a->ending = true; /* from now on no request may begin to sleep */
 		gs_service_cancel_requests(a->s, "gpuschedd ends");
 		while (api_wake_next(a))
 			;
@@ -307,5 +309,8 @@ void api_free(struct api *a)
 	sd_event_source_unref(a->beat);
 	sd_event_source_unref(a->defer);
 	api_listen_end(a);
+	if (!api_links_end(a))
+		return;
+	api_forget_users(a);
 	free(a);
 }

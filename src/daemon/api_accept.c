@@ -7,7 +7,6 @@
  * root's first.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -19,7 +18,9 @@
 #include "basic/cleanup.h"
 #include "basic/env.h"
 #include "basic/log.h"
+#include "daemon/api_link.h"
 #include "daemon/api_priv.h"
+#include "daemon/api_spare.h"
 
 /* Connections accepted in one iteration: as many as one user may have. */
 #define AT_ONCE API_CONNECTIONS_UID
@@ -48,11 +49,12 @@ struct api_uid *api_uid_of(struct api *a, const struct gs_peer *peer)
  */
 static unsigned int room_for_users(void)
 {
-	struct rlimit l = { 0 };
+	const rlim_t own = 120, each = 4; /* a connection takes three, and its user two more */
 	unsigned int room = API_CONNECTIONS - API_CONNECTIONS_ROOT;
+	struct rlimit l = { 0 };
 
-	if (!getrlimit(RLIMIT_NOFILE, &l) && l.rlim_cur / 4 < room) {
-		room = (unsigned int)(l.rlim_cur / 4);
+	if (!getrlimit(RLIMIT_NOFILE, &l) && l.rlim_cur < own + each * room) {
+		room = l.rlim_cur < own + each ? 1 : (unsigned int)((l.rlim_cur - own) / each);
 		gs_log(LOG_WARNING,
 		       "with %llu descriptors users have %u connections instead of %d: raise "
 		       "LimitNOFILE=",
@@ -86,7 +88,7 @@ static void forget_idle(struct api *a)
 	while (*at) {
 		struct api_uid *u = *at;
 
-		if (u->connections || u->watchers) {
+		if (u->connections || u->closing || u->watchers) {
 			at = &u->next;
 			continue;
 		}
@@ -101,15 +103,13 @@ void api_on_connection(void *user, struct MHD_Connection *c, void **context,
 		       enum MHD_ConnectionNotificationCode code)
 {
 	struct api *a = user;
-	struct api_uid *u;
 
 	if (code == MHD_CONNECTION_NOTIFY_STARTED) {
-		*context = a->adding;
+		*context = TAKE_PTR(a->adding);
 		a->open++;
 		return;
 	}
-	u = *context;
-	u->connections--;
+	api_link_end(*context);
 	a->open--;
 	api_kick(a); /* another connection may wait for this place */
 }
@@ -117,15 +117,18 @@ void api_on_connection(void *user, struct MHD_Connection *c, void **context,
 static void hand_over(struct api *a, struct api_uid *u)
 {
 	const struct sockaddr_un sun = { .sun_family = AF_UNIX };
-	const int bytes = API_SEND_BYTES;
-	int fd = u->waiting[0];
+	int fd = u->waiting[0], served;
 
-	setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &bytes, sizeof(bytes));
 	memmove(u->waiting, u->waiting + 1, --u->nwaiting * sizeof(*u->waiting));
-	a->adding = u;
-	if (MHD_add_connection(a->mhd, fd, (const struct sockaddr *)&sun, sizeof(sun)) != MHD_YES)
-		u->connections--; /* the server has closed the connection */
-	a->adding = NULL;
+	a->adding = api_link_new(a, u, fd, &served);
+	if (!a->adding) {
+		u->connections--;
+		api_close(a, u, fd);
+		return;
+	}
+	MHD_add_connection(a->mhd, served, (const struct sockaddr *)&sun, sizeof(sun));
+	if (a->adding) /* the server has closed its end at once */
+		api_link_end(TAKE_PTR(a->adding));
 }
 
 void api_hand_over(struct api *a)
@@ -154,7 +157,8 @@ static void take_in(struct api *a, int fd, bool of_pod)
 	struct api_uid *u = r ? NULL : api_uid_of(a, &peer);
 
 	if (!u) {
-		close(fd);
+		u = api_peer_of_fd(fd, &peer) ? NULL : api_uid_of(a, &peer);
+		api_close(a, u, fd);
 		return;
 	}
 	u->connections++;
@@ -162,7 +166,7 @@ static void take_in(struct api *a, int fd, bool of_pod)
 		u->connections--;
 		a->refused++;
 		gs_service_limited(a->s, u->uid, GS_LIMIT_CONNECTIONS);
-		close(fd);
+		api_close(a, u, fd);
 		return;
 	}
 	u->waiting[u->nwaiting++] = fd;
@@ -170,17 +174,20 @@ static void take_in(struct api *a, int fd, bool of_pod)
 
 /*
  * Refuses one connection with the spare descriptor: without any descriptor the queue could not be
- * emptied, and the loop would spin.
+ * emptied. Then nothing is accepted until the lane has closed it; otherwise the loop would spin.
  */
 static void refuse_one(struct api *a, int listening)
 {
+	struct gs_peer peer;
 	int fd;
 
-	close(a->spare_fd);
+	if (a->spare_fd >= 0)
+		close(TAKE_FD(a->spare_fd));
 	fd = accept4(listening, NULL, NULL, SOCK_CLOEXEC);
-	if (fd >= 0)
-		close(fd);
-	a->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	if (fd >= 0 && api_close(a, api_peer_of_fd(fd, &peer) ? NULL : api_uid_of(a, &peer), fd))
+		api_spare_lack(a);
+	else
+		api_spare_open(a);
 	a->refused++;
 }
 
@@ -280,8 +287,7 @@ int api_listen(struct api *a, struct gs_error *err)
 	int r;
 
 	a->room = room_for_users();
-	a->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
-	if (a->spare_fd < 0)
+	if (api_spare_open(a) < 0)
 		return gs_fail(err, -errno, "/dev/null: %s", strerror(errno));
 	r = listen_for_pods(a, err);
 	if (r < 0)
@@ -316,9 +322,13 @@ void api_listen_end(struct api *a)
 		close(a->spare_fd);
 	for (struct api_uid *u = a->uids; u; u = u->next) {
 		for (unsigned int i = 0; i < u->nwaiting; i++)
-			close(u->waiting[i]);
+			api_close(a, u, u->waiting[i]);
 		u->connections -= u->nwaiting;
 		u->nwaiting = 0;
 	}
+}
+
+void api_forget_users(struct api *a)
+{
 	forget_idle(a);
 }

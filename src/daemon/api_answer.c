@@ -12,6 +12,7 @@
 
 #include "basic/cleanup.h"
 #include "basic/sheet.h"
+#include "daemon/api_link.h"
 #include "daemon/api_priv.h"
 
 #define API_LARGE (1 << 20)
@@ -176,14 +177,16 @@ enum MHD_Result api_sleep(struct api *a, struct MHD_Connection *c, struct api_re
 		return MHD_NO;
 	rq->a = a;
 	rq->c = c;
-	rq->of = info->socket_context;
+	rq->of = api_link_uid(info->socket_context);
+	if (a->ending) { /* nobody would wake it, and MHD does not end before it is awake */
+		gs_completion_cancel(rq->asked, -ECANCELED, "gpuschedd ends");
+		return api_answer(c, &rq->asked, "application/json");
+	}
 	rq->asked->done = on_over;
 	rq->asked->user = rq;
 	MHD_suspend_connection(c);
 	if (gs_completion_is_over(rq->asked))
 		on_over(rq->asked, rq);
-	else if (a->ending)
-		gs_completion_cancel(rq->asked, -ECANCELED, "gpuschedd ends");
 	return MHD_YES;
 }
 

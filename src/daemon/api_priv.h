@@ -8,6 +8,7 @@
 #include <microhttpd.h>
 
 #include "daemon/daemon.h"
+#include "hub/lanes.h"
 
 #define API_CONNECTIONS 256     /* connections altogether */
 #define API_CONNECTIONS_ROOT 16 /* of these, for root alone */
@@ -39,6 +40,7 @@ struct api_uid {
 	uid_t uid;
 	char pod[GS_CONTAINER_LEN]; /* as in struct gs_peer */
 	unsigned int connections, watchers;
+	unsigned int closing;             /* refused connections that its lane has not closed yet */
 	int waiting[API_CONNECTIONS_UID]; /* accepted connections that wait for their turn */
 	unsigned int nwaiting;
 	struct api_request *over; /* requests that are over and wait for the user's turn */
@@ -49,14 +51,17 @@ struct api {
 	sd_event *event;
 	sd_event_source *io, *listen, *listen_pods, *timer, *defer, *beat;
 	struct MHD_Daemon *mhd;
-	int fd;       /* the listening socket */
-	int pods_fd;  /* the socket for pods */
-	int spare_fd; /* closed to accept a connection when no other descriptor is free */
-	bool ending;
-	unsigned int open;      /* connections that the server has */
-	unsigned int room;      /* limit for connections of users other than root */
-	uint64_t refused;       /* connections that were refused, by that limit or by a user's */
-	struct api_uid *adding; /* user of the connection that the server is taking just now */
+	int fd;            /* the listening socket */
+	int pods_fd;       /* the socket for pods */
+	int spare_fd;      /* closed to accept a connection when no other descriptor is free */
+	bool ending, deaf; /* @deaf: nothing is accepted until a descriptor is free */
+	unsigned int open; /* connections that the server has */
+	unsigned int room; /* limit for connections of users other than root */
+	uint64_t refused;  /* connections that were refused, by that limit or by a user's */
+	struct api_link *adding; /* the connection that the server is taking just now */
+	struct gs_lanes *lanes;
+	struct api_links *links;
+	unsigned int nlinks;
 	struct api_uid *uids;
 	struct api_watcher *watchers;
 	unsigned int nwatchers;
@@ -76,6 +81,8 @@ int api_listen(struct api *a, struct gs_error *err);
 /* Removes the sockets' names. */
 void api_unlink(const struct api *a);
 void api_listen_end(struct api *a);
+/* Forgets users without connections. */
+void api_forget_users(struct api *a);
 /* Hands accepted connections to the server. Call this before the server runs. */
 void api_hand_over(struct api *a);
 void api_on_connection(void *user, struct MHD_Connection *c, void **context,

@@ -196,6 +196,7 @@ static int watcher_new(struct api *a, struct MHD_Connection *c, const struct gs_
 	w->c = c;
 	w->uid = uid;
 	w->records = records;
+	w->ended = a->ending;
 	r = begin(w, peer);
 	if (r) {
 		free(w->queue);

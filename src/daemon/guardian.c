@@ -84,8 +84,9 @@ static void put_back(void)
 {
 	const struct gs_peer root = { .uid = 0 };
 	uint64_t until = gs_now_ns() + RETRY_FOR_NS;
+	bool left = false; /* a setting could not be put back: it is tried until a daemon comes */
 
-	while (died() && gs_now_ns() < until) {
+	while (left || (died() && gs_now_ns() < until)) {
 		CLEANUP_JSON json_t *args = json_pack("{s:b}", "keep", 1), *answer = NULL;
 		CLEANUP_FREE char *text = NULL;
 		struct gs_error err = { 0 };
@@ -95,9 +96,11 @@ static void put_back(void)
 		if (!r) {
 			text = json_dumps(answer, JSON_COMPACT);
 			gs_log(LOG_WARNING, "gpuschedd died: %s", text ? text : "");
-			return;
+			left = json_integer_value(json_object_get(answer, "failed")) > 0;
+			if (!left)
+				return;
 		}
-		if (r != -EBUSY)
+		if (r && r != -EBUSY)
 			gs_log(LOG_ERR, "gpuschedd died: %s", err.text);
 		/*
 		 * a daemon that listens has restored already; otherwise the forked guardian may be
@@ -108,7 +111,7 @@ static void put_back(void)
 			close(fd);
 			return;
 		}
-		gs_sleep_ns(RETRY_NS);
+		gs_sleep_ns(left ? NS_PER_S : RETRY_NS);
 	}
 }
 

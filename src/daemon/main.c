@@ -16,6 +16,7 @@
 #include "policy/policy.h"
 
 #define MAX_DESCRIPTORS 65536 /* the same number as in gpuschedd.service */
+#define LEAST_DESCRIPTORS 128 /* with fewer, nobody is answered beside what the daemon opens */
 
 static int complain(const struct gs_error *err, int code)
 {
@@ -28,12 +29,15 @@ static int complain(const struct gs_error *err, int code)
 	return gs_exit_of(code);
 }
 
-static int load_config(const struct daemon_options *o, struct gs_config **ret, struct gs_error *err)
+/* @start: bad lines are left out. */
+static int read_config(const struct daemon_options *o, bool start, struct gs_config **ret,
+		       struct gs_error *err)
 {
 	struct gs_config *c;
 	int r;
 
-	r = gs_config_load_file(o->config, &c, err);
+	r = start ? gs_config_load_start(o->config, &c, err)
+		  : gs_config_load_file(o->config, &c, err);
 	if (r)
 		return r;
 	*ret = c;
@@ -49,7 +53,14 @@ static int load_config(const struct daemon_options *o, struct gs_config **ret, s
 		if (r)
 			return r;
 	}
-	return gs_service_check_config(c, err);
+	return 0;
+}
+
+static void tell_left_out(const struct gs_config *c)
+{
+	for (size_t i = 0; i < c->left_out.n; i++)
+		gs_log(LOG_WARNING, "%s: %s: the line is left out", c->left_out.at[i],
+		       c->left_out.text[i]);
 }
 
 /*
@@ -84,22 +95,20 @@ struct running {
 	struct gs_service *s;
 };
 
-/* Reads the configuration again. If it is broken, the old one stays in force. */
-static void reload(struct running *run)
+static int read_again(void *user, struct gs_config **ret, struct gs_error *err)
 {
-	struct gs_config *next = NULL;
-	struct gs_error err = { 0 };
-	int r;
+	const struct running *run = user;
 
-	sd_notifyf(0, "RELOADING=1\nMONOTONIC_USEC=%llu",
-		   (unsigned long long)(gs_now_ns() / NS_PER_US));
-	r = load_config(run->options, &next, &err);
-	if (!r)
-		r = gs_service_reload(run->s, next, &err);
+	return read_config(run->options, false, ret, err);
+}
+
+static void reload_done(void *user, struct gs_config *next, int r, const struct gs_error *err)
+{
+	struct running *run = user;
+
 	if (r) {
-		gs_config_free(next);
-		gs_log(LOG_ERR, "the old configuration stays in force: %s", err.text);
-		sd_notifyf(0, "READY=1\nSTATUS=watching; reload failed: %s", err.text);
+		gs_log(LOG_ERR, "the old configuration stays in force: %s", err->text);
+		sd_notifyf(0, "READY=1\nSTATUS=watching; reload failed: %s", err->text);
 		return;
 	}
 	gs_config_free(run->config);
@@ -107,6 +116,20 @@ static void reload(struct running *run)
 	log_open(run->options->foreground, gs_config_log_level(next));
 	gs_log(LOG_INFO, "the configuration was read again");
 	sd_notify(0, "READY=1\nSTATUS=watching");
+}
+
+/* Reads the configuration again. If it is broken, the old one stays in force. */
+static void reload(struct running *run)
+{
+	const struct gs_service_reload how = { read_again, reload_done, run };
+	struct gs_error err = { 0 };
+	int r;
+
+	sd_notifyf(0, "RELOADING=1\nMONOTONIC_USEC=%llu",
+		   (unsigned long long)(gs_now_ns() / NS_PER_US));
+	r = gs_service_reload(run->s, &how, &err);
+	if (r)
+		reload_done(run, NULL, r, &err);
 }
 
 /* Reloads. But if a terminal was closed, the kernel sends SIGHUP too: then the daemon ends. */
@@ -171,14 +194,20 @@ static void unref_event(sd_event **e)
  * Raises the limit of descriptors: each connection, library and wait for an owner needs one, and a
  * shell's default is low.
  */
-static void take_descriptors(void)
+static int take_descriptors(struct gs_error *err)
 {
 	struct rlimit l;
 
 	if (getrlimit(RLIMIT_NOFILE, &l) || l.rlim_cur >= MAX_DESCRIPTORS)
-		return;
+		return 0;
 	l.rlim_cur = l.rlim_max < MAX_DESCRIPTORS ? l.rlim_max : MAX_DESCRIPTORS;
+	if (l.rlim_cur < LEAST_DESCRIPTORS)
+		return gs_fail(err, -EMFILE,
+			       "only %llu descriptors are allowed (LimitNOFILE=, ulimit -Hn): at "
+			       "least %d are needed",
+			       (unsigned long long)l.rlim_cur, LEAST_DESCRIPTORS);
 	setrlimit(RLIMIT_NOFILE, &l);
+	return 0;
 }
 
 static int run(struct running *run, struct gs_error *err)
@@ -191,7 +220,9 @@ static int run(struct running *run, struct gs_error *err)
 	};
 	int r;
 
-	take_descriptors();
+	r = take_descriptors(err);
+	if (r)
+		return r;
 	r = block_signals();
 	if (!r)
 		r = sd_event_default(&e);
@@ -235,13 +266,16 @@ int main(int argc, char **argv)
 		r = guardian_run(&err);
 		return r ? complain(&err, r) : GS_EXIT_OK;
 	}
-	r = load_config(&o, &running.config, &err);
+	r = read_config(&o, !o.check_config, &running.config, &err);
+	if (!r && o.check_config) /* a start has left out what this would refuse */
+		r = gs_service_check_config(running.config, &err);
 	if (r) {
 		complain(&err, r);
 		gs_config_free(running.config);
 		return GS_EXIT_FAILED;
 	}
 	log_open(o.foreground, gs_config_log_level(running.config));
+	tell_left_out(running.config);
 	r = o.check_config ? check_policy(running.config, &err) : run(&running, &err);
 	gs_config_free(running.config);
 	if (!r)

@@ -7,6 +7,7 @@
 
 #include "basic/cleanup.h"
 #include "engine/core_priv.h"
+#include "engine/core_quarantine.h"
 #include "engine/core_trace.h"
 #include "engine/switch_cost.h"
 
@@ -99,13 +100,13 @@ struct gs_core *gs_core_new(const struct gs_core_opts *opts)
 		c->opts.dilate = 1;
 	c->next_due = UINT64_MAX;
 	c->call_ns_avg = CALL_NS_GUESS;
-	c->budgets = calloc(opts->ngpus + 1, sizeof(*c->budgets));
+	c->budgets = calloc(gs_core_nbudgets(c), sizeof(*c->budgets));
 	if (!c->budgets) {
 		free(c);
 		return NULL;
 	}
-	for (size_t i = 0; i <= opts->ngpus; i++)
-		c->budgets[i].due = UINT64_MAX;
+	for (size_t i = 0; i < gs_core_nbudgets(c); i++)
+		gs_budget_init(&c->budgets[i], &c->budgets[i] == gs_core_host(c));
 	trace(c, GS_TRACE_OPTS, 0, &said, sizeof(said));
 	return c;
 }
@@ -123,6 +124,7 @@ static void drop(struct gs_core *c, struct gs_node *n)
 	set_busy(c, n, false);
 	gs_budget_leave(n);
 	gs_core_leave_runlist(c, n);
+	gs_mode_leave(c, n);
 	if (c->due_at == n)
 		c->due_at = n->hh.next;
 	HASH_DELETE(hh, c->nodes, n);
@@ -150,6 +152,13 @@ void gs_core_policy(struct gs_core *c, bool active, uint32_t flags)
 	c->policy_active = active;
 	c->policy_flags = flags;
 	trace(c, GS_TRACE_POLICY, 0, said, sizeof(said));
+	for (struct gs_node *n = c->nodes; n; n = n->hh.next) {
+		if (!n->left_back)
+			continue;
+		n->left_back = 0; /* what could not be put back is tried at once */
+		n->back_fails = 0;
+		gs_core_set_due(c, n, 1);
+	}
 }
 
 void gs_core_class(struct gs_core *c, uint32_t id, const struct gpusched_class *cls)
@@ -196,8 +205,8 @@ static void follow_owner(struct gs_node *n, const struct gpusched_tsg *rec)
 		return;
 	n->pid = rec->task.pid;
 	n->owner_start_ns = rec->owner_start_ns;
-	n->gave_up = 0;
-	n->fails = 0;
+	n->gave_up = n->left_back = 0;
+	n->fails = n->back_fails = 0;
 }
 
 static struct gs_node *node_of(struct gs_core *c, const struct gpusched_tsg *rec)
@@ -229,6 +238,7 @@ static struct gs_node *node_of(struct gs_core *c, const struct gpusched_tsg *rec
 	n->round = c->round;
 	follow_asked(n, rec);
 	follow_owner(n, rec);
+	gs_mode_follow(c, n, rec);
 	return n;
 }
 
@@ -288,7 +298,8 @@ static void take_in(struct gs_core *c, struct gs_node *n, const struct gpusched_
 		n->unsure |= GPUSCHED_RUNNABLE;
 	if (news->anew) {
 		n->gave_up &= ~news->anew;
-		n->fails = 0;
+		n->left_back &= ~news->anew;
+		n->fails = n->back_fails = 0;
 	}
 	if (news->preempt) {
 		n->preempt = n->preempting = true;
@@ -298,8 +309,12 @@ static void take_in(struct gs_core *c, struct gs_node *n, const struct gpusched_
 		n->greedy_until = now + gs_core_dilated(c, CALM_NS);
 	if (news->spent || news->unspent)
 		n->spent = news->spent;
+	if (news->quarantine || news->unquarantine)
+		n->quarantined = news->quarantine;
 	if (news->given)
 		n->pod_slice_us = news->slice_us;
+	if (news->job)
+		n->job = news->job;
 	asked = news->anew | (news->preempt ? GS_PREEMPT : 0);
 	n->users = news->user ? n->users | asked : n->users & ~asked;
 	n->aside = news->aside || (n->aside && !news->back);
@@ -454,7 +469,8 @@ int gs_core_done(struct gs_core *c, const struct gs_plan *plan, const struct gpu
 
 	trace2(c, GS_TRACE_DONE, now, plan, sizeof(*plan), rec, sizeof(*rec));
 	begin(ret, rec);
-	gs_budget_settle(c, plan, gs_core_count(c, plan));
+	gs_core_count(c, plan);
+	gs_budget_settle(c, plan);
 	if (!n)
 		return 0;
 	set_busy(c, n, false);
@@ -470,8 +486,10 @@ int gs_core_done(struct gs_core *c, const struct gs_plan *plan, const struct gpu
 		if (same)
 			return 0;
 	} else if (same) {
-		if (!plan->preempt && !plan->check)
+		if (!plan->preempt && !plan->check) {
 			gs_core_results(c, n, plan, now, ret);
+			gs_quarantine_results(c, n, plan, now);
+		}
 		gs_core_presence(c, n, plan, now, ret);
 	}
 	if (!rec || ret->denied) {
@@ -506,7 +524,7 @@ void gs_core_cancel(struct gs_core *c, const struct gs_plan *plan)
 	struct gs_node *n = find_node(c, &plan->key);
 
 	trace(c, GS_TRACE_CANCEL, 0, plan, sizeof(*plan));
-	gs_budget_settle(c, plan, 0);
+	gs_budget_cancel(c, plan);
 	if (n)
 		set_busy(c, n, false);
 }
@@ -574,7 +592,7 @@ bool gs_core_idle(const struct gs_core *c, uint64_t now)
 	if (c->nbusy)
 		return false;
 	for (const struct gs_node *n = c->nodes; n; n = n->hh.next)
-		if (n->fails || n->deferred || (n->due && n->due <= now))
+		if (n->fails || n->back_fails || n->deferred || (n->due && n->due <= now))
 			return false;
 	return true;
 }

@@ -25,7 +25,7 @@
 	X(CALL_NS, "call_ns", "time spent in RM calls") \
 	X(BESIDE_NS, "beside_ns", \
 	  "time spent in calls on no TSG, which read the logs and who holds memory, inside " \
-	  "the same 5 %") \
+	  "the same budgets") \
 	X(RETRIES, "retries", "calls tried again after a failure") \
 	X(GAVE_UP, "gave_up", "wishes dropped after repeated failures") \
 	X(STUCK, "stuck", "calls that did not return in 5 s") \
@@ -36,6 +36,10 @@
 	  "slices refused or lengthened because another TSG of the runlist has a short one") \
 	X(REFUSED_RANGE, "refused_range", "wishes out of range") \
 	X(REFUSED_ASSUMED, "refused_assumed", "wishes for assumed settings without the flag") \
+	X(REFUSED_MODE, "refused_mode", \
+	  "wishes of policies for the modes CTA and WFI, which only an owner or a person may set") \
+	X(REFUSED_SPAN, "refused_span", \
+	  "persons' wishes for CTA or WFI for a process with work on two GPUs") \
 	X(REFUSED_BATCH, "refused_batch", \
 	  "suspensions of an MPS server that one call cannot suspend") \
 	X(LEFT_ALONE, "left_alone", \
@@ -59,6 +63,11 @@
 	  "cannot " \
 	  "be parked") \
 	X(SPENT, "spent", "suspensions of TSGs whose GPU time is used up") \
+	X(REFUSED_QUARANTINE, "refused_quarantine", \
+	  "suspensions and modes refused since the TSG's program is in quarantine") \
+	X(SET_APART, "set_apart", \
+	  "times that a policy's wishes for a TSG ended for a while since the driver failed a " \
+	  "call on it") \
 	X(RELEASED_HOLD, "released_hold", "TSGs admitted because they waited for the limit") \
 	X(CONTINUED, "continued", "processes stopped by the gate that were continued") \
 	X(LEFT_STOPPED, "left_stopped", \
@@ -69,7 +78,7 @@
 	X(DENIED, "denied", \
 	  "TSGs whose record ended because the driver twice said that it has no such TSG") \
 	X(OVER_BUDGET, "over_budget", \
-	  "changes put off because calls had taken 5 % of a GPU's time") \
+	  "changes put off because calls had taken 3 % of the host's time, or 5 % of a GPU's") \
 	X(DRY_RUN, "dry_run", "calls not made because of --dry-run") \
 	X(RESTORED, "restored", "TSGs put back to what their owner asked for")
 
@@ -94,17 +103,23 @@ const char *gs_engine_counter_text(enum gs_engine_counter c);
 	X(HOLD_LIMIT, "held for as long as HoldLimit= allows: it runs") \
 	X(STARVED, "no progress with its short slice: it has a longer one") \
 	X(HELD_TOO_LONG, "its pre-switches held the GPU too long: it has no long slice") \
-	X(BUDGET, "calls have used their share of the GPU's time: its change waits") \
+	X(BUDGET, "calls have used their share of time: its change waits") \
 	X(GAVE_UP, "calls failed too often: its change is given up") \
 	X(PARTIAL, "it has more channels than its process's share: it can't be suspended") \
 	X(UNSEEN, "no shorter slices while a process past its share runs TSGs that are not seen") \
 	X(HOLD_OVER, "its hold lasted as long as it may: best effort runs") \
 	X(HOLD_FLOOR, "no hold until best effort has had its floor") \
-	X(HOLD_BUDGET, "no hold while calls have had half of their share of the GPU") \
+	X(HOLD_BUDGET, "no hold while calls have had half of their share of time") \
 	X(HOLD_YIELDS, "no hold for a TSG that yields to holds of others") \
 	X(HOLD_UNABLE, "a hold cannot suspend all of it: it gets slices only") \
 	X(SPENT_UNABLE, "its GPU time is used up, and it cannot be suspended whole: it runs") \
-	X(PARK, "the policy's wish to park its program was refused: the log says why")
+	X(PARK, "the policy's wish to park its program was refused: the log says why") \
+	X(UNKNOWN, \
+	  "a call failed that may have taken effect: a setting is unknown until one succeeds") \
+	X(MODE, "policies set no mode but CILP: in another, a block that waits ends its program") \
+	X(SPAN, "its process has work on two GPUs: in another mode than CILP it could end") \
+	X(QUARANTINE, "its program is in quarantine after an Xid: it is not suspended") \
+	X(APART, "the driver failed a call on it: for a while it gets nothing of the policy")
 
 enum gs_overrule {
 #define X(sym, text) GS_OVERRULE_##sym,
@@ -134,20 +149,34 @@ static inline bool gs_is_gone(int err)
 }
 
 #define GS_MAX_STEPS 5
-#define GS_PLAN_ORDERS 3
+
+/*
+ * The order between several TSGs' plans. Suspensions come last on the whole host: a suspension can
+ * wait for work that goes on only after a resume. Longer slices come before resumes: several
+ * short-sliced TSGs that run together would thrash.
+ */
+enum gs_plan_order {
+	GS_ORDER_LONGER,
+	GS_ORDER_RESUME,
+	GS_ORDER_OTHER,
+	GS_ORDER_SUSPEND,
+	GS_PLAN_ORDERS
+};
 
 /* Calls for one TSG, in their order. */
 struct gs_plan {
 	struct gpusched_key key;
 	uint64_t id;
 	uint32_t pid, gpu;
-	unsigned int order; /* order between several TSGs' plans: 0 before 1 before 2 */
-	bool preempt;       /* one preempt call, which changes no setting */
-	bool check;         /* one call that asks whether the TSG exists */
-	uint32_t changed;   /* the record's, when planned */
-	uint32_t bits;      /* settings that the steps change */
-	uint64_t estimate_ns;
-	unsigned int nchannels; /* the record's, when planned */
+	enum gs_plan_order order;
+	bool preempt;                           /* one preempt call, which changes no setting */
+	bool check;                             /* one call that asks whether the TSG exists */
+	bool back;                              /* it puts the owner's settings back */
+	uint32_t changed;                       /* the record's, when planned */
+	uint32_t flags;                         /* the record's, when planned */
+	uint32_t bits;                          /* settings that the steps change */
+	uint64_t estimate_ns, host_estimate_ns; /* charged to the budgets when planned */
+	unsigned int nchannels;                 /* the record's, when planned */
 	unsigned int nsteps;
 	uint32_t step_bit[GS_MAX_STEPS];
 	uint8_t step_src[GS_MAX_STEPS];        /* enum gs_source */
@@ -193,18 +222,22 @@ struct gs_news {
 	bool park_refused; /* the wish to park its process was refused */
 	/* its GPU time is used up and others want the GPU; unspent: that is over */
 	bool spent, unspent;
+	/* its program is in quarantine after an Xid; unquarantine: it is not any more */
+	bool quarantine, unquarantine;
 	bool user;  /* the person is not root: calls wait behind those of the policy */
 	bool given; /* its pod's slice is @slice_us now; 0: the pod has none */
 	uint32_t slice_us;
+	uint64_t job; /* its job's number; 0: as before */
 };
 
 struct gs_core_opts {
 	bool dry_run;
 	uint32_t switch_cost_us; /* for all GPUs; 0: each GPU's own (switch_cost.h) */
 	uint32_t hold_limit_ms;  /* longest wait for admission; 0: 10 minutes */
-	size_t ngpus;            /* each GPU has a budget for calls; unknown GPUs share one */
+	size_t ngpus;            /* each has a budget for calls, next to the host's own */
 	double dilate;           /* factor for all periods and limits; 0: 1 */
 	bool parks;              /* the core's user can park processes */
+	bool leaves;             /* suspensions need not wait (gs_rm_branch_leaves()) */
 	/* Gets inputs and answers as bytes (core_trace.h). NULL: no trace. */
 	void (*trace)(void *user, const void *data, size_t size);
 	void *user;
@@ -240,7 +273,7 @@ void gs_core_round_over(struct gs_core *c);
 /* A whole round at once; @fn gets each TSG for which something is to be done. */
 int gs_core_look_all(struct gs_core *c, const struct gpusched_tsg *all, size_t n, uint64_t now,
 		     void (*fn)(const struct gs_todo *todo, void *user), void *user);
-/* Charges @ns of that GPU's time for calls that belong to no TSG. Such calls do not wait. */
+/* Charges @ns for calls on that GPU that belong to no TSG. Such calls do not wait. */
 void gs_core_spent(struct gs_core *c, uint32_t gpu, uint64_t ns, uint64_t now);
 /* The calls came back. @rec: the record now; NULL: it could not be read. */
 int gs_core_done(struct gs_core *c, const struct gs_plan *plan, const struct gpusched_tsg *rec,
@@ -264,6 +297,11 @@ bool gs_core_idle(const struct gs_core *c, uint64_t now);
  */
 uint64_t gs_core_rival(const struct gs_core *c, const struct gpusched_tsg *rec, uint32_t us,
 		       bool user);
+/*
+ * True if nobody may set that mode: it is neither CILP nor the owner's own, and the process has
+ * compute TSGs with channels on two GPUs or more.
+ */
+bool gs_core_mode_spans(const struct gs_core *c, const struct gpusched_tsg *rec, uint32_t mode);
 /* How the last preempt call ended. -ENOENT: no such TSG; -EINPROGRESS. */
 int gs_core_preempted(const struct gs_core *c, const struct gpusched_key *key,
 		      struct gs_rm_result *ret);

@@ -160,7 +160,7 @@ static void try_hold(struct gs_core *c, struct gs_node *n, uint64_t now)
 	}
 	paid = floor_paid_at(c, rl, now);
 	/* two calls for each TSG: suspend and resume */
-	wait = gs_budget_hold_wait(c, (uint32_t)(rl->id >> 16), 2 * rl->nyield, now);
+	wait = gs_budget_hold_wait(c, 2 * rl->nyield, now);
 	if (paid > now)
 		put_off(c, n, GPUSCHED_HOLD_FLOOR, GS_ENG_REFUSED_HOLD_FLOOR, paid + STEP_NS);
 	else if (wait)

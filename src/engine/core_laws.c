@@ -5,12 +5,11 @@
 #include <stdlib.h>
 
 #include "engine/core_priv.h"
+#include "engine/core_quarantine.h"
 #include "engine/switch_cost.h"
 #include "gpusched/policy_types.h"
 #include "table/table.h"
 
-#define SUSPEND_LIMIT_MS 10000u
-#define STARVE_LIMIT_MS 1000u
 #define ACTIVE_NS NS_PER_S
 #define RECHECK_NS (250 * NS_PER_MS)
 /* When to check whether the owner may have its setting again. */
@@ -30,6 +29,7 @@ static void refuse(struct gs_core *c, struct gs_node *n, unsigned int i, uint32_
 		[GS_OVERRULE_ASSUMED] = GS_ENG_REFUSED_ASSUMED,
 		[GS_OVERRULE_BATCH] = GS_ENG_REFUSED_BATCH,
 		[GS_OVERRULE_PARTIAL] = GS_ENG_REFUSED_PARTIAL,
+		[GS_OVERRULE_MODE] = GS_ENG_REFUSED_MODE,
 	};
 	uint32_t bit = GS_BIT(i);
 
@@ -66,6 +66,8 @@ static bool allowed(struct gs_core *c, struct gs_node *n, const struct gpusched_
 		return false;
 	if (!gs_field_in_range(bit, value))
 		refuse(c, n, i, value, GS_OVERRULE_RANGE);
+	else if (bit == GPUSCHED_PREEMPT_MODE && !gs_mode_allowed(rec, value))
+		refuse(c, n, i, value, GS_OVERRULE_MODE);
 	else if (bit == GPUSCHED_RUNNABLE && !value && is_past_batch(rec))
 		refuse(c, n, i, value, GS_OVERRULE_BATCH);
 	else if (bit == GPUSCHED_RUNNABLE && !value && is_partial(rec))
@@ -122,12 +124,26 @@ static void take_pod_slice(const struct gs_node *n, const struct gpusched_tsg *r
 	t->src[TS_INDEX] = GS_SRC_POD;
 }
 
-static void take_manual(const struct gpusched_tsg *rec, struct gs_goal *t)
+/* The process may have come to a second GPU after the person's wish. */
+static bool span_rule(struct gs_core *c, struct gs_node *n, const struct gpusched_tsg *rec)
 {
+	bool was = n->spans;
+
+	n->spans = rec->manual.valid & GPUSCHED_PREEMPT_MODE &&
+		   gs_core_mode_spans(c, rec, rec->manual.preempt_mode);
+	c->counters[GS_ENG_REFUSED_SPAN] += n->spans && !was;
+	return n->spans;
+}
+
+static void take_manual(struct gs_core *c, struct gs_node *n, const struct gpusched_tsg *rec,
+			struct gs_goal *t)
+{
+	bool spans = span_rule(c, n, rec);
+
 	for (unsigned int i = 0; i < GS_NFIELDS; i++) {
 		uint32_t bit = GS_BIT(i);
 
-		if (!(rec->manual.valid & bit) ||
+		if (!(rec->manual.valid & bit) || (bit == GPUSCHED_PREEMPT_MODE && spans) ||
 		    (bit == GPUSCHED_RUNNABLE && !rec->manual.runnable && is_partial(rec)))
 			continue;
 		gs_field_put(&t->set, bit, gs_field_get(&rec->manual, bit));
@@ -144,7 +160,7 @@ static uint64_t class_limit_ns(const struct gs_core *c, const struct gpusched_ts
 	if (id < GPUSCHED_MAX_CLASSES)
 		ms = starve ? c->classes[id].starve_limit_ms : c->classes[id].suspend_limit_ms;
 	if (!ms)
-		ms = starve ? STARVE_LIMIT_MS : SUSPEND_LIMIT_MS;
+		ms = starve ? GPUSCHED_STARVE_LIMIT_MS : GPUSCHED_SUSPEND_LIMIT_MS;
 	return gs_core_dilated(c, ms * NS_PER_MS);
 }
 
@@ -225,6 +241,10 @@ static void hold_for_admission(struct gs_core *c, struct gs_node *n, uint64_t no
 		return;
 	}
 	if (n->left_alone || (rec->flags & GPUSCHED_TSG_ALIAS)) {
+		admit(c, todo, t);
+		return;
+	}
+	if (gs_quarantine_keeps(n, now) && !gs_at_gate(rec)) {
 		admit(c, todo, t);
 		return;
 	}
@@ -457,26 +477,44 @@ static void raise_slice(struct gs_goal *t, uint32_t us)
 		t->set.timeslice_us = us;
 }
 
-static void switch_cost_rule(struct gs_core *c, struct gs_node *n, const struct gpusched_tsg *rec,
-			     uint64_t now, struct gs_goal *t)
+/* True if its suspension waits for the budget, and it runs with a short slice meanwhile. */
+static bool is_lingering(const struct gs_core *c, const struct gs_node *n,
+			 const struct gpusched_tsg *rec, const struct gs_goal *t)
+{
+	return n->deferred && !t->set.runnable && gs_is(rec, GPUSCHED_RUNNABLE) &&
+	       gs_is(rec, GPUSCHED_TIMESLICE) < gs_core_switch_cost_us(c, rec->task.gpu);
+}
+
+bool gs_core_count_slice(struct gs_core *c, struct gs_node *n, const struct gpusched_tsg *rec,
+			 uint64_t now, const struct gs_goal *t)
 {
 	bool is_short =
 		t->set.runnable && t->set.timeslice_us < gs_core_switch_cost_us(c, rec->task.gpu);
+	bool counts = is_short || is_lingering(c, n, rec, t);
 	bool active = is_active(c, &rec->task, now);
 	enum gs_rank rank = rank_of(rec, t);
-	struct gs_runlist *rl;
+	struct gs_runlist *rl = n->runlist;
 
-	rl = n->runlist;
-	if (!rl)
-		return;
-	if (is_short != n->wants_short || (is_short && (active != n->active || rank != n->rank))) {
+	if (counts != n->wants_short || (counts && (active != n->active || rank != n->rank))) {
 		count_short(rl, n, false);
 		n->active = active;
 		n->rank = rank;
-		count_short(rl, n, is_short);
+		count_short(rl, n, counts);
 		elect(c, rl);
 	}
-	if (!is_short || rl->elected == n || (rank == GS_RANK_OWNER && rl->top <= GS_RANK_USER)) {
+	return is_short;
+}
+
+static void switch_cost_rule(struct gs_core *c, struct gs_node *n, const struct gpusched_tsg *rec,
+			     uint64_t now, struct gs_goal *t)
+{
+	enum gs_rank rank = rank_of(rec, t);
+	struct gs_runlist *rl = n->runlist;
+
+	if (!rl)
+		return;
+	if (!gs_core_count_slice(c, n, rec, now, t) || rl->elected == n ||
+	    (rank == GS_RANK_OWNER && rl->top <= GS_RANK_USER)) {
 		n->told_short = false;
 		return;
 	}
@@ -578,7 +616,7 @@ static void budget_rule(struct gs_core *c, struct gs_node *n, const struct gpusc
 
 uint32_t gs_core_overrules(const struct gs_node *n)
 {
-	uint32_t all = gs_hold_overrules(n);
+	uint32_t all = gs_hold_overrules(n) | gs_quarantine_overrules(n);
 
 	for (unsigned int i = 0; i < GS_NFIELDS; i++)
 		if (n->refused & GS_BIT(i))
@@ -592,7 +630,9 @@ uint32_t gs_core_overrules(const struct gs_node *n)
 	       (uint32_t)n->beside_unseen << GS_OVERRULE_UNSEEN |
 	       (uint32_t)n->spent_unable << GS_OVERRULE_SPENT_UNABLE |
 	       (uint32_t)n->park_refused << GS_OVERRULE_PARK |
-	       (uint32_t)(n->gave_up != 0) << GS_OVERRULE_GAVE_UP;
+	       (uint32_t)n->unknown << GS_OVERRULE_UNKNOWN |
+	       (uint32_t)n->spans << GS_OVERRULE_SPAN |
+	       (uint32_t)((n->gave_up | n->left_back) != 0) << GS_OVERRULE_GAVE_UP;
 }
 
 static void leave_alone(struct gs_core *c, struct gs_node *n, const struct gpusched_tsg *rec)
@@ -633,12 +673,16 @@ void gs_core_laws(struct gs_core *c, struct gs_node *n, uint64_t now, struct gs_
 	if (c->policy_active && !n->left_alone) {
 		todo->wished = changed_wishes(n, &rec->task.want);
 		take_wishes(c, n, rec, ret);
+		gs_quarantine_obey(c, n, rec, now, ret);
 	} else {
 		n->refused = n->seen_want.valid = 0;
+		n->in_quarantine = n->apart_on = false;
 	}
 	hold_for_admission(c, n, now, todo, ret);
-	gs_hold_obey(c, n, rec, !is_past_batch(rec) && !is_partial(rec), now, ret);
-	take_manual(rec, ret);
+	gs_hold_obey(c, n, rec,
+		     !is_past_batch(rec) && !is_partial(rec) && !gs_quarantine_keeps(n, now), now,
+		     ret);
+	take_manual(c, n, rec, ret);
 	budget_rule(c, n, rec, ret);
 	if (!c->opts.dry_run)
 		gs_hold_note(c, n, ret->src[RUN_INDEX] == GS_SRC_REQUEST, &todo->poke);

@@ -8,6 +8,7 @@
 
 #include "basic/clock.h"
 #include "engine/core.h"
+#include "engine/core_budget.h"
 #include "engine/fields.h"
 
 #define GS_TRIES 12u
@@ -31,17 +32,6 @@ enum gs_rank {
 	GS_RANKS
 };
 
-/* Queues for calls. The first queue comes before the others, and in each queue users take turns. */
-enum gs_queue {
-	GS_QUEUE_FIRST, /* a TSG that had no call yet */
-	GS_QUEUE_POLICY,
-	GS_QUEUE_USERS, /* settings that users other than root made by hand */
-	GS_QUEUES,
-	GS_QUEUE_NONE = GS_QUEUES, /* the call does not wait */
-	/* A hold's suspension: it does not wait either, while anything is left in the bucket. */
-	GS_QUEUE_REQUEST
-};
-
 /* The TSGs on one engine of a GPU, and those of them that want slices below the switch cost. */
 struct gs_runlist {
 	UT_hash_handle hh;
@@ -62,6 +52,17 @@ struct gs_runlist {
 	int64_t stretch_ns;     /* time held in this stretch; time without a hold reduces it */
 	int64_t owed_ns;  /* GPU time still owed to BE for its floor; below zero: BE is ahead */
 	uint64_t owed_at; /* time of the last change of owed_ns; 0: never held */
+};
+
+/* A process's compute TSGs on one GPU, or its GPUs (core_mode.c). */
+struct gs_work_key {
+	uint64_t start_ns;
+	uint32_t pid, gpu;
+};
+struct gs_work {
+	UT_hash_handle hh;
+	struct gs_work_key key;
+	unsigned int n; /* never 0 */
 };
 
 /* The core's memory of one TSG. */
@@ -91,9 +92,14 @@ struct gs_node {
 	/* failed calls */
 	unsigned int fails;
 	uint64_t retry_at;
-	uint32_t gave_up;   /* settings given up, until the setting's goal or the owner changes */
-	uint64_t resume_ns; /* when a resume that was given up is tried again */
+	uint32_t gave_up; /* settings given up, until the setting's goal or the owner changes */
 	struct gpusched_settings gave_up_at;
+	/* calls that put back the owner's settings: they fail and wait apart from those for wishes */
+	unsigned int back_fails;
+	uint64_t back_at;
+	uint32_t left_back;   /* not put back before @later_ns, since their calls failed */
+	uint64_t later_ns;    /* when these, or a resume given up, are tried again; 0: none */
+	bool unknown;         /* a setting is unknown: gpusched_unknown() */
 	unsigned int denials; /* consecutive refusals by RM on the TSG's own file */
 	uint64_t check_ns;    /* when to ask RM whether it exists; 0: no need */
 	uint64_t sibling_ns;  /* when it was last asked because its client made a new TSG */
@@ -105,7 +111,10 @@ struct gs_node {
 	struct gpusched_settings refused_wish;
 	uint8_t refused_by[GS_NFIELDS]; /* the law that refused each: enum gs_overrule */
 	struct gpusched_settings seen_want;
+	struct gs_work *work; /* its process's work on its GPU; NULL: it does not count */
+	bool spans; /* a person's mode is refused, since its process has work on two GPUs */
 	uint32_t pod_slice_us; /* 0: its pod asks for no slice */
+	uint64_t job;          /* 0: unknown */
 	uint32_t overruled;    /* reasons already reported, as 1 << enum gs_overrule */
 	bool wants_short, active, told_short;
 	bool beside_unseen; /* it keeps its owner's slice, since a TSG outside the table may run */
@@ -130,6 +139,11 @@ struct gs_node {
 	uint64_t starved_ns, progress, progress_ns;
 	bool spent; /* its GPU time is used up while others want the GPU */
 	bool spent_on, spent_unable;
+	/* quarantine (core_quarantine.c); in_quarantine: a wish was refused for that */
+	bool quarantined, in_quarantine;
+	bool apart_on;        /* the policy's wishes are not followed since RM failed a call */
+	uint64_t apart_until; /* until then they do not count; @apart_ns: for how long */
+	uint64_t apart_ns;
 	bool curbed;           /* greed_rule() has taken its long slice away */
 	uint64_t greedy_until; /* until then it gets no long slice; a new excess moves this time */
 	/*
@@ -139,6 +153,7 @@ struct gs_node {
 	uint32_t users;
 	bool deferred;
 	bool may_go;            /* its wait is over, and the budget is reserved for its calls */
+	bool pauses;            /* its calls suspend it, and no user asked for that */
 	uint8_t queue;          /* the enum gs_queue in which it waits */
 	struct gs_share *share; /* NULL: it does not wait */
 	struct gs_budget *budget;
@@ -149,28 +164,19 @@ struct gs_node {
 	struct gs_node *rl_prev, *rl_next;
 };
 
-/* One user's TSGs in a queue for calls. */
-struct gs_share {
-	struct gs_share *prev, *next;
-	uint32_t uid;
-	struct gs_node *nodes; /* oldest first */
-};
-
-/* One GPU's budget for calls. @left_ns: GPU time left for them; below zero: overspent. */
-struct gs_budget {
-	int64_t left_ns;
-	uint64_t at;                        /* time of the last update; 0: never used */
-	struct gs_share *shares[GS_QUEUES]; /* the waiting users; the first is next */
-	uint64_t due;            /* when a waiting TSG may go on; UINT64_MAX: none waits */
-	uint32_t switch_cost_us; /* the GPU's own; 0: not known */
-};
-
 struct gs_core {
 	struct gs_core_opts opts;
 	struct gs_node *nodes;
 	struct gs_node *due_at; /* gs_core_due() goes on with this node; NULL: with the first */
 	struct gs_runlist *runlists;
-	struct gs_budget *budgets; /* ngpus + 1 of them: the last is for unknown GPUs */
+	struct gs_work *works;
+	struct gs_budget *budgets; /* one per GPU, one for unknown GPUs, and the host's */
+	/* the job that had the last suspension let in, at @ns (core_budget.c) */
+	struct {
+		uint64_t job, ns;
+		uint32_t uid;
+		unsigned int left; /* how many suspensions of it may follow */
+	} along;
 	struct gpusched_class classes[GPUSCHED_MAX_CLASSES];
 	unsigned int nbusy;
 	uint64_t round;
@@ -184,6 +190,17 @@ struct gs_core {
 static inline struct gs_budget *gs_core_budget(const struct gs_core *c, uint32_t gpu)
 {
 	return &c->budgets[gpu < c->opts.ngpus ? gpu : c->opts.ngpus];
+}
+
+/* For calls that take the locks of all GPUs. */
+static inline struct gs_budget *gs_core_host(const struct gs_core *c)
+{
+	return &c->budgets[c->opts.ngpus + 1];
+}
+
+static inline size_t gs_core_nbudgets(const struct gs_core *c)
+{
+	return c->opts.ngpus + 2;
 }
 
 static inline uint64_t gs_core_dilated(const struct gs_core *c, uint64_t ns)
@@ -200,6 +217,12 @@ static inline void gs_core_set_due(struct gs_core *c, struct gs_node *n, uint64_
 		c->next_due = ns;
 }
 
+/*
+ * Counts the TSG among those of its runlist that have a short slice, and elects the one that may
+ * have it. Returns true if the TSG should have a short slice. Needs n->runlist.
+ */
+bool gs_core_count_slice(struct gs_core *c, struct gs_node *n, const struct gpusched_tsg *rec,
+			 uint64_t now, const struct gs_goal *t);
 /* In core_laws.c. todo->poke has the record. A law that ends a wait notes this in todo->poke. */
 void gs_core_laws(struct gs_core *c, struct gs_node *n, uint64_t now, struct gs_todo *todo,
 		  struct gs_goal *ret);
@@ -210,6 +233,13 @@ uint32_t gs_core_overrules(const struct gs_node *n);
 
 /* In core_laws.c: begins or ends the node's own hold, even while calls for it are under way. */
 void gs_core_requests(struct gs_core *c, struct gs_node *n, uint64_t now, struct gs_todo *todo);
+
+/* in core_mode.c */
+/* Counts the node's process as one with work on the record's GPU. */
+void gs_mode_follow(struct gs_core *c, struct gs_node *n, const struct gpusched_tsg *rec);
+void gs_mode_leave(struct gs_core *c, struct gs_node *n);
+/* True if a policy may wish that mode: CILP, or the owner's own. */
+bool gs_mode_allowed(const struct gpusched_tsg *rec, uint32_t mode);
 
 /* in core_hold.c */
 void gs_hold_follow(struct gs_core *c, struct gs_node *n, const struct gpusched_tsg *rec,
@@ -239,33 +269,7 @@ void gs_core_results(struct gs_core *c, struct gs_node *n, const struct gs_plan 
  */
 void gs_core_presence(struct gs_core *c, struct gs_node *n, const struct gs_plan *plan,
 		      uint64_t now, struct gs_todo *todo);
-/* Counts the cost of the calls, and returns it. */
-uint64_t gs_core_count(struct gs_core *c, const struct gs_plan *plan);
-
-/* in core_budget.c */
-/* How long TSGs in queue @q have to wait; 0: not at all. */
-uint64_t gs_budget_wait(const struct gs_core *c, const struct gs_budget *b, uint64_t now,
-			enum gs_queue q);
-void gs_budget_charge(const struct gs_core *c, struct gs_budget *b, uint64_t now, int64_t ns);
-/*
- * Charges the estimated cost of the plan. Returns false if the TSG has to wait; then the TSG is
- * evaluated again when its turn comes.
- */
-bool gs_budget_take(struct gs_core *c, struct gs_node *n, const struct gpusched_tsg *rec,
-		    struct gs_plan *plan, uint64_t now);
-/* How long a hold of @ncalls calls has to wait; 0: not at all; UINT64_MAX: no budget is enough. */
-uint64_t gs_budget_hold_wait(const struct gs_core *c, uint32_t gpu, unsigned int ncalls,
-			     uint64_t now);
-/* Ends the node's wait, if it waits. */
-void gs_budget_leave(struct gs_node *n);
-/*
- * Gives the TSGs that have waited long enough, for gs_core_due(). @inout_next: lowered to the time
- * when other TSGs may be due.
- */
-size_t gs_budget_due(struct gs_core *c, uint64_t now, struct gpusched_key *ret, size_t max,
-		     uint64_t *inout_next);
-/* Charges a call that belongs to no TSG. Such a call does not wait. */
-void gs_budget_spent(struct gs_core *c, uint32_t gpu, uint64_t ns, uint64_t now);
-void gs_budget_settle(struct gs_core *c, const struct gs_plan *plan, uint64_t spent_ns);
+/* Counts the calls and their cost. */
+void gs_core_count(struct gs_core *c, const struct gs_plan *plan);
 
 #endif /* GPUSCHED_ENGINE_CORE_PRIV_H */

@@ -4,19 +4,11 @@
 
 #define BACKOFF_FIRST_NS (10 * NS_PER_MS)
 #define BACKOFF_MOST_NS (10 * NS_PER_S)
-#define AGAIN_NS (60 * NS_PER_S) /* a resume that was given up is tried again after this time */
+/* A call that puts a setting back, and was given up, is tried again after this time. */
+#define AGAIN_NS (60 * NS_PER_S)
 
-/* True if RM or gpusched refused the call before it changed anything. */
-static bool is_refusal(int err)
+void gs_core_count(struct gs_core *c, const struct gs_plan *plan)
 {
-	return err == -EREMOTEIO || err == -EPERM || err == -ERANGE || err == -EBADF ||
-	       err == -ENXIO;
-}
-
-uint64_t gs_core_count(struct gs_core *c, const struct gs_plan *plan)
-{
-	uint64_t spent = 0;
-
 	for (unsigned int i = 0; i < plan->nsteps; i++) {
 		const struct gs_rm_result *res = &plan->steps[i].res;
 
@@ -25,10 +17,8 @@ uint64_t gs_core_count(struct gs_core *c, const struct gs_plan *plan)
 		c->counters[GS_ENG_CALLS] += res->calls;
 		c->counters[GS_ENG_CALL_NS] += res->ns;
 		c->counters[GS_ENG_CALLS_FAILED] += res->err != 0;
-		spent += res->ns;
 		c->call_ns_avg += (res->ns >> 3) - (c->call_ns_avg >> 3);
 	}
-	return spent;
 }
 
 /* ---- the record ------------------------------------------------------------------------------ */
@@ -53,9 +43,12 @@ static void note_success(struct gs_node *n, const struct gs_plan *plan, unsigned
 	}
 	if (bit != GPUSCHED_RUNNABLE)
 		return;
-	p->what |= GPUSCHED_POKE_SUSPEND;
+	p->what |= GPUSCHED_POKE_SUSPEND | GPUSCHED_POKE_FLAGS;
+	p->flags_mask |= GPUSCHED_TSG_ENABLE_DUE;
+	p->rec.flags |= GPUSCHED_TSG_ENABLE_DUE;
 	if (value) {
-		n->resume_ns = 0;
+		n->later_ns = 0;
+		p->rec.flags &= ~GPUSCHED_TSG_ENABLE_DUE;
 		p->rec.suspend_by = GPUSCHED_BY_NOBODY;
 		p->rec.suspended_ns = 0;
 		p->rec.suspend_until_ns = 0;
@@ -64,6 +57,23 @@ static void note_success(struct gs_node *n, const struct gs_plan *plan, unsigned
 			p->rec.suspended_ns = now;
 		p->rec.suspend_by = by;
 		n->suspended_channels = plan->nchannels;
+	}
+}
+
+static void note_failure(const struct gs_plan *plan, unsigned int i, struct gpusched_poke *p)
+{
+	uint32_t bit = plan->step_bit[i];
+
+	if (!gs_rm_refused(&plan->steps[i])) { /* changed, to what is unknown */
+		gs_field_unset(&p->rec.task.is, bit);
+		return;
+	}
+	if (!(plan->changed & bit))
+		p->rec.changed &= ~bit;
+	if (plan->steps[i].op == GS_RM_SUSPEND && !(plan->flags & GPUSCHED_TSG_ENABLE_DUE)) {
+		p->what |= GPUSCHED_POKE_FLAGS;
+		p->flags_mask |= GPUSCHED_TSG_ENABLE_DUE;
+		p->rec.flags &= ~GPUSCHED_TSG_ENABLE_DUE;
 	}
 }
 
@@ -90,10 +100,7 @@ static void write_record(struct gs_core *c, struct gs_node *n, const struct gs_p
 		}
 		p->rec.errors = errors + 1;
 		p->rec.last_status = res->status;
-		/* nothing changed, so there is nothing to restore */
-		if ((is_refusal(res->err) || res->err == -ETIMEDOUT) &&
-		    !(plan->changed & plan->step_bit[i]))
-			p->rec.changed &= ~plan->step_bit[i];
+		note_failure(plan, i, p);
 	}
 	c->counters[GS_ENG_RESTORED] += changed && !p->rec.changed;
 }
@@ -101,16 +108,21 @@ static void write_record(struct gs_core *c, struct gs_node *n, const struct gs_p
 /* ---- failures -------------------------------------------------------------------------------- */
 
 static void give_up(struct gs_core *c, struct gs_node *n, const struct gs_plan *plan,
-		    unsigned int i, uint64_t now)
+		    unsigned int i, uint64_t now, bool gone)
 {
 	uint32_t bit = plan->step_bit[i], value = plan->steps[i].arg;
 
 	if (bit == GPUSCHED_RUNNABLE)
 		value = plan->steps[i].op == GS_RM_RESUME;
-	n->gave_up |= bit;
-	gs_field_put(&n->gave_up_at, bit, value);
-	if (bit == GPUSCHED_RUNNABLE && value)
-		n->resume_ns = now + gs_core_dilated(c, AGAIN_NS);
+	/* if its process is gone, putting it back has no better chance */
+	if (plan->step_src[i] == GS_SRC_ASKED || gone)
+		n->left_back |= bit;
+	if (plan->step_src[i] != GS_SRC_ASKED) {
+		n->gave_up |= bit;
+		gs_field_put(&n->gave_up_at, bit, value);
+	}
+	if ((n->left_back & bit) || (bit == GPUSCHED_RUNNABLE && value))
+		n->later_ns = now + gs_core_dilated(c, AGAIN_NS);
 }
 
 static void give_up_all(struct gs_core *c, struct gs_node *n, const struct gs_plan *plan,
@@ -121,16 +133,16 @@ static void give_up_all(struct gs_core *c, struct gs_node *n, const struct gs_pl
 	for (unsigned int i = 0; i < plan->nsteps; i++) {
 		if (!plan->steps[i].res.err)
 			continue;
-		told |= plan->step_bit[i] == GPUSCHED_RUNNABLE && n->resume_ns;
-		give_up(c, n, plan, i, now);
-		n->unsure &= ~plan->step_bit[i];
+		told |= n->later_ns && (plan->step_src[i] == GS_SRC_ASKED ||
+					plan->step_bit[i] == GPUSCHED_RUNNABLE);
+		give_up(c, n, plan, i, now, gone);
 		if (!gone && !told) {
 			c->counters[GS_ENG_GAVE_UP]++;
 			todo->gave_up = i + 1;
 			told = true;
 		}
 	}
-	n->fails = 0;
+	*(plan->back ? &n->back_fails : &n->fails) = 0;
 	if (gone) /* the process is gone: do not report this */
 		n->overruled |= 1u << GS_OVERRULE_GAVE_UP;
 }
@@ -138,6 +150,7 @@ static void give_up_all(struct gs_core *c, struct gs_node *n, const struct gs_pl
 static void judge(struct gs_core *c, struct gs_node *n, const struct gs_plan *plan, uint64_t now,
 		  struct gs_todo *todo)
 {
+	unsigned int *fails = plan->back ? &n->back_fails : &n->fails;
 	bool failed = plan->err, gone = gs_is_gone(plan->err), waits = false;
 	uint64_t wait;
 
@@ -147,21 +160,24 @@ static void judge(struct gs_core *c, struct gs_node *n, const struct gs_plan *pl
 		gone |= gs_is_gone(err);
 		failed |= err && err != -ECANCELED;
 		waits |= err == -ETIMEDOUT;
-		if (err && err != -ECANCELED && !is_refusal(err) && !gs_is_gone(err))
+		if (err && err != -ECANCELED && !gs_rm_refused(&plan->steps[i]) && !gs_is_gone(err))
 			n->unsure |= plan->step_bit[i];
 	}
 	if (!failed) {
-		n->fails = 0;
+		/* the setting was put back; a wish goes on waiting if its call failed */
+		*fails = 0;
+		n->later_ns = n->left_back ? n->later_ns : 0;
 		return;
 	}
 	/* a call that could not be made never uses up the last try */
-	n->fails += !waits || n->fails + 1 < GS_TRIES;
-	if (gone || n->fails >= GS_TRIES) {
+	*fails += !waits || *fails + 1 < GS_TRIES;
+	if (gone || *fails >= GS_TRIES) {
 		give_up_all(c, n, plan, now, gone, todo);
 		return;
 	}
-	wait = BACKOFF_FIRST_NS << (n->fails - 1);
-	n->retry_at = now + (wait < BACKOFF_MOST_NS ? wait : BACKOFF_MOST_NS);
+	wait = BACKOFF_FIRST_NS << (*fails - 1);
+	wait = now + (wait < BACKOFF_MOST_NS ? wait : BACKOFF_MOST_NS);
+	*(plan->back ? &n->back_at : &n->retry_at) = wait;
 }
 
 /* ---- does the TSG exist? --------------------------------------------------------------------- */
@@ -182,8 +198,8 @@ void gs_core_presence(struct gs_core *c, struct gs_node *n, const struct gs_plan
 		there |= !res->err;
 	}
 	if (there && n->denials) { /* the TSG exists: calls that failed may succeed now */
-		n->gave_up = 0;
-		n->fails = 0;
+		n->gave_up = n->left_back = 0;
+		n->fails = n->back_fails = 0;
 	}
 	n->denials = there ? 0 : n->denials + denied;
 	n->check_ns = 0;

@@ -55,21 +55,13 @@ static struct gs_results *results_new(void)
 
 static int start(struct gs_engine *e)
 {
-	int r = 0;
-
 	e->results = results_new();
-	e->workers = calloc(e->opts.ngpus + 1, sizeof(*e->workers));
 	e->gpus = calloc(e->opts.ngpus + 1, sizeof(*e->gpus));
-	if (!e->results || !e->workers || !e->gpus)
+	if (!e->results || !e->gpus)
 		return -ENOMEM;
 	if (e->opts.ngpus)
 		memcpy(e->gpus, e->opts.gpus, e->opts.ngpus * sizeof(*e->gpus));
-	while (!r && e->nworkers < e->opts.ngpus + 1) {
-		r = gs_worker_start(&e->workers[e->nworkers], e->o, e->results);
-		if (!r)
-			e->nworkers++;
-	}
-	return r;
+	return gs_workers_start(e->o, e->results, e->opts.ngpus, &e->workers);
 }
 
 static void write_trace(void *user, const void *data, size_t size)
@@ -114,6 +106,7 @@ static int start_core(struct gs_engine *e)
 		.ngpus = e->opts.ngpus,
 		.dilate = gs_env()->dilate,
 		.parks = e->opts.on_park,
+		.leaves = gs_rm_branch_leaves(e->opts.branch),
 		.user = e,
 	};
 
@@ -158,7 +151,7 @@ int gs_engine_new(struct gs_table *o, const struct gs_engine_opts *opts, struct 
 /* Memory that is never freed, since threads that hang may still use it. */
 static struct left_behind {
 	struct left_behind *next;
-	struct gs_worker *workers;
+	struct gs_workers *workers;
 	struct gs_results *results;
 } * left_behind;
 
@@ -174,24 +167,21 @@ static void leave_behind(struct gs_engine *e)
 
 void gs_engine_free(struct gs_engine *e)
 {
-	bool all = true;
+	bool all;
 
 	if (!e)
 		return;
-	for (size_t i = 0; i < e->nworkers; i++)
-		all &= gs_worker_stop(&e->workers[i]);
+	all = gs_workers_stop(e->workers);
 	if (e->registered)
 		gs_self_put(e->o);
 	gs_core_free(e->core);
 	free(e->round.keys);
 	if (e->trace)
 		fclose(e->trace);
-	if (all) {
+	if (all)
 		results_free(e->results);
-		free(e->workers);
-	} else {
+	else
 		leave_behind(e);
-	}
 	free(e->gpus);
 	free(e);
 }
@@ -233,14 +223,22 @@ static void replace_hands(struct gs_engine *e)
 {
 	struct gs_job *job;
 
-	for (size_t i = 0; i < e->nworkers; i++) {
-		job = gs_worker_replace(&e->workers[i]);
+	for (size_t i = 0; i < e->workers->n; i++) {
+		job = gs_worker_replace(&e->workers->workers[i]);
 		if (!job)
 			continue;
 		gs_core_counters(e->core)[GS_ENG_LEFT_BEHIND]++;
 		gs_job_done(e, job);
 		free(job);
 	}
+}
+
+static void log_stuck(const struct gs_engine *e, size_t worker)
+{
+	if (worker + 1 == e->workers->n)
+		gs_log(LOG_ERR, "a suspension does not return; until it does, no other begins");
+	else
+		gs_log(LOG_ERR, "a call on GPU %zu does not return; the others go on", worker);
 }
 
 /*
@@ -252,21 +250,20 @@ static uint64_t check_workers(struct gs_engine *e)
 
 	replace_hands(e);
 	now = gs_now_ns();
-	for (size_t i = 0; i < e->nworkers; i++) {
-		struct gs_worker *w = &e->workers[i];
+	for (size_t i = 0; i < e->workers->n; i++) {
+		struct gs_worker *w = &e->workers->workers[i];
 		uint64_t since = gs_worker_busy_since(w), soon = now + gs_wait_patience();
+		bool stuck = since && now >= since + limit;
 
-		if (!since || now < since + limit) {
-			w->stuck = false;
+		if (gs_worker_note_stuck(w, stuck)) {
+			gs_core_counters(e->core)[GS_ENG_STUCK]++;
+			log_stuck(e, i);
+		}
+		if (!stuck) {
 			if (since && soon < next)
 				next = soon;
 			continue;
 		}
-		if (!w->stuck) {
-			gs_core_counters(e->core)[GS_ENG_STUCK]++;
-			gs_log(LOG_ERR, "a call on GPU %zu does not return; the others go on", i);
-		}
-		w->stuck = true;
 		if (now + limit < next)
 			next = now + limit;
 	}

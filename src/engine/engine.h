@@ -3,7 +3,7 @@
  * engine.h - compares wanted settings with real ones, and calls RM for the differences
  *
  * For each setting the wanted value is the person's (`manual`), else the running policy's (`want`),
- * else the pod's (pod_slice.h), else the owner's. One worker thread per GPU, and one for calls of
+ * else the pod's (settled.h), else the owner's. One worker thread per GPU, and one for calls of
  * no known GPU, make the calls, so that a slow RPC never blocks the caller's event loop. The engine
  * enforces these limits against any policy: switch-cost rule, suspension limits, starvation, call
  * budget, ranges. All functions are for the loop's thread.

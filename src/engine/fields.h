@@ -10,6 +10,14 @@
 /* The owner's settings, every field set: the driver's default for those that it did not ask for. */
 struct gpusched_settings gs_asked(const struct gpusched_tsg *rec);
 
+/* The setting @bit as it is: what the last call made it, else what the owner asked for. */
+static inline uint32_t gs_is(const struct gpusched_tsg *rec, uint32_t bit)
+{
+	const struct gpusched_settings asked = gs_asked(rec);
+
+	return gs_field_get(rec->task.is.valid & bit ? &rec->task.is : &asked, bit);
+}
+
 /* Settings that a user other than root has set by hand. */
 static inline uint32_t gs_users(const struct gpusched_tsg *rec)
 {

@@ -33,11 +33,11 @@
 #define GUARDIAN_CGROUP "gpusched-guardian"
 #define LOCK_WAIT_NS NS_PER_S
 #define RETRY_NS (100 * NS_PER_MS)
-#define RETRY_FOR_NS (30 * NS_PER_S)
+#define RETRY_MOST_NS NS_PER_S
+#define RETRY_FOR_NS (30 * NS_PER_S) /* how long the table is tried if it can't be read */
 #define READY_MS 5000
 #define BEAT_LATE_NS (2 * NS_PER_S)
 #define BEAT_LOST_NS (5 * NS_PER_S)
-#define BEAT_LOST_TRIES 30
 #define BEAT_LOOK_MS 1000
 
 /* ---- a separate cgroup ----------------------------------------------------------------------- */
@@ -86,7 +86,6 @@ struct heart {
 	uint32_t epoch;
 	/* since that beat, this process or another one has restored in place of the daemon */
 	bool overtaken;
-	unsigned int tries;
 };
 
 /*
@@ -105,7 +104,9 @@ static void overtake(struct gs_table *o, unsigned int branch, struct heart *h)
 	/* comes first, so that the policy's gate stops no more processes */
 	gs_engine_ops.policy_active(o, false);
 	r = gs_restore(o, branch, &res, NULL);
-	h->overtaken = !r || ++h->tries == BEAT_LOST_TRIES;
+	h->overtaken = !r;
+	if (r && !res.restored && !res.gone) /* nothing new since the last try */
+		return;
 	syslog(r ? LOG_WARNING : LOG_NOTICE,
 	       "the daemon does not answer: %u TSGs changed, %u put back, %u gone, %u failed, %u "
 	       "stopped processes let go on",
@@ -206,44 +207,52 @@ static void report(struct gs_restored *sum, const struct gs_restored *res, uint6
 		syslog(LOG_WARNING, "%s", err.text);
 }
 
-static bool restore(struct gs_table *o, unsigned int branch, uint64_t died_ns,
-		    struct gs_restored *sum)
+static int restore(struct gs_table *o, unsigned int branch, uint64_t died_ns,
+		   struct gs_restored *sum)
 {
 	struct gs_restored res = { 0 };
+	bool first = !sum->changed;
 	int r = gs_restore(o, branch, &res, NULL);
 
+	if (!first && !res.restored && !res.gone && !res.continued && res.failed == sum->failed)
+		return r; /* the same as at the last try */
 	report(sum, &res, died_ns);
-
 	syslog(r ? LOG_WARNING : LOG_NOTICE,
 	       "daemon died: %u TSGs changed, %u put back, %u gone, %u failed, %u "
 	       "stopped processes let go on, %llu ms",
 	       res.changed, res.restored, res.gone, res.failed, res.continued,
 	       (unsigned long long)(res.ns / NS_PER_MS));
-	return !r;
+	return r;
 }
 
 /*
- * An owner can prevent its TSG from ever being restored. Others must not wait for that, so the lock
- * is free between two tries.
+ * Tries until nothing is left that was not put back, for as long as its owner lives: RM's lock can
+ * be held for 45 s, and longer. So an owner that prevents its own restore keeps this process, and
+ * no other, until the owner or its TSG ends, or a new daemon acts. Others must not wait for that
+ * owner: the lock is free between two tries.
  */
 static void put_back(struct gs_table *o, unsigned int branch)
 {
-	uint64_t died = gs_now_ns();
+	uint64_t died = gs_now_ns(), rest = RETRY_NS;
 	struct gs_restored sum = { 0 };
-	bool other, done = false;
+	bool other;
 	CLEANUP_FD int lock = take_lock(o, died, &other);
+	int r = 0;
 
 	if (!other)
-		done = restore(o, branch, died, &sum);
+		r = restore(o, branch, died, &sum);
 	if (!other && lock >= 0) /* without the lock, another process has begun to restore */
 		gs_engine_ops.launches_forget();
-	while (!other && !done && gs_now_ns() - died < RETRY_FOR_NS) {
+	while (!other && (r == -EIO || (r && gs_now_ns() - died < RETRY_FOR_NS))) {
 		if (lock >= 0)
 			close(TAKE_FD(lock));
-		gs_sleep_ns(RETRY_NS);
+		gs_engine_ops.policy_active(o, false);
+		gs_sleep_ns(rest);
+		rest = rest * 2 < RETRY_MOST_NS ? rest * 2 : RETRY_MOST_NS;
 		lock = take_lock(o, died, &other);
-		if (lock >= 0)
-			done = restore(o, branch, died, &sum);
+		other |= someone_else_acts(o, died);
+		if (lock >= 0 && !other)
+			r = restore(o, branch, died, &sum);
 	}
 	if (other || someone_else_acts(o, died))
 		return;

@@ -2,7 +2,7 @@
 /*
  * internal.h - declares the live engine's structures, and functions shared by its files
  *
- * Everything belongs to the loop's thread, except a worker's queue and the list of results, each
+ * Everything belongs to the loop's thread, except the workers' queues and the list of results, each
  * under its own lock. A worker touches only its job, the table (pokes CHANGED, reads channels) and
  * RM.
  */
@@ -37,17 +37,31 @@ struct gs_results {
 
 struct gs_hand;
 
-/* The calls queued for a GPU, and the thread (the hand) that makes them. */
+/*
+ * The calls queued for a GPU, or the suspensions queued for the host, and the thread (the hand)
+ * that makes them.
+ */
 struct gs_worker {
+	struct gs_workers *all;
 	struct gs_hand *hand;
-	pthread_mutex_t lock;
 	pthread_cond_t wake;
-	struct gs_table *o;
-	struct gs_results *results;
 	struct gs_job *queue[GS_PLAN_ORDERS];
 	struct gs_job *queued; /* the same jobs by key: a TSG has at most one */
 	uint64_t busy_since;   /* begin of the job under way; 0: idle */
 	bool stop, abandoned, stuck;
+};
+
+/*
+ * A worker for each GPU, one for unknown GPUs, and the last for suspensions, of all GPUs. RM takes
+ * the locks of all GPUs for a suspension, and GSP may wait in it for what runs. So at most one is
+ * under way on the host, and resumes come first, on any GPU.
+ */
+struct gs_workers {
+	pthread_mutex_t lock; /* protects all their queues */
+	struct gs_table *o;
+	struct gs_results *results;
+	size_t n;
+	struct gs_worker workers[];
 };
 
 /* A comparison of all TSGs, spread over iterations of the loop; keys NULL: none is under way. */
@@ -63,8 +77,7 @@ struct gs_engine {
 	struct gs_core *core;
 	struct gs_engine_opts opts;
 	struct gs_gpu *gpus;
-	struct gs_worker *workers; /* ngpus + 1 of them: the last is for unknown GPUs */
-	size_t nworkers;
+	struct gs_workers *workers;
 	struct gs_results *results;
 	struct gs_round round;
 	struct gs_job *batch; /* jobs held back while a round evaluates many TSGs */
@@ -92,18 +105,26 @@ void gs_self_get(struct gs_table *o);
 void gs_self_put(struct gs_table *o);
 
 /* in worker.c */
-int gs_worker_start(struct gs_worker *w, struct gs_table *o, struct gs_results *results);
-void gs_worker_push(struct gs_worker *w, struct gs_job *job);
-/* Takes a queued job back; NULL: it is under way already. */
-struct gs_job *gs_worker_cancel(struct gs_worker *w, const struct gpusched_key *key);
+/* @ngpus: the number of known GPUs. *ret is set even after an error, for gs_workers_stop(). */
+int gs_workers_start(struct gs_table *o, struct gs_results *results, size_t ngpus,
+		     struct gs_workers **ret);
+/*
+ * Returns false if a thread does not end: it was left behind, and the memory of @all and of the
+ * results must stay.
+ */
+bool gs_workers_stop(struct gs_workers *all);
+/* @gpu: the index of the GPU, or the number of GPUs if it is unknown. */
+void gs_workers_push(struct gs_workers *all, size_t gpu, struct gs_job *job);
+/* Takes a queued job back; NULL: there is none, or it is under way already. */
+struct gs_job *gs_workers_cancel(struct gs_workers *all, const struct gpusched_key *key);
 uint64_t gs_worker_busy_since(struct gs_worker *w);
+/* Notes whether the job under way is stuck: then no suspension waits for it. Returns true if new. */
+bool gs_worker_note_stuck(struct gs_worker *w, bool stuck);
 /*
  * If the worker's hand has waited too long for the owner of a TSG, another hand replaces it.
  * Returns the job that hangs, with result -ETIMEDOUT (its later result is dropped); else NULL.
  */
 struct gs_job *gs_worker_replace(struct gs_worker *w);
-/* Returns false if the thread does not end: it was left behind, and its memory must stay. */
-bool gs_worker_stop(struct gs_worker *w);
 struct gs_job *gs_results_take(struct gs_results *r);
 /* Wakes the loop again if there are more results. */
 void gs_results_again(struct gs_results *r);

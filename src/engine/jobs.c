@@ -25,12 +25,14 @@ static void tell(struct gs_engine *e, const struct gs_plan *plan, unsigned int s
 		e->opts.on_call(&call, e->opts.user);
 }
 
-static struct gs_worker *worker_of(struct gs_engine *e, uint32_t gpu)
+/* The index of the GPU's worker. All unknown GPUs share one. */
+static size_t worker_of(const struct gs_engine *e, uint32_t gpu)
 {
-	for (size_t i = 0; i + 1 < e->nworkers; i++)
-		if (e->gpus[i].index == gpu)
-			return &e->workers[i];
-	return &e->workers[e->nworkers - 1];
+	size_t i = 0;
+
+	while (i < e->opts.ngpus && e->gpus[i].index != gpu)
+		i++;
+	return i;
 }
 
 static int submit(struct gs_engine *e, const struct gs_todo *todo)
@@ -55,7 +57,7 @@ static int submit(struct gs_engine *e, const struct gs_todo *todo)
 		job->next = e->batch;
 		e->batch = job;
 	} else {
-		gs_worker_push(worker_of(e, job->plan.gpu), job);
+		gs_workers_push(e->workers, worker_of(e, job->plan.gpu), job);
 	}
 	return 0;
 }
@@ -116,7 +118,7 @@ void gs_batch_release(struct gs_engine *e)
 		struct gs_job *job = list;
 
 		list = job->next;
-		gs_worker_push(worker_of(e, job->plan.gpu), job);
+		gs_workers_push(e->workers, worker_of(e, job->plan.gpu), job);
 	}
 }
 

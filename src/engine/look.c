@@ -5,7 +5,8 @@
 #include "basic/clock.h"
 #include "engine/aside.h"
 #include "engine/internal.h"
-#include "engine/pod_slice.h"
+#include "engine/settled.h"
+#include "engine/quarantine.h"
 #include "engine/spend.h"
 #include "engine/ops.h"
 
@@ -24,8 +25,8 @@ void gs_engine_forget(struct gs_engine *e, const struct gpusched_key *key)
 {
 	struct gs_job *job = NULL;
 
-	for (size_t i = 0; i < e->nworkers && e->pending && !job; i++)
-		job = gs_worker_cancel(&e->workers[i], key);
+	if (e->pending)
+		job = gs_workers_cancel(e->workers, key);
 	if (job) {
 		e->pending--;
 		gs_core_cancel(e->core, &job->plan);
@@ -67,9 +68,14 @@ int gs_engine_touch(struct gs_engine *e, const struct gpusched_key *key)
 	return gs_engine_tell(e, key, NULL);
 }
 
-int gs_engine_pod_slice(struct gs_engine *e, const struct gpusched_key *key, uint32_t us)
+int gs_engine_settled(struct gs_engine *e, const struct gpusched_key *key,
+		      const struct gs_settled *settled)
 {
-	const struct gs_news news = { .given = true, .slice_us = us };
+	const struct gs_news news = {
+		.given = settled->sliced,
+		.slice_us = settled->slice_us,
+		.job = settled->job,
+	};
 
 	return gs_engine_tell(e, key, &news);
 }
@@ -120,6 +126,13 @@ int gs_engine_check(struct gs_engine *e, const struct gpusched_key *key)
 int gs_engine_spend(struct gs_engine *e, const struct gpusched_key *key, bool spent)
 {
 	const struct gs_news news = { .spent = spent, .unspent = !spent };
+
+	return gs_engine_tell(e, key, &news);
+}
+
+int gs_engine_quarantine(struct gs_engine *e, const struct gpusched_key *key, bool on)
+{
+	const struct gs_news news = { .quarantine = on, .unquarantine = !on };
 
 	return gs_engine_tell(e, key, &news);
 }

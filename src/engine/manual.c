@@ -9,8 +9,8 @@
 #include "engine/ops.h"
 #include "engine/switch_cost.h"
 
-static int check(const struct gpusched_tsg *rec, const struct gpusched_settings *set,
-		 struct gs_error *err)
+static int check(struct gs_engine *e, const struct gpusched_tsg *rec,
+		 const struct gpusched_settings *set, struct gs_error *err)
 {
 	for (unsigned int i = 0; i < GS_NFIELDS; i++)
 		if ((set->valid & GS_BIT(i)) &&
@@ -20,6 +20,16 @@ static int check(const struct gpusched_tsg *rec, const struct gpusched_settings 
 		return gs_fail(err, -ENOTSUP,
 			       "tsg %llu is not a compute TSG: it has no preemption mode to set",
 			       (unsigned long long)rec->task.id);
+	if (set->valid & GPUSCHED_PREEMPT_MODE &&
+	    gs_core_mode_spans(e->core, rec, set->preempt_mode)) {
+		gs_core_counters(e->core)[GS_ENG_REFUSED_SPAN]++;
+		/* not -ENOTSUP, which is what the copy TSGs beside it answer */
+		return gs_fail(err, -EPERM,
+			       "tsg %llu: process %u has work on two GPUs; in mode %s its thread "
+			       "blocks may wait for the other GPU until the driver ends it",
+			       (unsigned long long)rec->task.id, rec->task.pid,
+			       gs_setting_word(GPUSCHED_PREEMPT_MODE, set->preempt_mode));
+	}
 	if (rec->flags & GPUSCHED_TSG_PARTIAL && set->valid & GPUSCHED_RUNNABLE && !set->runnable)
 		return gs_fail(err, -ENOTSUP,
 			       "tsg %llu can't be suspended: process %u has more channels than its "
@@ -91,7 +101,7 @@ int gs_engine_set_manual(struct gs_engine *e, const struct gpusched_key *key,
 	int r = get(e, key, &p.rec, err);
 
 	if (!r)
-		r = check(&p.rec, set, err);
+		r = check(e, &p.rec, set, err);
 	if (!r)
 		r = check_slice(e, &p.rec, set, by, err);
 	if (r < 0)

@@ -5,7 +5,8 @@
  * One thread per GPU. Timeslices come first: several TSGs with short slices would thrash if they
  * were resumed together. If a GPU's calls do not return, that GPU is left behind and the others go
  * on. If an owner makes a thread wait, that thread is left behind as well. Another thread goes on
- * with that GPU, and restores that user's TSGs last.
+ * with that GPU, and restores that user's TSGs last. Last of all, TSGs that are not changed get the
+ * enable that an earlier suspension owes them.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -24,11 +25,15 @@
 #define TRIES 3
 #define TRY_AGAIN_NS (20 * NS_PER_MS)
 #define LOOK_NS (10 * NS_PER_MS)
+/* Enables that are owed leave the GPU to others: 5 % of the time, or this long between two. */
+#define REST_TIMES 19
+#define REST_MOST_NS (5 * NS_PER_MS)
 
 struct item {
 	struct gpusched_tsg rec;
 	uint32_t left; /* settings that are not restored yet */
 	unsigned int turn;
+	bool owed; /* nothing is changed, but an enable is owed */
 	bool gone;
 };
 
@@ -41,6 +46,7 @@ struct group {
 	size_t n;
 	uint64_t begin;
 	bool enabled;
+	bool late; /* it is the turn of the enables that are owed */
 	unsigned int tries;
 	struct hand *hand;
 	pthread_mutex_t lock; /* protects the next three fields */
@@ -85,10 +91,24 @@ static void note(struct group *g, struct item *it, uint32_t bit)
 	it->rec.task.is.valid &= ~bit;
 	p.what = GPUSCHED_POKE_IS | GPUSCHED_POKE_CHANGED;
 	if (bit == GPUSCHED_RUNNABLE) {
-		p.what |= GPUSCHED_POKE_SUSPEND;
+		p.what |= GPUSCHED_POKE_SUSPEND | GPUSCHED_POKE_FLAGS;
+		p.flags_mask = GPUSCHED_TSG_ENABLE_DUE;
+		it->rec.flags &= ~GPUSCHED_TSG_ENABLE_DUE;
 		it->rec.suspend_by = GPUSCHED_BY_NOBODY;
 		it->rec.suspended_ns = it->rec.suspend_until_ns = 0;
 	}
+	p.rec = it->rec;
+	gs_engine_ops.poke(g->o, &p);
+}
+
+/* The call failed, but may have taken effect. */
+static void note_unknown(struct group *g, struct item *it, uint32_t bit)
+{
+	struct gpusched_poke p = { .key = it->rec.key, .id = it->rec.task.id };
+
+	it->rec.task.is.valid &= ~bit;
+	it->rec.changed |= bit;
+	p.what = GPUSCHED_POKE_IS | GPUSCHED_POKE_CHANGED;
 	p.rec = it->rec;
 	gs_engine_ops.poke(g->o, &p);
 }
@@ -110,7 +130,7 @@ static bool put_back(struct hand *h, struct item *it, uint32_t which)
 	struct gpusched_channels ch;
 	struct gs_rm_tsg t;
 
-	if (it->gone || !(it->left & which) || !progress(g, false))
+	if (it->gone || it->owed != g->late || !(it->left & which) || !progress(g, false))
 		return true;
 	gs_fill_tsg(&t, &it->rec, g->branch);
 	t.wait = &h->wait;
@@ -142,6 +162,8 @@ static bool put_back(struct hand *h, struct item *it, uint32_t which)
 			it->gone = true;
 			break;
 		}
+		if (r && !gs_rm_refused(&step))
+			note_unknown(g, it, bit);
 	}
 	return true;
 }
@@ -176,6 +198,17 @@ static bool put_back_in_time(struct hand *h, struct item *it, uint32_t which)
 	return put_back(h, it, which);
 }
 
+static bool enable_late(struct hand *h, struct item *it, uint32_t which)
+{
+	uint64_t begin = gs_now_ns(), ns;
+	bool go_on = put_back(h, it, which);
+
+	ns = (gs_now_ns() - begin) * REST_TIMES;
+	if (go_on && it->owed)
+		gs_sleep_ns(ns < REST_MOST_NS ? ns : REST_MOST_NS);
+	return go_on;
+}
+
 /* If an owner has ended, another process may hold its file: the sweep finds that process. */
 static bool find_new_owners(struct group *g)
 {
@@ -203,7 +236,7 @@ static bool find_new_owners(struct group *g)
 static bool is_left(const struct group *g)
 {
 	for (size_t i = 0; i < g->n; i++)
-		if (g->items[i].left && !g->items[i].gone)
+		if (g->items[i].left && !g->items[i].gone && !g->items[i].owed)
 			return true;
 	return false;
 }
@@ -223,6 +256,11 @@ static void *restore_gpu(void *arg)
 		if (!progress(g, false) || (!find_new_owners(g) && !is_left(g)))
 			break;
 		gs_sleep_ns(TRY_AGAIN_NS);
+	}
+	g->late = true;
+	if (!each(h, GPUSCHED_RUNNABLE, enable_late)) {
+		free(h);
+		return NULL;
 	}
 	progress(g, true);
 	return NULL;
@@ -278,17 +316,20 @@ static void take_turns(struct group *g)
 static int sort_out(const struct gpusched_tsg *all, size_t count, struct group **groups, size_t *n)
 {
 	for (size_t i = 0; i < count; i++) {
+		bool owes = all[i].flags & GPUSCHED_TSG_ENABLE_DUE;
+		uint32_t left = all[i].changed | (owes ? GPUSCHED_RUNNABLE : 0);
 		struct group *g;
 		struct item *more;
 
-		if (!all[i].changed)
+		if (!left)
 			continue;
 		g = group_of(groups, n, all[i].task.gpu);
 		more = g ? realloc(g->items, (g->n + 1) * sizeof(*more)) : NULL;
 		if (!more)
 			return -ENOMEM;
 		g->items = more;
-		g->items[g->n++] = (struct item){ .rec = all[i], .left = all[i].changed };
+		g->items[g->n++] =
+			(struct item){ .rec = all[i], .left = left, .owed = !all[i].changed };
 	}
 	for (size_t i = 0; i < *n; i++)
 		take_turns(&(*groups)[i]);

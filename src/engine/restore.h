@@ -12,7 +12,8 @@
 struct gs_table;
 
 struct gs_restored {
-	unsigned int changed; /* TSGs that were changed */
+	/* TSGs that were changed, perhaps changed, or owed the enable after a suspension */
+	unsigned int changed;
 	unsigned int restored, gone, failed;
 	unsigned int continued; /* processes that the gate had stopped */
 	uint64_t ns;
@@ -20,11 +21,12 @@ struct gs_restored {
 /*
  * Restores what each changed TSG's owner asked for: timeslices first, then interleave and mode.
  * Then suspended TSGs are resumed, at the latest 500 ms after the start of that GPU's restore.
- * Clears manual settings and wishes. Untouched TSGs get no call. One thread per GPU. Before all
+ * Clears manual settings and wishes. At last, TSGs marked GPUSCHED_TSG_ENABLE_DUE are enabled, even
+ * if nothing of them is changed. Untouched TSGs get no call. One thread per GPU. Before all
  * that, processes that the gate stopped are continued.
  */
 int gs_restore(struct gs_table *o, unsigned int branch, struct gs_restored *ret,
-	       struct gs_error *err);
+	       struct gs_error *err); /* -EIO: some are left: @ret->failed */
 
 /*
  * A report of what was restored after a daemon's death at @died_ns. The next daemon reads and

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * worker.c - makes each GPU's calls in a separate thread, so that no GPU delays another
+ * worker.c - makes each GPU's calls in a separate thread, and all suspensions in another
+ *
+ * No GPU delays another, and a suspension that does not return delays no resume. A suspension
+ * begins only when no longer slice and no resume is queued or under way, on any GPU.
  *
  * The worker's thread is called its hand. While the hand borrows a descriptor from a TSG's owner,
  * the owner can make it wait. Then the hand is left behind with its job, and another hand goes on.
@@ -26,10 +29,16 @@ static int mark_changed(struct gs_worker *w, const struct gs_job *job)
 		.what = GPUSCHED_POKE_CHANGED,
 	};
 
-	if (!(job->plan.bits & ~job->plan.changed))
+	for (unsigned int i = 0; i < job->plan.nsteps; i++)
+		if (job->plan.steps[i].op == GS_RM_SUSPEND)
+			poke.flags_mask = GPUSCHED_TSG_ENABLE_DUE;
+	poke.flags_mask &= ~job->plan.flags;
+	if (!(job->plan.bits & ~job->plan.changed) && !poke.flags_mask)
 		return 0;
+	poke.what |= poke.flags_mask ? GPUSCHED_POKE_FLAGS : 0;
+	poke.rec.flags = poke.flags_mask;
 	poke.rec.changed = job->plan.changed | job->plan.bits;
-	return gs_engine_ops.poke(w->o, &poke);
+	return gs_engine_ops.poke(w->all->o, &poke);
 }
 
 /*
@@ -39,9 +48,9 @@ static bool is_abandoned(struct gs_worker *w)
 {
 	bool abandoned;
 
-	pthread_mutex_lock(&w->lock);
+	pthread_mutex_lock(&w->all->lock);
 	abandoned = w->abandoned;
-	pthread_mutex_unlock(&w->lock);
+	pthread_mutex_unlock(&w->all->lock);
 	return abandoned;
 }
 
@@ -50,13 +59,27 @@ static bool is_overtaken(struct gs_worker *w, const struct gs_job *job)
 {
 	struct gpusched_cfg cfg;
 
-	return !gs_engine_ops.cfg(w->o, &cfg) && cfg.epoch != job->epoch;
+	return !gs_engine_ops.cfg(w->all->o, &cfg) && cfg.epoch != job->epoch;
+}
+
+/*
+ * True if step @i is a suspension and a mode that comes before it is not in force: the suspension
+ * might wait for the end of thread blocks.
+ */
+static bool lacks_mode(const struct gs_plan *plan, unsigned int i)
+{
+	if (plan->steps[i].op != GS_RM_SUSPEND)
+		return false;
+	while (i-- > 0)
+		if (plan->steps[i].op == GS_RM_SET_PREEMPT_MODE && plan->steps[i].res.err)
+			return true;
+	return false;
 }
 
 struct gs_hand {
 	struct gs_wait wait;
 	struct gs_worker *w;
-	struct gs_job *job; /* protected by w->lock */
+	struct gs_job *job; /* protected by the workers' lock */
 	pthread_t thread;
 };
 
@@ -75,7 +98,7 @@ static bool run(struct gs_hand *hand, struct gs_job *job)
 	job->plan.err = mark_changed(w, job);
 	if (job->plan.err)
 		return true;
-	if (!gs_engine_ops.channels(w->o, &job->plan.key, &ch))
+	if (!gs_engine_ops.channels(w->all->o, &job->plan.key, &ch))
 		gs_fill_channels(&job->tsg, &ch);
 	job->tsg.wait = &hand->wait;
 	way = job->plan.check ? gs_engine_ops.restore_way : gs_engine_ops.way_of(&job->tsg);
@@ -84,6 +107,8 @@ static bool run(struct gs_hand *hand, struct gs_job *job)
 	     i++) {
 		const struct gs_rm_result *res = &job->plan.steps[i].res;
 
+		if (lacks_mode(&job->plan, i))
+			continue;
 		called = true;
 		way->take(&job->tsg, &job->plan.steps[i], 1);
 		if (gs_wait_is_given_up(&hand->wait))
@@ -98,7 +123,7 @@ static bool run(struct gs_hand *hand, struct gs_job *job)
 	 * is restored if we die now
 	 */
 	if (called && !is_abandoned(w) && is_overtaken(w, job)) {
-		job->plan.changed = 0;
+		job->plan.changed = job->plan.flags = 0;
 		mark_changed(w, job);
 	}
 	return true;
@@ -150,14 +175,56 @@ static void unqueue(struct gs_worker *w, struct gs_job *job)
 	DL_DELETE2(w->queue[job->plan.order], job, queue_prev, queue_next);
 }
 
-/* Takes the next job. Users whose calls keep others waiting come last. */
+static struct gs_worker *suspender(struct gs_workers *all)
+{
+	return &all->workers[all->n - 1];
+}
+
+static bool is_first(const struct gs_job *job)
+{
+	return job->plan.order <= GS_ORDER_RESUME && !gs_wait_is_slow(job->tsg.uid);
+}
+
+/*
+ * True if @w has calls that come before any suspension of the host. Not if they are stuck, or if
+ * their user keeps others waiting: that user must not put off suspensions.
+ */
+static bool has_first(const struct gs_worker *w)
+{
+	const struct gs_job *job;
+
+	if (w->busy_since && !w->stuck && is_first(w->hand->job))
+		return true;
+	for (unsigned int i = 0; i <= GS_ORDER_RESUME; i++)
+		DL_FOREACH2(w->queue[i], job, queue_next)
+			if (is_first(job))
+				return true;
+	return false;
+}
+
+static bool must_wait(const struct gs_worker *w)
+{
+	struct gs_workers *all = w->all;
+
+	if (w != suspender(all))
+		return false;
+	for (size_t i = 0; i + 1 < all->n; i++)
+		if (has_first(&all->workers[i]))
+			return true;
+	return false;
+}
+
+/*
+ * Takes the next job; NULL: none may begin now. Users whose calls keep others waiting come last.
+ */
 static struct gs_job *take(struct gs_worker *w)
 {
 	struct gs_job *job, *slow = NULL;
 
+	if (must_wait(w))
+		return NULL;
 	for (unsigned int i = 0; i < GS_PLAN_ORDERS; i++)
-		DL_FOREACH2(w->queue[i], job, queue_next)
-		{
+		DL_FOREACH2(w->queue[i], job, queue_next) {
 			if (!gs_wait_is_slow(job->tsg.uid)) {
 				unqueue(w, job);
 				return job;
@@ -174,35 +241,36 @@ static void *work(void *arg)
 	struct gs_hand *hand = arg;
 	struct gs_worker *w = hand->w;
 
-	pthread_mutex_lock(&w->lock);
+	pthread_mutex_lock(&w->all->lock);
 	while (!w->stop && w->hand == hand) {
 		struct gs_job *job = take(w);
 
 		if (!job) {
-			pthread_cond_wait(&w->wake, &w->lock);
+			pthread_cond_wait(&w->wake, &w->all->lock);
 			continue;
 		}
 		hand->job = job;
 		w->busy_since = gs_now_ns();
-		pthread_mutex_unlock(&w->lock);
+		pthread_mutex_unlock(&w->all->lock);
 		if (!run(hand, job)) {
 			free(job);
 			free(hand);
 			return NULL;
 		}
-		pthread_mutex_lock(&w->lock);
+		pthread_mutex_lock(&w->all->lock);
 		w->busy_since = 0;
+		pthread_cond_signal(&suspender(w->all)->wake);
 		if (w->abandoned) {
 			free(job);
 			break;
 		}
-		deliver(w->results, job);
+		deliver(w->all->results, job);
 	}
-	pthread_mutex_unlock(&w->lock);
+	pthread_mutex_unlock(&w->all->lock);
 	return NULL;
 }
 
-/* The caller holds w->lock, and the new thread first waits for it. */
+/* The caller holds w->all->lock, and the new thread first waits for it. */
 static int hand_new(struct gs_worker *w, struct gs_hand **ret)
 {
 	struct gs_hand *hand = calloc(1, sizeof(*hand));
@@ -219,17 +287,28 @@ static int hand_new(struct gs_worker *w, struct gs_hand **ret)
 	return r;
 }
 
-int gs_worker_start(struct gs_worker *w, struct gs_table *o, struct gs_results *results)
+int gs_workers_start(struct gs_table *o, struct gs_results *results, size_t ngpus,
+		     struct gs_workers **ret)
 {
-	int r;
+	size_t n = ngpus + 2;
+	struct gs_workers *all = calloc(1, sizeof(*all) + n * sizeof(all->workers[0]));
+	int r = 0;
 
-	pthread_mutex_init(&w->lock, NULL);
-	pthread_cond_init(&w->wake, NULL);
-	w->o = o;
-	w->results = results;
-	pthread_mutex_lock(&w->lock);
-	r = hand_new(w, &w->hand);
-	pthread_mutex_unlock(&w->lock);
+	if (!all)
+		return -ENOMEM;
+	pthread_mutex_init(&all->lock, NULL);
+	all->o = o;
+	all->results = results;
+	all->n = n;
+	*ret = all;
+	pthread_mutex_lock(&all->lock);
+	for (size_t i = 0; i < n; i++) {
+		all->workers[i].all = all;
+		pthread_cond_init(&all->workers[i].wake, NULL);
+	}
+	for (size_t i = 0; i < n && !r; i++)
+		r = hand_new(&all->workers[i], &all->workers[i].hand);
+	pthread_mutex_unlock(&all->lock);
 	return r;
 }
 
@@ -254,7 +333,7 @@ struct gs_job *gs_worker_replace(struct gs_worker *w)
 	struct gs_hand *hand, *spare = NULL;
 	struct gs_job *job = NULL;
 
-	pthread_mutex_lock(&w->lock);
+	pthread_mutex_lock(&w->all->lock);
 	hand = w->hand;
 	if (w->busy_since && gs_wait_is_long(&hand->wait) && !hand_new(w, &spare)) {
 		pthread_t thread = hand->thread;
@@ -265,12 +344,13 @@ struct gs_job *gs_worker_replace(struct gs_worker *w)
 			w->hand = spare;
 			w->busy_since = 0;
 			spare = NULL;
+			pthread_cond_signal(&suspender(w->all)->wake);
 		} else { /* the thread that hung has come back */
 			free(job);
 			job = NULL;
 		}
 	}
-	pthread_mutex_unlock(&w->lock);
+	pthread_mutex_unlock(&w->all->lock);
 	if (spare) {
 		pthread_join(spare->thread, NULL);
 		free(spare);
@@ -278,64 +358,106 @@ struct gs_job *gs_worker_replace(struct gs_worker *w)
 	return job;
 }
 
-/* The plan's order puts longer slices and suspensions first, and resumes last. */
-void gs_worker_push(struct gs_worker *w, struct gs_job *job)
+void gs_workers_push(struct gs_workers *all, size_t gpu, struct gs_job *job)
 {
-	pthread_mutex_lock(&w->lock);
+	struct gs_worker *w =
+		job->plan.order == GS_ORDER_SUSPEND ? suspender(all) : &all->workers[gpu];
+
+	pthread_mutex_lock(&all->lock);
 	HASH_ADD(hh, w->queued, plan.key, sizeof(job->plan.key), job);
 	DL_APPEND2(w->queue[job->plan.order], job, queue_prev, queue_next);
 	pthread_cond_signal(&w->wake);
-	pthread_mutex_unlock(&w->lock);
+	pthread_mutex_unlock(&all->lock);
 }
 
-struct gs_job *gs_worker_cancel(struct gs_worker *w, const struct gpusched_key *key)
+struct gs_job *gs_workers_cancel(struct gs_workers *all, const struct gpusched_key *key)
 {
 	struct gs_job *job = NULL;
 
-	pthread_mutex_lock(&w->lock);
-	HASH_FIND(hh, w->queued, key, sizeof(*key), job);
-	if (job)
-		unqueue(w, job);
-	pthread_mutex_unlock(&w->lock);
+	pthread_mutex_lock(&all->lock);
+	for (size_t i = 0; i < all->n && !job; i++) {
+		struct gs_worker *w = &all->workers[i];
+
+		HASH_FIND(hh, w->queued, key, sizeof(*key), job);
+		if (job)
+			unqueue(w, job);
+	}
+	pthread_cond_signal(&suspender(all)->wake);
+	pthread_mutex_unlock(&all->lock);
 	return job;
+}
+
+bool gs_worker_note_stuck(struct gs_worker *w, bool stuck)
+{
+	bool is_new;
+
+	pthread_mutex_lock(&w->all->lock);
+	is_new = stuck && !w->stuck;
+	w->stuck = stuck;
+	if (is_new)
+		pthread_cond_signal(&suspender(w->all)->wake);
+	pthread_mutex_unlock(&w->all->lock);
+	return is_new;
 }
 
 uint64_t gs_worker_busy_since(struct gs_worker *w)
 {
 	uint64_t since;
 
-	pthread_mutex_lock(&w->lock);
+	pthread_mutex_lock(&w->all->lock);
 	since = w->busy_since;
-	pthread_mutex_unlock(&w->lock);
+	pthread_mutex_unlock(&w->all->lock);
 	return since;
 }
 
-bool gs_worker_stop(struct gs_worker *w)
+static void drop_queue(struct gs_worker *w)
 {
 	struct gs_job *job, *next;
-	struct timespec until;
 
-	pthread_mutex_lock(&w->lock);
 	w->stop = true;
 	pthread_cond_signal(&w->wake);
 	HASH_ITER(hh, w->queued, job, next) {
 		unqueue(w, job);
 		free(job);
 	}
-	pthread_mutex_unlock(&w->lock);
+}
+
+/* Returns false if the hand has not ended by @until and hangs in a call. */
+static bool join(struct gs_worker *w, const struct timespec *until)
+{
+	if (!w->hand)
+		return true;
+	if (!pthread_clockjoin_np(w->hand->thread, NULL, CLOCK_MONOTONIC, until)) {
+		free(w->hand);
+		return true;
+	}
+	pthread_mutex_lock(&w->all->lock);
+	w->abandoned = true;
+	pthread_mutex_unlock(&w->all->lock);
+	pthread_detach(w->hand->thread);
+	return gs_wait_give_up(&w->hand->wait, 0);
+}
+
+bool gs_workers_stop(struct gs_workers *all)
+{
+	struct timespec until;
+	bool ended = true;
+
+	if (!all)
+		return true;
+	pthread_mutex_lock(&all->lock);
+	for (size_t i = 0; i < all->n; i++)
+		drop_queue(&all->workers[i]);
+	pthread_mutex_unlock(&all->lock);
 	clock_gettime(CLOCK_MONOTONIC, &until);
 	until.tv_sec += 1;
-	if (pthread_clockjoin_np(w->hand->thread, NULL, CLOCK_MONOTONIC, &until)) {
-		pthread_mutex_lock(&w->lock);
-		w->abandoned = true;
-		pthread_mutex_unlock(&w->lock);
-		pthread_detach(w->hand->thread);
-		if (!gs_wait_give_up(&w->hand->wait, 0))
-			return false;
-	} else {
-		free(w->hand);
-	}
-	pthread_cond_destroy(&w->wake);
-	pthread_mutex_destroy(&w->lock);
+	for (size_t i = 0; i < all->n; i++)
+		ended &= join(&all->workers[i], &until);
+	if (!ended)
+		return false;
+	for (size_t i = 0; i < all->n; i++)
+		pthread_cond_destroy(&all->workers[i].wake);
+	pthread_mutex_destroy(&all->lock);
+	free(all);
 	return true;
 }

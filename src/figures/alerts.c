@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "basic/share.h"
+
 #define MINUTE_NS (60 * NS_PER_S)
 #define USERS_MAX 1024
 /* After this long without a check, nothing is known of the time in between. */
@@ -59,6 +61,8 @@ static struct gs_alert_user *take_share(struct gs_alerts *a, uid_t uid, uint64_t
 		u->began = 0;
 	}
 	if (uid && (u->open >= GS_ALERTS_UID || u->began >= GS_ALERTS_UID_A_MINUTE))
+		return NULL;
+	if (!gs_share_allows(uid, u->open, HASH_COUNT(a->all), GS_ALERTS_MAX))
 		return NULL;
 	u->open++;
 	u->began++;

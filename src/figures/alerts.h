@@ -4,7 +4,7 @@
  *
  * Pure. The caller passes each finding in once a second as long as it lasts. A finding is over when
  * it was not passed in for GS_ALERT_CALM_NS. The number of alerts for one user's programs is
- * limited: further findings give no alert.
+ * limited, and so is the user's share of all (basic/share.h): further findings give no alert.
  */
 #ifndef GPUSCHED_FIGURES_ALERTS_H
 #define GPUSCHED_FIGURES_ALERTS_H

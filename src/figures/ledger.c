@@ -342,6 +342,17 @@ void gs_ledger_restored(void *self)
 		ledger_suspended(k, false, false);
 }
 
+/* Settings other than the slice: those may keep a program from its next step. */
+static void note_act(struct kept *k, const struct gs_engine_call *call, uint64_t now)
+{
+	if (call->dry_run || (call->op != GS_RM_SUSPEND && call->op != GS_RM_RESUME &&
+			      call->op != GS_RM_SET_PREEMPT_MODE))
+		return;
+	if (!k->acts_end_ns || now - k->acts_end_ns > 2 * NS_PER_S)
+		k->acts_begin_ns = now;
+	k->acts_end_ns = now;
+}
+
 void gs_ledger_call(void *self, const struct gs_engine_call *call)
 {
 	struct gs_figures *fig = self;
@@ -351,6 +362,7 @@ void gs_ledger_call(void *self, const struct gs_engine_call *call)
 	if (!k)
 		return;
 	ledger_add(k, &(struct gs_history_sums){ .v = { [GS_SUM_CALLS] = !call->dry_run } });
+	note_act(k, call, gs_now_ns());
 	/* only the sum is kept, since such suspensions come many times a second */
 	if (note_suspension(k, call))
 		return;
@@ -362,8 +374,28 @@ void gs_ledger_call(void *self, const struct gs_engine_call *call)
 	tell(fig, k, gs_event_name(GPUSCHED_EV_CALL), gs_now_ns(), o);
 }
 
+/* An Xid or a quarantine. The detail is the whole event: it has what gpusched had set. */
+static void keep_harm(const struct gs_figures *fig, const char *name, json_t *event)
+{
+	uint64_t id = (uint64_t)json_integer_value(json_object_get(event, "id"));
+	struct kept *k = id ? find(fig->ledger, id) : NULL;
+	CLEANUP_FREE char *detail = json_dumps(event, JSON_COMPACT);
+	const struct gs_history_event ev = {
+		.pid = k ? k->who.pid : 0,
+		.start_ns = k ? k->who.start_ns : 0,
+		.tsg = k ? id : 0,
+		.what = name,
+		.detail = detail,
+		.by = true,
+		.by_pid = getpid(),
+	};
+
+	gs_history_event(fig->ledger->history, &ev);
+}
+
 void gs_ledger_said(void *self, json_t *event, uid_t owner)
 {
+	const char *name = json_string_value(json_object_get(event, "event"));
 	const char *what = json_string_value(json_object_get(event, "what"));
 	const struct gs_figures *fig = self;
 	struct gs_history_event ev = {
@@ -374,7 +406,12 @@ void gs_ledger_said(void *self, json_t *event, uid_t owner)
 		.by_pid = getpid(),
 	};
 
-	if (gs_ledger_history(fig) && ev.target && what && !strcmp(what, "failed"))
+	if (!gs_ledger_history(fig))
+		return;
+	if (name && (!strcmp(name, gs_event_name(GPUSCHED_EV_XID)) ||
+		     !strcmp(name, gs_event_name(GPUSCHED_EV_QUARANTINE))))
+		keep_harm(fig, name, event);
+	if (ev.target && what && !strcmp(what, "failed"))
 		gs_history_event(fig->ledger->history, &ev);
 }
 

@@ -40,7 +40,10 @@ void gs_ledger_call(void *self, const struct gs_engine_call *call);
 void gs_ledger_restored(void *self);
 /* A delayed read of /proc is done: names that were unknown may be known now. */
 void gs_ledger_answered(void *self, enum gs_reader_what what, pid_t pid);
-/* Writes down that a policy ended by itself. Other messages to people (@event) are left out. */
+/*
+ * Writes down that a policy ended by itself, an Xid, or a quarantine. Other messages to people
+ * (@event) are left out.
+ */
 void gs_ledger_said(void *self, json_t *event, uid_t owner);
 /* Writes down that @peer made a change, or was refused. */
 void gs_ledger_change(struct gs_figures *fig, const struct gs_peer *peer, const char *verb,

@@ -76,8 +76,9 @@ static void give_gpu(struct gs_figures *fig, size_t i, uint64_t now)
 }
 
 /* Tells the history if the clock was set. Rows that are written already keep their times. */
-static void check_clock(struct gs_ledger *l)
+static void check_clock(struct gs_figures *fig)
 {
+	struct gs_ledger *l = fig->ledger;
 	struct timespec boot, real;
 	int64_t now, by;
 
@@ -85,10 +86,17 @@ static void check_clock(struct gs_ledger *l)
 	clock_gettime(CLOCK_REALTIME, &real);
 	now = real.tv_sec - boot.tv_sec;
 	by = now - l->clock_s;
-	if (l->history && l->clock_s && (by > STEP_S || by < -STEP_S)) {
-		gs_log(LOG_NOTICE, "the clock was set by %lld s: the history goes on from there",
+	if (l->clock_s && (by > STEP_S || by < -STEP_S)) {
+		gs_log(LOG_NOTICE,
+		       "the clock was set by %lld s: nothing is removed or forgiven by that until "
+		       "it has agreed with the machine's other clock for hours",
 		       (long long)by);
-		gs_history_stepped(l->history);
+		gs_observers_say(&fig->hub->observers,
+				 json_pack("{s:I, s:s, s:I}", "time_ns", (json_int_t)gs_now_ns(),
+					   "event", "clock", "by_s", (json_int_t)by),
+				 GS_NOBODY);
+		if (l->history)
+			gs_history_stepped(l->history);
 	}
 	l->clock_s = now;
 }
@@ -172,7 +180,7 @@ static void begin(struct gs_figures *fig, struct ledger_giving *g)
 {
 	struct gs_ledger *l = fig->ledger;
 
-	check_clock(l);
+	check_clock(fig);
 	gs_sight_flush(fig);
 	g->began_ns = gs_now_ns();
 	for (size_t i = 0; i < fig->hub->ngpus; i++)

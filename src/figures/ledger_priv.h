@@ -68,6 +68,9 @@ struct kept {
 	 * @request_ns: the same for a suspension for another TSG's request.
 	 */
 	uint64_t suspended_ns, request_ns;
+	uint64_t free_ns; /* when its last suspension ended */
+	/* begin and end of the last time in which gpusched called it again and again; 0: never */
+	uint64_t acts_begin_ns, acts_end_ns;
 	uint32_t class_id;
 	unsigned int events;
 	bool news;      /* @pending has work or time */
@@ -75,6 +78,7 @@ struct kept {
 	bool mig;       /* in a MIG partition of its GPU */
 	bool job_known; /* it is known which batch job it belongs to, or that it belongs to none */
 	uint32_t runlist; /* gpusched_runlist() */
+	uint32_t holder;  /* its process now; 0: unchanged */
 	struct gs_history_who who;
 
 	uint64_t cgroup_id;

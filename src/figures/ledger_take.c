@@ -97,6 +97,8 @@ void ledger_suspended(struct kept *k, bool begins, bool for_request)
 	take_suspended(k, &d);
 	ledger_add(k, &d);
 	k->suspended_ns = begins ? gs_now_ns() : 0;
+	if (!begins)
+		k->free_ns = gs_now_ns();
 	k->request_ns = begins && for_request ? k->suspended_ns : 0;
 }
 

@@ -8,9 +8,11 @@
 #include "basic/clock.h"
 #include "basic/log.h"
 #include "figures/gpu_time.h"
+#include "figures/heirs.h"
 #include "figures/ledger_priv.h"
 #include "hub/loop.h"
 #include "hub/task.h"
+#include "process/process.h"
 #include "rm/memory.h"
 
 #define PAUSE_NS (5 * NS_PER_S)
@@ -53,10 +55,30 @@ struct reading {
 		int code;
 		struct gs_error err;
 		struct gs_rm_memory state;
+		struct holder *holders; /* one for each of @state */
 	} all[];
 };
 
+/* Facts of /proc about a process that RM names. */
+struct holder {
+	bool ended, known;
+	struct gs_process_ids ids;
+};
+
 /* ---- the thread ------------------------------------------------------------------------------ */
+
+/* A process that was not reaped yet has ended, too. Waits for none of the process's locks. */
+static void look_at_holders(struct one *one)
+{
+	one->holders = calloc(one->state.n + 1, sizeof(*one->holders));
+	for (size_t i = 0; one->holders && i < one->state.n; i++) {
+		pid_t pid = (pid_t)one->state.held[i].pid;
+		struct holder *h = &one->holders[i];
+
+		h->known = !gs_process_ids(pid, &h->ids);
+		h->ended = !gs_process_has_memory(pid);
+	}
+}
 
 static void work(struct gs_errand *e)
 {
@@ -66,6 +88,8 @@ static void work(struct gs_errand *e)
 		struct one *one = &r->all[i];
 
 		one->code = gs_rm_memory_read(&one->is, r->branch, &one->state, &one->err);
+		if (!one->code)
+			look_at_holders(one);
 		one->done = true;
 	}
 }
@@ -74,8 +98,10 @@ static void reading_free(struct gs_errand *e)
 {
 	struct reading *r = (struct reading *)e;
 
-	for (size_t i = 0; i < r->n; i++)
+	for (size_t i = 0; i < r->n; i++) {
 		gs_rm_memory_done(&r->all[i].state);
+		free(r->all[i].holders);
+	}
 	free(r);
 }
 
@@ -104,16 +130,37 @@ static uint64_t span_of(const struct gs_memory *m, const struct gpu *g, uint64_t
 	return g->is.known && span < STALE * m->pause_ns ? span : 0;
 }
 
-static int keep(struct gpu *g, const struct gs_rm_memory *s, uint64_t at)
+/* Sets user and comm. For an ended process, only the last reading may have them. */
+static void name(struct gs_memory_process *p, const struct holder *h, const struct gpu *last)
 {
-	struct gs_memory_process *all = calloc(s->n + 1, sizeof(*all));
+	const struct gs_memory_process *was = gs_heirs_entry(last->all, last->n, p->pid);
 
-	if (!all)
+	p->ended = h->ended;
+	p->known = h->known || (was && was->known);
+	if (h->known) {
+		p->uid = h->ids.uid;
+		memcpy(p->comm, h->ids.comm, sizeof(p->comm));
+	} else if (p->known) {
+		p->uid = was->uid;
+		memcpy(p->comm, was->comm, sizeof(p->comm));
+	}
+}
+
+static int keep(struct gpu *g, const struct one *one, const struct gpu *last, uint64_t at)
+{
+	const struct gs_rm_memory *s = &one->state;
+	struct gs_memory_process *all = calloc(2 * s->n + 1, sizeof(*all));
+
+	if (!all || !one->holders) {
+		free(all);
 		return -ENOMEM;
-	for (size_t i = 0; i < s->n; i++)
+	}
+	for (size_t i = 0; i < s->n; i++) {
 		all[i] = (struct gs_memory_process){ .pid = s->held[i].pid,
 						     .own_bytes = s->held[i].own_bytes,
 						     .shared_bytes = s->held[i].shared_bytes };
+		name(&all[i], &one->holders[i], last);
+	}
 	*g = (struct gpu){
 		.all = all,
 		.n = s->n,
@@ -134,35 +181,34 @@ static void take(struct gs_figures *fig, const struct reading *r, const struct o
 {
 	struct gpu *g = &fig->memory->gpus[one->gpu];
 	bool was_known = g->is.known || !g->reason[0];
+	struct gpu last = *g;
 	uint64_t span_ns = span_of(fig->memory, g, r->began_ns);
+	int code;
 
 	gs_count(fig->hub, GS_SVC_MEMORY_READS);
 	fig->hub->counters[GS_SVC_MEMORY_READ_NS] += one->state.spent_ns;
 	if (fig->hub->engine)
 		gs_engine_spent(fig->hub->engine, one->is.index, one->state.spent_ns);
-	forget(g);
-	if (!one->code && !keep(g, &one->state, r->began_ns)) {
+	*g = (struct gpu){ 0 };
+	code = one->code ? one->code : keep(g, one, &last, r->began_ns);
+	forget(&last);
+	if (!code) {
+		gs_heirs_find(fig, one->is.index, g->all, &g->n);
 		g->span_ns = span_ns;
 		return;
 	}
 	gs_count(fig->hub, GS_SVC_MEMORY_LEFT);
-	snprintf(g->reason, sizeof(g->reason), "%s", one->code ? one->err.text : "out of memory");
+	snprintf(g->reason, sizeof(g->reason), "%.150s",
+		 one->code ? one->err.text : "out of memory");
 	if (was_known)
 		gs_log(LOG_NOTICE, "GPU %u: %s", one->is.index, g->reason);
 }
 
-static int by_pid(const void *a, const void *b)
-{
-	const struct gs_memory_process *x = a, *y = b;
-
-	return (x->pid > y->pid) - (x->pid < y->pid);
-}
-
 static struct gs_memory_process *find(const struct gpu *g, uint32_t pid)
 {
-	const struct gs_memory_process key = { .pid = pid };
+	struct gs_memory_process *p = gs_heirs_entry(g->all, g->n, pid);
 
-	return g->n ? bsearch(&key, g->all, g->n, sizeof(*g->all), by_pid) : NULL;
+	return p && !p->given ? p : NULL;
 }
 
 static struct gpu *gpu_of(const struct gs_figures *fig, uint32_t index)
@@ -245,7 +291,8 @@ static void look_at_all(struct gs_figures *fig)
 		g->memory = 0;
 	for (struct kept *k = fig->ledger->all; k; k = k->hh.next) {
 		struct gpu *g = gpu_of(fig, k->who.gpu);
-		struct gs_memory_process *p = g ? find(g, (uint32_t)k->who.pid) : NULL;
+		uint32_t pid = k->holder ? k->holder : (uint32_t)k->who.pid;
+		struct gs_memory_process *p = g ? find(g, pid) : NULL;
 
 		look(fig, k, g && g->has_log, now);
 		if (!p)
@@ -278,13 +325,15 @@ static void end(struct gs_errand *e)
 	uint64_t spent = 0, cpu_ns;
 
 	m->reading = NULL;
+	cpu_ns = gs_thread_cpu_ns();
 	for (size_t i = 0; i < r->n; i++) {
 		if (r->all[i].done)
 			take(fig, r, &r->all[i]);
 		spent += r->all[i].state.spent_ns;
 	}
+	cpu_ns = gs_thread_cpu_ns() - cpu_ns;
 	gs_sight_catch_up(fig); /* its cost is that of the GPU's log, not of the TSGs */
-	cpu_ns = gs_thread_cpu_ns();
+	cpu_ns = gs_thread_cpu_ns() - cpu_ns;
 	look_at_all(fig);
 	m->pause_ns = pause_after(spent, gs_thread_cpu_ns() - cpu_ns);
 	m->next_ns = r->began_ns + m->pause_ns;
@@ -438,6 +487,20 @@ void gs_memory_gpu(const struct gs_figures *fig, size_t i, struct gs_memory_gpu 
 	ret->reason = g->reason;
 	if (!ret->known && is_late(fig->memory))
 		ret->reason = "the driver has not answered for too long";
+}
+
+const struct gs_memory_process *gs_memory_next_ended(const struct gs_figures *fig, size_t i,
+						     size_t *inout_at)
+{
+	const struct gpu *g = fig && fig->memory ? &fig->memory->gpus[i] : NULL;
+
+	while (g && is_fresh(fig, g) && *inout_at < g->n) {
+		const struct gs_memory_process *p = &g->all[(*inout_at)++];
+
+		if (p->ended && !p->given && !p->has_row)
+			return p;
+	}
+	return NULL;
 }
 
 /* Reports the finding for the TSG's owner: other users of the process are not known here. */

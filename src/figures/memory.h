@@ -14,8 +14,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <sys/types.h>
 
 #include "basic/error.h"
+#include "gpusched/abi.h"
 
 struct gpusched_tsg;
 struct gs_end;
@@ -36,6 +38,17 @@ struct gs_memory_process {
 	/* No compute TSG of the process has worked since this time; 0: unknown. */
 	uint64_t idle_since_ns;
 	uint64_t tsg; /* the process's first compute TSG; 0: it has none */
+	bool known;   /* @uid and @comm are known */
+	uid_t uid;
+	char comm[GPUSCHED_COMM_LEN];
+	/*
+	 * The process has ended, and others hold its RM client's file. @given: its figures are in
+	 * those of process @heir now.
+	 */
+	bool ended, given;
+	bool has_row;  /* while some process has ended: it has a compute TSG */
+	uint32_t heir; /* 0: none */
+	uint64_t heir_start_ns;
 };
 /* Finds the process of @rec on the GPU of @rec. Returns false if it is unknown. */
 bool gs_memory_of(const struct gs_figures *fig, const struct gpusched_tsg *rec,
@@ -54,6 +67,12 @@ struct gs_memory_gpu {
 };
 /* The memory of GPU @i of the hub. */
 void gs_memory_gpu(const struct gs_figures *fig, size_t i, struct gs_memory_gpu *ret);
+/*
+ * The next process that has ended, and whose memory on GPU @i of the hub no process with TSGs has;
+ * NULL: no more. *@inout_at begins with 0.
+ */
+const struct gs_memory_process *gs_memory_next_ended(const struct gs_figures *fig, size_t i,
+						     size_t *inout_at);
 /* Counts the processes that `status` would name to root, and calls gs_figures.found for each. */
 unsigned int gs_memory_look_idle(const struct gs_figures *fig);
 

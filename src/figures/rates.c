@@ -25,6 +25,7 @@ struct gs_gpu_sums gs_gpu_sums_of(const struct gs_runlist_sums *r)
 {
 	return (struct gs_gpu_sums){
 		.held_ns = r->held_ns,
+		.idle_ns = r->idle_ns,
 		.lost_ns = r->lost_ns,
 		.open_ns = r->open_ns,
 		.unknown_ns = r->unknown_ns,
@@ -54,7 +55,7 @@ static double per_second(double n, double span_ns)
 
 void gs_gpu_rates_unknown(struct gs_gpu_rates *ret)
 {
-	*ret = (struct gs_gpu_rates){ NAN, NAN, NAN, NAN, NAN, NAN };
+	*ret = (struct gs_gpu_rates){ NAN, NAN, NAN, NAN, NAN, NAN, NAN };
 }
 
 void gs_tsg_rates_unknown(struct gs_tsg_rates *ret)
@@ -74,6 +75,7 @@ void gs_gpu_rates(const struct gs_gpu_sums *before, const struct gs_gpu_sums *no
 		return;
 	ret->span_ms = span / NS_PER_MS;
 	ret->held_pct = share(grown(b->held_ns, now->held_ns), span);
+	ret->idle_pct = fmin(ret->held_pct, share(grown(b->idle_ns, now->idle_ns), span));
 	ret->lost_pct = share(grown(b->lost_ns, now->lost_ns), span);
 	ret->open_pct = share(grown(b->open_ns, now->open_ns), span);
 	ret->unknown_pct = share(grown(b->unknown_ns, now->unknown_ns), span);
@@ -116,6 +118,7 @@ void gs_gpu_rates_json(const struct gs_gpu_rates *r, json_t *o)
 {
 	gs_json_put_tenths(o, "span_ms", r->span_ms);
 	gs_json_put_tenths(o, "held_pct", r->held_pct);
+	gs_json_put_tenths(o, "idle_pct", r->idle_pct);
 	gs_json_put_tenths(o, "lost_pct", r->lost_pct);
 	gs_json_put_tenths(o, "open_pct", r->open_pct);
 	gs_json_put_tenths(o, "unknown_pct", r->unknown_pct);

@@ -19,7 +19,7 @@ struct gs_tsg_sums {
 	uint64_t held_ns, wait_ns, waits, turns, cut, drained, returns, alone_ns, worked_ns;
 };
 struct gs_gpu_sums {
-	uint64_t held_ns, lost_ns, open_ns, unknown_ns, span_ns, switches;
+	uint64_t held_ns, idle_ns, lost_ns, open_ns, unknown_ns, span_ns, switches;
 };
 struct gs_tsg_sums gs_tsg_sums_of(const struct gs_turn_sums *t);
 struct gs_gpu_sums gs_gpu_sums_of(const struct gs_runlist_sums *r);
@@ -27,6 +27,7 @@ struct gs_gpu_sums gs_gpu_sums_of(const struct gs_runlist_sums *r);
 struct gs_gpu_rates {
 	double span_ms; /* by the GPU's clock */
 	double held_pct, lost_pct, open_pct, unknown_pct, switches_per_s;
+	double idle_pct; /* part of @held_pct in which the GPU is known to be idle */
 };
 struct gs_tsg_rates {
 	double held_pct, waited_pct; /* part of the GPU's time */

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define UNKNOWN ((uid_t)-1) /* the owner of a cgroup in the past */
+
 static struct gs_spending_account *find(const struct gs_spending *s, uint32_t rule,
 					const char *name)
 {
@@ -41,6 +43,13 @@ bool gs_spending_counts_user(const struct gs_spending *s, uint32_t rule, uid_t u
 	return counts(s, rule, uid, "", name);
 }
 
+static void account_free(struct gs_spending *s, struct gs_spending_account *a)
+{
+	gs_shares_give(&s->shares, a->uid);
+	HASH_DEL(s->all, a);
+	free(a);
+}
+
 static struct gs_spending_account *find_or_new(struct gs_spending *s, uint32_t rule,
 					       const char *name, uid_t uid, int64_t now_s)
 {
@@ -48,8 +57,13 @@ static struct gs_spending_account *find_or_new(struct gs_spending *s, uint32_t r
 
 	if (a)
 		return a;
-	a = HASH_COUNT(s->all) < GS_ACCOUNTS_MAX ? calloc(1, sizeof(*a)) : NULL;
+	if (!gs_shares_take(&s->shares, uid, GS_ACCOUNTS_MAX)) {
+		s->left++;
+		return NULL;
+	}
+	a = calloc(1, sizeof(*a));
 	if (!a) {
+		gs_shares_give(&s->shares, uid);
 		s->left++;
 		return NULL;
 	}
@@ -75,7 +89,7 @@ static void roll(struct gs_spending_account *a, int64_t now_s)
 	gs_period_of(a->rule->period, now_s, &a->begins_s, &a->ends_s);
 	if (back)
 		return;
-	a->used_ns = 0;
+	a->used_ns = a->past_ns = a->later_past_ns = 0;
 }
 
 void gs_spending_roll(struct gs_spending *s, int64_t now_s)
@@ -86,8 +100,47 @@ void gs_spending_roll(struct gs_spending *s, int64_t now_s)
 		roll(a, now_s);
 		if (a->used_ns || a->told)
 			continue;
-		HASH_DEL(s->all, a);
-		free(a);
+		account_free(s, a);
+	}
+}
+
+static uint64_t past_of(const struct gs_spending_account *a)
+{
+	return a->past_ns > a->later_past_ns ? a->past_ns : a->later_past_ns;
+}
+
+static void add_past(struct gs_spending_account *a, uint64_t ns)
+{
+	a->used_ns -= past_of(a);
+	a->past_ns += ns;
+	a->used_ns += past_of(a);
+}
+
+static void rebase(struct gs_spending *s, struct gs_budget_rule *rule, int64_t now_s, bool back)
+{
+	struct gs_spending_account *a, *next;
+
+	rule->known = false;
+	HASH_ITER(hh, s->all, a, next) {
+		if (a->rule != rule)
+			continue;
+		gs_period_of(rule->period, now_s, &a->begins_s, &a->ends_s);
+		a->used_ns -= back ? 0 : past_of(a);
+		a->later_past_ns = back ? past_of(a) : 0;
+		a->past_ns = 0;
+	}
+}
+
+void gs_spending_rebase(struct gs_spending *s, int64_t was_s, int64_t now_s)
+{
+	for (size_t i = 0; i < s->rules.n; i++) {
+		struct gs_budget_rule *rule = &s->rules.all[i];
+		int64_t was, now, ends;
+
+		gs_period_of(rule->period, was_s, &was, &ends);
+		gs_period_of(rule->period, now_s, &now, &ends);
+		if (was != now)
+			rebase(s, rule, now_s, now < was);
 	}
 }
 
@@ -120,9 +173,9 @@ void gs_spending_add_past(struct gs_spending *s, enum gs_period period, int64_t 
 		if (r->known || r->period != period || r->by_user != !cgroup)
 			continue;
 		if (counts(s, i, uid, cgroup ? cgroup : "", name))
-			a = find_or_new(s, i, name, uid, begins_s);
+			a = find_or_new(s, i, name, cgroup ? UNKNOWN : uid, begins_s);
 		if (a && a->begins_s == begins_s)
-			a->used_ns += ns;
+			add_past(a, ns);
 	}
 }
 
@@ -181,6 +234,8 @@ static void keep(struct gs_spending *s, const struct gs_spending_account *a)
 		kept->begins_s = a->begins_s;
 		kept->ends_s = a->ends_s;
 		kept->used_ns = a->used_ns;
+		kept->past_ns = a->past_ns;
+		kept->later_past_ns = a->later_past_ns;
 		kept->told = a->told && gs_spending_is_used_up(kept);
 	}
 }
@@ -204,10 +259,9 @@ void gs_spending_done(struct gs_spending *s)
 {
 	struct gs_spending_account *a, *next;
 
-	HASH_ITER(hh, s->all, a, next) {
-		HASH_DEL(s->all, a);
-		free(a);
-	}
+	HASH_ITER(hh, s->all, a, next)
+		account_free(s, a);
+	gs_shares_done(&s->shares);
 	gs_budget_rules_done(&s->rules);
 	*s = (struct gs_spending){ .left = 0 };
 }

@@ -3,7 +3,7 @@
  * spending.h - accounts for the use of budgets of GPU time by users and cgroups
  *
  * Pure. An account's use begins at 0 with each period. If the clock is set back, the account keeps
- * its use.
+ * its use. Each user has a share of the accounts (basic/share.h).
  */
 #ifndef GPUSCHED_FIGURES_SPENDING_H
 #define GPUSCHED_FIGURES_SPENDING_H
@@ -13,6 +13,7 @@
 #include <sys/types.h>
 #include <uthash.h>
 
+#include "basic/share.h"
 #include "config/budget_rule.h"
 #include "process/cgroup.h"
 
@@ -25,15 +26,21 @@ struct gs_spending_account {
 		char name[GS_CGROUP_PATH_LEN];
 	} key;
 	const struct gs_budget_rule *rule;
-	uid_t uid; /* if rule->by_user is set */
+	uid_t uid; /* the user, or the owner of the first process in the cgroup */
 	int64_t begins_s, ends_s;
 	uint64_t used_ns;
+	/*
+	 * Added by gs_spending_add_past(). After the clock went back, @later_past_ns is what was
+	 * added for the later period. @used_ns has the larger one.
+	 */
+	uint64_t past_ns, later_past_ns;
 	bool told; /* a message has said that the budget is used up */
 };
 
 struct gs_spending {
 	struct gs_budget_rules rules; /* owned by this struct */
 	struct gs_spending_account *all;
+	struct gs_shares shares;
 	uint64_t left; /* charges that were dropped, since there was no room for their accounts */
 };
 
@@ -54,6 +61,13 @@ void gs_spending_add_past(struct gs_spending *s, enum gs_period period, int64_t 
 /* Call this after the last gs_spending_add_past(). Until then, new rules ignore charges. */
 void gs_spending_past_over(struct gs_spending *s);
 bool gs_spending_wants_past(const struct gs_spending *s);
+/*
+ * The clock said @was_s, and it is @now_s. Where that is another period, accounts move to it with
+ * what was charged, and rules have to learn the past of that period. After a step back, accounts keep
+ * the past of the later period if it is the larger one: a clock that is wrong now must not forgive
+ * it.
+ */
+void gs_spending_rebase(struct gs_spending *s, int64_t was_s, int64_t now_s);
 /* Ends periods that are over, and forgets accounts without use. */
 void gs_spending_roll(struct gs_spending *s, int64_t now_s);
 

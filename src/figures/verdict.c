@@ -12,6 +12,7 @@
 #include "basic/grow.h"
 #include "basic/sheet.h"
 #include "config/config.h"
+#include "rm/branches.h"
 
 /*
  * If the slice cut at least this part of a program's turns, its waits are known without launches.
@@ -184,12 +185,36 @@ static void judge_death(const struct gs_state_facts *s, struct gs_findings *ret)
 		f->since_ns = s->died_ns;
 }
 
+static void judge_difference(const struct gs_state_facts *s, struct gs_findings *ret)
+{
+	if (s->differs)
+		add(ret, GS_FINDING_POLICY_DIFFERS,
+		    "the log says why it did not start; then systemctl reload gpuschedd",
+		    "the configuration names policy %s, and %s runs",
+		    *s->differs ? s->differs : "none", s->policy ? s->policy : "none");
+}
+
+static void judge_lines(const struct gs_state_facts *s, struct gs_findings *ret)
+{
+	if (s->left_out)
+		add(ret, GS_FINDING_LINES_LEFT,
+		    "mend them: 'gpusched doctor' and the log say what is wrong; then systemctl "
+		    "reload gpuschedd",
+		    "%zu line%s of the configuration %s left out: %s%s", s->left_out,
+		    s->left_out > 1 ? "s" : "", s->left_out > 1 ? "are" : "is", s->left_out_at,
+		    s->left_out > 1 ? " and others" : "");
+}
+
 static void judge_driver(const struct gs_state_facts *s, struct gs_findings *ret)
 {
-	add(ret, GS_FINDING_DRIVER_UNKNOWN,
-	    "use a driver from 515 to 595; or set UnknownDriver=yes where nothing else uses the "
-	    "GPU, and see with 'gpusched qualify -o DIR' which calls this one takes, and to what "
-	    "effect",
+	char remedy[320];
+
+	snprintf(remedy, sizeof(remedy),
+		 "use a driver from %d to %d; or set UnknownDriver=yes where nothing else uses the "
+		 "GPU, and see with 'gpusched qualify -o DIR' which calls this one takes, and to "
+		 "what effect",
+		 NV_BRANCH_FIRST, NV_BRANCH_LAST);
+	add(ret, GS_FINDING_DRIVER_UNKNOWN, remedy,
 	    "driver branch %u is not known: gpusched only watches, and does nothing to any TSG",
 	    s->unknown_branch);
 }
@@ -200,6 +225,8 @@ void gs_judge_state(const struct gs_state_facts *s, struct gs_findings *ret)
 		add(ret, GS_FINDING_NO_DAEMON, s->start_daemon,
 		    "no daemon runs: nobody watches the GPUs");
 	judge_death(s, ret);
+	judge_difference(s, ret);
+	judge_lines(s, ret);
 	judge_troubles(&s->rose, ret);
 	if (s->unknown_branch)
 		judge_driver(s, ret);
@@ -216,6 +243,15 @@ void gs_judge_class(const struct gs_class_facts *c, struct gs_findings *ret)
 	if (!c->policy && !strcmp(c->name, "lc")) {
 		add(ret, GS_FINDING_CLASS_IDLE, "gpusched policy start auto",
 		    "class lc has no effect without a policy");
+		return;
+	}
+	if (!strcmp(c->name, "normal")) { /* no policy acts on it; that is its purpose */
+		if (c->policy && c->beside_lc)
+			add(ret, GS_FINDING_CLASS_IDLE,
+			    "if they are to make room: gpusched class set pid:N be, or "
+			    "DefaultClass=be in gpusched.conf",
+			    "class normal keeps its own settings beside services: %zu %s", c->tsgs,
+			    c->tsgs == 1 ? "TSG" : "TSGs");
 		return;
 	}
 	if (!c->ignored)
@@ -281,6 +317,29 @@ void gs_judge_gpu(const struct gs_limits *l, const struct gs_gpu_facts *g, struc
 	judge_lost(l, g, ret);
 }
 
+/* A policy may well leave a GPU idle for a moment. */
+#define KEPT_IDLE_NS (3 * NS_PER_S)
+
+void gs_judge_kept_idle(const struct gs_kept_idle_facts *k, struct gs_findings *ret)
+{
+	uint64_t for_ns = k->idle_ns < k->off_ns ? k->idle_ns : k->off_ns;
+	struct gs_finding *f;
+
+	if (!k->policy || for_ns < KEPT_IDLE_NS)
+		return;
+	f = add(ret, GS_FINDING_KEPT_IDLE,
+		"'gpusched policy get' has its words, 'gpusched policy stop' ends it",
+		"GPU %d is idle, and policy %s %s process %u (%s)", k->gpu, k->policy,
+		k->held ? "does not admit" : "suspends", k->pid, k->comm);
+	if (!f)
+		return;
+	f->gpu = k->gpu;
+	f->tsg = k->tsg;
+	f->pid = k->pid;
+	f->uid = k->uid;
+	f->since_ns = k->now_ns > for_ns ? k->now_ns - for_ns : 0;
+}
+
 /* ---- programs -------------------------------------------------------------------------------- */
 
 static void put_process(struct gs_finding *f, const struct gs_tsg_facts *t, double amount_pct)
@@ -294,9 +353,40 @@ static void put_process(struct gs_finding *f, const struct gs_tsg_facts *t, doub
 	f->amount_pct = amount_pct;
 }
 
+/* No suspension by a policy lasts longer, unless its class says so. */
+#define NO_TURN_NS (10 * NS_PER_S)
+#define NO_STEP_NS (10 * NS_PER_S)
+
+static void judge_stuck(const struct gs_tsg_facts *t, struct gs_findings *ret)
+{
+	put_process(add(ret, GS_FINDING_NO_TURN,
+			"'gpusched resume' puts it back on the GPU for sure; 'gpusched list' shows "
+			"what was set",
+			"process %u (%s) has work and got no turn for %.0f s, though nothing of "
+			"gpusched keeps it off",
+			t->pid, t->comm, (double)t->stuck_ns / 1e9),
+		    t, NAN);
+}
+
+static void judge_still(const struct gs_tsg_facts *t, struct gs_findings *ret)
+{
+	if (t->still_ns < NO_STEP_NS || t->suspended)
+		return;
+	put_process(add(ret, GS_FINDING_NO_STEPS,
+			"see whether the program goes on; it may wait for work of another process",
+			"process %u (%s) has launched nothing for %.0f s and has not finished what "
+			"it launched, since gpusched acted on it",
+			t->pid, t->comm, (double)t->still_ns / 1e9),
+		    t, NAN);
+}
+
 static void judge_starved(const struct gs_limits *l, const struct gs_tsg_facts *t,
 			  struct gs_findings *ret)
 {
+	if (t->stuck_ns >= NO_TURN_NS && !t->suspended) {
+		judge_stuck(t, ret);
+		return;
+	}
 	if (!t->waiting || t->suspended || !(t->window.held_pct < l->starved_pct))
 		return;
 	put_process(add(ret, GS_FINDING_STARVED,
@@ -345,6 +435,7 @@ static void judge_unseen(const struct gs_tsg_facts *t, struct gs_findings *ret)
 void gs_judge_tsg(const struct gs_limits *l, const struct gs_tsg_facts *t, struct gs_findings *ret)
 {
 	judge_starved(l, t, ret);
+	judge_still(t, ret);
 	if (!t->lc)
 		return;
 	judge_harmed(l, t, ret);
@@ -414,6 +505,24 @@ void gs_judge_parked(const struct gs_parked_facts *p, struct gs_findings *ret)
 	f->since_ns = p->since_ns;
 }
 
+void gs_judge_suspended(const struct gs_suspended_facts *s, struct gs_findings *ret)
+{
+	char remedy[80];
+	struct gs_finding *f;
+
+	snprintf(remedy, sizeof(remedy), "'gpusched resume pid:%u' lets it run", s->pid);
+	f = add(ret, GS_FINDING_SUSPENDED, remedy,
+		"process %u (%s) is off the GPU: a person suspended it%s", s->pid, s->comm,
+		s->for_a_while ? " for a while" : "");
+	if (!f)
+		return;
+	f->gpu = s->gpu;
+	f->tsg = s->tsg;
+	f->pid = s->pid;
+	f->uid = s->uid;
+	f->since_ns = s->since_ns;
+}
+
 void gs_judge_budget(const struct gs_budget_facts *b, struct gs_findings *ret)
 {
 	struct gs_finding *f;
@@ -443,4 +552,81 @@ void gs_judge_in_vain(const struct gs_in_vain_facts *v, struct gs_findings *ret)
 	f->pid = v->pid;
 	f->uid = v->uid;
 	f->since_ns = v->since_ns;
+}
+
+/* ---- damage ---------------------------------------------------------------------------------- */
+
+static struct gs_finding *lost_finding(const struct gs_xid_facts *x, struct gs_findings *ret)
+{
+	char gpu[24] = "a GPU";
+
+	if (x->gpu >= 0)
+		snprintf(gpu, sizeof(gpu), "GPU %d", x->gpu);
+	return add(ret, GS_FINDING_GPU_LOST,
+		   "end its programs and reset it ('nvidia-smi -r'), or restart the machine",
+		   "%s is lost, or needs a reset, as the driver says%s", gpu,
+		   x->ended_policy ? "; gpusched ended its policy" : "");
+}
+
+static struct gs_finding *xid_finding(const struct gs_xid_facts *x, struct gs_findings *ret)
+{
+	char who[64] = "no known process", row[128] = "";
+
+	if (x->pid)
+		snprintf(who, sizeof(who), "process %u (%s)", x->pid, x->comm);
+	if (x->rpcs)
+		snprintf(row, sizeof(row), ": time-out %u of the driver's firmware in a row%s",
+			 x->rpcs, x->rpcs >= 3 ? ", after which the driver gives the GPU up" : "");
+	return add(ret, GS_FINDING_XID,
+		   x->had[0] ? "'gpusched history --changes' has what was done to it; gpusched "
+			       "leaves it alone as far as status says"
+			     : "see the kernel's log: gpusched had done nothing to it",
+		   "Xid %u of %s%s; gpusched had done: %s%s", x->number, who, row,
+		   x->had[0] ? x->had : "nothing",
+		   x->ended_policy ? "; gpusched ended its policy" : "");
+}
+
+void gs_judge_xid(const struct gs_xid_facts *x, struct gs_findings *ret)
+{
+	struct gs_finding *f = x->reset ? lost_finding(x, ret) : xid_finding(x, ret);
+
+	if (!f)
+		return;
+	f->gpu = x->gpu;
+	f->tsg = x->tsg;
+	f->pid = x->pid;
+	f->uid = x->uid;
+	f->since_ns = x->since_ns;
+}
+
+void gs_judge_failed_call(const struct gs_failed_call_facts *c, struct gs_findings *ret)
+{
+	struct gs_finding *f =
+		add(ret, GS_FINDING_CALL_FAILED,
+		    "the policy leaves it alone for a while; 'gpusched list' shows its state",
+		    "process %u (%s): the driver failed the call %s (%s)", c->pid, c->comm, c->call,
+		    c->status);
+
+	if (!f)
+		return;
+	f->gpu = c->gpu;
+	f->tsg = c->tsg;
+	f->pid = c->pid;
+	f->uid = c->uid;
+	f->since_ns = c->since_ns;
+}
+
+void gs_judge_quarantine(const struct gs_quarantine_facts *q, struct gs_findings *ret)
+{
+	struct gs_finding *f = add(
+		ret, GS_FINDING_QUARANTINE,
+		"nothing: it ends by itself; until then no policy suspends the program",
+		"%.150s of user %u is in quarantine for %.0f more minutes, after Xid %u (%u %s)",
+		q->program, q->uid, (double)q->left_ns / 6e10 + 0.5, q->xid, q->times,
+		q->times == 1 ? "time" : "times");
+
+	if (!f)
+		return;
+	f->uid = q->uid;
+	f->since_ns = q->since_ns;
 }

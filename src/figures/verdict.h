@@ -28,6 +28,13 @@ const char *gs_level_name(enum gs_level level);
 	X(DRIVER_UNKNOWN, "driver-unknown", WRONG, \
 	  "the driver's branch is not known: the daemon only watches") \
 	X(POLICY_DIED, "policy-died", WRONG, "the policy ended by itself, and none runs") \
+	X(POLICY_DIFFERS, "policy-differs", WRONG, "the configured policy does not run") \
+	X(LINES_LEFT, "lines-left-out", WRONG, "lines of the configuration are left out") \
+	X(GPU_LOST, "gpu-lost", WRONG, "a GPU is lost, or needs a reset") \
+	X(XID, "xid", WRONG, "the driver reported an error that is no program's own mistake") \
+	X(CALL_FAILED, "call-failed", WRONG, "the driver failed a suspension, a resume or a mode") \
+	X(KEPT_IDLE, "kept-idle", WRONG, "a GPU is idle, and a policy keeps a program off it") \
+	X(NO_TURN, "no-turn", WRONG, "a program has work, and got no turn for 10 s") \
 	X(LOG_UNREAD, "log-unread", WRONG, "a GPU's context-switch log cannot be read") \
 	X(LOST_TIME, "lost-time", WRONG, "a GPU loses too much of its time in switches") \
 	X(STARVED, "starved", WRONG, "a program waits for the GPU and hardly gets it") \
@@ -38,8 +45,12 @@ const char *gs_level_name(enum gs_level level);
 	X(TABLE_FULL, "table-full", WRONG, "the table of TSGs is full") \
 	X(PARK_LOST, "park-lost", WRONG, "a parked program is lost: its restore met no memory") \
 	X(DRY_RUN, "dry-run", NOTE, "the daemon makes no call: DryRun=yes") \
+	X(QUARANTINE, "quarantine", NOTE, "a program is in quarantine after an Xid") \
+	X(NO_STEPS, "no-steps", NOTE, \
+	  "a program works on, but makes no step since gpusched acted") \
 	X(CLASS_IDLE, "class-idle", NOTE, "a class has programs, and nothing acts on it") \
 	X(MEMORY_IDLE, "memory-idle", NOTE, "a program is idle and holds much memory of a GPU") \
+	X(SUSPENDED, "suspended", NOTE, "a person keeps a program off the GPU") \
 	X(PARKED, "parked", NOTE, "a program is parked: its GPU memory is taken out") \
 	X(BUDGET, "budget-used-up", NOTE, "a budget of GPU time is used up") \
 	X(PARK_IN_VAIN, "park-in-vain", NOTE, "an idle program is not parked by itself any more") \
@@ -118,6 +129,11 @@ struct gs_state_facts {
 	unsigned int unknown_branch;
 	const char *start_daemon; /* the command that starts a daemon */
 	const char *policy;       /* NULL: none runs */
+	/* The configured policy, which should run and does not ("": none should); NULL: it does. */
+	const char *differs;
+	/* lines of the configuration that were left out, and the first one's place ("FILE:LINE") */
+	size_t left_out;
+	const char *left_out_at;
 	/* A policy that ended by itself, which no person has acknowledged yet. */
 	const char *died;
 	const char *died_why;
@@ -132,6 +148,7 @@ struct gs_class_facts {
 	size_t tsgs;
 	const char *policy; /* NULL: none runs */
 	bool ignored;       /* the policy declares its classes, and this one is not among them */
+	bool beside_lc;     /* there are TSGs of class lc, too */
 	const char *acts_on;
 };
 void gs_judge_class(const struct gs_class_facts *c, struct gs_findings *ret);
@@ -147,6 +164,20 @@ struct gs_gpu_facts {
 };
 void gs_judge_gpu(const struct gs_limits *l, const struct gs_gpu_facts *g, struct gs_findings *ret);
 
+/* A GPU without work, and the program that a policy has kept off it for the longest time. */
+struct gs_kept_idle_facts {
+	int gpu;
+	const char *policy;       /* NULL: none runs */
+	uint64_t idle_ns, off_ns; /* for how long; 0: not so, or unknown */
+	uint64_t now_ns;
+	uint64_t tsg;
+	uint32_t pid;
+	uid_t uid;
+	const char *comm;
+	bool held; /* it has not been admitted; false: it is suspended */
+};
+void gs_judge_kept_idle(const struct gs_kept_idle_facts *k, struct gs_findings *ret);
+
 struct gs_tsg_facts {
 	uint64_t id;
 	uint32_t pid;
@@ -158,6 +189,13 @@ struct gs_tsg_facts {
 	const char *policy; /* NULL: none runs */
 	double calm_pct;
 	struct gs_tsg_rates window;
+	/* for how long it has waited while nothing of ours kept it off; 0: it does not, or unknown */
+	uint64_t stuck_ns;
+	/*
+	 * It launched often, stopped @still_ns ago while gpusched acted on it, and has not drained
+	 * since; 0: not so, or unknown.
+	 */
+	uint64_t still_ns;
 };
 void gs_judge_tsg(const struct gs_limits *l, const struct gs_tsg_facts *t, struct gs_findings *ret);
 
@@ -173,6 +211,18 @@ struct gs_holder_facts {
 void gs_judge_holder(const struct gs_limits *l, const struct gs_holder_facts *h,
 		     struct gs_findings *ret);
 
+/* A program that a person has suspended. */
+struct gs_suspended_facts {
+	uint32_t pid;
+	uid_t uid;
+	const char *comm;
+	int gpu;
+	uint64_t tsg;
+	uint64_t since_ns; /* 0: unknown */
+	bool for_a_while;
+};
+void gs_judge_suspended(const struct gs_suspended_facts *s, struct gs_findings *ret);
+
 /* A parked process: its GPU memory was taken out. */
 struct gs_parked_facts {
 	uint32_t pid;
@@ -187,6 +237,44 @@ struct gs_parked_facts {
 	int waiters; /* threads that seem to wait; below 0: not known */
 };
 void gs_judge_parked(const struct gs_parked_facts *p, struct gs_findings *ret);
+
+/* A report of the driver (an Xid), or a lost GPU. */
+struct gs_xid_facts {
+	uint32_t number; /* 0: a lost GPU */
+	bool reset;      /* the GPU is lost, or needs a reset */
+	int gpu;         /* -1: unknown */
+	uint64_t tsg;    /* 0: unknown */
+	uint32_t pid;    /* 0: unknown */
+	uid_t uid;
+	const char *comm;
+	const char *had;   /* what gpusched had done to the TSG; "": nothing */
+	unsigned int rpcs; /* time-outs of the firmware in a row, for Xid 119 */
+	bool ended_policy;
+	uint64_t since_ns;
+};
+void gs_judge_xid(const struct gs_xid_facts *x, struct gs_findings *ret);
+
+/* A call that the driver failed. */
+struct gs_failed_call_facts {
+	uint64_t tsg;
+	uint32_t pid;
+	uid_t uid;
+	const char *comm;
+	int gpu;
+	const char *call, *status;
+	uint64_t since_ns;
+};
+void gs_judge_failed_call(const struct gs_failed_call_facts *c, struct gs_findings *ret);
+
+/* A program in quarantine. */
+struct gs_quarantine_facts {
+	const char *program;
+	uid_t uid;
+	uint32_t xid;
+	unsigned int times;
+	uint64_t since_ns, left_ns;
+};
+void gs_judge_quarantine(const struct gs_quarantine_facts *q, struct gs_findings *ret);
 
 /* A budget of a user or a cgroup. */
 struct gs_budget_facts {

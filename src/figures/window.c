@@ -9,6 +9,7 @@
 
 #include "basic/cleanup.h"
 #include "basic/clock.h"
+#include "figures/kept_off.h"
 #include "figures/ledger_judged.h"
 #include "figures/ledger_priv.h"
 #include "figures/unread.h"
@@ -229,6 +230,34 @@ static void put_launches(const struct then *then, const struct gpusched_tsg *rec
 		ret->launches = rose(then->launches, rec->task.launches);
 }
 
+#define OFTEN 20u /* launches of a program that makes steps */
+
+/* How long the TSG has waited, while nothing of ours kept it off. */
+static uint64_t stuck_ns(const struct gs_figures *fig, const struct kept *k, uint64_t now)
+{
+	struct gpusched_facts f; /* its times are of the clock of @now, not the GPU's */
+	uint64_t since;
+
+	if (k->suspended_ns || gs_account_facts(fig->hub->account, k->id, &f) ||
+	    !f.waiting_since_ns)
+		return 0;
+	since = f.waiting_since_ns > k->free_ns ? f.waiting_since_ns : k->free_ns;
+	return now < since ? 0 : now - since;
+}
+
+/* @k->acts_*: a time in which gpusched made call after call on the TSG. */
+static uint64_t still_ns(const struct kept *k, const struct gpusched_task *task,
+			 const struct gs_tsg_sums *grown, uint64_t now)
+{
+	uint64_t last = task->last_launch_ns;
+
+	if (!(task->known & GPUSCHED_KNOWN_LAUNCHES) || task->launches < OFTEN || !k->acts_end_ns ||
+	    grown->drained || !grown->held_ns || now < last || k->acts_begin_ns > last + NS_PER_S ||
+	    k->acts_end_ns + 2 * NS_PER_S < last)
+		return 0;
+	return now - last;
+}
+
 void gs_window_tsg(const struct gs_figures *fig, const struct gs_window *w,
 		   const struct gpusched_tsg *rec, struct gs_window_tsg *ret)
 {
@@ -256,6 +285,10 @@ void gs_window_tsg(const struct gs_figures *fig, const struct gs_window *w,
 	}
 	ret->grown = grown(&before, &now);
 	gs_tsg_rates(&before, &now, span_ns(fig, w, rec->task.gpu), &ret->rates);
+	if (!k)
+		return;
+	ret->stuck_ns = stuck_ns(fig, k, gs_now_ns());
+	ret->still_ns = still_ns(k, &rec->task, &ret->grown, gs_now_ns());
 }
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
@@ -338,7 +371,8 @@ static void take_found(struct gs_figures *fig, struct gs_findings *found)
 		struct gs_finding *f = &found->all[i];
 
 		fig->ledger->found[f->kind]++;
-		f->since_ns = gs_window_since(fig, f);
+		if (!f->since_ns)
+			f->since_ns = gs_window_since(fig, f);
 		if (fig->found)
 			fig->found(f, fig->found_user);
 	}
@@ -369,18 +403,23 @@ static void mark_gpu(struct gs_figures *fig, const struct gs_limits *l, size_t i
 	}
 	gs_judge_gpu(l, &g, &found);
 	mark(&fig->ledger->gpus[i].lossy_ns, has(&found, GS_FINDING_LOST_TIME), now);
+	gs_kept_off_look(fig, i, &found);
 	take_found(fig, &found);
 }
 
 /* Adds facts that the samples do not have, for the few TSGs that a finding may be about. */
-static void put_record(const struct gs_figures *fig, const struct kept *k, struct gs_tsg_facts *t)
+static void put_record(const struct gs_figures *fig, const struct kept *k,
+		       const struct gs_tsg_sums *grown, uint64_t now, struct gs_tsg_facts *t)
 {
 	struct gpusched_tsg rec;
 
 	if (gs_table_get(fig->hub->table, &k->key, &rec) || rec.task.id != k->id)
 		return;
-	t->suspended = rec.suspend_by != GPUSCHED_BY_NOBODY;
+	t->suspended = rec.suspend_by != GPUSCHED_BY_NOBODY || rec.flags & GPUSCHED_TSG_HELD;
 	t->counted = rec.task.known & GPUSCHED_KNOWN_LAUNCHES;
+	if (fig->hub->account)
+		t->stuck_ns = stuck_ns(fig, k, now);
+	t->still_ns = still_ns(k, &rec.task, grown, now);
 }
 
 /* Uses the samples alone, since this runs once a second for each TSG that works. */
@@ -401,13 +440,15 @@ static void mark_tsg(struct gs_figures *fig, const struct gs_limits *l, struct k
 		.policy = fig->hub->policy ? gs_policy_running(fig->hub->policy)->name : NULL,
 		.calm_pct = k->calm_ns ? k->calm_pct : NAN,
 	};
+	const struct gs_tsg_sums rise = grown(&before, &last);
 	CLEANUP(gs_findings_done) struct gs_findings found = { 0 };
 
 	gs_tsg_rates(&before, &last, span, &t.window);
-	if (t.lc || t.waiting)
-		put_record(fig, k, &t);
+	if (t.lc || t.waiting || k->acts_end_ns)
+		put_record(fig, k, &rise, now, &t);
 	gs_judge_tsg(l, &t, &found);
-	mark(&k->starved_ns, has(&found, GS_FINDING_STARVED), now);
+	mark(&k->starved_ns, has(&found, GS_FINDING_STARVED) || has(&found, GS_FINDING_NO_TURN),
+	     now);
 	mark(&k->harmed_ns, has(&found, GS_FINDING_LC_WAITS), now);
 	take_found(fig, &found);
 }
@@ -457,10 +498,10 @@ uint64_t gs_window_since(const struct gs_figures *fig, const struct gs_finding *
 		for (size_t i = 0; i < fig->hub->ngpus; i++)
 			if ((int)fig->hub->gpus[i].index == f->gpu)
 				return fig->ledger->gpus[i].lossy_ns;
-	return !k                               ? 0
-	       : f->kind == GS_FINDING_STARVED  ? k->starved_ns
-	       : f->kind == GS_FINDING_LC_WAITS ? k->harmed_ns
-						: 0;
+	return !k                                                               ? 0
+	       : f->kind == GS_FINDING_STARVED || f->kind == GS_FINDING_NO_TURN ? k->starved_ns
+	       : f->kind == GS_FINDING_LC_WAITS                                 ? k->harmed_ns
+										: 0;
 }
 
 void gs_window_put_calm(struct gs_figures *fig, uint64_t id, double calm_pct)

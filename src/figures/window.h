@@ -38,11 +38,12 @@ void gs_window_troubles(const struct gs_figures *fig, const struct gs_window *w,
 /* The work of a TSG within a window. */
 struct gs_window_tsg {
 	struct gs_tsg_rates rates;
-	bool known;               /* the log has reports of the TSG */
-	bool came;                /* the TSG was made within the window */
-	bool waiting;             /* the TSG waits now, as far as is known */
-	struct gs_tsg_sums grown; /* how much its sums grew within the window */
-	bool counted;             /* launches were counted all the time of the window */
+	bool known;                  /* the log has reports of the TSG */
+	bool came;                   /* the TSG was made within the window */
+	bool waiting;                /* the TSG waits now, as far as is known */
+	uint64_t stuck_ns, still_ns; /* as in struct gs_tsg_facts */
+	struct gs_tsg_sums grown;    /* how much its sums grew within the window */
+	bool counted;                /* launches were counted all the time of the window */
 	uint64_t launches;
 	/* Its settings at the beginning; empty for a window in the past. */
 	struct gpusched_settings was;

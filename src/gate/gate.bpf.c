@@ -106,7 +106,7 @@ static __always_inline int gs_gate_past(struct gs_gate_call *g, const struct gs_
 	}
 	if (!gs_gate_signal(g, &stops))
 		return 0;
-	if (!gs_is_past(proc) || *(volatile gs_u32 *)&proc->let || gs_gate_open(c->cfg)) {
+	if (!gs_is_past(proc) || *(volatile gs_u8 *)&proc->let || gs_gate_open(c->cfg)) {
 		bpf_send_signal(GS_SIGCONT);
 		return 0;
 	}

@@ -149,32 +149,6 @@ static int put_event(struct db *db, const struct item *it)
 	return sqlite3_step(st);
 }
 
-/*
- * Corrects records that are later than now. Points are running totals, so dropping the later ones
- * makes figures coarser but loses none.
- */
-int apply_step(struct db *db, uint64_t now_s)
-{
-	static const char *const all[] = {
-		"DELETE FROM point WHERE series IN (SELECT id FROM series WHERE last > ?1) AND "
-		"minute > ?1 / 60",
-		"INSERT INTO late SELECT series, ?1 / 60, max(worst_ns) FROM late "
-		"WHERE minute > ?1 / 60 GROUP BY series ON CONFLICT DO UPDATE "
-		"SET worst_ns = max(worst_ns, excluded.worst_ns)",
-		"DELETE FROM late WHERE minute > ?1 / 60",
-		"UPDATE series SET last = ?1, began = min(began, ?1) WHERE last > ?1",
-		"UPDATE process SET last = min(last, ?1), began = min(began, ?1), "
-		"ended = min(ended, ?1) WHERE last > ?1 OR ended > ?1",
-		"UPDATE event SET at = ?1 * 1000 WHERE at > ?1 * 1000",
-	};
-	const int64_t now = (int64_t)now_s;
-	int rc = SQLITE_DONE;
-
-	for (size_t i = 0; i < GS_COUNT(all) && rc == SQLITE_DONE; i++)
-		rc = db_run(db, all[i], &now, 1);
-	return rc;
-}
-
 int item_apply(struct db *db, const struct item *it)
 {
 	switch (it->kind) {
@@ -184,8 +158,6 @@ int item_apply(struct db *db, const struct item *it)
 		return put_end(db, it);
 	case ITEM_EVENT:
 		return put_event(db, it);
-	case ITEM_STEP:
-		return apply_step(db, it->at_s);
 	}
 	return SQLITE_DONE;
 }

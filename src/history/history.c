@@ -13,6 +13,7 @@
 #include "basic/cleanup.h"
 #include "basic/clock.h"
 #include "basic/log.h"
+#include "basic/steady.h"
 #include "history/priv.h"
 
 #define QUEUE_MAX 16384 /* one minute of all 4,096 TSGs, and what happens meanwhile */
@@ -20,8 +21,6 @@
 #define AGAIN_S 5       /* pause after a file could not be opened or written */
 #define END_S 3
 #define TEND_NS (100 * NS_PER_MS) /* longest time for one call of tend() */
-/* records that are later than now by more than this are from a clock that was wrong */
-#define FUTURE_S 60
 
 struct gs_history {
 	struct gs_history_opts opts;
@@ -41,6 +40,7 @@ struct gs_history {
 	/* used by the thread alone */
 	struct db db;
 	struct tending tending;
+	struct gs_steady steady;
 	uint64_t again_s;
 	struct item *kept, **kept_last; /* items to be written, the oldest first */
 	size_t nkept;
@@ -60,6 +60,16 @@ static uint64_t now_ms(const struct gs_history *h)
 static uint64_t now_s(const struct gs_history *h)
 {
 	return now_ms(h) / 1000;
+}
+
+static uint64_t boot_s(const struct gs_history *h)
+{
+	struct timespec t;
+
+	if (h->opts.boottime)
+		return h->opts.boottime();
+	clock_gettime(CLOCK_BOOTTIME, &t);
+	return (uint64_t)t.tv_sec;
 }
 
 static void count(struct gs_history *h, enum gs_history_counter c, uint64_t n)
@@ -105,24 +115,6 @@ static int put_aside(struct gs_history *h, const char *why)
 	return 0;
 }
 
-/*
- * Corrects the file if its last record is later than now: the clock was set back while no history
- * was kept.
- */
-static void check_clock(struct gs_history *h)
-{
-	uint64_t now = now_s(h);
-	int64_t last = 0;
-
-	db_number(&h->db, "SELECT max(last) FROM series", &last);
-	if (last <= (int64_t)(now + FUTURE_S))
-		return;
-	count(h, GS_HIST_STEPS, 1);
-	gs_log(LOG_WARNING, "the history goes on later than the clock: it was set back by %lld s",
-	       (long long)(last - (int64_t)now));
-	apply_step(&h->db, now);
-}
-
 static int open_db(struct gs_history *h)
 {
 	struct gs_error err = { 0 };
@@ -134,10 +126,8 @@ static int open_db(struct gs_history *h)
 	if (r == -EUCLEAN && !put_aside(h, err.text))
 		r = db_open(&h->db, h->opts.dir, &err);
 	set_state(h, r, err.text);
-	if (!r) {
-		check_clock(h);
+	if (!r)
 		return 0;
-	}
 	complain(h, err.text);
 	count(h, GS_HIST_FAILED, 1);
 	h->again_s = now_s(h) + AGAIN_S;
@@ -255,14 +245,20 @@ static bool is_tended(const struct gs_history *h)
 /* Tends the file for TEND_NS at most. The rest comes after the next batch. */
 static void tend(struct gs_history *h)
 {
-	uint64_t until = gs_now_ns() + TEND_NS, trimmed = 0;
+	uint64_t until = gs_now_ns() + TEND_NS, boot = boot_s(h);
+	struct tended done = { 0 };
+
+	gs_steady_now(&h->steady, boot, (int64_t)now_s(h));
+	h->tending.agrees =
+		gs_steady_agrees(&h->steady, boot) || (h->opts.clock && !h->opts.boottime);
 
 	while (h->db.sql && !is_tended(h) && gs_now_ns() < until) {
-		if (tend_step(&h->db, &h->tending, &h->opts, now_s(h), &trimmed) != SQLITE_DONE) {
+		if (tend_step(&h->db, &h->tending, &h->opts, now_s(h), &done) != SQLITE_DONE) {
 			failed(h);
 			h->tending.due_s = now_s(h) + AGAIN_S;
 		}
-		count(h, GS_HIST_TRIMMED, trimmed);
+		count(h, GS_HIST_TRIMMED, done.dropped);
+		count(h, GS_HIST_FOLDED, done.folded);
 	}
 }
 
@@ -398,12 +394,9 @@ int gs_history_event(struct gs_history *h, const struct gs_history_event *ev)
 	return put(h, it);
 }
 
-int gs_history_stepped(struct gs_history *h)
+void gs_history_stepped(struct gs_history *h)
 {
-	struct item *it = item_new(h, ITEM_STEP);
-
 	count(h, GS_HIST_STEPS, 1);
-	return it ? put(h, it) : -ENOBUFS;
 }
 
 void gs_history_damaged(struct gs_history *h)

@@ -28,7 +28,8 @@
 	X(FAILED, "failed", "times that the history could not be written") \
 	X(RENEWED, "renewed", "times that a damaged history was put aside") \
 	X(STEPS, "clock_steps", "times that the clock was set while the history was kept") \
-	X(TRIMMED, "trimmed", "processes dropped from the history to stay in its limits")
+	X(TRIMMED, "trimmed", "processes dropped from the history to stay in its limits") \
+	X(FOLDED, "folded", "short programs of a user with very many, added up as one process")
 
 enum gs_history_counter {
 #define X(sym, name, text) GS_HIST_##sym,
@@ -149,6 +150,8 @@ struct gs_history_opts {
 	uint64_t bytes;          /* while the file is larger, the oldest records are removed */
 	const char *boot;        /* id of the machine's boot; NULL: the present one */
 	uint64_t (*clock)(void); /* milliseconds since 1970; NULL: the machine's clock */
+	/* CLOCK_BOOTTIME in s; NULL: the machine's, and with @clock one that agrees with it */
+	uint64_t (*boottime)(void);
 };
 
 struct gs_history;
@@ -170,8 +173,11 @@ int gs_history_add(struct gs_history *h, const struct gs_history_who *who, uint6
 /* The process has no TSG any more. */
 int gs_history_ended(struct gs_history *h, int32_t pid, uint64_t start_ns);
 int gs_history_event(struct gs_history *h, const struct gs_history_event *ev);
-/* The clock was set: corrects records that are later than now. */
-int gs_history_stepped(struct gs_history *h);
+/*
+ * The clock was set. Records keep the times that they have: the new time may be wrong as well. They
+ * are not removed for their age until CLOCK_BOOTTIME has agreed with the clock for hours.
+ */
+void gs_history_stepped(struct gs_history *h);
 
 /* Waits until all that was given before is written, or lost. */
 void gs_history_flush(struct gs_history *h);
@@ -230,6 +236,12 @@ typedef int (*gs_history_row_fn)(json_t *row, void *user);
  */
 int gs_history_ask(const char *dir, const struct gs_history_query *q, gs_history_row_fn fn,
 		   void *user, struct gs_error *err);
+/*
+ * Gets when the last program began that did not begin from @from_s to @to_s; in s since 1970, 0: none.
+ * Errors as gs_history_ask().
+ */
+int gs_history_newest(const char *dir, int64_t from_s, int64_t to_s, int64_t *ret_s,
+		      struct gs_error *err);
 /* A reader found the file damaged: the writer renames it. */
 void gs_history_damaged(struct gs_history *h);
 

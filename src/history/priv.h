@@ -71,7 +71,7 @@ int sums_bind(sqlite3_stmt *st, int at, const struct gs_history_sums *s);
  * ---- apply.c: writes one item into the file; returns an SQLite result --------------------------
  */
 
-enum item_kind { ITEM_SUMS, ITEM_ENDED, ITEM_EVENT, ITEM_STEP };
+enum item_kind { ITEM_SUMS, ITEM_ENDED, ITEM_EVENT };
 
 struct item {
 	UT_hash_handle hh; /* used by items_merge() */
@@ -89,8 +89,12 @@ int item_apply(struct db *db, const struct item *it);
  * others. Returns the end of the list, as struct gs_history's kept_last.
  */
 struct item **items_merge(struct item **first);
-/* Corrects rows that are later than @now_s: they come from a clock that was wrong. */
-int apply_step(struct db *db, uint64_t now_s);
+
+/*
+ * fold.c: puts some short programs of a user into the temporary table gone, and adds their records
+ * to those of the user's folds. @user: SQL that selects the uid. Returns an SQLite result.
+ */
+int fold_short(struct db *db, const char *user);
 
 /* ---- tend.c: keeping to the limits ------------------------------------------------------------ */
 
@@ -101,9 +105,14 @@ struct tending {
 	uint64_t due_s; /* time of the next round, if the present one is done */
 	/* points of more than this age are thinned from one a minute to one an hour */
 	uint64_t fine_s;
+	bool agrees; /* CLOCK_BOOTTIME and the wall clock: only then age counts */
 };
-/* Does a part of the round. *ret_trimmed: processes that were dropped. Returns an SQLite result. */
+/* Processes that a part of the round has dropped, and that it has added up (fold.c). */
+struct tended {
+	uint64_t dropped, folded;
+};
+/* Does a part of the round. Returns an SQLite result. */
 int tend_step(struct db *db, struct tending *t, const struct gs_history_opts *opts, uint64_t now_s,
-	      uint64_t *ret_trimmed);
+	      struct tended *ret);
 
 #endif /* GPUSCHED_HISTORY_PRIV_H */

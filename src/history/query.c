@@ -479,7 +479,7 @@ static json_t *row_json(const struct gs_history_query *q, const struct row *row)
 	json_t *o = json_object();
 
 	json_object_set_new(o, "by", json_string(by_names[q->by]));
-	gs_json_put_number(o, "pid", process, (uint64_t)s->pid);
+	gs_json_put_number(o, "pid", process && s->pid, (uint64_t)s->pid);
 	gs_json_put_text(o, "comm", process ? row->comm : "");
 	gs_json_put_number(o, "uid", process || q->by == GS_BY_USER, (uint64_t)s->uid);
 	gs_json_put_text(o, "class", row->class);

@@ -58,30 +58,94 @@ static int thin(struct db *db, struct tending *t, uint64_t oldest_s, uint64_t no
 	return SQLITE_DONE;
 }
 
+/* Records of processes that have ended, by user. */
+#define BY_USER \
+	"FROM process LEFT JOIN series ON series.process = process.id WHERE ended IS NOT NULL " \
+	"GROUP BY uid"
+
 /*
- * Removes some processes that ended before @before_s, with all their records. Begins with the one
- * that ended first.
+ * True if a user has over one and a half times as many records as users have on average. So nobody
+ * pushes others out of the file with many short programs.
  */
-static int drop(struct db *db, int64_t before_s, uint64_t *ret_dropped)
+static bool is_crowded(struct db *db)
+{
+	int64_t crowded = 0;
+
+	db_number(db,
+		  "SELECT count(*) > 1 AND max(n) * count(*) * 2 > sum(n) * 3 FROM "
+		  "(SELECT count(*) AS n " BY_USER ")",
+		  &crowded);
+	return crowded;
+}
+
+#define MOST_OF_ALL "SELECT uid " BY_USER " ORDER BY count(*) DESC LIMIT 1"
+
+/* Removes the processes in the table gone, with all their records. */
+static int drop_gone(struct db *db, uint64_t *ret_dropped)
 {
 	static const char *const all[] = {
-		"CREATE TEMP TABLE IF NOT EXISTS gone(id INTEGER PRIMARY KEY)",
-		"DELETE FROM gone",
-		"INSERT INTO gone SELECT id FROM process WHERE ended < ?1 ORDER BY ended LIMIT ?2",
 		"DELETE FROM point WHERE series IN (SELECT id FROM series WHERE process IN gone)",
 		"DELETE FROM late WHERE series IN (SELECT id FROM series WHERE process IN gone)",
 		"DELETE FROM series WHERE process IN gone",
 		"DELETE FROM event WHERE process IN gone",
 		"DELETE FROM process WHERE id IN gone",
 	};
-	const int64_t args[] = { before_s, PROCESSES_A_STEP };
 	int rc = SQLITE_DONE;
 
 	for (size_t i = 0; i < GS_COUNT(all) && rc == SQLITE_DONE; i++)
-		rc = db_run(db, all[i], args, i == 2 ? 2 : 0);
+		rc = db_run(db, all[i], NULL, 0);
 	if (rc == SQLITE_DONE)
 		*ret_dropped = (uint64_t)sqlite3_changes64(db->sql);
 	return rc;
+}
+
+static int none_gone(struct db *db)
+{
+	int rc =
+		db_run(db, "CREATE TEMP TABLE IF NOT EXISTS gone(id INTEGER PRIMARY KEY)", NULL, 0);
+
+	return rc == SQLITE_DONE ? db_run(db, "DELETE FROM gone", NULL, 0) : rc;
+}
+
+/*
+ * Removes some processes that ended before @before_s. Begins with the one that ended first. @crowd:
+ * only those of the user who has the most records.
+ */
+static int drop(struct db *db, int64_t before_s, bool crowd, uint64_t *ret_dropped)
+{
+	static const char all_users[] =
+		"INSERT INTO gone SELECT id FROM process WHERE ended < ?1 ORDER BY ended LIMIT ?2";
+	static const char one_user[] =
+		"INSERT INTO gone SELECT id FROM process WHERE ended < ?1 AND uid IS "
+		"(" MOST_OF_ALL ") ORDER BY ended LIMIT ?2";
+	const int64_t args[] = { before_s, PROCESSES_A_STEP };
+	int rc = none_gone(db);
+
+	if (rc == SQLITE_DONE)
+		rc = db_run(db, crowd ? one_user : all_users, args, 2);
+	return rc == SQLITE_DONE ? drop_gone(db, ret_dropped) : rc;
+}
+
+/*
+ * Adds up some short programs of the user who has the most records: all or none of them, since no
+ * sum may count twice.
+ */
+static int fold(struct db *db, uint64_t *ret_folded)
+{
+	int rc = db_exec(db, "BEGIN IMMEDIATE");
+
+	if (rc != SQLITE_OK)
+		return rc;
+	rc = none_gone(db);
+	if (rc == SQLITE_DONE)
+		rc = fold_short(db, MOST_OF_ALL);
+	if (rc == SQLITE_DONE)
+		rc = drop_gone(db, ret_folded);
+	if (rc == SQLITE_DONE && db_exec(db, "COMMIT") == SQLITE_OK)
+		return SQLITE_DONE;
+	*ret_folded = 0;
+	db_exec(db, "ROLLBACK");
+	return rc == SQLITE_DONE ? SQLITE_IOERR : rc;
 }
 
 static int drop_events(struct db *db, int64_t before_s)
@@ -90,49 +154,54 @@ static int drop_events(struct db *db, int64_t before_s)
 }
 
 /*
- * Shrinks a file that is too large: thins younger points first, then removes whole processes, then
- * the oldest events.
+ * Shrinks a file that is too large. If no user has far more records than others, younger points are
+ * thinned first. Then short programs of the user with most are added up, then that user loses
+ * processes, and then the oldest events go.
  */
-static int shrink(struct db *db, struct tending *t, uint64_t now_s, uint64_t *ret_trimmed)
+static int shrink(struct db *db, struct tending *t, uint64_t now_s, struct tended *ret)
 {
+	bool crowded = is_crowded(db);
 	int rc;
 
-	if (t->fine_s > 3600) {
+	if (!crowded && t->fine_s > 3600 && t->agrees) {
 		t->fine_s /= 2;
 		return SQLITE_DONE;
 	}
-	rc = drop(db, (int64_t)now_s, ret_trimmed);
-	if (rc == SQLITE_DONE && !*ret_trimmed)
+	rc = fold(db, &ret->folded);
+	if (rc != SQLITE_DONE || ret->folded)
+		return rc;
+	rc = drop(db, INT64_MAX, true, &ret->dropped); /* the clock may be before all of them */
+	if (rc == SQLITE_DONE && !ret->dropped)
 		rc = db_run(db,
 			    "DELETE FROM event WHERE id < (SELECT min(id) + count(*) / 10 "
 			    "FROM event)",
 			    NULL, 0);
-	if (!*ret_trimmed)
+	if (!ret->dropped)
 		t->due_s = now_s + TEND_PERIOD_S;
 	return rc;
 }
 
 int tend_step(struct db *db, struct tending *t, const struct gs_history_opts *opts, uint64_t now_s,
-	      uint64_t *ret_trimmed)
+	      struct tended *ret)
 {
 	uint64_t oldest_s = now_s > opts->days * DAY_S ? now_s - opts->days * DAY_S : 0;
 	uint64_t much = opts->bytes;
 	int rc;
 
-	*ret_trimmed = 0;
+	*ret = (struct tended){ 0 };
 	if (!t->fine_s)
 		t->fine_s = FINE_S;
-	rc = thin(db, t, oldest_s, now_s);
+	rc = t->agrees ? thin(db, t, oldest_s, now_s) : SQLITE_DONE;
 	/* a part of this round is done; the rest comes next time */
-	if (rc == SQLITE_DONE && t->series)
+	if (rc == SQLITE_DONE && t->agrees && t->series)
 		return rc;
-	if (rc == SQLITE_DONE)
-		rc = drop(db, (int64_t)oldest_s, ret_trimmed);
-	if (rc == SQLITE_DONE && !*ret_trimmed)
+	if (rc == SQLITE_DONE && t->agrees)
+		rc = drop(db, (int64_t)oldest_s, false, &ret->dropped);
+	if (rc == SQLITE_DONE && t->agrees && !ret->dropped)
 		rc = drop_events(db, (int64_t)oldest_s);
-	if (rc == SQLITE_DONE && !*ret_trimmed && (uint64_t)file_bytes(db) > much)
-		rc = shrink(db, t, now_s, ret_trimmed);
-	else if (rc == SQLITE_DONE && !*ret_trimmed) /* nothing is left to do for a while */
+	if (rc == SQLITE_DONE && !ret->dropped && (uint64_t)file_bytes(db) > much)
+		rc = shrink(db, t, now_s, ret);
+	else if (rc == SQLITE_DONE && !ret->dropped) /* nothing is left to do for a while */
 		t->due_s = now_s + TEND_PERIOD_S;
 	if (rc == SQLITE_DONE)
 		db_exec(db, "PRAGMA incremental_vacuum(1000)");

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "hub/lanes.h"
 #include "hub/limited.h"
 #include "hub/loop.h"
 
@@ -15,6 +16,10 @@ int gs_hub_new(const struct gs_config *config, const struct gs_hub_opts *opts, s
 		return -ENOMEM;
 	hub->config = config;
 	hub->opts = *opts;
+	if (gs_lanes_new(&hub->lanes)) {
+		free(hub);
+		return -ENOMEM;
+	}
 	gs_pace_init(&hub->pace);
 	*ret = hub;
 	return 0;
@@ -26,6 +31,7 @@ void gs_hub_free(struct gs_hub *hub)
 		return;
 	gs_observers_free(&hub->observers);
 	gs_limited_free(hub);
+	gs_lanes_free(hub->lanes);
 	gs_loop_free(hub);
 	gs_pace_done(&hub->pace);
 	gs_table_close(hub->table);

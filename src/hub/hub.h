@@ -124,16 +124,13 @@
 	X(PARK_LOST, "park_lost", "processes lost because a restore met no memory") \
 	X(PARK_HELPERS, "park_helpers_lost", \
 	  "times that the process that parks died or hung, and another one took its place") \
+	X(PARK_ASIDE, "park_aside", \
+	  "copies of parked memory that took too long: their helper was left to them") \
 	X(PARK_SAVE_FAILED, "park_save_failed", \
 	  "times that the list of parked processes could not be saved for a restart") \
 	X(PROGRAMS_LEFT, "programs_left", \
 	  "times that --means auto forgot or ignored a program: too many of one user, or " \
 	  "in all") \
-	X(TRIALS, "cta_trials", \
-	  "times that CTA mode was tried on a program started with --means auto") \
-	X(TRIALS_VAIN, "cta_trials_vain", \
-	  "trials of cta_trials that did not show how long the program's thread blocks " \
-	  "are") \
 	X(PROGRAMS_UNSAVED, "programs_unsaved", \
 	  "times that the database of programs could not be read or written: see the log") \
 	X(COSTS_LEFT, "costs_left", \
@@ -147,6 +144,17 @@
 	X(REQUESTS_OVER, "requests_over", "requests of GPU time that did not fit on their GPU") \
 	X(BUDGETS_LEFT, "budgets_left", \
 	  "times that GPU time was charged to no account: there are 4096 already") \
+	X(XIDS, "xids", \
+	  "errors (Xids) and lost GPUs that the driver reported in the kernel's log") \
+	X(XIDS_LEFT, "xids_left", \
+	  "times that such a report was not counted by GPU, or put no program into quarantine: " \
+	  "too many") \
+	X(QUARANTINES, "quarantines", \
+	  "times that a program went into quarantine, or stayed longer") \
+	X(KLOG_LOST, "kernel_log_lost", \
+	  "records of the kernel's log that were lost before they were read") \
+	X(KLOG_UNREAD, "kernel_log_unread", \
+	  "times that the kernel's log could not be read: errors of the driver are not seen") \
 	X(HISTORY_LEFT, "history_left", \
 	  "events of TSGs that the history leaves out: too many in a minute")
 
@@ -157,6 +165,7 @@ enum gs_service_counter {
 		GS_SVC_MAX
 };
 
+struct gs_lanes;
 struct gs_limited_user;
 
 struct gs_hub_opts {
@@ -200,9 +209,10 @@ struct gs_hub {
 	/* owned by loop.c; event is NULL if the instance is read-only or not open yet */
 	sd_event *event;
 	sd_event_source *beat, *look, *reads, *round;
-	bool beat_soon;   /* the next beat plans the one after it in 250 ms, not in 500 */
-	bool rests;       /* the next beat is planned as that of a loop at rest */
-	uint64_t at_beat; /* number of requests and events up to the last beat */
+	_Atomic uint64_t *shown; /* basic/beat.h; NULL: nobody sees the heartbeat */
+	bool beat_soon;          /* the next beat plans the one after it in 250 ms, not in 500 */
+	bool rests;              /* the next beat is planned as that of a loop at rest */
+	uint64_t at_beat;        /* number of requests and events up to the last beat */
 	sd_event_source *results, *due; /* the engine's sources: calls are back, something is due */
 	struct gs_slices slices;
 	struct gs_waits waits;
@@ -210,6 +220,7 @@ struct gs_hub {
 	struct gs_pace pace;
 
 	struct gs_observers observers;
+	struct gs_lanes *lanes;          /* threads that make calls on users' sockets */
 	struct gs_limited_user *limited; /* users whose work a limit has cut */
 	/* a client watches events, so the service also makes the events that only people need */
 	bool watched;

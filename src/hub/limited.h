@@ -27,7 +27,7 @@
 	X(KICKS, "kicks", "rounds of the policy not made: its TSGs ask for too many") \
 	X(POOLS, "pools", "pools refused: the user has its share") \
 	X(PARKING, "parking", \
-	  "helpers killed: its libcuda hung; for 10 min nothing of it is parked") \
+	  "calls of libcuda that hung; from the third on it waits for a while") \
 	X(AUDIT, "audit", "requests not noted: more than 10 a minute") \
 	X(ALERTS, "alerts", "findings about its programs not reported: it has 16 already")
 

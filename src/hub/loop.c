@@ -9,6 +9,7 @@
 #include <poll.h>
 #include <string.h>
 
+#include "basic/beat.h"
 #include "basic/clock.h"
 #include "basic/log.h"
 #include "process/reader.h"
@@ -105,6 +106,8 @@ static int on_beat(sd_event_source *src, uint64_t us, void *user)
 	struct gs_hub *hub = user;
 
 	gs_loop_beat(hub);
+	if (hub->shown)
+		*hub->shown = gs_now_ns();
 	gs_reader_take_left(name_left, hub);
 	gs_observers_beat(&hub->observers);
 	if (hub->engine)
@@ -273,6 +276,7 @@ static int add_daemons(struct gs_hub *hub)
 		r = sd_event_source_set_priority(hub->beat, SD_EVENT_PRIORITY_IMPORTANT);
 	if (r < 0)
 		return r;
+	hub->shown = gs_beat_new();
 	on_beat(hub->beat, 0, hub);
 	r = gs_reader_begin(&fd);
 	if (r >= 0)
@@ -308,6 +312,8 @@ void gs_loop_free(struct gs_hub *hub)
 	if (hub->has_readers)
 		gs_reader_end();
 	hub->has_readers = false;
+	gs_beat_free(hub->shown);
+	hub->shown = NULL;
 	hub->event = sd_event_unref(hub->event);
 }
 

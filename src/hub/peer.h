@@ -5,8 +5,10 @@
 #ifndef GPUSCHED_HUB_PEER_H
 #define GPUSCHED_HUB_PEER_H
 
+#include <stdbool.h>
 #include <sys/types.h>
 
+#include "classify/classify.h"
 #include "process/pod.h"
 
 /* Credentials of the peer (or of this process). */
@@ -24,5 +26,10 @@ struct gs_peer {
 	 */
 	char pod[GS_CONTAINER_LEN];
 };
+
+/* True if the peer had this group when it connected. No name is looked up. */
+bool gs_peer_in_group(const struct gs_peer *peer, gid_t gid);
+/* The asker for gs_class_may(); valid as long as @peer. */
+struct gs_asker gs_peer_asker(const struct gs_peer *peer);
 
 #endif /* GPUSCHED_HUB_PEER_H */

@@ -24,8 +24,9 @@ struct gs_job_asked {
 struct gs_intake {
 	struct gs_hub *hub;
 	sd_event_source *sweep, *events;
-	sd_event_source *pods; /* watches for names of pods; NULL: changes are not noticed */
-	bool draining;         /* throws away events from before this instance */
+	sd_event_source *pods;      /* watches for names of pods; NULL: they are read when needed */
+	uint64_t pods_unwatched_ns; /* when the kernel had no watch to give; 0: it had */
+	bool draining;              /* throws away events from before this instance */
 	/* The taps' count of lost events up to which the table was read again. */
 	uint64_t events_lost;
 	uint64_t losses_next_ns; /* no read of the table for lost events before this time */

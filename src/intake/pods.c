@@ -4,13 +4,20 @@
 #include <string.h>
 #include <sys/epoll.h>
 
+#include "basic/clock.h"
 #include "basic/log.h"
 #include "intake/intake.h"
 #include "process/pod_names.h"
 
+#define WATCH_AGAIN_NS (60 * NS_PER_S) /* pause after the kernel had no watch to give */
+
 void gs_pods_beat(struct gs_intake *in)
 {
-	if (in->pods && gs_pods_read())
+	uint64_t now = gs_now_ns();
+
+	if (in->pods_unwatched_ns && now >= in->pods_unwatched_ns + WATCH_AGAIN_NS)
+		gs_pods_reload(in);
+	if (gs_pods_read())
 		gs_records_look(in);
 }
 
@@ -31,11 +38,16 @@ void gs_pods_begin(struct gs_intake *in)
 		.bundles = c->bundles,
 	};
 	int fd, r = gs_pods_start(&places, &fd);
+	bool told = in->pods_unwatched_ns;
 
 	if (!r && in->hub->event)
 		r = sd_event_add_io(in->hub->event, &in->pods, fd, EPOLLIN, on_names, in);
-	if (r < 0)
-		gs_log(LOG_WARNING, "pods have no names here: %s", strerror(-r));
+	in->pods_unwatched_ns = r < 0 ? gs_now_ns() : 0;
+	if (r < 0 && !told)
+		gs_log(LOG_WARNING,
+		       "the folders that name pods cannot be watched: %s; they are read when "
+		       "names are needed (sysctl fs.inotify.max_user_instances)",
+		       strerror(-r));
 }
 
 void gs_pods_finish(struct gs_intake *in)

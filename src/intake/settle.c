@@ -8,7 +8,7 @@
 #include "basic/clock.h"
 #include "basic/log.h"
 #include "classify/job.h"
-#include "engine/pod_slice.h"
+#include "engine/settled.h"
 #include "process/cgroup.h"
 #include "process/process.h"
 #include "process/reader.h"
@@ -54,16 +54,29 @@ static bool is_mps(pid_t pid, bool was)
 }
 
 /*
+ * True if the process was an MPS server by the last answer that gs_process_note() has seen. A record
+ * may ask too early each time.
+ */
+static bool was_mps(struct gs_intake *in, const struct gpusched_tsg *rec)
+{
+	struct gpusched_proc proc;
+
+	if (gs_proc_get(in->hub->table, (pid_t)rec->task.pid, &proc))
+		return rec->flags & GPUSCHED_TSG_MPS;
+	return proc.mps;
+}
+
+/*
  * Updates the record's flag MPS. The taps have set it already if the service knew the process in
  * time.
  */
-static bool take_mps(struct gpusched_tsg *rec)
+static bool take_mps(struct gs_intake *in, struct gpusched_tsg *rec)
 {
 	bool is = (rec->flags & GPUSCHED_TSG_MPS) || gs_record_calls_itself_mps(rec);
 	uint32_t flags = rec->flags;
 
 	if (is)
-		is = is_mps((pid_t)rec->task.pid, rec->flags & GPUSCHED_TSG_MPS);
+		is = is_mps((pid_t)rec->task.pid, was_mps(in, rec));
 	if (is)
 		flags |= GPUSCHED_TSG_MPS;
 	else
@@ -200,13 +213,19 @@ static bool is_there(struct gs_intake *in, const struct gpusched_tsg *rec)
 	       !(now.flags & GPUSCHED_TSG_GONE);
 }
 
-static void compare(struct gs_engine *e, const struct gpusched_tsg *rec,
+static void compare(struct gs_intake *in, const struct gpusched_tsg *rec,
 		    const struct gs_class_answer *answer)
 {
-	if (answer && rec->task.kind == GPUSCHED_KIND_COMPUTE)
-		gs_engine_pod_slice(e, &rec->key, answer->slice_us);
+	const struct gs_settled settled = {
+		.sliced = answer,
+		.slice_us = answer ? answer->slice_us : 0,
+		.job = gs_job_get(in->hub->table, rec->task.id),
+	};
+
+	if (rec->task.kind == GPUSCHED_KIND_COMPUTE)
+		gs_engine_settled(in->hub->engine, &rec->key, &settled);
 	else
-		gs_engine_touch(e, &rec->key);
+		gs_engine_touch(in->hub->engine, &rec->key);
 }
 
 void gs_record_settle_as(struct gs_intake *in, struct gpusched_tsg *rec,
@@ -228,7 +247,7 @@ void gs_record_settle_as(struct gs_intake *in, struct gpusched_tsg *rec,
 	take_limit(in, rec, answer);
 	if (answer)
 		take_request(in, rec, &answer->grants.part[GS_REQUEST]);
-	if (take_mps(rec))
+	if (take_mps(in, rec))
 		what |= GPUSCHED_POKE_FLAGS;
 	if (what)
 		gs_record_poke(in, rec, what);
@@ -242,7 +261,7 @@ void gs_record_settle_as(struct gs_intake *in, struct gpusched_tsg *rec,
 	if (what & GPUSCHED_POKE_CLASS)
 		gs_observers_tell(&in->hub->observers, rec, GPUSCHED_EV_CLASS, rec->task.class_id);
 	if (in->hub->engine) /* before the observers, since the TSG may be waiting at the gate */
-		compare(in->hub->engine, rec, answer);
+		compare(in, rec, answer);
 	gs_observers_seen(&in->hub->observers, rec);
 }
 

@@ -25,6 +25,10 @@ volatile gs_u32 gs_any_told;
 struct task_struct___exec {
 	unsigned long long self_exec_id;
 };
+
+struct vm_area_struct {
+	struct file *vm_file;
+};
 #pragma clang attribute pop
 
 /*
@@ -497,5 +501,29 @@ int launch_told(const struct gs_launch_told *who)
 
 	if (of)
 		bpf_for_each_map_elem(&gs_tsgs, forget_one, &of, 0);
+	return 0;
+}
+
+static long real_of(struct task_struct *task, struct vm_area_struct *vma, struct gs_launch_real *r)
+{
+	struct inode *inode = BPF_CORE_READ(vma, vm_file, f_inode);
+
+	r->ino = BPF_CORE_READ(inode, i_ino);
+	r->dev = BPF_CORE_READ(inode, i_sb, s_dev);
+	return 0;
+}
+
+/*
+ * The file that the caller has mapped at an address. On an overlay that is the layer's file, which
+ * uprobes are set on as well.
+ */
+SEC("syscall")
+int launch_real(struct gs_launch_real *a)
+{
+	struct gs_launch_real r = {};
+
+	a->ret = (gs_s32)bpf_find_vma(bpf_get_current_task_btf(), a->at, real_of, &r, 0);
+	a->ino = r.ino;
+	a->dev = r.dev;
 	return 0;
 }

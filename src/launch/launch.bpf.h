@@ -54,6 +54,14 @@ struct gs_launch_told {
 	gs_u32 tgid;
 };
 
+/* Argument of the program launch_real. */
+struct gs_launch_real {
+	gs_u64 at; /* in: an address in a mapping of the caller */
+	gs_u64 ino;
+	gs_u32 dev; /* as the kernel has it: major << 20 | minor */
+	gs_s32 ret;
+};
+
 /* The counting programs of src/launch/launch.bpf.c, in the order in which they are attached. */
 enum gs_launch_prog {
 	GS_LAUNCH_MADE,

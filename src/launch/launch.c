@@ -2,7 +2,8 @@
 /*
  * launch.c - attaches the launch probes to libcudas, and removes them
  *
- * Device and inode identify a library, wherever a container has mounted it. A library is opened
+ * Device and inode identify a library, wherever a container has mounted it: those of the file that
+ * the kernel probes, which on an overlay is the layer's. A library is opened
  * through /proc/PID/map_files, which leads to the very file that the process maps (reader_child.c).
  */
 #include "launch/launch.h"
@@ -29,7 +30,9 @@
 #include "launch/launch_again.h"
 #include "launch/launch_attach.h"
 #include "launch/launch_pins.h"
+#include "launch/launch_real.h"
 #include "process/peek.h"
+#include "process/process.h"
 #include "process/reader.h"
 #include "table/hush.h"
 #include "table/priv.h"
@@ -148,16 +151,9 @@ uint64_t gs_launches_left(struct gs_launches *l, uint64_t *ret_again)
 
 static uid_t uid_of(pid_t pid)
 {
-	CLEANUP_FILE FILE *f = NULL;
-	char line[256];
 	uid_t uid;
 
-	snprintf(line, sizeof(line), "/proc/%d/status", (int)pid);
-	f = fopen(line, "re");
-	while (f && fgets(line, sizeof(line), f))
-		if (sscanf(line, "Uid: %u", &uid) == 1)
-			return uid;
-	return (uid_t)-1;
+	return gs_process_uid(pid, &uid) ? (uid_t)-1 : uid;
 }
 
 static bool has_share(const struct gs_launches *l, uid_t uid)
@@ -236,7 +232,7 @@ static bool is_roots(const struct statx *st, pid_t pid)
 	return (!pid && gs_env()->sim) || gs_uprobes_is_roots(st);
 }
 
-static int left_alone(struct gs_launches *l, const struct statx *st, const char *path, pid_t pid)
+static int is_unsafe(struct gs_launches *l, const struct statx *st, const char *path, pid_t pid)
 {
 	int local = !pid ? 1 : S_ISREG(st->stx_mode) ? gs_peek_is_local(st, pid) : 0;
 
@@ -252,6 +248,11 @@ static int left_alone(struct gs_launches *l, const struct statx *st, const char 
 		leave(l, LEFT_USERS, path, "it is not root's alone");
 		return -EPERM;
 	}
+	return 0;
+}
+
+static int is_refused(struct gs_launches *l, const char *path)
+{
 	if (allowed(l))
 		return 0;
 	leave(l, LEFT_REFUSED, path, l->why.text);
@@ -284,6 +285,37 @@ static int add_lib(struct gs_launches *l, struct gs_pinned_lib *pinned, const ch
 	return 0;
 }
 
+/* Opens a file that is safe to open, by its O_PATH descriptor. */
+static int open_place(int place)
+{
+	char itself[32];
+	int fd;
+
+	snprintf(itself, sizeof(itself), "/proc/self/fd/%d", place);
+	fd = open(itself, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+/*
+ * Finds out which file the kernel probes. On an overlay (which has no major number, unless stat()
+ * tells the layer's) the file is opened for that. If that fails, the overlay's own numbers stand.
+ */
+static int identify(struct gs_launches *l, int place, const struct statx *st, const char *path,
+		    pid_t pid, struct gs_pinned_lib *ret)
+{
+	CLEANUP_FD int fd = -1;
+	int r = st->stx_dev_major ? 0 : is_unsafe(l, st, path, pid);
+
+	ret->dev = makedev(st->stx_dev_major, st->stx_dev_minor);
+	ret->ino = st->stx_ino;
+	if (r || st->stx_dev_major || !gs_real_is_elsewhere(place))
+		return r;
+	fd = open_place(place);
+	if (fd >= 0)
+		gs_real_file(bpf_program__fd(l->skel->progs.launch_real), fd, &ret->dev, &ret->ino);
+	return 0;
+}
+
 /*
  * Finds or adds a library. @file is the path by which it is opened, @path its path in the process
  * @pid. That process may have chosen a file on a server that never answers, or a file with a lease
@@ -296,7 +328,6 @@ static int open_lib(struct gs_launches *l, const char *file, const char *path, p
 	struct gs_pinned_lib pinned = { 0 };
 	CLEANUP_FD int place = -1;
 	CLEANUP_FD int fd = -1;
-	char itself[32];
 	struct statx st;
 	int r;
 
@@ -306,19 +337,20 @@ static int open_lib(struct gs_launches *l, const char *file, const char *path, p
 			leave(l, LEFT_FAILED, path, strerror(-place));
 		return place;
 	}
-	pinned.dev = makedev(st.stx_dev_major, st.stx_dev_minor);
-	pinned.ino = st.stx_ino;
+	r = identify(l, place, &st, path, pid, &pinned);
+	if (r)
+		return r;
 	*ret = find(l, pinned.dev, pinned.ino);
 	if (*ret && !(*ret)->info.path[0])
 		snprintf((*ret)->info.path, sizeof((*ret)->info.path), "%s", path);
 	if (*ret && !is_rewritten(l, *ret, &st))
 		return 0;
-	r = left_alone(l, &st, path, pid);
+	r = st.stx_dev_major ? is_unsafe(l, &st, path, pid) : 0;
+	r = r ? r : is_refused(l, path);
 	if (r)
 		return r;
-	snprintf(itself, sizeof(itself), "/proc/self/fd/%d", place);
-	fd = open(itself, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-	r = fd < 0 ? -errno : *ret ? 0 : add_lib(l, &pinned, path, pid, ret);
+	fd = open_place(place);
+	r = fd < 0 ? fd : *ret ? 0 : add_lib(l, &pinned, path, pid, ret);
 	if (r) {
 		leave(l, r == -ENOSPC ? LEFT_FULL : LEFT_FAILED, path,
 		      r == -ENOSPC ? "too many libraries are in use" : strerror(-r));

@@ -9,6 +9,7 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
+#include "basic/beat.h"
 #include "basic/cleanup.h"
 #include "basic/clock.h"
 #include "basic/sheet.h"
@@ -19,6 +20,13 @@
 #define REQUEST_MS 30000L    /* controls are answered within 5 s, a policy's start takes longer */
 #define PARK_US 1800000000ll /* longest time to park or unpark programs */
 #define PING_MS 1000L        /* a daemon that responds answers a ping at once */
+/*
+ * Limits for a daemon with a heartbeat: time for an answer, and age of the heartbeat, the guardian's limit
+ * (src/engine/guardian.c).
+ */
+#define BUSY_MS 15000L
+#define BEAT_LIVES_NS (5 * NS_PER_S)
+#define AGAIN_NS (100 * NS_PER_MS)
 /*
  * Interval of the pings that check, during a request, whether the daemon responds. Most requests
  * end before the first ping.
@@ -203,28 +211,49 @@ static bool may_answer(const struct remote *r, pid_t *ret_pid)
 	return code ? code != -EAGAIN : !is_stopped(*ret_pid);
 }
 
-static bool is_alive(struct remote *r, pid_t *ret_pid)
+static bool pings(struct remote *r, long ms)
 {
 	struct text body = { 0 };
 	CURLcode c;
 
-	*ret_pid = 0;
-	if (!may_answer(r, ret_pid))
-		return false;
 	curl_easy_reset(r->ping);
-	c = perform(r, r->ping, "http://gpusched/v1/ping", "{}", PING_MS, &body);
+	c = perform(r, r->ping, "http://gpusched/v1/ping", "{}", ms, &body);
 	free(body.p);
 	r->alive_ns = gs_now_ns();
 	return c != CURLE_OPERATION_TIMEDOUT;
 }
 
+/* Asks for longer while the heartbeat goes on: such a daemon is slow, and not stuck. */
+static bool is_alive(struct remote *r, pid_t *ret_pid)
+{
+	uint64_t until = gs_now_ns() + BUSY_MS * NS_PER_MS;
+
+	*ret_pid = 0;
+	for (;;) {
+		bool asked = may_answer(r, ret_pid);
+
+		if (asked && pings(r, PING_MS))
+			return true;
+		if (is_stopped(*ret_pid) || gs_beat_age_ns() > BEAT_LIVES_NS || gs_now_ns() > until)
+			return false;
+		if (!asked) /* the backlog is full */
+			gs_sleep_ns(AGAIN_NS);
+	}
+}
+
 static int fail_dead(pid_t pid, struct gs_error *err)
 {
 	bool stopped = is_stopped(pid);
+	uint64_t age = gs_beat_age_ns();
 	char who[64] = "";
 
 	if (pid)
 		snprintf(who, sizeof(who), " (process %d%s)", (int)pid, stopped ? ", stopped" : "");
+	if (!stopped && age <= BEAT_LIVES_NS)
+		return gs_fail(err, -EHOSTDOWN,
+			       "gpuschedd%s is busy: its heartbeat is %.1f s old, and it did not "
+			       "answer, asked again for %ld s: try again later",
+			       who, (double)age / 1e9, BUSY_MS / 1000);
 	return gs_fail(err, -EHOSTDOWN,
 		       "gpuschedd%s does not answer: %s it, or have root put everything back by "
 		       "'gpusched restore'",
@@ -303,7 +332,7 @@ static int remote_request(void *self, const char *verb, const json_t *args, char
 		return gs_fail(err, -EINVAL, "there is no verb '%.64s'", verb);
 	if (!asked)
 		return gs_fail(err, -ENOMEM, "out of memory");
-	if (!may_answer(r, &pid))
+	if (!may_answer(r, &pid) && !is_alive(r, &pid))
 		return fail_dead(pid, err);
 	r->alive_ns = gs_now_ns();
 	snprintf(url, sizeof(url), "http://gpusched/v1/%s", verb);

@@ -120,7 +120,7 @@ static int look(struct agents *a, struct gs_error *err)
 	char dir[80];
 	CLEANUP_DIR DIR *d = NULL;
 	struct dirent *e;
-	int r = gs_config_load(&a->config, err);
+	int r = gs_config_load_start(NULL, &a->config, err);
 
 	if (!r)
 		r = gs_config_classes(a->config, &a->classes, err);

@@ -58,7 +58,7 @@ static int need_service(struct instance *l, bool reads, struct gs_error *err)
 	gs_service_free(l->s);
 	l->s = NULL;
 	if (!l->config) {
-		r = gs_config_load(&l->config, err);
+		r = gs_config_load_start(NULL, &l->config, err);
 		if (r)
 			return r;
 	}

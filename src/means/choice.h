@@ -60,9 +60,9 @@ const char *gs_means_name(enum gs_means_name m);
 	X(GRAPHS, \
 	  "its thread blocks are short, but the services beside it launch CUDA graphs: in " \
 	  "a shared server each kernel of a graph would wait for such blocks") \
-	X(NO_BLOCKS, "how long its thread blocks are is not known: it was not in CTA mode beside " \
-		     "others") \
-	X(POOL_RUNS, "its thread blocks are not short, and its user's pool of class be runs") \
+	X(NO_BLOCKS, "how long its thread blocks are is not known") \
+	X(POOL_RUNS, \
+	  "its thread blocks are not known to be short, and its user's pool of class be runs") \
 	X(BOUND, "it is launch-bound, and its user's shared server runs") \
 	X(NO_SERVER, \
 	  "it is launch-bound, and no shared server of its user has best-effort programs") \

@@ -18,14 +18,12 @@
 #include "means/beside.h"
 #include "means/leaving.h"
 #include "means/store.h"
-#include "means/trial.h"
 #include "policy/maps.h"
 #include "table/procs.h"
 
 #define LOOK_NS GS_BEATS_SECOND_NS
-#define LOOKS 64u               /* most TSGs that are looked at per second */
-#define LEAST_NS NS_PER_S       /* shortest window that is judged when its TSG ends */
-#define TRIED_NS (2 * NS_PER_S) /* shortest window that tells whether a trial is worth it */
+#define LOOKS 64u         /* most TSGs that are looked at per second */
+#define LEAST_NS NS_PER_S /* shortest window that is judged when its TSG ends */
 #define SAVE_NS (60 * NS_PER_S)
 #define SAVE_MS 3000 /* longest wait for the disk when the instance ends */
 #define WATCHED_MAX 4096u
@@ -182,105 +180,6 @@ static void begin_window(struct watched *w, const struct gs_tsg_sums *now, uint6
 	w->told_before = w->told;
 }
 
-/* ---- trials of CTA mode ---------------------------------------------------------------------- */
-
-static bool is_beside_lc(const struct gs_means_known *k, const struct watched *w)
-{
-	for (const struct watched *o = k->all; o; o = o->hh.next)
-		if (o->gpu == w->gpu && gs_means_role(o->class_id) == GS_ROLE_LC)
-			return true;
-	return false;
-}
-
-/*
- * True if the program may have another trial. A trial helps only to choose a shared server, so
- * AllowShare=no means no trials.
- */
-static bool has_trials(const struct gs_means_known *k, const struct gs_remembered *r)
-{
-	return k->hub->config->allow_share && r && r->asked && !r->seen.leave_cta_us &&
-	       r->tries < GS_TRIAL_TRIES;
-}
-
-static void begin_trial(struct gs_means_known *k, struct watched *w, const struct gs_tsg_sums *now,
-			const struct gs_turn_sums *t, uint64_t ns)
-{
-	struct gs_remembered *r = w->known ? gs_remember_find(&k->memory, &w->program) : NULL;
-
-	if (w->trial.began_ns || !k->hub->policy || gs_means_role(w->class_id) != GS_ROLE_BE ||
-	    !has_trials(k, r) || ns - w->began_ns < TRIED_NS ||
-	    !gs_trial_is_worth((double)(now->turns - w->before.turns),
-			       (double)(ns - w->began_ns) / 1e9) ||
-	    !is_beside_lc(k, w) || !gs_trials_may(&k->trials, w->gpu, w->uid, ns) ||
-	    gs_account_trial(k->hub->account, w->id, true))
-		return;
-	gs_trials_add(&k->trials, w->gpu, w->uid, ns);
-	w->trial = gs_trial_begin(t, ns);
-	k->tried++;
-	r->tries++;
-	gs_remember_used(&k->memory, r, time(NULL));
-	gs_count(k->hub, GS_SVC_TRIALS);
-	gs_log(LOG_INFO,
-	       "process %u: CTA mode is tried on it, for %d s at most, since its start asked for "
-	       "its means",
-	       w->pid, GS_TRIAL_S);
-}
-
-/* Ends a trial. It does not count if the policy did not set CTA mode: another policy may set it. */
-static void end_trial(struct gs_means_known *k, struct watched *w, enum gs_trial_verdict v,
-		      uint32_t us)
-{
-	struct gs_remembered *r = gs_remember_find(&k->memory, &w->program);
-	struct gs_costs costs = costs_of(k, w->gpu);
-	struct gs_evidence e = {
-		.leave_cta_us = us,
-		.leave_cilp_us = (uint32_t)(costs.save_ns / 1000),
-		.switch_us = (uint32_t)((costs.switch_ns + costs.restore_ns) / 1000),
-	};
-	bool told = v == GS_TRIAL_TOLD || v == GS_TRIAL_LONG;
-	unsigned int ms = (unsigned int)((gs_now_ns() - w->trial.began_ns) / NS_PER_MS);
-
-	w->trial.began_ns = 0;
-	k->tried--;
-	if (k->hub->account)
-		gs_account_trial(k->hub->account, w->id, false);
-	if (r && v == GS_TRIAL_NOT_HAD && r->tries)
-		r->tries--;
-	if (r && told)
-		gs_remember_trial(&k->memory, r, &e, time(NULL));
-	if (told)
-		gs_log(LOG_INFO,
-		       "process %u: in CTA mode it leaves the GPU after %u us; the trial took "
-		       "%u ms",
-		       w->pid, us, ms);
-	else
-		gs_count(k->hub, GS_SVC_TRIALS_VAIN);
-}
-
-/* @ends: this is the last look at the TSG. */
-static void look_at_trial(struct gs_means_known *k, struct watched *w, bool ends, uint64_t ns)
-{
-	struct gs_costs costs = costs_of(k, w->gpu);
-	enum gs_trial_verdict v = GS_TRIAL_VAIN;
-	struct gs_turn_sums t;
-	struct gpusched_tsg rec;
-	uint32_t us = 0;
-
-	if (!w->trial.began_ns)
-		return;
-	if (k->hub->account && !gs_account_of(k->hub->account, w->id, &t) &&
-	    !gs_table_get(k->hub->table, &w->key, &rec) && rec.task.id == w->id) {
-		take_record(k, w, &rec);
-		gs_leaving_look(&w->leaving, &t, gs_record_is(&rec).preempt_mode, w->timeslice_us);
-		v = gs_trial_look(&w->trial, &t, gs_record_is(&rec).preempt_mode,
-				  (uint32_t)((costs.save_ns + costs.switch_ns) / 1000), ns, &us);
-	}
-	if (v == GS_TRIAL_GOES_ON && ends)
-		v = w->trial.in_cta ? GS_TRIAL_VAIN : GS_TRIAL_NOT_HAD;
-	if (v != GS_TRIAL_GOES_ON)
-		end_trial(k, w, v, us);
-}
-
 /* ---- looks ----------------------------------------------------------------------------------- */
 
 /* @ends: this is the last look at the TSG. */
@@ -303,8 +202,6 @@ static void look(struct gs_means_known *k, struct watched *w, bool ends, uint64_
 		begin_window(w, &now, ns); /* first look, or the log was opened again */
 		return;
 	}
-	if (!ends)
-		begin_trial(k, w, &now, &t, ns);
 	if (ns - w->began_ns < (ends ? LEAST_NS : MEANS_WINDOW_NS))
 		return;
 	if (w->known) {
@@ -319,39 +216,16 @@ static void look(struct gs_means_known *k, struct watched *w, bool ends, uint64_
 
 /* ---- all of them ----------------------------------------------------------------------------- */
 
-/*
- * Adds @more (1 or -1) to the number of watched TSGs of @uid. NULL: the number is now 0, or there
- * is no memory.
- */
-static struct watching_user *count_user(struct gs_means_known *k, uint32_t uid, int more)
-{
-	struct watching_user *u;
-
-	HASH_FIND(hh, k->users, &uid, sizeof(uid), u);
-	if (!u && more > 0) {
-		u = calloc(1, sizeof(*u));
-		if (!u)
-			return NULL;
-		u->uid = uid;
-		HASH_ADD(hh, k->users, uid, sizeof(u->uid), u);
-	}
-	if (!u)
-		return NULL;
-	u->n += (unsigned int)more;
-	if (u->n)
-		return u;
-	HASH_DEL(k->users, u);
-	free(u);
-	return NULL;
-}
-
 static struct watched *watch(struct gs_means_known *k, uint32_t uid)
 {
-	struct watching_user *u = HASH_COUNT(k->all) < WATCHED_MAX ? count_user(k, uid, 1) : NULL;
-	struct watched *w = u && u->n <= WATCHED_USER ? calloc(1, sizeof(*w)) : NULL;
+	struct watched *w;
 
-	if (u && !w)
-		count_user(k, uid, -1);
+	if (gs_shares_of(&k->shares, uid) >= WATCHED_USER ||
+	    !gs_shares_take(&k->shares, uid, WATCHED_MAX))
+		return NULL;
+	w = calloc(1, sizeof(*w));
+	if (!w)
+		gs_shares_give(&k->shares, uid);
 	return w;
 }
 
@@ -386,7 +260,7 @@ static void drop(struct gs_means_known *k, struct watched *w)
 {
 	if (k->next == w)
 		k->next = w->hh.next;
-	count_user(k, w->uid, -1);
+	gs_shares_give(&k->shares, w->uid);
 	HASH_DEL(k->all, w);
 	free(w);
 }
@@ -399,7 +273,6 @@ void gs_means_ended(void *self, const struct gs_end *end)
 	HASH_FIND(hh, k->all, &end->id, sizeof(end->id), w);
 	if (!w)
 		return;
-	look_at_trial(k, w, true, gs_now_ns());
 	look(k, w, true, gs_now_ns());
 	drop(k, w);
 }
@@ -501,9 +374,6 @@ void gs_means_beat(void *self)
 
 	if (!k->started)
 		return;
-	k->hub->beat_soon |= k->tried != 0;
-	for (struct watched *w = k->tried ? k->all : NULL; w; w = w->hh.next)
-		look_at_trial(k, w, false, ns);
 	if (ns < k->look_ns)
 		return;
 	k->look_ns = ns + LOOK_NS;
@@ -560,10 +430,8 @@ void gs_means_end(struct gs_means_known *k)
 
 	if (!k || !k->started)
 		return;
-	for (struct watched *w = k->all; w; w = w->hh.next) {
-		look_at_trial(k, w, true, ns);
+	for (struct watched *w = k->all; w; w = w->hh.next)
 		look(k, w, true, ns);
-	}
 	k->started = false;
 	/* A write under way may lack the last figures: wait for its end, then write again. */
 	for (int i = 0; i < 2; i++) {
@@ -599,19 +467,6 @@ const struct gs_remembered *gs_means_use(struct gs_means_known *k, const struct 
 	if (r)
 		gs_remember_used(&k->memory, r, time(NULL));
 	return r && r->looked ? r : NULL;
-}
-
-bool gs_means_ask(struct gs_means_known *k, const struct gs_program_id *id)
-{
-	unsigned int dropped = 0;
-	struct gs_remembered *r = gs_remember(&k->memory, id, &dropped);
-
-	k->hub->counters[GS_SVC_PROGRAMS_LEFT] += dropped;
-	if (!r)
-		return false;
-	r->asked = true;
-	gs_remember_used(&k->memory, r, time(NULL));
-	return has_trials(k, r);
 }
 
 bool gs_means_lc_runs(const struct gs_means_known *k)

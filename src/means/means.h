@@ -42,11 +42,6 @@ void gs_means_beat(void *self);
  */
 const struct gs_remembered *gs_means_use(struct gs_means_known *k, const struct gs_program_id *id);
 /*
- * Called when a best-effort program is started with means=auto. Returns true if it is unknown how
- * long its thread blocks are, so that a trial (trial.h) may put it into CTA mode.
- */
-bool gs_means_ask(struct gs_means_known *k, const struct gs_program_id *id);
-/*
  * A service of user @uid that launches CUDA graphs starts. It may join that user's shared server,
  * where nothing is measured, so their best-effort programs get slices at their next start.
  */

@@ -117,19 +117,6 @@ void gs_remember_look(struct gs_memory_of_programs *m, struct gs_remembered *r,
 	gs_remember_used(m, r, now_s);
 }
 
-void gs_remember_trial(struct gs_memory_of_programs *m, struct gs_remembered *r,
-		       const struct gs_evidence *seen, int64_t now_s)
-{
-	r->seen.leave_cta_us = seen->leave_cta_us;
-	if (!r->seen.leave_cilp_us)
-		r->seen.leave_cilp_us = seen->leave_cilp_us;
-	if (!r->seen.switch_us)
-		r->seen.switch_us = seen->switch_us;
-	r->role = GS_ROLE_BE;
-	r->looked = true;
-	gs_remember_used(m, r, now_s);
-}
-
 void gs_remember_used(struct gs_memory_of_programs *m, struct gs_remembered *r, int64_t now_s)
 {
 	r->used_s = now_s;

@@ -28,8 +28,6 @@ struct gs_remembered {
 	struct gs_evidence seen;
 	int64_t used_s; /* seconds since 1970: when the program was last seen or started */
 	bool looked;    /* @seen has measured figures */
-	bool asked;     /* it was started with means=auto, so a trial may be worthwhile */
-	uint32_t tries; /* number of trials of CTA mode (trial.h) */
 	/* number of windows without CUDA graphs since the last one with them; not on disk */
 	uint32_t no_graphs;
 	size_t at; /* the program's index in an answer that is being built */
@@ -58,12 +56,6 @@ void gs_remember_look(struct gs_memory_of_programs *m, struct gs_remembered *r,
  */
 void gs_remember_service(struct gs_memory_of_programs *m, struct gs_remembered *r,
 			 const struct gs_service_work *work);
-/*
- * Adds a trial's result. In @seen, only leave_cta_us was measured; the other figures are the GPU's
- * usual ones.
- */
-void gs_remember_trial(struct gs_memory_of_programs *m, struct gs_remembered *r,
-		       const struct gs_evidence *seen, int64_t now_s);
 void gs_remember_used(struct gs_memory_of_programs *m, struct gs_remembered *r, int64_t now_s);
 void gs_memory_of_programs_done(struct gs_memory_of_programs *m);
 

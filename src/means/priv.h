@@ -7,11 +7,11 @@
 
 #include <uthash.h>
 
+#include "basic/share.h"
 #include "figures/rates.h"
 #include "means/beside.h"
 #include "means/leaving.h"
 #include "means/means.h"
-#include "means/trial.h"
 #include "policy/maps.h"
 
 #define MEANS_WINDOW_NS (5 * NS_PER_S)
@@ -32,18 +32,11 @@ struct watched {
 	uint64_t launches, launches_before;
 	uint32_t timeslice_us;
 	struct gs_leaving leaving;
-	struct gs_trial trial;
 	/* what the process's agent counted, also when the window began; @agent: there is one */
 	struct gs_told told, told_before;
 	bool agent;
 	/* of an LC: its work in the last window that shows it; 0: none has yet */
 	struct gs_service_work work;
-};
-
-struct watching_user {
-	UT_hash_handle hh;
-	uint32_t uid;
-	unsigned int n; /* number of the user's TSGs that are watched */
 };
 
 struct gs_means_known {
@@ -52,12 +45,10 @@ struct gs_means_known {
 	gs_means_told_fn told;
 	void *told_user;
 	struct gs_memory_of_programs memory;
-	struct watching_user *users;
+	struct gs_shares shares;
 	struct watched *all, *next; /* @next: the TSG to look at next; NULL: the first one */
 	uint64_t look_ns, save_ns;
-	struct gs_trials trials;
 	struct gs_starts starts;
-	unsigned int tried; /* TSGs that have a trial now */
 	/* what the policy knows of TSGs; fd -1: nothing, or the policy was not asked yet */
 	struct gs_polmap says;
 	bool asked_policy;

@@ -17,7 +17,7 @@
 /*
  * Columns "kind" to "be_beside" are those of struct gs_evidence. "whole", "launch_bound" and
  * "batch": how often each kind was found. "looked" to "lc_turn_us" exist since version 2,
- * "lc_graphs" since version 3.
+ * "lc_graphs" since version 3. "asked" and "tries" are not used any more: always 0.
  */
 #define SCHEMA \
 	"CREATE TABLE IF NOT EXISTS program(uid INTEGER, exe TEXT, script TEXT, place TEXT, " \
@@ -142,8 +142,6 @@ static void take_row(sqlite3_stmt *st, struct gs_memory_of_programs *m)
 	for (size_t i = 0; i < GS_COUNT(kinds); i++)
 		r->looks[kinds[i]] = (uint32_t)sqlite3_column_int64(st, 12 + (int)i);
 	r->looked = sqlite3_column_int(st, 15);
-	r->asked = sqlite3_column_int(st, 16);
-	r->tries = (uint32_t)sqlite3_column_int64(st, 17);
 	r->seen.lc_turn_us = (uint32_t)sqlite3_column_int64(st, 18);
 	r->seen.lc_graphs = sqlite3_column_int(st, 19) != 0;
 }
@@ -190,8 +188,8 @@ static int write_row(sqlite3_stmt *st, const struct gs_remembered *r)
 				    r->looks[kinds[1]],
 				    r->looks[kinds[2]],
 				    r->looked,
-				    r->asked,
-				    r->tries,
+				    0,
+				    0,
 				    r->seen.lc_turn_us,
 				    r->seen.lc_graphs };
 

@@ -109,6 +109,8 @@ static void join(struct gs_mps_pool *p, struct gs_mps_member *m, const struct gs
 
 	m->run = say->pid;
 	snprintf(m->class_name, sizeof(m->class_name), "%s", say->word);
+	gs_mps_server_look(
+		p); /* a program may have ended just now: its server may take no new one */
 	p->suspect |= p->tainted;
 	r = check(p, m, say->text, &err);
 	if (r)

@@ -30,11 +30,14 @@ enum gs_park_op {
 enum gs_park_state { GS_PARK_RUNNING, GS_PARK_LOCKED, GS_PARK_IS_OUT, GS_PARK_FAILED };
 
 /*
- * CUresult of a restore for which GPU memory was short, and CUresult of every later restore of that
- * process.
+ * CUresults of a restore after which the process never comes back: it had memory of another process
+ * open; GPU memory was short; and any restore after one of these.
  */
+#define GS_PARK_CU_INVALID 1
 #define GS_PARK_CU_NO_MEMORY 2
 #define GS_PARK_CU_LOST 304
+/* CUresult of a checkpoint of a process with managed memory */
+#define GS_PARK_CU_NOT_SUPPORTED 801
 
 struct gs_park_request {
 	uint32_t op, seq;
@@ -44,15 +47,19 @@ struct gs_park_request {
 	uint64_t margin[GS_PARK_GPUS]; /* IN: bytes that must be free in addition to @bytes */
 	/* IN: bytes that were moved out; other calls: bytes that the process holds, if known */
 	uint64_t bytes[GS_PARK_GPUS];
+	uint64_t room; /* OUT: most bytes that may go to the host */
 };
+
+#define GS_PARK_KEPT_UNKNOWN UINT64_MAX
 
 struct gs_park_answer {
 	uint32_t op, seq;
 	int32_t pid;
 	/*
 	 * 0: the call was made. Otherwise it was not made. -ESRCH: the process has ended; -ENOTSUP:
-	 * RM does not say how much memory the process holds; -ENOSYS: libcuda lacks the calls;
-	 * -ENOSPC (IN): too little GPU memory is free.
+	 * RM does not say how much memory the process holds; -EXDEV: it has memory of another
+	 * process open; -ENOSYS: libcuda lacks the calls;
+	 * -ENOSPC (IN): too little GPU memory is free; -EDQUOT (OUT): it holds more than @room.
 	 */
 	int32_t code;
 	int32_t result;   /* CUresult of the call */
@@ -60,7 +67,12 @@ struct gs_park_answer {
 	uint32_t version; /* HELLO: cuDriverGetVersion */
 	uint32_t gpu;     /* -ENOSPC: the GPU that lacks memory */
 	uint32_t unsure;  /* IN: number of GPUs on which RM refused a placeholder */
-	/* OUT: bytes that the process held just before. -ENOSPC: bytes that are free. */
+	/*
+	 * OUT: bytes of the process's that are still in use, since others have them open;
+	 * GS_PARK_KEPT_UNKNOWN: other programs' use changed meanwhile
+	 */
+	uint64_t kept;
+	/* OUT, -EDQUOT: bytes that the process held just before. -ENOSPC: bytes that are free. */
 	uint64_t bytes[GS_PARK_GPUS];
 };
 

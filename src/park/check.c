@@ -10,7 +10,6 @@
 #include "process/cgroup.h"
 
 #define BRANCH_FIRST 570 /* the first driver branch with libcuda's checkpoint calls */
-#define BRANCH_IPC 610   /* the first that also parks processes with shared GPU memory */
 #define HOST_SPARE 10    /* the host must have a tenth more free than the process holds */
 
 /* ---- reading --------------------------------------------------------------------------------- */
@@ -104,13 +103,28 @@ static double gib(uint64_t bytes)
 	return (double)bytes / (double)(1ull << 30);
 }
 
-static int check_memory(const struct gs_park_check *c, struct gs_error *err)
+static uint64_t less(uint64_t most, uint64_t used)
+{
+	return most > used ? most - used : 0;
+}
+
+static uint64_t most_parked(const struct gs_park_check *c)
+{
+	return c->host_total / 100 * c->park_memory_pct;
+}
+
+/* The most that its user's parked programs may have in all. */
+static uint64_t share_of_user(const struct gs_park_check *c)
+{
+	return less(most_parked(c), c->parked_bytes - c->user_bytes) / 2;
+}
+
+int gs_park_check_memory(const struct gs_park_check *c, struct gs_error *err)
 {
 	uint64_t need = c->bytes + c->bytes / HOST_SPARE;
-	uint64_t most = c->host_total / 100 * c->park_memory_pct;
 
 	if (!c->bytes_known)
-		return 0; /* the helper measures it right before the copy */
+		return 0;
 	if (c->host_total && need > c->host_free)
 		return gs_fail(err, -ENOMEM,
 			       "its %.1f GiB go to the host's memory, of which %.1f GiB are free",
@@ -120,12 +134,65 @@ static int check_memory(const struct gs_park_check *c, struct gs_error *err)
 			       "its %.1f GiB count as its cgroup's, which may have %.1f GiB more: "
 			       "raise memory.max",
 			       gib(c->bytes), gib(c->cgroup_free));
-	if (c->host_total && c->parked_bytes + c->bytes > most)
+	if (c->host_total && c->bytes > less(most_parked(c), c->parked_bytes))
 		return gs_fail(err, -ENOMEM,
 			       "parked programs may have %.1f GiB of the host's memory in all "
 			       "(ParkMemory=), and have %.1f GiB",
-			       gib(most), gib(c->parked_bytes));
+			       gib(most_parked(c)), gib(c->parked_bytes));
+	if (c->host_total && c->has_share && c->bytes > less(share_of_user(c), c->user_bytes))
+		return gs_fail(err, -ENOMEM,
+			       "its user's parked programs may have %.1f GiB, half of what others' "
+			       "leave of ParkMemory=, and have %.1f GiB",
+			       gib(share_of_user(c)), gib(c->user_bytes));
 	return 0;
+}
+
+static uint64_t without_spare(uint64_t bytes)
+{
+	return bytes - bytes / (HOST_SPARE + 1);
+}
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+uint64_t gs_park_check_room(const struct gs_park_check *c)
+{
+	uint64_t room = without_spare(c->cgroup_free);
+
+	if (!c->host_total)
+		return room;
+	room = least(room, without_spare(c->host_free));
+	room = least(room, less(most_parked(c), c->parked_bytes));
+	return c->has_share ? least(room, less(share_of_user(c), c->user_bytes)) : room;
+}
+
+/*
+ * libcuda takes the memory of a process out that has others' memory open, and then can't restore
+ * it: the process is lost. On a multicast object the call hangs.
+ */
+static const char *not_alone(const struct gs_park_check *c)
+{
+	switch (c->imported) {
+	case GPUSCHED_IMPORTED_NONE:
+		break;
+	case GPUSCHED_IMPORTED_FABRIC:
+		return "it has had memory of the NVLink fabric: it would never come back";
+	case GPUSCHED_IMPORTED_MULTICAST:
+		return "it has had a multicast object (NVLink SHARP), on which libcuda hangs";
+	default:
+		return "it has had memory of another process open (CUDA IPC, a descriptor): it "
+		       "would never come back";
+	}
+	if (c->shared_bytes)
+		return "it has memory of another process open (CUDA IPC): it would never come back";
+	if (!c->seen && !c->forced)
+		return "it started before gpusched's taps, so whether it has memory of another "
+		       "process open is not known; if it has, it never comes back: --force parks "
+		       "it "
+		       "all the same";
+	return NULL;
 }
 
 static const char *refusal(const struct gs_park_check *c)
@@ -146,15 +213,14 @@ static const char *refusal(const struct gs_park_check *c)
 		return "its cgroup is frozen";
 	if (c->many)
 		return "it has more TSGs than can be looked after";
-	if (c->shared_bytes && c->branch < BRANCH_IPC)
-		return "it has memory of another process open (CUDA IPC), which libcuda parks from "
-		       "driver 610 on";
-	return NULL;
+	if (c->unfit)
+		return "libcuda does not park it: it has managed memory";
+	return not_alone(c);
 }
 
 int gs_park_check(const struct gs_park_check *c, struct gs_error *err)
 {
 	const char *why = refusal(c);
 
-	return why ? gs_fail(err, -ENOTSUP, "%s", why) : check_memory(c, err);
+	return why ? gs_fail(err, -ENOTSUP, "%s", why) : gs_park_check_memory(c, err);
 }

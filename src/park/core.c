@@ -101,7 +101,8 @@ static void refused(struct gs_park *p, const struct gs_park_end *end, const stru
 		gs_park_give_up(p);
 		break;
 	case GS_PARK_IN:
-		p->lost = end->result == GS_PARK_CU_NO_MEMORY || end->result == GS_PARK_CU_LOST;
+		p->lost = end->result == GS_PARK_CU_INVALID ||
+			  end->result == GS_PARK_CU_NO_MEMORY || end->result == GS_PARK_CU_LOST;
 		gs_park_give_up(p);
 		break;
 	case GS_PARK_STATE:
@@ -153,7 +154,9 @@ int gs_park_answer_check(const struct gs_park_request *rq, const struct gs_park_
 
 	if (a->op != rq->op || a->seq != rq->seq || a->pid != rq->pid || a->code > 0 ||
 	    a->code < -4095 || a->result < 0 || a->result > 9999 || a->state < -1 ||
-	    a->state > GS_PARK_FAILED || a->gpu >= GS_PARK_GPUS || a->unsure > GS_PARK_GPUS)
+	    a->state > GS_PARK_FAILED || a->gpu >= GS_PARK_GPUS || a->unsure > GS_PARK_GPUS ||
+	    (a->kept > most && a->kept != GS_PARK_KEPT_UNKNOWN) ||
+	    (a->code == -EDQUOT && rq->op != GS_PARK_OUT))
 		return -EPROTO;
 	for (unsigned int i = 0; i < GS_COUNT(a->bytes); i++)
 		if (a->bytes[i] > most)

@@ -25,7 +25,7 @@ struct gs_park {
 	bool known;
 	enum gs_park_state is; /* valid if @known: libcuda's last answer */
 	bool touched; /* we have asked to lock or to park it, so it may be locked or parked */
-	/* GPU memory was short during a restore: libcuda cannot restore the process any more */
+	/* a restore failed in such a way that libcuda cannot restore the process any more */
 	bool lost;
 	bool short_of_memory;   /* its restore waits for free GPU memory */
 	bool failed;            /* the wish failed; gs_parked.why has the reason */

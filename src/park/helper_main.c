@@ -4,8 +4,8 @@
  *
  * Descriptor 3 is the socket. When the daemon closes its end, the helper unlocks the processes that
  * it had locked, and ends: so a daemon that dies leaves no process locked. The helper also ends
- * after a minute without a request, unless a process is locked. libcuda talks to the process to be
- * parked, which can make a call hang for any time; the daemon then kills the helper.
+ * after a minute without a request, unless a process is locked. Calls of libcuda talk to the
+ * process to be parked, which can make a call hang for any time; the daemon then kills the helper.
  */
 #include <errno.h>
 #include <poll.h>
@@ -18,6 +18,7 @@
 
 #include "basic/cleanup.h"
 #include "basic/clock.h"
+#include "basic/env.h"
 #include "park/cuda.h"
 #include "park/jail.h"
 #include "process/process.h"
@@ -84,11 +85,30 @@ static const struct gs_rm_held *held_by(const struct gs_rm_memory *m, int32_t pi
 	return NULL;
 }
 
+/* GPU memory of a process, and the memory around it. */
+struct measured {
+	uint64_t held[GS_PARK_GPUS];
+	bool shared;           /* it has memory of another process open */
+	uint64_t free, others; /* bytes on all GPUs: free; of other processes, shared ones twice */
+};
+
+static void add_up(const struct gs_rm_memory *m, int32_t pid, size_t gpu, struct measured *ret)
+{
+	const struct gs_rm_held *held = held_by(m, pid);
+
+	ret->held[gpu] = held ? held->own_bytes : 0;
+	ret->shared |= held && held->shared_bytes;
+	ret->free += m->free_bytes;
+	for (size_t i = 0; i < m->n; i++)
+		if (&m->held[i] != held)
+			ret->others += m->held[i].own_bytes + m->held[i].shared_bytes;
+}
+
 /*
- * Returns the bytes that @pid holds on each GPU. -ENOTSUP: RM does not say it for one of them, or
- * there are more than GS_PARK_GPUS.
+ * -ENOTSUP: RM does not say for one of the GPUs what @pid holds, or there are more than
+ * GS_PARK_GPUS.
  */
-static int measure(int32_t pid, uint64_t ret[GS_PARK_GPUS])
+static int measure(int32_t pid, struct measured *ret)
 {
 	CLEANUP_FREE struct gs_gpu *gpus = NULL;
 	unsigned int branch;
@@ -96,18 +116,18 @@ static int measure(int32_t pid, uint64_t ret[GS_PARK_GPUS])
 	size_t n = 0;
 	int r = gs_rm_driver(&branch, version, sizeof(version), NULL);
 
+	*ret = (struct measured){ .shared = false };
 	if (!r)
 		r = gs_gpus_read(&gpus, &n, NULL);
 	if (r || n > GS_PARK_GPUS)
 		return -ENOTSUP;
 	for (size_t i = 0; i < n && !r; i++) {
 		struct gs_rm_memory m;
-		const struct gs_rm_held *held;
 
 		r = gs_rm_memory_read(&gpus[i], branch, &m, NULL);
-		held = r ? NULL : held_by(&m, pid);
-		ret[i] = held ? held->own_bytes + held->shared_bytes : 0;
-		if (!r && m.cut && !held)
+		if (!r)
+			add_up(&m, pid, i, ret);
+		if (!r && m.cut && !held_by(&m, pid))
 			r = -ENOTSUP;
 		gs_rm_memory_done(&m);
 	}
@@ -185,12 +205,42 @@ static int bring_in(const struct gs_park_request *rq, struct gs_park_answer *a)
 	return r;
 }
 
+/* Memory of it that others have open stays where it is: known if nothing else changed meanwhile. */
+static uint64_t kept(int32_t pid, const struct measured *before)
+{
+	uint64_t held = 0, freed;
+	struct measured now;
+
+	if (measure(pid, &now) || now.others != before->others || now.free < before->free)
+		return GS_PARK_KEPT_UNKNOWN;
+	for (size_t i = 0; i < GS_PARK_GPUS; i++)
+		held += before->held[i];
+	freed = now.free - before->free;
+	return freed < held ? held - freed : 0;
+}
+
+static int take_out(const struct gs_park_request *rq, struct gs_park_answer *a)
+{
+	struct measured before;
+	int r = measure(rq->pid, &before);
+	uint64_t held = 0;
+
+	if (r || before.shared)
+		return r ? r : -EXDEV;
+	memcpy(a->bytes, before.held, sizeof(a->bytes));
+	for (size_t i = 0; i < GS_PARK_GPUS; i++)
+		held += before.held[i];
+	if (held > rq->room)
+		return -EDQUOT;
+	a->result = gs_park_cuda_call(GS_PARK_OUT, rq->pid, 0, NULL);
+	a->kept = a->result ? 0 : kept(rq->pid, &before);
+	return 0;
+}
+
 static int call(const struct gs_park_request *rq, struct gs_park_answer *a)
 {
-	int r = rq->op == GS_PARK_OUT ? measure(rq->pid, a->bytes) : 0;
-
-	if (r)
-		return r;
+	if (rq->op == GS_PARK_OUT)
+		return take_out(rq, a);
 	if (rq->op == GS_PARK_IN)
 		return bring_in(rq, a);
 	a->result = gs_park_cuda_call((enum gs_park_op)rq->op, rq->pid, rq->timeout_ms, &a->state);
@@ -274,7 +324,12 @@ int main(void)
 	if (chdir("/"))
 		return 1;
 	r = gs_park_jail(SOCKET);
-	self.usable = r ? r : gs_park_cuda_open(&self.version);
+	if (!r)
+		r = gs_park_cuda_open(&self.version);
+	/* a simulated libcuda asks the other process by a unix socket */
+	if (!r && !gs_env()->sim)
+		r = gs_park_jail_sockets();
+	self.usable = r;
 	serve();
 	unlock_all();
 	return 0;

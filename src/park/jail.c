@@ -71,13 +71,28 @@ static struct sock_filter filter[] = {
 	REFUSE(add_key),
 	REFUSE(keyctl),
 	REFUSE(open_by_handle_at),
-	/* only unix sockets */
+	/* at most unix sockets */
 	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_socket, 0, 3),
 	LOAD(args[0]),
 	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AF_UNIX, 1, 0),
 	DENY,
 	RETURN(SECCOMP_RET_ALLOW),
 };
+
+static struct sock_filter no_socket[] = {
+	LOAD(nr),
+	REFUSE(socket),
+	RETURN(SECCOMP_RET_ALLOW),
+};
+
+/* For all threads: libcuda may have started some. */
+static int add_filter(struct sock_filter *filters, unsigned short n)
+{
+	const struct sock_fprog program = { n, filters };
+	long r = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program);
+
+	return r < 0 ? -errno : r ? -ESRCH : 0;
+}
 
 static int limit(int what, rlim_t most)
 {
@@ -88,7 +103,6 @@ static int limit(int what, rlim_t most)
 
 int gs_park_jail(int keep)
 {
-	const struct sock_fprog program = { GS_COUNT(filter), filter };
 	int r = close_range((unsigned int)keep + 1, ~0u, 0) ? -errno : 0;
 
 	if (!r)
@@ -97,7 +111,10 @@ int gs_park_jail(int keep)
 		r = limit(RLIMIT_NOFILE, FILES);
 	if (!r && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
 		r = -errno;
-	if (!r && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program))
-		r = -errno;
-	return r;
+	return r ? r : add_filter(filter, GS_COUNT(filter));
+}
+
+int gs_park_jail_sockets(void)
+{
+	return add_filter(no_socket, GS_COUNT(no_socket));
 }

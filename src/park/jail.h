@@ -9,5 +9,10 @@
  * or -errno.
  */
 int gs_park_jail(int keep);
+/*
+ * After that, for all threads: no unix sockets either. Driver 580's cuInit() needs one and returns
+ * 304 without it, its checkpoint calls do not. Returns 0 or -errno.
+ */
+int gs_park_jail_sockets(void);
 
 #endif /* GPUSCHED_PARK_JAIL_H */

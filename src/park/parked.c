@@ -64,14 +64,13 @@ static json_t *to_json(const struct gs_parked *p)
 	for (size_t i = 0; i < GS_PARK_GPUS; i++)
 		json_array_append_new(bytes, json_integer((json_int_t)p->bytes[i]));
 	return json_pack(
-		"{s:i,s:I,s:I,s:I,s:I,s:s%,s:I,s:I,s:b,s:b,s:b,s:i,s:I,s:I,s:I,s:o,s:o}", "pid",
+		"{s:i,s:I,s:I,s:I,s:I,s:o,s:I,s:I,s:b,s:b,s:b,s:i,s:I,s:I,s:I,s:o,s:o}", "pid",
 		p->pid, "start_ns", (json_int_t)p->start_ns, "uid", (json_int_t)p->uid, "by",
-		(json_int_t)p->by, "class", (json_int_t)p->class_id, "comm", p->comm,
-		strnlen(p->comm, GPUSCHED_COMM_LEN), "since_ns", (json_int_t)p->since_ns,
-		"until_ns", (json_int_t)p->until_ns, "lost", p->core.lost, "by_itself",
-		p->by_itself, "by_policy", p->by_policy, "guest", p->guest, "guest_start_ns",
-		(json_int_t)p->guest_start_ns, "told_ns", (json_int_t)p->told_ns, "locked_ns",
-		(json_int_t)p->locked_ns, "calls",
+		(json_int_t)p->by, "class", (json_int_t)p->class_id, "comm", gs_json_text(p->comm),
+		"since_ns", (json_int_t)p->since_ns, "until_ns", (json_int_t)p->until_ns, "lost",
+		p->core.lost, "by_itself", p->by_itself, "by_policy", p->by_policy, "guest",
+		p->guest, "guest_start_ns", (json_int_t)p->guest_start_ns, "told_ns",
+		(json_int_t)p->told_ns, "locked_ns", (json_int_t)p->locked_ns, "calls",
 		p->calls_known ? json_integer((json_int_t)p->calls) : json_null(), "bytes", bytes);
 }
 

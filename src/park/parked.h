@@ -44,6 +44,8 @@ struct gs_parked {
 	uint32_t class_id;
 	char comm[GPUSCHED_COMM_LEN + 1];
 	uint64_t bytes[GS_PARK_GPUS]; /* its GPU memory by GPU; an estimate until it is parked */
+	bool exported;                /* it has let others open memory of it */
+	uint64_t kept_bytes;          /* while parked: what stays of it; GS_PARK_KEPT_UNKNOWN */
 	uint64_t free_bytes;          /* while its restore waits: bytes free on GPU @lacking */
 	uint32_t lacking;             /* the GPU that lacks memory for the restore */
 	/*
@@ -60,6 +62,8 @@ struct gs_parked {
 	/* identifies the process in the figures; pid 0: its parked time does not count yet */
 	struct gs_history_who who;
 	struct gs_error why; /* the last failure; "": none */
+	bool urgent;         /* root wants it back: that is tried before all else, and always */
+	bool hangs;          /* its copy was set aside: requests are answered without it */
 	/* signs that it wants to work again */
 	bool counted;        /* it has an agent, which counts its calls of libcuda */
 	bool calls_known;    /* @calls is valid */
@@ -71,8 +75,10 @@ struct gs_parked {
 	uint64_t noted_ns;        /* time of the last call that the probes recorded */
 	uint64_t locked_ns;       /* when we asked to lock it; 0: unknown */
 	struct gs_error no_probe; /* LEFT: why there are no probes */
-	int waiters;              /* threads that seem to wait, or GS_PARK_WAITERS_UNKNOWN */
-	uint64_t waiters_ns;      /* when we last asked for @waiters */
+	bool alone;           /* it is not one rank of several (ranks.h), or parking is forced */
+	uint64_t ranks_by_ns; /* when we stop asking whether it is; 0: not asked yet */
+	int waiters;          /* threads that seem to wait, or GS_PARK_WAITERS_UNKNOWN */
+	uint64_t waiters_ns;  /* when we last asked for @waiters */
 	/* its TSGs; @aside: since @aside_ns, the engine does not schedule them */
 	struct gpusched_key tsgs[GS_PARKED_TSGS];
 	size_t ntsgs;

@@ -2,19 +2,21 @@
 #include "park/parking.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <utlist.h>
 
 #include "basic/clock.h"
 #include "basic/log.h"
+#include "basic/share.h"
 #include "figures/memory.h"
-#include "park/check.h"
+#include "park/parking_room.h"
+#include "park/ranks.h"
 #include "park/times.h"
 #include "process/process.h"
+#include "table/procs.h"
 #include "table/started.h"
-
-#define HUNG_NS (600 * NS_PER_S) /* pause for the user whose process made the helper hang */
 
 static int save(struct gs_parking *pk, struct gs_error *err)
 {
@@ -92,11 +94,23 @@ static void learn(struct gs_parking *pk, const struct gs_park_ask *ask, struct g
 	c->bytes = gs_parked_bytes(p);
 }
 
-static bool has_hung(const struct gs_parking *pk, uint32_t uid)
+/* Learns what the taps saw of its memory. A process without an entry was not seen. */
+static void learn_seen(const struct gs_parking *pk, struct gs_parked *p, struct gs_park_check *c)
 {
-	for (size_t i = 0; i < GS_PARK_HUNG; i++)
-		if (pk->hung[i].ns && pk->hung[i].uid == uid &&
-		    gs_now_ns() < pk->hung[i].ns + HUNG_NS)
+	struct gpusched_proc proc;
+
+	if (gs_proc_get(pk->hub->table, p->pid, &proc) ||
+	    !gs_start_same(proc.start_ns, p->start_ns))
+		return;
+	c->seen = proc.seen;
+	p->exported = proc.exported;
+	c->imported = (enum gpusched_imported)proc.imported;
+}
+
+static bool is_unfit(const struct gs_parking *pk, const struct gs_parked *p)
+{
+	for (size_t i = 0; i < GS_PARK_UNFIT; i++)
+		if (pk->unfit[i].pid == p->pid && pk->unfit[i].start_ns == p->start_ns)
 			return true;
 	return false;
 }
@@ -104,29 +118,37 @@ static bool has_hung(const struct gs_parking *pk, uint32_t uid)
 static int vet(struct gs_parking *pk, const struct gs_park_ask *ask, struct gs_parked *p,
 	       struct gs_error *err)
 {
-	struct gs_park_check c = {
-		.pid = p->pid,
-		.branch = pk->hub->branch,
-		.park_memory_pct = pk->hub->config->park_memory,
-	};
+	struct gs_park_check c = gs_parking_room(pk, p);
+	uint64_t now = gs_now_ns(), until, again;
 	const struct gs_parked *other;
-	unsigned int n = 0;
+	unsigned int n = 0, own = 0;
+	int r;
 
+	c.branch = pk->hub->branch;
+	c.forced = ask->forced;
+	c.unfit = is_unfit(pk, p);
 	DL_FOREACH(pk->all, other) {
-		c.parked_bytes += gs_parked_bytes(other);
+		own += other->uid == p->uid;
 		n++;
 	}
-	if (n >= GS_PARKED_MAX)
-		return gs_fail(err, -EBUSY, "%u processes are parked already", n);
+	if (!gs_share_allows(c.has_share ? p->uid : 0, own, n, GS_PARKED_MAX))
+		return gs_fail(err, -EBUSY, "%u processes are parked already, %u of its user's", n,
+			       own);
 	if (pk->hub->opts.dry_run)
 		return gs_fail(err, -ENOTSUP, "nothing is done: DryRun=yes");
-	if (has_hung(pk, p->uid))
-		return gs_fail(err, -EBUSY,
-			       "a process of this user's made libcuda hang: nothing of it is "
-			       "parked for 10 min");
+	until = p->uid && ask->by ? gs_park_turns_waits(&pk->turns, p->uid, now) : 0;
+	if (until)
+		return gs_fail(
+			err, -EBUSY,
+			"processes of this user's made libcuda hang: nothing of it is parked "
+			"for %" PRIu64 " s",
+			(uint64_t)((until - now) / NS_PER_S + 1));
 	learn(pk, ask, p, &c);
-	gs_park_check_read(&c);
-	return gs_park_check(&c, err);
+	learn_seen(pk, p, &c);
+	r = gs_park_check(&c, err);
+	if (!r)
+		r = gs_park_ranks_look(p, now, &again, err);
+	return r == -EAGAIN ? 0 : r; /* then the lock waits for the answer */
 }
 
 static struct gs_parked *make(const struct gs_park_ask *ask)
@@ -142,6 +164,7 @@ static struct gs_parked *make(const struct gs_park_ask *ask)
 	p->until_ns = ask->until_ns;
 	p->by_itself = ask->by_itself;
 	p->by_policy = ask->by_policy;
+	p->alone = ask->forced;
 	p->guest = ask->guest;
 	p->guest_start_ns = ask->guest_start_ns;
 	snprintf(p->comm, sizeof(p->comm), "%.*s", GPUSCHED_COMM_LEN, rec->task.comm);
@@ -204,6 +227,7 @@ void gs_parking_in(struct gs_parking *pk, struct gs_parked *p)
 	p->until_ns = 0;
 	p->guest = 0;
 	p->why = (struct gs_error){ 0 };
+	p->hangs = false;
 	gs_parking_go_on(pk);
 }
 
@@ -275,6 +299,7 @@ void gs_parking_end(struct gs_parking *pk)
 	/* before the calls below, which run the loop: no new request may begin */
 	pk->due = sd_event_source_disable_unref(pk->due);
 	gs_parking_leave_helper(pk, false);
+	gs_parking_leave_aside(pk);
 	gs_park_progress_end(&pk->progress);
 	gs_park_sign_end(pk);
 	gs_park_newcomers_end(pk);

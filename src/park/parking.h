@@ -17,6 +17,7 @@
 #include "park/newcomers.h"
 #include "park/parked.h"
 #include "park/progress.h"
+#include "park/turns.h"
 #include "park/wished.h"
 
 #define GS_PARK_GROWTH 120 /* samples of a GPU's memory, one each 5 s */
@@ -29,12 +30,30 @@ struct gs_park_use {
 	size_t n, at;
 };
 
-#define GS_PARK_HUNG 16u
+#define GS_PARK_ASIDE 8u      /* most copies that go on in helpers of their own */
+#define GS_PARK_ASIDE_USER 2u /* of one user; the last two places are for root */
 
-/* A user whose process made the helper hang, and when that last happened. */
-struct gs_parking_hung {
+/*
+ * A copy that takes too long, with its helper. A helper in a copy is never killed, since nobody
+ * knows what would become of the process. So it stays at it, and another helper makes the next
+ * call.
+ */
+struct gs_park_aside {
+	struct gs_parking *room;
+	struct gs_park_helper helper; /* pid 0: the place is free */
+	sd_event_source *answers;
+	struct gs_park_request asked;
+	struct gs_parked *asked_of; /* NULL: the process has ended */
+	uint64_t began_ns;
 	uint32_t uid;
-	uint64_t ns; /* 0: the entry is free */
+};
+
+#define GS_PARK_UNFIT 256u
+
+/* A process that libcuda does not park, as its answer to a checkpoint showed. */
+struct gs_parking_unfit {
+	int32_t pid; /* 0: the entry is free */
+	uint64_t start_ns;
 };
 
 struct gs_parking {
@@ -56,7 +75,10 @@ struct gs_parking {
 	struct gs_parked *asked_of;
 	uint64_t deadline_ns, began_ns; /* of request @asked */
 	uint32_t seq;                   /* number of the last request */
-	struct gs_parking_hung hung[GS_PARK_HUNG];
+	struct gs_park_turns turns;
+	struct gs_park_aside aside[GS_PARK_ASIDE];
+	struct gs_parking_unfit unfit[GS_PARK_UNFIT]; /* a ring: @nunfit were entered so far */
+	size_t nunfit;
 	struct gs_park_progress progress; /* of request @asked */
 	struct gs_park_window window;     /* the time in which new programs wait at the gate */
 	struct gs_park_use use[GS_PARK_GPUS];
@@ -88,6 +110,7 @@ struct gs_park_ask {
 	uint64_t until_ns; /* 0: until somebody unparks it */
 	bool by_itself;    /* no user asked: the process is idle, or @by_policy */
 	bool by_policy;    /* the policy asked: gpusched_park() */
+	bool forced;       /* a person wants it though it is not known whether it is alone */
 	int32_t guest;     /* pid: the end of this process brings the parked one back; 0: none */
 	uint64_t guest_start_ns;
 };
@@ -129,6 +152,8 @@ void gs_parking_go_on(struct gs_parking *pk);
 int gs_parking_timer(struct gs_parking *pk, struct gs_error *err);
 void gs_parking_leave_helper(struct gs_parking *pk, bool kill);
 void gs_parking_reap(struct gs_parking *pk);
+/* The instance ends: helpers that were set aside end after their copy. */
+void gs_parking_leave_aside(struct gs_parking *pk);
 /* parking_where.c: updates @p and the list once @p is parked, runs, or is lost. */
 void gs_parking_settle(struct gs_parking *pk, struct gs_parked *p, enum gs_park_act act);
 struct gs_park_facts gs_parking_facts(const struct gs_parking *pk, const struct gs_parked *p);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* parking_calls.c - chooses the next process, and handles the helper's answers and deaths */
 #include <errno.h>
+#include <inttypes.h>
 #include <poll.h>
 #include <string.h>
 #include <utlist.h>
@@ -12,15 +13,18 @@
 #include "hub/limited.h"
 #include "hub/loop.h"
 #include "park/parking.h"
+#include "park/parking_room.h"
+#include "park/ranks.h"
 
 #define LOCK_MS 10000u
 #define RESUME_NS (5 * NS_PER_S)
 #define RESUME_LOOK_NS (50 * NS_PER_MS)
 #define HELLO_NS (60 * NS_PER_S)
-#define STATE_NS (10 * NS_PER_S)
-#define COPY_NS (60 * NS_PER_S)     /* deadline of a copy out or in */
-#define COPY_GIB_NS (2 * NS_PER_S)  /* added to the deadline for each GiB */
-#define COPY_UNKNOWN (100ull << 30) /* bytes to assume if the size is unknown */
+#define STATE_NS NS_PER_S
+#define COPY_NS (10 * NS_PER_S)    /* after this a copy out or in is set aside */
+#define COPY_GIB_NS (2 * NS_PER_S) /* added to that for each GiB */
+#define COPY_UNKNOWN (10ull << 30) /* bytes to assume if the size is unknown */
+#define ASIDE_AGAIN_NS NS_PER_S    /* pause if no copy more can be set aside */
 #define HELLO_AGAIN_NS (10 * NS_PER_S)
 #define END_MS 15000
 
@@ -55,6 +59,13 @@ static void say_refusal(const struct gs_park_end *end, struct gs_error *why)
 	else if (end->op == GS_PARK_IN && end->result == GS_PARK_CU_NO_MEMORY)
 		gs_fail(why, -EREMOTEIO,
 			"its restore met no memory (libcuda said 2): it never comes back");
+	else if (end->op == GS_PARK_IN && end->result == GS_PARK_CU_INVALID)
+		gs_fail(why, -EREMOTEIO,
+			"it had memory of another process open (libcuda said 1): it never comes "
+			"back");
+	else if (end->op == GS_PARK_OUT && end->result == GS_PARK_CU_NOT_SUPPORTED)
+		gs_fail(why, -ENOTSUP,
+			"libcuda does not park it: it has managed memory (libcuda said 801)");
 	else if (end->op == GS_PARK_STATE)
 		gs_fail(why, -ENOTSUP,
 			"libcuda does not park it (it said %d when asked for its state)",
@@ -85,12 +96,29 @@ static void say(const struct gs_park_end *end, struct gs_error *why)
 	case -ENOTSUP:
 		gs_fail(why, -ENOTSUP, "the driver does not say how much memory it holds");
 		return;
+	case -EXDEV:
+		gs_fail(why, -ENOTSUP,
+			"it has memory of another process open (CUDA IPC): it would never come "
+			"back");
+		return;
 	case -ESRCH:
 		gs_fail(why, -ESRCH, "it has ended");
 		return;
 	default:
 		gs_fail(why, end->code, "the helper: %s", strerror(-end->code));
 	}
+}
+
+/* It held more than was known when it was checked. */
+static void say_no_room(struct gs_parking *pk, struct gs_parked *p)
+{
+	struct gs_park_check c = gs_parking_room(pk, p);
+
+	c.bytes_known = true;
+	c.bytes = gs_parked_bytes(p);
+	if (!gs_park_check_memory(&c, &p->why))
+		gs_fail(&p->why, -ENOMEM, "the host had no room for its %.1f GiB",
+			(double)c.bytes / (double)(1ull << 30));
 }
 
 /* ---- how a call ended ------------------------------------------------------------------------- */
@@ -103,7 +131,9 @@ static void took(struct gs_parking *pk, struct gs_parked *p, const struct gs_par
 	gs_park_took(&p->core, end, &f);
 	if (p->core.short_of_memory && !waited)
 		gs_count(pk->hub, GS_SVC_PARK_WAITS);
-	if (end->code != -ENOSPC)
+	if (end->code == -EDQUOT)
+		say_no_room(pk, p);
+	else if (end->code != -ENOSPC)
 		say(end, &p->why);
 	if (p->core.failed && !failed) {
 		gs_count(pk->hub, GS_SVC_PARK_FAILED);
@@ -112,35 +142,72 @@ static void took(struct gs_parking *pk, struct gs_parked *p, const struct gs_par
 	gs_waits_happened(&pk->hub->waits, GS_ON_PARK);
 }
 
-static void end_call(struct gs_parking *pk, int code, const struct gs_park_answer *a)
+/* If libcuda does not park it today, it will not tomorrow, and each try stops the program. */
+static void note_unfit(struct gs_parking *pk, const struct gs_parked *p)
+{
+	pk->unfit[pk->nunfit++ % GS_PARK_UNFIT] = (struct gs_parking_unfit){ p->pid, p->start_ns };
+}
+
+/* A call that has ended. */
+struct ended {
+	const struct gs_park_request *rq;
+	struct gs_parked *p; /* NULL: HELLO, or the process has ended */
+	uint64_t began_ns;
+};
+
+static void note_copied(struct gs_parked *p, const struct gs_park_end *end,
+			const struct gs_park_answer *a, uint64_t took)
+{
+	if (end->code == -ENOSPC) {
+		p->lacking = a->gpu;
+		p->free_bytes = a->bytes[a->gpu];
+	}
+	if (end->code == -EDQUOT)
+		memcpy(p->bytes, a->bytes, sizeof(p->bytes));
+	if (end->code || end->result)
+		return;
+	if (end->op == GS_PARK_OUT) {
+		memcpy(p->bytes, a->bytes, sizeof(p->bytes));
+		p->out_ns = took;
+		p->kept_bytes = a->kept;
+	} else if (end->op == GS_PARK_IN) {
+		p->restore_ns = took;
+	}
+}
+
+static void take_end(struct gs_parking *pk, const struct ended *e, int code,
+		     const struct gs_park_answer *a)
 {
 	const struct gs_park_end end = {
-		.op = (enum gs_park_op)pk->asked.op,
+		.op = (enum gs_park_op)e->rq->op,
 		.code = code ? code : a->code,
 		.result = a ? a->result : 0,
 		.state = a ? a->state : -1,
 	};
+	uint64_t now = gs_now_ns();
+
+	if (!e->p)
+		return;
+	gs_park_turns_took(&pk->turns, e->p->uid, now, now - e->began_ns);
+	e->p->hangs = false;
+	if (end.op == GS_PARK_OUT && end.result == GS_PARK_CU_NOT_SUPPORTED)
+		note_unfit(pk, e->p);
+	if (a && !a->code && a->unsure)
+		gs_count(pk->hub, GS_SVC_PARK_UNSURE);
+	if (a)
+		note_copied(e->p, &end, a, now - e->began_ns);
+	took(pk, e->p, &end);
+}
+
+static void end_call(struct gs_parking *pk, int code, const struct gs_park_answer *a)
+{
 	const struct gs_park_request none = { .op = GS_PARK_HELLO };
-	struct gs_parked *p = pk->asked_of;
+	const struct ended e = { &pk->asked, pk->asked_of, pk->began_ns };
 
 	pk->busy = false;
 	pk->asked_of = NULL;
 	gs_park_progress_begin(&pk->progress, pk->hub, &none);
-	if (!p)
-		return;
-	if (a && end.op == GS_PARK_OUT && !end.code && !end.result) {
-		memcpy(p->bytes, a->bytes, sizeof(p->bytes));
-		p->out_ns = gs_now_ns() - pk->began_ns;
-	}
-	if (a && !a->code && a->unsure)
-		gs_count(pk->hub, GS_SVC_PARK_UNSURE);
-	if (a && end.op == GS_PARK_IN && !end.code && !end.result)
-		p->restore_ns = gs_now_ns() - pk->began_ns;
-	if (a && end.code == -ENOSPC) {
-		p->lacking = a->gpu;
-		p->free_bytes = a->bytes[a->gpu];
-	}
-	took(pk, p, &end);
+	take_end(pk, &e, code, a);
 }
 
 void gs_parking_reap(struct gs_parking *pk)
@@ -177,25 +244,28 @@ void gs_parking_leave_helper(struct gs_parking *pk, bool must)
 	pk->greeted = false;
 }
 
-/* Records the hang in the user's entry, or in place of the oldest entry. */
 static void note_hung(struct gs_parking *pk, uint32_t uid)
 {
-	struct gs_parking_hung *at = pk->hung;
+	gs_park_turns_hung(&pk->turns, uid, gs_now_ns(), gs_env()->dilate);
+	gs_limited(pk->hub, uid, GS_LIMIT_PARKING);
+}
 
-	for (size_t i = 0; i < GS_PARK_HUNG; i++) {
-		if (pk->hung[i].ns && pk->hung[i].uid == uid) {
-			at = &pk->hung[i];
-			break;
-		}
-		if (pk->hung[i].ns < at->ns)
-			at = &pk->hung[i];
-	}
-	*at = (struct gs_parking_hung){ .uid = uid, .ns = gs_now_ns() };
+/*
+ * A helper that is gone may have left other processes locked too, so asks for their states. Parked
+ * processes stay parked.
+ */
+static void forget_states(struct gs_parking *pk, const struct gs_parked *but)
+{
+	struct gs_parked *q;
+
+	DL_FOREACH(pk->all, q)
+		if (q != but && q->over == GS_PARKED_UNDER_WAY)
+			q->core.known = false;
 }
 
 static void lose_helper(struct gs_parking *pk, int code)
 {
-	struct gs_parked *p = pk->asked_of, *q;
+	struct gs_parked *p = pk->asked_of;
 	bool was_busy = pk->busy;
 
 	gs_parking_leave_helper(pk, true);
@@ -204,22 +274,14 @@ static void lose_helper(struct gs_parking *pk, int code)
 	gs_count(pk->hub, GS_SVC_PARK_HELPERS);
 	gs_log(LOG_WARNING, "the helper that parks %s; another one takes its place",
 	       code == -ETIMEDOUT ? "hangs and was killed" : "died");
-	if (p && code == -ETIMEDOUT && p->uid) {
+	if (p && code == -ETIMEDOUT && p->uid)
 		note_hung(pk, p->uid);
-		gs_limited(pk->hub, p->uid, GS_LIMIT_PARKING);
-	}
 	if (!p && pk->asked.op == GS_PARK_HELLO) { /* it died before its first answer */
 		pk->greeted = true;
 		pk->usable = -ENOSYS;
 		pk->hello_ns = gs_now_ns();
 	}
-	/*
-	 * The helper may have left other processes locked too, so ask for their states. Parked
-	 * processes stay parked.
-	 */
-	DL_FOREACH(pk->all, q)
-		if (q != p && q->over == GS_PARKED_UNDER_WAY)
-			q->core.known = false;
+	forget_states(pk, p);
 	end_call(pk, code, NULL);
 }
 
@@ -244,6 +306,141 @@ static int on_answer(sd_event_source *src, int fd, uint32_t revents, void *user)
 	}
 	gs_parking_go_on(pk);
 	return 0;
+}
+
+/* ---- copies that were set aside --------------------------------------------------------------- */
+
+static void end_aside(struct gs_parking *pk, struct gs_park_aside *l, int code,
+		      const struct gs_park_answer *a)
+{
+	const struct ended e = { &l->asked, l->asked_of, l->began_ns };
+
+	l->answers = sd_event_source_disable_unref(l->answers);
+	gs_park_helper_leave(&l->helper, false); /* it unlocks the process by itself */
+	bury(pk, &l->helper);
+	l->helper = (struct gs_park_helper){ .fd = -1, .pidfd = -1 };
+	l->asked_of = NULL;
+	take_end(pk, &e, code, a);
+	if (e.p && !e.p->core.lost && e.p->core.is != GS_PARK_IS_OUT)
+		e.p->core.known = false;
+}
+
+static int on_aside(sd_event_source *src, int fd, uint32_t revents, void *user)
+{
+	struct gs_park_aside *l = user;
+	struct gs_parking *pk = l->room;
+	struct gs_park_answer a;
+	int r = gs_park_helper_answer(&l->helper, &l->asked, &a);
+
+	if (r == -EAGAIN)
+		return 0;
+	end_aside(pk, l, r ? -EPIPE : 0, r ? NULL : &a);
+	gs_parking_go_on(pk);
+	return 0;
+}
+
+static unsigned int asides_of(const struct gs_parking *pk, uint32_t uid)
+{
+	unsigned int n = 0;
+
+	for (size_t i = 0; i < GS_PARK_ASIDE; i++)
+		n += pk->aside[i].helper.pid && pk->aside[i].uid == uid;
+	return n;
+}
+
+static struct gs_park_aside *free_place(struct gs_parking *pk, uint32_t uid)
+{
+	size_t most = uid ? GS_PARK_ASIDE - 2 : GS_PARK_ASIDE;
+
+	for (size_t i = 0; i < most; i++)
+		if (!pk->aside[i].helper.pid)
+			return &pk->aside[i];
+	return NULL;
+}
+
+/* Leaves the current copy to its helper. The next call gets another one. */
+static bool set_aside(struct gs_parking *pk)
+{
+	const struct gs_park_request none = { .op = GS_PARK_HELLO };
+	struct gs_parked *p = pk->asked_of;
+	uint32_t uid = p ? p->uid : 0;
+	struct gs_park_aside *l = free_place(pk, uid);
+
+	if (!l)
+		return false;
+	/* an event loop takes a descriptor once only */
+	pk->answers = sd_event_source_disable_unref(pk->answers);
+	if (sd_event_add_io(pk->hub->event, &l->answers, pk->helper.fd, EPOLLIN, on_aside, l) < 0) {
+		lose_helper(pk, -ETIMEDOUT);
+		return true;
+	}
+	l->room = pk;
+	l->helper = pk->helper;
+	l->asked = pk->asked;
+	l->asked_of = p;
+	l->began_ns = pk->began_ns;
+	l->uid = uid;
+	pk->helper = (struct gs_park_helper){ .fd = -1, .pidfd = -1 };
+	pk->greeted = pk->busy = false;
+	pk->asked_of = NULL;
+	gs_park_progress_begin(&pk->progress, pk->hub, &none);
+	forget_states(pk, p);
+	gs_count(pk->hub, GS_SVC_PARK_ASIDE);
+	if (!p)
+		return true;
+	p->hangs = true;
+	gs_fail(&p->why, -ETIMEDOUT, "libcuda still has to %s, after %" PRIu64 " s",
+		op_words[l->asked.op], (uint64_t)((gs_now_ns() - l->began_ns) / NS_PER_S));
+	gs_log(LOG_WARNING, "process %d (%s): %s; others go on meanwhile", p->pid, p->comm,
+	       p->why.text);
+	gs_park_turns_took(&pk->turns, uid, gs_now_ns(), gs_now_ns() - l->began_ns);
+	if (uid)
+		note_hung(pk, uid);
+	gs_waits_happened(&pk->hub->waits, GS_ON_PARK);
+	return true;
+}
+
+/* A call took too long. One that only asks, locks or unlocks is ended together with its helper. */
+static void overdue(struct gs_parking *pk)
+{
+	if (pk->asked.op != GS_PARK_OUT && pk->asked.op != GS_PARK_IN)
+		lose_helper(pk, -ETIMEDOUT);
+	else if (!set_aside(pk))
+		pk->deadline_ns = gs_now_ns() + ASIDE_AGAIN_NS;
+}
+
+void gs_parking_leave_aside(struct gs_parking *pk)
+{
+	for (size_t i = 0; i < GS_PARK_ASIDE; i++) {
+		struct gs_park_aside *l = &pk->aside[i];
+
+		if (!l->helper.pid)
+			continue;
+		l->answers = sd_event_source_disable_unref(l->answers);
+		gs_park_helper_leave(&l->helper, false);
+		bury(pk, &l->helper);
+		l->helper = (struct gs_park_helper){ .fd = -1, .pidfd = -1 };
+	}
+}
+
+static bool is_asked(const struct gs_parking *pk, const struct gs_parked *p)
+{
+	bool asked = pk->asked_of == p;
+
+	for (size_t i = 0; i < GS_PARK_ASIDE; i++)
+		asked |= pk->aside[i].asked_of == p;
+	return asked;
+}
+
+/* Bytes of a GPU that restores under way were promised and may not have taken yet. */
+static uint64_t promised(const struct gs_parking *pk, size_t gpu)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < GS_PARK_ASIDE; i++)
+		if (pk->aside[i].helper.pid && pk->aside[i].asked.op == GS_PARK_IN)
+			sum += pk->aside[i].asked.bytes[gpu];
+	return sum;
 }
 
 /* ---- asking ----------------------------------------------------------------------------------- */
@@ -291,7 +488,13 @@ static void send_to_helper(struct gs_parking *pk, struct gs_parked *p, enum gs_p
 	}
 	for (size_t i = 0; p && i < GS_PARK_GPUS; i++) {
 		rq->bytes[i] = p->bytes[i];
-		rq->margin[i] = op == GS_PARK_IN ? gs_park_margin(&pk->use[i], gs_now_ns()) : 0;
+		if (op == GS_PARK_IN)
+			rq->margin[i] = gs_park_margin(&pk->use[i], gs_now_ns()) + promised(pk, i);
+	}
+	if (p && op == GS_PARK_OUT) {
+		struct gs_park_check c = gs_parking_room(pk, p);
+
+		rq->room = gs_park_check_room(&c);
 	}
 	pk->busy = true;
 	pk->asked_of = p;
@@ -334,15 +537,41 @@ static void ask(struct gs_parking *pk, struct gs_parked *p, enum gs_park_op op)
 }
 
 /*
- * Returns the rank of a call; the lowest is made first. A locked process comes first, since its
- * program stands still; then GS_PARK_STATE; then processes that root parked. Within a rank, the
- * list's order decides.
+ * Returns the rank of a call; the lowest is made first. Processes that root wants back come first;
+ * then a locked one, since its program stands still; then those that root parked. The others take
+ * turns by user. Within a rank, the list's order decides.
  */
 static unsigned int rank(const struct gs_parked *p, enum gs_park_op op)
 {
-	if (op == GS_PARK_UNLOCK || (p->core.known && p->core.is == GS_PARK_LOCKED))
+	if (p->urgent)
 		return 0;
-	return op == GS_PARK_STATE ? 1 : p->by ? 3 : 2;
+	if (op == GS_PARK_UNLOCK || (p->core.known && p->core.is == GS_PARK_LOCKED))
+		return 1;
+	return p->by && p->uid ? 3 : 2;
+}
+
+/* True if a call for @p goes before the one that was chosen. */
+static bool goes_first(const struct gs_parking *pk, const struct gs_parked *p, enum gs_park_op op,
+		       const struct gs_parked *chosen, enum gs_park_op chosen_op)
+{
+	unsigned int a = rank(p, op), b = chosen ? rank(chosen, chosen_op) : a + 1;
+	uint64_t now = gs_now_ns();
+
+	if (a != b)
+		return a < b;
+	return gs_park_turns_of(&pk->turns, p->uid, now) <
+	       gs_park_turns_of(&pk->turns, chosen->uid, now);
+}
+
+/* The time until which no call is made for @p, since calls for its user hung; 0: now. */
+static uint64_t kept_until(const struct gs_parking *pk, const struct gs_parked *p,
+			   enum gs_park_op op)
+{
+	if (!p->uid || p->urgent || op == GS_PARK_UNLOCK)
+		return 0;
+	if (asides_of(pk, p->uid) >= GS_PARK_ASIDE_USER)
+		return UINT64_MAX; /* until one of them ends */
+	return gs_park_turns_waits(&pk->turns, p->uid, gs_now_ns());
 }
 
 static void await_resume(struct gs_parking *pk, struct gs_parked *p)
@@ -362,6 +591,23 @@ struct chosen {
 	uint64_t at_ns; /* when to look again */
 };
 
+/* Before the lock: a rank of a job is left alone. */
+static void await_ranks(struct gs_parking *pk, struct gs_parked *p, struct gs_park_next *inout_next)
+{
+	struct gs_error why = { 0 };
+	uint64_t at = 0;
+	int r = gs_park_ranks_look(p, gs_now_ns(), &at, &why);
+
+	if (!r)
+		return;
+	if (r != -EAGAIN) {
+		p->why = why;
+		gs_park_give_up(&p->core);
+		gs_count(pk->hub, GS_SVC_PARK_FAILED);
+	}
+	*inout_next = (struct gs_park_next){ GS_PARK_ACT_WAIT, .at_ns = at };
+}
+
 static void look(struct gs_parking *pk, struct gs_parked *p, struct chosen *c)
 {
 	struct gs_park_facts f = gs_parking_facts(pk, p);
@@ -374,9 +620,14 @@ static void look(struct gs_parking *pk, struct gs_parked *p, struct chosen *c)
 	if (next.act == GS_PARK_ACT_CALL && next.op == GS_PARK_LOCK &&
 	    p->probe == GS_PARK_PROBE_AWAITED && f.now_ns < p->probe_ns)
 		next = (struct gs_park_next){ GS_PARK_ACT_WAIT, .at_ns = p->probe_ns };
+	if (next.act == GS_PARK_ACT_CALL && next.op == GS_PARK_LOCK)
+		await_ranks(pk, p, &next);
+	if (next.act == GS_PARK_ACT_CALL && kept_until(pk, p, next.op))
+		next = (struct gs_park_next){ GS_PARK_ACT_WAIT,
+					      .at_ns = kept_until(pk, p, next.op) };
 	switch (next.act) {
 	case GS_PARK_ACT_CALL:
-		if (!c->p || rank(p, next.op) < rank(c->p, c->op))
+		if (goes_first(pk, p, next.op, c->p, c->op))
 			*c = (struct chosen){ p, next.op, c->at_ns };
 		break;
 	case GS_PARK_ACT_WAIT:
@@ -395,7 +646,7 @@ void gs_parking_go_on(struct gs_parking *pk)
 	if (!pk->due)
 		return;
 	DL_FOREACH_SAFE(pk->all, p, next)
-		if (p != pk->asked_of)
+		if (!is_asked(pk, p))
 			look(pk, p, &c);
 	gs_park_newcomers_tend(pk); /* first: new programs must wait before a restore begins */
 	if (!pk->busy && c.p) {
@@ -413,7 +664,7 @@ static int on_due(sd_event_source *src, uint64_t us, void *user)
 	struct gs_parking *pk = user;
 
 	if (pk->busy && gs_now_ns() >= pk->deadline_ns)
-		lose_helper(pk, -ETIMEDOUT);
+		overdue(pk);
 	gs_parking_reap(pk);
 	gs_parking_go_on(pk);
 	return 0;

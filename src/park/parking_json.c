@@ -64,15 +64,15 @@ json_t *gs_parked_json(const struct gs_parking *pk, const struct gs_parked *p)
 	bool waits = p->over == GS_PARKED_UNDER_WAY && p->core.short_of_memory;
 	json_t *o;
 
-	o = json_pack("{s:i, s:I, s:s, s:s, s:I, s:b, s:b, s:o, s:I, s:o, s:o, s:o, s:o, s:s?}",
-		      "pid", p->pid, "uid", (json_int_t)p->uid, "comm", p->comm, "state",
-		      gs_parked_state(p), "parked_by_uid", (json_int_t)p->by, "by_itself",
+	o = json_pack("{s:i, s:I, s:o, s:s, s:I, s:b, s:b, s:o, s:I, s:o, s:o, s:o, s:o, s:o}",
+		      "pid", p->pid, "uid", (json_int_t)p->uid, "comm", gs_json_text(p->comm),
+		      "state", gs_parked_state(p), "parked_by_uid", (json_int_t)p->by, "by_itself",
 		      p->by_itself, "by_policy", p->by_policy, "for_pid",
 		      p->guest ? json_integer(p->guest) : json_null(), "bytes",
 		      (json_int_t)gs_parked_bytes(p), "gpus", gpus_json(p), "since_ns",
 		      time_or_null(p->since_ns), "until_ns", time_or_null(p->until_ns),
 		      "free_bytes", waits ? json_integer((json_int_t)p->free_bytes) : json_null(),
-		      "error", p->why.text[0] ? p->why.text : NULL);
+		      "error", p->why.text[0] ? gs_json_text(p->why.text) : json_null());
 	put_progress(pk, p, o);
 	return o;
 }

@@ -15,6 +15,7 @@
 #include "hub/loop.h"
 #include "park/times.h"
 #include "process/process.h"
+#include "table/procs.h"
 #include "table/started.h"
 
 #define MARGIN_LEAST (1ull << 30)
@@ -82,11 +83,20 @@ struct gs_parked *gs_parking_find(const struct gs_parking *pk, int32_t pid)
 	return NULL;
 }
 
+/* @p leaves the list: no answer is for it any more. */
+static void unask(struct gs_parking *pk, const struct gs_parked *p)
+{
+	if (pk->asked_of == p)
+		pk->asked_of = NULL;
+	for (size_t i = 0; i < GS_PARK_ASIDE; i++)
+		if (pk->aside[i].asked_of == p)
+			pk->aside[i].asked_of = NULL;
+}
+
 static void remove_one(struct gs_parking *pk, struct gs_parked *p, enum gs_parked_over over)
 {
 	p->over = over;
-	if (pk->asked_of == p)
-		pk->asked_of = NULL;
+	unask(pk, p);
 	gs_parking_aside(pk, p, false);
 	DL_DELETE(pk->all, p);
 	pk->probes_stale = pk->probes_stale || p->probe == GS_PARK_PROBE_SET;
@@ -185,8 +195,22 @@ static void now_out(struct gs_parking *pk, struct gs_parked *p)
 	gs_waits_happened(&pk->hub->waits, GS_ON_PARK);
 }
 
+/* Notes in the table that it was parked once: a driver may take the death of such a process ill. */
+static void mark_restored(struct gs_parking *pk, const struct gs_parked *p)
+{
+	struct gpusched_proc proc;
+
+	if (gs_proc_get(pk->hub->table, p->pid, &proc) ||
+	    !gs_start_same(proc.start_ns, p->start_ns))
+		return;
+	proc.restored = 1;
+	gs_proc_set(pk->hub->table, p->pid, &proc);
+}
+
 static void now_runs(struct gs_parking *pk, struct gs_parked *p)
 {
+	if (p->since_ns || p->restore_ns)
+		mark_restored(pk, p);
 	if (p->restore_ns) /* it was parked, even if we never saw it in that state */
 		gs_park_time_begin(pk, p);
 	gs_park_time_tell(pk, p);

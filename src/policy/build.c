@@ -17,8 +17,10 @@
 
 #include "basic/cleanup.h"
 #include "basic/clock.h"
+#include "basic/file.h"
 #include "basic/log.h"
 #include "policy/build.h"
+#include "policy/foreign.h"
 #include "policy/priv.h"
 
 /* Exit statuses of the child if it could not run the compiler, as in a shell. */
@@ -172,6 +174,20 @@ static void tell_warnings(char *text)
 			gs_log(LOG_WARNING, "%s", line);
 }
 
+/* A source of another kind would fail with some compiler's error, or be built for nothing. */
+static int refuse_foreign(const char *source, struct gs_error *err)
+{
+	CLEANUP_FREE unsigned char *text = NULL;
+	const char *is;
+	size_t len;
+	int r = gs_read_file(source, GS_MAX_OBJECT, &text, &len, NULL);
+
+	if (r < 0)
+		return gs_fail(err, r, "%s: %s", source, strerror(-r));
+	is = gs_foreign_source((const char *)text, len);
+	return is ? gs_fail(err, -ENOEXEC, "%s has %s", source, is) : 0;
+}
+
 static int check_source(const char *source, const char *output, char *include, size_t size,
 			struct gs_error *err)
 {
@@ -187,6 +203,8 @@ static int check_source(const char *source, const char *output, char *include, s
 	if (stat(output, &to) == 0 && to.st_dev == from.st_dev && to.st_ino == from.st_ino)
 		return gs_fail(err, -EINVAL, "%s: the object would be written over its source",
 			       output);
+	if (refuse_foreign(source, err))
+		return -ENOEXEC;
 	if (gs_policy_include_dir(include, size) < 0)
 		return gs_fail(err, -ENOENT,
 			       "gpusched/policy.bpf.h not found: install gpusched's "

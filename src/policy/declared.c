@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "basic/cleanup.h"
+#include "policy/foreign.h"
 #include "policy/polelf.h"
 #include "policy/priv.h"
 
@@ -30,6 +31,20 @@ static Elf_Data *section_named(const struct gs_polelf *e, const char *name)
 			return data;
 	}
 	return NULL;
+}
+
+/* Says what an object is that is no policy of ours; NULL: unknown. */
+static const char *foreign(const struct gs_polelf *e)
+{
+	const char *is = NULL;
+	Elf_Scn *scn = NULL;
+
+	while (!is && (scn = elf_nextscn(e->elf, scn))) {
+		const char *n = gs_polelf_section(e, elf_ndxscn(scn), NULL, NULL);
+
+		is = n ? gs_foreign_section(n) : NULL;
+	}
+	return is;
 }
 
 static void find_callbacks(const struct gs_polelf *e, char *ret, size_t size)
@@ -81,6 +96,8 @@ int gs_polobj_info(const struct gs_polobj *obj, struct gs_policy_info *ret, stru
 	data = section_named(&e, "gpusched");
 	if (data && data->d_buf)
 		memcpy(&d, data->d_buf, data->d_size < sizeof(d) ? data->d_size : sizeof(d));
+	if (!data && foreign(&e))
+		return gs_fail(err, -EINVAL, "%s has %s", obj->path, foreign(&e));
 	if (d.magic != GPUSCHED_DESC_MAGIC || data->d_size < 8)
 		return gs_fail(err, -EINVAL,
 			       "%s is not a gpusched policy: no GPUSCHED_POLICY() in it",
@@ -102,6 +119,7 @@ int gs_polobj_info(const struct gs_polobj *obj, struct gs_policy_info *ret, stru
 				 (const char *)data->d_buf);
 		find_callbacks(&e, info.callbacks, sizeof(info.callbacks));
 		info.reads = gs_polelf_reads(&e, &info.reads_more);
+		info.never_admits = gs_polelf_never_admits(&e, info.tick_us != 0);
 		info.stack =
 			gs_polelf_stack(&e, gs_polelf_text(&e), info.deepest, sizeof(info.deepest));
 		if (read_options(&e, &info) < 0)

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "basic/cleanup.h"
+#include "policy/polelf.h"
 #include "table/bpffs.h"
 
 /* ---- pins ------------------------------------------------------------------------------------ */
@@ -406,4 +407,15 @@ int gs_polmap_parse(const struct gs_polmap *m, bool key, const char *text, void 
 	for (char *w = strtok_r(copy, ",", &save); w && !r; w = strtok_r(NULL, ",", &save))
 		r = put_field(m, t, w, inout, err);
 	return r;
+}
+
+bool gs_polmap_is_unused(const char *object, const char *map)
+{
+	CLEANUP(gs_polelf_close) struct gs_polelf e = { 0 };
+	CLEANUP(gs_polobj_close) struct gs_polobj obj = { 0 };
+	size_t n = strlen(object);
+
+	/* a source would be built, perhaps into other code than what runs */
+	return n > 2 && !strcmp(object + n - 2, ".o") && !gs_polobj_open(object, &obj, NULL) &&
+	       !gs_polelf_open(&obj, &e) && gs_polelf_uses_not(&e, map);
 }

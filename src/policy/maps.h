@@ -10,6 +10,7 @@
 
 #include <bpf/libbpf.h>
 #include <jansson.h>
+#include <stdbool.h>
 
 #include "basic/error.h"
 
@@ -29,6 +30,11 @@ struct gs_polmap {
  */
 int gs_polmap_open(const char *name, struct gs_polmap *ret, struct gs_error *err);
 void gs_polmap_close(struct gs_polmap *m);
+/*
+ * True if it is certain that the policy's code in the file @object does not use the map after its
+ * start.
+ */
+bool gs_polmap_is_unused(const char *object, const char *map);
 /* Calls @fn for each map, sorted by name, and closes the map afterwards. */
 int gs_polmaps_each(void (*fn)(const struct gs_polmap *m, void *user), void *user,
 		    struct gs_error *err);

@@ -54,9 +54,8 @@ int gs_polobj_open(const char *name_or_path, struct gs_polobj *ret, struct gs_er
 			return gs_fail(err, -EINVAL,
 				       "'%s' is not a policy name: letters, digits and _", path);
 		if (!gs_policy_find(path, ".bpf.o", found))
-			return gs_fail(err, -EINVAL,
-				       "no policy '%s': see 'gpusched policy list', or give a path",
-				       path);
+			return gs_policy_unknown(path, "see 'gpusched policy list', or give a path",
+						 err);
 		path = found;
 	}
 	if (strlen(path) >= sizeof(obj.path))

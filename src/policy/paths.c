@@ -3,6 +3,8 @@
  * paths.c - finds policies and the header that they include
  */
 #include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,6 +12,7 @@
 
 #include "basic/beside.h"
 #include "basic/cleanup.h"
+#include "basic/similar.h"
 #include "policy/priv.h"
 
 /* Number of folders tried, from the executable's upwards: build/tests/unit/test_policy needs 3. */
@@ -82,6 +85,43 @@ bool gs_policy_find(const char *name, const char *end, char *ret)
 	struct search s = { name, end, ret };
 
 	return gs_policy_dirs(try_dir, &s) == 1;
+}
+
+struct similar {
+	const char *name;
+	char found[GS_POLICY_NAME_LEN];
+};
+
+static int look_for_similar(const char *dir, void *user)
+{
+	static const char end[] = ".bpf.o";
+	CLEANUP_DIR DIR *d = opendir(dir);
+	struct similar *s = user;
+	const struct dirent *e;
+
+	while (d && (e = readdir(d))) {
+		size_t n = strlen(e->d_name), len = sizeof(end) - 1;
+		char known[GS_POLICY_NAME_LEN];
+
+		if (n <= len || n - len >= sizeof(known) || strcmp(e->d_name + n - len, end))
+			continue;
+		snprintf(known, sizeof(known), "%.*s", (int)(n - len), e->d_name);
+		if (!gs_similar(s->name, known))
+			continue;
+		strcpy(s->found, known);
+		return 1;
+	}
+	return 0;
+}
+
+int gs_policy_unknown(const char *name, const char *else_do, struct gs_error *err)
+{
+	struct similar s = { .name = name };
+
+	if (gs_policy_dirs(look_for_similar, &s) == 1)
+		return gs_fail(err, -EINVAL, "no policy '%s': did you mean '%s'? %s", name, s.found,
+			       else_do);
+	return gs_fail(err, -EINVAL, "no policy '%s': %s", name, else_do);
 }
 
 int gs_policy_include_dir(char *ret, size_t size)

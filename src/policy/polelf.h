@@ -40,6 +40,17 @@ int gs_polelf_relocations(const struct gs_polelf *e, size_t text, size_t n, uint
 uint32_t gs_polelf_reads(const struct gs_polelf *e, bool *ret_more);
 
 /*
+ * True if schedule() returns GPUSCHED_HOLD, and no callback can admit a TSG. False if that is not
+ * certain. @ticks: the policy's tick is called.
+ */
+bool gs_polelf_never_admits(const struct gs_polelf *e, bool ticks);
+
+/*
+ * In uses.c: true if it is certain that the code does not use the map after the policy's start.
+ */
+bool gs_polelf_uses_not(const struct gs_polelf *e, const char *map);
+
+/*
  * In stack.c: returns the bytes of stack that the deepest callback needs with all that it calls, as
  * kernels before 6.8 count them. *ret_name: that callback.
  */

@@ -173,6 +173,12 @@ bool gs_policy_remark(const struct gs_policy_info *info, unsigned int n, char *r
 			 info->deepest, info->stack, GS_CALLBACK_STACK);
 		return true;
 	}
+	if (info->never_admits && !n--) {
+		snprintf(ret, size,
+			 "warning: schedule returns GPUSCHED_HOLD, and no callback calls "
+			 "gpusched_admit(): each hold lasts until its limit");
+		return true;
+	}
 	if (info->reads_more && !n--) {
 		snprintf(ret, size, "note: not all that it reads of a TSG can be seen");
 		return true;

@@ -64,9 +64,10 @@ struct gs_policy_info {
 	uint32_t flags;
 	/* Facts about a TSG that the policy reads: bits for gs_reads_text(), and GS_READS_FACTS. */
 	uint32_t reads;
-	bool reads_more;  /* it may read further facts, which the analysis did not find */
-	uint32_t stack;   /* bytes that callback @deepest needs; up to GS_CALLBACK_STACK is safe */
-	char deepest[32]; /* the callback that needs the most stack */
+	bool reads_more;   /* it may read further facts, which the analysis did not find */
+	bool never_admits; /* it holds TSGs, and no callback can admit one */
+	uint32_t stack;    /* bytes that callback @deepest needs; up to GS_CALLBACK_STACK is safe */
+	char deepest[32];  /* the callback that needs the most stack */
 	struct gs_policy_option *options; /* malloc'd */
 	size_t noptions;
 };

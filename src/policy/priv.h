@@ -52,6 +52,8 @@ int gs_polobj_refuse(const struct gs_polobj *obj, char *why, size_t size);
 int gs_policy_dirs(int (*fn)(const char *dir, void *user), void *user);
 /* Finds the first file @name with suffix @end (".bpf.o") in the search path; @ret has PATH_MAX. */
 bool gs_policy_find(const char *name, const char *end, char *ret);
+/* Fails, since there is no policy @name; names a similar one, and @else_do after it. */
+int gs_policy_unknown(const char *name, const char *else_do, struct gs_error *err);
 /* Finds the directory that contains gpusched/policy.bpf.h. -ENOENT. */
 int gs_policy_include_dir(char *ret, size_t size);
 bool gs_policy_name_ok(const char *name);

@@ -32,6 +32,7 @@
 #define SOME 0x30000   /* a pointer into the record or the stack, with an unknown offset */
 #define FACT 0x40000   /* a field of struct gpusched_facts, with its offset there */
 #define FACTS 0x50000  /* a pointer into struct gpusched_facts, with the offset below */
+#define HOLDS 0x60000  /* the number GPUSCHED_HOLD */
 #define KIND 0x70000
 
 #define PLACES (FP + 1 + STACK_SLOTS)
@@ -51,6 +52,9 @@ struct follower {
 	bool *queued;
 	uint32_t fields;
 	bool lost;
+	bool holds;                    /* schedule() returns GPUSCHED_HOLD */
+	bool wishes;                   /* a callback may change a wish for the TSG */
+	size_t schedule, schedule_end; /* its instructions */
 };
 
 static const struct {
@@ -93,6 +97,10 @@ bool gs_reads_text(uint32_t reads, uint32_t known, char *ret, size_t size)
 /* Joins the values that a place may hold on two paths. A pointer counts if either path has it. */
 static uint32_t either(uint32_t a, uint32_t b)
 {
+	if (a == HOLDS && b)
+		return b;
+	if (b == HOLDS && a)
+		return a;
 	return !a || a == b ? b : !b ? a : SOME;
 }
 
@@ -165,10 +173,22 @@ static void load(struct follower *f, const struct bpf_insn *i, struct state *s)
 		slot && BPF_SIZE(i->code) == BPF_DW && (*slot & KIND) != FACT ? *slot : 0;
 }
 
-static void store(const struct bpf_insn *i, struct state *s)
+/* Notes a write at @pointer plus @offset, of 8 bytes at most. */
+static void writes(struct follower *f, uint32_t pointer, int offset)
+{
+	const int from = offsetof(struct gpusched_task, want),
+		  to = from + (int)sizeof(struct gpusched_settings);
+	int at = (int)(pointer & 0xffff) + offset;
+
+	f->wishes |= (pointer & KIND) == SOME ||
+		     ((pointer & KIND) == RECORD && at < to && at + 8 > from);
+}
+
+static void store(struct follower *f, const struct bpf_insn *i, struct state *s)
 {
 	uint32_t *slot = slot_of(s, s->reg[i->dst_reg], i->off);
 
+	writes(f, s->reg[i->dst_reg], i->off);
 	if (slot)
 		*slot = BPF_CLASS(i->code) == BPF_STX && BPF_MODE(i->code) == BPF_MEM
 				? s->reg[i->src_reg]
@@ -180,8 +200,13 @@ static void calculate(const struct bpf_insn *i, struct state *s)
 	uint32_t *dst = &s->reg[i->dst_reg];
 	bool wide = BPF_CLASS(i->code) == BPF_ALU64;
 
-	if (wide && BPF_OP(i->code) == BPF_MOV && BPF_SRC(i->code) == BPF_X)
+	if (BPF_OP(i->code) == BPF_MOV && BPF_SRC(i->code) == BPF_K && i->imm == GPUSCHED_HOLD)
+		*dst = HOLDS;
+	else if (BPF_OP(i->code) == BPF_MOV && BPF_SRC(i->code) == BPF_X &&
+		 (wide || s->reg[i->src_reg] == HOLDS))
 		*dst = s->reg[i->src_reg];
+	else if (*dst == HOLDS)
+		*dst = 0;
 	else if (wide && BPF_OP(i->code) == BPF_ADD && BPF_SRC(i->code) == BPF_K && *dst)
 		*dst = (*dst & KIND) | ((*dst + (uint32_t)i->imm) & 0xffff);
 	else if (wide && BPF_OP(i->code) == BPF_ADD && *dst)
@@ -239,6 +264,8 @@ static void call(struct follower *f, const struct bpf_insn *i, size_t at, struct
 	for (int r = 1; r <= 5; r++) {
 		if (!own)
 			reads(f, s->reg[r], 0);
+		if (!own && (s->reg[r] & KIND) == RECORD)
+			f->wishes = true; /* the host may write there */
 		s->reg[r] = 0;
 	}
 	s->reg[0] = 0;
@@ -248,8 +275,10 @@ static void jump(struct follower *f, const struct bpf_insn *i, size_t at, struct
 {
 	unsigned int op = BPF_OP(i->code);
 
-	if (op == BPF_EXIT)
+	if (op == BPF_EXIT) {
+		f->holds |= s->reg[0] == HOLDS && at >= f->schedule && at < f->schedule_end;
 		return;
+	}
 	if (op == BPF_CALL)
 		call(f, i, at, s);
 	else
@@ -271,7 +300,7 @@ static void step(struct follower *f, size_t at)
 		break;
 	case BPF_ST:
 	case BPF_STX:
-		store(i, &s);
+		store(f, i, &s);
 		break;
 	case BPF_ALU:
 	case BPF_ALU64:
@@ -290,27 +319,53 @@ static void step(struct follower *f, size_t at)
 
 /* ---- the object ------------------------------------------------------------------------------ */
 
-/* Starts with the callbacks that get a record. */
-static void begin(struct follower *f)
+static bool has_word(const char *words, const char *word)
 {
-	static const char *const names[] = { "task_init",    "schedule",      "timeslice_set",
-					     "work_submit",  "request_begin", "request_end",
-					     "task_destroy", "tick" };
+	size_t n = strlen(word);
+
+	for (const char *at = words; (at = strstr(at, word)); at++)
+		if ((at == words || at[-1] == ' ') && (at[n] == ' ' || !at[n]))
+			return true;
+	return false;
+}
+
+/* Starts with the callbacks of these @names, which are separated by spaces. */
+static void begin(struct follower *f, const char *names)
+{
 	const struct state entry = { .reg = { [1] = RECORD, [FP] = STACK }, .seen = true };
 
 	for (size_t i = 0; i < f->e->nsymbols; i++) {
 		GElf_Sym sym;
 		const char *name = gs_polelf_symbol(f->e, i, &sym);
 
-		if (!name || sym.st_shndx != f->text || strncmp(name, "gpusched_ops_", 13))
+		if (!name || sym.st_shndx != f->text || strncmp(name, "gpusched_ops_", 13) ||
+		    !has_word(names, name + 13))
 			continue;
-		for (size_t k = 0; k < GS_COUNT(names); k++)
-			if (strcmp(name + 13, names[k]) == 0)
-				go(f, sym.st_value / 8, &entry);
+		if (!strcmp(name + 13, "schedule")) {
+			f->schedule = sym.st_value / 8;
+			f->schedule_end = f->schedule + sym.st_size / 8;
+		}
+		go(f, sym.st_value / 8, &entry);
 	}
 }
 
-uint32_t gs_polelf_reads(const struct gs_polelf *e, bool *ret_lost)
+static void follow(struct follower *f, const char *names)
+{
+	begin(f, names);
+	for (size_t steps = 0; f->nqueue; steps++) {
+		size_t at = f->queue[--f->nqueue];
+
+		if (steps > STEPS * f->n) {
+			f->lost = true;
+			break;
+		}
+		f->queued[at] = false;
+		step(f, at);
+	}
+}
+
+/* Follows the code from the callbacks of these @names. In *ret only results are valid. */
+static void look(const struct gs_polelf *e, const char *names, struct follower *ret)
 {
 	CLEANUP_FREE struct bpf_insn *insns = NULL;
 	CLEANUP_FREE struct state *states = NULL;
@@ -319,12 +374,12 @@ uint32_t gs_polelf_reads(const struct gs_polelf *e, bool *ret_lost)
 	struct follower f = { .e = e, .text = gs_polelf_text(e) };
 	Elf_Data *data = NULL;
 
-	*ret_lost = true;
+	*ret = (struct follower){ .lost = true };
 	if (!f.text || !gs_polelf_section(e, f.text, NULL, &data) || !data || !data->d_buf)
-		return 0;
+		return;
 	f.n = data->d_size / sizeof(*insns);
 	if (!f.n || f.n > MAX_INSNS)
-		return 0;
+		return;
 	f.insn = insns = calloc(f.n, sizeof(*insns));
 	if (insns) /* copied, since in a damaged object they may be unaligned */
 		memcpy(insns, data->d_buf, f.n * sizeof(*insns));
@@ -333,20 +388,38 @@ uint32_t gs_polelf_reads(const struct gs_polelf *e, bool *ret_lost)
 	f.queued = queued = calloc(f.n, sizeof(*queued));
 	if (!insns || !states || !queue || !queued ||
 	    gs_polelf_relocations(e, f.text, f.n, &symbols) < 0)
-		return 0;
+		return;
 	f.symbols = symbols;
-	begin(&f);
-	for (size_t steps = 0; f.nqueue; steps++) {
-		size_t at = f.queue[--f.nqueue];
+	follow(&f, names);
+	*ret = f;
+}
 
-		if (steps > STEPS * f.n) {
-			f.lost = true;
-			break;
-		}
+uint32_t gs_polelf_reads(const struct gs_polelf *e, bool *ret_lost)
+{
+	struct follower f;
 
-		f.queued[at] = false;
-		step(&f, at);
-	}
+	look(e,
+	     "task_init schedule timeslice_set work_submit request_begin request_end "
+	     "task_destroy tick",
+	     &f);
 	*ret_lost = f.lost;
 	return f.fields;
+}
+
+/*
+ * Wishes of schedule() do not count: it is called before the TSG is held. A class change calls
+ * task_init again, which may admit.
+ */
+bool gs_polelf_never_admits(const struct gs_polelf *e, bool ticks)
+{
+	struct follower f;
+
+	look(e, "schedule", &f);
+	if (!f.holds)
+		return false;
+	look(e,
+	     ticks ? "task_init timeslice_set work_submit request_begin request_end tick"
+		   : "task_init timeslice_set work_submit request_begin request_end",
+	     &f);
+	return !f.lost && !f.wishes;
 }

@@ -13,15 +13,13 @@
 #include "local/ask.h"
 #include "policy/policy.h"
 #include "process/process.h"
+#include "rm/branches.h"
 #include "rm/module.h"
 #include "rm/rm.h"
 
-/* The branches that are tested. */
-static const unsigned int branches[] = { 535, 550, 570, 580, 595 };
-
 void gs_probe_driver(struct gs_probe *k)
 {
-	char version[64] = "";
+	char version[64] = "", tested[128];
 	struct gs_error err = {};
 	unsigned int branch = 0;
 	int r;
@@ -30,21 +28,23 @@ void gs_probe_driver(struct gs_probe *k)
 	if (r) {
 		snprintf(k->detail, sizeof(k->detail), "%.200s",
 			 err.text[0] ? err.text : "no NVIDIA driver");
+		gs_rm_branches_text(tested, sizeof(tested), NULL, " to ");
 		snprintf(k->remedy, sizeof(k->remedy),
-			 "install NVIDIA's driver (535 to 595), or use 'gpusched sim shell'");
+			 "install NVIDIA's driver (%s), or use 'gpusched sim shell'", tested);
 		return;
 	}
 	snprintf(k->detail, sizeof(k->detail), "%s%s", version,
 		 gs_env()->sim ? " (simulated)" : "");
-	for (size_t i = 0; i < GS_COUNT(branches); i++)
-		k->ok |= branches[i] == branch;
+	k->ok = nv_branch(branch)->branch == branch && nv_branch_tested(nv_branch(branch));
+	gs_rm_branches_text(tested, sizeof(tested), ", ", " or ");
 	if (!gs_rm_branch_known(branch))
 		snprintf(k->remedy, sizeof(k->remedy),
-			 "gpusched only watches with this branch: use one from 515 to 595, or set "
-			 "UnknownDriver=yes for a trial with 'gpusched qualify -o DIR'");
+			 "gpusched only watches with this branch: use one from %d to %d, or set "
+			 "UnknownDriver=yes for a trial with 'gpusched qualify -o DIR'",
+			 NV_BRANCH_FIRST, NV_BRANCH_LAST);
 	else if (!k->ok)
-		snprintf(k->remedy, sizeof(k->remedy),
-			 "use branch 535, 550, 570, 580 or 595: others are not tested");
+		snprintf(k->remedy, sizeof(k->remedy), "use branch %s: others are not tested",
+			 tested);
 }
 
 void gs_probe_gpus(struct gs_probe *k)

@@ -21,6 +21,7 @@
 #include "basic/env.h"
 #include "basic/error.h"
 #include "basic/sheet.h"
+#include "config/config.h"
 #include "gate/gate.h"
 #include "gpusched/gpusched.h"
 #include "launch/launch.h"
@@ -95,6 +96,20 @@ void gs_probe_btf(struct gs_probe *k)
 	else
 		bad(k, "use a kernel built with CONFIG_DEBUG_INFO_BTF (Debian's and Ubuntu's are)",
 		    "/sys/kernel/btf/vmlinux: %s", strerror(errno));
+}
+
+/* The driver tells of its errors there, and nowhere else. */
+void gs_probe_kmsg(struct gs_probe *k)
+{
+	CLEANUP_FD int fd = open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+
+	if (fd >= 0 && lseek(fd, 0, SEEK_END) >= 0)
+		good(k, "the kernel's log can be read: the driver's errors (Xids) are seen");
+	else
+		bad(k,
+		    "run it as root with CAP_SYSLOG; in a container, give it /dev/kmsg; without "
+		    "that no program goes into quarantine after an Xid",
+		    "the kernel's log cannot be read: %s", strerror(errno));
 }
 
 static int silent(enum libbpf_print_level level, const char *format, va_list ap)
@@ -218,6 +233,21 @@ void gs_probe_gate(struct gs_probe *k)
 		    "nothing: a policy's hold suspends TSGs instead, and policies "
 		    "that deny are refused",
 		    "no gate: %s", why.text);
+}
+
+void gs_probe_config(struct gs_probe *k)
+{
+	struct gs_config *c = NULL;
+	struct gs_error err = { 0 };
+
+	if (gs_config_load_start(NULL, &c, &err))
+		bad(k, "mend it: the daemon does not start without it", "%s", err.text);
+	else if (c->left_out.n)
+		bad(k, "mend the line: gpuschedd --check-config says whether all is well", "%s: %s",
+		    c->left_out.at[0], c->left_out.text[0]);
+	else
+		good(k, "gpusched.conf has no mistake");
+	gs_config_free(c);
 }
 
 /*

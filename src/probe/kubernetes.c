@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/inotify.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -54,15 +55,21 @@ void gs_probe_pods(struct gs_probe *k)
 {
 	struct gs_config *config = NULL;
 	CLEANUP_DIR DIR *dir = NULL;
+	CLEANUP_FD int watch = inotify_init1(IN_CLOEXEC);
 	struct gs_error err = { 0 };
 
-	if (gs_config_load(&config, &err)) {
+	if (gs_config_load_start(NULL, &config, &err)) {
 		say(k, false, err.text, "mend the configuration");
 		return;
 	}
 	dir = opendir(config->pod_logs);
 	k->ok = dir;
-	snprintf(k->detail, sizeof(k->detail), dir ? "names come from %.150s" : "%.150s: %s",
+	snprintf(k->detail, sizeof(k->detail),
+		 !dir ? "%.150s: %s"
+		 : watch < 0
+			 ? "names come from %.150s, read when needed: no inotify instance is left "
+			   "(sysctl fs.inotify.max_user_instances)"
+			 : "names come from %.150s",
 		 config->pod_logs, strerror(errno));
 	snprintf(k->remedy, sizeof(k->remedy),
 		 "mount /var/log as a hostPath, or set PodLogs= to the kubelet's podLogsDir");

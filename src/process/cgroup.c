@@ -95,3 +95,14 @@ uint64_t gs_cgroup_of(pid_t pid)
 	snprintf(dir, sizeof(dir), "%s%s", root, path);
 	return stat(dir, &st) ? 0 : st.st_ino;
 }
+
+bool gs_cgroup_is_roots(const char *path, size_t len)
+{
+	char dir[PATH_MAX + GS_CGROUP_PATH_LEN];
+	struct stat st;
+
+	if (!gs_cgroup_root() || len >= GS_CGROUP_PATH_LEN)
+		return false;
+	snprintf(dir, sizeof(dir), "%s%.*s", root, (int)len, path);
+	return !stat(dir, &st) && !st.st_uid;
+}

@@ -12,7 +12,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#define GS_CGROUP_PATH_LEN 256
+#define GS_CGROUP_PATH_LEN 384 /* where nodes are containers, a path has 322 */
 
 /*
  * The mount point of cgroup2, of the whole tree if possible; NULL: there is none. It is looked up
@@ -25,6 +25,11 @@ const char *gs_cgroup_root(void);
  * -ENAMETOOLONG.
  */
 int gs_cgroup_path(pid_t pid, char ret[GS_CGROUP_PATH_LEN]);
+/*
+ * True if root owns the folder of the cgroup that the first @len bytes of @path name. Users can make
+ * cgroups of any name below one that they own, but then they own those, too.
+ */
+bool gs_cgroup_is_roots(const char *path, size_t len);
 /* True if the cgroup @path is @above or a descendant of @above. */
 bool gs_cgroup_is_in(const char *path, const char *above);
 /* The id of the process's cgroup, as bpf_get_current_cgroup_id() returns it; 0: unknown. */

@@ -52,39 +52,80 @@ static bool is_pod(const char *name, size_t len, char *pod)
 	return false;
 }
 
-/* Recognizes a container's part: "cri-containerd-ID.scope", "docker-ID.scope" or "ID". */
+static bool all_hex(const char *text, size_t len)
+{
+	for (size_t i = 0; i < len; i++)
+		if (!is_hex(text[i]))
+			return false;
+	return true;
+}
+
+/* Recognizes a task of Amazon ECS: 32 digits and a number, "TASK-1234567890". */
+static bool is_ecs(const char *name, size_t len, char *container)
+{
+	if (len <= STATIC_LEN + 1 || len >= GS_CONTAINER_LEN || name[STATIC_LEN] != '-' ||
+	    !all_hex(name, STATIC_LEN))
+		return false;
+	for (size_t i = STATIC_LEN + 1; i < len; i++)
+		if (name[i] < '0' || name[i] > '9')
+			return false;
+	memcpy(container, name, len);
+	container[len] = '\0';
+	return true;
+}
+
+/*
+ * Recognizes a container's part: "cri-containerd-ID.scope", "docker-ID.scope", "cri-containerd:ID"
+ * or "ID". A "conmon" is the program on the host that watches a container.
+ */
 static bool is_container(const char *name, size_t len, char *container)
 {
-	const char *id;
+	static const char conmon[] = "conmon-";
+	size_t before;
 
+	len = without(name, len, " (deleted)");
 	len = without(name, len, ".scope");
 	if (len < ID_LEN)
+		return is_ecs(name, len, container);
+	before = len - ID_LEN;
+	if ((before && !strchr("-:", name[before - 1])) || !all_hex(name + before, ID_LEN))
 		return false;
-	id = name + len - ID_LEN;
-	if (len > ID_LEN && id[-1] != '-')
+	if (without(name, before, conmon) != before)
 		return false;
-	for (size_t i = 0; i < ID_LEN; i++)
-		if (!is_hex(id[i]))
-			return false;
-	memcpy(container, id, ID_LEN);
+	memcpy(container, name + before, ID_LEN);
 	container[ID_LEN] = '\0';
 	return true;
 }
 
+/*
+ * The length of the pod's part in a name that systemd's cgroup driver makes where the container has
+ * no scope: "kubepods-burstable-podUID.slice:cri-containerd:ID".
+ */
+static size_t pod_len(const char *name, size_t len)
+{
+	const char *colon = memchr(name, ':', len);
+
+	return colon ? (size_t)(colon - name) : len;
+}
+
 size_t gs_pod_of(const char *cgroup, char pod[GS_POD_LEN], char container[GS_CONTAINER_LEN])
 {
+	bool below = false; /* the pod's own folder is the one above */
 	size_t end = 0;
 
 	pod[0] = container[0] = '\0';
 	for (const char *at = cgroup; *at;) {
-		size_t len = strcspn(at, "/");
+		size_t len = strcspn(at, "/"), n = pod_len(at, len);
 
-		if (!*pod && is_pod(at, len, pod)) {
+		if (!*pod && is_pod(at, n, pod)) {
 			/* a container above the pod does not count: the node itself runs in it */
 			container[0] = '\0';
 			end = (size_t)(at - cgroup) + len;
-		} else if (!*container && is_container(at, len, container) && !end) {
-			end = (size_t)(at - cgroup) + len;
+			below = n == len || !is_container(at, len, container);
+		} else if (*pod ? below : !*container) {
+			if (is_container(at, len, container) && !*pod)
+				end = (size_t)(at - cgroup) + len;
+			below = false;
 		}
 		at += len + (at[len] == '/');
 	}

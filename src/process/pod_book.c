@@ -152,7 +152,9 @@ int gs_pod_json(const char *folder, const char *entry, size_t max, json_t **ret)
 	r = gs_read_own(path, max, &data, &len, NULL);
 	if (r)
 		return r;
-	*ret = json_loadb((const char *)data, len, JSON_REJECT_DUPLICATES, NULL);
+	/* as reals: a limit of a bundle may be 2^64 - 1 */
+	*ret = json_loadb((const char *)data, len, JSON_REJECT_DUPLICATES | JSON_DECODE_INT_AS_REAL,
+			  NULL);
 	return *ret ? 0 : -EBADMSG;
 }
 

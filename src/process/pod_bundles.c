@@ -23,6 +23,28 @@ static const char *probe(const struct gs_pod_places *p)
 	return p->bundles;
 }
 
+/* @folder, unless the configuration names another one. */
+static const char *unless_named(const struct gs_pod_places *p, const char *folder)
+{
+	return p->bundles && !strcmp(p->bundles, GS_POD_BUNDLES) ? folder : NULL;
+}
+
+static const char *probe_k3s(const struct gs_pod_places *p) /* and RKE2 */
+{
+	return unless_named(p, "/run/k3s/containerd/io.containerd.runtime.v2.task/k8s.io");
+}
+
+static const char *probe_microk8s(const struct gs_pod_places *p)
+{
+	return unless_named(p, "/var/snap/microk8s/common/run/containerd/"
+			       "io.containerd.runtime.v2.task/k8s.io");
+}
+
+static const char *probe_k0s(const struct gs_pod_places *p)
+{
+	return unless_named(p, "/run/k0s/containerd/io.containerd.runtime.v2.task/k8s.io");
+}
+
 /*
  * For each runtime: the file's path in a bundle, and the annotations that the runtime itself sets.
  * Other annotations may come from the pod, since CRI-O copies the pod's annotations. So the file's
@@ -114,8 +136,13 @@ static int read_one(struct gs_pod_book *b, const char *folder, const char *entry
 	return r ? r : q;
 }
 
-const struct gs_pod_source gs_pod_by_bundles = { .name = "bundles",
-						 .probe = probe,
-						 .read = read_one,
-						 .when_asked = true,
-						 .look_up = gs_pod_by_book };
+#define BUNDLES(folder, folders_probe) \
+	{ \
+		.name = "bundles" folder, .probe = folders_probe, .read = read_one, \
+		.when_asked = true, .look_up = gs_pod_by_book \
+	}
+
+const struct gs_pod_source gs_pod_by_bundles = BUNDLES("", probe);
+const struct gs_pod_source gs_pod_by_bundles_k3s = BUNDLES(" of k3s", probe_k3s);
+const struct gs_pod_source gs_pod_by_bundles_microk8s = BUNDLES(" of MicroK8s", probe_microk8s);
+const struct gs_pod_source gs_pod_by_bundles_k0s = BUNDLES(" of k0s", probe_k0s);

@@ -34,7 +34,7 @@ static int read_one(struct gs_pod_book *b, const char *folder, const char *entry
 	r = gs_pod_json(folder, entry, BYTES_MAX, &o);
 	if (r)
 		return r;
-	if (json_integer_value(json_object_get(o, "schemaVersion")) != VERSION)
+	if (json_number_value(json_object_get(o, "schemaVersion")) != VERSION)
 		return -EPROTONOSUPPORT;
 	snprintf(n.id, sizeof(n.id), "%.*s", (int)(dot - entry), entry);
 	gs_pod_text(o, "podUID", n.uid, sizeof(n.uid));

@@ -33,17 +33,24 @@ static struct watched {
 	struct gs_pod_book book;
 	char folder[PATH_MAX]; /* "": the source is not used */
 	int wd;                /* -1: the folder is not watched */
+	bool usable;           /* the folder is there, and trusted */
 	uint64_t tried_ns;     /* when the folder was last opened, with or without success */
 	uint64_t full_ns;      /* when an entry could last not be stored, for lack of room */
 	bool refused;          /* the folder is not trusted; this was counted once in @left */
 } sources[] = {
-	{ .source = &gs_pod_by_cgroup, .wd = -1 },     { .source = &gs_pod_by_logs, .wd = -1 },
-	{ .source = &gs_pod_by_containers, .wd = -1 }, { .source = &gs_pod_by_fractions, .wd = -1 },
-	{ .source = &gs_pod_by_claims, .wd = -1 },     { .source = &gs_pod_by_bundles, .wd = -1 },
+	{ .source = &gs_pod_by_cgroup, .wd = -1 },
+	{ .source = &gs_pod_by_logs, .wd = -1 },
+	{ .source = &gs_pod_by_containers, .wd = -1 },
+	{ .source = &gs_pod_by_fractions, .wd = -1 },
+	{ .source = &gs_pod_by_claims, .wd = -1 },
+	{ .source = &gs_pod_by_bundles, .wd = -1 },
+	{ .source = &gs_pod_by_bundles_k3s, .wd = -1 },
+	{ .source = &gs_pod_by_bundles_microk8s, .wd = -1 },
+	{ .source = &gs_pod_by_bundles_k0s, .wd = -1 },
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static int events = -1; /* inotify descriptor; -1: not started */
+static int events = -1; /* inotify descriptor; -1: none, so folders are only looked at again */
 static uint64_t left;   /* for gs_pods_left() */
 static bool news;       /* gs_pod_names() learned something; gs_pods_read() reports it */
 
@@ -103,6 +110,7 @@ static bool open_folder(struct watched *w)
 	if (w->wd >= 0)
 		inotify_rm_watch(events, w->wd);
 	w->wd = -1;
+	w->usable = false;
 	dir = opendir(w->folder);
 	if (!dir)
 		return false;
@@ -112,6 +120,7 @@ static bool open_folder(struct watched *w)
 		return false;
 	}
 	w->refused = false;
+	w->usable = true;
 	w->wd = inotify_add_watch(events, w->folder, ENTRY_MASK | FOLDER_MASK | IN_ONLYDIR);
 	gs_pod_forget(&w->book, NULL);
 	return !w->source->when_asked && scan(w, dir);
@@ -135,7 +144,7 @@ static void close_all(void)
 		gs_pod_forget(&sources[i].book, NULL);
 		sources[i].wd = -1;
 		sources[i].folder[0] = '\0';
-		sources[i].refused = false;
+		sources[i].usable = sources[i].refused = false;
 		sources[i].full_ns = 0;
 	}
 	if (events >= 0)
@@ -162,6 +171,7 @@ static bool on_event(struct watched *w, const struct inotify_event *ev)
 	if (ev->mask & FOLDER_MASK) {
 		inotify_rm_watch(events, w->wd);
 		w->wd = -1;
+		w->usable = false;
 		gs_pod_forget(&w->book, NULL);
 		return false;
 	}
@@ -213,10 +223,8 @@ static bool read_events(void)
 
 int gs_pods_start(const struct gs_pod_places *places, int *ret_fd)
 {
-	int fd = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+	int fd = inotify_init1(IN_NONBLOCK | IN_CLOEXEC), r = fd < 0 ? -errno : 0;
 
-	if (fd < 0)
-		return -errno;
 	pthread_mutex_lock(&lock);
 	close_all();
 	events = fd;
@@ -231,7 +239,7 @@ int gs_pods_start(const struct gs_pod_places *places, int *ret_fd)
 	}
 	pthread_mutex_unlock(&lock);
 	*ret_fd = fd;
-	return 0;
+	return r;
 }
 
 void gs_pods_end(void)
@@ -258,13 +266,13 @@ bool gs_pods_read(void)
  */
 static void read_when_asked(struct watched *w, const char *id)
 {
-	if (!*id || !*w->folder || events < 0)
+	if (!*id || !*w->folder)
 		return;
-	if (w->wd < 0 && gs_now_ns() - w->tried_ns >= AGAIN_NS)
+	if (!w->usable && gs_now_ns() - w->tried_ns >= AGAIN_NS)
 		open_folder(w);
 	if (w->full_ns && gs_now_ns() - w->full_ns < AGAIN_NS)
 		return;
-	if (w->wd >= 0 && !gs_pod_is_known(&w->book, id))
+	if (w->usable && !gs_pod_is_known(&w->book, id))
 		read_entry(w, id);
 }
 
@@ -282,8 +290,7 @@ bool gs_pod_names(const char *cgroup, struct gs_pod_names *ret)
 {
 	pthread_mutex_lock(&lock);
 	look_up(cgroup, ret);
-	if (*ret->uid && events >= 0 && (!*ret->pod || !*ret->namespace) &&
-	    (read_events() | open_missing())) {
+	if (*ret->uid && (!*ret->pod || !*ret->namespace) && (read_events() | open_missing())) {
 		news = true;
 		look_up(cgroup, ret);
 	}

@@ -38,12 +38,20 @@ struct gs_pod_places {
 	const char *pod_logs, *container_logs; /* of the kubelet */
 	const char *fractions; /* of NVIDIA's GPU fractioning, with ID.json for each container */
 	const char *claims;    /* of the DRA driver, with checkpoint.json */
-	const char *bundles;   /* of the container runtime, with ID/config.json for each one */
+	/*
+	 * of the container runtime, with ID/config.json for each one. GS_POD_BUNDLES stands for
+	 * the folders of k3s, RKE2, MicroK8s and k0s as well
+	 */
+	const char *bundles;
 };
+
+/* Where containerd has bundles: the default of Bundles=. */
+#define GS_POD_BUNDLES "/run/containerd/io.containerd.runtime.v2.task/k8s.io"
 
 /*
  * Begins to watch the folders, and reads their entries. *ret_fd becomes readable when the caller
- * should call gs_pods_read(). -ENOMEM, -EMFILE.
+ * should call gs_pods_read(). -ENOMEM, -EMFILE: there is no watch, and *ret_fd is -1. Then names
+ * are looked for when they are asked for.
  */
 int gs_pods_start(const struct gs_pod_places *places, int *ret_fd);
 void gs_pods_end(void);

@@ -47,13 +47,17 @@ extern const struct gs_pod_source gs_pod_by_logs;       /* in pod_logs.c */
 extern const struct gs_pod_source gs_pod_by_containers; /* in pod_logs.c */
 extern const struct gs_pod_source gs_pod_by_fractions;  /* in pod_fractions.c */
 extern const struct gs_pod_source gs_pod_by_claims;     /* in pod_claims.c */
-extern const struct gs_pod_source gs_pod_by_bundles;    /* in pod_bundles.c */
+/* in pod_bundles.c; the last three are used unless the configuration names a folder */
+extern const struct gs_pod_source gs_pod_by_bundles;
+extern const struct gs_pod_source gs_pod_by_bundles_k3s;
+extern const struct gs_pod_source gs_pod_by_bundles_microk8s;
+extern const struct gs_pod_source gs_pod_by_bundles_k0s;
 
 /* A look_up for sources that only need their book: calls gs_pod_find(). */
 void gs_pod_by_book(const struct gs_pod_book *b, const char *cgroup, struct gs_pod_names *inout);
 /*
- * Reads a JSON file of at most @max bytes. -EBADMSG: not JSON, or torn; -EFBIG: too large; -EPERM:
- * users other than root can write it; other -errno.
+ * Reads a JSON file of at most @max bytes. All its numbers are reals. -EBADMSG: not JSON, or torn;
+ * -EFBIG: too large; -EPERM: users other than root can write it; other -errno.
  */
 int gs_pod_json(const char *folder, const char *entry, size_t max, json_t **ret);
 /* Copies the value of @key; "" if it is not a string, or too long. */

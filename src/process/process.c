@@ -148,6 +148,27 @@ int gs_process_ids(pid_t pid, struct gs_process_ids *ret)
 	return known ? 0 : -ESRCH;
 }
 
+bool gs_process_in_group(pid_t pid, gid_t gid)
+{
+	CLEANUP_FILE FILE *f = open_of(pid, "status");
+	CLEANUP_FREE char *line = NULL;
+	unsigned long own = 0;
+	size_t size = 0;
+	char *at, *end;
+
+	while (f && getline(&line, &size, f) > 0) {
+		if (sscanf(line, "Gid: %lu", &own) == 1 && own == gid)
+			return true;
+		if (strncmp(line, "Groups:", 7))
+			continue;
+		for (at = line + 7; (own = strtoul(at, &end, 10), end != at); at = end)
+			if (own == gid)
+				return true;
+		return false;
+	}
+	return false;
+}
+
 int gs_process_uid(pid_t pid, uid_t *ret)
 {
 	struct gs_process_ids ids;

@@ -25,6 +25,8 @@ bool gs_start_same(uint64_t a_ns, uint64_t b_ns);
 bool gs_proc_has_life(pid_t pid);
 /* Get the process's real uid, and its comm. -ESRCH: the process is gone. */
 int gs_process_uid(pid_t pid, uid_t *ret);
+/* True if the process has this effective or supplementary group. Waits for no lock of it. */
+bool gs_process_in_group(pid_t pid, gid_t gid);
 int gs_process_comm(pid_t pid, char ret[GPUSCHED_COMM_LEN]);
 /*
  * Ids of a process; 0: not in our pid namespace. gs_process_ids() reads them without taking the

@@ -520,6 +520,17 @@ int gs_reader_waiters(pid_t pid, uint32_t *ret)
 	return r;
 }
 
+int gs_reader_ranks(pid_t pid, uint32_t *ret)
+{
+	const struct gs_reader_request rq = { GS_READER_RANKS, pid };
+	struct gs_reader_answer answer;
+	int r = ask(&rq, &answer);
+
+	if (!r)
+		*ret = answer.ranks;
+	return r;
+}
+
 int gs_reader_mps(pid_t pid)
 {
 	struct gs_program program;

@@ -23,7 +23,12 @@
 
 #define GS_READER_MAPS 16 /* mappings of one process, in one answer */
 
-enum gs_reader_what { GS_READER_PROGRAM, GS_READER_CUDA_MAPS, GS_READER_WAITERS };
+enum gs_reader_what {
+	GS_READER_PROGRAM,
+	GS_READER_CUDA_MAPS,
+	GS_READER_WAITERS,
+	GS_READER_RANKS,
+};
 
 struct gs_program {
 	uint64_t start_ns; /* like gs_proc_start_ns() */
@@ -70,6 +75,12 @@ int gs_reader_maps(pid_t pid, int (*fn)(pid_t pid, const struct gs_cuda_map *map
 /* Counts threads that seem to wait in libcuda (waiters.h). -EAGAIN and -EBUSY as above. */
 int gs_reader_waiters(pid_t pid, uint32_t *ret);
 /*
+ * Gets how many processes the process's job has, by the variables that torchrun, mpirun, PMI and
+ * srun set; 0: none of them is set. Returns -EFBIG for an environment of 1 MiB or more, another
+ * error of the kernel, or -EAGAIN and -EBUSY as above.
+ */
+int gs_reader_ranks(pid_t pid, uint32_t *ret);
+/*
  * Say whether the process runs an installed MPS server or control daemon. The name alone proves
  * nothing, since users can choose it. So the executable's path must name the same file in our own
  * mount namespace, below folders that only root can write. gs_reader_mps() returns 1 or 0, or an
@@ -87,6 +98,7 @@ struct gs_reader_answer {
 		struct gs_program program;
 		struct gs_cuda_map maps[GS_READER_MAPS];
 		uint32_t waiters;
+		uint32_t ranks;
 	};
 };
 struct gs_reader_request {

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -17,6 +18,7 @@
 #include "process/process.h"
 #include "process/waiters.h"
 
+#define ENVIRON_SIZE (1u << 20)
 #define MAPS_SIZE 32768 /* longer than any line, even one with a path full of escaped newlines */
 
 /* ---- reading --------------------------------------------------------------------------------- */
@@ -50,6 +52,49 @@ static int read_args(pid_t pid, struct gs_program *ret)
 			ret->nargs += (uint32_t)n;
 	}
 	return fd < 0 || n < 0 ? -errno : 0;
+}
+
+/* The number in a variable that says how many ranks a job has; 0: it is another variable. */
+static uint32_t ranks_in(const char *variable)
+{
+	static const char *const names[] = { "WORLD_SIZE=", "OMPI_COMM_WORLD_SIZE=", "PMI_SIZE=",
+					     "SLURM_STEP_NUM_TASKS=" };
+
+	for (size_t i = 0; i < GS_COUNT(names); i++) {
+		size_t n = strlen(names[i]);
+		long ranks = strncmp(variable, names[i], n) ? 0 : strtol(variable + n, NULL, 10);
+
+		if (ranks > 0)
+			return ranks < INT32_MAX ? (uint32_t)ranks : INT32_MAX;
+	}
+	return 0;
+}
+
+/* A process can say that its environment is as large as its address space: then it is not read. */
+static void read_ranks(pid_t pid, struct gs_reader_answer *ret)
+{
+	CLEANUP_FREE char *text = malloc(ENVIRON_SIZE);
+	CLEANUP_FD int fd = -1;
+	size_t have = 0;
+	char path[32];
+	ssize_t n = 1;
+
+	snprintf(path, sizeof(path), "/proc/%d/environ", (int)pid);
+	fd = text ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+	while (fd >= 0 && n > 0 && have < ENVIRON_SIZE - 1) {
+		n = read(fd, text + have, ENVIRON_SIZE - 1 - have);
+		have += n > 0 ? (size_t)n : 0;
+	}
+	if (fd < 0 || n) {
+		ret->code = n > 0 && fd >= 0 ? -EFBIG : -errno;
+		return;
+	}
+	text[have] = '\0';
+	for (size_t at = 0; at < have; at += strlen(text + at) + 1) {
+		uint32_t ranks = ranks_in(text + at);
+
+		ret->ranks = ranks > ret->ranks ? ranks : ret->ranks;
+	}
 }
 
 static void read_program(pid_t pid, struct gs_reader_answer *ret)
@@ -119,6 +164,8 @@ void gs_reader_read(const struct gs_reader_request *rq, struct gs_reader_answer 
 		read_program(rq->pid, ret);
 	else if (rq->what == GS_READER_WAITERS)
 		ret->code = gs_waiters_read(rq->pid, &ret->waiters);
+	else if (rq->what == GS_READER_RANKS)
+		read_ranks(rq->pid, ret);
 	else
 		read_maps(rq->pid, ret);
 	if (ret->code)

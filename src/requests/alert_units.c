@@ -18,6 +18,7 @@
 #include "basic/env.h"
 #include "basic/file.h"
 #include "basic/log.h"
+#include "basic/share.h"
 #include "hub/hub.h"
 
 #define A_MINUTE 10
@@ -31,12 +32,15 @@ struct gs_alert_units {
 	sd_bus_slot *call;          /* the call under way; NULL: none */
 	uint64_t waiting[A_MINUTE]; /* ids of the alerts with a queued unit, oldest first */
 	size_t nwaiting;
-	uint64_t wanted_ns[A_MINUTE]; /* ring: when the last units were queued */
-	size_t nwanted;               /* units queued so far, ever */
-	uint64_t running;             /* id of the alert with a running unit; 0: none */
-	bool runs;                    /* systemd has accepted the start */
-	uint64_t look_ns;             /* time of the next check */
-	bool told;                    /* a failure was logged; cleared by the next success */
+	struct wanted {
+		uint64_t ns;
+		uid_t uid;
+	} wanted[A_MINUTE]; /* ring: the last units that were queued */
+	size_t nwanted;     /* units queued so far, ever */
+	uint64_t running;   /* id of the alert with a running unit; 0: none */
+	bool runs;          /* systemd has accepted the start */
+	uint64_t look_ns;   /* time of the next check */
+	bool told;          /* a failure was logged; cleared by the next success */
 };
 
 /* ---- files ----------------------------------------------------------------------------------- */
@@ -218,21 +222,28 @@ void gs_alert_units_go_on(struct gs_alert_units *u)
 	start(u);
 }
 
-/* True if the queue has room, and fewer than A_MINUTE units were queued in the last minute. */
-static bool has_room(const struct gs_alert_units *u, uint64_t now)
+/* True if the queue has room, and the user has not used up its share of the minute. */
+static bool has_room(const struct gs_alert_units *u, uid_t uid, uint64_t now)
 {
-	return u->nwaiting < A_MINUTE &&
-	       (u->nwanted < A_MINUTE || now - u->wanted_ns[u->nwanted % A_MINUTE] >= MINUTE_NS);
+	unsigned int own = 0, all = 0;
+
+	for (size_t i = 0; i < A_MINUTE && i < u->nwanted; i++) {
+		if (now - u->wanted[i].ns >= MINUTE_NS)
+			continue;
+		own += u->wanted[i].uid == uid;
+		all++;
+	}
+	return u->nwaiting < A_MINUTE && gs_share_allows(uid, own, all, A_MINUTE);
 }
 
-void gs_alert_units_want(struct gs_alert_units *u, uint64_t id, const json_t *event)
+void gs_alert_units_want(struct gs_alert_units *u, uint64_t id, uid_t uid, const json_t *event)
 {
 	struct gs_error err = { 0 };
 	uint64_t now = gs_now_ns();
 
 	if (!u->hub->config->alert_unit[0])
 		return;
-	if (!has_room(u, now)) {
+	if (!has_room(u, uid, now)) {
 		gs_count(u->hub, GS_SVC_ALERT_UNITS_LEFT);
 		return;
 	}
@@ -241,7 +252,7 @@ void gs_alert_units_want(struct gs_alert_units *u, uint64_t id, const json_t *ev
 		gs_log(LOG_ERR, "no unit for alert %" PRIu64 ": %s", id, err.text);
 		return;
 	}
-	u->wanted_ns[u->nwanted++ % A_MINUTE] = now;
+	u->wanted[u->nwanted++ % A_MINUTE] = (struct wanted){ now, uid };
 	u->waiting[u->nwaiting++] = id;
 }
 

@@ -18,6 +18,7 @@
 #include "hub/json.h"
 #include "hub/limited.h"
 #include "requests/alert_units.h"
+#include "requests/harm.h"
 #include "requests/requests.h"
 #include "requests/state.h"
 #include "requests/verbs_park.h"
@@ -95,7 +96,7 @@ static void tell(struct gs_requests *rs, const struct gs_alert *a, bool begins)
 	write_journal(a, begins);
 	gs_count(rs->hub, begins ? GS_SVC_ALERTS : GS_SVC_ALERTS_OVER);
 	if (begins && (wrong || rs->hub->config->alert_notes))
-		gs_alert_units_want(rs->alerting->units, a->id, event);
+		gs_alert_units_want(rs->alerting->units, a->id, f->tsg ? f->uid : 0, event);
 	if (rs->hub->watched)
 		gs_observers_say(&rs->hub->observers, json_incref(event),
 				 f->tsg ? f->uid : GS_NOBODY);
@@ -134,6 +135,7 @@ static void look(struct gs_requests *rs)
 
 	gs_state_look(rs, &found);
 	gs_in_vain_judge(rs, NULL, &found);
+	gs_harm_judge(rs, NULL, &found);
 	for (size_t i = 0; i < found.n; i++)
 		on_found(&found.all[i], rs);
 	gs_memory_look_idle(rs->figures);

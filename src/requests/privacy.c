@@ -16,32 +16,12 @@
 
 /* ---- the rights of a peer -------------------------------------------------------------------- */
 
-static bool in_group(const struct gs_peer *peer, gid_t gid)
-{
-	CLEANUP_FREE gid_t *groups = NULL;
-	socklen_t size = 0;
-
-	if (peer->gid == gid)
-		return true;
-	if (peer->pid == getpid())
-		return group_member(gid);
-	if (!getsockopt(peer->fd, SOL_SOCKET, SO_PEERGROUPS, NULL, &size) || errno != ERANGE)
-		return false;
-	groups = malloc(size);
-	if (!groups || getsockopt(peer->fd, SOL_SOCKET, SO_PEERGROUPS, groups, &size))
-		return false;
-	for (size_t i = 0; i < size / sizeof(*groups); i++)
-		if (groups[i] == gid)
-			return true;
-	return false;
-}
-
 static bool may_trace(const struct gs_requests *rs, const struct gs_peer *peer)
 {
 	const struct gs_who *who;
 
 	for (size_t i = 0; (who = gs_classes_tracer(rs->hub->classes, i)); i++)
-		if (who->is_group ? in_group(peer, who->gid) : peer->uid == who->uid)
+		if (who->is_group ? gs_peer_in_group(peer, who->gid) : peer->uid == who->uid)
 			return true;
 	return false;
 }
@@ -54,7 +34,7 @@ static bool is_hidden_from(struct gs_requests *rs, const struct gs_peer *peer)
 		gs_hidepid(&rs->hidepid);
 		rs->hidepid_ns = now;
 	}
-	return rs->hidepid.on && !(rs->hidepid.has_gid && in_group(peer, rs->hidepid.gid));
+	return rs->hidepid.on && !(rs->hidepid.has_gid && gs_peer_in_group(peer, rs->hidepid.gid));
 }
 
 struct gs_view gs_view_of(struct gs_requests *rs, const struct gs_peer *peer)
@@ -138,6 +118,7 @@ static const struct {
 	{ GS_SEES_WHO, "memory_shared_bytes" },
 	{ GS_SEES_WHO, "scheduled" },
 	{ GS_SEES_WHO, "mps" },
+	{ GS_SEES_WHO, "restored" },
 	{ GS_SEES_WHO, "mig" },
 	{ GS_SEES_WHO, "gpu_instance" },
 	{ GS_SEES_WHO, "compute_instance" },

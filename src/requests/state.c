@@ -5,11 +5,14 @@
 
 #include "basic/clock.h"
 #include "basic/env.h"
+#include "control/starting.h"
 #include "figures/ledger.h"
 #include "figures/memory.h"
 #include "figures/openmetrics.h"
 #include "figures/window.h"
+#include "control/harm.h"
 #include "requests/budget.h"
+#include "requests/harm.h"
 #include "requests/json.h"
 #include "requests/requests.h"
 
@@ -17,6 +20,7 @@ void gs_state_judge(const struct gs_requests *rs, const struct gs_trouble_counts
 		    struct gs_findings *ret)
 {
 	const struct gs_died *died = &rs->control->died;
+	const struct gs_texts *left = &rs->hub->config->left_out;
 
 	gs_judge_state(
 		&(struct gs_state_facts){
@@ -25,6 +29,9 @@ void gs_state_judge(const struct gs_requests *rs, const struct gs_trouble_counts
 			.unknown_branch = rs->hub->watch_only ? rs->hub->branch : 0,
 			.start_daemon = gs_env()->sim ? "gpuschedd &" : "systemctl start gpuschedd",
 			.policy = rs->hub->policy ? gs_policy_running(rs->hub->policy)->name : NULL,
+			.differs = gs_starting_differs(rs->control),
+			.left_out = left->n,
+			.left_out_at = left->n ? left->at[0] : "",
 			.died = died->policy[0] ? died->policy : NULL,
 			.died_why = died->message,
 			.died_ns = died->ns,
@@ -40,8 +47,7 @@ void gs_state_judge_classes(const struct gs_requests *rs,
 	const struct gs_policy_info *info = policy ? gs_policy_running(policy) : NULL;
 
 	for (uint32_t i = 1; i < GPUSCHED_MAX_CLASSES; i++)
-		/* no policy acts on class normal, so there is nothing to judge */
-		if (tsgs[i] && i != GPUSCHED_CLASS_NORMAL)
+		if (tsgs[i])
 			gs_judge_class(
 				&(struct gs_class_facts){
 					.name = gs_class_label(rs, i),
@@ -49,6 +55,7 @@ void gs_state_judge_classes(const struct gs_requests *rs,
 					.policy = info ? info->name : NULL,
 					.ignored = info &&
 						   gs_policy_ignores(info, gs_class_label(rs, i)),
+					.beside_lc = tsgs[GPUSCHED_CLASS_LC] > 0,
 					.acts_on = info ? info->classes : NULL,
 				},
 				ret);
@@ -77,6 +84,7 @@ void gs_state_metrics(const struct gs_requests *rs, FILE *f)
 	const struct gs_parked *p;
 
 	gs_state_look(rs, &found);
+	gs_harm_judge(rs, NULL, &found);
 	for (size_t i = 0; i < found.n; i++)
 		n[found.all[i].kind]++;
 	gs_findings_done(&found);
@@ -92,6 +100,7 @@ void gs_state_metrics(const struct gs_requests *rs, FILE *f)
 		if (n[k])
 			fprintf(f, "gpusched_findings{finding=\"%s\",level=\"%s\"} %u\n",
 				gs_finding_name(k), gs_level_name(gs_finding_level(k)), n[k]);
+	gs_harm_metrics(rs->control, f);
 	gs_metric_head(f, "policy_ends", "counter", "ends of policies");
 	for (enum gs_policy_exit_kind k = GS_POLICY_EXIT_STOPPED; k < GS_POLICY_EXITS; k++)
 		fprintf(f, "gpusched_policy_ends_total{reason=\"%s\"} %llu\n",

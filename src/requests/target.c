@@ -127,6 +127,16 @@ static int parse_partition(char *v, struct gs_target_part *t, struct gs_error *e
 	return 0;
 }
 
+int gs_target_refuse_mig(const char *v, struct gs_error *err)
+{
+	return strncmp(v, "MIG-", 4) != 0
+		       ? 0
+		       : gs_fail(err, -ENOENT,
+				 "'gpu:%s': the UUIDs of MIG partitions are not known here: name "
+				 "the GPU and its instances, as in gpu:0/GI/CI",
+				 v);
+}
+
 static int parse_gpu(const char *v, const struct lookup *in, struct gs_target_part *t,
 		     struct gs_error *err)
 {
@@ -134,6 +144,9 @@ static int parse_gpu(const char *v, const struct lookup *in, struct gs_target_pa
 	char text[256], *slash;
 	int r;
 
+	r = gs_target_refuse_mig(v, err);
+	if (r)
+		return r;
 	snprintf(text, sizeof(text), "%s", v);
 	slash = strchr(text, '/');
 	if (slash) {

@@ -66,6 +66,9 @@ int gs_target_parse(const char *text, const struct gs_classes *classes, const st
  */
 bool gs_target_match(const struct gs_target *t, const struct gpusched_tsg *rec, uint32_t tid);
 
+/* Fails if @v, the value of a part "gpu:", is the UUID of a MIG partition. */
+int gs_target_refuse_mig(const char *v, struct gs_error *err);
+
 static inline enum gs_target_kind gs_target_kind(const struct gs_target *t)
 {
 	return !t->n ? GS_TARGET_ALL : t->n == 1 ? t->part[0].kind : GS_TARGET_SEVERAL;

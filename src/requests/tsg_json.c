@@ -9,6 +9,7 @@
 #include "wire/agent.h"
 #include "control/agents.h"
 #include "control/counted_requests.h"
+#include "control/harm.h"
 #include "control/told_requests.h"
 #include "engine/held.h"
 #include "intake/hardware.h"
@@ -104,6 +105,7 @@ static void put_reason(struct gs_requests *rs, const struct gpusched_tsg *rec, u
 		rs && rs->hub->policy ? gs_policy_running(rs->hub->policy)->name : NULL;
 	bool held = rec->flags & GPUSCHED_TSG_HELD, gate = held && gs_at_gate(rec);
 	char text[GS_REASON_LEN] = "";
+	uint32_t overruled = 0;
 
 	if (held)
 		snprintf(text, sizeof(text), "%s until policy %s admits it, or for %g s",
@@ -127,8 +129,8 @@ static void put_reason(struct gs_requests *rs, const struct gpusched_tsg *rec, u
 	else if (rec->flags & GPUSCHED_TSG_IN_FLIGHT)
 		snprintf(text, sizeof(text), "no process holds its file: nobody can call it");
 	if (rs && rs->hub->engine)
-		gs_overrules_text(gs_engine_overruled(rs->hub->engine, &rec->key), text,
-				  sizeof(text));
+		overruled = gs_engine_overruled(rs->hub->engine, &rec->key);
+	gs_overrules_text(overruled, text, sizeof(text));
 	if (is_unheard(rs, rec))
 		snprintf(text + strlen(text), sizeof(text) - strlen(text),
 			 "%sits requests are not seen, so nothing is held for them: start it by "
@@ -138,6 +140,14 @@ static void put_reason(struct gs_requests *rs, const struct gpusched_tsg *rec, u
 	gs_json_put_text(o, "held_by", held ? policy : NULL);
 	gs_json_put_text(o, "held_how", gate ? "gate" : held ? "suspension" : NULL);
 	gs_json_put_text(o, "reason", text);
+	gs_json_put(o, "overruled", json_boolean(overruled));
+}
+
+static bool was_restored(struct gs_requests *rs, const struct gpusched_tsg *rec)
+{
+	struct gpusched_proc proc;
+
+	return rs && !gs_proc_get(rs->hub->table, (pid_t)rec->task.pid, &proc) && proc.restored;
 }
 
 /* Adds the MIG partition; null if the TSG is in none, or if that is unknown. */
@@ -160,6 +170,7 @@ static void put_state(struct gs_requests *rs, const struct gpusched_tsg *rec, js
 	const struct gs_saved_tsg *kept =
 		rs && rec->manual.valid ? gs_saved_find(&rs->control->saved, rec->task.id) : NULL;
 	uint32_t past = rs ? gs_past_of(rs->hub->table, (pid_t)rec->task.pid) : 0;
+	uint64_t apart = rs ? gs_harm_until(rs->control, rec->task.id) : 0;
 
 	gs_json_put_text(o, "known_by", rec->flags & GPUSCHED_TSG_ADOPTED ? "scan" : "tap");
 	gs_json_put(o, "assumed", assumed_json(rec->task.assumed));
@@ -173,6 +184,7 @@ static void put_state(struct gs_requests *rs, const struct gpusched_tsg *rec, js
 	gs_json_put(o, "held", json_boolean(rec->flags & GPUSCHED_TSG_HELD));
 	gs_json_put(o, "in_flight", json_boolean(rec->flags & GPUSCHED_TSG_IN_FLIGHT));
 	gs_json_put_number(o, "past_share", rs, past);
+	gs_json_put(o, "restored", json_boolean(was_restored(rs, rec)));
 	put_reason(rs, rec, past, o);
 	gs_json_put_text(o, "suspended_by",
 			 rec->suspend_by < GS_COUNT(by) ? by[rec->suspend_by] : NULL);
@@ -182,6 +194,7 @@ static void put_state(struct gs_requests *rs, const struct gpusched_tsg *rec, js
 	gs_json_put_number(o, "suspended_since_ns", rec->suspended_ns != 0, rec->suspended_ns);
 	gs_json_put_number(o, "suspended_until_ns", rec->suspend_until_ns != 0,
 			   rec->suspend_until_ns);
+	gs_json_put_number(o, "quarantine_until_ns", apart != 0, apart);
 	gs_json_put_number(o, "errors", true, rec->errors);
 	gs_json_put_text(o, "last_error", rec->errors ? status : NULL);
 	gs_json_put(o, "changed", json_boolean(rec->changed != 0));

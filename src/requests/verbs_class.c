@@ -170,14 +170,14 @@ static int check_owner(struct gs_request *rq, pid_t pid, uid_t *ret_owner)
 
 static int check_may(struct gs_request *rq, pid_t pid, uint32_t from, uint32_t to)
 {
-	const struct gs_peer *peer = rq->peer;
+	const struct gs_asker by = gs_peer_asker(rq->peer);
 	uid_t owner;
 	const char *name = gs_class_name(rq->rs->hub->classes, to);
 	int r = check_owner(rq, pid, &owner);
 
 	if (r)
 		return r;
-	if (!gs_class_may(rq->rs->hub->classes, peer->uid, peer->gid, owner, from, to))
+	if (!gs_class_may(rq->rs->hub->classes, &by, owner, from, to))
 		return gs_fail(rq->err, -EPERM,
 			       "raising process %d to class '%s' needs root, or AllowClass= in "
 			       "gpusched.conf",

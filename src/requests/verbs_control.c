@@ -157,6 +157,12 @@ static enum state preempt_state(struct gs_requests *rs, struct gpusched_tsg *rec
 	return !r ? DONE : r == -EINPROGRESS ? WAITS : r == -ENOENT ? GONE : FAILED;
 }
 
+/* The record's count of failed calls may be older than the request. */
+static enum state called(const struct job *j, size_t i, const struct gpusched_tsg *now)
+{
+	return now->errors && now->errors != j->sel.recs[i].errors ? FAILED : WAITS;
+}
+
 /* How far the request has come with one TSG. */
 static enum state state_of(struct gs_requests *rs, const struct job *j, size_t i,
 			   struct gpusched_tsg *ret)
@@ -173,8 +179,9 @@ static enum state state_of(struct gs_requests *rs, const struct job *j, size_t i
 		return NOT_DONE;
 	if (j->preempt)
 		return preempt_state(rs, ret);
-	if (j->resume && ret->suspend_by == GPUSCHED_BY_PERSON)
-		return ret->errors ? FAILED : WAITS;
+	if (j->resume &&
+	    (ret->suspend_by == GPUSCHED_BY_PERSON || gpusched_unknown(ret) & GPUSCHED_RUNNABLE))
+		return called(j, i, ret);
 	if (!which)
 		return DONE;
 	/* only compute TSGs have a preemption mode: ignores it for others */
@@ -186,7 +193,7 @@ static enum state state_of(struct gs_requests *rs, const struct job *j, size_t i
 	/* a cleared setting that a policy wants stays changed, and does not delay the answer */
 	if (j->clear && !(ret->changed & which & ~ret->task.want.valid))
 		return DONE;
-	return ret->errors ? FAILED : WAITS;
+	return called(j, i, ret);
 }
 
 /*
@@ -209,10 +216,26 @@ static json_t *is_json(const struct gpusched_tsg *rec)
 	return gs_settings_json(&is);
 }
 
+/* RM's status, and whether the call may have taken effect all the same. */
+static const char *status_text(const struct job *j, const struct gpusched_tsg *now, char *ret,
+			       size_t size)
+{
+	const char *name = gs_rm_status_name(now->last_status);
+	uint32_t which = j->which | (j->resume ? GPUSCHED_RUNNABLE : 0);
+	bool unknown = gpusched_unknown(now) & which;
+	size_t n = 0;
+
+	if (!name)
+		n = (size_t)snprintf(ret, size, "status 0x%x", now->last_status);
+	snprintf(ret + n, size - n, "%s%s", name ?: "",
+		 unknown ? "; it may have taken effect: unknown until a call succeeds" : "");
+	return ret;
+}
+
 static json_t *result_json(const struct job *j, size_t i, enum state st,
 			   const struct gpusched_tsg *now, const char *why)
 {
-	char unknown[32];
+	char unknown[160];
 	const char *text = NULL;
 
 	if (st == FAILED && j->codes[i])
@@ -220,9 +243,7 @@ static json_t *result_json(const struct job *j, size_t i, enum state st,
 	else if (st == FAILED && !now->last_status)
 		text = "the call did not reach the driver";
 	else if (st == FAILED) {
-		text = gs_rm_status_name(now->last_status);
-		snprintf(unknown, sizeof(unknown), "status 0x%x", now->last_status);
-		text = text ? text : unknown;
+		text = status_text(j, now, unknown, sizeof(unknown));
 	} else if (st == GONE)
 		text = "the TSG ended meanwhile";
 	else if (st == WAITS)

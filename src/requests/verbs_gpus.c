@@ -16,6 +16,7 @@ static json_t *row_json(struct gs_requests *rs, size_t i)
 	gs_json_put_text(o, "name", gpu->name);
 	gs_json_put_text(o, "gpu_uuid", gpu->uuid);
 	gs_json_put_text(o, "pci", gpu->pci);
+	gs_json_put_number(o, "minor", true, gpu->minor);
 	gs_json_put_number(o, "driver_branch", rs->hub->branch, rs->hub->branch);
 	gs_json_put_text(o, "driver", rs->hub->driver);
 	gs_json_put_text(o, "vbios", gpu->vbios);

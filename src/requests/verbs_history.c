@@ -172,6 +172,10 @@ static int parse_target(const char *text, struct gs_history_query *q, struct gs_
 	if ((text && !copy) || !rest)
 		return -ENOMEM;
 	while (at && (part = strsep(&at, ","))) {
+		if (!strncmp(part, "gpu:", 4))
+			r = gs_target_refuse_mig(part + 4, err);
+		if (r)
+			return r;
 		if (parse_past(part, q))
 			continue;
 		if (*rest)

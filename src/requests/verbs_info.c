@@ -9,6 +9,7 @@
 #include "basic/env.h"
 #include "hub/task.h"
 #include "intake/hardware.h"
+#include "requests/ended.h"
 #include "requests/requests.h"
 #include "hub/json.h"
 #include "hub/loop.h"
@@ -88,7 +89,7 @@ static bool is_nothing(const struct gs_view *view, const struct gs_target *t)
 
 static int step_list(struct gs_request *rq, uint64_t now_ns)
 {
-	CLEANUP_JSON json_t *parked = NULL;
+	CLEANUP_JSON json_t *parked = NULL, *ended = NULL;
 	struct listing *l = rq->state;
 
 	for (; l->at < l->sel.n && gs_request_has_time(rq); l->at++)
@@ -101,6 +102,9 @@ static int step_list(struct gs_request *rq, uint64_t now_ns)
 	parked = gs_parked_list_json(rq);
 	fprintf(l->out, "%s],\"parked\":", l->sel.n ? "" : "{\"tsgs\":[");
 	l->failed |= json_dumpf(parked, l->out, JSON_COMPACT) != 0;
+	ended = gs_ended_of_target(rq, &l->sel.target);
+	fputs(",\"ended\":", l->out);
+	l->failed |= json_dumpf(ended, l->out, JSON_COMPACT) != 0;
 	fprintf(l->out, ",\"dry_run\":%s,\"watch_only\":%s}",
 		rq->rs->hub->opts.dry_run ? "true" : "false",
 		rq->rs->hub->watch_only ? "true" : "false");

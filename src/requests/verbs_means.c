@@ -145,7 +145,6 @@ static json_t *row_of(const struct gs_means_case *now, const struct gs_remembere
 	gs_json_put_text(o, "class", r->role == GS_ROLE_OTHER ? NULL : classes[r->role]);
 	put(o, &c, r, all);
 	gs_json_put_number(o, "used_s", true, (uint64_t)r->used_s);
-	gs_json_put_number(o, "cta_trials", true, r->tries);
 	json_object_set_new(o, "pids", json_array());
 	return o;
 }
@@ -257,7 +256,6 @@ int gs_verb_means_choose(struct gs_request *rq)
 	struct gs_means_case now;
 	struct gs_means_choice c;
 	uint32_t class_id;
-	bool trial = false;
 
 	if (gs_class_id(rs->hub->classes, gs_arg_text(rq, "class"), &class_id))
 		return gs_fail(rq->err, -EINVAL,
@@ -271,17 +269,14 @@ int gs_verb_means_choose(struct gs_request *rq)
 		json_object_set_new(rq->answer, "means", json_null());
 		return 0;
 	}
-	if (!program_of(rq, &id)) {
+	if (!program_of(rq, &id))
 		r = gs_means_use(rs->means, &id);
-		trial = gs_means_role(class_id) == GS_ROLE_BE && gs_means_ask(rs->means, &id);
-	}
 	if (r && r->seen.lc_graphs && gs_means_role(class_id) == GS_ROLE_LC)
 		gs_means_graphs_come(rs->means, rq->peer->uid);
 	now = case_of(rs, rq->peer->uid, gs_means_lc_runs(rs->means));
 	c = choose(&now, gs_means_role(class_id), r);
 	remember_start(rq, gs_means_role(class_id), c.means == GS_MEANS_SHARE);
 	put(rq->answer, &c, r, rq->view.others & GS_SEES_ALL);
-	gs_json_put(rq->answer, "trial", json_boolean(trial));
 	server = c.means == GS_MEANS_SHARE || c.means == GS_MEANS_POOL
 			 ? running(rs, rq->peer->uid, c.means == GS_MEANS_SHARE)
 			 : NULL;

@@ -126,6 +126,7 @@ static int restore_here(struct gs_request *rq)
 		gs_saved_forget(rq->rs->control);
 	gs_starting_call_off(rq->rs->control, "a person restored everything");
 	gs_policy_note_death(rq->rs->control);
+	rq->rs->control->wanted.by_config = false;
 	gs_service_policy_stop(rq->rs->control, GS_POLICY_EXIT_STOPPED,
 			       "a person restored everything");
 	return gs_request_wait(rq, step_settled, GS_ON_ENGINE, SETTLE_MS);

@@ -7,6 +7,7 @@
 
 #include "basic/cleanup.h"
 #include "basic/clock.h"
+#include "basic/sheet.h"
 #include "figures/verdict.h"
 #include "hub/loop.h"
 #include "park/on_use.h"
@@ -78,7 +79,7 @@ static bool waits_for_memory(const struct gs_parked *p)
 
 static bool is_settled(const struct job *j, const struct gs_parked *p, uint64_t now_ns)
 {
-	if (!p || p->over != GS_PARKED_UNDER_WAY)
+	if (!p || p->over != GS_PARKED_UNDER_WAY || p->hangs)
 		return true;
 	if (p->core.failed &&
 	    p->core.troubles >= TROUBLES) /* the answer does not wait for further attempts */
@@ -115,6 +116,22 @@ static int code_of(const struct one *one)
 	return one->p->why.code == -ENOTSUP ? -ENOTSUP : -EREMOTEIO;
 }
 
+/* Little of a program that was alone stays, too: its context. */
+#define STAYS_LEAST (16ull << 20)
+
+/* Others have memory of it open, or may have: then that memory stays in use. */
+static bool is_lent(const struct gs_parked *p)
+{
+	return p->exported && p->kept_bytes > STAYS_LEAST;
+}
+
+static json_t *stays_json(const struct gs_parked *p)
+{
+	bool known = p && is_lent(p) && p->kept_bytes != GS_PARK_KEPT_UNKNOWN;
+
+	return known ? json_integer((json_int_t)p->kept_bytes) : json_null();
+}
+
 static void report_one(struct gs_request *rq, struct job *j, const struct one *one, json_t *results,
 		       unsigned int *done, unsigned int *waiting, unsigned int *failed)
 {
@@ -132,11 +149,13 @@ static void report_one(struct gs_request *rq, struct job *j, const struct one *o
 		took = j->in ? one->p->restore_ns : one->p->out_ns;
 	json_array_append_new(
 		results,
-		json_pack("{s:i, s:s, s:b, s:b, s:I, s:o, s:s?}", "pid", one->pid, "comm",
-			  one->comm, "done", ok, "waits", waits, "bytes",
+		json_pack("{s:i, s:o, s:b, s:b, s:b, s:o, s:I, s:o, s:o}", "pid", one->pid, "comm",
+			  gs_json_text(one->comm), "done", ok, "waits", waits, "lent",
+			  ok && !j->in && is_lent(one->p), "stays_bytes",
+			  stays_json(ok && !j->in ? one->p : NULL), "bytes",
 			  (json_int_t)(one->p ? gs_parked_bytes(one->p) : 0), "took_ms",
 			  took ? json_integer((json_int_t)(took / NS_PER_MS)) : json_null(),
-			  "error", why));
+			  "error", why ? gs_json_text(why) : json_null()));
 }
 
 static int report(struct gs_request *rq)
@@ -209,6 +228,7 @@ static int park_processes(struct gs_request *rq, struct job *j)
 {
 	uint64_t for_ns = (uint64_t)gs_arg_number(rq, "for_us") * NS_PER_US;
 	struct gs_park_ask ask = { .by = rq->peer->uid,
+				   .forced = gs_arg_true(rq, "force"),
 				   .until_ns = for_ns ? gs_now_ns() + for_ns : 0 };
 	struct gpusched_tsg *recs = j->sel.recs;
 
@@ -323,9 +343,12 @@ int gs_verb_unpark(struct gs_request *rq)
 			       "%s matches no parked process: 'gpusched parked' "
 			       "shows them",
 			       j->sel.target.whole);
-	for (size_t i = 0; i < j->n; i++)
-		if (j->all[i].p)
-			gs_parking_in(rq->rs->parking, j->all[i].p);
+	for (size_t i = 0; i < j->n; i++) {
+		if (!j->all[i].p)
+			continue;
+		j->all[i].p->urgent |= !rq->peer->uid;
+		gs_parking_in(rq->rs->parking, j->all[i].p);
+	}
 	return gs_request_wait(rq, step_settled, GS_ON_PARK, 0);
 }
 

@@ -154,6 +154,7 @@ int gs_verb_policy_stop(struct gs_request *rq)
 	}
 	if (!rs->hub->policy && !cancelled)
 		return gs_fail(rq->err, -ENOENT, "no policy runs");
+	rs->control->wanted.by_config = false;
 	gs_service_policy_stop(rs->control, GS_POLICY_EXIT_STOPPED, "stopped by a person");
 	gs_saved_choose(rs->control, NULL, NULL, NULL, 0);
 	answer_exit(rq);

@@ -68,7 +68,7 @@ static int check_server(struct gs_request *rq, pid_t pid, uint64_t *ret_start_ns
 static int choose_class(struct gs_request *rq, pid_t pid, bool share, uint32_t *ret)
 {
 	struct gs_classes *c = rq->rs->hub->classes;
-	const struct gs_peer *peer = rq->peer;
+	const struct gs_asker by = gs_peer_asker(rq->peer);
 	struct gs_class_answer now;
 	int r = gs_classify(c, rq->rs->hub->table, pid, &now, NULL);
 
@@ -80,11 +80,10 @@ static int choose_class(struct gs_request *rq, pid_t pid, bool share, uint32_t *
 			       "there is no class '%s': 'gpusched class list' shows them",
 			       gs_arg_text(rq, "class"));
 	if (share)
-		*ret = gs_class_may(c, peer->uid, peer->gid, peer->uid, now.class_id,
-				    GPUSCHED_CLASS_LC)
+		*ret = gs_class_may(c, &by, by.uid, now.class_id, GPUSCHED_CLASS_LC)
 			       ? GPUSCHED_CLASS_LC
 			       : GPUSCHED_CLASS_NORMAL;
-	if (gs_class_may(c, peer->uid, peer->gid, peer->uid, now.class_id, *ret))
+	if (gs_class_may(c, &by, by.uid, now.class_id, *ret))
 		return 0;
 	if (share) { /* keeps the class it was started with */
 		*ret = now.class_id;

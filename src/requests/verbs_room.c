@@ -10,6 +10,7 @@
 
 #include "basic/cleanup.h"
 #include "basic/clock.h"
+#include "basic/sheet.h"
 #include "figures/memory.h"
 #include "hub/loop.h"
 #include "hub/records.h"
@@ -142,8 +143,8 @@ static int report(struct gs_request *rq, struct room *j, uint64_t free_bytes)
 
 		if (!c->p || c->p->over != GS_PARKED_IS_OUT)
 			continue;
-		json_array_append_new(list, json_pack("{s:i, s:s, s:I}", "pid", c->p->pid, "comm",
-						      c->p->comm, "bytes",
+		json_array_append_new(list, json_pack("{s:i, s:o, s:I}", "pid", c->p->pid, "comm",
+						      gs_json_text(c->p->comm), "bytes",
 						      (json_int_t)gs_parked_bytes(c->p)));
 	}
 	json_object_set_new(rq->answer, "gpu", json_integer(j->gpu));

@@ -12,6 +12,7 @@
 #include "control/lease.h"
 #include "control/starting.h"
 #include "figures/gpu_time.h"
+#include "figures/kept_off.h"
 #include "figures/memory.h"
 #include "figures/unread.h"
 #include "figures/window.h"
@@ -22,6 +23,8 @@
 #include "policy/maps.h"
 #include "requests/budget.h"
 #include "requests/calm.h"
+#include "requests/ended.h"
+#include "requests/harm.h"
 #include "requests/json.h"
 #include "requests/requests.h"
 #include "requests/selection.h"
@@ -63,10 +66,11 @@ struct status {
 	FILE *out;
 	char *text;
 	size_t size;
-	size_t gpu, rows;      /* the current GPU, and its rows so far */
-	unsigned int mig;      /* TSGs in MIG partitions of the current GPU */
-	unsigned int apart;    /* TSGs in an unknown partition of the current GPU */
-	struct gs_polmap says; /* the policy's remarks on TSGs; fd -1: it has none */
+	size_t gpu, rows;       /* the current GPU, and its rows so far */
+	unsigned int mig;       /* TSGs in MIG partitions of the current GPU */
+	unsigned int apart;     /* TSGs in an unknown partition of the current GPU */
+	struct gs_kept_off off; /* TSG of the current GPU */
+	struct gs_polmap says;  /* the policy's remarks on TSGs; fd -1: it has none */
 };
 
 static void status_free(void *state)
@@ -137,13 +141,9 @@ static json_t *row_of(struct gs_request *rq, const struct gpusched_tsg *rec,
 		      const struct gs_window_tsg *w, double calm)
 {
 	static const char *const keys[] = {
-		"id",           "pid",
-		"uid",          "comm",
-		"class",        "mps",
-		"suspended_by", "held",
-		"reason",       "kind",
-		"memory_bytes", "idle_since_ns",
-		"gpu_instance", "compute_instance",
+		"id",          "pid",          "uid",           "comm",         "class",
+		"mps",         "suspended_by", "held",          "reason",       "overruled",
+		"kind",        "memory_bytes", "idle_since_ns", "gpu_instance", "compute_instance",
 		"requests_by",
 	};
 	CLEANUP_JSON json_t *all = gs_tsg_json(rq->rs, rec);
@@ -193,15 +193,37 @@ static void judge_tsg(struct gs_request *rq, struct status *t, const struct gpus
 			     .gpu = (int)rec->task.gpu,
 			     .lc = !strcmp(class, "lc"),
 			     .waiting = w->waiting,
-			     .suspended = rec->suspend_by != GPUSCHED_BY_NOBODY,
+			     .suspended = rec->suspend_by != GPUSCHED_BY_NOBODY ||
+					  rec->flags & GPUSCHED_TSG_HELD,
 			     .counted = rec->task.known & GPUSCHED_KNOWN_LAUNCHES,
 			     .policy = rq->rs->hub->policy
 					       ? gs_policy_running(rq->rs->hub->policy)->name
 					       : NULL,
 			     .calm_pct = calm,
 			     .window = w->rates,
+			     .stuck_ns = w->stuck_ns,
+			     .still_ns = w->still_ns,
 		     },
 		     &t->found);
+}
+
+static void judge_suspended(struct gs_request *rq, struct status *t, const struct gpusched_tsg *rec)
+{
+	char comm[GPUSCHED_COMM_LEN + 1];
+
+	if (rec->suspend_by != GPUSCHED_BY_PERSON || rec->task.kind != GPUSCHED_KIND_COMPUTE ||
+	    !sees(rq, rec))
+		return;
+	snprintf(comm, sizeof(comm), "%.*s", GPUSCHED_COMM_LEN, rec->task.comm);
+	gs_judge_suspended(
+		&(struct gs_suspended_facts){ .pid = rec->task.pid,
+					      .uid = rec->task.uid,
+					      .comm = comm,
+					      .gpu = (int)rec->task.gpu,
+					      .tsg = rec->task.id,
+					      .since_ns = rec->suspended_ns,
+					      .for_a_while = rec->suspend_until_ns != 0 },
+		&t->found);
 }
 
 static void judge_holder(struct gs_request *rq, struct status *t, const struct gpusched_tsg *rec)
@@ -238,7 +260,10 @@ static void put_row(struct gs_request *rq, struct status *t, const struct gpusch
 	t->apart += gpusched_is_apart(rec);
 	t->classes[rec->task.class_id % GPUSCHED_MAX_CLASSES]++;
 	judge_tsg(rq, t, rec, &w, calm);
+	judge_suspended(rq, t, rec);
 	judge_holder(rq, t, rec);
+	if (sees(rq, rec))
+		gs_kept_off_take(&t->off, rq->rs->figures, rec);
 	row = row_of(rq, rec, &w, calm);
 	json_object_set_new(row, "policy_says",
 			    t->says.fd >= 0 && sees(rq, rec)
@@ -275,6 +300,7 @@ static json_t *gpu_json(struct gs_request *rq, struct status *t, size_t i)
 	json_object_set_new(o, "apart_tsgs", json_integer(t->apart));
 	json_object_set_new(o, "costs", gs_sight_costs_json(rq->rs->figures, i));
 	json_object_set_new(o, "memory", gs_memory_gpu_json(rq->rs->figures, i));
+	json_object_set_new(o, "ended", gs_ended_of_gpu(rq, i));
 	gs_gpu_rates_json(&g.window, o);
 	if (!gs_window_past(rq->rs->figures, NS_PER_S, &w)) {
 		gs_window_gpu(rq->rs->figures, w, i, &g.lately);
@@ -284,6 +310,7 @@ static json_t *gpu_json(struct gs_request *rq, struct status *t, size_t i)
 	}
 	json_object_set_new(o, "window_1s", lately);
 	gs_judge_gpu(&t->limits, &g, &t->found);
+	gs_kept_off_judge(&t->off, rq->rs->figures, i, &t->found);
 	return o;
 }
 
@@ -366,6 +393,7 @@ static int begin_findings(struct gs_request *rq)
 	gs_parked_judge(rq, &t->found);
 	gs_budgets_judge(rq, &t->found);
 	gs_in_vain_judge(rq->rs, &rq->view, &t->found);
+	gs_harm_judge(rq->rs, &rq->view, &t->found);
 	gs_findings_sort(&t->found);
 	t->ok = true;
 	fputs("],\"findings\":[", t->out);
@@ -384,6 +412,7 @@ static void begin_gpu(struct status *t)
 {
 	fputs(t->gpu ? ",{\"tsgs\":[" : "{\"tsgs\":[", t->out);
 	t->sel.at = t->rows = t->mig = t->apart = 0;
+	t->off = (struct gs_kept_off){ 0 };
 }
 
 static int step_rows(struct gs_request *rq, uint64_t now_ns)

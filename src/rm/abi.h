@@ -2,7 +2,8 @@
 /*
  * abi.h - the part of the ABI of NVIDIA's resource manager (RM) that gpusched uses
  *
- * Numbers, sizes and offsets are the same in branches 515 to 595 unless a comment says otherwise.
+ * Numbers, sizes and offsets are the same in all rows of branches.h, unless a column of it or a
+ * comment here says otherwise. tests/check/driver_headers.sh compares them with NVIDIA's headers.
  */
 #ifndef GPUSCHED_RM_ABI_H
 #define GPUSCHED_RM_ABI_H
@@ -17,8 +18,7 @@
 #include <sys/ioctl.h>
 #endif
 
-#define NV_BRANCH_FIRST 515u
-#define NV_BRANCH_LAST 595u
+#include "rm/branches.h"
 
 #define NV_MAJOR 195
 #define NV_CTL_MINOR 255
@@ -118,8 +118,8 @@ struct nv_id_info {
 	int32_t numa;
 };
 /*
- * The driver's own structure has flags and then a union of 8-bit and 16-bit names: 132 bytes in all
- * up to branch 590, 68 from branch 595 on.
+ * The driver's own structure has flags and then a union of 8-bit and 16-bit names; from branch 595
+ * on, it has no 16-bit ones.
  */
 struct nv_gpu_name {
 	uint32_t flags;
@@ -150,7 +150,7 @@ struct nv_schedule {
 /* Size of struct nv_schedule in @branch: the driver refuses any other size. */
 static inline uint32_t nv_schedule_size(unsigned int branch)
 {
-	return branch && branch < 575 ? 2 : 3;
+	return nv_branch(branch)->schedule;
 }
 
 struct nv_preempt {
@@ -204,14 +204,14 @@ _Static_assert(sizeof(struct nv_usage) == 16, "usage");
  */
 static inline uint32_t nv_usage_engine_size(unsigned int branch)
 {
-	return branch < 570 ? 116 : 128;
+	return nv_branch(branch)->engine;
 }
-/* Size of a sample in bytes. 0: unknown; branch 520 lists more engines, so its size is unknown. */
+/* Size of a sample in bytes. 0: unknown, or the branch has another number of samples. */
 static inline uint32_t nv_usage_sample_size(unsigned int branch)
 {
-	if (!branch || branch == 520)
-		return 0;
-	return 8 + (branch < 550 ? 4 : 6) * nv_usage_engine_size(branch);
+	uint32_t engines = branch ? nv_branch(branch)->engines : 0;
+
+	return engines ? 8 + engines * nv_usage_engine_size(branch) : 0;
 }
 /* Offset of the graphics engine's entry in a sample: after the time and the entry for memory. */
 static inline uint32_t nv_usage_graphics_at(unsigned int branch)
@@ -270,7 +270,7 @@ struct nv_fb_info {
 /* Size of struct nv_fb_info in @branch: the driver refuses any other size. */
 static inline uint32_t nv_fb_info_size(unsigned int branch)
 {
-	return 4 + 8 * (branch < 545 ? 0x36 : branch < 560 ? 0x37 : branch < 580 ? 0x39 : 0x80);
+	return 4 + 8 * nv_branch(branch)->fb;
 }
 
 /* ---- the context-switch log ------------------------------------------------------------------ */

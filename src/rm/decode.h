@@ -18,10 +18,14 @@
 #define GS_ESC_FREE 0x29u
 #define GS_ESC_CONTROL 0x2au
 #define GS_ESC_ALLOC 0x2bu
+#define GS_ESC_DUP 0x34u   /* makes a handle for another client's object */
+#define GS_ESC_SHARE 0x35u /* lets other clients do that */
 
 #define GS_FREE_SIZE 16u
 #define GS_CONTROL_SIZE 32u
 #define GS_ALLOC_SIZE_MAX 48u
+#define GS_DUP_SIZE 28u
+#define GS_SHARE_SIZE 24u
 
 #define GS_CLASS_ROOT 0x0u
 #define GS_CLASS_ROOT_NON_PRIV 0x1u
@@ -32,6 +36,17 @@
 #define GS_CLASS_MIG_GI 0xc637u /* subscription to a GPU instance */
 #define GS_CLASS_MIG_CI 0xc638u /* subscription to a compute instance */
 
+/* Objects for memory that several processes or nodes have */
+#define GS_CLASS_MEMORY_EXPORT 0xe0u
+#define GS_CLASS_FABRIC 0xf8u
+#define GS_CLASS_FABRIC_IMPORT 0xf9u
+#define GS_CLASS_FABRIC_REF 0xfbu
+#define GS_CLASS_MULTICAST 0xfdu
+
+#define GS_CMD_EXPORT_OBJECT 0x3d05u
+#define GS_CMD_IMPORT_OBJECT 0x3d06u
+#define GS_CMD_EXPORT_OBJECTS 0x3d0bu
+#define GS_CMD_IMPORT_OBJECTS 0x3d0cu
 #define GS_CMD_TSG_SCHEDULE 0xa06c0101u
 #define GS_CMD_TSG_SET_TIMESLICE 0xa06c0103u
 #define GS_CMD_TSG_SET_INTERLEAVE 0xa06c0107u
@@ -59,6 +74,11 @@ struct gs_control {
 
 struct gs_free {
 	gs_u32 root, parent, handle, status;
+};
+
+struct gs_dup {
+	gs_u32 client_src; /* the client that owns the object, which gets one more handle */
+	gs_u32 status;
 };
 
 /*
@@ -107,6 +127,40 @@ static inline void gs_decode_free(const gs_u32 *w, struct gs_free *ret)
 	ret->parent = w[1];
 	ret->handle = w[2];
 	ret->status = w[3];
+}
+
+static inline void gs_decode_dup(const gs_u32 *w, struct gs_dup *ret)
+{
+	ret->client_src = w[3];
+	ret->status = w[6];
+}
+
+static inline gs_u32 gs_share_status(const gs_u32 *w)
+{
+	return w[5];
+}
+
+/* Says what an object of this class makes of the process that allocates it. */
+static inline enum gpusched_imported gs_class_imports(gs_u32 class_)
+{
+	switch (class_) {
+	case GS_CLASS_MEMORY_EXPORT:
+	case GS_CLASS_FABRIC:
+	case GS_CLASS_FABRIC_IMPORT:
+	case GS_CLASS_FABRIC_REF:
+		return GPUSCHED_IMPORTED_FABRIC;
+	case GS_CLASS_MULTICAST:
+		return GPUSCHED_IMPORTED_MULTICAST;
+	default:
+		return GPUSCHED_IMPORTED_NONE;
+	}
+}
+
+/* True for the controls by which processes pass memory to each other as open files. */
+static inline int gs_cmd_passes(gs_u32 cmd)
+{
+	return cmd == GS_CMD_EXPORT_OBJECT || cmd == GS_CMD_EXPORT_OBJECTS ||
+	       cmd == GS_CMD_IMPORT_OBJECT || cmd == GS_CMD_IMPORT_OBJECTS;
 }
 
 /* True for classes of objects that the taps record; they ignore all others. */

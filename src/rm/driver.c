@@ -87,9 +87,32 @@ static int ask_proc(char *ret, size_t size)
 	return find_version(line, ret, size);
 }
 
+bool gs_rm_branch_leaves(unsigned int branch)
+{
+	return nv_branch(branch)->branch == branch && nv_branch(branch)->witness == NV_GPU;
+}
+
 bool gs_rm_branch_known(unsigned int branch)
 {
 	return branch >= NV_BRANCH_FIRST && branch <= NV_BRANCH_LAST;
+}
+
+void gs_rm_branches_text(char *ret, size_t size, const char *between, const char *before_last)
+{
+	const struct nv_branch *row, *last = NULL;
+	size_t n = 0;
+
+	for (unsigned int i = 0; (row = nv_branch_at(i)); i++)
+		if (nv_branch_tested(row))
+			last = row;
+	*ret = '\0';
+	for (unsigned int i = 0; (row = nv_branch_at(i)) && n < size; i++) {
+		const char *join = row == last ? before_last : between;
+
+		if (nv_branch_tested(row) && (join || !n))
+			n += (size_t)snprintf(ret + n, size - n, "%s%u", n ? join : "",
+					      row->branch);
+	}
 }
 
 int gs_rm_driver(unsigned int *ret_branch, char *ret_version, size_t size, struct gs_error *err)

@@ -5,22 +5,12 @@
 #include <errno.h>
 #include <string.h>
 
+#include "basic/clock.h"
 #include "rm/abi.h"
 #include "rm/setting.h"
 #include "rm/sys.h"
 
 _Static_assert(GS_RM_SUSPEND_BATCH == NV_DISABLE_MAX, "0x2080110b");
-
-static const char *const op_names[] = {
-#define X(sym, name) [GS_RM_##sym] = name,
-	GS_RM_OPS(X)
-#undef X
-};
-
-const char *gs_rm_op_name(enum gs_rm_op op)
-{
-	return op < GS_RM_OP_MAX ? op_names[op] : NULL;
-}
 
 /* Converts RM's status to an errno. @about_tsg: the call was made on the TSG itself. */
 static int to_errno(uint32_t status, bool about_tsg)
@@ -37,6 +27,36 @@ static int to_errno(uint32_t status, bool about_tsg)
 		return about_tsg ? -ENOENT : -EREMOTEIO;
 	default:
 		return -EREMOTEIO;
+	}
+}
+
+/*
+ * Kernel RM answers these before it asks GSP (open driver 580.142, rmapi/control.c). SET_INTERLEAVE
+ * turns each of GSP's errors into NOT_SUPPORTED (kernel_channel_group_api.c).
+ */
+static bool op_refuses(enum gs_rm_op op, uint32_t status)
+{
+	return status == GS_NV_INSUFFICIENT_PERMISSIONS || status == GS_NV_INVALID_CLIENT ||
+	       status == GS_NV_INVALID_COMMAND ||
+	       (status == GS_NV_NOT_SUPPORTED && op != GS_RM_SET_INTERLEAVE);
+}
+
+bool gs_rm_refused(const struct gs_rm_step *step)
+{
+	if (step->res.partly)
+		return false;
+	switch (step->res.err) {
+	case -EREMOTEIO:
+		return op_refuses(step->op, step->res.status);
+	case -EPERM:
+	case -ERANGE:
+	case -EBADF:
+	case -ENXIO:
+	case -ETIMEDOUT: /* not made */
+	case -EAGAIN:    /* not made */
+		return true;
+	default:
+		return false;
 	}
 }
 
@@ -71,7 +91,15 @@ static int get_timeslice(struct gs_session *s, struct gs_rm_result *res)
  */
 static int prove(struct gs_session *s, struct gs_rm_result *res)
 {
-	return s->proven ? 0 : get_timeslice(s, res);
+	uint64_t begun;
+	int r;
+
+	if (s->proven)
+		return 0;
+	begun = gs_now_ns();
+	r = get_timeslice(s, res);
+	res->proof_ns += gs_now_ns() - begun;
+	return r;
 }
 
 /* ---- suspend, resume ------------------------------------------------------------------------- */
@@ -79,7 +107,11 @@ static int prove(struct gs_session *s, struct gs_rm_result *res)
 static int enable_some(struct gs_session *s, unsigned int from, unsigned int n, bool disable,
 		       struct gs_rm_result *res)
 {
-	struct nv_disable_channels d = { .disable = disable, .n = n };
+	struct nv_disable_channels d = {
+		.disable = disable,
+		.n = n,
+		.only_scheduling = disable && s->leaves,
+	};
 
 	for (unsigned int i = 0; i < n; i++) {
 		d.clients[i] = s->tsg->client;
@@ -108,6 +140,7 @@ static int enable_each(struct gs_session *s, unsigned int from, unsigned int n, 
 
 		if (r == -EREMOTEIO && channel_missing(res->status))
 			continue;
+		res->partly |= r < 0 && found;
 		if (r < 0)
 			return r;
 		found++;
@@ -118,9 +151,52 @@ static int enable_each(struct gs_session *s, unsigned int from, unsigned int n, 
 	return 0;
 }
 
+/* True if RM refused the first batch, so that no channel has changed. */
+static bool refused_all(bool disable, int err, const struct gs_rm_result *res)
+{
+	struct gs_rm_step step = { .op = disable ? GS_RM_SUSPEND : GS_RM_RESUME, .res = *res };
+
+	step.res.err = err;
+	return gs_rm_refused(&step);
+}
+
+/* Returns the first error; *@ret_done: the channels up to the end of the batch that failed. */
+static int enable_all(struct gs_session *s, unsigned int n, bool disable, unsigned int *ret_done,
+		      struct gs_rm_result *res)
+{
+	unsigned int done = 0;
+	int r = 0;
+
+	while (done < n && r >= 0) {
+		unsigned int part = n - done < NV_DISABLE_MAX ? n - done : NV_DISABLE_MAX;
+
+		r = enable_some(s, done, part, disable, res);
+		if (r == -EREMOTEIO && channel_missing(res->status))
+			r = enable_each(s, done, part, disable, res);
+		done += part;
+	}
+	*ret_done = done;
+	return r;
+}
+
+/*
+ * Without a wait the suspended TSG runs to the end of its slice, and alone runs on. This makes it
+ * leave at once, and takes only its GPU's lock.
+ */
+static int preempt_without_wait(struct gs_session *s, struct gs_rm_result *res)
+{
+	struct nv_preempt p = { 0 };
+	uint64_t begun = gs_now_ns();
+	int r = control(s, s->tsg->tsg, NV_CMD_PREEMPT, &p, sizeof(p), res);
+
+	res->preempt_ns = gs_now_ns() - begun;
+	s->stays = r < 0 && op_refuses(GS_RM_PREEMPT, res->status);
+	return r;
+}
+
 static int enable_channels(struct gs_session *s, bool disable, struct gs_rm_result *res)
 {
-	unsigned int done = 0, n = s->tsg->nchannels;
+	unsigned int done, n = s->tsg->nchannels;
 	struct gs_rm_result undo = { 0 };
 	int r = prove(s, res);
 
@@ -130,27 +206,43 @@ static int enable_channels(struct gs_session *s, bool disable, struct gs_rm_resu
 		return -ENXIO;
 	if (n > GPUSCHED_MAX_CHANNELS)
 		n = GPUSCHED_MAX_CHANNELS;
-	while (done < n) {
-		unsigned int part = n - done < NV_DISABLE_MAX ? n - done : NV_DISABLE_MAX;
+	r = enable_all(s, n, disable, &done, res);
+	if (r < 0 && done <= NV_DISABLE_MAX && refused_all(disable, r, res))
+		return r;
+	if (r >= 0 && disable && s->leaves)
+		r = preempt_without_wait(s, res);
+	if (r >= 0)
+		return r;
+	/*
+	 * The failed batch may have been disabled, too. A failed resume is not undone: what it
+	 * enabled may run.
+	 */
+	res->partly = true;
+	for (unsigned int at = 0; disable && at < done; at += NV_DISABLE_MAX) {
+		unsigned int part = done - at < NV_DISABLE_MAX ? done - at : NV_DISABLE_MAX;
+		int u = enable_some(s, at, part, false, &undo);
 
-		r = enable_some(s, done, part, disable, res);
-		if (r == -EREMOTEIO && channel_missing(res->status)) {
-			r = enable_each(s, done, part, disable, res);
-			if (r < 0) /* undo the channels of this batch that succeeded */
-				enable_each(s, done, part, !disable, &undo);
-		}
-		if (r < 0)
-			break;
-		done += part;
+		if (u == -EREMOTEIO && channel_missing(undo.status))
+			enable_each(s, at, part, false, &undo);
 	}
-	if (r < 0) {
-		for (unsigned int at = 0; at < done; at += NV_DISABLE_MAX) {
-			unsigned int part = done - at < NV_DISABLE_MAX ? done - at : NV_DISABLE_MAX;
+	res->calls += undo.calls;
+	return r;
+}
 
-			enable_some(s, at, part, !disable, &undo);
-		}
-		res->calls += undo.calls;
-	}
+static int suspend(struct gs_session *s, bool leaves, struct gs_rm_result *res)
+{
+	int r;
+
+	s->leaves = leaves;
+	s->stays = false;
+	r = enable_channels(s, true, res);
+	if (!s->stays)
+		return r;
+	/* its channels are enabled again: what is left is the suspension that waits */
+	s->leaves = false;
+	res->partly = false;
+	r = enable_channels(s, true, res);
+	res->partly |= r < 0;
 	return r;
 }
 
@@ -224,7 +316,7 @@ int gs_rm_perform(struct gs_session *s, enum gs_rm_op op, uint32_t arg, struct g
 	case GS_RM_PREEMPT:
 		return preempt(s, arg, res);
 	case GS_RM_SUSPEND:
-		return enable_channels(s, true, res);
+		return suspend(s, arg, res);
 	case GS_RM_RESUME:
 		return enable_channels(s, false, res);
 	case GS_RM_SCHEDULE:

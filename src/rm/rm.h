@@ -20,6 +20,7 @@
 #define GS_NV_INSUFFICIENT_PERMISSIONS 0x1bu
 #define GS_NV_INVALID_ARGUMENT 0x1fu
 #define GS_NV_INVALID_CLIENT 0x23u
+#define GS_NV_INVALID_COMMAND 0x24u
 #define GS_NV_NOT_SUPPORTED 0x56u
 #define GS_NV_INVALID_OBJECT_HANDLE 0x33u
 #define GS_NV_OBJECT_NOT_FOUND 0x57u
@@ -65,6 +66,16 @@ int gs_rm_open_gpu(unsigned int minor);
 int gs_rm_driver(unsigned int *ret_branch, char *ret_version, size_t size, struct gs_error *err);
 /* False: the layout of this branch's structures was never checked, and can only be guessed. */
 bool gs_rm_branch_known(unsigned int branch);
+/*
+ * Writes the numbers of the tested branches: "535, 550 or 570" with ", " and " or ". @between NULL:
+ * only the first and the last.
+ */
+void gs_rm_branches_text(char *ret, size_t size, const char *between, const char *before_last);
+/*
+ * True if SUSPEND with argument 1 was tried on a GPU with this branch: no call waits, and the TSG
+ * leaves at once.
+ */
+bool gs_rm_branch_leaves(unsigned int branch);
 
 /* ---- GPUs ---------------------------------------------------------------------------------- */
 

@@ -36,6 +36,8 @@ struct gs_session {
 	const struct gs_rm_tsg *tsg;
 	int fd;
 	bool proven; /* GET_TIMESLICE has succeeded on this file */
+	bool leaves; /* a suspension does not wait */
+	bool stays;  /* RM has refused the preemption that such a suspension needs */
 };
 
 /* Performs one operation. -EBADF: the TSG's client is not on this file. */

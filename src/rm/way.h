@@ -59,6 +59,11 @@ enum gs_rm_op {
 		GS_RM_OP_MAX
 };
 
+/*
+ * SUSPEND with argument 0 waits in GSP until the TSG has left the GPU. With argument 1 it does not
+ * wait: in CILP mode the TSG has left within 2 ms.
+ */
+
 /* How long the operation PREEMPT waits for the GPU, in us, if its argument is 0. */
 #define GS_RM_PREEMPT_US 100000u
 
@@ -66,23 +71,26 @@ enum gs_rm_op {
 #define GS_RM_SUSPEND_BATCH 64u
 
 const char *gs_rm_op_name(enum gs_rm_op op);
-
 struct gs_rm_result {
 	/*
 	 * 0, or an error:
 	 * -ESRCH: the owner has ended; -ENOENT: the TSG has ended;
-	 * -EREMOTEIO: RM refused, and @status says why; -EPERM: no permission;
+	 * -EREMOTEIO: RM answered an error, @status (gs_rm_refused()); -EPERM: no permission;
 	 * -EBADF: the owner no longer has a descriptor of the client's file;
 	 * -ETIMEDOUT: no call was made, since the owner holds its execve() lock;
 	 * -ECANCELED: the step was not begun, or its thread was given up;
-	 * -EAGAIN: the module was busy, or had no heartbeat from us for too long.
+	 * -EAGAIN: the module made no call, as it had no heartbeat from us for too long;
+	 * -EINPROGRESS: the module may still make the call.
 	 */
 	int err;
-	uint32_t status; /* RM's status for the call that failed, or else for the last call */
-	bool denied;     /* RM has no such TSG on any file, so the TSG has ended */
-	uint64_t ns;     /* wall time of the borrow and the calls */
-	uint32_t value;  /* result of GET_TIMESLICE in us, capped at UINT32_MAX */
-	int fd;          /* the owner's descriptor that worked, for the next call */
+	bool partly;         /* with an error: a part of the operation was made, and maybe undone */
+	uint32_t status;     /* RM's status for the call that failed, or else for the last call */
+	bool denied;         /* RM has no such TSG on any file, so the TSG has ended */
+	uint64_t ns;         /* wall time of the borrow and the calls */
+	uint64_t proof_ns;   /* the part of it that proved the TSG's owner; 0: none, or unknown */
+	uint64_t preempt_ns; /* the part of a suspension that held the lock of its GPU only */
+	uint32_t value;      /* result of GET_TIMESLICE in us, capped at UINT32_MAX */
+	int fd;              /* the owner's descriptor that worked, for the next call */
 	/* number of RM controls made; always 1 through the module, which does not report it */
 	unsigned int calls;
 };
@@ -94,6 +102,12 @@ struct gs_rm_step {
 	struct gs_rm_result res;
 };
 
+/*
+ * True if the failed step surely changed nothing. After any other error the setting is unknown: RM
+ * answers some errors after GSP has applied the change.
+ */
+bool gs_rm_refused(const struct gs_rm_step *step);
+
 struct gs_way {
 	const char *name;
 	/* True if calls can reach the TSG's driver this way now. Cheap, and does not wait. */
@@ -102,7 +116,7 @@ struct gs_way {
 	 * Performs the steps in order; stops at the first failure and returns its -errno. SUSPEND,
 	 * RESUME and SET_PREEMPT_MODE name channels to RM, not the TSG. So a GET_TIMESLICE first
 	 * proves that the descriptor's client has the TSG. SUSPEND and RESUME work in batches; if
-	 * one batch fails, the earlier ones are undone. A step blocks for 0.2 to 1 ms on real GPUs.
+	 * one of SUSPEND fails, all channels are enabled again. A step blocks for 0.2 to 1 ms on real GPUs.
 	 */
 	int (*take)(const struct gs_rm_tsg *tsg, struct gs_rm_step *steps, size_t n);
 };

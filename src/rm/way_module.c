@@ -380,7 +380,8 @@ static int meaning(int r, uint32_t status)
 		node.lost = true;
 		pthread_mutex_unlock(&node.lock);
 		return -EAGAIN;
-	case -EBUSY:
+	case -EBUSY: /* no result in time */
+		return -EINPROGRESS;
 	case -ENOENT:
 		return -EAGAIN;
 	default:

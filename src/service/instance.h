@@ -37,7 +37,11 @@ struct gs_service {
 	bool self_added;              /* our pid was entered by gs_self_add() */
 	struct gs_guardian *guardian; /* NULL: none */
 	sd_event_source *guardian_ended;
+	struct gs_reload *reload; /* the reload under way; NULL: none */
 };
+
+/* The instance ends: a reload under way has no effect any more. */
+void gs_reload_end(struct gs_service *s);
 
 /* Gives the table of observers (observed.c) to the hub. */
 void gs_service_observe(struct gs_service *s);

@@ -5,6 +5,7 @@
 #include "control/budgets.h"
 #include "control/counted_requests.h"
 #include "control/follow.h"
+#include "control/harm.h"
 #include "figures/calls.h"
 #include "intake/hardware.h"
 #include "means/means.h"
@@ -136,6 +137,8 @@ static const struct gs_observer observers[] = {
 		.ended = policy_ended,
 	},
 	{ "budgets", GS_ROOM_CONTROL, .ended = gs_budgets_ended, .beat = gs_budgets_beat },
+	{ "harm", GS_ROOM_CONTROL, .called = gs_harm_called, .ended = gs_harm_ended,
+	  .beat = gs_harm_beat },
 	{ "the policy's host", GS_ROOM_CONTROL, .beat = gs_host_beat,
 	  .overtaken = gs_policy_overtaken },
 	{ "alerts", GS_ROOM_REQUESTS, .beat = gs_alerting_beat },

@@ -1,10 +1,19 @@
 // SPDX-License-Identifier: MIT
-/* reload.c - puts a changed configuration into force without a restart */
+/*
+ * reload.c - puts a changed configuration into force without a restart
+ *
+ * A name service may take minutes to find a user, so the configuration is read, and what it
+ * declares is made, in a thread.
+ */
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "basic/cleanup.h"
 #include "basic/log.h"
 #include "classify/words.h"
+#include "config/budget_rule.h"
+#include "hub/task.h"
 #include "service/instance.h"
 #include "control/budgets.h"
 #include "control/launches.h"
@@ -14,19 +23,28 @@
 #include "control/starting.h"
 #include "table/cfg.h"
 
-/* Replaces the classes. On failure the old ones stay in force. */
-static int reload_classes(struct gs_service *s, const struct gs_config *config,
-			  struct gs_error *err)
-{
+struct gs_reload {
+	struct gs_errand errand;
+	struct gs_service_reload how;
+	bool again; /* another one was asked for meanwhile */
+	bool ends;  /* the instance ends */
+	/* made by the thread */
+	struct gs_config *config;
 	struct gs_classes *classes;
-	int r = gs_config_classes(config, &classes, err);
+	struct gs_budget_rules budgets;
+	struct gs_error err;
+	int code;
+};
 
-	if (r)
-		return r;
-	r = gs_classes_publish(classes, s->hub->table);
+#define LEAVE_MS 1000 /* at the daemon's end, for a name service that does not answer */
+
+/* Replaces the classes. On failure the old ones stay in force. */
+static int reload_classes(struct gs_service *s, struct gs_classes *classes, struct gs_error *err)
+{
+	int r = gs_classes_publish(classes, s->hub->table);
+
 	if (r) {
 		gs_classes_publish(s->hub->classes, s->hub->table);
-		gs_classes_free(classes);
 		return gs_fail(err, r, "the classes cannot be published: %s", strerror(-r));
 	}
 	gs_words_move(classes, s->hub->classes);
@@ -36,30 +54,14 @@ static int reload_classes(struct gs_service *s, const struct gs_config *config,
 }
 
 /*
- * Starts the configured policy, or stops the old one, if the configuration has changed there. If
- * the new policy cannot start, logs this, and the old one goes on.
+ * Follows the configuration with the policy. If the new policy cannot start, that is logged and a
+ * finding, and the old one goes on.
  */
 static void reload_policy(struct gs_service *s, const char *before)
 {
-	const struct gs_config *c = s->hub->config;
 	CLEANUP_FREE char *now = gs_saved_configured(s->control);
-	struct gs_error err = { 0 };
-	struct gs_starting *t;
 
-	if (!before || !now || !strcmp(before, now))
-		return;
-	if (!c->policy[0]) {
-		gs_starting_call_off(s->control, "the configuration has none any more");
-		gs_service_policy_stop(s->control, GS_POLICY_EXIT_STOPPED,
-				       "the configuration has none any more");
-		return;
-	}
-	if (gs_starting_begin(s->control, c->policy, c->policy_host,
-			      (const char *const *)c->policy_options.text, c->policy_options.n, &t,
-			      &err))
-		gs_log(LOG_ERR, "policy %s does not start: %s", c->policy, err.text);
-	else
-		gs_starting_unref(t);
+	gs_starting_configured(s->control, before && now && strcmp(before, now) != 0);
 }
 
 static void reload_launches(struct gs_service *s)
@@ -97,14 +99,16 @@ static void tell_unchanged(const struct gs_service *s, const struct gs_config *o
 		       s->hub->opts.dry_run ? "not made" : "made");
 }
 
-int gs_service_reload(struct gs_service *s, const struct gs_config *config, struct gs_error *err)
+static int apply(struct gs_service *s, struct gs_reload *l)
 {
 	CLEANUP_FREE char *before = gs_saved_configured(s->control);
-	const struct gs_config *old = s->hub->config;
-	int r = reload_classes(s, config, err);
+	const struct gs_config *old = s->hub->config, *config = l->config;
+	int r = reload_classes(s, l->classes, &l->err);
 
-	if (!r)
-		r = gs_budgets_set(s->control, s->figures, config, err);
+	if (r)
+		return r;
+	l->classes = NULL;
+	r = gs_budgets_set(s->control, s->figures, &l->budgets, &l->err);
 	if (r)
 		return r;
 	s->hub->config = config;
@@ -121,4 +125,81 @@ int gs_service_reload(struct gs_service *s, const struct gs_config *config, stru
 	reload_launches(s);
 	tell_unchanged(s, old);
 	return 0;
+}
+
+static void reload_work(struct gs_errand *e)
+{
+	struct gs_reload *l = (struct gs_reload *)e;
+
+	l->code = l->how.read(l->how.user, &l->config, &l->err);
+	if (!l->code)
+		l->code = gs_config_classes(l->config, &l->classes, &l->err);
+	if (!l->code)
+		l->code = gs_config_budgets(l->config, &l->budgets, &l->err);
+}
+
+static void reload_end(struct gs_errand *e)
+{
+	struct gs_reload *l = (struct gs_reload *)e;
+	struct gs_service *s = e->owner;
+	struct gs_error err = { 0 };
+
+	s->reload = NULL;
+	if (l->ends) {
+		gs_errand_unref(e);
+		return;
+	}
+	if (!l->code)
+		l->code = apply(s, l);
+	l->how.done(l->how.user, l->code ? NULL : TAKE_PTR(l->config), l->code, &l->err);
+	if (l->again && gs_service_reload(s, &l->how, &err))
+		l->how.done(l->how.user, NULL, -ENOMEM, &err);
+	gs_errand_unref(e);
+}
+
+static void reload_free(struct gs_errand *e)
+{
+	struct gs_reload *l = (struct gs_reload *)e;
+
+	gs_config_free(l->config);
+	gs_classes_free(l->classes);
+	gs_budget_rules_done(&l->budgets);
+	free(l);
+}
+
+int gs_service_reload(struct gs_service *s, const struct gs_service_reload *how,
+		      struct gs_error *err)
+{
+	struct gs_reload *l;
+	int r;
+
+	if (s->reload) {
+		s->reload->again = true;
+		return 0;
+	}
+	l = calloc(1, sizeof(*l));
+	if (!l)
+		return gs_fail(err, -ENOMEM, "out of memory");
+	l->how = *how;
+	l->errand.work = reload_work;
+	l->errand.end = reload_end;
+	l->errand.free = reload_free;
+	r = gs_errand_begin(&l->errand, s->hub, s);
+	if (r) {
+		free(l);
+		return gs_fail(err, r, "no thread: %s", strerror(-r));
+	}
+	s->reload = l;
+	return 0;
+}
+
+void gs_reload_end(struct gs_service *s)
+{
+	struct gs_reload *l = s->reload;
+
+	if (!l)
+		return;
+	l->ends = true;
+	gs_errand_leave(&l->errand, LEAVE_MS);
+	s->reload = NULL;
 }

@@ -18,6 +18,7 @@
 #include "control/counted_requests.h"
 #include "control/discarding.h"
 #include "control/budgets.h"
+#include "control/harm.h"
 #include "hub/task.h"
 #include "intake/intake.h"
 #include "intake/hardware.h"
@@ -331,6 +332,17 @@ static bool launches_of(void *user, const struct gpusched_tsg *rec, struct gs_to
 	return gs_agents_graphs(user, rec, &ret->ns, &ret->launches, &ret->graphs);
 }
 
+static int set_budgets(struct gs_service *s, struct gs_error *err)
+{
+	struct gs_budget_rules rules;
+	int r = gs_config_budgets(s->hub->config, &rules, err);
+
+	if (!r)
+		r = gs_budgets_set(s->control, s->figures, &rules, err);
+	gs_budget_rules_done(&rules);
+	return r;
+}
+
 static int start_acting(struct gs_service *s, struct gs_error *err)
 {
 	struct gs_error why = { 0 };
@@ -355,9 +367,12 @@ static int start_acting(struct gs_service *s, struct gs_error *err)
 	if (r)
 		return r;
 	gs_means_start(s->means, launches_of, s->control);
-	r = gs_budgets_set(s->control, s->figures, s->hub->config, err);
+	r = set_budgets(s, err);
 	if (r)
 		return r;
+	r = gs_harm_start(s->control, s->figures);
+	if (r)
+		return gs_fail(err, r, "out of memory");
 	r = gs_alerting_start(s->requests);
 	if (r)
 		return gs_fail(err, r, "out of memory");
@@ -533,6 +548,7 @@ static void end_acting(struct gs_service *s)
 	gs_agents_end(s->control);
 	gs_questions_end(s->requests);
 	gs_alerting_end(s->requests);
+	gs_harm_end(s->control);
 	gs_budgets_end(s->control);
 	gs_memory_end(s->figures);
 	gs_means_end(s->means);
@@ -554,6 +570,7 @@ void gs_service_free(struct gs_service *s)
 {
 	if (!s)
 		return;
+	gs_reload_end(s);
 	if (s->control->restoring)
 		gs_errand_wait(&s->control->restoring->errand);
 	gs_saved_end(s->control);

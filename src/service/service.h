@@ -54,11 +54,22 @@ void gs_service_free(struct gs_service *s);
  */
 int gs_service_run(struct gs_service *s, int ms);
 
+struct gs_service_reload {
+	/* Reads the configuration. Called in another thread, like the look-up of its names. */
+	int (*read)(void *user, struct gs_config **ret, struct gs_error *err);
+	/*
+	 * Called in the loop at the end. @r 0: @config, which is the caller's to free, is in force,
+	 * and the old one may be freed. Otherwise the old one stays in force.
+	 */
+	void (*done)(void *user, struct gs_config *config, int r, const struct gs_error *err);
+	void *user;
+};
 /*
- * Replaces the configuration of a daemon by @config. Afterwards the caller may free the old
- * configuration. On failure the old one stays in force.
+ * Begins to replace the configuration of a daemon. If a replacement is under way, this one begins
+ * after it.
  */
-int gs_service_reload(struct gs_service *s, const struct gs_config *config, struct gs_error *err);
+int gs_service_reload(struct gs_service *s, const struct gs_service_reload *how,
+		      struct gs_error *err);
 
 /*
  * Checks whether the classes, rules and budgets of @config are valid. If not, @err has the file,

@@ -18,11 +18,13 @@
 
 #define INO_ROOT 1
 #define INO_STATE 5
+#define INO_FAULTS 6
+#define INO_XID 7
 #define INO_GPU0 16
 #define FOREVER 3600.0
 
-static const char *const fixed_names[] = { "nvidiactl", "nvidia-uvm", "nvidia-uvm-tools",
-					   "state.json" };
+static const char *const fixed_names[] = { "nvidiactl",  "nvidia-uvm", "nvidia-uvm-tools",
+					   "state.json", "faults",     "xid" };
 #define FIRST_FIXED 2
 
 /* ---- files ---------------------------------------------------------------------------------- */
@@ -64,6 +66,7 @@ static bool attributes(const struct sim_server *s, fuse_ino_t ino, struct stat *
 	st->st_nlink = ino == INO_ROOT ? 2 : 1;
 	st->st_mode = ino == INO_ROOT    ? S_IFDIR | 0755
 		      : ino == INO_STATE ? S_IFREG | 0444
+		      : ino == INO_XID   ? S_IFREG | 0600
 					 : S_IFREG | 0666;
 	return ino == INO_ROOT || name_of(s, ino, name);
 }
@@ -151,6 +154,11 @@ static void on_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 		h->size = h->text ? strlen(h->text) : 0;
 		r = h->text ? 0 : -ENOMEM;
 		fi->direct_io = 1;
+	} else if (ino == INO_FAULTS) {
+		fi->direct_io = 1;
+	} else if (ino == INO_XID) {
+		fi->direct_io = 1;
+		r = fuse_req_ctx(req)->uid ? -EACCES : 0;
 	} else {
 		r = open_device(s, req, ino, h);
 	}
@@ -199,6 +207,24 @@ static void on_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off,
 		fuse_reply_buf(req, h->text + off, size < h->size - off ? size : h->size - off);
 }
 
+/* A test writes which controls fail from now on, or asks for an error in the kernel's log. */
+static void on_write(fuse_req_t req, fuse_ino_t ino, const char *buf, size_t size, off_t off,
+		     struct fuse_file_info *fi)
+{
+	char line[256];
+	int r = -EINVAL;
+
+	snprintf(line, sizeof(line), "%.*s", (int)(size < sizeof(line) ? size : sizeof(line)), buf);
+	if (ino == INO_XID)
+		r = sim_klog_asked(&server(req)->klog, line);
+	else if (ino == INO_FAULTS && !sim_rm_faults(server(req)->rm, buf, size, NULL))
+		r = 0;
+	if (r)
+		fuse_reply_err(req, -r);
+	else
+		fuse_reply_write(req, size);
+}
+
 static void on_ioctl(fuse_req_t req, fuse_ino_t ino, unsigned int cmd, void *arg,
 		     struct fuse_file_info *fi, unsigned int flags, const void *in, size_t in_size,
 		     size_t out_size)
@@ -219,6 +245,7 @@ static const struct fuse_lowlevel_ops ops = {
 	.open = on_open,
 	.release = on_release,
 	.read = on_read,
+	.write = on_write,
 	.ioctl = on_ioctl,
 };
 
@@ -431,6 +458,7 @@ int sim_server_run(const struct sim_server_config *config, int ready_fd, struct 
 	s.clock.dilate = config->dilate;
 	s.epoll = epoll_create1(EPOLL_CLOEXEC);
 	s.timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	sim_klog_open(&s.klog, config->mountpoint);
 	r = make_parts(&s);
 	if (r < 0)
 		gs_fail(err, r, "cannot make the simulated GPU: %s", strerror(-r));
@@ -444,6 +472,7 @@ int sim_server_run(const struct sim_server_config *config, int ready_fd, struct 
 	sim_rm_free(s.rm);
 	sim_model_free(s.model);
 	sim_rings_free(s.rings);
+	sim_klog_close(&s.klog);
 	close(s.epoll);
 	close(s.timer);
 	return r;

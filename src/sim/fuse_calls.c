@@ -2,8 +2,9 @@
 /*
  * fuse_calls.c - makes ioctls on the simulated files take the time that RM takes
  *
- * A call that needs a GPU's lock waits for earlier calls. It takes effect part of the way through
- * its duration, and is answered at the end. Meanwhile the server handles other requests.
+ * A call that needs RM's locks waits for earlier calls, mostly for those of all GPUs. It takes
+ * effect part of the way through its duration, and is answered at the end. Meanwhile the server
+ * handles other requests.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -222,6 +223,26 @@ static void interrupted(fuse_req_t req, void *user)
 		}
 }
 
+/*
+ * Takes RM's locks for a call, and returns when it has them. A preemption and a mode take their
+ * GPU's, all other calls that use the GPU those of all GPUs.
+ */
+static uint64_t take_locks(struct sim_server *s, const struct sim_cost *cost, uint64_t now,
+			   uint64_t time)
+{
+	bool one = cost->call == SIM_CALL_PREEMPT || cost->call == SIM_CALL_SET_PREEMPT_MODE;
+	uint64_t start = now > s->host_free ? now : s->host_free;
+
+	for (unsigned int gpu = 0; gpu < SIM_MAX_GPUS; gpu++)
+		if ((!one || (int)gpu == cost->gpu) && s->gpu_free[gpu] > start)
+			start = s->gpu_free[gpu];
+	if (one)
+		s->gpu_free[cost->gpu] = start + time;
+	else
+		s->host_free = start + time;
+	return start;
+}
+
 static void set_times(struct sim_server *s, struct call *k)
 {
 	struct sim_cost cost = sim_rm_cost(s->rm, k->h->file, k->cmd, k->data, k->size);
@@ -229,10 +250,16 @@ static void set_times(struct sim_server *s, struct call *k)
 
 	if (cost.call == SIM_CALL_DISABLE) {
 		const struct sim_os_control *os = (const void *)k->data;
-		uint8_t on = 0;
+		uint8_t p[9] = { 0 }; /* up to only_scheduling */
 
-		if (!mem_read(&k->caller, os->params, &on, 1) && !on)
-			cost.call = SIM_CALL_ENABLE;
+		if (!mem_read(&k->caller, os->params, p, sizeof(p)))
+			cost.call = !p[0] ? SIM_CALL_ENABLE : p[8] ? SIM_CALL_LEAVE : cost.call;
+	} else if (cost.call == SIM_CALL_PREEMPT) {
+		const struct sim_os_control *os = (const void *)k->data;
+		uint8_t wait = 1;
+
+		if (!mem_read(&k->caller, os->params, &wait, sizeof(wait)) && !wait)
+			cost.call = SIM_CALL_KICK;
 	}
 	/* only a borrower's call hangs, so that the owner's program can start */
 	if (cost.hang && (cost.any || k->caller.tgid != sim_file_opener(k->h->file))) {
@@ -246,11 +273,8 @@ static void set_times(struct sim_server *s, struct call *k)
 		return;
 	}
 	time = sim_call_time(s->model, cost.call);
-	if (cost.gpu >= 0) {
-		if (s->gpu_free[cost.gpu] > start)
-			start = s->gpu_free[cost.gpu];
-		s->gpu_free[cost.gpu] = start + time;
-	}
+	if (cost.gpu >= 0)
+		start = take_locks(s, &cost, now, time);
 	k->effect_ns = start + time * s->config->params.call_effect_pct / 100;
 	k->reply_ns = start + time;
 }
@@ -281,7 +305,7 @@ void sim_call_start(struct sim_server *s, fuse_req_t req, struct handle *h, unsi
 		memcpy(k->data, in, in_size);
 	tgid = cmd == SIM_RING_ATTACH || _IOC_NR(cmd) == SIM_ESC_ALLOC ||
 	       _IOC_NR(cmd) == SIM_ESC_DUP || _IOC_NR(cmd) == SIM_ESC_MAP ||
-	       s->config->rm.refuse[0].cmd;
+	       s->config->rm.faults[0].cmd;
 	sim_caller_fill(&k->caller, req, tgid);
 	set_times(s, k);
 	queue(s, k);

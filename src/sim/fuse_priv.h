@@ -6,6 +6,7 @@
 #include <fuse_lowlevel.h>
 
 #include "sim/fuse.h"
+#include "sim/klog.h"
 #include "sim/ring.h"
 
 #define MAX_IOCTL 16384
@@ -18,17 +19,19 @@ struct sim_server {
 	struct sim_model *model;
 	struct sim_rm *rm;
 	struct sim_rings *rings;
+	struct sim_klog klog;
 	struct fuse_session *session;
 	int epoll, timer;
 	uint64_t armed;     /* model time for which the timer is set; UINT64_MAX: it is off */
 	struct call *calls; /* calls under way, sorted by due time */
-	uint64_t gpu_free[SIM_MAX_GPUS];
+	/* RM's locks: when that of all GPUs, and each GPU's own, are free again */
+	uint64_t host_free, gpu_free[SIM_MAX_GPUS];
 	bool stop;
 };
 
 /* An open file of the simulated file system; fi->fh points to it. */
 struct handle {
-	struct sim_file *file; /* NULL: the open file is state.json */
+	struct sim_file *file; /* NULL: the open file is state.json, faults or xid */
 	int *doorbells;        /* eventfds of the rings on this file */
 	unsigned int ndoorbells;
 	char *text;

@@ -10,7 +10,6 @@
 
 #include "gpusched/abi.h"
 #include "sim/model_priv.h"
-#include "basic/rng.h"
 
 #define MAX_GPUS 64
 
@@ -181,12 +180,9 @@ int sim_channel_new(struct sim_tsg *t, uint32_t context_id, struct sim_channel *
 	return 0;
 }
 
-/* Call this after a change of what @t may do: the next advance looks at its engine again. */
-static void touch(struct sim_tsg *t)
+void sim_channel_look(struct sim_channel *ch)
 {
-	sim_tsg_update_ready(t);
-	t->eng->check_marks = true;
-	t->eng->next = t->eng->m->now;
+	sim_work_touch(ch->tsg);
 }
 
 void sim_channel_free(struct sim_channel *ch)
@@ -205,7 +201,7 @@ void sim_channel_free(struct sim_channel *ch)
 		t->last_channel = p;
 	free(ch->ring);
 	free(ch);
-	touch(t);
+	sim_work_touch(t);
 }
 
 int sim_channel_share(struct sim_channel *ch, unsigned int client, unsigned int priority,
@@ -238,7 +234,7 @@ int sim_tsg_set_timeslice(struct sim_tsg *t, uint64_t us)
 	t->timeslice_us = us;
 	if (t->eng->cur == t)
 		t->eng->slice_end = 0;
-	touch(t);
+	sim_work_touch(t);
 	return 0;
 }
 
@@ -265,22 +261,28 @@ void sim_tsg_schedule(struct sim_tsg *t, bool on)
 {
 	sim_work_sync(t);
 	t->scheduled = on;
-	touch(t);
+	sim_work_touch(t);
 }
 
 void sim_tsg_preempt(struct sim_tsg *t)
 {
+	for (struct sim_channel *ch = t->channels; ch; ch = ch->next)
+		if (ch->leaves)
+			sim_channel_enable(ch, false);
 	if (t->eng->cur != t)
 		return;
 	t->eng->preempt = true;
-	touch(t);
+	sim_work_touch(t);
 }
 
-void sim_channel_enable(struct sim_channel *ch, bool on)
+void sim_channel_leave(struct sim_channel *ch)
 {
-	sim_work_sync(ch->tsg);
-	ch->enabled = on;
-	touch(ch->tsg);
+	const struct sim_tsg *t = ch->tsg;
+
+	if (t->eng->nready > t->ready)
+		sim_channel_enable(ch, false);
+	else
+		ch->leaves = ch->enabled;
 }
 
 void sim_tsg_state(const struct sim_tsg *t, struct sim_tsg_state *ret)
@@ -294,6 +296,8 @@ void sim_tsg_state(const struct sim_tsg *t, struct sim_tsg_state *ret)
 		.preempt_mode = t->mode,
 		.scheduled = t->scheduled,
 		.running = e->cur == t,
+		.draining = e->cur == t && e->phase == SIM_PHASE_DRAIN,
+		.removed = t->removed,
 		.gpu_time_ns = t->gpu_time + (e->cur == t ? e->m->now - e->turn_start : 0),
 		.held_ns = t->held + (e->logged == t ? e->m->now - e->logged_since : 0),
 		.contended_ns = t->contended + (e->logged == t ? e->contended : 0),
@@ -310,24 +314,7 @@ void sim_tsg_state(const struct sim_tsg *t, struct sim_tsg_state *ret)
 	};
 	for (const struct sim_channel *ch = t->channels; ch; ch = ch->next) {
 		ret->channels++;
-		ret->disabled_channels += !ch->enabled;
+		ret->disabled_channels += !ch->enabled || ch->leaves;
 		ret->queued += ch->n;
 	}
-}
-
-uint64_t sim_call_time(struct sim_model *m, enum sim_call call)
-{
-	const struct sim_call_range *r = &m->p.call[call];
-
-	return gs_rng_range(&m->rng, r->min_ns, r->max_ns);
-}
-
-uint64_t sim_launch_time(struct sim_model *m)
-{
-	return m->p.launch_ns;
-}
-
-uint64_t sim_notice_time(struct sim_model *m)
-{
-	return m->p.notice_ns + (uint64_t)gs_rng_exp(&m->rng, (double)m->p.notice_tail_ns);
 }

@@ -24,22 +24,6 @@ struct sim_model;
 struct sim_tsg;
 struct sim_channel;
 
-/* The RM calls for which the model has a duration. */
-enum sim_call {
-	SIM_CALL_ALLOC,
-	SIM_CALL_FREE,
-	SIM_CALL_OTHER, /* answered on the CPU, without the GPU's firmware */
-	SIM_CALL_SET_TIMESLICE,
-	SIM_CALL_PREEMPT,
-	SIM_CALL_SET_INTERLEAVE,
-	SIM_CALL_DISABLE,
-	SIM_CALL_ENABLE,
-	SIM_CALL_SET_PREEMPT_MODE,
-	SIM_CALL_SCHEDULE,
-	SIM_CALL_FLUSH_LOG,
-	SIM_CALL_MAX
-};
-
 /*
  * Parameters of the model. All times in this interface are in ns unless the name says otherwise.
  * sim_params_load() (params.h) reads parameters from a file; h200.conf is the reference.
@@ -63,13 +47,20 @@ struct sim_work {
 		SIM_WORK_COPY,   /* bytes on a copy engine, or on GR */
 		/* a kernel that runs until released(arg), or for limit_ns of GPU time */
 		SIM_WORK_HOLD,
+		/*
+		 * a kernel of one thread that runs until released(arg). The model asks only when
+		 * the kernel begins to run, and after sim_channel_look()
+		 */
+		SIM_WORK_SPIN,
+		/* one thread block that never ends; on_done is called each limit_ns of its time */
+		SIM_WORK_STAY,
 		SIM_WORK_MARK, /* takes no time: an event or a semaphore release */
 	} kind;
 	uint64_t blocks;
 	uint64_t block_ns;
 	uint64_t bytes;
 	uint64_t limit_ns;
-	bool (*released)(void *arg); /* HOLD: called whenever the model looks at this work */
+	bool (*released)(void *arg); /* HOLD, SPIN: called whenever the model looks at this work */
 	void *arg;
 	uint64_t cookie; /* passed to on_done */
 };
@@ -96,6 +87,12 @@ struct sim_model_ops {
 	void (*on_done)(void *user, struct sim_channel *ch, uint64_t cookie, uint64_t ns);
 	/* may be NULL */
 	void (*on_switch)(void *user, const struct sim_switch *sw);
+	/*
+	 * The engine has removed the TSG, since its work did not let it leave (drain_us of the
+	 * parameters), or sim_tsg_remove() has. Its work is dropped, and it takes no more. May be
+	 * NULL.
+	 */
+	void (*on_removed)(void *user, struct sim_tsg *t);
 	void *user;
 };
 
@@ -153,12 +150,19 @@ int sim_tsg_set_preempt_mode(struct sim_tsg *t, unsigned int mode);
 void sim_tsg_schedule(struct sim_tsg *t, bool on);
 void sim_tsg_preempt(struct sim_tsg *t);
 void sim_channel_enable(struct sim_channel *ch, bool on);
+void sim_tsg_remove(struct sim_tsg *t); /* as the engine does after a fault; see on_removed */
+/*
+ * Disables the channel without a wait: it works on until another TSG of its engine has work.
+ * sim_channel_enable() ends that.
+ */
+void sim_channel_leave(struct sim_channel *ch);
 
 struct sim_tsg_state {
 	uint64_t timeslice_us;
 	unsigned int interleave, preempt_mode;
 	unsigned int channels, disabled_channels;
-	bool scheduled, running;
+	/* @draining: it has to leave the engine, and its running work does not let it */
+	bool scheduled, running, draining, removed;
 	uint64_t gpu_time_ns; /* sum of its turns, including the present one */
 	/* Time from START to END in the log, including time when the TSG was loaded but idle. */
 	uint64_t held_ns;
@@ -181,17 +185,10 @@ struct sim_tsg_state {
 };
 void sim_tsg_state(const struct sim_tsg *t, struct sim_tsg_state *ret);
 
-/* Queues work. 0, or -ENOSPC: the channel's queue (params) is full. */
+/* Queues work. 0, or -ENOSPC: the channel's queue (params) is full; -ENODEV: it was removed. */
 int sim_channel_submit(struct sim_channel *ch, const struct sim_work *w);
 
-/* The duration of one such call, drawn at random from the parameters' range for it. */
-uint64_t sim_call_time(struct sim_model *m, enum sim_call call);
-
-/*
- * The host's part of a launch. Launch time: from the call until the GPU sees the work. Notice time:
- * from completion until the program sees it.
- */
-uint64_t sim_launch_time(struct sim_model *m);
-uint64_t sim_notice_time(struct sim_model *m);
+/* Call this when what a SPIN of the channel waits for has happened. on_done may call it. */
+void sim_channel_look(struct sim_channel *ch);
 
 #endif /* GPUSCHED_SIM_MODEL_H */

@@ -282,6 +282,7 @@ static void begin_leave(struct sim_engine_state *e)
 	t->left_in = t->mode;
 	e->chosen = sim_round_next(e);
 	e->phase = is_copy(e) || t->mode == SIM_CILP ? SIM_PHASE_SAVE : SIM_PHASE_DRAIN;
+	e->drain_since = e->m->now;
 	e->phase_end = e->m->now + (is_copy(e) ? 0 : at_clocks(e, e->m->p.save_cilp_ns));
 }
 
@@ -420,13 +421,18 @@ static bool step_run(struct sim_engine_state *e)
 static bool step_drain(struct sim_engine_state *e)
 {
 	const struct sim_params *p = &e->m->p;
+	uint64_t last = p->drain_most_ns ? e->drain_since + p->drain_most_ns : SIM_NEVER;
 	struct sim_tsg *t = e->cur;
 
 	sim_work_sync(t);
 	sim_work_complete(t);
 	if (!sim_work_settled(t)) {
-		e->next = sim_work_next(t);
-		return false;
+		if (e->m->now < last) {
+			e->next = last;
+			earliest(&e->next, sim_work_next(t));
+			return false;
+		}
+		sim_tsg_remove(t);
 	}
 	e->phase = SIM_PHASE_SAVE;
 	e->phase_end =

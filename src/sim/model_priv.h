@@ -21,6 +21,7 @@ struct sim_item {
 	uint64_t cur;   /* blocks in the running wave; they all end together */
 	uint64_t rem;   /* ns until that wave ends */
 	uint64_t block_ns;
+	uint64_t laps; /* STAY: times that its length has passed, and on_done was not called yet */
 	bool started;
 	uint64_t came; /* arrival number, by which an MPS server orders its clients' work */
 };
@@ -32,6 +33,7 @@ struct sim_channel {
 	unsigned int cap, head, n;
 	uint32_t context_id;
 	bool enabled;
+	bool leaves;                   /* it is disabled once another TSG of the engine has work */
 	unsigned int client, priority; /* client number of an MPS server; 0: none */
 	uint64_t most;                 /* most block places that the client may have; 0: no limit */
 	/* the TSG's counter when the channel last got block places */
@@ -46,7 +48,7 @@ struct sim_tsg {
 	void *user;
 	uint64_t timeslice_us;
 	unsigned int interleave, mode;
-	bool scheduled;
+	bool scheduled, removed;
 	/* scheduled, and an enabled channel has work; the engine counts the ready TSGs */
 	bool ready;
 	/* Its last turn cut work off, so its next turn begins with a restore. */
@@ -93,7 +95,7 @@ struct sim_engine_state {
 	struct sim_tsg *resident;           /* its context is loaded while nobody has the turn */
 	struct sim_tsg *chosen;             /* the TSG of the next turn; NULL: not chosen yet */
 	struct sim_tsg *prev_turn;
-	uint64_t turn_start;
+	uint64_t turn_start, drain_since; /* @drain_since: of phase DRAIN */
 	/* Since when the engine has been busy; time from then on is not in @busy yet. */
 	uint64_t busy_from;
 	uint64_t busy[SIM_USAGE_SLOTS]; /* busy time by period, at index period % SIM_USAGE_SLOTS */
@@ -131,6 +133,8 @@ bool sim_work_backlog(const struct sim_tsg *t);  /* true if some work has not be
 bool sim_work_settled(const struct sim_tsg *t);
 void sim_work_marks(struct sim_tsg *t); /* completes marks at the head of channels */
 void sim_tsg_update_ready(struct sim_tsg *t);
+/* Call this after a change of what @t may do: the next advance looks at its engine again. */
+void sim_work_touch(struct sim_tsg *t);
 
 static inline struct sim_item *sim_head(const struct sim_channel *ch)
 {

@@ -61,9 +61,26 @@ static void begin(struct sim_item *it, const struct sim_params *p)
 		it->left = w->limit_ns ? 1 : 0;
 		it->block_ns = w->limit_ns;
 		break;
+	case SIM_WORK_SPIN:
+		it->setup = p->kernel_gap_ns;
+		it->left = 1;
+		it->block_ns = SIM_NEVER;
+		break;
+	case SIM_WORK_STAY:
+		it->setup = p->kernel_gap_ns;
+		it->left = 1;
+		it->block_ns = w->limit_ns ? w->limit_ns : SIM_NEVER;
+		break;
 	case SIM_WORK_MARK:
 		break;
 	}
+}
+
+/* True if the work is one thread, for which there is always room. */
+static bool is_one_thread(const struct sim_item *it)
+{
+	return it->w.kind == SIM_WORK_HOLD || it->w.kind == SIM_WORK_SPIN ||
+	       it->w.kind == SIM_WORK_STAY;
 }
 
 /*
@@ -148,8 +165,8 @@ static void give(struct sim_channel *ch, uint64_t *places, bool *copying)
 	if (it->w.kind == SIM_WORK_COPY) {
 		it->cur = *copying ? 0 : 1;
 		*copying = true;
-	} else if (it->w.kind == SIM_WORK_HOLD) {
-		it->cur = it->left; /* a hold is one thread: there is always room for it */
+	} else if (is_one_thread(it)) {
+		it->cur = it->left;
 	} else {
 		/* blocks that run already are counted as part of the new wave */
 		n = it->left < most ? it->left : most;
@@ -270,9 +287,13 @@ static void elapse(struct sim_tsg *t, uint64_t ns)
 		if (it->setup) {
 			it->setup -= ns;
 		} else if (it->cur) {
-			it->rem -= ns;
-			if (!it->rem)
+			it->rem -= it->rem == SIM_NEVER ? 0 : ns;
+			if (!it->rem && it->w.kind == SIM_WORK_STAY) {
+				it->rem = it->block_ns;
+				it->laps++;
+			} else if (!it->rem) {
 				it->cur = 0;
+			}
 		}
 	}
 }
@@ -287,7 +308,7 @@ static uint64_t skip_waves(struct sim_tsg *t, uint64_t ns)
 	struct sim_item *it = ch ? sim_head(ch) : NULL;
 	uint64_t width, n;
 
-	if (!it || it->setup || !it->cur || it->w.kind == SIM_WORK_HOLD || ns < it->rem)
+	if (!it || it->setup || !it->cur || is_one_thread(it) || ns < it->rem)
 		return 0;
 	width = width_of(ch);
 	n = (ns - it->rem) / it->block_ns;
@@ -334,7 +355,7 @@ uint64_t sim_work_next(const struct sim_tsg *t)
 	uint64_t d;
 
 	ch = single(t);
-	if (ch && sim_head(ch)->w.kind != SIM_WORK_HOLD) {
+	if (ch && !is_one_thread(sim_head(ch))) {
 		const struct sim_item *it = sim_head(ch);
 
 		if (__builtin_mul_overflow(waves(ch), it->block_ns, &d))
@@ -377,6 +398,24 @@ void sim_work_marks(struct sim_tsg *t)
 		channel_marks(ch);
 }
 
+/* Ends @it if it waits for something that has happened. */
+static void release(struct sim_channel *ch, struct sim_item *it)
+{
+	if ((it->w.kind == SIM_WORK_HOLD || it->w.kind == SIM_WORK_SPIN) && (it->cur || it->left) &&
+	    it->w.released && (ch->enabled || ch->tsg->eng->phase == SIM_PHASE_DRAIN) &&
+	    it->w.released(it->w.arg))
+		it->setup = it->cur = it->left = it->rem = 0;
+}
+
+static void tell_laps(struct sim_channel *ch, struct sim_item *it)
+{
+	struct sim_model *m = ch->tsg->eng->m;
+
+	for (; it->laps; it->laps--)
+		if (m->ops.on_done)
+			m->ops.on_done(m->ops.user, ch, it->w.cookie, m->now);
+}
+
 /* Completes work that is done. Call sim_work_sync() first. */
 void sim_work_complete(struct sim_tsg *t)
 {
@@ -385,14 +424,20 @@ void sim_work_complete(struct sim_tsg *t)
 
 		if (!it || !it->started)
 			continue;
-		if (it->w.kind == SIM_WORK_HOLD && (it->cur || it->left) && it->w.released &&
-		    (ch->enabled || t->eng->phase == SIM_PHASE_DRAIN) && it->w.released(it->w.arg))
-			it->setup = it->cur = it->left = it->rem = 0;
+		release(ch, it);
+		tell_laps(ch, it);
 		if (it->setup || it->cur || it->left)
 			continue;
 		pop(ch);
 		channel_marks(ch);
 	}
+}
+
+/* Drops all work. */
+static void drop(struct sim_tsg *t)
+{
+	for (struct sim_channel *ch = t->channels; ch; ch = ch->next)
+		ch->n = 0;
 }
 
 bool sim_work_running(const struct sim_tsg *t)
@@ -427,6 +472,15 @@ bool sim_work_backlog(const struct sim_tsg *t)
 	return false;
 }
 
+/* @t has work: channels of other TSGs that were told to leave do so. */
+static void make_leave(const struct sim_tsg *t)
+{
+	for (struct sim_tsg *x = t->eng->first; x; x = x->next)
+		for (struct sim_channel *ch = x->channels; ch && x != t; ch = ch->next)
+			if (ch->leaves)
+				sim_channel_enable(ch, false);
+}
+
 void sim_tsg_update_ready(struct sim_tsg *t)
 {
 	bool ready = false;
@@ -442,6 +496,8 @@ void sim_tsg_update_ready(struct sim_tsg *t)
 		t->eng->nready++;
 	else
 		t->eng->nready--;
+	if (ready)
+		make_leave(t);
 	if (t->eng->cur == t)
 		return;
 	sim_tsg_uncut(t);
@@ -451,10 +507,41 @@ void sim_tsg_update_ready(struct sim_tsg *t)
 		t->wait_time += t->eng->m->now - t->waiting_since;
 }
 
+void sim_work_touch(struct sim_tsg *t)
+{
+	sim_tsg_update_ready(t);
+	t->eng->check_marks = true;
+	t->eng->next = t->eng->m->now;
+}
+
+void sim_channel_enable(struct sim_channel *ch, bool on)
+{
+	sim_work_sync(ch->tsg);
+	ch->enabled = on;
+	ch->leaves = false;
+	sim_work_touch(ch->tsg);
+}
+
+void sim_tsg_remove(struct sim_tsg *t)
+{
+	const struct sim_model *m = t->eng->m;
+
+	if (t->removed)
+		return;
+	t->removed = true;
+	t->has_state = false;
+	drop(t);
+	sim_work_touch(t);
+	if (m->ops.on_removed)
+		m->ops.on_removed(m->ops.user, t);
+}
+
 int sim_channel_submit(struct sim_channel *ch, const struct sim_work *w)
 {
 	struct sim_engine_state *e = ch->tsg->eng;
 
+	if (ch->tsg->removed)
+		return -ENODEV;
 	if (ch->n >= e->m->p.queue_depth)
 		return -ENOSPC;
 	if (ch->n == ch->cap) {

@@ -3,7 +3,6 @@
  * params.c - reads parameters of the GPU model; one table gives keys, defaults and error messages
  */
 #include <errno.h>
-#include <ini.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +10,7 @@
 
 #include "basic/cleanup.h"
 #include "basic/file.h"
+#include "basic/ini_text.h"
 #include "basic/parse.h"
 #include "sim/params.h"
 
@@ -58,6 +58,9 @@ static const struct key keys[] = {
 	{ "switch", "restore_cilp_us", NS_FROM_US, FIELD(restore_cilp_ns), 0, US, "24" },
 	{ "clocks", "period_us", NS_FROM_US, FIELD(clocks_period_ns), 0, 1e9, "0" },
 	{ "clocks", "switch_pct", NUMBER, FIELD(clocks_pct), 10, 1000, "100" },
+	{ "limit", "drain_us", NS_FROM_US, FIELD(drain_most_ns), 0, 1e9, "4294966" },
+	{ "limit", "busy_retry_us", NS_FROM_US, FIELD(busy_retry_ns), 0, 1e9, "4300000" },
+	{ "limit", "rpc_us", NS_FROM_US, FIELD(rpc_most_ns), 0, 1e9, "45000000" },
 	{ "host", "launch_us", NS_FROM_US, FIELD(launch_ns), 0, US, "9" },
 	{ "host", "notice_us", NS_FROM_US, FIELD(notice_ns), 0, US, "10.4" },
 	{ "host", "notice_tail_us", NS_FROM_US, FIELD(notice_tail_ns), 0, US, "7.7" },
@@ -74,6 +77,8 @@ static const struct key keys[] = {
 	CALL(PREEMPT, "preempt", "490-615"),
 	CALL(SET_INTERLEAVE, "set_interleave", "230-360"),
 	CALL(DISABLE, "disable", "600-690"),
+	CALL(LEAVE, "leave", "310-485"),
+	CALL(KICK, "kick", "215-325"),
 	CALL(ENABLE, "enable", "200-410"),
 	CALL(SET_PREEMPT_MODE, "set_preempt_mode", "500-1060"),
 	CALL(SCHEDULE, "schedule", "250-490"),
@@ -193,7 +198,7 @@ int sim_params_load(const char *path, struct sim_params *ret, char **ret_error)
 		*ret_error = strdup(err.text);
 	if (r < 0)
 		return r;
-	line = ini_parse_string((char *)text, on_key, &l);
+	line = gs_ini_parse_text((char *)text, on_key, &l, &l.err);
 	if (line > 0) {
 		if (ret_error &&
 		    asprintf(ret_error, "%s:%d: %s", path, line,

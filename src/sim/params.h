@@ -7,6 +7,7 @@
 
 #include "basic/error.h"
 #include "sim/model.h"
+#include "sim/model_time.h"
 
 struct sim_call_range {
 	uint64_t min_ns, max_ns;
@@ -61,6 +62,12 @@ struct sim_params {
 	uint64_t clocks_period_ns;
 	unsigned int clocks_pct;
 	uint64_t sleep_late_ns; /* how late a sleeping process wakes */
+	/*
+	 * Time-outs; 0: none. @drain_most_ns: a TSG is removed if its work does not let it leave
+	 * the engine for so long. @busy_retry_ns: a call that waits for that answers BUSY_RETRY after
+	 * so long. @rpc_most_ns: a call that the firmware does not answer.
+	 */
+	uint64_t drain_most_ns, busy_retry_ns, rpc_most_ns;
 	/* an RM call takes effect after this part of its duration, in percent */
 	unsigned int call_effect_pct;
 	struct sim_call_range call[SIM_CALL_MAX];

@@ -84,8 +84,8 @@ static json_t *process_json(const struct sim_result *r, const struct sim_process
 
 	target_of(p, name, sizeof(name));
 	o = json_pack("{s:s, s:s, s:s, s:i, s:I, s:I, s:I}", "name", name, "class",
-		      p->group->class_name, "kind", p->group->kind == SIM_KIND_LC ? "lc" : "be",
-		      "gpu", (int)p->gpu, "requests", (json_int_t)p->nlatency, "kernels",
+		      p->group->class_name, "kind", sim_kind_words[p->group->kind], "gpu",
+		      (int)p->gpu, "requests", (json_int_t)p->nlatency, "kernels",
 		      (json_int_t)p->kernels, "switches", (json_int_t)p->switches);
 	if (!o)
 		return NULL;
@@ -97,6 +97,9 @@ static json_t *process_json(const struct sim_result *r, const struct sim_process
 	set_metric(o, "rate_per_s", r, p, "rate");
 	set_metric(o, "gpu_share_pct", r, p, "share_pct");
 	set_metric(o, "suspended_pct", r, p, "suspended_pct");
+	set_metric(o, "longest_us", r, p, "longest_us");
+	json_object_set_new(o, "died",
+			    p->died ? json_string(sim_death_words[p->died]) : json_null());
 	json_object_set_new(o, "timeslice_us", json_integer(p->is.timeslice_us));
 	json_object_set_new(o, "model", model_json(&p->all));
 	json_object_set_new(o, "account", account_json(r, &p->account));
@@ -143,6 +146,8 @@ json_t *sim_report_json(const struct sim_result *r)
 	if (!o || !processes || !checks)
 		goto fail;
 	json_object_set_new(o, "policy", r->policy[0] ? json_string(r->policy) : json_null());
+	json_object_set_new(o, "rm_calls_failed", json_integer((json_int_t)r->failed_calls));
+	json_object_set_new(o, "rm_locked_ms", json_real(rounded((double)r->lock_ns / 1e6)));
 	json_object_set_new(o, "facts", json_string(sim_facts_words[r->facts]));
 	json_object_set_new(o, "policy_failure",
 			    r->policy_failure[0] ? json_string(r->policy_failure) : json_null());
@@ -268,10 +273,14 @@ int sim_report_checks(const struct sim_result *r, FILE *out)
 /* Prints the counters of the engine's laws. */
 static void print_engine(const struct sim_result *r, FILE *out)
 {
-	for (int i = GS_ENG_CALL_NS + 1; i < GS_ENG_MAX; i++)
-		if (r->engine[i])
-			fprintf(out, "%s %llu: %s\n", gs_engine_counter_name(i),
-				(unsigned long long)r->engine[i], gs_engine_counter_text(i));
+	for (int i = GS_ENG_CALL_NS + 1; i < GS_ENG_MAX; i++) {
+		CLEANUP_FREE char *line = NULL;
+
+		if (r->engine[i] &&
+		    asprintf(&line, "%s %llu: %s", gs_engine_counter_name(i),
+			     (unsigned long long)r->engine[i], gs_engine_counter_text(i)) > 0)
+			gs_wrap(out, line, 0, gs_term_width(out));
+	}
 }
 
 int sim_report_table(const struct sim_result *r, FILE *out)

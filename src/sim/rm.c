@@ -8,31 +8,18 @@
 #include <string.h>
 #include <sys/ioctl.h>
 
+#include "rm/branches.h"
 #include "sim/rm_memory.h"
 #include "sim/rm_object.h"
 
 #define PCI_VENDOR 0x10de
 #define PCI_DEVICE 0x2335
 
-static const struct {
-	unsigned int branch;
-	const char *version;
-} branches[] = {
-	{ 535, "535.288.01" },
-	{ 550, "550.163.01" },
-	{ 570, "570.211.01" },
-	{ 580, "580.159.04" },
-	{ 595, "595.45.04" },
-	/* a branch that gpusched does not know; its calls are those of 595 */
-	{ 999, "999.99.99" },
-};
-
 bool sim_rm_branch_known(unsigned int branch)
 {
-	for (size_t i = 0; i < sizeof(branches) / sizeof(branches[0]); i++)
-		if (branches[i].branch == branch)
-			return true;
-	return false;
+	const struct nv_branch *row = nv_branch(branch);
+
+	return branch == SIM_BRANCH_UNKNOWN || (row->branch == branch && nv_branch_tested(row));
 }
 
 uint32_t sim_rm_gpu_id(unsigned int gpu)
@@ -75,9 +62,9 @@ int sim_rm_new(const struct sim_rm_config *config, struct sim_model *model, stru
 	rm->noise = 1;
 	snprintf(rm->gpu_name, sizeof(rm->gpu_name), "%s",
 		 config->gpu_name ? config->gpu_name : "NVIDIA H200");
-	for (size_t i = 0; i < sizeof(branches) / sizeof(branches[0]); i++)
-		if (branches[i].branch == config->branch)
-			snprintf(rm->version, sizeof(rm->version), "%s", branches[i].version);
+	snprintf(rm->version, sizeof(rm->version), "%s",
+		 config->branch == SIM_BRANCH_UNKNOWN ? "999.99.99"
+						      : nv_branch(config->branch)->last);
 	*ret = rm;
 	return 0;
 }
@@ -225,13 +212,28 @@ static bool can_dup(uint32_t cls)
 }
 
 /*
- * True within one process. A client may also duplicate a TSG of another client of the same user, as
- * an MPS server's clients do.
+ * True within one process, and for what its process has shared. A client may also duplicate a TSG
+ * of another client of the same user, as an MPS server's clients do.
  */
 static bool may_dup(const struct sim_client *from, const struct sim_client *to,
 		    const struct sim_object *src, const struct sim_caller *c)
 {
-	return from->pid == c->tgid || (src->cls == SIM_CLASS_TSG && from->uid == to->uid);
+	return from->pid == c->tgid || src->shared ||
+	       (src->cls == SIM_CLASS_TSG && from->uid == to->uid);
+}
+
+static uint32_t do_share(struct sim_rm *rm, struct sim_file *f, const struct sim_os_share *os)
+{
+	struct sim_client *client = sim_client_find(rm, os->client);
+	struct sim_object *o;
+
+	if (!client || client->file != f)
+		return SIM_NV_INVALID_CLIENT;
+	o = sim_object_find(client, os->object);
+	if (!o)
+		return SIM_NV_NOT_FOUND;
+	o->shared = os->type == SIM_SHARE_TYPE_ALL;
+	return SIM_NV_OK;
 }
 
 /* Duplicates an object, if may_dup() allows it. */
@@ -351,6 +353,11 @@ static int escape(struct sim_rm *rm, struct sim_file *f, unsigned int nr, void *
 			return -EINVAL;
 		((struct sim_os_dup *)data)->status = do_dup(rm, f, data, c);
 		return 0;
+	case SIM_ESC_SHARE:
+		if (size != sizeof(struct sim_os_share))
+			return -EINVAL;
+		((struct sim_os_share *)data)->status = do_share(rm, f, data);
+		return 0;
 	case SIM_ESC_CONTROL:
 		if (size != sizeof(struct sim_os_control))
 			return -EINVAL;
@@ -411,10 +418,14 @@ struct sim_cost sim_rm_cost(struct sim_rm *rm, struct sim_file *f, unsigned int 
 	} else if (_IOC_NR(cmd) == SIM_ESC_CONTROL && size == sizeof(*ctl)) {
 		cost.gpu = gpu_of(rm, ctl->client, ctl->object);
 		cost.call = sim_control_call(ctl->cmd, NULL);
-		for (int i = 0; i < SIM_MAX_REFUSE && rm->config.refuse[i].cmd; i++)
-			if (rm->config.refuse[i].cmd == ctl->cmd && rm->config.refuse[i].hang)
-				cost.hang = true;
+		for (const struct sim_fault *x = rm->config.faults; x->cmd; x++)
+			cost.hang |= x->cmd == ctl->cmd && x->hang;
 		cost.any = ctl->cmd == SIM_CTRL_SUB_PIDS || ctl->cmd == SIM_CTRL_SUB_PID_INFO;
 	}
 	return cost;
+}
+
+int sim_rm_faults(struct sim_rm *rm, const char *text, size_t size, struct gs_error *err)
+{
+	return sim_fault_list(rm->config.faults, text, size, err);
 }

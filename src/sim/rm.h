@@ -15,9 +15,10 @@
 #include <sys/types.h>
 
 #include "sim/model.h"
+#include "sim/model_time.h"
+#include "sim/rm_fault.h"
 
 #define SIM_MAX_GPUS 16
-#define SIM_MAX_REFUSE 16
 
 struct sim_rm;
 struct sim_file; /* one open file of an NVIDIA device node */
@@ -43,15 +44,9 @@ struct sim_caller {
 	void *user;
 };
 
-/* A control that tests make fail, or hang for ever. cmd 0 ends the list. */
-struct sim_refuse {
-	uint32_t cmd, status;
-	bool hang;
-};
-
 struct sim_rm_config {
 	unsigned int gpus;   /* 1..SIM_MAX_GPUS */
-	unsigned int branch; /* one of 535, 550, 570, 580, 595, 999 */
+	unsigned int branch; /* one that sim_rm_branch_known() knows */
 	const char *gpu_name;
 	/*
 	 * @mig: GPU instances of each GPU (0: MIG is off). @compute: compute instances of each GPU
@@ -60,12 +55,18 @@ struct sim_rm_config {
 	unsigned int mig, compute;
 	unsigned int copy_engines; /* copy engines of each GPU, as in the model */
 	unsigned int max_objects;  /* limit for one client; 0: the default */
-	struct sim_refuse refuse[SIM_MAX_REFUSE];
+	struct sim_fault faults[SIM_MAX_FAULTS];
 };
+
+/* A test's new list of faults: sim_fault_list(). */
+int sim_rm_faults(struct sim_rm *rm, const char *text, size_t size, struct gs_error *err);
 
 /* Makes the simulated RM. The user pointer of each TSG in the model is its struct sim_object. */
 int sim_rm_new(const struct sim_rm_config *config, struct sim_model *model, struct sim_rm **ret);
 void sim_rm_free(struct sim_rm *rm);
+/* A branch that gpusched does not know; its calls are those of the newest. */
+#define SIM_BRANCH_UNKNOWN 999u
+/* True for that one, and for the tested rows of rm/branches.h. */
 bool sim_rm_branch_known(unsigned int branch);
 
 int sim_rm_open(struct sim_rm *rm, enum sim_node node, unsigned int minor,

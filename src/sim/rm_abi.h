@@ -18,6 +18,7 @@ enum sim_escape {
 	SIM_ESC_CONTROL = 0x2a,
 	SIM_ESC_ALLOC = 0x2b,
 	SIM_ESC_DUP = 0x34,
+	SIM_ESC_SHARE = 0x35,
 	SIM_ESC_MAP = 0x4e,
 	SIM_ESC_UNMAP = 0x4f,
 	SIM_ESC_CARD_INFO = 200,
@@ -56,6 +57,7 @@ enum sim_class {
 	SIM_CLASS_MEM_LOCAL = 0x40,
 	SIM_CLASS_MEM_SYSTEM = 0x3e,
 	SIM_CLASS_EVENT = 0x79,
+	SIM_CLASS_MULTICAST = 0xfd,
 	SIM_CLASS_DEVICE = 0x80,
 	SIM_CLASS_SUBDEVICE = 0x2080,
 	SIM_CLASS_CTXSHARE = 0x9067,
@@ -97,6 +99,13 @@ struct sim_os_control {
 };
 
 /* NVOS55 */
+#define SIM_SHARE_TYPE_ALL 1u
+struct sim_os_share {
+	uint32_t client, object, target, access;
+	uint16_t type, action;
+	uint32_t status;
+};
+
 struct sim_os_dup {
 	uint32_t client, parent, object, client_src, object_src, flags, status;
 };
@@ -139,6 +148,7 @@ _Static_assert(sizeof(struct sim_os_alloc64) == 48, "NVOS64");
 _Static_assert(offsetof(struct sim_os_alloc64, status) == 40, "NVOS64 status");
 _Static_assert(sizeof(struct sim_os_control) == 32, "NVOS54");
 _Static_assert(sizeof(struct sim_os_dup) == 28, "NVOS55");
+_Static_assert(sizeof(struct sim_os_share) == 24, "NVOS57");
 _Static_assert(sizeof(struct sim_os_map) == 56, "NVOS33");
 _Static_assert(sizeof(struct sim_os_unmap) == 32, "NVOS34");
 _Static_assert(sizeof(struct sim_card) == 72, "card info");
@@ -152,7 +162,7 @@ _Static_assert(sizeof(struct sim_version) == 72, "version check");
 #define SIM_CHANNEL_CID_AT 132u
 #define SIM_CHANNEL_PARAMS_MAX 368u
 #define SIM_DEVICE_PARAMS_SIZE 56u
-#define SIM_MEMORY_PARAMS_MAX 128u /* 120 before branch 545 */
+#define SIM_MEMORY_PARAMS_MAX 128u
 #define SIM_MEMORY_ATTR_AT 24u
 #define SIM_MEMORY_NONCONTIGUOUS (1u << 27)
 #define SIM_MEMORY_ATTR2_AT 28u
@@ -162,6 +172,8 @@ _Static_assert(sizeof(struct sim_version) == 72, "version check");
 enum sim_ctrl {
 	SIM_CTRL_GPU_ATTACHED_IDS = 0x201,
 	SIM_CTRL_GPU_ID_INFO_V2 = 0x205,
+	SIM_CTRL_EXPORT_OBJECTS = 0x3d0b,
+	SIM_CTRL_IMPORT_OBJECTS = 0x3d0c,
 	SIM_CTRL_GPU_PROBED_IDS = 0x214,
 	SIM_CTRL_GPU_ATTACH_IDS = 0x215,
 	SIM_CTRL_GPU_PCI_INFO = 0x21b,

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "rm/branches.h"
 #include "sim/rm_log.h"
 #include "sim/rm_memory.h"
 #include "sim/rm_object.h"
@@ -70,7 +71,7 @@ static uint32_t alloc_tsg(struct sim_rm *rm, struct sim_object *o, uint64_t para
 
 static size_t channel_params_size(const struct sim_rm *rm)
 {
-	return rm->config.branch >= 570 ? SIM_CHANNEL_PARAMS_MAX : 360;
+	return nv_branch(rm->config.branch)->channel;
 }
 
 static uint32_t alloc_channel(struct sim_rm *rm, struct sim_object *o, uint64_t params,
@@ -131,6 +132,7 @@ static const struct {
 	{ SIM_CLASS_EVENT, UNDER_ANY, NULL },
 	{ SIM_CLASS_MEM_LOCAL, UNDER_DEVICE, sim_local_alloc },
 	{ SIM_CLASS_MEM_SYSTEM, UNDER_DEVICE, NULL },
+	{ SIM_CLASS_MULTICAST, UNDER_DEVICE, NULL },
 	{ SIM_CLASS_MEM_DEVICELESS, UNDER_ROOT, sim_memory_alloc },
 	{ SIM_CLASS_EVENT_BUFFER, UNDER_ROOT, sim_log_alloc },
 };

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "rm/branches.h"
 #include "sim/rm_held.h"
 #include "sim/rm_log.h"
 #include "sim/rm_object.h"
@@ -134,6 +135,8 @@ uint32_t sim_ctrl_root(uint32_t cmd, struct sim_ctrl_args *a)
 		fill_ids(a);
 		return SIM_NV_OK;
 	case SIM_CTRL_GPU_ATTACH_IDS:
+	case SIM_CTRL_EXPORT_OBJECTS: /* only that they are called matters */
+	case SIM_CTRL_IMPORT_OBJECTS:
 		return SIM_NV_OK;
 	case SIM_CTRL_GPU_ID_INFO_V2:
 		return id_info(a);
@@ -219,7 +222,10 @@ static uint32_t disable_channels(struct sim_ctrl_args *a)
 		ch[i] = o->channel;
 	}
 	for (uint32_t i = 0; i < p->n; i++)
-		sim_channel_enable(ch[i], !p->disable);
+		if (p->disable && p->only_scheduling)
+			sim_channel_leave(ch[i]);
+		else
+			sim_channel_enable(ch[i], !p->disable);
 	return SIM_NV_OK;
 }
 
@@ -260,8 +266,8 @@ static uint32_t preemption_mode(struct sim_ctrl_args *a)
 /* Gives one sample per completed period: the period's end, and how busy the graphics engine was. */
 static uint32_t usage(struct sim_ctrl_args *a)
 {
-	const bool old = a->rm->config.branch < 570;
-	const uint32_t engine = old ? 116 : 128, size = (a->size - 16) / SIM_USAGE_SLOTS;
+	const uint32_t engine = nv_branch(a->rm->config.branch)->engine,
+		       size = (a->size - 16) / SIM_USAGE_SLOTS;
 	uint64_t busy[SIM_USAGE_SLOTS], first, now = sim_model_now(a->rm->model);
 	uint32_t *words = a->p, n = 0;
 

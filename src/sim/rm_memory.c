@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "rm/branches.h"
 #include "sim/rm_memory.h"
 #include "sim/rm_object.h"
 
@@ -41,6 +42,7 @@ struct sim_piece {
 uint32_t sim_local_alloc(struct sim_rm *rm, struct sim_object *o, uint64_t params,
 			 const struct sim_caller *c)
 {
+	const struct sim_fault *fault = NULL;
 	uint64_t size = 0;
 	uint32_t attr = 0;
 
@@ -48,10 +50,13 @@ uint32_t sim_local_alloc(struct sim_rm *rm, struct sim_object *o, uint64_t param
 		       c->read(c, params + SIM_MEMORY_ATTR_AT, &attr, sizeof(attr))))
 		return SIM_NV_INVALID_ADDRESS;
 	/*
-	 * libcuda never asks for noncontiguous memory, so this refuses only gpusched's placeholders
+	 * libcuda never asks for noncontiguous memory, so only gpusched's placeholders meet
+	 * faults
 	 */
-	if (attr & SIM_MEMORY_NONCONTIGUOUS && sim_refused(rm, SIM_CLASS_MEM_LOCAL))
-		return sim_refused(rm, SIM_CLASS_MEM_LOCAL);
+	if (attr & SIM_MEMORY_NONCONTIGUOUS)
+		fault = sim_fault_meet(rm->config.faults, SIM_CLASS_MEM_LOCAL, NULL);
+	if (fault)
+		return fault->status;
 	if (size > SIM_GPU_MEMORY - rm->gpu_bytes[o->gpu])
 		return SIM_NV_NO_MEMORY;
 	o->piece = calloc(1, sizeof(*o->piece));
@@ -100,7 +105,7 @@ uint32_t sim_memory_alloc(struct sim_rm *rm, struct sim_object *o, uint64_t para
 			  const struct sim_caller *c)
 {
 	uint32_t p[SIM_MEMORY_PARAMS_MAX / 4];
-	size_t n = rm->config.branch >= 545 ? SIM_MEMORY_PARAMS_MAX : 120;
+	size_t n = nv_branch(rm->config.branch)->memory;
 	uint64_t size;
 	struct sim_memory *m;
 

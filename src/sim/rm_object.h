@@ -36,6 +36,7 @@ struct sim_object {
 	struct sim_channel *channel; /* for a channel */
 	struct sim_memory *memory;   /* for deviceless memory */
 	struct sim_piece *piece;     /* for memory of a GPU */
+	bool shared;                 /* other processes may duplicate it */
 	/*
 	 * For a TSG: handle of the address space with which it is freed; 0: it is freed with its
 	 * device.
@@ -125,17 +126,6 @@ uint32_t sim_rm_alloc(struct sim_rm *rm, struct sim_file *f, uint32_t client, ui
 uint32_t sim_rm_control(struct sim_rm *rm, struct sim_file *f, const struct sim_os_control *os,
 			const struct sim_caller *c);
 enum sim_call sim_control_call(uint32_t cmd, const void *params);
-/*
- * The status with which a test wants this control to fail, or a placeholder (SIM_CLASS_MEM_LOCAL).
- * 0: it must not fail.
- */
-static inline uint32_t sim_refused(const struct sim_rm *rm, uint32_t cmd)
-{
-	for (int i = 0; i < SIM_MAX_REFUSE && rm->config.refuse[i].cmd; i++)
-		if (rm->config.refuse[i].cmd == cmd && !rm->config.refuse[i].hang)
-			return rm->config.refuse[i].status;
-	return SIM_NV_OK;
-}
 
 /* rm_mig.c */
 #define SIM_MIG_ALL UINT32_MAX

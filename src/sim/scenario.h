@@ -24,7 +24,19 @@
 #define SIM_NAME_LEN 48
 #define SIM_MAX_OPTIONS 16
 
-enum sim_kind { SIM_KIND_LC, SIM_KIND_BE }; /* lc: requests; be: kernels back to back */
+/* lc: requests; be: kernels back to back; persistent: one kernel that never ends */
+enum sim_kind { SIM_KIND_LC, SIM_KIND_BE, SIM_KIND_PERSISTENT };
+/* How the processes of a group wait for each other. */
+enum sim_sync {
+	SIM_SYNC_NO,
+	SIM_SYNC_STEPS, /* on the host: a step begins when all have ended the one before */
+	SIM_SYNC_TURNS, /* on the host: a step begins when the process before has ended its own */
+	/*
+	 * on the GPU: a step is a kernel, and one behind it that spins until the kernels of all
+	 * have run
+	 */
+	SIM_SYNC_SPIN,
+};
 enum sim_arrivals {
 	SIM_ARRIVE_POISSON,  /* requests arrive at random, whether or not earlier ones are done */
 	SIM_ARRIVE_PERIODIC, /* requests arrive at equal intervals */
@@ -63,11 +75,7 @@ struct sim_group {
 	double prep_us; /* hold = hint: CPU time from a request's arrival to its real launch */
 	double hold_limit_us;
 	unsigned int in_flight; /* BE: number of kernels that a process keeps in flight */
-	/*
-	 * BE: kernels in step: the next kernel begins when all processes of the group have ended
-	 * the last one
-	 */
-	bool sync;
+	unsigned int sync;      /* BE: enum sim_sync */
 	double start_s, start_step_s, stop_s; /* @stop_s 0: the process runs to the end */
 	/* time from the process's start to its first launch, for example CUDA's initialization */
 	double begin_s;
@@ -86,6 +94,7 @@ struct sim_group {
 	unsigned int limit, request, cgroup_limit, cgroup_request, user_limit;
 	bool own_cgroups; /* each process has a cgroup of its own, below the group's */
 	uint64_t deadline_us, cgroup_id, job; /* job 0: unknown */
+	double dies_after_s; /* it ends itself after so long without a step; 0: never */
 	unsigned int uid;
 	/* The MPS server of which the processes are clients; "": they have TSGs of their own. */
 	char server[SIM_NAME_LEN];
@@ -93,9 +102,28 @@ struct sim_group {
 	unsigned int priority, sm_pct;
 };
 
+extern const char *const sim_kind_words[]; /* NULL-terminated */
+
 /* Which facts about a TSG policies get: those of the stock host, or everything the model knows. */
 enum sim_facts { SIM_FACTS_STOCK, SIM_FACTS_ALL };
 extern const char *const sim_facts_words[]; /* NULL-terminated */
+
+/* Why a process ended with an error. */
+enum sim_death {
+	SIM_LIVES,
+	SIM_DIED_WAITING, /* it made no step for dies_after_s */
+	SIM_DIED_REMOVED, /* the engine removed its channels (Xid 109) */
+	SIM_DIED_LOST,    /* its GPU was marked for reset (Xid 119 three times) */
+};
+extern const char *const sim_death_words[]; /* NULL-terminated */
+
+/* An RM call of an operation that answers an error. */
+struct sim_fault {
+	enum gs_rm_op op;
+	uint32_t status;
+	bool applied;       /* it takes effect all the same */
+	unsigned int times; /* how many of these calls fail, from the first; 0: all */
+};
 
 enum sim_do { SIM_DO_SET, SIM_DO_SUSPEND, SIM_DO_RESUME, SIM_DO_PREEMPT };
 
@@ -146,6 +174,8 @@ struct sim_scenario {
 	struct sim_action *actions;
 	size_t nactions;
 	struct sim_rotate rotate;
+	struct sim_fault *faults;
+	size_t nfaults;
 	struct sim_check *checks;
 	size_t nchecks;
 };
@@ -192,6 +222,8 @@ struct sim_process_result {
 	uint64_t *piece_ns; /* wait_every: duration of each piece of a request; sorted */
 	size_t npieces;
 	uint64_t kernels, launches, missed; /* missed: requests past the group's deadline */
+	enum sim_death died;
+	uint64_t longest_ns; /* longest time in which no request or kernel was done */
 	uint64_t gpu_time_ns, switches, suspended_ns;
 	/* over the process's whole life, from the model's record */
 	struct sim_tsg_state all;
@@ -222,7 +254,10 @@ struct sim_result {
 	char policy_failure[256]; /* why the policy failed; "": it ran to the end */
 	enum sim_facts facts;
 	double measured_s;
-	uint64_t calls, call_ns;     /* RM calls that the policy and actions caused */
+	uint64_t calls, call_ns; /* RM calls that the policy and actions caused */
+	uint64_t failed_calls;   /* those that answered an error */
+	uint64_t longest_call_ns;
+	uint64_t lock_ns;            /* time for which calls held all GPUs' locks */
 	uint64_t engine[GS_ENG_MAX]; /* counters of the engine's core, if there is a policy */
 	struct sim_process_result *processes;
 	size_t nprocesses;

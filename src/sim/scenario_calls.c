@@ -13,11 +13,21 @@
 #include "basic/clock.h"
 #include "basic/grow.h"
 #include "engine/fields.h"
+#include "sim/model_time.h"
 #include "sim/scenario_calls.h"
+#include "sim/scenario_death.h"
+#include "sim/scenario_locks.h"
 #include "sim/scenario_priv.h"
 #include "sim/scenario_sight.h"
 
 #define DUE_AT_ONCE 64u
+#define LOOK_NS (100 * NS_PER_US) /* how often a call that waits for the engine looks at it */
+/* RM's statuses */
+#define STATUS_BUSY_RETRY 0x3u
+#define STATUS_GPU_IS_LOST 0xfu
+#define STATUS_TIMEOUT 0x65u
+#define LOST \
+	3u /* so many calls in a row without an answer of the firmware mark the GPU for reset */
 /* The facts of a TSG that the engine also has on a real machine. */
 #define ENGINE_KNOWS \
 	(GPUSCHED_KNOWN_LAUNCHES | GPUSCHED_KNOWN_RATE | GPUSCHED_KNOWN_DEADLINE | \
@@ -68,6 +78,11 @@ void sim_set_runnable(struct sim_proc *p, bool on)
 		p->suspended_since = now_of(p->sim);
 }
 
+static bool leaves(const struct gs_rm_step *s)
+{
+	return s->op == GS_RM_SUSPEND && s->arg;
+}
+
 static struct gs_rm_step *step_of(struct sim_job *j)
 {
 	return &j->plan.steps[j->step];
@@ -79,7 +94,7 @@ void sim_call_effect(struct sim_sim *x, unsigned int worker)
 	const struct gs_rm_step *s = step_of(j);
 	struct sim_proc *p = j->proc;
 
-	if (!p->alive)
+	if (!p->alive || (x->workers[worker].fault && !x->workers[worker].fault->applied))
 		return;
 	switch (s->op) {
 	case GS_RM_SET_TIMESLICE:
@@ -108,18 +123,104 @@ void sim_call_effect(struct sim_sim *x, unsigned int worker)
 	}
 }
 
-static void begin_call(struct sim_sim *x, unsigned int worker)
+/* The fault by which the next call of @op fails; NULL: it does not fail. */
+static const struct sim_fault *next_fault(struct sim_sim *x, enum gs_rm_op op, unsigned int gpu)
 {
-	struct gs_rm_step *s = step_of(&x->workers[worker].queue[0]);
-	uint64_t ns = sim_call_time(x->m, calls[s->op]);
+	static const struct sim_fault lost = { .status = STATUS_GPU_IS_LOST };
 
-	s->res.ns = ns;
-	s->res.calls = 1;
+	if (x->unanswered[gpu] >= LOST)
+		return &lost;
+	for (size_t i = 0; i < x->s->nfaults; i++) {
+		const struct sim_fault *f = &x->s->faults[i];
+
+		if (f->op != op || (f->times && x->faults[i] == f->times))
+			continue;
+		x->faults[i]++;
+		return f;
+	}
+	return NULL;
+}
+
+void sim_call_begin(struct sim_sim *x, unsigned int worker)
+{
+	struct sim_worker *w = &x->workers[worker];
+	const struct gs_rm_step *s = step_of(w->queue);
+	uint64_t ns = sim_call_time(x->m, leaves(s) ? SIM_CALL_LEAVE : calls[s->op]);
+
+	w->kick_ns = leaves(s) ? sim_call_time(x->m, SIM_CALL_KICK) : 0;
+	ns += w->kick_ns;
+	w->began_ns = now_of(x);
+	w->fault = next_fault(x, s->op, w->queue->proc->gpu);
 	x->res->calls++;
 	x->res->call_ns += ns;
 	sim_post(x, now_of(x) + ns * x->s->params.call_effect_pct / 100, SIM_EV_CALL_EFFECT, NULL,
 		 worker);
+	if (w->fault && w->fault->status == STATUS_TIMEOUT && x->s->params.rpc_most_ns > ns) {
+		ns = x->s->params.rpc_most_ns;
+		x->locks.stuck = true;
+	}
 	sim_post(x, now_of(x) + ns, SIM_EV_CALL_END, NULL, worker);
+}
+
+static void begin_call(struct sim_sim *x, unsigned int worker)
+{
+	if (sim_locks_ask(x, worker))
+		sim_call_begin(x, worker);
+}
+
+/*
+ * True if the firmware still waits for the TSG to leave the engine. It does so after a suspension,
+ * and for a new slice of a TSG that has to leave and cannot.
+ */
+static bool waits_for_engine(const struct sim_job *j)
+{
+	const struct gs_rm_step *step = &j->plan.steps[j->step];
+	enum gs_rm_op op = step->op;
+	struct sim_tsg_state s;
+
+	if (leaves(step))
+		return false;
+	if (!j->proc->alive || (op != GS_RM_SUSPEND && op != GS_RM_SET_TIMESLICE))
+		return false;
+	sim_tsg_state(j->proc->tsg, &s);
+	if (op == GS_RM_SUSPEND)
+		return s.running && s.disabled_channels == s.channels;
+	return s.draining;
+}
+
+static void lose_gpu(struct sim_sim *x, unsigned int gpu)
+{
+	for (size_t i = 0; i < x->nprocs; i++) {
+		struct sim_proc *p = &x->procs[i];
+
+		if (p->gpu != gpu || !p->alive)
+			continue;
+		sim_proc_death(p, SIM_DIED_LOST);
+		sim_tsg_remove(p->tsg);
+	}
+}
+
+/* Fills the result of the call that ends now. */
+static void note_result(struct sim_sim *x, struct sim_worker *w, uint32_t status)
+{
+	struct sim_job *j = w->queue;
+	struct gs_rm_step *s = step_of(j);
+	unsigned int gpu = j->proc->gpu;
+
+	s->res.ns = now_of(x) - w->began_ns;
+	s->res.preempt_ns = w->kick_ns;
+	if (x->res->longest_call_ns < s->res.ns)
+		x->res->longest_call_ns = s->res.ns;
+	s->res.calls = 1;
+	s->res.status = status;
+	s->res.err = status ? -EREMOTEIO : 0;
+	x->res->failed_calls += status != 0;
+	for (unsigned int i = j->step + 1; status && i < j->plan.nsteps; i++)
+		j->plan.steps[i].res.err = -ECANCELED;
+	if (status == STATUS_TIMEOUT && ++x->unanswered[gpu] == LOST)
+		lose_gpu(x, gpu);
+	else if (status != STATUS_TIMEOUT && status != STATUS_GPU_IS_LOST)
+		x->unanswered[gpu] = 0;
 }
 
 static void begin_job(struct sim_sim *x, unsigned int worker)
@@ -218,10 +319,12 @@ static struct gpusched_tsg as_engine_knows(const struct sim_proc *p)
 void sim_look(struct sim_proc *p, const struct gs_news *news)
 {
 	const struct gpusched_tsg rec = as_engine_knows(p);
+	struct gs_news told = news ? *news : (struct gs_news){ 0 };
 	struct sim_sim *x = p->sim;
 	struct gs_todo todo;
 
-	if (gs_core_look(x->core, &rec, news, core_now(x), &todo) < 0)
+	told.job = sim_job_number(p) ? sim_job_number(p) : rec.task.cgroup_id;
+	if (gs_core_look(x->core, &rec, &told, core_now(x), &todo) < 0)
 		gs_fail(&x->err, -ENOMEM, "out of memory");
 	carry_out(&todo, x);
 	arm(x);
@@ -279,17 +382,40 @@ void sim_end_rotation(struct sim_sim *x)
 	x->rotating = false;
 }
 
-void sim_call_end(struct sim_sim *x, unsigned int worker)
+bool sim_call_end(struct sim_sim *x, unsigned int worker)
 {
 	struct sim_worker *w = &x->workers[worker];
-	struct sim_job j = w->queue[0];
+	uint64_t last = x->s->params.busy_retry_ns;
+	uint32_t status = w->fault ? w->fault->status : 0;
+
+	last = last ? w->began_ns + last : UINT64_MAX;
+	if (waits_for_engine(w->queue)) {
+		x->locks.stuck = true;
+		if (now_of(x) < last) {
+			sim_post(x, last < now_of(x) + LOOK_NS ? last : now_of(x) + LOOK_NS,
+				 SIM_EV_CALL_END, NULL, worker);
+			return false;
+		}
+		status = status ? status : STATUS_BUSY_RETRY;
+	}
+	note_result(x, w, status);
+	sim_locks_leave(x, worker);
+	return true;
+}
+
+void sim_call_next(struct sim_sim *x, unsigned int worker)
+{
+	struct sim_worker *w = &x->workers[worker];
+	bool failed = step_of(w->queue)->res.status != 0;
 	struct gpusched_tsg rec;
 	struct gs_todo todo;
+	struct sim_job j;
 
-	if (++w->queue[0].step < j.plan.nsteps && j.proc->alive) {
+	if (++w->queue[0].step < w->queue[0].plan.nsteps && w->queue[0].proc->alive && !failed) {
 		begin_call(x, worker);
 		return;
 	}
+	j = w->queue[0];
 	drop_job(w, 0);
 	if (w->n)
 		begin_job(x, worker);

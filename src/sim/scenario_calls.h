@@ -13,8 +13,12 @@ void sim_look(struct sim_proc *p, const struct gs_news *news);
 void sim_look_all(struct sim_sim *x);
 void sim_forget(struct sim_proc *p);
 void sim_due(struct sim_sim *x);
+void sim_call_begin(struct sim_sim *x, unsigned int worker); /* it has RM's locks */
 void sim_call_effect(struct sim_sim *x, unsigned int worker);
-void sim_call_end(struct sim_sim *x, unsigned int worker);
+/* False: the call goes on. True: it has left RM's locks; give them away, then sim_call_next(). */
+bool sim_call_end(struct sim_sim *x, unsigned int worker);
+/* Goes on with the worker's next call. */
+void sim_call_next(struct sim_sim *x, unsigned int worker);
 /* Posts the rotation's next turn, which starts one period after the end of this turn's calls. */
 void sim_end_rotation(struct sim_sim *x);
 

@@ -134,9 +134,7 @@ static uint64_t view_job(void *user, uint64_t id)
 {
 	const struct sim_proc *p = proc_of(user, id);
 
-	if (!p)
-		return 0;
-	return p->g->job && p->g->own_cgroups ? p->g->job + id : p->g->job;
+	return p ? sim_job_number(p) : 0;
 }
 
 static uint64_t group_cgroup(const struct sim_proc *p)
@@ -483,12 +481,6 @@ void sim_control_event(struct sim_sim *x, const struct sim_event *ev)
 	case SIM_EV_ROTATE:
 		rotate(x);
 		break;
-	case SIM_EV_CALL_EFFECT:
-		sim_call_effect(x, ev->arg);
-		break;
-	case SIM_EV_CALL_END:
-		sim_call_end(x, ev->arg);
-		break;
 	case SIM_EV_BEGIN:
 	case SIM_EV_END:
 		tell_request(x, &x->procs[ev->arg], ev->type == SIM_EV_BEGIN);
@@ -524,7 +516,7 @@ static int start_policy(struct sim_sim *x, const struct gs_host *host, const cha
 				  : ~(gs_host_stock.facts | GPUSCHED_KNOWN_PAST_SHARE),
 		.user = x,
 	};
-	const struct gs_core_opts core = { .ngpus = x->s->gpus };
+	const struct gs_core_opts core = { .ngpus = x->s->gpus, .leaves = true };
 	CLEANUP(exit_free) struct gs_policy_exit exit = { 0 };
 	int r = gs_policy_open(host, &w, policy, options, noptions, &x->policy, &exit, err);
 

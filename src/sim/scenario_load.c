@@ -3,7 +3,7 @@
  * scenario_load.c - reads scenario files, by one table of keys per kind of section
  */
 #include <errno.h>
-#include <ini.h>
+#include <inttypes.h>
 #include <jansson.h>
 #include <limits.h>
 #include <math.h>
@@ -13,6 +13,7 @@
 
 #include "basic/cleanup.h"
 #include "basic/file.h"
+#include "basic/ini_text.h"
 #include "basic/parse.h"
 #include "sim/scenario.h"
 
@@ -32,7 +33,8 @@ struct key {
 	const char *const *words;
 };
 
-static const char *const kind_words[] = { "lc", "be", NULL };
+const char *const sim_kind_words[] = { "lc", "be", "persistent", NULL };
+static const char *const sync_words[] = { "no", "yes", "turns", "spin", NULL };
 static const char *const arrival_words[] = { "poisson", "periodic", "closed", NULL };
 static const char *const hold_words[] = { "none", "hint-one", "hint", "request", NULL };
 static const char *const request_words[] = { "unseen", "agent", "hints", NULL };
@@ -64,7 +66,7 @@ static const struct key group_keys[] = {
 	{ "gpu_instance", UINT, G(gpu_instance), 0, GPUSCHED_MAX_GPU_INSTANCES - 1 },
 	{ "compute_instance", UINT, G(compute_instance), 0, GPUSCHED_MAX_COMPUTE_INSTANCES - 1 },
 	{ "count", UINT, G(count), 1, MAX_PROCESSES },
-	{ "kind", WORD, G(kind), 0, 0, kind_words },
+	{ "kind", WORD, G(kind), 0, 0, sim_kind_words },
 	{ "arrivals", WORD, G(arrivals), 0, 0, arrival_words },
 	{ "hold", WORD, G(hold), 0, 0, hold_words },
 	{ "requests", WORD, G(requests), 0, 0, request_words },
@@ -79,7 +81,7 @@ static const struct key group_keys[] = {
 	{ "cv", DOUBLE, G(cv), 1, 100 },
 	{ "prep_us", DOUBLE, G(prep_us), 0, 1e8 },
 	{ "hold_limit_us", DOUBLE, G(hold_limit_us), 1, 1e8 },
-	{ "sync", YESNO, G(sync) },
+	{ "sync", WORD, G(sync), 0, 0, sync_words },
 	{ "uid", UINT, G(uid), 0, 4e9 },
 	{ "server", TEXT, G(server) },
 	{ "priority", UINT, G(priority), 0, 1 },
@@ -106,6 +108,7 @@ static const struct key group_keys[] = {
 	{ "deadline_us", U64, G(deadline_us), 1, 1e9 },
 	{ "cgroup", U64, G(cgroup_id), 1, 9e15 },
 	{ "job", U64, G(job), 1, 9e15 },
+	{ "dies_after_s", DOUBLE, G(dies_after_s), 0.001, 86400 },
 };
 
 static const struct key rotate_keys[] = {
@@ -394,6 +397,36 @@ static int policy_key(struct loading *l, const char *section, const char *name, 
 	return STORE(scenario_keys, s);
 }
 
+/* Reads OPERATION=STATUS[:applied|:refused][:TIMES], for example suspend=0x3:applied:2. */
+static int fault_key(struct loading *l, const char *section, const char *value)
+{
+	char op[24], word[9] = "refused";
+	struct sim_fault f = { .op = GS_RM_OP_MAX }, *to;
+	int end = 0, n = sscanf(value, "%23[^=]=%" SCNi32 "%n", op, (int32_t *)&f.status, &end);
+	const char *rest = value + end;
+
+	for (unsigned int i = 0; n == 2 && i < GS_RM_OP_MAX; i++)
+		if (!strcmp(op, gs_rm_op_name(i)))
+			f.op = i;
+	end = 0;
+	if (sscanf(rest, ":%8[a-z]%n", word, &end) == 1)
+		rest += end;
+	end = 0;
+	if (sscanf(rest, ":%u%n", &f.times, &end) == 1)
+		rest += end;
+	f.applied = !strcmp(word, "applied");
+	if (n != 2 || f.op == GS_RM_OP_MAX || !f.status || *rest ||
+	    (!f.applied && strcmp(word, "refused")))
+		return gs_fail(&l->err, -EINVAL,
+			       "[%s] fault = %s: write OPERATION=STATUS[:applied|:refused][:TIMES]",
+			       section, value);
+	to = append(&l->s->faults, &l->s->nfaults, sizeof(*to), MAX_ACTIONS, &l->err);
+	if (!to)
+		return -ENOMEM;
+	*to = f;
+	return 0;
+}
+
 static int scenario_key(struct loading *l, const char *section, const char *name, const char *value)
 {
 	struct sim_scenario *s = l->s;
@@ -409,6 +442,8 @@ static int scenario_key(struct loading *l, const char *section, const char *name
 		strcpy(s->options[s->noptions++], value);
 		return 0;
 	}
+	if (!strcmp(name, "fault"))
+		return fault_key(l, section, value);
 	if (!strcmp(name, "policy"))
 		return policy_key(l, section, name, value);
 	if (strcmp(name, "model"))
@@ -494,6 +529,8 @@ static int validate_group(const struct sim_scenario *s, struct sim_group *g, str
 			err, -EINVAL,
 			"[process %s]: a client of a server has no stop_s, spread or suspended",
 			g->name);
+	if (g->sync && g->kind != SIM_KIND_BE)
+		return gs_fail(err, -EINVAL, "[process %s]: sync needs kind = be", g->name);
 	if (g->kind == SIM_KIND_LC && !g->gap_us)
 		return gs_fail(err, -EINVAL, "[process %s] of kind lc needs gap_us", g->name);
 	if (g->gpu >= s->gpus)
@@ -631,7 +668,7 @@ int sim_scenario_load(const char *path, struct sim_scenario **ret, struct gs_err
 	r = gs_read_file(path, SIM_MAX_FILE, &text, &len, err);
 	if (r < 0)
 		return r;
-	line = ini_parse_string((char *)text, on_key, &l);
+	line = gs_ini_parse_text((char *)text, on_key, &l, &l.err);
 	if (line > 0)
 		return gs_fail(err, -EINVAL, "%s:%d: %s", path, line,
 			       l.err.code ? l.err.text : "neither [section] nor key = value");
@@ -649,6 +686,7 @@ void sim_scenario_free(struct sim_scenario *s)
 	free(s->path);
 	free(s->groups);
 	free(s->actions);
+	free(s->faults);
 	free(s->checks);
 	free(s);
 }

@@ -20,7 +20,7 @@ struct times {
 struct pool {
 	struct times all, pieces;
 	double rate, rate_min, rate_max, share, switches, suspended_pct, requests, missed, launches;
-	double lost;
+	double lost, longest, died;
 	struct sim_judged judged;
 	size_t processes;
 };
@@ -48,7 +48,7 @@ static void append(struct times *t, const uint64_t *ns, size_t n)
 
 static void add(struct pool *o, const struct sim_process_result *p, double measured_s)
 {
-	double rate = rate_of(p);
+	double rate = rate_of(p), longest = (double)p->longest_ns / 1000;
 
 	append(&o->all, p->latency_ns, p->nlatency);
 	append(&o->pieces, p->piece_ns, p->npieces);
@@ -62,6 +62,8 @@ static void add(struct pool *o, const struct sim_process_result *p, double measu
 	o->missed += (double)p->missed;
 	o->launches += (double)p->launches;
 	o->lost = p->lost_pct > o->lost ? p->lost_pct : o->lost;
+	o->died += p->died != SIM_LIVES;
+	o->longest = longest > o->longest ? longest : o->longest;
 	o->judged.right += p->judged.right;
 	o->judged.wrong += p->judged.wrong;
 	o->judged.cut += p->judged.cut;
@@ -156,6 +158,8 @@ static int wrong_pct(const struct sim_judged *j, double *ret)
 	X("switches", value(o, o->switches, ret)) \
 	X("requests", value(o, o->requests, ret)) \
 	X("lost_pct", value(o, o->lost, ret)) \
+	X("died", value(o, o->died, ret)) \
+	X("longest_us", value(o, o->longest, ret)) \
 	X("known_pct", known_pct(&o->judged, ret)) \
 	X("wrong_pct", wrong_pct(&o->judged, ret)) \
 	X("missed_pct", value(o, o->requests ? 100 * o->missed / o->requests : 0, ret))

@@ -37,9 +37,13 @@ struct sim_proc {
 	unsigned int to_launch, to_finish, to_begin, request;
 	uint64_t piece_from; /* when the current piece of the request began */
 	/*
-	 * sync: @steps: kernels that are done; @steps_launched: kernels that are done or in flight
+	 * be: @steps: steps that are done; @steps_launched: steps that are done or in flight; @ran:
+	 * sync = spin: kernels of steps that have run
 	 */
-	uint64_t steps, steps_launched;
+	uint64_t steps, steps_launched, ran;
+	uint64_t waits_since;  /* since when it waits for the end of its present step */
+	bool has_turn;         /* sync = turns: its step is the one under way */
+	uint64_t ended_ns;     /* when its last request or kernel was done */
 	unsigned int of_burst; /* requests of this arrival that have not begun yet */
 	bool released[SIM_HOLD_FLAGS];
 	/* request state that the policy was told, from the agent or hints */
@@ -89,10 +93,11 @@ enum sim_event_type {
 	SIM_EV_ROTATE,
 	SIM_EV_CALL_EFFECT,
 	SIM_EV_CALL_END,
-	SIM_EV_DUE,   /* the engine's core is due */
-	SIM_EV_BEGIN, /* the policy hears that a request began */
-	SIM_EV_END,   /* the policy hears that a request ended */
-	SIM_EV_QUIET, /* the process may have been idle long enough to end a request */
+	SIM_EV_DUE,      /* the engine's core is due */
+	SIM_EV_BEGIN,    /* the policy hears that a request began */
+	SIM_EV_END,      /* the policy hears that a request ended */
+	SIM_EV_PATIENCE, /* the process may have waited for too long */
+	SIM_EV_QUIET,    /* the process may have been idle long enough to end a request */
 };
 
 struct sim_event {
@@ -116,6 +121,25 @@ struct sim_job {
 struct sim_worker {
 	struct sim_job *queue;
 	size_t n, cap;
+	uint64_t began_ns;             /* the present call: since when it has the locks */
+	uint64_t kick_ns;              /* how long the call holds the lock of its GPU only */
+	const struct sim_fault *fault; /* by which the present call fails; NULL: it does not */
+};
+
+/* A waiter for RM's locks: a worker's call, or a process's start or end. */
+struct sim_waiter {
+	struct sim_proc *proc; /* NULL: a worker */
+	enum sim_event_type type;
+	unsigned int worker;
+};
+
+/* RM's locks: that of all GPUs, which most calls take, or one GPU's. */
+struct sim_locks {
+	struct sim_waiter *queue;
+	size_t n, cap;
+	bool all, stuck; /* @stuck: the call under way takes longer than such calls do */
+	uint64_t all_since;
+	uint64_t gpus; /* by GPU: a call for it alone is under way */
 };
 
 /* Time lost between turns of a GPU, in steps of time. */
@@ -138,6 +162,9 @@ struct sim_sim {
 	uint64_t seq;
 	uint64_t end_ns, warm_ns, turns_from, turns_until;
 	struct sim_worker *workers;
+	struct sim_locks locks;
+	unsigned int *faults;     /* by fault: calls that failed by it */
+	unsigned int *unanswered; /* by GPU: calls in a row that the firmware did not answer */
 	size_t rotate_at;         /* index of the process that may run */
 	bool rotating;            /* RM calls of the rotation are under way */
 	struct gs_policy *policy; /* NULL: none, or it has ended */
@@ -169,16 +196,9 @@ struct sim_event sim_take(struct sim_sim *x); /* removes and returns the next ev
 int sim_proc_start(struct sim_proc *p);
 void sim_proc_stop(struct sim_proc *p);
 void sim_proc_event(struct sim_proc *p, enum sim_event_type type);
-void sim_proc_done(struct sim_proc *p, struct sim_channel *ch);
+void sim_proc_done(struct sim_proc *p, struct sim_channel *ch, uint64_t cookie);
 void sim_proc_count_from_here(struct sim_proc *p); /* starts the measured time, after the warm-up */
 void sim_proc_finish(struct sim_proc *p);          /* fills its result */
-
-/* scenario_request.c: reports the process's requests to the policy */
-void sim_request_coming(struct sim_proc *p);
-void sim_request_launch(struct sim_proc *p);
-void sim_request_rests(struct sim_proc *p);
-void sim_request_done(struct sim_proc *p);
-void sim_request_quiet(struct sim_proc *p);
 
 /* scenario_lost.c: time that switches take */
 int sim_lost_init(struct sim_sim *x);
@@ -193,5 +213,22 @@ void sim_control_new(struct sim_proc *p);
 void sim_control_gone(struct sim_proc *p);
 void sim_control_launch(struct sim_proc *p, unsigned int count);
 void sim_control_event(struct sim_sim *x, const struct sim_event *ev);
+
+/* Numbers of jobs that no scenario names begin here. */
+#define SIM_OWN_JOBS 20000000000000000ull
+
+/*
+ * The number of the process's job; 0: not known, as with gpusched_job(). The processes of a group
+ * are jobs of their own, unless the scenario says that they belong together.
+ */
+static inline uint64_t sim_job_number(const struct sim_proc *p)
+{
+	const struct sim_group *g = p->g;
+	uint64_t id = p->rec.task.id;
+
+	if (!g->job && !g->cgroup_id && !g->own_cgroups && !g->sync)
+		return SIM_OWN_JOBS + id;
+	return g->job && g->own_cgroups ? g->job + id : g->job;
+}
 
 #endif /* GPUSCHED_SIM_SCENARIO_PRIV_H */

@@ -7,10 +7,14 @@
 
 #include "basic/clock.h"
 #include "basic/rng.h"
+#include "sim/model_time.h"
+#include "sim/scenario_death.h"
 #include "sim/scenario_priv.h"
+#include "sim/scenario_request.h"
 #include "sim/scenario_sight.h"
+#include "sim/scenario_sync.h"
 
-enum cookie { COOKIE_KERNEL, COOKIE_HOLD };
+enum cookie { COOKIE_KERNEL, COOKIE_HOLD, COOKIE_RAN };
 
 static uint64_t now_of(const struct sim_proc *p)
 {
@@ -24,7 +28,9 @@ static bool measured(const struct sim_proc *p)
 
 static void submit(struct sim_proc *p, struct sim_channel *ch, const struct sim_work *w)
 {
-	if (sim_channel_submit(ch, w) < 0)
+	int r = sim_channel_submit(ch, w);
+
+	if (r < 0 && r != -ENODEV) /* removed: the process ends soon */
 		gs_fail(&p->sim->err, -ENOSPC,
 			"%s[%u]: a channel's queue is full (queue_depth of the model)", p->g->name,
 			p->index);
@@ -32,18 +38,27 @@ static void submit(struct sim_proc *p, struct sim_channel *ch, const struct sim_
 
 static void submit_kernel(struct sim_proc *p)
 {
+	bool spins = p->g->sync == SIM_SYNC_SPIN;
 	struct sim_work w = {
 		.kind = SIM_WORK_KERNEL,
 		.blocks = p->wave_places,
 		.block_ns = p->block_ns,
-		.cookie = COOKIE_KERNEL,
+		.cookie = spins ? COOKIE_RAN : COOKIE_KERNEL,
 	};
 
+	if (p->g->kind == SIM_KIND_PERSISTENT) {
+		w.kind = SIM_WORK_STAY;
+		w.limit_ns = sim_us(p->g->kernel_us);
+	}
 	sim_request_launch(p);
 	submit(p, p->work, &w);
-	p->host->rec.task.launches++;
+	if (spins) {
+		w = sim_sync_spin(p);
+		submit(p, p->work, &w);
+	}
+	p->host->rec.task.launches += spins ? 2 : 1;
 	p->host->rec.task.last_launch_ns = now_of(p);
-	sim_control_launch(p->host, 1);
+	sim_control_launch(p->host, spins ? 2 : 1);
 }
 
 static bool flag_is_set(void *arg)
@@ -93,6 +108,7 @@ static void launch_request(struct sim_proc *p)
 static void begin_request(struct sim_proc *p, uint64_t arrival)
 {
 	p->busy = true;
+	p->waits_since = now_of(p);
 	p->request++;
 	p->counted_from = arrival;
 	sim_request_coming(p);
@@ -145,6 +161,17 @@ static void keep_time(struct sim_proc *p, uint64_t **list, size_t *inout_n, uint
 	(*list)[(*inout_n)++] = ns;
 }
 
+/* Notes that a request or kernel is done, and how long there was none. */
+static void note_end(struct sim_proc *p)
+{
+	struct sim_process_result *r = p->res;
+	uint64_t from = p->ended_ns > p->sim->warm_ns ? p->ended_ns : p->sim->warm_ns;
+
+	if (measured(p) && now_of(p) - from > r->longest_ns)
+		r->longest_ns = now_of(p) - from;
+	p->ended_ns = p->waits_since = now_of(p);
+}
+
 static void piece_done(struct sim_proc *p)
 {
 	if (measured(p) && p->g->wait_every)
@@ -158,6 +185,7 @@ static void request_done(struct sim_proc *p)
 
 	p->busy = false;
 	sim_request_done(p);
+	note_end(p);
 	if (measured(p)) {
 		keep_time(p, &r->latency_ns, &r->nlatency, latency);
 		r->missed += p->g->deadline_us && latency > p->g->deadline_us * NS_PER_US;
@@ -168,7 +196,7 @@ static void request_done(struct sim_proc *p)
 /* A launch reaches the GPU: submits one kernel, or more if launches have no gap. */
 static void launch(struct sim_proc *p)
 {
-	if (p->g->kind == SIM_KIND_BE) {
+	if (p->g->kind != SIM_KIND_LC) {
 		submit_kernel(p);
 		return;
 	}
@@ -180,51 +208,40 @@ static void launch(struct sim_proc *p)
 		sim_post(p->sim, now_of(p) + sim_us(p->g->launch_gap_us), SIM_EV_LAUNCH, p, 0);
 }
 
-/* The number of kernels that every process of the group has completed. */
-static uint64_t common_steps(const struct sim_proc *p)
-{
-	const struct sim_sim *x = p->sim;
-	uint64_t least = UINT64_MAX;
-
-	for (size_t i = 0; i < x->nprocs; i++)
-		if (x->procs[i].g == p->g && x->procs[i].alive && x->procs[i].steps < least)
-			least = x->procs[i].steps;
-	return least;
-}
-
-/* sync: launches the next kernel in each process that may go on. */
-static void launch_together(struct sim_proc *p, uint64_t at)
-{
-	struct sim_sim *x = p->sim;
-	uint64_t most;
-
-	p->steps++;
-	most = common_steps(p) + p->g->in_flight;
-	for (size_t i = 0; i < x->nprocs; i++) {
-		struct sim_proc *q = &x->procs[i];
-
-		while (q->g == p->g && q->alive && q->steps_launched < most) {
-			q->steps_launched++;
-			sim_post(x, at + sim_launch_time(x->m), SIM_EV_LAUNCH, q, 0);
-		}
-	}
-}
-
-void sim_proc_done(struct sim_proc *p, struct sim_channel *ch)
+void sim_proc_done(struct sim_proc *p, struct sim_channel *ch, uint64_t cookie)
 {
 	uint64_t notice;
 
 	if (ch != p->work)
 		return;
+	if (cookie == COOKIE_RAN) {
+		sim_sync_ran(p);
+		return;
+	}
+	if (p->g->kind != SIM_KIND_LC)
+		note_end(p);
 	if (measured(p))
 		p->res->kernels++;
 	notice = now_of(p) + sim_notice_time(p->sim->m);
-	if (p->g->kind == SIM_KIND_BE && p->g->sync)
-		launch_together(p, notice);
-	else if (p->g->kind == SIM_KIND_BE)
-		sim_post(p->sim, notice + sim_launch_time(p->sim->m), SIM_EV_LAUNCH, p, 0);
-	else if (--p->to_finish == 0)
+	if (p->g->kind == SIM_KIND_BE)
+		sim_sync_done(p, notice);
+	else if (p->g->kind == SIM_KIND_LC && --p->to_finish == 0)
 		sim_post(p->sim, notice, SIM_EV_NOTICE, p, 0);
+}
+
+/* Ends the process if it has made no step for too long; else looks again later. */
+static void be_patient(struct sim_proc *p)
+{
+	uint64_t most = sim_us(p->g->dies_after_s * 1e6);
+	bool waits = p->g->kind != SIM_KIND_LC || p->busy;
+	uint64_t from = waits ? p->waits_since : now_of(p);
+
+	if (!most)
+		return;
+	if (waits && now_of(p) >= from + most)
+		sim_proc_death(p, SIM_DIED_WAITING);
+	else
+		sim_post(p->sim, from + most, SIM_EV_PATIENCE, p, 0);
 }
 
 void sim_proc_event(struct sim_proc *p, enum sim_event_type type)
@@ -245,6 +262,9 @@ void sim_proc_event(struct sim_proc *p, enum sim_event_type type)
 		break;
 	case SIM_EV_QUIET:
 		sim_request_quiet(p);
+		break;
+	case SIM_EV_PATIENCE:
+		be_patient(p);
 		break;
 	case SIM_EV_RELEASE:
 		p->released[p->request % SIM_HOLD_FLAGS] = true;
@@ -310,7 +330,6 @@ static int make_channels(struct sim_proc *p)
 
 int sim_proc_start(struct sim_proc *p)
 {
-	struct sim_sim *x = p->sim;
 	uint64_t begin;
 	int r;
 
@@ -326,14 +345,13 @@ int sim_proc_start(struct sim_proc *p)
 	if (p->host == p)
 		sim_tsg_schedule(p->tsg, true);
 	begin = now_of(p) + sim_us(p->g->begin_s * 1e6);
-	p->next_arrival = begin;
+	p->next_arrival = p->ended_ns = p->waits_since = begin;
+	be_patient(p);
 	if (p->g->kind == SIM_KIND_LC) {
 		next_request(p);
 		return 0;
 	}
-	p->steps_launched = p->g->in_flight;
-	for (unsigned int i = 0; i < p->g->in_flight; i++)
-		sim_post(x, begin + (i + 1) * sim_launch_time(x->m), SIM_EV_LAUNCH, p, 0);
+	sim_sync_start(p, begin);
 	return 0;
 }
 
@@ -359,6 +377,8 @@ void sim_proc_finish(struct sim_proc *p)
 
 	if (!p->alive)
 		return;
+	if (now_of(p) > p->ended_ns)
+		note_end(p);
 	r->ran_s = now_of(p) > from ? (double)(now_of(p) - from) / 1e9 : 0;
 	r->is = p->host->is;
 	if (p->host != p) /* the model counts an MPS server's work for its first client only */
@@ -382,4 +402,5 @@ void sim_proc_stop(struct sim_proc *p)
 	sim_tsg_free(p->tsg);
 	p->tsg = NULL;
 	p->work = p->hold = NULL;
+	sim_sync_gone(p);
 }

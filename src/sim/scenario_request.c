@@ -8,6 +8,7 @@
  */
 #include "basic/clock.h"
 #include "sim/scenario_priv.h"
+#include "sim/scenario_request.h"
 
 #define SIGNAL_NS (100 * NS_PER_US) /* time from the program's event to the policy's callback */
 

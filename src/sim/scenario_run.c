@@ -10,6 +10,9 @@
 #include "basic/clock.h"
 #include "basic/grow.h"
 #include "basic/rng.h"
+#include "sim/scenario_calls.h"
+#include "sim/scenario_death.h"
+#include "sim/scenario_locks.h"
 #include "sim/scenario_priv.h"
 #include "sim/scenario_sight.h"
 
@@ -27,7 +30,7 @@ static void on_done(void *user, struct sim_channel *ch, uint64_t cookie, uint64_
 {
 	struct sim_proc *p = sim_tsg_user(sim_channel_tsg(ch));
 
-	sim_proc_done(p->g->server[0] ? client_of(user, p, ch) : p, ch);
+	sim_proc_done(p->g->server[0] ? client_of(user, p, ch) : p, ch, cookie);
 }
 
 /* Stores the turn, if a timeline is wanted. */
@@ -64,15 +67,52 @@ static void on_switch(void *user, const struct sim_switch *sw)
 	keep_turn(x, sw);
 }
 
+/* A TSG is removed with all programs in it, which see an error from their next call on. */
+static void on_removed(void *user, struct sim_tsg *t)
+{
+	struct sim_sim *x = user;
+
+	for (size_t i = 0; i < x->nprocs; i++)
+		if (x->procs[i].alive && x->procs[i].host == sim_tsg_user(t))
+			sim_proc_death(&x->procs[i], SIM_DIED_REMOVED);
+}
+
+static void start_or_stop(struct sim_proc *p, enum sim_event_type type)
+{
+	if (type == SIM_EV_STOP)
+		sim_proc_stop(p);
+	else if (sim_proc_start(p) < 0)
+		gs_fail(&p->sim->err, -ENOMEM, "out of memory");
+}
+
+static void give_locks(struct sim_sim *x)
+{
+	struct sim_waiter w;
+
+	while (sim_locks_next(x, &w)) {
+		if (w.proc)
+			start_or_stop(w.proc, w.type);
+		else
+			sim_call_begin(x, w.worker);
+	}
+}
+
 static void handle(struct sim_sim *x, const struct sim_event *ev)
 {
 	switch (ev->type) {
 	case SIM_EV_START:
-		if (sim_proc_start(ev->proc) < 0)
-			gs_fail(&x->err, -ENOMEM, "out of memory");
-		break;
 	case SIM_EV_STOP:
-		sim_proc_stop(ev->proc);
+		if (sim_locks_owner(x, ev->proc, ev->type))
+			start_or_stop(ev->proc, ev->type);
+		break;
+	case SIM_EV_CALL_EFFECT:
+		sim_call_effect(x, ev->arg);
+		break;
+	case SIM_EV_CALL_END:
+		if (!sim_call_end(x, ev->arg))
+			break;
+		give_locks(x);
+		sim_call_next(x, ev->arg);
 		break;
 	case SIM_EV_WARM:
 		for (size_t i = 0; i < x->nprocs; i++)
@@ -134,6 +174,10 @@ static int make_processes(struct sim_sim *x)
 	x->tasks = calloc(x->nprocs, sizeof(struct gpusched_task *));
 	x->res->processes = calloc(x->nprocs, sizeof(*x->res->processes));
 	x->workers = calloc(1 + s->gpus, sizeof(*x->workers));
+	x->faults = calloc(s->nfaults + 1, sizeof(*x->faults));
+	x->unanswered = calloc(s->gpus, sizeof(*x->unanswered));
+	if (!x->faults || !x->unanswered)
+		return -ENOMEM;
 	if (!x->procs || !x->tasks || !x->res->processes || !x->workers)
 		return -ENOMEM;
 	x->res->nprocesses = x->nprocs;
@@ -176,6 +220,7 @@ static void post_processes(struct sim_sim *x)
 static void release(struct sim_sim *x)
 {
 	sim_control_end(x);
+	sim_locks_free(x);
 	sim_lost_free(x);
 	sim_sight_end(x);
 	sim_model_free(x->m);
@@ -214,7 +259,9 @@ int sim_scenario_run(const struct sim_scenario *s, const struct sim_run_options 
 {
 	CLEANUP(sim_result_freep) struct sim_result *res = calloc(1, sizeof(*res));
 	struct sim_sim x = { .s = s, .res = res };
-	struct sim_model_ops ops = { .on_done = on_done, .on_switch = on_switch, .user = &x };
+	struct sim_model_ops ops = {
+		.on_done = on_done, .on_switch = on_switch, .on_removed = on_removed, .user = &x
+	};
 	int r;
 
 	if (!res)

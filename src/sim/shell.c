@@ -15,82 +15,25 @@
 #include "basic/cleanup.h"
 #include "basic/say.h"
 #include "basic/parse.h"
+#include "rm/rm.h"
 #include "sim/fuse.h"
 
 #define MAX_DILATE 10000
 
 struct shell_options {
 	struct sim_server_config server;
-	unsigned int nrefuse;
 	uint64_t mig; /* number of compute instances of each GPU; 0: MIG is off */
 };
 
-static const struct {
-	const char *name;
-	uint32_t cmd;
-} controls[] = {
-	{ "schedule", 0xa06c0101 },         { "set-timeslice", 0xa06c0103 },
-	{ "get-timeslice", 0xa06c0104 },    { "preempt", 0xa06c0105 },
-	{ "set-interleave", 0xa06c0107 },   { "disable-channels", 0x2080110b },
-	{ "set-preempt-mode", 0x20801210 }, { "placeholder", 0x40 },
-};
-
-static int parse_control(const char *text, uint32_t *ret, struct gs_error *err)
-{
-	uint64_t v = 0;
-
-	for (size_t i = 0; i < GS_COUNT(controls); i++) {
-		if (!strcmp(text, controls[i].name)) {
-			*ret = controls[i].cmd;
-			return 0;
-		}
-	}
-	if (gs_parse_u64(text, 1, UINT32_MAX, &v, NULL))
-		return gs_fail(
-			err, -EINVAL,
-			"'%s' is not a control: write set-timeslice, preempt, ... or its number",
-			text);
-	*ret = (uint32_t)v;
-	return 0;
-}
-
-/* Parses "set-timeslice=0x56". With --hang, there is no "=STATUS". */
-static int add_refusal(struct shell_options *o, const char *value, bool hang, struct gs_error *err)
-{
-	CLEANUP_FREE char *text = strdup(value);
-	char *equals = text ? strchr(text, '=') : NULL;
-	struct sim_refuse *refuse;
-	uint64_t status = 0x56; /* NOT_SUPPORTED */
-	int r;
-
-	if (!text)
-		return gs_fail(err, -ENOMEM, "out of memory");
-	if (o->nrefuse + 1 >= SIM_MAX_REFUSE)
-		return gs_fail(err, -EINVAL, "too many refused controls: at most %d",
-			       SIM_MAX_REFUSE - 1);
-	refuse = &o->server.rm.refuse[o->nrefuse];
-	if (equals) {
-		*equals++ = '\0';
-		r = gs_parse_u64(equals, 1, UINT32_MAX, &status, err);
-		if (r)
-			return r;
-	}
-	r = parse_control(text, &refuse->cmd, err);
-	if (r)
-		return r;
-	refuse->status = (uint32_t)status;
-	refuse->hang = hang;
-	o->nrefuse++;
-	return 0;
-}
-
 static int set_branch(struct shell_options *o, uint64_t branch, struct gs_error *err)
 {
+	char known[128];
+
+	gs_rm_branches_text(known, sizeof(known), ", ", ", ");
 	if (!sim_rm_branch_known((unsigned int)branch))
 		return gs_fail(err, -EINVAL,
-			       "the simulator does not know driver branch %" PRIu64
-			       ": it knows 535, 550, 570, 580, 595",
-			       branch);
+			       "the simulator does not know driver branch %" PRIu64 ": it knows %s",
+			       branch, known);
 	o->server.rm.branch = (unsigned int)branch;
 	return 0;
 }
@@ -146,10 +89,8 @@ static int set_option(struct shell_options *o, const char *name, const char *val
 		return sim_params_named(value, &o->server.params, err);
 	if (!strcmp(name, "mig"))
 		return divide_as(o, value, err);
-	if (!strcmp(name, "refuse"))
-		return add_refusal(o, value, false, err);
-	if (!strcmp(name, "hang"))
-		return add_refusal(o, value, true, err);
+	if (!strcmp(name, "fault") || !strcmp(name, "hang"))
+		return sim_fault_add(o->server.rm.faults, value, name[0] == 'h', err);
 	return gs_fail(err, -EINVAL, "there is no such option");
 }
 

@@ -532,6 +532,7 @@ int change_proc(struct gs_proc_arg *a)
 
 	fresh.tsgs = fresh.devices = fresh.channels = fresh.told = 0;
 	fresh.unused = fresh.past = fresh.let = 0;
+	fresh.seen = fresh.imported = fresh.exported = 0;
 	a->ret = 0;
 	proc = bpf_map_lookup_elem(&gs_procs, &tgid);
 	if (!proc && fresh.source < GPUSCHED_SRC_COMMAND) {
@@ -555,6 +556,7 @@ int change_proc(struct gs_proc_arg *a)
 	proc->class_id = fresh.class_id;
 	proc->source = fresh.source;
 	proc->mps = fresh.mps;
+	proc->restored |= fresh.restored;
 	proc->weight = fresh.weight;
 	proc->deadline_us = fresh.deadline_us;
 	proc->limit_pct = fresh.limit_pct;

@@ -132,13 +132,13 @@ int gs_job_put(struct gs_table *t, uint64_t id, uint64_t job)
 	return put_entry(t, id, &value);
 }
 
-int gs_job_put_last(struct gs_table *t, uint64_t id, bool last)
+int gs_job_put_last(struct gs_table *t, uint64_t id, enum gs_last why, bool last)
 {
 	struct gs_job value = entry_of(t, id);
 
 	if (t->jobs_fd < 0)
 		return -ENOTSUP;
-	value.last = last;
+	value.last = last ? value.last | why : value.last & ~(gs_u32)why;
 	return put_entry(t, id, &value);
 }
 

@@ -26,7 +26,7 @@ struct gs_job {
 	 * else 0
 	 */
 	gs_u32 over_pct;
-	/* 1: policies that take turns put the TSG last, since its GPU time is used up */
+	/* not 0: policies that take turns put the TSG last; bits of enum gs_last */
 	gs_u32 last;
 	struct gpusched_key key; /* for gpusched_find() */
 };
@@ -84,8 +84,13 @@ int gs_jobs_begin(struct gs_table *t);
 bool gs_jobs_has(const struct gs_table *t);
 /* Writes the job of TSG @id. 0 or -errno. */
 int gs_job_put(struct gs_table *t, uint64_t id, uint64_t job);
-/* Sets whether policies that take turns put the TSG last. 0 or -errno. */
-int gs_job_put_last(struct gs_table *t, uint64_t id, bool last);
+/* Why policies that take turns put a TSG last. */
+enum gs_last {
+	GS_LAST_SPENT = 1 << 0,      /* its GPU time is used up */
+	GS_LAST_QUARANTINE = 1 << 1, /* its program is in quarantine */
+};
+/* Sets whether policies that take turns put the TSG last for @why. 0 or -errno. */
+int gs_job_put_last(struct gs_table *t, uint64_t id, enum gs_last why, bool last);
 /* 0: unknown. */
 uint64_t gs_job_get(struct gs_table *t, uint64_t id);
 /* Writes the TSG's key and limit into its entry in the map of jobs. 0 or -errno. */

@@ -343,6 +343,14 @@ struct gpusched_maker gs_table_maker(struct gs_table *t, const struct gpusched_t
 	return maker;
 }
 
+uint32_t gs_table_client_owner(struct gs_table *t, const struct gpusched_key *key)
+{
+	const struct gpusched_key k = { .file = key->file, .client = key->client };
+	struct gpusched_client client;
+
+	return bpf_map_lookup_elem(t->fd[GS_PIN_gs_clients], &k, &client) ? 0 : client.origin.owner;
+}
+
 int gs_table_channels(struct gs_table *t, const struct gpusched_key *key,
 		      struct gpusched_channels *ret)
 {

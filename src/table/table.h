@@ -39,6 +39,8 @@ bool gs_table_is_empty(struct gs_table *t);
 int gs_table_all(struct gs_table *t, struct gpusched_tsg **ret, size_t *ret_n);
 /* The process and thread that made the TSG; 0: unknown. */
 struct gpusched_maker gs_table_maker(struct gs_table *t, const struct gpusched_tsg *rec);
+/* The process that made the client of TSG @key; 0: unknown. */
+uint32_t gs_table_client_owner(struct gs_table *t, const struct gpusched_key *key);
 int gs_table_channels(struct gs_table *t, const struct gpusched_key *key,
 		      struct gpusched_channels *ret);
 /*

@@ -2,8 +2,9 @@
 /*
  * upgrade.c - converts earlier versions of the pinned table
  *
- * All conversions are in this file. No release has had another version than the present one.
- * Version 1 is invented, so that conversion stays tested. It charges nothing to users. Its values
+ * All conversions are in this file. Version 2 has the present layout. Its daemons took a suspension
+ * that failed for one that changed nothing, so each of its TSGs is owed an enable. Version 1 is
+ * invented, so that conversion stays tested. It charges nothing to users. Its values
  * equal the beginnings of today's values, except that entries of devices, clients and files have an
  * origin without the last two words.
  */
@@ -34,26 +35,26 @@
 #define V1_PLACE(type) (sizeof(type) - sizeof(struct gpusched_origin) + V1_ORIGIN)
 
 /*
- * Name, size of a value, first and last version with the map. gs_cfg comes first, since it contains
- * the version.
+ * Name, size of a value in version 1 and since version 2. gs_cfg comes first, since it contains the
+ * version.
  */
 #define OLD_MAPS(X) \
-	X(gs_cfg, V1_CFG, 1, 1) \
-	X(gs_tsgs, GS_V1_TSG, 1, 1) \
-	X(gs_chans, sizeof(struct gpusched_channels), 1, 1) \
-	X(gs_files, V1_PLACE(struct gpusched_file), 1, 1) \
-	X(gs_clients, V1_PLACE(struct gpusched_client), 1, 1) \
-	X(gs_devices, V1_PLACE(struct gpusched_device), 1, 1) \
-	X(gs_procs, V1_PROC, 1, 1) \
-	X(gs_classes, sizeof(struct gpusched_class), 1, 1) \
-	X(gs_stopped, sizeof(struct gpusched_stopped), 1, 1) \
-	X(gs_slot, 4, 1, 1) \
-	X(gs_work_slot, 4, 1, 1) \
-	X(gs_gate_slot, 4, 1, 1) \
-	X(gs_makers, sizeof(struct gpusched_maker), 1, 1)
+	X(gs_cfg, V1_CFG, sizeof(struct gpusched_cfg)) \
+	X(gs_tsgs, GS_V1_TSG, sizeof(struct gpusched_tsg)) \
+	X(gs_chans, sizeof(struct gpusched_channels), sizeof(struct gpusched_channels)) \
+	X(gs_files, V1_PLACE(struct gpusched_file), sizeof(struct gpusched_file)) \
+	X(gs_clients, V1_PLACE(struct gpusched_client), sizeof(struct gpusched_client)) \
+	X(gs_devices, V1_PLACE(struct gpusched_device), sizeof(struct gpusched_device)) \
+	X(gs_procs, V1_PROC, sizeof(struct gpusched_proc)) \
+	X(gs_classes, sizeof(struct gpusched_class), sizeof(struct gpusched_class)) \
+	X(gs_stopped, sizeof(struct gpusched_stopped), sizeof(struct gpusched_stopped)) \
+	X(gs_slot, 4, 4) \
+	X(gs_work_slot, 4, 4) \
+	X(gs_gate_slot, 4, 4) \
+	X(gs_makers, sizeof(struct gpusched_maker), sizeof(struct gpusched_maker))
 
 enum old_map {
-#define X(name, size, first, last) OLD_##name,
+#define X(name, v1, v2) OLD_##name,
 	OLD_MAPS(X)
 #undef X
 		OLD_COUNT
@@ -61,6 +62,7 @@ enum old_map {
 
 struct gs_old_table {
 	int fd[OLD_COUNT];
+	uint32_t size[OLD_COUNT]; /* of a value */
 	struct gpusched_cfg cfg;
 	struct gpusched_tsg *copied; /* sorted by key */
 	size_t ncopied;
@@ -74,7 +76,7 @@ static int broken(struct gs_error *err, const char *what, int code)
 
 /* ---- open ------------------------------------------------------------------------------------ */
 
-static int open_map(const char *name, uint32_t value_size, int *ret_fd, struct gs_error *err)
+static int open_map(const char *name, int *ret_fd, uint32_t *ret_size, struct gs_error *err)
 {
 	CLEANUP_FREE char *path = NULL;
 	struct bpf_map_info info = {};
@@ -85,7 +87,8 @@ static int open_map(const char *name, uint32_t value_size, int *ret_fd, struct g
 	*ret_fd = bpf_obj_get(path);
 	if (*ret_fd < 0 || bpf_obj_get_info_by_fd(*ret_fd, &info, &len))
 		return broken(err, name, errno);
-	return info.value_size == value_size ? 0 : broken(err, name, EPROTO);
+	*ret_size = info.value_size;
+	return 0;
 }
 
 static int read_cfg(struct gs_old_table *old, struct gs_error *err)
@@ -93,6 +96,8 @@ static int read_cfg(struct gs_old_table *old, struct gs_error *err)
 	uint32_t zero = 0;
 
 	/* the kernel writes as many bytes as a value of the old map has */
+	if (old->size[OLD_gs_cfg] > sizeof(old->cfg))
+		return broken(err, "gs_cfg", EPROTO);
 	if (bpf_map_lookup_elem(old->fd[OLD_gs_cfg], &zero, &old->cfg))
 		return broken(err, "gs_cfg", errno);
 	return old->cfg.version && old->cfg.version < GPUSCHED_TABLE_VERSION
@@ -109,9 +114,9 @@ int gs_old_table_open(struct gs_old_table **ret, struct gs_error *err)
 {
 	static const struct {
 		const char *name;
-		uint32_t value_size, first, last;
+		uint32_t size[2];
 	} maps[] = {
-#define X(name, size, first, last) { #name, size, first, last },
+#define X(name, v1, v2) { #name, { v1, v2 } },
 		OLD_MAPS(X)
 #undef X
 	};
@@ -122,12 +127,15 @@ int gs_old_table_open(struct gs_old_table **ret, struct gs_error *err)
 		return -ENOMEM;
 	for (unsigned int i = 0; i < OLD_COUNT; i++)
 		old->fd[i] = -1;
-	r = open_map(maps[0].name, maps[0].value_size, &old->fd[0], err);
+	r = open_map(maps[0].name, &old->fd[0], &old->size[0], err);
 	if (!r)
 		r = read_cfg(old, err);
-	for (unsigned int i = 1; !r && i < OLD_COUNT; i++)
-		if (old->cfg.version >= maps[i].first && old->cfg.version <= maps[i].last)
-			r = open_map(maps[i].name, maps[i].value_size, &old->fd[i], err);
+	for (unsigned int i = 0; !r && i < OLD_COUNT; i++) {
+		if (i)
+			r = open_map(maps[i].name, &old->fd[i], &old->size[i], err);
+		if (!r && old->size[i] != maps[i].size[old->cfg.version > 1])
+			r = broken(err, maps[i].name, EPROTO);
+	}
 	if (r)
 		return r;
 	*ret = TAKE_PTR(old);
@@ -204,8 +212,8 @@ static int copy_procs(const struct gs_old_table *old, struct gs_table *t)
 	CLEANUP_FREE struct gpusched_proc *procs = NULL;
 	CLEANUP_FREE uint32_t *pids = NULL;
 	uint32_t n = 0;
-	int r = read_all_short(old->fd[OLD_gs_procs], sizeof(*pids), &pids, V1_PROC, sizeof(*procs),
-			       &procs, GS_MAX_PROCS, &n);
+	int r = read_all_short(old->fd[OLD_gs_procs], sizeof(*pids), &pids, old->size[OLD_gs_procs],
+			       sizeof(*procs), &procs, GS_MAX_PROCS, &n);
 	int copied = 0;
 
 	if (r < 0)
@@ -283,33 +291,33 @@ static int put_place(struct gs_table *t, const struct gs_table_head *head, uint3
 static const struct place {
 	enum old_map map;
 	enum gs_table_op op;
-	size_t key_size, value_size, at;
+	size_t key_size, at;
 } places[] = {
-	{ OLD_gs_files, GS_TABLE_FILE, sizeof(gs_u64), V1_PLACE(struct gpusched_file),
-	  offsetof(struct gs_table_head, file) },
+	{ OLD_gs_files, GS_TABLE_FILE, sizeof(gs_u64), offsetof(struct gs_table_head, file) },
 	{ OLD_gs_clients, GS_TABLE_CLIENT, sizeof(struct gpusched_key),
-	  V1_PLACE(struct gpusched_client), offsetof(struct gs_table_head, client) },
+	  offsetof(struct gs_table_head, client) },
 	{ OLD_gs_devices, GS_TABLE_DEVICE, sizeof(struct gpusched_key),
-	  V1_PLACE(struct gpusched_device), offsetof(struct gs_table_head, device) },
+	  offsetof(struct gs_table_head, device) },
 };
 
 static int copy_place(const struct gs_old_table *old, struct gs_table *t, const struct place *p)
 {
 	CLEANUP_FREE char *keys = NULL, *values = NULL;
+	struct gpusched_origin origin = { 0 };
+	const size_t size = old->size[p->map];
+	const size_t head = old->cfg.version > 1 ? sizeof(origin) : V1_ORIGIN;
 	uint32_t n = 0;
-	int r = read_all(old->fd[p->map], p->key_size, &keys, p->value_size, &values, MAX_READ, &n);
+	int r = read_all(old->fd[p->map], p->key_size, &keys, size, &values, MAX_READ, &n);
 
 	for (uint32_t i = 0; !r && i < n; i++) {
-		const char *value = values + i * p->value_size;
+		const char *value = values + i * size;
 		struct gs_table_head h = { .op = p->op };
-		struct gpusched_origin origin = { 0 };
 
 		memcpy(&h.key, keys + i * p->key_size, p->key_size);
-		memcpy(&origin, value, V1_ORIGIN);
+		memcpy(&origin, value, head);
 		origin.uid = uid_of(origin.owner);
 		memcpy((char *)&h + p->at, &origin, sizeof(origin));
-		memcpy((char *)&h + p->at + sizeof(origin), value + V1_ORIGIN,
-		       p->value_size - V1_ORIGIN);
+		memcpy((char *)&h + p->at + sizeof(origin), value + head, size - head);
 		r = put_place(t, &h, origin.owner);
 	}
 	return r;
@@ -379,6 +387,7 @@ static int copy_record(const struct gs_old_table *old, struct gs_table *t,
 		return 0;
 	bpf_map_lookup_elem(old->fd[OLD_gs_chans], &rec.key, &ch);
 	rec.flags &= ~(GPUSCHED_TSG_HELD | GPUSCHED_TSG_GATED);
+	rec.flags |= GPUSCHED_TSG_ENABLE_DUE;
 	rec.task.want.valid = 0;
 	memset(rec.task.priv, 0, sizeof(rec.task.priv));
 	r = gs_table_take(t, &rec, &ch);
@@ -401,8 +410,8 @@ static int copy_records(struct gs_old_table *old, struct gs_table *t)
 	struct gpusched_tsg *last;
 	uint32_t n = 0;
 	int changed = 0;
-	int r = read_all_short(old->fd[OLD_gs_tsgs], sizeof(*keys), &keys, GS_V1_TSG, sizeof(*recs),
-			       &recs, MAX_READ, &n);
+	int r = read_all_short(old->fd[OLD_gs_tsgs], sizeof(*keys), &keys, old->size[OLD_gs_tsgs],
+			       sizeof(*recs), &recs, MAX_READ, &n);
 
 	if (r < 0)
 		return r;

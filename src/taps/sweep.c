@@ -69,6 +69,17 @@ static const struct gs_holder *find(const struct gs_sweep *s, uint64_t file, pid
 	return gs_holder_find(s->holders, s->nholders, file, pid);
 }
 
+/* The process that has existed longest among those that hold @file; NULL: none. */
+static const struct gs_holder *oldest(const struct gs_sweep *s, uint64_t file)
+{
+	const struct gs_holder *first = find(s, file, 0), *end = s->holders + s->nholders;
+
+	for (const struct gs_holder *h = first; h && h < end && h->file == file; h++)
+		if (h->start_ns < first->start_ns)
+			first = h;
+	return first;
+}
+
 static int read_map(const struct gs_sweep *s, enum gs_pin map, size_t key_size, void *ret_keys,
 		    size_t value_size, void *ret_values, uint32_t *ret_n)
 {
@@ -207,7 +218,7 @@ static void judge_one(struct gs_sweep *s, struct gpusched_tsg *rec)
 			set_in_flight(s->t, rec, false);
 			return;
 		}
-		h = find(s, rec->key.file, 0);
+		h = oldest(s, rec->key.file);
 		if (!h && lives(s, rec->key.file)) {
 			set_in_flight(s->t, rec, true);
 			return;

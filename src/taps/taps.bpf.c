@@ -16,6 +16,20 @@
 
 char LICENSE[] SEC("license") = "Dual MIT/GPL";
 
+/* Since when the taps see all calls (CLOCK_BOOTTIME); 0: not all are attached yet. */
+gs_u64 gs_since_ns;
+
+/*
+ * The process that made a client; RM's handles of clients are unique. A client that was dropped
+ * for room counts as another process's.
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 16384);
+	__type(key, gs_u32);
+	__type(value, gs_u32);
+} gs_whose SEC(".maps");
+
 static __always_inline gs_u64 gs_file_of(struct task_struct *task, gs_u32 fd)
 {
 	struct fdtable *fdt = task->files->fdt;
@@ -177,12 +191,69 @@ static __always_inline void gs_on_channel(const struct gs_caller *c, const struc
 static __always_inline void gs_on_client(const struct gs_caller *c, const struct gs_alloc *a)
 {
 	struct gpusched_key key = gs_key(c, a->handle, 0);
+	gs_u32 client = a->handle, tgid = c->tgid;
+	struct gpusched_proc *proc;
 
 	if (gs_is_self(c))
 		return;
-	gs_proc_of(c);
+	proc = gs_proc_of(c);
+	if (proc && gs_since_ns && c->leader->start_boottime > gs_since_ns)
+		proc->seen = 1;
+	bpf_map_update_elem(&gs_whose, &client, &tgid, BPF_ANY);
 	gs_tell_event(c, GPUSCHED_EV_CLIENT, &key, 0, 0, 0);
 }
+
+/* ---- memory that several processes have ------------------------------------------------------ */
+
+/* A process without an entry needs no mark: nothing is known of it. */
+static __always_inline void gs_imports(const struct gs_caller *c, enum gpusched_imported what)
+{
+	struct gpusched_proc *proc = gs_is_self(c) ? NULL : gs_proc_of(c);
+
+	if (proc && proc->imported < what)
+		proc->imported = what;
+}
+
+static __always_inline void gs_exports(const struct gs_caller *c)
+{
+	struct gpusched_proc *proc = gs_is_self(c) ? NULL : gs_proc_of(c);
+
+	if (proc)
+		proc->exported = 1;
+}
+
+/* One more handle for an object: an import, unless the process made the other client itself. */
+static __always_inline void gs_on_dup(const struct gs_caller *c, gs_u64 arg)
+{
+	gs_u32 w[GS_DUP_SIZE / 4] = {}, client, *whose;
+	struct gs_dup q;
+
+	if (!gs_read_user(w, sizeof(w), arg))
+		return;
+	gs_decode_dup(w, &q);
+	client = q.client_src;
+	whose = q.status ? NULL : bpf_map_lookup_elem(&gs_whose, &client);
+	if (!q.status && (!whose || *whose != c->tgid))
+		gs_imports(c, GPUSCHED_IMPORTED_MEMORY);
+}
+
+static __always_inline void gs_on_share(const struct gs_caller *c, gs_u64 arg)
+{
+	gs_u32 w[GS_SHARE_SIZE / 4] = {};
+
+	if (gs_read_user(w, sizeof(w), arg) && !gs_share_status(w))
+		gs_exports(c);
+}
+
+static __always_inline void gs_on_pass(const struct gs_caller *c, gs_u32 cmd)
+{
+	if (cmd == GS_CMD_EXPORT_OBJECT || cmd == GS_CMD_EXPORT_OBJECTS)
+		gs_exports(c);
+	else
+		gs_imports(c, GPUSCHED_IMPORTED_MEMORY);
+}
+
+/* ---- calls ----------------------------------------------------------------------------------- */
 
 static __always_inline void gs_on_alloc(void *ctx, const struct gs_caller *c, gs_u32 size,
 					gs_u64 arg)
@@ -197,7 +268,13 @@ static __always_inline void gs_on_alloc(void *ctx, const struct gs_caller *c, gs
 		ok = gs_read_user(w, 40, arg);
 	else
 		ok = gs_read_user(w, 32, arg);
-	if (!ok || !gs_decode_alloc(w, size, c->cfg->branch, &a) || !gs_class_matters(a.class_))
+	if (!ok || !gs_decode_alloc(w, size, c->cfg->branch, &a))
+		return;
+	if (gs_class_imports(a.class_) && !a.status) {
+		gs_imports(c, gs_class_imports(a.class_));
+		return;
+	}
+	if (!gs_class_matters(a.class_))
 		return;
 	if (a.status) {
 		gs_tap_count(GPUSCHED_CNT_RM_FAILED);
@@ -340,6 +417,10 @@ static __always_inline void gs_on_control(void *ctx, const struct gs_caller *c, 
 	if (!gs_read_user(w, sizeof(w), arg))
 		return;
 	gs_decode_control(w, &q);
+	if (gs_cmd_passes(q.cmd) && !q.status) {
+		gs_on_pass(c, q.cmd);
+		return;
+	}
 	if (!gs_cmd_matters(q.cmd) || gs_is_self(c))
 		return;
 	if (q.status) {
@@ -452,12 +533,21 @@ static __always_inline void gs_on_free(void *ctx, const struct gs_caller *c, gs_
 	gs_on_ancestor_free(ctx, c, &q);
 }
 
+static __always_inline int gs_nr_matters(gs_u32 nr)
+{
+	return (nr >= GS_ESC_FREE && nr <= GS_ESC_ALLOC) || nr == GS_ESC_DUP || nr == GS_ESC_SHARE;
+}
+
 static __always_inline int gs_size_ok(gs_u32 nr, gs_u32 size)
 {
 	if (nr == GS_ESC_FREE)
 		return size == GS_FREE_SIZE;
 	if (nr == GS_ESC_CONTROL)
 		return size == GS_CONTROL_SIZE;
+	if (nr == GS_ESC_DUP)
+		return size == GS_DUP_SIZE;
+	if (nr == GS_ESC_SHARE)
+		return size == GS_SHARE_SIZE;
 	return size == 32 || size == 40 || size == 48;
 }
 
@@ -498,7 +588,7 @@ static __always_inline int gs_ioctl(void *ctx, gs_u32 fd, gs_u32 cmd, gs_u64 arg
 	struct gs_caller c = { .cfg = gs_cfg_of(), .fd = fd };
 	gs_u32 nr = GS_IOC_NR(cmd);
 
-	if (GS_IOC_TYPE(cmd) != 'F' || nr < GS_ESC_FREE || nr > GS_ESC_ALLOC || !c.cfg)
+	if (GS_IOC_TYPE(cmd) != 'F' || !gs_nr_matters(nr) || !c.cfg)
 		return 0;
 	c.file = gs_file_of(task, c.fd);
 	if (!c.file) {
@@ -522,6 +612,10 @@ static __always_inline int gs_ioctl(void *ctx, gs_u32 fd, gs_u32 cmd, gs_u64 arg
 		gs_on_alloc(ctx, &c, GS_IOC_SIZE(cmd), arg);
 	else if (nr == GS_ESC_CONTROL)
 		gs_on_control(ctx, &c, arg);
+	else if (nr == GS_ESC_DUP)
+		gs_on_dup(&c, arg);
+	else if (nr == GS_ESC_SHARE)
+		gs_on_share(&c, arg);
 	else
 		gs_on_free(ctx, &c, arg);
 	return 0;

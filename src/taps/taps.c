@@ -12,8 +12,10 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 
 #include "basic/cleanup.h"
+#include "basic/clock.h"
 #include "basic/env.h"
 #include "basic/log.h"
 #include "table/bpffs.h"
@@ -113,8 +115,8 @@ static void fill_classes(struct taps_bpf *skel)
 	for (uint32_t i = 0; i < GS_COUNT(names); i++) {
 		struct gpusched_class cls = {
 			.weight = 100,
-			.suspend_limit_ms = 10000,
-			.starve_limit_ms = 10000,
+			.suspend_limit_ms = GPUSCHED_SUSPEND_LIMIT_MS,
+			.starve_limit_ms = GPUSCHED_STARVE_LIMIT_MS,
 		};
 
 		snprintf(cls.name, sizeof(cls.name), "%s", names[i]);
@@ -170,6 +172,15 @@ static int pin_all(struct taps_bpf *skel, const char *dir, struct gs_error *err)
 	return r;
 }
 
+/* The clock of processes' start times, which also counts the time that the machine slept. */
+static uint64_t now_since_boot(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_BOOTTIME, &t);
+	return (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_nsec;
+}
+
 /* Attaches all programs except the iterator, which gets a new link for each reading. */
 static int attach(struct taps_bpf *skel, struct gs_error *err)
 {
@@ -180,6 +191,7 @@ static int attach(struct taps_bpf *skel, struct gs_error *err)
 			       strerror(errno));
 	GS_PIN_LINKS(X)
 #undef X
+	skel->bss->gs_since_ns = now_since_boot();
 	return 0;
 }
 

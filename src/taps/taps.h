@@ -103,7 +103,7 @@ int gs_adopt_orphan(struct gs_table *t, const struct gs_gpu *gpus, size_t ngpus,
 
 /*
  * Ends the records of closed files. Marks records if no process holds their file. Moves a record
- * to another holder of its file if the owner has closed it. fn (may be NULL) is called for each
+ * to the oldest holder of its file if the owner has closed it. fn (may be NULL) is called for each
  * ended record before removal. Returns how many have ended.
  */
 int gs_sweep(struct gs_table *t, void (*fn)(const struct gpusched_tsg *rec, void *user), void *user,

@@ -173,15 +173,15 @@ static json_t *of_process(json_t *rows, const json_t *row)
 static void merge(json_t *to, const json_t *from)
 {
 	static const char *const sums[] = { "held_pct", "waited_pct", "turns_per_s" };
-	static const char *const states[] = { "suspended_by", "reason" };
+	static const char *const states[] = { "waiting", "overruled" };
 
 	for (size_t i = 0; i < GS_COUNT(sums); i++)
 		add_number(to, from, sums[i]);
 	for (size_t i = 0; i < GS_COUNT(states); i++)
-		if (json_is_string(json_object_get(from, states[i])))
-			json_object_set(to, states[i], json_object_get(from, states[i]));
-	if (json_is_true(json_object_get(from, "waiting")))
-		json_object_set_new(to, "waiting", json_true());
+		if (json_is_true(json_object_get(from, states[i])))
+			json_object_set_new(to, states[i], json_true());
+	if (json_is_string(json_object_get(from, "suspended_by")))
+		json_object_set(to, "suspended_by", json_object_get(from, "suspended_by"));
 	/* only a TSG that is alone has this estimate */
 	if (number(from, "work_estimated_pct") >= 0)
 		json_object_set(to, "work_estimated_pct",
@@ -382,7 +382,7 @@ static const char *state_of(const json_t *row, char buf[24], enum gs_style *styl
 		return strcmp(by, "request") ? "suspended" : "held: request";
 	}
 	*style = GS_STYLE_WARN;
-	if (json_is_string(json_object_get(row, "reason")))
+	if (json_is_true(json_object_get(row, "overruled")))
 		return "overruled";
 	if (json_is_true(json_object_get(row, "waiting")))
 		return "waits";

@@ -79,7 +79,7 @@ struct gs_agent_page {
  * every word once, and the daemon reads no address, handle or size from it. The daemon shows the
  * agent's figures unchecked.
  */
-#define GS_AGENT_SHEET_MAGIC 0x53414736u /* "6GAS" */
+#define GS_AGENT_SHEET_MAGIC 0x53414737u /* "7GAS" */
 #define GS_AGENT_SHEET_BYTES 4096        /* on kernels with larger pages, too */
 #define GS_AGENT_SHEET_SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
 /* A daemon that has not updated looked_ns for this long no longer runs. */
@@ -123,7 +123,8 @@ struct gs_agent_sheet {
  */
 int gs_agent_daemon_path(char *ret, size_t size);
 /*
- * For an agent: maps the sheet as *ret. A write to *ret_wake wakes the daemon. Errors are:
+ * For an agent: maps the sheet as *ret. A byte sent to *ret_wake, a socket, wakes the daemon; use
+ * MSG_DONTWAIT and MSG_NOSIGNAL, since the daemon may have ended. Errors are:
  *  - -ENOENT, -ECONNREFUSED: no daemon
  *  - -EPERM: the peer is not root, or its sheet is not sealed
  *  - -EPROTO: the peer sent something else

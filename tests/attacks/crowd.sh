@@ -10,7 +10,7 @@ chmod 711 "$scratch"
 printf '#!/bin/sh\nulimit -n 160\nexec %s "$@"\n' "$gpuschedd" >"$scratch/few"
 chmod 755 "$scratch/few"
 gpuschedd=$scratch/few start_daemon || exit 1
-like "$(cat "$scratch/daemon.log")" "with 160 descriptors users have 40 connections" "the daemon says how many connections users have"
+like "$(cat "$scratch/daemon.log")" "with 160 descriptors users have 10 connections" "the daemon says how many connections users have"
 victim
 check "a program is listed" wait_tsgs "pid:$VICTIM" 4
 for uid in $(seq 60001 60002); do

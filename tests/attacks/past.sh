@@ -66,7 +66,7 @@ end_load $BE KILL
 while read -r what n; do
 	hoarding "$what" "$n"
 	check "$what: what it works in is listed" wait_for 20 eval '[ "$(works $BE .class)" = be ]'
-	check "$what: the policy's slice is its" wait_for 20 eval '[ "$(works $BE .is.timeslice_us)" = 1 ]'
+	check "$what: it takes turns with the others" wait_for 20 eval '[ "$(works $BE .suspended_by)" = policy ]'
 	is "$(works $BE .past_share)" 0 "$what: it is within its share"
 	keep_part 40 "$what: root's two work, in percent of their part beside one that hoards nothing"
 	check "$what: root suspends it" "$gpusched" suspend "pid:$BE"

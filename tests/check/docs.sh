@@ -43,6 +43,20 @@ bad=$(awk 'FNR == 1 { code = comment = 0 } /^ *```/ { code = !code } /^<!--/ { c
 is "$bad" "" "no line of prose is wider than 100 columns"
 is "$([ "$(wc -l <README.md)" -le 110 ] || wc -l README.md)" "" "README.md has at most 110 lines"
 
+# The last column of each table of docs/security.md names the tests that show the line.
+shown_by() {
+	awk -F'|' '/^\|/ { c = $(NF - 1); while (match(c, /`[^`]+`/)) { print substr(c, RSTART + 1, RLENGTH - 2)
+		c = substr(c, RSTART + RLENGTH) } }' docs/security.md | sort -u
+}
+bad=
+while read -r test; do
+	base=${test##*/}
+	ls "$test" tests/*/"$base".sh "tests/$test.sh" "tests/unit/test_$base.c" "scenarios/$base.scn" 2>/dev/null |
+		grep -q . || bad="$bad $test"
+done < <(shown_by)
+is "$bad" "" "every test that docs/security.md names is there"
+is "$([ "$(shown_by | wc -l)" -ge 90 ] && echo yes)" yes "it names its tests"
+
 # Each word has one meaning, and so one row; rows are in alphabetical order.
 words=$(sed -n 's/^| \([^|]*[^ |]\) | .*/\1/p' docs/glossary.md | tail -n +2)
 is "$(echo "$words" | LC_ALL=C sort -fu | diff - <(echo "$words"))" "" "docs/glossary.md has each word once, in order"

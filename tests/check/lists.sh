@@ -11,6 +11,13 @@ while read -r file; do
 	is "$(diff "$file" "$to/$file" 2>&1 | head -5)" "" "$file is up to date (else tools/lists.sh)"
 done < <(cd "$to" && find . -type f | sort)
 is "$(find "$to" -type f | wc -l)" "$((4 + $(ls policies/*.bpf.c | wc -l)))" "the lists are as many as expected"
+row='X([0-9]*, "[^"]*", "[^"]*", *[A-Z]*,'
+all=$(grep -o "$row" src/rm/branches.h | sed 's/X(//; s/,.*//')
+tested=$(grep -o "$row" src/rm/branches.h | grep -E '(MODEL|GPU),$' | sed 's/X(//; s/,.*//' | paste -sd ' ')
+is "$(grep -c "for branches $(head -1 <<<"$all") to $(tail -1 <<<"$all")\." man/gpusched.conf.5.scd)" 1 \
+	"gpusched.conf(5) has the first and the last row of src/rm/branches.h"
+is "$(grep -c "branch: $(sed 's/ \([0-9]*\)$/ or \1/; s/\([0-9]\) \([0-9]\)/\1, \2/g' <<<"$tested") (580)" man/gpusched-sim.8.scd)" 1 \
+	"gpusched-sim(8) has the tested rows of src/rm/branches.h"
 printf '%s\n' '/*' ' * p - a policy' ' *' ' * Does: one' ' *   thing' ' *' ' * another: it' ' *' ' * Good for: some' ' *' \
 	' * Known weaknesses:' ' *  - the first,' ' *    goes on' ' *  - the second' ' */' >"$to/p.bpf.c"
 printf '%s\n' '# p' '' '## What it does' '' 'old' '' '## Good for' '' '## Use' '' 'stays' '' '## Known weaknesses' '' '- old' >"$to/p.md"

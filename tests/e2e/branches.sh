@@ -73,7 +73,7 @@ if [ -n "${GPUSCHED_SIM:-}" ]; then
 	[ "$is_bad" = 0 ] || { echo "structures of an unexpected size: $is_bad"; exit 1; }
 	exit 0
 fi
-for branch in 535 550 570 580 595; do
+for branch in $(driver_branches); do
 	check "everything works on branch $branch" in_sim --branch $branch -- bash "$self"
 done
 check "a branch that is not known is watched only" in_sim --branch 999 --dilate 3 -- bash "$self" unknown

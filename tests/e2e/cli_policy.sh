@@ -17,6 +17,8 @@ check "no half-written skeleton is left" test ! -e full.bpf.c
 exits 0 "policy build succeeds" "$gpusched" policy build mine.bpf.c
 check "policy build writes an object" test -s mine.bpf.o
 exits 0 "policy check passes the object" "$gpusched" policy check mine.bpf.o
+exits 2 "a policy with a mistyped name is not found" "$gpusched" policy check fiar
+like "$out" "no policy 'fiar': did you mean 'fair'" "the error names a similar one"
 exits 0 "policy check passes the source" "$gpusched" policy check mine.bpf.c
 check "the command in the skeleton's comment works" eval "$(sed -n 's/^ \*.*\(gpusched sim run .*\)/"$build"\/\1/p' mine.bpf.c)"
 exits 0 "policy build --output succeeds" "$gpusched" policy build mine.bpf.c --output other.bpf.o --json
@@ -45,6 +47,21 @@ like "$out" "deaf.bpf.c: warning: work_submit is never called without GPUSCHED_F
 like "$out" "deaf.bpf.c: note: it reads block_time_ns, which the stock host does not know" "policy check notes the fact that the host does not know"
 is "$("$gpusched" policy check deaf.bpf.c --json 2>/dev/null | jq '.remarks | length')" 2 "policy check --json has both remarks"
 is "$("$gpusched" policy check lcbe --json | jq -c .remarks)" "[]" "policy check has no remark on lcbe"
+exits 0 "a policy that holds for good passes" "$gpusched" policy check "$top/tests/policy/holds_forever.bpf.c"
+like "$out" "warning: schedule returns GPUSCHED_HOLD, and no callback calls gpusched_admit" "policy check warns that nothing admits"
+
+# ---- policies of other kinds
+exits 1 "a policy of the module's kind is not built" "$gpusched" policy build "$top/driver/examples/priority_map.bpf.c"
+like "$out" "struct gpu_sched_ops: clang compiles it, and policy-load starts it" "policy build says what starts it"
+printf '%s\n' '#include "nvidia_gpu_sched_bpf.h"' 'SEC("gpu_sched/task_init")' \
+	'void task_init(struct bpf_gpu_task_info *task) { task->timeslice = 200; }' >hooked.bpf.c
+exits 1 "programs for hooks are not built" "$gpusched" policy build hooked.bpf.c
+like "$out" "hooks gpu_sched/..., which no driver and no kernel has: begin with 'gpusched policy new NAME'" \
+	"policy build says that nothing starts them"
+printf '%s\n' '__attribute__((section("gpu_sched/task_init"))) int task_init(void *t) { return 0; }' >hooked.c
+clang -O2 -target bpf -c hooked.c -o hooked.bpf.o
+exits 1 "policy check of such an object fails" "$gpusched" policy check ./hooked.bpf.o
+like "$out" "hooks gpu_sched/" "policy check says what the object is"
 exits 2 "policy new refuses a path in place of a name" "$gpusched" policy new ../mine
 exits 1 "policy build of a missing file fails" "$gpusched" policy build none.bpf.c
 echo 'this is no C' >bad.bpf.c

@@ -80,7 +80,7 @@ like "$("$gpusched" policy list)" "lcbe +latency-critical work first" "policy li
 is "$("$gpusched" policy list | awk 'NR > 1 && NF < 4')" "" "policy list says what every policy does"
 like "$("$gpusched" policy show lcbe)" "be_slice_us +1 +1 +100000000 +timeslice of a be TSG" "policy show has the options"
 like "$("$gpusched" policy show hold)" "acts on +classes lc be" "policy show says on which classes it acts"
-is "$("$gpusched" policy show lcbe --json | jq -r '"\(.name) \(.options | length)"')" "lcbe 5" "policy show --json has the options"
+is "$("$gpusched" policy show lcbe --json | jq -r '"\(.name) \(.options | length)"')" "lcbe 4" "policy show --json has the options"
 exits 2 "policy show refuses an unknown name" "$gpusched" policy show there_is_none
 exits 0 "policy start starts a policy" "$gpusched" policy start none
 exits 1 "policy start --no-replace fails if a policy runs" "$gpusched" policy start lcbe --no-replace

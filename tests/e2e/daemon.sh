@@ -17,10 +17,9 @@ code_of() { # CURL ARGUMENTS...
 
 # ---- configuration
 config 'Nonsense=1'
-exits 1 "the daemon does not start with a broken configuration" "$gpuschedd" --foreground
+exits 1 "--check-config refuses a broken configuration" "$gpuschedd" --check-config
 like "$out" "gpusched.conf:1: unknown key 'Nonsense'" "the error has file and line"
 is "$(wc -l <<<"$out")" 1 "the error is one line"
-exits 1 "--check-config refuses a broken configuration, too" "$gpuschedd" --check-config
 config 'Policy=there_is_no_such_policy'
 exits 1 "--check-config refuses a policy that does not exist" "$gpuschedd" --check-config
 like "$out" "Policy=there_is_no_such_policy: " "--check-config names the missing policy"
@@ -39,6 +38,10 @@ exits 0 "--help succeeds" "$gpuschedd" --help
 exits 0 "--version succeeds" "$gpuschedd" --version
 exits 0 "--help-config succeeds" "$gpuschedd" --help-config
 like "$out" "SwitchCost=auto" "--help-config has a key with its default"
+few() { (ulimit -n 64 && exec timeout 20 "$gpuschedd" --foreground); }
+exits 1 "the daemon does not start with 64 descriptors" few
+like "$out" "only 64 descriptors are allowed .LimitNOFILE=, ulimit -Hn.: at least 128" "the error names the limit and what is needed"
+is "$(wc -l <<<"$out")" 1 "the error about descriptors is one line"
 check "no daemon listens after these calls" test ! -S "$api"
 
 # ---- start, a second daemon, orderly end

@@ -77,7 +77,7 @@ from=${EPOCHREALTIME/./}
 for pid in "${honest[@]}"; do
 	"$gpusched" set "pid:$pid" timeslice_us=320 >/dev/null
 done
-le $(((${EPOCHREALTIME/./} - from) / 1000)) 2000 "slices of other programs are set meanwhile, in ms"
+le $(((${EPOCHREALTIME/./} - from) / 1000)) 5000 "slices of other programs are set meanwhile, in ms"
 check "the RM has the new slices" slices_are "320 320 320 320 320 "
 ge "$("$gpusched" stats --json | jq '.engine.left_behind')" 1 "the call that got stuck is counted"
 check "the locked program's slice is unchanged" test "$(sim_slice "$program")" = 300

@@ -38,6 +38,12 @@ trusting
 is "$(gpu '"\(.name) \(.driver_branch) \(.switch_us) \(.save_us) \(.switch_basis)"')" \
 	"Model GPU switch-3 580 null null unknown" "a GPU of an unmeasured product has no costs at first"
 is "$(gpu .reason)" "no daemon reads its log" "the reason is that no daemon reads the log"
+like "$("$gpusched" gpus --wide)" "MINOR +PCI +UUID" "gpus --wide has columns for minor number, PCI id and UUID"
+like "$("$gpusched" gpus --wide)" " $(gpu .minor) +$(gpu .pci) +$(gpu .gpu_uuid)" "gpus --wide shows them"
+is "$("$gpusched" gpus | grep -c "UUID")" 0 "gpus without --wide leaves them out"
+exits 1 "a MIG partition's UUID is refused as a target" "$gpusched" list gpu:MIG-3f1a
+like "$out" "^gpusched: 'gpu:MIG-3f1a': the UUIDs of MIG partitions are not known here[^
+]*\$" "one line says why"
 start_daemon
 like "$("$gpusched" gpus)" "Model GPU switch-3 +580 +- +- +- " "the table has no numbers, either"
 load be --iterations-per-us 27.777 --seconds 100 --warmup 0

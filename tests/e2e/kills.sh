@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: MIT
 # timeout: 480
 # needs: root bpf fuse
-# The daemon gets SIGKILL at random moments, 50 times (KILLS), with the table kept and with it
+# The daemon gets SIGKILL at random moments, 25 times (KILLS), with the table kept and with it
 # deleted. All settings that it had changed are restored, as the simulated RM itself shows.
 . "$(dirname "$0")/lib.sh"
 enter_sim
 RANDOM=7
-kills=${KILLS:-50}
+kills=${KILLS:-25}
 
 config '[Policy]
 Policy = lcbe

@@ -8,7 +8,7 @@
 # exact.
 . "$(dirname "$0")/lib.sh"
 enter_sim
-rounds=${STORM_ROUNDS:-12}
+rounds=${STORM_ROUNDS:-6}
 iterations="--iterations-per-us 27.78"
 
 pins() {

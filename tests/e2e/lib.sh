@@ -28,6 +28,7 @@ gpusched=$build/gpusched
 gpuschedd=$build/gpuschedd
 gsload=$build/gsload
 helper=$build/tests/e2e/helper
+driver_branches() { "$gpusched" help --completion | sed -n 's/.*--branch).*-W "\([0-9 ]*\)".*/\1/p'; }
 export GPUSCHED_POLICIES=${GPUSCHED_POLICIES:-$build/policies}
 self=$(cd "$(dirname "$0")" && pwd)/$(basename "$0")
 # Prefix for the names of everything that this test makes: a hash of the script's path.
@@ -213,7 +214,7 @@ finish() {
 		kill -9 "${at_end[i]}" 2>/dev/null
 	done
 	# leaves alone file systems that are still mounted there
-	[ -n "$scratch" ] && rm -rf --one-file-system "$scratch"
+	[ -n "$scratch" ] && find "$scratch" -xdev -delete 2>/dev/null
 	return 0
 }
 # Not in a subshell: a test may kill one before it has executed its program.

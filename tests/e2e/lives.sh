@@ -89,9 +89,9 @@ obeys "a process whose main thread has ended"
 ended "a process whose main thread has ended"
 
 # The kernel has reported its exit, but has not closed its files yet.
-# On a busy machine the command may come after that.
-for _ in 1 2 3 4 5; do
-	live late 1024
+# On a slow machine the command may come after that; more memory takes longer to free.
+for mib in 1024 2048 4096 6144; do
+	live late $mib
 	kill -9 "$owner"
 	wait_for 5 eval '! readlink "/proc/$owner/exe"'
 	"$gpusched" class set "pid:$owner" lc >/dev/null 2>&1

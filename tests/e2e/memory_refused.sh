@@ -44,7 +44,7 @@ if [ -n "${GPUSCHED_SIM:-}" ]; then
 	stop_daemon
 	exit 0
 fi
-check "figures that the driver refuses are unknown, with the driver's status as the reason" env CASE=refused "$gpusched" sim shell --refuse 0x2080018e=0x56 -- bash "$self"
+check "figures that the driver refuses are unknown, with the driver's status as the reason" env CASE=refused "$gpusched" sim shell --fault 0x2080018e=0x56 -- bash "$self"
 check "figures in MIG mode are unknown, with that as the reason" env CASE=mig "$gpusched" sim shell --mig 2 -- bash "$self"
 check "figures whose call never returns are unknown, and everything else goes on" env CASE=hang "$gpusched" sim shell --hang 0x2080018e -- bash "$self"
 done_testing

@@ -42,7 +42,7 @@ fi
 
 if [ -z "${GPUSCHED_SIM:-}" ]; then
 	check "policies leave TSGs alone whose partition cannot be read, and say so" \
-		env CASE=unread "$gpusched" sim shell --mig 2 --refuse 0x2080018e=0x1b -- bash "$self"
+		env CASE=unread "$gpusched" sim shell --mig 2 --fault 0x2080018e=0x1b -- bash "$self"
 	rm -f "$scratch"/*
 	export SAID=$tap_n BAD=$tap_bad
 fi
@@ -107,9 +107,9 @@ turns() { # $turned: the PIDs that had a disabled channel at any of 40 moments
 	turned=$(tr ' ' '\n' <<<"$turned" | sort -un | xargs)
 }
 check "rr starts" "$gpusched" policy start rr
-wait_for 10 eval '[ "$(sim_disabled '"$adopted"')" -gt 0 ]' || not_ok "rr takes turns"
+sleep 3
 turns
-is "$turned" "$(printf '%s\n' "$adopted" "$second" | sort -n | xargs)" "turns are taken by the two in one partition alone"
+is "$turned" "" "without a log nobody is known to work, so nobody is suspended for another"
 check "admit starts" "$gpusched" policy start admit -o max_be=1
 GPUSCHED_SIM_MIG=2/0 run_load be first be --seconds 0
 check "admit's limit counts within a partition" wait_for 10 slice_is "$first" 800

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# timeout: 120
+# timeout: 240
 # needs: root bpf fuse
 # Anomalies are events of kind "odd": time lost in switches, turns cut short, programs that stop
 # launching. Also, which users see them.

@@ -44,7 +44,10 @@ check "class, weight and settings have followed through the daemon's death" wait
 check "root clears the settings" "$gpusched" set "pid:$one" clear
 check "the program is parked and comes back without settings" round
 check "the cleared slice has not followed" wait_for 10 eval '[ "$(sim_slice "$one")" != 700 ]'
+kept() { jq ".tsgs | length" "$GPUSCHED_SIM/run/saved.json"; }
+check "root sets something anew" "$gpusched" set "pid:$one" interleave=low
+check "it is kept" wait_for 10 eval '[ "$(kept)" -ge 1 ]'
 kill -9 "$one"
-check "the daemon keeps nothing about an ended program" wait_for 20 eval '"$gpusched" suspend "class:be" >/dev/null 2>&1; [ "$(jq ".tsgs | length" "$GPUSCHED_SIM/run/saved.json")" = 0 ]'
+check "the daemon keeps nothing about an ended program" wait_for 20 eval '[ "$(kept)" = 0 ]'
 stop_daemon
 done_testing

@@ -52,8 +52,11 @@ like "$out" "has ended" "the error says that it has ended"
 hold hangs state=hang setpriv --reuid 4321 --regid 4321 --clear-groups
 exits 1 "a user's program that never answers is given up" as 4321 "$gpusched" park "pid:$hangs" --quiet
 like "$out" "libcuda hung" "the message says that libcuda hung"
-check "the log names the user" grep -q "user 4321 past the limit 'parking': 1 helpers killed" "$scratch/daemon.log"
+check "the log names the user" grep -q "user 4321 past the limit 'parking': 1 calls of libcuda that hung" "$scratch/daemon.log"
 hold his "" setpriv --reuid 4321 --regid 4321 --clear-groups
+for more in 1 2; do
+	exits 1 "a user's program that never answers is given up each time" as 4321 "$gpusched" park "pid:$hangs" --quiet
+done
 exits 1 "for a while no program of that user is parked" as 4321 "$gpusched" park "pid:$his" --quiet
 like "$out" "made libcuda hang" "the error has the reason"
 hold hangs_too state=hang setpriv --reuid 4322 --regid 4322 --clear-groups

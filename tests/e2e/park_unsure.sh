@@ -5,7 +5,7 @@
 # The RM refuses the placeholder, a trial allocation that an unparking makes to see whether memory
 # is free. The RM's figure of free memory is used instead, which is counted.
 . "$(dirname "$0")/lib.sh"
-enter_sim --refuse placeholder
+enter_sim --fault placeholder
 park_setup
 start_daemon || not_ok "a daemon starts"
 hold one 4000

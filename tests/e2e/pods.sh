@@ -15,6 +15,7 @@ AllowTrace = uid=4713
 Rule = pod=server-* container=app -> lc
 Rule = namespace=web container=app -> lc
 Rule = namespace=bank -> be
+Rule = comm=gsload uid=0 -> lc
 [Kubernetes]
 PodLogs = $at/pods
 ContainerLogs = $at/containers
@@ -159,4 +160,58 @@ is "$(wide $LOAD_PID '.pod // "-"')" "-" "a folder that others may write names n
 ge "$(not_believed)" $((before + 1)) "an untrusted folder is counted"
 chmod 755 "$at/pods"
 check "a folder that can be trusted again names its pod" wait_for 5 eval '[ "$(wide $LOAD_PID .pod)" = new ]'
+
+# ---- root in a container ---------------------------------------------------------------------------
+shop=ad7d3c5e-0a1b-4c2d-8e9f-0123456789ab
+market=bd7d3c5e-0a1b-4c2d-8e9f-0123456789ab
+mkdir "$at/pods/shop_server-1_$shop" "$at/pods/web_market-0_$market"
+ln -s "$at/pods/shop_server-1_$shop/app/0.log" "$at/containers/server-1_shop_app-$(id_of 6).log"
+ln -s "$at/pods/web_market-0_$market/app/0.log" "$at/containers/market-0_web_app-$(id_of 7).log"
+class_of() { # PID
+	wide "$1" '.class // "-"'
+}
+pod_load "$(cgroup_of $shop 6)" 0 lc
+is "$(class_of $LOAD_PID)" - "root of a container has no class by the pod's name, the program's name and uid 0"
+"$gpusched" class explain pid:$LOAD_PID | tr -s ' \n' ' ' >"$scratch/explained"
+like "$(cat "$scratch/explained")" "rule 'pod=server-\* container=app -> lc' passed over: a container's root chose it; use cgroup= or namespace=" \
+	"class explain says why the rule does not act"
+end_load $LOAD_PID
+pod_load "$(cgroup_of $shop 6)" 4718 lc
+is "$(class_of $LOAD_PID)" - "another user of that container has no class by them either"
+like "$("$gpusched" class explain pid:$LOAD_PID | tr -s ' \n' ' ')" "passed over: what its owner chooses cannot raise it" \
+	"class explain tells another user's reason"
+end_load $LOAD_PID
+for uid in 0 4718; do
+	pod_load "$(cgroup_of $market 7)" $uid lc
+	is "$(class_of $LOAD_PID)" lc "a rule with the pod's namespace acts for uid $uid in the container"
+	end_load $LOAD_PID
+done
+pod_load "/$name.$$/service" 0 lc
+is "$(class_of $LOAD_PID)" lc "root of the machine has its class by the program's name and uid 0"
+end_load $LOAD_PID
+mkdir -p "$tree$(cgroup_of $shop 8)"
+echo "$DAEMON_PID" >"$tree$(cgroup_of $shop 8)/cgroup.procs"
+pod_load "/$name.$$/service" 0 lc
+is "$(class_of $LOAD_PID)" lc "a daemon in a pod trusts root of the machine"
+end_load $LOAD_PID
+pod_load "$(cgroup_of $shop 6)" 0 lc
+is "$(class_of $LOAD_PID)" - "a daemon in a pod does not trust root in another container of that pod"
+end_load $LOAD_PID
+echo "$DAEMON_PID" >"$tree$(sed -n 's/^0:://p' /proc/$$/cgroup)/cgroup.procs"
+pid_in() { # PID: the only child of that unshare
+	cat "/proc/$1/task/$1/children"
+}
+for kind in pid user; do
+	options=(--pid --fork)
+	[ $kind = user ] && options=(--user --map-root-user --fork)
+	unshare "${options[@]}" "$gsload" lc $fixed >"$scratch/load.$kind" 2>&1 &
+	outer=$!
+	at_end+=("$outer")
+	check "a program starts in another $kind namespace" wait_for 5 eval '[ "$(pid_in $outer)" ]'
+	inner=$(pid_in $outer | tr -d ' ')
+	at_end+=("$inner")
+	wait_tsgs "pid:$inner" 1
+	is "$(class_of "$inner")" - "root of another $kind namespace has no class by its program's name"
+	end_load "$inner"
+done
 done_testing

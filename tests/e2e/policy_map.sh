@@ -63,10 +63,23 @@ check "other users are refused" eval '! as 65534 "$gpusched" policy map 2>/dev/n
 end_load "$be"
 check "the entry is removed with its TSG" wait_for 5 eval '[ -z "$("$gpusched" policy map prio_levels)" ]'
 exits 0 "another policy takes over" "$gpusched" policy start rr
-is "$(ls "$pins" | tr '\n' ' ')" "rr_processes rr_runlists rr_tsgs rr_users " "the other policy's maps are pinned"
+is "$(ls "$pins" | tr '\n' ' ')" "rr_blank rr_gangs rr_jobs rr_runlists rr_tsgs rr_users rr_whole " "the other policy's maps are pinned"
 exits 0 "the policy stops" "$gpusched" policy stop
 check "the pins are gone" test ! -e "$pins"
 "$gpusched" policy start prio >/dev/null
 kill_daemon
 check "the pins are removed when the daemon is killed" wait_for 5 eval '[ ! -e "$pins" ]'
+
+# ---- a value that no callback reads
+"$gpusched" policy build "$top/tests/policy/holds_forever.bpf.c" --output "$scratch/holds_forever.bpf.o" >/dev/null
+sleep 1.1 # the object is older than the pins, by whole seconds
+start_daemon 2>/dev/null
+exits 0 "a policy with maps starts" "$gpusched" policy start "$scratch/holds_forever.bpf.o"
+warns() { # MAP
+	"$gpusched" policy map "$1" 0 1 2>&1 >/dev/null
+}
+like "$(warns forever_start)" "warning: policy holds_forever does not use forever_start after its start" \
+	"a value that only init reads gives a warning"
+like "$(warns forever_nobody)" "the value has no effect" "a value that nothing reads gives a warning"
+is "$(warns forever_ticks)" "" "a value that the tick reads gives none"
 done_testing

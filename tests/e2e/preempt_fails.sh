@@ -6,7 +6,7 @@
 . "$(dirname "$0")/lib.sh"
 
 if [ -z "${GPUSCHED_SIM:-}" ]; then
-	WAY=refused "$gpusched" sim shell --refuse preempt=0x1f -- bash "$self" || tap_bad=1
+	WAY=refused "$gpusched" sim shell --fault preempt=0x1f -- bash "$self" || tap_bad=1
 	WAY=stuck FROM=6 "$gpusched" sim shell --hang preempt -- bash "$self" || tap_bad=1
 	tap_n=12
 	done_testing

@@ -53,7 +53,7 @@ is "$(seen 4712 pid:$user "$compute | [$secret, .reason, $timed] | unique")" "[n
 	"another user sees neither handles nor times"
 is "$(seen 4712 pid:$user "$keys" | jq 'map(select(. as $k | ["asked", "assumed", "changed", "channels", "class",
 	"class_source", "comm", "engine", "gpu", "gpu_pci", "gpu_uuid", "held", "id", "is", "kind", "known_by",
-	"manual", "memory_bytes", "memory_shared_bytes", "mig", "mps", "pid", "runlist", "scheduled", "tid", "uid", "want", "weight"] | index($k) | not))' | jq -c .)" "[]" \
+	"manual", "memory_bytes", "memory_shared_bytes", "mig", "mps", "pid", "restored", "runlist", "scheduled", "tid", "uid", "want", "weight"] | index($k) | not))' | jq -c .)" "[]" \
 	"another user sees no other keys"
 for who in 4713 4712:4714; do
 	is "$(seen $who pid:$user "$compute | [$timed] | map(. != null) | unique")" "[true]" \

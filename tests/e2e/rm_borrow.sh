@@ -67,7 +67,7 @@ if [ -n "${GPUSCHED_SIM:-}" ]; then
 fi
 
 export RESULT=$scratch/result BRANCH
-for BRANCH in 535 550 570 580 595; do
+for BRANCH in $(driver_branches); do
 	rm -f "$RESULT"
 	out=$("$gpusched" sim shell --branch $BRANCH -- bash "$self" 2>&1)
 	bad=$?

@@ -135,7 +135,7 @@ while read -r verdict what; do
 done < <(in_sim -- timeout 10 "$helper" ring | sed 's/^not ok/not_ok/')
 
 # ---- every branch, several GPUs
-for branch in 535 550 570 580 595; do
+for branch in $(driver_branches); do
 	out=$(in_sim --gpus 2 --branch $branch -- bash -c '
 		gsload be --gpu 1 --count 20 --iterations-per-us 27.777 &&
 		jq -c "[.controls[].failed] | add" "$GPUSCHED_SIM/state.json"')
@@ -149,11 +149,12 @@ out=$(in_sim -- bash -c '
 	jq -c "[.tsgs[].engine] | sort" "$GPUSCHED_SIM/state.json"; kill $be; wait')
 is "$out" "[1,11,12,13]" "copy TSGs are on CE2, CE3 and CE4, as on an H200"
 out=$(in_sim --mig 3 --dilate 2 -- bash -c '
-	fixed="--iterations-per-us 27.777 --kernel-us 100 --seconds 1"
+	fixed="--iterations-per-us 27.777 --kernel-us 100 --seconds 4"
 	GPUSCHED_SIM_MIG=2 gsload be $fixed >'"$scratch"'/two & two=$!
 	gsload be $fixed & one=$!
-	for i in $(seq 100); do [ "$(jq "[.tsgs[] | select(.engine == 1 and .scheduled)] | length" "$GPUSCHED_SIM/state.json")" = 2 ] && break; sleep 0.05; done
-	jq -c "[.tsgs[] | select(.engine == 1) | .mig_instance] | sort" "$GPUSCHED_SIM/state.json"
+	places() { jq -c "[.tsgs[] | select(.engine == 1 and .scheduled) | .mig_instance] | sort" "$GPUSCHED_SIM/state.json"; }
+	for i in $(seq 100); do seen=$(places); [ "$seen" = "[1,2]" ] && break; sleep 0.05; done
+	echo "$seen"
 	wait
 	GPUSCHED_SIM_MIG=4 gsload be $fixed 2>&1')
 is "$(sed -n 1p <<<"$out")" "[1,2]" "two programs are in two MIG instances"
@@ -162,7 +163,7 @@ ge "$(jq .rate_per_s <"$scratch/two")" 7000 "the program in the second instance 
 like "$out" "cuCtxCreate failed" "a fourth of three instances is refused"
 
 # ---- a refused call
-out=$(in_sim --refuse set-timeslice=0x56 -- bash -c '
+out=$(in_sim --fault set-timeslice=0x56 -- bash -c '
 	gsload be --seconds 30 --iterations-per-us 27.777 >/dev/null & be=$!
 	for i in $(seq 100); do [ "$(jq ".controls[\"0xa06c0103\"].failed" "$GPUSCHED_SIM/state.json")" = 1 ] && break; sleep 0.1; done
 	jq -c ".tsgs[] | select(.engine == 1) | .timeslice_us" "$GPUSCHED_SIM/state.json"; kill $be; wait')

@@ -43,6 +43,14 @@ ge "$(jq '.gpus[0].tsgs[] | select(.comm == "gsload" and .pid == '$be') | .held_
 le "$(jq '.gpus[0].tsgs[] | select(.pid == '$lc') | .held_pct' <<<"$status")" 10 "the LC holds at most 10 %"
 end_load $lc
 
+# ---- suspended by a person
+check "a person suspends the BE" "$gpusched" suspend "pid:$be"
+like "$("$gpusched" status)" "note: process $be .*suspend" "status says that a person keeps it off the GPU"
+exits 0 "status exits as if nothing were wrong" "$gpusched" status
+is "$("$gpusched" status --json | jq -r '[.findings[].finding] | index("suspended") != null')" true "status --json has the finding"
+"$gpusched" resume "pid:$be" >/dev/null
+is "$("$gpusched" status --json | jq -r '[.findings[].finding] | index("suspended")')" null "the finding ends with the suspension"
+
 ge "$(jq .window_ms <<<"$status")" 1000 "the figures are of at least one second, which had passed before"
 is "$(jq '.gpus[0].tsgs | map(.pid == '$be') | .[0]' <<<"$status")" true "the program that holds most comes first"
 idle=()

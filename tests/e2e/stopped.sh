@@ -16,6 +16,8 @@ start_daemon || exit 1
 for i in 1 2 3; do
 	load be --seconds 600 --iterations-per-us 27.78
 	bes+=("$LOAD_PID")
+	wait_tsgs "pid:$LOAD_PID" 4
+	"$gpusched" class set "pid:$LOAD_PID" be >/dev/null # a job of its own
 done
 rotates() { # the policy changes within 0.1 s which programs it suspends
 	local a b

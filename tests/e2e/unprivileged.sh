@@ -7,6 +7,8 @@
 . "$(dirname "$0")/lib.sh"
 enter_sim
 chmod 755 "$scratch"
+config '[Classes]
+AllowClass=lc gid=4720'
 start_daemon || not_ok "a daemon starts"
 load be --seconds 600
 root=$LOAD_PID
@@ -59,6 +61,19 @@ is "$(as 4711 "$gpusched" restore 2>&1 | wc -l)" 1 "a refusal is one line"
 exits 0 "doctor succeeds for a user with a daemon" as 4711 "$gpusched" doctor
 like "$out" "GPUs of this shell: through the daemon" "doctor says that the GPUs are reached through the daemon"
 is "$(as 4711 "$gpusched" doctor --json | jq -c '[.ok, .gpu, .daemon]')" "[true,false,true]" "doctor --json says so, too"
+# ---- AllowClass= of a group: the process's own groups count, in no directory of users
+in_group() { # COMMAND...: as the same user, with that group
+	setpriv --reuid 4711 --regid 4711 --groups 4719,4720 "$@"
+}
+"$gpusched" class clear pid:$user >/dev/null
+check "a member of the group may raise the class" in_group "$gpusched" class set pid:$user lc
+check "root clears the class" "$gpusched" class clear pid:$user
+exits 3 "the same user without the group may not" as 4711 "$gpusched" class set pid:$user lc
+setpriv --reuid 4711 --regid 4711 --groups 4719,4720 "$gpusched" run --class lc -- "$gsload" be --seconds 600 >"$scratch/member.out" 2>&1 &
+member=$!
+at_end+=($member)
+check "the member's program is listed" wait_tsgs pid:$member 4
+is "$("$gpusched" class get pid:$member --json | jq -r .class)" lc "it has the group's class"
 stop_daemon
 exits 3 "doctor exits with 3 for a user without a daemon" as 4711 "$gpusched" doctor
 exits 3 "set fails for a user without a daemon" as 4711 "$gpusched" set pid:$user timeslice=500us

@@ -52,7 +52,7 @@ exits 1 "list does not take over an old table" "$gpusched" list
 like "$out" "older gpusched.*version 1.*observe on" "list says what takes the table over"
 like "$("$gpusched" observe status)" "older gpusched" "observe status says that the table is of an older version"
 check "observe on takes over an old table" "$gpusched" observe on
-is "$("$gpusched" observe status --json | jq -c '[.complete, .version]')" '[true,2]' "the table is of this version then"
+is "$("$gpusched" observe status --json | jq -c '[.complete, .version]')" '[true,3]' "the table is of this version then"
 is "$(kept)" "$(cat "$scratch/before")" "settings, suspensions and classes are kept"
 is "$(entries gs_devices)/$(entries gs_clients)/$(entries gs_files)/$(entries gs_chantsg)" "$places" \
 	"devices, clients, files and channels are kept"
@@ -114,23 +114,56 @@ check "the next daemon restores the policy's changes" wait_for 10 restored
 is "$(list_json all '[.[] | .want | select(.) | .[] | values] | length')" 0 "the table has no wish of the policy's"
 stop_daemon
 
+# ---- version 2: a TSG may be off, although its record does not say so -----------------------------
+
+off_unseen() { # the driver accepts the resume, and does nothing
+	check "suspend succeeds" "$gpusched" suspend "pid:$stopped"
+	echo resume=0 >"$GPUSCHED_SIM/dev/faults"
+	check "resume succeeds" "$gpusched" resume "pid:$stopped"
+	echo none >"$GPUSCHED_SIM/dev/faults"
+	ge "$(sim_disabled "$stopped")" 4 "the channels are disabled all the same"
+	is "$(list_json "pid:$stopped" 'map(select(.changed)) | length')" 0 "no record says so"
+	kept >"$scratch/before"
+	"$helper" version "$table" 2
+}
+
+off_unseen
+before=$(sim_state '.controls["0x2080110b"].calls')
+start_daemon
+check "a daemon enables every TSG of a table of version 2" wait_for 20 restored
+ge "$(($(sim_state '.controls["0x2080110b"].calls') - before))" 12 "each TSG gets a call"
+is "$(kept)" "$(cat "$scratch/before")" "settings and classes are kept"
+load be --seconds 600 --iterations-per-us 27.78
+later=$LOAD_PID
+check "the taps see a new program" wait_tsgs "pid:$later" 4
+end_load "$later"
+before=$(sim_state '.controls["0x2080110b"].calls')
+stop_daemon
+start_daemon
+is "$(($(sim_state '.controls["0x2080110b"].calls') - before))" 0 "the next daemon makes no such call"
+stop_daemon
+off_unseen
+check "observe on takes over a table of version 2" "$gpusched" observe on
+check "restore succeeds then" "$gpusched" restore
+check "restore has enabled its TSGs" restored
+
 # ---- a table of a newer version, and incomplete tables --------------------------------------------
 
 check "suspend succeeds" "$gpusched" suspend "pid:$stopped"
-"$helper" version "$table" 3
+"$helper" version "$table" 4
 for verb in list "observe on" "observe off" restore; do
 	# shellcheck disable=SC2086
 	exits 1 "gpusched $verb refuses a table of a newer version" "$gpusched" $verb
-	like "$out" "newer gpusched.*version 3" "gpusched $verb says that the table is newer"
+	like "$out" "newer gpusched.*version 4" "gpusched $verb says that the table is newer"
 done
 ge "$(sim_disabled "$stopped")" 4 "the refused commands changed nothing"
-"$helper" version "$table" 2
+"$helper" version "$table" 3
 
 check "the table is made as version 1 left it, again" "$helper" oldtable "$table"
 rm "$table/gs_devices"
 check "observe on succeeds with a table that cannot be copied" "$gpusched" observe on
 check "observe on restores from that table first" restored
-is "$("$gpusched" observe status --json | jq -c '[.complete, .version, .tsgs]')" '[true,2,0]' "the table is a new one then"
+is "$("$gpusched" observe status --json | jq -c '[.complete, .version, .tsgs]')" '[true,3,0]' "the table is a new one then"
 start_daemon
 check "a daemon adopts the programs" wait_tsgs all 12
 stop_daemon

@@ -6,10 +6,10 @@
 # Arguments: the targets, if not all.
 . "$(dirname "$0")/../check/lib.sh"
 
-seconds=${FUZZ_SECONDS:-60}
+seconds=${FUZZ_SECONDS:-40}
 out=${FUZZ_OUT:-build-fuzz}
 mkdir -p "$out"
-targets=(decode rm log config library policy scenario api askers nri)
+targets=(decode rm log config library policy scenario api askers nri xid)
 [ $# = 0 ] || targets=("$@")
 each=$((seconds / ${#targets[@]} > 0 ? seconds / ${#targets[@]} : 1)) # 0 would be without end
 [ "${FULL:-}" = 1 ] && each=1200
@@ -19,17 +19,21 @@ mkdir -p "$TMPDIR"
 sources() { # TARGET: what it is made of
 	case $1 in
 	decode) ;;
+	xid) echo src/rm/xid.c ;;
 	rm)
 		echo src/sim/model*.c src/sim/params.c src/sim/rm*.c
 		;;
 	config)
-		echo src/config/{config*,park_idle}.c src/classify/*.c src/process/{cgroup,pod*,process}.c
+		echo src/config/{config*,park_idle,budget_rule}.c src/classify/*.c src/process/{cgroup,pod*,process,root}.c
 		;;
 	log) echo src/account/*.c src/rm/{call,costs,status}.c ;;
 	library) echo src/launch/launch_find.c src/process/cuda_map.c ;;
-	policy) echo src/policy/{declared,elf,reads,refuse,options,records,stack}.c ;;
-	scenario) echo src/sim/scenario_load.c src/sim/scenario_metric.c src/sim/params.c ;;
-	api) echo src/process/{cgroup,inside,pod*}.c src/daemon/api*.c src/requests/args.c src/requests/target.c src/rm/setting.c ;;
+	policy) echo src/policy/{declared,elf,foreign,reads,refuse,options,records,stack}.c ;;
+	scenario) echo src/sim/scenario_load.c src/sim/scenario_metric.c src/sim/params.c src/rm/op_names.c ;;
+	api)
+		echo src/process/{cgroup,inside,pod*}.c src/daemon/api*.c src/hub/lanes.c
+		echo src/requests/{args,target}.c src/rm/setting.c
+		;;
 	nri) echo src/nri/{frames,pods,session}.c src/process/pod_synonyms.c && ls "$BUILD"/src/nri/*.pb-c.c ;;
 	askers) echo src/requests/{trace,trace_lines,watch,metrics,unread}.c src/figures/openmetrics.c src/history/figures.c ;;
 	esac

@@ -43,19 +43,25 @@ with waste_pct=90 launch-bound launch-bound-3be
 with be_floor_pct=0 hostile-lc hostile-forks
 with be_floor_pct=0 never-quiet llm-floor
 with guess=no nobody nobody-3be
-with cta=no short-blocks
 without "turns" 's/gpusched_want_runnable(t, 0)/(void)0/' 3be 20x50-8be open be-only
 without "their end" 's/if (r->g_alive && .*/if (r->g_alive) {/' 8be
 step='s/return n ? .* : us;/return us;/'
 without "slices in step with the driver's" "$step" decoder
 without "an end of paying" 's/r->paying = 0;/r->paying = 1;/' hostile-flips
 without "users" 's/return t->uid ? t->uid :.*/return t->id;/' hostile-be
-without "a last turn" 's/p->past = .*/p->past = 0;/' past-share
+without "a last turn" 's/gpusched_is_past_share(t)/0/' past-share
 without "jobs" 's/return t->cgroup_id ? .*/return t->pid;/' jobs
 without "jobs that are no cgroups" 's/return job ? job : /return /' trees
 without "weights" 's|ns \* 100 / (weight ? weight : 100)|ns|' weights
 without "limits to them" 's/return user & GPUSCHED_USER_CGROUP ? .*/return weight;/' weights-of-users
-without "one clock for all GPUs" 's/gpusched_div(now, turn_ns)/gpusched_div(now + (r->next.place.who[3] \& 1) * 25 * GS_MS, turn_ns)/' 2gpus
+without "one clock for all GPUs" 's/r->epoch == w->epoch/now < r->turn_ns + (40 + (runlist >> 8) * 25) * GS_MS/' 2gpus
+without "turns of whole jobs" 's/return gpusched_job_of(t, .*/return GPUSCHED_JOB_PROCESS | t->pid;/' job-pair job-pair-beside
+without "a turn for each TSG of a job" 's/return s->counted .*is_among.*/return r->turn_id == t->id;/' job-pair
+without "a look at who works" 's/return s->gang || work_is_known.*/return 1;/' half-idle-2 half-idle-short half-idle-8
+without "regard for an lc that runs" 's/if (r->running_lc)/if (0)/' half-idle-lc
+without "turns among those that work" 's/w->verdict = WORK_ALWAYS;/(void)0;/' be-only
+without "rests beside turns" 's/if (s->work.verdict == WORK_RESTS .*/if (0)/' half-idle-beside
+without "a bound for those without a turn" 's/else if (now >= s->ended_ns + OFF_MOST_NS .*/else if (0)/' off-bound
 without "a turn on all GPUs at once" 's/g->epoch = epoch;/(void)0;/' gpus-unlike
 without "regard for users on the other GPUs" 's/return r->users \* u->weighs.before;/return r->ready;/' gpus-hostile
 without "a line for each GPU" 's/{ user, runlist, 0 }/{ user, 0, 0 }/;s/job_in(c), runlist, 0 }/job_in(c), 0, 0 }/' gpus-apart
@@ -70,11 +76,10 @@ without "an end of long ones, by itself or with the service" \
 	's/s->us > in->least_us \&\&/& !s->launch_bound \&\&/;s/s->launch_bound = s->serial = 0;/(void)0;/' launch-bound-ends
 without "short slices again" 's/s->us = in->least_us;/(void)0;/;s/r->slice.us = be_slice_us;/(void)0;/' calm-again
 without "a way to work in bits" 's/s->part = 1;/s->part = 0;/' half-idle
-without "equal slices beside it" 's/us = gs_most(us, costs_idle_us(.*));/us = s->part ? 5000 : us;/' hostile-sleeper
+without "equal slices beside it" 's/us = gs_most(us, costs_idle_us(.*));/us = s->part ? 5000 : us;/' half-idle
+fails hostile-sleeper --policy "$copy/auto.native.so" --seed 3 # where auto takes the sleeper for one in bits
 without "absence, nor idleness instead" 's/s->absent = now >= .*/s->absent = 0;/;s/s->idle = 1;/s->idle = 0;/' manual
 without "respect for other classes" 's/(r->busy && !r->paying)/0/' normal
-without "a limit to CTA" 's/s->drain_ns + PROBE_GAIN_NS < p->cilp_ns/1/;s/!s->known || s->drain_ns < p->cilp_ns/1/' long-blocks
-without "regard for what is assumed" 's/t->assumed & GPUSCHED_PREEMPT_MODE/0/' adopted
 without "a counterpart" 's/(r->g_lc + r->g_guessed_lc || r->g_be > 1) && //' nobody-trainings
 without "restraint" '$!N;s/\telse\n\t\tgpusched_want_default(t, GPUSCHED_ALL_SETTINGS)/\telse\n\t\tgpusched_want_runnable(t, 0)/;P;D' alone
 regard="$step;s/return returns \* 4 .*/return LC;/"
@@ -87,8 +92,8 @@ without "regard for who comes with a class" 's/int same = .*/int same = 1;/' nob
 without "shares as by default" 's/? NOBODY :/? gpusched_cgroup_of(t) :/' nobody-starts
 # No known load needs the pause after a doubt, since opinions last longer.
 tried+=" nobody-doubt"
+tried+=" nobody-rests"
 without "longer rests after each undo" 's/gs_most(2 \* r->leave_ns, LEAVE_NS)/LEAVE_NS/' nobody-overload
-without "a long look at turns" 's/} else if (turn) {/} else if (0) {/' nobody-rests
 without "a price of turns without a class" 's/ns \* 100 \* told, .* guessed/ns, 1/' some-told
 without "regard for what turns of others gave it" 's/r->g_be < 2/1/' only-be-told
 without "turns beside BEs of a class" 's/ || r->g_be > 1)/)/' only-be-told
@@ -102,8 +107,10 @@ without "regard for a GPU that idles in holds" 's/ ? WASTE : WORTH/ ? WORTH : WO
 without "turns that count" 's/q->turns < 2 || .*/0)/' one-turn
 without "a difference between held and suspended by others" 's/gpusched_hold_state(t) == GPUSCHED_HOLD_HELD/0/' llm-60
 without "turns that stand still in holds" 's/r->stood_ns += .*/(void)0;/' llm-in-step
-without "limits" 's/s->paused = l->throttle.paused;/s->paused = 0;/' limit-25 limit-50 limit-75 limit-group limit-cgroups
-without "turns that pass by who is paused" 's/s->part || s->limited.paused/s->part/' limit-beside
+without "limits" 's/s->past = s->paused = .*/s->past = s->paused = 0;/' limit-25 limit-50 limit-75 limit-group limit-cgroups
+without "turns that pass by who is paused" 's/s->part || s->limited.past/s->part/' limit-beside
+without "a pause on all GPUs of a job" 's/s->paused |= l->throttle.paused;/(void)0;/' limit-gang
+without "a wait on all GPUs of a job" 's/x->off = seq;/(void)0;/' limit-gang-beside
 what="without the first alone"
 take_out "$regard"
 exits 0 "what it did is undone, and nobody-launch-bound passes" \

@@ -104,7 +104,7 @@ printf 'AutoDetect=off\nName=gpu File=/dev/nvidia0\nName=shard Count=16\n' >/etc
 echo CgroupPlugin=cgroup/v1 >/etc/slurm/cgroup.conf
 printf '#!/bin/sh\nexport GPUSCHED_SIM=%s PATH=%s\nexec /usr/lib/gpusched/slurm-record "$@"\n' "$GPUSCHED_SIM" "$PATH" >/usr/local/bin/record
 chmod 755 /usr/local/bin/record
-echo "optional spank_gpusched.so socket=$GPUSCHED_SIM/run/api classes=be,normal,lc max_weight=50 default=be record=/usr/local/bin/record" \
+echo "optional spank_gpusched.so socket=$GPUSCHED_SIM/run/api classes=be,normal,lc max_weight=50 shard_weight=10 default=be record=/usr/local/bin/record" \
 	>/etc/slurm/plugstack.conf
 slurmdbd
 until_ "sacctmgr -n show cluster"

@@ -477,7 +477,7 @@ static void fake_want(struct gpusched_tsg *rec, uint32_t bit, uint32_t value)
 }
 
 /* Counts the calls of one kind on @tsg in the log; @tsg 0: on any TSG. */
-static unsigned int fake_count(uint32_t tsg, enum gs_rm_op op)
+static inline unsigned int fake_count(uint32_t tsg, enum gs_rm_op op)
 {
 	unsigned int n = 0;
 

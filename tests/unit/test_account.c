@@ -586,6 +586,57 @@ static void alone(void **state)
 	assert_int_equal(s.alone_ns, 0);
 }
 
+static uint64_t idle_of(void)
+{
+	struct gs_account_gpu g;
+
+	gs_account_gpu(account, 0, &g);
+	return g.idle_ns;
+}
+
+/* A loaded TSG is no proof of work: the driver's samples say for how long the GPU has been idle. */
+static void idle(void **state)
+{
+	struct gs_account_gpu g;
+
+	fake_log.usage_at = 10 * NS_PER_S;
+	fake_log.usage_n = 28;
+	tsg(1, 11, 101);
+	look();
+	fake_log_switch(101, 11, true, now);
+	look();
+	for (int i = 0; i < 3; i++)
+		quiet_second(600);
+	assert_int_equal(idle_of(), 0);
+	quiet_second(400);
+	assert_in_range(idle_of(), 399 * NS_PER_S / 100, 4 * NS_PER_S);
+	quiet_second(400);
+	gs_account_gpu(account, 0, &g);
+	assert_int_equal(g.sums.idle_ns, NS_PER_S);
+	fake_log.usage_status = GS_NV_NOT_SUPPORTED;
+	quiet_second(400);
+	assert_int_equal(idle_of(), 0); /* unknown */
+}
+
+/* The driver is asked about a GPU without a loaded TSG only while one is suspended. */
+static void idle_since_suspended(void **state)
+{
+	fake_log.usage_at = 10 * NS_PER_S;
+	fake_log.usage_n = 28;
+	tsg(1, 11, 101);
+	look();
+	for (int i = 0; i < 4; i++)
+		quiet_second(0);
+	assert_int_equal(fake_log.usage_asked, 0);
+	gs_account_runnable(account, 1, false, now);
+	for (int i = 0; i < 4; i++)
+		quiet_second(0);
+	assert_in_range(idle_of(), 3 * NS_PER_S, 4 * NS_PER_S);
+	gs_account_runnable(account, 1, true, now);
+	quiet_second(0);
+	assert_int_equal(idle_of(), 0);
+}
+
 static void usage_layouts(void **state)
 {
 	static const struct {
@@ -621,6 +672,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(flushed, begin, end),
 		cmocka_unit_test_setup_teardown(flushed_again, begin, end),
 		cmocka_unit_test_setup_teardown(alone, begin, end),
+		cmocka_unit_test_setup_teardown(idle, begin, end),
+		cmocka_unit_test_setup_teardown(idle_since_suspended, begin, end),
 		cmocka_unit_test(usage_layouts),
 	};
 

@@ -127,6 +127,18 @@ static void all_have_a_limit(void **state)
 	assert_true(left);
 }
 
+static void no_user_has_all_of_them(void **state)
+{
+	unsigned int n = 0;
+	bool left;
+
+	for (uid_t uid = 1000; uid < 1040; uid++)
+		for (uint64_t i = 0; i < GS_ALERTS_UID; i++)
+			n += see(GS_FINDING_STARVED, 1 + uid * 100 + i, uid, &left) != NULL;
+	assert_true(n < GS_ALERTS_MAX);
+	assert_non_null(see(GS_FINDING_STARVED, 1, 0, &left)); /* root's part is left */
+}
+
 static void a_pause_of_who_looks_ends_nothing(void **state)
 {
 	assert_non_null(see(GS_FINDING_STARVED, 7, 1, NULL));
@@ -144,6 +156,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_user_has_a_share, setup, teardown),
 		cmocka_unit_test_setup_teardown(they_count_as_long_as_they_last, setup, teardown),
 		cmocka_unit_test_setup_teardown(all_have_a_limit, setup, teardown),
+		cmocka_unit_test_setup_teardown(no_user_has_all_of_them, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_pause_of_who_looks_ends_nothing, setup, teardown),
 	};
 

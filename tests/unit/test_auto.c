@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* test_auto.c - check the policy auto's headers in plain C: costs, guess, slice, probe */
+/* test_auto.c - check the policy auto's headers in plain C: costs, guess, slice, work */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,8 +8,8 @@
 #include <cmocka.h>
 
 #include "../../policies/auto/guess.h"
-#include "../../policies/auto/probe.h"
 #include "../../policies/auto/slice.h"
+#include "../../policies/common/work.h"
 
 #define US 1000ull
 
@@ -247,69 +247,55 @@ static void test_slice_in_step(void **state)
 	}
 }
 
-static void test_probe(void **state)
+/* Adds turns that ended with the slice, and turns that drained, at the time @ms. */
+static void turns(struct work *w, struct gpusched_facts *f, uint64_t cut, uint64_t dry, uint64_t ms)
 {
-	struct probe_seen s = { .now_ns = GS_S, .drain_ns = 90 * US, .drains = 5, .known = 1 };
-	struct probe p = { 0 };
-
-	assert_false(probe_cta(&p, &s)); /* too few turns were measured */
-	s.drains = PROBE_DRAINS;
-	assert_true(probe_cta(&p, &s));
-	s.now_ns += PROBE_NS - 1;
-	assert_true(probe_cta(&p, &s));
-	/* the TSG leaves the GPU sooner in CTA mode, and stays in it as long as that is so */
-	s.now_ns += 1;
-	s.drain_ns = 40 * US;
-	s.drains += PROBE_DRAINS;
-	assert_true(probe_cta(&p, &s));
-	assert_int_equal(p.in_cta, 1);
-	s.drain_ns = 200 * US;
-	assert_false(probe_cta(&p, &s));
-	/* the next probe comes a minute after the first, and finds CTA mode worse */
-	s.drains += PROBE_DRAINS;
-	assert_false(probe_cta(&p, &s));
-	s.now_ns += PROBE_EVERY_NS;
-	assert_true(probe_cta(&p, &s));
-	s.now_ns += PROBE_NS;
-	s.drains += PROBE_DRAINS;
-	s.drain_ns = 900 * US;
-	assert_false(probe_cta(&p, &s));
-	s.known = 0;
-	s.now_ns += 2 * PROBE_EVERY_NS;
-	assert_false(probe_cta(&p, &s));
+	f->slice_ended += cut;
+	f->drained += dry;
+	f->as_of_ns = ms * GS_MS;
+	work_look(w, f);
 }
 
-static void test_probe_wished(void **state)
+static void test_work(void **state)
 {
-	struct probe_seen s = { .now_ns = GS_S, .drain_ns = 90 * US, .drains = 11, .known = 1 };
-	struct probe p = { 0 };
+	struct gpusched_facts f = { .since_ns = 1 };
+	struct work w = { 0 };
 
-	assert_false(probe_trial(&p, &s, 0));
-	assert_true(probe_trial(&p, &s, 1));
-	s.now_ns += WISHED_NS - 1;
-	s.drains += 100;
-	assert_true(probe_trial(&p, &s, 1));
-	s.now_ns++;
-	assert_false(probe_trial(&p, &s, 1)); /* ends even if the daemon does not end it */
-	assert_false(probe_trial(&p, &s, 0));
-	/* turns of the trial do not show how long leaving takes in CILP mode */
-	assert_false(probe_cta(&p, &s));
-	s.drains += PROBE_DRAINS;
-	assert_true(probe_cta(&p, &s));
-	/* the daemon's wish for a trial ends a probe in progress */
-	assert_true(probe_trial(&p, &s, 1));
-	assert_int_equal(p.until_ns, 0);
+	turns(&w, &f, 0, 0, 10);
+	assert_int_equal(w.verdict, WORK_UNKNOWN);
+	assert_false(work_is_known(&w));
+	turns(&w, &f, 4, 0, 20);
+	assert_int_equal(w.verdict, WORK_UNKNOWN); /* too few turns */
+	turns(&w, &f, 4, 0, 30);
+	assert_true(work_is_known(&w));
+	assert_false(work_is_old(&w, 2000 * GS_MS));
+	assert_true(work_is_old(&w, 4000 * GS_MS));
+	/* confirmed when it was old: the verdict holds for longer now */
+	turns(&w, &f, 4, 0, 4000);
+	assert_false(work_is_old(&w, 9000 * GS_MS));
+	assert_true(work_is_old(&w, 11000 * GS_MS));
+	/* a quarter of its turns drain: it rests */
+	for (int i = 0; i < 20; i++)
+		turns(&w, &f, 3, 1, 9000);
+	assert_int_equal(w.verdict, WORK_RESTS);
+	/* one that drained once in a long time still works */
+	for (int i = 0; i < 20; i++)
+		turns(&w, &f, 40, 1, 9000);
+	assert_true(work_is_known(&w));
+	/* the account began anew: its sums say nothing about the time before */
+	f = (struct gpusched_facts){ .since_ns = 2 };
+	turns(&w, &f, 0, 100, 9500);
+	assert_true(work_is_known(&w));
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_costs),         cmocka_unit_test(test_guess),
-		cmocka_unit_test(test_guess_nothing), cmocka_unit_test(test_guess_anew),
-		cmocka_unit_test(test_slice_grows),   cmocka_unit_test(test_slice_first),
-		cmocka_unit_test(test_slice_waits),   cmocka_unit_test(test_slice_trial),
-		cmocka_unit_test(test_slice_in_step), cmocka_unit_test(test_probe),
-		cmocka_unit_test(test_probe_wished),
+		cmocka_unit_test(test_costs),       cmocka_unit_test(test_work),
+		cmocka_unit_test(test_guess),       cmocka_unit_test(test_guess_nothing),
+		cmocka_unit_test(test_guess_anew),  cmocka_unit_test(test_slice_grows),
+		cmocka_unit_test(test_slice_first), cmocka_unit_test(test_slice_waits),
+		cmocka_unit_test(test_slice_trial), cmocka_unit_test(test_slice_in_step),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "basic/cleanup.h"
+#include "cgroups.h"
 #include "process/batch.h"
 
 static void test_titles(void **state)
@@ -35,6 +36,43 @@ static void test_titles(void **state)
 	}
 }
 
+static void test_cgroups(void **state)
+{
+	static const struct {
+		const char *path, *job;
+		size_t len;
+	} cases[] = {
+		{ "/system.slice/slurmstepd.scope/job_42/step_0/user/task_0", "42", 37 },
+		{ "/system.slice/slurmstepd.scope/job_42", "42", 37 },
+		{ "/system.slice/gpu1_slurmstepd.scope/job_7/step_batch/user/task_special", "7",
+		  41 },
+		{ "/system.slice/slurmstepd.scope/job_42/step_extern/user/task_special", "42", 37 },
+		{ "/system.slice/slurmstepd.scope/system", "", 0 },
+		{ "/system.slice/slurmstepd.scope/job_/step_0", "", 0 },
+		{ "/system.slice/slurmstepd.scope/job_4x/step_0", "", 0 },
+		{ "/system.slice/xslurmstepd.scope/job_42", "", 0 },
+		{ "/system.slice/slurmstepd.scope.x/job_42", "", 0 },
+		{ "/user.slice/slurmstepd.scope/job_42", "", 0 },
+		{ "/slurmstepd.scope/job_42", "", 0 },
+		{ "/system.slice/docker-aa.scope/system.slice/slurmstepd.scope/job_42", "", 0 },
+		{ "/kubepods/podx/system.slice/slurmstepd.scope/job_42", "", 0 },
+		{ "/system.slice/slurmstepd.scope/job_11111111111111111111111111111111111", "", 0 },
+		{ "/system.slice/", "", 0 },
+		{ "/", "", 0 },
+		{ "", "", 0 },
+	};
+	char job[GS_BATCH_JOB_LEN];
+
+	for (size_t i = 0; i < GS_COUNT(real_cgroups); i++) {
+		gs_batch_job_in(real_cgroups[i].path, job);
+		assert_string_equal(job, real_cgroups[i].job);
+	}
+	for (size_t i = 0; i < GS_COUNT(cases); i++) {
+		assert_int_equal(gs_batch_job_in(cases[i].path, job), cases[i].len);
+		assert_string_equal(job, cases[i].job);
+	}
+}
+
 static void test_this_process_is_of_none(void **state)
 {
 	char job[GS_BATCH_JOB_LEN] = "?";
@@ -46,6 +84,7 @@ static void test_this_process_is_of_none(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(test_titles),
+					    cmocka_unit_test(test_cgroups),
 					    cmocka_unit_test(test_this_process_is_of_none) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -13,6 +13,7 @@
 
 #include <cmocka.h>
 
+#include "basic/cleanup.h"
 #include "classify/job.h"
 #include "classify/priv.h"
 
@@ -30,6 +31,8 @@ static struct gs_classes *fresh(void)
 static struct gs_facts process(uid_t uid, const char *comm)
 {
 	struct gs_facts f = { .pid = 7, .uid = uid, .gid = uid };
+
+	f.root = uid ? GS_ROOT_NOT : GS_ROOT_MACHINES;
 
 	snprintf(f.comm, sizeof(f.comm), "%s", comm);
 	snprintf(f.exe, sizeof(f.exe), "/usr/bin/%s", comm);
@@ -123,6 +126,73 @@ static void losers_come_in_their_order(void **state)
 	gs_classes_free(c);
 }
 
+/* `class explain` names the rules that came near, and why they do not match. */
+static void rules_that_came_near(void **state)
+{
+	static const struct {
+		const char *rule, *text; /* NULL: it did not come near */
+	} cases[] = {
+		{ "comm=python3 uid=1001 -> lc", "since its uid is another here" },
+		{ "exe=/opt/bin/python3 -> lc", "since its exe is /usr/bin/python3 here" },
+		{ "comm=python3 exe=/usr/bin/vim -> lc", "since its exe is /usr/bin/python3 here" },
+		{ "cgroup=/system.slice/job -> lc", "since its cgroup is /user.slice/job/inner" },
+		{ "comm=python3 arg=serve -> lc", "since its arg is another here" },
+		{ "comm=vim -> lc", NULL },
+		{ "comm=vim uid=1001 -> lc", NULL },
+		{ "pod=server comm=python3 -> lc", NULL }, /* it is in no pod */
+	};
+	struct gs_facts f = process(1000, "python3");
+
+	for (size_t i = 0; i < GS_COUNT(cases); i++) {
+		struct gs_classes *c = fresh();
+		struct gs_class_losers l = { 0 };
+		struct gs_class_answer a;
+
+		assert_int_equal(gs_classes_add_rule(c, cases[i].rule, NULL), 0);
+		gs_classify_facts(c, &f, &a, &l);
+		assert_int_equal(a.source, GPUSCHED_SRC_DEFAULT);
+		assert_int_equal(l.n, cases[i].text != NULL);
+		if (cases[i].text)
+			assert_non_null(strstr(l.text[0], cases[i].text));
+		gs_classes_free(c);
+	}
+}
+
+/* exe= by a link, as /usr/bin/python3 is one: the kernel shows the program that it leads to. */
+static void exe_by_a_link(void **state)
+{
+	char dir[] = "/tmp/test_classify.XXXXXX", link[64], rule[96];
+	struct gs_facts f = process(1000, "python3");
+	struct gs_classes *c = fresh();
+
+	assert_non_null(mkdtemp(dir));
+	snprintf(link, sizeof(link), "%s/python3", dir);
+	assert_int_equal(symlink("/bin/true", link), 0);
+	snprintf(rule, sizeof(rule), "exe=%s -> be", link);
+	assert_int_equal(gs_classes_add_rule(c, rule, NULL), 0);
+	expect(c, &f, "none", GPUSCHED_SRC_DEFAULT);
+	assert_non_null(realpath("/bin/true", f.exe));
+	expect(c, &f, "be", GPUSCHED_SRC_RULE);
+	snprintf(f.exe, sizeof(f.exe), "%s", link);
+	expect(c, &f, "be", GPUSCHED_SRC_RULE);
+	gs_classes_free(c);
+	unlink(link);
+	rmdir(dir);
+}
+
+static bool is_gid(const void *self, gid_t gid)
+{
+	return gid == *(const gid_t *)self;
+}
+
+static bool may(const struct gs_classes *c, uid_t uid, gid_t gid, uid_t owner, uint32_t from,
+		uint32_t to)
+{
+	const struct gs_asker by = { uid, !uid, is_gid, &gid };
+
+	return gs_class_may(c, &by, owner, from, to);
+}
+
 static void test_order_and_may(void **state)
 {
 	struct gs_classes *c = fresh();
@@ -137,19 +207,19 @@ static void test_order_and_may(void **state)
 	assert_true(gs_class_compare(c, batch, GPUSCHED_CLASS_BE) > 0);
 	assert_int_equal(gs_class_compare(c, batch, batch), 0);
 
-	assert_true(gs_class_may(c, 0, 0, 1000, GPUSCHED_CLASS_BE, GPUSCHED_CLASS_LC));
-	assert_true(gs_class_may(c, 1000, 1000, 1000, GPUSCHED_CLASS_NONE, GPUSCHED_CLASS_BE));
-	assert_false(gs_class_may(c, 1000, 1000, 1000, GPUSCHED_CLASS_BE, GPUSCHED_CLASS_NORMAL));
-	assert_false(gs_class_may(c, 1000, 1000, 1001, GPUSCHED_CLASS_LC, GPUSCHED_CLASS_BE));
+	assert_true(may(c, 0, 0, 1000, GPUSCHED_CLASS_BE, GPUSCHED_CLASS_LC));
+	assert_true(may(c, 1000, 1000, 1000, GPUSCHED_CLASS_NONE, GPUSCHED_CLASS_BE));
+	assert_false(may(c, 1000, 1000, 1000, GPUSCHED_CLASS_BE, GPUSCHED_CLASS_NORMAL));
+	assert_false(may(c, 1000, 1000, 1001, GPUSCHED_CLASS_LC, GPUSCHED_CLASS_BE));
 
 	assert_int_equal(gs_classes_allow(c, "lc uid=1000", NULL), 0);
-	assert_true(gs_class_may(c, 1000, 1000, 1000, GPUSCHED_CLASS_BE, GPUSCHED_CLASS_LC));
-	assert_true(gs_class_may(c, 1000, 1000, 1000, GPUSCHED_CLASS_BE, GPUSCHED_CLASS_NORMAL));
-	assert_false(gs_class_may(c, 1001, 1000, 1001, GPUSCHED_CLASS_BE, GPUSCHED_CLASS_LC));
-	assert_false(gs_class_may(c, 1000, 1000, 1001, GPUSCHED_CLASS_BE, GPUSCHED_CLASS_LC));
+	assert_true(may(c, 1000, 1000, 1000, GPUSCHED_CLASS_BE, GPUSCHED_CLASS_LC));
+	assert_true(may(c, 1000, 1000, 1000, GPUSCHED_CLASS_BE, GPUSCHED_CLASS_NORMAL));
+	assert_false(may(c, 1001, 1000, 1001, GPUSCHED_CLASS_BE, GPUSCHED_CLASS_LC));
+	assert_false(may(c, 1000, 1000, 1001, GPUSCHED_CLASS_BE, GPUSCHED_CLASS_LC));
 	assert_int_equal(gs_classes_allow(c, "train gid=1001", NULL), 0);
-	assert_true(gs_class_may(c, 1001, 1001, 1001, GPUSCHED_CLASS_BE, train));
-	assert_false(gs_class_may(c, 1001, 1001, 1001, GPUSCHED_CLASS_BE, GPUSCHED_CLASS_LC));
+	assert_true(may(c, 1001, 1001, 1001, GPUSCHED_CLASS_BE, train));
+	assert_false(may(c, 1001, 1001, 1001, GPUSCHED_CLASS_BE, GPUSCHED_CLASS_LC));
 	assert_int_equal(gs_classes_allow(c, "lc", NULL), -EINVAL);
 	assert_int_equal(gs_classes_allow(c, "nosuch uid=1", NULL), -ENOENT);
 	assert_int_equal(gs_classes_allow(c, "lc uid=x", NULL), -EINVAL);
@@ -237,6 +307,43 @@ static void test_never_raises(void **state)
 	gs_classes_free(c);
 }
 
+static void a_containers_root_raises_nothing(void **state)
+{
+	struct gs_facts f = process(0, "server");
+	struct gs_asker by = { .uid = 0, .in_group = is_gid, .self = &(gid_t){ 0 } };
+	struct gs_class_answer a;
+	struct gs_classes *c = fresh();
+
+	(void)state;
+	f.root = GS_ROOT_CONTAINERS;
+	assert_int_equal(gs_classes_add_rule(c, "comm=server -> lc", NULL), 0);
+	assert_int_equal(gs_classes_add_rule(c, "uid=0 -> lc", NULL), 0);
+	assert_int_equal(gs_classes_allow(c, "lc uid=0", NULL), 0);
+	expect(c, &f, "none", GPUSCHED_SRC_DEFAULT);
+	gs_classify_facts(c, &f, &a, NULL);
+	assert_non_null(strstr(a.why, "rule 'comm=server -> lc' passed over: a container's root "
+				      "chose it; use cgroup= or namespace="));
+	f.root = GS_ROOT_UNKNOWN;
+	expect(c, &f, "none", GPUSCHED_SRC_DEFAULT);
+	assert_false(gs_class_may(c, &by, 0, GPUSCHED_CLASS_NORMAL, GPUSCHED_CLASS_LC));
+	assert_false(gs_class_may(c, &by, 1000, GPUSCHED_CLASS_LC, GPUSCHED_CLASS_BE));
+	f.root = GS_ROOT_MACHINES;
+	expect(c, &f, "lc", GPUSCHED_SRC_RULE);
+	gs_classes_free(c);
+
+	/* what the administrator or the cluster has chosen still raises it */
+	c = fresh();
+	f.root = GS_ROOT_CONTAINERS;
+	assert_int_equal(gs_classes_add_rule(c, "cgroup=/user.slice/job -> train", NULL), 0);
+	expect(c, &f, "train", GPUSCHED_SRC_RULE);
+	gs_classes_free(c);
+	c = fresh();
+	snprintf(f.pod.namespace, sizeof(f.pod.namespace), "web");
+	assert_int_equal(gs_classes_add_rule(c, "comm=server namespace=web -> lc", NULL), 0);
+	expect(c, &f, "lc", GPUSCHED_SRC_RULE);
+	gs_classes_free(c);
+}
+
 static void test_attribute(void **state)
 {
 	struct gs_classes *c = fresh();
@@ -279,16 +386,16 @@ static void test_a_class_with_a_request(void **state)
 	assert_int_equal(gs_classes_add(c, "team", &team, NULL), 0);
 	gs_class_id(c, "team", &id);
 	assert_int_equal(gs_classes_set_default(c, "normal", NULL), 0);
-	assert_false(gs_class_may(c, 1000, 1000, 1000, GPUSCHED_CLASS_NORMAL, id));
-	assert_true(gs_class_may(c, 1000, 1000, 1000, id, GPUSCHED_CLASS_BE));
+	assert_false(may(c, 1000, 1000, 1000, GPUSCHED_CLASS_NORMAL, id));
+	assert_true(may(c, 1000, 1000, 1000, id, GPUSCHED_CLASS_BE));
 	snprintf(f.cgroups[0].attr, sizeof(f.cgroups[0].attr), "team"); /* the user's cgroup */
 	expect(c, &f, "normal", GPUSCHED_SRC_DEFAULT);
 	snprintf(f.cgroups[1].attr, sizeof(f.cgroups[1].attr), "team"); /* root's cgroup */
 	expect(c, &f, "team", GPUSCHED_SRC_CGROUP);
 	assert_int_equal(gs_classes_allow(c, "lc uid=1000", NULL), 0);
-	assert_false(gs_class_may(c, 1000, 1000, 1000, GPUSCHED_CLASS_NORMAL, id));
+	assert_false(may(c, 1000, 1000, 1000, GPUSCHED_CLASS_NORMAL, id));
 	assert_int_equal(gs_classes_allow(c, "team uid=1000", NULL), 0);
-	assert_true(gs_class_may(c, 1000, 1000, 1000, GPUSCHED_CLASS_NORMAL, id));
+	assert_true(may(c, 1000, 1000, 1000, GPUSCHED_CLASS_NORMAL, id));
 	gs_classes_free(c);
 }
 
@@ -305,10 +412,10 @@ static void test_a_class_with_a_limit(void **state)
 	assert_int_equal(gs_classes_add(c, "fifth", &fifth, NULL), 0);
 	gs_class_id(c, "third", &a);
 	gs_class_id(c, "fifth", &b);
-	assert_false(gs_class_may(c, 1000, 1000, 1000, a, GPUSCHED_CLASS_BE));
-	assert_true(gs_class_may(c, 1000, 1000, 1000, a, b));
-	assert_false(gs_class_may(c, 1000, 1000, 1000, b, a));
-	assert_true(gs_class_may(c, 0, 0, 1000, a, GPUSCHED_CLASS_BE));
+	assert_false(may(c, 1000, 1000, 1000, a, GPUSCHED_CLASS_BE));
+	assert_true(may(c, 1000, 1000, 1000, a, b));
+	assert_false(may(c, 1000, 1000, 1000, b, a));
+	assert_true(may(c, 0, 0, 1000, a, GPUSCHED_CLASS_BE));
 	gs_classes_free(c);
 }
 
@@ -450,6 +557,7 @@ int main(void)
 		cmocka_unit_test(test_rule_errors),
 		cmocka_unit_test(test_rules),
 		cmocka_unit_test(test_never_raises),
+		cmocka_unit_test(a_containers_root_raises_nothing),
 		cmocka_unit_test(test_attribute),
 		cmocka_unit_test(test_own_process),
 		cmocka_unit_test(test_a_class_with_a_request),
@@ -457,6 +565,8 @@ int main(void)
 		cmocka_unit_test(test_job_tree),
 		cmocka_unit_test(test_job_command),
 		cmocka_unit_test(test_job_cgroups),
+		cmocka_unit_test(rules_that_came_near),
+		cmocka_unit_test(exe_by_a_link),
 		cmocka_unit_test(test_job_of),
 	};
 

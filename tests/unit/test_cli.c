@@ -201,6 +201,18 @@ static void test_settings(void **state)
 	}
 }
 
+/* Who looks for a priority is told of classes, and an unknown word lists all that can be set. */
+static void test_setting_unknown(void **state)
+{
+	CLEANUP_JSON json_t *args = json_object();
+	struct gs_error priority = {}, other = {};
+
+	assert_int_equal(cli_setting_parse("priority=10", args, &priority), -EINVAL);
+	assert_non_null(strstr(priority.text, "gpusched class set TARGET lc"));
+	assert_int_equal(cli_setting_parse("slice=10", args, &other), -EINVAL);
+	assert_non_null(strstr(other.text, "limit or request"));
+}
+
 static void test_setting_twice(void **state)
 {
 	CLEANUP_JSON json_t *args = json_object();
@@ -221,6 +233,7 @@ int main(void)
 		cmocka_unit_test(test_command_keeps_its_options),
 		cmocka_unit_test(test_refusals),
 		cmocka_unit_test(test_settings),
+		cmocka_unit_test(test_setting_unknown),
 		cmocka_unit_test(test_setting_twice),
 	};
 

@@ -12,6 +12,7 @@
 
 #include <cmocka.h>
 
+#include "basic/cleanup.h"
 #include "classify/classify.h"
 #include "config/config.h"
 
@@ -154,6 +155,102 @@ static void the_first_mistake_is_told(void **state)
 	gs_config_free(c);
 }
 
+/* At a daemon's start, a bad line is left out, and the others count. */
+static void bad_lines_are_left_out_at_a_start(void **state)
+{
+	static const struct {
+		const char *line, *why;
+	} bad[] = {
+		{ "Nonsense=1", "unknown key 'Nonsense'" },
+		{ "no key at all", "neither 'Key=value'" },
+		{ "IfPossible=perhaps", "IfPossible: " },
+		{ "Class=gold weight=many", "many" },
+		{ "Rule=comm=x -> gold", "gold" },
+		{ "Rule=exe=python3 -> be", "python3" },
+		{ "AllowClass=gold uid=5", "gold" },
+		{ "DefaultClass=gold", "gold" },
+		{ "[Budgets]\nBudget=uid=5 per=day", "Budget: a budget needs" },
+		{ "[Memory]\nParkIdle=gold 30m", "ParkIdle: there is no class" },
+	};
+	char file[] = "/tmp/test_config.XXXXXX", at[64];
+	struct gs_config *c = NULL;
+	struct gs_error err = { 0 };
+	struct gs_classes *classes;
+	int fd = mkstemp(file);
+	FILE *f = fdopen(fd, "w");
+
+	assert_non_null(f);
+	fprintf(f, "[Classes]\nClass=silver weight=300\nRule=comm=%04100d -> be\n", 0);
+	for (size_t i = 0; i < GS_COUNT(bad); i++)
+		fprintf(f, "%s\nAllowClass=lc uid=%zu\n", bad[i].line, i);
+	fprintf(f, "[Classes]\nRule=comm=y -> silver\n[Daemon]\nDryRun=perhaps\n");
+	fclose(f);
+	assert_int_equal(gs_config_load_file(file, &c, &err), -EINVAL);
+	assert_int_equal(gs_config_load_start(file, &c, &err), 0);
+	assert_int_equal(c->left_out.n, GS_COUNT(bad) + 2 + 2);
+	snprintf(at, sizeof(at), "%s:3", file);
+	assert_string_equal(c->left_out.at[0], at);
+	assert_string_equal(c->left_out.text[0], "the line is too long");
+	for (size_t i = 0; i < GS_COUNT(bad); i++) {
+		bool told = false;
+
+		for (size_t j = 0; j < c->left_out.n; j++)
+			told |= strstr(c->left_out.text[j], bad[i].why) != NULL;
+		if (!told)
+			fail_msg("'%s' is not told", bad[i].line);
+	}
+	assert_int_equal(c->classes.n, 1);
+	assert_int_equal(c->rules.n, 1);
+	assert_int_equal(c->allow.n, 8); /* the two behind [Budgets] and [Memory] are misplaced */
+	assert_int_equal(c->budgets.n + c->park_idle.n, 0);
+	assert_string_equal(c->default_class, "");
+	assert_true(c->dry_run);
+	assert_int_equal(gs_config_classes(c, &classes, &err), 0);
+	gs_classes_free(classes);
+	gs_config_free(c);
+	unlink(file);
+}
+
+static struct gs_config *started_with(const char *text, size_t len)
+{
+	char file[] = "/tmp/test_config.XXXXXX";
+	struct gs_config *c = NULL;
+	struct gs_error err = { 0 };
+	int fd = mkstemp(file);
+
+	assert_int_equal(write(fd, text, len), len);
+	close(fd);
+	assert_int_equal(gs_config_load_start(file, &c, &err), 0);
+	unlink(file);
+	return c;
+}
+
+/* Whoever mistypes DryRun= may not want any call. */
+static void a_bad_dry_run_counts_as_yes(void **state)
+{
+	static const char *const bad[] = { "[Daemon]\nDryRun=perhaps\n", "[Classes]\nDryRun=yes\n",
+					   "[Deamon]\nDryRun=yes\n" };
+
+	for (size_t i = 0; i < GS_COUNT(bad); i++) {
+		struct gs_config *c = started_with(bad[i], strlen(bad[i]));
+
+		assert_int_equal(c->left_out.n, 1);
+		assert_true(c->dry_run);
+		gs_config_free(c);
+	}
+}
+
+/* A crash may leave zeros in a file: the line behind them counts all the same. */
+static void zeros_hide_no_other_line(void **state)
+{
+	static const char text[] = "\0\0\n[Classes]\nAllowClass=lc uid=1\0\nAllowClass=lc uid=2\n";
+	struct gs_config *c = started_with(text, sizeof(text) - 1);
+
+	assert_int_equal(c->allow.n, 2);
+	assert_string_equal(c->allow.text[1], "lc uid=2");
+	gs_config_free(c);
+}
+
 static void long_line_is_refused(void **state)
 {
 	struct gs_config *c = fresh();
@@ -184,6 +281,33 @@ static void classes_from_lines(void **state)
 	assert_int_equal(gs_class_of(classes, id)->weight, 300);
 	assert_int_equal(gs_class_of(classes, id)->suspend_limit_ms, 50);
 	gs_classes_free(classes);
+	gs_config_free(c);
+}
+
+/* What people write in such files: indented keys, comments behind values, long patterns. */
+static void files_as_people_write_them(void **state)
+{
+	static const char head[] = "[Classes]\n  Class=gold weight=300 # the paying ones\n"
+				   "  Class=tin ; the others\n  [Policy]\n\tPolicy = rr\n"
+				   "[Classes]\nRule=comm=a#b -> gold\nRule=cgroup=";
+	struct gs_config *c = fresh();
+	struct gs_classes *classes = NULL;
+	struct gs_error err = { 0 };
+	char text[5000];
+	uint32_t id;
+
+	snprintf(text, sizeof(text), "%s/%0230d -> gold\n", head, 1);
+	assert_int_equal(parse(c, text, &err), 0);
+	assert_string_equal(c->policy, "rr");
+	assert_int_equal(gs_config_classes(c, &classes, &err), 0);
+	assert_int_equal(gs_class_id(classes, "tin", &id), 0);
+	gs_classes_free(classes);
+	gs_config_free(c);
+
+	c = fresh();
+	snprintf(text, sizeof(text), "\n# %04500d\n[Policy]\n", 1);
+	assert_int_equal(parse(c, text, &err), -EINVAL);
+	assert_non_null(strstr(err.text, ":2: the line is too long"));
 	gs_config_free(c);
 }
 
@@ -263,8 +387,12 @@ int main(void)
 		cmocka_unit_test(launches_have_two_words),
 		cmocka_unit_test(mistakes_have_file_and_line),
 		cmocka_unit_test(the_first_mistake_is_told),
+		cmocka_unit_test(bad_lines_are_left_out_at_a_start),
+		cmocka_unit_test(a_bad_dry_run_counts_as_yes),
+		cmocka_unit_test(zeros_hide_no_other_line),
 		cmocka_unit_test(long_line_is_refused),
 		cmocka_unit_test(classes_from_lines),
+		cmocka_unit_test(files_as_people_write_them),
 		cmocka_unit_test(bad_class_lines_are_located),
 		cmocka_unit_test(drop_ins_in_order),
 	};

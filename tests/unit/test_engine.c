@@ -5,7 +5,6 @@
 #include "engine_setup.h"
 #include "engine/fields.h"
 #include "engine/switch_cost.h"
-#include "gpusched/module.h"
 
 /* ---- the plain path -------------------------------------------------------------------------- */
 
@@ -13,17 +12,17 @@ static void test_wish_becomes_is(void **state)
 {
 	struct gpusched_tsg *t = fake_tsg(1, 0);
 
+	t->task.asked.preempt_mode = fake.hw[0].preempt_mode = GPUSCHED_PREEMPT_CTA;
 	gs_engine_touch(engine, &t->key);
 	settle();
 	assert_int_equal(fake.nlog, 0); /* nothing wanted, nothing called */
-
 	fake_want(t, GPUSCHED_TIMESLICE, 20);
-	fake_want(t, GPUSCHED_PREEMPT_MODE, GPUSCHED_PREEMPT_CTA);
+	fake_want(t, GPUSCHED_PREEMPT_MODE, GPUSCHED_PREEMPT_CILP);
 	gs_engine_touch(engine, &t->key);
 	settle();
 	assert_int_equal(fake.nlog, 2);
 	assert_int_equal(fake.hw[0].timeslice_us, 20);
-	assert_int_equal(fake.hw[0].preempt_mode, GPUSCHED_PREEMPT_CTA);
+	assert_int_equal(fake.hw[0].preempt_mode, GPUSCHED_PREEMPT_CILP);
 	assert_int_equal(t->task.is.timeslice_us, 20);
 	assert_int_equal(t->task.is.valid, GPUSCHED_TIMESLICE | GPUSCHED_PREEMPT_MODE);
 	assert_int_equal(t->changed, GPUSCHED_TIMESLICE | GPUSCHED_PREEMPT_MODE);
@@ -38,7 +37,7 @@ static void test_wish_becomes_is(void **state)
 	gs_engine_touch(engine, &t->key);
 	settle();
 	assert_int_equal(fake.hw[0].timeslice_us, 2048);
-	assert_int_equal(fake.hw[0].preempt_mode, 2);
+	assert_int_equal(fake.hw[0].preempt_mode, GPUSCHED_PREEMPT_CTA);
 	assert_int_equal(t->changed, 0);
 	assert_int_equal(t->task.is.valid, 0);
 }
@@ -330,16 +329,19 @@ static void test_backoff_then_success(void **state)
 	settle();
 	assert_int_equal(fake.hw[0].timeslice_us, 20);
 	assert_int_equal(fake.hw[0].interleave, 2);
-	assert_int_equal(fake_count(1, GS_RM_SET_TIMESLICE), 4);
+	/* the wish, the owner's slice until a call succeeds, and the wish again */
+	assert_int_equal(fake_count(1, GS_RM_SET_TIMESLICE), 5);
+	assert_int_equal(fake.log[2].arg, 2048);
+	assert_int_equal(fake.log[4].arg, 2048);
 	/* the timeslice's failures do not delay the interleave level */
 	assert_int_equal(fake_count(1, GS_RM_SET_INTERLEAVE), 1);
 	assert_int_equal(counter(GS_ENG_RETRIES), 3);
 	assert_int_equal(counter(GS_ENG_CALLS_FAILED), 3);
-	assert_true(fake.log[4].ns - fake.log[0].ns >= 70 * NS_PER_MS); /* 10 + 20 + 40 */
+	assert_true(fake.log[5].ns - fake.log[0].ns >= 30 * NS_PER_MS); /* 10 + 20 */
 	assert_int_equal(t->errors, 0);
 }
 
-static void test_refused_call_leaves_nothing_changed(void **state)
+static void test_failed_call_leaves_the_setting_unknown(void **state)
 {
 	struct gpusched_tsg *t = fake_tsg(1, 0);
 
@@ -347,9 +349,16 @@ static void test_refused_call_leaves_nothing_changed(void **state)
 	fake.fail_times = 1000000;
 	fake_want(t, GPUSCHED_TIMESLICE, 20);
 	gs_engine_touch(engine, &t->key);
-	run_until(t->errors > 0 && !t->changed); /* until the engine gives up */
+	run_until(t->errors > 0);
 	assert_int_equal(t->last_status, 0x65);
-	assert_false(gs_engine_idle(engine));
+	assert_int_equal(t->changed, GPUSCHED_TIMESLICE);
+	assert_int_equal(t->task.is.valid, 0);
+	fake.fail_times = 0;
+	t->task.want.valid = 0;
+	gs_engine_touch(engine, &t->key);
+	settle();
+	assert_int_equal(t->changed, 0);
+	assert_int_equal(fake.hw[0].timeslice_us, 2048);
 }
 
 static void test_dead_owner_is_left_alone(void **state)
@@ -412,7 +421,7 @@ static void test_second_resume_of_a_person(void **state)
 	assert_int_equal(fake.hw[0].runnable, 1);
 }
 
-static void test_stuck_call_holds_up_its_gpu_only(void **state)
+static void test_stuck_call_holds_up_one_thread(void **state)
 {
 	struct gpusched_tsg *a = fake_tsg(1, 0), *b = fake_tsg(2, 1);
 
@@ -734,28 +743,9 @@ static void test_core_says_the_same_again(void **state)
 	assert_true(all);
 }
 
-/* The call for gpusched.ko names the TSG's MIG partition, or says that the GPU is not divided. */
-static void test_a_call_names_the_partition(void **state)
-{
-	struct gpusched_tsg rec = { .task.engine = GPUSCHED_ENGINE_GR0 };
-	struct gs_rm_tsg t;
-
-	gs_fill_tsg(&t, &rec, 580);
-	assert_int_equal(t.gpu_instance, GPUSCHED_MODULE_WHOLE);
-	assert_int_equal(t.compute_instance, GPUSCHED_MODULE_WHOLE);
-	rec.flags |= GPUSCHED_TSG_MIG;
-	gs_fill_tsg(&t, &rec, 580);
-	assert_int_equal(t.gpu_instance, GPUSCHED_NO_INSTANCE);
-	rec.task.engine = gpusched_engine_in(GPUSCHED_ENGINE_GR0, 2, 1);
-	gs_fill_tsg(&t, &rec, 580);
-	assert_int_equal(t.gpu_instance, 2);
-	assert_int_equal(t.compute_instance, 1);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		T(test_a_call_names_the_partition),
 		T(test_wish_becomes_is),
 		T(test_changed_is_in_the_table_before_the_call),
 		T(test_policy_counts_only_while_active),
@@ -774,11 +764,11 @@ int main(void)
 		T(test_owner_races_and_is_told),
 		T(test_owner_races_and_is_told_late),
 		T(test_backoff_then_success),
-		T(test_refused_call_leaves_nothing_changed),
+		T(test_failed_call_leaves_the_setting_unknown),
 		T(test_dead_owner_is_left_alone),
 		T(test_new_owner_is_told),
 		T(test_second_resume_of_a_person),
-		T(test_stuck_call_holds_up_its_gpu_only),
+		T(test_stuck_call_holds_up_one_thread),
 		T(test_locked_owner_holds_up_nobody),
 		T(test_end_with_a_locked_owner),
 		T(test_dry_run_calls_nothing),

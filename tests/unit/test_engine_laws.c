@@ -236,25 +236,6 @@ static void test_resume_is_tried_again(void **state)
 	assert_int_equal(world.hw[0].runnable, 1);
 }
 
-/* Retries come after 10, 20, 40 ms ... until the engine gives up, which it reports once. */
-static void test_backoff(void **state)
-{
-	struct gpusched_tsg *t = new_tsg(1, 0);
-
-	world.fail_op = GS_RM_SET_TIMESLICE;
-	world.fail_err = -EREMOTEIO;
-	world.fail_times = UINT32_MAX;
-	want(t, GPUSCHED_TIMESLICE, 20);
-	touch(t);
-	pass(75 * NS_PER_MS);
-	assert_int_equal(world.nlog, 4); /* at 0, 10, 30 and 70 ms */
-	pass(3600 * NS_PER_S);
-	assert_int_equal(world.nlog, 12);
-	assert_in_range(world.log[11].ns - world.log[10].ns, 10 * NS_PER_S, 10100 * NS_PER_MS);
-	assert_int_equal(counter(GS_ENG_GAVE_UP), 1);
-	assert_int_equal(t->changed, 0); /* RM refused, so there is nothing to restore */
-}
-
 static void test_new_channel_of_a_suspended_tsg(void **state)
 {
 	struct gpusched_tsg *t = new_tsg(1, 0);
@@ -436,7 +417,8 @@ static void test_assumed_needs_the_flag(void **state)
 
 	old->task.assumed = GPUSCHED_INTERLEAVE | GPUSCHED_PREEMPT_MODE;
 	want(old, GPUSCHED_INTERLEAVE, 2);
-	want(old, GPUSCHED_PREEMPT_MODE, 0);
+	old->task.asked.preempt_mode = world.hw[0].preempt_mode = GPUSCHED_PREEMPT_WFI;
+	want(old, GPUSCHED_PREEMPT_MODE, GPUSCHED_PREEMPT_CILP);
 	gs_core_policy(world.core, true, GPUSCHED_F_WORK);
 	touch_all();
 	settle();
@@ -446,12 +428,12 @@ static void test_assumed_needs_the_flag(void **state)
 	touch_all();
 	settle();
 	assert_int_equal(world.hw[0].interleave, 2);
-	assert_int_equal(world.hw[0].preempt_mode, 0);
+	assert_int_equal(world.hw[0].preempt_mode, GPUSCHED_PREEMPT_CILP);
 	gs_core_policy(world.core, true, 0);
 	touch_all();
 	settle();
 	assert_int_equal(world.hw[0].interleave, 1);
-	assert_int_equal(world.hw[0].preempt_mode, 2);
+	assert_int_equal(world.hw[0].preempt_mode, GPUSCHED_PREEMPT_WFI);
 	assert_int_equal(counter(GS_ENG_REFUSED_ASSUMED), 4);
 }
 
@@ -764,7 +746,6 @@ int main(void)
 		T(test_greedy_pre_switches_lose_the_long_slice),
 		T(test_policy_cannot_suspend_for_ever),
 		T(test_resume_is_tried_again),
-		T(test_backoff),
 		T(test_new_channel_of_a_suspended_tsg),
 		T(test_mps_servers),
 		T(test_held_mps_server),

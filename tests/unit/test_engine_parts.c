@@ -5,6 +5,7 @@
  * TSGs whose partition is unknown are left alone.
  */
 #include "core_world.h"
+#include "gpusched/module.h"
 #include "gpusched/policy_types.h"
 
 static struct gpusched_tsg *in_part(uint32_t n, uint32_t gi, uint32_t ci)
@@ -73,12 +74,31 @@ static void test_unknown_partitions_are_left_alone(void **state)
 	assert_int_equal(world.hw[1].timeslice_us, 300);
 }
 
+/* The call for gpusched.ko names the TSG's MIG partition, or says that the GPU is not divided. */
+static void test_a_call_names_the_partition(void **state)
+{
+	struct gpusched_tsg rec = { .task.engine = GPUSCHED_ENGINE_GR0 };
+	struct gs_rm_tsg t;
+
+	gs_fill_tsg(&t, &rec, 580);
+	assert_int_equal(t.gpu_instance, GPUSCHED_MODULE_WHOLE);
+	assert_int_equal(t.compute_instance, GPUSCHED_MODULE_WHOLE);
+	rec.flags |= GPUSCHED_TSG_MIG;
+	gs_fill_tsg(&t, &rec, 580);
+	assert_int_equal(t.gpu_instance, GPUSCHED_NO_INSTANCE);
+	rec.task.engine = gpusched_engine_in(GPUSCHED_ENGINE_GR0, 2, 1);
+	gs_fill_tsg(&t, &rec, 580);
+	assert_int_equal(t.gpu_instance, 2);
+	assert_int_equal(t.compute_instance, 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		T(test_engines_of_partitions),
 		T(test_partitions_are_not_one_runlist),
 		T(test_unknown_partitions_are_left_alone),
+		T(test_a_call_names_the_partition),
 	};
 
 	return cmocka_run_group_tests_name("engine_parts", tests, NULL, NULL);

@@ -214,6 +214,36 @@ static void test_failed_then_tried_again(void **state)
 	assert_int_equal(fake_count(1, GS_RM_SET_TIMESLICE), 1);
 }
 
+/* An enable that an earlier suspension owes comes after what is changed, and is owed until it succeeds. */
+static void test_owed_enables_come_last(void **state)
+{
+	struct gpusched_tsg *owed = fake_tsg(1, 0);
+	struct gs_restored res;
+
+	owed->flags |= GPUSCHED_TSG_ENABLE_DUE;
+	fake.hw[0].runnable = 0;
+	fake_tsg(2, 0);
+	changed_tsg(3, 0, true);
+	fake.fail_op = GS_RM_RESUME;
+	fake.fail_times = 4; /* three tries of the changed one, one of the other */
+	assert_int_equal(gs_restore(table(), 580, &res, NULL), -EIO);
+	assert_int_equal(res.changed, 2);
+	assert_int_equal(res.failed, 2);
+	assert_true(owed->flags & GPUSCHED_TSG_ENABLE_DUE);
+	assert_int_equal(gpusched_unknown(owed), GPUSCHED_RUNNABLE);
+	assert_int_equal(gpusched_unknown(&fake.rec[2]), GPUSCHED_RUNNABLE);
+	assert_int_equal(gs_restore(table(), 580, &res, NULL), 0);
+	assert_restored();
+	assert_false(owed->flags & GPUSCHED_TSG_ENABLE_DUE);
+	assert_int_equal(fake_count(2, GS_RM_RESUME), 0);
+
+	owed->flags |= GPUSCHED_TSG_ENABLE_DUE;
+	changed_tsg(4, 0, true);
+	fake.nlog = 0;
+	assert_int_equal(gs_restore(table(), 580, &res, NULL), 0);
+	assert_int_equal(fake.log[fake.nlog - 1].tsg, 1);
+}
+
 static void test_dead_owner_is_no_failure(void **state)
 {
 	struct gs_restored res;
@@ -541,6 +571,7 @@ int main(void)
 		T(test_users_take_turns),
 		T(test_locked_owners_come_last),
 		T(test_failed_then_tried_again),
+		T(test_owed_enables_come_last),
 		T(test_dead_owner_is_no_failure),
 		T(test_inherited_file_is_followed),
 		T(test_values_the_owner_forged_are_not_used),

@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 #include <cmocka.h>
 
@@ -52,6 +53,29 @@ static void test_what_is_not_utf8(void **state)
 	is("\xf8\x88\x80\x80\x80", "\\xf8\\x88\\x80\\x80\\x80");
 }
 
+static void mends(const char *text, const char *want)
+{
+	char copy[64];
+
+	snprintf(copy, sizeof(copy), "%s", text);
+	gs_escape_mend(copy);
+	assert_string_equal(copy, want);
+}
+
+static void test_mend(void **state)
+{
+	mends("worker", "worker");
+	mends("arbeit\xc3\xa4r", "arbeit\xc3\xa4r");
+	/* a comm of 15 bytes that ends within a character */
+	mends("\xe8\xae\xad\xe7\xbb\x83-worker\xe7\xbb", "\xe8\xae\xad\xe7\xbb\x83-worker");
+	mends("\xe2\x82", "");
+	mends("a\xf0\x9f\x98", "a");
+	mends("a\xc3", "a");
+	/* what is not UTF-8 in the middle spoils nothing else */
+	mends("\xc3-\xc3\xa4\xff", "?-\xc3\xa4?");
+	mends("\xed\xa0\x80", "???");
+}
+
 /* Whatever the buffer's size, the text is terminated, and no character is cut in two. */
 static void test_every_room(void **state)
 {
@@ -91,6 +115,7 @@ int main(void)
 		cmocka_unit_test(test_what_is_shown_as_it_is),
 		cmocka_unit_test(test_what_moves_a_terminal),
 		cmocka_unit_test(test_what_is_not_utf8),
+		cmocka_unit_test(test_mend),
 		cmocka_unit_test(test_every_room),
 		cmocka_unit_test(test_the_log_is_one_line),
 	};

@@ -424,6 +424,7 @@ static void test_what_is_too_old_goes(void **state)
 	gs_history_free(h);
 }
 
+/* The first 20 processes are of another user, who keeps them whatever the others start. */
 static void test_too_much_goes(void **state)
 {
 	struct gs_history *h = open_with(90, 400000);
@@ -432,6 +433,8 @@ static void test_too_much_goes(void **state)
 	for (int pid = 1; pid <= 3000; pid++) {
 		struct gs_history_who who = history_somebody(pid);
 
+		if (pid <= 20)
+			who.uid = 4711;
 		add(h, &who, 1);
 		gs_history_ended(h, who.pid, who.start_ns);
 		set_now(NOON + (uint64_t)pid);
@@ -443,8 +446,10 @@ static void test_too_much_goes(void **state)
 		   "pragma_freelist_count",
 		   400001);
 	assert_true(number_in_file("SELECT count(*) FROM process") > 100);
+	assert_int_equal(number_in_file("SELECT count(*) FROM process WHERE uid = 4711"), 20);
 	/* the oldest rows are gone */
-	assert_true(number_in_file("SELECT min(pid) FROM process") > 100);
+	assert_true(number_in_file("SELECT min(pid) FROM process WHERE uid != 4711 "
+				   "AND pid <> 0") > 100);
 	gs_history_free(h);
 }
 
@@ -476,9 +481,10 @@ static void test_the_clock_is_set_back(void **state)
 	h = open_history();
 	add(h, &a, 1);
 	gs_history_flush(h);
-	assert_int_equal(gs_history_counter(h, GS_HIST_STEPS), 1);
+	assert_int_equal(gs_history_counter(h, GS_HIST_STEPS), 0);
 	assert_figure(since(NOON - HOUR, GS_BY_PROCESS), "pid", "2", "gpu_time_ms", 71);
-	assert_int_equal(number_in_file("SELECT max(last) FROM process"), NOON);
+	/* no record is moved: this clock may be the wrong one */
+	assert_int_equal(number_in_file("SELECT max(last) FROM process"), NOON + HOUR);
 	gs_history_free(h);
 }
 

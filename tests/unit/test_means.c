@@ -20,7 +20,6 @@
 #include "means/beside.h"
 #include "means/starts.h"
 #include "means/store.h"
-#include "means/trial.h"
 #include "process/command.h"
 
 /* Times of an H200, from its log: with blocks of 100 us, and of 1 ms. */
@@ -427,84 +426,6 @@ static void looks_add_up(void **state)
 	gs_memory_of_programs_done(&m);
 }
 
-/* ---- trials of CTA mode ---------------------------------------------------------------------- */
-
-#define MINUTE (60 * NS_PER_S)
-
-static void trials_are_few(void **state)
-{
-	struct gs_trials t = { 0 };
-	uint64_t now = 100 * MINUTE;
-	uint32_t gpus = 0;
-
-	assert_true(gs_trials_may(&t, 0, 7, now));
-	gs_trials_add(&t, 0, 7, now);
-	assert_false(gs_trials_may(&t, 0, 8, now + MINUTE - 1)); /* one per minute ... */
-	assert_true(gs_trials_may(&t, 1, 8, now + 1));           /* ... and GPU */
-	for (unsigned int i = 1; i < GS_TRIALS_USER; i++)
-		gs_trials_add(&t, 0, 7, now += MINUTE);
-	assert_false(gs_trials_may(&t, 0, 7, now + MINUTE)); /* user 7's share is used up ... */
-	assert_false(gs_trials_may(&t, 1, 7, now + MINUTE)); /* ... for all GPUs */
-	assert_true(gs_trials_may(&t, 0, 8, now + MINUTE));  /* other users' shares are not */
-	for (uint32_t uid = 8; gs_trials_may(&t, 0, uid, now + MINUTE); uid++)
-		gs_trials_add(&t, 0, uid, now += MINUTE);
-	assert_int_equal(now, (100 + GS_TRIALS_GPU - 1) * MINUTE);
-	assert_true(gs_trials_may(&t, 0, 7, 160 * MINUTE)); /* an hour later */
-	/* with many GPUs the list gets full: no trial of the last hour is overwritten */
-	for (; gs_trials_may(&t, gpus, 100 + gpus, 300 * MINUTE); gpus++)
-		gs_trials_add(&t, gpus, 100 + gpus, 300 * MINUTE);
-	assert_int_equal(gpus, GS_TRIALS);
-}
-
-static enum gs_trial_verdict look_at(struct gs_trial *trial, uint64_t us, uint64_t drains,
-				     uint32_t mode, uint64_t ms, uint32_t *ret_us)
-{
-	const struct gs_turn_sums t = { .drain_ns = us * NS_PER_US, .drains = drains };
-
-	return gs_trial_look(trial, &t, mode, 177, NS_PER_S + ms * NS_PER_MS, ret_us);
-}
-
-static void a_trial_ends_when_it_has_told(void **state)
-{
-	struct gs_trial t = { .began_ns = NS_PER_S };
-	const uint32_t cilp = GPUSCHED_PREEMPT_CILP, cta = GPUSCHED_PREEMPT_CTA;
-	uint32_t us;
-
-	/* at the first look the mode is still CILP: only turns after it count */
-	assert_int_equal(look_at(&t, 93, 40, cilp, 250, &us), GS_TRIAL_GOES_ON);
-	assert_int_equal(look_at(&t, 80, 48, cta, 500, &us), GS_TRIAL_GOES_ON);
-	assert_int_equal(look_at(&t, 70, 52, cta, 750, &us), GS_TRIAL_TOLD);
-	assert_int_equal(us, 70);
-	/* the first look is in CTA mode already */
-	t = gs_trial_begin(&(struct gs_turn_sums){ .drains = 500 }, NS_PER_S);
-	assert_int_equal(look_at(&t, 93, 502, cta, 250, &us), GS_TRIAL_GOES_ON);
-	assert_int_equal(look_at(&t, 70, 512, cta, 500, &us), GS_TRIAL_TOLD);
-	t = (struct gs_trial){ .began_ns = NS_PER_S };
-	assert_int_equal(look_at(&t, 0, 0, cilp, 250, &us), GS_TRIAL_GOES_ON);
-	assert_int_equal(look_at(&t, 70, 6, cta, 500, &us), GS_TRIAL_TOLD);
-	/* for long blocks, four turns are enough */
-	t = (struct gs_trial){ .began_ns = NS_PER_S };
-	assert_int_equal(look_at(&t, 900, 3, cta, 250, &us), GS_TRIAL_GOES_ON);
-	assert_int_equal(look_at(&t, 300, 4, cta, 250, &us), GS_TRIAL_GOES_ON);
-	assert_int_equal(look_at(&t, 900, 4, cta, 250, &us), GS_TRIAL_LONG);
-	assert_int_equal(us, 900);
-}
-
-static void a_trial_lasts_two_seconds_at_most(void **state)
-{
-	const uint32_t cilp = GPUSCHED_PREEMPT_CILP, cta = GPUSCHED_PREEMPT_CTA;
-	struct gs_trial t = { .began_ns = NS_PER_S };
-	uint32_t us;
-
-	assert_int_equal(look_at(&t, 70, 3, cta, 1999, &us), GS_TRIAL_GOES_ON);
-	assert_int_equal(look_at(&t, 70, 3, cta, 2000, &us), GS_TRIAL_VAIN);
-	t = (struct gs_trial){ .began_ns = NS_PER_S };
-	assert_int_equal(look_at(&t, 93, 90, cilp, 2000, &us), GS_TRIAL_NOT_HAD);
-	assert_false(gs_trial_is_worth(100, 5));
-	assert_true(gs_trial_is_worth(1000, 5));
-	assert_false(gs_trial_is_worth(0, 0));
-}
-
 /* Makes a folder from the template @dir, with a file of programs that has what @sql makes. */
 static void make_file(char *dir, char path[64], const char *sql)
 {
@@ -538,9 +459,7 @@ static void an_old_file_is_read(void **state)
 		assert_int_equal(HASH_COUNT(back.all), 1);
 		assert_true(back.all->looked);
 		assert_int_equal(back.all->seen.leave_cta_us, 8);
-		assert_int_equal(back.all->tries, i);
 		assert_int_equal(back.all->seen.lc_turn_us, i * 50);
-		back.all->tries = 1;
 		back.all->seen.lc_turn_us = 50;
 		assert_int_equal(gs_store_write(dir, back.all, 1, &err), 0);
 		gs_memory_of_programs_done(&back);
@@ -646,9 +565,6 @@ int main(void)
 		cmocka_unit_test(it_is_kept_on_disk),
 		cmocka_unit_test(an_old_file_is_read),
 		cmocka_unit_test(turns_of_version_2_are_forgotten),
-		cmocka_unit_test(trials_are_few),
-		cmocka_unit_test(a_trial_ends_when_it_has_told),
-		cmocka_unit_test(a_trial_lasts_two_seconds_at_most),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

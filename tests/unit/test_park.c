@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <utlist.h>
 
 #include <cmocka.h>
@@ -19,6 +20,7 @@
 #include "park/check.h"
 #include "park/on_use.h"
 #include "park/parking.h"
+#include "park/ranks.h"
 
 #define GIB (1ull << 30)
 
@@ -216,6 +218,20 @@ static void the_next_daemon_settles(void **state)
 		assert_int_equal(run(&p, &m, 20), cases[i].end);
 		assert_int_equal(m.state, cases[i].becomes);
 	}
+}
+
+/* It had imported memory: libcuda took its memory out without a word, and can't bring it back. */
+static void a_restore_that_libcuda_finds_invalid_loses_the_process(void **state)
+{
+	struct gs_park p = { .wish = GS_PARK_WISH_IN, .known = true, .is = GS_PARK_IS_OUT };
+	const struct gs_park_facts f = { .now_ns = 1 };
+	const struct gs_park_end end = { .op = GS_PARK_IN,
+					 .result = GS_PARK_CU_INVALID,
+					 .state = GS_PARK_IS_OUT };
+
+	gs_park_took(&p, &end, &f);
+	assert_true(p.lost);
+	assert_int_equal(gs_park_next(&p, &f).act, GS_PARK_ACT_LOST);
 }
 
 static void a_lost_one_is_not_tried_again(void **state)
@@ -500,9 +516,80 @@ static int check_with(struct gs_park_check c, char *text)
 	c.cgroup_free = c.cgroup_free ? c.cgroup_free : UINT64_MAX;
 	c.park_memory_pct = 50;
 	c.bytes_known = true;
+	c.seen = true;
 	r = gs_park_check(&c, &err);
 	snprintf(text, sizeof(err.text), "%s", err.text);
 	return r;
+}
+
+/* What the helper measures right before the copy is judged as what was known before. */
+static void room_is_what_the_check_allows(void **state)
+{
+	static const struct gs_park_check cases[] = {
+		{ .host_free = 11 * GIB, .cgroup_free = UINT64_MAX },
+		{ .host_free = 90 * GIB, .cgroup_free = 5 * GIB },
+		{ .host_free = 90 * GIB, .cgroup_free = UINT64_MAX },
+		{ .host_free = 90 * GIB, .cgroup_free = UINT64_MAX, .parked_bytes = 20 * GIB },
+		{ .host_free = 90 * GIB, .cgroup_free = UINT64_MAX, .parked_bytes = 60 * GIB },
+		{ .host_free = 90 * GIB,
+		  .cgroup_free = UINT64_MAX,
+		  .parked_bytes = 30 * GIB,
+		  .user_bytes = 10 * GIB,
+		  .has_share = true },
+	};
+	static const uint64_t rooms[] = { 10 * GIB, 5 * GIB * 10 / 11, 50 * GIB, 30 * GIB, 0,
+					  5 * GIB };
+	struct gs_park_check free_of_limits = { .cgroup_free = UINT64_MAX };
+	struct gs_error err;
+
+	for (size_t i = 0; i < GS_COUNT(cases); i++) {
+		struct gs_park_check c = cases[i];
+
+		c.host_total = 100 * GIB;
+		c.park_memory_pct = 50;
+		c.bytes_known = true;
+		c.bytes = gs_park_check_room(&c);
+		assert_in_range(c.bytes + 12, rooms[i], rooms[i] + 24);
+		assert_int_equal(gs_park_check_memory(&c, &err), 0);
+		c.bytes += 24;
+		assert_int_equal(gs_park_check_memory(&c, &err), -ENOMEM);
+		c.bytes_known = false;
+		assert_int_equal(gs_park_check_memory(&c, &err), 0);
+	}
+	/* a host whose memory cannot be read */
+	assert_true(gs_park_check_room(&free_of_limits) > 1ull << 60);
+}
+
+static void ranks_of_a_job_are_refused(void **state)
+{
+	struct gs_error err = { 0 };
+
+	assert_int_equal(gs_park_ranks_judge(0, 0, &err), 0);
+	assert_int_equal(gs_park_ranks_judge(0, 1, &err), 0);
+	assert_int_equal(gs_park_ranks_judge(0, 2, &err), -ENOTSUP);
+	assert_non_null(strstr(err.text, "one rank of several"));
+	/* an answer that is late is no refusal: an idle program would wait 10 minutes for its turn */
+	assert_int_equal(gs_park_ranks_judge(-EAGAIN, 0, &err), -EAGAIN);
+	assert_int_equal(gs_park_ranks_judge(-EBUSY, 0, &err), -EAGAIN);
+	err = (struct gs_error){ 0 };
+	assert_int_equal(gs_park_ranks_judge(-EACCES, 0, &err), -ENOTSUP);
+	assert_non_null(strstr(err.text, "cannot be read"));
+}
+
+static void ranks_are_asked_for_until_known(void **state)
+{
+	struct gs_parked p = { .pid = getpid() }, forced = { .pid = getpid(), .alone = true };
+	struct gs_error err = { 0 };
+	uint64_t at = 0;
+
+	unsetenv("WORLD_SIZE");
+	assert_int_equal(gs_park_ranks_look(&forced, 1, &at, &err), 0);
+	assert_int_equal(forced.ranks_by_ns, 0);
+	assert_int_equal(gs_park_ranks_look(&p, 1, &at, &err), 0);
+	assert_true(p.alone);
+	p = (struct gs_parked){ .pid = INT32_MAX };
+	assert_int_equal(gs_park_ranks_look(&p, 1, &at, &err), -ENOTSUP);
+	assert_false(p.alone);
 }
 
 static void refusals_have_reasons(void **state)
@@ -520,11 +607,84 @@ static void refusals_have_reasons(void **state)
 	IS(-ENOTSUP, "debugger", .traced = true);
 	IS(-ENOTSUP, "frozen", .frozen = true);
 	IS(-ENOTSUP, "IPC", .shared_bytes = 1);
-	IS(0, "", .shared_bytes = 1, .branch = 610);
+	IS(-ENOTSUP, "IPC", .shared_bytes = 1, .branch = 610);
+	IS(-ENOTSUP, "IPC", .shared_bytes = 1, .forced = true);
+	IS(-ENOTSUP, "IPC", .imported = GPUSCHED_IMPORTED_MEMORY);
+	IS(-ENOTSUP, "fabric", .imported = GPUSCHED_IMPORTED_FABRIC);
+	IS(-ENOTSUP, "multicast", .imported = GPUSCHED_IMPORTED_MULTICAST, .forced = true);
+	IS(-ENOTSUP, "managed", .unfit = true, .forced = true);
 	IS(-ENOMEM, "free", .bytes = 48 * GIB);
 	IS(-ENOMEM, "memory.max", .bytes = 10 * GIB, .cgroup_free = 5 * GIB);
 	IS(-ENOMEM, "ParkMemory", .bytes = 30 * GIB, .parked_bytes = 30 * GIB);
+	/* others have 10 of 50 GiB: a user may have 20 of the other 40 */
+	IS(0, "", .bytes = 5 * GIB, .parked_bytes = 25 * GIB, .user_bytes = 15 * GIB,
+	   .has_share = true);
+	IS(-ENOMEM, "half", .bytes = 6 * GIB, .parked_bytes = 25 * GIB, .user_bytes = 15 * GIB,
+	   .has_share = true);
+	IS(0, "", .bytes = 6 * GIB, .parked_bytes = 25 * GIB, .user_bytes = 15 * GIB);
 #undef IS
+}
+
+/* The opposite of "shares nothing" is not "is known to share": what is not known counts, too. */
+static void what_the_taps_did_not_see_is_refused(void **state)
+{
+	struct gs_park_check c = { .branch = 580,
+				   .host_total = 100 * GIB,
+				   .host_free = 50 * GIB,
+				   .cgroup_free = UINT64_MAX,
+				   .park_memory_pct = 50 };
+	struct gs_error err = { 0 };
+
+	assert_int_equal(gs_park_check(&c, &err), -ENOTSUP);
+	assert_non_null(strstr(err.text, "--force"));
+	assert_non_null(strstr(err.text, "never comes back"));
+	c.forced = true;
+	assert_int_equal(gs_park_check(&c, &err), 0);
+	c.forced = false;
+	c.seen = true;
+	assert_int_equal(gs_park_check(&c, &err), 0);
+}
+
+/* ---- users' turns ----------------------------------------------------------------------------- */
+
+static void the_user_whose_calls_took_least_goes_first(void **state)
+{
+	struct gs_park_turns t = { 0 };
+	uint64_t now = 1000 * NS_PER_S;
+
+	gs_park_turns_took(&t, 1, now, 9 * NS_PER_S);
+	gs_park_turns_took(&t, 2, now, NS_PER_S);
+	assert_true(gs_park_turns_of(&t, 3, now) < gs_park_turns_of(&t, 2, now));
+	assert_true(gs_park_turns_of(&t, 2, now) < gs_park_turns_of(&t, 1, now));
+	gs_park_turns_took(&t, 2, now + 90 * NS_PER_S, 2 * NS_PER_S);
+	assert_true(gs_park_turns_of(&t, 1, now + 90 * NS_PER_S) <
+		    gs_park_turns_of(&t, 2, now + 90 * NS_PER_S));
+	for (uint32_t uid = 10; uid < 10 + 3 * GS_PARK_USERS; uid++)
+		gs_park_turns_took(&t, uid, now, 1);
+}
+
+static void a_user_waits_from_the_third_hang_on(void **state)
+{
+	struct gs_park_turns t = { 0 };
+	uint64_t now = 1000 * NS_PER_S;
+
+	gs_park_turns_hung(&t, 1, now, 1);
+	gs_park_turns_hung(&t, 1, now, 1);
+	assert_int_equal(gs_park_turns_waits(&t, 1, now), 0);
+	gs_park_turns_hung(&t, 1, now, 1);
+	assert_int_equal(gs_park_turns_waits(&t, 1, now), now + 10 * NS_PER_S);
+	assert_int_equal(gs_park_turns_waits(&t, 2, now), 0);
+	gs_park_turns_hung(&t, 1, now, 1);
+	assert_int_equal(gs_park_turns_waits(&t, 1, now), now + 20 * NS_PER_S);
+	for (uint32_t uid = 10; uid < 10 + 3 * GS_PARK_USERS; uid++)
+		gs_park_turns_took(&t, uid, now + 1, 1);
+	assert_int_equal(gs_park_turns_waits(&t, 1, now), now + 20 * NS_PER_S);
+	assert_int_equal(gs_park_turns_waits(&t, 1, now + 21 * NS_PER_S), 0);
+	gs_park_turns_hung(&t, 1, now + 700 * NS_PER_S, 1);
+	assert_int_equal(gs_park_turns_waits(&t, 1, now + 700 * NS_PER_S), 0);
+	for (int i = 0; i < 5; i++)
+		gs_park_turns_hung(&t, 0, now, 1);
+	assert_int_equal(gs_park_turns_waits(&t, 0, now), 0);
 }
 
 static void what_comes_back_at_once_is_left_alone(void **state)
@@ -584,6 +744,10 @@ int main(void)
 		cmocka_unit_test(one_without_a_state_is_left_alone),
 		cmocka_unit_test(the_next_daemon_settles),
 		cmocka_unit_test(a_lost_one_is_not_tried_again),
+		cmocka_unit_test(a_restore_that_libcuda_finds_invalid_loses_the_process),
+		cmocka_unit_test(what_the_taps_did_not_see_is_refused),
+		cmocka_unit_test(the_user_whose_calls_took_least_goes_first),
+		cmocka_unit_test(a_user_waits_from_the_third_hang_on),
 		cmocka_unit_test(nothing_stays_locked),
 		cmocka_unit_test(hostile_answers),
 		cmocka_unit_test(the_file_comes_back),
@@ -593,6 +757,9 @@ int main(void)
 		cmocka_unit_test(newcomers_wait_for_a_bounded_time),
 		cmocka_unit_test(a_copy_is_estimated_by_two_signs),
 		cmocka_unit_test(the_margin_follows_growth),
+		cmocka_unit_test(room_is_what_the_check_allows),
+		cmocka_unit_test(ranks_of_a_job_are_refused),
+		cmocka_unit_test(ranks_are_asked_for_until_known),
 		cmocka_unit_test(refusals_have_reasons),
 		cmocka_unit_test(what_comes_back_at_once_is_left_alone),
 		cmocka_unit_test(lines_of_park_idle),

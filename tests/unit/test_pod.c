@@ -9,14 +9,8 @@
 #include <cmocka.h>
 
 #include "basic/cleanup.h"
+#include "cgroups.h"
 #include "process/pod.h"
-
-#define UID "6f7d3c5e-0a1b-4c2d-8e9f-0123456789ab"
-#define UID_ "6f7d3c5e_0a1b_4c2d_8e9f_0123456789ab"
-#define OTHER_UID "11111111-0a1b-4c2d-8e9f-0123456789ab"
-#define STATIC "0123456789abcdef0123456789abcdef"
-#define OTHER_ID "fedcba9876543210fedcba9876543210fedcba9876543210fedcba9876543210"
-#define ID "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 
 static void test_paths(void **state)
 {
@@ -60,9 +54,47 @@ static void test_paths(void **state)
 	}
 }
 
+static void test_real_paths(void **state)
+{
+	char pod[GS_POD_LEN], container[GS_CONTAINER_LEN];
+
+	for (size_t i = 0; i < GS_COUNT(real_cgroups); i++) {
+		gs_pod_of(real_cgroups[i].path, pod, container);
+		assert_string_equal(pod, real_cgroups[i].pod);
+		assert_string_equal(container, real_cgroups[i].container);
+	}
+}
+
+/* A path that is cut or has a wrong letter gives whole ids or none. */
+static void test_no_part_of_an_id(void **state)
+{
+	char path[512], pod[GS_POD_LEN], container[GS_CONTAINER_LEN];
+
+	for (size_t i = 0; i < GS_COUNT(real_cgroups); i++) {
+		size_t len = strlen(real_cgroups[i].path);
+
+		for (size_t at = 0; at < 2 * len; at++) {
+			assert_true(len < sizeof(path));
+			strcpy(path, real_cgroups[i].path);
+			if (at < len)
+				path[at] = '\0';
+			else
+				path[at - len] = "/x-:.0"[at % 6];
+			gs_pod_of(path, pod, container);
+			assert_true(!*pod || strlen(pod) == 36 || strlen(pod) == 32);
+			assert_true(!*container || strlen(container) == 64 ||
+				    strchr(container, '-'));
+		}
+	}
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(test_paths) };
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_paths),
+		cmocka_unit_test(test_real_paths),
+		cmocka_unit_test(test_no_part_of_an_id),
+	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -255,7 +255,8 @@ static void test_intervals(void **state)
 }
 
 #define BUNDLE(env) \
-	"{\"ociVersion\":\"1.1.0\",\"process\":{\"args\":[\"/app\"],\"env\":[\"PATH=/bin\"," env \
+	"{\"ociVersion\":\"1.1.0\",\"process\":{\"rlimits\":[{\"hard\":18446744073709551615}]," \
+	"\"args\":[\"/app\"],\"env\":[\"PATH=/bin\"," env \
 	"\"A\"]},\"annotations\":{\"io.kubernetes.cri.container-name\":\"app\"," \
 	"\"io.kubernetes.cri.sandbox-uid\":\"" UID \
 	"\",\"io.kubernetes.cri.sandbox-name\":\"p-0\"," \
@@ -311,6 +312,25 @@ static void test_bundles(void **state)
 	assert_int_equal(take(&gs_pod_by_bundles, ID), 0);
 	assert_string_equal(known(UID, ID).pod, "q");
 	assert_string_equal(known(UID, ID).namespace, "web");
+}
+
+static void bundles_of_other_distributions(void **state)
+{
+	static const struct gs_pod_source *const others[] = { &gs_pod_by_bundles_k3s,
+							      &gs_pod_by_bundles_microk8s,
+							      &gs_pod_by_bundles_k0s };
+	struct gs_pod_places places = { .bundles = GS_POD_BUNDLES };
+
+	for (size_t i = 0; i < GS_COUNT(others); i++) {
+		const char *folder = others[i]->probe(&places);
+
+		assert_non_null(strstr(folder, "/io.containerd.runtime.v2.task/k8s.io"));
+		assert_string_not_equal(folder, GS_POD_BUNDLES);
+	}
+	places.bundles = "/elsewhere"; /* the configuration's choice replaces all of them */
+	assert_string_equal(gs_pod_by_bundles.probe(&places), "/elsewhere");
+	for (size_t i = 0; i < GS_COUNT(others); i++)
+		assert_null(others[i]->probe(&places));
 }
 
 static void test_hostile_bundles(void **state)
@@ -414,6 +434,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_claims, make, drop),
 		cmocka_unit_test_setup_teardown(test_intervals, make, drop),
 		cmocka_unit_test_setup_teardown(test_bundles, make, drop),
+		cmocka_unit_test(bundles_of_other_distributions),
 		cmocka_unit_test_setup_teardown(test_hostile_bundles, make, drop),
 		cmocka_unit_test(test_synonyms),
 		cmocka_unit_test_setup_teardown(test_many, make, drop),

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "../policy/abi_v1.h"
+#include "basic/cleanup.h"
 #include "basic/clock.h"
 #include "gpusched/policy_types.h"
 #include "policy/priv.h"
@@ -128,6 +129,32 @@ static void test_reads(void **state)
 	assert_false(gs_reads_text(info.reads, 0, text, sizeof(text)));
 	assert_false(gs_policy_remark(&info, 0, text, sizeof(text)));
 	gs_policy_info_free(&info);
+}
+
+/* One policy holds and never admits. Others admit, in a callback or by taking a wish back. */
+static void test_never_admits(void **state)
+{
+	static const struct {
+		const char *name;
+		bool never;
+	} all[] = { { "holds_forever", true }, { "holds", false }, { "options", false },
+		    { "deny", false },         { "flips", false }, { "suspends_all", false } };
+	struct gs_error err = { 0 };
+	char text[160];
+
+	(void)state;
+	for (size_t i = 0; i < GS_COUNT(all); i++) {
+		struct gs_policy_info info = { 0 };
+
+		if (gs_policy_info(fixture_source(all[i].name), &info, &err) < 0)
+			fail_msg("%s", err.text);
+		assert_int_equal(info.never_admits, all[i].never);
+		if (all[i].never)
+			assert_true(gs_policy_remark(&info, 0, text, sizeof(text)));
+		if (all[i].never)
+			assert_non_null(strstr(text, "no callback calls gpusched_admit()"));
+		gs_policy_info_free(&info);
+	}
 }
 
 /* One policy's chain of functions needs too much stack for older kernels; another's just fits. */
@@ -381,7 +408,7 @@ int main(void)
 		cmocka_unit_test(test_option_errors), cmocka_unit_test(test_new_and_build),
 		cmocka_unit_test(test_build_limit),   cmocka_unit_test(test_damaged),
 		cmocka_unit_test(test_list),          cmocka_unit_test(test_reads),
-		cmocka_unit_test(test_stack),
+		cmocka_unit_test(test_never_admits),  cmocka_unit_test(test_stack),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

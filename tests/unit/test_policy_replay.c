@@ -191,7 +191,7 @@ static void test_fair_groups(void **state)
 	world_close(&w);
 }
 
-/* rr skips an idle BE, and does not leave it a short slice. */
+/* Beside an LC, rr skips an idle BE, and does not leave it a short slice. */
 static void test_rr_idle(void **state)
 {
 	static struct world w;
@@ -199,17 +199,20 @@ static void test_rr_idle(void **state)
 	(void)state;
 	open_world(&w, &gs_host_native, "rr");
 	w.now = 10 * NS_PER_S;
-	for (size_t i = 0; i < 2; i++) {
+	for (uint32_t i = 0; i < 3; i++) {
 		w.tasks[i].t = (struct gpusched_task){ .id = i + 1,
+						       .pid = i + 1,
 						       .kind = GPUSCHED_KIND_COMPUTE,
 						       .engine = 1,
-						       .class_id = GPUSCHED_CLASS_BE,
+						       .class_id = i < 2 ? GPUSCHED_CLASS_BE
+									 : GPUSCHED_CLASS_LC,
 						       .known = GPUSCHED_KNOWN_LAUNCHES,
 						       .launches = 1,
 						       .last_launch_ns = w.now };
 		w.live[w.nlive++] = &w.tasks[i].t;
 		assert_int_equal(gs_virtual_ask(w.p, GPUSCHED_RUN_TASK_INIT, w.live[i], 0), 0);
 	}
+	assert_int_equal(gs_virtual_round(w.p), 0);
 	assert_int_equal(w.live[0]->want.valid, GPUSCHED_TIMESLICE);
 	assert_true(is_suspended(&w.live[1]->want));
 	/* the first BE has launched nothing since, so the second has the turn */

@@ -43,6 +43,7 @@ static struct {
 	uint32_t fail_cmd;       /* a command that fails ... */
 	unsigned int fail_after; /* ... after so many successes */
 	uint32_t fail_status;
+	bool fail_applied; /* ... and takes effect all the same */
 	uint32_t missing_channel;
 	uint8_t disabled[GPUSCHED_MAX_CHANNELS];
 } drv;
@@ -97,6 +98,8 @@ static int fake_ioctl(int fd, unsigned long request, void *arg)
 	}
 	if (drv.fail_cmd == c->cmd && drv.fail_status) {
 		if (!drv.fail_after) {
+			if (drv.fail_applied && c->cmd == NV_CMD_DISABLE_CHANNELS)
+				fake_disable((void *)(uintptr_t)c->params);
 			c->status = drv.fail_status;
 			drv.fail_status = 0;
 			return 0;
@@ -217,6 +220,36 @@ static void test_layouts(void **state)
 	assert_int_equal(res.value, 2048);
 }
 
+static void test_rows_of_branches(void **state)
+{
+	const struct nv_branch *row, *before = NULL;
+	char text[64];
+
+	for (unsigned int i = 0; (row = nv_branch_at(i)); before = row, i++) {
+		assert_true(!before || before->branch < row->branch);
+		assert_int_equal(strtoul(row->first, NULL, 10), row->branch);
+		assert_int_equal(strtoul(row->last, NULL, 10), row->branch);
+		assert_ptr_equal(nv_branch(row->branch), row);
+		assert_true(row->memory <= sizeof(struct nv_memory_params) &&
+			    row->fb <= NV_FB_MAX && row->name <= sizeof(struct nv_gpu_name) &&
+			    row->schedule <= sizeof(struct nv_schedule));
+	}
+	assert_int_equal(nv_branch_at(0)->branch, NV_BRANCH_FIRST);
+	assert_int_equal(before->branch, NV_BRANCH_LAST);
+	assert_int_equal(nv_branch(0)->branch, NV_BRANCH_LAST);
+	assert_int_equal(nv_branch(NV_BRANCH_LAST + 5)->branch, NV_BRANCH_LAST);
+	assert_int_equal(nv_branch(540)->branch, 535);
+	assert_int_equal(nv_branch(1)->branch, NV_BRANCH_FIRST);
+	assert_true(gs_rm_branch_leaves(580));
+	assert_false(gs_rm_branch_leaves(581) || gs_rm_branch_leaves(595));
+	gs_rm_branches_text(text, sizeof(text), ", ", " or ");
+	assert_string_equal(text, "535, 550, 570, 580 or 595");
+	gs_rm_branches_text(text, sizeof(text), NULL, " to ");
+	assert_string_equal(text, "535 to 595");
+	gs_rm_branches_text(text, 6, " ", " ");
+	assert_string_equal(text, "535 5");
+}
+
 static void test_schedule_size_by_branch(void **state)
 {
 	static const struct {
@@ -270,11 +303,82 @@ static void test_partial_suspend_is_undone(void **state)
 	drv.fail_cmd = NV_CMD_DISABLE_CHANNELS;
 	drv.fail_after = 1;
 	drv.fail_status = 0x65;
+	drv.fail_applied = true;
 	assert_int_equal(do_op(&t, GS_RM_SUSPEND, 0, &res), -EREMOTEIO);
 	assert_int_equal(res.status, 0x65);
 	for (int i = 0; i < 100; i++)
 		assert_int_equal(drv.disabled[i], 0);
-	assert_int_equal(res.calls, 4); /* proof, first part, refused part, undo */
+	assert_int_equal(res.calls, 5); /* proof, first part, failed part, undo of both */
+}
+
+/* Alone, a TSG that may not be scheduled any more runs on until it is preempted. */
+static void test_suspend_without_a_wait(void **state)
+{
+	const struct nv_disable_channels *d = (const void *)drv.calls[1].params;
+	const struct nv_preempt *p = (const void *)drv.calls[2].params;
+	struct gs_rm_tsg t = own_tsg(4);
+	struct gs_rm_result res;
+
+	assert_int_equal(do_op(&t, GS_RM_SUSPEND, 1, &res), 0);
+	assert_int_equal(drv.n, 3); /* proof, channels, preemption */
+	assert_int_equal(d->only_scheduling, 1);
+	assert_int_equal(drv.calls[2].cmd, NV_CMD_PREEMPT);
+	assert_int_equal(p->wait, 0);
+	assert_true(res.preempt_ns > 0 && res.preempt_ns < res.ns);
+	assert_int_equal(do_op(&t, GS_RM_RESUME, 0, &res), 0);
+	/* if RM has no such preemption, the suspension waits */
+	drv.n = 0;
+	drv.fail_cmd = NV_CMD_PREEMPT;
+	drv.fail_status = 0x56;
+	assert_int_equal(do_op(&t, GS_RM_SUSPEND, 1, &res), 0);
+	assert_false(res.partly);
+	assert_int_equal(drv.n, 5); /* proof, channels, preemption, channels back, and without */
+	d = (const void *)drv.calls[4].params;
+	assert_int_equal(d->disable, 1);
+	assert_int_equal(d->only_scheduling, 0);
+	for (int i = 0; i < 4; i++)
+		assert_int_equal(drv.disabled[i], 1);
+	assert_int_equal(do_op(&t, GS_RM_RESUME, 0, &res), 0);
+	/* if the TSG may run on, it is not suspended */
+	drv.fail_cmd = NV_CMD_PREEMPT;
+	drv.fail_status = 0x65;
+	assert_int_equal(do_op(&t, GS_RM_SUSPEND, 1, &res), -EREMOTEIO);
+	assert_true(res.partly);
+	for (int i = 0; i < 4; i++)
+		assert_int_equal(drv.disabled[i], 0);
+}
+
+/* Which failures surely changed nothing. */
+static void test_refusals(void **state)
+{
+	static const struct {
+		enum gs_rm_op op;
+		unsigned int after;
+		uint32_t status;
+		bool refused;
+	} cases[] = {
+		{ GS_RM_SUSPEND, 0, 0x3, false },       { GS_RM_SUSPEND, 0, 0x21, false },
+		{ GS_RM_SUSPEND, 0, 0x1b, true },       { GS_RM_SUSPEND, 0, 0x56, true },
+		{ GS_RM_SUSPEND, 1, 0x1b, false },      { GS_RM_RESUME, 1, 0x1b, false },
+		{ GS_RM_RESUME, 0, 0x24, true },        { GS_RM_SET_TIMESLICE, 0, 0x65, false },
+		{ GS_RM_SET_TIMESLICE, 0, 0x56, true },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct gs_rm_tsg t = own_tsg(cases[i].after ? 100 : 4);
+		struct gs_rm_step step = { .op = cases[i].op, .arg = 500 };
+
+		drv.fail_cmd = cases[i].op == GS_RM_SET_TIMESLICE ? NV_CMD_SET_TIMESLICE
+								  : NV_CMD_DISABLE_CHANNELS;
+		drv.n = 0;
+		drv.fail_after = cases[i].after;
+		drv.fail_status = cases[i].status;
+		gs_way_borrow.take(&t, &step, 1);
+		if (cases[i].status == 0x21) /* each channel alone succeeds */
+			assert_int_equal(step.res.err, 0);
+		else
+			assert_int_equal(gs_rm_refused(&step), cases[i].refused);
+	}
 }
 
 static void test_freed_channel_does_not_keep_the_rest(void **state)
@@ -578,10 +682,13 @@ int main(void)
 #define T(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 	const struct CMUnitTest tests[] = {
 		T(test_layouts),
+		T(test_rows_of_branches),
 		T(test_schedule_size_by_branch),
 		T(test_ranges_make_no_call),
 		T(test_many_channels),
 		T(test_partial_suspend_is_undone),
+		T(test_suspend_without_a_wait),
+		T(test_refusals),
 		T(test_freed_channel_does_not_keep_the_rest),
 		T(test_unproven_never_named),
 		T(test_moved_descriptor_is_found),

@@ -669,6 +669,54 @@ static void escapes(void **s)
 	world_free(&w);
 }
 
+/* Asks for a fault, and sets a slice. Returns RM's answer. */
+static uint32_t slice_under(struct simrm_world *w, struct world_tsg *t, const char *faults,
+			    uint64_t us)
+{
+	if (faults)
+		assert_int_equal(sim_rm_faults(w->rm, faults, strlen(faults), NULL), 0);
+	return world_control(w, t->file, t->client, t->tsg, SIM_CTRL_TSG_SET_TIMESLICE, &us,
+			     sizeof(us));
+}
+
+static void faults(void **s)
+{
+	static const char *const bad[] = { "no-control=3", "suspend=x", "suspend=3:later", "=3" };
+	struct simrm_world w;
+	struct world_tsg t;
+	struct sim_ctrl_disable d = { .disable = 1, .n = 1 };
+
+	world_new(&w, 580);
+	world_tsg(&w, &t, 0, 1);
+	d.clients[0] = t.client;
+	d.channels[0] = t.channel[0];
+	assert_int_equal(slice_under(&w, &t, "set-timeslice=0x3:refused", 500), 0x3);
+	assert_int_equal(tsg_field(&w, "timeslice_us"), 1024);
+	assert_int_equal(slice_under(&w, &t, "set-timeslice=0x65:applied:2\n", 600), 0x65);
+	assert_int_equal(tsg_field(&w, "timeslice_us"), 600);
+	assert_int_equal(slice_under(&w, &t, NULL, 700), 0x65);
+	assert_int_equal(slice_under(&w, &t, NULL, 800), 0);
+	/* only one half of a control; and a list with a mistake changes nothing */
+	assert_int_equal(slice_under(&w, &t, "resume suspend=0x40:applied", 900), 0);
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		assert_int_equal(sim_rm_faults(w.rm, bad[i], strlen(bad[i]), NULL), -EINVAL);
+	assert_int_equal(world_control(&w, t.file, t.client, t.subdevice,
+				       SIM_CTRL_SUB_DISABLE_CHANNELS, &d, sizeof(d)),
+			 0x40);
+	assert_int_equal(tsg_field(&w, "disabled_channels"), 1);
+	d.disable = 0;
+	assert_int_equal(world_control(&w, t.file, t.client, t.subdevice,
+				       SIM_CTRL_SUB_DISABLE_CHANNELS, &d, sizeof(d)),
+			 0x56);
+	assert_int_equal(tsg_field(&w, "disabled_channels"), 1);
+	assert_int_equal(slice_under(&w, &t, "none", 900), 0);
+	assert_int_equal(world_control(&w, t.file, t.client, t.subdevice,
+				       SIM_CTRL_SUB_DISABLE_CHANNELS, &d, sizeof(d)),
+			 0);
+	assert_int_equal(tsg_field(&w, "disabled_channels"), 0);
+	world_free(&w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -694,6 +742,7 @@ int main(void)
 		cmocka_unit_test(deep_tree),
 		cmocka_unit_test(random_calls),
 		cmocka_unit_test(escapes),
+		cmocka_unit_test(faults),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

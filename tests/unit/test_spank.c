@@ -196,14 +196,30 @@ static void test_shards_are_a_weight(void **state)
 	init("default=be");
 	shards = "3";
 	post_fork(OK);
-	assert_non_null(strstr(asked, "\"class\":\"be\",\"weight\":30}"));
-	init("shard_weight=0");
+	assert_null(strstr(asked, "weight")); /* root's file does not say that shards count */
+	init("shard_weight=10");
 	post_fork(OK);
-	assert_null(strstr(asked, "weight"));
+	assert_non_null(strstr(asked, "\"class\":\"be\",\"weight\":30}"));
 	shards = "999999";
 	init("shard_weight=10");
 	post_fork(OK);
-	assert_non_null(strstr(asked, "\"weight\":10000}"));
+	assert_non_null(strstr(asked, "\"weight\":100}")); /* max_weight */
+	shards = NULL;
+}
+
+/* The number of shards is the job's word: it gives no class that root's file does not allow. */
+static void test_shards_are_no_class(void **state)
+{
+	init("default=");
+	init("classes=be");
+	shards = "1000";
+	asked[0] = '\0';
+	post_fork(OK);
+	assert_string_equal(asked, "");
+	assert_string_equal(said, "");
+	init("classes=be,normal");
+	post_fork(OK);
+	assert_non_null(strstr(asked, "\"class\":\"normal\",\"weight\":100}"));
 	shards = NULL;
 }
 
@@ -263,6 +279,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_nothing_is_asked_for),
 		cmocka_unit_test(test_shards_are_a_weight),
+		cmocka_unit_test(test_shards_are_no_class),
 		cmocka_unit_test(test_options),
 		cmocka_unit_test(test_a_task_gets_its_class),
 		cmocka_unit_test(test_it_fails_open),

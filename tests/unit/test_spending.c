@@ -3,6 +3,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -91,6 +92,9 @@ static void words(void **state)
 	assert_int_equal(gs_budget_rule_parse("cgroup=/a/ gpu_seconds=5 per=day", &r, NULL), 0);
 	assert_string_equal(r.cgroup, "/a");
 	assert_false(r.by_user || r.stop);
+	assert_int_equal(
+		gs_budget_rule_parse("cgroup=/sys/fs/cgroup/a gpu_seconds=5 per=day", &r, NULL), 0);
+	assert_string_equal(r.cgroup, "/a");
 }
 
 static void lines_of_the_configuration(void **state)
@@ -220,6 +224,38 @@ static void what_was_used_before(void **state)
 	assert_true(over(7, "/"));
 }
 
+static void a_wrong_clock_at_the_start(void **state)
+{
+	int64_t begins, e;
+
+	gs_period_of(GS_PERIOD_DAY, NOON + 1000ll * DAY, &begins, &e);
+	BEGIN("uid=7 gpu_seconds=10 per=day");
+	gs_spending_add_past(&s, GS_PERIOD_DAY, begins, 7, NULL, 2 * NS_PER_S);
+	gs_spending_past_over(&s);
+	charge(7, "/", 5, NOON + 1000ll * DAY);
+	/* within the same day nothing changes: its past would count twice */
+	gs_spending_rebase(&s, NOON + 1000ll * DAY, NOON + 1000ll * DAY - 300);
+	assert_false(gs_spending_wants_past(&s));
+	assert_int_equal(s.all->used_ns, 7 * NS_PER_S);
+	/* the right day has what was charged, and its own past, which is larger than the other */
+	gs_spending_rebase(&s, NOON + 1000ll * DAY, NOON);
+	assert_true(gs_spending_wants_past(&s));
+	gs_period_of(GS_PERIOD_DAY, NOON, &begins, &e);
+	assert_int_equal(s.all->used_ns, 7 * NS_PER_S);
+	gs_spending_add_past(&s, GS_PERIOD_DAY, begins, 7, NULL, 1 * NS_PER_S);
+	assert_int_equal(s.all->used_ns, 7 * NS_PER_S);
+	gs_spending_add_past(&s, GS_PERIOD_DAY, begins, 7, NULL, 3 * NS_PER_S);
+	gs_spending_past_over(&s);
+	gs_spending_roll(&s, NOON);
+	assert_int_equal(s.all->used_ns, 9 * NS_PER_S);
+	/* forward, only what was charged */
+	gs_spending_rebase(&s, NOON, NOON + 9ll * DAY);
+	assert_int_equal(s.all->used_ns, 5 * NS_PER_S);
+	gs_spending_past_over(&s);
+	charge(7, "/", 5, NOON + 9ll * DAY);
+	assert_true(over(7, "/"));
+}
+
 static void other_rules(void **state)
 {
 	BEGIN("uid=7 gpu_seconds=10 per=day", "uid=8 gpu_seconds=10 per=day");
@@ -237,6 +273,25 @@ static void other_rules(void **state)
 	assert_false(over(7, "/") || over(8, "/"));
 }
 
+static void a_user_has_half_of_the_accounts(void **state)
+{
+	char cgroup[64];
+
+	BEGIN("cgroup=/jobs/* gpu_seconds=10 per=day");
+	gs_spending_past_over(&s);
+	for (unsigned int i = 0; i < GS_ACCOUNTS_MAX; i++) {
+		snprintf(cgroup, sizeof(cgroup), "/jobs/a%u", i);
+		charge(7, cgroup, 11, NOON);
+	}
+	assert_true(HASH_COUNT(s.all) <= GS_ACCOUNTS_MAX / 2);
+	assert_true(s.left > 0);
+	charge(8, "/jobs/other", 11, NOON);
+	assert_true(over(8, "/jobs/other"));
+	gs_spending_roll(&s, NOON + 2 * DAY); /* accounts without use go, and their shares */
+	assert_null(s.all);
+	assert_int_equal(s.shares.all, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -247,7 +302,9 @@ int main(void)
 		cmocka_unit_test_teardown(a_period_ends, done),
 		cmocka_unit_test_teardown(no_clock_makes_it_stricter, done),
 		cmocka_unit_test_teardown(what_was_used_before, done),
+		cmocka_unit_test_teardown(a_wrong_clock_at_the_start, done),
 		cmocka_unit_test_teardown(other_rules, done),
+		cmocka_unit_test_teardown(a_user_has_half_of_the_accounts, done),
 	};
 
 	return cmocka_run_group_tests(tests, utc, NULL);

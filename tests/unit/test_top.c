@@ -25,15 +25,72 @@ static const char two[] =
 	"[{\"gpu\":0,\"reason\":null,\"held_pct\":90.0,\"lost_pct\":5.0,\"open_pct\":5.0,"
 	"\"switches_per_s\":398.2,\"tsgs\":[" TSG(1, 100, "train", "\"be\"", "60.0", "6.5", ",\"waiting\":true") "," TSG(
 		2, 200, "serve", "\"lc\"", "20.0", "null",
-		"") "," TSG(3, 100, "train", "\"be\"", "10.0", "1.5",
-			    ",\"suspended_by\":\"person\"") "," TSG(4, 300, "other", "\"be\"",
-								    "null", "null",
-								    ",\"reason\":\"a second short "
-								    "slice\"") "]},{\"gpu\":1,"
-									       "\"reason\":\"MIG "
-									       "hides "
-									       "it\",\"held_pct\":"
-									       "null,\"tsgs\":[]}]";
+		",\"reason\":\"its requests are not seen\"") "," TSG(3, 100, "train", "\"be\"",
+								     "10.0", "1.5",
+								     ",\"suspended_by\":"
+								     "\"person\"") "," TSG(4, 300,
+											   "ot"
+											   "he"
+											   "r",
+											   "\""
+											   "be"
+											   "\"",
+											   "nu"
+											   "l"
+											   "l",
+											   "nu"
+											   "l"
+											   "l",
+											   ","
+											   "\""
+											   "ov"
+											   "er"
+											   "ru"
+											   "le"
+											   "d"
+											   "\""
+											   ":t"
+											   "ru"
+											   "e") "]}"
+												",{"
+												"\""
+												"gp"
+												"u"
+												"\""
+												":1"
+												","
+												"\""
+												"re"
+												"as"
+												"on"
+												"\""
+												":"
+												"\""
+												"MI"
+												"G "
+												"hi"
+												"de"
+												"s "
+												"it"
+												"\""
+												","
+												"\""
+												"he"
+												"ld"
+												"_p"
+												"ct"
+												"\""
+												":"
+												"nu"
+												"ll"
+												","
+												"\""
+												"ts"
+												"gs"
+												"\""
+												":["
+												"]}"
+												"]";
 
 struct screen {
 	struct gs_top t;

@@ -107,6 +107,21 @@ static void a_policy_that_died(void **state)
 	assert_int_equal(f->since_ns, 77);
 }
 
+static void a_policy_other_than_configured(void **state)
+{
+	struct gs_state_facts s = { .daemon = true, .policy = "rr", .differs = "lcbe" };
+	const struct gs_finding *f;
+
+	anew();
+	gs_judge_state(&s, &found);
+	f = only(GS_FINDING_POLICY_DIFFERS);
+	assert_non_null(strstr(f->text, "names policy lcbe, and rr runs"));
+	s.differs = "";
+	anew();
+	gs_judge_state(&s, &found);
+	assert_non_null(strstr(only(GS_FINDING_POLICY_DIFFERS)->text, "names policy none"));
+}
+
 static void dry_run_is_a_note(void **state)
 {
 	const struct gs_state_facts s = { .daemon = true, .dry_run = true };
@@ -162,6 +177,21 @@ static void classes_without_effect(void **state)
 	gs_judge_class(&c, &found);
 	assert_string_equal(only(GS_FINDING_CLASS_IDLE)->text,
 			    "policy mine does not act on class batch, of 1 TSG");
+	/* class normal keeps its settings, which hurts only services */
+	c = (struct gs_class_facts){
+		.name = "normal", .tsgs = 2, .policy = "auto", .ignored = true
+	};
+	anew();
+	gs_judge_class(&c, &found);
+	assert_int_equal(found.n, 0);
+	c.beside_lc = true;
+	gs_judge_class(&c, &found);
+	assert_string_equal(only(GS_FINDING_CLASS_IDLE)->text,
+			    "class normal keeps its own settings beside services: 2 TSGs");
+	c.policy = NULL;
+	anew();
+	gs_judge_class(&c, &found);
+	assert_int_equal(found.n, 0);
 }
 
 /* ---- GPUs ------------------------------------------------------------------------------------ */
@@ -317,18 +347,48 @@ static void the_worst_comes_first(void **state)
 			    gs_finding_level(found.all[i].kind));
 }
 
+static void kept_idle(void **state)
+{
+	struct gs_kept_idle_facts k = { .policy = "holds",
+					.idle_ns = 4 * NS_PER_S,
+					.off_ns = 2 * NS_PER_S,
+					.now_ns = 10 * NS_PER_S,
+					.tsg = 9,
+					.pid = 42,
+					.comm = "server" };
+
+	anew();
+	gs_judge_kept_idle(&k, &found); /* suspended a moment ago */
+	k.off_ns = 7 * NS_PER_S;
+	k.idle_ns = 0; /* unknown */
+	gs_judge_kept_idle(&k, &found);
+	k.idle_ns = 4 * NS_PER_S;
+	k.policy = NULL;
+	gs_judge_kept_idle(&k, &found);
+	assert_int_equal(found.n, 0);
+	k.policy = "holds";
+	gs_judge_kept_idle(&k, &found);
+	assert_int_equal(only(GS_FINDING_KEPT_IDLE)->since_ns, 6 * NS_PER_S);
+	assert_non_null(strstr(only(GS_FINDING_KEPT_IDLE)->text, "policy holds suspends process"));
+	anew();
+	k.held = true;
+	gs_judge_kept_idle(&k, &found);
+	assert_non_null(strstr(only(GS_FINDING_KEPT_IDLE)->text, "does not admit process 42"));
+}
+
 /* ---- rates ----------------------------------------------------------------------------------- */
 
 static void rates_of_a_gpu(void **state)
 {
 	const struct gs_gpu_sums a = { .held_ns = 100, .span_ns = 500, .switches = 10 };
 	const struct gs_gpu_sums b = {
-		.held_ns = 900, .lost_ns = 50, .span_ns = 1500, .switches = 12
+		.held_ns = 900, .idle_ns = 300, .lost_ns = 50, .span_ns = 1500, .switches = 12
 	};
 	struct gs_gpu_rates r;
 
 	gs_gpu_rates(&a, &b, &r);
 	assert_true(r.held_pct == 80 && r.lost_pct == 5 && r.switches_per_s == 2e6);
+	assert_true(r.idle_pct == 30);
 	gs_gpu_rates(&b, &a, &r); /* sums shrank: the log was opened again, and began at 0 */
 	assert_true(r.held_pct == 20 && r.span_ms == 500 / 1e6);
 	gs_gpu_rates(&a, &a, &r);
@@ -473,6 +533,110 @@ static void a_budget_that_is_used_up(void **state)
 	assert_non_null(strstr(only(GS_FINDING_BUDGET)->text, "it is suspended"));
 }
 
+/* ---- damage ---------------------------------------------------------------------------------- */
+
+static void a_program_without_turns(void **state)
+{
+	struct gs_tsg_facts t = {
+		.id = 7, .pid = 3, .comm = "a", .waiting = true, .calm_pct = NAN
+	};
+
+	gs_tsg_rates_unknown(&t.window);
+	t.window.held_pct = 0;
+	anew();
+	t.stuck_ns = 10 * NS_PER_S - 1;
+	gs_judge_tsg(&limits, &t, &found);
+	only(GS_FINDING_STARVED);
+	anew();
+	t.stuck_ns++;
+	gs_judge_tsg(&limits, &t, &found);
+	assert_int_equal(only(GS_FINDING_NO_TURN)->tsg, 7);
+	anew();
+	t.suspended = true;
+	gs_judge_tsg(&limits, &t, &found);
+	assert_int_equal(found.n, 0);
+}
+
+static void a_program_without_steps(void **state)
+{
+	struct gs_tsg_facts t = { .id = 7, .pid = 3, .comm = "a", .calm_pct = NAN };
+
+	gs_tsg_rates_unknown(&t.window);
+	t.still_ns = 9 * NS_PER_S;
+	anew();
+	gs_judge_tsg(&limits, &t, &found);
+	assert_int_equal(found.n, 0);
+	t.still_ns = 12 * NS_PER_S;
+	gs_judge_tsg(&limits, &t, &found);
+	assert_non_null(strstr(only(GS_FINDING_NO_STEPS)->text, "nothing for 12 s"));
+	anew();
+	t.suspended = true;
+	gs_judge_tsg(&limits, &t, &found);
+	assert_int_equal(found.n, 0);
+}
+
+static void reports_of_the_driver(void **state)
+{
+	struct gs_xid_facts x = { .number = 109,
+				  .gpu = 1,
+				  .tsg = 7,
+				  .pid = 3,
+				  .uid = 1000,
+				  .comm = "a",
+				  .had = "runnable=no",
+				  .since_ns = 5 };
+	const struct gs_finding *f;
+
+	anew();
+	gs_judge_xid(&x, &found);
+	f = only(GS_FINDING_XID);
+	assert_non_null(
+		strstr(f->text, "Xid 109 of process 3 (a); gpusched had done: runnable=no"));
+	assert_true(f->gpu == 1 && f->tsg == 7 && f->uid == 1000 && f->since_ns == 5);
+	anew();
+	x = (struct gs_xid_facts){
+		.number = 119, .gpu = 0, .had = "", .rpcs = 3, .ended_policy = true
+	};
+	gs_judge_xid(&x, &found);
+	f = only(GS_FINDING_XID);
+	assert_non_null(
+		strstr(f->text, "time-out 3 of the driver's firmware in a row, after which"));
+	assert_non_null(strstr(f->text, "gpusched ended its policy"));
+	assert_non_null(strstr(f->text, "no known process"));
+	anew();
+	x = (struct gs_xid_facts){ .reset = true, .gpu = -1, .had = "" };
+	gs_judge_xid(&x, &found);
+	assert_int_equal(only(GS_FINDING_GPU_LOST)->gpu, -1);
+}
+
+static void a_failed_call(void **state)
+{
+	const struct gs_failed_call_facts c = { .tsg = 7,
+						.pid = 3,
+						.comm = "a",
+						.gpu = 1,
+						.call = "suspend",
+						.status = "NV_ERR_BUSY_RETRY" };
+
+	anew();
+	gs_judge_failed_call(&c, &found);
+	assert_non_null(strstr(only(GS_FINDING_CALL_FAILED)->text, "suspend (NV_ERR_BUSY_RETRY)"));
+}
+
+static void a_quarantine(void **state)
+{
+	const struct gs_quarantine_facts q = { .program = "/usr/bin/a",
+					       .uid = 1000,
+					       .xid = 109,
+					       .times = 1,
+					       .left_ns = 3600 * NS_PER_S };
+
+	anew();
+	gs_judge_quarantine(&q, &found);
+	assert_non_null(strstr(only(GS_FINDING_QUARANTINE)->text,
+			       "/usr/bin/a of user 1000 is in quarantine for 60 more minutes"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -482,6 +646,7 @@ int main(void)
 		cmocka_unit_test(a_quiet_instance),
 		cmocka_unit_test(no_daemon),
 		cmocka_unit_test(a_policy_that_died),
+		cmocka_unit_test(a_policy_other_than_configured),
 		cmocka_unit_test(dry_run_is_a_note),
 		cmocka_unit_test(a_driver_that_is_not_known),
 		cmocka_unit_test(troubles),
@@ -496,8 +661,14 @@ int main(void)
 		cmocka_unit_test(parked_and_lost),
 		cmocka_unit_test(a_budget_that_is_used_up),
 		cmocka_unit_test(the_worst_comes_first),
+		cmocka_unit_test(kept_idle),
 		cmocka_unit_test(rates_of_a_gpu),
 		cmocka_unit_test(rates_of_a_tsg),
+		cmocka_unit_test(a_program_without_turns),
+		cmocka_unit_test(a_program_without_steps),
+		cmocka_unit_test(reports_of_the_driver),
+		cmocka_unit_test(a_failed_call),
+		cmocka_unit_test(a_quarantine),
 	};
 	int r = cmocka_run_group_tests(tests, NULL, NULL);
 

@@ -288,7 +288,7 @@ static void test_what_refusals_mean(void **state)
 		{ -EREMOTEIO, 0x33, -ENOENT },
 		{ -EREMOTEIO, GS_NV_INSUFFICIENT_PERMISSIONS, -EPERM },
 		{ -EREMOTEIO, 0x40, -EREMOTEIO },
-		{ -EBUSY, 0, -EAGAIN },
+		{ -EBUSY, 0, -EINPROGRESS },
 		{ -ENOENT, 0, -EAGAIN },
 		{ -ERANGE, 0, -ERANGE },
 		{ -ENODATA, 0, -ENODATA },

@@ -75,8 +75,8 @@ is "$(unit ActiveState)" active "it is active"
 is "$(unit StatusText)" watching "the daemon told systemd that it is ready, and what it does"
 is "$(unit ActiveState gpusched-guardian)" active "the guardian's unit came with it"
 check "the daemon has a guardian of its own as well" wait_for 5 has_guardian
-is "$(sed -nE 's/^(CapBnd|NoNewPrivs):\t//p' "/proc/$(unit MainPID)/status" | tr '\n' ' ')" "000000c001a80027 1 " \
-	"it has the ten capabilities of its unit and gets no others"
+is "$(sed -nE 's/^(CapBnd|NoNewPrivs):\t//p' "/proc/$(unit MainPID)/status" | tr '\n' ' ')" "000000c401a80027 1 " \
+	"it has the eleven capabilities of its unit and gets no others"
 space=/run/gpusched/mps/users
 is "$(unit ActiveState run-gpusched-mps-users.mount)" active "the mount of users' pools came before it"
 like "$(grep " $space " /proc/self/mounts)" " tmpfs rw,.*size=65536k,nr_inodes=16384,mode=711" "users see that mount, of limited size"

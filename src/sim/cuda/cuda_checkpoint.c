@@ -5,7 +5,8 @@
  * Each process with CUDA has a thread that takes requests over a socket, from root and from
  * processes of its own user. The thread holds the library's lock from Lock to Unlock, so every call
  * that would reach the GPU waits meanwhile. Durations and failures of the calls are those seen on
- * an H200. If Restore finds too little memory, the process is lost.
+ * an H200. If Restore finds too little memory, the process is lost; so is one that had another's
+ * memory open. Managed memory is refused with 801. On a multicast object the call hangs.
  *
  * GPUSCHED_SIM_PARK="CALL=WHAT ..." makes a call fail; set it in the process that receives the
  * request. CALL is state, lock, out, in or unlock. WHAT is a CUresult, "hang", or "die" (the
@@ -121,6 +122,11 @@ static void moves_in(size_t bytes)
 
 static CUresult checkpoint(void)
 {
+	if (cu_shares.multicast)
+		for (;;)
+			pause();
+	if (cu_shares.managed)
+		return CUDA_ERROR_NOT_SUPPORTED;
 	take_time(OUT_MS, 0, 0);
 	cu_memory_out(moves_out);
 	cu_contexts_out();
@@ -132,6 +138,8 @@ static CUresult restore(void)
 {
 	if (self.lost)
 		return CUDA_ERROR_OPERATING_SYSTEM;
+	if (cu_shares.imported) /* its state stays, and unlock answers 401 */
+		return CUDA_ERROR_INVALID_VALUE;
 	if (cu_memory_in(moves_in)) {
 		self.lost = true;
 		return CUDA_ERROR_OUT_OF_MEMORY;

@@ -8,6 +8,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "rm/branches.h"
 #include "sim/cuda/cuda_priv.h"
 #include "sim/cuda/cuda_rm.h"
 #include "sim/cuda/cuda_ring.h"
@@ -21,7 +22,7 @@
 int cu_channel_make(struct tsg *t, struct channel *ch, bool work)
 {
 	uint8_t p[SIM_CHANNEL_PARAMS_MAX] = { 0 };
-	uint32_t entries = 1024, size = cu.branch >= 570 ? 368 : 360, token = 0;
+	uint32_t entries = 1024, size = nv_branch(cu.branch)->channel, token = 0;
 	uint32_t cls = t->engine == 1 ? SIM_CLASS_COMPUTE : SIM_CLASS_DMA_COPY;
 
 	ch->handle = cu_rm_handle();
@@ -59,7 +60,8 @@ static int make_tsg(CUcontext ctx, struct tsg *t, uint32_t engine, unsigned int 
 		if (cu_channel_make(t, &t->ch[i],
 				    !again && (engine == 1 || (i == 0 && cu.mps < 0))))
 			return -1;
-	return cu_rm_control(t->handle, SIM_CTRL_TSG_SCHEDULE, schedule, cu.branch >= 575 ? 3 : 2);
+	return cu_rm_control(t->handle, SIM_CTRL_TSG_SCHEDULE, schedule,
+			     nv_branch(cu.branch)->schedule);
 }
 
 static void put_slots(CUcontext ctx)

@@ -218,6 +218,41 @@ API CUresult cuMemAlloc_v2(CUdeviceptr *ret, size_t size)
 	return CUDA_SUCCESS;
 }
 
+bool cu_memory_find(CUdeviceptr p, uint32_t *ret_handle, size_t *ret_size)
+{
+	struct block *b;
+
+	pthread_mutex_lock(&cu.lock);
+	for (b = blocks; b && (uintptr_t)b->at != p; b = b->next)
+		;
+	*ret_handle = b ? b->handle : 0;
+	*ret_size = b ? b->size : 0;
+	pthread_mutex_unlock(&cu.lock);
+	return *ret_handle != 0;
+}
+
+CUresult cu_memory_note(CUcontext ctx, uint32_t handle, size_t size, CUdeviceptr *ret)
+{
+	struct block *b = calloc(1, sizeof(*b));
+
+	if (!b)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	*b = (struct block){ .size = size, .handle = handle, .parent = ctx->h_device };
+	b->at = mmap(NULL, size, PROT_READ | PROT_WRITE,
+		     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (b->at == MAP_FAILED) {
+		free(b);
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	}
+	pthread_mutex_lock(&cu.lock);
+	b->next = blocks;
+	blocks = b;
+	device_bytes += size;
+	pthread_mutex_unlock(&cu.lock);
+	*ret = (uintptr_t)b->at;
+	return CUDA_SUCCESS;
+}
+
 API CUresult cuMemFree_v2(CUdeviceptr p)
 {
 	struct block **at, *b;

@@ -197,7 +197,17 @@ CUresult cu_capture(struct cu_stream *s, const struct sim_ring_entry *e, size_t 
  */
 CUresult cu_not_captured(struct cu_stream *s);
 
+/* cuda_share.c: what this process has of the memory that libcuda's checkpoint can't do */
+extern struct cu_shares {
+	bool imported, managed, multicast;
+} cu_shares;
+
 /* cuda_memory.c */
+CUresult cuMemAlloc_v2(CUdeviceptr *ret, size_t size);
+/* The RM object of device memory at @p; false: there is none. */
+bool cu_memory_find(CUdeviceptr p, uint32_t *ret_handle, size_t *ret_size);
+/* Gives an RM object that another client made an address. */
+CUresult cu_memory_note(CUcontext ctx, uint32_t handle, size_t size, CUdeviceptr *ret);
 bool cu_host_offset(CUdeviceptr p, uint32_t *ret);
 /*
  * cu_memory_out() frees the RM objects of all device memory. cu_memory_in() makes all of them

@@ -8,6 +8,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "rm/branches.h"
 #include "sim/cuda/cuda_priv.h"
 #include "sim/cuda/cuda_rm.h"
 #include "sim/cuda/cuda_ring.h"
@@ -49,7 +50,7 @@ static void read_names(struct cu_device *d)
 	if (cu_rm_alloc(cu.client, h, SIM_CLASS_DEVICE, dev, sizeof(dev)))
 		return;
 	if (!cu_rm_alloc(h, hs, SIM_CLASS_SUBDEVICE, &sub, sizeof(sub))) {
-		if (!cu_rm_control(hs, SIM_CTRL_SUB_NAME_STRING, name, cu.branch >= 595 ? 68 : 132))
+		if (!cu_rm_control(hs, SIM_CTRL_SUB_NAME_STRING, name, nv_branch(cu.branch)->name))
 			snprintf(d->name, sizeof(d->name), "%.63s", (char *)name + 4);
 		if (!cu_rm_control(hs, SIM_CTRL_SUB_GID_INFO, &gid, sizeof(gid)))
 			memcpy(d->uuid, gid.data, sizeof(d->uuid));
@@ -117,7 +118,7 @@ static CUresult find_devices(int memfd, int *ret_file)
 
 	if (ioctl(cu.ctl, _IOWR(SIM_IOC_MAGIC, SIM_ESC_CARD_INFO, cards), cards) < 0)
 		return CUDA_ERROR_OPERATING_SYSTEM;
-	cu_rm_control(cu.client, SIM_CTRL_GPU_PROBED_IDS, probed, cu.branch >= 580 ? 384 : 256);
+	cu_rm_control(cu.client, SIM_CTRL_GPU_PROBED_IDS, probed, nv_branch(cu.branch)->probed);
 	if (cu_rm_control(cu.client, SIM_CTRL_GPU_ATTACHED_IDS, ids, sizeof(ids)))
 		return CUDA_ERROR_OPERATING_SYSTEM;
 	for (int i = 0; i < 32 && n < MAX_DEVICES; i++) {

@@ -29,6 +29,7 @@ VERB(hostile);
 /* life.c */
 VERB(fork);
 VERB(pass);
+VERB(bequeath);
 VERB(renumber);
 VERB(exec);
 VERB(execclose);
@@ -51,6 +52,7 @@ VERB(forks);
 /* park.c */
 VERB(park);
 VERB(memory);
+VERB(shares);
 /* slip.c */
 VERB(inflight);
 VERB(compat);
@@ -77,6 +79,9 @@ VERB(library);
 VERB(user);
 VERB(switches);
 VERB(ring);
+/* peers.c */
+VERB(entries);
+VERB(unblock);
 VERB(runtime);
 
 /* Word @i as a number, in any of C's notations; 0 if there are fewer words. */

@@ -21,6 +21,7 @@
 #include "helper.h"
 #include "rm.h"
 #include "sim/ring.h"
+#include "sim/rm_abi.h"
 
 #define LIES 6000
 
@@ -87,6 +88,45 @@ int verb_pass(int nwords, char **words)
 		pause();
 	}
 	take_fd(pair[0]);
+	kill(maker, SIGKILL);
+	waitpid(maker, NULL, 0);
+	return until_eof();
+}
+
+static void make_memory(int fd, uint32_t client, uint64_t mib)
+{
+	uint64_t p[SIM_MEMORY_PARAMS_MAX / 8] = { [SIM_MEMORY_SIZE_AT / 8] = mib << 20 };
+	uint32_t handle = RC_TSG + 8;
+
+	must(rm_alloc(fd, client, RC_DEVICE, &handle, SIM_CLASS_MEM_LOCAL, p), "memory");
+}
+
+/* Prints the maker's pid, then waits for a word. */
+int verb_bequeath(int nwords, char **words)
+{
+	int pair[2], fd;
+	uint32_t client;
+	char line[8];
+	pid_t maker;
+
+	if (socketpair(AF_UNIX, SOCK_STREAM, 0, pair))
+		return 1;
+	maker = fork();
+	if (!maker) {
+		prctl(PR_SET_NAME, "maker");
+		fd = open_ctl(O_CLOEXEC);
+		client = new_client(fd, 0);
+		make_memory(fd, client, number(nwords, words, 0));
+		if (!strcmp(words[1], "tsg"))
+			new_tsg(fd, client, RC_TSG);
+		send_fd(pair[1], fd);
+		pause();
+	}
+	take_fd(pair[0]);
+	printf("%d\n", maker);
+	fflush(stdout);
+	if (!fgets(line, sizeof(line), stdin))
+		return 1;
 	kill(maker, SIGKILL);
 	waitpid(maker, NULL, 0);
 	return until_eof();

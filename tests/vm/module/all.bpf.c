@@ -75,7 +75,8 @@ SEC("struct_ops/task_init") void BPF_PROG(all_task_init, struct gpu_task *t)
 		r = gpusched_set_timeslice(t, 111);
 		break;
 	case 2:
-		r = gpusched_set_interleave(t, 2) ?: gpusched_set_preempt_mode(t, 1);
+		/* 1: -EPERM is what it has to say to CTA, on a TSG whose owner has CILP */
+		r = gpusched_set_interleave(t, 2) ?: gpusched_set_preempt_mode(t, 1) + 1;
 		break;
 	case 3:
 		r = gpusched_suspend(t);

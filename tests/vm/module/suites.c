@@ -154,7 +154,8 @@ static void refusals(void)
 	is(status, 0x40, "the answer has RM's status");
 	gsp_refuses(false);
 	is(node_tell(node, &p, T, 3), 0, "the module looks again");
-	is(gsp(p.client, T, "us"), 500, "the wish is dropped: what was set before stays");
+	pass(gsp_becomes(p.client, T, "us", 1024),
+	     "GSP may have set it: the owner's value is put back");
 	is(node_forget(node, &p, OTHER), 0, "the other is forgotten");
 	t.own.valid = 0;
 	is(ioctl(node, GPUSCHED_MODULE_TELL, &t), 0, "a TSG is told without channels and settings");
@@ -278,7 +279,8 @@ void suite_policy(int loader)
 	}
 	pass(gsp_becomes(p.client, 0x5c000031, "us", 111), "set_timeslice");
 	pass(gsp_becomes(p.client, 0x5c000032, "interleave", 2), "set_interleave");
-	pass(gsp_becomes(p.client, channel_of(0x5c000032, 0), "mode", 1), "set_preempt_mode");
+	is(gsp(p.client, channel_of(0x5c000032, 0), "mode") == 1, 0,
+	   "a policy sets no mode but CILP or the owner's own");
 	pass(gsp_becomes(p.client, channel_of(0x5c000033, 0), "disabled", 1), "suspend");
 	pass(gsp_becomes(p.client, 0x5c000034, "preempts", 1), "preempt");
 	tsg_new(&p, 0x5c000037, 1);
@@ -301,7 +303,6 @@ void suite_policy(int loader)
 	pass(gsp_becomes(p.client, 0x5c000031, "us", 1024),
 	     "the loader is killed: all is put back");
 	pass(gsp_becomes(p.client, 0x5c000032, "interleave", 1), "the level");
-	pass(gsp_becomes(p.client, channel_of(0x5c000032, 0), "mode", 2), "the mode");
 	node_about(node, &about);
 	pass(!about.policy[0] && about.exit_kind == GPUSCHED_MODULE_EXIT_UNLOADED,
 	     "the exit is recorded");

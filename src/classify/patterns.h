@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * patterns.h - brings the patterns of rules into the form that real names have
+ *
+ * Pure. A pattern that no name can match is a mistake that nobody would see.
+ */
+#ifndef GPUSCHED_CLASSIFY_PATTERNS_H
+#define GPUSCHED_CLASSIFY_PATTERNS_H
+
+#include <stdbool.h>
+
+#include "basic/error.h"
+
+enum gs_pattern_of {
+	GS_PATTERN_ANY, /* any text matches some argument */
+	GS_PATTERN_COMM,
+	GS_PATTERN_EXE,
+	GS_PATTERN_CGROUP,
+	GS_PATTERN_NAME, /* of a namespace, pod or container */
+};
+
+/*
+ * Changes @pattern in place; it has room for one more character. A comm is cut to the 15 characters
+ * that the kernel keeps. A cgroup's path begins with "/" below its mount. Returns -EINVAL with the
+ * reason if nothing can match.
+ */
+int gs_pattern_form(enum gs_pattern_of what, char *pattern, struct gs_error *err);
+/* True if the pattern is @text itself, or matches it as in glob(7). Nothing matches "". */
+bool gs_pattern_matches(const char *pattern, const char *text);
+
+#endif /* GPUSCHED_CLASSIFY_PATTERNS_H */

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT
+#include "park/parking_room.h"
+
+#include <utlist.h>
+
+#include "config/config.h"
+#include "park/parking.h"
+
+struct gs_park_check gs_parking_room(const struct gs_parking *pk, const struct gs_parked *p)
+{
+	struct gs_park_check c = {
+		.pid = p->pid,
+		.park_memory_pct = pk->hub->config->park_memory,
+		.has_share = p->uid && (p->by || p->by_itself),
+	};
+	const struct gs_parked *other;
+
+	DL_FOREACH(pk->all, other) {
+		if (other == p)
+			continue;
+		c.parked_bytes += gs_parked_bytes(other);
+		c.user_bytes += other->uid == p->uid ? gs_parked_bytes(other) : 0;
+	}
+	gs_park_check_read(&c);
+	return c;
+}

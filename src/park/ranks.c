@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+#include "park/ranks.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "basic/clock.h"
+#include "park/parked.h"
+#include "process/reader.h"
+
+#define AWAIT_NS (5 * NS_PER_S) /* more than the reader takes before it gives up */
+#define AGAIN_NS (100 * NS_PER_MS)
+
+int gs_park_ranks_judge(int r, uint32_t ranks, struct gs_error *err)
+{
+	if (r == -EAGAIN || r == -EBUSY)
+		return -EAGAIN;
+	if (r)
+		return gs_fail(err, -ENOTSUP,
+			       "its environment, which says whether it is one rank of several, "
+			       "cannot be read (%s): --force parks it all the same",
+			       strerror(-r));
+	if (ranks > 1)
+		return gs_fail(err, -ENOTSUP,
+			       "it is one rank of several, which wait for it, and PyTorch ends "
+			       "ranks that wait for 480 s: --force parks it all the same");
+	return 0;
+}
+
+int gs_park_ranks_look(struct gs_parked *p, uint64_t now_ns, uint64_t *ret_ns, struct gs_error *err)
+{
+	uint32_t ranks = 0;
+	int r;
+
+	if (p->alone)
+		return 0;
+	p->ranks_by_ns = p->ranks_by_ns ? p->ranks_by_ns : now_ns + AWAIT_NS;
+	r = gs_reader_ranks(p->pid, &ranks);
+	if ((r == -EAGAIN || r == -EBUSY) && now_ns >= p->ranks_by_ns)
+		r = -ETIMEDOUT;
+	r = gs_park_ranks_judge(r, ranks, err);
+	p->alone = !r;
+	if (r == -EAGAIN)
+		*ret_ns = now_ns + AGAIN_NS;
+	return r;
+}

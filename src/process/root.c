@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: MIT
+#include "process/root.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "basic/cleanup.h"
+#include "process/pod.h"
+
+/* ---- decisions ------------------------------------------------------------------------------- */
+
+/* Finds the path in a line such as "0::/path" or "4:memory:/path"; NULL: this is no such line. */
+static const char *path_in(const char *line)
+{
+	const char *at = strchr(line, ':');
+
+	at = at ? strchr(at + 1, ':') : NULL;
+	return at ? at + 1 : NULL;
+}
+
+/* The daemon's path in the hierarchy that @line is about, or "". */
+static const char *our_path(const char *ours, const char *line, size_t head)
+{
+	for (const char *at = ours; at && *at;) {
+		if (!strncmp(at, line, head))
+			return at + head;
+		at = strchr(at, '\n');
+		at += at != NULL;
+	}
+	return "";
+}
+
+/*
+ * Skips the folders in which the daemon is as well: they are its own container, or the node is a
+ * container.
+ */
+static const char *below_ours(const char *path, const char *ours)
+{
+	const char *ret = path;
+
+	for (size_t i = 0;; i++) {
+		bool ends = !path[i] || path[i] == '/';
+		bool ends_ours = !ours[i] || ours[i] == '/' || ours[i] == '\n';
+
+		if (ends && ends_ours)
+			ret = path + i;
+		if (!path[i] || path[i] != ours[i])
+			return ret;
+	}
+}
+
+/* True if a hierarchy, of either version of cgroups, shows a container that is not the daemon's. */
+static bool is_contained(const char *cgroups, const char *ours)
+{
+	CLEANUP_FREE char *copy = strdup(cgroups);
+	char pod[GS_POD_LEN], container[GS_CONTAINER_LEN], *save = NULL;
+
+	if (!copy)
+		return true;
+	for (char *line = strtok_r(copy, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
+		const char *path = path_in(line);
+
+		if (!path)
+			continue;
+		path = below_ours(path, our_path(ours, line, (size_t)(path - line)));
+		if (gs_pod_of(path, pod, container))
+			return true;
+	}
+	return false;
+}
+
+static bool is_known(const struct gs_root_place *p)
+{
+	return p->pid_ns && p->user_ns && p->cgroups;
+}
+
+enum gs_root gs_root_judge(uid_t uid, const struct gs_root_place *its,
+			   const struct gs_root_place *ours)
+{
+	if (uid)
+		return GS_ROOT_NOT;
+	if (!is_known(its) || !is_known(ours))
+		return GS_ROOT_UNKNOWN;
+	if (its->pid_ns != ours->pid_ns || its->user_ns != ours->user_ns ||
+	    is_contained(its->cgroups, ours->cgroups))
+		return GS_ROOT_CONTAINERS;
+	return GS_ROOT_MACHINES;
+}
+
+/* ---- /proc ----------------------------------------------------------------------------------- */
+
+static uint64_t namespace_of(pid_t pid, const char *kind)
+{
+	char path[64];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "/proc/%d/ns/%s", (int)pid, kind);
+	return stat(path, &st) ? 0 : st.st_ino;
+}
+
+static char *read_cgroups(pid_t pid)
+{
+	CLEANUP_FILE FILE *f = NULL;
+	CLEANUP_FREE char *text = NULL;
+	size_t size = 0;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/cgroup", (int)pid);
+	f = fopen(path, "re");
+	if (!f)
+		return NULL;
+	if (getdelim(&text, &size, '\0', f) < 0)
+		return ferror(f) ? NULL : strdup("");
+	return TAKE_PTR(text);
+}
+
+enum gs_root gs_root_of(pid_t pid, uid_t uid)
+{
+	CLEANUP_FREE char *its_cgroups = NULL;
+	CLEANUP_FREE char *our_cgroups = NULL;
+	struct gs_root_place its = { 0 }, ours = { 0 };
+
+	if (uid)
+		return GS_ROOT_NOT;
+	its_cgroups = read_cgroups(pid);
+	our_cgroups = read_cgroups(getpid());
+	its.cgroups = its_cgroups;
+	its.pid_ns = namespace_of(pid, "pid");
+	its.user_ns = namespace_of(pid, "user");
+	ours.cgroups = our_cgroups;
+	ours.pid_ns = namespace_of(getpid(), "pid");
+	ours.user_ns = namespace_of(getpid(), "user");
+	return gs_root_judge(uid, &its, &ours);
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * root.h - tells the machine's root from the root of a container
+ *
+ * The maker of a container chooses its user, so uid 0 alone proves nothing. The machine's root is
+ * in the daemon's own pid and user namespaces, and in no container but the daemon's own. With
+ * hostPID a daemon in a pod has the host's pid namespace.
+ */
+#ifndef GPUSCHED_PROCESS_ROOT_H
+#define GPUSCHED_PROCESS_ROOT_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+enum gs_root {
+	GS_ROOT_NOT, /* another user */
+	GS_ROOT_MACHINES,
+	GS_ROOT_CONTAINERS, /* root of a container or of another namespace */
+	GS_ROOT_UNKNOWN,    /* uid 0, but its namespaces or cgroups cannot be read */
+};
+
+/* Reads /proc, unless @uid says enough. Waits for no lock of the process. */
+enum gs_root gs_root_of(pid_t pid, uid_t uid);
+
+/* ---- private to the room; here for tests ----------------------------------------------------- */
+
+/* Where a process is. */
+struct gs_root_place {
+	uint64_t pid_ns, user_ns; /* inodes; 0: unknown */
+	const char *cgroups;      /* text of /proc/PID/cgroup; NULL: unknown */
+};
+/* Pure. @ours: where the daemon is. */
+enum gs_root gs_root_judge(uid_t uid, const struct gs_root_place *its,
+			   const struct gs_root_place *ours);
+
+#endif /* GPUSCHED_PROCESS_ROOT_H */

@@ -1,0 +1,46 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# timeout: 120
+# needs: root bpf fuse
+# status says that a policy keeps a program off an idle GPU.
+. "$(dirname "$0")/lib.sh"
+enter_sim
+config '[Classes]
+Class = be suspend_limit_ms=60000'
+start_daemon
+"$gpusched" policy build "$top/tests/policy/suspends_all.bpf.c" --output "$scratch/suspends_all.bpf.o" >/dev/null
+found() { "$gpusched" status --json | jq -e '.findings | any(.finding == "kept-idle")' >/dev/null; }
+not_found() { ! found; }
+metrics() { curl -sf --max-time 5 --unix-socket "$GPUSCHED_SIM/run/api" http://gpusched/metrics; }
+held() { "$gpusched" status | grep -o "held [0-9]*" | cut -d' ' -f2; }
+
+load be --seconds 0
+be=$LOAD_PID
+load lc --seconds 0
+lc=$LOAD_PID
+check "programs hold the GPU" wait_for 15 eval 'held=$(held); [ "${held:-0}" -ge 60 ]'
+"$gpusched" suspend "pid:$be" >/dev/null
+"$gpusched" suspend "pid:$lc" >/dev/null
+sleep 6
+check "a person's suspension of all is no such finding" not_found
+"$gpusched" resume "pid:$be" >/dev/null
+"$gpusched" resume "pid:$lc" >/dev/null
+check "nothing is found while the program works" not_found
+
+check "a policy suspends all" "$gpusched" policy start "$scratch/suspends_all.bpf.o"
+check "status finds the idle GPU" wait_for 10 found
+exits 5 "status says that something is wrong" "$gpusched" status
+like "$out" "wrong: GPU 0 is idle, and policy suspends_all suspends process ($be|$lc) " "status names the policy and the program"
+check "idle time does not count as held" wait_for 20 eval 'held=$(held); [ "${held:-99}" -le 20 ]' ||
+	diag "$("$gpusched" status; "$gpusched" status --json | jq -c '.gpus[] | [.held_pct, .idle_pct, .open_pct]')"
+check "alerts and metrics have the finding" wait_for 5 eval 'metrics | grep -q "finding=.kept-idle"'
+"$gpusched" policy stop >/dev/null
+check "the finding ends with the policy" wait_for 10 not_found
+
+# ---- a program that the policy has never let run
+end_load $be
+end_load $lc
+check "the policy suspends all again" "$gpusched" policy start "$scratch/suspends_all.bpf.o"
+load be --seconds 0
+check "status finds a program that never ran, too" wait_for 15 found
+done_testing
