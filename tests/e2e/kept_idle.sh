@@ -6,7 +6,8 @@
 . "$(dirname "$0")/lib.sh"
 enter_sim
 config '[Classes]
-Class = be suspend_limit_ms=60000'
+DefaultClass = be
+Class = be suspend_limit_ms=600000'
 start_daemon
 "$gpusched" policy build "$top/tests/policy/suspends_all.bpf.c" --output "$scratch/suspends_all.bpf.o" >/dev/null
 found() { "$gpusched" status --json | jq -e '.findings | any(.finding == "kept-idle")' >/dev/null; }
