@@ -37,7 +37,7 @@ deps:
 	@tools/deps.sh
 
 test-deps:
-	@tools/deps.sh --test $(if $(filter true,$(CI)),--cross)
+	@tools/deps.sh --test
 
 deb-deps:
 	@tools/deps.sh --deb

@@ -10,8 +10,9 @@
 #               most tests wait more than they compute)
 #   -s SET      sets to run, comma separated: unit e2e policy check fuzz asan attacks vm cross release
 #               (default: all but attacks, vm and cross, which take minutes, and release; in CI all but
-#               release). quick: unit, policy, check and e2e, but only scripts that have a line
-#               "# quick: yes"
+#               cross and release). quick: unit, policy, check and e2e, but only scripts that have a line
+#               "# quick: yes". Scripts with a line "# asan: release" run with sanitizers only in the set
+#               release, or if a PATTERN is given
 #   PATTERN     only tests whose name contains it (sets: see -s)
 #
 # Environment: BUILD and ASAN_BUILD, the build folders (build, build-asan); ARCH=arm64: use arm64 virtual
@@ -33,7 +34,7 @@ jobs=$(($(nproc) + 1))
 arguments=("$@")
 list=no
 sets=check,unit,policy,e2e,asan,fuzz
-[ "${CI:-}" = true ] && sets=$sets,attacks,vm,cross
+[ "${CI:-}" = true ] && sets=$sets,attacks,vm
 while getopts lj:s: opt; do
 	case $opt in
 	l) list=yes ;;
@@ -141,12 +142,16 @@ awaited() { # NAME FILE
 }
 
 tests=()
-scripts() { # SET FOLDER BUILD-DIRECTORY ONLY-KEY
-	local f base
+scripts() { # SET FOLDER BUILD-DIRECTORY ONLY-KEY [VALUE]
+	local f base here
 	for f in tests/"$2"/*.sh; do
 		base=$(basename "$f" .sh)
 		[ -e "$f" ] && [ "$base" != lib ] || continue
-		[ -n "$4" ] && [ "$(header "$f" "$4" no)" != yes ] && continue
+		if [ -n "$4" ]; then
+			here=$(header "$f" "$4" no)
+			[ ${#patterns[@]} = 0 ] || [ "$here" != release ] || here=${5:-yes}
+			[ "$here" = "${5:-yes}" ] || continue
+		fi
 		wanted "$1/$base" || continue
 		[ $list = no ] && awaited "$1/$base" "$f" && continue
 		tests+=("$1/$base|$(header "$f" timeout 60)|$(when "$f")|$(header "$f" needs '')|BUILD=$3 bash $f")
@@ -540,7 +545,7 @@ if [ $list = no ]; then
 	step build build_in "$BUILD" || finish
 fi
 asan=${ASAN_BUILD:-build-asan}
-if has asan && [ $list = no ]; then
+if { has asan || has release; } && [ $list = no ]; then
 	# Build the whole tree again with sanitizers, with warnings as errors. gcc's warnings about lengths and
 	# initialisation are often wrong on instrumented code. Reports need only line numbers: -g1 saves a quarter
 	# of the build time.
@@ -568,7 +573,10 @@ fi
 has attacks && scripts attacks attacks "$BUILD" ''
 has fuzz && scripts fuzz fuzz "$BUILD" ''
 has cross && scripts cross cross "$BUILD" ''
-has release && scripts release release "$BUILD" ''
+if has release; then
+	scripts release release "$BUILD" ''
+	[ -f $asan/build.ninja ] && scripts asan e2e $asan asan release
+fi
 
 if [ $list = yes ]; then
 	for t in "${tests[@]}"; do

@@ -33,7 +33,9 @@ job() {
 	setsid "$gpusched" run --class "$class" $agent -- python3 "$gang" "$@" >"$file" 2>"$file.err" &
 	pid=$!
 	pids+=($pid)
+	sessions+=($pid)
 }
+sessions=() # the ranks of a job outlive the program that started them
 agent=
 ready() { wait_for 90 grep -q '"ready"' "$raw/$1.jsonl" || tell "$1: not ready: $(tail -n 1 "$raw/$1.jsonl.err")"; }
 # steps NAME FROM TO: rate and the longest time without a step in that part of CLOCK_MONOTONIC
@@ -90,7 +92,7 @@ jobs() {
 	wait "$daemon" 2>/dev/null
 	daemon=
 	daemon_start
-	gs policy start auto >/dev/null
+	wait_for 10 gs policy start auto || tell "auto does not start again"
 	sleep 5
 	a=$(mono)
 	kill -9 "$("$jq" -rs 'map(select(.rank == 1))[0].pid' "$raw/b.jsonl")"
@@ -182,5 +184,9 @@ nvidia-smi --query-gpu=name,driver_version --format=csv,noheader | sort -u >"$ou
 nvidia-smi topo -m >"$raw/topo.txt" 2>&1
 "$part"
 settle
+for p in "${sessions[@]}"; do
+	pkill -9 -s "$p"
+done
+trap - EXIT
 tar -C "$out" -cJf "$out/$part.tar.xz" --exclude=harm-work raw
 mv "$raw" "/tmp/gangs.raw.$$"

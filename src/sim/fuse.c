@@ -9,7 +9,6 @@
 #include <sys/epoll.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
-#include <sys/timerfd.h>
 #include <unistd.h>
 
 #include "basic/cleanup.h"
@@ -264,24 +263,24 @@ static uint64_t next_event(const struct sim_server *s)
 	return other < next ? other : next;
 }
 
-static void arm(struct sim_server *s, uint64_t next)
+/* Waits for the next event, a request or a signal. Returns as epoll_wait() does. */
+static int sleep_until(const struct sim_server *s, uint64_t next, struct epoll_event *ev, int max)
 {
-	struct itimerspec t = { 0 };
+	uint64_t now = gs_now_ns(), real;
+	struct timespec rest = { 0 };
 
-	if (next == s->armed)
-		return;
-	if (next != UINT64_MAX) {
-		uint64_t real = sim_clock_to_real(&s->clock, next);
-
-		t.it_value.tv_sec = (time_t)(real / NS_PER_S);
-		t.it_value.tv_nsec = (long)(real % NS_PER_S);
+	if (next == UINT64_MAX)
+		return epoll_wait(s->epoll, ev, max, -1);
+	real = sim_clock_to_real(&s->clock, next);
+	if (real > now) {
+		rest.tv_sec = (time_t)((real - now) / NS_PER_S);
+		rest.tv_nsec = (long)((real - now) % NS_PER_S);
 	}
-	timerfd_settime(s->timer, TFD_TIMER_ABSTIME, &t, NULL);
-	s->armed = next;
+	return epoll_pwait2(s->epoll, ev, max, &rest, NULL);
 }
 
-/* Handles all events up to now, in order, and sets the timer for the next event. */
-static void step(struct sim_server *s)
+/* Handles all events up to now, in order. Returns when the next one is. */
+static uint64_t step(struct sim_server *s)
 {
 	uint64_t now = sim_clock_now(&s->clock), next;
 
@@ -298,7 +297,7 @@ static void step(struct sim_server *s)
 	}
 	sim_model_advance(s->model, now);
 	sim_rings_run(s->rings, now);
-	arm(s, next_event(s));
+	return next_event(s);
 }
 
 /* ---- loop ----------------------------------------------------------------------------------- */
@@ -331,22 +330,16 @@ static void loop(struct sim_server *s, int sig)
 		struct epoll_event ev[16];
 		int n;
 
-		step(s);
-		n = epoll_wait(s->epoll, ev, GS_COUNT(ev), -1);
+		n = sleep_until(s, step(s), ev, GS_COUNT(ev));
 		if (n < 0 && errno != EINTR)
 			return;
-		step(s);
+		if (n > 0)
+			step(s);
 		for (int i = 0; i < n; i++) {
-			uint64_t expired;
-
 			if (ev[i].data.fd == fuse)
 				serve_requests(s);
 			else if (ev[i].data.fd == sig)
 				s->stop = true;
-			else if (ev[i].data.fd == s->timer)
-				s->armed = read(s->timer, &expired, sizeof(expired)) > 0
-						   ? UINT64_MAX
-						   : s->armed;
 		}
 	}
 }
@@ -434,9 +427,7 @@ static int serve(struct sim_server *s, int ready_fd, struct gs_error *err)
 	r = mount_session(s, err);
 	if (r < 0)
 		return r;
-	r = watch(s, s->timer);
-	if (r == 0)
-		r = watch(s, sig);
+	r = watch(s, sig);
 	if (r == 0)
 		r = watch(s, fuse_session_fd(s->session));
 	if (r < 0)
@@ -451,13 +442,12 @@ static int serve(struct sim_server *s, int ready_fd, struct gs_error *err)
 
 int sim_server_run(const struct sim_server_config *config, int ready_fd, struct gs_error *err)
 {
-	struct sim_server s = { .config = config, .timer = -1, .armed = UINT64_MAX };
+	struct sim_server s = { .config = config };
 	int r;
 
 	s.clock.start_ns = gs_now_ns();
 	s.clock.dilate = config->dilate;
 	s.epoll = epoll_create1(EPOLL_CLOEXEC);
-	s.timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
 	sim_klog_open(&s.klog, config->mountpoint);
 	r = make_parts(&s);
 	if (r < 0)
@@ -474,6 +464,5 @@ int sim_server_run(const struct sim_server_config *config, int ready_fd, struct 
 	sim_rings_free(s.rings);
 	sim_klog_close(&s.klog);
 	close(s.epoll);
-	close(s.timer);
 	return r;
 }

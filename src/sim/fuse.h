@@ -2,7 +2,7 @@
 /*
  * fuse.h - serves the simulated RM in real time, behind a FUSE file system of NVIDIA device files
  *
- * One thread waits for FUSE requests, the clients' doorbells and a timer for the next event.
+ * One thread waits for FUSE requests, the clients' doorbells and the next event's time.
  */
 #ifndef GPUSCHED_SIM_FUSE_H
 #define GPUSCHED_SIM_FUSE_H

@@ -21,8 +21,7 @@ struct sim_server {
 	struct sim_rings *rings;
 	struct sim_klog klog;
 	struct fuse_session *session;
-	int epoll, timer;
-	uint64_t armed;     /* model time for which the timer is set; UINT64_MAX: it is off */
+	int epoll;
 	struct call *calls; /* calls under way, sorted by due time */
 	/* RM's locks: when that of all GPUs, and each GPU's own, are free again */
 	uint64_t host_free, gpu_free[SIM_MAX_GPUS];

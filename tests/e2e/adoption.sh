@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # timeout: 120
 # needs: root bpf fuse
-# asan: yes
+# asan: release
 # Programs that ran before the taps are found, marked, steered and restored.
 . "$(dirname "$0")/lib.sh"
 enter_sim

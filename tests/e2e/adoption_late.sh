@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # timeout: 90
 # needs: root bpf fuse
-# asan: yes
+# asan: release
 # A program that ran alone before the taps holds the lock of its execve() when the daemon starts.
 # The daemon waits for the lock without using the CPU, and adopts the program once it is free.
 . "$(dirname "$0")/lib.sh"

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # timeout: 90
 # needs: root fuse
-# asan: yes
+# asan: release
 # An ordinary user without daemon, root, BPF or the right to trace steers programs through their agents.
 . "$(dirname "$0")/lib.sh"
 enter_sim

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # timeout: 90
 # needs: root bpf fuse
-# asan: yes
+# asan: release
 # An agent beside a daemon: the memory page in which the agent reports to the daemon, and reports
 # that the daemon does not believe.
 . "$(dirname "$0")/lib.sh"

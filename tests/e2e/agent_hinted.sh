@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # timeout: 90
 # needs: root fuse
-# asan: yes
+# asan: release
 # Hints: which arrivals of requests the agent sees, and which calls end a pre-switch.
 . "$(dirname "$0")/lib.sh"
 enter_sim

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # timeout: 300
 # needs: root fuse
-# asan: yes
+# asan: release
 # Programs do and print the same with an agent as without. LOADS=N: loads of the agent (100).
 . "$(dirname "$0")/lib.sh"
 enter_sim

@@ -8,7 +8,7 @@
 enter_sim
 trusting
 start_daemon || exit 1
-load be --seconds 600 --iterations-per-us 1
+load be --seconds 600 --iterations-per-us 27.78
 bad=
 for i in {1..5}; do
 	[ -n "$DAEMON_PID" ] || start_daemon || not_ok "the daemon starts again"

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # timeout: 60
 # needs: root bpf fuse
-# asan: yes
+# asan: release
 # The API lists its verbs, and answers each path by one HTTP method only.
 . "$(dirname "$0")/lib.sh"
 enter_sim

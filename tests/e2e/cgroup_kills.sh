@@ -2,13 +2,13 @@
 # SPDX-License-Identifier: MIT
 # timeout: 300
 # needs: root bpf fuse cgroup2
-# The daemon's whole control group is killed, 50 times. Its guardian survives in a group of its own.
+# The daemon's whole control group is killed, 25 times (KILLS). Its guardian survives in a group of its own.
 # If the kill came before that, `gpusched restore` (run by the unit's ExecStopPost=) or the next
 # start of the daemon restores from the table.
 . "$(dirname "$0")/lib.sh"
 enter_sim
 RANDOM=11
-kills=${KILLS:-50}
+kills=${KILLS:-25}
 
 tree=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/self/mounts)
 if [ -z "$tree" ]; then

@@ -26,7 +26,7 @@ cp "$gsload" "$scratch/gsläd"
 printf 'a\033b' >"$scratch/name"
 cp "$gsload" "$scratch/$(cat "$scratch/name")"
 for program in "$scratch/gsläd" "$scratch/$(cat "$scratch/name")"; do
-	"$program" be --seconds 600 --iterations-per-us 1 >/dev/null 2>&1 &
+	"$program" be --seconds 600 --iterations-per-us 27.78 >/dev/null 2>&1 &
 	at_end+=($!)
 	wait_tsgs "pid:$!" 4
 done

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # timeout: 90
 # needs: root bpf fuse
-# asan: yes
+# asan: release
 # Programs hold the lock of their own execve() for as long as they like, so that their descriptors
 # cannot be borrowed. Other programs on the same GPU are controlled all the same. When the daemon
 # dies, they get their own settings back, and the next daemon starts.

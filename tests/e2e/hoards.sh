@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # timeout: 240
 # needs: root bpf fuse
-# asan: yes
+# asan: release
 # One process makes thousands of entries in the taps' maps. Entries that are evicted or past the
 # quota are counted. A program that starts meanwhile is seen with its GPU, and can be steered.
 . "$(dirname "$0")/lib.sh"

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # timeout: 90
 # needs: root bpf fuse
-# asan: yes
+# asan: release
 # The RM does not answer when it is asked for a TSG's number on the GPU: `list --wide` leaves the
 # number out, and the daemon's end does not wait for the answer.
 . "$(dirname "$0")/lib.sh"

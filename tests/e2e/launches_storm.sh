@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # timeout: 240
 # needs: root bpf fuse
-# asan: yes
+# asan: release
 # Persons and policies turn the counting of launches on and off at the same time, again and again.
 # The last request holds, no launch is counted twice, no probe is left behind, and the next count is
 # exact.

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # timeout: 240
 # needs: root bpf fuse
-# asan: yes
+# asan: release
 # A libcuda that the daemon could not probe for a passing reason is tried again, even if its program
 # makes no more TSGs. After a lasting reason it is not tried again.
 . "$(dirname "$0")/lib.sh"

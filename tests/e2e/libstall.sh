@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # timeout: 120
 # needs: root bpf fuse
-# asan: yes
+# asan: release
 # Opening a program's libcuda would block the daemon (a hanging FUSE, a lease), or a program has
 # very many of them. The daemon leaves these libraries alone, counts and reports them, and goes on.
 . "$(dirname "$0")/lib.sh"

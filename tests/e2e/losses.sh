@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # timeout: 120
 # needs: root bpf fuse
-# asan: yes
+# asan: release
 # A program floods the taps' ring of events while the daemon is stopped, so that events are lost. A
 # program that starts meanwhile still gets its class. A program that executes another one has its
 # new name. A suspended program that scheduled itself is suspended again.

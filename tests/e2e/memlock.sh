@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # timeout: 120
 # needs: root bpf fuse
-# asan: yes
+# asan: release
 # Programs hold the lock of their own memory map (mmap_lock) for as long as they like, so that
 # nobody can read their arguments and mappings. The daemon waits for none of them, and classifies
 # and counts other programs as usual.

@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: MIT
 # timeout: 300
 # needs: root bpf fuse
-# Programs are parked and unparked, PARKS times (20). At random moments gpusched-park (the helper
+# Programs are parked and unparked, PARKS times (10). At random moments gpusched-park (the helper
 # that calls libcuda), the daemon, a program or the asking command gets SIGKILL. No program stays
 # locked or is lost, and each runs or is parked, as `gpusched parked` says.
 . "$(dirname "$0")/lib.sh"
 enter_sim --dilate 0.2 # copies take a fifth of the time
-PARKS=${PARKS:-20}
+PARKS=${PARKS:-10}
 RANDOM=${SEED:-7}
 park_setup
 programs=()

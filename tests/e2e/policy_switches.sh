@@ -2,14 +2,14 @@
 # SPDX-License-Identifier: MIT
 # timeout: 480
 # needs: root bpf fuse
-# 75 switches of the policy (SWITCHES) through the API while programs launch, come and go. No TSG
+# 40 switches of the policy (SWITCHES) through the API while programs launch, come and go. No TSG
 # is lost, and nothing is left behind. After each switch the new policy's wishes are in force, and
 # the old one's are gone; each exit record is right. A person has launches counted all the time, and
 # the counts are exact. Policies with work_submit see each launch once while they run.
 . "$(dirname "$0")/lib.sh"
 enter_sim
 exec 2>"$scratch/stderr"
-switches=${SWITCHES:-75}
+switches=${SWITCHES:-40}
 
 config '[Classes]
 Rule = comm=gsload -> be'
@@ -100,7 +100,7 @@ is "$(jq .wrong_exit "$scratch/switched.json")" 0 "after each switch the old pol
 kill $comers
 wait $comers
 read -r came failed <"$scratch/came"
-ge "$came" $((switches / 50)) "programs came and went meanwhile"
+ge "$came" $((switches / 20)) "programs came and went meanwhile"
 is "$failed" 0 "no program that came failed"
 ge "$(sim_work $a)" $((work + switches / 10)) "the programs went on working"
 

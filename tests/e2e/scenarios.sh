@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # timeout: 300
-# asan: yes
+# asan: release
 # Every committed scenario passes in gpusched sim: its checks hold. Also, sim run's options and
 # errors.
 . "$(dirname "$0")/lib.sh"

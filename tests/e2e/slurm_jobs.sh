@@ -24,7 +24,7 @@ drop_groups() { # at the end, in place of lib.sh's: these groups have no common 
 }
 start_daemon || exit 1
 in_group() { # GROUP: a program there, whose parent has ended; its pid in $LOAD_PID
-	bash -c 'echo $$ >"$1/cgroup.procs"; setsid "$2" be --seconds 600 --iterations-per-us 1 & echo $!' - \
+	bash -c 'echo $$ >"$1/cgroup.procs"; setsid "$2" be --seconds 600 --iterations-per-us 27.78 & echo $!' - \
 		"$tree$1" "$gsload" 2>/dev/null >"$scratch/pid"
 	LOAD_PID=$(cat "$scratch/pid")
 	at_end+=("$LOAD_PID")

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # timeout: 240
 # needs: root bpf fuse
-# asan: yes
+# asan: release
 # In bad surroundings (no rights, full disks, foreign files) each command prints one clear line,
 # exits with the right code, and leaves nothing changed.
 . "$(dirname "$0")/lib.sh"

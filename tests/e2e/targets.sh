@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # timeout: 120
 # needs: root bpf fuse
-# asan: yes
+# asan: release
 # Programs are killed while calls on them are under way, and while they are suspended. Their objects
 # in the RM are freed at once, since the daemon keeps no copy of their descriptors.
 . "$(dirname "$0")/lib.sh"

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # kernels: 6.12 6.1 trixie
 # kernels on arm64: 6.12 6.12-16k 6.1
-# kernels in CI: 6.12 6.1
+# kernels in CI: 6.1
 # timeout: 300
 # modules: fuse
 # Checks that these kernels load the taps, every policy and the probes, and that doctor says so.
