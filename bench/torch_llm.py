@@ -10,6 +10,7 @@ A decoder-only model whose weights are drawn on the GPU (18 layers, 2048 wide: 1
 A step makes one token for each active request; there is one CUDA graph per batch size (1, 2, 4, 8, 16). A further graph
 reads prompts in chunks of 128 tokens, one chunk between two steps. The CPU looks at every token, as a server must.
 With --plain it serves one request at a time: a prompt of one token, an answer of 64. --shape 0.8b has 16 layers (1.6 GB).
+With --tensors N it first copies N tensors to the GPU, with pauses of 0.3 to 20 ms, as a server does that reads its weights.
 
 serve prints {"ready":true}, waits for a line on its input, then prints one line per rate: times in ms, counted from the
 arrival. token_ms: from one token of an answer to the next. late_ms: how long after an arrival the idle server woke; this is
@@ -281,6 +282,13 @@ def serve(server, rate, seconds, warmup, seed):
     )
 
 
+def load(tensors, device):
+    draw = random.Random(2)
+    for _ in range(tensors):
+        time.sleep(0.0003 * (20 / 0.3) ** draw.random())
+        torch.ones(1 << 18).to(device)
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("what", choices=("capacity", "serve"))
@@ -290,6 +298,7 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--plain", action="store_true")
     parser.add_argument("--requests", type=int, help="this many in each window, instead of --seconds")
+    parser.add_argument("--tensors", type=int, default=0)
     parser.add_argument("--shape", choices=SHAPES, default="1b")
     parser.add_argument("--device", choices=("cuda", "cpu"), default="cuda")
     o = parser.parse_args()
@@ -298,6 +307,7 @@ def main():
         global SLOTS, SIZES, PROMPT, ANSWER
         SLOTS, SIZES, PROMPT, ANSWER = 1, (1,), (1, 1), (64, 64)
     with torch.inference_mode():
+        load(o.tensors, o.device)
         model = Model(o.shape, o.device)
         server = Server(Engine(model))
         for _ in range(3):  # PyTorch sets up much at first use

@@ -80,9 +80,10 @@
  *    it better. On an H100, eager inference was no faster with auto beside inference in a loop, and
  *    that loop lost 10 to 38 % of its work.
  *  - Only without a hold does the log show how many turns a request has. So the first requests of a
- *    service get no hold, for a second or more. If requests become four times as long, or a
- *    quarter, a few of them again get none, half a minute later at the earliest. Meanwhile no other
- *    lc TSG of that runlist has a hold, for 5 s at most.
+ *    service get no hold: two after they are told, if these are clearly worth one, else those of
+ *    a second or more. If requests become four times as long, or a quarter, a few of them again
+ *    get none, half a minute later at the earliest. Meanwhile no other lc TSG of that runlist has
+ *    a hold, for 5 s at most.
  *  - A request that is shorter than the service's other requests still gets a hold.
  *  - The floor makes queues of requests longer. Say that a service gets 90 % of the requests that
  *    it can serve alone. Then its median and 99th percentile are 1.9 times those without be (model,

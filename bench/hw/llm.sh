@@ -20,14 +20,15 @@
 # CORE=1: at most 6 minutes. The server answers one request at a time, 64 tokens each, a CUDA graph a
 # token, at 4 and 8 requests/s (100 requests each): alone, `auto` with the server unmodified under the
 # agent, the driver's default, `lcbe`, MPS with client priority, in this order. RATES="8" and
-# REQUESTS=N: other rates, more requests.
+# REQUESTS=N: other rates, more requests. WARMUP=0: the first requests count. TENSORS=N: the server
+# first reads N tensors.
 set -u
 if [ -n "${CORE:-}" ]; then
 	SCHEMES=${SCHEMES:-alone agent default lcbe mps-prio}
 	MINUTES=${MINUTES:-6}
 	read -ra rates <<<"${RATES:-4 8}"
-	how=(--plain --shape 0.8b)
-	window=(--requests "${REQUESTS:-100}" --warmup 3)
+	how=(--plain --shape 0.8b --tensors "${TENSORS:-0}")
+	window=(--requests "${REQUESTS:-100}" --warmup "${WARMUP:-3}")
 	measure_s=5
 else
 	SCHEMES=${SCHEMES:-alone default auto mps-prio share}

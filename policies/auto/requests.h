@@ -14,6 +14,9 @@
 #define HOLD_US GPUSCHED_HOLD_MAX_US
 #define WINDOW_NS GS_S
 #define ENOUGH 4
+/* If so few requests in so short a window clearly are worth a hold, the first hold need not wait. */
+#define FIRST_NS (250 * GS_MS)
+#define FIRST 2
 /*
  * Requests count as changed if the mean length of at least MANY requests in holds is OTHER_LENGTH
  * times longer or shorter than that of the first MANY.
@@ -63,24 +66,31 @@ GPUSCHED_INLINE gs_u32 weigh_hold(const struct requests *q, const struct runlist
 }
 
 /*
- * Judges the requests of a window without holds, at its end. In a hold, the GPU would idle in that
- * part of a request which is neither work nor waiting for the GPU.
+ * Judges the requests of a window without holds. In a hold, the GPU would idle in that part of a
+ * request which is neither work nor waiting for the GPU. @late_ns of work may not be known yet.
  */
-GPUSCHED_INLINE void weigh_requests(struct tsg *s, struct runlist *r, gs_u64 now)
+GPUSCHED_INLINE gs_u32 judge_requests(struct tsg *s, const struct runlist *r, gs_u64 now,
+				      gs_u64 late_ns)
 {
 	struct requests *q = &s->requests;
 	gs_u64 open = gs_most(open_ns(q, now), 1), turns = s->turns - q->window_turns;
 	gs_u64 mean = q->ended ? gpusched_div(q->open_ns, (gs_u64)q->ended) : open;
 	gs_u64 waited = turns * (r->slice.us + costs_round_trip_us(&r->costs)) * 1000;
-	gs_u64 worked = s->progress - q->window_progress + waited + LATE_NS;
+	gs_u64 worked = s->progress - q->window_progress + waited + late_ns;
 	gs_u64 idle = open > worked ? open - worked : 0;
 
 	q->turns = gpusched_div(turns * mean, open);
 	if (turns)
 		q->turn_us = gpusched_div(gpusched_div(s->progress - q->window_progress, turns),
 					  1000ull);
-	q->idle_permille = gpusched_div(idle * 1000, now - q->window_ns);
-	q->verdict = weigh_hold(q, r);
+	q->idle_permille = gpusched_div(idle * 1000, gs_most(now - q->window_ns, 1));
+	return weigh_hold(q, r);
+}
+
+/* Takes the verdict at a window's end: from now on, LCs may have holds again. */
+GPUSCHED_INLINE void weigh_requests(struct requests *q, struct runlist *r, gs_u32 verdict)
+{
+	q->verdict = verdict;
 	q->length_ns = 0;
 	r->unheld_until_ns = 0;
 }
@@ -112,18 +122,23 @@ GPUSCHED_INLINE void compare_requests(struct requests *q, struct runlist *r, gs_
 GPUSCHED_INLINE void look_requests(struct tsg *s, struct runlist *r, gs_u64 now)
 {
 	struct requests *q = &s->requests;
-	int held = q->verdict == WORTH;
+	int held = q->verdict == WORTH, unheld = r->held_ns <= q->window_ns;
 
-	if (!q->window_ns || !s->sighted || now < q->window_ns + WINDOW_NS)
+	if (!q->window_ns || !s->sighted || now < q->window_ns + FIRST_NS)
 		return;
-	if (held) {
+	if (now < q->window_ns + WINDOW_NS) {
+		if (q->verdict != UNKNOWN || q->ended < FIRST || !unheld ||
+		    judge_requests(s, r, now, 0) != WORTH)
+			return;
+		weigh_requests(q, r, WORTH);
+	} else if (held) {
 		compare_requests(q, r, now);
 		if (q->verdict == WORTH && q->ended < MANY)
 			return;
 	} else if (q->ended < ENOUGH && open_ns(q, now) < WINDOW_NS) {
 		return;
-	} else if (r->held_ns <= q->window_ns) {
-		weigh_requests(s, r, now);
+	} else if (unheld) {
+		weigh_requests(q, r, judge_requests(s, r, now, LATE_NS));
 	}
 	begin_window(s, now);
 }

@@ -107,8 +107,10 @@ void requests_launch(void)
 	if (pthread_mutex_trylock(&lock))
 		return;
 	gs_quiet_rest(&quiet, rest);
-	least = gs_quiet_us(&quiet);
-	s->quiet_us = least;
+	least = s->quiet_us;
+	/* a shorter rest ends no request, so what it says can wait */
+	if (!least || rest >= GS_QUIET_LEAST_US * NS_PER_US)
+		s->quiet_us = least = gs_quiet_us(&quiet);
 	if (least && (!s->begins || rest >= least * NS_PER_US)) {
 		s->begins++;
 		signal_daemon();

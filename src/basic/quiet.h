@@ -3,7 +3,9 @@
  * quiet.h - learns how long a rest of a service has to be to end its request
  *
  * It learns from rests of the service: those between the tokens or layers of a request are short,
- * and those between requests are long. Pure: no clock, no memory of its own.
+ * and those between requests are long. The last two requests suffice if they are clear, and overrule
+ * what was learned before. So it does not matter that the program has loaded weights for a minute.
+ * Pure: no clock, no memory of its own.
  */
 #ifndef GPUSCHED_BASIC_QUIET_H
 #define GPUSCHED_BASIC_QUIET_H

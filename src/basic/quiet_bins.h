@@ -17,10 +17,13 @@
 /* what one rest adds to its bin: more than 1, so that halving keeps it */
 #define GS_QUIET_ONE 16u
 #define GS_QUIET_MEMORY 16384u /* number of rests at which all counts are halved */
+#define GS_QUIET_RECENT 1024u  /* as many rests are kept in order; a power of 2 */
 
 struct gs_quiet {
 	unsigned int bins[GS_QUIET_BINS];
 	unsigned int n;
+	unsigned int seen;                     /* number of rests so far */
+	unsigned char recent[GS_QUIET_RECENT]; /* bins of the last of them, rest i at i % that */
 };
 
 /* The lower end of part @k of an octave, in thousandths of the octave's lower end. */
@@ -49,9 +52,10 @@ static inline __attribute__((always_inline)) unsigned int gs_quiet_bin(unsigned 
 static inline __attribute__((always_inline)) void gs_quiet_add(struct gs_quiet *q,
 							       unsigned long long rest_ns)
 {
-	unsigned int i;
+	unsigned int bin = gs_quiet_bin(rest_ns) & (GS_QUIET_BINS - 1), i;
 
-	q->bins[gs_quiet_bin(rest_ns) & (GS_QUIET_BINS - 1)] += GS_QUIET_ONE;
+	q->bins[bin] += GS_QUIET_ONE;
+	q->recent[q->seen++ & (GS_QUIET_RECENT - 1)] = (unsigned char)bin;
 	if (++q->n < GS_QUIET_MEMORY)
 		return;
 	q->n /= 2;

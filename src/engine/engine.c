@@ -276,11 +276,13 @@ static void do_due(struct gs_engine *e, uint64_t now, uint64_t until_ns)
 	size_t n;
 
 	e->stuck_at = check_workers(e);
+	e->batching = true; /* so that no suspension begins before the resumes */
 	do {
 		n = gs_core_due(e->core, now, keys, DUE_AT_ONCE);
 		for (size_t i = 0; i < n; i++)
 			gs_engine_look(e, &keys[i], NULL);
 	} while (n == DUE_AT_ONCE && gs_now_ns() < until_ns);
+	gs_batch_release(e);
 }
 
 /* Handles calls that are back. If time runs out before all are handled, wakes the loop again. */

@@ -102,24 +102,33 @@ int gs_carry_out(struct gs_engine *e, const struct gs_todo *todo)
 	return 0;
 }
 
-void gs_batch_release(struct gs_engine *e)
+/* Pushes the batch's jobs that come before any suspension, or all that are left. */
+static void push_batch(struct gs_engine *e, bool first)
 {
-	struct gs_job *list = NULL;
+	struct gs_job *list = NULL, *left = NULL, *job;
 
-	e->batching = false;
-	while (e->batch) { /* reverses the list: the oldest comes first */
-		struct gs_job *job = e->batch;
-
+	while ((job = e->batch)) { /* reverses the list: the oldest comes first */
 		e->batch = job->next;
 		job->next = list;
 		list = job;
 	}
-	while (list) {
-		struct gs_job *job = list;
-
+	while ((job = list)) {
 		list = job->next;
-		gs_workers_push(e->workers, worker_of(e, job->plan.gpu), job);
+		if (!first || job->plan.order <= GS_ORDER_RESUME) {
+			gs_workers_push(e->workers, worker_of(e, job->plan.gpu), job);
+			continue;
+		}
+		job->next = left;
+		left = job;
 	}
+	e->batch = left;
+}
+
+void gs_batch_release(struct gs_engine *e)
+{
+	e->batching = false;
+	push_batch(e, true);
+	push_batch(e, false);
 }
 
 static void log_given_up(const struct gs_plan *plan, unsigned int step)

@@ -15,8 +15,8 @@ Class = be suspend_limit_ms=2000
 Rule = arg=be -> be'
 start_daemon || exit 1
 chmod 711 "$scratch"
-victim; first=$VICTIM
-victim; second=$VICTIM
+victim be --kernel-us 1000; first=$VICTIM # as the hoarders, whose work is compared
+victim be --kernel-us 1000; second=$VICTIM
 
 # hoarding WHAT N: starts a be of the attacker that makes N objects of a kind; $BE is its PID
 hoarding() {

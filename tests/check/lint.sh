@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# timeout: 1800
+# timeout: 4000
 # beside: yes
 # Checks the C files with clang-tidy and cppcheck.
 #

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# timeout: 120
+# timeout: 240
 # The command line answers bad input in one line. Help, manual and completion agree with its verbs.
 . "$(dirname "$0")/lib.sh"
 

@@ -42,11 +42,12 @@ check "list says what would make holds possible for a service without an agent" 
 wait $SERVICE
 is "$(counter holds)" 0 "no hold is made without an agent"
 
-serve seen 14 --agent
+serve seen 26 --agent
 check "best effort is suspended for a request" wait_for 20 holds_are_on
-check "list names the TSG for whose request best effort is held" wait_for 20 eval \
-	'[ "$(compute $training .held_for)" = "$(compute $SERVICE .id)" ] &&
-	"$gpusched" list pid:$training | grep -q "held for tsg .*request"'
+id=$(compute $SERVICE .id)
+# each is one call: a hold lasts for some 40 ms
+check "list names the TSG for whose request best effort is held" wait_for 30 eval '[ "$(compute $training .held_for)" = $id ]'
+check "its table does so, too" wait_for 30 eval '"$gpusched" list pid:$training | grep -q "held for tsg $id.*request"'
 check "its agent reports how long a pause ends a request" \
 	eval '[ "$(compute $SERVICE .quiet_us)" -ge 1000 ] && [ "$(compute $SERVICE .quiet_us)" -le 10000 ]'
 before=$(sim_work $training)

@@ -15,6 +15,8 @@
  *   api       calls every launch function
  *   once      one context, one thread
  *   exec      launches, then executes itself and launches again
+ *   serve     launches and waits with pauses of 0.3 to 6 ms, as if it read LAUNCHES weights; says
+ *             "serving", and from then on serves a request of 16 tokens each 200 ms
  */
 #include <dlfcn.h>
 #include <pthread.h>
@@ -333,6 +335,31 @@ static void run_simple(void)
 	check(cu.sync(), "cuCtxSynchronize");
 }
 
+static void run_serve(void)
+{
+	unsigned int random = 1;
+	handle ctx, f;
+
+	check(cu.create(&ctx, 0, 0), "cuCtxCreate");
+	f = function_here();
+	ready();
+	for (unsigned long i = 0; i < wanted; i++) {
+		random = random * 1664525 + 1013904223;
+		usleep((300u << (random >> 16) % 4) * (1000 + (random >> 20) % 1000) / 1000);
+		launch(f, 0, 1);
+		check(cu.sync(), "cuCtxSynchronize");
+	}
+	puts("serving");
+	fflush(stdout);
+	for (;;) {
+		usleep(200000);
+		for (int token = 0; token < 16; token++) {
+			launch(f, 0, 1);
+			check(cu.sync(), "cuCtxSynchronize");
+		}
+	}
+}
+
 int verb_cuda(int nwords, char **words)
 {
 	const char *mode = words[0];
@@ -353,6 +380,8 @@ int verb_cuda(int nwords, char **words)
 		run_fork();
 	else if (!strcmp(mode, "api"))
 		run_api();
+	else if (!strcmp(mode, "serve"))
+		run_serve();
 	else
 		run_simple();
 	if (!strcmp(mode, "exec")) {
