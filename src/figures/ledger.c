@@ -69,6 +69,7 @@ static int on_due(sd_event_source *src, uint64_t us, void *user)
 	struct gs_ledger *l = fig->ledger;
 	uint64_t now = gs_now_ns();
 
+	ledger_check_clock(fig);
 	ledger_sample(fig);
 	ledger_mark(fig);
 	if (now - l->minute_ns >= MINUTE_NS) {
@@ -540,6 +541,7 @@ int gs_ledger_start(struct gs_figures *fig, struct gs_error *err)
 		return gs_fail(err, -ENOMEM, "out of memory");
 	fig->ledger = l;
 	l->minute_ns = gs_now_ns();
+	ledger_check_clock(fig);
 	l->gpus = calloc(fig->hub->ngpus ? fig->hub->ngpus : 1, sizeof(*l->gpus));
 	if (!l->gpus)
 		return gs_fail(err, -ENOMEM, "out of memory");

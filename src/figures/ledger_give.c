@@ -75,8 +75,7 @@ static void give_gpu(struct gs_figures *fig, size_t i, uint64_t now)
 	k->given_ns = now;
 }
 
-/* Tells the history if the clock was set. Rows that are written already keep their times. */
-static void check_clock(struct gs_figures *fig)
+void ledger_check_clock(struct gs_figures *fig)
 {
 	struct gs_ledger *l = fig->ledger;
 	struct timespec boot, real;
@@ -180,7 +179,7 @@ static void begin(struct gs_figures *fig, struct ledger_giving *g)
 {
 	struct gs_ledger *l = fig->ledger;
 
-	check_clock(fig);
+	ledger_check_clock(fig);
 	gs_sight_flush(fig);
 	g->began_ns = gs_now_ns();
 	for (size_t i = 0; i < fig->hub->ngpus; i++)

@@ -181,6 +181,8 @@ void ledger_learn(struct gs_ledger *l, struct kept *k);
 /* ledger_give.c. @always: write an entry even if there was no work. */
 void ledger_give(struct gs_figures *fig, struct kept *k, bool always);
 void ledger_give_begin(struct gs_figures *fig, bool all);
+/* Tells the history if the clock was set. Rows that are written already keep their times. */
+void ledger_check_clock(struct gs_figures *fig);
 void ledger_give_all(struct gs_figures *fig);
 
 /* ledger_groups.c: finds the group, or makes it. Returns NULL if out of memory. */

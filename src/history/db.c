@@ -329,6 +329,7 @@ int db_open_read(struct db *db, const char *dir, struct gs_error *err)
 	char path[300];
 	int r;
 
+	*db = (struct db){ 0 };
 	snprintf(path, sizeof(path), "%s/" NAME, dir);
 	if (access(path, R_OK))
 		return gs_fail(err, errno == ENOENT ? -ENOTSUP : -errno, "%s: %s", path,
