@@ -66,20 +66,20 @@ exits 1 "set of such a tid: fails" "$gpusched" set tid:1 timeslice=700us
 exits 2 "tid: takes only a number" "$gpusched" list tid:x
 check "class set takes tid:" "$gpusched" class set "tid:$tid" be
 is "$(wide "tid:$tid" '.[0].class')" '"be"' "its process has that class"
-"$gpusched" monitor "tid:$tid" --for 20s --count 1 --json >"$scratch/filtered" 2>&1 &
+"$gpusched" monitor "tid:$tid" --for 60s --count 1 --json >"$scratch/filtered" 2>&1 &
 filtered=$!
-check "monitor tid: watches" wait_for 10 watchers 1
+check "monitor tid: watches" wait_for 30 watchers 1
 "$gpusched" set "pid:$many" timeslice=500us >/dev/null
 wait $filtered
 is "$(jq -cs 'map(select(.tsg) | .tsg)' "$scratch/filtered")" "[\"$handle\"]" "monitor tid: prints events of that TSG alone"
 
 # ---- monitor --verbose -----------------------------------------------------------------------------
 
-"$gpusched" monitor --verbose --for 40s --json >"$scratch/events" 2>&1 &
+"$gpusched" monitor --verbose --for 90s --json >"$scratch/events" 2>&1 &
 watching=$!
-"$gpusched" monitor -v --for 40s >"$scratch/lines" 2>&1 &
+"$gpusched" monitor -v --for 90s >"$scratch/lines" 2>&1 &
 lines=$!
-check "two clients watch" wait_for 10 watchers 2
+check "two clients watch" wait_for 60 watchers 2
 before=$(date +%s)
 load be --seconds 600 --warmup 0 --iterations-per-us 27.78
 new=$LOAD_PID
