@@ -147,14 +147,14 @@ patience() {
 }
 
 # wait_for SECONDS COMMAND...: repeats the command until it succeeds; waits longer on a busy
-# machine. Between two tries it sleeps as long as one took, so as not to slow down what the test
-# waits for.
+# machine. Between two tries it sleeps twice as long as one took, so as not to slow down what the
+# test waits for.
 wait_for() {
 	local from=$SECONDS seconds=$1 look_us rest
 	shift
 	until look_us=${EPOCHREALTIME/[.,]/} && "$@" >/dev/null 2>&1; do
 		[ $((SECONDS - from)) -lt "$seconds" ] || [ $((SECONDS - from)) -lt $((seconds * $(patience))) ] || return 1
-		look_us=$((${EPOCHREALTIME/[.,]/} - look_us))
+		look_us=$((2 * (${EPOCHREALTIME/[.,]/} - look_us)))
 		look_us=$((look_us < 50000 ? 50000 : look_us < 1000000 ? look_us : 1000000))
 		printf -v rest '%d.%06d' $((look_us / 1000000)) $((look_us % 1000000))
 		sleep "$rest"
@@ -235,15 +235,18 @@ start_daemon() {
 	}
 }
 
+# api PATH [BODY]: the daemon's answer
+api() {
+	"$build/tests/e2e/answer" "$GPUSCHED_SIM/run/api" "$@"
+}
+
 daemon_ready() {
-	[ "$(curl -sf --max-time 2 --unix-socket "$GPUSCHED_SIM/run/api" -d '{}' http://gpusched/v1/ping |
-		"$json" .pid)" = "$DAEMON_PID" ]
+	[[ $(api /v1/ping '{}') =~ \"pid\":\ ?"$DAEMON_PID"[,}] ]]
 }
 
 # watchers N: exactly N clients watch the daemon's events
 watchers() {
-	curl -sf --max-time 2 --unix-socket "$GPUSCHED_SIM/run/api" http://gpusched/metrics |
-		grep -qx "gpusched_watchers $1"
+	[[ $'\n'$(api /metrics) == *$'\n'"gpusched_watchers $1"$'\n'* ]]
 }
 
 stop_daemon() {
