@@ -17,6 +17,9 @@
 #define OLD_BRANCH 545u /* before this driver branch, RM fills the log once a second */
 #define OLD_PERIOD_NS NS_PER_S
 #define FLUSH_NS (100 * NS_PER_MS)
+/* A GPU that has been idle for REST_NS is looked at every RESTING_NS, also for a policy. */
+#define REST_NS (10 * NS_PER_S)
+#define RESTING_NS (250 * NS_PER_MS)
 #define CLOCK_NS (10 * NS_PER_S) /* how often the clocks are compared: they drift by some ppm */
 /* Pause after a log could not be opened, or samples were refused. */
 #define RETRY_NS (60 * NS_PER_S)
@@ -356,6 +359,8 @@ static void look_alone(struct gpu *g, uint64_t now)
 		l->ns = (uint64_t)((double)past / gs_env()->dilate);
 		l->worked_ns = (uint64_t)((double)l->ns * part);
 	}
+	if (r.blind || has_suspended(g) || (r.loaded && !l->idle_ns))
+		g->worked_ns = now;
 	l->id = r.loaded;
 	l->switches = r.switches;
 	l->at_ns = now;
@@ -375,10 +380,19 @@ static void read_behind(struct gpu *g, uint64_t now)
 	gs_turns_until(g->turns, to_gpu(g, now - period - g->clock.error_ns));
 }
 
+/* Returns how long the next reading can wait. @flushed: the log was flushed in this one. */
+static uint64_t pause_of(const struct gpu *g, bool flushed, uint64_t now)
+{
+	if (!g->active && g->a->eager && now > g->worked_ns + in_gpu_time(REST_NS))
+		return RESTING_NS;
+	if (flushed)
+		return FLUSH_NS;
+	return g->active || g->a->eager ? in_gpu_time(SOON_NS) : IDLE_NS;
+}
+
 /* Returns the time of the next reading. */
 static uint64_t look(struct gpu *g, uint64_t now)
 {
-	uint64_t period = in_gpu_time(SOON_NS);
 	bool soon = g->active || g->a->eager;
 	bool old = is_old(g);
 
@@ -392,9 +406,9 @@ static uint64_t look(struct gpu *g, uint64_t now)
 	g->active = g->records != g->looked;
 	g->looked = g->records;
 	look_alone(g, now);
-	if (old && soon)
-		return now + FLUSH_NS;
-	return now + (g->active || g->a->eager ? period : IDLE_NS);
+	if (g->active)
+		g->worked_ns = now;
+	return now + pause_of(g, old && soon, now);
 }
 
 uint64_t gs_account_read(struct gs_account *a, uint64_t now)
@@ -542,6 +556,7 @@ static int new_tsg(struct gs_account *a, struct gpu *g, const struct gpusched_ts
 	HASH_ADD(hh, a->tsgs, id, sizeof(t->id), t);
 	/* Until now the process's turns may have been attributed by its pid alone. */
 	g->anew = true;
+	g->worked_ns = gs_now_ns(); /* a new program is about to work */
 	if (!g->ntsgs++)
 		g->retry_at = 0;
 	*ret = t;

@@ -120,7 +120,7 @@ void gs_account_tell(struct gs_account *a, const struct gs_account_news *news);
 int gs_account_facts(const struct gs_account *a, uint64_t id, struct gpusched_facts *ret);
 /*
  * @on: reads logs 30 times a second even without switches, since a policy or the engine acts on the
- * facts.
+ * facts. Reads the log of a GPU that has been idle for 10 s four times a second.
  */
 void gs_account_eager(struct gs_account *a, bool on);
 

@@ -82,6 +82,7 @@ struct gpu {
 	bool told; /* facts of its runlist were reported, and are still valid */
 	uint64_t flushed, retry_at, lost, spent;
 	uint64_t records, looked; /* records read so far; the same at the last timed reading */
+	uint64_t worked_ns;       /* when it was last not known to be idle, in CLOCK_MONOTONIC */
 	struct alone alone;
 	struct gs_costs begin;     /* the costs with which its log begins */
 	unsigned int contradicted; /* contradictions by the present log that are counted already */

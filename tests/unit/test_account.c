@@ -545,6 +545,57 @@ static void quiet_second(uint32_t usage)
 	gs_account_read(account, now + 33 * MS);
 }
 
+/* Reads once more, and returns in how many ms the next reading is due. */
+static uint64_t next_ms(void)
+{
+	const uint64_t at = now + 34 * MS;
+
+	return (gs_account_read(account, at) - at) / MS;
+}
+
+/* A GPU at rest is looked at less often, but not one that works alone, or may work. */
+static void eager_at_rest(void **state)
+{
+	fake_log.usage_at = 10 * NS_PER_S;
+	fake_log.usage_n = 28;
+	gs_account_eager(account, true);
+	tsg(1, 11, 101);
+	look();
+	assert_int_equal(next_ms(), 33); /* no record was seen: nothing is known */
+	fake_log_switch(101, 11, true, now);
+	for (int i = 0; i < 15; i++)
+		quiet_second(10000);
+	assert_int_equal(next_ms(), 33); /* it works */
+	for (int i = 0; i < 9; i++)
+		quiet_second(0);
+	assert_int_equal(next_ms(), 33);
+	for (int i = 0; i < 6; i++)
+		quiet_second(0);
+	assert_int_equal(next_ms(), 250);
+	fake_log.usage_status = GS_NV_NOT_SUPPORTED;
+	quiet_second(0);
+	quiet_second(0);
+	assert_int_equal(next_ms(), 33); /* unknown */
+	now += NS_PER_S;
+	fake_log_switch(101, 11, false, now);
+	for (int i = 0; i < 15; i++)
+		quiet_second(0);
+	assert_int_equal(next_ms(), 250); /* no TSG is loaded */
+	gs_account_runnable(account, 1, false, now);
+	quiet_second(0);
+	quiet_second(0);
+	assert_int_equal(next_ms(), 33); /* it may have work, and may not run */
+	gs_account_runnable(account, 1, true, now);
+	for (int i = 0; i < 15; i++)
+		quiet_second(0);
+	turn(101, 11, MS);
+	assert_int_equal(next_ms(), 33);
+	now += 5 * NS_PER_S;
+	assert_int_equal(next_ms(), 33);
+	now += 10 * NS_PER_S;
+	assert_int_equal(next_ms(), 250);
+}
+
 /* While a TSG is alone, the engine's usage counts as its work, from the second silent second on. */
 static void alone(void **state)
 {
@@ -669,6 +720,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(what_calls_take, begin, end),
 		cmocka_unit_test_setup_teardown(late_answers, begin, end),
 		cmocka_unit_test_setup_teardown(eager, begin, end),
+		cmocka_unit_test_setup_teardown(eager_at_rest, begin, end),
 		cmocka_unit_test_setup_teardown(flushed, begin, end),
 		cmocka_unit_test_setup_teardown(flushed_again, begin, end),
 		cmocka_unit_test_setup_teardown(alone, begin, end),
