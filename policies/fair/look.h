@@ -77,8 +77,21 @@ GPUSCHED_INLINE void begin_sums(struct tsg *s, const struct runlist *r)
 	s->work = s->turns = s->cut = s->drained = 0;
 }
 
+/*
+ * Begins the TSG's sums for a new look. The look begins with the first sums: rounds may be far
+ * apart, and whoever begins in the same round has not come during the look.
+ */
+GPUSCHED_INLINE void begin_look_of(struct tsg *s, struct runlist *r)
+{
+	begin_sums(s, r);
+	if (r->look_ns && r->began != r->look) {
+		r->began = r->look;
+		r->look_ns = s->look_ns;
+	}
+}
+
 /* Adds the TSG's work since the last round to its sums. Returns that work. */
-GPUSCHED_INLINE gs_u64 look_work(struct tsg *s, const struct runlist *r)
+GPUSCHED_INLINE gs_u64 look_work(struct tsg *s, struct runlist *r)
 {
 	const struct gpusched_facts *f = &s->now;
 	gs_u64 work = work_of(f->held_ns, f->turns, r->cost_ns), done = 0;
@@ -89,7 +102,7 @@ GPUSCHED_INLINE gs_u64 look_work(struct tsg *s, const struct runlist *r)
 			  : 0;
 	s->last_held = f->held_ns;
 	if (s->look != r->look)
-		begin_sums(s, r);
+		begin_look_of(s, r);
 	if (s->last_since == f->since_ns && s->last_since) {
 		done = work > s->last_work ? work - s->last_work : 0;
 		s->work += done;

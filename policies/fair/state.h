@@ -103,6 +103,7 @@ struct runlist {
 	gs_u64 ready, least_ppm, most_ppm; /* counts of the last complete round */
 	gs_u64 mode, era;                  /* enum mode; number of times that turns began */
 	gs_u64 look, look_ns;              /* number and begin of the present look */
+	gs_u64 began;                      /* the last look in which sums began */
 	gs_u64 shared_ns;                  /* since when all TSGs run for a look; 0: they do not */
 	gs_u64 judging;                    /* the round in which TSGs are judged; 0: not yet */
 	enum why why;                      /* why turns are taken */

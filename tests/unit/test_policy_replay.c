@@ -191,6 +191,62 @@ static void test_fair_groups(void **state)
 	world_close(&w);
 }
 
+static struct gpusched_facts uneven[2];
+
+static int uneven_facts(void *user, uint64_t id, struct gpusched_facts *ret)
+{
+	(void)user;
+	*ret = uneven[id - 1];
+	return 0;
+}
+
+/* Both use all of their slices, but the first has turns that are @skew_pct of them. */
+static void uneven_round(struct world *w, uint64_t round_ms, uint64_t skew_pct)
+{
+	uint64_t turn_ns[2], turns;
+
+	for (int i = 0; i < 2; i++)
+		turn_ns[i] = w->tasks[i].t.want.timeslice_us * NS_PER_US;
+	turn_ns[0] = turn_ns[0] * skew_pct / 100;
+	turns = round_ms * NS_PER_MS / (turn_ns[0] + turn_ns[1] + 1);
+	w->now += round_ms * NS_PER_MS;
+	for (int i = 0; i < 2; i++) {
+		struct gpusched_facts *f = &uneven[i];
+
+		f->known = GPUSCHED_FACT_LAST_RUN;
+		f->state = i ? GPUSCHED_STATE_LOADED : GPUSCHED_STATE_WAITING;
+		f->as_of_ns = f->last_run_ns = w->now;
+		f->turns += turns;
+		f->slice_ended += turns;
+		f->held_ns += turns * turn_ns[i];
+	}
+	assert_int_equal(gs_virtual_round(w->p), 0);
+}
+
+/* fair corrects slices however far apart its rounds are: on a busy host they come late. */
+static void test_fair_late_rounds(void **state)
+{
+	static struct world w;
+
+	(void)state;
+	for (uint64_t round_ms = 50; round_ms <= 250; round_ms += 100) {
+		const struct gpusched_settings *a = &w.tasks[0].t.want, *b = &w.tasks[1].t.want;
+
+		open_world(&w, &gs_host_native, "fair");
+		w.now = 10 * NS_PER_S;
+		fair_round(&w, 2, 1, 0);
+		for (uint32_t i = 0; i < 2; i++)
+			uneven[i] = (struct gpusched_facts){ .id = w.tasks[i].t.id = i + 1,
+							     .runlist = 1,
+							     .since_ns = w.now };
+		w.p->world.facts = uneven_facts;
+		for (int i = 0; i < 200; i++)
+			uneven_round(&w, round_ms, 175);
+		assert_in_range(a->timeslice_us * 175 / b->timeslice_us, 85, 115);
+		world_close(&w);
+	}
+}
+
 /* Beside an LC, rr skips an idle BE, and does not leave it a short slice. */
 static void test_rr_idle(void **state)
 {
@@ -277,15 +333,11 @@ static void test_repeatable(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_repeatable),
-		cmocka_unit_test(test_rr_idle),
-		cmocka_unit_test(test_admit_at_once),
-		cmocka_unit_test(test_rests_natively),
-		cmocka_unit_test(test_rests_in_the_kernel),
-		cmocka_unit_test(test_kicks_natively),
-		cmocka_unit_test(test_kicks_in_the_kernel),
-		cmocka_unit_test(test_fair_groups),
-		cmocka_unit_test(test_hides_natively),
+		cmocka_unit_test(test_repeatable),          cmocka_unit_test(test_rr_idle),
+		cmocka_unit_test(test_admit_at_once),       cmocka_unit_test(test_rests_natively),
+		cmocka_unit_test(test_rests_in_the_kernel), cmocka_unit_test(test_kicks_natively),
+		cmocka_unit_test(test_kicks_in_the_kernel), cmocka_unit_test(test_fair_groups),
+		cmocka_unit_test(test_fair_late_rounds),    cmocka_unit_test(test_hides_natively),
 		cmocka_unit_test(test_hides_in_the_kernel),
 	};
 
