@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Opens the file; declares its layout, and converts older versions. */
+/* Opens the file, and declares its layout. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -196,59 +196,16 @@ static int check_version(struct db *db, int64_t *ret_version, struct gs_error *e
 	return 0;
 }
 
-/*
- * Older rows do not say how much of held_ns was switching: this is the upper bound of the time
- * used.
- */
-#define ADD_USED(table) \
-	"ALTER TABLE " table " ADD COLUMN used_ns INTEGER NOT NULL DEFAULT 0;" \
-	"ALTER TABLE " table " ADD COLUMN unpriced_turns INTEGER NOT NULL DEFAULT 0;" \
-	"UPDATE " table " SET unpriced_turns = turns, " \
-	"used_ns = max(held_ns - alone_ns, 0) + min(worked_ns, alone_ns);"
-
-/* By version: adds the columns that the next version has. For older rows they are unknown. */
-static const char *const upgrades[] = {
-	[1] = "ALTER TABLE series ADD COLUMN alone_ns INTEGER NOT NULL DEFAULT 0;"
-	      "ALTER TABLE series ADD COLUMN worked_ns INTEGER NOT NULL DEFAULT 0;"
-	      "ALTER TABLE point ADD COLUMN alone_ns INTEGER NOT NULL DEFAULT 0;"
-	      "ALTER TABLE point ADD COLUMN worked_ns INTEGER NOT NULL DEFAULT 0;",
-	[2] = "ALTER TABLE series ADD COLUMN request_wait_ns INTEGER NOT NULL DEFAULT 0;"
-	      "ALTER TABLE point ADD COLUMN request_wait_ns INTEGER NOT NULL DEFAULT 0;",
-	[3] = "ALTER TABLE series ADD COLUMN memory_mib_s INTEGER NOT NULL DEFAULT 0;"
-	      "ALTER TABLE series ADD COLUMN memory_known INTEGER NOT NULL DEFAULT 0;"
-	      "ALTER TABLE point ADD COLUMN memory_mib_s INTEGER NOT NULL DEFAULT 0;"
-	      "ALTER TABLE point ADD COLUMN memory_known INTEGER NOT NULL DEFAULT 0;",
-	[4] = "ALTER TABLE series ADD COLUMN namespace TEXT NOT NULL DEFAULT '';"
-	      "ALTER TABLE series ADD COLUMN pod TEXT NOT NULL DEFAULT '';"
-	      "ALTER TABLE series ADD COLUMN container TEXT NOT NULL DEFAULT '';"
-	      "ALTER TABLE series ADD COLUMN pod_uid TEXT NOT NULL DEFAULT '';"
-	      "ALTER TABLE series ADD COLUMN job TEXT NOT NULL DEFAULT '';",
-	[5] = "ALTER TABLE series ADD COLUMN suspended_ns INTEGER NOT NULL DEFAULT 0;"
-	      "ALTER TABLE point ADD COLUMN suspended_ns INTEGER NOT NULL DEFAULT 0;",
-	[6] = "ALTER TABLE series ADD COLUMN deadline_requests INTEGER NOT NULL DEFAULT 0;"
-	      "ALTER TABLE series ADD COLUMN deadline_missed INTEGER NOT NULL DEFAULT 0;"
-	      "ALTER TABLE point ADD COLUMN deadline_requests INTEGER NOT NULL DEFAULT 0;"
-	      "ALTER TABLE point ADD COLUMN deadline_missed INTEGER NOT NULL DEFAULT 0;",
-	[7] = "ALTER TABLE series ADD COLUMN parked_ns INTEGER NOT NULL DEFAULT 0;"
-	      "ALTER TABLE point ADD COLUMN parked_ns INTEGER NOT NULL DEFAULT 0;",
-	[8] = ADD_USED("series")
-		ADD_USED("point") "ALTER TABLE series ADD COLUMN gpu_instance INTEGER;"
-				  "ALTER TABLE series ADD COLUMN compute_instance INTEGER;",
-};
-_Static_assert(GS_COUNT(upgrades) == SCHEMA_VERSION, "a file of each version is converted");
-
-/* Makes all tables, or those that a file of @version lacks; 0: the file is empty. */
-static int make_tables(struct db *db, int64_t version, struct gs_error *err)
+/* Makes all tables in an empty file. */
+static int make_tables(struct db *db, struct gs_error *err)
 {
 	char text[64];
 	int rc;
 
 	snprintf(text, sizeof(text), "PRAGMA user_version = %d", SCHEMA_VERSION);
 	rc = db_exec(db, "BEGIN IMMEDIATE");
-	if (rc == SQLITE_OK && !version)
+	if (rc == SQLITE_OK)
 		rc = db_exec(db, schema);
-	for (int64_t v = version; v && v < SCHEMA_VERSION && rc == SQLITE_OK; v++)
-		rc = db_exec(db, upgrades[v]);
 	if (rc == SQLITE_OK)
 		rc = db_exec(db, text);
 	if (rc == SQLITE_OK)
@@ -268,13 +225,16 @@ static int prepare(struct db *db, struct gs_error *err)
 	sqlite3_create_function(db->sql, "hist_sum", 2, SQLITE_UTF8 | SQLITE_DETERMINISTIC, NULL,
 				hist_sum, NULL, NULL);
 	r = check_version(db, &version, err);
+	if (!r && version && version < SCHEMA_VERSION)
+		r = gs_fail(err, -EUCLEAN, "%s is of an older gpusched (version %lld)", db->path,
+			    (long long)version);
 	if (!r && version)
 		r = check_tables(db, err);
-	if (r || version == SCHEMA_VERSION)
+	if (r || version)
 		return r;
-	if (!version) /* comes before the first table, after which it has no effect */
-		db_exec(db, "PRAGMA auto_vacuum = INCREMENTAL");
-	return make_tables(db, version, err);
+	/* comes before the first table, after which it has no effect */
+	db_exec(db, "PRAGMA auto_vacuum = INCREMENTAL");
+	return make_tables(db, err);
 }
 
 static int open_file(struct db *db, const char *dir, int flags, struct gs_error *err)
@@ -348,7 +308,7 @@ int db_open_read(struct db *db, const char *dir, struct gs_error *err)
 		r = check_tables(db, err);
 	if (!r && version < SCHEMA_VERSION)
 		r = gs_fail(err, -ENOTSUP,
-			    "%s is of an older gpusched: the daemon's next start converts it",
+			    "%s is of an older gpusched: the daemon's next start begins a new one",
 			    db->path);
 	if (r)
 		db_close(db);

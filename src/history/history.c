@@ -111,7 +111,8 @@ static int put_aside(struct gs_history *h, const char *why)
 	}
 	count(h, GS_HIST_RENEWED, 1);
 	gs_log(LOG_WARNING,
-	       "the history was damaged (%s): it is history.db.damaged now, and begins anew", why);
+	       "the history cannot be used (%s): it is history.db.damaged now, and begins anew",
+	       why);
 	return 0;
 }
 

@@ -16,8 +16,7 @@
 
 /*
  * Columns "kind" to "be_beside" are those of struct gs_evidence. "whole", "launch_bound" and
- * "batch": how often each kind was found. "looked" to "lc_turn_us" exist since version 2,
- * "lc_graphs" since version 3. "asked" and "tries" are not used any more: always 0.
+ * "batch": how often each kind was found. "asked" and "tries" are not used any more: always 0.
  */
 #define SCHEMA \
 	"CREATE TABLE IF NOT EXISTS program(uid INTEGER, exe TEXT, script TEXT, place TEXT, " \
@@ -26,15 +25,6 @@
 	"launch_bound INTEGER, batch INTEGER, looked INTEGER, asked INTEGER, tries INTEGER, " \
 	"lc_turn_us INTEGER, lc_graphs INTEGER, " \
 	"PRIMARY KEY(uid, exe, script, place)) WITHOUT ROWID;"
-#define SINCE_2 \
-	"ALTER TABLE program ADD COLUMN looked INTEGER DEFAULT 1;" \
-	"ALTER TABLE program ADD COLUMN asked INTEGER DEFAULT 0;" \
-	"ALTER TABLE program ADD COLUMN tries INTEGER DEFAULT 0;" \
-	"ALTER TABLE program ADD COLUMN lc_turn_us INTEGER DEFAULT 0;"
-/* What version 2 has of services' turns was measured while the services started: unknown again. */
-#define SINCE_3 \
-	"ALTER TABLE program ADD COLUMN lc_graphs INTEGER DEFAULT 0;" \
-	"UPDATE program SET lc_turn_us = 0;"
 #define INSERT \
 	"INSERT INTO program " \
 	"VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
@@ -70,7 +60,7 @@ static int version_of(sqlite3 *db, int *ret)
 }
 
 /*
- * Opens the file, and makes or upgrades its tables. Creates the file first, since SQLite would give
+ * Opens the file, and makes its table. Creates the file first, since SQLite would give
  * it another mode than 0600.
  */
 static int open_db(const char *dir, char *path, size_t size, sqlite3 **ret, struct gs_error *err)
@@ -89,11 +79,10 @@ static int open_db(const char *dir, char *path, size_t size, sqlite3 **ret, stru
 		return failed(err, *ret, path);
 	if (version > VERSION)
 		return gs_fail(err, -ENOTSUP, "%s is of a newer gpusched", path);
-	return sqlite3_exec(*ret,
-			    version == 1   ? "BEGIN IMMEDIATE;" SINCE_2 SINCE_3 DONE
-			    : version == 2 ? "BEGIN IMMEDIATE;" SINCE_3 DONE
-					   : "BEGIN IMMEDIATE;" SCHEMA DONE,
-			    NULL, NULL, NULL)
+	if (version && version < VERSION)
+		return gs_fail(err, -EUCLEAN, "%s is of an older gpusched (version %d)", path,
+			       version);
+	return sqlite3_exec(*ret, "BEGIN IMMEDIATE;" SCHEMA DONE, NULL, NULL, NULL)
 		       ? failed(err, *ret, path)
 		       : 0;
 }

@@ -13,7 +13,8 @@
 
 /*
  * Adds all rows of the file to @inout. Returns 0 also if there is no file yet. -ENOTSUP: the file
- * is from a newer gpusched and must not be written. -EUCLEAN: it was damaged and has been renamed.
+ * is from a newer gpusched and must not be written. -EUCLEAN: it was damaged, or is from an
+ * older one, and has been renamed.
  * Other errors: it could not be read.
  */
 int gs_store_read(const char *dir, struct gs_memory_of_programs *inout, struct gs_error *err);

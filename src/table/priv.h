@@ -55,14 +55,10 @@ enum gs_pin {
 		GS_PIN_OPENED, /* gs_table_open() opens the pins above this line */
 };
 
-#define GS_V1_TSG 360u /* size of a record of version 1 in bytes, see upgrade.c */
-
 struct gs_table {
 	int fd[GS_PIN_OPENED];
 	int facts_fd, runlists_fd, gpus_fd; /* -1: the maps of facts.h do not exist */
 	int jobs_fd;                        /* -1: the map of jobs does not exist */
-	/* Size of a record in gs_tsgs, which is shorter in a table of an older version. */
-	size_t record_size;
 	unsigned int cpus;
 	unsigned int sweeps;
 	unsigned int handled;     /* events handled so far by the current dispatch */

@@ -53,20 +53,14 @@ static int open_pin(const char *dir, const char *name, struct gs_error *err)
 	return gs_fail(err, -errno, "cannot open %s: %s", path, strerror(errno));
 }
 
-/*
- * Checks the size of a record. A record of an older version equals the beginning of the present
- * one.
- */
-static int check_records(struct gs_table *t, bool older, struct gs_error *err)
+static int check_records(const struct gs_table *t, struct gs_error *err)
 {
 	struct bpf_map_info info = {};
 	uint32_t len = sizeof(info);
 
 	if (bpf_obj_get_info_by_fd(t->fd[GS_PIN_gs_tsgs], &info, &len))
 		return gs_fail(err, -errno, "cannot ask for gs_tsgs: %s", strerror(errno));
-	t->record_size = info.value_size;
-	if (info.value_size != sizeof(struct gpusched_tsg) &&
-	    !(older && info.value_size == GS_V1_TSG))
+	if (info.value_size != sizeof(struct gpusched_tsg))
 		return gs_fail(err, -EPROTO, "%s/gs_tsgs has values of %u bytes, not %zu",
 			       gs_env()->bpffs, info.value_size, sizeof(struct gpusched_tsg));
 	return 0;
@@ -159,7 +153,7 @@ int gs_table_open_at(const char *dir, struct gs_table **ret, struct gs_error *er
 		if (t->fd[i] < 0)
 			return t->fd[i];
 	}
-	r = check_records(t, false, err);
+	r = check_records(t, err);
 	if (!r)
 		r = check_namespace(t, err);
 	if (r < 0)
@@ -194,7 +188,7 @@ int gs_table_open_remains(struct gs_table **ret, struct gs_error *err)
 			       "%s has no records any more: what was changed can't be put back, "
 			       "end the processes",
 			       gs_env()->bpffs);
-	r = check_records(t, true, err);
+	r = check_records(t, err);
 	if (!r && t->fd[GS_PIN_gs_cfg] >= 0)
 		r = check_namespace(t, err);
 	if (r < 0)
@@ -290,15 +284,6 @@ static int grow(struct growing *g, size_t need)
 	return 0;
 }
 
-/* Moves packed records of @size bytes to their places in @recs, in place and last one first. */
-static void widen(struct gpusched_tsg *recs, size_t n, size_t size)
-{
-	while (n-- && size < sizeof(*recs)) {
-		memmove(&recs[n], (char *)recs + n * size, size);
-		memset((char *)&recs[n] + size, 0, sizeof(*recs) - size);
-	}
-}
-
 /* Reads whole buckets per call, so that records that come and go cannot make the walk endless. */
 int gs_table_all(struct gs_table *t, struct gpusched_tsg **ret, size_t *ret_n)
 {
@@ -314,8 +299,7 @@ int gs_table_all(struct gs_table *t, struct gpusched_tsg **ret, size_t *ret_n)
 			return r;
 		n = want;
 		r = bpf_map_lookup_batch(t->fd[GS_PIN_gs_tsgs], first ? NULL : &at, &at,
-					 g.keys + have, (char *)g.recs + have * t->record_size, &n,
-					 NULL);
+					 g.keys + have, g.recs + have, &n, NULL);
 		if (r == -ENOSPC) { /* one bucket holds more than the buffer */
 			want *= 2;
 			continue;
@@ -327,7 +311,6 @@ int gs_table_all(struct gs_table *t, struct gpusched_tsg **ret, size_t *ret_n)
 		if (r)
 			break;
 	}
-	widen(g.recs, have, t->record_size);
 	*ret = TAKE_PTR(g.recs);
 	*ret_n = have;
 	return 0;

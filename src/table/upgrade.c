@@ -3,10 +3,8 @@
  * upgrade.c - converts earlier versions of the pinned table
  *
  * All conversions are in this file. Version 2 has the present layout. Its daemons took a suspension
- * that failed for one that changed nothing, so each of its TSGs is owed an enable. Version 1 is
- * invented, so that conversion stays tested. It charges nothing to users. Its values
- * equal the beginnings of today's values, except that entries of devices, clients and files have an
- * origin without the last two words.
+ * that failed for one that changed nothing, so each of its TSGs is owed an enable. No gpusched that
+ * is in use made version 1.
  */
 #include "table/upgrade.h"
 
@@ -19,7 +17,6 @@
 #include "basic/cleanup.h"
 #include "basic/env.h"
 #include "basic/log.h"
-#include "process/process.h"
 #include "rm/setting.h"
 #include "table/priv.h"
 #include "table/procs.h"
@@ -28,33 +25,26 @@
 /* Limit of records read: a table that changes meanwhile may seem to have more than it can hold. */
 #define MAX_READ (2 * GPUSCHED_MAX_TSGS)
 
-/* Sizes of version 1's values. */
-#define V1_PROC 48u
-#define V1_CFG 64u
-#define V1_ORIGIN 8u
-#define V1_PLACE(type) (sizeof(type) - sizeof(struct gpusched_origin) + V1_ORIGIN)
+#define FIRST_VERSION 2u
 
-/*
- * Name, size of a value in version 1 and since version 2. gs_cfg comes first, since it contains the
- * version.
- */
+/* Name and size of a value. gs_cfg comes first, since it contains the version. */
 #define OLD_MAPS(X) \
-	X(gs_cfg, V1_CFG, sizeof(struct gpusched_cfg)) \
-	X(gs_tsgs, GS_V1_TSG, sizeof(struct gpusched_tsg)) \
-	X(gs_chans, sizeof(struct gpusched_channels), sizeof(struct gpusched_channels)) \
-	X(gs_files, V1_PLACE(struct gpusched_file), sizeof(struct gpusched_file)) \
-	X(gs_clients, V1_PLACE(struct gpusched_client), sizeof(struct gpusched_client)) \
-	X(gs_devices, V1_PLACE(struct gpusched_device), sizeof(struct gpusched_device)) \
-	X(gs_procs, V1_PROC, sizeof(struct gpusched_proc)) \
-	X(gs_classes, sizeof(struct gpusched_class), sizeof(struct gpusched_class)) \
-	X(gs_stopped, sizeof(struct gpusched_stopped), sizeof(struct gpusched_stopped)) \
-	X(gs_slot, 4, 4) \
-	X(gs_work_slot, 4, 4) \
-	X(gs_gate_slot, 4, 4) \
-	X(gs_makers, sizeof(struct gpusched_maker), sizeof(struct gpusched_maker))
+	X(gs_cfg, sizeof(struct gpusched_cfg)) \
+	X(gs_tsgs, sizeof(struct gpusched_tsg)) \
+	X(gs_chans, sizeof(struct gpusched_channels)) \
+	X(gs_files, sizeof(struct gpusched_file)) \
+	X(gs_clients, sizeof(struct gpusched_client)) \
+	X(gs_devices, sizeof(struct gpusched_device)) \
+	X(gs_procs, sizeof(struct gpusched_proc)) \
+	X(gs_classes, sizeof(struct gpusched_class)) \
+	X(gs_stopped, sizeof(struct gpusched_stopped)) \
+	X(gs_slot, 4) \
+	X(gs_work_slot, 4) \
+	X(gs_gate_slot, 4) \
+	X(gs_makers, sizeof(struct gpusched_maker))
 
 enum old_map {
-#define X(name, v1, v2) OLD_##name,
+#define X(name, size) OLD_##name,
 	OLD_MAPS(X)
 #undef X
 		OLD_COUNT
@@ -62,7 +52,6 @@ enum old_map {
 
 struct gs_old_table {
 	int fd[OLD_COUNT];
-	uint32_t size[OLD_COUNT]; /* of a value */
 	struct gpusched_cfg cfg;
 	struct gpusched_tsg *copied; /* sorted by key */
 	size_t ncopied;
@@ -76,7 +65,7 @@ static int broken(struct gs_error *err, const char *what, int code)
 
 /* ---- open ------------------------------------------------------------------------------------ */
 
-static int open_map(const char *name, int *ret_fd, uint32_t *ret_size, struct gs_error *err)
+static int open_map(const char *name, size_t value_size, int *ret_fd, struct gs_error *err)
 {
 	CLEANUP_FREE char *path = NULL;
 	struct bpf_map_info info = {};
@@ -87,20 +76,16 @@ static int open_map(const char *name, int *ret_fd, uint32_t *ret_size, struct gs
 	*ret_fd = bpf_obj_get(path);
 	if (*ret_fd < 0 || bpf_obj_get_info_by_fd(*ret_fd, &info, &len))
 		return broken(err, name, errno);
-	*ret_size = info.value_size;
-	return 0;
+	return info.value_size == value_size ? 0 : broken(err, name, EPROTO);
 }
 
 static int read_cfg(struct gs_old_table *old, struct gs_error *err)
 {
 	uint32_t zero = 0;
 
-	/* the kernel writes as many bytes as a value of the old map has */
-	if (old->size[OLD_gs_cfg] > sizeof(old->cfg))
-		return broken(err, "gs_cfg", EPROTO);
 	if (bpf_map_lookup_elem(old->fd[OLD_gs_cfg], &zero, &old->cfg))
 		return broken(err, "gs_cfg", errno);
-	return old->cfg.version && old->cfg.version < GPUSCHED_TABLE_VERSION
+	return old->cfg.version >= FIRST_VERSION && old->cfg.version < GPUSCHED_TABLE_VERSION
 		       ? 0
 		       : broken(err, "gs_cfg", EPROTO);
 }
@@ -114,9 +99,9 @@ int gs_old_table_open(struct gs_old_table **ret, struct gs_error *err)
 {
 	static const struct {
 		const char *name;
-		uint32_t size[2];
+		size_t size;
 	} maps[] = {
-#define X(name, v1, v2) { #name, { v1, v2 } },
+#define X(name, size) { #name, size },
 		OLD_MAPS(X)
 #undef X
 	};
@@ -127,15 +112,11 @@ int gs_old_table_open(struct gs_old_table **ret, struct gs_error *err)
 		return -ENOMEM;
 	for (unsigned int i = 0; i < OLD_COUNT; i++)
 		old->fd[i] = -1;
-	r = open_map(maps[0].name, &old->fd[0], &old->size[0], err);
+	r = open_map(maps[0].name, maps[0].size, &old->fd[0], err);
 	if (!r)
 		r = read_cfg(old, err);
-	for (unsigned int i = 0; !r && i < OLD_COUNT; i++) {
-		if (i)
-			r = open_map(maps[i].name, &old->fd[i], &old->size[i], err);
-		if (!r && old->size[i] != maps[i].size[old->cfg.version > 1])
-			r = broken(err, maps[i].name, EPROTO);
-	}
+	for (unsigned int i = 1; !r && i < OLD_COUNT; i++)
+		r = open_map(maps[i].name, maps[i].size, &old->fd[i], err);
 	if (r)
 		return r;
 	*ret = TAKE_PTR(old);
@@ -190,30 +171,14 @@ static int read_all(int fd, size_t key_size, void *ret_keys, size_t value_size, 
 	return r == -ENOENT ? 0 : r;
 }
 
-/* Like read_all(), for values that were shorter in the old table: the missing end becomes 0. */
-static int read_all_short(int fd, size_t key_size, void *ret_keys, size_t old_size, size_t size,
-			  void *ret_values, uint32_t max, uint32_t *ret_n)
-{
-	CLEANUP_FREE char *old = NULL;
-	char *values = calloc(max, size);
-	int r = read_all(fd, key_size, ret_keys, old_size, &old, max, ret_n);
-
-	*(void **)ret_values = values;
-	if (!values)
-		return -ENOMEM;
-	for (uint32_t i = 0; !r && i < *ret_n; i++)
-		memcpy(values + i * size, old + i * old_size, old_size);
-	return r;
-}
-
 /* Copies processes. Returns how many were new or had changed. */
 static int copy_procs(const struct gs_old_table *old, struct gs_table *t)
 {
 	CLEANUP_FREE struct gpusched_proc *procs = NULL;
 	CLEANUP_FREE uint32_t *pids = NULL;
 	uint32_t n = 0;
-	int r = read_all_short(old->fd[OLD_gs_procs], sizeof(*pids), &pids, old->size[OLD_gs_procs],
-			       sizeof(*procs), &procs, GS_MAX_PROCS, &n);
+	int r = read_all(old->fd[OLD_gs_procs], sizeof(*pids), &pids, sizeof(*procs), &procs,
+			 GS_MAX_PROCS, &n);
 	int copied = 0;
 
 	if (r < 0)
@@ -263,14 +228,6 @@ static int copy_stopped(const struct gs_old_table *old, struct gs_table *t)
 
 /* ---- devices, clients, files ----------------------------------------------------------------- */
 
-/* The user of process @pid, since an old entry does not name the user; root if unknown. */
-static uint32_t uid_of(uint32_t pid)
-{
-	uid_t uid;
-
-	return gs_process_uid((pid_t)pid, &uid) ? 0 : uid;
-}
-
 static int put_place(struct gs_table *t, const struct gs_table_head *head, uint32_t owner)
 {
 	struct gs_table_arg arg = { .head = *head };
@@ -291,33 +248,30 @@ static int put_place(struct gs_table *t, const struct gs_table_head *head, uint3
 static const struct place {
 	enum old_map map;
 	enum gs_table_op op;
-	size_t key_size, at;
+	size_t key_size, value_size, at;
 } places[] = {
-	{ OLD_gs_files, GS_TABLE_FILE, sizeof(gs_u64), offsetof(struct gs_table_head, file) },
+	{ OLD_gs_files, GS_TABLE_FILE, sizeof(gs_u64), sizeof(struct gpusched_file),
+	  offsetof(struct gs_table_head, file) },
 	{ OLD_gs_clients, GS_TABLE_CLIENT, sizeof(struct gpusched_key),
-	  offsetof(struct gs_table_head, client) },
+	  sizeof(struct gpusched_client), offsetof(struct gs_table_head, client) },
 	{ OLD_gs_devices, GS_TABLE_DEVICE, sizeof(struct gpusched_key),
-	  offsetof(struct gs_table_head, device) },
+	  sizeof(struct gpusched_device), offsetof(struct gs_table_head, device) },
 };
 
 static int copy_place(const struct gs_old_table *old, struct gs_table *t, const struct place *p)
 {
 	CLEANUP_FREE char *keys = NULL, *values = NULL;
-	struct gpusched_origin origin = { 0 };
-	const size_t size = old->size[p->map];
-	const size_t head = old->cfg.version > 1 ? sizeof(origin) : V1_ORIGIN;
+	struct gpusched_origin origin;
 	uint32_t n = 0;
-	int r = read_all(old->fd[p->map], p->key_size, &keys, size, &values, MAX_READ, &n);
+	int r = read_all(old->fd[p->map], p->key_size, &keys, p->value_size, &values, MAX_READ, &n);
 
 	for (uint32_t i = 0; !r && i < n; i++) {
-		const char *value = values + i * size;
+		const char *value = values + i * p->value_size;
 		struct gs_table_head h = { .op = p->op };
 
 		memcpy(&h.key, keys + i * p->key_size, p->key_size);
-		memcpy(&origin, value, head);
-		origin.uid = uid_of(origin.owner);
-		memcpy((char *)&h + p->at, &origin, sizeof(origin));
-		memcpy((char *)&h + p->at + sizeof(origin), value + head, size - head);
+		memcpy((char *)&h + p->at, value, p->value_size);
+		memcpy(&origin, value, sizeof(origin));
 		r = put_place(t, &h, origin.owner);
 	}
 	return r;
@@ -410,8 +364,8 @@ static int copy_records(struct gs_old_table *old, struct gs_table *t)
 	struct gpusched_tsg *last;
 	uint32_t n = 0;
 	int changed = 0;
-	int r = read_all_short(old->fd[OLD_gs_tsgs], sizeof(*keys), &keys, old->size[OLD_gs_tsgs],
-			       sizeof(*recs), &recs, MAX_READ, &n);
+	int r = read_all(old->fd[OLD_gs_tsgs], sizeof(*keys), &keys, sizeof(*recs), &recs, MAX_READ,
+			 &n);
 
 	if (r < 0)
 		return r;

@@ -46,10 +46,9 @@ places=$(entries gs_devices)/$(entries gs_clients)/$(entries gs_files)/$(entries
 
 # ---- by a command ------------------------------------------------------------------------------
 
-check "the table is made as version 1 left it" "$helper" oldtable "$table"
-is "$(bpftool map show pinned "$table/gs_tsgs" -j | jq .bytes_value)" 360 "a record of version 1 is shorter"
+check "the table is of version 2" "$helper" version "$table" 2
 exits 1 "list does not take over an old table" "$gpusched" list
-like "$out" "older gpusched.*version 1.*observe on" "list says what takes the table over"
+like "$out" "older gpusched.*version 2.*observe on" "list says what takes the table over"
 like "$("$gpusched" observe status)" "older gpusched" "observe status says that the table is of an older version"
 check "observe on takes over an old table" "$gpusched" observe on
 is "$("$gpusched" observe status --json | jq -c '[.complete, .version]')" '[true,3]' "the table is of this version then"
@@ -66,7 +65,7 @@ end_load "$later"
 
 # ---- by the daemon -----------------------------------------------------------------------------
 
-check "the table is made as version 1 left it, again" "$helper" oldtable "$table"
+check "the table is of version 2 again" "$helper" version "$table" 2
 start_daemon
 is "$(kept)" "$(cat "$scratch/before")" "the daemon takes over an old table, and keeps the settings"
 stop_daemon
@@ -82,7 +81,7 @@ later=$LOAD_PID
 check "a program whose making thread is known is listed" wait_tsgs "pid:$later" 4
 threads=$(threads)
 check "suspend succeeds" "$gpusched" suspend "pid:$stopped"
-check "the table is made as version 1 left it, again" "$helper" oldtable "$table"
+check "the table is of version 2 again" "$helper" version "$table" 2
 before=$(bpftool prog show pinned "$table/change_proc" | head -1)
 start_daemon
 is "$(kept)" "$(cat "$scratch/before")" "the daemon takes over an old table, and keeps the settings"
@@ -106,7 +105,7 @@ guardian=$(pgrep -P "$DAEMON_PID" -x gpusched-guard)
 kill -9 "$guardian"
 kill_daemon
 check "settings stay changed after the death of daemon and guardian" eval '! restored'
-check "the table is made as version 1 left it, again" "$helper" oldtable "$table"
+check "the table is of version 2 again" "$helper" version "$table" 2
 printf '[Classes]\nRule = comm=gsload -> be\n' >"$GPUSCHED_CONFIG"
 rm -f "$GPUSCHED_SIM/run/saved.json" # the next daemon would set people's settings again from it
 start_daemon
@@ -114,7 +113,7 @@ check "the next daemon restores the policy's changes" wait_for 10 restored
 is "$(list_json all '[.[] | .want | select(.) | .[] | values] | length')" 0 "the table has no wish of the policy's"
 stop_daemon
 
-# ---- version 2: a TSG may be off, although its record does not say so -----------------------------
+# ---- a TSG may be off, although its record of version 2 does not say so --------------------------
 
 off_unseen() { # the driver accepts the resume, and does nothing
 	check "suspend succeeds" "$gpusched" suspend "pid:$stopped"
@@ -159,7 +158,7 @@ done
 ge "$(sim_disabled "$stopped")" 4 "the refused commands changed nothing"
 "$helper" version "$table" 3
 
-check "the table is made as version 1 left it, again" "$helper" oldtable "$table"
+check "the table is of version 2 again" "$helper" version "$table" 2
 rm "$table/gs_devices"
 check "observe on succeeds with a table that cannot be copied" "$gpusched" observe on
 check "observe on restores from that table first" restored
@@ -193,7 +192,8 @@ check "observe on makes a new table" "$gpusched" observe on
 start_daemon
 check "a daemon adopts all programs" wait_tsgs all 12
 stop_daemon
-check "the table is made as version 1 left it, again" "$helper" oldtable "$table"
+check "the table is of version 2 again" "$helper" version "$table" 2
+check "observe on takes it over" "$gpusched" observe on # of a daemon that does so the older taps keep an entry
 start_daemon
 for pid in $set $stopped $lc; do
 	end_load "$pid" KILL

@@ -61,7 +61,6 @@ VERB(dups);
 VERB(slices);
 VERB(named);
 /* table.c */
-VERB(oldtable);
 VERB(share);
 VERB(version);
 /* each of these in the file of its name; ping in crowd.c */

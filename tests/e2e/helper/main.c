@@ -67,7 +67,6 @@ static const struct {
 	  "one of its locks is held: see lock.c" },
 	{ "stall", verb_stall, 4, 4, "DIR UID FILE|fork MS",
 	  "holds the lock of its memory so long" },
-	{ "oldtable", verb_oldtable, 1, 1, "DIR", "makes the table there one of version 1" },
 	{ "share", verb_share, 2, 2, "DIR N", "gives each process N TSGs in the table there" },
 	{ "version", verb_version, 2, 2, "DIR N",
 	  "has the table there say that it is of version N" },
