@@ -88,7 +88,7 @@ static int make_scenario(const struct bench_run *run, const struct bench_cell *c
 	if (cell->scheme->slices)
 		dprintf(fd, "timeslice_us = %u\n", bench_slice_us(l));
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	return sim_scenario_load(path, ret, err);
+	return sim_scenario_load(path, NULL, ret, err);
 }
 
 int bench_model_turns(const struct sim_result *res, struct gs_turns **ret)

@@ -12,9 +12,8 @@
 #include "means/memory.h"
 
 /*
- * Adds all rows of the file to @inout. Returns 0 also if there is no file yet. -ENOTSUP: the file
- * is from a newer gpusched and must not be written. -EUCLEAN: it was damaged, or is from an
- * older one, and has been renamed.
+ * Adds all rows of the file to @inout. Returns 0 also if there is no file yet. -ENOTSUP: it is from
+ * a newer gpusched and must not be written. -EUCLEAN: it was damaged or older, and was renamed.
  * Other errors: it could not be read.
  */
 int gs_store_read(const char *dir, struct gs_memory_of_programs *inout, struct gs_error *err);

@@ -3,7 +3,7 @@
  * scenario.h - loads and runs scenarios: processes on the GPU model, actions, expected results
  *
  * docs/model.md describes the file format. A scenario is loaded once and can be run many times; the
- * same seed gives the same result.
+ * same seed gives the same result. A file has one scenario, or several as rows (scenario_rows.h).
  */
 #ifndef GPUSCHED_SIM_SCENARIO_H
 #define GPUSCHED_SIM_SCENARIO_H
@@ -180,7 +180,9 @@ struct sim_scenario {
 	size_t nchecks;
 };
 
-int sim_scenario_load(const char *path, struct sim_scenario **ret, struct gs_error *err);
+/* @row: the scenario's name in a file with rows; NULL: the file is one scenario. */
+int sim_scenario_load(const char *path, const char *row, struct sim_scenario **ret,
+		      struct gs_error *err);
 void sim_scenario_free(struct sim_scenario *s);
 static inline void sim_scenario_freep(struct sim_scenario **s)
 {

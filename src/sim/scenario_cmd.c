@@ -16,19 +16,42 @@
 #include "sim/progress.h"
 #include "sim/report.h"
 #include "sim/scenario.h"
+#include "sim/scenario_rows.h"
 
 #define TIMELINE_MS 100
 
+struct found {
+	char *path;
+	char name[SIM_NAME_LEN]; /* the row's, or the file's without folder and .scn */
+	bool is_row;
+};
+
 struct names {
-	char **paths;
+	struct found *all;
 	size_t n;
 };
 
 static void free_names(struct names *l)
 {
 	for (size_t i = 0; i < l->n; i++)
-		free(l->paths[i]);
-	free(l->paths);
+		free(l->all[i].path);
+	free(l->all);
+}
+
+static const char *row_of(const struct found *f)
+{
+	return f->is_row ? f->name : NULL;
+}
+
+/* The length of a file's name without .scn, from *ret_base on. */
+static int base_of(const char *path, const char **ret_base)
+{
+	const char *slash = strrchr(path, '/');
+	size_t n;
+
+	*ret_base = slash ? slash + 1 : path;
+	n = strlen(*ret_base);
+	return (int)(n > 4 && !strcmp(*ret_base + n - 4, ".scn") ? n - 4 : n);
 }
 
 /*
@@ -58,71 +81,87 @@ static int each_directory(size_t i, char *ret, size_t size)
 
 static int by_name(const void *a, const void *b)
 {
-	return strcmp(*(char *const *)a, *(char *const *)b);
+	return strcmp(((const struct found *)a)->name, ((const struct found *)b)->name);
 }
 
-static int list_directory(const char *dir, struct names *ret)
+static int add(struct names *to, const char *path, const char *name, int len, bool is_row)
 {
-	CLEANUP_DIR DIR *d = opendir(dir);
-	struct dirent *e;
+	struct found *grown = reallocarray(to->all, to->n + 1, sizeof(*grown)), *f;
 
-	while (d && (e = readdir(d))) {
-		size_t n = strlen(e->d_name);
-		char **grown;
-
-		if (n <= 4 || strcmp(e->d_name + n - 4, ".scn"))
-			continue;
-		grown = reallocarray(ret->paths, ret->n + 1, sizeof(*grown));
-		if (!grown)
-			return -ENOMEM;
-		ret->paths = grown;
-		if (asprintf(&ret->paths[ret->n], "%s/%s", dir, e->d_name) < 0)
-			return -ENOMEM;
-		ret->n++;
-	}
-	if (ret->n)
-		qsort(ret->paths, ret->n, sizeof(*ret->paths), by_name);
+	if (!grown)
+		return -ENOMEM;
+	to->all = grown;
+	f = &grown[to->n];
+	*f = (struct found){ .path = strdup(path), .is_row = is_row };
+	if (!f->path)
+		return -ENOMEM;
+	snprintf(f->name, sizeof(f->name), "%.*s", len, name);
+	to->n++;
 	return 0;
 }
 
-/* Lists the scenarios in the first folder that has any. */
-static int list_all(struct names *ret)
+/*
+ * Adds the scenarios of a file: of all its rows, or the one called @name. NULL: all. A file that
+ * cannot be read is added as one, since loading it will report that.
+ */
+static int add_file(struct names *to, const char *path, const char *name)
+{
+	CLEANUP(sim_rows_free) struct sim_rows rows = { 0 };
+	const char *base;
+	int len = base_of(path, &base), r = 0;
+
+	if (name && (int)strlen(name) == len && !strncmp(base, name, (size_t)len))
+		name = NULL;
+	sim_rows_read(path, &rows, NULL);
+	if (!rows.n && !name)
+		return add(to, path, base, len, false);
+	for (size_t i = 0; i < rows.n && !r; i++)
+		if (!name || !strcmp(rows.names[i], name))
+			r = add(to, path, rows.names[i], SIM_NAME_LEN, true);
+	return r;
+}
+
+/* Adds the scenarios of a folder that are called @name or are in a file of that name; NULL: all. */
+static int add_folder(struct names *to, const char *dir, const char *name)
+{
+	CLEANUP_DIR DIR *d = opendir(dir);
+	struct dirent *e;
+	int r = 0;
+
+	while (d && !r && (e = readdir(d))) {
+		size_t n = strlen(e->d_name);
+		char path[PATH_MAX];
+
+		if (n <= 4 || strcmp(e->d_name + n - 4, ".scn") ||
+		    snprintf(path, sizeof(path), "%s/%s", dir, e->d_name) >= (int)sizeof(path))
+			continue;
+		r = add_file(to, path, name);
+	}
+	if (to->n)
+		qsort(to->all, to->n, sizeof(*to->all), by_name);
+	return r;
+}
+
+/* Finds scenarios in the first folder that has any, by name as add_folder() does; NULL: all. */
+static int find_named(const char *name, struct names *ret)
 {
 	char dir[PATH_MAX];
 	int r = 0;
 
 	for (size_t i = 0; !r && !ret->n && each_directory(i, dir, sizeof(dir)) == 0; i++)
 		if (dir[0])
-			r = list_directory(dir, ret);
+			r = add_folder(ret, dir, name);
 	return r;
 }
 
-/* Finds a scenario by path (with a slash or .scn), or by name in one of the folders. */
+/* Finds scenarios by the file's path (with a slash or .scn), or by name. */
 static int find(const char *name, struct names *ret)
 {
-	char path[PATH_MAX], dir[PATH_MAX - NAME_MAX];
 	size_t n = strlen(name);
-	bool is_path = strchr(name, '/') || (n > 4 && !strcmp(name + n - 4, ".scn"));
 
-	if (n > NAME_MAX - 5 && !is_path)
-		return -ENOENT;
-	snprintf(path, sizeof(path), "%s", name);
-	for (size_t i = 0; !is_path && each_directory(i, dir, sizeof(dir)) == 0; i++) {
-		snprintf(path, sizeof(path), "%s/%s.scn", dir, name);
-		if (dir[0] && access(path, R_OK) == 0)
-			break;
-	}
-	/* if the file exists but cannot be read, loading it will report that */
-	if (access(path, R_OK) < 0 && (!is_path || errno == ENOENT))
-		return -ENOENT;
-	ret->paths = calloc(1, sizeof(*ret->paths));
-	if (!ret->paths)
-		return -ENOMEM;
-	ret->paths[0] = strdup(path);
-	if (!ret->paths[0])
-		return -ENOMEM;
-	ret->n = 1;
-	return 0;
+	if (!strchr(name, '/') && (n <= 4 || strcmp(name + n - 4, ".scn")))
+		return find_named(name, ret);
+	return access(name, F_OK) < 0 && errno == ENOENT ? -ENOENT : add_file(ret, name, NULL);
 }
 
 struct run_args {
@@ -205,8 +244,6 @@ static int take_params(struct run_args *a, const char *value)
 
 static int take_timeline(struct run_args *a, const char *value)
 {
-	if (!strcmp(a->scenario, "all"))
-		return usage("--timeline takes one scenario, not ", "all");
 	a->timeline = value;
 	a->opts.timeline_ms = TIMELINE_MS;
 	return 0;
@@ -254,18 +291,14 @@ static int write_timeline(const struct run_args *a, const struct sim_result *r)
 }
 
 /* Reports a scenario that cannot run: a line on stderr, and with --json an object on stdout. */
-static void tell_broken(const struct run_args *a, const char *path, const struct gs_error *err)
+static void tell_broken(const struct run_args *a, const struct found *f, const struct gs_error *err)
 {
-	const char *base = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
-	size_t n = strlen(base);
 	json_t *o;
 
 	gs_error_say("sim: %s", err->text);
 	if (!a->json)
 		return;
-	if (n > 4 && !strcmp(base + n - 4, ".scn"))
-		n -= 4;
-	o = json_pack("{s:s%, s:s, s:b}", "scenario", base, n, "error", err->text, "passed", 0);
+	o = json_pack("{s:s, s:s, s:b}", "scenario", f->name, "error", err->text, "passed", 0);
 	print_json(o);
 	json_decref(o);
 }
@@ -302,7 +335,7 @@ static int print_result(const struct sim_result *r, const char *unknown)
 }
 
 /* Runs one scenario; returns true if it passed. */
-static bool run_one(struct run_args *a, const char *path, bool alone)
+static bool run_one(struct run_args *a, const struct found *f, bool alone)
 {
 	CLEANUP(sim_scenario_freep) struct sim_scenario *s = NULL;
 	CLEANUP(sim_result_freep) struct sim_result *r = NULL;
@@ -311,7 +344,7 @@ static bool run_one(struct run_args *a, const char *path, bool alone)
 	const char *unknown;
 	int ret;
 
-	ret = sim_scenario_load(path, &s, &err);
+	ret = sim_scenario_load(f->path, row_of(f), &s, &err);
 	if (ret == 0 && a->has_params)
 		s->params = a->params;
 	if (ret == 0) {
@@ -322,7 +355,7 @@ static bool run_one(struct run_args *a, const char *path, bool alone)
 		sim_progress_end(&progress);
 	}
 	if (ret < 0) {
-		tell_broken(a, path, &err);
+		tell_broken(a, f, &err);
 		a->hopeless = s && a->opts.policy;
 		a->mistaken =
 			gs_exit_of(ret) == GS_EXIT_USAGE && (a->opts.policy || a->opts.noptions);
@@ -363,13 +396,15 @@ int sim_cmd_run(const char *scenario, const struct gs_option_text *opts, size_t 
 		r = take(&a, &opts[i]);
 	if (r)
 		return r;
-	r = all ? list_all(&names) : find(a.scenario, &names);
+	r = all ? find_named(NULL, &names) : find(a.scenario, &names);
 	if (r < 0 || !names.n) {
 		gs_error_say("sim: no scenario '%s'; 'gpusched sim list' shows them", a.scenario);
 		return GS_EXIT_USAGE;
 	}
+	if (a.timeline && names.n > 1)
+		return usage("--timeline takes one scenario, not ", scenario);
 	for (size_t i = 0; i < names.n && !a.hopeless; i++)
-		passed += run_one(&a, names.paths[i], !all);
+		passed += run_one(&a, &names.all[i], !all);
 	if (a.json && all)
 		printf("{\"passed\":%zu,\"failed\":%zu}\n", passed, names.n - passed);
 	else if (!a.json && (all || !a.broken))
@@ -401,7 +436,7 @@ static int print_list(const struct names *names, bool json)
 		CLEANUP_JSON json_t *o = NULL;
 		struct gs_error err = { 0 };
 
-		if (sim_scenario_load(names->paths[i], &s, &err) < 0) {
+		if (sim_scenario_load(names->all[i].path, row_of(&names->all[i]), &s, &err) < 0) {
 			gs_error_say("sim: %s", err.text);
 			code = GS_EXIT_FAILED;
 			continue;
@@ -422,7 +457,7 @@ int sim_cmd_list(bool json)
 {
 	CLEANUP(free_names) struct names names = { 0 };
 
-	if (list_all(&names) < 0)
+	if (find_named(NULL, &names) < 0)
 		return GS_EXIT_FAILED;
 	if (!names.n) {
 		gs_error_say("sim: no scenarios found; set GPUSCHED_SCENARIOS to their "

@@ -16,6 +16,7 @@
 #include "basic/ini_text.h"
 #include "basic/parse.h"
 #include "sim/scenario.h"
+#include "sim/scenario_rows.h"
 
 #define MAX_GROUPS 1000u
 #define MAX_PROCESSES 10000u
@@ -457,6 +458,21 @@ static int scenario_key(struct loading *l, const char *section, const char *name
 	return 0;
 }
 
+/* Reads a key of a row: one of [scenario], or GROUP.KEY of a group that is there already. */
+static int row_key(struct loading *l, const char *section, const char *name, const char *value)
+{
+	const char *dot = strchr(name, '.');
+	char group[SIM_NAME_LEN + 8];
+
+	if (!dot)
+		return scenario_key(l, section, name, value);
+	snprintf(group, sizeof(group), "process %.*s", (int)(dot - name), name);
+	for (size_t i = 0; i < l->s->ngroups; i++)
+		if (!strcmp(l->s->groups[i].name, group + strlen("process ")))
+			return group_key(l, group, dot + 1, value);
+	return gs_fail(&l->err, -EINVAL, "[%s] %s: no [%s] is above", section, name, group);
+}
+
 /* True if the text is UTF-8, as JSON needs it. */
 static bool is_utf8(const char *text)
 {
@@ -475,6 +491,8 @@ static int on_key(void *user, const char *section, const char *name, const char 
 		r = gs_fail(&l->err, -EINVAL, "not valid UTF-8");
 	else if (!strcmp(section, "scenario"))
 		r = scenario_key(l, section, name, value);
+	else if (!strncmp(section, "row ", 4))
+		r = row_key(l, section, name, value);
 	else if (!strncmp(section, "process ", 8))
 		r = group_key(l, section, name, value);
 	else if (!strcmp(section, "actions"))
@@ -488,7 +506,7 @@ static int on_key(void *user, const char *section, const char *name, const char 
 	else
 		r = gs_fail(&l->err, -EINVAL,
 			    "[%s]: sections are scenario, process NAME, actions, rotate, expect, "
-			    "reference, missed",
+			    "reference, missed, row NAME",
 			    section);
 	return r >= 0;
 }
@@ -639,7 +657,8 @@ static void set_name(struct sim_scenario *s, const char *path)
 	memcpy(s->name, base, n);
 }
 
-int sim_scenario_load(const char *path, struct sim_scenario **ret, struct gs_error *err)
+int sim_scenario_load(const char *path, const char *row, struct sim_scenario **ret,
+		      struct gs_error *err)
 {
 	CLEANUP(sim_scenario_freep) struct sim_scenario *s = calloc(1, sizeof(*s));
 	CLEANUP_FREE char *dir = strdup(path);
@@ -656,7 +675,7 @@ int sim_scenario_load(const char *path, struct sim_scenario **ret, struct gs_err
 		*slash = 0;
 	l.dir = slash ? dir : ".";
 	sim_params_default(&s->params);
-	set_name(s, path);
+	set_name(s, row ? row : path);
 	strcpy(s->basis, "promise");
 	s->gpus = 1;
 	s->duration_s = 60;
@@ -666,6 +685,9 @@ int sim_scenario_load(const char *path, struct sim_scenario **ret, struct gs_err
 	if (!s->path)
 		return gs_fail(err, -ENOMEM, "out of memory");
 	r = gs_read_file(path, SIM_MAX_FILE, &text, &len, err);
+	if (r < 0)
+		return r;
+	r = sim_rows_choose((char *)text, path, row, err);
 	if (r < 0)
 		return r;
 	line = gs_ini_parse_text((char *)text, on_key, &l, &l.err);

@@ -16,8 +16,7 @@ table() {
 	for f in scenarios/*.scn; do
 		grep -q '^\[\(reference\|missed\)\]' "$f" || continue
 		"$BUILD/gpusched" sim run "$f" --json
-	done | jq -r '
-		select(.scenario) | . as $s | .checks[] | select(has("deviation_pct")) |
+	done | jq -rs 'map(select(.scenario)) | sort_by(.scenario)[] | . as $s | .checks[] | select(has("deviation_pct")) |
 		(.check | capture("^(?<figure>[^ ]+) = (?<value>[^ ]+) within (?<bar>.*)$")) as $c |
 		"| \($s.scenario) | \($s.basis) | \($c.figure) | \($c.value) | \(.value | round) | " +
 		"\(if .deviation_pct > 0 then "+" else "" end)\(.deviation_pct * 10 | round / 10) % | " +

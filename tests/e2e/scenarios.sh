@@ -18,7 +18,7 @@ fi
 GPUSCHED_SCENARIOS=$committed "$gpusched" sim run all --json >"$dir/all" 2>"$dir/err"
 check "sim run all passes" test $? = 0
 check "no scenario fails" test -z "$(jq -r 'select(.passed == false) | .scenario' "$dir/all" | tee -a /dev/stderr)"
-n=$(find "$committed" -name '*.scn' | wc -l)
+n=$(($(grep -L '^\[row ' "$committed"/*.scn | wc -l) + $(cat "$committed"/*.scn | grep -c '^\[row ')))
 check "the last line counts all $n" test "$(tail -1 "$dir/all")" = "{\"passed\":$n,\"failed\":0}"
 check "there is one object for each scenario" test "$(jq -r 'select(.scenario) | .scenario' "$dir/all" | sort -u | wc -l)" = "$n"
 # Compares the account with the model's own record: times to 1 % and 5 ms, counts to 1 % of the
@@ -66,7 +66,7 @@ check "another seed gives another result" sh -c "! cmp -s $dir/a $dir/c"
 
 exits 2 "a seed that JSON does not hold is refused" "$gpusched" sim run a-alone --seed 9223372036854775808
 
-sed 's/^lc.p99_us <= .*/lc.p99_us <= 1/' "$top/scenarios/rr-3be.scn" >"$dir/broken.scn"
+sed 's/^lc.p99_us <= .*/lc.p99_us <= 1/' "$top/scenarios/auto-half-idle-lc.scn" >"$dir/broken.scn"
 "$gpusched" sim run "$dir/broken.scn" --json >"$dir/out"
 check "sim run exits with 1 if a check of the scenario fails" test $? = 1
 check "sim run says which check failed" test "$(jq -r 'select(.scenario) | .checks[] | select(.ok | not) | .check' "$dir/out")" = \
@@ -97,6 +97,21 @@ check "--policy replaces the scenario's" test "$(jq -r 'select(.scenario) | .pol
 check "-o sets an option of that policy" test "$(jq '.processes[1].timeslice_us' <(head -1 "$dir/out"))" = 400
 check "a timeline is written" "$gpusched" sim run rr-3be --timeline "$dir/t.gp"
 check "the timeline has turns" test "$(grep -cE '^[0-9.]+ [0-3] [0-9.]+ 0$' "$dir/t.gp")" -gt 20
+
+rows() { # of the last run: a line for each scenario
+	jq -r 'select(.scenario) | "\(.scenario) \(.passed)"' "$dir/rows" | sort | xargs
+}
+"$gpusched" sim run half-idle-beside --json >"$dir/rows"
+is "$? $(rows)" "0 auto-half-idle-beside true rr-half-idle-beside true" "sim run FILE runs all its rows"
+cp "$dir/rows" "$dir/both"
+"$gpusched" sim run rr-half-idle-beside --json >"$dir/rows"
+is "$? $(rows)" "0 rr-half-idle-beside true" "sim run ROW runs that one"
+check "the result is the same" cmp "$dir/rows" <(tail -1 "$dir/both")
+"$gpusched" sim run "$top/scenarios/half-idle-beside.scn" -o no=1 --json >"$dir/rows" 2>/dev/null
+is "$? $(rows)" "2 auto-half-idle-beside false rr-half-idle-beside false" "a mistake is told of each row"
+exits 2 "a timeline of several rows is refused" "$gpusched" sim run half-idle-beside --timeline "$dir/t.gp"
+like "$out" "takes one scenario, not half-idle-beside" "the error names them"
+exits 2 "a row that is not there is refused" "$gpusched" sim run half-idle-beside-3
 
 mkdir "$dir/mine"
 printf '%s\n' '#include <gpusched/policy.bpf.h>' 'GPUSCHED_POLICY(mine, 0, 100, 0);' >"$dir/mine/mine.bpf.c"

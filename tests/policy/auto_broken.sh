@@ -118,5 +118,5 @@ exits 0 "what it did is undone, and nobody-launch-bound passes" \
 	"$gpusched" sim run auto-nobody-launch-bound --policy "$copy/auto.native.so"
 
 is "$(tr ' ' '\n' <<<"$tried" | sed '/^$/d' | sort -u)" \
-	"$(ls "$top"/scenarios/auto-*.scn | sed 's/.*auto-\(.*\)\.scn/\1/' | sort)" "every scenario was tried"
+	"$("$gpusched" sim list --json | jq -r '.name | select(startswith("auto-")) | ltrimstr("auto-")' | sort)" "every scenario was tried"
 done_testing

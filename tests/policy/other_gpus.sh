@@ -7,11 +7,11 @@
 dir=$scratch
 # SCENARIO GPU POLICY: LC's p99 in us and BE's rate
 measure() {
-	"$gpusched" sim run "$dir/$1.scn" --policy "$3" --params "$2" --json | jq -r 'select(.scenario) |
+	GPUSCHED_SCENARIOS=$dir "$gpusched" sim run "$1" --policy "$3" --params "$2" --json | jq -r 'select(.scenario) |
 		"\([.processes[] | select(.kind == "lc") | .p99_us] | max) \([.processes[] | select(.kind == "be") | .rate_per_s] | add)"'
 }
+sed "s/^\[scenario\]/&\nduration_s = 30\nwarmup_s = 5/" "$top/scenarios/beside.scn" >"$dir/beside.scn"
 for scenario in auto-1be auto-3be auto-8be; do
-	sed "s/^\[scenario\]/&\nduration_s = 30\nwarmup_s = 5/" "$top/scenarios/$scenario.scn" >"$dir/$scenario.scn"
 	for gpu in "$top/src/sim/h200.conf" "$top"/src/sim/gpus/*.conf; do
 		name="$(basename "$gpu" .conf), $scenario"
 		read -r p99 be < <(measure $scenario "$gpu" auto)
@@ -28,7 +28,7 @@ cp -r "$top"/policies/{auto,common,auto.bpf.c} "$dir"
 sed -i 's/gpusched_gpu(t, &r->gpu);/r->gpu.known = 0;/' "$dir/auto.bpf.c"
 check "something is taken out" eval '! diff -q "$dir/auto.bpf.c" "$top/policies/auto.bpf.c" >/dev/null'
 export GPUSCHED_INCLUDE=$top/include
-cp "$top/scenarios/auto-nobody.scn" "$dir"
+cp "$top/scenarios/auto-nobody-be.scn" "$dir"
 gpu=$top/src/sim/gpus/switch-3.conf
 read -r p99 be < <(measure auto-nobody "$gpu" auto)
 read -r blind_p99 be < <(measure auto-nobody "$gpu" "$dir/auto.bpf.c")

@@ -8,6 +8,7 @@
 
 tmp=$scratch
 "$gpusched" policy list --json >"$tmp/list" || exit 1
+"$gpusched" sim list --json >"$tmp/scenarios" || exit 1
 
 # section FILE HEADING: of a page
 section() {
@@ -24,7 +25,7 @@ for source in "$top"/policies/*.bpf.c; do
 	section "$page" Options | grep '^| `' >"$tmp/told"
 	is "$(diff "$tmp/declared" "$tmp/told")" "" "$p: the page has its options"
 	is "$(section "$page" "Scenarios that prove it" | grep -o '`[a-z0-9-]*`' | tr -d '`' | sort)" \
-		"$(grep -lE "^policy = $p\$" "$top"/scenarios/*.scn | xargs -rn1 basename | sed 's/\.scn$//' | sort)" \
+		"$(jq -r --arg p "$p" 'select(.policy == $p) | .name' "$tmp/scenarios" | sort)" \
 		"$p: the page names its scenarios"
 	like "$(cat "$top/docs/policies/README.md")" "\[$p\]\($p.md\)" "$p is in the list"
 done

@@ -36,7 +36,7 @@ static inline int remove_file(void **state)
 	return unlink(path);
 }
 
-static inline struct sim_scenario *load(const char *text)
+static inline struct sim_scenario *load_row(const char *text, const char *row)
 {
 	struct sim_scenario *s = NULL;
 	struct gs_error err = { 0 };
@@ -45,9 +45,14 @@ static inline struct sim_scenario *load(const char *text)
 	assert_non_null(f);
 	fputs(text, f);
 	fclose(f);
-	if (sim_scenario_load(path, &s, &err) < 0)
+	if (sim_scenario_load(path, row, &s, &err) < 0)
 		fail_msg("%s", err.text);
 	return s;
+}
+
+static inline struct sim_scenario *load(const char *text)
+{
+	return load_row(text, NULL);
 }
 
 static inline struct sim_result *run_with(const struct sim_scenario *s,
@@ -80,7 +85,7 @@ static inline double metric(const struct sim_result *r, const char *name)
 #define LC "[process lc]\nkind = lc\narrivals = closed\nkernel_us = 100\ngap_us = 5000\n"
 #define BE "[process be]\nkind = be\nkernel_us = 1000\n"
 
-static inline void refused(const char *text, const char *word)
+static inline void refused_row(const char *text, const char *row, const char *word)
 {
 	struct sim_scenario *s = NULL;
 	struct gs_error err = { 0 };
@@ -89,11 +94,16 @@ static inline void refused(const char *text, const char *word)
 	assert_non_null(f);
 	fputs(text, f);
 	fclose(f);
-	assert_true(sim_scenario_load(path, &s, &err) < 0);
+	assert_true(sim_scenario_load(path, row, &s, &err) < 0);
 	assert_null(s);
 	if (!strstr(err.text, word) || !strstr(err.text, path))
 		fail_msg("'%s' does not say '%s'", err.text, word);
 	assert_null(strchr(err.text, '\n'));
+}
+
+static inline void refused(const char *text, const char *word)
+{
+	refused_row(text, NULL, word);
 }
 
 static inline double of(const char *text, const char *name)

@@ -8,6 +8,7 @@
 #include "rm/setting.h"
 #include "sim/report.h"
 #include "sim/scenario_cmd.h"
+#include "sim/scenario_rows.h"
 
 /* The library has a buffer for one line. What did not fit was another line to it. */
 static void a_long_comment_sets_no_key(void **state)
@@ -61,12 +62,65 @@ static void broken_files_are_refused(void **state)
 	refused("[scenario]\nmodel = /nonexistent.conf\n" BE, "nonexistent");
 }
 
+#define ROWS \
+	HEAD BE "[expect]\nbe.rate >= 1\n\n" \
+		"[row one]\ntitle = as above\n\n" \
+		"[row three]\ntitle = three\nseed = 7\nbe.count = 3\n" \
+		"[process other]\nkind = be\nkernel_us = 10\n[expect]\nbe.rate <= 5\n\n" \
+		"[row empty]\n  [row last-2]\nbe.kernel_us = 20\n"
+
+static void a_file_has_rows(void **state)
+{
+	CLEANUP(sim_scenario_freep) struct sim_scenario *one = load_row(ROWS, "one");
+	CLEANUP(sim_scenario_freep) struct sim_scenario *three = load_row(ROWS, "three");
+	CLEANUP(sim_scenario_freep) struct sim_scenario *empty = load_row(ROWS, "empty");
+	CLEANUP(sim_scenario_freep) struct sim_scenario *last = load_row(ROWS, "last-2");
+	CLEANUP(sim_rows_free) struct sim_rows rows = { 0 };
+	struct gs_error err = { 0 };
+
+	assert_int_equal(sim_rows_read(path, &rows, &err), 0);
+	assert_int_equal(rows.n, 4);
+	assert_string_equal(rows.names[0], "one");
+	assert_string_equal(rows.names[3], "last-2");
+	assert_string_equal(one->name, "one");
+	assert_string_equal(one->title, "as above");
+	assert_int_equal(one->groups[0].count, 1);
+	assert_int_equal(one->nchecks, 1);
+	assert_string_equal(three->name, "three");
+	assert_int_equal(three->seed, 7);
+	assert_int_equal(three->groups[0].count, 3);
+	assert_int_equal(three->ngroups, 2);
+	assert_int_equal(three->nchecks, 2);
+	assert_string_equal(empty->title, "");
+	assert_int_equal(empty->ngroups, 1);
+	assert_int_equal(empty->nchecks, 1);
+	assert_int_equal(last->groups[0].count, 1);
+	assert_true(last->groups[0].kernel_us == 20);
+}
+
+static void broken_rows_are_refused(void **state)
+{
+	refused(ROWS, "is 4 scenarios: name one, such as one");
+	refused_row(ROWS, "four", "has no row 'four'");
+	refused_row(HEAD BE, "one", "has no row 'one'");
+	refused_row(ROWS "[row one]\n", "one", ":25: [row one] is there twice");
+	refused_row(HEAD BE "[row a b]\n", "a b", ":6: a row's name");
+	refused_row(HEAD BE "[row ]\n", "", "a row's name");
+	refused_row(HEAD BE "[row aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa]\n", "a",
+		    "1 to 47 letters");
+	refused_row(HEAD BE "[row a]\n[row b]\nlc.count = 3\n", "b",
+		    ":8: [row b] lc.count: no [process lc] is above");
+	refused_row(HEAD BE "[row a]\nbe.speed = 3\n", "a", "no key 'speed'");
+	refused_row(HEAD BE "[row a]\nbe.count = 0\n", "a", "[process be] count = 0");
+	refused_row(HEAD BE "[row a]\nspeed = 3\n", "a", "[row a] has no key 'speed'");
+}
+
 static void missing_file(void **state)
 {
 	struct sim_scenario *s = NULL;
 	struct gs_error err = { 0 };
 
-	assert_int_equal(sim_scenario_load("/nonexistent.scn", &s, &err), -ENOENT);
+	assert_int_equal(sim_scenario_load("/nonexistent.scn", NULL, &s, &err), -ENOENT);
 	assert_non_null(strstr(err.text, "/nonexistent.scn"));
 }
 
@@ -648,6 +702,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_long_comment_sets_no_key),
 		cmocka_unit_test(broken_files_are_refused),
+		cmocka_unit_test(a_file_has_rows),
+		cmocka_unit_test(broken_rows_are_refused),
 		cmocka_unit_test(missing_file),
 		cmocka_unit_test(request_alone_costs_kernel_and_launch),
 		cmocka_unit_test(back_to_back_fills_the_gpu),

@@ -46,7 +46,7 @@ static struct sim_scenario *scenario_of(uint64_t seed)
 		return NULL;
 	scene_write(seed, f);
 	fclose(f);
-	if (sim_scenario_load(file, &s, &err) < 0) {
+	if (sim_scenario_load(file, NULL, &s, &err) < 0) {
 		fprintf(stderr, "seed %llu: %s\n", (unsigned long long)seed, err.text);
 		return NULL;
 	}
