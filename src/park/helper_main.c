@@ -29,7 +29,6 @@
 #define REST_MS 60000
 #define LOCKED_MAX 64
 #define UNLOCK_TRIES 20
-#define CU_NOT_INITIALIZED 3
 
 static struct {
 	int usable; /* 0: calls can be made; otherwise the -errno for all requests */

@@ -57,8 +57,6 @@ int gs_requests_new(struct gs_hub *hub, struct gs_intake *intake, struct gs_figu
 void gs_requests_free(struct gs_requests *rs);
 
 /* These are described in service.h. */
-struct gs_completion *gs_requests_ask(struct gs_requests *rs, const struct gs_peer *peer,
-				      const char *verb, const json_t *args);
 int gs_requests_verb(struct gs_requests *rs, const struct gs_peer *peer, const char *verb,
 		     const json_t *args, json_t **ret_answer, struct gs_error *err);
 void gs_requests_cancel(struct gs_requests *rs, const char *text);

@@ -268,12 +268,6 @@ json_t *gs_verbs_json(void)
 	return json_pack("{s:o}", "verbs", verbs);
 }
 
-struct gs_completion *gs_requests_ask(struct gs_requests *rs, const struct gs_peer *peer,
-				      const char *verb, const json_t *args)
-{
-	return gs_request_new(rs, peer, find(verb), verb, args);
-}
-
 struct gs_completion *gs_requests_ask_text(struct gs_requests *rs, const struct gs_peer *peer,
 					   const char *verb, char *body, size_t n)
 {
@@ -283,7 +277,8 @@ struct gs_completion *gs_requests_ask_text(struct gs_requests *rs, const struct 
 int gs_requests_verb(struct gs_requests *rs, const struct gs_peer *peer, const char *verb,
 		     const json_t *args, json_t **ret_answer, struct gs_error *err)
 {
-	CLEANUP_COMPLETION struct gs_completion *c = gs_requests_ask(rs, peer, verb, args);
+	CLEANUP_COMPLETION struct gs_completion *c =
+		gs_request_new(rs, peer, find(verb), verb, args);
 
 	if (!c)
 		return gs_fail(err, -ENOMEM, "out of memory");

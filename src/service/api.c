@@ -7,12 +7,6 @@ static struct gs_requests *requests_of(const struct gs_service *s)
 	return s ? s->requests : NULL;
 }
 
-struct gs_completion *gs_service_ask(struct gs_service *s, const struct gs_peer *peer,
-				     const char *verb, const json_t *args)
-{
-	return gs_requests_ask(requests_of(s), peer, verb, args);
-}
-
 int gs_service_verb(struct gs_service *s, const struct gs_peer *peer, const char *verb,
 		    const json_t *args, json_t **ret_answer, struct gs_error *err)
 {

@@ -78,20 +78,16 @@ int gs_service_reload(struct gs_service *s, const struct gs_service_reload *how,
 int gs_service_check_config(const struct gs_config *config, struct gs_error *err);
 
 /*
- * Begins a verb, for example "list" with {"target": "pid:12"}. The completion is over at once or
- * later: controls within 5 s, the start of a policy after compiler and verifier. A completion that
- * is over has code 0 and an answer, which is an object. Or it has a negative errno (EPERM, EINVAL,
- * ENOENT, ...) and a message in err. NULL: out of memory. Free the completion before the service.
- */
-struct gs_completion *gs_service_ask(struct gs_service *s, const struct gs_peer *peer,
-				     const char *verb, const json_t *args);
-/*
- * Like gs_service_ask(), with unparsed arguments: @body is @n bytes of JSON. Takes ownership of
- * @body, and parses it later, in a slice of the user's time.
+ * Begins a verb, for example "list" with {"target": "pid:12"}. @body is @n bytes of JSON with the
+ * arguments. The service owns it then, and parses it later, in a slice of the user's time.
+ * The completion is over at once or later: controls within 5 s, the start of a policy after compiler
+ * and verifier. A completion that is over has code 0 and an answer, which is an object. Or it has a
+ * negative errno (EPERM, EINVAL, ENOENT, ...) and a message in err. NULL: out of memory. Free the
+ * completion before the service.
  */
 struct gs_completion *gs_service_ask_text(struct gs_service *s, const struct gs_peer *peer,
 					  const char *verb, char *body, size_t n);
-/* Like gs_service_ask(), but waits until the verb is over. *ret_answer is a new reference. */
+/* Does a verb, and waits until it is over. *ret_answer is a new reference. */
 int gs_service_verb(struct gs_service *s, const struct gs_peer *peer, const char *verb,
 		    const json_t *args, json_t **ret_answer, struct gs_error *err);
 /* Ends all requests that are not over yet, with the error @text. */
