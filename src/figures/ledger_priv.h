@@ -197,9 +197,6 @@ void ledger_leave(struct kept *k);
 void ledger_end_groups(struct gs_figures *fig);
 void ledger_free_groups(struct gs_ledger *l);
 
-/* ledger_take.c: ids of all TSGs. Some may end before the caller gets to them. */
-uint64_t *ledger_ids(const struct gs_ledger *l, size_t *ret_n);
-
 /*
  * ledger_sums.c: updates all sums, unless they are at most 100 ms old. Returns false if there is
  * more to do after @until_ns.

@@ -175,6 +175,17 @@ static void end_bringing(struct gs_figures *fig)
 	l->brought_ns = gs_now_ns();
 }
 
+/* Returns the ids of all TSGs. Some may end before the caller gets to them. */
+static uint64_t *ledger_ids(const struct gs_ledger *l, size_t *ret_n)
+{
+	uint64_t *ids = calloc(HASH_COUNT(l->all) + 1, sizeof(*ids));
+
+	*ret_n = 0;
+	for (const struct kept *k = ids ? l->all : NULL; k; k = k->hh.next)
+		ids[(*ret_n)++] = k->id;
+	return ids;
+}
+
 bool gs_ledger_bring_up(struct gs_figures *fig, uint64_t until_ns)
 {
 	struct gs_ledger *l = fig->ledger;

@@ -158,13 +158,3 @@ void ledger_take_gpu(struct gs_figures *fig, size_t i)
 	gs_history_sums_add(&k->pending, &d);
 	gs_history_sums_add(&k->total, &d);
 }
-
-uint64_t *ledger_ids(const struct gs_ledger *l, size_t *ret_n)
-{
-	uint64_t *ids = calloc(HASH_COUNT(l->all) + 1, sizeof(*ids));
-
-	*ret_n = 0;
-	for (const struct kept *k = ids ? l->all : NULL; k; k = k->hh.next)
-		ids[(*ret_n)++] = k->id;
-	return ids;
-}

@@ -100,7 +100,7 @@ for mib in 1024 2048 4096 6144; do
 done
 is "$code" 1 "a class for a process that is ending is refused"
 if [[ $build == *asan* ]] && ! kill -0 "$owner" 2>/dev/null; then
-	skip_optional "the refusal comes before its end" "with sanitizers the command is too slow to see that"
+	skip_optional "the refusal comes before its end" "sanitizers make the command too slow"
 else
 	check "the refusal comes before its end" kill -0 "$owner"
 fi
