@@ -167,6 +167,7 @@ machines() {
 		[ "$when" != job ] || when=machine
 		kernels=$(header "$f" "kernels${ARCH:+ on $ARCH}" '')
 		[ "${CI:-}" != true ] || kernels=$(header "$f" "kernels in CI" "$kernels")
+		[ "$kernels" != none ] || continue
 		for kernel in $kernels; do
 			wanted "vm/$base@$kernel" || continue
 			tests+=("vm/$base@$kernel|$(($(header "$f" timeout 60) * (${ARCH:+1} + 0 ? 3 : 1) + 30))|$when||BUILD=$BUILD tests/vm/run.sh $base $kernel")

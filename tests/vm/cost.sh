@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # kernels: 6.12
+# kernels in CI: none
 # timeout: 300
 # drivers: yes
 # machine: icount
