@@ -4,8 +4,6 @@
  */
 #include <ctype.h>
 #include <errno.h>
-#include <grp.h>
-#include <pwd.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -53,6 +51,16 @@ void gs_classes_free(struct gs_classes *c)
 		gs_rule_done(&c->rules[i]);
 	gs_words_free(c);
 	free(c);
+}
+
+void gs_classes_naming(struct gs_classes *c, enum gs_naming naming)
+{
+	c->naming = naming;
+}
+
+enum gs_naming gs_classes_naming_of(const struct gs_classes *c)
+{
+	return c->naming;
 }
 
 static bool name_ok(const char *name)
@@ -193,11 +201,9 @@ bool gs_class_gives_more(const struct gs_classes *c, uint32_t a, uint32_t b)
 /* ---- rights ------------------------------------------------------------------------------ */
 
 /* Parses "uid=N", "user=NAME", "gid=N" or "group=NAME". Cuts @text in two. */
-static int parse_who(char *text, struct gs_who *ret, struct gs_error *err)
+static int parse_who(enum gs_naming naming, char *text, struct gs_who *ret, struct gs_error *err)
 {
 	char *value = strchr(text, '=');
-	const struct passwd *pw;
-	const struct group *gr;
 	uint64_t n;
 
 	if (!value)
@@ -210,15 +216,9 @@ static int parse_who(char *text, struct gs_who *ret, struct gs_error *err)
 		ret->uid = (uid_t)n;
 		ret->gid = (gid_t)n;
 	} else if (strcmp(text, "user") == 0) {
-		pw = getpwnam(value);
-		if (!pw)
-			return gs_fail(err, -ENOENT, "no user '%s'", value);
-		ret->uid = pw->pw_uid;
+		return gs_user_id(naming, value, &ret->uid, err);
 	} else if (strcmp(text, "group") == 0) {
-		gr = getgrnam(value);
-		if (!gr)
-			return gs_fail(err, -ENOENT, "no group '%s'", value);
-		ret->gid = gr->gr_gid;
+		return gs_group_id(naming, value, &ret->gid, err);
 	} else {
 		return gs_fail(err, -EINVAL, "'%s=' is none of uid=, user=, gid=, group=", text);
 	}
@@ -242,7 +242,7 @@ int gs_classes_allow(struct gs_classes *c, const char *allow, struct gs_error *e
 		return gs_fail(err, -ENOENT, "no class '%s'", name);
 	if (c->nallows >= GS_MAX_ALLOWS)
 		return gs_fail(err, -ENOSPC, "more than %d allowances", GS_MAX_ALLOWS);
-	r = parse_who(who, &a.who, err);
+	r = parse_who(c->naming, who, &a.who, err);
 	if (!r)
 		c->allows[c->nallows++] = a;
 	return r;
@@ -257,7 +257,7 @@ int gs_classes_allow_trace(struct gs_classes *c, const char *who, struct gs_erro
 		return gs_fail(err, -ENOMEM, "out of memory");
 	if (c->ntracers >= GS_MAX_ALLOWS)
 		return gs_fail(err, -ENOSPC, "more than %d allowances", GS_MAX_ALLOWS);
-	r = parse_who(copy, &c->tracers[c->ntracers], err);
+	r = parse_who(c->naming, copy, &c->tracers[c->ntracers], err);
 	c->ntracers += !r;
 	return r;
 }

@@ -17,6 +17,7 @@
 
 #include "basic/error.h"
 #include "classify/grants.h"
+#include "classify/user_names.h"
 #include "gpusched/abi.h"
 #include "table/table.h"
 
@@ -25,6 +26,12 @@ struct gs_classes;
 /* Makes the table of classes, with lc, be and normal. */
 int gs_classes_new(struct gs_classes **ret);
 void gs_classes_free(struct gs_classes *c);
+/*
+ * Says how names in lines that are added from now on are found; at first GS_NAMING_STRICT. The
+ * functions that add a line return GS_NAME_WAITS, with the reason in @err, if it waits for a name.
+ */
+void gs_classes_naming(struct gs_classes *c, enum gs_naming naming);
+enum gs_naming gs_classes_naming_of(const struct gs_classes *c);
 
 /* Adds a class of the configuration. -EEXIST, -ENOSPC, -EINVAL (bad name), with one line in err. */
 int gs_classes_add(struct gs_classes *c, const char *name, const struct gpusched_class *cls,
@@ -32,7 +39,7 @@ int gs_classes_add(struct gs_classes *c, const char *name, const struct gpusched
 int gs_classes_set_default(struct gs_classes *c, const char *name, struct gs_error *err);
 /*
  * Adds a rule "comm=python3 uid=1000 -> be". All matchers in it must hold; rules are tried in
- * order.
+ * order. A rule that waits for its user holds down what later rules give: see by_rule().
  */
 int gs_classes_add_rule(struct gs_classes *c, const char *rule, struct gs_error *err);
 /* Adds a uid or group that may raise processes to a class: AllowClass= of the configuration. */

@@ -56,6 +56,7 @@ struct gs_rule {
 	char *exe_real;                  /* @exe without links; NULL: it names no file */
 	char *namespace, *pod, *container;
 	bool has_uid;
+	bool waits; /* its user is not known: it matches nobody */
 	uid_t uid;
 	uint32_t class_id;
 	char *text;
@@ -65,6 +66,8 @@ void gs_rule_done(struct gs_rule *r);
  * True if the rule matches. @ret_trusted: it names a fact that the process's owner cannot choose.
  */
 bool gs_rule_matches(const struct gs_rule *r, const struct gs_facts *f, bool *ret_trusted);
+/* True if all but the user matches, for a rule that waits for its user. */
+bool gs_rule_may_match(const struct gs_rule *r, const struct gs_facts *f);
 /*
  * True if the rule came near: all matches but one, which is known; or its only one names something
  * similar. Writes that one as text, such as "its exe is /usr/bin/vim here".
@@ -100,6 +103,7 @@ struct gs_classes {
 	bool means_auto[GPUSCHED_MAX_CLASSES];
 	uint32_t n; /* number of ids in use */
 	uint32_t default_class;
+	enum gs_naming naming;
 	struct gs_rule rules[GS_MAX_RULES];
 	size_t nrules;
 	struct gs_cgroup_class cgroups[GS_MAX_CGROUPS];

@@ -126,15 +126,59 @@ static void add_near(struct gs_class_losers *l, size_t n, const struct gs_rule *
 			 "rule %zu does not match, since %s: %.70s", n, what, r->text);
 }
 
+static bool is_above(const struct gs_classes *c, uint32_t a, uint32_t b)
+{
+	return gs_class_compare(c, a, b) > 0 || gs_class_gives_more(c, a, b);
+}
+
+/* Earlier rules that match, but for a user of unknown uid: it may be the process's. */
+struct waiting {
+	const struct gs_rule *lowest; /* NULL: there is none */
+	size_t n;                     /* its number */
+};
+
+/* Takes in the @n-th rule. Returns false if it does not wait, or does not match in any case. */
+static bool wait_for(struct waiting *w, const struct gs_classes *c, size_t n,
+		     const struct gs_rule *r, const struct gs_facts *f, struct gs_class_losers *l)
+{
+	if (!gs_rule_may_match(r, f))
+		return false;
+	if (!w->lowest || is_above(c, w->lowest->class_id, r->class_id))
+		*w = (struct waiting){ r, n };
+	if (l)
+		add_loser(l, c, r->class_id, "rule %zu waits for its user: %.100s", n, r->text);
+	return true;
+}
+
+/* Gives the class of the @n-th rule, but none above what a rule that waits may turn out to give. */
+static void give(const struct gs_classes *c, const struct waiting *w, size_t n,
+		 const struct gs_rule *r, struct gs_class_answer *a)
+{
+	const struct gs_rule *low = w->lowest;
+
+	set(c, a, r->class_id, GPUSCHED_SRC_RULE);
+	why(a, "rule %zu: %.100s", n, r->text);
+	if (!low || !is_above(c, r->class_id, low->class_id))
+		return;
+	if (is_above(c, low->class_id, r->class_id)) /* each gives more of something */
+		set(c, a, c->default_class, GPUSCHED_SRC_DEFAULT);
+	else
+		set(c, a, low->class_id, GPUSCHED_SRC_RULE);
+	why(a, "held down: rule %zu waits for its user: %.60s", w->n, low->text);
+}
+
 static bool by_rule(const struct gs_classes *c, const struct gs_facts *f, struct gs_class_answer *a,
 		    struct gs_class_losers *l)
 {
+	struct waiting waiting = { NULL, 0 };
 	bool found = false;
 
 	for (size_t i = 0; i < c->nrules && !(found && !l); i++) {
 		const struct gs_rule *r = &c->rules[i];
 		bool trusted = false;
 
+		if (!found && wait_for(&waiting, c, i + 1, r, f, l))
+			continue;
 		if (!gs_rule_matches(r, f, &trusted)) {
 			add_near(l, i + 1, r, f);
 			continue;
@@ -147,8 +191,7 @@ static bool by_rule(const struct gs_classes *c, const struct gs_facts *f, struct
 			why(a, "rule '%.60s' passed over: %s", r->text, why_not(f));
 			continue;
 		}
-		set(c, a, r->class_id, GPUSCHED_SRC_RULE);
-		why(a, "rule %zu: %.100s", i + 1, r->text);
+		give(c, &waiting, i + 1, r, a);
 		found = true;
 	}
 	return found;

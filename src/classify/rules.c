@@ -5,7 +5,6 @@
  * The first rule that matches counts. A rule matches if all its globs match.
  */
 #include <errno.h>
-#include <pwd.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -44,25 +43,25 @@ static int set_glob(char **to, enum gs_pattern_of what, const char *key, const c
 	return gs_pattern_form(what, *to, err);
 }
 
-static int set_uid(struct gs_rule *r, const char *value, struct gs_error *err)
+static int set_uid(enum gs_naming naming, struct gs_rule *r, const char *value,
+		   struct gs_error *err)
 {
-	struct passwd *pw;
 	uint64_t n;
+	int code;
 
 	if (r->has_uid)
 		return gs_fail(err, -EINVAL, "'uid=' twice in one rule");
-	if (gs_parse_u64(value, 0, UINT32_MAX - 1, &n, NULL) < 0) {
-		pw = getpwnam(value);
-		if (!pw)
-			return gs_fail(err, -EINVAL, "'%s' is neither a uid nor a user", value);
-		n = pw->pw_uid;
-	}
 	r->has_uid = true;
-	r->uid = (uid_t)n;
-	return 0;
+	if (!gs_parse_u64(value, 0, UINT32_MAX - 1, &n, NULL)) {
+		r->uid = (uid_t)n;
+		return 0;
+	}
+	code = gs_user_id(naming, value, &r->uid, err);
+	r->waits = code == GS_NAME_WAITS;
+	return code;
 }
 
-static int matcher(struct gs_rule *r, char *word, struct gs_error *err)
+static int matcher(enum gs_naming naming, struct gs_rule *r, char *word, struct gs_error *err)
 {
 	const struct {
 		const char *word;
@@ -86,7 +85,7 @@ static int matcher(struct gs_rule *r, char *word, struct gs_error *err)
 		if (!strcmp(word, globs[i].word))
 			return set_glob(globs[i].glob, globs[i].what, word, value, err);
 	if (strcmp(word, "uid") == 0)
-		return set_uid(r, value, err);
+		return set_uid(naming, r, value, err);
 	return gs_fail(err, -EINVAL,
 		       "'%s=' is none of comm=, exe=, cgroup=, uid=, arg=, namespace=, pod=, "
 		       "container=",
@@ -110,6 +109,7 @@ static int parse_rule(const struct gs_classes *c, const char *text, struct gs_ru
 	CLEANUP_FREE char *copy = strdup(text);
 	CLEANUP(gs_rule_done) struct gs_rule rule = { 0 };
 	char *arrow, *name, *word, *save = NULL;
+	struct gs_error wait = { 0 };
 	bool any = false;
 
 	if (!copy)
@@ -122,10 +122,13 @@ static int parse_rule(const struct gs_classes *c, const char *text, struct gs_ru
 	if (gs_class_id(c, name, &rule.class_id) < 0)
 		return gs_fail(err, -ENOENT, "rule '%s': no class '%s'", text, name);
 	for (word = strtok_r(copy, " \t", &save); word; word = strtok_r(NULL, " \t", &save)) {
-		int r = matcher(&rule, word, err);
+		struct gs_error why = { 0 };
+		int r = matcher(c->naming, &rule, word, &why);
 
 		if (r < 0)
-			return r;
+			return gs_fail(err, r, "%s", why.text);
+		if (r == GS_NAME_WAITS)
+			wait = why;
 		any = true;
 	}
 	if (!any)
@@ -138,7 +141,7 @@ static int parse_rule(const struct gs_classes *c, const char *text, struct gs_ru
 		return gs_fail(err, -ENOMEM, "out of memory");
 	*ret = rule;
 	memset(&rule, 0, sizeof(rule));
-	return 0;
+	return ret->waits ? gs_fail(err, GS_NAME_WAITS, "%s", wait.text) : 0;
 }
 
 int gs_classes_add_rule(struct gs_classes *c, const char *rule, struct gs_error *err)
@@ -148,7 +151,7 @@ int gs_classes_add_rule(struct gs_classes *c, const char *rule, struct gs_error 
 	if (c->nrules >= GS_MAX_RULES)
 		return gs_fail(err, -ENOSPC, "more than %d rules", GS_MAX_RULES);
 	r = parse_rule(c, rule, &c->rules[c->nrules], err);
-	if (r == 0)
+	if (r >= 0)
 		c->nrules++;
 	return r;
 }
@@ -229,7 +232,7 @@ static void compare(const struct gs_rule *r, const struct gs_facts *f, struct pa
 	const struct part all[PARTS] = {
 		{ "comm", r->comm, f->comm, r->comm && gs_pattern_matches(r->comm, f->comm) },
 		{ "exe", r->exe, f->exe, r->exe && is_exe(r, f->exe) },
-		{ "uid", r->has_uid ? "uid" : NULL, "another", r->uid == f->uid },
+		{ "uid", r->has_uid ? "uid" : NULL, "another", !r->waits && r->uid == f->uid },
 		{ "arg", r->arg, "another", r->arg && any_arg(r->arg, f) },
 		{ "cgroup", r->cgroup, f->ncgroups ? f->cgroups[0].path : "",
 		  r->cgroup && cgroup_of(r->cgroup, f) },
@@ -261,6 +264,15 @@ bool gs_rule_matches(const struct gs_rule *r, const struct gs_facts *f, bool *re
 	return true;
 }
 
+bool gs_rule_may_match(const struct gs_rule *r, const struct gs_facts *f)
+{
+	struct gs_rule anybody = *r;
+	bool trusted;
+
+	anybody.has_uid = false;
+	return r->waits && gs_rule_matches(&anybody, f, &trusted);
+}
+
 /* True if the end of the pattern, without its folders, is somewhere in the process's names. */
 static bool is_similar(const char *pattern, const struct gs_facts *f)
 {
@@ -284,7 +296,8 @@ bool gs_rule_is_near(const struct gs_rule *r, const struct gs_facts *f, char *re
 		wrong = &parts[i];
 		bad++;
 	}
-	if (bad != 1 || !*wrong->value || (asked == 1 && !is_similar(wrong->pattern, f)))
+	if (bad != 1 || r->waits || !*wrong->value ||
+	    (asked == 1 && !is_similar(wrong->pattern, f)))
 		return false;
 	snprintf(ret, size, "its %s is %.100s here", wrong->key, wrong->value);
 	return true;

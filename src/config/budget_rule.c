@@ -2,7 +2,6 @@
 #include "config/budget_rule.h"
 
 #include <fnmatch.h>
-#include <pwd.h>
 #include <string.h>
 #include <time.h>
 
@@ -59,19 +58,12 @@ void gs_period_of(enum gs_period p, int64_t at_s, int64_t *ret_begins_s, int64_t
 
 /* ---- parsing --------------------------------------------------------------------------------- */
 
-static int take_user(const char *name, struct gs_budget_rule *ret, struct gs_error *err)
+static int take_user(enum gs_naming naming, const char *name, struct gs_budget_rule *ret,
+		     struct gs_error *err)
 {
-	const struct passwd *pw;
-
 	ret->by_user = true;
 	ret->every = !strcmp(name, "*");
-	if (ret->every)
-		return 0;
-	pw = getpwnam(name);
-	if (!pw)
-		return gs_fail(err, -EINVAL, "there is no user '%s'", name);
-	ret->uid = pw->pw_uid;
-	return 0;
+	return ret->every ? 0 : gs_user_id(naming, name, &ret->uid, err);
 }
 
 static int take_cgroup(const char *pattern, struct gs_budget_rule *ret, struct gs_error *err)
@@ -103,8 +95,8 @@ static int take_period(const char *word, struct gs_budget_rule *ret, struct gs_e
 
 enum part { SUBJECT = 1, SECONDS = 2, PER = 4, OVER = 8 };
 
-static int take_word(const char *word, unsigned int *inout_parts, struct gs_budget_rule *ret,
-		     struct gs_error *err)
+static int take_word(const char *word, enum gs_naming naming, unsigned int *inout_parts,
+		     struct gs_budget_rule *ret, struct gs_error *err)
 {
 	const char *value = strchr(word, '=');
 	size_t n = value ? (size_t)(value++ - word) : 0;
@@ -115,7 +107,7 @@ static int take_word(const char *word, unsigned int *inout_parts, struct gs_budg
 #define IS(key) (n == strlen(key) && !strncmp(word, key, n))
 	if (IS("user")) {
 		part = SUBJECT;
-		r = take_user(value, ret, err);
+		r = take_user(naming, value, ret, err);
 	} else if (IS("uid")) {
 		part = SUBJECT;
 		r = gs_parse_u64(value, 0, UINT32_MAX - 1, &v, err);
@@ -142,16 +134,18 @@ static int take_word(const char *word, unsigned int *inout_parts, struct gs_budg
 			"'%s' is none of user=, uid=, cgroup=, gpu_seconds=, per=, over=", word);
 	}
 #undef IS
-	if (!r && *inout_parts & part)
+	if (r >= 0 && *inout_parts & part)
 		r = gs_fail(err, -EINVAL, "'%s': there is one of this kind already", word);
 	*inout_parts |= part;
 	return r;
 }
 
-int gs_budget_rule_parse(const char *line, struct gs_budget_rule *ret, struct gs_error *err)
+int gs_budget_rule_parse(const char *line, enum gs_naming naming, struct gs_budget_rule *ret,
+			 struct gs_error *err)
 {
 	const unsigned int all = SUBJECT | SECONDS | PER;
 	CLEANUP_FREE char *copy = strdup(line);
+	struct gs_error wait = { 0 };
 	unsigned int parts = 0;
 	char *save = NULL;
 	int r;
@@ -159,19 +153,24 @@ int gs_budget_rule_parse(const char *line, struct gs_budget_rule *ret, struct gs
 	*ret = (struct gs_budget_rule){ .by_user = false };
 	for (char *w = copy ? strtok_r(copy, " \t", &save) : NULL; w;
 	     w = strtok_r(NULL, " \t", &save)) {
-		r = take_word(w, &parts, ret, err);
-		if (r)
-			return r;
+		struct gs_error why = { 0 };
+
+		r = take_word(w, naming, &parts, ret, &why);
+		if (r < 0)
+			return gs_fail(err, r, "%s", why.text);
+		if (r == GS_NAME_WAITS)
+			wait = why;
 	}
 	if (!copy)
 		return -ENOMEM;
 	if ((parts & all) != all)
 		return gs_fail(err, -EINVAL,
 			       "a budget needs user=, uid= or cgroup=, gpu_seconds=, and per=");
-	return 0;
+	return wait.code ? gs_fail(err, GS_NAME_WAITS, "%s", wait.text) : 0;
 }
 
-int gs_config_budgets(const struct gs_config *c, struct gs_budget_rules *ret, struct gs_error *err)
+int gs_config_budgets(const struct gs_config *c, enum gs_naming naming, struct gs_texts *waiting,
+		      struct gs_budget_rules *ret, struct gs_error *err)
 {
 	*ret = (struct gs_budget_rules){ .n = 0 };
 	ret->all = calloc(c->budgets.n + 1, sizeof(*ret->all));
@@ -179,13 +178,16 @@ int gs_config_budgets(const struct gs_config *c, struct gs_budget_rules *ret, st
 		return gs_fail(err, -ENOMEM, "out of memory");
 	for (size_t i = 0; i < c->budgets.n; i++) {
 		struct gs_error why = { 0 };
-		int r = gs_budget_rule_parse(c->budgets.text[i], &ret->all[i], &why);
+		int r = gs_budget_rule_parse(c->budgets.text[i], naming, &ret->all[ret->n], &why);
 
-		if (r) {
+		if (r < 0) {
 			gs_budget_rules_done(ret);
 			return gs_fail(err, r, "%s: Budget: %s", c->budgets.at[i], why.text);
 		}
-		ret->n++;
+		if (r == GS_NAME_WAITS)
+			gs_texts_add(waiting, why.text, c->budgets.at[i], NULL);
+		else
+			ret->n++;
 	}
 	return 0;
 }

@@ -13,8 +13,10 @@
 #include <sys/types.h>
 
 #include "basic/error.h"
+#include "classify/user_names.h"
 
 struct gs_config;
+struct gs_texts;
 
 enum gs_period { GS_PERIOD_DAY, GS_PERIOD_WEEK, GS_PERIOD_MONTH };
 const char *gs_period_name(enum gs_period p);
@@ -44,11 +46,16 @@ struct gs_budget_rules {
 
 /*
  * Parses one line: user=NAME|uid=N|user=*|cgroup=PATTERN gpu_seconds=N per=day|week|month
- * [over=wait|stop]
+ * [over=wait|stop]. Returns GS_NAME_WAITS, with the reason in @err, if its user is not known yet.
  */
-int gs_budget_rule_parse(const char *line, struct gs_budget_rule *ret, struct gs_error *err);
-/* Parses all lines of @c. Errors name file and line. */
-int gs_config_budgets(const struct gs_config *c, struct gs_budget_rules *ret, struct gs_error *err);
+int gs_budget_rule_parse(const char *line, enum gs_naming naming, struct gs_budget_rule *ret,
+			 struct gs_error *err);
+/*
+ * Parses all lines of @c. Errors name file and line. Lines that wait for a name are not among
+ * *@ret; they are added to @waiting, which may be NULL with GS_NAMING_STRICT.
+ */
+int gs_config_budgets(const struct gs_config *c, enum gs_naming naming, struct gs_texts *waiting,
+		      struct gs_budget_rules *ret, struct gs_error *err);
 void gs_budget_rules_done(struct gs_budget_rules *rules);
 
 /*

@@ -38,7 +38,7 @@ static struct gs_texts *texts_of(struct gs_config *c, const struct key *k)
 	return (struct gs_texts *)((char *)c + k->offset);
 }
 
-static void texts_clear(struct gs_texts *t)
+void gs_texts_clear(struct gs_texts *t)
 {
 	for (size_t i = 0; i < t->n; i++) {
 		free(t->text[i]);
@@ -59,7 +59,7 @@ static int grow(char ***list, size_t n)
 	return grown ? 0 : -ENOMEM;
 }
 
-static int texts_add(struct gs_texts *t, const char *value, const char *at, struct gs_error *err)
+int gs_texts_add(struct gs_texts *t, const char *value, const char *at, struct gs_error *err)
 {
 	if (t->n >= MAX_TEXTS)
 		return gs_fail(err, -EINVAL, "more than %d lines of this key", MAX_TEXTS);
@@ -76,10 +76,19 @@ static int texts_add(struct gs_texts *t, const char *value, const char *at, stru
 	return 0;
 }
 
+static int texts_copy(struct gs_texts *to, const struct gs_texts *from)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < from->n && !r; i++)
+		r = gs_texts_add(to, from->text[i], from->at[i], NULL);
+	return r;
+}
+
 int gs_config_leave_out(struct gs_config *c, struct gs_texts *lines, size_t i, const char *at,
 			const char *why)
 {
-	int r = texts_add(&c->left_out, why, at, NULL);
+	int r = gs_texts_add(&c->left_out, why, at, NULL);
 
 	if (r == -EINVAL) /* so many are told of; the others are left out as well */
 		r = 0;
@@ -149,12 +158,12 @@ static int set_texts(struct gs_config *c, const struct key *k, const char *value
 	struct gs_texts *t = texts_of(c, k);
 
 	if (!*value) {
-		texts_clear(t);
+		gs_texts_clear(t);
 		return 0;
 	}
 	if (t == &c->policy_options && (!strchr(value, '=') || value[0] == '='))
 		return gs_fail(err, -EINVAL, "'%s' is not key=value", value);
-	return texts_add(t, value, at, err);
+	return gs_texts_add(t, value, at, err);
 }
 
 /* Parses "yes", "no", "trusted", "yes trusted". */
@@ -249,14 +258,39 @@ int gs_config_new(struct gs_config **ret)
 	return 0;
 }
 
+int gs_config_copy(const struct gs_config *c, struct gs_config **ret)
+{
+	struct gs_config *copy = malloc(sizeof(*copy));
+	int r = copy ? 0 : -ENOMEM;
+
+	if (r)
+		return r;
+	*copy = *c;
+	copy->left_out = (struct gs_texts){ 0 };
+	for (size_t i = 0; i < GS_COUNT(keys); i++)
+		if (keys[i].type == TEXTS)
+			*texts_of(copy, &keys[i]) = (struct gs_texts){ 0 };
+	for (size_t i = 0; i < GS_COUNT(keys) && !r; i++)
+		if (keys[i].type == TEXTS)
+			r = texts_copy(texts_of(copy, &keys[i]),
+				       (const void *)((const char *)c + keys[i].offset));
+	if (!r)
+		r = texts_copy(&copy->left_out, &c->left_out);
+	if (r)
+		gs_config_free(copy);
+	else
+		*ret = copy;
+	return r;
+}
+
 void gs_config_free(struct gs_config *c)
 {
 	if (!c)
 		return;
 	for (size_t i = 0; i < GS_COUNT(keys); i++)
 		if (keys[i].type == TEXTS)
-			texts_clear(texts_of(c, &keys[i]));
-	texts_clear(&c->left_out);
+			gs_texts_clear(texts_of(c, &keys[i]));
+	gs_texts_clear(&c->left_out);
 	free(c);
 }
 

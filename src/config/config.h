@@ -16,6 +16,7 @@
 #include <stdio.h>
 
 #include "basic/error.h"
+#include "config/budget_rule.h"
 #include "process/pod_names.h"
 
 /*
@@ -137,6 +138,10 @@ struct gs_texts {
 	size_t n;
 };
 
+/* Adds an entry. -EINVAL: there are 1024. */
+int gs_texts_add(struct gs_texts *t, const char *text, const char *at, struct gs_error *err);
+void gs_texts_clear(struct gs_texts *t);
+
 struct gs_config {
 	char policy[64]; /* started with the daemon; "": none */
 	struct gs_texts policy_options;
@@ -166,7 +171,10 @@ struct gs_config {
 	bool alert_notes;
 	bool allow_park;
 	uint32_t park_memory; /* % of the host's memory */
-	/* Lines that were left out: why, and where they are. Only gs_config_load_start() does so. */
+	/*
+	 * Lines that were left out: why, and where they are. Only gs_config_load_start() does so.
+	 * It asks no name service: a line with a name is not among them.
+	 */
 	struct gs_texts left_out;
 	bool lenient; /* a bad line is left out */
 };
@@ -189,6 +197,7 @@ int gs_config_load_start(const char *path, struct gs_config **ret, struct gs_err
  */
 bool gs_config_if_possible(void);
 int gs_config_new(struct gs_config **ret);
+int gs_config_copy(const struct gs_config *c, struct gs_config **ret);
 /* Reads @f into @c; @name is for messages. */
 int gs_config_parse(struct gs_config *c, FILE *f, const char *name, struct gs_error *err);
 void gs_config_free(struct gs_config *c);
@@ -205,8 +214,24 @@ int gs_config_leave_out(struct gs_config *c, struct gs_texts *lines, size_t i, c
 int gs_config_prune(struct gs_config *c, struct gs_error *err);
 
 struct gs_classes;
-/* Makes the classes, rules and allowances that @c declares. Errors name file and line. */
-int gs_config_classes(const struct gs_config *c, struct gs_classes **ret, struct gs_error *err);
+/* The classes and budgets that a configuration declares. */
+struct gs_declared {
+	struct gs_classes *classes;
+	struct gs_budget_rules budgets;
+	/*
+	 * Lines that wait for the id of a user or group: why, and where they are. Those of Budget=
+	 * are the last @waiting_budgets.
+	 */
+	struct gs_texts waiting;
+	size_t waiting_budgets;
+};
+/*
+ * Makes the classes, rules and allowances that @c declares, and its budgets. Errors name file and
+ * line. Only with GS_NAMING_STRICT is a name that is not known an error.
+ */
+int gs_config_declare(const struct gs_config *c, enum gs_naming naming, struct gs_declared *ret,
+		      struct gs_error *err);
+void gs_declared_done(struct gs_declared *d);
 
 /* Prints the table of keys for people: one paragraph per key. */
 void gs_config_help(FILE *out);

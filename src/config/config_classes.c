@@ -94,7 +94,8 @@ typedef int (*add_fn)(struct gs_classes *c, const char *line, struct gs_error *e
 struct lines {
 	const struct gs_config *c;
 	struct gs_config *prune;
-	size_t key; /* offset of a struct gs_texts */
+	struct gs_texts *waiting; /* gets lines that wait for a name; NULL: nobody asks */
+	size_t key;               /* offset of a struct gs_texts */
 };
 
 static int add_lines(struct gs_classes *classes, add_fn add, const struct lines *of,
@@ -107,13 +108,18 @@ static int add_lines(struct gs_classes *classes, add_fn add, const struct lines 
 		struct gs_error why = { 0 };
 		int r = add(classes, lines->text[i], &why);
 
-		if (r && of->prune && r != -ENOMEM)
+		if (r == GS_NAME_WAITS) {
+			r = of->waiting ? gs_texts_add(of->waiting, why.text, lines->at[i], err)
+					: 0;
+			i++;
+		} else if (r && of->prune && r != -ENOMEM) {
 			r = gs_config_leave_out(of->prune, (void *)((char *)of->prune + of->key), i,
 						lines->at[i], why.text);
-		else if (r)
+		} else if (r) {
 			return located(err, r == -ENOMEM ? r : -EINVAL, lines->at[i], &why);
-		else
+		} else {
 			i++;
+		}
 		if (r)
 			return r;
 	}
@@ -143,7 +149,7 @@ static int check_budget(struct gs_classes *classes, const char *line, struct gs_
 {
 	struct gs_budget_rule rule;
 	struct gs_error why = { 0 };
-	int r = gs_budget_rule_parse(line, &rule, &why);
+	int r = gs_budget_rule_parse(line, gs_classes_naming_of(classes), &rule, &why);
 
 	return r ? gs_fail(err, r, "Budget: %s", why.text) : 0;
 }
@@ -162,8 +168,8 @@ static int set_default(const struct gs_config *c, struct gs_config *prune,
 	return gs_config_leave_out(prune, NULL, 0, c->default_class_at, why.text);
 }
 
-static int fill(const struct gs_config *c, struct gs_config *prune, struct gs_classes *classes,
-		struct gs_error *err)
+static int fill(const struct gs_config *c, struct gs_config *prune, struct gs_texts *waiting,
+		struct gs_classes *classes, struct gs_error *err)
 {
 	/* in this order, since later lines name earlier ones' classes */
 	static const struct {
@@ -181,7 +187,7 @@ static int fill(const struct gs_config *c, struct gs_config *prune, struct gs_cl
 	int r = 0;
 
 	for (size_t i = 0; i < GS_COUNT(keys) && !r; i++) {
-		const struct lines of = { c, prune, keys[i].key };
+		const struct lines of = { c, prune, waiting, keys[i].key };
 
 		r = add_lines(classes, keys[i].add, &of, err);
 	}
@@ -190,32 +196,47 @@ static int fill(const struct gs_config *c, struct gs_config *prune, struct gs_cl
 
 int gs_config_prune(struct gs_config *c, struct gs_error *err)
 {
-	const struct lines budgets = { c, c, offsetof(struct gs_config, budgets) };
+	const struct lines budgets = { c, c, NULL, offsetof(struct gs_config, budgets) };
 	struct gs_classes *classes;
 	int r = gs_classes_new(&classes);
 
 	if (r)
 		return r;
-	r = fill(c, c, classes, err);
+	gs_classes_naming(classes, GS_NAMING_LATER);
+	r = fill(c, c, NULL, classes, err);
 	if (!r)
 		r = add_lines(classes, check_budget, &budgets, err);
 	gs_classes_free(classes);
 	return r;
 }
 
-int gs_config_classes(const struct gs_config *c, struct gs_classes **ret, struct gs_error *err)
+int gs_config_declare(const struct gs_config *c, enum gs_naming naming, struct gs_declared *ret,
+		      struct gs_error *err)
 {
-	struct gs_classes *classes;
-	int r;
+	struct gs_declared d = { NULL };
+	size_t before;
+	int r = gs_classes_new(&d.classes);
 
-	r = gs_classes_new(&classes);
 	if (r)
 		return r;
-	r = fill(c, NULL, classes, err);
-	if (r) {
-		gs_classes_free(classes);
-		return r;
-	}
-	*ret = classes;
-	return 0;
+	gs_classes_naming(d.classes, naming);
+	r = fill(c, NULL, &d.waiting, d.classes, err);
+	before = d.waiting.n;
+	if (!r)
+		r = gs_config_budgets(c, naming, &d.waiting, &d.budgets, err);
+	d.waiting_budgets = d.waiting.n - before;
+	if (r)
+		gs_declared_done(&d);
+	else
+		*ret = d;
+	return r;
+}
+
+void gs_declared_done(struct gs_declared *d)
+{
+	gs_classes_free(d->classes);
+	gs_budget_rules_done(&d->budgets);
+	gs_texts_clear(&d->waiting);
+	d->classes = NULL;
+	d->waiting_budgets = 0;
 }

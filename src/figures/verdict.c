@@ -196,13 +196,23 @@ static void judge_difference(const struct gs_state_facts *s, struct gs_findings 
 
 static void judge_lines(const struct gs_state_facts *s, struct gs_findings *ret)
 {
-	if (s->left_out)
-		add(ret, GS_FINDING_LINES_LEFT,
-		    "mend them: 'gpusched doctor' and the log say what is wrong; then systemctl "
-		    "reload gpuschedd",
-		    "%zu line%s of the configuration %s left out: %s%s", s->left_out,
-		    s->left_out > 1 ? "s" : "", s->left_out > 1 ? "are" : "is", s->left_out_at,
-		    s->left_out > 1 ? " and others" : "");
+	char waiting[160] = "";
+
+	if (!s->left_out)
+		return;
+	if (s->waiting)
+		snprintf(waiting, sizeof(waiting), "; %zu of them until a user or group is known%s",
+			 s->waiting,
+			 s->waiting_budgets ? ", and a budget counts nothing so long" : "");
+	add(ret, GS_FINDING_LINES_LEFT,
+	    s->waiting < s->left_out
+		    ? "mend them: 'gpusched doctor' and the log say what is wrong; then systemctl "
+		      "reload gpuschedd"
+		    : "wait: the name service is asked again, at least once a minute; the log has "
+		      "the name, and uid=N and gid=N need none",
+	    "%zu line%s of the configuration %s left out: %s%s%s", s->left_out,
+	    s->left_out > 1 ? "s" : "", s->left_out > 1 ? "are" : "is", s->left_out_at,
+	    s->left_out > 1 ? " and others" : "", waiting);
 }
 
 static void judge_driver(const struct gs_state_facts *s, struct gs_findings *ret)

@@ -134,6 +134,8 @@ struct gs_state_facts {
 	/* lines of the configuration that were left out, and the first one's place ("FILE:LINE") */
 	size_t left_out;
 	const char *left_out_at;
+	/* those of them that wait for the name of a user or group; those of these in Budget= */
+	size_t waiting, waiting_budgets;
 	/* A policy that ended by itself, which no person has acknowledged yet. */
 	const char *died;
 	const char *died_why;

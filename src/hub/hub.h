@@ -188,6 +188,9 @@ struct gs_asked {
 
 struct gs_hub {
 	const struct gs_config *config;
+	/* as in struct gs_declared: lines that were left out, since their name is not known */
+	struct gs_texts waiting;
+	size_t waiting_budgets;
 	struct gs_hub_opts opts;
 
 	/* the machine */

@@ -120,12 +120,16 @@ static int look(struct agents *a, struct gs_error *err)
 	char dir[80];
 	CLEANUP_DIR DIR *d = NULL;
 	struct dirent *e;
+	struct gs_declared made = { NULL };
 	int r = gs_config_load_start(NULL, &a->config, err);
 
-	if (!r)
-		r = gs_config_classes(a->config, &a->classes, err);
+	if (!r) /* classes have no names of users */
+		r = gs_config_declare(a->config, GS_NAMING_LATER, &made, err);
 	if (r)
 		return r;
+	a->classes = made.classes;
+	made.classes = NULL;
+	gs_declared_done(&made);
 	gs_gpus_read(&a->gpus, &a->ngpus, NULL);
 	d = opendir(gs_agent_dir(dir, sizeof(dir)));
 	while (d && !r && (e = readdir(d)))

@@ -237,16 +237,24 @@ void gs_probe_gate(struct gs_probe *k)
 
 void gs_probe_config(struct gs_probe *k)
 {
+	struct gs_declared made = { NULL };
 	struct gs_config *c = NULL;
 	struct gs_error err = { 0 };
+	const struct gs_texts *left;
 
-	if (gs_config_load_start(NULL, &c, &err))
+	if (gs_config_load_start(NULL, &c, &err) ||
+	    gs_config_declare(c, GS_NAMING_KEEP, &made, &err)) {
 		bad(k, "mend it: the daemon does not start without it", "%s", err.text);
-	else if (c->left_out.n)
+		gs_config_free(c);
+		return;
+	}
+	left = c->left_out.n ? &c->left_out : &made.waiting;
+	if (left->n)
 		bad(k, "mend the line: gpuschedd --check-config says whether all is well", "%s: %s",
-		    c->left_out.at[0], c->left_out.text[0]);
+		    left->at[0], left->text[0]);
 	else
 		good(k, "gpusched.conf has no mistake");
+	gs_declared_done(&made);
 	gs_config_free(c);
 }
 

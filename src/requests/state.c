@@ -20,7 +20,7 @@ void gs_state_judge(const struct gs_requests *rs, const struct gs_trouble_counts
 		    struct gs_findings *ret)
 {
 	const struct gs_died *died = &rs->control->died;
-	const struct gs_texts *left = &rs->hub->config->left_out;
+	const struct gs_texts *left = &rs->hub->config->left_out, *waiting = &rs->hub->waiting;
 
 	gs_judge_state(
 		&(struct gs_state_facts){
@@ -30,8 +30,12 @@ void gs_state_judge(const struct gs_requests *rs, const struct gs_trouble_counts
 			.start_daemon = gs_env()->sim ? "gpuschedd &" : "systemctl start gpuschedd",
 			.policy = rs->hub->policy ? gs_policy_running(rs->hub->policy)->name : NULL,
 			.differs = gs_starting_differs(rs->control),
-			.left_out = left->n,
-			.left_out_at = left->n ? left->at[0] : "",
+			.left_out = left->n + waiting->n,
+			.left_out_at = left->n      ? left->at[0]
+				       : waiting->n ? waiting->at[0]
+						    : "",
+			.waiting = waiting->n,
+			.waiting_budgets = rs->hub->waiting_budgets,
 			.died = died->policy[0] ? died->policy : NULL,
 			.died_why = died->message,
 			.died_ns = died->ns,

@@ -38,7 +38,27 @@ struct gs_service {
 	struct gs_guardian *guardian; /* NULL: none */
 	sd_event_source *guardian_ended;
 	struct gs_reload *reload; /* the reload under way; NULL: none */
+	/* names.c: the thread that asks for names; NULL: none runs. When the next one begins. */
+	struct gs_names *names;
+	sd_event_source *names_due;
+	unsigned int names_wait_s;
+	struct gs_budget_rules budgets; /* of the configuration, until the rooms have started */
 };
+
+/*
+ * Puts other classes in force, and frees the old ones. On failure the old ones stay, and @classes
+ * is the caller's.
+ */
+int gs_service_classes(struct gs_service *s, struct gs_classes *classes, struct gs_error *err);
+
+/*
+ * Asks for the names that lines of the configuration wait for, again and again. Call this at a
+ * start after the last fork, and before anything is classified.
+ */
+void gs_names_start(struct gs_service *s);
+/* Another configuration is in force, in which no line waits. */
+void gs_names_replaced(struct gs_service *s);
+void gs_names_end(struct gs_service *s);
 
 /* The instance ends: a reload under way has no effect any more. */
 void gs_reload_end(struct gs_service *s);

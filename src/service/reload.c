@@ -30,16 +30,14 @@ struct gs_reload {
 	bool ends;  /* the instance ends */
 	/* made by the thread */
 	struct gs_config *config;
-	struct gs_classes *classes;
-	struct gs_budget_rules budgets;
+	struct gs_declared made;
 	struct gs_error err;
 	int code;
 };
 
 #define LEAVE_MS 1000 /* at the daemon's end, for a name service that does not answer */
 
-/* Replaces the classes. On failure the old ones stay in force. */
-static int reload_classes(struct gs_service *s, struct gs_classes *classes, struct gs_error *err)
+int gs_service_classes(struct gs_service *s, struct gs_classes *classes, struct gs_error *err)
 {
 	int r = gs_classes_publish(classes, s->hub->table);
 
@@ -103,15 +101,16 @@ static int apply(struct gs_service *s, struct gs_reload *l)
 {
 	CLEANUP_FREE char *before = gs_saved_configured(s->control);
 	const struct gs_config *old = s->hub->config, *config = l->config;
-	int r = reload_classes(s, l->classes, &l->err);
+	int r = gs_service_classes(s, l->made.classes, &l->err);
 
 	if (r)
 		return r;
-	l->classes = NULL;
-	r = gs_budgets_set(s->control, s->figures, &l->budgets, &l->err);
+	l->made.classes = NULL;
+	r = gs_budgets_set(s->control, s->figures, &l->made.budgets, &l->err);
 	if (r)
 		return r;
 	s->hub->config = config;
+	gs_names_replaced(s);
 	gs_engine_limits(s->hub->engine, config->switch_cost_us, config->hold_limit_ms);
 	gs_cfg_gate(s->hub->table, !s->hub->opts.dry_run && config->gate && !s->control->hooked);
 	gs_records_look(s->intake);
@@ -133,9 +132,7 @@ static void reload_work(struct gs_errand *e)
 
 	l->code = l->how.read(l->how.user, &l->config, &l->err);
 	if (!l->code)
-		l->code = gs_config_classes(l->config, &l->classes, &l->err);
-	if (!l->code)
-		l->code = gs_config_budgets(l->config, &l->budgets, &l->err);
+		l->code = gs_config_declare(l->config, GS_NAMING_STRICT, &l->made, &l->err);
 }
 
 static void reload_end(struct gs_errand *e)
@@ -162,8 +159,7 @@ static void reload_free(struct gs_errand *e)
 	struct gs_reload *l = (struct gs_reload *)e;
 
 	gs_config_free(l->config);
-	gs_classes_free(l->classes);
-	gs_budget_rules_done(&l->budgets);
+	gs_declared_done(&l->made);
 	free(l);
 }
 

@@ -60,15 +60,10 @@
 
 int gs_service_check_config(const struct gs_config *config, struct gs_error *err)
 {
-	struct gs_budget_rules budgets;
-	struct gs_classes *classes;
-	int r = gs_config_classes(config, &classes, err);
+	struct gs_declared made = { NULL };
+	int r = gs_config_declare(config, GS_NAMING_STRICT, &made, err);
 
-	if (r)
-		return r;
-	gs_classes_free(classes);
-	r = gs_config_budgets(config, &budgets, err);
-	gs_budget_rules_done(&budgets);
+	gs_declared_done(&made);
 	return r;
 }
 
@@ -332,15 +327,20 @@ static bool launches_of(void *user, const struct gpusched_tsg *rec, struct gs_to
 	return gs_agents_graphs(user, rec, &ret->ns, &ret->launches, &ret->graphs);
 }
 
-static int set_budgets(struct gs_service *s, struct gs_error *err)
+/* A daemon asks for names in a thread, a little later. */
+static int declare(struct gs_service *s, struct gs_error *err)
 {
-	struct gs_budget_rules rules;
-	int r = gs_config_budgets(s->hub->config, &rules, err);
+	struct gs_declared made;
+	int r = gs_config_declare(
+		s->hub->config, s->hub->opts.daemon ? GS_NAMING_LATER : GS_NAMING_KEEP, &made, err);
 
-	if (!r)
-		r = gs_budgets_set(s->control, s->figures, &rules, err);
-	gs_budget_rules_done(&rules);
-	return r;
+	if (r)
+		return r;
+	s->hub->classes = made.classes;
+	s->budgets = made.budgets;
+	s->hub->waiting = made.waiting;
+	s->hub->waiting_budgets = made.waiting_budgets;
+	return 0;
 }
 
 static int start_acting(struct gs_service *s, struct gs_error *err)
@@ -353,6 +353,8 @@ static int start_acting(struct gs_service *s, struct gs_error *err)
 		r = gs_fail(err, -ENOMEM, "the event loop: out of memory");
 	if (!r) /* before any thread starts: the guardian is a fork of this process */
 		r = start_guardian(s, err);
+	if (!r)
+		gs_names_start(s);
 	if (!r)
 		r = start_engine(s, err);
 	if (!r)
@@ -367,7 +369,7 @@ static int start_acting(struct gs_service *s, struct gs_error *err)
 	if (r)
 		return r;
 	gs_means_start(s->means, launches_of, s->control);
-	r = set_budgets(s, err);
+	r = gs_budgets_set(s->control, s->figures, &s->budgets, err);
 	if (r)
 		return r;
 	r = gs_harm_start(s->control, s->figures);
@@ -401,7 +403,7 @@ static int start(struct gs_service *s, struct gs_error *err)
 	bool fresh;
 	int r;
 
-	r = gs_config_classes(s->hub->config, &s->hub->classes, err);
+	r = declare(s, err);
 	if (!r)
 		r = s->hub->opts.read_only ? 0 : gs_service_lock(&s->lock_fd, err);
 	if (!r && !s->hub->opts.read_only) /* before open_table(), which may upgrade the table */
@@ -571,6 +573,7 @@ void gs_service_free(struct gs_service *s)
 	if (!s)
 		return;
 	gs_reload_end(s);
+	gs_names_end(s);
 	if (s->control->restoring)
 		gs_errand_wait(&s->control->restoring->errand);
 	gs_saved_end(s->control);
@@ -597,6 +600,7 @@ void gs_service_free(struct gs_service *s)
 	if (s->self_added)
 		gs_self_del(s->hub->table, getpid());
 	free_rooms(s);
+	gs_budget_rules_done(&s->budgets);
 	if (s->lock_fd >= 0)
 		close(s->lock_fd);
 	if (s->table_fd >= 0)

@@ -10,7 +10,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
-	struct gs_classes *classes = NULL;
+	struct gs_declared made = { NULL };
 	struct gs_config *c = NULL;
 	struct gs_error err = { 0 };
 	FILE *f;
@@ -28,11 +28,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 			abort();
 		if (!r) {
 			(void)gs_config_log_level(c);
-			r = gs_config_classes(c, &classes, &err);
+			r = gs_config_declare(c, GS_NAMING_STRICT, &made, &err);
 			if (r && !err.text[0])
 				abort();
 			if (!r)
-				gs_classes_free(classes);
+				gs_declared_done(&made);
 		}
 		gs_config_free(c);
 	}

@@ -126,6 +126,75 @@ static void losers_come_in_their_order(void **state)
 	gs_classes_free(c);
 }
 
+/* A rule whose user nobody knows yet may be that of the process: later rules raise it no higher. */
+static void rules_that_wait_hold_later_ones_down(void **state)
+{
+	static const struct {
+		const char *rules[3];
+		const char *class_;
+	} cases[] = {
+		{ { "uid=nosuch -> be", "uid=1000 -> lc" }, "be" },
+		{ { "uid=nosuch comm=python3 -> be", "uid=1000 -> lc" }, "be" },
+		{ { "uid=nosuch comm=vim -> be", "uid=1000 -> lc" }, "lc" },
+		{ { "uid=1000 -> lc", "uid=nosuch -> be" }, "lc" },
+		{ { "uid=nosuch -> lc", "uid=1000 -> normal" }, "normal" },
+		{ { "uid=nosuch -> lc", "comm=python3 -> lc" }, "none" }, /* an owner's choice */
+		{ { "uid=nosuch -> normal", "uid=nosuch2 -> batch", "uid=1000 -> lc" }, "batch" },
+		{ { "uid=nosuch -> small", "uid=1000 -> large" }, "small" }, /* limits, too */
+		{ { "uid=nosuch -> be" }, "none" },
+		{ { "uid=nosuch -> lc" }, "none" },
+	};
+	const struct gpusched_class small = { .weight = 100, .limit_pct = 20 },
+				    large = { .weight = 100, .limit_pct = 80 };
+	struct gs_facts f = process(1000, "python3");
+
+	for (size_t i = 0; i < GS_COUNT(cases); i++) {
+		struct gs_classes *c = fresh();
+		struct gs_class_answer a;
+
+		assert_int_equal(gs_classes_add(c, "small", &small, NULL), 0);
+		assert_int_equal(gs_classes_add(c, "large", &large, NULL), 0);
+		gs_classes_naming(c, GS_NAMING_LATER);
+		for (size_t k = 0; k < 3 && cases[i].rules[k]; k++)
+			assert_int_equal(gs_classes_add_rule(c, cases[i].rules[k], NULL),
+					 strstr(cases[i].rules[k], "nosuch") ? GS_NAME_WAITS : 0);
+		gs_classify_facts(c, &f, &a, NULL);
+		if (strcmp(a.class_id ? gs_class_name(c, a.class_id) : "none", cases[i].class_))
+			fail_msg("case %zu: %s: %s", i, gs_class_name(c, a.class_id), a.why);
+		gs_classes_free(c);
+	}
+}
+
+/* Only a name makes a line wait, and a mistake beside it is told. */
+static void lines_that_wait_for_a_name(void **state)
+{
+	static const struct {
+		enum gs_naming naming;
+		const char *rule;
+		int r;
+		const char *text;
+	} cases[] = {
+		{ GS_NAMING_STRICT, "uid=no/such -> be", -ENOENT, "there is no user 'no/such'" },
+		{ GS_NAMING_KEEP, "uid=no/such -> be", GS_NAME_WAITS, "there is no user" },
+		{ GS_NAMING_KEEP, "uid=root -> be", 0, "" },
+		{ GS_NAMING_LATER, "uid=root -> be", GS_NAME_WAITS, "who user 'root' is" },
+		{ GS_NAMING_LATER, "uid=0 -> be", 0, "" },
+		{ GS_NAMING_LATER, "uid= -> be", -EINVAL, "empty" },
+		{ GS_NAMING_LATER, "uid=root colour=red -> be", -EINVAL, "'colour='" },
+	};
+
+	for (size_t i = 0; i < GS_COUNT(cases); i++) {
+		struct gs_classes *c = fresh();
+		struct gs_error err = { 0 };
+
+		gs_classes_naming(c, cases[i].naming);
+		if (gs_classes_add_rule(c, cases[i].rule, &err) != cases[i].r ||
+		    !strstr(err.text, cases[i].text))
+			fail_msg("case %zu: %s", i, err.text);
+		gs_classes_free(c);
+	}
+}
+
 /* `class explain` names the rules that came near, and why they do not match. */
 static void rules_that_came_near(void **state)
 {
@@ -565,6 +634,8 @@ int main(void)
 		cmocka_unit_test(test_job_tree),
 		cmocka_unit_test(test_job_command),
 		cmocka_unit_test(test_job_cgroups),
+		cmocka_unit_test(rules_that_wait_hold_later_ones_down),
+		cmocka_unit_test(lines_that_wait_for_a_name),
 		cmocka_unit_test(rules_that_came_near),
 		cmocka_unit_test(exe_by_a_link),
 		cmocka_unit_test(test_job_of),

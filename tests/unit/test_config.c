@@ -175,7 +175,7 @@ static void bad_lines_are_left_out_at_a_start(void **state)
 	char file[] = "/tmp/test_config.XXXXXX", at[64];
 	struct gs_config *c = NULL;
 	struct gs_error err = { 0 };
-	struct gs_classes *classes;
+	struct gs_declared made = { NULL };
 	int fd = mkstemp(file);
 	FILE *f = fdopen(fd, "w");
 
@@ -205,8 +205,8 @@ static void bad_lines_are_left_out_at_a_start(void **state)
 	assert_int_equal(c->budgets.n + c->park_idle.n, 0);
 	assert_string_equal(c->default_class, "");
 	assert_true(c->dry_run);
-	assert_int_equal(gs_config_classes(c, &classes, &err), 0);
-	gs_classes_free(classes);
+	assert_int_equal(gs_config_declare(c, GS_NAMING_STRICT, &made, &err), 0);
+	gs_declared_done(&made);
 	gs_config_free(c);
 	unlink(file);
 }
@@ -269,18 +269,18 @@ static void long_line_is_refused(void **state)
 static void classes_from_lines(void **state)
 {
 	struct gs_config *c = fresh();
-	struct gs_classes *classes = NULL;
+	struct gs_declared made = { NULL };
 	struct gs_error err = { 0 };
 	uint32_t id;
 
 	assert_int_equal(
 		parse(c, "Class=gold weight=300 suspend_limit_ms=50\nDefaultClass=gold\n", &err),
 		0);
-	assert_int_equal(gs_config_classes(c, &classes, &err), 0);
-	assert_int_equal(gs_class_id(classes, "gold", &id), 0);
-	assert_int_equal(gs_class_of(classes, id)->weight, 300);
-	assert_int_equal(gs_class_of(classes, id)->suspend_limit_ms, 50);
-	gs_classes_free(classes);
+	assert_int_equal(gs_config_declare(c, GS_NAMING_STRICT, &made, &err), 0);
+	assert_int_equal(gs_class_id(made.classes, "gold", &id), 0);
+	assert_int_equal(gs_class_of(made.classes, id)->weight, 300);
+	assert_int_equal(gs_class_of(made.classes, id)->suspend_limit_ms, 50);
+	gs_declared_done(&made);
 	gs_config_free(c);
 }
 
@@ -291,7 +291,7 @@ static void files_as_people_write_them(void **state)
 				   "  Class=tin ; the others\n  [Policy]\n\tPolicy = rr\n"
 				   "[Classes]\nRule=comm=a#b -> gold\nRule=cgroup=";
 	struct gs_config *c = fresh();
-	struct gs_classes *classes = NULL;
+	struct gs_declared made = { NULL };
 	struct gs_error err = { 0 };
 	char text[5000];
 	uint32_t id;
@@ -299,9 +299,9 @@ static void files_as_people_write_them(void **state)
 	snprintf(text, sizeof(text), "%s/%0230d -> gold\n", head, 1);
 	assert_int_equal(parse(c, text, &err), 0);
 	assert_string_equal(c->policy, "rr");
-	assert_int_equal(gs_config_classes(c, &classes, &err), 0);
-	assert_int_equal(gs_class_id(classes, "tin", &id), 0);
-	gs_classes_free(classes);
+	assert_int_equal(gs_config_declare(c, GS_NAMING_STRICT, &made, &err), 0);
+	assert_int_equal(gs_class_id(made.classes, "tin", &id), 0);
+	gs_declared_done(&made);
 	gs_config_free(c);
 
 	c = fresh();
@@ -322,11 +322,11 @@ static void bad_class_lines_are_located(void **state)
 
 	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
 		struct gs_config *c = fresh();
-		struct gs_classes *classes = NULL;
+		struct gs_declared made = { NULL };
 		struct gs_error err = { 0 };
 
 		assert_int_equal(parse(c, lines[i], &err), 0);
-		if (gs_config_classes(c, &classes, &err) != -EINVAL)
+		if (gs_config_declare(c, GS_NAMING_STRICT, &made, &err) != -EINVAL)
 			fail_msg("accepted: %s", lines[i] + 1);
 		if (strncmp(err.text, "test.conf:2: ", 13))
 			fail_msg("'%s' for '%s'", err.text, lines[i] + 1);

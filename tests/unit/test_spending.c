@@ -32,7 +32,8 @@ static void begin(const char *const *lines, size_t n)
 	struct gs_spending old = s;
 
 	for (size_t i = 0; i < n; i++)
-		assert_int_equal(gs_budget_rule_parse(lines[i], &rules.all[i], NULL), 0);
+		assert_int_equal(
+			gs_budget_rule_parse(lines[i], GS_NAMING_STRICT, &rules.all[i], NULL), 0);
 	gs_spending_begin(&s, &rules, &old);
 }
 
@@ -81,19 +82,23 @@ static void words(void **state)
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
 		err = (struct gs_error){ 0 };
-		if (!gs_budget_rule_parse(bad[i], &r, &err))
+		if (!gs_budget_rule_parse(bad[i], GS_NAMING_STRICT, &r, &err))
 			fail_msg("taken: %s", bad[i]);
 		assert_true(err.text[0]);
 	}
-	assert_int_equal(
-		gs_budget_rule_parse("user=root gpu_seconds=5 per=week over=stop", &r, NULL), 0);
+	assert_int_equal(gs_budget_rule_parse("user=root gpu_seconds=5 per=week over=stop",
+					      GS_NAMING_STRICT, &r, NULL),
+			 0);
 	assert_true(r.by_user && !r.uid && !r.every && r.stop && r.ns == 5 * NS_PER_S &&
 		    r.period == GS_PERIOD_WEEK);
-	assert_int_equal(gs_budget_rule_parse("cgroup=/a/ gpu_seconds=5 per=day", &r, NULL), 0);
+	assert_int_equal(gs_budget_rule_parse("cgroup=/a/ gpu_seconds=5 per=day", GS_NAMING_STRICT,
+					      &r, NULL),
+			 0);
 	assert_string_equal(r.cgroup, "/a");
 	assert_false(r.by_user || r.stop);
-	assert_int_equal(
-		gs_budget_rule_parse("cgroup=/sys/fs/cgroup/a gpu_seconds=5 per=day", &r, NULL), 0);
+	assert_int_equal(gs_budget_rule_parse("cgroup=/sys/fs/cgroup/a gpu_seconds=5 per=day",
+					      GS_NAMING_STRICT, &r, NULL),
+			 0);
 	assert_string_equal(r.cgroup, "/a");
 }
 
@@ -107,7 +112,7 @@ static void lines_of_the_configuration(void **state)
 
 	assert_int_equal(gs_config_new(&c), 0);
 	assert_int_equal(gs_config_parse(c, f, "there", &err), 0);
-	assert_true(gs_config_budgets(c, &rules, &err) < 0);
+	assert_true(gs_config_budgets(c, GS_NAMING_STRICT, NULL, &rules, &err) < 0);
 	assert_non_null(strstr(err.text, "there:3: Budget: a budget needs"));
 	fclose(f);
 	gs_config_free(c);
