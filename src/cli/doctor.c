@@ -67,6 +67,22 @@ static void print_checks(const json_t *rows)
 	}
 }
 
+static void add_row(json_t *rows, const char *name, const struct gs_probe *k)
+{
+	json_array_append_new(rows, json_pack("{s:s,s:b,s:s?,s:s?}", "name", name, "ok", k->ok,
+					      "detail", k->detail[0] ? k->detail : NULL, "remedy",
+					      !k->ok && k->remedy[0] ? k->remedy : NULL));
+}
+
+static void add_bundles(json_t *rows)
+{
+	struct gs_probe k = {};
+	const char *name;
+
+	for (size_t i = 0; gs_probe_bundles(i, &k, &name); i++)
+		add_row(rows, name, &k);
+}
+
 int cli_doctor(struct cli *c)
 {
 	CLEANUP_JSON json_t *rows = json_array(), *all = NULL;
@@ -84,11 +100,9 @@ int cli_doctor(struct cli *c)
 			missing |= checks[i].needed;
 		if (!k.ok && (checks[i].fn == gs_probe_driver || checks[i].fn == gs_probe_gpus))
 			gpu = false;
-		json_array_append_new(rows,
-				      json_pack("{s:s,s:b,s:s?,s:s?}", "name", checks[i].name, "ok",
-						k.ok, "detail", k.detail[0] ? k.detail : NULL,
-						"remedy", !k.ok && k.remedy[0] ? k.remedy : NULL));
+		add_row(rows, checks[i].name, &k);
 	}
+	add_bundles(rows);
 	real = !(missing & GS_NEED_REAL);
 	sim = !(missing & GS_NEED_SIM);
 	daemon = !(missing & GS_NEED_DAEMON);

@@ -76,6 +76,40 @@ void gs_probe_pods(struct gs_probe *k)
 	gs_config_free(config);
 }
 
+bool gs_probe_bundles(size_t i, struct gs_probe *k, const char **ret_name)
+{
+	struct gs_pod_places places = { .bundles = GS_POD_BUNDLES };
+	struct gs_config *config = NULL;
+	char found[64] = "missing", where[200] = "";
+	struct gs_bundles b;
+	bool more;
+
+	if (!gs_config_load_start(NULL, &config, NULL))
+		places.bundles = config->bundles;
+	more = gs_pod_bundles(&places, i, &b);
+	if (more) {
+		if (b.n > 0)
+			snprintf(found, sizeof(found), "found %d", b.n);
+		else if (!b.n)
+			strcpy(found, "empty");
+		else if (b.n == -EPERM)
+			strcpy(found, "not read, since others than root can write it");
+		else if (b.n != -ENOENT)
+			snprintf(found, sizeof(found), "cannot be read (%s)", strerror(-b.n));
+		if (b.folder)
+			snprintf(where, sizeof(where),
+				 "bundles of containers in %.150s: ", b.folder);
+		*ret_name = b.key;
+		k->ok = b.n >= 0 || b.n == -ENOENT;
+		snprintf(k->detail, sizeof(k->detail), "%s%s", where,
+			 b.folder ? found : "not looked at, since Bundles= names another folder");
+		snprintf(k->remedy, sizeof(k->remedy),
+			 "let only root write it, and the daemon read it; or set Bundles=");
+	}
+	gs_config_free(config);
+	return more;
+}
+
 void gs_probe_lockdown(struct gs_probe *k)
 {
 	CLEANUP_FILE FILE *f = fopen("/sys/kernel/security/lockdown", "re");

@@ -6,9 +6,13 @@
  * only the words in pod_synonyms.c are used. A bundle is read when the names of its container are
  * needed: the container's process then exists, so the file is complete.
  */
+#include <dirent.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "basic/cleanup.h"
 #include "basic/sheet.h"
@@ -146,3 +150,63 @@ const struct gs_pod_source gs_pod_by_bundles = BUNDLES("", probe);
 const struct gs_pod_source gs_pod_by_bundles_k3s = BUNDLES(" of k3s", probe_k3s);
 const struct gs_pod_source gs_pod_by_bundles_microk8s = BUNDLES(" of MicroK8s", probe_microk8s);
 const struct gs_pod_source gs_pod_by_bundles_k0s = BUNDLES(" of k0s", probe_k0s);
+
+/* ---- for doctor ------------------------------------------------------------------------------ */
+
+#define COUNTED_MAX 10000
+
+bool gs_pod_folder_trusted(int fd)
+{
+	struct stat st;
+
+	return !fstat(fd, &st) && (!st.st_uid || st.st_uid == geteuid()) && !(st.st_mode & 022);
+}
+
+static bool is_bundle(int dir, const char *entry)
+{
+	char path[NAME_MAX + 32];
+
+	for (size_t i = 0; i < GS_COUNT(runtimes); i++) {
+		snprintf(path, sizeof(path), "%.*s/%s", NAME_MAX, entry, runtimes[i].file);
+		if (!faccessat(dir, path, F_OK, 0))
+			return true;
+	}
+	return false;
+}
+
+static int count(const char *folder)
+{
+	CLEANUP_DIR DIR *dir = opendir(folder);
+	const struct dirent *d;
+	int n = 0;
+
+	if (!dir)
+		return errno == ENOTDIR ? -ENOENT : -errno;
+	if (!gs_pod_folder_trusted(dirfd(dir)))
+		return -EPERM;
+	while (n < COUNTED_MAX && (d = readdir(dir)))
+		n += *d->d_name != '.' && is_bundle(dirfd(dir), d->d_name);
+	return n;
+}
+
+bool gs_pod_bundles(const struct gs_pod_places *places, size_t i, struct gs_bundles *ret)
+{
+	static const struct {
+		const char *key;
+		const struct gs_pod_source *source;
+	} all[] = {
+		{ "bundles", &gs_pod_by_bundles },
+		{ "k3s", &gs_pod_by_bundles_k3s },
+		{ "microk8s", &gs_pod_by_bundles_microk8s },
+		{ "k0s", &gs_pod_by_bundles_k0s },
+	};
+	const char *folder;
+
+	if (i >= GS_COUNT(all))
+		return false;
+	folder = all[i].source->probe(places);
+	if (folder && !*folder)
+		folder = NULL;
+	*ret = (struct gs_bundles){ all[i].key, folder, folder ? count(folder) : -ENOENT };
+	return true;
+}

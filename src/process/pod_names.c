@@ -72,14 +72,6 @@ static bool read_entry(struct watched *w, const char *entry)
 
 /* ---- folders --------------------------------------------------------------------------------- */
 
-/* True if only root (or our user) can write the folder, so that its names can be trusted. */
-static bool is_trusted(int fd)
-{
-	struct stat st;
-
-	return !fstat(fd, &st) && (!st.st_uid || st.st_uid == geteuid()) && !(st.st_mode & 022);
-}
-
 static bool scan(struct watched *w, DIR *dir)
 {
 	const struct dirent *d;
@@ -114,7 +106,7 @@ static bool open_folder(struct watched *w)
 	dir = opendir(w->folder);
 	if (!dir)
 		return false;
-	if (!is_trusted(dirfd(dir))) {
+	if (!gs_pod_folder_trusted(dirfd(dir))) {
 		left += !w->refused;
 		w->refused = true;
 		return false;

@@ -64,6 +64,18 @@ bool gs_pods_read(void);
 bool gs_pod_names(const char *cgroup, struct gs_pod_names *ret);
 /* True if Kubernetes allows all of the names, and @n has a uid or an id. */
 bool gs_pod_names_valid(const struct gs_pod_names *n);
+/* A folder where a container runtime has bundles. */
+struct gs_bundles {
+	const char *key;    /* "bundles", or the name of a Kubernetes, such as "k3s" */
+	const char *folder; /* NULL: not used, since the configuration names another one */
+	/*
+	 * Number of containers, counted up to 10,000; -ENOENT: no folder; -EPERM: others than root
+	 * can write it; other -errno: it cannot be read
+	 */
+	int n;
+};
+/* Looks at the @i-th such folder, as of now. False: there are no more. */
+bool gs_pod_bundles(const struct gs_pod_places *places, size_t i, struct gs_bundles *ret);
 /* How many entries and folders were not used, as invalid, not trusted or too many. */
 uint64_t gs_pods_left(void);
 

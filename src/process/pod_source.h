@@ -60,6 +60,8 @@ void gs_pod_by_book(const struct gs_pod_book *b, const char *cgroup, struct gs_p
  * -EFBIG: too large; -EPERM: users other than root can write it; other -errno.
  */
 int gs_pod_json(const char *folder, const char *entry, size_t max, json_t **ret);
+/* True if only root (or our user) can write the folder, so that its names can be trusted. */
+bool gs_pod_folder_trusted(int fd);
 /* Copies the value of @key; "" if it is not a string, or too long. */
 void gs_pod_text(const json_t *o, const char *key, char *ret, size_t size);
 

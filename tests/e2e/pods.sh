@@ -89,6 +89,26 @@ is "$(doctor cgroups unshare --cgroup)" false "doctor --kubernetes notices anoth
 exits 3 "doctor --kubernetes exits with 3 in another cgroup namespace" unshare --cgroup "$gpusched" doctor --kubernetes
 is "$("$gpusched" doctor --json | jq '[.checks[].name] | index("hostpid")')" null "doctor without the option has no check for pods"
 
+bundles() { # NAME
+	"${@:2}" "$gpusched" doctor --json | jq -r --arg name "$1" '.checks[] | select(.name == $name) | "\(.ok) \(.detail)"'
+}
+printf '[Kubernetes]\nBundles=%s\n' "$at/claims" >"$scratch/bundles.conf"
+like "$(bundles bundles env GPUSCHED_CONFIG="$scratch/bundles.conf")" "^true bundles of containers in $at/claims: empty$" \
+	"doctor says that a container runtime's folder is empty"
+like "$(bundles k3s env GPUSCHED_CONFIG="$scratch/bundles.conf")" "^true not looked at, since Bundles= names another folder$" \
+	"doctor says which folders are not looked at"
+# in_run COMMAND...: with another /run, and without a configuration
+in_run() {
+	GPUSCHED_CONFIG=/dev/null unshare --mount bash -c '
+		task=containerd/io.containerd.runtime.v2.task/k8s.io
+		mount -t tmpfs -o mode=755 run /run && mkdir -p /run/{k3s,k0s,}/$task /run/k3s/$task/{one,two,none} &&
+			touch /run/k3s/$task/{one,two}/config.json && chmod 777 /run/k0s/$task && exec "$@"' in_run "$@"
+}
+like "$(bundles k3s in_run)" "^true .*/run/k3s/.*: found 2$" "doctor counts the containers of k3s"
+like "$(bundles bundles in_run)" "^true .*: empty$" "... says that containerd has none"
+like "$(bundles microk8s in_run)" "^true .*: missing$" "... that MicroK8s has no folder"
+like "$(bundles k0s in_run)" "^false .*: not read, since others than root can write it$" "... and that a folder cannot be trusted"
+
 # ---- files that come later, and malformed files -------------------------------------
 pod_load "$(cgroup_of $bank 2)" 4714 be
 clerk=$LOAD_PID
