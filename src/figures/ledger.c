@@ -165,6 +165,58 @@ static struct proc *join_proc(struct gs_ledger *l, const struct gs_history_who *
 	return p;
 }
 
+static void leave_proc(struct gs_ledger *l, int32_t pid)
+{
+	struct proc *p = find_proc(l, pid);
+
+	if (!p || --p->ntsgs)
+		return;
+	if (l->history)
+		gs_history_ended(l->history, p->pid, p->start_ns);
+	HASH_DEL(l->procs, p);
+	free(p);
+}
+
+static void put_owner(struct kept *k, const struct gpusched_tsg *rec)
+{
+	k->holder = 0;
+	k->who.pid = (int32_t)rec->task.pid;
+	k->who.start_ns = rec->owner_start_ns;
+	k->who.uid = rec->task.uid;
+	snprintf(k->who.comm, sizeof(k->who.comm), "%.*s", GPUSCHED_COMM_LEN, rec->task.comm);
+}
+
+static bool is_owned(const struct kept *k, const struct gpusched_tsg *rec)
+{
+	return k->who.pid == (int32_t)rec->task.pid &&
+	       (k->who.start_ns == rec->owner_start_ns || !k->who.start_ns || !rec->owner_start_ns);
+}
+
+/*
+ * Another process holds the TSG's file now, since its maker has ended, or gave it away. Work up to
+ * now stays the old owner's; later time and memory are the new one's.
+ */
+static void change_owner(struct gs_figures *fig, struct kept *k, const struct gpusched_tsg *rec)
+{
+	const struct gs_history_who was = k->who;
+	struct proc *p;
+
+	ledger_give(fig, k, true);
+	put_owner(k, rec);
+	p = join_proc(fig->ledger, &k->who);
+	if (!p) {
+		k->who = was;
+		return;
+	}
+	leave_proc(fig->ledger, was.pid);
+	k->proc = p;
+	k->job_known = false;
+	put_cgroup(k, rec);
+	ledger_learn(fig->ledger, k);
+	if (fig->ledger->history)
+		gs_history_add(fig->ledger->history, &k->who, 0, &k->pending);
+}
+
 static struct kept *new_kept(struct gs_figures *fig, const struct gpusched_tsg *rec)
 {
 	const struct gs_gpu *gpu = gs_record_gpu(fig->hub, rec);
@@ -179,13 +231,10 @@ static struct kept *new_kept(struct gs_figures *fig, const struct gpusched_tsg *
 	k->first_sample = fig->ledger->nsamples;
 	k->suspended_ns = rec->suspended_ns ? gs_now_ns() : 0;
 	fig->ledger->anew = true;
-	k->who.pid = (int32_t)rec->task.pid;
-	k->who.start_ns = rec->owner_start_ns;
-	k->who.uid = rec->task.uid;
+	put_owner(k, rec);
 	k->who.gpu = gpu ? gpu->index : rec->task.gpu;
 	k->who.pool = rec->flags & GPUSCHED_TSG_MPS;
 	snprintf(k->who.gpu_uuid, sizeof(k->who.gpu_uuid), "%s", gpu ? gpu->uuid : "");
-	snprintf(k->who.comm, sizeof(k->who.comm), "%.*s", GPUSCHED_COMM_LEN, rec->task.comm);
 	k->proc = join_proc(fig->ledger, &k->who);
 	if (!k->proc) {
 		free(k);
@@ -213,6 +262,8 @@ void gs_ledger_record(void *self, const struct gpusched_tsg *rec)
 		ledger_give(fig, k, false);
 	if (!is_new)
 		count(fig, k, -1);
+	if (!is_owned(k, rec))
+		change_owner(fig, k, rec);
 	k->who.pool = rec->flags & GPUSCHED_TSG_MPS;
 	k->mig = rec->flags & GPUSCHED_TSG_MIG;
 	k->runlist = gpusched_runlist(&rec->task);
@@ -228,18 +279,6 @@ void gs_ledger_record(void *self, const struct gpusched_tsg *rec)
 	if (is_new && fig->ledger->history) /* announces the process to the history */
 		gs_history_add(fig->ledger->history, &k->who, 0, &k->pending);
 	wake(fig);
-}
-
-static void leave_proc(struct gs_ledger *l, int32_t pid)
-{
-	struct proc *p = find_proc(l, pid);
-
-	if (!p || --p->ntsgs)
-		return;
-	if (l->history)
-		gs_history_ended(l->history, p->pid, p->start_ns);
-	HASH_DEL(l->procs, p);
-	free(p);
 }
 
 void gs_ledger_ended(void *self, const struct gs_end *end)
@@ -562,6 +601,10 @@ void gs_ledger_end(struct gs_figures *fig)
 		return;
 	if (l->gpus && l->due)
 		ledger_give_all(fig);
+	/* the memory of programs that do nothing is written down only now and then: now is the last */
+	for (k = l->gpus && l->due ? l->all : NULL; k; k = k->hh.next)
+		if (k->pending.v[GS_SUM_MEMORY])
+			ledger_give(fig, k, true);
 	fig->ledger = NULL;
 	HASH_ITER(hh, l->all, k, next) {
 		HASH_DEL(l->all, k);

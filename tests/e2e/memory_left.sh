@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# timeout: 120
+# timeout: 180
 # needs: root bpf fuse
 # A process ends, and others keep its RM client: the memory is theirs, or has a row of its own.
 . "$(dirname "$0")/lib.sh"
@@ -32,9 +32,15 @@ bare_maker=$MAKER bare_heir=$HEIR bare_word=$WORD
 check "the makers' memory is known" wait_for 30 eval '[ "$(mib $with_maker)" = 2048 ] && [ "$(held_mib)" = 3584 ]'
 is "$(list_json all '[.[] | select(.ended)] | length')" 0 "nobody has ended"
 is "$("$gpusched" status --json | jq -c '.gpus[0].ended')" "[]" "status --json says so, too"
+held_s() { # PID VERB...: MiB times seconds
+	"$gpusched" "${@:2}" --json | jq -s "flatten | map(select(.pid == $1) | .memory_mib_s // 0) | add // 0 | floor"
+}
+check "what the maker holds is counted" wait_for 20 eval '[ "$(held_s $with_maker stats --by process)" -ge 8192 ]'
 echo >&"$with_word"
 check "the memory of a process that has ended is its heir's" wait_for 40 eval '[ "$(mib $with_heir)" = 2048 ]'
 is "$(mib $with_maker)" "" "the process itself has no row"
+check "from then on it is counted for the heir" wait_for 30 eval '[ "$(held_s $with_heir stats --by process)" -ge 8192 ]'
+check "the history has the maker's part with the maker" wait_for 10 eval '[ "$(held_s $with_maker history)" -ge 8192 ]'
 echo >&"$bare_word"
 ended() { list_json all '[.[] | select(.ended) | [.pid, .comm, .id, .uid, (.memory_bytes / 1048576 | floor)]]' | jq -c .; }
 check "without an heir that has a TSG the memory has a row" wait_for 40 eval '[ "$(ended)" = "[[$bare_maker,\"maker\",null,0,1024]]" ]'
@@ -53,6 +59,9 @@ check "after a restart the memory still has a row, without a name" wait_for 40 e
 	'[ "$(ended)" = "[[$bare_maker,null,null,null,1024]]" ]'
 like "$("$gpusched" list)" "ended process $bare_maker " "list names it by its pid"
 is "$(mib $with_heir)" 2048 "after a restart the heir still has what it inherited"
-kill "$bare_heir"
+is "$("$gpusched" history --json | jq -s "flatten | map(select(.pid == $with_heir) | .comm) | unique | length")" 1 \
+	"the heir is one program in the history"
+kill "$bare_heir" "$with_heir"
+check "the history has the heir's part with the heir" wait_for 20 eval '[ "$(held_s $with_heir history)" -ge 8192 ]'
 check "the row goes when the memory is free" wait_for 40 eval '[ "$(ended)" = "[]" ]'
 done_testing
