@@ -155,6 +155,12 @@ int cli_class_explain(struct cli *c)
 		printf("%-*s ", KEY_WIDTH, i == 1 ? "outranks" : "");
 		gs_wrap(stdout, text, KEY_WIDTH + 1, gs_term_width(stdout));
 	}
+	if (json_is_string(json_object_get(answer, "unreachable"))) {
+		CLEANUP_FREE char *text = gs_json_cell(json_object_get(answer, "unreachable"));
+
+		printf("%-*s ", KEY_WIDTH, "calls");
+		gs_wrap(stdout, text, KEY_WIDTH + 1, gs_term_width(stdout));
+	}
 	print_part(answer, "limit", "limit_pct", "limit_why");
 	print_part(answer, "request", "request_pct", "request_why");
 	return GS_EXIT_OK;

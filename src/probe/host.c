@@ -28,6 +28,7 @@
 #include "local/ask.h"
 #include "local/local.h"
 #include "probe/probe.h"
+#include "rm/way.h"
 #include "table/table.h"
 #include "taps/taps.h"
 
@@ -175,7 +176,10 @@ void gs_probe_pidfd(struct gs_probe *k)
 
 	if (pidfd >= 0)
 		fd = (int)syscall(SYS_pidfd_getfd, pidfd, pidfd, 0);
-	if (fd >= 0)
+	if (fd >= 0 && gs_rm_unreachable_here())
+		good(k, "descriptors can be borrowed from a process whose main thread lives: for "
+			"others, Linux 6.9 is needed");
+	else if (fd >= 0)
 		good(k, "descriptors can be borrowed from a process");
 	else
 		bad(k, "use Linux 5.6 or later, and allow pidfd_getfd in the container's profile",

@@ -128,6 +128,17 @@ static FILE *open_of(pid_t pid, const char *what)
 	return fopen(path, "re");
 }
 
+bool gs_process_is_leaderless(pid_t pid)
+{
+	CLEANUP_FILE FILE *status = open_of(pid, "status");
+	char line[256];
+
+	while (status && fgets(line, sizeof(line), status))
+		if (!strncmp(line, "State:", 6))
+			return strchr(line, 'Z') && gs_process_has_memory(pid);
+	return false;
+}
+
 /* Reads the file status: the owner of /proc/PID would be root if the process is not dumpable. */
 int gs_process_ids(pid_t pid, struct gs_process_ids *ret)
 {

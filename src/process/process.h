@@ -44,6 +44,11 @@ int gs_process_ids(pid_t pid, struct gs_process_ids *ret);
  */
 bool gs_process_has_memory(pid_t pid);
 /*
+ * True if the process's main thread has ended, and another goes on. Takes none of the process's
+ * locks.
+ */
+bool gs_process_is_leaderless(pid_t pid);
+/*
  * The process's parent; 0: the process is gone, or its parent is not in our pid namespace. Takes
  * none of the process's locks.
  */

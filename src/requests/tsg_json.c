@@ -20,6 +20,7 @@
 #include "figures/ledger.h"
 #include "figures/memory.h"
 #include "process/pod_names.h"
+#include "rm/way.h"
 #include "table/events.h"
 #include "table/facts.h"
 #include "table/past.h"
@@ -104,6 +105,7 @@ static void put_reason(struct gs_requests *rs, const struct gpusched_tsg *rec, u
 	const char *policy =
 		rs && rs->hub->policy ? gs_policy_running(rs->hub->policy)->name : NULL;
 	bool held = rec->flags & GPUSCHED_TSG_HELD, gate = held && gs_at_gate(rec);
+	const char *unreachable = gs_rm_unreachable((pid_t)rec->task.pid);
 	char text[GS_REASON_LEN] = "";
 	uint32_t overruled = 0;
 
@@ -137,6 +139,9 @@ static void put_reason(struct gs_requests *rs, const struct gpusched_tsg *rec, u
 			 "'gpusched run --agent', or see 'gpusched observe launches'",
 			 text[0] ? "; " : "");
 	add_past(past, text, sizeof(text));
+	if (unreachable)
+		snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s%s",
+			 text[0] ? "; " : "", unreachable);
 	gs_json_put_text(o, "held_by", held ? policy : NULL);
 	gs_json_put_text(o, "held_how", gate ? "gate" : held ? "suspension" : NULL);
 	gs_json_put_text(o, "reason", text);

@@ -701,6 +701,7 @@ int gs_verb_class_explain(struct gs_request *rq)
 	json_object_update(rq->answer, o);
 	json_decref(o);
 	json_object_set_new(rq->answer, "uid", json_integer(uid));
+	gs_json_put_text(rq->answer, "unreachable", gs_rm_unreachable((pid_t)t.part[0].number));
 	add_parts(rq->answer, &a, &losers);
 	steps = json_pack("[o]", gs_json_text(a.why));
 	json_object_set_new(rq->answer, "steps", steps);

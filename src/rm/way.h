@@ -128,6 +128,14 @@ extern const struct gs_way gs_way_module; /* module.h has its other functions */
 const struct gs_way *gs_way_of(const struct gs_rm_tsg *tsg);
 
 /*
+ * Why no descriptor of the process can be borrowed, though it lives; NULL: it can, or the process is
+ * not there. Waits for nobody.
+ */
+const char *gs_rm_unreachable(pid_t pid);
+/* The same as the property of a kernel: NULL if descriptors of each thread can be borrowed. */
+const char *gs_rm_unreachable_here(void);
+
+/*
  * Copies descriptor @number, which must be the control file, from process @pid. Adoption uses this
  * to make calls that are not among the operations above. The caller closes the copy right after its
  * calls. -ETIMEDOUT: the owner holds its execve() lock.

@@ -19,6 +19,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <unistd.h>
 
 #include "basic/cleanup.h"
 #include "basic/clock.h"
@@ -116,14 +117,40 @@ static int use_living_thread(struct borrowing *b)
 		if (tid <= 0 || tid == b->pid || !gs_proc_stat(tid, &state, &start) || state == 'Z')
 			continue;
 		fd = (int)syscall(SYS_pidfd_open, tid, PIDFD_OF_THREAD);
-		if (fd < 0)
-			return -errno;
+		if (fd < 0) /* -EINVAL: the kernel knows no pidfd of a thread */
+			return errno == EINVAL ? -ENOTSUP : -errno;
 		close(b->pidfd);
 		b->pidfd = fd;
 		b->pid = tid;
 		return 0;
 	}
 	return -ESRCH;
+}
+
+static bool lends_by_leader_only;
+
+static void try_thread(void)
+{
+	CLEANUP_FD int fd = (int)syscall(SYS_pidfd_open, gettid(), PIDFD_OF_THREAD);
+
+	lends_by_leader_only = fd < 0 && errno == EINVAL;
+}
+
+const char *gs_rm_unreachable_here(void)
+{
+	static pthread_once_t tried = PTHREAD_ONCE_INIT;
+
+	pthread_once(&tried, try_thread);
+	return lends_by_leader_only
+		       ? "its main thread has ended: only Linux 6.9 or later can make calls then"
+		       : NULL;
+}
+
+const char *gs_rm_unreachable(pid_t pid)
+{
+	const char *here = gs_rm_unreachable_here();
+
+	return here && gs_process_is_leaderless(pid) ? here : NULL;
 }
 
 static void end(struct borrowing *b)
@@ -359,6 +386,8 @@ int gs_rm_borrow(pid_t pid, uid_t uid, uint64_t start_ns, int number, int *ret_f
 
 	if (r == -ESRCH)
 		return gs_fail(err, r, "process %d is gone", (int)pid);
+	if (r == -ENOTSUP)
+		return gs_fail(err, r, "process %d: %s", (int)pid, gs_rm_unreachable_here());
 	if (r == -EBADF)
 		return gs_fail(err, r, "process %d holds no NVIDIA control file", (int)pid);
 	if (r == -ETIMEDOUT)
