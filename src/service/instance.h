@@ -42,6 +42,8 @@ struct gs_service {
 	struct gs_names *names;
 	sd_event_source *names_due;
 	unsigned int names_wait_s;
+	bool names_told; /* the log has the lines that wait */
+	bool acts;       /* budgets are counted; before that, nothing is classified */
 	struct gs_budget_rules budgets; /* of the configuration, until the rooms have started */
 };
 

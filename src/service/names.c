@@ -84,7 +84,7 @@ static int put_in_force_at_start(struct gs_service *s, struct gs_names *n)
 	return 0;
 }
 
-static void take(struct gs_service *s, struct gs_names *n, bool starts)
+static void take(struct gs_service *s, struct gs_names *n)
 {
 	const struct gs_texts before = s->hub->waiting;
 
@@ -92,12 +92,12 @@ static void take(struct gs_service *s, struct gs_names *n, bool starts)
 		return;
 	n->taken = true;
 	if (!n->code && n->made.waiting.n < before.n)
-		n->code = starts ? put_in_force_at_start(s, n) : put_in_force(s, n);
+		n->code = s->acts ? put_in_force(s, n) : put_in_force_at_start(s, n);
 	if (n->code) {
 		gs_log(LOG_ERR, "what waits for a name cannot be put in force: %s", n->err.text);
 		return;
 	}
-	if (!starts)
+	if (s->names_told)
 		tell_known(&before, &n->made.waiting);
 	s->hub->waiting = n->made.waiting;
 	s->hub->waiting_budgets = n->made.waiting_budgets;
@@ -141,7 +141,7 @@ static void end(struct gs_errand *e)
 
 	s->names = NULL;
 	if (!n->ends) {
-		take(s, n, false);
+		take(s, n);
 		if (s->hub->waiting.n)
 			plan(s);
 	}
@@ -189,8 +189,9 @@ void gs_names_start(struct gs_service *s)
 	} else {
 		p.fd = s->names->errand.fd;
 		if (poll(&p, 1, START_MS) > 0)
-			take(s, s->names, true);
+			take(s, s->names);
 	}
+	s->names_told = true;
 	for (size_t i = 0; i < w->n; i++)
 		gs_log(LOG_WARNING, "%s: %s: the line is left out for now", w->at[i], w->text[i]);
 }

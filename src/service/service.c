@@ -370,6 +370,7 @@ static int start_acting(struct gs_service *s, struct gs_error *err)
 		return r;
 	gs_means_start(s->means, launches_of, s->control);
 	r = gs_budgets_set(s->control, s->figures, &s->budgets, err);
+	s->acts = true;
 	if (r)
 		return r;
 	r = gs_harm_start(s->control, s->figures);
