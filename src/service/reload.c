@@ -11,7 +11,6 @@
 
 #include "basic/cleanup.h"
 #include "basic/log.h"
-#include "classify/words.h"
 #include "config/budget_rule.h"
 #include "hub/task.h"
 #include "service/instance.h"
@@ -36,20 +35,6 @@ struct gs_reload {
 };
 
 #define LEAVE_MS 1000 /* at the daemon's end, for a name service that does not answer */
-
-int gs_service_classes(struct gs_service *s, struct gs_classes *classes, struct gs_error *err)
-{
-	int r = gs_classes_publish(classes, s->hub->table);
-
-	if (r) {
-		gs_classes_publish(s->hub->classes, s->hub->table);
-		return gs_fail(err, r, "the classes cannot be published: %s", strerror(-r));
-	}
-	gs_words_move(classes, s->hub->classes);
-	gs_classes_free(s->hub->classes);
-	s->hub->classes = classes;
-	return 0;
-}
 
 /*
  * Follows the configuration with the policy. If the new policy cannot start, that is logged and a
