@@ -8,6 +8,7 @@
 #include "basic/term.h"
 #include "cli/cli.h"
 #include "cli/verbs_look.h"
+#include "probe/bundles.h"
 #include "probe/probe.h"
 
 static const struct {

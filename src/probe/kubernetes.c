@@ -10,7 +10,7 @@
 
 #include "basic/cleanup.h"
 #include "basic/env.h"
-#include "probe/probe.h"
+#include "probe/bundles.h"
 #include "config/config.h"
 #include "process/cgroup.h"
 

@@ -45,8 +45,6 @@ void gs_probe_guardian(struct gs_probe *k);
 void gs_probe_hostpid(struct gs_probe *k);
 void gs_probe_cgroups(struct gs_probe *k);
 void gs_probe_pods(struct gs_probe *k);
-/* Checks the @i-th folder with bundles of containers, and names it. False: there are no more. */
-bool gs_probe_bundles(size_t i, struct gs_probe *k, const char **ret_name);
 void gs_probe_lockdown(struct gs_probe *k);
 void gs_probe_run(struct gs_probe *k);
 
