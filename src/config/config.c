@@ -132,7 +132,7 @@ static bool is_template(const char *name)
 	return n && !strcmp(name + n, "@.service");
 }
 
-static int set_name(struct gs_config *c, const struct key *k, const char *value, const char *at,
+static int set_name(struct gs_config *c, const struct key *k, const char *value,
 		    struct gs_error *err)
 {
 	char *field = (char *)c + k->offset;
@@ -146,8 +146,6 @@ static int set_name(struct gs_config *c, const struct key *k, const char *value,
 	if (field == c->alert_unit && *value && !is_template(value))
 		return gs_fail(err, -EINVAL, "'%s' is not the template of a service: NAME@.service",
 			       value);
-	if (field == c->default_class)
-		snprintf(c->default_class_at, sizeof(c->default_class_at), "%s", at);
 	strcpy(field, value);
 	return 0;
 }
@@ -203,9 +201,9 @@ static int set_key(struct gs_config *c, const struct key *k, const char *value, 
 		if (*value && *value != '/')
 			return gs_fail(err, -EINVAL, "'%s' is no full path: it begins with /",
 				       value);
-		return set_name(c, k, value, at, err);
+		return set_name(c, k, value, err);
 	case NAME:
-		return set_name(c, k, value, at, err);
+		return set_name(c, k, value, err);
 	case TEXTS:
 		return set_texts(c, k, value, at, err);
 	case BOOL:
@@ -266,6 +264,9 @@ int gs_config_copy(const struct gs_config *c, struct gs_config **ret)
 	if (r)
 		return r;
 	*copy = *c;
+	/* needed only while files are read */
+	memset(copy->set_at, 0, sizeof(copy->set_at));
+	copy->replaced = (struct gs_texts){ 0 };
 	copy->left_out = (struct gs_texts){ 0 };
 	for (size_t i = 0; i < GS_COUNT(keys); i++)
 		if (keys[i].type == TEXTS)
@@ -290,8 +291,18 @@ void gs_config_free(struct gs_config *c)
 	for (size_t i = 0; i < GS_COUNT(keys); i++)
 		if (keys[i].type == TEXTS)
 			gs_texts_clear(texts_of(c, &keys[i]));
+	for (size_t i = 0; i < GS_COUNT(keys); i++)
+		free(c->set_at[i]);
+	gs_texts_clear(&c->replaced);
 	gs_texts_clear(&c->left_out);
 	free(c);
+}
+
+const char *gs_config_at(const struct gs_config *c, const char *key)
+{
+	const char *at = c->set_at[find_key(key) - keys];
+
+	return at ? at : "default";
 }
 
 int gs_config_add_option(struct gs_config *c, const char *text, struct gs_error *err)
@@ -305,8 +316,9 @@ struct reading {
 	struct gs_config *c;
 	FILE *f;
 	const char *name;
-	int line; /* the parser's present line */
-	int code; /* -errno of the first mistake; 0: none */
+	int line;                    /* the parser's present line */
+	int set_in[GS_CONFIG_NKEYS]; /* line of this file that has the key's value; 0: none */
+	int code;                    /* -errno of the first mistake; 0: none */
 	int bad_line;
 	char what[640];
 };
@@ -362,6 +374,45 @@ static bool known_section(const char *name)
 	return false;
 }
 
+/* Notes where a single value was set, and that it replaces another file's. */
+static int note_place(struct reading *rd, const struct key *k, const char *at)
+{
+	char **place = &rd->c->set_at[k - keys], text[320];
+	int r = 0;
+
+	if (k->type == TEXTS)
+		return 0;
+	rd->set_in[k - keys] = rd->line;
+	if (*place) {
+		snprintf(text, sizeof(text), "%s= replaces that of %s", k->name, *place);
+		r = texts_add(&rd->c->replaced, text, at, NULL);
+	}
+	if (r == -ENOMEM)
+		return r;
+	free(*place);
+	*place = strdup(at);
+	return *place ? 0 : -ENOMEM;
+}
+
+/* Complains of a line that is in the wrong place, whatever its value. Returns 0 if it is not. */
+static int check_place(struct reading *rd, const char *section, const struct key *k)
+{
+	int before = rd->set_in[k - keys];
+
+	if (!*section)
+		complain(rd, rd->line, "%s= is in no section: write [%s] above it", k->name,
+			 k->section);
+	else if (strcasecmp(section, k->section))
+		complain(rd, rd->line, "%s= belongs into [%s], not [%s]", k->name, k->section,
+			 section);
+	else if (before)
+		complain(rd, rd->line, "%s= is in line %d already, and may be given once", k->name,
+			 before);
+	else
+		return 0;
+	return -EINVAL;
+}
+
 /* Takes one line, or complains. Returns 0 if it is taken. */
 static int take_line(struct reading *rd, const char *section, const char *name, const char *value)
 {
@@ -379,13 +430,12 @@ static int take_line(struct reading *rd, const char *section, const char *name, 
 		complain(rd, rd->line, "unknown key '%.64s'", name);
 		return -EINVAL;
 	}
-	if (*section && strcasecmp(section, k->section)) {
-		complain(rd, rd->line, "%s= belongs into [%s], not [%s]", k->name, k->section,
-			 section);
+	if (check_place(rd, section, k))
 		return -EINVAL;
-	}
 	snprintf(at, sizeof(at), "%.230s:%d", rd->name, rd->line);
 	r = set_key(rd->c, k, value, at, &why);
+	if (!r)
+		r = note_place(rd, k, at);
 	if (r == -ENOMEM && !rd->code)
 		rd->code = r;
 	if (r)

@@ -3,9 +3,9 @@
  * config.h - reads gpusched.conf and its drop-in directory
  *
  * /etc/gpusched/gpusched.conf is read first, then every .conf file of
- * /etc/gpusched/gpusched.conf.d; a later value replaces an earlier one. One table declares every
- * key; parser, manual page and `--help` follow from it. For tests, $GPUSCHED_CONFIG names another
- * file, and NAME.d has its drop-ins.
+ * /etc/gpusched/gpusched.conf.d; a value of a later file replaces that of an earlier
+ * one. One table declares every key; parser, manual page and `--help` follow from it. For tests,
+ * $GPUSCHED_CONFIG names another file, and NAME.d has its drop-ins.
  */
 #ifndef GPUSCHED_CONFIG_CONFIG_H
 #define GPUSCHED_CONFIG_CONFIG_H
@@ -64,7 +64,7 @@
 	X("Daemon", "CountLaunches", LAUNCHES, launches, "no", \
 	  "yes: count launches whether or not a policy wants it, about 0.7 us a launch; trusted: " \
 	  "no " \
-	  "user would stop every fork() by the probes (docs/launches.md); or both words") \
+	  "user would stop every fork() by the probes (gpusched-observe(8)); or both words") \
 	X("Daemon", "Account", BOOL, account, "yes", \
 	  "read the GPUs' context-switch logs: who had the GPU, and how long") \
 	X("Daemon", "History", BOOL, history, "yes", \
@@ -128,6 +128,10 @@
 	X("Memory", "UnparkOnUse", TEXTS, unpark_on_use, "", \
 	  "parked programs of a class come back when they want to work again: CLASS")
 
+#define X(...) +1
+enum { GS_CONFIG_NKEYS = 0 GS_CONFIG_KEYS(X) };
+#undef X
+
 /* Bits of CountLaunches=. */
 #define GS_LAUNCHES_ALWAYS (1u << 0)
 #define GS_LAUNCHES_TRUSTED (1u << 1)
@@ -149,7 +153,6 @@ struct gs_config {
 	uint32_t hold_limit_ms;
 	bool gate;
 	char default_class[32];
-	char default_class_at[256]; /* "FILE:LINE" */
 	struct gs_texts rules, allow, allow_trace, classes, budgets, park_idle, unpark_on_use;
 	struct gs_texts pod_ceilings;
 	bool if_possible, allow_share;
@@ -170,7 +173,10 @@ struct gs_config {
 	char alert_unit[96];
 	bool alert_notes;
 	bool allow_park;
-	uint32_t park_memory; /* % of the host's memory */
+	uint32_t park_memory;          /* % of the host's memory */
+	char *set_at[GS_CONFIG_NKEYS]; /* "FILE:LINE" of each single value; NULL: the default */
+	/* Single values that replace an earlier file's: what for a person, and where they are. */
+	struct gs_texts replaced;
 	/*
 	 * Lines that were left out: why, and where they are. Only gs_config_load_start() does so.
 	 * It asks no name service: a line with a name is not among them.
@@ -198,11 +204,18 @@ int gs_config_load_start(const char *path, struct gs_config **ret, struct gs_err
 bool gs_config_if_possible(void);
 int gs_config_new(struct gs_config **ret);
 int gs_config_copy(const struct gs_config *c, struct gs_config **ret);
-/* Reads @f into @c; @name is for messages. */
+/*
+ * Reads @f, one file, into @c; @name is for messages. -EINVAL also for a key in no section, and for
+ * a second line of a key that is no list. Such a line may replace one of a file that was read
+ * before: @replaced names it.
+ */
 int gs_config_parse(struct gs_config *c, FILE *f, const char *name, struct gs_error *err);
 void gs_config_free(struct gs_config *c);
 /* Adds a PolicyOption= "key=value" from the command line. */
 int gs_config_add_option(struct gs_config *c, const char *text, struct gs_error *err);
+
+/* Where the single value of @key was read, "FILE:LINE"; "default" if it was not. */
+const char *gs_config_at(const struct gs_config *c, const char *key);
 
 /* The LOG_* level of the key LogLevel=. */
 int gs_config_log_level(const struct gs_config *c);

@@ -163,9 +163,9 @@ static int set_default(const struct gs_config *c, struct gs_config *prune,
 	if (!r)
 		return 0;
 	if (!prune)
-		return located(err, -EINVAL, c->default_class_at, &why);
+		return located(err, -EINVAL, gs_config_at(c, "DefaultClass"), &why);
 	prune->default_class[0] = '\0';
-	return gs_config_leave_out(prune, NULL, 0, c->default_class_at, why.text);
+	return gs_config_leave_out(prune, NULL, 0, gs_config_at(c, "DefaultClass"), why.text);
 }
 
 static int fill(const struct gs_config *c, struct gs_config *prune, struct gs_texts *waiting,

@@ -63,6 +63,16 @@ static void tell_left_out(const struct gs_config *c)
 		       c->left_out.text[i]);
 }
 
+/* Names values that replace an earlier file's: nobody sees that in one file alone. */
+static void tell_replaced(const struct gs_config *c, bool check)
+{
+	for (size_t i = 0; i < c->replaced.n; i++)
+		if (check)
+			printf("%s: %s\n", c->replaced.at[i], c->replaced.text[i]);
+		else
+			gs_log(LOG_INFO, "%s: %s", c->replaced.at[i], c->replaced.text[i]);
+}
+
 /*
  * Checks the policy for --check-config. An ordinary start finds mistakes when it loads the policy.
  */
@@ -115,6 +125,7 @@ static void reload_done(void *user, struct gs_config *next, int r, const struct 
 	run->config = next;
 	log_open(run->options->foreground, gs_config_log_level(next));
 	gs_log(LOG_INFO, "the configuration was read again");
+	tell_replaced(next, false);
 	sd_notify(0, "READY=1\nSTATUS=watching");
 }
 
@@ -276,6 +287,7 @@ int main(int argc, char **argv)
 	}
 	log_open(o.foreground, gs_config_log_level(running.config));
 	tell_left_out(running.config);
+	tell_replaced(running.config, o.check_config);
 	r = o.check_config ? check_policy(running.config, &err) : run(&running, &err);
 	gs_config_free(running.config);
 	if (!r)

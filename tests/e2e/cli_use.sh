@@ -23,7 +23,9 @@ exits 0 "resume ends the suspension" "$gpusched" resume pid:$be
 exits 0 "set clear succeeds" "$gpusched" set pid:$be clear
 exits 2 "a time in the wrong order of units is refused" "$gpusched" suspend pid:$be --for 1s1h
 like "$out" "write 20us, 500ms, 5s or 1h30m" "the error says what to write"
-config "HoldLimit=1m
+config "[Policy]
+HoldLimit=1m
+[Classes]
 Class=slow suspend_limit_ms=2s deadline_us=1.5ms"
 exits 0 "the configuration takes times with units, too" "$gpuschedd" --check-config --config "$scratch/gpusched.conf"
 exits 0 "an option of a policy takes milliseconds, too" "$gpusched" policy start lcbe -o be_slice_us=0.1ms

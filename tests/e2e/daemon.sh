@@ -20,7 +20,8 @@ config 'Nonsense=1'
 exits 1 "--check-config refuses a broken configuration" "$gpuschedd" --check-config
 like "$out" "gpusched.conf:1: unknown key 'Nonsense'" "the error has file and line"
 is "$(wc -l <<<"$out")" 1 "the error is one line"
-config 'Policy=there_is_no_such_policy'
+config '[Policy]
+Policy=there_is_no_such_policy'
 exits 1 "--check-config refuses a policy that does not exist" "$gpuschedd" --check-config
 like "$out" "Policy=there_is_no_such_policy: " "--check-config names the missing policy"
 exits 1 "the daemon does not start with a policy that does not exist" "$gpuschedd" --foreground

@@ -86,7 +86,8 @@ Policy=there_is_none
 HistoryDays=7'
 check "the log says that the key takes effect at the next start" grep -q "HistoryDays= takes effect at the next start" "$scratch/daemon.log"
 is "$(grep -c "Account= takes effect" "$scratch/daemon.log")" 0 "a key that did not change is not named"
-check "the daemon reads DryRun=yes" again 'DryRun=yes
+check "the daemon reads DryRun=yes" again '[Daemon]
+DryRun=yes
 [Policy]
 Policy=there_is_none
 [Daemon]

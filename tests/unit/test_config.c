@@ -79,7 +79,8 @@ static void empty_value_clears_a_list(void **state)
 {
 	struct gs_config *c = fresh();
 
-	assert_int_equal(parse(c, "Rule=comm=x -> lc\nRule=\nRule=comm=y -> be\n", NULL), 0);
+	assert_int_equal(parse(c, "[Classes]\nRule=comm=x -> lc\nRule=\nRule=comm=y -> be\n", NULL),
+			 0);
 	assert_int_equal(c->rules.n, 1);
 	assert_string_equal(c->rules.text[0], "comm=y -> be");
 	gs_config_free(c);
@@ -103,7 +104,7 @@ static void launches_have_two_words(void **state)
 		char text[64];
 
 		assert_int_equal(c->launches, 0);
-		snprintf(text, sizeof(text), "CountLaunches=%s\n", cases[i].text);
+		snprintf(text, sizeof(text), "[Daemon]\nCountLaunches=%s\n", cases[i].text);
 		assert_int_equal(parse(c, text, NULL), 0);
 		assert_int_equal(c->launches, cases[i].v);
 		gs_config_free(c);
@@ -117,20 +118,29 @@ static void mistakes_have_file_and_line(void **state)
 	} cases[] = {
 		{ "\nNonsense=1\n", "test.conf:2: unknown key 'Nonsense'" },
 		{ "[Daemon]\nPolicy=x\n", "test.conf:2: Policy= belongs into [Policy]" },
+		{ "# first\nPolicy=x\n[Policy]\n",
+		  "test.conf:2: Policy= is in no section: write [Policy] above it" },
+		{ "Rule=comm=x -> lc\n", "test.conf:1: Rule= is in no section" },
+		{ "[Policy]\nPolicy=x\nPolicy=y\n",
+		  "test.conf:3: Policy= is in line 2 already, and may be given once" },
+		{ "[Daemon]\nAdopt=no\n[Policy]\nPolicy=x\n[Daemon]\nadopt=no\n",
+		  "test.conf:6: Adopt= is in line 2 already" },
 		{ "[Daemon]\nAdopt=perhaps\n", "test.conf:2: Adopt: 'perhaps' is neither" },
-		{ "CountLaunches=trust\n", "test.conf:1: CountLaunches: 'trust' is neither" },
-		{ "SwitchCost=2x\n", "test.conf:1: SwitchCost: '2x' is not a time" },
-		{ "SwitchCost=10s\n", "test.conf:1: SwitchCost: 10s is out of range" },
-		{ "LogLevel=loud\n", "test.conf:1: LogLevel: 'loud' is not a log level" },
+		{ "[Daemon]\nCountLaunches=trust\n",
+		  "test.conf:2: CountLaunches: 'trust' is neither" },
+		{ "[Daemon]\nSwitchCost=2x\n", "test.conf:2: SwitchCost: '2x' is not a time" },
+		{ "[Daemon]\nSwitchCost=10s\n", "test.conf:2: SwitchCost: 10s is out of range" },
+		{ "[Daemon]\nLogLevel=loud\n", "test.conf:2: LogLevel: 'loud' is not a log level" },
 		{ "# one\n\nwhat is this\n", "test.conf:3: neither" },
 		{ "[Daemon\n", "test.conf:1: neither" },
 		{ "[Daemon\nNonsense=1\n", "test.conf:1: neither" },
 		{ "[Demon]\nAdopt=no\n", "test.conf:2: Adopt= is in [Demon], and there is no" },
 		{ "[Demon]\nNonsense=1\n", "test.conf:2: Nonsense= is in [Demon]" },
-		{ "SwitchCost=:\n", "test.conf:1: SwitchCost: ':' is not a time" },
-		{ "PolicyOption=nothing\n", "test.conf:1: PolicyOption: 'nothing' is not" },
-		{ "DefaultClass=a_name_that_is_longer_than_thirty_one_bytes\n",
-		  "test.conf:1: DefaultClass: longer than 31" },
+		{ "[Daemon]\nSwitchCost=:\n", "test.conf:2: SwitchCost: ':' is not a time" },
+		{ "[Policy]\nPolicyOption=nothing\n",
+		  "test.conf:2: PolicyOption: 'nothing' is not" },
+		{ "[Classes]\nDefaultClass=a_name_that_is_longer_than_thirty_one_bytes\n",
+		  "test.conf:2: DefaultClass: longer than 31" },
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -225,10 +235,27 @@ static struct gs_config *started_with(const char *text, size_t len)
 	return c;
 }
 
+/* The first of two lines counts: a start must not depend on which one was meant. */
+static void second_lines_and_lines_without_section_are_left_out(void **state)
+{
+	static const char text[] = "LogLevel=err\n[Policy]\nPolicy=rr\nPolicy=fair\n"
+				   "[Daemon]\nAdopt=perhaps\nAdopt=no\n";
+	struct gs_config *c = started_with(text, sizeof(text) - 1);
+
+	assert_int_equal(c->left_out.n, 3);
+	assert_non_null(strstr(c->left_out.text[0], "LogLevel= is in no section"));
+	assert_non_null(strstr(c->left_out.text[1], "Policy= is in line 3 already"));
+	assert_string_equal(c->policy, "rr");
+	assert_int_equal(gs_config_log_level(c), LOG_INFO);
+	assert_false(c->adopt);
+	gs_config_free(c);
+}
+
 /* Whoever mistypes DryRun= may not want any call. */
 static void a_bad_dry_run_counts_as_yes(void **state)
 {
-	static const char *const bad[] = { "[Daemon]\nDryRun=perhaps\n", "[Classes]\nDryRun=yes\n",
+	static const char *const bad[] = { "DryRun=no\n", "[Daemon]\nDryRun=no\nDryRun=no\n",
+					   "[Daemon]\nDryRun=perhaps\n", "[Classes]\nDryRun=yes\n",
 					   "[Deamon]\nDryRun=yes\n" };
 
 	for (size_t i = 0; i < GS_COUNT(bad); i++) {
@@ -274,7 +301,9 @@ static void classes_from_lines(void **state)
 	uint32_t id;
 
 	assert_int_equal(
-		parse(c, "Class=gold weight=300 suspend_limit_ms=50\nDefaultClass=gold\n", &err),
+		parse(c,
+		      "[Classes]\nClass=gold weight=300 suspend_limit_ms=50\nDefaultClass=gold\n",
+		      &err),
 		0);
 	assert_int_equal(gs_config_declare(c, GS_NAMING_STRICT, &made, &err), 0);
 	assert_int_equal(gs_class_id(made.classes, "gold", &id), 0);
@@ -314,10 +343,10 @@ static void files_as_people_write_them(void **state)
 static void bad_class_lines_are_located(void **state)
 {
 	static const char *const lines[] = {
-		"\nClass=gold weight=0\n", "\nClass=gold colour=red\n",
-		"\nClass=gold extra\n",    "\nRule=comm=x -> nobody\n",
-		"\nRule=nonsense\n",       "\nAllowClass=nobody uid=1\n",
-		"\nDefaultClass=nobody\n",
+		"[Classes]\nClass=gold weight=0\n", "[Classes]\nClass=gold colour=red\n",
+		"[Classes]\nClass=gold extra\n",    "[Classes]\nRule=comm=x -> nobody\n",
+		"[Classes]\nRule=nonsense\n",       "[Classes]\nAllowClass=nobody uid=1\n",
+		"[Classes]\nDefaultClass=nobody\n",
 	};
 
 	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
@@ -327,9 +356,9 @@ static void bad_class_lines_are_located(void **state)
 
 		assert_int_equal(parse(c, lines[i], &err), 0);
 		if (gs_config_declare(c, GS_NAMING_STRICT, &made, &err) != -EINVAL)
-			fail_msg("accepted: %s", lines[i] + 1);
+			fail_msg("accepted: %s", lines[i]);
 		if (strncmp(err.text, "test.conf:2: ", 13))
-			fail_msg("'%s' for '%s'", err.text, lines[i] + 1);
+			fail_msg("'%s' for '%s'", err.text, lines[i]);
 		gs_config_free(c);
 	}
 }
@@ -356,16 +385,20 @@ static void drop_ins_in_order(void **state)
 	snprintf(b, sizeof(b), "%s/20-b.conf", drop);
 	snprintf(other, sizeof(other), "%s/30-c.conf~", drop);
 	assert_int_equal(mkdir(drop, 0755), 0);
-	put(file, "Policy=one\nLogLevel=err\n");
-	put(b, "Policy=three\n");
-	put(a, "Policy=two\nDryRun=yes\n");
+	put(file, "[Policy]\nPolicy=one\n[Daemon]\nLogLevel=err\n");
+	put(b, "[Policy]\nPolicy=three\n");
+	put(a, "[Policy]\nPolicy=two\n[Daemon]\nDryRun=yes\n");
 	put(other, "Nonsense=1\n");
 	assert_int_equal(gs_config_load_file(file, &c, &err), 0);
 	assert_string_equal(c->policy, "three");
 	assert_true(c->dry_run);
 	assert_int_equal(gs_config_log_level(c), LOG_ERR);
+	assert_int_equal(c->replaced.n, 2);
+	assert_non_null(strstr(c->replaced.at[1], "20-b.conf:2"));
+	assert_non_null(strstr(c->replaced.text[1], "Policy= replaces that of "));
+	assert_non_null(strstr(c->replaced.text[1], "10-a.conf:2"));
 	gs_config_free(c);
-	put(b, "Policy=three\nNonsense=1\n");
+	put(b, "[Policy]\nNonsense=1\n");
 	assert_int_equal(gs_config_load_file(file, &c, &err), -EINVAL);
 	assert_non_null(strstr(err.text, "20-b.conf:2: unknown key"));
 	unlink(file);
@@ -388,6 +421,7 @@ int main(void)
 		cmocka_unit_test(mistakes_have_file_and_line),
 		cmocka_unit_test(the_first_mistake_is_told),
 		cmocka_unit_test(bad_lines_are_left_out_at_a_start),
+		cmocka_unit_test(second_lines_and_lines_without_section_are_left_out),
 		cmocka_unit_test(a_bad_dry_run_counts_as_yes),
 		cmocka_unit_test(zeros_hide_no_other_line),
 		cmocka_unit_test(long_line_is_refused),
