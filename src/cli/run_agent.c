@@ -11,6 +11,7 @@
 
 #include "basic/beside.h"
 #include "basic/cleanup.h"
+#include "basic/say.h"
 #include "cli/cli.h"
 #include "gpusched/gpusched.h"
 
@@ -34,6 +35,50 @@ static bool find_agent(char *ret, size_t size)
 	return gs_installed(GPUSCHED_LIBDIR "/" AGENT, ret, size) || !access(ret, R_OK);
 }
 
+/* ---- programs that drop LD_PRELOAD ------------------------------------------------------------- */
+
+static const char *base_of(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+/* True if one of the program's own options, which end at "--", is one of @words. */
+static bool has_option(char *const argv[], const char *const words[])
+{
+	for (size_t i = 1; argv[i] && strcmp(argv[i], "--"); i++)
+		for (size_t k = 0; words[k]; k++)
+			if (!strcmp(argv[i], words[k]))
+				return true;
+	return false;
+}
+
+/*
+ * True if CMD starts its own command as another user, without LD_PRELOAD, and no `gpusched run`
+ * comes behind it.
+ */
+static bool drops_agent(char *const argv[])
+{
+	static const char *const login[] = { "-", "-l", "--login", "--reset-env", NULL };
+	static const struct {
+		const char *name;
+		bool always; /* else only with an option of @login */
+	} programs[] = { { "sudo", true },    { "doas", true }, { "pkexec", true },
+			 { "run0", true },    { "su", false },  { "runuser", false },
+			 { "setpriv", false } };
+	const char *name = base_of(argv[0]);
+
+	for (size_t i = 1; argv[i]; i++)
+		if (!strcmp(base_of(argv[i]), "gpusched"))
+			return false;
+	for (size_t i = 0; i < GS_COUNT(programs); i++)
+		if (!strcmp(name, programs[i].name)) /* a user's su is setuid, as sudo is */
+			return programs[i].always || has_option(argv, login) ||
+			       (geteuid() && !strcmp(name, "su"));
+	return false;
+}
+
 /* Adds the agent at the front of LD_PRELOAD, which CMD's descendants inherit. */
 int cli_run_agent(const struct cli *c, const char *class_name)
 {
@@ -49,6 +94,10 @@ int cli_run_agent(const struct cli *c, const char *class_name)
 					 ": build or install all of gpusched");
 	if (strpbrk(path, " :"))
 		return cli_fail(-ENOTSUP, "run: --agent: LD_PRELOAD cannot name %s", path);
+	if (drops_agent(c->argv))
+		gs_error_say("run: the agent does not get through %s: type -- %s ... gpusched run "
+			     "--agent -- COMMAND",
+			     base_of(c->argv[0]), base_of(c->argv[0]));
 	if (asprintf(&list, "%s%s%s", path, before && *before ? ":" : "", before ? before : "") < 0)
 		return cli_fail(-ENOMEM, "run: out of memory");
 	setenv("LD_PRELOAD", list, 1);
