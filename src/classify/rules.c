@@ -187,6 +187,16 @@ bool gs_classes_cgroup_clear(struct gs_classes *c, const char *path)
 	return at;
 }
 
+size_t gs_classes_cgroups(const struct gs_classes *c)
+{
+	return c->ncgroups;
+}
+
+void gs_classes_cgroups_clear(struct gs_classes *c)
+{
+	c->ncgroups = 0;
+}
+
 const char *gs_classes_cgroup(const struct gs_classes *c, uint32_t class_id, size_t i)
 {
 	for (size_t k = 0; k < c->ncgroups; k++)

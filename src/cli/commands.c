@@ -78,6 +78,7 @@ static const struct cli_opt park_opts[] = {
 
 static const struct cli_opt restore_opts[] = {
 	{ "keep", 0, NULL, "the daemon's next start sets again what people had set" },
+	{ "classes", 0, NULL, "also take back the classes that commands have given" },
 	END,
 };
 

@@ -161,13 +161,28 @@ int cli_resume(struct cli *c)
 	return act(c, "resume", json_pack("{s:s}", "target", c->argv[0]));
 }
 
+/* A class alone changes nothing, but a person who restores may not expect it to count again. */
+static void print_classes(const struct cli *c, json_int_t n)
+{
+	if (n && cli_opt(c, "classes"))
+		printf("restore: %" JSON_INTEGER_FORMAT " class%s taken back\n", n,
+		       n == 1 ? " is" : "es are");
+	else if (n)
+		printf("restore: %" JSON_INTEGER_FORMAT " class%s, and the next policy acts on "
+		       "%s: 'gpusched restore --classes'\n",
+		       n, n == 1 ? " stays" : "es stay", n == 1 ? "it" : "them");
+}
+
 static int restore_tsgs(struct cli *c)
 {
 	CLEANUP_JSON json_t *answer = NULL;
 	json_int_t failed, restored;
 	int r;
 
-	r = cli_ask(0, "restore", json_pack("{s:b}", "keep", cli_opt(c, "keep") != NULL), &answer);
+	r = cli_ask(0, "restore",
+		    json_pack("{s:b, s:b}", "keep", cli_opt(c, "keep") != NULL, "classes",
+			      cli_opt(c, "classes") != NULL),
+		    &answer);
 	if (r)
 		return gs_exit_of(r);
 	failed = json_integer_value(json_object_get(answer, "failed"));
@@ -181,6 +196,8 @@ static int restore_tsgs(struct cli *c)
 		       " changed TSGs put back, %" JSON_INTEGER_FORMAT " gone; no policy runs\n",
 		       restored, json_integer_value(json_object_get(answer, "changed")),
 		       json_integer_value(json_object_get(answer, "gone")));
+	if (!c->json)
+		print_classes(c, json_integer_value(json_object_get(answer, "classes")));
 	if (json_is_true(json_object_get(answer, "overtook")))
 		fprintf(stderr, "gpusched: gpuschedd does not answer: everything was put back in "
 				"its place; when it goes on it begins anew\n");

@@ -17,11 +17,13 @@
 #include "hub/json.h"
 #include "control/lock.h"
 #include "hub/loop.h"
+#include "intake/rescan.h"
 #include "control/policy.h"
 #include "control/restoring.h"
 #include "control/starting.h"
 #include "control/takeover.h"
 #include "requests/verbs.h"
+#include "table/procs.h"
 #include "taps/taps.h"
 #include "engine/restore.h"
 
@@ -120,6 +122,41 @@ static int step_settled(struct gs_request *rq, uint64_t now_ns)
 	return gs_request_wait(rq, step_restored, GS_ON_ERRAND, 0);
 }
 
+/*
+ * Counts the classes that commands gave to processes and, with @classes, to cgroups. Takes them back
+ * if that was asked for; @in NULL: without an instance, the next one classifies the processes.
+ */
+static void put_classes(struct gs_request *rq, struct gs_table *t, struct gs_classes *classes,
+			struct gs_intake *in)
+{
+	CLEANUP_FREE pid_t *pids = NULL;
+	size_t n = 0, cgroups = classes ? gs_classes_cgroups(classes) : 0;
+	bool known = !gs_procs_classed(t, &pids, &n), drop = gs_arg_true(rq, "classes");
+
+	if (drop && classes)
+		gs_classes_cgroups_clear(classes);
+	for (size_t i = 0; drop && known && i < n; i++) {
+		gs_proc_unclass(t, pids[i]);
+		if (in)
+			gs_process_reclassify(in, pids[i]);
+	}
+	if (drop && cgroups)
+		gs_records_look(in);
+	gs_json_put_number(rq->answer, "classes", known, n + cgroups);
+}
+
+/* Does so without an instance. An older version's table is not read: "classes" is null then. */
+static void put_classes_alone(struct gs_request *rq)
+{
+	struct gs_table *t;
+
+	json_object_set_new(rq->answer, "classes", json_null());
+	if (gs_table_open(&t, NULL))
+		return;
+	put_classes(rq, t, NULL, NULL);
+	gs_table_close(t);
+}
+
 static int restore_here(struct gs_request *rq)
 {
 	if (!gs_arg_true(rq, "keep"))
@@ -129,6 +166,7 @@ static int restore_here(struct gs_request *rq)
 	rq->rs->control->wanted.by_config = false;
 	gs_service_policy_stop(rq->rs->control, GS_POLICY_EXIT_STOPPED,
 			       "a person restored everything");
+	put_classes(rq, rq->rs->hub->table, rq->rs->hub->classes, rq->rs->intake);
 	return gs_request_wait(rq, step_settled, GS_ON_ENGINE, SETTLE_MS);
 }
 
@@ -169,6 +207,7 @@ static int restore_alone(struct gs_request *rq)
 		gs_report_write(&done, begin, NULL);
 	fill_restored(rq->answer, &done);
 	json_object_set_new(rq->answer, "overtook", json_boolean(beside));
+	put_classes_alone(rq);
 	return r;
 }
 

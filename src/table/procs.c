@@ -216,6 +216,37 @@ int gs_procs_renumber(struct gs_table *t, const uint32_t to[GPUSCHED_MAX_CLASSES
 	return r;
 }
 
+int gs_procs_classed(struct gs_table *t, pid_t **ret, size_t *ret_n)
+{
+	CLEANUP_FREE struct gpusched_proc *procs = NULL;
+	CLEANUP_FREE uint32_t *tgids = NULL;
+	uint32_t n;
+	int r = read_all(t, &tgids, &procs, &n);
+
+	if (r)
+		return r;
+	*ret = calloc(n + 1, sizeof(**ret));
+	if (!*ret)
+		return -ENOMEM;
+	*ret_n = 0;
+	for (uint32_t i = 0; i < n; i++)
+		if (procs[i].source >= GPUSCHED_SRC_COMMAND)
+			(*ret)[(*ret_n)++] = (pid_t)tgids[i];
+	return 0;
+}
+
+int gs_proc_unclass(struct gs_table *t, pid_t tgid)
+{
+	struct gpusched_proc proc;
+	int r = gs_proc_get(t, tgid, &proc);
+
+	if (r)
+		return r;
+	proc.limit_pct = proc.request_pct = 0;
+	proc.limit_grant = proc.request_grant = 0;
+	return renumber(t, (uint32_t)tgid, &proc, GPUSCHED_CLASS_NONE);
+}
+
 /* ---- classes --------------------------------------------------------------------------------- */
 
 int gs_class_get(struct gs_table *t, uint32_t id, struct gpusched_class *ret)

@@ -15,6 +15,14 @@ int gs_proc_get(struct gs_table *t, pid_t tgid, struct gpusched_proc *ret);
 int gs_proc_set(struct gs_table *t, pid_t tgid, const struct gpusched_proc *proc);
 int gs_proc_del(struct gs_table *t, pid_t tgid);
 
+/*
+ * Lists the processes that have a class, and perhaps a weight, limit or request, by a command.
+ * *@ret is malloc'd.
+ */
+int gs_procs_classed(struct gs_table *t, pid_t **ret, size_t *ret_n);
+/* Takes such a class back, with all that came with it. -ENOENT: the process has ended. */
+int gs_proc_unclass(struct gs_table *t, pid_t tgid);
+
 struct gs_proc_size {
 	pid_t pid;
 	uint64_t start_ns;
