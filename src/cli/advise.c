@@ -63,12 +63,12 @@ static uint32_t longest_beside(const json_t *tsgs, const json_t *than)
 /* One GPU and its programs. */
 struct crowd {
 	struct advise_crowd c;
-	const char *policy; /* the policy that runs; NULL: none */
-	const char *reason; /* why the GPU's log is not read; NULL: it is read */
-	json_t *programs;   /* rows of the answer, one for each program */
-	double lost_pct;    /* GPU time lost in switches, %; NAN: unknown */
-	double turn_cost_s; /* cost of a turn without work; NAN: unknown */
-	double span_s;
+	const char *policy;       /* the policy that runs; NULL: none */
+	const char *reason;       /* why the GPU's log is not read; NULL: it is read */
+	json_t *programs;         /* rows of the answer, one for each program */
+	double lost_pct;          /* GPU time lost in switches, %; NAN: unknown */
+	double turn_cost_s;       /* cost of a turn without work; NAN: unknown */
+	double span_s, window_ms; /* by the GPU's clock; by the host's */
 	long long gpu;
 };
 
@@ -111,6 +111,10 @@ static void add_program(struct crowd *c, const json_t *t, uint32_t beside_us)
 	/* the GPU and its programs are read at slightly different times, so cap the part */
 	put(o, "held_pct", s.known ? fmin(100, 100 * s.held_s / s.span_s) : NAN);
 	put(o, "waited_pct", s.known ? 100 * s.waited_s / s.span_s : NAN);
+	put(o, "suspended_pct",
+	    c->window_ms > 0 && gs_json_at(t, "sums.suspended_ms")
+		    ? fmin(100, 100 * sum_of(t, "suspended_ms") / c->window_ms)
+		    : NAN);
 	put(o, "turns_per_s", s.known ? s.turns / s.span_s : NAN);
 	put(o, "launches_per_s", s.launches / s.span_s);
 	json_object_set_new(o, "untold",
@@ -248,6 +252,7 @@ static void judge_gpu(const json_t *status, const json_t *gpu, const struct advi
 	c.policy = json_string_value(json_object_get(status, "policy"));
 	c.reason = json_string_value(json_object_get(gpu, "reason"));
 	c.lost_pct = lost ? json_number_value(lost) : NAN;
+	c.window_ms = gs_json_number(status, "window_ms");
 	c.span_s = gs_json_number(gpu, "span_ms") / 1e3;
 	/*
 	 * the log does not show this cost: unless somebody measured it, assume two thirds of a
@@ -346,8 +351,10 @@ static void print_untold(const json_t *programs)
 			       (long long)json_integer_value(json_object_get(o, "pid")));
 }
 
+/* A program loses the time that it waits and, where that is known, the time it is suspended. */
 static char *loss_cell(const json_t *row)
 {
+	double suspended = gs_json_number(row, "suspended_pct");
 	const json_t *wait = gs_json_at(row, "may_wait_us"),
 		     *waited = gs_json_at(row, "waited_pct");
 	CLEANUP_FREE char *to = gs_json_cell(json_object_get(row, "loses_to"));
@@ -356,7 +363,8 @@ static char *loss_cell(const json_t *row)
 	if (!json_array_size(json_object_get(row, "loses_to")))
 		return NULL;
 	if (wait ? asprintf(&text, "up to %g ms a turn to %s", json_number_value(wait) / 1000, to)
-	    : waited ? asprintf(&text, "%.0f %% of its time to %s", json_number_value(waited), to)
+	    : waited ? asprintf(&text, "%.0f %% of its time to %s",
+				fmin(100, json_number_value(waited) + suspended), to)
 		     : asprintf(&text, "not known how much, to %s", to))
 		return text;
 	return NULL;

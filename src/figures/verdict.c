@@ -452,6 +452,19 @@ void gs_judge_tsg(const struct gs_limits *l, const struct gs_tsg_facts *t, struc
 	judge_unseen(t, ret);
 }
 
+void gs_judge_classless(const struct gs_limits *l, const struct gs_classless_facts *c,
+			struct gs_findings *ret)
+{
+	const struct gs_tsg_facts t = { .gpu = c->gpu, .id = c->tsg, .pid = c->pid, .uid = c->uid };
+
+	if (c->several && c->waited_pct > l->waited_pct)
+		put_process(add(ret, GS_FINDING_CLASSLESS, "'gpusched advise' says what would help",
+				"programs without a class share GPU %d, and process %u (%s) waits "
+				"%.0f %% of the time for the others",
+				c->gpu, c->pid, c->comm, c->waited_pct),
+			    &t, c->waited_pct);
+}
+
 void gs_judge_holder(const struct gs_limits *l, const struct gs_holder_facts *h,
 		     struct gs_findings *ret)
 {

@@ -48,6 +48,7 @@ const char *gs_level_name(enum gs_level level);
 	X(QUARANTINE, "quarantine", NOTE, "a program is in quarantine after an Xid") \
 	X(NO_STEPS, "no-steps", NOTE, \
 	  "a program works on, but makes no step since gpusched acted") \
+	X(CLASSLESS, "classless-wait", NOTE, "programs without a class wait for each other") \
 	X(CLASS_IDLE, "class-idle", NOTE, "a class has programs, and nothing acts on it") \
 	X(MEMORY_IDLE, "memory-idle", NOTE, "a program is idle and holds much memory of a GPU") \
 	X(SUSPENDED, "suspended", NOTE, "a person keeps a program off the GPU") \
@@ -200,6 +201,20 @@ struct gs_tsg_facts {
 	uint64_t still_ns;
 };
 void gs_judge_tsg(const struct gs_limits *l, const struct gs_tsg_facts *t, struct gs_findings *ret);
+
+/* Programs of a GPU without a class, on which no policy acts. */
+struct gs_classless_facts {
+	int gpu;
+	bool several; /* two or more of them had the GPU */
+	/* the TSG that waited most; 0: none of them had the GPU */
+	uint64_t tsg;
+	uint32_t pid;
+	uid_t uid;
+	char comm[32];
+	double waited_pct; /* part of the time; NAN: unknown */
+};
+void gs_judge_classless(const struct gs_limits *l, const struct gs_classless_facts *c,
+			struct gs_findings *ret);
 
 /* A process on a GPU; its first TSG there stands for it. */
 struct gs_holder_facts {

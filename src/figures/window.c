@@ -22,6 +22,7 @@ struct then {
 	struct gs_tsg_sums sums;
 	bool counted;
 	uint64_t launches, launches_since_ns;
+	double suspended_ms;
 	struct gpusched_settings is;
 };
 
@@ -72,6 +73,26 @@ static bool tsg_now(const struct gs_figures *fig, uint64_t id, struct gs_turn_su
 	return fig->hub->account && !gs_account_of(fig->hub->account, id, ret);
 }
 
+static struct kept *find(const struct gs_figures *fig, uint64_t id)
+{
+	struct kept *k = NULL;
+
+	if (fig->ledger)
+		HASH_FIND(hh, fig->ledger->all, &id, sizeof(id), k);
+	return k;
+}
+
+/* How long the TSG has been suspended so far, the present suspension included; NAN: unknown. */
+static double suspended_ms(const struct gs_figures *fig, uint64_t id)
+{
+	const struct kept *k = find(fig, id);
+	uint64_t ns = k ? k->total.v[GS_SUM_SUSPENDED] : 0;
+
+	if (k && k->suspended_ns)
+		ns += gs_now_ns() - k->suspended_ns;
+	return k ? (double)ns / NS_PER_MS : NAN;
+}
+
 static struct then then_of(const struct gs_figures *fig, const struct gpusched_tsg *rec)
 {
 	struct gs_turn_sums t;
@@ -83,6 +104,7 @@ static struct then then_of(const struct gs_figures *fig, const struct gpusched_t
 		.counted = rec->task.known & GPUSCHED_KNOWN_LAUNCHES,
 		.launches = rec->task.launches,
 		.launches_since_ns = rec->task.launches_since_ns,
+		.suspended_ms = suspended_ms(fig, rec->task.id),
 		.is = gs_record_is(rec),
 	};
 }
@@ -196,15 +218,6 @@ void gs_window_troubles(const struct gs_figures *fig, const struct gs_window *w,
 	};
 }
 
-static struct kept *find(const struct gs_figures *fig, uint64_t id)
-{
-	struct kept *k = NULL;
-
-	if (fig->ledger)
-		HASH_FIND(hh, fig->ledger->all, &id, sizeof(id), k);
-	return k;
-}
-
 static struct gs_tsg_sums grown(const struct gs_tsg_sums *b, const struct gs_tsg_sums *now)
 {
 	return (struct gs_tsg_sums){
@@ -268,7 +281,10 @@ void gs_window_tsg(const struct gs_figures *fig, const struct gs_window *w,
 	struct gs_tsg_sums before = { 0 }, now;
 	struct gs_turn_sums t;
 
-	*ret = (struct gs_window_tsg){ .came = w->past ? !k || k->first_sample > w->at : !then };
+	*ret = (struct gs_window_tsg){
+		.came = w->past ? !k || k->first_sample > w->at : !then,
+		.suspended_ms = NAN,
+	};
 	gs_tsg_rates_unknown(&ret->rates);
 	ret->known = tsg_now(fig, rec->task.id, &t) && is_there(fig, w);
 	if (!ret->known)
@@ -281,6 +297,7 @@ void gs_window_tsg(const struct gs_figures *fig, const struct gs_window *w,
 		before = then->sums;
 	if (then) {
 		put_launches(then, rec, ret);
+		ret->suspended_ms = suspended_ms(fig, rec->task.id) - then->suspended_ms;
 		ret->was = then->is;
 	}
 	ret->grown = grown(&before, &now);

@@ -45,6 +45,7 @@ struct gs_window_tsg {
 	struct gs_tsg_sums grown;    /* how much its sums grew within the window */
 	bool counted;                /* launches were counted all the time of the window */
 	uint64_t launches;
+	double suspended_ms; /* of the host's clock; NAN: unknown, always for a window in the past */
 	/* Its settings at the beginning; empty for a window in the past. */
 	struct gpusched_settings was;
 };

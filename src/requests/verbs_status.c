@@ -66,11 +66,12 @@ struct status {
 	FILE *out;
 	char *text;
 	size_t size;
-	size_t gpu, rows;       /* the current GPU, and its rows so far */
-	unsigned int mig;       /* TSGs in MIG partitions of the current GPU */
-	unsigned int apart;     /* TSGs in an unknown partition of the current GPU */
-	struct gs_kept_off off; /* TSG of the current GPU */
-	struct gs_polmap says;  /* the policy's remarks on TSGs; fd -1: it has none */
+	size_t gpu, rows;                    /* the current GPU, and its rows so far */
+	unsigned int mig;                    /* TSGs in MIG partitions of the current GPU */
+	unsigned int apart;                  /* TSGs in an unknown partition of the current GPU */
+	struct gs_kept_off off;              /* TSG of the current GPU */
+	struct gs_classless_facts classless; /* programs of the current GPU */
+	struct gs_polmap says;               /* the policy's remarks on TSGs; fd -1: it has none */
 };
 
 static void status_free(void *state)
@@ -126,6 +127,8 @@ static void put_sums(json_t *o, const struct gs_window_tsg *w)
 				      (double)s->wait_ns / 1e6, "turns", (json_int_t)s->turns,
 				      "slice_ended", (json_int_t)s->cut, "drained",
 				      (json_int_t)s->drained, "returns", (json_int_t)s->returns));
+	if (w->known)
+		gs_json_put_tenths(json_object_get(o, "sums"), "suspended_ms", w->suspended_ms);
 	gs_json_put_number(o, "launches", w->counted, w->launches);
 	json_object_set_new(o, "came", json_boolean(w->came));
 }
@@ -207,6 +210,27 @@ static void judge_tsg(struct gs_request *rq, struct status *t, const struct gpus
 		     &t->found);
 }
 
+/* Takes the TSG into the account of programs without a class, unless a policy acts on it. */
+static void take_classless(struct gs_request *rq, struct status *t, const struct gpusched_tsg *rec,
+			   const struct gs_window_tsg *w)
+{
+	struct gs_classless_facts *c = &t->classless;
+
+	if (rec->task.class_id || rec->task.want.valid || rec->flags & GPUSCHED_TSG_MIG ||
+	    !w->known || !(w->rates.held_pct > 0) || !sees(rq, rec))
+		return;
+	c->several |= c->pid && c->pid != rec->task.pid;
+	if (c->pid && !(w->rates.waited_pct > c->waited_pct))
+		return;
+	*c = (struct gs_classless_facts){ .gpu = (int)rec->task.gpu,
+					  .several = c->several,
+					  .tsg = rec->task.id,
+					  .pid = rec->task.pid,
+					  .uid = rec->task.uid,
+					  .waited_pct = w->rates.waited_pct };
+	snprintf(c->comm, sizeof(c->comm), "%.*s", GPUSCHED_COMM_LEN, rec->task.comm);
+}
+
 static void judge_suspended(struct gs_request *rq, struct status *t, const struct gpusched_tsg *rec)
 {
 	char comm[GPUSCHED_COMM_LEN + 1];
@@ -260,6 +284,7 @@ static void put_row(struct gs_request *rq, struct status *t, const struct gpusch
 	t->apart += gpusched_is_apart(rec);
 	t->classes[rec->task.class_id % GPUSCHED_MAX_CLASSES]++;
 	judge_tsg(rq, t, rec, &w, calm);
+	take_classless(rq, t, rec, &w);
 	judge_suspended(rq, t, rec);
 	judge_holder(rq, t, rec);
 	if (sees(rq, rec))
@@ -311,6 +336,7 @@ static json_t *gpu_json(struct gs_request *rq, struct status *t, size_t i)
 	json_object_set_new(o, "window_1s", lately);
 	gs_judge_gpu(&t->limits, &g, &t->found);
 	gs_kept_off_judge(&t->off, rq->rs->figures, i, &t->found);
+	gs_judge_classless(&t->limits, &t->classless, &t->found);
 	return o;
 }
 
@@ -413,6 +439,7 @@ static void begin_gpu(struct status *t)
 	fputs(t->gpu ? ",{\"tsgs\":[" : "{\"tsgs\":[", t->out);
 	t->sel.at = t->rows = t->mig = t->apart = 0;
 	t->off = (struct gs_kept_off){ 0 };
+	t->classless = (struct gs_classless_facts){ 0 };
 }
 
 static int step_rows(struct gs_request *rq, uint64_t now_ns)

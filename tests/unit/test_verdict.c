@@ -107,6 +107,32 @@ static void a_policy_that_died(void **state)
 	assert_int_equal(f->since_ns, 77);
 }
 
+static void programs_without_a_class_that_wait(void **state)
+{
+	const struct gs_limits l = { .waited_pct = 10 };
+	struct gs_classless_facts c = {
+		.gpu = 1, .several = true, .tsg = 5, .pid = 4711, .comm = "train", .waited_pct = 48
+	};
+	const struct gs_finding *f;
+
+	anew();
+	gs_judge_classless(&l, &c, &found);
+	f = only(GS_FINDING_CLASSLESS);
+	assert_int_equal(gs_finding_level(f->kind), GS_LEVEL_NOTE);
+	assert_non_null(strstr(f->text, "GPU 1, and process 4711 (train) waits 48 %"));
+	assert_non_null(strstr(f->remedy, "gpusched advise"));
+	assert_int_equal(f->gpu, 1);
+	assert_int_equal(f->pid, 4711);
+	anew();
+	c.waited_pct = 10;
+	gs_judge_classless(&l, &c, &found);
+	c.waited_pct = NAN;
+	gs_judge_classless(&l, &c, &found);
+	c = (struct gs_classless_facts){ .tsg = 5, .pid = 1, .waited_pct = 48 };
+	gs_judge_classless(&l, &c, &found); /* it is alone without a class */
+	assert_int_equal(found.n, 0);
+}
+
 static void a_policy_other_than_configured(void **state)
 {
 	struct gs_state_facts s = { .daemon = true, .policy = "rr", .differs = "lcbe" };
@@ -646,6 +672,7 @@ int main(void)
 		cmocka_unit_test(a_quiet_instance),
 		cmocka_unit_test(no_daemon),
 		cmocka_unit_test(a_policy_that_died),
+		cmocka_unit_test(programs_without_a_class_that_wait),
 		cmocka_unit_test(a_policy_other_than_configured),
 		cmocka_unit_test(dry_run_is_a_note),
 		cmocka_unit_test(a_driver_that_is_not_known),
