@@ -49,6 +49,11 @@ const struct gs_env *gs_env(void)
 	return &env;
 }
 
+const char *gs_env_start_daemon(void)
+{
+	return gs_env()->sim ? "gpuschedd &" : "sudo systemctl start gpuschedd";
+}
+
 /* Checks that only root and our user can change directory @path. @parent: it is DIR's ancestor. */
 static int check_dir(const char *path, bool parent, struct gs_error *err)
 {

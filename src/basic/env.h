@@ -33,6 +33,9 @@ struct gs_env {
  */
 const struct gs_env *gs_env(void);
 
+/* The command that starts a daemon of this instance: as root, or in the simulated GPU's shell. */
+const char *gs_env_start_daemon(void);
+
 /*
  * Checks DIR in GPUSCHED_SIM, since files below it are opened and mapped. -EPERM: another user
  * could change DIR; other errors: it does not exist. 0 without GPUSCHED_SIM. Call this at a

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "basic/cleanup.h"
 #include "basic/parse.h"
@@ -184,12 +185,19 @@ static bool has_mps(void)
 	return path[0];
 }
 
+/* Root alone starts policies, raises programs, and acts on others' programs. */
+static const char *sudo(bool for_root)
+{
+	return for_root && geteuid() ? "sudo " : "";
+}
+
 /* Lists remedies that help now before those that help only at the program's next start (a pool). */
 static void put_means(const struct crowd *c, json_t *o, enum gs_program_kind kind)
 {
 	enum advise_means m = advise_means(kind, &c->c);
 	long long pid = json_integer_value(json_object_get(o, "pid"));
 	const char *policy = advise_policy(&c->c), *want = kind == GS_PROGRAM_BATCH ? "be" : "lc";
+	bool mine = json_integer_value(json_object_get(o, "uid")) == geteuid();
 	bool by_class = m == ADVISE_DO_LC || m == ADVISE_DO_BE || m == ADVISE_DO_POOL;
 	json_t *list = json_array();
 
@@ -198,13 +206,17 @@ static void put_means(const struct crowd *c, json_t *o, enum gs_program_kind kin
 		m = ADVISE_DO_NOTHING; /* class and policy are right already */
 	if (by_class && policy && !has_class(o, want))
 		json_array_append_new(list,
-				      json_sprintf("gpusched class set pid:%lld %s", pid, want));
+				      json_sprintf("%sgpusched class set pid:%lld %s",
+						   sudo(!mine || !strcmp(want, "lc")), pid, want));
 	if (m == ADVISE_DO_POOL || m == ADVISE_DO_SHARE)
 		json_array_append_new(
 			list, json_sprintf("gpusched run --%s --class %s -- COMMAND # instead of "
-					   "process %lld%s",
+					   "process %lld%s%s",
 					   m == ADVISE_DO_POOL ? "pool" : "share",
 					   m == ADVISE_DO_POOL ? "be" : want, pid,
+					   geteuid() && m == ADVISE_DO_SHARE && !strcmp(want, "lc")
+						   ? "; root gives class lc, or AllowClass="
+						   : "",
 					   has_mps() ? "" : "; first install " MPS));
 	json_object_set_new(o, "means", json_string(advise_means_name(m)));
 	json_object_set_new(o, "text", json_string(advise_means_text(m)));
@@ -221,7 +233,8 @@ static json_t *gpu_json(const struct crowd *c)
 
 	put(o, "lost_pct", c->lost_pct);
 	if (policy && !runs)
-		json_array_append_new(list, json_sprintf("gpusched policy start %s", policy));
+		json_array_append_new(
+			list, json_sprintf("%sgpusched policy start %s", sudo(true), policy));
 	json_object_set_new(o, "do", list);
 	json_object_set_new(o, "choice", json_string(advise_line_text(advise_line(&c->c))));
 	return o;
@@ -346,8 +359,8 @@ static void print_untold(const json_t *programs)
 		if (json_is_true(json_object_get(o, "untold")))
 			printf("process %lld does not tell of its requests, so nobody is held for "
 			       "them:\nstart it by 'gpusched run --agent', let it give hints "
-			       "(gpusched-hints(7)), or count launches\n(gpusched observe "
-			       "launches on)\n",
+			       "(gpusched-hints(7)), or count launches\n(sudo gpusched "
+			       "observe launches on)\n",
 			       (long long)json_integer_value(json_object_get(o, "pid")));
 }
 

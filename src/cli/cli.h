@@ -57,8 +57,6 @@ int cli_try(struct gpusched *g, const char *verb, const json_t *args, json_t **r
 int cli_ask(uint32_t flags, const char *verb, json_t *args, json_t **ret);
 /* Prints the findings of one level as `status` has them; returns their number. */
 size_t cli_print_findings(const json_t *findings, const char *level);
-/* The command that starts the daemon here, for messages that say what to do. */
-const char *cli_start_daemon(void);
 /*
  * A policy's last log line as "12 s ago: TEXT", if it is at most @most_s old; malloc'd, NULL: none.
  */

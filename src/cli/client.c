@@ -16,11 +16,6 @@ void cli_close_(struct gpusched **g)
 		gpusched_close(*g);
 }
 
-const char *cli_start_daemon(void)
-{
-	return gs_env()->sim ? "gpuschedd &" : "systemctl start gpuschedd";
-}
-
 static void report(const struct gpusched *g, const char *what, int r)
 {
 	const char *text = g ? gpusched_error(g) : "";

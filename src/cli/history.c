@@ -470,7 +470,9 @@ static int print(const struct cli *c, const char *by, bool of_events, const json
 		return GS_EXIT_OK;
 	}
 	if (!json_array_size(rows) && !c->json) {
-		puts("nothing of that time is known");
+		puts(json_is_true(json_object_get(answer, "others_hidden"))
+			     ? "none of your own programs is known there: others' are root's to see"
+			     : "nothing of that time is known");
 		return GS_EXIT_OK;
 	}
 	return of_events ? cli_print_rows(c, events, GS_COUNT(events), rows)

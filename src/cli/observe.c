@@ -143,7 +143,7 @@ static void print_launches(const json_t *st)
 	}
 	if (!json_is_true(json_object_get(st, "on"))) {
 		printf("off: launches are not counted%s\n",
-		       refused ? "" : "; 'gpusched observe launches on' does");
+		       refused ? "" : "; 'sudo gpusched observe launches on' does");
 		if (refused)
 			say("cannot be turned on", refused);
 		return;

@@ -25,7 +25,7 @@
 #define RISK \
 	"a parked program comes back only while its GPU has room for it: gpusched makes sure of " \
 	"that first, but if another program takes the memory in the same moment, the program is " \
-	"lost (docs/memory.md)"
+	"lost (gpusched-park(8))"
 
 static double gib(const json_t *o)
 {
@@ -204,7 +204,7 @@ int cli_park(struct cli *c)
 		return gs_exit_of(r);
 	if (for_us && !gpusched_has_daemon(g))
 		return cli_fail(-ENOTSUP, "park: --for needs a daemon, which brings it back: %s",
-				cli_start_daemon());
+				gs_env_start_daemon());
 	cli_close_(&g);
 	g = NULL;
 	if (!c->json && !cli_opt(c, "quiet"))

@@ -264,7 +264,6 @@ int gs_config_copy(const struct gs_config *c, struct gs_config **ret)
 	if (r)
 		return r;
 	*copy = *c;
-	/* needed only while files are read */
 	memset(copy->set_at, 0, sizeof(copy->set_at));
 	copy->replaced = (struct gs_texts){ 0 };
 	copy->left_out = (struct gs_texts){ 0 };
@@ -275,6 +274,11 @@ int gs_config_copy(const struct gs_config *c, struct gs_config **ret)
 		if (keys[i].type == TEXTS)
 			r = texts_copy(texts_of(copy, &keys[i]),
 				       (const void *)((const char *)c + keys[i].offset));
+	for (size_t i = 0; i < GS_COUNT(keys) && !r; i++)
+		if (c->set_at[i] && !(copy->set_at[i] = strdup(c->set_at[i])))
+			r = -ENOMEM;
+	if (!r)
+		r = texts_copy(&copy->replaced, &c->replaced);
 	if (!r)
 		r = texts_copy(&copy->left_out, &c->left_out);
 	if (r)

@@ -21,6 +21,7 @@ void gs_control_free(struct gs_control *ctl)
 		return;
 	gs_saved_free(&ctl->saved);
 	free(ctl->wanted.runs);
+	free(ctl->started_as);
 	free(ctl->last_exit.dump);
 	free(ctl);
 }

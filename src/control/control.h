@@ -42,6 +42,7 @@ struct gs_control {
 	/* Lets the driver's hooks ask the policy; NULL: they do not ask. */
 	struct gs_hooked *hooked;
 	struct gs_policy_exit last_exit;
+	char *started_as;    /* what starts the last policy again: name or path; NULL: not known */
 	struct gs_died died; /* no person has acknowledged it yet */
 	uint64_t policy_ends[GS_POLICY_EXITS];
 	/* reasons already logged for the running policy, as 1 << enum gs_overrule */
@@ -72,5 +73,8 @@ struct gs_control {
 int gs_control_new(struct gs_hub *hub, struct gs_control **ret);
 /* Call this when nothing runs any more. */
 void gs_control_free(struct gs_control *ctl);
+
+/* True if @name is our copy of an object that a person named by its path: it goes with the choice. */
+bool gs_saved_is_copy(const char *name);
 
 #endif /* GPUSCHED_CONTROL_CONTROL_H */

@@ -98,6 +98,8 @@ static void take_over(struct gs_control *ctl, struct gs_policy *p, const char *n
 	}
 	ctl->hub->policy = p;
 	ctl->died.policy[0] = '\0';
+	free(ctl->started_as);
+	ctl->started_as = gs_saved_is_copy(name) ? NULL : strdup(name);
 	watch_ticks(ctl);
 	ctl->overruled_logged = 0;
 	gs_engine_policy_flags(ctl->hub->engine, gs_policy_running(p)->flags);

@@ -63,8 +63,7 @@ static int policy_copy(struct gs_saved_policy *ret, const char *name, const char
 	return 0;
 }
 
-/* True if the name is our copy of an object that a person named by its path. */
-static bool is_copy(const char *name)
+bool gs_saved_is_copy(const char *name)
 {
 	size_t len = strlen(gs_env()->run_dir);
 
@@ -74,7 +73,7 @@ static bool is_copy(const char *name)
 /* True for an object named by its path: at the next start, the path may name another object. */
 static bool needs_copy(const struct gs_saved_policy *p)
 {
-	return p->name && strpbrk(p->name, "/.") && !is_copy(p->name);
+	return p->name && strpbrk(p->name, "/.") && !gs_saved_is_copy(p->name);
 }
 
 static int keep_object(const struct gs_control *ctl, struct gs_saved_policy *p)
@@ -126,7 +125,7 @@ void gs_saved_choose(struct gs_control *ctl, const char *name, const char *host,
 		return;
 	if (name && (policy_copy(&next, name, host, options, n) || keep_object(ctl, &next)))
 		gs_saved_policy_done(&next);
-	if (is_copy(p->name) && (!next.name || strcmp(p->name, next.name)))
+	if (gs_saved_is_copy(p->name) && (!next.name || strcmp(p->name, next.name)))
 		unlink(p->name);
 	gs_saved_policy_done(p);
 	*p = next;
@@ -574,7 +573,7 @@ void gs_saved_forget(struct gs_control *ctl)
 
 	if (ctl->hub->opts.dry_run)
 		return;
-	if (is_copy(saved->policy.name))
+	if (gs_saved_is_copy(saved->policy.name))
 		unlink(saved->policy.name);
 	gs_saved_policy_done(&saved->policy);
 	saved->ntsgs = saved->naway = 0;

@@ -127,7 +127,7 @@ static int refuse_second(const struct gs_starting *t, struct gs_error *err)
 	if (t->name)
 		return gs_fail(err, -EBUSY,
 			       "policy %s is being started: try again when that is done, or call "
-			       "it off by 'gpusched policy stop'",
+			       "it off by 'sudo gpusched policy stop'",
 			       t->name);
 	return gs_fail(err, -EBUSY, "launches begin to be counted: try again when that is done");
 }

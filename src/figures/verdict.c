@@ -170,15 +170,16 @@ static void judge_troubles(const struct gs_trouble_counts *rose, struct gs_findi
 
 static void judge_death(const struct gs_state_facts *s, struct gs_findings *ret)
 {
-	char remedy[160];
+	char remedy[320];
 	struct gs_finding *f;
 
 	if (!s->died)
 		return;
 	snprintf(remedy, sizeof(remedy),
-		 "'gpusched policy get' has its words; gpusched policy start %s, or 'gpusched "
-		 "policy stop' if none is to run",
-		 s->died);
+		 "'gpusched policy get' has its words; %s%.200s, or 'sudo gpusched policy stop' if "
+		 "none is to run",
+		 s->died_start ? "sudo gpusched policy start " : "start it from its file again",
+		 s->died_start ? s->died_start : "");
 	f = add(ret, GS_FINDING_POLICY_DIED, remedy, "policy %s ended by itself: %s", s->died,
 		s->died_why);
 	if (f)
@@ -189,7 +190,7 @@ static void judge_difference(const struct gs_state_facts *s, struct gs_findings 
 {
 	if (s->differs)
 		add(ret, GS_FINDING_POLICY_DIFFERS,
-		    "the log says why it did not start; then systemctl reload gpuschedd",
+		    "the log says why it did not start; then sudo systemctl reload gpuschedd",
 		    "the configuration names policy %s, and %s runs",
 		    *s->differs ? s->differs : "none", s->policy ? s->policy : "none");
 }
@@ -206,8 +207,8 @@ static void judge_lines(const struct gs_state_facts *s, struct gs_findings *ret)
 			 s->waiting_budgets ? ", and a budget counts nothing so long" : "");
 	add(ret, GS_FINDING_LINES_LEFT,
 	    s->waiting < s->left_out
-		    ? "mend them: 'gpusched doctor' and the log say what is wrong; then systemctl "
-		      "reload gpuschedd"
+		    ? "mend them: 'gpusched doctor' and the log say what is wrong; then sudo "
+		      "systemctl reload gpuschedd"
 		    : "wait: the name service is asked again, at least once a minute; the log has "
 		      "the name, and uid=N and gid=N need none",
 	    "%zu line%s of the configuration %s left out: %s%s%s", s->left_out,
@@ -221,8 +222,8 @@ static void judge_driver(const struct gs_state_facts *s, struct gs_findings *ret
 
 	snprintf(remedy, sizeof(remedy),
 		 "use a driver from %d to %d; or set UnknownDriver=yes where nothing else uses the "
-		 "GPU, and see with 'gpusched qualify -o DIR' which calls this one takes, and to "
-		 "what effect",
+		 "GPU, and see with 'sudo gpusched qualify -o DIR' which calls this one takes, and "
+		 "to what effect",
 		 NV_BRANCH_FIRST, NV_BRANCH_LAST);
 	add(ret, GS_FINDING_DRIVER_UNKNOWN, remedy,
 	    "driver branch %u is not known: gpusched only watches, and does nothing to any TSG",
@@ -251,7 +252,7 @@ void gs_judge_class(const struct gs_class_facts *c, struct gs_findings *ret)
 	char remedy[160];
 
 	if (!c->policy && !strcmp(c->name, "lc")) {
-		add(ret, GS_FINDING_CLASS_IDLE, "gpusched policy start auto",
+		add(ret, GS_FINDING_CLASS_IDLE, "sudo gpusched policy start auto",
 		    "class lc has no effect without a policy");
 		return;
 	}
@@ -338,7 +339,7 @@ void gs_judge_kept_idle(const struct gs_kept_idle_facts *k, struct gs_findings *
 	if (!k->policy || for_ns < KEPT_IDLE_NS)
 		return;
 	f = add(ret, GS_FINDING_KEPT_IDLE,
-		"'gpusched policy get' has its words, 'gpusched policy stop' ends it",
+		"'gpusched policy get' has its words, 'sudo gpusched policy stop' ends it",
 		"GPU %d is idle, and policy %s %s process %u (%s)", k->gpu, k->policy,
 		k->held ? "does not admit" : "suspends", k->pid, k->comm);
 	if (!f)
@@ -419,7 +420,7 @@ static void judge_harmed(const struct gs_limits *l, const struct gs_tsg_facts *t
 	put_process(add(ret, GS_FINDING_LC_WAITS,
 			t->policy ? "shorter slices for class be, or suspend what is beside it "
 				    "('gpusched list')"
-				  : "start a policy: gpusched policy start auto",
+				  : "start a policy: sudo gpusched policy start auto",
 			"process %u (%s) of class lc waits %.0f %% of its time for the GPU%s",
 			t->pid, t->comm, r->wait_share_pct, calm),
 		    t, r->wait_share_pct);
@@ -435,7 +436,7 @@ static void judge_unseen(const struct gs_tsg_facts *t, struct gs_findings *ret)
 	if (t->counted || !(r->turns_per_s > 0) || r->cut_pct >= MOSTLY_PCT)
 		return;
 	put_process(add(ret, GS_FINDING_WAITS_UNSEEN,
-			"count launches (root): gpusched observe launches on",
+			"count launches: sudo gpusched observe launches on",
 			"process %u (%s) of class lc: how long its requests wait is not known, "
 			"since no launches are counted",
 			t->pid, t->comm),

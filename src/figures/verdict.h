@@ -139,6 +139,7 @@ struct gs_state_facts {
 	size_t waiting, waiting_budgets;
 	/* A policy that ended by itself, which no person has acknowledged yet. */
 	const char *died;
+	const char *died_start; /* what starts it again: its name, or its path; NULL: not known */
 	const char *died_why;
 	uint64_t died_ns;
 	struct gs_trouble_counts rose; /* how much the counters rose within the window */

@@ -255,8 +255,8 @@ static int fail_dead(pid_t pid, struct gs_error *err)
 			       "answer, asked again for %ld s: try again later",
 			       who, (double)age / 1e9, BUSY_MS / 1000);
 	return gs_fail(err, -EHOSTDOWN,
-		       "gpuschedd%s does not answer: %s it, or have root put everything back by "
-		       "'gpusched restore'",
+		       "gpuschedd%s does not answer: %s it, or put everything back by "
+		       "'sudo gpusched restore'",
 		       who, stopped ? "continue (kill -CONT) or restart" : "restart");
 }
 

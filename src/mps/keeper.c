@@ -130,8 +130,9 @@ int gs_mps_keeper_start(const struct gs_mps_place *p, struct gs_mps_keeper *ret,
 	gs_mps_program("nvidia-cuda-mps-control", program, sizeof(program));
 	if (!program[0])
 		return gs_fail(err, -ENOTSUP, "nvidia-cuda-mps-control is not installed: %s",
-			       gs_env()->sim ? "docs/sim.md says how a sim shell gets a stand-in"
-					     : "it comes with the NVIDIA driver");
+			       gs_env()->sim
+				       ? "gpusched-sim(8) says how a sim shell gets a stand-in"
+				       : "it comes with the NVIDIA driver");
 	for (size_t i = 0; i < GS_COUNT(dirs); i++) {
 		snprintf(path, sizeof(path), "%s/%s", p->dir, dirs[i]);
 		if (mkdir(path, 0700) && errno != EEXIST)

@@ -79,7 +79,8 @@ void gs_probe_module(struct gs_probe *k)
 		snprintf(k->detail, sizeof(k->detail), "%.160s: calls borrow descriptors",
 			 err.text);
 		snprintf(k->remedy, sizeof(k->remedy),
-			 "nothing, unless you want calls from inside the kernel: docs/module.md");
+			 "nothing, unless you want calls from inside the kernel: --host in "
+			 "gpusched-policy(8)");
 		return;
 	}
 	k->ok = true;
@@ -177,8 +178,7 @@ void gs_probe_daemon(struct gs_probe *k)
 		snprintf(k->detail, sizeof(k->detail), "%s", why);
 	if (!k->ok && code != -EHOSTDOWN) /* for -EHOSTDOWN, the detail already has a remedy */
 		snprintf(k->remedy, sizeof(k->remedy),
-			 "%s; without it root's verbs act by themselves",
-			 gs_env()->sim ? "gpuschedd &" : "systemctl start gpuschedd");
+			 "%s; without it root's verbs act by themselves", gs_env_start_daemon());
 }
 
 /* Finds the daemon's guardian, which is a child of the daemon; 0: there is none. */

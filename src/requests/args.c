@@ -112,7 +112,8 @@ int gs_args_check(const struct gs_verb *v, const json_t *args, struct gs_error *
 		value = json_object_get(args, a->name);
 		if (a->needed && (!value || json_is_null(value)))
 			return gs_fail(err, -EINVAL, "%s: %s is missing: %s", v->name, a->name,
-				       a->type == GS_ARG_TARGET ? GS_TARGETS : a->help);
+				       a->type == GS_ARG_TARGET ? GS_TARGET_KINDS ":X, or all"
+								: a->help);
 	}
 	return 0;
 }

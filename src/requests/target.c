@@ -233,7 +233,8 @@ static int parse_part(const char *text, const struct lookup *in, struct gs_targe
 		return gs_fail(err, -EINVAL, "'%s' is not a target: pid:%s or tsg:%s?", text, text,
 			       text);
 	if (!k)
-		return gs_fail(err, -EINVAL, "'%s' is not a target: " GS_TARGETS, text);
+		return gs_fail(err, -EINVAL, "'%.8s%s': write " GS_TARGET_KINDS ":X, or all", text,
+			       strlen(text) > 8 ? "..." : "");
 	text += strlen(k->prefix);
 	if (!*text)
 		return gs_fail(err, -EINVAL, "'%s': something must follow the colon", t->whole);

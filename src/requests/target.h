@@ -18,6 +18,9 @@
 	"gpu:SELECTOR, namespace:NAME, pod:NAMESPACE/NAME, " \
 	"several of them with a comma between (all must hold), or all"
 
+/* Their prefixes, for one line. */
+#define GS_TARGET_KINDS "pid|tid|tsg|uid|user|comm|cgroup|class|gpu|namespace|pod"
+
 /* The same forms, as completions offer them. */
 #define GS_TARGET_WORDS \
 	"pid:", "tid:", "tsg:", "uid:", "user:", "comm:", "cgroup:", "class:", "gpu:", \

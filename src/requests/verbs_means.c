@@ -10,6 +10,7 @@
 
 #include "basic/cleanup.h"
 #include "basic/clock.h"
+#include "basic/env.h"
 #include "basic/sheet.h"
 #include "process/cgroup.h"
 #include "requests/requests.h"
@@ -262,9 +263,8 @@ int gs_verb_means_choose(struct gs_request *rq)
 			       "there is no class '%s': 'gpusched class list' shows them",
 			       gs_arg_text(rq, "class"));
 	if (!rs->hub->opts.daemon)
-		return gs_fail(rq->err, -ENOTSUP,
-			       "gpuschedd alone knows programs: start it ('systemctl start "
-			       "gpuschedd')");
+		return gs_fail(rq->err, -ENOTSUP, "gpuschedd alone knows programs: %s",
+			       gs_env_start_daemon());
 	if (!gs_arg_true(rq, "auto") && !gs_class_means_auto(rs->hub->classes, class_id)) {
 		json_object_set_new(rq->answer, "means", json_null());
 		return 0;

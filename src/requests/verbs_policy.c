@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "basic/cleanup.h"
+#include "basic/env.h"
 #include "requests/json.h"
 #include "requests/requests.h"
 #include "control/launches.h"
@@ -81,9 +82,8 @@ static int need_daemon(const struct gs_request *rq)
 {
 	if (rq->rs->hub->opts.daemon)
 		return 0;
-	return gs_fail(rq->err, -ENOTSUP,
-		       "a policy needs a running daemon: start gpuschedd (systemctl start "
-		       "gpuschedd, or gpuschedd --foreground)");
+	return gs_fail(rq->err, -ENOTSUP, "a policy needs a running daemon: %s",
+		       gs_env_start_daemon());
 }
 
 static void fill_running(struct gs_request *rq)

@@ -25,8 +25,7 @@ static int check_daemon(struct gs_request *rq)
 {
 	if (rq->rs->hub->opts.daemon)
 		return 0;
-	return gs_fail(rq->err, -ENOTSUP,
-		       "a pool needs gpuschedd: start it ('systemctl start gpuschedd')");
+	return gs_fail(rq->err, -ENOTSUP, "a pool needs gpuschedd: %s", gs_env_start_daemon());
 }
 
 /*
@@ -225,8 +224,8 @@ static int users_space(char *path, size_t size, struct gs_error *err)
 	if (!stat(run, &outside) && !stat(path, &st) && st.st_dev != outside.st_dev)
 		return 0;
 	return gs_fail(err, -ENOTSUP,
-		       "%s has no file system of its own, and users could fill %s: 'systemctl "
-		       "start run-gpusched-mps-users.mount', or have an XDG_RUNTIME_DIR",
+		       "%s has no file system of its own, and users could fill %s: 'sudo "
+		       "systemctl start run-gpusched-mps-users.mount', or have an XDG_RUNTIME_DIR",
 		       path, run);
 }
 

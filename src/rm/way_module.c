@@ -171,7 +171,7 @@ int gs_module_may_use(bool hooks, bool ours, struct gs_error *err)
 
 	if (!r && hooks && !m.hooks)
 		return gs_fail(err, -ENOTSUP,
-			       "the driver has none of gpusched's hooks (docs/hook-kit.md): "
+			       "the driver has none of gpusched's hooks (gpusched-policy(8)): "
 			       "'--host module' is what there is");
 	if (!r && m.policy[0] && !ours)
 		return gs_fail(err, -EBUSY, "policy %s runs in gpusched.ko, by another program",

@@ -118,8 +118,8 @@ static void targets_refused(void **state)
 		int code;
 		const char *word;
 	} cases[] = {
-		{ "", -EINVAL, "is not a target" },
-		{ "pid", -EINVAL, "is not a target" },
+		{ "", -EINVAL, "'': write pid|tid|" },
+		{ "pid", -EINVAL, "'pid': write pid|tid|" },
 		{ "4711", -EINVAL, "is not a target" },
 		{ "pid:", -EINVAL, "must follow" },
 		{ "pid:x", -EINVAL, "not a number: write pid:N" },
@@ -133,7 +133,7 @@ static void targets_refused(void **state)
 		{ "gpu:GPU-", -ENOENT, "or several" },
 		{ "cgroup:/../etc", -EINVAL, "not allowed" },
 		{ "cgroup:/there/is/none", -ENOENT, "no cgroup" },
-		{ "group:root", -EINVAL, "is not a target" },
+		{ "group:root", -EINVAL, "'group:ro...': write pid|" },
 		{ "user:no-such-user", -ENOENT, "uid:N" },
 		{ "uid:x", -EINVAL, "not a number: write uid:N, or user:NAME" },
 		{ "class:be,pid:", -EINVAL, "must follow" },

@@ -93,9 +93,11 @@ static void no_daemon(void **state)
 
 static void a_policy_that_died(void **state)
 {
-	const struct gs_state_facts s = {
-		.daemon = true, .died = "mine", .died_why = "tick took too long", .died_ns = 77
-	};
+	struct gs_state_facts s = { .daemon = true,
+				    .died = "mine",
+				    .died_start = "/x/mine.bpf.o",
+				    .died_why = "tick took too long",
+				    .died_ns = 77 };
 	const struct gs_finding *f;
 
 	anew();
@@ -103,8 +105,12 @@ static void a_policy_that_died(void **state)
 	f = only(GS_FINDING_POLICY_DIED);
 	assert_int_equal(gs_finding_level(f->kind), GS_LEVEL_WRONG);
 	assert_non_null(strstr(f->text, "tick took too long"));
-	assert_non_null(strstr(f->remedy, "policy start mine"));
+	assert_non_null(strstr(f->remedy, "sudo gpusched policy start /x/mine.bpf.o,"));
 	assert_int_equal(f->since_ns, 77);
+	anew();
+	s.died_start = NULL;
+	gs_judge_state(&s, &found);
+	assert_non_null(strstr(only(GS_FINDING_POLICY_DIED)->remedy, "from its file again"));
 }
 
 static void programs_without_a_class_that_wait(void **state)
