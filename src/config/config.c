@@ -389,7 +389,7 @@ static int note_place(struct reading *rd, const struct key *k, const char *at)
 	rd->set_in[k - keys] = rd->line;
 	if (*place) {
 		snprintf(text, sizeof(text), "%s= replaces that of %s", k->name, *place);
-		r = texts_add(&rd->c->replaced, text, at, NULL);
+		r = gs_texts_add(&rd->c->replaced, text, at, NULL);
 	}
 	if (r == -ENOMEM)
 		return r;
