@@ -78,8 +78,8 @@ GPUSCHED_INLINE void begin_sums(struct tsg *s, const struct runlist *r)
 }
 
 /*
- * Begins the TSG's sums for a new look. The look begins with the first sums: rounds may be far
- * apart, and whoever begins in the same round has not come during the look.
+ * Begins the TSG's sums for a new look. Rounds may be far apart. So the look begins with the first
+ * sums, and TSGs that begin in the same round do not count as newcomers.
  */
 GPUSCHED_INLINE void begin_look_of(struct tsg *s, struct runlist *r)
 {

@@ -93,9 +93,8 @@ int gs_classes_cgroup_set(struct gs_classes *c, const char *path, uint32_t class
 			  uint32_t weight);
 /* Removes a cgroup's class. Returns false if it has none. */
 bool gs_classes_cgroup_clear(struct gs_classes *c, const char *path);
-/* How many cgroups have a class. */
-size_t gs_classes_cgroups(const struct gs_classes *c);
-void gs_classes_cgroups_clear(struct gs_classes *c);
+/* How many cgroups have a class; @clear: takes them back. */
+size_t gs_classes_count_cgroups(struct gs_classes *c, bool clear);
 /* The @i-th cgroup that has the class; NULL: no more. */
 const char *gs_classes_cgroup(const struct gs_classes *c, uint32_t class_id, size_t i);
 

@@ -187,14 +187,13 @@ bool gs_classes_cgroup_clear(struct gs_classes *c, const char *path)
 	return at;
 }
 
-size_t gs_classes_cgroups(const struct gs_classes *c)
+size_t gs_classes_count_cgroups(struct gs_classes *c, bool clear)
 {
-	return c->ncgroups;
-}
+	size_t n = c->ncgroups;
 
-void gs_classes_cgroups_clear(struct gs_classes *c)
-{
-	c->ncgroups = 0;
+	if (clear)
+		c->ncgroups = 0;
+	return n;
 }
 
 const char *gs_classes_cgroup(const struct gs_classes *c, uint32_t class_id, size_t i)

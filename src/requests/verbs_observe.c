@@ -130,11 +130,10 @@ static void put_classes(struct gs_request *rq, struct gs_table *t, struct gs_cla
 			struct gs_intake *in)
 {
 	CLEANUP_FREE pid_t *pids = NULL;
-	size_t n = 0, cgroups = classes ? gs_classes_cgroups(classes) : 0;
-	bool known = !gs_procs_classed(t, &pids, &n), drop = gs_arg_true(rq, "classes");
+	bool drop = gs_arg_true(rq, "classes");
+	size_t n = 0, cgroups = classes ? gs_classes_count_cgroups(classes, drop) : 0;
+	bool known = !gs_procs_classed(t, &pids, &n);
 
-	if (drop && classes)
-		gs_classes_cgroups_clear(classes);
 	for (size_t i = 0; drop && known && i < n; i++) {
 		gs_proc_unclass(t, pids[i]);
 		if (in)
