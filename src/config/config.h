@@ -93,19 +93,6 @@
 	  "[request=PERCENT] [timeslice=TIME]; without one: class be") \
 	X("Kubernetes", "EndedPods", MS, ended_pods_ms, "600s", \
 	  "how long the series of a pod that has ended stay in /metrics") \
-	X("Status", "LostLimit", NUMBER, lost_limit, "10", \
-	  "per cent of a GPU's time in switches: more is wrong") \
-	X("Status", "StarvedLimit", NUMBER, starved_limit, "1", \
-	  "per cent of the GPU: a program that waits and gets less is starved") \
-	X("Status", "CalmFactor", NUMBER, calm_factor, "2", \
-	  "a service is harmed if it waits so many times as much as in its calm minutes, and ...") \
-	X("Status", "CalmMargin", NUMBER, calm_margin, "10", "... so many points more") \
-	X("Status", "WaitLimit", NUMBER, wait_limit, "10", \
-	  "without calm minutes it is harmed if it waits for more per cent of the time than " \
-	  "this, " \
-	  "and ...") \
-	X("Status", "WaitShare", NUMBER, wait_share, "60", \
-	  "... for more per cent of the time that it has the GPU or waits for it") \
 	X("Status", "IdleLimit", MS, idle_limit_ms, "1800s", \
 	  "a program that has not worked for so long is told of, if it holds ...") \
 	X("Status", "IdleMemory", NUMBER, idle_memory_mib, "2048", \
@@ -167,8 +154,6 @@ struct gs_config {
 	char log_level[16];
 	char pod_logs[256], container_logs[256], fractions[256], claims[256], bundles[256];
 	uint32_t ended_pods_ms;
-	uint32_t lost_limit, starved_limit; /* limits of findings, in % */
-	uint32_t calm_factor, calm_margin, wait_limit, wait_share;
 	uint32_t idle_limit_ms, idle_memory_mib;
 	char alert_unit[96];
 	bool alert_notes;

@@ -61,7 +61,6 @@ static void put_words(json_t *o, const struct gs_findings *found)
 static void put_waits(struct gs_figures *fig, const struct gpusched_tsg *rec,
 		      const struct gs_odd_rates *rates, json_t *o)
 {
-	const struct gs_limits limits = gs_limits_of(fig->hub->config);
 	CLEANUP(gs_findings_done) struct gs_findings found = { 0 };
 	struct gs_tsg_facts t = {
 		.pid = rec->task.pid,
@@ -75,7 +74,7 @@ static void put_waits(struct gs_figures *fig, const struct gpusched_tsg *rec,
 	gs_tsg_rates_unknown(&t.window);
 	t.window.waited_pct = 100 * rates->waited;
 	t.window.wait_share_pct = 100 * rates->waited / (rates->held + rates->waited);
-	gs_judge_tsg(&limits, &t, &found);
+	gs_judge_tsg(&t, &found);
 	put_words(o, &found);
 }
 
@@ -143,9 +142,8 @@ static struct gs_odd_look look_of(struct gs_figures *fig, const struct gpusched_
 static void look_at(struct gs_figures *fig, const struct gpusched_tsg *rec, uint64_t ns)
 {
 	const struct gs_odd_look now = look_of(fig, rec, ns);
-	const struct gs_limits limits = gs_limits_of(fig->hub->config);
 	struct tsg *t = find_or_new(fig->oddities, rec->task.id);
-	uint32_t news = t ? gs_odd_tsg(&limits, &t->state, &now) : 0;
+	uint32_t news = t ? gs_odd_tsg(&t->state, &now) : 0;
 
 	for (enum gs_odd odd = 0; odd < GS_ODD_MAX; odd++)
 		if (news & 1u << odd)
@@ -184,7 +182,6 @@ void gs_oddities_ended(void *self, const struct gs_end *end)
 
 static json_t *lost_event(struct gs_figures *fig, size_t i, double lost, double switches_per_s)
 {
-	const struct gs_limits limits = gs_limits_of(fig->hub->config);
 	CLEANUP(gs_findings_done) struct gs_findings found = { 0 };
 	struct gs_gpu_facts g = { .gpu = (int)fig->hub->gpus[i].index, .read = true, .log = true };
 	json_t *o = event(GS_ODD_LOST_TIME);
@@ -193,7 +190,7 @@ static json_t *lost_event(struct gs_figures *fig, size_t i, double lost, double 
 	gs_gpu_rates_unknown(&g.lately);
 	g.window.lost_pct = 100 * lost;
 	g.window.switches_per_s = switches_per_s;
-	gs_judge_gpu(&limits, &g, &found);
+	gs_judge_gpu(&g, &found);
 	json_object_set_new(o, "gpu", json_integer(g.gpu));
 	put_percent(o, "lost_pct", lost);
 	json_object_set_new(o, "switches_per_s", json_integer((json_int_t)switches_per_s));
@@ -203,7 +200,6 @@ static json_t *lost_event(struct gs_figures *fig, size_t i, double lost, double 
 
 static void look_at_gpu(struct gs_figures *fig, size_t i)
 {
-	const struct gs_limits limits = gs_limits_of(fig->hub->config);
 	struct gs_runlist_sums *b = &fig->oddities->gpus[i].before;
 	struct gs_account_gpu g;
 	double span, lost;
@@ -213,7 +209,7 @@ static void look_at_gpu(struct gs_figures *fig, size_t i)
 	lost = span > 0 && b->since_ns == g.sums.since_ns && b->since_ns
 		       ? (double)(g.sums.lost_ns - b->lost_ns) / span
 		       : 0;
-	if (gs_odd_gpu(&limits, &fig->oddities->gpus[i].state, lost))
+	if (gs_odd_gpu(&fig->oddities->gpus[i].state, lost))
 		gs_observers_say(&fig->hub->observers,
 				 lost_event(fig, i, lost,
 					    (double)(g.sums.switches - b->switches) *

@@ -43,8 +43,7 @@ static double grown(uint64_t before, uint64_t now)
 	return now > before ? (double)(now - before) : 0;
 }
 
-static uint32_t judge_turns(const struct gs_limits *l, struct gs_odd_state *s,
-			    const struct gs_odd_look *now, double ns)
+static uint32_t judge_turns(struct gs_odd_state *s, const struct gs_odd_look *now, double ns)
 {
 	const struct gs_odd_look *b = &s->before;
 	double held = grown(b->held_ns, now->held_ns), turns = grown(b->turns, now->turns);
@@ -55,7 +54,7 @@ static uint32_t judge_turns(const struct gs_limits *l, struct gs_odd_state *s,
 	s->rates.waited = waited / ns;
 	s->rates.turns = turns * (double)NS_PER_S / ns;
 	if (now->lc && waited > 0 &&
-	    gs_is_harmed(l, 100 * s->rates.waited, 100 * waited / (held + waited), NAN))
+	    gs_is_harmed(100 * s->rates.waited, 100 * waited / (held + waited), NAN))
 		is |= 1u << GS_ODD_LC_WAITS;
 	if (s->rates.turns >= SHORT_TURNS && held / turns < (double)now->short_ns &&
 	    2 * grown(b->slice_ended, now->slice_ended) > turns)
@@ -82,8 +81,7 @@ static uint32_t judge_launches(struct gs_odd_state *s, const struct gs_odd_look 
 	return is;
 }
 
-uint32_t gs_odd_tsg(const struct gs_limits *l, struct gs_odd_state *s,
-		    const struct gs_odd_look *now)
+uint32_t gs_odd_tsg(struct gs_odd_state *s, const struct gs_odd_look *now)
 {
 	double ns = grown(s->before.ns, now->ns);
 	bool second = s->before.ns && ns > 0;
@@ -91,14 +89,14 @@ uint32_t gs_odd_tsg(const struct gs_limits *l, struct gs_odd_state *s,
 
 	s->rates = (struct gs_odd_rates){ 0 };
 	if (second && now->timed && s->before.timed)
-		is |= judge_turns(l, s, now, ns);
+		is |= judge_turns(s, now, ns);
 	if (second && now->counted && s->before.counted)
 		is |= judge_launches(s, now, ns);
 	s->before = *now;
 	return begun(s, is);
 }
 
-uint32_t gs_odd_gpu(const struct gs_limits *l, struct gs_odd_state *s, double lost)
+uint32_t gs_odd_gpu(struct gs_odd_state *s, double lost)
 {
-	return begun(s, gs_is_lossy(l, 100 * lost) ? 1u << GS_ODD_LOST_TIME : 0);
+	return begun(s, gs_is_lossy(100 * lost) ? 1u << GS_ODD_LOST_TIME : 0);
 }

@@ -17,8 +17,8 @@
 
 /* Symbol, name, text. */
 #define GS_ODDS(X) \
-	X(LOST_TIME, "lost-time", "a GPU loses too much of its time in switches: LostLimit=") \
-	X(LC_WAITS, "lc-waits", "an LC waits too long for the GPU: WaitLimit=") \
+	X(LOST_TIME, "lost-time", "a GPU loses too much of its time in switches") \
+	X(LC_WAITS, "lc-waits", "an LC waits too long for the GPU") \
 	X(CUT_SHORT, "cut-short", "a TSG's slice ends its turns before it gets anywhere") \
 	X(LAUNCH_BURST, "launch-burst", "a TSG launches ten times as much as before") \
 	X(LAUNCHES_STOPPED, "launches-stopped", "a TSG that launched has stopped")
@@ -62,9 +62,8 @@ struct gs_odd_state {
 };
 
 /* Returns the anomalies that have begun, as 1 << enum gs_odd. */
-uint32_t gs_odd_tsg(const struct gs_limits *l, struct gs_odd_state *s,
-		    const struct gs_odd_look *now);
+uint32_t gs_odd_tsg(struct gs_odd_state *s, const struct gs_odd_look *now);
 /* Does the same for a GPU. @lost: the part of its time that went into switches. */
-uint32_t gs_odd_gpu(const struct gs_limits *l, struct gs_odd_state *s, double lost);
+uint32_t gs_odd_gpu(struct gs_odd_state *s, double lost);
 
 #endif /* GPUSCHED_FIGURES_ANOMALY_H */

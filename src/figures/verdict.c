@@ -109,32 +109,39 @@ json_t *gs_finding_json(const struct gs_finding *f)
 
 /* ---- limits ---------------------------------------------------------------------------------- */
 
+#define LOST_PCT 10.0 /* a GPU with more than this part of its time in switches loses too much */
+/* a program that waits and has less than this part of the GPU is starved */
+#define STARVED_PCT 1.0
+/* A service is harmed if it waits this many times as much as in calm minutes, plus these points. */
+#define CALM_FACTOR 2.0
+#define CALM_MARGIN_PCT 10.0
+/*
+ * If calm minutes are unknown: parts of the time, and of wait and GPU time together. By the first, a
+ * program without a class that waits for others without one is a note.
+ */
+#define WAITED_PCT 10.0
+#define WAIT_SHARE_PCT 60.0
+
 struct gs_limits gs_limits_of(const struct gs_config *config)
 {
 	return (struct gs_limits){
-		.lost_pct = config->lost_limit,
-		.starved_pct = config->starved_limit,
-		.calm_factor = config->calm_factor,
-		.calm_margin_pct = config->calm_margin,
-		.waited_pct = config->wait_limit,
-		.wait_share_pct = config->wait_share,
 		.idle_ns = config->idle_limit_ms * NS_PER_MS,
 		.idle_bytes = (uint64_t)config->idle_memory_mib << 20,
 	};
 }
 
-bool gs_is_harmed(const struct gs_limits *l, double waited, double wait_share, double calm)
+bool gs_is_harmed(double waited, double wait_share, double calm)
 {
 	if (isnan(wait_share))
 		return false;
 	if (!isnan(calm))
-		return wait_share > l->calm_factor * calm + l->calm_margin_pct;
-	return waited > l->waited_pct && wait_share > l->wait_share_pct;
+		return wait_share > CALM_FACTOR * calm + CALM_MARGIN_PCT;
+	return waited > WAITED_PCT && wait_share > WAIT_SHARE_PCT;
 }
 
-bool gs_is_lossy(const struct gs_limits *l, double lost)
+bool gs_is_lossy(double lost)
 {
-	return lost > l->lost_pct;
+	return lost > LOST_PCT;
 }
 
 bool gs_is_hoarding(const struct gs_limits *l, uint64_t bytes, uint64_t idle_since_ns,
@@ -300,14 +307,13 @@ static void judge_log(const struct gs_gpu_facts *g, struct gs_findings *ret)
  * Judges by the last ten seconds or by the last one or two, whichever lost more: so a new loss
  * shows at once.
  */
-static void judge_lost(const struct gs_limits *l, const struct gs_gpu_facts *g,
-		       struct gs_findings *ret)
+static void judge_lost(const struct gs_gpu_facts *g, struct gs_findings *ret)
 {
 	bool lately = !isnan(g->lately.lost_pct) && !(g->lately.lost_pct < g->window.lost_pct);
 	const struct gs_gpu_rates *r = lately ? &g->lately : &g->window;
 	struct gs_finding *f;
 
-	if (!gs_is_lossy(l, r->lost_pct))
+	if (!gs_is_lossy(r->lost_pct))
 		return;
 	f = add(ret, GS_FINDING_LOST_TIME,
 		"start both by 'gpusched run --share', so that they need no switches ('gpusched "
@@ -322,10 +328,10 @@ static void judge_lost(const struct gs_limits *l, const struct gs_gpu_facts *g,
 	f->amount_pct = r->lost_pct;
 }
 
-void gs_judge_gpu(const struct gs_limits *l, const struct gs_gpu_facts *g, struct gs_findings *ret)
+void gs_judge_gpu(const struct gs_gpu_facts *g, struct gs_findings *ret)
 {
 	judge_log(g, ret);
-	judge_lost(l, g, ret);
+	judge_lost(g, ret);
 }
 
 /* A policy may well leave a GPU idle for a moment. */
@@ -391,14 +397,13 @@ static void judge_still(const struct gs_tsg_facts *t, struct gs_findings *ret)
 		    t, NAN);
 }
 
-static void judge_starved(const struct gs_limits *l, const struct gs_tsg_facts *t,
-			  struct gs_findings *ret)
+static void judge_starved(const struct gs_tsg_facts *t, struct gs_findings *ret)
 {
 	if (t->stuck_ns >= NO_TURN_NS && !t->suspended) {
 		judge_stuck(t, ret);
 		return;
 	}
-	if (!t->waiting || t->suspended || !(t->window.held_pct < l->starved_pct))
+	if (!t->waiting || t->suspended || !(t->window.held_pct < STARVED_PCT))
 		return;
 	put_process(add(ret, GS_FINDING_STARVED,
 			"give it a longer slice, or the others shorter ones",
@@ -407,13 +412,12 @@ static void judge_starved(const struct gs_limits *l, const struct gs_tsg_facts *
 		    t, t->window.held_pct);
 }
 
-static void judge_harmed(const struct gs_limits *l, const struct gs_tsg_facts *t,
-			 struct gs_findings *ret)
+static void judge_harmed(const struct gs_tsg_facts *t, struct gs_findings *ret)
 {
 	const struct gs_tsg_rates *r = &t->window;
 	char calm[64] = "; its calm minutes are not known";
 
-	if (!gs_is_harmed(l, r->waited_pct, r->wait_share_pct, t->calm_pct))
+	if (!gs_is_harmed(r->waited_pct, r->wait_share_pct, t->calm_pct))
 		return;
 	if (!isnan(t->calm_pct))
 		snprintf(calm, sizeof(calm), "; in its calm minutes %.0f %%", t->calm_pct);
@@ -443,22 +447,21 @@ static void judge_unseen(const struct gs_tsg_facts *t, struct gs_findings *ret)
 		    t, NAN);
 }
 
-void gs_judge_tsg(const struct gs_limits *l, const struct gs_tsg_facts *t, struct gs_findings *ret)
+void gs_judge_tsg(const struct gs_tsg_facts *t, struct gs_findings *ret)
 {
-	judge_starved(l, t, ret);
+	judge_starved(t, ret);
 	judge_still(t, ret);
 	if (!t->lc)
 		return;
-	judge_harmed(l, t, ret);
+	judge_harmed(t, ret);
 	judge_unseen(t, ret);
 }
 
-void gs_judge_classless(const struct gs_limits *l, const struct gs_classless_facts *c,
-			struct gs_findings *ret)
+void gs_judge_classless(const struct gs_classless_facts *c, struct gs_findings *ret)
 {
 	const struct gs_tsg_facts t = { .gpu = c->gpu, .id = c->tsg, .pid = c->pid, .uid = c->uid };
 
-	if (c->several && c->waited_pct > l->waited_pct)
+	if (c->several && c->waited_pct > WAITED_PCT)
 		put_process(add(ret, GS_FINDING_CLASSLESS, "'gpusched advise' says what would help",
 				"programs without a class share GPU %d, and process %u (%s) waits "
 				"%.0f %% of the time for the others",

@@ -87,29 +87,15 @@ void gs_findings_done(struct gs_findings *f);
 void gs_findings_sort(struct gs_findings *f);
 json_t *gs_finding_json(const struct gs_finding *f);
 
+/* A process that holds this much memory, and is idle for this long, gives a finding. */
 struct gs_limits {
-	double lost_pct; /* a GPU with more than this part of its time in switches loses too much */
-	/* a program that waits and has less than this part of the GPU is starved */
-	double starved_pct;
-	/*
-	 * A service is harmed if its wait exceeds its wait in calm minutes times @calm_factor, plus
-	 * @calm_margin_pct points.
-	 */
-	double calm_factor;
-	double calm_margin_pct;
-	/*
-	 * Used if calm minutes are unknown: limits of its wait, as a part of the time, and as a
-	 * part of wait and GPU time together.
-	 */
-	double waited_pct, wait_share_pct;
-	/* a process that holds this much memory, and is idle for this long, gives a finding */
 	uint64_t idle_ns, idle_bytes;
 };
 struct gs_limits gs_limits_of(const struct gs_config *config);
 
 /* True if a service that waits like this is harmed. All values in %; NAN: unknown. */
-bool gs_is_harmed(const struct gs_limits *l, double waited, double wait_share, double calm);
-bool gs_is_lossy(const struct gs_limits *l, double lost);
+bool gs_is_harmed(double waited, double wait_share, double calm);
+bool gs_is_lossy(double lost);
 /*
  * True if a process that holds @bytes and has not worked since @idle_since_ns gives a finding.
  * @idle_since_ns 0: it has worked, or that is unknown.
@@ -166,7 +152,7 @@ struct gs_gpu_facts {
 	/* rates of the last ten seconds, and of the last one or two */
 	struct gs_gpu_rates window, lately;
 };
-void gs_judge_gpu(const struct gs_limits *l, const struct gs_gpu_facts *g, struct gs_findings *ret);
+void gs_judge_gpu(const struct gs_gpu_facts *g, struct gs_findings *ret);
 
 /* A GPU without work, and the program that a policy has kept off it for the longest time. */
 struct gs_kept_idle_facts {
@@ -201,7 +187,7 @@ struct gs_tsg_facts {
 	 */
 	uint64_t still_ns;
 };
-void gs_judge_tsg(const struct gs_limits *l, const struct gs_tsg_facts *t, struct gs_findings *ret);
+void gs_judge_tsg(const struct gs_tsg_facts *t, struct gs_findings *ret);
 
 /* Programs of a GPU without a class, on which no policy acts. */
 struct gs_classless_facts {
@@ -214,8 +200,7 @@ struct gs_classless_facts {
 	char comm[32];
 	double waited_pct; /* part of the time; NAN: unknown */
 };
-void gs_judge_classless(const struct gs_limits *l, const struct gs_classless_facts *c,
-			struct gs_findings *ret);
+void gs_judge_classless(const struct gs_classless_facts *c, struct gs_findings *ret);
 
 /* A process on a GPU; its first TSG there stands for it. */
 struct gs_holder_facts {

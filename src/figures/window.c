@@ -399,7 +399,7 @@ static void take_found(struct gs_figures *fig, struct gs_findings *found)
  * Looks for findings about a GPU. If it has no programs, its log is not opened, and that gives no
  * finding.
  */
-static void mark_gpu(struct gs_figures *fig, const struct gs_limits *l, size_t i, uint64_t now)
+static void mark_gpu(struct gs_figures *fig, size_t i, uint64_t now)
 {
 	struct gs_window long_one = { .past = true }, short_one = { .past = true };
 	struct gs_account_gpu a;
@@ -418,7 +418,7 @@ static void mark_gpu(struct gs_figures *fig, const struct gs_limits *l, size_t i
 		gs_window_gpu(fig, &long_one, i, &g.window);
 		gs_window_gpu(fig, &short_one, i, &g.lately);
 	}
-	gs_judge_gpu(l, &g, &found);
+	gs_judge_gpu(&g, &found);
 	mark(&fig->ledger->gpus[i].lossy_ns, has(&found, GS_FINDING_LOST_TIME), now);
 	gs_kept_off_look(fig, i, &found);
 	take_found(fig, &found);
@@ -440,8 +440,7 @@ static void put_record(const struct gs_figures *fig, const struct kept *k,
 }
 
 /* Uses the samples alone, since this runs once a second for each TSG that works. */
-static void mark_tsg(struct gs_figures *fig, const struct gs_limits *l, struct kept *k, uint64_t at,
-		     double span, uint64_t now)
+static void mark_tsg(struct gs_figures *fig, struct kept *k, uint64_t at, double span, uint64_t now)
 {
 	const struct gs_tsg_sums before = ledger_sample_of(k, at),
 				 last = ledger_sample_of(k, fig->ledger->nsamples - 1);
@@ -463,7 +462,7 @@ static void mark_tsg(struct gs_figures *fig, const struct gs_limits *l, struct k
 	gs_tsg_rates(&before, &last, span, &t.window);
 	if (t.lc || t.waiting || k->acts_end_ns)
 		put_record(fig, k, &rise, now, &t);
-	gs_judge_tsg(l, &t, &found);
+	gs_judge_tsg(&t, &found);
 	mark(&k->starved_ns, has(&found, GS_FINDING_STARVED) || has(&found, GS_FINDING_NO_TURN),
 	     now);
 	mark(&k->harmed_ns, has(&found, GS_FINDING_LC_WAITS), now);
@@ -485,7 +484,6 @@ static bool may_have_findings(const struct gs_ledger *l, const struct kept *k)
 
 void ledger_mark(struct gs_figures *fig)
 {
-	const struct gs_limits l = gs_limits_of(fig->hub->config);
 	struct gs_window w = { .past = true };
 	uint64_t now = gs_now_ns();
 	struct kept *k, *next;
@@ -496,12 +494,12 @@ void ledger_mark(struct gs_figures *fig)
 		return;
 	}
 	for (size_t i = 0; i < fig->hub->ngpus; i++)
-		mark_gpu(fig, &l, i, now);
+		mark_gpu(fig, i, now);
 	if (!fig->hub->account || !ledger_oldest(fig->ledger, &w.at))
 		return;
 	DL_FOREACH_SAFE2(fig->ledger->judged, k, next, judged_next) {
 		if (may_have_findings(fig->ledger, k))
-			mark_tsg(fig, &l, k, w.at, span_ns(fig, &w, k->who.gpu), now);
+			mark_tsg(fig, k, w.at, span_ns(fig, &w, k->who.gpu), now);
 		else
 			ledger_forgive(fig->ledger, k);
 	}

@@ -187,27 +187,26 @@ static void judge_tsg(struct gs_request *rq, struct status *t, const struct gpus
 	if (!w->known || !sees(rq, rec))
 		return;
 	snprintf(comm, sizeof(comm), "%.*s", GPUSCHED_COMM_LEN, rec->task.comm);
-	gs_judge_tsg(&t->limits,
-		     &(struct gs_tsg_facts){
-			     .id = rec->task.id,
-			     .pid = rec->task.pid,
-			     .uid = rec->task.uid,
-			     .comm = comm,
-			     .gpu = (int)rec->task.gpu,
-			     .lc = !strcmp(class, "lc"),
-			     .waiting = w->waiting,
-			     .suspended = rec->suspend_by != GPUSCHED_BY_NOBODY ||
-					  rec->flags & GPUSCHED_TSG_HELD,
-			     .counted = rec->task.known & GPUSCHED_KNOWN_LAUNCHES,
-			     .policy = rq->rs->hub->policy
-					       ? gs_policy_running(rq->rs->hub->policy)->name
-					       : NULL,
-			     .calm_pct = calm,
-			     .window = w->rates,
-			     .stuck_ns = w->stuck_ns,
-			     .still_ns = w->still_ns,
-		     },
-		     &t->found);
+	gs_judge_tsg(
+		&(struct gs_tsg_facts){
+			.id = rec->task.id,
+			.pid = rec->task.pid,
+			.uid = rec->task.uid,
+			.comm = comm,
+			.gpu = (int)rec->task.gpu,
+			.lc = !strcmp(class, "lc"),
+			.waiting = w->waiting,
+			.suspended = rec->suspend_by != GPUSCHED_BY_NOBODY ||
+				     rec->flags & GPUSCHED_TSG_HELD,
+			.counted = rec->task.known & GPUSCHED_KNOWN_LAUNCHES,
+			.policy = rq->rs->hub->policy ? gs_policy_running(rq->rs->hub->policy)->name
+						      : NULL,
+			.calm_pct = calm,
+			.window = w->rates,
+			.stuck_ns = w->stuck_ns,
+			.still_ns = w->still_ns,
+		},
+		&t->found);
 }
 
 /* Takes the TSG into the account of programs without a class, unless a policy acts on it. */
@@ -334,9 +333,9 @@ static json_t *gpu_json(struct gs_request *rq, struct status *t, size_t i)
 		gs_window_free(w);
 	}
 	json_object_set_new(o, "window_1s", lately);
-	gs_judge_gpu(&t->limits, &g, &t->found);
+	gs_judge_gpu(&g, &t->found);
 	gs_kept_off_judge(&t->off, rq->rs->figures, i, &t->found);
-	gs_judge_classless(&t->limits, &t->classless, &t->found);
+	gs_judge_classless(&t->classless, &t->found);
 	return o;
 }
 

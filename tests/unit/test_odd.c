@@ -13,8 +13,6 @@
 
 #define BIT(odd) (1u << GS_ODD_##odd)
 
-static const struct gs_limits limits = { 10, 1, 2, 10, 10, 60 };
-
 static uint64_t short_ns; /* length of a turn that spends half of its time on the switch */
 
 /* Adds a second with @held and @waited ms, and @turns turns; the slice ended @cut of these. */
@@ -31,7 +29,7 @@ static uint32_t second(struct gs_odd_state *s, bool lc, unsigned int held, unsig
 	now.turns += turns;
 	now.short_ns = short_ns;
 	now.slice_ended += cut;
-	return gs_odd_tsg(&limits, s, &now);
+	return gs_odd_tsg(s, &now);
 }
 
 static uint32_t launches(struct gs_odd_state *s, uint64_t n)
@@ -41,7 +39,7 @@ static uint32_t launches(struct gs_odd_state *s, uint64_t n)
 	now.ns += NS_PER_S;
 	now.counted = true;
 	now.launches += n;
-	return gs_odd_tsg(&limits, s, &now);
+	return gs_odd_tsg(s, &now);
 }
 
 static void lc_waits(void **state)
@@ -77,9 +75,9 @@ static void lc_that_gets_none(void **state)
 	struct gs_odd_look now = { .ns = NS_PER_S, .lc = true, .timed = true, .waiting = true };
 	struct gs_odd_state s = { 0 };
 
-	assert_int_equal(gs_odd_tsg(&limits, &s, &now), 0);
+	assert_int_equal(gs_odd_tsg(&s, &now), 0);
 	now.ns += NS_PER_S;
-	assert_int_equal(gs_odd_tsg(&limits, &s, &now), BIT(LC_WAITS));
+	assert_int_equal(gs_odd_tsg(&s, &now), BIT(LC_WAITS));
 }
 
 static void cut_short(void **state)
@@ -133,9 +131,9 @@ static void lost_time(void **state)
 {
 	struct gs_odd_state s = { 0 };
 
-	assert_int_equal(gs_odd_gpu(&limits, &s, 0.09), 0);
-	assert_int_equal(gs_odd_gpu(&limits, &s, 0.33), BIT(LOST_TIME));
-	assert_int_equal(gs_odd_gpu(&limits, &s, 0.33), 0);
+	assert_int_equal(gs_odd_gpu(&s, 0.09), 0);
+	assert_int_equal(gs_odd_gpu(&s, 0.33), BIT(LOST_TIME));
+	assert_int_equal(gs_odd_gpu(&s, 0.33), 0);
 }
 
 static void names(void **state)

@@ -13,7 +13,8 @@
 #include "figures/verdict.h"
 
 static const struct gs_limits limits = {
-	10, 1, 2, 10, 10, 60, 1800 * NS_PER_S, 2048ull << 20,
+	1800 * NS_PER_S,
+	2048ull << 20,
 };
 static struct gs_findings found;
 
@@ -38,37 +39,32 @@ static void limits_are_the_configuration(void **state)
 
 	assert_int_equal(gs_config_new(&c), 0);
 	l = gs_limits_of(c);
-	assert_true(l.lost_pct == limits.lost_pct && l.starved_pct == limits.starved_pct &&
-		    l.calm_factor == limits.calm_factor &&
-		    l.calm_margin_pct == limits.calm_margin_pct &&
-		    l.waited_pct == limits.waited_pct &&
-		    l.wait_share_pct == limits.wait_share_pct && l.idle_ns == limits.idle_ns &&
-		    l.idle_bytes == limits.idle_bytes);
-	c->lost_limit = 30;
-	l = gs_limits_of(c);
-	assert_false(gs_is_lossy(&l, 30));
-	assert_true(gs_is_lossy(&l, 31));
+	assert_true(l.idle_ns == limits.idle_ns && l.idle_bytes == limits.idle_bytes);
+	c->idle_memory_mib = 1;
+	assert_int_equal(gs_limits_of(c).idle_bytes, 1 << 20);
+	assert_false(gs_is_lossy(10));
+	assert_true(gs_is_lossy(11));
 	gs_config_free(c);
 }
 
 static void harm_by_calm_minutes(void **state)
 {
-	assert_false(gs_is_harmed(&limits, 99, 0, 0));
-	assert_false(gs_is_harmed(&limits, 99, 10, 0));
-	assert_true(gs_is_harmed(&limits, 0, 11, 0));
-	assert_false(gs_is_harmed(&limits, 99, 60, 30));
-	assert_true(gs_is_harmed(&limits, 99, 75, 30));
+	assert_false(gs_is_harmed(99, 0, 0));
+	assert_false(gs_is_harmed(99, 10, 0));
+	assert_true(gs_is_harmed(0, 11, 0));
+	assert_false(gs_is_harmed(99, 60, 30));
+	assert_true(gs_is_harmed(99, 75, 30));
 	/* it waits for 80 % even in calm minutes, and no wait can be twice as long */
-	assert_false(gs_is_harmed(&limits, 99, 100, 80));
+	assert_false(gs_is_harmed(99, 100, 80));
 }
 
 static void harm_without_calm_minutes(void **state)
 {
-	assert_false(gs_is_harmed(&limits, NAN, NAN, NAN));
-	assert_false(gs_is_harmed(&limits, 99, NAN, 5));
-	assert_false(gs_is_harmed(&limits, 10, 90, NAN));
-	assert_false(gs_is_harmed(&limits, 90, 60, NAN));
-	assert_true(gs_is_harmed(&limits, 11, 61, NAN));
+	assert_false(gs_is_harmed(NAN, NAN, NAN));
+	assert_false(gs_is_harmed(99, NAN, 5));
+	assert_false(gs_is_harmed(10, 90, NAN));
+	assert_false(gs_is_harmed(90, 60, NAN));
+	assert_true(gs_is_harmed(11, 61, NAN));
 }
 
 /* ---- the instance ---------------------------------------------------------------------------- */
@@ -115,14 +111,13 @@ static void a_policy_that_died(void **state)
 
 static void programs_without_a_class_that_wait(void **state)
 {
-	const struct gs_limits l = { .waited_pct = 10 };
 	struct gs_classless_facts c = {
 		.gpu = 1, .several = true, .tsg = 5, .pid = 4711, .comm = "train", .waited_pct = 48
 	};
 	const struct gs_finding *f;
 
 	anew();
-	gs_judge_classless(&l, &c, &found);
+	gs_judge_classless(&c, &found);
 	f = only(GS_FINDING_CLASSLESS);
 	assert_int_equal(gs_finding_level(f->kind), GS_LEVEL_NOTE);
 	assert_non_null(strstr(f->text, "GPU 1, and process 4711 (train) waits 48 %"));
@@ -131,11 +126,11 @@ static void programs_without_a_class_that_wait(void **state)
 	assert_int_equal(f->pid, 4711);
 	anew();
 	c.waited_pct = 10;
-	gs_judge_classless(&l, &c, &found);
+	gs_judge_classless(&c, &found);
 	c.waited_pct = NAN;
-	gs_judge_classless(&l, &c, &found);
+	gs_judge_classless(&c, &found);
 	c = (struct gs_classless_facts){ .tsg = 5, .pid = 1, .waited_pct = 48 };
-	gs_judge_classless(&l, &c, &found); /* it is alone without a class */
+	gs_judge_classless(&c, &found); /* it is alone without a class */
 	assert_int_equal(found.n, 0);
 }
 
@@ -247,16 +242,16 @@ static void lost_time(void **state)
 	const struct gs_finding *f;
 
 	anew();
-	gs_judge_gpu(&limits, &g, &found);
+	gs_judge_gpu(&g, &found);
 	g = gpu(10, 9);
-	gs_judge_gpu(&limits, &g, &found);
+	gs_judge_gpu(&g, &found);
 	assert_int_equal(found.n, 0);
 	g = gpu(11, NAN);
-	gs_judge_gpu(&limits, &g, &found);
+	gs_judge_gpu(&g, &found);
 	assert_non_null(strstr(only(GS_FINDING_LOST_TIME)->text, "11 % of its time in 100"));
 	anew();
 	g = gpu(2, 20); /* 2 % in the window, 20 % in the last second */
-	gs_judge_gpu(&limits, &g, &found);
+	gs_judge_gpu(&g, &found);
 	f = only(GS_FINDING_LOST_TIME);
 	assert_non_null(strstr(f->text, "GPU 3 loses 20 % of its time in 900"));
 	assert_true(f->amount_pct == 20 && f->gpu == 3);
@@ -267,14 +262,14 @@ static void a_log_that_nobody_reads(void **state)
 	struct gs_gpu_facts g = { .gpu = 0, .reason = "module options" };
 
 	anew();
-	gs_judge_gpu(&limits, &g, &found); /* the missing daemon has been reported already */
+	gs_judge_gpu(&g, &found); /* the missing daemon has been reported already */
 	assert_int_equal(found.n, 0);
 	g.read = true;
-	gs_judge_gpu(&limits, &g, &found);
+	gs_judge_gpu(&g, &found);
 	only(GS_FINDING_LOG_UNREAD);
 	g.reason = NULL; /* no program came, so the log was not opened */
 	anew();
-	gs_judge_gpu(&limits, &g, &found);
+	gs_judge_gpu(&g, &found);
 	assert_int_equal(found.n, 0);
 }
 
@@ -283,7 +278,7 @@ static void mig_is_not_wrong(void **state)
 	const struct gs_gpu_facts g = { .read = true, .reason = "in MIG mode ...", .mig = true };
 
 	anew();
-	gs_judge_gpu(&limits, &g, &found);
+	gs_judge_gpu(&g, &found);
 	assert_int_equal(gs_finding_level(only(GS_FINDING_NO_MIG_LOG)->kind), GS_LEVEL_UNKNOWN);
 }
 
@@ -305,16 +300,16 @@ static void starved(void **state)
 	struct gs_tsg_facts t = tsg(0.5, NAN, NAN);
 
 	anew();
-	gs_judge_tsg(&limits, &t, &found); /* the TSG is idle */
+	gs_judge_tsg(&t, &found); /* the TSG is idle */
 	t.waiting = t.suspended = true;
-	gs_judge_tsg(&limits, &t, &found);
+	gs_judge_tsg(&t, &found);
 	assert_int_equal(found.n, 0);
 	t.suspended = false;
-	gs_judge_tsg(&limits, &t, &found);
+	gs_judge_tsg(&t, &found);
 	assert_int_equal(only(GS_FINDING_STARVED)->pid, 42);
 	anew();
 	t.window.held_pct = 1;
-	gs_judge_tsg(&limits, &t, &found);
+	gs_judge_tsg(&t, &found);
 	assert_int_equal(found.n, 0);
 }
 
@@ -323,19 +318,19 @@ static void a_harmed_service(void **state)
 	struct gs_tsg_facts t = tsg(20, 60, 75);
 
 	anew();
-	gs_judge_tsg(&limits, &t, &found); /* the TSG is no service */
+	gs_judge_tsg(&t, &found); /* the TSG is no service */
 	assert_int_equal(found.n, 0);
 	t.lc = true;
 	t.calm_pct = 40;
-	gs_judge_tsg(&limits, &t, &found);
+	gs_judge_tsg(&t, &found);
 	assert_int_equal(found.n, 0);
 	t.calm_pct = 2;
-	gs_judge_tsg(&limits, &t, &found);
+	gs_judge_tsg(&t, &found);
 	assert_non_null(strstr(only(GS_FINDING_LC_WAITS)->text, "in its calm minutes 2 %"));
 	assert_non_null(strstr(only(GS_FINDING_LC_WAITS)->remedy, "policy start auto"));
 	t.policy = "auto";
 	anew();
-	gs_judge_tsg(&limits, &t, &found);
+	gs_judge_tsg(&t, &found);
 	assert_non_null(strstr(only(GS_FINDING_LC_WAITS)->remedy, "shorter slices"));
 }
 
@@ -345,18 +340,18 @@ static void waits_that_nobody_sees(void **state)
 
 	t.lc = true;
 	anew();
-	gs_judge_tsg(&limits, &t, &found); /* its turns are unknown */
+	gs_judge_tsg(&t, &found); /* its turns are unknown */
 	t.window.turns_per_s = 100;
 	t.window.cut_pct = 95; /* its slice ended nearly all turns, so its waits are known */
-	gs_judge_tsg(&limits, &t, &found);
+	gs_judge_tsg(&t, &found);
 	t.window.cut_pct = 5;
 	t.counted = true;
-	gs_judge_tsg(&limits, &t, &found);
+	gs_judge_tsg(&t, &found);
 	t.counted = t.lc = false;
-	gs_judge_tsg(&limits, &t, &found);
+	gs_judge_tsg(&t, &found);
 	assert_int_equal(found.n, 0);
 	t.lc = true;
-	gs_judge_tsg(&limits, &t, &found);
+	gs_judge_tsg(&t, &found);
 	assert_int_equal(gs_finding_level(only(GS_FINDING_WAITS_UNSEEN)->kind), GS_LEVEL_UNKNOWN);
 	assert_non_null(strstr(found.all[0].remedy, "observe launches on"));
 }
@@ -371,7 +366,7 @@ static void the_worst_comes_first(void **state)
 	t.window.cut_pct = 5;
 	anew();
 	gs_judge_state(&s, &found);
-	gs_judge_tsg(&limits, &t, &found);
+	gs_judge_tsg(&t, &found);
 	gs_findings_sort(&found);
 	assert_int_equal(found.n, 3);
 	for (size_t i = 1; i < found.n; i++)
@@ -577,15 +572,15 @@ static void a_program_without_turns(void **state)
 	t.window.held_pct = 0;
 	anew();
 	t.stuck_ns = 10 * NS_PER_S - 1;
-	gs_judge_tsg(&limits, &t, &found);
+	gs_judge_tsg(&t, &found);
 	only(GS_FINDING_STARVED);
 	anew();
 	t.stuck_ns++;
-	gs_judge_tsg(&limits, &t, &found);
+	gs_judge_tsg(&t, &found);
 	assert_int_equal(only(GS_FINDING_NO_TURN)->tsg, 7);
 	anew();
 	t.suspended = true;
-	gs_judge_tsg(&limits, &t, &found);
+	gs_judge_tsg(&t, &found);
 	assert_int_equal(found.n, 0);
 }
 
@@ -596,14 +591,14 @@ static void a_program_without_steps(void **state)
 	gs_tsg_rates_unknown(&t.window);
 	t.still_ns = 9 * NS_PER_S;
 	anew();
-	gs_judge_tsg(&limits, &t, &found);
+	gs_judge_tsg(&t, &found);
 	assert_int_equal(found.n, 0);
 	t.still_ns = 12 * NS_PER_S;
-	gs_judge_tsg(&limits, &t, &found);
+	gs_judge_tsg(&t, &found);
 	assert_non_null(strstr(only(GS_FINDING_NO_STEPS)->text, "nothing for 12 s"));
 	anew();
 	t.suspended = true;
-	gs_judge_tsg(&limits, &t, &found);
+	gs_judge_tsg(&t, &found);
 	assert_int_equal(found.n, 0);
 }
 
