@@ -12,8 +12,8 @@ bool gs_term_colour(FILE *out);
 /* The width of the terminal @out in columns; 0: it is no terminal. */
 size_t gs_term_width(FILE *out);
 /*
- * Prints @text and ends the line. Breaks it at blanks before column @width (0: never). The cursor
- * is at @column; further lines begin there too.
+ * Prints @text and ends the line. Breaks it at blanks before column @width (0: never), and a longer
+ * word after a slash. The cursor is at @column; further lines begin there too.
  */
 void gs_wrap(FILE *out, const char *text, size_t column, size_t width);
 
