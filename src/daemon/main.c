@@ -64,13 +64,13 @@ static void tell_left_out(const struct gs_config *c)
 }
 
 /* Names values that replace an earlier file's: nobody sees that in one file alone. */
-static void tell_replaced(const struct gs_config *c, bool check)
+static void tell_replaced(const struct gs_texts *replaced, bool check)
 {
-	for (size_t i = 0; i < c->replaced.n; i++)
+	for (size_t i = 0; i < replaced->n; i++)
 		if (check)
-			printf("%s: %s\n", c->replaced.at[i], c->replaced.text[i]);
+			printf("%s: %s\n", replaced->at[i], replaced->text[i]);
 		else
-			gs_log(LOG_INFO, "%s: %s", c->replaced.at[i], c->replaced.text[i]);
+			gs_log(LOG_INFO, "%s: %s", replaced->at[i], replaced->text[i]);
 }
 
 /*
@@ -125,7 +125,7 @@ static void reload_done(void *user, struct gs_config *next, int r, const struct 
 	run->config = next;
 	log_open(run->options->foreground, gs_config_log_level(next));
 	gs_log(LOG_INFO, "the configuration was read again");
-	tell_replaced(next, false);
+	tell_replaced(&next->replaced, false);
 	sd_notify(0, "READY=1\nSTATUS=watching");
 }
 
@@ -287,7 +287,7 @@ int main(int argc, char **argv)
 	}
 	log_open(o.foreground, gs_config_log_level(running.config));
 	tell_left_out(running.config);
-	tell_replaced(running.config, o.check_config);
+	tell_replaced(&running.config->replaced, o.check_config);
 	r = o.check_config ? check_policy(running.config, &err) : run(&running, &err);
 	gs_config_free(running.config);
 	if (!r)
