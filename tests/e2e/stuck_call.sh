@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # timeout: 120
 # needs: root bpf fuse
-# asan: yes
+# asan: release
 # A call to the driver that does not return delays only the client that caused it.
 . "$(dirname "$0")/lib.sh"
 enter_sim --hang preempt
