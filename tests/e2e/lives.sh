@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# timeout: 120
+# timeout: 300
 # needs: root bpf fuse
 # asan: yes
 # Unusual processes: fork, exec, threads, several contexts, pid namespaces, descriptors that are
