@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# timeout: 60
+# timeout: 240
 # needs: root fuse
 # asan: yes
 # Agents and their memory page withstand bad messages, hostile peers and folders of others.

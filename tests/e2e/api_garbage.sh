@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# timeout: 120
+# timeout: 240
 # needs: root bpf fuse
 # asan: yes
 # Garbage on the daemon's socket: no byte sequence ends it, makes it grow, or changes a TSG.

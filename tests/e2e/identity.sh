@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# timeout: 120
+# timeout: 240
 # needs: root bpf fuse
 # asan: yes
 # A TSG's hardware ids and the thread that made it, in `list --wide`, `monitor --verbose` and tid:N.
