@@ -149,9 +149,14 @@ loop_turned() {
 	diag "$1: the longest turn: $turn us; the most CPU time of one: $cpu us; without waits for a processor: $own us"
 }
 
-pings() { # NAME: checks that root is answered
-	took curl -sf -o /dev/null --max-time 30 --unix-socket "$GPUSCHED_SIM/run/api" -d '{}' http://gpusched/v1/ping
-	le $MS 1000 "$1: root is answered, in ms"
+pings() { # NAME: checks that root is answered; of three pings, the middle one counts
+	local all=()
+	for _ in 1 2 3; do
+		took curl -sf -o /dev/null --max-time 30 --unix-socket "$GPUSCHED_SIM/run/api" -d '{}' http://gpusched/v1/ping
+		all+=("$MS")
+	done
+	MS=$(printf '%s\n' "${all[@]}" | sort -n | sed -n 2p)
+	le "$MS" 1000 "$1: root is answered, in ms"
 }
 
 # Looks at all processes with one request: many requests would take most of the measured time on a busy
