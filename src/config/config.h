@@ -3,9 +3,9 @@
  * config.h - reads gpusched.conf and its drop-in directory
  *
  * /etc/gpusched/gpusched.conf is read first, then every .conf file of
- * /etc/gpusched/gpusched.conf.d; a value of a later file replaces that of an earlier
- * one. One table declares every key; parser, manual page and `--help` follow from it. For tests,
- * $GPUSCHED_CONFIG names another file, and NAME.d has its drop-ins.
+ * /etc/gpusched/gpusched.conf.d. A value of a later file replaces that of an earlier one. One table
+ * declares every key; parser, manual page and `--help` follow from it. For tests, $GPUSCHED_CONFIG
+ * names another file, and NAME.d has its drop-ins.
  */
 #ifndef GPUSCHED_CONFIG_CONFIG_H
 #define GPUSCHED_CONFIG_CONFIG_H

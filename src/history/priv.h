@@ -39,7 +39,8 @@ struct db {
 };
 
 /*
- * Opens the file, or makes it. -ENOTSUP: it is of a newer version; -EUCLEAN: of an older one, not ours, or damaged.
+ * Opens the file, or makes it. -ENOTSUP: it is of a newer version; -EUCLEAN: of an older one, not
+ * ours, or damaged.
  */
 int db_open(struct db *db, const char *dir, struct gs_error *err);
 /* Opens the file for reading. -ENOTSUP: there is none, or it is of another version. */

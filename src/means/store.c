@@ -60,8 +60,8 @@ static int version_of(sqlite3 *db, int *ret)
 }
 
 /*
- * Opens the file, and makes its table. Creates the file first, since SQLite would give
- * it another mode than 0600.
+ * Opens the file, and makes its table. Creates the file first, since SQLite would give it another
+ * mode than 0600.
  */
 static int open_db(const char *dir, char *path, size_t size, sqlite3 **ret, struct gs_error *err)
 {

@@ -134,12 +134,9 @@ static void put_classes(struct gs_request *rq, struct gs_table *t, struct gs_cla
 	size_t n = 0, cgroups = classes ? gs_classes_count_cgroups(classes, drop) : 0;
 	bool known = !gs_procs_classed(t, &pids, &n);
 
-	for (size_t i = 0; drop && known && i < n; i++) {
+	for (size_t i = 0; drop && known && i < n; i++)
 		gs_proc_unclass(t, pids[i]);
-		if (in)
-			gs_process_reclassify(in, pids[i]);
-	}
-	if (drop && cgroups)
+	if (drop && in && n + cgroups) /* in slices: there may be thousands */
 		gs_records_look(in);
 	gs_json_put_number(rq->answer, "classes", known, n + cgroups);
 }

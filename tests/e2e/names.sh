@@ -2,43 +2,16 @@
 # SPDX-License-Identifier: MIT
 # timeout: 120
 # needs: root bpf fuse
-# Names of users that the name service knows late, or after a while: a start does not wait, their lines count once it answers,
-# and until then no later rule raises what they would have held down.
+# Names of users that the name service knows late, or after a while: a start does not wait, and their
+# lines count once it answers. Until then no later rule raises what they would have held down.
 . "$(dirname "$0")/lib.sh"
 enter_sim
-cat >"$scratch/late.c" <<'C'
-#define _GNU_SOURCE
-#include <dlfcn.h>
-#include <errno.h>
-#include <pwd.h>
-#include <string.h>
-#include <stdlib.h>
-#include <unistd.h>
-
-struct passwd *getpwnam(const char *name)
-{
-	static struct passwd late = { .pw_name = "late", .pw_uid = 4321 };
-	struct passwd *(*next)(const char *name);
-
-	if (!strcmp(name, "slow"))
-		sleep(20);
-	if (!strcmp(name, "late") || !strcmp(name, "slow")) {
-		if (!access(getenv("KNOWN"), F_OK))
-			return &late;
-		errno = ECONNREFUSED;
-		return NULL;
-	}
-	*(void **)&next = dlsym(RTLD_NEXT, "getpwnam");
-	return next(name);
-}
-C
-cc -shared -fPIC -o "$scratch/late.so" "$scratch/late.c" -ldl || not_ok "the stand-in for a name service is built"
-export KNOWN=$scratch/known
+export KNOWN=$scratch/known SLOW_S=20
 finding() { # its text
 	"$gpusched" status --json | jq -r '.findings[] | select(.finding == "lines-left-out") | .text'
 }
 class_of() { list_json "pid:$1" '.[0].class'; }
-with_names() { LD_PRELOAD=$scratch/late.so "$@"; }
+with_names() { LD_PRELOAD=$build/tests/e2e/late_names.so "$@"; }
 
 # ---- a name that is not known at the start
 load be --seconds 600

@@ -55,6 +55,7 @@ check "the daemon has its launches from the agent" wait_for 20 \
 end_load "$pid"
 
 unit=$(sed -n 's/.*`ExecStart=\(.*\) CMD`.*/\1/p' "$top/README.md")
+like "$unit" "gpusched run --agent --$" "README has a line for a unit"
 starts "bash -c 'echo \$\$ >$tree$group/cgroup.procs && exec ${as_user[*]} ${unit#/usr/bin/} ./server'" \
 	"README's line for a unit starts a server, as systemd would"
 check "its class is its rule's" wait_for 10 class_is lc

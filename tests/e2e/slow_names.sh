@@ -5,32 +5,11 @@
 # A reload asks a name service for a user, and gets no answer for a while: the daemon goes on.
 . "$(dirname "$0")/lib.sh"
 enter_sim
-cat >"$scratch/slow.c" <<'END'
-#define _GNU_SOURCE
-#include <dlfcn.h>
-#include <pwd.h>
-#include <string.h>
-#include <unistd.h>
-
-struct passwd *getpwnam(const char *name)
-{
-	static struct passwd slow = { .pw_name = "slow", .pw_uid = 4321 };
-	struct passwd *(*next)(const char *name);
-
-	if (!strcmp(name, "slow")) {
-		sleep(8);
-		return &slow;
-	}
-	*(void **)&next = dlsym(RTLD_NEXT, "getpwnam");
-	return next(name);
-}
-END
-cc -shared -fPIC -o "$scratch/slow.so" "$scratch/slow.c" -ldl || not_ok "the stand-in for a name service is built"
 config "[Policy]
 Policy=lcbe"
 load be --seconds 600
 be=$LOAD_PID
-LD_PRELOAD=$scratch/slow.so start_daemon || not_ok "a daemon starts"
+SLOW_S=8 LD_PRELOAD=$build/tests/e2e/late_names.so start_daemon || not_ok "a daemon starts"
 wait_tsgs "pid:$be" 4
 config "[Policy]
 Policy=lcbe
