@@ -36,7 +36,7 @@ job() {
 	sessions+=($pid)
 }
 sessions=() # the ranks of a job outlive the program that started them
-agent=
+agent=--no-agent
 ready() { wait_for 90 grep -q '"ready"' "$raw/$1.jsonl" || tell "$1: not ready: $(tail -n 1 "$raw/$1.jsonl.err")"; }
 # steps NAME FROM TO: rate and the longest time without a step in that part of CLOCK_MONOTONIC
 steps() {
@@ -139,7 +139,7 @@ serve() {
 	server auto
 	agent=--agent
 	server auto-agent
-	agent=
+	agent=--no-agent
 	pkill -TERM -f "$gang train"
 	sleep 2
 	# E8: an allocation on GPU 1 while two BE on GPU 0 take turns
@@ -179,7 +179,7 @@ serve() {
 
 calibrate || exit 1
 as_be=("$gpusched" run --class be --)
-as_lc=("$gpusched" run --class lc --)
+as_lc=("$gpusched" run --no-agent --class lc --)
 nvidia-smi --query-gpu=name,driver_version --format=csv,noheader | sort -u >"$out/$part.txt"
 nvidia-smi topo -m >"$raw/topo.txt" 2>&1
 "$part"

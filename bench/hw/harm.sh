@@ -232,7 +232,7 @@ debug() { # E12
 
 nvidia-smi --query-gpu=name,driver_version --format=csv,noheader >"$out/harm.txt" 2>/dev/null
 as_be=("$gpusched" run --class be --)
-as_lc=("$gpusched" run --class lc --)
+as_lc=("$gpusched" run --no-agent --class lc --)
 for part in $parts; do
 	step "$part" 120 "$part"
 	{ echo "## $part"; cat "$raw/$part.log"; } >>"$out/harm.txt"

@@ -80,7 +80,7 @@ service() {
 policy() {
 	daemon_start || return 1
 	gs policy start lcbe || return 1
-	one lcbe 1 - 300 "$gpusched" run --class lc --
+	one lcbe 1 - 300 "$gpusched" run --no-agent --class lc --
 	one lcbe_hint 1 - 300 "${agent[@]}" -- --hint
 }
 
@@ -94,7 +94,7 @@ recorded() {
 	be_start recorded
 	b=$pid
 	for name in lcbe lcbe_hint; do
-		how=("$gpusched" run --class lc --)
+		how=("$gpusched" run --no-agent --class lc --)
 		[ $name = lcbe ] || how=("${agent[@]}" -- "$gsload" lc --hint)
 		[ $name = lcbe ] && how+=("$gsload" lc)
 		timeout 20 "${how[@]}" --seconds 2.5 --warmup 1 --iterations-per-us "$iterations" --arrivals closed \

@@ -101,7 +101,7 @@ prepare() {
 		printf '[Classes]\nAllowShare=yes\n' >"$raw/conf"
 		export GPUSCHED_CONFIG=$raw/conf
 		;;
-	auto | lcbe | counted) lc=("$gpusched" run --class lc --) be=("$gpusched" run --class be --) ;;
+	auto | lcbe | counted) lc=("$gpusched" run --no-agent --class lc --) be=("$gpusched" run --class be --) ;;
 	share) lc=("$gpusched" run --share --class lc --) be=("$gpusched" run --share --class be --) ;;
 	hold | agent) lc=("$gpusched" run --agent --class lc --) be=("$gpusched" run --class be --) ;;
 	*) say "there is no scheme $1"; return 1 ;;

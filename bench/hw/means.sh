@@ -88,7 +88,7 @@ chosen() {
 measured() {
 	local as_service=(--class lc) as_batch=(--class be) said=
 	case $2 in
-	slices) ;;
+	slices) as_service+=(--no-agent) ;;
 	agent) as_service+=(--agent) ;;
 	share) as_service+=(--share) as_batch+=(--share) ;;
 	first | auto) as_service+=(--means auto) as_batch+=(--means auto) ;;

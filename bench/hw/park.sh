@@ -136,7 +136,7 @@ reference() {
 }
 
 service_start() {
-	"$gpusched" run --class lc -- "$gsload" lc --seconds 0 --lines --ready "${closed[@]}" \
+	"$gpusched" run --no-agent --class lc -- "$gsload" lc --seconds 0 --lines --ready "${closed[@]}" \
 		--iterations-per-us "$iterations" >"$raw/service.jsonl" 2>"$raw/service.err" &
 	service=$!
 	pids+=($service)

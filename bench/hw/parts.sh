@@ -63,7 +63,7 @@ stretch() {
 	local seconds=$((budget - 30)) before after
 	calibrate || return 1
 	daemon_start && gs policy start auto || return 1
-	as_be=("$gpusched" run --class be --) as_lc=("$gpusched" run --class lc --)
+	as_be=("$gpusched" run --class be --) as_lc=("$gpusched" run --no-agent --class lc --)
 	be_start stretch
 	sleep 3
 	before=$(used_by_daemon)

@@ -91,7 +91,7 @@ limits() {
 lc_beside() {
 	local how from to
 	daemon_start && gs policy start auto || return 1
-	as_lc=("$gpusched" run --class lc --)
+	as_lc=("$gpusched" run --no-agent --class lc --)
 	for how in alone without with; do
 		case $how in
 		without) busy "lc.$how" ;;

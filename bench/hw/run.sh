@@ -145,7 +145,7 @@ by_default() {
 
 with_policy() {
 	as_be=("$gpusched" run --class be --)
-	as_lc=("$gpusched" run --class lc --)
+	as_lc=("$gpusched" run --no-agent --class lc --)
 	daemon_start || return 1
 	timeout 120 "$gpusched" monitor --json --for 100s >"$raw/policy.monitor.jsonl" 2>&1 &
 	pids_monitor=$!
@@ -165,7 +165,7 @@ nvcc_be() {
 	gs policy start "${POLICY:-lcbe}" || return 1
 	work_start nvcc_be be --seconds 60 || return 1
 	gs class set pid:$pid be
-	as_lc=("$gpusched" run --class lc --)
+	as_lc=("$gpusched" run --no-agent --class lc --)
 	local keep=$pid
 	sleep 1
 	measure gpusched_nvcc_be 0 6 "${closed[@]}"

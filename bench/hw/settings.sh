@@ -16,7 +16,7 @@ begin 225 raw "$@"
 helper=$top/bundle/bin/helper
 [ -x "$helper" ] || helper=$top/build/tests/e2e/helper
 as_be=("$gpusched" run --class be --)
-as_lc=("$gpusched" run --class lc --)
+as_lc=("$gpusched" run --no-agent --class lc --)
 
 lc_is_there() {
 	[ "$(gs list class:lc --json | "$jq" -s 'flatten | length')" -ge 4 ]

@@ -136,7 +136,7 @@ beside() {
 		be=$pid
 		sleep "$warmup"
 	fi
-	as_lc=("$gpusched" run --class lc --)
+	as_lc=("$gpusched" run --no-agent --class lc --)
 	lc "$name" "$seconds" "${closed[@]}"
 	if [ -n "$be" ]; then
 		be_end "be-$name" "$be"

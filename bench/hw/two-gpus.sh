@@ -21,7 +21,7 @@ be_start one --gpu 1
 b=$pid
 sleep 1
 gs list --json >"$raw/list.jsonl"
-as_lc=("$gpusched" run --class lc --)
+as_lc=("$gpusched" run --no-agent --class lc --)
 lc zero 4 --gpu 0 --arrivals closed
 gs suspend pid:$b >/dev/null
 sleep 1

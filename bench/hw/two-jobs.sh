@@ -39,7 +39,7 @@ one() {
 }
 
 as_be=("$gpusched" run --class be --)
-as_lc=("$gpusched" run --class lc --)
+as_lc=("$gpusched" run --no-agent --class lc --)
 for ((block = 1; block <= ${BLOCKS:-5}; block++)); do
 	schemes=(default auto)
 	[ $((block % 2)) = 1 ] || schemes=(auto default)

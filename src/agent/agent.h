@@ -32,7 +32,7 @@ struct agent_settings {
 extern struct agent_settings agent_settings;
 
 /* ---- settings.c ------------------------------------------------------------------------------ */
-void agent_settings_read(void);
+void agent_settings_read(void); /* and settles which children have the agent */
 
 /* ---- thread.c: threads of ours --------------------------------------------------------------- */
 

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: MIT
 /* settings.c - reads the agent's settings from the environment */
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <unistd.h>
 
 #include "agent/agent.h"
 #include "basic/cleanup.h"
+#include "basic/starter.h"
 
 struct agent_settings agent_settings;
 
@@ -38,6 +41,43 @@ static const char *tool_there(void)
 	return NULL;
 }
 
+/* ---- which children have the agent ------------------------------------------------------------- */
+
+#define BY "GPUSCHED_AGENT_BY"
+
+/* `gpusched run` preloads the agent by itself only where LD_PRELOAD was empty. */
+static void leave_environment(void)
+{
+	static const char *const names[] = { BY, "GPUSCHED_AGENT_CLASS", "LD_PRELOAD" };
+
+	for (size_t i = 0; i < GS_COUNT(names); i++)
+		unsetenv(names[i]);
+}
+
+/*
+ * `gpusched run --class lc` puts the agent into each program that the command starts. The service
+ * may be behind shells, and may start workers. A shell that a program starts is no worker, nor is
+ * what a container's client starts. With --agent all descendants have the agent: a user asked.
+ * Runs before main(), so that no other thread reads the environment.
+ */
+static void pass_on(void)
+{
+	const char *by = getenv(BY);
+	char exe[PATH_MAX];
+	ssize_t n = by ? readlink("/proc/self/exe", exe, sizeof(exe) - 1) : -1;
+	enum gs_starter starter;
+
+	if (n < 0)
+		return;
+	exe[n] = 0;
+	starter = gs_starter_of(exe);
+	if (starter == GS_STARTER_ELSEWHERE ||
+	    (starter == GS_STARTER_HERE && !strcmp(by, "program")))
+		leave_environment();
+	else if (starter == GS_STARTER_NONE)
+		setenv(BY, "program", 1);
+}
+
 void agent_settings_read(void)
 {
 	const char *class_ = getenv("GPUSCHED_AGENT_CLASS"), *hint = getenv("GPUSCHED_AGENT_HINT");
@@ -57,4 +97,5 @@ void agent_settings_read(void)
 	s->signal = sig && *sig && n >= 0 && SIGRTMIN + n <= SIGRTMAX ? SIGRTMIN + (int)n : 0;
 	if (tool)
 		snprintf(s->blind, sizeof(s->blind), "a profiler is there (%s)", tool);
+	pass_on();
 }

@@ -358,7 +358,7 @@ static void print_untold(const json_t *programs)
 	json_array_foreach((json_t *)programs, i, o)
 		if (json_is_true(json_object_get(o, "untold")))
 			printf("process %lld does not tell of its requests, so nobody is held for "
-			       "them:\nstart it by 'gpusched run --agent', let it give hints "
+			       "them:\nstart it by 'gpusched run --class lc', let it give hints "
 			       "(gpusched-hints(7)), or count launches\n(sudo gpusched "
 			       "observe launches on)\n",
 			       (long long)json_integer_value(json_object_get(o, "pid")));

@@ -87,8 +87,11 @@ void cli_close_(struct gpusched **g);
 int cli_run_exec(char **argv);
 /* In run_agent.c: true without a daemon and without root: then only the agent gets the class. */
 bool cli_run_only_tells(void);
-/* Puts an agent into the program that this process executes next; returns an enum gs_exit. */
-int cli_run_agent(const struct cli *c, const char *class_name);
+/*
+ * Puts an agent into the program that this process executes next; returns an enum gs_exit.
+ * @by_itself: nobody asked for it, so it goes only where it fits. If not, says why.
+ */
+int cli_run_agent(const struct cli *c, const char *class_name, bool by_itself);
 /*
  * In run_pool.c. cli_run_join() joins the pool or shared server @name ("": the default one).
  * @sm: value of --sm, or NULL. A negative errno on failure. cli_run_beside() runs CMD as a child,

@@ -92,6 +92,7 @@ static const struct cli_opt run_opts[] = {
 	{ "means", 0, "auto|slices", "auto: slices, hold, share or pool, by what is known of CMD" },
 	{ "sm", 0, "PERCENT", "with --share: at most this part of the GPU's SMs" },
 	{ "agent", 0, NULL, "with an agent in it: needs no daemon and no root for your own" },
+	{ "no-agent", 0, NULL, "an lc without the agent that it has by itself where that fits" },
 	{ "if-possible", 0, NULL, "start CMD without a class or pool that it cannot get" },
 	{ "hint", 0, "auto", "with --agent: switch ahead when requests arrive on sockets" },
 	{ "needs", 0, "SIZE", "of a GPU's memory, such as 40G, is free before CMD starts" },

@@ -90,6 +90,8 @@ static int check_options(const struct cli *c, const char *class_name)
 	/* the program's TSGs would be the MPS server's */
 	if (cli_opt(c, "agent") && (pool || share))
 		return cli_fail(-EINVAL, "run: --agent does not go with --pool or --share");
+	if (cli_opt(c, "agent") && cli_opt(c, "no-agent"))
+		return cli_fail(-EINVAL, "run: --agent and --no-agent do not go together");
 	if (cli_opt(c, "if-possible") && !class_name)
 		return cli_fail(-EINVAL, "run: --if-possible goes with --class");
 	if (!cli_opt(c, "needs") != !cli_opt(c, "park-others"))
@@ -126,6 +128,7 @@ static int take_class(const char *class_name, json_t *part, struct gs_error *err
 struct chosen {
 	const char *server; /* name of the server; NULL: none */
 	bool share, agent;
+	bool has_class;
 	bool by_itself; /* the daemon chose @server, so CMD can do without it */
 	json_t *answer; /* the daemon's answer, which holds the text of @server */
 };
@@ -265,6 +268,16 @@ static void await_daemon(void)
 	gpusched_open(&options, &g);
 }
 
+/*
+ * Reporting its requests is the best that a service can do for itself: an lc gets an agent without
+ * being asked, if CMD has its class. A server of MPS has requests of many, and slices are slices.
+ */
+static bool wants_agent(const struct cli *c, const char *class_name, const struct chosen *how)
+{
+	return class_name && !strcmp(class_name, "lc") && how->has_class && !how->server &&
+	       !how->by_itself && !cli_opt(c, "means") && !cli_opt(c, "no-agent");
+}
+
 /* Joins the pool before it takes the class: a server that starts here would inherit the class. */
 static int prepare(const struct cli *c, const char *class_name, json_t *part, struct chosen *how,
 		   int *ret_sock)
@@ -286,6 +299,7 @@ static int prepare(const struct cli *c, const char *class_name, json_t *part, st
 		r = go_without(&w, &w.class, r, &err);
 	if (!r)
 		tell_without(&w, c->argv[0]);
+	how->has_class = !r && !w.class;
 	return r;
 }
 
@@ -305,10 +319,8 @@ int cli_run(struct cli *c)
 		r = prepare(c, class_name, part, &how, &sock);
 	if (!r && cli_opt(c, "needs"))
 		r = cli_run_room(c);
-	if (!r && how.agent) {
-		r = cli_run_agent(c, class_name);
-		r = how.by_itself ? GS_EXIT_OK : r; /* CMD uses slices, and needs no agent */
-	}
+	if (!r && (how.agent || wants_agent(c, class_name, &how)))
+		r = cli_run_agent(c, class_name, !cli_opt(c, "agent"));
 	json_decref(how.answer);
 	if (r)
 		return r;

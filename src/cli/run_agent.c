@@ -14,6 +14,7 @@
 #include "basic/say.h"
 #include "cli/cli.h"
 #include "gpusched/gpusched.h"
+#include "process/preload.h"
 
 #define AGENT "libgpusched-agent.so"
 
@@ -54,6 +55,15 @@ static bool has_option(char *const argv[], const char *const words[])
 	return false;
 }
 
+/* True if another `gpusched run` comes behind CMD: that one loads the agent. */
+static bool starts_gpusched(char *const argv[])
+{
+	for (size_t i = 0; argv[i]; i++)
+		if (!strcmp(base_of(argv[i]), "gpusched"))
+			return true;
+	return false;
+}
+
 /*
  * True if CMD starts its own command as another user, without LD_PRELOAD, and no `gpusched run`
  * comes behind it.
@@ -69,9 +79,8 @@ static bool drops_agent(char *const argv[])
 			 { "setpriv", false } };
 	const char *name = base_of(argv[0]);
 
-	for (size_t i = 1; argv[i]; i++)
-		if (!strcmp(base_of(argv[i]), "gpusched"))
-			return false;
+	if (starts_gpusched(argv))
+		return false;
 	for (size_t i = 0; i < GS_COUNT(programs); i++)
 		if (!strcmp(name, programs[i].name)) /* a user's su is setuid, as sudo is */
 			return programs[i].always || has_option(argv, login) ||
@@ -80,12 +89,52 @@ static bool drops_agent(char *const argv[])
 }
 
 /* Adds the agent at the front of LD_PRELOAD, which CMD's descendants inherit. */
-int cli_run_agent(const struct cli *c, const char *class_name)
+static int preload_agent(const char *path, const char *class_name, const char *hint)
 {
-	const char *before = getenv("LD_PRELOAD"), *hint = cli_opt(c, "hint");
-	char path[PATH_MAX];
+	const char *before = getenv("LD_PRELOAD");
 	CLEANUP_FREE char *list = NULL;
 
+	if (asprintf(&list, "%s%s%s", path, before && *before ? ":" : "", before ? before : "") < 0)
+		return cli_fail(-ENOMEM, "run: out of memory");
+	setenv("LD_PRELOAD", list, 1);
+	if (class_name)
+		setenv("GPUSCHED_AGENT_CLASS", class_name, 1);
+	if (hint)
+		setenv("GPUSCHED_AGENT_HINT", hint, 1);
+	return 0;
+}
+
+/* Without the agent CMD runs all the same, so this does not fail. */
+static int agent_by_itself(const struct cli *c, const char *class_name)
+{
+	char path[PATH_MAX], why[PATH_MAX + 64];
+
+	if (drops_agent(c->argv)) {
+		gs_error_say("run: no agent gets through %s, so nobody is paused for its requests: "
+			     "type -- %s ... gpusched run --agent -- COMMAND",
+			     base_of(c->argv[0]), base_of(c->argv[0]));
+		return 0;
+	}
+	if (starts_gpusched(c->argv))
+		return 0;
+	if (!find_agent(path, sizeof(path)) || strpbrk(path, " :"))
+		snprintf(why, sizeof(why), "there is no " AGENT);
+	else if (gs_preload_fits(c->argv, why, sizeof(why))) {
+		setenv("GPUSCHED_AGENT_BY", "run", 1);
+		return preload_agent(path, class_name, NULL);
+	}
+	if (*why)
+		gs_error_say("run: no agent, so nobody is paused for its requests: %s", why);
+	return 0;
+}
+
+int cli_run_agent(const struct cli *c, const char *class_name, bool by_itself)
+{
+	const char *hint = cli_opt(c, "hint");
+	char path[PATH_MAX];
+
+	if (by_itself)
+		return agent_by_itself(c, class_name);
 	if (hint && strcmp(hint, "auto"))
 		return cli_fail(-EINVAL, "run: --hint: '%s' is not auto", hint);
 	if (!find_agent(path, sizeof(path)))
@@ -98,12 +147,5 @@ int cli_run_agent(const struct cli *c, const char *class_name)
 		gs_error_say("run: the agent does not get through %s: type -- %s ... gpusched run "
 			     "--agent -- COMMAND",
 			     base_of(c->argv[0]), base_of(c->argv[0]));
-	if (asprintf(&list, "%s%s%s", path, before && *before ? ":" : "", before ? before : "") < 0)
-		return cli_fail(-ENOMEM, "run: out of memory");
-	setenv("LD_PRELOAD", list, 1);
-	if (class_name)
-		setenv("GPUSCHED_AGENT_CLASS", class_name, 1);
-	if (hint)
-		setenv("GPUSCHED_AGENT_HINT", hint, 1);
-	return 0;
+	return preload_agent(path, class_name, hint);
 }

@@ -289,7 +289,8 @@ static void print_says(const json_t *tsg, const char *policy)
 			fprintf(f, "%lld", (long long)json_integer_value(v));
 	}
 	if (cli_is_untold(says))
-		fputs(": 'gpusched run --agent' tells of them, and so do launches that are counted",
+		fputs(": 'gpusched run --class lc' tells of them, and so do launches that are "
+		      "counted",
 		      f);
 	if (n && json_is_string(json_object_get(tsg, "requests_by")))
 		fprintf(f, ", requests told by its %s",

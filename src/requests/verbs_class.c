@@ -9,6 +9,7 @@
 #include "basic/clock.h"
 #include "classify/job.h"
 #include "process/process.h"
+#include "control/counted_requests.h"
 #include "requests/limit.h"
 #include "requests/requests.h"
 #include "hub/json.h"
@@ -34,6 +35,7 @@ struct each {
 	json_int_t done; /* calls of @fn that succeeded */
 	json_int_t kept; /* those of @done that keep another class, which outranks the cgroup's */
 	json_int_t none; /* those of @done that had nothing to clear */
+	json_int_t mute; /* those of @done that are lc, run, and show no requests */
 	int first;       /* the first error */
 	json_t *list;    /* for class_get */
 };
@@ -124,6 +126,8 @@ static int end_change(struct gs_request *rq, struct each *e)
 	json_object_set_new(rq->answer, "processes", json_integer(e->done - e->kept - e->none));
 	json_object_set_new(rq->answer, "kept", json_integer(e->kept));
 	json_object_set_new(rq->answer, "failed", json_integer((json_int_t)e->n - e->done));
+	if (e->mute)
+		json_object_set_new(rq->answer, "without_agent", json_integer(e->mute));
 	if (e->n && !e->done)
 		return e->first;
 	*rq->err = (struct gs_error){ 0 };
@@ -399,8 +403,20 @@ static struct part part_of(struct gs_request *rq, pid_t pid)
 			      proc.request_grant };
 }
 
+/* True for a service that runs and shows no requests: its next start can give it an agent. */
+static bool lacks_agent(struct gs_request *rq, pid_t pid, uint32_t class_id)
+{
+	const struct gpusched_tsg its = { .task = { .pid = (uint32_t)pid,
+						    .kind = GPUSCHED_KIND_COMPUTE } };
+	struct gpusched_proc proc;
+
+	return class_id == GPUSCHED_CLASS_LC && !gs_requests_of(rq->rs->control, &its) &&
+	       !gs_proc_get(rq->rs->hub->table, pid, &proc) && proc.tsgs;
+}
+
 static int set_one(struct gs_request *rq, pid_t pid, uint32_t to)
 {
+	struct each *e = rq->state;
 	const struct part was = part_of(rq, pid);
 	struct part part = { weight_of(rq), limit_of(rq), request_of(rq) };
 	int r = check_client(rq, pid);
@@ -409,7 +425,10 @@ static int set_one(struct gs_request *rq, pid_t pid, uint32_t to)
 		r = check_one(rq, pid, to);
 	part.limit_grant = grant_of(rq, pid, was.limit_grant, part.limit_pct);
 	part.request_grant = grant_of(rq, pid, was.request_grant, part.request_pct);
-	return r ? r : note_one(rq, pid, to, &part);
+	if (!r)
+		r = note_one(rq, pid, to, &part);
+	e->mute += !r && lacks_agent(rq, pid, to);
+	return r;
 }
 
 static int check_class(struct gs_request *rq, pid_t pid, const struct gs_class_answer *now,

@@ -12,7 +12,7 @@ exec 2>"$scratch/stderr"
 # program CLASS ARGUMENTS...: gsload of that class ("-": of none); its pid in $program
 program() {
 	local -a options=()
-	[ "$1" = - ] || options=(--class "$1")
+	[ "$1" = - ] || options=(--no-agent --class "$1")
 	{ "$gpusched" run "${options[@]}" -- "$gsload" "${@:2}" --seconds 0 --iterations-per-us 27.78 & } >/dev/null
 	program=$!
 	at_end+=("$program")
@@ -53,9 +53,9 @@ check "the LC has a long slice" wait_for 5 slice_is "$lc" 200000
 says() { "$gpusched" status --json | jq -c ".gpus[].tsgs[] | select(.pid == $1).policy_says | [.means, .not_held]"; }
 check "status says by which means LC is served, and why it has no holds" wait_for 10 eval \
 	'[ "$(says "$lc")" = "[\"SHORT_SLICES\",\"REQUESTS_NOT_TOLD\"]" ]'
-like "$("$gpusched" status | tr '\n' ' ')" "policy auto of tsg [0-9]+ .*means short slices, not held +requests not told: +'gpusched run --agent' tells of them" \
+like "$("$gpusched" status | tr '\n' ' ')" "policy auto of tsg [0-9]+ .*means short slices, not held +requests not told: +'gpusched run --class lc' tells of them" \
 	"status says so in a line, with what would make holds possible"
-like "$("$gpusched" advise --for 100ms | tr '\n' ' ')" "process $lc does not tell of its requests.*start it by 'gpusched run --agent'" \
+like "$("$gpusched" advise --for 100ms | tr '\n' ' ')" "process $lc does not tell of its requests.*start it by 'gpusched run --class lc'" \
 	"advise says the same"
 program be be
 second=$program

@@ -277,12 +277,12 @@ load() {
 	at_end+=("$LOAD_PID")
 }
 
-# run_load CLASS NAME ARGUMENTS...: gsload of that class; its pid in the variable NAME
+# run_load CLASS NAME ARGUMENTS...: gsload of that class, without an agent; its pid in the variable NAME
 run_load() {
 	local class=$1 name=$2
 	shift 2
 	# shellcheck disable=SC2046
-	"$gpusched" run --class "$class" -- "$gsload" "$1" $(long_kernels "$1") "${@:2}" \
+	"$gpusched" run --no-agent --class "$class" -- "$gsload" "$1" $(long_kernels "$1") "${@:2}" \
 		--iterations-per-us 27.78 >"$scratch/$name.out" 2>&1 &
 	at_end+=($!)
 	declare -g "$name=$!"
