@@ -299,6 +299,52 @@ static void print_says(const json_t *tsg, const char *policy)
 		gs_wrap(stdout, text, 0, CLI_WIDTH);
 }
 
+static void put_time(FILE *f, const json_t *us)
+{
+	double ms = (double)json_integer_value(us) / 1e3;
+
+	if (ms < 1000)
+		fprintf(f, "%.*f ms", ms < 10, ms);
+	else
+		fprintf(f, "%.1f s", ms / 1e3);
+}
+
+/* Prints what a service's requests took, and who had the GPU meanwhile. */
+static void print_requests(const json_t *tsg)
+{
+	static const struct {
+		const char *key, *name;
+	} parts[] = { { "itself_ms", "itself" },
+		      { "others_ms", "others" },
+		      { "neither_ms", "neither" },
+		      { "unknown_ms", "unknown" } };
+	const json_t *r = json_object_get(tsg, "requests");
+	CLEANUP_FREE char *text = NULL;
+	double all = 0;
+	size_t size;
+	FILE *f = json_is_object(r) ? open_memstream(&text, &size) : NULL;
+
+	if (!f)
+		return;
+	for (size_t i = 0; i < GS_COUNT(parts); i++)
+		all += (double)json_integer_value(json_object_get(r, parts[i].key));
+	fprintf(f, "process %lld (%s): %lld requests, p50 ",
+		(long long)json_integer_value(json_object_get(tsg, "pid")),
+		json_string_value(json_object_get(tsg, "comm")) ?: "-",
+		(long long)json_integer_value(json_object_get(r, "n")));
+	put_time(f, json_object_get(r, "p50_us"));
+	fputs(", p99 ", f);
+	put_time(f, json_object_get(r, "p99_us"));
+	for (size_t i = 0; all > 0 && i < GS_COUNT(parts); i++) {
+		double part = (double)json_integer_value(json_object_get(r, parts[i].key));
+
+		fprintf(f, "%s%s %.0f %%", i ? ", " : "; on the GPU: ", parts[i].name,
+			100 * part / all);
+	}
+	if (!fclose(f))
+		gs_wrap(stdout, text, 0, CLI_WIDTH);
+}
+
 static void print_all_says(const json_t *gpus, const char *policy)
 {
 	size_t i, k;
@@ -306,8 +352,11 @@ static void print_all_says(const json_t *gpus, const char *policy)
 
 	json_array_foreach((json_t *)gpus, i, g)
 		json_array_foreach(json_object_get(g, "tsgs"), k, t)
-			if (policy && is_lc(t))
-				print_says(t, policy);
+			if (is_lc(t)) {
+				if (policy)
+					print_says(t, policy);
+				print_requests(t);
+			}
 }
 
 /* Counts compute TSGs in MIG partitions that are not known. */

@@ -74,9 +74,18 @@ bool gs_told_requests_open(const struct gs_told_requests *rq)
 	return rq->open;
 }
 
+/* The process's first TSG; 0: it has none, as a client of MPS. */
+static uint64_t first_id(const struct gs_told_requests *rq)
+{
+	for (unsigned int i = 0; i < rq->where.n; i++)
+		if (rq->where.tsgs[i].there)
+			return rq->where.tsgs[i].id;
+	return 0;
+}
+
 /*
- * Returns the shortest deadline of the process's TSGs in ns; 0: none has one. *ret_id: the first
- * TSG with any deadline. It stands for the process: its figures count all requests, even if another
+ * Returns the shortest deadline of the process's TSGs in ns; 0: none has one. Sets *ret_id to the
+ * first TSG with any deadline. It stands for the process: its figures count all requests, even if another
  * TSG's deadline is the shortest for a time.
  */
 static uint64_t deadline_of(const struct gs_told_requests *rq, uint64_t *ret_id)
@@ -113,9 +122,11 @@ static void tell_done(struct gs_told_requests *rq, uint64_t end)
 		known = s->begins == rq->begins && quiet_of(rq);
 	if (!known || rq->blurred || end < rq->arrived_ns || end > gs_now_ns())
 		return;
+	done.end_ns = end;
 	done.took_ns = end - rq->arrived_ns;
+	done.id = first_id(rq);
 	done.deadline_ns = deadline_of(rq, &done.id);
-	if (done.deadline_ns)
+	if (done.id)
 		gs_observers_request(&rq->ctl->hub->observers, &done);
 }
 

@@ -11,6 +11,7 @@ struct gs_finding;
 struct gs_ledger;
 struct gs_memory;
 struct gs_oddities;
+struct gs_request_costs;
 
 struct gs_call_stats {
 	uint64_t count, failed, ns, max_ns;
@@ -29,11 +30,12 @@ struct gs_figures {
 	uint32_t (*server_of)(uint32_t pid, void *user);
 	void *server_user;
 	sd_event_source *sight;
-	unsigned int sight_skips;     /* samples to skip before launches are read again */
-	struct gs_cost_book *book;    /* NULL: no log is read */
-	struct gs_ledger *ledger;     /* NULL: the instance is no daemon */
-	struct gs_memory *memory;     /* NULL: the instance is no daemon */
-	struct gs_oddities *oddities; /* NULL: no client watches */
+	unsigned int sight_skips;       /* samples to skip before launches are read again */
+	struct gs_cost_book *book;      /* NULL: no log is read */
+	struct gs_ledger *ledger;       /* NULL: the instance is no daemon */
+	struct gs_memory *memory;       /* NULL: the instance is no daemon */
+	struct gs_oddities *oddities;   /* NULL: no client watches */
+	struct gs_request_costs *costs; /* NULL: no request was told */
 	struct gs_call_stats calls[GS_RM_OP_MAX];
 	struct gs_failure failures[GS_ASKED]; /* slot: pid modulo GS_ASKED */
 	/*

@@ -15,6 +15,8 @@
 #include "hub/loop.h"
 #include "figures/ledger_judged.h"
 #include "figures/ledger_priv.h"
+#include "figures/request_cost.h"
+#include "figures/request_costs.h"
 #include "hub/records.h"
 #include "figures/gpu_time.h"
 #include "table/events.h"
@@ -174,6 +176,7 @@ static void leave_proc(struct gs_ledger *l, int32_t pid)
 	if (l->history)
 		gs_history_ended(l->history, p->pid, p->start_ns);
 	HASH_DEL(l->procs, p);
+	free(p->requests);
 	free(p);
 }
 
@@ -522,7 +525,7 @@ void gs_ledger_request(void *self, const struct gs_request_done *done)
 	struct kept *k = find(fig->ledger, done->id);
 	struct proc *p = k ? find_proc(fig->ledger, k->who.pid) : NULL;
 
-	if (!p)
+	if (!p || !done->deadline_ns)
 		return;
 	ledger_add(k, &sums);
 	add_request(&fig->ledger->deadlines, done);
@@ -548,6 +551,37 @@ bool gs_ledger_all_deadlines(const struct gs_figures *fig, struct gs_deadlines *
 		return false;
 	*ret = fig->ledger->deadlines;
 	return true;
+}
+
+/* ---- what requests cost ------------------------------------------------------------------------ */
+
+static void add_cost(struct gs_request_cost **cost, const struct gs_request_parts *parts)
+{
+	if (!*cost)
+		*cost = calloc(1, sizeof(**cost));
+	if (*cost)
+		gs_request_cost_add(*cost, parts);
+}
+
+void gs_ledger_add_request(struct gs_figures *fig, uint64_t id,
+			   const struct gs_request_parts *parts)
+{
+	struct kept *k = fig->ledger ? find(fig->ledger, id) : NULL;
+	struct proc *p = k ? find_proc(fig->ledger, k->who.pid) : NULL;
+
+	if (p)
+		add_cost(&p->requests, parts);
+	if (k && k->group)
+		add_cost(&k->group->requests, parts);
+}
+
+const struct gs_request_cost *gs_ledger_requests(const struct gs_figures *fig,
+						 const struct gpusched_tsg *rec)
+{
+	const struct kept *k = fig && fig->ledger ? find(fig->ledger, rec->task.id) : NULL;
+	const struct proc *p = k ? find_proc(fig->ledger, k->who.pid) : NULL;
+
+	return p ? p->requests : NULL;
 }
 
 /* ---- life ------------------------------------------------------------------------------------ */
@@ -606,6 +640,7 @@ void gs_ledger_end(struct gs_figures *fig)
 		if (k->pending.v[GS_SUM_MEMORY])
 			ledger_give(fig, k, true);
 	fig->ledger = NULL;
+	gs_request_costs_end(fig);
 	HASH_ITER(hh, l->all, k, next) {
 		HASH_DEL(l->all, k);
 		free(k->samples);
@@ -613,6 +648,7 @@ void gs_ledger_end(struct gs_figures *fig)
 	}
 	HASH_ITER(hh, l->procs, p, after) {
 		HASH_DEL(l->procs, p);
+		free(p->requests);
 		free(p);
 	}
 	sd_event_source_disable_unref(l->due);

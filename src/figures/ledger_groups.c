@@ -8,6 +8,7 @@
 
 #include "basic/clock.h"
 #include "figures/ledger_priv.h"
+#include "figures/request_cost.h"
 
 static struct group *find_group(struct gs_ledger *l, const struct group_key *key)
 {
@@ -31,6 +32,14 @@ struct group *ledger_group(struct gs_ledger *l, const struct group_key *key)
 	return g;
 }
 
+void ledger_join_requests(struct gs_request_cost **to, const struct gs_request_cost *from)
+{
+	if (from && !*to)
+		*to = calloc(1, sizeof(**to));
+	if (from && *to)
+		gs_request_cost_join(*to, from);
+}
+
 /*
  * Adds the ended group's sums to the class's group without a cgroup, so that sums by class lose
  * nothing. They are kept apart from that group's own sums: a jump there would look like use of the
@@ -46,7 +55,9 @@ static bool end_group(struct gs_ledger *l, struct group *g)
 	if (!heir)
 		return false;
 	gs_history_sums_add(&heir->ended, &g->sums);
+	ledger_join_requests(&heir->ended_requests, g->requests);
 	HASH_DEL(l->groups, g);
+	free(g->requests);
 	free(g);
 	return true;
 }
@@ -120,6 +131,8 @@ void ledger_free_groups(struct gs_ledger *l)
 
 	HASH_ITER(hh, l->groups, g, next) {
 		HASH_DEL(l->groups, g);
+		free(g->requests);
+		free(g->ended_requests);
 		free(g);
 	}
 }

@@ -34,6 +34,8 @@ struct group {
 	bool pool;
 	uint64_t recent_ns; /* GPU time of its TSGs in the last 10 s */
 	uint64_t memory;    /* bytes that its processes held at the last reading */
+	/* what its requests cost, and those of removed groups; NULL: none is known */
+	struct gs_request_cost *requests, *ended_requests;
 };
 
 /* Ring of the last samples. */
@@ -47,7 +49,8 @@ struct proc {
 	uint64_t start_ns;
 	unsigned int ntsgs;
 	struct gs_deadlines deadlines;
-	bool job_asked; /* its batch job was looked up */
+	struct gs_request_cost *requests; /* NULL: none is known */
+	bool job_asked;                   /* its batch job was looked up */
 	char job[GS_BATCH_JOB_LEN];
 };
 
@@ -187,6 +190,8 @@ void ledger_give_all(struct gs_figures *fig);
 
 /* ledger_groups.c: finds the group, or makes it. Returns NULL if out of memory. */
 struct group *ledger_group(struct gs_ledger *l, const struct group_key *key);
+/* Adds @from to *@to, which is made if there is something to add. */
+void ledger_join_requests(struct gs_request_cost **to, const struct gs_request_cost *from);
 /* Puts the TSG into the group for its present class and cgroup. */
 void ledger_join(struct gs_figures *fig, struct kept *k);
 void ledger_leave(struct kept *k);

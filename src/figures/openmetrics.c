@@ -13,6 +13,8 @@
 #include "hub/json.h"
 #include "figures/ledger_priv.h"
 #include "figures/memory.h"
+#include "figures/request_cost.h"
+#include "figures/request_costs.h"
 
 /* Upper bounds of the histogram's buckets: 2^12 ns (4 us) to 2^30 ns (1 s). */
 #define LE_FIRST 12
@@ -79,6 +81,7 @@ struct shown {
 	bool has_memory; /* the memory of its processes is known */
 	uint64_t memory;
 	struct gs_history_sums sums;
+	struct gs_request_cost *requests; /* NULL: none is known */
 };
 
 struct gs_openmetrics {
@@ -104,7 +107,11 @@ static void show(struct gs_figures *fig, struct gs_openmetrics *w, const struct 
 		return;
 	w->all[w->n] = (struct shown){ labels_of(fig, g), gs_ledger_share(fig, g),
 				       is_memory_known(fig, g), g->memory, g->sums };
-	w->n += w->all[w->n].labels != NULL;
+	ledger_join_requests(&w->all[w->n].requests, g->requests);
+	if (w->all[w->n].labels)
+		w->n++;
+	else
+		free(w->all[w->n].requests);
 }
 
 /* Reads the name of the pod if the group's first TSG came before it was known. */
@@ -146,15 +153,21 @@ static void show_coarse(struct gs_figures *fig, struct gs_openmetrics *w)
 		c->memory += g->memory;
 		gs_history_sums_add(&c->sums, &g->sums);
 		gs_history_sums_add(&c->sums, &g->ended);
+		ledger_join_requests(&c->requests, g->requests);
+		ledger_join_requests(&c->requests, g->ended_requests);
 	}
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++) {
 		show(fig, w, &all[i]);
+		free(all[i].requests);
+	}
 }
 
 void gs_openmetrics_free(struct gs_openmetrics *w)
 {
-	for (size_t i = 0; w && i < w->n; i++)
+	for (size_t i = 0; w && i < w->n; i++) {
 		free(w->all[i].labels);
+		free(w->all[i].requests);
+	}
 	if (w)
 		free(w->all);
 	free(w);
@@ -219,10 +232,12 @@ static void put_memory(FILE *f, const struct shown *w)
 		fprintf(f, "gpusched_memory_bytes{%s} %" PRIu64 "\n", w->labels, w->memory);
 }
 
-/* Indexes of three metric families, which follow those of the history's figures. */
+/* Indexes of metric families, which follow those of the history's figures. */
 #define HISTOGRAM gs_history_nfigures
 #define SHARE (gs_history_nfigures + 1)
 #define MEMORY (gs_history_nfigures + 2)
+#define REQUESTS (gs_history_nfigures + 3)
+#define PARTS (gs_history_nfigures + 4)
 
 static void put_head(FILE *f, size_t family)
 {
@@ -235,6 +250,12 @@ static void put_head(FILE *f, size_t family)
 	else if (family == MEMORY)
 		gs_metric_head(f, "memory_bytes", "gauge",
 			       "memory of the GPU that processes hold; unknown: none");
+	else if (family == REQUESTS)
+		gs_metric_head(f, "request_seconds", "histogram",
+			       "what requests took that programs tell of");
+	else if (family == PARTS)
+		gs_metric_head(f, "request_part_seconds", "counter",
+			       "time of these requests by who was loaded on the GPU");
 	else
 		gs_metric_head(f, gs_history_figures[family].metric, "counter",
 			       gs_history_figures[family].help);
@@ -248,13 +269,17 @@ static void put(FILE *f, size_t family, const struct shown *w)
 		put_share(f, w);
 	else if (family == MEMORY)
 		put_memory(f, w);
-	else
+	else if (family == REQUESTS && w->requests)
+		gs_request_costs_histogram(w->requests, w->labels, f);
+	else if (family == PARTS && w->requests)
+		gs_request_costs_parts(w->requests, w->labels, f);
+	else if (family < HISTOGRAM)
 		put_figure(f, w, &gs_history_figures[family]);
 }
 
 bool gs_openmetrics_text(struct gs_openmetrics *w, FILE *f, uint64_t until_ns)
 {
-	for (; w->family <= MEMORY; w->family++, w->at = 0, w->headed = false) {
+	for (; w->family <= PARTS; w->family++, w->at = 0, w->headed = false) {
 		if (w->family < HISTOGRAM && !gs_history_figures[w->family].metric)
 			continue;
 		if (!w->headed)

@@ -175,7 +175,7 @@ struct gs_tsg_facts {
 	const char *comm;
 	int gpu;
 	bool lc, waiting, suspended;
-	bool counted;       /* launches of this program are counted */
+	bool counted;       /* launches of this program are counted, or its requests told */
 	const char *policy; /* NULL: none runs */
 	double calm_pct;
 	struct gs_tsg_rates window;

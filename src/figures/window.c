@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "figures/request_costs.h"
 #include "figures/window.h"
 
 #include <errno.h>
@@ -433,7 +434,7 @@ static void put_record(const struct gs_figures *fig, const struct kept *k,
 	if (gs_table_get(fig->hub->table, &k->key, &rec) || rec.task.id != k->id)
 		return;
 	t->suspended = rec.suspend_by != GPUSCHED_BY_NOBODY || rec.flags & GPUSCHED_TSG_HELD;
-	t->counted = rec.task.known & GPUSCHED_KNOWN_LAUNCHES;
+	t->counted = rec.task.known & GPUSCHED_KNOWN_LAUNCHES || gs_request_costs_known(fig, &rec);
 	if (fig->hub->account)
 		t->stuck_ns = stuck_ns(fig, k, now);
 	t->still_ns = still_ns(k, &rec.task, grown, now);

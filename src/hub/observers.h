@@ -45,9 +45,10 @@ struct gs_end {
 
 /* A request of a process, with a known begin and end. */
 struct gs_request_done {
-	uint64_t id;      /* a TSG of the process, which stands for all of them */
-	uint64_t took_ns; /* from the request's arrival to its end */
-	uint64_t deadline_ns;
+	uint64_t id;          /* a TSG of the process, which stands for all of them */
+	uint64_t end_ns;      /* CLOCK_MONOTONIC */
+	uint64_t took_ns;     /* from the request's arrival to its end */
+	uint64_t deadline_ns; /* 0: it had none */
 };
 
 /* Each function may be NULL. */
@@ -75,7 +76,7 @@ struct gs_observer {
 	/* A turn of the GPU is over. All turns known before it have been reported. */
 	void (*turn)(void *self, const struct gs_turn *turn);
 	void (*turns_read)(void *self);
-	/* A request that had a deadline is over. */
+	/* A request is over, and its begin and end are known. */
 	void (*request)(void *self, const struct gs_request_done *done);
 	/*
 	 * A message to people about a process of user @owner; GS_NOBODY: about no process. @event

@@ -167,6 +167,7 @@ static const struct {
 	{ GS_SEES_WHO, "asked_timeslice_us" },
 	{ GS_SEES_WHO, "policy_acts" },
 	{ GS_SEES_TIMES, "policy_says" },
+	{ GS_SEES_TIMES, "requests" },
 	{ GS_SEES_WHO, "preempt_mode_before" },
 
 	{ GS_SEES_WHO, "by" },

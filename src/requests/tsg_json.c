@@ -19,6 +19,7 @@
 #include "figures/gpu_time.h"
 #include "figures/ledger.h"
 #include "figures/memory.h"
+#include "figures/request_costs.h"
 #include "process/pod_names.h"
 #include "rm/way.h"
 #include "table/events.h"
@@ -318,6 +319,7 @@ json_t *gs_tsg_json(struct gs_requests *rs, const struct gpusched_tsg *rec)
 	put_part(rs, rec, o);
 	put_facts(&rec->task, o);
 	put_deadlines(rs ? rs->figures : NULL, rec, o);
+	gs_request_costs_put(rs ? rs->figures : NULL, rec, o);
 	gs_sight_json(rs ? rs->figures : NULL, rec, o);
 	gs_memory_tsg_json(rs ? rs->figures : NULL, rec, o);
 	if (rs && gs_agents_told(rs->control, rec, &told, &counted))

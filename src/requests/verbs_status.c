@@ -11,6 +11,7 @@
 #include "basic/clock.h"
 #include "control/lease.h"
 #include "control/starting.h"
+#include "figures/request_costs.h"
 #include "figures/gpu_time.h"
 #include "figures/kept_off.h"
 #include "figures/memory.h"
@@ -147,7 +148,7 @@ static json_t *row_of(struct gs_request *rq, const struct gpusched_tsg *rec,
 		"id",          "pid",          "uid",           "comm",         "class",
 		"mps",         "suspended_by", "held",          "reason",       "overruled",
 		"kind",        "memory_bytes", "idle_since_ns", "gpu_instance", "compute_instance",
-		"requests_by",
+		"requests_by", "requests",
 	};
 	CLEANUP_JSON json_t *all = gs_tsg_json(rq->rs, rec);
 	json_t *o = json_object();
@@ -198,7 +199,8 @@ static void judge_tsg(struct gs_request *rq, struct status *t, const struct gpus
 			.waiting = w->waiting,
 			.suspended = rec->suspend_by != GPUSCHED_BY_NOBODY ||
 				     rec->flags & GPUSCHED_TSG_HELD,
-			.counted = rec->task.known & GPUSCHED_KNOWN_LAUNCHES,
+			.counted = rec->task.known & GPUSCHED_KNOWN_LAUNCHES ||
+				   gs_request_costs_known(rq->rs->figures, rec),
 			.policy = rq->rs->hub->policy ? gs_policy_running(rq->rs->hub->policy)->name
 						      : NULL,
 			.calm_pct = calm,

@@ -22,6 +22,7 @@
 #include "park/wished.h"
 #include "figures/gpu_time.h"
 #include "figures/memory.h"
+#include "figures/request_costs.h"
 #include "requests/alerting.h"
 #include "requests/trace.h"
 #include "requests/watch.h"
@@ -111,6 +112,8 @@ static const struct gs_observer observers[] = {
 	  .request = gs_ledger_request, .answered = gs_ledger_answered,
 	  .policy_changes = gs_ledger_policy_changes, .overtaken = gs_ledger_restored,
 	  .restored = gs_ledger_restored },
+	{ "costs of requests", GS_ROOM_FIGURES, .request = gs_request_costs_done,
+	  .turn = gs_request_costs_turn, .turns_read = gs_request_costs_read },
 	{ "means", GS_ROOM_MEANS, .seen = gs_means_seen, .ended = gs_means_ended,
 	  .answered = gs_means_answered, .policy_changed = gs_means_policy_changed,
 	  .beat = gs_means_beat },

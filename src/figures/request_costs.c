@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: MIT
+#include "figures/request_costs.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "basic/clock.h"
+#include "basic/sheet.h"
+#include "figures/figures.h"
+#include "figures/ledger.h"
+#include "figures/request_cost.h"
+
+#define WAITING 256u /* requests, until their turns are read */
+#define OPEN 64u     /* turns that have not ended: one on each runlist, and a few unsettled ones */
+/* By then a reading has seen the turns: an idle GPU's log is read some 33 ms late. */
+#define LAG_NS (50 * NS_PER_MS)
+#define REST_NS (60 * NS_PER_S) /* turns are not kept once there was no request for so long */
+
+struct gs_request_costs {
+	struct gs_cost_turns turns;
+	uint64_t asked_ns; /* when the last request was told */
+	bool keeps;
+	struct gs_request_done waiting[WAITING];
+	unsigned int n;
+	struct gs_cost_turn open[OPEN];
+	unsigned int nopen;
+	uint64_t gaps, gap_ns; /* gaps in the logs of all GPUs; when the last one was noticed */
+};
+
+static struct gs_request_costs *costs_of(struct gs_figures *fig)
+{
+	if (!fig->costs)
+		fig->costs = calloc(1, sizeof(*fig->costs));
+	return fig->costs;
+}
+
+static void take_parts(struct gs_figures *fig, const struct gs_request_done *done, bool in_time)
+{
+	struct gs_request_costs *c = fig->costs;
+	const struct gs_history_who *who = gs_ledger_who(fig, done->id);
+	struct gs_request_parts parts = { .took_ns = done->took_ns, .unknown_ns = done->took_ns };
+	struct gs_account_gpu gpu = { 0 };
+
+	if (!who)
+		return;
+	if (fig->hub->account)
+		gs_account_gpu(fig->hub->account, who->gpu, &gpu);
+	if (in_time && gpu.open && done->end_ns - done->took_ns > c->gap_ns)
+		gs_request_split(&c->turns, c->open, c->nopen, (uint32_t)who->pid, who->gpu,
+				 done->end_ns - done->took_ns, done->end_ns, &parts);
+	gs_ledger_add_request(fig, done->id, &parts);
+}
+
+void gs_request_costs_done(void *self, const struct gs_request_done *done)
+{
+	struct gs_figures *fig = self;
+	struct gs_request_costs *c = costs_of(fig);
+
+	if (!c || !fig->ledger)
+		return;
+	if (!c->keeps) { /* from now on all turns are kept */
+		c->turns.n = 0;
+		c->turns.since_ns = done->end_ns;
+		c->keeps = true;
+	}
+	c->asked_ns = done->end_ns;
+	if (c->n < WAITING)
+		c->waiting[c->n++] = *done;
+	else
+		take_parts(fig, done, false);
+}
+
+static bool name_turn(struct gs_figures *fig, const struct gs_turn *turn, struct gs_cost_turn *ret)
+{
+	const struct gs_history_who *who = gs_ledger_who(fig, turn->id);
+
+	if (!who)
+		return false;
+	*ret = (struct gs_cost_turn){ turn->start_ns, turn->end_ns, (uint32_t)who->pid, who->gpu };
+	return true;
+}
+
+void gs_request_costs_turn(void *self, const struct gs_turn *turn)
+{
+	struct gs_figures *fig = self;
+	struct gs_cost_turn named;
+
+	if (fig->costs && fig->costs->keeps && name_turn(fig, turn, &named))
+		gs_cost_turns_add(&fig->costs->turns, &named);
+}
+
+static void take_open(const struct gs_turn *turn, void *user)
+{
+	struct gs_figures *fig = user;
+	struct gs_request_costs *c = fig->costs;
+
+	if (c->nopen < OPEN && name_turn(fig, turn, &c->open[c->nopen]))
+		c->nopen++;
+}
+
+static void look_for_gaps(struct gs_figures *fig, uint64_t now)
+{
+	struct gs_request_costs *c = fig->costs;
+	uint64_t gaps = 0;
+
+	for (size_t i = 0; fig->hub->account && i < fig->hub->ngpus; i++) {
+		struct gs_account_gpu gpu;
+
+		gs_account_gpu(fig->hub->account, fig->hub->gpus[i].index, &gpu);
+		gaps += gpu.sums.gaps;
+	}
+	if (gaps != c->gaps)
+		c->gap_ns = now;
+	c->gaps = gaps;
+}
+
+void gs_request_costs_read(void *self)
+{
+	struct gs_figures *fig = self;
+	struct gs_request_costs *c = fig->costs;
+	uint64_t now = gs_now_ns();
+	unsigned int left = 0;
+
+	if (!c || !c->keeps)
+		return;
+	look_for_gaps(fig, now);
+	if (c->n && c->waiting[0].end_ns + LAG_NS <= now && fig->hub->account) {
+		c->nopen = 0;
+		gs_account_open(fig->hub->account, take_open, fig);
+	}
+	for (unsigned int i = 0; i < c->n; i++)
+		if (c->waiting[i].end_ns + LAG_NS <= now)
+			take_parts(fig, &c->waiting[i], true);
+		else
+			c->waiting[left++] = c->waiting[i];
+	c->n = left;
+	c->keeps = c->n || now - c->asked_ns < REST_NS;
+}
+
+void gs_request_costs_end(struct gs_figures *fig)
+{
+	free(fig->costs);
+	fig->costs = NULL;
+}
+
+/* ---- figures --------------------------------------------------------------------------------- */
+
+bool gs_request_costs_known(const struct gs_figures *fig, const struct gpusched_tsg *rec)
+{
+	return gs_ledger_requests(fig, rec);
+}
+
+void gs_request_costs_put(const struct gs_figures *fig, const struct gpusched_tsg *rec, json_t *o)
+{
+	const struct gs_request_cost *c = gs_ledger_requests(fig, rec);
+	json_t *r = c ? json_object() : json_null();
+
+	if (c) {
+		gs_json_put_number(r, "n", true, c->n);
+		gs_json_put_number(r, "p50_us", true, gs_request_cost_ns(c, 50) / NS_PER_US);
+		gs_json_put_number(r, "p90_us", true, gs_request_cost_ns(c, 90) / NS_PER_US);
+		gs_json_put_number(r, "p99_us", true, gs_request_cost_ns(c, 99) / NS_PER_US);
+		gs_json_put_number(r, "itself_ms", true, c->sum.itself_ns / NS_PER_MS);
+		gs_json_put_number(r, "others_ms", true, c->sum.others_ns / NS_PER_MS);
+		gs_json_put_number(r, "neither_ms", true, c->sum.neither_ns / NS_PER_MS);
+		gs_json_put_number(r, "unknown_ms", true, c->sum.unknown_ns / NS_PER_MS);
+	}
+	json_object_set_new(o, "requests", r);
+}
+
+void gs_request_costs_histogram(const struct gs_request_cost *c, const char *labels, FILE *f)
+{
+	static const unsigned int le_ms[] = { 1,   2,   5,    10,   20,   50,   100,
+					      200, 500, 1000, 2000, 5000, 10000 };
+
+	for (size_t i = 0; i < sizeof(le_ms) / sizeof(le_ms[0]); i++)
+		fprintf(f, "gpusched_request_seconds_bucket{%s,le=\"%.3f\"} %" PRIu64 "\n", labels,
+			le_ms[i] / 1e3, gs_request_cost_below(c, le_ms[i] * NS_PER_MS));
+	fprintf(f,
+		"gpusched_request_seconds_bucket{%s,le=\"+Inf\"} %" PRIu64 "\n"
+		"gpusched_request_seconds_count{%s} %" PRIu64 "\n"
+		"gpusched_request_seconds_sum{%s} %.9f\n",
+		labels, c->n, labels, c->n, labels, (double)c->sum.took_ns / 1e9);
+}
+
+void gs_request_costs_parts(const struct gs_request_cost *c, const char *labels, FILE *f)
+{
+	const struct {
+		const char *name;
+		uint64_t ns;
+	} parts[] = { { "itself", c->sum.itself_ns },
+		      { "others", c->sum.others_ns },
+		      { "neither", c->sum.neither_ns },
+		      { "unknown", c->sum.unknown_ns } };
+
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+		fprintf(f, "gpusched_request_part_seconds_total{%s,part=\"%s\"} %.9f\n", labels,
+			parts[i].name, (double)parts[i].ns / 1e9);
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * request_costs.h - finds out what each told request cost, once the log has all its turns
+ */
+#ifndef GPUSCHED_FIGURES_REQUEST_COSTS_H
+#define GPUSCHED_FIGURES_REQUEST_COSTS_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+struct gpusched_tsg;
+struct gs_figures;
+struct gs_request_cost;
+struct gs_request_done;
+struct gs_turn;
+
+/* The observer's functions. Nothing is kept before the first request. */
+void gs_request_costs_done(void *self, const struct gs_request_done *done);
+void gs_request_costs_turn(void *self, const struct gs_turn *turn);
+void gs_request_costs_read(void *self);
+void gs_request_costs_end(struct gs_figures *fig);
+
+/* True if requests of the TSG's process are known. */
+bool gs_request_costs_known(const struct gs_figures *fig, const struct gpusched_tsg *rec);
+/*
+ * Adds "requests" of the TSG's process since its first one: n, p50_us, p90_us, p99_us, and
+ * itself_ms, others_ms, neither_ms, unknown_ms. Null: none is known.
+ */
+void gs_request_costs_put(const struct gs_figures *fig, const struct gpusched_tsg *rec, json_t *o);
+/* Print the lines of two metrics: the histogram, and the parts. */
+void gs_request_costs_histogram(const struct gs_request_cost *c, const char *labels, FILE *f);
+void gs_request_costs_parts(const struct gs_request_cost *c, const char *labels, FILE *f);
+
+#endif /* GPUSCHED_FIGURES_REQUEST_COSTS_H */

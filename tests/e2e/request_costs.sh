@@ -1,0 +1,43 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# timeout: 90
+# needs: root bpf fuse
+# What the requests of a service cost, and who had the GPU meanwhile: `list`, `status` and the metrics.
+. "$(dirname "$0")/lib.sh"
+enter_sim
+start_daemon || exit 1
+service() { # NAME...: a request every 100 ms: four waits for a kernel of 2 ms
+	"$gpusched" run --class lc -- "$gsload" lc --kernel-us 2000 --tokens 4 --period-us 100000 --arrivals closed \
+		--iterations-per-us 27.78 --warmup 0 --seconds 0 >"$scratch/service" 2>&1 &
+	service=$!
+	at_end+=($service)
+	wait_tsgs pid:$service 1
+}
+service
+of() { compute $service ".requests | $1"; }
+check "its requests are counted" wait_for 30 eval '[ "$(of ".n // 0")" -ge 10 ]'
+alone=$(of .p50_us)
+part() { of "100 * .$1_ms / (.itself_ms + .others_ms + .neither_ms + .unknown_ms) | floor"; }
+diag "alone: $(of tostring)"
+le "$(part others)" 5 "alone, hardly any of their time is others'"
+ge "$(part itself)" 50 "they have the GPU for most of their time"
+end_load $service
+
+run_load be training be --seconds 0
+wait_tsgs pid:$training 1
+service
+check "beside a training they are counted" wait_for 30 eval '[ "$(of ".n // 0")" -ge 20 ]'
+diag "beside a training: $(of tostring), p50 alone: $alone us"
+ge "$(of .p50_us)" "$alone" "they take longer"
+ge "$(part others)" 20 "a good part of their time is others'"
+le "$(part unknown)" 50 "most of it is known"
+is "$(of '.p50_us <= .p90_us and .p90_us <= .p99_us')" true "the percentiles have their order"
+is "$(compute $training .requests)" null "a program that tells nothing has none"
+like "$("$gpusched" status | tr '\n' ' ')" "process $service \(gsload\): [0-9]+ requests, p50 [0-9.]+ m?s, p99 [0-9.]+ m?s; on the GPU: itself [0-9]+ %, others [0-9]+ %, neither [0-9]+ %, unknown [0-9]+ %" \
+	"status says it in a line"
+is "$("$gpusched" status --json | jq '[.findings[] | select(.finding == "waits-unseen")] | length')" 0 \
+	"nobody says that the waits are not known"
+metrics=$(curl -sf --unix-socket "$GPUSCHED_SIM/run/api" http://gpusched/metrics)
+like "$metrics" 'gpusched_request_seconds_bucket\{[^}]*class="lc"[^}]*,le="10[.]000"\} [1-9]' "the metrics have a histogram"
+like "$metrics" 'gpusched_request_part_seconds_total\{[^}]*class="lc"[^}]*,part="others"\} [0-9.]*[1-9]' "they have the parts"
+done_testing
