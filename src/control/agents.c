@@ -170,10 +170,7 @@ static bool has_room(struct gs_agents *a, const struct ucred *cred, uint64_t now
 /* True if the process has ended. As long as it cannot be checked, it counts as alive. */
 static bool has_ended(const struct agent *one)
 {
-	uint64_t start_ns;
-	int r = gs_started(one->pid, &start_ns);
-
-	return r ? r == -ESRCH : start_ns != one->start_ns;
+	return gs_started_still(one->pid, one->start_ns) == GS_STILL_NO;
 }
 
 /* Takes over the figures of an old page of the same process. */

@@ -16,7 +16,6 @@
 #include "control/control.h"
 #include "control/follow.h"
 #include "hub/peer.h"
-#include "process/process.h"
 #include "table/started.h"
 
 #define VERSION 1
@@ -293,10 +292,7 @@ void gs_saved_own(struct gs_control *ctl, uint64_t id, uint32_t which)
 
 static bool has_ended(const struct gs_saved_tsg *t)
 {
-	uint64_t start;
-	int r = gs_started((pid_t)t->pid, &start);
-
-	return r ? r == -ESRCH : !gs_start_same(start, t->start_ns);
+	return gs_started_still((pid_t)t->pid, t->start_ns) == GS_STILL_NO;
 }
 
 /* Brings entries up to date: a suspension may have ended by itself, and so may a TSG. */

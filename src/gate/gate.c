@@ -214,10 +214,7 @@ static bool stopped_twice(const struct stopped *all, size_t n, const struct stop
  */
 static bool is_same_process(const struct stopped *s)
 {
-	uint64_t start_ns;
-	int r = gs_started((pid_t)s->key.tgid, &start_ns);
-
-	return r ? r != -ESRCH : gs_start_same(start_ns, s->value.start_ns);
+	return gs_started_still((pid_t)s->key.tgid, s->value.start_ns) != GS_STILL_NO;
 }
 
 static void let_go(struct gs_table *t, const struct stopped *all, size_t n, const struct stopped *s,

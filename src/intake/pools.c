@@ -38,9 +38,7 @@ struct gs_pool_process gs_pool_process(pid_t pid)
 /* False if another process may have the pid by now. */
 static bool is_still(const struct gs_pool_process *p)
 {
-	uint64_t start_ns;
-
-	return !gs_started(p->pid, &start_ns) && start_ns == p->start_ns;
+	return gs_started_still(p->pid, p->start_ns) == GS_STILL_YES;
 }
 
 static bool has(const struct gs_pool_process *all, size_t n, pid_t pid)

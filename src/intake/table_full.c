@@ -25,11 +25,10 @@ static struct part largest_part(struct gs_table *t)
 
 	for (size_t i = 0; i < n; i++) {
 		size_t k = 0;
-		uint64_t start_ns;
 		uid_t uid;
 
-		if (gs_process_uid(procs[i].pid, &uid) || gs_started(procs[i].pid, &start_ns) ||
-		    !gs_start_same(start_ns, procs[i].start_ns))
+		if (gs_process_uid(procs[i].pid, &uid) ||
+		    gs_started_still(procs[i].pid, procs[i].start_ns) != GS_STILL_YES)
 			continue;
 		while (k < users && parts[k].uid != uid)
 			k++;

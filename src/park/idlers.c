@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "park/idlers.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <utlist.h>
@@ -10,7 +9,6 @@
 #include "basic/log.h"
 #include "engine/aside.h"
 #include "park/parking.h"
-#include "process/process.h"
 #include "table/started.h"
 
 #define IDLERS_MAX 1024u
@@ -56,10 +54,9 @@ struct gs_park_idler *gs_park_idler_remember(struct gs_parking *pk, const struct
 void gs_park_idlers_tend(struct gs_parking *pk)
 {
 	struct gs_park_idler *i, *next;
-	uint64_t start;
 
 	DL_FOREACH_SAFE(pk->idlers, i, next)
-		if (gs_started(i->pid, &start) == -ESRCH || !gs_start_same(start, i->start_ns))
+		if (gs_started_still(i->pid, i->start_ns) == GS_STILL_NO)
 			forget(pk, i);
 }
 

@@ -39,10 +39,7 @@ void gs_parking_dispatched(void *self)
 
 static bool guest_has_ended(const struct gs_parked *p)
 {
-	uint64_t start;
-	int r = gs_started(p->guest, &start);
-
-	return r ? r == -ESRCH : !gs_start_same(start, p->guest_start_ns);
+	return gs_started_still(p->guest, p->guest_start_ns) == GS_STILL_NO;
 }
 
 void gs_parking_beat(void *self)
@@ -175,8 +172,14 @@ static struct gs_parked *make(const struct gs_park_ask *ask)
 /* Adds the process to the list and the file, so that a later daemon knows it if this one dies. */
 static int enter(struct gs_parking *pk, struct gs_parked *p, struct gs_error *err)
 {
-	int r = gs_parking_watch(pk, p);
+	int r = gs_parking_watch(pk, p, false);
 
+	if (r == -EAGAIN)
+		return gs_fail(
+			err, r,
+			"process %d is not parked: nobody can say now whether it is still the "
+			"same process; try again later",
+			p->pid);
 	if (r)
 		return gs_fail(err, r, "process %d: %s", p->pid, strerror(-r));
 	DL_APPEND(pk->all, p);
@@ -270,7 +273,8 @@ static void load(struct gs_parking *pk)
 		DL_DELETE(loaded, p);
 		if (pk->hub->opts.read_only) {
 			p->over = p->core.lost ? GS_PARKED_LOST : GS_PARKED_IS_OUT;
-		} else if (gs_parking_watch(pk, p)) { /* the process ended while no daemon ran */
+		} else if (gs_parking_watch(pk, p,
+					    true)) { /* the process ended while no daemon ran */
 			pk->dirty = true;
 			gs_parked_unref(p);
 			continue;

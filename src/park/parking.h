@@ -157,8 +157,11 @@ void gs_parking_leave_aside(struct gs_parking *pk);
 /* parking_where.c: updates @p and the list once @p is parked, runs, or is lost. */
 void gs_parking_settle(struct gs_parking *pk, struct gs_parked *p, enum gs_park_act act);
 struct gs_park_facts gs_parking_facts(const struct gs_parking *pk, const struct gs_parked *p);
-/* Watches for the end of @p. -ESRCH: @p has ended, or another process has its pid. */
-int gs_parking_watch(struct gs_parking *pk, struct gs_parked *p);
+/*
+ * Watches for the end of @p. -ESRCH: @p has ended, or another process has its pid. If that is
+ * unknown, returns -EAGAIN unless @is_out: a process that is out has to be brought back.
+ */
+int gs_parking_watch(struct gs_parking *pk, struct gs_parked *p, bool is_out);
 /* @aside: the engine stops scheduling the TSGs of @p; else it schedules them again. */
 void gs_parking_aside(struct gs_parking *pk, struct gs_parked *p, bool aside);
 

@@ -119,18 +119,20 @@ static int on_ended(sd_event_source *src, int fd, uint32_t revents, void *user)
 	return 0;
 }
 
-int gs_parking_watch(struct gs_parking *pk, struct gs_parked *p)
+int gs_parking_watch(struct gs_parking *pk, struct gs_parked *p, bool is_out)
 {
-	uint64_t start = 0;
+	enum gs_still still;
 	int r;
 
 	p->room = pk;
 	p->pidfd = (int)syscall(SYS_pidfd_open, p->pid, 0);
 	if (p->pidfd < 0)
 		return -errno;
-	r = gs_started(p->pid, &start);
-	if (r || !gs_start_same(start, p->start_ns))
+	still = gs_started_still(p->pid, p->start_ns);
+	if (still == GS_STILL_NO)
 		return -ESRCH;
+	if (still == GS_STILL_UNKNOWN && !is_out)
+		return -EAGAIN;
 	r = sd_event_add_io(pk->hub->event, &p->ended, p->pidfd, EPOLLIN, on_ended, p);
 	return r < 0 ? r : 0;
 }

@@ -15,7 +15,7 @@
 
 #define PF_EXITING 0x4u /* the kernel's flag, in /proc/PID/stat */
 
-bool gs_proc_stat(pid_t pid, char *ret_state, uint64_t *ret_start_ns)
+int gs_proc_stat(pid_t pid, char *ret_state, uint64_t *ret_start_ns)
 {
 	char path[32], text[1024], *p;
 	unsigned long long ticks = 0;
@@ -25,14 +25,14 @@ bool gs_proc_stat(pid_t pid, char *ret_state, uint64_t *ret_start_ns)
 	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
-		return false;
+		return errno == ENOENT ? -ESRCH : -errno;
 	n = read(fd, text, sizeof(text) - 1);
 	if (n <= 0)
-		return false;
+		return n ? -errno : -ESRCH;
 	text[n] = '\0';
 	p = strrchr(text, ')'); /* comm may contain anything */
 	if (!p || strlen(p) < 4)
-		return false;
+		return -EBADMSG;
 	p += 2;
 	*ret_state = *p;
 	for (int field = 3; field < 22 && p; field++) {
@@ -40,9 +40,9 @@ bool gs_proc_stat(pid_t pid, char *ret_state, uint64_t *ret_start_ns)
 		p = p ? p + 1 : NULL;
 	}
 	if (!p || sscanf(p, "%llu", &ticks) != 1)
-		return false;
+		return -EBADMSG;
 	*ret_start_ns = ticks * (NS_PER_S / (uint64_t)sysconf(_SC_CLK_TCK));
-	return true;
+	return 0;
 }
 
 uint64_t gs_proc_start_ns(pid_t pid)
@@ -50,7 +50,7 @@ uint64_t gs_proc_start_ns(pid_t pid)
 	uint64_t start = 0;
 	char state;
 
-	return gs_proc_stat(pid, &state, &start) ? start : 0;
+	return gs_proc_stat(pid, &state, &start) ? 0 : start;
 }
 
 bool gs_start_same(uint64_t a_ns, uint64_t b_ns)
@@ -58,6 +58,15 @@ bool gs_start_same(uint64_t a_ns, uint64_t b_ns)
 	uint64_t diff = a_ns > b_ns ? a_ns - b_ns : b_ns - a_ns;
 
 	return diff < NS_PER_S / (uint64_t)sysconf(_SC_CLK_TCK);
+}
+
+enum gs_still gs_process_still(int err, uint64_t now_ns, uint64_t start_ns)
+{
+	if (err == -ESRCH)
+		return GS_STILL_NO;
+	if (err || !start_ns)
+		return GS_STILL_UNKNOWN;
+	return gs_start_same(now_ns, start_ns) ? GS_STILL_YES : GS_STILL_NO;
 }
 
 /*

@@ -21,6 +21,16 @@
 uint64_t gs_proc_start_ns(pid_t pid);
 /* True if two start times are equal, up to the clock ticks to which /proc rounds. */
 bool gs_start_same(uint64_t a_ns, uint64_t b_ns);
+/*
+ * The answer to: is it still the process that started then? If the answer is unknown, code that puts
+ * something back goes on, and code that stops, parks or signals the process does not.
+ */
+enum gs_still { GS_STILL_YES, GS_STILL_NO, GS_STILL_UNKNOWN };
+/*
+ * The one rule for this. @err: of the look at the process with that pid; -ESRCH: there is none.
+ * @now_ns: when that process started; @start_ns: when the one in question did; 0: not known.
+ */
+enum gs_still gs_process_still(int err, uint64_t now_ns, uint64_t start_ns);
 /* True if the process has a thread that is not exiting. Waits for its execve() lock, too. */
 bool gs_proc_has_life(pid_t pid);
 /* Get the process's real uid, and its comm. -ESRCH: the process is gone. */
@@ -67,8 +77,8 @@ void gs_hidepid(struct gs_hidepid *ret);
 
 /* ---- private to src/process and to rm/way_borrow.c ------------------------------------------- */
 
-/* Reads the state's letter and the start time from /proc/PID/stat. False: the process is gone. */
-bool gs_proc_stat(pid_t pid, char *ret_state, uint64_t *ret_start_ns);
+/* Reads the state's letter and the start time from /proc/PID/stat. -ESRCH: the process is gone. */
+int gs_proc_stat(pid_t pid, char *ret_state, uint64_t *ret_start_ns);
 
 /* In mps.c: implements gs_reader_mps(). Only readers call it, since it may block. */
 bool gs_mps_read(pid_t pid);

@@ -59,9 +59,7 @@ static const struct gs_pool *running(const struct gs_requests *rs, uid_t uid, bo
 
 static bool lives(pid_t pid, uint64_t start_ns)
 {
-	uint64_t ns;
-
-	return !gs_started(pid, &ns) && ns == start_ns;
+	return gs_started_still(pid, start_ns) != GS_STILL_NO;
 }
 
 /* True if such a program of the user is about to work. */

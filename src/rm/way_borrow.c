@@ -114,7 +114,7 @@ static int use_living_thread(struct borrowing *b)
 		pid_t tid = atoi(e->d_name);
 		int fd;
 
-		if (tid <= 0 || tid == b->pid || !gs_proc_stat(tid, &state, &start) || state == 'Z')
+		if (tid <= 0 || tid == b->pid || gs_proc_stat(tid, &state, &start) || state == 'Z')
 			continue;
 		fd = (int)syscall(SYS_pidfd_open, tid, PIDFD_OF_THREAD);
 		if (fd < 0) /* -EINVAL: the kernel knows no pidfd of a thread */
@@ -173,9 +173,10 @@ static int begin(struct borrowing *b, pid_t pid, uint64_t start_ns)
 	if (b->pidfd < 0)
 		return errno == EINVAL ? -ESRCH : -errno;
 	/* read after pidfd_open(): if the start time is the owner's, the pidfd is as well */
-	if (!gs_proc_stat(pid, &state, &start) || (start_ns && !gs_start_same(start, start_ns)))
+	r = gs_proc_stat(pid, &state, &start);
+	if (!r && gs_process_still(r, start, start_ns) == GS_STILL_NO)
 		r = -ESRCH;
-	else if (state == 'Z')
+	if (!r && state == 'Z')
 		r = use_living_thread(b);
 	if (r < 0)
 		end(b);

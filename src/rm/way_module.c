@@ -277,12 +277,12 @@ void gs_module_gone(uint32_t client, uint32_t tsg)
 /* Checks that the TSG's owner still lives. -ESRCH: it has ended. -EAGAIN: not known right now. */
 static int check_owner(const struct gs_rm_tsg *t)
 {
-	uint64_t start;
+	uint64_t start = 0;
 	int r = t->started(t->pid, &start);
 
-	if (r)
-		return r == -ESRCH ? r : -EAGAIN;
-	return !t->start_ns || gs_start_same(start, t->start_ns) ? 0 : -ESRCH;
+	if (gs_process_still(r, start, t->start_ns) == GS_STILL_NO)
+		return -ESRCH;
+	return r ? -EAGAIN : 0;
 }
 
 /* Describes the TSG to the module, which knows no TSG by itself. */

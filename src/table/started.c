@@ -62,3 +62,11 @@ int gs_started(pid_t pid, uint64_t *ret_ns)
 	*ret_ns = ns;
 	return 0;
 }
+
+enum gs_still gs_started_still(pid_t pid, uint64_t start_ns)
+{
+	uint64_t now_ns = 0;
+	int r = gs_started(pid, &now_ns);
+
+	return gs_process_still(r, now_ns, start_ns);
+}

@@ -11,11 +11,16 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "process/process.h"
+
 /*
  * Gets start_boottime in ns, as in gpusched_proc. -ESRCH: no process has this pid. Another error:
  * the kernel does not allow the iterator. Any thread may call this; the first call loads the
  * iterator.
  */
 int gs_started(pid_t pid, uint64_t *ret_ns);
+
+/* Tells whether the process with this pid is still the one that started at @start_ns. */
+enum gs_still gs_started_still(pid_t pid, uint64_t start_ns);
 
 #endif /* GPUSCHED_TABLE_STARTED_H */
