@@ -195,7 +195,7 @@ void gs_service_launches_event(void *self, const struct gpusched_event *ev)
 	gs_service_launches_go_on(ctl);
 }
 
-void gs_service_launches_met(void *self, pid_t pid)
+void gs_service_launches_events_lost(void *self, pid_t pid)
 {
 	struct gs_control *ctl = self;
 	if (ctl->hub->launches)

@@ -32,7 +32,7 @@ int gs_service_launches_start(struct gs_control *ctl);
  * The observer's functions: after events may have been lost, after a late answer of the reader,
  * after an event.
  */
-void gs_service_launches_met(void *self, pid_t pid);
+void gs_service_launches_events_lost(void *self, pid_t pid);
 void gs_service_launches_answered(void *self, enum gs_reader_what what, pid_t pid);
 void gs_service_launches_event(void *self, const struct gpusched_event *ev);
 /*

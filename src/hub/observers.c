@@ -192,11 +192,11 @@ void gs_observers_policy_changed(struct gs_observers *o)
 			o->all[i].policy_changed(o->selves[o->all[i].self]);
 }
 
-void gs_observers_process_met(struct gs_observers *o, pid_t pid)
+void gs_observers_events_lost(struct gs_observers *o, pid_t pid)
 {
 	for (size_t i = 0; i < o->n; i++)
-		if (o->all[i].process_met)
-			o->all[i].process_met(o->selves[o->all[i].self], pid);
+		if (o->all[i].events_lost)
+			o->all[i].events_lost(o->selves[o->all[i].self], pid);
 }
 
 void gs_observers_answered(struct gs_observers *o, enum gs_reader_what what, pid_t pid)

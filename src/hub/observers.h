@@ -89,7 +89,7 @@ struct gs_observer {
 	void (*policy_changes)(void *self);
 	void (*policy_changed)(void *self);
 	/* Events about this process, which has TSGs, may have been lost. */
-	void (*process_met)(void *self, pid_t pid);
+	void (*events_lost)(void *self, pid_t pid);
 	/* A late answer from /proc is there (process/reader.h). */
 	void (*answered)(void *self, enum gs_reader_what what, pid_t pid);
 	/*
@@ -137,7 +137,7 @@ void gs_observers_deadline_told(struct gs_observers *o, const struct gpusched_ts
 				uint64_t us);
 void gs_observers_policy_changes(struct gs_observers *o);
 void gs_observers_policy_changed(struct gs_observers *o);
-void gs_observers_process_met(struct gs_observers *o, pid_t pid);
+void gs_observers_events_lost(struct gs_observers *o, pid_t pid);
 void gs_observers_answered(struct gs_observers *o, enum gs_reader_what what, pid_t pid);
 void gs_observers_beat(struct gs_observers *o);
 void gs_observers_overtaken(struct gs_observers *o);

@@ -74,7 +74,7 @@ static void meet(struct gs_intake *in, const struct gpusched_tsg *rec, struct gp
 	if (in->looking.round.all)
 		gs_process_note(in, pid, NULL);
 	if (in->looking.round.lost)
-		gs_observers_process_met(&in->hub->observers, pid);
+		gs_observers_events_lost(&in->hub->observers, pid);
 }
 
 /* Takes the process's new name: descriptors may outlive an exec, and TSGs with them. */

@@ -94,7 +94,7 @@ static const struct gs_observer observers[] = {
 	{ "watchers", GS_ROOM_REQUESTS, .told = gs_watch_event, .called = gs_watch_call,
 	  .said = gs_watch_said },
 	{ "launches", GS_ROOM_CONTROL, .tapped = gs_service_launches_event,
-	  .process_met = gs_service_launches_met, .answered = gs_service_launches_answered,
+	  .events_lost = gs_service_launches_events_lost, .answered = gs_service_launches_answered,
 	  .policy_changed = gs_service_launches_update },
 	{ "agents", GS_ROOM_CONTROL, .tapped = gs_agents_tapped, .called = gs_agents_call },
 	{ "counted requests", GS_ROOM_CONTROL, .tapped = gs_counted_tapped,
