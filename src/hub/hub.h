@@ -20,6 +20,7 @@
 #include "engine/engine.h"
 #include "hub/observers.h"
 #include "hub/pace.h"
+#include "hub/processes.h"
 #include "launch/launch.h"
 #include "policy/policy.h"
 #include "process/process.h"
@@ -66,6 +67,9 @@
 	  "times that gpusched_kick() was refused: its TSG or user had reached a limit") \
 	X(AGENT_WAKES_LEFT, "agent_wakes_left", \
 	  "programs ignored for up to a second: they had reported 200 requests within one") \
+	X(PROCESSES_LEFT, "processes_left", \
+	  "times that a process was not kept track of: too many of its user, or in all; its " \
+	  "TSGs have class and budget, and some figures are not known") \
 	X(COUNTED_LEFT, "counted_left", \
 	  "times that a program's requests were not looked for in its counted launches: " \
 	  "too many programs' are") \
@@ -223,6 +227,7 @@ struct gs_hub {
 	struct gs_pace pace;
 
 	struct gs_observers observers;
+	struct gs_processes processes;
 	struct gs_lanes *lanes;          /* threads that make calls on users' sockets */
 	struct gs_limited_user *limited; /* users whose work a limit has cut */
 	/* a client watches events, so the service also makes the events that only people need */

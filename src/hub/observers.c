@@ -12,6 +12,7 @@ struct gs_known {
 	UT_hash_handle hh;
 	uint64_t id;
 	struct gpusched_key key;
+	struct gs_process *process; /* NULL: not known */
 	uint32_t pid, uid;
 	char comm[GPUSCHED_COMM_LEN];
 	bool there; /* seen at the last check of the table */
@@ -35,6 +36,13 @@ static void forget(struct gs_observers *o, uint64_t id)
 	free(k);
 }
 
+struct gs_process **gs_observers_process_of(const struct gs_observers *o, uint64_t id)
+{
+	struct gs_known *k = find(o, id);
+
+	return k ? &k->process : NULL;
+}
+
 void gs_observers_free(struct gs_observers *o)
 {
 	struct gs_known *k, *next;
@@ -54,12 +62,15 @@ static void tell(struct gs_observers *o, const struct gpusched_event *ev,
 }
 
 /* The one function that ends a TSG, whatever reported the end. */
-static void end_tsg(struct gs_observers *o, const struct gs_end *end)
+static void end_tsg(struct gs_observers *o, struct gs_end end)
 {
-	forget(o, end->id);
+	struct gs_process **at = gs_observers_process_of(o, end.id);
+
+	end.process = at ? *at : NULL;
+	forget(o, end.id);
 	for (size_t i = o->n; i--;)
 		if (o->all[i].ended)
-			o->all[i].ended(o->selves[o->all[i].self], end);
+			o->all[i].ended(o->selves[o->all[i].self], &end);
 }
 
 /*
@@ -73,7 +84,7 @@ static bool is_told(const struct gpusched_event *ev)
 
 void gs_observers_tapped(struct gs_observers *o, const struct gpusched_event *ev)
 {
-	const struct gs_end end = { GS_END_TAP, ev->key, ev->id, ev->pid };
+	const struct gs_end end = { GS_END_TAP, ev->key, ev->id, ev->pid, NULL };
 
 	for (size_t i = 0; i < o->n; i++) {
 		if (o->all[i].tapped)
@@ -82,7 +93,7 @@ void gs_observers_tapped(struct gs_observers *o, const struct gpusched_event *ev
 			o->all[i].told(o->selves[o->all[i].self], ev, NULL);
 	}
 	if (ev->type == GPUSCHED_EV_TSG_FREE)
-		end_tsg(o, &end);
+		end_tsg(o, end);
 }
 
 void gs_observers_tell(struct gs_observers *o, const struct gpusched_tsg *rec, uint32_t type,
@@ -128,11 +139,11 @@ void gs_observers_seen(struct gs_observers *o, const struct gpusched_tsg *rec)
 
 void gs_observers_end(struct gs_observers *o, const struct gpusched_tsg *rec, enum gs_end_by by)
 {
-	const struct gs_end end = { by, rec->key, rec->task.id, rec->task.pid };
+	const struct gs_end end = { by, rec->key, rec->task.id, rec->task.pid, NULL };
 
 	if (!(rec->flags & GPUSCHED_TSG_GONE))
 		gs_observers_tell(o, rec, GPUSCHED_EV_TSG_FREE, 0);
-	end_tsg(o, &end);
+	end_tsg(o, end);
 }
 
 void gs_observers_called(struct gs_observers *o, const struct gs_engine_call *call)
@@ -190,6 +201,28 @@ void gs_observers_policy_changed(struct gs_observers *o)
 	for (size_t i = 0; i < o->n; i++)
 		if (o->all[i].policy_changed)
 			o->all[i].policy_changed(o->selves[o->all[i].self]);
+}
+
+void gs_observers_process_met(struct gs_observers *o, struct gs_process *p)
+{
+	for (size_t i = 0; i < o->n; i++)
+		if (o->all[i].process_met)
+			o->all[i].process_met(o->selves[o->all[i].self], p);
+}
+
+void gs_observers_process_changed(struct gs_observers *o, struct gs_process *p,
+				  enum gs_process_change what)
+{
+	for (size_t i = 0; i < o->n; i++)
+		if (o->all[i].process_changed)
+			o->all[i].process_changed(o->selves[o->all[i].self], p, what);
+}
+
+void gs_observers_process_ended(struct gs_observers *o, struct gs_process *p)
+{
+	for (size_t i = o->n; i--;)
+		if (o->all[i].process_ended)
+			o->all[i].process_ended(o->selves[o->all[i].self], p);
 }
 
 void gs_observers_events_lost(struct gs_observers *o, pid_t pid)

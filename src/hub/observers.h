@@ -18,9 +18,11 @@
 #include <sys/types.h>
 
 #include "gpusched/abi.h"
+#include "hub/processes.h"
 #include "process/reader.h"
 
 struct gs_engine_call;
+struct gs_process;
 struct gs_turn;
 
 /* Where the end of a TSG was seen. */
@@ -41,6 +43,8 @@ struct gs_end {
 	struct gpusched_key key;
 	uint64_t id;
 	uint32_t pid;
+	/* The TSG's process, which may have ended before; NULL: it is not known. */
+	struct gs_process *process;
 };
 
 /* A request of a process, with a known begin and end. */
@@ -88,6 +92,13 @@ struct gs_observer {
 	/* policy_changes: a policy is about to be started or stopped. policy_changed: it was. */
 	void (*policy_changes)(void *self);
 	void (*policy_changed)(void *self);
+	/*
+	 * A process is met, changed or ended (hub/processes.h). process_ended frees what the observer
+	 * keeps in the process; TSGs of it may still be there, and end later.
+	 */
+	void (*process_met)(void *self, struct gs_process *p);
+	void (*process_changed)(void *self, struct gs_process *p, enum gs_process_change what);
+	void (*process_ended)(void *self, struct gs_process *p);
 	/* Events about this process, which has TSGs, may have been lost. */
 	void (*events_lost)(void *self, pid_t pid);
 	/* A late answer from /proc is there (process/reader.h). */
@@ -120,6 +131,8 @@ void gs_observers_tell(struct gs_observers *o, const struct gpusched_tsg *rec, u
 		       uint32_t arg);
 /* Makes a TSG known: from now on its end is reported once, from whatever source. */
 void gs_observers_know(struct gs_observers *o, const struct gpusched_tsg *rec);
+/* Where the process of a known TSG is noted; NULL: the TSG is not known. */
+struct gs_process **gs_observers_process_of(const struct gs_observers *o, uint64_t id);
 void gs_observers_seen(struct gs_observers *o, const struct gpusched_tsg *rec);
 /*
  * Ends the TSG of @rec; @by is not GS_END_TAP. Reports no event of the end if the record's flag
@@ -137,6 +150,10 @@ void gs_observers_deadline_told(struct gs_observers *o, const struct gpusched_ts
 				uint64_t us);
 void gs_observers_policy_changes(struct gs_observers *o);
 void gs_observers_policy_changed(struct gs_observers *o);
+void gs_observers_process_met(struct gs_observers *o, struct gs_process *p);
+void gs_observers_process_changed(struct gs_observers *o, struct gs_process *p,
+				  enum gs_process_change what);
+void gs_observers_process_ended(struct gs_observers *o, struct gs_process *p);
 void gs_observers_events_lost(struct gs_observers *o, pid_t pid);
 void gs_observers_answered(struct gs_observers *o, enum gs_reader_what what, pid_t pid);
 void gs_observers_beat(struct gs_observers *o);

@@ -14,6 +14,7 @@ struct gs_guardian;
 
 /* Indices of the rooms, for the table of observers. */
 enum gs_room {
+	GS_ROOM_HUB,
 	GS_ROOM_INTAKE,
 	GS_ROOM_FIGURES,
 	GS_ROOM_MEANS,

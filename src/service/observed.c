@@ -28,6 +28,7 @@
 #include "requests/watch.h"
 #include "figures/ledger.h"
 #include "hub/limited.h"
+#include "hub/processes.h"
 #include "requests/privacy.h"
 
 /*
@@ -86,7 +87,8 @@ static void limit_tapped(void *self, const struct gpusched_event *ev)
 
 /*
  * The order matters. Watchers hear of a TSG before its consequences. Launches come before the
- * intake, so that counting is set up before a program's first launch. Recordings get a TSG before
+ * intake, so that counting is set up before a program's first launch. Processes are met before the
+ * rooms that keep something of them, and end after these. Recordings get a TSG before
  * its first turn, and its end after its last turn. The ledger records a TSG's figures before the
  * account drops them. The policy is called for an end while the TSG's job and facts still exist.
  */
@@ -96,6 +98,9 @@ static const struct gs_observer observers[] = {
 	{ "launches", GS_ROOM_CONTROL, .tapped = gs_service_launches_event,
 	  .events_lost = gs_service_launches_events_lost, .answered = gs_service_launches_answered,
 	  .policy_changed = gs_service_launches_update },
+	{ "processes", GS_ROOM_HUB, .tapped = gs_processes_tapped, .seen = gs_processes_seen,
+	  .ended = gs_processes_ended, .events_lost = gs_processes_events_lost,
+	  .beat = gs_processes_beat },
 	{ "agents", GS_ROOM_CONTROL, .tapped = gs_agents_tapped, .called = gs_agents_call },
 	{ "counted requests", GS_ROOM_CONTROL, .tapped = gs_counted_tapped,
 	  .beat = gs_counted_beat },
@@ -151,6 +156,7 @@ static const struct gs_observer observers[] = {
 
 void gs_service_observe(struct gs_service *s)
 {
+	s->selves[GS_ROOM_HUB] = s->hub;
 	s->selves[GS_ROOM_INTAKE] = s->intake;
 	s->selves[GS_ROOM_FIGURES] = s->figures;
 	s->selves[GS_ROOM_MEANS] = s->means;
