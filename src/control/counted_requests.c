@@ -2,6 +2,7 @@
 #include "control/counted_requests.h"
 
 #include <stdlib.h>
+#include <utlist.h>
 
 #include "basic/cleanup.h"
 #include "basic/clock.h"
@@ -16,8 +17,9 @@
 
 /* One process. Its address must not change, since its request source points to it. */
 struct counted {
+	struct counted *prev, *next;
 	struct gs_control *ctl;
-	pid_t pid;
+	struct gs_process *process;
 	struct gs_told_requests *request;
 	uint32_t quiet_us;
 	uint32_t dropped; /* begins that caused no event, at the last look */
@@ -25,18 +27,14 @@ struct counted {
 };
 
 struct gs_counted {
-	struct counted *all[GS_MAX_RESTS];
-	size_t n;
+	struct counted *all;
 	uint64_t looked_ns;
 	const struct gs_launches *launches; /* the counting in which the processes are watched */
 };
 
-static struct counted *find(const struct gs_counted *c, pid_t pid)
+static struct counted *counted_of(const struct gs_process *p)
 {
-	for (size_t i = 0; c && i < c->n; i++)
-		if (c->all[i]->pid == pid)
-			return c->all[i];
-	return NULL;
+	return p ? p->of[GS_PROCESS_COUNTED] : NULL;
 }
 
 /*
@@ -50,7 +48,7 @@ static void read_words(void *of, struct gs_request_words *ret)
 	struct gs_rests rests;
 
 	*ret = (struct gs_request_words){ 0 };
-	if (!l || gs_watched_get(l, one->pid, &rests))
+	if (!l || gs_watched_get(l, one->process->pid, &rests))
 		return;
 	ret->rest_ns = rests.rest_ns;
 	ret->launches = rests.launches;
@@ -58,22 +56,21 @@ static void read_words(void *of, struct gs_request_words *ret)
 	ret->quiet_us = one->quiet_us;
 }
 
-static void drop(struct gs_control *ctl, size_t i)
+static void drop_counted(struct gs_control *ctl, struct counted *one)
 {
 	struct gs_counted *c = ctl->counted;
-	struct counted *one = c->all[i];
 
 	gs_told_requests_free(one->request);
 	if (ctl->hub->launches && ctl->hub->launches == c->launches)
-		gs_watched_drop(ctl->hub->launches, one->pid);
+		gs_watched_drop(ctl->hub->launches, one->process->pid);
+	one->process->of[GS_PROCESS_COUNTED] = NULL;
+	DL_DELETE(c->all, one);
 	free(one);
-	c->all[i] = c->all[--c->n];
 }
 
-static struct counted *add(struct gs_control *ctl, pid_t pid)
+static struct counted *add_counted(struct gs_control *ctl, struct gs_process *p)
 {
-	struct gs_counted *c = ctl->counted;
-	struct counted *one = c->n < GS_MAX_RESTS ? calloc(1, sizeof(*one)) : NULL;
+	struct counted *one = calloc(1, sizeof(*one));
 	const struct gs_request_source source = { read_words, one, GPUSCHED_REQUEST_COUNT };
 
 	if (!one) {
@@ -81,15 +78,18 @@ static struct counted *add(struct gs_control *ctl, pid_t pid)
 		return NULL;
 	}
 	one->ctl = ctl;
-	one->pid = pid;
-	if (gs_watched_add(ctl->hub->launches, pid) ||
+	one->process = p;
+	/* the map of what is watched has the limit */
+	if (gs_watched_add(ctl->hub->launches, p->pid) ||
 	    gs_told_requests_new(ctl, &source, NULL, &one->request)) {
-		gs_watched_drop(ctl->hub->launches, pid);
+		gs_watched_drop(ctl->hub->launches, p->pid);
 		free(one);
 		gs_count(ctl->hub, GS_SVC_COUNTED_LEFT);
 		return NULL;
 	}
-	return c->all[c->n++] = one;
+	p->of[GS_PROCESS_COUNTED] = one;
+	DL_APPEND(ctl->counted->all, one);
+	return one;
 }
 
 /* True if policies may hold other TSGs for requests of this TSG's class. */
@@ -103,13 +103,13 @@ static bool may_request(const struct gpusched_tsg *rec)
 
 static void take(struct gs_control *ctl, const struct gpusched_tsg *rec)
 {
-	pid_t pid = (pid_t)rec->task.pid;
-	struct counted *one = find(ctl->counted, pid);
+	struct gs_process *p = gs_processes_find(ctl->hub, (pid_t)rec->task.pid);
+	struct counted *one = counted_of(p);
 
-	if (!may_request(rec) || gs_agents_requests(ctl, pid))
+	if (!p || !may_request(rec) || gs_agents_requests(ctl, p->pid))
 		return;
 	if (!one)
-		one = add(ctl, pid);
+		one = add_counted(ctl, p);
 	if (!one)
 		return;
 	if (!one->there)
@@ -128,12 +128,13 @@ static bool learn(struct gs_control *ctl, struct counted *one)
 	uint32_t quiet;
 
 	gs_told_requests_calm(one->request);
-	if (gs_watched_get(ctl->hub->launches, one->pid, &rests))
+	if (gs_watched_get(ctl->hub->launches, one->process->pid, &rests))
 		return false;
 	ctl->hub->counters[GS_SVC_AGENT_WAKES_LEFT] += rests.dropped - one->dropped;
 	one->dropped = rests.dropped;
 	quiet = gs_quiet_us(&rests.rests);
-	if (quiet != one->quiet_us && !gs_watched_quiet(ctl->hub->launches, one->pid, quiet))
+	if (quiet != one->quiet_us &&
+	    !gs_watched_quiet(ctl->hub->launches, one->process->pid, quiet))
 		one->quiet_us = quiet;
 	return true;
 }
@@ -142,23 +143,23 @@ static void look(struct gs_control *ctl)
 {
 	CLEANUP_FREE struct gpusched_tsg *recs = NULL;
 	struct gs_counted *c = ctl->counted;
+	struct counted *one, *next;
 	bool lasting = ctl->hub->launches && gs_service_launches_lasting(ctl);
 	size_t n = 0;
 
 	/* if only a command counts launches, it must not change what the policy does */
 	if (!lasting || gs_table_all(ctl->hub->table, &recs, &n))
 		n = 0;
-	if (ctl->hub->launches != c->launches)
-		while (c->n)
-			drop(ctl, c->n - 1);
+	while (ctl->hub->launches != c->launches && c->all)
+		drop_counted(ctl, c->all);
 	c->launches = ctl->hub->launches;
-	for (size_t i = 0; i < c->n; i++)
-		c->all[i]->there = false;
+	DL_FOREACH(c->all, one)
+		one->there = false;
 	for (size_t i = 0; i < n; i++)
 		take(ctl, &recs[i]);
-	for (size_t i = c->n; i--;)
-		if (!c->all[i]->there || !learn(ctl, c->all[i]))
-			drop(ctl, i);
+	DL_FOREACH_SAFE(c->all, one, next)
+		if (!one->there || !learn(ctl, one))
+			drop_counted(ctl, one);
 }
 
 void gs_counted_beat(void *self)
@@ -168,34 +169,37 @@ void gs_counted_beat(void *self)
 
 	if (!ctl->counted)
 		return;
-	ctl->hub->beat_soon |= ctl->counted->n != 0;
+	ctl->hub->beat_soon |= ctl->counted->all != NULL;
 	if (now < ctl->counted->looked_ns + LOOK_NS)
 		return;
 	ctl->counted->looked_ns = now;
-	if (ctl->hub->launches || ctl->counted->n)
+	if (ctl->hub->launches || ctl->counted->all)
 		look(ctl);
 }
 
 void gs_counted_tapped(void *self, const struct gpusched_event *ev)
 {
-	struct gs_control *ctl = self;
-	struct gs_counted *c = ctl->counted;
-	pid_t pid = (pid_t)ev->pid;
+	const struct gs_control *ctl = self;
+	const struct counted *one = NULL;
 
-	if (ev->type == GPUSCHED_EV_REQUEST) {
-		struct counted *one = find(c, pid);
+	if (ev->type == GPUSCHED_EV_REQUEST)
+		one = counted_of(gs_processes_find(ctl->hub, (pid_t)ev->pid));
+	if (one)
+		gs_told_requests_wake(one->request);
+}
 
-		if (one)
-			gs_told_requests_wake(one->request);
-		return;
-	}
-	if (ev->type != GPUSCHED_EV_EXEC && ev->type != GPUSCHED_EV_EXIT)
-		return;
-	for (size_t i = 0; c && i < c->n; i++)
-		if (c->all[i]->pid == pid) {
-			drop(ctl, i);
-			return;
-		}
+void gs_counted_process_ended(void *self, struct gs_process *p)
+{
+	struct counted *one = counted_of(p);
+
+	if (one)
+		drop_counted(self, one);
+}
+
+void gs_counted_process_changed(void *self, struct gs_process *p, enum gs_process_change what)
+{
+	if (what == GS_PROCESS_EXEC)
+		gs_counted_process_ended(self, p);
 }
 
 void gs_counted_start(struct gs_control *ctl)
@@ -206,8 +210,8 @@ void gs_counted_start(struct gs_control *ctl)
 
 void gs_counted_end(struct gs_control *ctl)
 {
-	while (ctl->counted && ctl->counted->n)
-		drop(ctl, ctl->counted->n - 1);
+	while (ctl->counted && ctl->counted->all)
+		drop_counted(ctl, ctl->counted->all);
 	free(ctl->counted);
 	ctl->counted = NULL;
 }
@@ -223,6 +227,6 @@ struct gs_told_requests *gs_requests_of(const struct gs_control *ctl,
 	told = gs_agents_requests(ctl, (pid_t)rec->task.pid);
 	if (told)
 		return told;
-	one = find(ctl->counted, (pid_t)rec->task.pid);
+	one = counted_of(gs_processes_find(ctl->hub, (pid_t)rec->task.pid));
 	return one ? one->request : NULL;
 }

@@ -10,6 +10,7 @@
 #define GPUSCHED_CONTROL_COUNTED_REQUESTS_H
 
 #include "gpusched/abi.h"
+#include "hub/processes.h"
 
 struct gs_control;
 struct gs_told_requests;
@@ -19,6 +20,8 @@ void gs_counted_start(struct gs_control *ctl);
 void gs_counted_end(struct gs_control *ctl);
 /* The observer's functions. */
 void gs_counted_tapped(void *self, const struct gpusched_event *ev);
+void gs_counted_process_changed(void *self, struct gs_process *p, enum gs_process_change what);
+void gs_counted_process_ended(void *self, struct gs_process *p);
 void gs_counted_beat(void *self);
 /*
  * The requests of a TSG's process, from its agent or from counted launches. NULL: neither shows

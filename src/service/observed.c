@@ -103,6 +103,7 @@ static const struct gs_observer observers[] = {
 	  .beat = gs_processes_beat },
 	{ "agents", GS_ROOM_CONTROL, .tapped = gs_agents_tapped, .called = gs_agents_call },
 	{ "counted requests", GS_ROOM_CONTROL, .tapped = gs_counted_tapped,
+	  .process_changed = gs_counted_process_changed, .process_ended = gs_counted_process_ended,
 	  .beat = gs_counted_beat },
 	{ "intake", GS_ROOM_INTAKE, .tapped = gs_intake_tapped, .ended = gs_intake_ended,
 	  .deadline_told = gs_record_deadline, .answered = gs_intake_answered,
