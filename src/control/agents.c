@@ -20,10 +20,12 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
+#include <utlist.h>
 
 #include "basic/cleanup.h"
 #include "basic/clock.h"
 #include "basic/log.h"
+#include "basic/share.h"
 #include "process/process.h"
 #include "wire/agent.h"
 #include "control/told_requests.h"
@@ -35,16 +37,17 @@
 #include "table/started.h"
 
 #define LOOK_NS NS_PER_S
-#define MOST 256
+#define MOST 273                /* 256 for users, and a sixteenth of all for root */
 #define AT_ONCE 16              /* connections accepted in one iteration of the loop */
 #define AGAIN_NS (NS_PER_S / 2) /* a process gets no second page within this time */
 /* by then an agent has reported its first launches, if it counts */
 #define BEGINS_NS (2 * NS_PER_S)
 
 struct agent {
-	pid_t pid;
-	uid_t uid;
-	uint64_t start_ns, since_ns;
+	struct agent *prev, *next;
+	struct gs_process *process;
+	uid_t uid; /* the user who connected: the page is that user's */
+	uint64_t since_ns;
 	struct gs_agent_sheet *sheet;
 	struct gs_told_requests *request;
 	/* at the last check */
@@ -64,39 +67,47 @@ struct gs_agents {
 	struct gs_control *ctl;
 	int fd;
 	sd_event_source *come, *look;
-	struct agent all[MOST];
-	size_t n;
+	struct agent *all;
+	struct gs_shares shares;
 	uint64_t began_ns; /* CLOCK_BOOTTIME */
 	uint64_t looked_ns;
 	uint64_t by_class[GPUSCHED_MAX_CLASSES];
 };
 
-static struct agent *find(const struct gs_agents *a, pid_t pid)
+static struct agent *agent_in(const struct gs_process *p)
 {
-	for (size_t i = 0; a && i < a->n; i++)
-		if (a->all[i].pid == pid)
-			return (struct agent *)&a->all[i];
-	return NULL;
+	return p ? p->of[GS_PROCESS_AGENT] : NULL;
+}
+
+static struct agent *agent_of(const struct gs_control *ctl, uint32_t pid)
+{
+	return ctl->agents ? agent_in(gs_processes_find(ctl->hub, (pid_t)pid)) : NULL;
 }
 
 /* ---- pages ----------------------------------------------------------------------------------- */
 
-static void drop(struct gs_agents *a, size_t i)
+static void drop_agent(struct gs_agents *a, struct agent *one)
 {
-	if (a->all[i].counts && a->ctl->hub->launches)
-		gs_launches_told(a->ctl->hub->launches, a->all[i].pid, false);
-	gs_told_requests_free(a->all[i].request);
-	munmap(a->all[i].sheet, GS_AGENT_SHEET_BYTES);
-	a->all[i] = a->all[--a->n];
+	struct gs_hub *hub = a->ctl->hub;
+
+	if (one->counts && hub->launches)
+		gs_launches_told(hub->launches, one->process->pid, false);
+	gs_told_requests_free(one->request);
+	munmap(one->sheet, GS_AGENT_SHEET_BYTES);
+	one->process->of[GS_PROCESS_AGENT] = NULL;
+	gs_processes_watch(hub, one->process, false);
+	gs_shares_give(&a->shares, one->uid);
+	DL_DELETE(a->all, one);
+	free(one);
 }
 
-/* The process has ended or executed another program. */
-static void gone(struct gs_agents *a, size_t i)
+/* The process has ended, or executes another program or user's. */
+static void agent_gone(struct gs_agents *a, struct agent *one)
 {
 	if (a->ctl->hub->launches)
-		gs_launches_gone(a->ctl->hub->launches, a->all[i].pid);
-	a->all[i].counts = false;
-	drop(a, i);
+		gs_launches_gone(a->ctl->hub->launches, one->process->pid);
+	one->counts = false;
+	drop_agent(a, one);
 }
 
 /* The shortest lead of all GPUs: a longer one costs the other programs time. */
@@ -147,43 +158,26 @@ static bool is_users(pid_t pid, uid_t uid)
 	return !gs_process_uid(pid, &now) && now == uid;
 }
 
-/*
- * True if the process may have a page. A process has at most one, and a user at most half of the
- * places that other users leave.
- */
-static bool has_room(struct gs_agents *a, const struct ucred *cred, uint64_t now)
+/* True if the process may have a page. A process has at most one. */
+static bool has_room(const struct gs_agents *a, const struct ucred *cred, uint64_t now)
 {
-	size_t of_user = 0, left;
+	const struct agent *old = agent_of(a->ctl, (uint32_t)cred->pid);
 
-	for (size_t i = a->n; i--;) {
-		if (a->all[i].pid != cred->pid)
-			of_user += a->all[i].uid == cred->uid;
-		else if (now - a->all[i].since_ns < AGAIN_NS)
-			return false;
-		else
-			return true;
-	}
-	left = MOST - (a->n - of_user);
-	return a->n < MOST && of_user < (left + 1) / 2;
-}
-
-/* True if the process has ended. As long as it cannot be checked, it counts as alive. */
-static bool has_ended(const struct agent *one)
-{
-	return gs_started_still(one->pid, one->start_ns) == GS_STILL_NO;
+	if (old)
+		return now - old->since_ns >= AGAIN_NS;
+	return gs_share_allows(cred->uid, gs_shares_of(&a->shares, cred->uid), a->shares.all, MOST);
 }
 
 /* Takes over the figures of an old page of the same process. */
 static void take_over(struct gs_agents *a, struct agent *one)
 {
-	struct agent *old = find(a, one->pid);
+	struct agent *old = agent_in(one->process);
 
-	if (old && old->start_ns == one->start_ns) {
-		one->launches = old->launches;
-		one->told_ns = old->told_ns;
-	}
-	if (old)
-		drop(a, (size_t)(old - a->all));
+	if (!old)
+		return;
+	one->launches = old->launches;
+	one->told_ns = old->told_ns;
+	drop_agent(a, old);
 }
 
 static void read_sheet(void *of, struct gs_request_words *ret)
@@ -219,27 +213,49 @@ static int new_requests(struct gs_agents *a, struct agent *one, int to, int fd)
 	return r;
 }
 
+/* Hangs the page on its process. False: too many are known. */
+static bool enter(struct gs_agents *a, struct agent *one, const struct ucred *cred,
+		  uint64_t start_ns)
+{
+	const struct gs_process_who who = { cred->pid, cred->uid, start_ns, NULL };
+
+	one->process = gs_processes_meet(a->ctl->hub, &who);
+	if (!one->process)
+		return false;
+	take_over(a, one);
+	if (!gs_shares_take(&a->shares, one->uid, MOST))
+		return false;
+	one->process->of[GS_PROCESS_AGENT] = one;
+	gs_processes_watch(a->ctl->hub, one->process, true);
+	DL_APPEND(a->all, one);
+	return true;
+}
+
 /* Takes @to. */
 static void give(struct gs_agents *a, int to, const struct ucred *cred)
 {
-	struct agent one = { .pid = cred->pid, .uid = cred->uid, .since_ns = gs_now_ns() };
+	struct agent *one = calloc(1, sizeof(*one));
+	uint64_t start_ns;
 	int fd = -1;
 
-	if (!gs_started(cred->pid, &one.start_ns) && is_users(cred->pid, cred->uid))
-		fd = make_sheet(&one.sheet);
+	if (one && !gs_started(cred->pid, &start_ns) && is_users(cred->pid, cred->uid))
+		fd = make_sheet(&one->sheet);
 	if (fd < 0) {
 		gs_lanes_close(a->ctl->hub->lanes, cred->uid, to);
+		free(one);
 		return;
 	}
-	if (new_requests(a, &one, to, fd)) {
-		munmap(one.sheet, GS_AGENT_SHEET_BYTES);
+	one->uid = cred->uid;
+	one->since_ns = gs_now_ns();
+	if (new_requests(a, one, to, fd) || !enter(a, one, cred, start_ns)) {
+		gs_told_requests_free(one->request);
+		munmap(one->sheet, GS_AGENT_SHEET_BYTES);
+		free(one);
 		return;
 	}
-	take_over(a, &one);
 	/* taken as counting launches until its first report, which comes soon and may deny that */
-	one.counts = a->ctl->hub->launches && !gs_service_launches_for_policy(a->ctl) &&
-		     !gs_launches_told(a->ctl->hub->launches, one.pid, true);
-	a->all[a->n++] = one;
+	one->counts = a->ctl->hub->launches && !gs_service_launches_for_policy(a->ctl) &&
+		      !gs_launches_told(a->ctl->hub->launches, cred->pid, true);
 }
 
 /* ---- the check, once a second ---------------------------------------------------------------- */
@@ -254,18 +270,19 @@ static void take_tsg(struct gs_hub *hub, const struct gpusched_tsg *rec, struct 
 	if (rec->task.kind != GPUSCHED_KIND_COMPUTE || rec->flags & GPUSCHED_TSG_GONE)
 		return;
 	one->tsg = one->ncompute++ ? 0 : rec->task.id;
-	gs_observers_deadline_told(&hub->observers, rec, one->sheet->deadline_us);
 	gs_told_requests_tsg(one->request, rec);
 	one->class_id = rec->task.class_id;
 	one->probed = one->probed || rec->task.known & GPUSCHED_KNOWN_LAUNCHES;
+	/* comes last: the record may show that its process has ended, and so end the page */
+	gs_observers_deadline_told(&hub->observers, rec, one->sheet->deadline_us);
 }
 
 /* Reads the table once for all processes, since it may be large. */
 static void take_tsgs(struct gs_agents *a, const struct gpusched_tsg *recs, size_t n)
 {
-	for (size_t i = 0; i < a->n; i++) {
-		struct agent *one = &a->all[i];
+	struct agent *one;
 
+	DL_FOREACH(a->all, one) {
 		one->log_ns = 0;
 		one->tsg = 0;
 		one->ncompute = 0;
@@ -274,8 +291,7 @@ static void take_tsgs(struct gs_agents *a, const struct gpusched_tsg *recs, size
 		gs_told_requests_clear(one->request);
 	}
 	for (size_t i = 0; i < n; i++) {
-		struct agent *one = find(a, (pid_t)recs[i].task.pid);
-
+		one = agent_of(a->ctl, recs[i].task.pid);
 		if (one)
 			take_tsg(a->ctl->hub, &recs[i], one);
 	}
@@ -285,7 +301,7 @@ static void take_tsgs(struct gs_agents *a, const struct gpusched_tsg *recs, size
 static void curb_greedy(struct gs_agents *a, const struct gpusched_tsg *recs, size_t n)
 {
 	for (size_t i = 0; i < n && a->ctl->hub->engine; i++) {
-		const struct agent *one = find(a, (pid_t)recs[i].task.pid);
+		const struct agent *one = agent_of(a->ctl, recs[i].task.pid);
 
 		if (one && one->greedy && recs[i].task.kind == GPUSCHED_KIND_COMPUTE)
 			gs_engine_greedy(a->ctl->hub->engine, &recs[i].key);
@@ -326,13 +342,13 @@ static uint64_t age_ns(uint64_t start_ns)
  */
 static bool begins_ours(const struct gs_agents *a, const struct agent *one)
 {
-	return one->start_ns >= a->began_ns && (one->counts || !a->ctl->hub->launches);
+	return one->process->start_ns >= a->began_ns && (one->counts || !a->ctl->hub->launches);
 }
 
 static void take_launches(struct gs_agents *a, struct agent *one, bool fresh, uint64_t now)
 {
 	uint64_t before = one->launches, told = one->sheet->launches;
-	uint64_t span = one->told_ns ? now - one->told_ns : age_ns(one->start_ns);
+	uint64_t span = one->told_ns ? now - one->told_ns : age_ns(one->process->start_ns);
 	bool ours = one->told_ns ? one->counts : begins_ours(a, one);
 
 	if (!fresh)
@@ -355,7 +371,7 @@ static void look_at_launches(struct gs_agents *a, struct agent *one, bool anew)
 	/* the probes may have counted a part of the launches, before the agent came */
 	anew = anew || (counts && one->probed);
 	if (a->ctl->hub->launches && (counts != one->counts || anew) &&
-	    gs_launches_told(a->ctl->hub->launches, one->pid, counts))
+	    gs_launches_told(a->ctl->hub->launches, one->process->pid, counts))
 		counts = false;
 	one->counts = counts;
 }
@@ -370,25 +386,20 @@ static void look_at_use(const struct gs_agents *a, const struct agent *one)
 
 	if (!at || at > now || now - at >= GS_AGENT_BEAT_NS)
 		return;
-	gs_park_agent_counts(a->ctl->parking, one->pid, one->start_ns, use);
+	gs_park_agent_counts(a->ctl->parking, one->process->pid, one->process->start_ns, use);
 }
 
 static void look_at_all(struct gs_agents *a, uint64_t now)
 {
 	CLEANUP_FREE struct gpusched_tsg *recs = NULL;
+	struct agent *one;
 	bool greedy = false;
 	size_t n = 0;
 
 	if (gs_table_all(a->ctl->hub->table, &recs, &n))
 		n = 0;
 	take_tsgs(a, recs, n);
-	for (size_t i = a->n; i--;) {
-		struct agent *one = &a->all[i];
-
-		if (has_ended(one) || !is_users(one->pid, one->uid)) {
-			gone(a, i);
-			continue;
-		}
+	DL_FOREACH(a->all, one) {
 		gs_told_requests_calm(one->request);
 		look_at_holds(a, one, now);
 		look_at_launches(a, one, false);
@@ -404,32 +415,43 @@ void gs_agents_look(struct gs_control *ctl)
 {
 	CLEANUP_FREE struct gpusched_tsg *recs = NULL;
 	struct gs_agents *a = ctl->agents;
+	struct agent *one;
 	size_t n = 0;
 
-	if (!a || !a->n || gs_table_all(ctl->hub->table, &recs, &n))
+	if (!a || !a->all || gs_table_all(ctl->hub->table, &recs, &n))
 		return;
 	take_tsgs(a, recs, n);
-	for (size_t i = 0; i < a->n; i++)
-		look_at_launches(a, &a->all[i], true);
+	DL_FOREACH(a->all, one)
+		look_at_launches(a, one, true);
 }
 
 void gs_agents_call(void *self, const struct gs_engine_call *call)
 {
 	struct gs_control *ctl = self;
 	bool takes = call->op == GS_RM_PREEMPT || call->op == GS_RM_SUSPEND;
-	struct agent *one = takes ? find(ctl->agents, (pid_t)call->pid) : NULL;
+	struct agent *one = takes ? agent_of(ctl, call->pid) : NULL;
 
 	if (one && !call->res.err && !call->dry_run)
 		one->sheet->yield_ns = gs_now_ns();
 }
 
-void gs_agents_tapped(void *self, const struct gpusched_event *ev)
+void gs_agents_process_ended(void *self, struct gs_process *p)
 {
 	struct gs_control *ctl = self;
-	struct agent *one = ev->type == GPUSCHED_EV_EXEC ? find(ctl->agents, (pid_t)ev->pid) : NULL;
 
-	if (one)
-		gone(ctl->agents, (size_t)(one - ctl->agents->all));
+	if (agent_in(p))
+		agent_gone(ctl->agents, agent_in(p));
+}
+
+/* The page of a process that is another user's by now would speak for that user's process. */
+void gs_agents_process_changed(void *self, struct gs_process *p, enum gs_process_change what)
+{
+	struct gs_control *ctl = self;
+	struct agent *one = agent_in(p);
+	bool users = what == GS_PROCESS_UID && one && one->uid != p->uid;
+
+	if (one && (what == GS_PROCESS_EXEC || users))
+		agent_gone(ctl->agents, one);
 }
 
 static void look_later(struct gs_agents *a, uint64_t now)
@@ -444,7 +466,7 @@ static int on_look(sd_event_source *src, uint64_t us, void *user)
 	uint64_t now = gs_now_ns();
 
 	look_at_all(a, now);
-	if (a->n)
+	if (a->all)
 		look_later(a, now);
 	return 0;
 }
@@ -468,7 +490,7 @@ static void take_in(struct gs_agents *a, int fd)
 		gs_limited(a->ctl->hub, cred.uid, GS_LIMIT_AGENTS);
 		return;
 	}
-	if (!a->n) {
+	if (!a->all) {
 		a->looked_ns = now;
 		look_later(a, now);
 	}
@@ -545,11 +567,12 @@ void gs_agents_end(struct gs_control *ctl)
 
 	if (!a)
 		return;
-	while (a->n) {
+	while (a->all) {
 		/* tells the agent now; otherwise it would wait for a missing heartbeat */
-		a->all[a->n - 1].sheet->looked_ns = 0;
-		drop(a, a->n - 1);
+		a->all->sheet->looked_ns = 0;
+		drop_agent(a, a->all);
 	}
+	gs_shares_done(&a->shares);
 	sd_event_source_disable_unref(a->come);
 	sd_event_source_disable_unref(a->look);
 	if (a->fd >= 0)
@@ -563,7 +586,7 @@ void gs_agents_end(struct gs_control *ctl)
 bool gs_agents_launches(const struct gs_control *ctl, const struct gpusched_tsg *rec,
 			uint64_t *ret_launches)
 {
-	const struct agent *one = find(ctl->agents, (pid_t)rec->task.pid);
+	const struct agent *one = agent_of(ctl, rec->task.pid);
 
 	if (!one || !one->counts || one->tsg != rec->task.id)
 		return false;
@@ -574,7 +597,7 @@ bool gs_agents_launches(const struct gs_control *ctl, const struct gpusched_tsg 
 bool gs_agents_graphs(const struct gs_control *ctl, const struct gpusched_tsg *rec,
 		      uint64_t *ret_ns, uint64_t *ret_launches, uint64_t *ret_graphs)
 {
-	const struct agent *one = find(ctl->agents, (pid_t)rec->task.pid);
+	const struct agent *one = agent_of(ctl, rec->task.pid);
 
 	if (!one || one->tsg != rec->task.id)
 		return false;
@@ -593,7 +616,7 @@ void gs_agents_by_class(const struct gs_control *ctl, uint64_t *inout)
 bool gs_agents_told(const struct gs_control *ctl, const struct gpusched_tsg *rec,
 		    struct gs_agent_facts *ret, bool *ret_counted)
 {
-	const struct agent *one = ctl ? find(ctl->agents, (pid_t)rec->task.pid) : NULL;
+	const struct agent *one = ctl ? agent_of(ctl, rec->task.pid) : NULL;
 
 	if (!one || rec->task.kind != GPUSCHED_KIND_COMPUTE)
 		return false;
@@ -609,7 +632,7 @@ bool gs_agents_told(const struct gs_control *ctl, const struct gpusched_tsg *rec
 
 struct gs_told_requests *gs_agents_requests(const struct gs_control *ctl, pid_t pid)
 {
-	const struct agent *one = find(ctl->agents, pid);
+	const struct agent *one = agent_of(ctl, (uint32_t)pid);
 
 	return one ? one->request : NULL;
 }

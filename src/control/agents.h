@@ -10,6 +10,7 @@
 #include <sys/types.h>
 
 #include "gpusched/abi.h"
+#include "hub/processes.h"
 
 struct gs_agent_facts;
 struct gs_told_requests;
@@ -54,8 +55,9 @@ void gs_agents_look(struct gs_control *ctl);
  * page.
  */
 void gs_agents_call(void *self, const struct gs_engine_call *call);
-/* The process executed another program: its agent is gone. */
-void gs_agents_tapped(void *self, const struct gpusched_event *ev);
+/* Its agent is gone if the process ended, or executed another program, or is another user's. */
+void gs_agents_process_changed(void *self, struct gs_process *p, enum gs_process_change what);
+void gs_agents_process_ended(void *self, struct gs_process *p);
 /*
  * The launches that the agent of @rec's process counted. Returns false if none were reported, or if
  * the process has several compute TSGs. The number is no fact: policies and laws never see it.
