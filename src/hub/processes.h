@@ -28,6 +28,7 @@ struct gs_end;
 enum gs_process_room {
 	GS_PROCESS_AGENT,   /* control/agents.c */
 	GS_PROCESS_COUNTED, /* control/counted_requests.c */
+	GS_PROCESS_IDLER,   /* park/idlers.c */
 	GS_PROCESS_ROOMS
 };
 

@@ -75,8 +75,8 @@ static void park(struct gs_parking *pk, const struct gs_park_idle_rule *rule,
 	}
 	idler->again.not_before_ns = now + GS_PARK_FAILED_NS;
 	gs_count(pk->hub, GS_SVC_PARK_IDLE_LEFT);
-	gs_log(LOG_INFO, "process %d (%s) is idle and not parked: %s", idler->pid, idler->comm,
-	       err.text);
+	gs_log(LOG_INFO, "process %d (%s) is idle and not parked: %s", idler->process->pid,
+	       idler->process->comm, err.text);
 }
 
 static int by_pid(const void *a, const void *b)
@@ -136,11 +136,9 @@ void gs_park_idle_beat(void *self)
 	CLEANUP(gs_park_idle_rules_done) struct gs_park_idle_rules rules = { .n = 0 };
 	uint64_t now = gs_now_ns();
 
-	if (!pk->hub->opts.daemon || (!pk->hub->config->park_idle.n && !pk->idlers) ||
-	    now - pk->looked_ns < LOOK_NS)
+	if (!pk->hub->opts.daemon || !pk->hub->config->park_idle.n || now - pk->looked_ns < LOOK_NS)
 		return;
 	pk->looked_ns = now;
-	gs_park_idlers_tend(pk);
 	if (!gs_config_park_idle(pk->hub->config, pk->hub->classes, &rules, NULL))
 		look(pk, &rules);
 }

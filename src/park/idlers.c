@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "park/idlers.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <utlist.h>
 
@@ -9,55 +8,49 @@
 #include "basic/log.h"
 #include "engine/aside.h"
 #include "park/parking.h"
-#include "table/started.h"
-
-#define IDLERS_MAX 1024u
+#include "process/process.h"
 
 struct gs_park_idler *gs_park_idler_find(const struct gs_parking *pk, int32_t pid,
 					 uint64_t start_ns)
 {
-	struct gs_park_idler *i;
+	struct gs_process *p = gs_processes_find(pk->hub, pid);
 
-	DL_FOREACH(pk->idlers, i)
-		if (i->pid == pid && i->start_ns == start_ns)
-			return i;
-	return NULL;
+	if (!p || gs_process_still(0, p->start_ns, start_ns) == GS_STILL_NO)
+		return NULL;
+	return p->of[GS_PROCESS_IDLER];
 }
 
-static void forget(struct gs_parking *pk, struct gs_park_idler *i)
+static void forget_idler(struct gs_parking *pk, struct gs_park_idler *i)
 {
+	i->process->of[GS_PROCESS_IDLER] = NULL;
 	DL_DELETE(pk->idlers, i);
-	pk->nidlers--;
 	free(i);
 }
 
 struct gs_park_idler *gs_park_idler_remember(struct gs_parking *pk, const struct gpusched_tsg *rec)
 {
-	struct gs_park_idler *i =
-		gs_park_idler_find(pk, (int32_t)rec->task.pid, rec->owner_start_ns);
+	const struct gs_process_who who = { (pid_t)rec->task.pid, rec->task.uid,
+					    rec->owner_start_ns, rec->task.comm };
+	struct gs_process *p = gs_processes_meet(pk->hub, &who);
+	struct gs_park_idler *i = p ? p->of[GS_PROCESS_IDLER] : NULL;
 
-	if (!i) {
-		i = pk->nidlers < IDLERS_MAX ? calloc(1, sizeof(*i)) : NULL;
+	if (p && !i) {
+		i = calloc(1, sizeof(*i));
 		if (!i)
 			return NULL;
-		i->pid = (int32_t)rec->task.pid;
-		i->start_ns = rec->owner_start_ns;
-		i->uid = rec->task.uid;
-		snprintf(i->comm, sizeof(i->comm), "%.*s", GPUSCHED_COMM_LEN, rec->task.comm);
+		i->process = p;
+		p->of[GS_PROCESS_IDLER] = i;
 		DL_APPEND(pk->idlers, i);
-		pk->nidlers++;
 	}
-	i->tsg = rec->task.id;
+	if (i)
+		i->tsg = rec->task.id;
 	return i;
 }
 
-void gs_park_idlers_tend(struct gs_parking *pk)
+void gs_park_idler_process_ended(void *self, struct gs_process *p)
 {
-	struct gs_park_idler *i, *next;
-
-	DL_FOREACH_SAFE(pk->idlers, i, next)
-		if (gs_started_still(i->pid, i->start_ns) == GS_STILL_NO)
-			forget(pk, i);
+	if (p->of[GS_PROCESS_IDLER])
+		forget_idler(self, p->of[GS_PROCESS_IDLER]);
 }
 
 void gs_park_idler_back(struct gs_parking *pk, const struct gs_parked *p)
@@ -81,7 +74,7 @@ void gs_park_idler_back(struct gs_parking *pk, const struct gs_parked *p)
 	i->told_ns = gs_now_ns();
 	gs_log(LOG_NOTICE,
 	       "process %d (%s) is not parked by itself any more: twice it was wanted back at once",
-	       i->pid, i->comm);
+	       i->process->pid, i->process->comm);
 }
 
 void gs_park_idlers_free(struct gs_parking *pk)
@@ -89,5 +82,5 @@ void gs_park_idlers_free(struct gs_parking *pk)
 	struct gs_park_idler *i, *next;
 
 	DL_FOREACH_SAFE(pk->idlers, i, next)
-		forget(pk, i);
+		forget_idler(pk, i);
 }

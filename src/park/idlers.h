@@ -10,6 +10,7 @@
 
 #include "basic/clock.h"
 #include "gpusched/abi.h"
+#include "hub/processes.h"
 #include "park/again.h"
 
 struct gs_parked;
@@ -20,10 +21,7 @@ struct gs_parking;
 /* A process ("it" in the comments) that was parked automatically. */
 struct gs_park_idler {
 	struct gs_park_idler *prev, *next;
-	int32_t pid;
-	uint64_t start_ns;
-	uint32_t uid;
-	char comm[GPUSCHED_COMM_LEN + 1];
+	struct gs_process *process;
 	uint64_t tsg;       /* id of one of its TSGs, which events about the process name */
 	uint64_t wished_ns; /* when it was last parked because a policy asked; 0: never */
 	/* when we logged that it is not parked automatically any more; 0: it still may be */
@@ -33,12 +31,12 @@ struct gs_park_idler {
 
 struct gs_park_idler *gs_park_idler_find(const struct gs_parking *pk, int32_t pid,
 					 uint64_t start_ns);
-/* Finds or adds the process of @rec. NULL: the list is full. */
+/* Finds or adds the process of @rec. NULL: too many processes are known. */
 struct gs_park_idler *gs_park_idler_remember(struct gs_parking *pk, const struct gpusched_tsg *rec);
 /* Called when @p runs again: records how soon it had to come back, or that its parking failed. */
 void gs_park_idler_back(struct gs_parking *pk, const struct gs_parked *p);
-/* Forgets processes that have ended. */
-void gs_park_idlers_tend(struct gs_parking *pk);
+/* The observer's function: forgets the process. */
+void gs_park_idler_process_ended(void *self, struct gs_process *p);
 void gs_park_idlers_free(struct gs_parking *pk);
 
 #endif /* GPUSCHED_PARK_IDLERS_H */

@@ -84,7 +84,6 @@ struct gs_parking {
 	struct gs_park_use use[GS_PARK_GPUS];
 	/* for idlers.c and idle.c */
 	struct gs_park_idler *idlers;
-	unsigned int nidlers;
 	uint64_t looked_ns;
 	struct gs_park_wished wished; /* for wished.c: the policy's calls of gpusched_park() */
 	/* for sign.c */

@@ -63,7 +63,7 @@ static const char *objection(const struct gs_parking *pk, const struct gs_park_i
 {
 	uint64_t now = gs_now_ns();
 
-	if (gs_parking_find(pk, i->pid))
+	if (gs_parking_find(pk, i->process->pid))
 		return "it is parked, or on its way";
 	if (i->wished_ns && now - i->wished_ns < AGAIN_NS)
 		return "a policy had it parked in the last 10 minutes";
@@ -90,7 +90,8 @@ static int park(struct gs_parking *pk, const struct gs_park_ask *ask, struct gs_
 	}
 	i->wished_ns = gs_now_ns();
 	gs_count(pk->hub, GS_SVC_PARKED_WISHED);
-	gs_log(LOG_INFO, "process %d (%s) is to be parked, as the policy wishes", i->pid, i->comm);
+	gs_log(LOG_INFO, "process %d (%s) is to be parked, as the policy wishes", i->process->pid,
+	       i->process->comm);
 	gs_parked_unref(p);
 	return 0;
 }

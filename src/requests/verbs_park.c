@@ -423,9 +423,9 @@ void gs_parked_judge(struct gs_request *rq, struct gs_findings *ret)
 static struct gs_in_vain_facts facts_of(const struct gs_park_idler *i)
 {
 	return (struct gs_in_vain_facts){ .tsg = i->tsg,
-					  .pid = (uint32_t)i->pid,
-					  .uid = i->uid,
-					  .comm = i->comm,
+					  .pid = (uint32_t)i->process->pid,
+					  .uid = i->process->uid,
+					  .comm = i->process->comm,
 					  .since_ns = i->told_ns };
 }
 
@@ -437,7 +437,7 @@ void gs_in_vain_judge(const struct gs_requests *rs, const struct gs_view *view,
 	DL_FOREACH(rs->parking->idlers, i) {
 		const struct gs_in_vain_facts v = facts_of(i);
 
-		if (i->told_ns && (!view || gs_view_process(view, i->uid) & GS_SEES_WHO))
+		if (i->told_ns && (!view || gs_view_process(view, v.uid) & GS_SEES_WHO))
 			gs_judge_in_vain(&v, ret);
 	}
 }

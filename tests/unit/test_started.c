@@ -98,22 +98,31 @@ static void the_kernel_is_asked(void **state)
 
 static void an_idle_program_is_forgotten_only_when_it_has_ended(void **state)
 {
-	struct gs_parking pk = { 0 };
+	static const struct gs_observer all[] = {
+		{ "processes", 0, .beat = gs_processes_beat },
+		{ "idle programs", 1, .process_ended = gs_park_idler_process_ended },
+	};
+	struct gs_hub hub = { .observers = { .all = all, .n = GS_COUNT(all) } };
+	struct gs_parking pk = { .hub = &hub };
+	void *selves[] = { &hub, &pk };
 	struct gpusched_tsg own = { .owner_start_ns = own_start_ns(), .task.id = 1 };
 	struct gpusched_tsg gone = { .owner_start_ns = own.owner_start_ns, .task.id = 2 };
 
+	hub.observers.selves = selves;
 	own.task.pid = (uint32_t)getpid();
 	gone.task.pid = (uint32_t)ended_child();
 	assert_non_null(gs_park_idler_remember(&pk, &own));
 	assert_non_null(gs_park_idler_remember(&pk, &gone));
 	take_descriptors();
-	gs_park_idlers_tend(&pk);
+	gs_observers_beat(&hub.observers);
 	give_descriptors();
-	assert_int_equal(pk.nidlers, 2);
-	gs_park_idlers_tend(&pk);
-	assert_int_equal(pk.nidlers, 1);
+	assert_non_null(gs_park_idler_find(&pk, (int32_t)gone.task.pid, gone.owner_start_ns));
+	gs_observers_beat(&hub.observers);
+	assert_null(gs_park_idler_find(&pk, (int32_t)gone.task.pid, gone.owner_start_ns));
 	assert_non_null(gs_park_idler_find(&pk, getpid(), own.owner_start_ns));
+	assert_null(gs_park_idler_find(&pk, getpid(), own.owner_start_ns + S));
 	gs_park_idlers_free(&pk);
+	gs_processes_free(&hub);
 }
 
 /* Parking a wrong process would stop it; a process that is out waits for us to bring it back. */
