@@ -17,13 +17,6 @@ struct gs_call_stats {
 	uint64_t count, failed, ns, max_ns;
 };
 
-/* The last reason for which a call of a process failed. */
-struct gs_failure {
-	uint32_t pid;
-	int err;
-	uint32_t status;
-};
-
 struct gs_figures {
 	struct gs_hub *hub;
 	/* returns the pid of the MPS server of the pool in which @pid works; 0: none */
@@ -37,7 +30,6 @@ struct gs_figures {
 	struct gs_oddities *oddities;   /* NULL: no client watches */
 	struct gs_request_costs *costs; /* NULL: no request was told */
 	struct gs_call_stats calls[GS_RM_OP_MAX];
-	struct gs_failure failures[GS_ASKED]; /* slot: pid modulo GS_ASKED */
 	/*
 	 * called for each finding about a GPU or TSG, once a second as long as it lasts; may be
 	 * NULL

@@ -53,12 +53,18 @@ static void free_process(struct gs_hub *hub, struct gs_process *p)
 	free(p);
 }
 
-static bool is_kept(const struct gs_process *p)
+/* True if one of the first @n rooms keeps something of it. */
+static bool has_state(const struct gs_process *p, unsigned int n)
 {
-	for (size_t i = 0; i < GS_PROCESS_ROOMS; i++)
+	for (unsigned int i = 0; i < n; i++)
 		if (p->of[i])
 			return true;
 	return false;
+}
+
+static bool is_kept(const struct gs_process *p)
+{
+	return has_state(p, GS_PROCESS_KEEPERS);
 }
 
 void gs_processes_watch(struct gs_hub *hub, struct gs_process *p, bool watched)
@@ -86,7 +92,7 @@ void gs_processes_end(struct gs_hub *hub, struct gs_process *p)
 	p->ended = true;
 	DL_APPEND(*list_of(hub, p), p);
 	gs_observers_process_ended(&hub->observers, p);
-	assert(!is_kept(p));
+	assert(!has_state(p, GS_PROCESS_ROOMS));
 	if (!p->ntsgs)
 		free_process(hub, p);
 }

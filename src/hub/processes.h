@@ -4,7 +4,7 @@
  *
  * A process is met by its first TSG, or by a room that learns of it earlier. It ends when a tap sees
  * its exit, when its pid belongs to another process, or when a check finds it gone. It also ends
- * when it has no TSG any more and no room keeps anything of it. Rooms keep their state of a process
+ * when it has no TSG any more and no room needs it. Rooms keep their state of a process
  * in `of`, and free it in the observer process_ended. Past GS_PROCESSES_MAX, or a user's share of
  * it, a process is not met. Its TSGs have all else: class, budget, restore.
  */
@@ -29,6 +29,10 @@ enum gs_process_room {
 	GS_PROCESS_AGENT,   /* control/agents.c */
 	GS_PROCESS_COUNTED, /* control/counted_requests.c */
 	GS_PROCESS_IDLER,   /* park/idlers.c */
+	/* What follows keeps no process that has no TSG. */
+	GS_PROCESS_KEEPERS,
+	GS_PROCESS_FAILURE = GS_PROCESS_KEEPERS, /* figures/calls.c */
+	GS_PROCESS_JOB,                          /* intake/settle.c */
 	GS_PROCESS_ROOMS
 };
 

@@ -15,12 +15,6 @@
 #include "intake/reap.h"
 #include "intake/rescan.h"
 
-/* The job of a process, remembered for a while. */
-struct gs_job_asked {
-	pid_t pid;
-	uint64_t start_ns, ns, job;
-};
-
 struct gs_intake {
 	struct gs_hub *hub;
 	sd_event_source *sweep, *events;
@@ -46,8 +40,7 @@ struct gs_intake {
 	struct gs_aliases aliases;
 	/* The task that asks for the GPU's ids of TSGs; NULL: none. */
 	struct gs_errand *asking;
-	struct gs_hwid *hwids;              /* by id of the TSG */
-	struct gs_job_asked jobs[GS_ASKED]; /* by pid */
+	struct gs_hwid *hwids; /* by id of the TSG */
 	struct gs_promises promises;
 	uint64_t begun_ns;
 };

@@ -3,6 +3,7 @@
 #include "intake/settle.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "basic/clock.h"
@@ -130,22 +131,41 @@ static bool take_class(struct gs_intake *in, struct gpusched_tsg *rec,
 	return true;
 }
 
+/* The job of a process, remembered for a while. */
+struct asked_job {
+	uint64_t ns, job;
+};
+
 /* Looks up the process's job at most once a second, since that goes through all ancestors. */
 static uint64_t job_of(struct gs_intake *in, const struct gpusched_tsg *rec)
 {
-	struct gs_job_asked *a = &in->jobs[rec->task.pid % GS_ASKED];
+	struct gs_process *p = gs_processes_find(in->hub, (pid_t)rec->task.pid);
+	struct asked_job *a = p ? p->of[GS_PROCESS_JOB] : NULL, anew = { 0 };
 	uint64_t now = gs_now_ns();
 
-	if (a->pid != (pid_t)rec->task.pid || a->start_ns != rec->owner_start_ns ||
-	    now - a->ns >= JOB_ASKED_NS)
-		*a = (struct gs_job_asked){ (pid_t)rec->task.pid, rec->owner_start_ns, now,
-					    gs_job_of(in->hub->table, (pid_t)rec->task.pid) };
+	if (p && gs_process_still(0, p->start_ns, rec->owner_start_ns) == GS_STILL_NO)
+		a = &anew; /* the record tells of the pid's next process */
+	if (p && !a)
+		p->of[GS_PROCESS_JOB] = a = calloc(1, sizeof(*a));
+	a = a ? a : &anew;
+	if (!a->ns || now - a->ns >= JOB_ASKED_NS)
+		*a = (struct asked_job){ now, gs_job_of(in->hub->table, (pid_t)rec->task.pid) };
 	return a->job;
 }
 
 void gs_process_job_anew(struct gs_intake *in, pid_t pid)
 {
-	in->jobs[(unsigned int)pid % GS_ASKED].pid = 0;
+	const struct gs_process *p = gs_processes_find(in->hub, pid);
+	struct asked_job *a = p ? p->of[GS_PROCESS_JOB] : NULL;
+
+	if (a)
+		a->ns = 0;
+}
+
+void gs_process_job_ended(void *self, struct gs_process *p)
+{
+	free(p->of[GS_PROCESS_JOB]);
+	p->of[GS_PROCESS_JOB] = NULL;
 }
 
 /*

@@ -10,6 +10,7 @@
 #include "table/table.h"
 
 struct gs_intake;
+struct gs_process;
 
 /* Writes the GPU's index and the class of one record; runs task_init if the class changed. */
 void gs_record_settle(struct gs_intake *in, struct gpusched_tsg *rec);
@@ -26,6 +27,8 @@ void gs_record_poke(struct gs_intake *in, const struct gpusched_tsg *rec, uint32
 int gs_process_note(struct gs_intake *in, pid_t pid, struct gs_class_answer *ret);
 /* Looks up the job of the process again. */
 void gs_process_job_anew(struct gs_intake *in, pid_t pid);
+/* The observer's function: forgets the job. */
+void gs_process_job_ended(void *self, struct gs_process *p);
 /* A process may have moved since its TSG was made: gives policies its current cgroup. */
 void gs_record_cgroup(struct gs_intake *in, struct gpusched_tsg *rec);
 

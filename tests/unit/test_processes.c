@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 /* test_processes.c - check when a process is met, changed and ended, and that each end comes once */
+#include <errno.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -14,7 +15,10 @@
 
 #include "basic/cleanup.h"
 #include "basic/clock.h"
+#include "figures/calls.h"
+#include "figures/figures.h"
 #include "hub/hub.h"
+#include "intake/settle.h"
 #include "table/started.h"
 
 #define S NS_PER_S
@@ -290,6 +294,38 @@ static void past_the_limit_tsgs_live_on(void **state)
 	expect(met + 1, met);
 }
 
+static void fail_call(struct gs_figures *fig, uint32_t pid, int err)
+{
+	const struct gs_engine_call call = { .pid = pid, .id = 1, .res.err = err };
+
+	gs_calls_called(fig, &call);
+}
+
+/* What is only remembered for a while ends with the process's last TSG. */
+static void memory_of_failures_keeps_no_process(void **state)
+{
+	static const struct gs_observer of_figures[] = {
+		{ "processes", 0, .tapped = gs_processes_tapped, .seen = gs_processes_seen,
+		  .ended = gs_processes_ended, .beat = gs_processes_beat },
+		{ "calls", 1, .process_ended = gs_calls_process_ended },
+		{ "jobs", 1, .process_ended = gs_process_job_ended },
+	};
+	struct gs_figures fig = { .hub = &hub };
+	void *both[] = { &hub, &fig };
+	const struct gs_process *p;
+
+	hub.observers = (struct gs_observers){ of_figures, GS_COUNT(of_figures), both, NULL };
+	fail_call(&fig, PID, -EREMOTEIO); /* no process is known */
+	see_new(1, PID, S);
+	p = gs_processes_find(&hub, PID);
+	assert_null(p->of[GS_PROCESS_FAILURE]);
+	fail_call(&fig, PID, -EREMOTEIO);
+	assert_non_null(p->of[GS_PROCESS_FAILURE]);
+	tap(GPUSCHED_EV_TSG_FREE, 1, PID);
+	assert_null(gs_processes_find(&hub, PID));
+	assert_null(hub.processes.checked);
+}
+
 int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
@@ -305,6 +341,7 @@ int main(void)
 		T(lost_events_have_it_checked),
 		T(each_beat_checks_a_part),
 		T(past_the_limit_tsgs_live_on),
+		T(memory_of_failures_keeps_no_process),
 	};
 #undef T
 
