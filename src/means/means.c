@@ -265,6 +265,13 @@ static void drop(struct gs_means_known *k, struct watched *w)
 	free(w);
 }
 
+void gs_means_process_ended(void *self, struct gs_process *p)
+{
+	struct gs_means_known *k = self;
+
+	gs_starts_drop_of(&k->starts, p);
+}
+
 void gs_means_ended(void *self, const struct gs_end *end)
 {
 	struct gs_means_known *k = self;
@@ -377,6 +384,7 @@ void gs_means_beat(void *self)
 	if (ns < k->look_ns)
 		return;
 	k->look_ns = ns + LOOK_NS;
+	gs_starts_drop_old(&k->starts, ns);
 	k->next = k->next ? k->next : k->all;
 	for (unsigned int i = 0; i < LOOKS && k->next; i++) {
 		struct watched *w = k->next;
@@ -454,6 +462,7 @@ void gs_means_free(struct gs_means_known *k)
 	HASH_ITER(hh, k->all, w, next)
 		drop(k, w);
 	gs_means_policy_changed(k);
+	gs_starts_done(&k->starts);
 	gs_memory_of_programs_done(&k->memory);
 	free(k);
 }

@@ -32,6 +32,7 @@ void gs_means_end(struct gs_means_known *k);
 /* Callbacks of struct gs_observer. */
 void gs_means_seen(void *self, const struct gpusched_tsg *rec);
 void gs_means_ended(void *self, const struct gs_end *end);
+void gs_means_process_ended(void *self, struct gs_process *p);
 void gs_means_answered(void *self, enum gs_reader_what what, pid_t pid);
 void gs_means_policy_changed(void *self);
 void gs_means_beat(void *self);

@@ -1,52 +1,80 @@
 // SPDX-License-Identifier: MIT
 #include "means/starts.h"
 
+#include <stdlib.h>
+#include <utlist.h>
+
 #include "basic/clock.h"
 
-static bool is_same(const struct gs_start *a, const struct gs_start *b)
+static void drop_start(struct gs_starts *s, struct gs_start *o)
 {
-	return a->ns && a->pid == b->pid && a->start_ns == b->start_ns;
+	o->process->of[GS_PROCESS_START] = NULL;
+	DL_DELETE(s->all, o);
+	free(o);
 }
 
-/*
- * The process's own place, else the user's oldest if the user has enough, else the oldest of all.
- */
-static struct gs_start *place_of(struct gs_starts *s, const struct gs_start *start)
+static bool is_old(const struct gs_start *o, uint64_t now_ns)
 {
-	struct gs_start *oldest = &s->last[0], *own = NULL;
-	unsigned int n = 0;
+	return now_ns - o->ns >= GS_STARTS_S * NS_PER_S;
+}
 
-	for (unsigned int i = 0; i < GS_STARTS; i++) {
-		struct gs_start *o = &s->last[i];
+/* Makes room: drops the user's oldest if the user has enough, else the oldest if there are enough. */
+static void make_room(struct gs_starts *s, uid_t uid)
+{
+	struct gs_start *o, *own = NULL;
+	unsigned int n = 0, of_user = 0;
 
-		if (is_same(o, start))
-			return o;
-		if (o->ns < oldest->ns)
-			oldest = o;
-		if (!o->ns || o->uid != start->uid)
-			continue;
+	DL_FOREACH(s->all, o) {
 		n++;
-		if (!own || o->ns < own->ns)
-			own = o;
+		of_user += o->uid == uid;
+		own = own || o->uid != uid ? own : o;
 	}
-	return n >= GS_STARTS_USER ? own : oldest;
+	if (of_user >= GS_STARTS_USER)
+		drop_start(s, own);
+	else if (n >= GS_STARTS)
+		drop_start(s, s->all);
 }
 
-void gs_starts_add(struct gs_starts *s, const struct gs_start *start)
+void gs_starts_add(struct gs_starts *s, struct gs_process *p, const struct gs_start *start)
 {
-	if (start->start_ns)
-		*place_of(s, start) = *start;
+	struct gs_start *o;
+
+	gs_starts_drop_of(s, p);
+	make_room(s, start->uid);
+	o = malloc(sizeof(*o));
+	if (!o)
+		return;
+	*o = *start;
+	o->process = p;
+	p->of[GS_PROCESS_START] = o;
+	DL_APPEND(s->all, o);
 }
 
 bool gs_starts_has(const struct gs_starts *s, uid_t uid, enum gs_role role, bool share,
-		   uint64_t now_ns, gs_lives_fn lives)
+		   uint64_t now_ns)
 {
-	for (unsigned int i = 0; i < GS_STARTS; i++) {
-		const struct gs_start *o = &s->last[i];
+	const struct gs_start *o;
 
-		if (o->ns && o->uid == uid && o->role == role && o->share == share &&
-		    now_ns - o->ns < GS_STARTS_S * NS_PER_S && lives(o->pid, o->start_ns))
+	DL_FOREACH(s->all, o)
+		if (o->uid == uid && o->role == role && o->share == share && !is_old(o, now_ns))
 			return true;
-	}
 	return false;
+}
+
+void gs_starts_drop_old(struct gs_starts *s, uint64_t now_ns)
+{
+	while (s->all && is_old(s->all, now_ns))
+		drop_start(s, s->all);
+}
+
+void gs_starts_drop_of(struct gs_starts *s, struct gs_process *p)
+{
+	if (p->of[GS_PROCESS_START])
+		drop_start(s, p->of[GS_PROCESS_START]);
+}
+
+void gs_starts_done(struct gs_starts *s)
+{
+	while (s->all)
+		drop_start(s, s->all);
 }

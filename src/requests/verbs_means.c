@@ -57,15 +57,10 @@ static const struct gs_pool *running(const struct gs_requests *rs, uid_t uid, bo
 	return NULL;
 }
 
-static bool lives(pid_t pid, uint64_t start_ns)
-{
-	return gs_started_still(pid, start_ns) != GS_STILL_NO;
-}
-
 /* True if such a program of the user is about to work. */
 static bool starts(const struct gs_requests *rs, uid_t uid, enum gs_role role, bool share)
 {
-	return gs_starts_has(gs_means_starts(rs->means), uid, role, share, gs_now_ns(), lives);
+	return gs_starts_has(gs_means_starts(rs->means), uid, role, share, gs_now_ns());
 }
 
 /*
@@ -234,16 +229,19 @@ static int program_of(struct gs_request *rq, struct gs_program_id *ret)
 
 static void remember_start(struct gs_request *rq, enum gs_role role, bool share)
 {
-	struct gs_start start = {
+	const struct gs_start start = {
 		.ns = gs_now_ns(),
-		.pid = rq->peer->pid,
 		.uid = rq->peer->uid,
 		.role = role,
 		.share = share,
 	};
+	struct gs_process_who who = { rq->peer->pid, rq->peer->uid, 0, NULL };
+	struct gs_process *p = NULL;
 
-	if (!gs_started(start.pid, &start.start_ns))
-		gs_starts_add(gs_means_starts(rq->rs->means), &start);
+	if (!gs_started(who.pid, &who.start_ns))
+		p = gs_processes_meet(rq->rs->hub, &who);
+	if (p)
+		gs_starts_add(gs_means_starts(rq->rs->means), p, &start);
 }
 
 int gs_verb_means_choose(struct gs_request *rq)

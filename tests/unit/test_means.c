@@ -151,53 +151,61 @@ static void the_agent_tells_how_a_service_works(void **state)
 	assert_int_equal(work.us, 340);
 }
 
-static bool lives(pid_t pid, uint64_t start_ns)
-{
-	return pid == 99 && start_ns == 5;
-}
-
 static void a_start_counts_while_its_process_lives(void **state)
 {
 	struct gs_starts s = { 0 };
-	struct gs_start one = { NS_PER_S, 99, 5, 7, GS_ROLE_LC, false };
+	struct gs_process p = { .pid = 99 };
+	struct gs_start one = { .ns = NS_PER_S, .uid = 7, .role = GS_ROLE_LC };
 
-	gs_starts_add(&s, &one);
-	assert_true(gs_starts_has(&s, 7, GS_ROLE_LC, false, 2 * NS_PER_S, lives));
-	assert_false(gs_starts_has(&s, 8, GS_ROLE_LC, false, 2 * NS_PER_S, lives));
-	assert_false(gs_starts_has(&s, 7, GS_ROLE_BE, false, 2 * NS_PER_S, lives));
-	assert_false(gs_starts_has(&s, 7, GS_ROLE_LC, true, 2 * NS_PER_S, lives));
-	assert_false(gs_starts_has(&s, 7, GS_ROLE_LC, false, 61 * NS_PER_S, lives));
+	gs_starts_add(&s, &p, &one);
+	assert_true(gs_starts_has(&s, 7, GS_ROLE_LC, false, 2 * NS_PER_S));
+	assert_false(gs_starts_has(&s, 8, GS_ROLE_LC, false, 2 * NS_PER_S));
+	assert_false(gs_starts_has(&s, 7, GS_ROLE_BE, false, 2 * NS_PER_S));
+	assert_false(gs_starts_has(&s, 7, GS_ROLE_LC, true, 2 * NS_PER_S));
+	assert_false(gs_starts_has(&s, 7, GS_ROLE_LC, false, 61 * NS_PER_S));
 	one.share = true; /* the same process asks again: its last choice counts */
-	gs_starts_add(&s, &one);
-	assert_true(gs_starts_has(&s, 7, GS_ROLE_LC, true, 2 * NS_PER_S, lives));
-	assert_false(gs_starts_has(&s, 7, GS_ROLE_LC, false, 2 * NS_PER_S, lives));
-	s.last[0].start_ns++; /* another process has its pid now */
-	assert_false(gs_starts_has(&s, 7, GS_ROLE_LC, true, 2 * NS_PER_S, lives));
+	gs_starts_add(&s, &p, &one);
+	assert_true(gs_starts_has(&s, 7, GS_ROLE_LC, true, 2 * NS_PER_S));
+	assert_false(gs_starts_has(&s, 7, GS_ROLE_LC, false, 2 * NS_PER_S));
+	gs_starts_drop_old(&s, 60 * NS_PER_S);
+	assert_true(gs_starts_has(&s, 7, GS_ROLE_LC, true, 2 * NS_PER_S));
+	gs_starts_drop_old(&s, 61 * NS_PER_S); /* it keeps its process no longer */
+	assert_null(p.of[GS_PROCESS_START]);
+	gs_starts_add(&s, &p, &one);
+	gs_starts_drop_of(&s, &p); /* the process has ended */
+	assert_false(gs_starts_has(&s, 7, GS_ROLE_LC, true, 2 * NS_PER_S));
+	assert_null(s.all);
 }
 
 /* Another user's starts push out none of this user's, and a user has few. */
 static void a_user_has_few_starts(void **state)
 {
+	static struct gs_process all[2 * GS_STARTS + 1];
 	struct gs_starts s = { 0 };
-	struct gs_start one = { NS_PER_S, 99, 5, 7, GS_ROLE_LC, false };
+	struct gs_start one = { .ns = NS_PER_S, .uid = 7, .role = GS_ROLE_LC };
+	unsigned int n = 0;
 
-	gs_starts_add(&s, &one);
-	one.start_ns = 0;
-	one.uid = 9;
-	gs_starts_add(&s, &one); /* its process has no beginning */
-	assert_false(gs_starts_has(&s, 9, GS_ROLE_LC, false, 2 * NS_PER_S, lives));
+	gs_starts_add(&s, &all[0], &one);
 	one.uid = 8;
 	for (unsigned int i = 1; i <= 2 * GS_STARTS; i++) {
-		one.start_ns = 100 + i;
 		one.ns++;
-		gs_starts_add(&s, &one);
+		gs_starts_add(&s, &all[i], &one);
 	}
-	assert_true(gs_starts_has(&s, 7, GS_ROLE_LC, false, 2 * NS_PER_S, lives));
-	for (unsigned int i = 0, n = 0; i < GS_STARTS; i++) {
-		n += s.last[i].uid == 8;
-		assert_true(s.last[i].uid != 8 || s.last[i].start_ns > 100 + 2 * GS_STARTS - 8);
-		assert_true(n <= GS_STARTS_USER);
+	assert_true(gs_starts_has(&s, 7, GS_ROLE_LC, false, 2 * NS_PER_S));
+	for (unsigned int i = 1; i <= 2 * GS_STARTS; i++) {
+		n += all[i].of[GS_PROCESS_START] != NULL;
+		assert_true(!all[i].of[GS_PROCESS_START] || i > 2 * GS_STARTS - GS_STARTS_USER);
 	}
+	assert_int_equal(n, GS_STARTS_USER);
+	for (unsigned int i = 1; i <= 2 * GS_STARTS; i++) { /* of many users */
+		one.uid = 100 + i;
+		gs_starts_add(&s, &all[i], &one);
+	}
+	n = 0;
+	for (unsigned int i = 0; i <= 2 * GS_STARTS; i++)
+		n += all[i].of[GS_PROCESS_START] != NULL;
+	assert_int_equal(n, GS_STARTS);
+	gs_starts_done(&s);
 }
 
 /* A service has none while it starts, and one of two services may have none. */
