@@ -48,14 +48,6 @@ struct gs_park_aside {
 	uint32_t uid;
 };
 
-#define GS_PARK_UNFIT 256u
-
-/* A process that libcuda does not park, as its answer to a checkpoint showed. */
-struct gs_parking_unfit {
-	int32_t pid; /* 0: the entry is free */
-	uint64_t start_ns;
-};
-
 struct gs_parking {
 	struct gs_hub *hub;
 	struct gs_figures *figures;
@@ -77,8 +69,6 @@ struct gs_parking {
 	uint32_t seq;                   /* number of the last request */
 	struct gs_park_turns turns;
 	struct gs_park_aside aside[GS_PARK_ASIDE];
-	struct gs_parking_unfit unfit[GS_PARK_UNFIT]; /* a ring: @nunfit were entered so far */
-	size_t nunfit;
 	struct gs_park_progress progress; /* of request @asked */
 	struct gs_park_window window;     /* the time in which new programs wait at the gate */
 	struct gs_park_use use[GS_PARK_GPUS];
@@ -135,6 +125,7 @@ void gs_park_use_add(struct gs_park_use *u, uint64_t used, uint64_t as_of_ns);
 /* Callbacks of struct gs_observer. */
 void gs_parking_record(void *self, const struct gpusched_tsg *rec);
 void gs_parking_ended(void *self, const struct gs_end *end);
+void gs_parking_process_ended(void *self, struct gs_process *process);
 void gs_parking_beat(void *self);
 void gs_parking_dispatched(void *self);
 
@@ -156,6 +147,8 @@ void gs_parking_leave_aside(struct gs_parking *pk);
 /* parking_where.c: updates @p and the list once @p is parked, runs, or is lost. */
 void gs_parking_settle(struct gs_parking *pk, struct gs_parked *p, enum gs_park_act act);
 struct gs_park_facts gs_parking_facts(const struct gs_parking *pk, const struct gs_parked *p);
+/* If libcuda does not park it today, it will not tomorrow, and each try stops the program. */
+void gs_parking_note_unfit(struct gs_parking *pk, const struct gs_parked *p);
 /*
  * Watches for the end of @p. -ESRCH: @p has ended, or another process has its pid. If that is
  * unknown, returns -EAGAIN unless @is_out: a process that is out has to be brought back.

@@ -142,12 +142,6 @@ static void took(struct gs_parking *pk, struct gs_parked *p, const struct gs_par
 	gs_waits_happened(&pk->hub->waits, GS_ON_PARK);
 }
 
-/* If libcuda does not park it today, it will not tomorrow, and each try stops the program. */
-static void note_unfit(struct gs_parking *pk, const struct gs_parked *p)
-{
-	pk->unfit[pk->nunfit++ % GS_PARK_UNFIT] = (struct gs_parking_unfit){ p->pid, p->start_ns };
-}
-
 /* A call that has ended. */
 struct ended {
 	const struct gs_park_request *rq;
@@ -191,7 +185,7 @@ static void take_end(struct gs_parking *pk, const struct ended *e, int code,
 	gs_park_turns_took(&pk->turns, e->p->uid, now, now - e->began_ns);
 	e->p->hangs = false;
 	if (end.op == GS_PARK_OUT && end.result == GS_PARK_CU_NOT_SUPPORTED)
-		note_unfit(pk, e->p);
+		gs_parking_note_unfit(pk, e->p);
 	if (a && !a->code && a->unsure)
 		gs_count(pk->hub, GS_SVC_PARK_UNSURE);
 	if (a)
