@@ -8,7 +8,7 @@
 # First what the server can do alone (bench/torch_llm.py capacity). Then at 30, 60 and 90 % of that,
 # the same arrivals for all: alone, the driver's default, `auto` (lc and be told), MPS with client
 # priority, `auto` with both in one server (share). SCHEMES="default auto" names others than these:
-# also `lcbe`, `hold` (the server under the agent), `agent` (`auto`, the server under the agent),
+# also `lcbe`, `hold` and `agent` (`auto`): both with the agent that `run --class lc` loads,
 # `counted` (`auto`, launches counted by probes, no agent), `first` and `means` (`run --means auto`
 # of both: `first` forgets what was known of programs, `means` comes after it).
 # The training is bench/torch_load.py train. As root, on an otherwise idle machine with a GPU and
@@ -103,7 +103,7 @@ prepare() {
 		;;
 	auto | lcbe | counted) lc=("$gpusched" run --no-agent --class lc --) be=("$gpusched" run --class be --) ;;
 	share) lc=("$gpusched" run --share --class lc --) be=("$gpusched" run --share --class be --) ;;
-	hold | agent) lc=("$gpusched" run --agent --class lc --) be=("$gpusched" run --class be --) ;;
+	hold | agent) lc=("$gpusched" run --class lc --) be=("$gpusched" run --class be --) ;;
 	*) say "there is no scheme $1"; return 1 ;;
 	esac
 	case $1 in
@@ -151,6 +151,7 @@ measure_one() {
 	wait_for "$limit" eval "! kill -0 $serving"
 	exec 7>&-
 	[ -z "$daemon" ] || {
+		gs status >"$raw/$s.status.txt"
 		gs list --json >"$raw/$s.after.jsonl"
 		gs stats --json >"$raw/$s.stats.json"
 		gs policy map auto_tsgs --json >"$raw/$s.map.jsonl" 2>>"$raw/$s.log"
