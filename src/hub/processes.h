@@ -30,7 +30,7 @@ enum gs_process_room {
 	GS_PROCESS_COUNTED, /* control/counted_requests.c */
 	GS_PROCESS_IDLER,   /* park/idlers.c */
 	GS_PROCESS_START,   /* means/starts.c */
-	GS_PROCESS_UNFIT,   /* park/parking.c: set if libcuda has refused to park it */
+	GS_PROCESS_UNFIT,   /* park/parking_calls.c: set if libcuda has refused to park it */
 	/* What follows keeps no process that has no TSG. */
 	GS_PROCESS_KEEPERS,
 	GS_PROCESS_FAILURE = GS_PROCESS_KEEPERS, /* figures/calls.c */

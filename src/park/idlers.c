@@ -10,14 +10,20 @@
 #include "park/parking.h"
 #include "process/process.h"
 
+struct gs_process *gs_park_process(const struct gs_parking *pk, int32_t pid, uint64_t start_ns)
+{
+	struct gs_process *p = gs_processes_find(pk->hub, pid);
+	bool same = p && gs_process_still(0, p->start_ns, start_ns) == GS_STILL_YES;
+
+	return same ? p : NULL;
+}
+
 struct gs_park_idler *gs_park_idler_find(const struct gs_parking *pk, int32_t pid,
 					 uint64_t start_ns)
 {
-	struct gs_process *p = gs_processes_find(pk->hub, pid);
+	const struct gs_process *p = gs_park_process(pk, pid, start_ns);
 
-	if (!p || gs_process_still(0, p->start_ns, start_ns) == GS_STILL_NO)
-		return NULL;
-	return p->of[GS_PROCESS_IDLER];
+	return p ? p->of[GS_PROCESS_IDLER] : NULL;
 }
 
 static void forget_idler(struct gs_parking *pk, struct gs_park_idler *i)
@@ -51,6 +57,7 @@ void gs_park_idler_process_ended(void *self, struct gs_process *p)
 {
 	if (p->of[GS_PROCESS_IDLER])
 		forget_idler(self, p->of[GS_PROCESS_IDLER]);
+	p->of[GS_PROCESS_UNFIT] = NULL;
 }
 
 void gs_park_idler_back(struct gs_parking *pk, const struct gs_parked *p)

@@ -29,13 +29,15 @@ struct gs_park_idler {
 	struct gs_park_again again;
 };
 
+/* The process that started then; NULL: the hub does not know it. */
+struct gs_process *gs_park_process(const struct gs_parking *pk, int32_t pid, uint64_t start_ns);
 struct gs_park_idler *gs_park_idler_find(const struct gs_parking *pk, int32_t pid,
 					 uint64_t start_ns);
 /* Finds or adds the process of @rec. NULL: too many processes are known. */
 struct gs_park_idler *gs_park_idler_remember(struct gs_parking *pk, const struct gpusched_tsg *rec);
 /* Called when @p runs again: records how soon it had to come back, or that its parking failed. */
 void gs_park_idler_back(struct gs_parking *pk, const struct gs_parked *p);
-/* The observer's function: forgets the process. */
+/* The observer's function: forgets what park/ keeps of the process. */
 void gs_park_idler_process_ended(void *self, struct gs_process *p);
 void gs_park_idlers_free(struct gs_parking *pk);
 

@@ -104,33 +104,11 @@ static void learn_seen(const struct gs_parking *pk, struct gs_parked *p, struct 
 	c->imported = (enum gpusched_imported)proc.imported;
 }
 
-/* Its process, if the hub knows it. */
-static struct gs_process *process_of(const struct gs_parking *pk, const struct gs_parked *p)
-{
-	struct gs_process *process = gs_processes_find(pk->hub, p->pid);
-	bool same = process && gs_process_still(0, process->start_ns, p->start_ns) == GS_STILL_YES;
-
-	return same ? process : NULL;
-}
-
-void gs_parking_note_unfit(struct gs_parking *pk, const struct gs_parked *p)
-{
-	struct gs_process *process = process_of(pk, p);
-
-	if (process)
-		process->of[GS_PROCESS_UNFIT] = pk;
-}
-
 static bool is_unfit(const struct gs_parking *pk, const struct gs_parked *p)
 {
-	const struct gs_process *process = process_of(pk, p);
+	const struct gs_process *process = gs_park_process(pk, p->pid, p->start_ns);
 
 	return process && process->of[GS_PROCESS_UNFIT];
-}
-
-void gs_parking_process_ended(void *self, struct gs_process *process)
-{
-	process->of[GS_PROCESS_UNFIT] = NULL;
 }
 
 static int vet(struct gs_parking *pk, const struct gs_park_ask *ask, struct gs_parked *p,

@@ -125,7 +125,6 @@ void gs_park_use_add(struct gs_park_use *u, uint64_t used, uint64_t as_of_ns);
 /* Callbacks of struct gs_observer. */
 void gs_parking_record(void *self, const struct gpusched_tsg *rec);
 void gs_parking_ended(void *self, const struct gs_end *end);
-void gs_parking_process_ended(void *self, struct gs_process *process);
 void gs_parking_beat(void *self);
 void gs_parking_dispatched(void *self);
 
@@ -147,8 +146,6 @@ void gs_parking_leave_aside(struct gs_parking *pk);
 /* parking_where.c: updates @p and the list once @p is parked, runs, or is lost. */
 void gs_parking_settle(struct gs_parking *pk, struct gs_parked *p, enum gs_park_act act);
 struct gs_park_facts gs_parking_facts(const struct gs_parking *pk, const struct gs_parked *p);
-/* If libcuda does not park it today, it will not tomorrow, and each try stops the program. */
-void gs_parking_note_unfit(struct gs_parking *pk, const struct gs_parked *p);
 /*
  * Watches for the end of @p. -ESRCH: @p has ended, or another process has its pid. If that is
  * unknown, returns -EAGAIN unless @is_out: a process that is out has to be brought back.

@@ -169,6 +169,15 @@ static void note_copied(struct gs_parked *p, const struct gs_park_end *end,
 	}
 }
 
+/* If libcuda does not park it today, it will not tomorrow, and each try stops the program. */
+static void note_unfit(struct gs_parking *pk, const struct gs_parked *p)
+{
+	struct gs_process *process = gs_park_process(pk, p->pid, p->start_ns);
+
+	if (process)
+		process->of[GS_PROCESS_UNFIT] = pk;
+}
+
 static void take_end(struct gs_parking *pk, const struct ended *e, int code,
 		     const struct gs_park_answer *a)
 {
@@ -185,7 +194,7 @@ static void take_end(struct gs_parking *pk, const struct ended *e, int code,
 	gs_park_turns_took(&pk->turns, e->p->uid, now, now - e->began_ns);
 	e->p->hangs = false;
 	if (end.op == GS_PARK_OUT && end.result == GS_PARK_CU_NOT_SUPPORTED)
-		gs_parking_note_unfit(pk, e->p);
+		note_unfit(pk, e->p);
 	if (a && !a->code && a->unsure)
 		gs_count(pk->hub, GS_SVC_PARK_UNSURE);
 	if (a)

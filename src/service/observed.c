@@ -127,7 +127,6 @@ static const struct gs_observer observers[] = {
 	  .policy_changed = gs_means_policy_changed, .beat = gs_means_beat },
 	{ "memory", GS_ROOM_FIGURES, .seen = gs_memory_record, .ended = gs_memory_ended },
 	{ "parking", GS_ROOM_PARK, .seen = gs_parking_record, .ended = gs_parking_ended,
-	  .process_ended = gs_parking_process_ended,
 	  .beat = gs_parking_beat, .dispatched = gs_parking_dispatched },
 	{ "programs wished parked", GS_ROOM_PARK, .beat = gs_park_wished_beat },
 	{ "idle programs", GS_ROOM_PARK, .process_ended = gs_park_idler_process_ended,
