@@ -7,7 +7,6 @@
 #include "hub/lanes.h"
 #include "hub/limited.h"
 #include "hub/loop.h"
-#include "hub/processes.h"
 
 int gs_hub_new(const struct gs_config *config, const struct gs_hub_opts *opts, struct gs_hub **ret)
 {
@@ -31,7 +30,6 @@ void gs_hub_free(struct gs_hub *hub)
 	if (!hub)
 		return;
 	gs_observers_free(&hub->observers);
-	gs_processes_free(hub);
 	gs_limited_free(hub);
 	gs_lanes_free(hub->lanes);
 	gs_loop_free(hub);

@@ -203,28 +203,6 @@ void gs_observers_policy_changed(struct gs_observers *o)
 			o->all[i].policy_changed(o->selves[o->all[i].self]);
 }
 
-void gs_observers_process_met(struct gs_observers *o, struct gs_process *p)
-{
-	for (size_t i = 0; i < o->n; i++)
-		if (o->all[i].process_met)
-			o->all[i].process_met(o->selves[o->all[i].self], p);
-}
-
-void gs_observers_process_changed(struct gs_observers *o, struct gs_process *p,
-				  enum gs_process_change what)
-{
-	for (size_t i = 0; i < o->n; i++)
-		if (o->all[i].process_changed)
-			o->all[i].process_changed(o->selves[o->all[i].self], p, what);
-}
-
-void gs_observers_process_ended(struct gs_observers *o, struct gs_process *p)
-{
-	for (size_t i = o->n; i--;)
-		if (o->all[i].process_ended)
-			o->all[i].process_ended(o->selves[o->all[i].self], p);
-}
-
 void gs_observers_events_lost(struct gs_observers *o, pid_t pid)
 {
 	for (size_t i = 0; i < o->n; i++)

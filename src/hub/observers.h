@@ -150,10 +150,6 @@ void gs_observers_deadline_told(struct gs_observers *o, const struct gpusched_ts
 				uint64_t us);
 void gs_observers_policy_changes(struct gs_observers *o);
 void gs_observers_policy_changed(struct gs_observers *o);
-void gs_observers_process_met(struct gs_observers *o, struct gs_process *p);
-void gs_observers_process_changed(struct gs_observers *o, struct gs_process *p,
-				  enum gs_process_change what);
-void gs_observers_process_ended(struct gs_observers *o, struct gs_process *p);
 void gs_observers_events_lost(struct gs_observers *o, pid_t pid);
 void gs_observers_answered(struct gs_observers *o, enum gs_reader_what what, pid_t pid);
 void gs_observers_beat(struct gs_observers *o);

@@ -74,13 +74,28 @@ void gs_processes_watch(struct gs_hub *hub, struct gs_process *p, bool watched)
 	DL_APPEND(*list_of(hub, p), p);
 }
 
-void gs_processes_free(struct gs_hub *hub)
+/* ---- the observers ---------------------------------------------------------------------------- */
+
+static void tell_met(const struct gs_observers *o, struct gs_process *p)
 {
-	while (hub->processes.busy)
-		free_process(hub, hub->processes.busy);
-	while (hub->processes.checked)
-		free_process(hub, hub->processes.checked);
-	gs_shares_done(&hub->processes.shares);
+	for (size_t i = 0; i < o->n; i++)
+		if (o->all[i].process_met)
+			o->all[i].process_met(o->selves[o->all[i].self], p);
+}
+
+static void tell_change(const struct gs_observers *o, struct gs_process *p,
+			enum gs_process_change what)
+{
+	for (size_t i = 0; i < o->n; i++)
+		if (o->all[i].process_changed)
+			o->all[i].process_changed(o->selves[o->all[i].self], p, what);
+}
+
+static void tell_end(const struct gs_observers *o, struct gs_process *p)
+{
+	for (size_t i = o->n; i--;)
+		if (o->all[i].process_ended)
+			o->all[i].process_ended(o->selves[o->all[i].self], p);
 }
 
 /* ---- begin and end --------------------------------------------------------------------------- */
@@ -91,10 +106,28 @@ void gs_processes_end(struct gs_hub *hub, struct gs_process *p)
 	DL_DELETE(*list_of(hub, p), p);
 	p->ended = true;
 	DL_APPEND(*list_of(hub, p), p);
-	gs_observers_process_ended(&hub->observers, p);
+	tell_end(&hub->observers, p);
 	assert(!has_state(p, GS_PROCESS_ROOMS));
 	if (!p->ntsgs)
 		free_process(hub, p);
+}
+
+static void free_list(struct gs_hub *hub, struct gs_process **list)
+{
+	while (*list) {
+		struct gs_process *p = *list;
+
+		if (!p->ended)
+			tell_end(&hub->observers, p);
+		free_process(hub, p);
+	}
+}
+
+void gs_processes_free(struct gs_hub *hub)
+{
+	free_list(hub, &hub->processes.busy);
+	free_list(hub, &hub->processes.checked);
+	gs_shares_done(&hub->processes.shares);
 }
 
 static struct gs_process *new_process(struct gs_hub *hub, const struct gs_process_who *who)
@@ -118,7 +151,7 @@ static struct gs_process *new_process(struct gs_hub *hub, const struct gs_proces
 	p->hashed = true;
 	HASH_ADD(hh, hub->processes.by_pid, pid, sizeof(p->pid), p);
 	DL_APPEND(*list_of(hub, p), p);
-	gs_observers_process_met(&hub->observers, p);
+	tell_met(&hub->observers, p);
 	return p;
 }
 
@@ -152,7 +185,7 @@ static bool check_process(struct gs_hub *hub, struct gs_process *p)
 	}
 	if (!gs_process_uid(p->pid, &uid) && uid != p->uid) {
 		p->uid = uid;
-		gs_observers_process_changed(&hub->observers, p, GS_PROCESS_UID);
+		tell_change(&hub->observers, p, GS_PROCESS_UID);
 	}
 	return true;
 }
@@ -173,7 +206,7 @@ void gs_processes_tapped(void *self, const struct gpusched_event *ev)
 	}
 	memcpy(p->comm, ev->comm, sizeof(p->comm));
 	gs_process_uid(p->pid, &p->uid);
-	gs_observers_process_changed(&hub->observers, p, GS_PROCESS_EXEC);
+	tell_change(&hub->observers, p, GS_PROCESS_EXEC);
 }
 
 static void take_tsg(struct gs_hub *hub, struct gs_process *p)
@@ -204,9 +237,9 @@ static void note_record(struct gs_hub *hub, struct gs_process *p, const struct g
 	p->class_id = rec->task.class_id;
 	p->cgroup_id = rec->task.cgroup_id;
 	if (classed)
-		gs_observers_process_changed(&hub->observers, p, GS_PROCESS_CLASS);
+		tell_change(&hub->observers, p, GS_PROCESS_CLASS);
 	if (moved)
-		gs_observers_process_changed(&hub->observers, p, GS_PROCESS_CGROUP);
+		tell_change(&hub->observers, p, GS_PROCESS_CGROUP);
 }
 
 void gs_processes_seen(void *self, const struct gpusched_tsg *rec)

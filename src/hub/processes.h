@@ -4,9 +4,9 @@
  *
  * A process is met by its first TSG, or by a room that learns of it earlier. It ends when a tap sees
  * its exit, when its pid belongs to another process, or when a check finds it gone. It also ends
- * when it has no TSG any more and no room needs it. Rooms keep their state of a process
- * in `of`, and free it in the observer process_ended. Past GS_PROCESSES_MAX, or a user's share of
- * it, a process is not met. Its TSGs have all else: class, budget, restore.
+ * when it has no TSG any more and no room needs it. Rooms keep their state of a process in `of`, and
+ * free it in the observer process_ended. Past GS_PROCESSES_MAX, or a user's share of it, a process
+ * is not met. Its TSGs have all else: class, budget, restore.
  */
 #ifndef GPUSCHED_HUB_PROCESSES_H
 #define GPUSCHED_HUB_PROCESSES_H
@@ -24,21 +24,21 @@
 struct gs_hub;
 struct gs_end;
 
-/* Whose state of a process it is: index into gs_process.of. */
+/* Index into gs_process.of: the files that keep state of a process. */
 enum gs_process_room {
 	GS_PROCESS_AGENT,   /* control/agents.c */
 	GS_PROCESS_COUNTED, /* control/counted_requests.c */
 	GS_PROCESS_IDLER,   /* park/idlers.c */
 	GS_PROCESS_START,   /* means/starts.c */
 	GS_PROCESS_UNFIT,   /* park/parking_calls.c: set if libcuda has refused to park it */
-	/* What follows keeps no process that has no TSG. */
+	/* The state from here on is dropped with the last TSG. */
 	GS_PROCESS_KEEPERS,
 	GS_PROCESS_FAILURE = GS_PROCESS_KEEPERS, /* figures/calls.c */
 	GS_PROCESS_JOB,                          /* intake/settle.c */
 	GS_PROCESS_ROOMS
 };
 
-/* What of a process has changed. */
+/* A process's change. */
 enum gs_process_change {
 	GS_PROCESS_EXEC, /* it runs another program; its user may be another, too */
 	GS_PROCESS_UID,
@@ -88,6 +88,7 @@ struct gs_process *gs_processes_meet(struct gs_hub *hub, const struct gs_process
 void gs_processes_end(struct gs_hub *hub, struct gs_process *p);
 /* @watched: from now on @p is checked within 2 s although it has TSGs. */
 void gs_processes_watch(struct gs_hub *hub, struct gs_process *p, bool watched);
+/* Ends all: observers free what they keep. Call this while their rooms exist. */
 void gs_processes_free(struct gs_hub *hub);
 
 /* Observers. */

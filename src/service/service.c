@@ -466,6 +466,8 @@ static int make_rooms(struct gs_service *s, const struct gs_config *config,
 /* Frees the rooms. Call this when none of their threads and requests runs any more. */
 static void free_rooms(struct gs_service *s)
 {
+	if (s->hub)
+		gs_processes_free(s->hub);
 	gs_requests_free(s->requests);
 	gs_control_free(s->control);
 	gs_parking_free(s->parking);

@@ -294,6 +294,22 @@ static void past_the_limit_tsgs_live_on(void **state)
 	expect(met + 1, met);
 }
 
+static void the_end_of_an_instance_ends_all(void **state)
+{
+	const struct gs_process_who who = { (pid_t)PID, 1000, S, NULL };
+
+	keeps = true;
+	see_new(1, PID + 1, S);
+	see_new(2, PID + 2, S);
+	tap(GPUSCHED_EV_EXIT, 0, PID + 2);
+	gs_processes_meet(&hub, &who);
+	expect(3, 1);
+	gs_processes_free(&hub);
+	expect(3, 3);
+	gs_processes_free(&hub);
+	assert_null(gs_processes_find(&hub, (pid_t)PID));
+}
+
 static void fail_call(struct gs_figures *fig, uint32_t pid, int err)
 {
 	const struct gs_engine_call call = { .pid = pid, .id = 1, .res.err = err };
@@ -342,6 +358,7 @@ int main(void)
 		T(each_beat_checks_a_part),
 		T(past_the_limit_tsgs_live_on),
 		T(memory_of_failures_keeps_no_process),
+		T(the_end_of_an_instance_ends_all),
 	};
 #undef T
 
