@@ -46,14 +46,6 @@ static struct kept *find(const struct gs_ledger *l, uint64_t id)
 	return k;
 }
 
-static struct proc *find_proc(const struct gs_ledger *l, int32_t pid)
-{
-	struct proc *p = NULL;
-
-	HASH_FIND(hh, l->procs, &pid, sizeof(pid), p);
-	return p;
-}
-
 /* ---- the timer ------------------------------------------------------------------------------- */
 
 /* Keeps to one sample a second on average, though each may be a little early or late. */
@@ -148,36 +140,47 @@ const struct gs_history_who *gs_ledger_who(const struct gs_figures *fig, uint64_
 	return &k->who;
 }
 
-static struct proc *join_proc(struct gs_ledger *l, const struct gs_history_who *who)
+/* If its process is not known, the TSG has one for itself. */
+static struct proc *join_proc(struct gs_figures *fig, const struct kept *k)
 {
-	struct proc *p = find_proc(l, who->pid);
+	struct gs_process **at = gs_observers_process_of(&fig->hub->observers, k->id);
+	struct gs_process *process = at && *at && !(*at)->ended ? *at : NULL;
+	struct proc *p = process ? process->of[GS_PROCESS_LEDGER] : NULL;
 
 	if (!p) {
 		p = calloc(1, sizeof(*p));
 		if (!p)
 			return NULL;
-		p->pid = who->pid;
-		HASH_ADD(hh, l->procs, pid, sizeof(p->pid), p);
+		p->pid = k->who.pid;
+		p->process = process;
+		if (process)
+			process->of[GS_PROCESS_LEDGER] = p;
 	}
-	if (p->start_ns != who->start_ns)
-		/* another process may have got the pid: look up its batch job */
-		p->job_asked = false;
-	p->start_ns = who->start_ns;
+	p->start_ns = k->who.start_ns;
 	p->ntsgs++;
 	return p;
 }
 
-static void leave_proc(struct gs_ledger *l, int32_t pid)
+static void leave_proc(struct gs_history *history, struct proc *p)
 {
-	struct proc *p = find_proc(l, pid);
-
-	if (!p || --p->ntsgs)
+	if (--p->ntsgs)
 		return;
-	if (l->history)
-		gs_history_ended(l->history, p->pid, p->start_ns);
-	HASH_DEL(l->procs, p);
+	if (history)
+		gs_history_ended(history, p->pid, p->start_ns);
+	if (p->process)
+		p->process->of[GS_PROCESS_LEDGER] = NULL;
 	free(p->requests);
 	free(p);
+}
+
+/* Its TSGs have not ended yet. */
+void gs_ledger_process_ended(void *self, struct gs_process *process)
+{
+	struct proc *p = process->of[GS_PROCESS_LEDGER];
+
+	if (p)
+		p->process = NULL;
+	process->of[GS_PROCESS_LEDGER] = NULL;
 }
 
 static void put_owner(struct kept *k, const struct gpusched_tsg *rec)
@@ -206,12 +209,12 @@ static void change_owner(struct gs_figures *fig, struct kept *k, const struct gp
 
 	ledger_give(fig, k, true);
 	put_owner(k, rec);
-	p = join_proc(fig->ledger, &k->who);
+	p = join_proc(fig, k);
 	if (!p) {
 		k->who = was;
 		return;
 	}
-	leave_proc(fig->ledger, was.pid);
+	leave_proc(fig->ledger->history, k->proc);
 	k->proc = p;
 	k->job_known = false;
 	put_cgroup(k, rec);
@@ -238,7 +241,7 @@ static struct kept *new_kept(struct gs_figures *fig, const struct gpusched_tsg *
 	k->who.gpu = gpu ? gpu->index : rec->task.gpu;
 	k->who.pool = rec->flags & GPUSCHED_TSG_MPS;
 	snprintf(k->who.gpu_uuid, sizeof(k->who.gpu_uuid), "%s", gpu ? gpu->uuid : "");
-	k->proc = join_proc(fig->ledger, &k->who);
+	k->proc = join_proc(fig, k);
 	if (!k->proc) {
 		free(k);
 		return NULL;
@@ -298,7 +301,7 @@ void gs_ledger_ended(void *self, const struct gs_end *end)
 	for (size_t i = 0; i < fig->hub->ngpus; i++)
 		if (fig->hub->gpus[i].index == k->who.gpu)
 			ledger_take_gpu(fig, i);
-	leave_proc(l, k->who.pid);
+	leave_proc(l->history, k->proc);
 	ledger_leave(k);
 	count(fig, k, -1);
 	ledger_forgive(l, k);
@@ -470,12 +473,12 @@ void gs_ledger_change(struct gs_figures *fig, const struct gs_peer *peer, const 
 		.by_uid = peer->uid,
 		.by_pid = peer->pid,
 	};
-	struct proc *p = NULL;
+	const struct gs_process *p = NULL;
 
 	if (!fig || !gs_ledger_history(fig))
 		return;
 	if (!strncmp(target, "pid:", 4))
-		p = find_proc(fig->ledger, atoi(target + 4));
+		p = gs_processes_find(fig->hub, atoi(target + 4));
 	if (!strncmp(target, "tsg:", 4))
 		ev.tsg = strtoull(target + 4, NULL, 10);
 	if (p) {
@@ -523,13 +526,12 @@ void gs_ledger_request(void *self, const struct gs_request_done *done)
 	};
 	struct gs_figures *fig = self;
 	struct kept *k = find(fig->ledger, done->id);
-	struct proc *p = k ? find_proc(fig->ledger, k->who.pid) : NULL;
 
-	if (!p || !done->deadline_ns)
+	if (!k || !done->deadline_ns)
 		return;
 	ledger_add(k, &sums);
 	add_request(&fig->ledger->deadlines, done);
-	if (add_request(&p->deadlines, done))
+	if (add_request(&k->proc->deadlines, done))
 		tell_worst(fig, k, done);
 }
 
@@ -537,11 +539,10 @@ bool gs_ledger_deadlines(const struct gs_figures *fig, const struct gpusched_tsg
 			 struct gs_deadlines *ret)
 {
 	const struct kept *k = find(fig->ledger, rec->task.id);
-	const struct proc *p = k ? find_proc(fig->ledger, k->who.pid) : NULL;
 
-	if (!p || !p->deadlines.requests)
+	if (!k || !k->proc->deadlines.requests)
 		return false;
-	*ret = p->deadlines;
+	*ret = k->proc->deadlines;
 	return true;
 }
 
@@ -567,10 +568,9 @@ void gs_ledger_add_request(struct gs_figures *fig, uint64_t id,
 			   const struct gs_request_parts *parts)
 {
 	struct kept *k = fig->ledger ? find(fig->ledger, id) : NULL;
-	struct proc *p = k ? find_proc(fig->ledger, k->who.pid) : NULL;
 
-	if (p)
-		add_cost(&p->requests, parts);
+	if (k)
+		add_cost(&k->proc->requests, parts);
 	if (k && k->group)
 		add_cost(&k->group->requests, parts);
 }
@@ -579,9 +579,8 @@ const struct gs_request_cost *gs_ledger_requests(const struct gs_figures *fig,
 						 const struct gpusched_tsg *rec)
 {
 	const struct kept *k = fig && fig->ledger ? find(fig->ledger, rec->task.id) : NULL;
-	const struct proc *p = k ? find_proc(fig->ledger, k->who.pid) : NULL;
 
-	return p ? p->requests : NULL;
+	return k ? k->proc->requests : NULL;
 }
 
 /* ---- life ------------------------------------------------------------------------------------ */
@@ -629,7 +628,6 @@ void gs_ledger_end(struct gs_figures *fig)
 {
 	struct gs_ledger *l = fig->ledger;
 	struct kept *k, *next;
-	struct proc *p, *after;
 
 	if (!l)
 		return;
@@ -643,13 +641,9 @@ void gs_ledger_end(struct gs_figures *fig)
 	gs_request_costs_end(fig);
 	HASH_ITER(hh, l->all, k, next) {
 		HASH_DEL(l->all, k);
+		leave_proc(NULL, k->proc); /* it goes on */
 		free(k->samples);
 		free(k);
-	}
-	HASH_ITER(hh, l->procs, p, after) {
-		HASH_DEL(l->procs, p);
-		free(p->requests);
-		free(p);
 	}
 	sd_event_source_disable_unref(l->due);
 	gs_history_free(l->history);

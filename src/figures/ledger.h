@@ -24,6 +24,7 @@ struct gs_end;
 struct gs_request_done;
 struct gs_engine_call;
 struct gs_peer;
+struct gs_process;
 struct gs_figures;
 
 /* For a daemon. Opens a history if the configuration asks for one. */
@@ -35,6 +36,7 @@ void gs_ledger_end(struct gs_figures *fig);
 void gs_ledger_record(void *self, const struct gpusched_tsg *rec);
 /* A TSG ends. Runs before the account forgets the TSG. */
 void gs_ledger_ended(void *self, const struct gs_end *end);
+void gs_ledger_process_ended(void *self, struct gs_process *process);
 void gs_ledger_event(void *self, const struct gpusched_event *ev, const struct gpusched_tsg *rec);
 void gs_ledger_call(void *self, const struct gs_engine_call *call);
 void gs_ledger_restored(void *self);

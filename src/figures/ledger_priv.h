@@ -44,7 +44,7 @@ struct group {
 
 /* A process with compute TSGs. */
 struct proc {
-	UT_hash_handle hh;
+	struct gs_process *process; /* NULL: it has ended, or too many are known */
 	int32_t pid;
 	uint64_t start_ns;
 	unsigned int ntsgs;
@@ -142,7 +142,6 @@ struct gs_ledger {
 	 */
 	struct kept *judged;
 	unsigned int classes[GPUSCHED_MAX_CLASSES];
-	struct proc *procs;
 	struct group *groups;
 	struct gpu_kept *gpus; /* one per GPU of the hub */
 	sd_event_source *due;

@@ -13,15 +13,16 @@ void gs_parked_time_place(const struct gs_figures *fig, uint32_t class_id,
 			  struct gs_history_who *who)
 {
 	const char *name = class_id ? gs_class_name(fig->hub->classes, class_id) : NULL;
-	struct proc *p = NULL;
+	const struct gs_process *process = gs_processes_find(fig->hub, who->pid);
+	const struct proc *p;
 
 	snprintf(who->class, sizeof(who->class), "%s", name ? name : "");
 	if (gs_cgroup_path(who->pid, who->cgroup))
 		who->cgroup[0] = '\0';
 	else
 		gs_pod_names(who->cgroup, &who->pod);
-	if (fig->ledger) /* some of the process's TSGs may not have ended yet */
-		HASH_FIND(hh, fig->ledger->procs, &who->pid, sizeof(who->pid), p);
+	/* some of the process's TSGs may not have ended yet */
+	p = process && fig->ledger ? process->of[GS_PROCESS_LEDGER] : NULL;
 	if (p && p->start_ns == who->start_ns)
 		memcpy(who->job, p->job, sizeof(who->job));
 }

@@ -35,6 +35,7 @@ enum gs_process_room {
 	GS_PROCESS_KEEPERS,
 	GS_PROCESS_FAILURE = GS_PROCESS_KEEPERS, /* figures/calls.c */
 	GS_PROCESS_JOB,                          /* intake/settle.c */
+	GS_PROCESS_LEDGER,                       /* figures/ledger.c */
 	GS_PROCESS_ROOMS
 };
 
