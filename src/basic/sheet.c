@@ -17,11 +17,13 @@ struct gs_sheet {
 	FILE *out;
 	struct libscols_table *scols;
 	bool head_done, colour;
-	char *left_out; /* headings of columns that were left out, with commas between */
-	char *tail;     /* the member at the end of each row of JSON */
+	const char *hint; /* how to see the columns that were left out; NULL: through a pipe */
+	char *left_out;   /* headings of columns that were left out, with commas between */
+	char *tail;       /* the member at the end of each row of JSON */
 };
 
 #define WRAP_LEAST 24 /* least width of a wrapped column, in characters */
+#define CUT_LEAST 10  /* least width of a column with text that may be cut */
 
 json_t *gs_json_at(const json_t *row, const char *path)
 {
@@ -153,8 +155,9 @@ static char *cell_text(const struct gs_column *col, const json_t *row)
 {
 	CLEANUP_FREE char *text =
 		col->cell ? col->cell(row) : value_text(col, gs_json_at(row, col->path));
+	CLEANUP_FREE char *escaped = gs_escaped(text && *text ? text : "-");
 
-	return gs_escaped(text ? text : "-");
+	return escaped && col->most ? gs_term_shorten(escaped, col->most) : TAKE_PTR(escaped);
 }
 
 static struct libscols_column *new_column(struct gs_sheet *t, const struct gs_column *c)
@@ -309,22 +312,14 @@ int gs_sheet_row(struct gs_sheet *t, json_t *row)
 
 /* ---- into a width ---------------------------------------------------------------------------- */
 
-static size_t chars(const char *text)
-{
-	size_t n = 0;
-
-	for (; text && *text; text++)
-		n += (*text & 0xc0) != 0x80;
-	return n;
-}
-
 static size_t width_of(struct libscols_table *scols, size_t at, const char *head)
 {
-	size_t most = chars(head);
+	size_t most = gs_term_columns(head);
 
 	for (size_t i = 0; i < scols_table_get_nlines(scols); i++) {
 		struct libscols_line *line = scols_table_get_line(scols, i);
-		size_t n = chars(scols_cell_get_data(scols_line_get_cell(line, at)));
+		const char *text = scols_cell_get_data(scols_line_get_cell(line, at));
+		size_t n = text ? gs_term_columns(text) : 0;
 
 		most = n > most ? n : most;
 	}
@@ -394,6 +389,27 @@ static size_t least(const struct shown *cols, size_t n, size_t total)
 		       : total;
 }
 
+/* Cuts the text of column @col by up to @most columns; takes what that saves from *inout_total. */
+static int cut_column(struct gs_sheet *t, struct shown *col, size_t most, size_t *inout_total)
+{
+	size_t head = gs_term_columns(col->c->head);
+	size_t lowest = head > CUT_LEAST ? head : CUT_LEAST;
+	size_t room = col->width > lowest ? col->width - lowest : 0;
+	size_t to = col->width - (most < room ? most : room);
+
+	for (size_t i = 0; i < scols_table_get_nlines(t->scols); i++) {
+		struct libscols_line *line = scols_table_get_line(t->scols, i);
+		const char *text = scols_cell_get_data(scols_line_get_cell(line, col->at));
+		char *cut = text ? gs_term_shorten(text, to) : NULL;
+
+		if (cut && scols_line_refer_data(line, col->at, cut))
+			return -ENOMEM;
+	}
+	*inout_total -= col->width - to;
+	col->width = to;
+	return 0;
+}
+
 static int fit(struct gs_sheet *t, struct shown *cols, size_t n, size_t width)
 {
 	size_t total = n ? n - 1 : 0;
@@ -413,11 +429,20 @@ static int fit(struct gs_sheet *t, struct shown *cols, size_t n, size_t width)
 		total -= cols[out].width + 1;
 		memmove(&cols[out], &cols[out + 1], (--n - out) * sizeof(*cols));
 	}
+	for (size_t i = n; i-- && least(cols, n, total) > width;)
+		if (cols[i].c->most &&
+		    cut_column(t, &cols[i], least(cols, n, total) - width, &total))
+			return -ENOMEM;
 	if (total <= width || !n || !(cols[n - 1].c->flags & GS_COL_WRAP))
 		return 0;
 	total -= cols[n - 1].width;
 	return wrap_column(t, cols[n - 1].at,
 			   width > total + WRAP_LEAST ? width - total : WRAP_LEAST);
+}
+
+void gs_sheet_hint(struct gs_sheet *t, const char *hint)
+{
+	t->hint = hint;
 }
 
 int gs_sheet_fit(struct gs_sheet *t, size_t width)
@@ -446,8 +471,8 @@ int gs_sheet_end(struct gs_sheet *t)
 	errno = 0;
 	if (t->scols && scols_table_get_nlines(t->scols) && scols_print_table(t->scols))
 		return errno ? -errno : -EIO;
-	if (t->left_out &&
-	    asprintf(&note, "(too narrow for %s: '| cat' shows all)", t->left_out) > 0)
+	if (t->left_out && asprintf(&note, "(too narrow for %s%s)", t->left_out,
+				    t->hint ?: ": '| cat' shows all") > 0)
 		gs_wrap(t->out, note, 0, gs_term_width(t->out));
 	if (!fflush(t->out) && !ferror(t->out))
 		return 0;

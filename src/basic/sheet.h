@@ -18,6 +18,10 @@
 #define GS_COL_TENTHS (1u << 1) /* a number with one decimal, right-aligned */
 #define GS_COL_WHOLE (1u << 2)  /* a number without decimals, right-aligned */
 #define GS_COL_WRAP (1u << 3)   /* the last column: its text may go on in the next line */
+/* For screens (cli/screen.h): */
+#define GS_COL_WIDE (1u << 4) /* only with --wide or --columns */
+#define GS_COL_SAYS (1u << 5) /* left out where every row has "-" */
+#define GS_COL_MANY (1u << 6) /* left out where every row has the same value */
 
 struct gs_column {
 	const char *path; /* key in the row; "is.timeslice_us" reaches into objects */
@@ -33,6 +37,12 @@ struct gs_column {
 	 * is left out first.
 	 */
 	unsigned char spare;
+	/*
+	 * 0: the text is never cut. Else longer text is cut in the middle by "...", and on a
+	 * narrow terminal shorter text too.
+	 */
+	unsigned char most;
+	const char *name; /* for --columns; NULL: @path is its name */
 };
 
 enum gs_sheet_mode {
@@ -57,9 +67,11 @@ int gs_sheet_tail(struct gs_sheet *t, const char *key, const json_t *value);
 int gs_sheet_row(struct gs_sheet *t, json_t *row);
 /*
  * Makes the rows fit into @width characters (0: any width). Leaves out columns where that is
- * allowed, and names them in a line below. Wraps the last column if that is allowed. 0 or -ENOMEM.
+ * allowed, and names them in a line below. Cuts and wraps text where that is allowed. 0 or -ENOMEM.
  */
 int gs_sheet_fit(struct gs_sheet *t, size_t width);
+/* Replaces the words after these columns' names: how to see them. @hint must outlive the table. */
+void gs_sheet_hint(struct gs_sheet *t, const char *hint);
 /* Prints the collected rows; -EIO if the output cannot be written. */
 int gs_sheet_end(struct gs_sheet *t);
 void gs_sheet_free(struct gs_sheet *t);

@@ -11,6 +11,10 @@
 bool gs_term_colour(FILE *out);
 /* The width of the terminal @out in columns; 0: it is no terminal. */
 size_t gs_term_width(FILE *out);
+/* The columns that @text takes on a terminal: a wide character takes two. */
+size_t gs_term_columns(const char *text);
+/* Copies @text, cut in the middle by "..." to @most columns; malloc'd. NULL: out of memory. */
+char *gs_term_shorten(const char *text, size_t most);
 /*
  * Prints @text and ends the line. Breaks it at blanks before column @width (0: never), and a longer
  * word after a slash. The cursor is at @column; further lines begin there too.
