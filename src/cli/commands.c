@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "cli/table.h"
+#include "cli/demo.h"
 #include "cli/park.h"
-#include "cli/verbs_act.h"
+#include "cli/shell.h"
 #include "cli/verbs_look.h"
+#include "cli/verbs_act.h"
 
 #include "basic/cleanup.h"
 
@@ -18,8 +20,8 @@ static const struct cli_opt doctor_opts[] = {
 };
 
 static const struct cli_opt list_opts[] = {
-	{ "all", 'a', NULL, "all TSGs, not only those of compute work" },
-	{ "wide", 0, NULL, "with the thread that made it, the GPU's own ids, its channels" },
+	{ "all", 'a', NULL, "a row for each TSG, copy engines' too" },
+	CLI_SCREEN_OPTS,
 	{ "watch", 0, NULL, "again every second, until SIGINT" },
 	END,
 };
@@ -39,11 +41,13 @@ static const struct cli_opt monitor_opts[] = {
 static const struct cli_opt status_opts[] = {
 	{ "for", 't', "TIME", "watch for TIME from now on instead of the last ten seconds" },
 	{ "all", 'a', NULL, "all programs, not just services and the first ones" },
+	CLI_SCREEN_OPTS,
 	END,
 };
 
 static const struct cli_opt stats_opts[] = {
 	{ "by", 'b', "WHOM", "sums by process, class, cgroup or gpu instead of counters" },
+	CLI_SCREEN_OPTS,
 	END,
 };
 
@@ -55,6 +59,7 @@ static const struct cli_opt history_opts[] = {
 	  "sums by process, user, cgroup, class, gpu, partition, pod, namespace or job (process)" },
 	{ "changes", 0, NULL, "who changed what, instead of sums" },
 	{ "csv", 0, NULL, "comma-separated values, with a heading" },
+	CLI_SCREEN_OPTS,
 	END,
 };
 
@@ -233,10 +238,10 @@ static const struct cli_cmd commands[] = {
 	  "Exit code 0: gpusched can be used here, on a GPU, on the simulated one or through the "
 	  "daemon; 3: it cannot.",
 	  cli_doctor, doctor_opts, CLI_JSON, 0, 0 },
-	{ "list", NULL, "[TARGET]", "list the TSGs: owners, settings asked for, settings in force",
-	  "One row per compute TSG (--json and --all: per TSG): ASKED, IS and WANT are timeslices "
-	  "in us as the owner asked, as the "
-	  "hardware was told, and as a policy or person wants them; \"-\" is unknown or unset.",
+	{ "list", NULL, "[TARGET]", "list who uses the GPUs: owner, class, time slice, state",
+	  "One row per process (--wide, --all and --json: per TSG). SLICE is the longest turn that "
+	  "it may have while others wait, in brackets the one that it asked for itself; \"-\" is "
+	  "unknown. --wide has what a policy wants, and the names that the driver uses.",
 	  cli_list, list_opts, CLI_JSON | CLI_TARGET, 0, 1 },
 	{ "monitor", NULL, "[TARGET]", "print events as they happen, and a summary at the end",
 	  "Ends on SIGINT, after --for TIME or after --count N events.", cli_monitor, monitor_opts,
@@ -244,7 +249,7 @@ static const struct cli_cmd commands[] = {
 	{ "top", NULL, "", "watch who has the GPUs; keys to set classes, suspend, resume",
 	  "With --batch or --json it prints: one screen or one object per look.", cli_top, top_opts,
 	  CLI_JSON, 0, 0 },
-	{ "status", NULL, "", "is all well? who holds the GPUs, what is lost, what to do",
+	{ "status", NULL, "", "is all well? who uses the GPUs, who waits, what to do",
 	  "Of the last ten seconds, as the daemon has them. How long a program waits that gives "
 	  "the GPU up by itself is known while launches are counted ('gpusched observe launches "
 	  "on'). Exit code 5: something is wrong. Times of other users' programs are root's to "

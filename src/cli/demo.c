@@ -15,7 +15,6 @@
 #include "basic/parse.h"
 #include "bench/bench.h"
 #include "cli/cli.h"
-#include "cli/verbs_look.h"
 #include "probe/probe.h"
 
 #define DILATE 8

@@ -25,6 +25,9 @@ struct demo {
 	char missing[512]; /* why the model was used; "": it was not */
 };
 
+struct cli;
+
+int cli_demo(struct cli *c); /* the verb */
 /* Measures. @model: in virtual time; otherwise in real time, on the GPU that this process sees. */
 int demo_run(struct demo *d, bool model, struct gs_error *err);
 

@@ -135,16 +135,6 @@ char *cli_channels(const json_t *row)
 	return json_array_size(ids) ? gs_json_cell(ids) : NULL;
 }
 
-char *cli_memory(const json_t *row)
-{
-	const json_t *bytes = gs_json_at(row, "memory_bytes");
-	char *text = NULL;
-
-	if (!bytes)
-		return NULL;
-	return asprintf(&text, "%lld", json_integer_value(bytes) >> 20) < 0 ? NULL : text;
-}
-
 void cli_add_ended(json_t *rows, const json_t *ended, bool table)
 {
 	json_t *one;
@@ -152,14 +142,11 @@ void cli_add_ended(json_t *rows, const json_t *ended, bool table)
 
 	json_array_foreach((json_t *)ended, i, one) {
 		const char *comm = json_string_value(json_object_get(one, "comm"));
-		long long pid = json_integer_value(json_object_get(one, "pid"));
 		json_t *row = json_copy(one);
 
 		if (table)
-			json_object_set_new(
-				row, "comm",
-				comm ? json_sprintf("ended process %lld (%s)", pid, comm)
-				     : json_sprintf("ended process %lld", pid));
+			json_object_set_new(row, "comm",
+					    json_sprintf("%s (ended)", comm ? comm : "-"));
 		json_array_append_new(rows, row);
 	}
 }

@@ -6,12 +6,17 @@
 #include <time.h>
 
 #include "basic/cleanup.h"
+#include "basic/clock.h"
+#include "basic/units.h"
 #include "cli/cli.h"
 #include "cli/verbs_look.h"
 #include "local/local.h"
 #include "gpusched/gpusched.h"
+#include "top/cell.h"
 
-#define SINCE_S (24 * 3600)
+#define DAY_S (24 * 3600)
+#define WEEK_DAYS 7
+#define SINCE_S DAY_S
 #define MAX_S (100ull * 366 * 24 * 3600)
 
 /* ---- times ----------------------------------------------------------------------------------- */
@@ -123,19 +128,24 @@ static int parse_when(const char *name, const char *text, time_t now, time_t *re
 		name, text);
 }
 
-/* Shows a time, and its date too unless that is today. */
+/* Shows a time: with the weekday if it is not today, with the date if it is a week ago. */
 static char *when(const json_t *v, bool ms)
 {
 	time_t at = (time_t)(json_integer_value(v) / (ms ? 1000 : 1)), now = time(NULL);
 	struct tm tm, today;
 	char text[32];
+	bool same_day;
 
 	if (!v || !json_is_integer(v))
 		return NULL;
 	localtime_r(&at, &tm);
 	localtime_r(&now, &today);
+	same_day = tm.tm_yday == today.tm_yday && tm.tm_year == today.tm_year;
 	strftime(text, sizeof(text),
-		 tm.tm_yday == today.tm_yday && tm.tm_year == today.tm_year ? "%T" : "%F %T", &tm);
+		 same_day                                     ? ms ? "%T" : "%R"
+		 : now - at < (WEEK_DAYS - 1) * (time_t)DAY_S ? "%a %R"
+							      : "%F %R",
+		 &tm);
 	return strdup(text);
 }
 
@@ -143,12 +153,24 @@ static char *ended(const json_t *row)
 {
 	const json_t *at = gs_json_at(row, "ended_s");
 
-	return at ? when(at, false) : strdup("runs");
+	return at ? when(at, false) : strdup("now");
 }
 
 static char *began(const json_t *row)
 {
 	return when(gs_json_at(row, "began_s"), false);
+}
+
+/* Shows the program's life: "Fri 13:45 to now". A day that is the same is there once. */
+static char *life(const json_t *row)
+{
+	CLEANUP_FREE char *from = began(row), *to = ended(row);
+	const char *clock = from ? strrchr(from, ' ') : NULL, *end = to;
+	char *text = NULL;
+
+	if (clock && to && !strncmp(from, to, (size_t)(clock - from) + 1))
+		end = strrchr(to, ' ') + 1;
+	return !from || !to || asprintf(&text, "%s to %s", from, end) < 0 ? NULL : text;
 }
 
 static char *happened(const json_t *row)
@@ -202,7 +224,7 @@ static char *by(const json_t *row)
 
 /* ---- how far a row can be trusted ------------------------------------------------------------ */
 
-static char *is(const json_t *row)
+static char *exact(const json_t *row)
 {
 	json_int_t flawed = json_integer_value(gs_json_at(row, "flawed_pieces"));
 	char *text = NULL;
@@ -216,7 +238,7 @@ static char *is(const json_t *row)
 			       : text;
 	return strdup(json_is_true(gs_json_at(row, "pool"))     ? "a pool's"
 		      : json_is_true(gs_json_at(row, "partly")) ? "in part"
-								: "exact");
+								: "yes");
 }
 
 /*
@@ -249,81 +271,164 @@ static char *memory(const json_t *row)
 											    : text;
 }
 
+/* ---- figures --------------------------------------------------------------------------------- */
+
+static char *length(const json_t *row, const char *key, double unit_ns)
+{
+	const json_t *v = gs_json_at(row, key);
+	char buf[GS_UNITS_TEXT];
+
+	return v ? strdup(gs_units_time(json_number_value(v) * unit_ns, buf)) : NULL;
+}
+
+#define LENGTH_OF(name, key, unit_ns) \
+	static char *name(const json_t *row) \
+	{ \
+		return length(row, key, (double)(unit_ns)); \
+	}
+LENGTH_OF(gpu_time, "gpu_time_ms", NS_PER_MS)
+LENGTH_OF(contended, "contended_ms", NS_PER_MS)
+LENGTH_OF(worked, "worked_ms", NS_PER_MS)
+LENGTH_OF(used, "used_ms", NS_PER_MS)
+LENGTH_OF(waited_for_others, "request_wait_ms", NS_PER_MS)
+LENGTH_OF(parked, "parked_ms", NS_PER_MS)
+LENGTH_OF(switching, "lost_ms", NS_PER_MS)
+LENGTH_OF(free_time, "open_ms", NS_PER_MS)
+LENGTH_OF(unknown, "unknown_ms", NS_PER_MS)
+LENGTH_OF(late, "deadline_worst_late_us", NS_PER_US)
+
+/* Shows how long it was paused; nothing if it never was. */
+static char *paused(const json_t *row)
+{
+	return gs_json_number(row, "suspended_ms") > 0 ? length(row, "suspended_ms", NS_PER_MS)
+						       : NULL;
+}
+
+/*
+ * Shows a percentile of waits. It is the upper end of the range in which it lies, so the text is
+ * a range, and never smaller: "< 4.2 ms".
+ */
+static char *below(const json_t *row, const char *key)
+{
+	double us = gs_json_number(row, key), step = us >= 1 ? pow(10, floor(log10(us)) - 1) : 1;
+	char buf[GS_UNITS_TEXT], *text = NULL;
+
+	if (!gs_json_at(row, key))
+		return NULL;
+	gs_units_time(ceil(us / step) * step * (double)NS_PER_US, buf);
+	return asprintf(&text, "< %s", buf) < 0 ? NULL : text;
+}
+
+static char *half_of_waits(const json_t *row)
+{
+	return below(row, "wait_p50_us");
+}
+
+static char *nearly_all_waits(const json_t *row)
+{
+	return below(row, "wait_p99_us");
+}
+
+static char *part(const json_t *row)
+{
+	const json_t *v = gs_json_at(row, "held_pct");
+	char buf[GS_UNITS_TEXT];
+
+	return v ? strdup(gs_units_percent(json_number_value(v), buf)) : NULL;
+}
+
 /* ---- tables ---------------------------------------------------------------------------------- */
 
-#define FIGURES \
-	{ "gpu_time_ms", "HELD MS", GS_COL_TENTHS }, \
-		{ "held_pct", "HELD %", GS_COL_TENTHS, .spare = 8 }, \
-		{ "contended_ms", "CONTENDED MS", GS_COL_TENTHS, .spare = 4 }, \
-		{ "worked_ms", "~WORKED MS", GS_COL_TENTHS, .spare = 7 }, \
-		{ "used_ms", "~USED MS", GS_COL_TENTHS, .spare = 15 }, \
-		{ "suspended_ms", "SUSPENDED MS", GS_COL_TENTHS, .spare = 12 }, \
-		{ "request_wait_ms", "HELD OFF MS", GS_COL_TENTHS, .spare = 9 }, \
-		{ "parked_ms", "PARKED MS", GS_COL_TENTHS, .spare = 14 }, \
-		{ "wait_p50_us", "WAIT P50 US", GS_COL_RIGHT, .spare = 1 }, \
-		{ "wait_p99_us", "WAIT P99 US", GS_COL_RIGHT }, \
-		{ "turns", "TURNS", GS_COL_RIGHT, .spare = 3 }, \
-		{ "memory_mib_s", "MEM GIB H", GS_COL_RIGHT, .cell = memory, .spare = 10 }, \
-		{ "launches", "LAUNCHES", GS_COL_RIGHT, .spare = 5 }, \
-		{ "calls", "CALLS", GS_COL_RIGHT, .spare = 6 }, \
-		{ "deadline_missed", "MISSED", GS_COL_RIGHT, .spare = 13 }, \
-		{ "deadline_worst_late_us", "WORST LATE US", GS_COL_RIGHT, .spare = 14 }, \
-		{ "policy", "POLICY", .spare = 2 }, \
+#define WIDE_RIGHT (GS_COL_RIGHT | GS_COL_WIDE)
+#define GPU_COLUMN \
 	{ \
-		"partly", "IS", .cell = is \
+		"gpu", "GPU", GS_COL_MANY, .cell = gpus \
+	}
+#define CLASS_COLUMN \
+	{ \
+		"class", "CLASS", .most = 16 \
+	}
+#define FIGURES \
+	{ "gpu_time_ms", "GPU TIME", GS_COL_RIGHT, .cell = gpu_time }, \
+		{ "held_pct", "OF ALL", GS_COL_RIGHT, .cell = part, .spare = 21 }, \
+		{ "suspended_ms", "PAUSED", GS_COL_RIGHT | GS_COL_SAYS, .cell = paused, \
+		  .spare = 20 }, \
+		{ "wait_p99_us", "99 % OF WAITS", GS_COL_RIGHT, .cell = nearly_all_waits, \
+		  .spare = 19 }, \
+		{ "wait_p50_us", "HALF OF WAITS", WIDE_RIGHT, .cell = half_of_waits, .spare = 1 }, \
+		{ "contended_ms", "WHILE OTHERS WAITED", WIDE_RIGHT, .cell = contended, \
+		  .spare = 4 }, \
+		{ "worked_ms", "~WORKED", WIDE_RIGHT, .cell = worked, .spare = 7 }, \
+		{ "used_ms", "~USED", WIDE_RIGHT, .cell = used, .spare = 15 }, \
+		{ "request_wait_ms", "PAUSED FOR OTHERS", WIDE_RIGHT, .cell = waited_for_others, \
+		  .spare = 9 }, \
+		{ "parked_ms", "PARKED", WIDE_RIGHT, .cell = parked, .spare = 14 }, \
+		{ "turns", "TURNS", WIDE_RIGHT, .spare = 3 }, \
+		{ "memory_mib_s", "GIB HOURS", WIDE_RIGHT, .cell = memory, .spare = 10 }, \
+		{ "launches", "LAUNCHES", WIDE_RIGHT, .spare = 5 }, \
+		{ "calls", "CALLS", WIDE_RIGHT, .spare = 6 }, \
+		{ "deadline_missed", "MISSED", WIDE_RIGHT, .spare = 13 }, \
+		{ "deadline_worst_late_us", "WORST LATE", WIDE_RIGHT, .cell = late, .spare = 14 }, \
+		{ "policy", "POLICY", GS_COL_WIDE, .spare = 2 }, \
+	{ \
+		"partly", "EXACT", GS_COL_WIDE, .cell = exact \
 	}
 
 static const struct gs_column by_process[] = {
-	{ "pid", "PID", GS_COL_RIGHT },        { "comm", "COMM" },
-	{ "uid", "USER", .cell = cli_user },   { "class", "CLASS" },
-	{ "gpu", "GPU", .cell = gpus },        FIGURES,
-	{ "began_s", "BEGAN", .cell = began }, { "ended_s", "ENDED", .cell = ended },
+	{ "comm", "NAME", .cell = gs_cell_name, .most = 36 },
+	{ "uid", "USER", .cell = cli_user, .most = 24, .spare = 18 },
+	{ "pid", "PID", GS_COL_RIGHT },
+	{ "class", "CLASS", GS_COL_WIDE },
+	GPU_COLUMN,
+	FIGURES,
+	{ "began_s", "BEGAN", GS_COL_WIDE, .cell = began },
+	{ "ended_s", "ENDED", GS_COL_WIDE, .cell = ended },
+	{ NULL, "WHEN", .cell = life, .name = "when" },
 };
-#define LIFE 2 /* number of columns at the end that only `history` has */
+#define LIFE 3 /* number of columns at the end that only `history` has */
 
-static const struct gs_column by_user[] = { { "uid", "USER", .cell = cli_user },
-					    { "class", "CLASS" },
-					    { "gpu", "GPU", .cell = gpus },
-					    FIGURES };
+static const struct gs_column by_user[] = {
+	{ "uid", "USER", .cell = cli_user }, CLASS_COLUMN, GPU_COLUMN, FIGURES
+};
 static const struct gs_column by_cgroup[] = {
-	{ "cgroup", "CGROUP" }, { "class", "CLASS" }, { "gpu", "GPU", .cell = gpus }, FIGURES
+	{ "cgroup", "CGROUP", .most = 40 }, CLASS_COLUMN, GPU_COLUMN, FIGURES
 };
-static const struct gs_column by_pod[] = {
-	{ "namespace", "NAMESPACE" },   { "pod", "POD" }, { "class", "CLASS" },
-	{ "gpu", "GPU", .cell = gpus }, FIGURES,          { "pod_uid", "POD UID", .spare = 11 }
-};
+static const struct gs_column by_pod[] = { { "namespace", "NAMESPACE", .most = 20 },
+					   { "pod", "POD", .most = 24 },
+					   CLASS_COLUMN,
+					   GPU_COLUMN,
+					   FIGURES,
+					   { "pod_uid", "POD UID", GS_COL_WIDE, .spare = 11 } };
 static const struct gs_column by_namespace[] = {
-	{ "namespace", "NAMESPACE" }, { "class", "CLASS" }, { "gpu", "GPU", .cell = gpus }, FIGURES
+	{ "namespace", "NAMESPACE", .most = 36 }, CLASS_COLUMN, GPU_COLUMN, FIGURES
 };
 static const struct gs_column by_job[] = {
-	{ "job", "JOB" }, { "class", "CLASS" }, { "gpu", "GPU", .cell = gpus }, FIGURES
+	{ "job", "JOB", .most = 36 }, CLASS_COLUMN, GPU_COLUMN, FIGURES
 };
-static const struct gs_column by_class[] = { { "class", "CLASS" },
-					     { "gpu", "GPU", .cell = gpus },
-					     FIGURES };
+static const struct gs_column by_class[] = { CLASS_COLUMN, GPU_COLUMN, FIGURES };
 static const struct gs_column by_gpu[] = {
 	{ "gpu", "GPU", .cell = gpus },
-	{ "gpu_time_ms", "HELD MS", GS_COL_TENTHS },
-	{ "held_pct", "HELD %", GS_COL_TENTHS },
-	{ "lost_ms", "LOST MS", GS_COL_TENTHS },
-	{ "open_ms", "OPEN MS", GS_COL_TENTHS },
-	{ "unknown_ms", "UNKNOWN MS", GS_COL_TENTHS },
-	{ "turns", "SWITCHES", GS_COL_RIGHT },
+	{ "gpu_time_ms", "GPU TIME", GS_COL_RIGHT, .cell = gpu_time },
+	{ "held_pct", "OF ALL", GS_COL_RIGHT | GS_COL_MANY, .cell = part },
+	{ "lost_ms", "SWITCHING", GS_COL_RIGHT, .cell = switching },
+	{ "open_ms", "FREE", GS_COL_RIGHT, .cell = free_time },
+	{ "unknown_ms", "UNKNOWN", WIDE_RIGHT, .cell = unknown },
+	{ "turns", "SWITCHES", WIDE_RIGHT },
 	{ "policy", "POLICY" },
-	{ "memory_mib_s", "MEM GIB H", GS_COL_RIGHT, .cell = memory },
-	{ "partly", "IS", .cell = is },
+	{ "memory_mib_s", "GIB HOURS", WIDE_RIGHT, .cell = memory },
+	{ "partly", "EXACT", GS_COL_WIDE, .cell = exact },
 };
 static const struct gs_column by_partition[] = { { "gpu", "GPU/GI/CI", .cell = gpus },
-						 { "class", "CLASS" },
+						 CLASS_COLUMN,
 						 FIGURES };
 static const struct gs_column events[] = {
 	{ "time_ms", "TIME", .cell = happened },
 	{ "pid", "PID", GS_COL_RIGHT, .spare = 2 },
-	{ "comm", "COMM", .spare = 1 },
-	{ "tsg", "TSG", GS_COL_RIGHT, .spare = 3 },
+	{ "comm", "NAME", .spare = 1 },
+	{ "tsg", "TSG", WIDE_RIGHT, .spare = 3 },
 	{ "by_uid", "BY", .cell = by },
 	{ "what", "WHAT" },
-	{ "target", "TARGET" },
+	{ "target", "TARGET", .most = 30 },
 	{ "detail", "DETAIL", GS_COL_WRAP, .cell = detail },
 	{ "result" },
 };
@@ -425,28 +530,47 @@ static double put_parts(json_t *rows)
 	return sum;
 }
 
+/* Says which figures are not exact, and why, below a table without that column. */
+static void print_flaws(const struct cli *c, const json_t *rows)
+{
+	size_t i, in_part = 0, lost = 0;
+	json_t *row;
+
+	json_array_foreach((json_t *)rows, i, row) {
+		CLEANUP_FREE char *text = exact(row);
+
+		in_part += text && !strcmp(text, "in part");
+		lost += text && !strncmp(text, "lost", 4);
+	}
+	if (in_part)
+		cli_screen_note(c, "%zu of these %zu rows know the GPU's time in part: see --wide",
+				in_part, json_array_size(rows));
+	if (lost)
+		cli_screen_note(c, "%zu of these %zu rows miss lost records: see --wide", lost,
+				json_array_size(rows));
+}
+
 int cli_print_sums(const struct cli *c, const char *by, bool life, const json_t *answer)
 {
 	json_t *rows = json_object_get(answer, "rows");
+	size_t i = 0, n;
+	int r;
 
 	put_parts(rows);
+	while (i < GS_COUNT(tables) && strcmp(tables[i].by, by) != 0)
+		i++;
+	if (i == GS_COUNT(tables))
+		return cli_fail(-EINVAL, "'%s' is nobody that there are sums of", by);
+	n = tables[i].n - (i || life ? 0 : LIFE);
 	/* in JSON each line says how its figures were obtained */
-	for (size_t i = 0; i < GS_COUNT(tables); i++)
-		if (!strcmp(tables[i].by, by))
-			return cli_print_rows_with(c, tables[i].columns,
-						   tables[i].n - (i || life ? 0 : LIFE), rows,
-						   "figures", json_object_get(answer, "figures"));
-	return cli_fail(-EINVAL, "'%s' is nobody that there are sums of", by);
-}
-
-static void print_total(double ms)
-{
-	if (ms < 60e3)
-		printf("together: held %.1f s\n", ms / 1e3);
-	else if (ms < 3600e3)
-		printf("together: held %.1f min\n", ms / 60e3);
-	else
-		printf("together: held %.1f h\n", ms / 3600e3);
+	r = c->json ? cli_screen_sort(c, tables[i].columns, n, rows)
+		    : cli_screen_table(c, tables[i].columns, n, rows);
+	if (!r && c->json)
+		return cli_print_rows_with(c, tables[i].columns, n, rows, "figures",
+					   json_object_get(answer, "figures"));
+	if (!r && !cli_opt(c, "wide") && !cli_opt(c, "columns"))
+		print_flaws(c, rows);
+	return r;
 }
 
 static int print_all_sums(const struct cli *c, const char *by, const json_t *answer)
@@ -454,13 +578,23 @@ static int print_all_sums(const struct cli *c, const char *by, const json_t *ans
 	json_t *rows = json_object_get(answer, "rows");
 	double ms = put_parts(rows);
 	int r = cli_print_sums(c, by, true, answer);
+	char buf[GS_UNITS_TEXT];
 
 	if (!r && !c->json && ms > 0)
-		print_total(ms);
+		cli_screen_note(c, "together: %s of GPU time",
+				gs_units_time(ms * (double)NS_PER_MS, buf));
 	return r;
 }
 
-static int print(const struct cli *c, const char *by, bool of_events, const json_t *answer)
+static int print_events(const struct cli *c, json_t *rows)
+{
+	if (!c->json)
+		return cli_screen_table(c, events, GS_COUNT(events), rows);
+	return cli_screen_sort(c, events, GS_COUNT(events), rows)
+		       ?: cli_print_rows(c, events, GS_COUNT(events), rows);
+}
+
+int cli_print_history(const struct cli *c, const char *by, bool of_events, const json_t *answer)
 {
 	json_t *rows = json_object_get(answer, "rows");
 
@@ -475,8 +609,7 @@ static int print(const struct cli *c, const char *by, bool of_events, const json
 			     : "nothing of that time is known");
 		return GS_EXIT_OK;
 	}
-	return of_events ? cli_print_rows(c, events, GS_COUNT(events), rows)
-			 : print_all_sums(c, by, answer);
+	return of_events ? print_events(c, rows) : print_all_sums(c, by, answer);
 }
 
 /* Makes the request's arguments. NULL: an error was printed. */
@@ -519,12 +652,12 @@ int cli_history(struct cli *c)
 	r = cli_ask(GS_LOCAL_READ_ONLY, "history", args, &answer);
 	if (r)
 		return gs_exit_of(r);
-	r = print(c, by, of_events, answer);
+	r = cli_print_history(c, by, of_events, answer);
 	/* without this note, a user would think that the rows are everybody's */
 	if (!c->json && !cli_opt(c, "csv") &&
 	    json_is_true(json_object_get(answer, "others_hidden")))
-		puts(of_events ? "what concerns other users is root's to see"
-			       : "other users' programs are left out: --by class and --by gpu sum "
-				 "up all");
+		cli_screen_note(c, of_events ? "what concerns other users is root's to see"
+					     : "other users' programs are left out: --by class and "
+					       "--by gpu sum up all");
 	return r;
 }

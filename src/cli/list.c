@@ -5,19 +5,24 @@
 
 #include "basic/cleanup.h"
 #include "basic/clock.h"
+#include "basic/units.h"
 #include "cli/cli.h"
 #include "cli/verbs_look.h"
 #include "local/local.h"
 #include "cli/detail.h"
 #include "cli/park.h"
 #include "gpusched/gpusched.h"
+#include "top/cell.h"
 
-/* Shows the person who suspended a TSG: "alice until 14:03:22". */
-static char *person(const json_t *row)
+/* ---- cells ----------------------------------------------------------------------------------- */
+
+/* Shows the person who suspended a TSG: "paused by alice until 14:03:22". */
+static char *by_person(const json_t *row)
 {
 	const json_t *uid = gs_json_at(row, "suspended_by_uid");
 	const json_t *until = gs_json_at(row, "suspended_until_ns");
-	const char *who = uid ? cli_user_name((uid_t)json_integer_value(uid)) : "person";
+	CLEANUP_FREE char *state =
+		gs_cell_state(row, uid ? cli_user_name((uid_t)json_integer_value(uid)) : NULL);
 	char when[32] = "", *text = NULL;
 	struct tm tm;
 	time_t at;
@@ -27,68 +32,80 @@ static char *person(const json_t *row)
 		     (time_t)((json_integer_value(until) - (json_int_t)gs_now_ns()) / 1000000000);
 		strftime(when, sizeof(when), " until %T", localtime_r(&at, &tm));
 	}
-	return asprintf(&text, "suspended (%s%s)%s", who, when,
+	return asprintf(&text, "%s%s%s", state ?: "-", when,
 			json_is_true(gs_json_at(row, "reapplied")) ? ", again" : "") < 0
 		       ? NULL
 		       : text;
 }
 
-/* Shows why the TSG is kept off the GPU, or its state. */
 static char *state(const json_t *row)
 {
-	const json_t *server = gs_json_at(row, "client_of");
-	const json_t *runnable = gs_json_at(row, "is.runnable");
 	const char *by = json_string_value(gs_json_at(row, "suspended_by"));
-	const char *holder = json_string_value(gs_json_at(row, "held_by"));
-	const char *how = json_string_value(gs_json_at(row, "held_how"));
-	char *text = NULL;
 
-	if (server)
-		return asprintf(&text, "client of %lld", json_integer_value(server)) < 0 ? NULL
-											 : text;
-	if (json_is_true(gs_json_at(row, "held")))
-		return asprintf(&text, "held (%s), %s", holder ? holder : "admission",
-				how && !strcmp(how, "gate") ? "at the gate" : "suspended") < 0
-			       ? NULL
-			       : text;
-	if (by && !strcmp(by, "person"))
-		return person(row);
-	if (by && !strcmp(by, "request") && gs_json_at(row, "held_for"))
-		return asprintf(&text, "held for tsg %lld's request",
-				json_integer_value(gs_json_at(row, "held_for"))) < 0
-			       ? NULL
-			       : text;
-	if (by)
-		return asprintf(&text, "suspended (%s)", by) < 0 ? NULL : text;
-	if (json_is_false(runnable))
-		return strdup("suspended");
-	if (json_is_false(gs_json_at(row, "scheduled")))
-		return strdup("idle");
-	return runnable ? strdup("runnable") : NULL;
+	if (!gs_json_at(row, "client_of") && !gs_json_at(row, "is.runnable") &&
+	    !gs_cell_is_paused(row))
+		return NULL; /* nothing is known of what it does */
+	return by && !strcmp(by, "person") ? by_person(row) : gs_cell_state(row, NULL);
 }
 
 static const char *state_colour(const json_t *row)
 {
-	return json_is_true(gs_json_at(row, "held")) || gs_json_at(row, "suspended_by") ? "yellow"
-											: NULL;
+	return gs_cell_is_paused(row) ? "yellow" : NULL;
+}
+
+/* Shows a time in us; NULL: unknown. */
+static char *us_text(const json_t *us)
+{
+	char buf[GS_UNITS_TEXT];
+
+	return us ? strdup(gs_units_time(json_number_value(us) * (double)NS_PER_US, buf)) : NULL;
+}
+
+static char *own(const json_t *row)
+{
+	return us_text(gs_json_at(row, "asked.timeslice_us"));
+}
+
+static char *now(const json_t *row)
+{
+	return us_text(gs_json_at(row, "is.timeslice_us"));
+}
+
+/* Shows the slice that it has, and the one that its owner asked for if that is another one. */
+static char *slice(const json_t *row)
+{
+	CLEANUP_FREE char *is = now(row), *asked = own(row);
+	char *text = NULL;
+
+	if (!is || !asked || !strcmp(is, asked))
+		return TAKE_PTR(is);
+	return asprintf(&text, "%-6s (own %s)", is, asked) < 0 ? NULL : text;
 }
 
 /* Shows the wanted timeslice: the one that a person set, if any, else the policy's. */
 static char *wanted(const json_t *row)
 {
 	const json_t *manual = gs_json_at(row, "manual.timeslice_us");
-	CLEANUP_FREE char *text = gs_json_cell(manual);
+	CLEANUP_FREE char *text = us_text(manual);
 	char *marked = NULL;
 
 	if (!manual)
-		return gs_json_cell(gs_json_at(row, "want.timeslice_us"));
-	return asprintf(&marked, "%s (%s)", text,
-			json_is_true(gs_json_at(row, "reapplied")) ? "set again" : "set") < 0
+		return us_text(gs_json_at(row, "want.timeslice_us"));
+	return asprintf(&marked, "%s (set%s)", text ?: "-",
+			json_is_true(gs_json_at(row, "reapplied")) ? " again" : "") < 0
 		       ? NULL
 		       : marked;
 }
 
-/* Shows launches. A count by the program's own agent is marked "(told)": it cannot be verified. */
+static char *memory(const json_t *row)
+{
+	const json_t *bytes = gs_json_at(row, "memory_bytes");
+	char buf[GS_UNITS_TEXT];
+
+	return bytes ? strdup(gs_units_bytes(json_number_value(bytes), buf)) : NULL;
+}
+
+/* Shows launches. A count of the program's own agent is marked: it cannot be verified. */
 static char *launched(const json_t *row)
 {
 	CLEANUP_FREE char *text = gs_json_cell(gs_json_at(row, "launches"));
@@ -96,17 +113,15 @@ static char *launched(const json_t *row)
 
 	if (!text || !json_is_true(gs_json_at(row, "launches_told")))
 		return TAKE_PTR(text);
-	return asprintf(&told, "%s (told)", text) < 0 ? NULL : told;
+	return asprintf(&told, "%s (its own report)", text) < 0 ? NULL : told;
 }
 
-static char *held(const json_t *row)
+static char *had(const json_t *row)
 {
 	const json_t *ns = gs_json_at(row, "gpu_time_ns");
-	char *text = NULL;
+	char buf[GS_UNITS_TEXT];
 
-	if (!ns)
-		return NULL;
-	return asprintf(&text, "%.1f", (double)json_integer_value(ns) / 1e9) < 0 ? NULL : text;
+	return ns ? strdup(gs_units_time(json_number_value(ns), buf)) : NULL;
 }
 
 /* Shows "2 of 90, 1.5 ms late" for the requests of the TSG's process. */
@@ -126,48 +141,37 @@ static char *missed(const json_t *row)
 		       : text;
 }
 
-#define LAUNCHES_HEAD "LAUNCHES"
-#define MEMORY_HEAD "MEM MIB"
-#define REASON_HEAD "REASON"
-#define INSTANCE_HEAD "GI"
-#define COMPUTE_HEAD "CI"
-#define NAMESPACE_HEAD "NAMESPACE"
-#define POD_HEAD "POD"
-#define CONTAINER_HEAD "CONTAINER"
-#define DEADLINE_HEAD "DEADLINE US"
-#define MISSED_HEAD "MISSED"
-#define JOB_HEAD "JOB" /* job of a batch system */
-#define REQUEST_HEAD "REQUEST%"
-/*
- * the sum of all requests on the GPU, for a TSG that gets no promise because this sum is too large
- */
-#define OVER_HEAD "OVER%"
-#define LIMIT_HEAD "LIMIT%"
-#define MEANS_HEAD "MEANS" /* how the policy shares the GPU; WHY: its reason */
-#define WHY_HEAD "WHY"
-#define SHARING_HEAD "SHARING" /* sharing that the pod's claim asks for */
+static char *deadline(const json_t *row)
+{
+	return us_text(gs_json_at(row, "deadline_us"));
+}
+
+#define RARE (GS_COL_WIDE | GS_COL_SAYS)
+#define TSG_ROW (1u << 15) /* also where rows are TSGs */
+#define OF_TSG (GS_COL_WIDE | TSG_ROW)
 
 static const struct gs_column columns[] = {
-	{ "id", "ID", GS_COL_RIGHT },
-	{ "gpu", "GPU", GS_COL_RIGHT },
+	{ "id", "ID", GS_COL_RIGHT | OF_TSG },
+	{ "gpu", "GPU", GS_COL_RIGHT | GS_COL_MANY },
 	{ "pid", "PID", GS_COL_RIGHT },
-	{ "uid", "USER", .cell = cli_user, .spare = 2 },
-	{ "comm", "COMM" },
-	{ "kind", "KIND", .spare = 7 },
-	{ "engine", "ENGINE", .spare = 5 },
-	{ "class", "CLASS" },
-	{ "asked.timeslice_us", "ASKED", GS_COL_RIGHT, .spare = 3 },
-	{ "is.timeslice_us", "IS", GS_COL_RIGHT },
-	{ "want.timeslice_us", "WANT", GS_COL_RIGHT, .cell = wanted },
-	{ "is.interleave", "INTERLEAVE", .spare = 9 },
-	{ "is.preempt_mode", "MODE", .spare = 6 },
-	{ "launches", LAUNCHES_HEAD, GS_COL_RIGHT, .cell = launched },
-	{ "gpu_time_ns", "HELD", GS_COL_RIGHT, .cell = held, .spare = 4 },
-	{ "memory_bytes", MEMORY_HEAD, GS_COL_RIGHT, .cell = cli_memory, .spare = 6 },
-	{ "is.runnable", "STATE", .cell = state, .colour = state_colour },
-	{ "known_by", "KNOWN", .spare = 8 },
-	{ "assumed", "ASSUMED", .spare = 10 },
-	{ "reason", REASON_HEAD, GS_COL_WRAP, .spare = 1 },
+	{ "uid", "USER", .cell = cli_user, .spare = 20, .most = 24 },
+	{ "comm", "NAME", .cell = gs_cell_name, .most = 36 },
+	{ "kind", "KIND", OF_TSG, .spare = 7 },
+	{ "engine", "ENGINE", OF_TSG, .spare = 5 },
+	{ "class", "CLASS", .most = 16 },
+	{ NULL, "SLICE", .cell = slice, .name = "slice", .spare = 19 },
+	{ "asked.timeslice_us", "OWN", GS_COL_RIGHT | GS_COL_WIDE, .cell = own, .spare = 3 },
+	{ "is.timeslice_us", "NOW", GS_COL_RIGHT | GS_COL_WIDE, .cell = now, .spare = 2 },
+	{ "want.timeslice_us", "WANTED", GS_COL_RIGHT | GS_COL_WIDE, .cell = wanted, .spare = 4 },
+	{ "is.interleave", "INTERLEAVE", GS_COL_WIDE, .spare = 9 },
+	{ "is.preempt_mode", "MODE", GS_COL_WIDE, .spare = 6 },
+	{ "launches", "LAUNCHES", GS_COL_RIGHT | RARE, .cell = launched },
+	{ "gpu_time_ns", "HAD GPU", GS_COL_RIGHT | GS_COL_WIDE, .cell = had, .spare = 4 },
+	{ "memory_bytes", "MEMORY", GS_COL_RIGHT | GS_COL_SAYS, .cell = memory, .spare = 18 },
+	{ NULL, "STATE", .cell = state, .colour = state_colour, .name = "state" },
+	{ "known_by", "KNOWN", GS_COL_WIDE, .spare = 8 },
+	{ "assumed", "ASSUMED", GS_COL_WIDE, .spare = 10 },
+	{ "reason", "REASON", GS_COL_WRAP | RARE, .spare = 1 },
 	{ "asked" },
 	{ "is" },
 	{ "want" },
@@ -175,46 +179,34 @@ static const struct gs_column columns[] = {
 	{ "tsg" },
 };
 
-/* Columns for --wide: names that the hardware and the driver use. */
+/* More columns for --wide: names that the hardware and the driver use. */
 static const struct gs_column wide_columns[] = {
-	{ "tid", "TID", GS_COL_RIGHT },
-	{ "gpu_instance", INSTANCE_HEAD, GS_COL_RIGHT },
-	{ "compute_instance", COMPUTE_HEAD, GS_COL_RIGHT },
-	{ "runlist", "RUNLIST", GS_COL_RIGHT },
-	{ "hw_tsg", "HW_TSG", GS_COL_RIGHT },
-	{ "namespace", NAMESPACE_HEAD, .spare = 11 },
-	{ "pod", POD_HEAD, .spare = 12 },
-	{ "container", CONTAINER_HEAD, .spare = 13 },
+	{ "tid", "TID", GS_COL_RIGHT | GS_COL_WIDE },
+	{ "gpu_instance", "GI", GS_COL_RIGHT | RARE },
+	{ "compute_instance", "CI", GS_COL_RIGHT | RARE },
+	{ "runlist", "RUNLIST", GS_COL_RIGHT | GS_COL_WIDE },
+	{ "hw_tsg", "HW_TSG", GS_COL_RIGHT | GS_COL_WIDE },
+	{ "namespace", "NAMESPACE", RARE, .spare = 11 },
+	{ "pod", "POD", RARE, .spare = 12 },
+	{ "container", "CONTAINER", RARE, .spare = 13 },
 	{ "pod_uid" },
-	{ "sharing", SHARING_HEAD, .spare = 14 },
-	{ "client", "HCLIENT", .spare = 12 },
-	{ "tsg", "HTSG", .spare = 12 },
-	{ "deadline_us", DEADLINE_HEAD, GS_COL_RIGHT, .spare = 11 },
-	{ "deadline_missed", MISSED_HEAD, .cell = missed, .spare = 11 },
-	{ "job", JOB_HEAD, .spare = 11 },
-	{ "request_pct", REQUEST_HEAD, GS_COL_RIGHT, .spare = 11 },
-	{ "request_over_pct", OVER_HEAD, GS_COL_RIGHT, .spare = 11 },
-	{ "limit_pct", LIMIT_HEAD, GS_COL_RIGHT, .spare = 11 },
-	{ "policy_says.means", MEANS_HEAD, .spare = 12 },
-	{ "policy_says.why", WHY_HEAD, .spare = 12 },
-	{ "channel_list", "CHANNELS", GS_COL_WRAP, .cell = cli_channels },
+	{ "sharing", "SHARING", RARE, .spare = 14 },
+	{ "client", "HCLIENT", GS_COL_WIDE, .spare = 12 },
+	{ "tsg", "HTSG", GS_COL_WIDE, .spare = 12 },
+	{ "deadline_us", "DEADLINE", GS_COL_RIGHT | RARE, .cell = deadline, .spare = 11 },
+	{ "deadline_missed", "MISSED", RARE, .cell = missed, .spare = 11 },
+	{ "job", "JOB", RARE, .spare = 11 },
+	{ "request_pct", "REQUEST%", GS_COL_RIGHT | RARE, .spare = 11 },
+	/* the sum of all requests on the GPU, for one that gets no promise since that is too large */
+	{ "request_over_pct", "OVER%", GS_COL_RIGHT | RARE, .spare = 11 },
+	{ "limit_pct", "LIMIT%", GS_COL_RIGHT | RARE, .spare = 11 },
+	{ "policy_says.means", "WAY", RARE, .spare = 12 },
+	{ "policy_says.why", "WHY", RARE, .spare = 12 },
+	{ "channel_list", "CHANNELS", GS_COL_WRAP | GS_COL_WIDE, .cell = cli_channels },
 };
-/*
- * On a narrow terminal these columns are left out after all spare ones. The last of them goes
- * first.
- */
-static const char *const give_way[] = { "STATE", "CLASS", "USER", "IS", "WANT" };
 
-static struct gs_column *column(struct gs_column *cols, size_t n, const char *head)
-{
-	struct gs_column *col = cols;
+/* ---- below the table ------------------------------------------------------------------------- */
 
-	while (col < cols + n && (!col->head || strcmp(col->head, head)))
-		col++;
-	return col;
-}
-
-/* Hides a column if every row has "-" in it. Returns true if it did. */
 /* One line for each process that was parked once: what its end may do to the host. */
 static void print_restored(const json_t *rows)
 {
@@ -233,32 +225,35 @@ static void print_restored(const json_t *rows)
 	}
 }
 
-static bool hide_unknown(struct gs_column *cols, size_t n, const char *head, const json_t *rows)
+/* True if STATE says all that the reason says. */
+static bool is_in_state(const json_t *row, const char *reason)
 {
-	struct gs_column *col = column(cols, n, head);
+	const char *by = json_string_value(gs_json_at(row, "suspended_by"));
+
+	return by && (!strcmp(by, "person") || !strcmp(by, "request")) && !strchr(reason, ';');
+}
+
+/* Says once of each process why it does not run, or does not have what a policy wants. */
+static void print_reasons(const struct cli *c, const json_t *rows)
+{
+	CLEANUP_JSON json_t *said = json_object();
 	json_t *row;
 	size_t i;
 
-	json_array_foreach(rows, i, row)
-		if (gs_json_at(row, col->path))
-			return false;
-	col->head = NULL;
-	return true;
+	json_array_foreach((json_t *)rows, i, row) {
+		const char *reason = json_string_value(gs_json_at(row, "reason"));
+		long long pid = json_integer_value(json_object_get(row, "pid"));
+		CLEANUP_FREE char *text = NULL;
+
+		if (!reason || is_in_state(row, reason) ||
+		    asprintf(&text, "%lld: %s", pid, reason) < 0 || json_object_get(said, text))
+			continue;
+		json_object_set_new(said, text, json_true());
+		cli_screen_note(c, "%s", text);
+	}
 }
 
-static const char *const may_be_unknown[] = { INSTANCE_HEAD, COMPUTE_HEAD,   NAMESPACE_HEAD,
-					      POD_HEAD,      CONTAINER_HEAD, SHARING_HEAD,
-					      JOB_HEAD,      REQUEST_HEAD,   OVER_HEAD,
-					      LIMIT_HEAD,    MEANS_HEAD,     WHY_HEAD };
-
-/* Makes the columns of give_way spare too, to be left out after all other spare columns. */
-static void make_room(struct gs_column *cols, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		cols[i].spare += cols[i].spare ? GS_COUNT(give_way) : 0;
-	for (size_t i = 0; i < GS_COUNT(give_way); i++)
-		column(cols, n, give_way[i])->spare = (unsigned char)(i + 1);
-}
+/* ---- rows ------------------------------------------------------------------------------------ */
 
 /*
  * Returns the memory that @pid, an MPS client, holds on the server's GPU. The client has its own
@@ -297,31 +292,120 @@ static void add_clients(json_t *rows, const json_t *tsgs, const json_t *server)
 	}
 }
 
-/* Keeps compute TSGs, or all TSGs with --all, with --json, or if the user named one. */
-static json_t *shown_rows(const struct cli *c, const char *target, json_t *tsgs)
+static bool is_kind(const json_t *tsg, const char *kind)
+{
+	const char *is = json_string_value(gs_json_at(tsg, "kind"));
+
+	return is && !strcmp(is, kind);
+}
+
+static const char *pid_key(const json_t *tsg, char ret[32])
+{
+	snprintf(ret, 32, "%lld", (long long)json_integer_value(json_object_get(tsg, "pid")));
+	return ret;
+}
+
+/* The pids of processes that compute, as keys of an object. */
+static json_t *pids_that_compute(const json_t *tsgs)
+{
+	json_t *pids = json_object(), *tsg;
+	char key[32];
+	size_t i;
+
+	json_array_foreach((json_t *)tsgs, i, tsg)
+		if (is_kind(tsg, "compute"))
+			json_object_set_new(pids, pid_key(tsg, key), json_true());
+	return pids;
+}
+
+/* True if the TSG does its program's work: it computes, or draws for a program that only draws. */
+static bool does_work(const json_t *tsg, const json_t *pids)
+{
+	char key[32];
+
+	return is_kind(tsg, "compute") ||
+	       (is_kind(tsg, "other") && !json_object_get(pids, pid_key(tsg, key)));
+}
+
+/* Keeps TSGs that do work, or all with --all, with --json, or if the user named one. */
+static json_t *shown_rows(const struct cli *c, const char *target, const json_t *tsgs)
 {
 	bool all = c->json || cli_opt(c, "all") || strstr(target, "tsg:");
+	CLEANUP_JSON json_t *pids = pids_that_compute(tsgs);
 	json_t *rows = json_array(), *row;
 	size_t i;
 
-	json_array_foreach(tsgs, i, row) {
-		const char *kind = json_string_value(gs_json_at(row, "kind"));
-
-		if (!all && (!kind || strcmp(kind, "compute")))
+	json_array_foreach((json_t *)tsgs, i, row) {
+		if (!all && !does_work(row, pids))
 			continue;
 		json_array_append(rows, row);
-		if (!c->json && kind && !strcmp(kind, "compute"))
+		if (!c->json && is_kind(row, "compute"))
 			add_clients(rows, tsgs, row);
 	}
 	return rows;
 }
 
+static int print_json(const struct cli *c, json_t *rows)
+{
+	struct gs_column all[GS_COUNT(columns) + GS_COUNT(wide_columns)];
+	size_t n = GS_COUNT(columns) + (cli_opt(c, "wide") ? GS_COUNT(wide_columns) : 0);
+	int r;
+
+	memcpy(all, columns, sizeof(columns));
+	memcpy(all + GS_COUNT(columns), wide_columns, sizeof(wide_columns));
+	r = cli_screen_sort(c, all, n, rows);
+	return r ? r : cli_print_rows(c, all, n, rows);
+}
+
+/* Prints one row per process, or per TSG if the user asked for more than processes. */
+static int print_table(const struct cli *c, const char *target, json_t *rows, const json_t *ended)
+{
+	struct gs_column all[GS_COUNT(columns) + GS_COUNT(wide_columns)];
+	bool by_tsg = cli_opt(c, "wide") || cli_opt(c, "all") || strstr(target, "tsg:");
+	CLEANUP_JSON json_t *shown = by_tsg ? json_incref(rows) : gs_cell_processes(rows);
+	int r;
+
+	memcpy(all, columns, sizeof(columns));
+	memcpy(all + GS_COUNT(columns), wide_columns, sizeof(wide_columns));
+	for (size_t i = 0; by_tsg && i < GS_COUNT(all); i++)
+		if (all[i].flags & TSG_ROW)
+			all[i].flags &= ~GS_COL_WIDE;
+	cli_add_ended(shown, ended, true);
+	r = cli_screen_table(c, all, GS_COUNT(all), shown);
+	if (!r && !cli_opt(c, "wide") && !cli_opt(c, "columns"))
+		print_reasons(c, rows);
+	return r;
+}
+
+int cli_print_list(const struct cli *c, const char *target, const json_t *answer)
+{
+	const json_t *tsgs = json_object_get(answer, "tsgs");
+	const json_t *ended = json_object_get(answer, "ended");
+	CLEANUP_JSON json_t *rows = shown_rows(c, target, tsgs);
+	int r;
+
+	if (c->json) {
+		cli_add_ended(rows, ended, false);
+		return print_json(c, rows);
+	}
+	if (!json_array_size(rows) && !json_array_size(ended))
+		cli_screen_note(
+			c, json_array_size(tsgs)
+				   ? "no program computes or draws: 'gpusched list --all' shows "
+				     "what else there is"
+				   : "no program uses a GPU");
+	r = print_table(c, target, rows, ended);
+	if (!strcmp(target, "all"))
+		cli_print_parked(json_object_get(answer, "parked"));
+	print_restored(rows);
+	if (cli_not_done(answer))
+		cli_screen_note(c, "%s", cli_not_done(answer));
+	return r;
+}
+
 static int list_once(const struct cli *c, struct gpusched *g, const char *target)
 {
-	struct gs_column shown[GS_COUNT(columns) + GS_COUNT(wide_columns)];
-	size_t n = GS_COUNT(columns) + (cli_opt(c, "wide") ? GS_COUNT(wide_columns) : 0);
-	CLEANUP_JSON json_t *answer = NULL, *rows = NULL;
-	const json_t *tsgs;
+	CLEANUP_JSON json_t *answer = NULL;
 	int r;
 
 	r = cli_request(
@@ -330,39 +414,10 @@ static int list_once(const struct cli *c, struct gpusched *g, const char *target
 		&answer);
 	if (r)
 		return gs_exit_of(r);
-	tsgs = json_object_get(answer, "tsgs");
-	if (!json_array_size(tsgs) && strcmp(target, "all") && !cli_opt(c, "watch"))
+	if (!json_array_size(json_object_get(answer, "tsgs")) && strcmp(target, "all") &&
+	    !cli_opt(c, "watch"))
 		return cli_fail(-ENOENT, "no TSG matches %s: 'gpusched list' shows all", target);
-	rows = shown_rows(c, target, json_object_get(answer, "tsgs"));
-	cli_add_ended(rows, json_object_get(answer, "ended"), !c->json);
-	if (!json_array_size(rows) && !json_array_size(tsgs) && !c->json)
-		puts("no TSGs: no process uses a GPU");
-	else if (!json_array_size(rows) && !c->json)
-		printf("no compute TSGs; %zu others: 'gpusched list --all' shows them\n",
-		       json_array_size(tsgs));
-	memcpy(shown, columns, sizeof(columns));
-	memcpy(shown + GS_COUNT(columns), wide_columns, sizeof(wide_columns));
-	hide_unknown(shown, n, LAUNCHES_HEAD, rows);
-	hide_unknown(shown, n, MEMORY_HEAD, rows);
-	hide_unknown(shown, n, REASON_HEAD, rows);
-	if (n > GS_COUNT(columns)) {
-		for (size_t i = 0; i < GS_COUNT(may_be_unknown); i++)
-			hide_unknown(shown, n, may_be_unknown[i], rows);
-		/*
-		 * hide MISSED only with DEADLINE: next to a deadline, "-" in MISSED means something
-		 */
-		if (hide_unknown(shown, n, DEADLINE_HEAD, rows))
-			hide_unknown(shown, n, MISSED_HEAD, rows);
-		make_room(shown, n);
-	}
-	r = cli_print_rows(c, shown, n, rows);
-	if (!c->json && !strcmp(target, "all"))
-		cli_print_parked(json_object_get(answer, "parked"));
-	if (!c->json)
-		print_restored(rows);
-	if (!c->json && cli_not_done(answer))
-		puts(cli_not_done(answer));
-	return r;
+	return cli_print_list(c, target, answer);
 }
 
 /*

@@ -12,7 +12,6 @@
 
 #include "basic/cleanup.h"
 #include "cli/cli.h"
-#include "cli/verbs_look.h"
 
 #define REMEMBERED 1000 /* number of lines */
 #define MAX_WORDS 256

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* shell.h - completes a command line that is being typed */
+/* shell.h - declares the verbs shell and sim, and completes a command line that is being typed */
 #ifndef GPUSCHED_CLI_SHELL_H
 #define GPUSCHED_CLI_SHELL_H
 
@@ -8,7 +8,13 @@
 #define CLI_CANDIDATES 64
 #define CLI_CANDIDATE_LEN 40
 
+struct cli;
 struct cli_table;
+
+int cli_shell(struct cli *c);
+int cli_sim_shell(struct cli *c);
+int cli_sim_run(struct cli *c);
+int cli_sim_list(struct cli *c);
 
 /*
  * Finds the words that can complete the last of @words ("": the line ends with a blank). Each word

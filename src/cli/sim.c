@@ -4,7 +4,7 @@
 
 #include "basic/log.h"
 #include "cli/cli.h"
-#include "cli/verbs_look.h"
+#include "cli/shell.h"
 #include "sim/scenario_cmd.h"
 #include "sim/shell.h"
 

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+#include <errno.h>
+
 #include "cli/cli.h"
 #include "cli/verbs_look.h"
 #include "local/local.h"
@@ -21,6 +23,8 @@ int cli_stats(struct cli *c)
 	CLEANUP_JSON json_t *answer = NULL;
 	int r;
 
+	if (!by && (cli_opt(c, "wide") || cli_opt(c, "columns") || cli_opt(c, "sort")))
+		return cli_fail(-EINVAL, "stats: --wide, --columns and --sort go with --by");
 	r = cli_ask(GS_LOCAL_READ_ONLY, "stats", by ? json_pack("{s:s}", "by", by) : NULL, &answer);
 	if (r)
 		return gs_exit_of(r);

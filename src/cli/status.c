@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* status.c - prints the daemon's verdict: whether all is well */
 #include <ctype.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,80 +13,104 @@
 #include "basic/parse.h"
 #include "basic/say.h"
 #include "basic/term.h"
+#include "basic/units.h"
 #include "cli/cli.h"
 #include "cli/detail.h"
 #include "cli/verbs_look.h"
 #include "local/local.h"
 #include "gpusched/gpusched.h"
+#include "top/cell.h"
 
-#define ROWS_MAX 5    /* rows for all GPUs together; further TSGs are summed up */
-#define MOSTLY_PCT 90 /* from this percentage on, a part counts as most of a program's turns */
-#define LONG_S 600    /* times of this many seconds or more are shown in minutes */
-#define SAID_S 60     /* an older log line of a policy is shown by 'policy get' only */
+#define ROWS_MAX 5 /* rows for all GPUs together; further TSGs are summed up */
+#define LONG_S 600 /* times of this many seconds or more are shown in minutes */
+#define SAID_S 60  /* an older log line of a policy is shown by 'policy get' only */
+#define FINDING_WIDTH 100
+#define USED_KEY "used_pct" /* a member of a table's rows */
+#define USED_HEAD "USED"
 
 /* ---- printing -------------------------------------------------------------------------------- */
 
-/*
- * Shows "62 (12)": of the time that the program waited or held the GPU, it waited 62 %, but 12 % in
- * calm minutes. "62+": at least 62, since waits after drained turns are known only from launches
- * that were counted.
- */
-static char *waits(const json_t *row)
+static char *percent(const json_t *row, const char *key)
 {
-	const json_t *share = gs_json_at(row, "wait_share_pct");
-	const json_t *calm = gs_json_at(row, "calm_wait_pct");
-	bool in_part = gs_json_number(row, "slice_ended_pct") < MOSTLY_PCT;
-	char in_calm[24] = "", *text = NULL;
+	const json_t *v = gs_json_at(row, key);
+	char buf[GS_UNITS_TEXT];
 
-	if (!share)
-		return NULL;
-	if (calm)
-		snprintf(in_calm, sizeof(in_calm), " (%.0f)", json_number_value(calm));
-	return asprintf(&text, "%.0f%s%s", json_number_value(share), in_part ? "+" : "", in_calm) <
-			       0
-		       ? NULL
-		       : text;
+	return v ? strdup(gs_units_percent(json_number_value(v), buf)) : NULL;
 }
 
-/* Writes "slice 1 us" after @before, if the TSG's owner asked for another slice. */
-static void slice(const json_t *row, const char *before, char *ret, size_t size)
+static char *used(const json_t *row)
 {
-	double us = gs_json_number(row, "timeslice_us"),
-	       asked = gs_json_number(row, "asked_timeslice_us");
-	bool ms = us >= 10000;
+	return percent(row, USED_KEY);
+}
 
-	*ret = 0;
-	if (us > 0 && asked > 0 && us != asked)
-		snprintf(ret, size, "%sslice %.0f %s", before, ms ? us / 1000 : us,
-			 ms ? "ms" : "us");
+static char *had(const json_t *row)
+{
+	return percent(row, "held_pct");
+}
+
+/*
+ * Shows "> 62 %" where waits after drained turns are known only from launches that were
+ * counted.
+ */
+static char *waited(const json_t *row)
+{
+	char buf[GS_UNITS_TEXT], *text = NULL;
+
+	if (gs_cell_waited(row) < 0)
+		return NULL;
+	gs_units_percent(gs_cell_waited(row), buf);
+	return asprintf(&text, "%s%s", gs_cell_waited_more(row) ? "> " : "", buf) < 0 ? NULL : text;
+}
+
+static char *share(const json_t *row)
+{
+	return percent(row, "wait_share_pct");
+}
+
+static char *usually(const json_t *row)
+{
+	return percent(row, "calm_wait_pct");
+}
+
+static char *ended(const json_t *row)
+{
+	return percent(row, "slice_ended_pct");
+}
+
+static char *works(const json_t *row)
+{
+	return percent(row, "work_estimated_pct");
+}
+
+static char *time_of(const json_t *row, const char *key)
+{
+	const json_t *us = gs_json_at(row, key);
+	char buf[GS_UNITS_TEXT];
+
+	return us ? strdup(gs_units_time(json_number_value(us) * (double)NS_PER_US, buf)) : NULL;
+}
+
+static char *turn(const json_t *row)
+{
+	return time_of(row, "mean_turn_us");
+}
+
+static char *slice(const json_t *row)
+{
+	return time_of(row, "timeslice_us");
+}
+
+static char *memory(const json_t *row)
+{
+	const json_t *bytes = gs_json_at(row, "memory_bytes");
+	char buf[GS_UNITS_TEXT];
+
+	return bytes ? strdup(gs_units_bytes(json_number_value(bytes), buf)) : NULL;
 }
 
 static char *state(const json_t *row)
 {
-	const json_t *work = gs_json_at(row, "work_estimated_pct");
-	bool waiting = json_is_true(gs_json_at(row, "waiting"));
-	char text[48] = "";
-
-	if (gs_json_at(row, "suspended_by"))
-		return strdup("suspended");
-	if (work && !waiting)
-		snprintf(text, sizeof(text), "alone: works ~%.0f %%", json_number_value(work));
-	else if (waiting)
-		snprintf(text, sizeof(text), "waits");
-	slice(row, *text ? ", " : "", text + strlen(text), sizeof(text) - strlen(text));
-	return *text ? strdup(text) : NULL;
-}
-
-/* Shows memory in GiB, since rows have only 80 columns. */
-static char *memory(const json_t *row)
-{
-	const json_t *bytes = gs_json_at(row, "memory_bytes");
-	char *text = NULL;
-
-	if (!bytes)
-		return NULL;
-	return asprintf(&text, "%.1f", json_number_value(bytes) / (double)(1ull << 30)) < 0 ? NULL
-											    : text;
+	return json_is_true(json_object_get(row, "ended")) ? NULL : gs_cell_state(row, NULL);
 }
 
 /* Order: TSGs that wait come first, then those with more held time. */
@@ -132,84 +157,140 @@ static size_t room_beside_lc(const json_t *tsgs, size_t most)
 	return most > lc ? most - lc : 0;
 }
 
-/* Prints TSGs: at most @most rows, since a person reads some ten lines, but always all services. */
-static void print_tsgs(const struct cli *c, const json_t *tsgs, const json_t *ended, size_t most)
+static void put_used(json_t *rows)
 {
-	static const struct gs_column columns[] = {
-		{ "pid", "PID", GS_COL_RIGHT },
-		{ "comm", "COMM" },
-		{ "class", "CLASS" },
-		{ "held_pct", "HELD %", GS_COL_TENTHS },
-		{ "wait_share_pct", "WAITS % (CALM)", GS_COL_RIGHT, .cell = waits },
-		{ "turns_per_s", "TURNS/S", GS_COL_TENTHS },
-		{ "mean_turn_us", "TURN US", GS_COL_TENTHS },
-		{ "slice_ended_pct", "CUT %", GS_COL_TENTHS },
-		{ "memory_bytes", "GIB", GS_COL_RIGHT, .cell = memory },
-		{ "waiting", "NOW", .cell = state },
-	};
-	CLEANUP_JSON json_t *shown = json_array();
-	size_t room = cli_opt(c, "all") ? json_array_size(tsgs) : room_beside_lc(tsgs, most);
-	size_t n = json_array_size(tsgs), waiting = 0;
-	double held = 0;
+	json_t *row;
+	size_t i;
 
+	json_array_foreach(rows, i, row)
+		if (gs_cell_used(row) >= 0)
+			json_object_set_new(row, USED_KEY, json_real(gs_cell_used(row)));
+}
+
+/* ---- the table ------------------------------------------------------------------------------- */
+
+#define RARE (GS_COL_WIDE | GS_COL_SAYS)
+
+static const struct gs_column columns[] = {
+	{ "pid", "PID", GS_COL_RIGHT },
+	{ "uid", "USER", GS_COL_WIDE, .cell = cli_user, .most = 24 },
+	{ "comm", "NAME", .cell = gs_cell_name, .most = 36 },
+	{ "class", "CLASS", .most = 16 },
+	{ USED_KEY, USED_HEAD, GS_COL_RIGHT, .cell = used },
+	{ "held_pct", "HAD GPU", GS_COL_RIGHT | GS_COL_WIDE, .cell = had },
+	{ "waited_pct", "WAITED", GS_COL_RIGHT, .cell = waited },
+	{ "wait_share_pct", "OF ITS TIME", GS_COL_RIGHT | GS_COL_WIDE, .cell = share, .spare = 6 },
+	{ "calm_wait_pct", "USUALLY", GS_COL_RIGHT | RARE, .cell = usually, .spare = 5 },
+	{ "work_estimated_pct", "ALONE WORKS", GS_COL_RIGHT | RARE, .cell = works, .spare = 7 },
+	{ "turns_per_s", "TURNS/S", GS_COL_TENTHS | GS_COL_WIDE, .spare = 4 },
+	{ "mean_turn_us", "TURN", GS_COL_RIGHT | GS_COL_WIDE, .cell = turn, .spare = 3 },
+	{ "slice_ended_pct", "WHOLE SLICES", GS_COL_RIGHT | GS_COL_WIDE, .cell = ended,
+	  .spare = 8 },
+	{ "timeslice_us", "SLICE", GS_COL_RIGHT | GS_COL_WIDE, .cell = slice, .spare = 2 },
+	{ "memory_bytes", "MEMORY", GS_COL_RIGHT | GS_COL_SAYS, .cell = memory, .spare = 1 },
+	{ NULL, "STATE", .cell = state, .name = "state" },
+};
+
+/* Prints programs: at most @most rows, since a person reads some ten lines, but all services. */
+static int print_tsgs(const struct cli *c, const json_t *tsgs, const json_t *ended_rows,
+		      size_t most, bool samples)
+{
+	bool all = cli_opt(c, "all") || cli_opt(c, "wide");
+	CLEANUP_JSON json_t *rows =
+		cli_opt(c, "wide") ? json_deep_copy(tsgs) : gs_cell_processes(tsgs);
+	CLEANUP_JSON json_t *shown = json_array();
+	struct gs_column cols[GS_COUNT(columns)];
+	size_t n = json_array_size(rows), room = all ? n : room_beside_lc(rows, most), waiting = 0;
+	double more = 0;
+	char buf[GS_UNITS_TEXT];
+	int r;
+
+	gs_cell_put_order(rows);
+	put_used(rows);
 	for (size_t i = 0; i < n; i++) {
-		json_t *t = json_array_get(tsgs, i);
+		json_t *t = json_array_get(rows, i);
 
 		if (is_lc(t) || room) {
 			room -= !is_lc(t) && room;
 			json_array_append(shown, t);
 			continue;
 		}
-		held += gs_json_number(t, "held_pct");
+		more += gs_json_number(t, USED_KEY);
 		waiting += json_is_true(json_object_get(t, "waiting"));
 	}
 	n -= json_array_size(shown);
-	cli_add_ended(shown, ended, true);
-	cli_print_rows(c, columns, GS_COUNT(columns), shown);
-	if (n)
-		printf("%zu more held %.1f %%, %zu of them wait: 'gpusched status --all'\n", n,
-		       held, waiting);
+	cli_add_ended(shown, ended_rows, true);
+	memcpy(cols, columns, sizeof(cols));
+	for (size_t i = 0; i < GS_COUNT(cols) && !samples; i++)
+		if (cols[i].head && !strcmp(cols[i].head, USED_HEAD))
+			cols[i].head = "HAD GPU";
+	r = cli_screen_table(c, cols, GS_COUNT(cols), shown);
+	if (n && !r)
+		cli_screen_note(c, "%zu more %s %s, %zu of them wait: 'gpusched status --all'", n,
+				samples ? "used" : "had the GPU", gs_units_percent(more, buf),
+				waiting);
+	return r;
 }
 
-static double gib(const json_t *memory, const char *key)
-{
-	return gs_json_number(memory, key) / (double)(1ull << 30);
-}
-
-/*
- * Prints the memory. Used memory that no process holds belongs to the driver, or to a process that
- * the driver does not list.
- */
-static void print_memory(const json_t *g)
+/* Says how much of the GPU's memory is used: "; memory 41 of 142 GiB". */
+static void put_memory(FILE *f, const json_t *g)
 {
 	const json_t *m = json_object_get(g, "memory");
+	char in_use[GS_UNITS_TEXT], all[GS_UNITS_TEXT], *unit;
 
-	if (gs_json_at(m, "used_bytes"))
-		printf("memory: %.1f of %.1f GiB used, %.1f free; processes hold %.1f\n",
-		       gib(m, "used_bytes"), gib(m, "total_bytes"), gib(m, "free_bytes"),
-		       gib(m, "held_bytes"));
+	if (!gs_json_at(m, "used_bytes"))
+		return;
+	gs_units_bytes(gs_json_number(m, "used_bytes"), in_use);
+	gs_units_bytes(gs_json_number(m, "total_bytes"), all);
+	unit = strrchr(in_use, ' ');
+	if (unit && strrchr(all, ' ') && !strcmp(unit, strrchr(all, ' ')))
+		*unit = '\0'; /* once for both */
+	fprintf(f, "; memory %s of %s", in_use, all);
 }
 
-static void print_gpu(const struct cli *c, const json_t *g, const char *policy, size_t most)
+/* Says how the GPU's time was spent, or why that is not known. */
+static void put_time(FILE *f, const struct cli *c, const json_t *g)
 {
 	const json_t *held = gs_json_at(g, "held_pct"), *reason = gs_json_at(g, "reason");
 	double idle = gs_json_number(g, "idle_pct"); /* a TSG was loaded, and nobody worked */
-	const json_t *ended = json_object_get(g, "ended");
-	json_t *tsgs = json_object_get(g, "tsgs");
+	char in_use[GS_UNITS_TEXT], switching[GS_UNITS_TEXT], rest[GS_UNITS_TEXT];
 
-	printf("GPU %lld, %s%s: ", (long long)json_integer_value(json_object_get(g, "gpu")),
-	       policy ? "policy " : "no policy", policy ? policy : "");
 	if (held)
-		printf("held %.0f %%, lost in switches %.0f %%, open %.0f %%, %.0f switches/s\n",
-		       json_number_value(held) - idle, gs_json_number(g, "lost_pct"),
-		       gs_json_number(g, "open_pct") + idle, gs_json_number(g, "switches_per_s"));
+		fprintf(f, "%s %s, switching %s, free %s",
+			gs_json_at(g, "idle_pct") ? "used" : "programs had it",
+			gs_units_percent(json_number_value(held) - idle, in_use),
+			gs_units_percent(gs_json_number(g, "lost_pct"), switching),
+			gs_units_percent(gs_json_number(g, "open_pct") + idle, rest));
 	else
-		puts(!json_array_size(tsgs) ? "no program uses it"
-		     : reason               ? json_string_value(reason)
-					    : "one program or none has work: no switches are seen");
-	print_memory(g);
-	if (json_array_size(tsgs) || json_array_size(ended))
-		print_tsgs(c, tsgs, ended, most);
+		fputs(!json_array_size(json_object_get(g, "tsgs")) ? "no program uses it"
+		      : reason                                     ? json_string_value(reason)
+			       : "one program or none has work: no switches are seen",
+		      f);
+	if (held && cli_opt(c, "wide"))
+		fprintf(f, ", %.0f switches/s", gs_json_number(g, "switches_per_s"));
+}
+
+static int print_gpu(const struct cli *c, const json_t *g, const char *policy, size_t most,
+		     bool samples)
+{
+	const json_t *ended_rows = json_object_get(g, "ended");
+	json_t *tsgs = json_object_get(g, "tsgs");
+	CLEANUP_FREE char *text = NULL;
+	size_t size;
+	FILE *f = open_memstream(&text, &size);
+
+	if (!f)
+		return cli_fail(-ENOMEM, "out of memory");
+	fprintf(f, "GPU %lld, %s%s: ", (long long)json_integer_value(json_object_get(g, "gpu")),
+		policy ? "policy " : "no policy", policy ? policy : "");
+	put_time(f, c, g);
+	put_memory(f, g);
+	if (fclose(f))
+		return cli_fail(-ENOMEM, "out of memory");
+	cli_screen_note(c, "%s", text);
+	if (json_array_size(tsgs) || json_array_size(ended_rows))
+		return print_tsgs(c, tsgs, ended_rows, most, samples);
+	return GS_EXIT_OK;
 }
 
 /* True if the times of other users' programs are hidden from this user. */
@@ -226,7 +307,7 @@ static bool others_are_hidden(const json_t *gpus)
 }
 
 /* Says whether the policy acts on programs without a class, if there are any. */
-static void print_no_class(const json_t *gpus, const char *policy)
+static void print_no_class(const struct cli *c, const json_t *gpus, const char *policy)
 {
 	size_t all = 0, without = 0, acts = 0, i, k;
 	json_t *g, *t;
@@ -241,11 +322,14 @@ static void print_no_class(const json_t *gpus, const char *policy)
 		}
 	if (!policy || all < 2 || !without)
 		return;
-	printf("policy %s acts on ", policy);
 	if (acts)
-		printf("%zu of the %zu programs without a class\n", acts, without);
+		cli_screen_note(c, "policy %s acts on %zu of the %zu programs without a class",
+				policy, acts, without);
 	else
-		printf("none of the %zu programs without a class: 'gpusched advise'\n", without);
+		cli_screen_note(c,
+				"policy %s acts on none of the %zu programs without a class: "
+				"'gpusched advise'",
+				policy, without);
 }
 
 /* Prints "MANY_TURNS" as "many turns". */
@@ -288,15 +372,38 @@ static void print_says(const json_t *tsg, const char *policy)
 		else
 			fprintf(f, "%lld", (long long)json_integer_value(v));
 	}
-	if (cli_is_untold(says))
-		fputs(": 'gpusched run --class lc' tells of them, and so do launches that are "
-		      "counted",
-		      f);
 	if (n && json_is_string(json_object_get(tsg, "requests_by")))
-		fprintf(f, ", requests told by its %s",
+		fprintf(f, ", requests reported by its %s",
 			json_string_value(json_object_get(tsg, "requests_by")));
 	if (!fclose(f) && n)
-		gs_wrap(stdout, text, 0, CLI_WIDTH);
+		gs_wrap(stdout, text, 0, FINDING_WIDTH);
+}
+
+/* Prints "BEFORE: TEXT", its further lines below TEXT. */
+static void print_wrapped(const char *before, const char *text, const char *after)
+{
+	CLEANUP_FREE char *all = NULL;
+	size_t width = gs_term_width(stdout);
+
+	printf("%s: ", before);
+	if (asprintf(&all, "%s%s", text, after) >= 0)
+		gs_wrap(stdout, all, strlen(before) + 2,
+			width && width < FINDING_WIDTH ? width : FINDING_WIDTH);
+}
+
+/* Says what it means for a service that its requests are not seen, and what helps. */
+static void print_untold(const json_t *tsg)
+{
+	CLEANUP_FREE char *text = NULL;
+
+	if (!cli_is_untold(json_object_get(tsg, "policy_says")))
+		return;
+	if (asprintf(&text, "nobody is paused for requests of process %lld (%s): they are not seen",
+		     (long long)json_integer_value(json_object_get(tsg, "pid")),
+		     json_string_value(json_object_get(tsg, "comm")) ?: "-") < 0)
+		return;
+	print_wrapped("note", text, "");
+	print_wrapped("   do", "start it by 'gpusched run --class lc'", "");
 }
 
 static void put_time(FILE *f, const json_t *us)
@@ -317,7 +424,7 @@ static void print_requests(const json_t *tsg)
 	} parts[] = { { "itself_ms", "itself" },
 		      { "others_ms", "others" },
 		      { "neither_ms", "neither" },
-		      { "unknown_ms", "unknown" } };
+		      { "unknown_ms", "not known" } };
 	const json_t *r = json_object_get(tsg, "requests");
 	CLEANUP_FREE char *text = NULL;
 	double all = 0;
@@ -328,35 +435,38 @@ static void print_requests(const json_t *tsg)
 		return;
 	for (size_t i = 0; i < GS_COUNT(parts); i++)
 		all += (double)json_integer_value(json_object_get(r, parts[i].key));
-	fprintf(f, "process %lld (%s): %lld requests, p50 ",
+	fprintf(f, "process %lld (%s): %lld requests, half of them within ",
 		(long long)json_integer_value(json_object_get(tsg, "pid")),
 		json_string_value(json_object_get(tsg, "comm")) ?: "-",
 		(long long)json_integer_value(json_object_get(r, "n")));
 	put_time(f, json_object_get(r, "p50_us"));
-	fputs(", p99 ", f);
+	fputs(", 99 % within ", f);
 	put_time(f, json_object_get(r, "p99_us"));
 	for (size_t i = 0; all > 0 && i < GS_COUNT(parts); i++) {
 		double part = (double)json_integer_value(json_object_get(r, parts[i].key));
 
-		fprintf(f, "%s%s %.0f %%", i ? ", " : "; on the GPU: ", parts[i].name,
+		fprintf(f, "%s%s %.0f %%", i ? ", " : "; meanwhile on the GPU: ", parts[i].name,
 			100 * part / all);
 	}
 	if (!fclose(f))
-		gs_wrap(stdout, text, 0, CLI_WIDTH);
+		gs_wrap(stdout, text, 0, FINDING_WIDTH);
 }
 
-static void print_all_says(const json_t *gpus, const char *policy)
+static void print_all_says(const struct cli *c, const json_t *gpus, const char *policy)
 {
 	size_t i, k;
 	json_t *g, *t;
 
 	json_array_foreach((json_t *)gpus, i, g)
-		json_array_foreach(json_object_get(g, "tsgs"), k, t)
-			if (is_lc(t)) {
-				if (policy)
-					print_says(t, policy);
-				print_requests(t);
-			}
+		json_array_foreach(json_object_get(g, "tsgs"), k, t) {
+			if (!is_lc(t))
+				continue;
+			if (policy && cli_opt(c, "wide"))
+				print_says(t, policy);
+			else if (policy)
+				print_untold(t);
+			print_requests(t);
+		}
 }
 
 /* Counts compute TSGs in MIG partitions that are not known. */
@@ -412,41 +522,52 @@ size_t cli_print_findings(const json_t *findings, const char *level)
 		if (strcmp(text_of(x, "level"), level) != 0)
 			continue;
 		since(x, age, sizeof(age));
-		printf("%s: %s%s\n   do: %s\n", !strcmp(level, "unknown") ? "not known" : level,
-		       text_of(x, "text"), age, text_of(x, "do"));
+		print_wrapped(!strcmp(level, "unknown") ? "not known" : level, text_of(x, "text"),
+			      age);
+		print_wrapped("   do", text_of(x, "do"), "");
 		n++;
 	}
 	return n;
 }
 
-static void print_findings(const json_t *findings)
+static void print_findings(const struct cli *c, const json_t *o)
 {
+	const json_t *findings = json_object_get(o, "findings");
 	size_t wrong = cli_print_findings(findings, "wrong"), unknown;
 
+	print_all_says(c, json_object_get(o, "gpus"),
+		       json_string_value(json_object_get(o, "policy")));
 	cli_print_findings(findings, "note");
 	unknown = cli_print_findings(findings, "unknown");
 	if (!wrong)
 		puts(unknown ? "nothing is wrong as far as is known" : "nothing is wrong");
 }
 
-static void print_status(const struct cli *c, const json_t *o)
+int cli_print_status(const struct cli *c, const json_t *o)
 {
 	const char *policy = json_string_value(json_object_get(o, "policy"));
 	json_t *gpus = json_object_get(o, "gpus"), *x;
 	long long apart = apart_of(gpus);
 	size_t most = ROWS_MAX / (json_array_size(gpus) ? json_array_size(gpus) : 1), i;
+	bool samples = gs_cell_has_samples(gpus);
+	int r;
 
-	json_array_foreach(gpus, i, x)
-		print_gpu(c, x, policy, most ? most : 1);
+	json_array_foreach(gpus, i, x) {
+		r = print_gpu(c, x, policy, most ? most : 1, samples);
+		if (r)
+			return r;
+	}
 	if (others_are_hidden(gpus))
 		puts("(times of other users' programs are root's to see)");
-	print_no_class(gpus, policy);
+	print_no_class(c, gpus, policy);
 	if (policy && apart)
-		printf("policy %s leaves %lld TSGs alone: their MIG partition is not known\n",
-		       policy, apart);
-	print_all_says(gpus, policy);
-	print_said(o);
-	print_findings(json_object_get(o, "findings"));
+		cli_screen_note(
+			c, "policy %s leaves %lld programs alone: their MIG partition is not known",
+			policy, apart);
+	if (cli_opt(c, "wide"))
+		print_said(o);
+	print_findings(c, o);
+	return GS_EXIT_OK;
 }
 
 /* ---- the verb -------------------------------------------------------------------------------- */
@@ -470,10 +591,13 @@ int cli_status(struct cli *c)
 		return gs_exit_of(r);
 	json_array_foreach(json_object_get(o, "gpus"), i, gpu)
 		sort(json_object_get(gpu, "tsgs"));
-	if (c->json)
+	if (!c->json) {
+		r = cli_print_status(c, o);
+		if (r)
+			return r;
+	} else {
 		r = gs_json_line(stdout, o);
-	else
-		print_status(c, o);
+	}
 	return r                                        ? gs_exit_of(r)
 	       : json_is_true(json_object_get(o, "ok")) ? GS_EXIT_OK
 							: GS_EXIT_WRONG;

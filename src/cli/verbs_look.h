@@ -10,6 +10,8 @@
 #include <jansson.h>
 #include <stdbool.h>
 
+#include "basic/sheet.h"
+
 struct cli;
 
 int cli_doctor(struct cli *c);
@@ -20,15 +22,10 @@ int cli_monitor(struct cli *c);
 int cli_budget(struct cli *c);
 int cli_stats(struct cli *c);
 int cli_status(struct cli *c);
-int cli_shell(struct cli *c);
 int cli_top(struct cli *c);
 int cli_trace_record(struct cli *c);
 int cli_trace_export(struct cli *c);
 int cli_trace_plot(struct cli *c);
-int cli_sim_shell(struct cli *c);
-int cli_sim_run(struct cli *c);
-int cli_sim_list(struct cli *c);
-int cli_demo(struct cli *c);
 int cli_advise(struct cli *c);
 int cli_bench(struct cli *c);
 int cli_qualify(struct cli *c);
@@ -41,5 +38,33 @@ int cli_help_cmd(struct cli *c);
 bool cli_is_untold(const json_t *says);
 /* Returns why nothing was done after an answer; NULL: all was done. Not a verb. */
 const char *cli_not_done(const json_t *answer);
+
+/* ---- screen.c -------------------------------------------------------------------------------- */
+
+/*
+ * Options of `list`, `status`, `history` and `stats --by`. By default their tables have few columns,
+ * and lines of at most 100 characters, on a terminal and elsewhere.
+ */
+#define CLI_SCREEN_OPTS \
+	{ "wide", 0, NULL, "all columns" }, \
+		{ "columns", 0, "NAME,...", "these columns, named by their keys in --json" }, \
+	{ \
+		"sort", 0, "NAME", "sort by this column: the largest number first" \
+	}
+
+/* Prints @rows as a table, and not as JSON; returns an enum gs_exit. */
+int cli_screen_table(const struct cli *c, const struct gs_column *cols, size_t n, json_t *rows);
+/* Sorts rows by the value of --sort, if it is there; returns an enum gs_exit. */
+int cli_screen_sort(const struct cli *c, const struct gs_column *cols, size_t n, json_t *rows);
+/* The width of these screens: of the terminal, but at most 100. */
+size_t cli_screen_width(const struct cli *c);
+/* Prints a note below the table, wrapped. */
+void cli_screen_note(const struct cli *c, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* These print a verb's answer. */
+int cli_print_list(const struct cli *c, const char *target, const json_t *answer);
+int cli_print_status(const struct cli *c, const json_t *answer);
+int cli_print_history(const struct cli *c, const char *by, bool of_events, const json_t *answer);
 
 #endif /* GPUSCHED_CLI_VERBS_LOOK_H */

@@ -36,7 +36,7 @@ is "$(compute $second .suspended_by)" admission "admission suspended it"
 is "$(compute $second .held_by)" admit "the reason is the policy that runs"
 is "$(compute $second .held_how)" suspension "the program is held by suspension"
 like "$(compute $second .reason)" "waits until policy admit admits it" "list says why"
-is "$("$gpusched" list pid:$second | grep -c 'held (admit), suspended')" 1 "list shows the hold at exactly one TSG"
+is "$("$gpusched" list pid:$second | grep -c 'not admitted by admit')" 1 "list shows the hold at exactly one TSG"
 done_before=$(sim_work $second) # includes work that was done before the suspension took effect
 sleep 0.5
 is "$(sim_work $second)" "$done_before" "a suspended program does no work"

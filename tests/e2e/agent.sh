@@ -30,7 +30,7 @@ is "$(mine '.[0] | [.is.timeslice_us, .manual.timeslice_us, .asked.timeslice_us]
 like "$(as $user "$gpusched" set pid:$be interleave=high 2>&1)" "INSUFFICIENT_PERMISSIONS" "the error names the RM's refusal"
 check "a user suspends by class" as $user "$gpusched" suspend class:be
 is "$(sim_disabled $be)" 20 "the channels of the suspended program are disabled"
-like "$(as $user "$gpusched" list)" "suspended \(person\)" "the list says that a person suspended it"
+like "$(as $user "$gpusched" list)" "paused by a person" "the list says that a person suspended it"
 check "a user resumes the program" as $user "$gpusched" resume pid:$be
 is "$(sim_disabled $be)" 0 "the channels of the resumed program are enabled again"
 check "a user suspends the program for 300 ms" as $user "$gpusched" suspend pid:$be --for 300ms

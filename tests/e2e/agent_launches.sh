@@ -37,7 +37,7 @@ sum_is() {
 
 one unprobed "${agented[@]}"
 check "without probes the agent's count is shown, marked as told" wait_for 10 row_is "[$own,true,true]"
-like "$("$gpusched" list pid:$one)" "$own \(told\)" "the table shows it as told, too"
+like "$("$gpusched" list --wide pid:$one)" "$own \(its own report\)" "the table shows it as told, too"
 is "$(as 4712 "$gpusched" list pid:$one --json | jq -sc 'flatten | map(.launches, .launches_told) | unique')" "[null]" \
 	"another user is not told"
 check "the class's sum of told launches has that count" wait_for 5 sum_is launches_told "$own"

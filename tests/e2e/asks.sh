@@ -41,7 +41,7 @@ exits 0 "the policy starts once more, and asks that the BE is parked" "$gpusched
 check "the BE is parked" wait_for 20 eval '[ "$(parked "$a" .state)" = parked ]'
 is "$(parked "$a" '"\(.by_itself) \(.by_policy) \((.until_ns - .since_ns) / 60e9 | round)"')" "true true 7" "the BE is parked for the policy, for 7 minutes"
 like "$("$gpusched" parked)" "$a .* policy " "parked says that a policy parked it"
-like "$("$gpusched" status)" "process $a \(gsload\) is parked by gpusched, as a policy wished" "status says that a policy parked it"
+like "$(status_lines)" "process $a \(gsload\) is parked by gpusched, as a policy wished" "status says that a policy parked it"
 is "$("$gpusched" stats --json | jq .service.parked_wished)" 1 "a counter has this parking"
 n=$(counter refused_park)
 check "a person unparks the BE" "$gpusched" unpark "pid:$a"

@@ -53,8 +53,10 @@ check "the LC has a long slice" wait_for 5 slice_is "$lc" 200000
 says() { "$gpusched" status --json | jq -c ".gpus[].tsgs[] | select(.pid == $1).policy_says | [.means, .not_held]"; }
 check "status says by which means LC is served, and why it has no holds" wait_for 10 eval \
 	'[ "$(says "$lc")" = "[\"SHORT_SLICES\",\"REQUESTS_NOT_TOLD\"]" ]'
-like "$("$gpusched" status | tr '\n' ' ')" "policy auto of tsg [0-9]+ .*means short slices, not held +requests not told: +'gpusched run --class lc' tells of them" \
-	"status says so in a line, with what would make holds possible"
+like "$("$gpusched" status --wide | tr '\n' ' ')" "policy auto of tsg [0-9]+ .*means short slices, not held +requests not told" \
+	"status --wide says so in a line"
+like "$(status_lines)" "note: nobody is paused for requests of process $lc .*do: start it by 'gpusched run --class lc'" \
+	"status says what would make holds possible"
 like "$("$gpusched" advise --for 100ms | tr '\n' ' ')" "process $lc does not tell of its requests.*start it by 'gpusched run --class lc'" \
 	"advise says the same"
 program be be
@@ -83,7 +85,7 @@ exits 0 "a person sets WFI" "$gpusched" set "pid:$second" preempt_mode=wfi
 check "it is counted that LC waits while BE runs" wait_for 20 eval '[ "$(runlist .inversions)" -gt 0 ]'
 check "the policy's message about the inversion is in the log" wait_for 5 grep -q "inversion: lc waits" "$scratch"/*log*
 like "$("$gpusched" policy get)" "said  *[0-9]* s ago: inversion: lc waits" "policy get has the policy's message"
-like "$("$gpusched" status)" "auto, [0-9]* s ago: inversion: lc waits" "status has the policy's message"
+like "$("$gpusched" status --wide)" "auto, [0-9]* s ago: inversion: lc waits" "status has the policy's message"
 exits 0 "launches are no longer counted" "$gpusched" observe launches off
 
 end_load "$second"
@@ -104,8 +106,9 @@ check "the policy finds that the other one is a training" wait_for 20 role_is "$
 check "they get the slices that classes would give them" wait_for 10 eval 'slice_is $training 1 && slice_is $service 200000'
 status=$("$gpusched" status)
 like "$status" "policy auto acts on 2 of the 2 programs without a class" "status says that auto acts on both"
-is "$(grep -cE "^ *($training .*slice 1 us|$service .*slice 200 ms)$" <<<"$status")" 2 "status says which slices they have"
-is "$(awk 'length > 80' <<<"$status")" "" "the status fits 80 columns"
+is "$("$gpusched" status --json | jq -c "[.gpus[].tsgs[] | {(.pid | tostring): .timeslice_us}] | add | [.\"$training\", .\"$service\"]")" "[1,200000]" \
+	"status --json says which slices they have"
+is "$(awk 'length > 100' <<<"$status")" "" "the status fits 100 columns"
 end_load "$service"
 check "alone again, the training has its own slice" wait_for 40 slice_is "$training" 2048
 

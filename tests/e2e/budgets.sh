@@ -56,7 +56,7 @@ check "the log says that the budget is used up" wait_for 10 grep -q "budget: use
 findings() { # UID: levels of the findings about budgets that this user sees
 	as "$1" "$gpusched" status --json | jq -cs '.[0].findings | map(select(.finding == "budget-used-up") | .level)'
 }
-like "$("$gpusched" status)" "user 4001 has used up its 3 s of GPU time a month: until .* it runs only where nobody else waits" "status says that the budget is used up"
+like "$(status_lines)" "user 4001 has used up its 3 s of GPU time a month: until .* it runs only where nobody else waits" "status says that the budget is used up"
 is "$(findings 4001)" '["note"]' "status says so to the user of the budget"
 is "$(findings 4002)" '[]' "status says nothing of it to another user"
 like "$(curl -s --unix-socket "$GPUSCHED_SIM/run/api" http://x/metrics)" 'gpusched_findings\{finding="budget-used-up",level="note"\} 1' "metrics count this finding"
@@ -66,7 +66,7 @@ user_load 4002
 other=$LOAD_PID
 check "it is suspended while another user's program works" wait_for 20 suspended $spender
 is "$(budget 4001 .suspended)" 1 "budget shows the suspension"
-like "$("$gpusched" list "pid:$spender")" "suspended \(budget\)" "list shows the suspension"
+like "$("$gpusched" list "pid:$spender")" "paused: budget used up" "list shows the suspension"
 like "$(compute $spender .reason)" "its GPU time is used up" "list has the reason"
 ge "$(counter spent)" 1 "a counter has this suspension"
 check "the other user's program runs" runs $other

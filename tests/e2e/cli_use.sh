@@ -59,8 +59,13 @@ is "$("$gpusched" --class be run -- echo -n --json)" "--json" "run leaves its co
 
 # ---- list ----------------------------------------------------------------------------------------------
 
-is "$("$gpusched" list pid:$be | grep -c " $be ") $("$gpusched" list pid:$be --all | grep -c " $be ")" "1 4" \
-	"list shows compute TSGs, --all the others too"
+rows_of() { "$gpusched" list pid:$be "$@" | grep -cE "(^| )$be "; }
+is "$(rows_of) $(rows_of --wide) $(rows_of --all)" "1 1 4" "list shows processes, --wide TSGs that compute, --all all TSGs"
+is "$("$gpusched" list pid:$be --columns pid,kind,slice | head -1 | xargs)" "PID KIND SLICE" "--columns has these columns"
+exits 2 "an unknown column is refused" "$gpusched" list --columns pid,nonsense
+like "$out" "no column is named 'nonsense': id, gpu, pid" "the error names all columns"
+exits 2 "an unknown column to sort by is refused" "$gpusched" list --sort nonsense
+exits 2 "stats has columns only with --by" "$gpusched" stats --wide
 copy=$(list_json pid:$be 'map(select(.kind == "copy"))[0].id')
 like "$("$gpusched" list tsg:$copy)" " copy " "a copy TSG that is named is shown"
 like "$("$gpusched" list "gpu:0,tsg:$copy")" " copy " "a copy TSG that a part of the target names is shown"
@@ -68,7 +73,7 @@ like "$("$gpusched" list "gpu:0,tsg:$copy")" " copy " "a copy TSG that a part of
 watch=$!
 at_end+=($watch)
 heads() {
-	[ "$(grep -c ' KIND ' "$scratch/watched")" -ge "$1" ]
+	[ "$(grep -c ' STATE' "$scratch/watched")" -ge "$1" ]
 }
 check "list --watch lists again" wait_for 20 heads 3
 kill -INT $watch

@@ -29,7 +29,7 @@ is "$(jq -s 'map(.kind) | sort | join(" ")' -r "$scratch/list")" "compute copy c
 	"a context has one compute TSG and three copy TSGs"
 is "$(jq -rs 'map(select(.kind == "compute"))[0] | "\(.engine) \(.asked.timeslice_us) \(.known_by) \(.comm)"' \
 	"$scratch/list")" "GR0 2048 tap gsload" "the compute TSG has its engine, slice, source and program's name"
-like "$("$gpusched" list pid:$be)" "ID +GPU +PID +USER +COMM .* $be +$(id -un) .* GR0 " \
+like "$("$gpusched" list --wide pid:$be)" "ID +GPU +PID +USER +NAME .* $be +$(id -un) .* GR0 " \
 	"the table has the program, its user and its engine"
 check "monitor ends after --count" wait_for 10 gone $monitor
 is "$(jq -s 'length' "$scratch/events")" 13 "monitor prints 12 events and a summary"
@@ -93,7 +93,7 @@ exits 0 "set clear succeeds" "$gpusched" set pid:$be clear
 check "set clear gives the slice back that its owner asked for" slice_is $be 2048
 exits 0 "suspend succeeds" "$gpusched" suspend pid:$be
 ge "$(sim_disabled $be)" 1 "the channels of the suspended program are disabled"
-like "$("$gpusched" list pid:$be)" "suspended \(root\)" "list says who suspended it"
+like "$("$gpusched" list pid:$be)" "paused by root" "list says who suspended it"
 exits 0 "resume succeeds" "$gpusched" resume pid:$be
 is "$(sim_disabled $be)" 0 "the channels of the resumed program are enabled"
 exits 0 "suspend --for succeeds" "$gpusched" suspend pid:$be --for 500ms

@@ -94,7 +94,7 @@ for words in "suspend pid:$be" "resume pid:$be" "preempt pid:$be" "class set pid
 done
 like "$("$gpusched" set pid:$be timeslice=300us 2>/dev/null)" "^set: 0 of [0-9]+ TSGs" "set counts nothing as done"
 like "$("$gpusched" list)" "DryRun=yes: nothing is done" "list says that this is a dry run"
-like "$("$gpusched" status)" "note: DryRun=yes: nothing is done" "status says that this is a dry run"
+like "$(status_lines)" "note: DryRun=yes: nothing is done" "status says that this is a dry run"
 like "$(grep "set pid:$be" "$scratch/daemon.log" | tail -1)" ": nothing is done to any TSG: DryRun=yes$" "the log says that nothing was done"
 like "$("$gpusched" history --changes --json | jq -r 'select(.what == "set") | .result' | tail -1)" "^nothing is done" \
 	"the history says that nothing was done"

@@ -44,7 +44,7 @@ os.wait(); launch(); gpu.wait(LOW); print("parent", gpu.stats(LOW)["done"])
 gpu.close(); print("closed"); sys.stdin.readline()'
 check "a low queue has a short slice" wait_for 5 slice_is $python_pid 20
 is "$(sim_disabled $python_pid)" 8 "gpreempt_preempt() suspends the queue's TSG"
-like "$(as $user "$gpusched" list pid:$python_pid)" "suspended \(person\)" "its user's list says that it is suspended"
+like "$(as $user "$gpusched" list pid:$python_pid)" "paused by a person" "its user's list says that it is suspended"
 echo >&"$python_in"
 check "gpreempt_resume() lets it run" wait_for 10 grep -qx "done 4 [1-9]" "$scratch/hand.out"
 check "another priority gives the queue another slice" wait_for 5 slice_is $python_pid 800

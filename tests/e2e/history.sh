@@ -87,7 +87,7 @@ is "$(rows '.[0].gpu_time_ms' --by gpu class:lc | jq '. > 0')" true "a class's p
 is "$(of $lc gpu)" 0 "a row's gpu is a number"
 is "$(of $lc gpus)" "[0]" "a row's gpus is an array"
 is "$(rows 'map(.held_pct) | add | round')" 100 "the rows' parts add up to 100 %"
-like "$("$gpusched" history --since 1h | tail -1)" "^together: held [0-9.]+ s$" "a last line has the total"
+like "$("$gpusched" history --since 1h | tail -1)" "^together: [0-9.]+ m?s of GPU time$" "a last line has the total"
 is "$("$gpusched" history --since yesterday --json | jq -s 'flatten | length')" 2 "--since takes yesterday"
 out=$("$gpusched" history --since 1h --csv)
 is "$(head -1 <<<"$out" | cut -d, -f1-3)" by,pid,comm "--csv begins with the names of the columns"

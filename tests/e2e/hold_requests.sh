@@ -47,7 +47,7 @@ check "best effort is suspended for a request" wait_for 20 holds_are_on
 id=$(compute $SERVICE .id)
 # each is one call: a hold lasts for some 40 ms
 check "list names the TSG for whose request best effort is held" wait_for 30 eval '[ "$(compute $training .held_for)" = $id ]'
-check "its table does so, too" wait_for 30 eval '"$gpusched" list pid:$training | grep -q "held for tsg $id.*request"'
+check "its table does so, too" wait_for 30 eval '"$gpusched" list pid:$training | grep -q "paused for a request"'
 check "its agent reports how long a pause ends a request" \
 	eval '[ "$(compute $SERVICE .quiet_us)" -ge 1000 ] && [ "$(compute $SERVICE .quiet_us)" -le 10000 ]'
 before=$(sim_work $training)
@@ -66,7 +66,7 @@ serve by_auto 30 --agent
 check "policy auto reports many turns a request, their number, the pause that ends one, and holds" wait_for 20 eval \
 	'"$gpusched" status --json | jq -e ".gpus[].tsgs[] | select(.pid == $SERVICE).policy_says |
 	.kind == \"MANY_TURNS\" and .means == \"HOLDS\" and .not_held == null and .quiet_us >= 1000 and .turns_a_request >= 8"'
-check "status says so in a line" wait_for 10 eval '"$gpusched" status | grep "kind many turns, means holds"'
+check "status says so in a line" wait_for 10 eval '"$gpusched" status --wide | grep "kind many turns, means holds"'
 check "the daemon remembers its turns, and to start it under an agent" wait_for 20 eval \
 	'curl -sf --unix-socket "$GPUSCHED_SIM/run/api" -d "{}" http://gpusched/v1/means_get |
 	jq -e ".programs[] | select(.class == \"lc\") | .means == \"hold\" and .turns_a_request >= 8 and .wait_us.hold < .wait_us.slices"'

@@ -13,7 +13,7 @@ start_daemon
 found() { "$gpusched" status --json | jq -e '.findings | any(.finding == "kept-idle")' >/dev/null; }
 not_found() { ! found; }
 metrics() { curl -sf --max-time 5 --unix-socket "$GPUSCHED_SIM/run/api" http://gpusched/metrics; }
-held() { "$gpusched" status | grep -o "held [0-9]*" | cut -d' ' -f2; }
+held() { "$gpusched" status --json | jq '.gpus[0] | .held_pct - (.idle_pct // 0) | floor'; }
 
 load be --seconds 0
 be=$LOAD_PID

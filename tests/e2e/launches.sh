@@ -65,7 +65,7 @@ load be --seconds 600 $iterations
 off=$LOAD_PID
 check "a program runs" wait_tsgs pid:$off 4
 is "$(launches $off)" null "its launches are not known"
-is "$("$gpusched" list pid:$off | grep -c LAUNCHES)" 0 "the table has no column for launches"
+is "$("$gpusched" list --wide pid:$off | grep -c LAUNCHES)" 0 "the table has no column for launches"
 
 # ---- on: a program that ran before -------------------------------------------------------------
 
@@ -79,7 +79,7 @@ ge "$since" "$((before + 1))" "its launches are counted since a time after its s
 ge "$(list_json pid:$off 'map(select(.kind == "compute"))[0].launch_rate_mhz')" 100000 "its launch rate is known"
 is "$(list_json pid:$off 'map(select(.kind != "compute") | .launches) | unique | map(tostring) | join(" ")')" null \
 	"copy TSGs have no launches"
-like "$("$gpusched" list pid:$off)" 'MODE +LAUNCHES +HELD' "the table has a column for launches"
+like "$("$gpusched" list --wide pid:$off)" 'MODE +LAUNCHES +HAD GPU' "the table has a column for launches"
 end_load $off
 
 # metric CLASS: its launches in /metrics

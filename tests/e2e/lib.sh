@@ -295,6 +295,15 @@ end_load() {
 	return 0
 }
 
+# status_lines [OPTIONS]: `gpusched status` with each finding in one line, however long
+status_lines() {
+	"$gpusched" status "$@" | awk '
+		/^(wrong|note|not known|   do): / { if (l != "") print l; l = $0; next }
+		l != "" && /^   / { sub(/^ +/, " "); l = l $0; next }
+		{ if (l != "") print l; l = ""; print }
+		END { if (l != "") print l }'
+}
+
 # list_json TARGET FILTER: `gpusched list` through jq -s
 list_json() {
 	"$gpusched" list "$1" --json | "$json" -rs "flatten | $2"

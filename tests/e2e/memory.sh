@@ -13,7 +13,7 @@ mib() { list_json "pid:$1" '[.[].memory_bytes | if . then . / 1048576 | floor el
 gpu_mib() { "$gpusched" stats --json | jq ".gpu_time[$1].memory.$2 | if . then . / 1048576 | floor else . end"; }
 controls() { sim_state '.controls["0x2080018e"].calls // 0'; }
 service() { "$gpusched" stats --json | jq ".service.$1"; }
-note_of() { "$gpusched" status | grep "^note: process $1 "; }
+note_of() { status_lines | grep "^note: process $1 "; }
 
 load be $idle --allocate-mib 4096
 big=$LOAD_PID
@@ -28,13 +28,13 @@ small=$LOAD_PID
 wait_tsgs "pid:$small" 1
 check "list has what the first process holds" wait_for 20 eval '[ "$(mib $big)" = 4096 ]'
 check "list has what the second process holds" wait_for 20 eval '[ "$(mib $small)" = 1000 ]'
-like "$("$gpusched" list "pid:$big")" "MEM MIB.* 4096 " "the table has a column for memory"
+like "$("$gpusched" list "pid:$big")" "MEMORY.* 4 GiB " "the table has a column for memory"
 is "$(gpu_mib 0 used_bytes)" 5096 "the GPU's used memory is their sum"
 is "$(gpu_mib 0 held_bytes)" 5096 "processes hold all of the used memory"
 is "$("$gpusched" stats --json | jq '.gpu_time[0].memory | .total_bytes == .reserved_bytes + .used_bytes + .free_bytes')" true \
 	"reserved, used and free add up to the total"
 is "$(gpu_mib 1 used_bytes)" null "a GPU without programs is not asked: unknown, not 0"
-like "$("$gpusched" status)" "memory: 5.0 of 141.6 GiB used, 136.0 free; processes hold 5.0" "status has a line for memory"
+like "$("$gpusched" status)" "; memory 5 of 142 GiB" "status has a line for memory"
 is "$("$gpusched" status --json | jq -c "[.gpus[0].tsgs[] | select(.pid == $big) | .memory_bytes / 1048576 | floor]")" "[4096]" \
 	"status --json has the memory of each program"
 bytes=$("$gpusched" stats --json | jq .gpu_time[0].memory.held_bytes)
@@ -83,7 +83,7 @@ check "history has memory times time of the ended program" wait_for 20 eval '[ "
 le "$(sum history)" $((4100 * SECONDS)) "history has no more of that than time has passed"
 ge "$("$gpusched" stats --by gpu --json | jq -s '[flatten[] | select(.gpu == 0) | .memory_mib_s][0]')" $((4096 * 15)) \
 	"stats by GPU has the memory in use"
-like "$("$gpusched" history)" "MEM GIB H" "history has a column for memory"
+like "$("$gpusched" history --wide)" "GIB HOURS" "history has a column for memory"
 sleep 6
 before=$(controls)
 sleep 6

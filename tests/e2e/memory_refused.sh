@@ -39,8 +39,8 @@ if [ -n "${GPUSCHED_SIM:-}" ]; then
 	esac
 	step [ "$(memory used_bytes)" = null ]
 	step [ "$(list_json pid:$pid '[.[].memory_bytes] | unique | tostring')" = '[null]' ]
-	step eval '! "$gpusched" list | grep -q "MEM MIB"'
-	step eval '! "$gpusched" status | grep -q "^memory:"'
+	step eval '! "$gpusched" list | grep -q MEMORY'
+	step eval '! "$gpusched" status | grep -q "; memory"'
 	stop_daemon
 	exit 0
 fi

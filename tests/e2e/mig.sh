@@ -34,7 +34,7 @@ Rule = comm=gsload -> be'
 	step [ "$(sim_slice "$adopted")" = 2048 ]
 	step [ "$(counter left_alone)" -ge 4 ]
 	step eval '[[ $(compute "$adopted" .reason) = *"MIG partition is not known"* ]]'
-	step eval '"$gpusched" status --for 200ms | grep "leaves 1 TSGs alone: their MIG partition"'
+	step eval '"$gpusched" status --for 200ms | grep "leaves 1 programs alone: their MIG partition"'
 	step grep -q "is overruled: policies leave a TSG alone" "$scratch/daemon.log"
 	stop_daemon
 	exit 0

@@ -31,7 +31,7 @@ b=$LOAD_PID
 check "two programs make progress" wait_for 30 eval '[ "$(sim_work '"$a"')" -gt 0 ] && [ "$(sim_work '"$b"')" -gt 0 ]'
 start_daemon
 is "$(reason "$a")" "-" "without a policy list has no reason"
-is "$("$gpusched" list | head -1 | grep -c REASON)" 0 "without a policy list has no column for reasons"
+is "$("$gpusched" list --wide | head -1 | grep -c REASON)" 0 "without a policy list has no column for reasons"
 "$gpusched" monitor --json >"$scratch/events" &
 at_end+=($!)
 check "monitor watches" wait_for 10 watchers 1
@@ -45,7 +45,7 @@ check "list says that both run in spite of the policy" wait_for 20 eval \
 	'[[ $(reason '"$a"') =~ "it runs" && $(reason '"$b"') =~ "it runs" ]]'
 check "list says that both have a longer slice than the policy wants" wait_for 10 eval \
 	'[[ $(reason '"$a"') =~ "longer one" && $(reason '"$b"') =~ "longer one" ]]'
-like "$("$gpusched" list | head -1)" "REASON" "list has a column for reasons"
+like "$("$gpusched" list --wide | head -1)" "REASON" "list has a column for reasons"
 check "an event says of both that they run" wait_for 10 eval '[ "$(told overruled "it runs")" -ge 2 ]'
 check "an event says of both that the slice is longer" wait_for 10 eval '[ "$(told overruled "longer one")" -ge 2 ]'
 is "$(logged "it runs")" 1 "the log says once that they run"

@@ -39,7 +39,7 @@ is "$("$gpusched" parked --json | jq -r "select(.pid == $no_in) | .state")" park
 check "a program whose restore will lack memory is parked" "$gpusched" park "pid:$lost" --quiet
 exits 1 "unpark fails without memory" "$gpusched" unpark "pid:$lost"
 is "$("$gpusched" parked --json | jq -r "select(.pid == $lost) | .state")" lost "parked says that the program is lost"
-like "$("$gpusched" status)" "wrong: process $lost \(helper\) is lost" "status has the lost program as wrong"
+like "$(status_lines)" "wrong: process $lost \(helper\) is lost" "status has the lost program as wrong"
 exits 4 "park of several programs exits with 4 if some fail" "$gpusched" park "comm:helper" --quiet
 check "a good program comes back" "$gpusched" unpark "pid:$good"
 wait_tsgs "pid:$good" 4

@@ -39,7 +39,7 @@ other=$LOAD_PID
 user idle
 check "an idle program is parked" wait_for 30 is_parked "$idle"
 is "$(cuda_state "$idle") $(parked "$idle" '"\(.by_itself) \(.until_ns)"')" "2 true null" "parked says that gpusched parked it by itself"
-like "$("$gpusched" status)" "process $idle \(gsload\) is parked by gpusched, since it was idle: 2.9 GiB" "status says that gpusched parked it, since it was idle"
+like "$(status_lines)" "process $idle \(gsload\) is parked by gpusched, since it was idle: 2.9 GiB" "status says that gpusched parked it, since it was idle"
 like "$("$gpusched" parked)" "parked +2.9 gpusched" "parked names gpusched"
 ge "$("$gpusched" stats --json | jq .service.parked_idle)" 1 "a counter has the parked program"
 is "$(cuda_state "$busy")$(cuda_state "$other")" 00 "a working program is not parked, nor is one of another class"
@@ -47,15 +47,15 @@ is "$(cuda_state "$busy")$(cuda_state "$other")" 00 "a working program is not pa
 check "a program with an agent is parked, too" wait_for 60 is_parked "$wants"
 is "$(parked "$wants" .back_on) $(parked "$idle" .back_on)" "use word" "a launch brings back the program with an agent, but not the one without"
 like "$("$gpusched" parked)" "$wants .* gpusched .* use" "the table says what will bring it back"
-like "$("$gpusched" status)" "process $wants .*GiB, until it works again" "status says that it comes back when it works again"
-like "$("$gpusched" status)" "process $idle .*GiB, until somebody says so: it has no agent" "status says that a program without an agent comes back only by a command"
+like "$(status_lines)" "process $wants .*GiB, until it works again" "status says that it comes back when it works again"
+like "$(status_lines)" "process $idle .*GiB, until somebody says so: it has no agent" "status says that a program without an agent comes back only by a command"
 "$gpusched" monitor --json >"$scratch/events" &
 at_end+=($!)
 check "its user may bring back a program that gpusched parked by itself" as 4321 "$gpusched" unpark "pid:$idle"
 is "$(cuda_state "$idle")" 0 "the program that was brought back runs"
 check "the program is parked once more" wait_for 30 is_parked "$idle"
 check "the program is brought back at once again" "$gpusched" unpark "pid:$idle"
-like "$("$gpusched" status)" "note: process $idle \(gsload\) is not parked by itself any more" "status says that it is not parked by itself any more"
+like "$(status_lines)" "note: process $idle \(gsload\) is not parked by itself any more" "status says that it is not parked by itself any more"
 is "$(curl -sf --unix-socket "$GPUSCHED_SIM/run/api" http://gpusched/metrics | grep -c 'findings{finding="park-in-vain",level="note"} 1')" 1 "metrics count this finding"
 wait_tsgs "pid:$idle" 4 || not_ok "it has TSGs"
 user later

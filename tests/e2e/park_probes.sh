@@ -42,7 +42,7 @@ begin plain
 begin agent "$gpusched" run --agent --
 check "a program without an agent is parked" "$gpusched" park "pid:$first" --quiet
 is "$(parked "$first" '"\(.back_on) \(.sign)"')" "use probe" "parked says that a probe will show its next use"
-like "$("$gpusched" status)" "process $first .*GiB, until it works again, as its probe tells" "status says that the probe shows its next use"
+like "$(status_lines)" "process $first .*GiB, until it works again, as its probe tells" "status says that the probe shows its next use"
 like "$("$gpusched" list)" "parked: process $first .*, until it works again \(probe\)" "list says that the probe shows its next use"
 is "$(pins)" 2 "the probe and its note are pinned"
 echo >&"$first_in"
@@ -76,7 +76,7 @@ is "$(parked "$blind" '"\(.back_on) \(.sign)"') $(pins)" "word null 0" "parked s
 check "none of its threads waits at first" wait_for 10 eval '[ "$(parked "$blind" .waiting_threads)" = 0 ]'
 echo >&"$blind_in"
 check "one thread seems to wait after it has called libcuda" wait_for 20 eval '[ "$(parked "$blind" .waiting_threads)" = 1 ]'
-like "$("$gpusched" status)" "until somebody says so: it has no agent and no probe; 1 of its threads seems to wait" "status says that there is no sign, and that a thread seems to wait"
+like "$(status_lines)" "until somebody says so: it has no agent and no probe; 1 of its threads seems to wait" "status says that there is no sign, and that a thread seems to wait"
 is "$("$gpusched" stats --json | jq -c '.service | [.park_probes, .park_probes_left]')" "[0,1]" "a counter has the probes that were not set"
 is "$(cuda_state "$blind")" 2 "the program stays parked"
 done_testing

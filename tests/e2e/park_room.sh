@@ -59,7 +59,7 @@ check "a program starts after another one was parked" wait_for 60 grep -q ready 
 is "$(states "$busy" "$first" "$second" "$other")" 0200 "only the longest idle program is parked"
 like "$(cat "$scratch/said")" "process $first \(gsload\) is parked until this has ended, 7.8 GiB" "run says which program is parked"
 is "$(parked "$first" .for_pid)" "$guest" "parked says for which process it is parked"
-like "$("$gpusched" status)" "process $first \(gsload\) is parked by root, for process $guest" "status says for which process it is parked"
+like "$(status_lines)" "process $first \(gsload\) is parked by root, for process $guest" "status says for which process it is parked"
 kill_daemon
 start_daemon || not_ok "a daemon starts again"
 is "$(parked "$first" .for_pid)" "$guest" "the next daemon knows for which process it is parked"

@@ -52,7 +52,7 @@ wait_tsgs "pid:$be" 4 || not_ok "the program is listed"
 check "park succeeds with a daemon" "$gpusched" park "pid:$be" --quiet
 ge "$(parked "$be" .bytes)" 4096 "the amount of moved memory is known"
 check "its TSGs end" wait_for 10 eval '[ "$(list_json "pid:'"$be"'" length)" = 0 ]'
-like "$("$gpusched" list; "$gpusched" status)" "parked: process $be .*note: process $be \(gsload\) is parked by root: 0.0 GiB" "list and status say that it is parked"
+like "$("$gpusched" list; status_lines)" "parked: process $be .*note: process $be \(gsload\) is parked by root: 0.0 GiB" "list and status say that it is parked"
 is "$(curl -sf --unix-socket "$GPUSCHED_SIM/run/api" http://gpusched/metrics | grep -c 'findings{finding="parked",level="note"} 1')" 1 "metrics count the parked program"
 exits 1 "a parked program cannot be parked again" "$gpusched" park "pid:$be" --quiet
 check "the program comes back" "$gpusched" unpark "pid:$be"
@@ -70,7 +70,7 @@ check "the program comes back after that time" wait_for 20 eval '[ -z "$(parked 
 check "the program works after park --for" works "$be"
 ge "$(history_of "$be" .parked_ms)" 2000 "the history has how long it was parked"
 is "$(history_of "$be" '"\(.ended_s) \(.parked_ms < .last_s * 1000 - .began_s * 1000 + 2000)"')" "null true" "the program has not ended, and was parked for a part of its life only"
-like "$("$gpusched" history "pid:$be")" "PARKED MS" "the history's table has the time parked"
+like "$("$gpusched" history --wide "pid:$be")" " PARKED " "the history's table has the time parked"
 ge "$(curl -sf --unix-socket "$GPUSCHED_SIM/run/api" http://gpusched/metrics | sed -n 's/^gpusched_parked_seconds_total{.*class="be".*} //p')" 2 "metrics have the time parked by class"
 
 # ---- memory ----------------------------------------------------------------------------------------

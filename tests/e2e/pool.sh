@@ -60,7 +60,7 @@ check "the policy acts on the server as on one program" slice_is "$s" 1
 is "$(list_json all "map(select(.kind == \"compute\" and .known_by != \"scan\")) | length")" 2 "there is one compute TSG for each GPU"
 like "$("$gpusched" list)" "\`- gsload.*client of $s" "list shows the clients under their server"
 check "list shows what a client holds of the GPU's memory, in its own row" wait_for 20 eval \
-	'"$gpusched" list | grep "client of $s" | grep -q " 300 "'
+	'"$gpusched" list | grep "client of $s" | grep -q " 300 MiB "'
 ca=$(child "$a")
 exits 0 "root may set a client's class" "$gpusched" class set "pid:$ca" be
 exits 3 "a program of another class is not let in" "$gpusched" run --pool --class normal -- $be

@@ -37,7 +37,7 @@ check "a policy starts from a path" "$gpusched" policy start "$scratch/mine.bpf.
 echo nonsense >"$scratch/mine.bpf.o"
 until_ns=$(compute $kept suspended_until_ns)
 is "$(compute $kept suspended_by_uid)" 0 "list says who suspended"
-like "$("$gpusched" list pid:$kept)" 'suspended \(root until [0-9:]{8}\)' "list says until when"
+like "$("$gpusched" list pid:$kept)" 'paused by root until [0-9:]{8}' "list says until when"
 is "$(stat -c '%a %u' "$GPUSCHED_SIM/run/saved.json")" "600 0" "people's settings are kept in a file of root's"
 check "everything is restored after SIGKILL" crash
 is "$(sim_slice $set) $(sim_disabled $kept)" "2048 0" "slices are the owners' again, and no channel is disabled"
@@ -46,7 +46,7 @@ is "$("$gpusched" list pid:$set --json | jq -s 'flatten | map(select(.manual.tim
 start_daemon || not_ok "the next one starts"
 check "the next daemon sets the slice again" wait_for 5 slice_is $set 300
 is "$(compute $set is.interleave) $(compute $set reapplied)" "low true" "the next daemon sets the level, and says so"
-like "$("$gpusched" list pid:$set)" '300 \(set again\)' "list says that the slice was set again"
+like "$("$gpusched" list --wide pid:$set)" '300 us \(set again\)' "list says that the slice was set again"
 check "the suspension is there again" wait_for 5 suspended
 is "$(compute $kept "suspended_until_ns - $until_ns | . >= -1e9 and . < 1e9")" true "the suspension ends at the same time"
 is "$(compute $kept suspended_by_uid)" 0 "the suspension is by the same person"

@@ -102,7 +102,7 @@ is "$(suspensions "$LOAD_PID")" 0 "it is not suspended then, either"
 "$gpusched" set "pid:$two" timeslice=1500us >/dev/null # on a slow machine the last call is long ago
 xid 109 "$two"
 check "Xid 109 of a second user's program ends the policy" wait_for 10 eval '[ "$(policy_now)" = null ]'
-like "$("$gpusched" status)" "wrong: policy rr ended by itself: Xid 109 ended work of programs of two users" "status says why"
+like "$(status_lines)" "wrong: policy rr ended by itself: Xid 109 ended work of programs of two users" "status says why"
 restored() { [ "$(sim_state '[.tsgs[] | select(.disabled_channels > 0 or .timeslice_us == 1)] | length')" = 0 ]; }
 check "everything is put back" wait_for 10 restored
 check "the policy starts again" "$gpusched" policy start rr
@@ -112,7 +112,7 @@ check "everything is put back again" wait_for 10 restored
 thrice() { # a call of ours that is answered in between begins the count anew
 	for i in 1 2 3; do xid 119 0; done
 	sleep 0.5
-	"$gpusched" status | grep -qE "time-out ([3-9]|[1-9][0-9]+) of the driver.s firmware in a row, after which"
+	status_lines | grep -qE "time-out ([3-9]|[1-9][0-9]+) of the driver.s firmware in a row, after which"
 }
 wait_for 20 thrice && ok "the third time-out in a row is told" || not_ok "the third time-out in a row is told" "$("$gpusched" status)"
 is "$(finding no-turn)" 0 "nobody who has turns is said to have none"

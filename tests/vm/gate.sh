@@ -92,7 +92,8 @@ run_be second --count 100
 check "the second is stopped before the driver sees its call" wait_for 30 at_gate $second
 is "$(compute $second .held_by)" admit "the running policy holds the second"
 like "$(compute $second .reason)" "stopped at the gate until policy admit admits it" "list says why"
-like "$("$gpusched" list pid:$second)" 'held \(admit\), at the gate' "the table says so"
+is "$(compute $second '"\(.held_by) \(.held_how)"')" "admit gate" "list says by whom, and where"
+like "$("$gpusched" list pid:$second)" 'not admitted by admit' "the table says so"
 run_be third
 check "so is the third" wait_for 30 at_gate $third
 kill -CONT $second
